@@ -1,0 +1,133 @@
+package shuffle
+
+import (
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+)
+
+// MaxCardName is the longest card name in bytes (docs/SPEC.md section 3).
+const MaxCardName = 64
+
+// deckLabel starts the hash of a deck (docs/SPEC.md section 1.3).
+const deckLabel = "shuffled/v1/deck\x00"
+
+// Deck is an ordered list of card names, repeats allowed. A card's value is its
+// index in the list, from 0. The zero Deck is empty and of no use.
+type Deck struct {
+	name  string
+	cards []string
+}
+
+// NewDeck returns a custom deck of MinCards..MaxCards names, each 1..MaxCardName
+// bytes of printable UTF-8 without spaces at its ends.
+func NewDeck(cards []string) (Deck, error) {
+	if len(cards) < MinCards || len(cards) > MaxCards {
+		return Deck{}, fmt.Errorf("a deck has %d to %d cards, not %d", MinCards, MaxCards, len(cards))
+	}
+	for i, c := range cards {
+		if err := checkCardName(c); err != nil {
+			return Deck{}, fmt.Errorf("card %d: %w", i, err)
+		}
+	}
+	return Deck{cards: slices.Clone(cards)}, nil
+}
+
+func checkCardName(c string) error {
+	switch {
+	case c == "" || len(c) > MaxCardName:
+		return fmt.Errorf("a card name has 1 to %d bytes", MaxCardName)
+	case !utf8.ValidString(c):
+		return errors.New("a card name is UTF-8")
+	case strings.ContainsFunc(c, func(r rune) bool { return r < 0x20 || r >= 0x7f && r < 0xa0 }):
+		return errors.New("a card name has no control characters")
+	case c[0] == ' ' || c[len(c)-1] == ' ':
+		return errors.New("a card name neither starts nor ends with a space")
+	}
+	return nil
+}
+
+// Name returns the published name of a named deck, "" for a custom one.
+func (d Deck) Name() string { return d.name }
+
+// Len returns n, the number of cards.
+func (d Deck) Len() int { return len(d.cards) }
+
+// Card returns the name of the card with value v, which must be below Len.
+func (d Deck) Card(v uint32) string { return d.cards[v] }
+
+// Cards returns a copy of the list.
+func (d Deck) Cards() []string { return slices.Clone(d.cards) }
+
+// Hash returns SHA-256(label ‖ u16 n ‖ u8-prefixed names), docs/SPEC.md
+// section 3. The name of a deck is not part of it.
+func (d Deck) Hash() [32]byte {
+	b := append([]byte(deckLabel), byte(len(d.cards)>>8), byte(len(d.cards)))
+	for _, c := range d.cards {
+		b = append(append(b, byte(len(c))), c...)
+	}
+	return sha256.Sum256(b)
+}
+
+// The published orders (docs/SPEC.md section 3). French suits are s h d c.
+const (
+	frenchSuits  = "shdc"
+	frenchRanks  = "A23456789TJQK"
+	shortRanks   = "A6789TJQK"
+	spanishSuits = "obec" // oros, bastos, espadas, copas
+	spanishRanks = "1234567SCR"
+)
+
+// Named returns the deck with the published name: standard-52, standard-54,
+// short-36, pinochle-48, spanish-40 or shoe-1 … shoe-16.
+func Named(name string) (Deck, bool) {
+	var cards []string
+	switch name {
+	case "standard-52":
+		cards = ranked(frenchSuits, frenchRanks, 1)
+	case "standard-54":
+		cards = append(ranked(frenchSuits, frenchRanks, 1), "Jr", "Jb") // red and black joker
+	case "short-36":
+		cards = ranked(frenchSuits, shortRanks, 1)
+	case "pinochle-48":
+		cards = ranked(frenchSuits, "A9TJQK", 2)
+	case "spanish-40":
+		cards = ranked(spanishSuits, spanishRanks, 1)
+	default:
+		count, ok := strings.CutPrefix(name, "shoe-")
+		decks, err := strconv.Atoi(count)
+		if !ok || err != nil || decks < 1 || decks > MaxShoe || count != strconv.Itoa(decks) {
+			return Deck{}, false
+		}
+		cards = ranked(frenchSuits, frenchRanks, decks)
+	}
+	return Deck{name: name, cards: cards}, true
+}
+
+// MaxShoe is the number of 52-card decks in the largest named shoe.
+const MaxShoe = 16
+
+// Names returns the published deck names in the order of docs/SPEC.md section 3.
+func Names() []string {
+	names := []string{"standard-52", "standard-54", "short-36", "pinochle-48", "spanish-40"}
+	for decks := range MaxShoe {
+		names = append(names, "shoe-"+strconv.Itoa(decks+1))
+	}
+	return names
+}
+
+// ranked lists rank and suit ("As", "Td"), suit by suit, as many times as copies.
+func ranked(suits, ranks string, copies int) (cards []string) {
+	for range copies {
+		for _, s := range suits {
+			for _, r := range ranks {
+				cards = append(cards, string(r)+string(s))
+			}
+		}
+	}
+	return cards
+}
