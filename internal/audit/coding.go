@@ -1,0 +1,138 @@
+package audit
+
+import (
+	"errors"
+	"fmt"
+
+	"golang.org/x/crypto/cryptobyte"
+)
+
+// ErrMalformed reports bytes that are not an encoding of anything this version
+// knows: a fault in the evidence.
+var ErrMalformed = errors.New("malformed")
+
+// ErrUnknown reports a version, type or algorithm that this version does not
+// know. A reader cannot judge it, which is not a fault (docs/SPEC.md section 1.4).
+var ErrUnknown = errors.New("unknown, cannot judge")
+
+// reader takes fields off an encoding and keeps the first error.
+type reader struct {
+	s   cryptobyte.String
+	err error
+}
+
+func (r *reader) fail(field, why string) {
+	if r.err == nil {
+		r.err = fmt.Errorf("%w %s: %s", ErrMalformed, field, why)
+	}
+}
+
+func (r *reader) unknown(field string, v uint64) {
+	if r.err == nil {
+		r.err = fmt.Errorf("%s %d: %w", field, v, ErrUnknown)
+	}
+}
+
+func (r *reader) u8(field string) (v uint8) {
+	if r.err == nil && !r.s.ReadUint8(&v) {
+		r.fail(field, "cut short")
+	}
+	return v
+}
+
+func (r *reader) u16(field string) (v uint16) {
+	if r.err == nil && !r.s.ReadUint16(&v) {
+		r.fail(field, "cut short")
+	}
+	return v
+}
+
+func (r *reader) u32(field string) (v uint32) {
+	if r.err == nil && !r.s.ReadUint32(&v) {
+		r.fail(field, "cut short")
+	}
+	return v
+}
+
+// u64 reads an index, time, serial or size, at most MaxInteger so that every
+// reader, a browser's included, holds it exactly.
+func (r *reader) u64(field string) (v uint64) {
+	if r.err == nil && !r.s.ReadUint64(&v) {
+		r.fail(field, "cut short")
+	}
+	if v > MaxInteger {
+		r.fail(field, "above 2^53−1")
+	}
+	return v
+}
+
+// flag reads a byte that is 0 or 1.
+func (r *reader) flag(field string) bool {
+	v := r.u8(field)
+	if v > 1 {
+		r.fail(field, "neither 0 nor 1")
+	}
+	return v == 1
+}
+
+// code reads a byte of a closed list, 1..last.
+func (r *reader) code(field string, last uint8) uint8 {
+	v := r.u8(field)
+	if v == 0 || v > last {
+		r.unknown(field, uint64(v))
+	}
+	return v
+}
+
+func (r *reader) hash(field string) (h [32]byte) {
+	if r.err == nil && !r.s.CopyBytes(h[:]) {
+		r.fail(field, "cut short")
+	}
+	return h
+}
+
+func (r *reader) take(field string, n int) (b []byte) {
+	if r.err == nil && !r.s.ReadBytes(&b, n) {
+		r.fail(field, "cut short")
+	}
+	return b
+}
+
+// str reads a u8-prefixed string.
+func (r *reader) str(field string) string {
+	return string(r.take(field, int(r.u8(field))))
+}
+
+// blob reads a u16-prefixed byte string.
+func (r *reader) blob(field string) []byte {
+	return r.take(field, int(r.u16(field)))
+}
+
+// end reports the first error, or bytes left over.
+func (r *reader) end(what string) error {
+	if r.err == nil && !r.s.Empty() {
+		r.fail(what, "bytes after the end")
+	}
+	return r.err
+}
+
+// writer puts fields into an encoding. Values out of range are refused by the
+// parse that follows every encoding (encode), so it has no errors of its own.
+type writer struct{ b []byte }
+
+func (w *writer) u8(v uint8)   { w.b = append(w.b, v) }
+func (w *writer) u16(v uint16) { w.b = append(w.b, byte(v>>8), byte(v)) }
+func (w *writer) u32(v uint32) { w.u16(uint16(v >> 16)); w.u16(uint16(v)) }
+func (w *writer) u64(v uint64) { w.u32(uint32(v >> 32)); w.u32(uint32(v)) }
+
+func (w *writer) flag(v bool) {
+	if v {
+		w.u8(1)
+	} else {
+		w.u8(0)
+	}
+}
+
+func (w *writer) raw(b []byte)  { w.b = append(w.b, b...) }
+func (w *writer) str(s string)  { w.u8(uint8(len(s))); w.b = append(w.b, s...) }
+func (w *writer) blob(b []byte) { w.u16(uint16(len(b))); w.raw(b) }

@@ -1,0 +1,39 @@
+package audit
+
+import (
+	"crypto/aes"
+	"crypto/cipher"
+	"crypto/hkdf"
+	"crypto/sha256"
+)
+
+// Commitment returns SHA-256(label ‖ u16-prefixed context ‖ u32-prefixed tape)
+// (docs/SPEC.md section 6.1). The tape is at least 52 bytes of full entropy, so
+// the hash hides it as well as it binds it.
+func Commitment(context, tape []byte) [32]byte {
+	w := writer{b: make([]byte, 0, len(labelCommitment)+6+len(context)+len(tape))}
+	w.b = append(w.b, labelCommitment...)
+	w.blob(context)
+	w.u32(uint32(len(tape)))
+	w.raw(tape)
+	return sha256.Sum256(w.b)
+}
+
+// Salts returns n salts of 32 bytes, end to end: the AES-256-CTR keystream with
+// a zero initial counter block under
+// HKDF-Expand(HKDF-Extract(salt = commitment, ikm = tape), label, 32)
+// (docs/SPEC.md section 6.2). Each hides its card behind 256 bits, though a card
+// has only a few dozen values.
+func Salts(commitment [32]byte, tape []byte, n int) []byte {
+	key, err := hkdf.Key(sha256.New, tape, commitment[:], labelSalt, 32)
+	if err != nil {
+		panic("audit: HKDF-SHA-256 refused a 32-byte output: " + err.Error())
+	}
+	block, err := aes.NewCipher(key)
+	if err != nil {
+		panic("audit: AES-256 refused a 32-byte key: " + err.Error())
+	}
+	salts := make([]byte, 32*n)
+	cipher.NewCTR(block, make([]byte, aes.BlockSize)).XORKeyStream(salts, salts)
+	return salts
+}

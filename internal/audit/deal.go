@@ -1,0 +1,100 @@
+package audit
+
+import (
+	"fmt"
+
+	"shuffled/internal/shuffle"
+)
+
+// Purpose says what the cards of a run are for.
+type Purpose uint8
+
+// The five purposes.
+const (
+	PurposeSeat    Purpose = 1
+	PurposeBoard   Purpose = 2
+	PurposeBurn    Purpose = 3
+	PurposeDiscard Purpose = 4
+	PurposeRabbit  Purpose = 5
+)
+
+var purposeNames = []string{"", "seat", "board", "burn", "discard", "rabbit"}
+
+func (p Purpose) String() string { return name(purposeNames, uint8(p)) }
+
+// ParsePurpose returns the Purpose with the word s, 0 for none.
+func ParsePurpose(s string) Purpose { return Purpose(parseName(purposeNames, s)) }
+
+// Run is a number of cards that go the same way.
+type Run struct {
+	Count     int // cards, from 1
+	Purpose   Purpose
+	Recipient string // who gets them, or empty
+	Public    bool   // shown to everybody at once
+}
+
+// Deal gives out the next places of a shuffle (docs/SPEC.md section 5.5). It
+// names no card: openings do.
+type Deal struct {
+	Shuffle  uint64
+	First    int    // first place, counted from 0
+	Cosigned uint64 // size of the newest cosigned checkpoint held, 0 for none
+	Final    bool   // the shuffle's close is the next entry
+	Runs     []Run
+}
+
+// Count returns the number of places dealt.
+func (d *Deal) Count() (n int) {
+	for _, r := range d.Runs {
+		n += r.Count
+	}
+	return n
+}
+
+// Type returns TypeDeal.
+func (*Deal) Type() Type { return TypeDeal }
+
+func (d *Deal) encode(w *writer) {
+	w.u64(d.Shuffle)
+	w.u16(uint16(d.First))
+	w.u64(d.Cosigned)
+	w.flag(d.Final)
+	w.u16(uint16(len(d.Runs)))
+	for _, r := range d.Runs {
+		w.u16(uint16(r.Count))
+		w.u8(uint8(r.Purpose))
+		w.str(r.Recipient)
+		w.flag(r.Public)
+	}
+}
+
+func (d *Deal) parse(r *reader) {
+	d.Shuffle = r.u64("shuffle")
+	d.First = int(r.u16("first place"))
+	d.Cosigned = r.u64("cosigned size")
+	d.Final = r.flag("final")
+	n := int(r.u16("runs"))
+	if n < 1 || n > MaxRuns {
+		r.fail("runs", fmt.Sprintf("1 to %d runs", MaxRuns))
+	}
+	for i := 0; i < n && r.err == nil; i++ {
+		run := Run{
+			Count:     int(r.u16("run count")),
+			Purpose:   Purpose(r.code("purpose", uint8(PurposeRabbit))),
+			Recipient: r.str("recipient"),
+			Public:    r.flag("public"),
+		}
+		if run.Count == 0 {
+			r.fail("run count", "from 1")
+		}
+		if run.Recipient != "" {
+			if err := CheckName(run.Recipient); err != nil {
+				r.fail("recipient", err.Error())
+			}
+		}
+		d.Runs = append(d.Runs, run)
+	}
+	if d.First+d.Count() > max(shuffle.MaxCards, shuffle.MaxRanges) {
+		r.fail("runs", "deal past the last place of any shuffle")
+	}
+}

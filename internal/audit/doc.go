@@ -1,0 +1,41 @@
+// Package audit is the evidence of shuffled as bytes, and the rules those bytes
+// obey: entries, commitments, salts, deck roots, openings, receipts,
+// transcripts, and the legality of one entry after another. docs/SPEC.md is the
+// same text for other implementations; each function names its section.
+//
+// It is pure: no clock, no randomness, no files, no network. The sequencer and
+// the offline verifier call the same functions, so a rule stands in one place.
+//
+// Everything that is hashed or signed is length-prefixed binary with exactly
+// one encoding: parsing and encoding again gives the same bytes. JSON appears
+// only around exact bytes, in transcripts.
+package audit
+
+// Labels keep the hashes of different things apart (docs/SPEC.md section 1.3).
+// Each ends in a NUL byte. The deck's label is in package shuffle and the
+// sealing key's in package seal.
+const (
+	labelCommitment = "shuffled/v1/commitment\x00"
+	labelSalt       = "shuffled/v1/salt\x00"
+	labelPosition   = "shuffled/v1/pos\x00"
+	labelMix        = "shuffled/v1/mix\x00"
+	labelSlot       = "shuffled/v1/slot\x00"
+	labelKeyTag     = "shuffled/v1/key-tag\x00"
+	labelReference  = "shuffled/v1/reference\x00"
+	labelKeyID      = "shuffled/v1/key-id\x00"
+)
+
+// Limits of docs/SPEC.md section 1.2. Every reader checks them before it works.
+const (
+	MaxEntry      = 48_000    // bytes of one entry
+	MaxName       = 64        // bytes of a table, recipient, game reference or actor
+	MaxOrigin     = 128       // bytes of a ledger's origin
+	MaxReason     = 200       // bytes of an operator's reason
+	MaxInteger    = 1<<53 - 1 // largest index, time, serial or size
+	MaxSources    = 32        // sources of a mix plan
+	MaxRuns       = 512       // runs of one deal
+	MaxAuditors   = 64        // auditor keys in force
+	MaxPolicy     = 8192      // bytes of a witness policy
+	MaxCheckpoint = 16_384    // bytes of a signed checkpoint
+	MaxProof      = 63        // hashes of an inclusion proof
+)

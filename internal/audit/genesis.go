@@ -1,0 +1,157 @@
+package audit
+
+import "fmt"
+
+// Deals says which checkpoint must cover a commit before its first card.
+type Deals uint8
+
+// The two answers. Production ledgers default to DealsCosigned.
+const (
+	DealsSigned   Deals = 1 // the ledger's own
+	DealsCosigned Deals = 2 // one that a quorum of witnesses cosigned
+)
+
+var dealsNames = []string{"", "signed", "cosigned"}
+
+func (d Deals) String() string { return name(dealsNames, uint8(d)) }
+
+// ParseDeals returns the Deals with the word s, 0 for none.
+func ParseDeals(s string) Deals { return Deals(parseName(dealsNames, s)) }
+
+// Access says who may read the log.
+type Access uint8
+
+// The two answers.
+const (
+	AccessPublic Access = 1
+	AccessToken  Access = 2
+)
+
+var accessNames = []string{"", "public", "token"}
+
+func (a Access) String() string { return name(accessNames, uint8(a)) }
+
+// ParseAccess returns the Access with the word s, 0 for none.
+func ParseAccess(s string) Access { return Access(parseName(accessNames, s)) }
+
+// Disclosure says who gets the tape at the close.
+type Disclosure uint8
+
+// The two answers.
+const (
+	DisclosurePublic  Disclosure = 1 // everybody: the tape stands in the close
+	DisclosureAuditor Disclosure = 2 // auditors: sealed to the disclosure key
+)
+
+var disclosureNames = []string{"", "public", "auditor"}
+
+func (d Disclosure) String() string { return name(disclosureNames, uint8(d)) }
+
+// ParseDisclosure returns the Disclosure with the word s, 0 for none.
+func ParseDisclosure(s string) Disclosure { return Disclosure(parseName(disclosureNames, s)) }
+
+// Genesis is entry 0: what the ledger is and will stay (docs/SPEC.md section 5.1).
+type Genesis struct {
+	Origin         string
+	Production     bool       // false: a sandbox, in every commit's context
+	SigningKey     []byte     // signature type byte and public key, as in a note's verifier key
+	Policy         []byte     // C2SP tlog-policy; empty: no witnesses yet
+	AuditorKeys    [][]byte   // KEM type byte and public key, at most MaxAuditors
+	Deals          Deals      //
+	MixModes       uint8      // bit SourceX−1 set: source X may stand in a plan
+	Disclosure     Disclosure // for commits that do not choose
+	DefaultCloseBy uint32     // seconds from commit to close-by when none is asked, 1..MaxCloseBy
+	MaxCloseBy     uint32     // cap on it, seconds
+	Access         Access     //
+	Predecessor    []byte     // last cosigned checkpoint of the ledger this one continues, or empty
+}
+
+// Type returns TypeGenesis.
+func (*Genesis) Type() Type { return TypeGenesis }
+
+func (g *Genesis) encode(w *writer) {
+	w.str(g.Origin)
+	w.flag(g.Production)
+	w.blob(g.SigningKey)
+	w.blob(g.Policy)
+	w.u8(uint8(len(g.AuditorKeys)))
+	for _, k := range g.AuditorKeys {
+		w.blob(k)
+	}
+	w.u8(uint8(g.Deals))
+	w.u8(g.MixModes)
+	w.u8(uint8(g.Disclosure))
+	w.u32(g.DefaultCloseBy)
+	w.u32(g.MaxCloseBy)
+	w.u8(uint8(g.Access))
+	w.blob(g.Predecessor)
+}
+
+func (g *Genesis) parse(r *reader) {
+	g.Origin = r.str("origin")
+	g.Production = r.flag("production")
+	g.SigningKey = r.publicKey("signing key")
+	g.Policy = r.policy()
+	n := int(r.u8("auditor keys"))
+	if n > MaxAuditors {
+		r.fail("auditor keys", fmt.Sprintf("at most %d", MaxAuditors))
+	}
+	seen := make(map[string]bool)
+	for range n {
+		k := r.publicKey("auditor key")
+		if seen[string(k)] {
+			r.fail("auditor keys", "the same key twice")
+		}
+		seen[string(k)] = true
+		g.AuditorKeys = append(g.AuditorKeys, k)
+	}
+	g.Deals = Deals(r.code("deals", uint8(DealsCosigned)))
+	g.MixModes = r.u8("mix modes")
+	g.Disclosure = Disclosure(r.code("disclosure", uint8(DisclosureAuditor)))
+	g.DefaultCloseBy = r.u32("default close-by")
+	g.MaxCloseBy = r.u32("cap on close-by")
+	g.Access = Access(r.code("access", uint8(AccessToken)))
+	g.Predecessor = r.blob("predecessor")
+	g.validate(r)
+}
+
+func (g *Genesis) validate(r *reader) {
+	if err := CheckOrigin(g.Origin); err != nil {
+		r.fail("origin", err.Error())
+	}
+	if g.MixModes>>sourceLast != 0 {
+		r.unknown("mix modes", uint64(g.MixModes))
+	}
+	if g.DefaultCloseBy < 1 || g.DefaultCloseBy > g.MaxCloseBy {
+		r.fail("default close-by", "between 1 second and the cap")
+	}
+	if g.Deals == DealsCosigned && len(g.Policy) == 0 {
+		r.fail("deals", "cosigned needs a witness policy")
+	}
+	if len(g.Predecessor) > MaxCheckpoint {
+		r.fail("predecessor", fmt.Sprintf("at most %d bytes", MaxCheckpoint))
+	}
+}
+
+// publicKey reads a type byte and a key of 2..2,048 bytes together.
+func (r *reader) publicKey(field string) []byte {
+	k := r.blob(field)
+	if r.err == nil && (len(k) < 2 || len(k) > 2048) {
+		r.fail(field, "a type byte and a key, 2 to 2,048 bytes")
+	}
+	return k
+}
+
+// policy reads a witness policy: ASCII text of at most MaxPolicy bytes.
+func (r *reader) policy() []byte {
+	p := r.blob("witness policy")
+	if len(p) > MaxPolicy {
+		r.fail("witness policy", fmt.Sprintf("at most %d bytes", MaxPolicy))
+	}
+	for _, c := range p {
+		if c != '\n' && (c < 0x20 || c > 0x7e) {
+			r.fail("witness policy", "printable ASCII and newlines")
+		}
+	}
+	return p
+}

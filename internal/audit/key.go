@@ -1,0 +1,104 @@
+package audit
+
+import (
+	"crypto/sha256"
+	"fmt"
+)
+
+// Subject is what a key entry changes.
+type Subject uint8
+
+// The five subjects.
+const (
+	SubjectSigning    Subject = 1 // the next signing key, in force from the next checkpoint
+	SubjectDisclosure Subject = 2 // the next disclosure key, wrapped to every auditor key in force
+	SubjectAuditor    Subject = 3 // one more auditor key
+	SubjectPolicy     Subject = 4 // the next witness policy
+	SubjectRetirement Subject = 5 // a key under which nothing counts from a date on
+)
+
+var subjectNames = []string{"", "signing", "disclosure", "auditor", "policy", "retirement"}
+
+func (s Subject) String() string { return name(subjectNames, uint8(s)) }
+
+// Key changes one key or the witness policy (docs/SPEC.md section 5.7).
+type Key struct {
+	Subject Subject
+	Public  []byte   // signing, disclosure, auditor: type byte and public key
+	Wraps   []Wrap   // disclosure: the private key for each auditor, in order of KeyID
+	Policy  []byte   // policy: C2SP tlog-policy
+	Retired Subject  // retirement: SubjectSigning, SubjectDisclosure or SubjectAuditor
+	ID      [32]byte // retirement: KeyID of the retired key
+	From    int64    // retirement: UTC milliseconds from which it no longer counts
+}
+
+// Wrap is the disclosure key's private key, sealed to one auditor key.
+type Wrap struct {
+	Auditor [32]byte // KeyID of the auditor key
+	Sealed  []byte   // HPKE: encapsulated key ‖ ciphertext
+}
+
+// KeyID names a public key: SHA-256(label ‖ type byte and key).
+func KeyID(public []byte) [32]byte {
+	return sha256.Sum256(append([]byte(labelKeyID), public...))
+}
+
+// Type returns TypeKey.
+func (*Key) Type() Type { return TypeKey }
+
+func (k *Key) encode(w *writer) {
+	w.u8(uint8(k.Subject))
+	switch k.Subject {
+	case SubjectSigning, SubjectAuditor:
+		w.blob(k.Public)
+	case SubjectDisclosure:
+		w.blob(k.Public)
+		w.u8(uint8(len(k.Wraps)))
+		for _, wrap := range k.Wraps {
+			w.raw(wrap.Auditor[:])
+			w.blob(wrap.Sealed)
+		}
+	case SubjectPolicy:
+		w.blob(k.Policy)
+	case SubjectRetirement:
+		w.u8(uint8(k.Retired))
+		w.raw(k.ID[:])
+		w.u64(uint64(k.From))
+	}
+}
+
+func (k *Key) parse(r *reader) {
+	k.Subject = Subject(r.code("subject", uint8(SubjectRetirement)))
+	switch k.Subject {
+	case SubjectSigning:
+		k.Public = r.publicKey("signing key")
+	case SubjectAuditor:
+		k.Public = r.publicKey("auditor key")
+	case SubjectDisclosure:
+		k.Public = r.publicKey("disclosure key")
+		k.parseWraps(r)
+	case SubjectPolicy:
+		k.Policy = r.policy()
+	case SubjectRetirement:
+		k.Retired = Subject(r.code("retired subject", uint8(SubjectAuditor)))
+		k.ID = r.hash("retired key")
+		k.From = int64(r.u64("retired from"))
+	}
+}
+
+func (k *Key) parseWraps(r *reader) {
+	n := int(r.u8("wraps"))
+	if n < 1 || n > MaxAuditors {
+		r.fail("wraps", fmt.Sprintf("1 to %d auditors", MaxAuditors))
+	}
+	for i := 0; i < n && r.err == nil; i++ {
+		wrap := Wrap{Auditor: r.hash("auditor"), Sealed: r.blob("wrapped key")}
+		if len(wrap.Sealed) == 0 || len(wrap.Sealed) > 4096 {
+			r.fail("wrapped key", "1 to 4,096 bytes")
+		}
+		if i > 0 && string(k.Wraps[i-1].Auditor[:]) >= string(wrap.Auditor[:]) {
+			r.fail("wraps", "in ascending order of auditor, each once")
+		}
+		k.Wraps = append(k.Wraps, wrap)
+	}
+}

@@ -1,0 +1,112 @@
+package audit
+
+import (
+	"crypto/sha256"
+	"encoding/base64"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"strings"
+)
+
+// CheckName reports whether s follows the grammar of tables, recipients, game
+// references and actors: 1 to MaxName letters, digits, dots, underscores and
+// hyphens, the first a letter or digit (docs/SPEC.md section 1.5). Anything that
+// could name a person goes through Reference first.
+func CheckName(s string) error {
+	if s == "" || len(s) > MaxName {
+		return fmt.Errorf("has 1 to %d characters, not %d", MaxName, len(s))
+	}
+	for i := range len(s) {
+		c := s[i]
+		alnum := c >= '0' && c <= '9' || c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z'
+		if !alnum && (i == 0 || c != '.' && c != '_' && c != '-') {
+			return errors.New("has only letters, digits, '.', '_' and '-', and starts with a letter or digit")
+		}
+	}
+	return nil
+}
+
+// CheckOrigin reports whether s can be a ledger's origin, which is also its key
+// name: 1 to MaxOrigin lower-case letters, digits, dots, hyphens, underscores
+// and slashes, no slash at either end (docs/SPEC.md section 1.5; narrower than
+// C2SP's key names).
+func CheckOrigin(s string) error {
+	if s == "" || len(s) > MaxOrigin {
+		return fmt.Errorf("has 1 to %d characters, not %d", MaxOrigin, len(s))
+	}
+	for i := range len(s) {
+		c := s[i]
+		alnum := c >= '0' && c <= '9' || c >= 'a' && c <= 'z'
+		if !alnum && (i == 0 || i == len(s)-1 || !strings.ContainsRune("./_-", rune(c))) {
+			return errors.New("has only lower-case letters, digits, '.', '/', '_' and '-', and starts and ends with a letter or digit")
+		}
+	}
+	return nil
+}
+
+// CheckReason reports whether s can be an operator's reason: 1 to MaxReason
+// printable ASCII characters.
+func CheckReason(s string) error {
+	if s == "" || len(s) > MaxReason {
+		return fmt.Errorf("has 1 to %d characters, not %d", MaxReason, len(s))
+	}
+	for i := range len(s) {
+		if s[i] < 0x20 || s[i] > 0x7e {
+			return errors.New("has only printable ASCII characters")
+		}
+	}
+	return nil
+}
+
+// Reference turns something that names a person into a name that does not:
+// "h." and 43 base64url characters of SHA-256(label ‖ u8-prefixed salt ‖
+// u16-prefixed value) (docs/SPEC.md section 1.5). The salt, 16 to 255 secret
+// bytes, stays with the operator.
+func Reference(salt []byte, value string) (string, error) {
+	if len(salt) < 16 || len(salt) > 255 || len(value) > 65_535 {
+		return "", errors.New("a reference takes a salt of 16 to 255 bytes and a value of at most 65,535")
+	}
+	w := writer{b: []byte(labelReference)}
+	w.str(string(salt))
+	w.blob([]byte(value))
+	h := sha256.Sum256(w.b)
+	return "h." + base64.RawURLEncoding.EncodeToString(h[:]), nil
+}
+
+// MaxIdempotencyKey is the longest idempotency key in characters.
+const MaxIdempotencyKey = 255
+
+// CheckIdempotencyKey reports whether key can be an idempotency key: 1 to
+// MaxIdempotencyKey printable ASCII characters without spaces.
+func CheckIdempotencyKey(key string) error {
+	if key == "" || len(key) > MaxIdempotencyKey {
+		return fmt.Errorf("has 1 to %d characters, not %d", MaxIdempotencyKey, len(key))
+	}
+	for i := range len(key) {
+		if key[i] <= 0x20 || key[i] > 0x7e {
+			return errors.New("has only printable ASCII characters and no spaces")
+		}
+	}
+	return nil
+}
+
+// KeyTag returns what a commit says of its idempotency key: 6 bytes that order
+// it, then the first 26 bytes of SHA-256(label ‖ origin ‖ table ‖ key), each
+// u8-prefixed (docs/SPEC.md section 5.3). The 6 bytes are the time in a UUIDv7
+// key, zero for any other: keys of the same minute stand together in an index,
+// so that a lookup does not touch a cold page.
+func KeyTag(origin, table, key string) (tag [32]byte) {
+	w := writer{b: []byte(labelKeyTag)}
+	w.str(origin)
+	w.str(table)
+	w.str(key)
+	h := sha256.Sum256(w.b)
+	copy(tag[6:], h[:26])
+	if len(key) == 36 && key[8] == '-' && key[13] == '-' && key[14] == '7' {
+		if t, err := hex.DecodeString(key[:8] + key[9:13]); err == nil {
+			copy(tag[:6], t)
+		}
+	}
+	return tag
+}

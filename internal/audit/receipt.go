@@ -1,0 +1,149 @@
+package audit
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"unicode"
+
+	"github.com/transparency-dev/formats/log"
+	"github.com/transparency-dev/formats/proof"
+	"golang.org/x/mod/sumdb/note"
+	"golang.org/x/mod/sumdb/tlog"
+)
+
+// Checkpoint is the head of a ledger: C2SP tlog-checkpoint, without extension
+// lines (docs/SPEC.md section 7.1).
+type Checkpoint struct {
+	Origin string
+	Size   uint64
+	Root   tlog.Hash
+}
+
+// Text returns the text that is signed.
+func (c Checkpoint) Text() string {
+	return string(log.Checkpoint{Origin: c.Origin, Size: c.Size, Hash: c.Root[:]}.Marshal())
+}
+
+// ParseCheckpoint reads a checkpoint's text. There is one text for each
+// checkpoint: leading zeros and extension lines are refused.
+func ParseCheckpoint(text string) (Checkpoint, error) {
+	var l log.Checkpoint
+	rest, err := l.Unmarshal([]byte(text))
+	if err != nil || len(rest) != 0 || len(l.Hash) != tlog.HashSize || l.Size > MaxInteger {
+		return Checkpoint{}, fmt.Errorf("%w checkpoint", ErrMalformed)
+	}
+	c := Checkpoint{Origin: l.Origin, Size: l.Size, Root: tlog.Hash(l.Hash)}
+	if c.Text() != text {
+		return Checkpoint{}, fmt.Errorf("%w checkpoint: not in its one form", ErrMalformed)
+	}
+	return c, nil
+}
+
+// Signing errors.
+var (
+	ErrSignature = errors.New("the checkpoint is not signed by the ledger's key")
+	ErrInclusion = errors.New("the proof does not lead from the entry to the checkpoint's root")
+)
+
+// OpenCheckpoint checks the signature of one of keys on a signed checkpoint and
+// that its origin is the key's name. It returns ErrMalformed or ErrSignature.
+func OpenCheckpoint(signed []byte, keys ...note.Verifier) (Checkpoint, error) {
+	if len(signed) > MaxCheckpoint {
+		return Checkpoint{}, fmt.Errorf("%w checkpoint: more than %d bytes", ErrMalformed, MaxCheckpoint)
+	}
+	n, err := note.Open(signed, note.VerifierList(keys...))
+	if err != nil {
+		return Checkpoint{}, fmt.Errorf("%w: %w", ErrSignature, err)
+	}
+	c, err := ParseCheckpoint(n.Text)
+	if err != nil {
+		return Checkpoint{}, err
+	}
+	for _, s := range n.Sigs {
+		if s.Name == c.Origin {
+			return c, nil
+		}
+	}
+	return Checkpoint{}, fmt.Errorf("%w: it is of %q", ErrSignature, c.Origin)
+}
+
+// CheckpointText returns the text of a signed checkpoint without a look at its
+// signatures, for readers that hold no key yet.
+func CheckpointText(signed []byte) (Checkpoint, error) {
+	i := bytes.LastIndex(signed, []byte("\n\n"))
+	if i < 0 || len(signed) > MaxCheckpoint {
+		return Checkpoint{}, fmt.Errorf("%w checkpoint", ErrMalformed)
+	}
+	return ParseCheckpoint(string(signed[:i+1]))
+}
+
+// Receipt proves one entry: C2SP tlog-proof with the entry's bytes in the extra
+// line (docs/SPEC.md section 7.2).
+type Receipt struct {
+	Index      uint64
+	Entry      []byte
+	Proof      []tlog.Hash
+	Checkpoint []byte // signed, perhaps cosigned
+}
+
+// maxReceipt bounds the text of a receipt: base64 of the largest entry, the
+// longest proof and the longest checkpoint.
+const maxReceipt = MaxEntry/3*4 + MaxProof*45 + MaxCheckpoint + 256
+
+// Text returns the receipt as text.
+func (r Receipt) Text() string {
+	p := proof.TLogProof{Index: r.Index, Checkpoint: r.Checkpoint, ExtraData: r.Entry}
+	for _, h := range r.Proof {
+		p.Hashes = append(p.Hashes, h)
+	}
+	return string(p.Marshal())
+}
+
+// ParseReceipt reads a receipt. Limits come before work, and a text that is not
+// exactly what Text would give is refused, so that a receipt has one form.
+func ParseReceipt(text string) (Receipt, error) {
+	if len(text) > maxReceipt {
+		return Receipt{}, fmt.Errorf("%w receipt: %d bytes, at most %d", ErrMalformed, len(text), maxReceipt)
+	}
+	var p proof.TLogProof
+	if err := p.Unmarshal([]byte(text)); err != nil {
+		return Receipt{}, fmt.Errorf("%w receipt: %s", ErrMalformed, printable(err.Error()))
+	}
+	r := Receipt{Index: p.Index, Entry: p.ExtraData, Checkpoint: p.Checkpoint}
+	for _, h := range p.Hashes {
+		r.Proof = append(r.Proof, h)
+	}
+	switch {
+	case len(p.ExtraData) == 0:
+		return Receipt{}, fmt.Errorf("%w receipt: no entry in the extra line", ErrMalformed)
+	case len(r.Proof) > MaxProof || r.Index > MaxInteger:
+		return Receipt{}, fmt.Errorf("%w receipt: too long a proof or too large an index", ErrMalformed)
+	case r.Text() != text:
+		return Receipt{}, fmt.Errorf("%w receipt: not in its one form", ErrMalformed)
+	}
+	return r, nil
+}
+
+// CheckInclusion reports whether the entry stands at the receipt's index under
+// the root of c, the receipt's own checkpoint; errors.Is ErrInclusion when not.
+func (r Receipt) CheckInclusion(c Checkpoint) error {
+	if r.Index >= c.Size {
+		return fmt.Errorf("%w: index %d, size %d", ErrInclusion, r.Index, c.Size)
+	}
+	if tlog.CheckRecord(r.Proof, int64(c.Size), c.Root, int64(r.Index), tlog.RecordHash(r.Entry)) != nil {
+		return ErrInclusion
+	}
+	return nil
+}
+
+// printable keeps text from outside out of terminals and logs.
+func printable(s string) string {
+	out := []rune(s[:min(len(s), 200)])
+	for i, r := range out {
+		if !unicode.IsPrint(r) {
+			out[i] = '?'
+		}
+	}
+	return string(out)
+}

@@ -1,0 +1,196 @@
+package audit
+
+func (s *State) checkCommit(c *Commit, now int64) error {
+	ctx := c.Context
+	if ctx.Origin != s.genesis.Origin || ctx.Production != s.genesis.Production {
+		return illegal(RuleOrigin, "the context is of %q, production %t", ctx.Origin, ctx.Production)
+	}
+	if !s.instances[c.Instance] {
+		return illegal(RuleInstance, "entry %d is no instance_start", c.Instance)
+	}
+	if s.latched {
+		return illegal(RuleLatch, "the entropy latch is set")
+	}
+	if s.killed[kill{scope: ScopeLedger}] || s.killed[kill{scope: ScopeTable, table: ctx.Table}] ||
+		s.killed[kill{scope: ScopeDeck, deck: ctx.DeckHash}] {
+		return illegal(RuleKill, "a kill switch covers the commit")
+	}
+	if t := s.tables[ctx.Table]; t != nil && t.closed {
+		return illegal(RuleTable, "table %s is closed", ctx.Table)
+	}
+	if serial, previous := s.Next(ctx.Table); c.Serial != serial || c.Previous != previous {
+		return illegal(RuleSerial, "serial %d after %d where table %s is at %d after %d",
+			c.Serial, c.Previous, ctx.Table, serial, previous)
+	}
+	if life := c.CloseBy - now; life <= 0 || life > int64(s.genesis.MaxCloseBy)*1000 {
+		return illegal(RuleCloseBy, "close-by is %d ms after the commit, at most %d s", life, s.genesis.MaxCloseBy)
+	}
+	for _, p := range ctx.Plan {
+		if s.genesis.MixModes>>(p.Source-1)&1 == 0 {
+			return illegal(RuleMixModes, "the ledger declares no %s", p.Source)
+		}
+	}
+	if ctx.Disclosure == DisclosureAuditor && !s.sealable() {
+		return illegal(RuleDisclosureKey, "no disclosure key for the auditors in force")
+	}
+	return s.checkParent(ctx)
+}
+
+func (s *State) checkParent(ctx *Context) error {
+	if ctx.Parent == nil {
+		return nil
+	}
+	p := s.open[ctx.Parent.ID]
+	switch {
+	case p == nil:
+		return illegal(RuleParent, "shuffle %d is not open", ctx.Parent.ID)
+	case p.commit.Context.IsDraw():
+		return illegal(RuleParent, "shuffle %d is a draw list", ctx.Parent.ID)
+	case p.commit.Context.Table != ctx.Table:
+		return illegal(RuleParent, "shuffle %d is at table %s", ctx.Parent.ID, p.commit.Context.Table)
+	case p.commit.Context.DeckHash != ctx.DeckHash:
+		return illegal(RuleParent, "shuffle %d is of another deck", ctx.Parent.ID)
+	}
+	for _, pos := range ctx.Parent.Positions {
+		if int(pos) >= p.m {
+			return illegal(RuleParent, "shuffle %d has no position %d", ctx.Parent.ID, pos)
+		}
+	}
+	return nil
+}
+
+func (s *State) applyCommit(c *Commit, id uint64) {
+	t := s.table(c.Context.Table)
+	serial, last := t.serial, t.last
+	s.push(func() { t.serial, t.last = serial, last })
+	t.serial, t.last = c.Serial, id
+	s.open[id] = &open{
+		commit:  c,
+		table:   t,
+		m:       c.Context.Recipe.Positions(),
+		tapeLen: c.Context.Recipe.TapeLen(),
+	}
+	s.push(func() { delete(s.open, id) })
+	s.wait(t, id)
+	if c.Context.Parent != nil {
+		s.pair = &pair{shuffle: c.Context.Parent.ID, continued: true}
+	}
+}
+
+// playable returns the open shuffle if it may be mixed or dealt now.
+func (s *State) playable(id uint64, now int64) (*open, error) {
+	o := s.open[id]
+	if o == nil {
+		return nil, illegal(RuleNotOpen, "shuffle %d is not open", id)
+	}
+	if now >= o.commit.CloseBy {
+		return nil, illegal(RuleDeadline, "shuffle %d had to close by %d", id, o.commit.CloseBy)
+	}
+	if o.next == 0 && o.table.waiting[0] != id {
+		return nil, illegal(RuleEarlier, "shuffle %d of table %s comes first", o.table.waiting[0], o.commit.Context.Table)
+	}
+	return o, nil
+}
+
+func (s *State) checkMix(m *Mix, now int64) error {
+	o, err := s.playable(m.Shuffle, now)
+	if err != nil {
+		return err
+	}
+	ctx := o.commit.Context
+	switch {
+	case o.mixed:
+		return illegal(RuleMix, "shuffle %d is mixed", m.Shuffle)
+	case len(m.Values) != len(ctx.Plan):
+		return illegal(RuleMix, "%d values for a plan of %d", len(m.Values), len(ctx.Plan))
+	case m.Cosigned > s.size:
+		return illegal(RuleCosigned, "a cosigned checkpoint of size %d at entry %d", m.Cosigned, s.size)
+	}
+	for i, v := range m.Values {
+		switch p := ctx.Plan[i]; {
+		case v.Source != p.Source:
+			return illegal(RuleMix, "value %d is a %s where the plan has a %s", i, v.Source, p.Source)
+		case v.Source == SourceSlot && SlotHash(ctx.Origin, ctx.Table, v.Slot) != p.Slot:
+			return illegal(RuleMix, "value %d does not open its slot", i)
+		case v.Source == SourceCut && int(v.Cut) >= o.m:
+			return illegal(RuleMix, "the cut is 0 to %d", o.m-1)
+		}
+	}
+	return nil
+}
+
+func (s *State) applyMix(m *Mix) {
+	o := s.open[m.Shuffle]
+	o.mixed = true
+	s.push(func() { o.mixed = false })
+}
+
+func (s *State) checkDeal(d *Deal, now int64) error {
+	o, err := s.playable(d.Shuffle, now)
+	if err != nil {
+		return err
+	}
+	switch {
+	case len(o.commit.Context.Plan) > 0 && !o.mixed:
+		return illegal(RuleMix, "shuffle %d is dealt only after its mix", d.Shuffle)
+	case d.First != o.next:
+		return illegal(RulePlace, "the next place is %d, not %d", o.next, d.First)
+	case d.First+d.Count() > o.m:
+		return illegal(RulePlaces, "%d places are left, not %d", o.m-o.next, d.Count())
+	case d.Cosigned > s.size:
+		return illegal(RuleCosigned, "a cosigned checkpoint of size %d at entry %d", d.Cosigned, s.size)
+	case s.genesis.Deals == DealsCosigned && d.Cosigned <= d.Shuffle:
+		return illegal(RuleCosigned, "no cosigned checkpoint covers shuffle %d", d.Shuffle)
+	}
+	return nil
+}
+
+func (s *State) applyDeal(d *Deal) {
+	o := s.open[d.Shuffle]
+	next := o.next
+	s.push(func() { o.next = next })
+	o.next += d.Count()
+	s.unwait(o.table, d.Shuffle)
+	if d.Final {
+		s.pair = &pair{shuffle: d.Shuffle}
+	}
+}
+
+func (s *State) checkClose(c *Close, now int64) error {
+	o := s.open[c.Shuffle]
+	if o == nil {
+		return illegal(RuleNotOpen, "shuffle %d is not open", c.Shuffle)
+	}
+	// At or after close-by only expired, and expired only then. The pair of a
+	// deal or a child's commit was written before it.
+	if overdue := now >= o.commit.CloseBy; overdue != (c.Outcome == OutcomeExpired) {
+		return illegal(RuleDeadline, "%s at %d where shuffle %d closes by %d", c.Outcome, now, c.Shuffle, o.commit.CloseBy)
+	}
+	if c.Outcome == OutcomeContinued && s.pair == nil {
+		return illegal(RuleOutcome, "continued follows the commit of a child")
+	}
+	if c.Form == FormNone {
+		return nil // tape_lost: legal to write, a fault in every audit
+	}
+	switch o.commit.Context.Disclosure {
+	case DisclosurePublic:
+		if c.Form != FormTape || len(c.Tape) != o.tapeLen {
+			return illegal(RuleForm, "shuffle %d discloses %d bytes of tape to everybody", c.Shuffle, o.tapeLen)
+		}
+	case DisclosureAuditor:
+		if c.Form != FormSealed || len(c.Tape) != o.tapeLen+sealOverhead {
+			return illegal(RuleForm, "shuffle %d discloses its tape to auditors", c.Shuffle)
+		}
+		if !s.sealable() || c.Key != s.keys.disclosure {
+			return illegal(RuleDisclosureKey, "the newest disclosure key is entry %d", s.keys.disclosure)
+		}
+	}
+	return nil
+}
+
+func (s *State) applyClose(c *Close) {
+	o := s.open[c.Shuffle]
+	delete(s.open, c.Shuffle)
+	s.push(func() { s.open[c.Shuffle] = o })
+	s.unwait(o.table, c.Shuffle)
+}

@@ -1,0 +1,194 @@
+package audit
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+)
+
+// State is the live state of a ledger: the fold over its entries, of which it
+// keeps only what later entries may still depend on: keys in force, switches,
+// tables, open shuffles. It decides what may come next. The sequencer and the
+// verifier use the same one.
+//
+// A State belongs to one goroutine.
+type State struct {
+	size      uint64 // entries folded, so the index of the next
+	time      int64  // of the last entry
+	genesis   *Genesis
+	latched   bool
+	killed    map[kill]bool
+	instances map[uint64]bool   // indexes of instance_start events
+	tables    map[string]*table //
+	open      map[uint64]*open  // open shuffles by id
+	keys      keys
+
+	// pair is set when the next entry must be the close of one shuffle.
+	pair *pair
+
+	undo []func() // how to take back what was applied since the last Commit
+}
+
+type kill struct {
+	scope Scope
+	table string
+	deck  [32]byte
+}
+
+type table struct {
+	closed  bool
+	serial  uint64   // of its newest commit
+	last    uint64   // index of its newest commit
+	waiting []uint64 // ids of open shuffles that were not dealt from, ascending
+}
+
+// open is a shuffle between its commit and its close.
+type open struct {
+	commit  *Commit
+	table   *table
+	m       int  // places
+	next    int  // next place to deal
+	mixed   bool //
+	tapeLen int
+}
+
+type keys struct {
+	signing    []byte
+	known      map[[32]byte]Subject // every signing, disclosure and auditor key, by KeyID
+	auditors   map[[32]byte]bool    // in force
+	disclosure uint64               // index of the newest disclosure key, 0 for none
+	stale      bool                 // the auditors changed after it
+	policy     []byte
+}
+
+type pair struct {
+	shuffle   uint64
+	continued bool // the outcome must be continued; otherwise it must not
+}
+
+// NewState returns the state before entry 0.
+func NewState() *State {
+	return &State{
+		killed:    make(map[kill]bool),
+		instances: make(map[uint64]bool),
+		tables:    make(map[string]*table),
+		open:      make(map[uint64]*open),
+		keys:      keys{known: make(map[[32]byte]Subject), auditors: make(map[[32]byte]bool)},
+	}
+}
+
+// Apply folds e in as the next entry, or returns an *Illegal and changes nothing.
+func (s *State) Apply(e Entry) error {
+	if err := s.check(e); err != nil {
+		return err
+	}
+	size, time, expected := s.size, s.time, s.pair
+	s.push(func() { s.size, s.time, s.pair = size, time, expected })
+	s.size, s.time, s.pair = size+1, e.Time, nil
+	switch b := e.Body.(type) {
+	case *Genesis:
+		s.applyGenesis(b)
+	case *Commit:
+		s.applyCommit(b, size)
+	case *Mix:
+		s.applyMix(b)
+	case *Deal:
+		s.applyDeal(b)
+	case *Close:
+		s.applyClose(b)
+	case *Key:
+		s.applyKey(b, size)
+	case *Event:
+		s.applyEvent(b, size)
+	}
+	return nil
+}
+
+// Mark returns a point to which Rollback can go back.
+func (s *State) Mark() int { return len(s.undo) }
+
+// Rollback takes back everything applied since mark, newest first.
+func (s *State) Rollback(mark int) {
+	for len(s.undo) > mark {
+		s.undo[len(s.undo)-1]()
+		s.undo = s.undo[:len(s.undo)-1]
+	}
+}
+
+// Commit makes everything applied so far final. Marks taken before are void.
+func (s *State) Commit() { s.undo = s.undo[:0] }
+
+func (s *State) push(undo func()) { s.undo = append(s.undo, undo) }
+
+// Complete reports whether an entry may be the last of a batch: not a final
+// deal without its close, nor a child's commit without its parent's.
+func (s *State) Complete() bool { return s.pair == nil }
+
+// Size returns the number of entries folded.
+func (s *State) Size() uint64 { return s.size }
+
+// Time returns the time of the newest entry, UTC milliseconds.
+func (s *State) Time() int64 { return s.time }
+
+// Genesis returns entry 0, nil before it. The caller does not change it.
+func (s *State) Genesis() *Genesis { return s.genesis }
+
+// Latched reports whether the entropy latch is set.
+func (s *State) Latched() bool { return s.latched }
+
+// SigningKey returns the signing key in force.
+func (s *State) SigningKey() []byte { return s.keys.signing }
+
+// Next returns the serial and the previous index that the next commit of the
+// table must carry.
+func (s *State) Next(name string) (serial, previous uint64) {
+	if t := s.tables[name]; t != nil {
+		return t.serial + 1, t.last
+	}
+	return 1, 0
+}
+
+// Opened is what the state knows of an open shuffle.
+type Opened struct {
+	ID     uint64
+	Commit *Commit
+	Places int  // m
+	Next   int  // next place to deal
+	Mixed  bool // its plan was revealed
+}
+
+// Shuffle returns an open shuffle; ok is false when id is not open.
+func (s *State) Shuffle(id uint64) (Opened, bool) {
+	o := s.open[id]
+	if o == nil {
+		return Opened{}, false
+	}
+	return o.view(id), true
+}
+
+func (o *open) view(id uint64) Opened {
+	return Opened{ID: id, Commit: o.commit, Places: o.m, Next: o.next, Mixed: o.mixed}
+}
+
+// OpenShuffles returns all open shuffles, by id.
+func (s *State) OpenShuffles() []Opened {
+	ids := slices.Sorted(maps.Keys(s.open))
+	all := make([]Opened, len(ids))
+	for i, id := range ids {
+		all[i] = s.open[id].view(id)
+	}
+	return all
+}
+
+// Illegal is a rule that an entry breaks (docs/SPEC.md section 9). Code is one
+// of the Rule constants; it is stable and goes to callers.
+type Illegal struct {
+	Code   string
+	Detail string
+}
+
+func (e *Illegal) Error() string { return e.Code + ": " + e.Detail }
+
+func illegal(code, format string, args ...any) error {
+	return &Illegal{Code: code, Detail: fmt.Sprintf(format, args...)}
+}

@@ -1,0 +1,107 @@
+package audit
+
+import (
+	"bytes"
+	"encoding/base64"
+	"fmt"
+
+	"github.com/go-json-experiment/json"
+	"golang.org/x/mod/sumdb/tlog"
+)
+
+// TranscriptFormat is the format member of every transcript of this version.
+const TranscriptFormat = "shuffled/v1/transcript"
+
+// MaxTranscript bounds a transcript in bytes, checked before it is parsed.
+const MaxTranscript = 32 << 20
+
+// Transcript is all the evidence of one shuffle in one file (docs/SPEC.md
+// section 8). It is JSON around exact bytes: compact, members in this order,
+// every member known, so that one transcript has one form.
+type Transcript struct {
+	Format    string   `json:"format"`
+	ID        uint64   `json:"id"`
+	Recipient string   `json:"recipient,omitempty"` // the file of one recipient
+	Deck      []string `json:"deck,omitempty"`      // card names; absent for a draw list
+	Receipts  []string `json:"receipts"`            // genesis, commit, mix if any, deals, close if closed
+	Cards     []Card   `json:"cards"`               // openings, by place
+}
+
+// Card is an opening as JSON: what a deal answers and a transcript holds.
+type Card struct {
+	Place    int      `json:"place"`
+	Position int      `json:"position"`
+	Value    uint32   `json:"value"`
+	Card     string   `json:"card,omitempty"` // its name; absent for a draw list
+	Salt     string   `json:"salt"`           // base64, 32 bytes
+	Proof    []string `json:"proof"`          // base64, 32 bytes each
+}
+
+// NewCard returns o as the card at place, with the card's name or "".
+func NewCard(place int, o Opening, cardName string) Card {
+	c := Card{Place: place, Position: o.Position, Value: o.Value, Card: cardName,
+		Salt: base64.StdEncoding.EncodeToString(o.Salt[:]), Proof: make([]string, len(o.Proof))}
+	for i, h := range o.Proof {
+		c.Proof[i] = base64.StdEncoding.EncodeToString(h[:])
+	}
+	return c
+}
+
+// Opening returns the opening that c holds, or an ErrMalformed.
+func (c Card) Opening() (Opening, error) {
+	o := Opening{Position: c.Position, Value: c.Value}
+	salt, err := decodeHash(c.Salt)
+	if err != nil {
+		return Opening{}, fmt.Errorf("%w salt at place %d: %w", ErrMalformed, c.Place, err)
+	}
+	o.Salt = salt
+	if len(c.Proof) > MaxProof {
+		return Opening{}, fmt.Errorf("%w proof at place %d: too long", ErrMalformed, c.Place)
+	}
+	for _, p := range c.Proof {
+		h, err := decodeHash(p)
+		if err != nil {
+			return Opening{}, fmt.Errorf("%w proof at place %d: %w", ErrMalformed, c.Place, err)
+		}
+		o.Proof = append(o.Proof, h)
+	}
+	return o, nil
+}
+
+func decodeHash(s string) (h tlog.Hash, err error) {
+	b, err := base64.StdEncoding.Strict().DecodeString(s)
+	if err != nil || len(b) != len(h) || len(s) != 44 {
+		return h, fmt.Errorf("not 32 bytes of padded base64")
+	}
+	return tlog.Hash(b), nil
+}
+
+// Marshal returns the one form of t.
+func (t *Transcript) Marshal() ([]byte, error) {
+	b, err := json.Marshal(t)
+	if err != nil {
+		return nil, fmt.Errorf("writing transcript: %w", err)
+	}
+	return b, nil
+}
+
+// ParseTranscript reads a transcript. Unknown and duplicate members, spaces,
+// other spellings of strings and numbers and bytes after the end are refused as
+// ErrMalformed; a later format is ErrUnknown. The bytes inside are not checked.
+func ParseTranscript(b []byte) (*Transcript, error) {
+	if len(b) > MaxTranscript {
+		return nil, fmt.Errorf("%w transcript: %d bytes, at most %d", ErrMalformed, len(b), MaxTranscript)
+	}
+	var t Transcript
+	if err := json.Unmarshal(b, &t, json.RejectUnknownMembers(true)); err != nil {
+		return nil, fmt.Errorf("%w transcript: %s", ErrMalformed, printable(err.Error()))
+	}
+	if t.Format != TranscriptFormat {
+		return nil, fmt.Errorf("transcript format %q: %w", printable(t.Format), ErrUnknown)
+	}
+	again, err := t.Marshal()
+	if err != nil || !bytes.Equal(b, again) {
+		return nil, fmt.Errorf("%w transcript: not in its one form (compact, members in order)", ErrMalformed)
+	}
+	return &t, nil
+}
