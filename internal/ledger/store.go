@@ -1,0 +1,153 @@
+package ledger
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"iter"
+
+	"golang.org/x/mod/sumdb/tlog"
+
+	"shuffled/internal/audit"
+)
+
+// ID is the number under which a store keeps a ledger: the first 63 bits of
+// SHA-256 of its origin. It starts every primary key, and needs no sequence, so
+// that a ledger can be moved to another database as it is.
+type ID int64
+
+// IDOf returns the ID of the ledger with this origin.
+func IDOf(origin string) ID {
+	h := sha256.Sum256([]byte(origin))
+	return ID(binary.BigEndian.Uint64(h[:8]) >> 1)
+}
+
+// Info is what a store lists of a ledger. It never changes.
+type Info struct {
+	Name   string // in addresses: /v1/{name}/…, unique in a store
+	Origin string
+}
+
+// Head is the newest checkpoint of a ledger.
+type Head struct {
+	Size       uint64
+	Root       tlog.Hash
+	Checkpoint []byte // signed note
+}
+
+// Row is one entry as a store keeps it. The fields after Sealed are computed
+// from Entry, for the store's indexes; Columns fills them.
+type Row struct {
+	Index  uint64
+	Entry  []byte // exact bytes, stored once, never re-encoded
+	Sealed []byte // commit: the sealed tape; nil for every other type
+
+	Time    int64 // UTC milliseconds
+	Type    audit.Type
+	Table   string   // commit: its table, else ""
+	Serial  uint64   // commit: its serial, else 0
+	KeyTag  [32]byte // commit: its key tag
+	Shuffle uint64   // mix, deal, close: the id of the shuffle, else 0
+}
+
+// Columns fills the fields of r that are computed from e, the parsed r.Entry.
+func (r *Row) Columns(e audit.Entry) {
+	r.Time, r.Type = e.Time, e.Body.Type()
+	switch b := e.Body.(type) {
+	case *audit.Commit:
+		r.Table, r.Serial, r.KeyTag = b.Context.Table, b.Serial, b.KeyTag
+	case *audit.Mix:
+		r.Shuffle = b.Shuffle
+	case *audit.Deal:
+		r.Shuffle = b.Shuffle
+	case *audit.Close:
+		r.Shuffle = b.Shuffle
+	}
+}
+
+// Tile is a full tile of the ledger's tree in the C2SP tlog-tiles geometry:
+// 256 hashes of 32 bytes.
+type Tile struct {
+	Level int    // 0 holds the leaf hashes of 256 entries
+	Index uint64 // counted from 0 in its level
+	Data  []byte // 8,192 bytes
+}
+
+// Batch is what one append writes, all of it or nothing.
+type Batch struct {
+	Rows  []Row  // adjacent, the first at the old head's size
+	Tiles []Tile // that the rows complete
+	Head  Head   // the new one
+}
+
+// Store keeps ledgers. PostgreSQL and SQLite implement it and pass
+// store/storetest. All methods are safe for concurrent use.
+//
+// Errors other than the ones named are of the connection or the database;
+// wrapped, they never carry parameter values.
+type Store interface {
+	// Create makes a ledger with its first entries. It returns ErrExists when
+	// the name or origin is taken.
+	Create(ctx context.Context, info Info, first Batch) error
+
+	// Ledgers lists all ledgers by name.
+	Ledgers(ctx context.Context) ([]Info, error)
+
+	// Head reads the newest head with a lock that conflicts with the head's
+	// update, and commits: the result is as durable as an acknowledged append,
+	// replicas included (the barrier of docs/OPERATIONS.md). It returns
+	// ErrNotFound for an unknown ledger.
+	Head(ctx context.Context, id ID) (Head, error)
+
+	// Append writes b in one transaction whose head update is a compare-and-swap
+	// from old's size and root. It returns nil only when the batch is durable;
+	// ErrStale when the head is another one, and nothing was written;
+	// a *DuplicateError when commits with those key tags are in the ledger, and
+	// nothing was written; ErrUnknownOutcome, wrapped, when the batch may or may
+	// not have been written or may still be.
+	Append(ctx context.Context, id ID, old Head, b Batch) error
+
+	// Rows reads the entries from ≤ index < to in order, in one snapshot.
+	Rows(ctx context.Context, id ID, from, to uint64) iter.Seq2[Row, error]
+
+	Finder
+}
+
+// Finder looks single things up. Nothing found is ErrNotFound, or an empty list.
+type Finder interface {
+	// ByKeyTag returns the commit with the key tag. The result is read behind
+	// the same barrier as Head's, for it is acknowledged again.
+	ByKeyTag(ctx context.Context, id ID, tag [32]byte) (Row, error)
+
+	// ByShuffle returns the commit of the shuffle, then its mix, deals and close
+	// in order, behind the barrier.
+	ByShuffle(ctx context.Context, id ID, shuffle uint64) ([]Row, error)
+
+	// CheckpointAfter returns the first head whose size is above index: the one
+	// that the batch of this entry signed.
+	CheckpointAfter(ctx context.Context, id ID, index uint64) (Head, error)
+
+	// Tile returns the data of a full tile.
+	Tile(ctx context.Context, id ID, level int, index uint64) ([]byte, error)
+
+	// PutDeck keeps a deck's names under its hash, once; Deck returns them.
+	PutDeck(ctx context.Context, id ID, hash [32]byte, cards []string) error
+	Deck(ctx context.Context, id ID, hash [32]byte) ([]string, error)
+}
+
+// What a store reports.
+var (
+	ErrExists         = errors.New("the ledger exists")
+	ErrNotFound       = errors.New("not found")
+	ErrStale          = errors.New("the head moved")
+	ErrUnknownOutcome = errors.New("the outcome of the commit is unknown")
+)
+
+// DuplicateError lists the key tags of a batch that are in the ledger already.
+type DuplicateError struct{ Tags [][32]byte }
+
+func (e *DuplicateError) Error() string {
+	return fmt.Sprintf("%d idempotency keys of the batch are in the ledger", len(e.Tags))
+}
