@@ -170,6 +170,9 @@ func (o *open) view(id uint64) Opened {
 	return Opened{ID: id, Commit: o.commit, Places: o.m, Next: o.next, Mixed: o.mixed}
 }
 
+// OpenCount returns the number of open shuffles.
+func (s *State) OpenCount() int { return len(s.open) }
+
 // OpenShuffles returns all open shuffles, by id.
 func (s *State) OpenShuffles() []Opened {
 	ids := slices.Sorted(maps.Keys(s.open))

@@ -1,0 +1,54 @@
+package ledger
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"golang.org/x/mod/sumdb/note"
+	"golang.org/x/mod/sumdb/tlog"
+
+	"shuffled/internal/audit"
+)
+
+// Create makes a ledger: entry 0 is the genesis, signed by its first key, and
+// the high-water mark is written beside it. The signer's name is the origin.
+// It returns ErrExists when the name or origin is taken.
+func Create(ctx context.Context, store Store, info Info, g *audit.Genesis, signer note.Signer, markPath string, now time.Time) error {
+	entry := audit.Entry{Time: now.UnixMilli(), Actor: "operator", Body: g}
+	if g.Origin != info.Origin || signer.Name() != info.Origin {
+		return fmt.Errorf("creating ledger %s: genesis and signing key are of %q and %q", info.Name, g.Origin, signer.Name())
+	}
+	if err := audit.CheckName(info.Name); err != nil {
+		return fmt.Errorf("creating a ledger: its name %w", err)
+	}
+	encoded, err := entry.Encode()
+	if err != nil {
+		return fmt.Errorf("creating ledger %s: %w", info.Name, err)
+	}
+	leaf := tlog.RecordHash(encoded)
+	head, err := SignHead(signer, 1, leaf) // the root of one leaf is the leaf
+	if err != nil {
+		return err
+	}
+	key, err := audit.Verifier(info.Origin, g.SigningKey)
+	if err != nil {
+		return err
+	}
+	if _, err := audit.OpenCheckpoint(head.Checkpoint, key); err != nil {
+		return fmt.Errorf("creating ledger %s: the genesis names another signing key: %w", info.Name, err)
+	}
+	row := Row{Index: 0, Entry: encoded}
+	row.Columns(entry)
+	if err := store.Create(ctx, info, Batch{Rows: []Row{row}, Head: head}); err != nil {
+		return fmt.Errorf("creating ledger %s: %w", info.Name, err)
+	}
+	m, err := openMark(markPath, time.Hour)
+	if err != nil {
+		return err
+	}
+	if err := m.write(head.Checkpoint); err != nil {
+		return err
+	}
+	return m.close()
+}

@@ -1,0 +1,231 @@
+// Package ledger keeps one append-only log: a sequencer that is its only
+// writer, C2SP checkpoints and tiles, receipts, and the checks that keep a
+// ledger from ever contradicting itself. It declares the store that it needs.
+//
+// The order of durability: entries, tiles, checkpoint and head are written in
+// one transaction whose head update is a compare-and-swap; then the high-water
+// mark; then callers get their receipts. Nothing signed leaves the process
+// before its commit is known.
+package ledger
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"golang.org/x/mod/sumdb/note"
+
+	"shuffled/internal/audit"
+)
+
+// What the ledger reports beside *audit.Illegal and the store's errors.
+var (
+	// ErrFrozen: signing stopped because the stored ledger does not extend what
+	// was seen before. Reads go on.
+	ErrFrozen = errors.New("the stored ledger went backwards or sideways: signing stopped")
+	// ErrClock: the clock stepped further than the limit.
+	ErrClock = errors.New("the clock stepped")
+	// ErrOverloaded: the queue is full.
+	ErrOverloaded = errors.New("the queue is full")
+	// ErrClosed: the ledger is shutting down.
+	ErrClosed = errors.New("the ledger is closed")
+	// ErrUnavailable: the store did not answer; nothing was written.
+	ErrUnavailable = errors.New("the store is unavailable")
+	// ErrNoMark: a ledger with entries and no high-water mark beside it.
+	ErrNoMark = errors.New("no high-water mark for a ledger with entries")
+)
+
+// Config is what a ledger is opened with.
+type Config struct {
+	Store  Store
+	Info   Info
+	Signer note.Signer // of the signing key in force; its name is the origin
+
+	// Mark is the path of the high-water mark file.
+	Mark string
+	// AdoptHead is an operator's reason to accept the stored head although
+	// there is no mark: it is written to the ledger. Empty: refuse.
+	AdoptHead string
+
+	// Start describes this daemon, for the instance_start event. Its Kind is set.
+	Start audit.Event
+
+	// Queue is the number of requests that may wait. At least 1.
+	Queue int
+	// ClockStep is how far the clock may step.
+	ClockStep time.Duration
+	// MarkSync is how often the mark is synced.
+	MarkSync time.Duration
+	// Probe is how often a frozen ledger looks whether the store has recovered.
+	Probe time.Duration
+	// Clock returns the wall clock and a monotonic time since some start.
+	Clock func() (wall time.Time, elapsed time.Duration)
+	// Log gets what an operator must know.
+	Log *slog.Logger
+}
+
+func (c *Config) setDefaults() {
+	if c.Queue == 0 {
+		c.Queue = 4096
+	}
+	if c.ClockStep == 0 {
+		c.ClockStep = 5 * time.Second
+	}
+	if c.MarkSync == 0 {
+		c.MarkSync = time.Second
+	}
+	if c.Probe == 0 {
+		c.Probe = time.Second
+	}
+	if c.Clock == nil {
+		start := time.Now()
+		c.Clock = func() (time.Time, time.Duration) { return time.Now(), time.Since(start) }
+	}
+	if c.Log == nil {
+		c.Log = slog.New(slog.DiscardHandler)
+	}
+}
+
+// Ledger is one open ledger.
+type Ledger struct {
+	cfg   Config
+	id    ID
+	mark  *mark
+	queue chan *request
+	stop  chan struct{} // closed by Close
+	done  chan struct{} // closed by the sequencer when it has stopped
+	once  sync.Once
+
+	// Owned by the sequencer's goroutine.
+	state    *audit.State
+	head     Head
+	instance uint64 // index of our instance_start
+	clock    clock
+
+	// published is the newest head that is durable; written by the sequencer.
+	published atomic.Pointer[Head]
+	// status is why nothing can be written now, nil when it can.
+	status atomic.Pointer[error]
+	// live are counts for metrics, as of the published head.
+	live atomic.Pointer[Live]
+
+	// edge guards tree, which the sequencer changes after a durable batch and
+	// readers of partial tiles look at.
+	edge sync.RWMutex
+	tree *tree
+}
+
+// Live is what metrics show of a ledger.
+type Live struct {
+	Size    uint64
+	Time    int64 // of the newest entry, UTC milliseconds
+	Open    int   // open shuffles
+	Latched bool
+}
+
+// Open loads the ledger, holds it against its signature, its rules and the
+// high-water mark, starts the sequencer and writes the instance_start event.
+// The caller must Close it. Any doubt is an error: nothing is signed.
+func Open(ctx context.Context, cfg Config) (*Ledger, error) {
+	cfg.setDefaults()
+	l := &Ledger{
+		cfg:   cfg,
+		id:    IDOf(cfg.Info.Origin),
+		queue: make(chan *request, cfg.Queue),
+		stop:  make(chan struct{}),
+		done:  make(chan struct{}),
+		state: audit.NewState(),
+		tree:  newTree(),
+		clock: clock{read: cfg.Clock, limit: cfg.ClockStep},
+	}
+	if cfg.Signer.Name() != cfg.Info.Origin {
+		return nil, fmt.Errorf("opening ledger %s: the signing key is of %q", cfg.Info.Name, cfg.Signer.Name())
+	}
+	if err := l.load(ctx); err != nil {
+		return nil, fmt.Errorf("opening ledger %s: %w", cfg.Info.Name, err)
+	}
+	adopt, err := l.holdAgainstMark()
+	if err != nil {
+		return nil, fmt.Errorf("opening ledger %s: %w", cfg.Info.Name, err)
+	}
+	if l.mark, err = openMark(cfg.Mark, cfg.MarkSync); err != nil {
+		return nil, fmt.Errorf("opening ledger %s: %w", cfg.Info.Name, err)
+	}
+	l.publish()
+	go l.sequence()
+	if err := l.announce(ctx, adopt); err != nil {
+		l.Close()
+		return nil, fmt.Errorf("opening ledger %s: %w", cfg.Info.Name, err)
+	}
+	return l, nil
+}
+
+// announce writes this daemon's instance_start, and the operator's word for a
+// head without a mark.
+func (l *Ledger) announce(ctx context.Context, adopt bool) error {
+	start := l.cfg.Start
+	start.Kind = audit.EventInstanceStart
+	bodies := []audit.Body{&start}
+	if adopt {
+		bodies = append(bodies, &audit.Event{Kind: audit.EventAlarm, Alarm: audit.AlarmMarkAdopted, Reason: l.cfg.AdoptHead})
+	}
+	_, err := l.Append(ctx, Proposal{Actor: "daemon", Bodies: bodies, starts: true})
+	return err
+}
+
+// Close stops the sequencer after the batch at hand and syncs the mark.
+// Requests that wait are refused with ErrClosed.
+func (l *Ledger) Close() error {
+	var err error
+	l.once.Do(func() {
+		close(l.stop)
+		<-l.done
+		err = l.mark.close()
+	})
+	return err
+}
+
+// Info returns the ledger's name and origin.
+func (l *Ledger) Info() Info { return l.cfg.Info }
+
+// ID returns the number of the ledger in its store.
+func (l *Ledger) ID() ID { return l.id }
+
+// Genesis returns entry 0, which never changes.
+func (l *Ledger) Genesis() *audit.Genesis { return l.state.Genesis() }
+
+// Live returns counts for metrics.
+func (l *Ledger) Live() Live { return *l.live.Load() }
+
+// QueueLen returns how many requests wait.
+func (l *Ledger) QueueLen() int { return len(l.queue) }
+
+// Ready returns nil when the ledger can be written, else why not.
+func (l *Ledger) Ready() error {
+	if p := l.status.Load(); p != nil {
+		return *p
+	}
+	return nil
+}
+
+func (l *Ledger) setStatus(err error) {
+	if err == nil {
+		l.status.Store(nil)
+		return
+	}
+	l.status.Store(&err)
+}
+
+// Checkpoint returns the newest signed checkpoint.
+func (l *Ledger) Checkpoint() []byte { return l.published.Load().Checkpoint }
+
+// publish shows the head and the counts to readers.
+func (l *Ledger) publish() {
+	head := l.head
+	l.live.Store(&Live{Size: head.Size, Time: l.state.Time(), Open: l.state.OpenCount(), Latched: l.state.Latched()})
+	l.published.Store(&head)
+}

@@ -1,0 +1,209 @@
+package ledger
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"golang.org/x/mod/sumdb/tlog"
+
+	"shuffled/internal/audit"
+)
+
+// loadChunk is how many entries are folded between two steps of the tree: it
+// bounds memory, whatever the ledger's size.
+const loadChunk = 4096
+
+// load folds every stored entry: it parses each, checks it against the rules
+// and hashes it into the tree, whose root must be the one the stored head signs.
+func (l *Ledger) load(ctx context.Context) error {
+	head, err := l.cfg.Store.Head(ctx, l.id)
+	if err != nil {
+		return fmt.Errorf("reading the head: %w", err)
+	}
+	leaves := make([]tlog.Hash, 0, loadChunk)
+	next := uint64(0)
+	for row, err := range l.cfg.Store.Rows(ctx, l.id, 0, head.Size) {
+		if err != nil {
+			return fmt.Errorf("reading entries: %w", err)
+		}
+		if err := l.fold(row, next); err != nil {
+			return err
+		}
+		next++
+		if leaves = append(leaves, tlog.RecordHash(row.Entry)); len(leaves) == loadChunk {
+			if err := l.keep(leaves); err != nil {
+				return err
+			}
+			leaves = leaves[:0]
+		}
+	}
+	if err := l.keep(leaves); err != nil {
+		return err
+	}
+	if next == 0 || next != head.Size {
+		return fmt.Errorf("%w: entry %d is missing", ErrFrozen, next)
+	}
+	if g := l.state.Genesis(); g.Origin != l.cfg.Info.Origin {
+		return fmt.Errorf("the genesis is of %q", g.Origin)
+	}
+	g, err := l.tree.extend(nil)
+	if err != nil {
+		return err
+	}
+	l.head = head
+	return l.checkHead(g, head)
+}
+
+// keep makes folded entries final and their leaves part of the tree.
+func (l *Ledger) keep(leaves []tlog.Hash) error {
+	g, err := l.tree.extend(leaves)
+	if err != nil {
+		return err
+	}
+	full, err := g.tiles()
+	if err != nil {
+		return err
+	}
+	l.state.Commit()
+	l.edge.Lock()
+	defer l.edge.Unlock()
+	l.tree.grow(g, full)
+	return nil
+}
+
+// fold applies a stored row as entry index.
+func (l *Ledger) fold(row Row, index uint64) error {
+	if row.Index != index {
+		return fmt.Errorf("%w: entry %d is missing", ErrFrozen, index)
+	}
+	e, err := audit.ParseEntry(row.Entry)
+	if err == nil {
+		err = l.state.Apply(e)
+	}
+	if err != nil {
+		return fmt.Errorf("%w: entry %d: %w", ErrFrozen, index, err)
+	}
+	return nil
+}
+
+// advance brings state and tree from the known head to a stored one that this
+// daemon did not write, after checking that it extends what is known and is
+// signed with the key in force. On an error nothing has changed.
+func (l *Ledger) advance(ctx context.Context, head Head) error {
+	mark := l.state.Mark()
+	g, err := l.replay(ctx, head)
+	if err != nil {
+		l.state.Rollback(mark)
+		return err
+	}
+	full, err := g.tiles()
+	if err != nil {
+		l.state.Rollback(mark)
+		return err
+	}
+	l.state.Commit()
+	l.edge.Lock()
+	l.tree.grow(g, full)
+	l.edge.Unlock()
+	l.head = head
+	return nil
+}
+
+// replay folds the entries between the known head and the stored one, and
+// checks root and signature. Rows that end early or differ are doubt about
+// durable state: ErrFrozen.
+func (l *Ledger) replay(ctx context.Context, head Head) (*growth, error) {
+	if head.Size < l.head.Size {
+		return nil, fmt.Errorf("%w: size %d after %d", ErrFrozen, head.Size, l.head.Size)
+	}
+	var leaves []tlog.Hash
+	next := l.head.Size
+	for row, err := range l.cfg.Store.Rows(ctx, l.id, l.head.Size, head.Size) {
+		if err != nil {
+			return nil, fmt.Errorf("reading entries: %w", err)
+		}
+		if err := l.fold(row, next); err != nil {
+			return nil, err
+		}
+		next++
+		leaves = append(leaves, tlog.RecordHash(row.Entry))
+	}
+	if next != head.Size {
+		return nil, fmt.Errorf("%w: entry %d is missing", ErrFrozen, next)
+	}
+	g, err := l.tree.extend(leaves)
+	if err != nil {
+		return nil, err
+	}
+	return g, l.checkHead(g, head)
+}
+
+// checkHead: the stored head's root is that of its entries and its checkpoint
+// says so under the signing key in force.
+func (l *Ledger) checkHead(g *growth, head Head) error {
+	root, err := g.root()
+	if err != nil {
+		return err
+	}
+	if root != head.Root {
+		return fmt.Errorf("%w: the entries do not lead to the stored root", ErrFrozen)
+	}
+	key, err := audit.Verifier(l.cfg.Info.Origin, l.state.SigningKey())
+	if err != nil {
+		return err
+	}
+	c, err := audit.OpenCheckpoint(head.Checkpoint, key)
+	if err != nil {
+		return fmt.Errorf("%w: the stored checkpoint: %w", ErrFrozen, err)
+	}
+	if c.Size != head.Size || c.Root != root {
+		return fmt.Errorf("%w: the stored checkpoint is of another head", ErrFrozen)
+	}
+	if l.cfg.Signer.KeyHash() != key.KeyHash() {
+		return errors.New("the signing key is not the one in force")
+	}
+	return nil
+}
+
+// holdAgainstMark compares the loaded ledger with the high-water mark.
+// adopt reports that there is none and an operator vouched for the head.
+func (l *Ledger) holdAgainstMark() (adopt bool, err error) {
+	key, err := audit.Verifier(l.cfg.Info.Origin, l.state.SigningKey())
+	if err != nil {
+		return false, err
+	}
+	seen, err := readMark(l.cfg.Mark, key)
+	switch {
+	case errors.Is(err, errNoMark) && l.cfg.AdoptHead != "":
+		return true, nil
+	case errors.Is(err, errNoMark):
+		return false, fmt.Errorf("%w (size %d, %s)", ErrNoMark, l.head.Size, l.cfg.Mark)
+	case err != nil:
+		return false, err
+	case seen.Size > l.head.Size:
+		return false, fmt.Errorf("%w: size %d where the mark has %d", ErrFrozen, l.head.Size, seen.Size)
+	}
+	root, err := l.rootAt(context.Background(), seen.Size)
+	if err != nil {
+		return false, err
+	}
+	if root != seen.Root {
+		return false, fmt.Errorf("%w: another root at size %d than the mark's", ErrFrozen, seen.Size)
+	}
+	return false, nil
+}
+
+// rootAt computes the root of the first size entries from the stored tiles and
+// entries, authenticated by the head.
+func (l *Ledger) rootAt(ctx context.Context, size uint64) (tlog.Hash, error) {
+	if size == l.head.Size {
+		return l.head.Root, nil
+	}
+	reader := tlog.TileHashReader(tlog.Tree{N: int64(l.head.Size), Hash: l.head.Root}, l.tileReader(ctx))
+	root, err := tlog.TreeHash(int64(size), reader)
+	if err != nil {
+		return tlog.Hash{}, fmt.Errorf("computing the root at size %d: %w", size, err)
+	}
+	return root, nil
+}

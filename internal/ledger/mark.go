@@ -1,0 +1,134 @@
+package ledger
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"sync"
+	"time"
+
+	"golang.org/x/mod/sumdb/note"
+
+	"shuffled/internal/audit"
+)
+
+// mark is the high-water mark: the newest checkpoint this host has seen, in a
+// file outside the database. A database cannot guard against its own rollback;
+// the mark is held against the head at start and while signing.
+//
+// The file holds two slots, written in turn and in place, so that a torn write
+// spoils one at most; the checkpoint's signature is the checksum. A write is
+// made before the batch is answered, and survives a killed process at once; it
+// is synced every interval, which bounds what a power cut can take.
+type mark struct {
+	file *os.File
+
+	mu    sync.Mutex
+	slot  int64
+	dirty bool
+	err   error // of a sync; the next write reports it
+
+	stop chan struct{} // closed by close
+	done chan struct{} // closed by the syncing goroutine
+}
+
+const markSlot = 1024 // bytes; a checkpoint with one signature has about 300
+
+// errNoMark reports that there is no mark file.
+var errNoMark = errors.New("there is no high-water mark")
+
+// readMark returns the newest checkpoint of the mark file, signed by one of
+// keys. A file without any is damaged, which is an error like any doubt.
+func readMark(path string, keys ...note.Verifier) (audit.Checkpoint, error) {
+	b, err := os.ReadFile(path)
+	if errors.Is(err, os.ErrNotExist) {
+		return audit.Checkpoint{}, errNoMark
+	}
+	if err != nil {
+		return audit.Checkpoint{}, fmt.Errorf("reading the high-water mark: %w", err)
+	}
+	var newest audit.Checkpoint
+	for slot := range 2 {
+		from := min(len(b), slot*markSlot)
+		signed := bytes.TrimRight(b[from:min(len(b), from+markSlot)], "\x00")
+		if c, err := audit.OpenCheckpoint(signed, keys...); err == nil && c.Size >= newest.Size {
+			newest = c
+		}
+	}
+	if newest.Size == 0 {
+		return audit.Checkpoint{}, fmt.Errorf("reading the high-water mark: %s holds no checkpoint of this ledger", filepath.Base(path))
+	}
+	return newest, nil
+}
+
+// openMark opens or makes the mark file and starts the goroutine that syncs it
+// every interval, until close.
+func openMark(path string, interval time.Duration) (*mark, error) {
+	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600)
+	if err != nil {
+		return nil, fmt.Errorf("opening the high-water mark: %w", err)
+	}
+	m := &mark{file: f, stop: make(chan struct{}), done: make(chan struct{})}
+	go m.syncEvery(interval)
+	return m, nil
+}
+
+// write puts a signed checkpoint into the next slot. An error means that the
+// guard is gone: the caller stops signing.
+func (m *mark) write(signed []byte) error {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.err != nil {
+		return m.err
+	}
+	if len(signed) > markSlot {
+		return fmt.Errorf("writing the high-water mark: a checkpoint of %d bytes", len(signed))
+	}
+	b := make([]byte, markSlot)
+	copy(b, signed)
+	if _, err := m.file.WriteAt(b, m.slot*markSlot); err != nil {
+		return fmt.Errorf("writing the high-water mark: %w", err)
+	}
+	m.slot, m.dirty = 1-m.slot, true
+	return nil
+}
+
+func (m *mark) syncEvery(interval time.Duration) {
+	defer close(m.done)
+	t := time.NewTicker(interval)
+	defer t.Stop()
+	for {
+		select {
+		case <-m.stop:
+			return
+		case <-t.C:
+			m.sync()
+		}
+	}
+}
+
+// sync makes what was written durable. The lock is not held over the system
+// call: a write meanwhile makes the file dirty again.
+func (m *mark) sync() {
+	m.mu.Lock()
+	dirty := m.dirty
+	m.dirty = false
+	m.mu.Unlock()
+	if !dirty {
+		return
+	}
+	if err := m.file.Sync(); err != nil {
+		m.mu.Lock()
+		m.err = fmt.Errorf("syncing the high-water mark: %w", err)
+		m.mu.Unlock()
+	}
+}
+
+func (m *mark) close() error {
+	close(m.stop)
+	<-m.done
+	m.sync()
+	return errors.Join(m.err, m.file.Close())
+}

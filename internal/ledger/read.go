@@ -1,0 +1,132 @@
+package ledger
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"filippo.io/torchwood"
+	"golang.org/x/mod/sumdb/tlog"
+
+	"shuffled/internal/audit"
+)
+
+// Receipt returns the receipt of an entry under the newest checkpoint, as text;
+// ErrNotFound for an index at or above its size.
+func (l *Ledger) Receipt(ctx context.Context, index uint64) (string, error) {
+	head := *l.published.Load()
+	if index >= head.Size {
+		return "", ErrNotFound
+	}
+	for row, err := range l.cfg.Store.Rows(ctx, l.id, index, index+1) {
+		if err != nil {
+			return "", fmt.Errorf("reading entry %d: %w", index, err)
+		}
+		return l.ReceiptUnder(ctx, row, head)
+	}
+	return "", fmt.Errorf("%w: entry %d is missing", ErrFrozen, index)
+}
+
+// ReceiptUnder returns the receipt of a stored entry under a head whose size is
+// above its index. Under the head of CheckpointAfter it is the receipt that was
+// given first, byte for byte.
+func (l *Ledger) ReceiptUnder(ctx context.Context, row Row, head Head) (string, error) {
+	reader := tlog.TileHashReader(tlog.Tree{N: int64(head.Size), Hash: head.Root}, l.tileReader(ctx))
+	proof, err := tlog.ProveRecord(int64(head.Size), int64(row.Index), reader)
+	if err != nil {
+		return "", fmt.Errorf("proving entry %d: %w", row.Index, err)
+	}
+	r := audit.Receipt{Index: row.Index, Entry: row.Entry, Proof: proof, Checkpoint: head.Checkpoint}
+	if err := r.CheckInclusion(audit.Checkpoint{Size: head.Size, Root: head.Root}); err != nil {
+		return "", fmt.Errorf("%w: stored entry %d: %w", ErrFrozen, row.Index, err)
+	}
+	return r.Text(), nil
+}
+
+// Head returns the newest durable head.
+func (l *Ledger) Head() Head { return *l.published.Load() }
+
+// Tile returns the hashes of a tile in C2SP tlog-tiles form; ErrNotFound for a
+// tile of another height or with hashes beyond the newest checkpoint.
+func (l *Ledger) Tile(ctx context.Context, t tlog.Tile) ([]byte, error) {
+	if !l.covers(t) || t.L < 0 {
+		return nil, ErrNotFound
+	}
+	return l.tileData(ctx, t)
+}
+
+// EntryBundle returns the entries of a level −1 tile in C2SP tlog-tiles form;
+// ErrNotFound as for Tile.
+func (l *Ledger) EntryBundle(ctx context.Context, t tlog.Tile) ([]byte, error) {
+	if t.L != -1 || !l.covers(tlog.Tile{H: t.H, L: 0, N: t.N, W: t.W}) {
+		return nil, ErrNotFound
+	}
+	from := uint64(t.N) * tileWidth
+	var bundle []byte
+	next := from
+	for row, err := range l.cfg.Store.Rows(ctx, l.id, from, from+uint64(t.W)) {
+		if err == nil && row.Index == next {
+			bundle, err = torchwood.AppendTileEntry(bundle, row.Entry)
+			next++
+		}
+		if err != nil {
+			return nil, fmt.Errorf("reading entry %d: %w", next, err)
+		}
+	}
+	if next != from+uint64(t.W) {
+		return nil, fmt.Errorf("%w: entry %d is missing", ErrFrozen, next)
+	}
+	return bundle, nil
+}
+
+// covers reports whether every hash of the tile is below the newest checkpoint.
+func (l *Ledger) covers(t tlog.Tile) bool {
+	if t.H != tileHeight || t.L < 0 || t.L > 7 || t.N < 0 || t.W < 1 || t.W > tileWidth {
+		return false
+	}
+	hashes := l.published.Load().Size >> (t.L * tileHeight) // in the tile's level
+	return uint64(t.N) <= hashes>>tileHeight && uint64(t.N)*tileWidth+uint64(t.W) <= hashes
+}
+
+// tileData reads a tile from the edge, from the store, or from what is below it.
+func (l *Ledger) tileData(ctx context.Context, t tlog.Tile) ([]byte, error) {
+	l.edge.RLock()
+	data, ok := l.tree.partial(t.L, t.N, t.W)
+	l.edge.RUnlock()
+	if ok {
+		return data, nil
+	}
+	data, err := l.cfg.Store.Tile(ctx, l.id, t.L, uint64(t.N))
+	if err != nil {
+		return nil, fmt.Errorf("reading tile %d/%d: %w", t.L, t.N, err)
+	}
+	if len(data) != tileWidth*tlog.HashSize {
+		return nil, fmt.Errorf("%w: tile %d/%d has %d bytes", ErrFrozen, t.L, t.N, len(data))
+	}
+	return data[:t.W*tlog.HashSize], nil
+}
+
+// tileReader adapts the ledger to tlog, which authenticates every tile against
+// the root that it was given.
+func (l *Ledger) tileReader(ctx context.Context) tlog.TileReader { return tileReader{ctx, l} }
+
+type tileReader struct {
+	ctx context.Context
+	l   *Ledger
+}
+
+func (r tileReader) Height() int { return tileHeight }
+
+func (r tileReader) ReadTiles(tiles []tlog.Tile) ([][]byte, error) {
+	data := make([][]byte, len(tiles))
+	var errs []error
+	for i, t := range tiles {
+		var err error
+		if data[i], err = r.l.tileData(r.ctx, t); err != nil {
+			errs = append(errs, err)
+		}
+	}
+	return data, errors.Join(errs...)
+}
+
+func (r tileReader) SaveTiles([]tlog.Tile, [][]byte) {}

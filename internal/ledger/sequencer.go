@@ -1,0 +1,297 @@
+package ledger
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync/atomic"
+	"time"
+
+	"golang.org/x/mod/sumdb/note"
+	"golang.org/x/mod/sumdb/tlog"
+
+	"shuffled/internal/audit"
+)
+
+// Limits of one batch. A batch is what arrived while the last one was
+// committing; these bound its memory.
+const (
+	maxBatchEntries = 1024
+	maxBatchBytes   = 8 << 20
+)
+
+// Proposal asks for entries that stand together in one batch, all or none. The
+// sequencer fills what depends on their place: time; a commit's serial, previous
+// index, instance and (where it is 0) close-by; a deal's and mix's cosigned size.
+type Proposal struct {
+	Actor  string
+	Bodies []audit.Body // not changed
+	Sealed [][]byte     // for each body its sealed tape, or nil; may be shorter
+
+	starts bool // the first body is our instance_start
+}
+
+// Appended is one entry that is durable.
+type Appended struct {
+	Index   uint64
+	Entry   audit.Entry
+	Receipt audit.Receipt
+}
+
+// request is a proposal on its way through the sequencer.
+type request struct {
+	Proposal
+	claim atomic.Int32 // waiting, then claimed by the sequencer or withdrawn by its caller
+	reply chan answer  // of capacity 1
+}
+
+const (
+	waiting = iota
+	claimed
+	withdrawn
+)
+
+type answer struct {
+	appended []Appended
+	err      error
+}
+
+func (r *request) answer(a answer) { r.reply <- a }
+
+// Append writes the proposal and returns its entries with their receipts when
+// they are durable. It returns an *audit.Illegal, with nothing written, when a
+// rule forbids them; a *DuplicateError when a key tag is in the ledger;
+// ErrOverloaded at once when the queue is full; ErrFrozen, ErrClock,
+// ErrUnavailable or ErrClosed, with nothing written. When ctx ends while the
+// proposal is being written, the result is ErrUnknownOutcome.
+func (l *Ledger) Append(ctx context.Context, p Proposal) ([]Appended, error) {
+	r := &request{Proposal: p, reply: make(chan answer, 1)}
+	select {
+	case <-l.stop:
+		return nil, ErrClosed
+	case l.queue <- r:
+	default:
+		return nil, ErrOverloaded
+	}
+	select {
+	case a := <-r.reply:
+		return a.appended, a.err
+	case <-l.done:
+	case <-ctx.Done():
+	}
+	if r.claim.CompareAndSwap(waiting, withdrawn) {
+		if ctx.Err() != nil {
+			return nil, ctx.Err()
+		}
+		return nil, ErrClosed
+	}
+	select {
+	case a := <-r.reply:
+		return a.appended, a.err
+	default:
+		return nil, fmt.Errorf("%w: gave up waiting for it", ErrUnknownOutcome)
+	}
+}
+
+// sequence is the sequencer's goroutine; Close stops it.
+func (l *Ledger) sequence() {
+	defer close(l.done)
+	probe := time.NewTicker(l.cfg.Probe)
+	defer probe.Stop()
+	for {
+		select {
+		case <-l.stop:
+			return
+		case <-probe.C:
+			l.recheck()
+		case r := <-l.queue:
+			l.process(l.gather(r))
+		}
+	}
+}
+
+// gather takes what waits, up to the limits of one batch.
+func (l *Ledger) gather(first *request) []*request {
+	var batch []*request
+	entries, bytes := 0, 0
+	for r := first; ; {
+		if r.claim.CompareAndSwap(waiting, claimed) {
+			batch = append(batch, r)
+			entries += len(r.Bodies)
+			for _, s := range r.Sealed {
+				bytes += len(s)
+			}
+		}
+		if entries >= maxBatchEntries || bytes >= maxBatchBytes {
+			return batch
+		}
+		select {
+		case r = <-l.queue:
+		default:
+			return batch
+		}
+	}
+}
+
+// process writes the batch, again and again until every request has its answer.
+func (l *Ledger) process(requests []*request) {
+	for len(requests) > 0 {
+		if err := l.Ready(); errors.Is(err, ErrFrozen) {
+			answerAll(requests, err)
+			return
+		}
+		d, later, err := l.prepare(requests)
+		if err != nil {
+			l.setStatus(err)
+			answerAll(requests, err)
+			return
+		}
+		if len(d.requests) > 0 {
+			later = append(later, l.write(d)...)
+		}
+		requests = later
+	}
+}
+
+func answerAll(requests []*request, err error) {
+	for _, r := range requests {
+		r.answer(answer{err: err})
+	}
+}
+
+// draft is a batch before it is written: entries at their indexes, the head
+// that would cover them, and what memory becomes when it is durable.
+type draft struct {
+	requests []*request // that have entries in it
+	entries  []audit.Entry
+	batch    Batch
+	growth   *growth
+	mark     int // of the state, before the first entry
+}
+
+// prepare gives the requests their places: legality is decided here, in queue
+// order, and illegal requests are answered. later holds those that must wait for
+// the next batch, because they repeat a key of this one.
+func (l *Ledger) prepare(requests []*request) (d *draft, later []*request, err error) {
+	now, err := l.clock.now(l.state.Time())
+	if err != nil {
+		return nil, nil, err
+	}
+	d = &draft{mark: l.state.Mark()}
+	tags := make(map[[32]byte]bool)
+	for _, r := range requests {
+		if repeatsTag(tags, r) {
+			later = append(later, r)
+			continue
+		}
+		if err := l.place(d, r, now); err != nil {
+			r.answer(answer{err: err})
+			continue
+		}
+		d.requests = append(d.requests, r)
+	}
+	if len(d.requests) == 0 {
+		return d, later, nil
+	}
+	if err := l.seal(d); err != nil {
+		l.state.Rollback(d.mark)
+		return nil, nil, err
+	}
+	return d, later, nil
+}
+
+// repeatsTag notes the key tags of r and reports whether one was noted before.
+func repeatsTag(tags map[[32]byte]bool, r *request) bool {
+	for _, b := range r.Bodies {
+		if c, ok := b.(*audit.Commit); ok {
+			if tags[c.KeyTag] {
+				return true
+			}
+			tags[c.KeyTag] = true
+		}
+	}
+	return false
+}
+
+// place applies the entries of r after those of d, or none of them.
+func (l *Ledger) place(d *draft, r *request, now int64) error {
+	mark, rows := l.state.Mark(), len(d.batch.Rows)
+	refuse := func(err error) error {
+		l.state.Rollback(mark)
+		d.batch.Rows, d.entries = d.batch.Rows[:rows], d.entries[:rows]
+		return err
+	}
+	for i, b := range r.Bodies {
+		e := audit.Entry{Time: now, Actor: r.Actor, Body: l.fill(b, now)}
+		encoded, err := e.Encode()
+		if err != nil {
+			return refuse(err)
+		}
+		row := Row{Index: l.state.Size(), Entry: encoded}
+		if i < len(r.Sealed) {
+			row.Sealed = r.Sealed[i]
+		}
+		row.Columns(e)
+		if err := l.state.Apply(e); err != nil {
+			return refuse(err)
+		}
+		d.batch.Rows, d.entries = append(d.batch.Rows, row), append(d.entries, e)
+	}
+	if !l.state.Complete() {
+		return refuse(errors.New("the proposal lacks the close that must follow"))
+	}
+	return nil
+}
+
+// fill completes a copy of the body with what depends on its place.
+func (l *Ledger) fill(b audit.Body, now int64) audit.Body {
+	switch b := b.(type) {
+	case *audit.Commit:
+		c := *b
+		c.Serial, c.Previous = l.state.Next(c.Context.Table)
+		c.Instance = l.instance
+		if c.CloseBy == 0 {
+			c.CloseBy = now + int64(l.state.Genesis().DefaultCloseBy)*1000
+		}
+		return &c
+	case *audit.Event:
+		if b.Kind == audit.EventLatchSet {
+			e := *b
+			e.Instance = l.instance
+			return &e
+		}
+	}
+	return b
+}
+
+// seal computes the tree of d and signs its head.
+func (l *Ledger) seal(d *draft) error {
+	leaves := make([]tlog.Hash, len(d.batch.Rows))
+	for i, row := range d.batch.Rows {
+		leaves[i] = tlog.RecordHash(row.Entry)
+	}
+	var err error
+	if d.growth, err = l.tree.extend(leaves); err != nil {
+		return err
+	}
+	if d.batch.Tiles, err = d.growth.tiles(); err != nil {
+		return err
+	}
+	root, err := d.growth.root()
+	if err != nil {
+		return err
+	}
+	d.batch.Head, err = SignHead(l.cfg.Signer, uint64(d.growth.size), root)
+	return err
+}
+
+// SignHead signs a checkpoint. Ed25519 is deterministic: the same head gives the
+// same bytes.
+func SignHead(signer note.Signer, size uint64, root tlog.Hash) (Head, error) {
+	text := audit.Checkpoint{Origin: signer.Name(), Size: size, Root: root}.Text()
+	signed, err := note.Sign(&note.Note{Text: text}, signer)
+	if err != nil {
+		return Head{}, fmt.Errorf("signing the checkpoint: %w", err)
+	}
+	return Head{Size: size, Root: root, Checkpoint: signed}, nil
+}

@@ -1,0 +1,119 @@
+package ledger
+
+import (
+	"fmt"
+
+	"golang.org/x/mod/sumdb/tlog"
+)
+
+// tileHeight is that of C2SP tlog-tiles: 256 hashes wide.
+const (
+	tileHeight = 8
+	tileWidth  = 1 << tileHeight
+)
+
+// tree is the right edge of a ledger's Merkle tree: all nodes of the tiles that
+// are not full yet, by tlog's storage index. From them every new node, the root
+// and the proofs of new entries can be computed, at any size of the ledger.
+type tree struct {
+	size  int64
+	nodes map[int64]tlog.Hash
+}
+
+func newTree() *tree { return &tree{nodes: make(map[int64]tlog.Hash)} }
+
+// growth is a tree with more leaves, beside the tree it grew from: nothing of
+// it is kept unless the batch is durable.
+type growth struct {
+	from  *tree
+	size  int64
+	base  int64       // storage index of the first new node
+	fresh []tlog.Hash // new nodes, in storage order
+}
+
+// extend computes what the leaves add to t.
+func (t *tree) extend(leaves []tlog.Hash) (*growth, error) {
+	g := &growth{from: t, size: t.size, base: tlog.StoredHashCount(t.size)}
+	for _, leaf := range leaves {
+		hashes, err := tlog.StoredHashesForRecordHash(g.size, leaf, g)
+		if err != nil {
+			return nil, fmt.Errorf("extending the tree: %w", err)
+		}
+		g.fresh = append(g.fresh, hashes...)
+		g.size++
+	}
+	return g, nil
+}
+
+// ReadHashes implements tlog.HashReader over the tree and what was added.
+func (g *growth) ReadHashes(indexes []int64) ([]tlog.Hash, error) {
+	hashes := make([]tlog.Hash, len(indexes))
+	for i, x := range indexes {
+		if x >= g.base {
+			if x-g.base >= int64(len(g.fresh)) {
+				return nil, fmt.Errorf("node %d is not in the tree", x)
+			}
+			hashes[i] = g.fresh[x-g.base]
+			continue
+		}
+		h, ok := g.from.nodes[x]
+		if !ok {
+			return nil, fmt.Errorf("node %d is not at the right edge", x)
+		}
+		hashes[i] = h
+	}
+	return hashes, nil
+}
+
+func (g *growth) root() (tlog.Hash, error) { return tlog.TreeHash(g.size, g) }
+
+// prove returns the inclusion proof of an entry that was added.
+func (g *growth) prove(index int64) (tlog.RecordProof, error) {
+	return tlog.ProveRecord(g.size, index, g)
+}
+
+// tiles returns the tiles that the growth made full.
+func (g *growth) tiles() ([]Tile, error) {
+	var full []Tile
+	for _, t := range tlog.NewTiles(tileHeight, g.from.size, g.size) {
+		if t.W != tileWidth {
+			continue
+		}
+		data, err := tlog.ReadTileData(t, g)
+		if err != nil {
+			return nil, fmt.Errorf("making tile %d/%d: %w", t.L, t.N, err)
+		}
+		full = append(full, Tile{Level: t.L, Index: uint64(t.N), Data: data})
+	}
+	return full, nil
+}
+
+// grow makes g the tree and forgets the nodes of full tiles, given by g.tiles.
+func (t *tree) grow(g *growth, full []Tile) {
+	for i, h := range g.fresh {
+		t.nodes[g.base+int64(i)] = h
+	}
+	t.size = g.size
+	for _, f := range full {
+		for r := range tileHeight {
+			first := int64(f.Index) << (tileHeight - r)
+			for n := first; n < first+1<<(tileHeight-r); n++ {
+				delete(t.nodes, tlog.StoredHashIndex(f.Level*tileHeight+r, n))
+			}
+		}
+	}
+}
+
+// partial returns the first w hashes of a tile that is not full, or false when
+// the edge does not hold them all.
+func (t *tree) partial(level int, index int64, w int) ([]byte, bool) {
+	data := make([]byte, 0, w*tlog.HashSize)
+	for i := range int64(w) {
+		h, ok := t.nodes[tlog.StoredHashIndex(level*tileHeight, index<<tileHeight+i)]
+		if !ok {
+			return nil, false
+		}
+		data = append(data, h[:]...)
+	}
+	return data, true
+}
