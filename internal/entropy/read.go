@@ -1,0 +1,69 @@
+package entropy
+
+import (
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"io"
+	"reflect"
+	"time"
+)
+
+var (
+	errReplaced = errors.New("crypto/rand.Reader is not the platform generator")
+	errSlow     = errors.New("the read took too long")
+)
+
+// platform is crypto/rand.Reader as it was when this package was initialised.
+// Any linked package may assign crypto/rand.Reader, in FIPS mode too, and
+// rand.Read would then hand out that package's bytes.
+var platform = rand.Reader
+
+// readPlatform fills b from the platform generator. It calls the reader that
+// was captured, so that a replacement between check and read has no effect, and
+// refuses when there was one. There is no deadline here: after the system has
+// booted the generator neither blocks nor fails, and if the system call should
+// fail after all, crypto/rand ends the process.
+func readPlatform(b []byte) (int, error) {
+	if rand.Reader != platform || !genuine {
+		return 0, errReplaced
+	}
+	return platform.Read(b)
+}
+
+// genuine is false if somebody replaced the reader before it was captured.
+var genuine = isGenuine(platform)
+
+// isGenuine reports whether r has the type that only the standard library can
+// give out: unexported, in a package no other module may import (Go 1.26). The
+// type has no state, so another value of it is as good.
+func isGenuine(r io.Reader) bool {
+	t := reflect.TypeOf(r)
+	return t != nil && t.PkgPath() == "crypto/internal/rand" && t.Name() == "reader"
+}
+
+// readWithin reads from r with one call that must end within timeout. The
+// goroutine writes to a buffer of its own, which is dropped if it comes late.
+func readWithin(r io.Reader, timeout time.Duration) func([]byte) (int, error) {
+	type result struct {
+		n   int
+		err error
+	}
+	return func(b []byte) (int, error) {
+		own := make([]byte, len(b))
+		done := make(chan result, 1) // the goroutine never blocks on it
+		go func() {
+			n, err := r.Read(own)
+			done <- result{n, err}
+		}()
+		timer := time.NewTimer(timeout)
+		defer timer.Stop()
+		select {
+		case got := <-done:
+			copy(b, own)
+			return got.n, got.err
+		case <-timer.C:
+			return 0, fmt.Errorf("%w: no end after %v", errSlow, timeout)
+		}
+	}
+}

@@ -1,0 +1,211 @@
+package entropy
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"runtime"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
+)
+
+// Limits of a Source, in bytes.
+const (
+	MaxTape = 32_768 // longest tape (docs/SPEC.md section 1.2)
+
+	// startupSamples is the length of the start-up test: SP 800-90B section 4.3
+	// asks for at least 1,024 consecutive samples.
+	startupSamples = 1024
+)
+
+// Config is what the owner of a Source decides. The zero Config is good.
+type Config struct {
+	// OnLatch is called once each time the latch goes from clear to set, by the
+	// goroutine that noticed, before its Tape returns; at the start-up test also
+	// before New returns. The owner logs the cause and puts it in the ledger. It
+	// must not wait for a Tape.
+	OnLatch func(Cause)
+}
+
+// Source gives out tapes. It is safe for concurrent use and owns no goroutine.
+type Source struct {
+	latch    latch
+	read     func([]byte) (int, error) // fills the bytes of one tape with one read
+	workers  []worker
+	turn     atomic.Uint64 // whose turn it is, modulo len(workers)
+	clearing sync.Mutex    // one Clear at a time; Tape never waits for it
+}
+
+// worker is one run of the health tests over every n-th tape. There are as many
+// as processors, taken in turn, so that callers seldom wait for each other.
+type worker struct {
+	mu     sync.Mutex // held for the tests of one tape; guards all below
+	health Health
+	tapes  uint64
+	bytes  uint64
+	_      [64]byte // keeps neighbours out of one cache line
+}
+
+// New returns the Source of the platform generator after the start-up test. If
+// crypto/rand.Reader was replaced or the test fails, it returns an error that
+// matches ErrLatched together with the latched Source, so that the owner can
+// record the failure before it stops.
+func New(c Config) (*Source, error) { return newSource(readPlatform, c) }
+
+// NewFrom returns a Source that reads from r, for tests of failing generators.
+// The production binary never calls it. Each tape is one call of r.Read, in a
+// goroutine of its own so that a stuck reader shows after timeout; a goroutine
+// stuck in r.Read ends only with that call.
+func NewFrom(r io.Reader, timeout time.Duration, c Config) (*Source, error) {
+	return newSource(readWithin(r, timeout), c)
+}
+
+func newSource(read func([]byte) (int, error), c Config) (*Source, error) {
+	s := &Source{read: read, workers: make([]worker, runtime.GOMAXPROCS(0))}
+	s.latch.onSet = c.OnLatch
+	health := NewHealth(AlphaExp)
+	for i := range s.workers {
+		s.workers[i].health = *health
+	}
+	return s, s.SelfTest()
+}
+
+// Tape reads the n bytes of one tape, 1 ≤ n ≤ MaxTape, and tests each of them.
+// On any failure the bytes are wiped, the latch is set and the error matches
+// ErrLatched, as does that of every later Tape until Clear.
+func (s *Source) Tape(n int) ([]byte, error) {
+	if n < 1 || n > MaxTape {
+		return nil, fmt.Errorf("a tape has 1 to %d bytes, not %d", MaxTape, n)
+	}
+	if err := s.latch.err(); err != nil {
+		return nil, err
+	}
+	tape := make([]byte, n)
+	if err := s.fill(tape); err != nil {
+		return nil, err
+	}
+	if failed := s.test(tape); failed != 0 {
+		clear(tape)
+		return nil, s.latch.trip(failed, describe(failed))
+	}
+	if err := s.latch.err(); err != nil { // set by another while this one was read
+		clear(tape)
+		return nil, err
+	}
+	return tape, nil
+}
+
+// test runs the next worker's health tests over one tape.
+func (s *Source) test(tape []byte) Reason {
+	w := &s.workers[s.turn.Add(1)%uint64(len(s.workers))]
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.tapes++
+	w.bytes += uint64(len(tape))
+	return w.health.Test(tape)
+}
+
+// fill reads all of b at once or trips the latch.
+func (s *Source) fill(b []byte) error {
+	n, err := s.read(b)
+	if err == nil && n == len(b) {
+		return nil
+	}
+	clear(b)
+	switch {
+	case errors.Is(err, errReplaced):
+		return s.latch.trip(ReasonReplaced, err.Error())
+	case errors.Is(err, errSlow):
+		return s.latch.trip(ReasonSlow, err.Error())
+	case err != nil:
+		return s.latch.trip(ReasonReadError, fmt.Sprintf("after %d of %d bytes: %v", n, len(b), err))
+	default:
+		return s.latch.trip(ReasonShortRead, fmt.Sprintf("%d of %d bytes", n, len(b)))
+	}
+}
+
+// SelfTest runs the start-up test, now: 1,024 samples, discarded afterwards,
+// through health tests without history. A failure sets the latch and is
+// returned, matching ErrLatched; success does not clear it.
+func (s *Source) SelfTest() error {
+	var samples [startupSamples]byte
+	if err := s.fill(samples[:]); err != nil {
+		return err
+	}
+	failed := NewHealth(AlphaExp).Test(samples[:])
+	clear(samples[:])
+	if failed != 0 {
+		return s.latch.trip(ReasonStartup, describe(failed))
+	}
+	return nil
+}
+
+func describe(failed Reason) string {
+	if failed == ReasonRepetition {
+		return "a value came too often in a row"
+	}
+	return "a value came too often in one window"
+}
+
+// Latched returns the first cause since the latch was last clear; ok is false
+// when it is clear.
+func (s *Source) Latched() (c Cause, ok bool) {
+	if p := s.latch.cause.Load(); p != nil {
+		return *p, true
+	}
+	return Cause{}, false
+}
+
+// Trip sets the latch for a reason seen outside this package.
+func (s *Source) Trip(r Reason) { _ = s.latch.trip(r, "reported by the dealer or an operator") }
+
+// Clear opens the latch after the start-up test passed again. reason is the
+// operator's, at least one visible character; the caller records it. On any
+// failure, also one elsewhere during the test, the latch stays set with its
+// first cause and the error matches ErrLatched.
+func (s *Source) Clear(reason string) error {
+	if strings.TrimSpace(reason) == "" {
+		return errors.New("clearing the entropy latch takes a reason")
+	}
+	s.clearing.Lock()
+	defer s.clearing.Unlock()
+	failures := s.latch.failures.Load()
+	if _, ok := s.Latched(); !ok {
+		return errors.New("the entropy latch is not set")
+	}
+	if err := s.SelfTest(); err != nil {
+		return fmt.Errorf("clearing: %w", err)
+	}
+	for i := range s.workers {
+		w := &s.workers[i]
+		w.mu.Lock()
+		w.health.Reset()
+		w.mu.Unlock()
+	}
+	if !s.latch.clear(failures) {
+		return fmt.Errorf("clearing: another failure meanwhile: %w", s.latch.err())
+	}
+	return nil
+}
+
+// Stats are totals since the Source was made, for metrics.
+type Stats struct {
+	Tapes    uint64 // tapes read and tested
+	Bytes    uint64 // bytes of those tapes; start-up tests not counted
+	Failures uint64 // failures of any kind, those of a latched source included
+}
+
+// Stats returns the totals.
+func (s *Source) Stats() Stats {
+	t := Stats{Failures: s.latch.failures.Load()}
+	for i := range s.workers {
+		w := &s.workers[i]
+		w.mu.Lock()
+		t.Tapes += w.tapes
+		t.Bytes += w.bytes
+		w.mu.Unlock()
+	}
+	return t
+}
