@@ -1,0 +1,75 @@
+package audit
+
+import (
+	"fmt"
+
+	"golang.org/x/mod/sumdb/tlog"
+
+	"shuffled/internal/shuffle"
+)
+
+// Order is what a shuffle shows at its places, once its plan is known.
+type Order struct {
+	positions []uint32 // by place; nil for the identity
+	seed      [32]byte // of a mixed draw list
+	shifted   bool     // values of a draw list move by the seed
+	ranges    []uint32
+}
+
+// NewOrder returns the order of places under a commit and its mix (docs/SPEC.md
+// section 4.3). leaf is the RFC 6962 leaf hash of the commit entry. mix is nil
+// exactly when the commit has no plan.
+func NewOrder(leaf tlog.Hash, c *Commit, mix *Mix) (Order, error) {
+	if (len(c.Context.Plan) == 0) != (mix == nil) {
+		return Order{}, fmt.Errorf("%w order: a plan without its mix, or a mix without a plan", ErrMalformed)
+	}
+	if mix == nil {
+		return Order{}, nil
+	}
+	seed := MixSeed(leaf, mix.Values)
+	if c.Context.IsDraw() {
+		return Order{seed: seed, shifted: true, ranges: c.Context.Recipe.Ranges}, nil
+	}
+	p, err := shuffle.Mix(seed, c.Context.Recipe.Take)
+	if err != nil {
+		return Order{}, err
+	}
+	if cut, ok := CutOf(mix.Values); ok {
+		if p, err = shuffle.Cut(p, int(cut)); err != nil {
+			return Order{}, err
+		}
+	}
+	return Order{positions: p}, nil
+}
+
+// Position returns the committed position that place shows.
+func (o Order) Position(place int) int {
+	if o.positions == nil {
+		return place
+	}
+	return int(o.positions[place])
+}
+
+// Shift returns what the places of a mixed draw list show, given the committed
+// values; the values themselves for anything else.
+func (o Order) Shift(values []uint32) ([]uint32, error) {
+	if !o.shifted {
+		return values, nil
+	}
+	return shuffle.Shift(o.seed, o.ranges, values)
+}
+
+// ChildValues returns what a child's recipe gave, as cards of the root
+// ancestor's deck: the input of a child is the parent's values at the listed
+// positions, in that order, and indexes are where the child's recipe moved them
+// (docs/SPEC.md section 3.3).
+func ChildValues(parent []uint32, positions []uint16, indexes []uint32) ([]uint32, error) {
+	values := make([]uint32, len(indexes))
+	for i, x := range indexes {
+		if int(x) >= len(positions) || int(positions[x]) >= len(parent) {
+			return nil, fmt.Errorf("%w child: no parent position for card %d", ErrMalformed, x)
+		}
+		values[i] = parent[positions[x]]
+	}
+	return values, nil
+}

@@ -1,0 +1,152 @@
+package dealer
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	"shuffled/internal/audit"
+	"shuffled/internal/ledger"
+)
+
+// Deal gives out the next places and answers with their cards when the deal is
+// durable. The same first place and runs get the same answer, as long as the
+// tape can be opened; another deal of places that were dealt is ErrRepeated.
+func (d *Dealer) Deal(ctx context.Context, actor string, id uint64, req DealRequest) (Deal, error) {
+	if err := req.validate(); err != nil {
+		return Deal{}, err
+	}
+	r, err := d.record(ctx, id)
+	if err != nil {
+		return Deal{}, err
+	}
+	if at, ok := r.dealAt(req.First); ok {
+		return d.repeatDeal(ctx, r, at, req)
+	}
+	t, err := d.open(r)
+	if err != nil {
+		return Deal{}, err
+	}
+	// The cards are ready before the deal is written: a deal that stands in the
+	// ledger can always be answered.
+	deal := &audit.Deal{Shuffle: id, First: req.First, Runs: req.Runs, Final: req.Close != nil}
+	if err := fits(deal, r.commit); err != nil {
+		return Deal{}, err
+	}
+	bodies := []audit.Body{deal}
+	if req.Close != nil {
+		bodies = append(bodies, closeBody(id, *req.Close, t.tape))
+	}
+	appended, err := d.cfg.Ledger.Append(ctx, ledger.Proposal{Actor: actor, Bodies: bodies})
+	var illegal *audit.Illegal
+	if errors.As(err, &illegal) {
+		// A copy of this request may have been first.
+		if r, err := d.record(ctx, id); err == nil {
+			if at, ok := r.dealAt(req.First); ok {
+				return d.repeatDeal(ctx, r, at, req)
+			}
+		}
+	}
+	if err != nil {
+		return Deal{}, err
+	}
+	answer := Deal{Next: req.First + deal.Count(), Receipt: appended[0].Receipt.Text()}
+	if req.Close != nil {
+		c := closeAnswer(appended[1].Entry.Body.(*audit.Close), appended[1].Receipt.Text())
+		answer.Close = &c
+	}
+	answer.Cards, err = d.cards(ctx, r, t, req.First, deal.Count())
+	return answer, err
+}
+
+// fits is the rule of places, checked before anything is computed from them.
+func fits(deal *audit.Deal, c *audit.Commit) error {
+	if m := c.Context.Recipe.Positions(); deal.First+deal.Count() > m {
+		return &audit.Illegal{Code: audit.RulePlaces,
+			Detail: fmt.Sprintf("places %d to %d of %d", deal.First, deal.First+deal.Count()-1, m)}
+	}
+	return nil
+}
+
+// repeatDeal answers a deal that is in the ledger.
+func (d *Dealer) repeatDeal(ctx context.Context, r *record, at dealt, req DealRequest) (Deal, error) {
+	if !slices.Equal(at.deal.Runs, req.Runs) || at.deal.Final != (req.Close != nil) ||
+		req.Close != nil && (r.closed == nil || r.closed.Outcome != req.Close.Outcome || r.closed.Reason != req.Close.Reason) {
+		return Deal{}, fmt.Errorf("places from %d of shuffle %d: %w", req.First, r.id, ErrRepeated)
+	}
+	t, err := d.open(r)
+	if err != nil {
+		return Deal{}, err
+	}
+	answer := Deal{Next: at.deal.First + at.deal.Count()}
+	if answer.Receipt, err = d.firstReceipt(ctx, at.row); err != nil {
+		return Deal{}, err
+	}
+	if req.Close != nil {
+		receipt, err := d.firstReceipt(ctx, r.closeRow())
+		if err != nil {
+			return Deal{}, err
+		}
+		c := closeAnswer(r.closed, receipt)
+		answer.Close = &c
+	}
+	answer.Cards, err = d.cards(ctx, r, t, at.deal.First, at.deal.Count())
+	return answer, err
+}
+
+// Close ends a shuffle and discloses its tape as the commit declared. The same
+// request gets the same answer for ever; another one for a closed shuffle is
+// ErrRepeated.
+func (d *Dealer) Close(ctx context.Context, actor string, id uint64, req CloseRequest) (Close, error) {
+	if err := req.validate(""); err != nil {
+		return Close{}, err
+	}
+	r, err := d.record(ctx, id)
+	if err != nil {
+		return Close{}, err
+	}
+	if r.closed != nil {
+		return d.repeatClose(ctx, r, req)
+	}
+	t, err := d.open(r)
+	if err != nil {
+		return Close{}, err
+	}
+	appended, err := d.cfg.Ledger.Append(ctx, ledger.Proposal{
+		Actor: actor, Bodies: []audit.Body{closeBody(id, req, t.tape)},
+	})
+	var illegal *audit.Illegal
+	if errors.As(err, &illegal) {
+		if r, err := d.record(ctx, id); err == nil && r.closed != nil {
+			return d.repeatClose(ctx, r, req)
+		}
+	}
+	if err != nil {
+		return Close{}, err
+	}
+	return closeAnswer(appended[0].Entry.Body.(*audit.Close), appended[0].Receipt.Text()), nil
+}
+
+func (d *Dealer) repeatClose(ctx context.Context, r *record, req CloseRequest) (Close, error) {
+	if r.closed.Outcome != req.Outcome || r.closed.Reason != req.Reason {
+		return Close{}, fmt.Errorf("shuffle %d was closed as %s: %w", r.id, r.closed.Outcome, ErrRepeated)
+	}
+	receipt, err := d.firstReceipt(ctx, r.closeRow())
+	if err != nil {
+		return Close{}, err
+	}
+	return closeAnswer(r.closed, receipt), nil
+}
+
+func closeBody(id uint64, req CloseRequest, tape []byte) *audit.Close {
+	return &audit.Close{Shuffle: id, Outcome: req.Outcome, Reason: req.Reason, Form: audit.FormTape, Tape: tape}
+}
+
+func closeAnswer(c *audit.Close, receipt string) Close {
+	a := Close{Outcome: c.Outcome, Reason: c.Reason, Receipt: receipt}
+	if c.Form == audit.FormTape {
+		a.Tape = c.Tape
+	}
+	return a
+}

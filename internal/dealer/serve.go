@@ -1,0 +1,173 @@
+package dealer
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"slices"
+	"sync"
+
+	"shuffled/internal/audit"
+	"shuffled/internal/entropy"
+	"shuffled/internal/ledger"
+	"shuffled/internal/seal"
+	"shuffled/internal/shuffle"
+)
+
+// Config is what a dealer works with. All of it is required.
+type Config struct {
+	Ledger  *ledger.Ledger
+	Store   ledger.Store // the ledger's
+	Entropy *entropy.Source
+	Keys    *seal.Keyring
+	Log     *slog.Logger
+	Now     func() int64 // UTC milliseconds, for the public word "overdue" only
+}
+
+// Dealer serves one ledger. It is safe for concurrent use; it holds no state of
+// any shuffle.
+type Dealer struct {
+	cfg   Config
+	decks sync.Map // deck hash → []string; only decks that the store holds
+}
+
+// New returns a dealer.
+func New(cfg Config) *Dealer { return &Dealer{cfg: cfg} }
+
+// Ledger returns the ledger that the dealer serves.
+func (d *Dealer) Ledger() *ledger.Ledger { return d.cfg.Ledger }
+
+// Shuffle draws a tape, commits to the order it gives, and answers when the
+// commit is durable. The same key and request get the same answer for ever;
+// another request under the key is ErrKeyReused. A refused request uses no key.
+func (d *Dealer) Shuffle(ctx context.Context, actor, key string, req ShuffleRequest) (Shuffle, error) {
+	if err := audit.CheckIdempotencyKey(key); err != nil {
+		return Shuffle{}, &RequestError{"Idempotency-Key", err.Error()}
+	}
+	c, deck, err := req.context(d.cfg.Ledger.Genesis())
+	if err != nil {
+		return Shuffle{}, err
+	}
+	tag, hash := audit.KeyTag(c.Origin, c.Table, key), req.hash()
+	// The key is looked up before any entropy is drawn: a retry draws no tape.
+	if s, err := d.repeatShuffle(ctx, tag, hash); !errors.Is(err, ledger.ErrNotFound) {
+		return s, err
+	}
+	if err := d.keepDeck(ctx, deck); err != nil {
+		return Shuffle{}, err
+	}
+	commit, sealed, err := d.commit(c)
+	if err != nil {
+		return Shuffle{}, err
+	}
+	commit.KeyTag, commit.Request, commit.GameRef = tag, hash, req.GameRef
+	if req.CloseBy != nil {
+		commit.CloseBy = *req.CloseBy
+	}
+	appended, err := d.cfg.Ledger.Append(ctx, ledger.Proposal{
+		Actor: actor, Bodies: []audit.Body{commit}, Sealed: [][]byte{sealed},
+	})
+	var duplicate *ledger.DuplicateError
+	if errors.As(err, &duplicate) {
+		return d.repeatShuffle(ctx, tag, hash)
+	}
+	if err != nil {
+		return Shuffle{}, err
+	}
+	return shuffleAnswer(appended[0].Index, appended[0].Entry.Body.(*audit.Commit), appended[0].Receipt.Text()), nil
+}
+
+// commit spends a fresh tape on the context and seals it.
+func (d *Dealer) commit(c *audit.Context) (*audit.Commit, []byte, error) {
+	tape, err := d.cfg.Entropy.Tape(c.Recipe.TapeLen())
+	if err != nil {
+		return nil, nil, fmt.Errorf("%w: %w", ErrEntropy, err)
+	}
+	out, err := c.Recipe.Run(tape)
+	if errors.Is(err, shuffle.ErrTapeExhausted) {
+		// Below 2^-66 on an honest tape: the generator is broken.
+		d.cfg.Entropy.Trip(entropy.ReasonTapeExhausted)
+		return nil, nil, fmt.Errorf("%w: %w", ErrEntropy, err)
+	}
+	if err != nil {
+		return nil, nil, err
+	}
+	commitment := audit.Commitment(c.Encode(), tape)
+	tree := audit.NewDeckTree(out.Values, audit.Salts(commitment, tape, len(out.Values)))
+	sealed, err := d.cfg.Keys.Seal(c.Origin, commitment, tape)
+	if err != nil {
+		return nil, nil, fmt.Errorf("sealing a tape: %w", err)
+	}
+	return &audit.Commit{Context: c, Commitment: commitment, DeckRoot: tree.Root()}, sealed, nil
+}
+
+// repeatShuffle answers a key that is in the ledger; ledger.ErrNotFound when it
+// is not.
+func (d *Dealer) repeatShuffle(ctx context.Context, tag, hash [32]byte) (Shuffle, error) {
+	row, err := d.cfg.Store.ByKeyTag(ctx, d.cfg.Ledger.ID(), tag)
+	if err != nil {
+		return Shuffle{}, fmt.Errorf("looking up the idempotency key: %w", err)
+	}
+	e, err := audit.ParseEntry(row.Entry)
+	if err != nil {
+		return Shuffle{}, fmt.Errorf("reading entry %d: %w", row.Index, err)
+	}
+	c, ok := e.Body.(*audit.Commit)
+	if !ok {
+		return Shuffle{}, fmt.Errorf("entry %d is no commit", row.Index)
+	}
+	if c.Request != hash {
+		return Shuffle{}, ErrKeyReused
+	}
+	receipt, err := d.firstReceipt(ctx, row)
+	if err != nil {
+		return Shuffle{}, err
+	}
+	return shuffleAnswer(row.Index, c, receipt), nil
+}
+
+func shuffleAnswer(id uint64, c *audit.Commit, receipt string) Shuffle {
+	return Shuffle{ID: id, Table: c.Context.Table, Serial: c.Serial, Commitment: c.Commitment,
+		DeckRoot: c.DeckRoot, CloseBy: c.CloseBy, Receipt: receipt}
+}
+
+// firstReceipt returns the receipt that was given when the entry was written.
+func (d *Dealer) firstReceipt(ctx context.Context, row ledger.Row) (string, error) {
+	head, err := d.cfg.Store.CheckpointAfter(ctx, d.cfg.Ledger.ID(), row.Index)
+	if err != nil {
+		return "", fmt.Errorf("reading the checkpoint after entry %d: %w", row.Index, err)
+	}
+	return d.cfg.Ledger.ReceiptUnder(ctx, row, head)
+}
+
+// keepDeck stores the deck's names under its hash, for receipts name the hash.
+func (d *Dealer) keepDeck(ctx context.Context, deck shuffle.Deck) error {
+	hash := deck.Hash()
+	if _, ok := d.decks.Load(hash); ok {
+		return nil
+	}
+	cards := deck.Cards()
+	if err := d.cfg.Store.PutDeck(ctx, d.cfg.Ledger.ID(), hash, cards); err != nil {
+		return fmt.Errorf("storing the deck: %w", err)
+	}
+	if deck.Name() != "" { // a closed list: it cannot grow without bound
+		d.decks.Store(hash, cards)
+	}
+	return nil
+}
+
+// deckNames returns the card names of a shuffle, nil for a draw list.
+func (d *Dealer) deckNames(ctx context.Context, c *audit.Context) ([]string, error) {
+	if c.IsDraw() {
+		return nil, nil
+	}
+	if cards, ok := d.decks.Load(c.DeckHash); ok {
+		return cards.([]string), nil
+	}
+	cards, err := d.cfg.Store.Deck(ctx, d.cfg.Ledger.ID(), c.DeckHash)
+	if err != nil {
+		return nil, fmt.Errorf("reading the deck: %w", err)
+	}
+	return slices.Clip(cards), nil
+}

@@ -1,0 +1,154 @@
+package dealer
+
+import (
+	"context"
+	"fmt"
+
+	"shuffled/internal/audit"
+	"shuffled/internal/ledger"
+)
+
+// Status returns the public state of a shuffle.
+func (d *Dealer) Status(ctx context.Context, id uint64) (Status, error) {
+	r, err := d.record(ctx, id)
+	if err != nil {
+		return Status{}, err
+	}
+	receipt, err := d.firstReceipt(ctx, r.row)
+	if err != nil {
+		return Status{}, err
+	}
+	c := r.commit
+	s := Status{
+		Shuffle:     shuffleAnswer(id, c, receipt),
+		Production:  c.Context.Production,
+		Disclosure:  c.Context.Disclosure,
+		GameRef:     c.GameRef,
+		DeckHash:    c.Context.DeckHash,
+		Cards:       c.Context.Recipe.Cards,
+		Places:      c.Context.Recipe.Positions(),
+		Next:        r.next(),
+		CommittedAt: r.at,
+	}
+	if r.closed == nil {
+		s.Overdue = d.cfg.Now() >= c.CloseBy
+	} else {
+		s.Closed, s.ClosedAt, s.Outcome, s.Reason = true, r.closeAt, r.closed.Outcome, r.closed.Reason
+	}
+	return s, nil
+}
+
+// View says who asks for a transcript.
+type View struct {
+	Dealer    bool   // holds a dealer's token: sees every dealt card
+	Auditor   bool   // holds an auditor's token: sees what is disclosed to auditors
+	Recipient string // only this recipient's cards and the public ones; dealers only
+}
+
+// Transcript returns the best evidence of a shuffle that there is now, as far as
+// it is disclosed to the viewer: all its receipts under one checkpoint, the
+// openings, and with a public close the tape.
+func (d *Dealer) Transcript(ctx context.Context, id uint64, v View) ([]byte, error) {
+	if v.Recipient != "" {
+		if err := audit.CheckName(v.Recipient); err != nil {
+			return nil, &RequestError{"recipient", err.Error()}
+		}
+	}
+	r, err := d.record(ctx, id)
+	if err != nil {
+		return nil, err
+	}
+	t := audit.Transcript{Format: audit.TranscriptFormat, ID: id, Recipient: v.Recipient,
+		Receipts: []string{}, Cards: []audit.Card{}}
+	if t.Deck, err = d.deckNames(ctx, r.commit.Context); err != nil {
+		return nil, err
+	}
+	if t.Receipts, err = d.receipts(ctx, r); err != nil {
+		return nil, err
+	}
+	shown := r.shown(v)
+	if v.Recipient != "" && !r.names(v.Recipient) {
+		return nil, &RequestError{"recipient", "is not named in any deal of this shuffle"}
+	}
+	if len(shown) == 0 {
+		return t.Marshal()
+	}
+	open, err := d.open(r)
+	if err != nil {
+		return nil, err
+	}
+	for _, s := range shown {
+		cards, err := d.cards(ctx, r, open, s.first, s.count)
+		if err != nil {
+			return nil, err
+		}
+		t.Cards = append(t.Cards, cards...)
+	}
+	return t.Marshal()
+}
+
+// receipts proves the genesis and every entry of the shuffle under the newest
+// checkpoint.
+func (d *Dealer) receipts(ctx context.Context, r *record) ([]string, error) {
+	head := d.cfg.Ledger.Head()
+	last := r.rows[len(r.rows)-1].Index
+	if head.Size <= last {
+		return nil, fmt.Errorf("%w: this daemon has not read entry %d yet", ledger.ErrUnavailable, last)
+	}
+	var receipts []string
+	add := func(row ledger.Row) error {
+		receipt, err := d.cfg.Ledger.ReceiptUnder(ctx, row, head)
+		receipts = append(receipts, receipt)
+		return err
+	}
+	for row, err := range d.cfg.Store.Rows(ctx, d.cfg.Ledger.ID(), 0, 1) {
+		if err != nil {
+			return nil, fmt.Errorf("reading entry 0: %w", err)
+		}
+		if err := add(row); err != nil {
+			return nil, err
+		}
+	}
+	for _, row := range r.rows {
+		if err := add(row); err != nil {
+			return nil, err
+		}
+	}
+	return receipts, nil
+}
+
+// span is a stretch of dealt places.
+type span struct{ first, count int }
+
+// shown returns the dealt places that the viewer may see, in order: public runs
+// for everybody, all of them after a public close and for the dealer; with a
+// recipient only public runs and the recipient's.
+func (r *record) shown(v View) (spans []span) {
+	disclosed := r.closed != nil && r.closed.Form == audit.FormTape
+	for _, dl := range r.deals {
+		place := dl.deal.First
+		for _, run := range dl.deal.Runs {
+			all := disclosed || v.Dealer
+			if v.Recipient != "" {
+				all = all && run.Recipient == v.Recipient
+			}
+			if run.Public || all {
+				spans = append(spans, span{place, run.Count})
+			}
+			place += run.Count
+		}
+	}
+	return spans
+}
+
+// names reports whether any run is for the recipient.
+func (r *record) names(recipient string) bool {
+	for _, dl := range r.deals {
+		for _, run := range dl.deal.Runs {
+			if run.Recipient == recipient {
+				return true
+			}
+		}
+	}
+	return false
+}
