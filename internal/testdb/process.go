@@ -1,0 +1,168 @@
+package testdb
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"os/user"
+	"path/filepath"
+	"runtime"
+	"strconv"
+	"strings"
+	"syscall"
+)
+
+// A process is a running child.
+type process struct {
+	cmd  *exec.Cmd
+	done chan struct{} // closed when the child has ended
+	err  error         // how it ended; read it after done
+}
+
+// spawn starts a child. A goroutine waits for it and ends when it does. It
+// keeps its thread, because the kernel's signal on the death of the parent
+// (dieWithParent) follows the thread that started the child, not the process.
+func spawn(cmd *exec.Cmd) (*process, error) {
+	p := &process{cmd: cmd, done: make(chan struct{})}
+	started := make(chan error, 1)
+	go func() {
+		runtime.LockOSThread()
+		defer runtime.UnlockOSThread()
+		err := cmd.Start()
+		started <- err
+		if err == nil {
+			p.err = cmd.Wait()
+		}
+		close(p.done)
+	}()
+	if err := <-started; err != nil {
+		return nil, fmt.Errorf("starting %s: %w", filepath.Base(cmd.Path), err)
+	}
+	return p, nil
+}
+
+func (p *process) wait() error {
+	<-p.done
+	return p.err
+}
+
+// A watchdog stops a server and removes its directory when its pipe closes.
+type watchdog struct {
+	cmd  *exec.Cmd
+	pipe io.Closer // write end; this process holds the only copy
+}
+
+// watchdogScript gets pg_ctl and the cluster's directory as arguments. read
+// returns at the end of its input. The directory is removed more than once if
+// something was still writing to it.
+const watchdogScript = `
+read -r _
+"$1" stop -D "$2/data" -m immediate -t 60
+for _ in 1 2 3 4 5 6 7 8 9 10; do
+	rm -rf -- "$2" && exit 0
+	sleep 1
+done
+exit 1
+`
+
+// newWatchdog starts a watchdog over a cluster's directory, as its user, so
+// that what it may signal and remove is limited to what that user owns.
+func newWatchdog(bin, dir string, as *syscall.Credential) (*watchdog, error) {
+	cmd := exec.Command("/bin/sh", "-c", watchdogScript, "watchdog", filepath.Join(bin, "pg_ctl"), dir)
+	cmd.Dir = "/"
+	cmd.Env = cleanEnv()
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true, Credential: as}
+	pipe, err := cmd.StdinPipe()
+	if err != nil {
+		return nil, fmt.Errorf("opening the watchdog's pipe: %w", err)
+	}
+	if err := cmd.Start(); err != nil {
+		return nil, fmt.Errorf("starting the watchdog: %w", err)
+	}
+	return &watchdog{cmd: cmd, pipe: pipe}, nil
+}
+
+// release lets the watchdog do its work and waits for it.
+func (w *watchdog) release() error {
+	if err := errors.Join(w.pipe.Close(), w.cmd.Wait()); err != nil {
+		return fmt.Errorf("cleaning up: %w", err)
+	}
+	return nil
+}
+
+// cleanEnv is the environment without what would change the server's language
+// or a PostgreSQL program's defaults.
+func cleanEnv() []string {
+	env := []string{"LC_ALL=C", "TZ=UTC"}
+	for _, v := range os.Environ() {
+		name, _, _ := strings.Cut(v, "=")
+		if !strings.HasPrefix(name, "PG") && name != "LC_ALL" && name != "TZ" {
+			env = append(env, v)
+		}
+	}
+	return env
+}
+
+// serverUser returns whom to run the server as: nobody else, unless this is root.
+func serverUser() (*syscall.Credential, error) {
+	if os.Geteuid() != 0 {
+		return nil, nil
+	}
+	u, err := user.Lookup("postgres")
+	if err != nil {
+		if u, err = user.Lookup("nobody"); err != nil {
+			return nil, fmt.Errorf("finding a user for the server, which refuses root: %w", err)
+		}
+	}
+	uid, err := strconv.ParseUint(u.Uid, 10, 32)
+	if err != nil {
+		return nil, fmt.Errorf("reading the id of user %s: %w", u.Username, err)
+	}
+	gid, err := strconv.ParseUint(u.Gid, 10, 32)
+	if err != nil {
+		return nil, fmt.Errorf("reading the group of user %s: %w", u.Username, err)
+	}
+	return &syscall.Credential{Uid: uint32(uid), Gid: uint32(gid)}, nil
+}
+
+// makeDir makes a private directory that belongs to the server's user.
+func makeDir(as *syscall.Credential) (string, error) {
+	base := os.TempDir()
+	if as != nil && !openToAll(base) {
+		base = "/tmp"
+	}
+	dir, err := os.MkdirTemp(base, "shuffled-testdb-")
+	if err != nil {
+		return "", fmt.Errorf("making the cluster's directory: %w", err)
+	}
+	if err := chown(dir, as); err != nil {
+		return "", errors.Join(err, os.RemoveAll(dir))
+	}
+	return dir, nil
+}
+
+// openToAll reports whether another user can reach dir and create and remove
+// entries in it.
+func openToAll(dir string) bool {
+	for need := os.FileMode(0o003); ; need = 0o001 {
+		info, err := os.Stat(dir)
+		if err != nil || info.Mode().Perm()&need != need {
+			return false
+		}
+		up := filepath.Dir(dir)
+		if up == dir {
+			return true
+		}
+		dir = up
+	}
+}
+
+// chown gives a file to the server's user, if that is somebody else.
+func chown(path string, as *syscall.Credential) error {
+	if as == nil {
+		return nil
+	}
+	return os.Chown(path, int(as.Uid), int(as.Gid))
+}
