@@ -1,0 +1,42 @@
+# Thin names for plain commands; make prints each one before it runs it.
+.PHONY: demo run test race fips lint cover bench
+
+# A whole hand in the terminal: commit, deal, prove, close, verify, tamper.
+demo:
+	go run ./cmd/shuffled demo
+
+# A sandbox daemon with its state in ./shuffled-data.
+run:
+	go run ./cmd/shuffled serve --dev --data ./shuffled-data --listen 127.0.0.1:8080
+
+# Everything, on a real PostgreSQL: found, or installed where that is allowed.
+test:
+	sh scripts/postgres.sh
+	SHUFFLED_REQUIRE_POSTGRES=1 go test ./...
+
+# The race detector needs a C compiler.
+race:
+	CGO_ENABLED=1 go test -race ./internal/...
+
+# The packages that decide what is dealt and what is proved, on Go's FIPS 140-3
+# module, without C.
+fips:
+	CGO_ENABLED=0 GOFIPS140=v1.0.0 go build ./...
+	CGO_ENABLED=0 GOFIPS140=v1.0.0 go test $(FIPS)
+FIPS = ./internal/shuffle ./internal/entropy ./internal/audit ./internal/verify \
+	./internal/keys ./internal/seal ./internal/ledger ./internal/dealer
+
+lint:
+	test -z "$$(gofmt -l .)" || { gofmt -d .; exit 1; }
+	go vet ./...
+	go tool staticcheck -checks=inherit,ST1000 ./...
+	go mod tidy -diff
+	go generate ./...
+	git diff --exit-code -- '*.gen.go'
+
+cover:
+	go test -coverprofile=cover.prof ./...
+	go tool cover -func=cover.prof
+
+bench:
+	sh scripts/bench.sh
