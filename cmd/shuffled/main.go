@@ -1,0 +1,127 @@
+// Command shuffled is a daemon that shuffles cards for regulated games and
+// leaves evidence that nobody has to take on trust, an operator's tool for it,
+// and an offline verifier of that evidence.
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"syscall"
+
+	"github.com/alecthomas/kong"
+)
+
+// Exit codes. They are part of the interface: scripts depend on them.
+const (
+	exitOK       = 0 // done; for verify: proved
+	exitFails    = 1 // the evidence fails
+	exitUsage    = 2 // the command line is wrong
+	exitCannot   = 3 // could not run, or could not judge
+	defaultData  = "./shuffled-data"
+	defaultWhere = "http://127.0.0.1:8080"
+)
+
+type cli struct {
+	Demo    demoCmd    `cmd:"" help:"Play a whole hand in this terminal: commit, deal, prove, close, verify, tamper."`
+	Serve   serveCmd   `cmd:"" help:"Run the daemon."`
+	Ledger  ledgerCmd  `cmd:"" help:"Create and list ledgers."`
+	Migrate migrateCmd `cmd:"" help:"Create or change the tables of a database."`
+	Token   tokenCmd   `cmd:"" help:"Create, list and revoke API tokens."`
+	Key     keyCmd     `cmd:"" help:"Generate and show keys."`
+	Shuffle shuffleCmd `cmd:"" help:"Ask a running daemon for a shuffle."`
+	Deal    dealCmd    `cmd:"" help:"Deal the next cards of a shuffle."`
+	Close   closeCmd   `cmd:"" help:"Close a shuffle and disclose its tape."`
+	Show    showCmd    `cmd:"" help:"Show a shuffle, or write its transcript to a file."`
+	Verify  verifyCmd  `cmd:"" help:"Verify a transcript or receipt, offline."`
+	Version versionCmd `cmd:"" help:"Show build, algorithm and FIPS state."`
+}
+
+// streams are what a command reads and writes.
+type streams struct {
+	in       io.Reader
+	out, err io.Writer
+}
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	code := run(ctx, os.Args[1:], streams{os.Stdin, os.Stdout, os.Stderr})
+	stop()
+	os.Exit(code)
+}
+
+// run is the whole command: arguments in, exit code out.
+func run(ctx context.Context, args []string, s streams) int {
+	code := -1
+	parser, err := kong.New(new(cli),
+		kong.Name("shuffled"),
+		kong.Description("Card shuffling that can be checked by anyone. Start with: shuffled demo"),
+		kong.UsageOnError(),
+		kong.ConfigureHelp(kong.HelpOptions{Compact: true, WrapUpperBound: 100}),
+		kong.Writers(s.out, s.err),
+		kong.Exit(func(c int) { code = c }),
+		kong.BindTo(ctx, (*context.Context)(nil)),
+		kong.Bind(s),
+	)
+	if err != nil {
+		return report(s, err)
+	}
+	if len(args) == 0 {
+		args = []string{"--help"}
+	}
+	parsed, err := parser.Parse(args)
+	if code >= 0 { // --help was printed
+		return code
+	}
+	if err != nil {
+		return report(s, usage("%s", err))
+	}
+	return report(s, parsed.Run())
+}
+
+// usageError is a mistake in the command line.
+type usageError struct{ msg string }
+
+func (e *usageError) Error() string { return e.msg }
+
+func usage(format string, args ...any) error { return &usageError{fmt.Sprintf(format, args...)} }
+
+// hinted is an error with advice for whoever reads it.
+type hinted struct {
+	error
+	hint string
+}
+
+func (h *hinted) Unwrap() error { return h.error }
+
+func withHint(err error, format string, args ...any) error {
+	return &hinted{err, fmt.Sprintf(format, args...)}
+}
+
+// errFails reports evidence that fails. The command has printed why.
+var errFails = errors.New("the evidence fails")
+
+// report prints the error, if there is one to print, and returns the exit code.
+// Messages are lower case, without a full stop; advice follows on a line of its
+// own.
+func report(s streams, err error) int {
+	if err == nil {
+		return exitOK
+	}
+	if errors.Is(err, errFails) {
+		return exitFails
+	}
+	fmt.Fprintf(s.err, "shuffled: error: %s\n", err)
+	var h *hinted
+	if errors.As(err, &h) {
+		fmt.Fprintf(s.err, "shuffled: hint: %s\n", h.hint)
+	}
+	var u *usageError
+	if errors.As(err, &u) {
+		return exitUsage
+	}
+	return exitCannot
+}

@@ -1,0 +1,68 @@
+package main
+
+import (
+	"crypto/fips140"
+	"fmt"
+	"runtime"
+	"runtime/debug"
+	"strings"
+)
+
+type versionCmd struct {
+	JSON bool `name:"json" help:"Print JSON."`
+}
+
+// build is what the binary knows of itself.
+type build struct {
+	Version   string `json:"version"`
+	Revision  string `json:"revision,omitempty"`
+	Modified  bool   `json:"modified,omitempty"`
+	Algorithm string `json:"algorithm"`
+	Go        string `json:"go"`
+	FIPS      bool   `json:"fips"`
+	FIPSBuild string `json:"fips_module"`
+}
+
+func thisBuild() build {
+	b := build{Version: "devel", Algorithm: "shuffled/v1", Go: runtime.Version(), FIPS: fips140.Enabled(), FIPSBuild: fips140.Version()}
+	info, ok := debug.ReadBuildInfo()
+	if !ok {
+		return b
+	}
+	if v := info.Main.Version; v != "" && v != "(devel)" {
+		b.Version = v
+	}
+	for _, s := range info.Settings {
+		switch s.Key {
+		case "vcs.revision":
+			b.Revision = s.Value
+		case "vcs.modified":
+			b.Modified = s.Value == "true"
+		}
+	}
+	return b
+}
+
+// versionName is the version as a name of docs/SPEC.md section 1.5.
+func versionName() string {
+	v := strings.Map(func(r rune) rune {
+		if r == '+' || r == '(' || r == ')' {
+			return '-'
+		}
+		return r
+	}, thisBuild().Version)
+	return strings.Trim(v[:min(len(v), 64)], "-")
+}
+
+func (c versionCmd) Run(s streams) error {
+	b := thisBuild()
+	if c.JSON {
+		return printJSON(s.out, b)
+	}
+	fips := "off"
+	if b.FIPS {
+		fips = "on (module " + b.FIPSBuild + ")"
+	}
+	fmt.Fprintf(s.out, "shuffled   %s %s\nalgorithm  %s\ngo         %s\nFIPS 140-3 %s\n", b.Version, b.Revision, b.Algorithm, b.Go, fips)
+	return nil
+}
