@@ -1,0 +1,67 @@
+package seal
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+)
+
+// KeySize is the size of a sealing key in bytes.
+const KeySize = 32
+
+const idSize = 16
+
+// labelKeyID starts the hash that names a sealing key (docs/SPEC.md section 1.3).
+const labelKeyID = "shuffled/v1/sealing-key-id\x00"
+
+// KeyID names a sealing key in public: the first 16 bytes of
+// SHA-256(label ‖ key). It says nothing of a random key.
+type KeyID [idSize]byte
+
+// String returns the id in hexadecimal.
+func (id KeyID) String() string { return hex.EncodeToString(id[:]) }
+
+// Key is a sealing key: whoever has it opens every tape sealed under it. It
+// prints and logs as its id, in any format, and marshals to nothing.
+type Key struct {
+	id KeyID
+	// A function, so that fmt prints an address where it cannot call Format, in
+	// an unexported field of another struct. It would follow a pointer there,
+	// under a verb that does not fit.
+	secret func() []byte
+}
+
+// NewKey returns the key with the given KeySize secret bytes, which it copies.
+// All bytes equal is refused as the mark of a file that was never filled.
+func NewKey(secret []byte) (*Key, error) {
+	if len(secret) != KeySize {
+		return nil, fmt.Errorf("a sealing key has %d bytes, not %d", KeySize, len(secret))
+	}
+	same := true
+	for _, b := range secret {
+		same = same && b == secret[0]
+	}
+	if same {
+		return nil, errors.New("a sealing key is random; all bytes of this one are equal")
+	}
+	own := bytes.Clone(secret)
+	k := &Key{secret: func() []byte { return own }}
+	h := sha256.New()
+	h.Write([]byte(labelKeyID))
+	h.Write(secret)
+	copy(k.id[:], h.Sum(nil))
+	return k, nil
+}
+
+// ID returns the key's public id.
+func (k *Key) ID() KeyID { return k.id }
+
+// Format implements fmt.Formatter: every verb prints the id only.
+func (k Key) Format(s fmt.State, _ rune) { io.WriteString(s, "sealing key "+k.id.String()) }
+
+// LogValue implements slog.LogValuer.
+func (k Key) LogValue() slog.Value { return slog.StringValue("sealing key " + k.id.String()) }
