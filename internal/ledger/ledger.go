@@ -148,11 +148,11 @@ func Open(ctx context.Context, cfg Config) (*Ledger, error) {
 	if err := l.load(ctx); err != nil {
 		return nil, fmt.Errorf("opening ledger %s: %w", cfg.Info.Name, err)
 	}
-	adopt, err := l.holdAgainstMark()
+	adopt, slot, err := l.holdAgainstMark()
 	if err != nil {
 		return nil, fmt.Errorf("opening ledger %s: %w", cfg.Info.Name, err)
 	}
-	if l.mark, err = openMark(cfg.Mark, cfg.MarkSync); err != nil {
+	if l.mark, err = openMark(cfg.Mark, slot, cfg.MarkSync); err != nil {
 		return nil, fmt.Errorf("opening ledger %s: %w", cfg.Info.Name, err)
 	}
 	l.publish()

@@ -40,37 +40,37 @@ const markSlot = 1024 // bytes; a checkpoint with one signature has about 300
 var errNoMark = errors.New("there is no high-water mark")
 
 // readMark returns the newest checkpoint of the mark file, signed by one of
-// keys. A file without any is damaged, which is an error like any doubt.
-func readMark(path string, keys ...note.Verifier) (audit.Checkpoint, error) {
+// keys, and the slot it is in. A file without any is damaged, which is an error
+// like any doubt.
+func readMark(path string, keys ...note.Verifier) (newest audit.Checkpoint, in int, err error) {
 	b, err := os.ReadFile(path)
 	if errors.Is(err, os.ErrNotExist) {
-		return audit.Checkpoint{}, errNoMark
+		return newest, 0, errNoMark
 	}
 	if err != nil {
-		return audit.Checkpoint{}, fmt.Errorf("reading the high-water mark: %w", err)
+		return newest, 0, fmt.Errorf("reading the high-water mark: %w", err)
 	}
-	var newest audit.Checkpoint
 	for slot := range 2 {
 		from := min(len(b), slot*markSlot)
 		signed := bytes.TrimRight(b[from:min(len(b), from+markSlot)], "\x00")
 		if c, err := audit.OpenCheckpoint(signed, keys...); err == nil && c.Size >= newest.Size {
-			newest = c
+			newest, in = c, slot
 		}
 	}
 	if newest.Size == 0 {
-		return audit.Checkpoint{}, fmt.Errorf("reading the high-water mark: %s holds no checkpoint of this ledger", filepath.Base(path))
+		return newest, 0, fmt.Errorf("reading the high-water mark: %s holds no checkpoint of this ledger", filepath.Base(path))
 	}
-	return newest, nil
+	return newest, in, nil
 }
 
-// openMark opens or makes the mark file and starts the goroutine that syncs it
-// every interval, until close.
-func openMark(path string, interval time.Duration) (*mark, error) {
+// openMark opens or makes the mark file, whose first write goes to slot, and
+// starts the goroutine that syncs it every interval, until close.
+func openMark(path string, slot int, interval time.Duration) (*mark, error) {
 	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600)
 	if err != nil {
 		return nil, fmt.Errorf("opening the high-water mark: %w", err)
 	}
-	m := &mark{file: f, stop: make(chan struct{}), done: make(chan struct{})}
+	m := &mark{file: f, slot: int64(slot), stop: make(chan struct{}), done: make(chan struct{})}
 	go m.syncEvery(interval)
 	return m, nil
 }

@@ -1,0 +1,43 @@
+package ledger
+
+import (
+	"errors"
+	"testing"
+	"time"
+)
+
+func TestClock(t *testing.T) {
+	t.Parallel()
+	start := time.UnixMilli(1_800_000_000_000)
+	type reading struct {
+		wall, elapsed time.Duration // since start
+		newest        int64         // of the ledger, relative to start in ms
+		want          int64         // ms since start, −1 for ErrClock
+	}
+	for name, readings := range map[string][]reading{
+		"runs":                     {{0, 0, 0, 0}, {time.Second, time.Second, 0, 1000}},
+		"drifts within the limit":  {{0, 0, 0, 0}, {5 * time.Second, time.Second, 0, 5000}},
+		"steps forward":            {{0, 0, 0, 0}, {time.Hour, time.Second, 0, -1}},
+		"steps back":               {{0, 0, 0, 0}, {-time.Hour, time.Second, 0, -1}},
+		"stands still for long":    {{0, 0, 0, 0}, {0, time.Minute, 0, -1}},
+		"comes back":               {{0, 0, 0, 0}, {time.Hour, time.Second, 0, -1}, {3 * time.Second, 3 * time.Second, 0, 3000}},
+		"goes back a little":       {{0, 0, 0, 0}, {-time.Second, 0, 700, 700}},
+		"is behind the ledger":     {{0, 0, 5001, -1}},
+		"is at the limit behind":   {{0, 0, 5000, 5000}},
+		"many small steps are one": {{0, 0, 0, 0}, {4 * time.Second, 0, 0, 4000}, {8 * time.Second, 0, 0, 8000}},
+		"far in the future":        {{0, 0, 1 << 50, -1}},
+	} {
+		var now reading
+		c := clock{limit: 5 * time.Second, read: func() (time.Time, time.Duration) { return start.Add(now.wall), now.elapsed }}
+		for i, r := range readings {
+			now = r
+			got, err := c.now(start.UnixMilli() + r.newest)
+			switch {
+			case r.want < 0 && !errors.Is(err, ErrClock):
+				t.Errorf("%s, reading %d: %d, %v; want ErrClock", name, i, got-start.UnixMilli(), err)
+			case r.want >= 0 && (err != nil || got != start.UnixMilli()+r.want):
+				t.Errorf("%s, reading %d: %d, %v; want %d", name, i, got-start.UnixMilli(), err, r.want)
+			}
+		}
+	}
+}

@@ -1,0 +1,122 @@
+package ledger
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"golang.org/x/mod/sumdb/note"
+	"golang.org/x/mod/sumdb/tlog"
+)
+
+const testOrigin = "test.example/ledger"
+
+// testSigner makes a new signing key, and the key as a genesis names it.
+func testSigner(t *testing.T) (note.Signer, note.Verifier) {
+	t.Helper()
+	skey, vkey, err := note.GenerateKey(nil, testOrigin)
+	if err != nil {
+		t.Fatal(err)
+	}
+	signer, err := note.NewSigner(skey)
+	if err != nil {
+		t.Fatal(err)
+	}
+	verifier, err := note.NewVerifier(vkey)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return signer, verifier
+}
+
+func signed(t *testing.T, s note.Signer, size uint64) []byte {
+	t.Helper()
+	h, err := SignHead(s, size, tlog.Hash{byte(size)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return h.Checkpoint
+}
+
+func TestMark(t *testing.T) {
+	t.Parallel()
+	signer, key := testSigner(t)
+	path := filepath.Join(t.TempDir(), "mark")
+	if _, _, err := readMark(path, key); !errors.Is(err, errNoMark) {
+		t.Fatalf("reading no file: %v", err)
+	}
+	m, err := openMark(path, 0, time.Hour)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for size := uint64(1); size <= 5; size++ {
+		if err := m.write(signed(t, signer, size)); err != nil {
+			t.Fatal(err)
+		}
+		// Another process sees it at once, before any sync.
+		if c, _, err := readMark(path, key); err != nil || c.Size != size || c.Origin != testOrigin {
+			t.Fatalf("after writing size %d: %+v, %v", size, c, err)
+		}
+	}
+	if err := m.close(); err != nil {
+		t.Fatal(err)
+	}
+
+	b, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	// Size 5 is in the first slot, 4 in the second.
+	for name, c := range map[string]struct {
+		damage func([]byte) []byte
+		want   uint64 // 0: refused
+	}{
+		"whole":             {func(b []byte) []byte { return b }, 5},
+		"newest slot torn":  {func(b []byte) []byte { clear(b[100:markSlot]); return b }, 4},
+		"older slot torn":   {func(b []byte) []byte { clear(b[markSlot+100:]); return b }, 5},
+		"both slots torn":   {func(b []byte) []byte { clear(b[100:]); return b }, 0},
+		"cut to one slot":   {func(b []byte) []byte { return b[:markSlot] }, 5},
+		"empty":             {func(b []byte) []byte { return nil }, 0},
+		"a bit in the root": {func(b []byte) []byte { b[len(testOrigin)+5] ^= 1; return b }, 4},
+	} {
+		damaged := filepath.Join(t.TempDir(), "mark")
+		if err := os.WriteFile(damaged, c.damage(append([]byte(nil), b...)), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		got, _, err := readMark(damaged, key)
+		if (err != nil) != (c.want == 0) || got.Size != c.want {
+			t.Errorf("%s: size %d, %v; want %d", name, got.Size, err, c.want)
+		}
+	}
+
+	_, otherKey := testSigner(t)
+	if _, _, err := readMark(path, otherKey); err == nil {
+		t.Error("a mark signed by another key was accepted")
+	}
+	if _, err := os.Stat(path); err != nil {
+		t.Error(err)
+	}
+}
+
+// TestMarkStopsAfterFailedSync: after a failed sync nothing may be believed.
+func TestMarkStopsAfterFailedSync(t *testing.T) {
+	t.Parallel()
+	signer, _ := testSigner(t)
+	m, err := openMark(filepath.Join(t.TempDir(), "mark"), 0, time.Hour)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := m.write(signed(t, signer, 1)); err != nil {
+		t.Fatal(err)
+	}
+	m.file.Close() // the next sync fails
+	m.sync()
+	if err := m.write(signed(t, signer, 2)); err == nil {
+		t.Error("a write after a failed sync was accepted")
+	}
+	if m.close() == nil {
+		t.Error("close hid the failed sync")
+	}
+}

@@ -1,0 +1,115 @@
+package ledger
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"math/rand/v2"
+	"strconv"
+	"testing"
+
+	"golang.org/x/mod/sumdb/tlog"
+)
+
+// fullTree keeps every node for ever: the naive tree beside ours.
+type fullTree []tlog.Hash
+
+func (f fullTree) ReadHashes(indexes []int64) ([]tlog.Hash, error) {
+	out := make([]tlog.Hash, len(indexes))
+	for i, x := range indexes {
+		out[i] = f[x]
+	}
+	return out, nil
+}
+
+func (f *fullTree) add(t *testing.T, n int64, leaf tlog.Hash) {
+	t.Helper()
+	hashes, err := tlog.StoredHashesForRecordHash(n, leaf, f)
+	if err != nil {
+		t.Fatal(err)
+	}
+	*f = append(*f, hashes...)
+}
+
+func testLeaf(n int64) tlog.Hash { return sha256.Sum256(strconv.AppendInt(nil, n, 10)) }
+
+// TestTreeAgainstFullTree grows a tree in steps of every kind past two levels of
+// tiles and holds root, proofs and tiles against a tree that forgets nothing.
+func TestTreeAgainstFullTree(t *testing.T) {
+	t.Parallel()
+	var full fullTree
+	tr := newTree()
+	r := rand.New(rand.NewPCG(1, 2))
+	size := int64(0)
+	end := int64(70_000)
+	if testing.Short() {
+		end = 3_000
+	}
+	for size < end {
+		step := []int64{1, 1, 2, 7, 255, 256, 257, 1024}[r.IntN(8)]
+		leaves := make([]tlog.Hash, step)
+		for i := range leaves {
+			leaves[i] = testLeaf(size + int64(i))
+			full.add(t, size+int64(i), leaves[i])
+		}
+		g, err := tr.extend(leaves)
+		if err != nil {
+			t.Fatal(err)
+		}
+		checkGrowth(t, g, full, size)
+		tiles, err := g.tiles()
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, tile := range tiles {
+			want, err := tlog.ReadTileData(tlog.Tile{H: tileHeight, L: tile.Level, N: int64(tile.Index), W: tileWidth}, full)
+			if err != nil || !bytes.Equal(want, tile.Data) {
+				t.Fatalf("tile %d/%d at size %d differs (%v)", tile.Level, tile.Index, g.size, err)
+			}
+		}
+		tr.grow(g, tiles)
+		size += step
+		checkEdge(t, tr, full)
+	}
+}
+
+func checkGrowth(t *testing.T, g *growth, full fullTree, from int64) {
+	t.Helper()
+	root, err := g.root()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if want, _ := tlog.TreeHash(g.size, full); root != want {
+		t.Fatalf("the root at size %d differs", g.size)
+	}
+	for _, index := range []int64{from, g.size - 1} {
+		proof, err := g.prove(index)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := tlog.CheckRecord(proof, g.size, root, index, testLeaf(index)); err != nil {
+			t.Fatalf("the proof of %d in %d: %v", index, g.size, err)
+		}
+	}
+}
+
+// checkEdge: partial tiles are served from memory, and nothing else is kept.
+func checkEdge(t *testing.T, tr *tree, full fullTree) {
+	t.Helper()
+	kept := 0
+	for level := 0; tr.size>>(level*tileHeight) > 0; level++ {
+		hashes := tr.size >> (level * tileHeight)
+		w := int(hashes % tileWidth)
+		kept += 2 * w
+		if w == 0 {
+			continue
+		}
+		got, ok := tr.partial(level, hashes/tileWidth, w)
+		want, err := tlog.ReadTileData(tlog.Tile{H: tileHeight, L: level, N: hashes / tileWidth, W: w}, full)
+		if err != nil || !ok || !bytes.Equal(got, want) {
+			t.Fatalf("partial tile of level %d at size %d differs (%v)", level, tr.size, err)
+		}
+	}
+	if len(tr.nodes) > kept {
+		t.Fatalf("%d nodes are kept at size %d, at most %d are needed", len(tr.nodes), tr.size, kept)
+	}
+}
