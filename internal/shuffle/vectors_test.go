@@ -1,0 +1,286 @@
+package shuffle
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"flag"
+	"fmt"
+	"os"
+	"slices"
+	"testing"
+)
+
+// update writes testdata/shuffle.json from the reference, never from the code
+// under test. The file is frozen with the algorithm: cases are added, a case
+// that is there is never changed.
+var update = flag.Bool("update", false, "write testdata/shuffle.json from the reference implementation")
+
+const (
+	vectorsPath   = "testdata/shuffle.json"
+	vectorsFormat = "shuffled/v1/vectors/shuffle"
+)
+
+// vectorFile is published for other implementations.
+type vectorFile struct {
+	Format string        `json:"format"`
+	About  []string      `json:"about"`
+	Runs   []runVector   `json:"runs"`
+	Mixes  []mixVector   `json:"mixes"`
+	Shifts []shiftVector `json:"shifts"`
+}
+
+type runVector struct {
+	Name    string   `json:"name"`
+	Cards   int      `json:"cards,omitempty"`
+	Take    int      `json:"take,omitempty"`
+	EndLo   int      `json:"end_lo,omitempty"`
+	EndHi   int      `json:"end_hi,omitempty"`
+	Ranges  []uint32 `json:"ranges,omitempty"`
+	TapeLen int      `json:"tape_len"`
+	Tape    string   `json:"tape"`
+	Error   string   `json:"error,omitempty"`
+	Draws   []uint64 `json:"draws,omitempty"`
+	Values  []uint32 `json:"values,omitempty"`
+	EndAt   int      `json:"end_at,omitempty"`
+}
+
+type mixVector struct {
+	Seed      string   `json:"seed"`
+	Positions int      `json:"positions"`
+	P         []uint32 `json:"p"`
+	Cut       int      `json:"cut"`
+	PCut      []uint32 `json:"p_cut"`
+}
+
+type shiftVector struct {
+	Seed    string   `json:"seed"`
+	Ranges  []uint32 `json:"ranges"`
+	Values  []uint32 `json:"values"`
+	Shifted []uint32 `json:"shifted"`
+}
+
+var vectorsAbout = []string{
+	"Frozen test vectors of shuffled/v1, docs/SPEC.md sections 2 to 4. Cases are added, never changed.",
+	"Byte strings are lower-case hex. Card values and positions count from 0, draw values from 1.",
+	"runs: a tape spent on a recipe. A recipe is cards (n), take (m) and, when a cut-card place is drawn, end_lo and end_hi; or ranges, the k of each draw of a list.",
+	"tape_len is the only length a tape of the recipe may have. draws are the values 1..k of all draws in order, the cut-card place last. values is the outcome by position; end_at the drawn place.",
+	"error, in place of an outcome: tape_length (a tape of another length) or tape_exhausted (rejections used it up).",
+	"mixes: p is the permutation that the seed gives over so many positions, place i shows position p[i]; p_cut is p after a cut.",
+	"shifts: drawn values and what they become under the seed.",
+}
+
+// vectorErrors are the names of the errors in the file.
+var vectorErrors = map[string]error{"": nil, "tape_length": ErrTapeLength, "tape_exhausted": ErrTapeExhausted}
+
+// vectorBytes returns n bytes that anybody can make again:
+// SHA-256(name ‖ 0), SHA-256(name ‖ 1) …
+func vectorBytes(name string, n int) (b []byte) {
+	for i := byte(0); len(b) < n; i++ {
+		block := sha256.Sum256(append([]byte(name), i))
+		b = append(b, block[:]...)
+	}
+	return b[:n]
+}
+
+// referenceVectors makes the file.
+func referenceVectors() vectorFile {
+	file := vectorFile{Format: vectorsFormat, About: vectorsAbout}
+	for _, n := range []int{2, 3, 8, 36, 40, 48, 52, 54, 64, 65, 66, 104, 312, 416, 832, 1000} {
+		r := deck(n)
+		file.addRun(fmt.Sprintf("all of %d cards", n), r, nil)
+	}
+	for _, r := range []Recipe{{Cards: 2, Take: 1}, {Cards: 52, Take: 1}, {Cards: 52, Take: 9}, {Cards: 52, Take: 51},
+		{Cards: 66, Take: 2}, {Cards: 416, Take: 30}, {Cards: 4096, Take: 20}} {
+		file.addRun(fmt.Sprintf("%d of %d cards", r.Take, r.Cards), r, nil)
+	}
+	for _, r := range []Recipe{{Cards: 52, Take: 52, EndLo: 1, EndHi: 52}, {Cards: 52, Take: 20, EndLo: 19, EndHi: 20},
+		{Cards: 416, Take: 416, EndLo: 338, EndHi: 364}, {Cards: 312, Take: 312, EndLo: 1, EndHi: 312}} {
+		file.addRun(fmt.Sprintf("%d of %d cards, end_at of %d..%d", r.Take, r.Cards, r.EndLo, r.EndHi), r, nil)
+	}
+	for _, ranges := range [][]uint32{{6, 6}, {37}, {1}, {1, 1, 6, 1}, {2, 64, 65, 1 << 14, 1<<14 + 1, 1 << 30},
+		{63, 66, 16383, 1<<30 - 1}, {52, 13108, 858_993_460}, slices.Repeat([]uint32{100}, 50)} {
+		file.addRun(fmt.Sprintf("a list of %d draws, the last 1..%d", len(ranges), ranges[len(ranges)-1]), Recipe{Ranges: ranges}, nil)
+	}
+	file.addEdges()
+	for i, m := range []int{1, 2, 3, 10, 52, 64, 65, 66, 104, 416, 600} {
+		seed := vectorSeed(fmt.Sprintf("mix %d", i))
+		if m == 10 {
+			seed = [32]byte{}
+		}
+		p, cut := refMix(seed, m), (7*m/11+i)%m
+		file.Mixes = append(file.Mixes, mixVector{hex.EncodeToString(seed[:]), m, p, cut, refCut(p, cut)})
+	}
+	for i, ranges := range [][]uint32{{6}, {1, 1}, {6, 6, 37}, {2, 64, 65, 1 << 14, 1<<14 + 1, 1 << 30}, slices.Repeat([]uint32{13108, 52}, 150)} {
+		seed, values := vectorSeed(fmt.Sprintf("shift %d", i)), make([]uint32, len(ranges))
+		for j, k := range ranges {
+			values[j] = 1 + uint32(1_000_003*(j+i))%k
+		}
+		file.Shifts = append(file.Shifts, shiftVector{hex.EncodeToString(seed[:]), ranges, values, refShift(seed, ranges, values)})
+	}
+	return file
+}
+
+func vectorSeed(name string) [32]byte { return [32]byte(vectorBytes(name, 32)) }
+
+// addRun adds what the reference says to a tape; nil stands for vectorBytes.
+func (f *vectorFile) addRun(name string, r Recipe, tape []byte) {
+	ks := refDraws(r)
+	if tape == nil {
+		tape = vectorBytes(name, refTapeLen(ks))
+	}
+	c := runVector{Name: name, Cards: r.Cards, Take: r.Take, EndLo: r.EndLo, EndHi: r.EndHi, Ranges: r.Ranges,
+		TapeLen: refTapeLen(ks), Tape: hex.EncodeToString(tape)}
+	out, err := reference{}.run(r, tape)
+	switch err {
+	case ErrTapeLength:
+		c.Error = "tape_length"
+	case ErrTapeExhausted:
+		c.Error = "tape_exhausted"
+	default:
+		c.Values, c.EndAt = out.Values, out.EndAt
+		for rest, i := tape, 0; i < len(ks); i++ {
+			var v uint64
+			v, rest, _ = refDraw(rest, ks[i])
+			c.Draws = append(c.Draws, v)
+		}
+	}
+	f.Runs = append(f.Runs, c)
+}
+
+// addEdges adds tapes that are made to be hard: forced rejections, the last
+// lane there is, exhaustion, wrong lengths.
+func (f *vectorFile) addEdges() {
+	zero, ones := make([]byte, 129), bytes.Repeat([]byte{0xff}, 205)
+	f.addRun("52 cards, a tape of zeros", deck(52), zero)
+	f.addRun("52 cards, a tape of ff", deck(52), ones[:129])
+	f.addRun("2 cards, a tape of ff", deck(2), ones[:54])
+	f.addRun("66 cards, a tape of ff: one byte is left when a two-byte lane is due", deck(66), ones)
+	f.addRun("52 cards, a byte short", deck(52), zero[:128])
+	f.addRun("52 cards, a byte long", deck(52), append(zero, 0))
+	f.addRun("52 cards, no tape", deck(52), []byte{})
+	f.addRun("52 cards, lanes about the limits", deck(52), slices.Concat([]byte{0xd0, 0xff, 0xcf, 0xfe, 0xff, 0xc7}, zero[:123]))
+	f.addRun("3 cards, the last byte is the last lane", deck(3), slices.Concat(ones[:53], []byte{0xfe, 0x01}))
+	f.addRun("3 cards, one rejection too many", deck(3), slices.Concat(ones[:54], []byte{0xfe}))
+	f.addRun("a draw 1..65 at its limit", Recipe{Ranges: []uint32{65}}, slices.Concat([]byte{0xff, 0xf0, 0xff, 0xff, 0xff, 0xef}, zero[:101]))
+	f.addRun("a draw 1..858993460 at its limit", Recipe{Ranges: []uint32{858_993_460}},
+		slices.Concat([]byte{0xcc, 0xcc, 0xcc, 0xd0, 0xff, 0xff, 0xff, 0xff, 0xcc, 0xcc, 0xcc, 0xcf}, make([]byte, 202)))
+	f.addRun("a draw 1..2^30 of the last lane", Recipe{Ranges: []uint32{1 << 30}}, bytes.Repeat([]byte{0xff}, 214))
+}
+
+// encodeVectors writes the file with one case per line.
+func encodeVectors(f vectorFile) []byte {
+	var b bytes.Buffer
+	line := func(v any) string {
+		j, err := json.Marshal(v)
+		if err != nil {
+			panic(err)
+		}
+		return string(j)
+	}
+	list := func(name string, n int, item func(i int) any, end string) {
+		fmt.Fprintf(&b, "  %q: [\n", name)
+		for i := range n {
+			comma := ","
+			if i == n-1 {
+				comma = ""
+			}
+			fmt.Fprintf(&b, "    %s%s\n", line(item(i)), comma)
+		}
+		fmt.Fprintf(&b, "  ]%s\n", end)
+	}
+	fmt.Fprintf(&b, "{\n  \"format\": %q,\n", f.Format)
+	list("about", len(f.About), func(i int) any { return f.About[i] }, ",")
+	list("runs", len(f.Runs), func(i int) any { return f.Runs[i] }, ",")
+	list("mixes", len(f.Mixes), func(i int) any { return f.Mixes[i] }, ",")
+	list("shifts", len(f.Shifts), func(i int) any { return f.Shifts[i] }, "")
+	b.WriteString("}\n")
+	return b.Bytes()
+}
+
+// TestVectorsAreTheReferences holds the file against the reference, and writes
+// it with -update.
+func TestVectorsAreTheReferences(t *testing.T) {
+	made := encodeVectors(referenceVectors())
+	if *update {
+		if err := os.WriteFile(vectorsPath, made, 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if stored, err := os.ReadFile(vectorsPath); err != nil || !bytes.Equal(stored, made) {
+		t.Errorf("%s is not what the reference writes (%v)", vectorsPath, err)
+	}
+}
+
+// loadVectors reads the file as strictly as another implementation should.
+func loadVectors(t *testing.T) (f vectorFile) {
+	t.Helper()
+	b, err := os.ReadFile(vectorsPath)
+	if err != nil {
+		t.Fatal(err)
+	}
+	d := json.NewDecoder(bytes.NewReader(b))
+	d.DisallowUnknownFields()
+	if err := d.Decode(&f); err != nil {
+		t.Fatal(err)
+	}
+	if f.Format != vectorsFormat {
+		t.Fatalf("the format is %q", f.Format)
+	}
+	if len(f.Runs) < 40 || len(f.Mixes) < 10 || len(f.Shifts) < 5 {
+		t.Fatalf("only %d runs, %d mixes, %d shifts", len(f.Runs), len(f.Mixes), len(f.Shifts))
+	}
+	return f
+}
+
+func unhex(t *testing.T, s string) []byte {
+	t.Helper()
+	b, err := hex.DecodeString(s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return b
+}
+
+// TestVectors runs the package on the published vectors.
+func TestVectors(t *testing.T) {
+	f := loadVectors(t)
+	failures := make(map[string]int)
+	for _, c := range f.Runs {
+		r := Recipe{Cards: c.Cards, Take: c.Take, EndLo: c.EndLo, EndHi: c.EndHi, Ranges: c.Ranges}
+		want, known := vectorErrors[c.Error]
+		if !known {
+			t.Fatalf("%s: error %q is not known", c.Name, c.Error)
+		}
+		failures[c.Error]++
+		var draws []uint64
+		out, err := r.Explain(unhex(t, c.Tape), func(s Step) { draws = append(draws, uint64(s.Value)) })
+		if r.TapeLen() != c.TapeLen || !errors.Is(err, want) || !slices.Equal(out.Values, c.Values) || out.EndAt != c.EndAt {
+			t.Errorf("%s: tape of %d bytes gives %v, %v; want %+v", c.Name, r.TapeLen(), out, err, c)
+		}
+		if err == nil && !slices.Equal(draws, c.Draws) {
+			t.Errorf("%s: draws %d, want %d", c.Name, draws, c.Draws)
+		}
+	}
+	for name := range vectorErrors {
+		if failures[name] < 3 {
+			t.Errorf("only %d runs end with error %q", failures[name], name)
+		}
+	}
+	for _, c := range f.Mixes {
+		p, err := Mix([32]byte(unhex(t, c.Seed)), c.Positions)
+		if err != nil || !slices.Equal(p, c.P) {
+			t.Errorf("mix of %d with %s: %d, %v", c.Positions, c.Seed, p, err)
+		}
+		if p, err = Cut(c.P, c.Cut); err != nil || !slices.Equal(p, c.PCut) {
+			t.Errorf("mix of %d with %s, cut at %d: %d, %v", c.Positions, c.Seed, c.Cut, p, err)
+		}
+	}
+	for _, c := range f.Shifts {
+		if got, err := Shift([32]byte(unhex(t, c.Seed)), c.Ranges, c.Values); err != nil || !slices.Equal(got, c.Shifted) {
+			t.Errorf("shift of %d with %s: %d, %v", c.Values, c.Seed, got, err)
+		}
+	}
+}
