@@ -1,0 +1,188 @@
+// Package arrows is a test of which package may import which. It has no code
+// but tests: the table in this file, the checker, and a check of the checker.
+//
+// Imports point downwards only, so that the parts that decide what is dealt and
+// what is proved can be read, tested and replaced without the rest. A package
+// that is not in the table fails: a new package begins with its row.
+package arrows
+
+// A row says what one package may import, apart from the standard library.
+// Tests of a package may import what they like.
+type row struct {
+	why string
+	// ours are the packages of this module that it may import directly, relative
+	// to the module; {"*"} is all but the test-only ones.
+	ours []string
+	// stdOnly forbids other modules as well.
+	stdOnly bool
+	// pure forbids the imports in impure.
+	pure bool
+	// testOnly marks a package for tests and benchmarks. No other package may
+	// import it.
+	testOnly bool
+}
+
+// table has a row for every package, from the bottom up.
+var table = map[string]row{
+	"internal/shuffle": {
+		why:     "re-implemented and reviewed on its own: a pure function of deck and tape",
+		stdOnly: true, pure: true,
+	},
+	"internal/entropy": {
+		why:     "where tapes come from; nothing else may stand between it and crypto/rand",
+		stdOnly: true,
+	},
+	"internal/audit": {
+		why:  "formats and rules, the same for the sequencer and for a stranger",
+		ours: []string{"internal/shuffle"}, pure: true,
+	},
+	"internal/verify": {
+		why:  "a verdict needs evidence, and neither house nor network",
+		ours: []string{"internal/audit", "internal/shuffle"},
+	},
+	"internal/ledger": {
+		why:  "orders and signs entries; what they mean is audit's",
+		ours: []string{"internal/audit"},
+	},
+	"internal/seal": {
+		why:  "seals bytes for the store; knows no shuffle",
+		ours: []string{"internal/audit"},
+	},
+	"internal/keys": {
+		why:  "key files and their kinds",
+		ours: []string{"internal/audit"},
+	},
+	"internal/config": {
+		why:  "one struct and its checks",
+		ours: []string{"internal/audit"},
+	},
+	"internal/dealer": {
+		why:  "the lifecycle, and the only place where a tape becomes an entry",
+		ours: []string{"internal/ledger", "internal/audit", "internal/shuffle", "internal/entropy", "internal/seal"},
+	},
+	"internal/witness": {
+		why:  "sees checkpoints and proofs, never a shuffle",
+		ours: []string{"internal/audit"},
+	},
+	"internal/lab": {
+		why:  "measures the generator and the shuffle that the daemon uses",
+		ours: []string{"internal/shuffle", "internal/entropy"},
+	},
+	"migrations":          {why: "embeds SQL", stdOnly: true},
+	"migrations/postgres": {why: "embeds SQL", stdOnly: true},
+	"migrations/sqlite":   {why: "embeds SQL", stdOnly: true},
+	"configs":             {why: "embeds the example, if anything", stdOnly: true},
+	"internal/store/postgres": {
+		why:  "keeps what the ledger hands over, in the schema that its migrations make",
+		ours: []string{"internal/ledger", "migrations", "migrations/postgres"},
+	},
+	"internal/store/sqlite": {
+		why:  "keeps what the ledger hands over, in the schema that its migrations make",
+		ours: []string{"internal/ledger", "migrations", "migrations/sqlite"},
+	},
+	"internal/httpapi": {
+		why:  "requests in, answers out; neither stores nor keys",
+		ours: []string{"internal/dealer", "internal/ledger", "internal/verify", "internal/audit"},
+	},
+	"client": {
+		why:  "for game back ends, which check what they are told",
+		ours: []string{"internal/audit", "internal/verify"},
+	},
+	"cmd/shuffled": {
+		why:  "the only place where everything meets",
+		ours: []string{"*"},
+	},
+
+	"internal/store/storetest": {
+		why:  "the conformance suite of the stores",
+		ours: []string{"internal/ledger", "internal/audit", "internal/shuffle"}, testOnly: true,
+	},
+	"internal/testdb": {why: "a private PostgreSQL for tests", testOnly: true},
+	"internal/bench":  {why: "measures the whole", ours: []string{"*"}, testOnly: true},
+	"internal/arrows": {why: "this test", stdOnly: true, testOnly: true},
+	"deploy":          {why: "tests of the deployment files", testOnly: true},
+}
+
+// impure are imports that a pure package does without: it has no clock, no
+// randomness, no files, no network, no log.
+var impure = []string{
+	"crypto/rand", "log", "log/slog", "math/rand", "math/rand/v2", "net", "net/http",
+	"os", "os/exec", "path/filepath", "syscall", "time", "unsafe",
+}
+
+// A ban keeps packages out of everything that from imports, however indirectly.
+// A path stands for itself and for everything below it.
+type ban struct {
+	from string
+	why  string
+	all  []string
+}
+
+var bans = []ban{
+	{
+		"internal/verify", "a verdict is offline, and never draws",
+		[]string{
+			"shuffled/internal/entropy", "net/http", "os/exec", "database/sql",
+			"github.com/jackc/pgx/v5", "modernc.org/sqlite",
+		},
+	},
+	{
+		"client", "a game back end neither draws nor opens the database",
+		[]string{
+			"shuffled/internal/entropy", "shuffled/internal/ledger", "database/sql",
+			"github.com/jackc/pgx/v5", "modernc.org/sqlite",
+		},
+	},
+	{
+		"cmd/shuffled", "what is for tests stays out of the binary",
+		[]string{
+			"testing", "shuffled/internal/testdb", "shuffled/internal/store/storetest",
+			"shuffled/internal/bench", "shuffled/internal/arrows",
+			"github.com/getkin/kin-openapi", "github.com/google/go-cmp",
+			"github.com/rogpeppe/go-internal", "github.com/transparency-dev/merkle",
+			"github.com/transparency-dev/tessera", "go.uber.org/goleak", "pgregory.net/rapid",
+			"github.com/chromedp", "github.com/anishathalye/porcupine",
+			"github.com/oapi-codegen/oapi-codegen", "honnef.co/go/tools",
+		},
+	},
+}
+
+// A monopoly lists the packages of this module that may import something
+// directly, each with its reason. Test-only packages with a reason of their own
+// stand in it too.
+type monopoly struct {
+	what    string
+	holders map[string]string
+}
+
+var monopolies = []monopoly{
+	{"crypto/rand", map[string]string{
+		"internal/entropy": "tapes, and nothing else takes bytes for a tape",
+		"internal/keys":    "new keys and tokens",
+		"internal/seal":    "new sealing keys",
+		"client":           "idempotency keys",
+		"internal/testdb":  "the password and the port of a test server",
+	}},
+	// Nothing that is dealt or kept secret may come from a generator that can be
+	// seeded. Benchmarks compare against it.
+	{"math/rand", map[string]string{"internal/bench": "the rival"}},
+	{"math/rand/v2", map[string]string{"internal/bench": "the rival"}},
+	{"testing", map[string]string{
+		"internal/testdb":          "hands out databases to tests",
+		"internal/store/storetest": "is a test suite",
+		"internal/bench":           "measures with it",
+	}},
+	{"github.com/jackc/pgx/v5", map[string]string{
+		"internal/store/postgres": "PostgreSQL is behind the store",
+		"internal/testdb":         "creates databases",
+		"internal/bench":          "measures the server alone",
+	}},
+	{"modernc.org/sqlite", map[string]string{
+		"internal/store/sqlite": "SQLite is behind the store",
+	}},
+	{"filippo.io/torchwood", map[string]string{
+		"internal/ledger":  "tiles",
+		"internal/httpapi": "tiles",
+		"internal/witness": "its protocol",
+	}},
+}
