@@ -2,7 +2,9 @@ package audit
 
 import (
 	"crypto/ed25519"
+	"encoding/base64"
 	"fmt"
+	"strings"
 
 	"golang.org/x/mod/sumdb/note"
 )
@@ -36,4 +38,14 @@ func Verifier(origin string, key []byte) (note.Verifier, error) {
 		return nil, fmt.Errorf("%w signing key: %w", ErrMalformed, err)
 	}
 	return v, nil
+}
+
+// ParseVKey returns the type byte and public key of a verifier key text, as a
+// genesis or key entry carries them.
+func ParseVKey(vkey string) ([]byte, error) {
+	if _, err := note.NewVerifier(vkey); err != nil {
+		return nil, fmt.Errorf("%w verifier key: %w", ErrMalformed, err)
+	}
+	// name+hash+base64: names have no plus sign, base64 may.
+	return base64.StdEncoding.DecodeString(strings.SplitN(vkey, "+", 3)[2])
 }
