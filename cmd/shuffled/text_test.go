@@ -1,0 +1,66 @@
+package main
+
+import (
+	"testing"
+	"unicode"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+func TestVisible(t *testing.T) {
+	t.Parallel()
+	tests := map[string]string{
+		"plain text":            "plain text",
+		"♠ 漢字 é":                "♠ 漢字 é",
+		"\x1b[2J\x1b]0;title\a": `\x1b[2J\x1b]0;title\a`,
+		"a\nb\rc\td":            `a\nb\rc\td`,
+		"\u009b31m":             `\u009b31m`,
+		"\u202e\u2066\ufeff":    `\u202e\u2066\ufeff`,
+		"bad \xff\x9b utf-8":    `bad \xff\x9b utf-8`,
+		"\x7f\x00":              `\x7f\x00`,
+	}
+	for in, want := range tests {
+		if got := visible(in); got != want {
+			t.Errorf("visible(%q) = %q, want %q", in, got, want)
+		}
+	}
+}
+
+// FuzzVisible: whatever comes in, nothing that moves a cursor comes out.
+func FuzzVisible(f *testing.F) {
+	f.Add("\x1b[2J")
+	f.Add("\xc2\x9b")
+	f.Fuzz(func(t *testing.T, s string) {
+		for _, r := range visible(s) {
+			if !unicode.IsPrint(r) {
+				t.Fatalf("%q gives %q", s, visible(s))
+			}
+		}
+	})
+}
+
+func TestWrap(t *testing.T) {
+	t.Parallel()
+	tests := []struct {
+		text string
+		n    int
+		want []string
+	}{
+		{"", 10, nil},
+		{"one two three", 7, []string{"one two", "three"}},
+		{"one two three", 80, []string{"one two three"}},
+		{"a abcdefghij b", 4, []string{"a", "abcd", "efgh", "ij b"}},
+		{"漢字漢字 x", 5, []string{"漢字", "漢字", "x"}},
+	}
+	for _, test := range tests {
+		got := wrap(test.text, test.n)
+		if diff := cmp.Diff(test.want, got); diff != "" {
+			t.Errorf("wrap(%q, %d) (-want +got):\n%s", test.text, test.n, diff)
+		}
+		for _, line := range got {
+			if cells(line) > test.n {
+				t.Errorf("wrap(%q, %d): %q is too long", test.text, test.n, line)
+			}
+		}
+	}
+}
