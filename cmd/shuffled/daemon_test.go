@@ -1,0 +1,189 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+)
+
+// binary builds the command once per test process.
+var binary = sync.OnceValues(func() (string, error) {
+	dir, err := os.MkdirTemp("", "shuffled-test-")
+	if err != nil {
+		return "", err
+	}
+	path := filepath.Join(dir, "shuffled")
+	out, err := exec.Command("go", "build", "-o", path, ".").CombinedOutput()
+	if err != nil {
+		return "", fmt.Errorf("building the command: %w\n%s", err, out)
+	}
+	return path, nil
+})
+
+// daemon is a running `shuffled serve --dev`.
+type daemon struct {
+	t        *testing.T
+	url      string
+	addr     string
+	data     string
+	database string // empty: the embedded store
+	log      string // file that takes its standard error
+	cmd      *exec.Cmd
+	done     chan struct{} // closed when the process has ended
+}
+
+// newDaemon names a daemon on a free port with its own data directory.
+func newDaemon(t *testing.T, database string) *daemon {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	dir := t.TempDir()
+	return &daemon{t: t, addr: l.Addr().String(), url: "http://" + l.Addr().String(),
+		data: filepath.Join(dir, "data"), database: database, log: filepath.Join(dir, "log")}
+}
+
+// start runs the daemon until it answers.
+func (d *daemon) start(args ...string) {
+	d.t.Helper()
+	path, err := binary()
+	if err != nil {
+		d.t.Fatal(err)
+	}
+	args = append([]string{"serve", "--dev", "--data", d.data, "--listen", d.addr}, args...)
+	if d.database != "" {
+		args = append(args, "--database", d.database)
+	}
+	log, err := os.OpenFile(d.log, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
+	if err != nil {
+		d.t.Fatal(err)
+	}
+	defer log.Close()
+	d.cmd = exec.Command(path, args...)
+	d.cmd.Stdout, d.cmd.Stderr = log, log
+	if err := d.cmd.Start(); err != nil {
+		d.t.Fatal(err)
+	}
+	d.done = make(chan struct{})
+	go func(c *exec.Cmd, done chan struct{}) { c.Wait(); close(done) }(d.cmd, d.done)
+	d.t.Cleanup(d.kill)
+	d.waitUntilReady()
+}
+
+func (d *daemon) waitUntilReady() {
+	d.t.Helper()
+	ctx, cancel := context.WithTimeout(d.t.Context(), 60*time.Second)
+	defer cancel()
+	tick := time.NewTicker(5 * time.Millisecond)
+	defer tick.Stop()
+	for {
+		if status, _, err := d.get("/readyz", ""); err == nil && status == http.StatusOK {
+			return
+		}
+		select {
+		case <-d.done:
+			d.t.Fatalf("the daemon ended at start:\n%s", d.logged())
+		case <-ctx.Done():
+			d.t.Fatalf("the daemon did not get ready:\n%s", d.logged())
+		case <-tick.C:
+		}
+	}
+}
+
+// kill ends the process with SIGKILL and waits for its end.
+func (d *daemon) kill() {
+	if d.cmd != nil {
+		d.cmd.Process.Kill()
+		<-d.done
+	}
+}
+
+// stop ends it with SIGTERM and reports how it ended.
+func (d *daemon) stop() {
+	d.t.Helper()
+	d.cmd.Process.Signal(os.Interrupt)
+	<-d.done
+	if code := d.cmd.ProcessState.ExitCode(); code != 0 {
+		d.t.Errorf("the daemon stopped with code %d:\n%s", code, d.logged())
+	}
+}
+
+func (d *daemon) logged() string {
+	b, _ := os.ReadFile(d.log)
+	return string(b)
+}
+
+// token reads a token that --dev made, such as dealer.token.
+func (d *daemon) token(name string) string {
+	d.t.Helper()
+	b, err := os.ReadFile(filepath.Join(d.data, name))
+	if err != nil {
+		d.t.Fatal(err)
+	}
+	return strings.TrimSpace(string(b))
+}
+
+var httpClient = &http.Client{Timeout: 30 * time.Second, Transport: &http.Transport{MaxIdleConnsPerHost: 64}}
+
+func (d *daemon) get(path, token string) (int, []byte, error) {
+	return d.do(http.MethodGet, path, token, "", nil)
+}
+
+func (d *daemon) post(path, token, key string, body any) (int, []byte, error) {
+	b, err := json.Marshal(body)
+	if err != nil {
+		return 0, nil, err
+	}
+	return d.do(http.MethodPost, path, token, key, b)
+}
+
+func (d *daemon) do(method, path, token, key string, body []byte) (int, []byte, error) {
+	req, err := http.NewRequest(method, d.url+path, bytes.NewReader(body))
+	if err != nil {
+		return 0, nil, err
+	}
+	if token != "" {
+		req.Header.Set("Authorization", "Bearer "+token)
+	}
+	if key != "" {
+		req.Header.Set("Idempotency-Key", key)
+	}
+	if body != nil {
+		req.Header.Set("Content-Type", "application/json")
+	}
+	resp, err := httpClient.Do(req)
+	if err != nil {
+		return 0, nil, err
+	}
+	defer resp.Body.Close()
+	b, err := io.ReadAll(resp.Body)
+	return resp.StatusCode, b, err
+}
+
+// mustPost posts and wants a 2xx.
+func (d *daemon) mustPost(path, key string, body, answer any) []byte {
+	d.t.Helper()
+	status, b, err := d.post(path, d.token("dealer.token"), key, body)
+	if err != nil || status/100 != 2 {
+		d.t.Fatalf("POST %s: %d, %v: %s", path, status, err, b)
+	}
+	if answer != nil {
+		if err := json.Unmarshal(b, answer); err != nil {
+			d.t.Fatal(err)
+		}
+	}
+	return b
+}
