@@ -1,0 +1,88 @@
+-- Roles of shuffled, each with the least it needs. PostgreSQL 13 or newer.
+--
+-- Run it as superuser in the database of the ledgers: once before the first
+-- migration, which makes the roles, and again after every migration, which
+-- grants what the new tables need. It may be repeated at any time, also beside a
+-- running daemon: it takes effect as a whole or not at all.
+--
+--     psql -v ON_ERROR_STOP=1 -d shuffled -f roles.sql
+--
+-- shuffled_owner   owns the tables: migrations, and `shuffled ledger create`,
+--                  which makes a head. Its password is not on the daemon's host.
+-- shuffled_writer  the daemon. Adds evidence, and can neither change nor remove
+--                  any. It updates heads: the compare-and-swap of an append, and
+--                  the lock (FOR KEY SHARE) without which nothing stored is
+--                  acknowledged. PostgreSQL lets only a role that may update a
+--                  table lock its rows, so heads are all it can lock.
+-- shuffled_reader  audits and exports. Reads evidence and heads; not the tokens.
+--
+-- No role gets a password here. Set one with \password in psql, or let the roles
+-- in by certificate or peer authentication.
+
+BEGIN;
+
+DO $$
+DECLARE
+    r text;
+BEGIN
+    FOREACH r IN ARRAY ARRAY['shuffled_owner', 'shuffled_writer', 'shuffled_reader'] LOOP
+        IF NOT EXISTS (SELECT FROM pg_catalog.pg_roles WHERE rolname = r) THEN
+            EXECUTE format('CREATE ROLE %I', r);
+        END IF;
+        EXECUTE format('ALTER ROLE %I LOGIN NOSUPERUSER NOCREATEDB NOCREATEROLE NOINHERIT NOREPLICATION NOBYPASSRLS', r);
+        EXECUTE format('REVOKE ALL ON DATABASE %I FROM %I', current_database(), r);
+        EXECUTE format('GRANT CONNECT ON DATABASE %I TO %I', current_database(), r);
+    END LOOP;
+    EXECUTE format('REVOKE ALL ON DATABASE %I FROM PUBLIC', current_database());
+END
+$$;
+
+REVOKE ALL ON SCHEMA public FROM PUBLIC, shuffled_owner, shuffled_writer, shuffled_reader;
+GRANT USAGE, CREATE ON SCHEMA public TO shuffled_owner;
+GRANT USAGE ON SCHEMA public TO shuffled_writer, shuffled_reader;
+
+-- Every table is decided here. One that is not stops the script, so that a
+-- migration cannot bring a table that nobody thought about.
+DO $$
+DECLARE
+    rel record;
+    writer text;
+    reader text;
+BEGIN
+    FOR rel IN
+        SELECT c.relname AS name, format('public.%I', c.relname) AS quoted,
+               pg_catalog.pg_get_userbyid(c.relowner) AS owner
+        FROM pg_catalog.pg_class c
+        WHERE c.relnamespace = 'public'::regnamespace AND c.relkind IN ('r', 'p', 'v', 'm', 'f', 'S')
+        ORDER BY c.relname
+    LOOP
+        CASE
+            WHEN rel.name IN ('ledgers', 'entries', 'tiles', 'checkpoints', 'decks') THEN -- evidence
+                writer := 'SELECT, INSERT';
+                reader := 'SELECT';
+            WHEN rel.name = 'heads' THEN
+                writer := 'SELECT, UPDATE';
+                reader := 'SELECT';
+            WHEN rel.name = 'tokens' THEN
+                writer := 'SELECT, INSERT, UPDATE';
+                reader := NULL;
+            WHEN rel.name = 'schema_migrations' THEN
+                writer := 'SELECT';
+                reader := 'SELECT';
+            ELSE
+                RAISE EXCEPTION 'roles.sql does not know %: decide who may do what with it', rel.quoted;
+        END CASE;
+        -- Only where it changes something, since it locks the table.
+        IF rel.owner <> 'shuffled_owner' THEN
+            EXECUTE format('ALTER TABLE %s OWNER TO shuffled_owner', rel.quoted);
+        END IF;
+        EXECUTE format('REVOKE ALL ON %s FROM PUBLIC, shuffled_writer, shuffled_reader', rel.quoted);
+        EXECUTE format('GRANT %s ON %s TO shuffled_writer', writer, rel.quoted);
+        IF reader IS NOT NULL THEN
+            EXECUTE format('GRANT %s ON %s TO shuffled_reader', reader, rel.quoted);
+        END IF;
+    END LOOP;
+END
+$$;
+
+COMMIT;
