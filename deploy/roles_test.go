@@ -208,6 +208,11 @@ func TestRolesAreTakenBack(t *testing.T) {
 	refused(t, as(writer), `DELETE FROM entries`)
 	refused(t, as(reader), `SELECT * FROM tokens`)
 	refused(t, as(writer), `CREATE DATABASE mine`)
+	var owns string
+	err := admin.QueryRow(t.Context(), `SELECT tableowner FROM pg_tables WHERE tablename = 'entries'`).Scan(&owns)
+	if err != nil || owns != owner {
+		t.Errorf("entries belongs to %s, error %v", owns, err)
+	}
 }
 
 func TestUnknownTableStopsRoles(t *testing.T) {
