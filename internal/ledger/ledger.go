@@ -94,6 +94,7 @@ func (c *Config) setDefaults() {
 type Ledger struct {
 	cfg   Config
 	id    ID
+	vkey  string // of the signing key in force
 	mark  *mark
 	queue chan *request
 	stop  chan struct{} // closed by Close
@@ -148,6 +149,10 @@ func Open(ctx context.Context, cfg Config) (*Ledger, error) {
 	if err := l.load(ctx); err != nil {
 		return nil, fmt.Errorf("opening ledger %s: %w", cfg.Info.Name, err)
 	}
+	var err error
+	if l.vkey, err = audit.VKey(cfg.Info.Origin, l.state.SigningKey()); err != nil {
+		return nil, fmt.Errorf("opening ledger %s: %w", cfg.Info.Name, err)
+	}
 	adopt, slot, err := l.holdAgainstMark()
 	if err != nil {
 		return nil, fmt.Errorf("opening ledger %s: %w", cfg.Info.Name, err)
@@ -194,6 +199,9 @@ func (l *Ledger) Info() Info { return l.cfg.Info }
 
 // ID returns the number of the ledger in its store.
 func (l *Ledger) ID() ID { return l.id }
+
+// VKey returns the verifier key of the ledger, as text: what others pin.
+func (l *Ledger) VKey() string { return l.vkey }
 
 // Genesis returns entry 0, which never changes.
 func (l *Ledger) Genesis() *audit.Genesis { return l.state.Genesis() }
