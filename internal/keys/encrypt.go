@@ -1,0 +1,104 @@
+package keys
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+
+	"filippo.io/age"
+	"filippo.io/age/armor"
+)
+
+// ErrPassphrase is matched when an encrypted key file is read without its
+// passphrase or with a wrong one.
+var ErrPassphrase = errors.New("the key file is encrypted")
+
+// workFactor is log2 of the scrypt cost N for new files: about a second per
+// file, once per start.
+const workFactor = 18
+
+// binaryHeader starts a binary age file (C2SP age, version line).
+const binaryHeader = "age-encryption.org/v1\n"
+
+// readPrivate reads a private file and decrypts it if its header says age, in
+// binary or armored form. A passphrase is not needed, and not used, for a file
+// in the clear.
+func readPrivate(path string, passphrase Secret) ([]byte, error) {
+	b, err := readFile(path, true)
+	if err != nil {
+		return nil, err
+	}
+	if !isEncrypted(b) {
+		return b, nil
+	}
+	if passphrase.Empty() {
+		return nil, fmt.Errorf("%w and no passphrase file is given: %s", ErrPassphrase, path)
+	}
+	plain, err := decrypt(b, passphrase)
+	if err != nil {
+		return nil, fmt.Errorf("decrypting %s: %w", path, err)
+	}
+	return plain, nil
+}
+
+// writePrivate creates a private file, encrypted unless the passphrase is empty.
+func writePrivate(path string, plain []byte, passphrase Secret) error {
+	if passphrase.Empty() {
+		return createFile(path, plain, modePrivate)
+	}
+	b, err := encrypt(plain, passphrase, workFactor)
+	if err != nil {
+		return fmt.Errorf("encrypting %s: %w", path, err)
+	}
+	return createFile(path, b, modePrivate)
+}
+
+func isEncrypted(b []byte) bool {
+	return bytes.HasPrefix(b, []byte(binaryHeader)) || bytes.HasPrefix(bytes.TrimSpace(b), []byte(armor.Header))
+}
+
+// encrypt returns plain as an armored age file with one scrypt recipient.
+func encrypt(plain []byte, passphrase Secret, logN int) ([]byte, error) {
+	r, err := age.NewScryptRecipient(string(passphrase.Bytes()))
+	if err != nil {
+		return nil, err
+	}
+	r.SetWorkFactor(logN)
+	var out bytes.Buffer
+	text := armor.NewWriter(&out)
+	w, err := age.Encrypt(text, r)
+	if err != nil {
+		return nil, err
+	}
+	if _, err := w.Write(plain); err != nil {
+		return nil, err
+	}
+	if err := w.Close(); err != nil {
+		return nil, err
+	}
+	if err := text.Close(); err != nil {
+		return nil, err
+	}
+	return out.Bytes(), nil
+}
+
+// decrypt opens an age file made with a passphrase.
+func decrypt(b []byte, passphrase Secret) ([]byte, error) {
+	id, err := age.NewScryptIdentity(string(passphrase.Bytes()))
+	if err != nil {
+		return nil, err
+	}
+	var src io.Reader = bytes.NewReader(b)
+	if !bytes.HasPrefix(b, []byte(binaryHeader)) {
+		src = armor.NewReader(src)
+	}
+	r, err := age.Decrypt(src, id)
+	if errors.Is(err, age.ErrIncorrectIdentity) {
+		return nil, fmt.Errorf("%w: not with this passphrase", ErrPassphrase)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return io.ReadAll(r)
+}

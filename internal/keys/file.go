@@ -1,0 +1,120 @@
+package keys
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+)
+
+// maxFile is the largest key file that is read, in bytes: no file written here
+// comes near it.
+const maxFile = 64 << 10
+
+// File modes.
+const (
+	modePrivate = 0o600
+	modePublic  = 0o644
+)
+
+// ErrMode is matched when a private file is open to group or others, or is no
+// regular file. The error names file and mode.
+var ErrMode = errors.New("unsafe file mode")
+
+// ReadSecret returns the content of a private file without one newline at its
+// end: a passphrase, a database password, a token. An empty file is an error.
+func ReadSecret(path string) (Secret, error) {
+	b, err := readFile(path, true)
+	if err != nil {
+		return Secret{}, err
+	}
+	b = trimNewline(b)
+	if len(b) == 0 {
+		return Secret{}, fmt.Errorf("%s is empty", path)
+	}
+	return NewSecret(b), nil
+}
+
+// WriteSecret creates a private file with s and a newline. An existing file is
+// an error that matches fs.ErrExist.
+func WriteSecret(path string, s Secret) error {
+	return createFile(path, append(bytes.Clone(s.Bytes()), '\n'), modePrivate)
+}
+
+// readFile reads a regular file of at most maxFile bytes. A private one must be
+// closed to group and others; the open file is checked, not its name, so that
+// it cannot be exchanged in between.
+func readFile(path string, private bool) ([]byte, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	info, err := f.Stat()
+	if err != nil {
+		return nil, err
+	}
+	if !info.Mode().IsRegular() {
+		return nil, fmt.Errorf("%w: %s is no regular file (%s)", ErrMode, path, info.Mode())
+	}
+	if perm := info.Mode().Perm(); private && perm&0o077 != 0 {
+		return nil, fmt.Errorf("%w: %s has mode %04o, so others can use the secret in it; make it %04o",
+			ErrMode, path, perm, perm&^0o077)
+	}
+	b, err := io.ReadAll(io.LimitReader(f, maxFile+1))
+	if err != nil {
+		return nil, fmt.Errorf("reading %s: %w", path, err)
+	}
+	if len(b) > maxFile {
+		return nil, fmt.Errorf("reading %s: more than %d bytes", path, maxFile)
+	}
+	return b, nil
+}
+
+// createFile creates a file that must not exist, with exactly the given mode,
+// and returns when content and name are on the disk. After an error there is
+// no file.
+func createFile(path string, content []byte, mode os.FileMode) (err error) {
+	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, modePrivate)
+	if err != nil {
+		return err
+	}
+	defer func() {
+		if err != nil {
+			f.Close()
+			os.Remove(path)
+			err = fmt.Errorf("writing %s: %w", path, err)
+		}
+	}()
+	if _, err = f.Write(content); err != nil {
+		return err
+	}
+	if err = f.Chmod(mode); err != nil { // whatever the umask says
+		return err
+	}
+	if err = f.Sync(); err != nil {
+		return err
+	}
+	if err = f.Close(); err != nil {
+		return err
+	}
+	return syncDir(filepath.Dir(path))
+}
+
+// syncDir makes the names in a directory durable.
+func syncDir(path string) error {
+	d, err := os.Open(path)
+	if err != nil {
+		return err
+	}
+	defer d.Close()
+	return d.Sync()
+}
+
+// trimNewline drops one line end.
+func trimNewline(b []byte) []byte {
+	b = bytes.TrimSuffix(b, []byte("\n"))
+	return bytes.TrimSuffix(b, []byte("\r"))
+}

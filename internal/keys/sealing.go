@@ -1,0 +1,50 @@
+package keys
+
+import (
+	"crypto/rand"
+	"encoding/base64"
+	"errors"
+	"fmt"
+	"strings"
+)
+
+// sealingSize is the size of a sealing key in bytes.
+const sealingSize = 32
+
+// sealingPrefix starts the one line of a sealing key file; base64 of the key
+// follows.
+const sealingPrefix = "shuffled-sealing-key:v1:"
+
+// GenerateSealing makes a new sealing key of 32 random bytes.
+func GenerateSealing() Secret {
+	b := make([]byte, sealingSize)
+	rand.Read(b) // never fails (crypto/rand)
+	return NewSecret(b)
+}
+
+// ReadSealing reads a sealing key file, perhaps encrypted under passphrase, and
+// returns the 32 bytes of the key.
+func ReadSealing(path string, passphrase Secret) (Secret, error) {
+	b, err := readPrivate(path, passphrase)
+	if err != nil {
+		return Secret{}, fmt.Errorf("reading a sealing key: %w", err)
+	}
+	text, ok := strings.CutPrefix(string(trimNewline(b)), sealingPrefix)
+	key, err := base64.StdEncoding.DecodeString(text)
+	// Encoding again refuses spare bits and the line ends that the decoder skips.
+	if !ok || err != nil || len(key) != sealingSize || base64.StdEncoding.EncodeToString(key) != text {
+		// Nothing of the text: it may be a damaged key.
+		return Secret{}, fmt.Errorf("reading a sealing key: %s holds no %q and %d bytes in base64", path, sealingPrefix, sealingSize)
+	}
+	return NewSecret(key), nil
+}
+
+// WriteSealing creates a sealing key file with mode 0600, encrypted unless
+// passphrase is empty. An existing file is an error that matches fs.ErrExist.
+func WriteSealing(path string, key, passphrase Secret) error {
+	if len(key.Bytes()) != sealingSize {
+		return errors.New("a sealing key has 32 bytes")
+	}
+	line := sealingPrefix + base64.StdEncoding.EncodeToString(key.Bytes()) + "\n"
+	return writePrivate(path, []byte(line), passphrase)
+}

@@ -1,0 +1,51 @@
+// Package keys makes, writes and reads what the house must keep secret, and the
+// public keys that go with it: signing keys of ledgers as signed-note keys (C2SP
+// signed-note, Ed25519), sealing keys of tapes, and the tokens of the API.
+//
+// Private files are created with mode 0600, never overwritten, and refused when
+// group or others may open them. A key file may be encrypted with age under a
+// passphrase; that shows in its header. In memory a secret is a Secret, which
+// nothing prints.
+//
+// Keys and tokens are drawn from crypto/rand once, outside the hot path and
+// outside package entropy, which is for tapes only.
+package keys
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"log/slog"
+)
+
+// Secret holds bytes that must not be printed. It formats and logs as
+// "[secret]" and marshals to nothing. The zero Secret is empty and means none.
+type Secret struct {
+	// A function, because fmt prints only the address of one, even where it
+	// cannot call Format: in an unexported field of another struct.
+	reveal func() []byte
+}
+
+// NewSecret returns a Secret with a copy of b.
+func NewSecret(b []byte) Secret {
+	own := bytes.Clone(b)
+	return Secret{func() []byte { return own }}
+}
+
+// Bytes returns the secret itself, not a copy. It must not reach a log, an
+// error, a metric or the arguments of a process.
+func (s Secret) Bytes() []byte {
+	if s.reveal == nil {
+		return nil
+	}
+	return s.reveal()
+}
+
+// Empty reports whether there is no secret.
+func (s Secret) Empty() bool { return len(s.Bytes()) == 0 }
+
+// Format implements fmt.Formatter for every verb.
+func (s Secret) Format(f fmt.State, _ rune) { io.WriteString(f, "[secret]") }
+
+// LogValue implements slog.LogValuer.
+func (s Secret) LogValue() slog.Value { return slog.StringValue("[secret]") }

@@ -1,0 +1,116 @@
+package keys
+
+import (
+	"crypto/ed25519"
+	"encoding/base64"
+	"errors"
+	"fmt"
+	"strings"
+
+	"golang.org/x/mod/sumdb/note"
+)
+
+// maxOrigin is the longest origin in bytes (docs/SPEC.md section 1.2).
+const maxOrigin = 128
+
+// algEd25519 is the signature type of C2SP signed notes for plain Ed25519.
+const algEd25519 = 0x01
+
+// SigningKey is the signing key of one ledger; its name is the ledger's origin.
+// It is safe for concurrent use and prints as its verifier key.
+type SigningKey struct {
+	signer note.Signer
+	vkey   string
+	public []byte // type byte and public key
+	skey   Secret // the text of the key file
+}
+
+// GenerateSigning makes a new key. The random bytes do not pass through
+// crypto/rand.Reader, which another package could have replaced.
+func GenerateSigning(origin string) (*SigningKey, error) {
+	skey, vkey, err := note.GenerateKey(nil, origin)
+	if err == nil {
+		_, err = ParseVKey(vkey)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("generating a signing key for %q: %w", origin, err)
+	}
+	return parseSigning([]byte(skey))
+}
+
+// ReadSigning reads a key file: one line of signed-note text, perhaps encrypted
+// under passphrase.
+func ReadSigning(path string, passphrase Secret) (*SigningKey, error) {
+	b, err := readPrivate(path, passphrase)
+	if err != nil {
+		return nil, fmt.Errorf("reading a signing key: %w", err)
+	}
+	k, err := parseSigning(trimNewline(b))
+	if err != nil {
+		return nil, fmt.Errorf("reading the signing key in %s: %w", path, err)
+	}
+	return k, nil
+}
+
+// WriteFile creates a key file with mode 0600, encrypted unless passphrase is
+// empty. An existing file is an error that matches fs.ErrExist.
+func (k *SigningKey) WriteFile(path string, passphrase Secret) error {
+	return writePrivate(path, append(append([]byte(nil), k.skey.Bytes()...), '\n'), passphrase)
+}
+
+// Origin returns the ledger's name.
+func (k *SigningKey) Origin() string { return k.signer.Name() }
+
+// Signer returns the signer of the ledger's checkpoints.
+func (k *SigningKey) Signer() note.Signer { return k.signer }
+
+// VKey returns the verifier key text: what outsiders pin.
+func (k *SigningKey) VKey() string { return k.vkey }
+
+// Public returns the type byte and the 32-byte public key, as genesis and key
+// entries hold it.
+func (k *SigningKey) Public() []byte { return append([]byte(nil), k.public...) }
+
+// String returns the verifier key text.
+func (k *SigningKey) String() string { return k.vkey }
+
+// errSigning says nothing of the text: it may be a damaged private key.
+var errSigning = errors.New("no Ed25519 signing key in signed-note form")
+
+// parseSigning reads signed-note text and proves that the key signs what its
+// verifier key accepts (the pairwise test of FIPS 140-3, here also for keys
+// that were generated elsewhere).
+func parseSigning(skey []byte) (*SigningKey, error) {
+	text := string(skey)
+	signer, err := note.NewSigner(text)
+	if err != nil {
+		return nil, errSigning
+	}
+	// NewSigner found five parts: PRIVATE+KEY+name+hash+key. Encoding the key
+	// again refuses the line ends that the decoder skips.
+	key64 := strings.SplitN(text, "+", 5)[4]
+	key, err := base64.StdEncoding.DecodeString(key64)
+	if err != nil || len(key) != 1+ed25519.SeedSize || key[0] != algEd25519 || base64.StdEncoding.EncodeToString(key) != key64 {
+		return nil, errSigning
+	}
+	public := ed25519.NewKeyFromSeed(key[1:]).Public().(ed25519.PublicKey)
+	vkey, err := note.NewEd25519VerifierKey(signer.Name(), public)
+	if err != nil {
+		return nil, errSigning
+	}
+	verifier, err := ParseVKey(vkey)
+	if err != nil {
+		return nil, err
+	}
+	message := []byte("shuffled pairwise test\n")
+	sig, err := signer.Sign(message)
+	if err != nil || verifier.KeyHash() != signer.KeyHash() || !verifier.Verify(message, sig) {
+		return nil, errors.New("the signing key does not match its verifier key")
+	}
+	return &SigningKey{
+		signer: signer,
+		vkey:   vkey,
+		public: append([]byte{algEd25519}, public...),
+		skey:   NewSecret(skey),
+	}, nil
+}
