@@ -1,0 +1,41 @@
+package httpapi
+
+import (
+	"fmt"
+	"net/http"
+
+	"github.com/go-json-experiment/json"
+)
+
+// noStore keeps what may change, or may not be seen by everybody, out of caches.
+const noStore = "no-store"
+
+// json answers with v.
+func (c *call) json(v any) error {
+	body, err := json.Marshal(v)
+	if err != nil {
+		return fmt.Errorf("writing the answer: %w", err)
+	}
+	return c.write("application/json", noStore, body)
+}
+
+// write answers with the body. A caller that does not wait for it is its own
+// affair.
+func (c *call) write(mediaType, cache string, body []byte) error {
+	h := c.w.Header()
+	h.Set("Content-Type", mediaType)
+	h.Set("Cache-Control", cache)
+	c.w.Write(body)
+	return nil
+}
+
+// writeJSON answers with a value that always has an encoding.
+func writeJSON(w http.ResponseWriter, status int, v any) {
+	body, err := json.Marshal(v)
+	if err != nil {
+		panic(err)
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(status)
+	w.Write(body)
+}

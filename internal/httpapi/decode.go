@@ -1,0 +1,152 @@
+package httpapi
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"mime"
+	"net"
+	"net/http"
+	"strconv"
+	"strings"
+
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+
+	"shuffled/internal/audit"
+)
+
+const maxInteger = audit.MaxInteger
+
+// refuseNull refuses null for every type: it would be a second spelling of an
+// absent member.
+var refuseNull = json.WithUnmarshalers(json.UnmarshalFromFunc(func(dec *jsontext.Decoder, _ any) error {
+	if dec.PeekKind() == 'n' {
+		return errNull
+	}
+	return errors.ErrUnsupported // go on as usual
+}))
+
+// decode reads the body as one JSON value into v. The library's defaults refuse
+// duplicate members, members in another case, bad UTF-8, trailing data and deep
+// nesting; unknown members and null are refused here.
+func decode(r *http.Request, v any) error {
+	if err := checkMedia(r, "application/json"); err != nil {
+		return err
+	}
+	body, err := readBody(r)
+	if err != nil {
+		return err
+	}
+	return decodeBytes(body, v)
+}
+
+func decodeBytes(body []byte, v any) error {
+	err := json.Unmarshal(body, v, json.RejectUnknownMembers(true), refuseNull)
+	if err == nil {
+		return nil
+	}
+	var semantic *json.SemanticError
+	var syntactic *jsontext.SyntacticError
+	switch {
+	case errors.As(err, &semantic):
+		field := fieldName(semantic.JSONPointer)
+		if errors.Is(semantic.Err, json.ErrUnknownName) {
+			return &refusal{code: CodeUnknownMember, field: field}
+		}
+		return refuseValue(field, valueDetail(semantic))
+	case errors.As(err, &syntactic):
+		field := fieldName(syntactic.JSONPointer)
+		if errors.Is(syntactic.Err, jsontext.ErrDuplicateName) {
+			return &refusal{code: CodeDuplicateMember, field: field}
+		}
+		return &refusal{code: CodeInvalidJSON, field: field, detail: syntaxDetail(syntactic)}
+	}
+	return &refusal{code: CodeInvalidJSON}
+}
+
+// valueDetail says what is wrong with a value without repeating it.
+func valueDetail(e *json.SemanticError) string {
+	var broken rule
+	switch {
+	case errors.As(e.Err, &broken):
+		return string(broken)
+	case errors.Is(e.Err, strconv.ErrSyntax) || errors.Is(e.Err, strconv.ErrRange):
+		return "is an integer in its range"
+	}
+	return string(errWrongType)
+}
+
+func syntaxDetail(e *jsontext.SyntacticError) string {
+	if errors.Is(e.Err, io.ErrUnexpectedEOF) {
+		return "the value is cut short"
+	}
+	return fmt.Sprintf("at byte %d", e.ByteOffset)
+}
+
+// fieldName turns a JSON pointer into the spelling of problem documents:
+// runs[2].count.
+func fieldName(p jsontext.Pointer) string {
+	var b strings.Builder
+	for token := range p.Tokens() {
+		_, err := strconv.ParseUint(token, 10, 32)
+		switch {
+		case err == nil:
+			b.WriteString("[" + token + "]")
+		case b.Len() > 0:
+			b.WriteString("." + token)
+		default:
+			b.WriteString(token)
+		}
+		if b.Len() > 200 {
+			break // writeProblem cuts it there
+		}
+	}
+	return b.String()
+}
+
+// checkMedia refuses a body that is of another type, in another charset, or
+// compressed: nothing is ever inflated here.
+func checkMedia(r *http.Request, want string) error {
+	if len(r.Header.Values("Content-Encoding")) > 0 {
+		return &refusal{code: CodeUnsupportedMediaType, field: "Content-Encoding", detail: "bodies are not compressed"}
+	}
+	if mediaType(r) != want {
+		return &refusal{code: CodeUnsupportedMediaType, field: "Content-Type", detail: "is " + want}
+	}
+	return nil
+}
+
+// mediaType returns the one Content-Type of a body in UTF-8, or "".
+func mediaType(r *http.Request) string {
+	values := r.Header.Values("Content-Type")
+	if len(values) != 1 {
+		return ""
+	}
+	media, params, err := mime.ParseMediaType(values[0])
+	if err != nil {
+		return ""
+	}
+	for name, value := range params {
+		if name != "charset" || !strings.EqualFold(value, "utf-8") {
+			return ""
+		}
+	}
+	return media
+}
+
+// readBody reads the body, whose size the route has limited.
+func readBody(r *http.Request) ([]byte, error) {
+	body, err := io.ReadAll(r.Body)
+	var large *http.MaxBytesError
+	var network net.Error
+	switch {
+	case err == nil:
+		return body, nil
+	case errors.As(err, &large):
+		return nil, refuse(CodeBodyTooLarge)
+	case errors.As(err, &network) && network.Timeout():
+		return nil, &refusal{code: CodeRequestTimeout, cause: err}
+	}
+	return nil, &refusal{code: CodeInvalidJSON, detail: "the body is cut short", cause: err}
+}

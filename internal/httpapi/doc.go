@@ -1,0 +1,16 @@
+// Package httpapi is the daemon's HTTP API: routes, strict input, limits,
+// identity, problem documents, metrics, and the contract they all obey.
+//
+// openapi.yaml comes first. Types, parameters and routes, with the role that
+// each route asks for, are generated from it into server.gen.go, and the tests
+// hold every answer against it. What is decided about shuffles is decided in
+// packages dealer and ledger; here requests become their types, and their
+// answers and errors become bytes.
+//
+// A request passes, in this order: the limit on concurrent requests, the route,
+// the ledger, the size of the body, the token, the token's rate, the role, the
+// parameters, the body. What fails is answered with a problem document (RFC
+// 9457) and has changed nothing.
+package httpapi
+
+//go:generate go tool oapi-codegen -config oapi-codegen.yaml openapi.yaml

@@ -1,0 +1,78 @@
+package httpapi
+
+import (
+	"filippo.io/torchwood"
+
+	"shuffled/internal/audit"
+)
+
+// GetReceipt answers with the receipt of one entry.
+func (s *Server) GetReceipt(c *call, index Index) error {
+	receipt, err := c.ledger.Log.Receipt(c.r.Context(), index)
+	if err != nil {
+		return err
+	}
+	return c.write("text/plain; charset=utf-8", noStore, []byte(receipt))
+}
+
+// GetKeys answers with the ledger's public keys. Those of the genesis are all
+// that this version can have written.
+func (s *Server) GetKeys(c *call) error {
+	g := c.ledger.Log.Genesis()
+	vkey := c.ledger.Log.VKey()
+	answer := Keys{Origin: g.Origin, Production: g.Production, Keys: []Key{
+		{Subject: KeySubjectSigning, ID: encodeHash(audit.KeyID(g.SigningKey)), Vkey: &vkey},
+	}}
+	for _, public := range g.AuditorKeys {
+		answer.Keys = append(answer.Keys, Key{
+			Subject: KeySubjectAuditor, ID: encodeHash(audit.KeyID(public)), Public: public,
+		})
+	}
+	return c.json(answer)
+}
+
+// GetCheckpoint answers with the newest signed checkpoint.
+func (s *Server) GetCheckpoint(c *call) error {
+	// It is stale with the next batch; a second saves the log from a crowd.
+	return c.write("text/plain; charset=utf-8", c.cache("max-age=1"), c.ledger.Log.Checkpoint())
+}
+
+// GetTile answers with a tile of hashes or entries, addressed as in C2SP
+// tlog-tiles. What has an address never changes.
+func (s *Server) GetTile(c *call, path string) error {
+	tile, err := torchwood.ParseTilePath("tile/" + path)
+	if err != nil || torchwood.TilePath(tile) != "tile/"+path {
+		return refuse(CodeNotFound)
+	}
+	var data []byte
+	if tile.L == -1 {
+		data, err = c.ledger.Log.EntryBundle(c.r.Context(), tile)
+	} else {
+		data, err = c.ledger.Log.Tile(c.r.Context(), tile)
+	}
+	if err != nil {
+		return err
+	}
+	return c.write("application/octet-stream", c.cache("max-age=31536000, immutable"), data)
+}
+
+// cache says who may keep an answer, beside for how long.
+func (c *call) cache(how string) string {
+	if c.ledger.public {
+		return "public, " + how
+	}
+	return "private, " + how
+}
+
+// vkeys returns the verifier keys of all ledgers served.
+func (s *Server) vkeys() []string {
+	ledgers, _ := s.ledgers.all()
+	keys := make([]string, len(ledgers))
+	for i, l := range ledgers {
+		keys[i] = l.Log.VKey()
+	}
+	return keys
+}
+
+// Verify is served with package verify.
+func (s *Server) Verify(*call) error { return refuse(CodeNotAvailable) }

@@ -1,0 +1,128 @@
+package httpapi
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+	"sync"
+
+	"golang.org/x/mod/sumdb/tlog"
+
+	"shuffled/internal/audit"
+	"shuffled/internal/dealer"
+	"shuffled/internal/ledger"
+)
+
+// Dealer is what the API needs of a ledger's dealer; *dealer.Dealer is one.
+type Dealer interface {
+	Shuffle(ctx context.Context, actor, key string, req dealer.ShuffleRequest) (dealer.Shuffle, error)
+	Deal(ctx context.Context, actor string, id uint64, req dealer.DealRequest) (dealer.Deal, error)
+	Close(ctx context.Context, actor string, id uint64, req dealer.CloseRequest) (dealer.Close, error)
+	Status(ctx context.Context, id uint64) (dealer.Status, error)
+	Transcript(ctx context.Context, id uint64, v dealer.View) ([]byte, error)
+}
+
+// Log is what the API needs of a ledger itself; *ledger.Ledger is one.
+type Log interface {
+	Info() ledger.Info
+	Genesis() *audit.Genesis
+	VKey() string
+
+	Checkpoint() []byte
+	Receipt(ctx context.Context, index uint64) (string, error)
+	Tile(ctx context.Context, t tlog.Tile) ([]byte, error)
+	EntryBundle(ctx context.Context, t tlog.Tile) ([]byte, error)
+
+	Ready() error
+	Live() ledger.Live
+	QueueLen() int
+}
+
+// Tokens looks tokens up; every ledger.TokenStore does.
+type Tokens interface {
+	Token(ctx context.Context, id ledger.ID, token string) (ledger.Token, error)
+}
+
+// Ledger is one ledger as the API serves it. All of it is required.
+type Ledger struct {
+	Dealer Dealer
+	Log    Log
+	Tokens Tokens
+}
+
+// served is a Ledger with what the API keeps beside it.
+type served struct {
+	Ledger
+	id     ledger.ID
+	public bool // whether its genesis lets everybody read
+}
+
+// registry holds the ledgers by name. Ledgers are added while the daemon
+// starts; until it is complete, an unknown name is one that may still come.
+type registry struct {
+	mu       sync.RWMutex
+	byName   map[string]*served
+	complete bool
+	draining bool
+}
+
+func (r *registry) add(l Ledger) error {
+	info := l.Log.Info()
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.byName[info.Name] != nil {
+		return fmt.Errorf("serving ledger %s: the name is taken", info.Name)
+	}
+	if r.byName == nil {
+		r.byName = make(map[string]*served)
+	}
+	r.byName[info.Name] = &served{
+		Ledger: l,
+		id:     ledger.IDOf(info.Origin),
+		public: l.Log.Genesis().Access == audit.AccessPublic,
+	}
+	return nil
+}
+
+// find returns the ledger with the name, or a refusal.
+func (r *registry) find(name string) (*served, error) {
+	r.mu.RLock()
+	defer r.mu.RUnlock()
+	switch l := r.byName[name]; {
+	case r.draining || l == nil && !r.complete:
+		return nil, refuse(CodeNotReady)
+	case l == nil:
+		return nil, refuse(CodeNoSuchLedger)
+	default:
+		return l, nil
+	}
+}
+
+// all returns the ledgers by name, and why the daemon as a whole is not ready.
+func (r *registry) all() (ledgers []*served, notReady string) {
+	r.mu.RLock()
+	defer r.mu.RUnlock()
+	for _, name := range slices.Sorted(maps.Keys(r.byName)) {
+		ledgers = append(ledgers, r.byName[name])
+	}
+	switch {
+	case r.draining:
+		notReady = "stopping"
+	case !r.complete:
+		notReady = "loading"
+	}
+	return ledgers, notReady
+}
+
+func (r *registry) finish() {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.complete = true
+}
+
+func (r *registry) drain() {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.draining = true
+}

@@ -1,0 +1,143 @@
+package httpapi
+
+import (
+	"log/slog"
+	"net/http"
+	"net/netip"
+	"sync"
+	"time"
+
+	"golang.org/x/time/rate"
+)
+
+// Limits bound what callers can make the daemon do. A zero member has the value
+// named, except for the rates, where zero is no limit.
+type Limits struct {
+	Body       int64 // bytes of a request body; 1 MiB
+	Verify     int64 // bytes of evidence to verify; 32 MiB
+	Concurrent int   // requests at a time; 4,096
+	Verifying  int   // verifications at a time; 4
+
+	TokenRate   float64 // requests per second and token
+	TokenBurst  int     // of these at once; at least 1
+	VerifyRate  float64 // verifications per second and address
+	VerifyBurst int     // of these at once; at least 1
+
+	Request time.Duration // from a request's header to its answer; 10 s
+	Header  time.Duration // to read a request's header; 5 s
+	Read    time.Duration // to read a whole request; 30 s
+	Write   time.Duration // to answer; 60 s
+	Idle    time.Duration // of a kept connection; 120 s
+}
+
+func (l *Limits) setDefaults() {
+	setDefault(&l.Body, 1<<20)
+	setDefault(&l.Verify, 32<<20)
+	setDefault(&l.Concurrent, 4096)
+	setDefault(&l.Verifying, 4)
+	setDefault(&l.TokenBurst, 1)
+	setDefault(&l.VerifyBurst, 1)
+	setDefault(&l.Request, 10*time.Second)
+	setDefault(&l.Header, 5*time.Second)
+	setDefault(&l.Read, 30*time.Second)
+	setDefault(&l.Write, 60*time.Second)
+	setDefault(&l.Idle, 120*time.Second)
+}
+
+func setDefault[T comparable](p *T, v T) {
+	var zero T
+	if *p == zero {
+		*p = v
+	}
+}
+
+// maxHeader is the size of a request's header in bytes, which net/http rounds up
+// by 4 KiB; a larger one is 431.
+const maxHeader = 12 << 10
+
+// NewHTTPServer returns a server for the handler under the limits. The caller
+// runs it and shuts it down. What net/http has to say goes to log as warnings.
+func NewHTTPServer(h http.Handler, l Limits, log *slog.Logger) *http.Server {
+	l.setDefaults()
+	return &http.Server{
+		Handler:           h,
+		ReadHeaderTimeout: l.Header,
+		ReadTimeout:       l.Read,
+		WriteTimeout:      l.Write,
+		IdleTimeout:       l.Idle,
+		MaxHeaderBytes:    maxHeader,
+		ErrorLog:          slog.NewLogLogger(log.Handler(), slog.LevelWarn),
+	}
+}
+
+// gate lets a number of requests in at a time and turns the next away at once.
+type gate chan struct{}
+
+func (g gate) enter() bool {
+	select {
+	case g <- struct{}{}:
+		return true
+	default:
+		return false
+	}
+}
+
+func (g gate) leave() { <-g }
+
+// maxRated is how many keys a rates remembers before it forgets those that were
+// not seen for a while.
+const maxRated = 10_000
+
+// rates holds one token bucket per key, for at most 2·maxRated keys: when young
+// is full it becomes old, and what nobody asks for from then on is forgotten. A
+// nil rates has no limit.
+type rates[K comparable] struct {
+	limit rate.Limit
+	burst int
+
+	mu         sync.Mutex
+	young, old map[K]*rate.Limiter
+}
+
+func newRates[K comparable](perSecond float64, burst int) *rates[K] {
+	if perSecond <= 0 {
+		return nil
+	}
+	return &rates[K]{limit: rate.Limit(perSecond), burst: burst, young: make(map[K]*rate.Limiter)}
+}
+
+// allow takes one from the key's bucket, if there is one in it.
+func (r *rates[K]) allow(key K, now time.Time) bool {
+	if r == nil {
+		return true
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	bucket := r.young[key]
+	if bucket == nil {
+		if bucket = r.old[key]; bucket == nil {
+			bucket = rate.NewLimiter(r.limit, r.burst)
+		}
+		if len(r.young) >= maxRated {
+			r.young, r.old = make(map[K]*rate.Limiter), r.young
+		}
+		r.young[key] = bucket
+	}
+	return bucket.AllowN(now, 1)
+}
+
+// remote returns the address that a request is counted under: an IPv4 address
+// or an IPv6 network of 64 bits, which one subscriber has all of.
+func remote(r *http.Request) netip.Prefix {
+	port, err := netip.ParseAddrPort(r.RemoteAddr)
+	if err != nil {
+		return netip.Prefix{} // all unknown callers together
+	}
+	addr := port.Addr().Unmap()
+	bits := 32
+	if addr.Is6() {
+		bits = 64
+	}
+	prefix, _ := addr.WithZone("").Prefix(bits)
+	return prefix
+}

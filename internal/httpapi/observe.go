@@ -1,0 +1,90 @@
+package httpapi
+
+import (
+	"fmt"
+	"log/slog"
+	"net/http"
+	"runtime/debug"
+	"strconv"
+	"time"
+)
+
+// recorder remembers what a request's log line and metrics need. It belongs to
+// the request's goroutine.
+type recorder struct {
+	http.ResponseWriter
+	id     string // names the request in the log and to the caller
+	start  time.Time
+	route  string // method and pattern; "" for an unknown address
+	actor  string // public id of the token, or ""
+	status int    // written, 0 before
+}
+
+// WriteHeader keeps the status.
+func (r *recorder) WriteHeader(status int) {
+	if r.status == 0 {
+		r.status = status
+	}
+	r.ResponseWriter.WriteHeader(status)
+}
+
+// Write counts as status 200 when nothing else was said.
+func (r *recorder) Write(b []byte) (int, error) {
+	if r.status == 0 {
+		r.status = http.StatusOK
+	}
+	return r.ResponseWriter.Write(b)
+}
+
+// requestEpoch starts the request ids of a process. They tell requests apart
+// and are no secret, so they need no randomness.
+func requestEpoch(start time.Time) string { return strconv.FormatInt(start.UnixNano(), 36) }
+
+func (s *Server) record(w http.ResponseWriter) *recorder {
+	rec := &recorder{
+		ResponseWriter: w,
+		id:             s.epoch + "-" + strconv.FormatUint(s.number.Add(1), 10),
+		start:          time.Now(),
+	}
+	w.Header().Set("Request-Id", rec.id)
+	w.Header().Set("X-Content-Type-Options", "nosniff")
+	return rec
+}
+
+// fail answers with the problem document of err and logs what caused it.
+func (s *Server) fail(rec *recorder, r *http.Request, err error) {
+	e := translate(r.Method, err)
+	if e.cause != nil && problems[e.code].status >= http.StatusInternalServerError {
+		level := slog.LevelWarn
+		if e.code == CodeInternal {
+			level = slog.LevelError
+		}
+		s.cfg.Log.LogAttrs(r.Context(), level, "request failed",
+			slog.String("request", rec.id), slog.String("route", rec.route),
+			slog.String("code", string(e.code)), slog.String("error", e.cause.Error()))
+	}
+	writeProblem(rec, e)
+}
+
+// finish ends a request: it turns a panic into an answer, counts, and writes the
+// one log line. Bodies, tokens, addresses and query strings are not in it.
+func (s *Server) finish(rec *recorder, r *http.Request) {
+	if p := recover(); p != nil {
+		if p == http.ErrAbortHandler {
+			panic(p)
+		}
+		// A panic's value may hold anything; its type and place say enough.
+		s.cfg.Log.Error("request panicked", "request", rec.id, "route", rec.route,
+			"panic", fmt.Sprintf("%T", p), "stack", string(debug.Stack()))
+		if rec.status == 0 {
+			writeProblem(rec, &refusal{code: CodeInternal})
+		}
+	}
+	elapsed := time.Since(rec.start)
+	s.metrics.observe(rec.route, rec.status, elapsed)
+	if s.cfg.Log.Enabled(r.Context(), slog.LevelInfo) {
+		s.cfg.Log.LogAttrs(r.Context(), slog.LevelInfo, "request",
+			slog.String("request", rec.id), slog.String("route", rec.route), slog.Int("status", rec.status),
+			slog.Duration("duration", elapsed), slog.String("token", rec.actor))
+	}
+}

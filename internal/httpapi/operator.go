@@ -1,0 +1,56 @@
+package httpapi
+
+import (
+	"net/http"
+
+	"github.com/prometheus/client_golang/prometheus/promhttp"
+)
+
+// Operator returns the handler of the operator's own listener: /healthz,
+// /readyz and /metrics. It has no identity and belongs on an address that only
+// operators reach. It does not count against the limits, so that it answers
+// when the public listener is full.
+func (s *Server) Operator() http.Handler {
+	mux := http.NewServeMux()
+	mux.HandleFunc("GET /healthz", func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Type", "application/json")
+		w.Write([]byte(`{"status":"ok"}`))
+	})
+	mux.HandleFunc("GET /readyz", s.readyz)
+	mux.Handle("GET /metrics", promhttp.HandlerFor(s.metrics.registry, promhttp.HandlerOpts{DisableCompression: true}))
+	mux.HandleFunc("/", func(w http.ResponseWriter, r *http.Request) {
+		writeProblem(w, translate(r.Method, noRoute(mux, r)))
+	})
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		rec := s.record(w)
+		w.Header().Set("Cache-Control", "no-store")
+		if !plainPath(r) {
+			writeProblem(rec, &refusal{code: CodeNoSuchRoute})
+			return
+		}
+		mux.ServeHTTP(rec, r)
+	})
+}
+
+// readyz says whether every ledger can be written, and what keeps those that
+// cannot.
+func (s *Server) readyz(w http.ResponseWriter, _ *http.Request) {
+	ledgers, notReady := s.ledgers.all()
+	answer := Readiness{Ready: notReady == "", Reason: optional(notReady), Ledgers: []LedgerReadiness{}}
+	for _, l := range ledgers {
+		live, err := l.Log.Live(), l.Log.Ready()
+		one := LedgerReadiness{
+			Name: l.Log.Info().Name, Ready: err == nil, Size: live.Size, Newest: Timestamp(live.Time),
+			Latched: live.Latched, Queue: l.Log.QueueLen(),
+		}
+		if err != nil {
+			one.Reason, answer.Ready = optional(clip(err.Error(), 500)), false
+		}
+		answer.Ledgers = append(answer.Ledgers, one)
+	}
+	status := http.StatusOK
+	if !answer.Ready {
+		status = http.StatusServiceUnavailable
+	}
+	writeJSON(w, status, answer)
+}

@@ -1,0 +1,88 @@
+package httpapi
+
+import (
+	"net/http"
+	"net/url"
+	"strings"
+
+	"shuffled/internal/audit"
+)
+
+// parameters reads what stands in the path, the query and the headers of a
+// request, and keeps the first error.
+type parameters struct {
+	request *http.Request
+	asked   []string // query parameters of the operation
+	err     error
+}
+
+func (p *parameters) fail(err error) {
+	if p.err == nil {
+		p.err = err
+	}
+}
+
+// pathIndex reads an index or id.
+func (p *parameters) pathIndex(name string) Index {
+	n, err := parseIndex(p.request.PathValue(name))
+	if err != nil {
+		p.fail(refuseValue(name, err.Error()))
+	}
+	return n
+}
+
+// pathText reads a parameter that the operation checks by itself.
+func (p *parameters) pathText(name string) string { return p.request.PathValue(name) }
+
+// query reads an optional query parameter: a name in the grammar of recipients.
+func (p *parameters) query(name string) *string {
+	p.asked = append(p.asked, name)
+	values, err := url.ParseQuery(p.request.URL.RawQuery)
+	if err != nil || len(values[name]) > 1 {
+		p.fail(refuseValue(name, "stands once, well formed"))
+		return nil
+	}
+	if len(values[name]) == 0 {
+		return nil
+	}
+	if err := audit.CheckName(values[name][0]); err != nil {
+		p.fail(refuseValue(name, err.Error()))
+		return nil
+	}
+	return &values[name][0]
+}
+
+// header reads a header that the operation needs exactly once.
+func (p *parameters) header(name string) string {
+	values := p.request.Header.Values(name)
+	if len(values) != 1 {
+		p.fail(&refusal{code: CodeIdempotencyKeyMissing, field: name})
+		return ""
+	}
+	if err := audit.CheckIdempotencyKey(values[0]); err != nil {
+		p.fail(refuseValue(name, err.Error()))
+	}
+	return values[0]
+}
+
+// check returns the first error, or a query parameter that nothing asked for.
+// An address has no other spellings, which also keeps caches honest.
+func (p *parameters) check() error {
+	if p.err != nil || p.request.URL.RawQuery == "" && !p.request.URL.ForceQuery {
+		return p.err
+	}
+	values, err := url.ParseQuery(p.request.URL.RawQuery)
+	if err != nil || len(values) == 0 {
+		return refuseValue("query", "is well formed, or absent")
+	}
+	for name := range values {
+		known := false
+		for _, asked := range p.asked {
+			known = known || name == asked
+		}
+		if !known {
+			return refuseValue(strings.ToValidUTF8(name, "?"), "is not a parameter of this address")
+		}
+	}
+	return nil
+}

@@ -1,0 +1,95 @@
+package httpapi
+
+import (
+	"net/http"
+	"strconv"
+	"unicode/utf8"
+
+	"github.com/go-json-experiment/json"
+)
+
+// refusal is an error that says which problem document to answer with.
+type refusal struct {
+	code   Code
+	field  string // member, parameter or header at fault, or empty
+	detail string // for people, or empty; never a secret
+	allow  string // CodeMethodNotAllowed: the methods
+	cause  error  // for the log only, or nil
+}
+
+func (e *refusal) Error() string {
+	s := string(e.code)
+	if e.field != "" {
+		s += " " + e.field
+	}
+	if e.detail != "" {
+		s += ": " + e.detail
+	}
+	return s
+}
+
+func (e *refusal) Unwrap() error { return e.cause }
+
+func refuse(code Code) error { return &refusal{code: code} }
+
+func refuseValue(field, detail string) error {
+	return &refusal{code: CodeInvalidValue, field: field, detail: detail}
+}
+
+// retryAfter is the number of seconds after which a request that may be sent
+// again should be.
+const retryAfter = 1
+
+// writeProblem answers with the problem document of e.
+func writeProblem(w http.ResponseWriter, e *refusal) {
+	kind := problems[e.code]
+	doc := Problem{
+		Type:   "/openapi.yaml#/x-problems/" + string(e.code),
+		Title:  kind.title,
+		Status: kind.status,
+		Code:   e.code,
+		Detail: optional(clip(e.detail, 500)),
+		Field:  optional(clip(e.field, 200)),
+	}
+	body, err := json.Marshal(doc)
+	if err != nil {
+		panic(err) // a struct of strings that clip has made valid
+	}
+	h := w.Header()
+	h.Set("Content-Type", "application/problem+json")
+	h.Set("Cache-Control", "no-store")
+	if kind.retry {
+		h.Set("Retry-After", strconv.Itoa(retryAfter))
+	}
+	if e.allow != "" {
+		h.Set("Allow", e.allow)
+	}
+	if e.code == CodeUnauthorized {
+		h.Set("WWW-Authenticate", "Bearer") // RFC 9110 section 11.6.1
+	}
+	w.WriteHeader(kind.status)
+	w.Write(body)
+}
+
+// clip makes s, which may come from a caller, short and printable.
+func clip(s string, most int) string {
+	out := make([]rune, 0, min(len(s), most))
+	for _, r := range s {
+		if len(out) == most {
+			break
+		}
+		if r < 0x20 || r == 0x7f || r == utf8.RuneError {
+			r = '?'
+		}
+		out = append(out, r)
+	}
+	return string(out)
+}
+
+// optional is s as a member that is absent when empty.
+func optional(s string) *string {
+	if s == "" {
+		return nil
+	}
+	return &s
+}

@@ -1,0 +1,215 @@
+package httpapi
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"net/http"
+	"net/netip"
+	"path"
+	"strings"
+	"sync/atomic"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+
+	"shuffled/internal/ledger"
+)
+
+// Config is what an API is made with.
+type Config struct {
+	Limits Limits
+	// Version is the build's, for metrics.
+	Version string
+	// Collectors are shown among the metrics, beside the API's own.
+	Collectors []prometheus.Collector
+	// Log gets one line per request, and the cause of every failure. Required.
+	Log *slog.Logger
+	// Now is the wall clock, for tokens and rates; nil is time.Now.
+	Now func() time.Time
+}
+
+// Server answers requests for the ledgers that are added to it. Safe for
+// concurrent use. It starts no goroutine.
+type Server struct {
+	cfg        Config
+	ledgers    registry
+	identities *identities
+	metrics    *metrics
+	mux        *http.ServeMux
+
+	requests    gate
+	verifying   gate
+	tokenRates  *rates[tokenKey]
+	verifyRates *rates[netip.Prefix]
+
+	epoch  string // names this process in request ids
+	number atomic.Uint64
+}
+
+// New returns a server without ledgers. Routes of a ledger answer not_ready
+// until it was added, and any unknown name does until Ready was called.
+func New(cfg Config) (*Server, error) {
+	if cfg.Log == nil {
+		return nil, errors.New("making the API: no log")
+	}
+	cfg.Limits.setDefaults()
+	if cfg.Now == nil {
+		cfg.Now = time.Now
+	}
+	s := &Server{
+		cfg:         cfg,
+		identities:  newIdentities(cfg.Now),
+		mux:         http.NewServeMux(),
+		requests:    make(gate, cfg.Limits.Concurrent),
+		verifying:   make(gate, cfg.Limits.Verifying),
+		tokenRates:  newRates[tokenKey](cfg.Limits.TokenRate, cfg.Limits.TokenBurst),
+		verifyRates: newRates[netip.Prefix](cfg.Limits.VerifyRate, cfg.Limits.VerifyBurst),
+		epoch:       requestEpoch(cfg.Now()),
+	}
+	var err error
+	if s.metrics, err = newMetrics(s); err != nil {
+		return nil, err
+	}
+	for _, rt := range routes(s) {
+		s.mux.HandleFunc(rt.method+" "+pattern(rt.path), func(w http.ResponseWriter, r *http.Request) {
+			s.serve(w.(*recorder), r, rt)
+		})
+	}
+	s.mux.HandleFunc("/", func(w http.ResponseWriter, r *http.Request) {
+		s.fail(w.(*recorder), r, noRoute(s.mux, r))
+	})
+	return s, nil
+}
+
+// Add serves a ledger, which is loaded.
+func (s *Server) Add(l Ledger) error { return s.ledgers.add(l) }
+
+// Ready says that all ledgers were added.
+func (s *Server) Ready() { s.ledgers.finish() }
+
+// Drain answers not_ready from now on, on all routes of ledgers, so that load
+// balancers look elsewhere while requests under way are finished.
+func (s *Server) Drain() { s.ledgers.drain() }
+
+// route is an operation of the contract.
+type route struct {
+	method string
+	path   string // as in the contract
+	role   string // that it asks for, or ""
+	call   func(*call) error
+}
+
+// pattern turns a path of the contract into one of net/http: a tile's path has
+// slashes, and the root is only itself.
+func pattern(path string) string {
+	if path == "/" {
+		return "/{$}"
+	}
+	return strings.Replace(path, "/{tile}", "/{tile...}", 1)
+}
+
+// call is one request on its way through an operation.
+type call struct {
+	w      http.ResponseWriter
+	r      *http.Request
+	ledger *served // nil where the path names none
+	caller caller
+}
+
+// ServeHTTP answers a request to the public listener.
+func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	rec := s.record(w)
+	defer s.finish(rec, r)
+	if !s.requests.enter() {
+		s.fail(rec, r, refuse(CodeOverloaded))
+		return
+	}
+	defer s.requests.leave()
+	if !plainPath(r) {
+		s.fail(rec, r, refuse(CodeNoSuchRoute))
+		return
+	}
+	s.mux.ServeHTTP(rec, r)
+}
+
+// plainPath reports whether the path has its one spelling: clean and without
+// escapes. Every other one has no address, where net/http would redirect it.
+func plainPath(r *http.Request) bool {
+	p := r.URL.Path
+	return r.URL.RawPath == "" && !strings.Contains(r.URL.EscapedPath(), "%") && p == path.Clean(p) && p[0] == '/'
+}
+
+// noRoute says that the address, or its method, is not one of ours.
+func noRoute(mux *http.ServeMux, r *http.Request) error {
+	var allow []string
+	for _, method := range []string{http.MethodGet, http.MethodHead, http.MethodPost} {
+		other := &http.Request{Method: method, URL: r.URL, Host: r.Host}
+		if _, pattern := mux.Handler(other); pattern != "/" {
+			allow = append(allow, method)
+		}
+	}
+	if len(allow) == 0 {
+		return refuse(CodeNoSuchRoute)
+	}
+	return &refusal{code: CodeMethodNotAllowed, allow: strings.Join(allow, ", ")}
+}
+
+func (s *Server) serve(rec *recorder, r *http.Request, rt route) {
+	rec.route = r.Pattern
+	ctx, cancel := context.WithTimeout(r.Context(), s.cfg.Limits.Request)
+	defer cancel()
+	c := &call{w: rec, r: r.WithContext(ctx)}
+	err := s.admit(c, rt)
+	rec.actor = c.caller.actor
+	if err == nil {
+		err = rt.call(c)
+	}
+	if err != nil {
+		s.fail(rec, r, err)
+	}
+}
+
+// admit finds the ledger, bounds the body, and checks who calls and how often.
+func (s *Server) admit(c *call, rt route) error {
+	limit := s.cfg.Limits.Body
+	if rt.path == "/v1/verify" {
+		limit = s.cfg.Limits.Verify
+	}
+	if c.r.ContentLength > limit {
+		return refuse(CodeBodyTooLarge)
+	}
+	// net/http closes the connection of a body that is too long, if it can see
+	// its own writer.
+	c.r.Body = http.MaxBytesReader(c.w.(*recorder).ResponseWriter, c.r.Body, limit)
+	if !strings.Contains(rt.path, "/{ledger}/") {
+		return nil
+	}
+	var err error
+	if c.ledger, err = s.ledgers.find(c.r.PathValue("ledger")); err != nil {
+		return err
+	}
+	if c.caller, err = s.identities.identify(c.r.Context(), c.ledger, c.r.Header); err != nil {
+		return err
+	}
+	if err := c.may(rt.role); err != nil {
+		return err
+	}
+	known := c.caller != caller{}
+	if known && !s.tokenRates.allow(tokenKey{c.ledger.id, c.caller.actor}, s.cfg.Now()) {
+		return refuse(CodeRateLimited)
+	}
+	return nil
+}
+
+// may reports whether the caller has the role; "" is whoever may read.
+func (c *call) may(role string) error {
+	anybody := role == "" && c.ledger.public
+	switch {
+	case c.caller == caller{} && !anybody:
+		return refuse(CodeUnauthorized)
+	case role != "" && c.caller.role != ledger.ParseRole(role):
+		return &refusal{code: CodeForbidden, detail: "it takes the role " + role}
+	}
+	return nil
+}

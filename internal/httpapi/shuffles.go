@@ -1,0 +1,221 @@
+package httpapi
+
+import (
+	"fmt"
+
+	"shuffled/internal/audit"
+	"shuffled/internal/dealer"
+	"shuffled/internal/ledger"
+)
+
+// CreateShuffle commits to a new shuffle.
+func (s *Server) CreateShuffle(c *call, params CreateShuffleParams) error {
+	var req ShuffleRequest
+	if err := decode(c.r, &req); err != nil {
+		return err
+	}
+	asked, err := shuffleRequest(&req)
+	if err != nil {
+		return err
+	}
+	shuffle, err := c.ledger.Dealer.Shuffle(c.r.Context(), c.caller.actor, params.IdempotencyKey, asked)
+	if err != nil {
+		return err
+	}
+	return c.json(shuffleAnswer(shuffle))
+}
+
+// shuffleRequest is req as the dealer takes it, for which zero is absent: a
+// member that is there and empty is refused here.
+func shuffleRequest(req *ShuffleRequest) (dealer.ShuffleRequest, error) {
+	out := dealer.ShuffleRequest{
+		Table: req.Table, Cards: req.Cards, Take: req.Take,
+		Mix: req.Mix != nil, Parent: req.Parent != nil,
+	}
+	switch {
+	case req.Table == "":
+		return out, refuseValue("table", "is needed")
+	case req.Deck != nil && *req.Deck == "":
+		return out, refuseValue("deck", "is not empty")
+	case req.Cards != nil && len(req.Cards) == 0:
+		return out, refuseValue("cards", "is not empty")
+	case req.GameRef != nil && *req.GameRef == "":
+		return out, refuseValue("game_ref", "is not empty")
+	}
+	out.Deck, out.GameRef = value(req.Deck), value(req.GameRef)
+	if req.Disclosure != nil {
+		if out.Disclosure = audit.ParseDisclosure(string(*req.Disclosure)); out.Disclosure == 0 {
+			return out, refuseValue("disclosure", "is public or auditor")
+		}
+	}
+	if req.EndAt != nil {
+		out.EndAt = &dealer.EndAt{Lo: req.EndAt.Lo, Hi: req.EndAt.Hi}
+	}
+	if req.CloseBy != nil {
+		at := int64(*req.CloseBy)
+		out.CloseBy = &at
+	}
+	return out, nil
+}
+
+func value[T any](p *T) (v T) {
+	if p != nil {
+		v = *p
+	}
+	return v
+}
+
+func shuffleAnswer(s dealer.Shuffle) Shuffle {
+	return Shuffle{
+		ID: s.ID, Table: s.Table, Serial: s.Serial,
+		Commitment: encodeHash(s.Commitment), DeckRoot: encodeHash(s.DeckRoot),
+		CloseBy: Timestamp(s.CloseBy), Receipt: s.Receipt,
+	}
+}
+
+// GetShuffle answers with the state of a shuffle.
+func (s *Server) GetShuffle(c *call, id ID) error {
+	status, err := c.ledger.Dealer.Status(c.r.Context(), id)
+	if err != nil {
+		return err
+	}
+	return c.json(stateAnswer(status))
+}
+
+func stateAnswer(s dealer.Status) ShuffleState {
+	a := ShuffleState{
+		ID: s.ID, Table: s.Table, Serial: s.Serial,
+		Commitment: encodeHash(s.Commitment), DeckRoot: encodeHash(s.DeckRoot),
+		CloseBy: Timestamp(s.CloseBy), Receipt: s.Receipt,
+		Production: s.Production, Disclosure: Disclosure(s.Disclosure.String()),
+		GameRef: optional(s.GameRef), Cards: s.Cards, Places: s.Places, Next: s.Next,
+		CommittedAt: Timestamp(s.CommittedAt), State: ShuffleStateStateOpen,
+	}
+	if s.DeckHash != [32]byte{} {
+		a.DeckHash = optional(encodeHash(s.DeckHash))
+	}
+	switch {
+	case s.Closed:
+		a.State = ShuffleStateStateClosed
+		at, outcome := Timestamp(s.ClosedAt), Outcome(s.Outcome.String())
+		a.ClosedAt, a.Outcome, a.Reason = &at, &outcome, reasonAnswer(s.Reason)
+	case s.Overdue:
+		a.State = ShuffleStateStateOverdue
+	}
+	return a
+}
+
+func reasonAnswer(r audit.Reason) *Reason {
+	if r == audit.ReasonNone {
+		return nil
+	}
+	word := Reason(r.String())
+	return &word
+}
+
+// DealCards deals the next places.
+func (s *Server) DealCards(c *call, id ID) error {
+	// Absent members keep these values, which no request may have.
+	req := DealRequest{First: -1}
+	if err := decode(c.r, &req); err != nil {
+		return err
+	}
+	if req.First < 0 {
+		return refuseValue("first", "is needed: a place, from 0")
+	}
+	asked := dealer.DealRequest{First: req.First, Runs: make([]audit.Run, len(req.Runs))}
+	for i, run := range req.Runs {
+		// A word or number that is none is 0 here; the dealer names the field.
+		asked.Runs[i] = audit.Run{Count: run.Count, Purpose: audit.ParsePurpose(string(run.Purpose)), Public: value(run.Public)}
+		if run.Recipient != nil && *run.Recipient == "" {
+			return refuseValue(fmt.Sprintf("runs[%d].recipient", i), "is not empty")
+		}
+		asked.Runs[i].Recipient = value(run.Recipient)
+	}
+	if req.Close != nil {
+		ending, err := closeRequest(*req.Close, "close.")
+		if err != nil {
+			return err
+		}
+		asked.Close = &ending
+	}
+	deal, err := c.ledger.Dealer.Deal(c.r.Context(), c.caller.actor, id, asked)
+	if err != nil {
+		return err
+	}
+	return c.json(dealAnswer(deal))
+}
+
+func dealAnswer(d dealer.Deal) Deal {
+	a := Deal{Cards: make([]Card, len(d.Cards)), Next: d.Next, Receipt: d.Receipt}
+	for i, card := range d.Cards {
+		a.Cards[i] = Card{
+			Place: card.Place, Position: card.Position, Value: card.Value,
+			Card: optional(card.Card), Salt: card.Salt, Proof: card.Proof,
+		}
+	}
+	if d.Close != nil {
+		ending := closeAnswer(*d.Close)
+		a.Close = &ending
+	}
+	return a
+}
+
+// CloseShuffle ends a shuffle.
+func (s *Server) CloseShuffle(c *call, id ID) error {
+	var req CloseRequest
+	if err := decode(c.r, &req); err != nil {
+		return err
+	}
+	asked, err := closeRequest(req, "")
+	if err != nil {
+		return err
+	}
+	ending, err := c.ledger.Dealer.Close(c.r.Context(), c.caller.actor, id, asked)
+	if err != nil {
+		return err
+	}
+	return c.json(closeAnswer(ending))
+}
+
+func closeRequest(req CloseRequest, prefix string) (dealer.CloseRequest, error) {
+	out := dealer.CloseRequest{Outcome: audit.ParseOutcome(string(req.Outcome))}
+	if out.Outcome == 0 {
+		return out, refuseValue(prefix+"outcome", "is completed, ended_early or void")
+	}
+	if req.Reason != nil {
+		if out.Reason = audit.ParseReason(string(*req.Reason)); out.Reason == audit.ReasonNone {
+			return out, refuseValue(prefix+"reason", "is one of the published reasons")
+		}
+	}
+	return out, nil
+}
+
+func closeAnswer(c dealer.Close) Close {
+	return Close{Outcome: Outcome(c.Outcome.String()), Reason: reasonAnswer(c.Reason), Tape: c.Tape, Receipt: c.Receipt}
+}
+
+// MixShuffle is not served by this version.
+func (s *Server) MixShuffle(*call, ID) error { return refuse(CodeNotAvailable) }
+
+// CreateDraws is not served by this version.
+func (s *Server) CreateDraws(*call) error { return refuse(CodeNotAvailable) }
+
+// GetTranscript answers with the evidence that the caller may see.
+func (s *Server) GetTranscript(c *call, id ID, params GetTranscriptParams) error {
+	if params.Recipient != nil {
+		// A recipient's cards are for the dealer to hand out.
+		if err := c.may(ledger.RoleDealer.String()); err != nil {
+			return err
+		}
+	}
+	transcript, err := c.ledger.Dealer.Transcript(c.r.Context(), id, dealer.View{
+		Dealer:    c.caller.role == ledger.RoleDealer,
+		Auditor:   c.caller.role == ledger.RoleAuditor,
+		Recipient: value(params.Recipient),
+	})
+	if err != nil {
+		return err
+	}
+	return c.write("application/json", noStore, transcript)
+}
