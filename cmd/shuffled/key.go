@@ -1,0 +1,121 @@
+package main
+
+import (
+	"fmt"
+	"path/filepath"
+	"strings"
+
+	"shuffled/internal/audit"
+	"shuffled/internal/keys"
+	"shuffled/internal/seal"
+)
+
+type keyCmd struct {
+	Generate keyGenerateCmd `cmd:"" help:"Make a signing key for a new ledger, or a sealing key."`
+	Show     keyShowCmd     `cmd:"" help:"Show the public part of a key file."`
+}
+
+type keyGenerateCmd struct {
+	Kind       string `arg:"" enum:"signing,sealing" help:"signing or sealing."`
+	Out        string `required:"" placeholder:"FILE" help:"New file for the private key, mode 0600. A signing key's verifier key goes beside it as .vkey."`
+	Origin     string `help:"For a signing key: the ledger's origin, such as cards.example.com/ledger-1."`
+	Passphrase string `name:"passphrase-file" placeholder:"FILE" help:"Encrypt the file under the passphrase in FILE (age)."`
+}
+
+// Help shows an example.
+func (keyGenerateCmd) Help() string {
+	return "Example:\n  shuffled key generate signing --origin cards.example.com/ledger-1 --out ledger-1.key\n  shuffled key generate sealing --out sealing.key"
+}
+
+func (c keyGenerateCmd) Run(s streams) error {
+	passphrase, err := readPassphrase(c.Passphrase)
+	if err != nil {
+		return err
+	}
+	if c.Kind == "sealing" {
+		if c.Origin != "" {
+			return usage("--origin belongs to a signing key")
+		}
+		if err := keys.WriteSealing(c.Out, keys.GenerateSealing(), passphrase); err != nil {
+			return fmt.Errorf("writing the sealing key: %w", err)
+		}
+		return keyShowCmd{File: c.Out, Passphrase: c.Passphrase}.Run(s)
+	}
+	if err := audit.CheckOrigin(c.Origin); err != nil {
+		return usage("--origin %s", err)
+	}
+	k, err := writeSigning(c.Out, vkeyPath(c.Out), c.Origin, passphrase)
+	if err != nil {
+		return err
+	}
+	fmt.Fprintln(s.out, k.VKey())
+	return nil
+}
+
+func vkeyPath(key string) string { return strings.TrimSuffix(key, filepath.Ext(key)) + ".vkey" }
+
+// writeSigning makes a signing key and writes both its files.
+func writeSigning(key, vkey, origin string, passphrase keys.Secret) (*keys.SigningKey, error) {
+	k, err := keys.GenerateSigning(origin)
+	if err != nil {
+		return nil, fmt.Errorf("making a signing key: %w", err)
+	}
+	if err := k.WriteFile(key, passphrase); err != nil {
+		return nil, fmt.Errorf("writing the signing key: %w", err)
+	}
+	if err := keys.WriteVKey(vkey, k.VKey()); err != nil {
+		return nil, fmt.Errorf("writing the verifier key: %w", err)
+	}
+	return k, nil
+}
+
+type keyShowCmd struct {
+	File       string `arg:"" type:"existingfile" help:"Key file, private or .vkey."`
+	Passphrase string `name:"passphrase-file" placeholder:"FILE" help:"Passphrase of an encrypted file."`
+	JSON       bool   `name:"json" help:"Print JSON."`
+}
+
+// Help shows an example.
+func (keyShowCmd) Help() string { return "Example:\n  shuffled key show shuffled-data/main.key" }
+
+// shownKey is what `key show` says.
+type shownKey struct {
+	Kind  string `json:"kind"`
+	VKey  string `json:"vkey,omitempty"`
+	KeyID string `json:"key_id,omitempty"`
+}
+
+func (c keyShowCmd) Run(s streams) error {
+	k, err := c.read()
+	if err != nil {
+		return err
+	}
+	if c.JSON {
+		return printJSON(s.out, k)
+	}
+	fmt.Fprintf(s.out, "%s key %s%s\n", k.Kind, k.VKey, k.KeyID)
+	return nil
+}
+
+func (c keyShowCmd) read() (shownKey, error) {
+	if vkey, err := keys.ReadVKey(c.File); err == nil {
+		return shownKey{Kind: "verifier", VKey: vkey}, nil
+	}
+	passphrase, err := readPassphrase(c.Passphrase)
+	if err != nil {
+		return shownKey{}, err
+	}
+	signing, err := keys.ReadSigning(c.File, passphrase)
+	if err == nil {
+		return shownKey{Kind: "signing", VKey: signing.VKey()}, nil
+	}
+	secret, sealingErr := keys.ReadSealing(c.File, passphrase)
+	if sealingErr != nil {
+		return shownKey{}, fmt.Errorf("neither a signing nor a sealing key: %w; %w", err, sealingErr)
+	}
+	k, err := seal.NewKey(secret.Bytes())
+	if err != nil {
+		return shownKey{}, err
+	}
+	return shownKey{Kind: "sealing", KeyID: k.ID().String()}, nil
+}
