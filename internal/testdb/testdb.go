@@ -34,8 +34,9 @@
 // # Proof that it ran
 //
 // If SHUFFLED_POSTGRES_PROOF names a file, one line is appended to it for every
-// database created, so that continuous integration can tell a suite that passed
-// from a suite that was skipped. A test that cannot write the line fails.
+// database created, beginning with the name of the test binary and the test, so
+// that continuous integration can tell a suite that passed from one that was
+// skipped. A test that cannot write the line fails.
 package testdb
 
 import (
@@ -43,6 +44,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"path/filepath"
 	"sync"
 	"testing"
 )
@@ -141,7 +143,8 @@ func prove(test, database, version string) error {
 	if err != nil {
 		return fmt.Errorf("opening the proof file: %w", err)
 	}
-	_, err = fmt.Fprintf(f, "PostgreSQL %s %s %s\n", version, database, test)
+	binary := filepath.Base(os.Args[0]) // go test names it after the package
+	_, err = fmt.Fprintf(f, "%s %s: %s on PostgreSQL %s\n", binary, test, database, version)
 	if err := errors.Join(err, f.Close()); err != nil {
 		return fmt.Errorf("writing the proof file: %w", err)
 	}

@@ -340,7 +340,7 @@ func TestProof(t *testing.T) {
 		t.Fatalf("the proof has %d lines, want 2:\n%s", len(lines), text)
 	}
 	for _, line := range lines {
-		if !strings.HasPrefix(line, "PostgreSQL ") || !strings.HasSuffix(line, t.Name()) {
+		if !strings.HasPrefix(line, "testdb.test "+t.Name()+": test_") || !strings.Contains(line, " on PostgreSQL ") {
 			t.Errorf("proof line %q", line)
 		}
 	}
