@@ -63,16 +63,3 @@ func (c *call) cache(how string) string {
 	}
 	return "private, " + how
 }
-
-// vkeys returns the verifier keys of all ledgers served.
-func (s *Server) vkeys() []string {
-	ledgers, _ := s.ledgers.all()
-	keys := make([]string, len(ledgers))
-	for i, l := range ledgers {
-		keys[i] = l.Log.VKey()
-	}
-	return keys
-}
-
-// Verify is served with package verify.
-func (s *Server) Verify(*call) error { return refuse(CodeNotAvailable) }

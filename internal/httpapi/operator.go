@@ -32,6 +32,20 @@ func (s *Server) Operator() http.Handler {
 	})
 }
 
+// Combined returns a handler with the public addresses and the operator's, for a
+// daemon that has one listener: a sandbox's.
+func (s *Server) Combined() http.Handler {
+	operator := s.Operator()
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		switch r.URL.Path {
+		case "/healthz", "/readyz", "/metrics":
+			operator.ServeHTTP(w, r)
+		default:
+			s.ServeHTTP(w, r)
+		}
+	})
+}
+
 // readyz says whether every ledger can be written, and what keeps those that
 // cannot.
 func (s *Server) readyz(w http.ResponseWriter, _ *http.Request) {

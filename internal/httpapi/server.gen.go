@@ -109,6 +109,52 @@ const (
 	TranscriptFormatShuffledV1Transcript TranscriptFormat = "shuffled/v1/transcript"
 )
 
+// Defines values for VerdictKind.
+const (
+	VerdictKindReceipt    VerdictKind = "receipt"
+	VerdictKindTranscript VerdictKind = "transcript"
+)
+
+// Defines values for VerdictLevel.
+const (
+	VerdictLevelKeyNotPinned VerdictLevel = "key not pinned"
+	VerdictLevelRecorded     VerdictLevel = "recorded"
+	VerdictLevelUnsteerable  VerdictLevel = "unsteerable"
+	VerdictLevelWitnessed    VerdictLevel = "witnessed"
+)
+
+// Defines values for VerdictState.
+const (
+	VerdictStateClosed VerdictState = "closed"
+	VerdictStateOpen   VerdictState = "open"
+)
+
+// Defines values for VerdictVerdict.
+const (
+	VerdictVerdictCannotJudge VerdictVerdict = "cannot judge"
+	VerdictVerdictConsistent  VerdictVerdict = "consistent"
+	VerdictVerdictFailed      VerdictVerdict = "failed"
+	VerdictVerdictProved      VerdictVerdict = "proved"
+)
+
+// Defines values for VerdictEntryType.
+const (
+	VerdictEntryTypeClose   VerdictEntryType = "close"
+	VerdictEntryTypeCommit  VerdictEntryType = "commit"
+	VerdictEntryTypeDeal    VerdictEntryType = "deal"
+	VerdictEntryTypeEvent   VerdictEntryType = "event"
+	VerdictEntryTypeGenesis VerdictEntryType = "genesis"
+	VerdictEntryTypeKey     VerdictEntryType = "key"
+	VerdictEntryTypeMix     VerdictEntryType = "mix"
+)
+
+// Defines values for VerdictStepResult.
+const (
+	VerdictStepResultFailed     VerdictStepResult = "failed"
+	VerdictStepResultNotChecked VerdictStepResult = "not checked"
+	VerdictStepResultOk         VerdictStepResult = "ok"
+)
+
 // Card One dealt card with its opening, which proves it against the deck root.
 type Card struct {
 	// Card The card's name. Absent for a list of draws.
@@ -484,8 +530,193 @@ type Transcript struct {
 // TranscriptFormat defines model for Transcript.Format.
 type TranscriptFormat string
 
-// Verdict What was checked, step by step, and the level that the evidence reaches.
-type Verdict = map[string]interface{}
+// Verdict What was checked, step by step, and how far the evidence reaches. Below `steps` stands what
+// the file says, which is worth what the verdict is worth: of a file that failed nothing of
+// it is to be believed.
+type Verdict struct {
+	// Cards Opened cards, by place.
+	Cards []VerdictCard `json:"cards,omitempty"`
+
+	// Checkpoint The head of the ledger that the file was held against.
+	Checkpoint *VerdictCheckpoint `json:"checkpoint,omitempty"`
+
+	// CloseBy RFC 3339 in UTC. Answers have milliseconds; a request may leave them out.
+	//
+	//
+	// Examples: 2026-03-14T15:09:26.535Z
+	CloseBy *Timestamp `json:"close_by,omitempty"`
+
+	// ClosedAt RFC 3339 in UTC. Answers have milliseconds; a request may leave them out.
+	//
+	//
+	// Examples: 2026-03-14T15:09:26.535Z
+	ClosedAt *Timestamp `json:"closed_at,omitempty"`
+
+	// Commitment Hash of label, context and tape.
+	Commitment *Hash `json:"commitment,omitempty"`
+
+	// CommittedAt RFC 3339 in UTC. Answers have milliseconds; a request may leave them out.
+	//
+	//
+	// Examples: 2026-03-14T15:09:26.535Z
+	CommittedAt *Timestamp `json:"committed_at,omitempty"`
+
+	// DeckRoot Merkle root over the committed positions.
+	DeckRoot *Hash `json:"deck_root,omitempty"`
+
+	// Disclosure Who gets the tape at the close.
+	Disclosure *Disclosure `json:"disclosure,omitempty"`
+
+	// EndAt The place of the cut card, once it is known.
+	EndAt *int `json:"end_at,omitempty"`
+
+	// Entry What a receipt proves.
+	Entry *VerdictEntry `json:"entry,omitempty"`
+
+	// Failed The name of the step that failed.
+	Failed *string `json:"failed,omitempty"`
+
+	// GameRef The operator's name for the game.
+	GameRef *Name `json:"game_ref,omitempty"`
+
+	// ID The shuffle.
+	ID *Index `json:"id,omitempty"`
+
+	// Kind What the file is. Absent when it is neither.
+	Kind *VerdictKind `json:"kind,omitempty"`
+
+	// Ledger The origin of the checkpoint.
+	Ledger *string `json:"ledger,omitempty"`
+
+	// Level How much is proved, with proved and consistent.
+	Level *VerdictLevel `json:"level,omitempty"`
+
+	// Next Places dealt, as far as the file shows. Absent for none.
+	Next *int `json:"next,omitempty"`
+
+	// Outcome How a shuffle ended. A dealer asks for completed, ended_early or void; continued and
+	// expired are written by the daemon.
+	Outcome *Outcome `json:"outcome,omitempty"`
+
+	// Places Positions committed.
+	Places *int `json:"places,omitempty"`
+
+	// Production Whether the file says that it is of a ledger for production.
+	Production bool `json:"production"`
+
+	// Reason Why a shuffle is void. With tape_lost no tape is disclosed, a fault in every audit.
+	Reason *Reason `json:"reason,omitempty"`
+
+	// Recipient Whose file it is, if it is one recipient's.
+	Recipient *Name `json:"recipient,omitempty"`
+
+	// Serial The shuffle's number at its table.
+	Serial *uint64 `json:"serial,omitempty"`
+
+	// State Open means that the file holds no close.
+	State *VerdictState `json:"state,omitempty"`
+
+	// Steps All steps in their order.
+	Steps []VerdictStep `json:"steps"`
+
+	// Table The table.
+	Table *Name `json:"table,omitempty"`
+
+	// Unknown What cannot be judged.
+	Unknown *string `json:"unknown,omitempty"`
+
+	// Verdict Proved is under a key of this daemon's ledgers; consistent is a file of another ledger
+	// that agrees with itself; cannot judge is one of a later version.
+	Verdict VerdictVerdict `json:"verdict"`
+}
+
+// VerdictKind What the file is. Absent when it is neither.
+type VerdictKind string
+
+// VerdictLevel How much is proved, with proved and consistent.
+type VerdictLevel string
+
+// VerdictState Open means that the file holds no close.
+type VerdictState string
+
+// VerdictVerdict Proved is under a key of this daemon's ledgers; consistent is a file of another ledger
+// that agrees with itself; cannot judge is one of a later version.
+type VerdictVerdict string
+
+// VerdictCard One opened card.
+type VerdictCard struct {
+	// Card The card's name.
+	Card *string `json:"card,omitempty"`
+
+	// Place Its number among the dealt cards.
+	Place int `json:"place"`
+
+	// Position Its number among the committed cards.
+	Position int `json:"position"`
+
+	// Public Of the run.
+	Public bool `json:"public"`
+
+	// Purpose What the cards of a run are for.
+	Purpose Purpose `json:"purpose"`
+
+	// Recipient Of the run.
+	Recipient *Name `json:"recipient,omitempty"`
+
+	// Shows What a drawn value shows after its mix.
+	Shows *uint32 `json:"shows,omitempty"`
+
+	// Value The card's index in the deck.
+	Value uint32 `json:"value"`
+}
+
+// VerdictCheckpoint The head of the ledger that the file was held against.
+type VerdictCheckpoint struct {
+	// Origin The ledger's origin.
+	Origin string `json:"origin"`
+
+	// Size Entries.
+	Size uint64 `json:"size"`
+}
+
+// VerdictEntry What a receipt proves.
+type VerdictEntry struct {
+	// Actor Who caused it.
+	Actor Name `json:"actor"`
+
+	// Index An index in the ledger. An id is the index of a shuffle's commit.
+	Index Index `json:"index"`
+
+	// Time RFC 3339 in UTC. Answers have milliseconds; a request may leave them out.
+	//
+	//
+	// Examples: 2026-03-14T15:09:26.535Z
+	Time Timestamp `json:"time"`
+
+	// Type The kind of entry.
+	Type VerdictEntryType `json:"type"`
+}
+
+// VerdictEntryType The kind of entry.
+type VerdictEntryType string
+
+// VerdictStep defines model for VerdictStep.
+type VerdictStep struct {
+	// Cause What a failure of this step most often means.
+	Cause *string `json:"cause,omitempty"`
+
+	// Detail What was found, or why it was not checked.
+	Detail *string `json:"detail,omitempty"`
+
+	// Name The step, such as signature or openings.
+	Name string `json:"name"`
+
+	// Result Not checked gives nothing.
+	Result VerdictStepResult `json:"result"`
+}
+
+// VerdictStepResult Not checked gives nothing.
+type VerdictStepResult string
 
 // ID An index in the ledger. An id is the index of a shuffle's commit.
 type ID = Index

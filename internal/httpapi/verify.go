@@ -1,0 +1,80 @@
+package httpapi
+
+import (
+	"encoding/json"
+	"fmt"
+
+	"shuffled/internal/audit"
+	"shuffled/internal/verify"
+)
+
+// Verify answers with the verdict on a transcript or a receipt. It holds no
+// ledger and no store up: it works while neither answers.
+func (s *Server) Verify(c *call) error {
+	if !s.verifyRates.allow(remote(c.r), s.cfg.Now()) {
+		return refuse(CodeRateLimited)
+	}
+	want := "application/json"
+	if mediaType(c.r) == "text/plain" {
+		want = "text/plain"
+	}
+	if err := checkMedia(c.r, want); err != nil {
+		return err
+	}
+	// Evidence is large and its check is work, so both wait behind this gate.
+	if !s.verifying.enter() {
+		return refuse(CodeOverloaded)
+	}
+	defer s.verifying.leave()
+	evidence, err := readBody(c.r)
+	if err != nil {
+		return err
+	}
+	var verdict *verify.Verdict
+	if want == "text/plain" {
+		verdict = verify.Receipt(evidence, s.trust(originOfReceipt(string(evidence))))
+	} else {
+		verdict = verify.Transcript(evidence, s.trust(originOfTranscript(evidence)))
+	}
+	// The standard library leaves empty members out, as `shuffled verify --json`
+	// does: one verdict, one form.
+	body, err := json.Marshal(verdict)
+	if err != nil {
+		return fmt.Errorf("writing the verdict: %w", err)
+	}
+	return c.write("application/json", noStore, body)
+}
+
+// trust is the key of our ledger of that origin. Evidence of any other ledger is
+// judged without a key, and the verdict says so.
+func (s *Server) trust(origin string) verify.Trust {
+	ledgers, _ := s.ledgers.all()
+	for _, l := range ledgers {
+		if l.Log.Info().Origin == origin {
+			return verify.Trust{VKey: l.Log.VKey()}
+		}
+	}
+	return verify.Trust{}
+}
+
+// originOfReceipt returns the origin that a receipt claims, "" for none.
+func originOfReceipt(text string) string {
+	receipt, err := audit.ParseReceipt(text)
+	if err != nil {
+		return ""
+	}
+	checkpoint, err := audit.CheckpointText(receipt.Checkpoint)
+	if err != nil {
+		return ""
+	}
+	return checkpoint.Origin
+}
+
+// originOfTranscript returns the origin that a transcript claims, "" for none.
+func originOfTranscript(evidence []byte) string {
+	t, err := audit.ParseTranscript(evidence)
+	if err != nil || len(t.Receipts) == 0 {
+		return ""
+	}
+	return originOfReceipt(t.Receipts[0])
+}
