@@ -1,0 +1,72 @@
+// Package store holds what the stores below it have in common: the check of a
+// batch before any of it is sent, the parts in which entries are read, the
+// encoding of deck lists, and the running of migrations. The stores themselves are store/postgres, the system
+// of record, and store/sqlite, the embedded one; store/storetest is the suite
+// that both pass.
+package store
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"math"
+
+	"shuffled/internal/ledger"
+)
+
+// CheckBatch reports a batch that is not a continuation of a ledger of size
+// old: rows that are not adjacent, or a head that does not cover just them.
+func CheckBatch(old uint64, b ledger.Batch) error {
+	n := uint64(len(b.Rows))
+	switch {
+	case n == 0:
+		return errors.New("the batch has no rows")
+	case old > math.MaxInt64-n:
+		return fmt.Errorf("the ledger's size %d is out of range", old)
+	case b.Head.Size != old+n:
+		return fmt.Errorf("the batch has %d rows between the sizes %d and %d", n, old, b.Head.Size)
+	}
+	for i := range b.Rows {
+		if want := old + uint64(i); b.Rows[i].Index != want {
+			return fmt.Errorf("row %d of the batch has index %d, not %d", i, b.Rows[i].Index, want)
+		}
+	}
+	return nil
+}
+
+// EncodeDeck returns the one form in which card names are kept: their number as
+// u16, then each with its length as u8 before it. That is what a deck's hash
+// covers after its label (docs/SPEC.md section 3).
+func EncodeDeck(cards []string) ([]byte, error) {
+	if len(cards) > math.MaxUint16 {
+		return nil, fmt.Errorf("a deck of %d cards is too long", len(cards))
+	}
+	b := binary.BigEndian.AppendUint16(nil, uint16(len(cards)))
+	for i, c := range cards {
+		if len(c) > math.MaxUint8 {
+			return nil, fmt.Errorf("the name of card %d is too long", i)
+		}
+		b = append(append(b, byte(len(c))), c...)
+	}
+	return b, nil
+}
+
+// DecodeDeck reads what EncodeDeck wrote.
+func DecodeDeck(b []byte) ([]string, error) {
+	bad := errors.New("the stored deck is malformed")
+	if len(b) < 2 {
+		return nil, bad
+	}
+	cards := make([]string, binary.BigEndian.Uint16(b))
+	b = b[2:]
+	for i := range cards {
+		if len(b) == 0 || len(b) <= int(b[0]) {
+			return nil, bad
+		}
+		cards[i], b = string(b[1:1+b[0]]), b[1+b[0]:]
+	}
+	if len(b) > 0 {
+		return nil, bad
+	}
+	return cards, nil
+}

@@ -1,0 +1,165 @@
+package postgres
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/jackc/pgx/v5/pgconn"
+	"golang.org/x/mod/sumdb/tlog"
+
+	"shuffled/internal/ledger"
+	"shuffled/internal/store"
+)
+
+// Create implements [ledger.Store].
+func (s *Store) Create(ctx context.Context, info ledger.Info, first ledger.Batch) error {
+	if err := store.CheckBatch(0, first); err != nil {
+		return err
+	}
+	args := append(insertArgs(ledger.IDOf(info.Origin), 0, first), info.Name, info.Origin)
+	made, err := s.write(ctx, sqlCreate, args)
+	if err == nil && !made {
+		err = ledger.ErrExists
+	}
+	return err
+}
+
+// Append implements [ledger.Store].
+func (s *Store) Append(ctx context.Context, id ledger.ID, old ledger.Head, b ledger.Batch) error {
+	if err := store.CheckBatch(old.Size, b); err != nil {
+		return err
+	}
+	moved, err := s.write(ctx, sqlAppend, append(insertArgs(id, old.Size, b), old.Root[:]))
+	switch {
+	case isCode(err, codeUnique):
+		return s.conflict(ctx, id, old, b, err)
+	case err == nil && !moved:
+		return ledger.ErrStale
+	}
+	return err
+}
+
+// insertArgs returns the arguments of sqlInsert.
+func insertArgs(id ledger.ID, old uint64, b ledger.Batch) []any {
+	n := len(b.Rows)
+	times, serials, shuffles := make([]int64, n), make([]int64, n), make([]int64, n)
+	types, tables := make([]int16, n), make([]string, n)
+	tags, entries, sealed := make([][]byte, n), make([][]byte, n), make([][]byte, n)
+	for i := range b.Rows {
+		r := &b.Rows[i]
+		times[i], serials[i], shuffles[i] = r.Time, int64(r.Serial), int64(r.Shuffle)
+		types[i], tables[i] = int16(r.Type), r.Table
+		entries[i], sealed[i] = r.Entry, r.Sealed
+		if r.Serial != 0 { // a commit
+			tags[i] = r.KeyTag[:]
+		}
+	}
+	levels, indexes, data := make([]int16, len(b.Tiles)), make([]int64, len(b.Tiles)), make([][]byte, len(b.Tiles))
+	for i, t := range b.Tiles {
+		levels[i], indexes[i], data[i] = int16(t.Level), int64(t.Index), t.Data
+	}
+	return []any{int64(id), int64(old), int64(b.Head.Size), b.Head.Root[:], b.Head.Checkpoint,
+		times, serials, shuffles, types, tables, tags, entries, sealed, levels, indexes, data}
+}
+
+// write runs a statement of sqlInsert, a whole transaction, and reports whether
+// its head was there. Its error is that of outcome, or nothing was sent.
+func (s *Store) write(ctx context.Context, sql string, args []any) (done bool, err error) {
+	waiting, cancel := context.WithTimeout(ctx, s.timeout)
+	defer cancel()
+	conn, err := s.appends.Acquire(waiting)
+	if err != nil {
+		return false, fmt.Errorf("waiting for a connection: %w", clean(err))
+	}
+	defer conn.Release()
+	sent, cancel := context.WithTimeout(context.WithoutCancel(ctx), s.timeout)
+	defer cancel()
+	var heads int
+	if err := conn.QueryRow(sent, sql, args...).Scan(&heads); err != nil {
+		return false, outcome(err)
+	}
+	if err := replicated(conn.Conn().PgConn()); err != nil {
+		return false, fmt.Errorf("%w: %w", ledger.ErrUnknownOutcome, err)
+	}
+	return heads == 1, nil
+}
+
+// conflict explains an append that a unique index refused: key tags that are in
+// the ledger, or, since the head was the expected one, rows that contradict it.
+func (s *Store) conflict(ctx context.Context, id ledger.ID, old ledger.Head, b ledger.Batch, refused error) error {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), s.timeout)
+	defer cancel()
+	var pg *pgconn.PgError
+	if errors.As(refused, &pg) && strings.HasPrefix(pg.ConstraintName, "entries_key_tag") {
+		tags, err := s.keyTags(ctx, id, b)
+		switch {
+		case err != nil:
+			return fmt.Errorf("looking for the idempotency keys of a refused batch: %w", err)
+		case len(tags) > 0:
+			return &ledger.DuplicateError{Tags: tags}
+		}
+		return fmt.Errorf("the batch repeats an idempotency key of its own: %w", refused)
+	}
+	head, err := s.Head(ctx, id)
+	if err == nil && (head.Size != old.Size || head.Root != old.Root) {
+		return ledger.ErrStale
+	}
+	return fmt.Errorf("the batch contradicts rows that are stored: %w", refused)
+}
+
+// keyTags returns those key tags of b that are in the ledger, in its order.
+func (s *Store) keyTags(ctx context.Context, id ledger.ID, b ledger.Batch) (found [][32]byte, err error) {
+	var tags [][]byte
+	for i := range b.Rows {
+		if b.Rows[i].Serial != 0 {
+			tags = append(tags, b.Rows[i].KeyTag[:])
+		}
+	}
+	stored := make(map[[32]byte]bool)
+	err = s.query(ctx, sqlKeyTags, []any{int64(id), tags}, func(row scanner) error {
+		var tag []byte
+		err := row.Scan(&tag)
+		stored[[32]byte(tag)] = true
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	for _, tag := range tags {
+		if stored[[32]byte(tag)] {
+			found = append(found, [32]byte(tag))
+		}
+	}
+	return found, nil
+}
+
+// Head implements [ledger.Store].
+func (s *Store) Head(ctx context.Context, id ledger.ID) (ledger.Head, error) {
+	conn, err := s.appends.Acquire(ctx)
+	if err != nil {
+		return ledger.Head{}, fmt.Errorf("waiting for a connection: %w", clean(err))
+	}
+	defer conn.Release()
+	h, err := scanHead(conn.QueryRow(ctx, sqlHead, int64(id)))
+	if err != nil {
+		return ledger.Head{}, notFound(err)
+	}
+	if err := replicated(conn.Conn().PgConn()); err != nil {
+		return ledger.Head{}, err
+	}
+	return h, nil
+}
+
+func scanHead(row scanner) (h ledger.Head, err error) {
+	var root []byte
+	if err := row.Scan(&h.Size, &root, &h.Checkpoint); err != nil {
+		return ledger.Head{}, err
+	}
+	if len(root) != tlog.HashSize {
+		return ledger.Head{}, errors.New("the stored root has not 32 bytes")
+	}
+	h.Root = tlog.Hash(root)
+	return h, nil
+}

@@ -1,0 +1,80 @@
+package postgres
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+
+	"github.com/jackc/pgx/v5/pgconn"
+
+	"shuffled/internal/store"
+)
+
+// refusal is why a server is not used. Open returns it without the driver's
+// words around it.
+type refusal struct{ err error }
+
+func (r *refusal) Error() string { return r.err.Error() }
+func (r *refusal) Unwrap() error { return r.err }
+
+// sqlServer asks what checkServer judges.
+const sqlServer = `
+SELECT current_setting('fsync'), current_setting('full_page_writes'), current_setting('synchronous_commit'),
+       pg_is_in_recovery(), current_setting('is_superuser'), obj_description(to_regclass('heads'), 'pg_class')`
+
+// checkServer returns a *refusal of a server or role that could lose or change
+// evidence, or that has another schema.
+func checkServer(ctx context.Context, conn *pgconn.PgConn, superuser bool) error {
+	r := conn.ExecParams(ctx, sqlServer, nil, nil, nil, nil).Read()
+	if r.Err != nil {
+		return r.Err
+	}
+	if len(r.Rows) != 1 || len(r.Rows[0]) != 6 {
+		return &refusal{errors.New("the server does not answer like PostgreSQL")}
+	}
+	var v [6]string
+	for i, b := range r.Rows[0] {
+		v[i] = string(b)
+	}
+	switch {
+	case v[3] != "f":
+		return &refusal{errors.New("the server is a standby: it cannot be written, and what it shows may be old")}
+	case v[0] != "on":
+		return &refusal{errors.New("fsync is off: a crash would lose what was acknowledged; set fsync = on")}
+	case v[1] != "on":
+		return &refusal{errors.New("full_page_writes is off: a crash could tear pages; set full_page_writes = on")}
+	case v[2] != "on" && v[2] != "remote_apply":
+		// Without a standby, local and remote_write are what on is. With one they
+		// acknowledge what a failover may lose.
+		return &refusal{fmt.Errorf("synchronous_commit is %s: a crash or failover could lose what was acknowledged; set it to on or remote_apply", v[2])}
+	case v[4] != "off" && !superuser:
+		return &refusal{errors.New("the role is a superuser, which nothing in the database can stop: use the writer of deploy/roles.sql")}
+	}
+	version, err := parseVersion(v[5])
+	if err == nil {
+		err = store.CheckSchema(version)
+	}
+	if err != nil {
+		return &refusal{err}
+	}
+	return nil
+}
+
+// versionPrefix starts the comment of table heads (migrations/postgres).
+const versionPrefix = "shuffled schema "
+
+// parseVersion reads the schema's number from the comment of table heads, 0 from
+// none at all.
+func parseVersion(comment string) (int, error) {
+	if comment == "" {
+		return 0, nil
+	}
+	number, ok := strings.CutPrefix(comment, versionPrefix)
+	version, err := strconv.Atoi(number)
+	if !ok || err != nil || version < 1 {
+		return 0, errors.New("the table heads is not of shuffled")
+	}
+	return version, nil
+}

@@ -1,0 +1,90 @@
+package postgres
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"strings"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
+	"github.com/jackc/pgx/v5/pgxpool"
+)
+
+func (o Options) withDefaults() Options {
+	if o.Timeout == 0 {
+		o.Timeout = 10 * time.Second
+	}
+	if o.Readers == 0 {
+		o.Readers = 8
+	}
+	return o
+}
+
+// parse reads the address. Waiting for a lock ends after half the timeout.
+func (o Options) parse(dsn string) (*pgxpool.Config, error) {
+	cfg, err := pgxpool.ParseConfig(dsn)
+	if err != nil {
+		// Its text would hold the address, and may hold the password.
+		return nil, errors.New("the database address is malformed: it should be like postgres://user@host:5432/database")
+	}
+	cc := cfg.ConnConfig
+	if cc.DefaultQueryExecMode == pgx.QueryExecModeSimpleProtocol {
+		// It would put values into the text of statements, which servers log.
+		return nil, errors.New("the database address asks for the simple protocol, which is not used")
+	}
+	if cc.ConnectTimeout == 0 {
+		cc.ConnectTimeout = o.Timeout
+	}
+	cc.RuntimeParams["application_name"] = "shuffled"
+	if !o.Pooler {
+		cc.RuntimeParams["lock_timeout"] = milliseconds(o.Timeout / 2)
+	}
+	if o.PasswordFile != "" {
+		cfg.BeforeConnect = func(_ context.Context, cc *pgx.ConnConfig) (err error) {
+			cc.Password, err = readPassword(o.PasswordFile)
+			return err
+		}
+	}
+	return cfg, nil
+}
+
+// pool is the configuration of a pool of the daemon.
+func (o Options) pool(dsn string, conns int) (*pgxpool.Config, error) {
+	cfg, err := o.parse(dsn)
+	if err != nil {
+		return nil, err
+	}
+	cfg.MaxConns, cfg.MinConns, cfg.MinIdleConns = int32(conns), 0, 0
+	cc := cfg.ConnConfig
+	if o.Pooler {
+		cc.DefaultQueryExecMode = pgx.QueryExecModeExec
+	} else {
+		cc.RuntimeParams["idle_in_transaction_session_timeout"] = milliseconds(o.Timeout)
+		// Each statement has one good plan, whatever its parameters.
+		cc.RuntimeParams["plan_cache_mode"] = "force_generic_plan"
+	}
+	cc.OnNotice = noteSyncCancel
+	others := cc.ValidateConnect // target_session_attrs of the address
+	cc.ValidateConnect = func(ctx context.Context, conn *pgconn.PgConn) error {
+		if others != nil {
+			if err := others(ctx, conn); err != nil {
+				return err
+			}
+		}
+		return checkServer(ctx, conn, o.AllowSuperuser)
+	}
+	return cfg, nil
+}
+
+func milliseconds(d time.Duration) string { return fmt.Sprintf("%dms", d.Milliseconds()) }
+
+func readPassword(path string) (string, error) {
+	b, err := os.ReadFile(path)
+	if err != nil {
+		return "", fmt.Errorf("reading the database password: %w", err)
+	}
+	return strings.TrimRight(string(b), "\r\n"), nil
+}

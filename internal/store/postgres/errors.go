@@ -1,0 +1,109 @@
+package postgres
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/jackc/pgx/v5/pgconn"
+
+	"shuffled/internal/ledger"
+)
+
+// SQLSTATE codes that are told apart (PostgreSQL documentation, appendix A).
+const (
+	codeForeignKey       = "23503"
+	codeUnique           = "23505"
+	codeOutcomeUnknown   = "40003" // statement_completion_unknown, of distributed engines
+	classConnection      = "08"
+	codeAdminShutdown    = "57P01"
+	codeCrashShutdown    = "57P02"
+	codeCannotConnectNow = "57P03"
+)
+
+// outcome turns the error of a statement that writes into one that says whether
+// it may have been written: a *pgconn.PgError of the server or an error of the
+// connection where it was not, ledger.ErrUnknownOutcome where that is not known.
+func outcome(err error) error {
+	var pg *pgconn.PgError
+	if pgconn.SafeToRetry(err) || errors.As(err, &pg) && definite(pg) {
+		return clean(err)
+	}
+	return fmt.Errorf("%w: %w", ledger.ErrUnknownOutcome, clean(err))
+}
+
+// definite reports whether the error means that the statement's transaction was
+// rolled back. An ERROR does: once a transaction's commit is in the log, the
+// server has no ERROR left to give, only a WARNING or the end of the session.
+// That includes 57014, query_canceled, from statement_timeout as from a cancel
+// request: where one comes too late, in the wait for a standby, the server sends
+// a WARNING (noteSyncCancel) and no error. FATAL and PANIC end the session
+// without saying how far the statement got. The codes are those with which
+// poolers and distributed engines pass on that they do not know.
+func definite(pg *pgconn.PgError) bool {
+	severity := pg.SeverityUnlocalized
+	if severity == "" {
+		severity = pg.Severity
+	}
+	if severity != "ERROR" || strings.HasPrefix(pg.Code, classConnection) {
+		return false
+	}
+	switch pg.Code {
+	case codeOutcomeUnknown, codeAdminShutdown, codeCrashShutdown, codeCannotConnectNow:
+		return false
+	}
+	return true
+}
+
+// isCode reports whether err is the server's, with the code.
+func isCode(err error, code string) bool {
+	var pg *pgconn.PgError
+	return errors.As(err, &pg) && pg.Code == code
+}
+
+// clean returns err without what may hold values or secrets: the details of a
+// server's error name key values, the driver's errors carry its configuration,
+// password included.
+func clean(err error) error {
+	var r *refusal
+	if errors.As(err, &r) {
+		return r.err
+	}
+	var pg *pgconn.PgError
+	if errors.As(err, &pg) {
+		return &pgconn.PgError{Severity: pg.Severity, SeverityUnlocalized: pg.SeverityUnlocalized,
+			Code: pg.Code, Message: pg.Message, ConstraintName: pg.ConstraintName}
+	}
+	for _, known := range []error{context.Canceled, context.DeadlineExceeded} {
+		if errors.Is(err, known) {
+			return known
+		}
+	}
+	return errors.New(err.Error())
+}
+
+// errUnreplicated reports a commit whose wait for a standby was cut short: it is
+// there and may yet be lost.
+var errUnreplicated = errors.New("the wait for a synchronous standby was cancelled")
+
+const syncCancelled = "shuffled: sync cancelled"
+
+// noteSyncCancel notes on the connection the warning with which PostgreSQL ends a
+// commit that was not replicated. Its text is translated on some servers, the
+// name of the function that sends it is not. The notice arrives while the reply
+// is read, in the goroutine that holds the connection.
+func noteSyncCancel(conn *pgconn.PgConn, n *pgconn.Notice) {
+	if n.Routine == "SyncRepWaitForLSN" || strings.Contains(n.Message, "wait for synchronous replication") {
+		conn.CustomData()[syncCancelled] = true
+	}
+}
+
+// replicated forgets and reports what noteSyncCancel noted.
+func replicated(conn *pgconn.PgConn) error {
+	if _, noted := conn.CustomData()[syncCancelled]; noted {
+		delete(conn.CustomData(), syncCancelled)
+		return errUnreplicated
+	}
+	return nil
+}

@@ -1,0 +1,111 @@
+package postgres
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+
+	"shuffled/internal/ledger"
+	"shuffled/internal/store"
+)
+
+// exec runs one statement and returns the number of rows it changed.
+func (s *Store) exec(ctx context.Context, sql string, args ...any) (int64, error) {
+	conn, err := s.reads.Acquire(ctx)
+	if err != nil {
+		return 0, fmt.Errorf("waiting for a connection: %w", clean(err))
+	}
+	defer conn.Release()
+	tag, err := conn.Exec(ctx, sql, args...)
+	if err != nil {
+		return 0, clean(err)
+	}
+	return tag.RowsAffected(), replicated(conn.Conn().PgConn())
+}
+
+// PutDeck implements [ledger.Finder]. It returns ErrNotFound for an unknown
+// ledger. A deck that is there already needs no barrier: the commit that names
+// it comes later in the same log.
+func (s *Store) PutDeck(ctx context.Context, id ledger.ID, hash [32]byte, cards []string) error {
+	list, err := store.EncodeDeck(cards)
+	if err != nil {
+		return err
+	}
+	n, err := s.exec(ctx, sqlPutDeck, int64(id), hash[:], list)
+	switch {
+	case isCode(err, codeForeignKey):
+		return ledger.ErrNotFound
+	case err != nil:
+		return fmt.Errorf("keeping a deck: %w", err)
+	case n == 1:
+		return nil
+	}
+	stored, err := s.deck(ctx, id, hash)
+	if err == nil && !bytes.Equal(stored, list) {
+		err = errors.New("another deck is stored under the same hash")
+	}
+	return err
+}
+
+// Deck implements [ledger.Finder].
+func (s *Store) Deck(ctx context.Context, id ledger.ID, hash [32]byte) ([]string, error) {
+	list, err := s.deck(ctx, id, hash)
+	if err != nil {
+		return nil, err
+	}
+	return store.DecodeDeck(list)
+}
+
+func (s *Store) deck(ctx context.Context, id ledger.ID, hash [32]byte) (list []byte, err error) {
+	err = s.one(ctx, sqlDeck, []any{int64(id), hash[:]}, func(row scanner) error { return row.Scan(&list) })
+	return list, err
+}
+
+// PutToken implements [ledger.TokenStore]. It returns ErrNotFound for an unknown
+// ledger.
+func (s *Store) PutToken(ctx context.Context, id ledger.ID, t ledger.Token) error {
+	_, err := s.exec(ctx, sqlPutToken, int64(id), t.ID, int16(t.Role), t.Hash[:], t.Created, t.Expires, t.Revoked)
+	switch {
+	case isCode(err, codeUnique):
+		return ledger.ErrExists
+	case isCode(err, codeForeignKey):
+		return ledger.ErrNotFound
+	}
+	return err
+}
+
+// Token implements [ledger.TokenStore].
+func (s *Store) Token(ctx context.Context, id ledger.ID, token string) (t ledger.Token, err error) {
+	err = s.one(ctx, sqlToken, []any{int64(id), token}, func(row scanner) (err error) {
+		t, err = scanToken(row)
+		return err
+	})
+	return t, err
+}
+
+// Tokens implements [ledger.TokenStore].
+func (s *Store) Tokens(ctx context.Context, id ledger.ID) (list []ledger.Token, err error) {
+	err = s.query(ctx, sqlTokens, []any{int64(id)}, func(row scanner) error {
+		t, err := scanToken(row)
+		list = append(list, t)
+		return err
+	})
+	return list, err
+}
+
+func scanToken(row scanner) (t ledger.Token, err error) {
+	var hash []byte
+	err = row.Scan(&t.ID, (*uint8)(&t.Role), &hash, &t.Created, &t.Expires, &t.Revoked)
+	copy(t.Hash[:], hash)
+	return t, err
+}
+
+// RevokeToken implements [ledger.TokenStore].
+func (s *Store) RevokeToken(ctx context.Context, id ledger.ID, token string, at int64) error {
+	n, err := s.exec(ctx, sqlRevokeToken, int64(id), token, at)
+	if err == nil && n == 0 {
+		err = ledger.ErrNotFound
+	}
+	return err
+}

@@ -1,0 +1,92 @@
+package postgres
+
+// All statements of this package. Parameters are typed where PostgreSQL could
+// not tell, and are sent in binary.
+
+// sqlInsert follows a CTE named head that returns the ledger, or no row and then
+// inserts nothing. Every INSERT must select from head: a data-modifying CTE runs
+// whether or not anything reads it.
+//
+//	$1 ledger, $2 old size, $3 size, $4 root, $5 checkpoint,
+//	$6 … $13 the entries' columns, $14 … $16 the tiles' columns
+const sqlInsert = `
+), new_entries AS (
+    INSERT INTO entries (ledger, idx, time, serial, shuffle, type, tbl, key_tag, entry, sealed)
+    SELECT head.ledger, $2::bigint + e.nth - 1, e.time, nullif(e.serial, 0), nullif(e.shuffle, 0), e.type,
+           nullif(e.tbl, ''), e.key_tag, e.entry, e.sealed
+    FROM head, unnest($6::bigint[], $7::bigint[], $8::bigint[], $9::smallint[], $10::text[], $11::bytea[], $12::bytea[], $13::bytea[])
+         WITH ORDINALITY AS e (time, serial, shuffle, type, tbl, key_tag, entry, sealed, nth)
+), new_tiles AS (
+    INSERT INTO tiles (ledger, level, idx, data)
+    SELECT head.ledger, t.level, t.idx, t.data
+    FROM head, unnest($14::smallint[], $15::bigint[], $16::bytea[]) AS t (level, idx, data)
+), new_checkpoint AS (
+    INSERT INTO checkpoints (ledger, size, root, checkpoint)
+    SELECT head.ledger, $3, $4, $5 FROM head
+)
+SELECT count(*) FROM head`
+
+// sqlAppend moves the head of $1 from size $2 and root $17.
+const sqlAppend = `
+WITH head AS (
+    UPDATE heads SET size = $3, root = $4, checkpoint = $5
+    WHERE ledger = $1 AND size = $2 AND root = $17
+    RETURNING ledger` + sqlInsert
+
+// sqlCreate makes ledger $1 named $17 with origin $18.
+const sqlCreate = `
+WITH made AS (
+    INSERT INTO ledgers (ledger, name, origin) VALUES ($1, $17, $18)
+    ON CONFLICT DO NOTHING
+    RETURNING ledger
+), head AS (
+    INSERT INTO heads (ledger, size, root, checkpoint)
+    SELECT ledger, $3, $4, $5 FROM made
+    RETURNING ledger` + sqlInsert
+
+const sqlLedgers = `SELECT name, origin FROM ledgers ORDER BY name`
+
+// sqlHead takes the lock of an append (see the package comment).
+const sqlHead = `SELECT size, root, checkpoint FROM heads WHERE ledger = $1 FOR NO KEY UPDATE`
+
+const sqlSize = `SELECT size FROM heads WHERE ledger = $1`
+
+const columns = `e.idx, e.time, e.type, coalesce(e.serial, 0), coalesce(e.shuffle, 0), coalesce(e.tbl, ''), e.key_tag, e.entry, e.sealed`
+
+const sqlRows = `SELECT ` + columns + ` FROM entries e WHERE e.ledger = $1 AND e.idx >= $2 AND e.idx < $3 ORDER BY e.idx`
+
+// The barrier is FOR KEY SHARE OF h. In a subquery that nothing reads it would
+// not be taken.
+const (
+	sqlByKeyTag = `SELECT ` + columns + ` FROM heads h JOIN entries e ON e.ledger = h.ledger
+WHERE h.ledger = $1 AND e.key_tag = $2 FOR KEY SHARE OF h`
+
+	sqlKeyTags = `SELECT e.key_tag FROM heads h JOIN entries e ON e.ledger = h.ledger
+WHERE h.ledger = $1 AND e.key_tag = ANY ($2::bytea[]) FOR KEY SHARE OF h`
+
+	sqlCommit = `SELECT ` + columns + ` FROM heads h JOIN entries e ON e.ledger = h.ledger
+WHERE h.ledger = $1 AND e.idx = $2 AND e.type = 2 FOR KEY SHARE OF h`
+
+	sqlOfShuffle = `SELECT ` + columns + ` FROM entries e WHERE e.ledger = $1 AND e.shuffle = $2 ORDER BY e.idx`
+)
+
+const (
+	sqlCheckpointAfter = `SELECT size, root, checkpoint FROM checkpoints WHERE ledger = $1 AND size > $2 ORDER BY size LIMIT 1`
+
+	sqlTile = `SELECT data FROM tiles WHERE ledger = $1 AND level = $2 AND idx = $3`
+
+	sqlPutDeck = `INSERT INTO decks (ledger, hash, cards) VALUES ($1, $2, $3) ON CONFLICT (ledger, hash) DO NOTHING`
+	sqlDeck    = `SELECT cards FROM decks WHERE ledger = $1 AND hash = $2`
+)
+
+const (
+	sqlPutToken = `INSERT INTO tokens (ledger, id, role, hash, created, expires, revoked)
+VALUES ($1, $2, $3, $4, $5, nullif($6::bigint, 0), nullif($7::bigint, 0))`
+
+	tokenColumns = `id, role, hash, created, coalesce(expires, 0), coalesce(revoked, 0)`
+
+	sqlToken  = `SELECT ` + tokenColumns + ` FROM tokens WHERE ledger = $1 AND id = $2`
+	sqlTokens = `SELECT ` + tokenColumns + ` FROM tokens WHERE ledger = $1 ORDER BY created, id`
+
+	sqlRevokeToken = `UPDATE tokens SET revoked = $3 WHERE ledger = $1 AND id = $2 AND revoked IS NULL`
+)

@@ -1,0 +1,120 @@
+// Package postgres keeps ledgers in PostgreSQL, the system of record. It needs
+// nothing of the server that distributed engines of its family lack: no session
+// locks, no sequences, no LISTEN, no transaction longer than one round trip.
+//
+// # An append
+//
+// An append is one statement (sql.go): an UPDATE of the head, from the old size
+// and root to the new, whose result feeds the INSERTs. Where the head is another
+// one it returns no row, and every INSERT has nothing to insert. The statement is
+// its own transaction and commits before the server says that it is ready again,
+// which is what pgx waits for. It runs under a time limit of its own, not under
+// the caller's context: a caller who leaves does not make an outcome unknown.
+//
+// # The barrier
+//
+// With synchronous replication a commit becomes visible when its standby has it,
+// but also when the wait for the standby is cut short: by a cancel request, which
+// pgx sends when it gives up on a connection, by an operator, or by a crash and
+// restart of the server. So a row that can be read may still be lost in a
+// failover. Before such a row is acknowledged it is therefore read with a lock on
+// the head. A locking read gets a transaction id, and the commit of any
+// transaction that has one waits for the standby; since the write-ahead log is one
+// sequence, everything read before it is replicated then, too. A plain read does
+// not wait.
+//
+// Head takes the lock that an append takes, FOR NO KEY UPDATE, and so waits for
+// appends that are under way: what it returns is not overtaken by a commit that
+// was sent before. The finders take FOR KEY SHARE, which conflicts with no append:
+// they only need what they found to stay. When they find nothing there is nothing
+// to acknowledge, no row is locked and nobody waits.
+package postgres
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/jackc/pgx/v5/pgxpool"
+
+	"shuffled/internal/ledger"
+)
+
+// Options are the settings of a store. The zero value is good for production.
+type Options struct {
+	// PasswordFile is a file with the password, read again for every connection;
+	// a line end after it is ignored. Empty: the password is in the address or in
+	// the places where libpq looks for it.
+	PasswordFile string
+	// Readers is the largest number of connections for reading, 8 if it is 0.
+	// Appends and heads have four of their own, which readers cannot take.
+	Readers int
+	// Timeout bounds an append from when it is sent, 10 s if it is 0. The server
+	// gives up on a statement after three quarters of it and on a lock after half,
+	// so that the outcome is known wherever the server can still tell.
+	Timeout time.Duration
+	// AllowSuperuser accepts a role that no trigger and no grant can stop.
+	AllowSuperuser bool
+	// Pooler says that the address is of a transaction pooler such as PgBouncer:
+	// statements are not prepared and no session settings are sent, which then
+	// belong to the role (deploy/roles.sql).
+	Pooler bool
+}
+
+// appenders is the number of connections for appends and heads. A ledger uses
+// one at a time, for a millisecond.
+const appenders = 4
+
+// Store is a ledger.Store and ledger.TokenStore in one PostgreSQL database. All
+// methods are safe for concurrent use.
+type Store struct {
+	appends *pgxpool.Pool // Append, Create, Head
+	reads   *pgxpool.Pool // all other
+	timeout time.Duration
+}
+
+var (
+	_ ledger.Store      = (*Store)(nil)
+	_ ledger.TokenStore = (*Store)(nil)
+)
+
+// Open connects to the database at dsn, a postgres:// address or libpq's
+// "key=value" form, and checks it: durability switched on, no standby, no
+// superuser, the schema of this program. The same is checked for every later
+// connection, since servers are restarted and roles change.
+func Open(ctx context.Context, dsn string, o Options) (*Store, error) {
+	o = o.withDefaults()
+	appends, err := o.pool(dsn, appenders)
+	if err != nil {
+		return nil, err
+	}
+	if !o.Pooler {
+		appends.ConnConfig.RuntimeParams["statement_timeout"] = milliseconds(o.Timeout * 3 / 4)
+	}
+	reads, err := o.pool(dsn, o.Readers)
+	if err != nil {
+		return nil, err
+	}
+	s := &Store{timeout: o.Timeout}
+	if s.appends, err = pgxpool.NewWithConfig(ctx, appends); err != nil {
+		return nil, fmt.Errorf("opening the database: %w", clean(err))
+	}
+	if s.reads, err = pgxpool.NewWithConfig(ctx, reads); err != nil {
+		s.appends.Close()
+		return nil, fmt.Errorf("opening the database: %w", clean(err))
+	}
+	ctx, cancel := context.WithTimeout(ctx, o.Timeout)
+	defer cancel()
+	if err := s.appends.Ping(ctx); err != nil {
+		s.Close()
+		return nil, fmt.Errorf("opening the database: %w", clean(err))
+	}
+	return s, nil
+}
+
+// Close closes all connections. It waits for what is under way.
+func (s *Store) Close() error {
+	s.appends.Close()
+	s.reads.Close()
+	return nil
+}

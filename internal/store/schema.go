@@ -1,0 +1,134 @@
+package store
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/golang-migrate/migrate/v4"
+	"github.com/golang-migrate/migrate/v4/database"
+	"github.com/golang-migrate/migrate/v4/source/iofs"
+
+	"shuffled/migrations"
+)
+
+// ErrNotEmpty reports an attempt to migrate evidence away.
+var ErrNotEmpty = errors.New("the database holds entries: it is not migrated down")
+
+// A Schema is the schema of one database. Whoever makes one holds a lock on the
+// database that keeps other migrations out, and closes Driver.
+//
+// golang-migrate notes a version before it runs a file and marks it as whole
+// after it, each in a transaction of its own: a crash in between leaves a version
+// that may or may not be there. The number that the migration itself left tells,
+// and an interrupted migration is repaired from it.
+type Schema struct {
+	Store   string              // the directory: "postgres" or "sqlite"
+	Driver  database.Driver     // over a connection of its own
+	Version func() (int, error) // the number that the last migration left, 0 for none
+	Entries func() (bool, error)
+}
+
+// Up brings the schema to Latest. A failed migration changes nothing.
+func (s Schema) Up() error {
+	return s.run(func(m *migrate.Migrate) error {
+		if err := m.Up(); err != nil && !errors.Is(err, migrate.ErrNoChange) {
+			return fmt.Errorf("migrating up: %w", plain(err))
+		}
+		return nil
+	})
+}
+
+// Down undoes the newest migration. It returns ErrNotEmpty while there are
+// entries; the migration itself would refuse as well.
+func (s Schema) Down() error {
+	return s.run(func(m *migrate.Migrate) error {
+		at, err := s.Version()
+		if err != nil {
+			return err
+		}
+		if at == 0 {
+			return errors.New("migrating down: there is no schema")
+		}
+		if some, err := s.Entries(); err != nil {
+			return err
+		} else if some {
+			return ErrNotEmpty
+		}
+		if err := m.Steps(-1); err != nil {
+			return fmt.Errorf("migrating down: %w", plain(err))
+		}
+		return nil
+	})
+}
+
+// run calls do with golang-migrate's notes in order, and puts them in order
+// again if do fails.
+func (s Schema) run(do func(*migrate.Migrate) error) error {
+	source, err := iofs.New(migrations.Files, s.Store)
+	if err != nil {
+		return fmt.Errorf("reading the migrations: %w", err)
+	}
+	defer source.Close()
+	m, err := migrate.NewWithInstance("iofs", source, s.Store, s.Driver)
+	if err != nil {
+		return fmt.Errorf("preparing to migrate: %w", plain(err))
+	}
+	if err := s.repair(m); err != nil {
+		return err
+	}
+	if err := do(m); err != nil {
+		return errors.Join(err, s.repair(m))
+	}
+	return nil
+}
+
+// repair makes golang-migrate's version that of the database.
+func (s Schema) repair(m *migrate.Migrate) error {
+	at, err := s.Version()
+	if err != nil {
+		return err
+	}
+	noted, dirty, err := m.Version()
+	if errors.Is(err, migrate.ErrNilVersion) {
+		noted, err = 0, nil
+	}
+	if err != nil {
+		return fmt.Errorf("reading the noted schema version: %w", plain(err))
+	}
+	if noted == uint(at) && !dirty {
+		return nil
+	}
+	force := at
+	if at == 0 {
+		force = database.NilVersion
+	}
+	if err := m.Force(force); err != nil {
+		return fmt.Errorf("repairing the noted schema version: %w", plain(err))
+	}
+	return nil
+}
+
+// CheckSchema returns an error unless version is that of this program.
+func CheckSchema(version int) error {
+	switch {
+	case version == migrations.Latest:
+		return nil
+	case version > migrations.Latest:
+		return fmt.Errorf("the database has schema %d and this program knows %d: the program is too old", version, migrations.Latest)
+	}
+	return fmt.Errorf("the database has schema %d and this program needs %d: run \"shuffled migrate up\"", version, migrations.Latest)
+}
+
+// plain takes off the text of the migration that golang-migrate puts into its
+// errors.
+func plain(err error) error {
+	var value database.Error
+	if errors.As(err, &value) && value.OrigErr != nil {
+		return value.OrigErr
+	}
+	var pointer *database.Error
+	if errors.As(err, &pointer) && pointer.OrigErr != nil {
+		return pointer.OrigErr
+	}
+	return err
+}

@@ -1,0 +1,215 @@
+package storetest
+
+import (
+	"bytes"
+	"errors"
+	"math"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"shuffled/internal/ledger"
+	"shuffled/internal/shuffle"
+)
+
+func testFinders(t *testing.T, b Backend) {
+	c := newChain(t, b.Store, "main")
+	other := newChain(t, b.Store, "other")
+	first, second := c.head.Size, c.head.Size+2
+	c.mustAppend(c.batch(
+		commitRow(t, "table-1", 1, tag(1), 129), eventRow(t), commitRow(t, "table-1", 2, tag(2), 129)))
+	c.mustAppend(c.batch(dealRow(t, second), mixRow(t, first), dealRow(t, first)))
+	c.mustAppend(c.batch(closeRow(t, second), dealRow(t, first)))
+	all := c.rows(0, c.head.Size)
+
+	for n, want := range map[int]uint64{1: first, 2: second} {
+		r, err := b.Store.ByKeyTag(t.Context(), c.id, tag(n))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if diff := cmp.Diff(all[want], r); diff != "" {
+			t.Errorf("by key tag %d:\n%s", n, diff)
+		}
+	}
+	for _, miss := range []struct {
+		id  ledger.ID
+		key [32]byte
+	}{{c.id, tag(3)}, {c.id, [32]byte{}}, {other.id, tag(1)}, {ledger.IDOf("example.org/unknown"), tag(1)}} {
+		if r, err := b.Store.ByKeyTag(t.Context(), miss.id, miss.key); !errors.Is(err, ledger.ErrNotFound) {
+			t.Errorf("by a key tag that is not there: entry %d, %v", r.Index, err)
+		}
+	}
+
+	for id, want := range map[uint64][]ledger.Row{
+		first:          {all[first], all[5], all[6], all[8]},
+		second:         {all[second], all[4], all[7]},
+		0:              nil, // not a commit
+		first + 1:      nil,
+		4:              nil,
+		c.head.Size:    nil,
+		math.MaxUint64: nil,
+	} {
+		got, err := b.Store.ByShuffle(t.Context(), c.id, id)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Errorf("shuffle %d:\n%s", id, diff)
+		}
+	}
+	if got, err := b.Store.ByShuffle(t.Context(), other.id, first); err != nil || len(got) != 0 {
+		t.Errorf("shuffle of another ledger: %d rows, %v", len(got), err)
+	}
+}
+
+func testCheckpoints(t *testing.T, b Backend) {
+	c := newChain(t, b.Store, "main")
+	newChain(t, b.Store, "other")
+	heads := []ledger.Head{c.head}
+	for _, n := range []int{3, 1, 5} {
+		var rows []ledger.Row
+		for range n {
+			rows = append(rows, eventRow(t))
+		}
+		c.mustAppend(c.batch(rows...))
+		heads = append(heads, c.head)
+	}
+	for index := range c.head.Size {
+		want := heads[0]
+		for i := 0; want.Size <= index; i++ {
+			want = heads[i]
+		}
+		got, err := b.Store.CheckpointAfter(t.Context(), c.id, index)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Errorf("checkpoint after %d:\n%s", index, diff)
+		}
+	}
+	for _, index := range []uint64{c.head.Size, math.MaxUint64} {
+		if h, err := b.Store.CheckpointAfter(t.Context(), c.id, index); !errors.Is(err, ledger.ErrNotFound) {
+			t.Errorf("checkpoint after %d: size %d, %v", index, h.Size, err)
+		}
+	}
+}
+
+func testTiles(t *testing.T, b Backend) {
+	c := newChain(t, b.Store, "main")
+	other := newChain(t, b.Store, "other")
+	batch := c.batch(eventRow(t))
+	for level := range 3 {
+		for index := range uint64(2) {
+			data := bytes.Repeat([]byte{byte(level), byte(index)}, 4096)
+			batch.Tiles = append(batch.Tiles, ledger.Tile{Level: level, Index: index, Data: data})
+		}
+	}
+	c.mustAppend(batch)
+	for _, want := range batch.Tiles {
+		got, err := b.Store.Tile(t.Context(), c.id, want.Level, want.Index)
+		if err != nil || !bytes.Equal(got, want.Data) {
+			t.Errorf("tile %d/%d: %d bytes, %v", want.Level, want.Index, len(got), err)
+		}
+	}
+	for _, miss := range []struct {
+		id    ledger.ID
+		level int
+		index uint64
+	}{{other.id, 0, 0}, {c.id, 3, 0}, {c.id, 0, 2}, {c.id, -1, 0}, {c.id, 1 << 20, 0}, {c.id, 0, math.MaxUint64}} {
+		if data, err := b.Store.Tile(t.Context(), miss.id, miss.level, miss.index); !errors.Is(err, ledger.ErrNotFound) {
+			t.Errorf("tile %d/%d: %d bytes, %v", miss.level, miss.index, len(data), err)
+		}
+	}
+	// A tile again, under the right head: nothing of the batch is written.
+	before := b.Counts(t)
+	again := c.batch(eventRow(t))
+	again.Tiles = batch.Tiles[:1]
+	if err := b.Store.Append(t.Context(), c.id, c.head, again); err == nil ||
+		errors.Is(err, ledger.ErrStale) || errors.Is(err, ledger.ErrUnknownOutcome) {
+		t.Errorf("a tile again: %v", err)
+	}
+	if diff := cmp.Diff(before, b.Counts(t)); diff != "" {
+		t.Errorf("a refused batch wrote:\n%s", diff)
+	}
+}
+
+func testDecks(t *testing.T, b Backend) {
+	c := newChain(t, b.Store, "main")
+	other := newChain(t, b.Store, "other")
+	for _, name := range shuffle.Names() {
+		d, _ := shuffle.Named(name)
+		for range 2 {
+			if err := b.Store.PutDeck(t.Context(), c.id, d.Hash(), d.Cards()); err != nil {
+				t.Fatalf("keeping %s: %v", name, err)
+			}
+		}
+		cards, err := b.Store.Deck(t.Context(), c.id, d.Hash())
+		if err != nil || !cmp.Equal(cards, d.Cards()) {
+			t.Errorf("%s: %v, %v", name, cards, err)
+		}
+		if _, err := b.Store.Deck(t.Context(), other.id, d.Hash()); !errors.Is(err, ledger.ErrNotFound) {
+			t.Errorf("%s in another ledger: %v", name, err)
+		}
+	}
+	d, _ := shuffle.Named("standard-52")
+	swapped := d.Cards()
+	swapped[0], swapped[1] = swapped[1], swapped[0]
+	if err := b.Store.PutDeck(t.Context(), c.id, d.Hash(), swapped); err == nil {
+		t.Error("another list was accepted under the hash of a deck")
+	}
+	if cards, err := b.Store.Deck(t.Context(), c.id, d.Hash()); err != nil || !cmp.Equal(cards, d.Cards()) {
+		t.Errorf("the deck after that: %v, %v", cards, err)
+	}
+	if err := b.Store.PutDeck(t.Context(), ledger.IDOf("example.org/unknown"), d.Hash(), d.Cards()); !errors.Is(err, ledger.ErrNotFound) {
+		t.Errorf("a deck of an unknown ledger: %v", err)
+	}
+}
+
+func testTokens(t *testing.T, b Backend) {
+	c := newChain(t, b.Store, "main")
+	other := newChain(t, b.Store, "other")
+	ctx := t.Context()
+	tokens := []ledger.Token{
+		{ID: "zz", Role: ledger.RoleDealer, Hash: tag(1), Created: 10},
+		{ID: "aa", Role: ledger.RoleAuditor, Hash: tag(2), Created: 20, Expires: 99},
+		{ID: "mm", Role: ledger.RoleAdmin, Hash: tag(3), Created: 20},
+	}
+	for _, token := range tokens {
+		if err := b.Store.PutToken(ctx, c.id, token); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := b.Store.PutToken(ctx, c.id, tokens[1]); !errors.Is(err, ledger.ErrExists) {
+		t.Errorf("the same id again: %v", err)
+	}
+	if err := b.Store.PutToken(ctx, other.id, tokens[1]); err != nil {
+		t.Errorf("the same id in another ledger: %v", err)
+	}
+	if err := b.Store.PutToken(ctx, ledger.IDOf("example.org/unknown"), tokens[1]); !errors.Is(err, ledger.ErrNotFound) {
+		t.Errorf("a token of an unknown ledger: %v", err)
+	}
+	for _, want := range tokens {
+		if got, err := b.Store.Token(ctx, c.id, want.ID); err != nil || got != want {
+			t.Errorf("token %s: %+v, %v", want.ID, got, err)
+		}
+	}
+	for range 2 { // the second time there is none in force
+		err := b.Store.RevokeToken(ctx, c.id, "zz", 50)
+		if tokens[0].Revoked == 0 && err != nil || tokens[0].Revoked != 0 && !errors.Is(err, ledger.ErrNotFound) {
+			t.Errorf("revoking: %v", err)
+		}
+		tokens[0].Revoked = 50
+	}
+	if list, err := b.Store.Tokens(ctx, c.id); err != nil || !cmp.Equal(list, tokens) {
+		t.Errorf("tokens %+v, %v", list, err)
+	}
+	if err := b.Store.RevokeToken(ctx, c.id, "none", 50); !errors.Is(err, ledger.ErrNotFound) {
+		t.Errorf("revoking a token that is not there: %v", err)
+	}
+	if _, err := b.Store.Token(ctx, c.id, "none"); !errors.Is(err, ledger.ErrNotFound) {
+		t.Errorf("a token that is not there: %v", err)
+	}
+	if got, err := b.Store.Token(ctx, other.id, "aa"); err != nil || got.Revoked != 0 {
+		t.Errorf("the token of another ledger: %+v, %v", got, err)
+	}
+}

@@ -1,0 +1,149 @@
+package storetest
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"shuffled/internal/ledger"
+)
+
+// testRace has many writers append to every head that there is, in two daemons:
+// one of them wins each head, and the rows stay contiguous.
+func testRace(t *testing.T, b Backend) {
+	const writers, heads = 8, 30
+	c := newChain(t, b.Store, "main")
+	again := b.Open(t)
+	defer again.Close()
+	type win struct {
+		old  ledger.Head
+		rows []ledger.Row
+	}
+	var mu sync.Mutex // guards wins
+	wins := make(map[uint64]win)
+	won := func(old ledger.Head, batch ledger.Batch) error {
+		mu.Lock()
+		defer mu.Unlock()
+		if _, twice := wins[old.Size]; twice {
+			return fmt.Errorf("two appends won the head of size %d", old.Size)
+		}
+		wins[old.Size] = win{old, batch.Rows}
+		return nil
+	}
+	write := func(w int, s Store) error {
+		for n := 0; ; n++ {
+			head, err := s.Head(t.Context(), c.id)
+			if err != nil || head.Size > heads {
+				return err
+			}
+			d := chain{t: t, id: c.id, head: head}
+			table := fmt.Sprintf("table-%d-%d", w, n)
+			batch := d.batch(commitRow(t, table, 1, tag(1000*w+n), 129), eventRow(t))
+			switch err := s.Append(t.Context(), c.id, head, batch); {
+			case err == nil:
+				if err := won(head, batch); err != nil {
+					return err
+				}
+			case !errors.Is(err, ledger.ErrStale):
+				return err
+			}
+		}
+	}
+	errs := make(chan error, writers)
+	for w := range writers {
+		s := b.Store
+		if w%2 == 1 {
+			s = again
+		}
+		go func() { errs <- write(w, s) }()
+	}
+	for range writers {
+		if err := <-errs; err != nil {
+			t.Error(err)
+		}
+	}
+	head, err := b.Store.Head(t.Context(), c.id)
+	if err != nil {
+		t.Fatal(err)
+	}
+	stored := c.rows(0, head.Size)
+	if uint64(len(stored)) != head.Size {
+		t.Fatalf("%d rows under a head of size %d", len(stored), head.Size)
+	}
+	if want := 1 + 2*len(wins); len(stored) != want {
+		t.Errorf("%d rows, %d by the winners", len(stored), want)
+	}
+	for size, w := range wins {
+		if diff := cmp.Diff(w.rows, stored[size:size+2]); diff != "" {
+			t.Fatalf("the rows at %d are not those of the winner:\n%s", size, diff)
+		}
+	}
+	c.head = head
+	c.mustAppend(c.batch(eventRow(t)))
+}
+
+// testFindersBesideAppends finds rows while the head moves: a lock that is taken
+// beside an append must not lose them.
+func testFindersBesideAppends(t *testing.T, b Backend) {
+	c := newChain(t, b.Store, "main")
+	id := c.head.Size
+	c.mustAppend(c.batch(commitRow(t, "table-1", 1, tag(1), 129), dealRow(t, id)))
+	ctx, stop := context.WithCancel(t.Context())
+	defer stop()
+	var find sync.WaitGroup
+	for range 4 {
+		find.Go(func() {
+			for ctx.Err() == nil {
+				if r, err := b.Store.ByKeyTag(t.Context(), c.id, tag(1)); err != nil || r.Index != id {
+					t.Errorf("by key tag: entry %d, %v", r.Index, err)
+					return
+				}
+				if rows, err := b.Store.ByShuffle(t.Context(), c.id, id); err != nil || len(rows) != 2 {
+					t.Errorf("by shuffle: %d rows, %v", len(rows), err)
+					return
+				}
+			}
+		})
+	}
+	for n := range 100 {
+		c.mustAppend(c.batch(commitRow(t, "table-1", uint64(n+2), tag(n+2), 129)))
+	}
+	stop()
+	find.Wait()
+}
+
+// testCancel cancels the callers of appends at no particular moment. What was
+// sent goes on: the outcome is known, and is the one that the error says.
+func testCancel(t *testing.T, b Backend) {
+	c := newChain(t, b.Store, "main")
+	written, refused := 0, 0
+	for n := range 200 {
+		batch := c.batch(commitRow(t, "table-1", uint64(written+1), tag(n), 129))
+		ctx, cancel := context.WithCancel(t.Context())
+		var cancelled sync.WaitGroup
+		if n%10 == 0 {
+			cancel()
+		} else {
+			cancelled.Go(cancel)
+		}
+		switch err := b.Store.Append(ctx, c.id, c.head, batch); {
+		case err == nil:
+			c.head = batch.Head
+			written++
+		case errors.Is(err, context.Canceled):
+			refused++
+		default:
+			t.Fatalf("append %d: %v", n, err)
+		}
+		cancelled.Wait()
+		c.check()
+	}
+	if refused < 20 {
+		t.Errorf("%d appends by callers who had left were refused, of 20", refused)
+	}
+	t.Logf("%d appends were written, %d not sent", written, refused)
+}
