@@ -68,19 +68,19 @@ var table = map[string]row{
 		why:  "measures the generator and the shuffle that the daemon uses",
 		ours: []string{"internal/shuffle", "internal/entropy"},
 	},
-	"migrations": {why: "SQL and its order; the stores bring the databases"},
+	"migrations": {why: "embeds SQL", stdOnly: true},
 	"configs":    {why: "embeds the example, if anything", stdOnly: true},
 	"internal/store": {
-		why:  "what the stores share",
-		ours: []string{"internal/ledger"},
+		why:  "what the stores share, migrating included",
+		ours: []string{"internal/ledger", "migrations"},
 	},
 	"internal/store/postgres": {
 		why:  "keeps what the ledger hands over, and does not read it",
-		ours: []string{"internal/ledger", "internal/store", "migrations"},
+		ours: []string{"internal/ledger", "internal/store"},
 	},
 	"internal/store/sqlite": {
 		why:  "keeps what the ledger hands over, and does not read it",
-		ours: []string{"internal/ledger", "internal/store", "migrations"},
+		ours: []string{"internal/ledger", "internal/store"},
 	},
 	"internal/httpapi": {
 		why:  "requests in, answers out; neither stores nor keys",
@@ -183,7 +183,7 @@ var monopolies = []monopoly{
 		"internal/store/sqlite": "SQLite is behind the store",
 	}},
 	{"github.com/golang-migrate/migrate/v4", map[string]string{
-		"migrations":              "runs them",
+		"internal/store":          "runs them",
 		"internal/store/postgres": "its driver",
 		"internal/store/sqlite":   "its driver",
 	}},
