@@ -116,14 +116,30 @@ func (r *reader) end(what string) error {
 	return r.err
 }
 
-// writer puts fields into an encoding. Values out of range are refused by the
-// parse that follows every encoding (encode), so it has no errors of its own.
-type writer struct{ b []byte }
+// writer puts fields into an encoding. Most values out of range are refused by
+// the parse that follows every encoding (Entry.Encode). What that parse cannot
+// see is a length or number whose high bits its field drops: those set wide.
+type writer struct {
+	b    []byte
+	wide bool // a length or number did not fit its field
+}
 
 func (w *writer) u8(v uint8)   { w.b = append(w.b, v) }
 func (w *writer) u16(v uint16) { w.b = append(w.b, byte(v>>8), byte(v)) }
 func (w *writer) u32(v uint32) { w.u16(uint16(v >> 16)); w.u16(uint16(v)) }
 func (w *writer) u64(v uint64) { w.u32(uint32(v >> 32)); w.u32(uint32(v)) }
+
+// n8 writes a length that must fit a byte.
+func (w *writer) n8(n int) {
+	w.wide = w.wide || n>>8 != 0
+	w.u8(uint8(n))
+}
+
+// n16 writes a length or number that must fit two bytes.
+func (w *writer) n16(n int) {
+	w.wide = w.wide || n>>16 != 0
+	w.u16(uint16(n))
+}
 
 func (w *writer) flag(v bool) {
 	if v {
@@ -134,5 +150,5 @@ func (w *writer) flag(v bool) {
 }
 
 func (w *writer) raw(b []byte)  { w.b = append(w.b, b...) }
-func (w *writer) str(s string)  { w.u8(uint8(len(s))); w.b = append(w.b, s...) }
-func (w *writer) blob(b []byte) { w.u16(uint16(len(b))); w.raw(b) }
+func (w *writer) str(s string)  { w.n8(len(s)); w.b = append(w.b, s...) }
+func (w *writer) blob(b []byte) { w.n16(len(b)); w.raw(b) }

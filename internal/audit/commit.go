@@ -19,7 +19,10 @@ type Commit struct {
 func (*Commit) Type() Type { return TypeCommit }
 
 func (c *Commit) encode(w *writer) {
-	w.blob(c.Context.Encode())
+	var context writer
+	c.Context.encode(&context)
+	w.wide = w.wide || context.wide
+	w.blob(context.b)
 	w.raw(c.Commitment[:])
 	w.raw(c.DeckRoot[:])
 	w.u64(c.Serial)

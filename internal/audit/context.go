@@ -73,34 +73,38 @@ const (
 // Encode returns the field that the commitment hashes, as it stands in the entry.
 func (c *Context) Encode() []byte {
 	var w writer
+	c.encode(&w)
+	return w.b
+}
+
+func (c *Context) encode(w *writer) {
 	w.str(c.Origin)
 	w.flag(c.Production)
 	w.str(c.Table)
 	w.u8(algorithm)
-	c.encodeRecipe(&w)
+	c.encodeRecipe(w)
 	if c.Parent == nil {
 		w.flag(false)
 	} else {
 		w.flag(true)
 		w.u64(c.Parent.ID)
-		w.u16(uint16(len(c.Parent.Positions)))
+		w.n16(len(c.Parent.Positions))
 		for _, p := range c.Parent.Positions {
 			w.u16(p)
 		}
 	}
-	w.u8(uint8(len(c.Plan)))
+	w.n8(len(c.Plan))
 	for _, p := range c.Plan {
-		p.encode(&w)
+		p.encode(w)
 	}
-	c.encodeEndAt(&w)
+	c.encodeEndAt(w)
 	w.u8(uint8(c.Disclosure))
-	return w.b
 }
 
 func (c *Context) encodeRecipe(w *writer) {
 	if c.IsDraw() {
 		w.u8(kindDraws)
-		w.u16(uint16(len(c.Recipe.Ranges)))
+		w.n16(len(c.Recipe.Ranges))
 		for _, k := range c.Recipe.Ranges {
 			w.u32(k)
 		}
@@ -108,19 +112,19 @@ func (c *Context) encodeRecipe(w *writer) {
 	}
 	w.u8(kindCards)
 	w.raw(c.DeckHash[:])
-	w.u16(uint16(c.Recipe.Cards))
-	w.u16(uint16(c.Recipe.Take))
+	w.n16(c.Recipe.Cards)
+	w.n16(c.Recipe.Take)
 }
 
 func (c *Context) encodeEndAt(w *writer) {
 	switch {
 	case c.Recipe.EndHi != 0:
 		w.u8(endDrawn)
-		w.u16(uint16(c.Recipe.EndLo))
-		w.u16(uint16(c.Recipe.EndHi))
+		w.n16(c.Recipe.EndLo)
+		w.n16(c.Recipe.EndHi)
 	case c.EndAt != 0:
 		w.u8(endFixed)
-		w.u16(uint16(c.EndAt))
+		w.n16(c.EndAt)
 	default:
 		w.u8(endNone)
 	}

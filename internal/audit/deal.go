@@ -56,12 +56,12 @@ func (*Deal) Type() Type { return TypeDeal }
 
 func (d *Deal) encode(w *writer) {
 	w.u64(d.Shuffle)
-	w.u16(uint16(d.First))
+	w.n16(d.First)
 	w.u64(d.Cosigned)
 	w.flag(d.Final)
-	w.u16(uint16(len(d.Runs)))
+	w.n16(len(d.Runs))
 	for _, r := range d.Runs {
-		w.u16(uint16(r.Count))
+		w.n16(r.Count)
 		w.u8(uint8(r.Purpose))
 		w.str(r.Recipient)
 		w.flag(r.Public)

@@ -65,27 +65,24 @@ func (e Entry) Encode() ([]byte, error) {
 	if e.Body == nil {
 		return nil, fmt.Errorf("%w entry: no body", ErrMalformed)
 	}
-	b := e.write(512)
-	// A length that does not fit its prefix wraps around. Parsing what was
-	// written finds that, and everything else that no reader would accept.
-	back, err := ParseEntry(b)
-	if err != nil {
+	w := writer{b: make([]byte, 0, 512)}
+	e.write(&w)
+	if w.wide {
+		return nil, fmt.Errorf("%w %s: a length or number is too large for its field", ErrMalformed, e.Body.Type())
+	}
+	// Parsing what was written finds everything else that no reader would accept.
+	if _, err := ParseEntry(w.b); err != nil {
 		return nil, err
 	}
-	if !bytes.Equal(b, back.write(len(b))) {
-		return nil, fmt.Errorf("%w %s: a field is too long", ErrMalformed, e.Body.Type())
-	}
-	return b, nil
+	return w.b, nil
 }
 
-func (e Entry) write(size int) []byte {
-	w := writer{b: make([]byte, 0, size)}
+func (e Entry) write(w *writer) {
 	w.u8(version)
 	w.u8(uint8(e.Body.Type()))
 	w.u64(uint64(e.Time))
 	w.str(e.Actor)
-	e.Body.encode(&w)
-	return w.b
+	e.Body.encode(w)
 }
 
 // ParseEntry reads the encoding of an entry. It returns an ErrUnknown for a

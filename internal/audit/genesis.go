@@ -74,7 +74,7 @@ func (g *Genesis) encode(w *writer) {
 	w.flag(g.Production)
 	w.blob(g.SigningKey)
 	w.blob(g.Policy)
-	w.u8(uint8(len(g.AuditorKeys)))
+	w.n8(len(g.AuditorKeys))
 	for _, k := range g.AuditorKeys {
 		w.blob(k)
 	}

@@ -53,7 +53,7 @@ func (k *Key) encode(w *writer) {
 		w.blob(k.Public)
 	case SubjectDisclosure:
 		w.blob(k.Public)
-		w.u8(uint8(len(k.Wraps)))
+		w.n8(len(k.Wraps))
 		for _, wrap := range k.Wraps {
 			w.raw(wrap.Auditor[:])
 			w.blob(wrap.Sealed)

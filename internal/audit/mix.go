@@ -27,7 +27,7 @@ func (*Mix) Type() Type { return TypeMix }
 func (m *Mix) encode(w *writer) {
 	w.u64(m.Shuffle)
 	w.u64(m.Cosigned)
-	w.u8(uint8(len(m.Values)))
+	w.n8(len(m.Values))
 	for _, v := range m.Values {
 		w.u8(uint8(v.Source))
 		switch v.Source {
