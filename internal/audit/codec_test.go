@@ -1,0 +1,211 @@
+package audit
+
+import (
+	"bytes"
+	"errors"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+	"pgregory.net/rapid"
+
+	"shuffled/internal/shuffle"
+)
+
+// TestCodecAgreesWithReference: for any valid entry the package writes what the
+// reference writes, and reads it back as it was.
+func TestCodecAgreesWithReference(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		fields := genEntry().Draw(t, "entry")
+		e, want := fields.entry(), fields.bytes()
+		got, err := e.Encode()
+		if err != nil || !bytes.Equal(got, want) {
+			t.Fatalf("encodes to\n%x, %v, want\n%x", got, err, want)
+		}
+		back, err := ParseEntry(want)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if diff := cmp.Diff(e, back, cmpopts.EquateEmpty()); diff != "" {
+			t.Fatalf("parsed otherwise (-want +got):\n%s", diff)
+		}
+	})
+}
+
+// TestContextAgreesWithReference is the same for the field that the commitment
+// covers, on its own.
+func TestContextAgreesWithReference(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		fields := genContext(t)
+		c := fields.value()
+		if got := c.Encode(); !bytes.Equal(got, fields.bytes()) {
+			t.Fatalf("encodes to %x, want %x", got, fields.bytes())
+		}
+		back, err := ParseContext(fields.bytes())
+		if err != nil {
+			t.Fatal(err)
+		}
+		if diff := cmp.Diff(c, back, cmpopts.EquateEmpty()); diff != "" {
+			t.Fatalf("parsed otherwise (-want +got):\n%s", diff)
+		}
+		if c.IsDraw() != (fields.Kind == 2) || c.Recipe.TapeLen() != refTapeLen(&fields) {
+			t.Fatalf("draw %t, tape of %d bytes, want kind %d, %d", c.IsDraw(), c.Recipe.TapeLen(), fields.Kind, refTapeLen(&fields))
+		}
+	})
+}
+
+// TestDamagedEntries: whatever happens to the bytes of an entry, they are
+// refused, or are the one encoding of what they parse to.
+func TestDamagedEntries(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		b := genEntry().Draw(t, "entry").bytes()
+		for range rapid.IntRange(1, 3).Draw(t, "changes") {
+			at := rapid.IntRange(0, len(b)-1).Draw(t, "at")
+			switch rapid.IntRange(0, 2).Draw(t, "what") {
+			case 0:
+				b[at] = rapid.Byte().Draw(t, "byte")
+			case 1:
+				b = append(b[:at:at], b[min(len(b), at+rapid.IntRange(1, 40).Draw(t, "cut")):]...)
+			case 2:
+				b = append(b[:at:at], append([]byte{rapid.Byte().Draw(t, "byte")}, b[at:]...)...)
+			}
+			if len(b) == 0 {
+				return
+			}
+		}
+		mustBeCanonical(t, b)
+	})
+}
+
+// mustBeCanonical fails unless b is refused with one of the two faults or is
+// what its entry encodes to.
+func mustBeCanonical(t interface{ Fatalf(string, ...any) }, b []byte) {
+	e, err := ParseEntry(b)
+	if err != nil {
+		if errors.Is(err, ErrMalformed) == errors.Is(err, ErrUnknown) {
+			t.Fatalf("neither malformed nor unknown, or both: %v", err)
+		}
+		return
+	}
+	if again, err := e.Encode(); err != nil || !bytes.Equal(again, b) {
+		t.Fatalf("\n%x parses to\n%+v, which encodes to\n%x, %v", b, e, again, err)
+	}
+}
+
+// TestEncodeRefuses: values that no entry can hold are refused, and never
+// written as others. Each would fit if its high bits were dropped.
+func TestEncodeRefuses(t *testing.T) {
+	long := strings.Repeat("a", 256)
+	commit := func(change func(*Commit)) Entry {
+		fields := sampleCommit(sampleContext())
+		c := fields.body()
+		change(c)
+		return Entry{Time: 1, Actor: "a", Body: c}
+	}
+	context := func(change func(*Context)) Entry { return commit(func(c *Commit) { change(c.Context) }) }
+	recipe := func(r shuffle.Recipe) Entry { return context(func(c *Context) { c.Recipe = r }) }
+	deal := func(first int, runs ...Run) Entry {
+		return Entry{Time: 1, Actor: "a", Body: &Deal{Shuffle: 2, First: first, Runs: runs}}
+	}
+	one := Run{Count: 1, Purpose: PurposeBurn}
+	key := func(k Key) Entry { return Entry{Time: 1, Actor: "a", Body: &k} }
+	for _, c := range []struct {
+		name string
+		e    Entry
+	}{
+		{"no body", Entry{Time: 1, Actor: "a"}},
+		{"negative time", Entry{Time: -1, Actor: "a", Body: deal(0, one).Body}},
+		{"actor longer by 256", Entry{Time: 1, Actor: "a" + long, Body: deal(0, one).Body}},
+		{"first place 65,536", deal(65_536, one)},
+		{"first place −1", deal(-1, one)},
+		{"first place −65,536", deal(-65_536, one)},
+		{"a run of 65,537 cards", deal(0, Run{Count: 65_537, Purpose: PurposeBurn})},
+		{"a run of −1 cards", deal(0, Run{Count: -1, Purpose: PurposeBurn}, one, one)},
+		{"65,537 runs", deal(0, bytesRuns(65_537)...)},
+		{"recipient longer by 256", deal(0, Run{Count: 1, Purpose: PurposeBurn, Recipient: "a" + long})},
+		{"65,588 cards", recipe(shuffle.Recipe{Cards: 65_588, Take: 52})},
+		{"65,588 taken", recipe(shuffle.Recipe{Cards: 52, Take: 65_588})},
+		{"65,537 ranges", recipe(shuffle.Recipe{Ranges: make([]uint32, 65_537)})},
+		{"end_at 65,537", context(func(c *Context) { c.EndAt = 65_537 })},
+		{"end_at −1", context(func(c *Context) { c.EndAt = -1 })},
+		{"drawn end_at from 65,537", recipe(shuffle.Recipe{Cards: 52, Take: 52, EndLo: 65_537, EndHi: 9})},
+		{"drawn end_at to 65,545", recipe(shuffle.Recipe{Cards: 52, Take: 52, EndLo: 1, EndHi: 65_545})},
+		{"a plan of 257", context(func(c *Context) { c.Plan = make([]Planned, 257) })},
+		{"origin longer by 256", context(func(c *Context) { c.Origin = "a" + long })},
+		{"table longer by 256", context(func(c *Context) { c.Table = "a" + long })},
+		{"game reference longer by 256", commit(func(c *Commit) { c.GameRef = long })},
+		{"close-by −1", commit(func(c *Commit) { c.CloseBy = -1 })},
+		{"257 mix values", Entry{Time: 1, Actor: "a", Body: &Mix{Shuffle: 2, Values: make([]MixValue, 257)}}},
+		{"257 wraps", key(Key{Subject: SubjectDisclosure, Public: []byte{1, 2}, Wraps: make([]Wrap, 257)})},
+		{"a key of 65,538 bytes", key(Key{Subject: SubjectSigning, Public: make([]byte, 65_538)})},
+		{"a policy of 65,536 bytes", key(Key{Subject: SubjectPolicy, Policy: bytes.Repeat([]byte("a"), 65_536)})},
+		{"retired from −1", key(Key{Subject: SubjectRetirement, Retired: SubjectSigning, From: -1})},
+		{"a tape of 65,537 bytes", Entry{Time: 1, Actor: "a", Body: &Close{Outcome: OutcomeCompleted, Form: FormTape, Tape: make([]byte, 65_537)}}},
+		{"a reason longer by 256", Entry{Time: 1, Actor: "a", Body: &Event{Kind: EventLatchClear, Reason: "a" + long}}},
+	} {
+		if b, err := c.e.Encode(); !errors.Is(err, ErrMalformed) || b != nil {
+			t.Errorf("%s: %x, %v", c.name, b, err)
+		}
+	}
+}
+
+func bytesRuns(n int) []Run {
+	runs := make([]Run, n)
+	for i := range runs {
+		runs[i] = Run{Count: 1, Purpose: PurposeBurn}
+	}
+	return runs
+}
+
+// TestEncodeSmuggles: an actor whose length wraps around would otherwise carry
+// a body of its own in front of the entry's.
+func TestEncodeSmuggles(t *testing.T) {
+	inner := refEntry{Actor: "a", Close: &refClose{Shuffle: 2, Outcome: 1, Form: 1, Tape: bytesOf("tape", 300)}}
+	body := inner.bytes()[len(inner.bytes())-(8+3+2+300):]
+	outer := Entry{Time: 1, Body: &Close{Shuffle: 7, Outcome: OutcomeCompleted, Form: FormTape, Tape: body[256+8+3+2:]}}
+	outer.Actor = "a" + string(body[:256])
+	if b, err := outer.Encode(); err == nil {
+		got, err := ParseEntry(b)
+		t.Errorf("encodes to an entry of another actor: %+v, %v", got, err)
+	}
+}
+
+// TestWords: every code has one word, and words of another spelling have none.
+func TestWords(t *testing.T) {
+	words := func(name string, last int, word func(uint8) string, parse func(string) uint8) {
+		seen := make(map[string]bool)
+		for code := 1; code <= last; code++ {
+			w := word(uint8(code))
+			if w == "" || seen[w] || strings.ToLower(w) != w {
+				t.Errorf("%s %d is %q", name, code, w)
+			}
+			seen[w] = true
+			if parse != nil && (parse(w) != uint8(code) || parse(strings.ToUpper(w)) != 0 || parse(w+" ") != 0) {
+				t.Errorf("%s %q parses to %d", name, w, parse(w))
+			}
+		}
+		if parse != nil && (parse("") != 0 || parse("unknown(0)") != 0) {
+			t.Errorf("%s: no word parses to %d", name, parse(""))
+		}
+		if w := word(uint8(last) + 1); !strings.HasPrefix(w, "unknown(") {
+			t.Errorf("%s %d is %q", name, last+1, w)
+		}
+	}
+	words("type", 7, func(c uint8) string { return Type(c).String() }, nil)
+	words("deals", 2, func(c uint8) string { return Deals(c).String() }, func(s string) uint8 { return uint8(ParseDeals(s)) })
+	words("access", 2, func(c uint8) string { return Access(c).String() }, func(s string) uint8 { return uint8(ParseAccess(s)) })
+	words("disclosure", 2, func(c uint8) string { return Disclosure(c).String() }, func(s string) uint8 { return uint8(ParseDisclosure(s)) })
+	words("source", 3, func(c uint8) string { return Source(c).String() }, func(s string) uint8 { return uint8(ParseSource(s)) })
+	words("purpose", 5, func(c uint8) string { return Purpose(c).String() }, func(s string) uint8 { return uint8(ParsePurpose(s)) })
+	words("outcome", 5, func(c uint8) string { return Outcome(c).String() }, func(s string) uint8 { return uint8(ParseOutcome(s)) })
+	words("reason", 10, func(c uint8) string { return Reason(c).String() }, func(s string) uint8 { return uint8(ParseReason(s)) })
+	words("subject", 5, func(c uint8) string { return Subject(c).String() }, nil)
+	words("event", 9, func(c uint8) string { return EventKind(c).String() }, nil)
+	words("scope", 3, func(c uint8) string { return Scope(c).String() }, nil)
+	words("latch", 10, func(c uint8) string { return Latch(c).String() }, nil)
+	words("alarm", 4, func(c uint8) string { return Alarm(c).String() }, nil)
+	if ReasonNone.String() != "" {
+		t.Errorf("no reason is %q", ReasonNone)
+	}
+}

@@ -1,0 +1,284 @@
+package audit
+
+import "slices"
+
+// A second encoder of entries, written from the tables of docs/SPEC.md section
+// 5. It takes the fields as the data files show them, checks nothing, and
+// remembers where each field lies, so that tests can damage one.
+
+// refSpan is where a field lies. A length span holds the length or count of
+// what follows it.
+type refSpan struct {
+	field  string
+	at, n  int
+	length bool
+}
+
+type refWriter struct {
+	b     []byte
+	spans []refSpan
+}
+
+func (w *refWriter) num(field string, v uint64, width int) {
+	w.spans = append(w.spans, refSpan{field: field, at: len(w.b), n: width})
+	w.b = append(w.b, refJoin(v)[8-width:]...)
+}
+
+func (w *refWriter) count(field string, n, width int) {
+	w.num(field, uint64(n), width)
+	w.spans[len(w.spans)-1].length = true
+}
+
+func (w *refWriter) fixed(field string, b []byte) {
+	w.spans = append(w.spans, refSpan{field: field, at: len(w.b), n: len(b)})
+	w.b = append(w.b, b...)
+}
+
+func (w *refWriter) str8(field, s string) {
+	w.count(field, len(s), 1)
+	w.fixed(field, []byte(s))
+}
+
+func (w *refWriter) blob16(field string, b []byte) {
+	w.count(field, len(b), 2)
+	w.fixed(field, b)
+}
+
+func (w *refWriter) flag(field string, v bool) {
+	if v {
+		w.num(field, 1, 1)
+	} else {
+		w.num(field, 0, 1)
+	}
+}
+
+// bytes is the encoding of e.
+func (e refEntry) bytes() []byte { return e.write().b }
+
+func (e refEntry) write() *refWriter {
+	w := new(refWriter)
+	body, write := uint64(0), func() {}
+	switch {
+	case e.Genesis != nil:
+		body, write = 1, func() { e.Genesis.write(w) }
+	case e.Commit != nil:
+		body, write = 2, func() { e.Commit.write(w) }
+	case e.Mix != nil:
+		body, write = 3, func() { e.Mix.write(w) }
+	case e.Deal != nil:
+		body, write = 4, func() { e.Deal.write(w) }
+	case e.Close != nil:
+		body, write = 5, func() { e.Close.write(w) }
+	case e.Key != nil:
+		body, write = 6, func() { e.Key.write(w) }
+	case e.Event != nil:
+		body, write = 7, func() { e.Event.write(w) }
+	}
+	w.num("version", 1, 1)
+	w.num("type", body, 1)
+	w.num("time", e.Time, 8)
+	w.str8("actor", e.Actor)
+	write()
+	return w
+}
+
+func (g *refGenesis) write(w *refWriter) {
+	w.str8("origin", g.Origin)
+	w.flag("production", g.Production)
+	w.blob16("signing key", g.SigningKey)
+	w.blob16("witness policy", []byte(g.Policy))
+	w.count("auditor keys", len(g.Auditors), 1)
+	for _, k := range g.Auditors {
+		w.blob16("auditor key", k)
+	}
+	w.num("deals", uint64(g.Deals), 1)
+	w.num("mix modes", uint64(g.MixModes), 1)
+	w.num("disclosure", uint64(g.Disclosure), 1)
+	w.num("default close-by", uint64(g.DefaultCloseBy), 4)
+	w.num("cap on close-by", uint64(g.MaxCloseBy), 4)
+	w.num("access", uint64(g.Access), 1)
+	w.blob16("predecessor", g.Predecessor)
+}
+
+func (c *refContext) bytes() []byte {
+	w := new(refWriter)
+	c.write(w)
+	return w.b
+}
+
+func (c *refContext) write(w *refWriter) {
+	w.str8("origin", c.Origin)
+	w.flag("production", c.Production)
+	w.str8("table", c.Table)
+	w.num("algorithm", uint64(c.Algorithm), 1)
+	w.num("kind", uint64(c.Kind), 1)
+	switch c.Kind {
+	case 1:
+		w.fixed("deck hash", c.DeckHash)
+		w.num("cards", c.Cards, 2)
+		w.num("take", c.Take, 2)
+	case 2:
+		w.count("ranges", len(c.Ranges), 2)
+		for _, k := range c.Ranges {
+			w.num("range", uint64(k), 4)
+		}
+	}
+	w.flag("parent", c.Parent != nil)
+	if c.Parent != nil {
+		w.num("parent", c.Parent.ID, 8)
+		w.count("parent positions", len(c.Parent.Positions), 2)
+		for _, p := range c.Parent.Positions {
+			w.num("parent position", uint64(p), 2)
+		}
+	}
+	w.count("mix plan", len(c.Plan), 1)
+	for _, p := range c.Plan {
+		w.num("mix source", uint64(p.Source), 1)
+		switch p.Source {
+		case 1:
+			w.fixed("slot", p.Slot)
+		case 2:
+			w.fixed("beacon chain", p.Chain)
+			w.num("beacon round", p.Round, 8)
+		}
+	}
+	w.num("end_at", uint64(c.EndAt.Form), 1)
+	switch c.EndAt.Form {
+	case 1:
+		w.num("end_at place", c.EndAt.Place, 2)
+	case 2:
+		w.num("end_at lo", c.EndAt.Lo, 2)
+		w.num("end_at hi", c.EndAt.Hi, 2)
+	}
+	w.num("disclosure", uint64(c.Disclosure), 1)
+}
+
+func (c *refCommit) write(w *refWriter) {
+	w.count("context", len(c.Context.bytes()), 2)
+	c.Context.write(w)
+	w.fixed("commitment", c.Commitment)
+	w.fixed("deck root", c.DeckRoot)
+	w.num("serial", c.Serial, 8)
+	w.num("previous", c.Previous, 8)
+	w.num("close-by", c.CloseBy, 8)
+	w.str8("game reference", c.GameRef)
+	w.fixed("key tag", c.KeyTag)
+	w.fixed("request hash", c.Request)
+	w.num("instance", c.Instance, 8)
+}
+
+func (m *refMix) write(w *refWriter) {
+	w.num("shuffle", m.Shuffle, 8)
+	w.num("cosigned size", m.Cosigned, 8)
+	w.count("mix values", len(m.Values), 1)
+	for _, v := range m.Values {
+		w.num("mix source", uint64(v.Source), 1)
+		switch v.Source {
+		case 1:
+			w.fixed("slot value", v.Value)
+		case 2:
+			w.fixed("beacon value", v.Value)
+		case 3:
+			w.num("cut", v.Cut, 2)
+		}
+	}
+}
+
+func (d *refDeal) write(w *refWriter) {
+	w.num("shuffle", d.Shuffle, 8)
+	w.num("first place", d.First, 2)
+	w.num("cosigned size", d.Cosigned, 8)
+	w.flag("final", d.Final)
+	w.count("runs", len(d.Runs), 2)
+	for _, r := range d.Runs {
+		w.num("run count", r.Cards, 2)
+		w.num("purpose", uint64(r.Purpose), 1)
+		w.str8("recipient", r.Recipient)
+		w.flag("public", r.Public)
+	}
+}
+
+func (c *refClose) write(w *refWriter) {
+	w.num("shuffle", c.Shuffle, 8)
+	w.num("outcome", uint64(c.Outcome), 1)
+	w.num("reason", uint64(c.Reason), 1)
+	w.num("form", uint64(c.Form), 1)
+	switch c.Form {
+	case 1:
+		w.blob16("tape", c.Tape)
+	case 2:
+		w.num("disclosure key", c.Key, 8)
+		w.blob16("tape", c.Tape)
+	}
+}
+
+func (k *refKey) write(w *refWriter) {
+	w.num("subject", uint64(k.Subject), 1)
+	switch k.Subject {
+	case 1:
+		w.blob16("signing key", k.Public)
+	case 2:
+		w.blob16("disclosure key", k.Public)
+		w.count("wraps", len(k.Wraps), 1)
+		for _, wrap := range k.Wraps {
+			w.fixed("auditor", wrap.Auditor)
+			w.blob16("wrapped key", wrap.Sealed)
+		}
+	case 3:
+		w.blob16("auditor key", k.Public)
+	case 4:
+		w.blob16("witness policy", []byte(k.Policy))
+	case 5:
+		w.num("retired subject", uint64(k.Retired), 1)
+		w.fixed("retired key", k.ID)
+		w.num("retired from", k.From, 8)
+	}
+}
+
+func (e *refEvent) write(w *refWriter) {
+	w.num("event", uint64(e.Kind), 1)
+	switch e.Kind {
+	case 1:
+		w.fixed("build digest", e.Build)
+		w.fixed("configuration digest", e.Config)
+		w.flag("FIPS state", e.FIPS)
+		w.str8("version", e.Version)
+	case 2, 3:
+		w.str8("table", e.Table)
+	case 4, 5:
+		w.num("scope", uint64(e.Scope), 1)
+		switch e.Scope {
+		case 2:
+			w.str8("table", e.Table)
+		case 3:
+			w.fixed("deck hash", e.Deck)
+		}
+		w.str8("reason", e.Reason)
+	case 6:
+		w.num("latch", uint64(e.Cause), 1)
+		w.num("instance", e.Instance, 8)
+	case 7:
+		w.str8("reason", e.Reason)
+	case 8:
+		w.num("snapshot size", e.Entries, 8)
+		w.fixed("snapshot digest", e.Digest)
+	case 9:
+		w.num("alarm", uint64(e.Alarm), 1)
+		w.str8("reason", e.Reason)
+	}
+}
+
+// patch is the encoding of e with the field replaced by other bytes, which may
+// be more or fewer. nth counts the fields of that name, lengths apart.
+func (e refEntry) patch(field string, length bool, nth int, with ...byte) []byte {
+	w := e.write()
+	for _, s := range w.spans {
+		if s.field == field && s.length == length {
+			if nth == 0 {
+				return slices.Concat(w.b[:s.at], with, w.b[s.at+s.n:])
+			}
+			nth--
+		}
+	}
+	panic("no such field: " + field)
+}

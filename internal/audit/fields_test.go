@@ -1,0 +1,168 @@
+package audit
+
+import (
+	"encoding/hex"
+	"fmt"
+)
+
+// Entries by their fields, as the data files show them.
+
+// hexed is a byte string, lower-case hex in the data files.
+type hexed []byte
+
+func (h hexed) MarshalText() ([]byte, error) { return hex.AppendEncode(nil, h), nil }
+
+func (h *hexed) UnmarshalText(b []byte) (err error) {
+	*h, err = hex.DecodeString(string(b))
+	if err == nil && h.String() != string(b) {
+		err = fmt.Errorf("%q is not lower-case hex", b)
+	}
+	return err
+}
+
+func (h hexed) String() string { return hex.EncodeToString(h) }
+
+// refEntry is an entry by its fields. Codes are numbers as in the tables; a
+// member that is absent in the data files is 0, false or empty.
+type refEntry struct {
+	Time    uint64      `json:"time"`
+	Actor   string      `json:"actor"`
+	Genesis *refGenesis `json:"genesis,omitempty"`
+	Commit  *refCommit  `json:"commit,omitempty"`
+	Mix     *refMix     `json:"mix,omitempty"`
+	Deal    *refDeal    `json:"deal,omitempty"`
+	Close   *refClose   `json:"close,omitempty"`
+	Key     *refKey     `json:"key,omitempty"`
+	Event   *refEvent   `json:"event,omitempty"`
+}
+
+type refGenesis struct {
+	Origin         string  `json:"origin"`
+	Production     bool    `json:"production"`
+	SigningKey     hexed   `json:"signing_key"`
+	Policy         string  `json:"policy,omitempty"`
+	Auditors       []hexed `json:"auditors,omitempty"`
+	Deals          uint8   `json:"deals"`
+	MixModes       uint8   `json:"mix_modes"`
+	Disclosure     uint8   `json:"disclosure"`
+	DefaultCloseBy uint32  `json:"default_close_by"`
+	MaxCloseBy     uint32  `json:"cap_on_close_by"`
+	Access         uint8   `json:"access"`
+	Predecessor    hexed   `json:"predecessor,omitempty"`
+}
+
+type refContext struct {
+	Origin     string      `json:"origin"`
+	Production bool        `json:"production"`
+	Table      string      `json:"table"`
+	Algorithm  uint8       `json:"algorithm"`
+	Kind       uint8       `json:"kind"`
+	DeckHash   hexed       `json:"deck_hash,omitempty"`
+	Cards      uint64      `json:"n,omitempty"`
+	Take       uint64      `json:"m,omitempty"`
+	Ranges     []uint32    `json:"ranges,omitempty"`
+	Parent     *refParent  `json:"parent,omitempty"`
+	Plan       []refSource `json:"plan,omitempty"`
+	EndAt      refEndAt    `json:"end_at"`
+	Disclosure uint8       `json:"disclosure"`
+}
+
+type refParent struct {
+	ID        uint64   `json:"id"`
+	Positions []uint16 `json:"positions"`
+}
+
+type refSource struct {
+	Source uint8  `json:"source"`
+	Slot   hexed  `json:"slot_hash,omitempty"`
+	Chain  hexed  `json:"chain_hash,omitempty"`
+	Round  uint64 `json:"round,omitempty"`
+}
+
+type refEndAt struct {
+	Form  uint8  `json:"form"`
+	Place uint64 `json:"place,omitempty"`
+	Lo    uint64 `json:"lo,omitempty"`
+	Hi    uint64 `json:"hi,omitempty"`
+}
+
+type refCommit struct {
+	Context    refContext `json:"context"`
+	Commitment hexed      `json:"commitment"`
+	DeckRoot   hexed      `json:"deck_root"`
+	Serial     uint64     `json:"serial"`
+	Previous   uint64     `json:"previous"`
+	CloseBy    uint64     `json:"close_by"`
+	GameRef    string     `json:"game_reference,omitempty"`
+	KeyTag     hexed      `json:"key_tag"`
+	Request    hexed      `json:"request_hash"`
+	Instance   uint64     `json:"instance"`
+}
+
+type refMix struct {
+	Shuffle  uint64     `json:"shuffle"`
+	Cosigned uint64     `json:"cosigned_size"`
+	Values   []refValue `json:"values"`
+}
+
+type refValue struct {
+	Source uint8  `json:"source"`
+	Value  hexed  `json:"value,omitempty"`
+	Cut    uint64 `json:"cut,omitempty"`
+}
+
+type refDeal struct {
+	Shuffle  uint64   `json:"shuffle"`
+	First    uint64   `json:"first_place"`
+	Cosigned uint64   `json:"cosigned_size"`
+	Final    bool     `json:"final,omitempty"`
+	Runs     []refRun `json:"runs"`
+}
+
+type refRun struct {
+	Cards     uint64 `json:"cards"`
+	Purpose   uint8  `json:"purpose"`
+	Recipient string `json:"recipient,omitempty"`
+	Public    bool   `json:"public,omitempty"`
+}
+
+type refClose struct {
+	Shuffle uint64 `json:"shuffle"`
+	Outcome uint8  `json:"outcome"`
+	Reason  uint8  `json:"reason,omitempty"`
+	Form    uint8  `json:"form"`
+	Key     uint64 `json:"disclosure_key,omitempty"`
+	Tape    hexed  `json:"tape,omitempty"` // form 2: encapsulated key ‖ ciphertext
+}
+
+type refKey struct {
+	Subject uint8     `json:"subject"`
+	Public  hexed     `json:"key,omitempty"`
+	Wraps   []refWrap `json:"wraps,omitempty"`
+	Policy  string    `json:"policy,omitempty"`
+	Retired uint8     `json:"retired_subject,omitempty"`
+	ID      hexed     `json:"retired_key_id,omitempty"`
+	From    uint64    `json:"retired_from,omitempty"`
+}
+
+type refWrap struct {
+	Auditor hexed `json:"auditor_key_id"`
+	Sealed  hexed `json:"wrapped_key"`
+}
+
+type refEvent struct {
+	Kind     uint8  `json:"kind"`
+	Build    hexed  `json:"executable,omitempty"`
+	Config   hexed  `json:"configuration,omitempty"`
+	FIPS     bool   `json:"fips,omitempty"`
+	Version  string `json:"software_version,omitempty"`
+	Table    string `json:"table,omitempty"`
+	Scope    uint8  `json:"scope,omitempty"`
+	Deck     hexed  `json:"deck_hash,omitempty"`
+	Cause    uint8  `json:"cause,omitempty"`
+	Instance uint64 `json:"instance,omitempty"`
+	Entries  uint64 `json:"entries,omitempty"`
+	Digest   hexed  `json:"digest,omitempty"`
+	Alarm    uint8  `json:"alarm,omitempty"`
+	Reason   string `json:"reason,omitempty"`
+}

@@ -1,0 +1,275 @@
+package audit
+
+import (
+	"cmp"
+	"crypto/sha256"
+	"fmt"
+	"slices"
+	"strings"
+
+	"pgregory.net/rapid"
+)
+
+// Generators of valid entries by their fields, over all types, subjects, kinds,
+// scopes, forms and options, with a liking for the ends of ranges.
+
+// bytesOf returns n bytes that anybody can make again:
+// SHA-256(name ‖ u32 0), SHA-256(name ‖ u32 1) …, cut to n.
+func bytesOf(name string, n int) hexed {
+	b := make([]byte, 0, n+32)
+	for i := uint32(0); len(b) < n; i++ {
+		h := sha256.Sum256(refJoin(name, i))
+		b = append(b, h[:]...)
+	}
+	return b[:n]
+}
+
+func genBytes(lo, hi int) *rapid.Generator[hexed] {
+	return rapid.Custom(func(t *rapid.T) hexed {
+		return bytesOf(fmt.Sprint(rapid.Uint32().Draw(t, "seed")), rapid.IntRange(lo, hi).Draw(t, "length"))
+	})
+}
+
+func genHash() *rapid.Generator[hexed] { return genBytes(32, 32) }
+
+// genIndex is any integer that an entry may hold.
+func genIndex(lo uint64) *rapid.Generator[uint64] { return rapid.Uint64Range(lo, 1<<53-1) }
+
+func genText(first, rest, last string, max int) *rapid.Generator[string] {
+	one := func(set string) *rapid.Generator[string] {
+		return rapid.Map(rapid.SampledFrom([]byte(set)), func(c byte) string { return string(c) })
+	}
+	return rapid.Custom(func(t *rapid.T) string {
+		s := one(first).Draw(t, "first")
+		if n := rapid.IntRange(0, max-1).Draw(t, "rest"); n > 0 {
+			s += strings.Join(rapid.SliceOfN(one(rest), n-1, n-1).Draw(t, "middle"), "") + one(last).Draw(t, "last")
+		}
+		return s
+	})
+}
+
+const (
+	lower = "abcdefghijklmnopqrstuvwxyz0123456789"
+	alnum = "ABCDEFGHIJKLMNOPQRSTUVWXYZ" + lower
+)
+
+func genName() *rapid.Generator[string]   { return genText(alnum, alnum+"._-", alnum+"._-", 64) }
+func genOrigin() *rapid.Generator[string] { return genText(lower, lower+"./_-", lower, 128) }
+
+func genReason() *rapid.Generator[string] {
+	var printable []byte
+	for c := byte(0x20); c <= 0x7e; c++ {
+		printable = append(printable, c)
+	}
+	all := string(printable)
+	return genText(all, all, all, 200)
+}
+
+func genOptional(g *rapid.Generator[string]) *rapid.Generator[string] {
+	return rapid.OneOf(rapid.Just(""), g)
+}
+
+func genCode(last uint8) *rapid.Generator[uint8] { return rapid.Uint8Range(1, last) }
+
+func genPolicy(lo int) *rapid.Generator[string] {
+	return rapid.Custom(func(t *rapid.T) string {
+		n := rapid.IntRange(lo, 400).Draw(t, "length")
+		return strings.Repeat("witness w1 w+1234abcd+AbC/=\n~ ", n/20+1)[:n]
+	})
+}
+
+func genPublicKey() *rapid.Generator[hexed] { return genBytes(2, 100) }
+
+func genEntry() *rapid.Generator[refEntry] {
+	return rapid.Custom(func(t *rapid.T) refEntry {
+		e := refEntry{Time: genIndex(0).Draw(t, "time"), Actor: genName().Draw(t, "actor")}
+		switch rapid.IntRange(1, 7).Draw(t, "type") {
+		case 1:
+			e.Genesis = genGenesis(t)
+		case 2:
+			e.Commit = genCommit(t)
+		case 3:
+			e.Mix = genMix(t)
+		case 4:
+			e.Deal = genDeal(t)
+		case 5:
+			e.Close = genClose(t)
+		case 6:
+			e.Key = genKey(t)
+		case 7:
+			e.Event = genEvent(t)
+		}
+		return e
+	})
+}
+
+func genGenesis(t *rapid.T) *refGenesis {
+	g := &refGenesis{
+		Origin: genOrigin().Draw(t, "origin"), Production: rapid.Bool().Draw(t, "production"),
+		SigningKey: genPublicKey().Draw(t, "signing key"), Deals: genCode(2).Draw(t, "deals"),
+		MixModes: rapid.Uint8Range(0, 7).Draw(t, "modes"), Disclosure: genCode(2).Draw(t, "disclosure"),
+		MaxCloseBy: rapid.Uint32Min(1).Draw(t, "cap"), Access: genCode(2).Draw(t, "access"),
+		Predecessor: genBytes(0, 300).Draw(t, "predecessor"),
+	}
+	g.Policy = genPolicy(int(g.Deals)-1).Draw(t, "policy")
+	g.DefaultCloseBy = rapid.Uint32Range(1, g.MaxCloseBy).Draw(t, "default")
+	g.Auditors = rapid.SliceOfNDistinct(genPublicKey(), 0, 8, hexed.String).Draw(t, "auditors")
+	return g
+}
+
+func genContext(t *rapid.T) refContext {
+	c := refContext{
+		Origin: genOrigin().Draw(t, "origin"), Production: rapid.Bool().Draw(t, "production"),
+		Table: genName().Draw(t, "table"), Algorithm: 1, Kind: genCode(2).Draw(t, "kind"), Disclosure: genCode(2).Draw(t, "disclosure"),
+	}
+	if c.Kind == 2 {
+		c.Ranges = rapid.SliceOfN(rapid.Uint32Range(1, 1<<30), 1, 20).Draw(t, "ranges")
+	} else {
+		c.DeckHash = genHash().Draw(t, "deck hash")
+		c.Cards = rapid.Uint64Range(2, 4096).Draw(t, "n")
+		c.Take = rapid.Uint64Range(1, c.Cards).Draw(t, "m")
+		if rapid.Bool().Draw(t, "child") {
+			c.Parent = genParent(t)
+			c.Cards = uint64(len(c.Parent.Positions))
+			c.Take = rapid.Uint64Range(1, c.Cards).Draw(t, "m")
+		}
+		c.EndAt = genEndAt(t, c.Take)
+	}
+	c.Plan = genPlan(t, c.Kind)
+	return c
+}
+
+func genParent(t *rapid.T) *refParent {
+	p := &refParent{ID: genIndex(0).Draw(t, "parent")}
+	p.Positions = rapid.SliceOfNDistinct(rapid.Uint16(), 2, 60, rapid.ID).Draw(t, "positions")
+	return p
+}
+
+func genEndAt(t *rapid.T, m uint64) refEndAt {
+	switch form := rapid.Uint8Range(0, 2).Draw(t, "end_at"); {
+	case form == 1:
+		return refEndAt{Form: 1, Place: rapid.Uint64Range(1, m).Draw(t, "place")}
+	case form == 2 && m >= 2:
+		lo := rapid.Uint64Range(1, m-1).Draw(t, "lo")
+		return refEndAt{Form: 2, Lo: lo, Hi: rapid.Uint64Range(lo+1, m).Draw(t, "hi")}
+	}
+	return refEndAt{}
+}
+
+func genPlan(t *rapid.T, kind uint8) (plan []refSource) {
+	for _, slot := range rapid.SliceOfNDistinct(genHash(), 0, 30, hexed.String).Draw(t, "slots") {
+		plan = append(plan, refSource{Source: 1, Slot: slot})
+	}
+	if rapid.Bool().Draw(t, "beacon") {
+		plan = append(plan, refSource{Source: 2, Chain: genHash().Draw(t, "chain"), Round: genIndex(1).Draw(t, "round")})
+	}
+	if kind == 1 && rapid.Bool().Draw(t, "cut") {
+		plan = append(plan, refSource{Source: 3})
+	}
+	return plan
+}
+
+func genCommit(t *rapid.T) *refCommit {
+	c := &refCommit{
+		Context: genContext(t), Commitment: genHash().Draw(t, "commitment"), DeckRoot: genHash().Draw(t, "deck root"),
+		Serial: genIndex(1).Draw(t, "serial"), CloseBy: genIndex(0).Draw(t, "close-by"),
+		GameRef: genOptional(genName()).Draw(t, "game reference"), KeyTag: genHash().Draw(t, "key tag"),
+		Request: genHash().Draw(t, "request hash"), Instance: genIndex(0).Draw(t, "instance"),
+	}
+	if c.Serial > 1 {
+		c.Previous = genIndex(1).Draw(t, "previous")
+	}
+	return c
+}
+
+func genMix(t *rapid.T) *refMix {
+	value := rapid.Custom(func(t *rapid.T) refValue {
+		v := refValue{Source: genCode(3).Draw(t, "source")}
+		switch v.Source {
+		case 1:
+			v.Value = genHash().Draw(t, "slot")
+		case 2:
+			v.Value = genBytes(48, 48).Draw(t, "beacon")
+		case 3:
+			v.Cut = uint64(rapid.Uint16().Draw(t, "cut"))
+		}
+		return v
+	})
+	return &refMix{Shuffle: genIndex(0).Draw(t, "shuffle"), Cosigned: genIndex(0).Draw(t, "cosigned"),
+		Values: rapid.SliceOfN(value, 1, 32).Draw(t, "values")}
+}
+
+func genDeal(t *rapid.T) *refDeal {
+	d := &refDeal{Shuffle: genIndex(0).Draw(t, "shuffle"), First: rapid.Uint64Range(0, 4095).Draw(t, "first"),
+		Cosigned: genIndex(0).Draw(t, "cosigned"), Final: rapid.Bool().Draw(t, "final")}
+	for left := 4096 - d.First; left > 0 && len(d.Runs) < 20; {
+		cards := rapid.Uint64Range(1, left).Draw(t, "cards")
+		d.Runs = append(d.Runs, refRun{Cards: cards, Purpose: genCode(5).Draw(t, "purpose"),
+			Recipient: genOptional(genName()).Draw(t, "recipient"), Public: rapid.Bool().Draw(t, "public")})
+		if left -= cards; rapid.Bool().Draw(t, "enough") {
+			break
+		}
+	}
+	return d
+}
+
+func genClose(t *rapid.T) *refClose {
+	c := &refClose{Shuffle: genIndex(0).Draw(t, "shuffle"), Outcome: genCode(5).Draw(t, "outcome")}
+	if c.Outcome == 4 {
+		c.Reason = genCode(10).Draw(t, "reason")
+	}
+	if c.Reason != 10 {
+		c.Form, c.Tape = genCode(2).Draw(t, "form"), genBytes(1, 2000).Draw(t, "tape")
+	}
+	if c.Form == 2 {
+		c.Key = genIndex(0).Draw(t, "key")
+	}
+	return c
+}
+
+func genKey(t *rapid.T) *refKey {
+	k := &refKey{Subject: genCode(5).Draw(t, "subject")}
+	switch k.Subject {
+	case 1, 3:
+		k.Public = genPublicKey().Draw(t, "key")
+	case 2:
+		k.Public = genPublicKey().Draw(t, "key")
+		for _, id := range rapid.SliceOfNDistinct(genHash(), 1, 20, hexed.String).Draw(t, "auditors") {
+			k.Wraps = append(k.Wraps, refWrap{Auditor: id, Sealed: genBytes(1, 200).Draw(t, "sealed")})
+		}
+		slices.SortFunc(k.Wraps, func(a, b refWrap) int { return cmp.Compare(a.Auditor.String(), b.Auditor.String()) })
+	case 4:
+		k.Policy = genPolicy(0).Draw(t, "policy")
+	case 5:
+		k.Retired, k.ID, k.From = genCode(3).Draw(t, "retired"), genHash().Draw(t, "id"), genIndex(0).Draw(t, "from")
+	}
+	return k
+}
+
+func genEvent(t *rapid.T) *refEvent {
+	e := &refEvent{Kind: genCode(9).Draw(t, "kind")}
+	switch e.Kind {
+	case 1:
+		e.Build, e.Config = genHash().Draw(t, "build"), genHash().Draw(t, "configuration")
+		e.FIPS, e.Version = rapid.Bool().Draw(t, "fips"), genName().Draw(t, "version")
+	case 2, 3:
+		e.Table = genName().Draw(t, "table")
+	case 4, 5:
+		switch e.Scope = genCode(3).Draw(t, "scope"); e.Scope {
+		case 2:
+			e.Table = genName().Draw(t, "table")
+		case 3:
+			e.Deck = genHash().Draw(t, "deck hash")
+		}
+	case 6:
+		e.Cause, e.Instance = genCode(10).Draw(t, "cause"), genIndex(0).Draw(t, "instance")
+	case 8:
+		e.Entries, e.Digest = genIndex(0).Draw(t, "entries"), genHash().Draw(t, "digest")
+	case 9:
+		e.Alarm = genCode(4).Draw(t, "alarm")
+	}
+	if e.Kind == 4 || e.Kind == 5 || e.Kind == 7 || e.Kind == 9 {
+		e.Reason = genReason().Draw(t, "reason")
+	}
+	return e
+}

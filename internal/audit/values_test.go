@@ -1,0 +1,106 @@
+package audit
+
+import "shuffled/internal/shuffle"
+
+// From the fields of the data files to the values of the package.
+
+func (e refEntry) entry() Entry {
+	out := Entry{Time: int64(e.Time), Actor: e.Actor}
+	switch {
+	case e.Genesis != nil:
+		out.Body = e.Genesis.body()
+	case e.Commit != nil:
+		out.Body = e.Commit.body()
+	case e.Mix != nil:
+		out.Body = e.Mix.body()
+	case e.Deal != nil:
+		out.Body = e.Deal.body()
+	case e.Close != nil:
+		c := e.Close
+		out.Body = &Close{Shuffle: c.Shuffle, Outcome: Outcome(c.Outcome), Reason: Reason(c.Reason), Form: Form(c.Form),
+			Tape: c.Tape, Key: c.Key}
+	case e.Key != nil:
+		out.Body = e.Key.body()
+	case e.Event != nil:
+		out.Body = e.Event.body()
+	}
+	return out
+}
+
+// array is b as 32 bytes, zero when there are none.
+func array(b hexed) (a [32]byte) {
+	copy(a[:], b)
+	return a
+}
+
+func (g *refGenesis) body() *Genesis {
+	out := &Genesis{Origin: g.Origin, Production: g.Production, SigningKey: g.SigningKey, Policy: []byte(g.Policy),
+		Deals: Deals(g.Deals), MixModes: g.MixModes, Disclosure: Disclosure(g.Disclosure),
+		DefaultCloseBy: g.DefaultCloseBy, MaxCloseBy: g.MaxCloseBy, Access: Access(g.Access), Predecessor: g.Predecessor}
+	for _, k := range g.Auditors {
+		out.AuditorKeys = append(out.AuditorKeys, k)
+	}
+	return out
+}
+
+func (c *refContext) value() *Context {
+	out := &Context{Origin: c.Origin, Production: c.Production, Table: c.Table, DeckHash: array(c.DeckHash),
+		Recipe: shuffle.Recipe{Cards: int(c.Cards), Take: int(c.Take), Ranges: c.Ranges,
+			EndLo: int(c.EndAt.Lo), EndHi: int(c.EndAt.Hi)},
+		EndAt: int(c.EndAt.Place), Disclosure: Disclosure(c.Disclosure)}
+	if c.Parent != nil {
+		out.Parent = &Parent{ID: c.Parent.ID, Positions: c.Parent.Positions}
+	}
+	for _, p := range c.Plan {
+		out.Plan = append(out.Plan, Planned{Source: Source(p.Source), Slot: array(p.Slot), Chain: array(p.Chain), Round: p.Round})
+	}
+	return out
+}
+
+func (c *refCommit) body() *Commit {
+	return &Commit{Context: c.Context.value(), Commitment: array(c.Commitment), DeckRoot: array(c.DeckRoot),
+		Serial: c.Serial, Previous: c.Previous, CloseBy: int64(c.CloseBy), GameRef: c.GameRef,
+		KeyTag: array(c.KeyTag), Request: array(c.Request), Instance: c.Instance}
+}
+
+func (m *refMix) body() *Mix {
+	return &Mix{Shuffle: m.Shuffle, Cosigned: m.Cosigned, Values: mixValues(m.Values)}
+}
+
+func mixValues(values []refValue) (out []MixValue) {
+	for _, v := range values {
+		value := MixValue{Source: Source(v.Source), Cut: uint16(v.Cut)}
+		switch value.Source {
+		case SourceSlot:
+			copy(value.Slot[:], v.Value)
+		case SourceBeacon:
+			copy(value.Beacon[:], v.Value)
+		}
+		out = append(out, value)
+	}
+	return out
+}
+
+func (d *refDeal) body() *Deal {
+	out := &Deal{Shuffle: d.Shuffle, First: int(d.First), Cosigned: d.Cosigned, Final: d.Final}
+	for _, r := range d.Runs {
+		out.Runs = append(out.Runs, Run{Count: int(r.Cards), Purpose: Purpose(r.Purpose), Recipient: r.Recipient, Public: r.Public})
+	}
+	return out
+}
+
+func (k *refKey) body() *Key {
+	out := &Key{Subject: Subject(k.Subject), Public: k.Public, Policy: []byte(k.Policy),
+		Retired: Subject(k.Retired), ID: array(k.ID), From: int64(k.From)}
+	for _, w := range k.Wraps {
+		out.Wraps = append(out.Wraps, Wrap{Auditor: array(w.Auditor), Sealed: w.Sealed})
+	}
+	return out
+}
+
+// body puts the version or the table into Name, which holds whichever the kind has.
+func (e *refEvent) body() *Event {
+	return &Event{Kind: EventKind(e.Kind), Build: array(e.Build), Config: array(e.Config), FIPS: e.FIPS, Name: e.Version + e.Table,
+		Scope: Scope(e.Scope), Deck: array(e.Deck), Latch: Latch(e.Cause), Instance: e.Instance, Reason: e.Reason,
+		Size: e.Entries, Digest: array(e.Digest), Alarm: Alarm(e.Alarm)}
+}

@@ -1,0 +1,202 @@
+package audit
+
+import (
+	"bytes"
+	"errors"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+)
+
+type entryVectors struct {
+	vectorHead
+	Good []namedEntry `json:"good"`
+	Bad  []badEntry   `json:"bad"`
+}
+
+var entryHead = newHead("entries",
+	"Entries of docs/SPEC.md section 5. good: bytes is the one encoding of fields; codes are numbers, an absent member is 0, false or empty.",
+	"bad: want is malformed or unknown (section 1.4), field what a reader names. A reader that names another field of the same structure is no worse.")
+
+// loadEntries returns testdata/entries.json.
+func loadEntries(t testing.TB) (v entryVectors) {
+	t.Helper()
+	loadVectors(t, "entries", &v.vectorHead, &v)
+	wantCases(t, "good entries", 80, v.Good, func(e namedEntry) string { return e.Name })
+	wantCases(t, "bad entries", 150, v.Bad, func(e badEntry) string { return e.Name })
+	return v
+}
+
+func TestEntryVectorsAreTheReferences(t *testing.T) {
+	holdVectors(t, "entries", encodeVectors(t, entryHead, "good", goodEntries(), "bad", makeBadEntries()))
+}
+
+// TestGoodEntries: bytes parse to the fields, and the fields encode to the bytes.
+func TestGoodEntries(t *testing.T) {
+	v := loadEntries(t)
+	types := make(map[Type]int)
+	for _, c := range v.Good {
+		got, err := ParseEntry(c.Bytes)
+		if err != nil {
+			t.Errorf("%s: %v", c.Name, err)
+			continue
+		}
+		if diff := cmp.Diff(c.Entry.entry(), got, cmpopts.EquateEmpty()); diff != "" {
+			t.Errorf("%s: parsed otherwise (-want +got):\n%s", c.Name, diff)
+		}
+		if b, err := c.Entry.entry().Encode(); err != nil || !bytes.Equal(b, c.Bytes) {
+			t.Errorf("%s: encodes to %x, %v", c.Name, b, err)
+		}
+		types[got.Body.Type()]++
+	}
+	for typ := TypeGenesis; typ <= TypeEvent; typ++ {
+		if types[typ] < 5 {
+			t.Errorf("only %d entries of type %s", types[typ], typ)
+		}
+	}
+}
+
+// TestGoodEntriesCoverEveryCode counts every code of section 5.
+func TestGoodEntriesCoverEveryCode(t *testing.T) {
+	count := make(map[string]map[uint8]bool)
+	see := func(list string, code uint8) {
+		if count[list] == nil {
+			count[list] = make(map[uint8]bool)
+		}
+		count[list][code] = true
+	}
+	for _, c := range loadEntries(t).Good {
+		switch e := c.Entry; {
+		case e.Genesis != nil:
+			see("deals", e.Genesis.Deals)
+			see("access", e.Genesis.Access)
+			see("genesis disclosure", e.Genesis.Disclosure)
+		case e.Commit != nil:
+			see("kind", e.Commit.Context.Kind)
+			see("end_at", 1+e.Commit.Context.EndAt.Form)
+			see("disclosure", e.Commit.Context.Disclosure)
+			for _, p := range e.Commit.Context.Plan {
+				see("source", p.Source)
+			}
+		case e.Mix != nil:
+			for _, v := range e.Mix.Values {
+				see("value", v.Source)
+			}
+		case e.Deal != nil:
+			for _, r := range e.Deal.Runs {
+				see("purpose", r.Purpose)
+			}
+		case e.Close != nil:
+			see("outcome", e.Close.Outcome)
+			see("reason", 1+e.Close.Reason)
+			see("form", 1+e.Close.Form)
+		case e.Key != nil:
+			see("subject", e.Key.Subject)
+			if e.Key.Subject == 5 {
+				see("retired", e.Key.Retired)
+			}
+		case e.Event != nil:
+			see("event", e.Event.Kind)
+			switch e.Event.Kind {
+			case 4, 5:
+				see("scope", e.Event.Scope)
+			case 6:
+				see("cause", e.Event.Cause)
+			case 9:
+				see("alarm", e.Event.Alarm)
+			}
+		}
+	}
+	for list, last := range map[string]uint8{"deals": 2, "access": 2, "genesis disclosure": 2, "kind": 2, "end_at": 3, "disclosure": 2,
+		"source": 3, "value": 3, "purpose": 5, "outcome": 5, "reason": 11, "form": 3, "subject": 5, "retired": 3, "event": 9,
+		"scope": 3, "cause": 10, "alarm": 4} {
+		for code := uint8(1); code <= last; code++ {
+			if !count[list][code] {
+				t.Errorf("no good entry with %s %d", list, code)
+			}
+		}
+	}
+}
+
+// wantFault fails unless err is the fault that want and field say, and no other.
+func wantFault(t *testing.T, name string, err error, want, field string) {
+	t.Helper()
+	if errors.Is(err, ErrMalformed) != (want == malformed) || errors.Is(err, ErrUnknown) != (want == unknown) || err == nil {
+		t.Errorf("%s: %v, want %s", name, err, want)
+	} else if !strings.Contains(err.Error(), field) {
+		t.Errorf("%s: %v does not name %q", name, err, field)
+	}
+}
+
+func TestBadEntries(t *testing.T) {
+	for _, c := range loadEntries(t).Bad {
+		e, err := ParseEntry(c.Bytes)
+		wantFault(t, c.Name, err, c.Want, c.Field)
+		if e.Body != nil {
+			t.Errorf("%s: an entry beside the error", c.Name)
+		}
+	}
+}
+
+// TestTruncated cuts every good entry at every byte, and adds a byte.
+func TestTruncated(t *testing.T) {
+	for _, c := range loadEntries(t).Good {
+		for n := range c.Bytes {
+			if _, err := ParseEntry(c.Bytes[:n]); !errors.Is(err, ErrMalformed) {
+				t.Fatalf("%s cut to %d of %d bytes: %v", c.Name, n, len(c.Bytes), err)
+			}
+		}
+		for _, more := range []byte{0, 1, 255} {
+			if _, err := ParseEntry(append(bytes.Clone(c.Bytes), more)); !errors.Is(err, ErrMalformed) {
+				t.Fatalf("%s and a byte %d: %v", c.Name, more, err)
+			}
+		}
+	}
+}
+
+// TestWrongLengths makes each length and count of every good entry wrong.
+func TestWrongLengths(t *testing.T) {
+	tried := 0
+	for _, c := range loadEntries(t).Good {
+		for _, s := range c.Entry.write().spans {
+			if !s.length {
+				continue
+			}
+			old, top := uint64(0), uint64(1)<<(8*s.n)-1
+			for _, b := range c.Bytes[s.at : s.at+s.n] {
+				old = old<<8 | uint64(b)
+			}
+			for _, wrong := range []uint64{old - 1, old + 1, 0, top, old ^ 1<<(8*s.n-1)} {
+				if wrong &= top; wrong == old {
+					continue
+				}
+				b := bytes.Clone(c.Bytes)
+				copy(b[s.at:], refJoin(wrong)[8-s.n:])
+				if e, err := ParseEntry(b); !errors.Is(err, ErrMalformed) && !errors.Is(err, ErrUnknown) {
+					t.Errorf("%s: %s of %d for %d: %+v, %v", c.Name, s.field, wrong, old, e, err)
+				}
+				tried++
+			}
+		}
+	}
+	if tried < 1000 {
+		t.Errorf("only %d lengths tried", tried)
+	}
+}
+
+// TestParseKeepsNothing: an entry does not change with the bytes it came from.
+func TestParseKeepsNothing(t *testing.T) {
+	for _, c := range loadEntries(t).Good {
+		b := bytes.Clone(c.Bytes)
+		e, err := ParseEntry(b)
+		if err != nil {
+			t.Fatal(err)
+		}
+		clear(b)
+		if again, err := e.Encode(); err != nil || !bytes.Equal(again, c.Bytes) {
+			t.Errorf("%s: the entry changed with its bytes", c.Name)
+		}
+	}
+}

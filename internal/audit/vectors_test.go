@@ -1,0 +1,115 @@
+package audit
+
+import (
+	"bytes"
+	"encoding/json"
+	"flag"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// The data files in testdata are for other implementations of docs/SPEC.md.
+// They are written by the reference in these tests, never by the package.
+var update = flag.Bool("update", false, "write the data files in testdata from the reference implementation")
+
+// vectorHead starts every data file.
+type vectorHead struct {
+	Format string   `json:"format"`
+	Status string   `json:"status"`
+	About  []string `json:"about"`
+}
+
+const vectorStatus = "frozen-with-the-first-release"
+
+// aboutBytes stands in every file.
+const aboutBytes = "Byte strings are lower-case hex. bytesOf(name, n), where a note says it, is SHA-256(name ‖ u32 0), SHA-256(name ‖ u32 1) …, cut to n bytes."
+
+func newHead(name string, about ...string) vectorHead {
+	return vectorHead{Format: "shuffled/v1/vectors/" + name, Status: vectorStatus, About: append(about, aboutBytes)}
+}
+
+// encodeVectors writes a file with the members in the order given and one case
+// per line, so that a change shows as a line.
+func encodeVectors(t *testing.T, head vectorHead, members ...any) []byte {
+	t.Helper()
+	var b bytes.Buffer
+	line := func(v any) string {
+		var out bytes.Buffer
+		e := json.NewEncoder(&out)
+		e.SetEscapeHTML(false)
+		if err := e.Encode(v); err != nil {
+			t.Fatal(err)
+		}
+		return strings.TrimSpace(out.String())
+	}
+	fmt.Fprintf(&b, "{\n\"format\": %s,\n\"status\": %s,\n\"about\": %s", line(head.Format), line(head.Status), line(head.About))
+	for i := 0; i < len(members); i += 2 {
+		fmt.Fprintf(&b, ",\n%s: ", line(members[i]))
+		var cases []json.RawMessage
+		if err := json.Unmarshal([]byte(line(members[i+1])), &cases); err != nil {
+			t.Fatal(err)
+		}
+		for j, c := range cases {
+			b.WriteString([]string{"[\n", ",\n"}[min(j, 1)])
+			b.Write(c)
+		}
+		b.WriteString("\n]")
+	}
+	b.WriteString("\n}\n")
+	return b.Bytes()
+}
+
+// holdVectors holds a stored file against what the reference makes, and writes
+// it with -update.
+func holdVectors(t *testing.T, name string, made []byte) {
+	t.Helper()
+	path := filepath.Join("testdata", name+".json")
+	if *update {
+		if err := os.MkdirAll("testdata", 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, made, 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if stored, err := os.ReadFile(path); err != nil || !bytes.Equal(stored, made) {
+		t.Errorf("%s is not what the reference writes (%v); go test -update writes it", path, err)
+	}
+}
+
+// loadVectors reads a file strictly into v and checks its head.
+func loadVectors(t testing.TB, name string, head *vectorHead, v any) {
+	t.Helper()
+	b, err := os.ReadFile(filepath.Join("testdata", name+".json"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	d := json.NewDecoder(bytes.NewReader(b))
+	d.DisallowUnknownFields()
+	if err := d.Decode(v); err != nil {
+		t.Fatalf("reading %s.json: %v", name, err)
+	}
+	if head.Format != "shuffled/v1/vectors/"+name || head.Status != vectorStatus || len(head.About) == 0 {
+		t.Fatalf("%s.json starts with %+v", name, head)
+	}
+}
+
+// wantCases fails for a list that is too short, and for names that are missing
+// or repeated.
+func wantCases[T any](t testing.TB, what string, atLeast int, cases []T, name func(T) string) {
+	t.Helper()
+	if len(cases) < atLeast {
+		t.Fatalf("%s: only %d cases", what, len(cases))
+	}
+	seen := make(map[string]bool)
+	for _, c := range cases {
+		if n := name(c); n == "" || seen[n] {
+			t.Errorf("%s: no name, or twice the name %q", what, n)
+		} else {
+			seen[n] = true
+		}
+	}
+}
