@@ -1,0 +1,159 @@
+// Package config is the daemon's configuration: one struct, one TOML file, one
+// place for defaults. It opens no file but the configuration itself.
+//
+// An unknown key is an error with its line, for a misspelt limit is no limit.
+// Secrets are never in the file, only the paths of their files. Every setting
+// stands with its default and its danger in configs/shuffled.example.toml.
+package config
+
+import (
+	"crypto/sha256"
+	"fmt"
+	"path/filepath"
+	"time"
+
+	"github.com/pelletier/go-toml/v2"
+)
+
+// Config holds every setting. Relative paths are relative to the working
+// directory. Default gives the values in the comments.
+type Config struct {
+	// Listen is the address of the API and the log. Default 127.0.0.1:8080.
+	Listen string `toml:"listen"`
+	// OperatorListen is the address of /healthz, /readyz and /metrics, which
+	// have no access control; empty: none. Default 127.0.0.1:9090.
+	OperatorListen string `toml:"operator_listen"`
+	// Data is the directory of the high-water marks, and of everything below
+	// that has no path of its own. Default ./shuffled-data.
+	Data string `toml:"data"`
+	// Database is postgres://… without a password, or sqlite:PATH. Default
+	// sqlite:DATA/shuffled.db.
+	Database string `toml:"database"`
+	// DatabasePasswordFile holds the password of a postgres:// database. Default
+	// none.
+	DatabasePasswordFile string `toml:"database_password_file"`
+	// SealingKeys are files: the current key first, then older ones that tapes
+	// of open shuffles are sealed under. Default DATA/sealing.key.
+	SealingKeys []string `toml:"sealing_keys"`
+	// PassphraseFile holds the passphrase of encrypted key files. Default none.
+	PassphraseFile string `toml:"passphrase_file"`
+	// ClockStep is how far the clock may step before entries are refused; 100ms
+	// to 1h, default 5s.
+	ClockStep Duration `toml:"clock_step"`
+	// MarkSync is how often the high-water mark is synced; 1ms to 1s, default 1s.
+	MarkSync Duration `toml:"mark_sync"`
+
+	Log    Log    `toml:"log"`
+	TLS    TLS    `toml:"tls"`
+	Limits Limits `toml:"limits"`
+
+	// Ledgers are the ledgers to serve, each created beforehand. Default none.
+	Ledgers []Ledger `toml:"ledger"`
+}
+
+// Log says what is logged, to standard error.
+type Log struct {
+	Level  string `toml:"level"`  // debug, info, warn or error; default info
+	Format string `toml:"format"` // text or json; default text
+}
+
+// TLS holds PEM files. Without Cert the API speaks plain HTTP.
+type TLS struct {
+	Cert     string `toml:"cert"`      // certificate chain; default none
+	Key      string `toml:"key"`       // its private key; default none
+	ClientCA string `toml:"client_ca"` // authorities of client certificates; default none
+}
+
+// Limits bound what callers can make the daemon do.
+type Limits struct {
+	MaxBody       Size `toml:"max_body"`        // of a request; 64KiB to 64MiB, default 1MiB
+	MaxVerifyBody Size `toml:"max_verify_body"` // of evidence to verify; 64KiB to 64MiB, default 32MiB
+	Concurrency   int  `toml:"concurrency"`     // requests at a time; at least 1, default 4096
+	Verifications int  `toml:"verifications"`   // verifications at a time; at least 1, default 4
+	Queue         int  `toml:"queue"`           // requests that wait per ledger; at least 1024, default 4096
+
+	TokenRate   float64 `toml:"token_rate"`   // requests per second and token; 0: no limit, the default
+	TokenBurst  int     `toml:"token_burst"`  // of these at once; at least 1, default 100
+	VerifyRate  float64 `toml:"verify_rate"`  // verifications per second and address; 0: no limit; default 5
+	VerifyBurst int     `toml:"verify_burst"` // of these at once; at least 1, default 20
+
+	RequestTimeout    Duration `toml:"request_timeout"`     // from header to answer; 100ms to 10m, default 10s
+	ReadHeaderTimeout Duration `toml:"read_header_timeout"` // 100ms to 10m, default 5s
+	ReadTimeout       Duration `toml:"read_timeout"`        // of a whole request; 100ms to 10m, default 30s
+	WriteTimeout      Duration `toml:"write_timeout"`       // of an answer; 100ms to 10m, default 1m
+	IdleTimeout       Duration `toml:"idle_timeout"`        // of a kept connection; 100ms to 10m, default 2m
+}
+
+// Ledger is one ledger to serve.
+type Ledger struct {
+	// Name stands in addresses: /v1/NAME/…. 1 to 64 letters, digits, dots,
+	// underscores and hyphens, the first a letter or digit. Required.
+	Name string `toml:"name"`
+	// SigningKey is the key file; its origin is the ledger's. Default
+	// DATA/NAME.key.
+	SigningKey string `toml:"signing_key"`
+	// Mark is the file of the high-water mark. Default DATA/NAME.mark.
+	Mark string `toml:"mark"`
+}
+
+// Default returns the configuration of an empty file. Paths that depend on
+// others are left empty until Resolve.
+func Default() *Config {
+	return &Config{
+		Listen:         "127.0.0.1:8080",
+		OperatorListen: "127.0.0.1:9090",
+		Data:           "./shuffled-data",
+		ClockStep:      Duration(5 * time.Second),
+		MarkSync:       Duration(time.Second),
+		Log:            Log{Level: "info", Format: "text"},
+		Limits: Limits{
+			MaxBody:           1 << 20,
+			MaxVerifyBody:     32 << 20,
+			Concurrency:       4096,
+			Verifications:     4,
+			Queue:             4096,
+			TokenBurst:        100,
+			VerifyRate:        5,
+			VerifyBurst:       20,
+			RequestTimeout:    Duration(10 * time.Second),
+			ReadHeaderTimeout: Duration(5 * time.Second),
+			ReadTimeout:       Duration(30 * time.Second),
+			WriteTimeout:      Duration(time.Minute),
+			IdleTimeout:       Duration(2 * time.Minute),
+		},
+	}
+}
+
+// Resolve fills in the paths that were left empty because they depend on Data:
+// database, sealing key, and the files of each ledger. Call it once the flags
+// of the command line are in. A second call changes nothing.
+func (c *Config) Resolve() {
+	at := func(name string) string { return filepath.Join(c.Data, name) }
+	if c.Database == "" {
+		c.Database = schemeSQLite + at("shuffled.db")
+	}
+	if len(c.SealingKeys) == 0 {
+		c.SealingKeys = []string{at("sealing.key")}
+	}
+	for i := range c.Ledgers {
+		l := &c.Ledgers[i]
+		if l.SigningKey == "" {
+			l.SigningKey = at(l.Name + ".key")
+		}
+		if l.Mark == "" {
+			l.Mark = at(l.Name + ".mark")
+		}
+	}
+}
+
+// Digest returns the SHA-256 of all settings in force, as TOML. A password that
+// came with a database address on the command line is not part of it.
+func (c *Config) Digest() [32]byte {
+	public := *c
+	public.Database = withoutPassword(c.Database)
+	b, err := toml.Marshal(public)
+	if err != nil { // the struct's own types only
+		panic(fmt.Sprintf("config: encoding the settings: %v", err))
+	}
+	return sha256.Sum256(b)
+}

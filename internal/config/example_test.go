@@ -1,0 +1,219 @@
+package config
+
+import (
+	"bytes"
+	"os"
+	"reflect"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/pelletier/go-toml/v2"
+)
+
+const examplePath = "../../configs/shuffled.example.toml"
+
+func readExample(t *testing.T) []byte {
+	t.Helper()
+	text, err := os.ReadFile(examplePath)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return text
+}
+
+// TestExampleIsDefault loads the example as the daemon does. Apart from its one
+// ledger it must be what an empty file gives.
+func TestExampleIsDefault(t *testing.T) {
+	got, err := Load(examplePath)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := Default()
+	want.SealingKeys = []string{} // written out
+	want.Ledgers = []Ledger{{Name: "main"}}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("the example is not the default (-want +got):\n%s", diff)
+	}
+	empty, err := Parse("empty", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(Default(), empty); diff != "" {
+		t.Errorf("an empty file is not the default (-want +got):\n%s", diff)
+	}
+	if err := Default().Validate(); err != nil {
+		t.Errorf("the default is not valid: %v", err)
+	}
+}
+
+// settings returns the dotted key of every setting below a struct type.
+func settings(t *testing.T, typ reflect.Type, prefix string) []string {
+	t.Helper()
+	var keys []string
+	for i := range typ.NumField() {
+		f := typ.Field(i)
+		tag := f.Tag.Get("toml")
+		if !f.IsExported() || !regexp.MustCompile(`^[a-z0-9_]+$`).MatchString(tag) {
+			t.Errorf("%s.%s: no setting of the file (%q)", typ, f.Name, tag)
+		}
+		switch {
+		case f.Type.Kind() == reflect.Struct:
+			keys = append(keys, settings(t, f.Type, prefix+tag+".")...)
+		case f.Type.Kind() == reflect.Slice && f.Type.Elem().Kind() == reflect.Struct:
+			keys = append(keys, settings(t, f.Type.Elem(), prefix+tag+".")...)
+		default:
+			keys = append(keys, prefix+tag)
+		}
+	}
+	return keys
+}
+
+// TestExampleNamesEverySetting: each field of the struct is set in the example,
+// under a comment that names its default and its danger.
+func TestExampleNamesEverySetting(t *testing.T) {
+	line := regexp.MustCompile(`^([a-z0-9_]+) = (.*)$`)
+	table := regexp.MustCompile(`^\[\[?([a-z]+)\]\]?$`)
+	described := map[string]string{} // setting → its comment
+	prefix, comment := "", ""
+	for _, l := range strings.Split(string(readExample(t)), "\n") {
+		switch {
+		case strings.HasPrefix(l, "#"):
+			comment += strings.TrimPrefix(l, "#")
+		case table.MatchString(l):
+			prefix, comment = table.FindStringSubmatch(l)[1]+".", ""
+		case line.MatchString(l):
+			described[prefix+line.FindStringSubmatch(l)[1]] = comment
+			comment = ""
+		case l == "":
+			comment = ""
+		default:
+			t.Errorf("neither comment, table nor setting: %q", l)
+		}
+	}
+	want := settings(t, reflect.TypeFor[Config](), "")
+	if len(want) < 30 {
+		t.Fatalf("only %d settings found", len(want))
+	}
+	for _, key := range want {
+		comment, ok := described[key]
+		if !ok {
+			t.Errorf("%s is not in the example", key)
+			continue
+		}
+		for _, word := range []string{" Default: ", " Danger: "} {
+			if !strings.Contains(comment, word) {
+				t.Errorf("the comment on %s lacks%s", key, word)
+			}
+		}
+		delete(described, key)
+	}
+	for key := range described {
+		t.Errorf("%s is in the example and is no setting", key)
+	}
+}
+
+// TestExampleCommentsAgree: where the comment names a default that is a value,
+// it is the value below it.
+func TestExampleCommentsAgree(t *testing.T) {
+	pattern := regexp.MustCompile(`Default: ([0-9]+[A-Za-z]*|info|text|\./shuffled-data)\.\n(?:#.*\n)*([a-z_]+) = (.*)\n`)
+	found := 0
+	for _, m := range pattern.FindAllStringSubmatch(string(readExample(t)), -1) {
+		value := strings.TrimSuffix(strings.Trim(m[3], `"`), ".0")
+		if value != m[1] {
+			t.Errorf("%s: the comment says %s, the value is %s", m[2], m[1], value)
+		}
+		found++
+	}
+	if found < 18 {
+		t.Errorf("only %d defaults found in comments", found)
+	}
+}
+
+// TestRoundTrip: every setting survives writing and reading.
+func TestRoundTrip(t *testing.T) {
+	c := different(t)
+	b, err := toml.Marshal(c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, err := Parse("written", b)
+	if err != nil {
+		t.Fatalf("%v in\n%s", err, b)
+	}
+	if diff := cmp.Diff(c, got); diff != "" {
+		t.Errorf("-written +read:\n%s", diff)
+	}
+}
+
+// different returns a valid configuration in which no setting is the default.
+func different(t *testing.T) *Config {
+	t.Helper()
+	c, err := Parse("different.toml", []byte(`
+listen = "[::1]:443"
+operator_listen = "10.0.0.1:9"
+data = "/var/lib/shuffled"
+database = "postgres://writer@db.example.org:5432/shuffled?sslmode=verify-full"
+database_password_file = "/run/credentials/password"
+sealing_keys = ["/keys/new", "/keys/old"]
+passphrase_file = "/keys/passphrase"
+clock_step = "1m30s"
+mark_sync = "250ms"
+log = { level = "debug", format = "json" }
+[tls]
+cert = "/tls/cert.pem"
+key = "/tls/key.pem"
+client_ca = "/tls/ca.pem"
+[limits]
+max_body = "65536B"
+max_verify_body = "64MiB"
+concurrency = 1
+verifications = 2
+queue = 1024
+token_rate = 1000
+token_burst = 1
+verify_rate = 0.5
+verify_burst = 3
+request_timeout = "100ms"
+read_header_timeout = "10m"
+read_timeout = "1s"
+write_timeout = "2s"
+idle_timeout = "3s"
+[[ledger]]
+name = "roulette.nl"
+signing_key = "/keys/nl"
+mark = "/marks/nl"
+[[ledger]]
+name = "B-2_x"
+`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return c
+}
+
+// TestEverySettingIsRead: no setting of different is still the default, so none
+// is read into the wrong field or not at all.
+func TestEverySettingIsRead(t *testing.T) {
+	var walk func(path string, a, b reflect.Value)
+	walk = func(path string, a, b reflect.Value) {
+		if a.Kind() == reflect.Struct {
+			for i := range a.NumField() {
+				walk(path+"."+a.Type().Field(i).Name, a.Field(i), b.Field(i))
+			}
+			return
+		}
+		if reflect.DeepEqual(a.Interface(), b.Interface()) {
+			t.Errorf("%s is the default", path)
+		}
+	}
+	c := different(t)
+	walk("Config", reflect.ValueOf(*Default()), reflect.ValueOf(*c))
+	if len(c.Ledgers) != 2 || c.Ledgers[0] != (Ledger{"roulette.nl", "/keys/nl", "/marks/nl"}) || c.Limits.MaxBody != 65536 {
+		t.Errorf("%+v", c)
+	}
+	if !bytes.Contains(readExample(t), []byte("[[ledger]]")) {
+		t.Error("no ledger in the example")
+	}
+}

@@ -1,0 +1,144 @@
+package config
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+func TestParseRefuses(t *testing.T) {
+	for _, c := range []struct {
+		name, text string
+		want       []string // in the error
+	}{
+		{"unknown key", "listen = \"127.0.0.1:1\"\n\nlisten_adress = \"x\"\n", []string{"f.toml:3: unknown key listen_adress"}},
+		{"unknown in a table", "[limits]\n# a comment\nmax_bdoy = \"1MiB\"", []string{"f.toml:3: unknown key limits.max_bdoy"}},
+		{"unknown dotted", "limits.max_bdoy = \"1MiB\"", []string{"f.toml:1: unknown key limits.max_bdoy"}},
+		{"unknown inline", "\nlog = { level = \"info\", colour = true }", []string{"f.toml:2: unknown key log.colour"}},
+		{"unknown table", "\n\n[limit]\nmax_body = \"1MiB\"", []string{"f.toml:3: unknown key limit"}},
+		{"unknown in a ledger", "[[ledger]]\nname = \"a\"\n[[ledger]]\nname = \"b\"\norigin = \"x\"", []string{"f.toml:5: unknown key ledger.origin"}},
+		{"several", "a = 1\nb = 2\n[limits]\nc = 3\n", []string{"f.toml:1: unknown key a", "f.toml:2: unknown key b", "f.toml:4: unknown key limits.c"}},
+		{"a password as key", "database_password = \"x\"", []string{"f.toml:1: unknown key database_password"}},
+
+		{"capital", "data = \"x\"\nListen = \"127.0.0.1:1\"", []string{"f.toml:2: unknown key Listen: keys are lower-case"}},
+		{"capital twice", "listen = \"127.0.0.1:1\"\nLISTEN = \"127.0.0.1:2\"", []string{"f.toml:2: unknown key LISTEN"}},
+		{"capital in a table", "[Limits]\nmax_body = \"1MiB\"", []string{"f.toml:1: unknown key Limits"}},
+		{"capital inline", "ledger = [{ name = \"a\", Mark = \"b\" }]", []string{"f.toml:1: unknown key Mark"}},
+		{"capital dotted", "limits.Queue = 2048", []string{"f.toml:1: unknown key Queue"}},
+		{"folds to k", "\"mar\u212a_sync\" = \"1s\"", []string{"f.toml:1: unknown key mar\u212a_sync"}},
+		{"empty key", "\n\"\" = 1", []string{"unknown key"}},
+
+		{"same key twice", "listen = \"127.0.0.1:1\"\nlisten = \"127.0.0.1:2\"", []string{"f.toml", "listen"}},
+		{"same table twice", "[limits]\n[limits]", []string{"f.toml", "limits"}},
+		{"no TOML", "listen = \n", []string{"f.toml:1: "}},
+		{"no TOML later", "data = \"x\"\n\nlisten = 'x\n", []string{"f.toml:3: "}},
+		{"not UTF-8", "data = \"\xff\"", []string{"f.toml:1: "}},
+		{"wrong type", "\nlisten = 8080", []string{"f.toml:2: "}},
+		{"wrong type of list", "sealing_keys = \"a\"", []string{"f.toml:1: "}},
+		{"number too large", "[limits]\nqueue = 99999999999999999999", []string{"f.toml:2: "}},
+		{"fraction of a request", "[limits]\nqueue = 2048.5", []string{"f.toml:2: "}},
+		{"no unit", "clock_step = \"5\"", []string{"f.toml:1: ", "unit"}},
+		{"number as duration", "clock_step = 5", []string{"f.toml:1: ", "unit"}},
+		{"unknown unit", "[limits]\n\nmax_body = \"1MB\"", []string{"f.toml:3: ", "KiB"}},
+		{"number as size", "[limits]\nmax_body = 1048576", []string{"f.toml:2: ", "KiB"}},
+		{"table for a value", "[listen]\nport = 1\n", []string{"f.toml:"}},
+		{"value for a table", "limits = 5", []string{"f.toml"}},
+
+		{"out of range", "mark_sync = \"1m\"", []string{"f.toml: mark_sync: from 1ms to 1s, not 1m0s"}},
+		{"not a number", "[limits]\ntoken_rate = nan", []string{"limits.token_rate"}},
+		{"infinite", "[limits]\nverify_rate = inf", []string{"limits.verify_rate"}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			got, err := Parse("f.toml", []byte(c.text))
+			if got != nil || err == nil {
+				t.Fatal("accepted")
+			}
+			for _, want := range c.want {
+				if !strings.Contains(err.Error(), want) {
+					t.Errorf("the error %q lacks %q", err, want)
+				}
+			}
+		})
+	}
+}
+
+// TestParsePassword: a password in the file is refused and not repeated.
+func TestParsePassword(t *testing.T) {
+	for _, address := range []string{
+		"postgres://writer:hunter2@db/shuffled",
+		"postgresql://writer:hunter2@db/shuffled?sslmode=disable",
+		"postgres://writer@db/shuffled?password=hunter2",
+		"postgres://writer:hunter2%zz@db/shuffled", // does not even parse
+		"host=db password=hunter2",
+	} {
+		c, err := Parse("f.toml", []byte("database = \""+address+"\""))
+		if c != nil || err == nil {
+			t.Errorf("%s: accepted", address)
+			continue
+		}
+		if !strings.Contains(err.Error(), "database: ") || strings.Contains(err.Error(), "hunter2") {
+			t.Errorf("%s: %v", address, err)
+		}
+	}
+	// On the command line it is the operator's business.
+	c := Default()
+	c.Database = "postgres://writer:hunter2@db/shuffled"
+	if err := c.Validate(); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestLoad(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "shuffled.toml")
+	if _, err := Load(path); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("a missing file: %v", err)
+	}
+	write := func(text string) {
+		t.Helper()
+		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	write("data = \"/srv\"\n")
+	c, err := Load(path)
+	if err != nil || c.Data != "/srv" || c.Listen != Default().Listen {
+		t.Errorf("%+v, %v", c, err)
+	}
+	write("data = \"/srv\"\nbad = 1\n")
+	if _, err := Load(path); err == nil || !strings.Contains(err.Error(), path+":2: ") {
+		t.Errorf("error %v", err)
+	}
+	write(strings.Repeat("#", maxFile+1))
+	if _, err := Load(path); err == nil {
+		t.Error("a file of more than a mebibyte was read")
+	}
+	if _, err := Load(t.TempDir()); err == nil {
+		t.Error("a directory was read")
+	}
+}
+
+func FuzzParse(f *testing.F) {
+	example, err := os.ReadFile(examplePath)
+	if err != nil {
+		f.Fatal(err)
+	}
+	f.Add(string(example))
+	f.Add("ledger = [{ name = \"a\" }]\nlimits.queue = 2048")
+	f.Add("[[ledger]]\nname = \"a\"\n[ledger.x]")
+	f.Fuzz(func(t *testing.T, text string) {
+		c, err := Parse("f", []byte(text))
+		if (c == nil) == (err == nil) {
+			t.Fatalf("%v and %v", c, err)
+		}
+		if err != nil {
+			return
+		}
+		c.Resolve()
+		if err := c.Validate(); err != nil {
+			t.Fatalf("valid before Resolve, not after: %v", err)
+		}
+	})
+}

@@ -1,0 +1,203 @@
+package config
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"net"
+	"net/url"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// schemeSQLite starts the address of an embedded database; a path follows.
+const schemeSQLite = "sqlite:"
+
+// Validate reports every setting that is out of range or contradicts another,
+// all at once. It opens no file. Load has called it; call it again after the
+// flags of the command line.
+func (c *Config) Validate() error { return errors.Join(c.problems()...) }
+
+// problems collects one error for each fault, in the order of the file.
+func (c *Config) problems() []error {
+	p := &problems{}
+	p.address("listen", c.Listen)
+	if c.OperatorListen != "" {
+		p.address("operator_listen", c.OperatorListen)
+		if c.OperatorListen == c.Listen && !strings.HasSuffix(c.Listen, ":0") {
+			p.add("operator_listen", "it is the address of the API")
+		}
+	}
+	if c.Data == "" {
+		p.add("data", "it names no directory")
+	}
+	c.checkDatabase(p)
+	p.distinct("sealing_keys", c.SealingKeys)
+	p.duration("clock_step", c.ClockStep, 100*time.Millisecond, time.Hour)
+	p.duration("mark_sync", c.MarkSync, time.Millisecond, time.Second)
+	p.oneOf("log.level", c.Log.Level, "debug", "info", "warn", "error")
+	p.oneOf("log.format", c.Log.Format, "text", "json")
+	if (c.TLS.Cert == "") != (c.TLS.Key == "") {
+		p.add("tls", "cert and key go together")
+	}
+	if c.TLS.ClientCA != "" && c.TLS.Cert == "" {
+		p.add("tls.client_ca", "client certificates need cert and key")
+	}
+	c.Limits.check(p)
+	c.checkLedgers(p)
+	return p.all
+}
+
+func (c *Config) checkDatabase(p *problems) {
+	path, sqlite := strings.CutPrefix(c.Database, schemeSQLite)
+	switch {
+	case c.Database == "": // the default
+	case sqlite:
+		if path == "" {
+			p.add("database", "sqlite: takes a path")
+		}
+	default:
+		// The error of url.Parse holds the address, and that may hold a password.
+		u, err := url.Parse(c.Database)
+		if err != nil || u.Scheme != "postgres" && u.Scheme != "postgresql" {
+			p.add("database", "neither postgres://… nor sqlite:PATH")
+		}
+	}
+	if c.DatabasePasswordFile != "" && (c.Database == "" || sqlite) {
+		p.add("database_password_file", "only a postgres:// database has a password")
+	}
+}
+
+func (l *Limits) check(p *problems) {
+	p.size("limits.max_body", l.MaxBody, 64<<10, 64<<20)
+	p.size("limits.max_verify_body", l.MaxVerifyBody, 64<<10, 64<<20)
+	p.atLeast("limits.concurrency", l.Concurrency, 1)
+	p.atLeast("limits.verifications", l.Verifications, 1)
+	p.atLeast("limits.queue", l.Queue, 1024) // design: at least so many per ledger
+	p.rate("limits.token_rate", l.TokenRate)
+	p.atLeast("limits.token_burst", l.TokenBurst, 1)
+	p.rate("limits.verify_rate", l.VerifyRate)
+	p.atLeast("limits.verify_burst", l.VerifyBurst, 1)
+	for _, t := range []struct {
+		key string
+		d   Duration
+	}{
+		{"request_timeout", l.RequestTimeout},
+		{"read_header_timeout", l.ReadHeaderTimeout},
+		{"read_timeout", l.ReadTimeout},
+		{"write_timeout", l.WriteTimeout},
+		{"idle_timeout", l.IdleTimeout},
+	} {
+		p.duration("limits."+t.key, t.d, 100*time.Millisecond, 10*time.Minute)
+	}
+}
+
+func (c *Config) checkLedgers(p *problems) {
+	names, signing, marks := []string{}, []string{}, []string{}
+	for i, l := range c.Ledgers {
+		if !validName(l.Name) {
+			p.add(fmt.Sprintf("ledger %d: name", i+1),
+				"%q is not 1 to 64 letters, digits, dots, underscores and hyphens, the first a letter or digit", l.Name)
+		} else {
+			names = append(names, l.Name)
+		}
+		if l.SigningKey != "" {
+			signing = append(signing, l.SigningKey)
+		}
+		if l.Mark != "" {
+			marks = append(marks, l.Mark)
+		}
+	}
+	p.distinct("ledger: name", names)
+	p.distinct("ledger: signing_key", signing) // a key's name is one ledger's origin
+	p.distinct("ledger: mark", marks)
+}
+
+func validName(s string) bool {
+	const first = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
+	return s != "" && len(s) <= 64 && strings.Contains(first, s[:1]) && strings.Trim(s, first+"._-") == ""
+}
+
+// withoutPassword returns the address of a postgres:// database without the
+// password, in whichever of its two places; anything else as it is.
+func withoutPassword(database string) string {
+	u, err := url.Parse(database)
+	if err != nil || u.Scheme != "postgres" && u.Scheme != "postgresql" {
+		return database
+	}
+	_, inUser := u.User.Password()
+	query := u.Query()
+	if !inUser && !query.Has("password") {
+		return database
+	}
+	if inUser {
+		u.User = url.User(u.User.Username())
+	}
+	if query.Has("password") {
+		query.Del("password")
+		u.RawQuery = query.Encode()
+	}
+	return u.String()
+}
+
+// problems collects faults, each under the key that is at fault.
+type problems struct{ all []error }
+
+func (p *problems) add(key, format string, args ...any) {
+	p.all = append(p.all, fmt.Errorf("%s: %s", key, fmt.Sprintf(format, args...)))
+}
+
+func (p *problems) address(key, s string) {
+	_, port, err := net.SplitHostPort(s)
+	if n, bad := strconv.ParseUint(port, 10, 16); err != nil || bad != nil || strconv.FormatUint(n, 10) != port {
+		p.add(key, "%q is not HOST:PORT", s)
+	}
+}
+
+func (p *problems) duration(key string, d Duration, low, high time.Duration) {
+	if d.Duration() < low || d.Duration() > high {
+		p.add(key, "from %v to %v, not %v", low, high, d)
+	}
+}
+
+func (p *problems) size(key string, s, low, high Size) {
+	if s < low || s > high {
+		p.add(key, "from %v to %v, not %v", low, high, s)
+	}
+}
+
+func (p *problems) atLeast(key string, n, low int) {
+	if n < low {
+		p.add(key, "at least %d, not %d", low, n)
+	}
+}
+
+func (p *problems) rate(key string, r float64) {
+	if !(r >= 0 && r <= math.MaxInt32) { // NaN fails both
+		p.add(key, "a number per second, 0 for no limit, not %v", r)
+	}
+}
+
+func (p *problems) oneOf(key, s string, words ...string) {
+	for _, w := range words {
+		if s == w {
+			return
+		}
+	}
+	p.add(key, "one of %s, not %q", strings.Join(words, ", "), s)
+}
+
+// distinct reports values that come twice or are empty.
+func (p *problems) distinct(key string, values []string) {
+	seen := map[string]bool{}
+	for _, v := range values {
+		switch {
+		case v == "":
+			p.add(key, "an empty value")
+		case seen[v]:
+			p.add(key, "%q is there twice", v)
+		}
+		seen[v] = true
+	}
+}
