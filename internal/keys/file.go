@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
 )
@@ -20,7 +21,8 @@ const (
 )
 
 // ErrMode is matched when a private file is open to group or others, or is no
-// regular file. The error names file and mode.
+// regular file. A root-owned file that another user's process reads may be
+// readable to its group. The error names file and mode.
 var ErrMode = errors.New("unsafe file mode")
 
 // ReadSecret returns the content of a private file without one newline at its
@@ -44,8 +46,8 @@ func WriteSecret(path string, s Secret) error {
 }
 
 // readFile reads a regular file of at most maxFile bytes. A private one must be
-// closed to group and others; the open file is checked, not its name, so that
-// it cannot be exchanged in between.
+// closed to group and others (see tooOpen); the open file is checked, not its
+// name, so that it cannot be exchanged in between.
 func readFile(path string, private bool) ([]byte, error) {
 	f, err := os.Open(path)
 	if err != nil {
@@ -59,9 +61,10 @@ func readFile(path string, private bool) ([]byte, error) {
 	if !info.Mode().IsRegular() {
 		return nil, fmt.Errorf("%w: %s is no regular file (%s)", ErrMode, path, info.Mode())
 	}
-	if perm := info.Mode().Perm(); private && perm&0o077 != 0 {
+	perm := info.Mode().Perm()
+	if bad := tooOpen(perm, othersRootFile(info)); private && bad != 0 {
 		return nil, fmt.Errorf("%w: %s has mode %04o, so others can use the secret in it; make it %04o",
-			ErrMode, path, perm, perm&^0o077)
+			ErrMode, path, perm, perm&^bad)
 	}
 	b, err := io.ReadAll(io.LimitReader(f, maxFile+1))
 	if err != nil {
@@ -71,6 +74,17 @@ func readFile(path string, private bool) ([]byte, error) {
 		return nil, fmt.Errorf("reading %s: more than %d bytes", path, maxFile)
 	}
 	return b, nil
+}
+
+// tooOpen returns the permissions that a private file must not have: any for
+// group or others. A file of root that a process of somebody else reads may be
+// readable to its group, or there would be no way to hand it down; systemd's
+// credentials and Kubernetes' secrets look like that.
+func tooOpen(perm fs.FileMode, rootToOther bool) fs.FileMode {
+	if rootToOther {
+		return perm & 0o037
+	}
+	return perm & 0o077
 }
 
 // createFile creates a file that must not exist, with exactly the given mode,

@@ -153,6 +153,48 @@ func TestPrivateFileModes(t *testing.T) {
 	}
 }
 
+// TestTooOpen: nothing for group and others, except that root may let a group
+// read what a process of another user needs.
+func TestTooOpen(t *testing.T) {
+	for _, c := range []struct{ perm, own, rootToOther fs.FileMode }{
+		{0o600, 0, 0},
+		{0o400, 0, 0},
+		{0o700, 0, 0},
+		{0o440, 0o040, 0},
+		{0o640, 0o040, 0},
+		{0o660, 0o060, 0o020},
+		{0o450, 0o050, 0o010},
+		{0o444, 0o044, 0o004},
+		{0o777, 0o077, 0o037},
+		{0o601, 0o001, 0o001},
+	} {
+		if got := tooOpen(c.perm, false); got != c.own {
+			t.Errorf("mode %04o: %04o is too much, want %04o", c.perm, got, c.own)
+		}
+		if got := tooOpen(c.perm, true); got != c.rootToOther {
+			t.Errorf("mode %04o from root: %04o is too much, want %04o", c.perm, got, c.rootToOther)
+		}
+	}
+}
+
+// TestOthersRootFile: a file of our own never counts as handed down by root.
+func TestOthersRootFile(t *testing.T) {
+	info, err := os.Stat(put(t, "own", "x", 0o600))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if othersRootFile(info) {
+		t.Error("our own file counts as root's")
+	}
+	info, err = os.Stat("/")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if os.Geteuid() != 0 && !othersRootFile(info) {
+		t.Error("the root directory does not count as root's")
+	}
+}
+
 func TestReadSecretNoRegularFile(t *testing.T) {
 	dir := t.TempDir()
 	if err := os.Chmod(dir, 0o700); err != nil {

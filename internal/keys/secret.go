@@ -3,7 +3,8 @@
 // signed-note, Ed25519), sealing keys of tapes, and the tokens of the API.
 //
 // Private files are created with mode 0600, never overwritten, and refused when
-// group or others may open them. A key file may be encrypted with age under a
+// group or others may open them (a file of root may be readable to the group of
+// the daemon's user). A key file may be encrypted with age under a
 // passphrase; that shows in its header. In memory a secret is a Secret, which
 // nothing prints.
 //
