@@ -2,16 +2,18 @@ package postgres
 
 import (
 	"context"
+	"fmt"
+	"net/url"
+	"os"
 	"testing"
-	"time"
 
 	"github.com/jackc/pgx/v5"
+	"go.uber.org/goleak"
 
+	"shuffled/internal/audit"
 	"shuffled/internal/ledger"
 	"shuffled/internal/store/storetest"
 	"shuffled/internal/testdb"
-
-	"go.uber.org/goleak"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(testdb.M{M: m}) }
@@ -19,43 +21,67 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(testdb.M{M: m}) }
 func TestStore(t *testing.T) {
 	t.Parallel()
 	storetest.Test(t, func(t *testing.T) storetest.Backend {
-		return backend(t, migrated(t, testdb.DSN(t)))
+		dsn := migrated(t)
+		return backend(t, dsn, func(t *testing.T) storetest.Store { return open(t, dsn, Options{}) })
 	})
 }
 
-// migrated makes the schema and returns the DSN.
-func migrated(t testing.TB, dsn string) string {
-	t.Helper()
-	if err := MigrateUp(t.Context(), dsn, Options{}); err != nil {
-		t.Fatal(err)
-	}
-	return dsn
-}
-
-func open(t testing.TB, dsn string, o Options) *Store {
-	t.Helper()
-	o.AllowSuperuser = true
-	s, err := Open(t.Context(), dsn, o)
+// TestStoreAsWriter runs every statement with the grants of deploy/roles.sql: the
+// daemon's, and the owner's to create ledgers.
+func TestStoreAsWriter(t *testing.T) {
+	t.Parallel()
+	cluster := testdb.Start(t)
+	script, err := os.ReadFile("../../../deploy/roles.sql")
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { s.Close() })
-	return s
+	storetest.Test(t, func(t *testing.T) storetest.Backend {
+		admin := cluster.Database(t)
+		as := func(role string) string { return withUser(t, admin, role, "known") }
+		roles := func(more string) {
+			// Parallel tests change the same roles.
+			exec(t, admin, "BEGIN; LOCK TABLE pg_authid; "+string(script)+more)
+		}
+		roles("; ALTER ROLE shuffled_owner PASSWORD 'known'; ALTER ROLE shuffled_writer PASSWORD 'known'")
+		if err := MigrateUp(t.Context(), as("shuffled_owner"), Options{}); err != nil {
+			t.Fatal(err)
+		}
+		roles("")
+		return backend(t, admin, func(t *testing.T) storetest.Store {
+			return twoRoles{openAs(t, as("shuffled_writer"), Options{}), openAs(t, as("shuffled_owner"), Options{})}
+		})
+	}, "Create", "AppendKeepsEverything", "DuplicateKeys", "Finders", "Tiles", "Decks", "Tokens")
 }
 
-func backend(t *testing.T, dsn string) storetest.Backend {
-	conn := connect(t, dsn)
+// twoRoles is a daemon whose ledgers are created by the owner of the tables.
+type twoRoles struct {
+	*Store
+	owner *Store
+}
+
+func (s twoRoles) Create(ctx context.Context, info ledger.Info, b ledger.Batch) error {
+	return s.owner.Create(ctx, info, b)
+}
+
+// TestStoreThroughPooler runs statements of every kind in the mode for transaction poolers:
+// without prepared statements, and without settings of the session.
+func TestStoreThroughPooler(t *testing.T) {
+	t.Parallel()
+	storetest.Test(t, func(t *testing.T) storetest.Backend {
+		dsn := migrated(t)
+		return backend(t, dsn, func(t *testing.T) storetest.Store { return open(t, dsn, Options{Pooler: true}) })
+	}, "AppendKeepsEverything", "DuplicateKeys", "Finders", "Race")
+}
+
+func backend(t *testing.T, admin string, open func(t *testing.T) storetest.Store) storetest.Backend {
+	conn := connect(t, admin)
 	return storetest.Backend{
-		Store: open(t, dsn, Options{}),
-		Open:  func(t *testing.T) storetest.Store { return open(t, dsn, Options{}) },
+		Store: open(t),
+		Open:  open,
 		Counts: func(t *testing.T) map[string]int {
 			counts := make(map[string]int)
 			for _, table := range tables {
-				var n int
-				if err := conn.QueryRow(t.Context(), "SELECT count(*) FROM "+table).Scan(&n); err != nil {
-					t.Fatal(err)
-				}
-				counts[table] = n
+				counts[table] = query[int](t, conn, "SELECT count(*) FROM "+table)
 			}
 			return counts
 		},
@@ -63,6 +89,38 @@ func backend(t *testing.T, dsn string) storetest.Backend {
 }
 
 var tables = []string{"ledgers", "heads", "entries", "tiles", "checkpoints", "decks", "tokens"}
+
+// migrated returns the address of a new database with the schema.
+func migrated(t testing.TB) string {
+	t.Helper()
+	dsn := testdb.DSN(t)
+	migrate(t, dsn)
+	return dsn
+}
+
+func migrate(t testing.TB, dsn string) {
+	t.Helper()
+	if err := MigrateUp(t.Context(), dsn, Options{}); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// open opens a store as the superuser that owns a test's cluster.
+func open(t testing.TB, dsn string, o Options) *Store {
+	t.Helper()
+	o.AllowSuperuser = true
+	return openAs(t, dsn, o)
+}
+
+func openAs(t testing.TB, dsn string, o Options) *Store {
+	t.Helper()
+	s, err := Open(t.Context(), dsn, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { s.Close() })
+	return s
+}
 
 func connect(t testing.TB, dsn string) *pgx.Conn {
 	t.Helper()
@@ -74,5 +132,64 @@ func connect(t testing.TB, dsn string) *pgx.Conn {
 	return conn
 }
 
-var _ = time.Second
-var _ ledger.Head
+// exec runs statements over a connection of their own.
+func exec(t testing.TB, dsn, sql string) {
+	t.Helper()
+	if _, err := connect(t, dsn).Exec(t.Context(), sql); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func query[T any](t testing.TB, conn *pgx.Conn, sql string, args ...any) (v T) {
+	t.Helper()
+	if err := conn.QueryRow(t.Context(), sql, args...).Scan(&v); err != nil {
+		t.Fatalf("%s: %v", sql, err)
+	}
+	return v
+}
+
+func withUser(t testing.TB, dsn, user, password string) string {
+	t.Helper()
+	u, err := url.Parse(dsn)
+	if err != nil {
+		t.Fatal(err)
+	}
+	u.User = url.UserPassword(user, password)
+	return u.String()
+}
+
+// aLedger is a ledger with one entry, for tests that need no more.
+type aLedger struct {
+	id   ledger.ID
+	head ledger.Head
+}
+
+var mainInfo = ledger.Info{Name: "main", Origin: "example.org/main"}
+
+func create(t testing.TB, s *Store) aLedger {
+	t.Helper()
+	l := aLedger{id: ledger.IDOf(mainInfo.Origin)}
+	first := l.next(1)
+	if err := s.Create(t.Context(), mainInfo, first); err != nil {
+		t.Fatal(err)
+	}
+	l.head = first.Head
+	return l
+}
+
+// next is a batch of n entries after the head.
+func (l aLedger) next(n int) (b ledger.Batch) {
+	for i := range n {
+		index := l.head.Size + uint64(i)
+		b.Rows = append(b.Rows, ledger.Row{Index: index, Entry: fmt.Appendf(nil, "entry %d", index), Type: audit.TypeEvent})
+	}
+	b.Head = ledger.Head{Size: l.head.Size + uint64(n), Checkpoint: []byte("checkpoint")}
+	b.Head.Root[0], b.Head.Root[1] = byte(b.Head.Size>>8), byte(b.Head.Size)
+	return b
+}
+
+// commit makes row i of b a commit.
+func commit(b ledger.Batch, i int, serial uint64, key byte) {
+	r := &b.Rows[i]
+	r.Type, r.Table, r.Serial, r.KeyTag = audit.TypeCommit, "table-1", serial, [32]byte{key}
+}

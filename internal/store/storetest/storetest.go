@@ -10,6 +10,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"slices"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -34,12 +35,15 @@ type Backend struct {
 	Counts func(t *testing.T) map[string]int
 }
 
-// Test runs the suite; open returns a new Backend.
-func Test(t *testing.T, open func(t *testing.T) Backend) {
-	for _, test := range []struct {
-		name string
-		run  func(*testing.T, Backend)
-	}{
+type test struct {
+	name string
+	run  func(*testing.T, Backend)
+}
+
+// Test runs the suite, or those tests of it that only names; open returns a new
+// Backend.
+func Test(t *testing.T, open func(t *testing.T) Backend, only ...string) {
+	tests := []test{
 		{"Create", testCreate},
 		{"CreateRefused", testCreateRefused},
 		{"AppendKeepsEverything", testAppendKeepsEverything},
@@ -58,7 +62,14 @@ func Test(t *testing.T, open func(t *testing.T) Backend) {
 		{"Tiles", testTiles},
 		{"Decks", testDecks},
 		{"Tokens", testTokens},
-	} {
+	}
+	if only != nil {
+		tests = slices.DeleteFunc(tests, func(test test) bool { return !slices.Contains(only, test.name) })
+		if len(tests) != len(only) {
+			t.Fatalf("the suite has %d of the tests %v", len(tests), only)
+		}
+	}
+	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()
 			test.run(t, open(t))

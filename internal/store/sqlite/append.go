@@ -1,0 +1,132 @@
+package sqlite
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"golang.org/x/mod/sumdb/tlog"
+	sqlite3 "modernc.org/sqlite/lib"
+
+	"shuffled/internal/ledger"
+	"shuffled/internal/store"
+)
+
+// Create implements [ledger.Store].
+func (s *Store) Create(ctx context.Context, info ledger.Info, first ledger.Batch) error {
+	if err := store.CheckBatch(0, first); err != nil {
+		return err
+	}
+	id := ledger.IDOf(info.Origin)
+	return s.transact(ctx, func(w *writer) error {
+		var taken int
+		if err := w.stmts[sqlTaken].QueryRow(int64(id), info.Name, info.Origin).Scan(&taken); err != nil {
+			return err
+		}
+		if taken > 0 {
+			return ledger.ErrExists
+		}
+		if _, err := w.exec(sqlNewLedger, int64(id), info.Name, info.Origin); err != nil {
+			return err
+		}
+		h := first.Head
+		if _, err := w.exec(sqlNewHead, int64(id), int64(h.Size), h.Root[:], h.Checkpoint); err != nil {
+			return err
+		}
+		return w.insert(id, first)
+	})
+}
+
+// Append implements [ledger.Store].
+func (s *Store) Append(ctx context.Context, id ledger.ID, old ledger.Head, b ledger.Batch) error {
+	if err := store.CheckBatch(old.Size, b); err != nil {
+		return err
+	}
+	err := s.transact(ctx, func(w *writer) error {
+		n, err := w.exec(sqlMoveHead, int64(b.Head.Size), b.Head.Root[:], b.Head.Checkpoint, int64(id), int64(old.Size), old.Root[:])
+		if err != nil {
+			return err
+		}
+		if n == 0 {
+			return ledger.ErrStale
+		}
+		return w.insert(id, b)
+	})
+	if codeOf(err) == sqlite3.SQLITE_CONSTRAINT && !errors.Is(err, ledger.ErrUnknownOutcome) {
+		return s.conflict(ctx, id, b, err)
+	}
+	return err
+}
+
+// insert adds the evidence of a batch whose head is in place. One prepared
+// statement per row is as fast as several rows in one.
+func (w *writer) insert(id ledger.ID, b ledger.Batch) error {
+	for i := range b.Rows {
+		r := &b.Rows[i]
+		var tag []byte
+		if r.Serial != 0 { // a commit
+			tag = r.KeyTag[:]
+		}
+		if _, err := w.exec(sqlNewEntry, int64(id), int64(r.Index), r.Time, int64(r.Serial), int64(r.Shuffle),
+			int64(r.Type), r.Table, tag, r.Entry, r.Sealed); err != nil {
+			return fmt.Errorf("writing entry %d: %w", r.Index, err)
+		}
+	}
+	for _, t := range b.Tiles {
+		if _, err := w.exec(sqlNewTile, int64(id), int64(t.Level), int64(t.Index), t.Data); err != nil {
+			return fmt.Errorf("writing tile %d/%d: %w", t.Level, t.Index, err)
+		}
+	}
+	h := b.Head
+	if _, err := w.exec(sqlNewCheckpoint, int64(id), int64(h.Size), h.Root[:], h.Checkpoint); err != nil {
+		return fmt.Errorf("writing the checkpoint: %w", err)
+	}
+	return nil
+}
+
+// conflict explains an append to the right head that a constraint refused: key
+// tags that are in the ledger, or rows that contradict it.
+func (s *Store) conflict(ctx context.Context, id ledger.ID, b ledger.Batch, refused error) error {
+	var tags [][32]byte
+	for i := range b.Rows {
+		if b.Rows[i].Serial == 0 {
+			continue
+		}
+		err := s.one(context.WithoutCancel(ctx), sqlHasTag, []any{int64(id), b.Rows[i].KeyTag[:]}, func(row scanner) error {
+			var index int64
+			return row.Scan(&index)
+		})
+		switch {
+		case err == nil:
+			tags = append(tags, b.Rows[i].KeyTag)
+		case !errors.Is(err, ledger.ErrNotFound):
+			return fmt.Errorf("looking for the idempotency keys of a refused batch: %w", err)
+		}
+	}
+	if len(tags) > 0 {
+		return &ledger.DuplicateError{Tags: tags}
+	}
+	return fmt.Errorf("the batch contradicts rows that are stored, or itself: %w", refused)
+}
+
+// Head implements [ledger.Store]. It takes the write lock and so waits for
+// appends that are under way, in this process or another.
+func (s *Store) Head(ctx context.Context, id ledger.ID) (h ledger.Head, err error) {
+	err = s.transact(ctx, func(w *writer) error {
+		h, err = scanHead(w.stmts[sqlHead].QueryRow(int64(id)))
+		return notFound(err)
+	})
+	return h, err
+}
+
+func scanHead(row scanner) (h ledger.Head, err error) {
+	var root []byte
+	if err := row.Scan(&h.Size, &root, &h.Checkpoint); err != nil {
+		return ledger.Head{}, err
+	}
+	if len(root) != tlog.HashSize {
+		return ledger.Head{}, errors.New("the stored root has not 32 bytes")
+	}
+	h.Root = tlog.Hash(root)
+	return h, nil
+}

@@ -1,0 +1,142 @@
+package sqlite
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"iter"
+	"math"
+
+	"shuffled/internal/ledger"
+	"shuffled/internal/store"
+)
+
+// scanner is one row of a result.
+type scanner interface{ Scan(dest ...any) error }
+
+// query runs one statement and hands over its rows.
+func (s *Store) query(ctx context.Context, text string, args []any, each func(scanner) error) error {
+	rows, err := s.stmts[text].QueryContext(ctx, args...)
+	if err != nil {
+		return err
+	}
+	defer rows.Close()
+	for rows.Next() {
+		if err := each(rows); err != nil {
+			return err
+		}
+	}
+	return rows.Err()
+}
+
+// one runs a statement that returns at most one row, ErrNotFound for none.
+func (s *Store) one(ctx context.Context, text string, args []any, scan func(scanner) error) error {
+	found := false
+	err := s.query(ctx, text, args, func(row scanner) error {
+		found = true
+		return scan(row)
+	})
+	if err == nil && !found {
+		err = ledger.ErrNotFound
+	}
+	return err
+}
+
+func notFound(err error) error {
+	if errors.Is(err, sql.ErrNoRows) {
+		return ledger.ErrNotFound
+	}
+	return err
+}
+
+func scanRow(row scanner) (r ledger.Row, err error) {
+	var tag []byte
+	err = row.Scan(&r.Index, &r.Time, &r.Type, &r.Serial, &r.Shuffle, &r.Table, &tag, &r.Entry, &r.Sealed)
+	copy(r.KeyTag[:], tag)
+	return r, err
+}
+
+func (s *Store) rows(ctx context.Context, text string, args ...any) (list []ledger.Row, err error) {
+	err = s.query(ctx, text, args, func(row scanner) error {
+		r, err := scanRow(row)
+		list = append(list, r)
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	return list, nil
+}
+
+// Ledgers implements [ledger.Store].
+func (s *Store) Ledgers(ctx context.Context) (list []ledger.Info, err error) {
+	err = s.query(ctx, sqlLedgers, nil, func(row scanner) error {
+		var i ledger.Info
+		err := row.Scan(&i.Name, &i.Origin)
+		list = append(list, i)
+		return err
+	})
+	return list, err
+}
+
+// Rows implements [ledger.Store].
+func (s *Store) Rows(ctx context.Context, id ledger.ID, from, to uint64) iter.Seq2[ledger.Row, error] {
+	size := func() (n uint64, err error) {
+		err = s.one(ctx, sqlSize, []any{int64(id)}, func(row scanner) error { return row.Scan(&n) })
+		if errors.Is(err, ledger.ErrNotFound) {
+			return 0, nil
+		}
+		return n, err
+	}
+	read := func(from, to uint64) ([]ledger.Row, error) {
+		return s.rows(ctx, sqlRows, int64(id), int64(from), int64(to))
+	}
+	return store.Rows(from, min(to, math.MaxInt64), size, read)
+}
+
+// ByKeyTag implements [ledger.Finder].
+func (s *Store) ByKeyTag(ctx context.Context, id ledger.ID, tag [32]byte) (r ledger.Row, err error) {
+	if err := s.sound(); err != nil {
+		return ledger.Row{}, err
+	}
+	err = s.one(ctx, sqlByKeyTag, []any{int64(id), tag[:]}, func(row scanner) (err error) {
+		r, err = scanRow(row)
+		return err
+	})
+	return r, err
+}
+
+// ByShuffle implements [ledger.Finder].
+func (s *Store) ByShuffle(ctx context.Context, id ledger.ID, shuffle uint64) ([]ledger.Row, error) {
+	if err := s.sound(); err != nil {
+		return nil, err
+	}
+	if shuffle > math.MaxInt64 {
+		return nil, nil
+	}
+	list, err := s.rows(ctx, sqlByShuffle, int64(id), int64(shuffle))
+	if err != nil || len(list) == 0 || list[0].Index != shuffle {
+		return nil, err // no commit has this index
+	}
+	return list, nil
+}
+
+// CheckpointAfter implements [ledger.Finder].
+func (s *Store) CheckpointAfter(ctx context.Context, id ledger.ID, index uint64) (h ledger.Head, err error) {
+	args := []any{int64(id), int64(min(index, math.MaxInt64))}
+	err = s.one(ctx, sqlCheckpointAfter, args, func(row scanner) (err error) {
+		h, err = scanHead(row)
+		return err
+	})
+	return h, err
+}
+
+// Tile implements [ledger.Finder].
+func (s *Store) Tile(ctx context.Context, id ledger.ID, level int, index uint64) (data []byte, err error) {
+	if index > math.MaxInt64 {
+		return nil, ledger.ErrNotFound
+	}
+	args := []any{int64(id), int64(level), int64(index)}
+	err = s.one(ctx, sqlTile, args, func(row scanner) error { return row.Scan(&data) })
+	return data, err
+}

@@ -1,0 +1,123 @@
+// Package sqlite keeps ledgers in one SQLite file: the embedded store, with
+// nothing to install. The schema and the guarantees are those of store/postgres.
+//
+// The database is in WAL mode with synchronous=FULL: a commit returns when the
+// write-ahead log is on disk, and other connections see it only then. So what can
+// be read is as durable as what was acknowledged, and no barrier is needed.
+//
+// One connection writes. Its transactions begin with BEGIN IMMEDIATE, which takes
+// the write lock of the file and so keeps other daemons out until COMMIT. An error
+// before COMMIT is rolled back, and nothing was written. An error of COMMIT itself
+// leaves the outcome unknown: the log may hold the commit although it could not be
+// synced, and a crash would bring it back. Then the store is not written again and
+// acknowledges nothing until it is opened anew, which recovers from the log. Only
+// a full disk is no such case: what did not fit cannot be whole.
+//
+// Other connections read, each statement in a snapshot of its own.
+package sqlite
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"sync/atomic"
+	"time"
+
+	"shuffled/internal/ledger"
+	"shuffled/internal/store"
+)
+
+// Options are the settings of a store. The zero value is good for production.
+type Options struct {
+	// Readers is the largest number of connections for reading, 8 if it is 0.
+	Readers int
+	// Timeout is how long a transaction waits for another process to end its own,
+	// 5 s if it is 0.
+	Timeout time.Duration
+}
+
+func (o Options) withDefaults() Options {
+	if o.Readers == 0 {
+		o.Readers = 8
+	}
+	if o.Timeout == 0 {
+		o.Timeout = 5 * time.Second
+	}
+	return o
+}
+
+// Store is a ledger.Store and ledger.TokenStore in one SQLite file. All methods
+// are safe for concurrent use.
+type Store struct {
+	writer *writer
+	turn   chan struct{} // holds a value while somebody owns writer
+	failed atomic.Pointer[error]
+
+	reads *sql.DB
+	stmts map[string]*sql.Stmt // of reads, by their text; not changed after Open
+}
+
+var (
+	_ ledger.Store      = (*Store)(nil)
+	_ ledger.TokenStore = (*Store)(nil)
+)
+
+// errClosed answers whoever uses a closed store.
+var errClosed = errors.New("the store is closed")
+
+// Open opens the database file at path, which MigrateUp made, and checks that it
+// has the schema of this program and that every setting on which durability
+// rests is in force.
+func Open(path string, o Options) (_ *Store, err error) {
+	o = o.withDefaults()
+	if err := isFile(path); err != nil {
+		return nil, err
+	}
+	s := &Store{turn: make(chan struct{}, 1), stmts: make(map[string]*sql.Stmt)}
+	if s.writer, err = newWriter(path, o); err != nil {
+		return nil, fmt.Errorf("opening the database: %w", err)
+	}
+	if s.reads, err = connect(path, o, readerSettings); err != nil {
+		return nil, errors.Join(fmt.Errorf("opening the database: %w", err), s.writer.close())
+	}
+	s.reads.SetMaxOpenConns(o.Readers)
+	s.reads.SetMaxIdleConns(o.Readers)
+	if err := s.prepare(); err != nil {
+		return nil, errors.Join(fmt.Errorf("opening the database: %w", err), s.Close())
+	}
+	return s, nil
+}
+
+// prepare checks the schema and prepares every statement that reads.
+func (s *Store) prepare() error {
+	version, err := schemaVersion(context.Background(), s.reads)
+	if err != nil {
+		return err
+	}
+	if err := store.CheckSchema(version); err != nil {
+		return err
+	}
+	for _, text := range sqlReads {
+		if s.stmts[text], err = s.reads.Prepare(text); err != nil {
+			return err
+		}
+	}
+	return s.writer.prepare()
+}
+
+// Close ends the store. It waits for an append that is under way.
+func (s *Store) Close() error {
+	s.turn <- struct{}{}
+	defer func() { <-s.turn }()
+	s.failed.CompareAndSwap(nil, &errClosed)
+	return errors.Join(s.writer.close(), s.reads.Close())
+}
+
+// sound returns why the store no longer acknowledges anything, or nil.
+func (s *Store) sound() error {
+	if err := s.failed.Load(); err != nil {
+		return *err
+	}
+	return nil
+}

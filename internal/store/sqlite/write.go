@@ -1,0 +1,135 @@
+package sqlite
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+
+	"modernc.org/sqlite"
+	sqlite3 "modernc.org/sqlite/lib"
+
+	"shuffled/internal/ledger"
+)
+
+// writer is the one connection that writes. It belongs to whoever holds the
+// store's turn. No caller's context reaches it: what was begun is ended.
+type writer struct {
+	db    *sql.DB
+	conn  *sql.Conn
+	stmts map[string]*sql.Stmt // by their text; made by prepare
+}
+
+func newWriter(path string, o Options) (*writer, error) {
+	db, err := connect(path, o, writerSettings)
+	if err != nil {
+		return nil, err
+	}
+	db.SetMaxOpenConns(1)
+	conn, err := db.Conn(context.Background())
+	if err != nil {
+		return nil, errors.Join(err, db.Close())
+	}
+	return &writer{db: db, conn: conn, stmts: make(map[string]*sql.Stmt)}, nil
+}
+
+func (w *writer) prepare() (err error) {
+	for _, text := range sqlWrites {
+		if w.stmts[text], err = w.conn.PrepareContext(context.Background(), text); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (w *writer) close() error {
+	var errs []error
+	for _, s := range w.stmts {
+		errs = append(errs, s.Close())
+	}
+	if err := w.conn.Close(); !errors.Is(err, sql.ErrConnDone) {
+		errs = append(errs, err)
+	}
+	return errors.Join(append(errs, w.db.Close())...)
+}
+
+// exec runs a statement and returns the number of rows it changed.
+func (w *writer) exec(text string, args ...any) (int64, error) {
+	r, err := w.stmts[text].Exec(args...)
+	if err != nil {
+		return 0, err
+	}
+	return r.RowsAffected()
+}
+
+// transact runs do in a transaction that has the write lock, waiting for it no
+// longer than ctx. Its error is do's, with nothing written, or an error of the
+// database, with nothing written unless it is ledger.ErrUnknownOutcome.
+func (s *Store) transact(ctx context.Context, do func(*writer) error) error {
+	select {
+	case s.turn <- struct{}{}:
+		defer func() { <-s.turn }()
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+	if err := errors.Join(ctx.Err(), s.sound()); err != nil {
+		return err
+	}
+	if _, err := s.writer.exec(sqlBegin); err != nil {
+		return fmt.Errorf("beginning a transaction: %w", err)
+	}
+	if err := do(s.writer); err != nil {
+		if undone := s.rollback(); undone != nil {
+			return s.fail(undone)
+		}
+		return err
+	}
+	return s.commit()
+}
+
+// commit ends a transaction. See the package comment for its errors.
+func (s *Store) commit() error {
+	_, err := s.writer.exec(sqlCommit)
+	if err == nil {
+		return nil
+	}
+	unknown := fmt.Errorf("%w: committing: %w", ledger.ErrUnknownOutcome, err)
+	undone := s.rollback()
+	if code := codeOf(err); undone == nil && (code == sqlite3.SQLITE_FULL || code == sqlite3.SQLITE_BUSY) {
+		return unknown
+	}
+	s.fail(err)
+	return unknown
+}
+
+// rollback undoes a transaction. After some errors SQLite has done so itself,
+// and says that there is none.
+func (s *Store) rollback() error {
+	_, err := s.writer.exec(sqlRollback)
+	if codeOf(err) == sqlite3.SQLITE_ERROR {
+		return nil
+	}
+	return err
+}
+
+// fail makes the store refuse everything that would be acknowledged.
+func (s *Store) fail(cause error) error {
+	err := fmt.Errorf("the database failed and is not written until it is opened again: %w", cause)
+	s.failed.CompareAndSwap(nil, &err)
+	return err
+}
+
+// codeOf returns the primary result code of an error of SQLite, 0 of any other.
+func codeOf(err error) int {
+	var e *sqlite.Error
+	if errors.As(err, &e) {
+		return e.Code() & 0xff
+	}
+	return 0
+}
+
+// isForeignKey reports whether err is of a row whose ledger does not exist.
+func isForeignKey(err error) bool {
+	var e *sqlite.Error
+	return errors.As(err, &e) && e.Code() == sqlite3.SQLITE_CONSTRAINT_FOREIGNKEY
+}
