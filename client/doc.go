@@ -1,0 +1,16 @@
+// Package client is for game back ends: it asks a shuffled daemon for shuffles,
+// deals and closes, and believes no answer before its evidence was checked
+// against the ledger's verifier key, which the caller has pinned.
+//
+// Every call is safe to repeat, so every call is repeated when the daemon or the
+// network asks for it, with a growing, jittered pause. A commit carries an
+// idempotency key for that, chosen by the caller and kept with the game before
+// the call: after a crash the same key and the same request give the same
+// shuffle. Prefer keys of NewKey, UUIDs of version 7: they keep the daemon's
+// index warm, where random keys cost a cold page each.
+//
+// The types of requests and answers are generated from the daemon's contract,
+// openapi.yaml.
+package client
+
+//go:generate go tool oapi-codegen -config oapi-codegen.yaml ../internal/httpapi/openapi.yaml

@@ -1,0 +1,173 @@
+package client
+
+import (
+	"bytes"
+	"context"
+	"crypto/rand"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/go-json-experiment/json"
+)
+
+// maxAnswer bounds an answer; the largest is a transcript.
+const maxAnswer = 64 << 20
+
+// request is one call before it is sent.
+type request struct {
+	method, path string
+	values       url.Values
+	headers      http.Header
+	body         any // JSON, or nil for none
+}
+
+func (r *request) query(name string, value *string) {
+	if value != nil {
+		r.values = url.Values{name: {*value}}
+	}
+}
+
+func (r *request) header(name, value string) { r.headers = http.Header{name: {value}} }
+
+// send makes the call until it has an answer that says yes or no. The body and
+// its idempotency key are the same every time, so nothing is done twice.
+func (c *Client) send(ctx context.Context, r request) ([]byte, error) {
+	var body []byte
+	if r.body != nil {
+		var err error
+		if body, err = json.Marshal(r.body); err != nil {
+			return nil, fmt.Errorf("writing the request: %w", err)
+		}
+	}
+	for attempt := 1; ; attempt++ {
+		answer, again, err := c.try(ctx, r, body)
+		if err == nil {
+			return answer, nil
+		}
+		if again == never || attempt == c.cfg.Attempts || ctx.Err() != nil {
+			return nil, fmt.Errorf("%s %s: %w", r.method, r.path, err)
+		}
+		pause := time.NewTimer(max(again, c.pause(attempt)))
+		select {
+		case <-pause.C:
+		case <-ctx.Done():
+			pause.Stop()
+			return nil, fmt.Errorf("%s %s: %w, after: %w", r.method, r.path, ctx.Err(), err)
+		}
+	}
+}
+
+// never is the pause before a call that is not to be made again.
+const never = -1
+
+// try makes the call once. On an error, again says after how long it may be made
+// again, at the least.
+func (c *Client) try(ctx context.Context, r request, body []byte) (answer []byte, again time.Duration, err error) {
+	u := c.base + r.path
+	if r.values != nil {
+		u += "?" + r.values.Encode()
+	}
+	req, err := http.NewRequestWithContext(ctx, r.method, u, bytes.NewReader(body))
+	if err != nil {
+		return nil, never, err
+	}
+	for name, values := range r.headers {
+		req.Header[name] = values
+	}
+	if body != nil {
+		req.Header.Set("Content-Type", "application/json")
+	}
+	if c.cfg.Token != "" {
+		req.Header.Set("Authorization", "Bearer "+c.cfg.Token)
+	}
+	resp, err := c.http.Do(req)
+	if err != nil {
+		return nil, 0, err
+	}
+	defer resp.Body.Close()
+	answer, err = io.ReadAll(io.LimitReader(resp.Body, maxAnswer+1))
+	switch {
+	case err != nil:
+		return nil, 0, fmt.Errorf("reading the answer: %w", err)
+	case len(answer) > maxAnswer:
+		return nil, never, fmt.Errorf("reading the answer: more than %d bytes", maxAnswer)
+	case resp.StatusCode == http.StatusOK:
+		return answer, 0, nil
+	}
+	return nil, retryAfter(resp), refusal(resp, answer)
+}
+
+// refusal reads a problem document, or makes one of what there is.
+func refusal(resp *http.Response, answer []byte) error {
+	e := &Error{RequestID: resp.Header.Get("Request-Id")}
+	media, _, _ := strings.Cut(resp.Header.Get("Content-Type"), ";")
+	if media != "application/problem+json" || json.Unmarshal(answer, &e.Problem) != nil {
+		e.Problem = Problem{Title: http.StatusText(resp.StatusCode)}
+	}
+	e.Status = resp.StatusCode
+	return e
+}
+
+// maxRetryAfter is the longest pause that an answer may ask for.
+const maxRetryAfter = 60 * time.Second
+
+// retryAfter returns what the header of that name asks for, which the daemon
+// sends when another try is safe and may help, and proxies send with 503. A
+// gateway that had no answer is like a network that lost it.
+func retryAfter(resp *http.Response) time.Duration {
+	if resp.StatusCode < 400 {
+		return never
+	}
+	if seconds, err := strconv.ParseUint(resp.Header.Get("Retry-After"), 10, 31); err == nil {
+		return min(time.Duration(seconds)*time.Second, maxRetryAfter)
+	}
+	if at, err := http.ParseTime(resp.Header.Get("Retry-After")); err == nil {
+		return min(max(time.Until(at), 0), maxRetryAfter)
+	}
+	switch resp.StatusCode {
+	case http.StatusBadGateway, http.StatusGatewayTimeout:
+		return 0
+	}
+	return never
+}
+
+// pause returns how long to wait after an attempt: it doubles up to a limit, and
+// half of it is random, so that clients that failed together come back apart.
+func (c *Client) pause(attempt int) time.Duration {
+	d := c.cfg.MaxPause
+	if attempt < 20 {
+		d = min(c.cfg.Pause<<(attempt-1), d)
+	}
+	var b [8]byte
+	rand.Read(b[:]) // never fails (crypto/rand)
+	return d/2 + time.Duration(binary.LittleEndian.Uint64(b[:])%uint64(d/2+1))
+}
+
+// noRedirect keeps a call, its token and its body at the address it was made to.
+func noRedirect(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
+
+// decode reads an answer. Members of a later contract are skipped.
+func decode(answer []byte, v any) error {
+	if err := json.Unmarshal(answer, v); err != nil {
+		return &Fault{What: "it is not what the contract says", Answer: answer, Err: err}
+	}
+	return nil
+}
+
+var errNoURL = errors.New("the daemon's address is an http or https URL without query or fragment")
+
+// baseOf returns the daemon's address without a slash at its end.
+func baseOf(address string) (string, error) {
+	u, err := url.Parse(address)
+	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" || u.RawQuery != "" || u.Fragment != "" || u.User != nil {
+		return "", errNoURL
+	}
+	return strings.TrimRight(u.String(), "/"), nil
+}

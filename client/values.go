@@ -1,0 +1,74 @@
+package client
+
+import (
+	"encoding/base64"
+	"errors"
+	"time"
+
+	"github.com/go-json-experiment/json/jsontext"
+)
+
+// Hash is 32 bytes: a commitment, a root, a salt, a node of a proof.
+type Hash [32]byte
+
+// String returns h in padded base64.
+func (h Hash) String() string { return base64.StdEncoding.EncodeToString(h[:]) }
+
+// MarshalText returns h in padded base64.
+func (h Hash) MarshalText() ([]byte, error) { return []byte(h.String()), nil }
+
+// UnmarshalText reads 32 bytes of padded base64, in their one spelling.
+func (h *Hash) UnmarshalText(text []byte) error {
+	b, err := base64.StdEncoding.Strict().DecodeString(string(text))
+	if err != nil || len(b) != len(h) || len(text) != 44 {
+		return errors.New("not 32 bytes of padded base64")
+	}
+	*h = Hash(b)
+	return nil
+}
+
+// Timestamp is a time that travels in UTC with milliseconds; what is finer is
+// cut off.
+type Timestamp struct{ time.Time }
+
+const timestampLayout = "2006-01-02T15:04:05.000Z"
+
+// MarshalText returns t as RFC 3339 in UTC with milliseconds.
+func (t Timestamp) MarshalText() ([]byte, error) {
+	return t.UTC().AppendFormat(nil, timestampLayout), nil
+}
+
+// UnmarshalText reads what MarshalText writes.
+func (t *Timestamp) UnmarshalText(text []byte) error {
+	at, err := time.Parse(timestampLayout, string(text))
+	if err != nil {
+		return errors.New("not a time in UTC with milliseconds")
+	}
+	t.Time = at
+	return nil
+}
+
+// EndAt is the place of the cut card: Lo where both are the same, otherwise
+// drawn from Lo to Hi after the shuffle.
+type EndAt struct{ Lo, Hi int }
+
+// MarshalJSONTo writes a number, or an object with lo and hi.
+func (e EndAt) MarshalJSONTo(enc *jsontext.Encoder) error {
+	if e.Lo == e.Hi {
+		return enc.WriteToken(jsontext.Int(int64(e.Lo)))
+	}
+	for _, t := range []jsontext.Token{
+		jsontext.BeginObject,
+		jsontext.String("lo"), jsontext.Int(int64(e.Lo)),
+		jsontext.String("hi"), jsontext.Int(int64(e.Hi)),
+		jsontext.EndObject,
+	} {
+		if err := enc.WriteToken(t); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Unserved is a member that this version of the daemon refuses. Leave it nil.
+type Unserved struct{}

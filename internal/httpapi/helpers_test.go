@@ -1,0 +1,43 @@
+package httpapi
+
+import (
+	"encoding/json"
+	"testing"
+)
+
+func decodeAny(t testing.TB, b []byte) any {
+	t.Helper()
+	var v any
+	if err := json.Unmarshal(b, &v); err != nil {
+		t.Fatalf("%v: %s", err, cut(b))
+	}
+	return v
+}
+
+func read[T any](t testing.TB, a answer) (v T) {
+	t.Helper()
+	if a.status != 200 {
+		t.Fatalf("%d: %s", a.status, cut(a.body))
+	}
+	if err := decodeBytes(a.body, &v); err != nil {
+		t.Fatalf("%v: %s", err, cut(a.body))
+	}
+	return v
+}
+
+func (a answer) problem(t testing.TB) (p Problem) {
+	t.Helper()
+	if err := json.Unmarshal(a.body, &p); err != nil {
+		t.Fatalf("%v: %s", err, cut(a.body))
+	}
+	return p
+}
+
+// want checks the code and field of a problem; field "" is any.
+func (a answer) want(t testing.TB, code Code, field string) {
+	t.Helper()
+	p := a.problem(t)
+	if p.Code != code || field != "" && value(p.Field) != field {
+		t.Errorf("got %d %s %q (%s), want %s %q", a.status, p.Code, value(p.Field), value(p.Detail), code, field)
+	}
+}

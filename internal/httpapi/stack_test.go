@@ -1,0 +1,274 @@
+package httpapi
+
+import (
+	"bytes"
+	"context"
+	"io"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"path/filepath"
+	"sync"
+	"testing"
+	"time"
+
+	"go.uber.org/goleak"
+
+	"shuffled/internal/audit"
+	"shuffled/internal/dealer"
+	"shuffled/internal/entropy"
+	"shuffled/internal/keys"
+	"shuffled/internal/ledger"
+	"shuffled/internal/seal"
+	"shuffled/internal/testdb"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(testdb.M{M: m}) }
+
+// stack is the API over real parts: ledger, dealer, sealing keys, platform
+// entropy and a store on disk, behind a listening server.
+type stack struct {
+	t      testing.TB
+	api    *Server
+	url    string
+	store  testStore
+	ledger *ledger.Ledger
+	dealer *dealer.Dealer
+	origin string
+	vkey   string
+	clock  *testClock
+	log    *syncBuffer
+
+	// Bearer tokens.
+	dealerToken, auditorToken, adminToken string
+	expired, revoked, unknown, wrong      string
+	dealerID                              string
+}
+
+// testStore is what the stack needs of a store.
+type testStore interface {
+	ledger.Store
+	ledger.TokenStore
+}
+
+// stackOptions change what newStack makes.
+type stackOptions struct {
+	limits  Limits
+	private bool // readers need a token
+	auditor bool // tapes would be disclosed to auditors
+	notYet  bool // the ledger is not added, and Ready not called
+	wrap    func(Ledger) Ledger
+}
+
+func newStack(t testing.TB, o stackOptions) *stack {
+	t.Helper()
+	dir := t.TempDir()
+	s := &stack{t: t, origin: "example.com/test", clock: &testClock{now: time.Now()}, log: new(syncBuffer)}
+	s.store = openStore(t, dir)
+	s.openLedger(dir, o)
+	s.makeTokens()
+
+	log := slog.New(slog.NewJSONHandler(s.log, &slog.HandlerOptions{Level: slog.LevelDebug}))
+	var err error
+	s.api, err = New(Config{Limits: o.limits, Version: "test", Log: log, Now: s.clock.Now})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !o.notYet {
+		s.add(o)
+	}
+	server := httptest.NewUnstartedServer(nil)
+	server.Config = NewHTTPServer(s.api, o.limits, log)
+	server.Start()
+	t.Cleanup(server.Close)
+	s.url = server.URL
+	return s
+}
+
+func (s *stack) add(o stackOptions) {
+	s.t.Helper()
+	l := Ledger{Dealer: s.dealer, Log: s.ledger, Tokens: s.store}
+	if o.wrap != nil {
+		l = o.wrap(l)
+	}
+	if err := s.api.Add(l); err != nil {
+		s.t.Fatal(err)
+	}
+	s.api.Ready()
+}
+
+func (s *stack) openLedger(dir string, o stackOptions) {
+	s.t.Helper()
+	check := func(err error) {
+		s.t.Helper()
+		if err != nil {
+			s.t.Fatal(err)
+		}
+	}
+	signing, err := keys.GenerateSigning(s.origin)
+	check(err)
+	s.vkey = signing.VKey()
+	g := &audit.Genesis{Origin: s.origin, SigningKey: signing.Public(), Deals: audit.DealsSigned,
+		Disclosure: audit.DisclosurePublic, DefaultCloseBy: 3600, MaxCloseBy: 86_400, Access: audit.AccessPublic}
+	if o.private {
+		g.Access = audit.AccessToken
+	}
+	info := ledger.Info{Name: "main", Origin: s.origin}
+	mark := filepath.Join(dir, "main.mark")
+	check(ledger.Create(s.t.Context(), s.store, info, g, signing.Signer(), mark, time.Now()))
+	s.ledger, err = ledger.Open(s.t.Context(), ledger.Config{
+		Store: s.store, Info: info, Signer: signing.Signer(), Mark: mark, Start: audit.Event{Name: "test"},
+	})
+	check(err)
+	s.t.Cleanup(func() { s.ledger.Close() })
+
+	source, err := entropy.New(entropy.Config{})
+	check(err)
+	key, err := seal.NewKey(keys.GenerateSealing().Bytes())
+	check(err)
+	ring, err := seal.NewKeyring(key)
+	check(err)
+	s.dealer = dealer.New(dealer.Config{Ledger: s.ledger, Store: s.store, Entropy: source, Keys: ring,
+		Log: slog.New(slog.DiscardHandler), Now: func() int64 { return s.clock.Now().UnixMilli() }})
+}
+
+func (s *stack) makeTokens() {
+	s.t.Helper()
+	put := func(role ledger.Role, change func(*ledger.Token)) (id, bearer string) {
+		s.t.Helper()
+		id, secret := keys.NewToken()
+		bearer = string(secret.Bytes())
+		_, part, _ := keys.SplitToken(bearer)
+		token := ledger.Token{ID: id, Role: role, Hash: keys.HashToken(part), Created: 1}
+		if change != nil {
+			change(&token)
+		}
+		if err := s.store.PutToken(context.Background(), s.ledger.ID(), token); err != nil {
+			s.t.Fatal(err)
+		}
+		return id, bearer
+	}
+	s.dealerID, s.dealerToken = put(ledger.RoleDealer, nil)
+	_, s.auditorToken = put(ledger.RoleAuditor, nil)
+	_, s.adminToken = put(ledger.RoleAdmin, nil)
+	_, s.expired = put(ledger.RoleDealer, func(t *ledger.Token) { t.Expires = s.clock.Now().UnixMilli() })
+	id, revoked := put(ledger.RoleDealer, nil)
+	s.revoked = revoked
+	if err := s.store.RevokeToken(context.Background(), s.ledger.ID(), id, 2); err != nil {
+		s.t.Fatal(err)
+	}
+	_, unknown := keys.NewToken()
+	s.unknown = string(unknown.Bytes())
+	_, secret, _ := keys.SplitToken(s.unknown)
+	s.wrong = s.dealerID + "." + secret
+}
+
+// ask is one request.
+type ask struct {
+	method, path string
+	token        string
+	key          string
+	body         any // string, []byte or io.Reader
+	header       http.Header
+}
+
+// answer is what came back.
+type answer struct {
+	status int
+	header http.Header
+	body   []byte
+}
+
+// do makes a request and holds the answer against the contract.
+func (s *stack) do(a ask) answer {
+	s.t.Helper()
+	req := a.request(s.t, s.url)
+	resp, err := http.DefaultClient.Do(req)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	defer resp.Body.Close()
+	body, err := io.ReadAll(resp.Body)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	out := answer{resp.StatusCode, resp.Header, body}
+	checkContract(s.t, a, out)
+	return out
+}
+
+func (a ask) request(t testing.TB, base string) *http.Request {
+	t.Helper()
+	var body io.Reader
+	switch b := a.body.(type) {
+	case string:
+		body = bytes.NewReader([]byte(b))
+	case []byte:
+		body = bytes.NewReader(b)
+	case io.Reader:
+		body = b
+	}
+	req, err := http.NewRequestWithContext(t.Context(), a.method, base+a.path, body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if body != nil {
+		req.Header.Set("Content-Type", "application/json")
+	}
+	if a.token != "" {
+		req.Header.Set("Authorization", "Bearer "+a.token)
+	}
+	if a.key != "" {
+		req.Header.Set("Idempotency-Key", a.key)
+	}
+	for name, values := range a.header {
+		req.Header[name] = values
+	}
+	return req
+}
+
+func (s *stack) get(path, token string) answer {
+	s.t.Helper()
+	return s.do(ask{method: http.MethodGet, path: path, token: token})
+}
+
+func (s *stack) post(path, key, body string) answer {
+	s.t.Helper()
+	return s.do(ask{method: http.MethodPost, path: path, token: s.dealerToken, key: key, body: body})
+}
+
+// testClock is a clock that a test moves.
+type testClock struct {
+	mu  sync.Mutex
+	now time.Time
+}
+
+func (c *testClock) Now() time.Time {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.now
+}
+
+func (c *testClock) add(d time.Duration) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.now = c.now.Add(d)
+}
+
+// syncBuffer is a log that may be read while it is written.
+type syncBuffer struct {
+	mu sync.Mutex
+	b  bytes.Buffer
+}
+
+func (b *syncBuffer) Write(p []byte) (int, error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.b.Write(p)
+}
+
+func (b *syncBuffer) String() string {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.b.String()
+}
