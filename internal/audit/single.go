@@ -1,0 +1,93 @@
+package audit
+
+import "fmt"
+
+// Placed is an entry with its index in the ledger.
+type Placed struct {
+	Index uint64
+	Entry Entry
+}
+
+// CheckShuffle reports the first rule of docs/SPEC.md section 9 that the entries
+// of one shuffle break by themselves, as an *Illegal. entries are the genesis,
+// the commit and what followed it, in order of index.
+//
+// It is State.Apply over these entries alone. What lies between them is not
+// known and counts in the operator's favour: an instance, an earlier serial, a
+// parent, a disclosure key is taken to stand where an entry says so, if that is
+// a place where it can stand; the latch and the switches are taken to be clear,
+// and earlier serials to be dealt. An audit of the whole ledger checks those.
+func CheckShuffle(entries []Placed) error {
+	if len(entries) < 2 {
+		return fmt.Errorf("%w shuffle: no genesis and commit", ErrMalformed)
+	}
+	c, ok := entries[1].Entry.Body.(*Commit)
+	if !ok || entries[0].Index != 0 {
+		return fmt.Errorf("%w shuffle: begins with the genesis and its commit", ErrMalformed)
+	}
+	s := NewState()
+	if err := s.Apply(entries[0].Entry); err != nil {
+		return err
+	}
+	s.suppose(c, entries[1].Index)
+	for _, e := range entries[1:] {
+		if err := s.pass(e); err != nil {
+			return err
+		}
+		if err := s.Apply(e.Entry); err != nil {
+			return err
+		}
+	}
+	// A child's commit is last where the file ends with it; its parent's close
+	// is in another file. A final deal's close is in this one.
+	if s.pair != nil && !s.pair.continued {
+		return illegal(RulePair, "the close of shuffle %d must follow", s.pair.shuffle)
+	}
+	return nil
+}
+
+// suppose puts into s what the commit at index id says stands below it.
+func (s *State) suppose(c *Commit, id uint64) {
+	below := func(index uint64) bool { return index > 0 && index < id }
+	if below(c.Instance) {
+		s.instances[c.Instance] = true
+	}
+	if below(c.Previous) {
+		s.tables[c.Context.Table] = &table{serial: c.Serial - 1, last: c.Previous}
+	}
+	if p := c.Context.Parent; p != nil && below(p.ID) {
+		m := 0
+		for _, pos := range p.Positions {
+			m = max(m, int(pos)+1)
+		}
+		parent := &Commit{Context: &Context{Table: c.Context.Table, DeckHash: c.Context.DeckHash}}
+		s.open[p.ID] = &open{commit: parent, m: m}
+	}
+	s.keys.disclosure = id // some entry below the close, for auditors in force
+}
+
+// pass moves s over the entries of others that lie in front of e.
+func (s *State) pass(e Placed) error {
+	if e.Index < s.size {
+		return fmt.Errorf("%w shuffle: entry %d after entry %d", ErrMalformed, e.Index, s.size-1)
+	}
+	c, isClose := e.Entry.Body.(*Close)
+	if e.Index > s.size {
+		if s.pair != nil && !s.pair.continued {
+			return illegal(RulePair, "the close of shuffle %d must follow", s.pair.shuffle)
+		}
+		// The first of them may have closed this child's parent, and the last
+		// may have committed a child of this shuffle.
+		s.size, s.pair = e.Index, nil
+		if isClose && c.Outcome == OutcomeContinued {
+			s.pair = &pair{shuffle: c.Shuffle, continued: true}
+		}
+	}
+	if isClose && c.Form == FormSealed {
+		if c.Key == 0 || c.Key >= e.Index {
+			return illegal(RuleDisclosureKey, "no disclosure key can be entry %d", c.Key)
+		}
+		s.keys.disclosure = c.Key
+	}
+	return nil
+}
