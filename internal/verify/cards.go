@@ -1,0 +1,166 @@
+package verify
+
+import (
+	"errors"
+	"fmt"
+
+	"golang.org/x/mod/sumdb/tlog"
+
+	"shuffled/internal/audit"
+)
+
+// openings holds every card of the file against the deck root. There are at most
+// as many as places were dealt: they ascend.
+func (t *transcript) openings() (string, error) {
+	if len(t.commit.Context.Plan) == 0 || t.mix != nil {
+		var err error
+		if t.places, err = audit.NewOrder(t.commitLeaf(), t.commit, t.mix); err != nil {
+			return "", err
+		}
+	}
+	seen := make(map[uint32]bool)
+	for i, c := range t.file.Cards {
+		if i > 0 && c.Place <= t.file.Cards[i-1].Place {
+			return "", fmt.Errorf("place %d stands behind place %d", c.Place, t.file.Cards[i-1].Place)
+		}
+		if err := t.openPlace(c, t.opened[i]); err != nil {
+			return "", fmt.Errorf("place %d: %w", c.Place, err)
+		}
+		// A shuffle shows no card twice, though a deck may have equal names.
+		if !t.commit.Context.IsDraw() && seen[c.Value] {
+			return "", fmt.Errorf("place %d: card %d was shown before", c.Place, c.Value)
+		}
+		seen[c.Value] = true
+	}
+	return fmt.Sprintf("%d of %d places dealt are shown, and lead to the deck root", len(t.opened), len(t.runs)), nil
+}
+
+// openPlace checks one card: dealt, for this file, at its position, named as its
+// value, and in the tree. A place was dealt only if the mix is known (entries).
+func (t *transcript) openPlace(c audit.Card, o audit.Opening) error {
+	if c.Place >= len(t.runs) {
+		return fmt.Errorf("was not dealt, only %d places were", len(t.runs))
+	}
+	run := t.runs[c.Place]
+	if to := t.file.Recipient; to != "" && !run.Public && run.Recipient != to {
+		return fmt.Errorf("is neither public nor for %s", to)
+	}
+	if p := t.places.Position(c.Place); p != c.Position {
+		return fmt.Errorf("shows position %d, not %d", p, c.Position)
+	}
+	if err := t.checkValue(c); err != nil {
+		return err
+	}
+	return o.Check(t.commit.DeckRoot, t.commit.Context.Recipe.Positions())
+}
+
+// checkValue holds a value against the deck or the range it was drawn from.
+func (t *transcript) checkValue(c audit.Card) error {
+	if r := t.commit.Context.Recipe; r.Ranges != nil {
+		if c.Card != "" || c.Value < 1 || c.Value > r.Ranges[c.Position] {
+			return fmt.Errorf("value %d, where a draw is 1 to %d without a name", c.Value, r.Ranges[c.Position])
+		}
+		return nil
+	}
+	if c.Value >= uint32(t.names.Len()) {
+		return fmt.Errorf("value %d in a deck of %d", c.Value, t.names.Len())
+	}
+	if name := t.names.Card(c.Value); c.Card != name {
+		return fmt.Errorf("card %d is %q, not %q", c.Value, name, c.Card)
+	}
+	return nil
+}
+
+func (t *transcript) tape() (string, error) {
+	switch {
+	case t.closed == nil:
+		return "", notChecked("the shuffle is open: its tape comes with the close")
+	case t.closed.Form == audit.FormNone:
+		return "", fmt.Errorf("%s: the close discloses no tape", audit.ReasonTapeLost)
+	case t.closed.Form == audit.FormSealed:
+		return "", notChecked("the tape is sealed to auditors")
+	}
+	c, tape := t.commit, t.closed.Tape
+	if want := c.Context.Recipe.TapeLen(); len(tape) != want {
+		return "", fmt.Errorf("the tape has %d bytes, not %d", len(tape), want)
+	}
+	if audit.Commitment(c.Context.Encode(), tape) != c.Commitment {
+		return "", errors.New("the tape does not open the commitment")
+	}
+	return fmt.Sprintf("%d bytes open the commitment", len(tape)), nil
+}
+
+// order recomputes the shuffle from the tape, and all salts with it.
+func (t *transcript) order() (string, error) {
+	if t.closed == nil || t.closed.Form != audit.FormTape {
+		return "", notChecked("no tape to recompute it from")
+	}
+	c := t.commit
+	out, err := c.Context.Recipe.Run(t.closed.Tape)
+	if err != nil {
+		return "", err
+	}
+	if out.EndAt != 0 {
+		t.v.EndAt = out.EndAt
+	}
+	if p := c.Context.Parent; p != nil {
+		return "", notChecked(fmt.Sprintf("its cards are those of shuffle %d, which has a file of its own", p.ID))
+	}
+	tree := audit.NewDeckTree(out.Values, audit.Salts(c.Commitment, t.closed.Tape, len(out.Values)))
+	if tree.Root() != tlog.Hash(c.DeckRoot) {
+		return "", errors.New("the recomputed order does not lead to the deck root")
+	}
+	t.values = out.Values
+	return fmt.Sprintf("%d positions recomputed from the tape lead to the deck root", len(t.values)), nil
+}
+
+// cards follows from openings and order, unless SHA-256 is broken. It is done
+// all the same, as the one step that a reader can do by eye.
+func (t *transcript) cards() (string, error) {
+	if t.values == nil {
+		return "", notChecked("no recomputed order to compare with")
+	}
+	for _, c := range t.file.Cards {
+		if v := t.values[c.Position]; v != c.Value {
+			return "", fmt.Errorf("place %d: position %d has value %d, not %d", c.Place, c.Position, v, c.Value)
+		}
+	}
+	return fmt.Sprintf("%d cards as recomputed", len(t.file.Cards)), nil
+}
+
+// shown lists the cards of a file that holds.
+func (t *transcript) shown() []CardShown {
+	var shown []CardShown
+	shows := t.drawn()
+	for _, c := range t.file.Cards {
+		run := t.runs[c.Place]
+		s := CardShown{Place: c.Place, Position: c.Position, Value: c.Value, Name: c.Card,
+			Purpose: run.Purpose.String(), Recipient: run.Recipient, Public: run.Public}
+		if shows != nil {
+			s.Shows = shows[c.Position]
+		}
+		shown = append(shown, s)
+	}
+	return shown
+}
+
+// drawn returns, by position, what the opened places of a draw list show, after
+// the mix. What is not opened stands as 1 before it and is not used.
+func (t *transcript) drawn() []uint32 {
+	ranges := t.commit.Context.Recipe.Ranges
+	if ranges == nil {
+		return nil
+	}
+	values := make([]uint32, len(ranges))
+	for p := range values {
+		values[p] = 1
+	}
+	for _, c := range t.file.Cards {
+		values[c.Position] = c.Value
+	}
+	shows, err := t.places.Shift(values)
+	if err != nil { // openings found every value in its range
+		return nil
+	}
+	return shows
+}

@@ -1,0 +1,164 @@
+package verify
+
+import (
+	"bytes"
+	"encoding/base64"
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+
+	"golang.org/x/mod/sumdb/note"
+
+	"shuffled/internal/audit"
+)
+
+// receiptHeader begins every C2SP tlog-proof; its version follows.
+const receiptHeader = "c2sp.org/tlog-proof@"
+
+// evidence is what a transcript and a receipt have in common: receipts under one
+// checkpoint. The steps fill it in order, each from what the ones before found.
+type evidence struct {
+	v        *Verdict
+	trust    *trusted
+	receipts []audit.Receipt
+	head     audit.Checkpoint // from format on, signed from signature on
+	genesis  *audit.Genesis   // nil: the file has none
+}
+
+func newEvidence(kind string, trust *trusted) evidence {
+	return evidence{v: &Verdict{Kind: kind}, trust: trust}
+}
+
+// addReceipt is the part of format that every receipt goes through. All receipts
+// of a file carry the same signed checkpoint (docs/SPEC.md section 8).
+func (e *evidence) addReceipt(text string) error {
+	if version, ok := strings.CutPrefix(text[:min(len(text), 40)], receiptHeader+"v"); ok {
+		version, _, _ = strings.Cut(version, "\n")
+		if n, err := strconv.ParseUint(version, 10, 32); err == nil && n > 1 {
+			return fmt.Errorf("receipt version %d: %w", n, audit.ErrUnknown)
+		}
+	}
+	r, err := audit.ParseReceipt(text)
+	if err != nil {
+		return err
+	}
+	if len(e.receipts) == 0 {
+		if e.head, err = checkpointForm(r.Checkpoint); err != nil {
+			return err
+		}
+		e.v.Ledger = e.head.Origin
+		e.v.Checkpoint = &Checkpoint{Origin: e.head.Origin, Size: e.head.Size}
+	} else if !bytes.Equal(r.Checkpoint, e.receipts[0].Checkpoint) {
+		return malformed("receipt: another signed checkpoint than in the first")
+	}
+	e.receipts = append(e.receipts, r)
+	return nil
+}
+
+// checkpointForm reads a signed checkpoint without a look at its signatures and
+// refuses every spelling but one (docs/SPEC.md section 10.1). Go's reader of
+// notes lets stray bits in base64 and repeated lines pass, so that a file could
+// be changed and still hold.
+func checkpointForm(signed []byte) (audit.Checkpoint, error) {
+	c, err := audit.CheckpointText(signed)
+	if err != nil {
+		return c, err
+	}
+	if err := audit.CheckOrigin(c.Origin); err != nil {
+		return c, malformed("checkpoint: an origin %s", err)
+	}
+	_, err = note.Open(signed, note.VerifierList())
+	var unverified *note.UnverifiedNoteError
+	if !errors.As(err, &unverified) {
+		return c, malformed("checkpoint: %s", err)
+	}
+	again := new(strings.Builder)
+	again.WriteString(unverified.Note.Text + "\n")
+	keys := make(map[string]bool)
+	for i, s := range unverified.Note.UnverifiedSigs {
+		fmt.Fprintf(again, "— %s %s\n", s.Name, s.Base64)
+		key := fmt.Sprintf("%s %08x", s.Name, s.Hash)
+		_, err := base64.StdEncoding.Strict().DecodeString(s.Base64)
+		switch {
+		case err != nil:
+			return c, malformed("checkpoint: a signature in another spelling of base64")
+		case keys[key]:
+			return c, malformed("checkpoint: two signatures of one key")
+		case i == 0 && s.Name != c.Origin:
+			return c, malformed("checkpoint: the first signature is not the ledger's")
+		}
+		keys[key] = true
+	}
+	if again.String() != string(signed) {
+		return c, malformed("checkpoint: a signature stands twice")
+	}
+	return c, nil
+}
+
+// signature checks the one checkpoint of the file, once.
+func (e *evidence) signature() (string, error) {
+	keys, whose := e.trust.keys, "the trusted key"
+	if len(keys) == 0 {
+		if e.genesis == nil {
+			return "", notChecked("nothing is trusted, and the file has no genesis with a key")
+		}
+		key, err := audit.Verifier(e.genesis.Origin, e.genesis.SigningKey)
+		if err != nil {
+			return "", err
+		}
+		keys, whose = []note.Verifier{key}, "the key of the file's own genesis, which nothing vouches for"
+	}
+	if _, err := audit.OpenCheckpoint(e.receipts[0].Checkpoint, keys...); err != nil {
+		return "", err
+	}
+	return fmt.Sprintf("%d entries of %s, signed by %s", e.head.Size, e.head.Origin, whose), nil
+}
+
+func (e *evidence) inclusion() (string, error) {
+	for _, r := range e.receipts {
+		if err := r.CheckInclusion(e.head); err != nil {
+			return "", fmt.Errorf("entry %d: %w", r.Index, err)
+		}
+	}
+	return fmt.Sprintf("%d entries lead to the checkpoint's root", len(e.receipts)), nil
+}
+
+// witnesses asks for the policy's quorum on the file's own checkpoint. That one
+// is as large as the ledger was when the file was made, so it says that
+// outsiders saw this history, but not that they saw the commit before the first
+// card: the level stays recorded (docs/SPEC.md section 10.2).
+func (e *evidence) witnesses() (string, error) {
+	switch {
+	case e.trust.quorum == nil:
+		return "", notChecked("no policy is given")
+	case e.trust.quorum.N == 0:
+		return "", notChecked("the policy asks for no witnesses")
+	case !e.trust.quorum.Satisfied(e.receipts[0].Checkpoint):
+		return "", errors.New("the policy's quorum did not cosign the checkpoint")
+	}
+	return "the quorum cosigned this checkpoint; that it saw the commit before the first card is not shown, so the level stays recorded", nil
+}
+
+// ofLedger holds the origin that an entry names against the checkpoint's.
+func (e *evidence) ofLedger(t audit.Type, origin string) error {
+	if origin != e.head.Origin {
+		return fmt.Errorf("the %s is of %s, the checkpoint of %s", t, origin, e.head.Origin)
+	}
+	return nil
+}
+
+// conclude gives the verdict when every step that ran holds.
+func (e *evidence) conclude(held bool) {
+	if held {
+		e.v.Verdict, e.v.Level = e.trust.level()
+	}
+}
+
+// timestamp writes UTC milliseconds since 1970 as the API does.
+func timestamp(ms int64) string {
+	return time.UnixMilli(ms).UTC().Format("2006-01-02T15:04:05.000Z")
+}
+
+func encode(h [32]byte) string { return base64.StdEncoding.EncodeToString(h[:]) }

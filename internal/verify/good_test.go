@@ -1,0 +1,241 @@
+package verify
+
+import (
+	"fmt"
+	"testing"
+
+	"shuffled/internal/audit"
+	"shuffled/internal/shuffle"
+)
+
+// goodCases are files that hold, with what they prove; the last few are honest
+// files that still fail, or that nothing vouches for.
+func goodCases(t testing.TB) []vector {
+	var cases []vector
+	add := func(name, about string, file []byte, change ...func(*vector)) {
+		v := vector{Name: name, About: about, Trust: vectorTrust{VKey: mainKey(t).vkey}, File: string(file),
+			Want: want{Verdict: Proved, Level: LevelRecorded}}
+		for _, f := range change {
+			f(&v)
+		}
+		cases = append(cases, v)
+	}
+	shuffles(t, add)
+	lists(t, add)
+	endings(t, add)
+	trusts(t, add)
+	receiptsOf(t, add)
+	return cases
+}
+
+type adder func(name, about string, file []byte, change ...func(*vector))
+
+func mainKey(t testing.TB) keyPair { return newKey(t, "example.com/main", "ledger key") }
+
+func shuffles(t testing.TB, add adder) {
+	h := open(t)
+	g := h.commitTo(h.cards(sixCards), sixCards)
+	add("open-undealt", "committed, nothing dealt", g.file(""))
+	g.deal(seat("seat-1", 2), seat("seat-2", 1))
+	add("open", "dealt once, still open", g.file(""))
+	g.deal(audit.Run{Count: 1, Purpose: audit.PurposeBurn}, board(2))
+	add("open-all-dealt", "every place dealt, in runs of several deals", g.file(""))
+	g.close(audit.OutcomeCompleted, 0)
+	add("closed", "closed with its tape: every step runs", g.file(""))
+	add("closed-few-cards", "a transcript need not open every dealt card", marshal(t, without(g, 3)))
+	add("recipient", "one recipient's file", g.file("seat-1"))
+
+	h = open(t)
+	ctx := h.cards(sixCards)
+	ctx.Recipe.Take, ctx.EndAt = 4, 3
+	g = h.commitTo(ctx, sixCards).deal(board(3)).close(audit.OutcomeEndedEarly, 0)
+	add("take-4-of-6", "a shuffle that takes fewer cards than the deck has, with a fixed end_at", g.file(""))
+
+	h = open(t)
+	ctx = h.cards(sixCards)
+	ctx.Recipe.EndLo, ctx.Recipe.EndHi = 2, 5
+	g = h.commitTo(ctx, sixCards).deal(board(6)).close(audit.OutcomeCompleted, 0)
+	add("end-at-drawn", "end_at drawn from the tape", g.file(""))
+
+	for _, name := range []string{"standard-52", "shoe-2"} {
+		deck, _ := shuffle.Named(name)
+		h = open(t)
+		g = h.commitTo(h.cards(deck.Cards()), deck.Cards())
+		g.deal(seat("seat-1", 2), seat("seat-2", 2)).deal(board(3)).close(audit.OutcomeEndedEarly, 0)
+		add(name, "a published deck", g.file(""))
+	}
+
+	h = open(t)
+	odd := []string{"Éclair", `"quoted" \ slash`, "雀", "two words", "<b>&amp;", "Ace", "Ace"}
+	g = h.commitTo(h.cards(odd), odd).deal(board(7)).close(audit.OutcomeCompleted, 0)
+	add("custom-deck", "names beyond ASCII, with escapes, and two alike", g.file(""))
+
+	g = mixed(t).deal(seat("seat-1", 2), board(1)).close(audit.OutcomeEndedEarly, 0)
+	add("mixed", "two slots, a beacon round (its signature is not checked) and a cut", g.file(""))
+	add("mixed-recipient", "one recipient's file of a mixed shuffle", g.file("seat-1"))
+	add("mixed-open-undealt", "mixed, and nothing dealt yet", mixed(t).file(""))
+
+	parent, child := family(t)
+	add("parent", "a shuffle whose cards went into a child", parent.file(""))
+	add("child", "cards shuffled again: order is not checked without the parent", child.file(""))
+}
+
+// without returns the closed game's transcript with n cards fewer.
+func without(g *game, n int) *audit.Transcript {
+	f := g.transcript("")
+	f.Cards = f.Cards[n:]
+	return f
+}
+
+// mixed returns a shuffle with every kind of source, mixed and not yet dealt.
+func mixed(t testing.TB) *game {
+	h := open(t)
+	ctx := h.cards(sixCards)
+	ctx.Plan = []audit.Planned{
+		{Source: audit.SourceSlot, Slot: audit.SlotHash(h.key.name, ctx.Table, hash32("slot 1"))},
+		{Source: audit.SourceSlot, Slot: audit.SlotHash(h.key.name, ctx.Table, hash32("slot 2"))},
+		{Source: audit.SourceBeacon, Chain: hash32("chain"), Round: 7},
+		{Source: audit.SourceCut},
+	}
+	return h.commitTo(ctx, sixCards).mix(mixValues()...)
+}
+
+func mixValues() []audit.MixValue {
+	return []audit.MixValue{
+		{Source: audit.SourceSlot, Slot: hash32("slot 1")},
+		{Source: audit.SourceSlot, Slot: hash32("slot 2")},
+		{Source: audit.SourceBeacon, Beacon: [48]byte(seeded("beacon", 48))},
+		{Source: audit.SourceCut, Cut: 4},
+	}
+}
+
+// family returns a continued shuffle and the child that took its stub.
+func family(t testing.TB) (parent, child *game) {
+	h := open(t)
+	parent = h.commitTo(h.cards(sixCards), sixCards).deal(board(2))
+	ctx := h.cards(sixCards)
+	ctx.Recipe = shuffle.Recipe{Cards: 4, Take: 4}
+	ctx.Parent = &audit.Parent{ID: parent.id, Positions: []uint16{2, 3, 4, 5}}
+	child = h.commitTo(ctx, sixCards, func(c *audit.Commit, g *game) {
+		values, err := audit.ChildValues(parent.values, ctx.Parent.Positions, g.values)
+		must(t, err)
+		g.plant(c, values)
+	})
+	parent.close(audit.OutcomeContinued, 0)
+	child.deal(board(4)).close(audit.OutcomeCompleted, 0)
+	return parent, child
+}
+
+func lists(t testing.TB, add adder) {
+	h := open(t)
+	g := h.commitTo(h.draws(6, 6, 37, 1, 1<<30), nil).deal(board(2)).deal(seat("seat-1", 3))
+	add("draws-open", "a draw list, still open", g.file(""))
+	g.close(audit.OutcomeCompleted, 0)
+	add("draws", "a draw list: two dice, a wheel, a range of one and the widest", g.file(""))
+
+	g = mixedDraws(t).deal(board(3)).close(audit.OutcomeCompleted, 0)
+	add("draws-mixed", "a draw list moved by a slot", g.file(""))
+}
+
+func mixedDraws(t testing.TB) *game {
+	h := open(t)
+	ctx := h.draws(6, 37, 1000)
+	ctx.Plan = []audit.Planned{{Source: audit.SourceSlot, Slot: audit.SlotHash(h.key.name, ctx.Table, hash32("slot 1"))}}
+	return h.commitTo(ctx, nil).mix(mixValues()[0])
+}
+
+func endings(t testing.TB, add adder) {
+	dealt := func(change ...func(*audit.Context)) *game {
+		h := open(t)
+		ctx := h.cards(sixCards)
+		for _, f := range change {
+			f(ctx)
+		}
+		return h.commitTo(ctx, sixCards).deal(board(2))
+	}
+	g := dealt(func(c *audit.Context) { c.Disclosure = audit.DisclosureAuditor }).close(audit.OutcomeCompleted, 0)
+	add("auditor-disclosed", "the tape is sealed: tape, order and cards are not checked", g.file(""))
+	add("void", "void with a reason", dealt().close(audit.OutcomeVoid, audit.ReasonMisdeal).file(""))
+	add("ended-early", "closed before every place was dealt", dealt().close(audit.OutcomeEndedEarly, 0).file(""))
+
+	g = dealt()
+	g.h.now = g.commit.CloseBy - 1000 // so the close comes exactly at close-by
+	add("expired", "closed by the daemon, at the very millisecond of close-by", g.close(audit.OutcomeExpired, 0).file(""))
+
+	g = dealt()
+	g.dealAs(&audit.Deal{Shuffle: g.id, First: 2, Final: true, Runs: []audit.Run{board(1)}})
+	add("final-deal", "a deal and its close in one batch", g.close(audit.OutcomeCompleted, 0).file(""))
+
+	h := open(t, cosignedDeals)
+	g = h.commitTo(h.cards(sixCards), sixCards)
+	g.dealAs(&audit.Deal{Shuffle: g.id, Cosigned: g.id + 1, Runs: []audit.Run{board(2)}})
+	add("deals-cosigned", "the ledger's deals name a cosigned checkpoint that covers the commit", g.file(""))
+
+	h = open(t, func(g *audit.Genesis) { g.Production = false })
+	ctx := h.cards(sixCards)
+	ctx.Production = false
+	add("sandbox", "evidence of a sandbox says so", h.commitTo(ctx, sixCards).deal(board(1)).file(""))
+
+	// Honest bytes, and a fault of the operator all the same.
+	add("tape-lost", "void because the tape is lost: the one legal close that fails",
+		dealt().close(audit.OutcomeVoid, audit.ReasonTapeLost).file(""), fails(stepTape))
+}
+
+func cosignedDeals(g *audit.Genesis) {
+	g.Deals, g.Policy = audit.DealsCosigned, []byte("quorum none\n")
+}
+
+func fails(step string) func(*vector) {
+	return func(v *vector) { v.Want = want{Verdict: Failed, Failed: step} }
+}
+
+func trusted1(policy string) func(*vector) {
+	return func(v *vector) { v.Trust = vectorTrust{Policy: policy} }
+}
+
+func trusts(t testing.TB, add adder) {
+	consistent := func(v *vector) { v.Want = want{Verdict: Consistent, Level: LevelKeyNotPinned} }
+	h := open(t)
+	g := h.commitTo(h.cards(sixCards), sixCards).deal(board(2)).close(audit.OutcomeEndedEarly, 0)
+	plain := g.file("")
+	add("nothing-pinned", "nothing is trusted: the file agrees with itself", plain,
+		func(v *vector) { v.Trust = vectorTrust{} }, consistent)
+	add("policy-without-witnesses", "a policy with the ledger's key", plain, trusted1("log "+h.key.vkey+"\nquorum none\n"))
+	add("policy-without-log", "a policy that pins no ledger", plain, trusted1("quorum none\n"), consistent)
+	other := newKey(t, "example.com/other", "other key")
+	add("policy-two-logs", "any of the logs may match", plain,
+		trusted1("# two\nlog "+other.vkey+"\n\tlog "+h.key.vkey+" https://example.com/log\n\nquorum none"))
+
+	w1, w2, w3 := newKey(t, "witness.example/1", "w1"), newKey(t, "witness.example/2", "w2"), newKey(t, "witness.example/3", "w3")
+	v1, _ := w1.witnessKey()
+	v2, _ := w2.witnessKey()
+	v3, _ := w3.witnessKey()
+	policy := func(rule string) string {
+		return fmt.Sprintf("log %s\nwitness a %s\nwitness b %s https://b.example/\nwitness c %s\n%s", h.key.vkey, v1, v2, v3, rule)
+	}
+	h.witnesses = []keyPair{w1, w3}
+	cosigned := g.file("")
+	add("cosigned-key-only", "cosignatures that nobody asks for", cosigned)
+	add("cosigned-2-of-3", "a quorum of witnesses", cosigned, trusted1(policy("group g 2 a b c\nquorum g\n")))
+	add("cosigned-one", "one witness as the quorum", cosigned, trusted1(policy("quorum c\n")))
+	add("cosigned-groups", "groups of groups", cosigned, trusted1(policy("group x any a b\ngroup y all x c\nquorum y\n")))
+}
+
+// receiptsOf adds a receipt of every type of entry.
+func receiptsOf(t testing.TB, add adder) {
+	g := mixed(t)
+	h := g.h
+	g.deal(board(2)).close(audit.OutcomeEndedEarly, 0)
+	h.add(&audit.Event{Kind: audit.EventKillSet, Scope: audit.ScopeTable, Name: "table-1", Reason: "a reason"})
+	for i := range uint64(len(h.entries)) {
+		e, err := audit.ParseEntry(h.entries[i])
+		must(t, err)
+		add(fmt.Sprintf("receipt-%s-%d", e.Body.Type(), i), "a receipt alone", []byte(h.receipt(i).Text()))
+	}
+	nothing := func(v *vector) {
+		v.Trust = vectorTrust{}
+		v.Want = want{Verdict: Consistent, Level: LevelKeyNotPinned}
+	}
+	add("receipt-genesis-nothing-pinned", "a genesis brings a key, which nothing vouches for", []byte(h.receipt(0).Text()), nothing)
+	add("receipt-deal-nothing-pinned", "no key at all: the signature is not checked", []byte(h.receipt(g.indexes[2]).Text()), nothing)
+}

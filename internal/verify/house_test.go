@@ -1,0 +1,374 @@
+package verify
+
+import (
+	"crypto/ed25519"
+	"crypto/sha256"
+	"encoding/base64"
+	"encoding/binary"
+	"fmt"
+	"strings"
+	"testing"
+
+	"golang.org/x/mod/sumdb/note"
+	"golang.org/x/mod/sumdb/tlog"
+
+	"shuffled/internal/audit"
+	"shuffled/internal/shuffle"
+)
+
+// start is the time of every test ledger's genesis, 2026-03-14T15:09:26.535Z.
+const start = 1773500966535
+
+// seeded returns n bytes that look random and are always the same.
+func seeded(label string, n int) []byte {
+	var b []byte
+	for i := uint64(0); len(b) < n; i++ {
+		h := sha256.Sum256(binary.BigEndian.AppendUint64([]byte(label), i))
+		b = append(b, h[:]...)
+	}
+	return b[:n]
+}
+
+func hash32(label string) [32]byte { return [32]byte(seeded(label, 32)) }
+
+// keyPair is an Ed25519 key of a signed note, from a fixed seed.
+type keyPair struct {
+	name, vkey string
+	private    ed25519.PrivateKey
+}
+
+func newKey(t testing.TB, name, seed string) keyPair {
+	t.Helper()
+	private := ed25519.NewKeyFromSeed(seeded(seed, 32))
+	vkey, err := note.NewEd25519VerifierKey(name, private.Public().(ed25519.PublicKey))
+	must(t, err)
+	return keyPair{name, vkey, private}
+}
+
+// public returns the key as entries carry it.
+func (k keyPair) public() []byte {
+	return append([]byte{0x01}, k.private.Public().(ed25519.PublicKey)...)
+}
+
+func (k keyPair) signer(t testing.TB) note.Signer {
+	t.Helper()
+	hash := strings.Split(k.vkey, "+")[1]
+	seed := append([]byte{0x01}, k.private.Seed()...)
+	s, err := note.NewSigner("PRIVATE+KEY+" + k.name + "+" + hash + "+" + base64.StdEncoding.EncodeToString(seed))
+	must(t, err)
+	return s
+}
+
+// witnessKey returns the key as a witness line of a policy has it, and its hash.
+func (k keyPair) witnessKey() (vkey string, hash uint32) {
+	public := append([]byte{0x04}, k.private.Public().(ed25519.PublicKey)...)
+	h := sha256.Sum256(append([]byte(k.name+"\n"), public...))
+	hash = binary.BigEndian.Uint32(h[:])
+	return fmt.Sprintf("%s+%08x+%s", k.name, hash, base64.StdEncoding.EncodeToString(public)), hash
+}
+
+// cosign returns the signature line of a C2SP cosignature/v1 at a fixed time.
+func (k keyPair) cosign(text string) string {
+	const seconds = start/1000 + 60
+	_, hash := k.witnessKey()
+	b := binary.BigEndian.AppendUint32(nil, hash)
+	b = binary.BigEndian.AppendUint64(b, seconds)
+	b = append(b, ed25519.Sign(k.private, fmt.Appendf(nil, "cosignature/v1\ntime %d\n%s", seconds, text))...)
+	return fmt.Sprintf("— %s %s\n", k.name, base64.StdEncoding.EncodeToString(b))
+}
+
+// house is a ledger in a test: everything an operator has, honest or not.
+type house struct {
+	t         testing.TB
+	key       keyPair
+	witnesses []keyPair
+	state     *audit.State // refuses what is illegal; nil: a house that cheats
+	now       int64
+	entries   [][]byte
+	hashes    []tlog.Hash // stored hashes, in tlog's order
+	instance  uint64
+}
+
+// honest is the genesis that the cases start from.
+func honest(key keyPair) *audit.Genesis {
+	return &audit.Genesis{
+		Origin: key.name, Production: true, SigningKey: key.public(),
+		AuditorKeys: [][]byte{seeded("auditor key", 66)},
+		Deals:       audit.DealsSigned, MixModes: 7, Disclosure: audit.DisclosurePublic,
+		DefaultCloseBy: 3600, MaxCloseBy: 86400, Access: audit.AccessPublic,
+	}
+}
+
+// open starts a ledger with genesis, instance, disclosure key and a table.
+func open(t testing.TB, change ...func(*audit.Genesis)) *house {
+	t.Helper()
+	h := &house{t: t, key: newKey(t, "example.com/main", "ledger key"), state: audit.NewState(), now: start}
+	g := honest(h.key)
+	for _, f := range change {
+		f(g)
+	}
+	h.add(g)
+	h.instance = h.add(&audit.Event{Kind: audit.EventInstanceStart, Build: hash32("build"), Config: hash32("config"), Name: "1.0.0"})
+	if len(g.AuditorKeys) > 0 {
+		h.add(&audit.Key{Subject: audit.SubjectDisclosure, Public: seeded("disclosure key", 66),
+			Wraps: []audit.Wrap{{Auditor: audit.KeyID(g.AuditorKeys[0]), Sealed: seeded("wrap", 113)}}})
+	}
+	return h
+}
+
+// cheating makes the house write what its sequencer would refuse.
+func (h *house) cheating() *house {
+	h.state = nil
+	return h
+}
+
+// add appends an entry one second after the last and returns its index.
+func (h *house) add(body audit.Body) uint64 {
+	h.t.Helper()
+	h.now += 1000
+	e := audit.Entry{Time: h.now, Actor: "daemon", Body: body}
+	b, err := e.Encode()
+	must(h.t, err)
+	if h.state != nil {
+		must(h.t, h.state.Apply(e))
+	}
+	return h.addBytes(b)
+}
+
+func (h *house) addBytes(entry []byte) uint64 {
+	h.t.Helper()
+	index := uint64(len(h.entries))
+	stored, err := tlog.StoredHashesForRecordHash(int64(index), tlog.RecordHash(entry), h.reader())
+	must(h.t, err)
+	h.entries, h.hashes = append(h.entries, entry), append(h.hashes, stored...)
+	return index
+}
+
+func (h *house) reader() tlog.HashReader {
+	return tlog.HashReaderFunc(func(indexes []int64) ([]tlog.Hash, error) {
+		var out []tlog.Hash
+		for _, i := range indexes {
+			out = append(out, h.hashes[i])
+		}
+		return out, nil
+	})
+}
+
+// head returns the signed checkpoint of all entries, cosigned by the witnesses.
+func (h *house) head() []byte {
+	h.t.Helper()
+	root, err := tlog.TreeHash(int64(len(h.entries)), h.reader())
+	must(h.t, err)
+	text := audit.Checkpoint{Origin: h.key.name, Size: uint64(len(h.entries)), Root: root}.Text()
+	signed, err := note.Sign(&note.Note{Text: text}, h.key.signer(h.t))
+	must(h.t, err)
+	for _, w := range h.witnesses {
+		signed = append(signed, w.cosign(text)...)
+	}
+	return signed
+}
+
+func (h *house) receipt(index uint64) audit.Receipt {
+	h.t.Helper()
+	proof, err := tlog.ProveRecord(int64(len(h.entries)), int64(index), h.reader())
+	must(h.t, err)
+	return audit.Receipt{Index: index, Entry: h.entries[index], Proof: proof, Checkpoint: h.head()}
+}
+
+// game is one shuffle of a house, with everything it keeps secret.
+type game struct {
+	h       *house
+	id      uint64
+	commit  *audit.Commit
+	deck    []string
+	tape    []byte
+	values  []uint32
+	tree    *audit.DeckTree
+	order   audit.Order
+	indexes []uint64 // its entries
+	deals   []*audit.Deal
+	closed  *audit.Close
+}
+
+var sixCards = []string{"Ace", "King", "Queen", "Jack", "Ten", "Nine"}
+
+// cards returns the context of a whole custom deck.
+func (h *house) cards(deck []string) *audit.Context {
+	h.t.Helper()
+	d, err := shuffle.NewDeck(deck)
+	must(h.t, err)
+	return &audit.Context{Origin: h.key.name, Production: true, Table: "table-1", DeckHash: d.Hash(),
+		Recipe: shuffle.Recipe{Cards: len(deck), Take: len(deck)}, Disclosure: audit.DisclosurePublic}
+}
+
+// draws returns the context of a draw list.
+func (h *house) draws(ranges ...uint32) *audit.Context {
+	return &audit.Context{Origin: h.key.name, Production: true, Table: "table-1",
+		Recipe: shuffle.Recipe{Ranges: ranges}, Disclosure: audit.DisclosurePublic}
+}
+
+// commitTo draws a tape and commits to it. change may make the commit dishonest.
+func (h *house) commitTo(ctx *audit.Context, deck []string, change ...func(*audit.Commit, *game)) *game {
+	h.t.Helper()
+	g := &game{h: h, deck: deck, tape: seeded(fmt.Sprintf("tape %d", len(h.entries)), ctx.Recipe.TapeLen())}
+	g.id = uint64(len(h.entries))
+	serial, previous := h.next(ctx.Table)
+	c := &audit.Commit{Context: ctx, Serial: serial, Previous: previous, CloseBy: h.now + 1000 + 3600_000,
+		GameRef: "hand-1", KeyTag: hash32(fmt.Sprintf("key %d", g.id)), Request: hash32("request"), Instance: h.instance}
+	g.lay(c)
+	for _, f := range change {
+		f(c, g)
+	}
+	g.commit = c
+	g.indexes = append(g.indexes, h.add(c))
+	return g
+}
+
+// lay computes commitment, order and tree from the tape. A child's values are
+// indexes of its parent here; child puts in the cards.
+func (g *game) lay(c *audit.Commit) {
+	g.h.t.Helper()
+	c.Commitment = audit.Commitment(c.Context.Encode(), g.tape)
+	out, err := c.Context.Recipe.Run(g.tape)
+	must(g.h.t, err)
+	g.plant(c, out.Values)
+}
+
+// plant builds the tree over values.
+func (g *game) plant(c *audit.Commit, values []uint32) {
+	g.values = values
+	g.tree = audit.NewDeckTree(values, audit.Salts(c.Commitment, g.tape, len(values)))
+	c.DeckRoot = g.tree.Root()
+}
+
+func (h *house) next(table string) (serial, previous uint64) {
+	if h.state != nil {
+		return h.state.Next(table)
+	}
+	return 1, 0
+}
+
+func (g *game) add(body audit.Body) {
+	g.h.t.Helper()
+	g.indexes = append(g.indexes, g.h.add(body))
+}
+
+func (g *game) mix(values ...audit.MixValue) *game {
+	g.h.t.Helper()
+	m := &audit.Mix{Shuffle: g.id, Values: values}
+	g.add(m)
+	order, err := audit.NewOrder(tlog.RecordHash(g.h.entries[g.id]), g.commit, m)
+	must(g.h.t, err)
+	g.order = order
+	return g
+}
+
+// deal deals the runs at the next place.
+func (g *game) deal(runs ...audit.Run) *game {
+	g.h.t.Helper()
+	return g.dealAs(&audit.Deal{Shuffle: g.id, First: g.next(), Runs: runs})
+}
+
+func (g *game) dealAs(d *audit.Deal) *game {
+	g.h.t.Helper()
+	g.add(d)
+	g.deals = append(g.deals, d)
+	return g
+}
+
+func (g *game) next() (n int) {
+	for _, d := range g.deals {
+		n += d.Count()
+	}
+	return n
+}
+
+func (g *game) close(outcome audit.Outcome, reason audit.Reason) *game {
+	g.h.t.Helper()
+	c := &audit.Close{Shuffle: g.id, Outcome: outcome, Reason: reason, Form: audit.FormTape, Tape: g.tape}
+	if g.commit.Context.Disclosure == audit.DisclosureAuditor {
+		c.Form, c.Key, c.Tape = audit.FormSealed, 2, seeded("sealed", len(g.tape)+81)
+	}
+	if reason == audit.ReasonTapeLost {
+		c.Form, c.Key, c.Tape = audit.FormNone, 0, nil
+	}
+	return g.closeAs(c)
+}
+
+func (g *game) closeAs(c *audit.Close) *game {
+	g.h.t.Helper()
+	g.add(c)
+	g.closed = c
+	return g
+}
+
+// transcript returns the file that the house would serve to its dealer: all
+// dealt cards; with a recipient, those and the public ones.
+func (g *game) transcript(recipient string) *audit.Transcript {
+	g.h.t.Helper()
+	f := &audit.Transcript{Format: audit.TranscriptFormat, ID: g.id, Recipient: recipient, Deck: g.deck,
+		Receipts: []string{g.h.receipt(0).Text()}, Cards: []audit.Card{}}
+	for _, i := range g.indexes {
+		f.Receipts = append(f.Receipts, g.h.receipt(i).Text())
+	}
+	place := 0
+	for _, d := range g.deals {
+		for _, r := range d.Runs {
+			for range r.Count {
+				if recipient == "" || r.Public || r.Recipient == recipient {
+					f.Cards = append(f.Cards, g.card(place))
+				}
+				place++
+			}
+		}
+	}
+	return f
+}
+
+// card opens what a place shows.
+func (g *game) card(place int) audit.Card {
+	o := g.tree.Open(g.order.Position(place))
+	name := ""
+	if int(o.Value) < len(g.deck) { // a cheating house may plant others
+		name = g.deck[o.Value]
+	}
+	return audit.NewCard(place, o, name)
+}
+
+func (g *game) file(recipient string) []byte {
+	g.h.t.Helper()
+	return marshal(g.h.t, g.transcript(recipient))
+}
+
+func marshal(t testing.TB, f *audit.Transcript) []byte {
+	t.Helper()
+	b, err := f.Marshal()
+	must(t, err)
+	return b
+}
+
+func seat(name string, n int) audit.Run {
+	return audit.Run{Count: n, Purpose: audit.PurposeSeat, Recipient: name}
+}
+
+func board(n int) audit.Run {
+	return audit.Run{Count: n, Purpose: audit.PurposeBoard, Public: true}
+}
+
+func must(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// signed returns a note of text, signed by key.
+func signed(t testing.TB, text string, key keyPair) []byte {
+	t.Helper()
+	b, err := note.Sign(&note.Note{Text: text}, key.signer(t))
+	must(t, err)
+	return b
+}
+
+// storedCount is the number of stored hashes of a tree of n leaves.
+func storedCount(n uint64) int64 { return tlog.StoredHashCount(int64(n)) }

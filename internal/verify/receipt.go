@@ -1,0 +1,73 @@
+package verify
+
+import (
+	"fmt"
+
+	"shuffled/internal/audit"
+)
+
+// receipt is a receipt under judgement.
+type receipt struct {
+	evidence
+	data []byte
+	body audit.Body
+}
+
+func (r *receipt) format() (string, error) {
+	// One copy of what is known to be too long is one too many.
+	if len(r.data) > audit.MaxTranscript {
+		return "", malformed("receipt: %d bytes", len(r.data))
+	}
+	return "", r.addReceipt(string(r.data))
+}
+
+func (r *receipt) entries() (string, error) {
+	e, err := audit.ParseEntry(r.receipts[0].Entry)
+	if err != nil {
+		return "", err
+	}
+	index := r.receipts[0].Index
+	r.body = e.Body
+	r.v.Entry = &Entry{Index: index, Type: e.Body.Type().String(), Time: timestamp(e.Time), Actor: e.Actor}
+	switch b := e.Body.(type) {
+	case *audit.Genesis:
+		r.genesis = b
+		r.v.Production = b.Production
+	case *audit.Commit:
+		r.v.showCommit(index, b, e.Time)
+	case *audit.Mix:
+		r.v.ID = b.Shuffle
+	case *audit.Deal:
+		r.v.ID = b.Shuffle
+	case *audit.Close:
+		r.v.ID = b.Shuffle
+		r.v.showClose(b, e.Time)
+	}
+	return fmt.Sprintf("entry %d is a %s", index, e.Body.Type()), nil
+}
+
+func (r *receipt) origin() (string, error) {
+	switch b := r.body.(type) {
+	case *audit.Genesis:
+		return b.Origin, r.ofLedger(b.Type(), b.Origin)
+	case *audit.Commit:
+		return b.Context.Origin, r.ofLedger(b.Type(), b.Context.Origin)
+	}
+	return "", notChecked("such an entry names no ledger")
+}
+
+// showCommit fills in what a commit says.
+func (v *Verdict) showCommit(id uint64, c *audit.Commit, at int64) {
+	v.ID, v.Table, v.Serial, v.GameRef = id, c.Context.Table, c.Serial, c.GameRef
+	v.Production = c.Context.Production
+	v.Commitment, v.DeckRoot = encode(c.Commitment), encode(c.DeckRoot)
+	v.Disclosure = c.Context.Disclosure.String()
+	v.CommittedAt, v.CloseBy = timestamp(at), timestamp(c.CloseBy)
+	v.Places, v.EndAt = c.Context.Recipe.Positions(), c.Context.EndAt
+}
+
+// showClose fills in what a close says.
+func (v *Verdict) showClose(c *audit.Close, at int64) {
+	v.State, v.ClosedAt = "closed", timestamp(at)
+	v.Outcome, v.Reason = c.Outcome.String(), c.Reason.String()
+}

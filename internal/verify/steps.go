@@ -1,0 +1,98 @@
+package verify
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"unicode"
+
+	"shuffled/internal/audit"
+)
+
+// The steps, by name, in their order (docs/SPEC.md section 10.1).
+const (
+	stepFormat    = "format"
+	stepEntries   = "entries"
+	stepSignature = "signature"
+	stepInclusion = "inclusion"
+	stepWitnesses = "witnesses"
+	stepOrigin    = "origin"
+	stepLegality  = "legality"
+	stepDeck      = "deck"
+	stepOpenings  = "openings"
+	stepTape      = "tape"
+	stepOrder     = "order"
+	stepCards     = "cards"
+)
+
+// causes says what a failure most often means. The first words are those of the
+// table in docs/SPEC.md section 10.1.
+var causes = map[string]string{
+	stepFormat:    "damaged or edited file: take the bytes as they were served, without an editor in between",
+	stepEntries:   "an entry was exchanged or damaged, or a receipt is missing",
+	stepSignature: "wrong key, or the file is not of this ledger",
+	stepInclusion: "an entry or a proof was altered, or the entry is not in the ledger",
+	stepWitnesses: "too few witnesses cosigned, or another policy is meant",
+	stepOrigin:    "evidence of another ledger, or a sandbox passed off as production",
+	stepLegality:  "the operator broke the lifecycle, or a receipt was left out of the file",
+	stepDeck:      "another deck than the one committed to",
+	stepOpenings:  "a card was altered, or is not this recipient's",
+	stepTape:      "the tape is not the one committed to, or was lost by the operator",
+	stepOrder:     "shuffled by another rule than the published one",
+	stepCards:     "a card was altered",
+}
+
+// A step reports what it found. An error fails the run, but for notChecked and
+// audit.ErrUnknown.
+type step struct {
+	name string
+	run  func() (detail string, err error)
+}
+
+// notChecked is why a step cannot run. It is no failure and gives nothing.
+type notChecked string
+
+func (n notChecked) Error() string { return string(n) }
+
+// run takes the steps in order, until one fails or is past judging, and reports
+// whether all that ran hold.
+func (v *Verdict) run(steps []step) bool {
+	v.Steps = make([]Step, len(steps))
+	for i, s := range steps {
+		v.Steps[i] = Step{Name: s.name, Result: StepNotChecked}
+	}
+	for i, s := range steps {
+		detail, err := s.run()
+		var skipped notChecked
+		switch {
+		case err == nil:
+			v.Steps[i].Result, v.Steps[i].Detail = StepOK, detail
+		case errors.As(err, &skipped):
+			v.Steps[i].Detail = string(skipped)
+		case errors.Is(err, audit.ErrUnknown):
+			v.Steps[i].Detail = printable(err.Error())
+			v.Verdict, v.Unknown = CannotJudge, v.Steps[i].Detail
+			return false
+		default:
+			v.Steps[i].Result, v.Steps[i].Detail, v.Steps[i].Cause = StepFailed, printable(err.Error()), causes[s.name]
+			v.Verdict, v.Failed = Failed, s.name
+			return false
+		}
+	}
+	return true
+}
+
+// malformed is a finding of the step format.
+func malformed(format string, args ...any) error {
+	return fmt.Errorf("%w: %s", audit.ErrMalformed, fmt.Sprintf(format, args...))
+}
+
+// printable keeps what a file says out of a terminal's way.
+func printable(s string) string {
+	return strings.Map(func(r rune) rune {
+		if !unicode.IsPrint(r) {
+			return '?'
+		}
+		return r
+	}, s)
+}

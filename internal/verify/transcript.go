@@ -1,0 +1,250 @@
+package verify
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"strings"
+
+	"golang.org/x/mod/sumdb/tlog"
+
+	"shuffled/internal/audit"
+	"shuffled/internal/shuffle"
+)
+
+// Limits of a transcript, beside its size.
+const (
+	maxReceipts = shuffle.MaxCards + 4 // genesis, commit, mix, a deal for each place, close
+	// maxParts bounds the commas outside strings: at most 4,096 cards with 17
+	// each, and as many names and receipts. It is checked before the parser
+	// allocates for each part.
+	maxParts = 1 << 17
+)
+
+// transcript is a transcript under judgement. evidence.receipts, placed and the
+// entries below stand in the order of the file.
+type transcript struct {
+	evidence
+	data   []byte
+	file   *audit.Transcript
+	opened []audit.Opening // of file.Cards
+	placed []audit.Placed
+
+	commit *audit.Commit
+	mix    *audit.Mix // nil: none
+	deals  []*audit.Deal
+	closed *audit.Close // nil: none
+
+	runs   []audit.Run // by place dealt
+	names  shuffle.Deck
+	places audit.Order // what each place shows
+	values []uint32    // the recomputed order; nil: it cannot be recomputed
+}
+
+// format takes the file apart. Sizes and counts come before what they bound.
+func (t *transcript) format() (string, error) {
+	if len(t.data) > audit.MaxTranscript {
+		return "", malformed("transcript: %d bytes, at most %d", len(t.data), audit.MaxTranscript)
+	}
+	if err := checkFormatName(t.data); err != nil {
+		return "", err
+	}
+	if n := countParts(t.data); n > maxParts {
+		return "", malformed("transcript: %d parts, at most %d", n, maxParts)
+	}
+	var err error
+	if t.file, err = audit.ParseTranscript(t.data); err != nil {
+		return "", err
+	}
+	f := t.file
+	if len(f.Receipts) < 2 || len(f.Receipts) > maxReceipts || len(f.Cards) > shuffle.MaxCards ||
+		len(f.Deck) > shuffle.MaxCards || f.ID == 0 || f.ID > audit.MaxInteger {
+		return "", malformed("transcript: too few or too many receipts or cards, or an id out of range")
+	}
+	if f.Recipient != "" {
+		if err := audit.CheckName(f.Recipient); err != nil {
+			return "", malformed("recipient: %s", err)
+		}
+	}
+	t.v.ID, t.v.Recipient = f.ID, f.Recipient
+	for i, text := range f.Receipts {
+		if err := t.addReceipt(text); err != nil {
+			return "", fmt.Errorf("receipt %d: %w", i, err)
+		}
+	}
+	return fmt.Sprintf("%d receipts, %d cards", len(f.Receipts), len(f.Cards)), t.parseCards()
+}
+
+func (t *transcript) parseCards() error {
+	for _, c := range t.file.Cards {
+		if c.Place < 0 || c.Place >= shuffle.MaxCards || c.Position < 0 || c.Position >= shuffle.MaxCards {
+			return malformed("card: place %d shows position %d, where both are 0 to %d", c.Place, c.Position, shuffle.MaxCards-1)
+		}
+		o, err := c.Opening()
+		if err != nil {
+			return err
+		}
+		t.opened = append(t.opened, o)
+	}
+	return nil
+}
+
+// checkFormatName looks at the format before the parser looks at the members: a
+// later format may have others, which is no fault.
+func checkFormatName(data []byte) error {
+	rest, ok := bytes.CutPrefix(data, []byte(`{"format":"`))
+	name, _, ends := strings.Cut(string(rest[:min(len(rest), 64)]), `"`)
+	// An origin's grammar leaves out escapes and everything else that is damage.
+	if ok && ends && name != audit.TranscriptFormat && audit.CheckOrigin(name) == nil {
+		return fmt.Errorf("transcript format %s: %w", name, audit.ErrUnknown)
+	}
+	return nil
+}
+
+// countParts returns the number of commas outside strings.
+func countParts(data []byte) (n int) {
+	inString := false
+	for i := 0; i < len(data); i++ {
+		switch c := data[i]; {
+		case c == '"':
+			inString = !inString
+		case c == '\\' && inString:
+			i++
+		case c == ',' && !inString:
+			n++
+		}
+	}
+	return n
+}
+
+// entries parses every entry and holds their sequence against section 8.
+func (t *transcript) entries() (string, error) {
+	for i, r := range t.receipts {
+		e, err := audit.ParseEntry(r.Entry)
+		if err != nil {
+			return "", fmt.Errorf("entry %d: %w", r.Index, err)
+		}
+		if i > 0 && r.Index <= t.receipts[i-1].Index {
+			return "", fmt.Errorf("entry %d stands behind entry %d", r.Index, t.receipts[i-1].Index)
+		}
+		t.placed = append(t.placed, audit.Placed{Index: r.Index, Entry: e})
+		if err := t.take(i, r.Index, e); err != nil {
+			return "", err
+		}
+	}
+	// Without its mix a deal cannot be judged; whether one was written is not
+	// for this file to say.
+	if len(t.commit.Context.Plan) > 0 && t.mix == nil && len(t.deals) > 0 {
+		return "", errors.New("the commit has a mix plan, and the mix is missing")
+	}
+	return fmt.Sprintf("shuffle %d: %d deals, %s", t.file.ID, len(t.deals), t.v.State), nil
+}
+
+// take puts the i-th entry in its place: genesis, commit, at most one mix, deals,
+// at most one close.
+func (t *transcript) take(i int, index uint64, e audit.Entry) error {
+	of := t.file.ID
+	switch b := e.Body.(type) {
+	case *audit.Genesis:
+		if i != 0 || index != 0 {
+			return fmt.Errorf("a genesis at entry %d, as receipt %d", index, i)
+		}
+		t.genesis = b
+		return nil
+	case *audit.Commit:
+		if i != 1 || index != t.file.ID {
+			return fmt.Errorf("a commit at entry %d, as receipt %d, where shuffle %d is meant", index, i, t.file.ID)
+		}
+		t.commit = b
+		t.v.showCommit(index, b, e.Time)
+		t.v.State = "open"
+		return nil
+	case *audit.Mix:
+		if t.mix != nil || len(t.deals) > 0 || t.closed != nil {
+			return fmt.Errorf("entry %d is a second mix, or one after a deal or close", index)
+		}
+		of, t.mix = b.Shuffle, b
+	case *audit.Deal:
+		if t.closed != nil {
+			return fmt.Errorf("entry %d is a deal after the close", index)
+		}
+		of, t.deals = b.Shuffle, append(t.deals, b)
+	case *audit.Close:
+		if t.closed != nil {
+			return fmt.Errorf("entry %d is a second close", index)
+		}
+		of, t.closed = b.Shuffle, b
+		t.v.showClose(b, e.Time)
+	default:
+		return fmt.Errorf("entry %d is a %s, which is part of no shuffle", index, b.Type())
+	}
+	switch {
+	case i < 2:
+		return fmt.Errorf("entry %d is a %s, where genesis and commit come first", index, e.Body.Type())
+	case of != t.file.ID:
+		return fmt.Errorf("entry %d is of shuffle %d, not %d", index, of, t.file.ID)
+	}
+	return nil
+}
+
+func (t *transcript) origin() (string, error) {
+	g, c := t.genesis, t.commit.Context
+	if err := errors.Join(t.ofLedger(g.Type(), g.Origin), t.ofLedger(t.commit.Type(), c.Origin)); err != nil {
+		return "", err
+	}
+	if g.Production != c.Production {
+		return "", fmt.Errorf("production is %t in the genesis and %t in the commit", g.Production, c.Production)
+	}
+	if !g.Production {
+		return g.Origin + ", a sandbox", nil
+	}
+	return g.Origin, nil
+}
+
+func (t *transcript) legality() (string, error) {
+	if err := audit.CheckShuffle(t.placed); err != nil {
+		return "", err
+	}
+	// No earlier: until now the deals might have claimed any number of places.
+	for _, d := range t.deals {
+		for _, r := range d.Runs {
+			for range r.Count {
+				t.runs = append(t.runs, r)
+			}
+		}
+	}
+	t.v.Next = len(t.runs)
+	return "as far as this shuffle's own entries show", nil
+}
+
+func (t *transcript) deck() (string, error) {
+	ctx := t.commit.Context
+	if ctx.IsDraw() {
+		if t.file.Deck != nil {
+			return "", errors.New("a deck with a draw list")
+		}
+		return "a draw list, which has none", nil
+	}
+	deck, err := shuffle.NewDeck(t.file.Deck)
+	switch {
+	case err != nil:
+		return "", err
+	case deck.Hash() != ctx.DeckHash:
+		return "", errors.New("the deck's hash is not the one committed to")
+	case ctx.Parent == nil && deck.Len() != ctx.Recipe.Cards:
+		return "", fmt.Errorf("a deck of %d cards where %d were shuffled", deck.Len(), ctx.Recipe.Cards)
+	}
+	t.names = deck
+	return fmt.Sprintf("%d cards", deck.Len()), nil
+}
+
+// commitLeaf is the leaf hash of the commit entry, which a mix seed covers.
+func (t *transcript) commitLeaf() tlog.Hash { return tlog.RecordHash(t.receipts[1].Entry) }
+
+// conclude gives the verdict, and the cards if they hold.
+func (t *transcript) conclude(held bool) {
+	t.evidence.conclude(held)
+	if held {
+		t.v.Cards = t.shown()
+	}
+}

@@ -1,0 +1,53 @@
+package verify
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/transparency-dev/formats/witness"
+	"golang.org/x/mod/sumdb/note"
+)
+
+// Trust is what the caller knows from elsewhere. At most one field is set; the
+// zero Trust pins nothing, and then no file is more than Consistent.
+type Trust struct {
+	VKey   string // verifier key of the ledger (C2SP signed-note)
+	Policy []byte // C2SP tlog-policy: log lines pin keys, the quorum asks for cosignatures
+}
+
+// Check reports what is wrong with t itself, so that a caller can tell a mistake
+// in a key or policy from evidence that fails.
+func (t Trust) Check() error {
+	_, err := t.parse()
+	return err
+}
+
+// trusted is a parsed Trust.
+type trusted struct {
+	keys   []note.Verifier // any of them may sign; empty: nothing is pinned
+	quorum *witness.Group  // nil: no policy
+}
+
+func (t Trust) parse() (*trusted, error) {
+	switch {
+	case t.VKey != "" && t.Policy != nil:
+		return nil, errors.New("trust in a key or in a policy, not in both")
+	case t.Policy != nil:
+		return parsePolicy(t.Policy)
+	case t.VKey != "":
+		key, err := note.NewVerifier(t.VKey)
+		if err != nil {
+			return nil, fmt.Errorf("reading the trusted key: %w", err)
+		}
+		return &trusted{keys: []note.Verifier{key}}, nil
+	}
+	return &trusted{}, nil
+}
+
+// level returns the verdict and level of a file whose every step holds.
+func (t *trusted) level() (string, Level) {
+	if len(t.keys) == 0 {
+		return Consistent, LevelKeyNotPinned
+	}
+	return Proved, LevelRecorded
+}

@@ -1,0 +1,169 @@
+package verify
+
+import (
+	"bytes"
+	"encoding/base64"
+	"encoding/json"
+	"flag"
+	"os"
+	"path/filepath"
+	"slices"
+	"testing"
+	"unicode/utf8"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+var update = flag.Bool("update", false, "write testdata/vectors")
+
+// vector is one file of testdata/vectors, for this and other implementations.
+type vector struct {
+	Name       string      `json:"name"`
+	About      string      `json:"about"`
+	Trust      vectorTrust `json:"trust"`                 // at most one member
+	File       string      `json:"file,omitempty"`        // what is judged
+	FileBase64 []byte      `json:"file_base64,omitempty"` // the same, where it is no UTF-8
+	Want       want        `json:"want"`
+}
+
+type vectorTrust struct {
+	VKey   string `json:"vkey,omitempty"`
+	Policy string `json:"policy,omitempty"`
+}
+
+type want struct {
+	Verdict string `json:"verdict"`
+	Level   Level  `json:"level,omitempty"`
+	Failed  string `json:"failed,omitempty"`
+}
+
+func (v vector) trust() Trust {
+	t := Trust{VKey: v.Trust.VKey}
+	if v.Trust.Policy != "" {
+		t.Policy = []byte(v.Trust.Policy)
+	}
+	return t
+}
+
+func (v vector) bytes() []byte {
+	if v.FileBase64 != nil {
+		return v.FileBase64
+	}
+	return []byte(v.File)
+}
+
+// load reads the vectors of one directory.
+func load(t testing.TB, dir string) []vector {
+	t.Helper()
+	paths, err := filepath.Glob(filepath.Join("testdata", "vectors", dir, "*.json"))
+	must(t, err)
+	var all []vector
+	for _, p := range paths {
+		b, err := os.ReadFile(p)
+		must(t, err)
+		d := json.NewDecoder(bytes.NewReader(b))
+		d.DisallowUnknownFields()
+		var v vector
+		must(t, d.Decode(&v))
+		if v.Name+".json" != filepath.Base(p) || (v.File == "") == (v.FileBase64 == nil) && v.Name != "empty" {
+			t.Fatalf("%s: the name differs, or there is not one file", p)
+		}
+		all = append(all, v)
+	}
+	return all
+}
+
+// TestVectors judges every vector, and refuses to pass on few of them.
+func TestVectors(t *testing.T) {
+	t.Parallel()
+	for dir, least := range map[string]int{"good": 40, "bad": 150} {
+		vectors := load(t, dir)
+		if len(vectors) < least {
+			t.Errorf("%d vectors in %s, at least %d are wanted", len(vectors), dir, least)
+		}
+		for _, v := range vectors {
+			t.Run(dir+"/"+v.Name, func(t *testing.T) {
+				t.Parallel()
+				got := File(v.bytes(), v.trust())
+				if diff := cmp.Diff(v.Want, want{got.Verdict, got.Level, got.Failed}); diff != "" {
+					t.Errorf("%s (-want +got):\n%s\nsteps: %+v", v.About, diff, got.Steps)
+				}
+				checkShape(t, got)
+			})
+		}
+	}
+}
+
+// checkShape holds what is true of every verdict.
+func checkShape(t *testing.T, v *Verdict) {
+	t.Helper()
+	held := v.Verdict == Proved || v.Verdict == Consistent
+	if held != (v.Level != "") || (v.Verdict == Failed) != (v.Failed != "") || (v.Verdict == CannotJudge) != (v.Unknown != "") {
+		t.Errorf("verdict %q has level %q, failed %q, unknown %q", v.Verdict, v.Level, v.Failed, v.Unknown)
+	}
+	if !held && v.Cards != nil {
+		t.Errorf("%s, and shows cards", v.Verdict)
+	}
+	stopped := false
+	for _, s := range v.Steps {
+		if stopped && s.Result != StepNotChecked {
+			t.Errorf("step %s ran after the run had ended", s.Name)
+		}
+		if (s.Result == StepFailed) != (s.Cause != "") || (s.Result == StepFailed) != (s.Name == v.Failed) {
+			t.Errorf("step %s %s, cause %q, in a verdict that failed at %q", s.Name, s.Result, s.Cause, v.Failed)
+		}
+		stopped = stopped || s.Result == StepFailed
+	}
+}
+
+// TestVectorsAreCurrent makes every case again from its recipe and compares it
+// with the stored one, so that neither changes without the other.
+func TestVectorsAreCurrent(t *testing.T) {
+	t.Parallel()
+	for dir, cases := range map[string][]vector{"good": goodCases(t), "bad": badCases(t)} {
+		for i := range cases {
+			if c := &cases[i]; !utf8.ValidString(c.File) {
+				c.File, c.FileBase64 = "", []byte(c.File)
+			}
+		}
+		slices.SortFunc(cases, func(a, b vector) int { return bytes.Compare([]byte(a.Name), []byte(b.Name)) })
+		for i := 1; i < len(cases); i++ {
+			if cases[i].Name == cases[i-1].Name {
+				t.Fatalf("two cases are called %s", cases[i].Name)
+			}
+		}
+		if *update {
+			write(t, dir, cases)
+		}
+		stored := load(t, dir)
+		slices.SortFunc(stored, func(a, b vector) int { return bytes.Compare([]byte(a.Name), []byte(b.Name)) })
+		if diff := cmp.Diff(cases, stored); diff != "" {
+			t.Errorf("%s: -made +stored (go test -update writes them):\n%.4000s", dir, diff)
+		}
+	}
+}
+
+func write(t *testing.T, dir string, cases []vector) {
+	t.Helper()
+	path := filepath.Join("testdata", "vectors", dir)
+	must(t, os.RemoveAll(path))
+	must(t, os.MkdirAll(path, 0o755))
+	for _, c := range cases {
+		var b bytes.Buffer
+		e := json.NewEncoder(&b)
+		e.SetEscapeHTML(false)
+		e.SetIndent("", " ")
+		must(t, e.Encode(c))
+		must(t, os.WriteFile(filepath.Join(path, c.Name+".json"), b.Bytes(), 0o644))
+	}
+}
+
+// spareBits returns padded base64 of b with a stray bit in the last character,
+// which a lenient decoder does not see. len(b) is no multiple of 3.
+func spareBits(b []byte) string {
+	const digits = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/"
+	s := []byte(base64.StdEncoding.EncodeToString(b))
+	i := bytes.IndexByte(s, '=') - 1
+	s[i] = digits[bytes.IndexByte([]byte(digits), s[i])^1]
+	return string(s)
+}

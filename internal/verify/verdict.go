@@ -1,0 +1,108 @@
+package verify
+
+// The four verdicts.
+const (
+	Proved      = "proved"       // every step that ran holds, under a key or policy that the caller trusts
+	Consistent  = "consistent"   // every step that ran holds, but nothing was trusted: the file agrees with itself
+	Failed      = "failed"       // a step fails: Verdict.Failed names it
+	CannotJudge = "cannot judge" // Verdict.Unknown names what this version does not know
+)
+
+// Level says how much is proved (docs/SPEC.md section 10.2).
+type Level string
+
+// The levels, weakest first. This version gives the first two: a transcript does
+// not carry the early cosigned checkpoint that the others need.
+const (
+	LevelKeyNotPinned Level = "key not pinned"
+	LevelRecorded     Level = "recorded"
+	LevelWitnessed    Level = "witnessed"
+	LevelUnsteerable  Level = "unsteerable"
+)
+
+// The kinds of file.
+const (
+	KindTranscript = "transcript"
+	KindReceipt    = "receipt"
+)
+
+// The results of a step.
+const (
+	StepOK         = "ok"
+	StepFailed     = "failed"
+	StepNotChecked = "not checked"
+)
+
+// Step is one step of the check.
+type Step struct {
+	Name   string `json:"name"`
+	Result string `json:"result"`           // StepOK, StepFailed or StepNotChecked
+	Detail string `json:"detail,omitempty"` // what was found, or why it was not checked
+	Cause  string `json:"cause,omitempty"`  // of a failed step: what it most often means
+}
+
+// Verdict is what Transcript and Receipt answer, `shuffled verify --json` prints
+// and POST /v1/verify sends. The JSON names are stable; what does not apply is
+// absent. Verdict, Steps and Production are always there.
+//
+// Below Steps stands what the file says. It is worth what the verdict is worth:
+// of a failed file nothing of it is to be believed, and no cards are given.
+type Verdict struct {
+	Verdict string `json:"verdict"`           // Proved, Consistent, Failed or CannotJudge
+	Level   Level  `json:"level,omitempty"`   // with Proved and Consistent
+	Kind    string `json:"kind,omitempty"`    // KindTranscript or KindReceipt; absent for neither
+	Failed  string `json:"failed,omitempty"`  // with Failed: the name of the step
+	Unknown string `json:"unknown,omitempty"` // with CannotJudge: what is not known
+	Steps   []Step `json:"steps"`             // all of them, in order
+
+	Ledger     string      `json:"ledger,omitempty"` // origin of the checkpoint
+	Production bool        `json:"production"`       // genesis or commit says so; false: a sandbox, or the file does not say
+	Checkpoint *Checkpoint `json:"checkpoint,omitempty"`
+	Entry      *Entry      `json:"entry,omitempty"` // of a receipt
+
+	ID          uint64 `json:"id,omitempty"`           // of the shuffle
+	Recipient   string `json:"recipient,omitempty"`    // whose file it is, when it is one recipient's
+	Table       string `json:"table,omitempty"`        //
+	Serial      uint64 `json:"serial,omitempty"`       // of the table, from 1
+	GameRef     string `json:"game_ref,omitempty"`     //
+	Commitment  string `json:"commitment,omitempty"`   // base64
+	DeckRoot    string `json:"deck_root,omitempty"`    // base64
+	Disclosure  string `json:"disclosure,omitempty"`   // "public" or "auditor"
+	CommittedAt string `json:"committed_at,omitempty"` // times are RFC 3339 in UTC, with milliseconds
+	CloseBy     string `json:"close_by,omitempty"`     //
+	Places      int    `json:"places,omitempty"`       // m: positions committed
+	Next        int    `json:"next,omitempty"`         // places dealt, as far as the file shows
+	EndAt       int    `json:"end_at,omitempty"`       // place of the cut card; a drawn one once the tape is known
+	State       string `json:"state,omitempty"`        // "closed", or "open": the file holds no close
+	ClosedAt    string `json:"closed_at,omitempty"`    //
+	Outcome     string `json:"outcome,omitempty"`      // of a closed shuffle, as in docs/SPEC.md section 5.6
+	Reason      string `json:"reason,omitempty"`       // of a void one
+
+	Cards []CardShown `json:"cards,omitempty"` // opened cards, by place
+}
+
+// Checkpoint is the head of the ledger that the file was held against.
+type Checkpoint struct {
+	Origin string `json:"origin"`
+	Size   uint64 `json:"size"` // entries
+}
+
+// Entry is what a receipt proves.
+type Entry struct {
+	Index uint64 `json:"index"`
+	Type  string `json:"type"` // "genesis", "commit", "mix", "deal", "close", "key" or "event"
+	Time  string `json:"time"`
+	Actor string `json:"actor"`
+}
+
+// CardShown is one opened card, or one value of a draw list.
+type CardShown struct {
+	Place     int    `json:"place"`
+	Position  int    `json:"position"`            // committed position that the place shows
+	Value     uint32 `json:"value"`               // index in the deck, or committed value of a draw list
+	Shows     uint32 `json:"shows,omitempty"`     // draw list: 1..k, Value moved by the mix
+	Name      string `json:"card,omitempty"`      // the card's name; absent for a draw list
+	Purpose   string `json:"purpose"`             // of the run: "seat", "board", "burn", "discard" or "rabbit"
+	Recipient string `json:"recipient,omitempty"` // of the run
+	Public    bool   `json:"public"`              // of the run
+}

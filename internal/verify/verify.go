@@ -1,0 +1,80 @@
+package verify
+
+import (
+	"bytes"
+	"errors"
+)
+
+// File judges a transcript or a receipt and finds out which it is: a transcript
+// begins with '{', a receipt with its header. Anything else fails at format.
+func File(data []byte, t Trust) *Verdict {
+	switch {
+	case bytes.HasPrefix(data, []byte("{")):
+		return Transcript(data, t)
+	case bytes.HasPrefix(data, []byte(receiptHeader)):
+		return Receipt(data, t)
+	}
+	v := new(Verdict)
+	v.run([]step{{stepFormat, func() (string, error) {
+		return "", errors.New("neither a transcript nor a receipt")
+	}}})
+	return v
+}
+
+// Transcript judges a transcript (docs/SPEC.md sections 8 and 10). A Trust that
+// cannot be read gives CannotJudge; see Trust.Check.
+func Transcript(data []byte, t Trust) *Verdict {
+	trust, err := t.parse()
+	if err != nil {
+		return untrusted(KindTranscript, err)
+	}
+	return judgeTranscript(data, trust)
+}
+
+// Receipt judges a receipt alone (docs/SPEC.md sections 7.2 and 10): that its
+// entry stands in the ledger at its index.
+func Receipt(data []byte, t Trust) *Verdict {
+	trust, err := t.parse()
+	if err != nil {
+		return untrusted(KindReceipt, err)
+	}
+	return judgeReceipt(data, trust)
+}
+
+func untrusted(kind string, err error) *Verdict {
+	return &Verdict{Verdict: CannotJudge, Kind: kind, Unknown: printable(err.Error()), Steps: []Step{}}
+}
+
+func judgeTranscript(data []byte, trust *trusted) *Verdict {
+	t := &transcript{evidence: newEvidence(KindTranscript, trust), data: data}
+	held := t.v.run([]step{
+		{stepFormat, t.format},
+		{stepEntries, t.entries},
+		{stepSignature, t.signature},
+		{stepInclusion, t.inclusion},
+		{stepWitnesses, t.witnesses},
+		{stepOrigin, t.origin},
+		{stepLegality, t.legality},
+		{stepDeck, t.deck},
+		{stepOpenings, t.openings},
+		{stepTape, t.tape},
+		{stepOrder, t.order},
+		{stepCards, t.cards},
+	})
+	t.conclude(held)
+	return t.v
+}
+
+func judgeReceipt(data []byte, trust *trusted) *Verdict {
+	r := &receipt{evidence: newEvidence(KindReceipt, trust), data: data}
+	held := r.v.run([]step{
+		{stepFormat, r.format},
+		{stepEntries, r.entries},
+		{stepSignature, r.signature},
+		{stepInclusion, r.inclusion},
+		{stepWitnesses, r.witnesses},
+		{stepOrigin, r.origin},
+	})
+	r.conclude(held)
+	return r.v
+}
