@@ -17,8 +17,8 @@ import (
 	"time"
 )
 
-// binary builds the command once per test process.
-var binary = sync.OnceValues(func() (string, error) {
+// builtBinary builds the command once per test process.
+var builtBinary = sync.OnceValues(func() (string, error) {
 	dir, err := os.MkdirTemp("", "shuffled-test-")
 	if err != nil {
 		return "", err
@@ -59,7 +59,7 @@ func newDaemon(t *testing.T, database string) *daemon {
 // start runs the daemon until it answers.
 func (d *daemon) start(args ...string) {
 	d.t.Helper()
-	path, err := binary()
+	path, err := builtBinary()
 	if err != nil {
 		d.t.Fatal(err)
 	}

@@ -86,7 +86,7 @@ func (s sinks) files(t *testing.T, name, dir string) {
 	}
 }
 
-type hand struct {
+type playedHand struct {
 	id         uint64
 	commitment [32]byte
 	tape       []byte
@@ -97,7 +97,7 @@ const dealtOfHand = 5
 func secretsTest(t *testing.T, d *daemon, more func(sinks)) {
 	d.start("--log-level", "debug")
 	s := make(sinks)
-	hands := make([]hand, 12)
+	hands := make([]playedHand, 12)
 	for i := range hands {
 		var created struct {
 			ID         uint64
@@ -105,7 +105,7 @@ func secretsTest(t *testing.T, d *daemon, more func(sinks)) {
 		}
 		s[fmt.Sprintf("commit answer %d", i)] = d.mustPost("/v1/main/shuffles", fmt.Sprintf("key-%d", i),
 			map[string]any{"table": fmt.Sprintf("t%d", i), "deck": "standard-52"}, &created)
-		hands[i] = hand{id: created.ID, commitment: [32]byte(created.Commitment)}
+		hands[i] = playedHand{id: created.ID, commitment: [32]byte(created.Commitment)}
 		path := fmt.Sprintf("/v1/main/shuffles/%d", created.ID)
 		s[fmt.Sprintf("deal answer %d", i)] = d.mustPost(path+"/deal", "", map[string]any{"first": 0, "runs": []any{
 			map[string]any{"count": 2, "purpose": "seat", "recipient": "seat-1"},
@@ -150,7 +150,7 @@ func askEverything(t *testing.T, d *daemon, s sinks, path string, i int) {
 	}
 }
 
-func searchFor(t *testing.T, d *daemon, s sinks, hands []hand) {
+func searchFor(t *testing.T, d *daemon, s sinks, hands []playedHand) {
 	t.Helper()
 	hidden, public := make(needles), make(needles)
 	for _, name := range []string{"dealer.token", "auditor.token"} {

@@ -1,0 +1,94 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"time"
+
+	"shuffled/internal/audit"
+	"shuffled/internal/config"
+	"shuffled/internal/keys"
+	"shuffled/internal/ledger"
+)
+
+// The sandbox ledger of --dev.
+const (
+	devLedger = "main"
+	devOrigin = "sandbox.localhost/main"
+)
+
+// setUpDev makes what a first run lacks: the sealing key, the ledger with its
+// signing key, and a token for each role. What is there stays as it is; an
+// existing ledger whose keys are gone is an error, never a reason to make others.
+func setUpDev(ctx context.Context, cfg *config.Config, store backend) error {
+	f := filesOf(cfg.Data, devLedger)
+	cfg.SealingKeys = []string{filepath.Join(cfg.Data, "sealing.key")}
+	cfg.Ledgers = []config.Ledger{{Name: devLedger, SigningKey: f.key, Mark: f.mark}}
+	ledgers, err := store.Ledgers(ctx)
+	if err != nil {
+		return fmt.Errorf("listing ledgers: %w", err)
+	}
+	fresh := true
+	for _, l := range ledgers {
+		fresh = fresh && l.Name != devLedger
+	}
+	if fresh {
+		if err := createDev(ctx, cfg, store, f); err != nil {
+			return err
+		}
+	} else if !exists(f.key) || !exists(cfg.SealingKeys[0]) {
+		return withHint(fmt.Errorf("the database has a ledger %s, but %s has no keys of it", devLedger, cfg.Data),
+			"use the data directory it was made with, or another database")
+	}
+	for _, role := range []ledger.Role{ledger.RoleDealer, ledger.RoleAuditor} {
+		path := filepath.Join(cfg.Data, role.String()+".token")
+		if exists(path) {
+			continue
+		}
+		bearer, err := newToken(ctx, store, ledger.IDOf(devOrigin), role, 0)
+		if err != nil {
+			return err
+		}
+		if err := keys.WriteSecret(path, bearer); err != nil {
+			return fmt.Errorf("writing the token: %w", err)
+		}
+	}
+	return nil
+}
+
+func createDev(ctx context.Context, cfg *config.Config, store backend, f files) error {
+	if !exists(cfg.SealingKeys[0]) {
+		if err := keys.WriteSealing(cfg.SealingKeys[0], keys.GenerateSealing(), keys.Secret{}); err != nil {
+			return fmt.Errorf("writing the sealing key: %w", err)
+		}
+	}
+	key, err := keys.ReadSigning(f.key, keys.Secret{})
+	if !exists(f.key) {
+		key, err = writeSigning(f.key, f.vkey, devOrigin, keys.Secret{})
+	}
+	if err != nil {
+		return err
+	}
+	return ledger.Create(ctx, store, ledger.Info{Name: devLedger, Origin: key.Origin()}, &audit.Genesis{
+		Origin: key.Origin(), SigningKey: key.Public(), Deals: audit.DealsSigned, Disclosure: audit.DisclosurePublic,
+		DefaultCloseBy: defaultCloseBy, MaxCloseBy: maxCloseBy, Access: audit.AccessPublic,
+	}, key.Signer(), f.mark, time.Now())
+}
+
+// newToken makes a token and puts its hash into the store. expires is UTC
+// milliseconds, 0 for never.
+func newToken(ctx context.Context, store ledger.TokenStore, id ledger.ID, role ledger.Role, expires int64) (keys.Secret, error) {
+	name, bearer := keys.NewToken()
+	_, secret, ok := keys.SplitToken(string(bearer.Bytes()))
+	if !ok {
+		return keys.Secret{}, errors.New("a new token does not read back")
+	}
+	err := store.PutToken(ctx, id, ledger.Token{ID: name, Role: role, Hash: keys.HashToken(secret),
+		Created: time.Now().UnixMilli(), Expires: expires})
+	if err != nil {
+		return keys.Secret{}, fmt.Errorf("storing the token: %w", err)
+	}
+	return bearer, nil
+}

@@ -1,0 +1,185 @@
+package main
+
+import (
+	"context"
+	"crypto/fips140"
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"os"
+	"time"
+
+	"shuffled/internal/audit"
+	"shuffled/internal/config"
+	"shuffled/internal/dealer"
+	"shuffled/internal/entropy"
+	"shuffled/internal/keys"
+	"shuffled/internal/ledger"
+	"shuffled/internal/seal"
+)
+
+// house is a running daemon without its listeners: one store, one generator, one
+// keyring, and the ledgers that they serve.
+type house struct {
+	cfg     *config.Config
+	log     *slog.Logger
+	store   backend
+	entropy *entropy.Source
+	ring    *seal.Keyring
+	dealers []*dealer.Dealer
+
+	latched chan entropy.Cause // from the generator to watchLatch, capacity 1
+	stop    chan struct{}      // closed by close
+	done    chan struct{}      // closed when watchLatch has ended
+}
+
+// words are what an operator may say at start.
+type words struct {
+	adoptHead  string // reason to accept a head without a high-water mark
+	clearLatch string // reason to clear an entropy latch
+}
+
+// openHouse opens the store, the generator, the keys and every configured
+// ledger. The caller must close it.
+func openHouse(ctx context.Context, cfg *config.Config, store backend, w words, log *slog.Logger) (*house, error) {
+	h := &house{cfg: cfg, log: log, store: store,
+		latched: make(chan entropy.Cause, 1), stop: make(chan struct{}), done: make(chan struct{})}
+	passphrase, err := readPassphrase(cfg.PassphraseFile)
+	if err != nil {
+		return nil, err
+	}
+	if h.ring, err = readKeyring(cfg.SealingKeys, passphrase); err != nil {
+		return nil, err
+	}
+	h.entropy, err = entropy.New(entropy.Config{OnLatch: h.onLatch})
+	if err != nil {
+		return nil, fmt.Errorf("starting the generator: %w", err)
+	}
+	start, err := h.describe()
+	if err != nil {
+		return nil, err
+	}
+	for _, l := range cfg.Ledgers {
+		if err := h.openLedger(ctx, l, start, w, passphrase); err != nil {
+			h.closeLedgers()
+			return nil, err
+		}
+	}
+	go h.watchLatch()
+	return h, nil
+}
+
+func (h *house) openLedger(ctx context.Context, c config.Ledger, start audit.Event, w words, passphrase keys.Secret) error {
+	key, err := keys.ReadSigning(c.SigningKey, passphrase)
+	if err != nil {
+		return fmt.Errorf("opening ledger %s: %w", c.Name, err)
+	}
+	l, err := ledger.Open(ctx, ledger.Config{
+		Store:     h.store,
+		Info:      ledger.Info{Name: c.Name, Origin: key.Origin()},
+		Signer:    key.Signer(),
+		Mark:      c.Mark,
+		AdoptHead: w.adoptHead,
+		Start:     start,
+		Queue:     h.cfg.Limits.Queue,
+		ClockStep: h.cfg.ClockStep.Duration(),
+		MarkSync:  h.cfg.MarkSync.Duration(),
+		Log:       h.log,
+	})
+	if errors.Is(err, ledger.ErrNotFound) {
+		return withHint(fmt.Errorf("there is no ledger %s of %s in the database", c.Name, key.Origin()),
+			"create it: shuffled ledger create --name %s --origin %s", c.Name, key.Origin())
+	}
+	if errors.Is(err, ledger.ErrNoMark) {
+		return withHint(err, "if this host is new to the ledger and you know its head is right: --adopt-head REASON")
+	}
+	if err != nil {
+		return err
+	}
+	h.dealers = append(h.dealers, dealer.New(dealer.Config{
+		Ledger: l, Store: h.store, Entropy: h.entropy, Keys: h.ring, Log: h.log,
+		Now: func() int64 { return time.Now().UnixMilli() },
+	}))
+	if w.clearLatch != "" && l.Live().Latched {
+		_, err := l.Append(ctx, ledger.Proposal{Actor: "operator", Bodies: []audit.Body{
+			&audit.Event{Kind: audit.EventLatchClear, Reason: w.clearLatch}}})
+		if err != nil {
+			return fmt.Errorf("clearing the entropy latch of ledger %s: %w", c.Name, err)
+		}
+	}
+	return nil
+}
+
+// describe says what this daemon is, for its instance_start events: digests of
+// the executable and of the configuration, FIPS state, version.
+func (h *house) describe() (audit.Event, error) {
+	e := audit.Event{FIPS: fips140.Enabled(), Name: versionName(), Config: h.cfg.Digest()}
+	path, err := os.Executable()
+	if err != nil {
+		return e, fmt.Errorf("finding the executable: %w", err)
+	}
+	f, err := os.Open(path)
+	if err != nil {
+		return e, fmt.Errorf("reading the executable: %w", err)
+	}
+	defer f.Close()
+	sum := sha256.New()
+	if _, err := io.Copy(sum, f); err != nil {
+		return e, fmt.Errorf("reading the executable: %w", err)
+	}
+	sum.Sum(e.Build[:0])
+	return e, nil
+}
+
+// onLatch hands the cause to watchLatch. One is enough: the latch stays set.
+func (h *house) onLatch(c entropy.Cause) {
+	select {
+	case h.latched <- c:
+	default:
+	}
+}
+
+// watchLatch writes a set latch into every ledger, where it stops the commits of
+// all daemons. close ends it.
+func (h *house) watchLatch() {
+	defer close(h.done)
+	for {
+		select {
+		case <-h.stop:
+			return
+		case cause := <-h.latched:
+			h.log.Error("the entropy latch is set: no more tapes are drawn", "cause", cause.Reason.String(), "detail", cause.Detail)
+			for _, d := range h.dealers {
+				h.recordLatch(d.Ledger(), cause)
+			}
+		}
+	}
+}
+
+func (h *house) recordLatch(l *ledger.Ledger, cause entropy.Cause) {
+	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+	defer cancel()
+	_, err := l.Append(ctx, ledger.Proposal{Actor: "daemon", Bodies: []audit.Body{
+		&audit.Event{Kind: audit.EventLatchSet, Latch: audit.Latch(cause.Reason)}}})
+	if err != nil {
+		h.log.Error("writing the entropy latch into the ledger", "ledger", l.Info().Name, "error", err)
+	}
+}
+
+func (h *house) closeLedgers() error {
+	var errs []error
+	for _, d := range h.dealers {
+		errs = append(errs, d.Ledger().Close())
+	}
+	return errors.Join(errs...)
+}
+
+// close stops the sequencers and the latch's watcher. The store stays open: it
+// is its opener's.
+func (h *house) close() error {
+	close(h.stop)
+	<-h.done
+	return h.closeLedgers()
+}

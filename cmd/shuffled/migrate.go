@@ -1,0 +1,120 @@
+package main
+
+import (
+	"context"
+	"fmt"
+
+	"shuffled/internal/config"
+	"shuffled/internal/store/postgres"
+	"shuffled/internal/store/sqlite"
+	"shuffled/migrations"
+)
+
+type migrateCmd struct {
+	Up     migrateUpCmd     `cmd:"" help:"Create the tables, or bring them to the newest form."`
+	Down   migrateDownCmd   `cmd:"" help:"Undo the newest migration. Refused while there are entries."`
+	Status migrateStatusCmd `cmd:"" help:"Show which form the tables have."`
+}
+
+type migrateUpCmd struct{ placeFlags }
+
+// Help shows an example.
+func (migrateUpCmd) Help() string {
+	return "Example:\n  shuffled migrate up --database postgres://owner@db/shuffled"
+}
+
+func (c migrateUpCmd) Run(ctx context.Context, s streams) error {
+	cfg, err := c.load()
+	if err != nil {
+		return err
+	}
+	if err := migrateUp(ctx, cfg); err != nil {
+		return err
+	}
+	return printSchema(ctx, s, cfg, false)
+}
+
+// migrateUp brings the configured database to the newest schema.
+func migrateUp(ctx context.Context, cfg *config.Config) error {
+	if path, ok := sqlitePath(cfg); ok {
+		if err := makeData(cfg.Data); err != nil {
+			return err
+		}
+		return sqlite.MigrateUp(ctx, path, sqlite.Options{})
+	}
+	return postgres.MigrateUp(ctx, cfg.Database, postgres.Options{PasswordFile: cfg.DatabasePasswordFile})
+}
+
+type migrateDownCmd struct{ placeFlags }
+
+// Help shows an example.
+func (migrateDownCmd) Help() string {
+	return "Example:\n  shuffled migrate down --data ./shuffled-data"
+}
+
+func (c migrateDownCmd) Run(ctx context.Context, s streams) error {
+	cfg, err := c.load()
+	if err != nil {
+		return err
+	}
+	if path, ok := sqlitePath(cfg); ok {
+		err = sqlite.MigrateDown(ctx, path, sqlite.Options{})
+	} else {
+		err = postgres.MigrateDown(ctx, cfg.Database, postgres.Options{PasswordFile: cfg.DatabasePasswordFile})
+	}
+	if err != nil {
+		return err
+	}
+	return printSchema(ctx, s, cfg, false)
+}
+
+type migrateStatusCmd struct {
+	placeFlags
+	JSON bool `name:"json" help:"Print JSON."`
+}
+
+// Help shows an example.
+func (migrateStatusCmd) Help() string {
+	return "Example:\n  shuffled migrate status --database postgres://owner@db/shuffled"
+}
+
+func (c migrateStatusCmd) Run(ctx context.Context, s streams) error {
+	cfg, err := c.load()
+	if err != nil {
+		return err
+	}
+	return printSchema(ctx, s, cfg, c.JSON)
+}
+
+// schema is what `migrate status` says.
+type schema struct {
+	Version int `json:"version"`
+	Latest  int `json:"latest"`
+}
+
+func printSchema(ctx context.Context, s streams, cfg *config.Config, asJSON bool) error {
+	var version int
+	var err error
+	if path, ok := sqlitePath(cfg); ok {
+		version, err = sqlite.SchemaVersion(ctx, path, sqlite.Options{})
+	} else {
+		version, err = postgres.SchemaVersion(ctx, cfg.Database, postgres.Options{PasswordFile: cfg.DatabasePasswordFile})
+	}
+	if err != nil {
+		return err
+	}
+	if asJSON {
+		return printJSON(s.out, schema{version, migrations.Latest})
+	}
+	state := "up to date"
+	switch {
+	case version == 0:
+		state = "no tables yet; run shuffled migrate up"
+	case version < migrations.Latest:
+		state = "older than this program; run shuffled migrate up"
+	case version > migrations.Latest:
+		state = "newer than this program"
+	}
+	fmt.Fprintf(s.out, "%s: schema %d of %d, %s\n", database(cfg), version, migrations.Latest, state)
+	return nil
+}

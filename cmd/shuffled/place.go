@@ -1,0 +1,72 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"shuffled/internal/config"
+	"shuffled/internal/ledger"
+	"shuffled/internal/store/postgres"
+	"shuffled/internal/store/sqlite"
+)
+
+// placeFlags say where the state is, for every command that opens it.
+type placeFlags struct {
+	Config   string `type:"existingfile" placeholder:"FILE" help:"Configuration file (see configs/shuffled.example.toml)."`
+	Data     string `placeholder:"DIR" help:"Directory of keys, marks and the embedded store (default ./shuffled-data)."`
+	Database string `placeholder:"URL" env:"SHUFFLED_DATABASE" help:"postgres://… or sqlite:PATH (default sqlite:DATA/shuffled.db). Passwords belong in the configuration's database_password_file."`
+}
+
+// load reads the configuration and puts the flags over it.
+func (p placeFlags) load() (*config.Config, error) {
+	cfg := config.Default()
+	if p.Config != "" {
+		c, err := config.Load(p.Config)
+		if err != nil {
+			return nil, err
+		}
+		cfg = c
+	}
+	if p.Data != "" {
+		cfg.Data = p.Data
+	}
+	if p.Database != "" {
+		cfg.Database = p.Database
+	}
+	cfg.Resolve()
+	return cfg, nil
+}
+
+// backend is an open database.
+type backend interface {
+	ledger.Store
+	ledger.TokenStore
+	Close() error
+}
+
+const sqliteScheme = "sqlite:"
+
+// sqlitePath returns the path of an embedded store; ok is false for another
+// database.
+func sqlitePath(cfg *config.Config) (path string, ok bool) {
+	return strings.CutPrefix(cfg.Database, sqliteScheme)
+}
+
+// openStore opens the configured database, whose tables must exist.
+func openStore(ctx context.Context, cfg *config.Config, allowSuperuser bool) (backend, error) {
+	if path, ok := sqlitePath(cfg); ok {
+		return sqlite.Open(path, sqlite.Options{})
+	}
+	return postgres.Open(ctx, cfg.Database, postgres.Options{
+		PasswordFile: cfg.DatabasePasswordFile, AllowSuperuser: allowSuperuser,
+	})
+}
+
+// database names the configured database without its password.
+func database(cfg *config.Config) string {
+	if path, ok := sqlitePath(cfg); ok {
+		return fmt.Sprintf("the embedded store %s", path)
+	}
+	return "PostgreSQL"
+}

@@ -1,0 +1,202 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"net/http"
+	"path/filepath"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+
+	"shuffled/internal/config"
+	"shuffled/internal/httpapi"
+)
+
+type serveCmd struct {
+	placeFlags
+	Dev        bool   `help:"A sandbox on this machine: makes keys, a ledger named main and tokens on the first run, migrates by itself, one listener, no rate limit."`
+	Listen     string `placeholder:"ADDR" help:"Address of the API (default 127.0.0.1:8080)."`
+	Operator   string `name:"operator-listen" placeholder:"ADDR" help:"Address of /healthz, /readyz and /metrics (default 127.0.0.1:9090; with --dev, that of the API)."`
+	LogLevel   string `enum:"debug,info,warn,error,default" default:"default" help:"debug, info, warn or error."`
+	AdoptHead  string `placeholder:"REASON" help:"Accept the stored head of a ledger that has no high-water mark here. The reason is written to the ledger."`
+	ClearLatch string `placeholder:"REASON" help:"Clear the entropy latch, after the generator's start-up test passed. The reason is written to the ledger."`
+}
+
+// Help shows an example.
+func (serveCmd) Help() string {
+	return "Example:\n  shuffled serve --dev --data ./shuffled-data --listen 127.0.0.1:8080\n  shuffled serve --config /etc/shuffled.toml"
+}
+
+// shutdownTime is how long requests under way may take once the daemon is told
+// to stop.
+const shutdownTime = 20 * time.Second
+
+func (c serveCmd) Run(ctx context.Context, s streams) error {
+	cfg, err := c.load()
+	if err != nil {
+		return err
+	}
+	if c.Listen != "" {
+		cfg.Listen = c.Listen
+	}
+	if c.Operator != "" {
+		cfg.OperatorListen = c.Operator
+	}
+	if c.LogLevel != "default" {
+		cfg.Log.Level = c.LogLevel
+	}
+	log := newLog(s.err, cfg)
+	if err := makeData(cfg.Data); err != nil {
+		return err
+	}
+	store, err := c.open(ctx, cfg)
+	if err != nil {
+		return err
+	}
+	defer store.Close()
+	cfg.Resolve() // also what --dev added
+	if err := cfg.Validate(); err != nil {
+		return err
+	}
+	return c.serve(ctx, s, cfg, store, log)
+}
+
+// open opens the store; with --dev it makes the tables and what a first run lacks.
+func (c serveCmd) open(ctx context.Context, cfg *config.Config) (backend, error) {
+	if !c.Dev {
+		return openStore(ctx, cfg, false)
+	}
+	if err := migrateUp(ctx, cfg); err != nil {
+		return nil, err
+	}
+	store, err := openStore(ctx, cfg, true)
+	if err != nil {
+		return nil, err
+	}
+	if err := setUpDev(ctx, cfg, store); err != nil {
+		store.Close()
+		return nil, err
+	}
+	return store, nil
+}
+
+// serve listens first, so that a taken address is told before anything is
+// written; answers not_ready until the ledgers are loaded; and stops in this
+// order: no new requests, listeners, ledgers, store.
+func (c serveCmd) serve(ctx context.Context, s streams, cfg *config.Config, store backend, log *slog.Logger) error {
+	listener, err := net.Listen("tcp", cfg.Listen)
+	if err != nil {
+		return fmt.Errorf("listening: %w", err)
+	}
+	defer listener.Close()
+	api, err := httpapi.New(httpapi.Config{Limits: apiLimits(cfg, c.Dev), Version: versionName(), Log: log})
+	if err != nil {
+		return err
+	}
+	tlsConfig, err := loadTLS(cfg.TLS)
+	if err != nil {
+		return err
+	}
+	run, stop := context.WithCancel(ctx)
+	defer stop()
+	group, run := errgroup.WithContext(run)
+	public, scheme := http.Handler(api), "http"
+	switch {
+	case c.Dev && c.Operator == "":
+		public = api.Combined()
+	case cfg.OperatorListen == "":
+	default:
+		if err := c.listenOperator(run, group, cfg, api, log); err != nil {
+			return err
+		}
+	}
+	if tlsConfig != nil {
+		scheme = "https"
+	}
+	server := httpapi.NewHTTPServer(public, apiLimits(cfg, c.Dev), log)
+	server.TLSConfig = tlsConfig
+	listen(run, group, listener, server, api)
+
+	h, err := openHouse(ctx, cfg, store, words{adoptHead: c.AdoptHead, clearLatch: c.ClearLatch}, log)
+	if err != nil {
+		stop()
+		return errors.Join(err, group.Wait())
+	}
+	for _, d := range h.dealers {
+		if err := api.Add(httpapi.Ledger{Dealer: d, Log: d.Ledger(), Tokens: store}); err != nil {
+			stop()
+			return errors.Join(err, group.Wait(), h.close())
+		}
+	}
+	api.Ready()
+	url := scheme + "://" + listener.Addr().String()
+	log.Info("serving", "address", url, "database", database(cfg), "ledgers", len(h.dealers))
+	if c.Dev {
+		greet(s, url, cfg)
+	}
+	return errors.Join(group.Wait(), h.close())
+}
+
+func (c serveCmd) listenOperator(ctx context.Context, group *errgroup.Group, cfg *config.Config, api *httpapi.Server, log *slog.Logger) error {
+	l, err := net.Listen("tcp", cfg.OperatorListen)
+	if err != nil {
+		return fmt.Errorf("listening for operators: %w", err)
+	}
+	log.Info("serving operators", "address", l.Addr().String())
+	listen(ctx, group, l, httpapi.NewHTTPServer(api.Operator(), apiLimits(cfg, false), log), api)
+	return nil
+}
+
+// listen serves on l until ctx ends, and then lets requests under way finish.
+func listen(ctx context.Context, group *errgroup.Group, l net.Listener, server *http.Server, api *httpapi.Server) {
+	group.Go(func() error {
+		serve := server.Serve
+		if server.TLSConfig != nil {
+			serve = func(l net.Listener) error { return server.ServeTLS(l, "", "") }
+		}
+		if err := serve(l); !errors.Is(err, http.ErrServerClosed) {
+			return fmt.Errorf("serving: %w", err)
+		}
+		return nil
+	})
+	group.Go(func() error {
+		<-ctx.Done()
+		api.Drain()
+		timeout, cancel := context.WithTimeout(context.Background(), shutdownTime)
+		defer cancel()
+		return server.Shutdown(timeout)
+	})
+}
+
+// apiLimits are the configured limits; a sandbox has no rates.
+func apiLimits(cfg *config.Config, dev bool) httpapi.Limits {
+	c := cfg.Limits
+	l := httpapi.Limits{
+		Body: int64(c.MaxBody), Verify: int64(c.MaxVerifyBody), Concurrent: c.Concurrency, Verifying: c.Verifications,
+		TokenRate: c.TokenRate, TokenBurst: c.TokenBurst, VerifyRate: c.VerifyRate, VerifyBurst: c.VerifyBurst,
+		Request: c.RequestTimeout.Duration(), Header: c.ReadHeaderTimeout.Duration(), Read: c.ReadTimeout.Duration(),
+		Write: c.WriteTimeout.Duration(), Idle: c.IdleTimeout.Duration(),
+	}
+	if dev {
+		l.TokenRate, l.VerifyRate = 0, 0
+	}
+	return l
+}
+
+// greet tells a developer where everything is, with a line to try.
+func greet(s streams, url string, cfg *config.Config) {
+	token := filepath.Join(cfg.Data, "dealer.token")
+	fmt.Fprintf(s.out, `
+shuffled serves the sandbox ledger %q at %s
+  tokens        %s, auditor.token
+  verifier key  %s
+  stop          Ctrl-C
+
+Try it:
+  curl -s %s/v1/%s/shuffles -H "Authorization: Bearer $(cat %s)" -H 'Idempotency-Key: hand-1' -H 'Content-Type: application/json' -d '{"table":"table-1","deck":"standard-52"}'
+`, devLedger, url, token, filesOf(cfg.Data, devLedger).vkey, url, devLedger, token)
+}
