@@ -103,10 +103,20 @@ func KeyTag(origin, table, key string) (tag [32]byte) {
 	w.str(key)
 	h := sha256.Sum256(w.b)
 	copy(tag[6:], h[:26])
-	if len(key) == 36 && key[8] == '-' && key[13] == '-' && key[14] == '7' {
-		if t, err := hex.DecodeString(key[:8] + key[9:13]); err == nil {
-			copy(tag[:6], t)
-		}
-	}
+	copy(tag[:6], timeOfUUIDv7(key))
 	return tag
+}
+
+// timeOfUUIDv7 returns the 48-bit time of a key in the text form of a UUIDv7
+// (RFC 9562: version digit 7, variant bits 10, digits of either case), nil for
+// any other key.
+func timeOfUUIDv7(key string) []byte {
+	if len(key) != 36 || key[8] != '-' || key[13] != '-' || key[18] != '-' || key[23] != '-' {
+		return nil
+	}
+	b, err := hex.DecodeString(key[:8] + key[9:13] + key[14:18] + key[19:23] + key[24:])
+	if err != nil || b[6]>>4 != 7 || b[8]>>6 != 2 {
+		return nil
+	}
+	return b[:6]
 }
