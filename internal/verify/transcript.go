@@ -15,6 +15,7 @@ import (
 // Limits of a transcript, beside its size.
 const (
 	maxReceipts = shuffle.MaxCards + 4 // genesis, commit, mix, a deal for each place, close
+	maxOpening  = 12                   // hashes of a path in a tree of 4,096 leaves
 	// maxParts bounds the commas outside strings: at most 4,096 cards with 17
 	// each, and as many names and receipts. It is checked before the parser
 	// allocates for each part.
@@ -79,6 +80,9 @@ func (t *transcript) parseCards() error {
 	for _, c := range t.file.Cards {
 		if c.Place < 0 || c.Place >= shuffle.MaxCards || c.Position < 0 || c.Position >= shuffle.MaxCards {
 			return malformed("card: place %d shows position %d, where both are 0 to %d", c.Place, c.Position, shuffle.MaxCards-1)
+		}
+		if len(c.Proof) > maxOpening {
+			return malformed("card: %d hashes in the proof of place %d, at most %d", len(c.Proof), c.Place, maxOpening)
 		}
 		o, err := c.Opening()
 		if err != nil {
