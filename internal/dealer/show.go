@@ -87,13 +87,16 @@ func (d *Dealer) Transcript(ctx context.Context, id uint64, v View) ([]byte, err
 	return t.Marshal()
 }
 
-// receipts proves the genesis and every entry of the shuffle under the newest
-// checkpoint.
+// receipts proves the genesis and every entry of the shuffle under one
+// checkpoint: the newest, or, where another daemon wrote the last entry, the one
+// that covers it.
 func (d *Dealer) receipts(ctx context.Context, r *record) ([]string, error) {
 	head := d.cfg.Ledger.Head()
-	last := r.rows[len(r.rows)-1].Index
-	if head.Size <= last {
-		return nil, fmt.Errorf("%w: this daemon has not read entry %d yet", ledger.ErrUnavailable, last)
+	if last := r.rows[len(r.rows)-1].Index; head.Size <= last {
+		var err error
+		if head, err = d.cfg.Store.CheckpointAfter(ctx, d.cfg.Ledger.ID(), last); err != nil {
+			return nil, fmt.Errorf("reading the checkpoint after entry %d: %w", last, err)
+		}
 	}
 	var receipts []string
 	add := func(row ledger.Row) error {

@@ -88,7 +88,9 @@ func (l *Ledger) covers(t tlog.Tile) bool {
 	return uint64(t.N) <= hashes>>tileHeight && uint64(t.N)*tileWidth+uint64(t.W) <= hashes
 }
 
-// tileData reads a tile from the edge, from the store, or from what is below it.
+// tileData reads a tile from the edge or from the store. What neither holds is a
+// tile that is not full, of entries that are durable but not yet folded here:
+// just written, or written by another daemon. It is computed from what is below.
 func (l *Ledger) tileData(ctx context.Context, t tlog.Tile) ([]byte, error) {
 	l.edge.RLock()
 	data, ok := l.tree.partial(t.L, t.N, t.W)
@@ -97,13 +99,59 @@ func (l *Ledger) tileData(ctx context.Context, t tlog.Tile) ([]byte, error) {
 		return data, nil
 	}
 	data, err := l.cfg.Store.Tile(ctx, l.id, t.L, uint64(t.N))
-	if err != nil {
+	switch {
+	case errors.Is(err, ErrNotFound) && t.L == 0:
+		return l.hashRows(ctx, t)
+	case errors.Is(err, ErrNotFound):
+		return l.hashTiles(ctx, t)
+	case err != nil:
 		return nil, fmt.Errorf("reading tile %d/%d: %w", t.L, t.N, err)
-	}
-	if len(data) != tileWidth*tlog.HashSize {
+	case len(data) != tileWidth*tlog.HashSize:
 		return nil, fmt.Errorf("%w: tile %d/%d has %d bytes", ErrFrozen, t.L, t.N, len(data))
 	}
 	return data[:t.W*tlog.HashSize], nil
+}
+
+// hashRows computes a tile of level 0 from its entries.
+func (l *Ledger) hashRows(ctx context.Context, t tlog.Tile) ([]byte, error) {
+	from := uint64(t.N) * tileWidth
+	data := make([]byte, 0, t.W*tlog.HashSize)
+	for row, err := range l.cfg.Store.Rows(ctx, l.id, from, from+uint64(t.W)) {
+		if err != nil {
+			return nil, fmt.Errorf("reading entries from %d: %w", from, err)
+		}
+		h := tlog.RecordHash(row.Entry)
+		data = append(data, h[:]...)
+	}
+	if len(data) != t.W*tlog.HashSize {
+		return nil, fmt.Errorf("entries from %d: %w", from, ErrNotFound)
+	}
+	return data, nil
+}
+
+// hashTiles computes a tile from the full tiles below it.
+func (l *Ledger) hashTiles(ctx context.Context, t tlog.Tile) ([]byte, error) {
+	data := make([]byte, 0, t.W*tlog.HashSize)
+	for n := t.N * tileWidth; n < t.N*tileWidth+int64(t.W); n++ {
+		below := tlog.Tile{H: tileHeight, L: t.L - 1, N: n, W: tileWidth}
+		d, err := l.tileData(ctx, below)
+		if err != nil {
+			return nil, err
+		}
+		// The root of a tile joins its two halves, which tlog computes.
+		level := below.L*tileHeight + tileHeight - 1
+		left, err := tlog.HashFromTile(below, d, tlog.StoredHashIndex(level, 2*n))
+		if err != nil {
+			return nil, err
+		}
+		right, err := tlog.HashFromTile(below, d, tlog.StoredHashIndex(level, 2*n+1))
+		if err != nil {
+			return nil, err
+		}
+		root := tlog.NodeHash(left, right)
+		data = append(data, root[:]...)
+	}
+	return data, nil
 }
 
 // tileReader adapts the ledger to tlog, which authenticates every tile against

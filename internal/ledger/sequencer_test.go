@@ -297,6 +297,41 @@ func TestReceiptsForEver(t *testing.T) {
 	}
 }
 
+// TestReaderBehind: a daemon that has not folded the newest entries still proves
+// them under the head that covers them, from what the store holds.
+func TestReaderBehind(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t)
+	writer := h.open(h.config("mark"))
+	c := h.config("mark2")
+	c.AdoptHead = "a reader"
+	behind := h.open(c)
+	var newest ledger.Appended
+	for n := range uint64(600) { // past two tiles of level 0 and into level 1
+		newest = h.must(writer, propose(commit("t", n)))[0]
+	}
+	for _, index := range []uint64{2, 255, 256, 511, 512, newest.Index} {
+		head, err := h.store.Head(t.Context(), writer.ID())
+		if err != nil {
+			t.Fatal(err)
+		}
+		for row, err := range h.store.Rows(t.Context(), writer.ID(), index, index+1) {
+			if err != nil {
+				t.Fatal(err)
+			}
+			text, err := behind.ReceiptUnder(t.Context(), row, head)
+			if err != nil {
+				t.Fatalf("entry %d: %v", index, err)
+			}
+			r, err := audit.ParseReceipt(text)
+			if err != nil {
+				t.Fatal(err)
+			}
+			h.proved(r)
+		}
+	}
+}
+
 func TestClosedLedgerRefuses(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t)

@@ -24,7 +24,7 @@ type Deck struct {
 }
 
 // NewDeck returns a custom deck of MinCards..MaxCards names, each 1..MaxCardName
-// bytes of printable UTF-8 without spaces at its ends.
+// bytes of UTF-8 without invisible characters and without spaces at its ends.
 func NewDeck(cards []string) (Deck, error) {
 	if len(cards) < MinCards || len(cards) > MaxCards {
 		return Deck{}, fmt.Errorf("a deck has %d to %d cards, not %d", MinCards, MaxCards, len(cards))
@@ -43,12 +43,21 @@ func checkCardName(c string) error {
 		return fmt.Errorf("a card name has 1 to %d bytes", MaxCardName)
 	case !utf8.ValidString(c):
 		return errors.New("a card name is UTF-8")
-	case strings.ContainsFunc(c, func(r rune) bool { return r < 0x20 || r >= 0x7f && r < 0xa0 }):
-		return errors.New("a card name has no control characters")
+	case strings.ContainsFunc(c, invisible):
+		return errors.New("a card name has no control, format or line separator characters")
 	case c[0] == ' ' || c[len(c)-1] == ' ':
 		return errors.New("a card name neither starts nor ends with a space")
 	}
 	return nil
+}
+
+// invisible reports characters that would let two decks look alike on paper:
+// controls, soft hyphen, zero-width and bidirectional marks, line separators. The
+// list is fixed here, not taken from a version of Unicode (docs/SPEC.md
+// section 3.1).
+func invisible(r rune) bool {
+	return r < 0x20 || r >= 0x7f && r <= 0xa0 || r == 0xad || r == 0x061c || r >= 0x200b && r <= 0x200f ||
+		r >= 0x2028 && r <= 0x202f || r >= 0x2060 && r <= 0x206f || r == 0xfeff
 }
 
 // Name returns the published name of a named deck, "" for a custom one.

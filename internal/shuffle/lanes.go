@@ -6,7 +6,7 @@ type lanes struct {
 	buf  []byte
 	pos  int           // bytes of buf that were read
 	more func() []byte // next stretch of a keystream; nil for a tape
-	dry  bool          // a tape ran out; every later draw returns 1
+	dry  bool          // a tape ran out: what later draws return means nothing
 }
 
 // byteLane holds, for k = 2..64, what a one-byte lane needs: the limit
@@ -124,7 +124,7 @@ func (l *lanes) explained(k uint32, show func(Step), s Step) uint32 {
 	read := l.buf[at:l.pos]
 	w := LaneWidth(k)
 	s.At, s.K, s.Value = at, k, v
-	s.Rejected, s.Lane = read[:len(read)-w], read[len(read)-w:]
+	s.Rejected, s.Lane = read[:len(read)-w:len(read)-w], read[len(read)-w:len(read):len(read)]
 	show(s)
 	return v
 }

@@ -1,0 +1,419 @@
+package dealer_test
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"shuffled/internal/audit"
+	"shuffled/internal/dealer"
+	"shuffled/internal/entropy"
+	"shuffled/internal/shuffle"
+)
+
+func TestWholeHand(t *testing.T) {
+	t.Parallel()
+	tb := newTable(t, nil)
+	s := tb.commit("k1", dealer.ShuffleRequest{Table: "t1", Deck: "standard-52", GameRef: "hand-1"})
+	first := tb.deal(s.ID, dealer.DealRequest{First: 0, Runs: []audit.Run{seat(2, "seat-1"), seat(2, "seat-2")}})
+	second := tb.deal(s.ID, dealer.DealRequest{First: 4, Runs: []audit.Run{{Count: 1, Purpose: audit.PurposeBurn}, board(3)}})
+	if first.Next != 4 || second.Next != 8 || len(first.Cards) != 4 || len(second.Cards) != 4 {
+		t.Errorf("next %d and %d, cards %d and %d", first.Next, second.Next, len(first.Cards), len(second.Cards))
+	}
+	before, err := tb.Status(t.Context(), s.ID)
+	if err != nil || before.Closed || before.Next != 8 || before.Places != 52 || before.GameRef != "hand-1" {
+		t.Errorf("status: %+v, %v", before, err)
+	}
+	c, err := tb.Close(t.Context(), "tester", s.ID, dealer.CloseRequest{Outcome: audit.OutcomeCompleted})
+	if err != nil || len(c.Tape) != 129 {
+		t.Fatalf("close: %d bytes of tape, %v", len(c.Tape), err)
+	}
+	tr := tb.transcript(s.ID, dealer.View{})
+	if !cmp.Equal(tr.Cards, append(slices.Clone(first.Cards), second.Cards...)) {
+		t.Error("the transcript shows other cards than were dealt")
+	}
+	out, err := (shuffle.Recipe{Cards: 52, Take: 52}).Run(c.Tape)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, card := range tr.Cards {
+		if card.Value != out.Values[i] {
+			t.Errorf("place %d shows %d, the tape says %d", i, card.Value, out.Values[i])
+		}
+	}
+}
+
+// TestOptions: take, cut cards, custom decks and the order of a shoe.
+func TestOptions(t *testing.T) {
+	t.Parallel()
+	tb := newTable(t, nil)
+	take := 7
+	for name, req := range map[string]dealer.ShuffleRequest{
+		"take":         {Deck: "standard-52", Take: &take},
+		"shoe":         {Deck: "shoe-8"},
+		"custom":       {Cards: []string{"red", "black", "red"}},
+		"fixed end_at": {Deck: "shoe-2", EndAt: &dealer.EndAt{Lo: 90, Hi: 90}},
+		"drawn end_at": {Deck: "shoe-2", EndAt: &dealer.EndAt{Lo: 80, Hi: 95}},
+	} {
+		req.Table = "t"
+		s := tb.commit(strings.ReplaceAll(name, " ", "-"), req)
+		tb.deal(s.ID, dealer.DealRequest{Runs: []audit.Run{seat(2, "player"), board(1)},
+			Close: &dealer.CloseRequest{Outcome: audit.OutcomeCompleted}})
+		tb.transcript(s.ID, dealer.View{})
+	}
+}
+
+// TestRepeats: the same request gets the same answer for ever, another one under
+// its key is refused and uses nothing.
+func TestRepeats(t *testing.T) {
+	t.Parallel()
+	tb := newTable(t, nil)
+	commit := dealer.ShuffleRequest{Table: "t", Deck: "standard-52"}
+	deal := dealer.DealRequest{Runs: []audit.Run{seat(2, "a")}}
+	last := dealer.DealRequest{First: 2, Runs: []audit.Run{board(3)}, Close: &dealer.CloseRequest{Outcome: audit.OutcomeCompleted}}
+	s := tb.commit("key", commit)
+	d := tb.deal(s.ID, deal)
+	l := tb.deal(s.ID, last)
+	size := tb.Ledger().Live().Size
+	for range 3 {
+		if diff := cmp.Diff(s, tb.commit("key", commit)); diff != "" {
+			t.Error("commit:", diff)
+		}
+		if diff := cmp.Diff(d, tb.deal(s.ID, deal)); diff != "" {
+			t.Error("deal:", diff)
+		}
+		if diff := cmp.Diff(l, tb.deal(s.ID, last)); diff != "" {
+			t.Error("last deal:", diff)
+		}
+		c, err := tb.Close(t.Context(), "tester", s.ID, *last.Close)
+		if diff := cmp.Diff(*l.Close, c); diff != "" || err != nil {
+			t.Error("close:", err, diff)
+		}
+	}
+	ctx := t.Context()
+	take := 52 // the default, but said: another request
+	_, err := tb.Shuffle(ctx, "tester", "key", dealer.ShuffleRequest{Table: "t", Deck: "standard-52", Take: &take})
+	wantIs(t, "another commit under the key", err, dealer.ErrKeyReused)
+	_, err = tb.Deal(ctx, "tester", s.ID, dealer.DealRequest{Runs: []audit.Run{seat(2, "b")}})
+	wantIs(t, "another recipient", err, dealer.ErrRepeated)
+	_, err = tb.Deal(ctx, "tester", s.ID, dealer.DealRequest{First: 2, Runs: []audit.Run{board(3)}})
+	wantIs(t, "the last deal without its close", err, dealer.ErrRepeated)
+	_, err = tb.Close(ctx, "tester", s.ID, dealer.CloseRequest{Outcome: audit.OutcomeVoid, Reason: audit.ReasonMisdeal})
+	wantIs(t, "another close", err, dealer.ErrRepeated)
+	if got := tb.Ledger().Live().Size; got != size {
+		t.Errorf("repeats wrote %d entries", got-size)
+	}
+	// The same key at another table is another key.
+	if other := tb.commit("key", dealer.ShuffleRequest{Table: "u", Deck: "standard-52"}); other.ID == s.ID {
+		t.Error("keys of different tables are the same")
+	}
+}
+
+func wantIs(t *testing.T, what string, err, target error) {
+	t.Helper()
+	if !errors.Is(err, target) {
+		t.Errorf("%s: %v, want %v", what, err, target)
+	}
+}
+
+// TestCopiesTogether sends 100 copies of one commit, deal and close at once.
+func TestCopiesTogether(t *testing.T) {
+	t.Parallel()
+	tb := newTable(t, nil)
+	together := func(call func() (any, error)) any {
+		answers, errs := make([]any, 100), make([]error, 100)
+		var wg sync.WaitGroup
+		for i := range answers {
+			wg.Go(func() { answers[i], errs[i] = call() })
+		}
+		wg.Wait()
+		for i := range answers {
+			if errs[i] != nil {
+				t.Fatal(errs[i])
+			}
+			if diff := cmp.Diff(answers[0], answers[i]); diff != "" {
+				t.Fatal("copies get different answers:", diff)
+			}
+		}
+		return answers[0]
+	}
+	ctx := context.Background()
+	s := together(func() (any, error) {
+		return tb.Shuffle(ctx, "tester", "key", dealer.ShuffleRequest{Table: "t", Deck: "standard-52"})
+	}).(dealer.Shuffle)
+	together(func() (any, error) {
+		return tb.Deal(ctx, "tester", s.ID, dealer.DealRequest{Runs: []audit.Run{seat(2, "a"), board(5)}})
+	})
+	together(func() (any, error) {
+		return tb.Close(ctx, "tester", s.ID, dealer.CloseRequest{Outcome: audit.OutcomeCompleted})
+	})
+	// genesis, instance_start, and one entry for each.
+	if got := tb.Ledger().Live().Size; got != 5 {
+		t.Errorf("%d entries, want 5", got)
+	}
+	tb.transcript(s.ID, dealer.View{})
+}
+
+// TestRivalDeals: many dealers deal from one deck at once; no place is given twice.
+func TestRivalDeals(t *testing.T) {
+	t.Parallel()
+	tb := newTable(t, nil)
+	s := tb.commit("key", dealer.ShuffleRequest{Table: "t", Deck: "standard-52"})
+	var mu sync.Mutex
+	given := make(map[int]string)
+	var wg sync.WaitGroup
+	for rival := range 8 {
+		wg.Go(func() {
+			to := fmt.Sprintf("rival-%d", rival)
+			for first := 0; first < 52; first++ {
+				d, err := tb.Deal(context.Background(), "tester", s.ID, dealer.DealRequest{First: first, Runs: []audit.Run{seat(1, to)}})
+				if err != nil {
+					continue // another rival has the place
+				}
+				mu.Lock()
+				if owner, taken := given[d.Cards[0].Place]; taken {
+					t.Errorf("place %d went to %s and %s", first, owner, to)
+				}
+				given[first] = to
+				mu.Unlock()
+			}
+		})
+	}
+	wg.Wait()
+	if len(given) != 52 {
+		t.Errorf("%d places were given", len(given))
+	}
+	tb.transcript(s.ID, dealer.View{Dealer: true})
+}
+
+// TestRefusals: bad requests name field and rule, and write nothing.
+func TestRefusals(t *testing.T) {
+	t.Parallel()
+	tb := newTable(t, nil)
+	s := tb.commit("key", dealer.ShuffleRequest{Table: "t", Deck: "standard-52"})
+	later := tb.commit("later", dealer.ShuffleRequest{Table: "t", Deck: "standard-52"})
+	tb.deal(s.ID, dealer.DealRequest{Runs: []audit.Run{seat(2, "a")}})
+	size := tb.Ledger().Live().Size
+	num := func(n int) *int { return &n }
+	past := time.Now().Add(-time.Minute).UnixMilli()
+	far := time.Now().Add(3 * time.Hour).UnixMilli()
+
+	shuffles := map[string]struct {
+		field string
+		rule  string // of package audit
+		req   dealer.ShuffleRequest
+	}{
+		"no table":         {field: "table", req: dealer.ShuffleRequest{Deck: "standard-52"}},
+		"a person's name":  {field: "table", req: dealer.ShuffleRequest{Table: "Jane Doe", Deck: "standard-52"}},
+		"no deck":          {field: "deck", req: dealer.ShuffleRequest{Table: "t"}},
+		"two decks":        {field: "deck", req: dealer.ShuffleRequest{Table: "t", Deck: "standard-52", Cards: []string{"a", "b"}}},
+		"an unknown deck":  {field: "deck", req: dealer.ShuffleRequest{Table: "t", Deck: "tarot"}},
+		"one card":         {field: "cards", req: dealer.ShuffleRequest{Table: "t", Cards: []string{"a"}}},
+		"a nameless card":  {field: "cards", req: dealer.ShuffleRequest{Table: "t", Cards: []string{"a", ""}}},
+		"take 0":           {field: "take", req: dealer.ShuffleRequest{Table: "t", Deck: "standard-52", Take: num(0)}},
+		"take 53":          {field: "take", req: dealer.ShuffleRequest{Table: "t", Deck: "standard-52", Take: num(53)}},
+		"end_at past take": {field: "end_at", req: dealer.ShuffleRequest{Table: "t", Deck: "standard-52", Take: num(5), EndAt: &dealer.EndAt{Lo: 6, Hi: 6}}},
+		"end_at backwards": {field: "end_at", req: dealer.ShuffleRequest{Table: "t", Deck: "standard-52", EndAt: &dealer.EndAt{Lo: 6, Hi: 5}}},
+		"a bad reference":  {field: "game_ref", req: dealer.ShuffleRequest{Table: "t", Deck: "standard-52", GameRef: "a b"}},
+		"closed by now":    {rule: audit.RuleCloseBy, req: dealer.ShuffleRequest{Table: "t", Deck: "standard-52", CloseBy: &past}},
+		"past the cap":     {rule: audit.RuleCloseBy, req: dealer.ShuffleRequest{Table: "t", Deck: "standard-52", CloseBy: &far}},
+		"auditors only":    {rule: audit.RuleDisclosureKey, req: dealer.ShuffleRequest{Table: "t", Deck: "standard-52", Disclosure: audit.DisclosureAuditor}},
+	}
+	for name, c := range shuffles {
+		_, err := tb.Shuffle(t.Context(), "tester", strings.ReplaceAll(name, " ", "-"), c.req)
+		wantRefusal(t, name, err, c.field, c.rule)
+	}
+	_, err := tb.Shuffle(t.Context(), "tester", "mix", dealer.ShuffleRequest{Table: "t", Deck: "standard-52", Mix: true})
+	wantIs(t, "a mix plan", err, dealer.ErrNotAvailable)
+	_, err = tb.Shuffle(t.Context(), "tester", "", dealer.ShuffleRequest{Table: "t", Deck: "standard-52"})
+	wantRefusal(t, "no key", err, "Idempotency-Key", "")
+
+	deals := map[string]struct {
+		id          uint64
+		field, rule string
+		req         dealer.DealRequest
+	}{
+		"no runs":         {s.ID, "runs", "", dealer.DealRequest{First: 2}},
+		"no cards":        {s.ID, "runs[0].count", "", dealer.DealRequest{First: 2, Runs: []audit.Run{seat(0, "a")}}},
+		"no purpose":      {s.ID, "runs[0].purpose", "", dealer.DealRequest{First: 2, Runs: []audit.Run{{Count: 1}}}},
+		"a bad recipient": {s.ID, "runs[1].recipient", "", dealer.DealRequest{First: 2, Runs: []audit.Run{seat(1, "a"), seat(1, "a@b")}}},
+		"a gap":           {s.ID, "", audit.RulePlace, dealer.DealRequest{First: 3, Runs: []audit.Run{seat(1, "a")}}},
+		"inside a deal":   {s.ID, "", audit.RulePlace, dealer.DealRequest{First: 1, Runs: []audit.Run{seat(1, "a")}}},
+		"past the end":    {s.ID, "", audit.RulePlaces, dealer.DealRequest{First: 2, Runs: []audit.Run{seat(51, "a")}}},
+		"a bad close":     {s.ID, "close.outcome", "", dealer.DealRequest{First: 2, Runs: []audit.Run{seat(1, "a")}, Close: &dealer.CloseRequest{}}},
+	}
+	for name, c := range deals {
+		_, err := tb.Deal(t.Context(), "tester", c.id, c.req)
+		wantRefusal(t, name, err, c.field, c.rule)
+	}
+	third := tb.commit("third", dealer.ShuffleRequest{Table: "t", Deck: "standard-52"})
+	_, err = tb.Deal(t.Context(), "tester", third.ID, dealer.DealRequest{Runs: []audit.Run{seat(1, "a")}})
+	wantRefusal(t, "out of turn", err, "", audit.RuleEarlier)
+	for _, id := range []uint64{0, 1, 999} {
+		_, err = tb.Deal(t.Context(), "tester", id, dealer.DealRequest{Runs: []audit.Run{seat(1, "a")}})
+		wantIs(t, "no shuffle", err, dealer.ErrNotFound)
+	}
+	for name, req := range map[string]dealer.CloseRequest{
+		"close.outcome": {}, "outcome": {Outcome: audit.OutcomeExpired}, "continued": {Outcome: audit.OutcomeContinued},
+	} {
+		_, err = tb.Close(t.Context(), "tester", later.ID, req)
+		wantRefusal(t, name, err, "outcome", "")
+	}
+	for _, req := range []dealer.CloseRequest{{Outcome: audit.OutcomeVoid}, {Outcome: audit.OutcomeVoid, Reason: audit.ReasonTapeLost},
+		{Outcome: audit.OutcomeCompleted, Reason: audit.ReasonMisdeal}} {
+		_, err = tb.Close(t.Context(), "tester", later.ID, req)
+		wantRefusal(t, "reason", err, "reason", "")
+	}
+	if got := tb.Ledger().Live().Size; got != size+1 {
+		t.Errorf("refused requests wrote %d entries", got-size-1)
+	}
+}
+
+func wantRefusal(t *testing.T, what string, err error, field, rule string) {
+	t.Helper()
+	var request *dealer.RequestError
+	var illegal *audit.Illegal
+	switch {
+	case field != "" && (!errors.As(err, &request) || request.Field != field):
+		t.Errorf("%s: %v, want a refusal of %s", what, err, field)
+	case rule != "" && (!errors.As(err, &illegal) || illegal.Code != rule):
+		t.Errorf("%s: %v, want the rule %s", what, err, rule)
+	}
+}
+
+func TestDeadline(t *testing.T) {
+	t.Parallel()
+	tb := newTable(t, nil)
+	s := tb.commit("key", dealer.ShuffleRequest{Table: "t", Deck: "standard-52"})
+	tb.deal(s.ID, dealer.DealRequest{Runs: []audit.Run{seat(1, "a")}})
+	tb.pass(time.Hour + time.Second)
+	_, err := tb.Deal(t.Context(), "tester", s.ID, dealer.DealRequest{First: 1, Runs: []audit.Run{seat(1, "a")}})
+	wantRefusal(t, "a deal after close-by", err, "", audit.RuleDeadline)
+	_, err = tb.Close(t.Context(), "tester", s.ID, dealer.CloseRequest{Outcome: audit.OutcomeCompleted})
+	wantRefusal(t, "a close after close-by", err, "", audit.RuleDeadline)
+	status, err := tb.Status(t.Context(), s.ID)
+	if err != nil || !status.Overdue || status.Closed {
+		t.Errorf("status: %+v, %v", status, err)
+	}
+	// What was dealt in time is still answered.
+	tb.deal(s.ID, dealer.DealRequest{Runs: []audit.Run{seat(1, "a")}})
+}
+
+// TestViews: who sees which cards, before the close and after.
+func TestViews(t *testing.T) {
+	t.Parallel()
+	tb := newTable(t, nil)
+	s := tb.commit("key", dealer.ShuffleRequest{Table: "t", Deck: "standard-52"})
+	places := func(v dealer.View) (p []int) {
+		for _, c := range tb.transcript(s.ID, v).Cards {
+			p = append(p, c.Place)
+		}
+		return p
+	}
+	check := func(when string, want map[dealer.View][]int) {
+		t.Helper()
+		for v, w := range want {
+			if got := places(v); !slices.Equal(got, w) {
+				t.Errorf("%s, %+v sees %v, want %v", when, v, got, w)
+			}
+		}
+	}
+	check("before a deal", map[dealer.View][]int{{}: nil, {Dealer: true}: nil, {Auditor: true}: nil})
+	tb.deal(s.ID, dealer.DealRequest{Runs: []audit.Run{seat(2, "a"), seat(2, "b"), {Count: 1, Purpose: audit.PurposeBurn}, board(3)}})
+	public, all := []int{5, 6, 7}, []int{0, 1, 2, 3, 4, 5, 6, 7}
+	check("before the close", map[dealer.View][]int{
+		{}: public, {Auditor: true}: public, {Dealer: true}: all,
+		{Dealer: true, Recipient: "a"}: {0, 1, 5, 6, 7}, {Dealer: true, Recipient: "b"}: {2, 3, 5, 6, 7},
+	})
+	// Nobody but a dealer gets a recipient's cards.
+	check("without a dealer's word", map[dealer.View][]int{{Recipient: "a"}: public, {Auditor: true, Recipient: "a"}: public})
+	_, err := tb.Transcript(t.Context(), s.ID, dealer.View{Dealer: true, Recipient: "nobody"})
+	wantRefusal(t, "nobody", err, "recipient", "")
+	if _, err := tb.Close(t.Context(), "tester", s.ID, dealer.CloseRequest{Outcome: audit.OutcomeEndedEarly}); err != nil {
+		t.Fatal(err)
+	}
+	check("after the close", map[dealer.View][]int{{}: all, {Auditor: true}: all, {Dealer: true}: all, {Dealer: true, Recipient: "b"}: {2, 3, 5, 6, 7}})
+}
+
+// TestLostSealingKey: without the key nothing is dealt and nothing is guessed.
+func TestLostSealingKey(t *testing.T) {
+	t.Parallel()
+	tb := newTable(t, nil)
+	s := tb.commit("key", dealer.ShuffleRequest{Table: "t", Deck: "standard-52"})
+	size := tb.Ledger().Live().Size
+	cfg := tb.cfg
+	cfg.Keys = newRing(t)
+	other := dealer.New(cfg)
+	_, err := other.Deal(t.Context(), "tester", s.ID, dealer.DealRequest{Runs: []audit.Run{seat(1, "a")}})
+	wantIs(t, "deal", err, dealer.ErrSealed)
+	_, err = other.Close(t.Context(), "tester", s.ID, dealer.CloseRequest{Outcome: audit.OutcomeCompleted})
+	wantIs(t, "close", err, dealer.ErrSealed)
+	if got := tb.Ledger().Live().Size; got != size {
+		t.Errorf("%d entries were written", got-size)
+	}
+}
+
+// stuck gives good bytes for a while and then the same byte for ever.
+type stuck struct {
+	good io.Reader
+	left int
+}
+
+func (s *stuck) Read(b []byte) (int, error) {
+	if s.left -= len(b); s.left > 0 {
+		return s.good.Read(b)
+	}
+	copy(b, bytes.Repeat([]byte{7}, len(b)))
+	return len(b), nil
+}
+
+// TestDoubtfulEntropy: no shuffle is made of doubtful bytes, and none after them.
+func TestDoubtfulEntropy(t *testing.T) {
+	t.Parallel()
+	good := &counter{}
+	source, err := entropy.NewFrom(&stuck{good: good, left: 4096}, time.Second, entropy.Config{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	tb := newTable(t, source)
+	tb.commit("good", dealer.ShuffleRequest{Table: "t", Deck: "standard-52"})
+	var failed error
+	n := 0
+	for ; failed == nil && n < 100; n++ {
+		_, failed = tb.Shuffle(t.Context(), "tester", fmt.Sprint("key-", n), dealer.ShuffleRequest{Table: "t", Deck: "standard-52"})
+	}
+	wantIs(t, "stuck bytes", failed, dealer.ErrEntropy)
+	if _, ok := source.Latched(); !ok {
+		t.Error("the latch is not set")
+	}
+	size := tb.Ledger().Live().Size
+	_, err = tb.Shuffle(t.Context(), "tester", "after", dealer.ShuffleRequest{Table: "t", Deck: "standard-52"})
+	wantIs(t, "after the failure", err, dealer.ErrEntropy)
+	if got := tb.Ledger().Live().Size; got != size {
+		t.Errorf("%d entries were written", got-size)
+	}
+	// What was committed before is still dealt and repeated.
+	tb.deal(2, dealer.DealRequest{Runs: []audit.Run{seat(1, "a")}})
+	tb.commit("good", dealer.ShuffleRequest{Table: "t", Deck: "standard-52"})
+}
+
+// counter is a reader of bytes that pass the health tests: SHA-like mixing of a
+// counter would do; a multiplicative step is enough here.
+type counter struct{ x uint64 }
+
+func (c *counter) Read(b []byte) (int, error) {
+	for i := range b {
+		c.x = c.x*6364136223846793005 + 1442695040888963407
+		b[i] = byte(c.x >> 56)
+	}
+	return len(b), nil
+}
