@@ -3,6 +3,7 @@ package httpapi
 import (
 	"fmt"
 	"net/http"
+	"strconv"
 
 	"github.com/go-json-experiment/json"
 )
@@ -25,6 +26,7 @@ func (c *call) write(mediaType, cache string, body []byte) error {
 	h := c.w.Header()
 	h.Set("Content-Type", mediaType)
 	h.Set("Cache-Control", cache)
+	h.Set("Content-Length", strconv.Itoa(len(body)))
 	c.w.Write(body)
 	return nil
 }

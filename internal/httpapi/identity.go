@@ -38,9 +38,9 @@ type tokenKey struct {
 }
 
 type cachedToken struct {
-	token ledger.Token
-	read  time.Time // before the store was asked
-	again bool      // somebody is asking the store again
+	token      ledger.Token
+	read       time.Time // before the store was asked
+	refreshing bool      // somebody asks the store again, or did in vain
 }
 
 func newIdentities(now func() time.Time) *identities {
@@ -101,8 +101,9 @@ func inForce(t ledger.Token, now time.Time) bool {
 func (i *identities) lookup(ctx context.Context, l *served, id string) (ledger.Token, error) {
 	key := tokenKey{l.id, id}
 	now := i.now()
-	if token, ok := i.recent(key, now); ok {
-		return token, nil
+	cached, known, refresh := i.recent(key, now)
+	if known && !refresh {
+		return cached, nil
 	}
 	token, err := l.Tokens.Token(ctx, l.id, id)
 	i.mu.Lock()
@@ -112,27 +113,27 @@ func (i *identities) lookup(ctx context.Context, l *served, id string) (ledger.T
 		i.cache[key] = &cachedToken{token: token, read: now}
 	case errors.Is(err, ledger.ErrNotFound):
 		delete(i.cache, key)
-	case i.cache[key] != nil:
-		i.cache[key].again = false
+	case known:
+		return cached, nil // the store is away; what was read still counts for a while
 	}
 	return token, err
 }
 
-// recent returns a cached token. Past half its life one caller is sent to the
-// store while the others go on, so that it never runs out under load.
-func (i *identities) recent(key tokenKey, now time.Time) (ledger.Token, bool) {
+// recent returns a cached token that still counts. Past half its life one caller
+// is sent to refresh it while the others go on, so that it never runs out under
+// load.
+func (i *identities) recent(key tokenKey, now time.Time) (t ledger.Token, known, refresh bool) {
 	i.mu.Lock()
 	defer i.mu.Unlock()
 	c := i.cache[key]
 	if c == nil {
-		return ledger.Token{}, false
+		return ledger.Token{}, false, true
 	}
-	switch age := now.Sub(c.read); {
-	case age < 0 || age >= tokenLife:
-		return ledger.Token{}, false
-	case age >= tokenLife/2 && !c.again:
-		c.again = true
-		return ledger.Token{}, false
+	age := now.Sub(c.read)
+	if age < 0 || age >= tokenLife {
+		return ledger.Token{}, false, true
 	}
-	return c.token, true
+	refresh = age >= tokenLife/2 && !c.refreshing
+	c.refreshing = c.refreshing || refresh
+	return c.token, true, refresh
 }

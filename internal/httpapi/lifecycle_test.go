@@ -1,28 +1,328 @@
 package httpapi
 
 import (
+	"bytes"
+	"encoding/json"
 	"fmt"
+	"net/http"
+	"strings"
+	"sync"
 	"testing"
+	"time"
+
+	"filippo.io/torchwood"
+	"golang.org/x/mod/sumdb/note"
+
+	"shuffled/internal/audit"
+	"shuffled/internal/verify"
 )
 
+const twoHands = `{"first":0,"runs":[{"count":2,"purpose":"seat","recipient":"seat-1"},
+	{"count":2,"purpose":"seat","recipient":"seat-2"},{"count":1,"purpose":"burn"},{"count":3,"purpose":"board","public":true}]}`
+
+// commit makes a shuffle and returns it with its path.
+func (s *stack) commit(table, key string) (Shuffle, string) {
+	s.t.Helper()
+	shuffle := read[Shuffle](s.t, s.post("/v1/main/shuffles", key, fmt.Sprintf(`{"table":%q,"deck":"standard-52"}`, table)))
+	return shuffle, fmt.Sprintf("/v1/main/shuffles/%d", shuffle.ID)
+}
+
+// TestHand plays one hand: commit, deal, look from all sides, close, verify.
 func TestHand(t *testing.T) {
 	t.Parallel()
 	s := newStack(t, stackOptions{})
-	first := s.post("/v1/main/shuffles", "hand-1", `{"table":"poker-7","deck":"standard-52","game_ref":"g-1"}`)
-	shuffle := read[Shuffle](t, first)
-	if shuffle.Serial != 1 || shuffle.Table != "poker-7" || shuffle.ID < 1 {
-		t.Errorf("%+v", shuffle)
+	shuffle, path := s.commit("poker-7", "hand-1")
+	receipt, err := audit.ParseReceipt(shuffle.Receipt)
+	if err != nil || receipt.Index != shuffle.ID || shuffle.Serial != 1 || shuffle.Table != "poker-7" {
+		t.Errorf("%+v: %v", shuffle, err)
 	}
-	path := fmt.Sprintf("/v1/main/shuffles/%d", shuffle.ID)
-	deal := read[Deal](t, s.post(path+"/deal", "", `{"first":0,"runs":[{"count":2,"purpose":"seat","recipient":"seat-1"},{"count":3,"purpose":"board","public":true}]}`))
-	if len(deal.Cards) != 5 || deal.Next != 5 {
+	deal := read[Deal](t, s.post(path+"/deal", "", twoHands))
+	if len(deal.Cards) != 8 || deal.Next != 8 || deal.Close != nil {
 		t.Errorf("%+v", deal)
 	}
 	state := read[ShuffleState](t, s.get(path, ""))
-	t.Logf("%+v", state)
-	t.Logf("%s", s.get("/v1/main/keys", "").body)
-	_ = read[Close](t, s.post(path+"/close", "", `{"outcome":"completed"}`))
-	tr := s.get(path+"/transcript", "")
-	v := s.do(ask{method: "POST", path: "/v1/verify", body: tr.body})
-	t.Logf("%s", v.body)
+	if state.State != ShuffleStateStateOpen || state.Next != 8 || state.Places != 52 || state.Receipt != shuffle.Receipt || state.Production {
+		t.Errorf("%+v", state)
+	}
+
+	shown := func(token, query string, want ...int) {
+		t.Helper()
+		got := s.get(path+"/transcript"+query, token)
+		file, err := audit.ParseTranscript(got.body)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var places []int
+		for _, c := range file.Cards {
+			places = append(places, c.Place)
+		}
+		if fmt.Sprint(places) != fmt.Sprint(want) {
+			t.Errorf("transcript%s shows places %v, not %v", query, places, want)
+		}
+		if v := verify.Transcript(got.body, verify.Trust{VKey: s.vkey}); v.Verdict != verify.Proved {
+			t.Errorf("transcript%s is %s at %s", query, v.Verdict, v.Failed)
+		}
+	}
+	shown("", "", 5, 6, 7)
+	shown(s.auditorToken, "", 5, 6, 7)
+	shown(s.adminToken, "", 5, 6, 7)
+	shown(s.dealerToken, "", 0, 1, 2, 3, 4, 5, 6, 7)
+	shown(s.dealerToken, "?recipient=seat-2", 2, 3, 5, 6, 7)
+	s.get(path+"/transcript?recipient=seat-9", s.dealerToken).want(t, CodeInvalidRequest, "recipient")
+
+	last := read[Deal](t, s.post(path+"/deal", "", `{"first":8,"runs":[{"count":1,"purpose":"discard"}],"close":{"outcome":"void","reason":"misdeal"}}`))
+	if last.Close == nil || last.Close.Outcome != OutcomeVoid || value(last.Close.Reason) != ReasonMisdeal || len(last.Close.Tape) != 129 {
+		t.Errorf("%+v", last)
+	}
+	shown("", "", 0, 1, 2, 3, 4, 5, 6, 7, 8)
+	state = read[ShuffleState](t, s.get(path, ""))
+	if state.State != ShuffleStateStateClosed || state.ClosedAt == nil || value(state.Outcome) != OutcomeVoid || value(state.Reason) != ReasonMisdeal {
+		t.Errorf("%+v", state)
+	}
+	s.post(path+"/close", "", `{"outcome":"completed"}`).want(t, CodeRepeated, "")
+	s.post(path+"/deal", "", `{"first":9,"runs":[{"count":1,"purpose":"seat"}]}`).want(t, CodeNotOpen, "")
+}
+
+// TestRepeatedRequests wants the same bytes for the same request, and a refusal
+// for another one in its place.
+func TestRepeatedRequests(t *testing.T) {
+	t.Parallel()
+	s := newStack(t, stackOptions{})
+	same := func(path, key, body string) {
+		t.Helper()
+		first := s.post(path, key, body)
+		size := s.ledger.Live().Size
+		var wg sync.WaitGroup
+		for range 8 {
+			wg.Go(func() {
+				again := s.post(path, key, " "+body)
+				if again.status != first.status || !bytes.Equal(again.body, first.body) {
+					t.Errorf("%s: %s, then %s", path, cut(first.body), cut(again.body))
+				}
+			})
+		}
+		wg.Wait()
+		if first.status != 200 || s.ledger.Live().Size != size {
+			t.Errorf("%s: %d, and %d entries more", path, first.status, s.ledger.Live().Size-size)
+		}
+	}
+	body := `{"table":"t","cards":["a","b","c","d","e","f"],"end_at":{"lo":2,"hi":4}}`
+	same("/v1/main/shuffles", "k", body)
+	s.post("/v1/main/shuffles", "k", strings.Replace(body, `"f"`, `"g"`, 1)).want(t, CodeIdempotencyKeyReused, "")
+	path := fmt.Sprintf("/v1/main/shuffles/%d", read[Shuffle](t, s.post("/v1/main/shuffles", "k", body)).ID)
+	same(path+"/deal", "", `{"first":0,"runs":[{"count":3,"purpose":"seat"}]}`)
+	s.post(path+"/deal", "", `{"first":0,"runs":[{"count":2,"purpose":"seat"}]}`).want(t, CodeRepeated, "")
+	s.post(path+"/deal", "", `{"first":4,"runs":[{"count":1,"purpose":"seat"}]}`).want(t, CodePlace, "")
+	s.post(path+"/deal", "", `{"first":3,"runs":[{"count":4,"purpose":"seat"}]}`).want(t, CodePlaces, "")
+	same(path+"/close", "", `{"outcome":"ended_early"}`)
+	s.post(path+"/close", "", `{"outcome":"void","reason":"regulator"}`).want(t, CodeRepeated, "")
+}
+
+// TestConcurrentDeals wants every place to be dealt once.
+func TestConcurrentDeals(t *testing.T) {
+	t.Parallel()
+	s := newStack(t, stackOptions{})
+	_, path := s.commit("t", "k")
+	var mu sync.Mutex
+	dealt := make(map[int]int)
+	var wg sync.WaitGroup
+	for i := range 16 {
+		wg.Go(func() {
+			got := s.post(path+"/deal", "", fmt.Sprintf(`{"first":0,"runs":[{"count":%d,"purpose":"seat"}]}`, i+1))
+			if got.status != 200 {
+				got.want(t, CodeRepeated, "")
+				return
+			}
+			mu.Lock()
+			defer mu.Unlock()
+			for _, c := range read[Deal](t, got).Cards {
+				dealt[c.Place]++
+			}
+		})
+	}
+	wg.Wait()
+	for place, times := range dealt {
+		if times != 1 {
+			t.Errorf("place %d was dealt %d times", place, times)
+		}
+	}
+	if len(dealt) == 0 || read[ShuffleState](t, s.get(path, "")).Next != len(dealt) {
+		t.Errorf("%d places were dealt", len(dealt))
+	}
+}
+
+func TestOrderOfSerials(t *testing.T) {
+	t.Parallel()
+	s := newStack(t, stackOptions{})
+	_, first := s.commit("t", "1")
+	_, second := s.commit("t", "2")
+	one := `{"first":0,"runs":[{"count":1,"purpose":"seat"}]}`
+	s.post(second+"/deal", "", one).want(t, CodeEarlierSerial, "")
+	if got := s.post(first+"/close", "", `{"outcome":"void","reason":"game_cancelled"}`); got.status != 200 {
+		t.Errorf("%d", got.status)
+	}
+	if got := s.post(second+"/deal", "", one); got.status != 200 {
+		t.Errorf("%d", got.status)
+	}
+}
+
+func TestTimes(t *testing.T) {
+	t.Parallel()
+	s := newStack(t, stackOptions{})
+	at := time.Now().Add(time.Hour).UTC().Truncate(time.Second)
+	body := `{"table":"t","deck":"short-36","close_by":%q}`
+	got := s.post("/v1/main/shuffles", "1", fmt.Sprintf(body, at.Format(time.RFC3339)))
+	if read[Shuffle](t, got).CloseBy != Timestamp(at.UnixMilli()) || !bytes.Contains(got.body, []byte(at.Format(`"close_by":"2006-01-02T15:04:05.000Z"`))) {
+		t.Errorf("%s", cut(got.body))
+	}
+	s.post("/v1/main/shuffles", "2", fmt.Sprintf(body, time.Now().Add(-time.Second).UTC().Format(millisLayout))).want(t, CodeCloseBy, "")
+	s.post("/v1/main/shuffles", "3", fmt.Sprintf(body, time.Now().Add(48*time.Hour).UTC().Format(millisLayout))).want(t, CodeCloseBy, "")
+
+	id := read[Shuffle](t, got).ID
+	s.clock.add(2 * time.Hour)
+	if state := read[ShuffleState](t, s.get(fmt.Sprintf("/v1/main/shuffles/%d", id), "")); state.State != ShuffleStateStateOverdue {
+		t.Errorf("%+v", state)
+	}
+}
+
+func TestNotServed(t *testing.T) {
+	t.Parallel()
+	s := newStack(t, stackOptions{})
+	_, path := s.commit("t", "k")
+	s.post(path+"/mix", "", `{"values":[]}`).want(t, CodeNotAvailable, "")
+	s.post("/v1/main/draws", "k2", `{"table":"t","ranges":[6,6]}`).want(t, CodeNotAvailable, "")
+	for _, member := range []string{`"mix":{"slots":["x"],"cut":true}`, `"mix":[]`, `"parent":{"id":1,"positions":[0]}`, `"parent":7`} {
+		s.post("/v1/main/shuffles", "k3", `{"table":"t","deck":"short-36",`+member+`}`).want(t, CodeNotAvailable, "")
+	}
+	s.post("/v1/main/shuffles", "k4", `{"table":"t","deck":"short-36","disclosure":"auditor"}`).want(t, CodeDisclosureKey, "")
+}
+
+// TestEvidence fetches receipts and keys, and has good and bad evidence judged.
+func TestEvidence(t *testing.T) {
+	t.Parallel()
+	s := newStack(t, stackOptions{})
+	shuffle, path := s.commit("t", "k")
+	read[Deal](t, s.post(path+"/deal", "", twoHands))
+	receipt := s.get(fmt.Sprintf("/v1/main/entries/%d/receipt", shuffle.ID), "")
+	if v := verify.Receipt(receipt.body, verify.Trust{VKey: s.vkey}); v.Verdict != verify.Proved || v.Entry.Index != shuffle.ID {
+		t.Errorf("%+v", v)
+	}
+	s.get("/v1/main/entries/99/receipt", "").want(t, CodeNotFound, "")
+	s.get("/v1/main/shuffles/99", "").want(t, CodeNotFound, "")
+	s.get("/v1/main/shuffles/0/transcript", "").want(t, CodeNotFound, "") // the genesis is no shuffle
+
+	keys := read[Keys](t, s.get("/v1/main/keys", ""))
+	if keys.Origin != s.origin || len(keys.Keys) != 1 || value(keys.Keys[0].Vkey) != s.vkey {
+		t.Errorf("%+v", keys)
+	}
+
+	transcript := s.get(path+"/transcript", "").body
+	text := http.Header{"Content-Type": {"text/plain; charset=utf-8"}}
+	for name, c := range map[string]struct {
+		evidence []byte
+		header   http.Header
+		want     string
+	}{
+		"transcript":            {transcript, nil, verify.Proved},
+		"receipt":               {receipt.body, text, verify.Proved},
+		"altered card":          {bytes.Replace(transcript, []byte(`"place":5`), []byte(`"place":4`), 1), nil, verify.Failed},
+		"receipt as transcript": {receipt.body, nil, verify.Failed},
+		"transcript as receipt": {transcript, text, verify.Failed},
+		"nothing":               {nil, text, verify.Failed},
+		"no JSON":               {[]byte("\x00\xff"), nil, verify.Failed},
+		"truncated":             {transcript[:len(transcript)/2], nil, verify.Failed},
+	} {
+		got := s.do(ask{method: http.MethodPost, path: "/v1/verify", body: c.evidence, header: c.header})
+		var v verify.Verdict
+		if err := json.Unmarshal(got.body, &v); err != nil || got.status != 200 || v.Verdict != c.want {
+			t.Errorf("%s: %d %s", name, got.status, cut(got.body))
+		}
+	}
+}
+
+// TestForeignEvidence wants evidence of a ledger that is not served to be no
+// more than consistent.
+func TestForeignEvidence(t *testing.T) {
+	t.Parallel()
+	s, other := newStack(t, stackOptions{}), newStack(t, stackOptions{})
+	_, path := other.commit("t", "k")
+	transcript := other.get(path+"/transcript", "").body
+	var v verify.Verdict
+	// Both ledgers claim the same origin, so here the signature is wrong.
+	got := s.do(ask{method: http.MethodPost, path: "/v1/verify", body: transcript})
+	if json.Unmarshal(got.body, &v) != nil || v.Verdict != verify.Failed || v.Failed != "signature" {
+		t.Errorf("%s", cut(got.body))
+	}
+	if trust := s.api.trust("example.org/other"); trust.VKey != "" || trust.Policy != nil {
+		t.Error("an unknown origin is trusted")
+	}
+}
+
+// TestLog reads the log as a client of tlog-tiles does.
+func TestLog(t *testing.T) {
+	t.Parallel()
+	s := newStack(t, stackOptions{})
+	var last Shuffle
+	var wg sync.WaitGroup
+	for i := range 300 { // one full tile and a partial one
+		wg.Go(func() {
+			s.post("/v1/main/shuffles", fmt.Sprint(i), fmt.Sprintf(`{"table":"t-%d","deck":"short-36"}`, i%7))
+		})
+	}
+	wg.Wait()
+	last, _ = s.commit("last", "last")
+
+	checkpoint := s.get("/log/main/checkpoint", "")
+	key, err := note.NewVerifier(s.vkey)
+	if err != nil {
+		t.Fatal(err)
+	}
+	c, _, err := torchwood.VerifyCheckpoint(checkpoint.body,
+		torchwood.ThresholdPolicy(2, torchwood.OriginPolicy(s.origin), torchwood.SingleVerifierPolicy(key)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	fetcher, err := torchwood.NewTileFetcher(s.url + "/log/main")
+	if err != nil {
+		t.Fatal(err)
+	}
+	client, err := torchwood.NewClient(fetcher)
+	if err != nil {
+		t.Fatal(err)
+	}
+	n := 0
+	for i, entry := range client.AllEntries(t.Context(), c.Tree, 0) {
+		if _, err := audit.ParseEntry(entry); err != nil {
+			t.Errorf("entry %d: %v", i, err)
+		}
+		n++
+	}
+	if err := client.Err(); err != nil || int64(n) != c.N || uint64(n) < last.ID {
+		t.Errorf("%d entries of %d, the last commit is %d: %v", n, c.N, last.ID, err)
+	}
+
+	for path, caching := range map[string]string{
+		"checkpoint":           "public, max-age=1",
+		"tile/0/000":           "public, max-age=31536000, immutable",
+		"tile/entries/000":     "public, max-age=31536000, immutable",
+		"tile/0/001.p/3":       "public, max-age=31536000, immutable",
+		"tile/1/000.p/1":       "public, max-age=31536000, immutable",
+		"tile/entries/001.p/3": "public, max-age=31536000, immutable",
+	} {
+		got := s.get("/log/main/"+path, "")
+		if got.status != 200 || got.header.Get("Cache-Control") != caching || got.header.Get("Content-Length") == "" {
+			t.Errorf("%s: %d %v", path, got.status, got.header)
+		}
+	}
+	for _, path := range []string{"0/001", "0/002", "0/001.p/255", "1/000", "2/000.p/1", "entries/001", "entries/002.p/1",
+		"0/0", "0/1", "0/000.p/0", "0/000.p/256", "0/000.p/01", "00/000", "-1/000", "63/000", "0/x000/000", "0/000/", "data/000",
+		"8/0/000", "0/000.p/", "0/000.p/1/", "entries", "0/x001/x234/067", "0/999999999999999999999"} {
+		got := s.get("/log/main/tile/"+path, "")
+		if got.status != 404 {
+			t.Errorf("%s: %d", path, got.status)
+		}
+	}
+	if got := s.get("/log/main/tile/0/000?x=1", ""); got.status != 400 {
+		t.Errorf("a query string: %d", got.status)
+	}
 }

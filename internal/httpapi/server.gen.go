@@ -514,7 +514,9 @@ type Transcript struct {
 	Cards []Card `json:"cards"`
 
 	// Deck The deck's card names in order. Absent for a list of draws.
-	Deck   []string         `json:"deck,omitempty"`
+	Deck []string `json:"deck,omitempty"`
+
+	// Format The format and its version.
 	Format TranscriptFormat `json:"format"`
 
 	// ID An index in the ledger. An id is the index of a shuffle's commit.
@@ -527,7 +529,7 @@ type Transcript struct {
 	Recipient *Name `json:"recipient,omitempty"`
 }
 
-// TranscriptFormat defines model for Transcript.Format.
+// TranscriptFormat The format and its version.
 type TranscriptFormat string
 
 // Verdict What was checked, step by step, and how far the evidence reaches. Below `steps` stands what
@@ -728,6 +730,12 @@ type IdempotencyKey = string
 // anything that names a person.
 type LedgerName = Name
 
+// VerifyJSONBody defines parameters for Verify.
+type VerifyJSONBody = interface{}
+
+// VerifyTextBody defines parameters for Verify.
+type VerifyTextBody = string
+
 // CreateShuffleParams defines parameters for CreateShuffle.
 type CreateShuffleParams struct {
 	// IdempotencyKey Names this request, within the ledger and table, for ever. A UUID of version 7 keeps the
@@ -742,10 +750,10 @@ type GetTranscriptParams struct {
 }
 
 // VerifyJSONRequestBody defines body for Verify for application/json ContentType.
-type VerifyJSONRequestBody = Transcript
+type VerifyJSONRequestBody = VerifyJSONBody
 
 // VerifyTextRequestBody defines body for Verify for text/plain ContentType.
-type VerifyTextRequestBody = Receipt
+type VerifyTextRequestBody = VerifyTextBody
 
 // CreateShuffleJSONRequestBody defines body for CreateShuffle for application/json ContentType.
 type CreateShuffleJSONRequestBody = ShuffleRequest

@@ -1,0 +1,245 @@
+package httpapi
+
+import (
+	"fmt"
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"net/http"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/getkin/kin-openapi/openapi3"
+
+	"shuffled/internal/audit"
+	"shuffled/internal/dealer"
+	"shuffled/internal/ledger"
+)
+
+func TestContractIsValid(t *testing.T) {
+	t.Parallel()
+	doc := loadContract(t)
+	if doc.OpenAPI != "3.1.0" {
+		t.Errorf("version %s", doc.OpenAPI)
+	}
+	if err := doc.Validate(t.Context(), openapi3.IsOpenAPI31OrLater()); err != nil {
+		t.Error(err)
+	}
+	ids := make(map[string]bool)
+	for path, item := range doc.Paths.Map() {
+		for method, op := range item.Operations() {
+			if op.OperationID == "" || ids[op.OperationID] || op.Summary == "" || len(op.Tags) != 1 {
+				t.Errorf("%s %s: operation %q", method, path, op.OperationID)
+			}
+			ids[op.OperationID] = true
+		}
+	}
+	if len(ids) < 17 {
+		t.Fatalf("%d operations", len(ids))
+	}
+}
+
+// TestContractDescribesEverything asks for words on every member, and for a
+// range on every number and an end on every string that callers send.
+func TestContractDescribesEverything(t *testing.T) {
+	t.Parallel()
+	doc := loadContract(t)
+	seen := 0
+	for name, ref := range doc.Components.Schemas {
+		for member, p := range ref.Value.Properties {
+			seen++
+			at := name + "." + member
+			if p.Value.Description == "" {
+				t.Errorf("%s is not described", at)
+			}
+			if p.Value.Type.Is("integer") && p.Value.Min == nil {
+				t.Errorf("%s has no range", at)
+			}
+			if strings.HasSuffix(name, "Request") && p.Value.Type.Is("string") && p.Value.MaxLength == nil && p.Value.Enum == nil && p.Value.Pattern == "" {
+				t.Errorf("%s has no end", at)
+			}
+		}
+		if ref.Value.Type.Is("object") && ref.Value.AdditionalProperties.Has == nil {
+			t.Errorf("%s does not say whether it may have more members", name)
+		}
+	}
+	if seen < 80 {
+		t.Fatalf("%d members", seen)
+	}
+}
+
+// TestRoutes holds the generated routes against the contract.
+func TestRoutes(t *testing.T) {
+	t.Parallel()
+	doc := loadContract(t)
+	all := routes(nil)
+	for path, item := range doc.Paths.Map() {
+		for method, op := range item.Operations() {
+			if slices.Contains(op.Tags, "operator") {
+				continue
+			}
+			role := ""
+			if op.Security != nil && len(*op.Security) == 1 && len((*op.Security)[0]["token"]) == 1 {
+				role = (*op.Security)[0]["token"][0]
+			}
+			if !slices.ContainsFunc(all, func(r route) bool { return r.method == method && r.path == path && r.role == role }) {
+				t.Errorf("no route for %s %s with role %q", method, path, role)
+			}
+			if (method == http.MethodPost && path != "/v1/verify") != (role == "dealer") {
+				t.Errorf("%s %s is for %q", method, path, role)
+			}
+		}
+	}
+	if len(all) != 14 {
+		t.Errorf("%d routes", len(all))
+	}
+}
+
+// TestProblemsAreTheContracts holds the table of errors against x-problems and
+// the enumeration of codes.
+func TestProblemsAreTheContracts(t *testing.T) {
+	t.Parallel()
+	doc := loadContract(t)
+	listed := doc.Extensions["x-problems"].(map[string]any)
+	for code, k := range problems {
+		said, ok := listed[string(code)].(map[string]any)
+		if !ok {
+			t.Errorf("%s is not in x-problems", code)
+			continue
+		}
+		if fmt.Sprint(said["status"]) != strconv.Itoa(k.status) || said["title"] != k.title || said["retry"] != k.retry {
+			t.Errorf("%s: the table says %+v, the contract %v", code, k, said)
+		}
+		if k.retry && k.status != 429 && k.status != 503 {
+			t.Errorf("%s asks for another try with status %d", code, k.status)
+		}
+	}
+	var enum []string
+	for _, v := range doc.Components.Schemas["Code"].Value.Enum {
+		enum = append(enum, v.(string))
+	}
+	for code := range listed {
+		if _, ok := problems[Code(code)]; !ok || !slices.Contains(enum, code) {
+			t.Errorf("%s is in x-problems only", code)
+		}
+	}
+	if len(enum) != len(problems) || len(listed) != len(problems) {
+		t.Errorf("%d codes, %d in x-problems, %d in the table", len(enum), len(listed), len(problems))
+	}
+}
+
+// internalRules are those that a request cannot break, whatever it says.
+var internalRules = []string{
+	audit.RuleGenesisFirst, audit.RuleTime, audit.RulePair, audit.RuleOrigin, audit.RuleInstance,
+	audit.RuleSerial, audit.RuleForm, audit.RuleSnapshot, audit.RuleKey,
+}
+
+// TestEveryRuleHasACode reads the rules from the source of package audit.
+func TestEveryRuleHasACode(t *testing.T) {
+	t.Parallel()
+	rules := 0
+	for name, v := range constants(t, "../audit", "Rule") {
+		rules++
+		_, public := illegals[v]
+		if public == slices.Contains(internalRules, v) {
+			t.Errorf("%s (%q) stands in both lists or in none", name, v)
+		}
+		got := translate(http.MethodPost, fmt.Errorf("wrapped: %w", &audit.Illegal{Code: v, Detail: "d"}))
+		if public && got.code != Code(v) || !public && got.code != CodeInternal {
+			t.Errorf("%s becomes %s", v, got.code)
+		}
+	}
+	if rules < 20 {
+		t.Fatalf("%d rules", rules)
+	}
+}
+
+// TestEverySentinelHasACode reads the errors from the sources of the packages
+// whose errors the API meets.
+func TestEverySentinelHasACode(t *testing.T) {
+	t.Parallel()
+	// Those never leave the packages below, or say that something is wrong here.
+	inside := map[string]bool{"ErrExists": true, "ErrStale": true, "ErrNoMark": true}
+	known := map[string]error{
+		"dealer.ErrKeyReused": dealer.ErrKeyReused, "dealer.ErrRepeated": dealer.ErrRepeated, "dealer.ErrNotFound": dealer.ErrNotFound,
+		"dealer.ErrNotAvailable": dealer.ErrNotAvailable, "dealer.ErrEntropy": dealer.ErrEntropy, "dealer.ErrSealed": dealer.ErrSealed,
+		"ledger.ErrFrozen": ledger.ErrFrozen, "ledger.ErrClock": ledger.ErrClock, "ledger.ErrOverloaded": ledger.ErrOverloaded,
+		"ledger.ErrClosed": ledger.ErrClosed, "ledger.ErrUnavailable": ledger.ErrUnavailable,
+		"ledger.ErrNotFound": ledger.ErrNotFound, "ledger.ErrUnknownOutcome": ledger.ErrUnknownOutcome,
+	}
+	found := 0
+	for _, pkg := range []string{"dealer", "ledger"} {
+		for name := range declared(t, "../"+pkg, "Err") {
+			if inside[name] {
+				continue
+			}
+			found++
+			err, ok := known[pkg+"."+name]
+			if !ok {
+				t.Errorf("%s.%s has no code", pkg, name)
+				continue
+			}
+			if got := translate(http.MethodPost, fmt.Errorf("wrapped: %w", err)); got.code == CodeInternal {
+				t.Errorf("%s.%s is internal", pkg, name)
+			}
+		}
+	}
+	if found < 10 {
+		t.Fatalf("%d sentinels", found)
+	}
+}
+
+// declared returns the package-level names of a directory that begin with the
+// prefix, with their values.
+func declared(t *testing.T, dir, prefix string) map[string]ast.Expr {
+	t.Helper()
+	files, err := filepath.Glob(filepath.Join(dir, "*.go"))
+	if err != nil || len(files) == 0 {
+		t.Fatalf("no sources in %s: %v", dir, err)
+	}
+	found := make(map[string]ast.Expr)
+	for _, file := range files {
+		if strings.HasSuffix(file, "_test.go") {
+			continue
+		}
+		src, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		f, err := parser.ParseFile(token.NewFileSet(), file, src, parser.SkipObjectResolution)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, decl := range f.Decls {
+			gen, ok := decl.(*ast.GenDecl)
+			if !ok {
+				continue
+			}
+			for _, spec := range gen.Specs {
+				if v, ok := spec.(*ast.ValueSpec); ok && strings.HasPrefix(v.Names[0].Name, prefix) && len(v.Values) == 1 {
+					found[v.Names[0].Name] = v.Values[0]
+				}
+			}
+		}
+	}
+	return found
+}
+
+func constants(t *testing.T, dir, prefix string) map[string]string {
+	t.Helper()
+	found := make(map[string]string)
+	for name, v := range declared(t, dir, prefix) {
+		if lit, ok := v.(*ast.BasicLit); ok && lit.Kind == token.STRING {
+			s, err := strconv.Unquote(lit.Value)
+			if err != nil {
+				t.Fatal(err)
+			}
+			found[name] = s
+		}
+	}
+	return found
+}
