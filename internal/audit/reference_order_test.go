@@ -1,22 +1,37 @@
 package audit
 
-// Places of docs/SPEC.md section 4, and the length of a tape, from the text.
+// Orders and places of docs/SPEC.md sections 2 to 4 from the text.
 
-// refStream reads lanes from the AES-256-CTR keystream of a seed.
-type refStream struct {
-	seed  []byte
-	block uint64
-	rest  []byte
+// refStream reads lanes from a source of bytes.
+type refStream struct{ next func() byte }
+
+// refKeystream is the AES-256-CTR keystream of a seed.
+func refKeystream(seed []byte) *refStream {
+	var block uint64
+	var rest []byte
+	return &refStream{func() byte {
+		if len(rest) == 0 {
+			rest = refBlock(seed, block)
+			block++
+		}
+		b := rest[0]
+		rest = rest[1:]
+		return b
+	}}
+}
+
+// refTape is a tape; it panics when it runs out.
+func refTape(tape []byte) *refStream {
+	return &refStream{func() byte {
+		b := tape[0]
+		tape = tape[1:]
+		return b
+	}}
 }
 
 func (s *refStream) lane(w int) (x uint64) {
 	for range w {
-		if len(s.rest) == 0 {
-			s.rest = refBlock(s.seed, s.block)
-			s.block++
-		}
-		x = x<<8 | uint64(s.rest[0])
-		s.rest = s.rest[1:]
+		x = x<<8 | uint64(s.next())
 	}
 	return x
 }
@@ -47,6 +62,34 @@ func (s *refStream) draw(k uint64) uint64 {
 	}
 }
 
+// shuffle takes m of n cards, section 2.2.
+func (s *refStream) shuffle(n, m int) []int {
+	a := make([]int, n)
+	for i := range a {
+		a[i] = i
+	}
+	for i := range m {
+		j := i + int(s.draw(uint64(n-i))) - 1
+		a[i], a[j] = a[j], a[i]
+	}
+	return a[:m]
+}
+
+// refSpend is what a tape gives: the values by position, and a drawn end_at.
+func refSpend(c *refContext, tape []byte) (values []uint32, endAt uint64) {
+	s := refTape(tape)
+	for _, card := range s.shuffle(int(c.Cards), int(c.Take)) {
+		values = append(values, uint32(card))
+	}
+	for _, k := range c.Ranges {
+		values = append(values, uint32(s.draw(uint64(k))))
+	}
+	if c.EndAt.Form == 2 {
+		endAt = c.EndAt.Lo + s.draw(c.EndAt.Hi-c.EndAt.Lo+1) - 1
+	}
+	return values, endAt
+}
+
 // refSeed is section 4.2; a cut is no part of it.
 func refSeed(commit []byte, values []refValue) []byte {
 	seed := append([]byte("shuffled/v1/mix\000"), refEntryLeaf(commit)...)
@@ -60,14 +103,7 @@ func refSeed(commit []byte, values []refValue) []byte {
 
 // refPositions is P of section 4.3 after the cut c, by place.
 func refPositions(seed []byte, m, c int) []int {
-	s, p := &refStream{seed: seed}, make([]int, m)
-	for i := range p {
-		p[i] = i
-	}
-	for i := range p {
-		j := i + int(s.draw(uint64(m-i))) - 1
-		p[i], p[j] = p[j], p[i]
-	}
+	p := refKeystream(seed).shuffle(m, m)
 	after := make([]int, m)
 	for i := range after {
 		after[i] = p[(i+c)%m]
@@ -77,7 +113,7 @@ func refPositions(seed []byte, m, c int) []int {
 
 // refShift is what the places of a draw list show.
 func refShift(seed []byte, ranges, values []uint32) (shown []uint32) {
-	s := &refStream{seed: seed}
+	s := refKeystream(seed)
 	for i, k := range ranges {
 		u := s.draw(uint64(k))
 		shown = append(shown, uint32(1+(uint64(values[i])-1+u-1)%uint64(k)))

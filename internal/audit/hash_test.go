@@ -1,0 +1,326 @@
+package audit
+
+import (
+	"bytes"
+	"slices"
+	"strings"
+	"testing"
+
+	"golang.org/x/mod/sumdb/tlog"
+	"pgregory.net/rapid"
+
+	"shuffled/internal/shuffle"
+)
+
+// holdHashes compares the pure hashes with the reference on one set of inputs.
+func holdHashes(t interface{ Errorf(string, ...any) }, context, tape []byte, origin, table, key string) {
+	hold := func(what string, got, want []byte) {
+		if !bytes.Equal(got, want) {
+			t.Errorf("%s of context %x, tape %x, %q, %q, %q is\n%x, want\n%x", what, context, tape, origin, table, key, got, want)
+		}
+	}
+	commitment := Commitment(context, tape)
+	hold("commitment", commitment[:], refCommitment(context, tape))
+	n := len(context) % 7
+	hold("salts", Salts(commitment, tape, n), slices.Concat(refSalts(commitment[:], tape, n)...))
+	slot := SlotHash(origin, table, commitment)
+	hold("slot hash", slot[:], refSlotHash(origin, table, commitment[:]))
+	tag := KeyTag(origin, table, key)
+	hold("key tag", tag[:], refKeyTag(origin, table, key))
+	id := KeyID(tape)
+	hold("key id", id[:], refKeyID(tape))
+	ref, err := Reference(tape, key)
+	if good := len(tape) >= 16 && len(tape) <= 255 && len(key) <= 65_535; (err == nil) != good {
+		t.Errorf("reference with a salt of %d bytes: %v", len(tape), err)
+	} else if good {
+		hold("reference", []byte(ref), []byte(refReference(tape, key)))
+		if err := CheckName(ref); err != nil {
+			t.Errorf("reference %q is no name: %v", ref, err)
+		}
+	}
+}
+
+func TestHashesAgreeWithReference(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		holdHashes(t, genBytes(0, 400).Draw(t, "context"), genBytes(0, 400).Draw(t, "tape"),
+			genOrigin().Draw(t, "origin"), genName().Draw(t, "table"), genReason().Draw(t, "key"))
+	})
+	for n := range 300 {
+		holdHashes(t, bytesOf("context", n), bytesOf("tape", n), letters(uint64(n%129)), letters(uint64(n%65)), letters(uint64(n%256)))
+	}
+	long := bytesOf("tape", 32_768)
+	holdHashes(t, bytesOf("context", 40_000), long, "o", "t", "k")
+	salts := Salts([32]byte(long), long, 4096)
+	if !bytes.Equal(salts, slices.Concat(refSalts(long[:32], long, 4096)...)) {
+		t.Error("4,096 salts are not the reference's")
+	}
+	if !bytes.Equal(salts[:32*52], Salts([32]byte(long), long, 52)) {
+		t.Error("fewer salts are not the first of more")
+	}
+}
+
+// TestHashesDiffer: no input of a hash can move into its neighbour, and none is
+// left out.
+func TestHashesDiffer(t *testing.T) {
+	seen := make(map[string]string)
+	see := func(what string, h []byte) {
+		if before, ok := seen[string(h)]; ok {
+			t.Errorf("%s hashes as %s", what, before)
+		}
+		seen[string(h)] = what
+	}
+	commitment := func(context, tape string) {
+		h := Commitment([]byte(context), []byte(tape))
+		see("commitment "+context+","+tape, h[:])
+	}
+	commitment("ab", "c")
+	commitment("a", "bc")
+	commitment("abc", "")
+	commitment("", "abc")
+	for _, s := range [][2]string{{"ab", "c"}, {"a", "bc"}, {"abc", "d"}, {"a", "b"}} {
+		h := SlotHash(s[0], s[1], [32]byte{})
+		see("slot "+s[0]+","+s[1], h[:])
+		for _, key := range []string{"k", "ck", s[0]} {
+			tag := KeyTag(s[0], s[1], key)
+			see("tag "+s[0]+","+s[1]+","+key, tag[6:])
+		}
+	}
+	ref, err := Reference(bytesOf("salt", 16), "ab")
+	other, err2 := Reference(append(bytesOf("salt", 16), 'a'), "b")
+	if err != nil || err2 != nil || ref == other {
+		t.Errorf("references %q, %v and %q, %v", ref, err, other, err2)
+	}
+}
+
+// TestKeyTagTime: six bytes of time for the text form of a UUIDv7 and nothing
+// else (docs/SPEC.md section 5.3).
+func TestKeyTagTime(t *testing.T) {
+	const uuid = "0192f3c4-d5e6-7abc-8def-0123456789ab"
+	for _, c := range keyTagCases() {
+		tag := KeyTag(sampleOrigin, "t", c.key)
+		if got := tag[:6]; (!bytes.Equal(got, make([]byte, 6))) != c.timed {
+			t.Errorf("%s: %q is ordered by %x", c.name, c.key, got)
+		}
+		if !bytes.Equal(tag[:], refKeyTag(sampleOrigin, "t", c.key)) {
+			t.Errorf("%s: %q has the tag %x", c.name, c.key, tag)
+		}
+	}
+	tag := KeyTag(sampleOrigin, "t", uuid)
+	if !bytes.Equal(tag[:6], []byte{0x01, 0x92, 0xf3, 0xc4, 0xd5, 0xe6}) {
+		t.Errorf("%s is ordered by %x", uuid, tag[:6])
+	}
+	// Every character that is another breaks or keeps the form as the reference says.
+	for i := range uuid {
+		for _, c := range []byte("-0789abcdefgABFG zZ:") {
+			key := uuid[:i] + string(c) + uuid[i+1:]
+			if tag := KeyTag("o", "t", key); !bytes.Equal(tag[:], refKeyTag("o", "t", key)) {
+				t.Errorf("%q is ordered by %x, want %x", key, tag[:6], refKeyTag("o", "t", key)[:6])
+			}
+		}
+	}
+}
+
+type keyTagCase struct {
+	name, key string
+	timed     bool
+}
+
+func keyTagCases() []keyTagCase {
+	const uuid = "0192f3c4-d5e6-7abc-8def-0123456789ab"
+	return []keyTagCase{
+		{"a UUIDv7", uuid, true},
+		{"a UUIDv7 in capitals", strings.ToUpper(uuid), true},
+		{"a UUIDv7 with the highest variant digit", "ffffffff-ffff-7fff-bfff-ffffffffffff", true},
+		{"a UUIDv4", "0192f3c4-d5e6-4abc-8def-0123456789ab", false},
+		{"a UUID of another variant", "0192f3c4-d5e6-7abc-cdef-0123456789ab", false},
+		{"a UUIDv7 without hyphens", "0192f3c4d5e67abc8def0123456789ab", false},
+		{"a UUIDv7 with two hyphens only", "0192f3c4-d5e6-7abc08def00123456789ab", false},
+		{"a UUIDv7 with a letter that is no digit at the end", "0192f3c4-d5e6-7abc-8def-0123456789ag", false},
+		{"a UUIDv7 with a letter that is no digit in its time", "0192g3c4-d5e6-7abc-8def-0123456789ab", false},
+		{"a UUIDv7 in braces", "{" + uuid + "}", false},
+		{"a UUIDv7 and a letter", uuid + "a", false},
+		{"a short key", "k", false},
+		{"the longest key", letters(255), false},
+		{"36 letters", letters(36), false},
+	}
+}
+
+// TestReferenceLimits: salts of 16 to 255 bytes.
+func TestReferenceLimits(t *testing.T) {
+	for n, good := range map[int]bool{0: false, 15: false, 16: true, 255: true, 256: false} {
+		if ref, err := Reference(make([]byte, n), "x"); (err == nil) != good || !good && ref != "" {
+			t.Errorf("a salt of %d bytes: %q, %v", n, ref, err)
+		}
+	}
+	for n, good := range map[int]bool{0: true, 65_535: true, 65_536: false} {
+		if _, err := Reference(make([]byte, 16), letters(uint64(n))); (err == nil) != good {
+			t.Errorf("a value of %d bytes: %v", n, err)
+		}
+	}
+}
+
+// TestOrder holds the places of a mixed shuffle against the reference.
+func TestOrder(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		fields := sampleCommit(genContext(t))
+		ctx := &fields.Context
+		ctx.Take = min(ctx.Take, 300)
+		e := refEntry{Time: 1, Actor: "a", Commit: &fields}
+		leaf := tlog.Hash(refEntryLeaf(e.bytes()))
+		m := int(ctx.Take) + len(ctx.Ranges)
+		var values []refValue
+		cut := 0
+		for i, p := range ctx.Plan {
+			v := refValue{Source: p.Source, Value: bytesOf(string(rune('a'+i)), 32)}
+			switch p.Source {
+			case 2:
+				v.Value = bytesOf("beacon", 48)
+			case 3:
+				cut = rapid.IntRange(0, m-1).Draw(t, "cut")
+				v = refValue{Source: 3, Cut: uint64(cut)}
+			}
+			values = append(values, v)
+		}
+		var mix *Mix
+		if len(values) > 0 {
+			mix = &Mix{Values: mixValues(values)}
+		}
+		order, err := NewOrder(leaf, fields.body(), mix)
+		if err != nil {
+			t.Fatal(err)
+		}
+		seed := refSeed(e.bytes(), values)
+		if got := MixSeed(leaf, mixValues(values)); !bytes.Equal(got[:], seed) {
+			t.Fatalf("seed %x, want %x", got, seed)
+		}
+		places, drawn := identity(m), drawnValues(ctx.Ranges)
+		if len(values) > 0 && ctx.Kind == 1 {
+			places = refPositions(seed, m, cut)
+		}
+		for i, want := range places {
+			if got := order.Position(i); got != want {
+				t.Fatalf("place %d shows position %d, want %d", i, got, want)
+			}
+		}
+		shown, err := order.Shift(drawn)
+		if len(values) > 0 && ctx.Kind == 2 {
+			drawn = refShift(seed, ctx.Ranges, drawn)
+		}
+		if err != nil || !slices.Equal(shown, drawn) {
+			t.Fatalf("shown %d, %v, want %d", shown, err, drawn)
+		}
+	})
+}
+
+func identity(m int) []int {
+	p := make([]int, m)
+	for i := range p {
+		p[i] = i
+	}
+	return p
+}
+
+func drawnValues(ranges []uint32) (values []uint32) {
+	for i, k := range ranges {
+		values = append(values, 1+uint32(i*7919)%k)
+	}
+	return values
+}
+
+// TestOrderNeedsItsMix: a plan without a mix has no order, and a mix without a
+// plan is none.
+func TestOrderNeedsItsMix(t *testing.T) {
+	plain, planned := sampleCommit(sampleContext()), sampleCommit(with(sampleContext(), func(c *refContext) { c.Plan = slots(1) }))
+	for what, c := range map[string]struct {
+		commit *Commit
+		mix    *Mix
+	}{
+		"plan without mix":      {planned.body(), nil},
+		"mix without plan":      {plain.body(), &Mix{Values: []MixValue{{Source: SourceCut}}}},
+		"a cut past the places": {planned.body(), &Mix{Values: []MixValue{{Source: SourceCut, Cut: 52}}}},
+	} {
+		if _, err := NewOrder(tlog.Hash{}, c.commit, c.mix); err == nil {
+			t.Errorf("%s has an order", what)
+		}
+	}
+}
+
+// TestChildValues: a child's values are the parent's at the listed positions.
+func TestChildValues(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		parent := rapid.SliceOfN(rapid.Uint32(), 1, 60).Draw(t, "parent")
+		positions := rapid.SliceOfN(rapid.Uint16Range(0, uint16(len(parent)-1)), 1, 60).Draw(t, "positions")
+		indexes := rapid.SliceOf(rapid.Uint32Range(0, uint32(len(positions)-1))).Draw(t, "indexes")
+		got, err := ChildValues(parent, positions, indexes)
+		if err != nil || !slices.Equal(got, refChild(parent, positions, indexes)) {
+			t.Fatalf("%d, %v", got, err)
+		}
+	})
+	for what, c := range map[string]struct {
+		positions []uint16
+		indexes   []uint32
+	}{
+		"an index past the list":        {[]uint16{0, 1}, []uint32{0, 2}},
+		"an index of 2^32−1":            {[]uint16{0, 1}, []uint32{1<<32 - 1}},
+		"a position past the parent":    {[]uint16{0, 3}, []uint32{1}},
+		"a position of 65,535":          {[]uint16{65535}, []uint32{0}},
+		"an index into an empty list":   {nil, []uint32{0}},
+		"the parent's end, off by one":  {[]uint16{3, 2}, []uint32{0, 1}},
+		"the list's end, off by one":    {[]uint16{2}, []uint32{1}},
+		"a good index and then another": {[]uint16{1, 2}, []uint32{0, 1, 9}},
+	} {
+		if got, err := ChildValues([]uint32{7, 8, 9}, c.positions, c.indexes); faultOf(err) != malformed || got != nil {
+			t.Errorf("%s: %d, %v", what, got, err)
+		}
+	}
+}
+
+// TestFromTapeToRoot: context, tape, commitment, salts and deck root hang
+// together, for cards, takes, drawn ends and draw lists.
+func TestFromTapeToRoot(t *testing.T) {
+	for _, fields := range wholeContexts() {
+		ctx, err := ParseContext(fields.bytes())
+		if err != nil {
+			t.Fatal(err)
+		}
+		tape := bytesOf("tape", refTapeLen(&fields))
+		out, err := ctx.Recipe.Run(tape)
+		if err != nil {
+			t.Fatal(err)
+		}
+		values, endAt := refSpend(&fields, tape)
+		if !slices.Equal(out.Values, values) || out.EndAt != int(endAt) {
+			t.Errorf("values %d, end at %d, want %d, %d", out.Values, out.EndAt, values, endAt)
+		}
+		commitment := Commitment(ctx.Encode(), tape)
+		root := NewDeckTree(out.Values, Salts(commitment, tape, len(out.Values))).Root()
+		if !bytes.Equal(root[:], refDeckRoot(fields.bytes(), tape, values)) {
+			t.Errorf("deck root %x", root)
+		}
+		if len(tape) > shuffle.MaxTape {
+			t.Errorf("a tape of %d bytes", len(tape))
+		}
+	}
+}
+
+func wholeContexts() (all []refContext) {
+	for _, change := range []func(*refContext){
+		func(*refContext) {},
+		func(c *refContext) { c.Cards, c.Take = 2, 1 },
+		func(c *refContext) { c.Take = 9 },
+		func(c *refContext) { c.Cards, c.Take, c.EndAt = 104, 104, refEndAt{Form: 2, Lo: 80, Hi: 99} },
+		func(c *refContext) { *c = sampleDraw() },
+		func(c *refContext) { *c = sampleDraw(); c.Ranges = []uint32{1, 64, 65, 1 << 14, 1<<14 + 1, 1 << 30} },
+	} {
+		all = append(all, with(sampleContext(), change))
+	}
+	return all
+}
+
+func refDeckRoot(context, tape []byte, values []uint32) []byte {
+	var leaves [][]byte
+	for p, salt := range refSalts(refCommitment(context, tape), tape, len(values)) {
+		leaves = append(leaves, refLeaf(uint16(p), values[p], salt))
+	}
+	return refRoot(leaves)
+}

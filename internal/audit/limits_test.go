@@ -1,0 +1,327 @@
+package audit
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// limit is one row of docs/SPEC.md section 1.2, or a bound of section 5: of is
+// an entry with n of it, which is good from lo to hi.
+type limit struct {
+	name   string
+	lo, hi uint64
+	below  string // the fault at lo−1; "" when there is no lower bound
+	above  string // the fault at hi+1
+	of     func(n uint64) refEntry
+}
+
+func (l limit) check(t *testing.T) {
+	type try struct {
+		n    uint64
+		want string
+	}
+	tries := []try{{l.lo, ""}, {l.lo + (l.hi-l.lo)/2, ""}, {l.hi, ""}, {l.hi + 1, l.above}}
+	if l.below != "" {
+		tries = append(tries, try{l.lo - 1, l.below})
+	}
+	if l.hi > l.lo {
+		tries = append(tries, try{l.lo + 1, ""}, try{l.hi - 1, ""})
+	}
+	for _, c := range tries {
+		_, err := ParseEntry(l.of(c.n).bytes())
+		if got := faultOf(err); got != c.want {
+			t.Errorf("%s %d: %v, want %q", l.name, c.n, err, c.want)
+		}
+	}
+}
+
+// faultOf is the verdict of section 1.4, "" for none.
+func faultOf(err error) string {
+	switch {
+	case err == nil:
+		return ""
+	case errors.Is(err, ErrMalformed) && !errors.Is(err, ErrUnknown):
+		return malformed
+	case errors.Is(err, ErrUnknown) && !errors.Is(err, ErrMalformed):
+		return unknown
+	}
+	return "neither: " + err.Error()
+}
+
+func TestLimits(t *testing.T) {
+	limits := slices.Concat(limitsOfHeads(), limitsOfGenesis(), limitsOfContexts(), limitsOfCommits(), limitsOfPlay(), limitsOfKeys(), limitsOfEvents())
+	if len(limits) < 60 {
+		t.Fatalf("only %d limits", len(limits))
+	}
+	for _, l := range limits {
+		l.check(t)
+	}
+}
+
+func letters(n uint64) string { return strings.Repeat("a", int(n)) }
+
+// integer is the limit of every u64.
+func integer(name string, lo uint64, of func(n uint64) refEntry) limit {
+	l := limit{name: name, lo: lo, hi: maxInteger, above: malformed, of: of}
+	if lo > 0 {
+		l.below = malformed
+	}
+	return l
+}
+
+// codes is a closed list 1..last.
+func codes(name string, last uint64, of func(n uint64) refEntry) limit {
+	return limit{name, 1, last, unknown, unknown, of}
+}
+
+func event(e refEvent) refEntry { return refEntry{Actor: "a", Event: &e} }
+
+func limitsOfHeads() []limit {
+	open := refEvent{Kind: 2, Table: "t"}
+	return []limit{
+		integer("time", 0, func(n uint64) refEntry { return refEntry{Time: n, Actor: "a", Event: &open} }),
+		{"bytes of an actor", 1, 64, malformed, malformed, func(n uint64) refEntry { return refEntry{Actor: letters(n), Event: &open} }},
+		// Twelve wraps, the first of which fills the entry.
+		{"bytes of an entry", 47_990, 48_000, "", malformed, func(n uint64) refEntry {
+			k := refKey{Subject: 2, Public: bytesOf("k", 66)}
+			for i := range 12 {
+				k.Wraps = append(k.Wraps, refWrap{bytesOf(fmt.Sprint(i), 32), make(hexed, 3950)})
+			}
+			slices.SortFunc(k.Wraps, func(a, b refWrap) int { return slices.Compare(a.Auditor, b.Auditor) })
+			e := refEntry{Actor: "a", Key: &k}
+			k.Wraps[0].Sealed = make(hexed, 3950+int(n)-len(e.bytes()))
+			return e
+		}},
+	}
+}
+
+func limitsOfGenesis() []limit {
+	of := func(change func(g *refGenesis, n uint64)) func(uint64) refEntry {
+		return func(n uint64) refEntry {
+			g := sampleGenesis()
+			change(&g, n)
+			return refEntry{Actor: "a", Genesis: &g}
+		}
+	}
+	return []limit{
+		{"bytes of an origin", 1, 128, malformed, malformed, of(func(g *refGenesis, n uint64) { g.Origin = letters(n) })},
+		{"bytes of a signing key", 2, 2048, malformed, malformed, of(func(g *refGenesis, n uint64) { g.SigningKey = make(hexed, n) })},
+		{"bytes of an auditor key", 2, 2048, malformed, malformed, of(func(g *refGenesis, n uint64) { g.Auditors = []hexed{make(hexed, n)} })},
+		{"bytes of a policy", 0, 8192, "", malformed, of(func(g *refGenesis, n uint64) { g.Policy = letters(n) })},
+		{"bytes of a policy for cosigned deals", 1, 8192, malformed, malformed, of(func(g *refGenesis, n uint64) { g.Deals, g.Policy = 2, letters(n) })},
+		{"auditors", 0, 64, "", malformed, of(func(g *refGenesis, n uint64) {
+			for i := range n {
+				g.Auditors = append(g.Auditors, hexed{1, byte(i)})
+			}
+		})},
+		codes("deals", 2, of(func(g *refGenesis, n uint64) { g.Deals, g.Policy = uint8(n), "p" })),
+		{"mix modes", 0, 7, "", unknown, of(func(g *refGenesis, n uint64) { g.MixModes = uint8(n) })},
+		codes("disclosure", 2, of(func(g *refGenesis, n uint64) { g.Disclosure = uint8(n) })),
+		codes("access", 2, of(func(g *refGenesis, n uint64) { g.Access = uint8(n) })),
+		{"default close-by", 1, 86_400, malformed, malformed, of(func(g *refGenesis, n uint64) { g.DefaultCloseBy = uint32(n) })},
+		{"bytes of a predecessor", 0, 16_384, "", malformed, of(func(g *refGenesis, n uint64) { g.Predecessor = make(hexed, n) })},
+	}
+}
+
+func commitWith(change func(c *refCommit, n uint64)) func(uint64) refEntry {
+	return func(n uint64) refEntry {
+		c := sampleCommit(sampleContext())
+		change(&c, n)
+		return refEntry{Actor: "a", Commit: &c}
+	}
+}
+
+func limitsOfContexts() []limit {
+	of := func(change func(c *refContext, n uint64)) func(uint64) refEntry {
+		return commitWith(func(c *refCommit, n uint64) { change(&c.Context, n) })
+	}
+	child := func(c *refContext, n uint64) {
+		c.Cards, c.Take, c.Parent = n, 1, &refParent{ID: 2}
+		for i := range n {
+			c.Parent.Positions = append(c.Parent.Positions, uint16(i))
+		}
+	}
+	return []limit{
+		{"bytes of an origin", 1, 128, malformed, malformed, of(func(c *refContext, n uint64) { c.Origin = letters(n) })},
+		{"bytes of a table", 1, 64, malformed, malformed, of(func(c *refContext, n uint64) { c.Table = letters(n) })},
+		codes("algorithm", 1, of(func(c *refContext, n uint64) { c.Algorithm = uint8(n) })),
+		{"cards", 2, 4096, malformed, malformed, of(func(c *refContext, n uint64) { c.Cards, c.Take = n, min(n, 2) })},
+		{"cards taken", 1, 52, malformed, malformed, of(func(c *refContext, n uint64) { c.Take = n })},
+		{"ranges", 1, 4096, malformed, malformed, of(func(c *refContext, n uint64) { *c = sampleDraw(); c.Ranges = slices.Repeat([]uint32{9}, int(n)) })},
+		{"one range", 1, 1 << 30, malformed, malformed, of(func(c *refContext, n uint64) { *c = sampleDraw(); c.Ranges[2] = uint32(n) })},
+		{"positions of a child", 2, 4096, malformed, malformed, of(child)},
+		integer("parent", 0, of(func(c *refContext, n uint64) { child(c, 2); c.Parent.ID = n })),
+		{"sources", 0, 32, "", malformed, of(func(c *refContext, n uint64) { c.Plan = slots(int(n)) })},
+		{"sources with a cut", 0, 31, "", malformed, of(func(c *refContext, n uint64) { c.Plan = append(slots(int(n)), refSource{Source: 3}) })},
+		integer("round", 1, of(func(c *refContext, n uint64) { c.Plan = []refSource{beacon(n)} })),
+		{"fixed end_at", 1, 40, malformed, malformed, of(func(c *refContext, n uint64) { c.Take, c.EndAt = 40, refEndAt{Form: 1, Place: n} })},
+		{"drawn end_at from", 1, 39, malformed, malformed, of(func(c *refContext, n uint64) { c.Take, c.EndAt = 40, refEndAt{Form: 2, Lo: n, Hi: 40} })},
+		{"drawn end_at to", 8, 40, malformed, malformed, of(func(c *refContext, n uint64) { c.Take, c.EndAt = 40, refEndAt{Form: 2, Lo: 7, Hi: n} })},
+		codes("disclosure", 2, of(func(c *refContext, n uint64) { c.Disclosure = uint8(n) })),
+	}
+}
+
+func limitsOfCommits() []limit {
+	return []limit{
+		integer("serial", 2, commitWith(func(c *refCommit, n uint64) { c.Serial, c.Previous = n, 1 })),
+		integer("previous", 1, commitWith(func(c *refCommit, n uint64) { c.Serial, c.Previous = 2, n })),
+		{"previous of serial 1", 0, 0, "", malformed, commitWith(func(c *refCommit, n uint64) { c.Previous = n })},
+		integer("close-by", 0, commitWith(func(c *refCommit, n uint64) { c.CloseBy = n })),
+		{"bytes of a game reference", 0, 64, "", malformed, commitWith(func(c *refCommit, n uint64) { c.GameRef = letters(n) })},
+		integer("instance", 0, commitWith(func(c *refCommit, n uint64) { c.Instance = n })),
+	}
+}
+
+func limitsOfPlay() []limit {
+	mix := func(change func(m *refMix, n uint64)) func(uint64) refEntry {
+		return func(n uint64) refEntry {
+			m := refMix{Values: []refValue{{Source: 3}}}
+			change(&m, n)
+			return refEntry{Actor: "a", Mix: &m}
+		}
+	}
+	deal := func(change func(d *refDeal, n uint64)) func(uint64) refEntry {
+		return func(n uint64) refEntry {
+			d := refDeal{Runs: []refRun{{Cards: 1, Purpose: 3}}}
+			change(&d, n)
+			return refEntry{Actor: "a", Deal: &d}
+		}
+	}
+	closed := func(change func(c *refClose, n uint64)) func(uint64) refEntry {
+		return func(n uint64) refEntry {
+			c := refClose{Outcome: 1, Form: 1, Tape: hexed{9}}
+			change(&c, n)
+			return refEntry{Actor: "a", Close: &c}
+		}
+	}
+	return []limit{
+		integer("shuffle of a mix", 0, mix(func(m *refMix, n uint64) { m.Shuffle = n })),
+		integer("cosigned size of a mix", 0, mix(func(m *refMix, n uint64) { m.Cosigned = n })),
+		{"values", 1, 32, malformed, malformed, mix(func(m *refMix, n uint64) { m.Values = slices.Repeat(m.Values, int(n)) })},
+		integer("shuffle of a deal", 0, deal(func(d *refDeal, n uint64) { d.Shuffle = n })),
+		integer("cosigned size of a deal", 0, deal(func(d *refDeal, n uint64) { d.Cosigned = n })),
+		{"runs", 1, 512, malformed, malformed, deal(func(d *refDeal, n uint64) { d.Runs = slices.Repeat(d.Runs, int(n)) })},
+		{"cards of a run", 1, 4096, malformed, malformed, deal(func(d *refDeal, n uint64) { d.Runs[0].Cards = n })},
+		{"first place", 0, 4095, "", malformed, deal(func(d *refDeal, n uint64) { d.First = n })},
+		{"first place and cards", 1, 96, malformed, malformed, deal(func(d *refDeal, n uint64) { d.First, d.Runs[0].Cards = 4000, n })},
+		codes("purpose", 5, deal(func(d *refDeal, n uint64) { d.Runs[0].Purpose = uint8(n) })),
+		{"bytes of a recipient", 0, 64, "", malformed, deal(func(d *refDeal, n uint64) { d.Runs[0].Recipient = letters(n) })},
+		integer("shuffle of a close", 0, closed(func(c *refClose, n uint64) { c.Shuffle = n })),
+		{"outcome that needs no reason", 1, 3, unknown, malformed, closed(func(c *refClose, n uint64) { c.Outcome = uint8(n) })},
+		{"outcome with a reason", 4, 4, malformed, malformed, closed(func(c *refClose, n uint64) { c.Outcome, c.Reason = uint8(n), 1 })},
+		{"outcome", 5, 5, malformed, unknown, closed(func(c *refClose, n uint64) { c.Outcome = uint8(n) })},
+		{"reason with a tape", 1, 9, malformed, malformed, closed(func(c *refClose, n uint64) { c.Outcome, c.Reason = 4, uint8(n) })},
+		{"reason without a tape", 10, 10, malformed, unknown, closed(func(c *refClose, n uint64) { c.Outcome, c.Reason, c.Form = 4, uint8(n), 0 })},
+		{"form", 1, 2, malformed, unknown, closed(func(c *refClose, n uint64) { c.Form = uint8(n) })},
+		{"bytes of a tape", 1, 32_849, malformed, malformed, closed(func(c *refClose, n uint64) { c.Tape = make(hexed, n) })},
+		{"bytes of a sealed tape", 1, 32_849, malformed, malformed, closed(func(c *refClose, n uint64) { c.Form, c.Tape = 2, make(hexed, n) })},
+		integer("disclosure key", 0, closed(func(c *refClose, n uint64) { c.Form, c.Key = 2, n })),
+	}
+}
+
+func limitsOfKeys() []limit {
+	of := func(k refKey, change func(k *refKey, n uint64)) func(uint64) refEntry {
+		return func(n uint64) refEntry {
+			k := k
+			change(&k, n)
+			return refEntry{Actor: "a", Key: &k}
+		}
+	}
+	wraps := refKey{Subject: 2, Public: hexed{1, 2}, Wraps: []refWrap{{bytesOf("id", 32), hexed{9}}}}
+	retired := refKey{Subject: 5, Retired: 1, ID: bytesOf("id", 32)}
+	public := func(k *refKey, n uint64) { k.Public = make(hexed, n) }
+	return []limit{
+		{"bytes of a signing key", 2, 2048, malformed, malformed, of(refKey{Subject: 1}, public)},
+		{"bytes of a disclosure key", 2, 2048, malformed, malformed, of(wraps, public)},
+		{"bytes of an auditor key", 2, 2048, malformed, malformed, of(refKey{Subject: 3}, public)},
+		{"wraps", 1, 64, malformed, malformed, of(wraps, func(k *refKey, n uint64) {
+			k.Wraps = nil
+			for i := range n {
+				k.Wraps = append(k.Wraps, refWrap{append(make(hexed, 31), byte(i)), hexed{9}})
+			}
+		})},
+		{"bytes of a wrap", 1, 4096, malformed, malformed, of(wraps, func(k *refKey, n uint64) {
+			k.Wraps = []refWrap{{k.Wraps[0].Auditor, make(hexed, n)}}
+		})},
+		{"bytes of a policy", 0, 8192, "", malformed, of(refKey{Subject: 4}, func(k *refKey, n uint64) { k.Policy = letters(n) })},
+		codes("retired subject", 3, of(retired, func(k *refKey, n uint64) { k.Retired = uint8(n) })),
+		integer("retired from", 0, of(retired, func(k *refKey, n uint64) { k.From = n })),
+	}
+}
+
+func limitsOfEvents() []limit {
+	start := refEvent{Kind: 1, Build: make(hexed, 32), Config: make(hexed, 32)}
+	return []limit{
+		{"bytes of a version", 1, 64, malformed, malformed, func(n uint64) refEntry { e := start; e.Version = letters(n); return event(e) }},
+		{"bytes of a table", 1, 64, malformed, malformed, func(n uint64) refEntry { return event(refEvent{Kind: 3, Table: letters(n)}) }},
+		{"bytes of a killed table", 1, 64, malformed, malformed, func(n uint64) refEntry {
+			return event(refEvent{Kind: 4, Scope: 2, Table: letters(n), Reason: "r"})
+		}},
+		codes("scope", 3, func(n uint64) refEntry {
+			return event(refEvent{Kind: 5, Scope: uint8(n), Table: "t", Deck: make(hexed, 32), Reason: "r"})
+		}),
+		{"bytes of a kill reason", 1, 200, malformed, malformed, func(n uint64) refEntry { return event(refEvent{Kind: 5, Scope: 1, Reason: letters(n)}) }},
+		codes("cause", 10, func(n uint64) refEntry { return event(refEvent{Kind: 6, Cause: uint8(n)}) }),
+		integer("instance", 0, func(n uint64) refEntry { return event(refEvent{Kind: 6, Cause: 1, Instance: n}) }),
+		{"bytes of a clearing reason", 1, 200, malformed, malformed, func(n uint64) refEntry { return event(refEvent{Kind: 7, Reason: letters(n)}) }},
+		integer("entries", 0, func(n uint64) refEntry { return event(refEvent{Kind: 8, Entries: n, Digest: make(hexed, 32)}) }),
+		codes("alarm", 4, func(n uint64) refEntry { return event(refEvent{Kind: 9, Alarm: uint8(n), Reason: "r"}) }),
+		{"bytes of an alarm's reason", 1, 200, malformed, malformed, func(n uint64) refEntry { return event(refEvent{Kind: 9, Alarm: 1, Reason: letters(n)}) }},
+	}
+}
+
+// TestGrammars tries every byte at the first, a middle and the last place of
+// the texts of section 1.5.
+func TestGrammars(t *testing.T) {
+	alone := func(first, middle, last bool) [3]bool { return [3]bool{first, middle, last} }
+	for c := 0; c < 256; c++ {
+		b := string([]byte{byte(c)})
+		digit := strings.Contains("0123456789abcdefghijklmnopqrstuvwxyz", b)
+		letter := digit || strings.Contains("ABCDEFGHIJKLMNOPQRSTUVWXYZ", b)
+		mark := strings.Contains("._-", b)
+		printable := c >= 0x20 && c <= 0x7e
+		for _, g := range []struct {
+			name  string
+			check func(string) error
+			want  [3]bool
+		}{
+			{"name", CheckName, alone(letter, letter || mark, letter || mark)},
+			{"origin", CheckOrigin, alone(digit, digit || mark || b == "/", digit)},
+			{"reason", CheckReason, alone(printable, printable, printable)},
+			{"idempotency key", CheckIdempotencyKey, alone(printable && c != ' ', printable && c != ' ', printable && c != ' ')},
+		} {
+			for i, s := range []string{b + "xx", "x" + b + "x", "xx" + b} {
+				if err := g.check(s); (err == nil) != g.want[i] {
+					t.Errorf("%s %q: %v", g.name, s, err)
+				}
+			}
+			if err := g.check(b); (err == nil) != (g.want[0] && g.want[2]) {
+				t.Errorf("%s %q: %v", g.name, b, err)
+			}
+		}
+	}
+	for _, c := range []struct {
+		check func(string) error
+		most  int
+	}{{CheckName, 64}, {CheckOrigin, 128}, {CheckReason, 200}, {CheckIdempotencyKey, 255}} {
+		for n, good := range map[int]bool{0: false, 1: true, c.most: true, c.most + 1: false} {
+			if err := c.check(letters(uint64(n))); (err == nil) != good {
+				t.Errorf("%d characters of at most %d: %v", n, c.most, err)
+			}
+		}
+	}
+}
+
+// TestPolicyBytes: a policy is printable ASCII and newlines.
+func TestPolicyBytes(t *testing.T) {
+	for c := 0; c < 256; c++ {
+		e := refEntry{Actor: "a", Key: &refKey{Subject: 4, Policy: "x" + string([]byte{byte(c)})}}
+		_, err := ParseEntry(e.bytes())
+		if good := c == '\n' || c >= 0x20 && c <= 0x7e; (faultOf(err) == "") != good || !good && faultOf(err) != malformed {
+			t.Errorf("a policy with byte %#x: %v", c, err)
+		}
+	}
+}

@@ -1,0 +1,234 @@
+package audit
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"github.com/transparency-dev/merkle/proof"
+	"github.com/transparency-dev/merkle/rfc6962"
+	"golang.org/x/mod/sumdb/tlog"
+)
+
+// committed is a list of values with salts, and the leaves by the reference.
+type committed struct {
+	values []uint32
+	salts  []byte
+	leaves [][]byte
+}
+
+func commit(n int) (c committed) {
+	c.salts = bytesOf("salts of a deck", 32*n)
+	r := rand.New(rand.NewPCG(uint64(n), 1))
+	for p := range n {
+		c.values = append(c.values, r.Uint32()>>r.IntN(32))
+		c.leaves = append(c.leaves, refLeaf(uint16(p), c.values[p], c.salts[32*p:32*p+32]))
+	}
+	return c
+}
+
+func (c committed) tree(n int) *DeckTree { return NewDeckTree(c.values[:n], c.salts[:32*n]) }
+
+func path(hashes []tlog.Hash) (out [][]byte) {
+	for _, h := range hashes {
+		out = append(out, bytes.Clone(h[:]))
+	}
+	return out
+}
+
+// TestDeckRoot holds deck roots against the recursive definition for every
+// small size and the largest, and openings against its paths.
+func TestDeckRoot(t *testing.T) {
+	c := commit(4096)
+	for n := 1; n <= 300; n++ {
+		tree := c.tree(n)
+		if root := tree.Root(); !bytes.Equal(root[:], refRoot(c.leaves[:n])) {
+			t.Fatalf("the root of %d positions is %x", n, root)
+		}
+		positions := []int{0, n / 3, n / 2, n - 1}
+		if n <= 70 {
+			positions = nil
+			for p := range n {
+				positions = append(positions, p)
+			}
+		}
+		for _, p := range positions {
+			holdOpening(t, c, tree, n, p)
+		}
+	}
+	tree := c.tree(4096)
+	if root := tree.Root(); !bytes.Equal(root[:], refRoot(c.leaves)) {
+		t.Fatalf("the root of 4096 positions is %x", root)
+	}
+	for _, p := range []int{0, 1, 2047, 2048, 4094, 4095} {
+		holdOpening(t, c, tree, 4096, p)
+	}
+}
+
+func holdOpening(t *testing.T, c committed, tree *DeckTree, n, p int) {
+	t.Helper()
+	o := tree.Open(p)
+	if o.Position != p || o.Value != c.values[p] || !bytes.Equal(o.Salt[:], c.salts[32*p:32*p+32]) {
+		t.Fatalf("position %d of %d opens as %d, %d, %x", p, n, o.Position, o.Value, o.Salt)
+	}
+	if !slices.EqualFunc(path(o.Proof), refPath(p, c.leaves[:n]), bytes.Equal) {
+		t.Fatalf("position %d of %d has the path %x", p, n, o.Proof)
+	}
+}
+
+// TestDeckRootIsTreeHash: the deck root is the one of x/mod for every size up
+// to 1,000 and the largest, and both x/mod and transparency-dev accept every
+// opening that is tried.
+func TestDeckRootIsTreeHash(t *testing.T) {
+	c := commit(4096)
+	var stored []tlog.Hash
+	reader := tlog.HashReaderFunc(func(indexes []int64) (out []tlog.Hash, err error) {
+		for _, i := range indexes {
+			out = append(out, stored[i])
+		}
+		return out, nil
+	})
+	for n := 1; n <= 4096; n++ {
+		more, err := tlog.StoredHashesForRecordHash(int64(n-1), tlog.Hash(c.leaves[n-1]), reader)
+		if err != nil {
+			t.Fatal(err)
+		}
+		stored = append(stored, more...)
+		if n > 1000 && n != 4096 {
+			continue
+		}
+		want, err := tlog.TreeHash(int64(n), reader)
+		if err != nil {
+			t.Fatal(err)
+		}
+		tree := c.tree(n)
+		if got := tree.Root(); got != want {
+			t.Fatalf("the root of %d positions is %s, want %s", n, got, want)
+		}
+		for _, p := range []int{0, 1, n / 2, n - 2, n - 1, (n * 7919) % n} {
+			if p >= 0 && p < n {
+				acceptOpening(t, c, tree.Open(p), want, n)
+			}
+		}
+	}
+	for n := 1; n <= 40; n++ {
+		tree := c.tree(n)
+		for p := range n {
+			acceptOpening(t, c, tree.Open(p), tree.Root(), n)
+		}
+	}
+}
+
+// acceptOpening: the package, x/mod and transparency-dev accept the opening,
+// the latter two from the reference's leaf.
+func acceptOpening(t *testing.T, c committed, o Opening, root tlog.Hash, n int) {
+	t.Helper()
+	p := o.Position
+	if err := o.Check(root, n); err != nil {
+		t.Fatalf("position %d of %d: %v", p, n, err)
+	}
+	if err := tlog.CheckRecord(o.Proof, int64(n), root, int64(p), tlog.Hash(c.leaves[p])); err != nil {
+		t.Fatalf("x/mod refuses position %d of %d: %v", p, n, err)
+	}
+	if err := proof.VerifyInclusion(rfc6962.DefaultHasher, uint64(p), uint64(n), c.leaves[p], path(o.Proof), root[:]); err != nil {
+		t.Fatalf("transparency-dev refuses position %d of %d: %v", p, n, err)
+	}
+}
+
+// TestOpeningFails: an opening with anything in it exchanged is refused.
+func TestOpeningFails(t *testing.T) {
+	c := commit(70)
+	for n := 1; n <= 66; n++ {
+		tree := c.tree(n)
+		for p := 0; p < n; p += 1 + n/20 {
+			for what, damage := range openingDamage(tree, p) {
+				o, root := tree.Open(p), tree.Root()
+				damage(&o, &root)
+				if err := o.Check(root, n); !errors.Is(err, ErrOpening) {
+					t.Errorf("position %d of %d with %s: %v", p, n, what, err)
+				}
+			}
+			for _, m := range []int{-1, 0, 1, p - 1, p} {
+				if err := tree.Open(p).Check(tree.Root(), m); m <= p && !errors.Is(err, ErrOpening) {
+					t.Errorf("position %d of %d as one of %d: %v", p, n, m, err)
+				}
+			}
+		}
+	}
+}
+
+func openingDamage(tree *DeckTree, p int) map[string]func(*Opening, *tlog.Hash) {
+	n := len(tree.values)
+	damage := map[string]func(*Opening, *tlog.Hash){
+		"position −1":     func(o *Opening, _ *tlog.Hash) { o.Position = -1 },
+		"position m":      func(o *Opening, _ *tlog.Hash) { o.Position = n },
+		"position + 2^16": func(o *Opening, _ *tlog.Hash) { o.Position += 1 << 16 },
+		"value + 1":       func(o *Opening, _ *tlog.Hash) { o.Value++ },
+		"value − 1":       func(o *Opening, _ *tlog.Hash) { o.Value-- },
+		"value + 2^24":    func(o *Opening, _ *tlog.Hash) { o.Value += 1 << 24 },
+		"no salt":         func(o *Opening, _ *tlog.Hash) { o.Salt = [32]byte{} },
+		"another root":    func(_ *Opening, root *tlog.Hash) { root[31]++ },
+		"a zero root":     func(_ *Opening, root *tlog.Hash) { *root = tlog.Hash{} },
+		"a longer path":   func(o *Opening, _ *tlog.Hash) { o.Proof = append(o.Proof, tlog.Hash{}) },
+		"a path that goes on": func(o *Opening, root *tlog.Hash) {
+			*root = tlog.Hash(refNode(root[:], o.Salt[:]))
+			o.Proof = append(o.Proof, o.Salt)
+		},
+	}
+	for q := range n {
+		if q != p {
+			damage[fmt.Sprintf("position %d", q)] = func(o *Opening, _ *tlog.Hash) { o.Position = q }
+		}
+	}
+	for i := range 32 {
+		damage[fmt.Sprintf("salt byte %d", i)] = func(o *Opening, _ *tlog.Hash) { o.Salt[i] ^= 1 << (i % 8) }
+	}
+	for i := range tree.Open(p).Proof {
+		damage[fmt.Sprintf("path hash %d changed", i)] = func(o *Opening, _ *tlog.Hash) { o.Proof[i][i] ^= 0x80 }
+		damage[fmt.Sprintf("path hash %d missing", i)] = func(o *Opening, _ *tlog.Hash) { o.Proof = slices.Delete(o.Proof, i, i+1) }
+		damage[fmt.Sprintf("path hash %d twice", i)] = func(o *Opening, _ *tlog.Hash) { o.Proof = slices.Insert(o.Proof, i, o.Proof[i]) }
+		if i > 0 {
+			damage[fmt.Sprintf("path hashes %d and %d exchanged", i-1, i)] = func(o *Opening, _ *tlog.Hash) {
+				o.Proof[i-1], o.Proof[i] = o.Proof[i], o.Proof[i-1]
+			}
+		}
+	}
+	return damage
+}
+
+// TestOpeningUnderAnotherCount: a path says nothing of m but its own shape. An
+// opening under another m is accepted exactly where the definition accepts it:
+// where position and that m demand a path of the same sides. m itself comes
+// from the commit, whose context the commitment covers.
+func TestOpeningUnderAnotherCount(t *testing.T) {
+	c := commit(70)
+	accepted, refused := 0, 0
+	for n := 1; n <= 40; n++ {
+		tree := c.tree(n)
+		root := tree.Root()
+		for p := range n {
+			o := tree.Open(p)
+			for m := range 70 {
+				want := refOpens(root[:], m, p, o.Value, o.Salt[:], path(o.Proof))
+				if err := o.Check(root, m); (err == nil) != want {
+					t.Fatalf("position %d of %d as one of %d: %v, by definition %t", p, n, m, err, want)
+				} else if m != n && want {
+					accepted++
+				} else if m != n {
+					refused++
+				}
+			}
+		}
+	}
+	if accepted == 0 || refused < accepted {
+		t.Errorf("%d accepted, %d refused under another count", accepted, refused)
+	}
+	// The last position is on the right edge: there the shape tells sizes of
+	// different form apart.
+	if err := c.tree(5).Open(4).Check(c.tree(5).Root(), 6); !errors.Is(err, ErrOpening) {
+		t.Errorf("the last of 5 as one of 6: %v", err)
+	}
+}

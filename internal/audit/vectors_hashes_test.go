@@ -1,0 +1,462 @@
+package audit
+
+import (
+	"bytes"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"golang.org/x/mod/sumdb/tlog"
+)
+
+type hashVectors struct {
+	vectorHead
+	Commitments []commitmentVector `json:"commitments"`
+	Salts       []saltVector       `json:"salts"`
+	Leaves      []leafVector       `json:"leaves"`
+	Shuffles    []shuffleVector    `json:"shuffles"`
+	Openings    []openingVector    `json:"openings"`
+	Slots       []slotVector       `json:"slots"`
+	Seeds       []seedVector       `json:"seeds"`
+	Places      []placeVector      `json:"places"`
+	Shifts      []shiftVector      `json:"shifts"`
+	KeyTags     []keyTagVector     `json:"key_tags"`
+	KeyIDs      []keyIDVector      `json:"key_ids"`
+	References  []referenceVector  `json:"references"`
+	Children    []childVector      `json:"children"`
+}
+
+type commitmentVector struct {
+	Name       string `json:"name"`
+	Context    hexed  `json:"context"`
+	Tape       hexed  `json:"tape"`
+	Commitment hexed  `json:"commitment"`
+}
+
+type saltVector struct {
+	Name       string  `json:"name"`
+	Commitment hexed   `json:"commitment"`
+	Tape       hexed   `json:"tape"`
+	Salts      []hexed `json:"salts"`
+}
+
+type leafVector struct {
+	Name     string `json:"name"`
+	Position int    `json:"position"`
+	Value    uint32 `json:"value"`
+	Salt     hexed  `json:"salt"`
+	Leaf     hexed  `json:"leaf"`
+}
+
+type shuffleVector struct {
+	Name       string   `json:"name"`
+	Context    hexed    `json:"context"`
+	Tape       hexed    `json:"tape"`
+	Commitment hexed    `json:"commitment"`
+	Values     []uint32 `json:"values"`
+	EndAt      uint64   `json:"end_at,omitempty"`
+	DeckRoot   hexed    `json:"deck_root"`
+}
+
+type openingVector struct {
+	Name     string  `json:"name"`
+	DeckRoot hexed   `json:"deck_root"`
+	M        int     `json:"m"`
+	Position int     `json:"position"`
+	Value    uint32  `json:"value"`
+	Salt     hexed   `json:"salt"`
+	Path     []hexed `json:"path"`
+	Opens    bool    `json:"opens"`
+}
+
+type slotVector struct {
+	Name   string `json:"name"`
+	Origin string `json:"origin"`
+	Table  string `json:"table"`
+	R      hexed  `json:"r"`
+	Hash   hexed  `json:"slot_hash"`
+}
+
+type seedVector struct {
+	Name   string     `json:"name"`
+	Commit hexed      `json:"commit_entry"`
+	Values []refValue `json:"values"`
+	Seed   hexed      `json:"seed"`
+}
+
+type placeVector struct {
+	Name      string `json:"name"`
+	Seed      hexed  `json:"seed"`
+	M         int    `json:"m"`
+	Cut       int    `json:"cut"`
+	Positions []int  `json:"positions"`
+}
+
+type shiftVector struct {
+	Name   string   `json:"name"`
+	Seed   hexed    `json:"seed"`
+	Ranges []uint32 `json:"ranges"`
+	Values []uint32 `json:"values"`
+	Shown  []uint32 `json:"shown"`
+}
+
+type keyTagVector struct {
+	Name   string `json:"name"`
+	Origin string `json:"origin"`
+	Table  string `json:"table"`
+	Key    string `json:"key"`
+	Tag    hexed  `json:"key_tag"`
+}
+
+type keyIDVector struct {
+	Name string `json:"name"`
+	Key  hexed  `json:"key"`
+	ID   hexed  `json:"key_id"`
+}
+
+type referenceVector struct {
+	Name      string `json:"name"`
+	Salt      hexed  `json:"salt"`
+	Value     string `json:"value"`
+	Reference string `json:"reference"`
+}
+
+type childVector struct {
+	Name      string   `json:"name"`
+	Parent    []uint32 `json:"parent_values"`
+	Positions []uint16 `json:"positions"`
+	Indexes   []uint32 `json:"indexes"`
+	Values    []uint32 `json:"values"`
+}
+
+var hashHead = newHead("hashes",
+	"Pure hashes of docs/SPEC.md sections 1.5, 2 to 4, 5.3, 5.7 and 6.",
+	"shuffles: a context and a tape in full, to commitment, values by position, a drawn end_at, and the deck root. The salts follow from commitment and tape.",
+	"openings: opens says whether position, value, salt and path prove the value against deck_root among m positions. An opening that does not open is damaged as its name says.",
+	"seeds: values in plan order; a cut (source 3) is no part of the seed. places: by place, the position that it shows. shifts: by position, what the place shows.")
+
+func makeHashVectors() hashVectors {
+	v := hashVectors{vectorHead: hashHead}
+	v.addCommitments()
+	v.addShuffles()
+	v.addOpenings()
+	v.addMixes()
+	v.addNames()
+	return v
+}
+
+func (v *hashVectors) addCommitments() {
+	for _, c := range []struct {
+		name          string
+		context, tape []byte
+	}{
+		{"52 cards", sampleContext().encoded(), bytesOf("tape", 129)},
+		{"a draw list", sampleDraw().encoded(), bytesOf("tape", 58)},
+		{"a tape of zeros", sampleContext().encoded(), make([]byte, 129)},
+		{"no context, no tape: the prefixes alone", nil, nil},
+		{"a byte of context", []byte{7}, nil},
+		{"a byte of tape", nil, []byte{7}},
+		{"a tape whose length needs a second byte", []byte{1}, bytesOf("tape", 300)},
+	} {
+		v.Commitments = append(v.Commitments, commitmentVector{c.name, c.context, c.tape, refCommitment(c.context, c.tape)})
+	}
+	for _, c := range []struct {
+		name string
+		tape []byte
+		n    int
+	}{{"one", bytesOf("tape", 54), 1}, {"nine, from a tape of 129 bytes", bytesOf("tape", 129), 9}, {"three, from a tape of zeros", make([]byte, 64), 3}} {
+		s := saltVector{Name: c.name, Commitment: bytesOf("commitment", 32), Tape: c.tape}
+		for _, salt := range refSalts(s.Commitment, c.tape, c.n) {
+			s.Salts = append(s.Salts, salt)
+		}
+		v.Salts = append(v.Salts, s)
+	}
+	for _, c := range []struct {
+		name string
+		p    int
+		v    uint32
+		salt hexed
+	}{
+		{"position 0, value 0, a salt of zeros", 0, 0, make(hexed, 32)}, {"position 51, value 17", 51, 17, bytesOf("salt", 32)},
+		{"the last position there can be", 4095, 4095, bytesOf("salt", 32)}, {"the largest drawn value", 0, 1 << 30, bytesOf("salt", 32)},
+		{"bytes of position and value in order", 0x0102, 0x03040506, bytesOf("salt", 32)},
+	} {
+		v.Leaves = append(v.Leaves, leafVector{c.name, c.p, c.v, c.salt, refLeaf(uint16(c.p), c.v, c.salt)})
+	}
+}
+
+// encoded is the encoding of c, for expressions.
+func (c refContext) encoded() []byte { return c.bytes() }
+
+func (v *hashVectors) addShuffles() {
+	names := []string{"52 cards", "one of two cards", "9 of 52 cards", "104 cards, a drawn end_at", "a draw list", "draws at the edges of lane widths"}
+	for i, c := range wholeContexts() {
+		tape := bytesOf("tape", refTapeLen(&c))
+		values, endAt := refSpend(&c, tape)
+		v.Shuffles = append(v.Shuffles, shuffleVector{names[i], c.bytes(), tape, refCommitment(c.bytes(), tape), values, endAt,
+			refDeckRoot(c.bytes(), tape, values)})
+	}
+}
+
+func (v *hashVectors) addOpenings() {
+	c := commit(52)
+	add := func(name string, n, p int, damage func(*openingVector)) {
+		o := openingVector{Name: name, DeckRoot: refRoot(c.leaves[:n]), M: n, Position: p, Value: c.values[p], Salt: c.salts[32*p : 32*p+32]}
+		for _, h := range refPath(p, c.leaves[:n]) {
+			o.Path = append(o.Path, h)
+		}
+		if damage != nil {
+			damage(&o)
+		}
+		var hashes [][]byte
+		for _, h := range o.Path {
+			hashes = append(hashes, h)
+		}
+		o.Opens = refOpens(o.DeckRoot, o.M, o.Position, o.Value, o.Salt, hashes)
+		v.Openings = append(v.Openings, o)
+	}
+	for n, positions := range [][]int{1: {0}, 2: {0, 1}, 3: {0, 1, 2}, 5: {0, 3, 4}, 7: {6}, 8: {7}, 52: {0, 17, 32, 51}} {
+		for _, p := range positions {
+			add(fmt.Sprintf("position %d of %d", p, n), n, p, nil)
+		}
+	}
+	flip := func(b hexed, at int) hexed { b = slices.Clone(b); b[at] ^= 1; return b }
+	add("damaged: the neighbour's position", 52, 17, func(o *openingVector) { o.Position = 16 })
+	add("damaged: position m", 52, 51, func(o *openingVector) { o.Position = 52 })
+	add("damaged: another value", 52, 17, func(o *openingVector) { o.Value++ })
+	add("damaged: a bit of the salt", 52, 17, func(o *openingVector) { o.Salt = flip(o.Salt, 31) })
+	add("damaged: a bit of the root", 52, 17, func(o *openingVector) { o.DeckRoot = flip(o.DeckRoot, 0) })
+	add("damaged: a bit of the path", 52, 17, func(o *openingVector) { o.Path[2] = flip(o.Path[2], 9) })
+	add("damaged: the path without its first hash", 52, 17, func(o *openingVector) { o.Path = o.Path[1:] })
+	add("damaged: the path without its last hash", 52, 17, func(o *openingVector) { o.Path = o.Path[:len(o.Path)-1] })
+	add("damaged: the path in the other order", 52, 17, func(o *openingVector) { slices.Reverse(o.Path) })
+	add("damaged: the path with a hash more", 52, 17, func(o *openingVector) { o.Path = append(o.Path, make(hexed, 32)) })
+	add("damaged: no path", 52, 17, func(o *openingVector) { o.Path = nil })
+	add("damaged: a path where one position has none", 1, 0, func(o *openingVector) { o.Path = []hexed{make(hexed, 32)} })
+	add("damaged: m one more than there are, at the right edge", 5, 4, func(o *openingVector) { o.M = 6 })
+	add("damaged: m below the position", 52, 51, func(o *openingVector) { o.M = 51 })
+	add("m of another tree with a path of the same shape: the root does not say m, the commit does", 52, 17, func(o *openingVector) { o.M = 50 })
+	add("damaged: a node passed off as a leaf's neighbour", 8, 0, func(o *openingVector) {
+		o.Path = o.Path[1:]
+		o.M = 4
+	})
+}
+
+func (v *hashVectors) addMixes() {
+	for i, table := range []string{"table-7", "t", letters(64)} {
+		r := bytesOf(fmt.Sprint("slot ", i), 32)
+		v.Slots = append(v.Slots, slotVector{"table " + table, sampleOrigin, table, r, refSlotHash(sampleOrigin, table, r)})
+	}
+	commit := with(sampleCommit(sampleContext()), func(c *refCommit) {
+		c.Context.Plan = append(slots(2), beacon(1), refSource{Source: 3})
+	})
+	entry := refEntry{Time: sampleTime, Actor: "daemon", Commit: &commit}.bytes()
+	slot := func(i int) refValue { return refValue{Source: 1, Value: bytesOf(fmt.Sprint("slot ", i), 32)} }
+	light := refValue{Source: 2, Value: bytesOf("beacon", 48)}
+	for _, c := range []struct {
+		name   string
+		values []refValue
+	}{
+		{"two slots", []refValue{slot(0), slot(1)}}, {"two slots in the other order", []refValue{slot(1), slot(0)}},
+		{"a beacon", []refValue{light}}, {"slots, beacon and cut", []refValue{slot(0), slot(1), light, {Source: 3, Cut: 17}}},
+		{"slots, beacon and another cut: the same seed", []refValue{slot(0), slot(1), light, {Source: 3, Cut: 18}}},
+		{"a cut alone", []refValue{{Source: 3, Cut: 1}}},
+	} {
+		v.Seeds = append(v.Seeds, seedVector{c.name, entry, c.values, refSeed(entry, c.values)})
+	}
+	seed := hexed(refSeed(entry, []refValue{slot(0)}))
+	for _, c := range [][2]int{{1, 0}, {2, 0}, {2, 1}, {9, 0}, {52, 0}, {52, 1}, {52, 51}, {416, 0}, {416, 100}} {
+		v.Places = append(v.Places, placeVector{fmt.Sprintf("%d positions, cut at %d", c[0], c[1]), seed, c[0], c[1], refPositions(seed, c[0], c[1])})
+	}
+	for i, ranges := range [][]uint32{{6}, {1}, {6, 6, 37}, {64, 65, 1 << 14, 1<<14 + 1, 1 << 30}, slices.Repeat([]uint32{100}, 40)} {
+		values := drawnValues(ranges)
+		v.Shifts = append(v.Shifts, shiftVector{fmt.Sprintf("%d draws, list %d", len(ranges), i), seed, ranges, values, refShift(seed, ranges, values)})
+	}
+}
+
+func (v *hashVectors) addNames() {
+	for _, c := range keyTagCases() {
+		v.KeyTags = append(v.KeyTags, keyTagVector{c.name, sampleOrigin, "table-7", c.key, refKeyTag(sampleOrigin, "table-7", c.key)})
+	}
+	v.KeyTags = append(v.KeyTags, keyTagVector{"the same key at another table", sampleOrigin, "table-8", "k", refKeyTag(sampleOrigin, "table-8", "k")},
+		keyTagVector{"the same key in another ledger", "o", "table-7", "k", refKeyTag("o", "table-7", "k")})
+	for _, k := range []struct {
+		name string
+		key  hexed
+	}{{"Ed25519", signingKey("1")}, {"P-256", auditorKey("1")}, {"two bytes", hexed{1, 2}}} {
+		v.KeyIDs = append(v.KeyIDs, keyIDVector{k.name, k.key, refKeyID(k.key)})
+	}
+	for _, c := range []struct {
+		name, value string
+		salt        int
+	}{{"a person", "Erika Mustermann", 16}, {"UTF-8", "Jürgen Groß", 32}, {"an empty value", "", 16}, {"the longest salt", "x", 255}} {
+		salt := bytesOf("salt", c.salt)
+		v.References = append(v.References, referenceVector{c.name, salt, c.value, refReference(salt, c.value)})
+	}
+	parent := []uint32{9, 4, 0, 7, 7, 3, 2, 51, 11, 5}
+	for _, c := range []childVector{
+		{Name: "a stub in order", Positions: []uint16{7, 8, 9}, Indexes: []uint32{2, 0, 1}},
+		{Name: "cards in no order, a value twice", Positions: []uint16{9, 3, 0, 4}, Indexes: []uint32{3, 1, 0, 2}},
+		{Name: "two of five", Positions: []uint16{5, 6, 7, 8, 9}, Indexes: []uint32{4, 0}},
+	} {
+		c.Parent, c.Values = parent, refChild(parent, c.Positions, c.Indexes)
+		v.Children = append(v.Children, c)
+	}
+}
+
+func (v *hashVectors) members() []any {
+	return []any{"commitments", v.Commitments, "salts", v.Salts, "leaves", v.Leaves, "shuffles", v.Shuffles, "openings", v.Openings,
+		"slots", v.Slots, "seeds", v.Seeds, "places", v.Places, "shifts", v.Shifts, "key_tags", v.KeyTags, "key_ids", v.KeyIDs,
+		"references", v.References, "children", v.Children}
+}
+
+func TestHashVectorsAreTheReferences(t *testing.T) {
+	v := makeHashVectors()
+	holdVectors(t, "hashes", encodeVectors(t, v.vectorHead, v.members()...))
+}
+
+func loadHashes(t testing.TB) (v hashVectors) {
+	t.Helper()
+	loadVectors(t, "hashes", &v.vectorHead, &v)
+	wantCases(t, "commitments", 5, v.Commitments, func(c commitmentVector) string { return c.Name })
+	wantCases(t, "salts", 3, v.Salts, func(c saltVector) string { return c.Name })
+	wantCases(t, "leaves", 5, v.Leaves, func(c leafVector) string { return c.Name })
+	wantCases(t, "shuffles", 5, v.Shuffles, func(c shuffleVector) string { return c.Name })
+	wantCases(t, "openings", 20, v.Openings, func(c openingVector) string { return c.Name })
+	wantCases(t, "slots", 3, v.Slots, func(c slotVector) string { return c.Name })
+	wantCases(t, "seeds", 5, v.Seeds, func(c seedVector) string { return c.Name })
+	wantCases(t, "places", 8, v.Places, func(c placeVector) string { return c.Name })
+	wantCases(t, "shifts", 5, v.Shifts, func(c shiftVector) string { return c.Name })
+	wantCases(t, "key tags", 10, v.KeyTags, func(c keyTagVector) string { return c.Name })
+	wantCases(t, "key ids", 3, v.KeyIDs, func(c keyIDVector) string { return c.Name })
+	wantCases(t, "references", 4, v.References, func(c referenceVector) string { return c.Name })
+	wantCases(t, "children", 3, v.Children, func(c childVector) string { return c.Name })
+	return v
+}
+
+func holdBytes(t *testing.T, name string, got, want []byte) {
+	t.Helper()
+	if !bytes.Equal(got, want) {
+		t.Errorf("%s: %x, want %x", name, got, want)
+	}
+}
+
+// TestHashVectors runs the package on testdata/hashes.json.
+func TestHashVectors(t *testing.T) {
+	v := loadHashes(t)
+	for _, c := range v.Commitments {
+		h := Commitment(c.Context, c.Tape)
+		holdBytes(t, c.Name, h[:], c.Commitment)
+	}
+	for _, c := range v.Salts {
+		for p, salt := range c.Salts {
+			holdBytes(t, c.Name, Salts([32]byte(c.Commitment), c.Tape, len(c.Salts))[32*p:32*p+32], salt)
+		}
+	}
+	for _, c := range v.Leaves {
+		h := leafHash(c.Position, c.Value, c.Salt)
+		holdBytes(t, c.Name, h[:], c.Leaf)
+	}
+	for _, c := range v.Shuffles {
+		runShuffleVector(t, c)
+	}
+	for _, c := range v.Slots {
+		h := SlotHash(c.Origin, c.Table, [32]byte(c.R))
+		holdBytes(t, c.Name, h[:], c.Hash)
+	}
+	for _, c := range v.Seeds {
+		h := MixSeed(tlog.RecordHash(c.Commit), mixValues(c.Values))
+		holdBytes(t, c.Name, h[:], c.Seed)
+	}
+	for _, c := range v.KeyTags {
+		h := KeyTag(c.Origin, c.Table, c.Key)
+		holdBytes(t, c.Name, h[:], c.Tag)
+	}
+	for _, c := range v.KeyIDs {
+		h := KeyID(c.Key)
+		holdBytes(t, c.Name, h[:], c.ID)
+	}
+	for _, c := range v.References {
+		if ref, err := Reference(c.Salt, c.Value); err != nil || ref != c.Reference {
+			t.Errorf("%s: %q, %v", c.Name, ref, err)
+		}
+	}
+	for _, c := range v.Children {
+		if got, err := ChildValues(c.Parent, c.Positions, c.Indexes); err != nil || !slices.Equal(got, c.Values) {
+			t.Errorf("%s: %d, %v", c.Name, got, err)
+		}
+	}
+}
+
+func runShuffleVector(t *testing.T, c shuffleVector) {
+	t.Helper()
+	ctx, err := ParseContext(c.Context)
+	if err != nil {
+		t.Fatalf("%s: %v", c.Name, err)
+	}
+	out, err := ctx.Recipe.Run(c.Tape)
+	if err != nil || !slices.Equal(out.Values, c.Values) || out.EndAt != int(c.EndAt) {
+		t.Errorf("%s: %+v, %v", c.Name, out, err)
+	}
+	commitment := Commitment(c.Context, c.Tape)
+	holdBytes(t, c.Name, commitment[:], c.Commitment)
+	root := NewDeckTree(c.Values, Salts(commitment, c.Tape, len(c.Values))).Root()
+	holdBytes(t, c.Name, root[:], c.DeckRoot)
+}
+
+func TestOpeningVectors(t *testing.T) {
+	opened := 0
+	for _, c := range loadHashes(t).Openings {
+		o := Opening{Position: c.Position, Value: c.Value, Salt: [32]byte(c.Salt)}
+		for _, h := range c.Path {
+			o.Proof = append(o.Proof, tlog.Hash(h))
+		}
+		if err := o.Check(tlog.Hash(c.DeckRoot), c.M); (err == nil) != c.Opens {
+			t.Errorf("%s: %v", c.Name, err)
+		}
+		if c.Opens == strings.HasPrefix(c.Name, "damaged") {
+			t.Errorf("%s: opens %t", c.Name, c.Opens)
+		}
+		if c.Opens {
+			opened++
+		}
+	}
+	if opened < 10 {
+		t.Errorf("only %d openings open", opened)
+	}
+}
+
+// TestPlaceVectors goes through NewOrder where the seed can be reached, and
+// through the seed itself.
+func TestPlaceVectors(t *testing.T) {
+	v := loadHashes(t)
+	for _, c := range v.Places {
+		if got := refPositions(c.Seed, c.M, c.Cut); !slices.Equal(got, c.Positions) {
+			t.Errorf("%s: %d", c.Name, got)
+		}
+		values := []MixValue{{Source: SourceSlot, Slot: [32]byte(bytesOf("slot 0", 32))}, {Source: SourceCut, Cut: uint16(c.Cut)}}
+		entry := v.Seeds[0].Commit
+		parsed, err := ParseEntry(entry)
+		if err != nil {
+			t.Fatal(err)
+		}
+		commit := parsed.Body.(*Commit)
+		commit.Context.Recipe.Take = c.M
+		order, err := NewOrder(tlog.RecordHash(entry), commit, &Mix{Values: values})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i, want := range c.Positions {
+			if got := order.Position(i); got != want {
+				t.Errorf("%s: place %d shows %d, want %d", c.Name, i, got, want)
+			}
+		}
+	}
+	for _, c := range v.Shifts {
+		got, err := (Order{seed: [32]byte(c.Seed), shifted: true, ranges: c.Ranges}).Shift(c.Values)
+		if err != nil || !slices.Equal(got, c.Shown) {
+			t.Errorf("%s: %d, %v", c.Name, got, err)
+		}
+	}
+}
