@@ -1,11 +1,8 @@
 package main
 
 import (
-	"os"
 	"strings"
 	"testing"
-
-	"github.com/google/go-cmp/cmp"
 
 	"shuffled/internal/shuffle"
 )
@@ -30,18 +27,7 @@ func TestDrawnCards(t *testing.T) {
 		{"none", nil},
 	}
 	got := drawHands(painter{}, hands, 80)
-	if os.Getenv("UPDATE_GOLDEN") != "" {
-		if err := os.WriteFile("testdata/cards.golden", []byte(got), 0o644); err != nil {
-			t.Fatal(err)
-		}
-	}
-	want, err := os.ReadFile("testdata/cards.golden")
-	if err != nil {
-		t.Fatal(err)
-	}
-	if diff := cmp.Diff(string(want), got); diff != "" {
-		t.Errorf("the drawing changed (-want +got):\n%s", diff)
-	}
+	golden(t, "cards.golden", got)
 	for line := range strings.Lines(got) {
 		if n := cells(strings.TrimRight(line, "\n")); n > 80 {
 			t.Errorf("%d columns: %s", n, line)

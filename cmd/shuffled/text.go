@@ -1,11 +1,13 @@
 package main
 
 import (
+	"fmt"
 	"io"
 	"os"
 	"strconv"
 	"strings"
 	"unicode"
+	"unicode/utf16"
 	"unicode/utf8"
 
 	"golang.org/x/term"
@@ -129,4 +131,25 @@ func hanging(label, text string, w int) string {
 		b.WriteString(line + "\n")
 	}
 	return b.String()
+}
+
+// printSafeJSON is printJSON for values that hold text from outside: what is not
+// printable is escaped, so that no control character reaches a terminal.
+func printSafeJSON(w io.Writer, v any) error {
+	var plain strings.Builder
+	if err := printJSON(&plain, v); err != nil {
+		return err
+	}
+	var b strings.Builder
+	for _, r := range plain.String() {
+		if r == '\n' || unicode.IsPrint(r) {
+			b.WriteRune(r)
+			continue
+		}
+		for _, unit := range utf16.Encode([]rune{r}) { // outside strings JSON has no such characters
+			fmt.Fprintf(&b, `\u%04x`, unit)
+		}
+	}
+	_, err := io.WriteString(w, b.String())
+	return err
 }

@@ -1,0 +1,68 @@
+package main
+
+import (
+	"context"
+	"fmt"
+
+	"shuffled/client"
+)
+
+type closeCmd struct {
+	remote
+	ID      uint64 `arg:"" help:"The shuffle."`
+	Outcome string `required:"" placeholder:"OUTCOME" enum:"completed,ended_early,void" help:"How it ends: completed, ended_early or void."`
+	Because string `name:"reason" placeholder:"REASON" help:"Why it is void: misdeal, exposed_card, foul_deck, game_cancelled, operator_error, system_fault, player_dispute, mix_failed or regulator."`
+}
+
+func (closeCmd) Help() string {
+	return `A shuffle is closed once and for ever, and its tape is disclosed as its commit declared. The same command gives the same answer again.
+
+Examples:
+
+    shuffled close 2 --outcome completed
+    shuffled close 2 --outcome void --reason misdeal`
+}
+
+func (c *closeCmd) Run(ctx context.Context, s streams) error {
+	d, err := c.connect(ctx, s)
+	if err != nil {
+		return err
+	}
+	shuffle, err := d.Load(ctx, c.ID)
+	if err != nil {
+		return c.fail(s, err)
+	}
+	closed, err := d.Close(ctx, shuffle, *closeRequest(c.Outcome, c.Because))
+	if err != nil {
+		return c.fail(s, err)
+	}
+	if c.JSON {
+		return printSafeJSON(s.out, closed)
+	}
+	sayClosed(s, c.ID, closed)
+	return nil
+}
+
+func closeRequest(outcome, reason string) *client.CloseRequest {
+	req := &client.CloseRequest{Outcome: client.Outcome(outcome)}
+	if reason != "" {
+		r := client.Reason(reason)
+		req.Reason = &r
+	}
+	return req
+}
+
+// sayClosed says how the shuffle ended and who has the tape.
+func sayClosed(s streams, id uint64, c *client.Close) {
+	how := string(c.Outcome)
+	if c.Reason != nil {
+		how += ": " + string(*c.Reason)
+	}
+	fmt.Fprintf(s.out, "%s\n\n", s.sheet().p.bold(fmt.Sprintf("Shuffle %d: closed as %s, recorded and signed", id, how)))
+	if len(c.Tape) > 0 {
+		fmt.Fprintf(s.out, "The tape is public: %d bytes, which open the commitment.\n", len(c.Tape))
+	} else {
+		fmt.Fprintf(s.out, "The tape is sealed to the auditors.\n")
+	}
+	fmt.Fprintf(s.out, "All the evidence: shuffled show %d --transcript FILE\n", id)
+}

@@ -1,0 +1,124 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"strconv"
+	"strings"
+
+	"shuffled/client"
+	"shuffled/internal/audit"
+)
+
+type dealCmd struct {
+	remote
+	ID      uint64   `arg:"" help:"The shuffle."`
+	First   int      `required:"" placeholder:"PLACE" help:"The next place, counted from 0."`
+	Runs    []string `required:"" name:"run" sep:"none" placeholder:"RUN" help:"COUNT:PURPOSE[:RECIPIENT[:public]]; purposes are seat, board, burn, discard, rabbit. May be given again."`
+	Close   string   `placeholder:"OUTCOME" enum:",completed,ended_early,void" default:"" help:"Close the shuffle with this deal: completed, ended_early or void."`
+	Because string   `name:"reason" placeholder:"REASON" help:"Why it is void, such as misdeal."`
+}
+
+func (dealCmd) Help() string {
+	return `The same places and runs give the same cards again, so a command whose answer was lost is simply repeated.
+
+Examples:
+
+    shuffled deal 2 --first 0 --run 2:seat:seat-1 --run 2:seat:seat-2
+    shuffled deal 2 --first 4 --run 1:burn --run 3:board::public
+    shuffled deal 2 --first 8 --run 1:board::public --close completed`
+}
+
+func (c *dealCmd) Run(ctx context.Context, s streams) error {
+	req := client.DealRequest{First: c.First}
+	for _, text := range c.Runs {
+		run, err := parseRun(text)
+		if err != nil {
+			return err
+		}
+		req.Runs = append(req.Runs, run)
+	}
+	if c.Close != "" {
+		req.Close = closeRequest(c.Close, c.Because)
+	} else if c.Because != "" {
+		return usage("--reason goes with --close")
+	}
+	d, err := c.connect(ctx, s)
+	if err != nil {
+		return err
+	}
+	shuffle, err := d.Load(ctx, c.ID)
+	if err != nil {
+		return c.fail(s, err)
+	}
+	dealt, err := d.Deal(ctx, shuffle, req)
+	if err != nil {
+		return c.fail(s, err)
+	}
+	if c.JSON {
+		return printSafeJSON(s.out, dealt)
+	}
+	look := plain
+	if state, err := d.State(ctx, c.ID); err == nil && state.DeckHash != nil { // for the drawing only
+		look = styleOfHash(*state.DeckHash)
+	}
+	sheet := s.sheet()
+	fmt.Fprintf(s.out, "%s\n\n%s\n", sheet.p.bold(fmt.Sprintf("Shuffle %d: places %d to %d, recorded and signed", c.ID, c.First, dealt.Next-1)),
+		drawHands(sheet.p, dealtHands(req.Runs, dealt.Cards, look), sheet.w))
+	if dealt.Close != nil {
+		sayClosed(s, c.ID, dealt.Close)
+		return nil
+	}
+	fmt.Fprintf(s.out, "Every card opens the deck root. The next place is %d of %d.\n", dealt.Next, shuffle.Places())
+	return nil
+}
+
+// dealtHands puts the cards of each run beside its recipient or purpose.
+func dealtHands(runs []client.Run, cards []client.Card, look style) (hands []hand) {
+	for _, r := range runs {
+		h := hand{label: string(r.Purpose)}
+		if r.Recipient != nil {
+			h.label = visible(*r.Recipient)
+		}
+		for _, c := range cards[:r.Count] { // the client has counted them
+			name := strconv.FormatUint(uint64(c.Value), 10)
+			if c.Card != nil {
+				name = *c.Card
+			}
+			h.cards = append(h.cards, look.face(name))
+		}
+		cards = cards[r.Count:]
+		hands = append(hands, h)
+	}
+	return hands
+}
+
+// parseRun reads COUNT:PURPOSE[:RECIPIENT[:public]].
+func parseRun(text string) (client.Run, error) {
+	parts := strings.Split(text, ":")
+	wrong := func() (client.Run, error) {
+		return client.Run{}, usage("--run is COUNT:PURPOSE[:RECIPIENT[:public]], as 2:seat:seat-1 or 3:board::public, not %q", text)
+	}
+	if len(parts) < 2 || len(parts) > 4 {
+		return wrong()
+	}
+	count, err := strconv.Atoi(parts[0])
+	if err != nil || count < 1 || audit.ParsePurpose(parts[1]) == 0 {
+		return wrong()
+	}
+	run := client.Run{Count: count, Purpose: client.Purpose(parts[1])}
+	if len(parts) > 2 && parts[2] != "" {
+		if audit.CheckName(parts[2]) != nil {
+			return wrong()
+		}
+		run.Recipient = &parts[2]
+	}
+	if len(parts) > 3 {
+		if parts[3] != "public" {
+			return wrong()
+		}
+		public := true
+		run.Public = &public
+	}
+	return run, nil
+}

@@ -1,0 +1,147 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"os"
+
+	"shuffled/client"
+	"shuffled/internal/keys"
+)
+
+// remote are the flags of the commands that talk to a running daemon. A token
+// never stands on the command line, where every user of the host can read it.
+type remote struct {
+	URL       string `name:"url" default:"http://127.0.0.1:8080" env:"SHUFFLED_URL" help:"Address of the daemon."`
+	Ledger    string `default:"main" help:"Name of the ledger."`
+	Key       string `placeholder:"VKEY" env:"SHUFFLED_KEY" help:"Hold every answer against this verifier key of the ledger, or the one in the file of this name."`
+	TokenFile string `placeholder:"FILE" help:"File with the API token, mode 0600; else the token is in SHUFFLED_TOKEN."`
+	JSON      bool   `name:"json" help:"Print JSON."`
+}
+
+// tokenVariable holds the token when no file is named.
+const tokenVariable = "SHUFFLED_TOKEN"
+
+// attempts is how often a call is made: somebody waits at the terminal.
+const attempts = 5
+
+// connect returns a client of the ledger. Without a pinned key it takes the one
+// that the daemon names, and says so.
+func (r *remote) connect(ctx context.Context, s streams) (*client.Client, error) {
+	cfg := client.Config{URL: r.URL, Ledger: r.Ledger, Attempts: attempts}
+	token := keys.NewSecret([]byte(os.Getenv(tokenVariable)))
+	if r.TokenFile != "" {
+		var err error
+		if token, err = keys.ReadSecret(r.TokenFile); err != nil {
+			return nil, fmt.Errorf("reading the token: %w", err)
+		}
+	}
+	cfg.Token = string(token.Bytes())
+	if r.Key != "" {
+		vkey, err := readKey(r.Key)
+		if err != nil {
+			return nil, err
+		}
+		cfg.VKey = vkey
+	} else {
+		vkey, err := askKey(ctx, cfg)
+		if err != nil {
+			return nil, r.explain(err)
+		}
+		fmt.Fprintf(s.err, "shuffled: warning: key not pinned: the answers are held against the key that the daemon itself names; --key pins one\n")
+		cfg.VKey = vkey
+	}
+	c, err := client.New(cfg)
+	if err != nil {
+		return nil, usage("%s", visible(err.Error()))
+	}
+	return c, nil
+}
+
+// askKey returns the newest signing key that the daemon names for the ledger.
+func askKey(ctx context.Context, cfg client.Config) (string, error) {
+	// A client wants a key. This one belongs to nobody: what it would vouch for
+	// is not asked for.
+	nobody, err := keys.GenerateSigning("nobody")
+	if err != nil {
+		return "", err
+	}
+	cfg.VKey = nobody.VKey()
+	c, err := client.New(cfg)
+	if err != nil {
+		return "", usage("%s", visible(err.Error()))
+	}
+	answer, err := c.Keys(ctx)
+	if err != nil {
+		return "", err
+	}
+	vkey := ""
+	for _, k := range answer.Keys { // oldest first
+		if k.Vkey != nil {
+			vkey = *k.Vkey
+		}
+	}
+	if _, err := keys.ParseVKey(vkey); err != nil {
+		return "", fmt.Errorf("the daemon names no signing key: %w", err)
+	}
+	return vkey, nil
+}
+
+// advice goes with the daemon's refusals, by their code.
+var advice = map[client.Code]string{
+	client.CodeUnauthorized:         "--token-file FILE or SHUFFLED_TOKEN gives the token",
+	client.CodeForbidden:            "this takes a dealer's token",
+	client.CodeNoSuchLedger:         "--ledger NAME says which one",
+	client.CodeIdempotencyKeyReused: "the same key with the same request repeats an answer; a new request takes a new key",
+	client.CodePlace:                "`shuffled show ID` tells the next place",
+	client.CodePlaces:               "`shuffled show ID` tells how many places are left",
+	client.CodeEarlierSerial:        "deal from the table's earlier shuffle, or close it",
+	client.CodeNotOpen:              "`shuffled show ID` tells how it ended",
+	client.CodeRepeated:             "what was done before stays: `shuffled show ID --transcript -` has it",
+	client.CodeOutcomeUnknown:       "repeat the command as it was: nothing is done twice",
+}
+
+// explain makes an error of the client one for people. Text from the daemon is
+// text from outside.
+func (r *remote) explain(err error) error {
+	if err == nil {
+		return nil
+	}
+	shown := errors.New(visible(err.Error()))
+	var refused *client.Error
+	var fault *client.Fault
+	var dial *net.OpError
+	switch {
+	case errors.As(err, &fault):
+		return &lie{shown}
+	case errors.As(err, &refused):
+		if refused.Code == client.CodeInvalidValue || refused.Code == client.CodeInvalidRequest {
+			return usage("%s", shown)
+		}
+		if hint := advice[refused.Code]; hint != "" {
+			return withHint(shown, "%s", hint)
+		}
+	case errors.As(err, &dial):
+		return withHint(shown, "is a daemon running at %s? `shuffled serve --dev` starts one", visible(r.URL))
+	}
+	return shown
+}
+
+// lie is an answer that its evidence does not bear out: the evidence fails.
+type lie struct{ error }
+
+func (l *lie) Is(target error) bool { return target == errFails }
+
+// fail explains err and prints it if it is a lie, for nothing else will.
+func (r *remote) fail(s streams, err error) error {
+	err = r.explain(err)
+	if errors.Is(err, errFails) {
+		fmt.Fprintf(s.err, "shuffled: error: %s\nshuffled: hint: deal nothing from it; is --key the ledger's own key?\n", err)
+	}
+	return err
+}
+
+// printer returns what prints for people.
+func (s streams) sheet() sheet { return sheet{p: newPainter(s.out), w: columns(s.out)} }

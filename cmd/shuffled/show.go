@@ -1,0 +1,95 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"os"
+
+	"shuffled/client"
+)
+
+type showCmd struct {
+	remote
+	ID         uint64 `arg:"" help:"The shuffle."`
+	Transcript string `placeholder:"FILE" help:"Write the transcript to FILE, byte for byte as served; - is standard output."`
+	Recipient  string `placeholder:"NAME" help:"With --transcript: the file of one recipient, for a dealer."`
+}
+
+func (showCmd) Help() string {
+	return `Examples:
+
+    shuffled show 2
+    shuffled show 2 --transcript hand.json
+    shuffled show 2 --transcript seat-1.json --recipient seat-1 --token-file shuffled-data/dealer.token`
+}
+
+func (c *showCmd) Run(ctx context.Context, s streams) error {
+	if c.Recipient != "" && c.Transcript == "" {
+		return usage("--recipient goes with --transcript")
+	}
+	d, err := c.connect(ctx, s)
+	if err != nil {
+		return err
+	}
+	if c.Transcript != "" {
+		return c.write(ctx, s, d)
+	}
+	state, err := d.State(ctx, c.ID)
+	if err != nil {
+		return c.fail(s, err)
+	}
+	if c.JSON {
+		return printSafeJSON(s.out, state)
+	}
+	c.print(s, state)
+	return nil
+}
+
+// write saves the transcript, which the client has proved.
+func (c *showCmd) write(ctx context.Context, s streams, d *client.Client) error {
+	data, err := d.Transcript(ctx, c.ID, c.Recipient)
+	if err != nil {
+		return c.fail(s, err)
+	}
+	if c.Transcript == "-" {
+		_, err = s.out.Write(data)
+		return err
+	}
+	if err := os.WriteFile(c.Transcript, data, 0o644); err != nil {
+		return fmt.Errorf("writing the transcript: %w", err)
+	}
+	if c.JSON {
+		return printSafeJSON(s.out, map[string]any{"file": c.Transcript, "bytes": len(data)})
+	}
+	fmt.Fprintf(s.out, "%s: %d bytes, proved. Anyone can check it: shuffled verify %s --key VKEY\n", visible(c.Transcript), len(data), visible(c.Transcript))
+	return nil
+}
+
+// print says what the daemon says of the shuffle.
+func (c *showCmd) print(s streams, st *client.ShuffleState) {
+	fact := func(label, format string, args ...any) {
+		fmt.Fprintf(s.out, "  %-10s  %s\n", label, visible(fmt.Sprintf(format, args...)))
+	}
+	kind := "sandbox"
+	if st.Production {
+		kind = "production"
+	}
+	fmt.Fprintf(s.out, "%s\n\n", s.sheet().p.bold(fmt.Sprintf("Shuffle %d: number %d of table %s, %s", st.ID, st.Serial, visible(st.Table), st.State)))
+	fact("ledger", "%s (%s)", c.Ledger, kind)
+	if st.GameRef != nil {
+		fact("game", "%s", *st.GameRef)
+	}
+	fact("places", "%d of %d dealt", st.Next, st.Places)
+	fact("committed", "%s", clock(st.CommittedAt))
+	fact("close by", "%s", clock(st.CloseBy))
+	if st.ClosedAt != nil && st.Outcome != nil {
+		how := string(*st.Outcome)
+		if st.Reason != nil {
+			how += ": " + string(*st.Reason)
+		}
+		fact("closed", "%s, as %s", clock(*st.ClosedAt), how)
+	}
+	fact("tape", "disclosed at the close: %s", st.Disclosure)
+	fact("commitment", "%s", st.Commitment)
+	fact("deck root", "%s", st.DeckRoot)
+}

@@ -1,0 +1,273 @@
+package main
+
+import (
+	"fmt"
+	"strings"
+
+	"shuffled/internal/audit"
+	"shuffled/internal/verify"
+)
+
+// sheet writes for people: w columns, colour where p allows it.
+type sheet struct {
+	p painter
+	w int
+}
+
+// verdict is the whole report on one file.
+func (s sheet) verdict(name string, data []byte, v *verify.Verdict) string {
+	var b strings.Builder
+	b.WriteString(s.p.bold(s.title(name, v)) + "\n\n")
+	b.WriteString(s.steps(v.Steps))
+	if v.Verdict == verify.Proved || v.Verdict == verify.Consistent {
+		b.WriteString("\n" + s.facts(v))
+		if cards := s.cards(data, v.Cards); cards != "" {
+			b.WriteString("\n" + cards)
+		}
+	}
+	b.WriteString("\n" + s.conclusion(v))
+	return b.String()
+}
+
+func (s sheet) title(name string, v *verify.Verdict) string {
+	what := "neither a transcript nor a receipt"
+	switch v.Kind {
+	case verify.KindTranscript:
+		what = "a transcript"
+	case verify.KindReceipt:
+		what = "a receipt"
+	}
+	if name == "-" {
+		name = "standard input"
+	}
+	return fit(visible(name), max(s.w-len(what)-2, 8)) + ": " + what
+}
+
+// steps lists them in columns: name, result, what was found.
+func (s sheet) steps(steps []verify.Step) string {
+	var b strings.Builder
+	for _, step := range steps {
+		label := fmt.Sprintf("  %-9s  %-11s  ", step.Name, step.Result)
+		text := hanging(label, visible(step.Detail), s.w)
+		if text == "" { // no detail
+			text = strings.TrimRight(label, " ") + "\n"
+		}
+		b.WriteString(s.result(text, step.Result))
+	}
+	return b.String()
+}
+
+// result colours the result in a step's line.
+func (s sheet) result(text, result string) string {
+	paint := map[string]func(string) string{
+		verify.StepOK: s.p.good, verify.StepFailed: s.p.bad, verify.StepNotChecked: s.p.dim,
+	}[result]
+	head, rest, found := strings.Cut(text, "  "+result)
+	if paint == nil || !found {
+		return text
+	}
+	return head + "  " + paint(result) + rest
+}
+
+// facts is what the file says, once it holds.
+func (s sheet) facts(v *verify.Verdict) string {
+	var b strings.Builder
+	fact := func(label, format string, args ...any) {
+		b.WriteString(hanging(fmt.Sprintf("  %-10s  ", label), visible(fmt.Sprintf(format, args...)), s.w))
+	}
+	ledger := v.Ledger
+	if v.Checkpoint != nil {
+		ledger += fmt.Sprintf(", of %d entries", v.Checkpoint.Size)
+	}
+	if isSandbox(v) {
+		ledger += ", a sandbox"
+	}
+	fact("ledger", "%s", ledger)
+	if v.Entry != nil {
+		fact("entry", "%d, %s by %s at %s", v.Entry.Index, v.Entry.Type, v.Entry.Actor, v.Entry.Time)
+	}
+	if v.Kind != verify.KindTranscript {
+		if v.Table != "" { // of a commit
+			fact("shuffle", "%d, number %d of table %s, %d places", v.ID, v.Serial, v.Table, v.Places)
+		}
+		return b.String()
+	}
+	fact("shuffle", "%d, number %d of table %s; %d of %d places dealt", v.ID, v.Serial, v.Table, v.Next, v.Places)
+	if v.GameRef != "" {
+		fact("game", "%s", v.GameRef)
+	}
+	fact("committed", "%s, to close by %s", v.CommittedAt, v.CloseBy)
+	switch {
+	case v.State == "closed" && v.Reason != "":
+		fact("closed", "%s, as %s: %s", v.ClosedAt, v.Outcome, v.Reason)
+	case v.State == "closed":
+		fact("closed", "%s, as %s", v.ClosedAt, v.Outcome)
+	default:
+		fact("closed", "not yet, as far as the file shows")
+	}
+	if v.EndAt != 0 {
+		fact("cut card", "in front of place %d", v.EndAt)
+	}
+	if v.Recipient != "" {
+		fact("file of", "%s: their cards and the public ones", v.Recipient)
+	}
+	return b.String()
+}
+
+// cards draws the opened cards, a row for each run of one recipient.
+func (s sheet) cards(data []byte, shown []verify.CardShown) string {
+	if len(shown) == 0 {
+		return ""
+	}
+	look := plain
+	if t, err := audit.ParseTranscript(data); err == nil {
+		look = styleOf(t.Deck)
+	}
+	var hands []hand
+	for _, c := range shown {
+		label := c.Purpose
+		if c.Recipient != "" {
+			label = c.Recipient
+			if c.Purpose != "seat" {
+				label += " (" + c.Purpose + ")"
+			}
+		}
+		f := look.face(c.Name)
+		if c.Name == "" { // of a draw list
+			f = face{text: fmt.Sprint(c.Shows)}
+		}
+		if label = visible(label); len(hands) == 0 || hands[len(hands)-1].label != label {
+			hands = append(hands, hand{label: label})
+		}
+		last := &hands[len(hands)-1]
+		last.cards = append(last.cards, f)
+	}
+	return drawHands(s.p, hands, s.w)
+}
+
+// conclusion is the verdict in words: what it says and what it does not say.
+func (s sheet) conclusion(v *verify.Verdict) string {
+	var b strings.Builder
+	points := func(head string, lines []string) {
+		b.WriteString(head + "\n")
+		for _, l := range lines {
+			b.WriteString(hanging("  - ", l, s.w))
+		}
+	}
+	switch v.Verdict {
+	case verify.Failed:
+		fmt.Fprintf(&b, "%s at the step %s: %s.\n", s.p.bad("FAILED"), v.Failed, meaning[v.Failed])
+		for _, step := range v.Steps {
+			if step.Cause != "" {
+				b.WriteString(hanging("Likely cause: ", visible(step.Cause)+".", s.w))
+			}
+		}
+		b.WriteString("Rely on nothing that this file says.\n")
+	case verify.CannotJudge:
+		b.WriteString(s.p.warn("CANNOT JUDGE") + ": the file uses something that this version does not know.\nThat is no sign of a fault.\n")
+	case verify.Consistent:
+		b.WriteString(s.p.warn("KEY NOT PINNED") + ": the file agrees with itself, and nothing is proved.\n")
+		points("", []string{
+			"Anybody can make such a file with a key of their own.",
+			"Take the ledger's verifier key from somewhere you trust (not from this file, nor from whoever gave it to you) and run this again with --key.",
+		})
+	case verify.Proved:
+		fmt.Fprintf(&b, "%s, at the level %q: %s.\n", s.p.good("PROVED"), v.Level, inWords[v.Level])
+		points("\nThis says", says(v))
+		points("\nIt does not say", silent(v))
+	}
+	return b.String()
+}
+
+// inWords is what the levels mean (docs/SPEC.md section 10.2).
+var inWords = map[verify.Level]string{
+	verify.LevelRecorded:    "signed, and in the ledger",
+	verify.LevelWitnessed:   "in the ledger, and seen there in time by outside witnesses",
+	verify.LevelUnsteerable: "witnessed, and mixed with what the house could not know",
+}
+
+// meaning is what the failure of a step means to whoever has never heard of it.
+var meaning = map[string]string{
+	"format":    "the file is not in the one form that evidence has",
+	"entries":   "the entries in the file are not those of one shuffle",
+	"signature": "the file is not signed by the ledger's key",
+	"inclusion": "an entry in the file is not in the ledger",
+	"witnesses": "the witnesses that the policy asks for did not sign",
+	"origin":    "the file is not all of one ledger",
+	"legality":  "the operator broke the rules of a shuffle's life",
+	"deck":      "the deck in the file is not the one committed to",
+	"openings":  "a card in the file is not the one committed to",
+	"tape":      "the random bytes in the file are not those committed to",
+	"order":     "the random bytes do not give the order committed to",
+	"cards":     "a card in the file is not what the random bytes give",
+}
+
+// says is what a proved file proves, by what was checked.
+func says(v *verify.Verdict) (lines []string) {
+	if v.Kind == verify.KindReceipt {
+		return []string{"This entry stands at this place in the ledger whose key you trust."}
+	}
+	lines = append(lines, "In the ledger, signed by the key you trust, the whole order stands fixed before the first deal.")
+	if len(v.Cards) > 0 {
+		lines = append(lines, "Each "+noun(v)+" shown is the one that was fixed for its place.")
+	}
+	if checked(v, "tape") && checked(v, "order") {
+		lines = append(lines, "The published rule, run again here over the disclosed random bytes, gives exactly this order.")
+	}
+	switch v.Level {
+	case verify.LevelWitnessed:
+		lines = append(lines, "Outside witnesses saw the commitment before the first deal: the house could not have exchanged it later.")
+	case verify.LevelUnsteerable:
+		lines = append(lines, "Outside witnesses saw the commitment before the first deal, and randomness that the house could not know moved the "+noun(v)+"s afterwards.")
+	}
+	return lines
+}
+
+// silent is what the level leaves open (docs/SPEC.md section 10.2).
+func silent(v *verify.Verdict) (lines []string) {
+	if v.Level == verify.LevelRecorded {
+		lines = append(lines, "That there is no other version of this ledger. The level stops a database administrator, a thief of backups and a later change of mind, not an operator who holds the signing key and rebuilds the ledger.")
+	}
+	switch {
+	case v.Kind == verify.KindReceipt:
+		lines = append(lines, "That what the entry says is true: that takes the shuffle's transcript.")
+	case !checked(v, "tape") && v.State == "closed":
+		lines = append(lines, "How the order was made. The random bytes were disclosed to auditors only.")
+	case !checked(v, "tape"):
+		lines = append(lines, "How the order was made. The random bytes come with the close.")
+	}
+	if v.Kind == verify.KindTranscript {
+		if v.Level != verify.LevelUnsteerable {
+			lines = append(lines, "That the house did not try several shuffles and commit to the one it liked.")
+		}
+		lines = append(lines, "That nobody at the house looked at "+noun(v)+"s before they were dealt.")
+	}
+	if isSandbox(v) {
+		lines = append(lines, "Anything about a real game: this ledger is a sandbox.")
+	}
+	return lines
+}
+
+// noun is what the shuffle gives: a draw list has no deck.
+func noun(v *verify.Verdict) string {
+	if len(v.Cards) > 0 && v.Cards[0].Name == "" {
+		return "value"
+	}
+	return "card"
+}
+
+// isSandbox reports whether the file says that its ledger is one; most receipts
+// say nothing of it.
+func isSandbox(v *verify.Verdict) bool {
+	says := v.Kind == verify.KindTranscript || v.Entry != nil && (v.Entry.Type == "commit" || v.Entry.Type == "genesis")
+	return says && !v.Production
+}
+
+func checked(v *verify.Verdict, name string) bool {
+	for _, step := range v.Steps {
+		if step.Name == name {
+			return step.Result == verify.StepOK
+		}
+	}
+	return false
+}

@@ -1,0 +1,66 @@
+package main
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"shuffled/internal/verify"
+)
+
+// TestVerdictText holds whole reports against text that a person has looked at.
+func TestVerdictText(t *testing.T) {
+	t.Parallel()
+	files := samples(t)
+	key := verify.Trust{VKey: strings.TrimSpace(string(files["good.vkey"]))}
+	tests := []struct {
+		file    string
+		trust   verify.Trust
+		explain bool
+	}{
+		{"good.json", key, true},
+		{"open.json", key, false},
+		{"tampered.json", key, false},
+		{"commit.receipt", key, false},
+		{"custom.json", key, true},
+		{"draws.json", verify.Trust{}, true},
+		{"later.json", key, false},
+	}
+	for _, test := range tests {
+		name := strings.TrimSuffix(test.file, filepath.Ext(test.file))
+		t.Run(name, func(t *testing.T) {
+			data, s := files[test.file], sheet{w: 80}
+			got := s.verdict(test.file, data, verify.File(data, test.trust))
+			if test.explain {
+				got += newDryRun(data).text(s)
+			}
+			golden(t, name+".golden", got)
+			for line := range strings.Lines(got) {
+				if n := cells(strings.TrimRight(line, "\n")); n > 80 {
+					t.Errorf("%d columns: %s", n, line)
+				}
+			}
+		})
+	}
+}
+
+// golden holds got against testdata/name, or writes it with UPDATE_GOLDEN=1.
+func golden(t *testing.T, name, got string) {
+	t.Helper()
+	path := filepath.Join("testdata", name)
+	if os.Getenv("UPDATE_GOLDEN") != "" {
+		if err := os.WriteFile(path, []byte(got), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(string(want), got); diff != "" {
+		t.Errorf("%s changed; look at it, and if it is right: UPDATE_GOLDEN=1 go test (-want +got):\n%s", path, diff)
+	}
+}

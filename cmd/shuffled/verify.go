@@ -1,0 +1,149 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"slices"
+	"strings"
+
+	"shuffled/internal/audit"
+	"shuffled/internal/keys"
+	"shuffled/internal/verify"
+)
+
+type verifyCmd struct {
+	File    string `arg:"" help:"The transcript or receipt; - reads standard input."`
+	Key     string `placeholder:"VKEY" xor:"trust" help:"Trust this verifier key of the ledger, or the one in the file of this name."`
+	Policy  string `placeholder:"FILE" xor:"trust" help:"Trust the keys of this C2SP witness policy, and ask for its quorum."`
+	Explain bool   `help:"Show every draw and swap, as on paper, once the tape is disclosed."`
+	Require string `placeholder:"LEVEL" enum:",recorded,witnessed,unsteerable" default:"" help:"Fail below this level: recorded, witnessed or unsteerable."`
+	JSON    bool   `name:"json" help:"Print JSON."`
+}
+
+func (verifyCmd) Help() string {
+	return `Everything is recomputed here, without a network and without the house. Take the key from where you trust it, not from whoever gave you the file.
+
+Examples:
+
+    shuffled verify transcript.json --key main.vkey
+    shuffled verify transcript.json --key main.vkey --explain
+    curl -s $URL/v1/main/shuffles/7/transcript | shuffled verify - --key main.vkey --json
+
+Exit codes: 0 proved, 1 the evidence fails or is below --require, 2 usage, 3 could not run or cannot judge. Without --key and --policy a file that agrees with itself exits 0, as "key not pinned".`
+}
+
+func (c *verifyCmd) Run(s streams) error {
+	trust, err := c.trust()
+	if err != nil {
+		return err
+	}
+	data, err := readEvidence(c.File, s.in)
+	if err != nil {
+		return err
+	}
+	v := verify.File(data, trust)
+	var paper *dryRun
+	if c.Explain {
+		paper = newDryRun(data)
+	}
+	if c.JSON {
+		err = printSafeJSON(s.out, struct {
+			*verify.Verdict
+			Explain *dryRun `json:"explain,omitempty"`
+		}{v, paper})
+	} else {
+		r := sheet{p: newPainter(s.out), w: columns(s.out)}
+		_, err = io.WriteString(s.out, r.verdict(c.File, data, v)+paper.text(r))
+	}
+	if err != nil {
+		return fmt.Errorf("printing the verdict: %w", err)
+	}
+	return c.judge(s, v)
+}
+
+// judge turns the verdict into the exit code.
+func (c *verifyCmd) judge(s streams, v *verify.Verdict) error {
+	switch v.Verdict {
+	case verify.Failed:
+		return errFails
+	case verify.CannotJudge:
+		return withHint(errors.New("cannot judge: "+visible(v.Unknown)), "this is no fault of the evidence; a newer version of shuffled may know it")
+	}
+	if c.Require != "" && !reaches(v.Level, verify.Level(c.Require)) {
+		fmt.Fprintf(s.err, "shuffled: the level %q was required, this is %q\n", c.Require, v.Level)
+		return errFails
+	}
+	return nil
+}
+
+// reaches reports whether a level is at least the one that is wanted.
+func reaches(got, want verify.Level) bool {
+	levels := []verify.Level{verify.LevelKeyNotPinned, verify.LevelRecorded, verify.LevelWitnessed, verify.LevelUnsteerable}
+	return slices.Index(levels, got) >= slices.Index(levels, want)
+}
+
+// trust reads what the caller pins. What cannot be read is a failure to run;
+// what can be read and is no key or policy is a mistake in the command line.
+func (c *verifyCmd) trust() (verify.Trust, error) {
+	var t verify.Trust
+	switch {
+	case c.Key != "":
+		vkey, err := readKey(c.Key)
+		if err != nil {
+			return t, err
+		}
+		t.VKey = vkey
+	case c.Policy != "":
+		policy, err := os.ReadFile(c.Policy)
+		if err != nil {
+			return t, fmt.Errorf("reading the policy: %w", err)
+		}
+		t.Policy = policy
+	}
+	if err := t.Check(); err != nil {
+		return t, usage("%s", visible(err.Error()))
+	}
+	return t, nil
+}
+
+// readKey returns the verifier key that the argument is, or that the file of
+// this name holds. A verifier key is origin+hash+base64.
+func readKey(arg string) (string, error) {
+	if strings.Count(arg, "+") >= 2 {
+		if _, err := os.Stat(arg); err != nil {
+			if _, err := keys.ParseVKey(arg); err != nil {
+				return "", usage("--key: %s", visible(err.Error()))
+			}
+			return arg, nil
+		}
+	}
+	if _, err := os.Stat(arg); err != nil {
+		return "", withHint(fmt.Errorf("reading the key: %w", err), "--key takes a verifier key (origin+hash+base64) or a file with one")
+	}
+	vkey, err := keys.ReadVKey(arg)
+	if err != nil {
+		return "", usage("--key: %s", visible(err.Error()))
+	}
+	return vkey, nil
+}
+
+// readEvidence reads the file, or standard input for "-". One byte more than the
+// limit is read, so that a longer file fails as one.
+func readEvidence(name string, stdin io.Reader) ([]byte, error) {
+	from := stdin
+	if name != "-" {
+		f, err := os.Open(name)
+		if err != nil {
+			return nil, fmt.Errorf("reading the evidence: %w", err)
+		}
+		defer f.Close()
+		from = f
+	}
+	data, err := io.ReadAll(io.LimitReader(from, audit.MaxTranscript+1))
+	if err != nil {
+		return nil, fmt.Errorf("reading the evidence: %w", err)
+	}
+	return data, nil
+}
