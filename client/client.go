@@ -57,7 +57,7 @@ func New(cfg Config) (*Client, error) {
 	if err := audit.CheckName(cfg.Ledger); err != nil {
 		return nil, fmt.Errorf("making a client: the ledger's name %w", err)
 	}
-	key, err := note.NewVerifier(cfg.VKey)
+	key, err := audit.ParseVKey(cfg.VKey)
 	if err != nil {
 		return nil, fmt.Errorf("making a client: reading the verifier key: %w", err)
 	}

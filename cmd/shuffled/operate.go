@@ -8,6 +8,7 @@ import (
 	"os"
 
 	"shuffled/client"
+	"shuffled/internal/audit"
 	"shuffled/internal/keys"
 )
 
@@ -83,7 +84,7 @@ func askKey(ctx context.Context, cfg client.Config) (string, error) {
 			vkey = *k.Vkey
 		}
 	}
-	if _, err := keys.ParseVKey(vkey); err != nil {
+	if _, err := audit.ParseVKey(vkey); err != nil {
 		return "", fmt.Errorf("the daemon names no signing key: %w", err)
 	}
 	return vkey, nil

@@ -61,7 +61,7 @@ func sampleTape(n int) []byte {
 func newSampler(t *testing.T, production bool) *sampler {
 	t.Helper()
 	signer, vkey := sampleKey(t, sampleOrigin)
-	public, err := audit.ParseVKey(vkey)
+	public, err := audit.SigningKey(vkey)
 	if err != nil {
 		t.Fatal(err)
 	}

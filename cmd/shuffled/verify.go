@@ -113,7 +113,7 @@ func (c *verifyCmd) trust() (verify.Trust, error) {
 func readKey(arg string) (string, error) {
 	if strings.Count(arg, "+") >= 2 {
 		if _, err := os.Stat(arg); err != nil {
-			if _, err := keys.ParseVKey(arg); err != nil {
+			if _, err := audit.ParseVKey(arg); err != nil {
 				return "", usage("--key: %s", visible(err.Error()))
 			}
 			return arg, nil

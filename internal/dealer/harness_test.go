@@ -41,7 +41,7 @@ func newTable(t *testing.T, source *entropy.Source) *table {
 	if err != nil {
 		t.Fatal(err)
 	}
-	public, err := audit.ParseVKey(vkey)
+	public, err := audit.SigningKey(vkey)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -8,6 +8,8 @@ import (
 	"strings"
 
 	"golang.org/x/mod/sumdb/note"
+
+	"shuffled/internal/audit"
 )
 
 // maxOrigin is the longest origin in bytes (docs/SPEC.md section 1.2).
@@ -30,7 +32,7 @@ type SigningKey struct {
 func GenerateSigning(origin string) (*SigningKey, error) {
 	skey, vkey, err := note.GenerateKey(nil, origin)
 	if err == nil {
-		_, err = ParseVKey(vkey)
+		_, err = audit.ParseVKey(vkey)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("generating a signing key for %q: %w", origin, err)
@@ -98,7 +100,7 @@ func parseSigning(skey []byte) (*SigningKey, error) {
 	if err != nil {
 		return nil, errSigning
 	}
-	verifier, err := ParseVKey(vkey)
+	verifier, err := audit.ParseVKey(vkey)
 	if err != nil {
 		return nil, err
 	}

@@ -1,44 +1,10 @@
 package keys
 
 import (
-	"crypto/ed25519"
-	"encoding/base64"
-	"encoding/hex"
-	"errors"
 	"fmt"
-	"math/big"
-	"slices"
-	"strings"
 
-	"golang.org/x/mod/sumdb/note"
+	"shuffled/internal/audit"
 )
-
-// ErrWeakKey is matched by a public key that is no proper Ed25519 key.
-var ErrWeakKey = errors.New("weak Ed25519 public key")
-
-// ParseVKey reads the verifier key of a ledger: origin+hash+key with an Ed25519
-// key, in its one encoding (C2SP signed-note). Weak keys are refused, see
-// CheckEd25519.
-func ParseVKey(vkey string) (note.Verifier, error) {
-	v, err := note.NewVerifier(vkey)
-	if err != nil {
-		return nil, fmt.Errorf("reading a verifier key: %w", err)
-	}
-	if len(v.Name()) > maxOrigin {
-		return nil, fmt.Errorf("reading a verifier key: an origin has 1 to %d bytes", maxOrigin)
-	}
-	key, err := base64.StdEncoding.DecodeString(strings.SplitN(vkey, "+", 3)[2])
-	if err != nil || len(key) != 1+ed25519.PublicKeySize || key[0] != algEd25519 {
-		return nil, errors.New("reading a verifier key: no Ed25519 key in its one encoding")
-	}
-	if again, err := note.NewEd25519VerifierKey(v.Name(), key[1:]); err != nil || again != vkey {
-		return nil, errors.New("reading a verifier key: not in its one encoding")
-	}
-	if err := CheckEd25519(key[1:]); err != nil {
-		return nil, fmt.Errorf("reading a verifier key: %w", err)
-	}
-	return v, nil
-}
 
 // ReadVKey reads a file with one verifier key and returns its text.
 func ReadVKey(path string) (string, error) {
@@ -47,7 +13,7 @@ func ReadVKey(path string) (string, error) {
 		return "", fmt.Errorf("reading a verifier key: %w", err)
 	}
 	vkey := string(trimNewline(b))
-	if _, err := ParseVKey(vkey); err != nil {
+	if _, err := audit.ParseVKey(vkey); err != nil {
 		return "", fmt.Errorf("%s: %w", path, err)
 	}
 	return vkey, nil
@@ -56,65 +22,8 @@ func ReadVKey(path string) (string, error) {
 // WriteVKey creates a file with one verifier key and mode 0644. An existing
 // file is an error that matches fs.ErrExist.
 func WriteVKey(path, vkey string) error {
-	if _, err := ParseVKey(vkey); err != nil {
+	if _, err := audit.ParseVKey(vkey); err != nil {
 		return err
 	}
 	return createFile(path, []byte(vkey+"\n"), modePublic)
-}
-
-// smallOrder are the y coordinates of the eight points whose order divides 8,
-// little-endian, the sign of x left out. Under such a public key one signature
-// fits many messages: with the identity as key, S·B = R for every message
-// (RFC 8032 section 5.1.7 does not exclude it, and Go's verification accepts it).
-var smallOrder = [][32]byte{
-	{}, // y = 0, order 4
-	{0: 1},
-	point("26e8958fc2b227b045c3f489f2ef98f0d5dfac05d3c63339b13802886d53fc05"), // order 8
-	point("c7176a703d4dd84fba3c0b760d10670f2a2053fa2c39ccc64ec7fd7792ac037a"), // order 8
-	point("ecffffffffffffffffffffffffffffffffffffffffffffffffffffffffffff7f"), // y = −1, order 2
-}
-
-func point(s string) [32]byte {
-	b, err := hex.DecodeString(s)
-	if err != nil {
-		panic(err)
-	}
-	return [32]byte(b)
-}
-
-// The field and the curve −x² + y² = 1 + dx²y² of RFC 8032 section 5.1. Public
-// keys are public, so math/big will do.
-var (
-	fieldP = new(big.Int).Sub(new(big.Int).Lsh(big.NewInt(1), 255), big.NewInt(19))
-	curveD = new(big.Int).Mod(new(big.Int).Mul(big.NewInt(-121665),
-		new(big.Int).ModInverse(big.NewInt(121666), fieldP)), fieldP)
-)
-
-// CheckEd25519 refuses public keys under which a signature proves nothing or
-// cannot exist: of small order, not in their one encoding (y ≥ p), or no point
-// of the curve. It does not look for a small-order part in a larger key, which
-// only the key's owner can plant.
-func CheckEd25519(public []byte) error {
-	if len(public) != ed25519.PublicKeySize {
-		return fmt.Errorf("%w: %d bytes, not %d", ErrWeakKey, len(public), ed25519.PublicKeySize)
-	}
-	y := [32]byte(public)
-	y[31] &= 0x7f // the top bit is the sign of x
-	if slices.Contains(smallOrder, y) {
-		return fmt.Errorf("%w: a point of small order", ErrWeakKey)
-	}
-	slices.Reverse(y[:])
-	n := new(big.Int).SetBytes(y[:])
-	if n.Cmp(fieldP) >= 0 {
-		return fmt.Errorf("%w: not in its one encoding", ErrWeakKey)
-	}
-	// x² = (y²−1) / (dy²+1) has a root if and only if numerator times
-	// denominator is a square; it is not zero, for y = ±1 was refused above.
-	y2 := new(big.Int).Mul(n, n)
-	num := new(big.Int).Sub(y2, big.NewInt(1))
-	den := new(big.Int).Add(new(big.Int).Mul(curveD, y2), big.NewInt(1))
-	if big.Jacobi(num.Mul(num, den), fieldP) != 1 {
-		return fmt.Errorf("%w: no point of the curve", ErrWeakKey)
-	}
-	return nil
 }

@@ -53,7 +53,7 @@ func newHouse(t *testing.T) *house {
 
 func genesis(t *testing.T, vkey string) *audit.Genesis {
 	t.Helper()
-	key, err := audit.ParseVKey(vkey)
+	key, err := audit.SigningKey(vkey)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -10,6 +10,8 @@ import (
 
 	"github.com/transparency-dev/formats/witness"
 	"golang.org/x/mod/sumdb/note"
+
+	"shuffled/internal/audit"
 )
 
 // Limits of a policy. C2SP asks for room for 32 logs, witnesses and groups; a
@@ -79,7 +81,7 @@ func (p *policy) log(fields []string) error {
 	if len(fields) < 2 || len(fields) > 3 || len(p.logs) == maxPolicyLines {
 		return fmt.Errorf("a log is a key and perhaps a URL, at most %d of them", maxPolicyLines)
 	}
-	key, err := note.NewVerifier(fields[1])
+	key, err := audit.ParseVKey(fields[1])
 	if err != nil {
 		return err
 	}

@@ -6,6 +6,8 @@ import (
 
 	"github.com/transparency-dev/formats/witness"
 	"golang.org/x/mod/sumdb/note"
+
+	"shuffled/internal/audit"
 )
 
 // Trust is what the caller knows from elsewhere. At most one field is set; the
@@ -35,7 +37,7 @@ func (t Trust) parse() (*trusted, error) {
 	case t.Policy != nil:
 		return parsePolicy(t.Policy)
 	case t.VKey != "":
-		key, err := note.NewVerifier(t.VKey)
+		key, err := audit.ParseVKey(t.VKey)
 		if err != nil {
 			return nil, fmt.Errorf("reading the trusted key: %w", err)
 		}
