@@ -30,8 +30,6 @@ func goodCases(t testing.TB) []vector {
 
 type adder func(name, about string, file []byte, change ...func(*vector))
 
-func mainKey(t testing.TB) keyPair { return newKey(t, "example.com/main", "ledger key") }
-
 func shuffles(t testing.TB, add adder) {
 	h := open(t)
 	g := h.commitTo(h.cards(sixCards), sixCards)

@@ -102,7 +102,12 @@ func honest(key keyPair) *audit.Genesis {
 // open starts a ledger with genesis, instance, disclosure key and a table.
 func open(t testing.TB, change ...func(*audit.Genesis)) *house {
 	t.Helper()
-	h := &house{t: t, key: newKey(t, "example.com/main", "ledger key"), state: audit.NewState(), now: start}
+	return openAs(t, mainKey(t), change...)
+}
+
+func openAs(t testing.TB, key keyPair, change ...func(*audit.Genesis)) *house {
+	t.Helper()
+	h := &house{t: t, key: key, state: audit.NewState(), now: start}
 	g := honest(h.key)
 	for _, f := range change {
 		f(g)
@@ -174,6 +179,8 @@ func (h *house) receipt(index uint64) audit.Receipt {
 	must(h.t, err)
 	return audit.Receipt{Index: index, Entry: h.entries[index], Proof: proof, Checkpoint: h.head()}
 }
+
+func mainKey(t testing.TB) keyPair { return newKey(t, "example.com/main", "ledger key") }
 
 // game is one shuffle of a house, with everything it keeps secret.
 type game struct {

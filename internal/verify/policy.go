@@ -70,7 +70,9 @@ func (p *policy) line(line string) error {
 	case "group":
 		return p.group(fields)
 	case "quorum":
-		p.quorums++
+		if p.quorums++; len(fields) != 2 {
+			return errors.New("a quorum is one name")
+		}
 		fmt.Fprintln(&p.quorum, strings.Join(fields, " "))
 		return nil
 	}

@@ -147,14 +147,12 @@ func (t *transcript) entries() (string, error) {
 // take puts the i-th entry in its place: genesis, commit, at most one mix, deals,
 // at most one close.
 func (t *transcript) take(i int, index uint64, e audit.Entry) error {
-	of := t.file.ID
 	switch b := e.Body.(type) {
 	case *audit.Genesis:
 		if i != 0 || index != 0 {
 			return fmt.Errorf("a genesis at entry %d, as receipt %d", index, i)
 		}
 		t.genesis = b
-		return nil
 	case *audit.Commit:
 		if i != 1 || index != t.file.ID {
 			return fmt.Errorf("a commit at entry %d, as receipt %d, where shuffle %d is meant", index, i, t.file.ID)
@@ -162,31 +160,38 @@ func (t *transcript) take(i int, index uint64, e audit.Entry) error {
 		t.commit = b
 		t.v.showCommit(index, b, e.Time)
 		t.v.State = "open"
-		return nil
 	case *audit.Mix:
 		if t.mix != nil || len(t.deals) > 0 || t.closed != nil {
 			return fmt.Errorf("entry %d is a second mix, or one after a deal or close", index)
 		}
-		of, t.mix = b.Shuffle, b
+		t.mix = b
+		return t.follows(i, index, b.Shuffle)
 	case *audit.Deal:
 		if t.closed != nil {
 			return fmt.Errorf("entry %d is a deal after the close", index)
 		}
-		of, t.deals = b.Shuffle, append(t.deals, b)
+		t.deals = append(t.deals, b)
+		return t.follows(i, index, b.Shuffle)
 	case *audit.Close:
 		if t.closed != nil {
 			return fmt.Errorf("entry %d is a second close", index)
 		}
-		of, t.closed = b.Shuffle, b
+		t.closed = b
 		t.v.showClose(b, e.Time)
+		return t.follows(i, index, b.Shuffle)
 	default:
-		return fmt.Errorf("entry %d is a %s, which is part of no shuffle", index, b.Type())
+		return fmt.Errorf("entry %d, of type %s, is part of no shuffle", index, b.Type())
 	}
+	return nil
+}
+
+// follows reports whether an entry comes after the commit, and of this shuffle.
+func (t *transcript) follows(i int, index, shuffle uint64) error {
 	switch {
 	case i < 2:
-		return fmt.Errorf("entry %d is a %s, where genesis and commit come first", index, e.Body.Type())
-	case of != t.file.ID:
-		return fmt.Errorf("entry %d is of shuffle %d, not %d", index, of, t.file.ID)
+		return fmt.Errorf("entry %d is receipt %d, where genesis and commit come first", index, i)
+	case shuffle != t.file.ID:
+		return fmt.Errorf("entry %d is of shuffle %d, not %d", index, shuffle, t.file.ID)
 	}
 	return nil
 }

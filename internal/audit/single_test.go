@@ -1,0 +1,133 @@
+package audit_test
+
+import (
+	"errors"
+	"testing"
+
+	"shuffled/internal/audit"
+	"shuffled/internal/shuffle"
+)
+
+// aloneID is the index of the commit in TestCheckShuffle: entries of others lie
+// below it and between its own.
+const aloneID = 100
+
+// alone returns the genesis, a commit at aloneID, a deal and a close.
+func alone() []audit.Placed {
+	at := func(index uint64, ms int64, body audit.Body) audit.Placed {
+		return audit.Placed{Index: index, Entry: audit.Entry{Time: ms, Actor: "daemon", Body: body}}
+	}
+	ctx := &audit.Context{Origin: "example.com/alone", Table: "t", Recipe: shuffle.Recipe{Cards: 6, Take: 6},
+		Disclosure: audit.DisclosurePublic}
+	return []audit.Placed{
+		at(0, 1000, &audit.Genesis{Origin: "example.com/alone", SigningKey: []byte{1, 2}, Deals: audit.DealsSigned,
+			Disclosure: audit.DisclosurePublic, DefaultCloseBy: 60, MaxCloseBy: 60, Access: audit.AccessPublic}),
+		at(aloneID, 2000, &audit.Commit{Context: ctx, Serial: 7, Previous: 50, CloseBy: 62_000, Instance: 9}),
+		at(110, 3000, &audit.Deal{Shuffle: aloneID, Runs: []audit.Run{{Count: 2, Purpose: audit.PurposeBoard}}}),
+		at(120, 4000, &audit.Close{Shuffle: aloneID, Outcome: audit.OutcomeCompleted, Form: audit.FormTape,
+			Tape: make([]byte, ctx.Recipe.TapeLen())}),
+	}
+}
+
+func TestCheckShuffle(t *testing.T) {
+	t.Parallel()
+	commit := func(e []audit.Placed) *audit.Commit { return e[1].Entry.Body.(*audit.Commit) }
+	deal := func(e []audit.Placed) *audit.Deal { return e[2].Entry.Body.(*audit.Deal) }
+	closing := func(e []audit.Placed) *audit.Close { return e[3].Entry.Body.(*audit.Close) }
+	child := func(e []audit.Placed) {
+		commit(e).Context.Parent = &audit.Parent{ID: 40, Positions: []uint16{5, 4, 3, 2, 1, 0}}
+	}
+	seal := func(e []audit.Placed, key uint64) {
+		commit(e).Context.Disclosure = audit.DisclosureAuditor
+		closing(e).Form, closing(e).Key, closing(e).Tape = audit.FormSealed, key, append(closing(e).Tape, make([]byte, 81)...)
+	}
+	for name, test := range map[string]struct {
+		rule   string // "" for legal
+		change func(e []audit.Placed)
+	}{
+		"as it is":                        {"", func([]audit.Placed) {}},
+		"first serial":                    {"", func(e []audit.Placed) { commit(e).Serial, commit(e).Previous = 1, 0 }},
+		"final with its close":            {"", func(e []audit.Placed) { deal(e).Final, e[3].Index = true, 111 }},
+		"a child":                         {"", child},
+		"continued":                       {"", func(e []audit.Placed) { closing(e).Outcome = audit.OutcomeContinued }},
+		"sealed to a key below":           {"", func(e []audit.Placed) { seal(e, 60) }},
+		"sealed to a key that came after": {"", func(e []audit.Placed) { seal(e, 119) }},
+		"tape lost": {"", func(e []audit.Placed) {
+			*closing(e) = audit.Close{Shuffle: aloneID, Outcome: audit.OutcomeVoid, Reason: audit.ReasonTapeLost}
+		}},
+
+		"another genesis":          {audit.RuleGenesisFirst, func(e []audit.Placed) { e[2].Entry.Body = e[0].Entry.Body }},
+		"no genesis":               {audit.RuleGenesisFirst, func(e []audit.Placed) { e[0].Entry.Body = e[2].Entry.Body }},
+		"time":                     {audit.RuleTime, func(e []audit.Placed) { e[3].Entry.Time = 2999 }},
+		"time before genesis":      {audit.RuleTime, func(e []audit.Placed) { e[1].Entry.Time = 999 }},
+		"origin":                   {audit.RuleOrigin, func(e []audit.Placed) { commit(e).Context.Origin = "example.com/other" }},
+		"production":               {audit.RuleOrigin, func(e []audit.Placed) { commit(e).Context.Production = true }},
+		"instance above":           {audit.RuleInstance, func(e []audit.Placed) { commit(e).Instance = aloneID }},
+		"instance 0":               {audit.RuleInstance, func(e []audit.Placed) { commit(e).Instance = 0 }},
+		"previous above":           {audit.RuleSerial, func(e []audit.Placed) { commit(e).Previous = aloneID }},
+		"close-by":                 {audit.RuleCloseBy, func(e []audit.Placed) { commit(e).CloseBy++ }},
+		"mix modes":                {audit.RuleMixModes, func(e []audit.Placed) { commit(e).Context.Plan = []audit.Planned{{Source: audit.SourceCut}} }},
+		"parent above":             {audit.RuleParent, func(e []audit.Placed) { child(e); commit(e).Context.Parent.ID = aloneID }},
+		"parent 0":                 {audit.RuleParent, func(e []audit.Placed) { child(e); commit(e).Context.Parent.ID = 0 }},
+		"no room for a parent":     {audit.RulePair, func(e []audit.Placed) { child(e); e[2].Index = aloneID + 1 }},
+		"another shuffle":          {audit.RuleNotOpen, func(e []audit.Placed) { deal(e).Shuffle++ }},
+		"late deal":                {audit.RuleDeadline, func(e []audit.Placed) { e[2].Entry.Time, e[3].Entry.Time = 62_000, 62_000 }},
+		"late close":               {audit.RuleDeadline, func(e []audit.Placed) { e[3].Entry.Time = 62_000 }},
+		"early expiry":             {audit.RuleDeadline, func(e []audit.Placed) { closing(e).Outcome = audit.OutcomeExpired }},
+		"place":                    {audit.RulePlace, func(e []audit.Placed) { deal(e).First = 1 }},
+		"places":                   {audit.RulePlaces, func(e []audit.Placed) { deal(e).Runs[0].Count = 7 }},
+		"cosigned above":           {audit.RuleCosigned, func(e []audit.Placed) { deal(e).Cosigned = 111 }},
+		"not cosigned":             {audit.RuleCosigned, func(e []audit.Placed) { e[0].Entry.Body.(*audit.Genesis).Deals = audit.DealsCosigned }},
+		"final, and later a close": {audit.RulePair, func(e []audit.Placed) { deal(e).Final = true }},
+		"no room for a child":      {audit.RuleOutcome, func(e []audit.Placed) { closing(e).Outcome, e[3].Index = audit.OutcomeContinued, 111 }},
+		"form":                     {audit.RuleForm, func(e []audit.Placed) { closing(e).Tape = closing(e).Tape[1:] }},
+		"sealed to a key above":    {audit.RuleDisclosureKey, func(e []audit.Placed) { seal(e, 120) }},
+		"sealed to entry 0":        {audit.RuleDisclosureKey, func(e []audit.Placed) { seal(e, 0) }},
+		"a commit more":            {audit.RuleSerial, func(e []audit.Placed) { e[2].Entry.Body = e[1].Entry.Body }},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			entries := alone()
+			test.change(entries)
+			err := audit.CheckShuffle(entries)
+			var illegal *audit.Illegal
+			if test.rule == "" && err != nil || test.rule != "" && (!errors.As(err, &illegal) || illegal.Code != test.rule) {
+				t.Errorf("%v, want %q", err, test.rule)
+			}
+		})
+	}
+
+	t.Run("open", func(t *testing.T) {
+		t.Parallel()
+		for n := 2; n <= 4; n++ {
+			if err := audit.CheckShuffle(alone()[:n]); err != nil {
+				t.Errorf("%d entries: %v", n, err)
+			}
+		}
+		final := alone()[:3]
+		deal(final).Final = true
+		var illegal *audit.Illegal
+		if err := audit.CheckShuffle(final); !errors.As(err, &illegal) || illegal.Code != audit.RulePair {
+			t.Errorf("a final deal at the end: %v", err)
+		}
+		lone := alone()[:2]
+		child(lone)
+		if err := audit.CheckShuffle(lone); err != nil {
+			t.Errorf("a child's commit at the end: %v", err)
+		}
+	})
+	t.Run("malformed", func(t *testing.T) {
+		t.Parallel()
+		swapped := alone()
+		swapped[2], swapped[3] = swapped[3], swapped[2]
+		late := alone()
+		late[0].Index = 1
+		for name, entries := range map[string][]audit.Placed{
+			"none": nil, "genesis alone": alone()[:1], "no commit": alone()[2:], "out of order": swapped, "a late genesis": late,
+		} {
+			if err := audit.CheckShuffle(entries); !errors.Is(err, audit.ErrMalformed) {
+				t.Errorf("%s: %v", name, err)
+			}
+		}
+	})
+}

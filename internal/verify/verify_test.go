@@ -1,0 +1,341 @@
+package verify
+
+import (
+	"bytes"
+	"encoding/base64"
+	"encoding/json"
+	"errors"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"golang.org/x/mod/sumdb/note"
+
+	"shuffled/internal/audit"
+	"shuffled/internal/shuffle"
+)
+
+// TestVerdictJSON freezes the names that `verify --json` and POST /v1/verify use.
+func TestVerdictJSON(t *testing.T) {
+	t.Parallel()
+	h := open(t)
+	g := h.commitTo(h.draws(6, 6), nil).deal(seat("seat-1", 1)).close(audit.OutcomeVoid, audit.ReasonMisdeal)
+	v := Transcript(g.file("seat-1"), Trust{VKey: h.key.vkey})
+	for i := range v.Steps {
+		v.Steps[i].Detail = "…"
+	}
+	got, err := json.MarshalIndent(v, "", " ")
+	must(t, err)
+	want := strings.NewReplacer("COMMITMENT", encode(g.commit.Commitment), "ROOT", encode(g.commit.DeckRoot)).Replace(`{
+ "verdict": "proved",
+ "level": "recorded",
+ "kind": "transcript",
+ "steps": [
+STEPS
+ ],
+ "ledger": "example.com/main",
+ "production": true,
+ "checkpoint": {
+  "origin": "example.com/main",
+  "size": 6
+ },
+ "id": 3,
+ "recipient": "seat-1",
+ "table": "table-1",
+ "serial": 1,
+ "game_ref": "hand-1",
+ "commitment": "COMMITMENT",
+ "deck_root": "ROOT",
+ "disclosure": "public",
+ "committed_at": "2026-03-14T15:09:30.535Z",
+ "close_by": "2026-03-14T16:09:30.535Z",
+ "places": 2,
+ "next": 1,
+ "state": "closed",
+ "closed_at": "2026-03-14T15:09:32.535Z",
+ "outcome": "void",
+ "reason": "misdeal",
+ "cards": [
+  {
+   "place": 0,
+   "position": 0,
+   "value": VALUE,
+   "shows": VALUE,
+   "purpose": "seat",
+   "recipient": "seat-1",
+   "public": false
+  }
+ ]
+}`)
+	var steps []string
+	for _, name := range []string{"format", "entries", "signature", "inclusion", "witnesses", "origin",
+		"legality", "deck", "openings", "tape", "order", "cards"} {
+		result := "ok"
+		if name == "witnesses" {
+			result = "not checked"
+		}
+		steps = append(steps, `  {
+   "name": "`+name+`",
+   "result": "`+result+`",
+   "detail": "…"
+  }`)
+	}
+	want = strings.ReplaceAll(want, "STEPS", strings.Join(steps, ",\n"))
+	want = strings.ReplaceAll(want, "VALUE", string('0'+rune(g.values[0])))
+	if diff := cmp.Diff(want, string(got)); diff != "" {
+		t.Errorf("-want +got:\n%s", diff)
+	}
+
+	v = Receipt([]byte(h.receipt(0).Text()), Trust{})
+	got, err = json.Marshal(v.Entry)
+	must(t, err)
+	if want := `{"index":0,"type":"genesis","time":"2026-03-14T15:09:27.535Z","actor":"daemon"}`; string(got) != want {
+		t.Errorf("entry: %s, want %s", got, want)
+	}
+}
+
+// TestResults holds each kind of file against the steps that ought to run.
+func TestResults(t *testing.T) {
+	t.Parallel()
+	const all = "format entries signature inclusion witnesses origin legality deck openings tape order cards"
+	for name, notChecked := range map[string]string{
+		"closed":                      "witnesses",
+		"open":                        "witnesses tape order cards",
+		"auditor-disclosed":           "witnesses tape order cards",
+		"child":                       "witnesses order cards",
+		"cosigned-2-of-3":             "",
+		"policy-without-witnesses":    "witnesses",
+		"receipt-deal-5":              "witnesses origin",
+		"receipt-commit-3":            "witnesses",
+		"receipt-deal-nothing-pinned": "signature witnesses origin",
+	} {
+		i := slices.IndexFunc(load(t, "good"), func(v vector) bool { return v.Name == name })
+		if i < 0 {
+			t.Fatalf("no vector %s", name)
+		}
+		v := load(t, "good")[i]
+		got := File(v.bytes(), v.trust())
+		var names, skipped []string
+		for _, s := range got.Steps {
+			names = append(names, s.Name)
+			if s.Result == StepNotChecked {
+				skipped = append(skipped, s.Name)
+			}
+			if s.Detail == "" && s.Name != stepFormat {
+				t.Errorf("%s: %s says nothing", name, s.Name)
+			}
+		}
+		if steps := strings.Join(names, " "); !strings.HasPrefix(all, steps) {
+			t.Errorf("%s: steps %s", name, steps)
+		}
+		if got := strings.Join(skipped, " "); got != notChecked {
+			t.Errorf("%s: %q was not checked, want %q", name, got, notChecked)
+		}
+	}
+}
+
+// TestCauses: every step has a cause to name.
+func TestCauses(t *testing.T) {
+	t.Parallel()
+	v := Transcript([]byte("{}"), Trust{})
+	if len(v.Steps) != len(causes) {
+		t.Errorf("%d steps and %d causes", len(v.Steps), len(causes))
+	}
+	for _, s := range v.Steps {
+		if causes[s.Name] == "" {
+			t.Errorf("no cause for %s", s.Name)
+		}
+	}
+}
+
+// TestShown compares the cards of a verdict with what the house dealt.
+func TestShown(t *testing.T) {
+	t.Parallel()
+	g := mixedDraws(t).deal(board(2), seat("seat-1", 1))
+	v := Transcript(g.file(""), Trust{VKey: g.h.key.vkey})
+	shows, err := g.order.Shift(g.values)
+	must(t, err)
+	var want []CardShown
+	for p, value := range g.values {
+		c := CardShown{Place: p, Position: p, Value: value, Shows: shows[p], Purpose: "board", Public: true}
+		if p == 2 {
+			c.Purpose, c.Recipient, c.Public = "seat", "seat-1", false
+		}
+		want = append(want, c)
+	}
+	if diff := cmp.Diff(want, v.Cards); diff != "" {
+		t.Errorf("-want +got:\n%s", diff)
+	}
+	if slices.Equal(shows, g.values) {
+		t.Error("the mix moved nothing, so this test shows nothing")
+	}
+
+	h := open(t)
+	ctx := h.cards(sixCards)
+	ctx.Recipe.EndLo, ctx.Recipe.EndHi = 2, 5
+	g = h.commitTo(ctx, sixCards)
+	out, err := ctx.Recipe.Run(g.tape)
+	must(t, err)
+	if v := Transcript(g.file(""), Trust{}); v.EndAt != 0 {
+		t.Errorf("end_at %d is known before the close", v.EndAt)
+	}
+	if v := Transcript(g.close(audit.OutcomeEndedEarly, 0).file(""), Trust{}); v.EndAt != out.EndAt {
+		t.Errorf("end_at %d, drawn was %d", v.EndAt, out.EndAt)
+	}
+}
+
+// counted counts how often a key is asked.
+type counted struct {
+	note.Verifier
+	n int
+}
+
+func (c *counted) Verify(msg, sig []byte) bool {
+	c.n++
+	return c.Verifier.Verify(msg, sig)
+}
+
+// TestWork: a whole deck costs one signature, however many receipts carry it,
+// and memory in proportion to the file.
+func TestWork(t *testing.T) {
+	deck, _ := shuffle.Named("standard-52")
+	h := open(t)
+	g := h.commitTo(h.cards(deck.Cards()), deck.Cards())
+	for range 52 {
+		g.deal(board(1))
+	}
+	file := g.close(audit.OutcomeCompleted, 0).file("")
+	key, err := note.NewVerifier(h.key.vkey)
+	must(t, err)
+	c := &counted{Verifier: key}
+	if v := judgeTranscript(file, &trusted{keys: []note.Verifier{c}}); v.Verdict != Proved || len(v.Cards) != 52 {
+		t.Fatalf("%+v", v)
+	}
+	if c.n != 1 {
+		t.Errorf("%d signatures were verified for %d receipts", c.n, len(g.indexes)+1)
+	}
+	allocs := testing.AllocsPerRun(5, func() { judgeTranscript(file, &trusted{keys: []note.Verifier{c}}) })
+	if most := 60.0 * float64(len(g.indexes)+52); allocs > most {
+		t.Errorf("%.0f allocations, at most %.0f are wanted", allocs, most)
+	}
+}
+
+// TestBounds: what is too large is refused before anything is made of it.
+func TestBounds(t *testing.T) {
+	g := plain(t)
+	text := g.h.receipt(g.id).Text()
+	hash := base64.StdEncoding.EncodeToString(make([]byte, 32)) + "\n"
+	head, tail, _ := strings.Cut(text, "\n\n")
+	million := head + "\n" + strings.Repeat(hash, 1_000_000) + "\n" + tail
+	cards := `{"format":"shuffled/v1/transcript","id":3,"receipts":[],"cards":[` + strings.Repeat("{},", 8<<20)
+	for name, file := range map[string][]byte{
+		"a million proof lines":            []byte(million),
+		"a receipt of 33 MiB":              append([]byte(receiptHeader), make([]byte, 33<<20)...),
+		"a transcript of 33 MiB":           append([]byte("{"), make([]byte, 33<<20)...),
+		"eight million empty cards":        []byte(cards),
+		"a transcript of quotes and slash": append([]byte("{"), bytes.Repeat([]byte(`\"`), 1<<20)...),
+	} {
+		var v *Verdict
+		allocated := testing.AllocsPerRun(1, func() { v = File(file, Trust{}) })
+		if v.Failed != stepFormat {
+			t.Errorf("%s: %+v", name, v)
+		}
+		if allocated > 1000 {
+			t.Errorf("%s: %.0f allocations", name, allocated)
+		}
+	}
+	// Deals that claim more places than there are cost nothing before legality.
+	h := open(t).cheating()
+	g = h.commitTo(h.cards(sixCards), sixCards)
+	for range 300 {
+		g.dealAs(&audit.Deal{Shuffle: g.id, Runs: []audit.Run{seat("seat-1", 4096)}})
+	}
+	f := g.transcript("none")
+	if v := Transcript(marshal(t, f), Trust{}); v.Failed != stepLegality || v.Next != 0 {
+		t.Errorf("%+v", v)
+	}
+}
+
+// TestCardsStep reaches the one step that nothing but a broken hash function can
+// fail in a file.
+func TestCardsStep(t *testing.T) {
+	t.Parallel()
+	g := plain(t)
+	tr := &transcript{file: g.transcript(""), values: slices.Clone(g.values)}
+	if _, err := tr.cards(); err != nil {
+		t.Error(err)
+	}
+	tr.values[2] ^= 1
+	if _, err := tr.cards(); err == nil {
+		t.Error("another order has the same cards")
+	}
+}
+
+// TestExplain: the swaps on paper lead to the dealt cards.
+func TestExplain(t *testing.T) {
+	t.Parallel()
+	g := plain(t)
+	var names []string
+	must(t, Explain(g.file(""), func(s shuffle.Step, card string) {
+		if s.I != len(names) || s.K != uint32(6-s.I) {
+			t.Errorf("step %+v after %d", s, len(names))
+		}
+		names = append(names, card)
+	}))
+	for p, v := range g.values {
+		if names[p] != sixCards[v] {
+			t.Errorf("position %d holds %s, explained as %s", p, sixCards[v], names[p])
+		}
+	}
+	_, child := family(t)
+	draws := mixedDraws(t).close(audit.OutcomeEndedEarly, 0)
+	for _, g := range []*game{child, draws} {
+		steps := 0
+		must(t, Explain(g.file(""), func(_ shuffle.Step, card string) {
+			if steps++; card != "" {
+				t.Errorf("a card %s, where none can be named", card)
+			}
+		}))
+		if steps != g.commit.Context.Recipe.Positions() {
+			t.Errorf("%d steps", steps)
+		}
+	}
+	wrong := g.transcript("")
+	wrong.Deck = wrong.Deck[:2]
+	must(t, Explain(marshal(t, wrong), func(s shuffle.Step, card string) {
+		if card != "" {
+			t.Errorf("a card %s of another deck", card)
+		}
+	}))
+	show := func(shuffle.Step, string) { t.Error("shown without a tape") }
+	if err := Explain(mixed(t).file(""), show); !errors.Is(err, ErrNoTape) {
+		t.Errorf("an open shuffle: %v", err)
+	}
+	for _, dir := range []string{"good", "bad"} {
+		for _, v := range load(t, dir) { // whatever the file, it ends
+			_ = Explain(v.bytes(), func(shuffle.Step, string) {})
+		}
+	}
+}
+
+func BenchmarkTranscript(b *testing.B) {
+	for _, name := range []string{"standard-52", "shoe-8"} {
+		deck, _ := shuffle.Named(name)
+		h := open(b)
+		g := h.commitTo(h.cards(deck.Cards()), deck.Cards())
+		for range 8 {
+			g.deal(board(deck.Len() / 8))
+		}
+		file := g.close(audit.OutcomeEndedEarly, 0).file("")
+		b.Run(name, func(b *testing.B) {
+			b.SetBytes(int64(len(file)))
+			b.ReportAllocs()
+			for b.Loop() {
+				if v := Transcript(file, Trust{VKey: h.key.vkey}); v.Verdict != Proved {
+					b.Fatalf("%+v", v)
+				}
+			}
+		})
+	}
+}
