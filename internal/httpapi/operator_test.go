@@ -1,0 +1,195 @@
+package httpapi
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+
+	"shuffled/internal/dealer"
+	"shuffled/internal/ledger"
+)
+
+var errDeadline = context.DeadlineExceeded
+
+// operator asks the operator's listener.
+func operator(t testing.TB, s *stack, path string) answer {
+	t.Helper()
+	return through(t, s.api.Operator(), ask{method: "GET", path: path})
+}
+
+// through makes a request to a handler and holds the answer against the
+// contract.
+func through(t testing.TB, h http.Handler, a ask) answer {
+	t.Helper()
+	w := httptest.NewRecorder()
+	h.ServeHTTP(w, a.request(t, ""))
+	body, err := io.ReadAll(w.Result().Body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	got := answer{w.Code, w.Result().Header, body}
+	checkContract(t, a, got)
+	return got
+}
+
+func TestOperator(t *testing.T) {
+	t.Parallel()
+	s := newStack(t, stackOptions{})
+	if got := operator(t, s, "/healthz"); got.status != 200 {
+		t.Errorf("%d", got.status)
+	}
+	ready := read[Readiness](t, operator(t, s, "/readyz"))
+	if !ready.Ready || len(ready.Ledgers) != 1 || ready.Ledgers[0].Name != "main" || ready.Ledgers[0].Size != 2 || ready.Ledgers[0].Newest == 0 {
+		t.Errorf("%+v", ready)
+	}
+	operator(t, s, "/v1/main/keys").want(t, CodeNoSuchRoute, "")
+	operator(t, s, "/healthz/").want(t, CodeNoSuchRoute, "")
+	got := through(t, s.api.Operator(), ask{method: "POST", path: "/healthz", body: "{}"})
+	if got.want(t, CodeMethodNotAllowed, ""); got.header.Get("Allow") != "GET, HEAD" {
+		t.Errorf("%v", got.header)
+	}
+	both := s.api.Combined()
+	for _, path := range []string{"/healthz", "/readyz", "/metrics", "/v1/main/keys", "/"} {
+		if got := through(t, both, ask{method: "GET", path: path}); got.status != 200 {
+			t.Errorf("%s on the one listener: %d", path, got.status)
+		}
+	}
+}
+
+// TestNotReady wants not_ready until the ledger is there and again when the
+// daemon stops, and pages all the time.
+func TestNotReady(t *testing.T) {
+	t.Parallel()
+	s := newStack(t, stackOptions{notYet: true})
+	pages := func() {
+		t.Helper()
+		for _, path := range []string{"/", "/openapi.yaml"} {
+			if got := s.get(path, ""); got.status != 200 || len(got.body) < 500 {
+				t.Errorf("%s: %d", path, got.status)
+			}
+		}
+		if got := s.do(ask{method: "POST", path: "/v1/verify", body: "{}"}); got.status != 200 {
+			t.Errorf("verify: %d", got.status)
+		}
+	}
+	for _, path := range []string{"/v1/main/keys", "/log/main/checkpoint", "/v1/other/keys"} {
+		s.get(path, "").want(t, CodeNotReady, "")
+	}
+	s.post("/v1/main/shuffles", "k", `{}`).want(t, CodeNotReady, "")
+	pages()
+	loading := operator(t, s, "/readyz")
+	if loading.status != 503 || !strings.Contains(string(loading.body), `"reason":"loading"`) {
+		t.Errorf("%d %s", loading.status, loading.body)
+	}
+	s.add(stackOptions{})
+	if got := s.get("/v1/main/keys", ""); got.status != 200 {
+		t.Errorf("%d", got.status)
+	}
+	s.get("/v1/other/keys", "").want(t, CodeNoSuchLedger, "")
+	if s.api.Add(Ledger{Dealer: s.dealer, Log: s.ledger, Tokens: s.store}) == nil {
+		t.Error("a name was served twice")
+	}
+	s.api.Drain()
+	s.get("/v1/main/keys", "").want(t, CodeNotReady, "")
+	if got := operator(t, s, "/readyz"); got.status != 503 || operator(t, s, "/healthz").status != 200 {
+		t.Errorf("%d %s", got.status, got.body)
+	}
+	pages()
+}
+
+// TestStopped wants reads to go on when the ledger takes no more entries.
+func TestStopped(t *testing.T) {
+	t.Parallel()
+	s := newStack(t, stackOptions{})
+	_, path := s.commit("t", "k")
+	if err := s.ledger.Close(); err != nil {
+		t.Fatal(err)
+	}
+	s.post("/v1/main/shuffles", "k2", `{"table":"t","deck":"short-36"}`).want(t, CodeNotReady, "")
+	s.post(path+"/deal", "", twoHands).want(t, CodeNotReady, "")
+	for _, read := range []string{path, path + "/transcript", "/v1/main/entries/2/receipt", "/log/main/checkpoint", "/log/main/tile/0/000.p/2"} {
+		if got := s.get(read, ""); got.status != 200 {
+			t.Errorf("%s: %d %s", read, got.status, cut(got.body))
+		}
+	}
+	if got := s.post("/v1/main/shuffles", "k", `{"table":"t","deck":"standard-52"}`); got.status != 200 {
+		t.Errorf("a repeated commit: %d", got.status) // it only reads
+	}
+}
+
+// brokenDealer fails in ways that the real one fails in only when something is
+// broken.
+type brokenDealer struct {
+	Dealer
+	err   error
+	panic any
+}
+
+func (b *brokenDealer) Status(context.Context, uint64) (dealer.Status, error) {
+	if b.panic != nil {
+		panic(b.panic)
+	}
+	return dealer.Status{}, b.err
+}
+
+func TestFailures(t *testing.T) {
+	t.Parallel()
+	broken := new(brokenDealer)
+	s := newStack(t, stackOptions{wrap: func(l Ledger) Ledger {
+		broken.Dealer = l.Dealer
+		l.Dealer = broken
+		return l
+	}})
+	for _, c := range []struct {
+		err  error
+		code Code
+	}{
+		{errors.New("PLANTED in an error"), CodeInternal},
+		{fmt.Errorf("PLANTED: %w", ledger.ErrFrozen), CodeFrozen},
+		{fmt.Errorf("PLANTED: %w", ledger.ErrClock), CodeClock},
+		{fmt.Errorf("PLANTED: %w", ledger.ErrOverloaded), CodeOverloaded},
+		{fmt.Errorf("PLANTED: %w", ledger.ErrUnknownOutcome), CodeOutcomeUnknown},
+		{fmt.Errorf("PLANTED: %w", ledger.ErrUnavailable), CodeUnavailable},
+		{fmt.Errorf("PLANTED: %w", dealer.ErrEntropy), CodeLatch},
+		{fmt.Errorf("PLANTED: %w", dealer.ErrSealed), CodeSealed},
+	} {
+		broken.err = c.err
+		got := s.get("/v1/main/shuffles/1", "")
+		if got.want(t, c.code, ""); strings.Contains(string(got.body), "PLANTED") {
+			t.Errorf("%s shows its cause", c.code)
+		}
+		id := got.header.Get("Request-Id")
+		if !strings.Contains(s.log.String(), fmt.Sprintf(`"request":%q,"route":"GET /v1/{ledger}/shuffles/{id}","code":%q,"error":"PLANTED`, id, c.code)) {
+			t.Errorf("the cause of %s is not in the log under %s", c.code, id)
+		}
+	}
+	broken.panic = "SECRET in a panic"
+	got := s.get("/v1/main/shuffles/1", "")
+	if got.want(t, CodeInternal, ""); strings.Contains(string(got.body)+s.log.String(), "SECRET") || !strings.Contains(s.log.String(), "request panicked") {
+		t.Error("a panic shows its value, or is not logged")
+	}
+	if n := len(s.api.requests); n != 0 {
+		t.Errorf("%d requests are still counted", n)
+	}
+}
+
+func TestPages(t *testing.T) {
+	t.Parallel()
+	s := newStack(t, stackOptions{})
+	home := s.get("/", "")
+	if !strings.Contains(string(home.body), `href="/openapi.yaml"`) || !strings.Contains(string(home.body), "shuffled verify") ||
+		!strings.HasPrefix(home.header.Get("Content-Security-Policy"), "default-src 'none'") || strings.Contains(string(home.body), "<script") {
+		t.Errorf("%v\n%s", home.header, home.body)
+	}
+	if got := s.get("/openapi.yaml", ""); string(got.body) != string(contract) || got.header.Get("Content-Type") != "application/yaml" {
+		t.Errorf("%v", got.header)
+	}
+	if _, err := New(Config{}); err == nil {
+		t.Error("an API without a log")
+	}
+}
