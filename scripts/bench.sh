@@ -3,4 +3,8 @@
 # machine (internal/bench). Arguments go to the test, such as -period 10s.
 set -eu
 sh scripts/postgres.sh
-SHUFFLED_REQUIRE_POSTGRES=1 exec go test -count=1 -timeout 30m ./internal/bench -run '^TestCompare$' -compare "$@"
+dir=$(mktemp -d)
+trap 'rm -rf "$dir"' EXIT
+go test -c -o "$dir/bench.test" ./internal/bench
+cd internal/bench
+SHUFFLED_REQUIRE_POSTGRES=1 "$dir/bench.test" -test.timeout 30m -test.run '^TestCompare$' -compare "$@"
