@@ -28,8 +28,8 @@ type house struct {
 	dir    string
 }
 
-// newHouse creates a ledger on a fresh store.
-func newHouse(t *testing.T) *house {
+// newHouse creates a ledger on the store.
+func newHouse(t *testing.T, store ledger.Store) *house {
 	t.Helper()
 	skey, vkey, err := note.GenerateKey(nil, origin)
 	if err != nil {
@@ -43,7 +43,7 @@ func newHouse(t *testing.T) *house {
 	if err != nil {
 		t.Fatal(err)
 	}
-	h := &house{t: t, store: openStore(t), signer: signer, key: key, dir: t.TempDir()}
+	h := &house{t: t, store: store, signer: signer, key: key, dir: t.TempDir()}
 	info := ledger.Info{Name: "main", Origin: origin}
 	if err := ledger.Create(t.Context(), h.store, info, genesis(t, vkey), signer, h.mark("mark"), time.Now()); err != nil {
 		t.Fatal(err)

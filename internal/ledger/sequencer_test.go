@@ -14,86 +14,86 @@ import (
 )
 
 func TestAppend(t *testing.T) {
-	t.Parallel()
-	h := newHouse(t)
-	l := h.open(h.config("mark"))
-	first := h.must(l, propose(commit("t1", 1)))[0]
-	second := h.must(l, propose(commit("t1", 2)))[0]
-	c1, c2 := first.Entry.Body.(*audit.Commit), second.Entry.Body.(*audit.Commit)
-	if first.Index != 2 || c1.Serial != 1 || c1.Previous != 0 || c1.Instance != 1 {
-		t.Errorf("first commit: index %d, %+v", first.Index, c1)
-	}
-	if c2.Serial != 2 || c2.Previous != first.Index || second.Entry.Time < first.Entry.Time {
-		t.Errorf("second commit: %+v", c2)
-	}
-	if life := c1.CloseBy - first.Entry.Time; life != 3600*1000 {
-		t.Errorf("the default close-by is %d ms after the commit", life)
-	}
+	onBoth(t, func(t *testing.T, h *house) {
+		l := h.open(h.config("mark"))
+		first := h.must(l, propose(commit("t1", 1)))[0]
+		second := h.must(l, propose(commit("t1", 2)))[0]
+		c1, c2 := first.Entry.Body.(*audit.Commit), second.Entry.Body.(*audit.Commit)
+		if first.Index != 2 || c1.Serial != 1 || c1.Previous != 0 || c1.Instance != 1 {
+			t.Errorf("first commit: index %d, %+v", first.Index, c1)
+		}
+		if c2.Serial != 2 || c2.Previous != first.Index || second.Entry.Time < first.Entry.Time {
+			t.Errorf("second commit: %+v", c2)
+		}
+		if life := c1.CloseBy - first.Entry.Time; life != 3600*1000 {
+			t.Errorf("the default close-by is %d ms after the commit", life)
+		}
 
-	var illegal *audit.Illegal
-	deal := &audit.Deal{Shuffle: second.Index, Runs: []audit.Run{{Count: 1, Purpose: audit.PurposeBurn}}}
-	if _, err := l.Append(t.Context(), propose(deal)); !errors.As(err, &illegal) || illegal.Code != audit.RuleEarlier {
-		t.Errorf("a deal before an earlier serial's: %v", err)
-	}
-	// A final deal and its close stand together, or not at all.
-	end := &audit.Close{Shuffle: first.Index, Outcome: audit.OutcomeCompleted, Form: audit.FormTape, Tape: tape()}
-	final := &audit.Deal{Shuffle: first.Index, Final: true, Runs: []audit.Run{{Count: 2, Purpose: audit.PurposeSeat}}}
-	if _, err := l.Append(t.Context(), propose(final)); err == nil {
-		t.Error("a final deal without its close was accepted")
-	}
-	both := h.must(l, propose(final, end))
-	if both[1].Index != both[0].Index+1 || string(both[0].Receipt.Checkpoint) != string(both[1].Receipt.Checkpoint) {
-		t.Errorf("deal and close at %d and %d", both[0].Index, both[1].Index)
-	}
-	h.must(l, propose(deal))
-	if got := len(h.entries()); got != 7 {
-		t.Errorf("%d entries, want 7", got)
-	}
-	if live := l.Live(); live.Size != 7 || live.Open != 1 {
-		t.Errorf("live: %+v", live)
-	}
+		var illegal *audit.Illegal
+		deal := &audit.Deal{Shuffle: second.Index, Runs: []audit.Run{{Count: 1, Purpose: audit.PurposeBurn}}}
+		if _, err := l.Append(t.Context(), propose(deal)); !errors.As(err, &illegal) || illegal.Code != audit.RuleEarlier {
+			t.Errorf("a deal before an earlier serial's: %v", err)
+		}
+		// A final deal and its close stand together, or not at all.
+		end := &audit.Close{Shuffle: first.Index, Outcome: audit.OutcomeCompleted, Form: audit.FormTape, Tape: tape()}
+		final := &audit.Deal{Shuffle: first.Index, Final: true, Runs: []audit.Run{{Count: 2, Purpose: audit.PurposeSeat}}}
+		if _, err := l.Append(t.Context(), propose(final)); err == nil {
+			t.Error("a final deal without its close was accepted")
+		}
+		both := h.must(l, propose(final, end))
+		if both[1].Index != both[0].Index+1 || string(both[0].Receipt.Checkpoint) != string(both[1].Receipt.Checkpoint) {
+			t.Errorf("deal and close at %d and %d", both[0].Index, both[1].Index)
+		}
+		h.must(l, propose(deal))
+		if got := len(h.entries()); got != 7 {
+			t.Errorf("%d entries, want 7", got)
+		}
+		if live := l.Live(); live.Size != 7 || live.Open != 1 {
+			t.Errorf("live: %+v", live)
+		}
+	})
 }
 
 // TestAppendTogether: what arrives at the same time lands, each once, with
 // serials without gaps, also when two requests carry the same key.
 func TestAppendTogether(t *testing.T) {
-	t.Parallel()
-	h := newHouse(t)
-	l := h.open(h.config("mark"))
-	const clients, each = 16, 25
-	var wg sync.WaitGroup
-	var duplicates, landed sync.Map
-	for client := range clients {
-		wg.Go(func() {
-			for i := range each {
-				// Clients in pairs propose the same keys.
-				_, err := l.Append(context.Background(), propose(commit(fmt.Sprintf("t%d", client%4), uint64(client/2*each+i))))
-				var duplicate *ledger.DuplicateError
-				switch {
-				case err == nil:
-					landed.Store([2]int{client, i}, true)
-				case errors.As(err, &duplicate):
-					duplicates.Store([2]int{client, i}, true)
-				default:
-					t.Error(err)
+	onBoth(t, func(t *testing.T, h *house) {
+		l := h.open(h.config("mark"))
+		const clients, each = 16, 25
+		var wg sync.WaitGroup
+		var duplicates, landed sync.Map
+		for client := range clients {
+			wg.Go(func() {
+				for i := range each {
+					// Clients in pairs propose the same keys.
+					_, err := l.Append(context.Background(), propose(commit(fmt.Sprintf("t%d", client%4), uint64(client/2*each+i))))
+					var duplicate *ledger.DuplicateError
+					switch {
+					case err == nil:
+						landed.Store([2]int{client, i}, true)
+					case errors.As(err, &duplicate):
+						duplicates.Store([2]int{client, i}, true)
+					default:
+						t.Error(err)
+					}
 				}
-			}
-		})
-	}
-	wg.Wait()
-	tags := make(map[[32]byte]bool)
-	for _, e := range h.entries() { // legal: serials have no gap
-		if c, ok := e.Body.(*audit.Commit); ok {
-			if tags[c.KeyTag] {
-				t.Error("a key tag stands twice")
-			}
-			tags[c.KeyTag] = true
+			})
 		}
-	}
-	count := func(m *sync.Map) (n int) { m.Range(func(any, any) bool { n++; return true }); return n }
-	if len(tags) != count(&landed) || count(&landed)+count(&duplicates) != clients*each {
-		t.Errorf("%d tags, %d landed, %d duplicates of %d", len(tags), count(&landed), count(&duplicates), clients*each)
-	}
+		wg.Wait()
+		tags := make(map[[32]byte]bool)
+		for _, e := range h.entries() { // legal: serials have no gap
+			if c, ok := e.Body.(*audit.Commit); ok {
+				if tags[c.KeyTag] {
+					t.Error("a key tag stands twice")
+				}
+				tags[c.KeyTag] = true
+			}
+		}
+		count := func(m *sync.Map) (n int) { m.Range(func(any, any) bool { n++; return true }); return n }
+		if len(tags) != count(&landed) || count(&landed)+count(&duplicates) != clients*each {
+			t.Errorf("%d tags, %d landed, %d duplicates of %d", len(tags), count(&landed), count(&duplicates), clients*each)
+		}
+	})
 }
 
 // TestUnknownOutcomes is a table of what can happen to the statement that
@@ -121,28 +121,28 @@ func TestUnknownOutcomes(t *testing.T) {
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			h := newHouse(t)
-			f := &faultyStore{Store: h.store}
-			h.store = f
-			l := h.open(h.config("mark"))
-			h.must(l, propose(commit("t", 1)))
-			f.failAppend(func(real func() error) error {
-				f.mu.Lock()
-				defer f.mu.Unlock()
-				return fault(f, real)
+			onBoth(t, func(t *testing.T, h *house) {
+				f := &faultyStore{Store: h.store}
+				h.store = f
+				l := h.open(h.config("mark"))
+				h.must(l, propose(commit("t", 1)))
+				f.failAppend(func(real func() error) error {
+					f.mu.Lock()
+					defer f.mu.Unlock()
+					return fault(f, real)
+				})
+				a := h.must(l, propose(commit("t", 2)))
+				if c := a[0].Entry.Body.(*audit.Commit); c.Serial != 2 {
+					t.Errorf("serial %d", c.Serial)
+				}
+				h.must(l, propose(commit("t", 3)))
+				if n := len(h.entries()); n != 5 {
+					t.Errorf("%d entries, want 5", n)
+				}
+				if err := l.Ready(); err != nil {
+					t.Error(err)
+				}
 			})
-			a := h.must(l, propose(commit("t", 2)))
-			if c := a[0].Entry.Body.(*audit.Commit); c.Serial != 2 {
-				t.Errorf("serial %d", c.Serial)
-			}
-			h.must(l, propose(commit("t", 3)))
-			if n := len(h.entries()); n != 5 {
-				t.Errorf("%d entries, want 5", n)
-			}
-			if err := l.Ready(); err != nil {
-				t.Error(err)
-			}
 		})
 	}
 }
@@ -150,97 +150,97 @@ func TestUnknownOutcomes(t *testing.T) {
 // TestStoreAway: an error before anything was sent refuses the request, and the
 // ledger serves again as soon as the store does.
 func TestStoreAway(t *testing.T) {
-	t.Parallel()
-	h := newHouse(t)
-	f := &faultyStore{Store: h.store}
-	h.store = f
-	l := h.open(h.config("mark"))
-	f.failAppend(func(func() error) error { return errors.New("connection refused") })
-	if _, err := l.Append(t.Context(), propose(commit("t", 1))); !errors.Is(err, ledger.ErrUnavailable) {
-		t.Errorf("the store is away: %v", err)
-	}
-	h.must(l, propose(commit("t", 1)))
-	if n := len(h.entries()); n != 3 {
-		t.Errorf("%d entries, want 3", n)
-	}
+	onBoth(t, func(t *testing.T, h *house) {
+		f := &faultyStore{Store: h.store}
+		h.store = f
+		l := h.open(h.config("mark"))
+		f.failAppend(func(func() error) error { return errors.New("connection refused") })
+		if _, err := l.Append(t.Context(), propose(commit("t", 1))); !errors.Is(err, ledger.ErrUnavailable) {
+			t.Errorf("the store is away: %v", err)
+		}
+		h.must(l, propose(commit("t", 1)))
+		if n := len(h.entries()); n != 3 {
+			t.Errorf("%d entries, want 3", n)
+		}
+	})
 }
 
 // TestTwoDaemons: two sequencers on one ledger never fork it and both get their
 // work in.
 func TestTwoDaemons(t *testing.T) {
-	t.Parallel()
-	h := newHouse(t)
-	one := h.open(h.config("mark"))
-	c := h.config("mark2")
-	if _, err := ledger.Open(t.Context(), c); !errors.Is(err, ledger.ErrNoMark) {
-		t.Fatalf("a second daemon without a mark: %v", err)
-	}
-	c.AdoptHead = "a second daemon"
-	two := h.open(c)
-	const each = 60
-	var wg sync.WaitGroup
-	for i, l := range []*ledger.Ledger{one, two} {
-		for client := range 4 {
-			wg.Go(func() {
-				for n := range each {
-					a, err := l.Append(context.Background(), propose(commit(fmt.Sprintf("t%d", client), uint64(i*100+n))))
-					if err != nil {
-						t.Error(err)
-						continue
-					}
-					h.proved(a[0].Receipt)
-				}
-			})
+	onBoth(t, func(t *testing.T, h *house) {
+		one := h.open(h.config("mark"))
+		c := h.config("mark2")
+		if _, err := ledger.Open(t.Context(), c); !errors.Is(err, ledger.ErrNoMark) {
+			t.Fatalf("a second daemon without a mark: %v", err)
 		}
-	}
-	wg.Wait()
-	// genesis, two instance_starts, the adoption alarm, and every commit.
-	if n := len(h.entries()); n != 4+2*4*each {
-		t.Errorf("%d entries, want %d", n, 4+2*4*each)
-	}
+		c.AdoptHead = "a second daemon"
+		two := h.open(c)
+		const each = 60
+		var wg sync.WaitGroup
+		for i, l := range []*ledger.Ledger{one, two} {
+			for client := range 4 {
+				wg.Go(func() {
+					for n := range each {
+						a, err := l.Append(context.Background(), propose(commit(fmt.Sprintf("t%d", client), uint64(i*100+n))))
+						if err != nil {
+							t.Error(err)
+							continue
+						}
+						h.proved(a[0].Receipt)
+					}
+				})
+			}
+		}
+		wg.Wait()
+		// genesis, two instance_starts, the adoption alarm, and every commit.
+		if n := len(h.entries()); n != 4+2*4*each {
+			t.Errorf("%d entries, want %d", n, 4+2*4*each)
+		}
+	})
 }
 
 // TestRollback: a store that went backwards stops the signing at start, and
 // while running; it resumes only when the store extends everything seen.
 func TestRollback(t *testing.T) {
-	t.Parallel()
-	h := newHouse(t)
-	f := &faultyStore{Store: h.store}
-	h.store = f
-	l := h.open(h.config("mark"))
-	h.must(l, propose(commit("t", 1)))
-	old, err := h.store.Head(t.Context(), l.ID())
-	if err != nil {
-		t.Fatal(err)
-	}
-	h.must(l, propose(commit("t", 2)))
+	onBoth(t, func(t *testing.T, h *house) {
+		f := &faultyStore{Store: h.store}
+		h.store = f
+		l := h.open(h.config("mark"))
+		h.must(l, propose(commit("t", 1)))
+		old, err := h.store.Head(t.Context(), l.ID())
+		if err != nil {
+			t.Fatal(err)
+		}
+		h.must(l, propose(commit("t", 2)))
 
-	// The head that another daemon would see after a restored backup.
-	f.failHead(func(ledger.Head, error) (ledger.Head, error) { return old, nil })
-	f.failAppend(func(func() error) error { return ledger.ErrStale })
-	if _, err := l.Append(t.Context(), propose(commit("t", 3))); !errors.Is(err, ledger.ErrFrozen) {
-		t.Fatalf("appending to a store that went back: %v", err)
-	}
-	if err := l.Ready(); !errors.Is(err, ledger.ErrFrozen) {
-		t.Errorf("ready: %v", err)
-	}
-	if _, err := l.Receipt(t.Context(), 1); err != nil {
-		t.Errorf("reads do not go on: %v", err)
-	}
-	c := h.config("mark")
-	if _, err := ledger.Open(t.Context(), c); !errors.Is(err, ledger.ErrFrozen) {
-		t.Errorf("starting on a store below the mark: %v", err)
-	}
+		// The head that another daemon would see after a restored backup.
+		f.failHead(func(ledger.Head, error) (ledger.Head, error) { return old, nil })
+		f.failAppend(func(func() error) error { return ledger.ErrStale })
+		if _, err := l.Append(t.Context(), propose(commit("t", 3))); !errors.Is(err, ledger.ErrFrozen) {
+			t.Fatalf("appending to a store that went back: %v", err)
+		}
+		if err := l.Ready(); !errors.Is(err, ledger.ErrFrozen) {
+			t.Errorf("ready: %v", err)
+		}
+		if _, err := l.Receipt(t.Context(), 1); err != nil {
+			t.Errorf("reads do not go on: %v", err)
+		}
+		c := h.config("mark")
+		if _, err := ledger.Open(t.Context(), c); !errors.Is(err, ledger.ErrFrozen) {
+			t.Errorf("starting on a store below the mark: %v", err)
+		}
 
-	f.failHead(nil)
-	waitReady(t, l)
-	h.must(l, propose(commit("t", 3)))
-	if !slices.ContainsFunc(h.entries(), func(e audit.Entry) bool {
-		ev, ok := e.Body.(*audit.Event)
-		return ok && ev.Alarm == audit.AlarmSigningResumed
-	}) {
-		t.Error("the resumption is not in the ledger")
-	}
+		f.failHead(nil)
+		waitReady(t, l)
+		h.must(l, propose(commit("t", 3)))
+		if !slices.ContainsFunc(h.entries(), func(e audit.Entry) bool {
+			ev, ok := e.Body.(*audit.Event)
+			return ok && ev.Alarm == audit.AlarmSigningResumed
+		}) {
+			t.Error("the resumption is not in the ledger")
+		}
+	})
 }
 
 // waitReady waits until the ledger can be written again.
@@ -262,107 +262,107 @@ func waitReady(t *testing.T, l *ledger.Ledger) {
 // TestReceiptsForEver: the receipt of an entry under the newest checkpoint, and
 // the one it got first, byte for byte, at sizes around a tile's edge.
 func TestReceiptsForEver(t *testing.T) {
-	t.Parallel()
-	h := newHouse(t)
-	l := h.open(h.config("mark"))
-	first := make(map[uint64]string)
-	for n := range uint64(300) {
-		for _, a := range h.must(l, propose(commit("t", n))) {
-			first[a.Index] = a.Receipt.Text()
-		}
-	}
-	reopened := func() *ledger.Ledger { l.Close(); return h.open(h.config("mark")) }
-	for _, l := range []*ledger.Ledger{l, reopened()} {
-		for index, want := range first {
-			text, err := l.Receipt(t.Context(), index)
-			if err != nil {
-				t.Fatal(err)
-			}
-			r, err := audit.ParseReceipt(text)
-			if err != nil {
-				t.Fatal(err)
-			}
-			h.proved(r)
-			head, err := h.store.CheckpointAfter(t.Context(), l.ID(), index)
-			if err != nil {
-				t.Fatal(err)
-			}
-			if got, err := l.ReceiptUnder(t.Context(), ledger.Row{Index: index, Entry: r.Entry}, head); err != nil || got != want {
-				t.Fatalf("the first receipt of %d is not repeated (%v)", index, err)
+	onBoth(t, func(t *testing.T, h *house) {
+		l := h.open(h.config("mark"))
+		first := make(map[uint64]string)
+		for n := range uint64(300) {
+			for _, a := range h.must(l, propose(commit("t", n))) {
+				first[a.Index] = a.Receipt.Text()
 			}
 		}
-	}
-	if _, err := l.Receipt(t.Context(), 1<<40); !errors.Is(err, ledger.ErrNotFound) {
-		t.Errorf("a receipt of nothing: %v", err)
-	}
+		reopened := func() *ledger.Ledger { l.Close(); return h.open(h.config("mark")) }
+		for _, l := range []*ledger.Ledger{l, reopened()} {
+			for index, want := range first {
+				text, err := l.Receipt(t.Context(), index)
+				if err != nil {
+					t.Fatal(err)
+				}
+				r, err := audit.ParseReceipt(text)
+				if err != nil {
+					t.Fatal(err)
+				}
+				h.proved(r)
+				head, err := h.store.CheckpointAfter(t.Context(), l.ID(), index)
+				if err != nil {
+					t.Fatal(err)
+				}
+				if got, err := l.ReceiptUnder(t.Context(), ledger.Row{Index: index, Entry: r.Entry}, head); err != nil || got != want {
+					t.Fatalf("the first receipt of %d is not repeated (%v)", index, err)
+				}
+			}
+		}
+		if _, err := l.Receipt(t.Context(), 1<<40); !errors.Is(err, ledger.ErrNotFound) {
+			t.Errorf("a receipt of nothing: %v", err)
+		}
+	})
 }
 
 // TestReaderBehind: a daemon that has not folded the newest entries still proves
 // them under the head that covers them, from what the store holds.
 func TestReaderBehind(t *testing.T) {
-	t.Parallel()
-	h := newHouse(t)
-	writer := h.open(h.config("mark"))
-	c := h.config("mark2")
-	c.AdoptHead = "a reader"
-	behind := h.open(c)
-	var newest ledger.Appended
-	for n := range uint64(600) { // past two tiles of level 0 and into level 1
-		newest = h.must(writer, propose(commit("t", n)))[0]
-	}
-	for _, index := range []uint64{2, 255, 256, 511, 512, newest.Index} {
-		head, err := h.store.Head(t.Context(), writer.ID())
-		if err != nil {
-			t.Fatal(err)
+	onBoth(t, func(t *testing.T, h *house) {
+		writer := h.open(h.config("mark"))
+		c := h.config("mark2")
+		c.AdoptHead = "a reader"
+		behind := h.open(c)
+		var newest ledger.Appended
+		for n := range uint64(600) { // past two tiles of level 0 and into level 1
+			newest = h.must(writer, propose(commit("t", n)))[0]
 		}
-		for row, err := range h.store.Rows(t.Context(), writer.ID(), index, index+1) {
+		for _, index := range []uint64{2, 255, 256, 511, 512, newest.Index} {
+			head, err := h.store.Head(t.Context(), writer.ID())
 			if err != nil {
 				t.Fatal(err)
 			}
-			text, err := behind.ReceiptUnder(t.Context(), row, head)
-			if err != nil {
-				t.Fatalf("entry %d: %v", index, err)
+			for row, err := range h.store.Rows(t.Context(), writer.ID(), index, index+1) {
+				if err != nil {
+					t.Fatal(err)
+				}
+				text, err := behind.ReceiptUnder(t.Context(), row, head)
+				if err != nil {
+					t.Fatalf("entry %d: %v", index, err)
+				}
+				r, err := audit.ParseReceipt(text)
+				if err != nil {
+					t.Fatal(err)
+				}
+				h.proved(r)
 			}
-			r, err := audit.ParseReceipt(text)
-			if err != nil {
-				t.Fatal(err)
-			}
-			h.proved(r)
 		}
-	}
+	})
 }
 
 func TestClosedLedgerRefuses(t *testing.T) {
-	t.Parallel()
-	h := newHouse(t)
-	l := h.open(h.config("mark"))
-	if err := l.Close(); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := l.Append(t.Context(), propose(commit("t", 1))); !errors.Is(err, ledger.ErrClosed) {
-		t.Errorf("appending to a closed ledger: %v", err)
-	}
+	onBoth(t, func(t *testing.T, h *house) {
+		l := h.open(h.config("mark"))
+		if err := l.Close(); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := l.Append(t.Context(), propose(commit("t", 1))); !errors.Is(err, ledger.ErrClosed) {
+			t.Errorf("appending to a closed ledger: %v", err)
+		}
+	})
 }
 
 func TestClockStepRefuses(t *testing.T) {
-	t.Parallel()
-	h := newHouse(t)
-	var mu sync.Mutex
-	start, step := time.Now(), time.Duration(0)
-	c := h.config("mark")
-	c.Clock = func() (time.Time, time.Duration) {
-		mu.Lock()
-		defer mu.Unlock()
-		return time.Now().Add(step), time.Since(start)
-	}
-	l := h.open(c)
-	set := func(d time.Duration) { mu.Lock(); step = d; mu.Unlock() }
-	h.must(l, propose(commit("t", 1)))
-	set(time.Hour)
-	if _, err := l.Append(t.Context(), propose(commit("t", 2))); !errors.Is(err, ledger.ErrClock) {
-		t.Errorf("the clock stepped an hour: %v", err)
-	}
-	set(0)
-	waitReady(t, l)
-	h.must(l, propose(commit("t", 2)))
+	onBoth(t, func(t *testing.T, h *house) {
+		var mu sync.Mutex
+		start, step := time.Now(), time.Duration(0)
+		c := h.config("mark")
+		c.Clock = func() (time.Time, time.Duration) {
+			mu.Lock()
+			defer mu.Unlock()
+			return time.Now().Add(step), time.Since(start)
+		}
+		l := h.open(c)
+		set := func(d time.Duration) { mu.Lock(); step = d; mu.Unlock() }
+		h.must(l, propose(commit("t", 1)))
+		set(time.Hour)
+		if _, err := l.Append(t.Context(), propose(commit("t", 2))); !errors.Is(err, ledger.ErrClock) {
+			t.Errorf("the clock stepped an hour: %v", err)
+		}
+		set(0)
+		waitReady(t, l)
+		h.must(l, propose(commit("t", 2)))
+	})
 }
