@@ -12,7 +12,7 @@ func (s *State) checkCommit(c *Commit, now int64) error {
 		return illegal(RuleLatch, "the entropy latch is set")
 	}
 	if s.killed[kill{scope: ScopeLedger}] || s.killed[kill{scope: ScopeTable, table: ctx.Table}] ||
-		s.killed[kill{scope: ScopeDeck, deck: ctx.DeckHash}] {
+		!ctx.IsDraw() && s.killed[kill{scope: ScopeDeck, deck: ctx.DeckHash}] {
 		return illegal(RuleKill, "a kill switch covers the commit")
 	}
 	if t := s.tables[ctx.Table]; t != nil && t.closed {
