@@ -587,6 +587,13 @@ func wrongTrust(b *badAdder) {
 		renamedKey(b.T).file(""), func(v *vector) { v.Trust = vectorTrust{} })
 	b.file(stepSignature, "genesis-key-short", "nothing is trusted, and the genesis has a key of 31 bytes",
 		shortKey(b.T).file(""), func(v *vector) { v.Trust = vectorTrust{} })
+	b.file(stepSignature, "genesis-key-weak", "nothing is trusted, and the genesis has a key under which one signature fits every message",
+		weakKey(b.T).file(""), func(v *vector) { v.Trust = vectorTrust{} })
+}
+
+func weakKey(t testing.TB) *game {
+	h := open(t, func(g *audit.Genesis) { g.SigningKey = append([]byte{1, 1}, make([]byte, 31)...) })
+	return h.commitTo(h.cards(sixCards), sixCards).deal(board(1))
 }
 
 // damageCosignature changes one character in every signature by name.

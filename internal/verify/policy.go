@@ -1,7 +1,6 @@
 package verify
 
 import (
-	"encoding/base64"
 	"errors"
 	"fmt"
 	"slices"
@@ -19,6 +18,12 @@ import (
 const (
 	maxPolicy      = 128 << 10 // bytes
 	maxPolicyLines = 64        // of each kind
+)
+
+// Types of Ed25519 keys: of a signed note, and of a cosignature.
+const (
+	typeEd25519     = 0x01
+	typeCosignature = 0x04
 )
 
 // parsePolicy reads a C2SP tlog-policy. The parser of transparency-dev/formats
@@ -101,15 +106,17 @@ func (p *policy) witness(fields []string) error {
 }
 
 // once refuses the same public key twice for logs or for witnesses, whatever its
-// name and type: one witness under two names would be two votes.
+// name and type: one witness under two names would be two votes. Weak keys are
+// refused too, for a signature under them proves nothing.
 func (p *policy) once(use, vkey string) error {
-	parts := strings.SplitN(vkey, "+", 3)
-	if len(parts) != 3 {
-		return errors.New("a key is name+hash+base64")
-	}
-	key, err := base64.StdEncoding.DecodeString(parts[2])
+	key, err := audit.SigningKey(vkey)
 	if err != nil || len(key) < 2 {
 		return errors.New("a key is name+hash+base64")
+	}
+	if key[0] == typeEd25519 || key[0] == typeCosignature {
+		if err := audit.CheckEd25519(key[1:]); err != nil {
+			return err
+		}
 	}
 	id := use + " " + string(key[1:])
 	if p.keys[id] {

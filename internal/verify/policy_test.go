@@ -14,7 +14,8 @@ func TestPolicies(t *testing.T) {
 	v1, _ := w1.witnessKey()
 	v2, _ := w2.witnessKey()
 	renamed, _ := keyPair{"witness.example/alias", "", w1.private}.witnessKey()
-	fill := strings.NewReplacer("LOG", log.vkey, "OTHER", other.vkey, "W1", v1, "W2", v2, "ALIAS", renamed, "PLAIN", w1.vkey)
+	fill := strings.NewReplacer("LOG", log.vkey, "OTHER", other.vkey, "W1", v1, "W2", v2, "ALIAS", renamed, "PLAIN", w1.vkey,
+		"WEAK", "witness.example/1+00000000+BAEAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA")
 	for text, ok := range map[string]bool{
 		"log LOG\nquorum none\n":                                          true,
 		"log LOG https://example.com/\n# x\n\n \t# y\nquorum none":        true,
@@ -50,6 +51,7 @@ func TestPolicies(t *testing.T) {
 		"log LOG\nwitness a W1\nquorum a # one\n":                         false,
 		"log LOG\r\nquorum none\r\n":                                      false,
 		"log LOG\nquorum none\u00a0\n":                                    false,
+		"log LOG\nwitness a WEAK\nquorum a\n":                             false, // the neutral point
 		"log LOG\nsign here\nquorum none\n":                               false,
 		"log LOG\n" + strings.Repeat("#\n", 1<<17) + "quorum none\n":      false,
 	} {
