@@ -1,0 +1,407 @@
+package audit
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"slices"
+
+	"pgregory.net/rapid"
+
+	"shuffled/internal/shuffle"
+)
+
+// attempts makes entries that are likely to come next, and now and then wrong in
+// one thing or several. Its choices are even, which rapid's own are not.
+type attempts struct {
+	r *rand.Rand
+	m model
+}
+
+func newAttempts(t *rapid.T, m model) attempts {
+	return attempts{rand.New(rand.NewPCG(rapid.Uint64().Draw(t, "attempt"), 0)), m}
+}
+
+const attemptOrigin = "o"
+
+// odd is true once in a while.
+func (a attempts) odd() bool { return a.r.IntN(25) == 0 }
+
+func (a attempts) pick(lo, hi int) int { return lo + a.r.IntN(hi-lo+1) }
+
+// of returns one of list, which may be empty: then, or by chance, any index.
+func (a attempts) of(list []uint64) uint64 {
+	if len(list) == 0 || a.odd() {
+		return uint64(a.pick(0, len(a.m)+1))
+	}
+	return list[a.pick(0, len(list)-1)]
+}
+
+func (a attempts) index() uint64 { return uint64(len(a.m)) }
+
+func (a attempts) entry() Entry {
+	if len(a.m) == 0 {
+		if a.odd() {
+			return Entry{Time: 1000, Actor: "a", Body: a.event()}
+		}
+		return Entry{Time: 1000, Actor: "a", Body: a.genesis()}
+	}
+	e := Entry{Actor: "a", Time: a.m[len(a.m)-1].Time + []int64{0, 0, 0, 1, 1, 1, 30, 30, 400, 1700}[a.pick(0, 9)]}
+	if a.odd() {
+		e.Time -= 401
+	}
+	if b := a.due(e.Time); b != nil && !a.odd() {
+		e.Body = b
+		return e
+	}
+	e.Body = a.body(e.Time)
+	return e
+}
+
+// body is one of the seven, more often one that can do something here.
+func (a attempts) body(now int64) Body {
+	n := a.pick(0, 40)
+	if a.m.latched() && a.pick(0, 2) == 0 {
+		return &Event{Kind: EventLatchClear, Reason: "r"}
+	}
+	if n < 32 && len(a.starts()) == 0 && !a.odd() {
+		return &Event{Kind: EventInstanceStart, Name: "v1"}
+	}
+	if n >= 13 && n < 32 && len(a.m.open()) == 0 && !a.odd() {
+		n = 0
+	}
+	switch {
+	case n < 13:
+		return a.commit(now)
+	case n < 23:
+		return a.deal(now)
+	case n < 28:
+		return a.mix()
+	case n < 32:
+		return a.close(a.of(a.m.open()), now)
+	case n < 35:
+		return a.key()
+	case n < 40:
+		return a.event()
+	}
+	return a.genesis()
+}
+
+func (a attempts) starts() []uint64 {
+	return all(a.m, func(e *Event) bool { return e.Kind == EventInstanceStart })
+}
+
+// due is the close that a final deal or a child's commit asks for.
+func (a attempts) due(now int64) Body {
+	switch b := a.m[len(a.m)-1].Body.(type) {
+	case *Deal:
+		if b.Final {
+			return a.close(b.Shuffle, now)
+		}
+	case *Commit:
+		if b.Context.Parent != nil {
+			c := a.close(b.Context.Parent.ID, now)
+			if c.Outcome, c.Reason = OutcomeContinued, ReasonNone; c.Form == FormNone {
+				c.Form, c.Tape = FormTape, []byte{1}
+			}
+			return c
+		}
+	}
+	return nil
+}
+
+func publicKey(i int) []byte { return []byte{1, byte(i)} }
+
+func (a attempts) genesis() *Genesis {
+	g := &Genesis{Origin: attemptOrigin, SigningKey: publicKey(0), Policy: []byte("p"), Deals: Deals(a.pick(1, 2)),
+		MixModes: 7, Disclosure: DisclosurePublic, DefaultCloseBy: 1, MaxCloseBy: 3, Access: AccessPublic}
+	if a.pick(0, 4) == 0 {
+		g.MixModes = uint8(a.pick(0, 7))
+	}
+	for i := range a.pick(0, 2) {
+		g.AuditorKeys = append(g.AuditorKeys, publicKey(1+i))
+	}
+	return g
+}
+
+func attemptDeck(i int) [32]byte { return [32]byte{31: byte(i)} }
+
+func (a attempts) commit(now int64) *Commit {
+	ctx := &Context{Origin: attemptOrigin, Production: a.odd(), Table: []string{"t1", "t1", "t2"}[a.pick(0, 2)],
+		Disclosure: DisclosurePublic}
+	if a.odd() {
+		ctx.Origin = "other"
+	}
+	a.recipe(ctx)
+	a.plan(ctx)
+	if _, disclosure, changed := a.m.keysInForce(); disclosure > 0 && !changed && a.pick(0, 2) > 0 || a.odd() {
+		ctx.Disclosure = DisclosureAuditor
+	}
+	c := &Commit{Context: ctx, Serial: 1, CloseBy: now + []int64{1, 1000, 3000, 3000, 3000, 3000}[a.pick(0, 5)], Instance: a.of(a.starts())}
+	if below := a.m.commitsAt(ctx.Table); len(below) > 0 {
+		c.Serial, c.Previous = uint64(len(below))+1, below[len(below)-1]
+	}
+	if a.odd() {
+		c.CloseBy = now + []int64{0, -1, 3001, 1_000_000}[a.pick(0, 3)]
+	}
+	if a.odd() {
+		c.Serial += uint64(a.pick(1, 2))
+	}
+	if a.odd() || c.Serial > 1 && c.Previous == 0 {
+		c.Previous = uint64(a.pick(1, len(a.m)))
+	}
+	if c.Serial == 1 {
+		c.Previous = 0
+	}
+	return c
+}
+
+// recipe chooses what is shuffled: a deck, a draw list, or an open shuffle again.
+func (a attempts) recipe(ctx *Context) {
+	n := a.pick(2, 5)
+	ctx.DeckHash, ctx.Recipe = attemptDeck(a.pick(1, 2)), shuffle.Recipe{Cards: n, Take: a.pick(1, n)}
+	if a.pick(0, 5) == 5 {
+		ctx.DeckHash, ctx.Recipe = [32]byte{}, shuffle.Recipe{Ranges: []uint32{6, 1}[:a.pick(1, 2)]}
+		return
+	}
+	if len(a.m.open()) == 0 || a.pick(0, 4) < 4 {
+		return
+	}
+	ctx.Parent = &Parent{ID: a.of(a.m.open())}
+	m := 5
+	if p := a.m.openCommit(ctx.Parent.ID); p != nil {
+		m = p.Context.Recipe.Take
+		if !a.odd() && !p.Context.IsDraw() {
+			ctx.DeckHash = p.Context.DeckHash
+		}
+		if !a.odd() {
+			ctx.Table = p.Context.Table
+		}
+	}
+	for pos := range max(2, m) {
+		ctx.Parent.Positions = append(ctx.Parent.Positions, uint16(pos))
+	}
+	if a.odd() {
+		ctx.Parent.Positions[0] = uint16(max(2, m))
+	}
+	ctx.Recipe = shuffle.Recipe{Cards: len(ctx.Parent.Positions), Take: 1}
+}
+
+// slotValue is the value of slot i of a plan.
+func slotValue(i int) [32]byte { return [32]byte{byte(i), 1} }
+
+func (a attempts) plan(ctx *Context) {
+	if a.pick(0, 2) < 2 {
+		return
+	}
+	for i := range a.pick(0, 2) {
+		ctx.Plan = append(ctx.Plan, Planned{Source: SourceSlot, Slot: SlotHash(ctx.Origin, ctx.Table, slotValue(i))})
+	}
+	if a.pick(0, 1) == 1 {
+		ctx.Plan = append(ctx.Plan, Planned{Source: SourceBeacon, Round: 9})
+	}
+	if !ctx.IsDraw() && a.pick(0, 1) == 1 {
+		ctx.Plan = append(ctx.Plan, Planned{Source: SourceCut})
+	}
+}
+
+// cosigned is a size that covers the shuffle, or not quite.
+func (a attempts) cosigned(id uint64) uint64 {
+	n := a.index()
+	sizes := []uint64{n, n, min(id+1, n), min(id+1, n), id, 0, n + 1}
+	if a.odd() {
+		return sizes[a.pick(4, 6)]
+	}
+	return sizes[a.pick(0, 3)]
+}
+
+func (a attempts) deal(now int64) Body {
+	id := a.of(a.m.open())
+	if waiting := slices.DeleteFunc(a.m.open(), a.m.earlier); len(waiting) > 0 && !a.odd() {
+		id = a.of(waiting)
+	}
+	if c := a.m.openCommit(id); c != nil && now >= c.CloseBy && a.pick(0, 3) > 0 {
+		return a.close(id, now)
+	}
+	d := &Deal{Shuffle: id, Cosigned: a.cosigned(id), Final: a.pick(0, 5) == 5}
+	places := 3
+	if c := a.m.openCommit(id); c != nil {
+		places = c.Context.Recipe.Positions()
+		for _, i := range a.m.dealsOf(id) {
+			d.First += a.m[i].Body.(*Deal).Count()
+		}
+	}
+	if places == d.First && a.pick(0, 3) > 0 {
+		return a.close(id, now)
+	}
+	if a.odd() {
+		d.First += a.pick(1, 2)
+	}
+	count := a.pick(1, max(1, places-d.First))
+	if a.odd() {
+		count = max(1, places-d.First+1)
+	}
+	for range count {
+		d.Runs = append(d.Runs, Run{Count: 1, Purpose: PurposeSeat, Recipient: "seat-1"})
+	}
+	return d
+}
+
+func (a attempts) mix() *Mix {
+	planned := slices.DeleteFunc(a.m.open(), func(id uint64) bool {
+		return len(a.m.openCommit(id).Context.Plan) == 0 || a.m.earlier(id) || any1(a.m, func(m *Mix) bool { return m.Shuffle == id })
+	})
+	x := &Mix{Shuffle: a.of(planned)}
+	x.Cosigned = a.cosigned(x.Shuffle)
+	c := a.m.openCommit(x.Shuffle)
+	if c == nil || len(c.Context.Plan) == 0 {
+		x.Values = []MixValue{{Source: SourceSlot}}
+		return x
+	}
+	for i, p := range c.Context.Plan {
+		v := MixValue{Source: p.Source}
+		switch p.Source {
+		case SourceSlot:
+			v.Slot = slotValue(i)
+		case SourceCut:
+			v.Cut = uint16(a.pick(0, c.Context.Recipe.Take-1))
+		}
+		x.Values = append(x.Values, v)
+	}
+	a.spoil(x, c.Context.Recipe.Take)
+	return x
+}
+
+// spoil makes a mix wrong, now and then.
+func (a attempts) spoil(x *Mix, m int) {
+	last := &x.Values[len(x.Values)-1]
+	if a.odd() {
+		last.Slot[5] ^= 1
+	}
+	if a.odd() {
+		last.Cut = uint16(m)
+	}
+	if a.odd() && len(x.Values) > 1 {
+		x.Values[0], *last = *last, x.Values[0]
+	}
+	if a.odd() && len(x.Values) > 1 {
+		x.Values = x.Values[1:]
+	}
+	if a.odd() {
+		x.Values = append(x.Values, MixValue{Source: SourceCut})
+	}
+}
+
+func (a attempts) close(id uint64, now int64) *Close {
+	c := &Close{Shuffle: id, Outcome: []Outcome{OutcomeCompleted, OutcomeEndedEarly, OutcomeVoid}[a.pick(0, 2)], Form: FormTape}
+	length := 54
+	if o := a.m.openCommit(id); o != nil {
+		length = o.Context.Recipe.TapeLen()
+		if now >= o.CloseBy {
+			c.Outcome = OutcomeExpired
+		}
+		if o.Context.Disclosure == DisclosureAuditor {
+			_, c.Key, _ = a.m.keysInForce()
+			c.Form, length = FormSealed, length+81
+		}
+	}
+	if a.odd() {
+		c.Outcome = Outcome(a.pick(1, 5))
+	}
+	if a.odd() {
+		c.Outcome = OutcomeContinued
+	}
+	if a.odd() {
+		length += a.pick(-1, 1)
+	}
+	if a.odd() {
+		c.Form = FormTape + FormSealed - c.Form
+	}
+	if a.odd() {
+		c.Key = uint64(a.pick(0, len(a.m)))
+	}
+	if c.Outcome == OutcomeVoid {
+		c.Reason = Reason(a.pick(1, 10))
+	}
+	c.Tape = make([]byte, length)
+	if c.Reason == ReasonTapeLost {
+		c.Form, c.Tape = FormNone, nil
+	}
+	if c.Form != FormSealed {
+		c.Key = 0
+	}
+	return c
+}
+
+func (a attempts) key() *Key {
+	k := &Key{Subject: Subject(a.pick(1, 5)), Public: publicKey(a.pick(0, 40))}
+	switch k.Subject {
+	case SubjectDisclosure:
+		auditors, _, _ := a.m.keysInForce()
+		if a.odd() {
+			auditors = append(auditors, KeyID(publicKey(99)))
+		}
+		if a.odd() && len(auditors) > 0 {
+			auditors = auditors[1:]
+		}
+		if a.odd() && len(auditors) > 0 {
+			auditors[0] = KeyID(publicKey(98))
+		}
+		slices.SortFunc(auditors, func(x, y [32]byte) int { return slices.Compare(x[:], y[:]) })
+		for _, id := range auditors {
+			k.Wraps = append(k.Wraps, Wrap{Auditor: id, Sealed: []byte{1}})
+		}
+		if len(k.Wraps) == 0 {
+			k.Wraps = []Wrap{{Auditor: KeyID(publicKey(1)), Sealed: []byte{1}}}
+		}
+	case SubjectPolicy:
+		k.Policy = []byte("p")
+	case SubjectRetirement:
+		k.Retired = Subject(a.pick(1, 3))
+		k.ID = KeyID(k.Public)
+		if known := a.m.known(k.Retired); len(known) > 0 && !a.odd() {
+			k.ID = known[a.pick(0, len(known)-1)]
+		}
+	}
+	return k
+}
+
+func (a attempts) event() *Event {
+	e := &Event{Kind: EventKind(a.pick(1, 9)), Reason: "r"}
+	if a.m.latched() && a.pick(0, 2) > 0 {
+		e.Kind = EventLatchClear
+	}
+	set := all(a.m, func(e *Event) bool { return e.Kind == EventKillSet && a.m.killed(e.Scope, e.Name, e.Deck) })
+	if len(set) > 0 && a.pick(0, 2) > 0 {
+		clear := *a.m[set[0]].Body.(*Event)
+		clear.Kind = EventKillClear
+		return &clear
+	}
+	table := fmt.Sprint("t", a.pick(1, 2))
+	switch e.Kind {
+	case EventInstanceStart:
+		e.Name = "v1"
+	case EventTableOpen, EventTableClose:
+		if open, known := a.m.table(table); known && !open && !a.odd() {
+			e.Kind = EventTableOpen
+		}
+		e.Name = table
+	case EventKillSet, EventKillClear:
+		e.Scope = Scope(a.pick(1, 3))
+		switch e.Scope {
+		case ScopeTable:
+			e.Name = table
+		case ScopeDeck:
+			e.Deck = attemptDeck(a.pick(0, 2))
+		}
+		if a.m.killed(e.Scope, e.Name, e.Deck) && !a.odd() {
+			e.Kind = EventKillClear
+		}
+	case EventLatchSet:
+		e.Latch, e.Instance = LatchSlow, a.of(a.starts())
+	case EventSnapshot:
+		e.Size = max(1, a.index()) + uint64(a.pick(0, 2)) - 1
+	case EventAlarm:
+		e.Alarm = AlarmClockStep
+	}
+	return e
+}

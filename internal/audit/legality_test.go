@@ -1,0 +1,172 @@
+package audit
+
+import (
+	"errors"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+	"pgregory.net/rapid"
+)
+
+// codeOf is the rule that Apply named, or holds.
+func codeOf(err error) string {
+	var illegal *Illegal
+	if errors.As(err, &illegal) {
+		return illegal.Code
+	}
+	if err != nil {
+		return "not an *Illegal: " + err.Error()
+	}
+	return holds
+}
+
+// fold is the state after entries that are known to be legal.
+func fold(t interface{ Fatalf(string, ...any) }, entries model) *State {
+	s := NewState()
+	for i, e := range entries {
+		if err := s.Apply(e); err != nil {
+			t.Fatalf("entry %d: %v", i, err)
+		}
+	}
+	s.Commit()
+	return s
+}
+
+var stateOptions = cmp.Options{
+	cmp.AllowUnexported(State{}, kill{}, table{}, open{}, keys{}, pair{}),
+	cmpopts.IgnoreFields(State{}, "undo"), cmpopts.EquateEmpty(),
+	cmp.Comparer(func(a, b [32]byte) bool { return a == b }),
+	cmp.Comparer(func(a, b *Commit) bool { return a == b }),
+	cmp.Comparer(func(a, b *Genesis) bool { return a == b }),
+}
+
+// holdState fails unless s is what a fold of entries gives, in every field.
+func holdState(t interface{ Fatalf(string, ...any) }, s *State, entries model) {
+	if diff := cmp.Diff(fold(t, entries), s, stateOptions); diff != "" {
+		t.Fatalf("the state after %d entries is not their fold (-want +got):\n%s", len(entries), diff)
+	}
+	for id, o := range s.open {
+		if o.table != s.tables[o.commit.Context.Table] {
+			t.Fatalf("shuffle %d holds another table than the state", id)
+		}
+	}
+}
+
+// rules are the codes of section 9.
+var rules = []string{"genesis_first", "time", "pair", "origin", "instance", "latch", "kill", "table", "serial", "close_by", "mix_modes",
+	"disclosure_key", "parent", "not_open", "deadline", "earlier_serial", "mix", "place", "places", "cosigned", "outcome", "form", "key",
+	"snapshot"}
+
+// TestLegalityAgreesWithModel: whatever comes next, the state and the model say
+// the same, down to the rule; an illegal entry changes nothing; a rollback to
+// any mark restores the state exactly, and the same entries lead on from it.
+func TestLegalityAgreesWithModel(t *testing.T) {
+	seen := make(map[string]int)
+	for range 10 { // rapid's default of 100 ledgers is small for so many rules
+		rapid.Check(t, func(t *rapid.T) {
+			w := world{s: NewState()}
+			for range rapid.IntRange(10, 120).Draw(t, "steps") {
+				switch n := rapid.IntRange(0, 30).Draw(t, "step"); {
+				case n == 30:
+					w.marks = append(w.marks, point{w.s.Mark(), len(w.m)})
+				case n == 29 && len(w.marks) > 0:
+					w.rollback(t)
+				case n == 28 && w.s.Complete():
+					w.s.Commit()
+					w.marks = nil
+				default:
+					seen[w.attempt(t)]++
+				}
+			}
+			holdState(t, w.s, w.m)
+		})
+	}
+	t.Logf("verdicts: %v", seen)
+	for _, rule := range append(rules, holds) {
+		if seen[rule] == 0 {
+			t.Errorf("no attempt ended with %s", rule)
+		}
+	}
+}
+
+type point struct{ mark, size int }
+
+type world struct {
+	m     model
+	s     *State
+	marks []point
+}
+
+// attempt applies one entry to both sides and returns the verdict.
+func (w *world) attempt(t *rapid.T) string {
+	e := newAttempts(t, w.m).entry()
+	b, err := e.Encode()
+	if err != nil {
+		t.Fatalf("an attempt that is no entry: %v: %+v", err, e.Body)
+	}
+	if e, err = ParseEntry(b); err != nil {
+		t.Fatal(err)
+	}
+	want := w.m.rule(e)
+	if got := codeOf(w.s.Apply(e)); got != want {
+		t.Fatalf("entry %d at %d, %s %+v: %s, want %s", len(w.m), e.Time, e.Body.Type(), e.Body, got, want)
+	}
+	if want == holds {
+		w.m = append(w.m[:len(w.m):len(w.m)], e)
+	} else if rapid.IntRange(0, 9).Draw(t, "look") == 9 {
+		holdState(t, w.s, w.m)
+	}
+	w.look(t)
+	return want
+}
+
+// rollback goes back to one of the marks, and sometimes forward again by the
+// entries that were taken back.
+func (w *world) rollback(t *rapid.T) {
+	i := rapid.IntRange(0, len(w.marks)-1).Draw(t, "mark")
+	p := w.marks[i]
+	w.marks = w.marks[:i+1]
+	taken := w.m[p.size:]
+	w.s.Rollback(p.mark)
+	w.m = w.m[:p.size]
+	holdState(t, w.s, w.m)
+	if w.s.Mark() != p.mark {
+		t.Fatalf("at mark %d after a rollback to %d", w.s.Mark(), p.mark)
+	}
+	if rapid.Bool().Draw(t, "again") {
+		for _, e := range taken {
+			if err := w.s.Apply(e); err != nil {
+				t.Fatalf("entry %d again: %v", len(w.m), err)
+			}
+			w.m = append(w.m[:len(w.m):len(w.m)], e)
+		}
+		holdState(t, w.s, w.m)
+	}
+}
+
+// look compares what the state shows with the model.
+func (w *world) look(t *rapid.T) {
+	ids := w.m.open()
+	if w.s.Size() != uint64(len(w.m)) || w.s.OpenCount() != len(ids) || w.s.Latched() != w.m.latched() {
+		t.Fatalf("size %d, %d open, latched %t, want %d, %d, %t", w.s.Size(), w.s.OpenCount(), w.s.Latched(), len(w.m), len(ids), w.m.latched())
+	}
+	if len(w.m) == 0 {
+		return
+	}
+	last := w.m[len(w.m)-1]
+	due := w.m.pending()
+	if w.s.Time() != last.Time || w.s.Complete() == due || w.s.Genesis() != w.m[0].Body {
+		t.Fatalf("time %d, complete %t, genesis %+v", w.s.Time(), w.s.Complete(), w.s.Genesis())
+	}
+	for i, o := range w.s.OpenShuffles() {
+		alone, ok := w.s.Shuffle(ids[i])
+		if o.ID != ids[i] || !ok || o != alone || o.Commit != w.m[o.ID].Body {
+			t.Fatalf("open shuffle %d: %+v, %+v", ids[i], o, alone)
+		}
+	}
+	signing := w.m.known(SubjectSigning)
+	if KeyID(w.s.SigningKey()) != signing[len(signing)-1] {
+		t.Fatalf("signing key %x", w.s.SigningKey())
+	}
+}

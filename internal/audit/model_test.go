@@ -1,0 +1,385 @@
+package audit
+
+import "slices"
+
+// model is docs/SPEC.md section 9 once more: every rule is a question to the
+// whole list of entries below, asked anew each time. It remembers nothing.
+type model []Entry
+
+const holds = "ok"
+
+// rule returns the code of the first rule that e breaks as the next entry, or
+// holds.
+func (m model) rule(e Entry) string {
+	_, isGenesis := e.Body.(*Genesis)
+	switch {
+	case isGenesis != (len(m) == 0):
+		return "genesis_first"
+	case isGenesis:
+		return holds
+	case e.Time < m[len(m)-1].Time:
+		return "time"
+	case m.breaksPair(e):
+		return "pair"
+	}
+	switch b := e.Body.(type) {
+	case *Commit:
+		return m.commitRule(b, e.Time)
+	case *Mix:
+		return m.mixRule(b, e.Time)
+	case *Deal:
+		return m.dealRule(b, e.Time)
+	case *Close:
+		return m.closeRule(b, e.Time)
+	case *Key:
+		return m.keyRule(b)
+	default:
+		return m.eventRule(e.Body.(*Event))
+	}
+}
+
+// first is the name of the first broken rule in a list of rule, broken, rule,
+// broken …; each is asked only when those before it hold.
+func first(rules ...any) string {
+	for i := 0; i < len(rules); i += 2 {
+		if rules[i+1].(func() bool)() {
+			return rules[i].(string)
+		}
+	}
+	return holds
+}
+
+// all returns the indexes of the entries that are a B for which is holds.
+func all[B Body](m model, is func(B) bool) (indexes []uint64) {
+	for i, e := range m {
+		if b, ok := e.Body.(B); ok && is(b) {
+			indexes = append(indexes, uint64(i))
+		}
+	}
+	return indexes
+}
+
+func any1[B Body](m model, is func(B) bool) bool { return len(all(m, is)) > 0 }
+
+func (m model) genesis() *Genesis { return m[0].Body.(*Genesis) }
+
+// breaksPair looks at the entry right below only.
+func (m model) breaksPair(e Entry) bool {
+	c, isClose := e.Body.(*Close)
+	switch last := m[len(m)-1].Body.(type) {
+	case *Deal:
+		return last.Final && !(isClose && c.Shuffle == last.Shuffle && c.Outcome != OutcomeContinued)
+	case *Commit:
+		return last.Context.Parent != nil && !(isClose && c.Shuffle == last.Context.Parent.ID && c.Outcome == OutcomeContinued)
+	}
+	return false
+}
+
+func (m model) started(index uint64) bool {
+	if index >= uint64(len(m)) {
+		return false
+	}
+	e, ok := m[index].Body.(*Event)
+	return ok && e.Kind == EventInstanceStart
+}
+
+func (m model) latched() (set bool) {
+	for _, e := range m {
+		if b, ok := e.Body.(*Event); ok && (b.Kind == EventLatchSet || b.Kind == EventLatchClear) {
+			set = b.Kind == EventLatchSet
+		}
+	}
+	return set
+}
+
+// killed tells whether the switch for the ledger, a table or a deck is set.
+func (m model) killed(scope Scope, table string, deck [32]byte) (set bool) {
+	for _, e := range m {
+		b, ok := e.Body.(*Event)
+		if !ok || b.Kind != EventKillSet && b.Kind != EventKillClear || b.Scope != scope ||
+			scope == ScopeTable && b.Name != table || scope == ScopeDeck && b.Deck != deck {
+			continue
+		}
+		set = b.Kind == EventKillSet
+	}
+	return set
+}
+
+// open tells whether a table was opened, by an event or by serial 1, and not
+// closed since; known, whether it ever was.
+func (m model) table(name string) (open, known bool) {
+	for _, e := range m {
+		switch b := e.Body.(type) {
+		case *Event:
+			if (b.Kind == EventTableOpen || b.Kind == EventTableClose) && b.Name == name {
+				open, known = b.Kind == EventTableOpen, true
+			}
+		case *Commit:
+			if b.Context.Table == name && b.Serial == 1 {
+				open, known = true, true
+			}
+		}
+	}
+	return open, known
+}
+
+func (m model) commitsAt(table string) []uint64 {
+	return all(m, func(c *Commit) bool { return c.Context.Table == table })
+}
+
+// keysInForce returns the ids of auditors in force, the index of the newest
+// disclosure key (0 for none), and whether auditors changed after it.
+func (m model) keysInForce() (auditors [][32]byte, disclosure uint64, changed bool) {
+	for _, k := range m.genesis().AuditorKeys {
+		auditors = append(auditors, KeyID(k))
+	}
+	for i, e := range m {
+		k, ok := e.Body.(*Key)
+		switch {
+		case !ok:
+		case k.Subject == SubjectDisclosure:
+			disclosure, changed = uint64(i), false
+		case k.Subject == SubjectAuditor:
+			auditors, changed = append(auditors, KeyID(k.Public)), true
+		case k.Subject == SubjectRetirement && k.Retired == SubjectAuditor:
+			at := slices.Index(auditors, k.ID)
+			auditors, changed = slices.Delete(slices.Clone(auditors), at, at+1), true
+		}
+	}
+	return auditors, disclosure, changed
+}
+
+// known returns the ids of all keys of a subject that ever stood in the ledger.
+func (m model) known(subject Subject) (ids [][32]byte) {
+	if subject == SubjectSigning {
+		ids = append(ids, KeyID(m.genesis().SigningKey))
+	}
+	if subject == SubjectAuditor {
+		for _, k := range m.genesis().AuditorKeys {
+			ids = append(ids, KeyID(k))
+		}
+	}
+	for _, e := range m {
+		if k, ok := e.Body.(*Key); ok && k.Subject == subject {
+			ids = append(ids, KeyID(k.Public))
+		}
+	}
+	return ids
+}
+
+func (m model) commitRule(c *Commit, now int64) string {
+	ctx, g := c.Context, m.genesis()
+	return first(
+		"origin", func() bool { return ctx.Origin != g.Origin || ctx.Production != g.Production },
+		"instance", func() bool { return !m.started(c.Instance) },
+		"latch", m.latched,
+		"kill", func() bool {
+			return m.killed(ScopeLedger, "", [32]byte{}) || m.killed(ScopeTable, ctx.Table, [32]byte{}) ||
+				!ctx.IsDraw() && m.killed(ScopeDeck, "", ctx.DeckHash)
+		},
+		"table", func() bool { open, known := m.table(ctx.Table); return known && !open },
+		"serial", func() bool {
+			below := m.commitsAt(ctx.Table)
+			if len(below) == 0 {
+				return c.Serial != 1 || c.Previous != 0
+			}
+			return c.Serial != uint64(len(below))+1 || c.Previous != below[len(below)-1]
+		},
+		"close_by", func() bool { return c.CloseBy <= now || c.CloseBy-now > 1000*int64(g.MaxCloseBy) },
+		"mix_modes", func() bool {
+			return slices.ContainsFunc(ctx.Plan, func(p Planned) bool {
+				return !map[Source]bool{SourceSlot: g.MixModes&1 != 0, SourceBeacon: g.MixModes&2 != 0, SourceCut: g.MixModes&4 != 0}[p.Source]
+			})
+		},
+		"disclosure_key", func() bool {
+			_, disclosure, changed := m.keysInForce()
+			return ctx.Disclosure == DisclosureAuditor && (disclosure == 0 || changed)
+		},
+		"parent", func() bool {
+			if ctx.Parent == nil {
+				return false
+			}
+			p := m.openCommit(ctx.Parent.ID)
+			return p == nil || p.Context.IsDraw() || p.Context.Table != ctx.Table || p.Context.DeckHash != ctx.DeckHash ||
+				slices.ContainsFunc(ctx.Parent.Positions, func(pos uint16) bool { return int(pos) >= p.Context.Recipe.Take })
+		},
+	)
+}
+
+// openCommit returns the commit at an index if it was not closed, or nil.
+func (m model) openCommit(id uint64) *Commit {
+	if id >= uint64(len(m)) {
+		return nil
+	}
+	c, ok := m[id].Body.(*Commit)
+	if !ok || any1(m, func(c *Close) bool { return c.Shuffle == id }) {
+		return nil
+	}
+	return c
+}
+
+// open returns the ids of open shuffles.
+func (m model) open() (ids []uint64) {
+	for i := range m {
+		if m.openCommit(uint64(i)) != nil {
+			ids = append(ids, uint64(i))
+		}
+	}
+	return ids
+}
+
+// pending tells whether the entry below demands a close.
+func (m model) pending() bool {
+	switch b := m[len(m)-1].Body.(type) {
+	case *Deal:
+		return b.Final
+	case *Commit:
+		return b.Context.Parent != nil
+	}
+	return false
+}
+
+func (m model) dealsOf(id uint64) []uint64 {
+	return all(m, func(d *Deal) bool { return d.Shuffle == id })
+}
+
+// earlier tells whether a shuffle of the table before id still waits: it has no
+// deal and is not closed.
+func (m model) earlier(id uint64) bool {
+	for _, other := range m.commitsAt(m[id].Body.(*Commit).Context.Table) {
+		if other < id && len(m.dealsOf(other)) == 0 && m.openCommit(other) != nil {
+			return true
+		}
+	}
+	return false
+}
+
+func (m model) mixRule(x *Mix, now int64) string {
+	c := m.openCommit(x.Shuffle)
+	return first(
+		"not_open", func() bool { return c == nil },
+		"deadline", func() bool { return now >= c.CloseBy },
+		"earlier_serial", func() bool { return m.earlier(x.Shuffle) },
+		"mix", func() bool { return m.badMix(c, x) },
+		"cosigned", func() bool { return x.Cosigned > uint64(len(m)) },
+	)
+}
+
+func (m model) badMix(c *Commit, x *Mix) bool {
+	ctx := c.Context
+	if any1(m, func(other *Mix) bool { return other.Shuffle == x.Shuffle }) || len(m.dealsOf(x.Shuffle)) > 0 || len(x.Values) != len(ctx.Plan) {
+		return true
+	}
+	for i, v := range x.Values {
+		switch {
+		case v.Source != ctx.Plan[i].Source:
+			return true
+		case v.Source == SourceSlot && string(refSlotHash(ctx.Origin, ctx.Table, v.Slot[:])) != string(ctx.Plan[i].Slot[:]):
+			return true
+		case v.Source == SourceCut && int(v.Cut) >= ctx.Recipe.Take:
+			return true
+		}
+	}
+	return false
+}
+
+func (m model) dealRule(d *Deal, now int64) string {
+	c := m.openCommit(d.Shuffle)
+	next := func() (n int) {
+		for _, i := range m.dealsOf(d.Shuffle) {
+			for _, r := range m[i].Body.(*Deal).Runs {
+				n += r.Count
+			}
+		}
+		return n
+	}
+	return first(
+		"not_open", func() bool { return c == nil },
+		"deadline", func() bool { return now >= c.CloseBy },
+		"earlier_serial", func() bool { return m.earlier(d.Shuffle) },
+		"mix", func() bool {
+			return len(c.Context.Plan) > 0 && !any1(m, func(x *Mix) bool { return x.Shuffle == d.Shuffle })
+		},
+		"place", func() bool { return d.First != next() },
+		"places", func() bool {
+			places := c.Context.Recipe.Take + len(c.Context.Recipe.Ranges)
+			last := d.First - 1
+			for _, r := range d.Runs {
+				last += r.Count
+			}
+			return last > places-1
+		},
+		"cosigned", func() bool {
+			return d.Cosigned > uint64(len(m)) || m.genesis().Deals == DealsCosigned && !(d.Cosigned > d.Shuffle)
+		},
+	)
+}
+
+func (m model) closeRule(c *Close, now int64) string {
+	opened := m.openCommit(c.Shuffle)
+	lost := c.Reason == ReasonTapeLost
+	auditor := func() bool { return opened.Context.Disclosure == DisclosureAuditor }
+	return first(
+		"not_open", func() bool { return opened == nil },
+		"deadline", func() bool { return (now >= opened.CloseBy) != (c.Outcome == OutcomeExpired) },
+		"outcome", func() bool {
+			below, ok := m[len(m)-1].Body.(*Commit)
+			return c.Outcome == OutcomeContinued && !(ok && below.Context.Parent != nil && below.Context.Parent.ID == c.Shuffle)
+		},
+		"form", func() bool {
+			length := opened.Context.Recipe.TapeLen()
+			return !lost && (!auditor() && (c.Form != FormTape || len(c.Tape) != length) ||
+				auditor() && (c.Form != FormSealed || len(c.Tape) != length+81))
+		},
+		"disclosure_key", func() bool {
+			_, disclosure, changed := m.keysInForce()
+			return c.Form == FormSealed && (c.Key != disclosure || changed || disclosure == 0)
+		},
+	)
+}
+
+func (m model) keyRule(k *Key) string {
+	anywhere := func(id [32]byte) bool {
+		return slices.Contains(m.known(SubjectSigning), id) || slices.Contains(m.known(SubjectDisclosure), id) || slices.Contains(m.known(SubjectAuditor), id)
+	}
+	auditors, _, _ := m.keysInForce()
+	signing := m.known(SubjectSigning)
+	return first("key", func() bool {
+		switch k.Subject {
+		case SubjectSigning:
+			return anywhere(KeyID(k.Public))
+		case SubjectAuditor:
+			return anywhere(KeyID(k.Public)) || len(auditors) == 64
+		case SubjectDisclosure:
+			var wrapped [][32]byte
+			for _, w := range k.Wraps {
+				wrapped = append(wrapped, w.Auditor)
+			}
+			inForce := slices.Clone(auditors)
+			order := func(a, b [32]byte) int { return slices.Compare(a[:], b[:]) }
+			slices.SortFunc(inForce, order)
+			slices.SortFunc(wrapped, order)
+			return anywhere(KeyID(k.Public)) || !slices.Equal(wrapped, inForce)
+		case SubjectRetirement:
+			return !slices.Contains(m.known(k.Retired), k.ID) ||
+				k.Retired == SubjectSigning && k.ID == signing[len(signing)-1] ||
+				k.Retired == SubjectAuditor && !slices.Contains(auditors, k.ID)
+		}
+		return false
+	})
+}
+
+func (m model) eventRule(e *Event) string {
+	open, _ := m.table(e.Name)
+	return first(
+		"table", func() bool {
+			return e.Kind == EventTableOpen && open || e.Kind == EventTableClose && !open
+		},
+		"kill", func() bool {
+			return (e.Kind == EventKillSet || e.Kind == EventKillClear) && m.killed(e.Scope, e.Name, e.Deck) == (e.Kind == EventKillSet)
+		},
+		"instance", func() bool { return e.Kind == EventLatchSet && !m.started(e.Instance) },
+		"latch", func() bool { return e.Kind == EventLatchClear && !m.latched() },
+		"snapshot", func() bool { return e.Kind == EventSnapshot && e.Size > uint64(len(m)) },
+	)
+}
