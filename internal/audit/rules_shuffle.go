@@ -103,8 +103,6 @@ func (s *State) checkMix(m *Mix, now int64) error {
 		return illegal(RuleMix, "shuffle %d is mixed", m.Shuffle)
 	case len(m.Values) != len(ctx.Plan):
 		return illegal(RuleMix, "%d values for a plan of %d", len(m.Values), len(ctx.Plan))
-	case m.Cosigned > s.size:
-		return illegal(RuleCosigned, "a cosigned checkpoint of size %d at entry %d", m.Cosigned, s.size)
 	}
 	for i, v := range m.Values {
 		switch p := ctx.Plan[i]; {
@@ -115,6 +113,9 @@ func (s *State) checkMix(m *Mix, now int64) error {
 		case v.Source == SourceCut && int(v.Cut) >= o.m:
 			return illegal(RuleMix, "the cut is 0 to %d", o.m-1)
 		}
+	}
+	if m.Cosigned > s.size {
+		return illegal(RuleCosigned, "a cosigned checkpoint of size %d at entry %d", m.Cosigned, s.size)
 	}
 	return nil
 }
