@@ -3,6 +3,7 @@ package httpapi
 import (
 	"bufio"
 	"bytes"
+	"context"
 	"fmt"
 	"io"
 	"net"
@@ -215,9 +216,9 @@ func TestCancelled(t *testing.T) {
 		t.Error("an entry was written")
 	}
 	for method, want := range map[string]Code{"POST": CodeOutcomeUnknown, "GET": CodeUnavailable} {
-		for _, err := range []error{t.Context().Err(), fmt.Errorf("appending: %w", errDeadline)} {
-			if err != nil && translate(method, err).code != want {
-				t.Errorf("%s: %v", method, translate(method, err))
+		for _, err := range []error{context.Canceled, context.DeadlineExceeded} {
+			if got := translate(method, fmt.Errorf("appending: %w", err)); got.code != want {
+				t.Errorf("%s: %v becomes %s", method, err, got.code)
 			}
 		}
 	}

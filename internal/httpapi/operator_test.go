@@ -14,8 +14,6 @@ import (
 	"shuffled/internal/ledger"
 )
 
-var errDeadline = context.DeadlineExceeded
-
 // operator asks the operator's listener.
 func operator(t testing.TB, s *stack, path string) answer {
 	t.Helper()

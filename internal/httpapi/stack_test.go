@@ -20,10 +20,9 @@ import (
 	"shuffled/internal/keys"
 	"shuffled/internal/ledger"
 	"shuffled/internal/seal"
-	"shuffled/internal/testdb"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(testdb.M{M: m}) }
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 // stack is the API over real parts: ledger, dealer, sealing keys, platform
 // entropy and a store on disk, behind a listening server.

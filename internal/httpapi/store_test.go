@@ -1,19 +1,19 @@
 package httpapi
 
 import (
+	"path/filepath"
 	"testing"
 
-	"shuffled/internal/store/postgres"
-	"shuffled/internal/testdb"
+	"shuffled/internal/store/sqlite"
 )
 
-func openStore(t testing.TB, _ string) testStore {
+func openStore(t testing.TB, dir string) testStore {
 	t.Helper()
-	dsn := testdb.DSN(t)
-	if err := postgres.MigrateUp(t.Context(), dsn, postgres.Options{}); err != nil {
+	path := filepath.Join(dir, "test.sqlite")
+	if err := sqlite.MigrateUp(t.Context(), path, sqlite.Options{}); err != nil {
 		t.Fatal(err)
 	}
-	store, err := postgres.Open(t.Context(), dsn, postgres.Options{AllowSuperuser: true})
+	store, err := sqlite.Open(path, sqlite.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,0 +1,279 @@
+package client_test
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"sync"
+	"testing"
+
+	"shuffled/client"
+)
+
+// liar stands between client and daemon and changes answers.
+type liar struct {
+	mu   sync.Mutex
+	path string              // answers to requests whose path ends so
+	lie  func([]byte) []byte // nil: the truth
+}
+
+func (l *liar) tell(path string, lie func([]byte) []byte) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.path, l.lie = path, lie
+}
+
+func (l *liar) between(h http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		rec := httptest.NewRecorder()
+		h.ServeHTTP(rec, r)
+		body := rec.Body.Bytes()
+		l.mu.Lock()
+		if l.lie != nil && strings.HasSuffix(r.URL.Path, l.path) && rec.Code == http.StatusOK {
+			body = l.lie(body)
+		}
+		l.mu.Unlock()
+		w.Header().Set("Content-Type", rec.Header().Get("Content-Type"))
+		w.WriteHeader(rec.Code)
+		w.Write(body)
+	})
+}
+
+// TestLies forges every member of every answer alone, and wants a *Fault for
+// each.
+func TestLies(t *testing.T) {
+	t.Parallel()
+	d, l := newDaemon(t), new(liar)
+	c := d.client(l.between, nil)
+	ctx := t.Context()
+	req := client.ShuffleRequest{Table: "t", Deck: ptr("standard-52")}
+	s, err := c.Commit(ctx, "k", req)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := c.Deal(ctx, s, twoSeats); err != nil {
+		t.Fatal(err)
+	}
+	ending := client.CloseRequest{Outcome: client.OutcomeVoid, Reason: ptr(client.ReasonMisdeal)}
+	last := client.DealRequest{First: 5, Runs: []client.Run{{Count: 1, Purpose: client.PurposeSeat}}, Close: &ending}
+	for _, call := range []struct {
+		name, path string
+		do         func() error
+		unproved   string // members that the evidence says nothing of
+	}{
+		{"commit", "/shuffles", func() error { _, err := c.Commit(ctx, "k", req); return err }, ""},
+		{"load", fmt.Sprint("/shuffles/", s.ID), func() error { _, err := c.Load(ctx, s.ID); return err },
+			"/production /disclosure /deck_hash /cards /places /next /committed_at /state /closed_at /outcome /reason /game_ref"},
+		{"deal", "/deal", func() error { _, err := c.Deal(ctx, s, twoSeats); return err }, ""},
+		{"deal and close", "/deal", func() error { _, err := c.Deal(ctx, s, last); return err }, ""},
+		{"close", "/close", func() error { _, err := c.Close(ctx, s, ending); return err }, ""},
+	} {
+		l.tell("", nil)
+		if err := call.do(); err != nil {
+			t.Fatalf("%s without a lie: %v", call.name, err)
+		}
+		var truth []byte
+		l.tell(call.path, func(b []byte) []byte { truth = b; return b })
+		if err := call.do(); err != nil {
+			t.Fatalf("%s: %v", call.name, err)
+		}
+		lies := 0
+		for at, forged := range forgeries(t, truth) {
+			if call.unproved != "" && strings.Contains(call.unproved+" ", strings.Fields(at)[0]+" ") {
+				continue
+			}
+			lies++
+			l.tell(call.path, func([]byte) []byte { return forged })
+			var fault *client.Fault
+			if err := call.do(); !errors.As(err, &fault) {
+				t.Errorf("%s: %s was believed: %v", call.name, at, err)
+			} else if string(fault.Answer) != string(forged) {
+				t.Errorf("%s: %s: the fault has lost the answer", call.name, at)
+			}
+		}
+		if lies < 10 {
+			t.Errorf("%s: %d lies", call.name, lies)
+		}
+		t.Logf("%s: %d lies", call.name, lies)
+	}
+}
+
+// forgeries returns copies of a JSON document with one thing changed in each:
+// every value altered, every member and element left out.
+func forgeries(t *testing.T, truth []byte) map[string][]byte {
+	t.Helper()
+	out := make(map[string][]byte)
+	var root any
+	if err := json.Unmarshal(truth, &root); err != nil {
+		t.Fatal(err)
+	}
+	add := func(at string) {
+		b, err := json.Marshal(root)
+		if err != nil {
+			t.Fatal(err)
+		}
+		out[at] = b
+	}
+	var walk func(at string, v any, set func(any))
+	walk = func(at string, v any, set func(any)) {
+		switch v := v.(type) {
+		case map[string]any:
+			for name, member := range v {
+				if member != 0.0 { // an absent number is 0
+					delete(v, name)
+					add(at + "/" + name + " left out")
+					v[name] = member
+				}
+				walk(at+"/"+name, member, func(n any) { v[name] = n })
+			}
+		case []any:
+			if len(v) > 0 {
+				set(v[:len(v)-1])
+				add(at + " cut short")
+				set(append(append([]any{}, v...), v[len(v)-1]))
+				add(at + " with one twice")
+				set(v)
+			}
+			if len(v) > 1 {
+				v[0], v[1] = v[1], v[0]
+				add(at + " in another order")
+				v[0], v[1] = v[1], v[0]
+			}
+			for i, e := range v {
+				walk(fmt.Sprintf("%s/%d", at, i), e, func(n any) { v[i] = n })
+			}
+		case string:
+			for i := 0; i < len(v); i += max(1, len(v)/40) {
+				set(v[:i] + string('A'+(v[i]+1)%26) + v[i+1:])
+				if v[i] != byte('A'+(v[i]+1)%26) {
+					add(fmt.Sprintf("%s character %d", at, i))
+				}
+			}
+			set(v)
+		case float64:
+			set(v + 1)
+			add(at + " + 1")
+			set(v)
+		case bool:
+			set(!v)
+			add(at + " inverted")
+			set(v)
+		}
+	}
+	walk("", root, func(n any) { root = n })
+	if len(out) == 0 {
+		t.Fatal("nothing was forged")
+	}
+	return out
+}
+
+// TestSwaps answers with true evidence of something else.
+func TestSwaps(t *testing.T) {
+	t.Parallel()
+	d, l := newDaemon(t), new(liar)
+	c := d.client(l.between, nil)
+	ctx := t.Context()
+	answers := make(map[string][]byte)
+	keep := func(name, path string) { l.tell(path, func(b []byte) []byte { answers[name] = b; return b }) }
+	commit := func(key, table string) *client.Committed {
+		t.Helper()
+		s, err := c.Commit(ctx, key, client.ShuffleRequest{Table: table, Deck: ptr("standard-52")})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return s
+	}
+	keep("commit", "/shuffles")
+	one := commit("1", "t")
+	keep("deal", "/deal")
+	if _, err := c.Deal(ctx, one, twoSeats); err != nil {
+		t.Fatal(err)
+	}
+	keep("close", "/close")
+	if _, err := c.Close(ctx, one, client.CloseRequest{Outcome: client.OutcomeCompleted}); err != nil {
+		t.Fatal(err)
+	}
+	keep("transcript", "/transcript")
+	if _, err := c.Transcript(ctx, one.ID, ""); err != nil {
+		t.Fatal(err)
+	}
+	l.tell("", nil)
+	two := commit("2", "u")
+
+	fault := func(what string, err error) {
+		t.Helper()
+		var f *client.Fault
+		if !errors.As(err, &f) {
+			t.Errorf("%s of another shuffle was believed: %v", what, err)
+		}
+	}
+	swap := func(name, path string) { l.tell(path, func([]byte) []byte { return answers[name] }) }
+	swap("commit", "/shuffles")
+	_, err := c.Commit(ctx, "3", client.ShuffleRequest{Table: "t", Deck: ptr("standard-52")})
+	fault("a commit", err)
+	swap("deal", "/deal")
+	_, err = c.Deal(ctx, two, twoSeats)
+	fault("a deal", err)
+	swap("close", "/close")
+	_, err = c.Close(ctx, two, client.CloseRequest{Outcome: client.OutcomeCompleted})
+	fault("a close", err)
+	swap("transcript", "/transcript")
+	_, err = c.Transcript(ctx, two.ID, "")
+	fault("a transcript", err)
+	_, err = c.Transcript(ctx, one.ID, "seat-1")
+	fault("everybody's transcript", err)
+
+	// The same ledger with another signing key.
+	other := newDaemon(t)
+	impostor := other.client(nil, func(cfg *client.Config) { cfg.VKey = d.vkey })
+	_, err = impostor.Commit(ctx, "1", client.ShuffleRequest{Table: "t", Deck: ptr("standard-52")})
+	fault("a ledger", err)
+	_, err = impostor.Receipt(ctx, 0)
+	fault("a receipt", err)
+}
+
+// TestBadDaemon wants no trust in answers that differ from what was asked.
+func TestBadDaemon(t *testing.T) {
+	t.Parallel()
+	d := newDaemon(t)
+	// Between the two, requests are rewritten: the daemon's answers are true, but
+	// of something else than was asked for.
+	for name, c := range map[string]struct {
+		replace, by string
+		ask         client.ShuffleRequest
+	}{
+		"take":        {`"take":5`, `"take":4`, client.ShuffleRequest{Take: ptr(5)}},
+		"no take":     {`"table"`, `"take":5,"table"`, client.ShuffleRequest{}},
+		"end":         {`"end_at":5`, `"end_at":6`, client.ShuffleRequest{EndAt: &client.EndAt{Lo: 5, Hi: 5}}},
+		"drawn end":   {`"lo":5`, `"lo":4`, client.ShuffleRequest{EndAt: &client.EndAt{Lo: 5, Hi: 7}}},
+		"no end":      {`"table"`, `"end_at":5,"table"`, client.ShuffleRequest{}},
+		"game":        {`"game_ref":"a"`, `"game_ref":"b"`, client.ShuffleRequest{GameRef: ptr("a")}},
+		"no game":     {`"table"`, `"game_ref":"b","table"`, client.ShuffleRequest{}},
+		"custom deck": {`["a","b","c"]`, `["a","b"]`, client.ShuffleRequest{Cards: []string{"a", "b", "c"}}},
+		"table":       {`"table":"t"`, `"table":"u"`, client.ShuffleRequest{}},
+	} {
+		rewrite := func(h http.Handler) http.Handler {
+			return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+				body := readAll(t, r)
+				changed := strings.Replace(body, c.replace, c.by, 1)
+				if changed == body && r.Method == http.MethodPost {
+					t.Errorf("%s: %s is not in %s", name, c.replace, body)
+				}
+				h.ServeHTTP(w, withBody(r, changed))
+			})
+		}
+		req := c.ask
+		req.Table = "t"
+		if req.Cards == nil {
+			req.Deck = ptr("short-36")
+		}
+		_, err := d.client(rewrite, nil).Commit(t.Context(), strings.ReplaceAll(name, " ", "-"), req)
+		var f *client.Fault
+		if !errors.As(err, &f) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}

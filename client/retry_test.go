@@ -1,0 +1,182 @@
+package client_test
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"shuffled/client"
+)
+
+func readAll(t *testing.T, r *http.Request) string {
+	b, err := io.ReadAll(r.Body)
+	if err != nil {
+		t.Error(err)
+	}
+	return string(b)
+}
+
+func withBody(r *http.Request, body string) *http.Request {
+	r = r.Clone(r.Context())
+	r.Body, r.ContentLength = io.NopCloser(strings.NewReader(body)), int64(len(body))
+	return r
+}
+
+// troubles are what can come between: each ends one attempt after the daemon
+// has, or has not, done its part.
+var troubles = map[string]func(w http.ResponseWriter, r *http.Request, h http.Handler){
+	"overloaded": func(w http.ResponseWriter, _ *http.Request, _ http.Handler) {
+		w.Header().Set("Retry-After", "0")
+		w.Header().Set("Content-Type", "application/problem+json")
+		w.WriteHeader(503)
+		io.WriteString(w, `{"type":"x","title":"busy","status":503,"code":"overloaded"}`)
+	},
+	"rate": func(w http.ResponseWriter, _ *http.Request, _ http.Handler) {
+		w.Header().Set("Retry-After", time.Now().UTC().Format(http.TimeFormat))
+		w.WriteHeader(429)
+	},
+	"gateway": func(w http.ResponseWriter, _ *http.Request, _ http.Handler) {
+		http.Error(w, "<html>bad gateway", 502)
+	},
+	"lost request": func(http.ResponseWriter, *http.Request, http.Handler) { panic(http.ErrAbortHandler) },
+	"lost answer": func(_ http.ResponseWriter, r *http.Request, h http.Handler) {
+		h.ServeHTTP(httptest.NewRecorder(), r)
+		panic(http.ErrAbortHandler)
+	},
+	"cut answer": func(w http.ResponseWriter, r *http.Request, h http.Handler) {
+		rec := httptest.NewRecorder()
+		h.ServeHTTP(rec, r)
+		w.Header().Set("Content-Length", rec.Header().Get("Content-Length"))
+		w.WriteHeader(rec.Code)
+		w.Write(rec.Body.Bytes()[:rec.Body.Len()/2])
+		panic(http.ErrAbortHandler)
+	},
+}
+
+// TestRetries wants one shuffle, one deal and one close, whatever is lost on the
+// way, from requests that are the same every time.
+func TestRetries(t *testing.T) {
+	t.Parallel()
+	for name, trouble := range troubles {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			d := newDaemon(t)
+			var calls atomic.Int64
+			var first atomic.Pointer[[]byte]
+			c := d.client(func(h http.Handler) http.Handler {
+				return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+					body := readAll(t, r)
+					same := []byte(r.Method + r.URL.Path + r.Header.Get("Idempotency-Key") + body)
+					n := calls.Add(1)
+					if n%3 == 1 {
+						first.Store(&same)
+					} else if !bytes.Equal(*first.Load(), same) {
+						t.Errorf("%s, then %s", *first.Load(), same)
+					}
+					if n%3 != 0 {
+						trouble(w, withBody(r, body), h)
+						return
+					}
+					h.ServeHTTP(w, withBody(r, body))
+				})
+			}, nil)
+			s, err := c.Commit(t.Context(), client.NewKey(), client.ShuffleRequest{Table: "t", Deck: ptr("standard-52")})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if s.Serial != 1 {
+				t.Errorf("serial %d", s.Serial)
+			}
+			if _, err := c.Deal(t.Context(), s, twoSeats); err != nil {
+				t.Error(err)
+			}
+			if _, err := c.Close(t.Context(), s, client.CloseRequest{Outcome: client.OutcomeCompleted}); err != nil {
+				t.Error(err)
+			}
+			// The deal asked for the deck's names as well.
+			if n := calls.Load(); n != 12 {
+				t.Errorf("%d calls", n)
+			}
+		})
+	}
+}
+
+// TestNoRetry wants one attempt where another cannot help.
+func TestNoRetry(t *testing.T) {
+	t.Parallel()
+	d := newDaemon(t)
+	for name, answer := range map[string]func(w http.ResponseWriter, r *http.Request){
+		"conflict":         func(w http.ResponseWriter, r *http.Request) { w.WriteHeader(409) },
+		"internal":         func(w http.ResponseWriter, r *http.Request) { w.WriteHeader(500) },
+		"latched":          func(w http.ResponseWriter, r *http.Request) { w.WriteHeader(503) }, // without Retry-After
+		"redirect":         func(w http.ResponseWriter, r *http.Request) { http.Redirect(w, r, "/elsewhere", 307) },
+		"redirect to wait": func(w http.ResponseWriter, r *http.Request) { w.Header().Set("Retry-After", "0"); w.WriteHeader(307) },
+		"no content":       func(w http.ResponseWriter, r *http.Request) { w.WriteHeader(204) },
+	} {
+		var calls atomic.Int64
+		c := d.client(func(http.Handler) http.Handler {
+			return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { calls.Add(1); answer(w, r) })
+		}, nil)
+		_, err := c.Commit(t.Context(), "k", client.ShuffleRequest{Table: "t", Deck: ptr("short-36")})
+		var e *client.Error
+		if !errors.As(err, &e) || e.Code != "" || e.Status < 200 || calls.Load() != 1 {
+			t.Errorf("%s: %v after %d calls", name, err, calls.Load())
+		}
+	}
+}
+
+func TestGivingUp(t *testing.T) {
+	t.Parallel()
+	d := newDaemon(t)
+	var calls atomic.Int64
+	busy := func(after string) func(http.Handler) http.Handler {
+		return func(http.Handler) http.Handler {
+			return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+				calls.Add(1)
+				w.Header().Set("Retry-After", after)
+				w.WriteHeader(503)
+			})
+		}
+	}
+	_, err := d.client(busy("0"), func(cfg *client.Config) { cfg.Attempts = 5 }).State(t.Context(), 1)
+	var e *client.Error
+	if !errors.As(err, &e) || e.Status != 503 || calls.Load() != 5 {
+		t.Errorf("%v after %d calls", err, calls.Load())
+	}
+	// The daemon asks for a pause that the caller does not have.
+	ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
+	defer cancel()
+	calls.Store(0)
+	_, err = d.client(busy("3600"), nil).State(ctx, 1)
+	if !errors.Is(err, context.DeadlineExceeded) || !errors.As(err, &e) || calls.Load() != 1 {
+		t.Errorf("%v after %d calls", err, calls.Load())
+	}
+}
+
+// TestAnswerThatIsNone wants faults for answers that are no answers.
+func TestAnswerThatIsNone(t *testing.T) {
+	t.Parallel()
+	d := newDaemon(t)
+	for _, body := range []string{"", "null", "[]", "{}", "<html>", `{"id":1,"id":2}`, "\xff"} {
+		c := d.client(func(http.Handler) http.Handler {
+			return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { io.WriteString(w, body) })
+		}, nil)
+		var f *client.Fault
+		if _, err := c.State(t.Context(), 1); !errors.As(err, &f) {
+			t.Errorf("state %q: %v", body, err)
+		}
+		if _, err := c.Receipt(t.Context(), 1); !errors.As(err, &f) {
+			t.Errorf("receipt %q: %v", body, err)
+		}
+		if _, err := c.Transcript(t.Context(), 1, ""); !errors.As(err, &f) {
+			t.Errorf("transcript %q: %v", body, err)
+		}
+	}
+}
