@@ -88,19 +88,17 @@ func (s Schema) repair(m *migrate.Migrate) error {
 	if err != nil {
 		return err
 	}
-	noted, dirty, err := m.Version()
-	if errors.Is(err, migrate.ErrNilVersion) {
-		noted, err = 0, nil
-	}
+	// Not of m, which does not tell of a mark on no version at all.
+	noted, dirty, err := s.Driver.Version()
 	if err != nil {
 		return fmt.Errorf("reading the noted schema version: %w", plain(err))
-	}
-	if noted == uint(at) && !dirty {
-		return nil
 	}
 	force := at
 	if at == 0 {
 		force = database.NilVersion
+	}
+	if noted == force && !dirty {
+		return nil
 	}
 	if err := m.Force(force); err != nil {
 		return fmt.Errorf("repairing the noted schema version: %w", plain(err))

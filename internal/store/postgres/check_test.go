@@ -1,0 +1,143 @@
+package postgres
+
+import (
+	"net/url"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"shuffled/internal/testdb"
+)
+
+func TestServerRefused(t *testing.T) {
+	t.Parallel()
+	t.Run("settings", func(t *testing.T) {
+		t.Parallel()
+		c := testdb.Start(t, testdb.Setting("fsync", "off"), testdb.Setting("full_page_writes", "off"))
+		dsn := c.Database(t)
+		migrate(t, dsn)
+		refusedWith(t, dsn, Options{AllowSuperuser: true}, "fsync is off")
+	})
+	t.Run("torn pages", func(t *testing.T) {
+		t.Parallel()
+		c := testdb.Start(t, testdb.Setting("full_page_writes", "off"))
+		dsn := c.Database(t)
+		migrate(t, dsn)
+		refusedWith(t, dsn, Options{AllowSuperuser: true}, "full_page_writes is off")
+	})
+	t.Run("standby", func(t *testing.T) {
+		t.Parallel()
+		c := testdb.Start(t)
+		dsn := c.Database(t)
+		migrate(t, dsn)
+		s := open(t, dsn, Options{})
+		l := create(t, s)
+		c.Standby(t)
+		refusedWith(t, dsn, Options{AllowSuperuser: true}, "is a standby")
+		if err := MigrateUp(t.Context(), dsn, Options{}); err == nil {
+			t.Error("migrated a standby")
+		}
+		// A store that was opened before the server changed finds out as well.
+		s.reads.Reset()
+		if _, err := s.ByKeyTag(t.Context(), l.id, [32]byte{}); err == nil || !strings.Contains(err.Error(), "is a standby") {
+			t.Errorf("reading from what has become a standby: %v", err)
+		}
+		s.Close()
+		c.Stop(t, testdb.Fast)
+	})
+}
+
+func refusedWith(t *testing.T, dsn string, o Options, reason string) {
+	t.Helper()
+	s, err := Open(t.Context(), dsn, o)
+	if err == nil {
+		s.Close()
+		t.Errorf("opened; want a refusal: %s", reason)
+	} else if !strings.Contains(err.Error(), reason) {
+		t.Errorf("error %v, want one with %q", err, reason)
+	}
+}
+
+func TestSessionRefused(t *testing.T) {
+	t.Parallel()
+	dsn := testdb.DSN(t)
+	refusedWith(t, dsn, Options{AllowSuperuser: true}, `run "shuffled migrate up"`)
+	migrate(t, dsn)
+	refusedWith(t, dsn, Options{}, "superuser")
+	for value, reason := range map[string]string{
+		"off": "synchronous_commit is off", "local": "synchronous_commit is local",
+		"remote_write": "synchronous_commit is remote_write", "on": "", "remote_apply": "",
+	} {
+		with := dsn + "&options=" + "-c%20synchronous_commit%3D" + value
+		if reason == "" {
+			open(t, with, Options{})
+		} else {
+			refusedWith(t, with, Options{AllowSuperuser: true}, reason)
+		}
+	}
+	exec(t, dsn, "COMMENT ON TABLE heads IS 'shuffled schema 2'")
+	refusedWith(t, dsn, Options{AllowSuperuser: true}, "too old")
+	exec(t, dsn, "COMMENT ON TABLE heads IS 'heads of cabbage'")
+	refusedWith(t, dsn, Options{AllowSuperuser: true}, "not of shuffled")
+}
+
+// TestAddress: what cannot be used is refused without repeating a password.
+func TestAddress(t *testing.T) {
+	t.Parallel()
+	const secret = "hunter2%zz"
+	for _, dsn := range []string{
+		"postgres://daemon:" + secret + "@localhost/shuffled",
+		"postgres://daemon:" + secret + "@[::1/shuffled",
+		"host=localhost password=" + secret + " sslmode=perhaps",
+		"host=localhost password='" + secret,
+		"postgres://daemon:hunter2@localhost:port/shuffled",
+		"postgres://daemon:hunter2@localhost/shuffled?default_query_exec_mode=simple_protocol",
+		"postgres://daemon:hunter2@127.0.0.1:1/shuffled",
+	} {
+		_, err := Open(t.Context(), dsn, Options{})
+		if err == nil || strings.Contains(err.Error(), "hunter2") {
+			t.Errorf("%s: %v", dsn, err)
+		}
+		if err := MigrateUp(t.Context(), dsn, Options{}); err == nil || strings.Contains(err.Error(), "hunter2") {
+			t.Errorf("migrating %s: %v", dsn, err)
+		}
+	}
+}
+
+func TestPasswordFile(t *testing.T) {
+	t.Parallel()
+	dsn := testdb.DSN(t)
+	u, err := url.Parse(dsn)
+	if err != nil {
+		t.Fatal(err)
+	}
+	password, _ := u.User.Password()
+	u.User = url.User(u.User.Username())
+	file := filepath.Join(t.TempDir(), "password")
+	write := func(s string) {
+		if err := os.WriteFile(file, []byte(s), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	write(password + "\n")
+	o := Options{PasswordFile: file, AllowSuperuser: true}
+	if err := MigrateUp(t.Context(), u.String(), o); err != nil {
+		t.Fatal(err)
+	}
+	s := open(t, u.String(), o)
+	create(t, s)
+	// It is read for every connection.
+	write("wrong")
+	refusedWith(t, u.String(), o, "password authentication failed")
+	s.reads.Reset()
+	if _, err := s.Ledgers(t.Context()); err == nil || strings.Contains(err.Error(), "wrong") {
+		t.Errorf("connecting with a wrong password: %v", err)
+	}
+	write(password)
+	if _, err := s.Ledgers(t.Context()); err != nil {
+		t.Errorf("connecting with the right password again: %v", err)
+	}
+	o.PasswordFile += ".none"
+	refusedWith(t, u.String(), o, "reading the database password")
+}

@@ -1,0 +1,226 @@
+package postgres
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
+
+	"shuffled/internal/ledger"
+)
+
+// plain reports whether err says that nothing was written.
+func plain(err error) bool {
+	var duplicate *ledger.DuplicateError
+	return err != nil && !errors.Is(err, ledger.ErrUnknownOutcome) && !errors.Is(err, ledger.ErrStale) && !errors.As(err, &duplicate)
+}
+
+// until waits for a condition that the server will reach.
+func until(t testing.TB, what string, reached func() bool) {
+	t.Helper()
+	for deadline := time.Now().Add(20 * time.Second); !reached(); time.Sleep(5 * time.Millisecond) {
+		if time.Now().After(deadline) {
+			t.Fatalf("waited in vain for %s", what)
+		}
+	}
+}
+
+// untilWaiting waits until a session of the store waits for something, and
+// returns its process.
+func untilWaiting(t testing.TB, admin *pgx.Conn, event string) (pid int) {
+	t.Helper()
+	until(t, "a session that waits for "+event, func() bool {
+		pid = query[int](t, admin, `SELECT coalesce(max(pid), 0) FROM pg_stat_activity
+			WHERE datname = current_database() AND application_name = 'shuffled' AND $1 IN (wait_event, wait_event_type)`, event)
+		return pid != 0
+	})
+	return pid
+}
+
+func TestLockedHead(t *testing.T) {
+	t.Parallel()
+	dsn := migrated(t)
+	s := open(t, dsn, Options{Timeout: time.Second})
+	l := create(t, s)
+	admin, other := connect(t, dsn), connect(t, dsn)
+	tx, err := other.Begin(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := tx.Exec(t.Context(), "SELECT FROM heads FOR UPDATE"); err != nil {
+		t.Fatal(err)
+	}
+	// The server gives up first, and says so.
+	err = s.Append(t.Context(), l.id, l.head, l.next(1))
+	if !plain(err) || !isCode(err, "55P03") {
+		t.Errorf("appending to a locked head: %v", err)
+	}
+	if _, err := s.Head(t.Context(), l.id); !plain(err) {
+		t.Errorf("reading a locked head: %v", err)
+	}
+	// A caller who leaves while the append waits changes nothing about it.
+	patient := open(t, dsn, Options{})
+	ctx, cancel := context.WithCancel(t.Context())
+	appended := make(chan error)
+	go func() { appended <- patient.Append(ctx, l.id, l.head, l.next(1)) }()
+	untilWaiting(t, admin, "Lock")
+	cancel()
+	if err := tx.Rollback(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if err := <-appended; err != nil {
+		t.Errorf("an append whose caller left: %v", err)
+	}
+	if h, err := s.Head(t.Context(), l.id); err != nil || h.Size != 2 {
+		t.Errorf("head of size %d, %v", h.Size, err)
+	}
+	// One who has left before is not served.
+	if err := s.Append(ctx, l.id, l.head, l.next(1)); !errors.Is(err, context.Canceled) {
+		t.Errorf("an append of a caller who has left: %v", err)
+	}
+}
+
+// TestHeadWaitsForAppends: an append that is under way is over when Head
+// returns. Finders do not wait for it.
+func TestHeadWaitsForAppends(t *testing.T) {
+	t.Parallel()
+	dsn := migrated(t)
+	s := open(t, dsn, Options{})
+	l := create(t, s)
+	b := l.next(1)
+	commit(b, 0, 1, 1)
+	if err := s.Append(t.Context(), l.id, l.head, b); err != nil {
+		t.Fatal(err)
+	}
+	l.head = b.Head
+	admin, other := connect(t, dsn), connect(t, dsn)
+	tx, err := other.Begin(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	next := l.next(1)
+	args := append(insertArgs(l.id, l.head.Size, next), l.head.Root[:])
+	if n := query[int](t, other, sqlAppend, args...); n != 1 {
+		t.Fatalf("%d heads moved", n)
+	}
+	heads := make(chan ledger.Head)
+	go func() {
+		h, err := s.Head(t.Context(), l.id)
+		if err != nil {
+			t.Error(err)
+		}
+		heads <- h
+	}()
+	untilWaiting(t, admin, "Lock")
+	if r, err := s.ByKeyTag(t.Context(), l.id, [32]byte{1}); err != nil || r.Index != 1 {
+		t.Errorf("by key tag: entry %d, %v", r.Index, err)
+	}
+	if rows, err := s.ByShuffle(t.Context(), l.id, 1); err != nil || len(rows) != 1 {
+		t.Errorf("by shuffle: %d rows, %v", len(rows), err)
+	}
+	if err := tx.Commit(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if h := <-heads; h.Size != next.Head.Size {
+		t.Errorf("head of size %d, want %d", h.Size, next.Head.Size)
+	}
+}
+
+// TestDefiniteErrors fails appends at different moments before their commit.
+func TestDefiniteErrors(t *testing.T) {
+	t.Parallel()
+	for _, test := range []struct{ name, when, body, code string }{
+		{"slow", "BEFORE INSERT ON entries FOR EACH ROW", "PERFORM pg_sleep(60); RETURN NEW;", "57014"},
+		{"out of space", "AFTER INSERT ON entries FOR EACH ROW", "RAISE 'no space' USING ERRCODE = 'disk_full'; RETURN NEW;", "53100"},
+		{"serialization", "AFTER UPDATE ON heads FOR EACH ROW", "RAISE 'again' USING ERRCODE = '40001'; RETURN NEW;", "40001"},
+		{"at commit", "CONSTRAINT", "RAISE 'late' USING ERRCODE = '23514'; RETURN NEW;", "23514"},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			t.Parallel()
+			dsn := migrated(t)
+			s := open(t, dsn, Options{Timeout: time.Second})
+			l := create(t, s)
+			trigger := "CREATE TRIGGER fails " + test.when
+			if test.when == "CONSTRAINT" {
+				trigger = "CREATE CONSTRAINT TRIGGER fails AFTER UPDATE ON heads DEFERRABLE INITIALLY DEFERRED FOR EACH ROW"
+			}
+			exec(t, dsn, "CREATE FUNCTION fails() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN "+test.body+" END $$;"+
+				trigger+" EXECUTE FUNCTION fails()")
+			for range 2 { // the second time over a connection that saw the error
+				err := s.Append(t.Context(), l.id, l.head, l.next(1))
+				if !plain(err) || !isCode(err, test.code) {
+					t.Errorf("appending: %v, want a plain error %s", err, test.code)
+				}
+			}
+			conn := connect(t, dsn)
+			if n := query[int](t, conn, "SELECT count(*) FROM entries"); n != 1 {
+				t.Errorf("%d entries", n)
+			}
+		})
+	}
+}
+
+// TestForeignNotice: not every warning is that of a cancelled wait.
+func TestForeignNotice(t *testing.T) {
+	t.Parallel()
+	dsn := migrated(t)
+	s := open(t, dsn, Options{})
+	l := create(t, s)
+	exec(t, dsn, `CREATE FUNCTION warns() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RAISE WARNING 'hot'; RETURN NEW; END $$;
+		CREATE TRIGGER warns AFTER UPDATE ON heads FOR EACH ROW EXECUTE FUNCTION warns()`)
+	if err := s.Append(t.Context(), l.id, l.head, l.next(1)); err != nil {
+		t.Error(err)
+	}
+}
+
+// TestErrorsHoldNoValues: the server's details name the values of a key.
+func TestErrorsHoldNoValues(t *testing.T) {
+	t.Parallel()
+	s := open(t, migrated(t), Options{})
+	l := create(t, s)
+	b := l.next(2)
+	commit(b, 0, 7, 1)
+	commit(b, 1, 7, 2)
+	b.Rows[0].Table, b.Rows[1].Table = "cabbage", "cabbage"
+	err := s.Append(t.Context(), l.id, l.head, b)
+	var pg *pgconn.PgError
+	if !errors.As(err, &pg) || pg.Code != codeUnique {
+		t.Fatalf("a serial twice: %v", err)
+	}
+	if text := fmt.Sprintf("%v %+v", err, *pg); strings.Contains(text, "cabbage") {
+		t.Errorf("the error holds a value: %s", text)
+	}
+}
+
+func TestDefinite(t *testing.T) {
+	t.Parallel()
+	for _, test := range []struct {
+		severity, unlocalized, code string
+		want                        bool
+	}{
+		{"ERROR", "ERROR", "40001", true}, {"ERROR", "ERROR", "40P01", true}, {"ERROR", "ERROR", "55P03", true},
+		{"ERROR", "ERROR", "57014", true}, {"FEHLER", "ERROR", "23505", true}, {"ERROR", "", "53100", true},
+		{"FATAL", "FATAL", "57P01", false}, {"FATAL", "FATAL", "25P03", false}, {"PANIC", "PANIC", "53100", false},
+		{"ERROR", "ERROR", "40003", false}, {"ERROR", "ERROR", "08006", false}, {"ERROR", "ERROR", "08P01", false},
+		{"ERROR", "ERROR", "57P01", false}, {"ERROR", "ERROR", "57P02", false}, {"ERROR", "ERROR", "57P03", false},
+		{"FEHLER", "", "40001", false}, {"FATAL", "", "40001", false},
+	} {
+		err := &pgconn.PgError{Severity: test.severity, SeverityUnlocalized: test.unlocalized, Code: test.code}
+		if got := definite(err); got != test.want {
+			t.Errorf("%+v: %v", test, got)
+		}
+		if got := errors.Is(outcome(fmt.Errorf("deep: %w", err)), ledger.ErrUnknownOutcome); got == test.want {
+			t.Errorf("%+v: unknown outcome %v", test, got)
+		}
+	}
+	for _, err := range []error{context.DeadlineExceeded, errors.New("unexpected EOF")} {
+		if !errors.Is(outcome(err), ledger.ErrUnknownOutcome) {
+			t.Errorf("%v has a known outcome", err)
+		}
+	}
+}
