@@ -63,7 +63,11 @@ func (c *dealCmd) Run(ctx context.Context, s streams) error {
 		look = styleOfHash(*state.DeckHash)
 	}
 	sheet := s.sheet()
-	fmt.Fprintf(s.out, "%s\n\n%s\n", sheet.p.bold(fmt.Sprintf("Shuffle %d: places %d to %d, recorded and signed", c.ID, c.First, dealt.Next-1)),
+	places := fmt.Sprintf("places %d to %d", c.First, dealt.Next-1)
+	if dealt.Next-1 == c.First {
+		places = fmt.Sprintf("place %d", c.First)
+	}
+	fmt.Fprintf(s.out, "%s\n\n%s\n", sheet.p.bold(fmt.Sprintf("Shuffle %d: %s dealt, recorded and signed", c.ID, places)),
 		drawHands(sheet.p, dealtHands(req.Runs, dealt.Cards, look), sheet.w))
 	if dealt.Close != nil {
 		sayClosed(s, c.ID, dealt.Close)

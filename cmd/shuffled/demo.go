@@ -55,7 +55,7 @@ func (c *demoCmd) Run(ctx context.Context, s streams) (err error) {
 		}
 	}
 	if c.JSON {
-		return printSafeJSON(s.out, map[string]any{"key": d.house.key.VKey(), "proved": d.proved, "caught": d.caught})
+		return printSafeJSON(s.out, map[string]any{"key": d.house.key.VKey(), "proved": d.held, "caught": d.caught})
 	}
 	d.end(c.Keep)
 	return nil
@@ -70,7 +70,7 @@ type demo struct {
 	id    uint64       // of the shuffle
 
 	files  map[string][]byte // what --keep leaves, by name
-	proved []provedFile
+	held   []provedFile
 	caught []caughtForgery
 }
 
@@ -103,7 +103,7 @@ func (d *demo) play(ctx context.Context) error {
 
 // end says what to try next.
 func (d *demo) end(kept string) {
-	fmt.Fprintf(d.out, "\n%s %d files proved, %d forgeries caught.\n", d.p.good("Everything went as told:"), len(d.proved), len(d.caught))
+	fmt.Fprintf(d.out, "\n%s %d files proved, %d forgeries caught.\n", d.p.good("Everything went as told:"), len(d.held), len(d.caught))
 	dir := kept
 	if kept == "" {
 		dir = "hand"
@@ -157,7 +157,7 @@ func (d *demo) expect(name string, data []byte, failed string) (*verify.Verdict,
 	}
 	d.files[name] = data
 	if failed == "" {
-		d.proved = append(d.proved, provedFile{File: name, Level: v.Level})
+		d.held = append(d.held, provedFile{File: name, Level: v.Level})
 	}
 	return v, nil
 }

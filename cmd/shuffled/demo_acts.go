@@ -111,20 +111,18 @@ func (d *demo) onePlayer(ctx context.Context) error {
 	d.say("The hand is still on. %s is the file that seat-1 takes home. Checked offline, under the key above, it proves seat-1's cards and the board:", playerFile)
 	d.show(drawHands(d.p, shownHands(slices.Concat(demoSeats, demoBoard), v.Cards), d.w))
 	d.show(d.steps(pick(v.Steps, "signature", "inclusion", "openings", "tape")))
-	d.conclude(v)
+	d.show(d.proved(v))
 	d.say("No salt and no value of the cards that lie face down is in the file, and a hash of a card behind a salt of 256 bits tells nothing of it.")
 	return nil
 }
 
-// keepsSecrets checks that the player's file opens the player's places and the
-// public ones only, and holds no other salt.
+// keepsSecrets checks that the player's file, with verdict v, opens all places
+// but the three that are neither public nor the player's, and holds no salt of
+// these.
 func (d *demo) keepsSecrets(ctx context.Context, player []byte, v *verify.Verdict) error {
 	shown := make(map[int]bool)
 	for _, c := range v.Cards {
 		shown[c.Place] = true
-		if c.Recipient != "seat-1" && !c.Public {
-			return fmt.Errorf("%s shows place %d", playerFile, c.Place)
-		}
 	}
 	all, err := d.house.dealer.Transcript(ctx, d.id, dealer.View{Dealer: true})
 	if err != nil {
@@ -180,10 +178,6 @@ func pick(steps []verify.Step, names ...string) (picked []verify.Step) {
 	return picked
 }
 
-func (d *demo) conclude(v *verify.Verdict) {
-	fmt.Fprintf(d.out, "\n  %s, at the level %q: %s.\n", d.p.good("PROVED"), v.Level, inWords[v.Level])
-}
-
 func (d *demo) closeHand(ctx context.Context) error {
 	closed, err := d.house.dealer.Close(ctx, demoActor, d.id, dealer.CloseRequest{Outcome: audit.OutcomeCompleted})
 	if err != nil {
@@ -217,7 +211,7 @@ func (d *demo) stranger(ctx context.Context) error {
 	d.act("5. Verify: a stranger, offline, with nothing but the key")
 	d.say("%s holds the receipts of all entries, the openings and the tape. No network, no house:", transcriptFile)
 	d.show(d.steps(v.Steps))
-	d.conclude(v)
+	d.show(d.proved(v))
 	d.say("What this level leaves open, shuffled verify says below its verdict.")
 	return nil
 }
@@ -268,7 +262,7 @@ func (d *demo) catch(what, name string, forged []byte, step string) error {
 func (d *demo) forgery(what, step, why, detail string) {
 	d.caught = append(d.caught, caughtForgery{Altered: what, Step: step, Detail: detail})
 	d.say("%s", what)
-	fmt.Fprintf(d.out, "    %s at %s: %s\n", d.p.bad("CAUGHT"), step, why)
+	fmt.Fprint(d.out, strings.Replace(hanging("    ", "CAUGHT at "+step+": "+why, d.w), "CAUGHT", d.p.good("CAUGHT"), 1))
 	fmt.Fprintln(d.out, d.p.dim(strings.TrimSuffix(hanging("    ", visible(detail), d.w), "\n")))
 }
 
@@ -284,10 +278,18 @@ func (d *demo) catchRow(ctx context.Context) error {
 		return err
 	}
 	err := d.house.openLedger(ctx)
-	if !errors.Is(err, ledger.ErrFrozen) {
-		return fmt.Errorf("a ledger over an altered row was opened, or not refused for that: %w", err)
+	if wrong := refusedStart(err); wrong != nil {
+		return wrong
 	}
 	d.forgery("One row of the database: its administrator drops the triggers and gives the cards of seat-2 to seat-9.",
 		"start", "the daemon refuses to serve such a ledger", err.Error())
+	return nil
+}
+
+// refusedStart reports a start that was not refused for what the database holds.
+func refusedStart(err error) error {
+	if !errors.Is(err, ledger.ErrFrozen) {
+		return fmt.Errorf("a ledger over an altered row was opened, or refused for another reason: %v", err)
+	}
 	return nil
 }

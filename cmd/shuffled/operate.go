@@ -118,6 +118,7 @@ func (r *remote) explain(err error) error {
 	case errors.As(err, &fault):
 		return &lie{shown}
 	case errors.As(err, &refused):
+		shown = errors.New(visible(refused.Error())) // without method and path
 		if refused.Code == client.CodeInvalidValue || refused.Code == client.CodeInvalidRequest {
 			return usage("%s", shown)
 		}
@@ -128,6 +129,12 @@ func (r *remote) explain(err error) error {
 		return withHint(shown, "is a daemon running at %s? `shuffled serve --dev` starts one", visible(r.URL))
 	}
 	return shown
+}
+
+// refused reports whether the daemon said no, so that nothing was done.
+func refused(err error) bool {
+	var e *client.Error
+	return errors.As(err, &e) && e.Status < 500
 }
 
 // lie is an answer that its evidence does not bear out: the evidence fails.
@@ -144,5 +151,5 @@ func (r *remote) fail(s streams, err error) error {
 	return err
 }
 
-// printer returns what prints for people.
+// sheet writes for people, in the width and colours of standard output.
 func (s streams) sheet() sheet { return sheet{p: newPainter(s.out), w: columns(s.out)} }

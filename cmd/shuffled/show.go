@@ -34,6 +34,9 @@ func (c *showCmd) Run(ctx context.Context, s streams) error {
 	if c.Transcript != "" {
 		return c.write(ctx, s, d)
 	}
+	if _, err := d.Load(ctx, c.ID); err != nil { // proves the commit
+		return c.fail(s, err)
+	}
 	state, err := d.State(ctx, c.ID)
 	if err != nil {
 		return c.fail(s, err)
@@ -92,4 +95,5 @@ func (c *showCmd) print(s streams, st *client.ShuffleState) {
 	fact("tape", "disclosed at the close: %s", st.Disclosure)
 	fact("commitment", "%s", st.Commitment)
 	fact("deck root", "%s", st.DeckRoot)
+	fmt.Fprintf(s.out, "\nThe commit is proved. The rest is the daemon's word until you have the evidence:\n  shuffled show %d --transcript FILE\n", st.ID)
 }

@@ -44,8 +44,8 @@ func (c *shuffleCmd) Run(ctx context.Context, s streams) error {
 	}
 	made, err := d.Commit(ctx, key, req)
 	if err != nil {
-		if c.Idempotent == "" {
-			fmt.Fprintf(s.err, "shuffled: the idempotency key was %s: with it, this request can be repeated\n", key)
+		if !refused(err) {
+			fmt.Fprintf(s.err, "shuffled: whether it was done is not known: repeat it with --idempotency-key %s\n", visible(key))
 		}
 		return c.fail(s, err)
 	}
@@ -107,16 +107,16 @@ func parseEndAt(text string) (client.EndAt, error) {
 	return client.EndAt{Lo: lo, Hi: hi}, nil
 }
 
-// parseTime reads a time as RFC 3339, or a duration from now.
+// parseTime reads a time as RFC 3339, or a duration from now, to the second.
 func parseTime(text string, now time.Time) (time.Time, error) {
 	if d, err := time.ParseDuration(text); err == nil && d > 0 {
-		return now.Add(d), nil
+		return now.Add(d).UTC().Truncate(time.Second), nil
 	}
 	at, err := time.Parse(time.RFC3339, text)
 	if err != nil {
 		return at, usage("--close-by is a time such as 2026-03-14T15:00:00Z or 45m, not %q", text)
 	}
-	return at, nil
+	return at.UTC().Truncate(time.Second), nil
 }
 
 // clock writes a time of the daemon's.

@@ -18,7 +18,7 @@ import (
 // the first nothing lines up, above the second lines are hard to read.
 const (
 	defaultColumns = 80
-	minColumns     = 40
+	minColumns     = 60
 	maxColumns     = 100
 )
 

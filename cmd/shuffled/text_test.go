@@ -1,6 +1,8 @@
 package main
 
 import (
+	"encoding/json"
+	"strings"
 	"testing"
 	"unicode"
 
@@ -37,6 +39,28 @@ func FuzzVisible(f *testing.F) {
 			}
 		}
 	})
+}
+
+// TestPrintSafeJSON: what is escaped is still the same value.
+func TestPrintSafeJSON(t *testing.T) {
+	t.Parallel()
+	want := map[string]string{"a": "\x1b[2J\u009b\u007f\u202e\U000e0001 ♠ 漢字 <&>", "b\u009b": ""}
+	var out strings.Builder
+	if err := printSafeJSON(&out, want); err != nil {
+		t.Fatal(err)
+	}
+	for line := range strings.Lines(out.String()) {
+		if line = strings.TrimSuffix(line, "\n"); visible(line) != line {
+			t.Errorf("%q", line)
+		}
+	}
+	var got map[string]string
+	if err := json.Unmarshal([]byte(out.String()), &got); err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("(-want +got)\n%s", diff)
+	}
 }
 
 func TestWrap(t *testing.T) {

@@ -147,34 +147,42 @@ func (s sheet) cards(data []byte, shown []verify.CardShown) string {
 
 // conclusion is the verdict in words: what it says and what it does not say.
 func (s sheet) conclusion(v *verify.Verdict) string {
-	var b strings.Builder
-	points := func(head string, lines []string) {
-		b.WriteString(head + "\n")
-		for _, l := range lines {
-			b.WriteString(hanging("  - ", l, s.w))
-		}
-	}
 	switch v.Verdict {
 	case verify.Failed:
-		fmt.Fprintf(&b, "%s at the step %s: %s.\n", s.p.bad("FAILED"), v.Failed, meaning[v.Failed])
+		text := s.headline("FAILED", s.p.bad, " at the step "+v.Failed+": "+meaning[v.Failed]+".")
 		for _, step := range v.Steps {
 			if step.Cause != "" {
-				b.WriteString(hanging("Likely cause: ", visible(step.Cause)+".", s.w))
+				text += hanging("Likely cause: ", visible(step.Cause)+".", s.w)
 			}
 		}
-		b.WriteString("Rely on nothing that this file says.\n")
+		return text + "Rely on nothing that this file says.\n"
 	case verify.CannotJudge:
-		b.WriteString(s.p.warn("CANNOT JUDGE") + ": the file uses something that this version does not know.\nThat is no sign of a fault.\n")
+		return s.headline("CANNOT JUDGE", s.p.warn, ": the file uses something that this version does not know. That is no sign of a fault.")
 	case verify.Consistent:
-		b.WriteString(s.p.warn("KEY NOT PINNED") + ": the file agrees with itself, and nothing is proved.\n")
-		points("", []string{
-			"Anybody can make such a file with a key of their own.",
-			"Take the ledger's verifier key from somewhere you trust (not from this file, nor from whoever gave it to you) and run this again with --key.",
-		})
-	case verify.Proved:
-		fmt.Fprintf(&b, "%s, at the level %q: %s.\n", s.p.good("PROVED"), v.Level, inWords[v.Level])
-		points("\nThis says", says(v))
-		points("\nIt does not say", silent(v))
+		return s.headline("KEY NOT PINNED", s.p.warn, ": the file agrees with itself, and nothing is proved.") + "\n" +
+			s.points([]string{
+				"Anybody can make such a file with a key of their own.",
+				"Take the ledger's verifier key from somewhere you trust (not from this file, nor from whoever gave it to you) and run this again with --key.",
+			})
+	}
+	return s.proved(v) + "\nThis says\n" + s.points(says(v)) + "\nIt does not say\n" + s.points(silent(v))
+}
+
+// proved is the headline of a file that holds under a trusted key.
+func (s sheet) proved(v *verify.Verdict) string {
+	return s.headline("PROVED", s.p.good, fmt.Sprintf(", at the level %q: %s.", v.Level, inWords[v.Level]))
+}
+
+// headline writes a sentence that begins with a painted word.
+func (s sheet) headline(word string, paint func(string) string, rest string) string {
+	return strings.Replace(hanging("", word+rest, s.w), word, paint(word), 1)
+}
+
+// points lists sentences.
+func (s sheet) points(sentences []string) string {
+	var b strings.Builder
+	for _, line := range sentences {
+		b.WriteString(hanging("  - ", line, s.w))
 	}
 	return b.String()
 }

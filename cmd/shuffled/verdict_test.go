@@ -47,6 +47,22 @@ func TestVerdictText(t *testing.T) {
 	}
 }
 
+// TestVerdictFits: whatever the width of the terminal, no line is longer.
+func TestVerdictFits(t *testing.T) {
+	t.Parallel()
+	files := samples(t)
+	for w := minColumns; w <= maxColumns; w += 7 {
+		for name, data := range files {
+			trust := verify.Trust{VKey: strings.TrimSpace(string(files["good.vkey"]))}
+			for line := range strings.Lines((sheet{w: w}).verdict(name, data, verify.File(data, trust))) {
+				if n := cells(strings.TrimRight(line, "\n")); n > w {
+					t.Errorf("%s at %d: %d columns: %s", name, w, n, line)
+				}
+			}
+		}
+	}
+}
+
 // golden holds got against testdata/name, or writes it with UPDATE_GOLDEN=1.
 func golden(t *testing.T, name, got string) {
 	t.Helper()
