@@ -246,17 +246,7 @@ func TestRollback(t *testing.T) {
 // waitReady waits until the ledger can be written again.
 func waitReady(t *testing.T, l *ledger.Ledger) {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
-	defer cancel()
-	tick := time.NewTicker(time.Millisecond)
-	defer tick.Stop()
-	for l.Ready() != nil {
-		select {
-		case <-ctx.Done():
-			t.Fatalf("not ready: %v", l.Ready())
-		case <-tick.C:
-		}
-	}
+	waitFor(t, func() bool { return l.Ready() == nil })
 }
 
 // TestReceiptsForEver: the receipt of an entry under the newest checkpoint, and
@@ -365,4 +355,96 @@ func TestClockStepRefuses(t *testing.T) {
 		waitReady(t, l)
 		h.must(l, propose(commit("t", 2)))
 	})
+}
+
+// TestOneKeyTwiceInABatch: two requests with one key that wait together. The
+// second is told that the key is taken; neither is lost, and neither blocks.
+func TestOneKeyTwiceInABatch(t *testing.T) {
+	onBoth(t, func(t *testing.T, h *house) {
+		f := &faultyStore{Store: h.store}
+		h.store = f
+		l := h.open(h.config("mark"))
+		entered, release := make(chan struct{}), make(chan struct{})
+		f.failAppend(func(real func() error) error {
+			close(entered)
+			<-release
+			return real()
+		})
+		errs := make(chan error, 3)
+		appendTo := func(n uint64) {
+			_, err := l.Append(context.Background(), propose(commit("t", n)))
+			errs <- err
+		}
+		go appendTo(1)
+		<-entered // the sequencer is busy: what comes now waits for one batch
+		go appendTo(2)
+		go appendTo(2)
+		waitFor(t, func() bool { return l.QueueLen() == 2 })
+		close(release)
+		duplicates := 0
+		for range 3 {
+			err := <-errs
+			var duplicate *ledger.DuplicateError
+			if errors.As(err, &duplicate) {
+				duplicates++
+			} else if err != nil {
+				t.Error(err)
+			}
+		}
+		if n := len(h.entries()); n != 4 || duplicates != 1 {
+			t.Errorf("%d entries, %d duplicates; want 4 and 1", n, duplicates)
+		}
+	})
+}
+
+// TestForgedHead: a stored head that is not what its own entries and our key say
+// is never extended.
+func TestForgedHead(t *testing.T) {
+	onBoth(t, func(t *testing.T, h *house) {
+		l := h.open(h.config("mark"))
+		h.must(l, propose(commit("t", 1)))
+		l.Close()
+		stored, err := h.store.Head(t.Context(), l.ID())
+		if err != nil {
+			t.Fatal(err)
+		}
+		other := newHouse(t, openSQLite(t)) // another key under the same origin
+		signed := func(signer *house, size uint64, root [32]byte) []byte {
+			head, err := ledger.SignHead(signer.signer, size, root)
+			if err != nil {
+				t.Fatal(err)
+			}
+			return head.Checkpoint
+		}
+		for name, forge := range map[string]func(ledger.Head) ledger.Head{
+			"another root":          func(s ledger.Head) ledger.Head { s.Root[0] ^= 1; return s },
+			"a longer ledger":       func(s ledger.Head) ledger.Head { s.Size++; return s },
+			"a shorter ledger":      func(s ledger.Head) ledger.Head { s.Size--; return s },
+			"no checkpoint":         func(s ledger.Head) ledger.Head { s.Checkpoint = nil; return s },
+			"another key":           func(s ledger.Head) ledger.Head { s.Checkpoint = signed(other, s.Size, s.Root); return s },
+			"a checkpoint of less":  func(s ledger.Head) ledger.Head { s.Checkpoint = signed(h, s.Size-1, s.Root); return s },
+			"a checkpoint of other": func(s ledger.Head) ledger.Head { s.Checkpoint = signed(h, s.Size, [32]byte{1}); return s },
+		} {
+			f := &faultyStore{Store: h.store}
+			f.failHead(func(ledger.Head, error) (ledger.Head, error) { return forge(stored), nil })
+			c := h.config("mark")
+			c.Store = f
+			if l, err := ledger.Open(t.Context(), c); err == nil {
+				l.Close()
+				t.Errorf("%s: the ledger was opened", name)
+			}
+		}
+		h.open(h.config("mark"))
+	})
+}
+
+// waitFor waits until a condition that other goroutines bring about holds.
+func waitFor(t *testing.T, done func() bool) {
+	t.Helper()
+	deadline := time.Now().Add(20 * time.Second)
+	for tick := time.NewTicker(time.Millisecond); !done(); <-tick.C {
+		if time.Now().After(deadline) {
+			t.Fatal("it did not come")
+		}
+	}
 }
