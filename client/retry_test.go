@@ -43,7 +43,7 @@ var troubles = map[string]func(w http.ResponseWriter, r *http.Request, h http.Ha
 		w.WriteHeader(429)
 	},
 	"gateway": func(w http.ResponseWriter, _ *http.Request, _ http.Handler) {
-		http.Error(w, "<html>bad gateway", 502)
+		http.Error(w, "<html>bad gateway", http.StatusBadGateway)
 	},
 	"lost request": func(http.ResponseWriter, *http.Request, http.Handler) { panic(http.ErrAbortHandler) },
 	"lost answer": func(_ http.ResponseWriter, r *http.Request, h http.Handler) {
@@ -113,10 +113,12 @@ func TestNoRetry(t *testing.T) {
 	t.Parallel()
 	d := newDaemon(t)
 	for name, answer := range map[string]func(w http.ResponseWriter, r *http.Request){
-		"conflict":         func(w http.ResponseWriter, r *http.Request) { w.WriteHeader(409) },
-		"internal":         func(w http.ResponseWriter, r *http.Request) { w.WriteHeader(500) },
-		"latched":          func(w http.ResponseWriter, r *http.Request) { w.WriteHeader(503) }, // without Retry-After
-		"redirect":         func(w http.ResponseWriter, r *http.Request) { http.Redirect(w, r, "/elsewhere", 307) },
+		"conflict": func(w http.ResponseWriter, r *http.Request) { w.WriteHeader(409) },
+		"internal": func(w http.ResponseWriter, r *http.Request) { w.WriteHeader(500) },
+		"latched":  func(w http.ResponseWriter, r *http.Request) { w.WriteHeader(503) }, // without Retry-After
+		"redirect": func(w http.ResponseWriter, r *http.Request) {
+			http.Redirect(w, r, "/elsewhere", http.StatusTemporaryRedirect)
+		},
 		"redirect to wait": func(w http.ResponseWriter, r *http.Request) { w.Header().Set("Retry-After", "0"); w.WriteHeader(307) },
 		"no content":       func(w http.ResponseWriter, r *http.Request) { w.WriteHeader(204) },
 	} {

@@ -1,6 +1,7 @@
 package httpapi
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"io"
@@ -18,15 +19,6 @@ import (
 
 const maxInteger = audit.MaxInteger
 
-// refuseNull refuses null for every type: it would be a second spelling of an
-// absent member.
-var refuseNull = json.WithUnmarshalers(json.UnmarshalFromFunc(func(dec *jsontext.Decoder, _ any) error {
-	if dec.PeekKind() == 'n' {
-		return errNull
-	}
-	return errors.ErrUnsupported // go on as usual
-}))
-
 // decode reads the body as one JSON value into v. The library's defaults refuse
 // duplicate members, members in another case, bad UTF-8, trailing data and deep
 // nesting; unknown members and null are refused here.
@@ -42,9 +34,9 @@ func decode(r *http.Request, v any) error {
 }
 
 func decodeBytes(body []byte, v any) error {
-	err := json.Unmarshal(body, v, json.RejectUnknownMembers(true), refuseNull)
+	err := json.Unmarshal(body, v, json.RejectUnknownMembers(true))
 	if err == nil {
-		return nil
+		return refuseNull(body)
 	}
 	var semantic *json.SemanticError
 	var syntactic *jsontext.SyntacticError
@@ -63,6 +55,24 @@ func decodeBytes(body []byte, v any) error {
 		return &refusal{code: CodeInvalidJSON, field: field, detail: syntaxDetail(syntactic)}
 	}
 	return &refusal{code: CodeInvalidJSON}
+}
+
+// refuseNull refuses null in a body that was decoded, where the library takes it
+// for zero: it would be a second spelling of an absent member.
+func refuseNull(body []byte) error {
+	if !bytes.Contains(body, []byte("null")) {
+		return nil
+	}
+	for dec := jsontext.NewDecoder(bytes.NewReader(body)); ; {
+		switch token, err := dec.ReadToken(); {
+		case err == io.EOF:
+			return nil
+		case err != nil:
+			return err // not reached: the body is well formed
+		case token.Kind() == 'n':
+			return refuseValue(fieldName(dec.StackPointer()), string(errNull))
+		}
+	}
 }
 
 // valueDetail says what is wrong with a value without repeating it.

@@ -106,7 +106,7 @@ var jsonCases = []struct {
 	{`{"outcome":-Infinity}`, CodeInvalidJSON},
 	{`{"outcome":0x1}`, CodeInvalidValue},
 	{`{"outcome":True}`, CodeInvalidJSON},
-	{`{"outcome":nul}`, CodeInvalidValue},
+	{`{"outcome":nul}`, CodeInvalidJSON},
 	{`{"outcome":"completed"` + "\x1e", CodeInvalidJSON},
 	{`""`, CodeInvalidValue},
 	{`"`, CodeInvalidJSON},

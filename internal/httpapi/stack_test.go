@@ -54,7 +54,6 @@ type testStore interface {
 type stackOptions struct {
 	limits  Limits
 	private bool // readers need a token
-	auditor bool // tapes would be disclosed to auditors
 	notYet  bool // the ledger is not added, and Ready not called
 	wrap    func(Ledger) Ledger
 }
