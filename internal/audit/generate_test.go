@@ -1,7 +1,6 @@
 package audit
 
 import (
-	"cmp"
 	"crypto/sha256"
 	"fmt"
 	"slices"
@@ -237,13 +236,17 @@ func genKey(t *rapid.T) *refKey {
 		for _, id := range rapid.SliceOfNDistinct(genHash(), 1, 20, hexed.String).Draw(t, "auditors") {
 			k.Wraps = append(k.Wraps, refWrap{Auditor: id, Sealed: genBytes(1, 200).Draw(t, "sealed")})
 		}
-		slices.SortFunc(k.Wraps, func(a, b refWrap) int { return cmp.Compare(a.Auditor.String(), b.Auditor.String()) })
+		sortWraps(k.Wraps)
 	case 4:
 		k.Policy = genPolicy(0).Draw(t, "policy")
 	case 5:
 		k.Retired, k.ID, k.From = genCode(3).Draw(t, "retired"), genHash().Draw(t, "id"), genIndex(0).Draw(t, "from")
 	}
 	return k
+}
+
+func sortWraps(wraps []refWrap) {
+	slices.SortFunc(wraps, func(a, b refWrap) int { return slices.Compare(a.Auditor, b.Auditor) })
 }
 
 func genEvent(t *rapid.T) *refEvent {

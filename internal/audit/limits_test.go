@@ -90,7 +90,7 @@ func limitsOfHeads() []limit {
 			for i := range 12 {
 				k.Wraps = append(k.Wraps, refWrap{bytesOf(fmt.Sprint(i), 32), make(hexed, 3950)})
 			}
-			slices.SortFunc(k.Wraps, func(a, b refWrap) int { return slices.Compare(a.Auditor, b.Auditor) })
+			sortWraps(k.Wraps)
 			e := refEntry{Actor: "a", Key: &k}
 			k.Wraps[0].Sealed = make(hexed, 3950+int(n)-len(e.bytes()))
 			return e

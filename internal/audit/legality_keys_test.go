@@ -1,0 +1,177 @@
+package audit
+
+import "fmt"
+
+func (c legalityCases) disclosureKeys() {
+	add := func(name, rule string, s *story, next refEntry) { c.add("disclosure_key", name, rule, s, next) }
+	s := newStory(withAuditors("1"))
+	add("a commit to auditors without a disclosure key", "disclosure_key", s, s.commit("t", toAuditors))
+	add("a public commit without a disclosure key", holds, s, s.commit("t"))
+	key := s.then(s.disclosure("1", "1"))
+	add("a commit to auditors", holds, s, s.commit("t", toAuditors))
+	id := s.then(s.commit("t", toAuditors))
+	add("a close to the newest key", holds, s, s.close(id, 1, sealed(key)))
+	add("a close to an index that holds no key", "disclosure_key", s, s.close(id, 1, sealed(id)))
+	add("a close to index 0", "disclosure_key", s, s.close(id, 1, sealed(0)))
+	newer := s.then(s.disclosure("2", "1"))
+	add("a close to the newer key", holds, s, s.close(id, 1, sealed(newer)))
+	add("a close to the older key", "disclosure_key", s, s.close(id, 1, sealed(key)))
+	s.then(s.auditor("2"))
+	add("a commit after a new auditor", "disclosure_key", s, s.commit("t", toAuditors))
+	add("a close after a new auditor", "disclosure_key", s, s.close(id, 1, sealed(newer)))
+	add("tape_lost after a new auditor", holds, s, s.close(id, 4, tapeLost))
+	both := s.then(s.disclosure("3", "1", "2"))
+	add("a commit after a key for both auditors", holds, s, s.commit("t", toAuditors))
+	add("a close after a key for both auditors", holds, s, s.close(id, 1, sealed(both)))
+	s.then(s.retire(3, auditorKey("1")))
+	add("a commit after an auditor retired", "disclosure_key", s, s.commit("t", toAuditors))
+	add("a close after an auditor retired", "disclosure_key", s, s.close(id, 1, sealed(both)))
+	last := s.then(s.disclosure("4", "2"))
+	add("a close after a key for the auditor who stayed", holds, s, s.close(id, 1, sealed(last)))
+	s.then(s.key(refKey{Subject: 4, Policy: "quorum none\n"}))
+	s.then(s.key(refKey{Subject: 1, Public: signingKey("2")}))
+	s.then(s.retire(1, signingKey("1")))
+	add("other keys change nothing for auditors", holds, s, s.commit("t", toAuditors))
+}
+
+func (c legalityCases) keys() {
+	add := func(name, rule string, s *story, next refEntry) { c.add("key", name, rule, s, next) }
+	s := newStory(withAuditors("1", "2"))
+	public := func(subject uint8, key hexed) refEntry { return s.key(refKey{Subject: subject, Public: key}) }
+	add("a new signing key", holds, s, public(1, signingKey("2")))
+	add("the signing key of the genesis again", "key", s, public(1, signingKey("1")))
+	add("an auditor's key for signing", "key", s, public(1, auditorKey("1")))
+	add("a new auditor", holds, s, public(3, auditorKey("3")))
+	add("an auditor of the genesis again", "key", s, public(3, auditorKey("2")))
+	add("the signing key for an auditor", "key", s, public(3, signingKey("1")))
+	s.then(public(1, signingKey("2")))
+	add("a replaced signing key comes back", "key", s, public(1, signingKey("1")))
+	add("the signing key in force again", "key", s, public(1, signingKey("2")))
+	add("a policy, which is no key", holds, s, s.key(refKey{Subject: 4, Policy: "quorum none\n"}))
+
+	add("wrapped to both auditors", holds, s, s.disclosure("1", "1", "2"))
+	add("wrapped to one of two auditors", "key", s, s.disclosure("1", "1"))
+	add("wrapped to a stranger, too", "key", s, s.disclosure("1", "1", "2", "3"))
+	add("wrapped to a stranger in place of an auditor", "key", s, s.disclosure("1", "1", "3"))
+	s.then(s.disclosure("1", "1", "2"))
+	add("a disclosure key again", "key", s, s.disclosure("1", "1", "2"))
+	again := s.disclosure("9", "1", "2")
+	again.Key.Public = auditorKey("1")
+	add("an auditor's key for disclosure", "key", s, again)
+	add("a disclosure key for an auditor", "key", s, public(3, auditorKey("disclosure 1")))
+	s.then(s.retire(3, auditorKey("2")))
+	add("a retired auditor comes back", "key", s, public(3, auditorKey("2")))
+	add("wrapped to a retired auditor, too", "key", s, s.disclosure("2", "1", "2"))
+	add("wrapped to the auditor who stayed", holds, s, s.disclosure("2", "1"))
+
+	none := newStory()
+	add("wrapped to somebody where there are no auditors", "key", none, none.disclosure("1", "1"))
+	var names []string
+	for i := range 63 {
+		names = append(names, fmt.Sprint("n", i))
+	}
+	many := newStory(withAuditors(names...))
+	add("the 64th auditor", holds, many, many.auditor("1"))
+	many.then(many.auditor("1"))
+	add("the 65th auditor", "key", many, many.auditor("2"))
+	many.then(many.retire(3, auditorKey("1")))
+	add("a 64th auditor after one retired", holds, many, many.auditor("2"))
+}
+
+func (c legalityCases) retirements() {
+	add := func(name, rule string, s *story, next refEntry) { c.add("key", "retirement: "+name, rule, s, next) }
+	s := newStory(withAuditors("1", "2"))
+	add("the signing key in force", "key", s, s.retire(1, signingKey("1")))
+	add("an unknown signing key", "key", s, s.retire(1, signingKey("2")))
+	add("an auditor", holds, s, s.retire(3, auditorKey("1")))
+	add("an auditor, as a signing key", "key", s, s.retire(1, auditorKey("1")))
+	add("an auditor, as a disclosure key", "key", s, s.retire(2, auditorKey("1")))
+	add("an unknown auditor", "key", s, s.retire(3, auditorKey("3")))
+	add("a disclosure key before there is one", "key", s, s.retire(2, auditorKey("disclosure 1")))
+	s.then(s.disclosure("1", "1", "2"))
+	s.then(s.key(refKey{Subject: 1, Public: signingKey("2")}))
+	add("the signing key that was replaced", holds, s, s.retire(1, signingKey("1")))
+	add("the new signing key", "key", s, s.retire(1, signingKey("2")))
+	add("the disclosure key", holds, s, s.retire(2, auditorKey("disclosure 1")))
+	s.then(s.retire(1, signingKey("1")))
+	s.then(s.retire(2, auditorKey("disclosure 1")))
+	s.then(s.retire(3, auditorKey("1")))
+	add("an auditor twice", "key", s, s.retire(3, auditorKey("1")))
+	add("a signing key twice, perhaps from another date", holds, s, s.retire(1, signingKey("1")))
+	add("a disclosure key twice, perhaps from another date", holds, s, s.retire(2, auditorKey("disclosure 1")))
+	add("the last auditor", holds, s, s.retire(3, auditorKey("2")))
+}
+
+func (c legalityCases) events() {
+	s := newStory()
+	snapshot := func(n uint64) refEntry {
+		return refEntry{Event: &refEvent{Kind: 8, Entries: n, Digest: bytesOf("live state", 32)}}
+	}
+	c.add("snapshot", "of no entries", holds, s, snapshot(0))
+	c.add("snapshot", "of all entries below", holds, s, snapshot(2))
+	c.add("snapshot", "of itself", "snapshot", s, snapshot(3))
+	c.add("snapshot", "of as many entries as an integer can count", "snapshot", s, snapshot(maxInteger))
+	c.add("snapshot", "an alarm is always legal", holds, s, operator(refEvent{Kind: 9, Alarm: 4, Reason: "two of three did not answer"}))
+}
+
+// twoRules breaks neighbours in the order of section 9: the first is named.
+func (c legalityCases) twoRules() {
+	s := newStory(func(g *refGenesis) { g.MixModes = 0 })
+	id := s.then(s.commit("t"))
+	s.then(operator(refEvent{Kind: 3, Table: "t"}))
+	s.then(killSwitch(true, 1, "", nil))
+	s.then(refEntry{Event: &refEvent{Kind: 6, Cause: 2, Instance: 1}})
+	// A commit that breaks every rule of commits, and then one less and less.
+	wrong := func(n int) refEntry {
+		e := s.commit("t", planned(refSource{Source: 3}), toAuditors, child(id, 0, 9))
+		k := e.Commit
+		k.Context.Origin, k.Instance, k.Serial, k.Previous, k.CloseBy = "x", 9, 7, 1, s.now
+		repairs := []func(){
+			func() { k.Context.Origin = sampleOrigin }, func() { k.Instance = 1 }, func() {}, func() {}, func() {},
+			func() { k.Serial, k.Previous = 2, id }, func() { k.CloseBy++ }, func() { k.Context.Plan = nil },
+			func() { k.Context.Disclosure = 1 }, func() { k.Context.Parent.Positions[1] = 1 },
+		}
+		for _, repair := range repairs[:n] {
+			repair()
+		}
+		return e
+	}
+	repairLedger := map[int]refEntry{3: operator(refEvent{Kind: 7, Reason: "r"}), 4: killSwitch(false, 1, "", nil), 5: operator(refEvent{Kind: 2, Table: "t"})}
+	for n, rule := range []string{"origin", "instance", "latch", "kill", "table", "serial", "close_by", "mix_modes", "disclosure_key", "parent", holds} {
+		if e, ok := repairLedger[n]; ok {
+			s.then(e)
+		}
+		about := rule
+		if rule == holds {
+			about = "parent"
+		}
+		c.add(about, fmt.Sprintf("two rules: a commit with %d of its faults repaired", n), rule, s, wrong(n))
+	}
+	late := wrong(0)
+	late.Time = s.now - 1
+	c.add("time", "two rules: earlier than below, and much else", "time", s, late)
+
+	q := newStory(func(g *refGenesis) { g.Deals, g.Policy = 2, "quorum none\n" })
+	q.then(q.commit("t"))
+	slot, plan := storySlot("t", 0)
+	id = q.then(q.commit("t", planned(plan)))
+	overdue := func(e refEntry) refEntry { e.Time = q.now + 60_000; return e }
+	bad := q.mix(id, refValue{Source: 1, Value: bytesOf("x", 32)})
+	bad.Mix.Cosigned = 99
+	deal := q.deal(id, 7, 9)
+	c.add("not_open", "two rules: a deal of nothing, late", "not_open", q, overdue(q.deal(9, 7, 9)))
+	c.add("deadline", "two rules: a deal late and out of turn", "deadline", q, overdue(deal))
+	c.add("earlier_serial", "two rules: a deal out of turn and before the mix", "earlier_serial", q, deal)
+	c.add("earlier_serial", "two rules: a mix out of turn and wrong", "earlier_serial", q, bad)
+	q.then(q.close(2, 2))
+	c.add("mix", "two rules: a deal before the mix and at a wrong place", "mix", q, deal)
+	c.add("mix", "two rules: a mix with a wrong value and a wrong size", "mix", q, bad)
+	q.then(q.mix(id, slot))
+	c.add("place", "two rules: a deal at a wrong place, with too many cards", "place", q, deal)
+	c.add("places", "two rules: a deal with too many cards and no cosigned checkpoint", "places", q, q.deal(id, 0, 9))
+	c.add("cosigned", "two rules: only the cosigned checkpoint is missing", "cosigned", q, q.deal(id, 0, 4))
+	c.add("not_open", "two rules: a close of nothing, continued", "not_open", q, q.close(9, 3))
+	c.add("deadline", "two rules: continued, late", "deadline", q, overdue(q.close(id, 3)))
+	c.add("outcome", "two rules: continued, sealed", "outcome", q, q.close(id, 3, sealed(2)))
+	c.add("form", "two rules: sealed, to no disclosure key", "form", q, q.close(id, 1, sealed(2)))
+}

@@ -1,0 +1,192 @@
+package audit
+
+// Cases of mixes, deals and closes.
+
+func (c legalityCases) openAndInTime() {
+	s, id := dealt()
+	closeBy := s.entries[id].Commit.CloseBy
+	at := func(time uint64, e refEntry) refEntry { e.Time = time; return e }
+	slot, plan := storySlot("t", 0)
+	m := newStory()
+	mixed := m.then(m.commit("t", planned(plan)))
+	c.add("deadline", "a deal a millisecond before close-by", holds, s, at(closeBy-1, s.deal(id, 1, 1)))
+	c.add("deadline", "a deal at close-by", "deadline", s, at(closeBy, s.deal(id, 1, 1)))
+	c.add("deadline", "a mix a millisecond before close-by", holds, m, at(closeBy-1, m.mix(mixed, slot)))
+	c.add("deadline", "a mix at close-by", "deadline", m, at(closeBy, m.mix(mixed, slot)))
+	c.add("deadline", "completed a millisecond before close-by", holds, s, at(closeBy-1, s.close(id, 1)))
+	c.add("deadline", "completed at close-by", "deadline", s, at(closeBy, s.close(id, 1)))
+	c.add("deadline", "void at close-by", "deadline", s, at(closeBy, s.close(id, 4, void(1))))
+	c.add("deadline", "expired a millisecond before close-by", "deadline", s, at(closeBy-1, s.close(id, 5)))
+	c.add("deadline", "expired at close-by", holds, s, at(closeBy, s.close(id, 5)))
+	c.add("deadline", "expired long after close-by", holds, s, at(closeBy+1_000_000, s.close(id, 5)))
+	c.add("deadline", "expired before anything was dealt", holds, m, at(closeBy, m.close(mixed, 5)))
+
+	for wrong, name := range []string{0: "the genesis", 1: "an event", 3: "a deal", 4: "the next index", 9: "a later index"} {
+		if name != "" {
+			c.add("not_open", "a deal of "+name, "not_open", s, s.deal(uint64(wrong), 0, 1))
+			c.add("not_open", "a mix of "+name, "not_open", s, s.mix(uint64(wrong), slot))
+			c.add("not_open", "a close of "+name, "not_open", s, s.close(uint64(wrong), 1))
+		}
+	}
+	s.then(s.close(id, 1))
+	c.add("not_open", "a deal after the close", "not_open", s, s.deal(id, 1, 1))
+	c.add("not_open", "a mix after the close", "not_open", s, s.mix(id, slot))
+	c.add("not_open", "a second close", "not_open", s, s.close(id, 1))
+	c.add("not_open", "a second close as void", "not_open", s, s.close(id, 4, tapeLost))
+	c.add("not_open", "expired after the close", "not_open", s, at(closeBy, s.close(id, 5)))
+	c.add("not_open", "a close of an undealt shuffle", holds, m, m.close(mixed, 2))
+}
+
+func (c legalityCases) earlierSerial() {
+	s := newStory()
+	slot, plan := storySlot("t", 0)
+	one, two := s.then(s.commit("t")), s.then(s.commit("t", planned(plan)))
+	other, three := s.then(s.commit("u")), s.then(s.commit("t"))
+	add := func(name, rule string, next refEntry) { c.add("earlier_serial", name, rule, s, next) }
+	add("the first serial", holds, s.deal(one, 0, 1))
+	add("a deal of the second", "earlier_serial", s.deal(three, 0, 1))
+	add("a mix of the second", "earlier_serial", s.mix(two, slot))
+	add("another table is another count", holds, s.deal(other, 0, 1))
+	add("a close needs no turn", holds, s.close(three, 2))
+	s.then(s.deal(one, 0, 1))
+	add("the second after a deal of the first", holds, s.mix(two, slot))
+	add("the third after a deal of the first", "earlier_serial", s.deal(three, 0, 1))
+	s.then(s.mix(two, slot))
+	add("the third after a mix of the second", "earlier_serial", s.deal(three, 0, 1))
+	s.then(s.close(two, 4, void(8)))
+	add("the third after a close in the middle", holds, s.deal(three, 0, 1))
+	s.then(s.deal(three, 0, 1))
+	add("the first goes on after the third began", holds, s.deal(one, 1, 1))
+}
+
+func (c legalityCases) mixes() {
+	s := newStory()
+	v0, p0 := storySlot("t", 0)
+	v1, p1 := storySlot("t", 1)
+	light, cut := refValue{Source: 2, Value: bytesOf("beacon", 48)}, func(n uint64) refValue { return refValue{Source: 3, Cut: n} }
+	id := s.then(s.commit("t", planned(p0, p1, beacon(7), refSource{Source: 3})))
+	add := func(name, rule string, next refEntry) { c.add("mix", name, rule, s, next) }
+	add("every value in order", holds, s.mix(id, v0, v1, light, cut(0)))
+	add("a cut at place m − 1", holds, s.mix(id, v0, v1, light, cut(3)))
+	add("a cut at place m", "mix", s.mix(id, v0, v1, light, cut(4)))
+	add("slots in the other order", "mix", s.mix(id, v1, v0, light, cut(0)))
+	add("a slot twice", "mix", s.mix(id, v0, v0, light, cut(0)))
+	add("another slot's bytes", "mix", s.mix(id, v0, refValue{Source: 1, Value: bytesOf("x", 32)}, light, cut(0)))
+	add("the slot hash in place of the bytes", "mix", s.mix(id, refValue{Source: 1, Value: p0.Slot}, v1, light, cut(0)))
+	add("no cut", "mix", s.mix(id, v0, v1, light))
+	add("no beacon", "mix", s.mix(id, v0, v1, cut(0)))
+	add("a slot less", "mix", s.mix(id, v0, light, cut(0)))
+	add("a value more", "mix", s.mix(id, v0, v1, light, cut(0), cut(1)))
+	add("sources in another order", "mix", s.mix(id, v0, v1, cut(0), light))
+	add("a deal before the mix", "mix", s.deal(id, 0, 1))
+	add("a close before the mix", holds, s.close(id, 4, void(8)))
+	s.then(s.mix(id, v0, v1, light, cut(1)))
+	add("a second mix", "mix", s.mix(id, v0, v1, light, cut(1)))
+	add("a deal after the mix", holds, s.deal(id, 0, 4))
+	s.then(s.deal(id, 0, 1))
+	add("a second mix after a deal", "mix", s.mix(id, v0, v1, light, cut(1)))
+	plain := s.then(s.commit("t"))
+	add("a mix without a plan", "mix", s.mix(plain, cut(0)))
+	wheel := s.then(s.commit("w", draws(6, 37), planned(beacon(7))))
+	add("a draw list", holds, s.mix(wheel, light))
+	u, pu := storySlot("u", 0)
+	elsewhere := s.then(s.commit("u", planned(pu)))
+	add("a slot of the table", holds, s.mix(elsewhere, u))
+	wrong := s.then(s.commit("v", planned(p0)))
+	add("a slot of another table", "mix", s.mix(wrong, v0))
+}
+
+func (c legalityCases) places() {
+	s, id := dealt()
+	c.add("place", "the next place", holds, s, s.deal(id, 1, 1))
+	c.add("place", "a place again", "place", s, s.deal(id, 0, 1))
+	c.add("place", "a place left out", "place", s, s.deal(id, 2, 1))
+	fresh := newStory()
+	first := fresh.then(fresh.commit("t", func(c *refContext) { c.Take = 3 }))
+	c.add("place", "the first deal starts at 0", holds, fresh, fresh.deal(first, 0, 1))
+	c.add("place", "the first deal starts at 1", "place", fresh, fresh.deal(first, 1, 1))
+	c.add("places", "all that were taken", holds, fresh, fresh.deal(first, 0, 3))
+	c.add("places", "one more than were taken", "places", fresh, fresh.deal(first, 0, 4))
+	c.add("places", "two runs that end past the last place", "places", fresh, fresh.deal(first, 0, 2, func(d *refDeal) { d.Runs = append(d.Runs, d.Runs[0]) }))
+	fresh.then(fresh.deal(first, 0, 3))
+	c.add("places", "a deal when all are dealt", "places", fresh, fresh.deal(first, 3, 1))
+	wheel := fresh.then(fresh.commit("w", draws(6, 6, 37)))
+	c.add("places", "all draws of a list", holds, fresh, fresh.deal(wheel, 0, 3))
+	c.add("places", "one more than a list has", "places", fresh, fresh.deal(wheel, 0, 4))
+	shoe := fresh.then(fresh.commit("t", func(c *refContext) { c.EndAt = refEndAt{Form: 1, Place: 2} }))
+	c.add("places", "past the cut card: it forbids nothing", holds, fresh, fresh.deal(shoe, 0, 4))
+}
+
+func (c legalityCases) cosigned() {
+	s := newStory()
+	id := s.then(s.commit("t")) // entry 2
+	c.add("cosigned", "signed: no cosigned checkpoint", holds, s, s.deal(id, 0, 1))
+	c.add("cosigned", "signed: a size of all entries below", holds, s, s.deal(id, 0, 1, cosigned(3)))
+	c.add("cosigned", "signed: a size above all entries below", "cosigned", s, s.deal(id, 0, 1, cosigned(4)))
+	q := newStory(func(g *refGenesis) { g.Deals, g.Policy = 2, "quorum none\n" })
+	id = q.then(q.commit("t"))
+	slot, plan := storySlot("u", 0)
+	mixed := q.then(q.commit("u", planned(plan)))
+	c.add("cosigned", "cosigned: a size that covers the commit", holds, q, q.deal(id, 0, 1, cosigned(id+1)))
+	c.add("cosigned", "cosigned: a size that ends at the commit", "cosigned", q, q.deal(id, 0, 1, cosigned(id)))
+	c.add("cosigned", "cosigned: none", "cosigned", q, q.deal(id, 0, 1))
+	c.add("cosigned", "cosigned: a size of all entries below", holds, q, q.deal(id, 0, 1, cosigned(4)))
+	c.add("cosigned", "cosigned: a size above all entries below", "cosigned", q, q.deal(id, 0, 1, cosigned(5)))
+	q.then(q.deal(id, 0, 1, cosigned(3)))
+	c.add("cosigned", "cosigned: every deal needs one", "cosigned", q, q.deal(id, 1, 1))
+	mix := func(size uint64) refEntry { e := q.mix(mixed, slot); e.Mix.Cosigned = size; return e }
+	c.add("cosigned", "a mix names none", holds, q, mix(0))
+	c.add("cosigned", "a mix names all entries below", holds, q, mix(5))
+	c.add("cosigned", "a mix names more", "cosigned", q, mix(6))
+}
+
+func (c legalityCases) outcomes() {
+	s, id := dealt()
+	c.add("outcome", "completed", holds, s, s.close(id, 1))
+	c.add("outcome", "ended_early", holds, s, s.close(id, 2))
+	c.add("outcome", "void", holds, s, s.close(id, 4, void(7)))
+	c.add("outcome", "continued without a child", "outcome", s, s.close(id, 3))
+	s.then(s.commit("t", child(id, 1, 2)))
+	s.then(s.close(id, 3))
+	kid := uint64(len(s.entries) - 2)
+	c.add("outcome", "continued for the child, whose own child there is none", "outcome", s, s.close(kid, 3))
+}
+
+func (c legalityCases) forms() {
+	length := func(n int) func(*refClose) { return func(c *refClose) { c.Tape = bytesOf("tape", len(c.Tape)+n) } }
+	s, id := dealt()
+	add := func(name, rule string, s *story, next refEntry) { c.add("form", name, rule, s, next) }
+	add("public: a tape of L bytes", holds, s, s.close(id, 1))
+	add("public: a byte short", "form", s, s.close(id, 1, length(-1)))
+	add("public: a byte long", "form", s, s.close(id, 1, length(1)))
+	add("public: sealed", "form", s, s.close(id, 1, sealed(1)))
+	add("public: a tape as long as a sealed one", "form", s, s.close(id, 1, length(81)))
+	add("public: tape_lost", holds, s, s.close(id, 4, tapeLost))
+	add("public: another tape of L bytes is legal and fails at `tape`", holds, s, s.close(id, 1, length(0)))
+
+	shoe := newStory()
+	drawn := func(c *refContext) { c.Cards, c.Take, c.EndAt = 90, 90, refEndAt{Form: 2, Lo: 3, Hi: 80} }
+	fixed := func(c *refContext) { c.Cards, c.Take, c.EndAt = 90, 90, refEndAt{Form: 1, Place: 80} }
+	id, fix := shoe.then(shoe.commit("t", drawn)), shoe.then(shoe.commit("t", fixed))
+	add("drawn end_at: L counts its two bytes and half again", holds, shoe, shoe.close(id, 1))
+	add("drawn end_at: L of the cards alone", "form", shoe, shoe.close(id, 1, length(-3)))
+	add("fixed end_at: it takes no byte", holds, shoe, shoe.close(fix, 1))
+	add("fixed end_at: L of a drawn one", "form", shoe, shoe.close(fix, 1, length(3)))
+	taken := shoe.then(shoe.commit("t", func(c *refContext) { c.Take = 1 }))
+	add("one of four cards: L of one draw", holds, shoe, shoe.close(taken, 1))
+	add("one of four cards: L of all four", "form", shoe, shoe.close(taken, 1, length(3)))
+	wheel := shoe.then(shoe.commit("w", draws(1, 6, 300)))
+	add("a draw list: L of its ranges", holds, shoe, shoe.close(wheel, 1))
+	add("a draw list: a byte short", "form", shoe, shoe.close(wheel, 1, length(-1)))
+
+	a := newStory(withAuditors("1"))
+	key := a.then(a.disclosure("1", "1"))
+	id = a.then(a.commit("t", toAuditors))
+	add("auditor: L + 81 bytes", holds, a, a.close(id, 1, sealed(key)))
+	add("auditor: a byte short", "form", a, a.close(id, 1, sealed(key), length(-1)))
+	add("auditor: a byte long", "form", a, a.close(id, 1, sealed(key), length(1)))
+	add("auditor: in the clear", "form", a, a.close(id, 1))
+	add("auditor: in the clear, as long as a sealed one", "form", a, a.close(id, 1, length(81)))
+	add("auditor: tape_lost", holds, a, a.close(id, 4, tapeLost))
+	add("auditor: void", holds, a, a.close(id, 4, void(9), sealed(key)))
+}

@@ -1,0 +1,173 @@
+package audit
+
+import "fmt"
+
+// story is a ledger in the making, by the fields of its entries. Its methods
+// make the entry that may come next; then puts it in.
+type story struct {
+	entries []refEntry
+	now     uint64
+	tapes   map[uint64]hexed
+	serials map[string][]uint64
+}
+
+const storyCap = 3600 // seconds
+
+// newStory is a genesis and the start of a daemon, entry 1.
+func newStory(changes ...func(*refGenesis)) *story {
+	s := &story{now: sampleTime, tapes: make(map[uint64]hexed), serials: make(map[string][]uint64)}
+	g := with(refGenesis{Origin: sampleOrigin, SigningKey: signingKey("1"), Deals: 1, MixModes: 7, Disclosure: 1,
+		DefaultCloseBy: 60, MaxCloseBy: storyCap, Access: 1}, changes...)
+	s.then(refEntry{Genesis: &g})
+	s.then(s.start())
+	return s
+}
+
+// then adds e as the next entry and returns its index.
+func (s *story) then(e refEntry) uint64 {
+	e = s.dated(e)
+	id := uint64(len(s.entries))
+	if c := e.Commit; c != nil {
+		s.serials[c.Context.Table] = append(s.serials[c.Context.Table], id)
+		s.tapes[id] = s.tape(&c.Context)
+	}
+	s.entries = append(s.entries, e)
+	s.now = e.Time
+	return id
+}
+
+// dated is e with the time and actor that it lacks.
+func (s *story) dated(e refEntry) refEntry {
+	if e.Time == 0 {
+		e.Time = s.now
+	}
+	if e.Actor == "" {
+		e.Actor = "daemon"
+	}
+	return e
+}
+
+func (s *story) genesis() *refGenesis { return s.entries[0].Genesis }
+
+// tape is the tape of the next commit.
+func (s *story) tape(c *refContext) hexed {
+	return bytesOf(fmt.Sprint("tape ", len(s.entries)), refTapeLen(c))
+}
+
+func (s *story) start() refEntry {
+	return refEntry{Event: &refEvent{Kind: 1, Build: bytesOf("executable", 32), Config: bytesOf("configuration", 32), Version: "1.0.0"}}
+}
+
+// commit is the next commit of a table: four cards of a deck unless changed.
+func (s *story) commit(table string, changes ...func(*refContext)) refEntry {
+	ctx := with(refContext{Origin: sampleOrigin, Production: s.genesis().Production, Table: table, Algorithm: 1, Kind: 1,
+		DeckHash: bytesOf("deck", 32), Cards: 4, Take: 4, Disclosure: 1}, changes...)
+	c := &refCommit{Context: ctx, Serial: 1, CloseBy: s.now + 60_000, Request: bytesOf("request", 32), Instance: 1,
+		KeyTag: refKeyTag(ctx.Origin, ctx.Table, fmt.Sprint("key-", len(s.entries)))}
+	if below := s.serials[ctx.Table]; len(below) > 0 {
+		c.Serial, c.Previous = uint64(len(below))+1, below[len(below)-1]
+	}
+	tape := s.tape(&ctx)
+	c.Commitment = refCommitment(ctx.bytes(), tape)
+	values, _ := refSpend(&ctx, tape)
+	c.DeckRoot = refDeckRoot(ctx.bytes(), tape, values)
+	return refEntry{Commit: c}
+}
+
+// draws makes a context one of a draw list.
+func draws(ranges ...uint32) func(*refContext) {
+	return func(c *refContext) { c.Kind, c.DeckHash, c.Cards, c.Take, c.Ranges = 2, nil, 0, 0, ranges }
+}
+
+func planned(plan ...refSource) func(*refContext) { return func(c *refContext) { c.Plan = plan } }
+
+// child makes a context one of a child of id.
+func child(id uint64, positions ...uint16) func(*refContext) {
+	return func(c *refContext) {
+		c.Parent = &refParent{ID: id, Positions: positions}
+		c.Cards, c.Take = uint64(len(positions)), uint64(len(positions))
+	}
+}
+
+func toAuditors(c *refContext) { c.Disclosure = 2 }
+
+// storySlot is slot number i at a table: its bytes and their hash.
+func storySlot(table string, i int) (refValue, refSource) {
+	r := bytesOf(fmt.Sprint("slot ", table, i), 32)
+	return refValue{Source: 1, Value: r}, refSource{Source: 1, Slot: refSlotHash(sampleOrigin, table, r)}
+}
+
+// deal burns cards of a shuffle from place first on.
+func (s *story) deal(id, firstPlace, cards uint64, changes ...func(*refDeal)) refEntry {
+	d := with(refDeal{Shuffle: id, First: firstPlace, Runs: []refRun{{Cards: cards, Purpose: 3}}}, changes...)
+	return refEntry{Actor: "dealer-1", Deal: &d}
+}
+
+func final(d *refDeal) { d.Final = true }
+
+func cosigned(n uint64) func(*refDeal) { return func(d *refDeal) { d.Cosigned = n } }
+
+func (s *story) mix(id uint64, values ...refValue) refEntry {
+	return refEntry{Actor: "dealer-1", Mix: &refMix{Shuffle: id, Values: values}}
+}
+
+// close ends a shuffle with its tape, in the clear.
+func (s *story) close(id uint64, outcome uint8, changes ...func(*refClose)) refEntry {
+	c := with(refClose{Shuffle: id, Outcome: outcome, Form: 1, Tape: s.tapes[id]}, changes...)
+	if c.Tape == nil && c.Form != 0 {
+		c.Tape = bytesOf("no tape", 57)
+	}
+	return refEntry{Actor: "dealer-1", Close: &c}
+}
+
+// sealed makes a close one for auditors: 65 bytes of encapsulated key, the
+// tape, 16 bytes of tag. What is in them is no question of legality.
+func sealed(key uint64) func(*refClose) {
+	return func(c *refClose) { c.Form, c.Key, c.Tape = 2, key, bytesOf("sealed", len(c.Tape)+81) }
+}
+
+func void(reason uint8) func(*refClose) { return func(c *refClose) { c.Reason = reason } }
+
+func tapeLost(c *refClose) { c.Reason, c.Form, c.Tape = 10, 0, nil }
+
+func (s *story) key(k refKey) refEntry { return refEntry{Actor: "operator", Key: &k} }
+
+// disclosure is a disclosure key wrapped to auditors, by name.
+func (s *story) disclosure(name string, auditors ...string) refEntry {
+	k := refKey{Subject: 2, Public: auditorKey("disclosure " + name)}
+	for _, a := range auditors {
+		k.Wraps = append(k.Wraps, refWrap{refKeyID(auditorKey(a)), bytesOf("wrap for "+a, 113)})
+	}
+	sortWraps(k.Wraps)
+	return s.key(k)
+}
+
+func (s *story) auditor(name string) refEntry {
+	return s.key(refKey{Subject: 3, Public: auditorKey(name)})
+}
+
+func (s *story) retire(subject uint8, key hexed) refEntry {
+	return s.key(refKey{Subject: 5, Retired: subject, ID: refKeyID(key), From: s.now})
+}
+
+func withAuditors(names ...string) func(*refGenesis) {
+	return func(g *refGenesis) {
+		for _, n := range names {
+			g.Auditors = append(g.Auditors, auditorKey(n))
+		}
+	}
+}
+
+func operator(e refEvent) refEntry {
+	out := event(e)
+	out.Actor = "operator"
+	return out
+}
+
+func killSwitch(set bool, scope uint8, table string, deck hexed) refEntry {
+	k := refEvent{Kind: 5, Scope: scope, Table: table, Deck: deck, Reason: "checked"}
+	if set {
+		k.Kind = 4
+	}
+	return operator(k)
+}
