@@ -33,6 +33,20 @@ type Timestamp struct{ time.Time }
 
 const timestampLayout = "2006-01-02T15:04:05.000Z"
 
+// MarshalJSON hides that of time.Time, which would write nanoseconds and the
+// local offset.
+func (t Timestamp) MarshalJSON() ([]byte, error) {
+	return t.UTC().AppendFormat(nil, `"`+timestampLayout+`"`), nil
+}
+
+// UnmarshalJSON reads what MarshalJSON writes.
+func (t *Timestamp) UnmarshalJSON(b []byte) error {
+	if len(b) < 2 || b[0] != '"' || b[len(b)-1] != '"' {
+		return errors.New("not a time in UTC with milliseconds")
+	}
+	return t.UnmarshalText(b[1 : len(b)-1])
+}
+
 // MarshalText returns t as RFC 3339 in UTC with milliseconds.
 func (t Timestamp) MarshalText() ([]byte, error) {
 	return t.UTC().AppendFormat(nil, timestampLayout), nil

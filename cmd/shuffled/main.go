@@ -17,12 +17,10 @@ import (
 
 // Exit codes. They are part of the interface: scripts depend on them.
 const (
-	exitOK       = 0 // done; for verify: proved
-	exitFails    = 1 // the evidence fails
-	exitUsage    = 2 // the command line is wrong
-	exitCannot   = 3 // could not run, or could not judge
-	defaultData  = "./shuffled-data"
-	defaultWhere = "http://127.0.0.1:8080"
+	exitOK     = 0 // done; for verify: proved
+	exitFails  = 1 // the evidence fails
+	exitUsage  = 2 // the command line is wrong
+	exitCannot = 3 // could not run, or could not judge
 )
 
 type cli struct {
