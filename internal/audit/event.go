@@ -77,7 +77,7 @@ func (a Alarm) String() string { return name(alarmNames, uint8(a)) }
 type Event struct {
 	Kind     EventKind
 	Build    [32]byte // instance_start: SHA-256 of the executable
-	Config   [32]byte // instance_start: SHA-256 of the configuration file, secrets not in it
+	Config   [32]byte // instance_start: SHA-256 of the settings in force, passwords left out
 	FIPS     bool     // instance_start: FIPS 140-3 mode
 	Name     string   // instance_start: version; table events: table; kill by table: table
 	Scope    Scope    // kill events
