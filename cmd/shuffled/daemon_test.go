@@ -56,16 +56,22 @@ func newDaemon(t *testing.T, database string) *daemon {
 		data: filepath.Join(dir, "data"), database: database, log: filepath.Join(dir, "log")}
 }
 
-// start runs the daemon until it answers.
+// start runs a sandbox until it answers.
 func (d *daemon) start(args ...string) {
+	d.t.Helper()
+	args = append([]string{"serve", "--dev", "--data", d.data, "--listen", d.addr}, args...)
+	if d.database != "" {
+		args = append(args, "--database", d.database)
+	}
+	d.launch(d.url, args)
+}
+
+// launch runs the command until /readyz answers at the operator's address.
+func (d *daemon) launch(operator string, args []string) {
 	d.t.Helper()
 	path, err := builtBinary()
 	if err != nil {
 		d.t.Fatal(err)
-	}
-	args = append([]string{"serve", "--dev", "--data", d.data, "--listen", d.addr}, args...)
-	if d.database != "" {
-		args = append(args, "--database", d.database)
 	}
 	log, err := os.OpenFile(d.log, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
 	if err != nil {
@@ -80,18 +86,21 @@ func (d *daemon) start(args ...string) {
 	d.done = make(chan struct{})
 	go func(c *exec.Cmd, done chan struct{}) { c.Wait(); close(done) }(d.cmd, d.done)
 	d.t.Cleanup(d.kill)
-	d.waitUntilReady()
+	d.waitUntilReady(operator + "/readyz")
 }
 
-func (d *daemon) waitUntilReady() {
+func (d *daemon) waitUntilReady(url string) {
 	d.t.Helper()
 	ctx, cancel := context.WithTimeout(d.t.Context(), 60*time.Second)
 	defer cancel()
 	tick := time.NewTicker(5 * time.Millisecond)
 	defer tick.Stop()
 	for {
-		if status, _, err := d.get("/readyz", ""); err == nil && status == http.StatusOK {
-			return
+		if resp, err := httpClient.Get(url); err == nil {
+			resp.Body.Close()
+			if resp.StatusCode == http.StatusOK {
+				return
+			}
 		}
 		select {
 		case <-d.done:

@@ -1,0 +1,182 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"net"
+	"net/http"
+	"net/url"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"shuffled/internal/testdb"
+)
+
+// TestProduction follows docs/OPERATIONS.md: roles, tables, keys, ledger, token
+// and daemon, each step as the role that it is for.
+func TestProduction(t *testing.T) {
+	t.Parallel()
+	p := newProduction(t)
+	p.must("", "key", "generate", "sealing", "--out", p.path("sealing.key"))
+	p.psql()
+	p.must("owner", "migrate", "up", "--database", p.as("shuffled_owner"))
+	p.psql()
+	create := []string{"ledger", "create", "--database", p.as("shuffled_owner"), "--data", p.dir,
+		"--name", "main", "--origin", "cards.example.com/main", "--production"}
+	if code, out := p.run("owner", create...); code != exitUsage || !strings.Contains(out, "--deals signed") {
+		t.Errorf("a production ledger without witnesses, unasked: %d: %s", code, out)
+	}
+	p.must("owner", append(create, "--deals", "signed")...)
+	if code, out := p.run("owner", append(create, "--deals", "signed")...); code != exitCannot || !strings.Contains(out, "exists") {
+		t.Errorf("the same ledger twice: %d: %s", code, out)
+	}
+	token := strings.TrimSpace(p.must("", "token", "create", "--config", p.config, "--ledger", "main", "--role", "dealer"))
+	if list := p.must("", "token", "list", "--config", p.config); strings.Contains(list, token) || !strings.Contains(list, "in force") {
+		t.Errorf("tokens: %s", list)
+	}
+	if list := p.must("", "ledger", "list", "--config", p.config); !strings.Contains(list, "production") {
+		t.Errorf("ledgers: %s", list)
+	}
+	p.serve()
+
+	status, answer, err := p.post("/v1/main/shuffles", token, "hand-1", map[string]any{"table": "t1", "deck": "standard-52"})
+	if err != nil || status/100 != 2 {
+		t.Fatalf("a commit: %d, %v: %s", status, err, answer)
+	}
+	for path, want := range map[string]int{"/healthz": http.StatusNotFound, "/metrics": http.StatusNotFound} {
+		if status, _, err := p.get(path, ""); err != nil || status != want {
+			t.Errorf("%s on the public listener: %d, %v", path, status, err)
+		}
+	}
+	p.mustGet(p.operator, "/metrics", http.StatusOK)
+	if status, transcript, err := p.get("/v1/main/shuffles/2/transcript", ""); err != nil || status != http.StatusOK {
+		t.Errorf("the transcript: %d, %v", status, err)
+	} else if err := os.WriteFile(p.path("t.json"), transcript, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if out := p.must("", "verify", p.path("t.json"), "--key", p.path("main.vkey")); !strings.Contains(out, "PROVED") || strings.Contains(out, "sandbox") {
+		t.Errorf("the verdict on a production shuffle:\n%s", out)
+	}
+
+	id, _, _ := strings.Cut(token, ".")
+	p.must("", "token", "revoke", "--config", p.config, id)
+	p.stop()
+	p.serve()
+	if status, _, err := p.post("/v1/main/shuffles", token, "hand-2", map[string]any{"table": "t1", "deck": "standard-52"}); err != nil || status != http.StatusUnauthorized {
+		t.Errorf("a revoked token: %d, %v", status, err)
+	}
+	p.stop()
+	if code, out := p.run("owner", "migrate", "down", "--database", p.as("shuffled_owner")); code != exitCannot || !strings.Contains(out, "entries") {
+		t.Errorf("migrating down over entries: %d: %s", code, out)
+	}
+	if code, out := p.run("", "serve", "--data", p.dir, "--database", p.super); code != exitCannot || !strings.Contains(out, "superuser") {
+		t.Errorf("serving as a superuser: %d: %s", code, out)
+	}
+}
+
+// production is a database with the roles of deploy/roles.sql and a daemon that
+// is configured by a file.
+type production struct {
+	*daemon
+	dir, config, operator string
+	super                 string // the superuser's address
+}
+
+const testPassword = "test-only"
+
+func newProduction(t *testing.T) *production {
+	t.Helper()
+	cluster := testdb.Start(t) // roles are the cluster's: it cannot be shared
+	p := &production{daemon: newDaemon(t, ""), dir: t.TempDir(), super: cluster.Database(t)}
+	if err := os.Chmod(p.dir, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	p.operator = "http://" + l.Addr().String()
+	l.Close()
+	p.config = p.path("shuffled.toml")
+	config := fmt.Sprintf("listen = %q\noperator_listen = %q\ndata = %q\ndatabase = %q\ndatabase_password_file = %q\n[[ledger]]\nname = \"main\"\n",
+		p.addr, strings.TrimPrefix(p.operator, "http://"), p.dir, p.as("shuffled_writer"), p.path("password"))
+	for name, text := range map[string]string{"shuffled.toml": config, "password": testPassword + "\n"} {
+		if err := os.WriteFile(p.path(name), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return p
+}
+
+func (p *production) path(name string) string { return filepath.Join(p.dir, name) }
+
+// as returns the database's address for a role, without a password.
+func (p *production) as(role string) string {
+	u, err := url.Parse(p.super)
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	u.User = url.User(role)
+	return u.String()
+}
+
+// psql runs deploy/roles.sql as superuser and gives the roles a password.
+func (p *production) psql() {
+	p.t.Helper()
+	psql, err := testdb.Bin("psql")
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	passwords := "ALTER ROLE shuffled_owner PASSWORD '" + testPassword + "'; ALTER ROLE shuffled_writer PASSWORD '" + testPassword + "'"
+	out, err := exec.Command(psql, p.super, "-q", "-v", "ON_ERROR_STOP=1", "-f", "../../deploy/roles.sql", "-c", passwords).CombinedOutput()
+	if err != nil {
+		p.t.Fatalf("roles.sql: %v\n%s", err, out)
+	}
+}
+
+// run runs the command; owner gives it the owner's password.
+func (p *production) run(owner string, args ...string) (int, string) {
+	p.t.Helper()
+	path, err := builtBinary()
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	cmd := exec.CommandContext(context.Background(), path, args...)
+	cmd.Env = os.Environ()
+	if owner != "" {
+		cmd.Env = append(cmd.Env, "PGPASSWORD="+testPassword)
+	}
+	out, _ := cmd.CombinedOutput()
+	return cmd.ProcessState.ExitCode(), string(out)
+}
+
+func (p *production) must(owner string, args ...string) string {
+	p.t.Helper()
+	code, out := p.run(owner, args...)
+	if code != exitOK {
+		p.t.Fatalf("shuffled %s: exit code %d\n%s", strings.Join(args, " "), code, out)
+	}
+	return out
+}
+
+// serve starts the daemon with the configuration file and waits for its
+// operator's listener.
+func (p *production) serve() {
+	p.t.Helper()
+	p.launch(p.operator, []string{"serve", "--config", p.config})
+}
+
+func (p *production) mustGet(base, path string, want int) {
+	p.t.Helper()
+	resp, err := httpClient.Get(base + path)
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	defer resp.Body.Close()
+	if resp.StatusCode != want {
+		p.t.Errorf("%s: %d", path, resp.StatusCode)
+	}
+}
