@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"slices"
 	"unicode"
 
 	"github.com/transparency-dev/formats/log"
@@ -46,8 +47,9 @@ var (
 	ErrInclusion = errors.New("the proof does not lead from the entry to the checkpoint's root")
 )
 
-// OpenCheckpoint checks the signature of one of keys on a signed checkpoint and
-// that its origin is the key's name. It returns ErrMalformed or ErrSignature.
+// OpenCheckpoint checks the signature of one of keys on a signed checkpoint, that
+// its origin is the key's name, and that the first signature is of that name
+// (docs/SPEC.md section 7.1). It returns ErrMalformed or ErrSignature.
 func OpenCheckpoint(signed []byte, keys ...note.Verifier) (Checkpoint, error) {
 	if len(signed) > MaxCheckpoint {
 		return Checkpoint{}, fmt.Errorf("%w checkpoint: more than %d bytes", ErrMalformed, MaxCheckpoint)
@@ -60,12 +62,14 @@ func OpenCheckpoint(signed []byte, keys ...note.Verifier) (Checkpoint, error) {
 	if err != nil {
 		return Checkpoint{}, err
 	}
-	for _, s := range n.Sigs {
-		if s.Name == c.Origin {
-			return c, nil
-		}
+	if !slices.ContainsFunc(n.Sigs, func(s note.Signature) bool { return s.Name == c.Origin }) {
+		return Checkpoint{}, fmt.Errorf("%w: it is of %q", ErrSignature, c.Origin)
 	}
-	return Checkpoint{}, fmt.Errorf("%w: it is of %q", ErrSignature, c.Origin)
+	// The note's first line after the text and a blank line.
+	if !bytes.HasPrefix(signed[len(n.Text)+1:], []byte("— "+c.Origin+" ")) {
+		return Checkpoint{}, fmt.Errorf("%w checkpoint: the first signature is not the ledger's", ErrMalformed)
+	}
+	return c, nil
 }
 
 // CheckpointText returns the text of a signed checkpoint without a look at its
@@ -119,6 +123,9 @@ func ParseReceipt(text string) (Receipt, error) {
 		return Receipt{}, fmt.Errorf("%w receipt: no entry in the extra line", ErrMalformed)
 	case len(r.Proof) > MaxProof || r.Index > MaxInteger:
 		return Receipt{}, fmt.Errorf("%w receipt: too long a proof or too large an index", ErrMalformed)
+	case len(r.Entry) > MaxEntry || len(r.Checkpoint) > MaxCheckpoint:
+		return Receipt{}, fmt.Errorf("%w receipt: an entry of %d or a checkpoint of %d bytes, at most %d and %d",
+			ErrMalformed, len(r.Entry), len(r.Checkpoint), MaxEntry, MaxCheckpoint)
 	case r.Text() != text:
 		return Receipt{}, fmt.Errorf("%w receipt: not in its one form", ErrMalformed)
 	}
