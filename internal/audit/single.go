@@ -84,7 +84,7 @@ func (s *State) pass(e Placed) error {
 		}
 	}
 	if isClose && c.Form == FormSealed {
-		if c.Key == 0 || c.Key >= e.Index {
+		if c.Key >= e.Index {
 			return illegal(RuleDisclosureKey, "no disclosure key can be entry %d", c.Key)
 		}
 		s.keys.disclosure = c.Key

@@ -316,8 +316,8 @@ func malformedEntries(b *badAdder) {
 	entry(atClose, "reason-without-void", set(inBody+9, 1))
 	entry(atClose, "no-form-with-tape", set(inBody+10, 0))
 	entry(atMix, "no-values", set(inBody+16, 0))
-	entry(atDeal, "too-long", func(e []byte) []byte {
-		return append(e, make([]byte, audit.MaxEntry+1-len(e))...)
+	b.edited(stepFormat, "malformed-too-long", "an entry beyond the limit", rich(b.T), func(f *audit.Transcript) {
+		reentry(b.T, f, atDeal, func(e []byte) []byte { return append(e, make([]byte, audit.MaxEntry+1-len(e))...) })
 	})
 }
 
@@ -365,6 +365,15 @@ func editedReceipts(b *badAdder) {
 	proof(stepFormat, "index-too-large", "an index beyond 2^53−1", func(r *audit.Receipt) { r.Index = 1 << 53 })
 	proof(stepEntries, "index-of-commit", "the deal at the commit's place", func(r *audit.Receipt) { r.Index = 3 })
 
+	b.edited(stepEntries, "genesis-at-1", "the genesis at another index", plain(b.T), func(f *audit.Transcript) {
+		r, err := audit.ParseReceipt(f.Receipts[atGenesis])
+		must(b.T, err)
+		r.Index = 1
+		f.Receipts[atGenesis] = r.Text()
+	})
+	h := open(b.T)
+	b.edited(stepEntries, "id-of-another", "the id of another shuffle", h.commitTo(h.cards(sixCards), sixCards),
+		func(f *audit.Transcript) { f.ID++ })
 	b.edited(stepInclusion, "leaf-shifted", "the last entry one index later, under a larger index", rich(b.T), func(f *audit.Transcript) {
 		r, err := audit.ParseReceipt(f.Receipts[atClose])
 		must(b.T, err)
@@ -380,7 +389,7 @@ func editedReceipts(b *badAdder) {
 		f.Receipts[atDeal], f.Receipts[atDeal2] = one.Text(), two.Text()
 	})
 	// An inner node as if it were a leaf: its two children stand as the entry.
-	h := rich(b.T).h
+	h = rich(b.T).h
 	children := append(tlogHash(h, 0), tlogHash(h, 1)...)
 	node := h.receipt(0)
 	node.Entry, node.Proof = children, node.Proof[1:]
@@ -514,7 +523,7 @@ func editedCards(b *badAdder) {
 	cards(stepOpenings, "proof-short", "a proof of one hash fewer", first(func(c *audit.Card) { c.Proof = c.Proof[:len(c.Proof)-1] }))
 	cards(stepOpenings, "proof-long", "a proof of one hash more", first(func(c *audit.Card) { c.Proof = append(c.Proof, c.Proof[0]) }))
 	cards(stepOpenings, "proof-none", "no proof", first(func(c *audit.Card) { c.Proof = []string{} }))
-	cards(stepFormat, "proof-64", "a proof of 64 hashes", first(func(c *audit.Card) { c.Proof = slices.Repeat(c.Proof[:1], 64) }))
+	cards(stepFormat, "proof-13", "a longer proof than 4,096 cards need", first(func(c *audit.Card) { c.Proof = slices.Repeat(c.Proof[:1], 13) }))
 	cards(stepFormat, "place-negative", "a negative place", first(func(c *audit.Card) { c.Place = -1 }))
 	cards(stepFormat, "place-4096", "a place that no shuffle has", func(f *audit.Transcript) { f.Cards[4].Place = 4096 })
 	cards(stepFormat, "position-4096", "a position that no shuffle has", func(f *audit.Transcript) { f.Cards[4].Position = 4096 })
@@ -538,6 +547,7 @@ func editedCards(b *badAdder) {
 		f.Cards[2].Value = f.Cards[2].Value%1000 + 1
 	})
 	b.edited(stepOpenings, "draw-with-name", "a draw with a card's name", g, func(f *audit.Transcript) { f.Cards[0].Card = "Ace" })
+	b.edited(stepOpenings, "draw-twice", "the same draw twice", g, func(f *audit.Transcript) { f.Cards = append(f.Cards[:1:1], f.Cards...) })
 	b.edited(stepOpenings, "draw-zero", "a draw of 0", g, func(f *audit.Transcript) { f.Cards[0].Value = 0 })
 	b.edited(stepOpenings, "draw-above-range", "a draw above its range", g, func(f *audit.Transcript) { f.Cards[0].Value = 7 })
 }

@@ -143,6 +143,9 @@ func otherReceiptForms(b *badAdder) {
 		r.Entry = []byte{1, 9}
 	})
 
+	capital := openAs(b.T, newKey(b.T, "example.com/Main", "capital"), func(g *audit.Genesis) { g.Origin = "example.com/main" })
+	b.file(stepFormat, "receipt-origin-grammar", "a checkpoint whose origin no ledger can have, under its own key",
+		[]byte(capital.receipt(1).Text()), func(v *vector) { v.Trust = vectorTrust{VKey: capital.key.vkey} })
 	foreign := open(b.T, func(g *audit.Genesis) { g.Origin = "example.com/other" })
 	b.file(stepOrigin, "receipt-genesis-of-another", "a genesis that names another ledger than the checkpoint over it",
 		[]byte(foreign.receipt(0).Text()))

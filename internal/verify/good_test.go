@@ -73,7 +73,7 @@ func shuffles(t testing.TB, add adder) {
 	add("mixed-recipient", "one recipient's file of a mixed shuffle", g.file("seat-1"))
 	add("mixed-open-undealt", "mixed, and nothing dealt yet", mixed(t).file(""))
 
-	parent, child := family(t)
+	parent, child := family(t, 2)
 	add("parent", "a shuffle whose cards went into a child", parent.file(""))
 	add("child", "cards shuffled again: order is not checked without the parent", child.file(""))
 }
@@ -107,20 +107,24 @@ func mixValues() []audit.MixValue {
 	}
 }
 
-// family returns a continued shuffle and the child that took its stub.
-func family(t testing.TB) (parent, child *game) {
+// family returns a shuffle that was continued after some cards, and the child
+// that took its stub.
+func family(t testing.TB, dealt int) (parent, child *game) {
 	h := open(t)
-	parent = h.commitTo(h.cards(sixCards), sixCards).deal(board(2))
+	parent = h.commitTo(h.cards(sixCards), sixCards)
+	if dealt > 0 {
+		parent.deal(board(dealt))
+	}
 	ctx := h.cards(sixCards)
-	ctx.Recipe = shuffle.Recipe{Cards: 4, Take: 4}
-	ctx.Parent = &audit.Parent{ID: parent.id, Positions: []uint16{2, 3, 4, 5}}
+	ctx.Recipe = shuffle.Recipe{Cards: 6 - dealt, Take: 6 - dealt}
+	ctx.Parent = &audit.Parent{ID: parent.id, Positions: []uint16{0, 1, 2, 3, 4, 5}[dealt:]}
 	child = h.commitTo(ctx, sixCards, func(c *audit.Commit, g *game) {
 		values, err := audit.ChildValues(parent.values, ctx.Parent.Positions, g.values)
 		must(t, err)
 		g.plant(c, values)
 	})
 	parent.close(audit.OutcomeContinued, 0)
-	child.deal(board(4)).close(audit.OutcomeCompleted, 0)
+	child.deal(board(6-dealt)).close(audit.OutcomeCompleted, 0)
 	return parent, child
 }
 

@@ -42,11 +42,9 @@ type transcript struct {
 	values []uint32    // the recomputed order; nil: it cannot be recomputed
 }
 
-// format takes the file apart. Sizes and counts come before what they bound.
+// format takes the file apart. Sizes and counts come before what they bound; that
+// of the file itself is ParseTranscript's first.
 func (t *transcript) format() (string, error) {
-	if len(t.data) > audit.MaxTranscript {
-		return "", malformed("transcript: %d bytes, at most %d", len(t.data), audit.MaxTranscript)
-	}
 	if err := checkFormatName(t.data); err != nil {
 		return "", err
 	}
@@ -149,8 +147,8 @@ func (t *transcript) entries() (string, error) {
 func (t *transcript) take(i int, index uint64, e audit.Entry) error {
 	switch b := e.Body.(type) {
 	case *audit.Genesis:
-		if i != 0 || index != 0 {
-			return fmt.Errorf("a genesis at entry %d, as receipt %d", index, i)
+		if index != 0 { // so it is the first receipt: indexes ascend
+			return fmt.Errorf("a genesis at entry %d", index)
 		}
 		t.genesis = b
 	case *audit.Commit:

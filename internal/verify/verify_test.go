@@ -5,6 +5,7 @@ import (
 	"encoding/base64"
 	"encoding/json"
 	"errors"
+	"runtime"
 	"slices"
 	"strings"
 	"testing"
@@ -221,28 +222,31 @@ func TestWork(t *testing.T) {
 	}
 }
 
-// TestBounds: what is too large is refused before anything is made of it.
+// TestBounds: what is too large is refused before much is made of it.
 func TestBounds(t *testing.T) {
 	g := plain(t)
 	text := g.h.receipt(g.id).Text()
 	hash := base64.StdEncoding.EncodeToString(make([]byte, 32)) + "\n"
 	head, tail, _ := strings.Cut(text, "\n\n")
-	million := head + "\n" + strings.Repeat(hash, 1_000_000) + "\n" + tail
-	cards := `{"format":"shuffled/v1/transcript","id":3,"receipts":[],"cards":[` + strings.Repeat("{},", 8<<20)
+	f := g.transcript("")
+	f.Cards = slices.Repeat(f.Cards[:1], 4097)
 	for name, file := range map[string][]byte{
-		"a million proof lines":            []byte(million),
+		"a million proof lines":            []byte(head + "\n" + strings.Repeat(hash, 1_000_000) + "\n" + tail),
 		"a receipt of 33 MiB":              append([]byte(receiptHeader), make([]byte, 33<<20)...),
 		"a transcript of 33 MiB":           append([]byte("{"), make([]byte, 33<<20)...),
-		"eight million empty cards":        []byte(cards),
+		"eight million empty cards":        []byte(`{"format":"shuffled/v1/transcript","id":3,"receipts":[],"cards":[` + strings.Repeat("{},", 8<<20)),
 		"a transcript of quotes and slash": append([]byte("{"), bytes.Repeat([]byte(`\"`), 1<<20)...),
+		"4,097 cards":                      marshal(t, f),
 	} {
-		var v *Verdict
-		allocated := testing.AllocsPerRun(1, func() { v = File(file, Trust{}) })
+		var before, after runtime.MemStats
+		runtime.ReadMemStats(&before)
+		v := File(file, Trust{})
+		runtime.ReadMemStats(&after)
 		if v.Failed != stepFormat {
 			t.Errorf("%s: %+v", name, v)
 		}
-		if allocated > 1000 {
-			t.Errorf("%s: %.0f allocations", name, allocated)
+		if made, most := after.TotalAlloc-before.TotalAlloc, uint64(8*len(file)+1<<16); made > most {
+			t.Errorf("%s: %d bytes were allocated, at most %d are wanted", name, made, most)
 		}
 	}
 	// Deals that claim more places than there are cost nothing before legality.
@@ -251,9 +255,21 @@ func TestBounds(t *testing.T) {
 	for range 300 {
 		g.dealAs(&audit.Deal{Shuffle: g.id, Runs: []audit.Run{seat("seat-1", 4096)}})
 	}
-	f := g.transcript("none")
+	f = g.transcript("none")
 	if v := Transcript(marshal(t, f), Trust{}); v.Failed != stepLegality || v.Next != 0 {
 		t.Errorf("%+v", v)
+	}
+}
+
+// TestCountParts: commas count outside strings only.
+func TestCountParts(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string]int{
+		``: 0, `[1,2,3]`: 2, `[",",","]`: 1, `["\",",","]`: 1, `["\\",",",1]`: 2, `["\\\",",1]`: 1, `"`: 0, `"\`: 0, `\,,`: 2,
+	} {
+		if got := countParts([]byte(text)); got != want {
+			t.Errorf("%s: %d parts, want %d", text, got, want)
+		}
 	}
 }
 
@@ -288,7 +304,7 @@ func TestExplain(t *testing.T) {
 			t.Errorf("position %d holds %s, explained as %s", p, sixCards[v], names[p])
 		}
 	}
-	_, child := family(t)
+	_, child := family(t, 0)
 	draws := mixedDraws(t).close(audit.OutcomeEndedEarly, 0)
 	for _, g := range []*game{child, draws} {
 		steps := 0
