@@ -48,6 +48,10 @@ func encodeVectors(t *testing.T, head vectorHead, members ...any) []byte {
 	fmt.Fprintf(&b, "{\n\"format\": %s,\n\"status\": %s,\n\"about\": %s", line(head.Format), line(head.Status), line(head.About))
 	for i := 0; i < len(members); i += 2 {
 		fmt.Fprintf(&b, ",\n%s: ", line(members[i]))
+		if s, ok := members[i+1].(string); ok {
+			b.WriteString(line(s))
+			continue
+		}
 		var cases []json.RawMessage
 		if err := json.Unmarshal([]byte(line(members[i+1])), &cases); err != nil {
 			t.Fatal(err)

@@ -1,0 +1,394 @@
+package audit
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/transparency-dev/merkle/proof"
+	"github.com/transparency-dev/merkle/rfc6962"
+	"golang.org/x/mod/sumdb/note"
+	"golang.org/x/mod/sumdb/tlog"
+	"pgregory.net/rapid"
+)
+
+// house is a ledger with its key: the entries of a story, signed by the reference.
+type house struct {
+	entries [][]byte
+	leaves  [][]byte
+}
+
+const houseKey = "1" // its signing key, as in newStory
+
+// newHouse is a ledger of two shuffles, eleven entries.
+func newHouse() *house {
+	s := newStory()
+	id := s.then(s.commit("t"))
+	s.then(s.deal(id, 0, 2))
+	next := s.then(s.commit("t"))
+	s.then(s.deal(id, 2, 2, final))
+	s.then(s.close(id, 1))
+	s.then(s.deal(next, 0, 1))
+	s.then(s.deal(next, 1, 3))
+	s.then(s.close(next, 2))
+	s.then(operator(refEvent{Kind: 3, Table: "t"}))
+	h := new(house)
+	for _, e := range s.entries {
+		h.entries = append(h.entries, e.bytes())
+		h.leaves = append(h.leaves, refEntryLeaf(e.bytes()))
+	}
+	return h
+}
+
+// text is the checkpoint over the first n entries.
+func (h *house) text(n int) string {
+	return refCheckpoint(sampleOrigin, uint64(n), refRoot(h.leaves[:n]))
+}
+
+func (h *house) signed(n int) string {
+	return refNote(h.text(n), refSign(h.text(n), sampleOrigin, signer(houseKey)))
+}
+
+func (h *house) cosigned(n int) string {
+	return h.signed(n) + refCosign(h.text(n), "witness.example/w1", signer("w1"), 1_790_000_000) +
+		refCosign(h.text(n), "witness.example/w2", signer("w2"), 1_790_000_001)
+}
+
+// receipt is the receipt of entry i under a signed checkpoint of size n.
+func (h *house) receipt(i, n int, signed string) string {
+	return refReceipt(h.entries[i], uint64(i), refPath(i, h.leaves[:n]), signed)
+}
+
+func houseVerifier(t testing.TB, vkey string) note.Verifier {
+	t.Helper()
+	v, err := note.NewVerifier(vkey)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return v
+}
+
+// TestReceiptsOfEveryEntry reads the reference's receipts of every entry under
+// every size, and writes the same text.
+func TestReceiptsOfEveryEntry(t *testing.T) {
+	h := newHouse()
+	vkey := refVKey(sampleOrigin, signer(houseKey))
+	for n := 1; n <= len(h.entries); n++ {
+		for i := range n {
+			text := h.receipt(i, n, h.signed(n))
+			if step := receiptStep(t, text, vkey); step != proved {
+				t.Fatalf("entry %d of %d: %s", i, n, step)
+			}
+			r, err := ParseReceipt(text)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if r.Index != uint64(i) || !bytes.Equal(r.Entry, h.entries[i]) || string(r.Checkpoint) != h.signed(n) || r.Text() != text {
+				t.Fatalf("entry %d of %d: read as %+v", i, n, r)
+			}
+			c, err := OpenCheckpoint(r.Checkpoint, houseVerifier(t, vkey))
+			if err != nil || c != (Checkpoint{sampleOrigin, uint64(n), tlog.Hash(refRoot(h.leaves[:n]))}) || c.Text() != h.text(n) {
+				t.Fatalf("checkpoint of %d: %+v, %v", n, c, err)
+			}
+			if err := proof.VerifyInclusion(rfc6962.DefaultHasher, r.Index, c.Size, h.leaves[i], path(r.Proof), c.Root[:]); err != nil {
+				t.Fatalf("transparency-dev refuses entry %d of %d: %v", i, n, err)
+			}
+		}
+	}
+}
+
+// The steps at which a receipt alone can fail (docs/SPEC.md section 10.1), and
+// the two other ends.
+const (
+	proved        = "proved"
+	stepFormat    = "format"
+	stepEntries   = "entries"
+	stepSignature = "signature"
+	stepInclusion = "inclusion"
+	cannotJudge   = "cannot judge"
+)
+
+// receiptStep is the step at which the package refuses a receipt.
+func receiptStep(t testing.TB, text, vkey string) string {
+	t.Helper()
+	r, err := ParseReceipt(text)
+	if err != nil {
+		return faultStep(t, err, stepFormat)
+	}
+	if _, err := CheckpointText(r.Checkpoint); err != nil {
+		return faultStep(t, err, stepFormat)
+	}
+	if _, err := ParseEntry(r.Entry); err != nil {
+		return faultStep(t, err, stepEntries)
+	}
+	c, err := OpenCheckpoint(r.Checkpoint, houseVerifier(t, vkey))
+	switch {
+	case errors.Is(err, ErrMalformed) && !errors.Is(err, ErrSignature):
+		return stepFormat
+	case errors.Is(err, ErrSignature) && !errors.Is(err, ErrMalformed):
+		return stepSignature
+	case err != nil:
+		t.Fatalf("opening a checkpoint: neither malformed nor unsigned: %v", err)
+	}
+	if err := r.CheckInclusion(c); err != nil {
+		if !errors.Is(err, ErrInclusion) {
+			t.Fatalf("checking inclusion: %v", err)
+		}
+		return stepInclusion
+	}
+	return proved
+}
+
+func faultStep(t testing.TB, err error, step string) string {
+	t.Helper()
+	switch faultOf(err) {
+	case malformed:
+		return step
+	case unknown:
+		return cannotJudge
+	}
+	t.Fatalf("neither malformed nor unknown: %v", err)
+	return ""
+}
+
+// TestReceiptTruncated cuts a receipt at every byte, and changes every byte.
+func TestReceiptTruncated(t *testing.T) {
+	h := newHouse()
+	text, vkey := h.receipt(4, 11, h.cosigned(11)), refVKey(sampleOrigin, signer(houseKey))
+	if step := receiptStep(t, text, vkey); step != proved {
+		t.Fatal(step)
+	}
+	whole := h.receipt(4, 11, h.signed(11)) // what is left without both witnesses
+	one := strings.LastIndex(text[:len(text)-1], "\n") + 1
+	for n := range text {
+		if step := receiptStep(t, text[:n], vkey); step == proved && text[:n] != whole && n != one {
+			t.Errorf("cut to %d of %d bytes it is proved", n, len(text))
+		}
+	}
+	head := len(text) - len(h.cosigned(11)) + len(h.text(11))
+	for i := range head { // all but the signatures
+		for _, flip := range []byte{1, 0x20, 0x80} {
+			b := []byte(text)
+			b[i] ^= flip
+			if step := receiptStep(t, string(b), vkey); step == proved {
+				t.Errorf("with byte %d as %q it is proved", i, b[i])
+			}
+		}
+	}
+}
+
+// TestReceiptLimits: entries, proofs, indexes and checkpoints at their limits
+// and one above.
+func TestReceiptLimits(t *testing.T) {
+	signed := newHouse().signed(11)
+	hashes := func(n int) (path [][]byte) {
+		for range n {
+			path = append(path, make([]byte, 32))
+		}
+		return path
+	}
+	for _, c := range []struct {
+		name string
+		text string
+		want string
+	}{
+		{"an entry of 48,000 bytes", refReceipt(make([]byte, 48_000), 1, nil, signed), ""},
+		{"an entry of 48,001 bytes", refReceipt(make([]byte, 48_001), 1, nil, signed), malformed},
+		{"an entry of one byte", refReceipt([]byte{1}, 1, nil, signed), ""},
+		{"an empty entry", refReceipt(nil, 1, nil, signed), malformed},
+		{"a proof of 63 hashes", refReceipt([]byte{1}, 1, hashes(63), signed), ""},
+		{"a proof of 64 hashes", refReceipt([]byte{1}, 1, hashes(64), signed), malformed},
+		{"index 2^53 − 1", refReceipt([]byte{1}, maxInteger, nil, signed), ""},
+		{"index 2^53", refReceipt([]byte{1}, maxInteger+1, nil, signed), malformed},
+		{"a checkpoint of 16,384 bytes", refReceipt([]byte{1}, 1, nil, longCheckpoint(16_384)), ""},
+		{"a checkpoint of 16,385 bytes", refReceipt([]byte{1}, 1, nil, longCheckpoint(16_385)), malformed},
+		{"everything at its limit", refReceipt(make([]byte, 48_000), maxInteger, hashes(63), longCheckpoint(16_384)), ""},
+		{"a receipt of a gigabyte's first megabytes", refReceipt([]byte{1}, 1, hashes(100_000), signed), malformed},
+	} {
+		r, err := ParseReceipt(c.text)
+		if faultOf(err) != c.want {
+			t.Errorf("%s: %v, want %q", c.name, err, c.want)
+		}
+		if err != nil && (r.Entry != nil || r.Checkpoint != nil) {
+			t.Errorf("%s: a receipt beside the error", c.name)
+		}
+	}
+}
+
+// longCheckpoint is a signed checkpoint of n bytes: of the house, and one more
+// signature line that nobody knows.
+func longCheckpoint(n int) string {
+	signed := newHouse().signed(11)
+	for _, name := range []string{"w", "ww", "www", "wwww"} {
+		line := "— " + name + " "
+		if left := n - len(signed) - len(line) - 1; left%4 == 0 {
+			return signed + line + refBase64(make([]byte, left/4*3)) + "\n"
+		}
+	}
+	panic("no such length")
+}
+
+// TestCheckpointLimits: a signed checkpoint of 16,384 bytes is read, a longer
+// one is malformed.
+func TestCheckpointLimits(t *testing.T) {
+	key := houseVerifier(t, refVKey(sampleOrigin, signer(houseKey)))
+	for n, want := range map[int]string{16_384: "", 16_385: malformed} {
+		_, err := OpenCheckpoint([]byte(longCheckpoint(n)), key)
+		_, err2 := CheckpointText([]byte(longCheckpoint(n)))
+		if faultOf(err) != want || faultOf(err2) != want {
+			t.Errorf("a checkpoint of %d bytes: %v, %v", n, err, err2)
+		}
+	}
+}
+
+// TestCheckpointRoundTrip: any origin, size and root has one text.
+func TestCheckpointRoundTrip(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		c := Checkpoint{genOrigin().Draw(t, "origin"), genIndex(0).Draw(t, "size"), tlog.Hash(genHash().Draw(t, "root"))}
+		if want := refCheckpoint(c.Origin, c.Size, c.Root[:]); c.Text() != want {
+			t.Fatalf("%q, want %q", c.Text(), want)
+		}
+		if back, err := ParseCheckpoint(c.Text()); err != nil || back != c {
+			t.Fatalf("%+v, %v", back, err)
+		}
+	})
+}
+
+// TestCheckInclusion: an index at or above the size is outside, whatever the proof.
+func TestCheckInclusion(t *testing.T) {
+	h := newHouse()
+	for n := 1; n <= 11; n++ {
+		c := Checkpoint{sampleOrigin, uint64(n), tlog.Hash(refRoot(h.leaves[:n]))}
+		for i := range n {
+			good := Receipt{Index: uint64(i), Entry: h.entries[i]}
+			for _, p := range refPath(i, h.leaves[:n]) {
+				good.Proof = append(good.Proof, tlog.Hash(p))
+			}
+			if err := good.CheckInclusion(c); err != nil {
+				t.Fatalf("entry %d of %d: %v", i, n, err)
+			}
+			for what, r := range map[string]Receipt{
+				"another entry":    {good.Index, h.entries[(i+1)%11], good.Proof, nil},
+				"no entry":         {good.Index, nil, good.Proof, nil},
+				"index size":       {uint64(n), good.Entry, good.Proof, nil},
+				"index 2^63":       {1 << 63, good.Entry, good.Proof, nil},
+				"another index":    {good.Index ^ 1, good.Entry, good.Proof, nil},
+				"one hash more":    {good.Index, good.Entry, append(good.Proof[:len(good.Proof):len(good.Proof)], tlog.Hash{}), nil},
+				"one hash less":    {good.Index, good.Entry, good.Proof[:max(0, len(good.Proof)-1)], nil},
+				"an entry changed": {good.Index, append(bytes.Clone(good.Entry), 0), good.Proof, nil},
+			} {
+				if what == "one hash less" && n == 1 {
+					continue
+				}
+				if err := r.CheckInclusion(c); !errors.Is(err, ErrInclusion) {
+					t.Errorf("entry %d of %d, %s: %v", i, n, what, err)
+				}
+			}
+			other := c
+			other.Root[0]++
+			if err := good.CheckInclusion(other); !errors.Is(err, ErrInclusion) {
+				t.Errorf("entry %d of %d, another root: %v", i, n, err)
+			}
+		}
+	}
+	if err := (Receipt{Entry: h.entries[0]}).CheckInclusion(Checkpoint{}); !errors.Is(err, ErrInclusion) {
+		t.Errorf("in an empty ledger: %v", err)
+	}
+}
+
+// TestVKey: the verifier key of a signing key is the C2SP text, and what it
+// verifies is what the reference signed.
+func TestVKey(t *testing.T) {
+	want := refVKey(sampleOrigin, signer(houseKey))
+	got, err := VKey(sampleOrigin, signingKey(houseKey))
+	if err != nil || got != want {
+		t.Fatalf("%q, %v, want %q", got, err, want)
+	}
+	for name, parse := range map[string]func() (note.Verifier, error){
+		"Verifier":  func() (note.Verifier, error) { return Verifier(sampleOrigin, signingKey(houseKey)) },
+		"ParseVKey": func() (note.Verifier, error) { return ParseVKey(want) },
+	} {
+		v, err := parse()
+		if err != nil {
+			t.Fatalf("%s: %v", name, err)
+		}
+		if _, err := OpenCheckpoint([]byte(newHouse().signed(11)), v); err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	if key, err := SigningKey(want); err != nil || !bytes.Equal(key, signingKey(houseKey)) {
+		t.Errorf("signing key %x, %v", key, err)
+	}
+	public := signingKey(houseKey)[1:]
+	for name, c := range map[string]struct {
+		key  hexed
+		want string
+	}{
+		"no key": {nil, unknown}, "type 0": {append(hexed{0}, public...), unknown}, "type 2": {append(hexed{2}, public...), unknown},
+		"type 1 of 31 bytes": {signingKey(houseKey)[:32], malformed}, "type 1 of 33 bytes": {append(signingKey(houseKey), 0), malformed},
+	} {
+		if _, err := VKey(sampleOrigin, c.key); faultOf(err) != c.want {
+			t.Errorf("%s: %v, want %s", name, err, c.want)
+		}
+		if v, err := Verifier(sampleOrigin, c.key); err == nil {
+			t.Errorf("%s: a verifier %v", name, v)
+		}
+	}
+	for name, vkey := range map[string]string{
+		"empty": "", "no hash": sampleOrigin + "+" + refBase64(signingKey(houseKey)), "capital hash": strings.ToUpper(want[:len(sampleOrigin)]) + want[len(sampleOrigin):],
+		"another hash": strings.Replace(want, "+", "+0", 1), "a space": want + " ", "padding": want + "=",
+		"a witness's type": sampleOrigin + fmt.Sprintf("+%x+", refKeyHash(sampleOrigin, 4, signer(houseKey))) + refBase64(append([]byte{4}, public...)),
+		"a long origin":    refVKey(letters(129), signer(houseKey)),
+	} {
+		if v, err := ParseVKey(vkey); err == nil {
+			t.Errorf("%s: %q is the key of %s", name, vkey, v.Name())
+		}
+	}
+}
+
+// TestFirstSignature: the first signature of a checkpoint is the ledger's
+// (docs/SPEC.md section 7.1), whoever else signed it.
+func TestFirstSignature(t *testing.T) {
+	h := newHouse()
+	text := h.text(11)
+	mine := refSign(text, sampleOrigin, signer(houseKey))
+	witness := refCosign(text, "witness.example/w1", signer("w1"), 1_790_000_000)
+	next := refSign(text, sampleOrigin, signer("2"))
+	key := houseVerifier(t, refVKey(sampleOrigin, signer(houseKey)))
+	other := houseVerifier(t, refVKey("witness.example/w3", signer("w3")))
+	third := refSign(text, "witness.example/w3", signer("w3"))
+	for _, c := range []struct {
+		name, signed string
+		keys         []note.Verifier
+		want         error
+	}{
+		{"the ledger's alone", refNote(text, mine), []note.Verifier{key}, nil},
+		{"the ledger's, then a witness's", refNote(text, mine, witness), []note.Verifier{key}, nil},
+		{"both keys of a rotation, the old one known", refNote(text, next, mine), []note.Verifier{key}, nil},
+		{"both keys of a rotation, the old one first", refNote(text, mine, next), []note.Verifier{key}, nil},
+		{"a witness's, then the ledger's", refNote(text, witness, mine), []note.Verifier{key}, ErrMalformed},
+		{"a known key of another name, then the ledger's", refNote(text, third, mine), []note.Verifier{other, key}, ErrMalformed},
+		{"the ledger's, and only another's key is known", refNote(text, mine, third), []note.Verifier{other}, ErrSignature},
+		{"a witness's alone", refNote(text, witness), []note.Verifier{key}, ErrSignature},
+	} {
+		if _, err := OpenCheckpoint([]byte(c.signed), c.keys...); !errors.Is(err, c.want) || errors.Is(err, ErrSignature) && errors.Is(err, ErrMalformed) {
+			t.Errorf("%s: %v, want %v", c.name, err, c.want)
+		}
+	}
+}
+
+// TestErrorsArePrintable: what a damaged file says does not reach a terminal raw.
+func TestErrorsArePrintable(t *testing.T) {
+	for _, text := range []string{"\x1b[2J", "c2sp.org/tlog-proof@v1\nextra \x1b[2J\nindex 1\n", "c2sp.org/tlog-proof@v1\nindex \x1b]0;x\x07\n"} {
+		if _, err := ParseReceipt(text); err == nil || strings.ContainsFunc(err.Error(), func(r rune) bool { return r < 0x20 || r == 0x7f }) {
+			t.Errorf("%q: %q", text, err)
+		}
+	}
+	for _, text := range []string{"{\"\x1b\":1}", "{\"format\":\"\\u001b[2J\"}", "{\"format\":\"shuffled/v1/transcript\",\"\\u0007\":1}"} {
+		if _, err := ParseTranscript([]byte(text)); err == nil || strings.ContainsFunc(err.Error(), func(r rune) bool { return r < 0x20 || r == 0x7f }) {
+			t.Errorf("%q: %q", text, err)
+		}
+	}
+}
