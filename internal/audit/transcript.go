@@ -92,12 +92,22 @@ func ParseTranscript(b []byte) (*Transcript, error) {
 	if len(b) > MaxTranscript {
 		return nil, fmt.Errorf("%w transcript: %d bytes, at most %d", ErrMalformed, len(b), MaxTranscript)
 	}
+	// The format comes first: a later one may have other members.
+	var head struct {
+		Format *string `json:"format"`
+	}
+	if err := json.Unmarshal(b, &head); err != nil {
+		return nil, fmt.Errorf("%w transcript: %s", ErrMalformed, printable(err.Error()))
+	}
+	switch {
+	case head.Format == nil:
+		return nil, fmt.Errorf("%w transcript: no format", ErrMalformed)
+	case *head.Format != TranscriptFormat:
+		return nil, fmt.Errorf("transcript format %q: %w", printable(*head.Format), ErrUnknown)
+	}
 	var t Transcript
 	if err := json.Unmarshal(b, &t, json.RejectUnknownMembers(true)); err != nil {
 		return nil, fmt.Errorf("%w transcript: %s", ErrMalformed, printable(err.Error()))
-	}
-	if t.Format != TranscriptFormat {
-		return nil, fmt.Errorf("transcript format %q: %w", printable(t.Format), ErrUnknown)
 	}
 	again, err := t.Marshal()
 	if err != nil || !bytes.Equal(b, again) {
