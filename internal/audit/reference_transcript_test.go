@@ -1,0 +1,58 @@
+package audit
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+)
+
+// refString is a JSON string in the one form of docs/SPEC.md section 8.
+func refString(s string) string {
+	var out strings.Builder
+	out.WriteByte('"')
+	for _, r := range s {
+		switch {
+		case r == '"' || r == '\\':
+			out.WriteString(`\` + string(r))
+		case strings.ContainsRune("\b\f\n\r\t", r):
+			out.WriteString(`\` + string("btnfr"[strings.IndexRune("\b\t\n\f\r", r)]))
+		case r < 0x20:
+			fmt.Fprintf(&out, `\u%04x`, r)
+		default:
+			out.WriteRune(r)
+		}
+	}
+	out.WriteByte('"')
+	return out.String()
+}
+
+func refList(items []string) string { return "[" + strings.Join(items, ",") + "]" }
+
+func refStrings(list []string) string {
+	var quoted []string
+	for _, s := range list {
+		quoted = append(quoted, refString(s))
+	}
+	return refList(quoted)
+}
+
+// refTranscript is the one form of a transcript, written by hand.
+func refTranscript(t *Transcript) string {
+	out := `{"format":` + refString(t.Format) + `,"id":` + strconv.FormatUint(t.ID, 10)
+	if t.Recipient != "" {
+		out += `,"recipient":` + refString(t.Recipient)
+	}
+	if len(t.Deck) > 0 {
+		out += `,"deck":` + refStrings(t.Deck)
+	}
+	out += `,"receipts":` + refStrings(t.Receipts)
+	var cards []string
+	for _, c := range t.Cards {
+		card := fmt.Sprintf(`{"place":%d,"position":%d,"value":%d`, c.Place, c.Position, c.Value)
+		if c.Card != "" {
+			card += `,"card":` + refString(c.Card)
+		}
+		cards = append(cards, card+`,"salt":`+refString(c.Salt)+`,"proof":`+refStrings(c.Proof)+"}")
+	}
+	return out + `,"cards":` + refList(cards) + "}"
+}

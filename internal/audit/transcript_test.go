@@ -1,0 +1,303 @@
+package audit
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+	"golang.org/x/mod/sumdb/tlog"
+	"pgregory.net/rapid"
+)
+
+func sampleTranscript() *Transcript {
+	h, c := newHouse(), commit(5)
+	tree := c.tree(5)
+	return &Transcript{Format: TranscriptFormat, ID: 2, Recipient: "seat-1", Deck: []string{"As", "2s", "Jr <&>", "Dame \"é\" \\ 🂭"},
+		Receipts: []string{h.receipt(0, 3, h.signed(3)), h.receipt(2, 3, h.signed(3))},
+		Cards:    []Card{NewCard(0, tree.Open(3), "As"), NewCard(4095, tree.Open(4), "")}}
+}
+
+// TestTranscriptAgreesWithReference: any transcript has the reference's form
+// and reads back as it was.
+func TestTranscriptAgreesWithReference(t *testing.T) {
+	text := rapid.StringN(0, 20, 60)
+	card := rapid.Custom(func(t *rapid.T) Card {
+		o := Opening{Position: rapid.IntRange(0, 4095).Draw(t, "position"), Value: rapid.Uint32().Draw(t, "value"), Salt: [32]byte(genHash().Draw(t, "salt"))}
+		for _, h := range rapid.SliceOfN(genHash(), 0, 12).Draw(t, "proof") {
+			o.Proof = append(o.Proof, tlog.Hash(h))
+		}
+		c := NewCard(rapid.IntRange(0, 4095).Draw(t, "place"), o, text.Draw(t, "card"))
+		back, err := c.Opening()
+		if diff := cmp.Diff(o, back, cmpopts.EquateEmpty()); err != nil || diff != "" {
+			t.Fatalf("the opening is another: %v\n%s", err, diff)
+		}
+		return c
+	})
+	rapid.Check(t, func(t *rapid.T) {
+		tr := &Transcript{Format: TranscriptFormat, ID: genIndex(0).Draw(t, "id"), Recipient: text.Draw(t, "recipient"),
+			Deck: rapid.SliceOfN(text, 0, 5).Draw(t, "deck"), Receipts: rapid.SliceOfN(text, 0, 5).Draw(t, "receipts"),
+			Cards: rapid.SliceOfN(card, 0, 5).Draw(t, "cards")}
+		b, err := tr.Marshal()
+		if err != nil || string(b) != refTranscript(tr) {
+			t.Fatalf("%s, %v, want\n%s", b, err, refTranscript(tr))
+		}
+		back, err := ParseTranscript(b)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if diff := cmp.Diff(tr, back, cmpopts.EquateEmpty()); diff != "" {
+			t.Fatalf("read otherwise (-want +got):\n%s", diff)
+		}
+	})
+}
+
+// TestTranscriptCharacters: every character below U+0300, and some beyond, has
+// the reference's form and no other.
+func TestTranscriptCharacters(t *testing.T) {
+	tr := sampleTranscript()
+	for r := rune(0); r < 0x300; r++ {
+		tr.Deck[0] = string(r)
+		b := refTranscript(tr)
+		if got, err := tr.Marshal(); err != nil || string(got) != b {
+			t.Fatalf("%U: %s, %v", r, got, err)
+		}
+		if _, err := ParseTranscript([]byte(b)); err != nil {
+			t.Fatalf("%U: %v", r, err)
+		}
+		one := refString(string(r))
+		for _, other := range []string{fmt.Sprintf(`"\u%04x"`, r), fmt.Sprintf(`"\u%04X"`, r), `"\/"`, `"` + string(r) + `"`} {
+			if other == one || strings.ContainsRune(`"\`, r) && len(other) < 6 || other == `"\/"` && r != '/' {
+				continue
+			}
+			if _, err := ParseTranscript([]byte(strings.Replace(b, `"deck":[`+one, `"deck":[`+other, 1))); faultOf(err) != malformed {
+				t.Errorf("%U as %s: %v", r, other, err)
+			}
+		}
+	}
+	for _, s := range []string{"\u2028\u2029", "\ufeff", "🂡", "\U0010ffff", "\ufffd"} {
+		tr.Deck[0] = s
+		if _, err := ParseTranscript([]byte(refTranscript(tr))); err != nil {
+			t.Errorf("%q: %v", s, err)
+		}
+	}
+	tr.Deck[0] = "\xff"
+	if b, err := tr.Marshal(); err == nil {
+		t.Errorf("a name that is not UTF-8 is written: %q", b)
+	}
+}
+
+// structure is where a JSON text is not inside a string: the offsets of and
+// behind its tokens.
+func structure(b string) (offsets []int) {
+	inString := false
+	for i := 0; i < len(b); i++ {
+		if !inString {
+			offsets = append(offsets, i)
+		}
+		switch {
+		case b[i] == '"':
+			inString = !inString
+		case b[i] == '\\' && inString:
+			i++
+		}
+	}
+	return append(offsets, len(b))
+}
+
+// TestTranscriptSpaces: no space anywhere outside strings, nor behind the end.
+func TestTranscriptSpaces(t *testing.T) {
+	b := refTranscript(sampleTranscript())
+	if _, err := ParseTranscript([]byte(b)); err != nil {
+		t.Fatal(err)
+	}
+	for _, at := range structure(b) {
+		for _, space := range []string{" ", "\n", "\t", "\r", "\x00", "\ufeff", "\u00a0", ","} {
+			if _, err := ParseTranscript([]byte(b[:at] + space + b[at:])); faultOf(err) != malformed {
+				t.Fatalf("%q at %d of %d: %v", space, at, len(b), err)
+			}
+		}
+	}
+}
+
+// TestTranscriptDamaged: cut at every byte it is refused, and with any byte
+// changed it is refused or says something else.
+func TestTranscriptDamaged(t *testing.T) {
+	tr := sampleTranscript()
+	tr.Receipts = []string{"r0\n", "r1"}
+	b := refTranscript(tr)
+	for n := range b {
+		if _, err := ParseTranscript([]byte(b[:n])); faultOf(err) != malformed {
+			t.Fatalf("cut to %d bytes: %v", n, err)
+		}
+	}
+	for i := range b {
+		for _, flip := range []byte{1, 4, 0x20, 0x80} {
+			damaged := []byte(b)
+			damaged[i] ^= flip
+			got, err := ParseTranscript(damaged)
+			if err == nil && cmp.Equal(got, tr, cmpopts.EquateEmpty()) {
+				t.Fatalf("with byte %d as %q it says the same", i, damaged[i])
+			}
+			if err == nil && refTranscript(got) != string(damaged) {
+				t.Fatalf("with byte %d as %q it has another form", i, damaged[i])
+			}
+		}
+	}
+}
+
+// TestTranscriptMembers: every member in every other place, twice, in another
+// case, missing, null, or beside an unknown one.
+func TestTranscriptMembers(t *testing.T) {
+	tr := sampleTranscript()
+	card := tr.Cards[0]
+	top := []string{`"format":` + refString(tr.Format), `"id":2`, `"recipient":"seat-1"`, `"deck":` + refStrings(tr.Deck),
+		`"receipts":` + refStrings(tr.Receipts), `"cards":[` + cardOf(card) + `]`}
+	cardMembers := []string{`"place":0`, `"position":3`, fmt.Sprintf(`"value":%d`, card.Value), `"card":"As"`,
+		`"salt":` + refString(card.Salt), `"proof":` + refStrings(card.Proof)}
+	inCard := func(members []string) string {
+		return "{" + strings.Join(append(slices.Clone(top[:5]), `"cards":[{`+strings.Join(members, ",")+`}]`), ",") + "}"
+	}
+	holdMembers(t, top, []int{2, 3}, func(members []string) string { return "{" + strings.Join(members, ",") + "}" })
+	holdMembers(t, cardMembers, []int{3}, inCard)
+}
+
+func cardOf(c Card) string {
+	all := refTranscript(&Transcript{Format: TranscriptFormat, Cards: []Card{c}})
+	_, card, _ := strings.Cut(all, `"cards":[`)
+	return strings.TrimSuffix(card, "]}")
+}
+
+// holdMembers tries the members of one object; those at optional may be absent.
+func holdMembers(t *testing.T, members []string, optional []int, whole func([]string) string) {
+	t.Helper()
+	if _, err := ParseTranscript([]byte(whole(members))); err != nil {
+		t.Fatalf("%s: %v", whole(members), err)
+	}
+	bad := func(what string, changed []string) {
+		t.Helper()
+		if _, err := ParseTranscript([]byte(whole(changed))); faultOf(err) != malformed {
+			t.Errorf("%s: %v", what, err)
+		}
+	}
+	for i, m := range members {
+		name, value, _ := strings.Cut(m, ":")
+		for j := range members {
+			if j != i {
+				bad(fmt.Sprintf("%s moved to %d", name, j), slices.Insert(slices.Delete(slices.Clone(members), i, i+1), j, m))
+			}
+		}
+		with := func(s string) []string { c := slices.Clone(members); c[i] = s; return c }
+		bad(name+" twice", with(m+","+m))
+		bad(name+" twice, the second null", with(m+","+name+":null"))
+		bad(name+" in capitals", with(strings.ToUpper(name)+":"+value))
+		bad(name+" with a capital", with(`"`+strings.ToUpper(name[1:2])+name[2:]+":"+value))
+		bad(name+" with an escape", with(fmt.Sprintf(`"\u%04x%s:%s`, name[1], name[2:], value)))
+		bad(name+" null", with(name+":null"))
+		bad(name+" true", with(name+":true"))
+		bad(name+" an object", with(name+":{}"))
+		bad(name+" in a list", with(name+":["+value+"]"))
+		bad("an unknown member after "+name, with(m+`,"note":1`))
+		bad("an empty member name after "+name, with(m+`,"":1`))
+		bad(name+" with a comma more", with(m+","))
+		if !slices.Contains(optional, i) {
+			bad(name+" missing", slices.Delete(slices.Clone(members), i, i+1))
+		} else if _, err := ParseTranscript([]byte(whole(slices.Delete(slices.Clone(members), i, i+1)))); err != nil {
+			t.Errorf("%s missing: %v", name, err)
+		}
+		switch value[0] {
+		case '"':
+			if slices.Contains(optional, i) {
+				bad(name+" empty", with(name+`:""`))
+			}
+			bad(name+" a number", with(name+":1"))
+			bad(name+" in single quotes", with(name+":'"+strings.Trim(value, `"`)+"'"))
+			bad(name+" with a lone surrogate", with(name+`:"\ud800"`))
+		case '[':
+			if slices.Contains(optional, i) {
+				bad(name+" empty", with(name+":[]"))
+			}
+			bad(name+" with null", with(name+":[null]"))
+			bad(name+" with a comma at the end", with(name+":"+value[:len(value)-1]+",]"))
+		default:
+			for _, n := range []string{value + ".0", value + "e0", value + "E0", "0" + value, "+" + value, `"` + value + `"`, "-0", "0x1", value + "0e-1",
+				"1.5", "NaN", "18446744073709551616", "-9223372036854775809"} {
+				bad(name+" as "+n, with(name+":"+n))
+			}
+		}
+	}
+}
+
+// TestTranscriptFormats: a later format is unknown whatever its members are; a
+// file without a format is no transcript.
+func TestTranscriptFormats(t *testing.T) {
+	good := refTranscript(sampleTranscript())
+	for _, c := range []struct{ name, text, want string }{
+		{"version 2 with our members", strings.Replace(good, "/v1/", "/v2/", 1), unknown},
+		{"version 2 with a new member", `{"format":"shuffled/v2/transcript","id":1,"pages":[{"a":null}]}`, unknown},
+		{"version 2 with nothing else", `{"format":"shuffled/v2/transcript"}`, unknown},
+		{"version 2 with a member of another type", `{"format":"shuffled/v2/transcript","id":"x"}`, unknown},
+		{"version 2 cut short", `{"format":"shuffled/v2/transcript","id":`, malformed},
+		{"no format", `{"id":1,"receipts":[],"cards":[]}`, malformed},
+		{"null for a format", `{"format":null,"id":1,"receipts":[],"cards":[]}`, malformed},
+		{"an empty object", `{}`, malformed},
+		{"null", `null`, malformed},
+		{"a list", `[]`, malformed},
+		{"a string", `"shuffled/v1/transcript"`, malformed},
+		{"a number", `1`, malformed},
+		{"nothing", ``, malformed},
+		{"two transcripts", good + good, malformed},
+		{"a transcript and a word", good + "null", malformed},
+		{"deeply nested", strings.Repeat("[", 20_000), malformed},
+		{"a deep later format", `{"format":"shuffled/v2/transcript","a":` + strings.Repeat("[", 20_000), malformed},
+	} {
+		if tr, err := ParseTranscript([]byte(c.text)); faultOf(err) != c.want || tr != nil {
+			t.Errorf("%s: %v, want %s", c.name, err, c.want)
+		}
+	}
+}
+
+// TestTranscriptLimit: 32 MiB and a byte more.
+func TestTranscriptLimit(t *testing.T) {
+	start, end, _ := strings.Cut(refTranscript(&Transcript{Format: TranscriptFormat, ID: 1, Receipts: []string{"RRR"}}), "RRR")
+	for n, want := range map[int]string{32 << 20: "", 32<<20 + 1: malformed} {
+		b := []byte(start + strings.Repeat("x", n-len(start)-len(end)) + end)
+		if _, err := ParseTranscript(b); faultOf(err) != want || len(b) != n {
+			t.Errorf("%d bytes: %v", n, err)
+		}
+	}
+}
+
+// TestCardOpening: salts and hashes are 32 bytes of padded base64 in one form.
+func TestCardOpening(t *testing.T) {
+	c := sampleTranscript().Cards[0]
+	if _, err := c.Opening(); err != nil {
+		t.Fatal(err)
+	}
+	good := c.Salt
+	stray := good[:42] + string(good[42]+1) + "="
+	for name, s := range map[string]string{
+		"empty": "", "no padding": good[:43], "31 bytes": refBase64(make([]byte, 31)), "33 bytes": refBase64(make([]byte, 33)), "a newline": good[:20] + "\n" + good[20:],
+		"a newline at the end": good + "\n", "a carriage return": good[:43] + "\r" + "=", "stray bits": stray, "another alphabet": strings.Repeat("-", 43) + "=", "hexadecimal": hexed(make([]byte, 32)).String(),
+		"a space": " " + good[1:], "more padding": good + "=", "padding in the middle": good[:21] + "=" + good[22:],
+	} {
+		salted, proved := c, c
+		salted.Salt = s
+		proved.Proof = append(slices.Clone(c.Proof), s)
+		for what, c := range map[string]Card{"salt": salted, "proof": proved} {
+			if o, err := c.Opening(); faultOf(err) != malformed || o.Proof != nil {
+				t.Errorf("%s of %s: %v", what, name, err)
+			}
+		}
+	}
+	c.Proof = slices.Repeat([]string{good}, 63)
+	if _, err := c.Opening(); err != nil {
+		t.Errorf("63 hashes: %v", err)
+	}
+	c.Proof = append(c.Proof, good)
+	if _, err := c.Opening(); faultOf(err) != malformed {
+		t.Errorf("64 hashes: %v", err)
+	}
+}

@@ -1,0 +1,127 @@
+package audit
+
+import (
+	"bytes"
+	"strings"
+	"testing"
+	"unicode/utf8"
+)
+
+type transcriptVectors struct {
+	vectorHead
+	Good []transcriptVector `json:"good"`
+	Bad  []transcriptVector `json:"bad"`
+}
+
+type transcriptVector struct {
+	Name string `json:"name"`
+	Text string `json:"text"`
+	Want string `json:"want,omitempty"`
+}
+
+var transcriptHead = newHead("transcripts",
+	"The form of transcripts, docs/SPEC.md section 8: step format of section 10.1 without the receipts, which are in receipts.json, and without the limits.",
+	"good: a reader takes text and would write the same bytes. bad: want is malformed or unknown (section 1.4).")
+
+func makeTranscripts() transcriptVectors {
+	v := transcriptVectors{vectorHead: transcriptHead}
+	tr := sampleTranscript()
+	for _, c := range []struct {
+		name   string
+		change func(*Transcript)
+	}{
+		{"a recipient's file", func(*Transcript) {}},
+		{"everybody's file", func(t *Transcript) { t.Recipient = "" }},
+		{"a draw list: no deck, no names", func(t *Transcript) {
+			t.Recipient, t.Deck, t.Cards = "", nil, []Card{NewCard(0, commit(1).tree(1).Open(0), "")}
+		}},
+		{"no cards yet", func(t *Transcript) { t.Cards = nil }},
+		{"the largest id", func(t *Transcript) { t.ID = maxInteger }},
+		{"names with every escape and with what needs none", func(t *Transcript) {
+			t.Deck = []string{"\" \\ \b \f \n \r \t \x00 \x1f", "/ < > & ' \x7f \u0080 \u2028 \u2029 é 🂡"}
+		}},
+	} {
+		t := *tr
+		c.change(&t)
+		v.Good = append(v.Good, transcriptVector{Name: c.name, Text: refTranscript(&t)})
+	}
+	small := &Transcript{Format: TranscriptFormat, ID: 2, Deck: []string{"As", "Kd"}, Receipts: []string{"r0\n", "r1\n"}, Cards: []Card{tr.Cards[0]}}
+	good := refTranscript(small)
+	add := func(name, want, text string) { v.Bad = append(v.Bad, transcriptVector{name, text, want}) }
+	edit := func(name, old, with string) {
+		if !strings.Contains(good, old) {
+			panic("nothing to replace: " + old)
+		}
+		add(name, malformed, strings.Replace(good, old, with, 1))
+	}
+	edit("a space after a colon", `"id":2`, `"id": 2`)
+	edit("a space after a comma", `,"id"`, `, "id"`)
+	add("a newline at the end", malformed, good+"\n")
+	add("a byte order mark", malformed, "\ufeff"+good)
+	edit("members in another order", `"format":"shuffled/v1/transcript","id":2`, `"id":2,"format":"shuffled/v1/transcript"`)
+	edit("members of a card in another order", `"place":0,"position":3`, `"position":3,"place":0`)
+	edit("a member twice", `"id":2`, `"id":2,"id":2`)
+	edit("an unknown member", `"id":2`, `"id":2,"note":""`)
+	edit("an unknown member of a card", `"place":0`, `"place":0,"seat":1`)
+	edit("a member in another case", `"id":2`, `"ID":2`)
+	edit("an empty recipient", `"id":2`, `"id":2,"recipient":""`)
+	edit("an empty deck", `"deck":["As","Kd"]`, `"deck":[]`)
+	edit("null for the deck", `"deck":["As","Kd"]`, `"deck":null`)
+	edit("null for the receipts", `"receipts":["r0\n","r1\n"]`, `"receipts":null`)
+	edit("null for an id", `"id":2`, `"id":null`)
+	edit("no id", `"id":2,`, ``)
+	edit("no receipts", `"receipts":["r0\n","r1\n"],`, ``)
+	edit("a card that is null", `"cards":[`, `"cards":[null,`)
+	edit("an integer with a fraction", `"id":2`, `"id":2.0`)
+	edit("an integer with an exponent", `"id":2`, `"id":2e0`)
+	edit("an integer with a leading zero", `"id":2`, `"id":02`)
+	edit("an integer in a string", `"id":2`, `"id":"2"`)
+	edit("a negative id", `"id":2`, `"id":-2`)
+	edit("minus zero", `"place":0`, `"place":-0`)
+	edit("a letter as an escape", `"As"`, `"\u0041s"`)
+	edit("a solidus as an escape", `"As"`, `"A\/s"`)
+	edit("a newline as \\u000a", `r0\n`, `r0\u000a`)
+	edit("an escape in capitals", `"As"`, `"\u001F"`)
+	edit("a lone surrogate", `"As"`, `"\ud83c"`)
+	edit("a surrogate pair as escapes", `"As"`, `"\ud83c\udca1"`)
+	edit("a raw newline in a string", `"As"`, "\"A\ns\"")
+	edit("a comma at the end of a list", `"Kd"]`, `"Kd",]`)
+	add("two objects", malformed, good+good)
+	add("no object", malformed, "[]")
+	add("no format", malformed, strings.Replace(good, `"format":"shuffled/v1/transcript",`, "", 1))
+	add("a later format", unknown, strings.Replace(good, "/v1/", "/v2/", 1))
+	add("a later format with other members", unknown, `{"format":"shuffled/v2/transcript","shuffle":{"id":2},"pages":[]}`)
+	return v
+}
+
+func TestTranscriptVectorsAreTheReferences(t *testing.T) {
+	v := makeTranscripts()
+	holdVectors(t, "transcripts", encodeVectors(t, v.vectorHead, "good", v.Good, "bad", v.Bad))
+}
+
+func loadTranscripts(t testing.TB) (v transcriptVectors) {
+	t.Helper()
+	loadVectors(t, "transcripts", &v.vectorHead, &v)
+	wantCases(t, "good transcripts", 5, v.Good, func(c transcriptVector) string { return c.Name })
+	wantCases(t, "bad transcripts", 30, v.Bad, func(c transcriptVector) string { return c.Name })
+	return v
+}
+
+func TestTranscriptVectors(t *testing.T) {
+	v := loadTranscripts(t)
+	for _, c := range v.Good {
+		tr, err := ParseTranscript([]byte(c.Text))
+		if err != nil || !utf8.ValidString(c.Text) {
+			t.Errorf("%s: %v", c.Name, err)
+			continue
+		}
+		if b, err := tr.Marshal(); err != nil || !bytes.Equal(b, []byte(c.Text)) {
+			t.Errorf("%s: written as %s, %v", c.Name, b, err)
+		}
+	}
+	for _, c := range v.Bad {
+		if _, err := ParseTranscript([]byte(c.Text)); faultOf(err) != c.Want {
+			t.Errorf("%s: %v, want %s", c.Name, err, c.Want)
+		}
+	}
+}
