@@ -40,7 +40,11 @@ func TestProduction(t *testing.T) {
 	if list := p.must("", "ledger", "list", "--config", p.config); !strings.Contains(list, "production") {
 		t.Errorf("ledgers: %s", list)
 	}
+	second := append([]string(nil), create...)
+	second[7], second[9] = "poker", "cards.example.com/poker"
+	p.must("owner", append(second, "--deals", "signed", "--access", "token")...)
 	p.serve()
+	p.keepsApart(token)
 
 	status, answer, err := p.post("/v1/main/shuffles", token, "hand-1", map[string]any{"table": "t1", "deck": "standard-52"})
 	if err != nil || status/100 != 2 {
@@ -77,6 +81,29 @@ func TestProduction(t *testing.T) {
 	}
 }
 
+// keepsApart: two ledgers of one daemon share neither tokens nor keys, and one of
+// them is read with a token only.
+func (p *production) keepsApart(token string) {
+	p.t.Helper()
+	body := map[string]any{"table": "t1", "deck": "standard-52"}
+	if status, _, err := p.post("/v1/poker/shuffles", token, "hand-1", body); err != nil || status != http.StatusUnauthorized {
+		p.t.Errorf("a token of another ledger: %d, %v", status, err)
+	}
+	auditor := strings.TrimSpace(p.must("", "token", "create", "--config", p.config, "--ledger", "poker", "--role", "auditor"))
+	for who, want := range map[string]int{"": http.StatusUnauthorized, token: http.StatusUnauthorized, auditor: http.StatusOK} {
+		status, checkpoint, err := p.get("/log/poker/checkpoint", who)
+		if err != nil || status != want {
+			p.t.Errorf("the log of a closed ledger as %.8q: %d, %v", who, status, err)
+		}
+		if want == http.StatusOK && !strings.HasPrefix(string(checkpoint), "cards.example.com/poker\n2\n") {
+			p.t.Errorf("its checkpoint:\n%s", checkpoint)
+		}
+	}
+	if status, _, err := p.get("/log/main/checkpoint", ""); err != nil || status != http.StatusOK {
+		p.t.Errorf("the log of a public ledger: %d, %v", status, err)
+	}
+}
+
 // production is a database with the roles of deploy/roles.sql and a daemon that
 // is configured by a file.
 type production struct {
@@ -101,7 +128,8 @@ func newProduction(t *testing.T) *production {
 	p.operator = "http://" + l.Addr().String()
 	l.Close()
 	p.config = p.path("shuffled.toml")
-	config := fmt.Sprintf("listen = %q\noperator_listen = %q\ndata = %q\ndatabase = %q\ndatabase_password_file = %q\n[[ledger]]\nname = \"main\"\n",
+	config := fmt.Sprintf("listen = %q\noperator_listen = %q\ndata = %q\ndatabase = %q\ndatabase_password_file = %q\n"+
+		"[[ledger]]\nname = \"main\"\n[[ledger]]\nname = \"poker\"\n",
 		p.addr, strings.TrimPrefix(p.operator, "http://"), p.dir, p.as("shuffled_writer"), p.path("password"))
 	for name, text := range map[string]string{"shuffled.toml": config, "password": testPassword + "\n"} {
 		if err := os.WriteFile(p.path(name), []byte(text), 0o600); err != nil {
