@@ -14,13 +14,13 @@ import (
 // ErrNotEmpty reports an attempt to migrate evidence away.
 var ErrNotEmpty = errors.New("the database holds entries: it is not migrated down")
 
-// A Schema is the schema of one database. Whoever makes one holds a lock on the
-// database that keeps other migrations out, and closes Driver.
+// A Schema is the schema of one database. Whoever makes one closes Driver.
 //
 // golang-migrate notes a version before it runs a file and marks it as whole
 // after it, each in a transaction of its own: a crash in between leaves a version
 // that may or may not be there. The number that the migration itself left tells,
-// and an interrupted migration is repaired from it.
+// and an interrupted migration is repaired from it. Two migrations at once do no
+// harm: what the second one repeats fails as a whole.
 type Schema struct {
 	Store   string              // the directory: "postgres" or "sqlite"
 	Driver  database.Driver     // over a connection of its own
@@ -28,14 +28,21 @@ type Schema struct {
 	Entries func() (bool, error)
 }
 
-// Up brings the schema to Latest. A failed migration changes nothing.
+// Up brings the schema to that of this program. A failed migration changes
+// nothing.
 func (s Schema) Up() error {
-	return s.run(func(m *migrate.Migrate) error {
+	err := s.run(func(m *migrate.Migrate) error {
 		if err := m.Up(); err != nil && !errors.Is(err, migrate.ErrNoChange) {
 			return fmt.Errorf("migrating up: %w", plain(err))
 		}
 		return nil
 	})
+	if err != nil {
+		if at, verr := s.Version(); verr == nil && at == migrations.Latest {
+			return nil // somebody else was faster
+		}
+	}
+	return err
 }
 
 // Down undoes the newest migration. It returns ErrNotEmpty while there are

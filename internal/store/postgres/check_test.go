@@ -12,14 +12,14 @@ import (
 
 func TestServerRefused(t *testing.T) {
 	t.Parallel()
-	t.Run("settings", func(t *testing.T) {
+	t.Run("fsync", func(t *testing.T) {
 		t.Parallel()
-		c := testdb.Start(t, testdb.Setting("fsync", "off"), testdb.Setting("full_page_writes", "off"))
+		c := testdb.Start(t, testdb.Setting("fsync", "off"))
 		dsn := c.Database(t)
 		migrate(t, dsn)
 		refusedWith(t, dsn, Options{AllowSuperuser: true}, "fsync is off")
 	})
-	t.Run("torn pages", func(t *testing.T) {
+	t.Run("full_page_writes", func(t *testing.T) {
 		t.Parallel()
 		c := testdb.Start(t, testdb.Setting("full_page_writes", "off"))
 		dsn := c.Database(t)

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"net/url"
 	"os"
+	"sync/atomic"
 	"testing"
 
 	"github.com/jackc/pgx/v5"
@@ -20,8 +21,9 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(testdb.M{M: m}) }
 
 func TestStore(t *testing.T) {
 	t.Parallel()
+	schema := schemas(t)
 	storetest.Test(t, func(t *testing.T) storetest.Backend {
-		dsn := migrated(t)
+		dsn := schema(t)
 		return backend(t, dsn, func(t *testing.T) storetest.Store { return open(t, dsn, Options{}) })
 	})
 }
@@ -67,8 +69,9 @@ func (s twoRoles) Create(ctx context.Context, info ledger.Info, b ledger.Batch) 
 // without prepared statements, and without settings of the session.
 func TestStoreThroughPooler(t *testing.T) {
 	t.Parallel()
+	schema := schemas(t)
 	storetest.Test(t, func(t *testing.T) storetest.Backend {
-		dsn := migrated(t)
+		dsn := schema(t)
 		return backend(t, dsn, func(t *testing.T) storetest.Store { return open(t, dsn, Options{Pooler: true}) })
 	}, "AppendKeepsEverything", "DuplicateKeys", "Finders", "Race")
 }
@@ -89,6 +92,21 @@ func backend(t *testing.T, admin string, open func(t *testing.T) storetest.Store
 }
 
 var tables = []string{"ledgers", "heads", "entries", "tiles", "checkpoints", "decks", "tokens"}
+
+// schemas returns a function that makes stores within one database, each in a
+// namespace of its own, which is sooner made than a database.
+func schemas(t *testing.T) func(t *testing.T) (dsn string) {
+	dsn := testdb.DSN(t)
+	var n atomic.Int32
+	return func(t *testing.T) string {
+		t.Helper()
+		name := fmt.Sprintf("store_%d", n.Add(1))
+		exec(t, dsn, "CREATE SCHEMA "+name)
+		within := dsn + "&search_path=" + name
+		migrate(t, within)
+		return within
+	}
+}
 
 // migrated returns the address of a new database with the schema.
 func migrated(t testing.TB) string {

@@ -27,9 +27,8 @@ var (
 		{"trusted_schema", "0", "0"},  // functions in a foreign schema are not run
 		{"cell_size_check", "1", "1"}, // a torn page is noticed where it is read
 	}
-	writerSettings   = append([]setting{{"journal_mode", "WAL", "wal"}, {"cache_size", "-16384", "-16384"}}, commonSettings...)
-	readerSettings   = append([]setting{{"query_only", "1", "1"}}, commonSettings...)
-	migratorSettings = append([]setting{{"locking_mode", "EXCLUSIVE", "exclusive"}}, writerSettings...)
+	writerSettings = append([]setting{{"journal_mode", "WAL", "wal"}, {"cache_size", "-16384", "-16384"}}, commonSettings...)
+	readerSettings = append([]setting{{"query_only", "1", "1"}}, commonSettings...)
 )
 
 // isFile returns an error unless there is a file. SQLite itself would make an
@@ -56,7 +55,7 @@ func connect(path string, o Options, settings []setting) (*sql.DB, error) {
 	}
 	settings = append([]setting{{"busy_timeout", strconv.FormatInt(o.Timeout.Milliseconds(), 10),
 		strconv.FormatInt(o.Timeout.Milliseconds(), 10)}}, settings...)
-	q := url.Values{"mode": {"rw"}, "_defensive": {"1"}}
+	q := url.Values{"mode": {"rw"}, "_defensive": {"1"}, "_txlock": {"immediate"}}
 	for _, s := range settings {
 		q.Add("_pragma", s.name+"("+s.value+")")
 	}

@@ -2,7 +2,6 @@ package sqlite
 
 import (
 	"context"
-	"database/sql"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -11,19 +10,13 @@ import (
 	driver "github.com/golang-migrate/migrate/v4/database/sqlite"
 
 	"shuffled/internal/store"
-	"shuffled/migrations"
 )
 
 // MigrateUp brings the database file at path to the newest schema. Where there
-// is no file it makes one, and its directory, for the owner's eyes only. It waits
-// for a daemon or another migration that has the file open no longer than
-// Timeout, unless there is nothing to do.
+// is no file it makes one, and its directory, for the owner's eyes only.
 func MigrateUp(ctx context.Context, path string, o Options) error {
 	if err := makeFile(path); err != nil {
 		return fmt.Errorf("making the database: %w", err)
-	}
-	if version, err := SchemaVersion(ctx, path, o); err == nil && version == migrations.Latest {
-		return nil
 	}
 	return o.migrate(ctx, path, store.Schema.Up)
 }
@@ -51,18 +44,13 @@ func SchemaVersion(ctx context.Context, path string, o Options) (int, error) {
 	return schemaVersion(ctx, db)
 }
 
-// migrate runs do over a connection that has the file to itself: golang-migrate's
-// own lock ends at this process.
 func (o Options) migrate(ctx context.Context, path string, do func(store.Schema) error) error {
-	db, err := connect(path, o.withDefaults(), migratorSettings)
+	db, err := connect(path, o.withDefaults(), writerSettings)
 	if err != nil {
 		return fmt.Errorf("opening the database: %w", err)
 	}
 	defer db.Close()
 	db.SetMaxOpenConns(1)
-	if _, err := db.ExecContext(ctx, "BEGIN EXCLUSIVE; COMMIT"); err != nil {
-		return fmt.Errorf("waiting to have the database alone: %w", err)
-	}
 	d, err := driver.WithInstance(db, &driver.Config{})
 	if err != nil {
 		return fmt.Errorf("preparing to migrate: %w", err)
@@ -72,11 +60,10 @@ func (o Options) migrate(ctx context.Context, path string, do func(store.Schema)
 		Driver:  d,
 		Version: func() (int, error) { return schemaVersion(ctx, db) },
 		Entries: func() (some bool, err error) {
-			err = db.QueryRowContext(ctx, "SELECT EXISTS (SELECT 1 FROM entries)").Scan(&some)
-			if errors.Is(err, sql.ErrNoRows) {
-				return false, nil
+			if err := db.QueryRowContext(ctx, "SELECT EXISTS (SELECT 1 FROM entries)").Scan(&some); err != nil {
+				return false, fmt.Errorf("looking for entries: %w", err)
 			}
-			return some, err
+			return some, nil
 		},
 	})
 }

@@ -1,0 +1,11 @@
+package postgres
+
+import (
+	"testing"
+
+	"shuffled/internal/store/storetest"
+)
+
+func BenchmarkAppend(b *testing.B) {
+	storetest.Benchmark(b, func(b *testing.B) storetest.Store { return open(b, migrated(b), Options{}) })
+}

@@ -1,0 +1,188 @@
+package postgres
+
+import (
+	"context"
+	"errors"
+	"net"
+	"net/url"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"shuffled/internal/ledger"
+	"shuffled/internal/testdb"
+)
+
+// proxy passes bytes on to a server until it is told to stop.
+type proxy struct {
+	l           net.Listener
+	target      string
+	lose        atomic.Int32 // what to lose, and the connection with it
+	connections sync.WaitGroup
+}
+
+const (
+	loseNothing = iota
+	loseRequests
+	loseReplies
+)
+
+func newProxy(t *testing.T, dsn string) (*proxy, string) {
+	t.Helper()
+	u, err := url.Parse(dsn)
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := &proxy{target: u.Host}
+	if p.l, err = net.Listen("tcp4", "127.0.0.1:0"); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { p.l.Close(); p.connections.Wait() })
+	p.connections.Go(func() {
+		for {
+			client, err := p.l.Accept()
+			if err != nil {
+				return
+			}
+			p.connections.Go(func() { p.serve(client) })
+		}
+	})
+	u.Host = p.l.Addr().String()
+	return p, u.String()
+}
+
+func (p *proxy) serve(client net.Conn) {
+	server, err := net.Dial("tcp4", p.target)
+	if err != nil {
+		client.Close()
+		return
+	}
+	var both sync.WaitGroup
+	pass := func(to, from net.Conn, loses int32) {
+		defer to.Close()
+		defer from.Close()
+		buf := make([]byte, 1<<16)
+		for {
+			n, err := from.Read(buf)
+			if err == nil && p.lose.Load() == loses {
+				return
+			}
+			if _, werr := to.Write(buf[:n]); err != nil || werr != nil {
+				return
+			}
+		}
+	}
+	both.Go(func() { pass(server, client, loseRequests) })
+	both.Go(func() { pass(client, server, loseReplies) })
+	both.Wait()
+}
+
+// TestLostMessages cuts the connection before an append arrives, and before its
+// reply does.
+func TestLostMessages(t *testing.T) {
+	t.Parallel()
+	dsn := migrated(t)
+	p, through := newProxy(t, dsn)
+	s := open(t, through, Options{})
+	t.Cleanup(func() { s.Close() }) // before the proxy waits for its connections
+	l := create(t, s)
+	first := l.next(1) // from now on the statement is prepared, and an append one message
+	if err := s.Append(t.Context(), l.id, l.head, first); err != nil {
+		t.Fatal(err)
+	}
+	l.head = first.Head
+	for range 5 {
+		for _, what := range []int32{loseReplies, loseRequests} {
+			arrives := what == loseReplies
+			if _, err := s.Head(t.Context(), l.id); err != nil { // a connection is ready
+				t.Fatal(err)
+			}
+			next := l.next(1)
+			p.lose.Store(what)
+			err := s.Append(t.Context(), l.id, l.head, next)
+			p.lose.Store(loseNothing)
+			if !errors.Is(err, ledger.ErrUnknownOutcome) {
+				t.Fatalf("an append whose messages were lost: %v", err)
+			}
+			h, err := s.Head(t.Context(), l.id)
+			if err != nil || (h.Size == next.Head.Size) != arrives {
+				t.Fatalf("head of size %d after %d, %v; the append arrived: %v", h.Size, l.head.Size, err, arrives)
+			}
+			// Sending it again is safe either way.
+			switch err := s.Append(t.Context(), l.id, l.head, next); {
+			case arrives && !errors.Is(err, ledger.ErrStale), !arrives && err != nil:
+				t.Fatalf("the same append again: %v", err)
+			}
+			l.head = next.Head
+		}
+	}
+}
+
+// TestRestart stops the server in every way beside a writer that goes on.
+func TestRestart(t *testing.T) {
+	t.Parallel()
+	c := testdb.Start(t)
+	dsn := c.Database(t)
+	migrate(t, dsn)
+	s := open(t, dsn, Options{Timeout: 5 * time.Second})
+	l := create(t, s)
+	for _, mode := range []testdb.Mode{testdb.Fast, testdb.Immediate, testdb.Kill} {
+		stop, done := make(chan struct{}), make(chan error)
+		go func() { done <- keepAppending(t.Context(), s, &l, stop) }()
+		started := l.head.Size
+		admin := connect(t, dsn)
+		until(t, "appends", func() bool {
+			return query[int64](t, admin, "SELECT size FROM heads") > int64(started)+5
+		})
+		c.Restart(t, mode)
+		admin = connect(t, dsn)
+		before := query[int64](t, admin, "SELECT size FROM heads")
+		until(t, "appends after a restart", func() bool {
+			return query[int64](t, admin, "SELECT size FROM heads") > before+5
+		})
+		close(stop)
+		if err := <-done; err != nil {
+			t.Fatalf("mode %d: %v", mode, err)
+		}
+		h, err := s.Head(t.Context(), l.id)
+		if err != nil || h.Size != l.head.Size {
+			t.Fatalf("mode %d: head of size %d, acknowledged %d, %v", mode, h.Size, l.head.Size, err)
+		}
+		if n := query[int64](t, admin, "SELECT count(*) FROM entries WHERE idx < $1", int64(h.Size)); n != int64(h.Size) {
+			t.Fatalf("mode %d: %d entries under a head of size %d", mode, n, h.Size)
+		}
+	}
+}
+
+// keepAppending appends until stop, resolving what is unknown by sending it
+// again, and returns an error where the store contradicts itself.
+func keepAppending(ctx context.Context, s *Store, l *aLedger, stop chan struct{}) error {
+	for unknown := false; ; {
+		next := l.next(1)
+		switch err := s.Append(ctx, l.id, l.head, next); {
+		case err == nil:
+			l.head, unknown = next.Head, false
+		case errors.Is(err, ledger.ErrStale) && unknown:
+			h, err := s.Head(ctx, l.id)
+			if err != nil {
+				continue
+			}
+			if h.Root != next.Head.Root {
+				return errors.New("another head than the one that was sent")
+			}
+			l.head, unknown = h, false
+		case errors.Is(err, ledger.ErrStale):
+			return errors.New("the acknowledged head is gone")
+		case errors.Is(err, ledger.ErrUnknownOutcome):
+			unknown = true
+		}
+		select {
+		case <-stop:
+			if !unknown {
+				return nil
+			}
+		default:
+		}
+	}
+}

@@ -1,0 +1,96 @@
+package sqlite
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"shuffled/internal/audit"
+	"shuffled/internal/ledger"
+)
+
+// aLedger is a ledger with one entry, for tests that need no more.
+type aLedger struct {
+	id   ledger.ID
+	head ledger.Head
+}
+
+var mainInfo = ledger.Info{Name: "main", Origin: "example.org/main"}
+
+func create(t testing.TB, s *Store) aLedger {
+	t.Helper()
+	l := aLedger{id: ledger.IDOf(mainInfo.Origin)}
+	first := l.next(1)
+	if err := s.Create(t.Context(), mainInfo, first); err != nil {
+		t.Fatal(err)
+	}
+	l.head = first.Head
+	return l
+}
+
+// next is a batch of n entries after the head.
+func (l aLedger) next(n int) (b ledger.Batch) {
+	for i := range n {
+		index := l.head.Size + uint64(i)
+		b.Rows = append(b.Rows, ledger.Row{Index: index, Entry: fmt.Appendf(nil, "entry %d", index), Type: audit.TypeEvent})
+	}
+	b.Head = ledger.Head{Size: l.head.Size + uint64(n), Checkpoint: []byte("checkpoint")}
+	b.Head.Root[0], b.Head.Root[1] = byte(b.Head.Size>>8), byte(b.Head.Size)
+	return b
+}
+
+// TestInsertOnly tries to change evidence over a connection that is not the
+// store's, with SQLite's own defaults.
+func TestInsertOnly(t *testing.T) {
+	t.Parallel()
+	path := migrated(t)
+	s := open(t, path)
+	l := create(t, s)
+	b := l.next(2)
+	r := &b.Rows[0]
+	r.Type, r.Table, r.Serial, r.KeyTag = audit.TypeCommit, "table-1", 1, [32]byte{1}
+	b.Rows[1].Type, b.Rows[1].Shuffle = audit.TypeClose, r.Index
+	b.Tiles = []ledger.Tile{{Data: make([]byte, 8192)}}
+	if err := s.Append(t.Context(), l.id, l.head, b); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.PutDeck(t.Context(), l.id, [32]byte{1}, []string{"a", "b"}); err != nil {
+		t.Fatal(err)
+	}
+	db := raw(t, path)
+	refused := func(sql string) {
+		t.Helper()
+		if _, err := db.Exec(sql); err == nil || !strings.Contains(err.Error(), " is refused: ") {
+			t.Errorf("%s: %v", sql, err)
+		}
+	}
+	for _, table := range []string{"ledgers", "heads", "entries", "tiles", "checkpoints", "decks"} {
+		var n int
+		if err := db.QueryRow("SELECT count(*) FROM " + table).Scan(&n); err != nil || n == 0 {
+			t.Fatalf("%s has %d rows, %v", table, n, err)
+		}
+		refused("DELETE FROM " + table)
+		refused("UPDATE " + table + " SET ledger = ledger + 1")
+		refused("UPDATE OR REPLACE " + table + " SET ledger = ledger + 1")
+		refused("INSERT OR REPLACE INTO " + table + " SELECT * FROM " + table)
+		refused("INSERT INTO " + table + " SELECT * FROM " + table + " WHERE true ON CONFLICT DO UPDATE SET ledger = ledger")
+	}
+	// A row that is new but for one key would replace the row that has it.
+	const entries = "INSERT OR REPLACE INTO entries (ledger, idx, time, type, tbl, serial, key_tag, shuffle, entry) SELECT "
+	refused(entries + "ledger, 77, 0, 2, 'table-2', 1, key_tag, NULL, x'' FROM entries WHERE type = 2")
+	refused(entries + "ledger, 77, 0, 2, tbl, serial, zeroblob(32), NULL, x'' FROM entries WHERE type = 2")
+	refused(entries + "ledger, 77, 0, 5, NULL, NULL, NULL, shuffle, x'' FROM entries WHERE type = 5")
+	refused("INSERT OR REPLACE INTO entries (rowid, ledger, idx, time, type, entry) SELECT rowid, ledger, 77, 0, 7, x'' FROM entries")
+	refused("INSERT OR REPLACE INTO ledgers SELECT ledger + 1, name, 'example.org/new' FROM ledgers")
+	refused("INSERT OR REPLACE INTO ledgers SELECT ledger + 1, 'new', origin FROM ledgers")
+	refused("UPDATE heads SET size = size - 1")
+	refused("UPDATE heads SET root = zeroblob(32)")
+	for _, sql := range []string{
+		"UPDATE heads SET checkpoint = zeroblob(9)", // a cosignature more
+		"UPDATE heads SET size = size + 1, root = zeroblob(32)",
+	} {
+		if _, err := db.Exec(sql); err != nil {
+			t.Errorf("%s: %v", sql, err)
+		}
+	}
+}

@@ -1,0 +1,85 @@
+package sqlite
+
+import (
+	"bufio"
+	"fmt"
+	"os"
+	"os/exec"
+	"testing"
+
+	"shuffled/internal/ledger"
+)
+
+// envWriter makes the test binary append to a database until it is killed.
+const envWriter = "SHUFFLED_SQLITE_WRITER"
+
+// TestKilled kills a writer at no particular moment, again and again: what it
+// had acknowledged is there, whole, and the next one goes on.
+func TestKilled(t *testing.T) {
+	t.Parallel()
+	if path := os.Getenv(envWriter); path != "" {
+		writeUntilKilled(t, path)
+		return
+	}
+	path := migrated(t)
+	l := create(t, open(t, path))
+	for round := range 10 {
+		cmd := exec.Command(os.Args[0], "-test.run=^TestKilled$")
+		cmd.Env = append(os.Environ(), envWriter+"="+path)
+		out, err := cmd.StdoutPipe()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := cmd.Start(); err != nil {
+			t.Fatal(err)
+		}
+		acknowledged, lines := uint64(0), bufio.NewScanner(out)
+		for n := 0; lines.Scan(); n++ {
+			if _, err := fmt.Sscanf(lines.Text(), "size %d", &acknowledged); err != nil {
+				t.Fatalf("the writer says %q", lines.Text())
+			}
+			if n == 3+round {
+				if err := cmd.Process.Kill(); err != nil {
+					t.Fatal(err)
+				}
+			}
+		}
+		cmd.Wait()
+		s := open(t, path)
+		h, err := s.Head(t.Context(), l.id)
+		if err != nil || h.Size < acknowledged || acknowledged == 0 {
+			t.Fatalf("head of size %d, acknowledged %d, %v", h.Size, acknowledged, err)
+		}
+		n := uint64(0)
+		for row, err := range s.Rows(t.Context(), l.id, 0, h.Size) {
+			if err != nil || row.Index != n {
+				t.Fatalf("entry %d at place %d, %v", row.Index, n, err)
+			}
+			n++
+		}
+		if n != h.Size {
+			t.Fatalf("%d entries under a head of size %d", n, h.Size)
+		}
+		if c, err := s.CheckpointAfter(t.Context(), l.id, h.Size-1); err != nil || c.Root != h.Root {
+			t.Fatalf("newest checkpoint of size %d, %v", c.Size, err)
+		}
+		s.Close()
+	}
+}
+
+func writeUntilKilled(t *testing.T, path string) {
+	s := open(t, path)
+	l := aLedger{id: ledger.IDOf(mainInfo.Origin)}
+	var err error
+	if l.head, err = s.Head(t.Context(), l.id); err != nil {
+		t.Fatal(err)
+	}
+	for {
+		b := l.next(3)
+		if err := s.Append(t.Context(), l.id, l.head, b); err != nil {
+			t.Fatal(err)
+		}
+		l.head = b.Head
+		fmt.Println("size", l.head.Size)
+	}
+}

@@ -1,0 +1,191 @@
+package sqlite
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"os/signal"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"shuffled/internal/ledger"
+)
+
+// plain reports whether err says that nothing was written.
+func plain(err error) bool {
+	return err != nil && !errors.Is(err, ledger.ErrUnknownOutcome) && !errors.Is(err, ledger.ErrStale)
+}
+
+// TestOtherWriter: a transaction of another process is waited for, by appends
+// and heads, but not for ever.
+func TestOtherWriter(t *testing.T) {
+	t.Parallel()
+	path := migrated(t)
+	s := open(t, path)
+	l := create(t, s)
+	hasty, err := Open(path, Options{Timeout: 20 * time.Millisecond})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer hasty.Close()
+	other, err := raw(t, path).Conn(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer other.Close()
+	if _, err := other.ExecContext(t.Context(), "BEGIN IMMEDIATE; UPDATE heads SET checkpoint = x'00'"); err != nil {
+		t.Fatal(err)
+	}
+	if err := hasty.Append(t.Context(), l.id, l.head, l.next(1)); !plain(err) || !strings.Contains(err.Error(), "locked") {
+		t.Errorf("appending beside a long transaction: %v", err)
+	}
+	if _, err := hasty.Head(t.Context(), l.id); !plain(err) {
+		t.Errorf("reading the head beside a long transaction: %v", err)
+	}
+	// A caller who leaves while the append waits changes nothing about it, and
+	// whoever waits for that append may leave.
+	ctx, cancel := context.WithCancel(t.Context())
+	appended := make(chan error)
+	go func() { appended <- s.Append(ctx, l.id, l.head, l.next(1)) }()
+	for len(s.turn) == 0 { // until it has begun
+		time.Sleep(time.Millisecond)
+	}
+	cancel()
+	if _, err := s.Head(ctx, l.id); !errors.Is(err, context.Canceled) {
+		t.Errorf("waiting for the turn: %v", err)
+	}
+	if _, err := other.ExecContext(t.Context(), "ROLLBACK"); err != nil {
+		t.Fatal(err)
+	}
+	if err := <-appended; err != nil {
+		t.Errorf("an append whose caller left: %v", err)
+	}
+	if h, err := hasty.Head(t.Context(), l.id); err != nil || h.Size != 2 {
+		t.Errorf("head of size %d, %v", h.Size, err)
+	}
+}
+
+// TestFull: a database that may not grow refuses appends, and takes them again
+// once it may.
+func TestFull(t *testing.T) {
+	t.Parallel()
+	s := open(t, migrated(t))
+	l := create(t, s)
+	var pages int
+	if err := s.writer.conn.QueryRowContext(t.Context(), "PRAGMA page_count").Scan(&pages); err != nil {
+		t.Fatal(err)
+	}
+	limit := func(pages int) {
+		t.Helper()
+		if err := s.writer.conn.QueryRowContext(t.Context(), fmt.Sprint("PRAGMA max_page_count = ", pages)).Scan(&pages); err != nil {
+			t.Fatal(err)
+		}
+	}
+	limit(pages)
+	big := l.next(100)
+	for i := range big.Rows {
+		big.Rows[i].Entry = make([]byte, 1000)
+	}
+	for range 2 {
+		if err := s.Append(t.Context(), l.id, l.head, big); !plain(err) || !strings.Contains(err.Error(), "full") {
+			t.Fatalf("appending to a full database: %v", err)
+		}
+		if h, err := s.Head(t.Context(), l.id); err != nil || h.Size != 1 {
+			t.Fatalf("head of size %d, %v", h.Size, err)
+		}
+	}
+	limit(9999)
+	if err := s.Append(t.Context(), l.id, l.head, big); err != nil {
+		t.Error(err)
+	}
+}
+
+// envVictim makes the test binary fail while it commits: see TestCommitFails.
+const envVictim = "SHUFFLED_SQLITE_VICTIM"
+
+// TestCommitFails has a commit fail in its writes, in a process whose files may
+// not grow: the outcome is unknown, and nothing is acknowledged until the store
+// is opened again.
+func TestCommitFails(t *testing.T) {
+	t.Parallel()
+	path := os.Getenv(envVictim)
+	if path == "" {
+		path := filepath.Join(t.TempDir(), "ledger.sqlite")
+		cmd := exec.Command(os.Args[0], "-test.run=^TestCommitFails$", "-test.v")
+		cmd.Env = append(os.Environ(), envVictim+"="+path)
+		out, err := cmd.CombinedOutput()
+		if err != nil || !strings.Contains(string(out), "the victim is through") {
+			t.Fatalf("%v\n%s", err, out)
+		}
+		return
+	}
+	if err := MigrateUp(t.Context(), path, Options{}); err != nil {
+		t.Fatal(err)
+	}
+	s := open(t, path)
+	l := create(t, s)
+	first := l.next(1)
+	first.Rows[0].Type, first.Rows[0].Table, first.Rows[0].Serial = 2, "table-1", 1
+	if err := s.Append(t.Context(), l.id, l.head, first); err != nil {
+		t.Fatal(err)
+	}
+	l.head = first.Head
+	wal, err := os.Stat(path + "-wal")
+	if err != nil {
+		t.Fatal(err)
+	}
+	signal.Ignore(syscall.SIGXFSZ)
+	var old syscall.Rlimit
+	if err := syscall.Getrlimit(syscall.RLIMIT_FSIZE, &old); err != nil {
+		t.Fatal(err)
+	}
+	if err := syscall.Setrlimit(syscall.RLIMIT_FSIZE, &syscall.Rlimit{Cur: uint64(wal.Size()) + 5000, Max: old.Max}); err != nil {
+		t.Fatal(err)
+	}
+	next := l.next(100)
+	err = s.Append(t.Context(), l.id, l.head, next)
+	if !errors.Is(err, ledger.ErrUnknownOutcome) {
+		t.Fatalf("a commit that fails: %v", err)
+	}
+	if err := syscall.Setrlimit(syscall.RLIMIT_FSIZE, &old); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.Append(t.Context(), l.id, l.head, next); !plain(err) {
+		t.Errorf("appending after a failed commit: %v", err)
+	}
+	if _, err := s.Head(t.Context(), l.id); !plain(err) {
+		t.Errorf("reading the head after a failed commit: %v", err)
+	}
+	if _, err := s.ByKeyTag(t.Context(), l.id, [32]byte{}); !plain(err) {
+		t.Errorf("finding a key tag after a failed commit: %v", err)
+	}
+	if _, err := s.ByShuffle(t.Context(), l.id, 1); !plain(err) {
+		t.Errorf("finding a shuffle after a failed commit: %v", err)
+	}
+	rows := 0
+	for _, err := range s.Rows(t.Context(), l.id, 0, 10) {
+		if err != nil {
+			t.Errorf("reading rows after a failed commit: %v", err)
+		}
+		rows++
+	}
+	if rows != 2 {
+		t.Errorf("%d rows after a failed commit", rows)
+	}
+	s.Close()
+	s = open(t, path)
+	h, err := s.Head(t.Context(), l.id)
+	if err != nil || h.Root != l.head.Root && h.Root != next.Head.Root {
+		t.Fatalf("head of size %d, %v", h.Size, err)
+	}
+	l.head = h
+	if err := s.Append(t.Context(), l.id, l.head, l.next(1)); err != nil {
+		t.Error(err)
+	}
+	t.Log("the victim is through")
+}
