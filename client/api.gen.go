@@ -433,7 +433,9 @@ type Transcript struct {
 	Cards []Card `json:"cards"`
 
 	// Deck The deck's card names in order. Absent for a list of draws.
-	Deck   []string         `json:"deck,omitempty"`
+	Deck []string `json:"deck,omitempty"`
+
+	// Format The format and its version.
 	Format TranscriptFormat `json:"format"`
 
 	// ID An index in the ledger. An id is the index of a shuffle's commit.
@@ -446,7 +448,7 @@ type Transcript struct {
 	Recipient *Name `json:"recipient,omitempty"`
 }
 
-// TranscriptFormat defines model for Transcript.Format.
+// TranscriptFormat The format and its version.
 type TranscriptFormat string
 
 // ID An index in the ledger. An id is the index of a shuffle's commit.

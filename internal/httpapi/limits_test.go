@@ -43,6 +43,9 @@ func TestConcurrencyLimit(t *testing.T) {
 		}()
 	}
 	for len(s.api.requests) < most {
+		if len(done) > 0 {
+			t.Fatal("a request was not held")
+		}
 		time.Sleep(time.Millisecond) // until they are in; no test of time
 	}
 	s.get("/v1/main/keys", "").want(t, CodeOverloaded, "")

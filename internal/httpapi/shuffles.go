@@ -37,8 +37,6 @@ func shuffleRequest(req *ShuffleRequest) (dealer.ShuffleRequest, error) {
 		return out, refuseValue("table", "is needed")
 	case req.Deck != nil && *req.Deck == "":
 		return out, refuseValue("deck", "is not empty")
-	case req.Cards != nil && len(req.Cards) == 0:
-		return out, refuseValue("cards", "is not empty")
 	case req.GameRef != nil && *req.GameRef == "":
 		return out, refuseValue("game_ref", "is not empty")
 	}

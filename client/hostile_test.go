@@ -1,0 +1,160 @@
+package client
+
+import (
+	"crypto/rand"
+	"errors"
+	"testing"
+
+	"golang.org/x/mod/sumdb/note"
+	"golang.org/x/mod/sumdb/tlog"
+
+	"shuffled/internal/audit"
+	"shuffled/internal/shuffle"
+)
+
+// house is an operator who holds the signing key and writes whatever it likes.
+type house struct {
+	t      *testing.T
+	signer note.Signer
+	client *Client
+}
+
+func newHouse(t *testing.T) *house {
+	t.Helper()
+	skey, vkey, err := note.GenerateKey(rand.Reader, "example.com/hostile")
+	if err != nil {
+		t.Fatal(err)
+	}
+	signer, err := note.NewSigner(skey)
+	if err != nil {
+		t.Fatal(err)
+	}
+	c, err := New(Config{URL: "http://localhost", Ledger: "main", VKey: vkey})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return &house{t, signer, c}
+}
+
+// receipts writes a log of these entries and returns their receipts.
+func (h *house) receipts(bodies ...audit.Body) []string {
+	h.t.Helper()
+	var entries [][]byte
+	var hashes []tlog.Hash
+	reader := tlog.HashReaderFunc(func(indexes []int64) (out []tlog.Hash, err error) {
+		for _, i := range indexes {
+			out = append(out, hashes[i])
+		}
+		return out, nil
+	})
+	for i, body := range bodies {
+		b, err := audit.Entry{Time: 1000, Actor: "daemon", Body: body}.Encode()
+		if err != nil {
+			h.t.Fatal(err)
+		}
+		stored, err := tlog.StoredHashes(int64(i), b, reader)
+		if err != nil {
+			h.t.Fatal(err)
+		}
+		hashes, entries = append(hashes, stored...), append(entries, b)
+	}
+	n := int64(len(bodies))
+	root, err := tlog.TreeHash(n, reader)
+	if err != nil {
+		h.t.Fatal(err)
+	}
+	text := audit.Checkpoint{Origin: h.signer.Name(), Size: uint64(n), Root: root}.Text()
+	signed, err := note.Sign(&note.Note{Text: text}, h.signer)
+	if err != nil {
+		h.t.Fatal(err)
+	}
+	out := make([]string, n)
+	for i := range out {
+		proof, err := tlog.ProveRecord(n, int64(i), reader)
+		if err != nil {
+			h.t.Fatal(err)
+		}
+		out[i] = audit.Receipt{Index: uint64(i), Entry: entries[i], Proof: proof, Checkpoint: signed}.Text()
+	}
+	return out
+}
+
+// commit returns a commit to an honest shuffle of three cards, and its tape and
+// tree.
+func (h *house) commit() (*audit.Commit, []byte, *audit.DeckTree) {
+	h.t.Helper()
+	deck, err := shuffle.NewDeck([]string{"a", "b", "c"})
+	if err != nil {
+		h.t.Fatal(err)
+	}
+	c := &audit.Context{Origin: h.signer.Name(), Table: "t", DeckHash: deck.Hash(),
+		Recipe: shuffle.Recipe{Cards: 3, Take: 3}, Disclosure: audit.DisclosurePublic}
+	tape := make([]byte, c.Recipe.TapeLen())
+	rand.Read(tape)
+	result, err := c.Recipe.Run(tape)
+	if err != nil {
+		h.t.Fatal(err)
+	}
+	commitment := audit.Commitment(c.Encode(), tape)
+	tree := audit.NewDeckTree(result.Values, audit.Salts(commitment, tape, 3))
+	return &audit.Commit{Context: c, Commitment: commitment, DeckRoot: tree.Root(), Serial: 1, CloseBy: 5000}, tape, tree
+}
+
+// TestHostileHouse has entries with true signatures and false contents.
+func TestHostileHouse(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t)
+	commit, tape, tree := h.commit()
+	s := &Committed{Shuffle: Shuffle{ID: 0, Table: "t", Serial: 1, Commitment: commit.Commitment, DeckRoot: Hash(commit.DeckRoot)}, commit: commit}
+	other := append([]byte(nil), tape...)
+	other[0] ^= 1
+
+	closed := func(c *audit.Close, answer Close, req CloseRequest) error {
+		answer.Receipt = h.receipts(commit, c)[1]
+		return h.client.proveClose(s, &req, &answer, nil)
+	}
+	completed := CloseRequest{Outcome: OutcomeCompleted}
+	honest := audit.Close{Outcome: audit.OutcomeCompleted, Form: audit.FormTape, Tape: tape}
+	expect(t, "an honest close", closed(&honest, Close{Outcome: OutcomeCompleted, Tape: tape}, completed), false)
+	wrongTape := honest
+	wrongTape.Tape = other
+	expect(t, "another tape", closed(&wrongTape, Close{Outcome: OutcomeCompleted, Tape: other}, completed), true)
+	elsewhere := honest
+	elsewhere.Shuffle = 7
+	expect(t, "another shuffle's close", closed(&elsewhere, Close{Outcome: OutcomeCompleted, Tape: tape}, completed), true)
+	sealed := audit.Close{Outcome: audit.OutcomeCompleted, Form: audit.FormSealed, Tape: make([]byte, len(tape)+81), Key: 1}
+	expect(t, "a sealed tape", closed(&sealed, Close{Outcome: OutcomeCompleted}, completed), true)
+
+	dealt := func(d *audit.Deal, req DealRequest, cards ...int) error {
+		answer := Deal{Next: req.First + len(cards), Receipt: h.receipts(commit, d)[1]}
+		for i, position := range cards {
+			o := tree.Open(position)
+			card := Card{Place: req.First + i, Position: position, Value: o.Value, Salt: o.Salt}
+			for _, p := range o.Proof {
+				card.Proof = append(card.Proof, Hash(p))
+			}
+			answer.Cards = append(answer.Cards, card)
+		}
+		return h.client.proveDeal(s, &req, &answer, nil)
+	}
+	two := DealRequest{First: 0, Runs: []Run{{Count: 2, Purpose: PurposeSeat}}}
+	runs := []audit.Run{{Count: 2, Purpose: audit.PurposeSeat}}
+	expect(t, "an honest deal", dealt(&audit.Deal{Runs: runs}, two, 0, 1), false)
+	expect(t, "the second before the first", dealt(&audit.Deal{Runs: runs}, two, 1, 0), true)
+	expect(t, "a second dealt", dealt(&audit.Deal{Runs: runs}, two, 0, 2), true)
+	expect(t, "a card twice", dealt(&audit.Deal{Runs: runs}, two, 0, 0), true)
+	expect(t, "a card less", dealt(&audit.Deal{Runs: runs}, two, 0), true)
+	expect(t, "another purpose", dealt(&audit.Deal{Runs: []audit.Run{{Count: 2, Purpose: audit.PurposeBurn}}}, two, 0, 1), true)
+	expect(t, "another recipient", dealt(&audit.Deal{Runs: []audit.Run{{Count: 2, Purpose: audit.PurposeSeat, Recipient: "x"}}}, two, 0, 1), true)
+	expect(t, "a final deal", dealt(&audit.Deal{Runs: runs, Final: true}, two, 0, 1), true)
+	expect(t, "another shuffle's deal", dealt(&audit.Deal{Shuffle: 9, Runs: runs}, two, 0, 1), true)
+	expect(t, "another place", dealt(&audit.Deal{First: 1, Runs: runs}, two, 0, 1), true)
+}
+
+func expect(t *testing.T, what string, err error, fault bool) {
+	t.Helper()
+	var f *Fault
+	if errors.As(err, &f) != fault || (err == nil) == fault {
+		t.Errorf("%s: %v", what, err)
+	}
+}
