@@ -176,6 +176,8 @@ func keepAppending(ctx context.Context, s *Store, l *aLedger, stop chan struct{}
 			return errors.New("the acknowledged head is gone")
 		case errors.Is(err, ledger.ErrUnknownOutcome):
 			unknown = true
+		default: // the server is away: leave it the processor
+			time.Sleep(5 * time.Millisecond)
 		}
 		select {
 		case <-stop:
