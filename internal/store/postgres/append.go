@@ -120,9 +120,14 @@ func (s *Store) keyTags(ctx context.Context, id ledger.ID, b ledger.Batch) (foun
 	stored := make(map[[32]byte]bool)
 	err = s.query(ctx, sqlKeyTags, []any{int64(id), tags}, func(row scanner) error {
 		var tag []byte
-		err := row.Scan(&tag)
+		if err := row.Scan(&tag); err != nil {
+			return err
+		}
+		if len(tag) != 32 {
+			return errors.New("a stored key tag has not 32 bytes")
+		}
 		stored[[32]byte(tag)] = true
-		return err
+		return nil
 	})
 	if err != nil {
 		return nil, err
