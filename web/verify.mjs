@@ -1,0 +1,95 @@
+// verify.mjs judges a transcript or receipt with the verifier of verify.html:
+//
+//	node web/verify.mjs [--key VKEY-or-file | --policy FILE] [--json] FILE
+//
+// It exits with 0 for proved or consistent, 1 for failed, 2 for a wrong command
+// line, and 3 where it cannot judge or could not run.
+import { readFileSync, realpathSync, statSync } from "node:fs";
+import { fileURLToPath } from "node:url";
+import vm from "node:vm";
+
+const PAGE = fileURLToPath(new URL("verify.html", import.meta.url));
+const USAGE = "usage: node verify.mjs [--key VKEY-or-file | --policy FILE] [--json] FILE\n";
+const MOST_BYTES = 32 * 2 ** 20; // docs/SPEC.md section 1.2
+
+// load runs the script block of the page that is the verifier, and no other.
+export function load() {
+  const block = /<script id="verifier">([\s\S]*?)<\/script>/.exec(readFileSync(PAGE, "utf8"));
+  if (block === null) throw new Error("verify.html has no script block called verifier");
+  return vm.runInThisContext(`(() => {${block[1]}\nreturn shuffled; })()`, { filename: PAGE });
+}
+
+class Usage extends Error {}
+
+function parseArgs(args) {
+  const options = {};
+  for (let i = 0; i < args.length; i++) {
+    const [flag, inline] = /^(--[a-z]+)=([\s\S]*)$/.exec(args[i])?.slice(1) ?? [args[i]];
+    if (flag === "--key" || flag === "--policy") {
+      const value = inline ?? args[++i];
+      if (!value || options[flag] !== undefined) throw new Usage(`${flag} is given once, with a value`);
+      options[flag] = value;
+    } else if (args[i] === "--json" || args[i] === "--help") {
+      options[args[i]] = true;
+    } else if (args[i].startsWith("-") || options.file !== undefined) {
+      throw new Usage(`what is ${args[i]}?`);
+    } else {
+      options.file = args[i];
+    }
+  }
+  if (options["--help"]) return options;
+  if (options["--key"] && options["--policy"]) throw new Usage("a key or a policy, not both");
+  if (options.file === undefined) throw new Usage("which file?");
+  return options;
+}
+
+// A key may be given as itself or as a file that holds it.
+function trust(options) {
+  const key = options["--key"], policy = options["--policy"];
+  if (policy) return { policy: readFileSync(policy, "utf8") };
+  if (!key) return {};
+  return { vkey: /^[^+]+\+[0-9a-fA-F]{8}\+[A-Za-z0-9+/=]+$/.test(key) ? key : readFileSync(key, "utf8").trim() };
+}
+
+function readEvidence(file) {
+  if (statSync(file).size > MOST_BYTES) return new Uint8Array(MOST_BYTES + 1); // fails as too long, unread
+  return new Uint8Array(readFileSync(file));
+}
+
+// A file's text must not steer the terminal.
+const safe = (text) => String(text).replace(/[\u0000-\u001f\u007f-\u009f\u061c\u200b-\u200f\u2028-\u202f\u2060-\u206f\ufeff]/g, "\ufffd");
+
+function print(v) {
+  const wide = Math.max(...v.steps.map((s) => s.name.length));
+  const out = v.steps.map((s) => `${s.name.padEnd(wide)}  ${s.result.padEnd(11)}  ${s.detail}`);
+  const failed = v.steps.find((s) => s.result === "failed");
+  if (failed) out.push("", `likely cause: ${failed.cause}`);
+  if (v.cards?.length) {
+    const shown = v.cards.map((c) => c.card ?? c.shows ?? c.value).join(" ");
+    out.push("", `${failed ? "cards, as the file claims" : "cards"}: ${shown}`);
+  }
+  const more = v.level ? `, at the level "${v.level}"` : v.failed ? ` at ${v.failed}` : v.unknown ? `: ${v.unknown}` : "";
+  out.push("", `${v.verdict.toUpperCase()}${more}`);
+  process.stdout.write(`${out.map(safe).join("\n")}\n`);
+}
+
+const EXIT = { "proved": 0, "consistent": 0, "failed": 1, "cannot judge": 3 };
+
+export async function main(args) {
+  try {
+    const options = parseArgs(args);
+    if (options["--help"]) {
+      process.stdout.write(USAGE);
+      return 0;
+    }
+    const v = await load().verify(readEvidence(options.file), trust(options));
+    if (options["--json"]) process.stdout.write(`${JSON.stringify(v)}\n`);
+    else print(v);
+    return EXIT[v.verdict];
+  } catch (e) {
+    process.stderr.write(`verify.mjs: ${safe(e.message)}\n${e instanceof Usage ? USAGE : ""}`);
+    return e instanceof Usage ? 2 : 3;
+  }
+}
+
+if (process.argv[1] && realpathSync(process.argv[1]) === fileURLToPath(import.meta.url)) process.exitCode = await main(process.argv.slice(2));
