@@ -41,6 +41,7 @@ func holdHashes(t interface{ Errorf(string, ...any) }, context, tape []byte, ori
 }
 
 func TestHashesAgreeWithReference(t *testing.T) {
+	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
 		holdHashes(t, genBytes(0, 400).Draw(t, "context"), genBytes(0, 400).Draw(t, "tape"),
 			genOrigin().Draw(t, "origin"), genName().Draw(t, "table"), genReason().Draw(t, "key"))

@@ -62,8 +62,9 @@ var rules = []string{"genesis_first", "time", "pair", "origin", "instance", "lat
 // the same, down to the rule; an illegal entry changes nothing; a rollback to
 // any mark restores the state exactly, and the same entries lead on from it.
 func TestLegalityAgreesWithModel(t *testing.T) {
+	t.Parallel()
 	seen := make(map[string]int)
-	for range 10 { // rapid's default of 100 ledgers is small for so many rules
+	for range 6 { // rapid's default of 100 ledgers is small for so many rules
 		rapid.Check(t, func(t *rapid.T) {
 			w := world{s: NewState()}
 			for range rapid.IntRange(10, 120).Draw(t, "steps") {

@@ -42,6 +42,7 @@ func path(hashes []tlog.Hash) (out [][]byte) {
 // TestDeckRoot holds deck roots against the recursive definition for every
 // small size and the largest, and openings against its paths.
 func TestDeckRoot(t *testing.T) {
+	t.Parallel()
 	c := commit(4096)
 	for n := 1; n <= 300; n++ {
 		tree := c.tree(n)
@@ -83,6 +84,7 @@ func holdOpening(t *testing.T, c committed, tree *DeckTree, n, p int) {
 // to 1,000 and the largest, and both x/mod and transparency-dev accept every
 // opening that is tried.
 func TestDeckRootIsTreeHash(t *testing.T) {
+	t.Parallel()
 	c := commit(4096)
 	var stored []tlog.Hash
 	reader := tlog.HashReaderFunc(func(indexes []int64) (out []tlog.Hash, err error) {
@@ -140,6 +142,7 @@ func acceptOpening(t *testing.T, c committed, o Opening, root tlog.Hash, n int) 
 
 // TestOpeningFails: an opening with anything in it exchanged is refused.
 func TestOpeningFails(t *testing.T) {
+	t.Parallel()
 	c := commit(70)
 	for n := 1; n <= 66; n++ {
 		tree := c.tree(n)
@@ -204,6 +207,7 @@ func openingDamage(tree *DeckTree, p int) map[string]func(*Opening, *tlog.Hash) 
 // where position and that m demand a path of the same sides. m itself comes
 // from the commit, whose context the commitment covers.
 func TestOpeningUnderAnotherCount(t *testing.T) {
+	t.Parallel()
 	c := commit(70)
 	accepted, refused := 0, 0
 	for n := 1; n <= 40; n++ {

@@ -12,6 +12,7 @@ import (
 // and then deals, closes and rolls back in any order. Here the only question is
 // which shuffle may be dealt: the first of its table that waits.
 func TestThousandsOfOpenShuffles(t *testing.T) {
+	t.Parallel()
 	const n = 3000
 	r := rand.New(rand.NewPCG(7, 7))
 	s := NewState()

@@ -23,6 +23,7 @@ func sampleTranscript() *Transcript {
 // TestTranscriptAgreesWithReference: any transcript has the reference's form
 // and reads back as it was.
 func TestTranscriptAgreesWithReference(t *testing.T) {
+	t.Parallel()
 	text := rapid.StringN(0, 20, 60)
 	card := rapid.Custom(func(t *rapid.T) Card {
 		o := Opening{Position: rapid.IntRange(0, 4095).Draw(t, "position"), Value: rapid.Uint32().Draw(t, "value"), Salt: [32]byte(genHash().Draw(t, "salt"))}
@@ -57,6 +58,7 @@ func TestTranscriptAgreesWithReference(t *testing.T) {
 // TestTranscriptCharacters: every character below U+0300, and some beyond, has
 // the reference's form and no other.
 func TestTranscriptCharacters(t *testing.T) {
+	t.Parallel()
 	tr := sampleTranscript()
 	for r := rune(0); r < 0x300; r++ {
 		tr.Deck[0] = string(r)
@@ -125,6 +127,7 @@ func TestTranscriptSpaces(t *testing.T) {
 // TestTranscriptDamaged: cut at every byte it is refused, and with any byte
 // changed it is refused or says something else.
 func TestTranscriptDamaged(t *testing.T) {
+	t.Parallel()
 	tr := sampleTranscript()
 	tr.Receipts = []string{"r0\n", "r1"}
 	b := refTranscript(tr)
@@ -261,6 +264,7 @@ func TestTranscriptFormats(t *testing.T) {
 
 // TestTranscriptLimit: 32 MiB and a byte more.
 func TestTranscriptLimit(t *testing.T) {
+	t.Parallel()
 	start, end, _ := strings.Cut(refTranscript(&Transcript{Format: TranscriptFormat, ID: 1, Receipts: []string{"RRR"}}), "RRR")
 	for n, want := range map[int]string{32 << 20: "", 32<<20 + 1: malformed} {
 		b := []byte(start + strings.Repeat("x", n-len(start)-len(end)) + end)

@@ -142,6 +142,7 @@ func TestBadEntries(t *testing.T) {
 
 // TestTruncated cuts every good entry at every byte, and adds a byte.
 func TestTruncated(t *testing.T) {
+	t.Parallel()
 	for _, c := range loadEntries(t).Good {
 		for n := range c.Bytes {
 			if _, err := ParseEntry(c.Bytes[:n]); !errors.Is(err, ErrMalformed) {
@@ -158,6 +159,7 @@ func TestTruncated(t *testing.T) {
 
 // TestWrongLengths makes each length and count of every good entry wrong.
 func TestWrongLengths(t *testing.T) {
+	t.Parallel()
 	tried := 0
 	for _, c := range loadEntries(t).Good {
 		for _, s := range c.Entry.write().spans {

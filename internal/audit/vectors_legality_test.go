@@ -64,6 +64,7 @@ func loadLegality(t testing.TB) (v legalityVectors) {
 // TestLegalityVectors holds the state and the model against the cases, whose
 // rules were written by hand.
 func TestLegalityVectors(t *testing.T) {
+	t.Parallel()
 	v := loadLegality(t)
 	var entries []Entry
 	for i, b := range v.Entries {

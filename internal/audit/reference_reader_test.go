@@ -1,0 +1,305 @@
+package audit
+
+import (
+	"errors"
+	"regexp"
+	"slices"
+)
+
+// A second reader of entries, from the tables of docs/SPEC.md sections 1 and 5.
+// It says whether bytes are an entry, and nothing else.
+
+var errRefRefused = errors.New("refused")
+
+func refReads(entry []byte) (ok bool) {
+	defer func() {
+		if v := recover(); v == errRefRefused {
+			ok = false
+		} else if v != nil {
+			panic(v)
+		}
+	}()
+	r := &refReader{entry}
+	r.must(len(entry) <= 48_000)
+	r.code(1)
+	body := r.code(7)
+	r.integer()
+	r.matches(refName, r.str8())
+	[]func(){1: r.genesis, 2: r.commit, 3: r.mix, 4: r.deal, 5: r.close, 6: r.key, 7: r.event}[body]()
+	r.must(len(r.b) == 0)
+	return true
+}
+
+var (
+	refName   = regexp.MustCompile(`\A[A-Za-z0-9][A-Za-z0-9._-]{0,63}\z`)
+	refOrigin = regexp.MustCompile(`\A[a-z0-9]([a-z0-9./_-]{0,126}[a-z0-9])?\z`)
+	refReason = regexp.MustCompile(`\A[ -~]{1,200}\z`)
+	refPolicy = regexp.MustCompile(`\A[\n -~]*\z`)
+	refEmpty  = regexp.MustCompile(`\A\z`)
+)
+
+type refReader struct{ b []byte }
+
+func (r *refReader) must(ok bool) {
+	if !ok {
+		panic(errRefRefused)
+	}
+}
+
+func (r *refReader) take(n int) []byte {
+	r.must(n <= len(r.b))
+	b := r.b[:n]
+	r.b = r.b[n:]
+	return b
+}
+
+func (r *refReader) num(width int) (n uint64) {
+	for _, b := range r.take(width) {
+		n = n<<8 | uint64(b)
+	}
+	return n
+}
+
+func (r *refReader) integer() uint64 {
+	n := r.num(8)
+	r.must(n <= 1<<53-1)
+	return n
+}
+
+func (r *refReader) code(last uint64) uint64 {
+	n := r.num(1)
+	r.must(n >= 1 && n <= last)
+	return n
+}
+
+func (r *refReader) flag() bool {
+	n := r.num(1)
+	r.must(n <= 1)
+	return n == 1
+}
+
+func (r *refReader) str8() []byte { return r.take(int(r.num(1))) }
+
+func (r *refReader) blob16(lo, hi int) []byte {
+	b := r.take(int(r.num(2)))
+	r.must(len(b) >= lo && len(b) <= hi)
+	return b
+}
+
+func (r *refReader) matches(grammar *regexp.Regexp, b []byte) { r.must(grammar.Match(b)) }
+
+func (r *refReader) optionalName() {
+	if b := r.str8(); !refEmpty.Match(b) {
+		r.matches(refName, b)
+	}
+}
+
+func (r *refReader) genesis() {
+	r.matches(refOrigin, r.str8())
+	r.flag()
+	r.blob16(2, 2048)
+	policy := r.blob16(0, 8192)
+	r.matches(refPolicy, policy)
+	var auditors []string
+	for range r.num(1) {
+		auditors = append(auditors, string(r.blob16(2, 2048)))
+	}
+	r.must(len(auditors) <= 64)
+	slices.Sort(auditors)
+	r.must(len(slices.Compact(slices.Clone(auditors))) == len(auditors))
+	r.must(r.code(2) == 1 || len(policy) > 0)
+	r.must(r.num(1) < 8)
+	r.code(2)
+	first := r.num(4)
+	last := r.num(4)
+	r.must(1 <= first && first <= last)
+	r.code(2)
+	r.blob16(0, 16_384)
+}
+
+// context reads one structure of its own: its length ends with it.
+func (r *refReader) context() {
+	in := &refReader{r.blob16(0, 65_535)}
+	in.matches(refOrigin, in.str8())
+	in.flag()
+	in.matches(refName, in.str8())
+	in.code(1)
+	var n, m uint64
+	cards := in.code(2) == 1
+	if cards {
+		in.take(32)
+		n = in.num(2)
+		m = in.num(2)
+		in.must(2 <= n && n <= 4096 && 1 <= m && m <= n)
+	} else {
+		count := in.num(2)
+		in.must(1 <= count && count <= 4096)
+		for range count {
+			k := in.num(4)
+			in.must(1 <= k && k <= 1<<30)
+		}
+	}
+	in.parent(cards, n)
+	in.plan(cards)
+	switch form := in.num(1); form {
+	case 0:
+	case 1:
+		place := in.num(2)
+		in.must(1 <= place && place <= m)
+	case 2:
+		lo := in.num(2)
+		hi := in.num(2)
+		in.must(1 <= lo && lo < hi && hi <= m)
+	default:
+		in.must(false)
+	}
+	in.code(2)
+	r.must(len(in.b) == 0)
+}
+
+func (r *refReader) parent(cards bool, n uint64) {
+	if !r.flag() {
+		return
+	}
+	r.must(cards)
+	r.integer()
+	seen := make(map[uint64]bool)
+	count := r.num(2)
+	for range count {
+		seen[r.num(2)] = true
+	}
+	r.must(count == n && uint64(len(seen)) == count)
+}
+
+// plan: slots, then at most one beacon, then at most one cut.
+func (r *refReader) plan(cards bool) {
+	count, shape := r.num(1), ""
+	slots := make(map[string]bool)
+	r.must(count <= 32)
+	for range count {
+		switch source := r.code(3); source {
+		case 1:
+			shape += "s"
+			slots[string(r.take(32))] = true
+		case 2:
+			shape += "b"
+			r.take(32)
+			r.must(r.integer() >= 1)
+		case 3:
+			shape += "c"
+			r.must(cards)
+		}
+	}
+	r.must(regexp.MustCompile(`\As*b?c?\z`).MatchString(shape))
+	r.must(len(slots) == len(regexp.MustCompile(`s`).FindAllString(shape, -1)))
+}
+
+func (r *refReader) commit() {
+	r.context()
+	r.take(32)
+	r.take(32)
+	serial := r.integer()
+	previous := r.integer()
+	r.must(serial >= 1 && (serial == 1) == (previous == 0))
+	r.integer()
+	r.optionalName()
+	r.take(32)
+	r.take(32)
+	r.integer()
+}
+
+func (r *refReader) mix() {
+	r.integer()
+	r.integer()
+	count := r.num(1)
+	r.must(1 <= count && count <= 32)
+	for range count {
+		r.take([]int{1: 32, 2: 48, 3: 2}[r.code(3)])
+	}
+}
+
+func (r *refReader) deal() {
+	r.integer()
+	end := r.num(2)
+	r.integer()
+	r.flag()
+	count := r.num(2)
+	r.must(1 <= count && count <= 512)
+	for range count {
+		cards := r.num(2)
+		r.must(cards >= 1)
+		end += cards
+		r.code(5)
+		r.optionalName()
+		r.flag()
+	}
+	r.must(end <= 4096)
+}
+
+func (r *refReader) close() {
+	r.integer()
+	outcome := r.code(5)
+	reason := r.num(1)
+	form := r.num(1)
+	r.must(reason <= 10 && (reason > 0) == (outcome == 4))
+	r.must(form <= 2 && (form == 0) == (reason == 10))
+	if form == 2 {
+		r.integer()
+	}
+	if form > 0 {
+		r.blob16(1, 32_849)
+	}
+}
+
+func (r *refReader) key() {
+	switch r.code(5) {
+	case 1, 3:
+		r.blob16(2, 2048)
+	case 2:
+		r.blob16(2, 2048)
+		count, last := r.num(1), ""
+		r.must(1 <= count && count <= 64)
+		for i := range count {
+			id := string(r.take(32))
+			r.must(i == 0 || last < id)
+			last = id
+			r.blob16(1, 4096)
+		}
+	case 4:
+		r.matches(refPolicy, r.blob16(0, 8192))
+	case 5:
+		r.code(3)
+		r.take(32)
+		r.integer()
+	}
+}
+
+func (r *refReader) event() {
+	switch r.code(9) {
+	case 1:
+		r.take(64)
+		r.flag()
+		r.matches(refName, r.str8())
+	case 2, 3:
+		r.matches(refName, r.str8())
+	case 4, 5:
+		switch r.code(3) {
+		case 2:
+			r.matches(refName, r.str8())
+		case 3:
+			r.take(32)
+		}
+		r.matches(refReason, r.str8())
+	case 6:
+		r.code(10)
+		r.integer()
+	case 7:
+		r.matches(refReason, r.str8())
+	case 8:
+		r.integer()
+		r.take(32)
+	case 9:
+		r.code(4)
+		r.matches(refReason, r.str8())
+	}
+}
