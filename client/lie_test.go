@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"shuffled/client"
+	"shuffled/internal/keys"
 )
 
 // liar stands between client and daemon and changes answers.
@@ -233,6 +234,39 @@ func TestSwaps(t *testing.T) {
 	fault("a ledger", err)
 	_, err = impostor.Receipt(ctx, 0)
 	fault("a receipt", err)
+}
+
+// TestFork has two ledgers under one key and takes the deck's names from the
+// other one.
+func TestFork(t *testing.T) {
+	t.Parallel()
+	signing, err := keys.GenerateSigning("example.com/test")
+	if err != nil {
+		t.Fatal(err)
+	}
+	one, two := newDaemonUnder(t, signing), newDaemonUnder(t, signing)
+	other, err := two.client(nil, nil).Commit(t.Context(), "k", client.ShuffleRequest{Table: "t", Deck: ptr("short-36")})
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := one.client(func(h http.Handler) http.Handler {
+		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			if strings.HasSuffix(r.URL.Path, "/transcript") {
+				r.Header.Set("Authorization", "Bearer "+two.token)
+				two.api.ServeHTTP(w, r)
+				return
+			}
+			h.ServeHTTP(w, r)
+		})
+	}, nil)
+	s, err := c.Commit(t.Context(), "k", client.ShuffleRequest{Table: "t", Deck: ptr("short-36")})
+	if err != nil || s.ID != other.ID {
+		t.Fatalf("%+v, %v", s, err)
+	}
+	var f *client.Fault
+	if _, err := c.Deal(t.Context(), s, twoSeats); !errors.As(err, &f) || !strings.Contains(f.What, "another commit") {
+		t.Errorf("%v", err)
+	}
 }
 
 // TestBadDaemon wants no trust in answers that differ from what was asked.

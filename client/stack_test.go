@@ -33,6 +33,16 @@ type daemon struct {
 
 func newDaemon(t *testing.T) *daemon {
 	t.Helper()
+	signing, err := keys.GenerateSigning("example.com/test")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return newDaemonUnder(t, signing)
+}
+
+// newDaemonUnder makes a ledger of its own under a key that others may have.
+func newDaemonUnder(t *testing.T, signing *keys.SigningKey) *daemon {
+	t.Helper()
 	check := func(err error) {
 		t.Helper()
 		if err != nil {
@@ -46,8 +56,6 @@ func newDaemon(t *testing.T) *daemon {
 	check(err)
 	t.Cleanup(func() { store.Close() })
 
-	signing, err := keys.GenerateSigning("example.com/test")
-	check(err)
 	info := ledger.Info{Name: "main", Origin: signing.Origin()}
 	mark := filepath.Join(dir, "main.mark")
 	check(ledger.Create(t.Context(), store, info, &audit.Genesis{

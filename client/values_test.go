@@ -7,21 +7,71 @@ import (
 	"github.com/go-json-experiment/json"
 )
 
-// TestTimestamp: a time travels in UTC with milliseconds, whatever its zone.
+func TestHash(t *testing.T) {
+	t.Parallel()
+	good := "AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8="
+	var h Hash
+	if err := h.UnmarshalText([]byte(good)); err != nil || h.String() != good || h[31] != 31 {
+		t.Errorf("%s, %v", h, err)
+	}
+	for _, bad := range []string{
+		"", "AA==", good[:43], good[:42] + "9=", good[:43] + "A", good + "\n", "\n" + good, good[:20] + "\r\n" + good[20:],
+		"-" + good[1:], good[:42] + "==", good + good,
+	} {
+		if h.UnmarshalText([]byte(bad)) == nil {
+			t.Errorf("%q is taken", bad)
+		}
+	}
+}
+
 func TestTimestamp(t *testing.T) {
 	t.Parallel()
-	at := Timestamp{time.Date(2026, 11, 20, 12, 30, 0, 123_456_789, time.FixedZone("", 3600))}
-	b, err := json.Marshal(at)
-	if err != nil || string(b) != `"2026-11-20T11:30:00.123Z"` {
-		t.Fatalf("%s, %v", b, err)
+	at := Timestamp{time.Date(2026, 3, 14, 16, 9, 26, 535_999_999, time.FixedZone("", 3600))}
+	text, err := at.MarshalText()
+	if err != nil || string(text) != "2026-03-14T15:09:26.535Z" {
+		t.Errorf("%s, %v", text, err)
 	}
 	var back Timestamp
-	if err := json.Unmarshal(b, &back); err != nil || !back.Equal(at.Truncate(time.Millisecond)) {
-		t.Errorf("%s, %v", back, err)
+	if err := back.UnmarshalText(text); err != nil || back.UnixMilli() != at.UnixMilli() {
+		t.Errorf("%v, %v", back, err)
 	}
-	for _, bad := range []string{`1`, `"2026-11-20T11:30:00Z"`, `"2026-11-20T11:30:00.123+01:00"`, `""`} {
-		if err := json.Unmarshal([]byte(bad), &back); err == nil {
-			t.Errorf("%s was read", bad)
+	if back.UnmarshalText([]byte("2026-03-14T15:09:26Z")) == nil || back.UnmarshalText([]byte("yesterday")) == nil {
+		t.Error("a time that the daemon does not write is taken")
+	}
+}
+
+func TestRequestsAsJSON(t *testing.T) {
+	t.Parallel()
+	deck, end := "short-36", EndAt{3, 3}
+	for want, req := range map[string]any{
+		`{"deck":"short-36","end_at":3,"table":"t"}`:               ShuffleRequest{Table: "t", Deck: &deck, EndAt: &end},
+		`{"cards":["a","b"],"end_at":{"lo":1,"hi":2},"table":"t"}`: ShuffleRequest{Table: "t", Cards: []string{"a", "b"}, EndAt: &EndAt{1, 2}},
+		`{"first":0,"runs":[{"count":1,"purpose":"burn"}]}`:        DealRequest{Runs: []Run{{Count: 1, Purpose: PurposeBurn}}},
+		`{"outcome":"completed"}`:                                  CloseRequest{Outcome: OutcomeCompleted},
+	} {
+		if got, err := json.Marshal(req); err != nil || string(got) != want {
+			t.Errorf("%s, %v; want %s", got, err, want)
 		}
+	}
+}
+
+func TestPause(t *testing.T) {
+	t.Parallel()
+	c := &Client{cfg: Config{Pause: 100 * time.Millisecond, MaxPause: 5 * time.Second}}
+	for attempt := 1; attempt < 100; attempt++ {
+		most := c.cfg.MaxPause
+		if attempt < 7 {
+			most = min(most, c.cfg.Pause<<(attempt-1))
+		}
+		if p := c.pause(attempt); p < most/2 || p > most {
+			t.Errorf("after attempt %d: %s", attempt, p)
+		}
+	}
+	seen := make(map[time.Duration]bool)
+	for range 10 {
+		seen[c.pause(1)] = true
+	}
+	if len(seen) < 5 { // of 50 million
+		t.Errorf("%d different pauses of 10", len(seen))
 	}
 }
