@@ -66,7 +66,7 @@ func (o Order) Shift(values []uint32) ([]uint32, error) {
 func ChildValues(parent []uint32, positions []uint16, indexes []uint32) ([]uint32, error) {
 	values := make([]uint32, len(indexes))
 	for i, x := range indexes {
-		if int(x) >= len(positions) || int(positions[x]) >= len(parent) {
+		if uint64(x) >= uint64(len(positions)) || int(positions[x]) >= len(parent) {
 			return nil, fmt.Errorf("%w child: no parent position for card %d", ErrMalformed, x)
 		}
 		values[i] = parent[positions[x]]
