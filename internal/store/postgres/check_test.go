@@ -59,7 +59,7 @@ func refusedWith(t *testing.T, dsn string, o Options, reason string) {
 	}
 }
 
-func TestSessionRefused(t *testing.T) {
+func TestConnectionRefused(t *testing.T) {
 	t.Parallel()
 	dsn := testdb.DSN(t)
 	refusedWith(t, dsn, Options{AllowSuperuser: true}, `run "shuffled migrate up"`)

@@ -35,10 +35,10 @@ func outcome(err error) error {
 
 // definite reports whether the error means that the statement's transaction was
 // rolled back. An ERROR does: once a transaction's commit is in the log, the
-// server has no ERROR left to give, only a WARNING or the end of the session.
+// server has no ERROR left to give, only a WARNING or the end of the connection.
 // That includes 57014, query_canceled, from statement_timeout as from a cancel
 // request: where one comes too late, in the wait for a standby, the server sends
-// a WARNING (noteSyncCancel) and no error. FATAL and PANIC end the session
+// a WARNING (noteSyncCancel) and no error. FATAL and PANIC end it
 // without saying how far the statement got. The codes are those with which
 // poolers and distributed engines pass on that they do not know.
 func definite(pg *pgconn.PgError) bool {

@@ -12,7 +12,7 @@ import (
 )
 
 // TestInsertOnly tries to change evidence as the superuser that owns it, in an
-// ordinary session and in one of a replication role.
+// ordinary connection and in one of a replication role.
 func TestInsertOnly(t *testing.T) {
 	t.Parallel()
 	dsn := migrated(t)

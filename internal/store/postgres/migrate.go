@@ -37,7 +37,7 @@ func SchemaVersion(ctx context.Context, dsn string, o Options) (int, error) {
 }
 
 // migrationLock keeps two migrations of one database apart. golang-migrate has a
-// lock too, but gives it back between its steps. A session lock is for direct
+// lock too, but gives it back between its steps. An advisory lock is for direct
 // connections only, which a migration's is.
 const migrationLock = 0x73687566666c6564 // "shuffled"
 
@@ -76,7 +76,7 @@ func (o Options) migrate(ctx context.Context, dsn string, do func(store.Schema) 
 	if err != nil {
 		return fmt.Errorf("opening the database: %w", clean(err))
 	}
-	defer lock.Close() // db is closed as well, and with the session its lock is gone
+	defer lock.Close() // db is closed as well, and with the connection its lock is gone
 	if _, err := lock.ExecContext(ctx, "SELECT pg_advisory_lock($1)", int64(migrationLock)); err != nil {
 		return fmt.Errorf("waiting for another migration to end: %w", clean(err))
 	}

@@ -30,11 +30,11 @@ func until(t testing.TB, what string, reached func() bool) {
 	}
 }
 
-// untilWaiting waits until a session of the store waits for something, and
+// untilWaiting waits until a connection of the store waits for something, and
 // returns its process.
 func untilWaiting(t testing.TB, admin *pgx.Conn, event string) (pid int) {
 	t.Helper()
-	until(t, "a session that waits for "+event, func() bool {
+	until(t, "a connection that waits for "+event, func() bool {
 		pid = query[int](t, admin, `SELECT coalesce(max(pid), 0) FROM pg_stat_activity
 			WHERE datname = current_database() AND application_name = 'shuffled' AND $1 IN (wait_event, wait_event_type)`, event)
 		return pid != 0

@@ -1,5 +1,5 @@
 // Package postgres keeps ledgers in PostgreSQL, the system of record. It needs
-// nothing of the server that distributed engines of its family lack: no session
+// nothing of the server that distributed engines of its family lack: no advisory
 // locks, no sequences, no LISTEN, no transaction longer than one round trip.
 //
 // # An append
@@ -56,7 +56,7 @@ type Options struct {
 	// AllowSuperuser accepts a role that no trigger and no grant can stop.
 	AllowSuperuser bool
 	// Pooler says that the address is of a transaction pooler such as PgBouncer:
-	// statements are not prepared and no session settings are sent, which then
+	// statements are not prepared and no settings are sent with connections, which then
 	// belong to the role (deploy/roles.sql).
 	Pooler bool
 }

@@ -66,7 +66,7 @@ func (s twoRoles) Create(ctx context.Context, info ledger.Info, b ledger.Batch) 
 }
 
 // TestStoreThroughPooler runs statements of every kind in the mode for transaction poolers:
-// without prepared statements, and without settings of the session.
+// without prepared statements, and without settings of the connection.
 func TestStoreThroughPooler(t *testing.T) {
 	t.Parallel()
 	schema := schemas(t)
