@@ -34,6 +34,10 @@ func (d *Dealer) Deal(ctx context.Context, actor string, id uint64, req DealRequ
 	if err := fits(deal, r.commit); err != nil {
 		return Deal{}, err
 	}
+	cards, err := d.cards(ctx, r, t, req.First, deal.Count())
+	if err != nil {
+		return Deal{}, err
+	}
 	bodies := []audit.Body{deal}
 	if req.Close != nil {
 		bodies = append(bodies, closeBody(id, *req.Close, t.tape))
@@ -51,13 +55,12 @@ func (d *Dealer) Deal(ctx context.Context, actor string, id uint64, req DealRequ
 	if err != nil {
 		return Deal{}, err
 	}
-	answer := Deal{Next: req.First + deal.Count(), Receipt: appended[0].Receipt.Text()}
+	answer := Deal{Cards: cards, Next: req.First + deal.Count(), Receipt: appended[0].Receipt.Text()}
 	if req.Close != nil {
 		c := closeAnswer(appended[1].Entry.Body.(*audit.Close), appended[1].Receipt.Text())
 		answer.Close = &c
 	}
-	answer.Cards, err = d.cards(ctx, r, t, req.First, deal.Count())
-	return answer, err
+	return answer, nil
 }
 
 // fits is the rule of places, checked before anything is computed from them.
@@ -80,11 +83,11 @@ func (d *Dealer) repeatDeal(ctx context.Context, r *record, at dealt, req DealRe
 		return Deal{}, err
 	}
 	answer := Deal{Next: at.deal.First + at.deal.Count()}
-	if answer.Receipt, err = d.firstReceipt(ctx, at.row); err != nil {
+	if answer.Receipt, err = d.cfg.Ledger.FirstReceipt(ctx, at.row); err != nil {
 		return Deal{}, err
 	}
 	if req.Close != nil {
-		receipt, err := d.firstReceipt(ctx, r.closeRow())
+		receipt, err := d.cfg.Ledger.FirstReceipt(ctx, r.closeRow())
 		if err != nil {
 			return Deal{}, err
 		}
@@ -132,7 +135,7 @@ func (d *Dealer) repeatClose(ctx context.Context, r *record, req CloseRequest) (
 	if r.closed.Outcome != req.Outcome || r.closed.Reason != req.Reason {
 		return Close{}, fmt.Errorf("shuffle %d was closed as %s: %w", r.id, r.closed.Outcome, ErrRepeated)
 	}
-	receipt, err := d.firstReceipt(ctx, r.closeRow())
+	receipt, err := d.cfg.Ledger.FirstReceipt(ctx, r.closeRow())
 	if err != nil {
 		return Close{}, err
 	}

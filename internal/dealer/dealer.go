@@ -104,7 +104,7 @@ func (e *RequestError) Error() string { return fmt.Sprintf("%s %s", e.Field, e.R
 var (
 	// ErrKeyReused: another request was made under this idempotency key.
 	ErrKeyReused = errors.New("the idempotency key was used for another request")
-	// ErrDealt: these places were dealt by another request, or the close was
+	// ErrRepeated: these places were dealt by another request, or the close was
 	// another one.
 	ErrRepeated = errors.New("this was answered before for another request")
 	// ErrNotFound: no shuffle has this id, or no entry this index.

@@ -32,22 +32,31 @@ type dealt struct {
 }
 
 // record reads a shuffle behind the store's barrier, so that whatever is
-// answered from it is durable everywhere. ErrNotFound for an id that is no
-// commit.
+// answered from it is durable everywhere. The rows are believed only after the
+// ledger knows each as its own and the rules hold for them together: cards are
+// opened to whom they name. ErrNotFound for an id that is no commit.
 func (d *Dealer) record(ctx context.Context, id uint64) (*record, error) {
 	rows, err := d.cfg.Store.ByShuffle(ctx, d.cfg.Ledger.ID(), id)
 	if errors.Is(err, ledger.ErrNotFound) || err == nil && len(rows) == 0 {
 		return nil, fmt.Errorf("shuffle %d: %w", id, ErrNotFound)
 	}
 	if err != nil {
+		return nil, fmt.Errorf("reading shuffle %d: %w", id, ledger.Unavailable(err))
+	}
+	if rows[0].Index != id {
+		return nil, fmt.Errorf("%w: entry %d in the place of shuffle %d", ledger.ErrFrozen, rows[0].Index, id)
+	}
+	if err := d.cfg.Ledger.Authentic(ctx, rows); err != nil {
 		return nil, fmt.Errorf("reading shuffle %d: %w", id, err)
 	}
 	r := &record{id: id, row: rows[0], rows: rows}
+	placed := []audit.Placed{{Index: 0, Entry: d.cfg.Ledger.GenesisEntry()}}
 	for _, row := range rows {
 		e, err := audit.ParseEntry(row.Entry)
 		if err != nil {
 			return nil, fmt.Errorf("reading entry %d: %w", row.Index, err)
 		}
+		placed = append(placed, audit.Placed{Index: row.Index, Entry: e})
 		switch b := e.Body.(type) {
 		case *audit.Commit:
 			r.commit, r.at = b, e.Time
@@ -61,6 +70,9 @@ func (d *Dealer) record(ctx context.Context, id uint64) (*record, error) {
 	}
 	if r.commit == nil {
 		return nil, fmt.Errorf("shuffle %d: %w", id, ErrNotFound)
+	}
+	if err := audit.CheckShuffle(placed); err != nil {
+		return nil, fmt.Errorf("%w: the rows of shuffle %d: %w", ledger.ErrFrozen, id, err)
 	}
 	return r, nil
 }

@@ -107,20 +107,23 @@ func (d *Dealer) commit(c *audit.Context) (*audit.Commit, []byte, error) {
 func (d *Dealer) repeatShuffle(ctx context.Context, tag, hash [32]byte) (Shuffle, error) {
 	row, err := d.cfg.Store.ByKeyTag(ctx, d.cfg.Ledger.ID(), tag)
 	if err != nil {
-		return Shuffle{}, fmt.Errorf("looking up the idempotency key: %w", err)
+		return Shuffle{}, fmt.Errorf("looking up the idempotency key: %w", ledger.Unavailable(err))
+	}
+	if err := d.cfg.Ledger.Authentic(ctx, []ledger.Row{row}); err != nil {
+		return Shuffle{}, err
 	}
 	e, err := audit.ParseEntry(row.Entry)
 	if err != nil {
 		return Shuffle{}, fmt.Errorf("reading entry %d: %w", row.Index, err)
 	}
 	c, ok := e.Body.(*audit.Commit)
-	if !ok {
-		return Shuffle{}, fmt.Errorf("entry %d is no commit", row.Index)
+	if !ok || c.KeyTag != tag {
+		return Shuffle{}, fmt.Errorf("%w: entry %d is no commit under this key", ledger.ErrFrozen, row.Index)
 	}
 	if c.Request != hash {
 		return Shuffle{}, ErrKeyReused
 	}
-	receipt, err := d.firstReceipt(ctx, row)
+	receipt, err := d.cfg.Ledger.FirstReceipt(ctx, row)
 	if err != nil {
 		return Shuffle{}, err
 	}
@@ -132,15 +135,6 @@ func shuffleAnswer(id uint64, c *audit.Commit, receipt string) Shuffle {
 		DeckRoot: c.DeckRoot, CloseBy: c.CloseBy, Receipt: receipt}
 }
 
-// firstReceipt returns the receipt that was given when the entry was written.
-func (d *Dealer) firstReceipt(ctx context.Context, row ledger.Row) (string, error) {
-	head, err := d.cfg.Store.CheckpointAfter(ctx, d.cfg.Ledger.ID(), row.Index)
-	if err != nil {
-		return "", fmt.Errorf("reading the checkpoint after entry %d: %w", row.Index, err)
-	}
-	return d.cfg.Ledger.ReceiptUnder(ctx, row, head)
-}
-
 // keepDeck stores the deck's names under its hash, for receipts name the hash.
 func (d *Dealer) keepDeck(ctx context.Context, deck shuffle.Deck) error {
 	hash := deck.Hash()
@@ -149,7 +143,7 @@ func (d *Dealer) keepDeck(ctx context.Context, deck shuffle.Deck) error {
 	}
 	cards := deck.Cards()
 	if err := d.cfg.Store.PutDeck(ctx, d.cfg.Ledger.ID(), hash, cards); err != nil {
-		return fmt.Errorf("storing the deck: %w", err)
+		return fmt.Errorf("storing the deck: %w", ledger.Unavailable(err))
 	}
 	if deck.Name() != "" { // a closed list: it cannot grow without bound
 		d.decks.Store(hash, cards)
@@ -167,7 +161,7 @@ func (d *Dealer) deckNames(ctx context.Context, c *audit.Context) ([]string, err
 	}
 	cards, err := d.cfg.Store.Deck(ctx, d.cfg.Ledger.ID(), c.DeckHash)
 	if err != nil {
-		return nil, fmt.Errorf("reading the deck: %w", err)
+		return nil, fmt.Errorf("reading the deck: %w", ledger.Unavailable(err))
 	}
 	return slices.Clip(cards), nil
 }

@@ -14,7 +14,7 @@ func (d *Dealer) Status(ctx context.Context, id uint64) (Status, error) {
 	if err != nil {
 		return Status{}, err
 	}
-	receipt, err := d.firstReceipt(ctx, r.row)
+	receipt, err := d.cfg.Ledger.FirstReceipt(ctx, r.row)
 	if err != nil {
 		return Status{}, err
 	}
@@ -87,17 +87,10 @@ func (d *Dealer) Transcript(ctx context.Context, id uint64, v View) ([]byte, err
 	return t.Marshal()
 }
 
-// receipts proves the genesis and every entry of the shuffle under one
-// checkpoint: the newest, or, where another daemon wrote the last entry, the one
-// that covers it.
+// receipts proves the genesis and every entry of the shuffle under the newest
+// checkpoint, which covers them all: record made sure.
 func (d *Dealer) receipts(ctx context.Context, r *record) ([]string, error) {
 	head := d.cfg.Ledger.Head()
-	if last := r.rows[len(r.rows)-1].Index; head.Size <= last {
-		var err error
-		if head, err = d.cfg.Store.CheckpointAfter(ctx, d.cfg.Ledger.ID(), last); err != nil {
-			return nil, fmt.Errorf("reading the checkpoint after entry %d: %w", last, err)
-		}
-	}
 	var receipts []string
 	add := func(row ledger.Row) error {
 		receipt, err := d.cfg.Ledger.ReceiptUnder(ctx, row, head)
@@ -106,7 +99,7 @@ func (d *Dealer) receipts(ctx context.Context, r *record) ([]string, error) {
 	}
 	for row, err := range d.cfg.Store.Rows(ctx, d.cfg.Ledger.ID(), 0, 1) {
 		if err != nil {
-			return nil, fmt.Errorf("reading entry 0: %w", err)
+			return nil, fmt.Errorf("reading entry 0: %w", ledger.Unavailable(err))
 		}
 		if err := add(row); err != nil {
 			return nil, err

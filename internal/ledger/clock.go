@@ -5,6 +5,11 @@ import (
 	"time"
 )
 
+// rebase is how long the wall clock is held against the same beginning: long
+// enough that steps below the limit do not add up, short enough that the slewing
+// of an honest clock, below 0.05 %, stays far under it.
+const rebase = time.Hour
+
 // clock gives entries their time. A clock that steps is refused, not followed:
 // the wall clock must stay within limit of where the monotonic clock expects it.
 // It belongs to the sequencer.
@@ -13,7 +18,7 @@ type clock struct {
 	limit time.Duration
 
 	started bool
-	wall    time.Time
+	wall    time.Time // at the beginning
 	elapsed time.Duration
 }
 
@@ -31,6 +36,8 @@ func (c *clock) now(newest int64) (int64, error) {
 	if behind := newest - ms; behind > c.limit.Milliseconds() {
 		return 0, fmt.Errorf("%w: it is %d ms behind the newest entry", ErrClock, behind)
 	}
-	c.started, c.wall, c.elapsed = true, wall, elapsed
+	if !c.started || elapsed-c.elapsed >= rebase {
+		c.started, c.wall, c.elapsed = true, wall, elapsed
+	}
 	return max(ms, newest), nil
 }

@@ -15,17 +15,19 @@ func TestClock(t *testing.T) {
 		want          int64         // ms since start, −1 for ErrClock
 	}
 	for name, readings := range map[string][]reading{
-		"runs":                     {{0, 0, 0, 0}, {time.Second, time.Second, 0, 1000}},
-		"drifts within the limit":  {{0, 0, 0, 0}, {5 * time.Second, time.Second, 0, 5000}},
-		"steps forward":            {{0, 0, 0, 0}, {time.Hour, time.Second, 0, -1}},
-		"steps back":               {{0, 0, 0, 0}, {-time.Hour, time.Second, 0, -1}},
-		"stands still for long":    {{0, 0, 0, 0}, {0, time.Minute, 0, -1}},
-		"comes back":               {{0, 0, 0, 0}, {time.Hour, time.Second, 0, -1}, {3 * time.Second, 3 * time.Second, 0, 3000}},
-		"goes back a little":       {{0, 0, 0, 0}, {-time.Second, 0, 700, 700}},
-		"is behind the ledger":     {{0, 0, 5001, -1}},
-		"is at the limit behind":   {{0, 0, 5000, 5000}},
-		"many small steps are one": {{0, 0, 0, 0}, {4 * time.Second, 0, 0, 4000}, {8 * time.Second, 0, 0, 8000}},
-		"far in the future":        {{0, 0, 1 << 50, -1}},
+		"runs":                    {{0, 0, 0, 0}, {time.Second, time.Second, 0, 1000}},
+		"drifts within the limit": {{0, 0, 0, 0}, {5 * time.Second, time.Second, 0, 5000}},
+		"steps forward":           {{0, 0, 0, 0}, {time.Hour, time.Second, 0, -1}},
+		"steps back":              {{0, 0, 0, 0}, {-time.Hour, time.Second, 0, -1}},
+		"stands still for long":   {{0, 0, 0, 0}, {0, time.Minute, 0, -1}},
+		"comes back":              {{0, 0, 0, 0}, {time.Hour, time.Second, 0, -1}, {3 * time.Second, 3 * time.Second, 0, 3000}},
+		"goes back a little":      {{0, 0, 0, 0}, {-time.Second, 0, 700, 700}},
+		"is behind the ledger":    {{0, 0, 5001, -1}},
+		"is at the limit behind":  {{0, 0, 5000, 5000}},
+		"small steps add up":      {{0, 0, 0, 0}, {4 * time.Second, 0, 0, 4000}, {8 * time.Second, 0, 0, -1}},
+		"slews for hours": {{0, 0, 0, 0}, {time.Hour + 4*time.Second, time.Hour, 0, 3_604_000},
+			{2*time.Hour + 8*time.Second, 2 * time.Hour, 0, 7_208_000}},
+		"far in the future": {{0, 0, 1 << 50, -1}},
 	} {
 		var now reading
 		c := clock{limit: 5 * time.Second, read: func() (time.Time, time.Duration) { return start.Add(now.wall), now.elapsed }}

@@ -1,7 +1,6 @@
 package ledger
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -11,8 +10,12 @@ import (
 	"shuffled/internal/audit"
 )
 
-// storeTimeout bounds one look at the store while an outcome is resolved.
-const storeTimeout = 10 * time.Second
+// How long one step at the store may take: while an outcome is resolved or
+// entries are folded, and in a probe.
+const (
+	storeTimeout = 10 * time.Second
+	probeTimeout = 3 * time.Second
+)
 
 // write commits the draft and answers its requests. It returns those that must
 // be prepared again, because another daemon moved the head first or some of
@@ -31,7 +34,7 @@ func (l *Ledger) write(d *draft) (again []*request) {
 			return l.overtaken(d)
 		case errors.As(err, &duplicate) && !unknown:
 			l.state.Rollback(d.mark)
-			return answerDuplicates(d.requests, duplicate)
+			return append(d.refusedRequests(), answerDuplicates(d.requests, duplicate)...)
 		case errors.As(err, &duplicate):
 			// The batch itself may be what stands there.
 			return l.overtaken(d)
@@ -43,16 +46,22 @@ func (l *Ledger) write(d *draft) (again []*request) {
 			// Nothing was written this time; the first attempt is still open.
 		default:
 			l.state.Rollback(d.mark)
-			l.setStatus(fmt.Errorf("%w: %w", ErrUnavailable, err))
-			answerAll(d.requests, fmt.Errorf("%w: %w", ErrUnavailable, err))
+			l.setStatus(Unavailable(err))
+			answerAll(d.all(), l.Ready())
 			return nil
 		}
 		if l.stopping(l.cfg.Probe) {
-			l.state.Rollback(d.mark)
-			answerAll(d.requests, ErrUnknownOutcome)
+			l.giveUp(d)
 			return nil
 		}
 	}
+}
+
+// giveUp answers a draft whose outcome the daemon will not learn: it is closing.
+func (l *Ledger) giveUp(d *draft) {
+	l.state.Rollback(d.mark)
+	answerAll(d.requests, ErrUnknownOutcome)
+	answerAll(d.refusedRequests(), ErrClosed)
 }
 
 // stopping waits for d and reports whether the ledger is being closed.
@@ -88,6 +97,7 @@ func (l *Ledger) landed(d *draft) {
 	}
 	l.keepMark()
 	l.publish()
+	d.answerRefused()
 	i := 0
 	for _, r := range d.requests {
 		a := answer{appended: make([]Appended, len(r.Bodies))}
@@ -116,63 +126,89 @@ func (l *Ledger) overtaken(d *draft) (again []*request) {
 	for {
 		ctx, cancel := context.WithTimeout(context.Background(), storeTimeout)
 		ours, err := l.isStored(ctx, d)
-		if err == nil && ours {
-			cancel()
+		cancel()
+		switch {
+		case err == nil && ours:
 			l.landed(d)
 			return nil
+		case err == nil:
+			return l.behind(d)
 		}
-		if err == nil {
-			l.state.Rollback(d.mark)
-			err = l.catchUp(ctx)
-			cancel()
-			if err == nil {
-				return d.requests
-			}
-			l.unreadable(err)
-			answerAll(d.requests, l.Ready())
-			return nil
-		}
-		cancel()
-		l.setStatus(fmt.Errorf("%w: %w", ErrUnavailable, err))
+		l.setStatus(Unavailable(err))
 		if l.stopping(l.cfg.Probe) {
-			l.state.Rollback(d.mark)
-			answerAll(d.requests, ErrUnknownOutcome)
+			l.giveUp(d)
 			return nil
 		}
 	}
 }
 
-// isStored reports whether the draft's rows stand in the store, behind the
-// barrier. A batch is one transaction: its first row decides for all.
+// behind gives the draft up for what other daemons wrote, and returns its
+// requests. A store that refuses our head's next index although our head is the
+// newest holds rows that no head covers: nothing can be written there.
+func (l *Ledger) behind(d *draft) (again []*request) {
+	l.state.Rollback(d.mark)
+	known := l.head.Size
+	ctx, cancel := context.WithTimeout(context.Background(), storeTimeout)
+	defer cancel()
+	err := l.catchUp(ctx)
+	if err == nil && l.head.Size == known {
+		err = fmt.Errorf("%w: entry %d is taken, and no head covers it", ErrFrozen, known)
+	}
+	if err != nil {
+		l.unreadable(err)
+		answerAll(d.all(), l.Ready())
+		return nil
+	}
+	return d.all()
+}
+
+// isStored reports whether the draft's batch stands in the store, behind the
+// barrier: the first checkpoint above its first entry is the draft's own. Rows
+// would not tell: another daemon's batch can begin with the same bytes.
 func (l *Ledger) isStored(ctx context.Context, d *draft) (bool, error) {
 	head, err := l.cfg.Store.Head(ctx, l.id)
 	if err != nil {
 		return false, fmt.Errorf("reading the head: %w", err)
 	}
-	first := d.batch.Rows[0]
-	if head.Size <= first.Index {
+	first := d.batch.Rows[0].Index
+	if head.Size <= first {
 		return false, nil
 	}
-	for row, err := range l.cfg.Store.Rows(ctx, l.id, first.Index, first.Index+1) {
-		if err != nil {
-			return false, fmt.Errorf("reading entry %d: %w", first.Index, err)
-		}
-		return bytes.Equal(row.Entry, first.Entry) && bytes.Equal(row.Sealed, first.Sealed), nil
+	stored, err := l.cfg.Store.CheckpointAfter(ctx, l.id, first)
+	if err != nil {
+		return false, fmt.Errorf("reading the checkpoint after entry %d: %w", first, err)
 	}
-	return false, nil
+	return stored.Size == d.batch.Head.Size && stored.Root == d.batch.Head.Root, nil
 }
 
-// catchUp reads the head and folds what other daemons wrote.
+// catchUp folds what other daemons wrote, in steps from one of their checkpoints
+// to a later one, each checked before it counts.
 func (l *Ledger) catchUp(ctx context.Context) error {
-	head, err := l.cfg.Store.Head(ctx, l.id)
+	newest, err := l.cfg.Store.Head(ctx, l.id)
 	if err != nil {
 		return fmt.Errorf("reading the head: %w", err)
 	}
-	if err := l.advance(ctx, head); err != nil {
+	for l.head.Size+loadChunk < newest.Size {
+		step, cancel := context.WithTimeout(context.Background(), storeTimeout)
+		next, err := l.cfg.Store.CheckpointAfter(step, l.id, l.head.Size+loadChunk-1)
+		if err == nil {
+			err = l.advance(step, next)
+		}
+		cancel()
+		if err != nil {
+			return err
+		}
+	}
+	step, cancel := context.WithTimeout(context.Background(), storeTimeout)
+	defer cancel()
+	moved := newest.Size != l.head.Size
+	if err := l.advance(step, newest); err != nil {
 		return err
 	}
-	l.keepMark()
-	l.publish()
+	if moved {
+		l.keepMark()
+		l.publish()
+	}
 	return nil
 }
 
@@ -182,7 +218,7 @@ func (l *Ledger) unreadable(err error) {
 		l.freeze(err)
 		return
 	}
-	l.setStatus(fmt.Errorf("%w: %w", ErrUnavailable, err))
+	l.setStatus(Unavailable(err))
 }
 
 // freeze stops signing. Only thaw ends it.
@@ -194,40 +230,57 @@ func (l *Ledger) freeze(err error) {
 	l.cfg.Log.Error("signing stopped", "ledger", l.cfg.Info.Name, "size", l.head.Size, "error", err)
 }
 
-// recheck looks whether what kept the ledger from being written is over, for no
-// request may come while it is reported as not ready.
+// recheck looks, every probe, at clock and store, so that readiness is true also
+// while no request comes; and folds what other daemons wrote meanwhile.
 func (l *Ledger) recheck() {
-	switch err := l.Ready(); {
-	case err == nil:
-	case errors.Is(err, ErrFrozen):
+	if errors.Is(l.Ready(), ErrFrozen) {
 		l.thaw()
-	default:
-		ctx, cancel := context.WithTimeout(context.Background(), storeTimeout)
-		defer cancel()
-		if _, err := l.clock.now(l.state.Time()); err != nil {
-			return
-		}
-		if _, err := l.cfg.Store.Head(ctx, l.id); err == nil {
-			l.setStatus(nil)
-		}
+		return
 	}
+	if _, err := l.clock.now(l.state.Time()); err != nil {
+		l.setStatus(err)
+		return
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), probeTimeout)
+	defer cancel()
+	if err := l.catchUp(ctx); err != nil {
+		l.unreadable(err)
+		return
+	}
+	l.setStatus(nil)
+	l.alarm()
 }
 
-// thaw resumes signing if the stored head extends everything seen again, and
-// writes an alarm that says so.
+// thaw resumes signing if the stored head extends everything seen again. The
+// ledger gets an alarm that says so.
 func (l *Ledger) thaw() {
-	ctx, cancel := context.WithTimeout(context.Background(), storeTimeout)
+	ctx, cancel := context.WithTimeout(context.Background(), probeTimeout)
 	defer cancel()
-	if err := l.catchUp(ctx); err != nil || l.Ready() != nil {
+	if err := l.catchUp(ctx); err != nil {
+		return
+	}
+	// A mark that cannot be written keeps the ledger frozen.
+	if l.keepMark(); l.Ready() != nil {
 		return
 	}
 	l.cfg.Log.Warn("signing resumed", "ledger", l.cfg.Info.Name, "size", l.head.Size)
-	alarm := &request{
+	l.resumed = true
+	l.alarm()
+}
+
+// alarm writes the alarm of a resumption, again at every probe until it stands.
+func (l *Ledger) alarm() {
+	if !l.resumed {
+		return
+	}
+	r := &request{
 		Proposal: Proposal{Actor: "daemon", Bodies: []audit.Body{
 			&audit.Event{Kind: audit.EventAlarm, Alarm: audit.AlarmSigningResumed, Reason: "the stored head extends all that was seen"}}},
 		reply: make(chan answer, 1),
 	}
-	l.process([]*request{alarm})
+	l.process([]*request{r})
+	a := <-r.reply
+	l.resumed = a.err != nil
 }
 
 // answerDuplicates answers the requests whose key is in the ledger already and

@@ -2,7 +2,10 @@ package ledger
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"io/fs"
+	"os"
 	"time"
 
 	"golang.org/x/mod/sumdb/note"
@@ -18,6 +21,10 @@ func Create(ctx context.Context, store Store, info Info, g *audit.Genesis, signe
 	entry := audit.Entry{Time: now.UnixMilli(), Actor: "operator", Body: g}
 	if g.Origin != info.Origin || signer.Name() != info.Origin {
 		return fmt.Errorf("creating ledger %s: genesis and signing key are of %q and %q", info.Name, g.Origin, signer.Name())
+	}
+	if _, err := os.Stat(markPath); !errors.Is(err, fs.ErrNotExist) {
+		// A second genesis under the same key would be a fork.
+		return fmt.Errorf("creating ledger %s: %s exists: this host has seen a ledger of this name", info.Name, markPath)
 	}
 	if err := audit.CheckName(info.Name); err != nil {
 		return fmt.Errorf("creating a ledger: its name %w", err)

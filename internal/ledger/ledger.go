@@ -68,6 +68,17 @@ type Config struct {
 	Log *slog.Logger
 }
 
+// Unavailable marks an error of the store, or of the way to it, as
+// ErrUnavailable. What a store reports by name stays as it is.
+func Unavailable(err error) error {
+	for _, named := range []error{nil, ErrNotFound, ErrExists, ErrStale, ErrUnknownOutcome, ErrFrozen, ErrUnavailable} {
+		if errors.Is(err, named) {
+			return err
+		}
+	}
+	return fmt.Errorf("%w: %w", ErrUnavailable, err)
+}
+
 func (c *Config) setDefaults() {
 	if c.Queue == 0 {
 		c.Queue = 4096
@@ -92,20 +103,24 @@ func (c *Config) setDefaults() {
 
 // Ledger is one open ledger.
 type Ledger struct {
-	cfg   Config
-	id    ID
-	vkey  string // of the signing key in force
-	mark  *mark
-	queue chan *request
-	stop  chan struct{} // closed by Close
-	done  chan struct{} // closed by the sequencer when it has stopped
-	once  sync.Once
+	cfg     Config
+	id      ID
+	vkey    string // of the signing key in force
+	key     note.Verifier
+	genesis audit.Entry
+	mark    *mark
+	queue   chan *request
+	asks    chan func()   // to run on the sequencer's goroutine
+	stop    chan struct{} // closed by Close
+	done    chan struct{} // closed by the sequencer when it has stopped
+	once    sync.Once
 
 	// Owned by the sequencer's goroutine.
 	state    *audit.State
 	head     Head
 	instance uint64 // index of our instance_start
 	clock    clock
+	resumed  bool // signing resumed, and the alarm that says so is not written yet
 
 	// published is the newest head that is durable; written by the sequencer.
 	published atomic.Pointer[Head]
@@ -137,6 +152,7 @@ func Open(ctx context.Context, cfg Config) (*Ledger, error) {
 		cfg:   cfg,
 		id:    IDOf(cfg.Info.Origin),
 		queue: make(chan *request, cfg.Queue),
+		asks:  make(chan func()),
 		stop:  make(chan struct{}),
 		done:  make(chan struct{}),
 		state: audit.NewState(),
@@ -151,6 +167,9 @@ func Open(ctx context.Context, cfg Config) (*Ledger, error) {
 	}
 	var err error
 	if l.vkey, err = audit.VKey(cfg.Info.Origin, l.state.SigningKey()); err != nil {
+		return nil, fmt.Errorf("opening ledger %s: %w", cfg.Info.Name, err)
+	}
+	if l.key, err = audit.ParseVKey(l.vkey); err != nil {
 		return nil, fmt.Errorf("opening ledger %s: %w", cfg.Info.Name, err)
 	}
 	adopt, slot, err := l.holdAgainstMark()
@@ -203,8 +222,17 @@ func (l *Ledger) ID() ID { return l.id }
 // VKey returns the verifier key of the ledger, as text: what others pin.
 func (l *Ledger) VKey() string { return l.vkey }
 
-// Genesis returns entry 0, which never changes.
-func (l *Ledger) Genesis() *audit.Genesis { return l.state.Genesis() }
+// OpenShuffles returns the open shuffles, by id, as of the newest entry known here.
+func (l *Ledger) OpenShuffles(ctx context.Context) (open []audit.Opened, err error) {
+	err = l.ask(ctx, func() { open = l.state.OpenShuffles() })
+	return open, err
+}
+
+// GenesisEntry returns entry 0, which never changes.
+func (l *Ledger) GenesisEntry() audit.Entry { return l.genesis }
+
+// Genesis returns the body of entry 0, which never changes.
+func (l *Ledger) Genesis() *audit.Genesis { return l.genesis.Body.(*audit.Genesis) }
 
 // Live returns counts for metrics.
 func (l *Ledger) Live() Live { return *l.live.Load() }

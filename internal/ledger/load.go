@@ -84,6 +84,9 @@ func (l *Ledger) fold(row Row, index uint64) error {
 	if err != nil {
 		return fmt.Errorf("%w: entry %d: %w", ErrFrozen, index, err)
 	}
+	if index == 0 {
+		l.genesis = e
+	}
 	return nil
 }
 
@@ -170,11 +173,7 @@ func (l *Ledger) checkHead(g *growth, head Head) error {
 // adopt reports that there is none and an operator vouched for the head; slot is
 // where the next mark goes, beside the newest.
 func (l *Ledger) holdAgainstMark() (adopt bool, slot int, err error) {
-	key, err := audit.Verifier(l.cfg.Info.Origin, l.state.SigningKey())
-	if err != nil {
-		return false, 0, err
-	}
-	seen, in, err := readMark(l.cfg.Mark, key)
+	seen, in, err := readMark(l.cfg.Mark, l.key)
 	switch {
 	case errors.Is(err, errNoMark) && l.cfg.AdoptHead != "":
 		return true, 0, nil

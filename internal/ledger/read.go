@@ -20,7 +20,7 @@ func (l *Ledger) Receipt(ctx context.Context, index uint64) (string, error) {
 	}
 	for row, err := range l.cfg.Store.Rows(ctx, l.id, index, index+1) {
 		if err != nil {
-			return "", fmt.Errorf("reading entry %d: %w", index, err)
+			return "", Unavailable(fmt.Errorf("reading entry %d: %w", index, err))
 		}
 		return l.ReceiptUnder(ctx, row, head)
 	}
@@ -34,7 +34,7 @@ func (l *Ledger) ReceiptUnder(ctx context.Context, row Row, head Head) (string, 
 	reader := tlog.TileHashReader(tlog.Tree{N: int64(head.Size), Hash: head.Root}, l.tileReader(ctx))
 	proof, err := tlog.ProveRecord(int64(head.Size), int64(row.Index), reader)
 	if err != nil {
-		return "", fmt.Errorf("proving entry %d: %w", row.Index, err)
+		return "", Unavailable(fmt.Errorf("proving entry %d: %w", row.Index, err))
 	}
 	r := audit.Receipt{Index: row.Index, Entry: row.Entry, Proof: proof, Checkpoint: head.Checkpoint}
 	if err := r.CheckInclusion(audit.Checkpoint{Size: head.Size, Root: head.Root}); err != nil {
@@ -43,8 +43,72 @@ func (l *Ledger) ReceiptUnder(ctx context.Context, row Row, head Head) (string, 
 	return r.Text(), nil
 }
 
-// Head returns the newest durable head.
+// Head returns the newest durable head that this daemon knows.
 func (l *Ledger) Head() Head { return *l.published.Load() }
+
+// FirstReceipt returns the receipt that an entry got when it was written, byte
+// for byte. The checkpoint comes from the store, so its signature is checked.
+func (l *Ledger) FirstReceipt(ctx context.Context, row Row) (string, error) {
+	head, err := l.cfg.Store.CheckpointAfter(ctx, l.id, row.Index)
+	if err != nil {
+		return "", Unavailable(fmt.Errorf("reading the checkpoint after entry %d: %w", row.Index, err))
+	}
+	c, err := audit.OpenCheckpoint(head.Checkpoint, l.key)
+	if err != nil {
+		return "", fmt.Errorf("%w: the checkpoint after entry %d: %w", ErrFrozen, row.Index, err)
+	}
+	if c.Size != head.Size || c.Root != head.Root {
+		return "", fmt.Errorf("%w: the checkpoint after entry %d is of another head", ErrFrozen, row.Index)
+	}
+	return l.ReceiptUnder(ctx, row, head)
+}
+
+// Authentic reports whether stored rows are entries of this ledger, each at its
+// index under a head that we checked. What a row says is believed only then: a
+// database can be given rows that no head covers, and genuine ones in the wrong
+// place. Rows that another daemon just wrote are caught up with first.
+func (l *Ledger) Authentic(ctx context.Context, rows []Row) error {
+	for _, row := range rows {
+		if row.Index < l.Head().Size {
+			continue
+		}
+		if err := l.Refresh(ctx); err != nil {
+			return err
+		}
+		if size := l.Head().Size; row.Index >= size {
+			return fmt.Errorf("%w: a row %d above the head of size %d", ErrFrozen, row.Index, size)
+		}
+	}
+	head := l.Head()
+	for _, row := range rows {
+		l.edge.RLock()
+		leaf, known := l.tree.leaf(int64(row.Index))
+		l.edge.RUnlock()
+		if known && leaf != tlog.RecordHash(row.Entry) {
+			return fmt.Errorf("%w: the row of entry %d is not that entry", ErrFrozen, row.Index)
+		}
+		if !known {
+			if _, err := l.ReceiptUnder(ctx, row, head); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// Refresh folds what other daemons wrote since the newest head known here.
+func (l *Ledger) Refresh(ctx context.Context) (err error) {
+	asked := l.ask(ctx, func() {
+		if err = l.Ready(); errors.Is(err, ErrFrozen) {
+			return
+		}
+		if err = l.catchUp(ctx); err != nil {
+			l.unreadable(err)
+			err = l.Ready()
+		}
+	})
+	return errors.Join(asked, err)
+}
 
 // Tile returns the hashes of a tile in C2SP tlog-tiles form; ErrNotFound for a
 // tile of another height or with hashes beyond the newest checkpoint.
@@ -52,7 +116,8 @@ func (l *Ledger) Tile(ctx context.Context, t tlog.Tile) ([]byte, error) {
 	if !l.covers(t) || t.L < 0 {
 		return nil, ErrNotFound
 	}
-	return l.tileData(ctx, t)
+	data, err := l.tileData(ctx, t)
+	return data, Unavailable(err)
 }
 
 // EntryBundle returns the entries of a level −1 tile in C2SP tlog-tiles form;
@@ -70,7 +135,7 @@ func (l *Ledger) EntryBundle(ctx context.Context, t tlog.Tile) ([]byte, error) {
 			next++
 		}
 		if err != nil {
-			return nil, fmt.Errorf("reading entry %d: %w", next, err)
+			return nil, Unavailable(fmt.Errorf("reading entry %d: %w", next, err))
 		}
 	}
 	if next != from+uint64(t.W) {

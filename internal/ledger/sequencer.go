@@ -58,6 +58,19 @@ type answer struct {
 
 func (r *request) answer(a answer) { r.reply <- a }
 
+// size is about how many bytes the request adds to a batch.
+func (r *request) size() (n int) {
+	for _, s := range r.Sealed {
+		n += len(s)
+	}
+	for _, b := range r.Bodies {
+		if c, ok := b.(*audit.Close); ok {
+			n += len(c.Tape)
+		}
+	}
+	return n
+}
+
 // Append writes the proposal and returns its entries with their receipts when
 // they are durable. It returns an *audit.Illegal, with nothing written, when a
 // rule forbids them; a *DuplicateError when a key tag is in the ledger;
@@ -104,9 +117,26 @@ func (l *Ledger) sequence() {
 			return
 		case <-probe.C:
 			l.recheck()
+		case ask := <-l.asks:
+			ask()
 		case r := <-l.queue:
 			l.process(l.gather(r))
 		}
+	}
+}
+
+// ask runs a function on the sequencer's goroutine, between two batches, and
+// waits for its end. It returns ctx's error, or ErrClosed, when it did not run.
+func (l *Ledger) ask(ctx context.Context, what func()) error {
+	done := make(chan struct{})
+	select {
+	case l.asks <- func() { defer close(done); what() }:
+		<-done
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	case <-l.done:
+		return ErrClosed
 	}
 }
 
@@ -118,9 +148,7 @@ func (l *Ledger) gather(first *request) []*request {
 		if r.claim.CompareAndSwap(waiting, claimed) {
 			batch = append(batch, r)
 			entries += len(r.Bodies)
-			for _, s := range r.Sealed {
-				bytes += len(s)
-			}
+			bytes += r.size()
 		}
 		if entries >= maxBatchEntries || bytes >= maxBatchBytes {
 			return batch
@@ -140,17 +168,37 @@ func (l *Ledger) process(requests []*request) {
 			answerAll(requests, err)
 			return
 		}
-		d, later, err := l.prepare(requests)
+		d, err := l.prepare(requests)
 		if err != nil {
 			l.setStatus(err)
 			answerAll(requests, err)
 			return
 		}
-		if len(d.requests) > 0 {
-			later = append(later, l.write(d)...)
+		if len(d.requests) == 0 {
+			requests = append(l.confirm(d), d.later...)
+		} else {
+			requests = append(l.write(d), d.later...)
 		}
-		requests = later
 	}
+}
+
+// confirm answers the refusals of a draft without entries, if the head shows
+// that memory, on which they rest, is current. Otherwise it catches up and
+// returns the requests to prepare again.
+func (l *Ledger) confirm(d *draft) (again []*request) {
+	ctx, cancel := context.WithTimeout(context.Background(), storeTimeout)
+	defer cancel()
+	known := l.head.Size
+	if err := l.catchUp(ctx); err != nil {
+		l.unreadable(err)
+		answerAll(d.refusedRequests(), l.Ready())
+		return nil
+	}
+	if l.head.Size != known {
+		return d.refusedRequests()
+	}
+	d.answerRefused()
+	return nil
 }
 
 func answerAll(requests []*request, err error) {
@@ -163,41 +211,62 @@ func answerAll(requests []*request, err error) {
 // that would cover them, and what memory becomes when it is durable.
 type draft struct {
 	requests []*request // that have entries in it
+	refused  []refusal  // that have none, because of a rule; told once memory is known to be right
+	later    []*request // that wait for the next batch, because they repeat a key of this one
 	entries  []audit.Entry
 	batch    Batch
 	growth   *growth
 	mark     int // of the state, before the first entry
 }
 
+type refusal struct {
+	request *request
+	err     error
+}
+
+func (d *draft) answerRefused() {
+	for _, r := range d.refused {
+		r.request.answer(answer{err: r.err})
+	}
+}
+
+func (d *draft) refusedRequests() (requests []*request) {
+	for _, r := range d.refused {
+		requests = append(requests, r.request)
+	}
+	return requests
+}
+
+// all returns the requests that the draft answers if it is written.
+func (d *draft) all() []*request { return append(d.refusedRequests(), d.requests...) }
+
 // prepare gives the requests their places: legality is decided here, in queue
-// order, and illegal requests are answered. later holds those that must wait for
-// the next batch, because they repeat a key of this one.
-func (l *Ledger) prepare(requests []*request) (d *draft, later []*request, err error) {
+// order. A refusal rests on memory that may be stale and on neighbours that may
+// not become durable, so it is kept in the draft until the batch has landed.
+func (l *Ledger) prepare(requests []*request) (*draft, error) {
 	now, err := l.clock.now(l.state.Time())
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
-	d = &draft{mark: l.state.Mark()}
+	d := &draft{mark: l.state.Mark()}
 	tags := make(map[[32]byte]bool)
 	for _, r := range requests {
 		if repeatsTag(tags, r) {
-			later = append(later, r)
-			continue
+			d.later = append(d.later, r)
+		} else if err := l.place(d, r, now); err != nil {
+			d.refused = append(d.refused, refusal{r, err})
+		} else {
+			d.requests = append(d.requests, r)
 		}
-		if err := l.place(d, r, now); err != nil {
-			r.answer(answer{err: err})
-			continue
-		}
-		d.requests = append(d.requests, r)
 	}
 	if len(d.requests) == 0 {
-		return d, later, nil
+		return d, nil
 	}
 	if err := l.seal(d); err != nil {
 		l.state.Rollback(d.mark)
-		return nil, nil, err
+		return nil, err
 	}
-	return d, later, nil
+	return d, nil
 }
 
 // repeatsTag notes the key tags of r and reports whether one was noted before.

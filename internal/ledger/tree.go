@@ -16,11 +16,25 @@ const (
 // are not full yet, by tlog's storage index. From them every new node, the root
 // and the proofs of new entries can be computed, at any size of the ledger.
 type tree struct {
-	size  int64
-	nodes map[int64]tlog.Hash
+	size   int64
+	nodes  map[int64]tlog.Hash
+	leaves []tlog.Hash // the newest leaf hashes, that of entry n at n mod recentLeaves
 }
 
-func newTree() *tree { return &tree{nodes: make(map[int64]tlog.Hash)} }
+// recentLeaves is how many leaf hashes are kept to know stored entries by.
+const recentLeaves = 1 << 16
+
+func newTree() *tree {
+	return &tree{nodes: make(map[int64]tlog.Hash), leaves: make([]tlog.Hash, recentLeaves)}
+}
+
+// leaf returns the leaf hash of a recent entry.
+func (t *tree) leaf(index int64) (h tlog.Hash, ok bool) {
+	if index < 0 || index >= t.size || index < t.size-recentLeaves {
+		return h, false
+	}
+	return t.leaves[index%recentLeaves], true
+}
 
 // growth is a tree with more leaves, beside the tree it grew from: nothing of
 // it is kept unless the batch is durable.
@@ -92,6 +106,9 @@ func (g *growth) tiles() ([]Tile, error) {
 func (t *tree) grow(g *growth, full []Tile) {
 	for i, h := range g.fresh {
 		t.nodes[g.base+int64(i)] = h
+	}
+	for n := t.size; n < g.size; n++ {
+		t.leaves[n%recentLeaves] = g.fresh[tlog.StoredHashIndex(0, n)-g.base]
 	}
 	t.size = g.size
 	for _, f := range full {

@@ -109,6 +109,12 @@ func checkEdge(t *testing.T, tr *tree, full fullTree) {
 			t.Fatalf("partial tile of level %d at size %d differs (%v)", level, tr.size, err)
 		}
 	}
+	for _, n := range []int64{0, tr.size - recentLeaves - 1, tr.size - recentLeaves, tr.size / 2, tr.size - 1, tr.size} {
+		known := n >= 0 && n < tr.size && n >= tr.size-recentLeaves
+		if h, ok := tr.leaf(n); ok != known || ok && h != testLeaf(n) {
+			t.Fatalf("leaf %d at size %d: known %t, want %t", n, tr.size, ok, known)
+		}
+	}
 	if len(tr.nodes) > kept {
 		t.Fatalf("%d nodes are kept at size %d, at most %d are needed", len(tr.nodes), tr.size, kept)
 	}
