@@ -308,6 +308,36 @@ func TestDeadline(t *testing.T) {
 	tb.deal(s.ID, dealer.DealRequest{Runs: []audit.Run{seat(1, "a")}})
 }
 
+// TestExpire: a shuffle past its close-by is closed by the daemon, once, with its
+// tape, and its table goes on.
+func TestExpire(t *testing.T) {
+	t.Parallel()
+	tb := newTable(t, nil)
+	forgotten := tb.commit("1", dealer.ShuffleRequest{Table: "t", Deck: "standard-52"})
+	tb.pass(time.Hour + time.Second)
+	later := tb.commit("2", dealer.ShuffleRequest{Table: "t", Deck: "standard-52"})
+	_, err := tb.Deal(t.Context(), "tester", later.ID, dealer.DealRequest{Runs: []audit.Run{seat(1, "a")}})
+	wantRefusal(t, "a deal behind a forgotten shuffle", err, "", audit.RuleEarlier)
+	var wg sync.WaitGroup
+	for range 4 {
+		wg.Go(func() {
+			if _, err := tb.Expire(context.Background()); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	wg.Wait()
+	if size := tb.Ledger().Live().Size; size != 5 { // genesis, start, two commits, one close
+		t.Errorf("%d entries, want 5", size)
+	}
+	status, err := tb.Status(t.Context(), forgotten.ID)
+	if err != nil || !status.Closed || status.Outcome != audit.OutcomeExpired || status.Overdue {
+		t.Errorf("status: %+v, %v", status, err)
+	}
+	tb.transcript(forgotten.ID, dealer.View{})
+	tb.deal(later.ID, dealer.DealRequest{Runs: []audit.Run{seat(1, "a")}})
+}
+
 // TestViews: who sees which cards, before the close and after.
 func TestViews(t *testing.T) {
 	t.Parallel()

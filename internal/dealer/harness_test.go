@@ -2,6 +2,7 @@ package dealer_test
 
 import (
 	"encoding/json"
+	"fmt"
 	"log/slog"
 	"path/filepath"
 	"sync"
@@ -27,6 +28,7 @@ type table struct {
 	t     *testing.T
 	cfg   dealer.Config
 	vkey  string
+	path  string // of the store's file
 	mu    sync.Mutex
 	ahead time.Duration
 }
@@ -61,7 +63,7 @@ func newTable(t *testing.T, source *entropy.Source) *table {
 	if err != nil {
 		t.Fatal(err)
 	}
-	tb := &table{t: t, vkey: vkey}
+	tb := &table{t: t, vkey: vkey, path: path}
 	// Moving the clock moves its monotonic part too: time passes, nothing steps.
 	start := time.Now()
 	l, err := ledger.Open(t.Context(), ledger.Config{Store: store, Info: info, Signer: signer, Mark: mark,
@@ -150,6 +152,9 @@ func (tb *table) transcript(id uint64, v dealer.View) *audit.Transcript {
 	}
 	return tr
 }
+
+// tagOf returns the key tag of a key at table t, in hexadecimal.
+func tagOf(key string) string { return fmt.Sprintf("%x", audit.KeyTag(origin, "t", key)) }
 
 func seat(count int, to string) audit.Run {
 	return audit.Run{Count: count, Purpose: audit.PurposeSeat, Recipient: to}

@@ -46,6 +46,7 @@ func (l *Ledger) write(d *draft) (again []*request) {
 			// Nothing was written this time; the first attempt is still open.
 		default:
 			l.state.Rollback(d.mark)
+			l.resumed = true // once an append works again
 			l.setStatus(Unavailable(err))
 			answerAll(d.all(), l.Ready())
 			return nil
@@ -95,7 +96,9 @@ func (l *Ledger) landed(d *draft) {
 	if d.requests[0].starts {
 		l.instance = d.batch.Rows[0].Index
 	}
-	l.keepMark()
+	if l.keepMark() {
+		l.setStatus(nil)
+	}
 	l.publish()
 	d.answerRefused()
 	i := 0
@@ -111,12 +114,12 @@ func (l *Ledger) landed(d *draft) {
 
 // keepMark raises the high-water mark to the head. Without the guard no more is
 // signed; what is durable is still answered.
-func (l *Ledger) keepMark() {
+func (l *Ledger) keepMark() (kept bool) {
 	if err := l.mark.write(l.head.Checkpoint); err != nil {
 		l.freeze(fmt.Errorf("%w: %w", ErrFrozen, err))
-		return
+		return false
 	}
-	l.setStatus(nil)
+	return true
 }
 
 // overtaken handles a head that is not the one this daemon knows: either the
@@ -233,49 +236,45 @@ func (l *Ledger) freeze(err error) {
 // recheck looks, every probe, at clock and store, so that readiness is true also
 // while no request comes; and folds what other daemons wrote meanwhile.
 func (l *Ledger) recheck() {
+	ctx, cancel := context.WithTimeout(context.Background(), probeTimeout)
+	defer cancel()
 	if errors.Is(l.Ready(), ErrFrozen) {
-		l.thaw()
+		l.thaw(ctx)
 		return
 	}
 	if _, err := l.clock.now(l.state.Time()); err != nil {
 		l.setStatus(err)
 		return
 	}
-	ctx, cancel := context.WithTimeout(context.Background(), probeTimeout)
-	defer cancel()
 	if err := l.catchUp(ctx); err != nil {
 		l.unreadable(err)
 		return
 	}
+	if l.resumed {
+		l.alarm() // only an append shows that appends work again
+		return
+	}
 	l.setStatus(nil)
-	l.alarm()
 }
 
-// thaw resumes signing if the stored head extends everything seen again. The
-// ledger gets an alarm that says so.
-func (l *Ledger) thaw() {
-	ctx, cancel := context.WithTimeout(context.Background(), probeTimeout)
-	defer cancel()
-	if err := l.catchUp(ctx); err != nil {
+// thaw resumes signing if the stored head extends everything seen again and the
+// mark can be written.
+func (l *Ledger) thaw(ctx context.Context) {
+	if err := l.catchUp(ctx); err != nil || !l.keepMark() {
 		return
 	}
-	// A mark that cannot be written keeps the ledger frozen.
-	if l.keepMark(); l.Ready() != nil {
-		return
-	}
-	l.cfg.Log.Warn("signing resumed", "ledger", l.cfg.Info.Name, "size", l.head.Size)
+	l.cfg.Log.Warn("signing resumes", "ledger", l.cfg.Info.Name, "size", l.head.Size)
 	l.resumed = true
+	l.setStatus(fmt.Errorf("%w: signing resumes", ErrUnavailable))
 	l.alarm()
 }
 
-// alarm writes the alarm of a resumption, again at every probe until it stands.
+// alarm writes into the ledger that entries are written again after they could
+// not be. It is tried at every probe until it stands.
 func (l *Ledger) alarm() {
-	if !l.resumed {
-		return
-	}
 	r := &request{
 		Proposal: Proposal{Actor: "daemon", Bodies: []audit.Body{
-			&audit.Event{Kind: audit.EventAlarm, Alarm: audit.AlarmSigningResumed, Reason: "the stored head extends all that was seen"}}},
+			&audit.Event{Kind: audit.EventAlarm, Alarm: audit.AlarmSigningResumed, Reason: "the store takes entries again, and extends all that was seen"}}},
 		reply: make(chan answer, 1),
 	}
 	l.process([]*request{r})

@@ -120,7 +120,7 @@ type Ledger struct {
 	head     Head
 	instance uint64 // index of our instance_start
 	clock    clock
-	resumed  bool // signing resumed, and the alarm that says so is not written yet
+	resumed  bool // appends failed or were stopped, and no entry says yet that they work again
 
 	// published is the newest head that is durable; written by the sequencer.
 	published atomic.Pointer[Head]

@@ -1,0 +1,56 @@
+package dealer
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"shuffled/internal/audit"
+	"shuffled/internal/ledger"
+)
+
+// Expire closes every open shuffle whose close-by has passed as expired, and
+// discloses its tape as its commit declared: what was begun is always told in
+// the end, and a shuffle that was forgotten does not stop its table. It returns
+// how many it closed, and the errors of those that it could not. Other daemons
+// may do the same at the same time: the ledger lets one of them.
+func (d *Dealer) Expire(ctx context.Context) (closed int, err error) {
+	open, err := d.cfg.Ledger.OpenShuffles(ctx)
+	if err != nil {
+		return 0, fmt.Errorf("listing open shuffles: %w", err)
+	}
+	now := d.cfg.Now()
+	var errs []error
+	for _, o := range open {
+		if now < o.Commit.CloseBy {
+			continue
+		}
+		if err := d.expire(ctx, o.ID); err != nil {
+			errs = append(errs, err)
+			continue
+		}
+		closed++
+	}
+	return closed, errors.Join(errs...)
+}
+
+func (d *Dealer) expire(ctx context.Context, id uint64) error {
+	r, err := d.record(ctx, id)
+	if err != nil {
+		return err
+	}
+	if r.closed != nil {
+		return nil
+	}
+	t, err := d.open(r)
+	if err != nil {
+		return err
+	}
+	_, err = d.cfg.Ledger.Append(ctx, ledger.Proposal{Actor: "daemon", Bodies: []audit.Body{
+		closeBody(id, CloseRequest{Outcome: audit.OutcomeExpired}, t.tape)}})
+	var illegal *audit.Illegal
+	if errors.As(err, &illegal) && illegal.Code == audit.RuleNotOpen {
+		return nil // another daemon was first
+	}
+	return err
+}
