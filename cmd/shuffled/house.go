@@ -9,6 +9,7 @@ import (
 	"io"
 	"log/slog"
 	"os"
+	"sync"
 	"time"
 
 	"shuffled/internal/audit"
@@ -32,7 +33,7 @@ type house struct {
 
 	latched chan entropy.Cause // from the generator to watchLatch, capacity 1
 	stop    chan struct{}      // closed by close
-	done    chan struct{}      // closed when watchLatch has ended
+	watches sync.WaitGroup     // watchLatch and expire, ended by stop
 }
 
 // words are what an operator may say at start.
@@ -45,7 +46,7 @@ type words struct {
 // ledger. The caller must close it.
 func openHouse(ctx context.Context, cfg *config.Config, store backend, w words, log *slog.Logger) (*house, error) {
 	h := &house{cfg: cfg, log: log, store: store,
-		latched: make(chan entropy.Cause, 1), stop: make(chan struct{}), done: make(chan struct{})}
+		latched: make(chan entropy.Cause, 1), stop: make(chan struct{})}
 	passphrase, err := readPassphrase(cfg.PassphraseFile)
 	if err != nil {
 		return nil, err
@@ -67,7 +68,8 @@ func openHouse(ctx context.Context, cfg *config.Config, store backend, w words, 
 			return nil, err
 		}
 	}
-	go h.watchLatch()
+	h.watches.Go(h.watchLatch)
+	h.watches.Go(h.expire)
 	return h, nil
 }
 
@@ -141,30 +143,76 @@ func (h *house) onLatch(c entropy.Cause) {
 	}
 }
 
+// latchRetry is how often a latch that could not be written is tried again.
+const latchRetry = time.Second
+
 // watchLatch writes a set latch into every ledger, where it stops the commits of
-// all daemons. close ends it.
+// all daemons, also after a restart. It tries until it stands; a daemon that is
+// told to stop tries once more.
 func (h *house) watchLatch() {
-	defer close(h.done)
+	retry := time.NewTicker(latchRetry)
+	defer retry.Stop()
+	var cause entropy.Cause
+	pending := make(map[*ledger.Ledger]bool)
 	for {
+		stopping := false
 		select {
 		case <-h.stop:
-			return
-		case cause := <-h.latched:
+			stopping = true
+		case <-retry.C:
+		case cause = <-h.latched:
 			h.log.Error("the entropy latch is set: no more tapes are drawn", "cause", cause.Reason.String(), "detail", cause.Detail)
 			for _, d := range h.dealers {
-				h.recordLatch(d.Ledger(), cause)
+				pending[d.Ledger()] = true
 			}
+		}
+		for l := range pending {
+			if h.recordLatch(l, cause) {
+				delete(pending, l)
+			}
+		}
+		if stopping {
+			return
 		}
 	}
 }
 
-func (h *house) recordLatch(l *ledger.Ledger, cause entropy.Cause) {
-	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+// recordLatch reports whether the latch stands in the ledger now.
+func (h *house) recordLatch(l *ledger.Ledger, cause entropy.Cause) bool {
+	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
 	defer cancel()
 	_, err := l.Append(ctx, ledger.Proposal{Actor: "daemon", Bodies: []audit.Body{
 		&audit.Event{Kind: audit.EventLatchSet, Latch: audit.Latch(cause.Reason)}}})
 	if err != nil {
 		h.log.Error("writing the entropy latch into the ledger", "ledger", l.Info().Name, "error", err)
+	}
+	return err == nil
+}
+
+// expireEvery is how soon after its close-by a forgotten shuffle is closed.
+const expireEvery = 5 * time.Second
+
+// expire closes overdue shuffles of all ledgers.
+func (h *house) expire() {
+	tick := time.NewTicker(expireEvery)
+	defer tick.Stop()
+	for {
+		select {
+		case <-h.stop:
+			return
+		case <-tick.C:
+		}
+		ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+		for _, d := range h.dealers {
+			closed, err := d.Expire(ctx)
+			if err != nil {
+				h.log.Error("closing overdue shuffles", "ledger", d.Ledger().Info().Name, "error", err)
+			}
+			if closed > 0 {
+				h.log.Warn("closed overdue shuffles as expired", "ledger", d.Ledger().Info().Name, "shuffles", closed)
+			}
+		}
+		cancel()
 	}
 }
 
@@ -176,10 +224,10 @@ func (h *house) closeLedgers() error {
 	return errors.Join(errs...)
 }
 
-// close stops the sequencers and the latch's watcher. The store stays open: it
-// is its opener's.
+// close stops what watches, then the sequencers. The store stays open: it is its
+// opener's.
 func (h *house) close() error {
 	close(h.stop)
-	<-h.done
+	h.watches.Wait()
 	return h.closeLedgers()
 }

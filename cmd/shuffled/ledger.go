@@ -46,6 +46,9 @@ func (c ledgerCreateCmd) Run(ctx context.Context, s streams) error {
 	if err != nil {
 		return err
 	}
+	if c.Disclosure == "auditor" {
+		return withHint(fmt.Errorf("%w: disclosure to auditors", errNotServed), "use --disclosure public")
+	}
 	if err := audit.CheckOrigin(c.Origin); err != nil {
 		return usage("--origin %s", err)
 	}

@@ -24,7 +24,7 @@ func (p placeFlags) load() (*config.Config, error) {
 	if p.Config != "" {
 		c, err := config.Load(p.Config)
 		if err != nil {
-			return nil, err
+			return nil, usage("%s", err)
 		}
 		cfg = c
 	}

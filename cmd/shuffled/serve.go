@@ -50,6 +50,12 @@ func (c serveCmd) Run(ctx context.Context, s streams) error {
 		cfg.Log.Level = c.LogLevel
 	}
 	log := newLog(s.err, cfg)
+	// A taken address is told before anything is written.
+	listener, err := net.Listen("tcp", cfg.Listen)
+	if err != nil {
+		return fmt.Errorf("listening: %w", err)
+	}
+	defer listener.Close()
 	if err := makeData(cfg.Data); err != nil {
 		return err
 	}
@@ -60,9 +66,9 @@ func (c serveCmd) Run(ctx context.Context, s streams) error {
 	defer store.Close()
 	cfg.Resolve() // also what --dev added
 	if err := cfg.Validate(); err != nil {
-		return err
+		return usage("%s", err)
 	}
-	return c.serve(ctx, s, cfg, store, log)
+	return c.serve(ctx, s, cfg, listener, store, log)
 }
 
 // open opens the store; with --dev it makes the tables and what a first run lacks.
@@ -84,15 +90,9 @@ func (c serveCmd) open(ctx context.Context, cfg *config.Config) (backend, error)
 	return store, nil
 }
 
-// serve listens first, so that a taken address is told before anything is
-// written; answers not_ready until the ledgers are loaded; and stops in this
-// order: no new requests, listeners, ledgers, store.
-func (c serveCmd) serve(ctx context.Context, s streams, cfg *config.Config, store backend, log *slog.Logger) error {
-	listener, err := net.Listen("tcp", cfg.Listen)
-	if err != nil {
-		return fmt.Errorf("listening: %w", err)
-	}
-	defer listener.Close()
+// serve answers not_ready until the ledgers are loaded, and stops in this order:
+// no new requests, listeners, ledgers, store.
+func (c serveCmd) serve(ctx context.Context, s streams, cfg *config.Config, listener net.Listener, store backend, log *slog.Logger) error {
 	api, err := httpapi.New(httpapi.Config{Limits: apiLimits(cfg, c.Dev), Version: versionName(), Log: log})
 	if err != nil {
 		return err
