@@ -325,7 +325,7 @@ type ShuffleRequest struct {
 	CloseBy *Timestamp `json:"close_by,omitempty"`
 
 	// Deck A published deck: standard-52, standard-54, short-36, pinochle-48, spanish-40, or
-	// shoe-1 to shoe-8.
+	// shoe-1 to shoe-16.
 	//
 	//
 	// Examples: standard-52

@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"fmt"
+	"io"
 	"net"
 	"net/http"
 	"net/url"
@@ -55,7 +56,9 @@ func TestProduction(t *testing.T) {
 			t.Errorf("%s on the public listener: %d, %v", path, status, err)
 		}
 	}
-	p.mustGet(p.operator, "/metrics", http.StatusOK)
+	if metrics := p.mustGet(p.operator, "/metrics", http.StatusOK); !strings.Contains(metrics, "shuffled_entropy_tapes_total 1\n") {
+		t.Errorf("the metrics after one shuffle:\n%s", metrics)
+	}
 	if status, transcript, err := p.get("/v1/main/shuffles/2/transcript", ""); err != nil || status != http.StatusOK {
 		t.Errorf("the transcript: %d, %v", status, err)
 	} else if err := os.WriteFile(p.path("t.json"), transcript, 0o600); err != nil {
@@ -197,7 +200,7 @@ func (p *production) serve() {
 	p.launch(p.operator, []string{"serve", "--config", p.config})
 }
 
-func (p *production) mustGet(base, path string, want int) {
+func (p *production) mustGet(base, path string, want int) string {
 	p.t.Helper()
 	resp, err := httpClient.Get(base + path)
 	if err != nil {
@@ -207,4 +210,9 @@ func (p *production) mustGet(base, path string, want int) {
 	if resp.StatusCode != want {
 		p.t.Errorf("%s: %d", path, resp.StatusCode)
 	}
+	b, err := io.ReadAll(resp.Body)
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	return string(b)
 }

@@ -93,7 +93,8 @@ func (c serveCmd) open(ctx context.Context, cfg *config.Config) (backend, error)
 // serve answers not_ready until the ledgers are loaded, and stops in this order:
 // no new requests, listeners, ledgers, store.
 func (c serveCmd) serve(ctx context.Context, s streams, cfg *config.Config, listener net.Listener, store backend, log *slog.Logger) error {
-	api, err := httpapi.New(httpapi.Config{Limits: apiLimits(cfg, c.Dev), Version: versionName(), Log: log})
+	figures := new(generator)
+	api, err := httpapi.New(httpapi.Config{Limits: apiLimits(cfg, c.Dev), Version: versionName(), Log: log, Collectors: figures.collectors()})
 	if err != nil {
 		return err
 	}
@@ -126,6 +127,7 @@ func (c serveCmd) serve(ctx context.Context, s streams, cfg *config.Config, list
 		stop()
 		return errors.Join(err, group.Wait())
 	}
+	figures.source.Store(h.entropy)
 	for _, d := range h.dealers {
 		if err := api.Add(httpapi.Ledger{Dealer: d, Log: d.Ledger(), Tokens: store}); err != nil {
 			stop()

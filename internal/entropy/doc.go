@@ -20,5 +20,5 @@
 // are never read a second time in the hope of better ones.
 //
 // The latch is in memory. The owner of a Source writes it into the ledger
-// (Config.OnLatch) and holds a latch found there at start against itself (Trip).
+// (Config.OnLatch), whose rules refuse commits from then on, also after a restart.
 package entropy

@@ -106,6 +106,7 @@ func (i *identities) lookup(ctx context.Context, l *served, id string) (ledger.T
 		return cached, nil
 	}
 	token, err := l.Tokens.Token(ctx, l.id, id)
+	err = ledger.Unavailable(err)
 	i.mu.Lock()
 	defer i.mu.Unlock()
 	switch {

@@ -111,6 +111,8 @@ func (r *registry) all() (ledgers []*served, notReady string) {
 		notReady = "stopping"
 	case !r.complete:
 		notReady = "loading"
+	case len(ledgers) == 0:
+		notReady = "no ledger is configured"
 	}
 	return ledgers, notReady
 }

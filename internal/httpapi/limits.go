@@ -70,6 +70,10 @@ func NewHTTPServer(h http.Handler, l Limits, log *slog.Logger) *http.Server {
 	}
 }
 
+// uploadsPerVerification is how many callers may send evidence for each one that
+// is judged. Evidence is held in memory meanwhile.
+const uploadsPerVerification = 8
+
 // gate lets a number of requests in at a time and turns the next away at once.
 type gate chan struct{}
 

@@ -1,6 +1,7 @@
 package httpapi
 
 import (
+	"errors"
 	"net/http"
 
 	"github.com/prometheus/client_golang/prometheus/promhttp"
@@ -46,8 +47,11 @@ func (s *Server) Combined() http.Handler {
 	})
 }
 
-// readyz says whether every ledger can be written, and what keeps those that
-// cannot.
+// errLatched is why a ledger that can be written takes no commits.
+var errLatched = errors.New("the entropy latch is set: no commits until an operator clears it")
+
+// readyz says whether every ledger takes commits, and what keeps those that do
+// not.
 func (s *Server) readyz(w http.ResponseWriter, _ *http.Request) {
 	ledgers, notReady := s.ledgers.all()
 	answer := Readiness{Ready: notReady == "", Reason: optional(notReady), Ledgers: []LedgerReadiness{}}
@@ -57,8 +61,11 @@ func (s *Server) readyz(w http.ResponseWriter, _ *http.Request) {
 			Name: l.Log.Info().Name, Ready: err == nil, Size: live.Size, Newest: Timestamp(live.Time),
 			Latched: live.Latched, Queue: l.Log.QueueLen(),
 		}
+		if err == nil && live.Latched {
+			err = errLatched
+		}
 		if err != nil {
-			one.Reason, answer.Ready = optional(clip(err.Error(), 500)), false
+			one.Ready, one.Reason, answer.Ready = false, optional(clip(err.Error(), 500)), false
 		}
 		answer.Ledgers = append(answer.Ledgers, one)
 	}

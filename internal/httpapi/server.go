@@ -40,6 +40,7 @@ type Server struct {
 
 	requests    gate
 	verifying   gate
+	uploads     gate // of evidence: uploadsPerVerification times as many
 	tokenRates  *rates[tokenKey]
 	verifyRates *rates[netip.Prefix]
 
@@ -63,6 +64,7 @@ func New(cfg Config) (*Server, error) {
 		mux:         http.NewServeMux(),
 		requests:    make(gate, cfg.Limits.Concurrent),
 		verifying:   make(gate, cfg.Limits.Verifying),
+		uploads:     make(gate, uploadsPerVerification*cfg.Limits.Verifying),
 		tokenRates:  newRates[tokenKey](cfg.Limits.TokenRate, cfg.Limits.TokenBurst),
 		verifyRates: newRates[netip.Prefix](cfg.Limits.VerifyRate, cfg.Limits.VerifyBurst),
 		epoch:       requestEpoch(cfg.Now()),

@@ -21,15 +21,20 @@ func (s *Server) Verify(c *call) error {
 	if err := checkMedia(c.r, want); err != nil {
 		return err
 	}
-	// Evidence is large and its check is work, so both wait behind this gate.
-	if !s.verifying.enter() {
+	// Evidence is large, and its check is work: each behind a gate of its own, so
+	// that slow uploads do not keep the judge idle.
+	if !s.uploads.enter() {
 		return refuse(CodeOverloaded)
 	}
-	defer s.verifying.leave()
+	defer s.uploads.leave()
 	evidence, err := readBody(c.r)
 	if err != nil {
 		return err
 	}
+	if !s.verifying.enter() {
+		return refuse(CodeOverloaded)
+	}
+	defer s.verifying.leave()
 	var verdict *verify.Verdict
 	if want == "text/plain" {
 		verdict = verify.Receipt(evidence, s.trust(originOfReceipt(string(evidence))))

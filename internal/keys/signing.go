@@ -12,9 +12,6 @@ import (
 	"shuffled/internal/audit"
 )
 
-// maxOrigin is the longest origin in bytes (docs/SPEC.md section 1.2).
-const maxOrigin = 128
-
 // algEd25519 is the signature type of C2SP signed notes for plain Ed25519.
 const algEd25519 = 0x01
 
