@@ -70,6 +70,10 @@ func openMark(path string, slot int, interval time.Duration) (*mark, error) {
 	if err != nil {
 		return nil, fmt.Errorf("opening the high-water mark: %w", err)
 	}
+	if err := lock(f); err != nil {
+		f.Close()
+		return nil, err
+	}
 	m := &mark{file: f, slot: int64(slot), stop: make(chan struct{}), done: make(chan struct{})}
 	go m.syncEvery(interval)
 	return m, nil

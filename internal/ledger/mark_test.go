@@ -51,6 +51,9 @@ func TestMark(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	if _, err := openMark(path, 0, time.Hour); err == nil {
+		t.Error("a second daemon opened the mark")
+	}
 	for size := uint64(1); size <= 5; size++ {
 		if err := m.write(signed(t, signer, size)); err != nil {
 			t.Fatal(err)
