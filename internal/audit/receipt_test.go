@@ -392,3 +392,17 @@ func TestErrorsArePrintable(t *testing.T) {
 		}
 	}
 }
+
+func TestPrintable(t *testing.T) {
+	for in, want := range map[string]string{
+		"plain text, é and 🂡": "plain text, é and 🂡", "\x1b[2J\x07\n\r\t\x00\x7f": "?[2J??????", "a\u009bb\u202ec\u200bd": "a?b?c?d",
+		strings.Repeat("x", 300): strings.Repeat("x", 200),
+	} {
+		if got := printable(in); got != want {
+			t.Errorf("%q becomes %q, want %q", in, got, want)
+		}
+	}
+	if got := printable(strings.Repeat("é", 150) + "\x1b"); strings.ContainsRune(got, 0x1b) || len(got) > 210 {
+		t.Errorf("%q", got)
+	}
+}

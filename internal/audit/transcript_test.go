@@ -13,11 +13,30 @@ import (
 )
 
 func sampleTranscript() *Transcript {
-	h, c := newHouse(), commit(5)
-	tree := c.tree(5)
+	h := newHouse()
 	return &Transcript{Format: TranscriptFormat, ID: 2, Recipient: "seat-1", Deck: []string{"As", "2s", "Jr <&>", "Dame \"é\" \\ 🂭"},
 		Receipts: []string{h.receipt(0, 3, h.signed(3)), h.receipt(2, 3, h.signed(3))},
-		Cards:    []Card{NewCard(0, tree.Open(3), "As"), NewCard(4095, tree.Open(4), "")}}
+		Cards:    []Card{sampleCard(0, 3, "As"), sampleCard(4095, 4, "")}}
+}
+
+// sampleCard is a card of five, by the reference.
+func sampleCard(place, position int, name string) Card {
+	c := commit(5)
+	card := Card{Place: place, Position: position, Value: c.values[position], Card: name, Salt: refBase64(c.salts[32*position : 32*position+32]), Proof: []string{}}
+	for _, h := range refPath(position, c.leaves) {
+		card.Proof = append(card.Proof, refBase64(h))
+	}
+	return card
+}
+
+// TestNewCard: an opening as JSON is the reference's.
+func TestNewCard(t *testing.T) {
+	tree := commit(5).tree(5)
+	for p := range 5 {
+		if diff := cmp.Diff(sampleCard(7, p, "As"), NewCard(7, tree.Open(p), "As")); diff != "" {
+			t.Errorf("position %d (-want +got):\n%s", p, diff)
+		}
+	}
 }
 
 // TestTranscriptAgreesWithReference: any transcript has the reference's form

@@ -33,7 +33,7 @@ func makeTranscripts() transcriptVectors {
 		{"a recipient's file", func(*Transcript) {}},
 		{"everybody's file", func(t *Transcript) { t.Recipient = "" }},
 		{"a draw list: no deck, no names", func(t *Transcript) {
-			t.Recipient, t.Deck, t.Cards = "", nil, []Card{NewCard(0, commit(1).tree(1).Open(0), "")}
+			t.Recipient, t.Deck, t.Cards = "", nil, []Card{sampleCard(0, 0, "")}
 		}},
 		{"no cards yet", func(t *Transcript) { t.Cards = nil }},
 		{"the largest id", func(t *Transcript) { t.ID = maxInteger }},
