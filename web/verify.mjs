@@ -66,7 +66,7 @@ function print(v) {
   if (failed) out.push("", `likely cause: ${failed.cause}`);
   if (v.cards?.length) {
     const shown = v.cards.map((c) => c.card ?? c.shows ?? c.value).join(" ");
-    out.push("", `${failed ? "cards, as the file claims" : "cards"}: ${shown}`);
+    out.push("", `cards: ${shown}`);
   }
   const more = v.level ? `, at the level "${v.level}"` : v.failed ? ` at ${v.failed}` : v.unknown ? `: ${v.unknown}` : "";
   out.push("", `${v.verdict.toUpperCase()}${more}`);

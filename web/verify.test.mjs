@@ -9,6 +9,7 @@ import path from "node:path";
 import test from "node:test";
 import { fileURLToPath } from "node:url";
 import vm from "node:vm";
+import * as house from "./house.mjs";
 import { load } from "./verify.mjs";
 
 const HERE = path.dirname(fileURLToPath(import.meta.url));
@@ -107,6 +108,39 @@ test("decks.txt: the published decks", async () => {
     const [name, count, hash] = line.split(" ");
     assert.equal(decks.get(name)?.length, Number(count), name);
     assert.equal(hex(await parts.deckHash(decks.get(name))), hash, name);
+  }
+});
+
+test("names that a card may not have", () => {
+  for (const name of ["", " a", "a ", " ", "a".repeat(65), "\u00e9".repeat(33), "a\u0000", "\u001f", "\u007f", "\u0085", "a\u00a0b", "\u00ad", "\u061c",
+    "\u200b", "\u200f", "\u2028", "\u202f", "\u2060", "\u206f", "\ufeff"]) assert.equal(parts.badCardName(name), true, JSON.stringify(name));
+  for (const name of ["a", "a b", "a".repeat(64), "\u00e9".repeat(32), "\u00a1", "\u2010", "\u{1f0a1}"]) assert.equal(parts.badCardName(name), false, JSON.stringify(name));
+});
+
+// ------------------------------------------------------- trees, RFC 6962
+
+// The definitions of RFC 6962, 2.1 and 2.1.1, by recursion.
+const split = (n) => 2 ** Math.floor(Math.log2(n - 1));
+const mth = async (tree, d) => d.length === 1 ? d[0] : tree.node(await mth(tree, d.slice(0, split(d.length))), await mth(tree, d.slice(split(d.length))));
+async function auditPath(tree, m, d) {
+  if (d.length === 1) return [];
+  const k = split(d.length), left = d.slice(0, k), right = d.slice(k);
+  return m < k ? [...await auditPath(tree, m, left), await mth(tree, right)] : [...await auditPath(tree, m - k, right), await mth(tree, left)];
+}
+
+test("roots and paths are those of RFC 6962, and of no other length", async () => {
+  const tree = new parts.Tree();
+  const leaves = await Promise.all(Array.from({ length: 40 }, (_, i) => tree.leaf(Uint8Array.of(i))));
+  for (let n = 1; n <= leaves.length; n++) {
+    const d = leaves.slice(0, n), root = await mth(tree, d);
+    assert.deepEqual(await tree.root(d), root);
+    for (let i = 0; i < n; i++) {
+      const proof = await auditPath(tree, i, d);
+      assert.deepEqual(await tree.climb(d[i], i, n, proof), root, `${i} of ${n}`);
+      assert.equal(await tree.climb(d[i], i, n, [...proof, root]), null, `${i} of ${n}, a hash more`);
+      if (n > 1) assert.equal(await tree.climb(d[i], i, n, proof.slice(0, -1)), null, `${i} of ${n}, a hash less`);
+      assert.equal(await tree.climb(d[i], n, n, proof), null, `${n} of ${n}`);
+    }
   }
 });
 
@@ -268,6 +302,7 @@ function checkShape(v, name) {
   assert.equal(v.verdict === "failed", at >= 0, name);
   assert.equal(v.verdict === "cannot judge", v.unknown !== undefined, name);
   assert.equal(v.level !== undefined, v.verdict === "proved" || v.verdict === "consistent", name);
+  assert.equal(v.cards !== undefined, v.level !== undefined && v.kind === "transcript", name);
 }
 
 test("the verdict says what a closed transcript says", async () => {
@@ -330,6 +365,167 @@ test("random bytes and huge files are refused, and never throw", async () => {
     assert.equal((await shuffled.verify(text)).failed, "format");
 });
 
+// --------------------------------------- a house of our own, and its frauds
+
+const ORIGIN = "house.example/main";
+
+// game plays one shuffle in a ledger of its own: genesis, instance, commit, mix
+// if there is a plan, deals of two, close. cheat changes what it is about to say.
+async function game(key, recipe, cheat = {}) {
+  const next = random(recipe.seed ?? 7);
+  const byte = () => next() & 0xff;
+  const secrets = Array.from({ length: recipe.slots ?? 0 }, () => Uint8Array.from({ length: 32 }, byte));
+  const plan = await Promise.all(secrets.map(async (r) => ({ source: 1, hash: await parts.slotHash(ORIGIN, "table-1", r) })));
+  if (recipe.beacon) plan.push({ source: 2, round: 9 });
+  if (recipe.cut !== undefined) plan.push({ source: 3 });
+  const values = [...secrets.map((value) => ({ source: 1, value })), ...recipe.beacon ? [{ source: 2, value: Uint8Array.from({ length: 48 }, byte) }] : [],
+    ...recipe.cut !== undefined ? [{ source: 3, cut: recipe.cut }] : []];
+  const s = await house.shuffleOf(await house.context({ origin: ORIGIN, plan, ...recipe, ...cheat.context }), byte);
+  const id = 2;
+  const entries = [house.genesis(key, cheat.genesis), house.start(), house.commit({ ...s, ...cheat.commit })];
+  if (plan.length > 0) entries.push(house.mix({ shuffle: id, values, ...cheat.mix }));
+  const m = recipe.ranges?.length ?? recipe.m;
+  for (let first = 0; first < m && !cheat.undealt; first += 2) entries.push(house.deal({ shuffle: id, first, cards: Math.min(2, m - first), final: first + 2 >= m ? 1 : 0, ...cheat.deal?.(first) }));
+  if (!cheat.open) entries.push(house.close({ shuffle: id, tape: s.tape, ...cheat.close }));
+  const tree = new parts.Tree();
+  const seed = await parts.mixSeed(tree, entries[2], values);
+  const at = plan.length === 0 || recipe.ranges ? (i) => i : ((p) => (i) => p[i])(await parts.mixedPlaces(seed, m, recipe.cut ?? 0));
+  const cards = Array.from({ length: cheat.undealt ? 0 : m }, (_, i) => s.open(i, at(i), recipe.deck));
+  const list = await house.receipts(ORIGIN, [key], entries, entries.map((_, i) => i).filter((i) => i !== 1));
+  return house.transcript(id, recipe.deck, list, cards);
+}
+
+const deckOf = (n) => Array.from({ length: n }, (_, i) => `card ${i}`);
+
+test("an honest house is proved, whatever it shuffles", async () => {
+  const key = await house.newKey(ORIGIN), next = random(3);
+  for (let i = 0; i < 60; i++) {
+    const n = 2 + next() % 70, m = 1 + next() % n, slots = next() % 3;
+    const recipe = i % 3 === 2 ? { ranges: Array.from({ length: 1 + next() % 9 }, () => 1 + next() % 2 ** (1 + next() % 30)) } : { deck: deckOf(n), m };
+    Object.assign(recipe, { seed: next(), slots, beacon: next() % 2 === 1 });
+    if (recipe.deck && next() % 2) recipe.cut = next() % m;
+    if (recipe.deck && m > 2 && next() % 2) Object.assign(recipe, { lo: 1 + next() % (m - 1), hi: m });
+    const v = await shuffled.verify(await game(key, recipe), { vkey: key.vkey });
+    assert.deepEqual([v.verdict, v.level], ["proved", "recorded"], JSON.stringify([recipe, v.steps.find((s) => s.result === "failed")]));
+    assert.ok(v.steps.every((s) => s.result === "ok" || s.name === "witnesses"));
+    if (recipe.hi) assert.ok(v.end_at >= recipe.lo && v.end_at <= recipe.hi);
+    const { steps, level, ...unpinned } = await shuffled.verify(await game(key, recipe));
+    assert.deepEqual([unpinned.verdict, level], ["consistent", "key not pinned"]);
+  }
+});
+
+test("a house that breaks a rule fails at the step that is for it", async () => {
+  const key = await house.newKey(ORIGIN);
+  const cards = { deck: deckOf(6), m: 6 }, mixed = { ...cards, slots: 1, cut: 2 };
+  for (const [what, recipe, cheat, failed] of [
+    ["instance 0", cards, { commit: { instance: 0 } }, "legality"],
+    ["instance is the commit", cards, { commit: { instance: 2 } }, "legality"],
+    ["previous is the commit", cards, { commit: { serial: 2, previous: 2 } }, "legality"],
+    ["close-by at the commit's time", cards, { commit: { closeBy: house.T } }, "legality"],
+    ["open and undealt", cards, { undealt: true, open: true }, undefined],
+    ["close-by at the commit's time, undealt", cards, { undealt: true, open: true, commit: { closeBy: house.T } }, "legality"],
+    ["a deck with a name that looks like another", { ...cards, deck: [...deckOf(5), "card\u00a00"] }, {}, "deck"],
+    ["close-by past the cap", cards, { genesis: { cap: 59 + 1 }, commit: { closeBy: house.T + 60001 } }, "legality"],
+    ["a cut that is not declared", mixed, { genesis: { modes: 1 } }, "legality"],
+    ["a cut beyond the last card", { ...mixed, cut: 6 }, {}, "legality"],
+    ["a mix that names a larger checkpoint", mixed, { mix: { cosigned: 4 } }, "legality"],
+    ["a mix that is older", mixed, { mix: { time: house.T - 1 } }, "legality"],
+    ["a mix at close-by", mixed, { mix: { time: house.T + 60000 } }, "legality"],
+    ["a final deal before another", cards, { deal: () => ({ final: 1 }) }, "legality"],
+    ["a final deal, then a continued close", cards, { close: { outcome: 3 } }, "legality"],
+    ["a continued close at once", cards, { deal: () => ({ final: 0 }), close: { outcome: 3 } }, "legality"],
+    ["expired at once", cards, { close: { outcome: 5 } }, "legality"],
+    ["completed at close-by", cards, { close: { time: house.T + 60000 } }, "legality"],
+    ["an open file that ends with a final deal", cards, { open: true }, "legality"],
+    ["a deal under its commit's checkpoint", cards, { genesis: { deals: 2, policy: "quorum none\n" }, deal: () => ({ cosigned: 2 }) }, "legality"],
+    ["a sealed tape where it is public", cards, { close: { form: 2, key: 1 } }, "legality"],
+    ["a public tape where it is sealed", cards, { context: { disclosure: 2 } }, "legality"],
+    ["a sealed tape of the tape's length", cards, { context: { disclosure: 2 }, close: { form: 2, key: 1 } }, "legality"],
+    ["a sealed tape, its key the close", cards, { context: { disclosure: 2 }, close: { form: 2, key: 6, tape: new Uint8Array(60 + 81) } }, "legality"],
+    ["a sealed tape, its key the genesis", cards, { context: { disclosure: 2 }, close: { form: 2, key: 0, tape: new Uint8Array(60 + 81) } }, "legality"],
+    ["a sealed tape, as it should be", cards, { context: { disclosure: 2 }, close: { form: 2, key: 1, tape: new Uint8Array(60 + 81) } }, undefined],
+    ["a child, and a deal where its parent's close must be", { ...cards, parent: { id: 1, positions: [0, 1, 2, 3, 4, 5] } }, {}, "legality"],
+    ["another tape", cards, { close: { tape: new Uint8Array(60) } }, "tape"],
+    ["another deck root", cards, { commit: { root: new Uint8Array(32) } }, "openings"],
+    ["another production", cards, { genesis: { production: 1 } }, "origin"],
+    ["another origin", cards, { genesis: { origin: "house.example/other" } }, "origin"],
+    ["a deal of nothing it has", cards, { deal: (first) => ({ cards: first === 4 ? 3 : 2 }) }, "legality"],
+    ["a deal at a wrong place", cards, { deal: (first) => ({ first: first + 1 }) }, "legality"],
+    ["a deal at close-by", cards, { deal: () => ({ time: house.T + 60000 }) }, "legality"],
+    ["a deal of another shuffle", cards, { deal: () => ({ shuffle: 1 }) }, "entries"],
+  ]) {
+    const v = await shuffled.verify(await game(key, recipe, cheat), { vkey: key.vkey });
+    assert.equal(v.failed, failed, `${what}: ${JSON.stringify(v.steps.find((s) => s.result === "failed"))}`);
+  }
+});
+
+test("only a key named like the origin signs for it", async () => {
+  const main = await house.newKey(ORIGIN), later = await house.newKey(ORIGIN), other = await house.newKey("other.example");
+  const [text] = await house.receipts(ORIGIN, [main, other, later], [house.start()], [0]);
+  for (const [key, failed] of [[main, undefined], [later, undefined], [other, "signature"]])
+    assert.equal((await shuffled.verify(text, { vkey: key.vkey })).failed, failed);
+  const policy = `log ${other.vkey}\nlog ${later.vkey}\nquorum none\n`;
+  assert.equal((await shuffled.verify(text, { policy })).verdict, "proved");
+});
+
+test("a quorum counts each witness that cosigned, and no other", async () => {
+  const key = await house.newKey(ORIGIN);
+  const [w1, w2, w3] = await Promise.all(["w1.example", "w2.example", "w3.example"].map(house.newWitness));
+  const policy = (quorum) => `log ${key.vkey}\nwitness a ${w1.vkey}\nwitness b ${w2.vkey}\nwitness c ${w3.vkey}\n${quorum}\n`;
+  const two = "group g 2 a b c\nquorum g", nested = "group x any a b\ngroup y all x c\nquorum y";
+  for (const [signers, quorum, failed] of [
+    [[w1.at(1n), w2.at(2n)], two, undefined],
+    [[w1.at(1n), w2.at(2n ** 63n - 1n)], two, undefined],
+    [[w1.at(1n), w2.at(2n ** 63n)], two, "witnesses"],
+    [[w1.at(1n), w2.at(2n, 3n)], two, "witnesses"],
+    [[w1.at(1n), w2.at(2n, 3n), w3.at(4n)], two, undefined], // a bad one that is not needed
+    [[w1.at(1n)], two, "witnesses"],
+    [[], two, "witnesses"],
+    [[w1.at(1n)], "quorum a", undefined],
+    [[w1.at(1n)], "quorum b", "witnesses"],
+    [[w2.at(1n), w3.at(1n)], nested, undefined],
+    [[w1.at(1n), w2.at(1n)], nested, "witnesses"],
+    [[w3.at(1n)], nested, "witnesses"],
+    [[], "quorum none", undefined],
+  ]) {
+    const [text] = await house.receipts(ORIGIN, [key, ...signers], [house.start()], [0]);
+    const v = await shuffled.verify(text, { policy: policy(quorum) });
+    assert.equal(v.failed, failed, `${signers.length} ${quorum}`);
+    if (!failed) assert.equal(v.level, "recorded");
+  }
+});
+
+test("a checkpoint has one form", async () => {
+  const key = await house.newKey(ORIGIN);
+  const [text] = await house.receipts(ORIGIN, [key], [house.start()], [0]);
+  const checkpoint = text.slice(text.indexOf("\n\n") + 2);
+  const [origin, size, root, , line] = checkpoint.split("\n");
+  parts.readCheckpoint(checkpoint);
+  const sign = (bytes) => `\u2014 ${ORIGIN} ${Buffer.alloc(bytes).toString("base64")}`;
+  parts.readCheckpoint([origin, size, root, "", line, sign(5), ""].join("\n"));
+  for (const lines of [
+    [origin, size, root, line, line, ""], [origin, size, root, line, ""], [origin, size, root, "more", line, ""], [origin, size, root, "", line, "", ""],
+    [origin, size, root, "", sign(4), ""], [origin, size, root, "", line, `${line} `, ""], [origin, size, root, "", line, line.replace(ORIGIN, `${ORIGIN}\t`), ""],
+    [origin, size, root, "", line, line.replace(ORIGIN, "a+b"), ""], [origin, size, root, "", line, line.replace(ORIGIN, "a\u00a0b"), ""],
+    [origin, size, root, "", line, line.replace(ORIGIN, ""), ""],
+  ]) assert.throws(() => parts.readCheckpoint(lines.join("\n")), parts.Malformed, JSON.stringify(lines));
+});
+
+test("JSON has one spelling", async () => {
+  const good = vectors().find((c) => c.name === "custom-deck"), { trust } = good;
+  const deck = JSON.parse(good.file).deck;
+  const spelled = (list) => good.file.replace(JSON.stringify(deck), list);
+  assert.equal((await shuffled.verify(spelled(JSON.stringify(deck)), trust)).verdict, "proved");
+  const string = (s) => spelled(`[${s},"b"]`);
+  for (const s of ['"\\b"', '"\\f"', '"\\n"', '"\\r"', '"\\t"', '"\\u0000"', '"\\u0007"', '"\\u000b"', '"\\u001f"', '"\u007f"', '"\u2028"', '""'])
+    assert.equal((await shuffled.verify(string(s), trust)).failed, "deck", s);
+  for (const s of ['"\\u0008"', '"\\u0009"', '"\\u000a"', '"\\u000c"', '"\\u000d"', '"\\u0022"', '"\\u005c"', '"\\u0020"', '"\\u001F"', '"\\U0007"', '"\\u007"', '"\\/"',
+    '"\t"', '"\n"', '"\u0000"', '"\u001f"', '"\\x"', "'a'", "a", "1", "null", "[]", '"', '"a\\'])
+    assert.equal((await shuffled.verify(string(s), trust)).failed, "format", JSON.stringify(s));
+  for (const list of ["[]", "[ ]", '["a",]', "{}", "null", '["a" ,"b"]'])
+    assert.equal((await shuffled.verify(spelled(list), trust)).failed, "format", list);
+});
+
 // ------------------------------------------------------- keys and policies
 
 const LOG = "log example.com/main+5a13c3f8+AacNZZyyS8keV+OAvPxztWv9IjCA2KZIB+B5lr+s8qXo";
@@ -378,7 +574,9 @@ test("weak and impossible keys are refused", () => {
 
 test("a key or policy that cannot be read is no fault of the file", async () => {
   const c = vectors().find((x) => x.name === "closed");
-  for (const trust of [{ vkey: "" }, { vkey: "a" }, { vkey: `${c.trust.vkey} ` }, { vkey: c.trust.vkey.replace("5a13c3f8", "5a13c3f9") }, { policy: "" }]) {
+  const weak = Uint8Array.of(1, 1, ...new Uint8Array(31)); // type 1, the neutral point
+  const id = hex((await parts.sha256(new TextEncoder().encode("example.com/main\n"), weak)).subarray(0, 4));
+  for (const trust of [{ vkey: `example.com/main+${id}+${Buffer.from(weak).toString("base64")}` }, { vkey: "" }, { vkey: "a" }, { vkey: `${c.trust.vkey} ` }, { vkey: c.trust.vkey.replace("5a13c3f8", "5a13c3f9") }, { policy: "" }]) {
     const v = await shuffled.verify(fileOf(c), trust);
     assert.equal(v.verdict, "cannot judge");
     checkShape(v, JSON.stringify(trust));

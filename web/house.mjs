@@ -1,0 +1,111 @@
+// A small house for the tests: it writes entries, a ledger, receipts and
+// transcripts as docs/SPEC.md says, with keys of its own, honest or not.
+import { load } from "./verify.mjs";
+
+const { parts } = load();
+const { join, str8, blob16, u32 } = parts;
+const text = (s) => new TextEncoder().encode(s);
+const u8 = (...n) => Uint8Array.of(...n);
+const u16 = (n) => u8(n >> 8, n);
+const u64 = (n) => join(u32(Math.floor(n / 2 ** 32)), u32(n % 2 ** 32));
+const base64 = (bytes) => Buffer.from(bytes).toString("base64");
+const ZEROS = new Uint8Array(32);
+
+export const T = 1790000000000;
+
+export async function newKey(name) {
+  const pair = await crypto.subtle.generateKey("Ed25519", true, ["sign", "verify"]);
+  const typed = join(u8(1), new Uint8Array(await crypto.subtle.exportKey("raw", pair.publicKey)));
+  const id = (await parts.sha256(text(`${name}\n`), typed)).subarray(0, 4);
+  return {
+    name, typed, vkey: `${name}+${Buffer.from(id).toString("hex")}+${base64(typed)}`,
+    line: async (body) => `\u2014 ${name} ${base64(join(id, new Uint8Array(await crypto.subtle.sign("Ed25519", pair.privateKey, text(body)))))}\n`,
+  };
+}
+
+// A witness of C2SP tlog-cosignature, which signs at a time in seconds.
+export async function newWitness(name) {
+  const pair = await crypto.subtle.generateKey("Ed25519", true, ["sign", "verify"]);
+  const typed = join(u8(4), new Uint8Array(await crypto.subtle.exportKey("raw", pair.publicKey)));
+  const id = (await parts.sha256(text(`${name}\n`), typed)).subarray(0, 4);
+  return {
+    vkey: `${name}+${Buffer.from(id).toString("hex")}+${base64(typed)}`,
+    at: (time, says = time) => ({
+      line: async (body) => {
+        const stamp = Buffer.alloc(8);
+        stamp.writeBigUInt64BE(time);
+        const signature = await crypto.subtle.sign("Ed25519", pair.privateKey, text(`cosignature/v1\ntime ${says}\n${body}`));
+        return `\u2014 ${name} ${base64(join(id, stamp, new Uint8Array(signature)))}\n`;
+      },
+    }),
+  };
+}
+
+// Entries, 5. Each takes what differs from a plain one.
+const head = (type, time) => join(u8(1, type), u64(time), str8("daemon"));
+
+export const genesis = (key, o = {}) => join(head(1, o.time ?? T), str8(o.origin ?? key.name), u8(o.production ?? 0), blob16(key.typed), blob16(text(o.policy ?? "")),
+  u8(0, o.deals ?? 1, o.modes ?? 7, 1), u32(60), u32(o.cap ?? 86400), u8(1), u16(0));
+
+export const start = (o = {}) => join(head(7, o.time ?? T), u8(1), ZEROS, ZEROS, u8(0), str8("1.0.0"));
+
+export async function context(o) {
+  const recipe = o.ranges ? join(u8(2), u16(o.ranges.length), ...o.ranges.map(u32)) : join(u8(1), await parts.deckHash(o.deck), u16(o.n ?? o.deck.length), u16(o.m));
+  const parent = o.parent ? join(u8(1), u64(o.parent.id), u16(o.parent.positions.length), ...o.parent.positions.map(u16)) : u8(0);
+  const plan = (o.plan ?? []).map((p) => p.source === 1 ? join(u8(1), p.hash) : p.source === 2 ? join(u8(2), ZEROS, u64(p.round)) : u8(3));
+  return join(str8(o.origin), u8(o.production ?? 0), str8("table-1"), u8(1), recipe, parent, u8(plan.length), ...plan,
+    o.lo ? join(u8(2), u16(o.lo), u16(o.hi)) : u8(0), u8(o.disclosure ?? 1));
+}
+
+export const commit = (o) => join(head(2, o.time ?? T), blob16(o.context), o.commitment, o.root, u64(o.serial ?? 1), u64(o.previous ?? 0),
+  u64(o.closeBy ?? T + 60000), str8(""), ZEROS, ZEROS, u64(o.instance ?? 1));
+
+export const mix = (o) => join(head(3, o.time ?? T), u64(o.shuffle), u64(o.cosigned ?? 0), u8(o.values.length),
+  ...o.values.map((v) => join(u8(v.source), v.source === 3 ? u16(v.cut) : v.value)));
+
+export const deal = (o) => join(head(4, o.time ?? T), u64(o.shuffle), u16(o.first), u64(o.cosigned ?? 0), u8(o.final ?? 0), u16(1),
+  u16(o.cards), u8(1), str8("seat-1"), u8(1));
+
+export const close = (o) => join(head(5, o.time ?? T), u64(o.shuffle), u8(o.outcome ?? 1, o.reason ?? 0, o.form ?? 1),
+  o.form === 2 ? u64(o.key) : u8(), blob16(o.tape));
+
+// A ledger's tree, all levels, so that proofs are cheap.
+async function levels(tree, leaves) {
+  const all = [leaves];
+  for (let l = leaves; l.length > 1; all.push(l))
+    l = await Promise.all(Array.from({ length: Math.ceil(l.length / 2) }, (_, i) => 2 * i + 1 < l.length ? tree.node(l[2 * i], l[2 * i + 1]) : l[2 * i]));
+  return all;
+}
+
+function proof(all, index) {
+  const out = [];
+  for (const l of all.slice(0, -1)) {
+    if ((index ^ 1) < l.length) out.push(base64(l[index ^ 1]));
+    index >>= 1;
+  }
+  return out;
+}
+
+// receipts signs a checkpoint over all entries and proves those at the indexes.
+export async function receipts(origin, keys, entries, indexes) {
+  const tree = new parts.Tree();
+  const all = await levels(tree, await Promise.all(entries.map((e) => tree.leaf(e))));
+  const body = `${origin}\n${entries.length}\n${base64(all.at(-1)[0])}\n`;
+  const checkpoint = `${body}\n${(await Promise.all(keys.map((k) => k.line(body)))).join("")}`;
+  return indexes.map((i) => `c2sp.org/tlog-proof@v1\nextra ${base64(entries[i])}\nindex ${i}\n${proof(all, i).map((h) => `${h}\n`).join("")}\n${checkpoint}`);
+}
+
+// shuffleOf draws a tape and commits to it: all that a house knows of a shuffle.
+export async function shuffleOf(contextBytes, random) {
+  const c = parts.parseContext(contextBytes), ks = parts.ranges(c);
+  const tape = Uint8Array.from({ length: parts.tapeLength(ks) }, random);
+  const commitment = await parts.commitment(contextBytes, tape), tree = new parts.Tree();
+  const { values } = parts.recompute(c, tape);
+  const salts = await parts.salts(commitment, tape, values.length);
+  const leaves = await Promise.all(values.map((v, p) => parts.leafHash(tree, p, v, salts[p])));
+  const all = await levels(tree, leaves);
+  const open = (place, position, deck) => ({ place, position, value: values[position], card: deck?.[values[position]], salt: base64(salts[position]), proof: proof(all, position) });
+  return { context: contextBytes, tape, commitment, root: all.at(-1)[0], open };
+}
+
+export const transcript = (id, deck, list, cards) => JSON.stringify({ format: "shuffled/v1/transcript", id, deck, receipts: list, cards });
