@@ -11,7 +11,8 @@ import { fileURLToPath, pathToFileURL } from "node:url";
 
 const HERE = path.dirname(fileURLToPath(import.meta.url));
 const PAGE = pathToFileURL(path.join(HERE, "verify.html")).href;
-const CHROMIUM = [process.env.CHROMIUM, "/usr/bin/chromium", "/usr/bin/chromium-browser", "/usr/bin/google-chrome"].find((f) => f && existsSync(f));
+const CHROMIUM = process.env.PATH.split(path.delimiter)
+  .flatMap((dir) => ["chromium", "chromium-browser", "google-chrome"].map((name) => path.join(dir, name))).find((f) => existsSync(f));
 const FLAGS = ["--headless", "--no-sandbox", "--disable-gpu", "--no-first-run", "--disable-background-networking",
   "--disable-component-update", "--disable-sync", "--disable-dev-shm-usage", "--remote-debugging-pipe"];
 
