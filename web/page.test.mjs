@@ -33,7 +33,7 @@ class Browser {
       for (let end; (end = text.indexOf("\0")) >= 0; text = text.slice(end + 1)) b.receive(JSON.parse(text.slice(0, end)));
     });
     const { targetId } = await b.send("Target.createTarget", { url: "about:blank" });
-    b.session = (await b.send("Target.attachToTarget", { targetId, flatten: true })).sessionId;
+    b.target = (await b.send("Target.attachToTarget", { targetId, flatten: true })).sessionId;
     for (const domain of ["Page", "Runtime", "DOM", "Log", "Network", "Accessibility"]) await b.send(`${domain}.enable`);
     return b;
   }
@@ -51,7 +51,7 @@ class Browser {
   }
   send(method, params = {}) {
     const id = ++this.last;
-    this.process.stdio[3].write(`${JSON.stringify({ id, method, params, sessionId: this.session })}\0`);
+    this.process.stdio[3].write(`${JSON.stringify({ id, method, params, sessionId: this.target })}\0`);
     return new Promise((resolve, reject) => this.waiting.set(id, { resolve, reject }));
   }
   async open(url) {

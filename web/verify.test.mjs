@@ -32,6 +32,14 @@ const SHUFFLE = readJSON("shuffle", "testdata", "shuffle.json");
 const ENTRIES = readJSON("audit", "testdata", "entries.json");
 const HASHES = readJSON("audit", "testdata", "hashes.json");
 const RECEIPTS = readJSON("audit", "testdata", "receipts.json");
+const TRANSCRIPTS = readJSON("audit", "testdata", "transcripts.json");
+
+test("every published vector file is read here", () => {
+  const files = (...name) => readdirSync(path.join(DATA, ...name, "testdata")).sort();
+  assert.deepEqual(files("shuffle"), ["decks.txt", "shuffle.json"]);
+  assert.deepEqual(files("audit"), ["entries.json", "hashes.json", "legality.json", "receipts.json", "transcripts.json"]); // legality: of whole ledgers
+  assert.deepEqual(files("verify"), ["vectors"]);
+});
 
 // Vectors that contradict another vector, and which reading we hold to. The
 // tests fail when one of them is mended, so that its line goes.
@@ -266,6 +274,23 @@ test("receipts.json: checkpoints", async () => {
     const read = parts.readCheckpoint(c.signed);
     assert.equal(read.origin === key.name && await parts.signed(read, key), c.step === "proved", c.name);
     if (c.step === "proved") assert.deepEqual([read.origin, read.size, hex(read.root)], [c.origin, c.size, c.root], c.name);
+  }
+});
+
+// ---------------------------------------------------- transcripts, 8
+
+test("transcripts.json: the one form", async () => {
+  for (const c of some(TRANSCRIPTS.good)) {
+    const read = parts.readForm(c.text), plainly = JSON.parse(c.text);
+    assert.equal(JSON.stringify(plainly), c.text, c.name);
+    const cards = read.cards.map((x) => ({ ...x, salt: Buffer.from(x.salt).toString("base64"), proof: x.proof.map((h) => Buffer.from(h).toString("base64")) }));
+    const { kind, ...members } = read;
+    assert.deepEqual({ format: plainly.format, ...members, cards }, plainly, c.name);
+  }
+  for (const c of some(TRANSCRIPTS.bad)) {
+    const v = await shuffled.verify(c.text);
+    assert.equal(c.want === "unknown" ? v.verdict : v.failed, c.want === "unknown" ? "cannot judge" : "format", c.name);
+    if (c.text.startsWith("{")) assert.throws(() => parts.readForm(c.text), (e) => e instanceof (c.want === "unknown" ? parts.Unknown : parts.Malformed), c.name);
   }
 });
 
