@@ -1,5 +1,5 @@
 # Thin names for plain commands; make prints each one before it runs it.
-.PHONY: demo run test race fips lint cover bench
+.PHONY: demo run test race fips web lint cover bench
 
 # A whole hand in the terminal: commit, deal, prove, close, verify, tamper.
 demo:
@@ -25,6 +25,10 @@ fips:
 	CGO_ENABLED=0 GOFIPS140=v1.0.0 go test $(FIPS)
 FIPS = ./internal/shuffle ./internal/entropy ./internal/audit ./internal/verify \
 	./internal/keys ./internal/seal ./internal/ledger ./internal/dealer
+
+# The second implementation, in JavaScript, on all vectors. Needs Node 20.
+web:
+	node --test web/
 
 lint:
 	test -z "$$(gofmt -l .)" || { gofmt -d .; exit 1; }
