@@ -2,6 +2,7 @@ package audit
 
 import (
 	"bytes"
+	"strings"
 	"testing"
 )
 
@@ -89,7 +90,8 @@ func FuzzParseReceipt(f *testing.F) {
 	f.Fuzz(func(t *testing.T, text string) {
 		r, err := ParseReceipt(text)
 		if err != nil {
-			if faultOf(err) != malformed {
+			// Unknown is a later version of the receipt, and only that.
+			if f := faultOf(err); f != malformed && (f != unknown || !strings.HasPrefix(text, "c2sp.org/tlog-proof@v")) {
 				t.Fatal(err)
 			}
 			return

@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strconv"
+	"strings"
 	"unicode"
 
 	"github.com/transparency-dev/formats/log"
@@ -62,12 +64,12 @@ func OpenCheckpoint(signed []byte, keys ...note.Verifier) (Checkpoint, error) {
 	if err != nil {
 		return Checkpoint{}, err
 	}
-	if !slices.ContainsFunc(n.Sigs, func(s note.Signature) bool { return s.Name == c.Origin }) {
-		return Checkpoint{}, fmt.Errorf("%w: it is of %q", ErrSignature, c.Origin)
-	}
-	// The note's first line after the text and a blank line.
+	// Form first: the note's first line after the text and a blank line.
 	if !bytes.HasPrefix(signed[len(n.Text)+1:], []byte("— "+c.Origin+" ")) {
 		return Checkpoint{}, fmt.Errorf("%w checkpoint: the first signature is not the ledger's", ErrMalformed)
+	}
+	if !slices.ContainsFunc(n.Sigs, func(s note.Signature) bool { return s.Name == c.Origin }) {
+		return Checkpoint{}, fmt.Errorf("%w: it is of %q", ErrSignature, c.Origin)
 	}
 	return c, nil
 }
@@ -110,6 +112,9 @@ func ParseReceipt(text string) (Receipt, error) {
 	if len(text) > maxReceipt {
 		return Receipt{}, fmt.Errorf("%w receipt: %d bytes, at most %d", ErrMalformed, len(text), maxReceipt)
 	}
+	if err := knownReceipt(text); err != nil {
+		return Receipt{}, err
+	}
 	var p proof.TLogProof
 	if err := p.Unmarshal([]byte(text)); err != nil {
 		return Receipt{}, fmt.Errorf("%w receipt: %s", ErrMalformed, printable(err.Error()))
@@ -130,6 +135,22 @@ func ParseReceipt(text string) (Receipt, error) {
 		return Receipt{}, fmt.Errorf("%w receipt: not in its one form", ErrMalformed)
 	}
 	return r, nil
+}
+
+// receiptHeader begins every C2SP tlog-proof; its version follows.
+const receiptHeader = "c2sp.org/tlog-proof@v"
+
+// knownReceipt returns an ErrUnknown for a receipt of a later version.
+func knownReceipt(text string) error {
+	version, ok := strings.CutPrefix(text[:min(len(text), 40)], receiptHeader)
+	if !ok {
+		return nil
+	}
+	version, _, _ = strings.Cut(version, "\n")
+	if n, err := strconv.ParseUint(version, 10, 32); err == nil && n > 1 {
+		return fmt.Errorf("receipt version %d: %w", n, ErrUnknown)
+	}
+	return nil
 }
 
 // CheckInclusion reports whether the entry stands at the receipt's index under

@@ -5,7 +5,6 @@ import (
 	"encoding/base64"
 	"errors"
 	"fmt"
-	"strconv"
 	"strings"
 	"time"
 
@@ -34,12 +33,6 @@ func newEvidence(kind string, trust *trusted) evidence {
 // addReceipt is the part of format that every receipt goes through. All receipts
 // of a file carry the same signed checkpoint (docs/SPEC.md section 8).
 func (e *evidence) addReceipt(text string) error {
-	if version, ok := strings.CutPrefix(text[:min(len(text), 40)], receiptHeader+"v"); ok {
-		version, _, _ = strings.Cut(version, "\n")
-		if n, err := strconv.ParseUint(version, 10, 32); err == nil && n > 1 {
-			return fmt.Errorf("receipt version %d: %w", n, audit.ErrUnknown)
-		}
-	}
 	r, err := audit.ParseReceipt(text)
 	if err != nil {
 		return err
