@@ -129,8 +129,8 @@ func TestRestart(t *testing.T) {
 	l := create(t, s)
 	for _, mode := range []testdb.Mode{testdb.Fast, testdb.Immediate, testdb.Kill} {
 		stop, done := make(chan struct{}), make(chan error)
+		started := l.head.Size // l is the goroutine's until done
 		go func() { done <- keepAppending(t.Context(), s, &l, stop) }()
-		started := l.head.Size
 		admin := connect(t, dsn)
 		until(t, "appends", func() bool {
 			return query[int64](t, admin, "SELECT size FROM heads") > int64(started)+5
