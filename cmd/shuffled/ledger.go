@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"shuffled/internal/audit"
+	"shuffled/internal/config"
 	"shuffled/internal/keys"
 	"shuffled/internal/ledger"
 )
@@ -140,19 +141,12 @@ type listedLedger struct {
 }
 
 func (c ledgerListCmd) Run(ctx context.Context, s streams) error {
-	cfg, err := c.load()
-	if err != nil {
-		return err
-	}
-	store, err := openStore(ctx, cfg, true)
-	if err != nil {
-		return err
-	}
-	defer store.Close()
-	infos, err := store.Ledgers(ctx)
-	if err != nil {
-		return fmt.Errorf("listing ledgers: %w", err)
-	}
+	return c.withLedgers(ctx, func(cfg *config.Config, store backend, infos []ledger.Info) error {
+		return c.print(ctx, s, cfg, store, infos)
+	})
+}
+
+func (c ledgerListCmd) print(ctx context.Context, s streams, cfg *config.Config, store backend, infos []ledger.Info) error {
 	list := make([]listedLedger, 0, len(infos))
 	for _, info := range infos {
 		one, err := listLedger(ctx, store, info)

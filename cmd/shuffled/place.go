@@ -63,6 +63,24 @@ func openStore(ctx context.Context, cfg *config.Config, allowSuperuser bool) (ba
 	})
 }
 
+// withLedgers opens the store, as its owner if need be, and lists its ledgers.
+func (p placeFlags) withLedgers(ctx context.Context, do func(*config.Config, backend, []ledger.Info) error) error {
+	cfg, err := p.load()
+	if err != nil {
+		return err
+	}
+	store, err := openStore(ctx, cfg, true)
+	if err != nil {
+		return err
+	}
+	defer store.Close()
+	infos, err := store.Ledgers(ctx)
+	if err != nil {
+		return fmt.Errorf("listing ledgers: %w", err)
+	}
+	return do(cfg, store, infos)
+}
+
 // database names the configured database without its password.
 func database(cfg *config.Config) string {
 	if path, ok := sqlitePath(cfg); ok {

@@ -7,6 +7,7 @@ import (
 	"text/tabwriter"
 	"time"
 
+	"shuffled/internal/config"
 	"shuffled/internal/ledger"
 )
 
@@ -18,25 +19,14 @@ type tokenCmd struct {
 
 // withTokens opens the store and finds the ledger by name.
 func (p placeFlags) withTokens(ctx context.Context, name string, do func(backend, ledger.ID) error) error {
-	cfg, err := p.load()
-	if err != nil {
-		return err
-	}
-	store, err := openStore(ctx, cfg, true)
-	if err != nil {
-		return err
-	}
-	defer store.Close()
-	infos, err := store.Ledgers(ctx)
-	if err != nil {
-		return fmt.Errorf("listing ledgers: %w", err)
-	}
-	for _, info := range infos {
-		if info.Name == name {
-			return do(store, ledger.IDOf(info.Origin))
+	return p.withLedgers(ctx, func(cfg *config.Config, store backend, infos []ledger.Info) error {
+		for _, info := range infos {
+			if info.Name == name {
+				return do(store, ledger.IDOf(info.Origin))
+			}
 		}
-	}
-	return fmt.Errorf("there is no ledger %s in %s", name, database(cfg))
+		return fmt.Errorf("there is no ledger %s in %s", name, database(cfg))
+	})
 }
 
 type tokenCreateCmd struct {
