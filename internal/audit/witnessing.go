@@ -1,8 +1,12 @@
 package audit
 
 import (
+	"crypto/ed25519"
 	"errors"
 	"fmt"
+
+	fnote "github.com/transparency-dev/formats/note"
+	"golang.org/x/mod/sumdb/note"
 )
 
 // What a witness answers that its caller acts on (C2SP tlog-witness). Any other
@@ -28,3 +32,18 @@ type WitnessConflict struct {
 func (e *WitnessConflict) Error() string {
 	return fmt.Sprintf("the witness cosigned a checkpoint of size %d last", e.Size)
 }
+
+// WitnessVKey returns the verifier key text of a witness's Ed25519 public key,
+// with the signature type of cosignatures (C2SP tlog-cosignature).
+func WitnessVKey(name string, public ed25519.PublicKey) (string, error) {
+	vkey, err := note.NewEd25519VerifierKey(name, public)
+	if err != nil {
+		return "", fmt.Errorf("%w witness key: %w", ErrMalformed, err)
+	}
+	return fnote.VKeyToCosignatureV1(vkey)
+}
+
+// ParseWitnessVKey reads the verifier key of a witness, as a policy lists it, and
+// returns the verifier of its cosignatures. A key of another type than
+// cosignature/v1 with Ed25519 is ErrUnknown; a weak key is an error.
+func ParseWitnessVKey(vkey string) (note.Verifier, error) { return parseWitnessKey(vkey) }

@@ -1,0 +1,149 @@
+package keys
+
+import (
+	"crypto"
+	"crypto/ed25519"
+	"encoding/base64"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"strings"
+
+	fnote "github.com/transparency-dev/formats/note"
+	"golang.org/x/mod/sumdb/note"
+
+	"shuffled/internal/audit"
+)
+
+// algCosignature is the signature type of C2SP cosignature/v1 with Ed25519.
+const algCosignature = 0x04
+
+// WitnessKey is the key of a witness: it cosigns checkpoints of other people's
+// logs (C2SP tlog-cosignature) and nothing else. It is safe for concurrent use
+// and prints as its verifier key.
+type WitnessKey struct {
+	name string
+	key  ed25519.PrivateKey
+	vkey string
+	skey Secret // the text of the key file
+}
+
+// GenerateWitness makes a new key. name is the witness's, like a URL without a
+// scheme: witness.example.org/w1.
+func GenerateWitness(name string) (*WitnessKey, error) {
+	_, key, err := ed25519.GenerateKey(nil)
+	if err != nil {
+		return nil, fmt.Errorf("generating a witness key for %q: %w", name, err)
+	}
+	vkey, err := audit.WitnessVKey(name, key.Public().(ed25519.PublicKey))
+	if err == nil {
+		_, err = audit.ParseWitnessVKey(vkey)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("generating a witness key for %q: %w", name, err)
+	}
+	return parseWitness([]byte(witnessText(vkey, key.Seed())))
+}
+
+// ReadWitness reads a key file: one line of signed-note text, perhaps encrypted
+// under passphrase.
+func ReadWitness(path string, passphrase Secret) (*WitnessKey, error) {
+	b, err := readPrivate(path, passphrase)
+	if err != nil {
+		return nil, fmt.Errorf("reading a witness key: %w", err)
+	}
+	k, err := parseWitness(trimNewline(b))
+	if err != nil {
+		return nil, fmt.Errorf("reading the witness key in %s: %w", path, err)
+	}
+	return k, nil
+}
+
+// WriteFile creates a key file with mode 0600, encrypted unless passphrase is
+// empty. An existing file is an error that matches fs.ErrExist.
+func (k *WitnessKey) WriteFile(path string, passphrase Secret) error {
+	return writePrivate(path, append(append([]byte(nil), k.skey.Bytes()...), '\n'), passphrase)
+}
+
+// WriteVKey creates a file with the verifier key and mode 0644. An existing file
+// is an error that matches fs.ErrExist.
+func (k *WitnessKey) WriteVKey(path string) error {
+	return createFile(path, []byte(k.vkey+"\n"), modePublic)
+}
+
+// ReadWitnessVKey reads a file with the verifier key of a witness and returns
+// its text.
+func ReadWitnessVKey(path string) (string, error) {
+	b, err := readFile(path, false)
+	if err != nil {
+		return "", fmt.Errorf("reading a witness's verifier key: %w", err)
+	}
+	vkey := string(trimNewline(b))
+	if _, err := audit.ParseWitnessVKey(vkey); err != nil {
+		return "", fmt.Errorf("%s: %w", path, err)
+	}
+	return vkey, nil
+}
+
+// Name returns the witness's name.
+func (k *WitnessKey) Name() string { return k.name }
+
+// Signer signs with the Ed25519 key; what is signed is the witness's business.
+func (k *WitnessKey) Signer() crypto.Signer { return k.key }
+
+// VKey returns the verifier key text: what a policy lists.
+func (k *WitnessKey) VKey() string { return k.vkey }
+
+// String returns the verifier key text.
+func (k *WitnessKey) String() string { return k.vkey }
+
+// Format keeps the private key out of every verb.
+func (k *WitnessKey) Format(s fmt.State, _ rune) { io.WriteString(s, k.vkey) }
+
+// LogValue implements slog.LogValuer.
+func (k *WitnessKey) LogValue() slog.Value { return slog.StringValue(k.vkey) }
+
+// errWitness says nothing of the text: it may be a damaged private key.
+var errWitness = errors.New("no Ed25519 witness key in signed-note form")
+
+// witnessText returns the text of a key file: that of signed-note keys, with the
+// key hash and signature type of cosignatures.
+func witnessText(vkey string, seed []byte) string {
+	parts := strings.SplitN(vkey, "+", 3) // name, hash, public key
+	return "PRIVATE+KEY+" + parts[0] + "+" + parts[1] + "+" + base64.StdEncoding.EncodeToString(append([]byte{algCosignature}, seed...))
+}
+
+// parseWitness reads signed-note text, in its one encoding, and proves that the
+// key signs what its verifier key accepts (the pairwise test of FIPS 140-3).
+func parseWitness(skey []byte) (*WitnessKey, error) {
+	parts := strings.SplitN(string(skey), "+", 5)
+	if len(parts) != 5 {
+		return nil, errWitness
+	}
+	raw, err := base64.StdEncoding.DecodeString(parts[4])
+	if err != nil || len(raw) != 1+ed25519.SeedSize || raw[0] != algCosignature {
+		return nil, errWitness
+	}
+	key := ed25519.NewKeyFromSeed(raw[1:])
+	vkey, err := audit.WitnessVKey(parts[2], key.Public().(ed25519.PublicKey))
+	if err != nil || witnessText(vkey, raw[1:]) != string(skey) {
+		return nil, errWitness
+	}
+	verifier, err := audit.ParseWitnessVKey(vkey)
+	if err != nil {
+		return nil, err
+	}
+	signer, err := fnote.NewSignerForCosignatureV1(string(skey))
+	if err != nil {
+		return nil, errWitness
+	}
+	signed, err := note.Sign(&note.Note{Text: "pairwise test\n0\n47DEQpj8HBSa+/TImW+5JCeuQeRkm5NMpJWZG3hSuFU=\n"}, signer)
+	if err == nil {
+		_, err = note.Open(signed, note.VerifierList(verifier))
+	}
+	if err != nil {
+		return nil, errors.New("the witness key does not match its verifier key")
+	}
+	return &WitnessKey{name: parts[2], key: key, vkey: vkey, skey: NewSecret(skey)}, nil
+}
