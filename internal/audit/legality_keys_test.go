@@ -28,6 +28,14 @@ func (c legalityCases) disclosureKeys() {
 	add("a close after an auditor retired", "disclosure_key", s, s.close(id, 1, sealed(both)))
 	last := s.then(s.disclosure("4", "2"))
 	add("a close after a key for the auditor who stayed", holds, s, s.close(id, 1, sealed(last)))
+	s.then(s.retire(2, auditorKey("disclosure 3")))
+	add("a commit after an older key retired", holds, s, s.commit("t", toAuditors))
+	add("a close after an older key retired", holds, s, s.close(id, 1, sealed(last)))
+	s.then(s.retire(2, auditorKey("disclosure 4")))
+	add("a commit after the newest key retired", "disclosure_key", s, s.commit("t", toAuditors))
+	add("a close after the newest key retired", "disclosure_key", s, s.close(id, 1, sealed(last)))
+	s.then(s.disclosure("5", "2"))
+	add("a commit after a key for the retired one", holds, s, s.commit("t", toAuditors))
 	s.then(s.key(refKey{Subject: 4, Policy: "quorum none\n"}))
 	s.then(s.key(refKey{Subject: 1, Public: signingKey("2")}))
 	s.then(s.retire(1, signingKey("1")))
@@ -97,9 +105,17 @@ func (c legalityCases) retirements() {
 	s.then(s.retire(2, auditorKey("disclosure 1")))
 	s.then(s.retire(3, auditorKey("1")))
 	add("an auditor twice", "key", s, s.retire(3, auditorKey("1")))
-	add("a signing key twice, perhaps from another date", holds, s, s.retire(1, signingKey("1")))
-	add("a disclosure key twice, perhaps from another date", holds, s, s.retire(2, auditorKey("disclosure 1")))
-	add("the last auditor", holds, s, s.retire(3, auditorKey("2")))
+	add("a signing key twice", "key", s, s.retire(1, signingKey("1")))
+	add("a disclosure key twice", "key", s, s.retire(2, auditorKey("disclosure 1")))
+	add("the last auditor in force", "key", s, s.retire(3, auditorKey("2")))
+	s.then(s.auditor("3"))
+	add("the last auditor of the genesis, when there is another", holds, s, s.retire(3, auditorKey("2")))
+	from := s.retire(3, auditorKey("2"))
+	from.Key.From = 0
+	add("from the first time there is", holds, s, from)
+	from = s.retire(3, auditorKey("2"))
+	from.Key.From = maxInteger
+	add("from the last time there is", holds, s, from)
 }
 
 func (c legalityCases) events() {

@@ -34,7 +34,7 @@ func fold(t interface{ Fatalf(string, ...any) }, entries model) *State {
 }
 
 var stateOptions = cmp.Options{
-	cmp.AllowUnexported(State{}, kill{}, table{}, open{}, keys{}, pair{}),
+	cmp.AllowUnexported(State{}, kill{}, table{}, open{}, keys{}, standing{}, disclosure{}, pair{}),
 	cmpopts.IgnoreFields(State{}, "undo"), cmpopts.EquateEmpty(),
 	cmp.Comparer(func(a, b [32]byte) bool { return a == b }),
 	cmp.Comparer(func(a, b *Commit) bool { return a == b }),

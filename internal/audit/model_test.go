@@ -128,7 +128,8 @@ func (m model) commitsAt(table string) []uint64 {
 }
 
 // keysInForce returns the ids of auditors in force, the index of the newest
-// disclosure key (0 for none), and whether auditors changed after it.
+// disclosure key (0 for none), and whether auditors changed after it or it was
+// retired.
 func (m model) keysInForce() (auditors [][32]byte, disclosure uint64, changed bool) {
 	for _, k := range m.genesis().AuditorKeys {
 		auditors = append(auditors, KeyID(k))
@@ -144,6 +145,8 @@ func (m model) keysInForce() (auditors [][32]byte, disclosure uint64, changed bo
 		case k.Subject == SubjectRetirement && k.Retired == SubjectAuditor:
 			at := slices.Index(auditors, k.ID)
 			auditors, changed = slices.Delete(slices.Clone(auditors), at, at+1), true
+		case k.Subject == SubjectRetirement && k.Retired == SubjectDisclosure && disclosure > 0:
+			changed = changed || KeyID(m[disclosure].Body.(*Key).Public) == k.ID
 		}
 	}
 	return auditors, disclosure, changed
@@ -362,8 +365,9 @@ func (m model) keyRule(k *Key) string {
 			return anywhere(KeyID(k.Public)) || !slices.Equal(wrapped, inForce)
 		case SubjectRetirement:
 			return !slices.Contains(m.known(k.Retired), k.ID) ||
+				any1(m, func(r *Key) bool { return r.Subject == SubjectRetirement && r.ID == k.ID }) ||
 				k.Retired == SubjectSigning && k.ID == signing[len(signing)-1] ||
-				k.Retired == SubjectAuditor && !slices.Contains(auditors, k.ID)
+				k.Retired == SubjectAuditor && len(auditors) == 1
 		}
 		return false
 	})

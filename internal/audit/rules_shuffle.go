@@ -182,8 +182,8 @@ func (s *State) checkClose(c *Close, now int64) error {
 		if c.Form != FormSealed || len(c.Tape) != o.tapeLen+sealOverhead {
 			return illegal(RuleForm, "shuffle %d discloses its tape to auditors", c.Shuffle)
 		}
-		if !s.sealable() || c.Key != s.keys.disclosure {
-			return illegal(RuleDisclosureKey, "the newest disclosure key is entry %d", s.keys.disclosure)
+		if !s.sealable() || c.Key != s.keys.disclosure.index {
+			return illegal(RuleDisclosureKey, "the newest disclosure key is entry %d", s.keys.disclosure.index)
 		}
 	}
 	return nil

@@ -63,7 +63,7 @@ func (s *State) suppose(c *Commit, id uint64) {
 		parent := &Commit{Context: &Context{Table: c.Context.Table, DeckHash: c.Context.DeckHash}}
 		s.open[p.ID] = &open{commit: parent, m: m}
 	}
-	s.keys.disclosure = id // some entry below the close, for auditors in force
+	s.keys.disclosure.index = id // some entry below the close, for auditors in force
 }
 
 // pass moves s over the entries of others that lie in front of e.
@@ -87,7 +87,7 @@ func (s *State) pass(e Placed) error {
 		if c.Key >= e.Index {
 			return illegal(RuleDisclosureKey, "no disclosure key can be entry %d", c.Key)
 		}
-		s.keys.disclosure = c.Key
+		s.keys.disclosure.index = c.Key
 	}
 	return nil
 }

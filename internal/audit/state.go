@@ -52,15 +52,6 @@ type open struct {
 	tapeLen int
 }
 
-type keys struct {
-	signing    []byte
-	known      map[[32]byte]Subject // every signing, disclosure and auditor key, by KeyID
-	auditors   map[[32]byte]bool    // in force
-	disclosure uint64               // index of the newest disclosure key, 0 for none
-	stale      bool                 // the auditors changed after it
-	policy     []byte
-}
-
 type pair struct {
 	shuffle   uint64
 	continued bool // the outcome must be continued; otherwise it must not
@@ -73,7 +64,7 @@ func NewState() *State {
 		instances: make(map[uint64]bool),
 		tables:    make(map[string]*table),
 		open:      make(map[uint64]*open),
-		keys:      keys{known: make(map[[32]byte]Subject), auditors: make(map[[32]byte]bool)},
+		keys:      keys{known: make(map[[32]byte]standing), auditors: make(map[[32]byte][]byte)},
 	}
 }
 
@@ -97,7 +88,7 @@ func (s *State) Apply(e Entry) error {
 	case *Close:
 		s.applyClose(b)
 	case *Key:
-		s.applyKey(b, size)
+		s.applyKey(b, size, e.Time)
 	case *Event:
 		s.applyEvent(b, size)
 	}
@@ -135,9 +126,6 @@ func (s *State) Genesis() *Genesis { return s.genesis }
 
 // Latched reports whether the entropy latch is set.
 func (s *State) Latched() bool { return s.latched }
-
-// SigningKey returns the signing key in force.
-func (s *State) SigningKey() []byte { return s.keys.signing }
 
 // Next returns the serial and the previous index that the next commit of the
 // table must carry.

@@ -1,0 +1,67 @@
+package audit
+
+import (
+	"bytes"
+	"slices"
+	"testing"
+)
+
+// TestKeysInForce: what the sequencer wraps to, seals to and rotates by, after
+// every entry of a ledger in which keys come and go.
+func TestKeysInForce(t *testing.T) {
+	t.Parallel()
+	s, story := NewState(), newStory(withAuditors("1", "2"))
+	story.then(story.disclosure("1", "1", "2"))
+	story.then(story.auditor("3"))
+	story.then(story.disclosure("2", "1", "2", "3"))
+	story.then(story.retire(2, auditorKey("disclosure 1")))
+	story.then(story.retire(2, auditorKey("disclosure 2")))
+	story.then(story.disclosure("3", "1", "2", "3"))
+	story.then(story.retire(3, auditorKey("1")))
+	story.then(story.key(refKey{Subject: 4, Policy: "quorum none\n"}))
+	want := []struct {
+		auditors   []string
+		index      uint64
+		disclosure string
+		usable     bool
+		policy     string
+	}{
+		{auditors: []string{"1", "2"}},
+		{auditors: []string{"1", "2"}},
+		{[]string{"1", "2"}, 2, "disclosure 1", true, ""},
+		{[]string{"1", "2", "3"}, 2, "disclosure 1", false, ""},
+		{[]string{"1", "2", "3"}, 4, "disclosure 2", true, ""},
+		{[]string{"1", "2", "3"}, 4, "disclosure 2", true, ""},
+		{[]string{"1", "2", "3"}, 4, "disclosure 2", false, ""},
+		{[]string{"1", "2", "3"}, 7, "disclosure 3", true, ""},
+		{[]string{"2", "3"}, 7, "disclosure 3", false, ""},
+		{[]string{"2", "3"}, 7, "disclosure 3", false, "quorum none\n"},
+	}
+	for i, w := range want {
+		e := story.entries[i]
+		e.Time += uint64(i)
+		if err := s.Apply(e.entry()); err != nil {
+			t.Fatalf("entry %d: %v", i, err)
+		}
+		var auditors [][]byte
+		for _, name := range w.auditors {
+			auditors = append(auditors, auditorKey(name))
+		}
+		slices.SortFunc(auditors, func(a, b []byte) int { return bytes.Compare(refKeyID(a), refKeyID(b)) })
+		if got := s.AuditorKeys(); !slices.EqualFunc(got, auditors, bytes.Equal) {
+			t.Errorf("after entry %d: %d auditor keys, want %q in order of id", i, len(got), w.auditors)
+		}
+		var public []byte
+		var since int64
+		if w.index > 0 {
+			public, since = auditorKey(w.disclosure), int64(story.entries[w.index].Time+w.index)
+		}
+		index, key, at, usable := s.DisclosureKey()
+		if index != w.index || !bytes.Equal(key, public) || at != since || usable != w.usable {
+			t.Errorf("after entry %d: disclosure key %d of %d, usable %t: %x", i, index, at, usable, key)
+		}
+		if string(s.Policy()) != w.policy {
+			t.Errorf("after entry %d: policy %q", i, s.Policy())
+		}
+	}
+}

@@ -1,0 +1,174 @@
+package audit
+
+import (
+	"bytes"
+	"maps"
+	"slices"
+)
+
+// keys are the keys and the witness policy of a ledger.
+type keys struct {
+	signing    []byte                // in force
+	known      map[[32]byte]standing // every signing, disclosure and auditor key, by KeyID
+	auditors   map[[32]byte][]byte   // in force, by KeyID
+	disclosure disclosure            // the newest
+	policy     []byte
+}
+
+// standing is what became of a key.
+type standing struct {
+	subject Subject
+	retired bool
+}
+
+type disclosure struct {
+	index  uint64 // of its entry, 0 for none
+	at     int64  // time of its entry
+	public []byte
+	stale  bool // the auditors in force changed after it, or it was retired
+}
+
+// SigningKey returns the signing key in force, type byte first, nil before the
+// genesis. The caller does not change it, nor the keys that follow.
+func (s *State) SigningKey() []byte { return s.keys.signing }
+
+// Policy returns the witness policy of the newest entry that set one, empty for
+// none. Which checkpoints it counts for is docs/SPEC.md section 7.3.
+func (s *State) Policy() []byte { return s.keys.policy }
+
+// AuditorKeys returns the auditor keys in force, type byte first, in ascending
+// order of KeyID, which is the order of wraps.
+func (s *State) AuditorKeys() [][]byte {
+	all := make([][]byte, 0, len(s.keys.auditors))
+	for _, id := range slices.SortedFunc(maps.Keys(s.keys.auditors), compareIDs) {
+		all = append(all, s.keys.auditors[id])
+	}
+	return all
+}
+
+func compareIDs(a, b [32]byte) int { return bytes.Compare(a[:], b[:]) }
+
+// DisclosureKey returns the newest disclosure key, type byte first, with the
+// index and the time (UTC milliseconds) of its entry; index 0 and nil when there
+// is none. It is not usable when the auditors in force changed after it or it
+// was retired: commits and closes with disclosure auditor then need a new one.
+func (s *State) DisclosureKey() (index uint64, public []byte, at int64, usable bool) {
+	d := s.keys.disclosure
+	return d.index, d.public, d.at, s.sealable()
+}
+
+// sealable reports whether a tape can be sealed to exactly the auditors in force.
+func (s *State) sealable() bool { return s.keys.disclosure.index != 0 && !s.keys.disclosure.stale }
+
+func (s *State) applyGenesis(g *Genesis) {
+	s.push(func() {
+		s.genesis, s.keys = nil, NewState().keys
+	})
+	s.genesis = g
+	s.keys.signing, s.keys.policy = g.SigningKey, g.Policy
+	s.keys.known[KeyID(g.SigningKey)] = standing{subject: SubjectSigning}
+	for _, k := range g.AuditorKeys {
+		s.keys.known[KeyID(k)] = standing{subject: SubjectAuditor}
+		s.keys.auditors[KeyID(k)] = k
+	}
+}
+
+func (s *State) checkKey(k *Key) error {
+	switch k.Subject {
+	case SubjectSigning, SubjectAuditor, SubjectDisclosure:
+		if _, known := s.keys.known[KeyID(k.Public)]; known {
+			return illegal(RuleKey, "the %s key stood in the ledger before", k.Subject)
+		}
+		if k.Subject == SubjectAuditor && len(s.keys.auditors) >= MaxAuditors {
+			return illegal(RuleKey, "at most %d auditor keys are in force", MaxAuditors)
+		}
+		if k.Subject == SubjectDisclosure {
+			return s.checkWraps(k)
+		}
+	case SubjectRetirement:
+		return s.checkRetirement(k)
+	}
+	return nil
+}
+
+// checkWraps: a disclosure key is wrapped to every auditor key in force and to
+// no other.
+func (s *State) checkWraps(k *Key) error {
+	if len(k.Wraps) != len(s.keys.auditors) {
+		return illegal(RuleKey, "%d wraps for %d auditors in force", len(k.Wraps), len(s.keys.auditors))
+	}
+	for _, w := range k.Wraps {
+		if s.keys.auditors[w.Auditor] == nil {
+			return illegal(RuleKey, "a wrap is to no auditor in force")
+		}
+	}
+	return nil
+}
+
+func (s *State) checkRetirement(k *Key) error {
+	known := s.keys.known[k.ID]
+	switch {
+	case known.subject != k.Retired:
+		return illegal(RuleKey, "no %s key with that id stands in the ledger", k.Retired)
+	case known.retired:
+		return illegal(RuleKey, "the %s key was retired before", k.Retired)
+	case k.Retired == SubjectSigning && k.ID == KeyID(s.keys.signing):
+		return illegal(RuleKey, "the signing key in force is replaced before it is retired")
+	case k.Retired == SubjectAuditor && len(s.keys.auditors) == 1:
+		return illegal(RuleKey, "the last auditor key in force is not retired")
+	}
+	return nil
+}
+
+func (s *State) applyKey(k *Key, index uint64, now int64) {
+	before := s.keys
+	s.push(func() { s.keys = before })
+	switch k.Subject {
+	case SubjectSigning:
+		s.keys.signing = k.Public
+		s.know(KeyID(k.Public), standing{subject: SubjectSigning})
+	case SubjectDisclosure:
+		s.keys.disclosure = disclosure{index: index, at: now, public: k.Public}
+		s.know(KeyID(k.Public), standing{subject: SubjectDisclosure})
+	case SubjectAuditor:
+		s.know(KeyID(k.Public), standing{subject: SubjectAuditor})
+		s.setAuditor(KeyID(k.Public), k.Public)
+	case SubjectPolicy:
+		s.keys.policy = k.Policy
+	case SubjectRetirement:
+		s.applyRetirement(k)
+	}
+}
+
+func (s *State) applyRetirement(k *Key) {
+	s.know(k.ID, standing{subject: k.Retired, retired: true})
+	switch {
+	case k.Retired == SubjectAuditor:
+		s.setAuditor(k.ID, nil)
+	case k.ID == KeyID(s.keys.disclosure.public):
+		s.keys.disclosure.stale = true
+	}
+}
+
+func (s *State) know(id [32]byte, now standing) {
+	before, known := s.keys.known[id]
+	s.keys.known[id] = now
+	s.push(func() {
+		if s.keys.known[id] = before; !known {
+			delete(s.keys.known, id)
+		}
+	})
+}
+
+// setAuditor puts an auditor key into force, or with nil takes it out.
+func (s *State) setAuditor(id [32]byte, public []byte) {
+	s.keys.disclosure.stale = s.keys.disclosure.index != 0
+	before := s.keys.auditors[id]
+	put := func(k []byte) {
+		if s.keys.auditors[id] = k; k == nil {
+			delete(s.keys.auditors, id)
+		}
+	}
+	put(public)
+	s.push(func() { put(before) })
+}
