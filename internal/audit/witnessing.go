@@ -17,6 +17,12 @@ var (
 	// root at a size that it has cosigned.
 	ErrWitnessRefused = errors.New("the witness refuses the checkpoint")
 
+	// ErrWitnessContradicts is matched, beside ErrWitnessRefused, when the refusal
+	// means that the witness has seen another history of the log: the proof from
+	// the size it cosigned does not lead to this checkpoint, or it cosigned another
+	// root at this size.
+	ErrWitnessContradicts = fmt.Errorf("%w: it has seen another history", ErrWitnessRefused)
+
 	// ErrWitnessNone is matched when a witness tells of no checkpoint that it
 	// cosigned for an origin: it has none, or it does not tell.
 	ErrWitnessNone = errors.New("the witness tells of no cosigned checkpoint")
