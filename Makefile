@@ -24,7 +24,7 @@ fips:
 	CGO_ENABLED=0 GOFIPS140=v1.0.0 go build ./...
 	CGO_ENABLED=0 GOFIPS140=v1.0.0 go test $(FIPS)
 FIPS = ./internal/shuffle ./internal/entropy ./internal/audit ./internal/verify \
-	./internal/keys ./internal/seal ./internal/ledger ./internal/dealer
+	./internal/keys ./internal/seal ./internal/disclosure ./internal/ledger ./internal/dealer
 
 # The second implementation, in JavaScript, on all vectors. Needs Node 20.
 web:

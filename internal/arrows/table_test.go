@@ -56,9 +56,13 @@ var table = map[string]row{
 		why:  "one struct and its checks",
 		ours: []string{"internal/audit"},
 	},
+	"internal/disclosure": {
+		why:  "seals tapes to auditors and opens them, for dealer and auditor alike",
+		ours: []string{"internal/audit"},
+	},
 	"internal/dealer": {
 		why:  "the lifecycle, and the only place where a tape becomes an entry",
-		ours: []string{"internal/ledger", "internal/audit", "internal/shuffle", "internal/entropy", "internal/seal"},
+		ours: []string{"internal/ledger", "internal/audit", "internal/shuffle", "internal/entropy", "internal/seal", "internal/disclosure"},
 	},
 	"internal/witness": {
 		why:  "sees checkpoints and proofs, never a shuffle",

@@ -1,0 +1,289 @@
+package disclosure
+
+import (
+	"bytes"
+	"encoding/base64"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"shuffled/internal/audit"
+)
+
+func newAuditor(t testing.TB, name string) *Auditor {
+	t.Helper()
+	a, err := NewAuditor(bytesOf(name, PrivateSize))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return a
+}
+
+// TestForAuditors: a key entry serves each of its auditors and nobody else, and
+// the reference reads what we seal.
+func TestForAuditors(t *testing.T) {
+	var auditors []*Auditor
+	var publics [][]byte
+	for i := range 5 {
+		a := newAuditor(t, fmt.Sprint("auditor ", i))
+		auditors, publics = append(auditors, a), append(publics, a.Public())
+	}
+	k, err := Body(origin, publics)
+	if err != nil {
+		t.Fatal(err)
+	}
+	entry := audit.Entry{Time: 1, Actor: "daemon", Body: k}
+	b, err := entry.Encode()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if entry, err = audit.ParseEntry(b); err != nil {
+		t.Fatal("the entry's reader refuses it:", err)
+	}
+	k = entry.Body.(*audit.Key)
+	if len(k.Public) != PublicSize || len(k.Wraps) != len(auditors) {
+		t.Fatalf("a key of %d bytes with %d wraps", len(k.Public), len(k.Wraps))
+	}
+	tape, commitment := bytesOf("tape", 129), [32]byte(bytesOf("commitment", 32))
+	sealed, err := Seal(k.Public, origin, 1234, commitment, tape)
+	if err != nil || len(sealed) != len(tape)+Overhead || Overhead != 81 {
+		t.Fatalf("%d bytes sealed, %v", len(sealed), err)
+	}
+	for i, a := range auditors {
+		o, err := a.Unwrap(origin, k)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got, err := o.Open(origin, 1234, commitment, sealed)
+		if err != nil || !bytes.Equal(got, tape) {
+			t.Errorf("auditor %d: %v", i, err)
+		}
+		// The reference goes the same way from the same bytes.
+		at := slices.IndexFunc(k.Wraps, func(w audit.Wrap) bool { return w.Auditor == a.ID() })
+		if at < 0 || len(k.Wraps[at].Sealed) != WrapSize || WrapSize != 113 {
+			t.Fatalf("auditor %d: wrap %d", i, at)
+		}
+		private := refOpen(t, bytesOf(fmt.Sprint("auditor ", i), 32), refInfo("wrap", origin), k.Public, k.Wraps[at].Sealed)
+		if got := refOpen(t, private, refInfo("disclosure", origin), refData(1234, commitment[:]), sealed); !bytes.Equal(got, tape) {
+			t.Errorf("auditor %d: the reference reads %x", i, got)
+		}
+	}
+	if _, err := newAuditor(t, "a stranger").Unwrap(origin, k); !errors.Is(err, ErrNoWrap) {
+		t.Errorf("a stranger: %v", err)
+	}
+	if _, err := auditors[0].Unwrap(origin, &audit.Key{Subject: audit.SubjectAuditor, Public: publics[0]}); !errors.Is(err, ErrNoWrap) {
+		t.Errorf("an auditor's key entry: %v", err)
+	}
+}
+
+// TestFresh: the same bytes are never sealed twice alike, and no two keys are.
+func TestFresh(t *testing.T) {
+	a := newAuditor(t, "auditor 1")
+	seen := make(map[string]bool)
+	for range 50 {
+		k, err := Body(origin, [][]byte{a.Public()})
+		if err != nil {
+			t.Fatal(err)
+		}
+		sealed, err := Seal(a.Public(), origin, 1, [32]byte{}, []byte{1})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, b := range [][]byte{k.Public, k.Wraps[0].Sealed[:65], sealed[:65]} {
+			if seen[string(b)] {
+				t.Fatal("a key was used twice")
+			}
+			seen[string(b)] = true
+		}
+	}
+}
+
+// TestLongest: the longest tape fits a close.
+func TestLongest(t *testing.T) {
+	tape := bytesOf("tape", MaxTape)
+	k, err := kem().NewPrivateKey(bytesOf("disclosure 1", 32))
+	if err != nil {
+		t.Fatal(err)
+	}
+	sealed, err := Seal(publicOf(k), origin, audit.MaxInteger, [32]byte{}, tape)
+	if err != nil {
+		t.Fatal(err)
+	}
+	e := audit.Entry{Time: 1, Actor: "a", Body: &audit.Close{Shuffle: 2, Outcome: audit.OutcomeExpired, Form: audit.FormSealed, Key: 1, Tape: sealed}}
+	if _, err := e.Encode(); err != nil {
+		t.Error(err)
+	}
+	if got, err := (&Opener{k}).Open(origin, audit.MaxInteger, [32]byte{}, sealed); err != nil || !bytes.Equal(got, tape) {
+		t.Error(err)
+	}
+}
+
+// TestEveryByte: not one changed byte of a wrap or a sealed tape is let through.
+func TestEveryByte(t *testing.T) {
+	a := newAuditor(t, "auditor 1")
+	k, err := Body(origin, [][]byte{a.Public()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	o, err := a.Unwrap(origin, k)
+	if err != nil {
+		t.Fatal(err)
+	}
+	tape, commitment := bytesOf("tape", 129), [32]byte(bytesOf("commitment", 32))
+	sealed, err := Seal(k.Public, origin, 9, commitment, tape)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range sealed {
+		bad := bytes.Clone(sealed)
+		bad[i] ^= 1 << (i % 8)
+		if got, err := o.Open(origin, 9, commitment, bad); got != nil || !errors.Is(err, ErrOpen) {
+			t.Errorf("tape, byte %d: %v", i, err)
+		}
+		if got, err := o.Open(origin, 9, commitment, sealed[:i]); got != nil || !errors.Is(err, ErrOpen) {
+			t.Errorf("tape, %d bytes: %v", i, err)
+		}
+	}
+	for i := range commitment {
+		bad := commitment
+		bad[i] ^= 1
+		if _, err := o.Open(origin, 9, bad, sealed); !errors.Is(err, ErrOpen) {
+			t.Errorf("commitment, byte %d: %v", i, err)
+		}
+	}
+	for i := range 64 {
+		if _, err := o.Open(origin, 9^1<<i, commitment, sealed); !errors.Is(err, ErrOpen) {
+			t.Errorf("shuffle, bit %d: %v", i, err)
+		}
+	}
+	for i := range WrapSize {
+		bad := *k
+		bad.Wraps = []audit.Wrap{{Auditor: a.ID(), Sealed: bytes.Clone(k.Wraps[0].Sealed)}}
+		bad.Wraps[0].Sealed[i] ^= 1 << (i % 8)
+		if _, err := a.Unwrap(origin, &bad); !errors.Is(err, ErrOpen) {
+			t.Errorf("wrap, byte %d: %v", i, err)
+		}
+	}
+	if _, err := o.Open(origin, 9, commitment, make([]byte, MaxTape+Overhead+1)); !errors.Is(err, ErrOpen) {
+		t.Errorf("too many bytes: %v", err)
+	}
+}
+
+// TestRefusedKeys: no tape and no disclosure key goes to what is no key.
+func TestRefusedKeys(t *testing.T) {
+	good := newAuditor(t, "auditor 1").Public()
+	point := good[1:]
+	for _, c := range []struct {
+		name   string
+		public []byte
+		want   error
+	}{
+		{"nothing", nil, audit.ErrMalformed},
+		{"a type alone", []byte{1}, audit.ErrMalformed},
+		{"another type", append([]byte{2}, point...), audit.ErrUnknown},
+		{"type 0", append([]byte{0}, point...), audit.ErrUnknown},
+		{"compressed", append([]byte{1, 2 + point[64]&1}, point[1:33]...), audit.ErrMalformed},
+		{"hybrid", append([]byte{1, 6 + point[64]&1}, point[1:]...), audit.ErrMalformed},
+		{"off the curve", append(append([]byte{1}, point[:64]...), point[64]^1), audit.ErrMalformed},
+		{"infinity", []byte{1, 0}, audit.ErrMalformed},
+		{"zero", append([]byte{1, 4}, make([]byte, 64)...), audit.ErrMalformed},
+		{"a byte too many", append(bytes.Clone(good), 0), audit.ErrMalformed},
+	} {
+		if err := CheckPublic(c.public); !errors.Is(err, c.want) {
+			t.Errorf("%s: %v, want %v", c.name, err, c.want)
+		}
+		if _, err := Seal(c.public, origin, 1, [32]byte{}, []byte{1}); !errors.Is(err, c.want) {
+			t.Errorf("sealed to %s: %v", c.name, err)
+		}
+		if k, err := Body(origin, [][]byte{good, c.public}); k != nil || !errors.Is(err, c.want) {
+			t.Errorf("wrapped to %s: %v", c.name, err)
+		}
+	}
+	if err := CheckPublic(good); err != nil {
+		t.Error(err)
+	}
+	if _, err := Body(origin, nil); err == nil {
+		t.Error("a disclosure key for nobody")
+	}
+	if _, err := Body("Not An Origin", [][]byte{good}); err == nil {
+		t.Error("a disclosure key for no ledger")
+	}
+	for _, n := range []int{0, MaxTape + 1} {
+		if _, err := Seal(good, origin, 1, [32]byte{}, make([]byte, n)); err == nil {
+			t.Errorf("a tape of %d bytes", n)
+		}
+	}
+	order := unhex(t, "ffffffff00000000ffffffffffffffffbce6faada7179e84f3b9cac2fc632551")
+	for name, private := range map[string][]byte{"none": nil, "31 bytes": make([]byte, 31), "zero": make([]byte, 32), "the order": order} {
+		if _, err := NewAuditor(private); err == nil {
+			t.Errorf("a private key: %s", name)
+		}
+	}
+}
+
+// TestNothingIsTold: private keys and tapes stand in no error and print nowhere.
+func TestNothingIsTold(t *testing.T) {
+	private, tape := bytesOf("auditor 1", 32), bytesOf("tape", 129)
+	a := newAuditor(t, "auditor 1")
+	k, err := Body(origin, [][]byte{a.Public()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	o, err := a.Unwrap(origin, k)
+	if err != nil {
+		t.Fatal(err)
+	}
+	p, err := NewPair()
+	if err != nil {
+		t.Fatal(err)
+	}
+	disclosure, err := o.private.Bytes()
+	if err != nil {
+		t.Fatal(err)
+	}
+	pair, err := p.private.Bytes()
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, short := NewAuditor(private[:31])
+	_, long := Seal(a.Public(), "", 1, [32]byte{}, tape)
+	said := fmt.Sprintf("%v %+v %#v %s %v %+v %#v %s %v %+v %#v %v %v", a, a, a, a, o, o, o, o, p, p, p, short, long)
+	for what, secret := range map[string][]byte{"auditor's": private, "disclosure": disclosure, "pair's": pair, "tape": tape} {
+		head := secret[:16]
+		for _, form := range []string{string(head), hex.EncodeToString(head), base64.StdEncoding.EncodeToString(head)[:20],
+			strings.Trim(fmt.Sprint(head), "[]"), strings.TrimSuffix(strings.TrimPrefix(fmt.Sprintf("%#v", head), "[]byte{"), "}")} {
+			if strings.Contains(said, form) {
+				t.Errorf("the %s key is told", what)
+			}
+		}
+	}
+}
+
+func BenchmarkSeal(b *testing.B) {
+	public, tape := newAuditor(b, "auditor 1").Public(), bytesOf("tape", 129)
+	for b.Loop() {
+		if _, err := Seal(public, origin, 1, [32]byte{}, tape); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
+
+func BenchmarkOpen(b *testing.B) {
+	public, tape := newAuditor(b, "auditor 1").Public(), bytesOf("tape", 129)
+	sealed, err := Seal(public, origin, 1, [32]byte{}, tape)
+	if err != nil {
+		b.Fatal(err)
+	}
+	k, err := kem().NewPrivateKey(bytesOf("auditor 1", 32))
+	if err != nil {
+		b.Fatal(err)
+	}
+	for b.Loop() {
+		if _, err := (&Opener{k}).Open(origin, 1, [32]byte{}, sealed); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
