@@ -37,5 +37,6 @@ const (
 	MaxAuditors   = 64        // auditor keys in force
 	MaxPolicy     = 8192      // bytes of a witness policy
 	MaxCheckpoint = 16_384    // bytes of a signed checkpoint
+	MaxSignatures = 64        // signature lines of a signed checkpoint
 	MaxProof      = 63        // hashes of an inclusion proof
 )

@@ -53,8 +53,8 @@ var (
 // its origin is the key's name, and that the first signature is of that name
 // (docs/SPEC.md section 7.1). It returns ErrMalformed or ErrSignature.
 func OpenCheckpoint(signed []byte, keys ...note.Verifier) (Checkpoint, error) {
-	if len(signed) > MaxCheckpoint {
-		return Checkpoint{}, fmt.Errorf("%w checkpoint: more than %d bytes", ErrMalformed, MaxCheckpoint)
+	if _, err := noteText(signed); err != nil {
+		return Checkpoint{}, err
 	}
 	n, err := note.Open(signed, note.VerifierList(keys...))
 	if err != nil {
@@ -77,11 +77,27 @@ func OpenCheckpoint(signed []byte, keys ...note.Verifier) (Checkpoint, error) {
 // CheckpointText returns the text of a signed checkpoint without a look at its
 // signatures, for readers that hold no key yet.
 func CheckpointText(signed []byte) (Checkpoint, error) {
-	i := bytes.LastIndex(signed, []byte("\n\n"))
-	if i < 0 || len(signed) > MaxCheckpoint {
-		return Checkpoint{}, fmt.Errorf("%w checkpoint", ErrMalformed)
+	text, err := noteText(signed)
+	if err != nil {
+		return Checkpoint{}, err
 	}
-	return ParseCheckpoint(string(signed[:i+1]))
+	return ParseCheckpoint(text)
+}
+
+// noteText returns what a signed checkpoint signs, once its size and its number
+// of signatures are within their limits: no signature is checked before.
+func noteText(signed []byte) (string, error) {
+	if len(signed) > MaxCheckpoint {
+		return "", fmt.Errorf("%w checkpoint: more than %d bytes", ErrMalformed, MaxCheckpoint)
+	}
+	i := bytes.LastIndex(signed, []byte("\n\n"))
+	if i < 0 {
+		return "", fmt.Errorf("%w checkpoint: no signed note", ErrMalformed)
+	}
+	if n := bytes.Count(signed[i+2:], []byte("\n")); n > MaxSignatures {
+		return "", fmt.Errorf("%w checkpoint: %d signature lines, at most %d", ErrMalformed, n, MaxSignatures)
+	}
+	return string(signed[:i+1]), nil
 }
 
 // Receipt proves one entry: C2SP tlog-proof with the entry's bytes in the extra

@@ -24,6 +24,7 @@ type Transcript struct {
 	Recipient string   `json:"recipient,omitempty"` // the file of one recipient
 	Deck      []string `json:"deck,omitempty"`      // card names; absent for a draw list
 	Receipts  []string `json:"receipts"`            // genesis, commit, mix if any, deals, close if closed
+	Witnessed string   `json:"witnessed,omitempty"` // receipt of the commit under an early cosigned checkpoint, or ""
 	Cards     []Card   `json:"cards"`               // openings, by place
 }
 

@@ -124,11 +124,11 @@ func (e *evidence) inclusion() (string, error) {
 // card: the level stays recorded (docs/SPEC.md section 10.2).
 func (e *evidence) witnesses() (string, error) {
 	switch {
-	case e.trust.quorum == nil:
+	case e.trust.policy == nil:
 		return "", notChecked("no policy is given")
-	case e.trust.quorum.N == 0:
+	case !e.trust.policy.Asks():
 		return "", notChecked("the policy asks for no witnesses")
-	case !e.trust.quorum.Satisfied(e.receipts[0].Checkpoint):
+	case !e.trust.policy.Satisfied(e.receipts[0].Checkpoint):
 		return "", errors.New("the policy's quorum did not cosign the checkpoint")
 	}
 	return "the quorum cosigned this checkpoint; that it saw the commit before the first card is not shown, so the level stays recorded", nil

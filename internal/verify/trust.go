@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 
-	"github.com/transparency-dev/formats/witness"
 	"golang.org/x/mod/sumdb/note"
 
 	"shuffled/internal/audit"
@@ -27,7 +26,7 @@ func (t Trust) Check() error {
 // trusted is a parsed Trust.
 type trusted struct {
 	keys   []note.Verifier // any of them may sign; empty: nothing is pinned
-	quorum *witness.Group  // nil: no policy
+	policy *audit.Policy   // nil: none was given
 }
 
 func (t Trust) parse() (*trusted, error) {
@@ -35,7 +34,11 @@ func (t Trust) parse() (*trusted, error) {
 	case t.VKey != "" && t.Policy != nil:
 		return nil, errors.New("trust in a key or in a policy, not in both")
 	case t.Policy != nil:
-		return parsePolicy(t.Policy)
+		p, err := audit.ParsePolicy(t.Policy)
+		if err != nil {
+			return nil, err
+		}
+		return &trusted{keys: p.Logs, policy: p}, nil
 	case t.VKey != "":
 		key, err := audit.ParseVKey(t.VKey)
 		if err != nil {

@@ -1,0 +1,74 @@
+package audit
+
+import (
+	"math"
+	"strings"
+
+	fnote "github.com/transparency-dev/formats/note"
+	"golang.org/x/mod/sumdb/note"
+)
+
+// maxSeconds is the last second of the year 9999, the end of RFC 3339. A
+// cosignature with a later time, or with none, counts for nothing.
+const maxSeconds = 253402300799
+
+// Cosignature is what one witness says of a checkpoint: that it saw it then, and
+// that it extends everything the witness saw before (C2SP tlog-cosignature).
+type Cosignature struct {
+	Witness string // its name in the policy
+	Time    int64  // seconds since 1970, at least 1
+	line    string // of the note
+}
+
+// Satisfied reports whether the policy's quorum cosigned a checkpoint. It does
+// not look at the log's signature. A policy that asks for nobody is satisfied.
+func (p *Policy) Satisfied(signed []byte) bool {
+	return p.SatisfiedBefore(signed, math.MaxInt64)
+}
+
+// SatisfiedBefore is Satisfied with only the cosignatures whose time is below
+// unix, in seconds.
+func (p *Policy) SatisfiedBefore(signed []byte, unix int64) bool {
+	if !p.Asks() {
+		return true
+	}
+	text, err := noteText(signed)
+	if err != nil {
+		return false
+	}
+	// The quorum is formats' to judge, over a note with what counts.
+	var counted strings.Builder
+	counted.WriteString(text + "\n")
+	for _, c := range p.Cosignatures(signed) {
+		if c.Time < unix {
+			counted.WriteString(c.line)
+		}
+	}
+	return p.quorum.Satisfied([]byte(counted.String()))
+}
+
+// Cosignatures returns the valid cosignatures of a checkpoint by the policy's
+// witnesses, in the policy's order. Of two lines with one name and key id the
+// first counts.
+func (p *Policy) Cosignatures(signed []byte) []Cosignature {
+	if p == nil {
+		return nil
+	}
+	if _, err := noteText(signed); err != nil {
+		return nil
+	}
+	var all []Cosignature
+	for _, w := range p.Witnesses {
+		n, err := note.Open(signed, note.VerifierList(w.Key))
+		if err != nil {
+			continue
+		}
+		sig := n.Sigs[0]
+		at, err := fnote.CoSigV1Timestamp(sig)
+		if err != nil || at.Unix() < 1 || at.Unix() > maxSeconds {
+			continue
+		}
+		all = append(all, Cosignature{w.Name, at.Unix(), "— " + sig.Name + " " + sig.Base64 + "\n"})
+	}
+	return all
+}

@@ -1,0 +1,314 @@
+package audit
+
+import (
+	"crypto/ed25519"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// refWitnessKey is the verifier key of a witness: cosignature/v1 with Ed25519.
+func refWitnessKey(name string, key ed25519.PrivateKey) string {
+	public := append([]byte{4}, key.Public().(ed25519.PublicKey)...)
+	return name + "+" + hex.EncodeToString(refKeyHash(name, 4, key)) + "+" + refBase64(public)
+}
+
+// policyWords puts keys into the texts of these tests.
+var policyWords = strings.NewReplacer(
+	"LOG", refVKey(sampleOrigin, signer(houseKey)), "OTHER", refVKey("casino.example/other", signer("2")),
+	"W1", refWitnessKey("witness.example/w1", signer("w1")), "W2", refWitnessKey("witness.example/w2", signer("w2")),
+	"W3", refWitnessKey("witness.example/w3", signer("w3")),
+	"ALIAS", refWitnessKey("witness.example/alias", signer("w1")), "PLAIN", refVKey("witness.example/w1", signer("w1")),
+	"WEAK", "witness.example/1+00000000+BAEAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA",
+	"WRONGID", "witness.example/w1+00000000+"+strings.SplitN(refWitnessKey("witness.example/w1", signer("w1")), "+", 3)[2],
+	"CAPITAL", strings.ReplaceAll(refWitnessKey("witness.example/w1", signer("w1")), idOfW1, strings.ToUpper(idOfW1)),
+	"MLDSA", "witness.example/w1+01020304+"+refBase64(append([]byte{6}, make([]byte, 1312)...)),
+)
+
+var idOfW1 = strings.Split(refWitnessKey("witness.example/w1", signer("w1")), "+")[1]
+
+func policyOf(t testing.TB, text string) *Policy {
+	t.Helper()
+	p, err := ParsePolicy([]byte(policyWords.Replace(text)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return p
+}
+
+// TestParsePolicy holds the reading of policies against C2SP tlog-policy.
+func TestParsePolicy(t *testing.T) {
+	t.Parallel()
+	const read, refused, unknown = "read", "refused", "unknown"
+	for text, want := range map[string]string{
+		"log LOG\nquorum none\n":                                       read,
+		"log LOG https://example.com/\n# x\n\n \t# y\nquorum none":     read,
+		"log LOG\nlog OTHER\nquorum none\n":                            read,
+		"quorum none\n":                                                read,
+		"log LOG\nwitness a W1\nquorum a\n":                            read,
+		"log LOG\nwitness\ta\tW1  https://a.example/ \nquorum a\n":     read,
+		"log LOG\nwitness a W1\nwitness b W2\ngroup g 1 a b\nquorum g": read,
+		"quorum none\nwitness a W1\n":                                  read, // known, and not asked
+		"# Größe\nlog LOG\nquorum none\n":                              read,
+		"":                                                             refused,
+		"log LOG\n":                                                    refused,
+		"log LOG\nquorum none\nquorum none\n":                          refused,
+		"log LOG\nlog LOG\nquorum none\n":                              refused,
+		"log LOG x y\nquorum none\n":                                   refused,
+		"log\nquorum none\n":                                           refused,
+		"log example.com/main\nquorum none\n":                          refused,
+		"log LOG\nquorum a\n":                                          refused,
+		"log LOG\nwitness a W1\nwitness b ALIAS\ngroup g 2 a b\nquorum g": refused, // one key, two votes
+		"log LOG\nwitness a W1\nwitness a W2\nquorum a\n":                 refused,
+		"log LOG\nwitness none W1\nquorum none\n":                         refused,
+		"log LOG\nwitness all W1\nquorum none\n":                          refused,
+		"log LOG\nwitness a W1\ngroup a 1 a\nquorum none\n":               refused,
+		"log LOG\nwitness a W1 https://a.example/ more\nquorum a\n":       refused,
+		"log LOG\nwitness a x+y\nquorum a\n":                              refused,
+		"log LOG\nwitness a\nquorum a\n":                                  refused,
+		"log LOG\nwitness a WRONGID\nquorum a\n":                          refused,
+		"log LOG\nwitness a CAPITAL\nquorum a\n":                          refused, // one encoding
+		"log LOG\nwitness a WEAK\nquorum a\n":                             refused, // the neutral point
+		"log LOG\nwitness a PLAIN\nquorum a\n":                            unknown, // signs notes, not cosignatures
+		"log LOG\nwitness a MLDSA\nquorum a\n":                            unknown,
+		"log LOG\nwitness a W1\ngroup g 0 a\nquorum g\n":                  refused, // would ask for nothing
+		"log LOG\nwitness a W1\ngroup g 01 a\nquorum g\n":                 refused,
+		"log LOG\nwitness a W1\ngroup g +1 a\nquorum g\n":                 refused,
+		"log LOG\nwitness a W1\ngroup g all\nquorum g\n":                  refused,
+		"log LOG\nwitness a W1\ngroup g 2 a\nquorum g\n":                  refused,
+		"log LOG\nwitness a W1\ngroup g most a\nquorum g\n":               refused,
+		"log LOG\nwitness a W1\ngroup g 2 a a\nquorum g\n":                refused,
+		"log LOG\nwitness a W1\ngroup g any a\ngroup h any a\nquorum h":   refused,
+		"log LOG\nwitness a W1\ngroup g any a g\nquorum g\n":              refused,
+		"log LOG\ngroup g any a\nwitness a W1\nquorum g\n":                refused, // a member stands above its group
+		"log LOG\nwitness a W1\nquorum a # one\n":                         refused,
+		"log LOG\nwitness a W1\ngroup g all a #b\nquorum g\n":             refused,
+		"log LOG\nwitness a W1\nquorum a#\n":                              refused,
+		"log LOG\r\nquorum none\r\n":                                      refused,
+		"# x\r\nquorum none\n":                                            refused,
+		"# \xff\nquorum none\n":                                           refused,
+		"log LOG\nquorum none\u00a0\n":                                    refused,
+		"log LOG\nsign here\nquorum none\n":                               refused,
+		"#" + strings.Repeat("x", 8191) + "\nquorum none\n":               read,
+		"#" + strings.Repeat("x", 8192) + "\nquorum none\n":               refused,
+		strings.Repeat("#\n", 1<<16-6) + "quorum none":                    read,
+		strings.Repeat("#\n", 1<<16-6) + "quorum none\n\n":                refused,
+	} {
+		_, err := ParsePolicy([]byte(policyWords.Replace(text)))
+		got := read
+		if errors.Is(err, ErrUnknown) {
+			got = unknown
+		} else if err != nil {
+			got = refused
+		}
+		if got != want {
+			t.Errorf("%.200q: %v, want %s", text, err, want)
+		}
+	}
+
+	// As many witnesses as there may be, and one more.
+	many := func(n int) error {
+		var b strings.Builder
+		names := ""
+		for i := range n {
+			fmt.Fprintf(&b, "witness w%d %s\n", i, refWitnessKey("witness.example/x", signer(fmt.Sprint("x", i))))
+			names += fmt.Sprintf(" w%d", i)
+		}
+		_, err := ParsePolicy([]byte(b.String() + "group g all" + names + "\nquorum g\n"))
+		return err
+	}
+	if err := many(64); err != nil {
+		t.Error(err)
+	}
+	if many(65) == nil {
+		t.Error("65 witnesses are read")
+	}
+}
+
+func TestPolicyFields(t *testing.T) {
+	t.Parallel()
+	p := policyOf(t, "log LOG\nwitness a W1 https://a.example/x\nwitness b W2\nquorum b\n")
+	if len(p.Logs) != 1 || p.Logs[0].Name() != sampleOrigin || len(p.Witnesses) != 2 {
+		t.Fatalf("%+v", p)
+	}
+	a, b := p.Witnesses[0], p.Witnesses[1]
+	if a.Name != "a" || a.VKey != policyWords.Replace("W1") || a.URL != "https://a.example/x" || a.Key.Name() != "witness.example/w1" ||
+		b.Name != "b" || b.URL != "" {
+		t.Errorf("%+v %+v", a, b)
+	}
+	if !p.Asks() || policyOf(t, "quorum none\n").Asks() || (*Policy)(nil).Asks() {
+		t.Error("Asks is wrong")
+	}
+}
+
+// cosignedAt is the checkpoint over n entries with a cosignature of each witness
+// at its time.
+func (h *house) cosignedAt(n int, times map[string]uint64) string {
+	signed := h.signed(n)
+	for _, w := range []string{"w1", "w2", "w3"} {
+		if at, ok := times[w]; ok {
+			signed += refCosign(h.text(n), "witness.example/"+w, signer(w), at)
+		}
+	}
+	return signed
+}
+
+const threeWitnesses = "witness a W1\nwitness b W2\nwitness c W3\n"
+
+func TestSatisfied(t *testing.T) {
+	t.Parallel()
+	h := newHouse()
+	w12 := h.cosignedAt(11, map[string]uint64{"w1": 1000, "w2": 2000})
+	tests := []struct {
+		name, quorum, signed string
+		before               int64
+		want                 bool
+	}{
+		{"one of one", "quorum a", w12, 5000, true},
+		{"not that one", "quorum c", w12, 5000, false},
+		{"two of three", "group g 2 a b c\nquorum g", w12, 5000, true},
+		{"all of three", "group g all a b c\nquorum g", w12, 5000, false},
+		{"groups of groups", "group x any b c\ngroup y all a x\nquorum y", w12, 5000, true},
+		{"nobody", "quorum none", h.signed(11), 5000, true},
+		{"both before", "group g 2 a b c\nquorum g", w12, 2001, true},
+		{"one at that second", "group g 2 a b c\nquorum g", w12, 2000, false},
+		{"the other is early enough", "group g 1 a b c\nquorum g", w12, 2000, true},
+		{"of another size", "quorum a", strings.Replace(w12, "\n11\n", "\n12\n", 1), 5000, false},
+		{"no time", "quorum a", h.cosignedAt(11, map[string]uint64{"w1": 0}), 5000, false},
+		{"the last second", "quorum a", h.cosignedAt(11, map[string]uint64{"w1": maxSeconds}), 1 << 60, true},
+		{"beyond the year 9999", "quorum a", h.cosignedAt(11, map[string]uint64{"w1": maxSeconds + 1}), 1 << 60, false},
+		{"a time of 64 bits, which is no time before", "quorum a", h.cosignedAt(11, map[string]uint64{"w1": 1 << 63}), 5000, false},
+		{"the first line of a key counts", "quorum a",
+			h.signed(11) + refCosign("another text\n", "witness.example/w1", signer("w1"), 1) + refCosign(h.text(11), "witness.example/w1", signer("w1"), 1), 5000, false},
+		{"as many lines as a note may have", "quorum a", padded(h.cosignedAt(11, map[string]uint64{"w1": 1}), 64), 5000, true},
+		{"a line more", "quorum a", padded(h.cosignedAt(11, map[string]uint64{"w1": 1}), 65), 5000, false},
+		{"no note", "quorum a", "no note", 5000, false},
+	}
+	for _, test := range tests {
+		p := policyOf(t, threeWitnesses+test.quorum+"\n")
+		if got := p.SatisfiedBefore([]byte(test.signed), test.before); got != test.want {
+			t.Errorf("%s: %t", test.name, got)
+		}
+	}
+	if p := policyOf(t, threeWitnesses+"group g 2 a b c\nquorum g\n"); !p.Satisfied([]byte(w12)) {
+		t.Error("two of three do not satisfy without a limit")
+	}
+}
+
+// padded adds signature lines of nobody until there are n.
+func padded(signed string, n int) string {
+	for i := strings.Count(signed, "— "); i < n; i++ {
+		signed += "— nobody.example " + refBase64([]byte{byte(i), 1, 2, 3, 4, 5}) + "\n"
+	}
+	return signed
+}
+
+func TestCosignatures(t *testing.T) {
+	t.Parallel()
+	h := newHouse()
+	p := policyOf(t, "witness c W3\nwitness b W2\nwitness a W1\nquorum none\n")
+	signed := h.cosignedAt(11, map[string]uint64{"w1": 1000, "w3": 3000}) + refCosign("x\n", "witness.example/w2", signer("w2"), 2000)
+	var got []string
+	for _, c := range p.Cosignatures([]byte(signed)) {
+		got = append(got, fmt.Sprint(c.Witness, c.Time))
+	}
+	if want := []string{"c3000", "a1000"}; !slices.Equal(got, want) {
+		t.Errorf("%v, want %v", got, want)
+	}
+}
+
+// TestPolicies follows a ledger's policies over its cosigned checkpoints.
+func TestPolicies(t *testing.T) {
+	t.Parallel()
+	h := newHouse()
+	by := func(n int, names ...string) []byte {
+		times := make(map[string]uint64)
+		for _, w := range names {
+			times[w] = 1000
+		}
+		return []byte(h.cosignedAt(n, times))
+	}
+	type step struct {
+		change  string // the policy of an entry
+		size    int    // its index, or the size of a checkpoint
+		by      []string
+		accept  bool
+		current string // witness of the policy in force then
+	}
+	one := func(w string) string { return "witness " + w + " " + strings.ToUpper(w) + "\nquorum " + w + "\n" }
+	for name, test := range map[string]struct {
+		genesis string
+		steps   []step
+	}{
+		"no policy": {"", []step{{size: 1, by: []string{"w1"}}}},
+		"the genesis's": {one("w1"), []step{
+			{size: 1, accept: true, by: []string{"w1"}, current: "w1"},
+			{size: 2, by: []string{"w2"}, current: "w1"},
+		}},
+		"a first one, which nobody precedes": {"", []step{
+			{change: "w1", size: 3, current: "w1"},
+			{size: 3, by: []string{"w1"}, current: "w1"}, // does not cover the entry
+			{size: 4, by: []string{"w2"}, current: "w1"},
+			{size: 5, by: []string{"w1"}, accept: true, current: "w1"},
+		}},
+		"after one that asks for nobody": {"quorum none\n", []step{
+			{size: 2, accept: true},
+			{change: "w1", size: 3, current: "w1"},
+			{size: 3, accept: true, current: "w1"},
+			{size: 4, current: "w1"},
+			{size: 4, by: []string{"w1"}, accept: true, current: "w1"},
+		}},
+		"from the old to the new": {one("w1"), []step{
+			{change: "w2", size: 3, current: "w1"},
+			{size: 3, by: []string{"w1"}, accept: true, current: "w1"}, // does not cover the entry
+			{size: 4, by: []string{"w2"}, current: "w1"},               // the old ones must see it first
+			{size: 5, by: []string{"w1"}, accept: true, current: "w2"},
+			{size: 6, by: []string{"w1"}, current: "w2"},
+			{size: 7, by: []string{"w2"}, accept: true, current: "w2"},
+		}},
+		"the newest of two that wait": {one("w1"), []step{
+			{change: "w2", size: 3, current: "w1"},
+			{change: "w3", size: 4, current: "w1"},
+			{size: 5, by: []string{"w1"}, accept: true, current: "w3"},
+			{size: 6, by: []string{"w3"}, accept: true, current: "w3"},
+		}},
+		"only what the checkpoint covers": {one("w1"), []step{
+			{change: "w2", size: 3, current: "w1"},
+			{change: "w3", size: 4, current: "w1"},
+			{size: 4, by: []string{"w1"}, accept: true, current: "w2"},
+			{size: 5, by: []string{"w1", "w3"}, current: "w2"},
+			{size: 6, by: []string{"w2"}, accept: true, current: "w3"},
+		}},
+	} {
+		p, err := NewPolicies([]byte(policyWords.Replace(test.genesis)))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i, s := range test.steps {
+			if s.change != "" {
+				if err := p.Change(uint64(s.size), []byte(policyWords.Replace(one(s.change)))); err != nil {
+					t.Fatal(err)
+				}
+			} else if got := p.Accept(uint64(s.size), by(s.size, s.by...)); got != s.accept {
+				t.Errorf("%s, step %d: accepted %t", name, i, got)
+			}
+			current := ""
+			if c := p.Current(); c != nil && len(c.Witnesses) > 0 {
+				current = c.Witnesses[0].Name
+			}
+			if current != s.current {
+				t.Errorf("%s, step %d: %q governs, want %q", name, i, current, s.current)
+			}
+		}
+	}
+	p, err := NewPolicies(nil)
+	if err != nil || p.Change(2, []byte("x")) == nil || p.Change(3, []byte("quorum none\n")) != nil || p.Change(3, []byte("quorum none\n")) == nil {
+		t.Error("an unreadable policy, or two at one index, are taken")
+	}
+	if _, err := NewPolicies([]byte("x")); err == nil {
+		t.Error("an unreadable first policy is taken")
+	}
+}
