@@ -16,7 +16,7 @@ export const T = 1790000000000;
 export async function newKey(name) {
   const pair = await crypto.subtle.generateKey("Ed25519", true, ["sign", "verify"]);
   const typed = join(u8(1), new Uint8Array(await crypto.subtle.exportKey("raw", pair.publicKey)));
-  const id = (await parts.sha256(text(`${name}\n`), typed)).subarray(0, 4);
+  const id = parts.sha256(text(`${name}\n`), typed).subarray(0, 4);
   return {
     name, typed, vkey: `${name}+${Buffer.from(id).toString("hex")}+${base64(typed)}`,
     line: async (body) => `\u2014 ${name} ${base64(join(id, new Uint8Array(await crypto.subtle.sign("Ed25519", pair.privateKey, text(body)))))}\n`,
@@ -27,7 +27,7 @@ export async function newKey(name) {
 export async function newWitness(name) {
   const pair = await crypto.subtle.generateKey("Ed25519", true, ["sign", "verify"]);
   const typed = join(u8(4), new Uint8Array(await crypto.subtle.exportKey("raw", pair.publicKey)));
-  const id = (await parts.sha256(text(`${name}\n`), typed)).subarray(0, 4);
+  const id = parts.sha256(text(`${name}\n`), typed).subarray(0, 4);
   return {
     vkey: `${name}+${Buffer.from(id).toString("hex")}+${base64(typed)}`,
     at: (time, says = time) => ({
@@ -49,8 +49,8 @@ export const genesis = (key, o = {}) => join(head(1, o.time ?? T), str8(o.origin
 
 export const start = (o = {}) => join(head(7, o.time ?? T), u8(1), ZEROS, ZEROS, u8(0), str8("1.0.0"));
 
-export async function context(o) {
-  const recipe = o.ranges ? join(u8(2), u16(o.ranges.length), ...o.ranges.map(u32)) : join(u8(1), await parts.deckHash(o.deck), u16(o.n ?? o.deck.length), u16(o.m));
+export function context(o) {
+  const recipe = o.ranges ? join(u8(2), u16(o.ranges.length), ...o.ranges.map(u32)) : join(u8(1), parts.deckHash(o.deck), u16(o.n ?? o.deck.length), u16(o.m));
   const parent = o.parent ? join(u8(1), u64(o.parent.id), u16(o.parent.positions.length), ...o.parent.positions.map(u16)) : u8(0);
   const plan = (o.plan ?? []).map((p) => p.source === 1 ? join(u8(1), p.hash) : p.source === 2 ? join(u8(2), ZEROS, u64(p.round)) : u8(3));
   return join(str8(o.origin), u8(o.production ?? 0), str8("table-1"), u8(1), recipe, parent, u8(plan.length), ...plan,
@@ -70,10 +70,10 @@ export const close = (o) => join(head(5, o.time ?? T), u64(o.shuffle), u8(o.outc
   o.form === 2 ? u64(o.key) : u8(), blob16(o.tape));
 
 // A ledger's tree, all levels, so that proofs are cheap.
-async function levels(tree, leaves) {
+function levels(leaves) {
   const all = [leaves];
   for (let l = leaves; l.length > 1; all.push(l))
-    l = await Promise.all(Array.from({ length: Math.ceil(l.length / 2) }, (_, i) => 2 * i + 1 < l.length ? tree.node(l[2 * i], l[2 * i + 1]) : l[2 * i]));
+    l = Array.from({ length: Math.ceil(l.length / 2) }, (_, i) => 2 * i + 1 < l.length ? parts.nodeOf(l[2 * i], l[2 * i + 1]) : l[2 * i]);
   return all;
 }
 
@@ -88,8 +88,7 @@ function proof(all, index) {
 
 // receipts signs a checkpoint over all entries and proves those at the indexes.
 export async function receipts(origin, keys, entries, indexes) {
-  const tree = new parts.Tree();
-  const all = await levels(tree, await Promise.all(entries.map((e) => tree.leaf(e))));
+  const all = levels(entries.map(parts.leafOf));
   const body = `${origin}\n${entries.length}\n${base64(all.at(-1)[0])}\n`;
   const checkpoint = `${body}\n${(await Promise.all(keys.map((k) => k.line(body)))).join("")}`;
   return indexes.map((i) => `c2sp.org/tlog-proof@v1\nextra ${base64(entries[i])}\nindex ${i}\n${proof(all, i).map((h) => `${h}\n`).join("")}\n${checkpoint}`);
@@ -99,11 +98,10 @@ export async function receipts(origin, keys, entries, indexes) {
 export async function shuffleOf(contextBytes, random) {
   const c = parts.parseContext(contextBytes), ks = parts.ranges(c);
   const tape = Uint8Array.from({ length: parts.tapeLength(ks) }, random);
-  const commitment = await parts.commitment(contextBytes, tape), tree = new parts.Tree();
+  const commitment = parts.commitment(contextBytes, tape);
   const { values } = parts.recompute(c, tape);
   const salts = await parts.salts(commitment, tape, values.length);
-  const leaves = await Promise.all(values.map((v, p) => parts.leafHash(tree, p, v, salts[p])));
-  const all = await levels(tree, leaves);
+  const all = levels(values.map((v, p) => parts.leafHash(p, v, salts[p])));
   const open = (place, position, deck) => ({ place, position, value: values[position], card: deck?.[values[position]], salt: base64(salts[position]), proof: proof(all, position) });
   return { context: contextBytes, tape, commitment, root: all.at(-1)[0], open };
 }
