@@ -103,6 +103,10 @@ var table = map[string]row{
 		why:  "the conformance suite of the stores",
 		ours: []string{"internal/store", "internal/ledger", "internal/audit", "internal/shuffle"}, testOnly: true,
 	},
+	"internal/witness/witnesstest": {
+		why:  "hands out witnesses to tests",
+		ours: []string{"internal/witness", "internal/audit"}, testOnly: true,
+	},
 	"internal/testdb": {why: "a private PostgreSQL for tests", testOnly: true},
 	"internal/bench":  {why: "measures the whole", ours: []string{"*"}, testOnly: true},
 	"internal/arrows": {why: "this test", stdOnly: true, testOnly: true},
@@ -143,6 +147,7 @@ var bans = []ban{
 		"cmd/shuffled", "what is for tests stays out of the binary",
 		[]string{
 			"testing", "shuffled/internal/testdb", "shuffled/internal/store/storetest",
+			"shuffled/internal/witness/witnesstest",
 			"shuffled/internal/bench", "shuffled/internal/arrows",
 			"github.com/getkin/kin-openapi", "github.com/google/go-cmp",
 			"github.com/rogpeppe/go-internal", "github.com/transparency-dev/merkle",
@@ -174,9 +179,10 @@ var monopolies = []monopoly{
 	{"math/rand", map[string]string{"internal/bench": "the rival"}},
 	{"math/rand/v2", map[string]string{"internal/bench": "the rival"}},
 	{"testing", map[string]string{
-		"internal/testdb":          "hands out databases to tests",
-		"internal/store/storetest": "is a test suite",
-		"internal/bench":           "measures with it",
+		"internal/testdb":              "hands out databases to tests",
+		"internal/store/storetest":     "is a test suite",
+		"internal/witness/witnesstest": "hands out witnesses to tests",
+		"internal/bench":               "measures with it",
 	}},
 	{"github.com/jackc/pgx/v5", map[string]string{
 		"internal/store/postgres": "PostgreSQL is behind the store",

@@ -29,9 +29,12 @@ type WitnessKey struct {
 	skey Secret // the text of the key file
 }
 
-// GenerateWitness makes a new key. name is the witness's, like a URL without a
-// scheme: witness.example.org/w1.
+// GenerateWitness makes a new key. name is the witness's, with the grammar of an
+// origin (audit.CheckOrigin): witness.example.org/w1.
 func GenerateWitness(name string) (*WitnessKey, error) {
+	if err := audit.CheckOrigin(name); err != nil {
+		return nil, fmt.Errorf("generating a witness key for %q: a name %w", name, err)
+	}
 	_, key, err := ed25519.GenerateKey(nil)
 	if err != nil {
 		return nil, fmt.Errorf("generating a witness key for %q: %w", name, err)

@@ -1,0 +1,152 @@
+package witness
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"strings"
+
+	"golang.org/x/mod/sumdb/note"
+	"golang.org/x/mod/sumdb/tlog"
+
+	"shuffled/internal/audit"
+)
+
+// maxAnswer bounds what is read of a witness's answer, in bytes.
+const maxAnswer = 64 << 10
+
+// Client asks one witness. It is safe for concurrent use, keeps connections
+// open and follows no redirects. How long a call takes is up to its context.
+type Client struct {
+	URL  string        // submission and monitoring prefix, http or https
+	Key  note.Verifier // of its cosignatures (audit.ParseWitnessVKey)
+	HTTP *http.Client  // nil: http.DefaultTransport
+}
+
+// AddCheckpoint asks for cosignatures on a signed checkpoint, given a proof of
+// consistency from size old, and returns them as note signature lines: those of
+// the client's key, verified; what else the witness sent is left out.
+//
+// It fails with an *audit.WitnessConflict when old is not the size that the
+// witness cosigned last, with audit.ErrWitnessRefused when it will not cosign
+// this checkpoint, else with an error of transport: the answer may have been
+// lost, and asking again is right.
+func (c *Client) AddCheckpoint(ctx context.Context, old uint64, proof []tlog.Hash, checkpoint []byte) ([]byte, error) {
+	end := bytes.LastIndex(checkpoint, []byte("\n\n"))
+	if end < 0 || old > audit.MaxInteger {
+		return nil, errors.New("asking a witness: no signed checkpoint, or no size")
+	}
+	body := Request{Old: int64(old), Proof: proof, Checkpoint: checkpoint}.Encode()
+	resp, err := c.do(ctx, http.MethodPost, "/add-checkpoint", body)
+	if err != nil {
+		return nil, fmt.Errorf("asking a witness: %w", err)
+	}
+	if err := refused(resp, int64(old)); err != nil {
+		return nil, fmt.Errorf("asking a witness: %w", err)
+	}
+	lines, err := c.cosignatures(checkpoint[:end+1], resp.body)
+	if err != nil {
+		return nil, fmt.Errorf("asking a witness: %w", err)
+	}
+	return lines, nil
+}
+
+// Latest returns the newest checkpoint that the witness says it cosigned for a
+// log: a note with a verified cosignature, of whose log the signature is not
+// checked. audit.ErrWitnessNone is matched when it has none or does not tell.
+func (c *Client) Latest(ctx context.Context, origin string) ([]byte, error) {
+	resp, err := c.do(ctx, http.MethodGet, "/"+originHash(origin)+"/checkpoint", nil)
+	if err != nil {
+		return nil, fmt.Errorf("asking a witness for its checkpoint: %w", err)
+	}
+	switch resp.status {
+	case http.StatusOK:
+	case http.StatusNotFound, http.StatusMethodNotAllowed, http.StatusGone, http.StatusNotImplemented:
+		return nil, fmt.Errorf("asking a witness for its checkpoint: status %d: %w", resp.status, audit.ErrWitnessNone)
+	default:
+		return nil, fmt.Errorf("asking a witness for its checkpoint: %s", resp)
+	}
+	n, err := note.Open(resp.body, note.VerifierList(c.Key))
+	if err != nil {
+		return nil, fmt.Errorf("asking a witness for its checkpoint: %w", err)
+	}
+	cp, err := parseCheckpoint(n.Text)
+	if err != nil || cp.Origin != origin {
+		return nil, errors.New("asking a witness for its checkpoint: it sent no checkpoint of this log")
+	}
+	return resp.body, nil
+}
+
+// refused turns a status into an error; nil is 200.
+func refused(resp *response, old int64) error {
+	switch resp.status {
+	case http.StatusOK:
+		return nil
+	case http.StatusConflict:
+		size, ok := strings.CutSuffix(string(resp.body), "\n")
+		n, err := parseSize(size)
+		// The size that was sent cannot be in conflict with itself: then the
+		// roots are.
+		if ok && err == nil && n != old && resp.contentType == "text/x.tlog.size" {
+			return &audit.WitnessConflict{Size: uint64(n)}
+		}
+		return fmt.Errorf("%w: %s", audit.ErrWitnessRefused, resp)
+	case http.StatusBadRequest, http.StatusForbidden, http.StatusNotFound, http.StatusUnprocessableEntity:
+		return fmt.Errorf("%w: %s", audit.ErrWitnessRefused, resp)
+	}
+	return errors.New(resp.String())
+}
+
+// cosignatures returns the lines of an answer that are of the client's key.
+func (c *Client) cosignatures(text, lines []byte) ([]byte, error) {
+	n, err := note.Open(bytes.Join([][]byte{text, lines}, []byte("\n")), note.VerifierList(c.Key))
+	if err != nil {
+		return nil, fmt.Errorf("the answer is no cosignature of %s: %w", c.Key.Name(), err)
+	}
+	if n.Text != string(text) {
+		return nil, errors.New("the answer is no signature lines")
+	}
+	return signatureLines(n.Sigs), nil
+}
+
+// response is an answer read to its end.
+type response struct {
+	status      int
+	contentType string
+	body        []byte
+}
+
+// String returns the status and a piece of the body that prints safely.
+func (r *response) String() string { return fmt.Sprintf("status %d: %.200q", r.status, r.body) }
+
+func (c *Client) do(ctx context.Context, method, path string, body []byte) (*response, error) {
+	req, err := http.NewRequestWithContext(ctx, method, strings.TrimSuffix(c.URL, "/")+path, bytes.NewReader(body))
+	if err != nil {
+		return nil, err
+	}
+	if req.URL.Scheme != "https" && req.URL.Scheme != "http" {
+		return nil, fmt.Errorf("the address of a witness is http or https, not %q", req.URL.Scheme)
+	}
+	client := http.Client{}
+	if c.HTTP != nil {
+		client = *c.HTTP
+	}
+	client.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
+	resp, err := client.Do(req)
+	if err != nil {
+		return nil, err
+	}
+	defer resp.Body.Close()
+	// Read to the end, or the connection cannot serve the next request.
+	b, err := io.ReadAll(io.LimitReader(resp.Body, maxAnswer+1))
+	if err != nil {
+		return nil, err
+	}
+	if len(b) > maxAnswer {
+		return nil, fmt.Errorf("an answer of more than %d bytes", maxAnswer)
+	}
+	return &response{resp.StatusCode, resp.Header.Get("Content-Type"), b}, nil
+}

@@ -1,0 +1,144 @@
+package witness
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"net/http"
+	"strings"
+	"time"
+)
+
+// maxRequests is how many requests are worked on at a time; the next one is
+// told to come again.
+const maxRequests = 256
+
+// ServeHTTP answers the addresses of a witness: POST /add-checkpoint, GET
+// /{hex SHA-256 of origin}/checkpoint, and GET /healthz. It never redirects.
+func (w *Witness) ServeHTTP(rw http.ResponseWriter, r *http.Request) {
+	begin := time.Now()
+	a := w.answer(rw, r)
+	rw.Header().Set("Content-Type", a.contentType())
+	rw.Header().Set("X-Content-Type-Options", "nosniff")
+	rw.Header().Set("Cache-Control", "no-store")
+	rw.WriteHeader(a.status)
+	if r.Method != http.MethodHead {
+		rw.Write(a.body)
+	}
+	w.metrics.count(a)
+	w.record(r, a, time.Since(begin))
+}
+
+// answer is what a request is told, and what the log is told of it.
+type answer struct {
+	status  int
+	body    []byte
+	isSize  bool   // the body is the size of a conflict
+	route   string // add-checkpoint, checkpoint, healthz or ""
+	about   submission
+	problem error
+}
+
+func (a answer) contentType() string {
+	if a.isSize {
+		return "text/x.tlog.size"
+	}
+	return "text/plain; charset=utf-8"
+}
+
+// plain is an answer in words.
+func plain(route string, status int, text string) answer {
+	return answer{route: route, status: status, body: []byte(text + "\n")}
+}
+
+func (w *Witness) answer(rw http.ResponseWriter, r *http.Request) answer {
+	select {
+	case w.slots <- struct{}{}:
+		defer func() { <-w.slots }()
+	default:
+		rw.Header().Set("Retry-After", "1")
+		return plain("", http.StatusServiceUnavailable, "too many requests under way")
+	}
+	hash, isCheckpoint := strings.CutSuffix(strings.TrimPrefix(r.URL.Path, "/"), "/checkpoint")
+	switch {
+	case r.URL.Path == "/add-checkpoint":
+		if r.Method != http.MethodPost {
+			rw.Header().Set("Allow", "POST")
+			return plain("add-checkpoint", http.StatusMethodNotAllowed, "POST is wanted")
+		}
+		return w.addCheckpoint(rw, r)
+	case !isCheckpoint && r.URL.Path != "/healthz":
+		return plain("", http.StatusNotFound, "no such address")
+	case r.Method != http.MethodGet && r.Method != http.MethodHead:
+		rw.Header().Set("Allow", "GET, HEAD")
+		return plain("", http.StatusMethodNotAllowed, "GET is wanted")
+	case isCheckpoint:
+		if note := w.latest(hash); note != nil {
+			return answer{route: "checkpoint", status: http.StatusOK, body: note}
+		}
+		return plain("checkpoint", http.StatusNotFound, "no checkpoint was cosigned")
+	}
+	return w.health()
+}
+
+// health is red once the state of a log is in doubt.
+func (w *Witness) health() answer {
+	for _, l := range w.logs {
+		l.mu.Lock()
+		doubt := l.doubt
+		l.mu.Unlock()
+		if doubt != nil {
+			return plain("healthz", http.StatusServiceUnavailable, "the state of a log is in doubt; see the log of this witness")
+		}
+	}
+	return plain("healthz", http.StatusOK, "ok")
+}
+
+func (w *Witness) addCheckpoint(rw http.ResponseWriter, r *http.Request) answer {
+	a := answer{route: "add-checkpoint", status: http.StatusOK}
+	body, err := io.ReadAll(http.MaxBytesReader(rw, r.Body, MaxRequest))
+	if err != nil {
+		return plain(a.route, http.StatusBadRequest, fmt.Sprintf("malformed request: unreadable, or more than %d bytes", MaxRequest))
+	}
+	a.about, a.problem = w.submit(body)
+	var no *refusal
+	switch {
+	case a.problem == nil:
+		a.body = a.about.line
+	case !errors.As(a.problem, &no):
+		a.status, a.body = http.StatusInternalServerError, []byte("internal error\n")
+	case no.size >= 0:
+		a.status, a.isSize, a.body = no.status, true, fmt.Appendf(nil, "%d\n", no.size)
+	default:
+		a.status, a.body = no.status, []byte(no.reason+"\n")
+	}
+	return a
+}
+
+// record writes the one log line of a request. A checkpoint that its log signed
+// and that does not extend what was cosigned may be proof that the log forked:
+// its text is kept in the line.
+func (w *Witness) record(r *http.Request, a answer, took time.Duration) {
+	level := slog.LevelInfo
+	fields := []slog.Attr{
+		slog.String("method", printable(r.Method)), slog.String("route", a.route), slog.Int("status", a.status), slog.Duration("took", took),
+	}
+	if a.about.origin != "" {
+		fields = append(fields, slog.String("origin", a.about.origin), slog.Int64("old", a.about.old), slog.Int64("size", a.about.size))
+	}
+	if a.problem != nil {
+		fields = append(fields, slog.String("reason", a.problem.Error()))
+	}
+	switch {
+	case a.status >= http.StatusInternalServerError:
+		level = slog.LevelError
+	case a.about.checkpoint != nil && (a.status == http.StatusUnprocessableEntity || a.status == http.StatusConflict && !a.isSize):
+		level = slog.LevelError
+		fields = append(fields, slog.String("checkpoint", string(a.about.checkpoint)))
+	}
+	w.log.LogAttrs(r.Context(), level, "request", fields...)
+}
+
+// printable shortens what a stranger sent.
+func printable(s string) string { return fmt.Sprintf("%.32q", s) }

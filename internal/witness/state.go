@@ -1,0 +1,141 @@
+package witness
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+)
+
+// A state directory holds one file per log: the newest checkpoint that the
+// witness cosigned, as a note with the log's signatures and its own. The name is
+// the SHA-256 of the origin. lockFile keeps the directory to one process.
+const (
+	lockFile    = "lock"
+	stateSuffix = ".checkpoint"
+	tempSuffix  = ".new"
+	maxState    = MaxRequest + 1024 // bytes: what a request can bring, and a cosignature
+)
+
+// originHash names a log in file names and addresses.
+func originHash(origin string) string {
+	h := sha256.Sum256([]byte(origin))
+	return hex.EncodeToString(h[:])
+}
+
+// lockDir makes the directory if need be and takes its lock, which ends with the
+// file or the process.
+func lockDir(dir string) (*os.File, error) {
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return nil, fmt.Errorf("making the state directory: %w", err)
+	}
+	f, err := os.OpenFile(filepath.Join(dir, lockFile), os.O_RDWR|os.O_CREATE, 0o600)
+	if err != nil {
+		return nil, fmt.Errorf("locking the state: %w", err)
+	}
+	if err := lock(f); err != nil {
+		f.Close()
+		return nil, fmt.Errorf("locking the state in %s: another witness has it: %w", dir, err)
+	}
+	return f, nil
+}
+
+// readState verifies every state file of a directory and returns what they hold,
+// by origin. Files that a cut write left behind are removed. One file that does
+// not verify is an error: to begin anew for its log would let that log fork.
+func readState(dir string, c *cosigner) (map[string]*cosigned, error) {
+	files, err := os.ReadDir(dir)
+	if err != nil {
+		return nil, fmt.Errorf("reading the state: %w", err)
+	}
+	state := make(map[string]*cosigned)
+	for _, f := range files {
+		path := filepath.Join(dir, f.Name())
+		if strings.HasSuffix(f.Name(), stateSuffix+tempSuffix) {
+			if err := os.Remove(path); err != nil {
+				return nil, fmt.Errorf("clearing the state: %w", err)
+			}
+		}
+		if !strings.HasSuffix(f.Name(), stateSuffix) {
+			continue
+		}
+		s, err := readStateFile(path, c)
+		if err != nil {
+			return nil, fmt.Errorf("reading the state file %s: %w", path, err)
+		}
+		state[s.Origin] = s
+	}
+	return state, nil
+}
+
+func readStateFile(path string, c *cosigner) (*cosigned, error) {
+	info, err := os.Stat(path)
+	if err != nil {
+		return nil, err
+	}
+	if !info.Mode().IsRegular() || info.Size() > maxState {
+		return nil, fmt.Errorf("no regular file of at most %d bytes", maxState)
+	}
+	b, err := os.ReadFile(path)
+	if err != nil {
+		return nil, err
+	}
+	s, err := c.open(b)
+	if err != nil {
+		return nil, fmt.Errorf("not cosigned by this witness: %w", err)
+	}
+	if filepath.Base(path) != originHash(s.Origin)+stateSuffix {
+		return nil, fmt.Errorf("it is of another log: %q", s.Origin)
+	}
+	return s, nil
+}
+
+// errDoubt is matched when it is not known which of two states the disk holds.
+var errDoubt = errors.New("the state on the disk is in doubt")
+
+// writeState replaces a log's state file. When it returns nil the new state
+// survives a power cut. After an error that is errDoubt either state may; after
+// any other error the old one does. sync is (*os.File).Sync.
+func writeState(path string, content []byte, sync func(*os.File) error) error {
+	temp := path + tempSuffix
+	if err := writeTemp(temp, content, sync); err != nil {
+		return fmt.Errorf("writing the state: %w", errors.Join(err, removed(temp)))
+	}
+	if err := os.Rename(temp, path); err != nil {
+		return fmt.Errorf("writing the state: %w: %w", errDoubt, err)
+	}
+	dir, err := os.Open(filepath.Dir(path))
+	if err != nil {
+		return fmt.Errorf("writing the state: %w: %w", errDoubt, err)
+	}
+	defer dir.Close()
+	if err := sync(dir); err != nil {
+		return fmt.Errorf("writing the state: %w: %w", errDoubt, err)
+	}
+	return nil
+}
+
+func writeTemp(path string, content []byte, sync func(*os.File) error) error {
+	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600)
+	if err != nil {
+		return err
+	}
+	if _, err := f.Write(content); err != nil {
+		return errors.Join(err, f.Close())
+	}
+	if err := sync(f); err != nil {
+		return errors.Join(err, f.Close())
+	}
+	return f.Close()
+}
+
+func removed(path string) error {
+	if err := os.Remove(path); !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	return nil
+}

@@ -1,0 +1,259 @@
+package witness
+
+import (
+	"crypto"
+	"errors"
+	"fmt"
+	"log/slog"
+	"maps"
+	"net/http"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"filippo.io/torchwood"
+	"golang.org/x/mod/sumdb/note"
+	"golang.org/x/mod/sumdb/tlog"
+)
+
+// maxStepBack is how far the clock may lie behind the newest cosignature, which
+// then lends its time to the next. A witness whose clock is further back does
+// not know the time, which it is there to attest, and refuses.
+const maxStepBack = 5 * time.Second
+
+// Config is what a witness is made of.
+type Config struct {
+	Name string          // of the key, like a URL without a scheme
+	Key  crypto.Signer   // Ed25519
+	Dir  string          // of the state; made if it is not there
+	Logs []note.Verifier // keys of the logs; a log may have several (audit.ParseVKey)
+	Now  func() time.Time
+	Log  *slog.Logger
+}
+
+// Witness cosigns checkpoints of the logs that it knows. It is safe for
+// concurrent use; submissions for one log take turns.
+type Witness struct {
+	cosigner *cosigner
+	logs     map[string]*witnessed // by origin; the map is fixed
+	hashes   map[string]*witnessed // the same by originHash
+	lock     *os.File
+	now      func() time.Time
+	log      *slog.Logger
+	sync     func(*os.File) error // (*os.File).Sync but in tests
+	slots    chan struct{}        // requests under way
+	metrics  metrics
+}
+
+// witnessed is one log and what the witness remembers of it.
+type witnessed struct {
+	origin string
+	keys   note.Verifiers
+	path   string // of the state file
+
+	mu     sync.Mutex // held from the check of a size to the end of the write
+	latest *cosigned  // as on the disk
+	doubt  error      // once set nothing is cosigned until a restart
+}
+
+// emptyRoot is the root of a tree of no entries, the state of a log that was
+// never cosigned.
+var emptyRoot, _ = tlog.TreeHash(0, nil)
+
+// Open takes the lock of the state directory and verifies the state in it.
+// A log without a state file is new to the witness: whatever it shows first is
+// cosigned.
+func Open(cfg Config) (*Witness, error) {
+	c, err := newCosigner(cfg.Name, cfg.Key)
+	if err != nil {
+		return nil, fmt.Errorf("opening a witness: %w", err)
+	}
+	if len(cfg.Logs) == 0 {
+		return nil, errors.New("opening a witness: no log is named")
+	}
+	w := &Witness{
+		cosigner: c, logs: make(map[string]*witnessed), hashes: make(map[string]*witnessed),
+		now: cfg.Now, log: cfg.Log, sync: (*os.File).Sync, slots: make(chan struct{}, maxRequests),
+	}
+	if w.lock, err = lockDir(cfg.Dir); err != nil {
+		return nil, err
+	}
+	state, err := readState(cfg.Dir, c)
+	if err != nil {
+		return nil, errors.Join(err, w.Close())
+	}
+	byOrigin := make(map[string][]note.Verifier)
+	for _, key := range cfg.Logs {
+		same := func(k note.Verifier) bool { return k.KeyHash() == key.KeyHash() }
+		if slices.ContainsFunc(byOrigin[key.Name()], same) {
+			return nil, errors.Join(fmt.Errorf("opening a witness: a key of %q stands twice", key.Name()), w.Close())
+		}
+		byOrigin[key.Name()] = append(byOrigin[key.Name()], key)
+	}
+	for _, origin := range slices.Sorted(maps.Keys(byOrigin)) {
+		w.add(cfg.Dir, origin, byOrigin[origin], state[origin])
+		delete(state, origin)
+	}
+	for origin := range state {
+		w.log.Warn("a log with state is not configured", "origin", origin)
+	}
+	w.metrics = newMetrics(w)
+	return w, nil
+}
+
+// add makes a log known while the witness is opened.
+func (w *Witness) add(dir, origin string, keys []note.Verifier, latest *cosigned) {
+	if latest == nil {
+		latest = &cosigned{Checkpoint: torchwood.Checkpoint{Origin: origin, Tree: tlog.Tree{Hash: emptyRoot}}}
+		w.log.Warn("a log without state: its next checkpoint is taken as it comes", "origin", origin)
+	} else {
+		w.log.Info("a log", "origin", origin, "size", latest.N, "root", latest.Hash)
+	}
+	l := &witnessed{
+		origin: origin, keys: note.VerifierList(keys...),
+		path: filepath.Join(dir, originHash(origin)+stateSuffix), latest: latest,
+	}
+	w.logs[origin], w.hashes[originHash(origin)] = l, l
+}
+
+// Close gives the state directory free. No request may be under way.
+func (w *Witness) Close() error { return w.lock.Close() }
+
+// VKey returns the verifier key of the cosignatures.
+func (w *Witness) VKey() string { return w.cosigner.vkey }
+
+// PolicyLine returns the line that names this witness in a C2SP tlog-policy. url
+// is where add-checkpoint is found, without that last part.
+func (w *Witness) PolicyLine(url string) string {
+	return fmt.Sprintf("witness %s %s %s", w.cosigner.name, w.cosigner.vkey, url)
+}
+
+// refusal is an answer other than a cosignature.
+type refusal struct {
+	status int
+	reason string
+	size   int64 // for a conflict of sizes, else -1
+}
+
+func (r *refusal) Error() string { return r.reason }
+
+func refuse(status int, format string, args ...any) error {
+	return &refusal{status, fmt.Sprintf(format, args...), -1}
+}
+
+// submission is a request and what became of it, as far as it came.
+type submission struct {
+	origin     string // of a known log, else ""
+	checkpoint []byte // once a key of the log has signed it
+	old, size  int64
+	line       []byte // the cosignature
+}
+
+// submit answers one add-checkpoint. Errors are a *refusal or internal. The
+// checks stand in the order of C2SP tlog-witness.
+func (w *Witness) submit(body []byte) (s submission, err error) {
+	r, err := ParseRequest(body)
+	if err != nil {
+		return s, refuse(http.StatusBadRequest, "%s", err)
+	}
+	s.old = r.Old
+	origin, _, _ := strings.Cut(string(r.Checkpoint), "\n")
+	l := w.logs[origin]
+	if l == nil {
+		return s, refuse(http.StatusNotFound, "unknown log")
+	}
+	s.origin = origin
+	n, err := note.Open(r.Checkpoint, l.keys)
+	var unverified *note.UnverifiedNoteError
+	var invalid *note.InvalidSignatureError
+	if errors.As(err, &unverified) || errors.As(err, &invalid) {
+		return s, refuse(http.StatusForbidden, "no valid signature of the log")
+	}
+	if err != nil {
+		return s, refuse(http.StatusBadRequest, "malformed note")
+	}
+	cp, err := parseCheckpoint(n.Text)
+	if err != nil {
+		return s, refuse(http.StatusBadRequest, "malformed checkpoint")
+	}
+	s.checkpoint, s.size = r.Checkpoint, cp.N
+	if r.Old > cp.N {
+		return s, refuse(http.StatusBadRequest, "the old size is above the checkpoint's")
+	}
+	s.line, err = w.advance(l, r, cp, n.Sigs)
+	return s, err
+}
+
+// advance cosigns cp if the log grew from its latest checkpoint to cp, once the
+// new state is on the disk.
+func (w *Witness) advance(l *witnessed, r Request, cp torchwood.Checkpoint, sigs []note.Signature) ([]byte, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.doubt != nil {
+		return nil, l.doubt
+	}
+	if err := grows(l.latest.Tree, r, cp.Tree); err != nil {
+		return nil, err
+	}
+	now := w.now()
+	if last := time.Unix(l.latest.time, 0); now.Before(last) {
+		if last.Sub(now) > maxStepBack {
+			return nil, fmt.Errorf("the clock is %s behind the newest cosignature", last.Sub(now))
+		}
+		now = last
+	}
+	next, err := w.cosigner.cosign(cp, sigs, now.Unix())
+	if err != nil {
+		return nil, err
+	}
+	if next.text == l.latest.text && next.time == l.latest.time {
+		return next.line, nil // the same statement: a replay costs no disk
+	}
+	if err := writeState(l.path, next.note, w.sync); err != nil {
+		if errors.Is(err, errDoubt) {
+			l.doubt = err
+		}
+		return nil, err
+	}
+	l.latest = next
+	return next.line, nil
+}
+
+// grows reports whether the request proves that the log grew from known to next;
+// if not, with a *refusal.
+func grows(known tlog.Tree, r Request, next tlog.Tree) error {
+	switch {
+	case r.Old != known.N:
+		return &refusal{http.StatusConflict, "the old size is not the one cosigned last", known.N}
+	case r.Old == next.N && next.Hash != known.Hash:
+		return refuse(http.StatusConflict, "another root at a size that was cosigned: the log has forked")
+	case r.Old == next.N || r.Old == 0:
+		if len(r.Proof) != 0 {
+			return refuse(http.StatusUnprocessableEntity, "nothing is to be proved, and the proof is not empty")
+		}
+		return nil
+	}
+	if err := tlog.CheckTree(r.Proof, next.N, next.Hash, known.N, known.Hash); err != nil {
+		return refuse(http.StatusUnprocessableEntity, "the consistency proof does not hold")
+	}
+	return nil
+}
+
+// latest returns the newest cosigned note of a log named by its originHash, nil
+// if there is none.
+func (w *Witness) latest(hash string) []byte {
+	l := w.hashes[hash]
+	if l == nil {
+		return nil
+	}
+	return l.newest().note
+}
+
+func (l *witnessed) newest() *cosigned {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.latest
+}
