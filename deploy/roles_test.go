@@ -29,13 +29,13 @@ const (
 var granted = map[string]map[string][]string{
 	writer: {
 		"ledgers": {"SELECT", "INSERT"}, "entries": {"SELECT", "INSERT"}, "tiles": {"SELECT", "INSERT"},
-		"checkpoints": {"SELECT", "INSERT"}, "decks": {"SELECT", "INSERT"},
+		"checkpoints": {"SELECT", "INSERT"}, "cosigned": {"SELECT", "INSERT"}, "decks": {"SELECT", "INSERT"},
 		"heads":  {"SELECT", "UPDATE"},
 		"tokens": {"SELECT", "INSERT", "UPDATE"},
 	},
 	reader: {
 		"ledgers": {"SELECT"}, "entries": {"SELECT"}, "tiles": {"SELECT"},
-		"checkpoints": {"SELECT"}, "decks": {"SELECT"}, "heads": {"SELECT"}, "tokens": {},
+		"checkpoints": {"SELECT"}, "cosigned": {"SELECT"}, "decks": {"SELECT"}, "heads": {"SELECT"}, "tokens": {},
 	},
 }
 
@@ -159,11 +159,12 @@ func TestRolesAtWork(t *testing.T) {
 
 	w := as(writer)
 	do(t, w, `INSERT INTO checkpoints (ledger, size, root, checkpoint) VALUES (1, 2, decode(repeat('01', 32), 'hex'), '')`)
+	do(t, w, `INSERT INTO cosigned (ledger, size, root, checkpoint) VALUES (1, 2, decode(repeat('01', 32), 'hex'), '')`)
 	do(t, w, `INSERT INTO decks (ledger, hash, cards) VALUES (1, decode(repeat('02', 32), 'hex'), '')`)
 	do(t, w, `UPDATE heads SET size = 2, root = decode(repeat('01', 32), 'hex') WHERE ledger = 1 AND size = 1`)
 	do(t, w, `SELECT c.checkpoint FROM checkpoints c JOIN heads h USING (ledger) FOR KEY SHARE OF h`)
 	refused(t, w, `SELECT 1 FROM checkpoints FOR KEY SHARE`)
-	for _, table := range []string{"ledgers", "entries", "tiles", "checkpoints", "decks"} {
+	for _, table := range []string{"ledgers", "entries", "tiles", "checkpoints", "cosigned", "decks"} {
 		refused(t, w, "UPDATE "+table+" SET ledger = 2")
 		refused(t, w, "DELETE FROM "+table)
 		refused(t, w, "TRUNCATE "+table)
@@ -175,7 +176,7 @@ func TestRolesAtWork(t *testing.T) {
 	refused(t, w, `CREATE TEMP TABLE mine ()`)
 
 	r := as(reader)
-	do(t, r, `SELECT * FROM checkpoints, heads, ledgers, entries, tiles, decks`)
+	do(t, r, `SELECT * FROM checkpoints, cosigned, heads, ledgers, entries, tiles, decks`)
 	refused(t, r, `SELECT * FROM tokens`)
 	refused(t, r, `INSERT INTO checkpoints DEFAULT VALUES`)
 	refused(t, r, `SELECT 1 FROM heads FOR KEY SHARE`)

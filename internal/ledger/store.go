@@ -113,6 +113,27 @@ type Store interface {
 	Rows(ctx context.Context, id ID, from, to uint64) iter.Seq2[Row, error]
 
 	Finder
+	Cosigned
+}
+
+// Cosigned keeps the cosigned checkpoints of ledgers: for some of their sizes
+// the checkpoint with the cosignatures of witnesses, which Head.Checkpoint then
+// holds. What a checkpoint says is the caller's to check.
+type Cosigned interface {
+	// PutCosigned adds a cosigned checkpoint. It returns nil only when it is
+	// durable, replicas included; ErrExists when there is one of this size: that
+	// one stays, and is as durable; ErrNotFound for an unknown ledger;
+	// ErrUnknownOutcome, wrapped, when h may or may not have been written or may
+	// still be. To call it again is safe.
+	PutCosigned(ctx context.Context, id ID, h Head) error
+
+	// CosignedAtMost returns the newest one whose size is at most size, behind the
+	// barrier of Head, or ErrNotFound.
+	CosignedAtMost(ctx context.Context, id ID, size uint64) (Head, error)
+
+	// CosignedFrom reads those of at least size in ascending order, without the
+	// barrier. It may see those that are added while it reads.
+	CosignedFrom(ctx context.Context, id ID, size uint64) iter.Seq2[Head, error]
 }
 
 // Finder looks single things up. Nothing found is ErrNotFound, or an empty list.

@@ -2,6 +2,7 @@ package store
 
 import (
 	"iter"
+	"math"
 
 	"shuffled/internal/ledger"
 )
@@ -39,6 +40,29 @@ func Rows(from, to uint64, size func() (uint64, error), read func(from, to uint6
 				}
 			}
 			from = next
+		}
+	}
+}
+
+// Heads yields the heads of at least size in ascending order, in parts as Rows
+// does. read returns the first n of them, or all if there are fewer.
+func Heads(size uint64, read func(size uint64, n int) ([]ledger.Head, error)) iter.Seq2[ledger.Head, error] {
+	return func(yield func(ledger.Head, error) bool) {
+		for size <= math.MaxInt64 {
+			heads, err := read(size, chunk)
+			if err != nil {
+				yield(ledger.Head{}, err)
+				return
+			}
+			for _, h := range heads {
+				if !yield(h, nil) {
+					return
+				}
+				size = h.Size + 1
+			}
+			if len(heads) < chunk {
+				return
+			}
 		}
 	}
 }

@@ -31,18 +31,36 @@ type Schema struct {
 // Up brings the schema to that of this program. A failed migration changes
 // nothing.
 func (s Schema) Up() error {
-	err := s.run(func(m *migrate.Migrate) error {
-		if err := m.Up(); err != nil && !errors.Is(err, migrate.ErrNoChange) {
-			return fmt.Errorf("migrating up: %w", plain(err))
-		}
-		return nil
-	})
+	err := s.run(s.up)
 	if err != nil {
 		if at, verr := s.Version(); verr == nil && at == migrations.Latest {
 			return nil // somebody else was faster
 		}
 	}
 	return err
+}
+
+// up runs one migration at a time: golang-migrate reads ahead, and when a
+// migration fails the goroutine that reads the next one never ends.
+func (s Schema) up(m *migrate.Migrate) error {
+	for {
+		at, err := s.Version()
+		if err != nil {
+			return err
+		}
+		if at >= migrations.Latest {
+			return CheckSchema(at)
+		}
+		if err := m.Steps(1); err != nil {
+			if now, verr := s.Version(); verr != nil || now <= at {
+				return fmt.Errorf("migrating up: %w", plain(err))
+			}
+			// Somebody else was faster.
+			if err := s.repair(m); err != nil {
+				return err
+			}
+		}
+	}
 }
 
 // Down undoes the newest migration. It returns ErrNotEmpty while there are

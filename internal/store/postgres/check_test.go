@@ -1,6 +1,7 @@
 package postgres
 
 import (
+	"fmt"
 	"net/url"
 	"os"
 	"path/filepath"
@@ -8,6 +9,7 @@ import (
 	"testing"
 
 	"shuffled/internal/testdb"
+	"shuffled/migrations"
 )
 
 func TestServerRefused(t *testing.T) {
@@ -76,7 +78,7 @@ func TestConnectionRefused(t *testing.T) {
 			refusedWith(t, with, Options{AllowSuperuser: true}, reason)
 		}
 	}
-	exec(t, dsn, "COMMENT ON TABLE heads IS 'shuffled schema 2'")
+	exec(t, dsn, fmt.Sprintf("COMMENT ON TABLE heads IS 'shuffled schema %d'", migrations.Latest+1))
 	refusedWith(t, dsn, Options{AllowSuperuser: true}, "too old")
 	exec(t, dsn, "COMMENT ON TABLE heads IS 'heads of cabbage'")
 	refusedWith(t, dsn, Options{AllowSuperuser: true}, "not of shuffled")

@@ -28,6 +28,9 @@ func TestInsertOnly(t *testing.T) {
 	if err := s.PutDeck(t.Context(), l.id, [32]byte{1}, []string{"a", "b"}); err != nil {
 		t.Fatal(err)
 	}
+	if err := s.PutCosigned(t.Context(), l.id, l.head); err != nil {
+		t.Fatal(err)
+	}
 	conn := connect(t, dsn)
 	refused := func(sql string) {
 		t.Helper()
@@ -41,7 +44,7 @@ func TestInsertOnly(t *testing.T) {
 		if _, err := conn.Exec(t.Context(), "SET session_replication_role = "+role); err != nil {
 			t.Fatal(err)
 		}
-		for _, table := range []string{"ledgers", "entries", "tiles", "checkpoints", "decks"} {
+		for _, table := range []string{"ledgers", "entries", "tiles", "checkpoints", "cosigned", "decks"} {
 			if query[int](t, conn, "SELECT count(*) FROM "+table) == 0 {
 				t.Fatalf("%s is empty", table)
 			}

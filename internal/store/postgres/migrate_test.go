@@ -2,10 +2,15 @@ package postgres
 
 import (
 	"errors"
+	"fmt"
+	"io/fs"
 	"strings"
 	"testing"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
+
+	"shuffled/internal/ledger"
 	"shuffled/internal/store"
 	"shuffled/internal/testdb"
 	"shuffled/migrations"
@@ -22,6 +27,17 @@ func wantVersion(t *testing.T, dsn string, want int) {
 	}
 }
 
+// migrateDown goes down from the newest schema, a step at a time.
+func migrateDown(t *testing.T, dsn string, to int) {
+	t.Helper()
+	for at := migrations.Latest; at > to; at-- {
+		if err := MigrateDown(t.Context(), dsn, Options{}); err != nil {
+			t.Fatal(err)
+		}
+		wantVersion(t, dsn, at-1)
+	}
+}
+
 func TestMigrations(t *testing.T) {
 	t.Parallel()
 	dsn := testdb.DSN(t)
@@ -34,10 +50,7 @@ func TestMigrations(t *testing.T) {
 		migrate(t, dsn)
 		migrate(t, dsn) // nothing to do
 		wantVersion(t, dsn, migrations.Latest)
-		if err := MigrateDown(t.Context(), dsn, Options{}); err != nil {
-			t.Fatal(err)
-		}
-		wantVersion(t, dsn, 0)
+		migrateDown(t, dsn, 0)
 		if got := query[string](t, conn, relations); got != "" {
 			t.Fatalf("left after migrating down: %s", got)
 		}
@@ -59,12 +72,18 @@ func TestMigrateDownRefused(t *testing.T) {
 		t.Errorf("migrating entries away: %v", err)
 	}
 	// Without the look in Go, the migration itself refuses.
-	down, err := migrations.Files.ReadFile("postgres/0001_ledgers.down.sql")
-	if err != nil {
-		t.Fatal(err)
+	files, err := fs.Glob(migrations.Files, "postgres/*.down.sql")
+	if err != nil || len(files) != migrations.Latest {
+		t.Fatalf("found %v, %v", files, err)
 	}
-	if _, err := connect(t, dsn).Exec(t.Context(), string(down)); err == nil || !strings.Contains(err.Error(), "holds entries") {
-		t.Errorf("running the migration down: %v", err)
+	for _, file := range files {
+		down, err := migrations.Files.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := connect(t, dsn).Exec(t.Context(), string(down)); err == nil || !strings.Contains(err.Error(), "holds entries") {
+			t.Errorf("running %s: %v", file, err)
+		}
 	}
 	wantVersion(t, dsn, migrations.Latest)
 	if err := s.Append(t.Context(), l.id, l.head, l.next(1)); err != nil {
@@ -82,28 +101,67 @@ func TestMigrationRepaired(t *testing.T) {
 		at   int // the schema that is there
 		note string
 	}{
-		{"up, before the migration", 0, "INSERT INTO schema_migrations VALUES (1, true)"},
-		{"up, after the migration", 1, "UPDATE schema_migrations SET dirty = true"},
-		{"down, before the migration", 1, "UPDATE schema_migrations SET version = -1, dirty = true"},
-		{"down, after the migration", 0, "INSERT INTO schema_migrations VALUES (-1, true)"},
-		{"notes lost", 1, "DROP TABLE schema_migrations"},
+		{"first up, before the migration", 0, "INSERT INTO schema_migrations VALUES (1, true)"},
+		{"first up, after the migration", 1, "UPDATE schema_migrations SET dirty = true"},
+		{"up, before the migration", 1, "UPDATE schema_migrations SET version = 2, dirty = true"},
+		{"up, after the migration", 2, "UPDATE schema_migrations SET dirty = true"},
+		{"down, before the migration", 2, "UPDATE schema_migrations SET version = 1, dirty = true"},
+		{"down, after the migration", 1, "UPDATE schema_migrations SET dirty = true"},
+		{"last down, before the migration", 1, "UPDATE schema_migrations SET version = -1, dirty = true"},
+		{"last down, after the migration", 0, "INSERT INTO schema_migrations VALUES (-1, true)"},
+		{"notes lost", 2, "DROP TABLE schema_migrations"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()
 			dsn := migrated(t)
-			if test.at == 0 {
-				if err := MigrateDown(t.Context(), dsn, Options{}); err != nil {
-					t.Fatal(err)
-				}
-			}
+			migrateDown(t, dsn, test.at)
 			exec(t, dsn, test.note)
 			migrate(t, dsn)
 			wantVersion(t, dsn, migrations.Latest)
 			create(t, open(t, dsn, Options{}))
-			if got := query[string](t, connect(t, dsn), "SELECT version || ' ' || dirty FROM schema_migrations"); got != "1 false" {
+			if got := query[string](t, connect(t, dsn), "SELECT version || ' ' || dirty FROM schema_migrations"); got != fmt.Sprint(migrations.Latest, " false") {
 				t.Errorf("noted %s", got)
 			}
 		})
+	}
+}
+
+// TestMigrateWithEntries brings a ledger of the first schema to the newest:
+// nothing of it changes, and it goes on.
+func TestMigrateWithEntries(t *testing.T) {
+	t.Parallel()
+	dsn := migrated(t)
+	migrateDown(t, dsn, 1)
+	l := aLedger{id: ledger.IDOf(mainInfo.Origin)}
+	l.head = l.next(1).Head
+	conn := connect(t, dsn)
+	for _, sql := range []string{
+		"INSERT INTO ledgers VALUES ($1, '" + mainInfo.Name + "', '" + mainInfo.Origin + "')",
+		"INSERT INTO entries (ledger, idx, time, type, entry) VALUES ($1, 0, 0, 7, 'entry 0')",
+	} {
+		if _, err := conn.Exec(t.Context(), sql, int64(l.id)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, table := range []string{"heads", "checkpoints"} {
+		if _, err := conn.Exec(t.Context(), "INSERT INTO "+table+" VALUES ($1, 1, $2, $3)", int64(l.id), l.head.Root[:], l.head.Checkpoint); err != nil {
+			t.Fatal(err)
+		}
+	}
+	refusedWith(t, dsn, Options{AllowSuperuser: true}, `schema 1 and this program needs 2: run "shuffled migrate up"`)
+	migrate(t, dsn)
+	s := open(t, dsn, Options{})
+	if h, err := s.Head(t.Context(), l.id); err != nil || !cmp.Equal(h, l.head) {
+		t.Errorf("head %v, %v; want %v", h, err, l.head)
+	}
+	if err := s.Append(t.Context(), l.id, l.head, l.next(1)); err != nil {
+		t.Error(err)
+	}
+	if err := s.PutCosigned(t.Context(), l.id, l.head); err != nil {
+		t.Error(err)
+	}
+	if err := MigrateDown(t.Context(), dsn, Options{}); !errors.Is(err, store.ErrNotEmpty) {
+		t.Errorf("migrating entries away: %v", err)
 	}
 }
 

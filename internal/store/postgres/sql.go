@@ -70,6 +70,26 @@ WHERE h.ledger = $1 AND e.idx = $2 AND e.type = 2 FOR KEY SHARE OF h`
 	sqlOfShuffle = `SELECT ` + columns + ` FROM entries e WHERE e.ledger = $1 AND e.shuffle = $2 ORDER BY e.idx`
 )
 
+// sqlPutCosigned counts what it writes, for Store.write.
+const sqlPutCosigned = `
+WITH new_cosigned AS (
+    INSERT INTO cosigned (ledger, size, root, checkpoint) VALUES ($1, $2, $3, $4)
+    ON CONFLICT (ledger, size) DO NOTHING
+    RETURNING ledger
+)
+SELECT count(*) FROM new_cosigned`
+
+// Of these the first two have the barrier.
+const (
+	sqlHasCosigned = `SELECT c.size FROM heads h JOIN cosigned c ON c.ledger = h.ledger
+WHERE h.ledger = $1 AND c.size = $2 FOR KEY SHARE OF h`
+
+	sqlCosignedAtMost = `SELECT c.size, c.root, c.checkpoint FROM heads h JOIN cosigned c ON c.ledger = h.ledger
+WHERE h.ledger = $1 AND c.size <= $2 ORDER BY c.size DESC LIMIT 1 FOR KEY SHARE OF h`
+
+	sqlCosignedFrom = `SELECT size, root, checkpoint FROM cosigned WHERE ledger = $1 AND size >= $2 ORDER BY size LIMIT $3`
+)
+
 const (
 	sqlCheckpointAfter = `SELECT size, root, checkpoint FROM checkpoints WHERE ledger = $1 AND size > $2 ORDER BY size LIMIT 1`
 

@@ -52,7 +52,7 @@ func TestStoreAsWriter(t *testing.T) {
 		return backend(t, admin, func(t *testing.T) storetest.Store {
 			return twoRoles{openAs(t, as("shuffled_writer"), Options{}), openAs(t, as("shuffled_owner"), Options{})}
 		})
-	}, "Create", "AppendKeepsEverything", "DuplicateKeys", "Finders", "Tiles", "Decks", "Tokens")
+	}, "Create", "AppendKeepsEverything", "DuplicateKeys", "Finders", "Tiles", "Cosigned", "CosignedRace", "Decks", "Tokens")
 }
 
 // twoRoles is a daemon whose ledgers are created by the owner of the tables.
@@ -73,7 +73,7 @@ func TestStoreThroughPooler(t *testing.T) {
 	storetest.Test(t, func(t *testing.T) storetest.Backend {
 		dsn := schema(t)
 		return backend(t, dsn, func(t *testing.T) storetest.Store { return open(t, dsn, Options{Pooler: true}) })
-	}, "AppendKeepsEverything", "DuplicateKeys", "Finders", "Race")
+	}, "AppendKeepsEverything", "DuplicateKeys", "Finders", "Cosigned", "Race")
 }
 
 func backend(t *testing.T, admin string, open func(t *testing.T) storetest.Store) storetest.Backend {
@@ -91,7 +91,7 @@ func backend(t *testing.T, admin string, open func(t *testing.T) storetest.Store
 	}
 }
 
-var tables = []string{"ledgers", "heads", "entries", "tiles", "checkpoints", "decks", "tokens"}
+var tables = []string{"ledgers", "heads", "entries", "tiles", "checkpoints", "cosigned", "decks", "tokens"}
 
 // schemas returns a function that makes stores within one database, each in a
 // namespace of its own, which is sooner made than a database.
@@ -178,8 +178,9 @@ func withUser(t testing.TB, dsn, user, password string) string {
 
 // aLedger is a ledger with one entry, for tests that need no more.
 type aLedger struct {
-	id   ledger.ID
-	head ledger.Head
+	id       ledger.ID
+	head     ledger.Head
+	cosigned uint64 // the newest size of which a cosigned checkpoint was acknowledged
 }
 
 var mainInfo = ledger.Info{Name: "main", Origin: "example.org/main"}

@@ -1,10 +1,13 @@
 package sqlite
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"shuffled/migrations"
 )
 
 func TestFileModes(t *testing.T) {
@@ -42,7 +45,7 @@ func TestOpenRefused(t *testing.T) {
 		t.Fatal(err)
 	}
 	newer := migrated(t)
-	if _, err := raw(t, newer).Exec("PRAGMA user_version = 2"); err != nil {
+	if _, err := raw(t, newer).Exec(fmt.Sprint("PRAGMA user_version = ", migrations.Latest+1)); err != nil {
 		t.Fatal(err)
 	}
 	for path, reason := range map[string]string{

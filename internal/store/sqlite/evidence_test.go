@@ -57,6 +57,9 @@ func TestInsertOnly(t *testing.T) {
 	if err := s.PutDeck(t.Context(), l.id, [32]byte{1}, []string{"a", "b"}); err != nil {
 		t.Fatal(err)
 	}
+	if err := s.PutCosigned(t.Context(), l.id, l.head); err != nil {
+		t.Fatal(err)
+	}
 	db := raw(t, path)
 	refused := func(sql string) {
 		t.Helper()
@@ -64,7 +67,7 @@ func TestInsertOnly(t *testing.T) {
 			t.Errorf("%s: %v", sql, err)
 		}
 	}
-	for _, table := range []string{"ledgers", "heads", "entries", "tiles", "checkpoints", "decks"} {
+	for _, table := range []string{"ledgers", "heads", "entries", "tiles", "checkpoints", "cosigned", "decks"} {
 		var n int
 		if err := db.QueryRow("SELECT count(*) FROM " + table).Scan(&n); err != nil || n == 0 {
 			t.Fatalf("%s has %d rows, %v", table, n, err)

@@ -63,6 +63,9 @@ func TestKilled(t *testing.T) {
 		if c, err := s.CheckpointAfter(t.Context(), l.id, h.Size-1); err != nil || c.Root != h.Root {
 			t.Fatalf("newest checkpoint of size %d, %v", c.Size, err)
 		}
+		if c, err := s.CosignedAtMost(t.Context(), l.id, h.Size); err != nil || c.Size < acknowledged {
+			t.Fatalf("newest cosigned checkpoint of size %d, %v; acknowledged %d", c.Size, err, acknowledged)
+		}
 		s.Close()
 	}
 }
@@ -80,6 +83,9 @@ func writeUntilKilled(t *testing.T, path string) {
 			t.Fatal(err)
 		}
 		l.head = b.Head
+		if err := s.PutCosigned(t.Context(), l.id, l.head); err != nil {
+			t.Fatal(err)
+		}
 		fmt.Println("size", l.head.Size)
 	}
 }

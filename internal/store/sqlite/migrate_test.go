@@ -3,11 +3,15 @@ package sqlite
 import (
 	"context"
 	"errors"
+	iofs "io/fs"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
+
+	"shuffled/internal/ledger"
 	"shuffled/internal/store"
 	"shuffled/migrations"
 )
@@ -16,6 +20,17 @@ func wantVersion(t *testing.T, path string, want int) {
 	t.Helper()
 	if got, err := SchemaVersion(t.Context(), path, Options{}); err != nil || got != want {
 		t.Fatalf("schema version %d, %v; want %d", got, err, want)
+	}
+}
+
+// migrateDown goes down from the newest schema, a step at a time.
+func migrateDown(t *testing.T, path string, to int) {
+	t.Helper()
+	for at := migrations.Latest; at > to; at-- {
+		if err := MigrateDown(t.Context(), path, Options{}); err != nil {
+			t.Fatal(err)
+		}
+		wantVersion(t, path, at-1)
 	}
 }
 
@@ -48,10 +63,7 @@ func TestMigrations(t *testing.T) {
 			}
 		}
 		wantVersion(t, path, migrations.Latest)
-		if err := MigrateDown(t.Context(), path, Options{}); err != nil {
-			t.Fatal(err)
-		}
-		wantVersion(t, path, 0)
+		migrateDown(t, path, 0)
 		if got := objects(t, path); got != "" {
 			t.Fatalf("left after migrating down: %s", got)
 		}
@@ -70,9 +82,9 @@ func TestMigrateDownRefused(t *testing.T) {
 		t.Errorf("migrating entries away: %v", err)
 	}
 	// Without the look in Go, the migration itself refuses.
-	down, err := migrations.Files.ReadFile("sqlite/0001_ledgers.down.sql")
-	if err != nil {
-		t.Fatal(err)
+	files, err := iofs.Glob(migrations.Files, "sqlite/*.down.sql")
+	if err != nil || len(files) != migrations.Latest {
+		t.Fatalf("found %v, %v", files, err)
 	}
 	before := objects(t, path)
 	db, err := raw(t, path).Conn(t.Context())
@@ -80,14 +92,20 @@ func TestMigrateDownRefused(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer db.Close()
-	if _, err := db.ExecContext(t.Context(), "BEGIN"); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := db.ExecContext(t.Context(), string(down)); err == nil || !strings.Contains(err.Error(), "holds entries") {
-		t.Errorf("running the migration down: %v", err)
-	}
-	if _, err := db.ExecContext(t.Context(), "ROLLBACK"); err != nil {
-		t.Fatal(err)
+	for _, file := range files {
+		down, err := migrations.Files.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := db.ExecContext(t.Context(), "BEGIN"); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := db.ExecContext(t.Context(), string(down)); err == nil || !strings.Contains(err.Error(), "holds entries") {
+			t.Errorf("running %s: %v", file, err)
+		}
+		if _, err := db.ExecContext(t.Context(), "ROLLBACK"); err != nil {
+			t.Fatal(err)
+		}
 	}
 	wantVersion(t, path, migrations.Latest)
 	if after := objects(t, path); after != before {
@@ -107,20 +125,20 @@ func TestMigrationRepaired(t *testing.T) {
 		at   int // the schema that is there
 		note string
 	}{
-		{"up, before the migration", 0, "INSERT INTO schema_migrations VALUES (1, true)"},
-		{"up, after the migration", 1, "UPDATE schema_migrations SET dirty = true"},
-		{"down, before the migration", 1, "UPDATE schema_migrations SET version = -1, dirty = true"},
-		{"down, after the migration", 0, "INSERT INTO schema_migrations VALUES (-1, true)"},
-		{"notes lost", 1, "DROP TABLE schema_migrations"},
+		{"first up, before the migration", 0, "INSERT INTO schema_migrations VALUES (1, true)"},
+		{"first up, after the migration", 1, "UPDATE schema_migrations SET dirty = true"},
+		{"up, before the migration", 1, "UPDATE schema_migrations SET version = 2, dirty = true"},
+		{"up, after the migration", 2, "UPDATE schema_migrations SET dirty = true"},
+		{"down, before the migration", 2, "UPDATE schema_migrations SET version = 1, dirty = true"},
+		{"down, after the migration", 1, "UPDATE schema_migrations SET dirty = true"},
+		{"last down, before the migration", 1, "UPDATE schema_migrations SET version = -1, dirty = true"},
+		{"last down, after the migration", 0, "INSERT INTO schema_migrations VALUES (-1, true)"},
+		{"notes lost", 2, "DROP TABLE schema_migrations"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()
 			path := migrated(t)
-			if test.at == 0 {
-				if err := MigrateDown(t.Context(), path, Options{}); err != nil {
-					t.Fatal(err)
-				}
-			}
+			migrateDown(t, path, test.at)
 			db := raw(t, path)
 			if _, err := db.Exec(test.note); err != nil {
 				t.Fatal(err)
@@ -134,6 +152,49 @@ func TestMigrationRepaired(t *testing.T) {
 			wantVersion(t, path, migrations.Latest)
 			create(t, open(t, path))
 		})
+	}
+}
+
+// TestMigrateWithEntries brings a ledger of the first schema to the newest:
+// nothing of it changes, and it goes on.
+func TestMigrateWithEntries(t *testing.T) {
+	t.Parallel()
+	path := migrated(t)
+	migrateDown(t, path, 1)
+	l := aLedger{id: ledger.IDOf(mainInfo.Origin)}
+	l.head = l.next(1).Head
+	db := raw(t, path)
+	for _, insert := range []struct {
+		sql  string
+		args []any
+	}{
+		{"INSERT INTO ledgers VALUES (?, ?, ?)", []any{int64(l.id), mainInfo.Name, mainInfo.Origin}},
+		{"INSERT INTO entries (ledger, idx, time, type, entry) VALUES (?, 0, 0, 7, x'00')", []any{int64(l.id)}},
+		{"INSERT INTO heads VALUES (?, 1, ?, ?)", []any{int64(l.id), l.head.Root[:], l.head.Checkpoint}},
+		{"INSERT INTO checkpoints VALUES (?, 1, ?, ?)", []any{int64(l.id), l.head.Root[:], l.head.Checkpoint}},
+	} {
+		if _, err := db.Exec(insert.sql, insert.args...); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if _, err := Open(path, Options{}); err == nil || !strings.Contains(err.Error(), `schema 1 and this program needs 2: run "shuffled migrate up"`) {
+		t.Errorf("opening the older schema: %v", err)
+	}
+	if err := MigrateUp(t.Context(), path, Options{}); err != nil {
+		t.Fatal(err)
+	}
+	s := open(t, path)
+	if h, err := s.Head(t.Context(), l.id); err != nil || !cmp.Equal(h, l.head) {
+		t.Errorf("head %v, %v; want %v", h, err, l.head)
+	}
+	if err := s.Append(t.Context(), l.id, l.head, l.next(1)); err != nil {
+		t.Error(err)
+	}
+	if err := s.PutCosigned(t.Context(), l.id, l.head); err != nil {
+		t.Error(err)
+	}
+	if err := MigrateDown(t.Context(), path, Options{}); !errors.Is(err, store.ErrNotEmpty) {
+		t.Errorf("migrating entries away: %v", err)
 	}
 }
 

@@ -20,6 +20,8 @@ VALUES (?, ?, ?, nullif(?, 0), nullif(?, 0), ?, nullif(?, ''), ?, ?, ?)`
 	sqlNewTile       = `INSERT INTO tiles (ledger, level, idx, data) VALUES (?, ?, ?, ?)`
 	sqlNewCheckpoint = `INSERT INTO checkpoints (ledger, size, root, checkpoint) VALUES (?, ?, ?, ?)`
 
+	sqlNewCosigned = `INSERT INTO cosigned (ledger, size, root, checkpoint) VALUES (?, ?, ?, ?)`
+
 	sqlNewDeck = `INSERT INTO decks (ledger, hash, cards) VALUES (?, ?, ?)`
 
 	sqlNewToken = `INSERT INTO tokens (ledger, id, role, hash, created, expires, revoked)
@@ -45,6 +47,10 @@ UNION ALL SELECT ` + rowColumns + ` FROM entries WHERE ledger = ?1 AND shuffle =
 
 	sqlCheckpointAfter = `SELECT size, root, checkpoint FROM checkpoints WHERE ledger = ? AND size > ? ORDER BY size LIMIT 1`
 
+	sqlHasCosigned    = `SELECT size FROM cosigned WHERE ledger = ? AND size = ?`
+	sqlCosignedAtMost = `SELECT size, root, checkpoint FROM cosigned WHERE ledger = ? AND size <= ? ORDER BY size DESC LIMIT 1`
+	sqlCosignedFrom   = `SELECT size, root, checkpoint FROM cosigned WHERE ledger = ? AND size >= ? ORDER BY size LIMIT ?`
+
 	sqlTile   = `SELECT data FROM tiles WHERE ledger = ? AND level = ? AND idx = ?`
 	sqlDeck   = `SELECT cards FROM decks WHERE ledger = ? AND hash = ?`
 	sqlToken  = `SELECT ` + tokenColumns + ` FROM tokens WHERE ledger = ? AND id = ?`
@@ -53,7 +59,7 @@ UNION ALL SELECT ` + rowColumns + ` FROM entries WHERE ledger = ?1 AND shuffle =
 
 var (
 	sqlWrites = []string{sqlBegin, sqlCommit, sqlRollback, sqlTaken, sqlNewLedger, sqlNewHead, sqlHead, sqlMoveHead,
-		sqlNewEntry, sqlNewTile, sqlNewCheckpoint, sqlNewDeck, sqlDeck, sqlNewToken, sqlRevokeToken}
+		sqlNewEntry, sqlNewTile, sqlNewCheckpoint, sqlNewCosigned, sqlHasCosigned, sqlNewDeck, sqlDeck, sqlNewToken, sqlRevokeToken}
 	sqlReads = []string{sqlLedgers, sqlSize, sqlRows, sqlByKeyTag, sqlHasTag, sqlByShuffle,
-		sqlCheckpointAfter, sqlTile, sqlDeck, sqlToken, sqlTokens}
+		sqlCheckpointAfter, sqlCosignedAtMost, sqlCosignedFrom, sqlTile, sqlDeck, sqlToken, sqlTokens}
 )

@@ -77,10 +77,15 @@ func testClosed(t *testing.T, b Backend) {
 	failures = append(failures, err)
 	_, err = again.ByShuffle(ctx, c.id, 1)
 	failures = append(failures, err, again.PutDeck(ctx, c.id, tag(1), []string{"a", "b"}))
+	_, err = again.CosignedAtMost(ctx, c.id, 9)
+	failures = append(failures, err, again.PutCosigned(ctx, c.id, cosigned(9, 0)))
+	for _, err := range again.CosignedFrom(ctx, c.id, 0) {
+		failures = append(failures, err)
+	}
 	for _, rowErr := range again.Rows(ctx, c.id, 0, 1) {
 		failures = append(failures, rowErr)
 	}
-	if len(failures) != 7 {
+	if len(failures) != 10 {
 		t.Errorf("%d answers of a closed store", len(failures))
 	}
 	for i, err := range failures {

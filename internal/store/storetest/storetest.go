@@ -59,6 +59,8 @@ func Test(t *testing.T, open func(t *testing.T) Backend, only ...string) {
 		{"Finders", testFinders},
 		{"Checkpoints", testCheckpoints},
 		{"Tiles", testTiles},
+		{"Cosigned", testCosigned},
+		{"CosignedRace", testCosignedRace},
 		{"Decks", testDecks},
 		{"Tokens", testTokens},
 	}

@@ -1,0 +1,55 @@
+package sqlite
+
+import (
+	"context"
+	"errors"
+	"iter"
+	"math"
+
+	"shuffled/internal/ledger"
+	"shuffled/internal/store"
+)
+
+// PutCosigned implements [ledger.Cosigned].
+func (s *Store) PutCosigned(ctx context.Context, id ledger.ID, h ledger.Head) error {
+	size := int64(min(h.Size, math.MaxInt64))
+	return s.transact(ctx, func(w *writer) error {
+		err := notFound(w.stmts[sqlHasCosigned].QueryRow(int64(id), size).Scan(&size))
+		switch {
+		case err == nil:
+			return ledger.ErrExists
+		case !errors.Is(err, ledger.ErrNotFound):
+			return err
+		}
+		_, err = w.exec(sqlNewCosigned, int64(id), size, h.Root[:], h.Checkpoint)
+		if isForeignKey(err) {
+			return ledger.ErrNotFound
+		}
+		return err
+	})
+}
+
+// CosignedAtMost implements [ledger.Cosigned].
+func (s *Store) CosignedAtMost(ctx context.Context, id ledger.ID, size uint64) (h ledger.Head, err error) {
+	if err := s.sound(); err != nil {
+		return ledger.Head{}, err
+	}
+	args := []any{int64(id), int64(min(size, math.MaxInt64))}
+	err = s.one(ctx, sqlCosignedAtMost, args, func(row scanner) (err error) {
+		h, err = scanHead(row)
+		return err
+	})
+	return h, err
+}
+
+// CosignedFrom implements [ledger.Cosigned].
+func (s *Store) CosignedFrom(ctx context.Context, id ledger.ID, size uint64) iter.Seq2[ledger.Head, error] {
+	return store.Heads(size, func(size uint64, n int) (list []ledger.Head, err error) {
+		err = s.query(ctx, sqlCosignedFrom, []any{int64(id), int64(size), n}, func(row scanner) error {
+			h, err := scanHead(row)
+			list = append(list, h)
+			return err
+		})
+		return list, err
+	})
+}

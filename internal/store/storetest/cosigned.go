@@ -1,0 +1,156 @@
+package storetest
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"sync"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"shuffled/internal/ledger"
+)
+
+// cosigned returns a head with cosignatures made up by a writer.
+func cosigned(size uint64, writer int) ledger.Head {
+	return ledger.Head{Size: size, Root: tag(int(size)), Checkpoint: fmt.Appendf(nil, "checkpoint %d cosigned for %d\n", size, writer)}
+}
+
+func cosignedFrom(t *testing.T, s Store, id ledger.ID, size uint64) (list []ledger.Head) {
+	t.Helper()
+	for h, err := range s.CosignedFrom(t.Context(), id, size) {
+		if err != nil {
+			t.Fatalf("reading cosigned checkpoints from size %d: %v", size, err)
+		}
+		list = append(list, h)
+	}
+	return list
+}
+
+func testCosigned(t *testing.T, b Backend) {
+	c := newChain(t, b.Store, "main")
+	other := newChain(t, b.Store, "other")
+	before := b.Counts(t)
+	var all []ledger.Head
+	for n := range 1200 { // more than two parts
+		h := cosigned(uint64(3*n+1), 0)
+		if err := b.Store.PutCosigned(t.Context(), c.id, h); err != nil {
+			t.Fatalf("size %d: %v", h.Size, err)
+		}
+		all = append(all, h)
+	}
+	before["cosigned"] += len(all)
+	last := all[len(all)-1].Size
+	for _, h := range []ledger.Head{all[0], cosigned(all[0].Size, 1), cosigned(last, 1)} {
+		if err := b.Store.PutCosigned(t.Context(), c.id, h); !errors.Is(err, ledger.ErrExists) {
+			t.Errorf("size %d again: %v, want ErrExists", h.Size, err)
+		}
+	}
+	for _, h := range []ledger.Head{cosigned(0, 0), cosigned(math.MaxUint64, 0)} {
+		// No ledger has these sizes; the second is all that fits.
+		if err := b.Store.PutCosigned(t.Context(), ledger.IDOf("example.org/unknown"), h); err == nil {
+			t.Errorf("size %d of an unknown ledger was kept", h.Size)
+		}
+	}
+	if err := b.Store.PutCosigned(t.Context(), ledger.IDOf("example.org/unknown"), all[0]); !errors.Is(err, ledger.ErrNotFound) {
+		t.Errorf("a cosigned checkpoint of an unknown ledger: %v", err)
+	}
+	if diff := cmp.Diff(before, b.Counts(t)); diff != "" {
+		t.Errorf("rows of all tables:\n%s", diff)
+	}
+
+	for size, want := range map[uint64]int{1: 0, 2: 0, 3: 0, 4: 1, 600: 199, last - 1: len(all) - 2, last: len(all) - 1, math.MaxUint64: len(all) - 1} {
+		h, err := b.Store.CosignedAtMost(t.Context(), c.id, size)
+		if err != nil {
+			t.Fatalf("at most %d: %v", size, err)
+		}
+		if diff := cmp.Diff(all[want], h); diff != "" {
+			t.Errorf("at most %d:\n%s", size, diff)
+		}
+	}
+	for id, size := range map[ledger.ID]uint64{c.id: 0, other.id: last, ledger.IDOf("example.org/unknown"): last} {
+		if h, err := b.Store.CosignedAtMost(t.Context(), id, size); !errors.Is(err, ledger.ErrNotFound) {
+			t.Errorf("at most %d where there is none: size %d, %v", size, h.Size, err)
+		}
+	}
+	for size, first := range map[uint64]int{0: 0, 1: 0, 2: 1, 1537: 512, 1538: 513, last: len(all) - 1} {
+		if diff := cmp.Diff(all[first:], cosignedFrom(t, b.Store, c.id, size)); diff != "" {
+			t.Errorf("from %d:\n%s", size, diff)
+		}
+	}
+	for id, size := range map[ledger.ID]uint64{c.id: last + 1, other.id: 0, ledger.IDOf("example.org/unknown"): 0} {
+		if list := cosignedFrom(t, b.Store, id, size); len(list) > 0 {
+			t.Errorf("from %d where there is none: %d", size, len(list))
+		}
+	}
+	if list := cosignedFrom(t, b.Store, c.id, math.MaxUint64); len(list) > 0 {
+		t.Errorf("from the last size of all: %d", len(list))
+	}
+	for range b.Store.CosignedFrom(t.Context(), c.id, 0) {
+		break // leaves nothing behind
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	for _, err := range b.Store.CosignedFrom(ctx, c.id, 0) {
+		if err == nil {
+			t.Fatal("a cancelled read went on")
+		}
+	}
+	if err := b.Store.PutCosigned(ctx, c.id, cosigned(last+1, 0)); !errors.Is(err, context.Canceled) {
+		t.Errorf("written for a caller who had left: %v", err)
+	}
+}
+
+// testCosignedRace has two daemons put every size at once: one of them wins
+// each, and what it wrote stays, beside appends and readers.
+func testCosignedRace(t *testing.T, b Backend) {
+	const sizes = 60
+	c := newChain(t, b.Store, "main")
+	again := b.Open(t)
+	defer again.Close()
+	won := make([][]bool, 4)
+	var writers sync.WaitGroup
+	for w := range won {
+		won[w] = make([]bool, sizes+1)
+		s := b.Store
+		if w%2 == 1 {
+			s = again
+		}
+		writers.Go(func() {
+			for size := 1; size <= sizes; size++ {
+				err := s.PutCosigned(t.Context(), c.id, cosigned(uint64(size), w))
+				if won[w][size] = err == nil; err != nil && !errors.Is(err, ledger.ErrExists) {
+					t.Errorf("size %d: %v", size, err)
+				}
+				h, err := s.CosignedAtMost(t.Context(), c.id, uint64(size))
+				if err != nil || h.Size != uint64(size) {
+					t.Errorf("after size %d: size %d, %v", size, h.Size, err)
+				}
+			}
+		})
+	}
+	for range 30 { // the barrier is taken beside appends
+		c.mustAppend(c.batch(eventRow(t)))
+	}
+	writers.Wait()
+	list := cosignedFrom(t, b.Store, c.id, 0)
+	if len(list) != sizes {
+		t.Fatalf("%d cosigned checkpoints, want %d", len(list), sizes)
+	}
+	for i, h := range list {
+		winners := 0
+		for w := range won {
+			if won[w][i+1] {
+				winners++
+				if diff := cmp.Diff(cosigned(uint64(i+1), w), h); diff != "" {
+					t.Errorf("size %d is not the winner's:\n%s", i+1, diff)
+				}
+			}
+		}
+		if winners != 1 {
+			t.Errorf("size %d was won by %d writers", i+1, winners)
+		}
+	}
+}

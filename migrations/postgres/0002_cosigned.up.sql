@@ -1,0 +1,17 @@
+-- Cosigned checkpoints: those heads for which a quorum of witnesses answered,
+-- with the cosignatures. They are evidence, and insert-only like the rest. This
+-- migration may run beside a daemon: it touches no table that an append does,
+-- but for the comment.
+CREATE TABLE cosigned (
+    ledger     bigint NOT NULL REFERENCES ledgers,
+    size       bigint NOT NULL CHECK (size > 0),
+    root       bytea NOT NULL CHECK (octet_length(root) = 32),
+    checkpoint bytea NOT NULL,
+    PRIMARY KEY (ledger, size)
+);
+
+CREATE TRIGGER insert_only BEFORE UPDATE OR DELETE OR TRUNCATE ON cosigned
+    FOR EACH STATEMENT EXECUTE FUNCTION refuse_change('evidence is insert-only');
+ALTER TABLE cosigned ENABLE ALWAYS TRIGGER insert_only;
+
+COMMENT ON TABLE heads IS 'shuffled schema 2';
