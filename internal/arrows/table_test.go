@@ -40,6 +40,10 @@ var table = map[string]row{
 		why:  "a verdict needs evidence, and neither house nor network",
 		ours: []string{"internal/audit", "internal/shuffle"},
 	},
+	"internal/bundle": {
+		why:  "a directory of evidence: its form, a reader and a writer",
+		ours: []string{"internal/audit", "internal/shuffle"},
+	},
 	"internal/ledger": {
 		why:  "orders and signs entries; what they mean is audit's",
 		ours: []string{"internal/audit"},
@@ -134,6 +138,13 @@ var bans = []ban{
 		[]string{
 			"shuffled/internal/entropy", "net/http", "os/exec", "database/sql",
 			"github.com/jackc/pgx/v5", "modernc.org/sqlite",
+		},
+	},
+	{
+		"internal/bundle", "a bundle is read without a network and written from any store",
+		[]string{
+			"shuffled/internal/entropy", "shuffled/internal/ledger", "net/http", "os/exec", "database/sql",
+			"github.com/jackc/pgx/v5", "modernc.org/sqlite", "filippo.io/torchwood",
 		},
 	},
 	{

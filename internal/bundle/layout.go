@@ -1,0 +1,115 @@
+// Package bundle reads and writes bundles: directories with a whole ledger from
+// entry 0, for auditors (docs/SPEC.md section 13). Behind any web server such a
+// directory is a mirror of the log in the form of C2SP tlog-tiles.
+//
+// A bundle is written from a store that is not trusted, and read by people who
+// do not trust its writer. What it holds is decided here, by a list of kinds of
+// files; everything else of a ledger's database stays where it is.
+package bundle
+
+import (
+	"encoding/hex"
+	"fmt"
+	"strconv"
+	"strings"
+
+	"golang.org/x/mod/sumdb/tlog"
+
+	"shuffled/internal/audit"
+	"shuffled/internal/shuffle"
+)
+
+// Width is how many entries, hashes or checkpoints a full file holds.
+const Width = 1 << tileHeight
+
+const tileHeight = 8
+
+// levelEntries is the level under which tlog keeps the entries themselves.
+const levelEntries = -1
+
+// The files and directories of a bundle.
+const (
+	fileCheckpoint = "checkpoint"
+	fileManifest   = "manifest.json"
+	fileKeys       = "keys.json"
+	filePolicy     = "policy"
+
+	dirTiles    = "tile"
+	dirCosigned = "cosigned"
+	dirSigned   = "signed"
+	dirDecks    = "decks"
+	dirNew      = ".new" // files that are being written; no part of the bundle
+)
+
+// Limits in bytes, checked before a file is read.
+const (
+	maxEntries     = Width * (2 + 65_535)
+	maxCheckpoints = Width * (2 + audit.MaxCheckpoint)
+	maxDeck        = shuffle.MaxCards * (shuffle.MaxCardName + 1)
+	maxManifest    = 64 << 10
+	maxKeys        = 16 << 20
+	maxPolicy      = 128 << 10
+)
+
+// tilePath returns the path of the tile with width hashes at this level, or with
+// width entries at levelEntries: C2SP tlog-tiles, which is tlog's form without
+// the height.
+func tilePath(level int, index uint64, width int) string {
+	p := tlog.Tile{H: tileHeight, L: level, N: int64(index), W: width}.Path()
+	p = strings.TrimPrefix(p, "tile/8/")
+	if level == levelEntries {
+		p = "entries" + strings.TrimPrefix(p, "data")
+	}
+	return dirTiles + "/" + p
+}
+
+// framedPath returns the path of a file of cosigned or signed checkpoints: that
+// of an entry bundle under another directory.
+func framedPath(dir string, index uint64, width int) string {
+	return dir + strings.TrimPrefix(tilePath(levelEntries, index, width), dirTiles+"/entries")
+}
+
+// deckPath returns the path of the deck with this hash.
+func deckPath(hash [32]byte) string { return fmt.Sprintf("%s/%x.txt", dirDecks, hash) }
+
+// Known reports whether path, with slashes and relative to the directory, is
+// that of a file that a bundle may hold. It is the allow-list of an export.
+func Known(path string) bool {
+	switch path {
+	case fileCheckpoint, fileManifest, fileKeys, filePolicy:
+		return true
+	}
+	dir, rest, _ := strings.Cut(path, "/")
+	switch dir {
+	case dirTiles:
+		level, number, _ := strings.Cut(rest, "/")
+		if level == "entries" {
+			return knownNumber(number)
+		}
+		l, err := strconv.Atoi(level)
+		return err == nil && l >= 0 && l <= 7 && strconv.Itoa(l) == level && knownNumber(number)
+	case dirCosigned, dirSigned:
+		return knownNumber(rest)
+	case dirDecks:
+		_, ok := parseDeckName(rest)
+		return ok
+	}
+	return false
+}
+
+// knownNumber reports whether s is the number of a file, with its width if that
+// is not full, in its one form.
+func knownNumber(s string) bool {
+	t, err := tlog.ParseTilePath("tile/8/0/" + s)
+	return err == nil && t.H == tileHeight && t.Path() == "tile/8/0/"+s
+}
+
+// parseDeckName returns the hash in the name of a deck's file.
+func parseDeckName(s string) (hash [32]byte, ok bool) {
+	digits, ok := strings.CutSuffix(s, ".txt")
+	b, err := hex.DecodeString(digits)
+	if !ok || err != nil || len(b) != len(hash) || digits != hex.EncodeToString(b) {
+		return hash, false
+	}
+	return [32]byte(b), true
+}

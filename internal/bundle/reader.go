@@ -1,0 +1,293 @@
+package bundle
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"iter"
+	"math"
+	"os"
+	"strings"
+
+	"shuffled/internal/audit"
+	"shuffled/internal/shuffle"
+)
+
+// Reader reads a bundle. What it returns has the form of section 13 and is
+// otherwise unchecked. It may be used by several goroutines.
+//
+// Errors are of the file system, or ErrMalformed or ErrUnknown of package audit.
+type Reader struct {
+	fsys       fs.FS
+	root       *os.Root // nil: of OpenFS
+	manifest   *Manifest
+	checkpoint []byte
+	head       audit.Checkpoint
+}
+
+// Open opens the bundle in dir. Nothing outside dir is read, wherever symbolic
+// links in it may point.
+func Open(dir string) (*Reader, error) {
+	root, err := os.OpenRoot(dir)
+	if err != nil {
+		return nil, fmt.Errorf("opening the bundle: %w", err)
+	}
+	r, err := OpenFS(root.FS())
+	if err != nil {
+		return nil, errors.Join(fmt.Errorf("%s: %w", dir, err), root.Close())
+	}
+	r.root = root
+	return r, nil
+}
+
+// OpenFS opens the bundle in fsys.
+func OpenFS(fsys fs.FS) (*Reader, error) {
+	r := &Reader{fsys: fsys}
+	var err error
+	if r.checkpoint, err = r.read(fileCheckpoint, audit.MaxCheckpoint); err != nil {
+		return nil, err
+	}
+	if r.head, err = audit.CheckpointText(r.checkpoint); err != nil {
+		return nil, fmt.Errorf("reading %s: %w", fileCheckpoint, err)
+	}
+	b, err := r.read(fileManifest, maxManifest)
+	if err != nil {
+		return nil, err
+	}
+	if r.manifest, err = ParseManifest(b); err != nil {
+		return nil, fmt.Errorf("reading %s: %w", fileManifest, err)
+	}
+	return r, nil
+}
+
+// Close ends the reading.
+func (r *Reader) Close() error {
+	if r.root == nil {
+		return nil
+	}
+	return r.root.Close()
+}
+
+// Manifest returns what the manifest says. When its size is below that of the
+// checkpoint, an export was cut between the two: the evidence is whole, and the
+// next export writes the manifest anew.
+func (r *Reader) Manifest() *Manifest { return r.manifest }
+
+// Checkpoint returns the signed checkpoint of the bundle.
+func (r *Reader) Checkpoint() []byte { return bytes.Clone(r.checkpoint) }
+
+// Size returns the size that the checkpoint says.
+func (r *Reader) Size() uint64 { return r.head.Size }
+
+// Bundles returns how many entry bundles the size makes.
+func (r *Reader) Bundles() uint64 { return (r.head.Size + Width - 1) / Width }
+
+// Entries returns the entries of one entry bundle: from bundle·Width on, Width of
+// them or what is left below the size.
+func (r *Reader) Entries(bundle uint64) ([][]byte, error) {
+	width := widthOf(r.head.Size, bundle)
+	if width == 0 {
+		return nil, fmt.Errorf("entry bundle %d: past the size %d", bundle, r.head.Size)
+	}
+	return r.framed(tilePath(levelEntries, bundle, width), width, maxEntries)
+}
+
+// widthOf returns how many of size items are in file index, 0 to Width.
+func widthOf(size, index uint64) int {
+	if index > size/Width {
+		return 0
+	}
+	return int(min(Width, size-index*Width))
+}
+
+// Tile returns width hashes of 32 bytes, 1 to Width, of a tile.
+func (r *Reader) Tile(level int, index uint64, width int) ([]byte, error) {
+	if level < 0 || level > 7 || index > audit.MaxInteger || width < 1 || width > Width {
+		return nil, fmt.Errorf("tile %d/%d with %d hashes: there is none", level, index, width)
+	}
+	name := tilePath(level, index, width)
+	b, err := r.read(name, int64(width)*32)
+	if err != nil {
+		return nil, err
+	}
+	if len(b) != width*32 {
+		return nil, fmt.Errorf("reading %s: %w: %d bytes, not %d", name, audit.ErrMalformed, len(b), width*32)
+	}
+	return b, nil
+}
+
+// Cosigned returns the signed checkpoints that witnesses cosigned, as many as the
+// manifest says. It ends with the first error.
+func (r *Reader) Cosigned() iter.Seq2[[]byte, error] {
+	return r.checkpoints(dirCosigned, r.manifest.Cosigned)
+}
+
+// Signed returns the checkpoints that first cover the entries of signing keys, as
+// many as the manifest says. It ends with the first error.
+func (r *Reader) Signed() iter.Seq2[[]byte, error] {
+	return r.checkpoints(dirSigned, r.manifest.Signed)
+}
+
+func (r *Reader) checkpoints(dir string, count uint64) iter.Seq2[[]byte, error] {
+	return func(yield func([]byte, error) bool) {
+		for i := uint64(0); i*Width < count; i++ {
+			width := widthOf(count, i)
+			items, err := r.framed(framedPath(dir, i, width), width, maxCheckpoints)
+			if err != nil {
+				yield(nil, err)
+				return
+			}
+			for _, c := range items {
+				if len(c) > audit.MaxCheckpoint {
+					yield(nil, fmt.Errorf("reading %s: %w: a checkpoint of %d bytes", framedPath(dir, i, width), audit.ErrMalformed, len(c)))
+					return
+				}
+				if !yield(c, nil) {
+					return
+				}
+			}
+		}
+	}
+}
+
+// Deck returns the card names of the deck with this hash, which is checked.
+func (r *Reader) Deck(hash [32]byte) ([]string, error) {
+	name := deckPath(hash)
+	b, err := r.read(name, maxDeck)
+	if err != nil {
+		return nil, err
+	}
+	deck, err := parseDeck(b)
+	if err != nil {
+		return nil, fmt.Errorf("reading %s: %w", name, err)
+	}
+	if deck.Hash() != hash {
+		return nil, fmt.Errorf("reading %s: %w: another deck", name, audit.ErrMalformed)
+	}
+	return deck.Cards(), nil
+}
+
+func parseDeck(b []byte) (shuffle.Deck, error) {
+	text, ok := strings.CutSuffix(string(b), "\n")
+	if !ok || strings.Count(text, "\n") >= shuffle.MaxCards {
+		return shuffle.Deck{}, fmt.Errorf("%w deck: at most %d lines, each with its end", audit.ErrMalformed, shuffle.MaxCards)
+	}
+	deck, err := shuffle.NewDeck(strings.Split(text, "\n"))
+	if err != nil {
+		return deck, fmt.Errorf("%w deck: %w", audit.ErrMalformed, err)
+	}
+	return deck, nil
+}
+
+// Decks returns the hashes of the decks that the bundle holds, ascending.
+func (r *Reader) Decks() ([][32]byte, error) {
+	files, err := fs.ReadDir(r.fsys, dirDecks)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, fmt.Errorf("reading %s: %w", dirDecks, err)
+	}
+	var hashes [][32]byte
+	for _, f := range files {
+		hash, ok := parseDeckName(f.Name())
+		if !ok {
+			return nil, fmt.Errorf("reading %s: %w: %s is no deck", dirDecks, audit.ErrMalformed, quoted(f.Name()))
+		}
+		hashes = append(hashes, hash)
+	}
+	return hashes, nil
+}
+
+// Keys returns what keys.json says.
+func (r *Reader) Keys() (*Keys, error) {
+	b, err := r.read(fileKeys, maxKeys)
+	if err != nil {
+		return nil, err
+	}
+	k, err := ParseKeys(b)
+	if err != nil {
+		return nil, fmt.Errorf("reading %s: %w", fileKeys, err)
+	}
+	return k, nil
+}
+
+// Policy returns the text of the policy file.
+func (r *Reader) Policy() ([]byte, error) { return r.read(filePolicy, maxPolicy) }
+
+// Altered names the small files whose digest is not the manifest's.
+func (r *Reader) Altered() ([]string, error) {
+	var altered []string
+	for _, f := range []struct {
+		name, want string
+		limit      int64
+	}{
+		{fileCheckpoint, r.manifest.Digests.Checkpoint, audit.MaxCheckpoint},
+		{fileKeys, r.manifest.Digests.Keys, maxKeys},
+		{filePolicy, r.manifest.Digests.Policy, maxPolicy},
+	} {
+		b, err := r.read(f.name, f.limit)
+		if err != nil {
+			return nil, err
+		}
+		if digest(b) != f.want {
+			altered = append(altered, f.name)
+		}
+	}
+	return altered, nil
+}
+
+// Strays calls each for the files of the directory that no bundle holds.
+func (r *Reader) Strays(each func(path string)) error {
+	err := fs.WalkDir(r.fsys, ".", func(path string, d fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		if !d.IsDir() && !Known(path) {
+			each(path)
+		}
+		return nil
+	})
+	if err != nil {
+		return fmt.Errorf("listing the bundle: %w", err)
+	}
+	return nil
+}
+
+func (r *Reader) framed(name string, n int, limit int64) ([][]byte, error) {
+	b, err := r.read(name, limit)
+	if err != nil {
+		return nil, err
+	}
+	items, err := unframe(b, n)
+	if err != nil {
+		return nil, fmt.Errorf("reading %s: %w", name, err)
+	}
+	return items, nil
+}
+
+func (r *Reader) read(name string, limit int64) ([]byte, error) { return readFile(r.fsys, name, limit) }
+
+// readFile reads a regular file of at most limit bytes. What it is and how long
+// is asked before it is opened: opening a pipe would wait for ever.
+func readFile(fsys fs.FS, name string, limit int64) ([]byte, error) {
+	info, err := fs.Stat(fsys, name)
+	if err != nil {
+		return nil, fmt.Errorf("reading %s: %w", name, err)
+	}
+	if !info.Mode().IsRegular() || info.Size() > limit {
+		return nil, fmt.Errorf("reading %s: %w: not a regular file of at most %d bytes", name, audit.ErrMalformed, limit)
+	}
+	f, err := fsys.Open(name)
+	if err != nil {
+		return nil, fmt.Errorf("reading %s: %w", name, err)
+	}
+	defer f.Close()
+	b := make([]byte, min(info.Size(), math.MaxInt32))
+	if _, err := io.ReadFull(f, b); err != nil {
+		return nil, fmt.Errorf("reading %s: %w", name, err)
+	}
+	return b, nil
+}
