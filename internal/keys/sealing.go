@@ -5,7 +5,6 @@ import (
 	"encoding/base64"
 	"errors"
 	"fmt"
-	"strings"
 )
 
 // sealingSize is the size of a sealing key in bytes.
@@ -29,10 +28,8 @@ func ReadSealing(path string, passphrase Secret) (Secret, error) {
 	if err != nil {
 		return Secret{}, fmt.Errorf("reading a sealing key: %w", err)
 	}
-	text, ok := strings.CutPrefix(string(trimNewline(b)), sealingPrefix)
-	key, err := base64.StdEncoding.DecodeString(text)
-	// Encoding again refuses spare bits and the line ends that the decoder skips.
-	if !ok || err != nil || len(key) != sealingSize || base64.StdEncoding.EncodeToString(key) != text {
+	key, err := decodeLine(b, sealingPrefix)
+	if err != nil || len(key) != sealingSize {
 		// Nothing of the text: it may be a damaged key.
 		return Secret{}, fmt.Errorf("reading a sealing key: %s holds no %q and %d bytes in base64", path, sealingPrefix, sealingSize)
 	}

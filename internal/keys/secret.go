@@ -1,6 +1,7 @@
 // Package keys makes, writes and reads what the house must keep secret, and the
 // public keys that go with it: signing keys of ledgers as signed-note keys (C2SP
-// signed-note, Ed25519), sealing keys of tapes, and the tokens of the API.
+// signed-note, Ed25519), sealing keys of tapes, keys of auditors, and the tokens
+// of the API.
 //
 // Private files are created with mode 0600, never overwritten, and refused when
 // group or others may open them (a file of root may be readable to the group of
