@@ -44,6 +44,10 @@ var table = map[string]row{
 		why:  "a directory of evidence: its form, a reader and a writer",
 		ours: []string{"internal/audit", "internal/shuffle"},
 	},
+	"internal/inspect": {
+		why:  "judges a whole ledger, from a bundle or whatever else holds the evidence",
+		ours: []string{"internal/bundle", "internal/disclosure", "internal/audit", "internal/shuffle"},
+	},
 	"internal/ledger": {
 		why:  "orders and signs entries; what they mean is audit's",
 		ours: []string{"internal/audit"},
@@ -111,6 +115,10 @@ var table = map[string]row{
 		why:  "hands out witnesses to tests",
 		ours: []string{"internal/witness", "internal/audit"}, testOnly: true,
 	},
+	"internal/inspect/inspecttest": {
+		why:  "writes ledgers to inspect, honest ones and others",
+		ours: []string{"internal/bundle", "internal/disclosure", "internal/audit", "internal/shuffle"}, testOnly: true,
+	},
 	"internal/testdb": {why: "a private PostgreSQL for tests", testOnly: true},
 	"internal/bench":  {why: "measures the whole", ours: []string{"*"}, testOnly: true},
 	"internal/arrows": {why: "this test", stdOnly: true, testOnly: true},
@@ -148,6 +156,13 @@ var bans = []ban{
 		},
 	},
 	{
+		"internal/inspect", "a verdict is offline, and never draws",
+		[]string{
+			"shuffled/internal/entropy", "net/http", "os/exec", "database/sql",
+			"github.com/jackc/pgx/v5", "modernc.org/sqlite",
+		},
+	},
+	{
 		"client", "a game back end neither draws nor opens the database",
 		[]string{
 			"shuffled/internal/entropy", "shuffled/internal/ledger", "database/sql",
@@ -159,7 +174,7 @@ var bans = []ban{
 		[]string{
 			"testing", "shuffled/internal/testdb", "shuffled/internal/store/storetest",
 			"shuffled/internal/witness/witnesstest",
-			"shuffled/internal/bench", "shuffled/internal/arrows",
+			"shuffled/internal/bench", "shuffled/internal/arrows", "shuffled/internal/inspect/inspecttest",
 			"github.com/getkin/kin-openapi", "github.com/google/go-cmp",
 			"github.com/rogpeppe/go-internal", "github.com/transparency-dev/merkle",
 			"github.com/transparency-dev/tessera", "go.uber.org/goleak", "pgregory.net/rapid",

@@ -1,0 +1,130 @@
+package inspect
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+	"unicode"
+)
+
+// Codes of faults (docs/SPEC.md section 14.3). They are stable. A rule of
+// legality that is broken has the code of the rule after RulePrefix.
+const (
+	CodeCheckpoint  = "checkpoint"       // a signed checkpoint is malformed or of another ledger
+	CodeSignature   = "signature"        // and not signed by the key in force
+	CodeRoot        = "root"             // its root is not that of the entries
+	CodeSize        = "checkpoint_size"  // it covers more than the newest does
+	CodeRotation    = "rotation"         // no checkpoint carries the signatures of old and new key
+	CodePinned      = "key_not_in_force" // the key that is trusted is none of this ledger
+	CodeQuorum      = "quorum"           // a checkpoint was cosigned by too few
+	CodePolicy      = "policy"           // a witness policy that cannot be read
+	CodeCosigned    = "cosigned_missing" // a deal or mix names a cosigned checkpoint that is not there
+	CodeSince       = "since"            // the ledger does not extend the older checkpoint
+	CodeEntry       = "entry"            // bytes that are not those in the tree
+	CodeMissing     = "entries_missing"  // entries that are not there
+	CodeMalformed   = "malformed"        // an entry that no writer of this version makes
+	CodeFile        = "file"             // a file that cannot be read as what it should be
+	CodeTile        = "tile"             // a tile that is not that of the entries
+	CodeOrigin      = "origin"           // the checkpoint is of another origin than the genesis
+	CodeKey         = "key"              // a key in an entry that is none
+	CodeWrap        = "wrap"             // a disclosure key that the auditor's key does not open
+	CodePredecessor = "predecessor"      // the genesis names a predecessor, but no checkpoint of one
+	CodeSnapshot    = "snapshot"         // the digest of the live state is another
+	CodeDeck        = "deck"             // a deck is missing or not the one committed to
+	CodeTapeLost    = "tape_lost"        // a close without a tape
+	CodeTape        = "tape"             // the tape does not open the commitment
+	CodeSealed      = "sealed"           // the sealed tape does not open
+	CodeOrder       = "order"            // the tape gives no order
+	CodeDeckRoot    = "deck_root"        // the recomputed order does not lead to the deck root
+	CodeCommitment  = "commitment_twice" // two commits with one commitment
+	CodeKeyTag      = "key_tag_twice"    // two commits under one idempotency key
+	CodeSlot        = "slot_twice"       // one slot hash in two commits
+	CodeManifest    = "manifest"         // the manifest says what the ledger does not
+	CodeView        = "view"             // keys.json or policy say what the entries do not
+
+	RulePrefix = "rule_"
+)
+
+// Fault is one thing that is wrong, with its place.
+type Fault struct {
+	Code    string  `json:"code"`
+	Entry   *uint64 `json:"entry,omitempty"`   // index of the entry
+	Shuffle *uint64 `json:"shuffle,omitempty"` // id of the shuffle
+	Where   string  `json:"where,omitempty"`   // file, or table and column
+	Detail  string  `json:"detail"`            // in plain words; may change
+}
+
+func fault(code, where, format string, args ...any) Fault {
+	return Fault{Code: code, Where: where, Detail: printable(fmt.Sprintf(format, args...))}
+}
+
+// at returns f with the index of its entry.
+func (f Fault) at(index uint64) Fault {
+	f.Entry = &index
+	return f
+}
+
+// of returns f with the id of its shuffle.
+func (f Fault) of(id uint64) Fault {
+	f.Shuffle = &id
+	return f
+}
+
+// compareFaults orders faults by place: those of entries first, by index.
+func compareFaults(a, b Fault) int {
+	index := func(p *uint64) uint64 {
+		if p == nil {
+			return 1 << 63
+		}
+		return *p
+	}
+	return cmp.Or(cmp.Compare(index(a.Entry), index(b.Entry)), cmp.Compare(a.Where, b.Where),
+		cmp.Compare(a.Code, b.Code), cmp.Compare(index(a.Shuffle), index(b.Shuffle)), cmp.Compare(a.Detail, b.Detail))
+}
+
+// MaxFaults is how many faults a report lists. All are counted.
+const MaxFaults = 100_000
+
+// findings are the faults of one stage. What is kept is the first MaxFaults, in
+// the order of the stage, which does not depend on timing.
+type findings struct {
+	Kept  []Fault           `json:"kept,omitempty"`
+	Count map[string]uint64 `json:"count,omitempty"` // by code, all
+}
+
+func (f *findings) add(faults ...Fault) {
+	for _, x := range faults {
+		if f.Count == nil {
+			f.Count = make(map[string]uint64)
+		}
+		f.Count[x.Code]++
+		if len(f.Kept) < MaxFaults {
+			f.Kept = append(f.Kept, x)
+		}
+	}
+}
+
+// merge returns the faults of all stages by place, at most MaxFaults, and the
+// totals by code.
+func merge(stages ...*findings) (kept []Fault, count map[string]uint64) {
+	count = make(map[string]uint64)
+	for _, s := range stages {
+		kept = append(kept, s.Kept...)
+		for code, n := range s.Count {
+			count[code] += n
+		}
+	}
+	slices.SortFunc(kept, compareFaults)
+	return kept[:min(len(kept), MaxFaults)], count
+}
+
+// printable keeps what the evidence says out of a terminal's way.
+func printable(s string) string {
+	return strings.Map(func(r rune) rune {
+		if !unicode.IsPrint(r) {
+			return '?'
+		}
+		return r
+	}, s)
+}

@@ -1,0 +1,69 @@
+package inspect
+
+import (
+	"errors"
+	"fmt"
+
+	"golang.org/x/mod/sumdb/note"
+
+	"shuffled/internal/audit"
+	"shuffled/internal/disclosure"
+)
+
+// Options say what to trust and how to work. The zero Options pin nothing.
+type Options struct {
+	VKey     string                // verifier key of the ledger; at most one of VKey and Policy is set
+	Policy   []byte                // C2SP tlog-policy: log lines pin keys, the quorum asks for cosignatures
+	Since    []byte                // an older signed checkpoint, which the ledger must extend; nil: none
+	Auditors []*disclosure.Auditor // open tapes that were sealed to them
+	At       int64                 // open shuffles are overdue by this time, UTC milliseconds
+	From, To int64                 // the report counts shuffles committed from From until before To; 0: no bound
+
+	Workers  int            // goroutines that read and recompute; 0: one for each core
+	Work     string         // directory in which an interrupted check is resumed; "": not resumable
+	Shuffles string         // file to write, with a line of JSON for each shuffle; "": none
+	Progress func(Progress) // called by one goroutine, a few times a second; nil: not
+
+	saveEvery int // chunks between two states on disk, for tests; 0: by the clock
+}
+
+// Progress is how far a check has come.
+type Progress struct {
+	Entries, Of uint64
+	Shuffles    uint64 // closed ones that were judged
+	Faults      uint64
+	Resumed     uint64 // entries that an earlier run had done
+}
+
+// Check reports what is wrong with the options themselves, so that a caller can
+// tell a mistake in a key or policy from evidence that fails.
+func (o Options) Check() error {
+	_, err := o.trust()
+	return err
+}
+
+// trusted is what the caller pins.
+type trusted struct {
+	keys   []note.Verifier // empty: nothing is pinned
+	policy *audit.Policy   // nil: no policy
+}
+
+func (o Options) trust() (*trusted, error) {
+	switch {
+	case o.VKey != "" && o.Policy != nil:
+		return nil, errors.New("trust in a key or in a policy, not in both")
+	case o.VKey != "":
+		key, err := audit.ParseVKey(o.VKey)
+		if err != nil {
+			return nil, fmt.Errorf("reading the trusted key: %w", err)
+		}
+		return &trusted{keys: []note.Verifier{key}}, nil
+	case o.Policy != nil:
+		p, err := audit.ParsePolicy(o.Policy)
+		if err != nil {
+			return nil, err
+		}
+		return &trusted{keys: p.Logs, policy: p}, nil
+	}
+	return &trusted{}, nil
+}

@@ -1,0 +1,133 @@
+package inspect
+
+import (
+	"math"
+	"time"
+)
+
+// Verdicts on a ledger, in the words of docs/SPEC.md section 10.2.
+const (
+	Proved      = "proved"       // everything holds under a trusted key
+	Consistent  = "consistent"   // everything holds, but no key was trusted
+	Failed      = "failed"       // there is a fault
+	CannotJudge = "cannot judge" // no fault, but something that this version does not know
+)
+
+// Levels of shuffles (docs/SPEC.md section 10.2).
+const (
+	LevelKeyNotPinned = "key not pinned"
+	LevelRecorded     = "recorded"
+	LevelWitnessed    = "witnessed"
+)
+
+// What recomputing a closed shuffle came to.
+const (
+	TapeRecomputed = "recomputed"  // tape, commitment, order and deck root agree
+	TapeSealed     = "sealed"      // to auditors; no key at hand opens it
+	TapeUnchecked  = "not checked" // its parent's values are not known, or its entries are damaged
+	TapeFailed     = "failed"
+)
+
+// ReportFormat is the format member of a report.
+const ReportFormat = "shuffled/v1/audit"
+
+// Report is what a check found. The same evidence and options give the same
+// report, however often the check was interrupted.
+type Report struct {
+	Format     string            `json:"format"`
+	Verdict    string            `json:"verdict"`
+	Origin     string            `json:"origin,omitempty"`
+	Production bool              `json:"production"`
+	Size       uint64            `json:"size"`           // entries that the newest checkpoint covers
+	Root       string            `json:"root,omitempty"` // base64, recomputed; absent when entries are missing
+	VKey       string            `json:"vkey,omitempty"` // the signing key in force
+	Pinned     bool              `json:"pinned"`         // a key was trusted
+	Period     Period            `json:"period"`
+	Entries    map[string]uint64 `json:"entries"` // by type
+	Totals     Counts            `json:"totals"`
+	Tables     []TableCounts     `json:"tables"` // by name
+	Witnesses  Witnesses         `json:"witnesses"`
+	Open       []OpenShuffle     `json:"open"`   // by id, at most MaxListed of totals.open
+	Faults     []Fault           `json:"faults"` // by place, at most MaxFaults
+	FaultCount uint64            `json:"fault_count"`
+	FaultCodes map[string]uint64 `json:"fault_codes"`
+	Unknown    []string          `json:"unknown"` // what cannot be judged, at most MaxListed
+	Notes      []string          `json:"notes"`   // what was not checked, and why
+}
+
+// MaxListed bounds the lists of a report that are no faults.
+const MaxListed = 10_000
+
+// Period is what the figures of a report are about.
+type Period struct {
+	From       string `json:"from,omitempty"` // first instant in it
+	To         string `json:"to,omitempty"`   // first instant after it
+	At         string `json:"at,omitempty"`   // by when open shuffles are overdue
+	FirstEntry string `json:"first_entry,omitempty"`
+	LastEntry  string `json:"last_entry,omitempty"`
+}
+
+// Counts are figures about shuffles and draws committed in the period.
+type Counts struct {
+	Shuffles   uint64            `json:"shuffles"`
+	Completed  uint64            `json:"completed"`
+	EndedEarly uint64            `json:"ended_early"`
+	Continued  uint64            `json:"continued"`
+	Void       uint64            `json:"void"`
+	VoidBy     map[string]uint64 `json:"void_by"` // by reason
+	Expired    uint64            `json:"expired"`
+	Open       uint64            `json:"open"`
+	Overdue    uint64            `json:"overdue"` // of the open ones
+	Shares     Shares            `json:"shares"`
+	Levels     map[string]uint64 `json:"levels"`
+	Tapes      map[string]uint64 `json:"tapes"` // of the closed ones
+}
+
+// Shares are parts of all closed shuffles, 0 to 1, to four decimals.
+type Shares struct {
+	Void       float64 `json:"void"`
+	Expired    float64 `json:"expired"`
+	EndedEarly float64 `json:"ended_early"`
+}
+
+// TableCounts are the figures of one table.
+type TableCounts struct {
+	Table string `json:"table"`
+	Counts
+}
+
+// Witnesses says how cosigned checkpoints stand.
+type Witnesses struct {
+	Cosigned uint64 `json:"cosigned"`         // checkpoints, all with the ledger's own quorum or a fault
+	Newest   uint64 `json:"newest,omitempty"` // size of the newest
+	Pinned   uint64 `json:"pinned"`           // of them, with the quorum of the trusted policy
+	Policies uint64 `json:"policies"`         // that stood in the ledger, one after another
+}
+
+// OpenShuffle is one that was not closed.
+type OpenShuffle struct {
+	ID        uint64 `json:"id"`
+	Table     string `json:"table"`
+	Serial    uint64 `json:"serial"`
+	Committed string `json:"committed_at"`
+	CloseBy   string `json:"close_by"`
+	Dealt     int    `json:"dealt"`
+	Places    int    `json:"places"`
+	Overdue   bool   `json:"overdue"`
+}
+
+// Closed returns how many of them are closed.
+func (c Counts) Closed() uint64 { return c.Shuffles - c.Open }
+
+// share rounds part of whole to four decimals.
+func share(part, whole uint64) float64 {
+	if whole == 0 {
+		return 0
+	}
+	return math.Round(float64(part)/float64(whole)*10_000) / 10_000
+}
+
+// formatTime is RFC 3339 in UTC with milliseconds.
+func formatTime(ms int64) string {
+	return time.UnixMilli(ms).UTC().Format("2006-01-02T15:04:05.000Z")
+}
