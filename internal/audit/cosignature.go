@@ -36,7 +36,7 @@ func (p *Policy) SatisfiedBefore(signed []byte, unix int64) bool {
 	if err != nil {
 		return false
 	}
-	// The quorum is formats' to judge, over a note with what counts.
+	// The quorum is formats' to judge, over a note with only what counts.
 	var counted strings.Builder
 	counted.WriteString(text + "\n")
 	for _, c := range p.Cosignatures(signed) {

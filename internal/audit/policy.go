@@ -162,7 +162,7 @@ func parseWitnessKey(vkey string) (note.Verifier, error) {
 	if vkey != fmt.Sprintf("%s+%08x+%s", v.Name(), v.KeyHash(), base64.StdEncoding.EncodeToString(key)) {
 		return nil, errors.New("reading a witness key: not in its one encoding")
 	}
-	return v, nil
+	return strict{v, 8}, nil // behind the time
 }
 
 // once refuses the same public key twice for logs or for witnesses, whatever its

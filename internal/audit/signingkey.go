@@ -59,7 +59,7 @@ func ParseVKey(vkey string) (note.Verifier, error) {
 	if err := CheckEd25519(key[1:]); err != nil {
 		return nil, fmt.Errorf("reading a verifier key: %w", err)
 	}
-	return v, nil
+	return strict{v, 0}, nil
 }
 
 // SigningKey returns the type byte and public key of a verifier key text, as a

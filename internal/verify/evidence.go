@@ -13,6 +13,9 @@ import (
 	"shuffled/internal/audit"
 )
 
+// maxTime is the last millisecond of the year 9999.
+const maxTime = 253402300799999
+
 // receiptHeader begins every C2SP tlog-proof; its version follows.
 const receiptHeader = "c2sp.org/tlog-proof@"
 
@@ -24,6 +27,15 @@ type evidence struct {
 	receipts []audit.Receipt
 	head     audit.Checkpoint // from format on, signed from signature on
 	genesis  *audit.Genesis   // nil: the file has none
+	early    *early           // nil: the file has none
+	seen     []byte           // checkpoint on which the level witnessed rests; nil: none
+}
+
+// early is the member witnessed of a transcript: a receipt of the commit under a
+// checkpoint from before the first card.
+type early struct {
+	audit.Receipt
+	head audit.Checkpoint
 }
 
 func newEvidence(kind string, trust *trusted) evidence {
@@ -90,7 +102,24 @@ func checkpointForm(signed []byte) (audit.Checkpoint, error) {
 	return c, nil
 }
 
-// signature checks the one checkpoint of the file, once.
+// addEarly is the part of format for the member witnessed.
+func (e *evidence) addEarly(text string) error {
+	r, err := audit.ParseReceipt(text)
+	if err != nil {
+		return err
+	}
+	head, err := checkpointForm(r.Checkpoint)
+	if err != nil {
+		return err
+	}
+	if head.Origin != e.head.Origin {
+		return malformed("checkpoint: of %s, the other is of %s", head.Origin, e.head.Origin)
+	}
+	e.early = &early{r, head}
+	return nil
+}
+
+// signature checks each checkpoint of the file once.
 func (e *evidence) signature() (string, error) {
 	keys, whose := e.trust.keys, "the trusted key"
 	if len(keys) == 0 {
@@ -106,6 +135,11 @@ func (e *evidence) signature() (string, error) {
 	if _, err := audit.OpenCheckpoint(e.receipts[0].Checkpoint, keys...); err != nil {
 		return "", err
 	}
+	if e.early != nil && !bytes.Equal(e.early.Checkpoint, e.receipts[0].Checkpoint) {
+		if _, err := audit.OpenCheckpoint(e.early.Checkpoint, keys...); err != nil {
+			return "", fmt.Errorf("the early checkpoint: %w", err)
+		}
+	}
 	return fmt.Sprintf("%d entries of %s, signed by %s", e.head.Size, e.head.Origin, whose), nil
 }
 
@@ -115,23 +149,30 @@ func (e *evidence) inclusion() (string, error) {
 			return "", fmt.Errorf("entry %d: %w", r.Index, err)
 		}
 	}
+	if e.early != nil {
+		if err := e.early.CheckInclusion(e.early.head); err != nil {
+			return "", fmt.Errorf("the early checkpoint: %w", err)
+		}
+		if e.early.head.Size == e.head.Size && e.early.head.Root != e.head.Root {
+			return "", fmt.Errorf("two signed checkpoints of %d entries have different roots: the ledger was forked", e.head.Size)
+		}
+	}
 	return fmt.Sprintf("%d entries lead to the checkpoint's root", len(e.receipts)), nil
 }
 
-// witnesses asks for the policy's quorum on the file's own checkpoint. That one
-// is as large as the ledger was when the file was made, so it says that
-// outsiders saw this history, but not that they saw the commit before the first
-// card: the level stays recorded (docs/SPEC.md section 10.2).
-func (e *evidence) witnesses() (string, error) {
+// quorum asks for the policy's quorum on the file's own checkpoint. That one is
+// as large as the ledger was when the file was made, so it says that outsiders
+// saw this history, and no more.
+func (e *evidence) quorum() error {
 	switch {
 	case e.trust.policy == nil:
-		return "", notChecked("no policy is given")
+		return notChecked("no policy is given")
 	case !e.trust.policy.Asks():
-		return "", notChecked("the policy asks for no witnesses")
+		return notChecked("the policy asks for no witnesses")
 	case !e.trust.policy.Satisfied(e.receipts[0].Checkpoint):
-		return "", errors.New("the policy's quorum did not cosign the checkpoint")
+		return errors.New("the policy's quorum did not cosign the checkpoint")
 	}
-	return "the quorum cosigned this checkpoint; that it saw the commit before the first card is not shown, so the level stays recorded", nil
+	return nil
 }
 
 // ofLedger holds the origin that an entry names against the checkpoint's.
@@ -144,13 +185,24 @@ func (e *evidence) ofLedger(t audit.Type, origin string) error {
 
 // conclude gives the verdict when every step that ran holds.
 func (e *evidence) conclude(held bool) {
-	if held {
-		e.v.Verdict, e.v.Level = e.trust.level()
+	if !held {
+		return
+	}
+	if e.v.Verdict, e.v.Level = e.trust.level(); e.v.Verdict != Proved || e.seen == nil {
+		return
+	}
+	e.v.Level = LevelWitnessed
+	for _, c := range e.trust.policy.Cosignatures(e.seen) {
+		e.v.Witnesses = append(e.v.Witnesses, Cosigned{Name: c.Witness, Time: timestamp(c.Time * 1000)})
 	}
 }
 
-// timestamp writes UTC milliseconds since 1970 as the API does.
+// timestamp writes UTC milliseconds since 1970 as the API does. RFC 3339 has
+// years of four digits: a later time is left out.
 func timestamp(ms int64) string {
+	if ms > maxTime {
+		return ""
+	}
 	return time.UnixMilli(ms).UTC().Format("2006-01-02T15:04:05.000Z")
 }
 

@@ -23,6 +23,9 @@ func (r *receipt) entries() (string, error) {
 		return "", err
 	}
 	index := r.receipts[0].Index
+	if (e.Body.Type() == audit.TypeGenesis) != (index == 0) {
+		return "", fmt.Errorf("entry %d is a %s, where a genesis is entry 0 and no other", index, e.Body.Type())
+	}
 	r.body = e.Body
 	r.v.Entry = &Entry{Index: index, Type: e.Body.Type().String(), Time: timestamp(e.Time), Actor: e.Actor}
 	switch b := e.Body.(type) {
@@ -40,6 +43,16 @@ func (r *receipt) entries() (string, error) {
 		r.v.showClose(b, e.Time)
 	}
 	return fmt.Sprintf("entry %d is a %s", index, e.Body.Type()), nil
+}
+
+// witnesses: a quorum over this checkpoint saw this entry; when, and before what
+// else, takes the shuffle's transcript.
+func (r *receipt) witnesses() (string, error) {
+	if err := r.quorum(); err != nil {
+		return "", err
+	}
+	r.seen = r.receipts[0].Checkpoint
+	return "the quorum cosigned this checkpoint, and so saw this entry", nil
 }
 
 func (r *receipt) origin() (string, error) {

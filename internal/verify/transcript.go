@@ -71,6 +71,11 @@ func (t *transcript) format() (string, error) {
 			return "", fmt.Errorf("receipt %d: %w", i, err)
 		}
 	}
+	if f.Witnessed != "" {
+		if err := t.addEarly(f.Witnessed); err != nil {
+			return "", fmt.Errorf("witnessed: %w", err)
+		}
+	}
 	return fmt.Sprintf("%d receipts, %d cards", len(f.Receipts), len(f.Cards)), t.parseCards()
 }
 
@@ -134,6 +139,9 @@ func (t *transcript) entries() (string, error) {
 			return "", err
 		}
 	}
+	if commit := t.receipts[1]; t.early != nil && (t.early.Index != commit.Index || !bytes.Equal(t.early.Entry, commit.Entry)) {
+		return "", fmt.Errorf("the early checkpoint's receipt is of entry %d, and not of this commit", t.early.Index)
+	}
 	// Without its mix a deal cannot be judged; whether one was written is not
 	// for this file to say.
 	if len(t.commit.Context.Plan) > 0 && t.mix == nil && len(t.deals) > 0 {
@@ -192,6 +200,27 @@ func (t *transcript) follows(i int, index, shuffle uint64) error {
 		return fmt.Errorf("entry %d is of shuffle %d, not %d", index, shuffle, t.file.ID)
 	}
 	return nil
+}
+
+// witnesses asks for the quorum on both checkpoints. The early one makes the
+// level, if the commit is all of this shuffle that can stand in it.
+func (t *transcript) witnesses() (string, error) {
+	if err := t.quorum(); err != nil {
+		return "", err
+	}
+	if t.early == nil {
+		return "the quorum cosigned this checkpoint; that it saw the commit before the first card is not in the file, so the level stays recorded", nil
+	}
+	if !t.trust.policy.Satisfied(t.early.Checkpoint) {
+		return "", errors.New("the policy's quorum did not cosign the early checkpoint")
+	}
+	size := t.early.head.Size
+	if len(t.placed) > 2 && t.placed[2].Entry.Body.Type() != audit.TypeClose && size > t.placed[2].Index {
+		return fmt.Sprintf("the quorum cosigned the commit at %d entries, and entry %d had begun the play: too late, so the level stays recorded",
+			size, t.placed[2].Index), nil
+	}
+	t.seen = t.early.Checkpoint
+	return fmt.Sprintf("the quorum cosigned the commit at %d entries, before the first mix or deal", size), nil
 }
 
 func (t *transcript) origin() (string, error) {

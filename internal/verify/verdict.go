@@ -11,8 +11,8 @@ const (
 // Level says how much is proved (docs/SPEC.md section 10.2).
 type Level string
 
-// The levels, weakest first. This version gives the first two: a transcript does
-// not carry the early cosigned checkpoint that the others need.
+// The levels, weakest first. This version gives the first three: it does not
+// check beacons.
 const (
 	LevelKeyNotPinned Level = "key not pinned"
 	LevelRecorded     Level = "recorded"
@@ -58,7 +58,8 @@ type Verdict struct {
 	Ledger     string      `json:"ledger,omitempty"` // origin of the checkpoint
 	Production bool        `json:"production"`       // genesis or commit says so; false: a sandbox, or the file does not say
 	Checkpoint *Checkpoint `json:"checkpoint,omitempty"`
-	Entry      *Entry      `json:"entry,omitempty"` // of a receipt
+	Witnesses  []Cosigned  `json:"witnesses,omitempty"` // with LevelWitnessed: who cosigned the checkpoint it rests on, as the policy lists them
+	Entry      *Entry      `json:"entry,omitempty"`     // of a receipt
 
 	ID          uint64 `json:"id,omitempty"`           // of the shuffle
 	Recipient   string `json:"recipient,omitempty"`    // whose file it is, when it is one recipient's
@@ -68,7 +69,7 @@ type Verdict struct {
 	Commitment  string `json:"commitment,omitempty"`   // base64
 	DeckRoot    string `json:"deck_root,omitempty"`    // base64
 	Disclosure  string `json:"disclosure,omitempty"`   // "public" or "auditor"
-	CommittedAt string `json:"committed_at,omitempty"` // times are RFC 3339 in UTC, with milliseconds
+	CommittedAt string `json:"committed_at,omitempty"` // times are RFC 3339 in UTC, with milliseconds; beyond 9999 they are absent
 	CloseBy     string `json:"close_by,omitempty"`     //
 	Places      int    `json:"places,omitempty"`       // m: positions committed
 	Next        int    `json:"next,omitempty"`         // places dealt, as far as the file shows
@@ -87,11 +88,17 @@ type Checkpoint struct {
 	Size   uint64 `json:"size"` // entries
 }
 
+// Cosigned is a valid cosignature of one of the policy's witnesses.
+type Cosigned struct {
+	Name string `json:"name"` // in the policy
+	Time string `json:"time"` // by the witness's clock
+}
+
 // Entry is what a receipt proves.
 type Entry struct {
 	Index uint64 `json:"index"`
 	Type  string `json:"type"` // "genesis", "commit", "mix", "deal", "close", "key" or "event"
-	Time  string `json:"time"`
+	Time  string `json:"time,omitempty"`
 	Actor string `json:"actor"`
 }
 

@@ -6,13 +6,17 @@ import (
 )
 
 // File judges a transcript or a receipt and finds out which it is: a transcript
-// begins with '{', a receipt with its header. Anything else fails at format.
+// begins with '{', a receipt with its header. Anything else fails at format. A
+// Trust that cannot be read gives CannotJudge, whatever the file is.
 func File(data []byte, t Trust) *Verdict {
 	switch {
 	case bytes.HasPrefix(data, []byte("{")):
 		return Transcript(data, t)
 	case bytes.HasPrefix(data, []byte(receiptHeader)):
 		return Receipt(data, t)
+	}
+	if err := t.Check(); err != nil {
+		return untrusted("", err)
 	}
 	v := new(Verdict)
 	v.run([]step{{stepFormat, func() (string, error) {
