@@ -232,6 +232,10 @@ func (c legalityCases) parents() {
 	add("a draw list for a parent", "parent", s.commit("w", child(wheel, 0, 1)))
 	add("the genesis for a parent", "parent", s.commit("t", child(0, 0, 1)))
 	add("itself for a parent", "parent", s.commit("t", child(uint64(len(s.entries)), 0, 1)))
+	closeBy := s.entries[id].Commit.CloseBy
+	at := func(time uint64, e refEntry) refEntry { e.Time, e.Commit.CloseBy = time, time+1; return e }
+	add("a millisecond before the parent's close-by", holds, at(closeBy-1, s.commit("t", child(id, 0, 1))))
+	add("at the parent's close-by: it can only expire", "parent", at(closeBy, s.commit("t", child(id, 0, 1))))
 	s.then(s.deal(id, 0, 4))
 	add("positions that were dealt: returned cards", holds, s.commit("t", child(id, 0, 1, 2, 3)))
 	kid := s.then(s.commit("t", child(id, 0, 1, 2)))

@@ -182,7 +182,9 @@ func (c legalityCases) twoRules() {
 	q.then(q.close(2, 2))
 	c.add("mix", "two rules: a deal before the mix and at a wrong place", "mix", q, deal)
 	c.add("mix", "two rules: a mix with a wrong value and a wrong size", "mix", q, bad)
-	q.then(q.mix(id, slot))
+	good := q.mix(id, slot)
+	good.Mix.Cosigned = id + 1
+	q.then(good)
 	c.add("place", "two rules: a deal at a wrong place, with too many cards", "place", q, deal)
 	c.add("places", "two rules: a deal with too many cards and no cosigned checkpoint", "places", q, q.deal(id, 0, 9))
 	c.add("cosigned", "two rules: only the cosigned checkpoint is missing", "cosigned", q, q.deal(id, 0, 4))

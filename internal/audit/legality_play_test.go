@@ -20,6 +20,8 @@ func (c legalityCases) openAndInTime() {
 	c.add("deadline", "expired at close-by", holds, s, at(closeBy, s.close(id, 5)))
 	c.add("deadline", "expired long after close-by", holds, s, at(closeBy+1_000_000, s.close(id, 5)))
 	c.add("deadline", "expired before anything was dealt", holds, m, at(closeBy, m.close(mixed, 5)))
+	c.add("deadline", "tape_lost before close-by", holds, s, at(closeBy-1, s.close(id, 4, tapeLost)))
+	c.add("deadline", "tape_lost after close-by: without its tape nothing expires", holds, s, at(closeBy+1, s.close(id, 4, tapeLost)))
 
 	for wrong, name := range []string{0: "the genesis", 1: "an event", 3: "a deal", 4: "the next index", 9: "a later index"} {
 		if name != "" {
@@ -135,9 +137,15 @@ func (c legalityCases) cosigned() {
 	q.then(q.deal(id, 0, 1, cosigned(3)))
 	c.add("cosigned", "cosigned: every deal needs one", "cosigned", q, q.deal(id, 1, 1))
 	mix := func(size uint64) refEntry { e := q.mix(mixed, slot); e.Mix.Cosigned = size; return e }
-	c.add("cosigned", "a mix names none", holds, q, mix(0))
-	c.add("cosigned", "a mix names all entries below", holds, q, mix(5))
-	c.add("cosigned", "a mix names more", "cosigned", q, mix(6))
+	c.add("cosigned", "cosigned: a mix names none", "cosigned", q, mix(0))
+	c.add("cosigned", "cosigned: a mix names a size that ends at the commit", "cosigned", q, mix(mixed))
+	c.add("cosigned", "cosigned: a mix names a size that covers the commit", holds, q, mix(mixed+1))
+	c.add("cosigned", "cosigned: a mix names all entries below", holds, q, mix(5))
+	c.add("cosigned", "cosigned: a mix names more", "cosigned", q, mix(6))
+	mixed = s.then(s.commit("u", planned(plan))) // entry 3
+	c.add("cosigned", "signed: a mix names none", holds, s, mix(0))
+	c.add("cosigned", "signed: a mix names all entries below", holds, s, mix(4))
+	c.add("cosigned", "signed: a mix names more", "cosigned", s, mix(5))
 }
 
 func (c legalityCases) outcomes() {

@@ -203,7 +203,7 @@ func (m model) commitRule(c *Commit, now int64) string {
 				return false
 			}
 			p := m.openCommit(ctx.Parent.ID)
-			return p == nil || p.Context.IsDraw() || p.Context.Table != ctx.Table || p.Context.DeckHash != ctx.DeckHash ||
+			return p == nil || now >= p.CloseBy || p.Context.IsDraw() || p.Context.Table != ctx.Table || p.Context.DeckHash != ctx.DeckHash ||
 				slices.ContainsFunc(ctx.Parent.Positions, func(pos uint16) bool { return int(pos) >= p.Context.Recipe.Take })
 		},
 	)
@@ -264,7 +264,9 @@ func (m model) mixRule(x *Mix, now int64) string {
 		"deadline", func() bool { return now >= c.CloseBy },
 		"earlier_serial", func() bool { return m.earlier(x.Shuffle) },
 		"mix", func() bool { return m.badMix(c, x) },
-		"cosigned", func() bool { return x.Cosigned > uint64(len(m)) },
+		"cosigned", func() bool {
+			return x.Cosigned > uint64(len(m)) || m.genesis().Deals == DealsCosigned && !(x.Cosigned > x.Shuffle)
+		},
 	)
 }
 
@@ -324,7 +326,7 @@ func (m model) closeRule(c *Close, now int64) string {
 	auditor := func() bool { return opened.Context.Disclosure == DisclosureAuditor }
 	return first(
 		"not_open", func() bool { return opened == nil },
-		"deadline", func() bool { return (now >= opened.CloseBy) != (c.Outcome == OutcomeExpired) },
+		"deadline", func() bool { return !lost && (now >= opened.CloseBy) != (c.Outcome == OutcomeExpired) },
 		"outcome", func() bool {
 			below, ok := m[len(m)-1].Body.(*Commit)
 			return c.Outcome == OutcomeContinued && !(ok && below.Context.Parent != nil && below.Context.Parent.ID == c.Shuffle)

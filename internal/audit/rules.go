@@ -36,6 +36,8 @@ func (s *State) check(e Entry) error {
 	switch {
 	case isGenesis != (s.size == 0):
 		return illegal(RuleGenesisFirst, "entry %d is a %s", s.size, e.Body.Type())
+	case s.genesis == nil && !isGenesis:
+		return illegal(RuleGenesisFirst, "no genesis stands below") // after Force
 	case isGenesis:
 		return nil // what a genesis says is for its reader to accept or refuse
 	case e.Time < s.time:

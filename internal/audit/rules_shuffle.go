@@ -33,10 +33,10 @@ func (s *State) checkCommit(c *Commit, now int64) error {
 	if ctx.Disclosure == DisclosureAuditor && !s.sealable() {
 		return illegal(RuleDisclosureKey, "no disclosure key for the auditors in force")
 	}
-	return s.checkParent(ctx)
+	return s.checkParent(ctx, now)
 }
 
-func (s *State) checkParent(ctx *Context) error {
+func (s *State) checkParent(ctx *Context, now int64) error {
 	if ctx.Parent == nil {
 		return nil
 	}
@@ -44,6 +44,8 @@ func (s *State) checkParent(ctx *Context) error {
 	switch {
 	case p == nil:
 		return illegal(RuleParent, "shuffle %d is not open", ctx.Parent.ID)
+	case now >= p.commit.CloseBy:
+		return illegal(RuleParent, "shuffle %d had to close by %d, and can only expire", ctx.Parent.ID, p.commit.CloseBy)
 	case p.commit.Context.IsDraw():
 		return illegal(RuleParent, "shuffle %d is a draw list", ctx.Parent.ID)
 	case p.commit.Context.Table != ctx.Table:
@@ -114,8 +116,18 @@ func (s *State) checkMix(m *Mix, now int64) error {
 			return illegal(RuleMix, "the cut is 0 to %d", o.m-1)
 		}
 	}
-	if m.Cosigned > s.size {
-		return illegal(RuleCosigned, "a cosigned checkpoint of size %d at entry %d", m.Cosigned, s.size)
+	return s.checkCosigned(m.Shuffle, m.Cosigned)
+}
+
+// checkCosigned: the checkpoint that a mix or deal names lies below it and,
+// where the genesis asks for that, shows the commit to the witnesses before a
+// value or a card is shown to anybody.
+func (s *State) checkCosigned(id, size uint64) error {
+	switch {
+	case size > s.size:
+		return illegal(RuleCosigned, "a cosigned checkpoint of size %d at entry %d", size, s.size)
+	case s.genesis.Deals == DealsCosigned && size <= id:
+		return illegal(RuleCosigned, "no cosigned checkpoint covers shuffle %d", id)
 	}
 	return nil
 }
@@ -138,19 +150,20 @@ func (s *State) checkDeal(d *Deal, now int64) error {
 		return illegal(RulePlace, "the next place is %d, not %d", o.next, d.First)
 	case d.First+d.Count() > o.m:
 		return illegal(RulePlaces, "%d places are left, not %d", o.m-o.next, d.Count())
-	case d.Cosigned > s.size:
-		return illegal(RuleCosigned, "a cosigned checkpoint of size %d at entry %d", d.Cosigned, s.size)
-	case s.genesis.Deals == DealsCosigned && d.Cosigned <= d.Shuffle:
-		return illegal(RuleCosigned, "no cosigned checkpoint covers shuffle %d", d.Shuffle)
 	}
-	return nil
+	return s.checkCosigned(d.Shuffle, d.Cosigned)
 }
 
 func (s *State) applyDeal(d *Deal) {
 	o := s.open[d.Shuffle]
-	next := o.next
-	s.push(func() { o.next = next })
-	o.next += d.Count()
+	s.dealTo(o, d, o.next+d.Count())
+}
+
+// dealTo makes next the next place of o.
+func (s *State) dealTo(o *open, d *Deal, next int) {
+	before := o.next
+	s.push(func() { o.next = before })
+	o.next = next
 	s.unwait(o.table, d.Shuffle)
 	if d.Final {
 		s.pair = &pair{shuffle: d.Shuffle}
@@ -162,9 +175,9 @@ func (s *State) checkClose(c *Close, now int64) error {
 	if o == nil {
 		return illegal(RuleNotOpen, "shuffle %d is not open", c.Shuffle)
 	}
-	// At or after close-by only expired, and expired only then. The pair of a
-	// deal or a child's commit was written before it.
-	if overdue := now >= o.commit.CloseBy; overdue != (c.Outcome == OutcomeExpired) {
+	// At or after close-by only expired, and expired only then. A shuffle without
+	// its tape cannot expire: what was lost is told at any time.
+	if overdue := now >= o.commit.CloseBy; overdue != (c.Outcome == OutcomeExpired) && c.Form != FormNone {
 		return illegal(RuleDeadline, "%s at %d where shuffle %d closes by %d", c.Outcome, now, c.Shuffle, o.commit.CloseBy)
 	}
 	if c.Outcome == OutcomeContinued && s.pair == nil {

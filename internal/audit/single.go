@@ -60,8 +60,8 @@ func (s *State) suppose(c *Commit, id uint64) {
 		for _, pos := range p.Positions {
 			m = max(m, int(pos)+1)
 		}
-		parent := &Commit{Context: &Context{Table: c.Context.Table, DeckHash: c.Context.DeckHash}}
-		s.open[p.ID] = &open{commit: parent, m: m}
+		parent := &Commit{Context: &Context{Table: c.Context.Table, DeckHash: c.Context.DeckHash}, CloseBy: MaxInteger}
+		s.open[p.ID] = &open{commit: parent, table: s.table(c.Context.Table), m: m, next: m}
 	}
 	s.keys.disclosure.index = id // some entry below the close, for auditors in force
 }

@@ -1,0 +1,387 @@
+package audit
+
+import (
+	"encoding/binary"
+	"slices"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"pgregory.net/rapid"
+)
+
+// audited folds entries as an audit does and returns the rules broken, by index.
+func audited(s *State, entries []Entry) map[int]string {
+	faults := make(map[int]string)
+	for i, e := range entries {
+		if rule := codeOf(s.Apply(e)); rule != holds {
+			faults[i] = rule
+			s.Force(e)
+		}
+		s.Commit()
+	}
+	return faults
+}
+
+// TestForceIsApply: what is legal takes effect under Force as under Apply.
+func TestForceIsApply(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(t *rapid.T) {
+		m, s := legalLedger(t, 80), NewState()
+		for _, e := range m {
+			s.Force(e)
+		}
+		if diff := cmp.Diff(fold(t, m), s, stateOptions); diff != "" {
+			t.Fatalf("forced otherwise than applied (-want +got):\n%s", diff)
+		}
+	})
+}
+
+// legalLedger is a ledger of up to so many entries, all legal.
+func legalLedger(t *rapid.T, atMost int) model {
+	w := world{s: NewState()}
+	for range rapid.IntRange(1, atMost).Draw(t, "steps") {
+		w.attempt(t)
+	}
+	return w.m
+}
+
+// TestForceGoesOn: a writer broke one rule and goes on from what it wrote. That
+// one entry is a fault, and nothing else.
+func TestForceGoesOn(t *testing.T) {
+	t.Parallel()
+	slot, plan := storySlot("t", 0)
+	for name, c := range map[string]struct {
+		rule  string
+		after int // entries after the fault; the rest is before it
+		tell  func() *story
+	}{
+		"a place left out": {"place", 3, func() *story {
+			s, id := dealt()
+			s.then(s.deal(id, 2, 1))
+			s.then(s.deal(id, 3, 1))
+			s.then(s.close(id, 1))
+			s.then(s.commit("t"))
+			return s
+		}},
+		"a place twice": {"place", 2, func() *story {
+			s, id := dealt()
+			s.then(s.deal(id, 0, 2, final))
+			s.then(s.close(id, 1))
+			s.then(s.commit("t"))
+			return s
+		}},
+		"out of turn": {"earlier_serial", 3, func() *story {
+			s := newStory()
+			one, two := s.then(s.commit("t")), s.then(s.commit("t"))
+			s.then(s.deal(two, 0, 1))
+			s.then(s.deal(one, 0, 1))
+			s.then(s.deal(two, 1, 1))
+			s.then(s.close(two, 1))
+			return s
+		}},
+		"a serial left out": {"serial", 4, func() *story {
+			s, _ := dealt()
+			e := s.commit("t")
+			e.Commit.Serial = 5
+			id := s.then(e)
+			for serial := uint64(6); serial < 8; serial++ {
+				e = s.commit("t")
+				e.Commit.Serial = serial
+				s.then(e)
+			}
+			s.then(s.deal(id, 0, 1))
+			s.then(s.close(id, 1))
+			return s
+		}},
+		"a commit under the latch": {"latch", 5, func() *story {
+			s := newStory()
+			s.then(refEntry{Event: &refEvent{Kind: 6, Cause: 1, Instance: 1}})
+			id := s.then(s.commit("t"))
+			s.then(s.deal(id, 0, 4))
+			s.then(s.close(id, 1))
+			s.then(operator(refEvent{Kind: 7, Reason: "replaced"}))
+			s.then(s.commit("t"))
+			s.then(s.commit("u"))
+			return s
+		}},
+		"an illegal mix": {"mix", 2, func() *story {
+			s := newStory()
+			id := s.then(s.commit("t", planned(plan)))
+			s.then(s.mix(id, refValue{Source: 1, Value: bytesOf("x", 32)}))
+			s.then(s.deal(id, 0, 4))
+			s.then(s.close(id, 1))
+			return s
+		}},
+		"a mix out of turn": {"earlier_serial", 3, func() *story {
+			s := newStory()
+			one, two := s.then(s.commit("t")), s.then(s.commit("t", planned(plan)))
+			s.then(s.mix(two, slot))
+			s.then(s.deal(one, 0, 1))
+			s.then(s.deal(two, 0, 1))
+			s.then(s.close(two, 1))
+			return s
+		}},
+		"a late close": {"deadline", 1, func() *story {
+			s, id := dealt()
+			late := s.close(id, 1)
+			late.Time = s.entries[id].Commit.CloseBy
+			s.then(late)
+			s.then(s.commit("t"))
+			return s
+		}},
+		"an earlier time": {"time", 2, func() *story {
+			s, id := dealt()
+			back := s.deal(id, 1, 1)
+			back.Time = s.now - 10
+			s.then(back)
+			s.then(s.deal(id, 2, 1))
+			s.then(s.close(id, 1))
+			return s
+		}},
+		"a final deal without its close": {"pair", 2, func() *story {
+			s, id := dealt()
+			s.then(s.deal(id, 1, 1, final))
+			s.then(s.commit("u"))
+			s.then(s.close(id, 1))
+			s.then(s.commit("t"))
+			return s
+		}},
+		"a deal after the close": {"not_open", 2, func() *story {
+			s, id := dealt()
+			s.then(s.close(id, 1))
+			s.then(s.deal(id, 1, 1, final))
+			s.then(s.start())
+			s.then(s.commit("t"))
+			return s
+		}},
+		"a child of nothing": {"parent", 2, func() *story {
+			s := newStory()
+			kid := s.then(s.commit("t", child(1, 0, 1)))
+			s.then(s.deal(kid, 0, 2))
+			s.then(s.close(kid, 1))
+			return s
+		}},
+		"a child at another table": {"parent", 3, func() *story {
+			s, id := dealt()
+			kid := s.then(s.commit("u", child(id, 0, 1)))
+			s.then(s.close(id, 3))
+			s.then(s.deal(kid, 0, 2))
+			s.then(s.close(kid, 1))
+			return s
+		}},
+		"an auditor's key twice": {"key", 3, func() *story {
+			s := newStory(withAuditors("1"))
+			key := s.then(s.disclosure("1", "1"))
+			s.then(s.auditor("1"))
+			id := s.then(s.commit("t", toAuditors))
+			s.then(s.deal(id, 0, 4))
+			s.then(s.close(id, 1, sealed(key)))
+			return s
+		}},
+		"an auditor retired twice": {"key", 2, func() *story {
+			s := newStory(withAuditors("1", "2"))
+			s.then(s.retire(3, auditorKey("2")))
+			key := s.then(s.disclosure("1", "1"))
+			s.then(s.retire(3, auditorKey("2")))
+			id := s.then(s.commit("t", toAuditors))
+			s.then(s.close(id, 2, sealed(key)))
+			return s
+		}},
+		"a key that is not wrapped to everybody": {"key", 2, func() *story {
+			s := newStory(withAuditors("1", "2"))
+			key := s.then(s.disclosure("1", "1"))
+			id := s.then(s.commit("t", toAuditors))
+			s.then(s.close(id, 2, sealed(key)))
+			return s
+		}},
+		"the last auditor retired": {"key", 4, func() *story {
+			s := newStory(withAuditors("1"))
+			s.then(s.retire(3, auditorKey("1")))
+			s.then(s.auditor("2"))
+			key := s.then(s.disclosure("1", "2"))
+			id := s.then(s.commit("t", toAuditors))
+			s.then(s.close(id, 2, sealed(key)))
+			return s
+		}},
+		"a second genesis": {"genesis_first", 1, func() *story {
+			s := newStory()
+			s.then(refEntry{Genesis: &refGenesis{Origin: "x", SigningKey: signingKey("2"), Deals: 1, Disclosure: 1,
+				DefaultCloseBy: 1, MaxCloseBy: 1, Access: 1}})
+			s.then(s.commit("t"))
+			return s
+		}},
+		"a table opened twice": {"table", 1, func() *story {
+			s, _ := dealt()
+			s.then(operator(refEvent{Kind: 2, Table: "t"}))
+			s.then(s.commit("t"))
+			return s
+		}},
+		"a closed table that nobody opened": {"table", 2, func() *story {
+			s := newStory()
+			s.then(operator(refEvent{Kind: 3, Table: "t"}))
+			s.then(operator(refEvent{Kind: 2, Table: "t"}))
+			s.then(s.commit("t"))
+			return s
+		}},
+		"a switch set twice": {"kill", 2, func() *story {
+			s := newStory()
+			s.then(killSwitch(true, 2, "t", nil))
+			s.then(killSwitch(true, 2, "t", nil))
+			s.then(killSwitch(false, 2, "t", nil))
+			s.then(s.commit("t"))
+			return s
+		}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			var entries []Entry
+			for _, e := range c.tell().entries {
+				entries = append(entries, e.entry())
+			}
+			s := NewState()
+			faults := audited(s, entries)
+			if at := len(entries) - 1 - c.after; len(faults) != 1 || faults[at] != c.rule {
+				t.Errorf("faults %v, want %s at %d alone", faults, c.rule, at)
+			}
+			if s.Size() != uint64(len(entries)) {
+				t.Errorf("%d entries folded of %d", s.Size(), len(entries))
+			}
+		})
+	}
+}
+
+// TestForceUnreadable: an entry that nobody can parse counts, and breaks a pair.
+func TestForceUnreadable(t *testing.T) {
+	t.Parallel()
+	told, id := dealt()
+	told.then(told.deal(id, 1, 1, final))
+	s := NewState()
+	for _, e := range told.entries {
+		if err := s.Apply(e.entry()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	before := s.Time()
+	s.Force(Entry{})
+	if s.Size() != uint64(len(told.entries))+1 || s.Time() != before || !s.Complete() || s.OpenCount() != 1 {
+		t.Errorf("size %d, time %d, complete %t, %d open", s.Size(), s.Time(), s.Complete(), s.OpenCount())
+	}
+}
+
+// TestForceWithoutGenesis: nothing can be judged before there is a genesis, and
+// a late one makes a ledger of what follows.
+func TestForceWithoutGenesis(t *testing.T) {
+	t.Parallel()
+	told, _ := dealt()
+	told.then(told.auditor("1"))
+	var entries []Entry
+	for _, e := range told.entries[1:] {
+		entries = append(entries, e.entry())
+	}
+	s := NewState()
+	if faults := audited(s, entries); len(faults) != len(entries) || faults[1] != RuleGenesisFirst {
+		t.Errorf("faults %v in %d entries without a genesis", faults, len(entries))
+	}
+	if s.Genesis() != nil || s.OpenCount() != 0 || s.SigningKey() != nil {
+		t.Error("entries took effect without a ledger")
+	}
+	late := []Entry{told.entries[0].entry(), told.entries[1].entry()}
+	if faults := audited(s, late); len(faults) != 1 || faults[0] != RuleGenesisFirst || s.Genesis() == nil {
+		t.Errorf("faults %v after a late genesis", faults)
+	}
+}
+
+// TestForceAnything mutilates legal ledgers: whatever is left, an audit reads it
+// to the end.
+func TestForceAnything(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(t *rapid.T) {
+		entries := slices.Clone(legalLedger(t, 120))
+		for range rapid.IntRange(1, 20).Draw(t, "wounds") {
+			if len(entries) == 0 {
+				break
+			}
+			i := rapid.IntRange(0, len(entries)-1).Draw(t, "at")
+			j := rapid.IntRange(0, len(entries)-1).Draw(t, "and")
+			switch rapid.IntRange(0, 3).Draw(t, "wound") {
+			case 0:
+				entries = slices.Delete(entries, i, i+1)
+			case 1:
+				entries[i], entries[j] = entries[j], entries[i]
+			case 2:
+				entries = slices.Insert(entries, i, entries[j])
+			case 3:
+				entries[i] = genEntry().Draw(t, "other").entry()
+			}
+		}
+		s := NewState()
+		audited(s, entries)
+		holdForced(t, s, len(entries))
+	})
+}
+
+// holdForced looks at what must be so in every state.
+func holdForced(t interface{ Fatalf(string, ...any) }, s *State, size int) {
+	if s.Size() != uint64(size) || len(s.keys.auditors) > MaxAuditors {
+		t.Fatalf("%d entries of %d, %d auditors", s.Size(), size, len(s.keys.auditors))
+	}
+	for id, o := range s.open {
+		if _, waits := slices.BinarySearch(o.table.waiting, id); waits != (o.next == 0) || o.next > o.m || o.table != s.tables[o.commit.Context.Table] {
+			t.Fatalf("shuffle %d: next %d of %d, waiting %t", id, o.next, o.m, waits)
+		}
+	}
+	for name, table := range s.tables {
+		for _, id := range table.waiting {
+			if s.open[id] == nil {
+				t.Fatalf("shuffle %d waits at table %s and is not open", id, name)
+			}
+		}
+	}
+}
+
+// framed puts entries behind each other, each after a u16 of its length.
+func framed(entries ...[]byte) (b []byte) {
+	for _, e := range entries {
+		b = append(binary.BigEndian.AppendUint16(b, uint16(len(e))), e...)
+	}
+	return b
+}
+
+// unframed takes them apart as far as it goes; what does not parse is Entry{}.
+func unframed(b []byte) (entries []Entry) {
+	for len(b) >= 2 {
+		n := min(int(binary.BigEndian.Uint16(b)), len(b)-2)
+		e, _ := ParseEntry(b[2 : 2+n])
+		entries, b = append(entries, e), b[2+n:]
+	}
+	return entries
+}
+
+// ledgerSeeds are the legality cases as framed ledgers.
+func ledgerSeeds(f *testing.F) (corpus [][]byte) {
+	v := loadLegality(f)
+	for _, c := range v.Cases {
+		var ledger [][]byte
+		for _, p := range append(slices.Clone(c.Prefix), c.Next) {
+			ledger = append(ledger, v.Entries[p])
+		}
+		if b := framed(ledger...); len(b) < 8000 {
+			corpus = append(corpus, b)
+		}
+	}
+	return corpus
+}
+
+// FuzzForce: an audit reads any ledger to its end.
+func FuzzForce(f *testing.F) {
+	seeds(f, 200, ledgerSeeds(f))
+	f.Fuzz(func(t *testing.T, b []byte) {
+		s, entries := NewState(), unframed(b)
+		for _, e := range entries {
+			if e.Body == nil || s.Apply(e) != nil {
+				s.Force(e)
+			}
+		}
+		holdForced(t, s, len(entries))
+	})
+}
