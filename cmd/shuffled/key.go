@@ -11,26 +11,33 @@ import (
 )
 
 type keyCmd struct {
-	Generate keyGenerateCmd `cmd:"" help:"Make a signing key for a new ledger, or a sealing key."`
+	Generate keyGenerateCmd `cmd:"" help:"Make a signing key for a new ledger, a sealing key, or the key of a witness."`
 	Show     keyShowCmd     `cmd:"" help:"Show the public part of a key file."`
 }
 
 type keyGenerateCmd struct {
-	Kind       string `arg:"" enum:"signing,sealing" help:"signing or sealing."`
-	Out        string `required:"" placeholder:"FILE" help:"New file for the private key, mode 0600. A signing key's verifier key goes beside it as .vkey."`
+	Kind       string `arg:"" enum:"signing,sealing,witness" help:"signing, sealing or witness."`
+	Out        string `required:"" placeholder:"FILE" help:"New file for the private key, mode 0600. The verifier key of a signing or witness key goes beside it as .vkey."`
 	Origin     string `help:"For a signing key: the ledger's origin, such as cards.example.com/ledger-1."`
+	Name       string `help:"For a witness key: the witness's name, such as witness.example.org/w1."`
 	Passphrase string `name:"passphrase-file" placeholder:"FILE" help:"Encrypt the file under the passphrase in FILE (age)."`
 }
 
 // Help shows an example.
 func (keyGenerateCmd) Help() string {
-	return "Example:\n  shuffled key generate signing --origin cards.example.com/ledger-1 --out ledger-1.key\n  shuffled key generate sealing --out sealing.key"
+	return "Example:\n  shuffled key generate signing --origin cards.example.com/ledger-1 --out ledger-1.key\n  shuffled key generate sealing --out sealing.key\n  shuffled key generate witness --name witness.example.org/w1 --out witness.key"
 }
 
 func (c keyGenerateCmd) Run(s streams) error {
 	passphrase, err := readPassphrase(c.Passphrase)
 	if err != nil {
 		return err
+	}
+	if c.Name != "" && c.Kind != "witness" {
+		return usage("--name belongs to a witness key")
+	}
+	if c.Kind == "witness" {
+		return c.witness(s, passphrase)
 	}
 	if c.Kind == "sealing" {
 		if c.Origin != "" {
@@ -47,6 +54,28 @@ func (c keyGenerateCmd) Run(s streams) error {
 	k, err := writeSigning(c.Out, vkeyPath(c.Out), c.Origin, passphrase)
 	if err != nil {
 		return err
+	}
+	fmt.Fprintln(s.out, k.VKey())
+	return nil
+}
+
+// witness makes the key of a witness and writes both its files.
+func (c keyGenerateCmd) witness(s streams, passphrase keys.Secret) error {
+	if c.Origin != "" {
+		return usage("--origin belongs to a signing key")
+	}
+	if err := audit.CheckOrigin(c.Name); err != nil {
+		return usage("--name %s", err)
+	}
+	k, err := keys.GenerateWitness(c.Name)
+	if err != nil {
+		return err
+	}
+	if err := k.WriteFile(c.Out, passphrase); err != nil {
+		return fmt.Errorf("writing the witness key: %w", err)
+	}
+	if err := k.WriteVKey(vkeyPath(c.Out)); err != nil {
+		return fmt.Errorf("writing the verifier key: %w", err)
 	}
 	fmt.Fprintln(s.out, k.VKey())
 	return nil
@@ -101,6 +130,9 @@ func (c keyShowCmd) read() (shownKey, error) {
 	if vkey, err := keys.ReadVKey(c.File); err == nil {
 		return shownKey{Kind: "verifier", VKey: vkey}, nil
 	}
+	if vkey, err := keys.ReadWitnessVKey(c.File); err == nil {
+		return shownKey{Kind: "witness verifier", VKey: vkey}, nil
+	}
 	passphrase, err := readPassphrase(c.Passphrase)
 	if err != nil {
 		return shownKey{}, err
@@ -109,9 +141,12 @@ func (c keyShowCmd) read() (shownKey, error) {
 	if err == nil {
 		return shownKey{Kind: "signing", VKey: signing.VKey()}, nil
 	}
+	if k, err := keys.ReadWitness(c.File, passphrase); err == nil {
+		return shownKey{Kind: "witness", VKey: k.VKey()}, nil
+	}
 	secret, sealingErr := keys.ReadSealing(c.File, passphrase)
 	if sealingErr != nil {
-		return shownKey{}, fmt.Errorf("neither a signing nor a sealing key: %w; %w", err, sealingErr)
+		return shownKey{}, fmt.Errorf("no signing, witness or sealing key: %w; %w", err, sealingErr)
 	}
 	k, err := seal.NewKey(secret.Bytes())
 	if err != nil {

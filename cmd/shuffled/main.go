@@ -35,6 +35,7 @@ type cli struct {
 	Close   closeCmd   `cmd:"" help:"Close a shuffle and disclose its tape."`
 	Show    showCmd    `cmd:"" help:"Show a shuffle, or write its transcript to a file."`
 	Verify  verifyCmd  `cmd:"" help:"Verify a transcript or receipt, offline."`
+	Witness witnessCmd `cmd:"" help:"Run a witness: it cosigns the checkpoints of ledgers that only grow."`
 	Version versionCmd `cmd:"" help:"Show build, algorithm and FIPS state."`
 }
 

@@ -32,7 +32,8 @@ type Client struct {
 //
 // It fails with an *audit.WitnessConflict when old is not the size that the
 // witness cosigned last, with audit.ErrWitnessRefused when it will not cosign
-// this checkpoint, else with an error of transport: the answer may have been
+// this checkpoint, with audit.ErrWitnessContradicts when that is because it has
+// seen another history, else with an error of transport: the answer may have been
 // lost, and asking again is right.
 func (c *Client) AddCheckpoint(ctx context.Context, old uint64, proof []tlog.Hash, checkpoint []byte) ([]byte, error) {
 	end := bytes.LastIndex(checkpoint, []byte("\n\n"))
@@ -93,8 +94,10 @@ func refused(resp *response, old int64) error {
 		if ok && err == nil && n != old && resp.contentType == "text/x.tlog.size" {
 			return &audit.WitnessConflict{Size: uint64(n)}
 		}
-		return fmt.Errorf("%w: %s", audit.ErrWitnessRefused, resp)
-	case http.StatusBadRequest, http.StatusForbidden, http.StatusNotFound, http.StatusUnprocessableEntity:
+		return fmt.Errorf("%w: %s", audit.ErrWitnessContradicts, resp)
+	case http.StatusUnprocessableEntity: // the proof is from the size it said
+		return fmt.Errorf("%w: %s", audit.ErrWitnessContradicts, resp)
+	case http.StatusBadRequest, http.StatusForbidden, http.StatusNotFound:
 		return fmt.Errorf("%w: %s", audit.ErrWitnessRefused, resp)
 	}
 	return errors.New(resp.String())
