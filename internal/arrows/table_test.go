@@ -82,6 +82,7 @@ var table = map[string]row{
 	},
 	"migrations": {why: "embeds SQL", stdOnly: true},
 	"configs":    {why: "embeds the example, if anything", stdOnly: true},
+	"web":        {why: "embeds the second implementation, which shares no code with the first", stdOnly: true},
 	"internal/store": {
 		why:  "what the stores share, migrating included",
 		ours: []string{"internal/ledger", "migrations"},
@@ -96,7 +97,7 @@ var table = map[string]row{
 	},
 	"internal/httpapi": {
 		why:  "requests in, answers out; neither stores nor keys",
-		ours: []string{"internal/dealer", "internal/ledger", "internal/verify", "internal/audit"},
+		ours: []string{"internal/dealer", "internal/ledger", "internal/verify", "internal/audit", "web"},
 	},
 	"client": {
 		why:  "for game back ends, which check what they are told",

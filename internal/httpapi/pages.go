@@ -1,22 +1,33 @@
 package httpapi
 
-import _ "embed"
+import (
+	_ "embed"
+	"net/http"
+
+	"shuffled/web"
+)
 
 //go:embed openapi.yaml
 var contract []byte
-
-//go:embed home.html
-var home []byte
 
 // GetContract answers with the contract.
 func (s *Server) GetContract(c *call) error {
 	return c.write("application/yaml", "public, max-age=60", contract)
 }
 
-// GetHome answers with a page for people. It needs no script and no style, so
-// the browser is told to allow none.
+// GetHome answers with the page that verifies, for people. The browser is told
+// to run its own two scripts and no other, and to ask this server and no other.
 func (s *Server) GetHome(c *call) error {
-	c.w.Header().Set("Content-Security-Policy", "default-src 'none'; frame-ancestors 'none'; base-uri 'none'; form-action 'none'")
-	c.w.Header().Set("Referrer-Policy", "no-referrer")
-	return c.write("text/html; charset=utf-8", "public, max-age=60", home)
+	const cache = "public, max-age=60"
+	h := c.w.Header()
+	h.Set("ETag", web.ETag)
+	if c.r.Header.Get("If-None-Match") == web.ETag {
+		h.Set("Cache-Control", cache)
+		c.w.WriteHeader(http.StatusNotModified)
+		return nil
+	}
+	h.Set("Content-Security-Policy", web.Policy)
+	h.Set("Cross-Origin-Opener-Policy", "same-origin")
+	h.Set("Referrer-Policy", "no-referrer")
+	return c.write("text/html; charset=utf-8", cache, web.Page)
 }
