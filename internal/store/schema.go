@@ -52,10 +52,11 @@ func (s Schema) up(m *migrate.Migrate) error {
 			return CheckSchema(at)
 		}
 		if err := m.Steps(1); err != nil {
-			if now, verr := s.Version(); verr != nil || now <= at {
+			now, verr := s.Version()
+			if dirty := new(migrate.ErrDirty); verr != nil || now <= at && !errors.As(err, dirty) {
 				return fmt.Errorf("migrating up: %w", plain(err))
 			}
-			// Somebody else was faster.
+			// Somebody else was faster, or is at it and noted so.
 			if err := s.repair(m); err != nil {
 				return err
 			}

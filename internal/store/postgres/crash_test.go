@@ -149,6 +149,10 @@ func TestRestart(t *testing.T) {
 		if err != nil || h.Size != l.head.Size {
 			t.Fatalf("mode %d: head of size %d, acknowledged %d, %v", mode, h.Size, l.head.Size, err)
 		}
+		s.reads.Reset() // their connections are to the server that was
+		if c, err := s.CosignedAtMost(t.Context(), l.id, h.Size); err != nil || c.Size < l.cosigned {
+			t.Fatalf("mode %d: cosigned checkpoint of size %d, acknowledged %d, %v", mode, c.Size, l.cosigned, err)
+		}
 		if n := query[int64](t, admin, "SELECT count(*) FROM entries WHERE idx < $1", int64(h.Size)); n != int64(h.Size) {
 			t.Fatalf("mode %d: %d entries under a head of size %d", mode, n, h.Size)
 		}
@@ -163,6 +167,12 @@ func keepAppending(ctx context.Context, s *Store, l *aLedger, stop chan struct{}
 		switch err := s.Append(ctx, l.id, l.head, next); {
 		case err == nil:
 			l.head, unknown = next.Head, false
+			switch err := s.PutCosigned(ctx, l.id, l.head); {
+			case err == nil:
+				l.cosigned = l.head.Size
+			case errors.Is(err, ledger.ErrExists):
+				return errors.New("a cosigned checkpoint was there before it was sent")
+			}
 		case errors.Is(err, ledger.ErrStale) && unknown:
 			h, err := s.Head(ctx, l.id)
 			if err != nil {

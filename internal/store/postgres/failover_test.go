@@ -67,6 +67,12 @@ func TestStandbyOutOfReach(t *testing.T) {
 	commit(b, 0, 1, 1)
 
 	release := hold(t, dsn)
+	if err := hasty.PutCosigned(t.Context(), l.id, l.head); !errors.Is(err, ledger.ErrUnknownOutcome) {
+		t.Fatalf("a cosigned checkpoint that is not replicated in time: %v", err)
+	}
+	until(t, "the cosigned checkpoint to be seen", func() bool {
+		return query[int](t, admin, "SELECT count(*) FROM cosigned") == 1
+	})
 	if err := hasty.Append(t.Context(), l.id, l.head, b); !errors.Is(err, ledger.ErrUnknownOutcome) {
 		t.Fatalf("an append that is not replicated in time: %v", err)
 	}
@@ -88,6 +94,22 @@ func TestStandbyOutOfReach(t *testing.T) {
 			rows, err := s.ByShuffle(ctx, l.id, 1)
 			if err == nil && len(rows) != 1 {
 				t.Errorf("found %d rows", len(rows))
+			}
+			return err
+		},
+		"CosignedAtMost": func(ctx context.Context) error {
+			h, err := s.CosignedAtMost(ctx, l.id, 9)
+			if err == nil && h.Size != 1 {
+				t.Errorf("found a cosigned checkpoint of size %d", h.Size)
+			}
+			return err
+		},
+		"ErrExists": func(ctx context.Context) error {
+			err := s.PutCosigned(ctx, l.id, ledger.Head{Size: 1, Checkpoint: []byte("another")})
+			if errors.Is(err, ledger.ErrExists) {
+				return nil
+			} else if err == nil {
+				t.Error("a cosigned checkpoint was written over another one")
 			}
 			return err
 		},
@@ -122,6 +144,9 @@ func TestStandbyOutOfReach(t *testing.T) {
 	}
 	if rows, err := s.ByShuffle(t.Context(), l.id, 9); err != nil || len(rows) > 0 {
 		t.Errorf("a shuffle that is not there: %d rows, %v", len(rows), err)
+	}
+	if _, err := s.CosignedAtMost(t.Context(), l.id, 0); !errors.Is(err, ledger.ErrNotFound) {
+		t.Errorf("a cosigned checkpoint that is not there: %v", err)
 	}
 	// An operator ends the wait of an append: it reports success, and is not.
 	for _, end := range []string{"pg_cancel_backend", "pg_terminate_backend"} {
