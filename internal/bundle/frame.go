@@ -2,7 +2,10 @@ package bundle
 
 import (
 	"encoding/binary"
+	"errors"
 	"fmt"
+	"io/fs"
+	"strings"
 
 	"shuffled/internal/audit"
 )
@@ -11,6 +14,29 @@ import (
 // tlog-tiles does: a u16 length and the bytes.
 func appendFramed(b, item []byte) []byte {
 	return append(binary.BigEndian.AppendUint16(b, uint16(len(item))), item...)
+}
+
+// maxEntry is the longest entry that a file can hold. Entries of section 5 are
+// shorter; a longer one is exported and is the verifier's to refuse.
+const maxEntry = 1<<16 - 1
+
+// readFramed reads a file of n items, or the first n of the full file if it has
+// taken the place of its partial form.
+func readFramed(fsys fs.FS, name string, n int, limit int64) ([][]byte, error) {
+	b, err := readFile(fsys, name, limit)
+	full, partial := strings.CutSuffix(name, fmt.Sprintf("%s/%d", partialSuffix, n))
+	if partial && errors.Is(err, fs.ErrNotExist) {
+		items, err := readFramed(fsys, full, Width, limit)
+		return items[:min(n, len(items))], err
+	}
+	if err != nil {
+		return nil, err
+	}
+	items, err := unframe(b, n)
+	if err != nil {
+		return nil, fmt.Errorf("reading %s: %w", name, err)
+	}
+	return items, nil
 }
 
 // unframe takes a file of exactly n items apart. They are parts of b.

@@ -2,7 +2,6 @@ package bundle
 
 import (
 	"encoding/base64"
-	"fmt"
 
 	"shuffled/internal/audit"
 )
@@ -14,7 +13,8 @@ type Keys struct {
 	Origin string `json:"origin"`
 	Keys   []Key  `json:"keys"`
 
-	signing []byte // the newest signing key
+	signing    []byte // the newest signing key
+	production bool
 }
 
 // Key is what the genesis or a key entry says of one key, or of the policy.
@@ -53,6 +53,7 @@ func (k *Keys) Apply(index uint64, e audit.Entry) {
 	}
 	switch b := e.Body.(type) {
 	case *audit.Genesis:
+		k.production = b.Production
 		add(k.public(audit.SubjectSigning, b.SigningKey))
 		for _, key := range b.AuditorKeys {
 			add(k.public(audit.SubjectAuditor, key))
@@ -88,12 +89,3 @@ func (k *Keys) public(subject audit.Subject, key []byte) Key {
 // SigningKey returns the signing key in force after the entries that were
 // applied: the newest, as type byte and public key; nil before the genesis.
 func (k *Keys) SigningKey() []byte { return k.signing }
-
-// vkey returns the verifier key in force.
-func (k *Keys) vkey() (string, error) {
-	vkey, err := audit.VKey(k.Origin, k.signing)
-	if err != nil {
-		return "", fmt.Errorf("the signing key in force: %w", err)
-	}
-	return vkey, nil
-}

@@ -87,7 +87,7 @@ func Known(path string) bool {
 			return knownNumber(number)
 		}
 		l, err := strconv.Atoi(level)
-		return err == nil && l >= 0 && l <= 7 && strconv.Itoa(l) == level && knownNumber(number)
+		return err == nil && l >= 0 && l < maxLevels && strconv.Itoa(l) == level && knownNumber(number)
 	case dirCosigned, dirSigned:
 		return knownNumber(rest)
 	case dirDecks:

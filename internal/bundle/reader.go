@@ -9,10 +9,8 @@ import (
 	"iter"
 	"math"
 	"os"
-	"strings"
 
 	"shuffled/internal/audit"
-	"shuffled/internal/shuffle"
 )
 
 // Reader reads a bundle. What it returns has the form of section 13 and is
@@ -91,7 +89,7 @@ func (r *Reader) Entries(bundle uint64) ([][]byte, error) {
 	if width == 0 {
 		return nil, fmt.Errorf("entry bundle %d: past the size %d", bundle, r.head.Size)
 	}
-	return r.framed(tilePath(levelEntries, bundle, width), width, maxEntries)
+	return readFramed(r.fsys, tilePath(levelEntries, bundle, width), width, maxEntries)
 }
 
 // widthOf returns how many of size items are in file index, 0 to Width.
@@ -104,18 +102,10 @@ func widthOf(size, index uint64) int {
 
 // Tile returns width hashes of 32 bytes, 1 to Width, of a tile.
 func (r *Reader) Tile(level int, index uint64, width int) ([]byte, error) {
-	if level < 0 || level > 7 || index > audit.MaxInteger || width < 1 || width > Width {
+	if level < 0 || level >= maxLevels || index > audit.MaxInteger || width < 1 || width > Width {
 		return nil, fmt.Errorf("tile %d/%d with %d hashes: there is none", level, index, width)
 	}
-	name := tilePath(level, index, width)
-	b, err := r.read(name, int64(width)*32)
-	if err != nil {
-		return nil, err
-	}
-	if len(b) != width*32 {
-		return nil, fmt.Errorf("reading %s: %w: %d bytes, not %d", name, audit.ErrMalformed, len(b), width*32)
-	}
-	return b, nil
+	return readTile(r.fsys, level, index, width)
 }
 
 // Cosigned returns the signed checkpoints that witnesses cosigned, as many as the
@@ -134,7 +124,7 @@ func (r *Reader) checkpoints(dir string, count uint64) iter.Seq2[[]byte, error] 
 	return func(yield func([]byte, error) bool) {
 		for i := uint64(0); i*Width < count; i++ {
 			width := widthOf(count, i)
-			items, err := r.framed(framedPath(dir, i, width), width, maxCheckpoints)
+			items, err := readFramed(r.fsys, framedPath(dir, i, width), width, maxCheckpoints)
 			if err != nil {
 				yield(nil, err)
 				return
@@ -153,33 +143,7 @@ func (r *Reader) checkpoints(dir string, count uint64) iter.Seq2[[]byte, error] 
 }
 
 // Deck returns the card names of the deck with this hash, which is checked.
-func (r *Reader) Deck(hash [32]byte) ([]string, error) {
-	name := deckPath(hash)
-	b, err := r.read(name, maxDeck)
-	if err != nil {
-		return nil, err
-	}
-	deck, err := parseDeck(b)
-	if err != nil {
-		return nil, fmt.Errorf("reading %s: %w", name, err)
-	}
-	if deck.Hash() != hash {
-		return nil, fmt.Errorf("reading %s: %w: another deck", name, audit.ErrMalformed)
-	}
-	return deck.Cards(), nil
-}
-
-func parseDeck(b []byte) (shuffle.Deck, error) {
-	text, ok := strings.CutSuffix(string(b), "\n")
-	if !ok || strings.Count(text, "\n") >= shuffle.MaxCards {
-		return shuffle.Deck{}, fmt.Errorf("%w deck: at most %d lines, each with its end", audit.ErrMalformed, shuffle.MaxCards)
-	}
-	deck, err := shuffle.NewDeck(strings.Split(text, "\n"))
-	if err != nil {
-		return deck, fmt.Errorf("%w deck: %w", audit.ErrMalformed, err)
-	}
-	return deck, nil
-}
+func (r *Reader) Deck(hash [32]byte) ([]string, error) { return readDeck(r.fsys, hash) }
 
 // Decks returns the hashes of the decks that the bundle holds, ascending.
 func (r *Reader) Decks() ([][32]byte, error) {
@@ -254,18 +218,6 @@ func (r *Reader) Strays(each func(path string)) error {
 		return fmt.Errorf("listing the bundle: %w", err)
 	}
 	return nil
-}
-
-func (r *Reader) framed(name string, n int, limit int64) ([][]byte, error) {
-	b, err := r.read(name, limit)
-	if err != nil {
-		return nil, err
-	}
-	items, err := unframe(b, n)
-	if err != nil {
-		return nil, fmt.Errorf("reading %s: %w", name, err)
-	}
-	return items, nil
 }
 
 func (r *Reader) read(name string, limit int64) ([]byte, error) { return readFile(r.fsys, name, limit) }

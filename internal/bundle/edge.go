@@ -1,0 +1,158 @@
+package bundle
+
+import (
+	"fmt"
+	"io/fs"
+
+	"golang.org/x/mod/sumdb/tlog"
+
+	"shuffled/internal/audit"
+)
+
+// maxLevels is how many levels of tiles a ledger of the largest size has.
+const maxLevels = 7
+
+// edge is the right edge of a ledger's tree: of each level the hashes of the
+// tile that is not full yet. The Merkle maths is tlog's.
+type edge struct {
+	size  uint64
+	tiles [maxLevels][]byte
+}
+
+// add appends the leaf hashes of at most Width entries, which pass no multiple of
+// Width, and hands over every tile that becomes full.
+func (e *edge) add(leaves []byte, full func(level int, index uint64, data []byte) error) error {
+	e.size += uint64(len(leaves) / tlog.HashSize)
+	e.tiles[0] = append(e.tiles[0], leaves...)
+	for level := 0; len(e.tiles[level]) == Width*tlog.HashSize; level++ {
+		data, index := e.tiles[level], hashesAt(e.size, level)/Width-1
+		top, err := topOf(level, index, data)
+		if err != nil {
+			return err
+		}
+		e.tiles[level] = nil // data is the receiver's from here on
+		e.tiles[level+1] = append(e.tiles[level+1], top[:]...)
+		if err := full(level, index, data); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// hashesAt returns how many hashes the tiles of a level hold in all.
+func hashesAt(size uint64, level int) uint64 { return size >> (tileHeight * level) }
+
+// topOf returns the node above a full tile, from its two halves.
+func topOf(level int, index uint64, data []byte) (top tlog.Hash, err error) {
+	t := tlog.Tile{H: tileHeight, L: level, N: int64(index), W: Width}
+	var half [2]tlog.Hash
+	for i := range half {
+		node := tlog.StoredHashIndex(level*tileHeight+tileHeight-1, 2*t.N+int64(i))
+		if half[i], err = tlog.HashFromTile(t, data, node); err != nil {
+			return top, fmt.Errorf("hashing tile %d/%d: %w", level, index, err)
+		}
+	}
+	return tlog.NodeHash(half[0], half[1]), nil
+}
+
+// root returns the root of the tree.
+func (e *edge) root() (tlog.Hash, error) { return tlog.TreeHash(int64(e.size), e) }
+
+// ReadHashes implements tlog.HashReader for the nodes of the edge.
+func (e *edge) ReadHashes(indexes []int64) ([]tlog.Hash, error) {
+	return readHashes(indexes, func(level int, index uint64) ([]byte, error) {
+		if level >= maxLevels || index != hashesAt(e.size, level)/Width {
+			return nil, fmt.Errorf("tile %d/%d is not at the right edge", level, index)
+		}
+		return e.tiles[level], nil
+	})
+}
+
+// forest reads the nodes of a tree of this size from the tiles of a directory. It
+// keeps one tile of each level, which is all that roots of ascending sizes need.
+// What it reads is not authenticated.
+type forest struct {
+	fsys fs.FS
+	size uint64
+	kept [maxLevels]struct {
+		index uint64
+		data  []byte
+	}
+}
+
+// ReadHashes implements tlog.HashReader.
+func (f *forest) ReadHashes(indexes []int64) ([]tlog.Hash, error) {
+	return readHashes(indexes, f.tile)
+}
+
+func (f *forest) tile(level int, index uint64) ([]byte, error) {
+	if level >= maxLevels {
+		return nil, fmt.Errorf("tile %d/%d: there is none", level, index)
+	}
+	k := &f.kept[level]
+	if k.data != nil && k.index == index {
+		return k.data, nil
+	}
+	data, err := readTile(f.fsys, level, index, widthOf(hashesAt(f.size, level), index))
+	if err == nil {
+		k.index, k.data = index, data
+	}
+	return data, err
+}
+
+// rootAt returns the root of the first size entries.
+func (f *forest) rootAt(size uint64) (tlog.Hash, error) {
+	if size == 0 || size > f.size {
+		return tlog.Hash{}, fmt.Errorf("%w: a checkpoint of size %d in a ledger of %d entries", audit.ErrMalformed, size, f.size)
+	}
+	return tlog.TreeHash(int64(size), f)
+}
+
+// readHashes finds nodes in the tiles that hold them.
+func readHashes(indexes []int64, tile func(level int, index uint64) ([]byte, error)) ([]tlog.Hash, error) {
+	hashes := make([]tlog.Hash, len(indexes))
+	for i, x := range indexes {
+		t := tlog.TileForIndex(tileHeight, x)
+		data, err := tile(t.L, uint64(t.N))
+		if err != nil {
+			return nil, err
+		}
+		if len(data) < t.W*tlog.HashSize {
+			return nil, fmt.Errorf("tile %d/%d has too few hashes", t.L, t.N)
+		}
+		t.W = len(data) / tlog.HashSize
+		if hashes[i], err = tlog.HashFromTile(t, data, x); err != nil {
+			return nil, err
+		}
+	}
+	return hashes, nil
+}
+
+// edgeOf reads the right edge of the tree of this size from a directory.
+func edgeOf(fsys fs.FS, size uint64) (*edge, error) {
+	e := &edge{size: size}
+	for level := range e.tiles {
+		hashes := hashesAt(size, level)
+		if width := widthOf(hashes, hashes/Width); width > 0 {
+			data, err := readTile(fsys, level, hashes/Width, width)
+			if err != nil {
+				return nil, err
+			}
+			e.tiles[level] = data
+		}
+	}
+	return e, nil
+}
+
+// readTile reads a tile with this many hashes.
+func readTile(fsys fs.FS, level int, index uint64, width int) ([]byte, error) {
+	if width == 0 {
+		return nil, fmt.Errorf("tile %d/%d: there is none", level, index)
+	}
+	name := tilePath(level, index, width)
+	b, err := readFile(fsys, name, int64(width)*tlog.HashSize)
+	if err == nil && len(b) != width*tlog.HashSize {
+		err = fmt.Errorf("reading %s: %w: %d bytes, not %d", name, audit.ErrMalformed, len(b), width*tlog.HashSize)
+	}
+	return b, err
+}

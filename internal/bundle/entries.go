@@ -1,0 +1,216 @@
+package bundle
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"path"
+
+	"golang.org/x/mod/sumdb/tlog"
+
+	"shuffled/internal/audit"
+)
+
+// ahead is how many chunks are read before they are hashed and written.
+const ahead = 8
+
+// chunk is what one entry bundle holds.
+type chunk struct {
+	index   uint64 // of the bundle
+	entries [][]byte
+	err     error // why there are no more
+}
+
+// found takes the full entry bundles that an export before left in the directory.
+func (x *export) found(ctx context.Context) error {
+	for x.edge.size+Width <= x.head.Size {
+		index := x.edge.size / Width
+		entries, err := readFramed(x.fsys, tilePath(levelEntries, index, Width), Width, maxEntries)
+		if err != nil {
+			return nil // from here on the store is read
+		}
+		if err := x.take(ctx, chunk{index: index, entries: entries}); err != nil {
+			return err
+		}
+		// Its name may not be on disk yet.
+		if err := x.dir.makeDir(path.Dir(tilePath(levelEntries, index, Width))); err != nil {
+			return err
+		}
+		x.resumed = x.edge.size - x.old.Size
+		x.progress()
+	}
+	return nil
+}
+
+// entries takes the rest from the store. A goroutine, which ends before entries
+// does, reads ahead.
+func (x *export) entries(ctx context.Context) error {
+	ctx, cancel := context.WithCancel(ctx)
+	chunks := make(chan chunk, ahead)
+	go x.fetch(ctx, x.edge.size, chunks)
+	defer func() {
+		cancel()
+		for range chunks {
+		}
+	}()
+	for c := range chunks {
+		if c.err != nil {
+			return c.err
+		}
+		var file []byte
+		for _, entry := range c.entries {
+			file = appendFramed(file, entry)
+		}
+		if len(c.entries) < Width {
+			x.tail = file // for the checkpoint alone
+		} else if err := x.dir.put(tilePath(levelEntries, c.index, Width), file); err != nil {
+			return err
+		}
+		if err := x.take(ctx, c); err != nil {
+			return err
+		}
+		x.progress()
+	}
+	return nil
+}
+
+// fetch sends the entries from an index on, and closes chunks.
+func (x *export) fetch(ctx context.Context, from uint64, chunks chan<- chunk) {
+	defer close(chunks)
+	send := func(c chunk) bool {
+		select {
+		case chunks <- c:
+			return c.err == nil
+		case <-ctx.Done():
+			chunks <- chunk{err: ctx.Err()}
+			return false
+		}
+	}
+	next, c := from, chunk{index: from / Width}
+	for entry, err := range x.src.Entries(ctx, from, x.head.Size) {
+		if err == nil && len(entry) > maxEntry {
+			err = fmt.Errorf("%w: entry %d has %d bytes", ErrContradiction, next, len(entry))
+		}
+		if err != nil {
+			send(chunk{err: fmt.Errorf("reading entries: %w", err)})
+			return
+		}
+		next++
+		c.entries = append(c.entries, entry)
+		if len(c.entries) == Width {
+			if !send(c) {
+				return
+			}
+			c = chunk{index: next / Width}
+		}
+	}
+	if next != x.head.Size {
+		send(chunk{err: fmt.Errorf("%w: entry %d of %d is missing", ErrContradiction, next, x.head.Size)})
+	} else if len(c.entries) > 0 {
+		send(c)
+	}
+}
+
+// take adds the entries of a chunk to the tree, and their full tiles to the
+// directory.
+func (x *export) take(ctx context.Context, c chunk) error {
+	first := c.index * Width
+	leaves := make([]byte, 0, Width*tlog.HashSize)
+	for i, entry := range c.entries {
+		leaf := tlog.RecordHash(entry)
+		leaves = append(leaves, leaf[:]...)
+		if index := first + uint64(i); index >= x.old.Size {
+			if err := x.read(ctx, index, entry); err != nil {
+				return err
+			}
+		}
+	}
+	// The entries that fill up the bundle's last file came once more.
+	if old := x.oldEdge.tiles[0]; first < x.old.Size && string(leaves[:min(len(old), len(leaves))]) != string(old) {
+		return fmt.Errorf("%w: other entries below %d", ErrDiverged, x.old.Size)
+	}
+	return x.edge.add(leaves, func(level int, index uint64, data []byte) error {
+		return x.dir.put(tilePath(level, index, Width), data)
+	})
+}
+
+// read takes from an entry what the other files are made of. An entry that cannot
+// be read is exported like any other: to find fault with it is the auditor's.
+func (x *export) read(ctx context.Context, index uint64, entry []byte) error {
+	if len(entry) < 2 {
+		return nil
+	}
+	switch t := audit.Type(entry[1]); t {
+	case audit.TypeGenesis, audit.TypeKey, audit.TypeCommit:
+		e, err := audit.ParseEntry(entry)
+		if err != nil {
+			return nil
+		}
+		if commit, ok := e.Body.(*audit.Commit); ok {
+			return x.deck(ctx, commit.Context)
+		}
+		x.keys.Apply(index, e)
+	}
+	return nil
+}
+
+// progress tells how far the export is.
+func (x *export) progress() {
+	if x.o.Progress != nil {
+		x.o.Progress(x.edge.size-min(x.edge.size, x.old.Size), x.head.Size-x.old.Size)
+	}
+}
+
+// maxSeen bounds the memory of decks; one that was forgotten is looked up again.
+const maxSeen = 1 << 16
+
+// decks are the decks that commits named: whether the bundle has them.
+type decks struct {
+	seen     map[[32]byte]bool
+	deckless uint64 // commits whose deck it has not
+}
+
+// deck puts the deck that a commit names into the bundle.
+func (x *export) deck(ctx context.Context, c *audit.Context) error {
+	if c.IsDraw() {
+		return nil
+	}
+	has, seen := x.decks.seen[c.DeckHash]
+	if !seen {
+		var err error
+		if has, err = x.writeDeck(ctx, c.DeckHash); err != nil {
+			return err
+		}
+		if x.decks.seen == nil || len(x.decks.seen) >= maxSeen {
+			x.decks.seen = make(map[[32]byte]bool)
+		}
+		x.decks.seen[c.DeckHash] = has
+	}
+	if !has {
+		x.decks.deckless++
+	}
+	return nil
+}
+
+// writeDeck reports whether the bundle has or gets a deck. A list of another hash
+// is not that deck, wherever it is found.
+func (x *export) writeDeck(ctx context.Context, hash [32]byte) (bool, error) {
+	if _, err := readDeck(x.fsys, hash); err == nil {
+		return true, x.dir.makeDir(dirDecks)
+	} else if !errors.Is(err, fs.ErrNotExist) && !errors.Is(err, audit.ErrMalformed) {
+		return false, err
+	}
+	cards, err := x.src.Deck(ctx, hash)
+	if errors.Is(err, ErrNoDeck) {
+		return false, nil
+	}
+	if err != nil {
+		return false, fmt.Errorf("reading the deck %x: %w", hash, err)
+	}
+	text, err := formatDeck(hash, cards)
+	if err != nil {
+		return false, nil
+	}
+	return true, x.dir.put(deckPath(hash), text)
+}

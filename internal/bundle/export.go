@@ -1,0 +1,181 @@
+package bundle
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"slices"
+	"time"
+
+	"shuffled/internal/audit"
+)
+
+// Export brings the bundle in dir to the newest checkpoint of the source, and
+// makes it if there is none. Only the checkpoint's file makes new entries part of
+// the bundle, and is written when they are on disk, hash to its root and it is
+// signed; until then the bundle stays what it was, whatever stops the export. The
+// next one goes on where it was cut.
+func Export(ctx context.Context, src Source, dir string, o Options) (*Result, error) {
+	d, err := openDirectory(dir)
+	if err != nil {
+		return nil, err
+	}
+	result, err := exportInto(ctx, src, d, o)
+	return result, errors.Join(err, d.close())
+}
+
+func exportInto(ctx context.Context, src Source, d *directory, o Options) (*Result, error) {
+	if o.Now == nil {
+		o.Now = time.Now
+	}
+	x := &export{src: src, dir: d, fsys: d.root.FS(), o: o}
+	if err := x.begin(ctx); err != nil {
+		return nil, err
+	}
+	err := x.run(ctx, true)
+	if errors.Is(err, ErrContradiction) && x.resumed > 0 {
+		// What an export before left unpublished is no evidence: without it, perhaps.
+		err = x.run(ctx, false)
+	}
+	if err != nil {
+		return nil, err
+	}
+	if err := x.publish(ctx); err != nil {
+		return nil, err
+	}
+	return &Result{Manifest: x.manifest, Added: x.head.Size - x.old.Size, Resumed: x.resumed}, nil
+}
+
+// export is one export on its way. One goroutine owns it.
+type export struct {
+	src  Source
+	dir  *directory
+	fsys fs.FS
+	o    Options
+
+	checkpoint []byte // the store's newest, signed
+	head       audit.Checkpoint
+
+	// What the bundle has. Without one, size and counts are 0.
+	old              audit.Checkpoint
+	oldEdge          *edge
+	oldKeys          *Keys
+	oldDeckless      uint64
+	cosigned, signed uint64
+
+	// What it will have.
+	edge     *edge
+	keys     *Keys
+	decks    decks
+	tail     []byte // the entry bundle that is not full
+	resumed  uint64 // entries found in the directory
+	manifest *Manifest
+}
+
+// begin reads both checkpoints, and what the bundle says of itself.
+func (x *export) begin(ctx context.Context) (err error) {
+	if x.checkpoint, err = x.src.Head(ctx); err != nil {
+		return fmt.Errorf("reading the newest checkpoint: %w", err)
+	}
+	if x.head, err = x.parseCheckpoint(x.checkpoint); err != nil {
+		return fmt.Errorf("%w: the newest checkpoint: %w", ErrContradiction, err)
+	}
+	old, err := readFile(x.fsys, fileCheckpoint, audit.MaxCheckpoint)
+	if errors.Is(err, fs.ErrNotExist) {
+		x.oldEdge, x.oldKeys = new(edge), NewKeys(x.o.Origin)
+		return nil
+	}
+	if err == nil {
+		x.old, err = audit.CheckpointText(old)
+	}
+	if err != nil {
+		return fmt.Errorf("%w: %w", ErrDamaged, err)
+	}
+	if x.old.Origin != x.o.Origin {
+		return fmt.Errorf("%w: the directory holds the ledger %s, not %s", ErrDiverged, x.old.Origin, x.o.Origin)
+	}
+	if err := x.follows(ctx); err != nil {
+		return err
+	}
+	if err := x.resume(ctx); err != nil {
+		return fmt.Errorf("%w: %w", ErrDamaged, err)
+	}
+	return nil
+}
+
+// parseCheckpoint reads a checkpoint of the store without a look at signatures.
+func (x *export) parseCheckpoint(signed []byte) (audit.Checkpoint, error) {
+	c, err := audit.CheckpointText(signed)
+	if err == nil && (c.Origin != x.o.Origin || c.Size == 0) {
+		err = fmt.Errorf("%w: it is of %d entries of the ledger %s", audit.ErrMalformed, c.Size, quoted(c.Origin))
+	}
+	return c, err
+}
+
+// follows refuses a ledger that is behind the bundle or beside it.
+func (x *export) follows(ctx context.Context) error {
+	if x.head.Size < x.old.Size {
+		return fmt.Errorf("%w: the store has %d entries, the bundle %d", ErrDiverged, x.head.Size, x.old.Size)
+	}
+	signed, err := x.src.CheckpointAfter(ctx, x.old.Size-1)
+	if err != nil {
+		return fmt.Errorf("reading the checkpoint of size %d: %w", x.old.Size, err)
+	}
+	c, err := x.parseCheckpoint(signed)
+	if err != nil {
+		return fmt.Errorf("%w: the checkpoint of size %d: %w", ErrContradiction, x.old.Size, err)
+	}
+	if c.Size != x.old.Size || c.Root != x.old.Root {
+		return fmt.Errorf("%w: it never had the bundle's checkpoint of size %d", ErrDiverged, x.old.Size)
+	}
+	return nil
+}
+
+// run reads, hashes and writes the entries that the bundle does not have, and
+// checks what they lead to. With reuse, entries that an export before wrote and
+// did not publish are taken from the directory.
+func (x *export) run(ctx context.Context, reuse bool) error {
+	x.restart()
+	if reuse {
+		if err := x.found(ctx); err != nil {
+			return err
+		}
+	}
+	if err := x.entries(ctx); err != nil {
+		return err
+	}
+	root, err := x.edge.root()
+	if err != nil {
+		return err
+	}
+	if root != x.head.Root {
+		return fmt.Errorf("%w: its entries do not lead to the root of its checkpoint of size %d", ErrContradiction, x.head.Size)
+	}
+	return x.checkSignature()
+}
+
+// checkSignature: the checkpoint to be published is signed with the key in force.
+func (x *export) checkSignature() error {
+	key, err := audit.Verifier(x.o.Origin, x.keys.SigningKey())
+	if err != nil {
+		return fmt.Errorf("%w: the signing key in force: %w", ErrContradiction, err)
+	}
+	if _, err := audit.OpenCheckpoint(x.checkpoint, key); err != nil {
+		return fmt.Errorf("%w: its checkpoint of size %d: %w", ErrContradiction, x.head.Size, err)
+	}
+	return nil
+}
+
+// restart puts the tree back to the bundle's, at the last multiple of Width: the
+// entries after it are read again.
+func (x *export) restart() {
+	e := edge{size: x.old.Size - x.old.Size%Width}
+	for level := 1; level < maxLevels; level++ {
+		e.tiles[level] = slices.Clone(x.oldEdge.tiles[level])
+	}
+	keys := *x.oldKeys
+	keys.Keys = slices.Clone(keys.Keys)
+	x.edge, x.keys, x.tail, x.resumed = &e, &keys, nil, 0
+	x.decks = decks{deckless: x.oldDeckless}
+}

@@ -1,0 +1,59 @@
+package bundle
+
+import (
+	"context"
+	"errors"
+	"iter"
+	"time"
+)
+
+// Source is what an export reads of a store. It gives evidence and nothing else,
+// and is not trusted with it: entries are hashed again, and what does not lead to
+// the signed checkpoint is not published.
+type Source interface {
+	// Head returns the newest signed checkpoint.
+	Head(ctx context.Context) ([]byte, error)
+
+	// Entries reads the entries from ≤ index < to in order.
+	Entries(ctx context.Context, from, to uint64) iter.Seq2[[]byte, error]
+
+	// CheckpointAfter returns the first signed checkpoint whose size is above index.
+	CheckpointAfter(ctx context.Context, index uint64) ([]byte, error)
+
+	// Cosigned reads the cosigned checkpoints of at least size, ascending.
+	Cosigned(ctx context.Context, size uint64) iter.Seq2[[]byte, error]
+
+	// Deck returns the card names stored under a deck hash, or ErrNoDeck.
+	Deck(ctx context.Context, hash [32]byte) ([]string, error)
+}
+
+// ErrNoDeck is a Source's answer for a deck that it does not have.
+var ErrNoDeck = errors.New("the deck is not stored")
+
+// Why nothing is published.
+var (
+	// ErrContradiction: what the store holds does not lead to its own checkpoint.
+	ErrContradiction = errors.New("the store contradicts itself")
+	// ErrDiverged: the store's ledger does not extend the one in the directory.
+	ErrDiverged = errors.New("the store's ledger does not continue the bundle")
+	// ErrDamaged: the directory does not hold what its checkpoint says.
+	ErrDamaged = errors.New("the bundle in the directory is damaged")
+)
+
+// Options are what an export is asked for.
+type Options struct {
+	Name, Origin string    // of the ledger
+	From, To     time.Time // the period of the report; zero: no bound
+	Now          func() time.Time
+
+	// Progress, if any, is told from time to time how many of the entries to be
+	// written have been. It is called from the goroutine of Export.
+	Progress func(done, total uint64)
+}
+
+// Result is what an export did.
+type Result struct {
+	Manifest *Manifest
+	Added    uint64 // entries that the bundle did not have
+	Resumed  uint64 // of those, found where an export before had been cut
+}
