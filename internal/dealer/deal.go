@@ -11,8 +11,9 @@ import (
 )
 
 // Deal gives out the next places and answers with their cards when the deal is
-// durable. The same first place and runs get the same answer, as long as the
-// tape can be opened; another deal of places that were dealt is ErrRepeated.
+// durable; where the genesis asks for witnesses, it waits for them. The same
+// first place and runs get the same answer, as long as the tape can be opened;
+// another deal of places that were dealt is ErrRepeated.
 func (d *Dealer) Deal(ctx context.Context, actor string, id uint64, req DealRequest) (Deal, error) {
 	if err := req.validate(); err != nil {
 		return Deal{}, err
@@ -23,6 +24,9 @@ func (d *Dealer) Deal(ctx context.Context, actor string, id uint64, req DealRequ
 	}
 	if at, ok := r.dealAt(req.First); ok {
 		return d.repeatDeal(ctx, r, at, req)
+	}
+	if err := d.awaitWitnesses(ctx, id); err != nil {
+		return Deal{}, err
 	}
 	t, err := d.open(r)
 	if err != nil {
@@ -38,11 +42,12 @@ func (d *Dealer) Deal(ctx context.Context, actor string, id uint64, req DealRequ
 	if err != nil {
 		return Deal{}, err
 	}
-	bodies := []audit.Body{deal}
+	var appended []ledger.Appended
 	if req.Close != nil {
-		bodies = append(bodies, closeBody(id, *req.Close, t.tape))
+		appended, err = d.appendClose(ctx, actor, r, t.tape, *req.Close, deal)
+	} else {
+		appended, err = d.cfg.Ledger.Append(ctx, ledger.Proposal{Actor: actor, Bodies: []audit.Body{deal}})
 	}
-	appended, err := d.cfg.Ledger.Append(ctx, ledger.Proposal{Actor: actor, Bodies: bodies})
 	var illegal *audit.Illegal
 	if errors.As(err, &illegal) {
 		// A copy of this request may have been first.
@@ -116,9 +121,7 @@ func (d *Dealer) Close(ctx context.Context, actor string, id uint64, req CloseRe
 	if err != nil {
 		return Close{}, err
 	}
-	appended, err := d.cfg.Ledger.Append(ctx, ledger.Proposal{
-		Actor: actor, Bodies: []audit.Body{closeBody(id, req, t.tape)},
-	})
+	appended, err := d.appendClose(ctx, actor, r, t.tape, req)
 	var illegal *audit.Illegal
 	if errors.As(err, &illegal) {
 		if r, err := d.record(ctx, id); err == nil && r.closed != nil {
@@ -142,10 +145,7 @@ func (d *Dealer) repeatClose(ctx context.Context, r *record, req CloseRequest) (
 	return closeAnswer(r.closed, receipt), nil
 }
 
-func closeBody(id uint64, req CloseRequest, tape []byte) *audit.Close {
-	return &audit.Close{Shuffle: id, Outcome: req.Outcome, Reason: req.Reason, Form: audit.FormTape, Tape: tape}
-}
-
+// closeAnswer holds the tape only where the close tells it to everybody.
 func closeAnswer(c *audit.Close, receipt string) Close {
 	a := Close{Outcome: c.Outcome, Reason: c.Reason, Receipt: receipt}
 	if c.Form == audit.FormTape {

@@ -2,6 +2,7 @@ package dealer
 
 import (
 	"context"
+	"errors"
 	"fmt"
 
 	"shuffled/internal/audit"
@@ -66,6 +67,9 @@ func (d *Dealer) Transcript(ctx context.Context, id uint64, v View) ([]byte, err
 	if t.Receipts, err = d.receipts(ctx, r); err != nil {
 		return nil, err
 	}
+	if t.Witnessed, err = d.witnessed(ctx, r); err != nil {
+		return nil, err
+	}
 	shown := r.shown(v)
 	if v.Recipient != "" && !r.names(v.Recipient) {
 		return nil, &RequestError{"recipient", "is not named in any deal of this shuffle"}
@@ -87,10 +91,28 @@ func (d *Dealer) Transcript(ctx context.Context, id uint64, v View) ([]byte, err
 	return t.Marshal()
 }
 
-// receipts proves the genesis and every entry of the shuffle under the newest
-// checkpoint, which covers them all: record made sure.
+// witnessed proves the commit under a checkpoint that the witnesses cosigned
+// before the first card, if there is one: the newest that is not larger than the
+// index of the first mix or deal (docs/SPEC.md section 8).
+func (d *Dealer) witnessed(ctx context.Context, r *record) (string, error) {
+	first := uint64(audit.MaxInteger)
+	if r.mix != nil || len(r.deals) > 0 {
+		first = r.rows[1].Index // what follows the commit
+	}
+	head, err := d.cfg.Ledger.CosignedAtMost(ctx, first)
+	if errors.Is(err, ledger.ErrNotFound) || err == nil && head.Size <= r.id {
+		return "", nil
+	}
+	if err != nil {
+		return "", fmt.Errorf("reading a cosigned checkpoint: %w", err)
+	}
+	return d.cfg.Ledger.ReceiptUnder(ctx, r.row, head)
+}
+
+// receipts proves the genesis and every entry of the shuffle under one
+// checkpoint that covers them all: record made sure that the newest does.
 func (d *Dealer) receipts(ctx context.Context, r *record) ([]string, error) {
-	head := d.cfg.Ledger.Head()
+	head := d.cfg.Ledger.HeadFor(r.rows[len(r.rows)-1].Index)
 	var receipts []string
 	add := func(row ledger.Row) error {
 		receipt, err := d.cfg.Ledger.ReceiptUnder(ctx, row, head)
@@ -117,10 +139,10 @@ func (d *Dealer) receipts(ctx context.Context, r *record) ([]string, error) {
 type span struct{ first, count int }
 
 // shown returns the dealt places that the viewer may see, in order: public runs
-// for everybody, all of them after a public close and for the dealer; with a
-// recipient only public runs and the recipient's.
+// for everybody, all of them for the dealer and for whom the close disclosed the
+// tape to; with a recipient only public runs and the recipient's.
 func (r *record) shown(v View) (spans []span) {
-	disclosed := r.closed != nil && r.closed.Form == audit.FormTape
+	disclosed := r.closed != nil && (r.closed.Form == audit.FormTape || r.closed.Form == audit.FormSealed && v.Auditor)
 	for _, dl := range r.deals {
 		place := dl.deal.First
 		for _, run := range dl.deal.Runs {

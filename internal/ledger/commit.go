@@ -95,7 +95,7 @@ func (l *Ledger) landed(d *draft) {
 	l.edge.Unlock()
 	l.head = d.batch.Head
 	if d.requests[0].starts {
-		l.instance = d.batch.Rows[0].Index
+		l.instance, l.started = d.batch.Rows[0].Index, true
 	}
 	if l.keepMark() {
 		l.setStatus(nil)
@@ -213,7 +213,9 @@ func (l *Ledger) catchUp(ctx context.Context) error {
 		return err
 	}
 	if moved {
-		l.keepMark()
+		if l.marked { // else the mark may be above this head
+			l.keepMark()
+		}
 		l.publish()
 	}
 	return nil
@@ -255,35 +257,10 @@ func (l *Ledger) recheck() {
 		return
 	}
 	if l.resumed {
-		l.alarm() // only an append shows that appends work again
+		l.resume() // only an append shows that appends work again
 		return
 	}
 	l.setStatus(nil)
-}
-
-// thaw resumes signing if the stored head extends everything seen again and the
-// mark can be written.
-func (l *Ledger) thaw(ctx context.Context) {
-	if err := l.catchUp(ctx); err != nil || !l.keepMark() {
-		return
-	}
-	l.cfg.Log.Warn("signing resumes", "ledger", l.cfg.Info.Name, "size", l.head.Size)
-	l.resumed = true
-	l.setStatus(fmt.Errorf("%w: signing resumes", ErrUnavailable))
-	l.alarm()
-}
-
-// alarm writes into the ledger that entries are written again after they could
-// not be. It is tried at every probe until it stands.
-func (l *Ledger) alarm() {
-	r := &request{
-		Proposal: Proposal{Actor: "daemon", Bodies: []audit.Body{
-			&audit.Event{Kind: audit.EventAlarm, Alarm: audit.AlarmSigningResumed, Reason: "the store takes entries again, and extends all that was seen"}}},
-		reply: make(chan answer, 1),
-	}
-	l.process([]*request{r})
-	a := <-r.reply
-	l.resumed = a.err != nil
 }
 
 // answerDuplicates answers the requests whose key is in the ledger already and

@@ -33,6 +33,9 @@ func Create(ctx context.Context, store Store, info Info, g *audit.Genesis, signe
 	if err != nil {
 		return fmt.Errorf("creating ledger %s: %w", info.Name, err)
 	}
+	if err := audit.NewState().Apply(entry); err != nil {
+		return fmt.Errorf("creating ledger %s: %w", info.Name, err)
+	}
 	leaf := tlog.RecordHash(encoded)
 	head, err := SignHead(signer, 1, leaf) // the root of one leaf is the leaf
 	if err != nil {

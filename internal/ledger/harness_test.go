@@ -5,6 +5,7 @@ import (
 	"crypto/sha256"
 	"encoding/binary"
 	"iter"
+	"os"
 	"path/filepath"
 	"sync"
 	"testing"
@@ -31,6 +32,14 @@ type house struct {
 // newHouse creates a ledger on the store.
 func newHouse(t *testing.T, store ledger.Store) *house {
 	t.Helper()
+	h, vkey := newKeys(t, store)
+	h.create(genesis(t, vkey))
+	return h
+}
+
+// newKeys returns a house that has no ledger yet.
+func newKeys(t *testing.T, store ledger.Store) (*house, string) {
+	t.Helper()
 	skey, vkey, err := note.GenerateKey(nil, origin)
 	if err != nil {
 		t.Fatal(err)
@@ -43,12 +52,16 @@ func newHouse(t *testing.T, store ledger.Store) *house {
 	if err != nil {
 		t.Fatal(err)
 	}
-	h := &house{t: t, store: store, signer: signer, key: key, dir: t.TempDir()}
+	return &house{t: t, store: store, signer: signer, key: key, dir: t.TempDir()}, vkey
+}
+
+// create makes the ledger, with its mark in the file "mark".
+func (h *house) create(g *audit.Genesis) {
+	h.t.Helper()
 	info := ledger.Info{Name: "main", Origin: origin}
-	if err := ledger.Create(t.Context(), h.store, info, genesis(t, vkey), signer, h.mark("mark"), time.Now()); err != nil {
-		t.Fatal(err)
+	if err := ledger.Create(h.t.Context(), h.store, info, g, h.signer, h.mark("mark"), time.Now()); err != nil {
+		h.t.Fatal(err)
 	}
-	return h
 }
 
 func genesis(t *testing.T, vkey string) *audit.Genesis {
@@ -200,4 +213,16 @@ func (f *faultyStore) failHead(fault func(ledger.Head, error) (ledger.Head, erro
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.head = fault
+}
+
+// copyMark copies a mark, as it stands, for another daemon.
+func (h *house) copyMark(from, to string) {
+	h.t.Helper()
+	b, err := os.ReadFile(h.mark(from))
+	if err == nil {
+		err = os.WriteFile(h.mark(to), b, 0o600)
+	}
+	if err != nil {
+		h.t.Fatal(err)
+	}
 }

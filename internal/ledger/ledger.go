@@ -35,6 +35,8 @@ var (
 	ErrClosed = errors.New("the ledger is closed")
 	// ErrUnavailable: the store did not answer; nothing was written.
 	ErrUnavailable = errors.New("the store is unavailable")
+	// ErrNotWitnessed: no cosigned checkpoint covers the entry yet.
+	ErrNotWitnessed = errors.New("the witnesses have not cosigned it yet")
 	// ErrNoMark: a ledger with entries and no high-water mark beside it.
 	ErrNoMark = errors.New("no high-water mark for a ledger with entries")
 )
@@ -50,6 +52,10 @@ type Config struct {
 	// AdoptHead is an operator's reason to accept the stored head although
 	// there is no mark: it is written to the ledger. Empty: refuse.
 	AdoptHead string
+
+	// Witness reaches a witness of the ledger's policy. Required where the policy
+	// asks for any.
+	Witness func(audit.Witness) (Witness, error)
 
 	// Start describes this daemon, for the instance_start event. Its Kind is set.
 	Start audit.Event
@@ -120,7 +126,27 @@ type Ledger struct {
 	head     Head
 	instance uint64 // index of our instance_start
 	clock    clock
-	resumed  bool // appends failed or were stopped, and no entry says yet that they work again
+	resumed  bool             // appends failed or were stopped, and no entry says yet that they work again
+	started  bool             // our instance_start is written
+	marked   bool             // the head was held against the mark, or somebody vouched for it
+	adopt    string           // who vouched for a head without a mark: goes into the ledger
+	doubts   map[string]error // witnesses that have seen another history
+
+	// Set by Open, then unchanged.
+	seen       *audit.Checkpoint  // the mark at the start, nil: there was none
+	witnessing *witnessing        // nil: no witnesses
+	running    context.Context    // ends with Close
+	cancel     context.CancelFunc // of running
+
+	// confirmed: a quorum of witnesses cosigned a head of this daemon.
+	confirmed atomic.Bool
+	witnesses atomic.Pointer[[]WitnessState]
+
+	// cosign guards the newest cosigned head, and the channel that is closed
+	// when there is a newer one.
+	cosign       sync.Mutex
+	cosigned     *Head
+	cosignedMore chan struct{}
 
 	// published is the newest head that is durable; written by the sequencer.
 	published atomic.Pointer[Head]
@@ -141,11 +167,18 @@ type Live struct {
 	Time    int64 // of the newest entry, UTC milliseconds
 	Open    int   // open shuffles
 	Latched bool
+
+	// Cosigned is the size of the newest cosigned checkpoint; entries from there
+	// on are not witnessed yet. 0 without witnesses, or when none is held.
+	Cosigned uint64
 }
 
-// Open loads the ledger, holds it against its signature, its rules and the
-// high-water mark, starts the sequencer and writes the instance_start event.
-// The caller must Close it. Any doubt is an error: nothing is signed.
+// Open loads the ledger, holds it against its signature, its rules, the
+// high-water mark and its witnesses, starts the sequencer and writes the
+// instance_start event. The caller must Close it. A stored ledger that is damaged
+// is an error. One that is sound and contradicts what was seen before is opened
+// for reading: nothing is signed until it extends everything seen, and Ready
+// says why.
 func Open(ctx context.Context, cfg Config) (*Ledger, error) {
 	cfg.setDefaults()
 	l := &Ledger{
@@ -158,7 +191,11 @@ func Open(ctx context.Context, cfg Config) (*Ledger, error) {
 		state: audit.NewState(),
 		tree:  newTree(),
 		clock: clock{read: cfg.Clock, limit: cfg.ClockStep},
+
+		doubts:       make(map[string]error),
+		cosignedMore: make(chan struct{}),
 	}
+	l.running, l.cancel = context.WithCancel(context.Background())
 	if cfg.Signer.Name() != cfg.Info.Origin {
 		return nil, fmt.Errorf("opening ledger %s: the signing key is of %q", cfg.Info.Name, cfg.Signer.Name())
 	}
@@ -172,42 +209,51 @@ func Open(ctx context.Context, cfg Config) (*Ledger, error) {
 	if l.key, err = audit.ParseVKey(l.vkey); err != nil {
 		return nil, fmt.Errorf("opening ledger %s: %w", cfg.Info.Name, err)
 	}
-	adopt, slot, err := l.holdAgainstMark()
+	if l.witnessing, err = l.newWitnessing(); err != nil {
+		return nil, fmt.Errorf("opening ledger %s: %w", cfg.Info.Name, err)
+	}
+	slot, err := l.readMark()
 	if err != nil {
 		return nil, fmt.Errorf("opening ledger %s: %w", cfg.Info.Name, err)
 	}
 	if l.mark, err = openMark(cfg.Mark, slot, cfg.MarkSync); err != nil {
 		return nil, fmt.Errorf("opening ledger %s: %w", cfg.Info.Name, err)
 	}
+	l.setStatus(fmt.Errorf("%w: starting", ErrUnavailable))
 	l.publish()
 	go l.sequence()
-	if err := l.announce(ctx, adopt); err != nil {
+	l.witnessing.start()
+	if err := l.begin(ctx); err != nil {
 		l.Close()
 		return nil, fmt.Errorf("opening ledger %s: %w", cfg.Info.Name, err)
 	}
 	return l, nil
 }
 
-// announce writes this daemon's instance_start, and the operator's word for a
-// head without a mark.
-func (l *Ledger) announce(ctx context.Context, adopt bool) error {
-	start := l.cfg.Start
-	start.Kind = audit.EventInstanceStart
-	bodies := []audit.Body{&start}
-	if adopt {
-		bodies = append(bodies, &audit.Event{Kind: audit.EventAlarm, Alarm: audit.AlarmMarkAdopted, Reason: l.cfg.AdoptHead})
+// readMark reads the high-water mark, if there is one, and returns the slot for
+// the next.
+func (l *Ledger) readMark() (slot int, err error) {
+	seen, in, err := readMark(l.cfg.Mark, l.key)
+	if errors.Is(err, errNoMark) {
+		return 0, nil
 	}
-	_, err := l.Append(ctx, Proposal{Actor: "daemon", Bodies: bodies, starts: true})
-	return err
+	if err != nil {
+		return 0, err
+	}
+	l.seen = &seen
+	return 1 - in, nil
 }
 
-// Close stops the sequencer after the batch at hand and syncs the mark.
+// Close stops the sequencer after the batch at hand, and what asks the
+// witnesses, and syncs the mark.
 // Requests that wait are refused with ErrClosed.
 func (l *Ledger) Close() error {
 	var err error
 	l.once.Do(func() {
 		close(l.stop)
+		l.cancel()
 		<-l.done
+		l.witnessing.wait()
 		err = l.mark.close()
 	})
 	return err
@@ -235,7 +281,11 @@ func (l *Ledger) GenesisEntry() audit.Entry { return l.genesis }
 func (l *Ledger) Genesis() *audit.Genesis { return l.genesis.Body.(*audit.Genesis) }
 
 // Live returns counts for metrics.
-func (l *Ledger) Live() Live { return *l.live.Load() }
+func (l *Ledger) Live() Live {
+	live := *l.live.Load()
+	live.Cosigned = l.cosignedSize()
+	return live
+}
 
 // QueueLen returns how many requests wait.
 func (l *Ledger) QueueLen() int { return len(l.queue) }
@@ -256,12 +306,19 @@ func (l *Ledger) setStatus(err error) {
 	l.status.Store(&err)
 }
 
-// Checkpoint returns the newest signed checkpoint.
-func (l *Ledger) Checkpoint() []byte { return l.published.Load().Checkpoint }
+// Checkpoint returns the checkpoint to publish: the newest one that the witnesses
+// cosigned, where there is one, else the newest signed one.
+func (l *Ledger) Checkpoint() []byte {
+	if h, ok := l.Cosigned(); ok {
+		return h.Checkpoint
+	}
+	return l.published.Load().Checkpoint
+}
 
 // publish shows the head and the counts to readers.
 func (l *Ledger) publish() {
 	head := l.head
 	l.live.Store(&Live{Size: head.Size, Time: l.state.Time(), Open: l.state.OpenCount(), Latched: l.state.Latched()})
 	l.published.Store(&head)
+	l.witnessing.wake()
 }

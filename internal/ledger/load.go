@@ -169,31 +169,6 @@ func (l *Ledger) checkHead(g *growth, head Head) error {
 	return nil
 }
 
-// holdAgainstMark compares the loaded ledger with the high-water mark.
-// adopt reports that there is none and an operator vouched for the head; slot is
-// where the next mark goes, beside the newest.
-func (l *Ledger) holdAgainstMark() (adopt bool, slot int, err error) {
-	seen, in, err := readMark(l.cfg.Mark, l.key)
-	switch {
-	case errors.Is(err, errNoMark) && l.cfg.AdoptHead != "":
-		return true, 0, nil
-	case errors.Is(err, errNoMark):
-		return false, 0, fmt.Errorf("%w (size %d, %s)", ErrNoMark, l.head.Size, l.cfg.Mark)
-	case err != nil:
-		return false, 0, err
-	case seen.Size > l.head.Size:
-		return false, 0, fmt.Errorf("%w: size %d where the mark has %d", ErrFrozen, l.head.Size, seen.Size)
-	}
-	root, err := l.rootAt(context.Background(), seen.Size)
-	if err != nil {
-		return false, 0, err
-	}
-	if root != seen.Root {
-		return false, 0, fmt.Errorf("%w: another root at size %d than the mark's", ErrFrozen, seen.Size)
-	}
-	return false, 1 - in, nil
-}
-
 // rootAt computes the root of the first size entries from the stored tiles and
 // entries, authenticated by the head.
 func (l *Ledger) rootAt(ctx context.Context, size uint64) (tlog.Hash, error) {

@@ -44,7 +44,7 @@ var errNoMark = errors.New("there is no high-water mark")
 // like any doubt.
 func readMark(path string, keys ...note.Verifier) (newest audit.Checkpoint, in int, err error) {
 	b, err := os.ReadFile(path)
-	if errors.Is(err, os.ErrNotExist) {
+	if errors.Is(err, os.ErrNotExist) || err == nil && len(b) == 0 {
 		return newest, 0, errNoMark
 	}
 	if err != nil {

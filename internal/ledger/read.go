@@ -11,10 +11,10 @@ import (
 	"shuffled/internal/audit"
 )
 
-// Receipt returns the receipt of an entry under the newest checkpoint, as text;
-// ErrNotFound for an index at or above its size.
+// Receipt returns the receipt of an entry as text, under the best checkpoint
+// there is (HeadFor); ErrNotFound for an index at or above the ledger's size.
 func (l *Ledger) Receipt(ctx context.Context, index uint64) (string, error) {
-	head := *l.published.Load()
+	head := l.HeadFor(index)
 	if index >= head.Size {
 		return "", ErrNotFound
 	}
@@ -45,6 +45,15 @@ func (l *Ledger) ReceiptUnder(ctx context.Context, row Row, head Head) (string, 
 
 // Head returns the newest durable head that this daemon knows.
 func (l *Ledger) Head() Head { return *l.published.Load() }
+
+// HeadFor returns the head to prove the entries up to index under: the newest
+// one that the witnesses cosigned, if it covers them, else the newest.
+func (l *Ledger) HeadFor(index uint64) Head {
+	if h, ok := l.Cosigned(); ok && h.Size > index {
+		return h
+	}
+	return l.Head()
+}
 
 // FirstReceipt returns the receipt that an entry got when it was written, byte
 // for byte. The checkpoint comes from the store, so its signature is checked.

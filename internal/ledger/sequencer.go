@@ -323,6 +323,14 @@ func (l *Ledger) fill(b audit.Body, now int64) audit.Body {
 			c.CloseBy = now + int64(l.state.Genesis().DefaultCloseBy)*1000
 		}
 		return &c
+	case *audit.Mix:
+		m := *b
+		m.Cosigned = l.cosignedSize()
+		return &m
+	case *audit.Deal:
+		d := *b
+		d.Cosigned = l.cosignedSize()
+		return &d
 	case *audit.Event:
 		if b.Kind == audit.EventLatchSet {
 			e := *b

@@ -228,14 +228,21 @@ func TestRollback(t *testing.T) {
 		if _, err := l.Receipt(t.Context(), 1); err != nil {
 			t.Errorf("reads do not go on: %v", err)
 		}
-		c := h.config("mark")
-		if _, err := ledger.Open(t.Context(), c); !errors.Is(err, ledger.ErrFrozen) {
-			t.Errorf("starting on a store below the mark: %v", err)
+		h.copyMark("mark", "copy")
+		behind := h.open(h.config("copy"))
+		if _, err := behind.Append(t.Context(), propose(commit("u", 1))); !errors.Is(err, ledger.ErrFrozen) {
+			t.Errorf("appending after a start below the mark: %v", err)
+		}
+		if _, err := behind.Receipt(t.Context(), 1); err != nil {
+			t.Errorf("reads do not go on after a start below the mark: %v", err)
 		}
 
 		f.failHead(nil)
+		f.failAppend(nil)
 		waitReady(t, l)
 		h.must(l, propose(commit("t", 3)))
+		waitReady(t, behind)
+		h.must(behind, propose(commit("u", 1)))
 		if !slices.ContainsFunc(h.entries(), func(e audit.Entry) bool {
 			ev, ok := e.Body.(*audit.Event)
 			return ok && ev.Alarm == audit.AlarmSigningResumed

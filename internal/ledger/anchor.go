@@ -1,0 +1,175 @@
+package ledger
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"time"
+
+	"shuffled/internal/audit"
+)
+
+// A database cannot guard against its own rollback, so the head is held against
+// what stands outside of it: the high-water mark of this host and what the
+// witnesses have cosigned. Until all of that agrees with the stored ledger
+// nothing is signed; entries that stand are still read and proved.
+
+// witnessStart is how long the start waits for the witnesses' first answers.
+const witnessStart = witnessTimeout + time.Second
+
+// objection returns why nothing may be signed now, nil when nothing is in the
+// way: what the stored head contradicts, or whose word is still missing. It runs
+// on the sequencer's goroutine.
+func (l *Ledger) objection(ctx context.Context) error {
+	for _, name := range slices.Sorted(maps.Keys(l.doubts)) {
+		return fmt.Errorf("%w: witness %s: %w", ErrFrozen, name, l.doubts[name])
+	}
+	if !l.marked {
+		if err := l.holdAgainstMark(ctx); err != nil {
+			return err
+		}
+	}
+	if l.Genesis().Deals == audit.DealsCosigned && !l.confirmed.Load() {
+		return fmt.Errorf("%w: waiting for a quorum of witnesses to confirm the stored head of size %d", ErrFrozen, l.head.Size)
+	}
+	return nil
+}
+
+// holdAgainstMark compares the stored ledger with the high-water mark. Without a
+// mark the witnesses must confirm the head, or an operator vouch for it.
+func (l *Ledger) holdAgainstMark(ctx context.Context) error {
+	seen := l.seen
+	switch {
+	case seen == nil && l.confirmed.Load():
+		l.adopt = "a quorum of witnesses cosigned the stored head"
+	case seen == nil && l.cfg.AdoptHead != "":
+		l.adopt = l.cfg.AdoptHead
+	case seen == nil && l.witnessing != nil:
+		return fmt.Errorf("%w: %w (size %d, %s): waiting for a quorum of witnesses", ErrFrozen, ErrNoMark, l.head.Size, l.cfg.Mark)
+	case seen == nil:
+		return fmt.Errorf("%w (size %d, %s)", ErrNoMark, l.head.Size, l.cfg.Mark)
+	case seen.Size > l.head.Size:
+		return fmt.Errorf("%w: size %d where the high-water mark has %d", ErrFrozen, l.head.Size, seen.Size)
+	default:
+		root, err := l.rootAt(ctx, seen.Size)
+		if err != nil {
+			return err
+		}
+		if root != seen.Root {
+			return fmt.Errorf("%w: another root at size %d than the high-water mark's", ErrFrozen, seen.Size)
+		}
+	}
+	l.marked = true
+	return nil
+}
+
+// begin asks the witnesses, if there are any, and writes this daemon's
+// instance_start. A ledger that contradicts what was seen is opened all the
+// same: it is read, its readiness says why it is not written, and recheck
+// begins it when the contradiction is gone.
+func (l *Ledger) begin(ctx context.Context) error {
+	if l.witnessing != nil {
+		wait := time.NewTimer(witnessStart)
+		defer wait.Stop()
+		select {
+		case <-l.witnessing.settled:
+		case <-wait.C:
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
+	var objection error
+	started := false
+	if err := l.ask(ctx, func() {
+		if started = l.started; started { // by recheck, when a doubt was gone
+			return
+		}
+		if objection = l.objection(ctx); objection == nil {
+			l.setStatus(nil)
+		} else if errors.Is(objection, ErrFrozen) {
+			l.freeze(objection)
+		}
+	}); err != nil {
+		return err
+	}
+	switch {
+	case started, errors.Is(objection, ErrFrozen):
+		return nil
+	case objection != nil:
+		return objection
+	}
+	_, err := l.Append(ctx, l.announcement())
+	return err
+}
+
+// announcement is this daemon's instance_start, with the word of whoever
+// vouched for a head without a mark.
+func (l *Ledger) announcement() Proposal {
+	start := l.cfg.Start
+	start.Kind = audit.EventInstanceStart
+	bodies := []audit.Body{&start}
+	if l.adopt != "" {
+		bodies = append(bodies, &audit.Event{Kind: audit.EventAlarm, Alarm: audit.AlarmMarkAdopted, Reason: l.adopt})
+	}
+	return Proposal{Actor: "daemon", Bodies: bodies, starts: true}
+}
+
+// doubt notes that a witness has seen another history, or with nil that it
+// cosigned the stored head again. The sequencer stops on the first and goes on
+// when there is none left.
+func (l *Ledger) doubt(name string, err error) error {
+	return l.ask(l.running, func() {
+		if err == nil {
+			delete(l.doubts, name)
+			return
+		}
+		l.doubts[name] = err
+		if !errors.Is(l.Ready(), ErrFrozen) {
+			l.freeze(fmt.Errorf("%w: witness %s: %w", ErrFrozen, name, err))
+		}
+	})
+}
+
+// thaw resumes signing if the stored head extends everything seen again and the
+// mark can be written.
+func (l *Ledger) thaw(ctx context.Context) {
+	if err := l.catchUp(ctx); err != nil {
+		l.refreeze(err)
+		return
+	}
+	if err := l.objection(ctx); err != nil {
+		l.refreeze(err)
+		return
+	}
+	if !l.keepMark() {
+		return
+	}
+	l.cfg.Log.Warn("signing resumes", "ledger", l.cfg.Info.Name, "size", l.head.Size)
+	l.resumed = true
+	l.setStatus(fmt.Errorf("%w: signing resumes", ErrUnavailable))
+	l.resume()
+}
+
+// refreeze keeps readiness true to the newest cause.
+func (l *Ledger) refreeze(err error) {
+	if errors.Is(err, ErrFrozen) && err.Error() != l.Ready().Error() {
+		l.freeze(err)
+	}
+}
+
+// resume writes into the ledger that entries are written again after they could
+// not be, or that this daemon starts, if it could not before. It is tried at
+// every probe until it stands.
+func (l *Ledger) resume() {
+	p := Proposal{Actor: "daemon", Bodies: []audit.Body{
+		&audit.Event{Kind: audit.EventAlarm, Alarm: audit.AlarmSigningResumed, Reason: "the store takes entries again, and extends all that was seen"}}}
+	if !l.started {
+		p = l.announcement()
+	}
+	r := &request{Proposal: p, reply: make(chan answer, 1)}
+	l.process([]*request{r})
+	a := <-r.reply
+	l.resumed = a.err != nil
+}
