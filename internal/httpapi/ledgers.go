@@ -37,6 +37,7 @@ type Log interface {
 	Ready() error
 	Live() ledger.Live
 	QueueLen() int
+	Witnesses() []ledger.WitnessState
 }
 
 // Tokens looks tokens up; every ledger.TokenStore does.

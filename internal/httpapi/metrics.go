@@ -91,11 +91,17 @@ var figures = []ledgerFigure{
 	figure("open_shuffles", "Shuffles that are not closed.", func(l *served) float64 { return float64(l.Log.Live().Open) }),
 	figure("entropy_latched", "1 while the entropy latch is set.", func(l *served) float64 { return boolFigure(l.Log.Live().Latched) }),
 	figure("queue", "Requests that wait for the sequencer.", func(l *served) float64 { return float64(l.Log.QueueLen()) }),
+	figure("cosigned_entries", "Entries that a cosigned checkpoint covers; 0 without witnesses.",
+		func(l *served) float64 { return float64(l.Log.Live().Cosigned) }),
 	figure("writable", "1 while entries can be written.", func(l *served) float64 { return boolFigure(l.Log.Ready() == nil) }),
 }
 
+var witnessOK = prometheus.NewDesc("shuffled_witness_ok", "1 while the witness cosigns what it is asked for.",
+	[]string{"ledger", "witness"}, nil)
+
 // Describe names the figures.
 func (ledgerFigures) Describe(ch chan<- *prometheus.Desc) {
+	ch <- witnessOK
 	for _, f := range figures {
 		ch <- f.desc
 	}
@@ -107,6 +113,9 @@ func (f ledgerFigures) Collect(ch chan<- prometheus.Metric) {
 	for _, l := range ledgers {
 		for _, f := range figures {
 			ch <- prometheus.MustNewConstMetric(f.desc, prometheus.GaugeValue, f.read(l), l.Log.Info().Name)
+		}
+		for _, w := range l.Log.Witnesses() {
+			ch <- prometheus.MustNewConstMetric(witnessOK, prometheus.GaugeValue, boolFigure(w.Err == nil), l.Log.Info().Name, w.Name)
 		}
 	}
 }

@@ -67,6 +67,7 @@ func (s *Server) readyz(w http.ResponseWriter, _ *http.Request) {
 		if err != nil {
 			one.Ready, one.Reason, answer.Ready = false, optional(clip(err.Error(), 500)), false
 		}
+		one.Cosigned, one.Witnesses = witnessReadiness(l.Log)
 		answer.Ledgers = append(answer.Ledgers, one)
 	}
 	status := http.StatusOK
@@ -74,4 +75,21 @@ func (s *Server) readyz(w http.ResponseWriter, _ *http.Request) {
 		status = http.StatusServiceUnavailable
 	}
 	writeJSON(w, status, answer)
+}
+
+// witnessReadiness says how far the witnesses are; nil without any.
+func witnessReadiness(l Log) (cosigned *uint64, list []WitnessReadiness) {
+	states := l.Witnesses()
+	if len(states) == 0 {
+		return nil, nil
+	}
+	size := l.Live().Cosigned
+	for _, s := range states {
+		one := WitnessReadiness{Name: s.Name, Ok: s.Err == nil, Size: s.Size}
+		if s.Err != nil {
+			one.Reason = optional(clip(s.Err.Error(), 500))
+		}
+		list = append(list, one)
+	}
+	return &size, list
 }

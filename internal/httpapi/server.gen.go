@@ -274,6 +274,9 @@ type Keys struct {
 
 // LedgerReadiness defines model for LedgerReadiness.
 type LedgerReadiness struct {
+	// Cosigned Entries that a cosigned checkpoint covers. Absent without witnesses.
+	Cosigned *uint64 `json:"cosigned,omitempty"`
+
 	// Latched Whether the entropy latch is set.
 	Latched bool `json:"latched"`
 
@@ -297,6 +300,9 @@ type LedgerReadiness struct {
 
 	// Size Entries.
 	Size uint64 `json:"size"`
+
+	// Witnesses What is known of each witness. Absent without witnesses.
+	Witnesses []WitnessReadiness `json:"witnesses,omitempty"`
 }
 
 // Name Letters, digits, dots, underscores and hyphens, the first a letter or digit. Never
@@ -719,6 +725,21 @@ type VerdictStep struct {
 
 // VerdictStepResult Not checked gives nothing.
 type VerdictStepResult string
+
+// WitnessReadiness defines model for WitnessReadiness.
+type WitnessReadiness struct {
+	// Name Its name in the ledger's policy.
+	Name string `json:"name"`
+
+	// Ok Whether it cosigned the newest head that it was asked for.
+	Ok bool `json:"ok"`
+
+	// Reason Why it did not.
+	Reason *string `json:"reason,omitempty"`
+
+	// Size Entries of the newest head that it cosigned for this daemon.
+	Size uint64 `json:"size"`
+}
 
 // ID An index in the ledger. An id is the index of a shuffle's commit.
 type ID = Index
