@@ -97,6 +97,9 @@ func (c *Close) parse(r *reader) {
 	if int(c.Reason) >= len(reasonNames) {
 		r.unknown("reason", uint64(c.Reason))
 	}
+	if (c.Outcome == OutcomeVoid) != (c.Reason != ReasonNone) {
+		r.fail("reason", "given for the outcome void and only then")
+	}
 	c.Form = Form(r.u8("form"))
 	switch c.Form {
 	case FormNone:
@@ -107,9 +110,6 @@ func (c *Close) parse(r *reader) {
 		c.Tape = r.blob("sealed tape")
 	default:
 		r.unknown("form", uint64(c.Form))
-	}
-	if (c.Outcome == OutcomeVoid) != (c.Reason != ReasonNone) {
-		r.fail("reason", "given for the outcome void and only then")
 	}
 	if (c.Reason == ReasonTapeLost) != (c.Form == FormNone) {
 		r.fail("form", "without a tape for the reason tape_lost and only then")

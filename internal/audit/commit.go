@@ -41,22 +41,19 @@ func (c *Commit) parse(r *reader) {
 	}
 	c.Commitment = r.hash("commitment")
 	c.DeckRoot = r.hash("deck root")
-	c.Serial = r.u64("serial")
-	c.Previous = r.u64("previous")
-	c.CloseBy = int64(r.u64("close-by"))
-	c.GameRef = r.str("game reference")
-	c.KeyTag = r.hash("key tag")
-	c.Request = r.hash("request hash")
-	c.Instance = r.u64("instance")
-	if c.Serial == 0 {
+	if c.Serial = r.u64("serial"); c.Serial == 0 {
 		r.fail("serial", "counts from 1")
 	}
-	if (c.Serial == 1) != (c.Previous == 0) {
+	if c.Previous = r.u64("previous"); (c.Serial == 1) != (c.Previous == 0) {
 		r.fail("previous", "0 for serial 1 and only then")
 	}
-	if c.GameRef != "" {
+	c.CloseBy = int64(r.u64("close-by"))
+	if c.GameRef = r.str("game reference"); c.GameRef != "" {
 		if err := CheckName(c.GameRef); err != nil {
 			r.fail("game reference", err.Error())
 		}
 	}
+	c.KeyTag = r.hash("key tag")
+	c.Request = r.hash("request hash")
+	c.Instance = r.u64("instance")
 }

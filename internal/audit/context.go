@@ -145,20 +145,17 @@ func (p Planned) encode(w *writer) {
 func ParseContext(b []byte) (*Context, error) {
 	r := &reader{s: bytes.Clone(b)}
 	c := new(Context)
-	c.Origin = r.str("origin")
+	c.Origin = r.origin()
 	c.Production = r.flag("production")
-	c.Table = r.str("table")
+	c.Table = r.name("table")
 	r.code("algorithm", algorithm)
 	c.parseRecipe(r)
 	if r.flag("parent") {
-		c.Parent = parseParent(r)
+		c.parseParent(r)
 	}
 	c.parsePlan(r)
 	c.parseEndAt(r)
 	c.Disclosure = Disclosure(r.code("disclosure", uint8(DisclosureAuditor)))
-	if r.err == nil {
-		c.validate(r)
-	}
 	if err := r.end("context"); err != nil {
 		return nil, err
 	}
@@ -178,13 +175,33 @@ func (c *Context) parseRecipe(r *reader) {
 			c.Recipe.Ranges = append(c.Recipe.Ranges, r.u32("range"))
 		}
 	}
+	c.checkRecipe(r)
 }
 
-func parseParent(r *reader) *Parent {
+// origin reads a ledger's origin.
+func (r *reader) origin() string {
+	s := r.str("origin")
+	if err := CheckOrigin(s); err != nil {
+		r.fail("origin", err.Error())
+	}
+	return s
+}
+
+// checkRecipe is for what has been read of the recipe so far.
+func (c *Context) checkRecipe(r *reader) {
+	if r.err != nil {
+		return
+	}
+	if err := c.Recipe.Validate(); err != nil {
+		r.fail("recipe", err.Error())
+	}
+}
+
+func (c *Context) parseParent(r *reader) {
 	p := &Parent{ID: r.u64("parent")}
 	n := int(r.u16("parent positions"))
-	if n > shuffle.MaxCards {
-		r.fail("parent positions", fmt.Sprintf("at most %d", shuffle.MaxCards))
+	if c.IsDraw() || n != c.Recipe.Cards {
+		r.fail("parent positions", "one for each card that is shuffled again")
 	}
 	seen := make(map[uint16]bool)
 	for i := 0; i < n && r.err == nil; i++ {
@@ -195,7 +212,7 @@ func parseParent(r *reader) *Parent {
 		seen[pos] = true
 		p.Positions = append(p.Positions, pos)
 	}
-	return p
+	c.Parent = p
 }
 
 func (c *Context) parsePlan(r *reader) {
@@ -217,6 +234,10 @@ func (c *Context) parsePlan(r *reader) {
 			p.Chain = r.hash("beacon chain")
 			if p.Round = r.u64("beacon round"); p.Round == 0 {
 				r.fail("beacon round", "counts from 1")
+			}
+		case SourceCut:
+			if c.IsDraw() {
+				r.fail("mix plan", "a draw list has no cut")
 			}
 		}
 		// Slots, then one beacon, then one cut: one order, one encoding.
@@ -240,25 +261,8 @@ func (c *Context) parseEndAt(r *reader) {
 		if c.Recipe.EndLo == 0 && c.Recipe.EndHi == 0 {
 			r.fail("end_at", "from 1 to the cards taken")
 		}
+		c.checkRecipe(r)
 	default:
 		r.unknown("end_at", uint64(kind))
-	}
-}
-
-func (c *Context) validate(r *reader) {
-	if err := CheckOrigin(c.Origin); err != nil {
-		r.fail("origin", err.Error())
-	}
-	if err := CheckName(c.Table); err != nil {
-		r.fail("table", err.Error())
-	}
-	if err := c.Recipe.Validate(); err != nil {
-		r.fail("recipe", err.Error())
-	}
-	if c.Parent != nil && (c.IsDraw() || len(c.Parent.Positions) != c.Recipe.Cards) {
-		r.fail("parent positions", "one for each card that is shuffled again")
-	}
-	if n := len(c.Plan); c.IsDraw() && n > 0 && c.Plan[n-1].Source == SourceCut {
-		r.fail("mix plan", "a draw list has no cut")
 	}
 }

@@ -1,6 +1,7 @@
 package verify
 
 import (
+	"bytes"
 	"encoding/base64"
 	"fmt"
 	"slices"
@@ -121,14 +122,17 @@ func wrongTrust(b *badAdder) {
 		[]byte(damageCosignature(b.T, string(g.file("")), w2.name)), policy)
 	b.file(stepSignature, "genesis-of-another-key", "nothing is trusted, and the genesis has another key than the signature",
 		renamedKey(b.T).file(""), func(v *vector) { v.Trust = vectorTrust{} })
-	b.file(stepSignature, "genesis-key-short", "nothing is trusted, and the genesis has a key of 31 bytes",
+	b.file(stepEntries, "genesis-key-short", "the genesis has a key of 31 bytes",
 		shortKey(b.T).file(""), func(v *vector) { v.Trust = vectorTrust{} })
 	b.file(stepSignature, "genesis-key-weak", "nothing is trusted, and the genesis has a key under which one signature fits every message",
 		weakKey(b.T).file(""), func(v *vector) { v.Trust = vectorTrust{} })
 }
 
 func weakKey(t testing.TB) *game {
-	h := open(t, func(g *audit.Genesis) { g.SigningKey = append([]byte{1, 1}, make([]byte, 31)...) })
+	h := openEdited(t, func(genesis []byte) []byte {
+		neutral := append([]byte{1, 1}, make([]byte, 31)...)
+		return bytes.Replace(genesis, mainKey(t).public(), neutral, 1)
+	})
 	return h.commitTo(h.cards(sixCards), sixCards).deal(board(1))
 }
 
@@ -150,6 +154,9 @@ func renamedKey(t testing.TB) *game {
 }
 
 func shortKey(t testing.TB) *game {
-	h := open(t, func(g *audit.Genesis) { g.SigningKey = g.SigningKey[:32] })
+	h := openEdited(t, func(genesis []byte) []byte {
+		key := mainKey(t).public()
+		return bytes.Replace(genesis, append([]byte{0, 33}, key...), append([]byte{0, 32}, key[:32]...), 1)
+	})
 	return h.commitTo(h.cards(sixCards), sixCards).deal(board(1))
 }

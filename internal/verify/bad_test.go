@@ -24,6 +24,10 @@ func badCases(t testing.TB) []vector {
 	otherForms(b)
 	otherReceiptForms(b)
 	wrongTrust(b)
+	wrongWitnessed(b)
+	wrongSignatures(b)
+	unreadablePolicies(b)
+	twoFaults(b)
 	cheatingCommits(b)
 	cheatingPlay(b)
 	cheatingCloses(b)
@@ -277,10 +281,12 @@ func unknownCodes(b *badAdder) {
 	b.text(unjudged, "unknown-receipt-version", "a receipt of a later version in a transcript", file, "tlog-proof@v1", "tlog-proof@v2")
 	b.text(unjudged, "unknown-receipt-version-alone", "a receipt of a later version", g.h.receipt(g.id).Text(), "tlog-proof@v1", "tlog-proof@v12")
 
-	h := open(b.T, func(gen *audit.Genesis) { gen.SigningKey[0] = 6 })
+	h := openEdited(b.T, func(genesis []byte) []byte {
+		genesis[bytes.Index(genesis, b.key.public())] = 6
+		return genesis
+	})
 	g = h.commitTo(h.cards(sixCards), sixCards).deal(board(1))
-	b.file(unjudged, "unknown-signing-key-type", "nothing is trusted, and the genesis has a key of a later type", g.file(""),
-		func(v *vector) { v.Trust = vectorTrust{} })
+	b.file(unjudged, "unknown-signing-key-type", "the genesis has a key of a later type, which stops a reader even where another is trusted", g.file(""))
 	b.file(unjudged, "trust-unreadable-key", "what is trusted is no key", plain(b.T).file(""),
 		func(v *vector) { v.Trust = vectorTrust{VKey: "example.com/main+00000000+AAAA"} })
 }

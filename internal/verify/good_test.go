@@ -25,6 +25,7 @@ func goodCases(t testing.TB) []vector {
 	endings(t, add)
 	trusts(t, add)
 	receiptsOf(t, add)
+	witnessedFiles(t, add)
 	return cases
 }
 
@@ -86,7 +87,8 @@ func without(g *game, n int) *audit.Transcript {
 }
 
 // mixed returns a shuffle with every kind of source, mixed and not yet dealt.
-func mixed(t testing.TB) *game {
+// before does something in front of the mix.
+func mixed(t testing.TB, before ...func(*game)) *game {
 	h := open(t)
 	ctx := h.cards(sixCards)
 	ctx.Plan = []audit.Planned{
@@ -95,7 +97,11 @@ func mixed(t testing.TB) *game {
 		{Source: audit.SourceBeacon, Chain: hash32("chain"), Round: 7},
 		{Source: audit.SourceCut},
 	}
-	return h.commitTo(ctx, sixCards).mix(mixValues()...)
+	g := h.commitTo(ctx, sixCards)
+	for _, f := range before {
+		f(g)
+	}
+	return g.mix(mixValues()...)
 }
 
 func mixValues() []audit.MixValue {
@@ -184,7 +190,8 @@ func endings(t testing.TB, add adder) {
 }
 
 func cosignedDeals(g *audit.Genesis) {
-	g.Deals, g.Policy = audit.DealsCosigned, []byte("quorum none\n")
+	const witness = "witness a witness.example/1+3189954b+BPDW9SfdVHpLZzo9l9lyjzf+2CuUHsoevWKF9nrFBeh0\nquorum a\n"
+	g.Deals, g.Policy = audit.DealsCosigned, []byte(witness)
 }
 
 func fails(step string) func(*vector) {

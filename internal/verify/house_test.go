@@ -1,6 +1,7 @@
 package verify
 
 import (
+	"crypto/ecdh"
 	"crypto/ed25519"
 	"crypto/sha256"
 	"encoding/base64"
@@ -27,6 +28,15 @@ func seeded(label string, n int) []byte {
 		b = append(b, h[:]...)
 	}
 	return b[:n]
+}
+
+// point returns a P-256 key as entries carry it.
+func point(label string) []byte {
+	key, err := ecdh.P256().NewPrivateKey(seeded(label, 32))
+	if err != nil {
+		panic(err)
+	}
+	return append([]byte{0x01}, key.PublicKey().Bytes()...)
 }
 
 func hash32(label string) [32]byte { return [32]byte(seeded(label, 32)) }
@@ -67,14 +77,21 @@ func (k keyPair) witnessKey() (vkey string, hash uint32) {
 	return fmt.Sprintf("%s+%08x+%s", k.name, hash, base64.StdEncoding.EncodeToString(public)), hash
 }
 
-// cosign returns the signature line of a C2SP cosignature/v1 at a fixed time.
-func (k keyPair) cosign(text string) string {
-	const seconds = start/1000 + 60
+// witnessTime is when witnesses cosign, 2026-03-14T15:10:26Z.
+const witnessTime = start/1000 + 60
+
+// cosign returns the signature line of a C2SP cosignature/v1 at witnessTime.
+func (k keyPair) cosign(text string) string { return k.cosignAt(text, witnessTime) }
+
+func (k keyPair) cosignAt(text string, seconds uint64) string {
+	return k.cosignLine(seconds, ed25519.Sign(k.private, fmt.Appendf(nil, "cosignature/v1\ntime %d\n%s", seconds, text)))
+}
+
+func (k keyPair) cosignLine(seconds uint64, sig []byte) string {
 	_, hash := k.witnessKey()
 	b := binary.BigEndian.AppendUint32(nil, hash)
 	b = binary.BigEndian.AppendUint64(b, seconds)
-	b = append(b, ed25519.Sign(k.private, fmt.Appendf(nil, "cosignature/v1\ntime %d\n%s", seconds, text))...)
-	return fmt.Sprintf("— %s %s\n", k.name, base64.StdEncoding.EncodeToString(b))
+	return fmt.Sprintf("— %s %s\n", k.name, base64.StdEncoding.EncodeToString(append(b, sig...)))
 }
 
 // house is a ledger in a test: everything an operator has, honest or not.
@@ -93,7 +110,7 @@ type house struct {
 func honest(key keyPair) *audit.Genesis {
 	return &audit.Genesis{
 		Origin: key.name, Production: true, SigningKey: key.public(),
-		AuditorKeys: [][]byte{seeded("auditor key", 66)},
+		AuditorKeys: [][]byte{point("auditor key")},
 		Deals:       audit.DealsSigned, MixModes: 7, Disclosure: audit.DisclosurePublic,
 		DefaultCloseBy: 3600, MaxCloseBy: 86400, Access: audit.AccessPublic,
 	}
@@ -115,8 +132,21 @@ func openAs(t testing.TB, key keyPair, change ...func(*audit.Genesis)) *house {
 	h.add(g)
 	h.instance = h.add(&audit.Event{Kind: audit.EventInstanceStart, Build: hash32("build"), Config: hash32("config"), Name: "1.0.0"})
 	if len(g.AuditorKeys) > 0 {
-		h.add(&audit.Key{Subject: audit.SubjectDisclosure, Public: seeded("disclosure key", 66),
+		h.add(&audit.Key{Subject: audit.SubjectDisclosure, Public: point("disclosure key"),
 			Wraps: []audit.Wrap{{Auditor: audit.KeyID(g.AuditorKeys[0]), Sealed: seeded("wrap", 113)}}})
+	}
+	return h
+}
+
+// openEdited starts a ledger whose genesis no writer makes.
+func openEdited(t testing.TB, edit func(genesis []byte) []byte) *house {
+	t.Helper()
+	h := open(t).cheating()
+	entries := h.entries
+	h.entries, h.hashes = nil, nil
+	h.addBytes(edit(entries[0]))
+	for _, e := range entries[1:] {
+		h.addBytes(e)
 	}
 	return h
 }
@@ -159,25 +189,36 @@ func (h *house) reader() tlog.HashReader {
 	})
 }
 
-// head returns the signed checkpoint of all entries, cosigned by the witnesses.
-func (h *house) head() []byte {
+// text returns the checkpoint of all entries.
+func (h *house) text() string {
 	h.t.Helper()
 	root, err := tlog.TreeHash(int64(len(h.entries)), h.reader())
 	must(h.t, err)
-	text := audit.Checkpoint{Origin: h.key.name, Size: uint64(len(h.entries)), Root: root}.Text()
-	signed, err := note.Sign(&note.Note{Text: text}, h.key.signer(h.t))
-	must(h.t, err)
+	return audit.Checkpoint{Origin: h.key.name, Size: uint64(len(h.entries)), Root: root}.Text()
+}
+
+// head returns the signed checkpoint of all entries, cosigned by the witnesses.
+func (h *house) head() []byte {
+	h.t.Helper()
+	text := h.text()
+	head := signed(h.t, text, h.key)
 	for _, w := range h.witnesses {
-		signed = append(signed, w.cosign(text)...)
+		head = append(head, w.cosign(text)...)
 	}
-	return signed
+	return head
 }
 
 func (h *house) receipt(index uint64) audit.Receipt {
 	h.t.Helper()
+	return h.receiptUnder(index, h.head())
+}
+
+// receiptUnder is the receipt of an entry under a checkpoint of all entries.
+func (h *house) receiptUnder(index uint64, head []byte) audit.Receipt {
+	h.t.Helper()
 	proof, err := tlog.ProveRecord(int64(len(h.entries)), int64(index), h.reader())
 	must(h.t, err)
-	return audit.Receipt{Index: index, Entry: h.entries[index], Proof: proof, Checkpoint: h.head()}
+	return audit.Receipt{Index: index, Entry: h.entries[index], Proof: proof, Checkpoint: head}
 }
 
 func mainKey(t testing.TB) keyPair { return newKey(t, "example.com/main", "ledger key") }
@@ -195,6 +236,7 @@ type game struct {
 	indexes []uint64 // its entries
 	deals   []*audit.Deal
 	closed  *audit.Close
+	early   string // member witnessed of its files
 }
 
 var sixCards = []string{"Ace", "King", "Queen", "Jack", "Ten", "Nine"}
@@ -283,6 +325,13 @@ func (g *game) dealAs(d *audit.Deal) *game {
 	return g
 }
 
+// witness puts the commit's receipt under the head of now into the game's files.
+func (g *game) witness() *game {
+	g.h.t.Helper()
+	g.early = g.h.receipt(g.id).Text()
+	return g
+}
+
 func (g *game) next() (n int) {
 	for _, d := range g.deals {
 		n += d.Count()
@@ -314,7 +363,7 @@ func (g *game) closeAs(c *audit.Close) *game {
 func (g *game) transcript(recipient string) *audit.Transcript {
 	g.h.t.Helper()
 	f := &audit.Transcript{Format: audit.TranscriptFormat, ID: g.id, Recipient: recipient, Deck: g.deck,
-		Receipts: []string{g.h.receipt(0).Text()}, Cards: []audit.Card{}}
+		Receipts: []string{g.h.receipt(0).Text()}, Witnessed: g.early, Cards: []audit.Card{}}
 	for _, i := range g.indexes {
 		f.Receipts = append(f.Receipts, g.h.receipt(i).Text())
 	}

@@ -32,9 +32,10 @@ type vectorTrust struct {
 }
 
 type want struct {
-	Verdict string `json:"verdict"`
-	Level   Level  `json:"level,omitempty"`
-	Failed  string `json:"failed,omitempty"`
+	Verdict   string     `json:"verdict"`
+	Level     Level      `json:"level,omitempty"`
+	Failed    string     `json:"failed,omitempty"`
+	Witnesses []Cosigned `json:"witnesses,omitempty"`
 }
 
 func (v vector) trust() Trust {
@@ -76,7 +77,7 @@ func load(t testing.TB, dir string) []vector {
 // TestVectors judges every vector, and refuses to pass on few of them.
 func TestVectors(t *testing.T) {
 	t.Parallel()
-	for dir, least := range map[string]int{"good": 40, "bad": 150} {
+	for dir, least := range map[string]int{"good": 65, "bad": 380} {
 		vectors := load(t, dir)
 		if len(vectors) < least {
 			t.Errorf("%d vectors in %s, at least %d are wanted", len(vectors), dir, least)
@@ -85,7 +86,7 @@ func TestVectors(t *testing.T) {
 			t.Run(dir+"/"+v.Name, func(t *testing.T) {
 				t.Parallel()
 				got := File(v.bytes(), v.trust())
-				if diff := cmp.Diff(v.Want, want{got.Verdict, got.Level, got.Failed}); diff != "" {
+				if diff := cmp.Diff(v.Want, want{got.Verdict, got.Level, got.Failed, got.Witnesses}); diff != "" {
 					t.Errorf("%s (-want +got):\n%s\nsteps: %+v", v.About, diff, got.Steps)
 				}
 				checkShape(t, got)

@@ -1,0 +1,359 @@
+package verify
+
+import (
+	"crypto/sha512"
+	"encoding/base64"
+	"fmt"
+	"math/big"
+	"slices"
+	"strings"
+	"testing"
+
+	"golang.org/x/mod/sumdb/note"
+
+	"shuffled/internal/audit"
+)
+
+// wrongWitnessed are files whose early checkpoint does not hold. That fails even
+// where the file would be recorded without it.
+func wrongWitnessed(b *badAdder) {
+	w := newTrio(b.T)
+	begin := func() *game { return witnessedGame(b.T, w) }
+	file := func(step, name, about string, g *game, change ...func(*vector)) {
+		b.file(step, "witnessed-"+name, about, g.played().file(""), append([]func(*vector){w.want2of3()}, change...)...)
+	}
+	early := func(step, name, about string, change func(*audit.Receipt)) {
+		g := begin()
+		r, err := audit.ParseReceipt(g.early)
+		must(b.T, err)
+		change(&r)
+		g.early = r.Text()
+		file(step, name, about, g)
+	}
+	head := func(step, name, about string, change func(signed string) string) {
+		early(step, name, about, func(r *audit.Receipt) { r.Checkpoint = []byte(change(string(r.Checkpoint))) })
+	}
+	text := func(name, about, old, with string) {
+		b.text(stepFormat, "witnessed-"+name, about, string(begin().played().file("")), old, with)
+	}
+
+	// format
+	whole := string(begin().played().file(""))
+	member := `,"witnessed":` + whole[strings.Index(whole, `,"witnessed":`)+len(`,"witnessed":`):strings.Index(whole, `,"cards":`)]
+	text("empty", "an empty member, where it is to be absent", member, `,"witnessed":""`)
+	text("null", "a member that is null", member, `,"witnessed":null`)
+	text("array", "a member that is an array", member, `,"witnessed":["x"]`)
+	text("text", "no receipt", member, `,"witnessed":"x"`)
+	text("twice", "the member twice", member, member+member)
+	text("after-cards", "members in another order", whole[strings.Index(whole, member):], `,"cards":[]`+member+"}")
+	b.text(unjudged, "witnessed-receipt-version", "a receipt of a later version", whole, `"witnessed":"c2sp.org/tlog-proof@v1`, `"witnessed":"c2sp.org/tlog-proof@v2`)
+	text("crlf", "CRLF in the receipt", member, strings.ReplaceAll(member, `\n`, `\r\n`))
+	head(stepFormat, "extension", "an extension line in the early checkpoint", func(s string) string { return strings.Replace(s, "\n\n", "\nmore\n\n", 1) })
+	head(stepFormat, "spare-bits", "stray bits in a signature of the early checkpoint", func(s string) string {
+		lines := strings.Split(s, "\n")
+		fields := strings.Split(lines[4], " ")
+		raw, err := base64.StdEncoding.DecodeString(fields[2])
+		must(b.T, err)
+		lines[4] = fields[0] + " " + fields[1] + " " + spareBits(raw)
+		return strings.Join(lines, "\n")
+	})
+	head(stepFormat, "one-key-twice", "a witness that signs twice", func(s string) string {
+		text, _, _ := strings.Cut(s, "\n\n")
+		return s + w.a.cosignAt(text+"\n", witnessTime+1)
+	})
+	head(stepFormat, "65-signatures", "more signature lines than a checkpoint may have", func(s string) string { return string(crowd([]byte(s), 65)) })
+	head(stepFormat, "witness-first", "a cosignature in front of the ledger's signature", func(s string) string {
+		lines := strings.Split(s, "\n")
+		lines[4], lines[5] = lines[5], lines[4]
+		return strings.Join(lines, "\n")
+	})
+	g := begin()
+	other := openAs(b.T, newKey(b.T, "example.com/other", "other key"))
+	other.witnesses = g.h.witnesses
+	g.early = other.receipt(1).Text()
+	file(stepFormat, "of-another-ledger", "an early checkpoint of another ledger that the policy has as well", g,
+		trusted1("log "+other.key.vkey+"\n"+w.policy(twoOfThree)))
+
+	// entries
+	g = begin()
+	g.early = g.h.receipt(1).Text()
+	file(stepEntries, "other-entry", "the receipt of another entry of this ledger", g)
+	g = begin()
+	g.h.cheating().addBytes(g.h.entries[g.id])
+	g.early = g.h.receipt(g.id + 2).Text()
+	file(stepEntries, "same-entry-elsewhere", "the same bytes, at another index", g)
+	g = begin()
+	fork := open(b.T)
+	fork.witnesses = g.h.witnesses
+	fork.add(&audit.Event{Kind: audit.EventTableOpen, Name: "table-1"})
+	g.early = fork.receipt(g.id).Text()
+	file(stepEntries, "other-bytes", "another entry at the same index of a forked ledger", g)
+
+	// signature
+	stranger := newKey(b.T, w.key.name, "a key of the same name")
+	resigned := func(s string) string {
+		text, sigs, _ := strings.Cut(s, "\n\n")
+		_, cosigned, _ := strings.Cut(sigs, "\n")
+		return string(signed(b.T, text+"\n", stranger)) + cosigned
+	}
+	head(stepSignature, "resigned", "signed by another key of the same name", resigned)
+	g = begin()
+	r, err := audit.ParseReceipt(g.early)
+	must(b.T, err)
+	r.Checkpoint = []byte(resigned(string(r.Checkpoint)))
+	g.early = r.Text()
+	file(stepSignature, "resigned-key-only", "the same, where nobody asks for witnesses", g, func(v *vector) { v.Trust = vectorTrust{VKey: w.key.vkey} })
+	b.file(stepSignature, "witnessed-resigned-nothing-pinned", "the same, where the genesis brings the key", g.file(""), func(v *vector) { v.Trust = vectorTrust{} })
+	head(stepSignature, "root", "a root that was not signed", func(s string) string {
+		lines := strings.Split(s, "\n")
+		lines[2] = encode(hash32("root"))
+		return strings.Join(lines, "\n")
+	})
+
+	// inclusion
+	early(stepInclusion, "proof-bit", "one bit of the early proof", func(r *audit.Receipt) { r.Proof[0][0] ^= 1 })
+	early(stepInclusion, "proof-missing", "no early proof", func(r *audit.Receipt) { r.Proof = nil })
+	g = begin()
+	r, err = audit.ParseReceipt(g.early)
+	must(b.T, err)
+	g.played()
+	r.Proof = g.h.receipt(g.id).Proof
+	g.early = r.Text()
+	b.file(stepInclusion, "witnessed-proof-of-newest", "the proof of the newest checkpoint under the early one", g.file(""), w.want2of3())
+	b.file(stepInclusion, "witnessed-proof-key-only", "the same, where nobody asks for witnesses", g.file(""))
+	g = begin().played()
+	r = g.h.receipt(g.id)
+	older := open(b.T)
+	older.commitTo(older.cards(sixCards), sixCards)
+	r.Checkpoint = older.head()
+	g.early = r.Text()
+	b.file(stepInclusion, "witnessed-size-is-id", "a checkpoint that ends in front of the commit", func() []byte {
+		before := open(b.T)
+		before.witnesses = g.h.witnesses
+		r.Checkpoint, r.Proof = before.head(), nil
+		g.early = r.Text()
+		return g.file("")
+	}(), w.want2of3())
+	one, two := begin(), begin()
+	two.h.cheating().add(&audit.Event{Kind: audit.EventAlarm, Alarm: audit.AlarmWitnesses, Reason: "in the place of the deal"})
+	one.deal(board(1))
+	one.early = two.h.receipt(two.id).Text()
+	b.file(stepInclusion, "witnessed-fork", "two signed and cosigned checkpoints of one size with different roots, both with the commit", one.file(""), w.want2of3())
+	b.file(stepInclusion, "witnessed-fork-key-only", "the same, where nobody asks for witnesses", one.file(""))
+
+	wrongCosignatures(b, w)
+}
+
+// wrongCosignatures fail at the quorum of one of the two checkpoints.
+func wrongCosignatures(b *badAdder, w trio) {
+	file := func(name, about string, early, late func(h *house) []byte, play func(*game) *game) {
+		g := witnessedGame(b.T, w)
+		g = play(g)
+		g.early = g.h.receiptUnder(g.id, early(g.h)).Text()
+		g.deal(board(1))
+		f := g.transcript("")
+		for i, text := range f.Receipts {
+			r, err := audit.ParseReceipt(text)
+			must(b.T, err)
+			r.Checkpoint = late(g.h)
+			f.Receipts[i] = r.Text()
+		}
+		b.file(stepWitnesses, "witnessed-"+name, about, marshal(b.T, f), w.want2of3())
+	}
+	by := func(lines ...func(text string) string) func(*house) []byte {
+		return func(h *house) []byte {
+			h.witnesses = nil
+			head := h.head()
+			for _, line := range lines {
+				head = append(head, line(h.text())...)
+			}
+			return head
+		}
+	}
+	at := func(k keyPair, seconds uint64) func(string) string {
+		return func(text string) string { return k.cosignAt(text, seconds) }
+	}
+	undealt := func(g *game) *game { return g }
+	dealt := func(g *game) *game { return g.deal(board(1)) }
+	file("too-few", "one witness over the early checkpoint, two over the newest", by(w.a.cosign), by(w.a.cosign, w.b.cosign), undealt)
+	file("nobody", "no witness over the early checkpoint", by(), by(w.a.cosign, w.b.cosign), undealt)
+	file("newest-too-few", "two witnesses over the early checkpoint, one over the newest", by(w.a.cosign, w.b.cosign), by(w.b.cosign), undealt)
+	file("too-late-too-few", "too late, and one witness: that fails, and is not only too late", by(w.a.cosign), by(w.a.cosign, w.b.cosign), dealt)
+	file("time-0", "a cosignature without a time", by(w.a.cosign, at(w.b, 0)), by(w.a.cosign, w.b.cosign), undealt)
+	file("time-10000", "a cosignature of the year 10000", by(w.a.cosign, at(w.b, lastSecond+1)), by(w.a.cosign, w.b.cosign), undealt)
+	file("time-64-bits", "a time of 64 bits, which is not one before 1970", by(w.a.cosign, at(w.b, 1<<63)), by(w.a.cosign, w.b.cosign), undealt)
+	file("time-changed", "a time that was not signed", by(w.a.cosign, func(text string) string {
+		line := w.b.cosign(text)
+		_, sig, _ := strings.Cut(strings.TrimPrefix(line, "— "), " ")
+		raw, err := base64.StdEncoding.DecodeString(strings.TrimSuffix(sig, "\n"))
+		must(b.T, err)
+		return w.b.cosignLine(witnessTime-60, raw[12:])
+	}), by(w.a.cosign, w.b.cosign), undealt)
+	file("cosigned-another", "a cosignature of another checkpoint", by(w.a.cosign, func(text string) string {
+		return w.b.cosign(strings.Replace(text, w.key.name, "example.com/other", 1))
+	}), by(w.a.cosign, w.b.cosign), undealt)
+	file("signed-plainly", "a witness's signature of the note itself, by a key of type 0x01", by(w.a.cosign, func(text string) string {
+		_, line, _ := strings.Cut(string(signed(b.T, text, w.b)), "\n\n")
+		return line
+	}), by(w.a.cosign, w.b.cosign), undealt)
+
+	g := witnessedGame(b.T, w).played()
+	g.h.witnesses = []keyPair{w.b}
+	b.file(stepWitnesses, "receipt-cosigned-once", "a receipt alone, one of the two witnesses", []byte(g.h.receipt(g.id).Text()), w.want2of3())
+	small := g.h.receiptUnder(g.id, append(g.h.head(), smallR(b.T, w.a, fmt.Sprintf("cosignature/v1\ntime %d\n%s", witnessTime, g.h.text()), func(sig []byte) string {
+		return w.a.cosignLine(witnessTime, sig)
+	})...))
+	b.file(stepWitnesses, "receipt-cosigned-small-r", "a cosignature whose R is of small order", []byte(small.Text()), w.want2of3())
+}
+
+// wrongSignatures are signatures that one implementation takes and another does
+// not, unless both keep to section 7.1.
+func wrongSignatures(b *badAdder) {
+	h := open(b.T)
+	line := func(sig []byte) string {
+		text := h.text()
+		signed := string(signed(b.T, text, h.key))
+		id, err := base64.StdEncoding.DecodeString(strings.Fields(signed[len(text):])[2])
+		must(b.T, err)
+		return text + "\n— " + h.key.name + " " + base64.StdEncoding.EncodeToString(append(id[:4:4], sig...)) + "\n"
+	}
+	receipt := func(name, about, checkpoint string) {
+		b.file(stepSignature, "receipt-"+name, about, []byte(h.receiptUnder(0, []byte(checkpoint)).Text()))
+	}
+	receipt("small-r", "a signature whose R is the neutral point, which only the key's owner can make", smallR(b.T, h.key, h.text(), line))
+	honest, err := base64.StdEncoding.DecodeString(strings.Fields(string(h.head())[len(h.text()):])[2])
+	must(b.T, err)
+	sig := honest[4:]
+	large := slices.Clone(sig)
+	copy(large[32:], littleEndian(new(big.Int).Add(scalar(sig[32:]), groupOrder)))
+	receipt("large-s", "a signature whose S is not below the group's order", line(large))
+	receipt("signature-63", "a signature of 63 bytes", line(sig[:63]))
+	receipt("signature-65", "a signature of 65 bytes", line(append(slices.Clone(sig), 0)))
+	head := string(crowd(h.head(), 65))
+	b.file(stepFormat, "receipt-65-signatures", "more signature lines than a checkpoint may have", []byte(h.receiptUnder(0, []byte(head)).Text()))
+}
+
+// groupOrder is that of Ed25519's base point (RFC 8032 section 5.1).
+var groupOrder, _ = new(big.Int).SetString("7237005577332262213973186563042994240857116359379907606001950938285454250989", 10)
+
+func scalar(b []byte) *big.Int {
+	b = slices.Clone(b)
+	slices.Reverse(b)
+	return new(big.Int).SetBytes(b)
+}
+
+func littleEndian(n *big.Int) []byte {
+	b := n.FillBytes(make([]byte, 32))
+	slices.Reverse(b)
+	return b
+}
+
+// smallR returns a line with the signature that an owner of k makes with the
+// nonce 0: R is the neutral point, S = H(R, A, message)·a. Go's verification
+// takes it.
+func smallR(t testing.TB, k keyPair, message string, line func(sig []byte) string) string {
+	t.Helper()
+	digest := sha512.Sum512(k.private.Seed())
+	digest[0] &= 248
+	digest[31] = digest[31]&63 | 64
+	r := append([]byte{1}, make([]byte, 31)...)
+	hash := sha512.Sum512(slices.Concat(r, k.private[32:], []byte(message)))
+	s := new(big.Int).Mul(scalar(hash[:]), scalar(digest[:32]))
+	sig := append(r, littleEndian(s.Mod(s, groupOrder))...)
+	if v, err := note.NewVerifier(k.vkey); err != nil || !v.Verify([]byte(message), sig) {
+		t.Fatalf("the equation does not hold: %v", err)
+	}
+	return line(sig)
+}
+
+// unreadablePolicies are no fault of any file, and no file holds or fails under
+// them.
+func unreadablePolicies(b *badAdder) {
+	w := newTrio(b.T)
+	file := witnessedGame(b.T, w).played().file("")
+	v1, _ := w.a.witnessKey()
+	id := strings.Split(v1, "+")[1]
+	policy := func(name, about, text string) {
+		b.file(unjudged, "policy-"+name, about, file, trusted1(text))
+	}
+	edit := func(name, about, old, with string) {
+		text := w.policy(twoOfThree)
+		if !strings.Contains(text, old) {
+			b.T.Fatalf("%s: no %q", name, old)
+		}
+		policy(name, about, strings.Replace(text, old, with, 1))
+	}
+	edit("crlf", "a line that ends in a carriage return", "quorum g\n", "quorum g\r\n")
+	edit("comment-control", "a control character in a comment", "quorum", "# a\x07\nquorum")
+	edit("comment-behind", "a comment behind a quorum", "quorum g", "quorum g # two of three")
+	edit("hash-in-name", "a # inside a name", "c\nquorum", "#c\nquorum")
+	edit("not-ascii", "a name beyond ASCII", "group g 2", "group gé 2")
+	edit("threshold-zero", "a threshold of 0", "g 2 a", "g 0 a")
+	edit("threshold-leading-zero", "a threshold with a leading zero", "g 2 a", "g 02 a")
+	edit("threshold-above", "a threshold above the number of members", "g 2 a", "g 4 a")
+	edit("member-twice", "a member twice", "a b c", "a b b")
+	edit("member-below", "a group above its members", "witness a", "group f any c\nwitness a")
+	edit("member-unknown", "a member that stands nowhere", "a b c", "a b d")
+	edit("name-taken", "two witnesses of one name", "witness b", "witness a")
+	edit("name-word", "a name that means something else", "witness b", "witness any")
+	edit("quorum-unknown", "a quorum that stands nowhere", "quorum g", "quorum h")
+	edit("quorum-twice", "two quorums", "quorum g\n", "quorum g\nquorum g\n")
+	edit("quorum-absent", "no quorum", "quorum g\n", "")
+	edit("word", "a line that begins with another word", "quorum", "require a\nquorum")
+	edit("witness-id", "a witness key with another id", id, "00000000")
+	edit("witness-id-capital", "a witness key with its id in capitals", id, strings.ToUpper(id))
+	edit("witness-plain-key", "a witness key of type 0x01, which signs notes and no time", v1, w.a.vkey)
+	edit("witness-mldsa", "a witness key of type 0x06", v1, w.a.name+"+01020304+"+base64.StdEncoding.EncodeToString(append([]byte{6}, make([]byte, 1312)...)))
+	edit("witness-weak", "a witness key of small order", v1, w.a.name+"+00000000+BAEAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA")
+	alias, _ := keyPair{"witness.example/alias", "", w.a.private}.witnessKey()
+	edit("witness-alias", "one witness under two names", strings.Split(w.policy(""), "\n")[2], "witness b "+alias)
+	edit("line-too-long", "a line of 8,193 bytes", "quorum", "#"+strings.Repeat("x", 8192)+"\nquorum")
+	b.file(unjudged, "policy-unreadable-file-broken", "what is trusted cannot be read, and the file is damaged: the trust comes first", []byte("{"),
+		trusted1("quorum\n"))
+	b.file(unjudged, "policy-unreadable-file-foreign", "what is trusted cannot be read, and the file is neither transcript nor receipt", []byte("%PDF-1.7"),
+		trusted1("quorum\n"))
+}
+
+// twoFaults are files with two things wrong: what comes first decides.
+func twoFaults(b *badAdder) {
+	edited := func(step, name, about string, first, second func(*audit.Transcript)) {
+		b.edited(step, "first-"+name, about, rich(b.T), func(f *audit.Transcript) { first(f); second(f) })
+	}
+	set := func(i, at int, v byte) func(*audit.Transcript) {
+		return func(f *audit.Transcript) {
+			reentry(b.T, f, i, func(e []byte) []byte { e[at] = v; return e })
+		}
+	}
+	version := func(i int) func(*audit.Transcript) {
+		return func(f *audit.Transcript) { f.Receipts[i] = strings.Replace(f.Receipts[i], "@v1", "@v2", 1) }
+	}
+	damaged := func(i int) func(*audit.Transcript) {
+		return func(f *audit.Transcript) { f.Receipts[i] += "x" }
+	}
+	edited(unjudged, "receipt-unknown", "a receipt of a later version, and a damaged one behind it", version(atDeal), damaged(atClose))
+	edited(stepFormat, "receipt-damaged", "a damaged receipt, and one of a later version behind it", damaged(atDeal), version(atClose))
+	edited(stepFormat, "step-format", "a damaged receipt, and an unknown code in an entry", damaged(atClose), set(atCommit, algorithm, 2))
+	edited(unjudged, "entry-unknown", "an unknown code in an entry, and a malformed entry behind it", set(atMix, inBody+17, 4), set(atClose, inBody+10, 0))
+	edited(stepEntries, "entry-malformed", "a malformed entry, and an unknown code behind it", set(atMix, inBody+16, 0), set(atClose, inBody+8, 6))
+	edited(stepEntries, "field-malformed", "an origin that is none, and an unknown algorithm behind it", set(atCommit, inContext+1, 'E'), set(atCommit, algorithm, 2))
+	edited(unjudged, "field-unknown", "an unknown algorithm, and a number of cards that none can be behind it", set(atCommit, algorithm, 2), set(atCommit, recipe+36, 7))
+	edited(stepEntries, "recipe-malformed", "more cards taken than there are, and an unknown source behind it", set(atCommit, recipe+36, 7), set(atCommit, planned, 4))
+	edited(stepEntries, "reason-malformed", "a reason without void, and an unknown form behind it", set(atClose, inBody+9, 1), set(atClose, inBody+10, 3))
+	edited(unjudged, "purpose-unknown", "an unknown purpose, and a flag of 2 behind it", set(atDeal, inBody+23, 6), set(atDeal, inBody+31, 2))
+	edited(unjudged, "unknown-before-signature", "an unknown code, in a file that nobody signed", set(atClose, inBody+8, 6), func(f *audit.Transcript) {
+		for i, text := range f.Receipts {
+			r, err := audit.ParseReceipt(text)
+			must(b.T, err)
+			r.Checkpoint = []byte(strings.Replace(string(r.Checkpoint), "\n"+fmt.Sprint(len(rich(b.T).h.entries))+"\n", "\n1000\n", 1))
+			f.Receipts[i] = r.Text()
+		}
+	})
+
+	// A receipt alone: a genesis is entry 0, and no other is.
+	h := open(b.T).cheating()
+	again := h.addBytes(h.entries[0])
+	b.file(stepEntries, "receipt-genesis-again", "a genesis at another index, proved", []byte(h.receipt(again).Text()))
+	r := h.receipt(1)
+	r.Index = 0
+	b.file(stepEntries, "receipt-event-at-0", "another entry at index 0", []byte(r.Text()))
+}
