@@ -4,13 +4,23 @@ import (
 	"bytes"
 	"crypto/ed25519"
 	"crypto/sha256"
+	"encoding/hex"
 	"fmt"
+	"io"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"path/filepath"
+	"sync"
 	"testing"
+	"time"
 
+	"filippo.io/torchwood"
 	"golang.org/x/mod/sumdb/note"
 	"golang.org/x/mod/sumdb/tlog"
 
 	"shuffled/internal/audit"
+	"shuffled/internal/witness"
 )
 
 // seeded returns the key of a seed: the same in every run.
@@ -135,3 +145,142 @@ func (l *testLog) proof(old, n int64) []tlog.Hash {
 
 // join puts signature lines under a signed note.
 func join(parts ...[]byte) []byte { return bytes.Join(parts, nil) }
+
+// testWitness is a witness over its handler alone.
+type testWitness struct {
+	t   testing.TB
+	w   *witness.Witness
+	log *bytes.Buffer // JSON lines
+	key note.Verifier
+	dir string
+}
+
+const witnessName = "witness.example.org/w"
+
+// openWitness opens a witness on a directory; clock may be nil.
+func openWitness(t testing.TB, dir string, clock func() time.Time, vkeys ...string) *testWitness {
+	t.Helper()
+	w, err := tryWitness(t, dir, clock, vkeys...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return w
+}
+
+func tryWitness(t testing.TB, dir string, clock func() time.Time, vkeys ...string) (*testWitness, error) {
+	t.Helper()
+	if clock == nil {
+		clock = time.Now
+	}
+	var logs []note.Verifier
+	for _, vkey := range vkeys {
+		logs = append(logs, mustVerifier(t, vkey))
+	}
+	out := new(bytes.Buffer)
+	w, err := witness.Open(witness.Config{
+		Name: witnessName, Key: seeded("witness"), Dir: dir, Logs: logs, Now: clock,
+		Log: slog.New(slog.NewJSONHandler(&lockedWriter{w: out}, nil)),
+	})
+	if err != nil {
+		return nil, err
+	}
+	t.Cleanup(func() { w.Close() })
+	key, err := audit.ParseWitnessVKey(w.VKey())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return &testWitness{t: t, w: w, log: out, key: key, dir: dir}, nil
+}
+
+// lockedWriter lets concurrent requests log to one buffer.
+type lockedWriter struct {
+	mu sync.Mutex
+	w  io.Writer
+}
+
+func (l *lockedWriter) Write(b []byte) (int, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.w.Write(b)
+}
+
+// do sends one request.
+func (w *testWitness) do(method, path string, body []byte) *http.Response {
+	w.t.Helper()
+	rec := httptest.NewRecorder()
+	w.w.ServeHTTP(rec, httptest.NewRequest(method, path, bytes.NewReader(body)))
+	return rec.Result()
+}
+
+// got is an answer as the specification describes it.
+type got struct {
+	status            int
+	contentType, body string
+}
+
+func (w *testWitness) ask(method, path string, body []byte) got {
+	w.t.Helper()
+	resp := w.do(method, path, body)
+	b, err := io.ReadAll(resp.Body)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	return got{resp.StatusCode, resp.Header.Get("Content-Type"), string(b)}
+}
+
+func (w *testWitness) add(r witness.Request) got {
+	w.t.Helper()
+	return w.ask(http.MethodPost, "/add-checkpoint", r.Encode())
+}
+
+// must advances the witness and returns its lines.
+func (w *testWitness) must(l *testLog, old, size int64) []byte {
+	w.t.Helper()
+	a := w.add(witness.Request{Old: old, Proof: l.proof(old, size), Checkpoint: l.signed(size)})
+	if a.status != http.StatusOK {
+		w.t.Fatalf("%d to %d: %+v", old, size, a)
+	}
+	w.cosigned(l.text(size), []byte(a.body))
+	return []byte(a.body)
+}
+
+// cosigned checks lines under a text and returns the time they state.
+func (w *testWitness) cosigned(text string, lines []byte) int64 {
+	w.t.Helper()
+	n, err := note.Open([]byte(text+"\n"+string(lines)), note.VerifierList(w.key))
+	if err != nil {
+		w.t.Fatalf("%q: %v", lines, err)
+	}
+	if len(n.Sigs) != 1 || len(n.UnverifiedSigs) != 0 || n.Text != text {
+		w.t.Fatalf("%q: %+v", lines, n)
+	}
+	unix, err := torchwood.CosignatureTimestamp(n.Sigs[0])
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	return unix
+}
+
+// latest returns what the monitoring address shows of a log; "" for 404.
+func (w *testWitness) latest(origin string) string {
+	w.t.Helper()
+	switch a := w.ask(http.MethodGet, monitoring(origin), nil); a.status {
+	case http.StatusOK:
+		return a.body
+	case http.StatusNotFound:
+		return ""
+	default:
+		w.t.Fatalf("monitoring: %+v", a)
+		return ""
+	}
+}
+
+func monitoring(origin string) string {
+	h := sha256.Sum256([]byte(origin))
+	return "/" + hex.EncodeToString(h[:]) + "/checkpoint"
+}
+
+func stateFile(dir, origin string) string {
+	h := sha256.Sum256([]byte(origin))
+	return filepath.Join(dir, hex.EncodeToString(h[:])+".checkpoint")
+}
