@@ -19,6 +19,7 @@ import (
 	"shuffled/internal/keys"
 	"shuffled/internal/ledger"
 	"shuffled/internal/seal"
+	"shuffled/internal/witness"
 )
 
 // house is a running daemon without its listeners: one store, one generator, one
@@ -84,6 +85,7 @@ func (h *house) openLedger(ctx context.Context, c config.Ledger, start audit.Eve
 		Signer:    key.Signer(),
 		Mark:      c.Mark,
 		AdoptHead: w.adoptHead,
+		Witness:   h.witness,
 		Start:     start,
 		Queue:     h.cfg.Limits.Queue,
 		ClockStep: h.cfg.ClockStep.Duration(),
@@ -112,6 +114,11 @@ func (h *house) openLedger(ctx context.Context, c config.Ledger, start audit.Eve
 		}
 	}
 	return nil
+}
+
+// witness reaches a witness at the address that the ledger's policy names.
+func (h *house) witness(w audit.Witness) (ledger.Witness, error) {
+	return &witness.Client{URL: w.URL, Key: w.Key}, nil
 }
 
 // describe says what this daemon is, for its instance_start events: digests of

@@ -3,125 +3,16 @@ package main
 import (
 	"context"
 	"fmt"
-	"os"
 	"text/tabwriter"
-	"time"
 
 	"shuffled/internal/audit"
 	"shuffled/internal/config"
-	"shuffled/internal/keys"
 	"shuffled/internal/ledger"
-)
-
-// The life of a shuffle when nothing is said, and at most, in seconds.
-const (
-	defaultCloseBy = 24 * 60 * 60
-	maxCloseBy     = 31 * 24 * 60 * 60
 )
 
 type ledgerCmd struct {
 	Create ledgerCreateCmd `cmd:"" help:"Create a ledger: its keys, its first entry and its high-water mark."`
 	List   ledgerListCmd   `cmd:"" help:"List the ledgers of a database."`
-}
-
-type ledgerCreateCmd struct {
-	placeFlags
-	Name       string        `required:"" help:"Name in addresses: /v1/NAME/…"`
-	Origin     string        `required:"" help:"The ledger's name for ever, also its key's: cards.example.com/ledger-1."`
-	Production bool          `help:"A production ledger. Without it, a sandbox, which every commit says."`
-	Deals      string        `enum:"signed,cosigned,default" default:"default" help:"Which checkpoint must cover a commit before its first card: signed (the ledger's own) or cosigned (by witnesses)."`
-	Disclosure string        `enum:"public,auditor" default:"public" help:"Who gets the tape at the close, for commits that do not choose."`
-	Access     string        `enum:"public,token" default:"public" help:"Who may read the log."`
-	CloseBy    time.Duration `default:"24h" help:"Life of a shuffle that does not say."`
-	MaxCloseBy time.Duration `default:"744h" help:"Longest life of a shuffle."`
-	Key        string        `placeholder:"FILE" help:"Signing key file; made when it does not exist (default DATA/NAME.key)."`
-}
-
-// Help shows an example.
-func (ledgerCreateCmd) Help() string {
-	return "Example:\n  shuffled ledger create --name main --origin cards.example.com/ledger-1 --production --deals signed"
-}
-
-func (c ledgerCreateCmd) Run(ctx context.Context, s streams) error {
-	deals, err := c.deals()
-	if err != nil {
-		return err
-	}
-	if c.Disclosure == "auditor" {
-		return withHint(fmt.Errorf("%w: disclosure to auditors", errNotServed), "use --disclosure public")
-	}
-	if err := audit.CheckOrigin(c.Origin); err != nil {
-		return usage("--origin %s", err)
-	}
-	if err := audit.CheckName(c.Name); err != nil {
-		return usage("--name %s", err)
-	}
-	if c.CloseBy < time.Second || c.CloseBy > c.MaxCloseBy || c.MaxCloseBy > 10*366*24*time.Hour {
-		return usage("--close-by is from a second to --max-close-by, which is at most ten years")
-	}
-	cfg, err := c.load()
-	if err != nil {
-		return err
-	}
-	if err := makeData(cfg.Data); err != nil {
-		return err
-	}
-	store, err := openStore(ctx, cfg, true)
-	if err != nil {
-		return err
-	}
-	defer store.Close()
-	f := filesOf(cfg.Data, c.Name)
-	if c.Key != "" {
-		f.key, f.vkey = c.Key, vkeyPath(c.Key)
-	}
-	passphrase, err := readPassphrase(cfg.PassphraseFile)
-	if err != nil {
-		return err
-	}
-	key, err := c.signingKey(f, passphrase)
-	if err != nil {
-		return err
-	}
-	err = ledger.Create(ctx, store, ledger.Info{Name: c.Name, Origin: c.Origin}, &audit.Genesis{
-		Origin: c.Origin, Production: c.Production, SigningKey: key.Public(), Deals: deals,
-		Disclosure:     audit.ParseDisclosure(c.Disclosure),
-		DefaultCloseBy: uint32(c.CloseBy / time.Second), MaxCloseBy: uint32(c.MaxCloseBy / time.Second),
-		Access: audit.ParseAccess(c.Access),
-	}, key.Signer(), f.mark, time.Now())
-	if err != nil {
-		return err
-	}
-	fmt.Fprintf(s.out, "created ledger %s\n%s\n", c.Name, key.VKey())
-	return nil
-}
-
-// deals: production asks for witnesses by default, and until they are served an
-// operator must say that the ledger does without.
-func (c ledgerCreateCmd) deals() (audit.Deals, error) {
-	switch {
-	case c.Deals == "signed", c.Deals == "default" && !c.Production:
-		return audit.DealsSigned, nil
-	case c.Deals == "cosigned":
-		return 0, withHint(fmt.Errorf("%w: deals that wait for witnesses", errNotServed), "use --deals signed")
-	}
-	return 0, usage("a production ledger's deals wait for witnesses by default, which are not served yet: say --deals signed")
-}
-
-var errNotServed = fmt.Errorf("not served yet")
-
-func (c ledgerCreateCmd) signingKey(f files, passphrase keys.Secret) (*keys.SigningKey, error) {
-	if _, err := os.Stat(f.key); err != nil {
-		return writeSigning(f.key, f.vkey, c.Origin, passphrase)
-	}
-	key, err := keys.ReadSigning(f.key, passphrase)
-	if err != nil {
-		return nil, err
-	}
-	if key.Origin() != c.Origin {
-		return nil, fmt.Errorf("%s is a key of %s, not of %s", f.key, key.Origin(), c.Origin)
-	}
-	return key, nil
 }
 
 type ledgerListCmd struct {

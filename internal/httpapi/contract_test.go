@@ -170,6 +170,7 @@ func TestEverySentinelHasACode(t *testing.T) {
 		"ledger.ErrFrozen": ledger.ErrFrozen, "ledger.ErrClock": ledger.ErrClock, "ledger.ErrOverloaded": ledger.ErrOverloaded,
 		"ledger.ErrClosed": ledger.ErrClosed, "ledger.ErrUnavailable": ledger.ErrUnavailable,
 		"ledger.ErrNotFound": ledger.ErrNotFound, "ledger.ErrUnknownOutcome": ledger.ErrUnknownOutcome,
+		"ledger.ErrNotWitnessed": ledger.ErrNotWitnessed,
 	}
 	found := 0
 	for _, pkg := range []string{"dealer", "ledger"} {

@@ -1,0 +1,206 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"net/url"
+	"os"
+	"time"
+
+	"shuffled/internal/audit"
+	"shuffled/internal/keys"
+	"shuffled/internal/ledger"
+)
+
+// The life of a shuffle when nothing is said, and at most, in seconds.
+const (
+	defaultCloseBy = 24 * 60 * 60
+	maxCloseBy     = 31 * 24 * 60 * 60
+)
+
+type ledgerCreateCmd struct {
+	placeFlags
+	Name       string        `required:"" help:"Name in addresses: /v1/NAME/…"`
+	Origin     string        `required:"" help:"The ledger's name for ever, also its key's: cards.example.com/ledger-1."`
+	Production bool          `help:"A production ledger. Without it, a sandbox, which every commit says."`
+	Deals      string        `enum:"signed,cosigned,default" default:"default" help:"Which checkpoint must cover a commit before its first card: signed (the ledger's own) or cosigned (by witnesses)."`
+	Disclosure string        `enum:"public,auditor" default:"public" help:"Who gets the tape at the close, for commits that do not choose."`
+	Access     string        `enum:"public,token" default:"public" help:"Who may read the log."`
+	CloseBy    time.Duration `default:"24h" help:"Life of a shuffle that does not say."`
+	MaxCloseBy time.Duration `default:"744h" help:"Longest life of a shuffle."`
+	Key        string        `placeholder:"FILE" help:"Signing key file; made when it does not exist (default DATA/NAME.key)."`
+	Policy     string        `placeholder:"FILE" help:"C2SP tlog-policy with the witnesses, their addresses and the quorum: it goes into the first entry."`
+	Succeeds   string        `placeholder:"FILE" help:"Newest checkpoint of the ledger that this one continues, as its witnesses hold it: it goes into the first entry."`
+	SucceedsBy string        `name:"succeeds-key" placeholder:"VKEY" help:"Verifier key of that ledger."`
+}
+
+// Help shows an example.
+func (ledgerCreateCmd) Help() string {
+	return "Example:\n  shuffled ledger create --name main --origin cards.example.com/ledger-1 --production --policy witnesses.policy"
+}
+
+func (c ledgerCreateCmd) Run(ctx context.Context, s streams) error {
+	deals, err := c.deals()
+	if err != nil {
+		return err
+	}
+	if c.Disclosure == "auditor" {
+		return withHint(fmt.Errorf("%w: disclosure to auditors", errNotServed), "use --disclosure public")
+	}
+	predecessor, err := c.predecessor()
+	if err != nil {
+		return err
+	}
+	if err := audit.CheckOrigin(c.Origin); err != nil {
+		return usage("--origin %s", err)
+	}
+	if err := audit.CheckName(c.Name); err != nil {
+		return usage("--name %s", err)
+	}
+	if c.CloseBy < time.Second || c.CloseBy > c.MaxCloseBy || c.MaxCloseBy > 10*366*24*time.Hour {
+		return usage("--close-by is from a second to --max-close-by, which is at most ten years")
+	}
+	cfg, err := c.load()
+	if err != nil {
+		return err
+	}
+	if err := makeData(cfg.Data); err != nil {
+		return err
+	}
+	store, err := openStore(ctx, cfg, true)
+	if err != nil {
+		return err
+	}
+	defer store.Close()
+	f := filesOf(cfg.Data, c.Name)
+	if c.Key != "" {
+		f.key, f.vkey = c.Key, vkeyPath(c.Key)
+	}
+	passphrase, err := readPassphrase(cfg.PassphraseFile)
+	if err != nil {
+		return err
+	}
+	key, err := c.signingKey(f, passphrase)
+	if err != nil {
+		return err
+	}
+	policy, err := c.policy(key.VKey())
+	if err != nil {
+		return err
+	}
+	err = ledger.Create(ctx, store, ledger.Info{Name: c.Name, Origin: c.Origin}, &audit.Genesis{
+		Origin: c.Origin, Production: c.Production, SigningKey: key.Public(), Deals: deals,
+		Disclosure:     audit.ParseDisclosure(c.Disclosure),
+		DefaultCloseBy: uint32(c.CloseBy / time.Second), MaxCloseBy: uint32(c.MaxCloseBy / time.Second),
+		Access: audit.ParseAccess(c.Access), Policy: policy, Predecessor: predecessor,
+	}, key.Signer(), f.mark, time.Now())
+	if err != nil {
+		return err
+	}
+	fmt.Fprintf(s.out, "created ledger %s\n%s\n", c.Name, key.VKey())
+	return nil
+}
+
+// deals: in production, deals wait for witnesses unless the operator says that
+// the ledger does without.
+func (c ledgerCreateCmd) deals() (audit.Deals, error) {
+	switch {
+	case c.Deals == "signed", c.Deals == "default" && !c.Production && c.Policy == "":
+		return audit.DealsSigned, nil
+	case c.Policy == "" && c.Deals == "default":
+		return 0, usage("a production ledger's deals wait for witnesses: name them with --policy, or say --deals signed")
+	case c.Policy == "":
+		return 0, usage("--deals cosigned needs witnesses: name them with --policy")
+	}
+	return audit.DealsCosigned, nil
+}
+
+// policy reads the witnesses. The daemon asks them, so each needs an address; log
+// lines may stand there for the policy's other readers.
+func (c ledgerCreateCmd) policy(vkey string) ([]byte, error) {
+	if c.Policy == "" {
+		return nil, nil
+	}
+	text, err := readBounded(c.Policy, audit.MaxPolicy)
+	if err != nil {
+		return nil, err
+	}
+	p, err := audit.ParsePolicy(text)
+	if err != nil {
+		return nil, usage("--policy %s: %s", c.Policy, err)
+	}
+	if !p.Asks() {
+		return nil, usage("--policy %s: its quorum asks for no witness", c.Policy)
+	}
+	for _, w := range p.Witnesses {
+		if u, err := url.Parse(w.URL); err != nil || u.Host == "" || u.Scheme != "https" && u.Scheme != "http" {
+			return nil, usage("--policy %s: witness %s has no http or https address", c.Policy, w.Name)
+		}
+	}
+	key, err := audit.ParseVKey(vkey)
+	if err != nil {
+		return nil, err
+	}
+	for _, l := range p.Logs {
+		if l.Name() != key.Name() || l.KeyHash() != key.KeyHash() {
+			return nil, usage("--policy %s: log %s is not this ledger, whose key is %s", c.Policy, l.Name(), vkey)
+		}
+	}
+	return text, nil
+}
+
+// predecessor reads the last checkpoint of the ledger that this one continues.
+func (c ledgerCreateCmd) predecessor() ([]byte, error) {
+	if (c.Succeeds == "") != (c.SucceedsBy == "") {
+		return nil, usage("--succeeds and --succeeds-key belong together")
+	}
+	if c.Succeeds == "" {
+		return nil, nil
+	}
+	key, err := audit.ParseVKey(c.SucceedsBy)
+	if err != nil {
+		return nil, usage("--succeeds-key: %s", err)
+	}
+	if key.Name() == c.Origin {
+		return nil, usage("--origin: a successor has a name of its own, and a key of its own")
+	}
+	signed, err := readBounded(c.Succeeds, audit.MaxCheckpoint)
+	if err != nil {
+		return nil, err
+	}
+	if _, err := audit.OpenCheckpoint(signed, key); err != nil {
+		return nil, fmt.Errorf("reading %s: %w", c.Succeeds, err)
+	}
+	return signed, nil
+}
+
+// readBounded reads a file of at most n bytes.
+func readBounded(path string, n int64) ([]byte, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	b, err := io.ReadAll(io.LimitReader(f, n+1))
+	if err == nil && int64(len(b)) > n {
+		err = fmt.Errorf("%s has more than %d bytes", path, n)
+	}
+	return b, err
+}
+
+func (c ledgerCreateCmd) signingKey(f files, passphrase keys.Secret) (*keys.SigningKey, error) {
+	if _, err := os.Stat(f.key); err != nil {
+		return writeSigning(f.key, f.vkey, c.Origin, passphrase)
+	}
+	key, err := keys.ReadSigning(f.key, passphrase)
+	if err != nil {
+		return nil, err
+	}
+	if key.Origin() != c.Origin {
+		return nil, fmt.Errorf("%s is a key of %s, not of %s", f.key, key.Origin(), c.Origin)
+	}
+	return key, nil
+}
+
+var errNotServed = fmt.Errorf("not served yet")
