@@ -34,6 +34,7 @@ type cli struct {
 	Deal    dealCmd    `cmd:"" help:"Deal the next cards of a shuffle."`
 	Close   closeCmd   `cmd:"" help:"Close a shuffle and disclose its tape."`
 	Show    showCmd    `cmd:"" help:"Show a shuffle, or write its transcript to a file."`
+	Audit   auditCmd   `cmd:"" help:"Export and check whole ledgers."`
 	Verify  verifyCmd  `cmd:"" help:"Verify a transcript or receipt, offline."`
 	Witness witnessCmd `cmd:"" help:"Run a witness: it cosigns the checkpoints of ledgers that only grow."`
 	Version versionCmd `cmd:"" help:"Show build, algorithm and FIPS state."`

@@ -1,0 +1,247 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"iter"
+	"strings"
+	"time"
+
+	"shuffled/internal/bundle"
+	"shuffled/internal/config"
+	"shuffled/internal/ledger"
+)
+
+type auditExportCmd struct {
+	placeFlags
+	Ledger string `default:"main" help:"Ledger to export."`
+	Out    string `required:"" placeholder:"DIR" help:"Directory of the bundle. One that is there already gets what is new."`
+	From   string `placeholder:"TIME" help:"Beginning of the period that the report is about: a month, a day (UTC) or RFC 3339. The export itself always begins at entry 0."`
+	To     string `placeholder:"TIME" help:"Its end: through that month or day, or up to that instant."`
+	JSON   bool   `name:"json" help:"Print JSON."`
+}
+
+// Help shows an example.
+func (auditExportCmd) Help() string {
+	return "Example:\n  shuffled audit export --database postgres://shuffled_reader@db/shuffled --ledger main --from 2026-11 --to 2026-11 --out ./main-bundle"
+}
+
+func (c auditExportCmd) Run(ctx context.Context, s streams) error {
+	from, to, err := parsePeriod(c.From, c.To)
+	if err != nil {
+		return err
+	}
+	return c.withLedgers(ctx, func(cfg *config.Config, store backend, infos []ledger.Info) error {
+		info, err := findLedger(cfg, infos, c.Ledger)
+		if err != nil {
+			return err
+		}
+		p := newProgress(s.err, "entries")
+		result, err := bundle.Export(ctx, evidence{store, ledger.IDOf(info.Origin)}, c.Out, bundle.Options{
+			Name: info.Name, Origin: info.Origin, From: from, To: to, Progress: p.at,
+		})
+		p.end()
+		if err != nil {
+			return c.refused(s, err)
+		}
+		if err := c.print(s, result); err != nil {
+			return err
+		}
+		if n := result.Manifest.Deckless; n > 0 {
+			return failed(s, withHint(fmt.Errorf("%s commits name a deck whose list the store does not have: the bundle is whole but for that", counted(n)),
+				"shuffled audit fsck finds what is wrong with the store"))
+		}
+		return nil
+	})
+}
+
+// findLedger returns the ledger of that name, or an error that lists all.
+func findLedger(cfg *config.Config, infos []ledger.Info, name string) (ledger.Info, error) {
+	var names []string
+	for _, info := range infos {
+		if info.Name == name {
+			return info, nil
+		}
+		names = append(names, info.Name)
+	}
+	err := fmt.Errorf("there is no ledger %s in %s", name, database(cfg))
+	if len(names) == 0 {
+		return ledger.Info{}, withHint(err, "it has no ledgers: shuffled ledger create makes one")
+	}
+	return ledger.Info{}, withHint(err, "it has %s: choose one with --ledger", strings.Join(names, ", "))
+}
+
+// refused says what stands in the way. Evidence that does not hold is a failure
+// of the evidence; everything else means that the export could not run.
+func (c auditExportCmd) refused(s streams, err error) error {
+	const unchanged = "nothing was published: %s holds what it held. "
+	switch {
+	case errors.Is(err, bundle.ErrContradiction):
+		return failed(s, withHint(err, unchanged+"shuffled audit fsck finds what is wrong with the store", c.Out))
+	case errors.Is(err, bundle.ErrDiverged):
+		return failed(s, withHint(err, unchanged+"If this is the right ledger, it was rolled back or rewritten since, or this is a standby that lags: keep the directory, it is evidence", c.Out))
+	case errors.Is(err, bundle.ErrDamaged):
+		return failed(s, withHint(err, "shuffled audit verify %s tells more; an export to another directory begins anew", c.Out))
+	}
+	return err
+}
+
+// failed prints an error as report does and makes the exit code that of evidence
+// that fails.
+func failed(s streams, err error) error {
+	report(s, err)
+	return errFails
+}
+
+// exported is what `audit export --json` prints.
+type exported struct {
+	Directory string           `json:"directory"`
+	Added     uint64           `json:"added"`
+	Resumed   uint64           `json:"resumed"`
+	Manifest  *bundle.Manifest `json:"manifest"`
+}
+
+func (c auditExportCmd) print(s streams, r *bundle.Result) error {
+	if c.JSON {
+		return printJSON(s.out, exported{c.Out, r.Added, r.Resumed, r.Manifest})
+	}
+	m := r.Manifest
+	more := "nothing new"
+	if r.Added > 0 {
+		more = counted(r.Added) + " new"
+	}
+	period := fmt.Sprintf("%s in the period", counted(m.Period.Entries))
+	switch {
+	case m.Period.Activity == bundle.NoActivity:
+		period = "no activity in the period"
+	case m.Period.From == "" && m.Period.To == "":
+		period = "all in the period"
+	}
+	_, err := fmt.Fprintf(s.out, "%s: ledger %s, %s entries (%s, %s), %s cosigned checkpoints\n",
+		visible(c.Out), m.Name, counted(m.Size), more, period, counted(m.Cosigned))
+	return err
+}
+
+// parsePeriod reads --from and --to; a time that is not given is zero.
+func parsePeriod(from, to string) (begin, end time.Time, err error) {
+	if from != "" {
+		if begin, _, err = parseSpan(from); err != nil {
+			return begin, end, usage("--from %s", err)
+		}
+	}
+	if to != "" {
+		if _, end, err = parseSpan(to); err != nil {
+			return begin, end, usage("--to %s", err)
+		}
+	}
+	if !begin.IsZero() && !end.IsZero() && !begin.Before(end) {
+		return begin, end, usage("--from is before --to")
+	}
+	return begin, end, nil
+}
+
+// parseSpan reads a month, a day or an instant and returns where it begins and
+// ends, an instant at itself.
+func parseSpan(s string) (begin, end time.Time, err error) {
+	if begin, err = time.Parse("2006-01", s); err == nil {
+		end = begin.AddDate(0, 1, 0)
+	} else if begin, err = time.Parse(time.DateOnly, s); err == nil {
+		end = begin.AddDate(0, 0, 1)
+	} else {
+		begin, err = time.Parse(time.RFC3339Nano, s)
+		end = begin
+	}
+	if err != nil || begin.UnixMilli() < 0 {
+		return begin, end, fmt.Errorf("is a month, a day or a time like 2026-11, 2026-11-07 or 2026-11-07T12:00:00Z, not %q", s)
+	}
+	return begin, end, nil
+}
+
+// evidence is a ledger in a store as an export may see it.
+type evidence struct {
+	store ledger.Store
+	id    ledger.ID
+}
+
+// Head reads the head behind the store's barrier. A role that may only read, or a
+// standby, cannot take the lock for that: then it is the newest checkpoint that
+// can be seen.
+func (e evidence) Head(ctx context.Context) ([]byte, error) {
+	h, err := e.store.Head(ctx, e.id)
+	if err == nil || ctx.Err() != nil {
+		return h.Checkpoint, err
+	}
+	if newest, plain := e.newest(ctx); plain == nil {
+		return newest.Checkpoint, nil
+	}
+	return nil, err
+}
+
+// newest finds the newest checkpoint by looking for the first one after an index,
+// in steps that double and then halve.
+func (e evidence) newest(ctx context.Context) (ledger.Head, error) {
+	found, err := e.store.CheckpointAfter(ctx, e.id, 0)
+	if err != nil {
+		return found, err
+	}
+	above := uint64(0) // no checkpoint is above this size; 0: not known yet
+	for step := uint64(1); above == 0 || found.Size < above; {
+		index := found.Size - 1 + step
+		if above != 0 {
+			index = found.Size + (above-found.Size)/2
+		}
+		h, err := e.store.CheckpointAfter(ctx, e.id, index)
+		switch {
+		case err == nil:
+			found = h
+			step *= 2
+		case errors.Is(err, ledger.ErrNotFound):
+			above = index
+		default:
+			return found, err
+		}
+	}
+	return found, nil
+}
+
+func (e evidence) Entries(ctx context.Context, from, to uint64) iter.Seq2[[]byte, error] {
+	return func(yield func([]byte, error) bool) {
+		next := from
+		for row, err := range e.store.Rows(ctx, e.id, from, to) {
+			if err == nil && row.Index != next {
+				err = fmt.Errorf("%w: entry %d is missing", bundle.ErrContradiction, next)
+			}
+			if !yield(row.Entry, err) || err != nil {
+				return
+			}
+			next++
+		}
+	}
+}
+
+func (e evidence) CheckpointAfter(ctx context.Context, index uint64) ([]byte, error) {
+	h, err := e.store.CheckpointAfter(ctx, e.id, index)
+	if errors.Is(err, ledger.ErrNotFound) {
+		err = fmt.Errorf("%w: there is no checkpoint above %d", bundle.ErrContradiction, index)
+	}
+	return h.Checkpoint, err
+}
+
+func (e evidence) Cosigned(ctx context.Context, size uint64) iter.Seq2[[]byte, error] {
+	return func(yield func([]byte, error) bool) {
+		for h, err := range e.store.CosignedFrom(ctx, e.id, size) {
+			if !yield(h.Checkpoint, err) || err != nil {
+				return
+			}
+		}
+	}
+}
+
+func (e evidence) Deck(ctx context.Context, hash [32]byte) ([]string, error) {
+	cards, err := e.store.Deck(ctx, e.id, hash)
+	if errors.Is(err, ledger.ErrNotFound) {
+		err = bundle.ErrNoDeck
+	}
+	return cards, err
+}
