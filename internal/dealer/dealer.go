@@ -3,7 +3,8 @@
 // their openings, in this order and no other; what may follow what is decided by
 // the rules in package audit, in the ledger's sequencer.
 //
-// No tape and no undealt card leaves this package before the close is durable.
+// No tape and no undealt card leaves this package before the close is durable,
+// and under disclosure to auditors no tape ever does but sealed to them.
 package dealer
 
 import (

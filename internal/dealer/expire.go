@@ -6,7 +6,6 @@ import (
 	"fmt"
 
 	"shuffled/internal/audit"
-	"shuffled/internal/ledger"
 )
 
 // Expire closes every open shuffle whose close-by has passed as expired, and
@@ -46,10 +45,8 @@ func (d *Dealer) expire(ctx context.Context, id uint64) error {
 	if err != nil {
 		return err
 	}
-	_, err = d.cfg.Ledger.Append(ctx, ledger.Proposal{Actor: "daemon", Bodies: []audit.Body{
-		closeBody(id, CloseRequest{Outcome: audit.OutcomeExpired}, t.tape)}})
-	var illegal *audit.Illegal
-	if errors.As(err, &illegal) && illegal.Code == audit.RuleNotOpen {
+	_, err = d.appendClose(ctx, "daemon", r, t.tape, CloseRequest{Outcome: audit.OutcomeExpired})
+	if breaks(err, audit.RuleNotOpen) {
 		return nil // another daemon was first
 	}
 	return err

@@ -16,24 +16,56 @@ import (
 	"shuffled/internal/entropy"
 	"shuffled/internal/ledger"
 	"shuffled/internal/seal"
+	"shuffled/internal/store/postgres"
 	"shuffled/internal/store/sqlite"
+	"shuffled/internal/testdb"
 	"shuffled/internal/verify"
 )
+
+func TestMain(m *testing.M) { testdb.Main(m) }
 
 const origin = "test.example/dealer"
 
 // table is a dealer on a real store, with a clock that a test can move.
 type table struct {
 	*dealer.Dealer
-	t     *testing.T
-	cfg   dealer.Config
-	vkey  string
-	path  string // of the store's file
+	t      *testing.T
+	cfg    dealer.Config
+	vkey   string
+	path   string // of the store's file, for SQLite
+	dir    string
+	open   ledger.Config
+	start  time.Time
+	shared *clock
+}
+
+// clock is the time of all daemons of a table. Moving it moves its monotonic
+// part too: time passes, nothing steps.
+type clock struct {
 	mu    sync.Mutex
 	ahead time.Duration
 }
 
+func (c *clock) moved() time.Duration {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.ahead
+}
+
+// setting is how a table differs from a sandbox on SQLite.
+type setting struct {
+	source     *entropy.Source
+	postgres   bool
+	auditors   [][]byte
+	disclosure audit.Disclosure
+}
+
 func newTable(t *testing.T, source *entropy.Source) *table {
+	t.Helper()
+	return newTableWith(t, setting{source: source})
+}
+
+func newTableWith(t *testing.T, set setting) *table {
 	t.Helper()
 	skey, vkey, err := note.GenerateKey(nil, origin)
 	if err != nil {
@@ -47,42 +79,81 @@ func newTable(t *testing.T, source *entropy.Source) *table {
 	if err != nil {
 		t.Fatal(err)
 	}
-	dir := t.TempDir()
-	path := filepath.Join(dir, "shuffled.db")
-	if err := sqlite.MigrateUp(t.Context(), path, sqlite.Options{}); err != nil {
+	tb := &table{t: t, vkey: vkey, dir: t.TempDir(), start: time.Now(), shared: new(clock)}
+	store := tb.openStore(set.postgres)
+	if set.disclosure == 0 {
+		set.disclosure = audit.DisclosurePublic
+	}
+	info, mark := ledger.Info{Name: "main", Origin: origin}, filepath.Join(tb.dir, "mark")
+	err = ledger.Create(t.Context(), store, info, &audit.Genesis{Origin: origin, SigningKey: public, Deals: audit.DealsSigned,
+		AuditorKeys: set.auditors, Disclosure: set.disclosure, DefaultCloseBy: 3600, MaxCloseBy: 7200, Access: audit.AccessPublic},
+		signer, mark, time.Now())
+	if err != nil {
 		t.Fatal(err)
 	}
-	store, err := sqlite.Open(path, sqlite.Options{})
+	tb.open = ledger.Config{Store: store, Info: info, Signer: signer, Mark: mark, Start: audit.Event{Name: "test"},
+		Clock: func() (time.Time, time.Duration) { return tb.now(), time.Since(tb.start) + tb.moved() }}
+	if set.source == nil {
+		if set.source, err = entropy.New(entropy.Config{}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	tb.cfg = dealer.Config{Store: store, Entropy: set.source, Keys: newRing(t), Log: slog.New(slog.DiscardHandler),
+		Now: func() int64 { return tb.now().UnixMilli() }}
+	tb.serve(store, mark)
+	return tb
+}
+
+// openStore makes an empty store.
+func (tb *table) openStore(inPostgres bool) ledger.Store {
+	t := tb.t
+	t.Helper()
+	if inPostgres {
+		dsn := testdb.DSN(t)
+		if err := postgres.MigrateUp(t.Context(), dsn, postgres.Options{}); err != nil {
+			t.Fatal(err)
+		}
+		store, err := postgres.Open(t.Context(), dsn, postgres.Options{AllowSuperuser: true})
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { store.Close() })
+		return store
+	}
+	tb.path = filepath.Join(tb.dir, "shuffled.db")
+	if err := sqlite.MigrateUp(t.Context(), tb.path, sqlite.Options{}); err != nil {
+		t.Fatal(err)
+	}
+	store, err := sqlite.Open(tb.path, sqlite.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { store.Close() })
-	info, mark := ledger.Info{Name: "main", Origin: origin}, filepath.Join(dir, "mark")
-	err = ledger.Create(t.Context(), store, info, &audit.Genesis{Origin: origin, SigningKey: public, Deals: audit.DealsSigned,
-		Disclosure: audit.DisclosurePublic, DefaultCloseBy: 3600, MaxCloseBy: 7200, Access: audit.AccessPublic}, signer, mark, time.Now())
+	return store
+}
+
+// serve opens the ledger and lets the table's dealer serve it.
+func (tb *table) serve(store ledger.Store, mark string) {
+	tb.t.Helper()
+	c := tb.open
+	c.Store, c.Mark = store, mark
+	l, err := ledger.Open(tb.t.Context(), c)
 	if err != nil {
-		t.Fatal(err)
+		tb.t.Fatal(err)
 	}
-	tb := &table{t: t, vkey: vkey, path: path}
-	// Moving the clock moves its monotonic part too: time passes, nothing steps.
-	start := time.Now()
-	l, err := ledger.Open(t.Context(), ledger.Config{Store: store, Info: info, Signer: signer, Mark: mark,
-		Start: audit.Event{Name: "test"}, Clock: func() (time.Time, time.Duration) {
-			return tb.now(), time.Since(start) + tb.moved()
-		}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { l.Close() })
-	if source == nil {
-		if source, err = entropy.New(entropy.Config{}); err != nil {
-			t.Fatal(err)
-		}
-	}
-	tb.cfg = dealer.Config{Ledger: l, Store: store, Entropy: source, Keys: newRing(t), Log: slog.New(slog.DiscardHandler),
-		Now: func() int64 { return tb.now().UnixMilli() }}
+	tb.t.Cleanup(func() { l.Close() })
+	tb.cfg.Ledger, tb.cfg.Store = l, store
 	tb.Dealer = dealer.New(tb.cfg)
-	return tb
+}
+
+// rival returns another daemon on the same ledger, on this store: the table's
+// own, or one in front of it.
+func (tb *table) rival(store ledger.Store) *table {
+	tb.t.Helper()
+	other := *tb
+	other.open.AdoptHead = "another daemon"
+	other.serve(store, filepath.Join(tb.t.TempDir(), "mark"))
+	return &other
 }
 
 func newRing(t *testing.T) *seal.Keyring {
@@ -105,16 +176,12 @@ func newRing(t *testing.T) *seal.Keyring {
 
 func (tb *table) now() time.Time { return time.Now().Add(tb.moved()) }
 
-func (tb *table) moved() time.Duration {
-	tb.mu.Lock()
-	defer tb.mu.Unlock()
-	return tb.ahead
-}
+func (tb *table) moved() time.Duration { return tb.shared.moved() }
 
 func (tb *table) pass(d time.Duration) {
-	tb.mu.Lock()
-	defer tb.mu.Unlock()
-	tb.ahead += d
+	tb.shared.mu.Lock()
+	defer tb.shared.mu.Unlock()
+	tb.shared.ahead += d
 }
 
 func (tb *table) commit(key string, req dealer.ShuffleRequest) dealer.Shuffle {

@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"slices"
 	"sync"
+	"time"
 
 	"shuffled/internal/audit"
 	"shuffled/internal/entropy"
@@ -15,25 +16,34 @@ import (
 	"shuffled/internal/shuffle"
 )
 
-// Config is what a dealer works with. All of it is required.
+// Config is what a dealer works with. All of it is required but for Rotation.
 type Config struct {
 	Ledger  *ledger.Ledger
 	Store   ledger.Store // the ledger's
 	Entropy *entropy.Source
 	Keys    *seal.Keyring
 	Log     *slog.Logger
-	Now     func() int64 // UTC milliseconds, for the public word "overdue" only
+	Now     func() int64 // UTC milliseconds, for the word "overdue" and the age of disclosure keys only
+
+	// Rotation is the age at which a commit makes a new disclosure key; 0 for a day.
+	Rotation time.Duration
 }
 
 // Dealer serves one ledger. It is safe for concurrent use; it holds no state of
 // any shuffle.
 type Dealer struct {
 	cfg   Config
+	keys  *keyring
 	decks sync.Map // deck hash → []string; only decks that the store holds
 }
 
 // New returns a dealer.
-func New(cfg Config) *Dealer { return &Dealer{cfg: cfg} }
+func New(cfg Config) *Dealer {
+	if cfg.Rotation == 0 {
+		cfg.Rotation = 24 * time.Hour
+	}
+	return &Dealer{cfg: cfg, keys: newKeyring()}
+}
 
 // Ledger returns the ledger that the dealer serves.
 func (d *Dealer) Ledger() *ledger.Ledger { return d.cfg.Ledger }
@@ -57,6 +67,12 @@ func (d *Dealer) Shuffle(ctx context.Context, actor, key string, req ShuffleRequ
 	if err := d.keepDeck(ctx, deck); err != nil {
 		return Shuffle{}, err
 	}
+	if c.Disclosure == audit.DisclosureAuditor {
+		// Refused, where it must be, before a tape is drawn.
+		if _, err := d.disclosureKey(ctx, d.young); err != nil {
+			return Shuffle{}, err
+		}
+	}
 	commit, sealed, err := d.commit(c)
 	if err != nil {
 		return Shuffle{}, err
@@ -65,9 +81,7 @@ func (d *Dealer) Shuffle(ctx context.Context, actor, key string, req ShuffleRequ
 	if req.CloseBy != nil {
 		commit.CloseBy = *req.CloseBy
 	}
-	appended, err := d.cfg.Ledger.Append(ctx, ledger.Proposal{
-		Actor: actor, Bodies: []audit.Body{commit}, Sealed: [][]byte{sealed},
-	})
+	appended, err := d.appendCommit(ctx, actor, commit, sealed)
 	var duplicate *ledger.DuplicateError
 	if errors.As(err, &duplicate) {
 		return d.repeatShuffle(ctx, tag, hash)
