@@ -42,6 +42,9 @@ type Config struct {
 	ClockStep Duration `toml:"clock_step"`
 	// MarkSync is how often the high-water mark is synced; 1ms to 1s, default 1s.
 	MarkSync Duration `toml:"mark_sync"`
+	// DisclosureRotation is the age at which a commit for auditors makes a new
+	// disclosure key; 1m to 8760h, default 24h.
+	DisclosureRotation Duration `toml:"disclosure_rotation"`
 
 	Log    Log    `toml:"log"`
 	TLS    TLS    `toml:"tls"`
@@ -105,7 +108,10 @@ func Default() *Config {
 		Data:           "./shuffled-data",
 		ClockStep:      Duration(5 * time.Second),
 		MarkSync:       Duration(time.Second),
-		Log:            Log{Level: "info", Format: "text"},
+
+		DisclosureRotation: Duration(24 * time.Hour),
+
+		Log: Log{Level: "info", Format: "text"},
 		Limits: Limits{
 			MaxBody:           1 << 20,
 			MaxVerifyBody:     32 << 20,

@@ -49,6 +49,10 @@ func TestValidate(t *testing.T) {
 		{"mark_sync", func(c *Config) { c.MarkSync = 0 }},
 		{"mark_sync", func(c *Config) { c.MarkSync = Duration(time.Second + 1) }},
 		{"", func(c *Config) { c.MarkSync = Duration(time.Millisecond) }},
+		{"disclosure_rotation", func(c *Config) { c.DisclosureRotation = Duration(time.Minute - 1) }},
+		{"disclosure_rotation", func(c *Config) { c.DisclosureRotation = Duration(8760*time.Hour + 1) }},
+		{"", func(c *Config) { c.DisclosureRotation = Duration(time.Minute) }},
+		{"", func(c *Config) { c.DisclosureRotation = Duration(8760 * time.Hour) }},
 		{"log.level", func(c *Config) { c.Log.Level = "trace" }},
 		{"log.level", func(c *Config) { c.Log.Level = "" }},
 		{"log.format", func(c *Config) { c.Log.Format = "JSON" }},
@@ -118,7 +122,7 @@ func TestValidateAll(t *testing.T) {
 		}
 		got = append(got, key)
 	}
-	want := []string{"listen", "data", "database", "clock_step", "mark_sync", "log.level", "log.format", "tls.client_ca",
+	want := []string{"listen", "data", "database", "clock_step", "mark_sync", "disclosure_rotation", "log.level", "log.format", "tls.client_ca",
 		"limits.max_body", "limits.max_verify_body", "limits.concurrency", "limits.verifications", "limits.queue",
 		"limits.token_burst", "limits.verify_burst", "limits.request_timeout", "limits.read_header_timeout",
 		"limits.read_timeout", "limits.write_timeout", "limits.idle_timeout", "ledger 1"}

@@ -160,6 +160,7 @@ sealing_keys = ["/keys/new", "/keys/old"]
 passphrase_file = "/keys/passphrase"
 clock_step = "1m30s"
 mark_sync = "250ms"
+disclosure_rotation = "12h"
 log = { level = "debug", format = "json" }
 [tls]
 cert = "/tls/cert.pem"

@@ -36,6 +36,7 @@ func (c *Config) problems() []error {
 	p.distinct("sealing_keys", c.SealingKeys)
 	p.duration("clock_step", c.ClockStep, 100*time.Millisecond, time.Hour)
 	p.duration("mark_sync", c.MarkSync, time.Millisecond, time.Second)
+	p.duration("disclosure_rotation", c.DisclosureRotation, time.Minute, 8760*time.Hour)
 	p.oneOf("log.level", c.Log.Level, "debug", "info", "warn", "error")
 	p.oneOf("log.format", c.Log.Format, "text", "json")
 	if (c.TLS.Cert == "") != (c.TLS.Key == "") {
