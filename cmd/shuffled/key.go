@@ -1,6 +1,7 @@
 package main
 
 import (
+	"encoding/base64"
 	"fmt"
 	"path/filepath"
 	"strings"
@@ -11,13 +12,14 @@ import (
 )
 
 type keyCmd struct {
-	Generate keyGenerateCmd `cmd:"" help:"Make a signing key for a new ledger, a sealing key, or the key of a witness."`
+	Generate keyGenerateCmd `cmd:"" help:"Make a signing key for a new ledger, a sealing key, or the key of a witness or auditor."`
 	Show     keyShowCmd     `cmd:"" help:"Show the public part of a key file."`
 }
 
 type keyGenerateCmd struct {
-	Kind       string `arg:"" enum:"signing,sealing,witness" help:"signing, sealing or witness."`
-	Out        string `required:"" placeholder:"FILE" help:"New file for the private key, mode 0600. The verifier key of a signing or witness key goes beside it as .vkey."`
+	Kind       string `arg:"" optional:"" default:"" enum:",signing,sealing,witness,auditor" help:"signing, sealing, witness or auditor."`
+	Auditor    bool   `help:"The same as the word auditor."`
+	Out        string `required:"" placeholder:"FILE" help:"New file for the private key, mode 0600. The verifier key of a signing or witness key goes beside it as .vkey, an auditor's public key as .pub."`
 	Origin     string `help:"For a signing key: the ledger's origin, such as cards.example.com/ledger-1."`
 	Name       string `help:"For a witness key: the witness's name, such as witness.example.org/w1."`
 	Passphrase string `name:"passphrase-file" placeholder:"FILE" help:"Encrypt the file under the passphrase in FILE (age)."`
@@ -25,28 +27,38 @@ type keyGenerateCmd struct {
 
 // Help shows an example.
 func (keyGenerateCmd) Help() string {
-	return "Example:\n  shuffled key generate signing --origin cards.example.com/ledger-1 --out ledger-1.key\n  shuffled key generate sealing --out sealing.key\n  shuffled key generate witness --name witness.example.org/w1 --out witness.key"
+	return "Example:\n  shuffled key generate signing --origin cards.example.com/ledger-1 --out ledger-1.key\n  shuffled key generate sealing --out sealing.key\n  shuffled key generate witness --name witness.example.org/w1 --out witness.key\n  shuffled key generate auditor --out auditor.key"
 }
 
 func (c keyGenerateCmd) Run(s streams) error {
+	kind := c.Kind
+	if c.Auditor {
+		kind = "auditor"
+	}
+	switch {
+	case kind == "" || c.Auditor && c.Kind != "" && c.Kind != "auditor":
+		return usage("say which kind of key: signing, sealing, witness or auditor")
+	case c.Name != "" && kind != "witness":
+		return usage("--name belongs to a witness key")
+	case c.Origin != "" && kind != "signing":
+		return usage("--origin belongs to a signing key")
+	}
 	passphrase, err := readPassphrase(c.Passphrase)
 	if err != nil {
 		return err
 	}
-	if c.Name != "" && c.Kind != "witness" {
-		return usage("--name belongs to a witness key")
-	}
-	if c.Kind == "witness" {
+	switch kind {
+	case "witness":
 		return c.witness(s, passphrase)
-	}
-	if c.Kind == "sealing" {
-		if c.Origin != "" {
-			return usage("--origin belongs to a signing key")
+	case "sealing":
+		return c.sealing(s, passphrase)
+	case "auditor":
+		k, err := writeAuditor(c.Out, passphrase)
+		if err != nil {
+			return err
 		}
-		if err := keys.WriteSealing(c.Out, keys.GenerateSealing(), passphrase); err != nil {
-			return fmt.Errorf("writing the sealing key: %w", err)
-		}
-		return keyShowCmd{File: c.Out, Passphrase: c.Passphrase}.Run(s)
+		fmt.Fprintln(s.out, k)
+		return nil
 	}
 	if err := audit.CheckOrigin(c.Origin); err != nil {
 		return usage("--origin %s", err)
@@ -59,11 +71,15 @@ func (c keyGenerateCmd) Run(s streams) error {
 	return nil
 }
 
+func (c keyGenerateCmd) sealing(s streams, passphrase keys.Secret) error {
+	if err := keys.WriteSealing(c.Out, keys.GenerateSealing(), passphrase); err != nil {
+		return fmt.Errorf("writing the sealing key: %w", err)
+	}
+	return keyShowCmd{File: c.Out, Passphrase: c.Passphrase}.Run(s)
+}
+
 // witness makes the key of a witness and writes both its files.
 func (c keyGenerateCmd) witness(s streams, passphrase keys.Secret) error {
-	if c.Origin != "" {
-		return usage("--origin belongs to a signing key")
-	}
 	if err := audit.CheckOrigin(c.Name); err != nil {
 		return usage("--name %s", err)
 	}
@@ -83,6 +99,24 @@ func (c keyGenerateCmd) witness(s streams, passphrase keys.Secret) error {
 
 func vkeyPath(key string) string { return strings.TrimSuffix(key, filepath.Ext(key)) + ".vkey" }
 
+// writeAuditor makes the key of an auditor and writes both its files; the public
+// one, which goes to houses, beside the private one as .pub.
+func writeAuditor(path string, passphrase keys.Secret) (*keys.AuditorKey, error) {
+	k, err := keys.GenerateAuditor()
+	if err != nil {
+		return nil, err
+	}
+	if err := k.WriteFile(path, passphrase); err != nil {
+		return nil, fmt.Errorf("writing the auditor key: %w", err)
+	}
+	if err := keys.WriteAuditorPublic(auditorPublicPath(path), k.Public()); err != nil {
+		return nil, fmt.Errorf("writing the public auditor key: %w", err)
+	}
+	return k, nil
+}
+
+func auditorPublicPath(key string) string { return strings.TrimSuffix(key, filepath.Ext(key)) + ".pub" }
+
 // writeSigning makes a signing key and writes both its files.
 func writeSigning(key, vkey, origin string, passphrase keys.Secret) (*keys.SigningKey, error) {
 	k, err := keys.GenerateSigning(origin)
@@ -99,7 +133,7 @@ func writeSigning(key, vkey, origin string, passphrase keys.Secret) (*keys.Signi
 }
 
 type keyShowCmd struct {
-	File       string `arg:"" type:"existingfile" help:"Key file, private or .vkey."`
+	File       string `arg:"" type:"existingfile" help:"Key file, private, .vkey or .pub."`
 	Passphrase string `name:"passphrase-file" placeholder:"FILE" help:"Passphrase of an encrypted file."`
 	JSON       bool   `name:"json" help:"Print JSON."`
 }
@@ -109,9 +143,10 @@ func (keyShowCmd) Help() string { return "Example:\n  shuffled key show shuffled
 
 // shownKey is what `key show` says.
 type shownKey struct {
-	Kind  string `json:"kind"`
-	VKey  string `json:"vkey,omitempty"`
-	KeyID string `json:"key_id,omitempty"`
+	Kind   string `json:"kind"`
+	VKey   string `json:"vkey,omitempty"`
+	Public string `json:"public,omitempty"` // an auditor's, as in its .pub file
+	KeyID  string `json:"key_id,omitempty"`
 }
 
 func (c keyShowCmd) Run(s streams) error {
@@ -123,6 +158,9 @@ func (c keyShowCmd) Run(s streams) error {
 		return printJSON(s.out, k)
 	}
 	fmt.Fprintf(s.out, "%s key %s%s\n", k.Kind, k.VKey, k.KeyID)
+	if k.Public != "" {
+		fmt.Fprintln(s.out, k.Public)
+	}
 	return nil
 }
 
@@ -132,6 +170,9 @@ func (c keyShowCmd) read() (shownKey, error) {
 	}
 	if vkey, err := keys.ReadWitnessVKey(c.File); err == nil {
 		return shownKey{Kind: "witness verifier", VKey: vkey}, nil
+	}
+	if public, err := keys.ReadAuditorPublic(c.File); err == nil {
+		return shownAuditor("public auditor", public), nil
 	}
 	passphrase, err := readPassphrase(c.Passphrase)
 	if err != nil {
@@ -144,13 +185,23 @@ func (c keyShowCmd) read() (shownKey, error) {
 	if k, err := keys.ReadWitness(c.File, passphrase); err == nil {
 		return shownKey{Kind: "witness", VKey: k.VKey()}, nil
 	}
+	if k, err := keys.ReadAuditor(c.File, passphrase); err == nil {
+		return shownAuditor("auditor", k.Public()), nil
+	}
 	secret, sealingErr := keys.ReadSealing(c.File, passphrase)
 	if sealingErr != nil {
-		return shownKey{}, fmt.Errorf("no signing, witness or sealing key: %w; %w", err, sealingErr)
+		return shownKey{}, fmt.Errorf("no signing, witness, auditor or sealing key: %w; %w", err, sealingErr)
 	}
 	k, err := seal.NewKey(secret.Bytes())
 	if err != nil {
 		return shownKey{}, err
 	}
 	return shownKey{Kind: "sealing", KeyID: k.ID().String()}, nil
+}
+
+// shownAuditor shows an auditor key by its public half; the id is the one that
+// entries and GET /v1/{ledger}/keys name it by.
+func shownAuditor(kind string, public []byte) shownKey {
+	id := audit.KeyID(public)
+	return shownKey{Kind: kind, Public: keys.AuditorLine(public), KeyID: base64.StdEncoding.EncodeToString(id[:])}
 }

@@ -78,7 +78,7 @@ func (k *AuditorKey) Public() []byte { return bytes.Clone(k.public) }
 func (k *AuditorKey) ID() [32]byte { return audit.KeyID(k.public) }
 
 // String returns the line of the public file.
-func (k *AuditorKey) String() string { return auditorLine(k.public) }
+func (k *AuditorKey) String() string { return AuditorLine(k.public) }
 
 // ReadAuditorPublic reads the file that an auditor gives to the house and
 // returns the public key as AuditorKey.Public does.
@@ -103,10 +103,11 @@ func WriteAuditorPublic(path string, public []byte) error {
 	if err := checkAuditorPublic(public); err != nil {
 		return err
 	}
-	return createFile(path, []byte(auditorLine(public)+"\n"), modePublic)
+	return createFile(path, []byte(AuditorLine(public)+"\n"), modePublic)
 }
 
-func auditorLine(public []byte) string {
+// AuditorLine returns the line of a public file.
+func AuditorLine(public []byte) string {
 	return auditorPublicPrefix + base64.StdEncoding.EncodeToString(public)
 }
 
