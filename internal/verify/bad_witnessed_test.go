@@ -1,6 +1,7 @@
 package verify
 
 import (
+	"bytes"
 	"crypto/sha512"
 	"encoding/base64"
 	"fmt"
@@ -349,6 +350,8 @@ func twoFaults(b *badAdder) {
 		}
 	})
 
+	cheatingGeneses(b)
+
 	// A receipt alone: a genesis is entry 0, and no other is.
 	h := open(b.T).cheating()
 	again := h.addBytes(h.entries[0])
@@ -356,4 +359,48 @@ func twoFaults(b *badAdder) {
 	r := h.receipt(1)
 	r.Index = 0
 	b.file(stepEntries, "receipt-event-at-0", "another entry at index 0", []byte(r.Text()))
+}
+
+// cheatingGeneses begin ledgers with keys that nobody can trust or use. The key
+// that is trusted is sound, so that the signature holds.
+func cheatingGeneses(b *badAdder) {
+	genesis := func(step, name, about string, edit func([]byte) []byte) {
+		h := openEdited(b.T, edit)
+		b.file(step, "cheat-genesis-"+name, about, h.commitTo(h.cards(sixCards), sixCards).deal(board(1)).file(""))
+	}
+	replaced := func(old, with []byte) func([]byte) []byte {
+		return func(e []byte) []byte {
+			if !bytes.Contains(e, old) {
+				b.T.Fatalf("no %x in the genesis", old)
+			}
+			return bytes.Replace(e, old, with, 1)
+		}
+	}
+	// The policy follows the signing key and is empty.
+	policy := func(text string) func([]byte) []byte {
+		key := b.key.public()
+		return replaced(append(slices.Clone(key), 0, 0), append(append(slices.Clone(key), byte(len(text)>>8), byte(len(text))), text...))
+	}
+	genesis(stepLegality, "key-weak", "its signing key is of small order, and another key is trusted",
+		replaced(b.key.public(), append([]byte{1, 1}, make([]byte, 31)...)))
+	off := point("auditor key")
+	off[65] ^= 1
+	genesis(stepLegality, "auditor-off-curve", "an auditor key that is no point of the curve", replaced(point("auditor key"), off))
+	genesis(stepLegality, "policy-unreadable", "a policy without a quorum", policy("# later\n"))
+	w := newTrio(b.T)
+	genesis(unjudged, "policy-later", "a policy with a witness key of a later type", policy("witness a "+w.a.vkey+"\nquorum a\n"))
+	b.file(stepLegality, "cheat-genesis-policy-none", "deals that wait for witnesses, and a policy that asks for none", func() []byte {
+		h := open(b.T).cheating()
+		g := honest(h.key)
+		g.Deals, g.Policy = audit.DealsCosigned, []byte("quorum none\n")
+		e, err := audit.Entry{Time: start + 1000, Actor: "daemon", Body: g}.Encode()
+		must(b.T, err)
+		h = openEdited(b.T, func([]byte) []byte { return e })
+		return h.commitTo(h.cards(sixCards), sixCards).file("")
+	}())
+	h := open(b.T, cosignedDeals, func(g *audit.Genesis) { g.MixModes = 7 }).cheating()
+	ctx := h.cards(sixCards)
+	ctx.Plan = []audit.Planned{{Source: audit.SourceCut}}
+	b.file(stepLegality, "cheat-mix-not-cosigned", "a mix before a cosigned checkpoint covers the commit",
+		h.commitTo(ctx, sixCards).mix(audit.MixValue{Source: audit.SourceCut, Cut: 1}).file(""))
 }

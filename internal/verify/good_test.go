@@ -187,6 +187,10 @@ func endings(t testing.TB, add adder) {
 	// Honest bytes, and a fault of the operator all the same.
 	add("tape-lost", "void because the tape is lost: the one legal close that fails",
 		dealt().close(audit.OutcomeVoid, audit.ReasonTapeLost).file(""), fails(stepTape))
+	g = dealt()
+	g.h.now = g.commit.CloseBy + 1000
+	add("tape-lost-late", "the same, after close-by: what has no tape cannot expire",
+		g.close(audit.OutcomeVoid, audit.ReasonTapeLost).file(""), fails(stepTape))
 }
 
 func cosignedDeals(g *audit.Genesis) {
@@ -241,6 +245,11 @@ func receiptsOf(t testing.TB, add adder) {
 		must(t, err)
 		add(fmt.Sprintf("receipt-%s-%d", e.Body.Type(), i), "a receipt alone", []byte(h.receipt(i).Text()))
 	}
+	h = open(t)
+	h.now = audit.MaxInteger - 1000
+	late := h.add(&audit.Event{Kind: audit.EventTableOpen, Name: "table-1"})
+	add("receipt-beyond-9999", "the last time there is, which the verdict cannot write and leaves out", []byte(h.receipt(late).Text()))
+	h = g.h
 	nothing := func(v *vector) {
 		v.Trust = vectorTrust{}
 		v.Want = want{Verdict: Consistent, Level: LevelKeyNotPinned}
