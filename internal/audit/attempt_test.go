@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"slices"
+	"sync"
 
 	"pgregory.net/rapid"
 
@@ -109,19 +110,53 @@ func (a attempts) due(now int64) Body {
 	return nil
 }
 
-func publicKey(i int) []byte { return []byte{1, byte(i)} }
+// attemptKeys are public keys of 41 owners, for signing and as points; those of
+// the last are sound in form only.
+var attemptKeys = sync.OnceValue(func() (keys [2][41][]byte) {
+	for i := range 40 {
+		keys[0][i], keys[1][i] = signingKey(fmt.Sprint(i)), auditorKey(fmt.Sprint(i))
+	}
+	keys[0][40], keys[1][40] = keyLike(33), keyLike(66)
+	return keys
+})
+
+func attemptKey(subject Subject, i int) []byte {
+	if subject == SubjectSigning {
+		return attemptKeys()[0][i]
+	}
+	return attemptKeys()[1][i]
+}
 
 func (a attempts) genesis() *Genesis {
-	g := &Genesis{Origin: attemptOrigin, SigningKey: publicKey(0), Policy: []byte("p"), Deals: Deals(a.pick(1, 2)),
+	g := &Genesis{Origin: attemptOrigin, SigningKey: attemptKey(SubjectSigning, 0), Policy: a.policy(), Deals: Deals(a.pick(1, 2)),
 		MixModes: 7, Disclosure: DisclosurePublic, DefaultCloseBy: 1, MaxCloseBy: 3, Access: AccessPublic}
 	if a.pick(0, 4) == 0 {
 		g.MixModes = uint8(a.pick(0, 7))
 	}
 	for i := range a.pick(0, 2) {
-		g.AuditorKeys = append(g.AuditorKeys, publicKey(1+i))
+		g.AuditorKeys = append(g.AuditorKeys, attemptKey(SubjectAuditor, 1+i))
+	}
+	if a.odd() {
+		g.SigningKey = attemptKey(SubjectSigning, 40)
+	}
+	if a.odd() {
+		g.AuditorKeys = append(g.AuditorKeys, attemptKey(SubjectAuditor, 40))
+	}
+	if g.Deals == DealsSigned && a.odd() {
+		g.Policy = nil
 	}
 	return g
 }
+
+// policy asks for witnesses, most often.
+func (a attempts) policy() []byte {
+	if a.odd() {
+		return []byte([]string{"p", "quorum none\n"}[a.pick(0, 1)])
+	}
+	return []byte(attemptPolicy())
+}
+
+var attemptPolicy = sync.OnceValue(func() string { return witnessPolicy("w1", "w2") })
 
 func attemptDeck(i int) [32]byte { return [32]byte{31: byte(i)} }
 
@@ -333,28 +368,29 @@ func (a attempts) close(id uint64, now int64) *Close {
 }
 
 func (a attempts) key() *Key {
-	k := &Key{Subject: Subject(a.pick(1, 5)), Public: publicKey(a.pick(0, 40))}
+	k := &Key{Subject: Subject(a.pick(1, 5))}
+	k.Public = attemptKey(k.Subject, a.pick(0, 40))
 	switch k.Subject {
 	case SubjectDisclosure:
 		auditors, _, _ := a.m.keysInForce()
 		if a.odd() {
-			auditors = append(auditors, KeyID(publicKey(99)))
+			auditors = append(auditors, KeyID([]byte("stranger")))
 		}
 		if a.odd() && len(auditors) > 0 {
 			auditors = auditors[1:]
 		}
 		if a.odd() && len(auditors) > 0 {
-			auditors[0] = KeyID(publicKey(98))
+			auditors[0] = KeyID([]byte("another"))
 		}
 		slices.SortFunc(auditors, func(x, y [32]byte) int { return slices.Compare(x[:], y[:]) })
 		for _, id := range auditors {
-			k.Wraps = append(k.Wraps, Wrap{Auditor: id, Sealed: []byte{1}})
+			k.Wraps = append(k.Wraps, Wrap{Auditor: id, Sealed: make([]byte, 113)})
 		}
 		if len(k.Wraps) == 0 {
-			k.Wraps = []Wrap{{Auditor: KeyID(publicKey(1)), Sealed: []byte{1}}}
+			k.Wraps = []Wrap{{Auditor: KeyID(k.Public), Sealed: make([]byte, 113)}}
 		}
 	case SubjectPolicy:
-		k.Policy = []byte("p")
+		k.Policy = a.policy()
 	case SubjectRetirement:
 		k.Retired = Subject(a.pick(1, 3))
 		k.ID = KeyID(k.Public)

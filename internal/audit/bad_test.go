@@ -1,6 +1,7 @@
 package audit
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 )
@@ -93,15 +94,22 @@ func (b *badEntries) addGenesis() {
 	add("an origin with a plus sign", malformed, "origin", origin("a+b"))
 	add("a signing key without a key", malformed, "signing key", func(g *refGenesis) { g.SigningKey = hexed{1} })
 	add("a signing key of 2,049 bytes", malformed, "signing key", func(g *refGenesis) { g.SigningKey = bytesOf("k", 2049) })
+	add("a signing key of 34 bytes", malformed, "signing key", func(g *refGenesis) { g.SigningKey = append(signingKey("1"), 0) })
+	add("a signing key of type 6", unknown, "signing key", func(g *refGenesis) { g.SigningKey[0] = 6 })
+	add("a point for a signing key", malformed, "signing key", func(g *refGenesis) { g.SigningKey = auditorKey("1") })
+	add("an auditor key of type 2", unknown, "auditor key", func(g *refGenesis) { g.Auditors = []hexed{append(hexed{2}, auditorKey("1")[1:]...)} })
+	add("an auditor key of type 2 and another size", unknown, "auditor key", func(g *refGenesis) { g.Auditors = []hexed{{2, 0}} })
+	add("an auditor key that is compressed", malformed, "auditor key", func(g *refGenesis) { g.Auditors = []hexed{compressed("1")} })
+	add("an auditor key in hybrid form", malformed, "auditor key", func(g *refGenesis) { g.Auditors = []hexed{append(hexed{1, 6}, auditorKey("1")[2:]...)} })
 	add("a policy of 8,193 bytes", malformed, "witness policy", func(g *refGenesis) { g.Policy = strings.Repeat("#", 8193) })
 	add("a policy with a tab", malformed, "witness policy", func(g *refGenesis) { g.Policy = "a\tb" })
 	add("a policy with a carriage return", malformed, "witness policy", func(g *refGenesis) { g.Policy = "a\r\n" })
 	add("65 auditors", malformed, "auditor keys", func(g *refGenesis) {
 		for i := range 65 {
-			g.Auditors = append(g.Auditors, hexed{1, byte(i)})
+			g.Auditors = append(g.Auditors, auditorKey(fmt.Sprint(i)))
 		}
 	})
-	add("an auditor twice", malformed, "auditor keys", func(g *refGenesis) { g.Auditors = []hexed{{1, 2}, {1, 3}, {1, 2}} })
+	add("an auditor twice", malformed, "auditor keys", func(g *refGenesis) { g.Auditors = []hexed{auditorKey("1"), auditorKey("2"), auditorKey("1")} })
 	add("an auditor key without a key", malformed, "auditor key", func(g *refGenesis) { g.Auditors = []hexed{{1}} })
 	add("deals 0", unknown, "deals", func(g *refGenesis) { g.Deals = 0 })
 	add("deals 3", unknown, "deals", func(g *refGenesis) { g.Deals = 3 })
@@ -270,7 +278,7 @@ func (b *badEntries) addKeys() {
 	add := func(name, want, field string, k refKey) {
 		b.add("key: "+name, want, field, refEntry{Time: sampleTime, Actor: "operator", Key: &k}.bytes())
 	}
-	wrap := func(id string) refWrap { return refWrap{hexed(strings.Repeat(id, 32)), hexed{7}} }
+	wrap := func(id string) refWrap { return refWrap{hexed(strings.Repeat(id, 32)), bytesOf("wrap", 113)} }
 	key := auditorKey("disclosure")
 	add("subject 0", unknown, "subject", refKey{})
 	add("subject 6", unknown, "subject", refKey{Subject: 6})
@@ -286,7 +294,15 @@ func (b *badEntries) addKeys() {
 	add("wraps in descending order", malformed, "wraps", refKey{Subject: 2, Public: key, Wraps: []refWrap{wrap("b"), wrap("a")}})
 	add("an auditor's wrap twice", malformed, "wraps", refKey{Subject: 2, Public: key, Wraps: []refWrap{wrap("a"), wrap("a")}})
 	add("an empty wrap", malformed, "wrapped key", refKey{Subject: 2, Public: key, Wraps: []refWrap{{wrap("a").Auditor, nil}}})
-	add("a wrap of 4,097 bytes", malformed, "wrapped key", refKey{Subject: 2, Public: key, Wraps: []refWrap{{wrap("a").Auditor, bytesOf("w", 4097)}}})
+	add("a wrap of 112 bytes", malformed, "wrapped key", refKey{Subject: 2, Public: key, Wraps: []refWrap{{wrap("a").Auditor, bytesOf("w", 112)}}})
+	add("a wrap of 114 bytes", malformed, "wrapped key", refKey{Subject: 2, Public: key, Wraps: []refWrap{{wrap("a").Auditor, bytesOf("w", 114)}}})
+	add("a signing key of 32 bytes", malformed, "signing key", refKey{Subject: 1, Public: signingKey("1")[:32]})
+	add("a signing key of type 2", unknown, "signing key", refKey{Subject: 1, Public: append(hexed{2}, signingKey("1")[1:]...)})
+	add("an auditor key of 65 bytes", malformed, "auditor key", refKey{Subject: 3, Public: key[:65]})
+	add("an auditor key of 67 bytes", malformed, "auditor key", refKey{Subject: 3, Public: append(auditorKey("1"), 0)})
+	add("a signing key for an auditor", malformed, "auditor key", refKey{Subject: 3, Public: signingKey("1")})
+	add("a disclosure key that is compressed", malformed, "disclosure key", refKey{Subject: 2, Public: compressed("1"), Wraps: []refWrap{wrap("a")}})
+	add("a disclosure key of type 0", unknown, "disclosure key", refKey{Subject: 2, Public: append(hexed{0}, key[1:]...), Wraps: []refWrap{wrap("a")}})
 	add("a policy that is not ASCII", malformed, "witness policy", refKey{Subject: 4, Policy: "é"})
 	add("a policy with DEL", malformed, "witness policy", refKey{Subject: 4, Policy: "\x7f"})
 	add("retirement of subject 0", unknown, "retired subject", refKey{Subject: 5, ID: refKeyID(key)})

@@ -162,7 +162,7 @@ func TestEncodeRefuses(t *testing.T) {
 		{"game reference longer by 256", commit(func(c *Commit) { c.GameRef = long })},
 		{"close-by −1", commit(func(c *Commit) { c.CloseBy = -1 })},
 		{"257 mix values", Entry{Time: 1, Actor: "a", Body: &Mix{Shuffle: 2, Values: make([]MixValue, 257)}}},
-		{"257 wraps", key(Key{Subject: SubjectDisclosure, Public: []byte{1, 2}, Wraps: make([]Wrap, 257)})},
+		{"257 wraps", key(Key{Subject: SubjectDisclosure, Public: keyLike(66), Wraps: make([]Wrap, 257)})},
 		{"a key of 65,538 bytes", key(Key{Subject: SubjectSigning, Public: make([]byte, 65_538)})},
 		{"a policy of 65,536 bytes", key(Key{Subject: SubjectPolicy, Policy: bytes.Repeat([]byte("a"), 65_536)})},
 		{"retired from −1", key(Key{Subject: SubjectRetirement, Retired: SubjectSigning, From: -1})},

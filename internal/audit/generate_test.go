@@ -77,7 +77,13 @@ func genPolicy(lo int) *rapid.Generator[string] {
 	})
 }
 
-func genPublicKey() *rapid.Generator[hexed] { return genBytes(2, 100) }
+// genSigningKey and genPoint are keys by their form.
+func genSigningKey() *rapid.Generator[hexed] { return genPrefixed(32, 1) }
+func genPoint() *rapid.Generator[hexed]      { return genPrefixed(64, 1, 4) }
+
+func genPrefixed(n int, prefix ...byte) *rapid.Generator[hexed] {
+	return rapid.Map(genBytes(n, n), func(b hexed) hexed { return append(slices.Clone(prefix), b...) })
+}
 
 func genEntry() *rapid.Generator[refEntry] {
 	return rapid.Custom(func(t *rapid.T) refEntry {
@@ -105,14 +111,14 @@ func genEntry() *rapid.Generator[refEntry] {
 func genGenesis(t *rapid.T) *refGenesis {
 	g := &refGenesis{
 		Origin: genOrigin().Draw(t, "origin"), Production: rapid.Bool().Draw(t, "production"),
-		SigningKey: genPublicKey().Draw(t, "signing key"), Deals: genCode(2).Draw(t, "deals"),
+		SigningKey: genSigningKey().Draw(t, "signing key"), Deals: genCode(2).Draw(t, "deals"),
 		MixModes: rapid.Uint8Range(0, 7).Draw(t, "modes"), Disclosure: genCode(2).Draw(t, "disclosure"),
 		MaxCloseBy: rapid.Uint32Min(1).Draw(t, "cap"), Access: genCode(2).Draw(t, "access"),
 		Predecessor: genBytes(0, 300).Draw(t, "predecessor"),
 	}
 	g.Policy = genPolicy(int(g.Deals)-1).Draw(t, "policy")
 	g.DefaultCloseBy = rapid.Uint32Range(1, g.MaxCloseBy).Draw(t, "default")
-	g.Auditors = rapid.SliceOfNDistinct(genPublicKey(), 0, 8, hexed.String).Draw(t, "auditors")
+	g.Auditors = rapid.SliceOfNDistinct(genPoint(), 0, 8, hexed.String).Draw(t, "auditors")
 	return g
 }
 
@@ -229,12 +235,14 @@ func genClose(t *rapid.T) *refClose {
 func genKey(t *rapid.T) *refKey {
 	k := &refKey{Subject: genCode(5).Draw(t, "subject")}
 	switch k.Subject {
-	case 1, 3:
-		k.Public = genPublicKey().Draw(t, "key")
+	case 1:
+		k.Public = genSigningKey().Draw(t, "key")
+	case 3:
+		k.Public = genPoint().Draw(t, "key")
 	case 2:
-		k.Public = genPublicKey().Draw(t, "key")
+		k.Public = genPoint().Draw(t, "key")
 		for _, id := range rapid.SliceOfNDistinct(genHash(), 1, 20, hexed.String).Draw(t, "auditors") {
-			k.Wraps = append(k.Wraps, refWrap{Auditor: id, Sealed: genBytes(1, 200).Draw(t, "sealed")})
+			k.Wraps = append(k.Wraps, refWrap{Auditor: id, Sealed: genBytes(113, 113).Draw(t, "sealed")})
 		}
 		sortWraps(k.Wraps)
 	case 4:

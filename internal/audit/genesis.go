@@ -54,9 +54,9 @@ func ParseDisclosure(s string) Disclosure { return Disclosure(parseName(disclosu
 type Genesis struct {
 	Origin         string
 	Production     bool       // false: a sandbox, in every commit's context
-	SigningKey     []byte     // signature type byte and public key, as in a note's verifier key
+	SigningKey     []byte     // type byte and Ed25519 public key, as in a note's verifier key
 	Policy         []byte     // C2SP tlog-policy; empty: no witnesses yet
-	AuditorKeys    [][]byte   // KEM type byte and public key, at most MaxAuditors
+	AuditorKeys    [][]byte   // type byte and P-256 point, at most MaxAuditors
 	Deals          Deals      //
 	MixModes       uint8      // bit SourceX−1 set: source X may stand in a plan
 	Disclosure     Disclosure // for commits that do not choose
@@ -88,9 +88,9 @@ func (g *Genesis) encode(w *writer) {
 }
 
 func (g *Genesis) parse(r *reader) {
-	g.Origin = r.str("origin")
+	g.Origin = r.origin()
 	g.Production = r.flag("production")
-	g.SigningKey = r.publicKey("signing key")
+	g.SigningKey = r.publicKey("signing key", signingKeySize)
 	g.Policy = r.policy()
 	n := int(r.u8("auditor keys"))
 	if n > MaxAuditors {
@@ -98,48 +98,28 @@ func (g *Genesis) parse(r *reader) {
 	}
 	seen := make(map[string]bool)
 	for range n {
-		k := r.publicKey("auditor key")
+		k := r.publicKey("auditor key", pointKeySize)
 		if seen[string(k)] {
 			r.fail("auditor keys", "the same key twice")
 		}
 		seen[string(k)] = true
 		g.AuditorKeys = append(g.AuditorKeys, k)
 	}
-	g.Deals = Deals(r.code("deals", uint8(DealsCosigned)))
-	g.MixModes = r.u8("mix modes")
-	g.Disclosure = Disclosure(r.code("disclosure", uint8(DisclosureAuditor)))
-	g.DefaultCloseBy = r.u32("default close-by")
-	g.MaxCloseBy = r.u32("cap on close-by")
-	g.Access = Access(r.code("access", uint8(AccessToken)))
-	g.Predecessor = r.blob("predecessor")
-	g.validate(r)
-}
-
-func (g *Genesis) validate(r *reader) {
-	if err := CheckOrigin(g.Origin); err != nil {
-		r.fail("origin", err.Error())
-	}
-	if g.MixModes>>sourceLast != 0 {
-		r.unknown("mix modes", uint64(g.MixModes))
-	}
-	if g.DefaultCloseBy < 1 || g.DefaultCloseBy > g.MaxCloseBy {
-		r.fail("default close-by", "between 1 second and the cap")
-	}
-	if g.Deals == DealsCosigned && len(g.Policy) == 0 {
+	if g.Deals = Deals(r.code("deals", uint8(DealsCosigned))); g.Deals == DealsCosigned && len(g.Policy) == 0 {
 		r.fail("deals", "cosigned needs a witness policy")
 	}
-	if len(g.Predecessor) > MaxCheckpoint {
+	if g.MixModes = r.u8("mix modes"); g.MixModes>>sourceLast != 0 {
+		r.unknown("mix modes", uint64(g.MixModes))
+	}
+	g.Disclosure = Disclosure(r.code("disclosure", uint8(DisclosureAuditor)))
+	g.DefaultCloseBy = r.u32("default close-by")
+	if g.MaxCloseBy = r.u32("cap on close-by"); g.DefaultCloseBy < 1 || g.DefaultCloseBy > g.MaxCloseBy {
+		r.fail("default close-by", "between 1 second and the cap")
+	}
+	g.Access = Access(r.code("access", uint8(AccessToken)))
+	if g.Predecessor = r.blob("predecessor"); len(g.Predecessor) > MaxCheckpoint {
 		r.fail("predecessor", fmt.Sprintf("at most %d bytes", MaxCheckpoint))
 	}
-}
-
-// publicKey reads a type byte and a key of 2..2,048 bytes together.
-func (r *reader) publicKey(field string) []byte {
-	k := r.blob(field)
-	if r.err == nil && (len(k) < 2 || len(k) > 2048) {
-		r.fail(field, "a type byte and a key, 2 to 2,048 bytes")
-	}
-	return k
 }
 
 // policy reads a witness policy: ASCII text of at most MaxPolicy bytes.

@@ -14,7 +14,7 @@ const (
 	SubjectDisclosure Subject = 2 // the next disclosure key, wrapped to every auditor key in force
 	SubjectAuditor    Subject = 3 // one more auditor key
 	SubjectPolicy     Subject = 4 // the next witness policy
-	SubjectRetirement Subject = 5 // a key under which nothing counts from a date on
+	SubjectRetirement Subject = 5 // the end of a key
 )
 
 var subjectNames = []string{"", "signing", "disclosure", "auditor", "policy", "retirement"}
@@ -29,13 +29,13 @@ type Key struct {
 	Policy  []byte   // policy: C2SP tlog-policy
 	Retired Subject  // retirement: SubjectSigning, SubjectDisclosure or SubjectAuditor
 	ID      [32]byte // retirement: KeyID of the retired key
-	From    int64    // retirement: UTC milliseconds from which it no longer counts
+	From    int64    // retirement: UTC milliseconds from which nothing under it counts; the entry itself takes effect at once
 }
 
 // Wrap is the disclosure key's private key, sealed to one auditor key.
 type Wrap struct {
 	Auditor [32]byte // KeyID of the auditor key
-	Sealed  []byte   // HPKE: encapsulated key ‖ ciphertext
+	Sealed  []byte   // HPKE: encapsulated key ‖ ciphertext, 113 bytes
 }
 
 // KeyID names a public key: SHA-256(label ‖ type byte and key).
@@ -71,11 +71,11 @@ func (k *Key) parse(r *reader) {
 	k.Subject = Subject(r.code("subject", uint8(SubjectRetirement)))
 	switch k.Subject {
 	case SubjectSigning:
-		k.Public = r.publicKey("signing key")
+		k.Public = r.publicKey("signing key", signingKeySize)
 	case SubjectAuditor:
-		k.Public = r.publicKey("auditor key")
+		k.Public = r.publicKey("auditor key", pointKeySize)
 	case SubjectDisclosure:
-		k.Public = r.publicKey("disclosure key")
+		k.Public = r.publicKey("disclosure key", pointKeySize)
 		k.parseWraps(r)
 	case SubjectPolicy:
 		k.Policy = r.policy()
@@ -93,8 +93,8 @@ func (k *Key) parseWraps(r *reader) {
 	}
 	for i := 0; i < n && r.err == nil; i++ {
 		wrap := Wrap{Auditor: r.hash("auditor"), Sealed: r.blob("wrapped key")}
-		if len(wrap.Sealed) == 0 || len(wrap.Sealed) > 4096 {
-			r.fail("wrapped key", "1 to 4,096 bytes")
+		if len(wrap.Sealed) != wrapSize {
+			r.fail("wrapped key", fmt.Sprintf("%d bytes", wrapSize))
 		}
 		if i > 0 && string(k.Wraps[i-1].Auditor[:]) >= string(wrap.Auditor[:]) {
 			r.fail("wraps", "in ascending order of auditor, each once")

@@ -24,6 +24,8 @@ func (c legalityCases) all() {
 	c.forms()
 	c.disclosureKeys()
 	c.keys()
+	c.weakKeys()
+	c.policies()
 	c.retirements()
 	c.events()
 	c.twoRules()

@@ -1,6 +1,10 @@
 package audit
 
-import "fmt"
+import (
+	"fmt"
+	"slices"
+	"strings"
+)
 
 func (c legalityCases) disclosureKeys() {
 	add := func(name, rule string, s *story, next refEntry) { c.add("disclosure_key", name, rule, s, next) }
@@ -48,10 +52,8 @@ func (c legalityCases) keys() {
 	public := func(subject uint8, key hexed) refEntry { return s.key(refKey{Subject: subject, Public: key}) }
 	add("a new signing key", holds, s, public(1, signingKey("2")))
 	add("the signing key of the genesis again", "key", s, public(1, signingKey("1")))
-	add("an auditor's key for signing", "key", s, public(1, auditorKey("1")))
 	add("a new auditor", holds, s, public(3, auditorKey("3")))
 	add("an auditor of the genesis again", "key", s, public(3, auditorKey("2")))
-	add("the signing key for an auditor", "key", s, public(3, signingKey("1")))
 	s.then(public(1, signingKey("2")))
 	add("a replaced signing key comes back", "key", s, public(1, signingKey("1")))
 	add("the signing key in force again", "key", s, public(1, signingKey("2")))
@@ -85,6 +87,80 @@ func (c legalityCases) keys() {
 	many.then(many.retire(3, auditorKey("1")))
 	add("a 64th auditor after one retired", holds, many, many.auditor("2"))
 }
+
+// weakKeys are keys by their form under which nothing can be signed or sealed.
+func (c legalityCases) weakKeys() {
+	s := newStory()
+	add := func(name, rule string, subject uint8, key hexed) {
+		e := s.key(refKey{Subject: subject, Public: key})
+		if subject == 2 {
+			e = s.disclosure("1", "1")
+			e.Key.Public = key
+		}
+		c.add("key", "sound: "+name, rule, s, e)
+	}
+	ed := func(change func(b hexed)) hexed { k := make(hexed, 33); k[0] = 1; change(k[1:]); return k }
+	add("a signing key", holds, 1, signingKey("2"))
+	add("the identity for a signing key", "key", 1, ed(func(b hexed) { b[0] = 1 }))
+	add("a signing key of order 4", "key", 1, ed(func(hexed) {}))
+	add("a signing key of which there is another encoding, y = p + 3", "key", 1, ed(func(b hexed) {
+		copy(b, slices.Repeat(hexed{0xff}, 32))
+		b[0], b[31] = 0xf0, 0x7f
+	}))
+	add("a signing key that is no point, y = 2", "key", 1, ed(func(b hexed) { b[0] = 2 }))
+	add("the point y = 3 for a signing key", holds, 1, ed(func(b hexed) { b[0] = 3 }))
+	bent := func(name string, at int) hexed { k := auditorKey(name); k[at] ^= 1; return k }
+	over := auditorKey("1")
+	copy(over[2:34], slices.Repeat(hexed{0xff}, 32))
+	add("an auditor key", holds, 3, auditorKey("3"))
+	add("an auditor key beside the curve by y", "key", 3, bent("3", 65))
+	add("an auditor key beside the curve by x", "key", 3, bent("3", 33))
+	add("an auditor key of zeros", "key", 3, append(hexed{1, 4}, make(hexed, 64)...))
+	add("an auditor key with x above the field", "key", 3, over)
+	s = newStory(withAuditors("1"))
+	add("a disclosure key", holds, 2, auditorKey("disclosure 1"))
+	add("a disclosure key beside the curve", "key", 2, bent("disclosure 1", 65))
+
+	empty := &story{now: sampleTime}
+	genesis := func(name, rule string, change func(*refGenesis)) {
+		c.add("key", "genesis: "+name, rule, empty, newStory(change).entries[0])
+	}
+	genesis("a signing key of small order", "key", func(g *refGenesis) { g.SigningKey = ed(func(b hexed) { b[0] = 1 }) })
+	genesis("64 auditors", holds, func(g *refGenesis) {
+		for i := range 64 {
+			g.Auditors = append(g.Auditors, auditorKey(fmt.Sprint("n", i)))
+		}
+	})
+	genesis("the second of two auditors beside the curve", "key", func(g *refGenesis) { g.Auditors = []hexed{auditorKey("1"), bent("2", 65)} })
+}
+
+func (c legalityCases) policies() {
+	empty := &story{now: sampleTime}
+	asks := witnessPolicy("w1", "w2")
+	for _, deals := range []uint8{1, 2} {
+		name := []string{"", "signed", "cosigned"}[deals]
+		s := newStory(cosignedDeals, func(g *refGenesis) { g.Deals = deals })
+		none := map[uint8]string{1: holds, 2: "key"}[deals]
+		for _, p := range []struct{ name, rule, text string }{
+			{"witnesses", holds, asks},
+			{"a log line, too", holds, "log " + refVKey(sampleOrigin, signer("1")) + "\n" + asks},
+			{"witnesses that the quorum does not ask", none, strings.ReplaceAll(asks, "quorum any-of-them", "quorum none")},
+			{"quorum none", none, "quorum none\n"},
+			{"no quorum", "key", strings.ReplaceAll(asks, "quorum any-of-them\n", "")},
+			{"a quorum of nobody known", "key", "quorum w1\n"},
+			{"a witness twice", "key", asks + asks},
+			{"words", "key", "two of three\n"},
+		} {
+			c.add("key", name+", policy: "+p.name, p.rule, s, s.key(refKey{Subject: 4, Policy: p.text}))
+			g := newStory(cosignedDeals, func(g *refGenesis) { g.Deals, g.Policy = deals, p.text })
+			c.add("key", name+", genesis with policy: "+p.name, p.rule, empty, g.entries[0])
+		}
+		c.add("key", name+", policy: nothing", "key", s, s.key(refKey{Subject: 4}))
+	}
+	c.add("key", "signed, genesis without a policy", holds, empty, newStory().entries[0])
+}
+
+func cosignedDeals(g *refGenesis) { g.Deals, g.Policy = 2, witnessPolicy("w1", "w2") }
 
 func (c legalityCases) retirements() {
 	add := func(name, rule string, s *story, next refEntry) { c.add("key", "retirement: "+name, rule, s, next) }
@@ -167,7 +243,7 @@ func (c legalityCases) twoRules() {
 	late.Time = s.now - 1
 	c.add("time", "two rules: earlier than below, and much else", "time", s, late)
 
-	q := newStory(func(g *refGenesis) { g.Deals, g.Policy = 2, "quorum none\n" })
+	q := newStory(cosignedDeals)
 	q.then(q.commit("t"))
 	slot, plan := storySlot("t", 0)
 	id = q.then(q.commit("t", planned(plan)))

@@ -125,7 +125,7 @@ func (c legalityCases) cosigned() {
 	c.add("cosigned", "signed: no cosigned checkpoint", holds, s, s.deal(id, 0, 1))
 	c.add("cosigned", "signed: a size of all entries below", holds, s, s.deal(id, 0, 1, cosigned(3)))
 	c.add("cosigned", "signed: a size above all entries below", "cosigned", s, s.deal(id, 0, 1, cosigned(4)))
-	q := newStory(func(g *refGenesis) { g.Deals, g.Policy = 2, "quorum none\n" })
+	q := newStory(cosignedDeals)
 	id = q.then(q.commit("t"))
 	slot, plan := storySlot("u", 0)
 	mixed := q.then(q.commit("u", planned(plan)))

@@ -2,7 +2,6 @@ package audit
 
 import (
 	"errors"
-	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -61,6 +60,9 @@ func TestLimits(t *testing.T) {
 	}
 }
 
+// keyLike is n bytes that begin as a point does, and as a signing key.
+func keyLike(n uint64) hexed { return append(hexed{1, 4}, make(hexed, max(n, 2))...)[:n] }
+
 func letters(n uint64) string { return strings.Repeat("a", int(n)) }
 
 // integer is the limit of every u64.
@@ -84,17 +86,6 @@ func limitsOfHeads() []limit {
 	return []limit{
 		integer("time", 0, func(n uint64) refEntry { return refEntry{Time: n, Actor: "a", Event: &open} }),
 		{"bytes of an actor", 1, 64, malformed, malformed, func(n uint64) refEntry { return refEntry{Actor: letters(n), Event: &open} }},
-		// Twelve wraps, the first of which fills the entry.
-		{"bytes of an entry", 47_990, 48_000, "", malformed, func(n uint64) refEntry {
-			k := refKey{Subject: 2, Public: bytesOf("k", 66)}
-			for i := range 12 {
-				k.Wraps = append(k.Wraps, refWrap{bytesOf(fmt.Sprint(i), 32), make(hexed, 3950)})
-			}
-			sortWraps(k.Wraps)
-			e := refEntry{Actor: "a", Key: &k}
-			k.Wraps[0].Sealed = make(hexed, 3950+int(n)-len(e.bytes()))
-			return e
-		}},
 	}
 }
 
@@ -108,13 +99,13 @@ func limitsOfGenesis() []limit {
 	}
 	return []limit{
 		{"bytes of an origin", 1, 128, malformed, malformed, of(func(g *refGenesis, n uint64) { g.Origin = letters(n) })},
-		{"bytes of a signing key", 2, 2048, malformed, malformed, of(func(g *refGenesis, n uint64) { g.SigningKey = make(hexed, n) })},
-		{"bytes of an auditor key", 2, 2048, malformed, malformed, of(func(g *refGenesis, n uint64) { g.Auditors = []hexed{make(hexed, n)} })},
+		{"bytes of a signing key", 33, 33, malformed, malformed, of(func(g *refGenesis, n uint64) { g.SigningKey = keyLike(n) })},
+		{"bytes of an auditor key", 66, 66, malformed, malformed, of(func(g *refGenesis, n uint64) { g.Auditors = []hexed{keyLike(n)} })},
 		{"bytes of a policy", 0, 8192, "", malformed, of(func(g *refGenesis, n uint64) { g.Policy = letters(n) })},
 		{"bytes of a policy for cosigned deals", 1, 8192, malformed, malformed, of(func(g *refGenesis, n uint64) { g.Deals, g.Policy = 2, letters(n) })},
 		{"auditors", 0, 64, "", malformed, of(func(g *refGenesis, n uint64) {
 			for i := range n {
-				g.Auditors = append(g.Auditors, hexed{1, byte(i)})
+				g.Auditors = append(g.Auditors, append(keyLike(65), byte(i)))
 			}
 		})},
 		codes("deals", 2, of(func(g *refGenesis, n uint64) { g.Deals, g.Policy = uint8(n), "p" })),
@@ -230,20 +221,25 @@ func limitsOfKeys() []limit {
 			return refEntry{Actor: "a", Key: &k}
 		}
 	}
-	wraps := refKey{Subject: 2, Public: hexed{1, 2}, Wraps: []refWrap{{bytesOf("id", 32), hexed{9}}}}
+	wraps := refKey{Subject: 2, Public: keyLike(66), Wraps: []refWrap{{bytesOf("id", 32), make(hexed, 113)}}}
 	retired := refKey{Subject: 5, Retired: 1, ID: bytesOf("id", 32)}
-	public := func(k *refKey, n uint64) { k.Public = make(hexed, n) }
+	public := func(k *refKey, n uint64) { k.Public = keyLike(n) }
+	typed := func(k *refKey, n uint64) { k.Public = slices.Clone(k.Public); k.Public[0] = byte(n) }
 	return []limit{
-		{"bytes of a signing key", 2, 2048, malformed, malformed, of(refKey{Subject: 1}, public)},
-		{"bytes of a disclosure key", 2, 2048, malformed, malformed, of(wraps, public)},
-		{"bytes of an auditor key", 2, 2048, malformed, malformed, of(refKey{Subject: 3}, public)},
+		{"bytes of a signing key", 33, 33, malformed, malformed, of(refKey{Subject: 1}, public)},
+		{"bytes of a disclosure key", 66, 66, malformed, malformed, of(wraps, public)},
+		{"bytes of an auditor key", 66, 66, malformed, malformed, of(refKey{Subject: 3}, public)},
+		codes("type of a signing key", 1, of(refKey{Subject: 1, Public: keyLike(33)}, typed)),
+		codes("type of a disclosure key", 1, of(wraps, typed)),
+		codes("type of an auditor key", 1, of(refKey{Subject: 3, Public: keyLike(66)}, typed)),
+		{"form of a point", 4, 4, malformed, malformed, of(refKey{Subject: 3, Public: keyLike(66)}, func(k *refKey, n uint64) { k.Public = append(hexed{1, byte(n)}, k.Public[2:]...) })},
 		{"wraps", 1, 64, malformed, malformed, of(wraps, func(k *refKey, n uint64) {
 			k.Wraps = nil
 			for i := range n {
-				k.Wraps = append(k.Wraps, refWrap{append(make(hexed, 31), byte(i)), hexed{9}})
+				k.Wraps = append(k.Wraps, refWrap{append(make(hexed, 31), byte(i)), make(hexed, 113)})
 			}
 		})},
-		{"bytes of a wrap", 1, 4096, malformed, malformed, of(wraps, func(k *refKey, n uint64) {
+		{"bytes of a wrap", 113, 113, malformed, malformed, of(wraps, func(k *refKey, n uint64) {
 			k.Wraps = []refWrap{{k.Wraps[0].Auditor, make(hexed, n)}}
 		})},
 		{"bytes of a policy", 0, 8192, "", malformed, of(refKey{Subject: 4}, func(k *refKey, n uint64) { k.Policy = letters(n) })},
@@ -270,6 +266,30 @@ func limitsOfEvents() []limit {
 		integer("entries", 0, func(n uint64) refEntry { return event(refEvent{Kind: 8, Entries: n, Digest: make(hexed, 32)}) }),
 		codes("alarm", 4, func(n uint64) refEntry { return event(refEvent{Kind: 9, Alarm: uint8(n), Reason: "r"}) }),
 		{"bytes of an alarm's reason", 1, 200, malformed, malformed, func(n uint64) refEntry { return event(refEvent{Kind: 9, Alarm: 1, Reason: letters(n)}) }},
+	}
+}
+
+// TestLongestEntry: size comes before everything else. No entry of this version
+// is as long.
+func TestLongestEntry(t *testing.T) {
+	b := append(refEntry{Actor: "a", Event: &refEvent{Kind: 2, Table: "t"}}.bytes(), make([]byte, 48_001)...)
+	for n, field := range map[int]string{48_000: "after the end", 48_001: "48001 bytes"} {
+		if _, err := ParseEntry(b[:n]); faultOf(err) != malformed || !strings.Contains(err.Error(), field) {
+			t.Errorf("%d bytes: %v", n, err)
+		}
+	}
+}
+
+// TestLaterKeys: a key of a later type is not judged, whatever its size; one
+// that no reader can take for a key is malformed.
+func TestLaterKeys(t *testing.T) {
+	for n, want := range map[int]string{0: malformed, 1: malformed, 2: unknown, 33: unknown, 66: unknown, 2048: unknown, 2049: malformed} {
+		for _, subject := range []uint8{1, 3} {
+			e := refEntry{Actor: "a", Key: &refKey{Subject: subject, Public: slices.Repeat(hexed{6}, n)}}
+			if _, err := ParseEntry(e.bytes()); faultOf(err) != want {
+				t.Errorf("%d bytes, subject %d: %v, want %s", n, subject, err, want)
+			}
+		}
 	}
 }
 

@@ -1,6 +1,10 @@
 package audit
 
-import "slices"
+import (
+	"crypto/elliptic"
+	"math/big"
+	"slices"
+)
 
 // model is docs/SPEC.md section 9 once more: every rule is a question to the
 // whole list of entries below, asked anew each time. It remembers nothing.
@@ -16,7 +20,7 @@ func (m model) rule(e Entry) string {
 	case isGenesis != (len(m) == 0):
 		return "genesis_first"
 	case isGenesis:
-		return holds
+		return m.genesisRule(e.Body.(*Genesis))
 	case e.Time < m[len(m)-1].Time:
 		return "time"
 	case m.breaksPair(e):
@@ -352,9 +356,11 @@ func (m model) keyRule(k *Key) string {
 	return first("key", func() bool {
 		switch k.Subject {
 		case SubjectSigning:
-			return anywhere(KeyID(k.Public))
+			return anywhere(KeyID(k.Public)) || !soundEdwards(k.Public)
 		case SubjectAuditor:
-			return anywhere(KeyID(k.Public)) || len(auditors) == 64
+			return anywhere(KeyID(k.Public)) || len(auditors) == 64 || !soundPoint(k.Public)
+		case SubjectPolicy:
+			return badPolicy(k.Policy, m.genesis().Deals)
 		case SubjectDisclosure:
 			var wrapped [][32]byte
 			for _, w := range k.Wraps {
@@ -364,7 +370,7 @@ func (m model) keyRule(k *Key) string {
 			order := func(a, b [32]byte) int { return slices.Compare(a[:], b[:]) }
 			slices.SortFunc(inForce, order)
 			slices.SortFunc(wrapped, order)
-			return anywhere(KeyID(k.Public)) || !slices.Equal(wrapped, inForce)
+			return anywhere(KeyID(k.Public)) || !soundPoint(k.Public) || !slices.Equal(wrapped, inForce)
 		case SubjectRetirement:
 			return !slices.Contains(m.known(k.Retired), k.ID) ||
 				any1(m, func(r *Key) bool { return r.Subject == SubjectRetirement && r.ID == k.ID }) ||
@@ -373,6 +379,33 @@ func (m model) keyRule(k *Key) string {
 		}
 		return false
 	})
+}
+
+func (m model) genesisRule(g *Genesis) string {
+	return first("key", func() bool {
+		weak := func(k []byte) bool { return !soundPoint(k) }
+		return !soundEdwards(g.SigningKey) || slices.ContainsFunc(g.AuditorKeys, weak) || len(g.Policy) > 0 && badPolicy(g.Policy, g.Deals)
+	})
+}
+
+// soundEdwards: the bytes are a point of the curve, whose order is not small.
+func soundEdwards(k []byte) bool {
+	p := decode(k[1:])
+	return p != nil && !p.double().double().double().identity()
+}
+
+// soundPoint: the coordinates solve y² = x³ − 3x + b (SP 800-186 section 3.2.1.3).
+func soundPoint(k []byte) bool {
+	c := elliptic.P256().Params()
+	x, y := new(big.Int).SetBytes(k[2:34]), new(big.Int).SetBytes(k[34:])
+	right := new(big.Int).Exp(x, big.NewInt(3), c.P)
+	right.Sub(right, new(big.Int).Mul(big.NewInt(3), x)).Add(right, c.B).Mod(right, c.P)
+	return x.Cmp(c.P) < 0 && y.Cmp(c.P) < 0 && new(big.Int).Exp(y, big.NewInt(2), c.P).Cmp(right) == 0
+}
+
+func badPolicy(text []byte, deals Deals) bool {
+	p, err := ParsePolicy(text)
+	return err != nil || deals == DealsCosigned && !p.Asks()
 }
 
 func (m model) eventRule(e *Event) string {

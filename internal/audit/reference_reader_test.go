@@ -1,6 +1,7 @@
 package audit
 
 import (
+	"bytes"
 	"errors"
 	"regexp"
 	"slices"
@@ -88,6 +89,8 @@ func (r *refReader) blob16(lo, hi int) []byte {
 
 func (r *refReader) matches(grammar *regexp.Regexp, b []byte) { r.must(grammar.Match(b)) }
 
+func (r *refReader) begins(b []byte, with ...byte) { r.must(bytes.HasPrefix(b, with)) }
+
 func (r *refReader) optionalName() {
 	if b := r.str8(); !refEmpty.Match(b) {
 		r.matches(refName, b)
@@ -97,12 +100,14 @@ func (r *refReader) optionalName() {
 func (r *refReader) genesis() {
 	r.matches(refOrigin, r.str8())
 	r.flag()
-	r.blob16(2, 2048)
+	r.begins(r.blob16(33, 33), 1)
 	policy := r.blob16(0, 8192)
 	r.matches(refPolicy, policy)
 	var auditors []string
 	for range r.num(1) {
-		auditors = append(auditors, string(r.blob16(2, 2048)))
+		auditor := r.blob16(66, 66)
+		r.begins(auditor, 1, 4)
+		auditors = append(auditors, string(auditor))
 	}
 	r.must(len(auditors) <= 64)
 	slices.Sort(auditors)
@@ -253,17 +258,19 @@ func (r *refReader) close() {
 
 func (r *refReader) key() {
 	switch r.code(5) {
-	case 1, 3:
-		r.blob16(2, 2048)
+	case 1:
+		r.begins(r.blob16(33, 33), 1)
+	case 3:
+		r.begins(r.blob16(66, 66), 1, 4)
 	case 2:
-		r.blob16(2, 2048)
+		r.begins(r.blob16(66, 66), 1, 4)
 		count, last := r.num(1), ""
 		r.must(1 <= count && count <= 64)
 		for i := range count {
 			id := string(r.take(32))
 			r.must(i == 0 || last < id)
 			last = id
-			r.blob16(1, 4096)
+			r.blob16(113, 113)
 		}
 	case 4:
 		r.matches(refPolicy, r.blob16(0, 8192))

@@ -28,7 +28,7 @@ const (
 	RuleOutcome       = "outcome"        // continued follows the child's commit, and only that
 	RuleForm          = "form"           // the close discloses as the commit declared
 	RuleSnapshot      = "snapshot"       // a snapshot is of entries below it
-	RuleKey           = "key"            // key entries name new keys, wrap to all auditors, retire known ones
+	RuleKey           = "key"            // keys are sound, new, wrapped to all auditors, retired once; policies can be read
 )
 
 func (s *State) check(e Entry) error {
@@ -39,7 +39,7 @@ func (s *State) check(e Entry) error {
 	case s.genesis == nil && !isGenesis:
 		return illegal(RuleGenesisFirst, "no genesis stands below") // after Force
 	case isGenesis:
-		return nil // what a genesis says is for its reader to accept or refuse
+		return checkGenesis(e.Body.(*Genesis))
 	case e.Time < s.time:
 		return illegal(RuleTime, "time %d after %d", e.Time, s.time)
 	case s.pair != nil:

@@ -2,6 +2,7 @@ package audit
 
 import (
 	"bytes"
+	"errors"
 	"maps"
 	"slices"
 )
@@ -73,11 +74,58 @@ func (s *State) applyGenesis(g *Genesis) {
 	}
 }
 
+// checkGenesis: a ledger begins with keys that can be used and, where its deals
+// need witnesses, with some.
+func checkGenesis(g *Genesis) error {
+	if err := soundKey(SubjectSigning, g.SigningKey); err != nil {
+		return err
+	}
+	for _, k := range g.AuditorKeys {
+		if err := soundKey(SubjectAuditor, k); err != nil {
+			return err
+		}
+	}
+	if len(g.Policy) == 0 {
+		return nil // with deals cosigned no such genesis parses
+	}
+	return checkPolicy(g.Policy, g.Deals)
+}
+
+// soundKey refuses a key that parses but cannot be trusted or used.
+func soundKey(subject Subject, public []byte) error {
+	check := checkPoint
+	if subject == SubjectSigning {
+		check = CheckEd25519
+	}
+	if err := check(public[1:]); err != nil {
+		return illegal(RuleKey, "the %s key: %s", subject, err)
+	}
+	return nil
+}
+
+// checkPolicy: a policy can be read, and asks for witnesses where deals need
+// them. One with a witness key of a later type cannot be judged.
+func checkPolicy(text []byte, deals Deals) error {
+	p, err := ParsePolicy(text)
+	switch {
+	case errors.Is(err, ErrUnknown):
+		return err
+	case err != nil:
+		return illegal(RuleKey, "%s", err)
+	case deals == DealsCosigned && !p.Asks():
+		return illegal(RuleKey, "the policy asks for no witness, and deals need a cosigned commit")
+	}
+	return nil
+}
+
 func (s *State) checkKey(k *Key) error {
 	switch k.Subject {
 	case SubjectSigning, SubjectAuditor, SubjectDisclosure:
 		if _, known := s.keys.known[KeyID(k.Public)]; known {
 			return illegal(RuleKey, "the %s key stood in the ledger before", k.Subject)
+		}
+		if err := soundKey(k.Subject, k.Public); err != nil {
+			return err
 		}
 		if k.Subject == SubjectAuditor && len(s.keys.auditors) >= MaxAuditors {
 			return illegal(RuleKey, "at most %d auditor keys are in force", MaxAuditors)
@@ -85,6 +133,8 @@ func (s *State) checkKey(k *Key) error {
 		if k.Subject == SubjectDisclosure {
 			return s.checkWraps(k)
 		}
+	case SubjectPolicy:
+		return checkPolicy(k.Policy, s.genesis.Deals)
 	case SubjectRetirement:
 		return s.checkRetirement(k)
 	}

@@ -68,6 +68,22 @@ func auditorKey(name string) hexed {
 	return append(hexed{1}, key.PublicKey().Bytes()...)
 }
 
+// compressed is an auditor's point by its x alone.
+func compressed(name string) hexed {
+	k := auditorKey(name)
+	return append(hexed{1, 2 + k[65]&1}, k[2:34]...)
+}
+
+// witnessPolicy asks for any one of the witnesses.
+func witnessPolicy(names ...string) string {
+	var b strings.Builder
+	for _, n := range names {
+		fmt.Fprintf(&b, "witness %s %s\n", n, refWitnessKey("witness.example/"+n, signer(n)))
+	}
+	fmt.Fprintf(&b, "group any-of-them any %s\nquorum any-of-them\n", strings.Join(names, " "))
+	return b.String()
+}
+
 func sampleGenesis() refGenesis {
 	return refGenesis{Origin: sampleOrigin, SigningKey: signingKey("1"), Deals: 1, Disclosure: 1,
 		DefaultCloseBy: 3600, MaxCloseBy: 86_400, Access: 1}
@@ -81,7 +97,7 @@ func (s *samples) addGenesis() {
 	add("a sandbox without policy and auditors")
 	add("production with every option", func(g *refGenesis) {
 		g.Production, g.Deals, g.MixModes, g.Disclosure, g.Access = true, 2, 7, 2, 2
-		g.Policy = "log casino.example/main+01020304+AQID\nwitness w1 w1.example+0a0b0c0d+BAUG\ngroup g 1 w1\nquorum g\n"
+		g.Policy = "log " + refVKey(sampleOrigin, signer("1")) + "\n" + witnessPolicy("w1", "w2")
 		g.Auditors = []hexed{auditorKey("1"), auditorKey("2")}
 		g.Predecessor = hexed("casino.example/2025\n7\n" + strings.Repeat("A", 43) + "=\n\n— casino.example/2025 AAAA\n")
 	})
@@ -221,13 +237,13 @@ func (s *samples) addCloses() {
 
 func (s *samples) addKeys() {
 	add := func(name string, k refKey) { s.add("key: "+name, refEntry{Key: &k}) }
-	low, high := refWrap{hexed(strings.Repeat("\x01", 32)), bytesOf("wrap", 145)}, refWrap{hexed(strings.Repeat("\xfe", 32)), hexed{7}}
+	low, high := refWrap{hexed(strings.Repeat("\x01", 32)), bytesOf("wrap", 113)}, refWrap{hexed(strings.Repeat("\xfe", 32)), bytesOf("another wrap", 113)}
 	add("signing", refKey{Subject: 1, Public: signingKey("2")})
 	add("disclosure for one auditor", refKey{Subject: 2, Public: auditorKey("disclosure"), Wraps: []refWrap{low}})
 	add("disclosure for two auditors, in order of key id", refKey{Subject: 2, Public: auditorKey("disclosure"), Wraps: []refWrap{low, high}})
 	add("auditor", refKey{Subject: 3, Public: auditorKey("3")})
-	add("policy", refKey{Subject: 4, Policy: "witness w2 w2.example+0a0b0c0e+BAUG\nquorum w2\n"})
-	add("an empty policy", refKey{Subject: 4})
+	add("policy", refKey{Subject: 4, Policy: witnessPolicy("w2")})
+	add("an empty policy: it is bytes that a writer can make, and illegal", refKey{Subject: 4})
 	for i, subject := range []string{"signing", "disclosure", "auditor"} {
 		add("retirement of a "+subject+" key", refKey{Subject: 5, Retired: uint8(i + 1),
 			ID: refKeyID(auditorKey(subject)), From: sampleTime + uint64(i)})

@@ -68,7 +68,8 @@ func NewState() *State {
 	}
 }
 
-// Apply folds e in as the next entry, or returns an *Illegal and changes nothing.
+// Apply folds e in as the next entry. Otherwise it changes nothing and returns
+// an *Illegal, or an ErrUnknown when a policy has a key that it cannot judge.
 func (s *State) Apply(e Entry) error {
 	if err := s.check(e); err != nil {
 		return err

@@ -1,0 +1,51 @@
+package audit
+
+import (
+	"crypto/ecdh"
+	"crypto/ed25519"
+	"errors"
+	"fmt"
+)
+
+// keyPoint is the type of keys for DHKEM(P-256, HKDF-SHA256), the first byte of
+// an auditor or disclosure key in an entry.
+const keyPoint = 0x01
+
+// uncompressed is the first byte of a point with both coordinates (SEC 1,
+// section 2.3.3), the one form that HPKE uses (RFC 9180 section 7.1.1).
+const uncompressed = 0x04
+
+// Sizes of public keys in entries, the type byte included, and of a wrap.
+const (
+	signingKeySize = 1 + ed25519.PublicKeySize
+	pointKeySize   = 1 + 65
+	wrapSize       = 65 + 32 + 16 // encapsulated key, private key, tag
+)
+
+// publicKey reads a type byte and a public key. Every key of this version is of
+// type 1 and has one size; other types are those of later versions (docs/SPEC.md
+// section 5.7). Whether it is a key at all is a question of legality.
+func (r *reader) publicKey(field string, size int) []byte {
+	k := r.blob(field)
+	switch {
+	case r.err != nil:
+	case len(k) < 2 || len(k) > 2048:
+		r.fail(field, "a type byte and a key, 2 to 2,048 bytes")
+	case k[0] != keyEd25519 && size == signingKeySize, k[0] != keyPoint && size == pointKeySize:
+		r.unknown(field+" type", uint64(k[0]))
+	case len(k) != size:
+		r.fail(field, fmt.Sprintf("type 1 has %d bytes", size))
+	case size == pointKeySize && k[1] != uncompressed:
+		r.fail(field, "the point is uncompressed")
+	}
+	return k
+}
+
+// checkPoint refuses what is no P-256 public key. NewPublicKey takes a point of
+// the curve other than infinity, and uncompressed: one encoding each.
+func checkPoint(public []byte) error {
+	if _, err := ecdh.P256().NewPublicKey(public); err != nil {
+		return errors.New("no point of P-256")
+	}
+	return nil
+}
