@@ -20,7 +20,7 @@ const (
 )
 
 // setUpDev makes what a first run lacks: the sealing key, the ledger with its
-// signing key, and a token for each role. What is there stays as it is; an
+// signing key and an auditor's, and a token for each role. What is there stays as it is; an
 // existing ledger whose keys are gone is an error, never a reason to make others.
 func setUpDev(ctx context.Context, cfg *config.Config, store backend) error {
 	f := filesOf(cfg.Data, devLedger)
@@ -71,10 +71,28 @@ func createDev(ctx context.Context, cfg *config.Config, store backend, f files) 
 	if err != nil {
 		return err
 	}
+	auditor, err := devAuditor(cfg)
+	if err != nil {
+		return err
+	}
 	return ledger.Create(ctx, store, ledger.Info{Name: devLedger, Origin: key.Origin()}, &audit.Genesis{
-		Origin: key.Origin(), SigningKey: key.Public(), Deals: audit.DealsSigned, Disclosure: audit.DisclosurePublic,
+		Origin: key.Origin(), SigningKey: key.Public(), AuditorKeys: [][]byte{auditor}, Deals: audit.DealsSigned, Disclosure: audit.DisclosurePublic,
 		DefaultCloseBy: defaultCloseBy, MaxCloseBy: maxCloseBy, Access: audit.AccessPublic,
 	}, key.Signer(), f.mark, time.Now())
+}
+
+// devAuditor returns the public key of the sandbox's auditor. A private key
+// beside the house's own is for trying things out only.
+func devAuditor(cfg *config.Config) ([]byte, error) {
+	path := filepath.Join(cfg.Data, "auditor.key")
+	k, err := keys.ReadAuditor(path, keys.Secret{})
+	if !exists(path) {
+		k, err = writeAuditor(path, keys.Secret{})
+	}
+	if err != nil {
+		return nil, err
+	}
+	return k.Public(), nil
 }
 
 // newToken makes a token and puts its hash into the store. expires is UTC

@@ -104,7 +104,8 @@ func (h *house) openLedger(ctx context.Context, c config.Ledger, start audit.Eve
 	}
 	h.dealers = append(h.dealers, dealer.New(dealer.Config{
 		Ledger: l, Store: h.store, Entropy: h.entropy, Keys: h.ring, Log: h.log,
-		Now: func() int64 { return time.Now().UnixMilli() },
+		Now:      func() int64 { return time.Now().UnixMilli() },
+		Rotation: h.cfg.DisclosureRotation.Duration(),
 	}))
 	if w.clearLatch != "" && l.Live().Latched {
 		_, err := l.Append(ctx, ledger.Proposal{Actor: "operator", Bodies: []audit.Body{

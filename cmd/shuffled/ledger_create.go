@@ -26,6 +26,7 @@ type ledgerCreateCmd struct {
 	Production bool          `help:"A production ledger. Without it, a sandbox, which every commit says."`
 	Deals      string        `enum:"signed,cosigned,default" default:"default" help:"Which checkpoint must cover a commit before its first card: signed (the ledger's own) or cosigned (by witnesses)."`
 	Disclosure string        `enum:"public,auditor" default:"public" help:"Who gets the tape at the close, for commits that do not choose."`
+	Auditor    []string      `placeholder:"FILE.pub" sep:"none" help:"Public key of an auditor, to whom tapes go under disclosure auditor. Repeat it for each."`
 	Access     string        `enum:"public,token" default:"public" help:"Who may read the log."`
 	CloseBy    time.Duration `default:"24h" help:"Life of a shuffle that does not say."`
 	MaxCloseBy time.Duration `default:"744h" help:"Longest life of a shuffle."`
@@ -45,8 +46,9 @@ func (c ledgerCreateCmd) Run(ctx context.Context, s streams) error {
 	if err != nil {
 		return err
 	}
-	if c.Disclosure == "auditor" {
-		return withHint(fmt.Errorf("%w: disclosure to auditors", errNotServed), "use --disclosure public")
+	auditors, err := c.auditors()
+	if err != nil {
+		return err
 	}
 	predecessor, err := c.predecessor()
 	if err != nil {
@@ -90,7 +92,7 @@ func (c ledgerCreateCmd) Run(ctx context.Context, s streams) error {
 		return err
 	}
 	err = ledger.Create(ctx, store, ledger.Info{Name: c.Name, Origin: c.Origin}, &audit.Genesis{
-		Origin: c.Origin, Production: c.Production, SigningKey: key.Public(), Deals: deals,
+		Origin: c.Origin, Production: c.Production, SigningKey: key.Public(), AuditorKeys: auditors, Deals: deals,
 		Disclosure:     audit.ParseDisclosure(c.Disclosure),
 		DefaultCloseBy: uint32(c.CloseBy / time.Second), MaxCloseBy: uint32(c.MaxCloseBy / time.Second),
 		Access: audit.ParseAccess(c.Access), Policy: policy, Predecessor: predecessor,
@@ -114,6 +116,32 @@ func (c ledgerCreateCmd) deals() (audit.Deals, error) {
 		return 0, usage("--deals cosigned needs witnesses: name them with --policy")
 	}
 	return audit.DealsCosigned, nil
+}
+
+// auditors reads the public keys of the auditors. Without one, nobody could open
+// a tape under disclosure auditor.
+func (c ledgerCreateCmd) auditors() ([][]byte, error) {
+	switch {
+	case c.Disclosure == "auditor" && len(c.Auditor) == 0:
+		return nil, usage("--disclosure auditor needs an auditor to disclose to: --auditor FILE.pub, as shuffled key generate auditor makes it")
+	case len(c.Auditor) > audit.MaxAuditors:
+		return nil, usage("--auditor is given at most %d times", audit.MaxAuditors)
+	}
+	var publics [][]byte
+	from := make(map[[32]byte]string)
+	for _, path := range c.Auditor {
+		public, err := keys.ReadAuditorPublic(path)
+		if err != nil {
+			return nil, usage("--auditor: %s", err)
+		}
+		id := audit.KeyID(public)
+		if other, again := from[id]; again {
+			return nil, usage("--auditor: %s and %s hold the same key", other, path)
+		}
+		from[id] = path
+		publics = append(publics, public)
+	}
+	return publics, nil
 }
 
 // policy reads the witnesses. The daemon asks them, so each needs an address; log
@@ -202,5 +230,3 @@ func (c ledgerCreateCmd) signingKey(f files, passphrase keys.Secret) (*keys.Sign
 	}
 	return key, nil
 }
-
-var errNotServed = fmt.Errorf("not served yet")
