@@ -1,0 +1,174 @@
+// Drives the page as a live daemon serves it, and as servers that lie would:
+// links to a shuffle, and the key that a link may bring.
+import assert from "node:assert/strict";
+import { execFileSync, spawn } from "node:child_process";
+import { readFileSync } from "node:fs";
+import { createServer } from "node:http";
+import path from "node:path";
+import { HERE, inBrowser, vector } from "./browser.mjs";
+
+// daemon runs `shuffled serve --dev` and plays a hand: seat-1 gets two cards,
+// the board three. It returns its address, its key, and the shuffle's id.
+async function daemon(t, dir) {
+  const binary = path.join(dir, "shuffled"), data = path.join(dir, "data");
+  execFileSync("go", ["build", "-o", binary, "./cmd/shuffled"], { cwd: path.join(HERE, ".."), stdio: ["ignore", "ignore", "inherit"] });
+  const child = spawn(binary, ["serve", "--dev", "--data", data, "--listen", "127.0.0.1:0"], { stdio: ["ignore", "pipe", "pipe"] });
+  const ended = new Promise((resolve) => child.on("exit", resolve));
+  t.after(async () => { child.kill("SIGTERM"); await ended; });
+  let said = "";
+  const base = await new Promise((resolve, reject) => {
+    for (const stream of [child.stdout, child.stderr]) stream.on("data", (chunk) => {
+      said += chunk;
+      const at = /serves the sandbox ledger "main" at (http:\S+)/.exec(said);
+      if (at) resolve(at[1]);
+    });
+    ended.then(() => reject(new Error(said)));
+  });
+  const read = (name) => readFileSync(path.join(data, name), "utf8").trim();
+  const ask = async (url, body) => {
+    const answer = await fetch(`${base}/v1/main/shuffles${url}`, { method: "POST", body: JSON.stringify(body),
+      headers: { "Content-Type": "application/json", "Authorization": `Bearer ${read("dealer.token")}`, "Idempotency-Key": "hand-1" } });
+    assert.ok(answer.ok, await answer.clone().text());
+    return answer.json();
+  };
+  const { id } = await ask("", { table: "table-1", deck: "standard-52" });
+  await ask(`/${id}/deal`, { first: 0, runs: [{ count: 2, purpose: "seat", recipient: "seat-1" }, { count: 3, purpose: "board", public: true }] });
+  return { base, key: read("main.vkey"), id, close: () => ask(`/${id}/close`, { outcome: "completed" }) };
+}
+
+inBrowser("the page from a daemon", async (t, browser, dir) => {
+  const { base, key, id, close } = await daemon(t, dir);
+  const transcript = `${base}/v1/main/shuffles/${id}/transcript`;
+  const press = (text) => browser.run(`[...document.querySelectorAll("#result button, #link button")].find((b) => b.textContent.includes(${JSON.stringify(text)})).click(), 0`);
+
+  await t.test("a link to a shuffle that is still open", async () => {
+    const r = await browser.visit(`${base}/#main/${id}`, transcript);
+    assert.deepEqual([r.json.verdict, r.json.level, r.json.state, r.json.id], ["consistent", "key not pinned", "open", id]);
+    assert.equal(r.cards.length, 3);
+    assert.match(r.text, /came from 127\.0\.0\.1:[0-9]+: a server that lies can send both/);
+    assert.equal(r.focus, "result-title");
+    assert.match(await browser.run("document.querySelector('#link').innerText"), /Your own cards/);
+    assert.equal(await browser.run("document.querySelector('#trust').value"), "");
+    await browser.shots("link-open");
+  });
+
+  await t.test("a link to a closed one, and the key given by hand", async () => {
+    await close();
+    const r = await browser.visit(`${base}/#main/${id}`, transcript);
+    assert.deepEqual([r.json.verdict, r.json.level, r.json.state, r.cards.length], ["consistent", "key not pinned", "closed", 5]);
+    await browser.run(`document.querySelector("#trust").value = ${JSON.stringify(key)}, 0`);
+    const again = await browser.judged(() => browser.run("document.querySelector('button[type=submit]').click(), 0"));
+    assert.deepEqual([again.json.verdict, again.json.level], ["proved", "recorded"]);
+    assert.match(again.text, /under the key you trust/);
+    await browser.shots("link-closed");
+  });
+
+  await t.test("a key that the link brings is not used until told to", async () => {
+    const r = await browser.visit(`${base}/#main/${id}&key=${encodeURIComponent(key)}`, transcript);
+    assert.deepEqual([r.json.verdict, r.json.level], ["consistent", "key not pinned"]);
+    assert.equal(await browser.run("document.querySelector('#trust').value"), "");
+    assert.match(r.text, /It is not used: whoever made the link chose it/);
+    await browser.shots("link-key");
+    const told = await browser.judged(() => press("I have compared it"));
+    assert.equal(told.json.verdict, "proved");
+    assert.match(told.text, /the key that came with the link, which you say you have compared/);
+    const junk = await browser.visit(`${base}/#main/${id}&key=trust-me`, transcript);
+    assert.match(junk.text, /something that is no verifier key\. It is not used/);
+  });
+
+  await t.test("what is not there, and what is no link", async () => {
+    await browser.visit(`${base}/#main/${id}`, transcript);
+    for (const [hash, says] of [[`#main/${id + 1000}`, "has no such shuffle"], ["#other/2", "has no such shuffle"], ["#main/0", "reads a ledger and the number"],
+      ["#main/../keys", "reads a ledger and the number"], ["#%", "reads a ledger and the number"]]) {
+      await browser.run(`location.hash = ${JSON.stringify(hash)}, 0`);
+      await browser.until(`document.querySelector("#link").innerText.includes(${JSON.stringify(says)})`);
+      assert.equal(await browser.run("document.querySelector('#result').hidden"), true, hash);
+    }
+  });
+
+  await t.test("no other script runs, no other server is asked", async () => {
+    await browser.open(`${base}/`);
+    assert.equal(await browser.run(`{ const s = document.createElement("script"); s.textContent = "globalThis.ran = true"; document.body.append(s); } globalThis.ran === undefined`), true);
+    const other = createServer((_, response) => response.setHeader("Access-Control-Allow-Origin", "*").end("x"));
+    await new Promise((resolve) => other.listen(0, "127.0.0.1", resolve));
+    t.after(() => other.close());
+    assert.equal(await browser.run(`fetch("http://127.0.0.1:${other.address().port}/").then(() => "answered", () => "refused")`), "refused");
+  });
+});
+
+// liar serves the page, and as any transcript whatever it is told to.
+async function liar(t) {
+  const l = { answer: null };
+  const server = createServer((request, response) => {
+    if (request.url !== "/") return l.answer(response);
+    response.setHeader("Content-Type", "text/html; charset=utf-8").end(readFileSync(path.join(HERE, "verify.html")));
+  });
+  await new Promise((resolve) => server.listen(0, "127.0.0.1", resolve));
+  t.after(() => { server.closeAllConnections(); server.close(); });
+  l.base = `http://127.0.0.1:${server.address().port}`;
+  return l;
+}
+
+inBrowser("the page from a server that lies", async (t, browser) => {
+  const l = await liar(t), good = vector("good", "closed");
+  const follow = async (id) => {
+    await browser.open(`${l.base}/`);
+    await browser.run(`location.hash = "#main/${id}", 0`);
+  };
+  const followed = async (id) => {
+    await browser.open(`${l.base}/`);
+    return browser.judged(() => browser.run(`location.hash = "#main/${id}", 0`), `${l.base}/v1/main/shuffles/${id}/transcript`);
+  };
+
+  await t.test("another shuffle than the link names", async () => {
+    l.answer = (response) => response.end(good.file);
+    await follow(4);
+    await browser.until(`document.querySelector("#link").innerText.includes("another shuffle, number 3")`);
+    assert.equal(await browser.run("document.querySelector('#result').hidden"), true);
+    await browser.shots("link-other");
+  });
+
+  await t.test("a tampered one, and something else altogether", async () => {
+    for (const [file, failed] of [[vector("bad", "card-value").file, "openings"], ["<html>no</html>", "format"]]) {
+      l.answer = (response) => response.end(file);
+      const r = await followed(3);
+      assert.equal(r.json.failed, failed);
+    }
+  });
+
+  await t.test("an answer without end is read as far as a file may go", async () => {
+    const chunk = Buffer.alloc(1 << 20, 0x61);
+    let sent = 0, gone;
+    const closed = new Promise((resolve) => { gone = resolve; });
+    l.answer = (response) => {
+      response.on("close", gone);
+      response.write("{");
+      const more = () => { while (!response.destroyed && response.write(chunk)) sent++; sent++; };
+      response.on("drain", more);
+      more();
+    };
+    const r = await followed(3);
+    assert.equal(r.json.failed, "format");
+    assert.match(r.text, /above 32 MiB/);
+    await closed;
+    assert.ok(sent < 200, `${sent} MiB were read`);
+  });
+
+  await t.test("refusals, redirections, silence", async () => {
+    for (const [answer, says] of [
+      [(response) => response.writeHead(503).end(), "cannot answer just now"],
+      [(response) => response.writeHead(401).end(), "not open to everybody"],
+      [(response) => response.writeHead(418).end(), "The server answers 418"],
+      [(response) => response.writeHead(302, { Location: "/v1/elsewhere" }).end(), "does not answer"],
+      [(response) => response.destroy(), "does not answer"],
+    ]) {
+      l.answer = answer;
+      await follow(3);
+      await browser.until(`document.querySelector("#link").innerText.includes(${JSON.stringify(says)})`);
+    }
+    l.answer = (response) => response.end(good.file);
+    browser.log.length = 0;
+    const r = await browser.judged(() => browser.run(`[...document.querySelectorAll("#link button")].find((b) => b.textContent === "Try again").click(), 0`), `${l.base}/v1/main/shuffles/3/transcript`);
+    assert.equal(r.json.verdict, "consistent");
+  });
+});
