@@ -66,8 +66,14 @@ func (d *daemon) start(args ...string) {
 	d.launch(d.url, args)
 }
 
-// launch runs the command until /readyz answers at the operator's address.
+// launch runs the command until it is ready, at the operator's address.
 func (d *daemon) launch(operator string, args []string) {
+	d.t.Helper()
+	d.launchUntil(operator+"/readyz", func(resp *http.Response) bool { return resp.StatusCode == http.StatusOK }, args)
+}
+
+// launchUntil runs the command until an answer of the address is as wanted.
+func (d *daemon) launchUntil(url string, wanted func(*http.Response) bool, args []string) {
 	d.t.Helper()
 	path, err := builtBinary()
 	if err != nil {
@@ -86,10 +92,10 @@ func (d *daemon) launch(operator string, args []string) {
 	d.done = make(chan struct{})
 	go func(c *exec.Cmd, done chan struct{}) { c.Wait(); close(done) }(d.cmd, d.done)
 	d.t.Cleanup(d.kill)
-	d.waitUntilReady(operator + "/readyz")
+	d.waitFor(url, wanted)
 }
 
-func (d *daemon) waitUntilReady(url string) {
+func (d *daemon) waitFor(url string, wanted func(*http.Response) bool) {
 	d.t.Helper()
 	ctx, cancel := context.WithTimeout(d.t.Context(), 60*time.Second)
 	defer cancel()
@@ -97,8 +103,9 @@ func (d *daemon) waitUntilReady(url string) {
 	defer tick.Stop()
 	for {
 		if resp, err := httpClient.Get(url); err == nil {
+			done := wanted(resp)
 			resp.Body.Close()
-			if resp.StatusCode == http.StatusOK {
+			if done {
 				return
 			}
 		}
