@@ -25,7 +25,11 @@ func TestEditsProveOnlyTruth(t *testing.T) {
 			receipts = append(receipts, string(file))
 		}
 	}
-	held, caught := 0, 0
+	// An early checkpoint is also whatever a game's own, a late one or another's is.
+	for _, f := range honest {
+		receipts = append(receipts, f.Witnessed)
+	}
+	held, witnessed, caught := 0, 0, 0
 	check := func(t *rapid.T) {
 		f := copyOf(rapid.SampledFrom(honest).Draw(t, "file"))
 		for range rapid.IntRange(1, 3).Draw(t, "edits") {
@@ -35,21 +39,25 @@ func TestEditsProveOnlyTruth(t *testing.T) {
 		if err != nil {
 			t.Skip("cannot be written")
 		}
-		v := Transcript(file, Trust{VKey: w.h.key.vkey})
+		trust := rapid.SampledFrom([]Trust{{VKey: w.h.key.vkey}, w.policy}).Draw(t, "trust")
+		v := Transcript(file, trust)
 		if err := w.lies(v, file); err != nil {
 			t.Fatalf("proved, and untrue: %v", err)
 		}
-		if v.Verdict == Proved {
+		switch {
+		case v.Level == LevelWitnessed:
+			witnessed++
+		case v.Verdict == Proved:
 			held++
-		} else {
+		default:
 			caught++
 		}
 	}
 	for range 20 { // a hundred files each
 		rapid.Check(t, check)
 	}
-	if held == 0 || caught == 0 {
-		t.Errorf("%d files held and %d did not: the edits are too strong or too weak", held, caught)
+	if held == 0 || witnessed == 0 || caught == 0 {
+		t.Errorf("%d files held, %d of them witnessed, and %d did not: the edits are too strong or too weak", held+witnessed, witnessed, caught)
 	}
 }
 
@@ -69,6 +77,13 @@ func edit(t *rapid.T, f *audit.Transcript, honest []*audit.Transcript, receipts 
 		func() { f.Deck = other.Deck },
 		func() { f.Cards = other.Cards },
 		func() { f.Receipts = slices.Clone(other.Receipts) },
+		func() { f.Witnessed = rapid.SampledFrom(receipts).Draw(t, "early") },
+		func() { f.Witnessed = "" },
+		func() {
+			if f.Witnessed != "" {
+				f.Witnessed = flipEntry(t, f.Witnessed)
+			}
+		},
 		func() { f.Receipts = append(f.Receipts, rapid.SampledFrom(receipts).Draw(t, "receipt")) },
 	}
 	if n := len(f.Receipts); n > 0 {

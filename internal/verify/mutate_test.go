@@ -3,6 +3,7 @@ package verify
 import (
 	"bytes"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -20,6 +21,7 @@ func TestEveryByteCounts(t *testing.T) {
 		"closed":    g.file(""),
 		"recipient": g.file("seat-1"),
 		"mixed":     m.file(""),
+		"witnessed": h.commitTo(h.draws(6), nil).witness().deal(board(1)).file(""),
 		"receipt":   []byte(h.receipt(g.id).Text()),
 		"last":      []byte(h.receipt(uint64(len(h.entries) - 1)).Text()),
 	}
@@ -83,9 +85,10 @@ func TestEveryByteOfCosigned(t *testing.T) {
 
 // truth is what a house wrote and dealt, as an oracle for any file under its key.
 type truth struct {
-	h     *house
-	head  string // the one checkpoint that the house signed
-	games map[uint64]*game
+	h      *house
+	heads  []string // the checkpoints that the house signed
+	games  map[uint64]*game
+	policy Trust // two of three witnesses
 }
 
 // lies returns what a file that was proved says beside the truth.
@@ -100,6 +103,14 @@ func (w truth) lies(v *Verdict, file []byte) error {
 			return err
 		}
 		texts = f.Receipts
+		if f.Witnessed != "" {
+			texts = append(texts, f.Witnessed)
+		}
+		if v.Level == LevelWitnessed {
+			if err := late(f); err != nil {
+				return err
+			}
+		}
 	}
 	for _, text := range texts {
 		r, err := audit.ParseReceipt(text)
@@ -109,7 +120,8 @@ func (w truth) lies(v *Verdict, file []byte) error {
 		if r.Index >= uint64(len(w.h.entries)) || !bytes.Equal(r.Entry, w.h.entries[r.Index]) {
 			return fmt.Errorf("entry %d is not the ledger's", r.Index)
 		}
-		if text, _, _ := strings.Cut(string(r.Checkpoint), "\n\n"); !strings.HasPrefix(w.head, text+"\n\n") {
+		text, _, _ := strings.Cut(string(r.Checkpoint), "\n\n")
+		if !slices.ContainsFunc(w.heads, func(head string) bool { return strings.HasPrefix(head, text+"\n\n") }) {
 			return fmt.Errorf("a checkpoint that the house never signed: %q", text)
 		}
 	}
@@ -124,19 +136,52 @@ func (w truth) lies(v *Verdict, file []byte) error {
 	return nil
 }
 
+// late reports that the early checkpoint of a file says nothing of its commit, or
+// nothing early.
+func late(f *audit.Transcript) error {
+	r, err := audit.ParseReceipt(f.Witnessed)
+	if err != nil {
+		return err
+	}
+	head, err := audit.CheckpointText(r.Checkpoint)
+	if err != nil {
+		return err
+	}
+	first := ^uint64(0)
+	for _, text := range f.Receipts[2:] {
+		next, err := audit.ParseReceipt(text)
+		if err != nil {
+			return err
+		}
+		if t := audit.Type(next.Entry[1]); t == audit.TypeMix || t == audit.TypeDeal {
+			first = min(first, next.Index)
+		}
+	}
+	if r.Index != f.ID || head.Size <= f.ID || head.Size > first {
+		return fmt.Errorf("witnessed at %d entries of entry %d, where entry %d began the play", head.Size, r.Index, first)
+	}
+	return nil
+}
+
 // world returns a house with one shuffle and one draw list, and their files. Its
 // key is its own, so that a vector changed by the fuzzer is not its word.
 func world(t testing.TB) (truth, [][]byte) {
 	h := openAs(t, newKey(t, "example.com/world", "world key"))
-	a := h.commitTo(h.cards(sixCards), sixCards).deal(seat("seat-1", 2), board(1)).close(audit.OutcomeEndedEarly, 0)
+	w := newTrio(t)
+	w.key = h.key
+	h.witnesses = []keyPair{w.a, w.b}
+	var heads []string
+	witness := func(g *game) *game { heads = append(heads, string(h.head())); return g.witness() }
+	a := witness(h.commitTo(h.cards(sixCards), sixCards)).deal(seat("seat-1", 2), board(1)).close(audit.OutcomeEndedEarly, 0)
 	ctx := h.draws(6, 37, 1000)
 	ctx.Plan = []audit.Planned{{Source: audit.SourceSlot, Slot: audit.SlotHash(h.key.name, ctx.Table, hash32("slot 1"))}}
-	b := h.commitTo(ctx, nil).mix(mixValues()[0]).deal(board(2))
+	b := witness(h.commitTo(ctx, nil)).mix(mixValues()[0]).deal(board(2))
 	files := [][]byte{a.file(""), a.file("seat-1"), b.file("")}
 	for i := range uint64(len(h.entries)) {
 		files = append(files, []byte(h.receipt(i).Text()))
 	}
-	return truth{h, string(h.head()), map[uint64]*game{a.id: a, b.id: b}}, files
+	heads = append(heads, string(h.head()))
+	return truth{h, heads, map[uint64]*game{a.id: a, b.id: b}, Trust{Policy: []byte(w.policy(twoOfThree))}}, files
 }
 
 // FuzzTranscript and FuzzReceipt: whatever the bytes, there is a verdict, and
@@ -158,10 +203,10 @@ func fuzz(f *testing.F, judge func([]byte, Trust) *Verdict) {
 		}
 	}
 	f.Fuzz(func(t *testing.T, file []byte) {
-		for _, trust := range []Trust{{}, {VKey: w.h.key.vkey}} {
+		for _, trust := range []Trust{{}, {VKey: w.h.key.vkey}, w.policy} {
 			v := judge(file, trust)
 			checkShape(t, v)
-			if trust.VKey == "" {
+			if trust.VKey == "" && trust.Policy == nil {
 				if v.Verdict == Proved {
 					t.Error("proved, though nothing is trusted")
 				}

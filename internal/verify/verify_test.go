@@ -96,6 +96,52 @@ STEPS
 	}
 }
 
+// TestWitnessesJSON freezes how the witnesses of a verdict are written, and that
+// a time beyond 9999 is not.
+func TestWitnessesJSON(t *testing.T) {
+	t.Parallel()
+	w := newTrio(t)
+	g := witnessedGame(t, w)
+	v := Transcript(g.file(""), Trust{Policy: []byte(w.policy(twoOfThree))})
+	got, err := json.Marshal(v)
+	must(t, err)
+	want := `"checkpoint":{"origin":"example.com/main","size":5},"witnesses":[{"name":"a","time":"2026-03-14T15:10:26.000Z"},{"name":"c","time":"2026-03-14T15:10:26.000Z"}],"id":3`
+	if !strings.Contains(string(got), want) {
+		t.Errorf("%s lacks %s", got, want)
+	}
+
+	h := open(t)
+	h.now = audit.MaxInteger - 1000
+	v = Receipt([]byte(h.receipt(h.add(&audit.Event{Kind: audit.EventTableOpen, Name: "table-1"})).Text()), Trust{VKey: h.key.vkey})
+	got, err = json.Marshal(v.Entry)
+	must(t, err)
+	if want := `{"index":3,"type":"event","actor":"daemon"}`; v.Verdict != Proved || string(got) != want {
+		t.Errorf("entry: %s, want %s", got, want)
+	}
+}
+
+// TestEarlyWork: the early checkpoint costs one more signature, and none where it
+// is the file's own.
+func TestEarlyWork(t *testing.T) {
+	w := newTrio(t)
+	for _, own := range []bool{true, false} {
+		g := witnessedGame(t, w)
+		if !own {
+			g.deal(board(1))
+		}
+		key, err := note.NewVerifier(w.key.vkey)
+		must(t, err)
+		c := &counted{Verifier: key}
+		want := 2
+		if own {
+			want = 1
+		}
+		if v := judgeTranscript(g.file(""), &trusted{keys: []note.Verifier{c}}); v.Verdict != Proved || c.n != want {
+			t.Errorf("%s with %d signatures, want %d", v.Verdict, c.n, want)
+		}
+	}
+}
+
 // TestResults holds each kind of file against the steps that ought to run.
 func TestResults(t *testing.T) {
 	t.Parallel()
@@ -107,6 +153,10 @@ func TestResults(t *testing.T) {
 		"child":                       "witnesses order cards",
 		"cosigned-2-of-3":             "",
 		"policy-without-witnesses":    "witnesses",
+		"witnessed":                   "",
+		"witnessed-too-late":          "",
+		"witnessed-key-only":          "witnesses",
+		"receipt-witnessed":           "",
 		"receipt-deal-5":              "witnesses origin",
 		"receipt-commit-3":            "witnesses",
 		"receipt-deal-nothing-pinned": "signature witnesses origin",
