@@ -134,13 +134,15 @@ func (c *killClient) step() bool {
 
 func (c *killClient) next() *call {
 	c.n++
-	shuffle := func(table string) *call {
+	shuffle := func(table, who string) *call {
 		return &call{path: "/v1/main/shuffles", key: fmt.Sprintf("%s-%d", c.name, c.n),
-			body: map[string]any{"table": table, "deck": "standard-52"}}
+			body: map[string]any{"table": table, "deck": "standard-52", "disclosure": who}}
 	}
 	switch c.n % 4 {
 	case 1:
-		return shuffle(c.name)
+		// Every other hand is closed for auditors, whose close never comes out the
+		// same twice: the stored one counts.
+		return shuffle(c.name, []string{"public", "auditor"}[c.n/4%2])
 	case 2:
 		return &call{path: fmt.Sprintf("/v1/main/shuffles/%d/deal", c.id), body: map[string]any{"first": 0, "runs": []any{
 			map[string]any{"count": 2, "purpose": "seat", "recipient": "seat-1"},
@@ -148,7 +150,7 @@ func (c *killClient) next() *call {
 	case 3:
 		return &call{path: fmt.Sprintf("/v1/main/shuffles/%d/close", c.id), body: map[string]any{"outcome": "completed"}}
 	}
-	return shuffle("shared")
+	return shuffle("shared", "public")
 }
 
 // checkRepeats sends every acknowledged request again.

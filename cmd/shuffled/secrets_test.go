@@ -10,10 +10,12 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
 	"shuffled/internal/audit"
+	"shuffled/internal/keys"
 	"shuffled/internal/testdb"
 )
 
@@ -21,7 +23,8 @@ import (
 // an undealt position, the keys and the tokens in all that the daemon wrote or
 // said before the close: the store's files with their write-ahead log, a dump,
 // the server's log of statements, the daemon's log at debug level, metrics, and
-// answers, those to bad requests among them.
+// answers, those to bad requests among them. The tapes of hands for auditors it
+// looks for once more after the close, for nobody but auditors ever gets them.
 func TestSecretsStayHidden(t *testing.T) {
 	t.Parallel()
 	t.Run("sqlite", func(t *testing.T) {
@@ -88,6 +91,7 @@ func (s sinks) files(t *testing.T, name, dir string) {
 
 type playedHand struct {
 	id         uint64
+	auditor    bool // closed for auditors
 	commitment [32]byte
 	tape       []byte
 }
@@ -104,8 +108,8 @@ func secretsTest(t *testing.T, d *daemon, more func(sinks)) {
 			Commitment []byte
 		}
 		s[fmt.Sprintf("commit answer %d", i)] = d.mustPost("/v1/main/shuffles", fmt.Sprintf("key-%d", i),
-			map[string]any{"table": fmt.Sprintf("t%d", i), "deck": "standard-52"}, &created)
-		hands[i] = playedHand{id: created.ID, commitment: [32]byte(created.Commitment)}
+			map[string]any{"table": fmt.Sprintf("t%d", i), "deck": "standard-52", "disclosure": []string{"public", "auditor"}[i%2]}, &created)
+		hands[i] = playedHand{id: created.ID, auditor: i%2 == 1, commitment: [32]byte(created.Commitment)}
 		path := fmt.Sprintf("/v1/main/shuffles/%d", created.ID)
 		s[fmt.Sprintf("deal answer %d", i)] = d.mustPost(path+"/deal", "", map[string]any{"first": 0, "runs": []any{
 			map[string]any{"count": 2, "purpose": "seat", "recipient": "seat-1"},
@@ -116,13 +120,27 @@ func secretsTest(t *testing.T, d *daemon, more func(sinks)) {
 	s.files(t, "data ", d.data)
 	more(s)
 
-	for i := range hands {
+	after := make(sinks)
+	for i, h := range hands {
 		var closed struct{ Tape []byte }
-		d.mustPost(fmt.Sprintf("/v1/main/shuffles/%d/close", hands[i].id), "", map[string]any{"outcome": "completed"}, &closed)
+		path := fmt.Sprintf("/v1/main/shuffles/%d", h.id)
+		after[fmt.Sprintf("close answer %d", i)] = d.mustPost(path+"/close", "", map[string]any{"outcome": "completed"}, &closed)
 		hands[i].tape = closed.Tape
+		if !h.auditor {
+			continue
+		}
+		if closed.Tape != nil {
+			t.Errorf("the close of %d discloses its tape", h.id)
+		}
+		hands[i].tape = d.sealedTape(h.id)
+		askEverything(t, d, after, path, i)
 	}
+	after.file(t, "log", d.log)
+	after.files(t, "data ", d.data)
+	more(after)
 	d.stop()
 	searchFor(t, d, s, hands)
+	searchFor(t, d, after, slices.DeleteFunc(hands, func(h playedHand) bool { return !h.auditor }))
 }
 
 // askEverything makes good and bad requests about a shuffle, as several callers.
@@ -157,6 +175,11 @@ func searchFor(t *testing.T, d *daemon, s sinks, hands []playedHand) {
 		_, secret, _ := strings.Cut(d.token(name), ".")
 		hidden.add(name, []byte(secret))
 	}
+	k, err := keys.ReadAuditor(filepath.Join(d.data, "auditor.key"), keys.Secret{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	hidden.add("the auditor's private key", k.Private().Bytes())
 	for _, h := range hands {
 		if len(h.tape) != 129 {
 			t.Fatalf("a close discloses %d bytes", len(h.tape))

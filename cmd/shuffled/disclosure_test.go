@@ -1,0 +1,228 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"shuffled/client"
+	"shuffled/internal/audit"
+	"shuffled/internal/disclosure"
+	"shuffled/internal/keys"
+	"shuffled/internal/testdb"
+)
+
+// entry reads one entry from its receipt.
+func (d *daemon) entry(index uint64) audit.Entry {
+	d.t.Helper()
+	status, text, err := d.get(fmt.Sprintf("/v1/main/entries/%d/receipt", index), "")
+	if err != nil || status != 200 {
+		d.t.Fatalf("receipt %d: %d, %v: %s", index, status, err, text)
+	}
+	r, err := audit.ParseReceipt(string(text))
+	if err != nil {
+		d.t.Fatal(err)
+	}
+	e, err := audit.ParseEntry(r.Entry)
+	if err != nil {
+		d.t.Fatal(err)
+	}
+	return e
+}
+
+// sealedTape opens the tape of a shuffle that was closed for auditors: with the
+// sandbox's auditor key and public entries, and no help from the house.
+func (d *daemon) sealedTape(id uint64) []byte {
+	d.t.Helper()
+	k, err := keys.ReadAuditor(filepath.Join(d.data, "auditor.key"), keys.Secret{})
+	if err != nil {
+		d.t.Fatal(err)
+	}
+	a, err := disclosure.NewAuditor(k.Private().Bytes())
+	if err != nil {
+		d.t.Fatal(err)
+	}
+	commit := d.entry(id).Body.(*audit.Commit)
+	_, text, err := d.get(fmt.Sprintf("/v1/main/shuffles/%d/transcript", id), "")
+	if err != nil {
+		d.t.Fatal(err)
+	}
+	tr, err := audit.ParseTranscript(text)
+	if err != nil {
+		d.t.Fatal(err)
+	}
+	r, err := audit.ParseReceipt(tr.Receipts[len(tr.Receipts)-1])
+	if err != nil {
+		d.t.Fatal(err)
+	}
+	e, err := audit.ParseEntry(r.Entry)
+	if err != nil {
+		d.t.Fatal(err)
+	}
+	c, ok := e.Body.(*audit.Close)
+	if !ok || c.Form != audit.FormSealed {
+		d.t.Fatalf("shuffle %d ends with %+v", id, e.Body)
+	}
+	origin := commit.Context.Origin
+	o, err := a.Unwrap(origin, d.entry(c.Key).Body.(*audit.Key))
+	if err != nil {
+		d.t.Fatal(err)
+	}
+	tape, err := o.Open(origin, id, commit.Commitment, c.Tape)
+	if err != nil {
+		d.t.Fatal(err)
+	}
+	return tape
+}
+
+// TestAuditorDisclosure plays a hand for auditors against a sandbox with the Go
+// client, verifies its transcript, and opens its tape as the auditor does.
+func TestAuditorDisclosure(t *testing.T) {
+	t.Parallel()
+	for name, database := range map[string]func(*testing.T) string{
+		"sqlite":   func(*testing.T) string { return "" },
+		"postgres": func(t *testing.T) string { return testdb.DSN(t) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			d := newDaemon(t, database(t))
+			d.start()
+			vkey, err := keys.ReadVKey(filepath.Join(d.data, "main.vkey"))
+			if err != nil {
+				t.Fatal(err)
+			}
+			c, err := client.New(client.Config{URL: d.url, Ledger: "main", VKey: vkey, Token: d.token("dealer.token")})
+			if err != nil {
+				t.Fatal(err)
+			}
+			playForAuditors(t, d, c)
+			d.stop()
+		})
+	}
+}
+
+func playForAuditors(t *testing.T, d *daemon, c *client.Client) {
+	ctx, deck, who := t.Context(), "standard-52", client.DisclosureAuditor
+	first, err := c.Commit(ctx, "public-1", client.ShuffleRequest{Table: "t0", Deck: &deck})
+	if err != nil || first.ID != 2 {
+		t.Fatalf("the first commit is entry %d, %v: keys come when they are needed", first.ID, err)
+	}
+	s, err := c.Commit(ctx, "k1", client.ShuffleRequest{Table: "t1", Deck: &deck, Disclosure: &who})
+	if err != nil {
+		t.Fatal(err)
+	}
+	seat := "seat-1"
+	dealt, err := c.Deal(ctx, s, client.DealRequest{First: 0, Runs: []client.Run{{Count: 5, Purpose: "seat", Recipient: &seat}},
+		Close: &client.CloseRequest{Outcome: "completed"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if dealt.Close == nil || dealt.Close.Tape != nil {
+		t.Fatalf("the close is answered with %+v", dealt.Close)
+	}
+	tape := d.sealedTape(s.ID)
+	if audit.Commitment(d.entry(s.ID).Body.(*audit.Commit).Context.Encode(), tape) != s.Commitment {
+		t.Error("the auditor's tape is not the one committed to")
+	}
+	for reader, token := range map[string]string{"anybody": "", "the auditor": d.token("auditor.token"), "the dealer": d.token("dealer.token")} {
+		status, text, err := d.get(fmt.Sprintf("/v1/main/shuffles/%d/transcript", s.ID), token)
+		if err != nil || status != 200 {
+			t.Fatalf("%s: %d, %v", reader, status, err)
+		}
+		path := filepath.Join(t.TempDir(), "t.json")
+		if err := os.WriteFile(path, text, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		binary, err := builtBinary()
+		if err != nil {
+			t.Fatal(err)
+		}
+		out, err := exec.Command(binary, "verify", path, "--key", filepath.Join(d.data, "main.vkey"), "--json").Output()
+		if err != nil {
+			t.Fatalf("%s: %v: %s", reader, err, out)
+		}
+		var v struct {
+			Verdict, Level, Disclosure string
+			Steps                      []struct{ Name, Result string }
+			Cards                      []struct{ Place int }
+		}
+		if err := json.Unmarshal(out, &v); err != nil {
+			t.Fatal(err)
+		}
+		if want := map[bool]int{true: 0, false: 5}[token == ""]; v.Verdict != "proved" || v.Level != "recorded" || v.Disclosure != "auditor" || len(v.Cards) != want {
+			t.Errorf("%s: %s %s %s, %d cards of %d", reader, v.Verdict, v.Level, v.Disclosure, len(v.Cards), want)
+		}
+		for _, step := range v.Steps {
+			if step.Name == "tape" && step.Result != "not checked" {
+				t.Errorf("%s: the tape is %s", reader, step.Result)
+			}
+		}
+	}
+}
+
+// TestAuditorCommands makes keys of auditors and ledgers that name them.
+func TestAuditorCommands(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	at := func(name string) string { return filepath.Join(dir, name) }
+	binary, err := builtBinary()
+	if err != nil {
+		t.Fatal(err)
+	}
+	run := func(want int, says string, args ...string) string {
+		t.Helper()
+		out, err := exec.Command(binary, args...).CombinedOutput()
+		code := 0
+		if exit, ok := err.(*exec.ExitError); ok {
+			code = exit.ExitCode()
+		} else if err != nil {
+			t.Fatal(err)
+		}
+		if code != want || !strings.Contains(string(out), says) {
+			t.Errorf("%v: exit %d, want %d with %q:\n%s", args, code, want, says, out)
+		}
+		return string(out)
+	}
+	if err := os.WriteFile(at("pass"), []byte("a long passphrase\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	first := run(exitOK, "shuffled-auditor:v1:", "key", "generate", "--auditor", "--out", at("a.key"))
+	second := run(exitOK, "shuffled-auditor:v1:", "key", "generate", "auditor", "--out", at("b.key"), "--passphrase-file", at("pass"))
+	for name, line := range map[string]string{"a": first, "b": second} {
+		public, err := os.ReadFile(at(name + ".pub"))
+		if err != nil || string(public) != line {
+			t.Errorf("%s.pub holds %q, %v; printed was %q", name, public, err, line)
+		}
+		private := run(exitOK, strings.TrimSpace(line), "key", "show", at(name+".key"), "--passphrase-file", at("pass"))
+		shown := run(exitOK, strings.TrimSpace(line), "key", "show", at(name+".pub"))
+		if private != strings.TrimPrefix(shown, "public ") {
+			t.Errorf("key show says of the two files:\n%s%s", private, shown)
+		}
+		k, err := keys.ReadAuditor(at(name+".key"), keys.NewSecret([]byte("a long passphrase")))
+		if err != nil {
+			t.Fatal(err)
+		}
+		found := make(needles)
+		found.add("the private key", k.Private().Bytes())
+		if in := found.in([]byte(line + private + shown)); len(in) > 0 {
+			t.Errorf("printed: %v", in)
+		}
+	}
+	run(exitUsage, "which kind", "key", "generate", "--out", at("c.key"))
+	run(exitUsage, "which kind", "key", "generate", "sealing", "--auditor", "--out", at("c.key"))
+	run(exitUsage, "--origin", "key", "generate", "auditor", "--origin", "x", "--out", at("c.key"))
+	run(exitCannot, "exists", "key", "generate", "auditor", "--out", at("a.key"))
+
+	run(exitOK, "", "migrate", "up", "--data", at("data"))
+	create := func(more ...string) []string {
+		return append([]string{"ledger", "create", "--data", at("data"), "--name", "main", "--origin", "cards.example.com/main"}, more...)
+	}
+	run(exitUsage, "--auditor", create("--disclosure", "auditor")...)
+	run(exitUsage, "same key", create("--auditor", at("a.pub"), "--auditor", at("a.pub"))...)
+	run(exitUsage, "a.key", create("--auditor", at("a.key"))...)
+	run(exitOK, "created", create("--disclosure", "auditor", "--auditor", at("a.pub"), "--auditor", at("b.pub"))...)
+}
