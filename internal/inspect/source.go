@@ -36,8 +36,9 @@ type Source interface {
 	Deck(ctx context.Context, hash [32]byte) (cards []string, where string, err error)
 
 	// Finish is called once, at the end, with what the entries say, to hold
-	// everything else that the source keeps against it.
-	Finish(ctx context.Context, s Summary) ([]Fault, error)
+	// everything else that the source keeps against it. Notes say what could not
+	// be compared.
+	Finish(ctx context.Context, s Summary) (faults []Fault, notes []string, err error)
 }
 
 // Chunk is a run of entries.
@@ -76,13 +77,22 @@ const (
 
 // Summary is what a ledger's entries say, for Source.Finish.
 type Summary struct {
-	Genesis *audit.Genesis
-	Size    uint64
-	Root    [32]byte // recomputed
-	Keys    []KeyEntry
-	Policy  []byte // the text that stands in the newest genesis or policy entry
-	Decks   uint64 // distinct decks that commits name, at most deckMemory
-	Broken  bool   // the entries are not all there: what is counted from them is not to be compared
+	Genesis       *audit.Genesis // nil: there is none
+	Size          uint64
+	Root          [32]byte // of the newest checkpoint
+	Keys          []KeyEntry
+	Policy        string // text of the witness policy that governs the newest checkpoint
+	Cosigned      uint64 // cosigned checkpoints that were read
+	Rotations     uint64 // entries of signing keys, but for the genesis
+	Deckless      uint64 // commits whose deck is missing
+	From, To      int64  // the report's period, as in Options
+	PeriodFirst   uint64 // index of its first entry
+	PeriodEntries uint64 // and how many there are
+	Broken        bool   // entries are missing: what is counted from them is not to be compared
+
+	// Decks are the last 8 bytes of the hashes of the decks that commits name, as
+	// ascending integers; nil when there are more than 65,536.
+	Decks []uint64
 }
 
 // KeyEntry is an entry that says something of keys: the genesis or a key entry.

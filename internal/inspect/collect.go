@@ -1,0 +1,123 @@
+package inspect
+
+import (
+	"bufio"
+	"encoding/json"
+	"fmt"
+	"io"
+	"os"
+)
+
+// collector takes the results of recomputing, in order. It belongs to the
+// goroutine collect, and between two syncs of the fold to nobody else.
+type collector struct {
+	faults   findings
+	tapes    map[string]map[string]uint64 // by table and word
+	shuffles uint64
+	out      *lines // nil: no file of shuffles was asked for
+}
+
+func newCollector() *collector { return &collector{tapes: make(map[string]map[string]uint64)} }
+
+func (c *collector) take(b *batch) error {
+	for i := range b.closings {
+		x := &b.closings[i]
+		c.shuffles++
+		if x.fault != nil {
+			c.faults.add(*x.fault)
+		}
+		if x.counted {
+			t := c.tapes[x.line.Table]
+			if t == nil {
+				t = make(map[string]uint64)
+				c.tapes[x.line.Table] = t
+			}
+			t[x.tape]++
+		}
+		x.line.Tape = x.tape
+		if err := c.out.write(x.line); err != nil {
+			return err
+		}
+	}
+	return b.err
+}
+
+// ShuffleLine is a line of the file of shuffles.
+type ShuffleLine struct {
+	ID        uint64 `json:"id"`
+	Table     string `json:"table"`
+	Serial    uint64 `json:"serial"`
+	Committed string `json:"committed_at"`
+	CloseBy   string `json:"close_by"`
+	State     string `json:"state"` // open, overdue or closed
+	Closed    string `json:"closed_at,omitempty"`
+	Entry     uint64 `json:"close_entry,omitempty"` // index of the close
+	Outcome   string `json:"outcome,omitempty"`
+	Reason    string `json:"reason,omitempty"`
+	Places    int    `json:"places"`
+	Dealt     int    `json:"dealt"`
+	Level     string `json:"level"`
+	Tape      string `json:"tape,omitempty"` // of a closed one
+}
+
+// lines writes JSON lines. It keeps the offset, to which a resumed check goes
+// back.
+type lines struct {
+	f      *os.File
+	w      *bufio.Writer
+	offset int64
+}
+
+// openLines opens name for writing from offset on.
+func openLines(name string, offset int64) (*lines, error) {
+	f, err := os.OpenFile(name, os.O_RDWR|os.O_CREATE, 0o644)
+	if err != nil {
+		return nil, fmt.Errorf("writing shuffles: %w", err)
+	}
+	if err := f.Truncate(offset); err != nil {
+		f.Close()
+		return nil, fmt.Errorf("writing shuffles: %w", err)
+	}
+	if _, err := f.Seek(offset, io.SeekStart); err != nil {
+		f.Close()
+		return nil, fmt.Errorf("writing shuffles: %w", err)
+	}
+	return &lines{f: f, w: bufio.NewWriterSize(f, 1<<16), offset: offset}, nil
+}
+
+func (l *lines) write(line *ShuffleLine) error {
+	if l == nil {
+		return nil
+	}
+	b, err := json.Marshal(line)
+	if err != nil {
+		return fmt.Errorf("writing shuffles: %w", err)
+	}
+	n, err := l.w.Write(append(b, '\n'))
+	l.offset += int64(n)
+	if err != nil {
+		return fmt.Errorf("writing shuffles: %w", err)
+	}
+	return nil
+}
+
+// flush makes what was written durable.
+func (l *lines) flush() error {
+	if l == nil {
+		return nil
+	}
+	if err := l.w.Flush(); err != nil {
+		return fmt.Errorf("writing shuffles: %w", err)
+	}
+	if err := l.f.Sync(); err != nil {
+		return fmt.Errorf("writing shuffles: %w", err)
+	}
+	return nil
+}
+
+func (l *lines) close() error {
+	if l == nil {
+		return nil
+	}
+	return l.f.Close()
+}

@@ -1,0 +1,244 @@
+package inspect
+
+import (
+	"context"
+	"encoding/base64"
+	"errors"
+	"maps"
+	"slices"
+
+	"golang.org/x/mod/sumdb/tlog"
+
+	"shuffled/internal/audit"
+)
+
+func (f *findings) total() (n uint64) {
+	for _, c := range f.Count {
+		n += c
+	}
+	return n
+}
+
+func (f *fold) faultsSoFar() uint64 { return f.faults.total() }
+
+// fullTile holds a complete tile above the leaves against the source's.
+func (f *fold) fullTile(t fullTile) { f.compareTile(t, Width) }
+
+func (f *fold) compareTile(t fullTile, width int) {
+	data, where, err := f.src.Tile(f.ctx, t.level, t.index, width)
+	var d *Damage
+	switch {
+	case errors.As(err, &d):
+		f.faults.add(d.Fault)
+	case err != nil:
+		f.failed = err
+	case data != nil && !slices.Equal(data, t.hashes):
+		f.faults.add(fault(CodeTile, where, "%d hashes are not those of the tiles below", differ(hashes(data), hashes(t.hashes))))
+	}
+}
+
+// finish looks at what only the end shows, and reports.
+func (f *fold) finish(ctx context.Context, c *collector) (*Report, error) {
+	f.ctx = ctx
+	f.converge()
+	f.judgeTrust()
+	if !f.broken {
+		for i, hashes := range f.edge.tiles {
+			if n := len(hashes) / tlog.HashSize; n > 0 {
+				f.compareTile(fullTile{i + 1, uint64(f.edge.chunks) >> (8 * i) / Width, hashes}, n)
+			}
+		}
+	}
+	if f.failed != nil {
+		return nil, f.failed
+	}
+	decks, err := f.unique(ctx)
+	if err != nil {
+		return nil, err
+	}
+	faults, notes, err := f.src.Finish(ctx, f.summary(decks))
+	if err != nil {
+		return nil, err
+	}
+	f.faults.add(faults...)
+	f.notes = append(f.notes, notes...)
+	report, err := f.report(c)
+	if err != nil {
+		return nil, err
+	}
+	if f.opts.Progress != nil {
+		f.opts.Progress(Progress{Entries: f.state.Size(), Of: f.size, Shuffles: f.shuffles, Faults: report.FaultCount})
+	}
+	return report, c.out.flush()
+}
+
+// judgeTrust asks whether what the caller trusts has anything to do with this
+// ledger.
+func (f *fold) judgeTrust() {
+	if len(f.trust.keys) > 0 && !f.trusted && !f.unsigned && len(f.lost.Spans) == 0 {
+		f.faults.add(fault(CodePinned, "", "the trusted key is none of this ledger's: it signed neither the newest checkpoint nor one that hands on to another key"))
+	}
+	if !f.trust.policy.Asks() {
+		return
+	}
+	switch {
+	case f.witnesses.Newest == 0:
+		f.faults.add(fault(CodeQuorum, "", "the trusted policy asks for witnesses, and there is no cosigned checkpoint"))
+	case f.cosigned.pinned < f.witnesses.Newest:
+		f.faults.add(fault(CodeQuorum, "", "the newest cosigned checkpoint, of size %d, is not cosigned by the quorum of the trusted policy", f.witnesses.Newest))
+	}
+}
+
+func (f *fold) summary(decks []uint64) Summary {
+	s := Summary{Genesis: f.state.Genesis(), Size: f.state.Size(), Root: f.newest.Root, Keys: f.keys,
+		Policy: f.governing, Decks: decks, Cosigned: f.witnesses.Cosigned, Deckless: f.deckless,
+		From: f.opts.From, To: f.opts.To, PeriodFirst: f.before[0], PeriodEntries: f.before[1] - f.before[0], Broken: f.broken || len(f.lost.Spans) > 0}
+	for _, k := range f.keys {
+		if b, ok := k.Entry.Body.(*audit.Key); ok && b.Subject == audit.SubjectSigning {
+			s.Rotations++
+		}
+	}
+	return s
+}
+
+func (f *fold) report(c *collector) (*Report, error) {
+	r := &Report{Format: ReportFormat, Origin: f.newest.Origin, Size: f.size, Pinned: len(f.trust.keys) > 0,
+		Entries: f.types, Totals: *newCounts(), Tables: []TableCounts{}, Witnesses: f.witnesses, Open: []OpenShuffle{},
+		Unknown: append([]string{}, f.unknown...), Notes: append([]string{}, f.notes...)}
+	if g := f.state.Genesis(); g != nil {
+		r.Production = g.Production
+		r.VKey, _ = audit.VKey(g.Origin, f.state.SigningKey())
+	}
+	if f.final != nil {
+		r.Root = base64.StdEncoding.EncodeToString(f.final[:])
+	}
+	r.Period = f.period()
+	if err := f.listOpen(r, c); err != nil {
+		return nil, err
+	}
+	for _, name := range slices.Sorted(maps.Keys(f.tables)) {
+		t := f.tables[name]
+		t.Tapes = c.tapes[name]
+		if t.Tapes == nil {
+			t.Tapes = make(map[string]uint64)
+		}
+		t.share()
+		r.Totals.add(t)
+		r.Tables = append(r.Tables, TableCounts{name, *t})
+	}
+	r.Totals.share()
+	r.Faults, r.FaultCodes = merge(&f.faults, &c.faults)
+	r.conclude()
+	return r, nil
+}
+
+func (f *fold) period() Period {
+	p := Period{}
+	set := func(to *string, ms int64) {
+		if ms != 0 {
+			*to = formatTime(ms)
+		}
+	}
+	set(&p.From, f.opts.From)
+	set(&p.To, f.opts.To)
+	set(&p.At, f.opts.At)
+	set(&p.FirstEntry, f.times[0])
+	set(&p.LastEntry, f.times[1])
+	return p
+}
+
+// listOpen counts and lists the open shuffles.
+func (f *fold) listOpen(r *Report, c *collector) error {
+	for _, id := range slices.Sorted(maps.Keys(f.live)) {
+		l := f.live[id]
+		o, ok := f.state.Shuffle(id)
+		if !ok {
+			continue
+		}
+		overdue := f.opts.At >= l.CloseBy
+		level := f.level(l, id)
+		line := ShuffleLine{ID: id, Table: l.Table, Serial: l.Serial, Committed: formatTime(l.Committed), CloseBy: formatTime(l.CloseBy),
+			State: "open", Places: o.Places, Dealt: o.Next, Level: level}
+		if overdue {
+			line.State = "overdue"
+		}
+		if err := c.out.write(&line); err != nil {
+			return err
+		}
+		if !f.counts(l) {
+			continue
+		}
+		t := f.table(l.Table)
+		t.Open++
+		t.Levels[level]++
+		if overdue {
+			t.Overdue++
+		}
+		if len(r.Open) < MaxListed {
+			r.Open = append(r.Open, OpenShuffle{ID: id, Table: l.Table, Serial: l.Serial, Committed: line.Committed,
+				CloseBy: line.CloseBy, Dealt: o.Next, Places: o.Places, Overdue: overdue})
+		}
+	}
+	return nil
+}
+
+// line is what the file of shuffles says of a closed one, but for its tape.
+func (f *fold) line(l *live, c *audit.Close, now int64, index uint64, o audit.Opened, level string) *ShuffleLine {
+	return &ShuffleLine{ID: c.Shuffle, Table: l.Table, Serial: l.Serial, Committed: formatTime(l.Committed),
+		CloseBy: formatTime(l.CloseBy), State: "closed", Closed: formatTime(now), Entry: index,
+		Outcome: c.Outcome.String(), Reason: c.Reason.String(), Places: o.Places, Dealt: o.Next, Level: level}
+}
+
+func (c *Counts) share() {
+	closed := c.Closed()
+	c.Shares = Shares{Void: share(c.Void, closed), Expired: share(c.Expired, closed), EndedEarly: share(c.EndedEarly, closed)}
+}
+
+func (c *Counts) add(t *Counts) {
+	c.Shuffles += t.Shuffles
+	c.Completed += t.Completed
+	c.EndedEarly += t.EndedEarly
+	c.Continued += t.Continued
+	c.Void += t.Void
+	c.Expired += t.Expired
+	c.Open += t.Open
+	c.Overdue += t.Overdue
+	for _, m := range []struct{ to, from map[string]uint64 }{{c.VoidBy, t.VoidBy}, {c.Levels, t.Levels}, {c.Tapes, t.Tapes}} {
+		for k, n := range m.from {
+			m.to[k] += n
+		}
+	}
+}
+
+// conclude counts the faults and gives the verdict.
+func (r *Report) conclude() {
+	for _, n := range r.FaultCodes {
+		r.FaultCount += n
+	}
+	if r.Faults == nil {
+		r.Faults = []Fault{}
+	}
+	switch {
+	case r.FaultCount > 0:
+		r.Verdict = Failed
+	case len(r.Unknown) > 0:
+		r.Verdict = CannotJudge
+	case r.Pinned:
+		r.Verdict = Proved
+	default:
+		r.Verdict = Consistent
+	}
+}
+
+// refused is the report on a ledger that could not even be begun with.
+func (r *run) refused(faults *findings) *Report {
+	if len(faults.Kept) == 0 {
+		return nil
+	}
+	report := &Report{Format: ReportFormat, Origin: r.newest.Origin, Size: r.size, Pinned: len(r.trust.keys) > 0,
+		Entries: map[string]uint64{}, Totals: *newCounts(), Tables: []TableCounts{}, Open: []OpenShuffle{}, Unknown: []string{},
+		Notes: []string{"nothing but the checkpoint was looked at"}}
+	report.Faults, report.FaultCodes = merge(faults)
+	report.conclude()
+	return report
+}

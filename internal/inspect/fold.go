@@ -1,0 +1,381 @@
+package inspect
+
+import (
+	"errors"
+	"fmt"
+
+	"golang.org/x/mod/sumdb/tlog"
+
+	"shuffled/internal/audit"
+	"shuffled/internal/disclosure"
+)
+
+// fold is what one pass over the entries, in order, knows and counts. It belongs
+// to the goroutine that called Run.
+type fold struct {
+	*run
+	state   *audit.State
+	edge    *edge
+	broken  bool // entries without hashes were passed: roots are no longer known
+	lost    lostEntries
+	live    map[uint64]*live   // open shuffles by id
+	tables  map[string]*Counts // by table, of the period
+	types   map[string]uint64
+	times   [2]int64  // of the first and the last entry
+	before  [2]uint64 // entries before the period's beginning, and before its end
+	faults  findings
+	unknown []string
+	notes   []string
+
+	keys      []KeyEntry
+	openers   map[uint64]*disclosure.Opener // by index of the disclosure key's entry
+	policies  *audit.Policies
+	changes   []policyCall // what rebuilds policies
+	pending   bool         // a policy waits for its first checkpoint
+	governing string       // text of the policy that governs the next checkpoint
+	waiting   string       // text of the policy that waits
+	rotated   *rotation    // a signing key's entry without its checkpoint so far
+	cosigned  cosignedSizes
+	diverged  *divergence
+	noDeck    map[[32]byte]bool // decks that were named as faults
+	deckless  uint64            // commits whose deck is missing
+	witnesses Witnesses
+	seen      *seen
+	shuffles  uint64 // sent to be recomputed
+	trusted   bool   // a key that the caller trusts signed
+	unsigned  bool   // the newest checkpoint is not signed by the key in force
+
+	batch  *batch     // of the chunk that is being folded
+	final  *tlog.Hash // the root at the size of the newest checkpoint
+	failed error      // of the source, where nothing could be returned
+}
+
+// live is what the fold keeps of an open shuffle beside the state.
+type live struct {
+	Table     string
+	Serial    uint64
+	Committed int64
+	CloseBy   int64
+	Played    bool // mixed or dealt
+	Witnessed bool // by then, or now
+	Skip      bool // an entry of it is lost or not as it should be: not recomputed
+	parent    *lineage
+	self      *lineage // when a child needs its values
+}
+
+// chunk folds one chunk in.
+func (f *fold) chunk(c *chunk) error {
+	if c.err != nil {
+		return c.err
+	}
+	f.faults.add(c.faults...)
+	f.broken = f.broken || c.broken
+	f.cosigned.broken = f.cosigned.broken || c.endOfCosigned
+	f.edge.now = &c.tree
+	if !f.broken && c.top == nil && c.other != nil {
+		f.choose(c)
+	}
+	f.batch = &batch{done: make(chan struct{})}
+	points := c.points
+	for i := range c.entries {
+		f.entry(c, i)
+		for len(points) > 0 && points[0].head.Size == f.state.Size() {
+			if err := f.point(&points[0], c.top == nil); err != nil {
+				return err
+			}
+			points = points[1:]
+		}
+		f.rotate()
+	}
+	f.atEnd(c)
+	if c.width == Width && !f.broken {
+		top := c.top
+		if top == nil {
+			h := c.tree.top()
+			top = &h
+		}
+		f.edge.add(*top)
+	}
+	f.edge.now = nil
+	return f.failed
+}
+
+// atEnd keeps the root of all entries.
+func (f *fold) atEnd(c *chunk) {
+	if f.state.Size() != f.size || c.top != nil {
+		return
+	}
+	if root, ok := f.root(f.size); ok {
+		f.final = &root
+	}
+}
+
+// choose decides, in the last chunk, between the entries and the tile by the
+// root of the newest checkpoint, which covers both.
+func (f *fold) choose(c *chunk) {
+	other := newSubtree(c.other)
+	own := c.tree
+	if root, err := f.edge.root(f.size); err == nil && root == f.newest.Root {
+		f.faults.add(fault(CodeTile, c.tileAt, "%d hashes are not those of the entries, which lead to the newest root", differ(own[0], c.other)))
+		return
+	}
+	c.tree = other
+	if root, err := f.edge.root(f.size); err == nil && root == f.newest.Root {
+		c.faults = nil
+		c.loseWhere(own[0], c.other)
+		f.faults.add(c.faults...)
+		return
+	}
+	c.tree = own
+	f.faults.add(fault(CodeTile, c.tileAt, "%d hashes are not those of the entries, and neither lead to the newest root", differ(own[0], c.other)))
+}
+
+// entry folds entry i of the chunk in.
+func (f *fold) entry(c *chunk, i int) {
+	p, index := &c.entries[i], f.state.Size()
+	switch {
+	case p.lost:
+		f.lose(index)
+		return
+	case errors.Is(p.bad, audit.ErrUnknown):
+		if len(f.unknown) < MaxListed {
+			f.unknown = append(f.unknown, fmt.Sprintf("entry %d: %s", index, printable(p.bad.Error())))
+		}
+		f.lose(index)
+		return
+	case p.bad != nil:
+		f.faults.add(fault(CodeMalformed, c.where, "%v", p.bad).at(index))
+		f.lose(index)
+		return
+	}
+	opened, _ := f.state.Shuffle(shuffleOf(p.e))
+	legal := f.apply(p.e, index)
+	if f.state.Genesis() == nil {
+		return // a ledger without its genesis is one fault, and nothing else can be said of it
+	}
+	f.count(p.e)
+	f.follow(c, i, opened, legal)
+}
+
+// apply folds e into the state and names the rule that it breaks.
+func (f *fold) apply(e audit.Entry, index uint64) (legal bool) {
+	err := f.state.Apply(e)
+	if err == nil {
+		f.state.Commit()
+		return true
+	}
+	var rule *audit.Illegal
+	if !errors.As(err, &rule) {
+		rule = &audit.Illegal{Code: "unnamed", Detail: err.Error()}
+	}
+	if !f.lost.explain(rule, e, index) {
+		x := fault(RulePrefix+rule.Code, "", "%s", rule.Detail).at(index)
+		if id := shuffleOf(e); id != 0 {
+			x = x.of(id)
+		}
+		f.faults.add(x)
+	}
+	f.state.Force(e)
+	return false
+}
+
+// shuffleOf returns the id of the shuffle that an entry after the commit names.
+func shuffleOf(e audit.Entry) uint64 {
+	switch b := e.Body.(type) {
+	case *audit.Mix:
+		return b.Shuffle
+	case *audit.Deal:
+		return b.Shuffle
+	case *audit.Close:
+		return b.Shuffle
+	}
+	return 0
+}
+
+// lose passes an entry whose bytes are not known.
+func (f *fold) lose(index uint64) {
+	f.lost.add(index)
+	f.state.Force(audit.Entry{})
+}
+
+func (f *fold) count(e audit.Entry) {
+	f.types[e.Body.Type().String()]++
+	if f.times[0] == 0 {
+		f.times[0] = e.Time
+	}
+	f.times[1] = max(f.times[1], e.Time)
+	if e.Time < f.opts.From {
+		f.before[0]++
+	}
+	if f.opts.To == 0 || e.Time < f.opts.To || e.Time < f.opts.From {
+		f.before[1]++
+	}
+}
+
+// follow keeps what the entry means for the audit, beside the state.
+func (f *fold) follow(c *chunk, i int, opened audit.Opened, legal bool) {
+	p, index := &c.entries[i], c.first+uint64(i)
+	switch b := p.e.Body.(type) {
+	case *audit.Genesis:
+		f.genesis(b, p.e, index)
+	case *audit.Commit:
+		f.committed(b, p, index, legal)
+	case *audit.Mix:
+		f.played(b.Shuffle, index, b.Cosigned, legal)
+	case *audit.Deal:
+		f.played(b.Shuffle, index, b.Cosigned, legal)
+	case *audit.Close:
+		f.closed(b, p.e.Time, index, opened, legal)
+	case *audit.Key:
+		f.key(b, p.e, index)
+	}
+}
+
+func (f *fold) committed(c *audit.Commit, p *parsed, index uint64, legal bool) {
+	l := &live{Table: c.Context.Table, Serial: c.Serial, Committed: p.e.Time, CloseBy: c.CloseBy}
+	f.live[index] = l
+	if p.noDeck != nil {
+		f.deck(*p.noDeck, c.Context, index)
+	}
+	f.seen.add(kindCommitment, c.Commitment, index)
+	f.seen.add(kindKeyTag, c.KeyTag, index)
+	for _, s := range c.Context.Plan {
+		if s.Source == audit.SourceSlot {
+			f.seen.add(kindSlot, s.Slot, index)
+		}
+	}
+	if !c.Context.IsDraw() {
+		f.seen.addDeck(c.Context.DeckHash, index)
+	}
+	if id := parentOf(c); id != nil {
+		parent := f.live[*id]
+		if parent == nil {
+			l.Skip = true // of no parent that is known: a fault, or follows from one
+			return
+		}
+		if parent.self == nil {
+			parent.self = newLineage(*id)
+		}
+		l.parent = parent.self
+	}
+	if f.counts(l) {
+		f.table(l.Table).Shuffles++
+	}
+}
+
+func parentOf(c *audit.Commit) *uint64 {
+	if c.Context.Parent == nil {
+		return nil
+	}
+	return &c.Context.Parent.ID
+}
+
+// deck names a deck that is missing or wrong, once.
+func (f *fold) deck(x Fault, c *audit.Context, index uint64) {
+	if x.Where != "" { // of the deck, not of this commit
+		f.deckless++
+		if f.noDeck[c.DeckHash] || len(f.noDeck) >= deckMemory {
+			return
+		}
+		f.noDeck[c.DeckHash] = true
+	}
+	f.faults.add(x.at(index).of(index))
+}
+
+// counts reports whether the report's figures are about this shuffle.
+func (f *fold) counts(l *live) bool {
+	return (f.opts.From == 0 || l.Committed >= f.opts.From) && (f.opts.To == 0 || l.Committed < f.opts.To)
+}
+
+func (f *fold) table(name string) *Counts {
+	t := f.tables[name]
+	if t == nil {
+		t = newCounts()
+		f.tables[name] = t
+	}
+	return t
+}
+
+// played takes note of a mix or deal.
+func (f *fold) played(id, index, cosigned uint64, legal bool) {
+	if cosigned > 0 && cosigned <= index && !f.cosigned.has(cosigned) {
+		f.cosigned.missing(f, cosigned, index, id)
+	}
+	l := f.live[id]
+	if l == nil {
+		return
+	}
+	if !l.Played {
+		l.Played, l.Witnessed = true, f.cosigned.pinned > id
+	}
+}
+
+// closed counts a shuffle and sends it to be recomputed.
+func (f *fold) closed(c *audit.Close, now int64, index uint64, o audit.Opened, legal bool) {
+	l := f.live[c.Shuffle]
+	if l == nil || o.Commit == nil {
+		return // not open: named by the rule
+	}
+	delete(f.live, c.Shuffle)
+	level := f.level(l, c.Shuffle)
+	if f.counts(l) {
+		f.countClose(f.table(l.Table), c, level)
+	}
+	x := closing{id: c.Shuffle, index: index, close: c, commit: o.Commit, parent: l.parent, self: l.self, skip: l.Skip,
+		counted: f.counts(l), line: f.line(l, c, now, index, o, level)}
+	if x.parent != nil && !x.parent.sent {
+		x.parent, x.skip = nil, true // a parent that was not closed before: a fault of its own
+	}
+	if x.self != nil {
+		x.self.sent = true
+	}
+	if c.Form == audit.FormSealed {
+		x.opener = f.openers[c.Key]
+	}
+	if c.Form == audit.FormNone {
+		f.faults.add(fault(CodeTapeLost, "", "the close of shuffle %d discloses no tape: the operator lost it", c.Shuffle).at(index).of(c.Shuffle))
+	}
+	x.legal = legal
+	f.batch.closings = append(f.batch.closings, x)
+}
+
+func (f *fold) level(l *live, id uint64) string {
+	switch {
+	case len(f.trust.keys) == 0:
+		return LevelKeyNotPinned
+	case l.Played && l.Witnessed, !l.Played && f.cosigned.everPinned > id:
+		return LevelWitnessed
+	}
+	return LevelRecorded
+}
+
+func newCounts() *Counts {
+	return &Counts{VoidBy: make(map[string]uint64), Levels: make(map[string]uint64), Tapes: make(map[string]uint64)}
+}
+
+func (f *fold) countClose(t *Counts, c *audit.Close, level string) {
+	switch c.Outcome {
+	case audit.OutcomeCompleted:
+		t.Completed++
+	case audit.OutcomeEndedEarly:
+		t.EndedEarly++
+	case audit.OutcomeContinued:
+		t.Continued++
+	case audit.OutcomeVoid:
+		t.Void++
+		t.VoidBy[c.Reason.String()]++
+	case audit.OutcomeExpired:
+		t.Expired++
+	}
+	t.Levels[level]++
+}
+
+// root returns the root at a size in the chunk that is being folded; ok is false
+// where it cannot be known.
+func (f *fold) root(size uint64) (tlog.Hash, bool) {
+	if f.broken {
+		return tlog.Hash{}, false
+	}
+	h, err := f.edge.root(size)
+	return h, err == nil
+}

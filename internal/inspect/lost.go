@@ -1,0 +1,89 @@
+package inspect
+
+import (
+	"sort"
+
+	"shuffled/internal/audit"
+)
+
+// lostEntries are the indexes whose bytes are not known. What later entries seem
+// to do wrong for want of them is no fault of its own.
+type lostEntries struct {
+	Spans []span `json:"spans,omitempty"` // ascending
+}
+
+type span struct{ From, To uint64 } // To is behind the last
+
+func (l *lostEntries) add(index uint64) {
+	if n := len(l.Spans); n > 0 && l.Spans[n-1].To == index {
+		l.Spans[n-1].To++
+		return
+	}
+	l.Spans = append(l.Spans, span{index, index + 1})
+}
+
+// has reports whether the entry was lost.
+func (l *lostEntries) has(index uint64) bool { return l.between(index, index+1) }
+
+// between reports whether an entry of from ≤ index < to was lost.
+func (l *lostEntries) between(from, to uint64) bool {
+	i := sort.Search(len(l.Spans), func(i int) bool { return l.Spans[i].To > from })
+	return i < len(l.Spans) && l.Spans[i].From < to
+}
+
+// explain reports whether a lost entry can be why e seems to break a rule.
+func (l *lostEntries) explain(rule *audit.Illegal, e audit.Entry, index uint64) bool {
+	if len(l.Spans) == 0 {
+		return false
+	}
+	if rule.Code == audit.RuleGenesisFirst {
+		return l.has(0) && index > 0
+	}
+	if rule.Code == audit.RulePair {
+		return l.has(index - 1)
+	}
+	switch b := e.Body.(type) {
+	case *audit.Commit:
+		return l.explainCommit(rule.Code, b, index)
+	case *audit.Mix:
+		return l.explainPlay(rule.Code, b.Shuffle, index)
+	case *audit.Deal:
+		return l.explainPlay(rule.Code, b.Shuffle, index)
+	case *audit.Close:
+		switch rule.Code {
+		case audit.RuleNotOpen:
+			return l.has(b.Shuffle)
+		case audit.RuleOutcome:
+			return l.has(index - 1)
+		case audit.RuleDisclosureKey:
+			return l.between(b.Key, index)
+		}
+		return false
+	}
+	// Keys, switches, tables, the latch: what is lost may have changed them.
+	return rule.Code != audit.RuleTime
+}
+
+func (l *lostEntries) explainCommit(code string, c *audit.Commit, index uint64) bool {
+	switch code {
+	case audit.RuleInstance:
+		return l.has(c.Instance)
+	case audit.RuleSerial:
+		return l.has(c.Previous)
+	case audit.RuleParent:
+		return c.Context.Parent != nil && l.has(c.Context.Parent.ID)
+	case audit.RuleLatch, audit.RuleKill, audit.RuleTable, audit.RuleDisclosureKey:
+		return true
+	}
+	return false
+}
+
+func (l *lostEntries) explainPlay(code string, id, index uint64) bool {
+	switch code {
+	case audit.RuleNotOpen:
+		return l.has(id)
+	case audit.RulePlace, audit.RuleMix, audit.RuleEarlier:
+		return l.between(id, index)
+	}
+	return false
+}

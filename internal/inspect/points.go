@@ -1,0 +1,348 @@
+package inspect
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+
+	"golang.org/x/mod/sumdb/note"
+
+	"shuffled/internal/audit"
+	"shuffled/internal/disclosure"
+)
+
+// rotation is a signing key's entry whose checkpoint is due: the one of the very
+// next size, signed by both keys.
+type rotation struct {
+	index uint64
+	old   note.Verifier
+}
+
+// divergence is a run of checkpoints whose roots are not those of the entries.
+// It is one fault: what one damaged entry does to all checkpoints above it.
+type divergence struct {
+	First Checkpoint
+	Size  uint64 // of the first
+	Last  uint64 // size of the last
+	More  uint64 // checkpoints after the first
+}
+
+// point judges a checkpoint whose size is that of the state.
+func (f *fold) point(p *point, known bool) error {
+	if by := f.signers.Load(); p.by != by {
+		p.check(by, f.trust.policy)
+	}
+	if p.kind == kindSince {
+		f.since(p, known)
+		return nil
+	}
+	size := p.head.Size
+	if p.kind == KindCosigned {
+		f.cosigned.push(size)
+		f.witnesses.Cosigned++
+		f.witnesses.Newest = size
+	}
+	if !f.signature(p) {
+		return nil
+	}
+	if !f.compareRoot(p, known) || p.kind != KindCosigned {
+		return nil
+	}
+	f.quorum(p)
+	return nil
+}
+
+// signature judges who signed the checkpoint.
+func (f *fold) signature(p *point) bool {
+	if r := f.rotated; r != nil && r.index+1 == p.head.Size {
+		if p.signed && r.old != nil && signedBy(p.Signed, r.old) {
+			f.rotated = nil
+			f.trustIn(p)
+			return true
+		}
+		return p.signed // that no checkpoint has both is named once, after all of this size
+	}
+	if p.signed {
+		if p.kind == kindNewest {
+			f.trustIn(p)
+		}
+		return true
+	}
+	if len(f.lost.Spans) > 0 {
+		f.noteOnce("signatures above a lost entry are not checked: it may have changed the signing key")
+		return false
+	}
+	f.faults.add(fault(CodeSignature, p.Where, "the checkpoint of size %d is not signed by the key in force", p.head.Size))
+	f.unsigned = f.unsigned || p.kind == kindNewest
+	return false
+}
+
+// trustIn notes that a key which the caller trusts signed: the newest checkpoint,
+// or one from which a chain of rotations leads there.
+func (f *fold) trustIn(p *point) {
+	if !f.trusted && len(f.trust.keys) > 0 {
+		_, err := audit.OpenCheckpoint(p.Signed, f.trust.keys...)
+		f.trusted = err == nil
+	}
+}
+
+// rotate names a signing key's entry without its checkpoint, once all
+// checkpoints of its size were seen.
+func (f *fold) rotate() {
+	if r := f.rotated; r != nil && f.state.Size() > r.index {
+		f.rotated = nil
+		f.faults.add(fault(CodeRotation, "", "no checkpoint of size %d carries the signatures of the old and the new key", r.index+1).at(r.index))
+	}
+}
+
+// compareRoot holds the checkpoint's root against the entries.
+func (f *fold) compareRoot(p *point, known bool) bool {
+	root, ok := f.root(p.head.Size)
+	switch {
+	case !ok || !known:
+		f.noteOnce("roots above lost entries are not checked")
+		return false
+	case root == p.head.Root:
+		f.converge()
+		return true
+	case f.diverged == nil:
+		f.diverged = &divergence{First: p.Checkpoint, Size: p.head.Size, Last: p.head.Size}
+	default:
+		f.diverged.Last = p.head.Size
+		f.diverged.More++
+	}
+	return false
+}
+
+// converge ends a run of checkpoints with other roots, if there is one.
+func (f *fold) converge() {
+	d := f.diverged
+	if d == nil {
+		return
+	}
+	f.diverged = nil
+	more := ""
+	if d.More > 0 {
+		more = fmt.Sprintf(", nor are those of the %d checkpoints after it, to size %d", d.More, d.Last)
+	}
+	f.faults.add(fault(CodeRoot, d.First.Where, "the root signed for size %d is not that of the entries%s", d.Size, more))
+}
+
+// since judges the older checkpoint that the caller brought.
+func (f *fold) since(p *point, known bool) {
+	root, ok := f.root(p.head.Size)
+	switch {
+	case !p.signed:
+		f.faults.add(fault(CodeSince, p.Where, "the older checkpoint of size %d is not signed by the key in force then", p.head.Size))
+	case !ok || !known:
+		f.noteOnce("roots above lost entries are not checked")
+	case root != p.head.Root:
+		f.faults.add(fault(CodeSince, p.Where, "the ledger does not extend the older checkpoint of size %d: one of the two is a fork", p.head.Size))
+	}
+}
+
+// quorum judges the cosignatures of a checkpoint that holds otherwise.
+func (f *fold) quorum(p *point) {
+	own := p.own
+	if f.pending {
+		own = f.policies.Accept(p.head.Size, p.Signed)
+		if own {
+			f.changes = append(f.changes, policyCall{Size: p.head.Size, Text: p.Signed})
+			f.pending = false
+			if f.waiting != "" {
+				f.governing, f.waiting = f.waiting, ""
+			}
+			f.publish()
+		}
+	}
+	if !own {
+		f.faults.add(fault(CodeQuorum, p.Where, "the checkpoint of size %d is not cosigned by the quorum of the ledger's policy", p.head.Size))
+	}
+	if p.pinned {
+		f.cosigned.pinned = p.head.Size
+		f.witnesses.Pinned++
+	}
+}
+
+// policyCall is a policy of the ledger, or the cosigned checkpoint of this size
+// that let the policies before it take over.
+type policyCall struct {
+	Index uint64 `json:"index,omitempty"`
+	Size  uint64 `json:"size,omitempty"`
+	Text  []byte `json:"text"`
+}
+
+// publish tells the workers which key and policy are in force.
+func (f *fold) publish() {
+	now := &signers{policy: f.policies.Current()}
+	if g := f.state.Genesis(); g != nil {
+		now.key, _ = audit.Verifier(g.Origin, f.state.SigningKey())
+	}
+	f.signers.Store(now)
+}
+
+// cosignedSizes are the sizes of the newest cosigned checkpoints.
+type cosignedSizes struct {
+	recent     []uint64 // ascending, at most twice sizesKept
+	dropped    bool     // there were more
+	broken     bool     // the sequence of them could not be read on
+	pinned     uint64   // newest with the trusted quorum so far
+	everPinned uint64   // newest of all with it
+}
+
+const sizesKept = 1 << 16
+
+func (s *cosignedSizes) push(size uint64) {
+	if len(s.recent) == 2*sizesKept {
+		s.recent, s.dropped = append(s.recent[:0], s.recent[sizesKept:]...), true
+	}
+	s.recent = append(s.recent, size)
+}
+
+// has reports whether the size is known to be there.
+func (s *cosignedSizes) has(size uint64) bool {
+	_, found := slices.BinarySearch(s.recent, size)
+	return found || s.broken
+}
+
+// missing names a cosigned checkpoint that an entry relies on and that is not
+// there. An old one is looked up again.
+func (s *cosignedSizes) missing(f *fold, size, index, id uint64) {
+	if s.dropped && (len(s.recent) == 0 || size < s.recent[0]) {
+		for c, err := range f.src.Checkpoints(f.ctx, KindCosigned, size) {
+			head, parseErr := audit.CheckpointText(c.Signed)
+			if err == nil && parseErr == nil && head.Size == size {
+				return
+			}
+			break
+		}
+	}
+	f.faults.add(fault(CodeCosigned, "", "the entry relies on a cosigned checkpoint of size %d, which is not there", size).at(index).of(id))
+}
+
+// key follows what a key entry changes.
+func (f *fold) key(k *audit.Key, e audit.Entry, index uint64) {
+	f.keys = append(f.keys, KeyEntry{index, e})
+	switch k.Subject {
+	case audit.SubjectSigning:
+		f.rotated = &rotation{index: index, old: f.signers.Load().key}
+		f.checkSigning(k.Public, index)
+		f.publish()
+	case audit.SubjectPolicy:
+		f.policy(index, k.Policy)
+	case audit.SubjectDisclosure:
+		for _, err := range f.unwrap(k, index) {
+			if errors.Is(err, audit.ErrUnknown) {
+				f.cannot(index, err)
+			} else {
+				f.faults.add(fault(CodeWrap, "", "%v", err).at(index))
+			}
+		}
+	}
+}
+
+func (f *fold) checkSigning(public []byte, index uint64) {
+	if _, err := audit.Verifier(f.state.Genesis().Origin, public); errors.Is(err, audit.ErrUnknown) {
+		f.cannot(index, err)
+	} else if err != nil {
+		f.faults.add(fault(CodeKey, "", "%v", err).at(index))
+	}
+}
+
+func (f *fold) cannot(index uint64, err error) {
+	if len(f.unknown) < MaxListed {
+		f.unknown = append(f.unknown, fmt.Sprintf("entry %d: %s", index, printable(err.Error())))
+	}
+}
+
+func (f *fold) policy(index uint64, text []byte) {
+	f.witnesses.Policies++
+	asked := f.policies.Current().Asks()
+	switch err := f.policies.Change(index, text); {
+	case errors.Is(err, audit.ErrUnknown):
+		f.cannot(index, err)
+		return
+	case err != nil:
+		f.faults.add(fault(CodePolicy, "", "%v", err).at(index))
+		return
+	case asked || f.pending:
+		f.waiting = string(text)
+	default:
+		f.governing = string(text)
+	}
+	f.changes = append(f.changes, policyCall{Index: index, Text: text})
+	f.pending = true
+	f.publish()
+}
+
+// unwrap opens a disclosure key with the auditors' keys that are at hand.
+func (f *fold) unwrap(k *audit.Key, index uint64) (problems []error) {
+	for _, a := range f.opts.Auditors {
+		o, err := a.Unwrap(f.state.Genesis().Origin, k)
+		switch {
+		case err == nil:
+			f.openers[index] = o
+			return nil
+		case !errors.Is(err, disclosure.ErrNoWrap):
+			problems = append(problems, err)
+		}
+	}
+	return problems
+}
+
+// genesis begins the ledger.
+func (f *fold) genesis(g *audit.Genesis, e audit.Entry, index uint64) {
+	if len(f.keys) > 0 {
+		return // a second one: named by its rule
+	}
+	f.keys = append(f.keys, KeyEntry{index, e})
+	f.checkSigning(g.SigningKey, index)
+	if g.Origin != f.newest.Origin {
+		f.faults.add(fault(CodeOrigin, "", "the ledger is %s, its newest checkpoint is of %s", g.Origin, f.newest.Origin).at(index))
+	}
+	if len(g.Predecessor) > 0 {
+		if _, err := audit.CheckpointText(g.Predecessor); err != nil {
+			f.faults.add(fault(CodePredecessor, "", "%v", err).at(index))
+		}
+	}
+	if len(g.Policy) > 0 {
+		f.witnesses.Policies++
+	}
+	policies, err := audit.NewPolicies(g.Policy)
+	if errors.Is(err, audit.ErrUnknown) {
+		f.cannot(index, err)
+	} else if err != nil {
+		f.faults.add(fault(CodePolicy, "", "%v", err).at(index))
+	}
+	if err == nil {
+		f.policies, f.governing = policies, string(g.Policy)
+		f.changes = append(f.changes, policyCall{Text: g.Policy})
+	}
+	f.publish()
+}
+
+// rebuild makes the policies again from what changed them.
+func rebuild(changes []policyCall) (*audit.Policies, error) {
+	p := &audit.Policies{}
+	for i, c := range changes {
+		var err error
+		switch {
+		case i == 0:
+			p, err = audit.NewPolicies(c.Text)
+		case c.Size > 0:
+			p.Accept(c.Size, c.Text)
+		default:
+			err = p.Change(c.Index, c.Text)
+		}
+		if err != nil {
+			return nil, err
+		}
+	}
+	return p, nil
+}
+
+func (f *fold) noteOnce(text string) {
+	if !slices.Contains(f.notes, text) {
+		f.notes = append(f.notes, text)
+	}
+}

@@ -1,0 +1,258 @@
+package inspect
+
+import (
+	"cmp"
+	"context"
+	"crypto/sha256"
+	"errors"
+	"slices"
+
+	"golang.org/x/mod/sumdb/note"
+	"golang.org/x/mod/sumdb/tlog"
+
+	"shuffled/internal/audit"
+)
+
+// chunk is a run of entries on its way from dispatch through a worker, which
+// fills it, to the fold.
+type chunk struct {
+	n      uint64
+	first  uint64  // index of the first entry
+	width  int     // entries in it, 1 to Width
+	points []point // checkpoints whose size is first+1 to first+width, ascending
+	done   chan struct{}
+
+	where   string
+	entries []parsed
+	tree    subtree
+	top     *tlog.Hash  // the node over the chunk, where only that is known
+	broken  bool        // its hashes are not known: the tree ends here
+	other   []tlog.Hash // the leaves that the tile has, where nothing above says which are right
+	tileAt  string
+	faults  []Fault
+	err     error // ends the run
+
+	endOfCosigned bool // the sequence of cosigned checkpoints could not be read on
+}
+
+// sortPoints orders the checkpoints of a chunk by size, those of one size by kind.
+func sortPoints(points []point) {
+	slices.SortStableFunc(points, func(a, b point) int {
+		return cmp.Or(cmp.Compare(a.head.Size, b.head.Size), cmp.Compare(a.kind, b.kind))
+	})
+}
+
+// parsed is one entry.
+type parsed struct {
+	e      audit.Entry
+	size   int   // bytes
+	lost   bool  // its bytes are missing or not the ledger's
+	bad    error // it does not parse
+	noDeck *Fault
+}
+
+// point is a checkpoint at its size.
+type point struct {
+	Checkpoint
+	kind Kind
+	head audit.Checkpoint
+
+	// What a worker found, believed only if the keys it took were the right ones.
+	by     *signers
+	signed bool
+	own    bool // the ledger's own quorum
+	pinned bool // the trusted policy's
+}
+
+// signers are the key and the policy that are in force, as far as the fold has
+// come. Workers check signatures under them ahead of the fold.
+type signers struct {
+	key    note.Verifier // nil: none that can be used
+	policy *audit.Policy
+}
+
+// check fills what p says of its signatures.
+func (p *point) check(by *signers, pinned *audit.Policy) {
+	p.by = by
+	p.signed = by.key != nil && signedBy(p.Signed, by.key)
+	if p.kind == KindCosigned {
+		p.own = by.policy != nil && by.policy.Satisfied(p.Signed)
+		p.pinned = p.signed && pinned.Asks() && pinned.Satisfied(p.Signed)
+	}
+}
+
+func signedBy(signed []byte, key note.Verifier) bool {
+	_, err := audit.OpenCheckpoint(signed, key)
+	return err == nil
+}
+
+// worker is what one goroutine uses again and again.
+type worker struct {
+	*run
+	leaf  []byte
+	roots *audit.DeckRoots
+}
+
+// read fills a chunk.
+func (w *worker) read(ctx context.Context, c *chunk) {
+	by := w.signers.Load()
+	for i := range c.points {
+		c.points[i].check(by, w.trust.policy)
+	}
+	raw, err := w.src.Chunk(ctx, c.n, c.width)
+	if !c.damage(err) {
+		return
+	}
+	c.where = raw.Where
+	c.faults = append(c.faults, raw.Faults...)
+	raw.Entries = append(slices.Clip(raw.Entries), make([][]byte, max(0, c.width-len(raw.Entries)))...)[:c.width]
+	c.entries = make([]parsed, c.width)
+	leaves := w.hash(c, raw.Entries)
+	if err := w.settle(ctx, c, leaves); !c.damage(err) {
+		return
+	}
+	for i, b := range raw.Entries {
+		w.parse(ctx, c, i, b, raw.Parsed)
+	}
+}
+
+// damage takes an error of the source: a fault, or the end of the run. It
+// reports whether there is more to do.
+func (c *chunk) damage(err error) bool {
+	var d *Damage
+	switch {
+	case err == nil:
+		return true
+	case errors.As(err, &d):
+		c.faults = append(c.faults, d.Fault)
+		return true
+	}
+	c.err = err
+	return false
+}
+
+// hash returns the leaf hashes, zero for what is not there.
+func (w *worker) hash(c *chunk, entries [][]byte) []tlog.Hash {
+	leaves := make([]tlog.Hash, c.width)
+	for i, b := range entries {
+		if b == nil {
+			c.entries[i].lost = true
+			continue
+		}
+		w.leaf = append(append(w.leaf[:0], 0x00), b...)
+		leaves[i] = sha256.Sum256(w.leaf)
+		c.entries[i].size = len(b)
+	}
+	return leaves
+}
+
+// settle holds the leaves against the tile that the source keeps, and decides
+// which of the two is damaged by what stands above both.
+func (w *worker) settle(ctx context.Context, c *chunk, leaves []tlog.Hash) error {
+	data, where, err := w.src.Tile(ctx, 0, c.n, c.width)
+	if err != nil && !c.damage(err) {
+		return nil
+	}
+	tile := hashes(data)
+	c.tileAt = where
+	lost := slices.ContainsFunc(c.entries, func(p parsed) bool { return p.lost })
+	switch {
+	case !lost && (tile == nil || slices.Equal(leaves, tile)):
+		c.tree = newSubtree(leaves)
+		return nil
+	case tile == nil && c.width < Width:
+		c.broken = true
+		return nil
+	}
+	var above *tlog.Hash
+	if c.width == Width {
+		if above, err = w.above(ctx, c.n); err != nil {
+			return err
+		}
+	}
+	own, other := newSubtree(leaves), subtree{}
+	if tile != nil {
+		other = newSubtree(tile)
+	}
+	switch {
+	case tile == nil: // and entries are lost
+		c.top, c.broken = above, above == nil
+	case above != nil && !lost && own.top() == *above:
+		c.tree = own
+		c.faults = append(c.faults, fault(CodeTile, where, "%d hashes are not those of the entries, which lead to the tile above", differ(leaves, tile)))
+	case above != nil && other.top() == *above || lost:
+		c.tree = other
+		c.loseWhere(leaves, tile)
+	case above != nil:
+		c.tree = own
+		c.faults = append(c.faults, fault(CodeTile, where, "%d hashes are not those of the entries, and neither lead to the tile above", differ(leaves, tile)))
+	default:
+		c.tree, c.other = own, tile // the fold knows more
+	}
+	return nil
+}
+
+// above returns the hash over chunk n that the tile of level 1 has.
+func (w *worker) above(ctx context.Context, n uint64) (*tlog.Hash, error) {
+	width := min(Width, w.size/Width-n/Width*Width)
+	data, _, err := w.src.Tile(ctx, 1, n/Width, int(width))
+	var d *Damage
+	if errors.As(err, &d) {
+		return nil, nil // named when the level is compared
+	}
+	if data == nil || err != nil {
+		return nil, err
+	}
+	h := tlog.Hash(data[n%Width*tlog.HashSize:])
+	return &h, nil
+}
+
+// loseWhere marks the entries whose hash is not the tile's, and names them.
+func (c *chunk) loseWhere(leaves, tile []tlog.Hash) {
+	for i := range c.entries {
+		if p := &c.entries[i]; !p.lost && leaves[i] != tile[i] {
+			p.lost = true
+			c.faults = append(c.faults, fault(CodeEntry, c.where, "these bytes are not what stands in the tree").at(c.first+uint64(i)))
+		}
+	}
+}
+
+func differ(a, b []tlog.Hash) (n int) {
+	for i := range a {
+		if a[i] != b[i] {
+			n++
+		}
+	}
+	return n
+}
+
+// hashes takes a tile apart.
+func hashes(data []byte) []tlog.Hash {
+	if data == nil {
+		return nil
+	}
+	out := make([]tlog.Hash, len(data)/tlog.HashSize)
+	for i := range out {
+		out[i] = tlog.Hash(data[i*tlog.HashSize:])
+	}
+	return out
+}
+
+// parse parses entry i of the chunk.
+func (w *worker) parse(ctx context.Context, c *chunk, i int, b []byte, then func(uint64, audit.Entry) []Fault) {
+	p := &c.entries[i]
+	if p.lost {
+		return
+	}
+	if p.e, p.bad = audit.ParseEntry(b); p.bad != nil {
+		return
+	}
+	if then != nil {
+		c.faults = append(c.faults, then(c.first+uint64(i), p.e)...)
+	}
+	if b, ok := p.e.Body.(*audit.Commit); ok && !b.Context.IsDraw() {
+		if err := w.decks.check(ctx, w.src, b.Context, p); err != nil && c.err == nil {
+			c.err = err
+		}
+	}
+}

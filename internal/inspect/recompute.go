@@ -1,0 +1,150 @@
+package inspect
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"golang.org/x/mod/sumdb/tlog"
+
+	"shuffled/internal/audit"
+	"shuffled/internal/disclosure"
+)
+
+// batch is what one chunk closed, on its way from the fold through a worker,
+// which owns it until done is closed, to collect.
+type batch struct {
+	closings []closing
+	done     chan struct{}
+	sync     chan<- struct{} // no work: collect answers that all before it is in
+	err      error
+}
+
+// closing is a closed shuffle to recompute, and what that came to.
+type closing struct {
+	id, index uint64 // of the commit, of the close
+	commit    *audit.Commit
+	close     *audit.Close
+	opener    *disclosure.Opener // nil: none at hand
+	parent    *lineage           // nil: no parent, or unknown (skip)
+	self      *lineage           // a child waits for the values
+	skip      bool
+	legal     bool // the close broke no rule
+	counted   bool // the report's figures are about it
+	line      *ShuffleLine
+
+	tape  string // one of the Tape words
+	fault *Fault
+}
+
+// lineage hands the values of a parent to its children. The worker that
+// recomputes the parent sets values and closes done. A batch waits only for
+// batches before it, which other workers have taken before.
+type lineage struct {
+	id     uint64
+	done   chan struct{}
+	values []uint32 // nil: not known
+	sent   bool     // the parent was sent to be recomputed; of the fold
+}
+
+func newLineage(id uint64) *lineage { return &lineage{id: id, done: make(chan struct{})} }
+
+// recompute judges the closings of a batch, in order.
+func (w *worker) recompute(ctx context.Context, b *batch) {
+	for i := range b.closings {
+		c := &b.closings[i]
+		values, err := w.judge(ctx, c)
+		if err != nil {
+			b.err = err
+		}
+		if c.self != nil {
+			c.self.values = values
+			close(c.self.done)
+		}
+		// What was found is all that is needed from here on.
+		c.commit, c.close, c.parent, c.self = nil, nil, nil, nil
+	}
+	close(b.done)
+}
+
+// judge recomputes one shuffle from its tape and returns its values by position,
+// nil where they are not known.
+func (w *worker) judge(ctx context.Context, c *closing) ([]uint32, error) {
+	tape := c.close.Tape
+	switch c.close.Form {
+	case audit.FormNone:
+		c.tape = TapeFailed // named by the fold
+		return nil, nil
+	case audit.FormSealed:
+		if c.opener == nil {
+			c.tape = TapeSealed
+			return nil, nil
+		}
+		var err error
+		if tape, err = c.opener.Open(c.commit.Context.Origin, c.id, c.commit.Commitment, tape); err != nil {
+			return nil, c.failed(CodeSealed, err.Error())
+		}
+	}
+	ctxt := c.commit.Context
+	if want := ctxt.Recipe.TapeLen(); len(tape) != want {
+		if !c.legal { // the rule said so
+			c.tape = TapeFailed
+			return nil, nil
+		}
+		return nil, c.failed(CodeTape, fmt.Sprintf("the tape has %d bytes, not %d", len(tape), want))
+	}
+	if audit.Commitment(ctxt.Encode(), tape) != c.commit.Commitment {
+		return nil, c.failed(CodeTape, "the tape does not open the commitment")
+	}
+	out, err := ctxt.Recipe.Run(tape)
+	if err != nil {
+		return nil, c.failed(CodeOrder, err.Error())
+	}
+	values, err := w.inherit(ctx, c, out.Values)
+	if values == nil || err != nil {
+		return nil, err
+	}
+	if w.roots.Root(c.commit.Commitment, tape, values) != tlog.Hash(c.commit.DeckRoot) {
+		c.failed(CodeDeckRoot, "the recomputed order does not lead to the deck root")
+		return values, nil
+	}
+	c.tape = TapeRecomputed
+	return values, nil
+}
+
+func (c *closing) failed(code, why string) error {
+	c.tape = TapeFailed
+	f := fault(code, "", "%s", why).at(c.index).of(c.id)
+	c.fault = &f
+	return nil
+}
+
+// inherit turns what a child's recipe gave into cards of the root ancestor.
+func (w *worker) inherit(ctx context.Context, c *closing, values []uint32) ([]uint32, error) {
+	p := c.commit.Context.Parent
+	if p == nil {
+		return values, nil
+	}
+	if c.parent == nil {
+		c.tape = TapeUnchecked
+		return nil, nil
+	}
+	select {
+	case <-c.parent.done:
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
+	if c.parent.values == nil {
+		c.tape = TapeUnchecked
+		return nil, nil
+	}
+	values, err := audit.ChildValues(c.parent.values, p.Positions, values)
+	if err != nil {
+		if !c.legal || errors.Is(err, audit.ErrMalformed) { // positions that the parent lacks: the rule said so
+			c.tape = TapeUnchecked
+			return nil, nil
+		}
+		return nil, err
+	}
+	return values, nil
+}

@@ -1,0 +1,425 @@
+package inspect
+
+import (
+	"context"
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"iter"
+	"runtime"
+	"sync/atomic"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+
+	"shuffled/internal/audit"
+)
+
+// run is what all goroutines of one check share. It does not change once they
+// are started, but for what says so.
+type run struct {
+	ctx     context.Context
+	src     Source
+	opts    Options
+	trust   *trusted
+	size    uint64 // of the newest checkpoint
+	newest  audit.Checkpoint
+	last    Checkpoint // the newest, signed
+	older   *point     // of Options.Since; nil: none
+	decks   *decks
+	signers atomic.Pointer[signers] // written by the fold
+
+	tasks   chan *chunk // from dispatch to workers
+	ordered chan *chunk // from dispatch to the fold
+	jobs    chan *batch // from the fold to workers
+	results chan *batch // from the fold to collect
+	stop    chan struct{}
+}
+
+// maxGap is how many chunks in a row may be missing without a hash. A checkpoint
+// can name any size; there is no use in looking for more.
+const maxGap = 16
+
+// Run checks the ledger that src holds. It returns an error, and no report, when
+// it cannot run: for options that cannot be read, for a source that fails, and
+// when ctx ends. With Options.Work it then goes on where it was when it is run again.
+func Run(ctx context.Context, src Source, opts Options) (*Report, error) {
+	trust, err := opts.trust()
+	if err != nil {
+		return nil, err
+	}
+	r := &run{ctx: ctx, src: src, opts: opts, trust: trust, decks: &decks{known: make(map[[32]byte]deck)}}
+	if r.opts.Workers <= 0 {
+		r.opts.Workers = runtime.GOMAXPROCS(0)
+	}
+	var early findings
+	if ok, err := r.open(&early); !ok {
+		return r.refused(&early), err
+	}
+	work, err := r.openWork()
+	if err != nil {
+		return nil, err
+	}
+	f, c, err := work.restore(r)
+	if err != nil {
+		return nil, errors.Join(err, work.close(false))
+	}
+	if f.state.Size() == 0 {
+		f.faults.add(early.Kept...)
+	}
+	report, err := r.check(ctx, f, c, work)
+	return report, errors.Join(err, f.seen.close(), c.out.close(), work.close(err == nil))
+}
+
+// open reads what the check begins with: the newest checkpoint and the older one.
+func (r *run) open(faults *findings) (ok bool, err error) {
+	r.last, err = r.src.Newest(r.ctx)
+	var d *Damage
+	if errors.As(err, &d) {
+		faults.add(d.Fault)
+		return false, nil
+	}
+	if err != nil {
+		return false, err
+	}
+	if r.newest, err = audit.CheckpointText(r.last.Signed); err != nil {
+		faults.add(fault(CodeCheckpoint, r.last.Where, "%v", err))
+		return false, nil
+	}
+	if r.size = r.newest.Size; r.size == 0 {
+		faults.add(fault(CodeCheckpoint, r.last.Where, "a ledger has at least its genesis, and the checkpoint covers no entry"))
+		return false, nil
+	}
+	if r.opts.Since == nil {
+		return true, nil
+	}
+	const where = "the older checkpoint"
+	head, err := audit.CheckpointText(r.opts.Since)
+	switch {
+	case err != nil:
+		return false, fmt.Errorf("reading the older checkpoint: %w", err)
+	case head.Size == 0:
+		return false, errors.New("reading the older checkpoint: it covers no entry")
+	case head.Origin != r.newest.Origin:
+		faults.add(fault(CodeSince, where, "it is of %s, the ledger of %s", head.Origin, r.newest.Origin))
+	case head.Size > r.size:
+		faults.add(fault(CodeSince, where, "it covers %d entries, the newest only %d", head.Size, r.size))
+	default:
+		r.older = &point{Checkpoint: Checkpoint{r.opts.Since, where}, kind: kindSince, head: head}
+	}
+	return true, nil
+}
+
+// check runs the pipeline over the chunks that are left, and reports.
+func (r *run) check(ctx context.Context, f *fold, c *collector, work *work) (*Report, error) {
+	group, ctx := errgroup.WithContext(ctx)
+	r.ctx = ctx
+	depth := 4 * r.opts.Workers
+	r.tasks, r.ordered = make(chan *chunk, depth), make(chan *chunk, depth)
+	r.jobs, r.results = make(chan *batch, depth), make(chan *batch, depth)
+	r.stop = make(chan struct{})
+	start := f.state.Size() / Width
+	if f.state.Size() < r.size {
+		group.Go(func() error { return r.dispatch(ctx, start, f.cosigned.broken) })
+	} else {
+		close(r.tasks)
+		close(r.ordered)
+	}
+	for range r.opts.Workers {
+		w := &worker{run: r, roots: audit.NewDeckRoots()}
+		group.Go(func() error { return w.work(ctx) })
+	}
+	group.Go(func() error { return r.collect(ctx, c) })
+	err := f.all(ctx, c, work)
+	close(r.stop)
+	close(r.jobs)
+	close(r.results)
+	if err != nil {
+		// The others end because the queues are closed; what they wait for
+		// may be missing, so cancel them, too.
+		group.Go(func() error { return err })
+	}
+	if err := group.Wait(); err != nil {
+		return nil, err
+	}
+	return f.finish(ctx, c)
+}
+
+// dispatch cuts the ledger into chunks, with the checkpoints of their sizes.
+func (r *run) dispatch(ctx context.Context, start uint64, broken bool) error {
+	defer close(r.tasks)
+	defer close(r.ordered)
+	feeds, end := r.feeds(ctx, start*Width+1, broken)
+	defer end()
+	for n := start; n*Width < r.size; n++ {
+		c := &chunk{n: n, first: n * Width, width: int(min(Width, r.size-n*Width)), done: make(chan struct{})}
+		if err := r.points(c, feeds); err != nil {
+			return err
+		}
+		for _, to := range []chan *chunk{r.ordered, r.tasks} {
+			select {
+			case to <- c:
+			case <-r.stop:
+				return nil
+			case <-ctx.Done():
+				return ctx.Err()
+			}
+		}
+	}
+	return nil
+}
+
+// feed is one kind of checkpoints, by ascending size.
+type feed struct {
+	kind Kind
+	next func() (Checkpoint, error, bool)
+	head *point // read, but not yet of this chunk
+	last uint64 // its size, or that of the one before
+	over bool
+}
+
+// feeds opens the checkpoints of all kinds from a size on.
+func (r *run) feeds(ctx context.Context, from uint64, broken bool) (all []*feed, end func()) {
+	var stops []func()
+	for kind := range kinds {
+		next, stop := iter.Pull2(r.src.Checkpoints(ctx, kind, from))
+		stops = append(stops, stop)
+		all = append(all, &feed{kind: kind, next: next, last: from - 1, over: broken && kind == KindCosigned})
+	}
+	return all, func() {
+		for _, stop := range stops {
+			stop()
+		}
+	}
+}
+
+// points puts the checkpoints of its sizes into a chunk.
+func (r *run) points(c *chunk, feeds []*feed) error {
+	end := c.first + uint64(c.width)
+	if p := r.older; p != nil && p.head.Size > c.first && p.head.Size <= end {
+		c.points = append(c.points, *p)
+	}
+	for _, f := range feeds {
+		for !f.over {
+			if f.head == nil && !f.pull(c) {
+				break
+			}
+			if f.head.head.Size > end {
+				break
+			}
+			c.points = append(c.points, *f.head)
+			f.head = nil
+		}
+		if f.head != nil && end == r.size {
+			c.faults = append(c.faults, fault(CodeSize, f.head.Where, "it covers %d entries, the newest only %d", f.head.head.Size, r.size))
+		}
+	}
+	if end == r.size {
+		c.points = append(c.points, point{Checkpoint: r.last, kind: kindNewest, head: r.newest})
+	}
+	sortPoints(c.points)
+	return c.err
+}
+
+// pull reads the next checkpoint that can be judged. What is wrong with others is
+// a fault of the chunk.
+func (f *feed) pull(c *chunk) bool {
+	for {
+		p, err, ok := f.next()
+		if !ok {
+			f.over = true
+			return false
+		}
+		if err != nil {
+			f.over = true
+			c.endOfCosigned = c.endOfCosigned || f.kind == KindCosigned
+			c.damage(err)
+			return false
+		}
+		head, err := audit.CheckpointText(p.Signed)
+		switch {
+		case err != nil:
+			c.faults = append(c.faults, fault(CodeCheckpoint, p.Where, "%v", err))
+		case head.Size <= f.last:
+			c.faults = append(c.faults, fault(CodeCheckpoint, p.Where, "size %d stands after size %d", head.Size, f.last))
+		default:
+			f.head, f.last = &point{Checkpoint: p, kind: f.kind, head: head}, head.Size
+			return true
+		}
+	}
+}
+
+// work is the loop of a worker.
+func (w *worker) work(ctx context.Context) error {
+	tasks, jobs := w.tasks, w.jobs
+	for tasks != nil || jobs != nil {
+		select {
+		case c, ok := <-tasks:
+			if !ok {
+				tasks = nil
+				continue
+			}
+			w.read(ctx, c)
+			close(c.done)
+		case b, ok := <-jobs:
+			if !ok {
+				jobs = nil
+				continue
+			}
+			w.recompute(ctx, b)
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
+	return nil
+}
+
+// collect takes the results in order.
+func (r *run) collect(ctx context.Context, c *collector) error {
+	for b := range r.results {
+		if b.sync != nil {
+			close(b.sync)
+			continue
+		}
+		select {
+		case <-b.done:
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+		if err := c.take(b); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// all folds all chunks, in order.
+func (f *fold) all(ctx context.Context, c *collector, work *work) error {
+	resumed, shown := f.state.Size(), time.Time{}
+	for gap := 0; gap < maxGap; {
+		var next *chunk
+		select {
+		case next = <-f.ordered:
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		}
+		if next == nil {
+			return f.sync(ctx)
+		}
+		select {
+		case <-next.done:
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		}
+		if err := f.chunk(next); err != nil {
+			return err
+		}
+		if gap++; !next.empty() {
+			gap = 0
+		}
+		if err := f.send(ctx, f.batch); err != nil {
+			return err
+		}
+		if now := time.Now(); f.opts.Progress != nil && now.Sub(shown) > 200*time.Millisecond {
+			shown = now
+			f.opts.Progress(Progress{Entries: f.state.Size(), Of: f.size, Shuffles: f.shuffles, Faults: f.faultsSoFar(), Resumed: resumed})
+		}
+		if work.due(next.n) && f.state.Size() < f.size {
+			if err := f.sync(ctx); err != nil {
+				return err
+			}
+			if err := work.save(f, c); err != nil {
+				return err
+			}
+		}
+	}
+	f.faults.add(fault(CodeMissing, "", "nothing is there from here on").at(f.state.Size() - maxGap*Width))
+	f.broken = true
+	return f.sync(ctx)
+}
+
+// empty reports a chunk of which nothing is known.
+func (c *chunk) empty() bool {
+	if !c.broken {
+		return false
+	}
+	for i := range c.entries {
+		if !c.entries[i].lost {
+			return false
+		}
+	}
+	return true
+}
+
+// send hands a batch to the workers and, in order, to collect.
+func (f *fold) send(ctx context.Context, b *batch) error {
+	if len(b.closings) == 0 {
+		return nil
+	}
+	f.shuffles += uint64(len(b.closings))
+	for _, to := range []chan *batch{f.jobs, f.results} {
+		select {
+		case to <- b:
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		}
+	}
+	return nil
+}
+
+// sync waits until everything that was sent is collected. Until the next send,
+// the collector is the caller's.
+func (f *fold) sync(ctx context.Context) error {
+	done := make(chan struct{})
+	select {
+	case f.results <- &batch{sync: done}:
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
+	select {
+	case <-done:
+		return nil
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
+}
+
+// everPinned returns the size of the newest cosigned checkpoint with the quorum
+// that the caller trusts, 0 for none. What was never dealt counts as witnessed by
+// any. It looks from the end, in steps that double.
+func (r *run) everPinned(ctx context.Context) (newest uint64, err error) {
+	if !r.trust.policy.Asks() {
+		return 0, nil
+	}
+	for step := uint64(Width); newest == 0; step *= 2 {
+		from := uint64(1)
+		if step < r.size {
+			from = r.size - step
+		}
+		for c, err := range r.src.Checkpoints(ctx, KindCosigned, from) {
+			if err != nil {
+				break // named when the fold comes there
+			}
+			head, err := audit.CheckpointText(c.Signed)
+			if err == nil && head.Size > newest && head.Size <= r.size && r.trust.policy.Satisfied(c.Signed) {
+				newest = head.Size
+			}
+		}
+		if from == 1 {
+			break
+		}
+	}
+	return newest, ctx.Err()
+}
+
+// identity names what a check is of, so that another one does not go on with
+// its work.
+func (r *run) identity() string {
+	h := sha256.New()
+	fmt.Fprintf(h, "%d %q %q %q %q %d %d %d %q", workVersion, r.last.Signed, r.opts.VKey, r.opts.Policy, r.opts.Since,
+		r.opts.At, r.opts.From, r.opts.To, r.opts.Shuffles)
+	for _, a := range r.opts.Auditors {
+		fmt.Fprintf(h, " %x", a.ID())
+	}
+	return fmt.Sprintf("%x", h.Sum(nil))
+}
