@@ -27,51 +27,54 @@ func (x *export) policy(ctx context.Context, vkey string) ([]byte, error) {
 	return []byte(strings.Join(lines, "\n") + "\n"), nil
 }
 
-// policyText returns the ledger's policy that governs a checkpoint of the head's
-// size: each lets the next take over as audit.Policies tells.
+// governing is a policy of the ledger: that of the genesis, or of the key entry
+// at index.
+type governing struct {
+	index  uint64
+	text   string
+	policy *audit.Policy
+}
+
+// policyText returns the text of the policy that governs the next checkpoint, as
+// audit.Policies tells which that is: it takes over with the first checkpoint
+// above its entry that is cosigned under the one before.
 func (x *export) policyText(ctx context.Context) (string, error) {
-	type change struct {
-		index uint64
-		text  string
-	}
-	var current string
-	var policy *audit.Policy
-	var waiting []change
+	var current governing
+	var waiting []governing
 	for _, key := range x.keys.Keys {
 		if key.Subject != audit.SubjectPolicy.String() {
 			continue
 		}
-		if p, err := audit.ParsePolicy([]byte(key.Policy)); err != nil {
-			continue // it changes nothing
-		} else if key.Index == 0 {
-			current, policy = key.Policy, p
-			continue
+		p, err := audit.ParsePolicy([]byte(key.Policy))
+		switch {
+		case err != nil: // one that cannot be read changes nothing
+		case key.Index == 0:
+			current = governing{0, key.Policy, p}
+		default:
+			waiting = append(waiting, governing{key.Index, key.Policy, p})
 		}
-		waiting = append(waiting, change{key.Index, key.Policy})
 	}
 	for len(waiting) > 0 {
-		size := x.head.Size
-		if policy.Asks() {
-			var err error
-			if size, err = x.firstCosigned(ctx, policy, waiting[0].index+1); err != nil || size == 0 {
-				return current, err
-			}
+		n, err := x.takeOver(ctx, current, waiting)
+		if err != nil {
+			return "", err
 		}
-		n := 0
-		for n < len(waiting) && waiting[n].index < size {
-			n++
+		if n == 0 && !current.policy.Asks() {
+			n = len(waiting)
 		}
-		current = waiting[n-1].text
-		policy, _ = audit.ParsePolicy([]byte(current)) // which was done above
-		waiting = waiting[n:]
+		if n == 0 {
+			break
+		}
+		current, waiting = waiting[n-1], waiting[n:]
 	}
-	return current, nil
+	return current.text, nil
 }
 
-// firstCosigned returns the size of the first checkpoint of at least size that a
-// policy's quorum cosigned, 0 for none.
-func (x *export) firstCosigned(ctx context.Context, policy *audit.Policy, size uint64) (uint64, error) {
-	for signed, err := range x.src.Cosigned(ctx, size) {
+// takeOver returns how many of the waiting policies the first checkpoint covers
+// that is cosigned under the governing one, 0 if there is none. Where that asks
+// for nobody, the newest that the checkpoint covers governs it.
+func (x *export) takeOver(ctx context.Context, current governing, waiting []governing) (int, error) {
+	for signed, err := range x.src.Cosigned(ctx, waiting[0].index+1) {
 		if err != nil {
 			return 0, fmt.Errorf("reading cosigned checkpoints: %w", err)
 		}
@@ -79,8 +82,16 @@ func (x *export) firstCosigned(ctx context.Context, policy *audit.Policy, size u
 		if err != nil || c.Size > x.head.Size {
 			break
 		}
+		n := 0
+		for n < len(waiting) && waiting[n].index < c.Size {
+			n++
+		}
+		policy := current.policy
+		if !policy.Asks() {
+			policy = waiting[n-1].policy
+		}
 		if policy.Satisfied(signed) {
-			return c.Size, nil
+			return n, nil
 		}
 	}
 	return 0, nil

@@ -1,0 +1,320 @@
+package bundle_test
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"testing/fstest"
+
+	"shuffled/internal/audit"
+	"shuffled/internal/bundle"
+)
+
+// TestKnown is the allow-list.
+func TestKnown(t *testing.T) {
+	t.Parallel()
+	hash := strings.Repeat("0123456789abcdef", 4)
+	for path, want := range map[string]bool{
+		"checkpoint": true, "manifest.json": true, "keys.json": true, "policy": true,
+		"tile/0/000": true, "tile/6/x001/x234/067": true, "tile/0/000.p/255": true, "tile/1/x001/000.p/1": true,
+		"tile/entries/000": true, "tile/entries/x001/000.p/17": true,
+		"cosigned/000": true, "cosigned/000.p/3": true, "signed/x001/234": true,
+		"decks/" + hash + ".txt": true,
+
+		"": false, ".": false, "tile": false, "tile/0": false, "tile/0/": false, "tile/7/000": false, "tile/-1/000": false,
+		"tile/data/000": false, "tile/00/000": false, "tile/0/0": false, "tile/0/1000": false, "tile/0/x000/001": false,
+		"tile/0/000.p/256": false, "tile/0/000.p/0": false, "tile/0/000.p/01": false, "tile/0/000.p": false,
+		"tile/8/0/000": false, "tile/0/../checkpoint": false, "tile/entries": false, "tile/entries/000/x": false,
+		"cosigned": false, "cosigned/0": false, "signed/000.p/999": false, "decks": false, "decks/x.txt": false,
+		"decks/" + strings.ToUpper(hash) + ".txt": false, "decks/" + hash: false, "decks/" + hash + "00.txt": false,
+		"Checkpoint": false, "keys.json~": false, ".new/1": false, "shuffled.db": false, "main.key": false, "/checkpoint": false,
+	} {
+		if got := bundle.Known(path); got != want {
+			t.Errorf("%q: %t", path, got)
+		}
+	}
+}
+
+// TestStrays: what is no bundle's is named.
+func TestStrays(t *testing.T) {
+	t.Parallel()
+	dir := rich(t, 300).fresh()
+	for _, name := range []string{"notes", "tile/0/huh", "decks/a.txt"} {
+		if err := os.WriteFile(filepath.Join(dir, filepath.FromSlash(name)), nil, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	var strays []string
+	r := open(t, dir)
+	if err := r.Strays(func(path string) { strays = append(strays, path) }); err != nil {
+		t.Fatal(err)
+	}
+	if strings.Join(strays, " ") != "decks/a.txt notes tile/0/huh" {
+		t.Errorf("%q", strays)
+	}
+	if _, err := r.Decks(); !errors.Is(err, audit.ErrMalformed) {
+		t.Errorf("decks: %v", err)
+	}
+}
+
+// mapOf is a bundle in memory, for damage.
+func mapOf(t testing.TB, dir string) fstest.MapFS {
+	m := make(fstest.MapFS)
+	for name, content := range files(t, dir) {
+		m[name] = &fstest.MapFile{Data: []byte(content)}
+	}
+	return m
+}
+
+// TestReaderRefuses: files that are not what they should be are an error of the
+// right kind, at the call that reads them.
+func TestReaderRefuses(t *testing.T) {
+	t.Parallel()
+	dir := rich(t, 300).fresh()
+	last := func(r *bundle.Reader) error {
+		_, err := r.Entries(1)
+		return err
+	}
+	tile := func(r *bundle.Reader) error {
+		_, err := r.Tile(0, 0, 256)
+		return err
+	}
+	cosigned := func(r *bundle.Reader) (err error) {
+		for _, err = range r.Cosigned() {
+		}
+		return err
+	}
+	decks := func(r *bundle.Reader) (err error) {
+		hashes, err := r.Decks()
+		for _, h := range hashes {
+			_, e := r.Deck(h)
+			err = errors.Join(err, e)
+		}
+		return err
+	}
+	keys := func(r *bundle.Reader) error {
+		_, err := r.Keys()
+		return err
+	}
+	size := open(t, dir).Size() - 256
+	bundlePath := "tile/entries/001.p/" + itoa(size)
+	cosignedPath := "cosigned/000.p/" + itoa(open(t, dir).Manifest().Cosigned)
+	deckPath := ""
+	for name := range files(t, dir) {
+		if strings.HasPrefix(name, "decks/") {
+			deckPath = name
+		}
+	}
+	set := func(name string, b []byte) func(fstest.MapFS) {
+		return func(m fstest.MapFS) { m[name] = &fstest.MapFile{Data: b} }
+	}
+	change := func(name string, f func(b []byte) []byte) func(fstest.MapFS) {
+		return func(m fstest.MapFS) { m[name] = &fstest.MapFile{Data: f(append([]byte(nil), m[name].Data...))} }
+	}
+	cut := func(b []byte) []byte { return b[:len(b)-1] }
+	longer := func(b []byte) []byte { return append(b, 0) }
+	for _, test := range []struct {
+		name  string
+		spoil func(fstest.MapFS)
+		use   func(*bundle.Reader) error // nil: Open fails
+		want  error
+	}{
+		{"no checkpoint", func(m fstest.MapFS) { delete(m, "checkpoint") }, nil, fs.ErrNotExist},
+		{"a checkpoint that is too long", set("checkpoint", make([]byte, audit.MaxCheckpoint+1)), nil, audit.ErrMalformed},
+		{"a checkpoint that is none", set("checkpoint", []byte("hello\n")), nil, audit.ErrMalformed},
+		{"no manifest", func(m fstest.MapFS) { delete(m, "manifest.json") }, nil, fs.ErrNotExist},
+		{"a manifest that is too long", set("manifest.json", make([]byte, 64<<10+1)), nil, audit.ErrMalformed},
+		{"a later manifest", change("manifest.json", func(b []byte) []byte {
+			return []byte(strings.Replace(string(b), "shuffled/v1/bundle", "shuffled/v2/bundle", 1))
+		}), nil, audit.ErrUnknown},
+		{"a manifest that is a directory", func(m fstest.MapFS) {
+			m["manifest.json"] = &fstest.MapFile{Mode: fs.ModeDir | 0o700}
+		}, nil, audit.ErrMalformed},
+		{"a bundle that is cut", change(bundlePath, cut), last, audit.ErrMalformed},
+		{"a bundle that is longer", change(bundlePath, longer), last, audit.ErrMalformed},
+		{"an empty bundle", set(bundlePath, nil), last, audit.ErrMalformed},
+		{"a bundle of one byte", set(bundlePath, []byte{0}), last, audit.ErrMalformed},
+		{"a bundle above its limit", set(bundlePath, make([]byte, 256*65_537+1)), last, audit.ErrMalformed},
+		{"no bundle", func(m fstest.MapFS) { delete(m, bundlePath) }, last, fs.ErrNotExist},
+		{"a tile that is cut", change("tile/0/000", cut), tile, audit.ErrMalformed},
+		{"a tile that is longer", change("tile/0/000", longer), tile, audit.ErrMalformed},
+		{"no tile", func(m fstest.MapFS) { delete(m, "tile/0/000") }, tile, fs.ErrNotExist},
+		{"no cosigned checkpoints", func(m fstest.MapFS) { delete(m, cosignedPath) }, cosigned, fs.ErrNotExist},
+		{"cosigned checkpoints that are cut", change(cosignedPath, cut), cosigned, audit.ErrMalformed},
+		{"cosigned checkpoints above their limit", set(cosignedPath, make([]byte, 256*(2+audit.MaxCheckpoint)+1)), cosigned, audit.ErrMalformed},
+		{"a cosigned checkpoint above its limit", change(cosignedPath, func([]byte) []byte {
+			var b []byte
+			for i := range open(t, dir).Manifest().Cosigned {
+				if i == 0 {
+					b = append(append(b, 0x40, 0x01), make([]byte, 0x4001)...)
+				} else {
+					b = append(b, 0, 0)
+				}
+			}
+			return b
+		}), cosigned, audit.ErrMalformed},
+		{"a deck that is cut", change(deckPath, cut), decks, audit.ErrMalformed},
+		{"another deck", set(deckPath, []byte("a\nb\n")), decks, audit.ErrMalformed},
+		{"a deck of no cards", set(deckPath, []byte("\n")), decks, audit.ErrMalformed},
+		{"a deck above its limit", set(deckPath, make([]byte, 4096*65+1)), decks, audit.ErrMalformed},
+		{"a million lines", set(deckPath, []byte(strings.Repeat("\n", 4096*65))), decks, audit.ErrMalformed},
+		{"keys that are longer", change("keys.json", longer), keys, audit.ErrMalformed},
+		{"keys of a later format", change("keys.json", func(b []byte) []byte {
+			return []byte(strings.Replace(string(b), "shuffled/v1/keys", "shuffled/v2/keys", 1))
+		}), keys, audit.ErrUnknown},
+		{"no keys", func(m fstest.MapFS) { delete(m, "keys.json") }, keys, fs.ErrNotExist},
+	} {
+		m := mapOf(t, dir)
+		test.spoil(m)
+		r, err := bundle.OpenFS(m)
+		if test.use != nil {
+			if err != nil {
+				t.Errorf("%s: %v", test.name, err)
+				continue
+			}
+			err = test.use(r)
+		}
+		if !errors.Is(err, test.want) {
+			t.Errorf("%s: %v", test.name, err)
+		}
+	}
+}
+
+func itoa(n uint64) string {
+	s := ""
+	for ; n > 0; n /= 10 {
+		s = string(rune('0'+n%10)) + s
+	}
+	return s
+}
+
+// TestReaderBounds: what a bundle of this size cannot have is not looked for.
+func TestReaderBounds(t *testing.T) {
+	t.Parallel()
+	r := open(t, rich(t, 300).fresh())
+	for _, i := range []uint64{2, 3, 1 << 53, 1<<64 - 1} {
+		if _, err := r.Entries(i); err == nil {
+			t.Errorf("bundle %d", i)
+		}
+	}
+	for _, c := range []struct {
+		level int
+		index uint64
+		width int
+	}{{-1, 0, 256}, {7, 0, 1}, {0, 1 << 60, 1}, {0, 0, 0}, {0, 0, 257}, {0, 0, -1}} {
+		if _, err := r.Tile(c.level, c.index, c.width); err == nil {
+			t.Errorf("tile %v", c)
+		}
+	}
+}
+
+// TestReplacedPartial: a list whose partial file became a full one between two
+// reads is read from that.
+func TestReplacedPartial(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t)
+	for i := 2; i < 12; i++ {
+		h.grow(i)
+		h.cosign()
+	}
+	m := mapOf(t, h.fresh())
+	partial, ok := m["cosigned/000.p/10"]
+	if !ok {
+		t.Fatal("no such file")
+	}
+	delete(m, "cosigned/000.p/10")
+	full := append([]byte(nil), partial.Data...)
+	for range 246 {
+		full = append(full, 0, 1, 'x')
+	}
+	m["cosigned/000"] = &fstest.MapFile{Data: full}
+	r, err := bundle.OpenFS(m)
+	if err != nil {
+		t.Fatal(err)
+	}
+	n := 0
+	for c, err := range r.Cosigned() {
+		if err != nil || string(c) != string(h.cosigned[n].signed) {
+			t.Fatalf("%d: %v", n, err)
+		}
+		n++
+	}
+	if n != 10 {
+		t.Errorf("%d", n)
+	}
+}
+
+// TestPipe: a named pipe in place of a file is refused, not waited for.
+func TestPipe(t *testing.T) {
+	t.Parallel()
+	dir := rich(t, 300).fresh()
+	path := filepath.Join(dir, "policy")
+	if err := errors.Join(os.Remove(path), syscall.Mkfifo(path, 0o600)); err != nil {
+		t.Skip(err)
+	}
+	if _, err := open(t, dir).Policy(); !errors.Is(err, audit.ErrMalformed) {
+		t.Errorf("%v", err)
+	}
+}
+
+// TestManifestForm: one form, and values within their bounds.
+func TestManifestForm(t *testing.T) {
+	t.Parallel()
+	b, err := os.ReadFile(filepath.Join(rich(t, 300).fresh(), "manifest.json"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := bundle.ParseManifest(b); err != nil {
+		t.Fatal(err)
+	}
+	good := string(b)
+	for _, test := range [][2]string{
+		{`{"format"`, ` {"format"`}, {`"name":"main"`, `"name": "main"`}, {`"name":"main"`, `"name":"main","name":"main"`},
+		{`"name":"main"`, `"name":"main","extra":1`}, {`"name":"main"`, `"Name":"main"`}, {`"name":"main"`, `"name":"m\u0061in"`},
+		{`"name":"main"`, `"name":""`}, {`"name":"main"`, `"name":"../x"`}, {`"name":"main",`, ``}, {`"name":"main"`, `"name":null`},
+		{`"origin":"bundle.example/ledger"`, `"origin":"Bundle"`}, {`"production":true`, `"production":"true"`},
+		{`"signed":2`, `"signed":2.0`}, {`"signed":2`, `"signed":-2`}, {`"signed":2`, `"signed":99999`}, {`"signed":2`, `"signed":18446744073709551616`},
+		{`"deckless":0`, `"deckless":303`}, {`"cosigned":`, `"cosigned":99`}, {`"first":0`, `"first":1`},
+		{`"entries":`, `"entries":9`}, {`"exported_at":"2026-11-21T00:00:00.000Z"`, `"exported_at":"2026-11-21T00:00:00Z"`},
+		{`"exported_at":"2026-11-21T00:00:00.000Z"`, `"exported_at":"2026-11-21T01:00:00.000+01:00"`},
+		{`"exported_at":"2026-11-21T00:00:00.000Z"`, `"exported_at":""`}, {`"period":{`, `"period":{"from":"yesterday",`},
+		{`"period":{`, `"period":{"to":"2026-11-31T00:00:00.000Z",`}, {`},"exported_at"`, `,"activity":"none"},"exported_at"`},
+		{`},"exported_at"`, `,"activity":"some"},"exported_at"`}, {`"root":"`, `"root":"A`}, {`"checkpoint":"`, `"checkpoint":"!`},
+		{`"keys.json":"`, `"keys.json":"====`}, {`"policy":"`, `"policy":"\n`},
+	} {
+		bad := strings.Replace(good, test[0], test[1], 1)
+		if bad == good {
+			t.Fatalf("%s is not in the manifest: %s", test[0], good)
+		}
+		if m, err := bundle.ParseManifest([]byte(bad)); !errors.Is(err, audit.ErrMalformed) {
+			t.Errorf("%s → %s: %v, %v", test[0], test[1], m, err)
+		}
+	}
+	for _, bad := range []string{"", "null", "[]", "1", good + "\n", good + good, `{"format":1}`, `{}`} {
+		if _, err := bundle.ParseManifest([]byte(bad)); !errors.Is(err, audit.ErrMalformed) {
+			t.Errorf("%q: %v", short(bad), err)
+		}
+	}
+}
+
+// FuzzManifest: nothing but what Marshal writes is read.
+func FuzzManifest(f *testing.F) {
+	b, err := os.ReadFile(filepath.Join(rich(f, 300).fresh(), "manifest.json"))
+	if err != nil {
+		f.Fatal(err)
+	}
+	f.Add(b)
+	f.Fuzz(func(t *testing.T, b []byte) {
+		m, err := bundle.ParseManifest(b)
+		if err != nil {
+			return
+		}
+		if again, err := m.Marshal(); err != nil || string(again) != string(b) {
+			t.Errorf("%q becomes %q, %v", b, again, err)
+		}
+	})
+}
