@@ -65,12 +65,12 @@ inBrowser("the page from disk", async (t, browser, dir) => {
   });
 
   await t.test("every kind of shuffle is shown", async () => {
-    for (const name of ["draws-mixed", "child", "shoe-2", "cosigned-2-of-3", "tape-lost", "recipient"]) {
+    for (const name of ["draws-mixed", "child", "shoe-2", "cosigned-2-of-3", "tape-lost", "recipient", "witnessed"]) {
       await browser.open(PAGE);
       const c = vector("good", name);
       await browser.paste("trust", c.trust.vkey ?? c.trust.policy);
       const r = await browser.judged(() => browser.drop(`${name}.json`, c.file));
-      assert.equal(r.json.verdict, c.want.verdict, name);
+      assert.deepEqual([r.json.verdict, r.json.level], [c.want.verdict, c.want.level], name);
       await browser.shots(name);
     }
   });

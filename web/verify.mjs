@@ -46,7 +46,7 @@ function parseArgs(args) {
 // A key may be given as itself or as a file that holds it.
 function trust(options) {
   const key = options["--key"], policy = options["--policy"];
-  if (policy) return { policy: readFileSync(policy, "utf8") };
+  if (policy) return { policy: new Uint8Array(readFileSync(policy)) };
   if (!key) return {};
   return { vkey: /^[^+]+\+[0-9a-fA-F]{8}\+[A-Za-z0-9+/=]+$/.test(key) ? key : readFileSync(key, "utf8").trim() };
 }
