@@ -1,0 +1,384 @@
+// Package inspecttest writes ledgers straight into bundles, honest ones and ones
+// whose house cheats: it has the keys of the house, of its witnesses and of an
+// auditor, and signs whatever it is told to. It is for tests and benchmarks.
+package inspecttest
+
+import (
+	"bytes"
+	"crypto/aes"
+	"crypto/cipher"
+	"crypto/ed25519"
+	"crypto/sha256"
+	"encoding/base64"
+	"encoding/binary"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"golang.org/x/mod/sumdb/tlog"
+
+	"shuffled/internal/audit"
+	"shuffled/internal/bundle"
+	"shuffled/internal/shuffle"
+)
+
+// Origin is that of all ledgers here.
+const Origin = "inspect.example/ledger"
+
+// Start is the time of entry 0, UTC milliseconds.
+const Start int64 = 1_790_000_000_000
+
+// Ledger is a bundle that is being written. Its methods panic when the disk
+// fails or an entry has no encoding: a test has no use for it then.
+type Ledger struct {
+	Dir   string
+	Now   int64        // time of the next entry
+	State *audit.State // of the entries so far, the illegal ones forced in
+	Size  uint64
+	Keys  *bundle.Keys
+
+	Illegal []string // rules that entries broke, in order
+
+	seed     string
+	signing  ed25519.PrivateKey
+	policy   string
+	frontier []*tlog.Hash // by level: the newest full subtree without a sibling
+	tiles    [8][]byte
+	entries  []byte
+	cosigned [][]byte
+	signed   [][]byte
+	decks    map[[32]byte]bool
+	stream   cipher.Stream
+	serials  map[string][2]uint64
+	keyCount int
+}
+
+// Key returns an Ed25519 key that a name gives.
+func Key(name string) ed25519.PrivateKey {
+	h := sha256.Sum256([]byte("inspecttest " + name))
+	return ed25519.NewKeyFromSeed(h[:])
+}
+
+// Public returns a signing key as it stands in an entry.
+func Public(k ed25519.PrivateKey) []byte {
+	return append([]byte{1}, k.Public().(ed25519.PublicKey)...)
+}
+
+// New begins a ledger in dir with this genesis, whose origin and signing key are
+// filled in, and with the start of a daemon, entry 1. The seed makes tapes.
+func New(dir, seed string, g audit.Genesis) *Ledger {
+	key := sha256.Sum256([]byte("inspecttest tapes " + seed))
+	block, err := aes.NewCipher(key[:])
+	must(err)
+	l := &Ledger{Dir: dir, Now: Start, State: audit.NewState(), Keys: bundle.NewKeys(Origin), seed: seed, signing: Key("signing 0"),
+		decks: make(map[[32]byte]bool), serials: make(map[string][2]uint64),
+		stream: cipher.NewCTR(block, make([]byte, aes.BlockSize))}
+	g.Origin = Origin
+	if g.SigningKey == nil {
+		g.SigningKey = Public(l.signing)
+	}
+	l.policy = string(g.Policy)
+	l.Append(&g)
+	l.Start()
+	return l
+}
+
+// Plain is a genesis without witnesses and auditors.
+func Plain() audit.Genesis {
+	return audit.Genesis{Production: true, Deals: audit.DealsSigned, MixModes: 7, Disclosure: audit.DisclosurePublic,
+		DefaultCloseBy: 3600, MaxCloseBy: 86_400, Access: audit.AccessPublic}
+}
+
+// Start writes the start of a daemon and returns its index.
+func (l *Ledger) Start() uint64 {
+	return l.Append(&audit.Event{Kind: audit.EventInstanceStart, Build: [32]byte(l.Bytes(32)), Config: [32]byte(l.Bytes(32)), Name: "1.0.0"})
+}
+
+// Bytes returns n bytes that the seed gives, others each time.
+func (l *Ledger) Bytes(n int) []byte {
+	b := make([]byte, n)
+	l.stream.XORKeyStream(b, b)
+	return b
+}
+
+// Append writes an entry of the ledger's time, legal or not, and returns its index.
+func (l *Ledger) Append(body audit.Body) uint64 {
+	return l.AppendEntry(audit.Entry{Time: l.Now, Actor: "daemon", Body: body})
+}
+
+// AppendEntry writes an entry.
+func (l *Ledger) AppendEntry(e audit.Entry) uint64 {
+	b, err := e.Encode()
+	must(err)
+	if err := l.State.Apply(e); err != nil {
+		l.Illegal = append(l.Illegal, strings.SplitN(err.Error(), ":", 2)[0])
+		l.State.Force(e)
+	}
+	l.State.Commit()
+	l.Keys.Apply(l.Size, e)
+	if k, ok := e.Body.(*audit.Key); ok && k.Subject == audit.SubjectPolicy {
+		l.policy = string(k.Policy)
+	}
+	return l.AppendBytes(b)
+}
+
+// AppendBytes writes bytes as an entry, whatever they are.
+func (l *Ledger) AppendBytes(b []byte) uint64 {
+	l.entries = append(binary.BigEndian.AppendUint16(l.entries, uint16(len(b))), b...)
+	l.add(tlog.RecordHash(b))
+	l.Size++
+	if l.Size%bundle.Width == 0 {
+		l.write(path(-1, l.Size/bundle.Width-1, bundle.Width), l.entries)
+		l.entries = l.entries[:0]
+	}
+	return l.Size - 1
+}
+
+// AppendLost counts an entry that the state cannot read.
+func (l *Ledger) AppendLost(b []byte) uint64 {
+	l.State.Force(audit.Entry{})
+	return l.AppendBytes(b)
+}
+
+// add puts a leaf into the tree, and full tiles into files.
+func (l *Ledger) add(h tlog.Hash) {
+	for level, n := 0, l.Size; ; level, n = level+1, n/2 {
+		if level%8 == 0 {
+			t := level / 8
+			l.tiles[t] = append(l.tiles[t], h[:]...)
+			if len(l.tiles[t]) == bundle.Width*tlog.HashSize {
+				l.write(path(t, n/bundle.Width, bundle.Width), l.tiles[t])
+				l.tiles[t] = l.tiles[t][:0]
+			}
+		}
+		for len(l.frontier) <= level {
+			l.frontier = append(l.frontier, nil)
+		}
+		if n%2 == 0 {
+			l.frontier[level] = &h
+			return
+		}
+		h = tlog.NodeHash(*l.frontier[level], h)
+		l.frontier[level] = nil
+	}
+}
+
+// Root returns the root of all entries so far.
+func (l *Ledger) Root() tlog.Hash {
+	var root *tlog.Hash
+	for level, h := range l.frontier {
+		switch {
+		case l.Size>>level&1 == 0:
+		case root == nil:
+			r := *h
+			root = &r
+		default:
+			r := tlog.NodeHash(*h, *root)
+			root = &r
+		}
+	}
+	return *root
+}
+
+// path is that of a tile, or of a file of entries at level -1.
+func path(level int, index uint64, width int) string {
+	p := strings.TrimPrefix(tlog.Tile{H: 8, L: level, N: int64(index), W: width}.Path(), "tile/8/")
+	if level < 0 {
+		p = "entries" + strings.TrimPrefix(p, "data")
+	}
+	return "tile/" + p
+}
+
+// Text returns the text of the checkpoint of all entries so far.
+func (l *Ledger) Text() string {
+	return audit.Checkpoint{Origin: Origin, Size: l.Size, Root: l.Root()}.Text()
+}
+
+// Signed returns the checkpoint signed by these keys, by the one in force if
+// there are none.
+func (l *Ledger) Signed(keys ...ed25519.PrivateKey) []byte {
+	if len(keys) == 0 {
+		keys = append(keys, l.signing)
+	}
+	return Sign(l.Text(), keys...)
+}
+
+// Sign signs the text of a checkpoint under the ledger's name.
+func Sign(text string, keys ...ed25519.PrivateKey) []byte {
+	b := []byte(text + "\n")
+	for _, k := range keys {
+		b = append(b, line(Origin, 1, k, ed25519.Sign(k, []byte(text)))...)
+	}
+	return b
+}
+
+// Cosign adds the cosignatures of witnesses, by name, at a time in seconds.
+func Cosign(signed []byte, at int64, witnesses ...string) []byte {
+	text := string(signed[:bytes.LastIndex(signed, []byte("\n\n"))+1])
+	b := bytes.Clone(signed)
+	for _, w := range witnesses {
+		k := Key("witness " + w)
+		sig := ed25519.Sign(k, fmt.Appendf(nil, "cosignature/v1\ntime %d\n%s", at, text))
+		b = append(b, line(WitnessName(w), 4, k, append(binary.BigEndian.AppendUint64(nil, uint64(at)), sig...))...)
+	}
+	return b
+}
+
+// line is a line of a signed note.
+func line(name string, kind byte, k ed25519.PrivateKey, sig []byte) string {
+	return "— " + name + " " + base64.StdEncoding.EncodeToString(append(keyHash(name, kind, k), sig...)) + "\n"
+}
+
+func keyHash(name string, kind byte, k ed25519.PrivateKey) []byte {
+	h := sha256.Sum256(append([]byte(name+"\n"+string(kind)), k.Public().(ed25519.PublicKey)...))
+	return h[:4]
+}
+
+func vkey(name string, kind byte, k ed25519.PrivateKey) string {
+	return fmt.Sprintf("%s+%x+%s", name, keyHash(name, kind, k),
+		base64.StdEncoding.EncodeToString(append([]byte{kind}, k.Public().(ed25519.PublicKey)...)))
+}
+
+// WitnessName is the name of a witness's key.
+func WitnessName(w string) string { return "witness.example/" + w }
+
+// Policy is a tlog-policy of witnesses by name, of whom quorum must cosign. With
+// log it pins the ledger's first key.
+func Policy(log bool, quorum int, witnesses ...string) []byte {
+	var b strings.Builder
+	if log {
+		fmt.Fprintf(&b, "log %s\n", VKey())
+	}
+	for _, w := range witnesses {
+		fmt.Fprintf(&b, "witness %s %s\n", w, vkey(WitnessName(w), 4, Key("witness "+w)))
+	}
+	fmt.Fprintf(&b, "group all-of-them %d %s\nquorum all-of-them\n", quorum, strings.Join(witnesses, " "))
+	return []byte(b.String())
+}
+
+// VKey is the verifier key of a ledger that was not rotated.
+func VKey() string { return vkey(Origin, 1, Key("signing 0")) }
+
+// VKey returns the verifier key in force.
+func (l *Ledger) VKey() string { return vkey(Origin, 1, l.signing) }
+
+// Cosigned keeps the checkpoint of all entries so far with the cosignatures of
+// witnesses, and returns its size.
+func (l *Ledger) Cosigned(witnesses ...string) uint64 {
+	l.KeepCosigned(Cosign(l.Signed(), l.Now/1000, witnesses...))
+	return l.Size
+}
+
+// KeepCosigned keeps a note among the cosigned checkpoints, whatever it is.
+func (l *Ledger) KeepCosigned(signed []byte) { l.cosigned = append(l.cosigned, signed) }
+
+// Rotate hands on to another signing key; the checkpoint is signed by both.
+func (l *Ledger) Rotate() {
+	l.RotateSigned(func(old, next ed25519.PrivateKey) []byte { return l.Signed(old, next) })
+}
+
+// RotateSigned is Rotate with a checkpoint that the caller signs.
+func (l *Ledger) RotateSigned(sign func(old, next ed25519.PrivateKey) []byte) {
+	old := l.signing
+	l.keyCount++
+	l.signing = Key(fmt.Sprint("signing ", l.keyCount))
+	l.Append(&audit.Key{Subject: audit.SubjectSigning, Public: Public(l.signing)})
+	if signed := sign(old, l.signing); signed != nil {
+		l.signed = append(l.signed, signed)
+	}
+}
+
+// Deck puts a deck into the bundle and returns its hash.
+func (l *Ledger) Deck(d shuffle.Deck) [32]byte {
+	hash := d.Hash()
+	if !l.decks[hash] {
+		l.decks[hash] = true
+		l.write(fmt.Sprintf("decks/%x.txt", hash), []byte(strings.Join(d.Cards(), "\n")+"\n"))
+	}
+	return hash
+}
+
+// Finish writes everything that describes the entries: after it the bundle is
+// whole. The newest checkpoint is signed by these keys, see Signed.
+func (l *Ledger) Finish(keys ...ed25519.PrivateKey) {
+	if len(l.entries) > 0 {
+		l.write(path(-1, l.Size/bundle.Width, int(l.Size%bundle.Width)), l.entries)
+	}
+	for level, hashes := range l.tiles {
+		if len(hashes) > 0 {
+			l.write(path(level, l.Size>>(8*level)/bundle.Width, len(hashes)/tlog.HashSize), hashes)
+		}
+	}
+	l.framed("cosigned", l.cosigned)
+	l.framed("signed", l.signed)
+	checkpoint := l.Signed(keys...)
+	if n := len(l.cosigned); n > 0 {
+		if c, err := audit.CheckpointText(l.cosigned[n-1]); err == nil && c.Size == l.Size && c.Root == l.Root() {
+			checkpoint = l.cosigned[n-1]
+		}
+	}
+	l.Describe(checkpoint)
+}
+
+// framed writes checkpoints into files of bundle.Width.
+func (l *Ledger) framed(dir string, notes [][]byte) {
+	for i := 0; i < len(notes); i += bundle.Width {
+		var b []byte
+		part := notes[i:min(i+bundle.Width, len(notes))]
+		for _, n := range part {
+			b = append(binary.BigEndian.AppendUint16(b, uint16(len(n))), n...)
+		}
+		l.write(dir+strings.TrimPrefix(path(-1, uint64(i/bundle.Width), len(part)), "tile/entries"), b)
+	}
+}
+
+// Describe writes the checkpoint and the files that say what the entries say.
+func (l *Ledger) Describe(checkpoint []byte) {
+	keys, err := l.Keys.Marshal()
+	must(err)
+	policy := "log " + l.VKey() + "\n" + l.policy
+	if l.policy == "" {
+		policy += "quorum none\n"
+	}
+	root := l.Root()
+	m := &bundle.Manifest{Format: bundle.ManifestFormat, Origin: Origin, Name: "main", Production: l.State.Genesis() != nil && l.State.Genesis().Production,
+		Size: l.Size, Root: root.String(), VKey: l.VKey(), Cosigned: uint64(len(l.cosigned)), Signed: uint64(len(l.signed)),
+		Digests:    bundle.Digests{Checkpoint: digest(checkpoint), Keys: digest(keys), Policy: digest([]byte(policy))},
+		Period:     bundle.Period{Entries: l.Size},
+		ExportedAt: time.UnixMilli(l.Now).UTC().Format("2006-01-02T15:04:05.000Z"),
+	}
+	l.write("checkpoint", checkpoint)
+	l.write("keys.json", keys)
+	l.write("policy", []byte(policy))
+	l.Manifest(m)
+}
+
+// Manifest writes a manifest.
+func (l *Ledger) Manifest(m *bundle.Manifest) {
+	b, err := m.Marshal()
+	must(err)
+	l.write("manifest.json", b)
+}
+
+func digest(b []byte) string {
+	h := sha256.Sum256(b)
+	return base64.StdEncoding.EncodeToString(h[:])
+}
+
+func (l *Ledger) write(name string, b []byte) {
+	name = filepath.Join(l.Dir, filepath.FromSlash(name))
+	err := os.WriteFile(name, b, 0o644)
+	if os.IsNotExist(err) {
+		must(os.MkdirAll(filepath.Dir(name), 0o755))
+		err = os.WriteFile(name, b, 0o644)
+	}
+	must(err)
+}
+
+func must(err error) {
+	if err != nil {
+		panic(err)
+	}
+}

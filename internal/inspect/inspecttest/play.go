@@ -1,0 +1,220 @@
+package inspecttest
+
+import (
+	"crypto/sha256"
+	"encoding/binary"
+	"fmt"
+
+	"golang.org/x/mod/sumdb/tlog"
+
+	"shuffled/internal/audit"
+	"shuffled/internal/disclosure"
+	"shuffled/internal/shuffle"
+)
+
+// Shuffle is one shuffle of a Ledger.
+type Shuffle struct {
+	l      *Ledger
+	ID     uint64
+	Commit *audit.Commit
+	Tape   []byte
+	Values []uint32   // by position
+	Slots  [][32]byte // what the players gave, by their order in the plan
+	next   int
+	child  bool
+}
+
+// Wish changes a commit before it is written. The tape may be changed, too: the
+// commitment and the deck root are made from it after all wishes but Forge's.
+type Wish func(*Shuffle)
+
+var (
+	standard, _  = shuffle.Named("standard-52")
+	standardHash = standard.Hash()
+)
+
+// Commit writes a commit of a table: 52 cards unless wishes say otherwise.
+func (l *Ledger) Commit(table string, wishes ...Wish) *Shuffle {
+	s := l.draft(table, wishes)
+	s.seal()
+	return s.write()
+}
+
+// Forge is Commit with changes after commitment and deck root were made.
+func (l *Ledger) Forge(table string, forge Wish, wishes ...Wish) *Shuffle {
+	s := l.draft(table, wishes)
+	s.seal()
+	forge(s)
+	return s.write()
+}
+
+func (l *Ledger) draft(table string, wishes []Wish) *Shuffle {
+	c := &audit.Commit{Context: &audit.Context{Origin: Origin, Production: l.State.Genesis().Production, Table: table,
+		DeckHash: standardHash, Recipe: shuffle.Recipe{Cards: 52, Take: 52}, Disclosure: l.State.Genesis().Disclosure},
+		CloseBy: l.Now + 3_600_000, GameRef: "game-1", Request: [32]byte(l.Bytes(32)), Instance: 1}
+	last := l.serials[table]
+	c.Serial, c.Previous = last[0]+1, last[1]
+	copy(c.KeyTag[6:], l.Bytes(26))
+	s := &Shuffle{l: l, Commit: c}
+	for _, w := range wishes {
+		w(s)
+	}
+	if s.Tape == nil {
+		s.Tape = l.Bytes(c.Context.Recipe.TapeLen())
+	}
+	return s
+}
+
+// seal makes commitment and deck root.
+func (s *Shuffle) seal() {
+	c := s.Commit
+	c.Commitment = audit.Commitment(c.Context.Encode(), s.Tape)
+	if s.Values == nil {
+		out, err := c.Context.Recipe.Run(s.Tape)
+		must(err)
+		s.Values = out.Values
+	} else { // a child's inputs stand in Values
+		out, err := c.Context.Recipe.Run(s.Tape)
+		must(err)
+		parent := s.Values
+		s.Values, err = audit.ChildValues(parent, c.Context.Parent.Positions, out.Values)
+		must(err)
+	}
+	c.DeckRoot = DeckRoot(c.Commitment, s.Tape, s.Values)
+}
+
+// DeckRoot is the root over values by position.
+func DeckRoot(commitment [32]byte, tape []byte, values []uint32) tlog.Hash {
+	return audit.NewDeckTree(values, audit.Salts(commitment, tape, len(values))).Root()
+}
+
+func (s *Shuffle) write() *Shuffle {
+	ctx := s.Commit.Context
+	if !ctx.IsDraw() && ctx.DeckHash == standardHash {
+		s.l.Deck(standard)
+	}
+	s.ID = s.l.Append(s.Commit)
+	s.l.serials[ctx.Table] = [2]uint64{s.Commit.Serial, s.ID}
+	return s
+}
+
+// Of makes the commit one of n cards of a deck, m of them taken.
+func Of(d shuffle.Deck, m int) Wish {
+	return func(s *Shuffle) {
+		s.Commit.Context.DeckHash = s.l.Deck(d)
+		s.Commit.Context.Recipe = shuffle.Recipe{Cards: d.Len(), Take: m}
+	}
+}
+
+// Draws makes it one of a draw list.
+func Draws(ranges ...uint32) Wish {
+	return func(s *Shuffle) {
+		s.Commit.Context.DeckHash = [32]byte{}
+		s.Commit.Context.Recipe = shuffle.Recipe{Ranges: ranges}
+	}
+}
+
+// ForAuditors discloses the tape to auditors only.
+func ForAuditors(s *Shuffle) { s.Commit.Context.Disclosure = audit.DisclosureAuditor }
+
+// Mixed plans slots of players and, if cut, a cut; round > 0 a beacon as well.
+func Mixed(slots int, round uint64, cut bool) Wish {
+	return func(s *Shuffle) {
+		ctx := s.Commit.Context
+		for range slots {
+			r := [32]byte(s.l.Bytes(32))
+			s.Slots = append(s.Slots, r)
+			ctx.Plan = append(ctx.Plan, audit.Planned{Source: audit.SourceSlot, Slot: audit.SlotHash(Origin, ctx.Table, r)})
+		}
+		if round > 0 {
+			ctx.Plan = append(ctx.Plan, audit.Planned{Source: audit.SourceBeacon, Chain: sha256.Sum256([]byte("chain")), Round: round})
+		}
+		if cut {
+			ctx.Plan = append(ctx.Plan, audit.Planned{Source: audit.SourceCut})
+		}
+	}
+}
+
+// ChildOf makes it a child of the parent's positions, which are shuffled again.
+func ChildOf(parent *Shuffle, positions ...uint16) Wish {
+	return func(s *Shuffle) {
+		ctx := s.Commit.Context
+		ctx.Parent = &audit.Parent{ID: parent.ID, Positions: positions}
+		ctx.DeckHash = parent.Commit.Context.DeckHash
+		ctx.Recipe = shuffle.Recipe{Cards: len(positions), Take: len(positions)}
+		s.Values, s.child = parent.Values, true
+	}
+}
+
+// Mix reveals the plan. cosigned is the size of the newest cosigned checkpoint.
+func (s *Shuffle) Mix(cosigned uint64) {
+	m := &audit.Mix{Shuffle: s.ID, Cosigned: cosigned}
+	for i, p := range s.Commit.Context.Plan {
+		v := audit.MixValue{Source: p.Source}
+		switch p.Source {
+		case audit.SourceSlot:
+			v.Slot = s.Slots[i]
+		case audit.SourceBeacon:
+			copy(v.Beacon[:], s.l.Bytes(48))
+		case audit.SourceCut:
+			v.Cut = uint16(binary.BigEndian.Uint16(s.l.Bytes(2)) % uint16(s.Commit.Context.Recipe.Positions()))
+		}
+		m.Values = append(m.Values, v)
+	}
+	s.l.Append(m)
+}
+
+// Deal deals n cards to seat-1 under the newest cosigned size, 0 for none.
+func (s *Shuffle) Deal(n int, cosigned uint64) {
+	s.l.Append(s.dealt(n, cosigned, false))
+}
+
+// Last deals n cards and closes.
+func (s *Shuffle) Last(n int, cosigned uint64) {
+	s.l.Append(s.dealt(n, cosigned, true))
+	s.Close(audit.OutcomeCompleted, audit.ReasonNone)
+}
+
+func (s *Shuffle) dealt(n int, cosigned uint64, final bool) *audit.Deal {
+	d := &audit.Deal{Shuffle: s.ID, First: s.next, Cosigned: cosigned, Final: final,
+		Runs: []audit.Run{{Count: n, Purpose: audit.PurposeSeat, Recipient: "seat-1"}}}
+	s.next += n
+	return d
+}
+
+// Close ends the shuffle and discloses its tape as the commit declared.
+func (s *Shuffle) Close(o audit.Outcome, r audit.Reason) uint64 { return s.l.Append(s.Closing(o, r)) }
+
+// Closing is the body of the close, to be changed.
+func (s *Shuffle) Closing(o audit.Outcome, r audit.Reason) *audit.Close {
+	c := &audit.Close{Shuffle: s.ID, Outcome: o, Reason: r, Form: audit.FormTape, Tape: s.Tape}
+	if r == audit.ReasonTapeLost {
+		c.Form, c.Tape = audit.FormNone, nil
+	} else if s.Commit.Context.Disclosure == audit.DisclosureAuditor {
+		index, public, _, _ := s.l.State.DisclosureKey()
+		sealed, err := disclosure.Seal(public, Origin, s.ID, s.Commit.Commitment, s.Tape)
+		must(err)
+		c.Form, c.Key, c.Tape = audit.FormSealed, index, sealed
+	}
+	return c
+}
+
+// Auditor is the one auditor of ledgers here.
+func Auditor() *disclosure.Auditor { return AuditorNamed("auditor") }
+
+// AuditorNamed is another one.
+func AuditorNamed(name string) *disclosure.Auditor {
+	for i := 0; ; i++ { // most 32-byte strings are a key
+		h := sha256.Sum256(fmt.Appendf(nil, "inspecttest %s %d", name, i))
+		if a, err := disclosure.NewAuditor(h[:]); err == nil {
+			return a
+		}
+	}
+}
+
+// Disclosure writes a disclosure key for the auditors in force.
+func (l *Ledger) Disclosure() uint64 {
+	k, err := disclosure.Body(Origin, l.State.AuditorKeys())
+	must(err)
+	return l.Append(k)
+}
