@@ -112,6 +112,7 @@ func (r *run) open(faults *findings) (ok bool, err error) {
 
 // check runs the pipeline over the chunks that are left, and reports.
 func (r *run) check(ctx context.Context, f *fold, c *collector, work *work) (*Report, error) {
+	whole := ctx // the group's ends with the group
 	group, ctx := errgroup.WithContext(ctx)
 	r.ctx = ctx
 	depth := 4 * r.opts.Workers
@@ -142,7 +143,7 @@ func (r *run) check(ctx context.Context, f *fold, c *collector, work *work) (*Re
 	if err := group.Wait(); err != nil {
 		return nil, err
 	}
-	return f.finish(ctx, c)
+	return f.finish(whole, c)
 }
 
 // dispatch cuts the ledger into chunks, with the checkpoints of their sizes.
