@@ -22,7 +22,7 @@ var policyWords = strings.NewReplacer(
 	"W1", refWitnessKey("witness.example/w1", signer("w1")), "W2", refWitnessKey("witness.example/w2", signer("w2")),
 	"W3", refWitnessKey("witness.example/w3", signer("w3")),
 	"ALIAS", refWitnessKey("witness.example/alias", signer("w1")), "PLAIN", refVKey("witness.example/w1", signer("w1")),
-	"WEAK", "witness.example/1+00000000+BAEAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA",
+	"WEAK", refWitnessKey("witness.example/1", append(make(ed25519.PrivateKey, 32), append([]byte{1}, make([]byte, 31)...)...)),
 	"WRONGID", "witness.example/w1+00000000+"+strings.SplitN(refWitnessKey("witness.example/w1", signer("w1")), "+", 3)[2],
 	"CAPITAL", strings.ReplaceAll(refWitnessKey("witness.example/w1", signer("w1")), idOfW1, strings.ToUpper(idOfW1)),
 	"MLDSA", "witness.example/w1+01020304+"+refBase64(append([]byte{6}, make([]byte, 1312)...)),

@@ -2,6 +2,7 @@ package verify
 
 import (
 	"bytes"
+	"crypto/ed25519"
 	"crypto/sha512"
 	"encoding/base64"
 	"fmt"
@@ -288,7 +289,7 @@ func unreadablePolicies(b *badAdder) {
 	edit("comment-control", "a control character in a comment", "quorum", "# a\x07\nquorum")
 	edit("comment-behind", "a comment behind a quorum", "quorum g", "quorum g # two of three")
 	edit("hash-in-name", "a # inside a name", "c\nquorum", "#c\nquorum")
-	edit("not-ascii", "a name beyond ASCII", "group g 2", "group gé 2")
+	policy("not-ascii", "a name beyond ASCII", strings.ReplaceAll(w.policy(twoOfThree), " g", " é"))
 	edit("threshold-zero", "a threshold of 0", "g 2 a", "g 0 a")
 	edit("threshold-leading-zero", "a threshold with a leading zero", "g 2 a", "g 02 a")
 	edit("threshold-above", "a threshold above the number of members", "g 2 a", "g 4 a")
@@ -305,7 +306,8 @@ func unreadablePolicies(b *badAdder) {
 	edit("witness-id-capital", "a witness key with its id in capitals", id, strings.ToUpper(id))
 	edit("witness-plain-key", "a witness key of type 0x01, which signs notes and no time", v1, w.a.vkey)
 	edit("witness-mldsa", "a witness key of type 0x06", v1, w.a.name+"+01020304+"+base64.StdEncoding.EncodeToString(append([]byte{6}, make([]byte, 1312)...)))
-	edit("witness-weak", "a witness key of small order", v1, w.a.name+"+00000000+BAEAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA")
+	weak, _ := keyPair{w.a.name, "", append(make(ed25519.PrivateKey, 32), append([]byte{1}, make([]byte, 31)...)...)}.witnessKey()
+	edit("witness-weak", "a witness key of small order", v1, weak)
 	alias, _ := keyPair{"witness.example/alias", "", w.a.private}.witnessKey()
 	edit("witness-alias", "one witness under two names", strings.Split(w.policy(""), "\n")[2], "witness b "+alias)
 	edit("line-too-long", "a line of 8,193 bytes", "quorum", "#"+strings.Repeat("x", 8192)+"\nquorum")
