@@ -95,6 +95,10 @@ var table = map[string]row{
 		why:  "keeps what the ledger hands over, and does not read it",
 		ours: []string{"internal/ledger", "internal/store", "migrations"},
 	},
+	"internal/fsck": {
+		why:  "holds the rows of a store against the evidence in them",
+		ours: []string{"internal/store", "internal/ledger", "internal/inspect", "internal/seal", "internal/audit", "internal/shuffle"},
+	},
 	"internal/httpapi": {
 		why:  "requests in, answers out; neither stores nor keys",
 		ours: []string{"internal/dealer", "internal/ledger", "internal/verify", "internal/audit", "web"},

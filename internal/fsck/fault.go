@@ -1,0 +1,95 @@
+package fsck
+
+import (
+	"encoding/hex"
+	"fmt"
+	"strings"
+
+	"shuffled/internal/inspect"
+	"shuffled/internal/store"
+)
+
+// Codes of faults of a store, beside those of package inspect. They are stable.
+const (
+	CodeColumn       = "column"        // a column is not what the entry, or the checkpoint, says
+	CodeRowMissing   = "row_missing"   // a row is not there
+	CodeRowTwice     = "row_twice"     // a key stands in more than one row
+	CodeRowExtra     = "row_extra"     // a row that no ledger has a use for
+	CodeSchema       = "schema"        // a table or column is not there, or of another type
+	CodeHead         = "head"          // the head is not the newest checkpoint
+	CodeRollback     = "rollback"      // the ledger ends before what was seen of it elsewhere
+	CodeFork         = "fork"          // and has another root there
+	CodeMark         = "mark"          // the high-water mark file cannot be read
+	CodeSealedTape   = "sealed_tape"   // a tape at rest is not the one committed to
+	CodeSignatures   = "signatures"    // a checkpoint has a signature line that nobody put there
+	CodeEntryBetween = "entry_between" // one of these entries is not what was signed
+)
+
+// place names a table, a column, where it is of one, and a row by its key:
+// "entries.serial[idx=5]".
+func place(t *store.Table, column string, key string) string {
+	s := t.Name
+	if column != "" {
+		s += "." + column
+	}
+	if key != "" {
+		s += "[" + key + "]"
+	}
+	return s
+}
+
+// placeOf names a column of a stored row.
+func placeOf(r store.Raw, column string) string { return place(r.Table, column, keyOf(r)) }
+
+// keyOf tells a row from others of its ledger. A row of another ledger, or of
+// none, names that as well.
+func keyOf(r store.Raw) string {
+	columns := r.Table.Columns[1 : 1+r.Table.Keys]
+	if len(columns) == 0 {
+		columns = r.Table.Columns[:1]
+	}
+	var parts []string
+	for _, c := range columns {
+		parts = append(parts, c+"="+show(r.Value(c)))
+	}
+	return strings.Join(parts, ",")
+}
+
+func tileKey(level int, index uint64) string { return fmt.Sprintf("level=%d,idx=%d", level, index) }
+
+func fault(code, where, format string, args ...any) inspect.Fault {
+	return inspect.Fault{Code: code, Where: where, Detail: fmt.Sprintf(format, args...)}
+}
+
+// show prints a stored value, and of long ones a part. It is not for tapes.
+func show(v any) string {
+	switch v := v.(type) {
+	case nil:
+		return "NULL"
+	case []byte:
+		if len(v) > 32 {
+			return fmt.Sprintf("%s… (%d bytes)", hex.EncodeToString(v[:32]), len(v))
+		}
+		return hex.EncodeToString(v)
+	case string:
+		return fmt.Sprintf("%.80q", v)
+	case int64, int32, int16:
+		return fmt.Sprint(v)
+	}
+	return fmt.Sprintf("a value of type %T", v)
+}
+
+// kind says of which type a value is that should be of another.
+func kind(v any) string {
+	switch v.(type) {
+	case nil:
+		return "NULL"
+	case []byte:
+		return "bytes"
+	case string:
+		return "text"
+	case int64, int32, int16:
+		return "a number"
+	}
+	return "a value of another type"
+}

@@ -1,0 +1,260 @@
+package fsck
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"shuffled/internal/audit"
+	"shuffled/internal/inspect"
+	"shuffled/internal/ledger"
+	"shuffled/internal/shuffle"
+	"shuffled/internal/store"
+)
+
+// Finish implements inspect.Source: it looks at everything that no entry led to.
+func (s *source) Finish(ctx context.Context, sum inspect.Summary) ([]inspect.Fault, []string, error) {
+	s.finished = true
+	for _, step := range []func(context.Context) error{s.holdHead, s.holdSeen, s.names, s.decks, s.odd} {
+		if err := step(ctx); err != nil {
+			return nil, nil, err
+		}
+	}
+	s.signatureLines(sum)
+	if err := s.cosignatures(ctx, sum); err != nil {
+		return nil, nil, err
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.faults, s.notes(), nil
+}
+
+// notes says what was not checked, and what is for nobody.
+func (s *source) notes() (notes []string) {
+	note := func(format string, args ...any) { notes = append(notes, fmt.Sprintf(format, args...)) }
+	c := s.counts.read()
+	if n := c.Tapes - c.TapesOpened; n > 0 {
+		note("sealed tapes that were not opened, for want of their sealing key: %d", n)
+	}
+	if c.UnusedDecks > 0 {
+		note("decks that no commit names: %d", c.UnusedDecks)
+	}
+	if c.Later > 0 {
+		note("entries that were appended meanwhile and are for the next check: %d", c.Later)
+	}
+	if s.markless != "" {
+		note("%s", s.markless)
+	}
+	return notes
+}
+
+// names checks the catalogue: of this ledger all columns, of others what their
+// number says of their origin.
+func (s *source) names(ctx context.Context) error {
+	own := 0
+	names, ids := make(map[string]bool), make(map[int64]bool)
+	for _, r := range s.catalogue {
+		id, numbered := r.Int("ledger")
+		name, named := r.Text("name")
+		origin, placed := r.Text("origin")
+		if !numbered {
+			s.add(fault(CodeColumn, place(store.TableLedgers, "ledger", "name="+show(r.Value("name"))), "it is %s, not an integer", kind(r.Value("ledger"))))
+			continue
+		}
+		if !named {
+			s.add(fault(CodeColumn, placeOf(r, "name"), "it is %s, not text", kind(r.Value("name"))))
+		}
+		if ids[id] || named && names[name] {
+			s.add(fault(CodeRowTwice, placeOf(r, ""), "the ledger, or its name, stands in more than one row"))
+		}
+		ids[id], names[name] = true, named
+		switch {
+		case ledger.ID(id) == s.id:
+			own++
+			if named && name != s.opts.Ledger {
+				s.add(fault(CodeColumn, placeOf(r, "name"), "it is %s, and the ledger is %q", show(name), s.opts.Ledger))
+			}
+			if origin != s.origin {
+				s.add(fault(CodeColumn, placeOf(r, "origin"), "it is %s, and the ledger's is %q", show(r.Value("origin")), s.origin))
+			}
+		case placed && origin == s.origin:
+			s.add(fault(CodeColumn, placeOf(r, "ledger"), "it is %d, and the ledger of this origin is %d", id, int64(s.id)))
+		case !placed || ledger.IDOf(origin) != ledger.ID(id):
+			s.add(fault(CodeColumn, placeOf(r, "origin"), "it is %s, of which another ledger is made", show(r.Value("origin"))))
+		default:
+			heads, err := s.rows.Heads(ctx, ledger.ID(id))
+			if err != nil {
+				return err
+			}
+			if len(heads) == 0 {
+				s.add(fault(CodeRowExtra, placeOf(r, ""), "the ledger has no head"))
+			}
+		}
+	}
+	if own == 0 {
+		s.add(fault(CodeRowMissing, place(store.TableLedgers, "", s.headKey()), "the ledger %s is not in the catalogue", s.origin))
+	}
+	return nil
+}
+
+// decks checks every list of cards against its hash, and counts those that no
+// commit names.
+func (s *source) decks(ctx context.Context) error {
+	return s.rows.EachDeck(ctx, s.id, func(r store.Raw) error {
+		s.counts.decks.Add(1)
+		hash, ok := r.Bytes("hash")
+		if !ok || len(hash) != 32 {
+			s.add(fault(CodeColumn, placeOf(r, "hash"), "it is %s, and a hash has 32 bytes", kindAndSize(r.Value("hash"))))
+			return nil
+		}
+		if !s.asked[[32]byte(hash)] {
+			s.counts.unused.Add(1)
+		}
+		cards, f := decode(r)
+		if f != nil {
+			s.add(*f)
+			return nil
+		}
+		deck, err := shuffle.NewDeck(cards)
+		if err == nil && deck.Hash() != [32]byte(hash) {
+			err = fmt.Errorf("the list of cards has another hash")
+		}
+		if err != nil {
+			s.add(fault(inspect.CodeDeck, placeOf(r, "cards"), "%v", err))
+		}
+		return nil
+	})
+}
+
+// odd names the rows that nothing has a use for. Those that are above the first
+// head may be of batches that came since: a second head, read after them, tells.
+func (s *source) odd(ctx context.Context) error {
+	rows := make(map[*store.Table][]store.Raw)
+	tables := []*store.Table{store.TableHeads, store.TableEntries, store.TableTiles, store.TableCheckpoints, store.TableCosigned, store.TableDecks}
+	for _, t := range tables {
+		var err error
+		if rows[t], err = s.rows.Odd(ctx, t, s.id, s.size); err != nil {
+			return err
+		}
+	}
+	size, err := s.later(ctx)
+	if err != nil {
+		return err
+	}
+	s.counts.later.Store(size - s.size)
+	for _, t := range tables {
+		for _, r := range rows[t] {
+			s.judgeOdd(r, size)
+		}
+	}
+	return nil
+}
+
+func (s *source) judgeOdd(r store.Raw, size uint64) {
+	id, numbered := r.Int("ledger")
+	if !numbered || ledger.ID(id) != s.id {
+		s.add(fault(CodeRowExtra, place(r.Table, "ledger", "ledger="+show(r.Value("ledger"))+","+keyOf(r)), "the row is of no ledger of the catalogue"))
+		return
+	}
+	key := r.Table.Columns[1 : 1+r.Table.Keys]
+	for _, c := range key {
+		if _, ok := r.Int(c); !ok {
+			s.add(fault(CodeColumn, placeOf(r, c), "it is %s, and no row of the ledger", kind(r.Value(c))))
+			return
+		}
+	}
+	n, _ := r.Int(key[len(key)-1])
+	used := n >= 0
+	switch r.Table {
+	case store.TableEntries:
+		used = used && uint64(n) < size
+	case store.TableCheckpoints, store.TableCosigned:
+		used = n > 0 && uint64(n) <= size
+	case store.TableTiles:
+		level, _ := r.Int("level")
+		used = used && level >= 0 && level < 7 && uint64(n) < size>>(8*(level+1))
+	}
+	if !used {
+		s.add(fault(CodeRowExtra, placeOf(r, ""), "a ledger of %d entries has no such row", size))
+	}
+}
+
+// signatureLines names checkpoints with a line more than they were signed with:
+// one, and two where the signing key changed.
+func (s *source) signatureLines(sum inspect.Summary) {
+	rotated := make(map[uint64]bool)
+	for _, k := range sum.Keys {
+		if b, ok := k.Entry.Body.(*audit.Key); ok && b.Subject == audit.SubjectSigning {
+			rotated[k.Index+1] = true
+		}
+	}
+	for _, size := range s.double {
+		if !rotated[size] {
+			s.add(fault(CodeSignatures, place(store.TableCheckpoints, "checkpoint", fmt.Sprintf("size=%d", size)), "it has more signature lines than it was made with"))
+		}
+	}
+}
+
+// cosignatures sees that every line of a cosigned checkpoint but the ledger's own
+// is a valid cosignature of a witness that a policy of the ledger names: others
+// are not kept.
+func (s *source) cosignatures(ctx context.Context, sum inspect.Summary) error {
+	policies := policiesOf(sum)
+	for r, err := range s.sizes(ctx, store.TableCosigned, 0) {
+		if err != nil {
+			return err
+		}
+		b, ok := r.Bytes("checkpoint")
+		if !ok {
+			continue
+		}
+		head, err := audit.CheckpointText(b)
+		if err != nil {
+			continue // named before
+		}
+		known := 0
+		for _, k := range s.keys {
+			if _, err := audit.OpenCheckpoint(b, k); err == nil {
+				known++
+			}
+		}
+		var by []string
+		for _, p := range policies {
+			for _, c := range p.Cosignatures(b) {
+				if !slices.Contains(by, c.Witness) {
+					by = append(by, c.Witness)
+				}
+			}
+		}
+		if n := signatures(b); n != known+len(by) {
+			s.add(fault(CodeSignatures, placeOf(r, "checkpoint"), "of the %d signature lines at size %d %d are of the ledger and %d of its witnesses", n, head.Size, known, len(by)))
+		}
+	}
+	return nil
+}
+
+func policiesOf(sum inspect.Summary) (all []*audit.Policy) {
+	for _, k := range sum.Keys {
+		var text []byte
+		switch b := k.Entry.Body.(type) {
+		case *audit.Genesis:
+			text = b.Policy
+		case *audit.Key:
+			if b.Subject == audit.SubjectPolicy {
+				text = b.Policy
+			}
+		}
+		if p, err := audit.ParsePolicy(text); err == nil && len(text) > 0 {
+			all = append(all, p)
+		}
+	}
+	return all
+}
+
+// kindAndSize is kind with the length of bytes.
+func kindAndSize(v any) string {
+	if b, ok := v.([]byte); ok {
+		return fmt.Sprintf("%d bytes", len(b))
+	}
+	return kind(v)
+}

@@ -1,0 +1,265 @@
+package fsck_test
+
+import (
+	"bytes"
+	"crypto/ed25519"
+	"sync"
+	"testing"
+
+	"golang.org/x/mod/sumdb/tlog"
+
+	"shuffled/internal/audit"
+	"shuffled/internal/bundle"
+	"shuffled/internal/inspect/inspecttest"
+	"shuffled/internal/ledger"
+	"shuffled/internal/seal"
+	"shuffled/internal/shuffle"
+)
+
+const name = "main"
+
+// material is an honest ledger with everything that a ledger can hold, in the
+// pieces that a store keeps.
+type material struct {
+	id       ledger.ID
+	entries  [][]byte
+	parsed   []audit.Entry
+	heads    []ledger.Head // one for each batch
+	cosigned []ledger.Head
+	decks    map[[32]byte][]string
+	tapes    map[uint64][]byte // by shuffle
+	keys     *seal.Keyring
+	vkey     string // the newest
+}
+
+// honest is made once.
+var honest = sync.OnceValues(func() (*material, error) {
+	dir, err := tempDir()
+	if err != nil {
+		return nil, err
+	}
+	w := newWriter(dir, true)
+	for i := range 60 {
+		w.round(i)
+	}
+	// What comes last is beyond the last full tile.
+	open := w.commit("t9")
+	w.batch()
+	w.l.Cosigned("w2", "w3")
+	open.Deal(3, w.l.Size)
+	w.batch()
+	w.commit("t9")
+	w.batch()
+	return w.finish()
+})
+
+// writer writes a ledger with inspecttest, and notes where batches end.
+type writer struct {
+	l *inspecttest.Ledger
+	m *material
+}
+
+func newWriter(dir string, witnesses bool) *writer {
+	g := inspecttest.Plain()
+	g.AuditorKeys = [][]byte{inspecttest.Auditor().Public()}
+	if witnesses {
+		g.Policy = inspecttest.Policy(false, 2, "w1", "w2", "w3")
+		g.Deals = audit.DealsCosigned
+	}
+	w := &writer{inspecttest.New(dir, "fsck", g), &material{id: ledger.IDOf(inspecttest.Origin),
+		decks: make(map[[32]byte][]string), tapes: make(map[uint64][]byte)}}
+	w.l.Disclosure()
+	w.batch()
+	if witnesses {
+		w.l.Cosigned("w1", "w2", "w3")
+	}
+	return w
+}
+
+// batch ends a batch: its checkpoint is signed, and time goes on.
+func (w *writer) batch(keys ...ed25519.PrivateKey) {
+	w.m.heads = append(w.m.heads, ledger.Head{Size: w.l.Size, Root: w.l.Root(), Checkpoint: w.l.Signed(keys...)})
+	w.l.Now += 7
+}
+
+func (w *writer) commit(table string, wishes ...inspecttest.Wish) *inspecttest.Shuffle {
+	s := w.l.Commit(table, wishes...)
+	w.m.tapes[s.ID] = s.Tape
+	return s
+}
+
+// round is a shuffle of one of several kinds, and now and then something else.
+func (w *writer) round(i int) {
+	shoe, _ := shuffle.Named("shoe-2")
+	own, err := shuffle.NewDeck([]string{"red", "green", "blue"})
+	if err != nil {
+		panic(err)
+	}
+	wishes := [][]inspecttest.Wish{
+		nil,
+		{inspecttest.Draws(37, 6, 1_000_000)},
+		{inspecttest.Of(shoe, 60)},
+		{inspecttest.Mixed(2, 0, true)},
+		{inspecttest.ForAuditors},
+		{inspecttest.Of(own, 3)},
+	}
+	table := []string{"t1", "t2", "t3"}[i%3]
+	s := w.commit(table, wishes[i%len(wishes)]...)
+	w.batch()
+	w.l.Cosigned("w2", "w3", "w1")
+	size := w.l.Size
+	if len(s.Commit.Context.Plan) > 0 {
+		s.Mix(size)
+		w.batch()
+	}
+	s.Deal(1, size)
+	w.batch()
+	s.Deal(1, size)
+	w.batch()
+	if i%7 == 2 {
+		w.child(s, table)
+	} else {
+		s.Close(audit.OutcomeCompleted, audit.ReasonNone)
+		w.batch()
+	}
+	switch i {
+	case 9:
+		w.l.RotateSigned(func(old, next ed25519.PrivateKey) []byte {
+			w.batch(old, next)
+			return w.m.heads[len(w.m.heads)-1].Checkpoint
+		})
+	case 14:
+		w.l.Append(&audit.Key{Subject: audit.SubjectPolicy, Policy: inspecttest.Policy(false, 2, "w2", "w3", "w1", "w4")})
+		w.batch()
+		w.l.Cosigned("w2", "w3")
+	case 19:
+		w.l.Append(w.l.State.Snapshot())
+		w.l.Start()
+		w.batch()
+	}
+}
+
+func (w *writer) child(s *inspecttest.Shuffle, table string) {
+	var same []inspecttest.Wish
+	if s.Commit.Context.Disclosure == audit.DisclosureAuditor {
+		same = append(same, inspecttest.ForAuditors)
+	}
+	child := w.commit(table, append(same, inspecttest.ChildOf(s, 2, 0, 1))...)
+	s.Close(audit.OutcomeContinued, audit.ReasonNone)
+	w.batch()
+	w.l.Cosigned("w2", "w3")
+	child.Last(3, w.l.Size)
+	w.batch()
+}
+
+// finish takes the pieces out of the bundle that was written.
+func (w *writer) finish() (*material, error) {
+	w.l.Finish()
+	r, err := bundle.Open(w.l.Dir)
+	if err != nil {
+		return nil, err
+	}
+	defer r.Close()
+	m := w.m
+	for n := range r.Bundles() {
+		entries, err := r.Entries(n)
+		if err != nil {
+			return nil, err
+		}
+		for _, b := range entries {
+			m.entries = append(m.entries, bytes.Clone(b))
+			e, err := audit.ParseEntry(b)
+			if err != nil {
+				return nil, err
+			}
+			m.parsed = append(m.parsed, e)
+		}
+	}
+	for signed, err := range r.Cosigned() {
+		if err != nil {
+			return nil, err
+		}
+		c, err := audit.CheckpointText(signed)
+		if err != nil {
+			return nil, err
+		}
+		m.cosigned = append(m.cosigned, ledger.Head{Size: c.Size, Root: c.Root, Checkpoint: bytes.Clone(signed)})
+	}
+	hashes, err := r.Decks()
+	if err != nil {
+		return nil, err
+	}
+	for _, h := range hashes {
+		if m.decks[h], err = r.Deck(h); err != nil {
+			return nil, err
+		}
+	}
+	key, err := seal.NewKey([]byte("a sealing key of exactly 32 byte"))
+	if err != nil {
+		return nil, err
+	}
+	if m.keys, err = seal.NewKeyring(key); err != nil {
+		return nil, err
+	}
+	m.vkey = w.l.VKey()
+	return m, nil
+}
+
+// load writes the first batches of the material into a store, as the daemon does.
+func (m *material) load(t testing.TB, s ledger.Store, batches int) {
+	t.Helper()
+	old := ledger.Head{}
+	for _, head := range m.heads[:batches] {
+		b := m.batch(t, old, head)
+		var err error
+		if old.Size == 0 {
+			err = s.Create(t.Context(), ledger.Info{Name: name, Origin: inspecttest.Origin}, b)
+		} else {
+			err = s.Append(t.Context(), m.id, old, b)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		old = head
+	}
+	for _, h := range m.cosigned {
+		if h.Size > old.Size {
+			break
+		}
+		if err := s.PutCosigned(t.Context(), m.id, h); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for hash, cards := range m.decks {
+		if err := s.PutDeck(t.Context(), m.id, hash, cards); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// batch is what one append writes.
+func (m *material) batch(t testing.TB, old, head ledger.Head) ledger.Batch {
+	t.Helper()
+	b := ledger.Batch{Head: head}
+	for i := old.Size; i < head.Size; i++ {
+		row := ledger.Row{Index: i, Entry: m.entries[i]}
+		row.Columns(m.parsed[i])
+		if c, ok := m.parsed[i].Body.(*audit.Commit); ok {
+			tape := m.tapes[i]
+			var err error
+			if row.Sealed, err = m.keys.Seal(inspecttest.Origin, c.Commitment, tape); err != nil {
+				t.Fatal(err)
+			}
+		}
+		b.Rows = append(b.Rows, row)
+	}
+	for n := old.Size / 256; n < head.Size/256; n++ {
+		var data []byte
+		for _, entry := range m.entries[256*n : 256*(n+1)] {
+			h := tlog.RecordHash(entry)
+			data = append(data, h[:]...)
+		}
+		b.Tiles = append(b.Tiles, ledger.Tile{Index: n, Data: data})
+	}
+	return b
+}

@@ -1,0 +1,206 @@
+package store
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"strings"
+
+	"shuffled/internal/ledger"
+)
+
+// Table is a table of evidence.
+type Table struct {
+	Name    string
+	Columns []string // of the schema, in the order of Raw
+	Keys    int      // so many columns, from the second on, are the key of a row in its ledger
+}
+
+// The tables of evidence. Tokens are none: they are revoked.
+var (
+	TableLedgers     = &Table{"ledgers", []string{"ledger", "name", "origin"}, 0}
+	TableHeads       = &Table{"heads", []string{"ledger", "size", "root", "checkpoint"}, 0}
+	TableEntries     = &Table{"entries", []string{"ledger", "idx", "time", "serial", "shuffle", "type", "tbl", "key_tag", "entry", "sealed"}, 1}
+	TableTiles       = &Table{"tiles", []string{"ledger", "level", "idx", "data"}, 2}
+	TableCheckpoints = &Table{"checkpoints", []string{"ledger", "size", "root", "checkpoint"}, 1}
+	TableCosigned    = &Table{"cosigned", []string{"ledger", "size", "root", "checkpoint"}, 1}
+	TableDecks       = &Table{"decks", []string{"ledger", "hash", "cards"}, 1}
+)
+
+// Tables lists all tables of evidence.
+func Tables() []*Table {
+	return []*Table{TableLedgers, TableHeads, TableEntries, TableTiles, TableCheckpoints, TableCosigned, TableDecks}
+}
+
+// Raw is a row as it is stored, which need not be as a store would have written
+// it: every column may be nil or of any type that the database has, and a key
+// may stand in several rows.
+type Raw struct {
+	Table  *Table
+	Values []any // by Table.Columns
+}
+
+// Value returns what stands in a column.
+func (r Raw) Value(column string) any {
+	for i, c := range r.Table.Columns {
+		if c == column {
+			return r.Values[i]
+		}
+	}
+	panic("store: table " + r.Table.Name + " has no column " + column)
+}
+
+// Int returns an integer column; ok is false for anything else.
+func (r Raw) Int(column string) (n int64, ok bool) {
+	switch v := r.Value(column).(type) {
+	case int64:
+		return v, true
+	case int32:
+		return int64(v), true
+	case int16:
+		return int64(v), true
+	}
+	return 0, false
+}
+
+// Bytes returns a column of bytes; ok is false for anything else.
+func (r Raw) Bytes(column string) (b []byte, ok bool) {
+	b, ok = r.Value(column).([]byte)
+	return b, ok && b != nil
+}
+
+// Text returns a column of text; ok is false for anything else.
+func (r Raw) Text(column string) (s string, ok bool) {
+	s, ok = r.Value(column).(string)
+	return s, ok
+}
+
+// ErrSchema reports a table or column that is not there, or not of the type that
+// the schema gives it.
+var ErrSchema = errors.New("the tables are not those of the schema")
+
+// Evidence reads stored rows for whoever does not believe them: read-only, by
+// short statements, with no more than SELECT on the tables of evidence. It is
+// safe for concurrent use.
+type Evidence struct {
+	// Query runs one statement, whose parameters are $1, $2 …, and hands over its
+	// rows, whose values it does not use again. Its error matches ErrSchema where
+	// that is why.
+	Query func(ctx context.Context, sql string, args []any, each func(values []any) error) error
+	Close func() error
+}
+
+// read returns the rows of a table for which the condition holds.
+func (e *Evidence) read(ctx context.Context, t *Table, where string, args ...any) (rows []Raw, err error) {
+	err = e.each(ctx, t, where, args, func(r Raw) error {
+		rows = append(rows, r)
+		return nil
+	})
+	return rows, err
+}
+
+func (e *Evidence) each(ctx context.Context, t *Table, where string, args []any, do func(Raw) error) error {
+	sql := "SELECT " + strings.Join(t.Columns, ", ") + " FROM " + t.Name + " WHERE " + where
+	err := e.Query(ctx, sql, args, func(values []any) error { return do(Raw{t, values}) })
+	if err != nil {
+		return fmt.Errorf("reading %s: %w", t.Name, err)
+	}
+	return nil
+}
+
+// Ledgers returns all rows of the catalogue.
+func (e *Evidence) Ledgers(ctx context.Context) ([]Raw, error) {
+	return e.read(ctx, TableLedgers, "true")
+}
+
+// Heads returns the heads of a ledger; there should be one.
+func (e *Evidence) Heads(ctx context.Context, id ledger.ID) ([]Raw, error) {
+	return e.read(ctx, TableHeads, "ledger = CAST($1 AS bigint)", int64(id))
+}
+
+// Range returns the rows of entries, checkpoints or cosigned whose key is from ≤
+// key < to, by key; all with the same key, and with any key between two numbers.
+func (e *Evidence) Range(ctx context.Context, t *Table, id ledger.ID, from, to uint64) ([]Raw, error) {
+	key := t.Columns[1]
+	return e.read(ctx, t, fmt.Sprintf("ledger = CAST($1 AS bigint) AND %[1]s >= CAST($2 AS bigint) AND %[1]s < CAST($3 AS bigint) ORDER BY %[1]s", key), int64(id), number(from), number(to))
+}
+
+// First returns the first n rows of a Range.
+func (e *Evidence) First(ctx context.Context, t *Table, id ledger.ID, from, to uint64, n int) ([]Raw, error) {
+	key := t.Columns[1]
+	where := fmt.Sprintf("ledger = CAST($1 AS bigint) AND %[1]s >= CAST($2 AS bigint) AND %[1]s < CAST($3 AS bigint) ORDER BY %[1]s LIMIT CAST($4 AS bigint)", key)
+	return e.read(ctx, t, where, int64(id), number(from), number(to), int64(n))
+}
+
+// Newest returns the n rows of checkpoints or cosigned with the largest keys
+// below, largest first.
+func (e *Evidence) Newest(ctx context.Context, t *Table, id ledger.ID, below uint64, n int) ([]Raw, error) {
+	key := t.Columns[1]
+	return e.read(ctx, t, fmt.Sprintf("ledger = CAST($1 AS bigint) AND %[1]s < CAST($2 AS bigint) ORDER BY %[1]s DESC LIMIT CAST($3 AS bigint)", key), int64(id), number(below), int64(n))
+}
+
+// Sizes calls do with the sizes of the checkpoints from ≤ size < to.
+func (e *Evidence) Sizes(ctx context.Context, id ledger.ID, from, to uint64, do func(size uint64)) error {
+	const sql = "SELECT size FROM checkpoints WHERE ledger = CAST($1 AS bigint) AND size >= CAST($2 AS bigint) AND size < CAST($3 AS bigint)"
+	err := e.Query(ctx, sql, []any{int64(id), number(from), number(to)}, func(values []any) error {
+		if n, ok := values[0].(int64); ok {
+			do(uint64(n))
+		}
+		return nil
+	})
+	if err != nil {
+		return fmt.Errorf("reading checkpoints: %w", err)
+	}
+	return nil
+}
+
+// OfType returns the entries of a ledger that say that they are of a type, without
+// an index: it reads the whole table.
+func (e *Evidence) OfType(ctx context.Context, id ledger.ID, kind int) ([]Raw, error) {
+	return e.read(ctx, TableEntries, "ledger = CAST($1 AS bigint) AND type = CAST($2 AS bigint) ORDER BY idx", int64(id), int64(kind))
+}
+
+// Tile returns the rows of one tile; there should be one.
+func (e *Evidence) Tile(ctx context.Context, id ledger.ID, level int, index uint64) ([]Raw, error) {
+	return e.read(ctx, TableTiles, "ledger = CAST($1 AS bigint) AND level = CAST($2 AS bigint) AND idx = CAST($3 AS bigint)", int64(id), int64(level), number(index))
+}
+
+// Deck returns the rows of one deck; there should be one.
+func (e *Evidence) Deck(ctx context.Context, id ledger.ID, hash [32]byte) ([]Raw, error) {
+	return e.read(ctx, TableDecks, "ledger = CAST($1 AS bigint) AND hash = $2", int64(id), hash[:])
+}
+
+// EachDeck hands over all decks of a ledger, in no order.
+func (e *Evidence) EachDeck(ctx context.Context, id ledger.ID, do func(Raw) error) error {
+	return e.each(ctx, TableDecks, "ledger = CAST($1 AS bigint)", []any{int64(id)}, do)
+}
+
+// maxOdd bounds what Odd returns.
+const maxOdd = 10_000
+
+// Odd returns rows that no ledger has a use for: of no ledger that is known, or
+// of this one and with a key that is not one below a head of this size. Of decks
+// and heads, any key will do. The first 10,000 are enough.
+func (e *Evidence) Odd(ctx context.Context, t *Table, id ledger.ID, size uint64) ([]Raw, error) {
+	own, args := "ledger = CAST($1 AS bigint)", []any{int64(id)}
+	switch t {
+	case TableEntries:
+		own, args = own+" AND idx >= 0 AND idx < CAST($2 AS bigint)", append(args, number(size))
+	case TableCheckpoints, TableCosigned:
+		own, args = own+" AND size > 0 AND size <= CAST($2 AS bigint)", append(args, number(size))
+	case TableTiles:
+		var levels []string
+		for level := 0; level < 7; level++ {
+			args = append(args, number(size>>(8*(level+1))))
+			levels = append(levels, fmt.Sprintf("level = %d AND idx >= 0 AND idx < CAST($%d AS bigint)", level, len(args)))
+		}
+		own += " AND (" + strings.Join(levels, " OR ") + ")"
+	case TableDecks:
+		own += " AND hash IS NOT NULL"
+	}
+	known := "ledger IN (SELECT ledger FROM ledgers WHERE ledger <> CAST($1 AS bigint))"
+	return e.read(ctx, t, fmt.Sprintf("(%s) IS NOT TRUE AND (%s) IS NOT TRUE LIMIT %d", own, known, maxOdd), args...)
+}
+
+func number(n uint64) int64 { return int64(min(n, math.MaxInt64)) }
