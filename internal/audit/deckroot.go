@@ -4,6 +4,8 @@ import (
 	"crypto/aes"
 	"crypto/cipher"
 	"crypto/sha256"
+	"encoding"
+	"encoding/binary"
 	"hash"
 
 	"golang.org/x/mod/sumdb/tlog"
@@ -16,14 +18,54 @@ import (
 // A DeckRoots belongs to one goroutine.
 type DeckRoots struct {
 	h     hash.Hash
-	block [65]byte // of a leaf or node
-	mac   []byte   // key pad and message of an HMAC
+	leaf  [64]byte  // a leaf's 55 bytes, padded
+	node  [128]byte // a node's 65 bytes, padded
+	mac   []byte    // key pad and message of an HMAC
 	salts []byte
 	level []tlog.Hash
+
+	// Hashing 103 short strings, crypto/sha256 spends as much on padding and
+	// copies as on blocks. So the strings are padded once, here, and the hash is
+	// read from the state after whole blocks. fast says that the state is where it
+	// is expected; otherwise Sum is used.
+	state []byte
+	fast  bool
 }
 
 // NewDeckRoots returns empty buffers.
-func NewDeckRoots() *DeckRoots { return &DeckRoots{h: sha256.New()} }
+func NewDeckRoots() *DeckRoots {
+	d := &DeckRoots{h: sha256.New()}
+	copy(d.leaf[1:], labelPosition)
+	pad(d.leaf[:], 55)
+	d.node[0] = 0x01
+	pad(d.node[:], 65)
+	var got tlog.Hash
+	d.fast = true
+	d.sum(d.node[:], 65, &got)
+	d.fast = got == sha256.Sum256(d.node[:65])
+	return d
+}
+
+// pad ends a message of n bytes as FIPS 180-4 section 5.1.1 says.
+func pad(blocks []byte, n int) {
+	blocks[n] = 0x80
+	binary.BigEndian.PutUint64(blocks[len(blocks)-8:], uint64(8*n))
+}
+
+// sum hashes the first n bytes of blocks, which are padded.
+func (d *DeckRoots) sum(blocks []byte, n int, to *tlog.Hash) {
+	d.h.Reset()
+	state, ok := d.h.(encoding.BinaryAppender)
+	if !d.fast || !ok {
+		d.h.Write(blocks[:n])
+		d.h.Sum(to[:0])
+		return
+	}
+	d.h.Write(blocks)
+	// Four bytes of magic, then the eight words of the state.
+	d.state, _ = state.AppendBinary(d.state[:0])
+	copy(to[:], d.state[min(4, len(d.state)):])
+}
 
 // Root returns the deck root of the values by position, at least one, with the
 // salts that commitment and tape give (docs/SPEC.md sections 6.2 and 6.3).
@@ -33,39 +75,24 @@ func (d *DeckRoots) Root(commitment [32]byte, tape []byte, values []uint32) tlog
 	for len(d.level) < n {
 		d.level = append(d.level, tlog.Hash{})
 	}
-	copy(d.block[1:], labelPosition)
 	for p, v := range values {
-		d.leaf(p, v)
+		binary.BigEndian.PutUint16(d.leaf[17:], uint16(p))
+		binary.BigEndian.PutUint32(d.leaf[19:], v)
+		copy(d.leaf[23:55], d.salts[32*p:])
+		d.sum(d.leaf[:], 55, &d.level[p])
 	}
 	// Neighbours pair up in place; an odd last one moves up unchanged.
-	d.block[0] = 0x01
 	for ; n > 1; n = (n + 1) / 2 {
 		for i := range n / 2 {
-			copy(d.block[1:33], d.level[2*i][:])
-			copy(d.block[33:65], d.level[2*i+1][:])
-			d.sum(d.block[:65], &d.level[i])
+			copy(d.node[1:33], d.level[2*i][:])
+			copy(d.node[33:65], d.level[2*i+1][:])
+			d.sum(d.node[:], 65, &d.level[i])
 		}
 		if n%2 == 1 {
 			d.level[n/2] = d.level[n-1]
 		}
 	}
 	return d.level[0]
-}
-
-// leaf puts the leaf hash of a position in its place.
-func (d *DeckRoots) leaf(p int, v uint32) {
-	b := &d.block
-	b[0] = 0x00
-	b[17], b[18] = byte(p>>8), byte(p)
-	b[19], b[20], b[21], b[22] = byte(v>>24), byte(v>>16), byte(v>>8), byte(v)
-	copy(b[23:55], d.salts[32*p:])
-	d.sum(b[:55], &d.level[p])
-}
-
-func (d *DeckRoots) sum(b []byte, to *tlog.Hash) {
-	d.h.Reset()
-	d.h.Write(b)
-	d.h.Sum(to[:0])
 }
 
 // fillSalts is Salts.
@@ -87,17 +114,15 @@ func (d *DeckRoots) fillSalts(commitment [32]byte, tape []byte, n int) {
 }
 
 // hmac is HMAC-SHA-256 (RFC 2104) under a key shorter than a block.
-func (d *DeckRoots) hmac(key [32]byte, message []byte) (out tlog.Hash) {
-	d.mac = hmacPad(d.mac[:0], key, 0x36)
-	d.mac = append(d.mac, message...)
-	d.sum(d.mac, &out)
-	d.mac = hmacPad(d.mac[:0], key, 0x5c)
-	d.mac = append(d.mac, out[:]...)
-	d.sum(d.mac, &out)
-	return out
+func (d *DeckRoots) hmac(key [32]byte, message []byte) tlog.Hash {
+	d.mac = append(hmacKey(d.mac[:0], key, 0x36), message...)
+	inner := sha256.Sum256(d.mac)
+	d.mac = append(hmacKey(d.mac[:0], key, 0x5c), inner[:]...)
+	return sha256.Sum256(d.mac)
 }
 
-func hmacPad(b []byte, key [32]byte, pad byte) []byte {
+// hmacKey is the first block of an HMAC's hash.
+func hmacKey(b []byte, key [32]byte, pad byte) []byte {
 	for _, k := range key {
 		b = append(b, k^pad)
 	}
