@@ -1,0 +1,17 @@
+// lines.mjs judges one file per line, for tests of other implementations:
+//
+//	{"file": base64, "vkey": text} or {"file": …, "policy": base64} or {"file": …}
+//
+// each on a line of standard input; on standard output one verdict for each
+// (docs/SPEC.md section 10.4), with the milliseconds that it took.
+import { createInterface } from "node:readline";
+import { load } from "./verify.mjs";
+
+const { verify } = load();
+const bytes = (base64) => base64 === undefined ? undefined : new Uint8Array(Buffer.from(base64, "base64"));
+
+for await (const line of createInterface({ input: process.stdin, crlfDelay: Infinity })) {
+  const { file, vkey, policy } = JSON.parse(line), start = performance.now();
+  const verdict = await verify(bytes(file ?? ""), { vkey, policy: bytes(policy) });
+  process.stdout.write(`${JSON.stringify({ verdict, ms: performance.now() - start })}\n`);
+}
