@@ -83,6 +83,13 @@ func (s sheet) facts(v *verify.Verdict) string {
 		ledger += ", a sandbox"
 	}
 	fact("ledger", "%s", ledger)
+	for i, w := range v.Witnesses {
+		label := ""
+		if i == 0 {
+			label = "seen by"
+		}
+		fact(label, "%s", strings.TrimSuffix(w.Name+" at "+w.Time, " at "))
+	}
 	if v.Entry != nil {
 		fact("entry", "%d, %s by %s at %s", v.Entry.Index, v.Entry.Type, v.Entry.Actor, v.Entry.Time)
 	}
@@ -170,7 +177,11 @@ func (s sheet) conclusion(v *verify.Verdict) string {
 
 // proved is the headline of a file that holds under a trusted key.
 func (s sheet) proved(v *verify.Verdict) string {
-	return s.headline("PROVED", s.p.good, fmt.Sprintf(", at the level %q: %s.", v.Level, inWords[v.Level]))
+	words := inWords[v.Level]
+	if v.Kind == verify.KindReceipt && v.Level == verify.LevelWitnessed {
+		words = "in the ledger, and seen there by outside witnesses" // a receipt does not say when
+	}
+	return s.headline("PROVED", s.p.good, fmt.Sprintf(", at the level %q: %s.", v.Level, words))
 }
 
 // headline writes a sentence that begins with a painted word.
@@ -213,7 +224,11 @@ var meaning = map[string]string{
 // says is what a proved file proves, by what was checked.
 func says(v *verify.Verdict) (lines []string) {
 	if v.Kind == verify.KindReceipt {
-		return []string{"This entry stands at this place in the ledger whose key you trust."}
+		lines = append(lines, "This entry stands at this place in the ledger whose key you trust.")
+		if v.Level == verify.LevelWitnessed {
+			lines = append(lines, "Enough witnesses of your policy saw it there: the house cannot take it back and show them another ledger.")
+		}
+		return lines
 	}
 	lines = append(lines, "In the ledger, signed by the key you trust, the whole order stands fixed before the first deal.")
 	if len(v.Cards) > 0 {
@@ -224,7 +239,11 @@ func says(v *verify.Verdict) (lines []string) {
 	}
 	switch v.Level {
 	case verify.LevelWitnessed:
-		lines = append(lines, "Outside witnesses saw the commitment before the first deal: the house could not have exchanged it later.")
+		when := "before the first deal"
+		if v.Next == 0 {
+			when = "with nothing dealt, as far as the file shows"
+		}
+		lines = append(lines, "Enough witnesses of your policy saw the commitment "+when+": from then on the house could not exchange it, not even with its signing key.")
 	case verify.LevelUnsteerable:
 		lines = append(lines, "Outside witnesses saw the commitment before the first deal, and randomness that the house could not know moved the "+noun(v)+"s afterwards.")
 	}
@@ -235,6 +254,9 @@ func says(v *verify.Verdict) (lines []string) {
 func silent(v *verify.Verdict) (lines []string) {
 	if v.Level == verify.LevelRecorded {
 		lines = append(lines, "That there is no other version of this ledger. The level stops a database administrator, a thief of backups and a later change of mind, not an operator who holds the signing key and rebuilds the ledger.")
+	}
+	if v.Level == verify.LevelWitnessed {
+		lines = append(lines, "That the witnesses are independent. If enough of them act for the house, the level is worth no more than \"recorded\".")
 	}
 	switch {
 	case v.Kind == verify.KindReceipt:

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"encoding/json"
 	"os"
 	"path/filepath"
 	"strings"
@@ -44,6 +45,27 @@ func TestVerdictText(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// TestWitnessedText does so for what witnesses add, on vectors of the
+// specification.
+func TestWitnessedText(t *testing.T) {
+	t.Parallel()
+	for _, name := range []string{"witnessed", "witnessed-undealt", "witnessed-too-late", "receipt-witnessed"} {
+		b, err := os.ReadFile(filepath.Join("..", "..", "internal", "verify", "testdata", "vectors", "good", name+".json"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		var v struct {
+			File  string
+			Trust struct{ Policy string }
+		}
+		if err := json.Unmarshal(b, &v); err != nil {
+			t.Fatal(err)
+		}
+		data := []byte(v.File)
+		golden(t, name+".golden", sheet{w: 80}.verdict(name, data, verify.File(data, verify.Trust{Policy: []byte(v.Trust.Policy)})))
 	}
 }
 

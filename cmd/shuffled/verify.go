@@ -29,6 +29,7 @@ Examples:
 
     shuffled verify transcript.json --key main.vkey
     shuffled verify transcript.json --key main.vkey --explain
+    shuffled verify transcript.json --policy player.policy --require witnessed
     curl -s $URL/v1/main/shuffles/7/transcript | shuffled verify - --key main.vkey --json
 
 Exit codes: 0 proved, 1 the evidence fails or is below --require, 2 usage, 3 could not run or cannot judge. Without --key and --policy a file that agrees with itself exits 0, as "key not pinned".`
