@@ -446,6 +446,10 @@ type Transcript struct {
 
 	// Recipient Whose file it is, if it is one recipient's.
 	Recipient *Name `json:"recipient,omitempty"`
+
+	// Witnessed Of the commit, under the newest cosigned checkpoint from before the first mix or deal.
+	// Absent when there is none.
+	Witnessed *Receipt `json:"witnessed,omitempty"`
 }
 
 // TranscriptFormat The format and its version.

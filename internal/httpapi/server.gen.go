@@ -533,6 +533,10 @@ type Transcript struct {
 
 	// Recipient Whose file it is, if it is one recipient's.
 	Recipient *Name `json:"recipient,omitempty"`
+
+	// Witnessed Of the commit, under the newest cosigned checkpoint from before the first mix or deal.
+	// Absent when there is none.
+	Witnessed *Receipt `json:"witnessed,omitempty"`
 }
 
 // TranscriptFormat The format and its version.
@@ -578,7 +582,7 @@ type Verdict struct {
 	// EndAt The place of the cut card, once it is known.
 	EndAt *int `json:"end_at,omitempty"`
 
-	// Entry What a receipt proves.
+	// Entry What a receipt proves. The time is absent beyond the year 9999.
 	Entry *VerdictEntry `json:"entry,omitempty"`
 
 	// Failed The name of the step that failed.
@@ -636,6 +640,9 @@ type Verdict struct {
 	// Verdict Proved is under a key of this daemon's ledgers; consistent is a file of another ledger
 	// that agrees with itself; cannot judge is one of a later version.
 	Verdict VerdictVerdict `json:"verdict"`
+
+	// Witnesses At the level witnessed, who cosigned the checkpoint that it rests on.
+	Witnesses []VerdictWitness `json:"witnesses,omitempty"`
 }
 
 // VerdictKind What the file is. Absent when it is neither.
@@ -687,7 +694,7 @@ type VerdictCheckpoint struct {
 	Size uint64 `json:"size"`
 }
 
-// VerdictEntry What a receipt proves.
+// VerdictEntry What a receipt proves. The time is absent beyond the year 9999.
 type VerdictEntry struct {
 	// Actor Who caused it.
 	Actor Name `json:"actor"`
@@ -699,7 +706,7 @@ type VerdictEntry struct {
 	//
 	//
 	// Examples: 2026-03-14T15:09:26.535Z
-	Time Timestamp `json:"time"`
+	Time *Timestamp `json:"time,omitempty"`
 
 	// Type The kind of entry.
 	Type VerdictEntryType `json:"type"`
@@ -725,6 +732,17 @@ type VerdictStep struct {
 
 // VerdictStepResult Not checked gives nothing.
 type VerdictStepResult string
+
+// VerdictWitness defines model for VerdictWitness.
+type VerdictWitness struct {
+	// Name The witness's name in the policy.
+	Name string `json:"name"`
+
+	// Time When it cosigned, by its own clock.
+	//
+	// Examples: 2026-03-14T15:09:26.535Z
+	Time Timestamp `json:"time"`
+}
 
 // WitnessReadiness defines model for WitnessReadiness.
 type WitnessReadiness struct {
