@@ -1,0 +1,249 @@
+package main
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"maps"
+	"slices"
+	"strings"
+	"text/tabwriter"
+
+	"shuffled/internal/inspect"
+)
+
+// How many faults and open shuffles a terminal gets; --json has more.
+const (
+	shownFaults = 50
+	shownOpen   = 20
+)
+
+// printAudit writes the report on a whole ledger for people.
+func printAudit(w io.Writer, name string, r *inspect.Report) error {
+	s := sheet{p: newPainter(w), w: columns(w)}
+	var b strings.Builder
+	b.WriteString(s.p.bold(fit(visible(name), max(s.w-20, 8))+": a whole ledger") + "\n\n")
+	b.WriteString(s.auditFacts(r))
+	if len(r.Tables) > 0 {
+		b.WriteString("\n" + auditTable(r) + "\n" + s.auditBars(r))
+	}
+	b.WriteString(s.auditOpen(r) + s.auditFaults(r) + "\n" + s.auditConclusion(r))
+	_, err := io.WriteString(w, b.String())
+	return err
+}
+
+func (s sheet) auditFacts(r *inspect.Report) string {
+	var b strings.Builder
+	fact := func(label, format string, args ...any) {
+		b.WriteString(hanging(fmt.Sprintf("  %-10s  ", label), visible(fmt.Sprintf(format, args...)), s.w))
+	}
+	kind := "sandbox"
+	if r.Production {
+		kind = "production"
+	}
+	fact("ledger", "%s, %s, %s entries", r.Origin, kind, counted(r.Size))
+	if r.Root != "" {
+		fact("root", "%s", r.Root)
+	}
+	if r.VKey != "" {
+		fact("key", "%s", r.VKey)
+	}
+	if r.Period.FirstEntry != "" {
+		fact("entries", "from %s to %s", r.Period.FirstEntry, r.Period.LastEntry)
+	}
+	if p := r.Period; p.From != "" || p.To != "" {
+		from, to := p.From, p.To
+		if from == "" {
+			from = "the beginning"
+		}
+		if to == "" {
+			to = "now"
+		}
+		fact("report", "on shuffles committed from %s until %s", from, to)
+	}
+	if x := r.Witnesses; x.Cosigned > 0 {
+		fact("witnesses", "%s cosigned checkpoints, the newest of size %s; %s with the quorum of the trusted policy", counted(x.Cosigned), counted(x.Newest), counted(x.Pinned))
+	}
+	for _, n := range r.Notes {
+		fact("note", "%s", n)
+	}
+	return b.String()
+}
+
+// auditTable lists the figures of all tables in columns.
+func auditTable(r *inspect.Report) string {
+	var b bytes.Buffer
+	w := tabwriter.NewWriter(&b, 0, 8, 2, ' ', tabwriter.AlignRight)
+	fmt.Fprintln(w, "\ttable\tshuffles\tcompleted\tearly\tvoid\texpired\topen\toverdue\twitnessed\trecomputed\tsealed\t")
+	row := func(name string, c *inspect.Counts) {
+		fmt.Fprintf(w, "\t%s\t%d\t%d\t%d\t%d\t%d\t%d\t%d\t%d\t%d\t%d\t\n", visible(name), c.Shuffles, c.Completed+c.Continued, c.EndedEarly, c.Void,
+			c.Expired, c.Open, c.Overdue, c.Levels[inspect.LevelWitnessed], c.Tapes[inspect.TapeRecomputed], c.Tapes[inspect.TapeSealed])
+	}
+	for i := range r.Tables {
+		row(r.Tables[i].Table, &r.Tables[i].Counts)
+	}
+	row("all", &r.Totals)
+	w.Flush()
+	return b.String()
+}
+
+// The cells of a bar.
+const (
+	barDone    = "█"
+	barEarly   = "▓"
+	barVoid    = "▒"
+	barExpired = "░"
+	barCells   = 30
+)
+
+// auditBars draws what share of each table's closed shuffles ended how.
+func (s sheet) auditBars(r *inspect.Report) string {
+	var b strings.Builder
+	width := 5
+	for _, t := range r.Tables {
+		width = min(max(width, cells(visible(t.Table))), 20)
+	}
+	for _, t := range r.Tables {
+		c := t.Counts
+		if c.Closed() == 0 {
+			continue
+		}
+		fmt.Fprintf(&b, "  %s  %s%s%s%s  early %s, void %s%s, expired %s\n", pad(fit(visible(t.Table), width), width),
+			strings.Repeat(barDone, barCells-cellsOf(c.EndedEarly, c)-cellsOf(c.Void, c)-cellsOf(c.Expired, c)),
+			s.p.dim(strings.Repeat(barEarly, cellsOf(c.EndedEarly, c))), s.p.warn(strings.Repeat(barVoid, cellsOf(c.Void, c))),
+			s.p.bad(strings.Repeat(barExpired, cellsOf(c.Expired, c))),
+			percent(c.Shares.EndedEarly), percent(c.Shares.Void), reasons(c), percent(c.Shares.Expired))
+	}
+	if b.Len() > 0 {
+		fmt.Fprintf(&b, "  %s  %s played  %s ended early  %s void  %s expired\n", pad("", width), barDone, barEarly, barVoid, barExpired)
+	}
+	return b.String()
+}
+
+// cellsOf is the length of a part of a bar: none is too small to be seen.
+func cellsOf(part uint64, of inspect.Counts) int {
+	if part == 0 {
+		return 0
+	}
+	return max(1, int(part*(barCells-3)/of.Closed()))
+}
+
+func percent(share float64) string { return fmt.Sprintf("%.1f%%", 100*share) }
+
+// reasons lists why shuffles are void, the most frequent first.
+func reasons(c inspect.Counts) string {
+	names := slices.Sorted(maps.Keys(c.VoidBy))
+	slices.SortStableFunc(names, func(a, b string) int { return int(c.VoidBy[b]) - int(c.VoidBy[a]) })
+	var list []string
+	for _, n := range names {
+		list = append(list, fmt.Sprintf("%s %d", n, c.VoidBy[n]))
+	}
+	if len(list) == 0 {
+		return ""
+	}
+	return " (" + strings.Join(list, ", ") + ")"
+}
+
+func (s sheet) auditOpen(r *inspect.Report) string {
+	if r.Totals.Open == 0 {
+		return ""
+	}
+	var b strings.Builder
+	fmt.Fprintf(&b, "\nOpen: %s", counted(r.Totals.Open))
+	if r.Totals.Overdue > 0 {
+		fmt.Fprintf(&b, ", of them %s by %s", s.p.warn(counted(r.Totals.Overdue)+" overdue"), r.Period.At)
+	}
+	b.WriteString("\n")
+	open := slices.Clone(r.Open)
+	slices.SortStableFunc(open, func(a, b inspect.OpenShuffle) int {
+		switch {
+		case a.Overdue == b.Overdue:
+			return 0
+		case a.Overdue:
+			return -1
+		}
+		return 1
+	})
+	for i, o := range open {
+		if i == shownOpen {
+			fmt.Fprintf(&b, "  and %s more: --json lists them\n", counted(r.Totals.Open-shownOpen))
+			break
+		}
+		line := fmt.Sprintf("  %d, number %d of table %s, %d of %d places dealt, to close by %s", o.ID, o.Serial, visible(o.Table), o.Dealt, o.Places, o.CloseBy)
+		if o.Overdue {
+			line = s.p.warn(line + ": overdue")
+		}
+		b.WriteString(line + "\n")
+	}
+	return b.String()
+}
+
+func (s sheet) auditFaults(r *inspect.Report) string {
+	if r.FaultCount == 0 {
+		return ""
+	}
+	var b strings.Builder
+	fmt.Fprintf(&b, "\nFaults: %s\n", s.p.bad(counted(r.FaultCount)))
+	for i, f := range r.Faults {
+		if i == shownFaults {
+			fmt.Fprintf(&b, "  and %s more: --json lists them\n", counted(r.FaultCount-shownFaults))
+			break
+		}
+		b.WriteString(hanging("  "+s.p.bad(f.Code)+"  ", placeOfFault(f)+": "+visible(f.Detail), s.w))
+	}
+	if r.FaultCount > shownFaults {
+		for _, code := range slices.Sorted(maps.Keys(r.FaultCodes)) {
+			fmt.Fprintf(&b, "  %s in all: %s\n", code, counted(r.FaultCodes[code]))
+		}
+	}
+	return b.String()
+}
+
+// placeOfFault says where a fault is.
+func placeOfFault(f inspect.Fault) string {
+	var parts []string
+	if f.Entry != nil {
+		parts = append(parts, fmt.Sprintf("entry %d", *f.Entry))
+	}
+	if f.Shuffle != nil && (f.Entry == nil || *f.Entry != *f.Shuffle) {
+		parts = append(parts, fmt.Sprintf("shuffle %d", *f.Shuffle))
+	}
+	if f.Where != "" {
+		parts = append(parts, visible(f.Where))
+	}
+	if len(parts) == 0 {
+		return "the ledger"
+	}
+	return strings.Join(parts, ", ")
+}
+
+func (s sheet) auditConclusion(r *inspect.Report) string {
+	switch r.Verdict {
+	case inspect.Failed:
+		return s.headline("FAILED", s.p.bad, fmt.Sprintf(": %s in the evidence. Ask the house about each.", plural(r.FaultCount, "fault")))
+	case inspect.CannotJudge:
+		return s.headline("CANNOT JUDGE", s.p.warn, ": the ledger uses something that this version does not know. That is no sign of a fault.")
+	case inspect.Consistent:
+		return s.headline("KEY NOT PINNED", s.p.warn, ": the ledger agrees with itself, and nothing is proved.") + "\n" +
+			s.points([]string{
+				"Anybody can make such a ledger with a key of their own.",
+				"Take the ledger's verifier key from somewhere you trust (not from this directory, nor from whoever gave it to you) and run this again with --key.",
+			})
+	}
+	lines := []string{"Every entry stands under the key you trust, no rule is broken, and every tape at hand gives exactly the order that was committed to."}
+	if n := r.Totals.Tapes[inspect.TapeSealed]; n > 0 {
+		lines = append(lines, fmt.Sprintf("%s not recomputed: their tapes are sealed to auditors. --auditor-key opens them.", plural(n, "shuffle")))
+	}
+	if r.Totals.Levels[inspect.LevelWitnessed] < r.Totals.Shuffles {
+		lines = append(lines, fmt.Sprintf("For %s no outside witness whom you trust saw the commitment before the first card. Against an operator who holds the signing key and rebuilds the ledger, that is no proof.",
+			plural(r.Totals.Shuffles-r.Totals.Levels[inspect.LevelWitnessed], "shuffle")))
+	}
+	return s.headline("PROVED", s.p.good, ": all of it holds.") + "\n" + s.points(lines)
+}
+
+func plural(n uint64, what string) string {
+	if n == 1 {
+		return "1 " + what
+	}
+	return counted(n) + " " + what + "s"
+}

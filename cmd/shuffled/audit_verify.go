@@ -1,0 +1,169 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"time"
+
+	"shuffled/internal/audit"
+	"shuffled/internal/disclosure"
+	"shuffled/internal/inspect"
+	"shuffled/internal/keys"
+)
+
+type auditVerifyCmd struct {
+	Dir        string   `arg:"" help:"The bundle that shuffled audit export wrote."`
+	Key        string   `placeholder:"VKEY" xor:"trust" help:"Trust this verifier key of the ledger, or the one in the file of this name."`
+	Policy     string   `placeholder:"FILE" xor:"trust" help:"Trust the keys of this C2SP witness policy, and ask for its quorum."`
+	Since      string   `placeholder:"FILE" help:"An older checkpoint of the ledger, which this one must extend."`
+	AuditorKey []string `name:"auditor-key" placeholder:"FILE" help:"Open the tapes that were sealed to this auditor's key."`
+	Passphrase string   `name:"passphrase-file" placeholder:"FILE" help:"File with the passphrase of encrypted key files."`
+	At         string   `placeholder:"TIME" help:"By when open shuffles are overdue (RFC 3339; default: when the bundle was exported)."`
+	Shuffles   string   `placeholder:"FILE" help:"Write a line of JSON for each shuffle to FILE."`
+	HTML       string   `name:"html" placeholder:"FILE" help:"Write the report to FILE as a page to read and to print."`
+	Work       string   `placeholder:"DIR" help:"Directory of an interrupted check, from which it goes on (default DIR.progress beside the bundle)."`
+	JSON       bool     `name:"json" help:"Print JSON."`
+}
+
+func (auditVerifyCmd) Help() string {
+	return `Every entry is hashed again up to the signed root, held against every rule, and every disclosed shuffle is recomputed: offline, on all cores. Take the key from where you trust it, not from whoever gave you the bundle.
+
+Examples:
+
+    shuffled audit verify ./main-bundle --key main.vkey
+    shuffled audit verify ./main-bundle --policy policy.txt --since last-year/checkpoint
+    shuffled audit verify ./main-bundle --key main.vkey --auditor-key auditor.key --json
+
+All faults are reported, each once. A check that is interrupted goes on where it was when it is run again.
+
+Exit codes: 0 all holds, 1 a fault, 2 usage, 3 could not run or cannot judge. Without --key and --policy a ledger that agrees with itself exits 0, as "key not pinned".`
+}
+
+func (c auditVerifyCmd) Run(ctx context.Context, s streams) error {
+	opts, err := c.options()
+	if err != nil {
+		return err
+	}
+	b, err := inspect.OpenBundle(c.Dir)
+	if errors.Is(err, os.ErrNotExist) {
+		return withHint(err, "a bundle is a directory that shuffled audit export wrote")
+	}
+	if err != nil {
+		return cannotJudge(err)
+	}
+	defer b.Close()
+	var at int64
+	if opts.From, opts.To, at = b.Period(); opts.At == 0 {
+		opts.At = at
+	}
+	p := newProgress(s.err, "entries")
+	opts.Progress = func(n inspect.Progress) { p.at(n.Entries-n.Resumed, n.Of-n.Resumed) }
+	r, err := inspect.Run(ctx, b, opts)
+	p.end()
+	if err != nil {
+		if ctx.Err() != nil {
+			return withHint(errors.New("interrupted"), "run it again to go on from here")
+		}
+		return cannotJudge(err)
+	}
+	if c.HTML != "" {
+		if err := writeAuditPage(c.HTML, c.Dir, r); err != nil {
+			return err
+		}
+	}
+	return concludeAudit(s, c.Dir, r, c.JSON)
+}
+
+// concludeAudit prints a report and turns its verdict into the exit code.
+func concludeAudit(s streams, name string, r *inspect.Report, asJSON bool) error {
+	var err error
+	if asJSON {
+		err = printSafeJSON(s.out, r)
+	} else {
+		err = printAudit(s.out, name, r)
+	}
+	switch {
+	case err != nil:
+		return fmt.Errorf("printing the report: %w", err)
+	case r.Verdict == inspect.Failed:
+		return errFails
+	case r.Verdict == inspect.CannotJudge:
+		return cannotJudge(fmt.Errorf("%s: %w", r.Unknown[0], audit.ErrUnknown))
+	}
+	return nil
+}
+
+// cannotJudge adds to what is unknown that this is no fault.
+func cannotJudge(err error) error {
+	if errors.Is(err, audit.ErrUnknown) {
+		return withHint(errors.New("cannot judge: "+visible(err.Error())), "this is no fault of the evidence; a newer version of shuffled may know it")
+	}
+	return err
+}
+
+// options reads what the flags name. What cannot be read is a failure to run;
+// what can be read and is not what it should be is a mistake in the command line.
+func (c auditVerifyCmd) options() (inspect.Options, error) {
+	o := inspect.Options{Shuffles: c.Shuffles, Work: c.Work}
+	if o.Work == "" {
+		o.Work = filepath.Clean(c.Dir) + ".progress"
+	}
+	trust, err := (&verifyCmd{Key: c.Key, Policy: c.Policy}).trust()
+	if err != nil {
+		return o, err
+	}
+	o.VKey, o.Policy = trust.VKey, trust.Policy
+	if c.At != "" {
+		at, err := time.Parse(time.RFC3339Nano, c.At)
+		if err != nil {
+			return o, usage("--at is a time like 2026-11-21T10:00:00Z, not %q", c.At)
+		}
+		o.At = at.UnixMilli()
+	}
+	if c.Since != "" {
+		if o.Since, err = readSince(c.Since); err != nil {
+			return o, err
+		}
+	}
+	return o, c.auditors(&o)
+}
+
+func (c auditVerifyCmd) auditors(o *inspect.Options) error {
+	passphrase, err := readPassphrase(c.Passphrase)
+	if err != nil {
+		return err
+	}
+	for _, name := range c.AuditorKey {
+		k, err := keys.ReadAuditor(name, passphrase)
+		if err != nil {
+			return err
+		}
+		a, err := disclosure.NewAuditor(k.Private().Bytes())
+		if err != nil {
+			return err
+		}
+		o.Auditors = append(o.Auditors, a)
+	}
+	return nil
+}
+
+// readSince reads an older checkpoint, which is a signed note and nothing else.
+func readSince(name string) ([]byte, error) {
+	f, err := os.Open(name)
+	if err != nil {
+		return nil, fmt.Errorf("reading the older checkpoint: %w", err)
+	}
+	defer f.Close()
+	b, err := io.ReadAll(io.LimitReader(f, audit.MaxCheckpoint+1))
+	if err != nil {
+		return nil, fmt.Errorf("reading the older checkpoint: %w", err)
+	}
+	if c, err := audit.CheckpointText(b); err != nil || c.Size == 0 {
+		return nil, usage("--since: %s is no signed checkpoint of a ledger with entries", visible(name))
+	}
+	return b, nil
+}
