@@ -351,6 +351,88 @@ func TestSecondPrimary(t *testing.T) {
 	})
 }
 
+// TestForkedDatabase: two histories under one key, the second longer and written
+// while no witness answered. When they do, its daemon stops.
+func TestForkedDatabase(t *testing.T) {
+	onBothDatabases(t, func(t *testing.T, db database) {
+		w := newWitnessed(t, db.open(), audit.DealsSigned)
+		l := w.open(w.config("mark"))
+		w.must(l, propose(commit("t", 1)))
+		l.Close()
+		w.copyMark("mark", "second")
+		second := db.backup()
+		w.store = db.open()
+		l = w.open(w.config("mark"))
+		w.must(l, propose(commit("t", 2)))
+		w.everyWitness(l)
+		l.Close()
+
+		w.down(true, 0, 1, 2)
+		w.store = second.open()
+		rival := w.open(w.config("second"))
+		w.must(rival, propose(commits("u", 1, 9)...))
+		w.down(false, 0, 1, 2)
+		waitFor(t, func() bool { return errors.Is(rival.Ready(), ledger.ErrFrozen) })
+		if err := rival.Ready(); !strings.Contains(err.Error(), "another history") {
+			t.Errorf("readiness does not name the cause: %v", err)
+		}
+		if h, ok := rival.Cosigned(); ok && h.Size > 3 {
+			t.Errorf("a quorum cosigned the second history up to size %d", h.Size)
+		}
+	})
+}
+
+// everyWitness waits until all witnesses cosigned the newest head.
+func (w *witnessed) everyWitness(l *ledger.Ledger) {
+	w.t.Helper()
+	waitFor(w.t, func() bool {
+		return !slices.ContainsFunc(l.Witnesses(), func(s ledger.WitnessState) bool { return s.Size < l.Head().Size })
+	})
+}
+
+// TestMarkIsNotLowered: a daemon that starts below its mark follows what others
+// write there, and leaves the mark as it is.
+func TestMarkIsNotLowered(t *testing.T) {
+	onBothDatabases(t, func(t *testing.T, db database) {
+		h := newHouse(t, db.open())
+		l := h.open(h.config("mark"))
+		h.must(l, propose(commit("t", 1)))
+		l.Close()
+		h.copyMark("mark", "second")
+		back := db.backup()
+		h.store = db.open()
+		l = h.open(h.config("mark"))
+		h.must(l, propose(commits("t", 2, 20)...))
+		size := l.Head().Size
+		l.Close()
+
+		h.store = back.open()
+		low := h.open(h.config("mark"))
+		other := h.open(h.config("second")) // whose mark knows no better
+		for n := range uint64(5) {
+			h.must(other, propose(commit("u", n+1)))
+		}
+		waitFor(t, func() bool { return low.Head().Size >= other.Head().Size })
+		low.Close()
+		if low = h.open(h.config("mark")); !strings.Contains(low.Ready().Error(), fmt.Sprintf("mark has %d", size)) {
+			t.Errorf("after following others: %v", low.Ready())
+		}
+	})
+}
+
+// TestCreateHoldsTheGenesis: a genesis that breaks a rule is never written.
+func TestCreateHoldsTheGenesis(t *testing.T) {
+	t.Parallel()
+	h, vkey := newKeys(t, openSQLite(t))
+	g := genesis(t, vkey)
+	g.Policy = []byte("quorum nobody\n")
+	err := ledger.Create(t.Context(), h.store, ledger.Info{Name: "main", Origin: origin}, g, h.signer, h.mark("mark"), time.Now())
+	var illegal *audit.Illegal
+	if !errors.As(err, &illegal) {
+		t.Errorf("a genesis with a policy that cannot be read: %v", err)
+	}
+}
+
 // TestForkIsRefused: the ledger's own key signs a second history; no witness
 // that saw the first cosigns it.
 func TestForkIsRefused(t *testing.T) {
@@ -358,7 +440,7 @@ func TestForkIsRefused(t *testing.T) {
 	w := newWitnessed(t, openSQLite(t), audit.DealsCosigned)
 	l := w.open(w.config("mark"))
 	w.must(l, propose(commit("t", 1)))
-	w.awaitCosigned(l, l.Head().Size-1)
+	w.everyWitness(l)
 	size := l.Head().Size
 	for name, head := range map[string]struct {
 		size uint64
@@ -405,9 +487,7 @@ func TestLyingWitness(t *testing.T) {
 			w := newWitnessed(t, openSQLite(t), audit.DealsSigned)
 			c := w.config("mark")
 			l := w.open(c)
-			waitFor(t, func() bool { // each has a checkpoint to show
-				return !slices.ContainsFunc(l.Witnesses(), func(s ledger.WitnessState) bool { return s.Size < 2 })
-			})
+			w.everyWitness(l) // each has a checkpoint to show
 			l.Close()
 			honest := c.Witness
 			c.Witness = func(one audit.Witness) (ledger.Witness, error) {
