@@ -379,6 +379,14 @@ func TestForkedDatabase(t *testing.T) {
 		if h, ok := rival.Cosigned(); ok && h.Size > 3 {
 			t.Errorf("a quorum cosigned the second history up to size %d", h.Size)
 		}
+		rival.Close()
+
+		// The first host finds the second database.
+		w.down(true, 0, 1, 2)
+		l = w.open(w.config("mark"))
+		if err := l.Ready(); !errors.Is(err, ledger.ErrFrozen) || !strings.Contains(err.Error(), "another root") {
+			t.Errorf("a database beside the mark: %v", err)
+		}
 	})
 }
 
@@ -502,10 +510,13 @@ func TestLyingWitness(t *testing.T) {
 				return lies, err
 			}
 			l = w.open(c)
-			if frozen := errors.Is(l.Ready(), ledger.ErrFrozen); frozen != stops {
-				t.Fatalf("ready: %v", l.Ready())
-			}
-			if !stops {
+			if stops {
+				waitFor(t, func() bool { return errors.Is(l.Ready(), ledger.ErrFrozen) })
+			} else {
+				waitFor(t, func() bool { return strings.Contains(fmt.Sprint(l.Witnesses()[0].Err), "shows no checkpoint") })
+				if err := l.Ready(); err != nil {
+					t.Errorf("stopped by a lie: %v", err)
+				}
 				w.awaitCosigned(l, w.must(l, propose(commit("t", 1)))[0].Index)
 			}
 		})
