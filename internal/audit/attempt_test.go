@@ -435,7 +435,13 @@ func (a attempts) event() *Event {
 	case EventLatchSet:
 		e.Latch, e.Instance = LatchSlow, a.of(a.starts())
 	case EventSnapshot:
-		e.Size = max(1, a.index()) + uint64(a.pick(0, 2)) - 1
+		e.Size, e.Digest = a.index(), refDigest(a.m)
+		if a.odd() {
+			e.Size = a.index() - uint64(a.pick(0, 2)) + 1
+		}
+		if a.odd() {
+			e.Digest[a.pick(0, 31)] ^= 1
+		}
 	case EventAlarm:
 		e.Alarm = AlarmClockStep
 	}

@@ -152,3 +152,13 @@ func (w *writer) flag(v bool) {
 func (w *writer) raw(b []byte)  { w.b = append(w.b, b...) }
 func (w *writer) str(s string)  { w.n8(len(s)); w.b = append(w.b, s...) }
 func (w *writer) blob(b []byte) { w.n16(len(b)); w.raw(b) }
+
+// nested writes what write writes, after a u16 of its length.
+func (w *writer) nested(write func()) {
+	at := len(w.b)
+	w.u16(0)
+	write()
+	n := len(w.b) - at - 2
+	w.wide = w.wide || n>>16 != 0
+	w.b[at], w.b[at+1] = byte(n>>8), byte(n)
+}

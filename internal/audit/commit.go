@@ -19,10 +19,7 @@ type Commit struct {
 func (*Commit) Type() Type { return TypeCommit }
 
 func (c *Commit) encode(w *writer) {
-	var context writer
-	c.Context.encode(&context)
-	w.wide = w.wide || context.wide
-	w.blob(context.b)
+	w.nested(func() { c.Context.encode(w) })
 	w.raw(c.Commitment[:])
 	w.raw(c.DeckRoot[:])
 	w.u64(c.Serial)

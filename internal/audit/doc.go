@@ -23,6 +23,7 @@ const (
 	labelKeyTag     = "shuffled/v1/key-tag\x00"
 	labelReference  = "shuffled/v1/reference\x00"
 	labelKeyID      = "shuffled/v1/key-id\x00"
+	labelState      = "shuffled/v1/state\x00"
 )
 
 // Limits of docs/SPEC.md section 1.2. Every reader checks them before it works.

@@ -85,8 +85,8 @@ type Event struct {
 	Latch    Latch    // latch_set
 	Instance uint64   // latch_set: index of the instance_start of the daemon that saw it
 	Reason   string   // kill events, latch_clear, alarm: why, in an operator's words
-	Size     uint64   // snapshot: entries folded
-	Digest   [32]byte // snapshot: SHA-256 of the live state
+	Size     uint64   // snapshot: entries folded, all below this one
+	Digest   [32]byte // snapshot: State.Digest of them
 	Alarm    Alarm    // alarm
 }
 

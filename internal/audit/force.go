@@ -8,9 +8,11 @@ package audit
 // is Entry{}: it counts and changes nothing else.
 //
 // Everything applied so far is final, as after Commit. Force takes any entry in
-// any state, and a legal one as Apply does.
+// any state, and a legal one as Apply does. From then on the digest of a snapshot
+// is not compared: its writer had another state.
 func (s *State) Force(e Entry) {
 	index := s.size
+	s.faulty, s.digest = true, nil
 	s.size, s.pair = index+1, nil
 	if e.Body != nil {
 		s.time = e.Time

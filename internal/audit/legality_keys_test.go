@@ -196,14 +196,30 @@ func (c legalityCases) retirements() {
 
 func (c legalityCases) events() {
 	s := newStory()
-	snapshot := func(n uint64) refEntry {
-		return refEntry{Event: &refEvent{Kind: 8, Entries: n, Digest: bytesOf("live state", 32)}}
+	add := func(name, rule string, s *story, next refEntry) { c.add("snapshot", name, rule, s, next) }
+	add("of all entries below", holds, s, s.snapshot())
+	of := func(n uint64) refEntry { e := s.snapshot(); e.Event.Entries = n; return e }
+	add("of no entries", "snapshot", s, of(0))
+	add("of an entry less", "snapshot", s, of(1))
+	add("of itself, too", "snapshot", s, of(3))
+	add("of as many as an integer can count", "snapshot", s, of(maxInteger))
+	e := s.snapshot()
+	e.Event.Digest[31] ^= 1
+	add("with another digest", "snapshot", s, e)
+	older := s.snapshot()
+	s.then(s.commit("t"))
+	older.Event.Entries = 3
+	add("with the digest of an entry less", "snapshot", s, older)
+	add("of an open shuffle", holds, s, s.snapshot())
+	s.then(s.snapshot())
+	add("right after another", "snapshot", s, s.snapshot())
+	add("an alarm is always legal", holds, s, operator(refEvent{Kind: 9, Alarm: 4, Reason: "two of three did not answer"}))
+	for range 1022 {
+		s.then(s.start())
 	}
-	c.add("snapshot", "of no entries", holds, s, snapshot(0))
-	c.add("snapshot", "of all entries below", holds, s, snapshot(2))
-	c.add("snapshot", "of itself", "snapshot", s, snapshot(3))
-	c.add("snapshot", "of as many entries as an integer can count", "snapshot", s, snapshot(maxInteger))
-	c.add("snapshot", "an alarm is always legal", holds, s, operator(refEvent{Kind: 9, Alarm: 4, Reason: "two of three did not answer"}))
+	add("1,023 entries after another", "snapshot", s, s.snapshot())
+	s.then(s.start())
+	add("1,024 entries after another", holds, s, s.snapshot())
 }
 
 // twoRules breaks neighbours in the order of section 9: the first is named.

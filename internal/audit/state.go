@@ -16,7 +16,9 @@ type State struct {
 	size      uint64 // entries folded, so the index of the next
 	time      int64  // of the last entry
 	genesis   *Genesis
+	faulty    bool // an entry was forced in
 	latched   bool
+	snapshot  uint64 // index of the newest snapshot event, 0 for none
 	killed    map[kill]bool
 	instances map[uint64]bool   // indexes of instance_start events
 	tables    map[string]*table //
@@ -26,7 +28,8 @@ type State struct {
 	// pair is set when the next entry must be the close of one shuffle.
 	pair *pair
 
-	undo []func() // how to take back what was applied since the last Commit
+	undo   []func()  // how to take back what was applied since the last Commit
+	digest *[32]byte // Digest, until the next change
 }
 
 type kill struct {
@@ -102,6 +105,7 @@ func (s *State) Mark() int { return len(s.undo) }
 // Rollback takes back everything applied since mark, newest first.
 func (s *State) Rollback(mark int) {
 	for len(s.undo) > mark {
+		s.digest = nil
 		s.undo[len(s.undo)-1]()
 		s.undo = s.undo[:len(s.undo)-1]
 	}
@@ -110,7 +114,11 @@ func (s *State) Rollback(mark int) {
 // Commit makes everything applied so far final. Marks taken before are void.
 func (s *State) Commit() { s.undo = s.undo[:0] }
 
-func (s *State) push(undo func()) { s.undo = append(s.undo, undo) }
+// push notes how to take back a change, which every change does.
+func (s *State) push(undo func()) {
+	s.undo = append(s.undo, undo)
+	s.digest = nil
+}
 
 // Complete reports whether an entry may be the last of a batch: not a final
 // deal without its close, nor a child's commit without its parent's.

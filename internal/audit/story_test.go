@@ -130,6 +130,19 @@ func void(reason uint8) func(*refClose) { return func(c *refClose) { c.Reason = 
 
 func tapeLost(c *refClose) { c.Reason, c.Form, c.Tape = 10, 0, nil }
 
+// model is the story so far as the entries that a state folds.
+func (s *story) model() (m model) {
+	for _, e := range s.entries {
+		m = append(m, e.entry())
+	}
+	return m
+}
+
+func (s *story) snapshot() refEntry {
+	digest := refDigest(s.model())
+	return refEntry{Event: &refEvent{Kind: 8, Entries: uint64(len(s.entries)), Digest: digest[:]}}
+}
+
 func (s *story) key(k refKey) refEntry { return refEntry{Actor: "operator", Key: &k} }
 
 // disclosure is a disclosure key wrapped to auditors, by name.

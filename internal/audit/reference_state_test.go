@@ -1,0 +1,156 @@
+package audit
+
+import (
+	"slices"
+	"strings"
+)
+
+// refState is docs/SPEC.md section 11.1 for a legal ledger, from looks at the
+// whole list of entries.
+func refState(m model) []byte {
+	if len(m) == 0 {
+		return append([]byte{1}, make([]byte, 17+2+9+1+4*4+2+4+1+8+2)...)
+	}
+	last := m[len(m)-1]
+	return slices.Concat(
+		refJoin(uint8(1), uint64(len(m)), last.Time, false), refBlob(refBody(m[0])), refJoin(m.latched(), m.newestSnapshot()), refPair(last),
+		refSorted(m.switches()), refSorted(m.starts()), refSorted(m.tables()), refSorted(m.played()),
+		m.keyring(),
+	)
+}
+
+func refDigest(m model) [32]byte { return [32]byte(refSum("shuffled/v1/state\000", refState(m))) }
+
+func refBlob(b []byte) []byte { return refJoin(uint16(len(b)), b) }
+
+// refBody is what stands behind version, type, time and actor.
+func refBody(e Entry) []byte {
+	b, err := e.Encode()
+	if err != nil {
+		panic(err)
+	}
+	return b[1+1+8+1+len(e.Actor):]
+}
+
+// refSorted is a u32 count and the elements, in order of their bytes, each once.
+func refSorted(elements []string) []byte {
+	slices.Sort(elements)
+	elements = slices.Compact(elements)
+	return refJoin(uint32(len(elements)), strings.Join(elements, ""))
+}
+
+func (m model) newestSnapshot() (index uint64) {
+	for _, i := range all(m, func(e *Event) bool { return e.Kind == EventSnapshot }) {
+		index = i
+	}
+	return index
+}
+
+func refPair(last Entry) []byte {
+	switch b := last.Body.(type) {
+	case *Deal:
+		if b.Final {
+			return refJoin(uint8(1), b.Shuffle)
+		}
+	case *Commit:
+		if b.Context.Parent != nil {
+			return refJoin(uint8(2), b.Context.Parent.ID)
+		}
+	}
+	return []byte{0}
+}
+
+func (m model) switches() (set []string) {
+	for _, e := range m {
+		if k, ok := e.Body.(*Event); ok && k.Kind == EventKillSet && m.killed(k.Scope, k.Name, k.Deck) {
+			what := map[Scope][]byte{ScopeTable: refStr8(k.Name), ScopeDeck: k.Deck[:]}[k.Scope]
+			set = append(set, string(refJoin(uint8(k.Scope), what)))
+		}
+	}
+	return set
+}
+
+func (m model) starts() (indexes []string) {
+	for i := range m {
+		if m.started(uint64(i)) {
+			indexes = append(indexes, string(refJoin(uint64(i))))
+		}
+	}
+	return indexes
+}
+
+func (m model) tables() (tables []string) {
+	for _, e := range m {
+		name := ""
+		switch b := e.Body.(type) {
+		case *Commit:
+			name = b.Context.Table
+		case *Event:
+			if b.Kind == EventTableOpen || b.Kind == EventTableClose {
+				name = b.Name
+			}
+		}
+		if name == "" {
+			continue
+		}
+		open, _ := m.table(name)
+		var last uint64
+		commits := m.commitsAt(name)
+		if len(commits) > 0 {
+			last = commits[len(commits)-1]
+		}
+		tables = append(tables, string(refJoin(refStr8(name), !open, uint64(len(commits)), last)))
+	}
+	return tables
+}
+
+func (m model) played() (shuffles []string) {
+	for _, id := range m.open() {
+		next := 0
+		for _, i := range m.dealsOf(id) {
+			next += m[i].Body.(*Deal).Count()
+		}
+		mixed := any1(m, func(x *Mix) bool { return x.Shuffle == id })
+		shuffles = append(shuffles, string(refJoin(id, refBlob(refBody(m[id])), uint16(next), mixed)))
+	}
+	return shuffles
+}
+
+// keyring is what stands of keys and policy.
+func (m model) keyring() []byte {
+	g := m.genesis()
+	signing, policy := g.SigningKey, g.Policy
+	publics := slices.Concat([][]byte{signing}, g.AuditorKeys)
+	for _, e := range m {
+		k, ok := e.Body.(*Key)
+		if !ok {
+			continue
+		}
+		publics = append(publics, k.Public)
+		switch k.Subject {
+		case SubjectSigning:
+			signing = k.Public
+		case SubjectPolicy:
+			policy = k.Policy
+		}
+	}
+	var known []string
+	for _, subject := range []Subject{SubjectSigning, SubjectDisclosure, SubjectAuditor} {
+		for _, id := range m.known(subject) {
+			retired := any1(m, func(k *Key) bool { return k.Subject == SubjectRetirement && k.ID == id })
+			known = append(known, string(refJoin(id[:], uint8(subject), retired)))
+		}
+	}
+	ids, index, stale := m.keysInForce()
+	var auditors []string
+	for _, public := range publics {
+		if slices.Contains(ids, KeyID(public)) {
+			auditors = append(auditors, string(refBlob(public)))
+		}
+	}
+	disclosure := refJoin(index)
+	if index > 0 {
+		disclosure = refJoin(index, m[index].Time, stale, refBlob(m[index].Body.(*Key).Public))
+	}
+	return refJoin(refBlob(signing), refSorted(known), refSorted(auditors)[3:], disclosure, refBlob(policy))
+}

@@ -1,0 +1,137 @@
+package audit
+
+import (
+	"bytes"
+	"cmp"
+	"crypto/sha256"
+	"maps"
+	"slices"
+)
+
+// stateVersion is the first byte of an encoded state.
+const stateVersion = 1
+
+// Digest returns SHA-256(label ‖ Encode()), which a snapshot event carries
+// (docs/SPEC.md section 11.2). It is kept until the state changes.
+func (s *State) Digest() [32]byte {
+	if s.digest == nil {
+		h := sha256.New()
+		h.Write([]byte(labelState))
+		h.Write(s.Encode())
+		s.digest = (*[32]byte)(h.Sum(nil))
+	}
+	return *s.digest
+}
+
+// Snapshot returns the snapshot event that may come next. Where another entry
+// comes first, it is illegal.
+func (s *State) Snapshot() *Event {
+	return &Event{Kind: EventSnapshot, Size: s.size, Digest: s.Digest()}
+}
+
+// LastSnapshot returns the index of the newest snapshot event, 0 for none.
+func (s *State) LastSnapshot() uint64 { return s.snapshot }
+
+// Encode returns the one encoding of the state (docs/SPEC.md section 11.1), of
+// about 300 bytes for an open shuffle and 30 for a table. What Rollback would
+// take back is in it.
+func (s *State) Encode() []byte {
+	w := &writer{b: make([]byte, 0, 4096+320*len(s.open)+48*len(s.tables))}
+	w.u8(stateVersion)
+	w.u64(s.size)
+	w.u64(uint64(s.time))
+	w.flag(s.faulty)
+	w.nested(func() {
+		if s.genesis != nil {
+			s.genesis.encode(w)
+		}
+	})
+	w.flag(s.latched)
+	w.u64(s.snapshot)
+	s.encodePair(w)
+	s.encodeKills(w)
+	writeSorted(w, s.instances, cmp.Compare, func(index uint64, _ bool) { w.u64(index) })
+	writeSorted(w, s.tables, compareNames, func(name string, t *table) {
+		w.str(name)
+		w.flag(t.closed)
+		w.u64(t.serial)
+		w.u64(t.last)
+	})
+	writeSorted(w, s.open, cmp.Compare, func(id uint64, o *open) {
+		w.u64(id)
+		w.nested(func() { o.commit.encode(w) })
+		w.n16(o.next)
+		w.flag(o.mixed)
+	})
+	s.encodeKeys(w)
+	return w.b
+}
+
+// What an entry must be when the one below left a pair open.
+const (
+	pairNone      = 0
+	pairClose     = 1 // the close of a final deal's shuffle
+	pairContinued = 2 // the close of a child's parent
+)
+
+func (s *State) encodePair(w *writer) {
+	switch {
+	case s.pair == nil:
+		w.u8(pairNone)
+		return
+	case s.pair.continued:
+		w.u8(pairContinued)
+	default:
+		w.u8(pairClose)
+	}
+	w.u64(s.pair.shuffle)
+}
+
+func (s *State) encodeKills(w *writer) {
+	writeSorted(w, s.killed, kill.compare, func(k kill, _ bool) {
+		w.u8(uint8(k.scope))
+		switch k.scope {
+		case ScopeTable:
+			w.str(k.table)
+		case ScopeDeck:
+			w.raw(k.deck[:])
+		}
+	})
+}
+
+func (k kill) compare(other kill) int {
+	return cmp.Or(cmp.Compare(k.scope, other.scope), compareNames(k.table, other.table), bytes.Compare(k.deck[:], other.deck[:]))
+}
+
+// compareNames orders names as their encodings, which begin with the length.
+func compareNames(a, b string) int { return cmp.Or(len(a)-len(b), cmp.Compare(a, b)) }
+
+func (s *State) encodeKeys(w *writer) {
+	w.blob(s.keys.signing)
+	writeSorted(w, s.keys.known, compareIDs, func(id [32]byte, k standing) {
+		w.raw(id[:])
+		w.u8(uint8(k.subject))
+		w.flag(k.retired)
+	})
+	w.n8(len(s.keys.auditors))
+	for _, k := range slices.SortedFunc(maps.Values(s.keys.auditors), bytes.Compare) {
+		w.blob(k)
+	}
+	d := s.keys.disclosure
+	w.u64(d.index)
+	if d.index != 0 {
+		w.u64(uint64(d.at))
+		w.flag(d.stale)
+		w.blob(d.public)
+	}
+	w.blob(s.keys.policy)
+}
+
+// writeSorted writes a u32 count and the elements of m, in ascending order of the
+// bytes that write makes of them.
+func writeSorted[M ~map[K]V, K comparable, V any](w *writer, m M, compare func(a, b K) int, write func(K, V)) {
+	w.u32(uint32(len(m)))
+	for _, k := range slices.SortedFunc(maps.Keys(m), compare) {
+		write(k, m[k])
+	}
+}

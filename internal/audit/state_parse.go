@@ -1,0 +1,247 @@
+package audit
+
+import "bytes"
+
+// ParseState reads the encoding of a state (docs/SPEC.md section 11.1). Nothing
+// of it can be taken back, and it keeps no part of b. What Encode would not have
+// written is an ErrMalformed, what a later version may have written an
+// ErrUnknown. That the state is that of a ledger shows only its digest.
+func ParseState(b []byte) (*State, error) {
+	r, s := &stateReader{reader: reader{s: b}}, NewState()
+	r.state = s
+	if v := r.u8("version"); r.err == nil && v != stateVersion {
+		r.unknown("version of the state", uint64(v))
+	}
+	s.size = r.u64("size")
+	s.time = int64(r.u64("time"))
+	s.faulty = r.flag("fault")
+	r.genesis()
+	s.latched = r.flag("latch")
+	s.snapshot = r.below("newest snapshot")
+	r.pair()
+	r.kills()
+	r.instances()
+	r.tables()
+	r.open()
+	r.keys()
+	if s.pair != nil && s.open[s.pair.shuffle] == nil {
+		r.fail("pair", "its shuffle is not open")
+	}
+	if err := r.end("state"); err != nil {
+		return nil, err
+	}
+	if s.genesis == nil && !bytes.Equal(b, s.bare().Encode()) {
+		return nil, malformedState("a ledger without a genesis")
+	}
+	return s, nil
+}
+
+// bare is the state that knows no more than how many entries there are.
+func (s *State) bare() *State {
+	out := NewState()
+	if s.size > 0 && s.faulty {
+		out.size, out.time, out.faulty = s.size, s.time, true
+	}
+	return out
+}
+
+func malformedState(why string) error {
+	r := reader{}
+	r.fail("state", why)
+	return r.err
+}
+
+type stateReader struct {
+	reader
+	state *State
+}
+
+// each reads a u32 count and calls read for every element. Each has at least so
+// many bytes, so that a count that cannot be is refused before any work.
+func (r *stateReader) each(field string, bytes uint64, read func()) {
+	n := r.u32(field)
+	if uint64(n)*bytes > uint64(len(r.s)) {
+		r.fail(field, "more than there are bytes for")
+	}
+	for i := uint32(0); i < n && r.err == nil; i++ {
+		read()
+	}
+}
+
+// ascending fails unless a value is above the one before.
+func (r *stateReader) ascending(field string, above bool) {
+	if !above {
+		r.fail(field, "in ascending order, each once")
+	}
+}
+
+// below reads the index of an entry that was folded, other than 0; 0 is none.
+func (r *stateReader) below(field string) uint64 {
+	index := r.u64(field)
+	if index > 0 && index >= r.state.size {
+		r.fail(field, "not below the size")
+	}
+	return index
+}
+
+// body reads the body of an entry.
+func (r *stateReader) body(what string, b []byte, body Body) {
+	if r.err == nil {
+		in := &reader{s: b}
+		body.parse(in)
+		r.err = in.end(what)
+	}
+}
+
+func (r *stateReader) genesis() {
+	b := r.blob("genesis")
+	if len(b) == 0 {
+		return
+	}
+	if r.state.size == 0 {
+		r.fail("size", "0 with a genesis")
+	}
+	g := new(Genesis)
+	r.body("genesis", b, g)
+	g.SigningKey, g.Policy, g.Predecessor = bytes.Clone(g.SigningKey), bytes.Clone(g.Policy), bytes.Clone(g.Predecessor)
+	for i, k := range g.AuditorKeys {
+		g.AuditorKeys[i] = bytes.Clone(k)
+	}
+	r.state.genesis = g
+}
+
+func (r *stateReader) pair() {
+	kind := r.u8("pair")
+	switch kind {
+	case pairNone:
+	case pairClose, pairContinued:
+		r.state.pair = &pair{shuffle: r.u64("pair"), continued: kind == pairContinued}
+	default:
+		r.unknown("pair", uint64(kind))
+	}
+}
+
+func (r *stateReader) kills() {
+	var last kill
+	r.each("switches", 1, func() {
+		k := kill{scope: Scope(r.code("scope", uint8(ScopeDeck)))}
+		switch k.scope {
+		case ScopeTable:
+			k.table = r.name("table")
+		case ScopeDeck:
+			k.deck = r.hash("deck hash")
+		}
+		r.ascending("switches", last.compare(k) < 0)
+		last = k
+		r.state.killed[k] = true
+	})
+}
+
+func (r *stateReader) instances() {
+	last := uint64(0)
+	r.each("instances", 8, func() {
+		index := r.below("instance")
+		r.ascending("instances", index > last)
+		last = index
+		r.state.instances[index] = true
+	})
+}
+
+func (r *stateReader) tables() {
+	last := ""
+	r.each("tables", 19, func() {
+		name := r.name("table")
+		t := &table{closed: r.flag("closed"), serial: r.u64("serial"), last: r.below("newest commit")}
+		r.ascending("tables", compareNames(last, name) < 0)
+		if (t.serial == 0) != (t.last == 0) {
+			r.fail("serial", "0 without a commit and only then")
+		}
+		last = name
+		r.state.tables[name] = t
+	})
+}
+
+func (r *stateReader) open() {
+	last := uint64(0)
+	r.each("open shuffles", 13, func() {
+		id, c := r.below("shuffle"), new(Commit)
+		r.body("commit", r.blob("commit"), c)
+		next, mixed := int(r.u16("next place")), r.flag("mixed")
+		if r.err != nil {
+			return
+		}
+		o := &open{commit: c, table: r.state.tables[c.Context.Table], m: c.Context.Recipe.Positions(), next: next, mixed: mixed,
+			tapeLen: c.Context.Recipe.TapeLen()}
+		r.ascending("open shuffles", id > last)
+		switch {
+		case o.table == nil || o.table.last < id:
+			r.fail("table", "does not know an open shuffle")
+		case next > o.m:
+			r.fail("next place", "past the last")
+		case mixed && len(c.Context.Plan) == 0:
+			r.fail("mixed", "without a plan")
+		case next == 0:
+			o.table.waiting = append(o.table.waiting, id)
+		}
+		last = id
+		r.state.open[id] = o
+	})
+}
+
+func (r *stateReader) keys() {
+	k := &r.state.keys
+	if r.state.genesis != nil {
+		k.signing = bytes.Clone(r.publicKey("signing key", signingKeySize))
+	} else if r.u16("signing key") != 0 {
+		r.fail("signing key", "without a genesis")
+	}
+	r.known()
+	r.auditors()
+	r.disclosure()
+	k.policy = bytes.Clone(r.policy())
+	for _, public := range [][]byte{k.signing, k.disclosure.public} {
+		if len(public) > 0 && k.known[KeyID(public)].subject == 0 {
+			r.fail("known keys", "lack one in force")
+		}
+	}
+}
+
+func (r *stateReader) known() {
+	var last [32]byte
+	first := true
+	r.each("known keys", 34, func() {
+		id := r.hash("key id")
+		k := standing{Subject(r.code("subject", uint8(SubjectAuditor))), r.flag("retired")}
+		r.ascending("known keys", first || compareIDs(last, id) < 0)
+		first, last = false, id
+		r.state.keys.known[id] = k
+	})
+}
+
+func (r *stateReader) auditors() {
+	n := int(r.u8("auditor keys"))
+	if n > MaxAuditors {
+		r.fail("auditor keys", "too many")
+	}
+	var last []byte
+	for i := 0; i < n && r.err == nil; i++ {
+		public := bytes.Clone(r.publicKey("auditor key", pointKeySize))
+		r.ascending("auditor keys", bytes.Compare(last, public) < 0)
+		id := KeyID(public)
+		if r.state.keys.known[id].subject == 0 {
+			r.fail("known keys", "lack an auditor key in force")
+		}
+		last = public
+		r.state.keys.auditors[id] = public
+	}
+}
+
+func (r *stateReader) disclosure() {
+	d := &r.state.keys.disclosure
+	if d.index = r.below("disclosure key"); d.index == 0 {
+		return
+	}
+	d.at = int64(r.u64("time of the disclosure key"))
+	d.stale = r.flag("stale")
+	d.public = bytes.Clone(r.publicKey("disclosure key", pointKeySize))
+}

@@ -1,0 +1,339 @@
+package audit
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"testing"
+
+	"shuffled/internal/shuffle"
+)
+
+// richState is the state of the story that has everything.
+func richState(t testing.TB) *State {
+	t.Helper()
+	names, stories := stateStories()
+	i := slices.Index(names, "everything")
+	return fold(t, stories[i].model())
+}
+
+// TestParseStateRefuses: states that no ledger has.
+func TestParseStateRefuses(t *testing.T) {
+	t.Parallel()
+	first := func(s *State, mixed bool) (uint64, *open) {
+		for _, o := range s.OpenShuffles() {
+			if o.Mixed == mixed {
+				return o.ID, s.open[o.ID]
+			}
+		}
+		panic("no such shuffle")
+	}
+	for name, change := range map[string]func(s *State){
+		"a size above 2^53":                       func(s *State) { s.size = 1 << 53 },
+		"a size below a commit":                   func(s *State) { s.size = 20 },
+		"a time above 2^53":                       func(s *State) { s.time = 1 << 53 },
+		"no entries, and a genesis":               func(s *State) { *s = *fold(t, newStory().model()[:1]); s.size = 0 },
+		"no genesis":                              func(s *State) { s.genesis = nil },
+		"no genesis, and signing key":             func(s *State) { *s = *NewState(); s.size, s.faulty, s.keys.signing = 1, true, signingKey("1") },
+		"no genesis, and the latch":               func(s *State) { *s = *NewState(); s.size, s.faulty, s.latched = 1, true, true },
+		"no genesis, and no fault":                func(s *State) { *s = *NewState(); s.size = 1 },
+		"no entries, and a time":                  func(s *State) { *s = *NewState(); s.time = 1 },
+		"no entries, and a fault":                 func(s *State) { *s = *NewState(); s.faulty = true },
+		"a snapshot above":                        func(s *State) { s.snapshot = s.size },
+		"a pair of no open shuffle":               func(s *State) { s.pair = &pair{shuffle: 1} },
+		"a switch for a table without a name":     func(s *State) { s.killed[kill{scope: ScopeTable}] = true },
+		"an instance above":                       func(s *State) { s.instances[s.size] = true },
+		"the genesis for an instance":             func(s *State) { s.instances[0] = true },
+		"a table with a bad name":                 func(s *State) { s.tables["-"] = &table{} },
+		"a table with a serial and no commit":     func(s *State) { s.tables["u"] = &table{serial: 1} },
+		"a table with a commit and no serial":     func(s *State) { s.tables["u"] = &table{last: 1} },
+		"a table with a commit above":             func(s *State) { s.tables["u"] = &table{serial: 1, last: s.size} },
+		"an open shuffle of no table":             func(s *State) { _, o := first(s, true); delete(s.tables, o.commit.Context.Table) },
+		"an open shuffle above the table's last":  func(s *State) { _, o := first(s, true); o.table.last = 1 },
+		"an open shuffle above":                   func(s *State) { _, o := first(s, true); o.table.last, s.open[s.size] = s.size-1, o },
+		"an open shuffle at entry 0":              func(s *State) { _, o := first(s, true); s.open[0] = o },
+		"an open shuffle with a bad commit":       func(s *State) { _, o := first(s, true); o.commit.Serial = 0 },
+		"an open shuffle with a bad context":      func(s *State) { _, o := first(s, true); o.commit.Context.Origin = "" },
+		"a next place past the last":              func(s *State) { _, o := first(s, true); o.next = o.m + 1 },
+		"mixed without a plan":                    func(s *State) { _, o := first(s, false); o.mixed = true },
+		"a signing key that is unknown":           func(s *State) { s.keys.signing = signingKey("3") },
+		"a signing key of another size":           func(s *State) { s.keys.signing = s.keys.signing[:32] },
+		"no signing key":                          func(s *State) { s.keys.signing = nil },
+		"an auditor key that is unknown":          func(s *State) { s.keys.auditors[KeyID(auditorKey("9"))] = auditorKey("9") },
+		"an auditor key of another size":          func(s *State) { s.keys.auditors[KeyID(auditorKey("9"))] = auditorKey("9")[:65] },
+		"a disclosure key that is unknown":        func(s *State) { s.keys.disclosure.public = auditorKey("9") },
+		"a disclosure key of another form":        func(s *State) { s.keys.disclosure.public = compressed("9") },
+		"a disclosure key above":                  func(s *State) { s.keys.disclosure.index = s.size },
+		"a disclosure key of no time that can be": func(s *State) { s.keys.disclosure.at = -1 },
+		"a policy that is not ASCII":              func(s *State) { s.keys.policy = []byte("é") },
+		"a policy of 8,193 bytes":                 func(s *State) { s.keys.policy = make([]byte, 8193) },
+		"65 auditor keys": func(s *State) {
+			for i := range 65 {
+				k := auditorKey(fmt.Sprint("more ", i))
+				s.keys.auditors[KeyID(k)], s.keys.known[KeyID(k)] = k, standing{subject: SubjectAuditor}
+			}
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := richState(t)
+			change(s)
+			if got, err := ParseState(s.Encode()); got != nil || !errors.Is(err, ErrMalformed) {
+				t.Errorf("%v", err)
+			}
+		})
+	}
+	for name, change := range map[string]func(s *State){
+		"a scope":              func(s *State) { s.killed[kill{scope: 4}] = true },
+		"a subject":            func(s *State) { s.keys.known[[32]byte{1}] = standing{subject: SubjectPolicy} },
+		"a type of key":        func(s *State) { s.keys.signing = append([]byte{2}, s.keys.signing[1:]...) },
+		"a recipe's algorithm": nil,
+	} {
+		s := richState(t)
+		b := s.Encode()
+		if change != nil {
+			change(s)
+			b = s.Encode()
+		} else {
+			_, o := first(s, true)
+			context := o.commit.Context.Encode()
+			at := bytes.Index(b, context) + 1 + len(o.commit.Context.Origin) + 1 + 1 + len(o.commit.Context.Table)
+			b[at] = 2
+		}
+		if _, err := ParseState(b); !errors.Is(err, ErrUnknown) {
+			t.Errorf("%s of a later version: %v", name, err)
+		}
+	}
+}
+
+// TestParseStateOrder: each list has one order, and nothing twice.
+func TestParseStateOrder(t *testing.T) {
+	t.Parallel()
+	s := richState(t)
+	b := s.Encode()
+	swap := func(name string, x, y []byte) {
+		t.Helper()
+		both := slices.Concat(x, y)
+		if bytes.Count(b, both) != 1 {
+			t.Fatalf("%s: %x and %x do not follow each other", name, x, y)
+		}
+		for what, with := range map[string][]byte{"swapped": slices.Concat(y, x), "twice": slices.Concat(x, x)} {
+			if _, err := ParseState(bytes.Replace(b, both, with, 1)); !errors.Is(err, ErrMalformed) {
+				t.Errorf("%s %s: %v", name, what, err)
+			}
+		}
+	}
+	swap("switches", refJoin(uint8(2), refStr8("b")), refJoin(uint8(2), refStr8("aa")))
+	swap("instances", refJoin(uint64(1)), refJoin(uint64(8)))
+	swap("tables", refJoin(refStr8("s"), true, uint64(1), s.tables["s"].last), refJoin(refStr8("t"), false, uint64(1), s.tables["t"].last))
+	var known, open [][]byte
+	for _, id := range slices.SortedFunc(maps.Keys(s.keys.known), compareIDs) {
+		k := s.keys.known[id]
+		known = append(known, refJoin(id[:], uint8(k.subject), k.retired))
+	}
+	swap("known keys", known[2], known[3])
+	for _, o := range s.OpenShuffles() {
+		open = append(open, refJoin(o.ID, refBlob(refBody(Entry{Actor: "a", Body: o.Commit})), uint16(o.Next), o.Mixed))
+	}
+	swap("open shuffles", open[0], open[1])
+
+	s = fold(t, newStory(withAuditors("1", "2")).model())
+	b = s.Encode()
+	auditors := [][]byte{refBlob(auditorKey("1")), refBlob(auditorKey("2"))}
+	slices.SortFunc(auditors, bytes.Compare)
+	tail := bytes.LastIndex(b, slices.Concat(auditors...))
+	for what, with := range map[string][]byte{"swapped": slices.Concat(auditors[1], auditors[0]), "twice": slices.Concat(auditors[0], auditors[0])} {
+		damaged := slices.Concat(b[:tail], with, b[tail+len(with):])
+		if _, err := ParseState(damaged); !errors.Is(err, ErrMalformed) {
+			t.Errorf("auditor keys %s: %v", what, err)
+		}
+	}
+}
+
+// TestDamagedState: whatever happens to a byte of a state, it is refused, or is
+// the one encoding of what it parses to; and a part of it is refused.
+func TestDamagedState(t *testing.T) {
+	t.Parallel()
+	b := richState(t).Encode()
+	for n := range b {
+		if _, err := ParseState(b[:n]); !errors.Is(err, ErrMalformed) {
+			t.Fatalf("cut to %d of %d bytes: %v", n, len(b), err)
+		}
+	}
+	for _, more := range []byte{0, 1, 255} {
+		if _, err := ParseState(append(bytes.Clone(b), more)); !errors.Is(err, ErrMalformed) {
+			t.Errorf("and a byte %d: %v", more, err)
+		}
+	}
+	for i := range b {
+		for _, with := range []byte{b[i] + 1, b[i] - 1, b[i] ^ 0x80, 0, 255} {
+			damaged := bytes.Clone(b)
+			damaged[i] = with
+			mustBeState(t, damaged)
+		}
+	}
+	// A count is held against the bytes that are left before anything is made.
+	for i := range len(b) - 4 {
+		damaged := bytes.Clone(b)
+		copy(damaged[i:], []byte{255, 255, 255, 255})
+		mustBeState(t, damaged)
+	}
+	if _, err := ParseState([]byte{2}); !errors.Is(err, ErrUnknown) {
+		t.Errorf("a later version: %v", err)
+	}
+}
+
+// mustBeState fails unless b is the encoding of what it parses to, or is refused.
+func mustBeState(t testing.TB, b []byte) *State {
+	t.Helper()
+	s, err := ParseState(b)
+	if err != nil {
+		if errors.Is(err, ErrMalformed) == errors.Is(err, ErrUnknown) || s != nil {
+			t.Fatalf("neither malformed nor unknown, or both: %v", err)
+		}
+		return nil
+	}
+	if again := s.Encode(); !bytes.Equal(again, b) {
+		t.Fatalf("\n%x parses to what encodes to\n%x", b, again)
+	}
+	return s
+}
+
+// TestDigestFollows: the digest that is kept is never that of another state.
+func TestDigestFollows(t *testing.T) {
+	t.Parallel()
+	s, told := NewState(), newStory()
+	id := told.then(told.commit("t"))
+	told.then(told.deal(id, 0, 1))
+	seen := map[[32]byte]bool{s.Digest(): true}
+	for _, e := range told.model() {
+		mark, before := s.Mark(), s.Digest()
+		if err := s.Apply(e); err != nil {
+			t.Fatal(err)
+		}
+		after := s.Digest()
+		s.Rollback(mark)
+		if s.Digest() != before || seen[after] {
+			t.Fatalf("the digest of %d entries stayed", s.Size())
+		}
+		if err := s.Apply(e); err != nil || s.Digest() != after {
+			t.Fatalf("another digest of the same %d entries", s.Size())
+		}
+		seen[after] = true
+	}
+	s.Force(Entry{})
+	if seen[s.Digest()] {
+		t.Error("the digest stayed after a fault")
+	}
+}
+
+// TestSnapshot: the event that the state proposes is the one that may come next.
+func TestSnapshot(t *testing.T) {
+	t.Parallel()
+	s := richState(t)
+	newest := s.LastSnapshot()
+	if newest != s.Size()-2 { // the story ends with the latch
+		t.Fatalf("the newest snapshot is entry %d of %d", newest, s.Size())
+	}
+	s = fold(t, newStory().model())
+	e := Entry{Time: s.Time(), Actor: "daemon", Body: s.Snapshot()}
+	if err := s.Apply(e); err != nil || s.LastSnapshot() != 2 {
+		t.Errorf("%v, newest snapshot %d", err, s.LastSnapshot())
+	}
+	s.Force(e)
+	e.Body = &Event{Kind: EventSnapshot, Size: s.Size()}
+	if codeOf(s.Apply(e)) != RuleSnapshot {
+		t.Error("two snapshots behind each other after a fault")
+	}
+	for range snapshotDistance {
+		s.Force(Entry{})
+	}
+	e.Body = &Event{Kind: EventSnapshot, Size: s.Size()}
+	if err := s.Apply(e); err != nil {
+		t.Errorf("the digest of another state after a fault: %v", err)
+	}
+}
+
+// TestManyOpenShuffles: a large state goes there and back.
+func TestManyOpenShuffles(t *testing.T) {
+	t.Parallel()
+	s := crowd(t, 20_000)
+	back, err := ParseState(s.Encode())
+	if err != nil || back.OpenCount() != 20_000 || back.Digest() != s.Digest() {
+		t.Fatalf("%v, %d open shuffles", err, back.OpenCount())
+	}
+}
+
+// crowd is a state with n tables and an open shuffle at each.
+func crowd(t testing.TB, n int) *State {
+	t.Helper()
+	s := NewState()
+	apply := func(body Body) {
+		if err := s.Apply(Entry{Time: 1, Actor: "a", Body: body}); err != nil {
+			t.Fatal(err)
+		}
+		s.Commit()
+	}
+	apply(sampleGenesisBody())
+	apply(&Event{Kind: EventInstanceStart, Name: "v1"})
+	for i := range n {
+		c := nextCommit(s, fmt.Sprint("table-", i))
+		c.Context.Recipe = shuffle.Recipe{Cards: 52, Take: 52}
+		apply(c)
+	}
+	return s
+}
+
+func BenchmarkState(b *testing.B) {
+	s := crowd(b, 100_000)
+	encoded := s.Encode()
+	b.Run("digest", func(b *testing.B) {
+		b.SetBytes(int64(len(encoded)))
+		b.ReportAllocs()
+		for b.Loop() {
+			s.digest = nil
+			s.Digest()
+		}
+	})
+	b.Run("parse", func(b *testing.B) {
+		b.SetBytes(int64(len(encoded)))
+		b.ReportAllocs()
+		for b.Loop() {
+			if _, err := ParseState(encoded); err != nil {
+				b.Fatal(err)
+			}
+		}
+	})
+}
+
+// FuzzParseState: whatever parses encodes to the same bytes, and takes any entry.
+func FuzzParseState(f *testing.F) {
+	var corpus [][]byte
+	for _, c := range loadStates(f).Cases {
+		corpus = append(corpus, c.State)
+	}
+	seeds(f, 6, corpus)
+	var next []Entry
+	names, stories := stateStories()
+	for i := range names {
+		next = append(next, stories[i].model()...)
+	}
+	f.Fuzz(func(t *testing.T, b []byte) {
+		s := mustBeState(t, b)
+		if s == nil {
+			return
+		}
+		size := int(s.Size())
+		holdForced(t, s, size)
+		for i, e := range next {
+			if s.Apply(e) != nil {
+				s.Force(e)
+			}
+			if i == len(next)-1 && s.Size() <= maxInteger {
+				holdForced(t, s, size+len(next))
+			}
+		}
+	})
+}

@@ -1,0 +1,118 @@
+package audit
+
+import (
+	"bytes"
+	"testing"
+)
+
+type stateVectors struct {
+	vectorHead
+	Cases []stateVector `json:"cases"`
+}
+
+type stateVector struct {
+	Name    string  `json:"name"`
+	Entries []hexed `json:"entries"`
+	State   hexed   `json:"state"`
+	Digest  hexed   `json:"digest"`
+}
+
+var stateHead = newHead("states",
+	"The live state of a ledger, docs/SPEC.md section 11. entries are a legal ledger from entry 0, by their encodings of section 5.",
+	"state is the encoding of the state after them, digest the hash that a snapshot at the next index carries.")
+
+// stateStories have everything that a state keeps, at least once.
+func stateStories() (names []string, stories []*story) {
+	add := func(name string, s *story) { names, stories = append(names, name), append(stories, s) }
+	add("no entries", &story{})
+	add("a genesis and a daemon", newStory())
+	s := newStory(cosignedDeals, withAuditors("2", "1"), func(g *refGenesis) { g.Production = true })
+	s.then(s.disclosure("1", "1", "2"))
+	s.then(s.auditor("3"))
+	add("a disclosure key that is stale", s)
+
+	s = newStory(withAuditors("1", "2"))
+	slot, plan := storySlot("tt", 0)
+	s.then(s.disclosure("1", "1", "2"))
+	s.then(s.key(refKey{Subject: 1, Public: signingKey("2")}))
+	s.then(s.retire(1, signingKey("1")))
+	s.then(s.retire(3, auditorKey("2")))
+	s.then(s.disclosure("2", "1"))
+	s.then(s.key(refKey{Subject: 4, Policy: witnessPolicy("w1")}))
+	s.then(s.start())
+	s.then(operator(refEvent{Kind: 2, Table: "empty"}))
+	s.then(killSwitch(true, 3, "", bytesOf("another deck", 32)))
+	s.then(killSwitch(true, 2, "b", nil))
+	s.then(killSwitch(true, 2, "aa", nil))
+	s.then(killSwitch(true, 1, "", nil))
+	s.then(killSwitch(false, 1, "", nil))
+	id := s.then(s.commit("t", toAuditors))
+	s.then(s.deal(id, 0, 3))
+	mixed := s.then(s.commit("tt", planned(plan)))
+	s.then(s.mix(mixed, slot))
+	s.then(s.commit("tt", draws(6, 37)))
+	closed := s.then(s.commit("s"))
+	s.then(s.close(closed, 2))
+	s.then(operator(refEvent{Kind: 3, Table: "s"}))
+	s.then(s.snapshot())
+	s.then(refEntry{Event: &refEvent{Kind: 6, Cause: 1, Instance: 1}})
+	add("everything", s)
+
+	s, id = dealt()
+	s.then(s.deal(id, 1, 1, final))
+	add("the close of a final deal comes next", s)
+	s, id = dealt()
+	s.then(s.commit("t", child(id, 3, 2)))
+	add("the close of a child's parent comes next", s)
+	return names, stories
+}
+
+func makeStates() []stateVector {
+	var cases []stateVector
+	names, stories := stateStories()
+	for i, s := range stories {
+		c := stateVector{Name: names[i], Entries: []hexed{}, State: refState(s.model())}
+		for _, e := range s.entries {
+			c.Entries = append(c.Entries, e.bytes())
+		}
+		digest := refDigest(s.model())
+		c.Digest = digest[:]
+		cases = append(cases, c)
+	}
+	return cases
+}
+
+func TestStateVectorsAreTheReferences(t *testing.T) {
+	holdVectors(t, "states", encodeVectors(t, stateHead, "cases", makeStates()))
+}
+
+func loadStates(t testing.TB) (v stateVectors) {
+	t.Helper()
+	loadVectors(t, "states", &v.vectorHead, &v)
+	wantCases(t, "states", 6, v.Cases, func(c stateVector) string { return c.Name })
+	return v
+}
+
+func TestStateVectors(t *testing.T) {
+	t.Parallel()
+	for _, c := range loadStates(t).Cases {
+		s := NewState()
+		for i, b := range c.Entries {
+			e, err := ParseEntry(b)
+			if err != nil {
+				t.Fatalf("%s: entry %d: %v", c.Name, i, err)
+			}
+			if err := s.Apply(e); err != nil {
+				t.Fatalf("%s: entry %d: %v", c.Name, i, err)
+			}
+		}
+		digest := s.Digest()
+		if got := s.Encode(); !bytes.Equal(got, c.State) || !bytes.Equal(digest[:], c.Digest) {
+			t.Errorf("%s: encodes to\n%x, digest %x, want\n%s", c.Name, got, digest, c.State)
+		}
+		back, err := ParseState(c.State)
+		if err != nil || !bytes.Equal(back.Encode(), c.State) {
+			t.Errorf("%s: parsed to another state, %v", c.Name, err)
+		}
+	}
+}
