@@ -3,6 +3,7 @@ package witness_test
 import (
 	"fmt"
 	"net/http"
+	"net/http/httptest"
 	"os"
 	"slices"
 	"strings"
@@ -179,6 +180,16 @@ func TestRefusals(t *testing.T) {
 	}
 	if w.latest(l.origin) != before {
 		t.Error("a refusal changed the state")
+	}
+}
+
+// TestEndlessBody is read up to the limit.
+func TestEndlessBody(t *testing.T) {
+	w := openWitness(t, t.TempDir(), nil, newTestLog(t, "example.org/log", "log").vkey)
+	body, rec := new(endless), httptest.NewRecorder()
+	w.w.ServeHTTP(rec, httptest.NewRequest(http.MethodPost, "/add-checkpoint", body))
+	if rec.Code != http.StatusBadRequest || body.n > 2*witness.MaxRequest {
+		t.Errorf("%d after %d bytes", rec.Code, body.n)
 	}
 }
 

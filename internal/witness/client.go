@@ -130,9 +130,6 @@ func (c *Client) do(ctx context.Context, method, path string, body []byte) (*res
 	if err != nil {
 		return nil, err
 	}
-	if req.URL.Scheme != "https" && req.URL.Scheme != "http" {
-		return nil, fmt.Errorf("the address of a witness is http or https, not %q", req.URL.Scheme)
-	}
 	client := http.Client{}
 	if c.HTTP != nil {
 		client = *c.HTTP

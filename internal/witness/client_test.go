@@ -3,6 +3,7 @@ package witness_test
 import (
 	"bytes"
 	"context"
+	"encoding/base64"
 	"errors"
 	"fmt"
 	"io"
@@ -13,6 +14,8 @@ import (
 	"sync/atomic"
 	"testing"
 
+	fnote "github.com/transparency-dev/formats/note"
+	"golang.org/x/mod/sumdb/note"
 	"golang.org/x/mod/sumdb/tlog"
 
 	"shuffled/internal/audit"
@@ -110,7 +113,10 @@ func TestClientReadsAnswers(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	l4 := string(w.must(l, 3, 4)) // of another checkpoint
+	l4 := string(w.must(l, 3, 4))  // of another checkpoint
+	more := l.text(3) + "\nmore\n" // begins like the checkpoint, and is another text
+	moreLine := strings.TrimPrefix(string(sign(t, more, cosigner(t))), more+"\n")
+	long := "— x " + strings.Repeat("AAAA", 250) + "\n"
 	const plain, size = "text/plain", "text/x.tlog.size"
 	const (
 		accepted = iota
@@ -137,6 +143,9 @@ func TestClientReadsAnswers(t *testing.T) {
 		{"a blank line after", plain, 200, line + "\n", transport},
 		{"text and a blank line before", plain, 200, "text\n\n" + line, transport},
 		{"a whole note", plain, 200, w.latest(l.origin), transport},
+		{"of a text that begins the same", plain, 200, "more\n\n" + moreLine, transport},
+		{"long lines", plain, 200, strings.Repeat(long, 60) + line, accepted},
+		{"too many long lines", plain, 200, strings.Repeat(long, 70) + line, transport},
 		{"HTML", "text/html", 200, "<html>" + line, transport},
 		{"101 lines", plain, 200, strings.Repeat(foreign, 100) + line, transport},
 		{"a broken line of the key", plain, 200, line[:len(line)-8] + "AAAAAA==\n", transport},
@@ -193,6 +202,46 @@ func witnessLine(t *testing.T, seed, text string) (string, error) {
 	l := newTestLog(t, "foreign.example.org/w", seed)
 	signed := sign(t, text, l.signer)
 	return strings.TrimPrefix(string(signed), text+"\n"), nil
+}
+
+// cosigner signs any text with the witness's key.
+func cosigner(t *testing.T) note.Signer {
+	t.Helper()
+	key := seeded("witness")
+	text := "PRIVATE+KEY+" + witnessName + "+00000000+" + base64.StdEncoding.EncodeToString(append([]byte{4}, key.Seed()...))
+	s, err := fnote.NewSignerForCosignatureV1(text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+// TestClientReadsNoMore has a witness that never stops talking.
+func TestClientReadsNoMore(t *testing.T) {
+	l := newTestLog(t, "example.org/log", "log")
+	endless := new(endless)
+	c := against(t, func(http.ResponseWriter, *http.Request) {})
+	c.HTTP = &http.Client{Transport: endless}
+	if _, err := c.AddCheckpoint(t.Context(), 0, nil, l.signed(1)); err == nil || errors.Is(err, audit.ErrWitnessRefused) {
+		t.Errorf("endless: %v", err)
+	}
+	if endless.n > 1<<17 {
+		t.Errorf("%d bytes read", endless.n)
+	}
+}
+
+// endless is an answer without an end, but for the sake of the test.
+type endless struct{ n int }
+
+func (e *endless) RoundTrip(*http.Request) (*http.Response, error) {
+	return &http.Response{StatusCode: http.StatusOK, Body: io.NopCloser(e)}, nil
+}
+
+func (e *endless) Read(b []byte) (int, error) {
+	if e.n += len(b); e.n > 1<<24 {
+		return 0, io.EOF
+	}
+	return len(b), nil
 }
 
 func TestClientLatest(t *testing.T) {
