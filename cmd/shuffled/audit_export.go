@@ -4,13 +4,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"iter"
 	"strings"
 	"time"
 
 	"shuffled/internal/bundle"
 	"shuffled/internal/config"
 	"shuffled/internal/ledger"
+	"shuffled/internal/store"
 )
 
 type auditExportCmd struct {
@@ -32,28 +32,40 @@ func (c auditExportCmd) Run(ctx context.Context, s streams) error {
 	if err != nil {
 		return err
 	}
-	return c.withLedgers(ctx, func(cfg *config.Config, store backend, infos []ledger.Info) error {
-		info, err := findLedger(cfg, infos, c.Ledger)
-		if err != nil {
-			return err
-		}
-		p := newProgress(s.err, "entries")
-		result, err := bundle.Export(ctx, evidence{store, ledger.IDOf(info.Origin)}, c.Out, bundle.Options{
-			Name: info.Name, Origin: info.Origin, From: from, To: to, Progress: p.at,
-		})
-		p.end()
-		if err != nil {
-			return c.refused(s, err)
-		}
-		if err := c.print(s, result); err != nil {
-			return err
-		}
-		if n := result.Manifest.Deckless; n > 0 {
-			return failed(s, withHint(fmt.Errorf("%s commits name a deck whose list the store does not have: the bundle is whole but for that", counted(n)),
-				"shuffled audit fsck finds what is wrong with the store"))
-		}
-		return nil
+	cfg, err := c.load()
+	if err != nil {
+		return err
+	}
+	evidence, err := openEvidence(ctx, cfg)
+	if err != nil {
+		return err
+	}
+	defer evidence.Close()
+	infos, err := evidence.Names(ctx)
+	if err != nil {
+		return err
+	}
+	info, err := findLedger(cfg, infos, c.Ledger)
+	if err != nil {
+		return err
+	}
+	p := newProgress(s.err, "entries")
+	src := exportSource{store.Export{Evidence: evidence, ID: ledger.IDOf(info.Origin)}}
+	result, err := bundle.Export(ctx, src, c.Out, bundle.Options{
+		Name: info.Name, Origin: info.Origin, From: from, To: to, Progress: p.at,
 	})
+	p.end()
+	if err != nil {
+		return c.refused(s, err)
+	}
+	if err := c.print(s, result); err != nil {
+		return err
+	}
+	if n := result.Manifest.Deckless; n > 0 {
+		return failed(s, withHint(fmt.Errorf("%s commits name a deck whose list the store does not have: the bundle is whole but for that", counted(n)),
+			"shuffled audit fsck finds what is wrong with the store"))
+	}
+	return nil
 }
 
 // findLedger returns the ledger of that name, or an error that lists all.
@@ -156,92 +168,4 @@ func parseSpan(s string) (begin, end time.Time, err error) {
 		return begin, end, fmt.Errorf("is a month, a day or a time like 2026-11, 2026-11-07 or 2026-11-07T12:00:00Z, not %q", s)
 	}
 	return begin, end, nil
-}
-
-// evidence is a ledger in a store as an export may see it.
-type evidence struct {
-	store ledger.Store
-	id    ledger.ID
-}
-
-// Head reads the head behind the store's barrier. A role that may only read, or a
-// standby, cannot take the lock for that: then it is the newest checkpoint that
-// can be seen.
-func (e evidence) Head(ctx context.Context) ([]byte, error) {
-	h, err := e.store.Head(ctx, e.id)
-	if err == nil || ctx.Err() != nil {
-		return h.Checkpoint, err
-	}
-	if newest, plain := e.newest(ctx); plain == nil {
-		return newest.Checkpoint, nil
-	}
-	return nil, err
-}
-
-// newest finds the newest checkpoint by looking for the first one after an index,
-// in steps that double and then halve.
-func (e evidence) newest(ctx context.Context) (ledger.Head, error) {
-	found, err := e.store.CheckpointAfter(ctx, e.id, 0)
-	if err != nil {
-		return found, err
-	}
-	above := uint64(0) // no checkpoint is above this size; 0: not known yet
-	for step := uint64(1); above == 0 || found.Size < above; {
-		index := found.Size - 1 + step
-		if above != 0 {
-			index = found.Size + (above-found.Size)/2
-		}
-		h, err := e.store.CheckpointAfter(ctx, e.id, index)
-		switch {
-		case err == nil:
-			found = h
-			step *= 2
-		case errors.Is(err, ledger.ErrNotFound):
-			above = index
-		default:
-			return found, err
-		}
-	}
-	return found, nil
-}
-
-func (e evidence) Entries(ctx context.Context, from, to uint64) iter.Seq2[[]byte, error] {
-	return func(yield func([]byte, error) bool) {
-		next := from
-		for row, err := range e.store.Rows(ctx, e.id, from, to) {
-			if err == nil && row.Index != next {
-				err = fmt.Errorf("%w: entry %d is missing", bundle.ErrContradiction, next)
-			}
-			if !yield(row.Entry, err) || err != nil {
-				return
-			}
-			next++
-		}
-	}
-}
-
-func (e evidence) CheckpointAfter(ctx context.Context, index uint64) ([]byte, error) {
-	h, err := e.store.CheckpointAfter(ctx, e.id, index)
-	if errors.Is(err, ledger.ErrNotFound) {
-		err = fmt.Errorf("%w: there is no checkpoint above %d", bundle.ErrContradiction, index)
-	}
-	return h.Checkpoint, err
-}
-
-func (e evidence) Cosigned(ctx context.Context, size uint64) iter.Seq2[[]byte, error] {
-	return func(yield func([]byte, error) bool) {
-		for h, err := range e.store.CosignedFrom(ctx, e.id, size) {
-			if !yield(h.Checkpoint, err) || err != nil {
-				return
-			}
-		}
-	}
-}
-
-func (e evidence) Deck(ctx context.Context, hash [32]byte) ([]string, error) {
-	cards, err := e.store.Deck(ctx, e.id, hash)
-	if errors.Is(err, ledger.ErrNotFound) {
-		err = bundle.ErrNoDeck
-	}
-	return cards, err
 }

@@ -1,0 +1,161 @@
+package store
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"iter"
+
+	"shuffled/internal/ledger"
+)
+
+// The columns of a database that an export may hold, and the only ones that it
+// reads: entries.entry, checkpoints.checkpoint, cosigned.checkpoint, decks.cards,
+// ledgers.name and ledgers.origin. Sealed tapes, tokens and everything computed
+// from these stay where they are.
+const (
+	sqlExportLedgers    = `SELECT name, origin FROM ledgers ORDER BY name`
+	sqlExportEntries    = `SELECT idx, entry FROM entries WHERE ledger = $1 AND idx >= $2 AND idx < $3 ORDER BY idx`
+	sqlExportNewest     = `SELECT checkpoint FROM checkpoints WHERE ledger = $1 ORDER BY size DESC LIMIT 1`
+	sqlExportCheckpoint = `SELECT checkpoint FROM checkpoints WHERE ledger = $1 AND size > $2 ORDER BY size LIMIT 1`
+	sqlExportCosigned   = `SELECT size, checkpoint FROM cosigned WHERE ledger = $1 AND size >= $2 ORDER BY size LIMIT 256`
+	sqlExportDeck       = `SELECT cards FROM decks WHERE ledger = $1 AND hash = $2`
+)
+
+// ErrOdd reports a row that is missing, or a value that is not of its column.
+var ErrOdd = errors.New("the store is not whole")
+
+// Export reads of one ledger what an export may hold. It takes no lock and
+// changes nothing: it works on a standby and with SELECT alone.
+type Export struct {
+	*Evidence
+	ID ledger.ID
+}
+
+// Names lists the ledgers of the database by name.
+func (e *Evidence) Names(ctx context.Context) (list []ledger.Info, err error) {
+	err = e.Query(ctx, sqlExportLedgers, nil, func(values []any) error {
+		name, ok1 := values[0].(string)
+		origin, ok2 := values[1].(string)
+		if !ok1 || !ok2 {
+			return fmt.Errorf("%w: a ledger without name or origin", ErrOdd)
+		}
+		list = append(list, ledger.Info{Name: name, Origin: origin})
+		return nil
+	})
+	if err != nil {
+		return nil, fmt.Errorf("listing ledgers: %w", err)
+	}
+	return list, nil
+}
+
+// Newest returns the checkpoint of the largest size.
+func (x Export) Newest(ctx context.Context) ([]byte, error) {
+	return x.one(ctx, sqlExportNewest, int64(x.ID))
+}
+
+// CheckpointAfter returns the first checkpoint whose size is above index.
+func (x Export) CheckpointAfter(ctx context.Context, index uint64) ([]byte, error) {
+	return x.one(ctx, sqlExportCheckpoint, int64(x.ID), number(index))
+}
+
+// Deck returns the cards of a deck. A list that cannot be read is ErrOdd.
+func (x Export) Deck(ctx context.Context, hash [32]byte) ([]string, error) {
+	list, err := x.one(ctx, sqlExportDeck, int64(x.ID), hash[:])
+	if err != nil {
+		return nil, err
+	}
+	cards, err := DecodeDeck(list)
+	if err != nil {
+		return nil, fmt.Errorf("%w: %w", ErrOdd, err)
+	}
+	return cards, nil
+}
+
+// one returns the bytes of the only column of the first row, ErrNotFound for no
+// row.
+func (x Export) one(ctx context.Context, sql string, args ...any) (b []byte, err error) {
+	found, ok := false, true
+	err = x.Query(ctx, sql, args, func(values []any) error {
+		if !found {
+			b, ok = values[0].([]byte)
+		}
+		found = true
+		return nil
+	})
+	switch {
+	case err != nil:
+		return nil, err
+	case !found:
+		return nil, ledger.ErrNotFound
+	case !ok:
+		return nil, fmt.Errorf("%w: a value that is not bytes", ErrOdd)
+	}
+	return b, nil
+}
+
+// Entries reads the entries from ≤ index < to in order, in parts, each by one
+// short statement.
+func (x Export) Entries(ctx context.Context, from, to uint64) iter.Seq2[[]byte, error] {
+	return func(yield func([]byte, error) bool) {
+		for from < to {
+			part, err := x.entries(ctx, from, min(to, from+chunk))
+			for _, entry := range part {
+				if !yield(entry, nil) {
+					return
+				}
+			}
+			if err != nil {
+				yield(nil, err)
+				return
+			}
+			from += uint64(len(part))
+		}
+	}
+}
+
+func (x Export) entries(ctx context.Context, from, to uint64) ([][]byte, error) {
+	part := make([][]byte, 0, to-from)
+	err := x.Query(ctx, sqlExportEntries, []any{int64(x.ID), number(from), number(to)}, func(values []any) error {
+		index, ok1 := values[0].(int64)
+		entry, ok2 := values[1].([]byte)
+		if next := from + uint64(len(part)); !ok1 || !ok2 || index != number(next) {
+			return fmt.Errorf("%w: entry %d is missing or no bytes", ErrOdd, next)
+		}
+		part = append(part, entry)
+		return nil
+	})
+	if err == nil && from+uint64(len(part)) < to {
+		err = fmt.Errorf("%w: entry %d is missing", ErrOdd, from+uint64(len(part)))
+	}
+	return part, err
+}
+
+// Cosigned reads the cosigned checkpoints of at least size, ascending.
+func (x Export) Cosigned(ctx context.Context, size uint64) iter.Seq2[[]byte, error] {
+	return func(yield func([]byte, error) bool) {
+		for {
+			var part [][]byte
+			err := x.Query(ctx, sqlExportCosigned, []any{int64(x.ID), number(size)}, func(values []any) error {
+				at, ok1 := values[0].(int64)
+				checkpoint, ok2 := values[1].([]byte)
+				if !ok1 || !ok2 || at < number(size) {
+					return fmt.Errorf("%w: a cosigned checkpoint that is no bytes", ErrOdd)
+				}
+				part, size = append(part, checkpoint), uint64(at)+1
+				return nil
+			})
+			for _, checkpoint := range part {
+				if !yield(checkpoint, nil) {
+					return
+				}
+			}
+			if err != nil {
+				yield(nil, err)
+			}
+			if err != nil || len(part) == 0 {
+				return
+			}
+		}
+	}
+}
