@@ -16,3 +16,7 @@ func lock(f *os.File) error {
 	}
 	return nil
 }
+
+// unlock gives the mark up at once. Closing alone does not while a child process
+// that is only just being started still has the file.
+func unlock(f *os.File) { syscall.Flock(int(f.Fd()), syscall.LOCK_UN) }

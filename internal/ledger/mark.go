@@ -134,5 +134,6 @@ func (m *mark) close() error {
 	close(m.stop)
 	<-m.done
 	m.sync()
+	unlock(m.file)
 	return errors.Join(m.err, m.file.Close())
 }
