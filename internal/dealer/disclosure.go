@@ -114,7 +114,7 @@ func (d *Dealer) appendCommit(ctx context.Context, actor string, c *audit.Commit
 	if c.Context.Disclosure == audit.DisclosurePublic {
 		return d.cfg.Ledger.Append(ctx, p)
 	}
-	return d.appendUnder(ctx, d.young, func(*ledger.Disclosure) (ledger.Proposal, error) { return p, nil })
+	return d.appendUnder(ctx, usable, func(*ledger.Disclosure) (ledger.Proposal, error) { return p, nil })
 }
 
 // appendClose appends the close of a shuffle behind other bodies, in one batch.

@@ -392,6 +392,47 @@ func TestTwoDaemons(t *testing.T) {
 	})
 }
 
+// TestBehind: a daemon that has not seen another auditor makes no key without
+// that auditor, and its request is served all the same.
+func TestBehind(t *testing.T) {
+	onBoth(t, 1, func(t *testing.T, a *table, auditors []*disclosure.Auditor) {
+		a.open.Probe = time.Hour // so that no probe tells
+		b := a.rival(a.open.Store)
+		all, publics := newAuditors(t, 3)
+		a.append(&audit.Key{Subject: audit.SubjectAuditor, Public: publics[1]})
+		first := b.commit("1", hand).ID
+		a.append(&audit.Key{Subject: audit.SubjectAuditor, Public: publics[2]})
+		second := b.commit("2", hand).ID
+		b.close(first)
+		b.close(second)
+		if keys := keysIn(a.entries()); len(keys) != 2 {
+			t.Errorf("disclosure keys at %v", keys)
+		}
+		for i, auditor := range all {
+			if n := len(a.opened(auditor)); n != 2 {
+				t.Errorf("auditor %d opens %d tapes", i, n)
+			}
+		}
+	})
+}
+
+// TestFastClock: a daemon whose own clock runs ahead of the ledger's makes a key
+// for each commit, and no more.
+func TestFastClock(t *testing.T) {
+	t.Parallel()
+	_, publics := newAuditors(t, 1)
+	tb := newTableWith(t, setting{auditors: publics, disclosure: audit.DisclosureAuditor})
+	cfg := tb.cfg
+	cfg.Now = func() int64 { return tb.now().Add(72 * time.Hour).UnixMilli() }
+	tb.Dealer = dealer.New(cfg)
+	for i := range 3 {
+		tb.close(tb.commit(fmt.Sprint(i), hand).ID)
+		if keys := keysIn(tb.entries()); len(keys) != i+1 {
+			t.Errorf("%d disclosure keys after %d commits", len(keys), i+1)
+		}
+	}
+}
+
 // cutStore loses its database when a close is to be written.
 type cutStore struct {
 	ledger.Store

@@ -57,9 +57,6 @@ func (a *Auditor) Unwrap(origin string, k *audit.Key) (*Opener, error) {
 }
 
 func (a *Auditor) unwrap(origin string, public, sealed []byte) (*Opener, error) {
-	if len(sealed) != WrapSize {
-		return nil, fmt.Errorf("unwrapping a disclosure key: %w: %d bytes, not %d", ErrOpen, len(sealed), WrapSize)
-	}
 	private, err := open(a.private, labelWrap, origin, public, sealed)
 	if err != nil {
 		return nil, fmt.Errorf("unwrapping a disclosure key: %w", err)

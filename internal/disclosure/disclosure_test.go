@@ -74,8 +74,10 @@ func TestForAuditors(t *testing.T) {
 	if _, err := newAuditor(t, "a stranger").Unwrap(origin, k); !errors.Is(err, ErrNoWrap) {
 		t.Errorf("a stranger: %v", err)
 	}
-	if _, err := auditors[0].Unwrap(origin, &audit.Key{Subject: audit.SubjectAuditor, Public: publics[0]}); !errors.Is(err, ErrNoWrap) {
-		t.Errorf("an auditor's key entry: %v", err)
+	for _, other := range []*audit.Key{{Subject: audit.SubjectAuditor, Public: publics[0]}, {Subject: audit.SubjectPolicy}} {
+		if _, err := auditors[0].Unwrap(origin, other); !errors.Is(err, ErrNoWrap) {
+			t.Errorf("a key entry of subject %s: %v", other.Subject, err)
+		}
 	}
 }
 
@@ -167,8 +169,13 @@ func TestEveryByte(t *testing.T) {
 			t.Errorf("wrap, byte %d: %v", i, err)
 		}
 	}
-	if _, err := o.Open(origin, 9, commitment, make([]byte, MaxTape+Overhead+1)); !errors.Is(err, ErrOpen) {
-		t.Errorf("too many bytes: %v", err)
+	disclosure, err := o.private.Bytes()
+	if err != nil {
+		t.Fatal(err)
+	}
+	long := refSeal(t, bytesOf("ephemeral", 32), refPublic(t, disclosure)[1:], refInfo("disclosure", origin), refData(9, commitment[:]), make([]byte, MaxTape+1))
+	if _, err := o.Open(origin, 9, commitment, long); !errors.Is(err, ErrOpen) {
+		t.Errorf("too long a tape: %v", err)
 	}
 }
 
