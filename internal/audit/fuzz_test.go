@@ -2,6 +2,7 @@ package audit
 
 import (
 	"bytes"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -47,6 +48,26 @@ func FuzzParseEntry(f *testing.F) {
 		}
 		if got, want := codeOf(fold(t, m).Apply(e)), m.rule(e); got != want {
 			t.Fatalf("after two entries: %s, want %s: %+v", got, want, e.Body)
+		}
+	})
+}
+
+// FuzzCheckShuffle: any entries at any indexes get a verdict.
+func FuzzCheckShuffle(f *testing.F) {
+	seeds(f, 200, ledgerSeeds(f))
+	f.Fuzz(func(t *testing.T, b []byte) {
+		var placed []Placed
+		index := uint64(0)
+		for i, e := range unframed(b) {
+			if e.Body == nil {
+				return
+			}
+			placed = append(placed, Placed{index, e})
+			index += 1 + uint64(b[i])%3
+		}
+		err := CheckShuffle(placed)
+		if rule := codeOf(err); rule != holds && !slices.Contains(rules, rule) && faultOf(err) != malformed && faultOf(err) != unknown {
+			t.Fatal(err)
 		}
 	})
 }
