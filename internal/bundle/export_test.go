@@ -647,8 +647,10 @@ func TestOddEntries(t *testing.T) {
 		h.addBytes(b)
 	}
 	h.sign()
-	// The genesis again names the key again; the others say nothing of keys.
 	r := open(t, h.fresh())
+	if keys, err := r.Keys(); err != nil || len(keys.Keys) != 1 {
+		t.Errorf("%d keys, %v", len(keys.Keys), err) // a second genesis is none
+	}
 	entries, err := r.Entries(0)
 	if err != nil || len(entries) != 9 || len(entries[7]) != 65_535 {
 		t.Errorf("%d entries, %v", len(entries), err)
@@ -695,6 +697,12 @@ func TestForeignDirectory(t *testing.T) {
 	if _, err := bundle.Export(t.Context(), h, other, o); err == nil {
 		t.Error("another origin")
 	}
+	o = options()
+	o.Name = "a b"
+	if _, err := bundle.Export(t.Context(), h, other, o); !errors.Is(err, audit.ErrMalformed) {
+		t.Errorf("a name that is none: %v", err)
+	}
+	same(t, other, h.fresh())
 }
 
 // TestNoEscape: a symbolic link in the directory leads neither writer nor reader

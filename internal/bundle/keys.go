@@ -44,8 +44,8 @@ func ParseKeys(b []byte) (*Keys, error) {
 	return &k, nil
 }
 
-// Apply adds what entry index says of keys, which is nothing but for a genesis
-// and key entries.
+// Apply adds what entry index says of keys, which is nothing but for the genesis
+// at index 0 and key entries.
 func (k *Keys) Apply(index uint64, e audit.Entry) {
 	add := func(key Key) {
 		key.Index, key.Time = index, formatTime(e.Time)
@@ -53,6 +53,9 @@ func (k *Keys) Apply(index uint64, e audit.Entry) {
 	}
 	switch b := e.Body.(type) {
 	case *audit.Genesis:
+		if index != 0 {
+			return
+		}
 		k.production = b.Production
 		add(k.public(audit.SubjectSigning, b.SigningKey))
 		for _, key := range b.AuditorKeys {

@@ -171,6 +171,9 @@ func (x *export) describe(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	if _, err := ParseManifest(manifest); err != nil {
+		return err // a name that is none, say
+	}
 	for _, f := range []job{{fileCheckpoint, x.checkpoint}, {fileKeys, keys}, {filePolicy, policy}} {
 		if err := x.dir.publish(f.name, f.data); err != nil {
 			return err
