@@ -306,12 +306,41 @@ func TestAuditorsChange(t *testing.T) {
 	}
 }
 
+// gateStore holds the first append until a number of requests has looked up its
+// key, so that they all wait for the sequencer at once.
+type gateStore struct {
+	ledger.Store
+	once  sync.Once
+	begun chan struct{} // closed when the append is held
+	asked sync.WaitGroup
+}
+
+func (s *gateStore) Append(ctx context.Context, id ledger.ID, old ledger.Head, b ledger.Batch) error {
+	s.once.Do(func() {
+		close(s.begun)
+		s.asked.Wait()
+	})
+	return s.Store.Append(ctx, id, old, b)
+}
+
+func (s *gateStore) ByKeyTag(ctx context.Context, id ledger.ID, tag [32]byte) (ledger.Row, error) {
+	defer s.asked.Done()
+	return s.Store.ByKeyTag(ctx, id, tag)
+}
+
 // TestCopiesForAuditors: of many copies one close counts, though each was sealed
 // to bytes of its own; and one daemon makes one key for all that wait for it.
 func TestCopiesForAuditors(t *testing.T) {
 	onBoth(t, 1, func(t *testing.T, tb *table, auditors []*disclosure.Auditor) {
 		ids := make([]uint64, 40)
+		gate := &gateStore{Store: tb.open.Store, begun: make(chan struct{})}
+		gate.once.Do(func() {}) // not for its instance_start
+		tb = tb.rival(gate)
+		gate.once = sync.Once{}
+		gate.asked.Add(len(ids))
 		var wg sync.WaitGroup
+		wg.Go(func() { tb.append(&audit.Event{Kind: audit.EventTableOpen, Name: "held"}) })
+		<-gate.begun
 		for i := range ids {
 			wg.Go(func() {
 				s, err := tb.Shuffle(context.Background(), "tester", fmt.Sprint("k", i), dealer.ShuffleRequest{Table: fmt.Sprint("t", i), Deck: "standard-52"})
