@@ -19,7 +19,7 @@ import (
 // Bundle is a bundle as a Source (docs/SPEC.md section 13).
 type Bundle struct {
 	r      *bundle.Reader
-	damage *Damage // why it could not be opened
+	damage *Damage     // why it could not be opened
 }
 
 // OpenBundle opens the bundle in dir. One whose checkpoint or manifest is
@@ -179,15 +179,16 @@ func (b *Bundle) Finish(_ context.Context, s Summary) (faults []Fault, notes []s
 	if notes, err = b.strays(); err != nil {
 		return nil, nil, err
 	}
-	keys, err := b.views(s, &faults)
-	if err != nil {
-		return nil, nil, err
+	keys := bundle.NewKeys(s.Genesis.Origin)
+	for _, k := range s.Keys {
+		keys.Apply(k.Index, k.Entry)
 	}
 	vkey, err := audit.VKey(s.Genesis.Origin, keys.SigningKey())
 	if err != nil {
-		return faults, notes, nil // named at the key's entry
+		return nil, notes, nil // named at the key's entry
 	}
-	if err := b.policy(s, vkey, &faults); err != nil {
+	faults, err = b.views(keys, s.Policy, vkey)
+	if err != nil {
 		return nil, nil, err
 	}
 	return append(faults, b.manifest(m, s, vkey)...), notes, nil
@@ -206,58 +207,69 @@ func (b *Bundle) strays() (notes []string, err error) {
 	return notes, err
 }
 
-// views compares keys.json, and the digests of the small files.
-func (b *Bundle) views(s Summary, faults *[]Fault) (*bundle.Keys, error) {
-	keys := bundle.NewKeys(s.Genesis.Origin)
-	for _, k := range s.Keys {
-		keys.Apply(k.Index, k.Entry)
+// views compares the files that say what the entries say, and what the manifest
+// says of them.
+func (b *Bundle) views(keys *bundle.Keys, policy, vkey string) (faults []Fault, err error) {
+	named := make(map[string]bool)
+	for _, v := range []struct {
+		name string
+		same func() (bool, error)
+		what string
+	}{
+		{"keys.json", func() (bool, error) { return b.sameKeys(keys) }, "it is not what the key entries say"},
+		{"policy", func() (bool, error) { return b.samePolicy(policy, vkey) }, "it is not the signing key and the witness policy in force"},
+	} {
+		same, err := v.same()
+		var d *Damage
+		switch {
+		case errors.As(err, &d):
+			faults = append(faults, d.Fault)
+		case err != nil:
+			return nil, err
+		case !same:
+			faults = append(faults, fault(CodeView, v.name, "%s", v.what))
+		default:
+			continue
+		}
+		named[v.name] = true
 	}
+	if named["policy"] && named["keys.json"] {
+		return faults, nil
+	}
+	altered, err := b.r.Altered()
+	if errors.As(damaged("", err), new(*Damage)) {
+		return faults, nil // it was named
+	}
+	for _, name := range altered {
+		if !named[name] {
+			faults = append(faults, fault(CodeManifest, "manifest.json", "its digest of %s is another", name))
+		}
+	}
+	return faults, err
+}
+
+func (b *Bundle) sameKeys(keys *bundle.Keys) (bool, error) {
 	want, err := keys.Marshal()
 	if err != nil {
-		return nil, err
-	}
-	add := func(err error, where string) error {
-		var d *Damage
-		if err = damaged(where, err); errors.As(err, &d) {
-			*faults = append(*faults, d.Fault)
-			return nil
-		}
-		return err
+		return false, err
 	}
 	kept, err := b.r.Keys()
 	if err != nil {
-		return keys, add(err, "keys.json")
+		return false, damaged("keys.json", err)
 	}
 	got, err := kept.Marshal()
-	if err != nil {
-		return nil, err
-	}
-	if string(got) != string(want) {
-		*faults = append(*faults, fault(CodeView, "keys.json", "it is not what the key entries say"))
-		return keys, nil
-	}
-	altered, err := b.r.Altered()
-	if err != nil {
-		return keys, add(err, placeOf("policy", err))
-	}
-	for _, name := range altered {
-		*faults = append(*faults, fault(CodeManifest, "manifest.json", "its digest of %s is another", name))
-	}
-	return keys, nil
+	return string(got) == string(want), err
 }
 
-// policy compares the file of the policy in force.
-func (b *Bundle) policy(s Summary, vkey string, faults *[]Fault) error {
+// samePolicy compares the file of the policy in force: the signing key as its
+// log, and the witnesses.
+func (b *Bundle) samePolicy(text, vkey string) (bool, error) {
 	got, err := b.r.Policy()
 	if err != nil {
-		var d *Damage
-		if err = damaged("policy", err); errors.As(err, &d) {
-			return nil // named by views
-		}
-		return err
+		return false, damaged("policy", err)
 	}
 	lines := []string{"log " + vkey}
-	for line := range strings.SplitSeq(s.Policy, "\n") {
+	for line := range strings.SplitSeq(text, "\n") {
 		if f := strings.Fields(line); len(f) > 0 && f[0] != "log" {
 			lines = append(lines, line)
 		}
@@ -265,13 +277,11 @@ func (b *Bundle) policy(s Summary, vkey string, faults *[]Fault) error {
 	if len(lines) == 1 {
 		lines = append(lines, "quorum none")
 	}
-	if string(got) != strings.Join(lines, "\n")+"\n" {
-		*faults = append(*faults, fault(CodeView, "policy", "it is not the signing key and the witness policy in force"))
-	}
-	return nil
+	return string(got) == strings.Join(lines, "\n")+"\n", nil
 }
 
-// manifest compares what the manifest says of the ledger.
+// manifest compares what the manifest says of the ledger. How many checkpoints it
+// has is what was read: one too few is missed elsewhere.
 func (b *Bundle) manifest(m *bundle.Manifest, s Summary, vkey string) (faults []Fault) {
 	if from, to, _ := b.Period(); from != s.From || to != s.To {
 		s.PeriodFirst, s.PeriodEntries = m.Period.First, m.Period.Entries // of a report on another period
@@ -286,8 +296,6 @@ func (b *Bundle) manifest(m *bundle.Manifest, s Summary, vkey string) (faults []
 		{"size", m.Size, s.Size},
 		{"root", m.Root, tlog.Hash(s.Root).String()},
 		{"vkey", m.VKey, vkey},
-		{"cosigned", m.Cosigned, s.Cosigned},
-		{"signed", m.Signed, s.Rotations},
 		{"deckless", m.Deckless, s.Deckless},
 		{"period.first", m.Period.First, s.PeriodFirst},
 		{"period.entries", m.Period.Entries, s.PeriodEntries},

@@ -75,7 +75,8 @@ func (f *fold) finish(ctx context.Context, c *collector) (*Report, error) {
 // judgeTrust asks whether what the caller trusts has anything to do with this
 // ledger.
 func (f *fold) judgeTrust() {
-	if len(f.trust.keys) > 0 && !f.trusted && !f.unsigned && len(f.lost.Spans) == 0 {
+	named := f.unsigned || f.unsure || len(f.lost.Spans) > 0 || f.faults.Count[CodeRotation] > 0 // why the key was not seen
+	if len(f.trust.keys) > 0 && !f.trusted && !named {
 		f.faults.add(fault(CodePinned, "", "the trusted key is none of this ledger's: it signed neither the newest checkpoint nor one that hands on to another key"))
 	}
 	if !f.trust.policy.Asks() {

@@ -35,6 +35,7 @@ type fold struct {
 	governing string       // text of the policy that governs the next checkpoint
 	waiting   string       // text of the policy that waits
 	rotated   *rotation    // a signing key's entry without its checkpoint so far
+	unsure    bool         // not all such checkpoints could be read
 	cosigned  cosignedSizes
 	diverged  *divergence
 	noDeck    map[[32]byte]bool // decks that were named as faults
@@ -71,6 +72,7 @@ func (f *fold) chunk(c *chunk) error {
 	f.faults.add(c.faults...)
 	f.broken = f.broken || c.broken
 	f.cosigned.broken = f.cosigned.broken || c.endOfCosigned
+	f.unsure = f.unsure || c.endOfSigned
 	f.edge.now = &c.tree
 	if !f.broken && c.top == nil && c.other != nil {
 		f.choose(c)
@@ -227,7 +229,7 @@ func (f *fold) follow(c *chunk, i int, opened audit.Opened, legal bool) {
 	case *audit.Close:
 		f.closed(b, p.e.Time, index, opened, legal)
 	case *audit.Key:
-		f.key(b, p.e, index)
+		f.key(b, p.e, index, legal)
 	}
 }
 

@@ -1,6 +1,7 @@
 package inspect
 
 import (
+	"crypto/ed25519"
 	"encoding/json"
 	"os"
 	"path/filepath"
@@ -65,3 +66,5 @@ func TestHonest(t *testing.T) {
 	}
 	_ = os.Remove
 }
+
+type key = ed25519.PrivateKey

@@ -90,7 +90,10 @@ func (f *fold) trustIn(p *point) {
 // checkpoints of its size were seen.
 func (f *fold) rotate() {
 	if r := f.rotated; r != nil && f.state.Size() > r.index {
-		f.rotated = nil
+		if f.rotated = nil; f.unsure {
+			f.noteOnce("whether both keys signed at a rotation is not checked: not all checkpoints could be read")
+			return
+		}
 		f.faults.add(fault(CodeRotation, "", "no checkpoint of size %d carries the signatures of the old and the new key", r.index+1).at(r.index))
 	}
 }
@@ -221,7 +224,7 @@ func (s *cosignedSizes) missing(f *fold, size, index, id uint64) {
 }
 
 // key follows what a key entry changes.
-func (f *fold) key(k *audit.Key, e audit.Entry, index uint64) {
+func (f *fold) key(k *audit.Key, e audit.Entry, index uint64, legal bool) {
 	f.keys = append(f.keys, KeyEntry{index, e})
 	switch k.Subject {
 	case audit.SubjectSigning:
@@ -229,7 +232,7 @@ func (f *fold) key(k *audit.Key, e audit.Entry, index uint64) {
 		f.checkSigning(k.Public, index)
 		f.publish()
 	case audit.SubjectPolicy:
-		f.policy(index, k.Policy)
+		f.policy(index, k.Policy, legal)
 	case audit.SubjectDisclosure:
 		for _, err := range f.unwrap(k, index) {
 			if errors.Is(err, audit.ErrUnknown) {
@@ -255,7 +258,7 @@ func (f *fold) cannot(index uint64, err error) {
 	}
 }
 
-func (f *fold) policy(index uint64, text []byte) {
+func (f *fold) policy(index uint64, text []byte, legal bool) {
 	f.witnesses.Policies++
 	asked := f.policies.Current().Asks()
 	switch err := f.policies.Change(index, text); {
@@ -263,7 +266,9 @@ func (f *fold) policy(index uint64, text []byte) {
 		f.cannot(index, err)
 		return
 	case err != nil:
-		f.faults.add(fault(CodePolicy, "", "%v", err).at(index))
+		if legal { // otherwise the rule said so
+			f.faults.add(fault(CodePolicy, "", "%v", err).at(index))
+		}
 		return
 	case asked || f.pending:
 		f.waiting = string(text)
@@ -292,10 +297,10 @@ func (f *fold) unwrap(k *audit.Key, index uint64) (problems []error) {
 
 // genesis begins the ledger.
 func (f *fold) genesis(g *audit.Genesis, e audit.Entry, index uint64) {
-	if len(f.keys) > 0 {
+	f.keys = append(f.keys, KeyEntry{index, e})
+	if len(f.keys) > 1 {
 		return // a second one: named by its rule
 	}
-	f.keys = append(f.keys, KeyEntry{index, e})
 	f.checkSigning(g.SigningKey, index)
 	if g.Origin != f.newest.Origin {
 		f.faults.add(fault(CodeOrigin, "", "the ledger is %s, its newest checkpoint is of %s", g.Origin, f.newest.Origin).at(index))

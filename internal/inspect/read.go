@@ -32,7 +32,8 @@ type chunk struct {
 	faults  []Fault
 	err     error // ends the run
 
-	endOfCosigned bool // the sequence of cosigned checkpoints could not be read on
+	endOfCosigned bool // the cosigned checkpoints could not be read further
+	endOfSigned   bool // nor those that cover signing keys
 }
 
 // sortPoints orders the checkpoints of a chunk by size, those of one size by kind.

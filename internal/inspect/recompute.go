@@ -105,8 +105,8 @@ func (w *worker) judge(ctx context.Context, c *closing) ([]uint32, error) {
 		return nil, err
 	}
 	if w.roots.Root(c.commit.Commitment, tape, values) != tlog.Hash(c.commit.DeckRoot) {
-		c.failed(CodeDeckRoot, "the recomputed order does not lead to the deck root")
-		return values, nil
+		// What its children were made from is not known either.
+		return nil, c.failed(CodeDeckRoot, "the recomputed order does not lead to the deck root")
 	}
 	c.tape = TapeRecomputed
 	return values, nil

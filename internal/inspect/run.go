@@ -121,7 +121,9 @@ func (r *run) check(ctx context.Context, f *fold, c *collector, work *work) (*Re
 	r.stop = make(chan struct{})
 	start := f.state.Size() / Width
 	if f.state.Size() < r.size {
-		group.Go(func() error { return r.dispatch(ctx, start, f.cosigned.broken) })
+		group.Go(func() error {
+			return r.dispatch(ctx, start, map[Kind]bool{KindCosigned: f.cosigned.broken, KindSigned: f.unsure})
+		})
 	} else {
 		close(r.tasks)
 		close(r.ordered)
@@ -147,10 +149,10 @@ func (r *run) check(ctx context.Context, f *fold, c *collector, work *work) (*Re
 }
 
 // dispatch cuts the ledger into chunks, with the checkpoints of their sizes.
-func (r *run) dispatch(ctx context.Context, start uint64, broken bool) error {
+func (r *run) dispatch(ctx context.Context, start uint64, over map[Kind]bool) error {
 	defer close(r.tasks)
 	defer close(r.ordered)
-	feeds, end := r.feeds(ctx, start*Width+1, broken)
+	feeds, end := r.feeds(ctx, start*Width+1, over)
 	defer end()
 	for n := start; n*Width < r.size; n++ {
 		c := &chunk{n: n, first: n * Width, width: int(min(Width, r.size-n*Width)), done: make(chan struct{})}
@@ -179,13 +181,14 @@ type feed struct {
 	over bool
 }
 
-// feeds opens the checkpoints of all kinds from a size on.
-func (r *run) feeds(ctx context.Context, from uint64, broken bool) (all []*feed, end func()) {
+// feeds opens the checkpoints of all kinds from a size on, but for those that
+// are over because they could not be read further.
+func (r *run) feeds(ctx context.Context, from uint64, over map[Kind]bool) (all []*feed, end func()) {
 	var stops []func()
 	for kind := range kinds {
 		next, stop := iter.Pull2(r.src.Checkpoints(ctx, kind, from))
 		stops = append(stops, stop)
-		all = append(all, &feed{kind: kind, next: next, last: from - 1, over: broken && kind == KindCosigned})
+		all = append(all, &feed{kind: kind, next: next, last: from - 1, over: over[kind]})
 	}
 	return all, func() {
 		for _, stop := range stops {
@@ -234,6 +237,7 @@ func (f *feed) pull(c *chunk) bool {
 		if err != nil {
 			f.over = true
 			c.endOfCosigned = c.endOfCosigned || f.kind == KindCosigned
+			c.endOfSigned = c.endOfSigned || f.kind == KindSigned
 			c.damage(err)
 			return false
 		}

@@ -117,6 +117,7 @@ type saved struct {
 	Witnesses Witnesses                    `json:"witnesses"`
 	Trusted   bool                         `json:"trusted"`
 	Unsigned  bool                         `json:"unsigned"`
+	Unsure    bool                         `json:"unsure"`
 	Shuffles  uint64                       `json:"shuffles"`
 	Seen      int64                        `json:"seen"`
 	Lines     int64                        `json:"lines"`
@@ -157,7 +158,7 @@ func (w *work) save(f *fold, c *collector) error {
 		Faults: f.faults, Unknown: f.unknown, Notes: f.notes,
 		Changes: f.changes, Pending: f.pending,
 		Cosigned: savedSizes{f.cosigned.recent, f.cosigned.dropped, f.cosigned.broken, f.cosigned.pinned, f.cosigned.everPinned},
-		Diverged: f.diverged, Witnesses: f.witnesses, Trusted: f.trusted, Unsigned: f.unsigned,
+		Diverged: f.diverged, Witnesses: f.witnesses, Trusted: f.trusted, Unsigned: f.unsigned, Unsure: f.unsure,
 		Shuffles: f.shuffles, Seen: f.seen.offset, Results: c.faults, Tapes: c.tapes,
 	}
 	if c.out != nil {
@@ -270,7 +271,7 @@ func (w *work) resumed(r *run, s *saved) (*fold, *collector, error) {
 		times: s.Times, before: s.Before, governing: s.Governing, waiting: s.Waiting, deckless: s.Deckless,
 		faults: s.Faults, unknown: s.Unknown, notes: s.Notes, changes: s.Changes, pending: s.Pending,
 		openers: make(map[uint64]*disclosure.Opener), diverged: s.Diverged, witnesses: s.Witnesses,
-		trusted: s.Trusted, unsigned: s.Unsigned, shuffles: s.Shuffles, noDeck: make(map[[32]byte]bool),
+		trusted: s.Trusted, unsigned: s.Unsigned, unsure: s.Unsure, shuffles: s.Shuffles, noDeck: make(map[[32]byte]bool),
 		cosigned: cosignedSizes{s.Cosigned.Recent, s.Cosigned.Dropped, s.Cosigned.Broken, s.Cosigned.Pinned, s.Cosigned.EverPinned}}
 	f.edge.chunks, f.edge.nodes, f.edge.tiles = s.Chunks, s.Nodes, s.Tiles
 	var err error

@@ -119,7 +119,9 @@ func (l *Ledger) AppendEntry(e audit.Entry) uint64 {
 	l.State.Commit()
 	l.Keys.Apply(l.Size, e)
 	if k, ok := e.Body.(*audit.Key); ok && k.Subject == audit.SubjectPolicy {
-		l.policy = string(k.Policy)
+		if _, err := audit.ParsePolicy(k.Policy); err == nil {
+			l.policy = string(k.Policy)
+		}
 	}
 	return l.AppendBytes(b)
 }
