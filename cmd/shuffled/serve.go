@@ -196,9 +196,10 @@ func greet(s streams, url string, cfg *config.Config) {
 shuffled serves the sandbox ledger %q at %s
   tokens        %s, auditor.token
   verifier key  %s
+  auditor key   %s
   stop          Ctrl-C
 
 Try it:
   curl -s %s/v1/%s/shuffles -H "Authorization: Bearer $(cat %s)" -H 'Idempotency-Key: hand-1' -H 'Content-Type: application/json' -d '{"table":"table-1","deck":"standard-52"}'
-`, devLedger, url, token, filesOf(cfg.Data, devLedger).vkey, url, devLedger, token)
+`, devLedger, url, token, filesOf(cfg.Data, devLedger).vkey, filepath.Join(cfg.Data, "auditor.key"), url, devLedger, token)
 }
