@@ -9,9 +9,12 @@ demo:
 run:
 	go run ./cmd/shuffled serve --dev --data ./shuffled-data --listen 127.0.0.1:8080
 
-# Everything, on a real PostgreSQL: found, or installed where that is allowed.
+# Everything, on a real PostgreSQL: found, or installed where that is allowed; and
+# against a foreign witness, whose module may have to be downloaded.
 test:
 	sh scripts/postgres.sh
+	cd tools/litewitness && go build -o /dev/null filippo.io/torchwood/cmd/litewitness || \
+		echo '*** litewitness does not build here: the test against a foreign witness will be SKIPPED ***' >&2
 	SHUFFLED_REQUIRE_POSTGRES=1 go test ./...
 
 # The race detector needs a C compiler.

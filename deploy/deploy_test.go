@@ -93,13 +93,20 @@ func TestImagesHaveShortNames(t *testing.T) {
 	}
 }
 
-// TestUnit asks systemd, where there is one, whether it understands the unit
-// and how exposed it finds the service.
-func TestUnit(t *testing.T) {
-	unit := read(t, "shuffled.service")
+// TestUnits asks systemd, where there is one, whether it understands the units
+// and how exposed it finds the services.
+func TestUnits(t *testing.T) {
+	for _, name := range []string{"shuffled", "shuffled-witness"} {
+		t.Run(name, func(t *testing.T) { testUnit(t, name) })
+	}
+}
+
+func testUnit(t *testing.T, name string) {
+	file := name + ".service"
+	unit := read(t, file)
 	for _, line := range []string{
 		"NoNewPrivileges=yes", "ProtectSystem=strict", "LimitCORE=0", "MemorySwapMax=0",
-		"MemoryDenyWriteExecute=yes", "StateDirectory=shuffled", "User=shuffled", "CapabilityBoundingSet=",
+		"MemoryDenyWriteExecute=yes", "StateDirectory=" + name, "User=" + name, "CapabilityBoundingSet=",
 	} {
 		if !strings.Contains(unit, "\n"+line+"\n") {
 			t.Errorf("the unit lacks %s", line)
@@ -110,14 +117,14 @@ func TestUnit(t *testing.T) {
 		t.Skip("no systemd-analyze here")
 	}
 	// A copy whose program exists everywhere.
-	path := filepath.Join(t.TempDir(), "shuffled.service")
+	path := filepath.Join(t.TempDir(), file)
 	unit = strings.Replace(unit, "/usr/local/bin/shuffled", "/bin/true", 1)
 	if err := os.WriteFile(path, []byte(unit), 0o644); err != nil {
 		t.Fatal(err)
 	}
 	// It also speaks of the machine's other units, which are not ours to judge.
 	out, err := exec.Command(analyze, "verify", "--recursive-errors=no", path).CombinedOutput()
-	if err != nil || strings.Contains(string(out), "shuffled.service") {
+	if err != nil || strings.Contains(string(out), file) {
 		t.Errorf("systemd-analyze verify: %v\n%s", err, out)
 	}
 	// The scale goes from 0 to 100; above the threshold is an error.

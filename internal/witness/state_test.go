@@ -87,7 +87,9 @@ func TestStateIsRefused(t *testing.T) {
 	try("without the cosignature", good[:logLine], false)
 	try("without the log's signature", append(bytes.Clone(good[:text+2]), good[logLine:]...), true)
 	try("of another log", foreign, false)
-	try("huge", append(bytes.Clone(good), make([]byte, 1<<20)...), false)
+	line := "— x " + strings.Repeat("AAAA", 250) + "\n"
+	try("with lines of others", append(bytes.Clone(good), strings.Repeat(line, 60)...), true)
+	try("too many lines of others", append(bytes.Clone(good), strings.Repeat(line, 70)...), false)
 	try("NUL bytes", make([]byte, len(good)), false)
 
 	if err := os.Remove(path); err != nil {
