@@ -19,7 +19,7 @@ import (
 // Bundle is a bundle as a Source (docs/SPEC.md section 13).
 type Bundle struct {
 	r      *bundle.Reader
-	damage *Damage     // why it could not be opened
+	damage *Damage // why it could not be opened
 }
 
 // OpenBundle opens the bundle in dir. One whose checkpoint or manifest is
@@ -115,22 +115,24 @@ func damaged(where string, err error) error {
 func (b *Bundle) Checkpoints(_ context.Context, kind Kind, from uint64) iter.Seq2[Checkpoint, error] {
 	var all iter.Seq2[[]byte, error]
 	var dir string
+	var count uint64
 	switch kind {
 	case KindCosigned:
-		all, dir = b.r.Cosigned(), "cosigned"
+		all, dir, count = b.r.Cosigned(), "cosigned", b.r.Manifest().Cosigned
 	case KindSigned:
-		all, dir = b.r.Signed(), "signed"
+		all, dir, count = b.r.Signed(), "signed", b.r.Manifest().Signed
 	default:
 		return func(func(Checkpoint, error) bool) {}
 	}
 	return func(yield func(Checkpoint, error) bool) {
-		i := 0
+		i := uint64(0)
 		for signed, err := range all {
 			if err != nil {
 				yield(Checkpoint{}, damaged(placeOf(dir, err), err))
 				return
 			}
-			where := fmt.Sprintf("%s, checkpoint %d", dir, i)
+			file := tileName(-1, i/Width, int(min(Width, count-i/Width*Width)))
+			where := fmt.Sprintf("%s%s, number %d", dir, strings.TrimPrefix(file, "tile/entries"), i%Width)
 			i++
 			// One that cannot be read is for the caller to name.
 			if c, err := audit.CheckpointText(signed); err == nil && c.Size < from {
@@ -187,11 +189,11 @@ func (b *Bundle) Finish(_ context.Context, s Summary) (faults []Fault, notes []s
 	if err != nil {
 		return nil, notes, nil // named at the key's entry
 	}
-	faults, err = b.views(keys, s.Policy, vkey)
+	faults, err = b.views(keys, s, vkey)
 	if err != nil {
 		return nil, nil, err
 	}
-	return append(faults, b.manifest(m, s, vkey)...), notes, nil
+	return append(faults, b.manifest(*m, s, vkey)...), notes, nil
 }
 
 func (b *Bundle) strays() (notes []string, err error) {
@@ -209,16 +211,19 @@ func (b *Bundle) strays() (notes []string, err error) {
 
 // views compares the files that say what the entries say, and what the manifest
 // says of them.
-func (b *Bundle) views(keys *bundle.Keys, policy, vkey string) (faults []Fault, err error) {
-	named := make(map[string]bool)
+func (b *Bundle) views(keys *bundle.Keys, s Summary, vkey string) (faults []Fault, err error) {
+	named := map[string]bool{"checkpoint": !s.Held}
 	for _, v := range []struct {
 		name string
 		same func() (bool, error)
 		what string
 	}{
 		{"keys.json", func() (bool, error) { return b.sameKeys(keys) }, "it is not what the key entries say"},
-		{"policy", func() (bool, error) { return b.samePolicy(policy, vkey) }, "it is not the signing key and the witness policy in force"},
+		{"policy", func() (bool, error) { return b.samePolicy(s.Policy, vkey) }, "it is not the signing key and the witness policy in force"},
 	} {
+		if v.name == "policy" && s.Unsure {
+			continue
+		}
 		same, err := v.same()
 		var d *Damage
 		switch {
@@ -282,7 +287,13 @@ func (b *Bundle) samePolicy(text, vkey string) (bool, error) {
 
 // manifest compares what the manifest says of the ledger. How many checkpoints it
 // has is what was read: one too few is missed elsewhere.
-func (b *Bundle) manifest(m *bundle.Manifest, s Summary, vkey string) (faults []Fault) {
+func (b *Bundle) manifest(m bundle.Manifest, s Summary, vkey string) (faults []Fault) {
+	if !s.Held { // it was named, and what is said of it is not compared
+		m.Root = tlog.Hash(s.Root).String()
+	}
+	if s.Deckless > 0 { // they were named
+		s.Deckless = m.Deckless
+	}
 	if from, to, _ := b.Period(); from != s.From || to != s.To {
 		s.PeriodFirst, s.PeriodEntries = m.Period.First, m.Period.Entries // of a report on another period
 	}

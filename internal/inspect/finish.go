@@ -93,7 +93,7 @@ func (f *fold) judgeTrust() {
 func (f *fold) summary(decks []uint64) Summary {
 	s := Summary{Genesis: f.state.Genesis(), Size: f.state.Size(), Root: f.newest.Root, Keys: f.keys,
 		Policy: f.governing, Decks: decks, Cosigned: f.witnesses.Cosigned, Deckless: f.deckless,
-		From: f.opts.From, To: f.opts.To, PeriodFirst: f.before[0], PeriodEntries: f.before[1] - f.before[0], Broken: f.broken || len(f.lost.Spans) > 0}
+		From: f.opts.From, To: f.opts.To, PeriodFirst: f.before[0], PeriodEntries: f.before[1] - f.before[0], Held: f.held, Unsure: f.cosigned.broken, Broken: f.broken || len(f.lost.Spans) > 0}
 	for _, k := range f.keys {
 		if b, ok := k.Entry.Body.(*audit.Key); ok && b.Subject == audit.SubjectSigning {
 			s.Rotations++

@@ -45,6 +45,7 @@ type fold struct {
 	shuffles  uint64 // sent to be recomputed
 	trusted   bool   // a key that the caller trusts signed
 	unsigned  bool   // the newest checkpoint is not signed by the key in force
+	held      bool   // it is, and its root is that of the entries
 
 	batch  *batch     // of the chunk that is being folded
 	final  *tlog.Hash // the root at the size of the newest checkpoint
@@ -115,21 +116,14 @@ func (f *fold) atEnd(c *chunk) {
 // choose decides, in the last chunk, between the entries and the tile by the
 // root of the newest checkpoint, which covers both.
 func (f *fold) choose(c *chunk) {
-	other := newSubtree(c.other)
-	own := c.tree
-	if root, err := f.edge.root(f.size); err == nil && root == f.newest.Root {
-		f.faults.add(fault(CodeTile, c.tileAt, "%d hashes are not those of the entries, which lead to the newest root", differ(own[0], c.other)))
-		return
-	}
-	c.tree = other
-	if root, err := f.edge.root(f.size); err == nil && root == f.newest.Root {
-		c.faults = nil
-		c.loseWhere(own[0], c.other)
-		f.faults.add(c.faults...)
-		return
-	}
-	c.tree = own
-	f.faults.add(fault(CodeTile, c.tileAt, "%d hashes are not those of the entries, and neither lead to the newest root", differ(own[0], c.other)))
+	c.faults = nil
+	c.reconcile(func(t *subtree) bool {
+		f.edge.now = t
+		root, err := f.edge.root(f.size)
+		return err == nil && root == f.newest.Root
+	})
+	f.edge.now = &c.tree
+	f.faults.add(c.faults...)
 }
 
 // entry folds entry i of the chunk in.

@@ -45,10 +45,15 @@ func (f *fold) point(p *point, known bool) error {
 	if !f.signature(p) {
 		return nil
 	}
-	if !f.compareRoot(p, known) || p.kind != KindCosigned {
+	if !f.compareRoot(p, known) {
 		return nil
 	}
-	f.quorum(p)
+	switch p.kind {
+	case kindNewest:
+		f.held = true
+	case KindCosigned:
+		f.quorum(p)
+	}
 	return nil
 }
 

@@ -171,26 +171,70 @@ func (w *worker) settle(ctx context.Context, c *chunk, leaves []tlog.Hash) error
 			return err
 		}
 	}
-	own, other := newSubtree(leaves), subtree{}
-	if tile != nil {
-		other = newSubtree(tile)
-	}
-	switch {
-	case tile == nil: // and entries are lost
+	if tile == nil { // and entries are lost
 		c.top, c.broken = above, above == nil
-	case above != nil && !lost && own.top() == *above:
-		c.tree = own
-		c.faults = append(c.faults, fault(CodeTile, where, "%d hashes are not those of the entries, which lead to the tile above", differ(leaves, tile)))
-	case above != nil && other.top() == *above || lost:
-		c.tree = other
-		c.loseWhere(leaves, tile)
-	case above != nil:
-		c.tree = own
-		c.faults = append(c.faults, fault(CodeTile, where, "%d hashes are not those of the entries, and neither lead to the tile above", differ(leaves, tile)))
-	default:
-		c.tree, c.other = own, tile // the fold knows more
+		return nil
 	}
-	return nil
+	for i, p := range c.entries {
+		if p.lost {
+			leaves[i] = tile[i]
+		}
+	}
+	c.tree, c.other = newSubtree(leaves), tile
+	if above != nil {
+		c.reconcile(func(t *subtree) bool { return t.top() == *above })
+		c.other = nil
+	}
+	return nil // without anything above, the fold knows more
+}
+
+// mostDoubts is how many hashes are tried both ways.
+const mostDoubts = 8
+
+// reconcile finds the leaves, out of those of the entries and those of the tile,
+// with which what stands above holds, and names what is damaged: entries whose
+// hash is the tile's, or the tile.
+func (c *chunk) reconcile(holds func(*subtree) bool) {
+	own := c.tree[0]
+	var doubts []int
+	for i := range own {
+		if own[i] != c.other[i] {
+			doubts = append(doubts, i)
+		}
+	}
+	if len(doubts) == 0 {
+		return
+	}
+	masks := []int{0, -1} // none and all of the tile's
+	for m := 1; len(doubts) <= mostDoubts && m < 1<<len(doubts)-1; m++ {
+		masks = append(masks, m)
+	}
+	for _, mask := range masks {
+		leaves, kept := slices.Clone(own), 0
+		for k, i := range doubts {
+			if mask>>min(k, mostDoubts)&1 == 0 {
+				kept++
+			} else {
+				leaves[i] = c.other[i]
+			}
+		}
+		tree := newSubtree(leaves)
+		if !holds(&tree) {
+			continue
+		}
+		c.tree = tree
+		for _, i := range doubts {
+			if leaves[i] != own[i] {
+				c.entries[i].lost = true
+				c.faults = append(c.faults, fault(CodeEntry, c.where, "these bytes are not what stands in the tree").at(c.first+uint64(i)))
+			}
+		}
+		if kept > 0 {
+			c.faults = append(c.faults, fault(CodeTile, c.tileAt, "%d hashes are not those of the entries, which lead to what is above", kept))
+		}
+		return
+	}
+	c.faults = append(c.faults, fault(CodeTile, c.tileAt, "%d hashes are not those of the entries, and neither lead to what is above", len(doubts)))
 }
 
 // above returns the hash over chunk n that the tile of level 1 has.
@@ -206,16 +250,6 @@ func (w *worker) above(ctx context.Context, n uint64) (*tlog.Hash, error) {
 	}
 	h := tlog.Hash(data[n%Width*tlog.HashSize:])
 	return &h, nil
-}
-
-// loseWhere marks the entries whose hash is not the tile's, and names them.
-func (c *chunk) loseWhere(leaves, tile []tlog.Hash) {
-	for i := range c.entries {
-		if p := &c.entries[i]; !p.lost && leaves[i] != tile[i] {
-			p.lost = true
-			c.faults = append(c.faults, fault(CodeEntry, c.where, "these bytes are not what stands in the tree").at(c.first+uint64(i)))
-		}
-	}
 }
 
 func differ(a, b []tlog.Hash) (n int) {

@@ -82,7 +82,10 @@ func (r *run) open(faults *findings) (ok bool, err error) {
 	if err != nil {
 		return false, err
 	}
-	if r.newest, err = audit.CheckpointText(r.last.Signed); err != nil {
+	if r.newest, err = audit.CheckpointText(r.last.Signed); err == nil {
+		err = audit.CheckOrigin(r.newest.Origin)
+	}
+	if err != nil {
 		faults.add(fault(CodeCheckpoint, r.last.Where, "%v", err))
 		return false, nil
 	}

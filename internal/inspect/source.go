@@ -88,6 +88,8 @@ type Summary struct {
 	From, To      int64  // the report's period, as in Options
 	PeriodFirst   uint64 // index of its first entry
 	PeriodEntries uint64 // and how many there are
+	Held          bool   // the newest checkpoint is signed, and its root is that of the entries
+	Unsure        bool   // not all cosigned checkpoints could be read: the policy may be an older one
 	Broken        bool   // entries are missing: what is counted from them is not to be compared
 
 	// Decks are the last 8 bytes of the hashes of the decks that commits name, as

@@ -1,0 +1,425 @@
+package inspect
+
+import (
+	"bytes"
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+
+	"golang.org/x/mod/sumdb/tlog"
+
+	"shuffled/internal/audit"
+	"shuffled/internal/inspect/inspecttest"
+)
+
+// damages are what a disk, a hasty hand or somebody without the keys does to an
+// honest bundle.
+var damages = []struct {
+	name string
+	do   func(b *broken)
+	want []string
+}{
+	{"none", func(*broken) {}, nil},
+	{"a stray file", func(b *broken) { b.write("tile/0/notes.txt", []byte("x")) }, nil},
+
+	// Entries.
+	{"a bit of an entry", func(b *broken) { b.flip("tile/entries/001", 3000) }, []string{"entry"}},
+	{"a bit of the genesis", func(b *broken) { b.flip("tile/entries/000", 40) }, []string{"entry"}},
+	{"a bit of the last entries", func(b *broken) { b.flip(b.tail("tile/entries"), 300) }, []string{"entry"}},
+	{"two entries of one length exchanged", func(b *broken) { b.swap("tile/entries/001") }, []string{"entry", "entry"}},
+	{"entries cut short", func(b *broken) { b.cut("tile/entries/001", -1) }, []string{"file"}},
+	{"an empty file of entries", func(b *broken) { b.cut("tile/entries/001", 0) }, []string{"file"}},
+	{"entries and more", func(b *broken) { b.add("tile/entries/001", "\x00\x01x") }, []string{"file"}},
+	{"entries missing", func(b *broken) { b.remove("tile/entries/001") }, []string{"file"}},
+	{"the last entries missing", func(b *broken) { b.remove(b.tail("tile/entries")) }, []string{"file"}},
+	{"the tail dropped, with its tile", func(b *broken) { b.remove(b.tail("tile/entries")); b.remove(b.tail("tile/0")) }, []string{"file", "file"}},
+	{"entries and their tile missing", func(b *broken) { b.remove("tile/entries/001"); b.remove("tile/0/001") }, []string{"file", "file"}},
+	{"entries of 64 GiB", func(b *broken) { b.grow("tile/entries/001", 64<<30) }, []string{"file"}},
+	{"lengths that promise more", func(b *broken) { b.set("tile/entries/001", 0, "\xff\xff") }, []string{"file"}},
+	{"two files of entries exchanged", func(b *broken) { b.exchange("tile/entries/000", "tile/entries/001") }, slices.Repeat([]string{"entry"}, 512)},
+	{"a directory for a file", func(b *broken) { b.remove("tile/entries/001"); must(b.t, os.Mkdir(b.path("tile/entries/001"), 0o755)) }, []string{"file"}},
+
+	// Tiles.
+	{"a bit of a tile", func(b *broken) { b.flip("tile/0/001", 99) }, []string{"tile"}},
+	{"a bit of the last tile", func(b *broken) { b.flip(b.tail("tile/0"), 3) }, []string{"tile"}},
+	{"a bit of a tile above", func(b *broken) { b.flip(b.tail("tile/1"), 3) }, []string{"tile"}},
+	{"a tile missing", func(b *broken) { b.remove("tile/0/000") }, []string{"file"}},
+	{"a tile above missing", func(b *broken) { b.remove(b.tail("tile/1")) }, []string{"file"}},
+	{"a tile cut short", func(b *broken) { b.cut("tile/0/000", 8191) }, []string{"file"}},
+	{"a tile of 1 TiB", func(b *broken) { b.grow("tile/0/000", 1<<40) }, []string{"file"}},
+	{"an entry and a tile", func(b *broken) { b.flip("tile/entries/001", 3000); b.flip("tile/0/001", 99) }, []string{"entry", "tile"}},
+	{"an entry and a tile at the edge", func(b *broken) { b.flip(b.tail("tile/entries"), 300); b.flip(b.tail("tile/0"), 99) }, []string{"entry", "tile"}},
+
+	// Checkpoints.
+	{"a checkpoint with CRLF", func(b *broken) { b.edit("checkpoint", "\n", "\r\n") }, []string{"checkpoint"}},
+	{"a checkpoint of another root", func(b *broken) { b.editLine("checkpoint", 2, tlog.Hash{1}.String()) }, []string{"signature"}},
+	{"an empty checkpoint", func(b *broken) { b.cut("checkpoint", 0) }, []string{"checkpoint"}},
+	{"a checkpoint of 1 TiB", func(b *broken) { b.grow("checkpoint", 1<<40) }, []string{"checkpoint"}},
+	{"cosigned checkpoints cut short", func(b *broken) { b.cut(b.tail("cosigned"), -1) }, []string{"file"}},
+	{"cosigned checkpoints missing", func(b *broken) { b.remove(b.tail("cosigned")) }, []string{"file"}},
+	{"a signature of a cosigned checkpoint", func(b *broken) { b.flipNote(b.tail("cosigned"), 5, 0) }, []string{"signature"}},
+	{"a cosignature", func(b *broken) { b.flipNote(b.tail("cosigned"), 5, 1) }, []string{"quorum"}},
+	{"checkpoints of signing keys missing", func(b *broken) { b.remove(b.tail("signed")) }, []string{"file"}},
+
+	// What only says what the entries say.
+	{"a manifest of a sandbox", func(b *broken) { b.edit("manifest.json", `"production":true`, `"production":false`) }, []string{"manifest"}},
+	{"a manifest of another root", func(b *broken) { b.manifest("root", tlog.Hash{1}.String()) }, []string{"manifest"}},
+	{"a manifest of a larger ledger", func(b *broken) { b.manifest("size", 1_000_000) }, []string{"manifest"}},
+	{"a manifest of another key", func(b *broken) { b.manifest("vkey", "x") }, []string{"manifest"}},
+	{"a manifest of missing decks", func(b *broken) { b.manifest("deckless", 3) }, []string{"manifest"}},
+	{"a manifest with spaces", func(b *broken) { b.edit("manifest.json", `,`, `, `) }, []string{"manifest"}},
+	{"an empty manifest", func(b *broken) { b.cut("manifest.json", 0) }, []string{"manifest"}},
+	{"a key less", func(b *broken) { b.edit("keys.json", `"subject":"auditor"`, `"subject":"signing"`) }, []string{"view"}},
+	{"keys missing", func(b *broken) { b.remove("keys.json") }, []string{"file"}},
+	{"another policy", func(b *broken) { b.edit("policy", "quorum all-of-them", "quorum none") }, []string{"view"}},
+	{"a policy missing", func(b *broken) { b.remove("policy") }, []string{"file"}},
+	{"a deck missing", func(b *broken) { b.remove(b.deck()) }, []string{"deck"}},
+	{"another card in a deck", func(b *broken) { b.edit(b.deck(), "Kc\n", "Ks\n") }, []string{"deck"}},
+	{"a deck without its last line end", func(b *broken) { b.cut(b.deck(), -1) }, []string{"deck"}},
+}
+
+// broken is a copy of an honest bundle.
+type broken struct {
+	t   testing.TB
+	dir string
+}
+
+var honest struct {
+	sync.Once
+	dir string
+}
+
+func newBroken(t testing.TB) *broken {
+	t.Helper()
+	honest.Do(func() {
+		dir, err := os.MkdirTemp("", "inspect")
+		must(t, err)
+		inspecttest.Honest(dir, 150).Finish()
+		honest.dir = dir
+	})
+	b := &broken{t, t.TempDir()}
+	must(t, os.CopyFS(b.dir, os.DirFS(honest.dir)))
+	return b
+}
+
+func must(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+func (b *broken) path(name string) string { return filepath.Join(b.dir, filepath.FromSlash(name)) }
+
+func (b *broken) read(name string) []byte {
+	b.t.Helper()
+	data, err := os.ReadFile(b.path(name))
+	must(b.t, err)
+	return data
+}
+
+func (b *broken) write(name string, data []byte) {
+	b.t.Helper()
+	must(b.t, os.MkdirAll(filepath.Dir(b.path(name)), 0o755))
+	must(b.t, os.WriteFile(b.path(name), data, 0o644))
+}
+
+func (b *broken) remove(name string)        { must(b.t, os.Remove(b.path(name))) }
+func (b *broken) grow(name string, n int64) { must(b.t, os.Truncate(b.path(name), n)) }
+func (b *broken) add(name, more string)     { b.write(name, append(b.read(name), more...)) }
+
+func (b *broken) flip(name string, i int) {
+	data := b.read(name)
+	data[i] ^= 0x10
+	b.write(name, data)
+}
+
+func (b *broken) set(name string, i int, to string) {
+	data := b.read(name)
+	copy(data[i:], to)
+	b.write(name, data)
+}
+
+// cut keeps n bytes, or all but −n.
+func (b *broken) cut(name string, n int) {
+	data := b.read(name)
+	if n < 0 {
+		n += len(data)
+	}
+	b.write(name, data[:n])
+}
+
+func (b *broken) edit(name, from, to string) {
+	data := b.read(name)
+	after := bytes.Replace(data, []byte(from), []byte(to), 1)
+	if bytes.Equal(data, after) {
+		b.t.Fatalf("%s has no %q", name, from)
+	}
+	b.write(name, after)
+}
+
+func (b *broken) editLine(name string, n int, to string) {
+	lines := strings.Split(string(b.read(name)), "\n")
+	lines[n] = to
+	b.write(name, []byte(strings.Join(lines, "\n")))
+}
+
+func (b *broken) exchange(one, two string) {
+	x, y := b.read(one), b.read(two)
+	b.write(one, y)
+	b.write(two, x)
+}
+
+func (b *broken) manifest(member string, value any) {
+	data := b.read("manifest.json")
+	var m map[string]any
+	must(b.t, json.Unmarshal(data, &m))
+	from, err := json.Marshal(m[member])
+	must(b.t, err)
+	to, err := json.Marshal(value)
+	must(b.t, err)
+	if member == "size" || member == "deckless" {
+		b.edit("manifest.json", `"`+member+`":`+string(from)+`,"`, `"`+member+`":`+string(to)+`,"`)
+		return
+	}
+	b.edit("manifest.json", `"`+member+`":`+string(from), `"`+member+`":`+string(to))
+}
+
+// tail is the file at the right edge of a directory.
+func (b *broken) tail(dir string) string {
+	files, err := filepath.Glob(b.path(dir) + "/*.p/*")
+	must(b.t, err)
+	if len(files) != 1 {
+		b.t.Fatalf("%s has %d partial files", dir, len(files))
+	}
+	name, err := filepath.Rel(b.dir, files[0])
+	must(b.t, err)
+	return filepath.ToSlash(name)
+}
+
+func (b *broken) deck() string {
+	files, err := filepath.Glob(b.path("decks") + "/*")
+	must(b.t, err)
+	i := slices.IndexFunc(files, func(f string) bool {
+		data, err := os.ReadFile(f)
+		return err == nil && bytes.Count(data, []byte("\n")) == 52
+	})
+	name, err := filepath.Rel(b.dir, files[i])
+	must(b.t, err)
+	return filepath.ToSlash(name)
+}
+
+// frames takes a framed file apart.
+func (b *broken) frames(name string) (frames [][]byte) {
+	for data := b.read(name); len(data) > 0; {
+		n := 2 + int(data[0])<<8 + int(data[1])
+		frames, data = append(frames, data[:n]), data[n:]
+	}
+	return frames
+}
+
+// swap exchanges two entries of one length.
+func (b *broken) swap(name string) {
+	frames := b.frames(name)
+	for i := range frames {
+		for j := range i {
+			if len(frames[i]) == len(frames[j]) && !bytes.Equal(frames[i], frames[j]) {
+				frames[i], frames[j] = frames[j], frames[i]
+				b.write(name, bytes.Join(frames, nil))
+				return
+			}
+		}
+	}
+	b.t.Fatal("no two entries have one length")
+}
+
+// flipNote damages signature line n of a note in a file of them.
+func (b *broken) flipNote(name string, note, n int) {
+	frames := b.frames(name)
+	lines := strings.Split(string(frames[note]), "\n")
+	line := []byte(lines[4+n])
+	if at := len(line) - 20; line[at] == 'A' {
+		line[at] = 'B'
+	} else {
+		line[at] = 'A'
+	}
+	lines[4+n] = string(line)
+	frames[note] = []byte(strings.Join(lines, "\n"))
+	b.write(name, bytes.Join(frames, nil))
+}
+
+func TestDamages(t *testing.T) {
+	t.Parallel()
+	if len(damages) < 25 {
+		t.Fatalf("only %d damages", len(damages))
+	}
+	for _, test := range damages {
+		t.Run(test.name, func(t *testing.T) {
+			t.Parallel()
+			b := newBroken(t)
+			test.do(b)
+			opts := trusting()
+			r := inspectDir(t, b.dir, opts)
+			wantFaults(t, r, test.want)
+			for _, f := range r.Faults {
+				if f.Entry == nil && f.Where == "" {
+					t.Errorf("the fault %s has no place", f.Code)
+				}
+			}
+		})
+	}
+}
+
+// TestForgedTree: what stands on nothing that is signed is found by nothing but the
+// checkpoint.
+func TestForgedTree(t *testing.T) {
+	t.Parallel()
+	write := func(game string) *inspecttest.Ledger {
+		l := inspecttest.New(t.TempDir(), "one", inspecttest.Plain())
+		for i := range 300 {
+			s := l.Commit("t1", func(s *inspecttest.Shuffle) {
+				if i == 100 {
+					s.Commit.GameRef = game
+				}
+			})
+			s.Last(2, 0)
+		}
+		l.Finish()
+		return l
+	}
+	one, other := write("game-1"), write("game-2")
+	wantFaults(t, inspectDir(t, other.Dir, trusting()), nil)
+	for _, name := range []string{"checkpoint", "manifest.json"} {
+		data, err := os.ReadFile(filepath.Join(one.Dir, name))
+		must(t, err)
+		must(t, os.WriteFile(filepath.Join(other.Dir, name), data, 0o644))
+	}
+	wantFaults(t, inspectDir(t, other.Dir, trusting()), []string{"root"})
+}
+
+// TestAnotherKey: a ledger that is signed by somebody else, as a whole or only at
+// its head.
+func TestAnotherKey(t *testing.T) {
+	t.Parallel()
+	l := newLedger(t)
+	l.hand("t1")
+	l.Finish(inspecttest.Key("thief"))
+	wantFaults(t, inspectDir(t, l.Dir, trusting()), []string{"signature"})
+
+	g := inspecttest.Plain()
+	g.SigningKey = inspecttest.Public(inspecttest.Key("thief"))
+	whole := inspecttest.New(t.TempDir(), "thief", g)
+	whole.Commit("t1").Last(2, 0)
+	whole.Finish(inspecttest.Key("thief"))
+	r := inspectDir(t, whole.Dir, Options{VKey: inspecttest.VKey()})
+	if r.FaultCodes[CodePinned] != 1 {
+		t.Errorf("faults %v", r.FaultCodes)
+	}
+}
+
+// TestSizes: a checkpoint can name any size. What is not there is looked for in
+// few places, and named once.
+func TestSizes(t *testing.T) {
+	t.Parallel()
+	for _, size := range []uint64{5000, 1 << 40, 1<<53 - 1} {
+		l := inspecttest.New(t.TempDir(), "small", inspecttest.Plain())
+		l.Commit("t1").Last(2, 0)
+		l.Finish()
+		big := audit.Checkpoint{Origin: inspecttest.Origin, Size: size, Root: l.Root()}
+		must(t, os.WriteFile(filepath.Join(l.Dir, "checkpoint"), inspecttest.Sign(big.Text(), inspecttest.Key("signing 0")), 0o644))
+		r := inspectDir(t, l.Dir, trusting())
+		if r.Verdict != Failed || r.FaultCodes[CodeMissing] != 1 || r.FaultCount > 4*maxGap {
+			t.Errorf("size %d: %s, faults %v", size, r.Verdict, r.FaultCodes)
+		}
+	}
+}
+
+// TestSince: an older checkpoint, kept by somebody else, is held against the
+// ledger.
+func TestSince(t *testing.T) {
+	t.Parallel()
+	l := newLedger(t)
+	var old, fork, unsigned []byte
+	for i := range 120 {
+		l.hand("t1")
+		if i == 77 {
+			old = l.Signed()
+			unsigned = l.Signed(inspecttest.Key("thief"))
+			c := audit.Checkpoint{Origin: inspecttest.Origin, Size: l.Size, Root: tlog.Hash{1}}
+			fork = inspecttest.Sign(c.Text(), inspecttest.Key("signing 0"))
+		}
+	}
+	l.Rotate()
+	l.Finish()
+	c := audit.Checkpoint{Origin: inspecttest.Origin, Size: l.Size + 1, Root: l.Root()}
+	larger := inspecttest.Sign(c.Text(), inspecttest.Key("signing 0"))
+	c.Origin, c.Size = "inspect.example/other", 5
+	another := inspecttest.Sign(c.Text(), inspecttest.Key("signing 0"))
+	for _, test := range []struct {
+		name  string
+		since []byte
+		want  []string
+	}{
+		{"extended", old, nil},
+		{"the newest", l.Signed(), nil},
+		{"a fork", fork, []string{"since"}},
+		{"not signed by the house", unsigned, []string{"since"}},
+		{"larger than the newest", larger, []string{"since"}},
+		{"of another ledger", another, []string{"since"}},
+	} {
+		opts := trusting()
+		opts.Since = test.since
+		t.Run(test.name, func(t *testing.T) { wantFaults(t, inspectDir(t, l.Dir, opts), test.want) })
+	}
+}
+
+// TestPolicies: the level and the quorum are the trusted policy's.
+func TestPolicies(t *testing.T) {
+	t.Parallel()
+	l := newLedger(t)
+	l.hand("t1")
+	open := l.Commit("t2")
+	l.Cosigned("w1", "w2")
+	open.Deal(1, l.Size)
+	late := l.Commit("t3")
+	l.Cosigned("w2", "w3")
+	late.Deal(1, l.Size)
+	l.see()
+	l.Finish()
+	for _, test := range []struct {
+		name      string
+		policy    []byte
+		witnessed uint64
+		want      []string
+	}{
+		{"the ledger's", inspecttest.Policy(true, 2, "w1", "w2", "w3"), 3, nil},
+		{"w1 alone", inspecttest.Policy(true, 1, "w1"), 2, nil},
+		{"all three", inspecttest.Policy(true, 3, "w1", "w2", "w3"), 1, nil},
+		{"others", inspecttest.Policy(true, 1, "x1"), 0, []string{"quorum"}},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			r := inspectDir(t, l.Dir, Options{Policy: test.policy})
+			wantFaults(t, r, test.want)
+			if got := r.Totals.Levels[LevelWitnessed]; got != test.witnessed {
+				t.Errorf("%d witnessed, want %d: %v", got, test.witnessed, r.Totals.Levels)
+			}
+		})
+	}
+}
+
+// TestUnknown: what a later version may write is no fault.
+func TestUnknown(t *testing.T) {
+	t.Parallel()
+	l := newLedger(t)
+	l.AppendLost([]byte{2, 1, 0})
+	l.hand("t1")
+	l.Finish()
+	r := inspectDir(t, l.Dir, trusting())
+	if r.Verdict != CannotJudge || r.FaultCount != 0 || len(r.Unknown) != 1 {
+		t.Errorf("%s, %v, %v", r.Verdict, r.FaultCodes, r.Unknown)
+	}
+}
