@@ -657,6 +657,21 @@ func TestOddEntries(t *testing.T) {
 	}
 }
 
+// TestTooLong: an entry that no file can hold stops the export, whatever signed it.
+func TestTooLong(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t)
+	h.addBytes(make([]byte, 65_536))
+	h.sign()
+	if _, err := h.export(t.TempDir()); !errors.Is(err, bundle.ErrContradiction) {
+		t.Errorf("exported: %v", err)
+	}
+	h.entries = h.entries[:1] // and one that is missing is named
+	if _, err := h.export(t.TempDir()); err == nil || !strings.Contains(err.Error(), "entry 1 of 2 is missing") {
+		t.Errorf("exported: %v", err)
+	}
+}
+
 // TestSecondExport: two exports do not write to one directory at once.
 func TestSecondExport(t *testing.T) {
 	t.Parallel()
