@@ -304,7 +304,11 @@ func (g *game) add(body audit.Body) {
 
 func (g *game) mix(values ...audit.MixValue) *game {
 	g.h.t.Helper()
-	m := &audit.Mix{Shuffle: g.id, Values: values}
+	return g.mixAs(&audit.Mix{Shuffle: g.id, Values: values})
+}
+
+func (g *game) mixAs(m *audit.Mix) *game {
+	g.h.t.Helper()
 	g.add(m)
 	order, err := audit.NewOrder(tlog.RecordHash(g.h.entries[g.id]), g.commit, m)
 	must(g.h.t, err)
