@@ -83,9 +83,9 @@ func (f *fold) judgeTrust() {
 		return
 	}
 	switch {
-	case f.witnesses.Newest == 0:
+	case f.witnesses.Newest == 0 && !f.cosigned.broken:
 		f.faults.add(fault(CodeQuorum, "", "the trusted policy asks for witnesses, and there is no cosigned checkpoint"))
-	case f.cosigned.pinned < f.witnesses.Newest:
+	case f.cosigned.pinned < f.witnesses.Newest && !f.cosigned.named:
 		f.faults.add(fault(CodeQuorum, "", "the newest cosigned checkpoint, of size %d, is not cosigned by the quorum of the trusted policy", f.witnesses.Newest))
 	}
 }

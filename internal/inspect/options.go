@@ -24,7 +24,8 @@ type Options struct {
 	Shuffles string         // file to write, with a line of JSON for each shuffle; "": none
 	Progress func(Progress) // called by one goroutine, a few times a second; nil: not
 
-	saveEvery int // chunks between two states on disk, for tests; 0: by the clock
+	saveEvery int    // chunks between two states on disk, for tests; 0: by the clock
+	cut       func() // called after each of them, for tests
 }
 
 // Progress is how far a check has come.

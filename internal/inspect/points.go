@@ -42,17 +42,14 @@ func (f *fold) point(p *point, known bool) error {
 		f.witnesses.Cosigned++
 		f.witnesses.Newest = size
 	}
-	if !f.signature(p) {
-		return nil
-	}
-	if !f.compareRoot(p, known) {
-		return nil
-	}
+	holds := f.signature(p) && f.compareRoot(p, known)
 	switch p.kind {
 	case kindNewest:
-		f.held = true
+		f.held = holds
 	case KindCosigned:
-		f.quorum(p)
+		if f.cosigned.named = !holds; holds {
+			f.quorum(p)
+		}
 	}
 	return nil
 }
@@ -163,7 +160,7 @@ func (f *fold) quorum(p *point) {
 			f.publish()
 		}
 	}
-	if !own {
+	if f.cosigned.named = !own; !own {
 		f.faults.add(fault(CodeQuorum, p.Where, "the checkpoint of size %d is not cosigned by the quorum of the ledger's policy", p.head.Size))
 	}
 	if p.pinned {
@@ -194,6 +191,7 @@ type cosignedSizes struct {
 	recent     []uint64 // ascending, at most twice sizesKept
 	dropped    bool     // there were more
 	broken     bool     // the sequence of them could not be read on
+	named      bool     // the newest so far was named as a fault
 	pinned     uint64   // newest with the trusted quorum so far
 	everPinned uint64   // newest of all with it
 }

@@ -339,6 +339,9 @@ func (f *fold) all(ctx context.Context, c *collector, work *work) error {
 			if err := work.save(f, c); err != nil {
 				return err
 			}
+			if f.opts.cut != nil {
+				f.opts.cut()
+			}
 		}
 	}
 	f.faults.add(fault(CodeMissing, "", "nothing is there from here on").at(f.state.Size() - maxGap*Width))
