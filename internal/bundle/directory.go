@@ -98,8 +98,8 @@ func (d *directory) close() error {
 	return errors.Join(d.root.RemoveAll(dirNew), d.lock.Close(), d.root.Close())
 }
 
-// put writes a file some time before settle returns. It returns an earlier
-// file's failure.
+// put writes a file some time before settle returns, and in no order: between two
+// puts of one name stands a settle. It returns an earlier file's failure.
 func (d *directory) put(name string, data []byte) error {
 	d.pending.Add(1)
 	d.jobs <- job{name, data}

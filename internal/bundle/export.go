@@ -136,6 +136,10 @@ func (x *export) follows(ctx context.Context) error {
 // checks what they lead to. With reuse, entries that an export before wrote and
 // did not publish are taken from the directory.
 func (x *export) run(ctx context.Context, reuse bool) error {
+	// What an earlier run put must not come after what this one puts.
+	if err := x.dir.settle(); err != nil {
+		return err
+	}
 	x.restart()
 	if reuse {
 		if err := x.found(ctx); err != nil {

@@ -308,7 +308,7 @@ func same(t testing.TB, got, want string) {
 	}
 }
 
-func short(s string) string { return s[:min(len(s), 900)] }
+func short(s string) string { return s[:min(len(s), 100)] }
 
 func sorted(m map[string]string) []string {
 	names := slices.Collect(maps.Keys(m))
