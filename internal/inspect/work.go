@@ -29,7 +29,7 @@ type work struct {
 }
 
 const (
-	saveInterval = time.Second
+	saveInterval = 250 * time.Millisecond
 	progressFile = "progress.json"
 )
 
