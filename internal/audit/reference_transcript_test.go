@@ -46,6 +46,9 @@ func refTranscript(t *Transcript) string {
 		out += `,"deck":` + refStrings(t.Deck)
 	}
 	out += `,"receipts":` + refStrings(t.Receipts)
+	if t.Witnessed != "" {
+		out += `,"witnessed":` + refString(t.Witnessed)
+	}
 	var cards []string
 	for _, c := range t.Cards {
 		card := fmt.Sprintf(`{"place":%d,"position":%d,"value":%d`, c.Place, c.Position, c.Value)

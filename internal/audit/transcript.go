@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/base64"
 	"fmt"
+	"regexp"
 
 	"github.com/go-json-experiment/json"
 	"golang.org/x/mod/sumdb/tlog"
@@ -86,6 +87,15 @@ func (t *Transcript) Marshal() ([]byte, error) {
 	return b, nil
 }
 
+// maxParts bounds the commas outside strings: at most 4,096 cards with 17 each,
+// and as many names and receipts. It is checked before the parser allocates for
+// each part.
+const maxParts = 1 << 17
+
+// otherTranscript is how a transcript of another version begins; what follows is
+// its own (docs/SPEC.md section 1.4).
+var otherTranscript = regexp.MustCompile(`^\{"format":"shuffled/v([1-9][0-9]{0,9})/transcript"`)
+
 // ParseTranscript reads a transcript. Unknown and duplicate members, spaces,
 // other spellings of strings and numbers and bytes after the end are refused as
 // ErrMalformed; a later format is ErrUnknown. The bytes inside are not checked.
@@ -93,26 +103,38 @@ func ParseTranscript(b []byte) (*Transcript, error) {
 	if len(b) > MaxTranscript {
 		return nil, fmt.Errorf("%w transcript: %d bytes, at most %d", ErrMalformed, len(b), MaxTranscript)
 	}
-	// The format comes first: a later one may have other members.
-	var head struct {
-		Format *string `json:"format"`
+	if m := otherTranscript.FindSubmatch(b); m != nil && string(m[1]) != "1" {
+		return nil, fmt.Errorf("transcript version %s: %w", m[1], ErrUnknown)
 	}
-	if err := json.Unmarshal(b, &head); err != nil {
-		return nil, fmt.Errorf("%w transcript: %s", ErrMalformed, printable(err.Error()))
-	}
-	switch {
-	case head.Format == nil:
-		return nil, fmt.Errorf("%w transcript: no format", ErrMalformed)
-	case *head.Format != TranscriptFormat:
-		return nil, fmt.Errorf("transcript format %q: %w", printable(*head.Format), ErrUnknown)
+	if n := countParts(b); n > maxParts {
+		return nil, fmt.Errorf("%w transcript: %d parts, at most %d", ErrMalformed, n, maxParts)
 	}
 	var t Transcript
 	if err := json.Unmarshal(b, &t, json.RejectUnknownMembers(true)); err != nil {
 		return nil, fmt.Errorf("%w transcript: %s", ErrMalformed, printable(err.Error()))
+	}
+	if t.Format != TranscriptFormat {
+		return nil, fmt.Errorf("%w transcript: its format is none", ErrMalformed)
 	}
 	again, err := t.Marshal()
 	if err != nil || !bytes.Equal(b, again) {
 		return nil, fmt.Errorf("%w transcript: not in its one form (compact, members in order)", ErrMalformed)
 	}
 	return &t, nil
+}
+
+// countParts returns the number of commas outside strings.
+func countParts(data []byte) (n int) {
+	inString := false
+	for i := 0; i < len(data); i++ {
+		switch c := data[i]; {
+		case c == '"':
+			inString = !inString
+		case c == '\\' && inString:
+			i++
+		case c == ',' && !inString:
+			n++
+		}
+	}
+	return n
 }

@@ -59,7 +59,7 @@ func TestTranscriptAgreesWithReference(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		tr := &Transcript{Format: TranscriptFormat, ID: genIndex(0).Draw(t, "id"), Recipient: text.Draw(t, "recipient"),
 			Deck: rapid.SliceOfN(text, 0, 5).Draw(t, "deck"), Receipts: rapid.SliceOfN(text, 0, 5).Draw(t, "receipts"),
-			Cards: rapid.SliceOfN(card, 0, 5).Draw(t, "cards")}
+			Witnessed: text.Draw(t, "witnessed"), Cards: rapid.SliceOfN(card, 0, 5).Draw(t, "cards")}
 		b, err := tr.Marshal()
 		if err != nil || string(b) != refTranscript(tr) {
 			t.Fatalf("%s, %v, want\n%s", b, err, refTranscript(tr))
@@ -261,7 +261,17 @@ func TestTranscriptFormats(t *testing.T) {
 		{"version 2 with a new member", `{"format":"shuffled/v2/transcript","id":1,"pages":[{"a":null}]}`, unknown},
 		{"version 2 with nothing else", `{"format":"shuffled/v2/transcript"}`, unknown},
 		{"version 2 with a member of another type", `{"format":"shuffled/v2/transcript","id":"x"}`, unknown},
-		{"version 2 cut short", `{"format":"shuffled/v2/transcript","id":`, malformed},
+		{"version 2 cut short", `{"format":"shuffled/v2/transcript","id":`, unknown},
+		{"version 2 and no JSON", `{"format":"shuffled/v2/transcript"`, unknown},
+		{"a version of ten digits", `{"format":"shuffled/v1234567890/transcript"`, unknown},
+		{"a version of eleven", `{"format":"shuffled/v12345678901/transcript"`, malformed},
+		{"version 0", strings.Replace(good, "/v1/", "/v0/", 1), malformed},
+		{"version 02", strings.Replace(good, "/v1/", "/v02/", 1), malformed},
+		{"version 01", strings.Replace(good, "/v1/", "/v01/", 1), malformed},
+		{"no version", strings.Replace(good, "/v1/", "/v/", 1), malformed},
+		{"another word", strings.Replace(good, "/v1/transcript", "/v2/transcripts", 1), malformed},
+		{"another format altogether", strings.Replace(good, "shuffled/v1", "shuffler/v2", 1), malformed},
+		{"version 2 behind a space", strings.Replace(good, `{"format":"shuffled/v1`, `{"format": "shuffled/v2`, 1), malformed},
 		{"no format", `{"id":1,"receipts":[],"cards":[]}`, malformed},
 		{"null for a format", `{"format":null,"id":1,"receipts":[],"cards":[]}`, malformed},
 		{"an empty object", `{}`, malformed},
@@ -273,10 +283,22 @@ func TestTranscriptFormats(t *testing.T) {
 		{"two transcripts", good + good, malformed},
 		{"a transcript and a word", good + "null", malformed},
 		{"deeply nested", strings.Repeat("[", 20_000), malformed},
-		{"a deep later format", `{"format":"shuffled/v2/transcript","a":` + strings.Repeat("[", 20_000), malformed},
+		{"a deep later format", `{"format":"shuffled/v2/transcript","a":` + strings.Repeat("[", 20_000), unknown},
 	} {
 		if tr, err := ParseTranscript([]byte(c.text)); faultOf(err) != c.want || tr != nil {
 			t.Errorf("%s: %v, want %s", c.name, err, c.want)
+		}
+	}
+}
+
+// TestCountParts: commas count outside strings only.
+func TestCountParts(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string]int{
+		``: 0, `[1,2,3]`: 2, `[",",","]`: 1, `["\",",","]`: 1, `["\\",",",1]`: 2, `["\\\",",1]`: 1, `"`: 0, `"\`: 0, `\,,`: 2,
+	} {
+		if got := countParts([]byte(text)); got != want {
+			t.Errorf("%s: %d parts, want %d", text, got, want)
 		}
 	}
 }

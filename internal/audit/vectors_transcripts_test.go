@@ -35,6 +35,7 @@ func makeTranscripts() transcriptVectors {
 		{"a draw list: no deck, no names", func(t *Transcript) {
 			t.Recipient, t.Deck, t.Cards = "", nil, []Card{sampleCard(0, 0, "")}
 		}},
+		{"with an early checkpoint", func(t *Transcript) { t.Witnessed = t.Receipts[1] }},
 		{"no cards yet", func(t *Transcript) { t.Cards = nil }},
 		{"the largest id", func(t *Transcript) { t.ID = maxInteger }},
 		{"names with every escape and with what needs none", func(t *Transcript) {
@@ -89,8 +90,16 @@ func makeTranscripts() transcriptVectors {
 	add("two objects", malformed, good+good)
 	add("no object", malformed, "[]")
 	add("no format", malformed, strings.Replace(good, `"format":"shuffled/v1/transcript",`, "", 1))
+	edit("an empty early checkpoint", `,"cards"`, `,"witnessed":"","cards"`)
+	edit("an early checkpoint in front of the receipts", `,"receipts"`, `,"witnessed":"w","receipts"`)
+	edit("an early checkpoint behind the cards", `]}]}`, `]}],"witnessed":"w"}`)
+	edit("an empty card name", `"card":"As"`, `"card":""`)
+	edit("version 0", "/v1/", "/v0/")
+	edit("a version with a leading zero", "/v1/", "/v02/")
+	edit("another format", "/v1/transcript", "/v1/receipt")
 	add("a later format", unknown, strings.Replace(good, "/v1/", "/v2/", 1))
 	add("a later format with other members", unknown, `{"format":"shuffled/v2/transcript","shuffle":{"id":2},"pages":[]}`)
+	add("a later format and nothing that JSON is", unknown, `{"format":"shuffled/v10/transcript"`)
 	return v
 }
 

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
-	"strings"
 
 	"golang.org/x/mod/sumdb/tlog"
 
@@ -16,10 +15,6 @@ import (
 const (
 	maxReceipts = shuffle.MaxCards + 4 // genesis, commit, mix, a deal for each place, close
 	maxOpening  = 12                   // hashes of a path in a tree of 4,096 leaves
-	// maxParts bounds the commas outside strings: at most 4,096 cards with 17
-	// each, and as many names and receipts. It is checked before the parser
-	// allocates for each part.
-	maxParts = 1 << 17
 )
 
 // transcript is a transcript under judgement. evidence.receipts, placed and the
@@ -42,15 +37,8 @@ type transcript struct {
 	values []uint32    // the recomputed order; nil: it cannot be recomputed
 }
 
-// format takes the file apart. Sizes and counts come before what they bound; that
-// of the file itself is ParseTranscript's first.
+// format takes the file apart. Sizes and counts come before what they bound.
 func (t *transcript) format() (string, error) {
-	if err := checkFormatName(t.data); err != nil {
-		return "", err
-	}
-	if n := countParts(t.data); n > maxParts {
-		return "", malformed("transcript: %d parts, at most %d", n, maxParts)
-	}
 	var err error
 	if t.file, err = audit.ParseTranscript(t.data); err != nil {
 		return "", err
@@ -94,34 +82,6 @@ func (t *transcript) parseCards() error {
 		t.opened = append(t.opened, o)
 	}
 	return nil
-}
-
-// checkFormatName looks at the format before the parser looks at the members: a
-// later format may have others, which is no fault.
-func checkFormatName(data []byte) error {
-	rest, ok := bytes.CutPrefix(data, []byte(`{"format":"`))
-	name, _, ends := strings.Cut(string(rest[:min(len(rest), 64)]), `"`)
-	// An origin's grammar leaves out escapes and everything else that is damage.
-	if ok && ends && name != audit.TranscriptFormat && audit.CheckOrigin(name) == nil {
-		return fmt.Errorf("transcript format %s: %w", name, audit.ErrUnknown)
-	}
-	return nil
-}
-
-// countParts returns the number of commas outside strings.
-func countParts(data []byte) (n int) {
-	inString := false
-	for i := 0; i < len(data); i++ {
-		switch c := data[i]; {
-		case c == '"':
-			inString = !inString
-		case c == '\\' && inString:
-			i++
-		case c == ',' && !inString:
-			n++
-		}
-	}
-	return n
 }
 
 // entries parses every entry and holds their sequence against section 8.

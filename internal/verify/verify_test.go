@@ -311,18 +311,6 @@ func TestBounds(t *testing.T) {
 	}
 }
 
-// TestCountParts: commas count outside strings only.
-func TestCountParts(t *testing.T) {
-	t.Parallel()
-	for text, want := range map[string]int{
-		``: 0, `[1,2,3]`: 2, `[",",","]`: 1, `["\",",","]`: 1, `["\\",",",1]`: 2, `["\\\",",1]`: 1, `"`: 0, `"\`: 0, `\,,`: 2,
-	} {
-		if got := countParts([]byte(text)); got != want {
-			t.Errorf("%s: %d parts, want %d", text, got, want)
-		}
-	}
-}
-
 // TestCardsStep reaches the one step that nothing but a broken hash function can
 // fail in a file.
 func TestCardsStep(t *testing.T) {
