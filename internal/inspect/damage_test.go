@@ -411,6 +411,35 @@ func TestPolicies(t *testing.T) {
 	}
 }
 
+// TestCutExport: a bundle whose export was cut between checkpoint and manifest is
+// judged by its checkpoint.
+func TestCutExport(t *testing.T) {
+	t.Parallel()
+	l := newLedger(t)
+	l.hand("t1")
+	l.Finish()
+	before := make(map[string][]byte)
+	for _, name := range []string{"manifest.json", "keys.json", "policy"} {
+		data, err := os.ReadFile(filepath.Join(l.Dir, name))
+		must(t, err)
+		before[name] = data
+	}
+	l.Rotate()
+	l.Append(&audit.Key{Subject: audit.SubjectPolicy, Policy: inspecttest.Policy(false, 1, "w1")})
+	l.hand("t1")
+	l.Finish()
+	for name, data := range before {
+		must(t, os.WriteFile(filepath.Join(l.Dir, name), data, 0o644))
+		r := inspectDir(t, l.Dir, trusting())
+		if name == "manifest.json" {
+			wantFaults(t, r, nil)
+			if len(r.Notes) == 0 {
+				t.Error("no note says so")
+			}
+		}
+	}
+}
+
 // TestUnknown: what a later version may write is no fault.
 func TestUnknown(t *testing.T) {
 	t.Parallel()

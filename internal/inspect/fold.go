@@ -113,17 +113,44 @@ func (f *fold) atEnd(c *chunk) {
 	}
 }
 
-// choose decides, in the last chunk, between the entries and the tile by the
-// root of the newest checkpoint, which covers both.
+// choose decides between the entries and the tile by a root that covers both:
+// that of a signed checkpoint in the chunk, or in the last one of the newest.
 func (f *fold) choose(c *chunk) {
+	size, want := f.size, f.newest.Root
+	if c.first+uint64(c.width) < f.size {
+		if size, want = f.judgeOf(c); size == 0 {
+			size = f.size // which is not known yet: nothing holds
+		}
+	}
 	c.faults = nil
 	c.reconcile(func(t *subtree) bool {
 		f.edge.now = t
-		root, err := f.edge.root(f.size)
-		return err == nil && root == f.newest.Root
+		root, err := f.edge.root(size)
+		return err == nil && root == want
 	})
 	f.edge.now = &c.tree
 	f.faults.add(c.faults...)
+}
+
+// judgeOf returns size and root of a checkpoint of the chunk that is signed by the
+// key in force at its beginning and covers all that is in doubt; 0 for none.
+func (f *fold) judgeOf(c *chunk) (size uint64, root tlog.Hash) {
+	last := c.first
+	for i := range c.other {
+		if c.tree[0][i] != c.other[i] {
+			last = c.first + uint64(i)
+		}
+	}
+	for i := len(c.points) - 1; i >= 0 && c.points[i].head.Size > last; i-- {
+		p := &c.points[i]
+		if by := f.signers.Load(); p.by != by {
+			p.check(by, f.trust.policy)
+		}
+		if p.signed {
+			return p.head.Size, p.head.Root
+		}
+	}
+	return 0, root
 }
 
 // entry folds entry i of the chunk in.

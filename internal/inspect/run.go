@@ -241,7 +241,9 @@ func (f *feed) pull(c *chunk) bool {
 			f.over = true
 			c.endOfCosigned = c.endOfCosigned || f.kind == KindCosigned
 			c.endOfSigned = c.endOfSigned || f.kind == KindSigned
-			c.damage(err)
+			if !errors.Is(err, ErrUntold) {
+				c.damage(err)
+			}
 			return false
 		}
 		head, err := audit.CheckpointText(p.Signed)

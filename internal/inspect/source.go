@@ -2,6 +2,7 @@ package inspect
 
 import (
 	"context"
+	"errors"
 	"iter"
 
 	"shuffled/internal/audit"
@@ -28,7 +29,8 @@ type Source interface {
 	Tile(ctx context.Context, level int, index uint64, width int) (hashes []byte, where string, err error)
 
 	// Checkpoints returns the checkpoints of a kind, by ascending size, from
-	// size from on. It ends with the first error.
+	// size from on. It ends with the first error; ErrUntold says that there may be
+	// more, which is no fault.
 	Checkpoints(ctx context.Context, kind Kind, from uint64) iter.Seq2[Checkpoint, error]
 
 	// Deck returns the names of a deck, and where they are kept. That they have
@@ -40,6 +42,10 @@ type Source interface {
 	// be compared.
 	Finish(ctx context.Context, s Summary) (faults []Fault, notes []string, err error)
 }
+
+// ErrUntold ends a list of checkpoints of which a source knows no more, though
+// there may be.
+var ErrUntold = errors.New("there may be more checkpoints")
 
 // Chunk is a run of entries.
 type Chunk struct {
