@@ -13,7 +13,7 @@ run:
 # against a foreign witness, whose module may have to be downloaded.
 test:
 	sh scripts/postgres.sh
-	cd tools/litewitness && go build -o /dev/null filippo.io/torchwood/cmd/litewitness || \
+	cd tools/litewitness && CGO_ENABLED=0 go build -o /dev/null filippo.io/torchwood/cmd/litewitness || \
 		echo '*** litewitness does not build here: the test against a foreign witness will be SKIPPED ***' >&2
 	SHUFFLED_REQUIRE_POSTGRES=1 go test ./...
 
@@ -27,7 +27,7 @@ fips:
 	CGO_ENABLED=0 GOFIPS140=v1.0.0 go build ./...
 	CGO_ENABLED=0 GOFIPS140=v1.0.0 go test $(FIPS)
 FIPS = ./internal/shuffle ./internal/entropy ./internal/audit ./internal/verify \
-	./internal/keys ./internal/seal ./internal/disclosure ./internal/ledger ./internal/dealer
+	./internal/keys ./internal/seal ./internal/disclosure ./internal/ledger ./internal/dealer ./internal/witness
 
 # The second implementation, in JavaScript, on all vectors. Needs Node 20.
 web:

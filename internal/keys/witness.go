@@ -117,7 +117,8 @@ func witnessText(vkey string, seed []byte) string {
 	return "PRIVATE+KEY+" + parts[0] + "+" + parts[1] + "+" + base64.StdEncoding.EncodeToString(append([]byte{algCosignature}, seed...))
 }
 
-// parseWitness reads signed-note text, in its one encoding, and proves that the
+// parseWitness reads signed-note text, in its one encoding (which settles type
+// and hash), and proves that the
 // key signs what its verifier key accepts (the pairwise test of FIPS 140-3).
 func parseWitness(skey []byte) (*WitnessKey, error) {
 	parts := strings.SplitN(string(skey), "+", 5)
@@ -125,7 +126,7 @@ func parseWitness(skey []byte) (*WitnessKey, error) {
 		return nil, errWitness
 	}
 	raw, err := base64.StdEncoding.DecodeString(parts[4])
-	if err != nil || len(raw) != 1+ed25519.SeedSize || raw[0] != algCosignature {
+	if err != nil || len(raw) != 1+ed25519.SeedSize {
 		return nil, errWitness
 	}
 	key := ed25519.NewKeyFromSeed(raw[1:])

@@ -117,6 +117,10 @@ func TestClientReadsAnswers(t *testing.T) {
 	more := l.text(3) + "\nmore\n" // begins like the checkpoint, and is another text
 	moreLine := strings.TrimPrefix(string(sign(t, more, cosigner(t))), more+"\n")
 	long := "— x " + strings.Repeat("AAAA", 250) + "\n"
+	// Lines whose last byte is the first beyond the limit of 64 KiB.
+	cut := line + strings.Repeat(long, 60)
+	rest := 1<<16 + 1 - len(cut) - len("— x \n")
+	cut += "— x" + strings.Repeat("x", rest%4) + " " + strings.Repeat("AAAA", rest/4) + "\n"
 	const plain, size = "text/plain", "text/x.tlog.size"
 	const (
 		accepted = iota
@@ -146,6 +150,7 @@ func TestClientReadsAnswers(t *testing.T) {
 		{"of a text that begins the same", plain, 200, "more\n\n" + moreLine, transport},
 		{"long lines", plain, 200, strings.Repeat(long, 60) + line, accepted},
 		{"too many long lines", plain, 200, strings.Repeat(long, 70) + line, transport},
+		{"cut at a line end", plain, 200, cut + long, transport},
 		{"HTML", "text/html", 200, "<html>" + line, transport},
 		{"101 lines", plain, 200, strings.Repeat(foreign, 100) + line, transport},
 		{"a broken line of the key", plain, 200, line[:len(line)-8] + "AAAAAA==\n", transport},
@@ -155,6 +160,7 @@ func TestClientReadsAnswers(t *testing.T) {
 		{"moved", plain, 301, "", transport},
 		{"bad request", plain, 400, "no", refused},
 		{"forbidden", plain, 403, "no", refused},
+		{"forbidden at length", plain, 403, strings.Repeat("no", 20_000), refused},
 		{"not found", plain, 404, "no", refused},
 		{"unprocessable", plain, 422, "no", contradicts},
 		{"conflict", size, 409, "7\n", conflict},
