@@ -657,6 +657,33 @@ func TestOddEntries(t *testing.T) {
 	}
 }
 
+// overtaken is a house whose head was read before the newest entries came.
+type overtaken struct {
+	*house
+	head []byte
+}
+
+func (o overtaken) Head(context.Context) ([]byte, error) { return o.head, nil }
+
+// TestOvertaken: what comes while an export runs is left to the next one.
+func TestOvertaken(t *testing.T) {
+	t.Parallel()
+	h := rich(t, 300)
+	want := h.fresh()
+	o := overtaken{h, h.heads[len(h.heads)-1].signed}
+	h.grow(400)
+	h.add(&audit.Key{Subject: audit.SubjectPolicy, Policy: []byte("quorum none\n")})
+	h.rotate()
+	h.cosign()
+	dir := t.TempDir()
+	if _, err := bundle.Export(t.Context(), o, dir, options()); err != nil {
+		t.Fatal(err)
+	}
+	same(t, dir, want)
+	h.mustExport(dir)
+	same(t, dir, h.fresh())
+}
+
 // TestTooLong: an entry that no file can hold stops the export, whatever signed it.
 func TestTooLong(t *testing.T) {
 	t.Parallel()
