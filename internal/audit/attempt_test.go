@@ -437,7 +437,7 @@ func (a attempts) event() *Event {
 	case EventSnapshot:
 		e.Size, e.Digest = a.index(), refDigest(a.m)
 		if a.odd() {
-			e.Size = a.index() - uint64(a.pick(0, 2)) + 1
+			e.Size = max(1, a.index()) + uint64(a.pick(0, 2)) - 1
 		}
 		if a.odd() {
 			e.Digest[a.pick(0, 31)] ^= 1
