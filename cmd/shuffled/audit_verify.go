@@ -86,9 +86,15 @@ func concludeAudit(s streams, name string, r *inspect.Report, asJSON bool) error
 	} else {
 		err = printAudit(s.out, name, r)
 	}
-	switch {
-	case err != nil:
+	if err != nil {
 		return fmt.Errorf("printing the report: %w", err)
+	}
+	return judgement(r)
+}
+
+// judgement is the verdict of a report as the end of a command.
+func judgement(r *inspect.Report) error {
+	switch {
 	case r.Verdict == inspect.Failed:
 		return errFails
 	case r.Verdict == inspect.CannotJudge:

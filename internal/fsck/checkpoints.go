@@ -99,10 +99,15 @@ func (s *source) checkpoint(r store.Raw) (c inspect.Checkpoint, ok bool) {
 		s.add(fault(inspect.CodeCheckpoint, where, "the checkpoint is of another ledger"))
 		return c, false
 	}
-	if !same(r, "root", head.Root[:]) {
+	sized, rooted := same(r, "size", int64(head.Size)), same(r, "root", head.Root[:])
+	if !sized && !rooted {
+		s.add(fault(CodeColumn, where, "it is a checkpoint of size %d and another root", head.Size))
+		return c, false
+	}
+	if !rooted {
 		s.add(fault(CodeColumn, placeOf(r, "root"), "it is %s, and the checkpoint says %s", show(r.Value("root")), show(head.Root[:])))
 	}
-	if !same(r, "size", int64(head.Size)) {
+	if !sized {
 		s.add(fault(CodeColumn, placeOf(r, "size"), "it is %s, and the checkpoint says %d", show(r.Value("size")), head.Size))
 		return c, false
 	}
@@ -248,9 +253,9 @@ func (s *source) newestRow(ctx context.Context) (*inspect.Checkpoint, error) {
 // head that left the house is a checkpoint here.
 func (s *source) holdSeen(ctx context.Context) error {
 	for _, seen := range s.seen {
-		c := seen.Checkpoint
+		c := seen
 		if c.Size > s.size {
-			s.add(fault(CodeRollback, place(store.TableHeads, "size", s.headKey()), "the ledger has %d entries, and %s is a signed checkpoint of size %d: the database went back", s.size, seen.By, c.Size))
+			s.add(fault(CodeRollback, place(store.TableHeads, "size", s.headKey()), "the ledger has %d entries, and %s is a signed checkpoint of size %d: the database went back", s.size, seen.by, c.Size))
 			continue
 		}
 		rows, err := s.rows.Range(ctx, store.TableCheckpoints, s.id, c.Size, c.Size+1)
@@ -260,9 +265,9 @@ func (s *source) holdSeen(ctx context.Context) error {
 		where := place(store.TableCheckpoints, "root", fmt.Sprintf("size=%d", c.Size))
 		switch {
 		case len(rows) == 0:
-			s.add(fault(CodeRowMissing, place(store.TableCheckpoints, "", fmt.Sprintf("size=%d", c.Size)), "%s is the checkpoint of this size, and it is not there", seen.By))
+			s.add(fault(CodeRowMissing, place(store.TableCheckpoints, "", fmt.Sprintf("size=%d", c.Size)), "%s is the checkpoint of this size, and it is not there", seen.by))
 		case !slices.ContainsFunc(rows, func(r store.Raw) bool { return same(r, "root", c.Root[:]) }):
-			s.add(fault(CodeFork, where, "%s has another root for this size: one of the two is a fork", seen.By))
+			s.add(fault(CodeFork, where, "%s has another root for this size: one of the two is a fork", seen.by))
 		}
 	}
 	return nil

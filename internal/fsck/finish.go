@@ -42,10 +42,7 @@ func (s *source) notes() (notes []string) {
 	if c.Later > 0 {
 		note("entries that were appended meanwhile and are for the next check: %d", c.Later)
 	}
-	if s.markless != "" {
-		note("%s", s.markless)
-	}
-	return notes
+	return append(notes, s.said...)
 }
 
 // names checks the catalogue: of this ledger all columns, of others what their

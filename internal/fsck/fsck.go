@@ -22,16 +22,23 @@ type Options struct {
 	inspect.Options
 
 	Ledger string        // name of the ledger
-	Origin string        // and its origin, if the caller knows it
 	Keys   *seal.Keyring // opens sealed tapes; nil: none
 	Mark   string        // high-water mark file; "": none
-	Seen   []Seen        // what others have seen
+
+	// Witness reaches a witness of the ledger's policies; nil: they are not asked.
+	Witness func(audit.Witness) Witness
 }
 
-// Seen is a checkpoint of the ledger that was kept elsewhere.
-type Seen struct {
-	By         string // who kept it
-	Checkpoint audit.Checkpoint
+// Witness tells the newest checkpoint that it cosigned for an origin, or
+// audit.ErrWitnessNone.
+type Witness interface {
+	Latest(ctx context.Context, origin string) ([]byte, error)
+}
+
+// seen is a checkpoint of the ledger that was kept elsewhere.
+type seen struct {
+	by string // who kept it
+	audit.Checkpoint
 }
 
 // Report is that of inspect, with what was found in the store.
@@ -77,6 +84,9 @@ func Run(ctx context.Context, e *store.Evidence, o Options) (*Report, error) {
 		report.Notes = append(report.Notes, notes...)
 	}
 	report.Store = s.counts.read()
+	if err := s.locate(ctx, report); err != nil {
+		return nil, err
+	}
 	return report, s.narrow(ctx, report)
 }
 
@@ -96,6 +106,47 @@ func (r *Report) add(f inspect.Fault) {
 	if len(r.Faults) < inspect.MaxFaults {
 		r.Faults = append(r.Faults, f)
 	}
+}
+
+// locate says of faults that inspect found in entries in which row that is.
+func (s *source) locate(ctx context.Context, r *Report) error {
+	for i := range r.Faults {
+		f := &r.Faults[i]
+		switch {
+		case f.Entry == nil:
+		case f.Code == inspect.CodeCosigned:
+			rows, err := s.rows.Range(ctx, store.TableEntries, s.id, *f.Entry, *f.Entry+1)
+			if err != nil {
+				return err
+			}
+			for _, row := range rows {
+				f.Where = place(store.TableCosigned, "", fmt.Sprintf("size=%d", reliesOn(row)))
+			}
+		case f.Code == inspect.CodeRotation:
+			f.Where = place(store.TableCheckpoints, "checkpoint", fmt.Sprintf("size=%d", *f.Entry+1))
+		case f.Where == "":
+			f.Where = place(store.TableEntries, "", fmt.Sprintf("idx=%d", *f.Entry))
+		case f.Where == place(store.TableEntries, "entry", ""):
+			f.Where = place(store.TableEntries, "entry", fmt.Sprintf("idx=%d", *f.Entry))
+		}
+	}
+	return nil
+}
+
+// reliesOn returns the size of the cosigned checkpoint that a mix or deal names.
+func reliesOn(r store.Raw) uint64 {
+	b, _ := r.Bytes("entry")
+	e, err := audit.ParseEntry(b)
+	if err != nil {
+		return 0
+	}
+	switch b := e.Body.(type) {
+	case *audit.Mix:
+		return b.Cosigned
+	case *audit.Deal:
+		return b.Cosigned
+	}
+	return 0
 }
 
 // narrow names the entries that a fault of a root is about: those between the
@@ -150,9 +201,8 @@ func (s *source) begin(ctx context.Context) error {
 		return err
 	}
 	// What was seen is read before the head, which then is not older.
-	if err := s.readMark(); err != nil {
-		return err
-	}
+	s.readMark()
+	s.askWitnesses(ctx)
 	return s.readHead(ctx)
 }
 
@@ -162,9 +212,9 @@ func (s *source) resolve(ctx context.Context) (err error) {
 	if s.catalogue, err = s.rows.Ledgers(ctx); err != nil {
 		return err
 	}
-	if s.origin = s.opts.Origin; s.origin != "" {
+	if s.origin = s.opts.origin(); s.origin != "" {
 		s.id = ledger.IDOf(s.origin)
-		return nil
+		return s.somewhere(ctx)
 	}
 	for _, row := range s.catalogue {
 		if name, _ := row.Text("name"); name != s.opts.Ledger {
@@ -195,6 +245,40 @@ func (s *source) resolve(ctx context.Context) (err error) {
 	return fmt.Errorf("there is no ledger %s in the database", s.opts.Ledger)
 }
 
+// origin returns the origin that the trusted key has, or "".
+func (o Options) origin() string {
+	if k, err := audit.ParseVKey(o.VKey); o.VKey != "" && err == nil {
+		return k.Name()
+	}
+	if p, err := audit.ParsePolicy(o.Policy); o.Policy != nil && err == nil && len(p.Logs) > 0 {
+		return p.Logs[0].Name()
+	}
+	return ""
+}
+
+// somewhere returns an error where nothing at all is of the ledger: then another
+// database was meant, or another key.
+func (s *source) somewhere(ctx context.Context) error {
+	for _, row := range s.catalogue {
+		origin, _ := row.Text("origin")
+		if id, _ := row.Int("ledger"); origin == s.origin || ledger.ID(id) == s.id {
+			return nil
+		}
+	}
+	heads, err := s.rows.Heads(ctx, s.id)
+	if err != nil {
+		return err
+	}
+	entries, err := s.rows.First(ctx, store.TableEntries, s.id, 0, allSizes, 1)
+	if err != nil {
+		return err
+	}
+	if len(heads)+len(entries) == 0 {
+		return fmt.Errorf("there is no ledger of %s in the database, whose key is trusted", s.origin)
+	}
+	return nil
+}
+
 // genesisOrigin takes the origin from the genesis if that has the number.
 func (s *source) genesisOrigin(entries []store.Raw) error {
 	for _, row := range entries {
@@ -219,6 +303,7 @@ func (s *source) learnKeys(ctx context.Context) error {
 	}
 	if p, err := audit.ParsePolicy(s.opts.Policy); err == nil && len(s.opts.Policy) > 0 {
 		s.keys = append(s.keys, p.Logs...)
+		s.witnesses = append(s.witnesses, p.Witnesses...)
 	}
 	genesis, err := s.rows.Range(ctx, store.TableEntries, s.id, 0, 1)
 	if err != nil {
@@ -234,14 +319,18 @@ func (s *source) learnKeys(ctx context.Context) error {
 		if err != nil {
 			continue
 		}
-		var public []byte
+		var public, policy []byte
 		switch body := e.Body.(type) {
 		case *audit.Genesis:
-			public = body.SigningKey
+			public, policy = body.SigningKey, body.Policy
 		case *audit.Key:
+			policy = body.Policy
 			if body.Subject == audit.SubjectSigning {
 				public = body.Public
 			}
+		}
+		if p, err := audit.ParsePolicy(policy); err == nil {
+			s.witnesses = append(s.witnesses, p.Witnesses...)
 		}
 		if k, err := audit.Verifier(s.origin, public); err == nil && !slices.ContainsFunc(s.keys, func(o note.Verifier) bool { return o.KeyHash() == k.KeyHash() }) {
 			s.keys = append(s.keys, k)
@@ -257,21 +346,44 @@ func (s *source) signed(b []byte) bool {
 }
 
 // readMark reads this host's high-water mark.
-func (s *source) readMark() error {
-	s.seen = slices.Clone(s.opts.Seen)
+func (s *source) readMark() {
 	if s.opts.Mark == "" {
-		return nil
+		return
 	}
 	c, err := ledger.ReadMark(s.opts.Mark, s.keys...)
 	switch {
 	case errors.Is(err, ledger.ErrNoMark):
-		s.markless = "this host has no high-water mark of the ledger: only --since or --witnesses would show that the whole database is an older one"
+		s.said = append(s.said, "this host has no high-water mark of the ledger: only an older checkpoint or the witnesses would show that the whole database is an older one")
 	case err != nil:
 		s.add(fault(CodeMark, s.opts.Mark, "%v", err))
 	default:
-		s.seen = append(s.seen, Seen{"the high-water mark of this host", c})
+		s.seen = append(s.seen, seen{"the high-water mark of this host", c})
 	}
-	return nil
+}
+
+// askWitnesses asks every witness that the ledger names for its newest checkpoint.
+func (s *source) askWitnesses(ctx context.Context) {
+	if s.opts.Witness == nil {
+		return
+	}
+	asked := make(map[string]bool)
+	for _, w := range s.witnesses {
+		if asked[w.VKey] || w.URL == "" {
+			continue
+		}
+		asked[w.VKey] = true
+		b, err := s.opts.Witness(w).Latest(ctx, s.origin)
+		if err != nil {
+			s.said = append(s.said, fmt.Sprintf("the witness %s shows no checkpoint: %v", w.Name, err))
+			continue
+		}
+		c, err := audit.OpenCheckpoint(b, s.keys...)
+		if err != nil {
+			s.said = append(s.said, fmt.Sprintf("the witness %s shows a checkpoint that no known key of the ledger signed", w.Name))
+			continue
+		}
+		s.seen = append(s.seen, seen{"the witness " + w.Name, c})
+	}
 }
 
 const allSizes = math.MaxInt64

@@ -23,8 +23,9 @@ type source struct {
 	origin    string
 	catalogue []store.Raw
 	keys      []note.Verifier // that may have signed
-	seen      []Seen
-	markless  string // why there is no mark to hold the ledger against
+	witnesses []audit.Witness // that its policies name
+	seen      []seen          // what others have of it
+	said      []string        // notes, on what there was not to hold it against
 	newest    inspect.Checkpoint
 	head      audit.Checkpoint // newest, parsed
 	size      uint64           // head's
