@@ -118,8 +118,8 @@ func witnessText(vkey string, seed []byte) string {
 }
 
 // parseWitness reads signed-note text, in its one encoding (which settles type
-// and hash), and proves that the
-// key signs what its verifier key accepts (the pairwise test of FIPS 140-3).
+// and hash), and proves that the key signs what its verifier key accepts (the
+// pairwise test of FIPS 140-3).
 func parseWitness(skey []byte) (*WitnessKey, error) {
 	parts := strings.SplitN(string(skey), "+", 5)
 	if len(parts) != 5 {
