@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"regexp"
-	"slices"
 	"unicode"
 
 	"github.com/transparency-dev/formats/log"
@@ -52,25 +51,29 @@ var (
 // its origin is the key's name, and that the first signature is of that name
 // (docs/SPEC.md section 7.1). It returns ErrMalformed or ErrSignature.
 func OpenCheckpoint(signed []byte, keys ...note.Verifier) (Checkpoint, error) {
-	if _, err := noteText(signed); err != nil {
-		return Checkpoint{}, err
-	}
-	n, err := note.Open(signed, note.VerifierList(keys...))
-	if err != nil {
-		return Checkpoint{}, fmt.Errorf("%w: %w", ErrSignature, err)
-	}
-	c, err := ParseCheckpoint(n.Text)
+	text, err := noteText(signed)
 	if err != nil {
 		return Checkpoint{}, err
 	}
-	// Form first: the note's first line after the text and a blank line.
-	if !bytes.HasPrefix(signed[len(n.Text)+1:], []byte("— "+c.Origin+" ")) {
+	c, err := ParseCheckpoint(text)
+	if err != nil {
+		return Checkpoint{}, err
+	}
+	// The note's first line after the text and a blank line.
+	if !bytes.HasPrefix(signed[len(text)+1:], []byte("— "+c.Origin+" ")) {
 		return Checkpoint{}, fmt.Errorf("%w checkpoint: the first signature is not the ledger's", ErrMalformed)
 	}
-	if !slices.ContainsFunc(n.Sigs, func(s note.Signature) bool { return s.Name == c.Origin }) {
-		return Checkpoint{}, fmt.Errorf("%w: it is of %q", ErrSignature, c.Origin)
+	// One key at a time: a bad signature by one takes nothing from another's.
+	why := fmt.Errorf("no key of %s was given", c.Origin)
+	for _, key := range keys {
+		if key.Name() != c.Origin {
+			continue
+		}
+		if _, why = note.Open(signed, note.VerifierList(key)); why == nil {
+			return c, nil
+		}
 	}
-	return c, nil
+	return Checkpoint{}, fmt.Errorf("%w: %w", ErrSignature, why)
 }
 
 // CheckpointText returns the text of a signed checkpoint without a look at its

@@ -358,6 +358,7 @@ func TestFirstSignature(t *testing.T) {
 	next := refSign(text, sampleOrigin, signer("2"))
 	key := houseVerifier(t, refVKey(sampleOrigin, signer(houseKey)))
 	other := houseVerifier(t, refVKey("witness.example/w3", signer("w3")))
+	second := houseVerifier(t, refVKey(sampleOrigin, signer("2")))
 	third := refSign(text, "witness.example/w3", signer("w3"))
 	for _, c := range []struct {
 		name, signed string
@@ -371,7 +372,8 @@ func TestFirstSignature(t *testing.T) {
 		{"a witness's, then the ledger's", refNote(text, witness, mine), []note.Verifier{key}, ErrMalformed},
 		{"a known key of another name, then the ledger's", refNote(text, third, mine), []note.Verifier{other, key}, ErrMalformed},
 		{"the ledger's, and only another's key is known", refNote(text, mine, third), []note.Verifier{other}, ErrSignature},
-		{"a witness's alone", refNote(text, witness), []note.Verifier{key}, ErrSignature},
+		{"a witness's alone", refNote(text, witness), []note.Verifier{key}, ErrMalformed},
+		{"one known key's, another's of another text", refNote(text, mine, refSign("x\n", sampleOrigin, signer("2"))), []note.Verifier{second, key}, nil},
 	} {
 		if _, err := OpenCheckpoint([]byte(c.signed), c.keys...); !errors.Is(err, c.want) || errors.Is(err, ErrSignature) && errors.Is(err, ErrMalformed) {
 			t.Errorf("%s: %v, want %v", c.name, err, c.want)

@@ -108,6 +108,17 @@ func witnessedFiles(t testing.TB, add adder) {
 		trusted1("log "+rotated.vkey+"\n"+w.policy(twoOfThree)), proves(LevelWitnessed, "a", "c"))
 
 	g = witnessedGame(t, w)
+	g.h.add(&audit.Key{Subject: audit.SubjectSigning, Public: rotated.public()})
+	_, damaged, _ := strings.Cut(string(signed(t, "another text\n", rotated)), "\n\n")
+	for name, other := range map[string]string{
+		"next": "log " + w.key.vkey + "\nlog " + rotated.vkey, "old": "log " + rotated.vkey + "\nlog " + w.key.vkey,
+	} {
+		head := string(signed(t, g.h.text(), g.h.key)) + damaged
+		add("signed-by-one-of-two-"+name, "one of two trusted keys signed, the other's signature is of another text", []byte(g.h.receiptUnder(0, []byte(head)).Text()),
+			trusted1(other+"\nquorum none\n"), proves(LevelRecorded))
+	}
+
+	g = witnessedGame(t, w)
 	g.early = g.h.receiptUnder(g.id, crowd(g.h.head(), audit.MaxSignatures)).Text()
 	add("witnessed-64-signatures", "as many signature lines as a checkpoint may have", g.played().file(""), w.want2of3(), proves(LevelWitnessed, "a", "c"))
 
