@@ -77,24 +77,24 @@ func (d *Deal) parse(r *reader) {
 	if n < 1 || n > MaxRuns {
 		r.fail("runs", fmt.Sprintf("1 to %d runs", MaxRuns))
 	}
+	end := d.First
 	for i := 0; i < n && r.err == nil; i++ {
-		run := Run{
-			Count:     int(r.u16("run count")),
-			Purpose:   Purpose(r.code("purpose", uint8(PurposeRabbit))),
-			Recipient: r.str("recipient"),
-			Public:    r.flag("public"),
-		}
+		run := Run{Count: int(r.u16("run count"))}
+		end += run.Count
 		if run.Count == 0 {
 			r.fail("run count", "from 1")
 		}
+		if end > max(shuffle.MaxCards, shuffle.MaxRanges) {
+			r.fail("runs", "deal past the last place of any shuffle")
+		}
+		run.Purpose = Purpose(r.code("purpose", uint8(PurposeRabbit)))
+		run.Recipient = r.str("recipient")
 		if run.Recipient != "" {
 			if err := CheckName(run.Recipient); err != nil {
 				r.fail("recipient", err.Error())
 			}
 		}
+		run.Public = r.flag("public")
 		d.Runs = append(d.Runs, run)
-	}
-	if d.First+d.Count() > max(shuffle.MaxCards, shuffle.MaxRanges) {
-		r.fail("runs", "deal past the last place of any shuffle")
 	}
 }

@@ -456,6 +456,12 @@ var exchanged = []kind{
 		}
 		return v.rewritten(func(r *audit.Receipt) { r.Index++ })
 	}, nil},
+	{"two-faults", "a run that is too long, of an unknown purpose: the first of two faults counts", stepEntries, func(v victim) []byte {
+		if v.name != "mixed" {
+			return nil
+		}
+		return v.rewrittenAt(atDeal, func(r *audit.Receipt) { r.Entry[inBody+21], r.Entry[inBody+23] = 0xff, 97 })
+	}, nil},
 	{"entry-byte-more", "a byte more in an entry", stepEntries, func(v victim) []byte { return v.rewritten(func(r *audit.Receipt) { r.Entry = append(r.Entry, 0) }) }, nil},
 	{"entry-byte-less", "a byte less in an entry", stepEntries, func(v victim) []byte {
 		return v.rewritten(func(r *audit.Receipt) { r.Entry = r.Entry[:len(r.Entry)-1] })
