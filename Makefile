@@ -10,7 +10,8 @@ run:
 	go run ./cmd/shuffled serve --dev --data ./shuffled-data --listen 127.0.0.1:8080
 
 # Everything, on a real PostgreSQL: found, or installed where that is allowed; and
-# against a foreign witness, whose module may have to be downloaded.
+# against a foreign witness, whose module may have to be downloaded
+# (SHUFFLED_REQUIRE_LITEWITNESS=1: it must build).
 test:
 	sh scripts/postgres.sh
 	cd tools/litewitness && CGO_ENABLED=0 go build -o /dev/null filippo.io/torchwood/cmd/litewitness || \
