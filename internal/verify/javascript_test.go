@@ -93,8 +93,8 @@ func (js *javascript) differ(file []byte, trust Trust) (*Verdict, string) {
 	return v, cmp.Diff(here, there)
 }
 
-// stripped takes out the texts that may change, what is 0 or empty, and of a
-// file that does not hold what it says: that is what could be read by then.
+// stripped takes out the texts that may change, and of a file that does not hold
+// what it says: that is what could be read by then.
 func stripped(v map[string]any) {
 	if v["unknown"] != nil {
 		v["unknown"] = true
@@ -108,11 +108,6 @@ func stripped(v map[string]any) {
 	for _, s := range steps {
 		delete(s.(map[string]any), "detail")
 		delete(s.(map[string]any), "cause")
-	}
-	for name, value := range v {
-		if list, ok := value.([]any); value == 0.0 || ok && len(list) == 0 || value == nil {
-			delete(v, name)
-		}
 	}
 }
 
