@@ -115,24 +115,35 @@ func (x *export) fetch(ctx context.Context, from uint64, chunks chan<- chunk) {
 // take adds the entries of a chunk to the tree, and their full tiles to the
 // directory.
 func (x *export) take(ctx context.Context, c chunk) error {
-	first := c.index * Width
+	// The entries that share a file with the bundle's last ones came once more.
+	if err := x.readAll(ctx, c, x.old.Size); err != nil {
+		return err
+	}
+	return x.edge.add(leavesOf(c.entries), func(level int, index uint64, data []byte) error {
+		return x.dir.put(tilePath(level, index, Width), data)
+	})
+}
+
+// leavesOf returns the leaf hashes of entries.
+func leavesOf(entries [][]byte) []byte {
 	leaves := make([]byte, 0, Width*tlog.HashSize)
-	for i, entry := range c.entries {
+	for _, entry := range entries {
 		leaf := tlog.RecordHash(entry)
 		leaves = append(leaves, leaf[:]...)
-		if index := first + uint64(i); index >= x.old.Size {
+	}
+	return leaves
+}
+
+// readAll reads the entries of a chunk from an index on.
+func (x *export) readAll(ctx context.Context, c chunk, from uint64) error {
+	for i, entry := range c.entries {
+		if index := c.index*Width + uint64(i); index >= from {
 			if err := x.read(ctx, index, entry); err != nil {
 				return err
 			}
 		}
 	}
-	// The entries that fill up the bundle's last file came once more.
-	if old := x.oldEdge.tiles[0]; first < x.old.Size && string(leaves[:min(len(old), len(leaves))]) != string(old) {
-		return fmt.Errorf("%w: other entries below %d", ErrDiverged, x.old.Size)
-	}
-	return x.edge.add(leaves, func(level int, index uint64, data []byte) error {
-		return x.dir.put(tilePath(level, index, Width), data)
-	})
+	return nil
 }
 
 // read takes from an entry what the other files are made of. An entry that cannot

@@ -21,6 +21,7 @@ import (
 
 	"shuffled/internal/audit"
 	"shuffled/internal/bundle"
+	"shuffled/internal/shuffle"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
@@ -126,6 +127,8 @@ func rich(t testing.TB, size int) *house {
 	h.sign()
 	h.rotate()
 	h.cosign()
+	h.add(&audit.Commit{Context: &audit.Context{Origin: origin, Production: true, Table: "d",
+		Recipe: shuffle.Recipe{Ranges: []uint32{6, 6}}, Disclosure: audit.DisclosurePublic}, Serial: 1, CloseBy: start.UnixMilli()})
 	for int(h.size()) < size {
 		h.grow(min(size, int(h.size())+40))
 		h.cosign()
@@ -265,6 +268,11 @@ func TestPolicyInForce(t *testing.T) {
 	hold("cosigned above the second only", second)
 	h.cosigned = nil
 	hold("never cosigned", "quorum none\n")
+	h = newHouse(t)
+	set(h.policy)
+	h.cosigned = append(h.cosigned, h.checkpoint(h.size(), h.signer)) // by nobody: the first one never was in force
+	set(second)
+	hold("two in a row", second)
 }
 
 // TestPeriod: from and to bound the manifest's account, never the entries.
@@ -587,6 +595,65 @@ func TestDamaged(t *testing.T) {
 				t.Errorf("exported: %v", err)
 			}
 		})
+	}
+}
+
+// TestForgedKeys: an entry of the bundle that was changed, and keys.json with it,
+// is found by the root, on whichever way keys are taken up.
+func TestForgedKeys(t *testing.T) {
+	t.Parallel()
+	for _, name := range []string{"keys.json", "policy"} { // without keys.json all entries are read again
+		h, dir := rich(t, 300), t.TempDir()
+		h.mustExport(dir)
+		entries := filepath.Join(dir, "tile", "entries", "000")
+		edit(t, entries, string(h.entries[3]), strings.Replace(string(h.entries[3]), "daemon", "dealer", 1))
+		e, err := audit.ParseEntry(h.entries[4])
+		if err != nil {
+			t.Fatal(err)
+		}
+		e.Body.(*audit.Key).From = 0
+		forged, err := e.Encode()
+		if err != nil {
+			t.Fatal(err)
+		}
+		edit(t, entries, string(h.entries[4]), string(forged))
+		edit(t, filepath.Join(dir, "keys.json"), `"from":"2026-10-31T23:00:00.000Z"`, `"from":"1970-01-01T00:00:00.000Z"`)
+		if err := os.Remove(filepath.Join(dir, name)); err != nil {
+			t.Fatal(err)
+		}
+		h.grow(400)
+		if _, err := h.export(dir); !errors.Is(err, bundle.ErrDamaged) {
+			t.Errorf("exported without %s: %v", name, err)
+		}
+	}
+}
+
+// edit changes a text in a file that has it.
+func edit(t *testing.T, path, from, to string) {
+	t.Helper()
+	b, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	changed := strings.Replace(string(b), from, to, 1)
+	if changed == string(b) {
+		t.Fatalf("%s has no %q", path, from)
+	}
+	if err := os.WriteFile(path, []byte(changed), 0o600); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// TestForeignManifest: a manifest of another ledger, or of more than there is.
+func TestForeignManifest(t *testing.T) {
+	t.Parallel()
+	for from, to := range map[string]string{`"origin":"bundle.example/ledger"`: `"origin":"bundle.example/ledges"`, `"size":`: `"size":1`} {
+		h, dir := rich(t, 300), t.TempDir()
+		h.mustExport(dir)
+		edit(t, filepath.Join(dir, "manifest.json"), from, to)
+		if _, err := h.export(dir); !errors.Is(err, bundle.ErrDamaged) {
+			t.Errorf("%s: %v", to, err)
+		}
 	}
 }
 

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"slices"
 
 	"golang.org/x/mod/sumdb/tlog"
 
@@ -38,21 +39,46 @@ func (x *export) resume(ctx context.Context) (err error) {
 		// Decks that were missing may have been found.
 		from, x.keys = 0, NewKeys(x.o.Origin)
 	}
-	for index := from / Width; index*Width < x.old.Size; index++ {
+	if err := x.reread(ctx, from); err != nil {
+		return err
+	}
+	x.oldKeys, x.oldDeckless = x.keys, x.decks.deckless
+	return nil
+}
+
+// reread reads the bundle's own entries from an index on, which must lead to its
+// root.
+func (x *export) reread(ctx context.Context, from uint64) error {
+	e := &edge{size: from - from%Width}
+	tiles := &forest{fsys: x.fsys, size: x.old.Size}
+	for level := 1; level < maxLevels; level++ {
+		hashes := hashesAt(e.size, level)
+		if width := widthOf(hashes, hashes/Width); width > 0 {
+			data, err := tiles.tile(level, hashes/Width)
+			if err != nil {
+				return err
+			}
+			e.tiles[level] = slices.Clone(data[:width*tlog.HashSize])
+		}
+	}
+	for e.size < x.old.Size {
+		index := e.size / Width
 		entries, err := x.bundleOf(index, x.old.Size)
 		if err != nil {
 			return err
 		}
-		for i, entry := range entries {
-			if n := index*Width + uint64(i); n >= from {
-				if err := x.read(ctx, n, entry); err != nil {
-					return err
-				}
-			}
+		if err := x.readAll(ctx, chunk{index: index, entries: entries}, from); err != nil {
+			return err
+		}
+		if err := e.add(leavesOf(entries), func(int, uint64, []byte) error { return nil }); err != nil {
+			return err
 		}
 	}
-	x.oldKeys, x.oldDeckless = x.keys, x.decks.deckless
-	return nil
+	root, err := e.root()
+	if err == nil && root != x.old.Root {
+		err = fmt.Errorf("%w: its entries do not lead to its root", audit.ErrMalformed)
+	}
+	return err
 }
 
 // oldManifest returns the bundle's manifest; an empty one if the first export was
