@@ -30,7 +30,8 @@ fips:
 FIPS = ./internal/shuffle ./internal/entropy ./internal/audit ./internal/verify \
 	./internal/keys ./internal/seal ./internal/disclosure ./internal/ledger ./internal/dealer ./internal/witness
 
-# The second implementation, in JavaScript, on all vectors. Needs Node 20.
+# The second implementation, in JavaScript: on all vectors with Node 20, and in
+# Chromium where there is one. scripts/web.sh finds or installs both.
 web:
 	node --test web/*.test.mjs
 

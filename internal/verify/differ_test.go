@@ -14,7 +14,7 @@ import (
 func TestBothImplementations(t *testing.T) {
 	t.Parallel()
 	fresh := setting(t, "SHUFFLED_SEED", rand.Uint64()>>1)
-	each := int(setting(t, "SHUFFLED_FILES", 1500))
+	each := int(setting(t, "SHUFFLED_FILES", 1000))
 	for name, seed := range map[string]uint64{"fixed": 1, "fresh": fresh} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

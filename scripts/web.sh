@@ -1,0 +1,38 @@
+#!/bin/sh
+# Finds what the second implementation is tested with: Node 20 or newer, and
+# Chromium. What is missing is installed from Debian's packages where that is
+# possible without asking (root, apt-get); otherwise the script says what to
+# install and fails. SHUFFLED_INSTALL=no: never install.
+set -eu
+
+node() {
+	[ "$(command node -p 'Number(process.versions.node.split(".")[0])' 2>/dev/null || echo 0)" -ge 20 ]
+}
+
+browser() {
+	for name in chromium chromium-browser google-chrome; do
+		if command -v "$name"; then
+			return
+		fi
+	done
+	return 1
+}
+
+install() {
+	[ "$(id -u)" = 0 ] && command -v apt-get >/dev/null && [ "${SHUFFLED_INSTALL-yes}" != no ] || return
+	echo "second implementation: installing Debian's $*"
+	export DEBIAN_FRONTEND=noninteractive
+	apt-get update -q </dev/null || echo "apt-get update failed; trying with the lists at hand" >&2
+	apt-get install -q -y --no-install-recommends "$@" </dev/null
+}
+
+node || install nodejs || true
+browser >/dev/null || install chromium || true
+missing=
+node || missing="$missing Node 20 or newer (nodejs),"
+browser >/dev/null || missing="$missing Chromium (chromium or google-chrome in PATH),"
+if [ -n "$missing" ]; then
+	echo "second implementation: its tests need$missing and did not find it." >&2
+	exit 1
+fi
+echo "second implementation: Node $(command node --version), $(browser)"
