@@ -53,7 +53,7 @@ func (l *Ledger) holdAgainstMark(ctx context.Context) error {
 	case seen.Size > l.head.Size:
 		return fmt.Errorf("%w: size %d where the high-water mark has %d", ErrFrozen, l.head.Size, seen.Size)
 	default:
-		root, err := l.rootAt(ctx, seen.Size)
+		root, err := l.rootAt(ctx, l.head, seen.Size)
 		if err != nil {
 			return err
 		}

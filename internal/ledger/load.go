@@ -169,13 +169,13 @@ func (l *Ledger) checkHead(g *growth, head Head) error {
 	return nil
 }
 
-// rootAt computes the root of the first size entries from the stored tiles and
-// entries, authenticated by the head.
-func (l *Ledger) rootAt(ctx context.Context, size uint64) (tlog.Hash, error) {
-	if size == l.head.Size {
-		return l.head.Root, nil
+// rootAt computes the root of the first size entries, at least 1, from the
+// stored tiles and entries, authenticated by a head that covers them.
+func (l *Ledger) rootAt(ctx context.Context, head Head, size uint64) (tlog.Hash, error) {
+	if size == head.Size {
+		return head.Root, nil
 	}
-	reader := tlog.TileHashReader(tlog.Tree{N: int64(l.head.Size), Hash: l.head.Root}, l.tileReader(ctx))
+	reader := tlog.TileHashReader(tlog.Tree{N: int64(head.Size), Hash: head.Root}, l.tileReader(ctx))
 	root, err := tlog.TreeHash(int64(size), reader)
 	if err != nil {
 		return tlog.Hash{}, fmt.Errorf("computing the root at size %d: %w", size, err)

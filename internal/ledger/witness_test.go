@@ -523,6 +523,35 @@ func TestLyingWitness(t *testing.T) {
 	}
 }
 
+// stubborn refuses every head as if it had seen another history.
+type stubborn struct{ ledger.Witness }
+
+func (stubborn) AddCheckpoint(context.Context, uint64, []tlog.Hash, []byte) ([]byte, error) {
+	return nil, audit.ErrWitnessContradicts
+}
+
+// TestStubbornWitness: a refusal that the witness's own checkpoint refutes, as
+// somebody on the way to it could make one up, does not stop the ledger.
+func TestStubbornWitness(t *testing.T) {
+	t.Parallel()
+	w := newWitnessed(t, openSQLite(t), audit.DealsSigned)
+	c := w.config("mark")
+	l := w.open(c)
+	w.everyWitness(l)
+	l.Close()
+	honest := c.Witness
+	c.Witness = func(one audit.Witness) (ledger.Witness, error) {
+		asked, err := honest(one)
+		if one.Name == w.witnesses[0].Name {
+			return stubborn{asked}, err
+		}
+		return asked, err
+	}
+	l = w.open(c)
+	waitFor(t, func() bool { return strings.Contains(fmt.Sprint(l.Witnesses()[0].Err), "that it extends") })
+	w.awaitCosigned(l, w.must(l, propose(commit("t", 1)))[0].Index)
+}
+
 // silent has no checkpoint to show, as litewitness.
 type silent struct{ liar }
 

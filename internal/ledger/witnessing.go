@@ -295,7 +295,7 @@ func (m *member) ask(ctx context.Context, l *Ledger, head Head) ([]string, error
 		case errors.As(err, &conflict) && conflict.Size > head.Size:
 			return nil, m.ahead(ctx, l, conflict.Size)
 		case errors.Is(err, audit.ErrWitnessContradicts):
-			return nil, fmt.Errorf("%w: it refuses the head of size %d after one of size %d", errContradicts, head.Size, old)
+			return nil, m.beside(ctx, l, old, head)
 		default:
 			return nil, err
 		}
@@ -330,6 +330,24 @@ func (m *member) ahead(ctx context.Context, l *Ledger, size uint64) error {
 	}
 	return fmt.Errorf("%w: it holds a checkpoint of size %d under this ledger's key, and the stored ledger has %d entries",
 		errContradicts, c.Size, l.Head().Size)
+}
+
+// beside decides what it means that a witness at size old refuses head: it has
+// seen another history, unless it shows a checkpoint that head does extend.
+func (m *member) beside(ctx context.Context, l *Ledger, old uint64, head Head) error {
+	signed, err := m.witness.Latest(ctx, l.cfg.Info.Origin)
+	if err == nil {
+		c, err := audit.OpenCheckpoint(signed, l.key)
+		if err != nil {
+			return fmt.Errorf("it refuses the head of size %d, and shows nothing under this ledger's key: %w", head.Size, err)
+		}
+		if root, err := l.rootAt(ctx, head, min(c.Size, head.Size)); err == nil && c.Size <= head.Size && root == c.Root {
+			return fmt.Errorf("it refuses the head of size %d, and shows one of size %d that it extends", head.Size, c.Size)
+		}
+	} else if !errors.Is(err, audit.ErrWitnessNone) {
+		return fmt.Errorf("it refuses the head of size %d, and does not show why: %w", head.Size, err)
+	}
+	return fmt.Errorf("%w: it refuses the head of size %d after one of size %d", errContradicts, head.Size, old)
 }
 
 // keepCosigned stores a cosigned checkpoint and then shows it. It reports
