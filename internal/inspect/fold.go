@@ -3,6 +3,7 @@ package inspect
 import (
 	"errors"
 	"fmt"
+	"slices"
 
 	"golang.org/x/mod/sumdb/tlog"
 
@@ -59,6 +60,7 @@ type live struct {
 	Committed int64
 	CloseBy   int64
 	Played    bool // mixed or dealt
+	Dealt     bool
 	Witnessed bool // by then, or now
 	Skip      bool // an entry of it is lost or not as it should be: not recomputed
 	parent    *lineage
@@ -132,25 +134,44 @@ func (f *fold) choose(c *chunk) {
 	f.faults.add(c.faults...)
 }
 
-// judgeOf returns size and root of a checkpoint of the chunk that is signed by the
-// key in force at its beginning and covers all that is in doubt; 0 for none.
+// judgeOf returns size and root of a checkpoint of the chunk that covers all that
+// is in doubt and is signed by a key that may have been in force: the one at its
+// beginning, those that entries name which are not in doubt, and the trusted ones.
+// It returns 0 for none.
 func (f *fold) judgeOf(c *chunk) (size uint64, root tlog.Hash) {
+	keys := slices.Clone(f.trust.keys)
+	if k := f.signers.Load().key; k != nil {
+		keys = append(keys, k)
+	}
 	last := c.first
 	for i := range c.other {
 		if c.tree[0][i] != c.other[i] {
 			last = c.first + uint64(i)
+			continue
+		}
+		if k, err := audit.Verifier(f.newest.Origin, signingKey(c.entries[i].e)); err == nil {
+			keys = append(keys, k)
 		}
 	}
 	for i := len(c.points) - 1; i >= 0 && c.points[i].head.Size > last; i-- {
-		p := &c.points[i]
-		if by := f.signers.Load(); p.by != by {
-			p.check(by, f.trust.policy)
-		}
-		if p.signed {
-			return p.head.Size, p.head.Root
+		if _, err := audit.OpenCheckpoint(c.points[i].Signed, keys...); err == nil {
+			return c.points[i].head.Size, c.points[i].head.Root
 		}
 	}
 	return 0, root
+}
+
+// signingKey returns the signing key that an entry brings, nil for none.
+func signingKey(e audit.Entry) []byte {
+	switch b := e.Body.(type) {
+	case *audit.Genesis:
+		return b.SigningKey
+	case *audit.Key:
+		if b.Subject == audit.SubjectSigning {
+			return b.Public
+		}
+	}
+	return nil
 }
 
 // entry folds entry i of the chunk in.
@@ -191,7 +212,7 @@ func (f *fold) apply(e audit.Entry, index uint64) (legal bool) {
 	if !errors.As(err, &rule) {
 		rule = &audit.Illegal{Code: "unnamed", Detail: err.Error()}
 	}
-	if !f.lost.explain(rule, e, index) {
+	if !f.explain(rule, e, index) {
 		x := fault(RulePrefix+rule.Code, "", "%s", rule.Detail).at(index)
 		if id := shuffleOf(e); id != 0 {
 			x = x.of(id)
@@ -242,11 +263,14 @@ func (f *fold) follow(c *chunk, i int, opened audit.Opened, legal bool) {
 	case *audit.Genesis:
 		f.genesis(b, p.e, index)
 	case *audit.Commit:
-		f.committed(b, p, index, legal)
+		f.committed(b, p, index)
 	case *audit.Mix:
-		f.played(b.Shuffle, index, b.Cosigned, legal)
+		f.played(b.Shuffle, index, b.Cosigned)
 	case *audit.Deal:
-		f.played(b.Shuffle, index, b.Cosigned, legal)
+		f.played(b.Shuffle, index, b.Cosigned)
+		if l := f.live[b.Shuffle]; l != nil {
+			l.Dealt = true
+		}
 	case *audit.Close:
 		f.closed(b, p.e.Time, index, opened, legal)
 	case *audit.Key:
@@ -254,7 +278,7 @@ func (f *fold) follow(c *chunk, i int, opened audit.Opened, legal bool) {
 	}
 }
 
-func (f *fold) committed(c *audit.Commit, p *parsed, index uint64, legal bool) {
+func (f *fold) committed(c *audit.Commit, p *parsed, index uint64) {
 	l := &live{Table: c.Context.Table, Serial: c.Serial, Committed: p.e.Time, CloseBy: c.CloseBy}
 	f.live[index] = l
 	if p.noDeck != nil {
@@ -320,7 +344,7 @@ func (f *fold) table(name string) *Counts {
 }
 
 // played takes note of a mix or deal.
-func (f *fold) played(id, index, cosigned uint64, legal bool) {
+func (f *fold) played(id, index, cosigned uint64) {
 	if cosigned > 0 && cosigned <= index && !f.cosigned.has(cosigned) {
 		f.cosigned.missing(f, cosigned, index, id)
 	}
