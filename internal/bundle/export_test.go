@@ -222,6 +222,39 @@ func testKeys(t *testing.T, h *house, r *bundle.Reader) {
 	}
 }
 
+// TestManyCosigned: the list of cosigned checkpoints across the ends of its files,
+// and one that came after its entries were exported.
+func TestManyCosigned(t *testing.T) {
+	t.Parallel()
+	h, dir := newHouse(t), t.TempDir()
+	for _, n := range []int{1, 255, 256, 257, 511, 512, 513, 514} {
+		for len(h.cosigned) < n {
+			h.grow(int(h.size()) + 1)
+			h.cosign()
+		}
+		late := h.cosigned[len(h.cosigned)-1]
+		if h.cosigned = h.cosigned[:n-1]; n%2 == 0 {
+			h.cosigned = append(h.cosigned, late)
+		}
+		h.mustExport(dir)
+		if n%2 != 0 {
+			h.cosigned = append(h.cosigned, late)
+		}
+		h.mustExport(dir)
+		same(t, dir, h.fresh())
+		i := 0
+		for c, err := range open(t, dir).Cosigned() {
+			if err != nil || string(c) != string(h.cosigned[i].signed) {
+				t.Fatalf("%d of %d: %v", i, n, err)
+			}
+			i++
+		}
+		if i != n {
+			t.Errorf("%d of %d", i, n)
+		}
+	}
+}
+
 // TestPolicyInForce: a policy counts once its predecessor's quorum cosigned a
 // checkpoint above it (section 7.3); one that cannot be read never does.
 func TestPolicyInForce(t *testing.T) {

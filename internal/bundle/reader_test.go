@@ -286,6 +286,7 @@ func TestManifestForm(t *testing.T) {
 		{`"deckless":0`, `"deckless":303`}, {`"cosigned":`, `"cosigned":99`}, {`"first":0`, `"first":1`},
 		{`"entries":`, `"entries":9`}, {`"exported_at":"2026-11-21T00:00:00.000Z"`, `"exported_at":"2026-11-21T00:00:00Z"`},
 		{`"exported_at":"2026-11-21T00:00:00.000Z"`, `"exported_at":"2026-11-21T01:00:00.000+01:00"`},
+		{`"exported_at":"2026-11-21T00:00:00.000Z"`, `"exported_at":"2026-11-21T00:00:00,000Z"`},
 		{`"exported_at":"2026-11-21T00:00:00.000Z"`, `"exported_at":""`}, {`"period":{`, `"period":{"from":"yesterday",`},
 		{`"period":{`, `"period":{"to":"2026-11-31T00:00:00.000Z",`}, {`},"exported_at"`, `,"activity":"none"},"exported_at"`},
 		{`},"exported_at"`, `,"activity":"some"},"exported_at"`}, {`"root":"`, `"root":"A`}, {`"checkpoint":"`, `"checkpoint":"!`},
