@@ -32,9 +32,13 @@ func (l *lostEntries) between(from, to uint64) bool {
 }
 
 // explain reports whether a lost entry can be why e seems to break a rule.
-func (l *lostEntries) explain(rule *audit.Illegal, e audit.Entry, index uint64) bool {
-	if len(l.Spans) == 0 {
+func (f *fold) explain(rule *audit.Illegal, e audit.Entry, index uint64) bool {
+	l := &f.lost
+	switch {
+	case len(l.Spans) == 0:
 		return false
+	case rule.Code == audit.RuleEarlier:
+		return l.between(f.firstWaiting(shuffleOf(e)), index)
 	}
 	if rule.Code == audit.RuleGenesisFirst {
 		return l.has(0) && index > 0
@@ -64,6 +68,22 @@ func (l *lostEntries) explain(rule *audit.Illegal, e audit.Entry, index uint64) 
 	return rule.Code != audit.RuleTime
 }
 
+// firstWaiting returns the id of the first open shuffle at the table of this one
+// that was not dealt from, as far as is known.
+func (f *fold) firstWaiting(id uint64) uint64 {
+	this := f.live[id]
+	if this == nil {
+		return id
+	}
+	first := id
+	for other, l := range f.live {
+		if l.Table == this.Table && !l.Dealt {
+			first = min(first, other)
+		}
+	}
+	return first
+}
+
 func (l *lostEntries) explainCommit(code string, c *audit.Commit, index uint64) bool {
 	switch code {
 	case audit.RuleInstance:
@@ -82,7 +102,7 @@ func (l *lostEntries) explainPlay(code string, id, index uint64) bool {
 	switch code {
 	case audit.RuleNotOpen:
 		return l.has(id)
-	case audit.RulePlace, audit.RuleMix, audit.RuleEarlier:
+	case audit.RulePlace, audit.RuleMix:
 		return l.between(id, index)
 	}
 	return false

@@ -160,7 +160,10 @@ func (f *fold) quorum(p *point) {
 			f.publish()
 		}
 	}
-	if f.cosigned.named = !own; !own {
+	f.cosigned.named = !own
+	if !own && len(f.lost.Spans) > 0 {
+		f.noteOnce("quorums above a lost entry are not checked: it may have changed the policy")
+	} else if !own {
 		f.faults.add(fault(CodeQuorum, p.Where, "the checkpoint of size %d is not cosigned by the quorum of the ledger's policy", p.head.Size))
 	}
 	if p.pinned {
