@@ -184,7 +184,8 @@ func (w *witnessing) answered(r reply) (failed bool) {
 	}
 	delete(w.round.waits, r.member)
 	for _, line := range r.lines {
-		if !w.round.lines[line] {
+		// Two places are for the ledger's own signatures, of old and new key.
+		if !w.round.lines[line] && len(w.round.lines) < audit.MaxSignatures-2 {
 			w.round.lines[line] = true
 			w.round.note = append(w.round.note, line...)
 		}
