@@ -1,7 +1,6 @@
 package audit
 
 import (
-	"bytes"
 	"fmt"
 
 	"shuffled/internal/shuffle"
@@ -141,9 +140,9 @@ func (p Planned) encode(w *writer) {
 	}
 }
 
-// ParseContext reads the encoding of a context.
+// ParseContext reads the encoding of a context. The result keeps no part of b.
 func ParseContext(b []byte) (*Context, error) {
-	r := &reader{s: bytes.Clone(b)}
+	r := &reader{s: b}
 	c := new(Context)
 	c.Origin = r.origin()
 	c.Production = r.flag("production")
