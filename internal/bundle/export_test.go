@@ -602,6 +602,29 @@ func TestCutWhilePublished(t *testing.T) {
 	}
 }
 
+// TestLeftPartials: partial files of an export that was cut before its checkpoint
+// go when the full ones come.
+func TestLeftPartials(t *testing.T) {
+	t.Parallel()
+	h, dir := rich(t, 300), t.TempDir()
+	blocked := filepath.Join(dir, "cosigned", fmt.Sprintf("000.p/%d", len(h.cosigned)))
+	if err := os.MkdirAll(filepath.Join(blocked, "x"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := h.export(dir); err == nil {
+		t.Fatal("exported")
+	}
+	if err := os.RemoveAll(blocked); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := os.Stat(filepath.Join(dir, "tile", "0", "001.p")); err != nil {
+		t.Fatalf("void: %v", err)
+	}
+	h.grow(600)
+	h.mustExport(dir)
+	same(t, dir, h.fresh())
+}
+
 // TestDamaged: an export adds nothing to a bundle whose right edge or checkpoint
 // is damaged, and says so.
 func TestDamaged(t *testing.T) {

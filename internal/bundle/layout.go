@@ -100,8 +100,8 @@ func Known(path string) bool {
 // knownNumber reports whether s is the number of a file, with its width if that
 // is not full, in its one form.
 func knownNumber(s string) bool {
-	t, err := tlog.ParseTilePath("tile/8/0/" + s)
-	return err == nil && t.H == tileHeight && t.Path() == "tile/8/0/"+s
+	_, err := tlog.ParseTilePath("tile/8/0/" + s)
+	return err == nil
 }
 
 // parseDeckName returns the hash in the name of a deck's file.
