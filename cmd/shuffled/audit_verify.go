@@ -7,6 +7,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"runtime/debug"
 	"time"
 
 	"shuffled/internal/audit"
@@ -59,6 +60,11 @@ func (c auditVerifyCmd) Run(ctx context.Context, s streams) error {
 	var at int64
 	if opts.From, opts.To, at = b.Period(); opts.At == 0 {
 		opts.At = at
+	}
+	// Next to nothing of what is read stays: collecting less often costs some
+	// MiB and saves a tenth of the time.
+	if os.Getenv("GOGC") == "" {
+		defer debug.SetGCPercent(debug.SetGCPercent(400))
 	}
 	p := newProgress(s.err, "entries")
 	opts.Progress = func(n inspect.Progress) { p.at(n.Entries-n.Resumed, n.Of-n.Resumed) }

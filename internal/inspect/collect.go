@@ -27,16 +27,18 @@ func (c *collector) take(b *batch) error {
 			c.faults.add(*x.fault)
 		}
 		if x.counted {
-			t := c.tapes[x.line.Table]
+			t := c.tapes[x.table]
 			if t == nil {
 				t = make(map[string]uint64)
-				c.tapes[x.line.Table] = t
+				c.tapes[x.table] = t
 			}
 			t[x.tape]++
 		}
-		x.line.Tape = x.tape
-		if err := c.out.write(x.line); err != nil {
-			return err
+		if x.line != nil {
+			x.line.Tape = x.tape
+			if err := c.out.write(x.line); err != nil {
+				return err
+			}
 		}
 	}
 	return b.err

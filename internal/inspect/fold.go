@@ -369,7 +369,10 @@ func (f *fold) closed(c *audit.Close, now int64, index uint64, o audit.Opened, l
 		f.countClose(f.table(l.Table), c, level)
 	}
 	x := closing{id: c.Shuffle, index: index, close: c, commit: o.Commit, parent: l.parent, self: l.self, skip: l.Skip,
-		counted: f.counts(l), line: f.line(l, c, now, index, o, level)}
+		counted: f.counts(l), table: l.Table}
+	if f.opts.Shuffles != "" {
+		x.line = f.line(l, c, now, index, o, level)
+	}
 	if x.parent != nil && !x.parent.sent {
 		x.parent, x.skip = nil, true // a parent that was not closed before: a fault of its own
 	}

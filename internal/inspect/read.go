@@ -154,14 +154,13 @@ func (w *worker) settle(ctx context.Context, c *chunk, leaves []tlog.Hash) error
 	if err != nil && !c.damage(err) {
 		return nil
 	}
-	tile := hashes(data)
 	c.tileAt = where
 	lost := slices.ContainsFunc(c.entries, func(p parsed) bool { return p.lost })
 	switch {
-	case !lost && (tile == nil || slices.Equal(leaves, tile)):
+	case !lost && (data == nil || same(leaves, data)):
 		c.tree = newSubtree(leaves)
 		return nil
-	case tile == nil && c.width < Width:
+	case data == nil && c.width < Width:
 		c.broken = true
 		return nil
 	}
@@ -171,6 +170,7 @@ func (w *worker) settle(ctx context.Context, c *chunk, leaves []tlog.Hash) error
 			return err
 		}
 	}
+	tile := hashes(data)
 	if tile == nil { // and entries are lost
 		c.top, c.broken = above, above == nil
 		return nil
@@ -259,6 +259,16 @@ func differ(a, b []tlog.Hash) (n int) {
 		}
 	}
 	return n
+}
+
+// same reports whether a tile holds these hashes.
+func same(leaves []tlog.Hash, data []byte) bool {
+	for i := range leaves {
+		if leaves[i] != tlog.Hash(data[i*tlog.HashSize:]) {
+			return false
+		}
+	}
+	return true
 }
 
 // hashes takes a tile apart.

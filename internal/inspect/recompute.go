@@ -31,7 +31,8 @@ type closing struct {
 	skip      bool
 	legal     bool // the close broke no rule
 	counted   bool // the report's figures are about it
-	line      *ShuffleLine
+	table     string
+	line      *ShuffleLine // nil: no file of shuffles was asked for
 
 	tape  string // one of the Tape words
 	fault *Fault

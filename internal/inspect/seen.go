@@ -35,6 +35,7 @@ type seen struct {
 	offset int64
 	err    error
 	decks  map[uint64]bool // written lately
+	next   [seenRecord]byte
 }
 
 const (
@@ -69,10 +70,9 @@ func openSeen(dir string, offset int64) (*seen, error) {
 }
 
 func (s *seen) add(kind uint64, value [32]byte, index uint64) {
-	var b [seenRecord]byte
-	copy(b[:8], value[24:])
-	binary.BigEndian.PutUint64(b[8:], kind<<56|index)
-	if _, err := s.w.Write(b[:]); err != nil && s.err == nil {
+	copy(s.next[:8], value[24:])
+	binary.BigEndian.PutUint64(s.next[8:], kind<<56|index)
+	if _, err := s.w.Write(s.next[:]); err != nil && s.err == nil {
 		s.err = fmt.Errorf("writing the work file: %w", err)
 	}
 	s.offset += seenRecord
@@ -265,15 +265,15 @@ func (f *fold) unique(ctx context.Context) (decks []uint64, err error) {
 		if err != nil {
 			return err
 		}
-		if x, ok := same(again.kind(), a, b, first.index()); ok {
+		if x, ok := shared(again.kind(), a, b, first.index()); ok {
 			f.faults.add(x.at(again.index()).of(again.index()))
 		}
 		return nil
 	})
 }
 
-// same reports whether two commits share what the records of both say.
-func same(kind uint64, a, b *audit.Commit, first uint64) (Fault, bool) {
+// shared reports whether two commits share what the records of both say.
+func shared(kind uint64, a, b *audit.Commit, first uint64) (Fault, bool) {
 	switch kind {
 	case kindCommitment:
 		return fault(CodeCommitment, "", "the commitment stands in entry %d, too", first), a.Commitment == b.Commitment
