@@ -176,6 +176,16 @@ export class Browser {
     }
     await this.size(1200);
   }
+  // piece keeps a picture of a part of the page, from one element to another.
+  async piece(name, from, to) {
+    if (!process.env.SHOTS) return;
+    await this.size(760);
+    const clip = await this.run(`{ document.activeElement.blur(); const a = document.querySelector(${JSON.stringify(from)}).getBoundingClientRect(), b = document.querySelector(${JSON.stringify(to)}).getBoundingClientRect();
+      ({ x: 0, y: scrollY + a.top - 16, width: innerWidth, height: b.bottom - a.top + 24, scale: 1 }) }`);
+    const { data } = await this.send("Page.captureScreenshot", { captureBeyondViewport: true, format: "png", clip });
+    writeFileSync(path.join(process.env.SHOTS, `${name}.png`), Buffer.from(data, "base64"));
+    await this.size(1200);
+  }
   async stop() {
     await this.send("Browser.close").catch(() => {});
     await this.exited;

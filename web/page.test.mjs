@@ -22,6 +22,7 @@ inBrowser("the page from disk", async (t, browser, dir) => {
     assert.equal(r.cards.length, r.json.cards.length);
     assert.match(r.cards[0], /^(ace|two|three|four|five|six|seven|eight|nine|ten|jack|queen|king) of (spades|hearts|diamonds|clubs), place 0$/);
     await browser.shots("good");
+    await browser.piece("verify-page", ".verdict", ".cards"); // docs/verify-page.png
   });
 
   await t.test("a tampered file, dropped", async () => {
