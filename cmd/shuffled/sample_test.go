@@ -13,6 +13,7 @@ import (
 	"golang.org/x/mod/sumdb/tlog"
 
 	"shuffled/internal/audit"
+	"shuffled/internal/keys"
 	"shuffled/internal/ledger"
 	"shuffled/internal/shuffle"
 )
@@ -259,8 +260,11 @@ func samples(t *testing.T) map[string][]byte {
 	files["good.vkey"] = []byte(vkey + "\n")
 	_, vkey = sampleKey(t, "other.example")
 	files["other.vkey"] = []byte(vkey + "\n")
-	_, witness := sampleKey(t, "witness.example")
+	witness, err := keys.GenerateWitness("witness.example") // who has cosigned nothing
+	if err != nil {
+		t.Fatal(err)
+	}
 	files["policy"] = fmt.Appendf(nil, "log %s\nquorum none\n", strings.TrimSpace(string(files["good.vkey"])))
-	files["witness-policy"] = fmt.Appendf(nil, "log %s\nwitness w1 %s\nquorum w1\n", strings.TrimSpace(string(files["good.vkey"])), witness)
+	files["witness-policy"] = fmt.Appendf(nil, "log %s\nwitness w1 %s\nquorum w1\n", strings.TrimSpace(string(files["good.vkey"])), witness.VKey())
 	return files
 }
