@@ -108,7 +108,12 @@ func (c auditFsckCmd) options(cfg *config.Config) (o fsck.Options, err error) {
 	}
 	o.Work = "" // rows change; a check begins anew
 	if c.Witnesses {
-		o.Witness = func(w audit.Witness) fsck.Witness { return patient{&witness.Client{URL: w.URL, Key: w.Key}} }
+		o.Witness = func(w audit.Witness) fsck.Witness {
+			if w.URL == "" {
+				return nil
+			}
+			return patient{&witness.Client{URL: w.URL, Key: w.Key}}
+		}
 	}
 	o.Keys, err = c.sealing(cfg, verify.Passphrase)
 	return o, err

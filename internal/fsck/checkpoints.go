@@ -75,10 +75,26 @@ func (s *source) sizes(ctx context.Context, t *store.Table, from uint64) iter.Se
 			if len(rows) < page {
 				return
 			}
-			// The last size may go on in rows that were not read.
-			from = max(uint64(last), from+1)
+			from = max(uint64(last), from) + 1
+			if err := s.crossing(ctx, t, rows[page-1]); err != nil {
+				yield(store.Raw{}, err)
+				return
+			}
 		}
 	}
+}
+
+// crossing looks for a size that goes on behind the end of a page.
+func (s *source) crossing(ctx context.Context, t *store.Table, r store.Raw) error {
+	size, ok := r.Int("size")
+	if !ok {
+		return nil
+	}
+	rows, err := s.rows.First(ctx, t, s.id, uint64(size), uint64(size)+1, 2)
+	if len(rows) > 1 {
+		s.add(fault(CodeRowTwice, placeOf(r, ""), "the size stands in more than one row"))
+	}
+	return err
 }
 
 // checkpoint holds the columns of a row against the checkpoint in it. ok is

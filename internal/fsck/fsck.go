@@ -25,7 +25,8 @@ type Options struct {
 	Keys   *seal.Keyring // opens sealed tapes; nil: none
 	Mark   string        // high-water mark file; "": none
 
-	// Witness reaches a witness of the ledger's policies; nil: they are not asked.
+	// Witness reaches a witness of the ledger's policies, or returns nil for one
+	// that cannot be reached; nil: they are not asked.
 	Witness func(audit.Witness) Witness
 }
 
@@ -63,12 +64,30 @@ type Counts struct {
 // Run checks a ledger. It returns an error, and no report, when it cannot run.
 func Run(ctx context.Context, e *store.Evidence, o Options) (*Report, error) {
 	s := &source{rows: e, opts: o, asked: make(map[[32]byte]bool), once: make(map[string]bool)}
-	if err := s.begin(ctx); errors.Is(err, store.ErrSchema) {
-		return s.unreadable(err), nil
-	} else if err != nil {
+	report, err := s.run(ctx)
+	if !errors.Is(err, store.ErrSchema) {
+		return report, err
+	}
+	// No more of it can be read, but which tables are at fault.
+	report = &Report{Report: &inspect.Report{Format: inspect.ReportFormat, Verdict: inspect.Failed, FaultCodes: make(map[string]uint64),
+		Unknown: []string{}, Notes: []string{}, Tables: []inspect.TableCounts{}, Open: []inspect.OpenShuffle{}}}
+	for _, t := range store.Tables() {
+		if err := e.Probe(ctx, t); errors.Is(err, store.ErrSchema) {
+			report.add(fault(CodeSchema, t.Name, "%v", err))
+		}
+	}
+	if report.FaultCount == 0 {
+		report.add(fault(CodeSchema, "", "%v", err))
+	}
+	return report, nil
+}
+
+// run checks a ledger whose tables can be read.
+func (s *source) run(ctx context.Context) (*Report, error) {
+	if err := s.begin(ctx); err != nil {
 		return nil, err
 	}
-	r, err := inspect.Run(ctx, s, o.Options)
+	r, err := inspect.Run(ctx, s, s.opts.Options)
 	if err != nil {
 		return nil, err
 	}
@@ -88,14 +107,6 @@ func Run(ctx context.Context, e *store.Evidence, o Options) (*Report, error) {
 		return nil, err
 	}
 	return report, s.narrow(ctx, report)
-}
-
-// unreadable is the report of tables that are not those of the schema.
-func (s *source) unreadable(err error) *Report {
-	r := &Report{Report: &inspect.Report{Format: inspect.ReportFormat, Verdict: inspect.Failed,
-		FaultCodes: make(map[string]uint64), Unknown: []string{}, Notes: []string{}, Tables: []inspect.TableCounts{}, Open: []inspect.OpenShuffle{}}}
-	r.add(fault(CodeSchema, "", "%v", err))
-	return r
 }
 
 // add adds a fault to a finished report.
@@ -368,11 +379,15 @@ func (s *source) askWitnesses(ctx context.Context) {
 	}
 	asked := make(map[string]bool)
 	for _, w := range s.witnesses {
-		if asked[w.VKey] || w.URL == "" {
+		if asked[w.VKey] {
 			continue
 		}
 		asked[w.VKey] = true
-		b, err := s.opts.Witness(w).Latest(ctx, s.origin)
+		witness := s.opts.Witness(w)
+		if witness == nil {
+			continue
+		}
+		b, err := witness.Latest(ctx, s.origin)
 		if err != nil {
 			s.said = append(s.said, fmt.Sprintf("the witness %s shows no checkpoint: %v", w.Name, err))
 			continue

@@ -31,6 +31,7 @@ type material struct {
 	tapes    map[uint64][]byte // by shuffle
 	keys     *seal.Keyring
 	vkey     string // the newest
+	above    []byte // of the tile of level 1 that load is filling
 }
 
 // honest is made once.
@@ -39,8 +40,8 @@ var honest = sync.OnceValues(func() (*material, error) {
 	if err != nil {
 		return nil, err
 	}
-	w := newWriter(dir, true)
-	for i := range 21 {
+	w := newWriter(dir, "fsck", true)
+	for i := range 12 {
 		w.round(i)
 	}
 	w.fill(256)
@@ -61,14 +62,14 @@ type writer struct {
 	m *material
 }
 
-func newWriter(dir string, witnesses bool) *writer {
+func newWriter(dir, seed string, witnesses bool) *writer {
 	g := inspecttest.Plain()
 	g.AuditorKeys = [][]byte{inspecttest.Auditor().Public()}
 	if witnesses {
 		g.Policy = inspecttest.Policy(false, 2, "w1", "w2", "w3")
 		g.Deals = audit.DealsCosigned
 	}
-	w := &writer{inspecttest.New(dir, "fsck", g), &material{id: ledger.IDOf(inspecttest.Origin),
+	w := &writer{inspecttest.New(dir, seed, g), &material{id: ledger.IDOf(inspecttest.Origin),
 		decks: make(map[[32]byte][]string), tapes: make(map[uint64][]byte)}}
 	w.l.Disclosure()
 	w.batch()
@@ -125,16 +126,16 @@ func (w *writer) round(i int) {
 		w.batch()
 	}
 	switch i {
-	case 9:
+	case 4:
 		w.l.RotateSigned(func(old, next ed25519.PrivateKey) []byte {
 			w.batch(old, next)
 			return w.m.heads[len(w.m.heads)-1].Checkpoint
 		})
-	case 14:
+	case 7:
 		w.l.Append(&audit.Key{Subject: audit.SubjectPolicy, Policy: inspecttest.Policy(false, 2, "w2", "w3", "w1", "w4")})
 		w.batch()
 		w.l.Cosigned("w2", "w3")
-	case 19:
+	case 9:
 		w.l.Append(w.l.State.Snapshot())
 		w.l.Start()
 		w.batch()
@@ -220,6 +221,7 @@ func (w *writer) finish() (*material, error) {
 func (m *material) load(t testing.TB, s ledger.Store, batches int) {
 	t.Helper()
 	old := ledger.Head{}
+	m.above = nil
 	for _, head := range m.heads[:batches] {
 		b := m.batch(t, old, head)
 		var err error
@@ -266,11 +268,46 @@ func (m *material) batch(t testing.TB, old, head ledger.Head) ledger.Batch {
 	}
 	for n := old.Size / 256; n < head.Size/256; n++ {
 		var data []byte
+		var nodes []tlog.Hash
 		for _, entry := range m.entries[256*n : 256*(n+1)] {
 			h := tlog.RecordHash(entry)
 			data = append(data, h[:]...)
+			nodes = append(nodes, h)
 		}
 		b.Tiles = append(b.Tiles, ledger.Tile{Index: n, Data: data})
+		for ; len(nodes) > 1; nodes = nodes[:len(nodes)/2] {
+			for i := range len(nodes) / 2 {
+				nodes[i] = tlog.NodeHash(nodes[2*i], nodes[2*i+1])
+			}
+		}
+		if m.above = append(m.above, nodes[0][:]...); len(m.above) == 8192 {
+			b.Tiles = append(b.Tiles, ledger.Tile{Level: 1, Index: n / 256, Data: m.above})
+			m.above = nil
+		}
 	}
 	return b
+}
+
+// busy is a writer of n shuffles of 52 cards, each with a commit, four deals and
+// a close, fifty at a time and a batch for each step: what a busy house writes.
+func busy(dir string, n int) (*material, error) {
+	w := newWriter(dir, "busy", false)
+	for done := 0; done < n; done += 50 {
+		var open []*inspecttest.Shuffle
+		for i := range 50 {
+			open = append(open, w.commit(fmt.Sprint("table-", i)))
+		}
+		w.batch()
+		for range 4 {
+			for _, s := range open {
+				s.Deal(2, 0)
+			}
+			w.batch()
+		}
+		for _, s := range open {
+			s.Close(audit.OutcomeCompleted, audit.ReasonNone)
+		}
+		w.batch()
+	}
+	return w.finish()
 }

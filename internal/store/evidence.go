@@ -109,6 +109,24 @@ func (e *Evidence) each(ctx context.Context, t *Table, where string, args []any,
 	return nil
 }
 
+// CheckSchema returns an error unless the tables are of this program's schema. A
+// database that does not know its schema's number any more and still has entries
+// is looked at all the same.
+func (e *Evidence) CheckSchema(ctx context.Context, version int) error {
+	if version == 0 {
+		if err := e.Probe(ctx, TableEntries); !errors.Is(err, ErrSchema) {
+			return err
+		}
+	}
+	return CheckSchema(version)
+}
+
+// Probe reads nothing of a table; its error matches ErrSchema where it could not.
+func (e *Evidence) Probe(ctx context.Context, t *Table) error {
+	_, err := e.read(ctx, t, "1 = 0")
+	return err
+}
+
 // Ledgers returns all rows of the catalogue.
 func (e *Evidence) Ledgers(ctx context.Context) ([]Raw, error) {
 	return e.read(ctx, TableLedgers, "true")

@@ -57,15 +57,13 @@ func OpenEvidence(ctx context.Context, dsn string, o Options) (*store.Evidence, 
 		return nil, fmt.Errorf("opening the database: %w", err)
 	}
 	text, _ := comment.(string)
-	version, err := parseVersion(text)
-	if err == nil {
-		err = store.CheckSchema(version)
-	}
-	if err != nil {
+	version, _ := parseVersion(text) // what cannot be read is none
+	e := &store.Evidence{Query: query, Close: func() error { pool.Close(); return nil }}
+	if err := e.CheckSchema(ctx, version); err != nil {
 		pool.Close()
 		return nil, err
 	}
-	return &store.Evidence{Query: query, Close: func() error { pool.Close(); return nil }}, nil
+	return e, nil
 }
 
 // SQLSTATE codes of statements that do not fit the tables.

@@ -24,13 +24,6 @@ func OpenEvidence(path string, o Options) (*store.Evidence, error) {
 	}
 	db.SetMaxOpenConns(o.Readers)
 	db.SetMaxIdleConns(o.Readers)
-	version, err := schemaVersion(context.Background(), db)
-	if err == nil {
-		err = store.CheckSchema(version)
-	}
-	if err != nil {
-		return nil, errors.Join(err, db.Close())
-	}
 	query := func(ctx context.Context, text string, args []any, each func([]any) error) error {
 		rows, err := db.QueryContext(ctx, strings.ReplaceAll(text, "$", "?"), args...)
 		if err != nil {
@@ -56,7 +49,15 @@ func OpenEvidence(path string, o Options) (*store.Evidence, error) {
 		}
 		return schemaError(rows.Err())
 	}
-	return &store.Evidence{Query: query, Close: db.Close}, nil
+	e := &store.Evidence{Query: query, Close: db.Close}
+	version, err := schemaVersion(context.Background(), db)
+	if err == nil {
+		err = e.CheckSchema(context.Background(), version)
+	}
+	if err != nil {
+		return nil, errors.Join(err, db.Close())
+	}
+	return e, nil
 }
 
 // schemaError tells an error of a statement that does not fit the tables. SQLite

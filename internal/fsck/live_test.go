@@ -1,0 +1,139 @@
+package fsck_test
+
+import (
+	"fmt"
+	"net/url"
+	"os"
+	"path/filepath"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"golang.org/x/mod/sumdb/note"
+
+	"shuffled/internal/audit"
+	"shuffled/internal/fsck"
+	"shuffled/internal/inspect"
+	"shuffled/internal/ledger"
+	"shuffled/internal/shuffle"
+	"shuffled/internal/store"
+	"shuffled/internal/store/postgres"
+	"shuffled/internal/testdb"
+)
+
+const liveOrigin = "live.example/ledger"
+
+// TestLive checks a ledger again and again while a daemon appends to it: there is
+// nothing to find.
+func TestLive(t *testing.T) {
+	t.Parallel()
+	path, s := openSQLite(t)
+	beside(t, s, evidenceOfSQLite(t, path))
+	dsn, p := openPostgres(t)
+	beside(t, p, evidenceOfPostgres(t, dsn))
+}
+
+func beside(t *testing.T, s ledger.Store, e *store.Evidence) {
+	t.Helper()
+	skey, vkey, err := note.GenerateKey(nil, liveOrigin)
+	if err != nil {
+		t.Fatal(err)
+	}
+	signer, err := note.NewSigner(skey)
+	if err != nil {
+		t.Fatal(err)
+	}
+	public, err := audit.SigningKey(vkey)
+	if err != nil {
+		t.Fatal(err)
+	}
+	info, mark := ledger.Info{Name: name, Origin: liveOrigin}, filepath.Join(t.TempDir(), "main.mark")
+	g := &audit.Genesis{Origin: liveOrigin, SigningKey: public, Deals: audit.DealsSigned, Disclosure: audit.DisclosurePublic,
+		DefaultCloseBy: 3600, MaxCloseBy: 86_400, Access: audit.AccessPublic}
+	if err := ledger.Create(t.Context(), s, info, g, signer, mark, time.Now()); err != nil {
+		t.Fatal(err)
+	}
+	l, err := ledger.Open(t.Context(), ledger.Config{Store: s, Info: info, Signer: signer, Mark: mark, Start: audit.Event{Name: "live"}, Queue: 64})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+
+	const enough = 1500
+	var done atomic.Bool
+	var writers sync.WaitGroup
+	for w := range 8 {
+		writers.Go(func() {
+			for n := 0; !done.Load(); n++ {
+				_, err := l.Append(t.Context(), ledger.Proposal{Actor: "tester", Bodies: []audit.Body{
+					&audit.Event{Kind: audit.EventTableOpen, Name: fmt.Sprintf("table-%d-%d", w, n)}}})
+				if err != nil {
+					t.Error(err)
+					return
+				}
+				deck, err := shuffle.NewDeck([]string{"a", fmt.Sprint(w), fmt.Sprint("n", n)})
+				if err != nil {
+					t.Error(err)
+					return
+				}
+				if err := s.PutDeck(t.Context(), l.ID(), deck.Hash(), deck.Cards()); err != nil {
+					t.Error(err)
+				}
+			}
+		})
+	}
+	defer writers.Wait()
+	defer done.Store(true)
+	later := uint64(0)
+	for checks := 0; l.Head().Size < enough || checks < 10; checks++ {
+		r := check(t, e, fsck.Options{Ledger: name, Mark: mark, Options: inspect.Options{VKey: vkey}})
+		if r.FaultCount > 0 || r.Verdict != inspect.Proved {
+			t.Fatalf("check %d of %d entries: %+v", checks, r.Size, r.Faults)
+		}
+		later += r.Store.Later
+	}
+	if later == 0 {
+		t.Error("no check saw entries that came meanwhile")
+	}
+}
+
+// TestReader checks with the grants of a role that may only read evidence.
+func TestReader(t *testing.T) {
+	t.Parallel()
+	m := made(t)
+	dsn := testdb.Start(t).Database(t)
+	if err := postgres.MigrateUp(t.Context(), dsn, postgres.Options{}); err != nil {
+		t.Fatal(err)
+	}
+	s, err := postgres.Open(t.Context(), dsn, postgres.Options{AllowSuperuser: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	m.load(t, s, len(m.heads))
+	roles, err := os.ReadFile("../../deploy/roles.sql")
+	if err != nil {
+		t.Fatal(err)
+	}
+	conn, err := pgx.Connect(t.Context(), dsn)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close(t.Context())
+	if _, err := conn.Exec(t.Context(), string(roles)+"; ALTER ROLE shuffled_reader PASSWORD 'known'"); err != nil {
+		t.Fatal(err)
+	}
+	u, err := url.Parse(dsn)
+	if err != nil {
+		t.Fatal(err)
+	}
+	u.User = url.UserPassword("shuffled_reader", "known")
+	wantHonest(t, m, evidenceOfPostgres(t, u.String()))
+	// A head whose comment is gone is still looked at.
+	if _, err := conn.Exec(t.Context(), "COMMENT ON TABLE heads IS NULL"); err != nil {
+		t.Fatal(err)
+	}
+	wantHonest(t, m, evidenceOfPostgres(t, u.String()))
+}

@@ -1,0 +1,197 @@
+package fsck_test
+
+import (
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/jackc/pgx/v5"
+
+	"shuffled/internal/audit"
+	"shuffled/internal/fsck"
+	"shuffled/internal/inspect"
+	"shuffled/internal/store"
+)
+
+// markOf writes a high-water mark as a daemon does.
+func markOf(t *testing.T, checkpoint []byte) string {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "main.mark")
+	b := make([]byte, 2048)
+	copy(b[1024:], checkpoint)
+	if err := os.WriteFile(path, b, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+// older loads all but the newest batches: a database that was set back.
+func (m *material) older(t *testing.T, back int) *store.Evidence {
+	t.Helper()
+	path, s := openSQLite(t)
+	m.load(t, s, len(m.heads)-back)
+	return evidenceOfSQLite(t, path)
+}
+
+func wantFault(t *testing.T, r *fsck.Report, code, where string) {
+	t.Helper()
+	for _, f := range r.Faults {
+		if f.Code == code && f.Where == where {
+			return
+		}
+	}
+	t.Errorf("no fault %s at %s in %+v", code, where, r.Faults)
+}
+
+// TestSetBack: nothing in a whole database that was set back says so. What was
+// kept elsewhere does.
+func TestSetBack(t *testing.T) {
+	t.Parallel()
+	m := made(t)
+	e, whole := m.older(t, 3), m.older(t, 0)
+	newest := m.heads[len(m.heads)-1]
+	head := "heads.size[ledger=" + number(int64(m.id)) + "]"
+	marked := m.options()
+	marked.Mark = markOf(t, newest.Checkpoint)
+	since := m.options()
+	since.Since = newest.Checkpoint
+	asked := m.options()
+	cosigned := m.cosigned[len(m.cosigned)-1]
+	asked.Witness = func(audit.Witness) fsck.Witness { return told{cosigned.Checkpoint} }
+	silent := m.options()
+	silent.Witness = func(audit.Witness) fsck.Witness { return told{} }
+
+	wantFault(t, check(t, e, marked), fsck.CodeRollback, head)
+	wantFault(t, check(t, e, since), inspect.CodeSince, "the older checkpoint")
+	if r := check(t, m.older(t, 5), asked); len(m.cosigned) > 0 {
+		wantFault(t, r, fsck.CodeRollback, head)
+	}
+	// Without any of them it holds, and says what was not there.
+	none := m.options()
+	none.Mark = filepath.Join(t.TempDir(), "none")
+	for name, o := range map[string]fsck.Options{"no mark": none, "silent witnesses": silent} {
+		r := check(t, e, o)
+		if r.FaultCount != 0 || len(r.Notes) == 0 {
+			t.Errorf("%s: %+v, notes %q", name, r.Faults, r.Notes)
+		}
+	}
+	for _, o := range []fsck.Options{marked, since, asked} {
+		if r := check(t, whole, o); r.FaultCount != 0 {
+			t.Errorf("the whole ledger: %+v", r.Faults)
+		}
+	}
+	marked.Mark = markOf(t, []byte("no checkpoint"))
+	wantFault(t, check(t, whole, marked), fsck.CodeMark, marked.Mark)
+}
+
+// TestFork: a ledger with the same keys and other entries agrees with itself, and
+// not with what was seen.
+func TestFork(t *testing.T) {
+	t.Parallel()
+	m := made(t)
+	dir, err := tempDir()
+	if err != nil {
+		t.Fatal(err)
+	}
+	w := newWriter(dir, "another", true)
+	for i := range 4 {
+		w.round(i)
+	}
+	fork, err := w.finish()
+	if err != nil {
+		t.Fatal(err)
+	}
+	path, s := openSQLite(t)
+	fork.load(t, s, len(fork.heads))
+	e := evidenceOfSQLite(t, path)
+	o := fork.options()
+	if r := check(t, e, o); r.FaultCount != 0 {
+		t.Fatalf("the fork alone: %+v", r.Faults)
+	}
+	seen := m.heads[0]
+	o.Mark = markOf(t, seen.Checkpoint)
+	wantFault(t, check(t, e, o), fsck.CodeFork, "checkpoints.root[size="+number(int64(seen.Size))+"]")
+}
+
+type told struct{ signed []byte }
+
+func (w told) Latest(context.Context, string) ([]byte, error) {
+	if w.signed == nil {
+		return nil, audit.ErrWitnessNone
+	}
+	return w.signed, nil
+}
+
+// TestSchema: tables that are not there, or of another shape, are a fault and
+// not a failure to run.
+func TestSchema(t *testing.T) {
+	t.Parallel()
+	m := made(t)
+	path, s := openSQLite(t)
+	m.load(t, s, 3)
+	file := rawSQLite(t, path)
+	defer file.Close()
+	wantSchema(t, m, evidenceOfSQLite(t, path), func(sql string) error { _, err := file.Exec(sql); return err })
+	dsn, p := openPostgres(t)
+	m.load(t, p, 3)
+	conn, err := pgx.Connect(t.Context(), dsn)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close(t.Context())
+	e := evidenceOfPostgres(t, dsn)
+	wantSchema(t, m, e, func(sql string) error { _, err := conn.Exec(t.Context(), sql); return err })
+	if _, err := conn.Exec(t.Context(), "DROP TABLE decks; CREATE TABLE decks (ledger text, hash text, cards text)"); err != nil {
+		t.Fatal(err)
+	}
+	if r := check(t, e, m.options()); r.FaultCodes[fsck.CodeSchema] == 0 {
+		t.Errorf("columns of other types: %+v", r.Faults)
+	}
+}
+
+func wantSchema(t *testing.T, m *material, e *store.Evidence, exec func(string) error) {
+	t.Helper()
+	do := func(sql string) {
+		t.Helper()
+		if err := exec(sql); err != nil {
+			t.Fatalf("%s: %v", sql, err)
+		}
+	}
+	for _, table := range store.Tables() {
+		// The comment of heads is the schema's number.
+		do("ALTER TABLE " + table.Name + " RENAME TO gone")
+		wantFault(t, check(t, e, m.options()), fsck.CodeSchema, table.Name)
+		do("ALTER TABLE gone RENAME TO " + table.Name)
+		for _, column := range table.Columns {
+			do("ALTER TABLE " + table.Name + " RENAME COLUMN " + column + " TO gone")
+			wantFault(t, check(t, e, m.options()), fsck.CodeSchema, table.Name)
+			do("ALTER TABLE " + table.Name + " RENAME COLUMN gone TO " + column)
+		}
+	}
+}
+
+// TestNothingToCheck: what was not meant is no fault.
+func TestNothingToCheck(t *testing.T) {
+	t.Parallel()
+	m := made(t)
+	e := m.older(t, 0)
+	other := m.options()
+	other.VKey = ""
+	other.Ledger = "another"
+	if _, err := fsck.Run(t.Context(), e, other); err == nil || !strings.Contains(err.Error(), "another") {
+		t.Errorf("a ledger that is not there: %v", err)
+	}
+	foreign := m.options()
+	foreign.VKey = strings.Replace(m.vkey, "inspect", "spectre", 1)
+	if _, err := fsck.Run(t.Context(), e, foreign); err == nil {
+		t.Error("a key of no ledger was accepted")
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if _, err := fsck.Run(ctx, e, m.options()); !errors.Is(err, context.Canceled) {
+		t.Errorf("cancelled: %v", err)
+	}
+}
