@@ -203,10 +203,7 @@ func (b *Bundle) Finish(_ context.Context, s Summary) (faults []Fault, notes []s
 		return nil, notes, nil // named at the key's entry
 	}
 	faults, err = b.views(keys, s, vkey)
-	if err != nil {
-		return nil, nil, err
-	}
-	return append(faults, b.manifest(*m, s, vkey)...), notes, nil
+	return append(faults, b.manifest(*m, s, vkey)...), notes, err
 }
 
 func (b *Bundle) strays() (notes []string, err error) {
@@ -226,6 +223,7 @@ func (b *Bundle) strays() (notes []string, err error) {
 // says of them.
 func (b *Bundle) views(keys *bundle.Keys, s Summary, vkey string) (faults []Fault, err error) {
 	named := make(map[string]bool)
+	var unknown error
 	for _, v := range []struct {
 		name string
 		same func() (bool, error)
@@ -242,8 +240,10 @@ func (b *Bundle) views(keys *bundle.Keys, s Summary, vkey string) (faults []Faul
 		switch {
 		case errors.As(err, &d):
 			faults = append(faults, d.Fault)
+		case errors.Is(err, audit.ErrUnknown):
+			unknown = err
 		case err != nil:
-			return nil, err
+			return faults, err
 		case !same:
 			faults = append(faults, fault(CodeView, v.name, "%s", v.what))
 		default:
@@ -251,19 +251,16 @@ func (b *Bundle) views(keys *bundle.Keys, s Summary, vkey string) (faults []Faul
 		}
 		named[v.name] = true
 	}
-	if named["policy"] && named["keys.json"] {
-		return faults, nil
-	}
 	altered, err := b.r.Altered()
 	if errors.As(damaged("", err), new(*Damage)) {
-		return faults, nil // it was named
+		return faults, unknown // it was named
 	}
 	for _, name := range altered {
 		if !named[name] {
 			faults = append(faults, fault(CodeManifest, "manifest.json", "its digest of %s is another", name))
 		}
 	}
-	return faults, err
+	return faults, errors.Join(unknown, err)
 }
 
 func (b *Bundle) sameKeys(keys *bundle.Keys) (bool, error) {

@@ -57,11 +57,14 @@ func (f *fold) finish(ctx context.Context, c *collector) (*Report, error) {
 		return nil, err
 	}
 	faults, notes, err := f.src.Finish(ctx, f.summary(decks))
-	if err != nil {
-		return nil, err
-	}
 	f.faults.add(faults...)
 	f.notes = append(f.notes, notes...)
+	switch {
+	case errors.Is(err, audit.ErrUnknown):
+		f.unknown = append(f.unknown, printable(err.Error()))
+	case err != nil:
+		return nil, err
+	}
 	report, err := f.report(c)
 	if err != nil {
 		return nil, err

@@ -39,7 +39,7 @@ type Source interface {
 
 	// Finish is called once, at the end, with what the entries say, to hold
 	// everything else that the source keeps against it. Notes say what could not
-	// be compared.
+	// be compared. With an error that matches audit.ErrUnknown faults count, too.
 	Finish(ctx context.Context, s Summary) (faults []Fault, notes []string, err error)
 }
 

@@ -108,7 +108,7 @@ func (l *Ledger) family(s *Shuffle, table string) {
 	}
 	child := l.Commit(table, append(same, ChildOf(s, 9, 3, 30, 12, 5, 40))...)
 	s.Close(audit.OutcomeContinued, audit.ReasonNone)
-	size := l.Cosigned("w1", "w2", "w3")
+	size := l.Cosigned("w2", "w3")
 	child.Deal(1, size)
 	grandchild := l.Commit(table, append(same, ChildOf(child, 5, 1, 2))...)
 	child.Close(audit.OutcomeContinued, audit.ReasonNone)
