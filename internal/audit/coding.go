@@ -1,6 +1,7 @@
 package audit
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 
@@ -15,7 +16,8 @@ var ErrMalformed = errors.New("malformed")
 // know. A reader cannot judge it, which is not a fault (docs/SPEC.md section 1.4).
 var ErrUnknown = errors.New("unknown, cannot judge")
 
-// reader takes fields off an encoding and keeps the first error.
+// reader takes fields off an encoding and keeps the first error. All that it
+// returns are copies, but for what take returns.
 type reader struct {
 	s   cryptobyte.String
 	err error
@@ -103,9 +105,9 @@ func (r *reader) str(field string) string {
 	return string(r.take(field, int(r.u8(field))))
 }
 
-// blob reads a u16-prefixed byte string.
+// blob reads a u16-prefixed byte string, as a copy.
 func (r *reader) blob(field string) []byte {
-	return r.take(field, int(r.u16(field)))
+	return bytes.Clone(r.take(field, int(r.u16(field))))
 }
 
 // end reports the first error, or bytes left over.

@@ -32,7 +32,7 @@ func (c *Commit) encode(w *writer) {
 }
 
 func (c *Commit) parse(r *reader) {
-	context := r.blob("context")
+	context := r.take("context", int(r.u16("context")))
 	if r.err == nil {
 		c.Context, r.err = ParseContext(context)
 	}

@@ -71,7 +71,7 @@ const (
 
 // Encode returns the field that the commitment hashes, as it stands in the entry.
 func (c *Context) Encode() []byte {
-	var w writer
+	w := writer{b: make([]byte, 0, 256)}
 	c.encode(&w)
 	return w.b
 }

@@ -1,9 +1,6 @@
 package audit
 
-import (
-	"bytes"
-	"fmt"
-)
+import "fmt"
 
 // version is the first byte of every entry of algorithm "shuffled/v1".
 const version = 1
@@ -92,7 +89,7 @@ func ParseEntry(b []byte) (Entry, error) {
 	if len(b) > MaxEntry {
 		return Entry{}, fmt.Errorf("%w entry: %d bytes, at most %d", ErrMalformed, len(b), MaxEntry)
 	}
-	r := &reader{s: bytes.Clone(b)}
+	r := &reader{s: b}
 	if v := r.u8("version"); r.err == nil && v != version {
 		r.unknown("version", uint64(v))
 	}
