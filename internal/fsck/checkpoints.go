@@ -3,10 +3,12 @@ package fsck
 import (
 	"bytes"
 	"context"
+	"encoding/base64"
 	"errors"
 	"fmt"
 	"iter"
 	"slices"
+	"strings"
 
 	"golang.org/x/mod/sumdb/tlog"
 
@@ -127,9 +129,12 @@ func (s *source) checkpoint(r store.Raw) (c inspect.Checkpoint, ok bool) {
 		s.add(fault(CodeColumn, placeOf(r, "size"), "it is %s, and the checkpoint says %d", show(r.Value("size")), head.Size))
 		return c, false
 	}
-	if r.Table == store.TableCheckpoints && signatures(b) != 1 {
+	if f := strayBits(b, where); f != nil {
+		s.add(*f)
+	}
+	if n := signatures(b); r.Table == store.TableCheckpoints && n != 1 {
 		s.mu.Lock()
-		s.double = append(s.double, head.Size)
+		s.lines[head.Size] = n
 		s.mu.Unlock()
 	}
 	return inspect.Checkpoint{Signed: b, Where: where}, true
@@ -138,6 +143,19 @@ func (s *source) checkpoint(r store.Raw) (c inspect.Checkpoint, ok bool) {
 // signatures counts the signature lines of a checkpoint.
 func signatures(signed []byte) int {
 	return bytes.Count(signed[bytes.LastIndex(signed, []byte("\n\n"))+2:], []byte("\n"))
+}
+
+// strayBits names a signature whose base64 has bits that nothing reads, and that
+// could be changed without a signature failing.
+func strayBits(signed []byte, where string) *inspect.Fault {
+	for line := range strings.Lines(string(signed[bytes.LastIndex(signed, []byte("\n\n"))+2:])) {
+		line = strings.TrimSuffix(line, "\n")
+		if _, err := base64.StdEncoding.Strict().DecodeString(line[strings.LastIndexByte(line, ' ')+1:]); err != nil {
+			f := fault(CodeSignatures, where, "a signature line is not as it was written")
+			return &f
+		}
+	}
+	return nil
 }
 
 // headKey is the key of the head's row.
@@ -218,6 +236,9 @@ func (s *source) judgeHead(r store.Raw, at func(string) string) (signed []byte, 
 		s.add(fault(inspect.CodeCheckpoint, at("checkpoint"), "%v", err))
 		s.headColumns(r, at, nil)
 		return nil, head, false
+	}
+	if f := strayBits(b, at("checkpoint")); f != nil {
+		s.add(*f)
 	}
 	s.headColumns(r, at, &head)
 	return b, head, true

@@ -185,8 +185,8 @@ func (s *source) signatureLines(sum inspect.Summary) {
 			rotated[k.Index+1] = true
 		}
 	}
-	for _, size := range s.double {
-		if !rotated[size] {
+	for size, n := range s.lines {
+		if n != 2 || !rotated[size] {
 			s.add(fault(CodeSignatures, place(store.TableCheckpoints, "checkpoint", fmt.Sprintf("size=%d", size)), "it has more signature lines than it was made with"))
 		}
 	}

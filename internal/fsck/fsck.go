@@ -63,7 +63,7 @@ type Counts struct {
 
 // Run checks a ledger. It returns an error, and no report, when it cannot run.
 func Run(ctx context.Context, e *store.Evidence, o Options) (*Report, error) {
-	s := &source{rows: e, opts: o, asked: make(map[[32]byte]bool), once: make(map[string]bool)}
+	s := &source{rows: e, opts: o, asked: make(map[[32]byte]bool), once: make(map[string]bool), lines: make(map[uint64]int)}
 	report, err := s.run(ctx)
 	if !errors.Is(err, store.ErrSchema) {
 		return report, err

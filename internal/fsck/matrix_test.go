@@ -384,6 +384,7 @@ func rowCases(t *testing.T, m *material, db tampered) (cases []tamperCase) {
 		cases = append(cases, tamperCase{table.Name + ": emptied", []change{{"DELETE FROM " + table.Name, nil}}, []want{{table: table.Name, code: missingCode(table)}}})
 	}
 	cases = append(cases, tailCases(m)...)
+	cases = append(cases, lineCases(t, m, db)...)
 	cases = append(cases, tamperCase{"ledgers: one that is not there", []change{{"INSERT INTO ledgers (ledger, name, origin) VALUES ($1, 'ghost', 'example.org/ghost')", []any{int64(idOf("example.org/ghost"))}}},
 		[]want{{table: "ledgers", code: fsck.CodeRowExtra}}})
 	return cases
@@ -406,6 +407,28 @@ func strayCases(v victim, name func(string) string) (cases []tamperCase) {
 			wants[0].key = ""
 		}
 		cases = append(cases, tamperCase{name(what), []change{insert(v.Raw, stray)}, wants})
+	}
+	return cases
+}
+
+// lineCases add a signature line that no key of the ledger or of its witnesses
+// made, which a signature does not cover.
+func lineCases(t *testing.T, m *material, db tampered) (cases []tamperCase) {
+	t.Helper()
+	own := m.heads[3].Checkpoint[bytes.LastIndex(m.heads[3].Checkpoint, []byte("\n\n"))+2:]
+	for _, table := range []*store.Table{store.TableHeads, store.TableCheckpoints, store.TableCosigned} {
+		for _, v := range victims(t, m, table, db.rows(t, table)) {
+			signed, _ := v.Bytes("checkpoint")
+			wants := []want{{table: table.Name, key: keyText(v.Raw)}}
+			for what, line := range map[string]string{
+				"of nobody":         "— example.org/nobody AAAAAQIDBAUGBwgJCgsMDQ4PEBESExQVFhcYGRobHB0eHyAhIiMkJSYnKCkqKywtLi8wMTIzNDU2Nzg5Ojs8PT4/QA==\n",
+				"of another size":   string(own),
+				"that stands there": string(signed[bytes.LastIndex(signed, []byte("— ")):]),
+			} {
+				longer := append(slices.Clone(signed), line...)
+				cases = append(cases, tamperCase{fmt.Sprintf("%s.checkpoint of %s: a line more %s", table.Name, v.what, what), []change{update(v.Raw, "checkpoint", longer)}, wants})
+			}
+		}
 	}
 	return cases
 }

@@ -39,7 +39,7 @@ type source struct {
 	faults []inspect.Fault
 	once   map[string]bool   // faults by code and place
 	asked  map[[32]byte]bool // decks that commits name
-	double []uint64          // sizes of checkpoints with more than one signature
+	lines  map[uint64]int    // signature lines of checkpoints, by size, where there is not one
 }
 
 // counters are Counts while they grow.
