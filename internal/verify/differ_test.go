@@ -45,6 +45,30 @@ func TestBothImplementations(t *testing.T) {
 	}
 }
 
+// TestPoliciesInBoth has both read random policies: what one can read the other
+// can, and the quorum that is met for one is met for the other.
+func TestPoliciesInBoth(t *testing.T) {
+	t.Parallel()
+	js, seed := openJavaScript(t), setting(t, "SHUFFLED_SEED", rand.Uint64()>>1)
+	p := newPlayer(t, seed)
+	g := witnessedGame(t, p.trio).played() // cosigned by a and c
+	file, seen := g.file(""), map[string]int{}
+	for i := range 2 * int(setting(t, "SHUFFLED_FILES", 1000)) {
+		policy := p.randomPolicy()
+		v, diff := js.differ(file, Trust{Policy: policy})
+		seen[v.Verdict+" "+v.Failed+string(v.Level)]++
+		if diff != "" {
+			t.Fatalf("SHUFFLED_SEED=%d, policy %d (-Go +JavaScript):\n%s\nGo: %s %+v\n%.3000q", seed, i, diff, v.Unknown, v.Steps, policy)
+		}
+	}
+	t.Logf("SHUFFLED_SEED=%d: %v", seed, seen)
+	for _, want := range []string{"proved recorded", "proved witnessed", "consistent key not pinned", "cannot judge ", "failed signature", "failed witnesses"} {
+		if seen[want] == 0 {
+			t.Errorf("no policy makes it %s", want)
+		}
+	}
+}
+
 // setting reads a number from the environment.
 func setting(t *testing.T, name string, otherwise uint64) uint64 {
 	t.Helper()

@@ -381,3 +381,49 @@ func (p *player) file() (kind string, file []byte) {
 		return "relaid ledger", p.relaid(g)
 	}
 }
+
+// randomPolicy is nearly a policy: lines of the grammar in any order, with names
+// that may be taken or missing, and damage now and then.
+func (p *player) randomPolicy() []byte {
+	var lines []string
+	names := []string{"a", "b", "c", "g", "h"}
+	witness := func(k keyPair) string { vkey, _ := k.witnessKey(); return vkey }
+	if p.chance(85) {
+		lines = append(lines, "log "+pick(p, p.key.vkey, p.key.vkey, p.key.vkey, newKey(p.t, "example.com/other", "ledger key").vkey)+pick(p, "", " https://example.com/", "\t"))
+	}
+	for i, k := range []keyPair{p.a, p.b, p.c} {
+		if p.chance(90) {
+			lines = append(lines, fmt.Sprintf("%switness%s%s %s%s", pick(p, "", " "), pick(p, " ", "\t "), names[i], witness(k), pick(p, "", "", " https://w.example/ ")))
+		}
+	}
+	for _, name := range []string{"g", "h"} {
+		if p.chance(60) {
+			members := slices.Clone(names)
+			p.Shuffle(len(members), func(i, j int) { members[i], members[j] = members[j], members[i] })
+			lines = append(lines, fmt.Sprintf("group %s %s %s", name, pick(p, "any", "all", "1", "2", "3"), strings.Join(members[:1+p.IntN(3)], " ")))
+		}
+	}
+	lines = append(lines, "quorum "+pick(p, "a", "b", "c", "g", "g", "h", "none"))
+	switch p.IntN(12) {
+	case 0:
+		i := p.IntN(len(lines))
+		lines = slices.Insert(lines, i, lines[p.IntN(len(lines))])
+	case 1:
+		i := p.IntN(len(lines))
+		lines = slices.Delete(lines, i, i+1)
+	case 2:
+		lines = append(lines, pick(p, "", "# ours", " \t# caf\u00e9", "#\u0085", "#\u2028", "#\xff", "#\x00", "#\r", "log", "quorum", "group x any", "log "+witness(p.a),
+			"witness d "+p.key.vkey, "witness none "+witness(newKey(p.t, "witness.example/4", "w4")), "witness d "+witness(p.a), "#"+strings.Repeat("x", pick(p, 8190, 8191, 8192)),
+			"log "+newKey(p.t, strings.Repeat("n", pick(p, 127, 128, 129)), "long").vkey, "policy 2", "Log "+p.key.vkey, "quorum none # yes"))
+	case 3:
+		p.Shuffle(len(lines), func(i, j int) { lines[i], lines[j] = lines[j], lines[i] })
+	case 4:
+		i := p.IntN(len(lines))
+		lines[i] = strings.NewReplacer(pick(p, "+5a", "+31", "+BP", "="), pick(p, "+5A", "+32", "+Bg", "")).Replace(lines[i])
+	}
+	text := strings.Join(lines, "\n") + pick(p, "", "\n", "\n\n")
+	if p.chance(15) {
+		return p.damaged([]byte(text))
+	}
+	return []byte(text)
+}
