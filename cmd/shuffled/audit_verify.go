@@ -64,7 +64,7 @@ func (c auditVerifyCmd) Run(ctx context.Context, s streams) error {
 	// Next to nothing of what is read stays: collecting less often costs some
 	// MiB and saves a tenth of the time.
 	if os.Getenv("GOGC") == "" {
-		defer debug.SetGCPercent(debug.SetGCPercent(400))
+		defer debug.SetGCPercent(debug.SetGCPercent(800))
 	}
 	p := newProgress(s.err, "entries")
 	opts.Progress = func(n inspect.Progress) { p.at(n.Entries-n.Resumed, n.Of-n.Resumed) }

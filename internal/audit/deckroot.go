@@ -28,6 +28,7 @@ type DeckRoots struct {
 	// copies as on blocks. So the strings are padded once, here, and the hash is
 	// read from the state after whole blocks. fast says that the state is where it
 	// is expected; otherwise Sum is used.
+	inner encoding.BinaryAppender
 	state []byte
 	fast  bool
 }
@@ -39,10 +40,11 @@ func NewDeckRoots() *DeckRoots {
 	pad(d.leaf[:], 55)
 	d.node[0] = 0x01
 	pad(d.node[:], 65)
-	var got tlog.Hash
-	d.fast = true
-	d.sum(d.node[:], 65, &got)
-	d.fast = got == sha256.Sum256(d.node[:65])
+	if d.inner, d.fast = d.h.(encoding.BinaryAppender); d.fast {
+		var got tlog.Hash
+		d.sum(d.node[:], 65, &got)
+		d.fast = got == sha256.Sum256(d.node[:65])
+	}
 	return d
 }
 
@@ -55,15 +57,14 @@ func pad(blocks []byte, n int) {
 // sum hashes the first n bytes of blocks, which are padded.
 func (d *DeckRoots) sum(blocks []byte, n int, to *tlog.Hash) {
 	d.h.Reset()
-	state, ok := d.h.(encoding.BinaryAppender)
-	if !d.fast || !ok {
+	if !d.fast {
 		d.h.Write(blocks[:n])
 		d.h.Sum(to[:0])
 		return
 	}
 	d.h.Write(blocks)
 	// Four bytes of magic, then the eight words of the state.
-	d.state, _ = state.AppendBinary(d.state[:0])
+	d.state, _ = d.inner.AppendBinary(d.state[:0])
 	copy(to[:], d.state[min(4, len(d.state)):])
 }
 
@@ -84,15 +85,21 @@ func (d *DeckRoots) Root(commitment [32]byte, tape []byte, values []uint32) tlog
 	// Neighbours pair up in place; an odd last one moves up unchanged.
 	for ; n > 1; n = (n + 1) / 2 {
 		for i := range n / 2 {
-			copy(d.node[1:33], d.level[2*i][:])
-			copy(d.node[33:65], d.level[2*i+1][:])
-			d.sum(d.node[:], 65, &d.level[i])
+			d.Node(&d.level[i], &d.level[2*i], &d.level[2*i+1])
 		}
 		if n%2 == 1 {
 			d.level[n/2] = d.level[n-1]
 		}
 	}
 	return d.level[0]
+}
+
+// Node puts the hash of a node of any tree of RFC 6962 into to, as tlog.NodeHash
+// returns it. to may be left.
+func (d *DeckRoots) Node(to, left, right *tlog.Hash) {
+	copy(d.node[1:33], left[:])
+	copy(d.node[33:65], right[:])
+	d.sum(d.node[:], 65, to)
 }
 
 // fillSalts is Salts.

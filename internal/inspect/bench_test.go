@@ -43,7 +43,7 @@ func BenchmarkInspect(b *testing.B) {
 	for _, workers := range []int{1, runtime.NumCPU()} {
 		b.Run("cores="+strconv.Itoa(workers), func(b *testing.B) {
 			defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(workers))
-			defer debug.SetGCPercent(debug.SetGCPercent(400)) // as the command does
+			defer debug.SetGCPercent(debug.SetGCPercent(800)) // as the command does
 			b.ReportAllocs()
 			began := cpu(b)
 			for b.Loop() {

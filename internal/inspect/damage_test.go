@@ -62,6 +62,8 @@ var damages = []struct {
 	{"cosigned checkpoints cut short", func(b *broken) { b.cut(b.tail("cosigned"), -1) }, []string{"file"}},
 	{"cosigned checkpoints missing", func(b *broken) { b.remove(b.tail("cosigned")) }, []string{"file"}},
 	{"a signature of a cosigned checkpoint", func(b *broken) { b.flipNote(b.tail("cosigned"), 5, 0) }, []string{"signature"}},
+	{"a larger size of a cosigned checkpoint", func(b *broken) { b.sizeNote(b.tail("cosigned"), 5, "700") }, []string{"signature"}},
+	{"a smaller size of a cosigned checkpoint", func(b *broken) { b.sizeNote(b.tail("cosigned"), 5, "3") }, []string{"checkpoint"}},
 	{"a cosignature", func(b *broken) { b.flipNote(b.tail("cosigned"), 5, 1) }, []string{"quorum"}},
 	{"checkpoints of signing keys missing", func(b *broken) { b.remove(b.tail("signed")) }, []string{"file"}},
 
@@ -249,6 +251,16 @@ func (b *broken) flipNote(name string, note, n int) {
 	}
 	lines[4+n] = string(line)
 	frames[note] = []byte(strings.Join(lines, "\n"))
+	b.write(name, bytes.Join(frames, nil))
+}
+
+// sizeNote gives a note in a file of them another size.
+func (b *broken) sizeNote(name string, note int, size string) {
+	frames := b.frames(name)
+	lines := strings.Split(string(frames[note][2:]), "\n")
+	lines[1] = size
+	text := strings.Join(lines, "\n")
+	frames[note] = append([]byte{byte(len(text) >> 8), byte(len(text))}, text...)
 	b.write(name, bytes.Join(frames, nil))
 }
 

@@ -75,6 +75,7 @@ func (f *fold) chunk(c *chunk) error {
 	f.faults.add(c.faults...)
 	f.broken = f.broken || c.broken
 	f.cosigned.broken = f.cosigned.broken || c.endOfCosigned
+	f.cosigned.spoilt += c.spoilt
 	f.unsure = f.unsure || c.endOfSigned
 	f.edge.now = &c.tree
 	if !f.broken && c.top == nil && c.other != nil {
@@ -125,7 +126,7 @@ func (f *fold) choose(c *chunk) {
 		}
 	}
 	c.faults = nil
-	c.reconcile(func(t *subtree) bool {
+	c.reconcile(audit.NewDeckRoots(), func(t *subtree) bool {
 		f.edge.now = t
 		root, err := f.edge.root(size)
 		return err == nil && root == want

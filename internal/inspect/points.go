@@ -49,6 +49,8 @@ func (f *fold) point(p *point, known bool) error {
 	case KindCosigned:
 		if f.cosigned.named = !holds; holds {
 			f.quorum(p)
+		} else {
+			f.cosigned.spoilt++ // its size may be another's
 		}
 	}
 	return nil
@@ -195,6 +197,8 @@ type cosignedSizes struct {
 	dropped    bool     // there were more
 	broken     bool     // the sequence of them could not be read on
 	named      bool     // the newest so far was named as a fault
+	spoilt     int      // of unknown size: each may be one that is missing
+	excused    []uint64 // sizes that are missing for that
 	pinned     uint64   // newest with the trusted quorum so far
 	everPinned uint64   // newest of all with it
 }
@@ -225,6 +229,13 @@ func (s *cosignedSizes) missing(f *fold, size, index, id uint64) {
 			}
 			break
 		}
+	}
+	if slices.Contains(s.excused, size) {
+		return
+	}
+	if len(s.excused) < s.spoilt {
+		s.excused = append(s.excused, size)
+		return
 	}
 	f.faults.add(fault(CodeCosigned, "", "the entry relies on a cosigned checkpoint of size %d, which is not there", size).at(index).of(id))
 }

@@ -32,6 +32,7 @@ type chunk struct {
 	faults  []Fault
 	err     error // ends the run
 
+	spoilt        int  // cosigned checkpoints that cannot be judged
 	endOfCosigned bool // the cosigned checkpoints could not be read further
 	endOfSigned   bool // nor those that cover signing keys
 }
@@ -158,7 +159,7 @@ func (w *worker) settle(ctx context.Context, c *chunk, leaves []tlog.Hash) error
 	lost := slices.ContainsFunc(c.entries, func(p parsed) bool { return p.lost })
 	switch {
 	case !lost && (data == nil || same(leaves, data)):
-		c.tree = newSubtree(leaves)
+		c.tree = newSubtree(w.roots, leaves)
 		return nil
 	case data == nil && c.width < Width:
 		c.broken = true
@@ -180,9 +181,9 @@ func (w *worker) settle(ctx context.Context, c *chunk, leaves []tlog.Hash) error
 			leaves[i] = tile[i]
 		}
 	}
-	c.tree, c.other = newSubtree(leaves), tile
+	c.tree, c.other = newSubtree(w.roots, leaves), tile
 	if above != nil {
-		c.reconcile(func(t *subtree) bool { return t.top() == *above })
+		c.reconcile(w.roots, func(t *subtree) bool { return t.top() == *above })
 		c.other = nil
 	}
 	return nil // without anything above, the fold knows more
@@ -194,7 +195,7 @@ const mostDoubts = 8
 // reconcile finds the leaves, out of those of the entries and those of the tile,
 // with which what stands above holds, and names what is damaged: entries whose
 // hash is the tile's, or the tile.
-func (c *chunk) reconcile(holds func(*subtree) bool) {
+func (c *chunk) reconcile(roots *audit.DeckRoots, holds func(*subtree) bool) {
 	own := c.tree[0]
 	var doubts []int
 	for i := range own {
@@ -218,7 +219,7 @@ func (c *chunk) reconcile(holds func(*subtree) bool) {
 				leaves[i] = c.other[i]
 			}
 		}
-		tree := newSubtree(leaves)
+		tree := newSubtree(roots, leaves)
 		if !holds(&tree) {
 			continue
 		}

@@ -10,6 +10,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"golang.org/x/mod/sumdb/note"
 	"golang.org/x/sync/errgroup"
 
 	"shuffled/internal/audit"
@@ -28,6 +29,8 @@ type run struct {
 	older   *point     // of Options.Since; nil: none
 	decks   *decks
 	signers atomic.Pointer[signers] // written by the fold
+	first   note.Verifier           // the genesis's key, once looked; both of dispatch
+	looked  bool
 
 	tasks   chan *chunk // from dispatch to workers
 	ordered chan *chunk // from dispatch to the fold
@@ -159,7 +162,7 @@ func (r *run) dispatch(ctx context.Context, start uint64, over map[Kind]bool) er
 	defer end()
 	for n := start; n*Width < r.size; n++ {
 		c := &chunk{n: n, first: n * Width, width: int(min(Width, r.size-n*Width)), done: make(chan struct{})}
-		if err := r.points(c, feeds); err != nil {
+		if err := r.points(ctx, c, feeds); err != nil {
 			return err
 		}
 		for _, to := range []chan *chunk{r.ordered, r.tasks} {
@@ -177,11 +180,13 @@ func (r *run) dispatch(ctx context.Context, start uint64, over map[Kind]bool) er
 
 // feed is one kind of checkpoints, by ascending size.
 type feed struct {
-	kind Kind
-	next func() (Checkpoint, error, bool)
-	head *point // read, but not yet of this chunk
-	last uint64 // its size, or that of the one before
-	over bool
+	kind  Kind
+	next  func() (Checkpoint, error, bool)
+	head  *point // read, but not yet of this chunk
+	after *point // the one behind it
+	last  uint64 // size of head, or of the one before
+	ended bool   // next has no more
+	over  bool   // nor is there one that was read
 }
 
 // feeds opens the checkpoints of all kinds from a size on, but for those that
@@ -201,14 +206,14 @@ func (r *run) feeds(ctx context.Context, from uint64, over map[Kind]bool) (all [
 }
 
 // points puts the checkpoints of its sizes into a chunk.
-func (r *run) points(c *chunk, feeds []*feed) error {
+func (r *run) points(ctx context.Context, c *chunk, feeds []*feed) error {
 	end := c.first + uint64(c.width)
 	if p := r.older; p != nil && p.head.Size > c.first && p.head.Size <= end {
 		c.points = append(c.points, *p)
 	}
 	for _, f := range feeds {
 		for !f.over {
-			if f.head == nil && !f.pull(c) {
+			if f.head == nil && !f.pull(c, r.signer(ctx)) {
 				break
 			}
 			if f.head.head.Size > end {
@@ -228,34 +233,86 @@ func (r *run) points(c *chunk, feeds []*feed) error {
 	return c.err
 }
 
+// signer returns the signing key in force as far as the fold has come, at the
+// beginning that of the genesis; nil for none that can be used. It belongs to
+// dispatch.
+func (r *run) signer(ctx context.Context) note.Verifier {
+	if key := r.signers.Load().key; key != nil {
+		return key
+	}
+	if r.looked {
+		return r.first
+	}
+	r.looked = true
+	c, err := r.src.Chunk(ctx, 0, int(min(Width, r.size)))
+	if err != nil || len(c.Entries) == 0 {
+		return nil // named when the chunk is read
+	}
+	e, err := audit.ParseEntry(c.Entries[0])
+	if g, ok := e.Body.(*audit.Genesis); ok && err == nil {
+		r.first, _ = audit.Verifier(g.Origin, g.SigningKey)
+	}
+	return r.first
+}
+
 // pull reads the next checkpoint that can be judged. What is wrong with others is
 // a fault of the chunk.
-func (f *feed) pull(c *chunk) bool {
+func (f *feed) pull(c *chunk, key note.Verifier) bool {
 	for {
-		p, err, ok := f.next()
+		p, ok := f.read(c)
 		if !ok {
 			f.over = true
 			return false
 		}
-		if err != nil {
-			f.over = true
-			c.endOfCosigned = c.endOfCosigned || f.kind == KindCosigned
-			c.endOfSigned = c.endOfSigned || f.kind == KindSigned
-			if !errors.Is(err, ErrUntold) {
+		if p.head.Size <= f.last {
+			f.spoil(c, fault(CodeCheckpoint, p.Where, "size %d stands after size %d", p.head.Size, f.last))
+			continue
+		}
+		// A size that is too large would put all others behind it: then the one
+		// that is not signed is wrong.
+		f.after, _ = f.read(c)
+		if q := f.after; q != nil && q.head.Size > f.last && q.head.Size <= p.head.Size && key != nil && !signedBy(p.Signed, key) {
+			f.spoil(c, fault(CodeSignature, p.Where, "the checkpoint of size %d is not signed by the key in force", p.head.Size))
+			continue
+		}
+		f.head, f.last = p, p.head.Size
+		return true
+	}
+}
+
+// read returns the next checkpoint that can be parsed.
+func (f *feed) read(c *chunk) (*point, bool) {
+	if p := f.after; p != nil {
+		f.after = nil
+		return p, true
+	}
+	for !f.ended {
+		p, err, ok := f.next()
+		if !ok || err != nil {
+			f.ended = true
+			if err != nil {
+				c.endOfCosigned = c.endOfCosigned || f.kind == KindCosigned
+				c.endOfSigned = c.endOfSigned || f.kind == KindSigned
+			}
+			if err != nil && !errors.Is(err, ErrUntold) {
 				c.damage(err)
 			}
-			return false
+			break
 		}
 		head, err := audit.CheckpointText(p.Signed)
-		switch {
-		case err != nil:
-			c.faults = append(c.faults, fault(CodeCheckpoint, p.Where, "%v", err))
-		case head.Size <= f.last:
-			c.faults = append(c.faults, fault(CodeCheckpoint, p.Where, "size %d stands after size %d", head.Size, f.last))
-		default:
-			f.head, f.last = &point{Checkpoint: p, kind: f.kind, head: head}, head.Size
-			return true
+		if err == nil {
+			return &point{Checkpoint: p, kind: f.kind, head: head}, true
 		}
+		f.spoil(c, fault(CodeCheckpoint, p.Where, "%v", err))
+	}
+	return nil, false
+}
+
+// spoil names a checkpoint that cannot be judged.
+func (f *feed) spoil(c *chunk, x Fault) {
+	c.faults = append(c.faults, x)
+	if f.kind == KindCosigned {
+		c.spoilt++
 	}
 }
 

@@ -4,6 +4,8 @@ import (
 	"fmt"
 
 	"golang.org/x/mod/sumdb/tlog"
+
+	"shuffled/internal/audit"
 )
 
 // chunkLevels are the levels of the tree inside a chunk: 0, the leaves, to 8,
@@ -14,15 +16,16 @@ const chunkLevels = 9
 type subtree [chunkLevels][]tlog.Hash
 
 // newSubtree pairs up the leaves of a chunk, 1 to Width of them.
-func newSubtree(leaves []tlog.Hash) (s subtree) {
-	nodes := make([]tlog.Hash, 0, Width)
+func newSubtree(roots *audit.DeckRoots, leaves []tlog.Hash) (s subtree) {
+	nodes := make([]tlog.Hash, Width)
 	s[0] = leaves
 	for level := 1; level < chunkLevels; level++ {
-		below, start := s[level-1], len(nodes)
-		for i := 0; i+1 < len(below); i += 2 {
-			nodes = append(nodes, tlog.NodeHash(below[i], below[i+1]))
+		below := s[level-1]
+		n := len(below) / 2
+		for i := range n {
+			roots.Node(&nodes[i], &below[2*i], &below[2*i+1])
 		}
-		s[level] = nodes[start:len(nodes):len(nodes)]
+		s[level], nodes = nodes[:n:n], nodes[n:]
 	}
 	return s
 }

@@ -140,6 +140,8 @@ type savedSizes struct {
 	Dropped    bool     `json:"dropped"`
 	Broken     bool     `json:"broken"`
 	Named      bool     `json:"named"`
+	Spoilt     int      `json:"spoilt"`
+	Excused    []uint64 `json:"excused"`
 	Pinned     uint64   `json:"pinned"`
 	EverPinned uint64   `json:"ever_pinned"`
 }
@@ -158,7 +160,8 @@ func (w *work) save(f *fold, c *collector) error {
 		Tables: f.tables, Types: f.types, Times: f.times, Before: f.before, Governing: f.governing, Waiting: f.waiting, Deckless: f.deckless,
 		Faults: f.faults, Unknown: f.unknown, Notes: f.notes,
 		Changes: f.changes, Pending: f.pending,
-		Cosigned: savedSizes{f.cosigned.recent, f.cosigned.dropped, f.cosigned.broken, f.cosigned.named, f.cosigned.pinned, f.cosigned.everPinned},
+		Cosigned: savedSizes{f.cosigned.recent, f.cosigned.dropped, f.cosigned.broken, f.cosigned.named, f.cosigned.spoilt, f.cosigned.excused,
+			f.cosigned.pinned, f.cosigned.everPinned},
 		Diverged: f.diverged, Witnesses: f.witnesses, Trusted: f.trusted, Unsigned: f.unsigned, Unsure: f.unsure,
 		Shuffles: f.shuffles, Seen: f.seen.offset, Results: c.faults, Tapes: c.tapes,
 	}
@@ -273,7 +276,8 @@ func (w *work) resumed(r *run, s *saved) (*fold, *collector, error) {
 		faults: s.Faults, unknown: s.Unknown, notes: s.Notes, changes: s.Changes, pending: s.Pending,
 		openers: make(map[uint64]*disclosure.Opener), diverged: s.Diverged, witnesses: s.Witnesses,
 		trusted: s.Trusted, unsigned: s.Unsigned, unsure: s.Unsure, shuffles: s.Shuffles, noDeck: make(map[[32]byte]bool),
-		cosigned: cosignedSizes{s.Cosigned.Recent, s.Cosigned.Dropped, s.Cosigned.Broken, s.Cosigned.Named, s.Cosigned.Pinned, s.Cosigned.EverPinned}}
+		cosigned: cosignedSizes{s.Cosigned.Recent, s.Cosigned.Dropped, s.Cosigned.Broken, s.Cosigned.Named,
+			s.Cosigned.Spoilt, s.Cosigned.Excused, s.Cosigned.Pinned, s.Cosigned.EverPinned}}
 	f.edge.chunks, f.edge.nodes, f.edge.tiles = s.Chunks, s.Nodes, s.Tiles
 	var err error
 	if f.state, err = audit.ParseState(s.State); err != nil {
