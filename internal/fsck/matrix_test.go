@@ -383,6 +383,10 @@ func rowCases(t *testing.T, m *material, db tampered) (cases []tamperCase) {
 		}
 		cases = append(cases, tamperCase{table.Name + ": emptied", []change{{"DELETE FROM " + table.Name, nil}}, []want{{table: table.Name, code: missingCode(table)}}})
 	}
+	stray := bytes.Repeat([]byte{7}, 32)
+	cases = append(cases, tamperCase{"decks: one that no commit names, under another hash",
+		[]change{{"INSERT INTO decks (ledger, hash, cards) SELECT ledger, $1, cards FROM decks LIMIT 1", []any{stray}}},
+		[]want{{table: "decks", column: "cards", key: fmt.Sprintf("hash=%x", stray), code: inspect.CodeDeck}}})
 	cases = append(cases, tailCases(m)...)
 	cases = append(cases, lineCases(t, m, db)...)
 	cases = append(cases, tamperCase{"ledgers: one that is not there", []change{{"INSERT INTO ledgers (ledger, name, origin) VALUES ($1, 'ghost', 'example.org/ghost')", []any{int64(idOf("example.org/ghost"))}}},

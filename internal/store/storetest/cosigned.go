@@ -88,6 +88,15 @@ func testCosigned(t *testing.T, b Backend) {
 	if list := cosignedFrom(t, b.Store, c.id, math.MaxUint64); len(list) > 0 {
 		t.Errorf("from the last size of all: %d", len(list))
 	}
+	dense := newChain(t, b.Store, "dense") // one of every size
+	for size := range uint64(514) {
+		if err := b.Store.PutCosigned(t.Context(), dense.id, cosigned(size+1, 0)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if list := cosignedFrom(t, b.Store, dense.id, 0); len(list) != 514 {
+		t.Errorf("%d of 514 in a row", len(list))
+	}
 	for range b.Store.CosignedFrom(t.Context(), c.id, 0) {
 		break // leaves nothing behind
 	}
