@@ -72,6 +72,23 @@ func TestForceGoesOn(t *testing.T) {
 			s.then(s.commit("t"))
 			return s
 		}},
+		"a place of long ago": {"place", 2, func() *story {
+			s, id := dealt()
+			s.then(s.deal(id, 1, 2))
+			s.then(s.deal(id, 0, 1))
+			s.then(s.deal(id, 3, 1, final))
+			s.then(s.close(id, 1))
+			return s
+		}},
+		"an auditor retired as a signing key": {"key", 4, func() *story {
+			s := newStory(withAuditors("1", "2"))
+			s.then(s.retire(1, auditorKey("2")))
+			key := s.then(s.disclosure("1", "1", "2"))
+			id := s.then(s.commit("t", toAuditors))
+			s.then(s.close(id, 2, sealed(key)))
+			s.then(s.retire(3, auditorKey("2")))
+			return s
+		}},
 		"out of turn": {"earlier_serial", 3, func() *story {
 			s := newStory()
 			one, two := s.then(s.commit("t")), s.then(s.commit("t"))

@@ -65,3 +65,20 @@ func TestKeysInForce(t *testing.T) {
 		}
 	}
 }
+
+// TestLaterWitness: a policy with a witness key of a later type breaks no rule
+// that this version knows. It cannot be judged, and changes nothing.
+func TestLaterWitness(t *testing.T) {
+	t.Parallel()
+	later := policyWords.Replace("witness w MLDSA\nquorum w\n")
+	told := newStory()
+	s := fold(t, told.model())
+	before := s.Digest()
+	if err := s.Apply(told.dated(told.key(refKey{Subject: 4, Policy: later})).entry()); faultOf(err) != unknown || s.Digest() != before {
+		t.Errorf("a key entry: %v", err)
+	}
+	genesis := newStory(func(g *refGenesis) { g.Policy = later }).entries[0].entry()
+	if err := NewState().Apply(genesis); faultOf(err) != unknown {
+		t.Errorf("a genesis: %v", err)
+	}
+}

@@ -73,7 +73,8 @@ var rules = []string{"genesis_first", "time", "pair", "origin", "instance", "lat
 
 // TestLegalityAgreesWithModel: whatever comes next, the state and the model say
 // the same, down to the rule; an illegal entry changes nothing; a rollback to
-// any mark restores the state exactly, and the same entries lead on from it.
+// any mark restores the state exactly, and the same entries lead on from it; so
+// does a state that was encoded and parsed.
 func TestLegalityAgreesWithModel(t *testing.T) {
 	t.Parallel()
 	seen := make(map[string]int)
@@ -91,6 +92,7 @@ func TestLegalityAgreesWithModel(t *testing.T) {
 					w.marks = nil
 				case n == 27:
 					w.resume(t)
+					seen["resumed"] += min(1, len(w.m))
 				default:
 					seen[w.attempt(t)]++
 				}
@@ -99,7 +101,7 @@ func TestLegalityAgreesWithModel(t *testing.T) {
 		})
 	}
 	t.Logf("verdicts: %v", seen)
-	for _, rule := range append(rules, holds) {
+	for _, rule := range append(rules, holds, "resumed") {
 		if seen[rule] == 0 {
 			t.Errorf("no attempt ended with %s", rule)
 		}

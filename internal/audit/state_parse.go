@@ -56,13 +56,10 @@ type stateReader struct {
 	state *State
 }
 
-// each reads a u32 count and calls read for every element. Each has at least so
-// many bytes, so that a count that cannot be is refused before any work.
-func (r *stateReader) each(field string, bytes uint64, read func()) {
+// each reads a u32 count and calls read for every element. Nothing is made ahead
+// of the bytes: a count that is too large ends with them.
+func (r *stateReader) each(field string, read func()) {
 	n := r.u32(field)
-	if uint64(n)*bytes > uint64(len(r.s)) {
-		r.fail(field, "more than there are bytes for")
-	}
 	for i := uint32(0); i < n && r.err == nil; i++ {
 		read()
 	}
@@ -103,10 +100,6 @@ func (r *stateReader) genesis() {
 	}
 	g := new(Genesis)
 	r.body("genesis", b, g)
-	g.SigningKey, g.Policy, g.Predecessor = bytes.Clone(g.SigningKey), bytes.Clone(g.Policy), bytes.Clone(g.Predecessor)
-	for i, k := range g.AuditorKeys {
-		g.AuditorKeys[i] = bytes.Clone(k)
-	}
 	r.state.genesis = g
 }
 
@@ -123,7 +116,7 @@ func (r *stateReader) pair() {
 
 func (r *stateReader) kills() {
 	var last kill
-	r.each("switches", 1, func() {
+	r.each("switches", func() {
 		k := kill{scope: Scope(r.code("scope", uint8(ScopeDeck)))}
 		switch k.scope {
 		case ScopeTable:
@@ -139,7 +132,7 @@ func (r *stateReader) kills() {
 
 func (r *stateReader) instances() {
 	last := uint64(0)
-	r.each("instances", 8, func() {
+	r.each("instances", func() {
 		index := r.below("instance")
 		r.ascending("instances", index > last)
 		last = index
@@ -149,7 +142,7 @@ func (r *stateReader) instances() {
 
 func (r *stateReader) tables() {
 	last := ""
-	r.each("tables", 19, func() {
+	r.each("tables", func() {
 		name := r.name("table")
 		t := &table{closed: r.flag("closed"), serial: r.u64("serial"), last: r.below("newest commit")}
 		r.ascending("tables", compareNames(last, name) < 0)
@@ -163,7 +156,7 @@ func (r *stateReader) tables() {
 
 func (r *stateReader) open() {
 	last := uint64(0)
-	r.each("open shuffles", 13, func() {
+	r.each("open shuffles", func() {
 		id, c := r.below("shuffle"), new(Commit)
 		r.body("commit", r.blob("commit"), c)
 		next, mixed := int(r.u16("next place")), r.flag("mixed")
@@ -191,14 +184,14 @@ func (r *stateReader) open() {
 func (r *stateReader) keys() {
 	k := &r.state.keys
 	if r.state.genesis != nil {
-		k.signing = bytes.Clone(r.publicKey("signing key", signingKeySize))
+		k.signing = r.publicKey("signing key", signingKeySize)
 	} else if r.u16("signing key") != 0 {
 		r.fail("signing key", "without a genesis")
 	}
 	r.known()
 	r.auditors()
 	r.disclosure()
-	k.policy = bytes.Clone(r.policy())
+	k.policy = r.policy()
 	for _, public := range [][]byte{k.signing, k.disclosure.public} {
 		if len(public) > 0 && k.known[KeyID(public)].subject == 0 {
 			r.fail("known keys", "lack one in force")
@@ -209,7 +202,7 @@ func (r *stateReader) keys() {
 func (r *stateReader) known() {
 	var last [32]byte
 	first := true
-	r.each("known keys", 34, func() {
+	r.each("known keys", func() {
 		id := r.hash("key id")
 		k := standing{Subject(r.code("subject", uint8(SubjectAuditor))), r.flag("retired")}
 		r.ascending("known keys", first || compareIDs(last, id) < 0)
@@ -225,7 +218,7 @@ func (r *stateReader) auditors() {
 	}
 	var last []byte
 	for i := 0; i < n && r.err == nil; i++ {
-		public := bytes.Clone(r.publicKey("auditor key", pointKeySize))
+		public := r.publicKey("auditor key", pointKeySize)
 		r.ascending("auditor keys", bytes.Compare(last, public) < 0)
 		id := KeyID(public)
 		if r.state.keys.known[id].subject == 0 {
@@ -243,5 +236,5 @@ func (r *stateReader) disclosure() {
 	}
 	d.at = int64(r.u64("time of the disclosure key"))
 	d.stale = r.flag("stale")
-	d.public = bytes.Clone(r.publicKey("disclosure key", pointKeySize))
+	d.public = r.publicKey("disclosure key", pointKeySize)
 }

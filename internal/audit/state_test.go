@@ -70,7 +70,7 @@ func TestParseStateRefuses(t *testing.T) {
 		"a policy that is not ASCII":              func(s *State) { s.keys.policy = []byte("é") },
 		"a policy of 8,193 bytes":                 func(s *State) { s.keys.policy = make([]byte, 8193) },
 		"65 auditor keys": func(s *State) {
-			for i := range 65 {
+			for i := range 64 { // and the one in force
 				k := auditorKey(fmt.Sprint("more ", i))
 				s.keys.auditors[KeyID(k)], s.keys.known[KeyID(k)] = k, standing{subject: SubjectAuditor}
 			}
@@ -174,7 +174,7 @@ func TestDamagedState(t *testing.T) {
 			mustBeState(t, damaged)
 		}
 	}
-	// A count is held against the bytes that are left before anything is made.
+	// A count beyond the bytes.
 	for i := range len(b) - 4 {
 		damaged := bytes.Clone(b)
 		copy(damaged[i:], []byte{255, 255, 255, 255})
@@ -199,6 +199,21 @@ func mustBeState(t testing.TB, b []byte) *State {
 		t.Fatalf("\n%x parses to what encodes to\n%x", b, again)
 	}
 	return s
+}
+
+// TestParseStateKeepsNothing: a state does not change with the bytes it came from.
+func TestParseStateKeepsNothing(t *testing.T) {
+	t.Parallel()
+	want := richState(t).Encode()
+	b := bytes.Clone(want)
+	s, err := ParseState(b)
+	if err != nil {
+		t.Fatal(err)
+	}
+	clear(b)
+	if !bytes.Equal(s.Encode(), want) {
+		t.Error("the state changed with its bytes")
+	}
 }
 
 // TestDigestFollows: the digest that is kept is never that of another state.
