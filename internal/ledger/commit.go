@@ -212,17 +212,22 @@ func (l *Ledger) catchUp(ctx context.Context) error {
 	if err := l.advance(step, newest); err != nil {
 		return err
 	}
-	if moved {
-		if l.marked { // else the mark may be above this head
-			l.keepMark()
-		}
-		l.publish()
+	if !moved {
+		return nil
+	}
+	kept := !l.marked || l.keepMark() // not marked: the mark may be above this head
+	l.publish()
+	if !kept {
+		return l.Ready()
 	}
 	return nil
 }
 
 // unreadable notes why the ledger cannot be written after a failed catch-up.
 func (l *Ledger) unreadable(err error) {
+	if errors.Is(l.Ready(), ErrFrozen) {
+		return // for want of a mark, and catchUp said so
+	}
 	if errors.Is(err, ErrFrozen) || errors.Is(err, ErrNotFound) {
 		l.freeze(err)
 		return

@@ -237,3 +237,21 @@ func TestCreateBesideAMark(t *testing.T) {
 		t.Error("a second genesis was signed")
 	}
 }
+
+// TestLostMark: a daemon that cannot write its mark any more stops, also when
+// all it does is follow what another one writes.
+func TestLostMark(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t, openSQLite(t))
+	other := h.open(h.config("mark"))
+	h.copyMark("mark", "second")
+	l := h.open(h.config("second"))
+	l.BreakMark()
+	for n := range uint64(20) {
+		h.must(other, propose(commit("t", n)))
+		waitFor(t, func() bool { return l.Head().Size >= other.Head().Size })
+		if err := l.Ready(); !errors.Is(err, ledger.ErrFrozen) {
+			t.Fatalf("without a mark: %v", err)
+		}
+	}
+}

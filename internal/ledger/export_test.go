@@ -1,0 +1,4 @@
+package ledger
+
+// BreakMark makes every further write of the high-water mark fail.
+func (l *Ledger) BreakMark() { l.mark.file.Close() }
