@@ -24,7 +24,15 @@ const witnessStart = witnessTimeout + time.Second
 // on the sequencer's goroutine.
 func (l *Ledger) objection(ctx context.Context) error {
 	for _, name := range slices.Sorted(maps.Keys(l.doubts)) {
-		return fmt.Errorf("%w: witness %s: %w", ErrFrozen, name, l.doubts[name])
+		doubt := l.doubts[name]
+		if doubt.seen != nil {
+			// The witness need not be there any more to see that it is content.
+			if held, err := l.extends(ctx, l.head, *doubt.seen); err == nil && held {
+				delete(l.doubts, name)
+				continue
+			}
+		}
+		return fmt.Errorf("%w: witness %s: %w", ErrFrozen, name, doubt)
 	}
 	if !l.marked {
 		if err := l.holdAgainstMark(ctx); err != nil {
@@ -81,10 +89,13 @@ func (l *Ledger) begin(ctx context.Context) error {
 		}
 	}
 	var objection error
-	started := false
+	begun := false
 	if err := l.ask(ctx, func() {
-		if started = l.started; started { // by recheck, when a doubt was gone
+		if begun = l.started; begun { // by recheck, when a doubt was gone
 			return
+		}
+		if objection = l.Ready(); errors.Is(objection, ErrFrozen) {
+			return // what froze it must be gone first, which recheck sees
 		}
 		if objection = l.objection(ctx); objection == nil {
 			l.setStatus(nil)
@@ -94,14 +105,16 @@ func (l *Ledger) begin(ctx context.Context) error {
 	}); err != nil {
 		return err
 	}
-	switch {
-	case started, errors.Is(objection, ErrFrozen):
+	if begun {
 		return nil
-	case objection != nil:
-		return objection
 	}
-	_, err := l.Append(ctx, l.announcement())
-	return err
+	if objection == nil {
+		_, objection = l.Append(ctx, l.announcement())
+	}
+	if errors.Is(objection, ErrFrozen) {
+		return nil
+	}
+	return objection
 }
 
 // announcement is this daemon's instance_start, with the word of whoever
@@ -119,15 +132,15 @@ func (l *Ledger) announcement() Proposal {
 // doubt notes that a witness has seen another history, or with nil that it
 // cosigned the stored head again. The sequencer stops on the first and goes on
 // when there is none left.
-func (l *Ledger) doubt(name string, err error) error {
+func (l *Ledger) doubt(name string, c *contradiction) error {
 	return l.ask(l.running, func() {
-		if err == nil {
+		if c == nil {
 			delete(l.doubts, name)
 			return
 		}
-		l.doubts[name] = err
+		l.doubts[name] = c
 		if !errors.Is(l.Ready(), ErrFrozen) {
-			l.freeze(fmt.Errorf("%w: witness %s: %w", ErrFrozen, name, err))
+			l.freeze(fmt.Errorf("%w: witness %s: %w", ErrFrozen, name, c))
 		}
 	})
 }

@@ -126,11 +126,11 @@ type Ledger struct {
 	head     Head
 	instance uint64 // index of our instance_start
 	clock    clock
-	resumed  bool             // appends failed or were stopped, and no entry says yet that they work again
-	started  bool             // our instance_start is written
-	marked   bool             // the head was held against the mark, or somebody vouched for it
-	adopt    string           // who vouched for a head without a mark: goes into the ledger
-	doubts   map[string]error // witnesses that have seen another history
+	resumed  bool                      // appends failed or were stopped, and no entry says yet that they work again
+	started  bool                      // our instance_start is written
+	marked   bool                      // the head was held against the mark, or somebody vouched for it
+	adopt    string                    // who vouched for a head without a mark: goes into the ledger
+	doubts   map[string]*contradiction // witnesses that have seen another history
 
 	// Set by Open, then unchanged.
 	seen       *audit.Checkpoint  // the mark at the start, nil: there was none
@@ -192,10 +192,15 @@ func Open(ctx context.Context, cfg Config) (*Ledger, error) {
 		tree:  newTree(),
 		clock: clock{read: cfg.Clock, limit: cfg.ClockStep},
 
-		doubts:       make(map[string]error),
+		doubts:       make(map[string]*contradiction),
 		cosignedMore: make(chan struct{}),
 	}
 	l.running, l.cancel = context.WithCancel(context.Background())
+	if cfg.AdoptHead != "" {
+		if err := audit.CheckReason(cfg.AdoptHead); err != nil {
+			return nil, fmt.Errorf("opening ledger %s: the reason to adopt its head %w", cfg.Info.Name, err)
+		}
+	}
 	if cfg.Signer.Name() != cfg.Info.Origin {
 		return nil, fmt.Errorf("opening ledger %s: the signing key is of %q", cfg.Info.Name, cfg.Signer.Name())
 	}
@@ -212,12 +217,11 @@ func Open(ctx context.Context, cfg Config) (*Ledger, error) {
 	if l.witnessing, err = l.newWitnessing(); err != nil {
 		return nil, fmt.Errorf("opening ledger %s: %w", cfg.Info.Name, err)
 	}
-	slot, err := l.readMark()
-	if err != nil {
+	if l.mark, err = openMark(cfg.Mark, 0, cfg.MarkSync); err != nil {
 		return nil, fmt.Errorf("opening ledger %s: %w", cfg.Info.Name, err)
 	}
-	if l.mark, err = openMark(cfg.Mark, slot, cfg.MarkSync); err != nil {
-		return nil, fmt.Errorf("opening ledger %s: %w", cfg.Info.Name, err)
+	if err := l.readMark(); err != nil {
+		return nil, errors.Join(fmt.Errorf("opening ledger %s: %w", cfg.Info.Name, err), l.mark.close())
 	}
 	l.setStatus(fmt.Errorf("%w: starting", ErrUnavailable))
 	l.publish()
@@ -230,18 +234,18 @@ func Open(ctx context.Context, cfg Config) (*Ledger, error) {
 	return l, nil
 }
 
-// readMark reads the high-water mark, if there is one, and returns the slot for
-// the next.
-func (l *Ledger) readMark() (slot int, err error) {
+// readMark reads the high-water mark, if there is one; under its lock, so that no
+// other daemon raises it any more. The next is written into the other slot.
+func (l *Ledger) readMark() error {
 	seen, in, err := readMark(l.cfg.Mark, l.key)
 	if errors.Is(err, errNoMark) {
-		return 0, nil
+		return nil
 	}
 	if err != nil {
-		return 0, err
+		return err
 	}
-	l.seen = &seen
-	return 1 - in, nil
+	l.seen, l.mark.slot = &seen, int64(1-in)
+	return nil
 }
 
 // Close stops the sequencer after the batch at hand, and what asks the

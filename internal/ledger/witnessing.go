@@ -1,6 +1,7 @@
 package ledger
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -50,13 +51,21 @@ type witnessing struct {
 	members []*member
 	moved   chan struct{} // capacity 1: the published head moved
 	results chan reply
-	settled chan struct{} // closed when the first round has ended
+	settle  sync.Once     // closes settled
+	settled chan struct{} // closed when every member has answered once, if only that it does not
 	group   sync.WaitGroup
 
-	round  *round // nil: none under way
-	states map[string]WitnessState
-	doubts map[string]bool // members whose doubt the sequencer has
-	first  bool            // a round has ended
+	round   *round // nil: none under way
+	states  map[string]WitnessState
+	told    map[string]told  // what the log has of each member
+	doubts  map[string]bool  // members whose doubt the sequencer has
+	unheard map[*member]bool // that did not answer yet since the start
+}
+
+// told is why a member did not cosign, as the log has it.
+type told struct {
+	why string // "": it did
+	at  time.Time
 }
 
 // round is one head on its way to a quorum.
@@ -65,6 +74,10 @@ type round struct {
 	note  []byte           // its checkpoint with the cosignatures so far
 	waits map[*member]bool // that did not answer yet
 	lines map[string]bool  // cosignatures in note: none stands twice
+
+	// The size that a witness said it is at, by the name of its key, where it is
+	// not above the stored head.
+	at map[string]uint64
 }
 
 // WitnessState is what the daemon knows of a witness.
@@ -93,13 +106,15 @@ func (l *Ledger) newWitnessing() (*witnessing, error) {
 	}
 	w := &witnessing{l: l, policy: policy, moved: make(chan struct{}, 1), settled: make(chan struct{}),
 		results: make(chan reply, len(policy.Witnesses)),
-		states:  make(map[string]WitnessState), doubts: make(map[string]bool)}
+		states:  make(map[string]WitnessState), told: make(map[string]told),
+		doubts: make(map[string]bool), unheard: make(map[*member]bool)}
 	for _, one := range policy.Witnesses {
 		asked, err := l.cfg.Witness(one)
 		if err != nil {
 			return nil, fmt.Errorf("reaching witness %s: %w", one.Name, err)
 		}
-		w.members = append(w.members, &member{name: one.Name, witness: asked, targets: make(chan Head, 1)})
+		m := &member{name: one.Name, key: one.Key.Name(), witness: asked, targets: make(chan Head, 1)}
+		w.members, w.unheard[m] = append(w.members, m), true
 		w.states[one.Name] = WitnessState{Name: one.Name, Err: errors.New("not asked yet")}
 	}
 	w.show()
@@ -135,8 +150,8 @@ func (w *witnessing) wake() {
 	}
 }
 
-// run opens a round whenever the published head is above the cosigned one, and
-// again after a pause when the round before found no quorum.
+// run opens a round whenever the published head is above the cosigned one or not
+// confirmed yet, and again after a pause when the round before found no quorum.
 func (w *witnessing) run() {
 	retry := time.NewTicker(min(witnessRetry, w.l.cfg.Probe))
 	defer retry.Stop()
@@ -153,7 +168,7 @@ func (w *witnessing) run() {
 		case <-retry.C:
 		}
 		head := w.l.Head()
-		behind := !w.first || head.Size > w.l.cosignedSize() || len(w.doubts) > 0
+		behind := head.Size > w.l.cosignedSize() || !w.l.confirmed.Load() || len(w.doubts) > 0
 		if w.round == nil && behind && !time.Now().Before(earliest) {
 			w.open(head)
 		}
@@ -164,7 +179,7 @@ func (w *witnessing) run() {
 // when it is done.
 func (w *witnessing) open(head Head) {
 	w.round = &round{head: head, note: slices.Clone(head.Checkpoint),
-		waits: make(map[*member]bool), lines: make(map[string]bool)}
+		waits: make(map[*member]bool), lines: make(map[string]bool), at: make(map[string]uint64)}
 	for _, m := range w.members {
 		w.round.waits[m] = true
 		select {
@@ -175,14 +190,30 @@ func (w *witnessing) open(head Head) {
 	}
 }
 
-// answered takes a member's reply into account and ends the round when its
-// quorum is reached or everybody has answered. failed: it ended without.
+// answered takes a member's reply into account. failed: it ended a round without
+// a quorum.
 func (w *witnessing) answered(r reply) (failed bool) {
 	w.note(r)
-	if w.round == nil || r.head.Size != w.round.head.Size {
-		return false // of an earlier round
+	if w.round != nil && r.head.Size == w.round.head.Size { // else of an earlier round
+		failed = w.count(r)
 	}
+	if delete(w.unheard, r.member); len(w.unheard) == 0 {
+		w.settle.Do(func() { close(w.settled) })
+	}
+	return failed
+}
+
+// count adds a reply to its round, which it ends when the quorum is reached or
+// everybody has answered. failed: it ended without.
+func (w *witnessing) count(r reply) (failed bool) {
 	delete(w.round.waits, r.member)
+	var moved *movedError
+	switch {
+	case r.err == nil:
+		w.round.at[r.member.key] = r.head.Size
+	case errors.As(r.err, &moved):
+		w.round.at[r.member.key] = moved.size
+	}
 	for _, line := range r.lines {
 		// Two places are for the ledger's own signatures, of old and new key.
 		if !w.round.lines[line] && len(w.round.lines) < audit.MaxSignatures-2 {
@@ -199,35 +230,65 @@ func (w *witnessing) answered(r reply) (failed bool) {
 		failed = !w.l.keepCosigned(Head{Size: w.round.head.Size, Root: w.round.head.Root, Checkpoint: w.round.note})
 	} else {
 		failed = !w.l.followCosigned()
+		w.confirm()
 	}
 	w.round = nil
-	if !w.first {
-		w.first = true
-		close(w.settled)
-	}
 	return failed
+}
+
+// confirm takes the witnesses' word for the stored ledger where another daemon is
+// always with them first, so that they never cosign a head of this one: a quorum
+// cosigned the newest cosigned checkpoint, and each of it said in this round that
+// it has seen no more.
+func (w *witnessing) confirm() {
+	h, ok := w.l.Cosigned()
+	if !ok || w.l.confirmed.Load() {
+		return
+	}
+	signatures := bytes.LastIndex(h.Checkpoint, []byte("\n\n")) + 2
+	said := slices.Clone(h.Checkpoint[:signatures])
+	for line := range strings.Lines(string(h.Checkpoint[signatures:])) {
+		if size, ok := w.round.at[strings.Fields(line)[1]]; ok && size <= h.Size {
+			said = append(said, line...)
+		}
+	}
+	if w.policy.Satisfied(said) {
+		w.l.confirmed.Store(true)
+	}
 }
 
 // note keeps what a member said, and hands a doubt, or the end of one, to the
 // sequencer.
 func (w *witnessing) note(r reply) {
 	s := w.states[r.member.name]
-	if told := s.Err == nil || r.err == nil || s.Err.Error() != r.err.Error(); told && r.err != nil {
-		w.l.cfg.Log.Warn("a witness did not cosign", "ledger", w.l.cfg.Info.Name, "witness", r.member.name, "error", r.err)
-	}
 	if s.Err = r.err; r.err == nil {
 		s.Size = r.head.Size
 	}
 	w.states[r.member.name] = s
 	w.show()
-	doubt := errors.Is(r.err, errContradicts)
-	if doubt || r.err == nil && w.doubts[r.member.name] {
-		if w.l.doubt(r.member.name, r.err) == nil {
-			w.doubts[r.member.name] = doubt
+	w.tell(r)
+	var doubt *contradiction
+	if errors.As(r.err, &doubt) || r.err == nil && w.doubts[r.member.name] {
+		if w.l.doubt(r.member.name, doubt) == nil {
+			w.doubts[r.member.name] = doubt != nil
 		}
 	}
 	if !w.doubts[r.member.name] {
 		delete(w.doubts, r.member.name)
+	}
+}
+
+// tell logs why a member did not cosign when that is new, and not too often: a
+// witness can make up a reason for every head.
+func (w *witnessing) tell(r reply) {
+	last := w.told[r.member.name]
+	if r.err == nil {
+		w.told[r.member.name] = told{at: last.at}
+		return
+	}
+	if why := r.err.Error(); why != last.why && time.Since(last.at) >= witnessRetry {
+		w.told[r.member.name] = told{why, time.Now()}
+		w.l.cfg.Log.Warn("a witness did not cosign", "ledger", w.l.cfg.Info.Name, "witness", r.member.name, "error", r.err)
 	}
 }
 
@@ -237,239 +298,10 @@ func (w *witnessing) show() {
 	w.l.witnesses.Store(&states)
 }
 
-// member asks one witness. Its goroutine, serve, owns size.
-type member struct {
-	name    string
-	witness Witness
-	targets chan Head // capacity 1: the newest head to ask for
-	size    uint64    // that the witness has cosigned, as far as known
-}
-
-// reply is what came of asking a member for a head.
-type reply struct {
-	member *member
-	head   Head
-	lines  []string // signature lines, each with its newline
-	err    error
-}
-
-// errContradicts is matched when what a witness has seen is not in the stored
-// ledger.
-var errContradicts = errors.New("a witness has seen another history")
-
-func (m *member) serve(l *Ledger, results chan<- reply) {
-	for {
-		select {
-		case <-l.stop:
-			return
-		case head := <-m.targets:
-			ctx, cancel := context.WithTimeout(l.running, witnessTimeout)
-			lines, err := m.ask(ctx, l, head)
-			cancel()
-			select {
-			case results <- reply{m, head, lines, err}:
-			case <-l.stop:
-				return
-			}
-		}
-	}
-}
-
-// ask gets the witness's cosignatures on head. The first answer of a witness
-// that this daemon does not know, or that another daemon was with meanwhile, is
-// the size to prove from.
-func (m *member) ask(ctx context.Context, l *Ledger, head Head) ([]string, error) {
-	for range 3 {
-		old := min(m.size, head.Size)
-		proof, err := l.consistency(ctx, old, head)
-		if err != nil {
-			return nil, err
-		}
-		text, err := m.witness.AddCheckpoint(ctx, old, proof, head.Checkpoint)
-		var conflict *audit.WitnessConflict
-		switch {
-		case err == nil:
-			m.size = head.Size
-			return slices.Collect(strings.Lines(string(text))), nil
-		case errors.As(err, &conflict) && conflict.Size <= head.Size && conflict.Size != old:
-			m.size = conflict.Size
-		case errors.As(err, &conflict) && conflict.Size > head.Size:
-			return nil, m.ahead(ctx, l, conflict.Size)
-		case errors.Is(err, audit.ErrWitnessContradicts):
-			return nil, m.beside(ctx, l, old, head)
-		default:
-			return nil, err
-		}
-	}
-	return nil, errors.New("another daemon is with the witness: it moves on with every question")
-}
-
-// ahead decides what it means that a witness has cosigned more than the head it
-// was asked for: another daemon of this ledger was there first, or the stored
-// ledger lost its end. A checkpoint under our own key settles it; where a
-// witness does not show one, its word is doubt enough to stop.
-func (m *member) ahead(ctx context.Context, l *Ledger, size uint64) error {
-	if l.Head().Size >= size {
-		return fmt.Errorf("the witness is at size %d already", size)
-	}
-	if err := l.Refresh(ctx); err != nil && !errors.Is(err, ErrFrozen) {
-		return err
-	}
-	if l.Head().Size >= size {
-		return fmt.Errorf("the witness is at size %d already", size)
-	}
-	signed, err := m.witness.Latest(ctx, l.cfg.Info.Origin)
-	if errors.Is(err, audit.ErrWitnessNone) {
-		return fmt.Errorf("%w: it says size %d, the stored ledger has %d entries", errContradicts, size, l.Head().Size)
-	}
-	if err != nil {
-		return fmt.Errorf("it says size %d, and does not show it: %w", size, err)
-	}
-	c, err := audit.OpenCheckpoint(signed, l.key)
-	if err != nil || c.Size < size {
-		return fmt.Errorf("it says size %d and shows no checkpoint of it under this ledger's key", size)
-	}
-	return fmt.Errorf("%w: it holds a checkpoint of size %d under this ledger's key, and the stored ledger has %d entries",
-		errContradicts, c.Size, l.Head().Size)
-}
-
-// beside decides what it means that a witness at size old refuses head: it has
-// seen another history, unless it shows a checkpoint that head does extend.
-func (m *member) beside(ctx context.Context, l *Ledger, old uint64, head Head) error {
-	signed, err := m.witness.Latest(ctx, l.cfg.Info.Origin)
-	if err == nil {
-		c, err := audit.OpenCheckpoint(signed, l.key)
-		if err != nil {
-			return fmt.Errorf("it refuses the head of size %d, and shows nothing under this ledger's key: %w", head.Size, err)
-		}
-		if root, err := l.rootAt(ctx, head, min(c.Size, head.Size)); err == nil && c.Size <= head.Size && root == c.Root {
-			return fmt.Errorf("it refuses the head of size %d, and shows one of size %d that it extends", head.Size, c.Size)
-		}
-	} else if !errors.Is(err, audit.ErrWitnessNone) {
-		return fmt.Errorf("it refuses the head of size %d, and does not show why: %w", head.Size, err)
-	}
-	return fmt.Errorf("%w: it refuses the head of size %d after one of size %d", errContradicts, head.Size, old)
-}
-
-// keepCosigned stores a cosigned checkpoint and then shows it. It reports
-// whether a checkpoint of that size or above is held.
-func (l *Ledger) keepCosigned(h Head) bool {
-	ctx, cancel := context.WithTimeout(l.running, storeTimeout)
-	defer cancel()
-	err := l.cfg.Store.PutCosigned(ctx, l.id, h)
-	if errors.Is(err, ErrExists) { // another daemon was first
-		return l.followCosigned()
-	}
-	if err != nil {
-		l.cfg.Log.Error("storing a cosigned checkpoint", "ledger", l.cfg.Info.Name, "size", h.Size, "error", err)
-		return false
-	}
-	l.showCosigned(h)
-	return true
-}
-
-// followCosigned takes over what another daemon stored, and reports whether it
-// is newer than what this one held.
-func (l *Ledger) followCosigned() bool {
-	ctx, cancel := context.WithTimeout(l.running, storeTimeout)
-	defer cancel()
-	h, err := l.CosignedAtMost(ctx, l.Head().Size)
-	if err != nil || h.Size <= l.cosignedSize() {
-		return false
-	}
-	l.showCosigned(h)
-	return true
-}
-
-// CosignedAtMost returns the newest stored checkpoint of at most size entries
-// that the ledger's witnesses cosigned; ErrNotFound when there is none. What the
-// store holds is believed only under the ledger's key and the policy's quorum.
-func (l *Ledger) CosignedAtMost(ctx context.Context, size uint64) (Head, error) {
-	if l.witnessing == nil {
-		return Head{}, ErrNotFound
-	}
-	h, err := l.cfg.Store.CosignedAtMost(ctx, l.id, size)
-	if err != nil {
-		return Head{}, Unavailable(err)
-	}
-	c, err := audit.OpenCheckpoint(h.Checkpoint, l.key)
-	if err == nil && (c.Size != h.Size || c.Root != h.Root || !l.witnessing.policy.Satisfied(h.Checkpoint)) {
-		err = errors.New("it is of another head, or lacks the quorum")
-	}
-	if err != nil {
-		l.cfg.Log.Error("a stored cosigned checkpoint does not hold", "ledger", l.cfg.Info.Name, "size", h.Size, "error", err)
-		return Head{}, ErrNotFound
-	}
-	return h, nil
-}
-
-// showCosigned makes h the newest cosigned head and wakes who waits for one.
-func (l *Ledger) showCosigned(h Head) {
-	l.cosign.Lock()
-	defer l.cosign.Unlock()
-	if l.cosigned == nil || h.Size > l.cosigned.Size {
-		l.cosigned = &h
-		close(l.cosignedMore)
-		l.cosignedMore = make(chan struct{})
-	}
-}
-
-// Cosigned returns the newest cosigned head that this daemon holds; ok is false
-// when there is none.
-func (l *Ledger) Cosigned() (h Head, ok bool) {
-	l.cosign.Lock()
-	defer l.cosign.Unlock()
-	if l.cosigned == nil {
-		return Head{}, false
-	}
-	return *l.cosigned, true
-}
-
-func (l *Ledger) cosignedSize() uint64 {
-	h, _ := l.Cosigned()
-	return h.Size
-}
-
-// AwaitCosigned waits until a cosigned checkpoint covers the entry at index. It
-// returns ErrNotWitnessed when ctx ends first.
-func (l *Ledger) AwaitCosigned(ctx context.Context, index uint64) error {
-	for {
-		l.cosign.Lock()
-		more, size := l.cosignedMore, uint64(0)
-		if l.cosigned != nil {
-			size = l.cosigned.Size
-		}
-		l.cosign.Unlock()
-		if size > index {
-			return nil
-		}
-		select {
-		case <-more:
-		case <-ctx.Done():
-			return fmt.Errorf("%w: entry %d, and %d entries are cosigned", ErrNotWitnessed, index, size)
-		case <-l.done:
-			return ErrClosed
-		}
-	}
-}
-
 // Witnesses returns the ledger's witnesses by name, empty without any.
 func (l *Ledger) Witnesses() []WitnessState {
 	if p := l.witnesses.Load(); p != nil {
 		return *p
 	}
 	return nil
-}
-
-// consistency proves that head extends the ledger's first old entries.
-func (l *Ledger) consistency(ctx context.Context, old uint64, head Head) ([]tlog.Hash, error) {
-	if old == 0 || old == head.Size {
-		return nil, nil
-	}
-	reader := tlog.TileHashReader(tlog.Tree{N: int64(head.Size), Hash: head.Root}, l.tileReader(ctx))
-	proof, err := tlog.ProveTree(int64(head.Size), int64(old), reader)
-	if err != nil {
-		return nil, fmt.Errorf("proving that size %d extends size %d: %w", head.Size, old, err)
-	}
-	return proof, nil
 }
