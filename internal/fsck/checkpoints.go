@@ -37,11 +37,6 @@ func (s *source) Checkpoints(ctx context.Context, kind inspect.Kind, from uint64
 			if !ok {
 				continue
 			}
-			if table == store.TableCheckpoints {
-				s.counts.checkpoints.Add(1)
-			} else {
-				s.counts.cosigned.Add(1)
-			}
 			if !yield(c, nil) {
 				return
 			}

@@ -18,7 +18,10 @@ import (
 // Chunk implements inspect.Source.
 func (s *source) Chunk(ctx context.Context, n uint64, width int) (inspect.Chunk, error) {
 	first := n * inspect.Width
-	c := &chunk{source: s, first: first, rows: make([]*store.Raw, width), batches: make(map[uint64]bool)}
+	c := &chunk{source: s, first: first, rows: make([]*store.Raw, width), batches: make(map[uint64]bool), tally: new(tally)}
+	s.mu.Lock()
+	s.tallies[n] = c.tally
+	s.mu.Unlock()
 	rows, err := s.rows.Range(ctx, store.TableEntries, s.id, first-min(first, 1), first+uint64(width))
 	if err != nil {
 		return inspect.Chunk{}, err
@@ -41,6 +44,7 @@ type chunk struct {
 	first   uint64
 	rows    []*store.Raw
 	batches map[uint64]bool // sizes of checkpoints
+	tally   *tally
 
 	before audit.Entry // the entry at index last, if known
 	last   uint64
@@ -62,7 +66,7 @@ func (c *chunk) take(r *store.Raw, entries [][]byte) []inspect.Fault {
 		return []inspect.Fault{fault(CodeRowTwice, placeOf(*r, ""), "the entry stands in more than one row")}
 	}
 	c.rows[i] = r
-	c.counts.entries.Add(1)
+	c.tally.entries++
 	b, ok := r.Bytes("entry")
 	if !ok {
 		return []inspect.Fault{column(*r, "entry", uint64(index), "it is %s, not bytes", kind(r.Value("entry")))}
@@ -185,7 +189,7 @@ func (c *chunk) tape(r store.Raw, index uint64, commit *audit.Commit) []inspect.
 	if !ok {
 		return bad("the sealed tape of a commit is %s", kind(r.Value("sealed")))
 	}
-	c.counts.tapes.Add(1)
+	c.tally.tapes++
 	recipe := commit.Context.Recipe
 	if want := recipe.TapeLen() + seal.Overhead; len(sealed) != want {
 		return bad("it has %d bytes, not %d", len(sealed), want)
@@ -197,7 +201,7 @@ func (c *chunk) tape(r store.Raw, index uint64, commit *audit.Commit) []inspect.
 	if errors.Is(err, seal.ErrUnknownKey) {
 		return nil
 	}
-	c.counts.opened.Add(1)
+	c.tally.opened++
 	if err != nil {
 		return bad("%v: it was altered, or is of another commit", err)
 	}

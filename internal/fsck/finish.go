@@ -15,7 +15,7 @@ import (
 // Finish implements inspect.Source: it looks at everything that no entry led to.
 func (s *source) Finish(ctx context.Context, sum inspect.Summary) ([]inspect.Fault, []string, error) {
 	s.finished = true
-	for _, step := range []func(context.Context) error{s.holdHead, s.holdSeen, s.names, s.decks, s.odd} {
+	for _, step := range []func(context.Context) error{s.holdHead, s.holdSeen, s.names, s.decks, s.countCheckpoints, s.odd} {
 		if err := step(ctx); err != nil {
 			return nil, nil, err
 		}
@@ -24,15 +24,13 @@ func (s *source) Finish(ctx context.Context, sum inspect.Summary) ([]inspect.Fau
 	if err := s.cosignatures(ctx, sum); err != nil {
 		return nil, nil, err
 	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
 	return s.faults, s.notes(), nil
 }
 
 // notes says what was not checked, and what is for nobody.
 func (s *source) notes() (notes []string) {
 	note := func(format string, args ...any) { notes = append(notes, fmt.Sprintf(format, args...)) }
-	c := s.counts.read()
+	c := s.total()
 	if n := c.Tapes - c.TapesOpened; n > 0 {
 		note("sealed tapes that were not opened, for want of their sealing key: %d", n)
 	}
@@ -98,14 +96,14 @@ func (s *source) names(ctx context.Context) error {
 // commit names.
 func (s *source) decks(ctx context.Context) error {
 	return s.rows.EachDeck(ctx, s.id, func(r store.Raw) error {
-		s.counts.decks.Add(1)
+		s.counts.Decks++
 		hash, ok := r.Bytes("hash")
 		if !ok || len(hash) != 32 {
 			s.add(fault(CodeColumn, placeOf(r, "hash"), "it is %s, and a hash has 32 bytes", kindAndSize(r.Value("hash"))))
 			return nil
 		}
 		if !s.asked[[32]byte(hash)] {
-			s.counts.unused.Add(1)
+			s.counts.UnusedDecks++
 		}
 		cards, f := decode(r)
 		if f != nil {
@@ -138,7 +136,7 @@ func (s *source) odd(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	s.counts.later.Store(size - s.size)
+	s.counts.Later = size - s.size
 	for _, t := range tables {
 		for _, r := range rows[t] {
 			s.judgeOdd(r, size)
@@ -176,6 +174,11 @@ func (s *source) judgeOdd(r store.Raw, size uint64) {
 	}
 }
 
+// countCheckpoints counts the rows up to the head.
+func (s *source) countCheckpoints(ctx context.Context) error {
+	return s.rows.Sizes(ctx, s.id, 0, s.size+1, func(uint64) { s.counts.Checkpoints++ })
+}
+
 // signatureLines names checkpoints with a line more than they were signed with:
 // one, and two where the signing key changed.
 func (s *source) signatureLines(sum inspect.Summary) {
@@ -201,6 +204,7 @@ func (s *source) cosignatures(ctx context.Context, sum inspect.Summary) error {
 		if err != nil {
 			return err
 		}
+		s.counts.Cosigned++
 		b, ok := r.Bytes("checkpoint")
 		if !ok {
 			continue

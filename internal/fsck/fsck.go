@@ -63,7 +63,8 @@ type Counts struct {
 
 // Run checks a ledger. It returns an error, and no report, when it cannot run.
 func Run(ctx context.Context, e *store.Evidence, o Options) (*Report, error) {
-	s := &source{rows: e, opts: o, asked: make(map[[32]byte]bool), once: make(map[string]bool), lines: make(map[uint64]int)}
+	s := &source{rows: e, opts: o, asked: make(map[[32]byte]bool), once: make(map[string]bool), lines: make(map[uint64]int),
+		tallies: make(map[uint64]*tally), tiles: make(map[string]bool)}
 	report, err := s.run(ctx)
 	if !errors.Is(err, store.ErrSchema) {
 		return report, err
@@ -102,7 +103,7 @@ func (s *source) run(ctx context.Context) (*Report, error) {
 		}
 		report.Notes = append(report.Notes, notes...)
 	}
-	report.Store = s.counts.read()
+	report.Store = s.total()
 	if err := s.locate(ctx, report); err != nil {
 		return nil, err
 	}

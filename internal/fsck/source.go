@@ -3,7 +3,6 @@ package fsck
 import (
 	"context"
 	"sync"
-	"sync/atomic"
 
 	"golang.org/x/mod/sumdb/note"
 	"golang.org/x/mod/sumdb/tlog"
@@ -32,24 +31,34 @@ type source struct {
 	doubtful  bool             // a checkpoint that nobody known signed is looked at as well
 	finished  bool             // Finish was called
 
-	counts counters
-	roots  sync.Pool // of *audit.DeckRoots
+	roots sync.Pool // of *audit.DeckRoots
 
-	mu     sync.Mutex // guards what follows
-	faults []inspect.Fault
-	once   map[string]bool   // faults by code and place
-	asked  map[[32]byte]bool // decks that commits name
-	lines  map[uint64]int    // signature lines of checkpoints, by size, where there is not one
+	mu      sync.Mutex // guards what follows
+	counts  Counts
+	tallies map[uint64]*tally // by chunk
+	tiles   map[string]bool   // that are there
+	faults  []inspect.Fault
+	once    map[string]bool   // faults by code and place
+	asked   map[[32]byte]bool // decks that commits name
+	lines   map[uint64]int    // signature lines of checkpoints, by size, where there is not one
 }
 
-// counters are Counts while they grow.
-type counters struct{ entries, tiles, checkpoints, cosigned, decks, unused, tapes, opened, later atomic.Uint64 }
+// tally counts the rows of one chunk. It belongs to the goroutine that reads the
+// chunk, until Finish. A chunk that is read again is counted anew.
+type tally struct{ entries, tapes, opened uint64 }
 
-func (c *counters) read() Counts {
-	return Counts{
-		Entries: c.entries.Load(), Tiles: c.tiles.Load(), Checkpoints: c.checkpoints.Load(), Cosigned: c.cosigned.Load(),
-		Decks: c.decks.Load(), UnusedDecks: c.unused.Load(), Tapes: c.tapes.Load(), TapesOpened: c.opened.Load(), Later: c.later.Load(),
+// total adds the tallies up; it is called when nobody reads any more.
+func (s *source) total() Counts {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	c := s.counts
+	c.Tiles = uint64(len(s.tiles))
+	for _, t := range s.tallies {
+		c.Entries += t.entries
+		c.Tapes += t.tapes
+		c.TapesOpened += t.opened
 	}
+	return c
 }
 
 // add keeps a fault until Finish, once.
@@ -81,11 +90,13 @@ func (s *source) Tile(ctx context.Context, level int, index uint64, width int) (
 	if err != nil {
 		return nil, where, err
 	}
-	s.counts.tiles.Add(uint64(len(rows)))
 	if len(rows) == 0 {
 		f := fault(CodeRowMissing, place(store.TableTiles, "", tileKey(level, index)), "the tile is not there")
 		return nil, where, &inspect.Damage{Fault: f}
 	}
+	s.mu.Lock()
+	s.tiles[where] = true
+	s.mu.Unlock()
 	if len(rows) > 1 {
 		s.add(fault(CodeRowTwice, place(store.TableTiles, "", tileKey(level, index)), "the tile stands in %d rows", len(rows)))
 	}

@@ -31,7 +31,6 @@ type material struct {
 	tapes    map[uint64][]byte // by shuffle
 	keys     *seal.Keyring
 	vkey     string // the newest
-	above    []byte // of the tile of level 1 that load is filling
 }
 
 // honest is made once.
@@ -221,9 +220,9 @@ func (w *writer) finish() (*material, error) {
 func (m *material) load(t testing.TB, s ledger.Store, batches int) {
 	t.Helper()
 	old := ledger.Head{}
-	m.above = nil
+	var above []byte // of the tile of level 1 that is being filled
 	for _, head := range m.heads[:batches] {
-		b := m.batch(t, old, head)
+		b := m.batch(t, old, head, &above)
 		var err error
 		if old.Size == 0 {
 			err = s.Create(t.Context(), ledger.Info{Name: name, Origin: inspecttest.Origin}, b)
@@ -251,7 +250,7 @@ func (m *material) load(t testing.TB, s ledger.Store, batches int) {
 }
 
 // batch is what one append writes.
-func (m *material) batch(t testing.TB, old, head ledger.Head) ledger.Batch {
+func (m *material) batch(t testing.TB, old, head ledger.Head, above *[]byte) ledger.Batch {
 	t.Helper()
 	b := ledger.Batch{Head: head}
 	for i := old.Size; i < head.Size; i++ {
@@ -280,9 +279,9 @@ func (m *material) batch(t testing.TB, old, head ledger.Head) ledger.Batch {
 				nodes[i] = tlog.NodeHash(nodes[2*i], nodes[2*i+1])
 			}
 		}
-		if m.above = append(m.above, nodes[0][:]...); len(m.above) == 8192 {
-			b.Tiles = append(b.Tiles, ledger.Tile{Level: 1, Index: n / 256, Data: m.above})
-			m.above = nil
+		if *above = append(*above, nodes[0][:]...); len(*above) == 8192 {
+			b.Tiles = append(b.Tiles, ledger.Tile{Level: 1, Index: n / 256, Data: *above})
+			*above = nil
 		}
 	}
 	return b
