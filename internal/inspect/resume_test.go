@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"testing"
 
+	"shuffled/internal/audit"
 	"shuffled/internal/disclosure"
 	"shuffled/internal/inspect/inspecttest"
 )
@@ -17,6 +18,21 @@ func TestResume(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	l := inspecttest.Honest(dir, 600)
+	// Families that are open for chunks: a child whose parent is closed, and one of
+	// that child.
+	parent := l.Commit("t1")
+	child := l.Commit("t1", inspecttest.ChildOf(parent, 3, 1, 4, 9))
+	parent.Close(audit.OutcomeContinued, audit.ReasonNone)
+	for range 2 * Width {
+		l.Start()
+	}
+	grandchild := l.Commit("t1", inspecttest.ChildOf(child, 2, 0))
+	child.Close(audit.OutcomeContinued, audit.ReasonNone)
+	for range 2 * Width {
+		l.Start()
+	}
+	size := l.Cosigned("w2", "w3")
+	grandchild.Last(2, size)
 	s := l.Commit("t1")
 	l.Cosigned("w2", "w3")
 	s.Tape = l.Bytes(len(s.Tape))
@@ -33,8 +49,8 @@ func TestResume(t *testing.T) {
 	}
 	whole := options()
 	want := inspectDir(t, dir, whole)
-	if want.Size < 8*Width || want.FaultCount != 3 {
-		t.Fatalf("%d entries, faults %v", want.Size, want.FaultCodes)
+	if want.Size < 8*Width || want.FaultCount != 3 || want.Totals.Tapes[TapeUnchecked] != 0 {
+		t.Fatalf("%d entries, faults %v, tapes %v", want.Size, want.FaultCodes, want.Totals.Tapes)
 	}
 	for _, every := range []uint64{1, 4} {
 		opts := options()
