@@ -28,6 +28,9 @@ func TestEveryByte(t *testing.T) {
 		for _, v := range rows[len(rows)-1:] {
 			signed, _ := v.Bytes("checkpoint")
 			for i, b := range signed {
+				if i%sparse != 0 {
+					continue
+				}
 				changed := slices.Clone(signed)
 				if n := strings.IndexByte(base64Digits, b); n >= 0 {
 					changed[i] = base64Digits[(n+1)%64]

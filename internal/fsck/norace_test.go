@@ -1,0 +1,5 @@
+//go:build !race
+
+package fsck_test
+
+const sparse = 1
