@@ -9,6 +9,7 @@ import (
 	"strings"
 	"text/tabwriter"
 
+	"shuffled/internal/audit"
 	"shuffled/internal/inspect"
 )
 
@@ -27,7 +28,7 @@ func printAudit(w io.Writer, name string, r *inspect.Report) error {
 	if len(r.Tables) > 0 {
 		b.WriteString("\n" + auditTable(r) + "\n" + s.auditBars(r))
 	}
-	b.WriteString(s.auditOpen(r) + s.auditFaults(r) + "\n" + s.auditConclusion(r))
+	b.WriteString(s.auditEvents(r) + s.auditOpen(r) + s.auditFaults(r) + "\n" + s.auditConclusion(r))
 	_, err := io.WriteString(w, b.String())
 	return err
 }
@@ -142,6 +143,32 @@ func reasons(c inspect.Counts) string {
 		return ""
 	}
 	return " (" + strings.Join(list, ", ") + ")"
+}
+
+// listedEvents is how many alarms, latches and switches the terminal lists.
+const listedEvents = 20
+
+// auditEvents lists what happened beside the shuffles and wants a question. Starts
+// of daemons are counted.
+func (s sheet) auditEvents(r *inspect.Report) string {
+	var b strings.Builder
+	starts, told := 0, 0
+	for _, e := range r.Events {
+		if e.Kind == audit.EventInstanceStart.String() {
+			starts++
+			continue
+		}
+		if told++; told <= listedEvents {
+			b.WriteString(hanging(fmt.Sprintf("  %s  %-11s  ", e.Time, e.Kind), visible(e.Detail), s.w))
+		}
+	}
+	if told > listedEvents {
+		fmt.Fprintf(&b, "  and %d more: --json lists them\n", told-listedEvents)
+	}
+	if told == 0 {
+		return ""
+	}
+	return fmt.Sprintf("\nAlarms, latches and kill switches: %d; daemons started: %d\n", told, starts) + b.String()
 }
 
 func (s sheet) auditOpen(r *inspect.Report) string {

@@ -108,7 +108,7 @@ func (f *fold) summary(decks []uint64) Summary {
 func (f *fold) report(c *collector) (*Report, error) {
 	r := &Report{Format: ReportFormat, Origin: f.newest.Origin, Size: f.size, Pinned: len(f.trust.keys) > 0,
 		Entries: f.types, Totals: *newCounts(), Tables: []TableCounts{}, Witnesses: f.witnesses, Open: []OpenShuffle{},
-		Unknown: append([]string{}, f.unknown...), Notes: append([]string{}, f.notes...)}
+		Events: append([]EventLine{}, f.events...), Unknown: append([]string{}, f.unknown...), Notes: append([]string{}, f.notes...)}
 	if g := f.state.Genesis(); g != nil {
 		r.Production = g.Production
 		r.VKey, _ = audit.VKey(g.Origin, f.state.SigningKey())
@@ -240,7 +240,7 @@ func (r *run) refused(faults *findings) *Report {
 		return nil
 	}
 	report := &Report{Format: ReportFormat, Origin: r.newest.Origin, Size: r.size, Pinned: len(r.trust.keys) > 0,
-		Entries: map[string]uint64{}, Totals: *newCounts(), Tables: []TableCounts{}, Open: []OpenShuffle{}, Unknown: []string{},
+		Entries: map[string]uint64{}, Totals: *newCounts(), Tables: []TableCounts{}, Open: []OpenShuffle{}, Events: []EventLine{}, Unknown: []string{},
 		Notes: []string{"nothing but the checkpoint was looked at"}}
 	report.Faults, report.FaultCodes = merge(faults)
 	report.conclude()

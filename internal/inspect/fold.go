@@ -2,7 +2,6 @@ package inspect
 
 import (
 	"errors"
-	"fmt"
 	"slices"
 
 	"golang.org/x/mod/sumdb/tlog"
@@ -26,6 +25,7 @@ type fold struct {
 	before  [2]uint64 // entries before the period's beginning, and before its end
 	faults  findings
 	unknown []string
+	events  []EventLine
 	notes   []string
 
 	keys      []KeyEntry
@@ -183,9 +183,7 @@ func (f *fold) entry(c *chunk, i int) {
 		f.lose(index)
 		return
 	case errors.Is(p.bad, audit.ErrUnknown):
-		if len(f.unknown) < MaxListed {
-			f.unknown = append(f.unknown, fmt.Sprintf("entry %d: %s", index, printable(p.bad.Error())))
-		}
+		f.cannot(index, p.bad)
 		f.lose(index)
 		return
 	case p.bad != nil:
@@ -199,6 +197,7 @@ func (f *fold) entry(c *chunk, i int) {
 		return // a ledger without its genesis is one fault, and nothing else can be said of it
 	}
 	f.count(p.e)
+	f.note(p.e, index)
 	f.follow(c, i, opened, legal)
 }
 
@@ -208,6 +207,11 @@ func (f *fold) apply(e audit.Entry, index uint64) (legal bool) {
 	if err == nil {
 		f.state.Commit()
 		return true
+	}
+	if errors.Is(err, audit.ErrUnknown) { // in what it names, such as a policy's key
+		f.cannot(index, err)
+		f.lose(index)
+		return false
 	}
 	var rule *audit.Illegal
 	if !errors.As(err, &rule) {

@@ -37,9 +37,11 @@ func (f *fold) checkSigning(public []byte, index uint64) {
 	}
 }
 
+// cannot keeps what an entry has that cannot be judged, once.
 func (f *fold) cannot(index uint64, err error) {
-	if len(f.unknown) < MaxListed {
-		f.unknown = append(f.unknown, fmt.Sprintf("entry %d: %s", index, printable(err.Error())))
+	line := fmt.Sprintf("entry %d: %s", index, printable(err.Error()))
+	if n := len(f.unknown); n < MaxListed && (n == 0 || f.unknown[n-1] != line) {
+		f.unknown = append(f.unknown, line)
 	}
 }
 

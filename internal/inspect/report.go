@@ -48,6 +48,7 @@ type Report struct {
 	Tables     []TableCounts     `json:"tables"` // by name
 	Witnesses  Witnesses         `json:"witnesses"`
 	Open       []OpenShuffle     `json:"open"`   // by id, at most MaxListed of totals.open
+	Events     []EventLine       `json:"events"` // of the period, by entry, at most MaxListed
 	Faults     []Fault           `json:"faults"` // by place, at most MaxFaults
 	FaultCount uint64            `json:"fault_count"`
 	FaultCodes map[string]uint64 `json:"fault_codes"`

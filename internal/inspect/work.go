@@ -15,7 +15,7 @@ import (
 )
 
 // workVersion changes with the form of the file of progress.
-const workVersion = 1
+const workVersion = 2
 
 // work is the directory of a check: the file of what was seen, and, when the
 // check can be resumed, how far it has come. It belongs to the fold.
@@ -108,6 +108,7 @@ type saved struct {
 	Faults    findings                     `json:"faults"`
 	Unknown   []string                     `json:"unknown"`
 	Notes     []string                     `json:"notes"`
+	Events    []EventLine                  `json:"events"`
 	Keys      []savedEntry                 `json:"keys"`
 	Changes   []policyCall                 `json:"changes"`
 	Pending   bool                         `json:"pending"`
@@ -158,7 +159,7 @@ func (w *work) save(f *fold, c *collector) error {
 		Chunks: f.edge.chunks, Nodes: f.edge.nodes, Tiles: f.edge.tiles, Broken: f.broken, Lost: f.lost,
 		Live: f.live, Lineages: make(map[uint64]savedLineage), Parents: make(map[uint64]uint64),
 		Tables: f.tables, Types: f.types, Times: f.times, Before: f.before, Governing: f.governing, Waiting: f.waiting, Deckless: f.deckless,
-		Faults: f.faults, Unknown: f.unknown, Notes: f.notes,
+		Faults: f.faults, Unknown: f.unknown, Notes: f.notes, Events: f.events,
 		Changes: f.changes, Pending: f.pending,
 		Cosigned: savedSizes{f.cosigned.recent, f.cosigned.dropped, f.cosigned.broken, f.cosigned.named, f.cosigned.spoilt, f.cosigned.excused,
 			f.cosigned.pinned, f.cosigned.everPinned},
@@ -273,7 +274,7 @@ func (w *work) attach(f *fold, c *collector, seenAt, linesAt int64) (err error) 
 func (w *work) resumed(r *run, s *saved) (*fold, *collector, error) {
 	f := &fold{run: r, edge: newEdge(), broken: s.Broken, lost: s.Lost, live: s.Live, tables: s.Tables, types: s.Types,
 		times: s.Times, before: s.Before, governing: s.Governing, waiting: s.Waiting, deckless: s.Deckless,
-		faults: s.Faults, unknown: s.Unknown, notes: s.Notes, changes: s.Changes, pending: s.Pending,
+		faults: s.Faults, unknown: s.Unknown, notes: s.Notes, events: s.Events, changes: s.Changes, pending: s.Pending,
 		openers: make(map[uint64]*disclosure.Opener), diverged: s.Diverged, witnesses: s.Witnesses,
 		trusted: s.Trusted, unsigned: s.Unsigned, unsure: s.Unsure, shuffles: s.Shuffles, noDeck: make(map[[32]byte]bool),
 		cosigned: cosignedSizes{s.Cosigned.Recent, s.Cosigned.Dropped, s.Cosigned.Broken, s.Cosigned.Named,

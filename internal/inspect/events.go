@@ -1,0 +1,56 @@
+package inspect
+
+import (
+	"fmt"
+
+	"shuffled/internal/audit"
+)
+
+// EventLine is an event that a reader of the report will want to ask about: a
+// daemon's start, an alarm, a latch, a kill switch.
+type EventLine struct {
+	Entry  uint64 `json:"entry"` // index
+	Time   string `json:"time"`
+	Actor  string `json:"actor"`
+	Kind   string `json:"kind"`             // as in docs/SPEC.md section 5.8
+	Detail string `json:"detail,omitempty"` // in plain words; may change
+}
+
+// note keeps an event of the period, at most MaxListed.
+func (f *fold) note(e audit.Entry, index uint64) {
+	b, ok := e.Body.(*audit.Event)
+	if !ok || len(f.events) == MaxListed || e.Time < f.opts.From || f.opts.To != 0 && e.Time >= f.opts.To {
+		return
+	}
+	if detail, ok := telling(b); ok {
+		f.events = append(f.events, EventLine{Entry: index, Time: formatTime(e.Time), Actor: e.Actor, Kind: b.Kind.String(), Detail: detail})
+	}
+}
+
+// telling returns what an event says, for the kinds that are listed.
+func telling(e *audit.Event) (detail string, ok bool) {
+	switch e.Kind {
+	case audit.EventInstanceStart:
+		fips := ""
+		if e.FIPS {
+			fips = ", in FIPS 140-3 mode"
+		}
+		return fmt.Sprintf("version %s, executable %x…%s", e.Name, e.Build[:8], fips), true
+	case audit.EventLatchSet:
+		return fmt.Sprintf("%s, seen by the daemon of entry %d", e.Latch, e.Instance), true
+	case audit.EventLatchClear:
+		return e.Reason, true
+	case audit.EventAlarm:
+		return fmt.Sprintf("%s: %s", e.Alarm, e.Reason), true
+	case audit.EventKillSet, audit.EventKillClear:
+		what := e.Scope.String()
+		switch e.Scope {
+		case audit.ScopeTable:
+			what += " " + e.Name
+		case audit.ScopeDeck:
+			what += fmt.Sprintf(" %x…", e.Deck[:8])
+		}
+		return what + ": " + e.Reason, true
+	}
+	return "", false
+}
