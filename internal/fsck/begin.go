@@ -1,0 +1,215 @@
+package fsck
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+
+	"golang.org/x/mod/sumdb/note"
+
+	"shuffled/internal/audit"
+	"shuffled/internal/ledger"
+	"shuffled/internal/store"
+)
+
+// begin finds the ledger, reads what others have seen of it, and then its head.
+func (s *source) begin(ctx context.Context) error {
+	if err := s.resolve(ctx); err != nil {
+		return err
+	}
+	if err := s.learnKeys(ctx); err != nil {
+		return err
+	}
+	// What was seen is read before the head, which then is not older.
+	s.readMark()
+	s.askWitnesses(ctx)
+	return s.readHead(ctx)
+}
+
+// resolve finds the ledger's number: by its origin, if the caller knows it, and
+// else by the catalogue, which says less.
+func (s *source) resolve(ctx context.Context) (err error) {
+	if s.catalogue, err = s.rows.Ledgers(ctx); err != nil {
+		return err
+	}
+	if s.origin = s.opts.origin(); s.origin != "" {
+		s.id = ledger.IDOf(s.origin)
+		return s.somewhere(ctx)
+	}
+	for _, row := range s.catalogue {
+		if name, _ := row.Text("name"); name != s.opts.Ledger {
+			continue
+		}
+		origin, _ := row.Text("origin")
+		id, numbered := row.Int("ledger")
+		for _, candidate := range []ledger.ID{ledger.IDOf(origin), ledger.ID(id)} {
+			heads, err := s.rows.Heads(ctx, candidate)
+			if err != nil {
+				return err
+			}
+			entries, err := s.rows.Range(ctx, store.TableEntries, candidate, 0, 1)
+			if err != nil {
+				return err
+			}
+			if len(heads)+len(entries) > 0 {
+				s.id, s.origin = candidate, origin
+				return s.genesisOrigin(entries)
+			}
+		}
+		s.id, s.origin = ledger.IDOf(origin), origin
+		if numbered && origin == "" {
+			s.id = ledger.ID(id)
+		}
+		return nil
+	}
+	return fmt.Errorf("there is no ledger %s in the database", s.opts.Ledger)
+}
+
+// origin returns the origin that the trusted key has, or "".
+func (o Options) origin() string {
+	if k, err := audit.ParseVKey(o.VKey); o.VKey != "" && err == nil {
+		return k.Name()
+	}
+	if p, err := audit.ParsePolicy(o.Policy); o.Policy != nil && err == nil && len(p.Logs) > 0 {
+		return p.Logs[0].Name()
+	}
+	return ""
+}
+
+// somewhere returns an error where nothing at all is of the ledger: then another
+// database was meant, or another key.
+func (s *source) somewhere(ctx context.Context) error {
+	for _, row := range s.catalogue {
+		origin, _ := row.Text("origin")
+		if id, _ := row.Int("ledger"); origin == s.origin || ledger.ID(id) == s.id {
+			return nil
+		}
+	}
+	heads, err := s.rows.Heads(ctx, s.id)
+	if err != nil {
+		return err
+	}
+	entries, err := s.rows.First(ctx, store.TableEntries, s.id, 0, allSizes, 1)
+	if err != nil {
+		return err
+	}
+	if len(heads)+len(entries) == 0 {
+		return fmt.Errorf("there is no ledger of %s in the database, whose key is trusted", s.origin)
+	}
+	return nil
+}
+
+// genesisOrigin takes the origin from the genesis if that has the number.
+func (s *source) genesisOrigin(entries []store.Raw) error {
+	for _, row := range entries {
+		b, _ := row.Bytes("entry")
+		if e, err := audit.ParseEntry(b); err == nil {
+			if g, ok := e.Body.(*audit.Genesis); ok && ledger.IDOf(g.Origin) == s.id {
+				s.origin = g.Origin
+			}
+		}
+	}
+	return nil
+}
+
+// learnKeys collects the keys that may have signed a checkpoint: those that are
+// trusted, and those that entries name. They tell checkpoints from noise; whether
+// one was in force is inspect's to judge.
+func (s *source) learnKeys(ctx context.Context) error {
+	if s.opts.VKey != "" {
+		if k, err := audit.ParseVKey(s.opts.VKey); err == nil {
+			s.keys = append(s.keys, k)
+		}
+	}
+	if p, err := audit.ParsePolicy(s.opts.Policy); err == nil && len(s.opts.Policy) > 0 {
+		s.keys = append(s.keys, p.Logs...)
+		s.witnesses = append(s.witnesses, p.Witnesses...)
+	}
+	genesis, err := s.rows.Range(ctx, store.TableEntries, s.id, 0, 1)
+	if err != nil {
+		return err
+	}
+	changes, err := s.rows.OfType(ctx, s.id, int(audit.TypeKey))
+	if err != nil {
+		return err
+	}
+	for _, row := range append(genesis, changes...) {
+		b, _ := row.Bytes("entry")
+		e, err := audit.ParseEntry(b)
+		if err != nil {
+			continue
+		}
+		var public, policy []byte
+		switch body := e.Body.(type) {
+		case *audit.Genesis:
+			public, policy = body.SigningKey, body.Policy
+		case *audit.Key:
+			policy = body.Policy
+			if body.Subject == audit.SubjectSigning {
+				public = body.Public
+			}
+		}
+		if p, err := audit.ParsePolicy(policy); err == nil {
+			s.witnesses = append(s.witnesses, p.Witnesses...)
+		}
+		if k, err := audit.Verifier(s.origin, public); err == nil && !slices.ContainsFunc(s.keys, func(o note.Verifier) bool { return o.KeyHash() == k.KeyHash() }) {
+			s.keys = append(s.keys, k)
+		}
+	}
+	return nil
+}
+
+// signed reports whether one of the known keys signed the checkpoint.
+func (s *source) signed(b []byte) bool {
+	_, err := audit.OpenCheckpoint(b, s.keys...)
+	return err == nil
+}
+
+// readMark reads this host's high-water mark.
+func (s *source) readMark() {
+	if s.opts.Mark == "" {
+		return
+	}
+	c, err := ledger.ReadMark(s.opts.Mark, s.keys...)
+	switch {
+	case errors.Is(err, ledger.ErrNoMark):
+		s.said = append(s.said, "this host has no high-water mark of the ledger: only an older checkpoint or the witnesses would show that the whole database is an older one")
+	case err != nil:
+		s.add(fault(CodeMark, s.opts.Mark, "%v", err))
+	default:
+		s.seen = append(s.seen, seen{"the high-water mark of this host", c})
+	}
+}
+
+// askWitnesses asks every witness that the ledger names for its newest checkpoint.
+func (s *source) askWitnesses(ctx context.Context) {
+	if s.opts.Witness == nil {
+		return
+	}
+	asked := make(map[string]bool)
+	for _, w := range s.witnesses {
+		if asked[w.VKey] {
+			continue
+		}
+		asked[w.VKey] = true
+		witness := s.opts.Witness(w)
+		if witness == nil {
+			continue
+		}
+		b, err := witness.Latest(ctx, s.origin)
+		if err != nil {
+			s.said = append(s.said, fmt.Sprintf("the witness %s shows no checkpoint: %v", w.Name, err))
+			continue
+		}
+		c, err := audit.OpenCheckpoint(b, s.keys...)
+		if err != nil {
+			s.said = append(s.said, fmt.Sprintf("the witness %s shows a checkpoint that no known key of the ledger signed", w.Name))
+			continue
+		}
+		s.seen = append(s.seen, seen{"the witness " + w.Name, c})
+	}
+}
+
+const allSizes = math.MaxInt64
