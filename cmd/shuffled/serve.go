@@ -8,7 +8,6 @@ import (
 	"net"
 	"net/http"
 	"path/filepath"
-	"time"
 
 	"golang.org/x/sync/errgroup"
 
@@ -30,10 +29,6 @@ type serveCmd struct {
 func (serveCmd) Help() string {
 	return "Example:\n  shuffled serve --dev --data ./shuffled-data --listen 127.0.0.1:8080\n  shuffled serve --config /etc/shuffled.toml"
 }
-
-// shutdownTime is how long requests under way may take once the daemon is told
-// to stop.
-const shutdownTime = 20 * time.Second
 
 func (c serveCmd) Run(ctx context.Context, s streams) error {
 	cfg, err := c.load()
@@ -120,7 +115,7 @@ func (c serveCmd) serve(ctx context.Context, s streams, cfg *config.Config, list
 	}
 	server := httpapi.NewHTTPServer(public, apiLimits(cfg, c.Dev), log)
 	server.TLSConfig = tlsConfig
-	listen(run, group, listener, server, api)
+	serveUntil(run, group, listener, server, api.Drain)
 
 	h, err := openHouse(ctx, cfg, store, words{adoptHead: c.AdoptHead, clearLatch: c.ClearLatch}, log)
 	if err != nil {
@@ -149,29 +144,8 @@ func (c serveCmd) listenOperator(ctx context.Context, group *errgroup.Group, cfg
 		return fmt.Errorf("listening for operators: %w", err)
 	}
 	log.Info("serving operators", "address", l.Addr().String())
-	listen(ctx, group, l, httpapi.NewHTTPServer(api.Operator(), apiLimits(cfg, false), log), api)
+	serveUntil(ctx, group, l, httpapi.NewHTTPServer(api.Operator(), apiLimits(cfg, false), log), api.Drain)
 	return nil
-}
-
-// listen serves on l until ctx ends, and then lets requests under way finish.
-func listen(ctx context.Context, group *errgroup.Group, l net.Listener, server *http.Server, api *httpapi.Server) {
-	group.Go(func() error {
-		serve := server.Serve
-		if server.TLSConfig != nil {
-			serve = func(l net.Listener) error { return server.ServeTLS(l, "", "") }
-		}
-		if err := serve(l); !errors.Is(err, http.ErrServerClosed) {
-			return fmt.Errorf("serving: %w", err)
-		}
-		return nil
-	})
-	group.Go(func() error {
-		<-ctx.Done()
-		api.Drain()
-		timeout, cancel := context.WithTimeout(context.Background(), shutdownTime)
-		defer cancel()
-		return server.Shutdown(timeout)
-	})
 }
 
 // apiLimits are the configured limits; a sandbox has no rates.

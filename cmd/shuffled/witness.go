@@ -157,33 +157,13 @@ func (c witnessServeCmd) serve(ctx context.Context, w *witness.Witness, server *
 		log.Info("serving operators", "address", operator.Addr().String())
 		mux := http.NewServeMux()
 		mux.Handle("GET /metrics", w.Metrics())
-		serveUntil(run, group, operator, witnessServer(mux, log))
+		serveUntil(run, group, operator, witnessServer(mux, log), nil)
 	}
-	serveUntil(run, group, l, server)
+	serveUntil(run, group, l, server, nil)
 	log.Info("serving", "address", l.Addr().String())
 	err := group.Wait()
 	log.Info("stopped")
 	return err
-}
-
-// serveUntil serves on l until ctx ends, and then lets requests under way finish.
-func serveUntil(ctx context.Context, group *errgroup.Group, l net.Listener, server *http.Server) {
-	group.Go(func() error {
-		serve := server.Serve
-		if server.TLSConfig != nil {
-			serve = func(l net.Listener) error { return server.ServeTLS(l, "", "") }
-		}
-		if err := serve(l); !errors.Is(err, http.ErrServerClosed) {
-			return fmt.Errorf("serving: %w", err)
-		}
-		return nil
-	})
-	group.Go(func() error {
-		<-ctx.Done()
-		timeout, cancel := context.WithTimeout(context.Background(), shutdownTime)
-		defer cancel()
-		return server.Shutdown(timeout)
-	})
 }
 
 // servedWitness is what `witness serve` says at its start.
