@@ -40,10 +40,16 @@ func (s Schema) Up() error {
 	return err
 }
 
+// upTries is how often a migration is tried that fails while others migrate, too.
+const upTries = 10
+
 // up runs one migration at a time: golang-migrate reads ahead, and when a
 // migration fails the goroutine that reads the next one never ends.
+//
+// Somebody else who migrates may be faster, or may have noted a version that the
+// database is past or not yet at; so what fails is put in order and tried again.
 func (s Schema) up(m *migrate.Migrate) error {
-	for {
+	for tries := 1; ; {
 		at, err := s.Version()
 		if err != nil {
 			return err
@@ -51,15 +57,17 @@ func (s Schema) up(m *migrate.Migrate) error {
 		if at >= migrations.Latest {
 			return CheckSchema(at)
 		}
-		if err := m.Steps(1); err != nil {
-			now, verr := s.Version()
-			if dirty := new(migrate.ErrDirty); verr != nil || now <= at && !errors.As(err, dirty) {
-				return fmt.Errorf("migrating up: %w", plain(err))
-			}
-			// Somebody else was faster, or is at it and noted so.
-			if err := s.repair(m); err != nil {
-				return err
-			}
+		err = m.Steps(1)
+		switch {
+		case err == nil:
+			tries = 1
+			continue
+		case tries == upTries:
+			return fmt.Errorf("migrating up: %w", plain(err))
+		}
+		tries++
+		if err := s.repair(m); err != nil {
+			return err
 		}
 	}
 }

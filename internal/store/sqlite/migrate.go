@@ -2,12 +2,15 @@ package sqlite
 
 import (
 	"context"
+	"database/sql"
 	"errors"
 	"fmt"
 	"io/fs"
 	"os"
+	"time"
 
 	driver "github.com/golang-migrate/migrate/v4/database/sqlite"
+	sqlite3 "modernc.org/sqlite/lib"
 
 	"shuffled/internal/store"
 )
@@ -45,7 +48,7 @@ func SchemaVersion(ctx context.Context, path string, o Options) (int, error) {
 }
 
 func (o Options) migrate(ctx context.Context, path string, do func(store.Schema) error) error {
-	db, err := connect(path, o.withDefaults(), writerSettings)
+	db, err := o.connectWriter(ctx, path)
 	if err != nil {
 		return fmt.Errorf("opening the database: %w", err)
 	}
@@ -66,4 +69,25 @@ func (o Options) migrate(ctx context.Context, path string, do func(store.Schema)
 			return some, nil
 		},
 	})
+}
+
+// connectWriter connects, and tries again while somebody else is making the
+// write-ahead log: SQLite does not wait for that by itself.
+func (o Options) connectWriter(ctx context.Context, path string) (*sql.DB, error) {
+	o = o.withDefaults()
+	ctx, cancel := context.WithTimeout(ctx, o.Timeout)
+	defer cancel()
+	again := time.NewTicker(10 * time.Millisecond)
+	defer again.Stop()
+	for {
+		db, err := connect(path, o, writerSettings)
+		if codeOf(err) != sqlite3.SQLITE_BUSY {
+			return db, err
+		}
+		select {
+		case <-ctx.Done():
+			return nil, err
+		case <-again.C:
+		}
+	}
 }
