@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"regexp"
+	"strings"
 	"unicode"
 
 	"github.com/transparency-dev/formats/log"
@@ -171,13 +172,16 @@ func (r Receipt) CheckInclusion(c Checkpoint) error {
 	return nil
 }
 
-// printable keeps text from outside out of terminals and logs.
-func printable(s string) string {
-	out := []rune(s[:min(len(s), 200)])
-	for i, r := range out {
+// Printable keeps text from outside out of the way of terminals and logs: what
+// does not print becomes a question mark.
+func Printable(s string) string {
+	return strings.Map(func(r rune) rune {
 		if !unicode.IsPrint(r) {
-			out[i] = '?'
+			return '?'
 		}
-	}
-	return string(out)
+		return r
+	}, s)
 }
+
+// printable is Printable of the first 200 bytes, for errors.
+func printable(s string) string { return Printable(s[:min(len(s), 200)]) }

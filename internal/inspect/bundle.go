@@ -214,7 +214,7 @@ func (b *Bundle) strays() (notes []string, err error) {
 		}
 	})
 	if count > 0 {
-		notes = append(notes, fmt.Sprintf("%d files are no part of a bundle and were not looked at, the first is %q", count, printable(first)))
+		notes = append(notes, fmt.Sprintf("%d files are no part of a bundle and were not looked at, the first is %q", count, audit.Printable(first)))
 	}
 	return notes, err
 }

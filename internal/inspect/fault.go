@@ -4,8 +4,8 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
-	"strings"
-	"unicode"
+
+	"shuffled/internal/audit"
 )
 
 // Codes of faults (docs/SPEC.md section 14.3). They are stable. A rule of
@@ -55,7 +55,7 @@ type Fault struct {
 }
 
 func fault(code, where, format string, args ...any) Fault {
-	return Fault{Code: code, Where: where, Detail: printable(fmt.Sprintf(format, args...))}
+	return Fault{Code: code, Where: where, Detail: audit.Printable(fmt.Sprintf(format, args...))}
 }
 
 // at returns f with the index of its entry.
@@ -116,14 +116,4 @@ func merge(stages ...*findings) (kept []Fault, count map[string]uint64) {
 	}
 	slices.SortFunc(kept, compareFaults)
 	return kept[:min(len(kept), MaxFaults)], count
-}
-
-// printable keeps what the evidence says out of a terminal's way.
-func printable(s string) string {
-	return strings.Map(func(r rune) rune {
-		if !unicode.IsPrint(r) {
-			return '?'
-		}
-		return r
-	}, s)
 }

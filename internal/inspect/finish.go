@@ -61,7 +61,7 @@ func (f *fold) finish(ctx context.Context, c *collector) (*Report, error) {
 	f.notes = append(f.notes, notes...)
 	switch {
 	case errors.Is(err, audit.ErrUnknown):
-		f.unknown = append(f.unknown, printable(err.Error()))
+		f.unknown = append(f.unknown, audit.Printable(err.Error()))
 	case err != nil:
 		return nil, err
 	}

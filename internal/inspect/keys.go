@@ -39,7 +39,7 @@ func (f *fold) checkSigning(public []byte, index uint64) {
 
 // cannot keeps what an entry has that cannot be judged, once.
 func (f *fold) cannot(index uint64, err error) {
-	line := fmt.Sprintf("entry %d: %s", index, printable(err.Error()))
+	line := fmt.Sprintf("entry %d: %s", index, audit.Printable(err.Error()))
 	if n := len(f.unknown); n < MaxListed && (n == 0 || f.unknown[n-1] != line) {
 		f.unknown = append(f.unknown, line)
 	}

@@ -3,8 +3,6 @@ package verify
 import (
 	"errors"
 	"fmt"
-	"strings"
-	"unicode"
 
 	"shuffled/internal/audit"
 )
@@ -70,11 +68,11 @@ func (v *Verdict) run(steps []step) bool {
 		case errors.As(err, &skipped):
 			v.Steps[i].Detail = string(skipped)
 		case errors.Is(err, audit.ErrUnknown):
-			v.Steps[i].Detail = printable(err.Error())
+			v.Steps[i].Detail = audit.Printable(err.Error())
 			v.Verdict, v.Unknown = CannotJudge, v.Steps[i].Detail
 			return false
 		default:
-			v.Steps[i].Result, v.Steps[i].Detail, v.Steps[i].Cause = StepFailed, printable(err.Error()), causes[s.name]
+			v.Steps[i].Result, v.Steps[i].Detail, v.Steps[i].Cause = StepFailed, audit.Printable(err.Error()), causes[s.name]
 			v.Verdict, v.Failed = Failed, s.name
 			return false
 		}
@@ -85,14 +83,4 @@ func (v *Verdict) run(steps []step) bool {
 // malformed is a finding of the step format.
 func malformed(format string, args ...any) error {
 	return fmt.Errorf("%w: %s", audit.ErrMalformed, fmt.Sprintf(format, args...))
-}
-
-// printable keeps what a file says out of a terminal's way.
-func printable(s string) string {
-	return strings.Map(func(r rune) rune {
-		if !unicode.IsPrint(r) {
-			return '?'
-		}
-		return r
-	}, s)
 }

@@ -3,6 +3,8 @@ package verify
 import (
 	"bytes"
 	"errors"
+
+	"shuffled/internal/audit"
 )
 
 // File judges a transcript or a receipt and finds out which it is: a transcript
@@ -46,7 +48,7 @@ func Receipt(data []byte, t Trust) *Verdict {
 }
 
 func untrusted(kind string, err error) *Verdict {
-	return &Verdict{Verdict: CannotJudge, Kind: kind, Unknown: printable(err.Error()), Steps: []Step{}}
+	return &Verdict{Verdict: CannotJudge, Kind: kind, Unknown: audit.Printable(err.Error()), Steps: []Step{}}
 }
 
 func judgeTranscript(data []byte, trust *trusted) *Verdict {
