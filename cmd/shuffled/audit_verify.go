@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"path/filepath"
 	"runtime/debug"
@@ -165,12 +164,7 @@ func (c auditVerifyCmd) auditors(o *inspect.Options) error {
 
 // readSince reads an older checkpoint, which is a signed note and nothing else.
 func readSince(name string) ([]byte, error) {
-	f, err := os.Open(name)
-	if err != nil {
-		return nil, fmt.Errorf("reading the older checkpoint: %w", err)
-	}
-	defer f.Close()
-	b, err := io.ReadAll(io.LimitReader(f, audit.MaxCheckpoint+1))
+	b, err := readStart(name, audit.MaxCheckpoint)
 	if err != nil {
 		return nil, fmt.Errorf("reading the older checkpoint: %w", err)
 	}

@@ -84,7 +84,7 @@ func createDev(ctx context.Context, cfg *config.Config, store backend, f files) 
 // devAuditor returns the public key of the sandbox's auditor. A private key
 // beside the house's own is for trying things out only.
 func devAuditor(cfg *config.Config) ([]byte, error) {
-	path := filepath.Join(cfg.Data, "auditor.key")
+	path := devAuditorKey(cfg)
 	k, err := keys.ReadAuditor(path, keys.Secret{})
 	if !exists(path) {
 		k, err = writeAuditor(path, keys.Secret{})
@@ -110,3 +110,6 @@ func newToken(ctx context.Context, store ledger.TokenStore, id ledger.ID, role l
 	}
 	return bearer, nil
 }
+
+// devAuditorKey is where --dev keeps the key of the sandbox's auditor.
+func devAuditorKey(cfg *config.Config) string { return filepath.Join(cfg.Data, "auditor.key") }

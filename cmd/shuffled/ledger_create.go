@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"fmt"
-	"io"
 	"net/url"
 	"os"
 	"time"
@@ -201,20 +200,6 @@ func (c ledgerCreateCmd) predecessor() ([]byte, error) {
 		return nil, fmt.Errorf("reading %s: %w", c.Succeeds, err)
 	}
 	return signed, nil
-}
-
-// readBounded reads a file of at most n bytes.
-func readBounded(path string, n int64) ([]byte, error) {
-	f, err := os.Open(path)
-	if err != nil {
-		return nil, err
-	}
-	defer f.Close()
-	b, err := io.ReadAll(io.LimitReader(f, n+1))
-	if err == nil && int64(len(b)) > n {
-		err = fmt.Errorf("%s has more than %d bytes", path, n)
-	}
-	return b, err
 }
 
 func (c ledgerCreateCmd) signingKey(f files, passphrase keys.Secret) (*keys.SigningKey, error) {

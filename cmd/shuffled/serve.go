@@ -175,5 +175,5 @@ shuffled serves the sandbox ledger %q at %s
 
 Try it:
   curl -s %s/v1/%s/shuffles -H "Authorization: Bearer $(cat %s)" -H 'Idempotency-Key: hand-1' -H 'Content-Type: application/json' -d '{"table":"table-1","deck":"standard-52"}'
-`, devLedger, url, token, filesOf(cfg.Data, devLedger).vkey, filepath.Join(cfg.Data, "auditor.key"), url, devLedger, token)
+`, devLedger, url, token, filesOf(cfg.Data, devLedger).vkey, devAuditorKey(cfg), url, devLedger, token)
 }

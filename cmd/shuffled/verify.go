@@ -130,19 +130,14 @@ func readKey(arg string) (string, error) {
 	return vkey, nil
 }
 
-// readEvidence reads the file, or standard input for "-". One byte more than the
-// limit is read, so that a longer file fails as one.
-func readEvidence(name string, stdin io.Reader) ([]byte, error) {
-	from := stdin
-	if name != "-" {
-		f, err := os.Open(name)
-		if err != nil {
-			return nil, fmt.Errorf("reading the evidence: %w", err)
-		}
-		defer f.Close()
-		from = f
+// readEvidence reads the file, or standard input for "-"; a longer one than a
+// transcript may be fails as one.
+func readEvidence(name string, stdin io.Reader) (data []byte, err error) {
+	if name == "-" {
+		data, err = startOf(stdin, audit.MaxTranscript)
+	} else {
+		data, err = readStart(name, audit.MaxTranscript)
 	}
-	data, err := io.ReadAll(io.LimitReader(from, audit.MaxTranscript+1))
 	if err != nil {
 		return nil, fmt.Errorf("reading the evidence: %w", err)
 	}
