@@ -50,6 +50,10 @@ type Row struct {
 	Serial  uint64   // commit: its serial, else 0
 	KeyTag  [32]byte // commit: its key tag
 	Shuffle uint64   // mix, deal, close: the id of the shuffle, else 0
+
+	// Slots are the slot hashes of a commit's mix plan, in plan order. They are
+	// only written: what a store reads has none.
+	Slots [][32]byte
 }
 
 // Columns fills the fields of r that are computed from e, the parsed r.Entry.
@@ -58,6 +62,11 @@ func (r *Row) Columns(e audit.Entry) {
 	switch b := e.Body.(type) {
 	case *audit.Commit:
 		r.Table, r.Serial, r.KeyTag = b.Context.Table, b.Serial, b.KeyTag
+		for _, p := range b.Context.Plan {
+			if p.Source == audit.SourceSlot {
+				r.Slots = append(r.Slots, p.Slot)
+			}
+		}
 	case *audit.Mix:
 		r.Shuffle = b.Shuffle
 	case *audit.Deal:
@@ -104,8 +113,8 @@ type Store interface {
 	// Append writes b in one transaction whose head update is a compare-and-swap
 	// from old's size and root. It returns nil only when the batch is durable;
 	// ErrStale when the head is another one, and nothing was written;
-	// a *DuplicateError when commits with those key tags are in the ledger, and
-	// nothing was written; ErrUnknownOutcome, wrapped, when the batch may or may
+	// a *DuplicateError when key tags or slots of the batch stand in commits of the
+	// ledger, and nothing was written; ErrUnknownOutcome, wrapped, when the batch may or may
 	// not have been written or may still be.
 	Append(ctx context.Context, id ID, old Head, b Batch) error
 
@@ -166,9 +175,14 @@ var (
 	ErrUnknownOutcome = errors.New("the outcome of the commit is unknown")
 )
 
-// DuplicateError lists the key tags of a batch that are in the ledger already.
-type DuplicateError struct{ Tags [][32]byte }
+// DuplicateError lists what of a batch stands in the ledger already: key tags and
+// slots, each in the batch's order. At least one of the lists has a member. A
+// commit that is sent a second time is in both.
+type DuplicateError struct {
+	Tags  [][32]byte
+	Slots [][32]byte
+}
 
 func (e *DuplicateError) Error() string {
-	return fmt.Sprintf("%d idempotency keys of the batch are in the ledger", len(e.Tags))
+	return fmt.Sprintf("%d idempotency keys and %d slots of the batch are in the ledger", len(e.Tags), len(e.Slots))
 }

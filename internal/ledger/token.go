@@ -6,14 +6,16 @@ import "context"
 type Role uint8
 
 // The roles. A dealer commits, deals and closes; an auditor reads what is
-// disclosed to auditors; an admin does what no game needs: tokens, switches.
+// disclosed to auditors; an admin does what no game needs: keys, switches, tables;
+// a regulator reads what an auditor reads, and leaves an Access for each request.
 const (
-	RoleDealer  Role = 1
-	RoleAuditor Role = 2
-	RoleAdmin   Role = 3
+	RoleDealer    Role = 1
+	RoleAuditor   Role = 2
+	RoleAdmin     Role = 3
+	RoleRegulator Role = 4
 )
 
-var roleNames = map[Role]string{RoleDealer: "dealer", RoleAuditor: "auditor", RoleAdmin: "admin"}
+var roleNames = map[Role]string{RoleDealer: "dealer", RoleAuditor: "auditor", RoleAdmin: "admin", RoleRegulator: "regulator"}
 
 // String returns the role's word.
 func (r Role) String() string { return roleNames[r] }
@@ -37,6 +39,10 @@ type Token struct {
 	Created int64    // UTC milliseconds
 	Expires int64    // UTC milliseconds, 0 for never
 	Revoked int64    // UTC milliseconds, 0 while in force
+
+	// Tables are the tables whose shuffles the holder may work on and read; nil for
+	// all of them. A list without a table is refused by the stores.
+	Tables []string
 }
 
 // TokenStore keeps tokens beside the evidence. Tokens are not evidence: they

@@ -189,7 +189,7 @@ func testTokens(t *testing.T, b Backend) {
 		t.Errorf("a token of an unknown ledger: %v", err)
 	}
 	for _, want := range tokens {
-		if got, err := b.Store.Token(ctx, c.id, want.ID); err != nil || got != want {
+		if got, err := b.Store.Token(ctx, c.id, want.ID); err != nil || !cmp.Equal(got, want) {
 			t.Errorf("token %s: %+v, %v", want.ID, got, err)
 		}
 	}
