@@ -6,6 +6,7 @@ require (
 	filippo.io/age v1.3.2
 	filippo.io/torchwood v0.9.0
 	github.com/alecthomas/kong v1.17.0
+	github.com/cloudflare/circl v1.6.5
 	github.com/getkin/kin-openapi v0.152.0
 	github.com/go-json-experiment/json v0.0.0-20260820222146-c27c302e5fc3
 	github.com/golang-migrate/migrate/v4 v4.20.1

@@ -36,9 +36,17 @@ var table = map[string]row{
 		why:  "formats and rules, the same for the sequencer and for a stranger",
 		ours: []string{"internal/shuffle"}, pure: true,
 	},
+	"internal/beacon": {
+		why:  "checks a round of a public beacon, with a curve that nothing else may rest on",
+		ours: []string{"internal/audit"}, pure: true,
+	},
+	"internal/beacon/relay": {
+		why:  "fetches rounds, and believes none that internal/beacon does not",
+		ours: []string{"internal/beacon"},
+	},
 	"internal/verify": {
 		why:  "a verdict needs evidence, and neither house nor network",
-		ours: []string{"internal/audit", "internal/shuffle"},
+		ours: []string{"internal/beacon", "internal/audit", "internal/shuffle"},
 	},
 	"internal/bundle": {
 		why:  "a directory of evidence: its form, a reader and a writer",
@@ -46,7 +54,7 @@ var table = map[string]row{
 	},
 	"internal/inspect": {
 		why:  "judges a whole ledger, from a bundle or whatever else holds the evidence",
-		ours: []string{"internal/bundle", "internal/disclosure", "internal/audit", "internal/shuffle"},
+		ours: []string{"internal/bundle", "internal/disclosure", "internal/beacon", "internal/audit", "internal/shuffle"},
 	},
 	"internal/ledger": {
 		why:  "orders and signs entries; what they mean is audit's",
@@ -122,7 +130,11 @@ var table = map[string]row{
 	},
 	"internal/inspect/inspecttest": {
 		why:  "writes ledgers to inspect, honest ones and others",
-		ours: []string{"internal/bundle", "internal/disclosure", "internal/audit", "internal/shuffle"}, testOnly: true,
+		ours: []string{"internal/bundle", "internal/disclosure", "internal/beacon", "internal/beacon/beacontest", "internal/audit", "internal/shuffle"}, testOnly: true,
+	},
+	"internal/beacon/beacontest": {
+		why:     "rounds that a beacon published, for tests",
+		stdOnly: true, testOnly: true,
 	},
 	"internal/testdb": {why: "a private PostgreSQL for tests", testOnly: true},
 	"internal/bench":  {why: "measures the whole", ours: []string{"*"}, testOnly: true},
@@ -177,7 +189,7 @@ var bans = []ban{
 	{
 		"cmd/shuffled", "what is for tests stays out of the binary",
 		[]string{
-			"testing", "shuffled/internal/testdb", "shuffled/internal/store/storetest",
+			"testing", "shuffled/internal/testdb", "shuffled/internal/store/storetest", "shuffled/internal/beacon/beacontest",
 			"shuffled/internal/witness/witnesstest",
 			"shuffled/internal/bench", "shuffled/internal/arrows", "shuffled/internal/inspect/inspecttest",
 			"github.com/getkin/kin-openapi", "github.com/google/go-cmp",
@@ -222,6 +234,9 @@ var monopolies = []monopoly{
 	}},
 	{"modernc.org/sqlite", map[string]string{
 		"internal/store/sqlite": "SQLite is behind the store",
+	}},
+	{"github.com/cloudflare/circl", map[string]string{
+		"internal/beacon": "the one user of a curve that is not in the FIPS 140-3 module",
 	}},
 	{"github.com/golang-migrate/migrate/v4", map[string]string{
 		"internal/store":          "runs them",

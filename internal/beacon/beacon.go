@@ -1,0 +1,94 @@
+// Package beacon checks the rounds of a public randomness beacon: that a
+// signature is the one that the chain's key makes of a round (docs/SPEC.md
+// section 4.4). It has no network and no clock, and it is the only package that
+// knows BLS: its curve is neither in Go's FIPS 140-3 module nor in browsers, so
+// nothing but the level unsteerable may rest on it.
+//
+// The one chain is drand's quicknet, of the scheme bls-unchained-g1-rfc9380. A
+// signature is unique: for a round and a key there is one, which whoever holds
+// fewer shares of the key than drand's threshold cannot know before the round.
+package beacon
+
+import (
+	"crypto/sha256"
+	"encoding/binary"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"sync"
+
+	"github.com/cloudflare/circl/sign/bls"
+
+	"shuffled/internal/audit"
+)
+
+// Size is the length of a round's signature in bytes: a compressed point of G1.
+const Size = 48
+
+// ErrSignature reports bytes that are not the chain's signature of the round.
+var ErrSignature = errors.New("not the chain's signature of that round")
+
+// quicknetKey is quicknet's public key, a compressed point of G2. The chain's
+// hash covers it.
+const quicknetKey = "83cf0f2896adee7eb8b5f01fcad3912212c437e0073e911fb90022d3e760183c" +
+	"8c4b450b6a0a6c3ac6a5776a2d1064510d1fec758c921cc22b0e17e63aaf4bcb" +
+	"5ed66304de9cf809bd274ca73bab4af5a6e9c76a4bc09e76eae8991ef5ece45a"
+
+// publicKey is the form of keys in this scheme: in G2, for signatures in G1.
+type publicKey = bls.PublicKey[bls.KeyG2SigG1]
+
+// Chain is a beacon chain that this version knows.
+type Chain struct {
+	hash [32]byte
+	key  func() *publicKey // read when it is first needed
+}
+
+var quicknet = Chain{hash: audit.Quicknet, key: sync.OnceValue(func() *publicKey {
+	encoded, err := hex.DecodeString(quicknetKey)
+	if err != nil {
+		panic("beacon: " + err.Error())
+	}
+	key := new(publicKey)
+	if err := key.UnmarshalBinary(encoded); err != nil {
+		panic("beacon: " + err.Error())
+	}
+	return key
+})}
+
+// Quicknet returns the chain of drand's quicknet.
+func Quicknet() *Chain { return &quicknet }
+
+// ByHash returns the chain of a hash, if this version knows it.
+func ByHash(hash [32]byte) (chain *Chain, known bool) {
+	if hash != quicknet.hash {
+		return nil, false
+	}
+	return &quicknet, true
+}
+
+// Hash identifies the chain: drand's hash of its parameters, key included.
+func (c *Chain) Hash() [32]byte { return c.hash }
+
+// TimeOf returns when a round, from 1, comes out, in seconds since 1970.
+func (c *Chain) TimeOf(round uint64) int64 {
+	at, _ := audit.BeaconTime(c.hash, round)
+	return at
+}
+
+// RoundAfter returns the first round that comes out after a time in UTC
+// milliseconds.
+func (c *Chain) RoundAfter(unixMilli int64) uint64 { return audit.BeaconRound(unixMilli) }
+
+// Verify reports ErrSignature unless signature is that of the round, from 1, by
+// the chain's key, in its one encoding: a point of G1's subgroup of prime order
+// other than infinity.
+func (c *Chain) Verify(round uint64, signature [Size]byte) error {
+	if round < 1 || round > audit.MaxInteger {
+		return fmt.Errorf("round %d: %w", round, ErrSignature)
+	}
+	message := sha256.Sum256(binary.BigEndian.AppendUint64(nil, round))
+	if !bls.Verify(c.key(), message[:], signature[:]) {
+		return fmt.Errorf("round %d: %w", round, ErrSignature)
+	}
+	return nil
+}
