@@ -35,6 +35,9 @@ var scopeNames = []string{"", "ledger", "table", "deck"}
 
 func (s Scope) String() string { return name(scopeNames, uint8(s)) }
 
+// ParseScope returns the Scope with the word s, 0 for none.
+func ParseScope(s string) Scope { return Scope(parseName(scopeNames, s)) }
+
 // Latch is why the entropy latch was set.
 type Latch uint8
 

@@ -41,7 +41,7 @@ func TestClear(t *testing.T) {
 func TestClearNotLatched(t *testing.T) {
 	r := scripted(good)
 	s, _ := from(t, r)
-	if err := s.Clear("to be sure"); err == nil || errors.Is(err, ErrLatched) {
+	if err := s.Clear("to be sure"); !errors.Is(err, ErrNotLatched) || errors.Is(err, ErrLatched) {
 		t.Errorf("error %v", err)
 	}
 	mustTape(t, s, tape52)

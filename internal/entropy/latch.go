@@ -12,6 +12,9 @@ import (
 // source is, or has just been, latched. The error's text names the cause.
 var ErrLatched = errors.New("the entropy latch is set")
 
+// ErrNotLatched is the answer of Clear to a source that is not latched.
+var ErrNotLatched = errors.New("the entropy latch is not set")
+
 // Reason is why the latch was set. The list is closed and its numbers are those
 // of the ledger's latch events.
 type Reason uint8

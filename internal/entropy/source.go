@@ -164,7 +164,8 @@ func (s *Source) Trip(r Reason) { _ = s.latch.trip(r, "reported by the dealer or
 // Clear opens the latch after the start-up test passed again. reason is the
 // operator's, at least one visible character; the caller records it. On any
 // failure, also one elsewhere during the test, the latch stays set with its
-// first cause and the error matches ErrLatched.
+// first cause and the error matches ErrLatched. One that is not set is
+// ErrNotLatched, and nothing was tested.
 func (s *Source) Clear(reason string) error {
 	if strings.TrimSpace(reason) == "" {
 		return errors.New("clearing the entropy latch takes a reason")
@@ -173,7 +174,7 @@ func (s *Source) Clear(reason string) error {
 	defer s.clearing.Unlock()
 	failures := s.latch.failures.Load()
 	if _, ok := s.Latched(); !ok {
-		return errors.New("the entropy latch is not set")
+		return ErrNotLatched
 	}
 	if err := s.SelfTest(); err != nil {
 		return fmt.Errorf("clearing: %w", err)
