@@ -1,0 +1,159 @@
+package dealer
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"shuffled/internal/audit"
+	"shuffled/internal/entropy"
+	"shuffled/internal/ledger"
+	"shuffled/internal/shuffle"
+)
+
+// SwitchRequest sets or clears a kill switch. Which of the other members are set
+// depends on the scope: none for the ledger, Table for a table, and Deck or
+// DeckHash for a deck.
+type SwitchRequest struct {
+	Set      bool
+	Scope    audit.Scope
+	Table    string
+	Deck     string    // published name
+	DeckHash *[32]byte // of any deck
+	Reason   string    // written to the ledger for ever
+}
+
+// Recorded is an entry that was written for an administrator.
+type Recorded struct {
+	Index   uint64
+	Receipt string
+}
+
+// SetSwitch sets or clears a kill switch. Open shuffles stay dealable. A switch
+// that stands so already is an *audit.Illegal.
+func (d *Dealer) SetSwitch(ctx context.Context, actor string, req SwitchRequest) (Recorded, error) {
+	e, err := req.event()
+	if err != nil {
+		return Recorded{}, err
+	}
+	return d.append(ctx, actor, e)
+}
+
+func (r *SwitchRequest) event() (*audit.Event, error) {
+	e := &audit.Event{Kind: audit.EventKillClear, Scope: r.Scope, Reason: r.Reason}
+	if r.Set {
+		e.Kind = audit.EventKillSet
+	}
+	if err := checkReason(r.Reason); err != nil {
+		return nil, err
+	}
+	byTable, byDeck := r.Scope == audit.ScopeTable, r.Scope == audit.ScopeDeck
+	switch {
+	case r.Scope < audit.ScopeLedger || r.Scope > audit.ScopeDeck:
+		return nil, &RequestError{"scope", "is ledger, table or deck"}
+	case !byTable && r.Table != "":
+		return nil, &RequestError{"table", "goes with the scope table"}
+	case !byDeck && r.Deck != "":
+		return nil, &RequestError{"deck", "goes with the scope deck"}
+	case !byDeck && r.DeckHash != nil:
+		return nil, &RequestError{"deck_hash", "goes with the scope deck"}
+	case byTable:
+		if err := audit.CheckName(r.Table); err != nil {
+			return nil, &RequestError{"table", err.Error()}
+		}
+		e.Name = r.Table
+	case byDeck:
+		return e, r.deck(e)
+	}
+	return e, nil
+}
+
+// deck puts the hash of the deck into e.
+func (r *SwitchRequest) deck(e *audit.Event) error {
+	switch {
+	case (r.Deck == "") == (r.DeckHash == nil):
+		return &RequestError{"deck", "or deck_hash is given, and not both"}
+	case r.DeckHash != nil:
+		e.Deck = *r.DeckHash
+		return nil
+	}
+	deck, ok := shuffle.Named(r.Deck)
+	if !ok {
+		return &RequestError{"deck", "is one of the published names, such as standard-52 or shoe-8"}
+	}
+	e.Deck = deck.Hash()
+	return nil
+}
+
+// SetTable opens or closes a table. One that stands so already is an
+// *audit.Illegal.
+func (d *Dealer) SetTable(ctx context.Context, actor, table string, open bool) (Recorded, error) {
+	if err := audit.CheckName(table); err != nil {
+		return Recorded{}, &RequestError{"table", err.Error()}
+	}
+	e := &audit.Event{Kind: audit.EventTableClose, Name: table}
+	if open {
+		e.Kind = audit.EventTableOpen
+	}
+	return d.append(ctx, actor, e)
+}
+
+// ClearLatch runs the generator's start-up test and, when it passed, opens this
+// daemon's latch and writes that the ledger's is cleared. In doubt, and that is
+// ErrEntropy, the latch stays set and nothing is written. Where this daemon is
+// latched and the ledger does not say so, it says both: set, and cleared.
+func (d *Dealer) ClearLatch(ctx context.Context, actor, reason string) (Recorded, error) {
+	if err := checkReason(reason); err != nil {
+		return Recorded{}, err
+	}
+	if err := d.cfg.Ledger.Refresh(ctx); err != nil {
+		return Recorded{}, err
+	}
+	cause, own := d.cfg.Entropy.Latched()
+	stands := d.cfg.Ledger.Live().Latched
+	if !own && !stands {
+		return Recorded{}, &audit.Illegal{Code: audit.RuleLatch, Detail: "the latch is not set"}
+	}
+	if err := d.testGenerator(own, reason); err != nil {
+		return Recorded{}, fmt.Errorf("%w: %w", ErrEntropy, err)
+	}
+	cleared := &audit.Event{Kind: audit.EventLatchClear, Reason: reason}
+	if stands {
+		return d.append(ctx, actor, cleared)
+	}
+	return d.append(ctx, actor, &audit.Event{Kind: audit.EventLatchSet, Latch: audit.Latch(cause.Reason)}, cleared)
+}
+
+// testGenerator runs the start-up test, which opens the daemon's own latch where
+// that is set.
+func (d *Dealer) testGenerator(latched bool, reason string) error {
+	if !latched {
+		return d.cfg.Entropy.SelfTest()
+	}
+	err := d.cfg.Entropy.Clear(reason)
+	if errors.Is(err, entropy.ErrNotLatched) { // another call was first
+		return d.cfg.Entropy.SelfTest()
+	}
+	return err
+}
+
+func checkReason(reason string) error {
+	if err := audit.CheckReason(reason); err != nil {
+		return &RequestError{"reason", err.Error()}
+	}
+	if strings.TrimSpace(reason) == "" {
+		return &RequestError{"reason", "says why"}
+	}
+	return nil
+}
+
+// append writes the events in one batch and returns the last.
+func (d *Dealer) append(ctx context.Context, actor string, events ...audit.Body) (Recorded, error) {
+	appended, err := d.cfg.Ledger.Append(ctx, ledger.Proposal{Actor: actor, Bodies: events})
+	if err != nil {
+		return Recorded{}, err
+	}
+	last := appended[len(appended)-1]
+	return Recorded{Index: last.Index, Receipt: last.Receipt.Text()}, nil
+}
