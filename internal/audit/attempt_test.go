@@ -24,6 +24,9 @@ func newAttempts(t *rapid.T, m model) attempts {
 
 const attemptOrigin = "o"
 
+// attemptTime is 300 ms before round 101 of quicknet.
+const attemptTime = (1692803367+300)*1000 - 300
+
 // odd is true once in a while.
 func (a attempts) odd() bool { return a.r.IntN(25) == 0 }
 
@@ -42,9 +45,9 @@ func (a attempts) index() uint64 { return uint64(len(a.m)) }
 func (a attempts) entry() Entry {
 	if len(a.m) == 0 {
 		if a.odd() {
-			return Entry{Time: 1000, Actor: "a", Body: a.event()}
+			return Entry{Time: attemptTime, Actor: "a", Body: a.event()}
 		}
-		return Entry{Time: 1000, Actor: "a", Body: a.genesis()}
+		return Entry{Time: attemptTime, Actor: "a", Body: a.genesis()}
 	}
 	e := Entry{Actor: "a", Time: a.m[len(a.m)-1].Time + []int64{0, 0, 0, 1, 1, 1, 30, 30, 400, 1700}[a.pick(0, 9)]}
 	if a.odd() {
@@ -233,6 +236,10 @@ func (a attempts) plan(ctx *Context) {
 	}
 	if a.pick(0, 1) == 1 {
 		ctx.Plan = append(ctx.Plan, Planned{Source: SourceBeacon, Round: 9})
+		if a.pick(0, 2) > 0 {
+			p := &ctx.Plan[len(ctx.Plan)-1]
+			p.Chain, p.Round = quicknet(), uint64(a.pick(100, 105))
+		}
 	}
 	if !ctx.IsDraw() && a.pick(0, 1) == 1 {
 		ctx.Plan = append(ctx.Plan, Planned{Source: SourceCut})

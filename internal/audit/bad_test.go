@@ -238,7 +238,7 @@ func (b *badEntries) addMixesAndDeals() {
 	add("4,097 cards in one run", malformed, "runs", func(d *refDeal) { d.Runs[0].Cards = 4097 })
 	add("first place 4,096", malformed, "runs", func(d *refDeal) { d.First, d.Runs[0].Cards = 4096, 1 })
 	add("purpose 0", unknown, "purpose", func(d *refDeal) { d.Runs[0].Purpose = 0 })
-	add("purpose 6", unknown, "purpose", func(d *refDeal) { d.Runs[0].Purpose = 6 })
+	add("purpose 7", unknown, "purpose", func(d *refDeal) { d.Runs[0].Purpose = 7 })
 	add("a recipient with an at sign", malformed, "recipient", func(d *refDeal) { d.Runs[0].Recipient = "a@b" })
 	add("a recipient of 65 bytes", malformed, "recipient", func(d *refDeal) { d.Runs[0].Recipient = strings.Repeat("s", 65) })
 	add("shuffle 2^53", malformed, "shuffle", func(d *refDeal) { d.Shuffle = 1 << 53 })

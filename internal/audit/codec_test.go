@@ -222,7 +222,7 @@ func TestWords(t *testing.T) {
 	words("access", 2, func(c uint8) string { return Access(c).String() }, func(s string) uint8 { return uint8(ParseAccess(s)) })
 	words("disclosure", 2, func(c uint8) string { return Disclosure(c).String() }, func(s string) uint8 { return uint8(ParseDisclosure(s)) })
 	words("source", 3, func(c uint8) string { return Source(c).String() }, func(s string) uint8 { return uint8(ParseSource(s)) })
-	words("purpose", 5, func(c uint8) string { return Purpose(c).String() }, func(s string) uint8 { return uint8(ParsePurpose(s)) })
+	words("purpose", 6, func(c uint8) string { return Purpose(c).String() }, func(s string) uint8 { return uint8(ParsePurpose(s)) })
 	words("outcome", 5, func(c uint8) string { return Outcome(c).String() }, func(s string) uint8 { return uint8(ParseOutcome(s)) })
 	words("reason", 10, func(c uint8) string { return Reason(c).String() }, func(s string) uint8 { return uint8(ParseReason(s)) })
 	words("subject", 5, func(c uint8) string { return Subject(c).String() }, nil)

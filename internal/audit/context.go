@@ -2,6 +2,7 @@ package audit
 
 import (
 	"fmt"
+	"slices"
 
 	"shuffled/internal/shuffle"
 )
@@ -68,6 +69,15 @@ const (
 	endFixed = 1
 	endDrawn = 2
 )
+
+// Beacon returns the beacon of the plan; ok is false when there is none.
+func (c *Context) Beacon() (p Planned, ok bool) {
+	i := slices.IndexFunc(c.Plan, func(p Planned) bool { return p.Source == SourceBeacon })
+	if i < 0 {
+		return Planned{}, false
+	}
+	return c.Plan[i], true
+}
 
 // Encode returns the field that the commitment hashes, as it stands in the entry.
 func (c *Context) Encode() []byte {

@@ -9,16 +9,18 @@ import (
 // Purpose says what the cards of a run are for.
 type Purpose uint8
 
-// The five purposes.
+// The purposes. PurposeOrder is the whole rest in one run, handed to a back end
+// that deals by itself: who got which card is then not in the ledger.
 const (
 	PurposeSeat    Purpose = 1
 	PurposeBoard   Purpose = 2
 	PurposeBurn    Purpose = 3
 	PurposeDiscard Purpose = 4
 	PurposeRabbit  Purpose = 5
+	PurposeOrder   Purpose = 6
 )
 
-var purposeNames = []string{"", "seat", "board", "burn", "discard", "rabbit"}
+var purposeNames = []string{"", "seat", "board", "burn", "discard", "rabbit", "order"}
 
 func (p Purpose) String() string { return name(purposeNames, uint8(p)) }
 
@@ -87,7 +89,7 @@ func (d *Deal) parse(r *reader) {
 		if end > max(shuffle.MaxCards, shuffle.MaxRanges) {
 			r.fail("runs", "deal past the last place of any shuffle")
 		}
-		run.Purpose = Purpose(r.code("purpose", uint8(PurposeRabbit)))
+		run.Purpose = Purpose(r.code("purpose", uint8(PurposeOrder)))
 		run.Recipient = r.str("recipient")
 		if run.Recipient != "" {
 			if err := CheckName(run.Recipient); err != nil {

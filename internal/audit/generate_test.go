@@ -209,7 +209,7 @@ func genDeal(t *rapid.T) *refDeal {
 		Cosigned: genIndex(0).Draw(t, "cosigned"), Final: rapid.Bool().Draw(t, "final")}
 	for left := 4096 - d.First; left > 0 && len(d.Runs) < 20; {
 		cards := rapid.Uint64Range(1, left).Draw(t, "cards")
-		d.Runs = append(d.Runs, refRun{Cards: cards, Purpose: genCode(5).Draw(t, "purpose"),
+		d.Runs = append(d.Runs, refRun{Cards: cards, Purpose: genCode(6).Draw(t, "purpose"),
 			Recipient: genOptional(genName()).Draw(t, "recipient"), Public: rapid.Bool().Draw(t, "public")})
 		if left -= cards; rapid.Bool().Draw(t, "enough") {
 			break

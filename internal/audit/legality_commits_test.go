@@ -14,6 +14,7 @@ func (c legalityCases) all() {
 	c.commitOfThisLedger()
 	c.commitInOrder()
 	c.commitOptions()
+	c.beacons()
 	c.parents()
 	c.openAndInTime()
 	c.earlierSerial()
@@ -217,6 +218,32 @@ func (c legalityCases) commitOptions() {
 	c.add("mix_modes", "no plan where nothing is declared", holds, none, none.commit("t"))
 	c.add("mix_modes", "the last of three sources is not declared", "mix_modes", newStory(func(g *refGenesis) { g.MixModes = 3 }),
 		none.commit("t", planned(slot, beacon(7), refSource{Source: 3})))
+}
+
+func (c legalityCases) beacons() {
+	at := func(now, round uint64) refEntry {
+		s := newStory()
+		e := s.commit("t", planned(refSource{Source: 2, Chain: hexed(Quicknet[:]), Round: round}))
+		e.Time, e.Commit.CloseBy = now, now+1000
+		return e
+	}
+	s := newStory()
+	add := func(name, rule string, next refEntry) { c.add("beacon", name, rule, s, next) }
+	// Round r comes out at 1692803367 + 3·(r − 1), in seconds.
+	second := s.now/1000 + 5
+	for (second-1692803367)%3 != 0 {
+		second++
+	}
+	round := (second-1692803367)/3 + 1
+	add("a round that comes out a millisecond later", holds, at(second*1000-1, round))
+	add("a round that comes out at that millisecond", "beacon", at(second*1000, round))
+	add("the round before", "beacon", at(second*1000-1, round-1))
+	add("the next round", holds, at(second*1000, round+1))
+	add("the first round there was", "beacon", at(second*1000, 1))
+	add("the last round there can be", holds, at(second*1000, 1<<53-1))
+	add("a round of a chain that is not known", holds, s.commit("t", planned(beacon(1))))
+	add("behind two slots", "beacon", s.commit("t", planned(refSource{Source: 1, Slot: bytesOf("one", 32)},
+		refSource{Source: 1, Slot: bytesOf("two", 32)}, refSource{Source: 2, Chain: hexed(Quicknet[:]), Round: 7}, refSource{Source: 3})))
 }
 
 func (c legalityCases) parents() {

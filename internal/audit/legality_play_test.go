@@ -109,6 +109,12 @@ func (c legalityCases) places() {
 	c.add("place", "the first deal starts at 1", "place", fresh, fresh.deal(first, 1, 1))
 	c.add("places", "all that were taken", holds, fresh, fresh.deal(first, 0, 3))
 	c.add("places", "one more than were taken", "places", fresh, fresh.deal(first, 0, 4))
+	order := func(count uint64, after ...refRun) func(*refDeal) {
+		return func(d *refDeal) { d.Runs = append(append(d.Runs, refRun{Cards: count, Purpose: 6}), after...) }
+	}
+	c.add("places", "an order of the rest", holds, fresh, fresh.deal(first, 0, 1, order(2)))
+	c.add("places", "an order that leaves a place", "places", fresh, fresh.deal(first, 0, 1, order(1)))
+	c.add("places", "an order in front of another run", "places", fresh, fresh.deal(first, 0, 1, order(1, refRun{Cards: 1, Purpose: 3})))
 	c.add("places", "two runs that end past the last place", "places", fresh, fresh.deal(first, 0, 2, func(d *refDeal) { d.Runs = append(d.Runs, d.Runs[0]) }))
 	fresh.then(fresh.deal(first, 0, 3))
 	c.add("places", "a deal when all are dealt", "places", fresh, fresh.deal(first, 3, 1))

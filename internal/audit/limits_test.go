@@ -198,7 +198,7 @@ func limitsOfPlay() []limit {
 		{"cards of a run", 1, 4096, malformed, malformed, deal(func(d *refDeal, n uint64) { d.Runs[0].Cards = n })},
 		{"first place", 0, 4095, "", malformed, deal(func(d *refDeal, n uint64) { d.First = n })},
 		{"first place and cards", 1, 96, malformed, malformed, deal(func(d *refDeal, n uint64) { d.First, d.Runs[0].Cards = 4000, n })},
-		codes("purpose", 5, deal(func(d *refDeal, n uint64) { d.Runs[0].Purpose = uint8(n) })),
+		codes("purpose", 6, deal(func(d *refDeal, n uint64) { d.Runs[0].Purpose = uint8(n) })),
 		{"bytes of a recipient", 0, 64, "", malformed, deal(func(d *refDeal, n uint64) { d.Runs[0].Recipient = letters(n) })},
 		integer("shuffle of a close", 0, closed(func(c *refClose, n uint64) { c.Shuffle = n })),
 		{"outcome that needs no reason", 1, 3, unknown, malformed, closed(func(c *refClose, n uint64) { c.Outcome = uint8(n) })},

@@ -2,6 +2,7 @@ package audit
 
 import (
 	"crypto/elliptic"
+	"encoding/hex"
 	"math/big"
 	"slices"
 )
@@ -174,6 +175,11 @@ func (m model) known(subject Subject) (ids [][32]byte) {
 	return ids
 }
 
+func quicknet() (h [32]byte) {
+	hex.Decode(h[:], []byte("52db9ba70e0cc0f6eaf7803dd07447a1f5477735fd3f661792ba94600c84e971"))
+	return h
+}
+
 func (m model) commitRule(c *Commit, now int64) string {
 	ctx, g := c.Context, m.genesis()
 	return first(
@@ -196,6 +202,12 @@ func (m model) commitRule(c *Commit, now int64) string {
 		"mix_modes", func() bool {
 			return slices.ContainsFunc(ctx.Plan, func(p Planned) bool {
 				return !map[Source]bool{SourceSlot: g.MixModes&1 != 0, SourceBeacon: g.MixModes&2 != 0, SourceCut: g.MixModes&4 != 0}[p.Source]
+			})
+		},
+		"beacon", func() bool {
+			return slices.ContainsFunc(ctx.Plan, func(p Planned) bool {
+				// Round 1 of quicknet came out at 1692803367, one more every 3 s.
+				return p.Chain == quicknet() && now >= 1000*(1692803367+3*int64(p.Round-1))
 			})
 		},
 		"disclosure_key", func() bool {
@@ -315,6 +327,11 @@ func (m model) dealRule(d *Deal, now int64) string {
 			last := d.First - 1
 			for _, r := range d.Runs {
 				last += r.Count
+			}
+			for i, r := range d.Runs {
+				if r.Purpose == PurposeOrder && (i != len(d.Runs)-1 || last != places-1) {
+					return true
+				}
 			}
 			return last > places-1
 		},

@@ -234,7 +234,7 @@ func (r *refReader) deal() {
 		cards := r.num(2)
 		r.must(cards >= 1)
 		end += cards
-		r.code(5)
+		r.code(6)
 		r.optionalName()
 		r.flag()
 	}

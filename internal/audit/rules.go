@@ -16,6 +16,7 @@ const (
 	RuleSerial        = "serial"         // serials count by one and name the previous commit
 	RuleCloseBy       = "close_by"       // close-by is after the commit, at most the ledger's cap later
 	RuleMixModes      = "mix_modes"      // only sources that the genesis declares
+	RuleBeacon        = "beacon"         // the beacon's round comes out after the commit
 	RuleParent        = "parent"         // the parent is open, at this table, of this deck, and has the positions
 	RuleDisclosureKey = "disclosure_key" // auditor disclosure needs a disclosure key for the auditors in force
 	RuleNotOpen       = "not_open"       // the shuffle is open
@@ -23,13 +24,17 @@ const (
 	RuleEarlier       = "earlier_serial" // earlier serials of the table were dealt from or closed
 	RuleMix           = "mix"            // a plan is revealed once, whole, before the first deal
 	RulePlace         = "place"          // a deal starts at the next place
-	RulePlaces        = "places"         // a deal ends at the last place at the latest
+	RulePlaces        = "places"         // a deal ends at the last place at the latest, an order there
 	RuleCosigned      = "cosigned"       // where asked for, a cosigned checkpoint covers the commit
 	RuleOutcome       = "outcome"        // continued follows the child's commit, and only that
 	RuleForm          = "form"           // the close discloses as the commit declared
 	RuleSnapshot      = "snapshot"       // a snapshot is of all entries below it, and seldom
 	RuleKey           = "key"            // keys are sound, new, wrapped to all auditors, retired once; policies can be read
 )
+
+// RuleSlot is not one of State's: a slot hash stands in one commit of a ledger
+// only, which the sequencer's store and a reader of the whole ledger see.
+const RuleSlot = "slot"
 
 func (s *State) check(e Entry) error {
 	_, isGenesis := e.Body.(*Genesis)

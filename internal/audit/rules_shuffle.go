@@ -30,6 +30,12 @@ func (s *State) checkCommit(c *Commit, now int64) error {
 			return illegal(RuleMixModes, "the ledger declares no %s", p.Source)
 		}
 	}
+	if p, ok := ctx.Beacon(); ok {
+		// Rounds that are out could be chosen by what they do.
+		if at, known := BeaconTime(p.Chain, p.Round); known && at <= now/1000 {
+			return illegal(RuleBeacon, "round %d came out at second %d, and the commit is of %d ms", p.Round, at, now)
+		}
+	}
 	if ctx.Disclosure == DisclosureAuditor && !s.sealable() {
 		return illegal(RuleDisclosureKey, "no disclosure key for the auditors in force")
 	}
@@ -150,6 +156,11 @@ func (s *State) checkDeal(d *Deal, now int64) error {
 		return illegal(RulePlace, "the next place is %d, not %d", o.next, d.First)
 	case d.First+d.Count() > o.m:
 		return illegal(RulePlaces, "%d places are left, not %d", o.m-o.next, d.Count())
+	}
+	for i, r := range d.Runs {
+		if r.Purpose == PurposeOrder && (i < len(d.Runs)-1 || d.First+d.Count() < o.m) {
+			return illegal(RulePlaces, "an order is the last run, to place %d", o.m-1)
+		}
 	}
 	return s.checkCosigned(d.Shuffle, d.Cosigned)
 }

@@ -61,17 +61,25 @@ func TestCheckShuffle(t *testing.T) {
 			*closing(e) = audit.Close{Shuffle: aloneID, Outcome: audit.OutcomeVoid, Reason: audit.ReasonTapeLost}
 		}},
 
-		"another genesis":      {audit.RuleGenesisFirst, func(e []audit.Placed) { e[2].Entry.Body = e[0].Entry.Body }},
-		"no genesis":           {audit.RuleGenesisFirst, func(e []audit.Placed) { e[0].Entry.Body = e[2].Entry.Body }},
-		"time":                 {audit.RuleTime, func(e []audit.Placed) { e[3].Entry.Time = 2999 }},
-		"time before genesis":  {audit.RuleTime, func(e []audit.Placed) { e[1].Entry.Time = 999 }},
-		"origin":               {audit.RuleOrigin, func(e []audit.Placed) { commit(e).Context.Origin = "example.com/other" }},
-		"production":           {audit.RuleOrigin, func(e []audit.Placed) { commit(e).Context.Production = true }},
-		"instance above":       {audit.RuleInstance, func(e []audit.Placed) { commit(e).Instance = aloneID }},
-		"instance 0":           {audit.RuleInstance, func(e []audit.Placed) { commit(e).Instance = 0 }},
-		"previous above":       {audit.RuleSerial, func(e []audit.Placed) { commit(e).Previous = aloneID }},
-		"close-by":             {audit.RuleCloseBy, func(e []audit.Placed) { commit(e).CloseBy++ }},
-		"mix modes":            {audit.RuleMixModes, func(e []audit.Placed) { commit(e).Context.Plan = []audit.Planned{{Source: audit.SourceCut}} }},
+		"another genesis":     {audit.RuleGenesisFirst, func(e []audit.Placed) { e[2].Entry.Body = e[0].Entry.Body }},
+		"no genesis":          {audit.RuleGenesisFirst, func(e []audit.Placed) { e[0].Entry.Body = e[2].Entry.Body }},
+		"time":                {audit.RuleTime, func(e []audit.Placed) { e[3].Entry.Time = 2999 }},
+		"time before genesis": {audit.RuleTime, func(e []audit.Placed) { e[1].Entry.Time = 999 }},
+		"origin":              {audit.RuleOrigin, func(e []audit.Placed) { commit(e).Context.Origin = "example.com/other" }},
+		"production":          {audit.RuleOrigin, func(e []audit.Placed) { commit(e).Context.Production = true }},
+		"instance above":      {audit.RuleInstance, func(e []audit.Placed) { commit(e).Instance = aloneID }},
+		"instance 0":          {audit.RuleInstance, func(e []audit.Placed) { commit(e).Instance = 0 }},
+		"previous above":      {audit.RuleSerial, func(e []audit.Placed) { commit(e).Previous = aloneID }},
+		"close-by":            {audit.RuleCloseBy, func(e []audit.Placed) { commit(e).CloseBy++ }},
+		"mix modes":           {audit.RuleMixModes, func(e []audit.Placed) { commit(e).Context.Plan = []audit.Planned{{Source: audit.SourceCut}} }},
+		"a round that is out": {audit.RuleBeacon, func(e []audit.Placed) {
+			e[0].Entry.Body.(*audit.Genesis).MixModes = 2
+			commit(e).Context.Plan = []audit.Planned{{Source: audit.SourceBeacon, Chain: audit.Quicknet, Round: 1}}
+			for i := range e {
+				e[i].Entry.Time += 1692803367_000
+			}
+			commit(e).CloseBy += 1692803367_000
+		}},
 		"parent above":         {audit.RuleParent, func(e []audit.Placed) { child(e); commit(e).Context.Parent.ID = aloneID }},
 		"parent 0":             {audit.RuleParent, func(e []audit.Placed) { child(e); commit(e).Context.Parent.ID = 0 }},
 		"no room for a parent": {audit.RulePair, func(e []audit.Placed) { child(e); e[2].Index = aloneID + 1 }},

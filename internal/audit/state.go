@@ -180,6 +180,23 @@ func (s *State) OpenShuffles() []Opened {
 	return all
 }
 
+// Backlog returns the oldest open shuffle, 0 for none, and how many of the open
+// ones close by a time that has passed at now, in UTC milliseconds.
+func (s *State) Backlog(now int64) (oldest uint64, overdue int) {
+	for id, o := range s.open {
+		if oldest == 0 || id < oldest {
+			oldest = id
+		}
+		if now >= o.commit.CloseBy {
+			overdue++
+		}
+	}
+	return oldest, overdue
+}
+
+// Switches returns the number of kill switches that are set.
+func (s *State) Switches() int { return len(s.killed) }
+
 // Illegal is a rule that an entry breaks (docs/SPEC.md section 9). Code is one
 // of the Rule constants; it is stable and goes to callers.
 type Illegal struct {

@@ -109,7 +109,7 @@ func TestLegalityVectors(t *testing.T) {
 // TestRulesAreListed: the codes of section 9, each once.
 func TestRulesAreListed(t *testing.T) {
 	ours := []string{RuleGenesisFirst, RuleTime, RulePair, RuleOrigin, RuleInstance, RuleLatch, RuleKill, RuleTable, RuleSerial,
-		RuleCloseBy, RuleMixModes, RuleParent, RuleDisclosureKey, RuleNotOpen, RuleDeadline, RuleEarlier, RuleMix, RulePlace,
+		RuleCloseBy, RuleMixModes, RuleBeacon, RuleParent, RuleDisclosureKey, RuleNotOpen, RuleDeadline, RuleEarlier, RuleMix, RulePlace,
 		RulePlaces, RuleCosigned, RuleOutcome, RuleForm, RuleSnapshot, RuleKey}
 	slices.Sort(ours)
 	want := slices.Sorted(slices.Values(rules))
