@@ -36,6 +36,47 @@ func (p *parameters) pathText(name string) string { return p.request.PathValue(n
 
 // query reads an optional query parameter: a name in the grammar of recipients.
 func (p *parameters) query(name string) *string {
+	s := p.queryText(name)
+	if s == nil {
+		return nil
+	}
+	if err := audit.CheckName(*s); err != nil {
+		p.fail(refuseValue(name, err.Error()))
+		return nil
+	}
+	return s
+}
+
+// queryIndex reads an optional number.
+func (p *parameters) queryIndex(name string) *Index {
+	s := p.queryText(name)
+	if s == nil {
+		return nil
+	}
+	n, err := parseIndex(*s)
+	if err != nil {
+		p.fail(refuseValue(name, err.Error()))
+		return nil
+	}
+	return &n
+}
+
+// queryTime reads an optional time.
+func (p *parameters) queryTime(name string) *Timestamp {
+	s := p.queryText(name)
+	if s == nil {
+		return nil
+	}
+	t := new(Timestamp)
+	if err := t.UnmarshalText([]byte(*s)); err != nil {
+		p.fail(refuseValue(name, err.Error()))
+		return nil
+	}
+	return t
+}
+
+// queryText reads an optional query parameter, nil when it is absent.
+func (p *parameters) queryText(name string) *string {
 	p.asked = append(p.asked, name)
 	values, err := url.ParseQuery(p.request.URL.RawQuery)
 	if err != nil || len(values[name]) > 1 {
@@ -43,10 +84,6 @@ func (p *parameters) query(name string) *string {
 		return nil
 	}
 	if len(values[name]) == 0 {
-		return nil
-	}
-	if err := audit.CheckName(values[name][0]); err != nil {
-		p.fail(refuseValue(name, err.Error()))
 		return nil
 	}
 	return &values[name][0]

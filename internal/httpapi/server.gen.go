@@ -8,6 +8,8 @@ import (
 
 // Defines values for Code.
 const (
+	CodeBeacon                Code = "beacon"
+	CodeBeaconEarly           Code = "beacon_early"
 	CodeBodyTooLarge          Code = "body_too_large"
 	CodeClock                 Code = "clock"
 	CodeCloseBy               Code = "close_by"
@@ -24,6 +26,7 @@ const (
 	CodeInvalidJSON           Code = "invalid_json"
 	CodeInvalidRequest        Code = "invalid_request"
 	CodeInvalidValue          Code = "invalid_value"
+	CodeKey                   Code = "key"
 	CodeKill                  Code = "kill"
 	CodeLatch                 Code = "latch"
 	CodeMethodNotAllowed      Code = "method_not_allowed"
@@ -31,7 +34,6 @@ const (
 	CodeMixModes              Code = "mix_modes"
 	CodeNoSuchLedger          Code = "no_such_ledger"
 	CodeNoSuchRoute           Code = "no_such_route"
-	CodeNotAvailable          Code = "not_available"
 	CodeNotFound              Code = "not_found"
 	CodeNotOpen               Code = "not_open"
 	CodeNotReady              Code = "not_ready"
@@ -41,10 +43,13 @@ const (
 	CodeParent                Code = "parent"
 	CodePlace                 Code = "place"
 	CodePlaces                Code = "places"
+	CodePolicy                Code = "policy"
 	CodeRateLimited           Code = "rate_limited"
 	CodeRepeated              Code = "repeated"
 	CodeRequestTimeout        Code = "request_timeout"
 	CodeSealed                Code = "sealed"
+	CodeSigningKey            Code = "signing_key"
+	CodeSlot                  Code = "slot"
 	CodeTable                 Code = "table"
 	CodeUnauthorized          Code = "unauthorized"
 	CodeUnavailable           Code = "unavailable"
@@ -58,11 +63,40 @@ const (
 	DisclosurePublic  Disclosure = "public"
 )
 
+// Defines values for KeyRetired.
+const (
+	KeyRetiredAuditor    KeyRetired = "auditor"
+	KeyRetiredDisclosure KeyRetired = "disclosure"
+	KeyRetiredSigning    KeyRetired = "signing"
+)
+
 // Defines values for KeySubject.
 const (
 	KeySubjectAuditor    KeySubject = "auditor"
 	KeySubjectDisclosure KeySubject = "disclosure"
+	KeySubjectPolicy     KeySubject = "policy"
+	KeySubjectRetirement KeySubject = "retirement"
 	KeySubjectSigning    KeySubject = "signing"
+)
+
+// Defines values for KeyRequestRetired.
+const (
+	KeyRequestRetiredAuditor    KeyRequestRetired = "auditor"
+	KeyRequestRetiredDisclosure KeyRequestRetired = "disclosure"
+	KeyRequestRetiredSigning    KeyRequestRetired = "signing"
+)
+
+// Defines values for KeyRequestSubject.
+const (
+	KeyRequestSubjectAuditor    KeyRequestSubject = "auditor"
+	KeyRequestSubjectPolicy     KeyRequestSubject = "policy"
+	KeyRequestSubjectRetirement KeyRequestSubject = "retirement"
+	KeyRequestSubjectSigning    KeyRequestSubject = "signing"
+)
+
+// Defines values for MixPlanCut.
+const (
+	MixPlanCutTrue MixPlanCut = true
 )
 
 // Defines values for Outcome.
@@ -74,11 +108,17 @@ const (
 	OutcomeVoid       Outcome = "void"
 )
 
+// Defines values for PlanCut.
+const (
+	PlanCutTrue PlanCut = true
+)
+
 // Defines values for Purpose.
 const (
 	PurposeBoard   Purpose = "board"
 	PurposeBurn    Purpose = "burn"
 	PurposeDiscard Purpose = "discard"
+	PurposeOrder   Purpose = "order"
 	PurposeRabbit  Purpose = "rabbit"
 	PurposeSeat    Purpose = "seat"
 )
@@ -102,6 +142,38 @@ const (
 	ShuffleStateStateClosed  ShuffleStateState = "closed"
 	ShuffleStateStateOpen    ShuffleStateState = "open"
 	ShuffleStateStateOverdue ShuffleStateState = "overdue"
+)
+
+// Defines values for ShuffleSummaryKind.
+const (
+	ShuffleSummaryKindCards ShuffleSummaryKind = "cards"
+	ShuffleSummaryKindDraws ShuffleSummaryKind = "draws"
+)
+
+// Defines values for ShuffleSummaryState.
+const (
+	ShuffleSummaryStateClosed  ShuffleSummaryState = "closed"
+	ShuffleSummaryStateOpen    ShuffleSummaryState = "open"
+	ShuffleSummaryStateOverdue ShuffleSummaryState = "overdue"
+)
+
+// Defines values for SwitchRequestAction.
+const (
+	SwitchRequestActionClear SwitchRequestAction = "clear"
+	SwitchRequestActionSet   SwitchRequestAction = "set"
+)
+
+// Defines values for SwitchRequestScope.
+const (
+	SwitchRequestScopeDeck   SwitchRequestScope = "deck"
+	SwitchRequestScopeLedger SwitchRequestScope = "ledger"
+	SwitchRequestScopeTable  SwitchRequestScope = "table"
+)
+
+// Defines values for TableRequestAction.
+const (
+	TableRequestActionClose TableRequestAction = "close"
+	TableRequestActionOpen  TableRequestAction = "open"
 )
 
 // Defines values for TranscriptFormat.
@@ -154,6 +226,56 @@ const (
 	VerdictStepResultNotChecked VerdictStepResult = "not checked"
 	VerdictStepResultOk         VerdictStepResult = "ok"
 )
+
+// Defines values for ListShufflesParamsState.
+const (
+	ListShufflesParamsStateClosed ListShufflesParamsState = "closed"
+	ListShufflesParamsStateOpen   ListShufflesParamsState = "open"
+)
+
+// AccessList defines model for AccessList.
+type AccessList struct {
+	// Next The cursor of the next page. Absent on the last.
+	Next *Name `json:"next,omitempty"`
+
+	// Records Oldest first.
+	Records []AccessRecord `json:"records"`
+}
+
+// AccessRecord defines model for AccessRecord.
+type AccessRecord struct {
+	// Method Of the request.
+	Method string `json:"method"`
+
+	// Path The address that was asked for, with its query.
+	Path string `json:"path"`
+
+	// Request The Request-Id of the answer.
+	Request string `json:"request"`
+
+	// Time When it was asked for.
+	//
+	// Examples: 2026-03-14T15:09:26.535Z
+	Time Timestamp `json:"time"`
+
+	// Token The public id of the regulator's token.
+	Token Name `json:"token"`
+}
+
+// Appended defines model for Appended.
+type Appended struct {
+	// Index The entry.
+	Index Index `json:"index"`
+
+	// Receipt Its receipt.
+	Receipt Receipt `json:"receipt"`
+}
+
+// BeaconPlan A round of drand's quicknet chain that lies in the future.
+type BeaconPlan struct {
+	// Round The round. Absent means that the daemon chooses one, some seconds ahead.
+	Round *uint64 `json:"round,omitempty"`
+}
 
 // Card One dealt card with its opening, which proves it against the deck root.
 type Card struct {
@@ -212,11 +334,18 @@ type Deal struct {
 	// Close The close, if it was asked for.
 	Close *Close `json:"close,omitempty"`
 
+	// LastHand The cut card has come out, so that this hand is the last. Absent before.
+	LastHand *bool `json:"last_hand,omitempty"`
+
 	// Next The next place to deal.
 	Next int `json:"next"`
 
 	// Receipt The receipt of the deal.
 	Receipt Receipt `json:"receipt"`
+
+	// Shows Of a list of draws, what each of these places shows: the drawn value, moved by the mix
+	// where there is one.
+	Shows []uint32 `json:"shows,omitempty"`
 }
 
 // DealRequest defines model for DealRequest.
@@ -234,22 +363,68 @@ type DealRequest struct {
 // Disclosure Who gets the tape at the close.
 type Disclosure string
 
+// DrawsRequest defines model for DrawsRequest.
+type DrawsRequest struct {
+	// CloseBy As of a shuffle.
+	//
+	// Examples: 2026-03-14T15:09:26.535Z
+	CloseBy *Timestamp `json:"close_by,omitempty"`
+
+	// Disclosure Absent means the ledger's choice.
+	Disclosure *Disclosure `json:"disclosure,omitempty"`
+
+	// GameRef The operator's name for the game.
+	GameRef *Name `json:"game_ref,omitempty"`
+
+	// Mix Outside randomness that moves the cards after they are committed: at least one source, all
+	// revealed together before the first deal, or the shuffle ends void or expired.
+	Mix *MixPlan `json:"mix,omitempty"`
+
+	// Numbers Numbers 1 to `of` without replacement, the beginning of a shuffle of them all.
+	Numbers *Numbers `json:"numbers,omitempty"`
+
+	// Ranges A value from 1 to each of these, independent of the others.
+	Ranges []uint32 `json:"ranges,omitempty"`
+
+	// Table The table. Its shuffles and draws are numbered 1, 2, 3 and so on, without gaps.
+	Table Name `json:"table"`
+
+	// Wheel One spin of a wheel whose stops have exact integer weights, at most 4,096 together.
+	Wheel []Stop `json:"wheel,omitempty"`
+}
+
 // Index An index in the ledger. An id is the index of a shuffle's commit.
 type Index = uint64
 
-// Key defines model for Key.
+// Key What one entry says of keys. A genesis says several things.
 type Key struct {
-	// Entry The entry that brought it, 0 for the genesis.
+	// Entry The entry that says so, 0 for the genesis.
 	Entry Index `json:"entry"`
 
-	// ID Hash of label and public key, as entries name it.
-	ID Hash `json:"id"`
+	// From Of a retirement, from when on the key deserves no trust.
+	//
+	// Examples: 2026-03-14T15:09:26.535Z
+	From *Timestamp `json:"from,omitempty"`
+
+	// ID Hash of label and public key, as entries name it. Absent for a policy.
+	ID *Hash `json:"id,omitempty"`
+
+	// Policy The text of a witness policy.
+	Policy *string `json:"policy,omitempty"`
 
 	// Public Type byte and public key of any other key.
 	Public []byte `json:"public,omitempty"`
 
-	// Subject What the key is for.
+	// Retired Of a retirement, the kind of the key.
+	Retired *KeyRetired `json:"retired,omitempty"`
+
+	// Subject What it is.
 	Subject KeySubject `json:"subject"`
+
+	// Time Of the entry.
+	//
+	// Examples: 2026-03-14T15:09:26.535Z
+	Time Timestamp `json:"time"`
 
 	// Vkey A signing key as the verifier key of a signed note.
 	//
@@ -257,8 +432,44 @@ type Key struct {
 	Vkey *string `json:"vkey,omitempty"`
 }
 
-// KeySubject What the key is for.
+// KeyRetired Of a retirement, the kind of the key.
+type KeyRetired string
+
+// KeySubject What it is.
 type KeySubject string
+
+// KeyRequest defines model for KeyRequest.
+type KeyRequest struct {
+	// From From when on what was done under the retired key deserves no trust. Absent means now.
+	//
+	//
+	// Examples: 2026-03-14T15:09:26.535Z
+	From *Timestamp `json:"from,omitempty"`
+
+	// ID The id of the key that is retired.
+	ID *Hash `json:"id,omitempty"`
+
+	// Policy The new witness policy (C2SP tlog-policy).
+	Policy *string `json:"policy,omitempty"`
+
+	// Public Type byte and public key of the new auditor.
+	Public []byte `json:"public,omitempty"`
+
+	// Retired The kind of key that is retired.
+	Retired *KeyRequestRetired `json:"retired,omitempty"`
+
+	// Subject What the entry is about. Disclosure keys are the daemon's to make.
+	Subject KeyRequestSubject `json:"subject"`
+
+	// Vkey The verifier key of the new signing key.
+	Vkey *string `json:"vkey,omitempty"`
+}
+
+// KeyRequestRetired The kind of key that is retired.
+type KeyRequestRetired string
+
+// KeyRequestSubject What the entry is about. Disclosure keys are the daemon's to make.
+type KeyRequestSubject string
 
 // Keys defines model for Keys.
 type Keys struct {
@@ -270,6 +481,12 @@ type Keys struct {
 
 	// Production Whether the ledger is for production; false is a sandbox.
 	Production bool `json:"production"`
+}
+
+// LatchRequest defines model for LatchRequest.
+type LatchRequest struct {
+	// Reason Why, in printable ASCII. It is written to the ledger for ever.
+	Reason Why `json:"reason"`
 }
 
 // LedgerReadiness defines model for LedgerReadiness.
@@ -305,13 +522,85 @@ type LedgerReadiness struct {
 	Witnesses []WitnessReadiness `json:"witnesses,omitempty"`
 }
 
+// Mix defines model for Mix.
+type Mix struct {
+	// Beacon The round's signature, where the plan has a beacon.
+	Beacon []byte `json:"beacon,omitempty"`
+
+	// Receipt The receipt of the mix.
+	Receipt Receipt `json:"receipt"`
+}
+
+// MixPlan Outside randomness that moves the cards after they are committed: at least one source, all
+// revealed together before the first deal, or the shuffle ends void or expired.
+type MixPlan struct {
+	// Beacon A round of drand's quicknet chain that lies in the future.
+	Beacon *BeaconPlan `json:"beacon,omitempty"`
+
+	// Cut A player cuts.
+	Cut *MixPlanCut `json:"cut,omitempty"`
+
+	// Slots The hashes of players' 32 secret bytes, each used once in a ledger.
+	Slots []Hash `json:"slots,omitempty"`
+}
+
+// MixPlanCut A player cuts.
+type MixPlanCut bool
+
+// MixRequest The values of the plan, no more and no fewer.
+type MixRequest struct {
+	// Beacon The 48 bytes of the round's signature. Absent means that the daemon fetches it.
+	Beacon []byte `json:"beacon,omitempty"`
+
+	// Cut Places that the cut takes off, below the number of places.
+	Cut *int `json:"cut,omitempty"`
+
+	// Slots The bytes whose hashes stand in the plan, in its order.
+	Slots []Hash `json:"slots,omitempty"`
+}
+
 // Name Letters, digits, dots, underscores and hyphens, the first a letter or digit. Never
 // anything that names a person.
 type Name = string
 
+// Numbers Numbers 1 to `of` without replacement, the beginning of a shuffle of them all.
+type Numbers struct {
+	// Of Numbers there are.
+	Of int `json:"of"`
+
+	// Take Numbers drawn, in order, none twice.
+	Take int `json:"take"`
+}
+
 // Outcome How a shuffle ended. A dealer asks for completed, ended_early or void; continued and
 // expired are written by the daemon.
 type Outcome string
+
+// Parent Cards of an open shuffle of this table that are shuffled again. It ends as continued, in
+// the same batch. Deck and cards are the parent's and not given.
+type Parent struct {
+	// ID The parent.
+	ID Index `json:"id"`
+
+	// Positions Its committed positions, none twice. Absent means those that were not dealt. Cards that
+	// came back may be among them.
+	Positions []int `json:"positions,omitempty"`
+}
+
+// Plan The mix plan as it was committed.
+type Plan struct {
+	// Beacon A beacon's round.
+	Beacon *Round `json:"beacon,omitempty"`
+
+	// Cut A player cuts.
+	Cut *PlanCut `json:"cut,omitempty"`
+
+	// Slots Slot hashes.
+	Slots []Hash `json:"slots,omitempty"`
+}
+
+// PlanCut A player cuts.
+type PlanCut bool
 
 // Problem A problem document of RFC 9457.
 type Problem struct {
@@ -334,7 +623,8 @@ type Problem struct {
 	Type string `json:"type"`
 }
 
-// Purpose What the cards of a run are for.
+// Purpose What the cards of a run are for. An order is the whole rest, handed to a back end that
+// deals by itself: such a run is the last and ends at the last place.
 type Purpose string
 
 // Readiness defines model for Readiness.
@@ -356,6 +646,20 @@ type Reason string
 // extra line.
 type Receipt = string
 
+// Round A beacon's round.
+type Round struct {
+	// Chain The hash of the chain.
+	Chain Hash `json:"chain"`
+
+	// Round The round.
+	Round uint64 `json:"round"`
+
+	// Time When it comes out.
+	//
+	// Examples: 2026-03-14T15:09:26.535Z
+	Time Timestamp `json:"time"`
+}
+
 // Run A number of cards that go the same way.
 type Run struct {
 	// Count Cards.
@@ -364,7 +668,8 @@ type Run struct {
 	// Public Whether everybody sees them at once. Absent means false.
 	Public *bool `json:"public,omitempty"`
 
-	// Purpose What the cards of a run are for.
+	// Purpose What the cards of a run are for. An order is the whole rest, handed to a back end that
+	// deals by itself: such a run is the last and ends at the last place.
 	Purpose Purpose `json:"purpose"`
 
 	// Recipient Who gets them; their own file holds them.
@@ -388,6 +693,9 @@ type Shuffle struct {
 	// ID An index in the ledger. An id is the index of a shuffle's commit.
 	ID Index `json:"id"`
 
+	// Plan The mix plan as it was committed.
+	Plan *Plan `json:"plan,omitempty"`
+
 	// Receipt The receipt of the commit.
 	Receipt Receipt `json:"receipt"`
 
@@ -397,6 +705,15 @@ type Shuffle struct {
 	// Table Letters, digits, dots, underscores and hyphens, the first a letter or digit. Never
 	// anything that names a person.
 	Table Name `json:"table"`
+}
+
+// ShuffleList defines model for ShuffleList.
+type ShuffleList struct {
+	// Next The cursor of the next page. Absent on the last.
+	Next *Name `json:"next,omitempty"`
+
+	// Shuffles By id.
+	Shuffles []ShuffleSummary `json:"shuffles"`
 }
 
 // ShuffleRequest Exactly one of deck and cards is given.
@@ -428,11 +745,13 @@ type ShuffleRequest struct {
 	// GameRef The operator's name for the game.
 	GameRef *Name `json:"game_ref,omitempty"`
 
-	// Mix A mix plan. This version refuses it as not_available.
-	Mix *Unserved `json:"mix,omitempty"`
+	// Mix Outside randomness that moves the cards after they are committed: at least one source, all
+	// revealed together before the first deal, or the shuffle ends void or expired.
+	Mix *MixPlan `json:"mix,omitempty"`
 
-	// Parent Cards of an earlier shuffle. This version refuses it as not_available.
-	Parent *Unserved `json:"parent,omitempty"`
+	// Parent Cards of an open shuffle of this table that are shuffled again. It ends as continued, in
+	// the same batch. Deck and cards are the parent's and not given.
+	Parent *Parent `json:"parent,omitempty"`
 
 	// Table The table. Its shuffles are numbered 1, 2, 3 and so on, without gaps.
 	Table Name `json:"table"`
@@ -475,11 +794,20 @@ type ShuffleState struct {
 	// Disclosure Who gets the tape at the close.
 	Disclosure Disclosure `json:"disclosure"`
 
+	// EndAt The cut card as committed; a drawn one is not told before it shows.
+	EndAt *EndAt `json:"end_at,omitempty"`
+
 	// GameRef The operator's name for the game, if there is one.
 	GameRef *Name `json:"game_ref,omitempty"`
 
 	// ID An index in the ledger. An id is the index of a shuffle's commit.
 	ID Index `json:"id"`
+
+	// LastHand Whether the cut card has come out, so that this hand is the last.
+	LastHand *bool `json:"last_hand,omitempty"`
+
+	// Mixed Of a shuffle with a plan, whether its values are revealed.
+	Mixed *bool `json:"mixed,omitempty"`
 
 	// Next The next place to deal, so the number dealt.
 	Next int `json:"next"`
@@ -487,11 +815,23 @@ type ShuffleState struct {
 	// Outcome Of a closed shuffle.
 	Outcome *Outcome `json:"outcome,omitempty"`
 
+	// Parent The shuffle whose cards these are.
+	Parent *Index `json:"parent,omitempty"`
+
 	// Places Cards that may be dealt.
 	Places int `json:"places"`
 
+	// Plan The mix plan as it was committed.
+	Plan *Plan `json:"plan,omitempty"`
+
+	// Previous The table's shuffle before this one. Absent for serial 1.
+	Previous *Index `json:"previous,omitempty"`
+
 	// Production Whether the ledger is for production; false is a sandbox.
 	Production bool `json:"production"`
+
+	// Ranges Of a list of draws, the range of each value.
+	Ranges []uint32 `json:"ranges,omitempty"`
 
 	// Reason Of a void shuffle.
 	Reason *Reason `json:"reason,omitempty"`
@@ -512,6 +852,105 @@ type ShuffleState struct {
 
 // ShuffleStateState Overdue is open after close_by, until the daemon has closed it.
 type ShuffleStateState string
+
+// ShuffleSummary defines model for ShuffleSummary.
+type ShuffleSummary struct {
+	// CloseBy When it must be closed.
+	//
+	// Examples: 2026-03-14T15:09:26.535Z
+	CloseBy Timestamp `json:"close_by"`
+
+	// ClosedAt Of a closed shuffle.
+	//
+	// Examples: 2026-03-14T15:09:26.535Z
+	ClosedAt *Timestamp `json:"closed_at,omitempty"`
+
+	// CommittedAt The time of the commit.
+	//
+	// Examples: 2026-03-14T15:09:26.535Z
+	CommittedAt Timestamp `json:"committed_at"`
+
+	// GameRef The operator's name for the game.
+	GameRef *Name `json:"game_ref,omitempty"`
+
+	// ID The shuffle.
+	ID Index `json:"id"`
+
+	// Kind What is drawn.
+	Kind ShuffleSummaryKind `json:"kind"`
+
+	// Outcome Of a closed shuffle.
+	Outcome *Outcome `json:"outcome,omitempty"`
+
+	// Parent The shuffle whose cards these are.
+	Parent *Index `json:"parent,omitempty"`
+
+	// Reason Of a void shuffle.
+	Reason *Reason `json:"reason,omitempty"`
+
+	// Serial The shuffle's number at its table.
+	Serial uint64 `json:"serial"`
+
+	// State Overdue is open after close_by.
+	State ShuffleSummaryState `json:"state"`
+
+	// Table The table.
+	Table Name `json:"table"`
+}
+
+// ShuffleSummaryKind What is drawn.
+type ShuffleSummaryKind string
+
+// ShuffleSummaryState Overdue is open after close_by.
+type ShuffleSummaryState string
+
+// Stop defines model for Stop.
+type Stop struct {
+	// Label What the stop shows.
+	Label string `json:"label"`
+
+	// Weight Its share of the wheel.
+	Weight int `json:"weight"`
+}
+
+// SwitchRequest defines model for SwitchRequest.
+type SwitchRequest struct {
+	// Action Stop new shuffles, or let them go on.
+	Action SwitchRequestAction `json:"action"`
+
+	// Deck A published deck, with that scope.
+	Deck *string `json:"deck,omitempty"`
+
+	// DeckHash Any deck by its hash, in place of its name.
+	DeckHash *Hash `json:"deck_hash,omitempty"`
+
+	// Reason Why, in printable ASCII. It is written to the ledger for ever.
+	Reason Why `json:"reason"`
+
+	// Scope What it covers.
+	Scope SwitchRequestScope `json:"scope"`
+
+	// Table The table, with that scope.
+	Table *Name `json:"table,omitempty"`
+}
+
+// SwitchRequestAction Stop new shuffles, or let them go on.
+type SwitchRequestAction string
+
+// SwitchRequestScope What it covers.
+type SwitchRequestScope string
+
+// TableRequest defines model for TableRequest.
+type TableRequest struct {
+	// Action What becomes of it.
+	Action TableRequestAction `json:"action"`
+
+	// Table The table.
+	Table Name `json:"table"`
+}
+
+// TableRequestAction What becomes of it.
+type TableRequestAction string
 
 // Transcript All the evidence of one shuffle. It is JSON around exact bytes with one form: compact,
 // members in this order. Pass it on byte for byte.
@@ -672,7 +1111,8 @@ type VerdictCard struct {
 	// Public Of the run.
 	Public bool `json:"public"`
 
-	// Purpose What the cards of a run are for.
+	// Purpose What the cards of a run are for. An order is the whole rest, handed to a back end that
+	// deals by itself: such a run is the last and ends at the last place.
 	Purpose Purpose `json:"purpose"`
 
 	// Recipient Of the run.
@@ -744,6 +1184,9 @@ type VerdictWitness struct {
 	Time Timestamp `json:"time"`
 }
 
+// Why Why, in printable ASCII. It is written to the ledger for ever.
+type Why = string
+
 // WitnessReadiness defines model for WitnessReadiness.
 type WitnessReadiness struct {
 	// Name Its name in the ledger's policy.
@@ -775,6 +1218,58 @@ type VerifyJSONBody = interface{}
 // VerifyTextBody defines parameters for Verify.
 type VerifyTextBody = string
 
+// ListAccessParams defines parameters for ListAccess.
+type ListAccessParams struct {
+	// From At this time or later.
+	From *Timestamp `form:"from,omitempty" json:"from,omitempty"`
+
+	// To Before this time.
+	To *Timestamp `form:"to,omitempty" json:"to,omitempty"`
+
+	// Cursor The `next` of the page before.
+	Cursor *Name `form:"cursor,omitempty" json:"cursor,omitempty"`
+
+	// Limit Records in a page, 1 to 500. Absent means 100.
+	Limit *Index `form:"limit,omitempty" json:"limit,omitempty"`
+}
+
+// CreateDrawsParams defines parameters for CreateDraws.
+type CreateDrawsParams struct {
+	// IdempotencyKey Names this request, within the ledger and table, for ever. A UUID of version 7 keeps the
+	// ledger's index warm: prefer it to a random one.
+	IdempotencyKey IdempotencyKey `json:"Idempotency-Key"`
+}
+
+// ListShufflesParams defines parameters for ListShuffles.
+type ListShufflesParams struct {
+	// Table Of this table.
+	Table *Name `form:"table,omitempty" json:"table,omitempty"`
+
+	// Serial With this serial; with `table` only.
+	Serial *Index `form:"serial,omitempty" json:"serial,omitempty"`
+
+	// GameRef With this game reference.
+	GameRef *Name `form:"game_ref,omitempty" json:"game_ref,omitempty"`
+
+	// State Only open or only closed ones.
+	State *ListShufflesParamsState `form:"state,omitempty" json:"state,omitempty"`
+
+	// From Committed at this time or later.
+	From *Timestamp `form:"from,omitempty" json:"from,omitempty"`
+
+	// To Committed before this time.
+	To *Timestamp `form:"to,omitempty" json:"to,omitempty"`
+
+	// Cursor The `next` of the page before.
+	Cursor *Name `form:"cursor,omitempty" json:"cursor,omitempty"`
+
+	// Limit Shuffles in a page, 1 to 500. Absent means 100.
+	Limit *Index `form:"limit,omitempty" json:"limit,omitempty"`
+}
+
+// ListShufflesParamsState defines parameters for ListShuffles.
+type ListShufflesParamsState string
+
 // CreateShuffleParams defines parameters for CreateShuffle.
 type CreateShuffleParams struct {
 	// IdempotencyKey Names this request, within the ledger and table, for ever. A UUID of version 7 keeps the
@@ -794,6 +1289,15 @@ type VerifyJSONRequestBody = VerifyJSONBody
 // VerifyTextRequestBody defines body for Verify for text/plain ContentType.
 type VerifyTextRequestBody = VerifyTextBody
 
+// CreateDrawsJSONRequestBody defines body for CreateDraws for application/json ContentType.
+type CreateDrawsJSONRequestBody = DrawsRequest
+
+// AddKeyJSONRequestBody defines body for AddKey for application/json ContentType.
+type AddKeyJSONRequestBody = KeyRequest
+
+// ClearLatchJSONRequestBody defines body for ClearLatch for application/json ContentType.
+type ClearLatchJSONRequestBody = LatchRequest
+
 // CreateShuffleJSONRequestBody defines body for CreateShuffle for application/json ContentType.
 type CreateShuffleJSONRequestBody = ShuffleRequest
 
@@ -802,6 +1306,15 @@ type CloseShuffleJSONRequestBody = CloseRequest
 
 // DealCardsJSONRequestBody defines body for DealCards for application/json ContentType.
 type DealCardsJSONRequestBody = DealRequest
+
+// MixShuffleJSONRequestBody defines body for MixShuffle for application/json ContentType.
+type MixShuffleJSONRequestBody = MixRequest
+
+// SetSwitchJSONRequestBody defines body for SetSwitch for application/json ContentType.
+type SetSwitchJSONRequestBody = SwitchRequest
+
+// SetTableJSONRequestBody defines body for SetTable for application/json ContentType.
+type SetTableJSONRequestBody = TableRequest
 
 // operations has one method for each operation of the contract. A method
 // answers the call, or returns an error and answers nothing.
@@ -822,14 +1335,26 @@ type operations interface {
 	// Verify is POST /v1/verify
 	Verify(c *call) error
 
+	// ListAccess is GET /v1/{ledger}/access
+	ListAccess(c *call, params ListAccessParams) error
+
 	// CreateDraws is POST /v1/{ledger}/draws
-	CreateDraws(c *call) error
+	CreateDraws(c *call, params CreateDrawsParams) error
 
 	// GetReceipt is GET /v1/{ledger}/entries/{index}/receipt
 	GetReceipt(c *call, index Index) error
 
 	// GetKeys is GET /v1/{ledger}/keys
 	GetKeys(c *call) error
+
+	// AddKey is POST /v1/{ledger}/keys
+	AddKey(c *call) error
+
+	// ClearLatch is POST /v1/{ledger}/latch
+	ClearLatch(c *call) error
+
+	// ListShuffles is GET /v1/{ledger}/shuffles
+	ListShuffles(c *call, params ListShufflesParams) error
 
 	// CreateShuffle is POST /v1/{ledger}/shuffles
 	CreateShuffle(c *call, params CreateShuffleParams) error
@@ -848,6 +1373,12 @@ type operations interface {
 
 	// GetTranscript is GET /v1/{ledger}/shuffles/{id}/transcript
 	GetTranscript(c *call, id ID, params GetTranscriptParams) error
+
+	// SetSwitch is POST /v1/{ledger}/switches
+	SetSwitch(c *call) error
+
+	// SetTable is POST /v1/{ledger}/tables
+	SetTable(c *call) error
 }
 
 // binder reads the parameters of a call and hands it to the operation. Every
@@ -896,12 +1427,27 @@ func (b binder) Verify(c *call) error {
 	return b.ops.Verify(c)
 }
 
-func (b binder) CreateDraws(c *call) error {
+func (b binder) ListAccess(c *call) error {
 	p := parameters{request: c.r}
+	var params ListAccessParams
+	params.From = p.queryTime("from")
+	params.To = p.queryTime("to")
+	params.Cursor = (*Name)(p.query("cursor"))
+	params.Limit = p.queryIndex("limit")
 	if err := p.check(); err != nil {
 		return err
 	}
-	return b.ops.CreateDraws(c)
+	return b.ops.ListAccess(c, params)
+}
+
+func (b binder) CreateDraws(c *call) error {
+	p := parameters{request: c.r}
+	var params CreateDrawsParams
+	params.IdempotencyKey = p.header("Idempotency-Key")
+	if err := p.check(); err != nil {
+		return err
+	}
+	return b.ops.CreateDraws(c, params)
 }
 
 func (b binder) GetReceipt(c *call) error {
@@ -919,6 +1465,39 @@ func (b binder) GetKeys(c *call) error {
 		return err
 	}
 	return b.ops.GetKeys(c)
+}
+
+func (b binder) AddKey(c *call) error {
+	p := parameters{request: c.r}
+	if err := p.check(); err != nil {
+		return err
+	}
+	return b.ops.AddKey(c)
+}
+
+func (b binder) ClearLatch(c *call) error {
+	p := parameters{request: c.r}
+	if err := p.check(); err != nil {
+		return err
+	}
+	return b.ops.ClearLatch(c)
+}
+
+func (b binder) ListShuffles(c *call) error {
+	p := parameters{request: c.r}
+	var params ListShufflesParams
+	params.Table = (*Name)(p.query("table"))
+	params.Serial = p.queryIndex("serial")
+	params.GameRef = (*Name)(p.query("game_ref"))
+	params.State = (*ListShufflesParamsState)(p.query("state"))
+	params.From = p.queryTime("from")
+	params.To = p.queryTime("to")
+	params.Cursor = (*Name)(p.query("cursor"))
+	params.Limit = p.queryIndex("limit")
+	if err := p.check(); err != nil {
+		return err
+	}
+	return b.ops.ListShuffles(c, params)
 }
 
 func (b binder) CreateShuffle(c *call) error {
@@ -971,31 +1550,53 @@ func (b binder) GetTranscript(c *call) error {
 	p := parameters{request: c.r}
 	id := p.pathIndex("id")
 	var params GetTranscriptParams
-	params.Recipient = p.query("recipient")
+	params.Recipient = (*Name)(p.query("recipient"))
 	if err := p.check(); err != nil {
 		return err
 	}
 	return b.ops.GetTranscript(c, id, params)
 }
 
-// routes returns the operations of the contract, each with the role that it
-// asks for; none means whoever may read.
+func (b binder) SetSwitch(c *call) error {
+	p := parameters{request: c.r}
+	if err := p.check(); err != nil {
+		return err
+	}
+	return b.ops.SetSwitch(c)
+}
+
+func (b binder) SetTable(c *call) error {
+	p := parameters{request: c.r}
+	if err := p.check(); err != nil {
+		return err
+	}
+	return b.ops.SetTable(c)
+}
+
+// routes returns the operations of the contract, each with the roles that
+// may call it; none means whoever may read.
 func routes(ops operations) []route {
 	b := binder{ops}
 	return []route{
-		{http.MethodPost, "/v1/{ledger}/shuffles", "dealer", b.CreateShuffle},
-		{http.MethodGet, "/v1/{ledger}/shuffles/{id}", "", b.GetShuffle},
-		{http.MethodPost, "/v1/{ledger}/shuffles/{id}/mix", "dealer", b.MixShuffle},
-		{http.MethodPost, "/v1/{ledger}/shuffles/{id}/deal", "dealer", b.DealCards},
-		{http.MethodPost, "/v1/{ledger}/shuffles/{id}/close", "dealer", b.CloseShuffle},
-		{http.MethodGet, "/v1/{ledger}/shuffles/{id}/transcript", "", b.GetTranscript},
-		{http.MethodPost, "/v1/{ledger}/draws", "dealer", b.CreateDraws},
-		{http.MethodGet, "/v1/{ledger}/entries/{index}/receipt", "", b.GetReceipt},
-		{http.MethodGet, "/v1/{ledger}/keys", "", b.GetKeys},
-		{http.MethodPost, "/v1/verify", "", b.Verify},
-		{http.MethodGet, "/log/{ledger}/checkpoint", "", b.GetCheckpoint},
-		{http.MethodGet, "/log/{ledger}/tile/{tile}", "", b.GetTile},
-		{http.MethodGet, "/openapi.yaml", "", b.GetContract},
-		{http.MethodGet, "/", "", b.GetHome},
+		{http.MethodGet, "/v1/{ledger}/shuffles", []string{"auditor", "regulator", "dealer"}, b.ListShuffles},
+		{http.MethodPost, "/v1/{ledger}/shuffles", []string{"dealer"}, b.CreateShuffle},
+		{http.MethodGet, "/v1/{ledger}/shuffles/{id}", []string{}, b.GetShuffle},
+		{http.MethodPost, "/v1/{ledger}/shuffles/{id}/mix", []string{"dealer"}, b.MixShuffle},
+		{http.MethodPost, "/v1/{ledger}/shuffles/{id}/deal", []string{"dealer"}, b.DealCards},
+		{http.MethodPost, "/v1/{ledger}/shuffles/{id}/close", []string{"dealer"}, b.CloseShuffle},
+		{http.MethodGet, "/v1/{ledger}/shuffles/{id}/transcript", []string{}, b.GetTranscript},
+		{http.MethodPost, "/v1/{ledger}/draws", []string{"dealer"}, b.CreateDraws},
+		{http.MethodGet, "/v1/{ledger}/entries/{index}/receipt", []string{}, b.GetReceipt},
+		{http.MethodGet, "/v1/{ledger}/keys", []string{}, b.GetKeys},
+		{http.MethodPost, "/v1/{ledger}/keys", []string{"admin"}, b.AddKey},
+		{http.MethodPost, "/v1/{ledger}/switches", []string{"admin"}, b.SetSwitch},
+		{http.MethodPost, "/v1/{ledger}/tables", []string{"dealer", "admin"}, b.SetTable},
+		{http.MethodPost, "/v1/{ledger}/latch", []string{"admin"}, b.ClearLatch},
+		{http.MethodGet, "/v1/{ledger}/access", []string{"regulator", "admin"}, b.ListAccess},
+		{http.MethodPost, "/v1/verify", []string{}, b.Verify},
+		{http.MethodGet, "/log/{ledger}/checkpoint", []string{}, b.GetCheckpoint},
+		{http.MethodGet, "/log/{ledger}/tile/{tile}", []string{}, b.GetTile},
+		{http.MethodGet, "/openapi.yaml", []string{}, b.GetContract},
+		{http.MethodGet, "/", []string{}, b.GetHome},
 	}
 }
