@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"go.uber.org/goleak"
+	"golang.org/x/mod/sumdb/note"
 
 	"shuffled/client"
 	"shuffled/internal/audit"
@@ -63,7 +64,7 @@ func newDaemonUnder(t *testing.T, signing *keys.SigningKey) *daemon {
 		DefaultCloseBy: 3600, MaxCloseBy: 86_400, Access: audit.AccessPublic,
 	}, signing.Signer(), mark, time.Now()))
 	l, err := ledger.Open(t.Context(), ledger.Config{
-		Store: store, Info: info, Signer: signing.Signer(), Mark: mark, Start: audit.Event{Name: "test"},
+		Store: store, Info: info, Signers: []note.Signer{signing.Signer()}, Mark: mark, Start: audit.Event{Name: "test"},
 	})
 	check(err)
 	t.Cleanup(func() { l.Close() })

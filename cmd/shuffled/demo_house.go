@@ -9,6 +9,8 @@ import (
 	"path/filepath"
 	"time"
 
+	"golang.org/x/mod/sumdb/note"
+
 	"shuffled/internal/audit"
 	"shuffled/internal/config"
 	"shuffled/internal/dealer"
@@ -98,7 +100,7 @@ func (h *demoHouse) openLedger(ctx context.Context) error {
 		return err
 	}
 	opened, err := ledger.Open(ctx, ledger.Config{
-		Store: h.store, Info: h.info(), Signer: h.key.Signer(), Mark: h.mark(), Start: start,
+		Store: h.store, Info: h.info(), Signers: []note.Signer{h.key.Signer()}, Mark: h.mark(), Start: start,
 	})
 	if err != nil {
 		return err

@@ -75,14 +75,14 @@ func openHouse(ctx context.Context, cfg *config.Config, store backend, w words, 
 }
 
 func (h *house) openLedger(ctx context.Context, c config.Ledger, start audit.Event, w words, passphrase keys.Secret) error {
-	key, err := keys.ReadSigning(c.SigningKey, passphrase)
+	origin, signers, err := readSigners(c, passphrase)
 	if err != nil {
 		return fmt.Errorf("opening ledger %s: %w", c.Name, err)
 	}
 	l, err := ledger.Open(ctx, ledger.Config{
 		Store:     h.store,
-		Info:      ledger.Info{Name: c.Name, Origin: key.Origin()},
-		Signer:    key.Signer(),
+		Info:      ledger.Info{Name: c.Name, Origin: origin},
+		Signers:   signers,
 		Mark:      c.Mark,
 		AdoptHead: w.adoptHead,
 		Witness:   h.witness,
@@ -93,8 +93,8 @@ func (h *house) openLedger(ctx context.Context, c config.Ledger, start audit.Eve
 		Log:       h.log,
 	})
 	if errors.Is(err, ledger.ErrNotFound) {
-		return withHint(fmt.Errorf("there is no ledger %s of %s in the database", c.Name, key.Origin()),
-			"create it: shuffled ledger create --name %s --origin %s", c.Name, key.Origin())
+		return withHint(fmt.Errorf("there is no ledger %s of %s in the database", c.Name, origin),
+			"create it: shuffled ledger create --name %s --origin %s", c.Name, origin)
 	}
 	if errors.Is(err, ledger.ErrNoMark) {
 		return withHint(err, "if this host is new to the ledger and you know its head is right: --adopt-head REASON")

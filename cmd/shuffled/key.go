@@ -6,7 +6,10 @@ import (
 	"path/filepath"
 	"strings"
 
+	"golang.org/x/mod/sumdb/note"
+
 	"shuffled/internal/audit"
+	"shuffled/internal/config"
 	"shuffled/internal/keys"
 	"shuffled/internal/seal"
 )
@@ -130,6 +133,25 @@ func writeSigning(key, vkey, origin string, passphrase keys.Secret) (*keys.Signi
 		return nil, fmt.Errorf("writing the verifier key: %w", err)
 	}
 	return k, nil
+}
+
+// readSigners reads the signing keys of a ledger, the first of them the one of
+// signing_key, whose name is the ledger's origin.
+func readSigners(l config.Ledger, passphrase keys.Secret) (origin string, signers []note.Signer, err error) {
+	for _, path := range append([]string{l.SigningKey}, l.SigningKeys...) {
+		k, err := keys.ReadSigning(path, passphrase)
+		if err != nil {
+			return "", nil, err
+		}
+		if origin == "" {
+			origin = k.Origin()
+		}
+		if k.Origin() != origin {
+			return "", nil, fmt.Errorf("%s is a key of %s, %s one of %s", l.SigningKey, origin, path, k.Origin())
+		}
+		signers = append(signers, k.Signer())
+	}
+	return origin, signers, nil
 }
 
 type keyShowCmd struct {

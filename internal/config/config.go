@@ -95,6 +95,9 @@ type Ledger struct {
 	// SigningKey is the key file; its origin is the ledger's. Default
 	// DATA/NAME.key.
 	SigningKey string `toml:"signing_key"`
+	// SigningKeys are more key files of this ledger: one that is to be in force
+	// next, or that came into force after SigningKey. Default none.
+	SigningKeys []string `toml:"signing_keys"`
 	// Mark is the file of the high-water mark. Default DATA/NAME.mark.
 	Mark string `toml:"mark"`
 }

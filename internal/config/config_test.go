@@ -87,9 +87,14 @@ func TestValidate(t *testing.T) {
 		{"ledger 1: name", func(c *Config) { c.Ledgers = []Ledger{{Name: "caf\u00e9"}} }},
 		{"ledger 1: name", func(c *Config) { c.Ledgers = []Ledger{{Name: strings.Repeat("a", 65)}} }},
 		{"ledger: name", func(c *Config) { c.Ledgers = []Ledger{{Name: "a"}, {Name: "b"}, {Name: "a"}} }},
-		{"ledger: signing_key", func(c *Config) {
+		{"ledger: signing_key, signing_keys", func(c *Config) {
 			c.Ledgers = []Ledger{{Name: "a", SigningKey: "k"}, {Name: "b", SigningKey: "k"}}
 		}},
+		{"ledger: signing_key, signing_keys", func(c *Config) {
+			c.Ledgers = []Ledger{{Name: "a", SigningKey: "k", SigningKeys: []string{"next", "k"}}}
+		}},
+		{"ledger: signing_key, signing_keys", func(c *Config) { c.Ledgers = []Ledger{{Name: "a", SigningKeys: []string{""}}} }},
+		{"", func(c *Config) { c.Ledgers = []Ledger{{Name: "a", SigningKeys: []string{"next", "last"}}} }},
 		{"ledger: mark", func(c *Config) { c.Ledgers = []Ledger{{Name: "a", Mark: "m"}, {Name: "b", Mark: "m"}} }},
 		{"", func(c *Config) { c.Ledgers = []Ledger{{Name: strings.Repeat("a", 64)}, {Name: "0-9._Z"}} }},
 	} {
@@ -141,9 +146,9 @@ func TestResolve(t *testing.T) {
 	want.Database = "sqlite:/srv/shuffled/shuffled.db"
 	want.SealingKeys = []string{"/srv/shuffled/sealing.key"}
 	want.Ledgers = []Ledger{
-		{"main", "/srv/shuffled/main.key", "/srv/shuffled/main.mark"},
-		{"nl", "/k", "/m"},
-		{"be", "/srv/shuffled/be.key", "/b"},
+		{Name: "main", SigningKey: "/srv/shuffled/main.key", Mark: "/srv/shuffled/main.mark"},
+		{Name: "nl", SigningKey: "/k", Mark: "/m"},
+		{Name: "be", SigningKey: "/srv/shuffled/be.key", Mark: "/b"},
 	}
 	if diff := cmp.Diff(want, c); diff != "" {
 		t.Errorf("-want +got:\n%s", diff)

@@ -32,7 +32,7 @@ func TestExampleIsDefault(t *testing.T) {
 	}
 	want := Default()
 	want.SealingKeys = []string{} // written out
-	want.Ledgers = []Ledger{{Name: "main"}}
+	want.Ledgers = []Ledger{{Name: "main", SigningKeys: []string{}}}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("the example is not the default (-want +got):\n%s", diff)
 	}
@@ -184,9 +184,11 @@ idle_timeout = "3s"
 [[ledger]]
 name = "roulette.nl"
 signing_key = "/keys/nl"
+signing_keys = ["/keys/nl-2", "/keys/nl-3"]
 mark = "/marks/nl"
 [[ledger]]
 name = "B-2_x"
+signing_keys = []
 `))
 	if err != nil {
 		t.Fatal(err)
@@ -211,7 +213,7 @@ func TestEverySettingIsRead(t *testing.T) {
 	}
 	c := different(t)
 	walk("Config", reflect.ValueOf(*Default()), reflect.ValueOf(*c))
-	if len(c.Ledgers) != 2 || c.Ledgers[0] != (Ledger{"roulette.nl", "/keys/nl", "/marks/nl"}) || c.Limits.MaxBody != 65536 {
+	if len(c.Ledgers) != 2 || !reflect.DeepEqual(c.Ledgers[0], Ledger{"roulette.nl", "/keys/nl", []string{"/keys/nl-2", "/keys/nl-3"}, "/marks/nl"}) || c.Limits.MaxBody != 65536 {
 		t.Errorf("%+v", c)
 	}
 	if !bytes.Contains(readExample(t), []byte("[[ledger]]")) {

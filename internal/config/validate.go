@@ -106,12 +106,13 @@ func (c *Config) checkLedgers(p *problems) {
 		if l.SigningKey != "" {
 			signing = append(signing, l.SigningKey)
 		}
+		signing = append(signing, l.SigningKeys...)
 		if l.Mark != "" {
 			marks = append(marks, l.Mark)
 		}
 	}
 	p.distinct("ledger: name", names)
-	p.distinct("ledger: signing_key", signing) // a key's name is one ledger's origin
+	p.distinct("ledger: signing_key, signing_keys", signing) // a key's name is one ledger's origin
 	p.distinct("ledger: mark", marks)
 }
 

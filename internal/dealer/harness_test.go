@@ -91,7 +91,7 @@ func newTableWith(t *testing.T, set setting) *table {
 	if err != nil {
 		t.Fatal(err)
 	}
-	tb.open = ledger.Config{Store: store, Info: info, Signer: signer, Mark: mark, Start: audit.Event{Name: "test"},
+	tb.open = ledger.Config{Store: store, Info: info, Signers: []note.Signer{signer}, Mark: mark, Start: audit.Event{Name: "test"},
 		Clock: func() (time.Time, time.Duration) { return tb.now(), time.Since(tb.start) + tb.moved() }}
 	if set.source == nil {
 		if set.source, err = entropy.New(entropy.Config{}); err != nil {

@@ -55,7 +55,7 @@ func beside(t *testing.T, s ledger.Store, e *store.Evidence) {
 	if err := ledger.Create(t.Context(), s, info, g, signer, mark, time.Now()); err != nil {
 		t.Fatal(err)
 	}
-	l, err := ledger.Open(t.Context(), ledger.Config{Store: s, Info: info, Signer: signer, Mark: mark, Start: audit.Event{Name: "live"}, Queue: 64})
+	l, err := ledger.Open(t.Context(), ledger.Config{Store: s, Info: info, Signers: []note.Signer{signer}, Mark: mark, Start: audit.Event{Name: "live"}, Queue: 64})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -74,9 +74,9 @@ func (l *Ledger) holdAgainstMark(ctx context.Context) error {
 }
 
 // begin asks the witnesses, if there are any, and writes this daemon's
-// instance_start. A ledger that contradicts what was seen is opened all the
-// same: it is read, its readiness says why it is not written, and recheck
-// begins it when the contradiction is gone.
+// instance_start. A ledger that contradicts what was seen, or whose signing key
+// is not at hand, is opened all the same: it is read, its readiness says why it is
+// not written, and recheck begins it when the cause is gone.
 func (l *Ledger) begin(ctx context.Context) error {
 	if l.witnessing != nil {
 		wait := time.NewTimer(witnessStart)
@@ -99,6 +99,7 @@ func (l *Ledger) begin(ctx context.Context) error {
 		}
 		if objection = l.objection(ctx); objection == nil {
 			l.setStatus(nil)
+			l.resumed = l.canSign() != nil // to begin should a key that is at hand come into force
 		} else if errors.Is(objection, ErrFrozen) {
 			l.freeze(objection)
 		}
@@ -111,7 +112,7 @@ func (l *Ledger) begin(ctx context.Context) error {
 	if objection == nil {
 		_, objection = l.Append(ctx, l.announcement())
 	}
-	if errors.Is(objection, ErrFrozen) {
+	if errors.Is(objection, ErrFrozen) || errors.Is(objection, ErrNoKey) {
 		return nil
 	}
 	return objection

@@ -81,6 +81,10 @@ func (l *Ledger) stopping(d time.Duration) bool {
 // landed makes a durable draft what memory knows, writes the mark, and answers.
 func (l *Ledger) landed(d *draft) {
 	l.state.Commit()
+	for i, e := range d.entries {
+		// Not an error: sign has made a verifier of each key.
+		l.history, _, _ = l.history.with(e, d.batch.Rows[i].Index)
+	}
 	proofs := make([]audit.Receipt, len(d.batch.Rows))
 	for i, row := range d.batch.Rows {
 		proof, err := d.growth.prove(int64(row.Index))
@@ -259,6 +263,10 @@ func (l *Ledger) recheck() {
 	}
 	if err := l.catchUp(ctx); err != nil {
 		l.unreadable(err)
+		return
+	}
+	if err := l.canSign(); err != nil {
+		l.setStatus(err)
 		return
 	}
 	if l.resumed {

@@ -56,6 +56,7 @@ func (l *Ledger) CosignedAtMost(ctx context.Context, size uint64) (Head, error) 
 	if l.witnessing == nil {
 		return Head{}, ErrNotFound
 	}
+	size = min(size, l.Head().Size) // what is above may be under another key
 	for range maxUnheld {
 		h, err := l.cfg.Store.CosignedAtMost(ctx, l.id, size)
 		if err != nil {
@@ -76,7 +77,7 @@ func (l *Ledger) CosignedAtMost(ctx context.Context, size uint64) (Head, error) 
 // isCosigned reports why a stored head is not one that the ledger signed and the
 // quorum cosigned.
 func (l *Ledger) isCosigned(h Head) error {
-	c, err := audit.OpenCheckpoint(h.Checkpoint, l.key)
+	c, err := audit.OpenCheckpoint(h.Checkpoint, l.keys.Load().at(h.Size))
 	if err != nil {
 		return err
 	}

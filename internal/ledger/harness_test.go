@@ -78,7 +78,7 @@ func (h *house) mark(name string) string { return filepath.Join(h.dir, name) }
 
 // config returns a configuration for a daemon with its own mark.
 func (h *house) config(mark string) ledger.Config {
-	return ledger.Config{Store: h.store, Info: ledger.Info{Name: "main", Origin: origin}, Signer: h.signer,
+	return ledger.Config{Store: h.store, Info: ledger.Info{Name: "main", Origin: origin}, Signers: []note.Signer{h.signer},
 		Mark: h.mark(mark), Start: audit.Event{Name: "test"}, Probe: 5 * time.Millisecond}
 }
 

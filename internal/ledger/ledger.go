@@ -43,9 +43,12 @@ var (
 
 // Config is what a ledger is opened with.
 type Config struct {
-	Store  Store
-	Info   Info
-	Signer note.Signer // of the signing key in force; its name is the origin
+	Store Store
+	Info  Info
+	// Signers are the private signing keys at hand, in any order; the name of
+	// each is the origin. The one in force signs. One that is to be in force next
+	// may be among them, and old ones are of no harm.
+	Signers []note.Signer
 
 	// Mark is the path of the high-water mark file.
 	Mark string
@@ -111,8 +114,6 @@ func (c *Config) setDefaults() {
 type Ledger struct {
 	cfg     Config
 	id      ID
-	vkey    string // of the signing key in force
-	key     note.Verifier
 	genesis audit.Entry
 	mark    *mark
 	queue   chan *request
@@ -124,7 +125,8 @@ type Ledger struct {
 	// Owned by the sequencer's goroutine.
 	state    *audit.State
 	head     Head
-	instance uint64 // index of our instance_start
+	history  keyHistory // of state, as of the head
+	instance uint64     // index of our instance_start
 	clock    clock
 	resumed  bool                      // appends failed or were stopped, and no entry says yet that they work again
 	started  bool                      // our instance_start is written
@@ -148,6 +150,8 @@ type Ledger struct {
 	cosigned     *Head
 	cosignedMore chan struct{}
 
+	// keys is what the published head's entries say of keys.
+	keys atomic.Pointer[keyHistory]
 	// published is the newest head that is durable; written by the sequencer.
 	published atomic.Pointer[Head]
 	// status is why nothing can be written now, nil when it can.
@@ -167,6 +171,8 @@ type Live struct {
 	Time    int64 // of the newest entry, UTC milliseconds
 	Open    int   // open shuffles
 	Latched bool
+
+	Switches int // kill switches that are set
 
 	// Cosigned is the size of the newest cosigned checkpoint; entries from there
 	// on are not witnessed yet. 0 without witnesses, or when none is held.
@@ -201,19 +207,14 @@ func Open(ctx context.Context, cfg Config) (*Ledger, error) {
 			return nil, fmt.Errorf("opening ledger %s: the reason to adopt its head %w", cfg.Info.Name, err)
 		}
 	}
-	if cfg.Signer.Name() != cfg.Info.Origin {
-		return nil, fmt.Errorf("opening ledger %s: the signing key is of %q", cfg.Info.Name, cfg.Signer.Name())
-	}
 	if err := l.load(ctx); err != nil {
 		return nil, fmt.Errorf("opening ledger %s: %w", cfg.Info.Name, err)
 	}
+	if err := l.checkSigners(); err != nil {
+		return nil, fmt.Errorf("opening ledger %s: %w", cfg.Info.Name, err)
+	}
+	l.showKeys()
 	var err error
-	if l.vkey, err = audit.VKey(cfg.Info.Origin, l.state.SigningKey()); err != nil {
-		return nil, fmt.Errorf("opening ledger %s: %w", cfg.Info.Name, err)
-	}
-	if l.key, err = audit.ParseVKey(l.vkey); err != nil {
-		return nil, fmt.Errorf("opening ledger %s: %w", cfg.Info.Name, err)
-	}
 	if l.witnessing, err = l.newWitnessing(); err != nil {
 		return nil, fmt.Errorf("opening ledger %s: %w", cfg.Info.Name, err)
 	}
@@ -237,7 +238,7 @@ func Open(ctx context.Context, cfg Config) (*Ledger, error) {
 // readMark reads the high-water mark, if there is one; under its lock, so that no
 // other daemon raises it any more. The next is written into the other slot.
 func (l *Ledger) readMark() error {
-	seen, in, err := readMark(l.cfg.Mark, l.key)
+	seen, in, err := readMark(l.cfg.Mark, l.markKeys()...)
 	if errors.Is(err, errNoMark) {
 		return nil
 	}
@@ -268,9 +269,6 @@ func (l *Ledger) Info() Info { return l.cfg.Info }
 
 // ID returns the number of the ledger in its store.
 func (l *Ledger) ID() ID { return l.id }
-
-// VKey returns the verifier key of the ledger, as text: what others pin.
-func (l *Ledger) VKey() string { return l.vkey }
 
 // OpenShuffles returns the open shuffles, by id, as of the newest entry known here.
 func (l *Ledger) OpenShuffles(ctx context.Context) (open []audit.Opened, err error) {
@@ -319,10 +317,17 @@ func (l *Ledger) Checkpoint() []byte {
 	return l.published.Load().Checkpoint
 }
 
+// showKeys shows what the entries say of keys, before a head that may rest on it.
+func (l *Ledger) showKeys() {
+	history := l.history
+	l.keys.Store(&history)
+}
+
 // publish shows the head and the counts to readers.
 func (l *Ledger) publish() {
 	head := l.head
-	l.live.Store(&Live{Size: head.Size, Time: l.state.Time(), Open: l.state.OpenCount(), Latched: l.state.Latched()})
+	l.showKeys()
+	l.live.Store(&Live{Size: head.Size, Time: l.state.Time(), Open: l.state.OpenCount(), Latched: l.state.Latched(), Switches: l.state.Switches()})
 	l.published.Store(&head)
 	l.witnessing.wake()
 }

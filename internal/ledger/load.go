@@ -2,7 +2,6 @@ package ledger
 
 import (
 	"context"
-	"errors"
 	"fmt"
 
 	"golang.org/x/mod/sumdb/tlog"
@@ -22,20 +21,31 @@ func (l *Ledger) load(ctx context.Context) error {
 		return fmt.Errorf("reading the head: %w", err)
 	}
 	leaves := make([]tlog.Hash, 0, loadChunk)
+	var handovers []handover
 	next := uint64(0)
 	for row, err := range l.cfg.Store.Rows(ctx, l.id, 0, head.Size) {
 		if err != nil {
 			return fmt.Errorf("reading entries: %w", err)
 		}
-		if err := l.fold(row, next); err != nil {
+		old := l.history
+		signs, err := l.fold(row, next, &l.history)
+		if err != nil {
 			return err
 		}
 		next++
-		if leaves = append(leaves, tlog.RecordHash(row.Entry)); len(leaves) == loadChunk {
-			if err := l.keep(leaves); err != nil {
+		if leaves = append(leaves, tlog.RecordHash(row.Entry)); len(leaves) < loadChunk && !signs {
+			continue
+		}
+		if err := l.keep(leaves); err != nil {
+			return err
+		}
+		leaves = leaves[:0]
+		if signs && row.Index > 0 {
+			h, err := l.handover(nil, row.Index, old, l.history)
+			if err != nil {
 				return err
 			}
-			leaves = leaves[:0]
+			handovers = append(handovers, h)
 		}
 	}
 	if err := l.keep(leaves); err != nil {
@@ -47,12 +57,26 @@ func (l *Ledger) load(ctx context.Context) error {
 	if g := l.state.Genesis(); g.Origin != l.cfg.Info.Origin {
 		return fmt.Errorf("the genesis is of %q", g.Origin)
 	}
+	if err := l.checkHandovers(ctx, handovers); err != nil {
+		return err
+	}
 	g, err := l.tree.extend(nil)
 	if err != nil {
 		return err
 	}
 	l.head = head
-	return l.checkHead(g, head)
+	return l.checkHead(g, head, l.history)
+}
+
+// handover notes that the entry at index, the last of the leaves that follow on
+// the tree, brought a signing key.
+func (l *Ledger) handover(leaves []tlog.Hash, index uint64, old, next keyHistory) (handover, error) {
+	h := handover{index: index, old: old.inForce().key, next: next.inForce().key}
+	g, err := l.tree.extend(leaves)
+	if err == nil {
+		h.root, err = g.root()
+	}
+	return h, err
 }
 
 // keep makes folded entries final and their leaves part of the tree.
@@ -72,30 +96,34 @@ func (l *Ledger) keep(leaves []tlog.Hash) error {
 	return nil
 }
 
-// fold applies a stored row as entry index.
-func (l *Ledger) fold(row Row, index uint64) error {
+// fold applies a stored row as entry index, to the history of keys, too; signs
+// says that it brought a signing key.
+func (l *Ledger) fold(row Row, index uint64, history *keyHistory) (signs bool, err error) {
 	if row.Index != index {
-		return fmt.Errorf("%w: entry %d is missing", ErrFrozen, index)
+		return false, fmt.Errorf("%w: entry %d is missing", ErrFrozen, index)
 	}
 	e, err := audit.ParseEntry(row.Entry)
 	if err == nil {
 		err = l.state.Apply(e)
 	}
+	if err == nil {
+		*history, signs, err = history.with(e, index)
+	}
 	if err != nil {
-		return fmt.Errorf("%w: entry %d: %w", ErrFrozen, index, err)
+		return false, fmt.Errorf("%w: entry %d: %w", ErrFrozen, index, err)
 	}
 	if index == 0 {
 		l.genesis = e
 	}
-	return nil
+	return signs, nil
 }
 
 // advance brings state and tree from the known head to a stored one that this
 // daemon did not write, after checking that it extends what is known and is
 // signed with the key in force. On an error nothing has changed.
 func (l *Ledger) advance(ctx context.Context, head Head) error {
-	mark := l.state.Mark()
-	g, err := l.replay(ctx, head)
+	mark, history := l.state.Mark(), l.history
+	g, err := l.replay(ctx, head, &history)
 	if err != nil {
 		l.state.Rollback(mark)
 		return err
@@ -106,6 +134,7 @@ func (l *Ledger) advance(ctx context.Context, head Head) error {
 		return err
 	}
 	l.state.Commit()
+	l.history = history
 	l.edge.Lock()
 	l.tree.grow(g, full)
 	l.edge.Unlock()
@@ -114,37 +143,50 @@ func (l *Ledger) advance(ctx context.Context, head Head) error {
 }
 
 // replay folds the entries between the known head and the stored one, and
-// checks root and signature. Rows that end early or differ are doubt about
+// checks root and signatures. Rows that end early or differ are doubt about
 // durable state: ErrFrozen.
-func (l *Ledger) replay(ctx context.Context, head Head) (*growth, error) {
+func (l *Ledger) replay(ctx context.Context, head Head, history *keyHistory) (*growth, error) {
 	if head.Size < l.head.Size {
 		return nil, fmt.Errorf("%w: size %d after %d", ErrFrozen, head.Size, l.head.Size)
 	}
 	var leaves []tlog.Hash
+	var handovers []handover
 	next := l.head.Size
 	for row, err := range l.cfg.Store.Rows(ctx, l.id, l.head.Size, head.Size) {
 		if err != nil {
 			return nil, fmt.Errorf("reading entries: %w", err)
 		}
-		if err := l.fold(row, next); err != nil {
+		old := *history
+		signs, err := l.fold(row, next, history)
+		if err != nil {
 			return nil, err
 		}
 		next++
 		leaves = append(leaves, tlog.RecordHash(row.Entry))
+		if signs {
+			h, err := l.handover(leaves, row.Index, old, *history)
+			if err != nil {
+				return nil, err
+			}
+			handovers = append(handovers, h)
+		}
 	}
 	if next != head.Size {
 		return nil, fmt.Errorf("%w: entry %d is missing", ErrFrozen, next)
+	}
+	if err := l.checkHandovers(ctx, handovers); err != nil {
+		return nil, err
 	}
 	g, err := l.tree.extend(leaves)
 	if err != nil {
 		return nil, err
 	}
-	return g, l.checkHead(g, head)
+	return g, l.checkHead(g, head, *history)
 }
 
 // checkHead: the stored head's root is that of its entries and its checkpoint
 // says so under the signing key in force.
-func (l *Ledger) checkHead(g *growth, head Head) error {
+func (l *Ledger) checkHead(g *growth, head Head, history keyHistory) error {
 	root, err := g.root()
 	if err != nil {
 		return err
@@ -152,19 +194,12 @@ func (l *Ledger) checkHead(g *growth, head Head) error {
 	if root != head.Root {
 		return fmt.Errorf("%w: the entries do not lead to the stored root", ErrFrozen)
 	}
-	key, err := audit.Verifier(l.cfg.Info.Origin, l.state.SigningKey())
-	if err != nil {
-		return err
-	}
-	c, err := audit.OpenCheckpoint(head.Checkpoint, key)
+	c, err := audit.OpenCheckpoint(head.Checkpoint, history.inForce().key)
 	if err != nil {
 		return fmt.Errorf("%w: the stored checkpoint: %w", ErrFrozen, err)
 	}
 	if c.Size != head.Size || c.Root != root {
 		return fmt.Errorf("%w: the stored checkpoint is of another head", ErrFrozen)
-	}
-	if l.cfg.Signer.KeyHash() != key.KeyHash() {
-		return errors.New("the signing key is not the one in force")
 	}
 	return nil
 }

@@ -115,7 +115,7 @@ func (m *member) ahead(ctx context.Context, l *Ledger, size uint64) error {
 	if err != nil {
 		return fmt.Errorf("it says size %d, and does not show it: %w", size, err)
 	}
-	c, err := audit.OpenCheckpoint(signed, l.key)
+	c, err := audit.OpenCheckpoint(signed, l.witnessedKeys()...)
 	if err != nil || c.Size < size {
 		return fmt.Errorf("it says size %d and shows no checkpoint of it under this ledger's key", size)
 	}
@@ -130,7 +130,7 @@ func (m *member) ahead(ctx context.Context, l *Ledger, size uint64) error {
 func (m *member) beside(ctx context.Context, l *Ledger, old uint64, head Head) error {
 	signed, err := m.witness.Latest(ctx, l.cfg.Info.Origin)
 	if err == nil {
-		c, err := audit.OpenCheckpoint(signed, l.key)
+		c, err := audit.OpenCheckpoint(signed, l.witnessedKeys()...)
 		if err != nil {
 			return fmt.Errorf("it refuses the head of size %d, and shows nothing under this ledger's key: %w", head.Size, err)
 		}

@@ -163,7 +163,7 @@ func TestSignerAway(t *testing.T) {
 	h := newHouse(t, openSQLite(t))
 	s := &awaySigner{Signer: h.signer}
 	c := h.config("mark")
-	c.Signer = s
+	c.Signers = []note.Signer{s}
 	l := h.open(c)
 	s.away.Store(true)
 	results := make(chan error, 2)

@@ -7,7 +7,6 @@ import (
 	"sync/atomic"
 	"time"
 
-	"golang.org/x/mod/sumdb/note"
 	"golang.org/x/mod/sumdb/tlog"
 
 	"shuffled/internal/audit"
@@ -244,6 +243,9 @@ func (d *draft) all() []*request { return append(d.refusedRequests(), d.requests
 // order. A refusal rests on memory that may be stale and on neighbours that may
 // not become durable, so it is kept in the draft until the batch has landed.
 func (l *Ledger) prepare(requests []*request) (*draft, error) {
+	if err := l.canSign(); err != nil {
+		return nil, err
+	}
 	now, err := l.clock.now(l.state.Time())
 	if err != nil {
 		return nil, err
@@ -251,7 +253,8 @@ func (l *Ledger) prepare(requests []*request) (*draft, error) {
 	d := &draft{mark: l.state.Mark()}
 	tags := make(map[[32]byte]bool)
 	for _, r := range requests {
-		if repeatsTag(tags, r) {
+		alone := len(d.requests) > 0 && (r.rotates() || d.requests[0].rotates())
+		if alone || repeatsTag(tags, r) {
 			d.later = append(d.later, r)
 		} else if err := l.place(d, r, now); err != nil {
 			d.refused = append(d.refused, refusal{r, err})
@@ -288,6 +291,9 @@ func (l *Ledger) place(d *draft, r *request, now int64) error {
 	refuse := func(err error) error {
 		l.state.Rollback(mark)
 		d.batch.Rows, d.entries = d.batch.Rows[:rows], d.entries[:rows]
+		return err
+	}
+	if err := l.checkRotation(&r.Proposal); err != nil {
 		return err
 	}
 	for i, b := range r.Bodies {
@@ -358,17 +364,6 @@ func (l *Ledger) seal(d *draft) error {
 	if err != nil {
 		return err
 	}
-	d.batch.Head, err = SignHead(l.cfg.Signer, uint64(d.growth.size), root)
+	d.batch.Head, err = l.sign(d, uint64(d.growth.size), root)
 	return err
-}
-
-// SignHead signs a checkpoint. Ed25519 is deterministic: the same head gives the
-// same bytes.
-func SignHead(signer note.Signer, size uint64, root tlog.Hash) (Head, error) {
-	text := audit.Checkpoint{Origin: signer.Name(), Size: size, Root: root}.Text()
-	signed, err := note.Sign(&note.Note{Text: text}, signer)
-	if err != nil {
-		return Head{}, fmt.Errorf("signing the checkpoint: %w", err)
-	}
-	return Head{Size: size, Root: root, Checkpoint: signed}, nil
 }

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"filippo.io/torchwood"
+	"golang.org/x/mod/sumdb/note"
 
 	"shuffled/internal/audit"
 	"shuffled/internal/ledger"
@@ -35,7 +36,7 @@ func TestLitewitnessOfALedger(t *testing.T) {
 	dir := t.TempDir()
 	db, mark := filepath.Join(dir, "shuffled.db"), filepath.Join(dir, "mark")
 	info := ledger.Info{Name: "live", Origin: l.origin}
-	config := ledger.Config{Info: info, Signer: l.signer, Mark: mark, Start: audit.Event{Name: "test"}, Probe: 5 * time.Millisecond,
+	config := ledger.Config{Info: info, Signers: []note.Signer{l.signer}, Mark: mark, Start: audit.Event{Name: "test"}, Probe: 5 * time.Millisecond,
 		Witness: func(audit.Witness) (ledger.Witness, error) { return w, nil }}
 	if err := sqlite.MigrateUp(t.Context(), db, sqlite.Options{}); err != nil {
 		t.Fatal(err)
