@@ -4,8 +4,10 @@ import (
 	"context"
 	"crypto/sha256"
 	"crypto/subtle"
+	"crypto/x509"
 	"errors"
 	"net/http"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -18,11 +20,14 @@ import (
 // every daemon within it.
 const tokenLife = 5 * time.Second
 
-// caller is who makes a request. The zero caller has shown no token.
+// caller is who makes a request. The zero caller has shown nothing.
 type caller struct {
-	actor string // public id of the token
-	role  ledger.Role
+	actor  string // public id of the token or certificate
+	role   ledger.Role
+	tables []string // that it is for; nil for all
 }
+
+func (c caller) known() bool { return c.actor != "" }
 
 // identities checks tokens. Safe for concurrent use.
 type identities struct {
@@ -47,32 +52,73 @@ func newIdentities(now func() time.Time) *identities {
 	return &identities{now: now, cache: make(map[tokenKey]*cachedToken)}
 }
 
-// identify returns who makes the request. No credential is the zero caller; a
-// credential that is malformed, unknown, wrong, expired or revoked is refused,
-// all of them alike.
-func (i *identities) identify(ctx context.Context, l *served, h http.Header) (caller, error) {
-	values := h.Values("Authorization")
-	if len(values) == 0 {
+// presents reports whether the request comes with any credential.
+func presents(r *http.Request) bool {
+	return len(r.Header.Values("Authorization")) > 0 || certificates(r) != nil
+}
+
+// identify returns who makes the request: by its token, or where it sends none
+// by the client certificate of its connection. No credential is the zero caller;
+// one that is malformed, unknown, wrong, expired or revoked is refused, all of
+// them alike.
+func (i *identities) identify(ctx context.Context, l *served, r *http.Request) (caller, error) {
+	if values := r.Header.Values("Authorization"); len(values) > 0 {
+		id, secret, ok := parseCredential(values)
+		if !ok {
+			return caller{}, refuse(CodeUnauthorized)
+		}
+		return i.check(ctx, l, id, sha256.Sum256([]byte(secret)))
+	}
+	chains := certificates(r)
+	if chains == nil {
 		return caller{}, nil
 	}
-	id, secret, ok := parseCredential(values)
-	if !ok {
+	if !valid(chains, i.now()) {
 		return caller{}, refuse(CodeUnauthorized)
 	}
+	id, hash := ledger.CertificateID(chains[0][0].RawSubjectPublicKeyInfo)
+	return i.check(ctx, l, id, hash)
+}
+
+// certificates returns the chains that the client's certificate was verified by,
+// nil where it has shown none.
+func certificates(r *http.Request) [][]*x509.Certificate {
+	if r.TLS == nil {
+		return nil
+	}
+	return r.TLS.VerifiedChains
+}
+
+// valid reports whether all certificates of a chain are in their time now: a
+// connection may outlive what it was opened with.
+func valid(chains [][]*x509.Certificate, now time.Time) bool {
+	return slices.ContainsFunc(chains, func(chain []*x509.Certificate) bool {
+		return !slices.ContainsFunc(chain, func(c *x509.Certificate) bool {
+			return now.Before(c.NotBefore) || now.After(c.NotAfter)
+		})
+	})
+}
+
+// check returns who has the public id and shows what gives the hash.
+func (i *identities) check(ctx context.Context, l *served, id string, hash [32]byte) (caller, error) {
 	token, err := i.lookup(ctx, l, id)
 	known := err == nil
 	if !known && !errors.Is(err, ledger.ErrNotFound) {
 		// In doubt about a token, nobody gets in.
 		return caller{}, &refusal{code: CodeUnavailable, cause: err}
 	}
-	if !matches(token, secret) || !known || !inForce(token, i.now()) {
+	// An unknown token is the zero Token: the work is the same, and nothing has a
+	// hash of zeros.
+	same := subtle.ConstantTimeCompare(hash[:], token.Hash[:]) == 1
+	if !same || !known || !inForce(token, i.now()) {
 		return caller{}, refuse(CodeUnauthorized)
 	}
-	return caller{actor: token.ID, role: token.Role}, nil
+	return caller{actor: token.ID, role: token.Role, tables: token.Tables}, nil
 }
 
 // parseCredential splits "Bearer tok_<id>.<secret>" into the public id, which
-// is all before the dot, and the secret.
+// is all before the dot, and the secret. The id of a certificate is no token:
+// what it hashes is public.
 func parseCredential(values []string) (id, secret string, ok bool) {
 	if len(values) != 1 {
 		return "", "", false
@@ -83,14 +129,6 @@ func parseCredential(values []string) (id, secret string, ok bool) {
 	}
 	id, secret, ok = strings.Cut(credential, ".")
 	return id, secret, ok && strings.HasPrefix(id, "tok_") && audit.CheckName(id) == nil
-}
-
-// matches compares the secret with the token's in constant time. An unknown
-// token is the zero Token: the work is the same, and no secret has a hash of
-// zeros.
-func matches(t ledger.Token, secret string) bool {
-	h := sha256.Sum256([]byte(secret))
-	return subtle.ConstantTimeCompare(h[:], t.Hash[:]) == 1
 }
 
 func inForce(t ledger.Token, now time.Time) bool {

@@ -21,6 +21,10 @@ type Dealer interface {
 	Close(ctx context.Context, actor string, id uint64, req dealer.CloseRequest) (dealer.Close, error)
 	Status(ctx context.Context, id uint64) (dealer.Status, error)
 	Transcript(ctx context.Context, id uint64, v dealer.View) ([]byte, error)
+
+	SetSwitch(ctx context.Context, actor string, req dealer.SwitchRequest) (dealer.Recorded, error)
+	SetTable(ctx context.Context, actor, table string, open bool) (dealer.Recorded, error)
+	ClearLatch(ctx context.Context, actor, reason string) (dealer.Recorded, error)
 }
 
 // Log is what the API needs of a ledger itself; *ledger.Ledger is one.
@@ -36,6 +40,7 @@ type Log interface {
 
 	Ready() error
 	Live() ledger.Live
+	Backlog(ctx context.Context, now int64) (ledger.Backlog, error)
 	QueueLen() int
 	Witnesses() []ledger.WitnessState
 }
@@ -45,11 +50,24 @@ type Tokens interface {
 	Token(ctx context.Context, id ledger.ID, token string) (ledger.Token, error)
 }
 
+// Access keeps what regulators asked for; every ledger.AccessStore does.
+type Access interface {
+	PutAccess(ctx context.Context, id ledger.ID, a ledger.Access) error
+	AccessRecords(ctx context.Context, id ledger.ID, q ledger.AccessQuery) ([]ledger.Access, error)
+}
+
+// Recall finds shuffles.
+type Recall interface {
+	Find(ctx context.Context, q ledger.RecallQuery) ([]ledger.Recalled, error)
+}
+
 // Ledger is one ledger as the API serves it. All of it is required.
 type Ledger struct {
 	Dealer Dealer
 	Log    Log
 	Tokens Tokens
+	Access Access
+	Recall Recall
 }
 
 // served is a Ledger with what the API keeps beside it.

@@ -15,11 +15,14 @@ import (
 type Limits struct {
 	Body       int64 // bytes of a request body; 1 MiB
 	Verify     int64 // bytes of evidence to verify; 32 MiB
-	Concurrent int   // requests at a time; 4,096
+	Concurrent int   // requests that work on ledgers at a time; 4,096
+	Waiting    int   // requests that wait for their turn, per ledger; 4,096
 	Verifying  int   // verifications at a time; 4
 
 	TokenRate   float64 // requests per second and token
 	TokenBurst  int     // of these at once; at least 1
+	ReadRate    float64 // anonymous reads of shuffles and receipts per second and address
+	ReadBurst   int     // of these at once; at least 1
 	VerifyRate  float64 // verifications per second and address
 	VerifyBurst int     // of these at once; at least 1
 
@@ -34,8 +37,10 @@ func (l *Limits) setDefaults() {
 	setDefault(&l.Body, 1<<20)
 	setDefault(&l.Verify, 32<<20)
 	setDefault(&l.Concurrent, 4096)
+	setDefault(&l.Waiting, 4096)
 	setDefault(&l.Verifying, 4)
 	setDefault(&l.TokenBurst, 1)
+	setDefault(&l.ReadBurst, 1)
 	setDefault(&l.VerifyBurst, 1)
 	setDefault(&l.Request, 10*time.Second)
 	setDefault(&l.Header, 5*time.Second)

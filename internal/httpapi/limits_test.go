@@ -14,15 +14,16 @@ import (
 	"time"
 )
 
-// TestConcurrencyLimit holds requests open and wants the next one to be refused
-// at once, and the operator's listener to go on.
+// TestConcurrencyLimit holds requests open until all places are taken and one
+// request waits. It wants the next of that ledger to be refused at once, and
+// what needs no ledger, and the operator's listener, to go on.
 func TestConcurrencyLimit(t *testing.T) {
 	t.Parallel()
-	const most = 3
-	s := newStack(t, stackOptions{limits: Limits{Concurrent: most}})
+	const most, waiting = 3, 1
+	s := newStack(t, stackOptions{limits: Limits{Concurrent: most, Waiting: waiting}})
 	release := make(chan struct{})
-	done := make(chan int, most)
-	for range most {
+	done := make(chan int, most+waiting)
+	for range most + waiting {
 		body, hold := io.Pipe()
 		go func() {
 			io.WriteString(hold, `{"outcome"`)
@@ -42,25 +43,68 @@ func TestConcurrencyLimit(t *testing.T) {
 			done <- resp.StatusCode
 		}()
 	}
-	for len(s.api.requests) < most {
+	for s.api.turns.waiting(s.ledger.ID()) < waiting {
 		if len(done) > 0 {
 			t.Fatal("a request was not held")
 		}
 		time.Sleep(time.Millisecond) // until they are in; no test of time
 	}
 	s.get("/v1/main/keys", "").want(t, CodeOverloaded, "")
-	s.get("/", "").want(t, CodeOverloaded, "")
+	s.get("/v1/main/keys", s.adminToken).want(t, CodeOverloaded, "")
+	s.get("/v1/other/keys", "").want(t, CodeNoSuchLedger, "")
+	if got := s.get("/", ""); got.status != 200 {
+		t.Errorf("a page while full: %d", got.status)
+	}
 	if got := operator(t, s, "/readyz"); got.status != 200 {
 		t.Errorf("readiness while full: %d", got.status)
 	}
+	figures := string(operator(t, s, "/metrics").body)
+	for _, want := range []string{`shuffled_ledger_waiting{ledger="main"} 1`, `shuffled_http_refused_total{ledger="main",reason="queue"} 2`,
+		"shuffled_http_requests_in_flight 4"} {
+		if !strings.Contains(figures, want) {
+			t.Errorf("no %s in the metrics", want)
+		}
+	}
 	close(release)
-	for range most {
+	for range most + waiting {
 		if status := <-done; status != http.StatusNotFound {
 			t.Errorf("a request that was held: %d", status)
 		}
 	}
 	if got := s.get("/v1/main/keys", ""); got.status != 200 {
 		t.Errorf("after that: %d", got.status)
+	}
+}
+
+// TestReadRate: anonymous reads that cost are counted under their address; keys,
+// the log and whoever is known are not.
+func TestReadRate(t *testing.T) {
+	t.Parallel()
+	s := newStack(t, stackOptions{limits: Limits{ReadRate: 1, ReadBurst: 4}})
+	_, path := s.commit("t", "k")
+	costly := []string{path, path + "/transcript", "/v1/main/entries/0/receipt"}
+	for _, p := range append(costly, "/v1/main/shuffles/999") {
+		if got := s.get(p, ""); got.status == 429 {
+			t.Errorf("%s within the burst: %d", p, got.status)
+		}
+	}
+	for _, p := range costly {
+		s.get(p, "").want(t, CodeRateLimited, "")
+		if got := s.get(p, s.dealerToken); got.status != 200 {
+			t.Errorf("%s with a token: %d", p, got.status)
+		}
+	}
+	for _, p := range []string{"/v1/main/keys", "/log/main/checkpoint", "/log/main/tile/0/000.p/2", "/", "/openapi.yaml"} {
+		if got := s.get(p, ""); got.status != 200 {
+			t.Errorf("%s: %d", p, got.status)
+		}
+	}
+	if figures := string(operator(t, s, "/metrics").body); !strings.Contains(figures, `shuffled_http_refused_total{ledger="main",reason="address_rate"} 3`) {
+		t.Error("refusals are not counted")
+	}
+	s.clock.add(time.Second)
+	if a, b := s.get(path, "").status, s.get(path, "").status; a != 200 || b != 429 {
+		t.Errorf("a second gives one more read: %d, %d", a, b)
 	}
 }
 

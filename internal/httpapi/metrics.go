@@ -1,6 +1,7 @@
 package httpapi
 
 import (
+	"context"
 	"fmt"
 	"runtime"
 	"strconv"
@@ -8,6 +9,8 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/collectors"
+
+	"shuffled/internal/ledger"
 )
 
 // metrics are figures for Prometheus. Labels are routes, statuses and names of
@@ -16,6 +19,19 @@ type metrics struct {
 	registry *prometheus.Registry
 	requests *prometheus.CounterVec
 	seconds  *prometheus.HistogramVec
+	refused  *prometheus.CounterVec
+}
+
+// Why requests were turned away before anything was done for them.
+const (
+	refusedQueue   = "queue"         // too many wait for the ledger
+	refusedToken   = "token_rate"    //
+	refusedAddress = "address_rate"  //
+	refusedRecord  = "access_record" // a regulator's, that could not be recorded
+)
+
+func (m *metrics) refuse(l *served, reason string) {
+	m.refused.WithLabelValues(l.Log.Info().Name, reason).Inc()
 }
 
 func newMetrics(s *Server) (*metrics, error) {
@@ -30,6 +46,10 @@ func newMetrics(s *Server) (*metrics, error) {
 			Help:    "Time from a request's header to the end of its answer.",
 			Buckets: []float64{.0005, .001, .002, .005, .01, .02, .05, .1, .2, .5, 1, 2, 5, 10},
 		}, []string{"route"}),
+		refused: prometheus.NewCounterVec(prometheus.CounterOpts{
+			Name: "shuffled_http_refused_total",
+			Help: "Requests turned away before anything was done for them, by ledger and reason.",
+		}, []string{"ledger", "reason"}),
 	}
 	build := prometheus.NewGaugeFunc(prometheus.GaugeOpts{
 		Name:        "shuffled_build_info",
@@ -39,10 +59,10 @@ func newMetrics(s *Server) (*metrics, error) {
 	inFlight := prometheus.NewGaugeFunc(prometheus.GaugeOpts{
 		Name: "shuffled_http_requests_in_flight",
 		Help: "Requests being answered.",
-	}, func() float64 { return float64(len(s.requests)) })
+	}, func() float64 { return float64(s.inFlight.Load()) })
 
 	all := []prometheus.Collector{
-		m.requests, m.seconds, build, inFlight, ledgerFigures{&s.ledgers},
+		m.requests, m.seconds, m.refused, build, inFlight, ledgerFigures{&s.ledgers, s.turns, s.cfg.Now},
 		collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}),
 	}
 	for _, c := range append(all, s.cfg.Collectors...) {
@@ -65,7 +85,11 @@ func (m *metrics) observe(route string, status int, elapsed time.Duration) {
 }
 
 // ledgerFigures reads the ledgers when somebody looks.
-type ledgerFigures struct{ ledgers *registry }
+type ledgerFigures struct {
+	ledgers *registry
+	turns   *turns[ledger.ID]
+	now     func() time.Time
+}
 
 // ledgerFigure is one figure of a ledger.
 type ledgerFigure struct {
@@ -90,11 +114,19 @@ var figures = []ledgerFigure{
 		func(l *served) float64 { return float64(l.Log.Live().Time) / 1000 }),
 	figure("open_shuffles", "Shuffles that are not closed.", func(l *served) float64 { return float64(l.Log.Live().Open) }),
 	figure("entropy_latched", "1 while the entropy latch is set.", func(l *served) float64 { return boolFigure(l.Log.Live().Latched) }),
+	figure("kill_switches", "Kill switches that are set.", func(l *served) float64 { return float64(l.Log.Live().Switches) }),
 	figure("queue", "Requests that wait for the sequencer.", func(l *served) float64 { return float64(l.Log.QueueLen()) }),
 	figure("cosigned_entries", "Entries that a cosigned checkpoint covers; 0 without witnesses.",
 		func(l *served) float64 { return float64(l.Log.Live().Cosigned) }),
 	figure("writable", "1 while entries can be written.", func(l *served) float64 { return boolFigure(l.Log.Ready() == nil) }),
 }
+
+var (
+	waitingTurn = prometheus.NewDesc("shuffled_ledger_waiting", "Requests that wait for their turn.", []string{"ledger"}, nil)
+	overdue     = prometheus.NewDesc("shuffled_ledger_overdue_shuffles", "Open shuffles whose close-by has passed.", []string{"ledger"}, nil)
+	oldestOpen  = prometheus.NewDesc("shuffled_ledger_oldest_open_seconds",
+		"Age of the oldest open shuffle, 0 for none. It and the overdue ones are absent while the ledger does not answer.", []string{"ledger"}, nil)
+)
 
 var witnessOK = prometheus.NewDesc("shuffled_witness_ok", "1 while the witness cosigns what it is asked for.",
 	[]string{"ledger", "witness"}, nil)
@@ -102,20 +134,44 @@ var witnessOK = prometheus.NewDesc("shuffled_witness_ok", "1 while the witness c
 // Describe names the figures.
 func (ledgerFigures) Describe(ch chan<- *prometheus.Desc) {
 	ch <- witnessOK
+	ch <- waitingTurn
+	ch <- overdue
+	ch <- oldestOpen
 	for _, f := range figures {
 		ch <- f.desc
 	}
 }
 
+// backlogTimeout is how long a reader of metrics waits for what ledgers must be
+// asked for, all of them together.
+const backlogTimeout = 2 * time.Second
+
 // Collect reads them.
 func (f ledgerFigures) Collect(ch chan<- prometheus.Metric) {
+	ctx, cancel := context.WithTimeout(context.Background(), backlogTimeout)
+	defer cancel()
 	ledgers, _ := f.ledgers.all()
 	for _, l := range ledgers {
+		gauge := func(desc *prometheus.Desc, v float64, labels ...string) {
+			ch <- prometheus.MustNewConstMetric(desc, prometheus.GaugeValue, v, append([]string{l.Log.Info().Name}, labels...)...)
+		}
 		for _, f := range figures {
-			ch <- prometheus.MustNewConstMetric(f.desc, prometheus.GaugeValue, f.read(l), l.Log.Info().Name)
+			gauge(f.desc, f.read(l))
 		}
+		gauge(waitingTurn, float64(f.turns.waiting(l.id)))
 		for _, w := range l.Log.Witnesses() {
-			ch <- prometheus.MustNewConstMetric(witnessOK, prometheus.GaugeValue, boolFigure(w.Err == nil), l.Log.Info().Name, w.Name)
+			gauge(witnessOK, boolFigure(w.Err == nil), w.Name)
 		}
+		now := f.now().UnixMilli()
+		b, err := l.Log.Backlog(ctx, now)
+		if err != nil {
+			continue
+		}
+		gauge(overdue, float64(b.Overdue))
+		age := 0.0
+		if b.Oldest != 0 {
+			age = max(0, float64(now-b.Oldest)/1000)
+		}
+		gauge(oldestOpen, age)
 	}
 }

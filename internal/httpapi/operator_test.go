@@ -90,7 +90,7 @@ func TestNotReady(t *testing.T) {
 		t.Errorf("%d", got.status)
 	}
 	s.get("/v1/other/keys", "").want(t, CodeNoSuchLedger, "")
-	if s.api.Add(Ledger{Dealer: s.dealer, Log: s.ledger, Tokens: s.store}) == nil {
+	if s.api.Add(Ledger{Dealer: s.dealer, Log: s.ledger}) == nil {
 		t.Error("a name was served twice")
 	}
 	s.api.Drain()
@@ -172,8 +172,8 @@ func TestFailures(t *testing.T) {
 	if got.want(t, CodeInternal, ""); strings.Contains(string(got.body)+s.log.String(), "SECRET") || !strings.Contains(s.log.String(), "request panicked") {
 		t.Error("a panic shows its value, or is not logged")
 	}
-	if n := len(s.api.requests); n != 0 {
-		t.Errorf("%d requests are still counted", n)
+	if n := s.api.inFlight.Load(); n != 0 || s.api.turns.free != s.api.cfg.Limits.Concurrent {
+		t.Errorf("%d requests are still counted, %d places are free", n, s.api.turns.free)
 	}
 }
 

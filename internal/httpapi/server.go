@@ -38,10 +38,12 @@ type Server struct {
 	metrics    *metrics
 	mux        *http.ServeMux
 
-	requests    gate
+	inFlight    atomic.Int64      // requests being answered, those that wait included
+	turns       *turns[ledger.ID] // of requests that work on ledgers
 	verifying   gate
 	uploads     gate // of evidence: uploadsPerVerification times as many
 	tokenRates  *rates[tokenKey]
+	readRates   *rates[netip.Prefix] // of anonymous reads that cost
 	verifyRates *rates[netip.Prefix]
 
 	epoch  string // names this process in request ids
@@ -62,10 +64,11 @@ func New(cfg Config) (*Server, error) {
 		cfg:         cfg,
 		identities:  newIdentities(cfg.Now),
 		mux:         http.NewServeMux(),
-		requests:    make(gate, cfg.Limits.Concurrent),
+		turns:       newTurns[ledger.ID](cfg.Limits.Concurrent, cfg.Limits.Waiting),
 		verifying:   make(gate, cfg.Limits.Verifying),
 		uploads:     make(gate, uploadsPerVerification*cfg.Limits.Verifying),
 		tokenRates:  newRates[tokenKey](cfg.Limits.TokenRate, cfg.Limits.TokenBurst),
+		readRates:   newRates[netip.Prefix](cfg.Limits.ReadRate, cfg.Limits.ReadBurst),
 		verifyRates: newRates[netip.Prefix](cfg.Limits.VerifyRate, cfg.Limits.VerifyBurst),
 		epoch:       requestEpoch(cfg.Now()),
 	}
@@ -97,9 +100,16 @@ func (s *Server) Drain() { s.ledgers.drain() }
 // route is an operation of the contract.
 type route struct {
 	method string
-	path   string // as in the contract
-	role   string // that it asks for, or ""
+	path   string   // as in the contract
+	roles  []string // that may call it; none: whoever may read
 	call   func(*call) error
+}
+
+// costs reports whether the route reads the store for whoever asks. Keys are in
+// memory, and the log's tiles are for caches and mirrors to keep.
+func (r route) costs() bool {
+	return r.method == http.MethodGet && len(r.roles) == 0 &&
+		(strings.Contains(r.path, "/shuffles/{id}") || strings.Contains(r.path, "/entries/{index}"))
 }
 
 // pattern turns a path of the contract into one of net/http: a tile's path has
@@ -113,8 +123,9 @@ func pattern(path string) string {
 
 // call is one request on its way through an operation.
 type call struct {
-	w      http.ResponseWriter
+	w      *recorder
 	r      *http.Request
+	route  route
 	ledger *served // nil where the path names none
 	caller caller
 }
@@ -123,11 +134,8 @@ type call struct {
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	rec := s.record(w)
 	defer s.finish(rec, r)
-	if !s.requests.enter() {
-		s.fail(rec, r, refuse(CodeOverloaded))
-		return
-	}
-	defer s.requests.leave()
+	s.inFlight.Add(1)
+	defer s.inFlight.Add(-1)
 	if !plainPath(r) {
 		s.fail(rec, r, refuse(CodeNoSuchRoute))
 		return
@@ -161,21 +169,16 @@ func (s *Server) serve(rec *recorder, r *http.Request, rt route) {
 	rec.route = r.Pattern
 	ctx, cancel := context.WithTimeout(r.Context(), s.cfg.Limits.Request)
 	defer cancel()
-	c := &call{w: rec, r: r.WithContext(ctx)}
-	err := s.admit(c, rt)
-	rec.actor = c.caller.actor
-	if err == nil {
-		err = rt.call(c)
-	}
-	if err != nil {
+	c := &call{w: rec, r: r.WithContext(ctx), route: rt}
+	if err := s.answer(c); err != nil {
 		s.fail(rec, r, err)
 	}
 }
 
-// admit finds the ledger, bounds the body, and checks who calls and how often.
-func (s *Server) admit(c *call, rt route) error {
+// answer answers the call, or returns an error and has answered nothing.
+func (s *Server) answer(c *call) error {
 	limit := s.cfg.Limits.Body
-	if rt.path == "/v1/verify" {
+	if c.route.path == "/v1/verify" {
 		limit = s.cfg.Limits.Verify
 	}
 	if c.r.ContentLength > limit {
@@ -183,35 +186,26 @@ func (s *Server) admit(c *call, rt route) error {
 	}
 	// net/http closes the connection of a body that is too long, if it can see
 	// its own writer.
-	c.r.Body = http.MaxBytesReader(c.w.(*recorder).ResponseWriter, c.r.Body, limit)
-	if !strings.Contains(rt.path, "/{ledger}/") {
-		return nil
+	c.r.Body = http.MaxBytesReader(c.w.ResponseWriter, c.r.Body, limit)
+	if !strings.Contains(c.route.path, "/{ledger}/") {
+		return c.route.call(c)
 	}
 	var err error
 	if c.ledger, err = s.ledgers.find(c.r.PathValue("ledger")); err != nil {
 		return err
 	}
-	if c.caller, err = s.identities.identify(c.r.Context(), c.ledger, c.r.Header); err != nil {
-		return err
-	}
-	if err := c.may(rt.role); err != nil {
-		return err
-	}
-	known := c.caller != caller{}
-	if known && !s.tokenRates.allow(tokenKey{c.ledger.id, c.caller.actor}, s.cfg.Now()) {
+	// An anonymous crowd takes no place from those who are known.
+	if c.route.costs() && !presents(c.r) && !s.readRates.allow(remote(c.r), s.cfg.Now()) {
+		s.metrics.refuse(c.ledger, refusedAddress)
 		return refuse(CodeRateLimited)
 	}
-	return nil
-}
-
-// may reports whether the caller has the role; "" is whoever may read.
-func (c *call) may(role string) error {
-	anybody := role == "" && c.ledger.public
-	switch {
-	case c.caller == caller{} && !anybody:
-		return refuse(CodeUnauthorized)
-	case role != "" && c.caller.role != ledger.ParseRole(role):
-		return &refusal{code: CodeForbidden, detail: "it takes the role " + role}
+	if !s.turns.enter(c.r.Context(), c.ledger.id) {
+		s.metrics.refuse(c.ledger, refusedQueue)
+		return refuse(CodeOverloaded)
 	}
-	return nil
+	defer s.turns.leave()
+	if err := s.admit(c); err != nil {
+		return err
+	}
+	return c.route.call(c)
 }

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"go.uber.org/goleak"
+	"golang.org/x/mod/sumdb/note"
 
 	"shuffled/internal/audit"
 	"shuffled/internal/dealer"
@@ -40,6 +41,7 @@ type stack struct {
 
 	// Bearer tokens.
 	dealerToken, auditorToken, adminToken string
+	regulatorToken, tableToken            string // the second a dealer's, for the tables a and b
 	expired, revoked, unknown, wrong      string
 	dealerID                              string
 }
@@ -48,7 +50,13 @@ type stack struct {
 type testStore interface {
 	ledger.Store
 	ledger.TokenStore
+	ledger.AccessStore
 }
+
+// noRecall finds nothing, as an index that was never made.
+type noRecall struct{}
+
+func (noRecall) Find(context.Context, ledger.RecallQuery) ([]ledger.Recalled, error) { return nil, nil }
 
 // stackOptions change what newStack makes.
 type stackOptions struct {
@@ -85,7 +93,7 @@ func newStack(t testing.TB, o stackOptions) *stack {
 
 func (s *stack) add(o stackOptions) {
 	s.t.Helper()
-	l := Ledger{Dealer: s.dealer, Log: s.ledger, Tokens: s.store}
+	l := Ledger{Dealer: s.dealer, Log: s.ledger, Tokens: s.store, Access: s.store, Recall: noRecall{}}
 	if o.wrap != nil {
 		l = o.wrap(l)
 	}
@@ -115,7 +123,7 @@ func (s *stack) openLedger(dir string, o stackOptions) {
 	mark := filepath.Join(dir, "main.mark")
 	check(ledger.Create(s.t.Context(), s.store, info, g, signing.Signer(), mark, time.Now()))
 	s.ledger, err = ledger.Open(s.t.Context(), ledger.Config{
-		Store: s.store, Info: info, Signer: signing.Signer(), Mark: mark, Start: audit.Event{Name: "test"},
+		Store: s.store, Info: info, Signers: []note.Signer{signing.Signer()}, Mark: mark, Start: audit.Event{Name: "test"},
 	})
 	check(err)
 	s.t.Cleanup(func() { s.ledger.Close() })
@@ -130,25 +138,30 @@ func (s *stack) openLedger(dir string, o stackOptions) {
 		Log: slog.New(slog.DiscardHandler), Now: func() int64 { return s.clock.Now().UnixMilli() }})
 }
 
+// putToken makes a token of the role, changed by change, which may be nil.
+func (s *stack) putToken(role ledger.Role, change func(*ledger.Token)) (id, bearer string) {
+	s.t.Helper()
+	id, secret := keys.NewToken()
+	bearer = string(secret.Bytes())
+	_, part, _ := keys.SplitToken(bearer)
+	token := ledger.Token{ID: id, Role: role, Hash: keys.HashToken(part), Created: 1}
+	if change != nil {
+		change(&token)
+	}
+	if err := s.store.PutToken(context.Background(), s.ledger.ID(), token); err != nil {
+		s.t.Fatal(err)
+	}
+	return id, bearer
+}
+
 func (s *stack) makeTokens() {
 	s.t.Helper()
-	put := func(role ledger.Role, change func(*ledger.Token)) (id, bearer string) {
-		s.t.Helper()
-		id, secret := keys.NewToken()
-		bearer = string(secret.Bytes())
-		_, part, _ := keys.SplitToken(bearer)
-		token := ledger.Token{ID: id, Role: role, Hash: keys.HashToken(part), Created: 1}
-		if change != nil {
-			change(&token)
-		}
-		if err := s.store.PutToken(context.Background(), s.ledger.ID(), token); err != nil {
-			s.t.Fatal(err)
-		}
-		return id, bearer
-	}
+	put := s.putToken
 	s.dealerID, s.dealerToken = put(ledger.RoleDealer, nil)
 	_, s.auditorToken = put(ledger.RoleAuditor, nil)
 	_, s.adminToken = put(ledger.RoleAdmin, nil)
+	_, s.regulatorToken = put(ledger.RoleRegulator, nil)
+	_, s.tableToken = put(ledger.RoleDealer, func(t *ledger.Token) { t.Tables = []string{"a", "b"} })
 	_, s.expired = put(ledger.RoleDealer, func(t *ledger.Token) { t.Expires = s.clock.Now().UnixMilli() })
 	id, revoked := put(ledger.RoleDealer, nil)
 	s.revoked = revoked

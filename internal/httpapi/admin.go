@@ -1,0 +1,89 @@
+package httpapi
+
+import (
+	"encoding/base64"
+
+	"shuffled/internal/audit"
+	"shuffled/internal/dealer"
+)
+
+// SetSwitch sets or clears a kill switch.
+func (s *Server) SetSwitch(c *call) error {
+	var req SwitchRequest
+	if err := decode(c.r, &req); err != nil {
+		return err
+	}
+	asked, err := switchRequest(&req)
+	if err != nil {
+		return err
+	}
+	recorded, err := c.ledger.Dealer.SetSwitch(c.r.Context(), c.caller.actor, asked)
+	if err != nil {
+		return err
+	}
+	return c.json(appendedAnswer(recorded))
+}
+
+// switchRequest is req as the dealer takes it, for which "" is absent: a member
+// that is there and empty is refused here.
+func switchRequest(req *SwitchRequest) (dealer.SwitchRequest, error) {
+	out := dealer.SwitchRequest{Scope: audit.ParseScope(string(req.Scope)), Reason: req.Reason}
+	switch req.Action {
+	case SwitchRequestActionSet:
+		out.Set = true
+	case SwitchRequestActionClear:
+	default:
+		return out, refuseValue("action", "is set or clear")
+	}
+	switch {
+	case out.Scope == 0:
+		return out, refuseValue("scope", "is ledger, table or deck")
+	case req.Table != nil && *req.Table == "":
+		return out, refuseValue("table", "is not empty")
+	case req.Deck != nil && *req.Deck == "":
+		return out, refuseValue("deck", "is not empty")
+	}
+	out.Table, out.Deck = value(req.Table), value(req.Deck)
+	if req.DeckHash != nil {
+		b, err := base64.StdEncoding.Strict().DecodeString(*req.DeckHash)
+		if err != nil || len(b) != 32 {
+			return out, refuseValue("deck_hash", "is 32 bytes in base64")
+		}
+		out.DeckHash = (*[32]byte)(b)
+	}
+	return out, nil
+}
+
+// SetTable opens or closes a table.
+func (s *Server) SetTable(c *call) error {
+	var req TableRequest
+	if err := decode(c.r, &req); err != nil {
+		return err
+	}
+	if req.Action != TableRequestActionOpen && req.Action != TableRequestActionClose {
+		return refuseValue("action", "is open or close")
+	}
+	if err := c.mayTable(req.Table); err != nil {
+		return err
+	}
+	recorded, err := c.ledger.Dealer.SetTable(c.r.Context(), c.caller.actor, req.Table, req.Action == TableRequestActionOpen)
+	if err != nil {
+		return err
+	}
+	return c.json(appendedAnswer(recorded))
+}
+
+// ClearLatch clears the entropy latch, after the generator's start-up test.
+func (s *Server) ClearLatch(c *call) error {
+	var req LatchRequest
+	if err := decode(c.r, &req); err != nil {
+		return err
+	}
+	recorded, err := c.ledger.Dealer.ClearLatch(c.r.Context(), c.caller.actor, req.Reason)
+	if err != nil {
+		return err
+	}
+	return c.json(appendedAnswer(recorded))
+}
+
+func appendedAnswer(r dealer.Recorded) Appended { return Appended{Index: r.Index, Receipt: r.Receipt} }

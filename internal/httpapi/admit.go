@@ -1,0 +1,100 @@
+package httpapi
+
+import (
+	"fmt"
+	"net/url"
+	"slices"
+	"strings"
+
+	"shuffled/internal/ledger"
+)
+
+// admit decides who calls, what may be done, and how often. What a regulator
+// asks for is on record before anything else is said, also that it was refused.
+func (s *Server) admit(c *call) (err error) {
+	if c.caller, err = s.identities.identify(c.r.Context(), c.ledger, c.r); err != nil {
+		return err
+	}
+	c.w.actor = c.caller.actor
+	if c.caller.role == ledger.RoleRegulator {
+		if err := s.keepAccess(c); err != nil {
+			s.metrics.refuse(c.ledger, refusedRecord)
+			return err
+		}
+	}
+	if err := c.may(c.route.roles...); err != nil {
+		return err
+	}
+	if c.caller.known() && !s.tokenRates.allow(tokenKey{c.ledger.id, c.caller.actor}, s.cfg.Now()) {
+		s.metrics.refuse(c.ledger, refusedToken)
+		return refuse(CodeRateLimited)
+	}
+	if c.caller.role == ledger.RoleAdmin && c.caller.tables != nil {
+		return &refusal{code: CodeForbidden, detail: "what an admin does is for all tables, and the token is not"}
+	}
+	return c.mayShuffle()
+}
+
+// may reports whether the caller has one of the roles; none is whoever may read.
+func (c *call) may(roles ...string) error {
+	anybody := len(roles) == 0 && c.ledger.public
+	switch {
+	case !c.caller.known() && !anybody:
+		return refuse(CodeUnauthorized)
+	case len(roles) > 0 && !slices.Contains(roles, c.caller.role.String()):
+		return &refusal{code: CodeForbidden, detail: "it takes the role " + strings.Join(roles, " or ")}
+	}
+	return nil
+}
+
+// mayTable reports whether the caller's token is for the table. Every operation
+// whose request names one asks.
+func (c *call) mayTable(table string) error {
+	if c.caller.tables == nil || slices.Contains(c.caller.tables, table) {
+		return nil
+	}
+	return &refusal{code: CodeForbidden, detail: "the token is for these tables only: " + strings.Join(c.caller.tables, ", ")}
+}
+
+// mayShuffle is mayTable for the shuffle in the path, if there is one.
+func (c *call) mayShuffle() error {
+	if c.caller.tables == nil || !strings.Contains(c.route.path, "/shuffles/{id}") {
+		return nil
+	}
+	id, err := parseIndex(c.r.PathValue("id"))
+	if err != nil {
+		return nil // the operation says what is wrong with it
+	}
+	status, err := c.ledger.Dealer.Status(c.r.Context(), id)
+	if err != nil {
+		return err
+	}
+	return c.mayTable(status.Table)
+}
+
+// keepAccess puts the request on record. Without a record there is no answer.
+func (s *Server) keepAccess(c *call) error {
+	err := c.ledger.Access.PutAccess(c.r.Context(), c.ledger.id, ledger.Access{
+		Time: s.cfg.Now().UnixMilli(), Request: c.w.id, Token: c.caller.actor,
+		Method: c.r.Method, Path: recordedPath(c.r.URL),
+	})
+	if err != nil {
+		return &refusal{code: CodeUnavailable, detail: "the access could not be recorded", cause: fmt.Errorf("recording an access: %w", err)}
+	}
+	return nil
+}
+
+// recordedPath is the address as it is kept: printable, cut to its limit, and
+// without a query that may hold a token, which does not belong there.
+func recordedPath(u *url.URL) string {
+	path := u.EscapedPath()
+	if u.RawQuery != "" {
+		query, err := url.QueryUnescape(u.RawQuery)
+		if err != nil || strings.Contains(strings.ToLower(query), "tok_") {
+			path += "?withheld"
+		} else {
+			path += "?" + u.RawQuery
+		}
+	}
+	return clip(path, ledger.MaxAccessPath)
+}

@@ -1,0 +1,153 @@
+package httpapi
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+
+	"shuffled/internal/ledger"
+)
+
+// A page has so many members when nothing is said, and at most.
+const (
+	pageDefault = 100
+	pageMost    = 500
+)
+
+// pageLimit reads the parameter limit.
+func pageLimit(asked *Index) (int, error) {
+	switch {
+	case asked == nil:
+		return pageDefault, nil
+	case *asked < 1 || *asked > pageMost:
+		return 0, refuseValue("limit", fmt.Sprintf("is 1 to %d", pageMost))
+	}
+	return int(*asked), nil
+}
+
+// before is the end of a range of times, where 0 means that it has none. Nothing
+// was ever before 1970, nor in its first millisecond.
+func before(to *Timestamp) int64 {
+	if to == nil {
+		return 0
+	}
+	return max(1, int64(*to))
+}
+
+// ListShuffles answers with the shuffles that fit, a page at a time.
+func (s *Server) ListShuffles(c *call, params ListShufflesParams) error {
+	limit, err := pageLimit(params.Limit)
+	if err != nil {
+		return err
+	}
+	query, err := c.recallQuery(&params)
+	if err != nil {
+		return err
+	}
+	query.Limit = limit + 1 // one more tells whether there is a next page
+	found, err := c.ledger.Recall.Find(c.r.Context(), query)
+	if err != nil {
+		return err
+	}
+	answer := ShuffleList{Shuffles: make([]ShuffleSummary, 0, min(limit, len(found)))}
+	if len(found) > limit {
+		found = found[:limit]
+		answer.Next = optional(strconv.FormatUint(found[limit-1].ID, 10))
+	}
+	now := s.cfg.Now().UnixMilli()
+	for _, f := range found {
+		answer.Shuffles = append(answer.Shuffles, summaryAnswer(f, now))
+	}
+	return c.json(answer)
+}
+
+// recallQuery is what was asked for, narrowed to the caller's tables.
+func (c *call) recallQuery(p *ListShufflesParams) (ledger.RecallQuery, error) {
+	q := ledger.RecallQuery{
+		Table: value(p.Table), Tables: c.caller.tables, GameRef: value(p.GameRef), State: string(value(p.State)),
+		From: int64(value(p.From)), To: before(p.To), Serial: value(p.Serial),
+	}
+	switch {
+	case q.State != "" && q.State != ledger.RecallOpen && q.State != ledger.RecallClosed:
+		return q, refuseValue("state", "is open or closed")
+	case p.Serial != nil && q.Serial == 0:
+		return q, refuseValue("serial", "counts from 1")
+	case p.Serial != nil && p.Table == nil:
+		return q, refuseValue("serial", "goes with a table")
+	}
+	if p.Table != nil {
+		if err := c.mayTable(q.Table); err != nil {
+			return q, err
+		}
+	}
+	if p.Cursor != nil {
+		after, err := parseIndex(*p.Cursor)
+		if err != nil {
+			return q, refuseValue("cursor", "is the next of a page before")
+		}
+		q.After = after
+	}
+	return q, nil
+}
+
+func summaryAnswer(r ledger.Recalled, now int64) ShuffleSummary {
+	a := ShuffleSummary{
+		ID: r.ID, Table: r.Table, Serial: r.Serial, Kind: ShuffleSummaryKindCards, GameRef: optional(r.GameRef),
+		CommittedAt: Timestamp(r.Committed), CloseBy: Timestamp(r.CloseBy), State: ShuffleSummaryStateOpen,
+	}
+	if r.Draw {
+		a.Kind = ShuffleSummaryKindDraws
+	}
+	if r.Parent != 0 {
+		a.Parent = &r.Parent
+	}
+	switch {
+	case r.Outcome != 0:
+		a.State = ShuffleSummaryStateClosed
+		at, outcome := Timestamp(r.Closed), Outcome(r.Outcome.String())
+		a.ClosedAt, a.Outcome, a.Reason = &at, &outcome, reasonAnswer(r.Reason)
+	case now >= r.CloseBy:
+		a.State = ShuffleSummaryStateOverdue
+	}
+	return a
+}
+
+// ListAccess answers with what regulators asked for, a page at a time.
+func (s *Server) ListAccess(c *call, params ListAccessParams) error {
+	limit, err := pageLimit(params.Limit)
+	if err != nil {
+		return err
+	}
+	query := ledger.AccessQuery{From: int64(value(params.From)), To: before(params.To), Limit: limit + 1}
+	if params.Cursor != nil {
+		if query.After, err = parseAccessCursor(*params.Cursor); err != nil {
+			return err
+		}
+	}
+	records, err := c.ledger.Access.AccessRecords(c.r.Context(), c.ledger.id, query)
+	if err != nil {
+		return ledger.Unavailable(err)
+	}
+	answer := AccessList{Records: make([]AccessRecord, 0, min(limit, len(records)))}
+	if len(records) > limit {
+		records = records[:limit]
+		last := records[limit-1]
+		answer.Next = optional(fmt.Sprintf("%d-%s", last.Time, last.Request))
+	}
+	for _, r := range records {
+		answer.Records = append(answer.Records, AccessRecord{
+			Time: Timestamp(r.Time), Request: r.Request, Token: r.Token, Method: r.Method, Path: r.Path,
+		})
+	}
+	return c.json(answer)
+}
+
+// parseAccessCursor reads the place after which a page of access records begins.
+func parseAccessCursor(s string) (ledger.AccessCursor, error) {
+	at, request, ok := strings.Cut(s, "-")
+	time, err := parseIndex(at)
+	if !ok || err != nil || request == "" {
+		return ledger.AccessCursor{}, refuseValue("cursor", "is the next of a page before")
+	}
+	return ledger.AccessCursor{Time: int64(time), Request: request}, nil
+}
