@@ -2,6 +2,7 @@ package httpapi
 
 import (
 	"encoding/base64"
+	"errors"
 
 	"shuffled/internal/audit"
 	"shuffled/internal/dealer"
@@ -80,6 +81,11 @@ func (s *Server) ClearLatch(c *call) error {
 		return err
 	}
 	recorded, err := c.ledger.Dealer.ClearLatch(c.r.Context(), c.caller.actor, req.Reason)
+	var illegal *audit.Illegal
+	if errors.As(err, &illegal) && illegal.Code == audit.RuleLatch {
+		// The code latch says that it is set.
+		return &refusal{code: CodeInvalidRequest, detail: illegal.Detail}
+	}
 	if err != nil {
 		return err
 	}

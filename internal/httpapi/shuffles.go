@@ -18,6 +18,9 @@ func (s *Server) CreateShuffle(c *call, params CreateShuffleParams) error {
 	if err != nil {
 		return err
 	}
+	if err := c.mayTable(req.Table); err != nil {
+		return err
+	}
 	shuffle, err := c.ledger.Dealer.Shuffle(c.r.Context(), c.caller.actor, params.IdempotencyKey, asked)
 	if err != nil {
 		return err
@@ -209,7 +212,7 @@ func (s *Server) GetTranscript(c *call, id ID, params GetTranscriptParams) error
 	}
 	transcript, err := c.ledger.Dealer.Transcript(c.r.Context(), id, dealer.View{
 		Dealer:    c.caller.role == ledger.RoleDealer,
-		Auditor:   c.caller.role == ledger.RoleAuditor,
+		Auditor:   c.caller.role == ledger.RoleAuditor || c.caller.role == ledger.RoleRegulator,
 		Recipient: value(params.Recipient),
 	})
 	if err != nil {
