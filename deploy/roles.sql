@@ -10,11 +10,12 @@
 -- shuffled_owner   owns the tables: migrations, and `shuffled ledger create`,
 --                  which makes a head. Its password is not on the daemon's host.
 -- shuffled_writer  the daemon. Adds evidence, and can neither change nor remove
---                  any. It updates heads: the compare-and-swap of an append, and
+--                  any. What is no evidence, and old enough, it removes: recall
+--                  and the accesses of regulators. It updates heads: the compare-and-swap of an append, and
 --                  the lock (FOR KEY SHARE) without which nothing stored is
 --                  acknowledged. PostgreSQL lets only a role that may update a
 --                  table lock its rows, so heads are all it can lock.
--- shuffled_reader  audits and exports. Reads evidence and heads; not the tokens.
+-- shuffled_reader  audits and exports. Reads evidence and heads; nothing else.
 --
 -- No role gets a password here. Set one with \password in psql, or let the roles
 -- in by certificate or peer authentication.
@@ -57,13 +58,22 @@ BEGIN
         ORDER BY c.relname
     LOOP
         CASE
-            WHEN rel.name IN ('ledgers', 'entries', 'tiles', 'checkpoints', 'cosigned', 'decks') THEN -- evidence
+            WHEN rel.name IN ('ledgers', 'entries', 'tiles', 'checkpoints', 'cosigned', 'decks', 'slots') THEN -- evidence
                 writer := 'SELECT, INSERT';
                 reader := 'SELECT';
             WHEN rel.name = 'heads' THEN
                 writer := 'SELECT, UPDATE';
                 reader := 'SELECT';
             WHEN rel.name = 'tokens' THEN
+                writer := 'SELECT, INSERT, UPDATE';
+                reader := NULL;
+            WHEN rel.name = 'access_records' THEN
+                writer := 'SELECT, INSERT, DELETE';
+                reader := NULL;
+            WHEN rel.name = 'recall' THEN
+                writer := 'SELECT, INSERT, UPDATE, DELETE';
+                reader := NULL;
+            WHEN rel.name = 'recall_marks' THEN
                 writer := 'SELECT, INSERT, UPDATE';
                 reader := NULL;
             WHEN rel.name = 'schema_migrations' THEN

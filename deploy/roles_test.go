@@ -30,12 +30,17 @@ var granted = map[string]map[string][]string{
 	writer: {
 		"ledgers": {"SELECT", "INSERT"}, "entries": {"SELECT", "INSERT"}, "tiles": {"SELECT", "INSERT"},
 		"checkpoints": {"SELECT", "INSERT"}, "cosigned": {"SELECT", "INSERT"}, "decks": {"SELECT", "INSERT"},
-		"heads":  {"SELECT", "UPDATE"},
-		"tokens": {"SELECT", "INSERT", "UPDATE"},
+		"slots":          {"SELECT", "INSERT"},
+		"heads":          {"SELECT", "UPDATE"},
+		"tokens":         {"SELECT", "INSERT", "UPDATE"},
+		"access_records": {"SELECT", "INSERT", "DELETE"},
+		"recall":         {"SELECT", "INSERT", "UPDATE", "DELETE"},
+		"recall_marks":   {"SELECT", "INSERT", "UPDATE"},
 	},
 	reader: {
 		"ledgers": {"SELECT"}, "entries": {"SELECT"}, "tiles": {"SELECT"},
 		"checkpoints": {"SELECT"}, "cosigned": {"SELECT"}, "decks": {"SELECT"}, "heads": {"SELECT"}, "tokens": {},
+		"slots": {"SELECT"}, "access_records": {}, "recall": {}, "recall_marks": {},
 	},
 }
 
@@ -164,7 +169,14 @@ func TestRolesAtWork(t *testing.T) {
 	do(t, w, `UPDATE heads SET size = 2, root = decode(repeat('01', 32), 'hex') WHERE ledger = 1 AND size = 1`)
 	do(t, w, `SELECT c.checkpoint FROM checkpoints c JOIN heads h USING (ledger) FOR KEY SHARE OF h`)
 	refused(t, w, `SELECT 1 FROM checkpoints FOR KEY SHARE`)
-	for _, table := range []string{"ledgers", "entries", "tiles", "checkpoints", "cosigned", "decks"} {
+	do(t, w, `INSERT INTO slots (ledger, slot, idx) VALUES (1, decode(repeat('03', 32), 'hex'), 1)`)
+	do(t, w, `INSERT INTO access_records (ledger, time, request, token, method, path) VALUES (1, 2, 'r', 't', 'GET', '/')`)
+	do(t, w, `DELETE FROM access_records`)
+	do(t, w, `INSERT INTO recall_marks (ledger, next, dropped) VALUES (1, 0, 0)`)
+	do(t, w, `UPDATE recall_marks SET next = 1`)
+	do(t, w, `DELETE FROM recall`)
+	refused(t, w, `UPDATE access_records SET time = 1`)
+	for _, table := range []string{"ledgers", "entries", "tiles", "checkpoints", "cosigned", "decks", "slots"} {
 		refused(t, w, "UPDATE "+table+" SET ledger = 2")
 		refused(t, w, "DELETE FROM "+table)
 		refused(t, w, "TRUNCATE "+table)
@@ -172,12 +184,17 @@ func TestRolesAtWork(t *testing.T) {
 	refused(t, w, `INSERT INTO heads (ledger, size, root, checkpoint) VALUES (2, 1, '', '')`)
 	refused(t, w, `DELETE FROM heads`)
 	refused(t, w, `DELETE FROM tokens`)
+	refused(t, w, `DELETE FROM recall_marks`)
+	refused(t, w, `TRUNCATE recall`)
+	refused(t, w, `TRUNCATE access_records`)
 	refused(t, w, `CREATE TABLE mine ()`)
 	refused(t, w, `CREATE TEMP TABLE mine ()`)
 
 	r := as(reader)
-	do(t, r, `SELECT * FROM checkpoints, cosigned, heads, ledgers, entries, tiles, decks`)
+	do(t, r, `SELECT * FROM checkpoints, cosigned, heads, ledgers, entries, tiles, decks, slots`)
 	refused(t, r, `SELECT * FROM tokens`)
+	refused(t, r, `SELECT * FROM access_records`)
+	refused(t, r, `SELECT * FROM recall`)
 	refused(t, r, `INSERT INTO checkpoints DEFAULT VALUES`)
 	refused(t, r, `SELECT 1 FROM heads FOR KEY SHARE`)
 	refused(t, r, `CREATE TABLE mine ()`)

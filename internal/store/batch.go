@@ -34,6 +34,27 @@ func CheckBatch(old uint64, b ledger.Batch) error {
 	return nil
 }
 
+// KeyTags returns the key tags of a batch in order.
+func KeyTags(b ledger.Batch) (tags [][]byte) {
+	for i := range b.Rows {
+		if b.Rows[i].Serial != 0 { // a commit
+			tags = append(tags, b.Rows[i].KeyTag[:])
+		}
+	}
+	return tags
+}
+
+// Slots returns the slots of a batch in order, each with the index of its commit.
+func Slots(b ledger.Batch) (slots [][]byte, commits []int64) {
+	for i := range b.Rows {
+		r := &b.Rows[i]
+		for j := range r.Slots {
+			slots, commits = append(slots, r.Slots[j][:]), append(commits, int64(r.Index))
+		}
+	}
+	return slots, commits
+}
+
 // EncodeDeck returns the one form in which card names are kept: their number as
 // u16, then each with its length as u8 before it. That is what a deck's hash
 // covers after its label (docs/SPEC.md section 3).

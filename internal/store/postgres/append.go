@@ -60,8 +60,9 @@ func insertArgs(id ledger.ID, old uint64, b ledger.Batch) []any {
 	for i, t := range b.Tiles {
 		levels[i], indexes[i], data[i] = int16(t.Level), int64(t.Index), t.Data
 	}
+	slots, commits := store.Slots(b)
 	return []any{int64(id), int64(old), int64(b.Head.Size), b.Head.Root[:], b.Head.Checkpoint,
-		times, serials, shuffles, types, tables, tags, entries, sealed, levels, indexes, data}
+		times, serials, shuffles, types, tables, tags, entries, sealed, levels, indexes, data, slots, commits}
 }
 
 // write runs a statement of sqlInsert, a whole transaction, and reports whether
@@ -86,21 +87,22 @@ func (s *Store) write(ctx context.Context, sql string, args []any) (done bool, e
 	return heads == 1, nil
 }
 
-// conflict explains an append that a unique index refused: key tags that are in
-// the ledger, or, since the head was the expected one, rows that contradict it.
+// conflict explains an append that a unique index refused: key tags or slots that
+// are in the ledger, or, since the head was the expected one, rows that contradict
+// it.
 func (s *Store) conflict(ctx context.Context, id ledger.ID, old ledger.Head, b ledger.Batch, refused error) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), s.timeout)
 	defer cancel()
 	var pg *pgconn.PgError
-	if errors.As(refused, &pg) && strings.HasPrefix(pg.ConstraintName, "entries_key_tag") {
-		tags, err := s.keyTags(ctx, id, b)
+	if errors.As(refused, &pg) && (strings.HasPrefix(pg.ConstraintName, "entries_key_tag") || strings.HasPrefix(pg.ConstraintName, "slots_")) {
+		stored, err := s.duplicates(ctx, id, b)
 		switch {
 		case err != nil:
-			return fmt.Errorf("looking for the idempotency keys of a refused batch: %w", err)
-		case len(tags) > 0:
-			return &ledger.DuplicateError{Tags: tags}
+			return fmt.Errorf("looking for the idempotency keys and slots of a refused batch: %w", err)
+		case len(stored.Tags)+len(stored.Slots) > 0:
+			return stored
 		}
-		return fmt.Errorf("the batch repeats an idempotency key of its own: %w", refused)
+		return fmt.Errorf("the batch repeats an idempotency key or slot of its own: %w", refused)
 	}
 	head, err := s.Head(ctx, id)
 	if err == nil && (head.Size != old.Size || head.Root != old.Root) {
@@ -109,32 +111,42 @@ func (s *Store) conflict(ctx context.Context, id ledger.ID, old ledger.Head, b l
 	return fmt.Errorf("the batch contradicts rows that are stored: %w", refused)
 }
 
-// keyTags returns those key tags of b that are in the ledger, in its order.
-func (s *Store) keyTags(ctx context.Context, id ledger.ID, b ledger.Batch) (found [][32]byte, err error) {
-	var tags [][]byte
-	for i := range b.Rows {
-		if b.Rows[i].Serial != 0 {
-			tags = append(tags, b.Rows[i].KeyTag[:])
-		}
+// duplicates returns what of b is in the ledger.
+func (s *Store) duplicates(ctx context.Context, id ledger.ID, b ledger.Batch) (_ *ledger.DuplicateError, err error) {
+	var stored ledger.DuplicateError
+	if stored.Tags, err = s.stored(ctx, sqlKeyTags, id, store.KeyTags(b)); err != nil {
+		return nil, err
 	}
-	stored := make(map[[32]byte]bool)
-	err = s.query(ctx, sqlKeyTags, []any{int64(id), tags}, func(row scanner) error {
-		var tag []byte
-		if err := row.Scan(&tag); err != nil {
+	slots, _ := store.Slots(b)
+	if stored.Slots, err = s.stored(ctx, sqlSlots, id, slots); err != nil {
+		return nil, err
+	}
+	return &stored, nil
+}
+
+// stored returns those hashes that the statement finds, in their order.
+func (s *Store) stored(ctx context.Context, sql string, id ledger.ID, hashes [][]byte) (found [][32]byte, err error) {
+	if len(hashes) == 0 {
+		return nil, nil
+	}
+	has := make(map[[32]byte]bool)
+	err = s.query(ctx, sql, []any{int64(id), hashes}, func(row scanner) error {
+		var hash []byte
+		if err := row.Scan(&hash); err != nil {
 			return err
 		}
-		if len(tag) != 32 {
-			return errors.New("a stored key tag has not 32 bytes")
+		if len(hash) != 32 {
+			return errors.New("a stored hash has not 32 bytes")
 		}
-		stored[[32]byte(tag)] = true
+		has[[32]byte(hash)] = true
 		return nil
 	})
 	if err != nil {
 		return nil, err
 	}
-	for _, tag := range tags {
-		if stored[[32]byte(tag)] {
-			found = append(found, [32]byte(tag))
+	for _, hash := range hashes {
+		if has[[32]byte(hash)] {
+			found = append(found, [32]byte(hash))
 		}
 	}
 	return found, nil

@@ -2,6 +2,7 @@ package postgres
 
 import (
 	"errors"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -9,6 +10,7 @@ import (
 
 	"shuffled/internal/audit"
 	"shuffled/internal/ledger"
+	"shuffled/internal/store"
 )
 
 // TestInsertOnly tries to change evidence as the superuser that owns it, in an
@@ -20,6 +22,7 @@ func TestInsertOnly(t *testing.T) {
 	l := create(t, s)
 	b := l.next(2)
 	commit(b, 0, 1, 1)
+	b.Rows[0].Slots = [][32]byte{{1}}
 	b.Rows[1].Type, b.Rows[1].Shuffle = audit.TypeClose, b.Rows[0].Index
 	b.Tiles = []ledger.Tile{{Data: make([]byte, 8192)}}
 	if err := s.Append(t.Context(), l.id, l.head, b); err != nil {
@@ -29,6 +32,9 @@ func TestInsertOnly(t *testing.T) {
 		t.Fatal(err)
 	}
 	if err := s.PutCosigned(t.Context(), l.id, l.head); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.PutAccess(t.Context(), l.id, ledger.Access{Request: "a"}); err != nil {
 		t.Fatal(err)
 	}
 	conn := connect(t, dsn)
@@ -44,7 +50,7 @@ func TestInsertOnly(t *testing.T) {
 		if _, err := conn.Exec(t.Context(), "SET session_replication_role = "+role); err != nil {
 			t.Fatal(err)
 		}
-		for _, table := range []string{"ledgers", "entries", "tiles", "checkpoints", "cosigned", "decks"} {
+		for _, table := range []string{"ledgers", "entries", "tiles", "checkpoints", "cosigned", "decks", "slots"} {
 			if query[int](t, conn, "SELECT count(*) FROM "+table) == 0 {
 				t.Fatalf("%s is empty", table)
 			}
@@ -57,6 +63,8 @@ func TestInsertOnly(t *testing.T) {
 		if query[int](t, conn, "SELECT current_setting('server_version_num')::int") >= 150000 {
 			refused("MERGE INTO entries e USING heads h ON e.ledger = h.ledger WHEN MATCHED THEN DELETE")
 		}
+		refused("UPDATE access_records SET time = 0")
+		refused("TRUNCATE access_records")
 		refused("DELETE FROM heads")
 		refused("TRUNCATE heads")
 		refused("UPDATE heads SET size = size - 1")
@@ -80,26 +88,45 @@ func TestPlans(t *testing.T) {
 	dsn := migrated(t)
 	conn := connect(t, dsn)
 	for _, sql := range []string{
+		"ALTER TABLE recall SET (autovacuum_enabled = off)",
 		"SET plan_cache_mode = force_generic_plan",
 		`INSERT INTO entries (ledger, idx, time, type, tbl, serial, key_tag, entry)
 		 SELECT 1, n, 0, 2, 'table-1', n, sha256(n::text::bytea), '' FROM generate_series(1, 5000) n`,
 		`INSERT INTO entries (ledger, idx, time, type, shuffle, entry) SELECT 1, n, 0, 4, n % 5000, '' FROM generate_series(5001, 10000) n`,
+		"INSERT INTO ledgers VALUES (1, 'main', 'example.org/main')",
+		`INSERT INTO slots (ledger, slot, idx) SELECT 1, sha256(n::text::bytea), n FROM generate_series(1, 5000) n`,
+		`INSERT INTO access_records SELECT 1, n, n::text, 'regulator', 'GET', '/' FROM generate_series(1, 5000) n`,
+		`INSERT INTO recall SELECT 1, 2 * n, n / 50, 10 * n, 10 * n + 5, NULL, CASE WHEN n % 100 > 0 THEN 10 * n END,
+		        CASE WHEN n % 100 > 0 THEN 1 END, CASE WHEN n % 100 > 0 THEN 0 END, false, 'table-' || n % 50, 'game-' || n / 9
+		 FROM generate_series(1, 10000) n`,
+		"INSERT INTO recall_marks VALUES (1, 20001, 0)",
 	} {
 		if _, err := conn.Exec(t.Context(), sql); err != nil {
 			t.Fatal(err)
 		}
 	}
-	for name, statement := range map[string]struct{ types, args, sql string }{
-		"range":     {"bigint, bigint, bigint", "1, 2, 3", sqlRows},
-		"ByKeyTag":  {"bigint, bytea", `1, '\x00'`, sqlByKeyTag},
-		"key tags":  {"bigint, bytea[]", `1, '{"\\x00", "\\x01"}'`, sqlKeyTags},
-		"commit":    {"bigint, bigint", "1, 2", sqlCommit},
-		"ByShuffle": {"bigint, bigint", "1, 2", sqlOfShuffle},
-	} {
-		if _, err := conn.Exec(t.Context(), "PREPARE p ("+statement.types+") AS "+statement.sql); err != nil {
+	type statement struct{ types, args, sql string }
+	statements := map[string]statement{
+		"range":       {"bigint, bigint, bigint", "1, 2, 3", sqlRows},
+		"ByKeyTag":    {"bigint, bytea", `1, '\x00'`, sqlByKeyTag},
+		"key tags":    {"bigint, bytea[]", `1, '{"\\x00", "\\x01"}'`, sqlKeyTags},
+		"slots":       {"bigint, bytea[]", `1, '{"\\x00", "\\x01"}'`, sqlSlots},
+		"commit":      {"bigint, bigint", "1, 2", sqlCommit},
+		"ByShuffle":   {"bigint, bigint", "1, 2", sqlOfShuffle},
+		"accesses":    {"bigint, bigint, bigint, bigint, text, int", "1, 2, 3, 2, 'a', 5", sqlAccess},
+		"old ones":    {"bigint, bigint, int", "1, 2, 3", sqlDropAccess},
+		"recall step": {stepTypes, "1, 20001, 0, 20002, " + strings.Repeat("NULL, ", 15) + "NULL", sqlPutRecall},
+		"recall drop": {"bigint, bigint, int", "1, 500, 100", sqlDropRecall},
+	}
+	for by, sql := range sqlRecall {
+		statements["recall by "+recallIndexes[by]] = statement{"bigint, bigint, bigint, bigint, text, bigint, text, text, int",
+			"1, 2000, 0, 50000, 'table-7', 8, 'game-9', 'open', 100", sql}
+	}
+	explain := func(s statement) string {
+		if _, err := conn.Exec(t.Context(), "PREPARE p ("+s.types+") AS "+s.sql); err != nil {
 			t.Fatal(err)
 		}
-		rows, err := conn.Query(t.Context(), "EXPLAIN EXECUTE p ("+statement.args+")")
+		rows, err := conn.Query(t.Context(), "EXPLAIN EXECUTE p ("+s.args+")")
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -117,8 +144,31 @@ func TestPlans(t *testing.T) {
 		if _, err := conn.Exec(t.Context(), "DEALLOCATE p"); err != nil {
 			t.Fatal(err)
 		}
-		if !strings.Contains(plan.String(), "entries") || strings.Contains(plan.String(), "Seq Scan on entries") {
-			t.Errorf("%s:\n%s", name, &plan)
+		return plan.String()
+	}
+	for _, analyzed := range []bool{false, true} {
+		for name, statement := range statements {
+			plan := explain(statement)
+			if !strings.Contains(plan, "Index ") || scans.MatchString(plan) {
+				t.Errorf("%s, analyzed %v:\n%s", name, analyzed, plan)
+			}
+			if by, ok := strings.CutPrefix(name, "recall by "); ok && (!strings.Contains(plan, " using "+by+" on recall  (") || strings.Contains(plan, "Sort")) {
+				t.Errorf("%s, analyzed %v, is not in the order of its index:\n%s", name, analyzed, plan)
+			}
+		}
+		if _, err := conn.Exec(t.Context(), "ANALYZE"); err != nil {
+			t.Fatal(err)
 		}
 	}
+}
+
+// scans finds what reads a whole table of those that grow.
+var scans = regexp.MustCompile("Seq Scan on (entries|recall|slots|access_records)\\b")
+
+const stepTypes = "bigint, bigint, bigint, bigint, bigint[], text[], bigint[], bigint[], bigint[], text[], boolean[], bigint[], bigint[], " +
+	"smallint[], smallint[], bigint[], bigint[], smallint[], smallint[], bigint[]"
+
+var recallIndexes = map[store.RecallBy]string{
+	store.RecallByID: "recall_pkey", store.RecallByTable: "recall_tbl", store.RecallBySerial: "recall_serial",
+	store.RecallByGameRef: "recall_game_ref", store.RecallByOpen: "recall_open",
 }

@@ -3,6 +3,7 @@ package postgres
 import (
 	"context"
 	"errors"
+	"strconv"
 	"testing"
 	"time"
 
@@ -81,7 +82,12 @@ func TestStandbyOutOfReach(t *testing.T) {
 		return query[int](t, admin, "SELECT count(*) FROM entries") == 2
 	})
 	l.head = b.Head
+	requests := 0
 	barriers := map[string]func(context.Context) error{
+		"PutAccess": func(ctx context.Context) error {
+			requests++
+			return s.PutAccess(ctx, l.id, ledger.Access{Time: 1, Request: strconv.Itoa(requests)})
+		},
 		"Head": func(ctx context.Context) error { _, err := s.Head(ctx, l.id); return err },
 		"ByKeyTag": func(ctx context.Context) error {
 			r, err := s.ByKeyTag(ctx, l.id, [32]byte{1})
@@ -116,7 +122,7 @@ func TestStandbyOutOfReach(t *testing.T) {
 		"DuplicateError": func(ctx context.Context) error {
 			again := l.next(1)
 			commit(again, 0, 2, 1)
-			_, err := s.keyTags(ctx, l.id, again)
+			_, err := s.duplicates(ctx, l.id, again)
 			return err
 		},
 	}

@@ -1,6 +1,7 @@
 package postgres
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -138,6 +139,7 @@ func TestMigrateWithEntries(t *testing.T) {
 	for _, sql := range []string{
 		"INSERT INTO ledgers VALUES ($1, '" + mainInfo.Name + "', '" + mainInfo.Origin + "')",
 		"INSERT INTO entries (ledger, idx, time, type, entry) VALUES ($1, 0, 0, 7, 'entry 0')",
+		"INSERT INTO tokens (ledger, id, role, hash, created) VALUES ($1, 'old', 1, decode(repeat('01', 32), 'hex'), 9)",
 	} {
 		if _, err := conn.Exec(t.Context(), sql, int64(l.id)); err != nil {
 			t.Fatal(err)
@@ -148,7 +150,7 @@ func TestMigrateWithEntries(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	refusedWith(t, dsn, Options{AllowSuperuser: true}, `schema 1 and this program needs 2: run "shuffled migrate up"`)
+	refusedWith(t, dsn, Options{AllowSuperuser: true}, fmt.Sprintf(`schema 1 and this program needs %d: run "shuffled migrate up"`, migrations.Latest))
 	migrate(t, dsn)
 	s := open(t, dsn, Options{})
 	if h, err := s.Head(t.Context(), l.id); err != nil || !cmp.Equal(h, l.head) {
@@ -159,6 +161,10 @@ func TestMigrateWithEntries(t *testing.T) {
 	}
 	if err := s.PutCosigned(t.Context(), l.id, l.head); err != nil {
 		t.Error(err)
+	}
+	old := ledger.Token{ID: "old", Role: ledger.RoleDealer, Hash: [32]byte(bytes.Repeat([]byte{1}, 32)), Created: 9}
+	if got, err := s.Token(t.Context(), l.id, "old"); err != nil || !cmp.Equal(got, old) {
+		t.Errorf("a token of the first schema: %+v, %v", got, err)
 	}
 	if err := MigrateDown(t.Context(), dsn, Options{}); !errors.Is(err, store.ErrNotEmpty) {
 		t.Errorf("migrating entries away: %v", err)

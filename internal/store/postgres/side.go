@@ -65,7 +65,11 @@ func (s *Store) deck(ctx context.Context, id ledger.ID, hash [32]byte) (list []b
 // PutToken implements [ledger.TokenStore]. It returns ErrNotFound for an unknown
 // ledger.
 func (s *Store) PutToken(ctx context.Context, id ledger.ID, t ledger.Token) error {
-	_, err := s.exec(ctx, sqlPutToken, int64(id), t.ID, int16(t.Role), t.Hash[:], t.Created, t.Expires, t.Revoked)
+	tables, err := store.TokenTables(t)
+	if err != nil {
+		return err
+	}
+	_, err = s.exec(ctx, sqlPutToken, int64(id), t.ID, int16(t.Role), t.Hash[:], t.Created, t.Expires, t.Revoked, tables)
 	switch {
 	case isCode(err, codeUnique):
 		return ledger.ErrExists
@@ -78,7 +82,7 @@ func (s *Store) PutToken(ctx context.Context, id ledger.ID, t ledger.Token) erro
 // Token implements [ledger.TokenStore].
 func (s *Store) Token(ctx context.Context, id ledger.ID, token string) (t ledger.Token, err error) {
 	err = s.one(ctx, sqlToken, []any{int64(id), token}, func(row scanner) (err error) {
-		t, err = scanToken(row)
+		t, err = store.ScanToken(row)
 		return err
 	})
 	return t, err
@@ -87,18 +91,11 @@ func (s *Store) Token(ctx context.Context, id ledger.ID, token string) (t ledger
 // Tokens implements [ledger.TokenStore].
 func (s *Store) Tokens(ctx context.Context, id ledger.ID) (list []ledger.Token, err error) {
 	err = s.query(ctx, sqlTokens, []any{int64(id)}, func(row scanner) error {
-		t, err := scanToken(row)
+		t, err := store.ScanToken(row)
 		list = append(list, t)
 		return err
 	})
 	return list, err
-}
-
-func scanToken(row scanner) (t ledger.Token, err error) {
-	var hash []byte
-	err = row.Scan(&t.ID, (*uint8)(&t.Role), &hash, &t.Created, &t.Expires, &t.Revoked)
-	copy(t.Hash[:], hash)
-	return t, err
 }
 
 // RevokeToken implements [ledger.TokenStore].

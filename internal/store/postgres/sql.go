@@ -8,7 +8,7 @@ package postgres
 // whether or not anything reads it.
 //
 //	$1 ledger, $2 old size, $3 size, $4 root, $5 checkpoint,
-//	$6 … $13 the entries' columns, $14 … $16 the tiles' columns
+//	$6 … $13 the entries' columns, $14 … $16 the tiles' columns, $17 and $18 the slots'
 const sqlInsert = `
 ), new_entries AS (
     INSERT INTO entries (ledger, idx, time, serial, shuffle, type, tbl, key_tag, entry, sealed)
@@ -20,23 +20,27 @@ const sqlInsert = `
     INSERT INTO tiles (ledger, level, idx, data)
     SELECT head.ledger, t.level, t.idx, t.data
     FROM head, unnest($14::smallint[], $15::bigint[], $16::bytea[]) AS t (level, idx, data)
+), new_slots AS (
+    INSERT INTO slots (ledger, slot, idx)
+    SELECT head.ledger, s.slot, s.idx
+    FROM head, unnest($17::bytea[], $18::bigint[]) AS s (slot, idx)
 ), new_checkpoint AS (
     INSERT INTO checkpoints (ledger, size, root, checkpoint)
     SELECT head.ledger, $3, $4, $5 FROM head
 )
 SELECT count(*) FROM head`
 
-// sqlAppend moves the head of $1 from size $2 and root $17.
+// sqlAppend moves the head of $1 from size $2 and root $19.
 const sqlAppend = `
 WITH head AS (
     UPDATE heads SET size = $3, root = $4, checkpoint = $5
-    WHERE ledger = $1 AND size = $2 AND root = $17
+    WHERE ledger = $1 AND size = $2 AND root = $19
     RETURNING ledger` + sqlInsert
 
-// sqlCreate makes ledger $1 named $17 with origin $18.
+// sqlCreate makes ledger $1 named $19 with origin $20.
 const sqlCreate = `
 WITH made AS (
-    INSERT INTO ledgers (ledger, name, origin) VALUES ($1, $17, $18)
+    INSERT INTO ledgers (ledger, name, origin) VALUES ($1, $19, $20)
     ON CONFLICT DO NOTHING
     RETURNING ledger
 ), head AS (
@@ -63,6 +67,9 @@ WHERE h.ledger = $1 AND e.key_tag = $2 FOR KEY SHARE OF h`
 
 	sqlKeyTags = `SELECT e.key_tag FROM heads h JOIN entries e ON e.ledger = h.ledger
 WHERE h.ledger = $1 AND e.key_tag = ANY ($2::bytea[]) FOR KEY SHARE OF h`
+
+	sqlSlots = `SELECT s.slot FROM heads h JOIN slots s ON s.ledger = h.ledger
+WHERE h.ledger = $1 AND s.slot = ANY ($2::bytea[]) FOR KEY SHARE OF h`
 
 	sqlCommit = `SELECT ` + columns + ` FROM heads h JOIN entries e ON e.ledger = h.ledger
 WHERE h.ledger = $1 AND e.idx = $2 AND e.type = 2 FOR KEY SHARE OF h`
@@ -100,13 +107,29 @@ const (
 )
 
 const (
-	sqlPutToken = `INSERT INTO tokens (ledger, id, role, hash, created, expires, revoked)
-VALUES ($1, $2, $3, $4, $5, nullif($6::bigint, 0), nullif($7::bigint, 0))`
+	sqlPutToken = `INSERT INTO tokens (ledger, id, role, hash, created, expires, revoked, tables)
+VALUES ($1, $2, $3, $4, $5, nullif($6::bigint, 0), nullif($7::bigint, 0), $8)`
 
-	tokenColumns = `id, role, hash, created, coalesce(expires, 0), coalesce(revoked, 0)`
+	tokenColumns = `id, role, hash, created, coalesce(expires, 0), coalesce(revoked, 0), coalesce(tables, '')`
 
 	sqlToken  = `SELECT ` + tokenColumns + ` FROM tokens WHERE ledger = $1 AND id = $2`
 	sqlTokens = `SELECT ` + tokenColumns + ` FROM tokens WHERE ledger = $1 ORDER BY created, id`
 
 	sqlRevokeToken = `UPDATE tokens SET revoked = $3 WHERE ledger = $1 AND id = $2 AND revoked IS NULL`
+)
+
+const (
+	sqlPutAccess = `INSERT INTO access_records (ledger, time, request, token, method, path) VALUES ($1, $2, $3, $4, $5, $6)`
+
+	sqlAccess = `SELECT time, request, token, method, path FROM access_records
+WHERE ledger = $1 AND time >= $2 AND time < $3 AND (time, request) > ($4::bigint, $5::text)
+ORDER BY time, request LIMIT $6`
+
+	sqlCountAccess = `SELECT count(*) FROM access_records WHERE ledger = $1 AND time < $2`
+
+	// sqlDropAccess removes all up to the last of those it may.
+	sqlDropAccess = `DELETE FROM access_records a WHERE a.ledger = $1 AND a.time < $2 AND (a.time, a.request) <= (
+    SELECT last.time, last.request FROM (
+        SELECT time, request FROM access_records WHERE ledger = $1 AND time < $2 ORDER BY time, request LIMIT $3
+    ) last ORDER BY last.time DESC, last.request DESC LIMIT 1)`
 )

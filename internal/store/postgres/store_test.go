@@ -52,7 +52,8 @@ func TestStoreAsWriter(t *testing.T) {
 		return backend(t, admin, func(t *testing.T) storetest.Store {
 			return twoRoles{openAs(t, as("shuffled_writer"), Options{}), openAs(t, as("shuffled_owner"), Options{})}
 		})
-	}, "Create", "AppendKeepsEverything", "DuplicateKeys", "Finders", "Tiles", "Cosigned", "CosignedRace", "Decks", "Tokens")
+	}, "Create", "AppendKeepsEverything", "DuplicateKeys", "Finders", "Tiles", "Cosigned", "CosignedRace", "Decks", "Tokens",
+		"Slots", "Accesses", "Recall", "RecallSteps", "RecallDrop")
 }
 
 // twoRoles is a daemon whose ledgers are created by the owner of the tables.
@@ -73,7 +74,7 @@ func TestStoreThroughPooler(t *testing.T) {
 	storetest.Test(t, func(t *testing.T) storetest.Backend {
 		dsn := schema(t)
 		return backend(t, dsn, func(t *testing.T) storetest.Store { return open(t, dsn, Options{Pooler: true}) })
-	}, "AppendKeepsEverything", "DuplicateKeys", "Finders", "Cosigned", "Race")
+	}, "AppendKeepsEverything", "DuplicateKeys", "Finders", "Cosigned", "Race", "Tokens", "Slots", "Accesses", "RecallSteps", "RecallDrop")
 }
 
 func backend(t *testing.T, admin string, open func(t *testing.T) storetest.Store) storetest.Backend {
@@ -91,7 +92,7 @@ func backend(t *testing.T, admin string, open func(t *testing.T) storetest.Store
 	}
 }
 
-var tables = []string{"ledgers", "heads", "entries", "tiles", "checkpoints", "cosigned", "decks", "tokens"}
+var tables = []string{"ledgers", "heads", "entries", "tiles", "checkpoints", "cosigned", "decks", "tokens", "slots", "access_records", "recall", "recall_marks"}
 
 // schemas returns a function that makes stores within one database, each in a
 // namespace of its own, which is sooner made than a database.

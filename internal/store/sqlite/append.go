@@ -77,6 +77,12 @@ func (w *writer) insert(id ledger.ID, b ledger.Batch) error {
 			return fmt.Errorf("writing tile %d/%d: %w", t.Level, t.Index, err)
 		}
 	}
+	slots, commits := store.Slots(b)
+	for i, slot := range slots {
+		if _, err := w.exec(sqlNewSlot, int64(id), slot, commits[i]); err != nil {
+			return fmt.Errorf("writing a slot of entry %d: %w", commits[i], err)
+		}
+	}
 	h := b.Head
 	if _, err := w.exec(sqlNewCheckpoint, int64(id), int64(h.Size), h.Root[:], h.Checkpoint); err != nil {
 		return fmt.Errorf("writing the checkpoint: %w", err)
@@ -85,28 +91,39 @@ func (w *writer) insert(id ledger.ID, b ledger.Batch) error {
 }
 
 // conflict explains an append to the right head that a constraint refused: key
-// tags that are in the ledger, or rows that contradict it.
+// tags or slots that are in the ledger, or rows that contradict it.
 func (s *Store) conflict(ctx context.Context, id ledger.ID, b ledger.Batch, refused error) error {
-	var tags [][32]byte
-	for i := range b.Rows {
-		if b.Rows[i].Serial == 0 {
-			continue
-		}
-		err := s.one(context.WithoutCancel(ctx), sqlHasTag, []any{int64(id), b.Rows[i].KeyTag[:]}, func(row scanner) error {
+	ctx = context.WithoutCancel(ctx)
+	slots, _ := store.Slots(b)
+	var stored ledger.DuplicateError
+	var err error
+	if stored.Tags, err = s.stored(ctx, sqlHasTag, id, store.KeyTags(b)); err == nil {
+		stored.Slots, err = s.stored(ctx, sqlHasSlot, id, slots)
+	}
+	switch {
+	case err != nil:
+		return fmt.Errorf("looking for the idempotency keys and slots of a refused batch: %w", err)
+	case len(stored.Tags)+len(stored.Slots) > 0:
+		return &stored
+	}
+	return fmt.Errorf("the batch contradicts rows that are stored, or itself: %w", refused)
+}
+
+// stored returns those hashes that the statement finds, in their order.
+func (s *Store) stored(ctx context.Context, text string, id ledger.ID, hashes [][]byte) (found [][32]byte, err error) {
+	for _, hash := range hashes {
+		err := s.one(ctx, text, []any{int64(id), hash}, func(row scanner) error {
 			var index int64
 			return row.Scan(&index)
 		})
 		switch {
 		case err == nil:
-			tags = append(tags, b.Rows[i].KeyTag)
+			found = append(found, [32]byte(hash))
 		case !errors.Is(err, ledger.ErrNotFound):
-			return fmt.Errorf("looking for the idempotency keys of a refused batch: %w", err)
+			return nil, err
 		}
 	}
-	if len(tags) > 0 {
-		return &ledger.DuplicateError{Tags: tags}
-	}
-	return fmt.Errorf("the batch contradicts rows that are stored, or itself: %w", refused)
+	return found, nil
 }
 
 // Head implements [ledger.Store]. It takes the write lock and so waits for

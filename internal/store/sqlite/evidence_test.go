@@ -49,6 +49,7 @@ func TestInsertOnly(t *testing.T) {
 	b := l.next(2)
 	r := &b.Rows[0]
 	r.Type, r.Table, r.Serial, r.KeyTag = audit.TypeCommit, "table-1", 1, [32]byte{1}
+	r.Slots = [][32]byte{{1}}
 	b.Rows[1].Type, b.Rows[1].Shuffle = audit.TypeClose, r.Index
 	b.Tiles = []ledger.Tile{{Data: make([]byte, 8192)}}
 	if err := s.Append(t.Context(), l.id, l.head, b); err != nil {
@@ -60,6 +61,9 @@ func TestInsertOnly(t *testing.T) {
 	if err := s.PutCosigned(t.Context(), l.id, l.head); err != nil {
 		t.Fatal(err)
 	}
+	if err := s.PutAccess(t.Context(), l.id, ledger.Access{Request: "a"}); err != nil {
+		t.Fatal(err)
+	}
 	db := raw(t, path)
 	refused := func(sql string) {
 		t.Helper()
@@ -67,7 +71,7 @@ func TestInsertOnly(t *testing.T) {
 			t.Errorf("%s: %v", sql, err)
 		}
 	}
-	for _, table := range []string{"ledgers", "heads", "entries", "tiles", "checkpoints", "cosigned", "decks"} {
+	for _, table := range []string{"ledgers", "heads", "entries", "tiles", "checkpoints", "cosigned", "decks", "slots"} {
 		var n int
 		if err := db.QueryRow("SELECT count(*) FROM " + table).Scan(&n); err != nil || n == 0 {
 			t.Fatalf("%s has %d rows, %v", table, n, err)
@@ -86,6 +90,8 @@ func TestInsertOnly(t *testing.T) {
 	refused("INSERT OR REPLACE INTO entries (rowid, ledger, idx, time, type, entry) SELECT rowid, ledger, 77, 0, 7, x'' FROM entries")
 	refused("INSERT OR REPLACE INTO ledgers SELECT ledger + 1, name, 'example.org/new' FROM ledgers")
 	refused("INSERT OR REPLACE INTO ledgers SELECT ledger + 1, 'new', origin FROM ledgers")
+	refused("UPDATE access_records SET time = 0")
+	refused("INSERT OR REPLACE INTO access_records SELECT ledger, time, request, 'another', method, path FROM access_records")
 	refused("UPDATE heads SET size = size - 1")
 	refused("UPDATE heads SET root = zeroblob(32)")
 	for _, sql := range []string{
@@ -94,6 +100,44 @@ func TestInsertOnly(t *testing.T) {
 	} {
 		if _, err := db.Exec(sql); err != nil {
 			t.Errorf("%s: %v", sql, err)
+		}
+	}
+}
+
+// TestRecallPlans sees every question of recall answered in the order of an index
+// of recall, and the times in it by theirs.
+func TestRecallPlans(t *testing.T) {
+	t.Parallel()
+	db := raw(t, migrated(t))
+	if len(sqlRecall) != 5 {
+		t.Fatalf("%d questions", len(sqlRecall))
+	}
+	for by, text := range sqlRecall {
+		rows, err := db.Query("EXPLAIN QUERY PLAN "+text, 1, 2, 3, 4, "table-1", 0, "", "", 9)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var plan []string
+		for rows.Next() {
+			var id, parent, unused int
+			var line string
+			if err := rows.Scan(&id, &parent, &unused, &line); err != nil {
+				t.Fatal(err)
+			}
+			plan = append(plan, line)
+		}
+		if err := rows.Err(); err != nil {
+			t.Fatal(err)
+		}
+		for _, line := range plan {
+			if strings.Contains(line, "SCAN") || strings.Contains(line, "TEMP B-TREE") ||
+				strings.HasPrefix(line, "SEARCH recall ") && !strings.HasSuffix(line, " id>? AND id<?)") ||
+				strings.HasPrefix(line, "SEARCH f ") && !strings.HasSuffix(line, "INDEX recall_committed (ledger=? AND committed>?)") {
+				t.Errorf("question %d: %q", by, plan)
+			}
+		}
+		if len(plan) < 5 {
+			t.Errorf("question %d: %q", by, plan)
 		}
 	}
 }

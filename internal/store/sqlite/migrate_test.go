@@ -1,8 +1,10 @@
 package sqlite
 
 import (
+	"bytes"
 	"context"
 	"errors"
+	"fmt"
 	iofs "io/fs"
 	"os"
 	"path/filepath"
@@ -170,6 +172,7 @@ func TestMigrateWithEntries(t *testing.T) {
 	}{
 		{"INSERT INTO ledgers VALUES (?, ?, ?)", []any{int64(l.id), mainInfo.Name, mainInfo.Origin}},
 		{"INSERT INTO entries (ledger, idx, time, type, entry) VALUES (?, 0, 0, 7, x'00')", []any{int64(l.id)}},
+		{"INSERT INTO tokens (ledger, id, role, hash, created) VALUES (?, 'old', 1, ?, 9)", []any{int64(l.id), bytes.Repeat([]byte{1}, 32)}},
 		{"INSERT INTO heads VALUES (?, 1, ?, ?)", []any{int64(l.id), l.head.Root[:], l.head.Checkpoint}},
 		{"INSERT INTO checkpoints VALUES (?, 1, ?, ?)", []any{int64(l.id), l.head.Root[:], l.head.Checkpoint}},
 	} {
@@ -177,7 +180,7 @@ func TestMigrateWithEntries(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if _, err := Open(path, Options{}); err == nil || !strings.Contains(err.Error(), `schema 1 and this program needs 2: run "shuffled migrate up"`) {
+	if _, err := Open(path, Options{}); err == nil || !strings.Contains(err.Error(), fmt.Sprintf(`schema 1 and this program needs %d: run "shuffled migrate up"`, migrations.Latest)) {
 		t.Errorf("opening the older schema: %v", err)
 	}
 	if err := MigrateUp(t.Context(), path, Options{}); err != nil {
@@ -192,6 +195,10 @@ func TestMigrateWithEntries(t *testing.T) {
 	}
 	if err := s.PutCosigned(t.Context(), l.id, l.head); err != nil {
 		t.Error(err)
+	}
+	old := ledger.Token{ID: "old", Role: ledger.RoleDealer, Hash: [32]byte(bytes.Repeat([]byte{1}, 32)), Created: 9}
+	if got, err := s.Token(t.Context(), l.id, "old"); err != nil || !cmp.Equal(got, old) {
+		t.Errorf("a token of the first schema: %+v, %v", got, err)
 	}
 	if err := MigrateDown(t.Context(), path, Options{}); !errors.Is(err, store.ErrNotEmpty) {
 		t.Errorf("migrating entries away: %v", err)

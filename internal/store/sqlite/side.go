@@ -5,8 +5,6 @@ import (
 	"context"
 	"errors"
 
-	sqlite3 "modernc.org/sqlite/lib"
-
 	"shuffled/internal/ledger"
 	"shuffled/internal/store"
 )
@@ -50,12 +48,16 @@ func (s *Store) Deck(ctx context.Context, id ledger.ID, hash [32]byte) ([]string
 // PutToken implements [ledger.TokenStore]. It returns ErrNotFound for an unknown
 // ledger.
 func (s *Store) PutToken(ctx context.Context, id ledger.ID, t ledger.Token) error {
+	tables, err := store.TokenTables(t)
+	if err != nil {
+		return err
+	}
 	return s.transact(ctx, func(w *writer) error {
-		_, err := w.exec(sqlNewToken, int64(id), t.ID, int64(t.Role), t.Hash[:], t.Created, t.Expires, t.Revoked)
+		_, err := w.exec(sqlNewToken, int64(id), t.ID, int64(t.Role), t.Hash[:], t.Created, t.Expires, t.Revoked, tables)
 		switch {
 		case isForeignKey(err):
 			return ledger.ErrNotFound
-		case codeOf(err) == sqlite3.SQLITE_CONSTRAINT:
+		case isTaken(err):
 			return ledger.ErrExists
 		}
 		return err
@@ -65,7 +67,7 @@ func (s *Store) PutToken(ctx context.Context, id ledger.ID, t ledger.Token) erro
 // Token implements [ledger.TokenStore].
 func (s *Store) Token(ctx context.Context, id ledger.ID, token string) (t ledger.Token, err error) {
 	err = s.one(ctx, sqlToken, []any{int64(id), token}, func(row scanner) (err error) {
-		t, err = scanToken(row)
+		t, err = store.ScanToken(row)
 		return err
 	})
 	return t, err
@@ -74,18 +76,11 @@ func (s *Store) Token(ctx context.Context, id ledger.ID, token string) (t ledger
 // Tokens implements [ledger.TokenStore].
 func (s *Store) Tokens(ctx context.Context, id ledger.ID) (list []ledger.Token, err error) {
 	err = s.query(ctx, sqlTokens, []any{int64(id)}, func(row scanner) error {
-		t, err := scanToken(row)
+		t, err := store.ScanToken(row)
 		list = append(list, t)
 		return err
 	})
 	return list, err
-}
-
-func scanToken(row scanner) (t ledger.Token, err error) {
-	var hash []byte
-	err = row.Scan(&t.ID, &t.Role, &hash, &t.Created, &t.Expires, &t.Revoked)
-	copy(t.Hash[:], hash)
-	return t, err
 }
 
 // RevokeToken implements [ledger.TokenStore].

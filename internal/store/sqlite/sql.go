@@ -1,5 +1,10 @@
 package sqlite
 
+import (
+	"maps"
+	"slices"
+)
+
 // All statements of this package.
 
 // What the writer runs.
@@ -17,6 +22,7 @@ const (
 
 	sqlNewEntry = `INSERT INTO entries (ledger, idx, time, serial, shuffle, type, tbl, key_tag, entry, sealed)
 VALUES (?, ?, ?, nullif(?, 0), nullif(?, 0), ?, nullif(?, ''), ?, ?, ?)`
+	sqlNewSlot       = `INSERT INTO slots (ledger, slot, idx) VALUES (?, ?, ?)`
 	sqlNewTile       = `INSERT INTO tiles (ledger, level, idx, data) VALUES (?, ?, ?, ?)`
 	sqlNewCheckpoint = `INSERT INTO checkpoints (ledger, size, root, checkpoint) VALUES (?, ?, ?, ?)`
 
@@ -24,14 +30,18 @@ VALUES (?, ?, ?, nullif(?, 0), nullif(?, 0), ?, nullif(?, ''), ?, ?, ?)`
 
 	sqlNewDeck = `INSERT INTO decks (ledger, hash, cards) VALUES (?, ?, ?)`
 
-	sqlNewToken = `INSERT INTO tokens (ledger, id, role, hash, created, expires, revoked)
-VALUES (?, ?, ?, ?, ?, nullif(?, 0), nullif(?, 0))`
+	sqlNewToken = `INSERT INTO tokens (ledger, id, role, hash, created, expires, revoked, tables)
+VALUES (?, ?, ?, ?, ?, nullif(?, 0), nullif(?, 0), ?)`
 	sqlRevokeToken = `UPDATE tokens SET revoked = ? WHERE ledger = ? AND id = ? AND revoked IS NULL`
+
+	sqlNewAccess  = `INSERT INTO access_records (ledger, time, request, token, method, path) VALUES (?, ?, ?, ?, ?, ?)`
+	sqlDropAccess = `DELETE FROM access_records WHERE ledger = ?1 AND (time, request) IN
+(SELECT time, request FROM access_records WHERE ledger = ?1 AND time < ?2 ORDER BY time, request LIMIT ?3)`
 )
 
 const (
 	rowColumns   = `idx, time, type, coalesce(serial, 0), coalesce(shuffle, 0), coalesce(tbl, ''), key_tag, entry, sealed`
-	tokenColumns = `id, role, hash, created, coalesce(expires, 0), coalesce(revoked, 0)`
+	tokenColumns = `id, role, hash, created, coalesce(expires, 0), coalesce(revoked, 0), coalesce(tables, '')`
 )
 
 // What readers run.
@@ -41,6 +51,7 @@ const (
 	sqlRows     = `SELECT ` + rowColumns + ` FROM entries WHERE ledger = ? AND idx >= ? AND idx < ? ORDER BY idx`
 	sqlByKeyTag = `SELECT ` + rowColumns + ` FROM entries WHERE ledger = ? AND key_tag = ?`
 	sqlHasTag   = `SELECT idx FROM entries WHERE ledger = ? AND key_tag = ?`
+	sqlHasSlot  = `SELECT idx FROM slots WHERE ledger = ? AND slot = ?`
 
 	sqlByShuffle = `SELECT ` + rowColumns + ` FROM entries WHERE ledger = ?1 AND idx = ?2 AND type = 2
 UNION ALL SELECT ` + rowColumns + ` FROM entries WHERE ledger = ?1 AND shuffle = ?2 ORDER BY idx`
@@ -57,9 +68,17 @@ UNION ALL SELECT ` + rowColumns + ` FROM entries WHERE ledger = ?1 AND shuffle =
 	sqlTokens = `SELECT ` + tokenColumns + ` FROM tokens WHERE ledger = ? ORDER BY created, id`
 )
 
+const (
+	sqlAccess = `SELECT time, request, token, method, path FROM access_records
+WHERE ledger = ? AND time >= ? AND time < ? AND (time, request) > (?, ?) ORDER BY time, request LIMIT ?`
+	sqlCountAccess = `SELECT count(*) FROM access_records WHERE ledger = ? AND time < ?`
+)
+
 var (
 	sqlWrites = []string{sqlBegin, sqlCommit, sqlRollback, sqlTaken, sqlNewLedger, sqlNewHead, sqlHead, sqlMoveHead,
-		sqlNewEntry, sqlNewTile, sqlNewCheckpoint, sqlNewCosigned, sqlHasCosigned, sqlNewDeck, sqlDeck, sqlNewToken, sqlRevokeToken}
-	sqlReads = []string{sqlLedgers, sqlSize, sqlRows, sqlByKeyTag, sqlHasTag, sqlByShuffle,
-		sqlCheckpointAfter, sqlCosignedAtMost, sqlCosignedFrom, sqlTile, sqlDeck, sqlToken, sqlTokens}
+		sqlNewEntry, sqlNewSlot, sqlNewTile, sqlNewCheckpoint, sqlNewCosigned, sqlHasCosigned, sqlNewDeck, sqlDeck, sqlNewToken, sqlRevokeToken,
+		sqlNewAccess, sqlDropAccess, sqlRecallMark, sqlMoveMark, sqlNewRecall, sqlCloseRecall, sqlRemoveRecall, sqlRaiseDropped, sqlDropRecall}
+	sqlReads = append([]string{sqlLedgers, sqlSize, sqlRows, sqlByKeyTag, sqlHasTag, sqlHasSlot, sqlByShuffle,
+		sqlCheckpointAfter, sqlCosignedAtMost, sqlCosignedFrom, sqlTile, sqlDeck, sqlToken, sqlTokens,
+		sqlAccess, sqlCountAccess, sqlRecallMark, sqlCountRecall}, slices.Collect(maps.Values(sqlRecall))...)
 )

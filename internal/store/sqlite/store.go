@@ -47,8 +47,8 @@ func (o Options) withDefaults() Options {
 	return o
 }
 
-// Store is a ledger.Store and ledger.TokenStore in one SQLite file. All methods
-// are safe for concurrent use.
+// Store is a ledger.Store, TokenStore, AccessStore and RecallStore in one SQLite
+// file. All methods are safe for concurrent use.
 type Store struct {
 	writer *writer
 	turn   chan struct{} // holds a value while somebody owns writer
@@ -59,8 +59,10 @@ type Store struct {
 }
 
 var (
-	_ ledger.Store      = (*Store)(nil)
-	_ ledger.TokenStore = (*Store)(nil)
+	_ ledger.Store       = (*Store)(nil)
+	_ ledger.TokenStore  = (*Store)(nil)
+	_ ledger.AccessStore = (*Store)(nil)
+	_ ledger.RecallStore = (*Store)(nil)
 )
 
 // errClosed answers whoever uses a closed store.

@@ -133,3 +133,10 @@ func isForeignKey(err error) bool {
 	var e *sqlite.Error
 	return errors.As(err, &e) && e.Code() == sqlite3.SQLITE_CONSTRAINT_FOREIGNKEY
 }
+
+// isTaken reports whether err is of a row whose key is taken, which a trigger
+// finds before the table does.
+func isTaken(err error) bool {
+	var e *sqlite.Error
+	return errors.As(err, &e) && (e.Code() == sqlite3.SQLITE_CONSTRAINT_TRIGGER || e.Code() == sqlite3.SQLITE_CONSTRAINT_PRIMARYKEY)
+}

@@ -124,6 +124,12 @@ func commitRow(t testing.TB, table string, serial uint64, key [32]byte, tape int
 	return r
 }
 
+// slotted gives a commit slots. Its entry does not say so: a store does not read it.
+func slotted(r ledger.Row, slots ...[32]byte) ledger.Row {
+	r.Slots = slots
+	return r
+}
+
 func mixRow(t testing.TB, id uint64) ledger.Row {
 	return row(t, &audit.Mix{Shuffle: id, Values: []audit.MixValue{{Source: audit.SourceSlot, Slot: tag(9)}}})
 }

@@ -173,6 +173,8 @@ func testTokens(t *testing.T, b Backend) {
 		{ID: "zz", Role: ledger.RoleDealer, Hash: tag(1), Created: 10},
 		{ID: "aa", Role: ledger.RoleAuditor, Hash: tag(2), Created: 20, Expires: 99},
 		{ID: "mm", Role: ledger.RoleAdmin, Hash: tag(3), Created: 20},
+		{ID: "nn", Role: ledger.RoleRegulator, Hash: tag(4), Created: 30, Tables: []string{"table-1"}},
+		{ID: "oo", Role: ledger.RoleDealer, Hash: tag(5), Created: 30, Tables: []string{"table-2", "b", "c.d-e_f"}},
 	}
 	for _, token := range tokens {
 		if err := b.Store.PutToken(ctx, c.id, token); err != nil {
@@ -187,6 +189,12 @@ func testTokens(t *testing.T, b Backend) {
 	}
 	if err := b.Store.PutToken(ctx, ledger.IDOf("example.org/unknown"), tokens[1]); !errors.Is(err, ledger.ErrNotFound) {
 		t.Errorf("a token of an unknown ledger: %v", err)
+	}
+	for _, tables := range [][]string{{}, {""}, {"a,b"}, {"a", ""}} {
+		bad := ledger.Token{ID: "bad", Role: ledger.RoleDealer, Hash: tag(6), Created: 30, Tables: tables}
+		if err := b.Store.PutToken(ctx, c.id, bad); err == nil {
+			t.Errorf("a token of the tables %q was kept", tables)
+		}
 	}
 	for _, want := range tokens {
 		if got, err := b.Store.Token(ctx, c.id, want.ID); err != nil || !cmp.Equal(got, want) {

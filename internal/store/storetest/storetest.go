@@ -1,6 +1,6 @@
 // Package storetest is the suite that every store passes. What it asks for is
-// the contract of [ledger.Store] and [ledger.TokenStore] as their comments give
-// it: above all that an append writes all of a batch or nothing of it, and that
+// the contract of [ledger.Store], [ledger.TokenStore], [ledger.AccessStore] and
+// [ledger.RecallStore] as their comments give it: above all that an append writes all of a batch or nothing of it, and that
 // its error says which.
 package storetest
 
@@ -21,6 +21,8 @@ import (
 type Store interface {
 	ledger.Store
 	ledger.TokenStore
+	ledger.AccessStore
+	ledger.RecallStore
 	Close() error
 }
 
@@ -63,6 +65,13 @@ func Test(t *testing.T, open func(t *testing.T) Backend, only ...string) {
 		{"CosignedRace", testCosignedRace},
 		{"Decks", testDecks},
 		{"Tokens", testTokens},
+		{"Slots", testSlots},
+		{"SlotsRace", testSlotsRace},
+		{"Accesses", testAccesses},
+		{"Recall", testRecall},
+		{"RecallSteps", testRecallSteps},
+		{"RecallRace", testRecallRace},
+		{"RecallDrop", testRecallDrop},
 	}
 	if only != nil {
 		tests = slices.DeleteFunc(tests, func(test test) bool { return !slices.Contains(only, test.name) })

@@ -1,0 +1,42 @@
+package postgres
+
+import (
+	"context"
+
+	"shuffled/internal/ledger"
+	"shuffled/internal/store"
+)
+
+// PutAccess implements [ledger.AccessStore].
+func (s *Store) PutAccess(ctx context.Context, id ledger.ID, a ledger.Access) error {
+	_, err := s.exec(ctx, sqlPutAccess, int64(id), a.Time, a.Request, a.Token, a.Method, a.Path)
+	switch {
+	case isCode(err, codeUnique):
+		return ledger.ErrExists
+	case isCode(err, codeForeignKey):
+		return ledger.ErrNotFound
+	}
+	return err
+}
+
+// AccessRecords implements [ledger.AccessStore].
+func (s *Store) AccessRecords(ctx context.Context, id ledger.ID, q ledger.AccessQuery) (list []ledger.Access, err error) {
+	from := max(q.From, q.After.Time)
+	err = s.query(ctx, sqlAccess, []any{int64(id), from, store.Until(q.To), q.After.Time, q.After.Request, q.Limit}, func(row scanner) error {
+		a, err := store.ScanAccess(row)
+		list = append(list, a)
+		return err
+	})
+	return list, err
+}
+
+// CountAccess implements [ledger.AccessStore].
+func (s *Store) CountAccess(ctx context.Context, id ledger.ID, before int64) (int, error) {
+	return s.count(ctx, sqlCountAccess, int64(id), before)
+}
+
+// DropAccess implements [ledger.AccessStore].
+func (s *Store) DropAccess(ctx context.Context, id ledger.ID, before int64, limit int) (int, error) {
+	n, err := s.exec(ctx, sqlDropAccess, int64(id), before, limit)
+	return int(n), err
+}
