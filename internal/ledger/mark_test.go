@@ -4,11 +4,14 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 
 	"golang.org/x/mod/sumdb/note"
 	"golang.org/x/mod/sumdb/tlog"
+
+	"shuffled/internal/audit"
 )
 
 const testOrigin = "test.example/ledger"
@@ -100,6 +103,28 @@ func TestMark(t *testing.T) {
 	}
 	if _, err := os.Stat(path); err != nil {
 		t.Error(err)
+	}
+}
+
+// TestMarkSlotFits: the largest checkpoint that the sequencer signs, of a
+// rotation, has its place.
+func TestMarkSlotFits(t *testing.T) {
+	t.Parallel()
+	var signers []note.Signer
+	for range 2 {
+		skey, _, err := note.GenerateKey(nil, strings.Repeat("o", audit.MaxOrigin))
+		if err != nil {
+			t.Fatal(err)
+		}
+		signer, err := note.NewSigner(skey)
+		if err != nil {
+			t.Fatal(err)
+		}
+		signers = append(signers, signer)
+	}
+	head, err := signHead(audit.MaxInteger, tlog.Hash{255}, signers...)
+	if err != nil || len(head.Checkpoint) > 645 || len(head.Checkpoint) > markSlot {
+		t.Errorf("%d bytes in a slot of %d: %v", len(head.Checkpoint), markSlot, err)
 	}
 }
 
