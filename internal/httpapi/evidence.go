@@ -1,10 +1,6 @@
 package httpapi
 
-import (
-	"filippo.io/torchwood"
-
-	"shuffled/internal/audit"
-)
+import "filippo.io/torchwood"
 
 // GetReceipt answers with the receipt of one entry.
 func (s *Server) GetReceipt(c *call, index Index) error {
@@ -13,22 +9,6 @@ func (s *Server) GetReceipt(c *call, index Index) error {
 		return err
 	}
 	return c.write("text/plain; charset=utf-8", noStore, []byte(receipt))
-}
-
-// GetKeys answers with the ledger's public keys. Those of the genesis are all
-// that this version can have written.
-func (s *Server) GetKeys(c *call) error {
-	g := c.ledger.Log.Genesis()
-	vkey := c.ledger.Log.VKey()
-	answer := Keys{Origin: g.Origin, Production: g.Production, Keys: []Key{
-		{Subject: KeySubjectSigning, ID: encodeHash(audit.KeyID(g.SigningKey)), Vkey: &vkey},
-	}}
-	for _, public := range g.AuditorKeys {
-		answer.Keys = append(answer.Keys, Key{
-			Subject: KeySubjectAuditor, ID: encodeHash(audit.KeyID(public)), Public: public,
-		})
-	}
-	return c.json(answer)
 }
 
 // GetCheckpoint answers with the newest signed checkpoint.

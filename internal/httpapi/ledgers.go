@@ -32,6 +32,8 @@ type Log interface {
 	Info() ledger.Info
 	Genesis() *audit.Genesis
 	VKey() string
+	KeyHistory() []ledger.KeyRecord
+	AddKey(ctx context.Context, actor string, k *audit.Key) (ledger.Appended, error)
 
 	Checkpoint() []byte
 	Receipt(ctx context.Context, index uint64) (string, error)

@@ -1,0 +1,130 @@
+package httpapi
+
+import (
+	"encoding/base64"
+	"time"
+
+	"shuffled/internal/audit"
+	"shuffled/internal/ledger"
+)
+
+// GetKeys answers with what the ledger's entries say of keys, oldest first.
+func (s *Server) GetKeys(c *call) error {
+	g := c.ledger.Log.Genesis()
+	answer := Keys{Origin: g.Origin, Production: g.Production, Keys: []Key{}}
+	for _, r := range c.ledger.Log.KeyHistory() {
+		k, err := keyAnswer(g.Origin, r)
+		if err != nil {
+			return err
+		}
+		answer.Keys = append(answer.Keys, k)
+	}
+	return c.json(answer)
+}
+
+func keyAnswer(origin string, r ledger.KeyRecord) (k Key, err error) {
+	k = Key{Entry: Index(r.Index), Time: Timestamp(r.Time), Subject: KeySubject(r.Subject.String())}
+	if r.Subject == audit.SubjectPolicy {
+		text := string(r.Policy)
+		k.Policy = &text
+		return k, nil
+	}
+	id := encodeHash(r.ID)
+	k.ID = &id
+	switch r.Subject {
+	case audit.SubjectSigning:
+		vkey, err := audit.VKey(origin, r.Public)
+		k.Vkey = &vkey
+		return k, err
+	case audit.SubjectRetirement:
+		retired, from := KeyRetired(r.Retired.String()), Timestamp(r.From)
+		k.Retired, k.From = &retired, &from
+	default:
+		k.Public = r.Public
+	}
+	return k, nil
+}
+
+// AddKey writes a key entry.
+func (s *Server) AddKey(c *call) error {
+	var req KeyRequest
+	if err := decode(c.r, &req); err != nil {
+		return err
+	}
+	body, err := keyBody(c.ledger.Log.Info().Origin, &req)
+	if err != nil {
+		return err
+	}
+	a, err := c.ledger.Log.AddKey(c.r.Context(), c.caller.actor, body)
+	if err != nil {
+		return err
+	}
+	return c.json(Appended{Index: Index(a.Index), Receipt: a.Receipt.Text()})
+}
+
+// keyBody is the entry that is asked for. Each subject has members of its own.
+func keyBody(origin string, req *KeyRequest) (*audit.Key, error) {
+	members := []struct {
+		name  string
+		there bool
+		of    KeyRequestSubject
+		needs bool
+	}{
+		{"vkey", req.Vkey != nil, KeyRequestSubjectSigning, true},
+		{"public", req.Public != nil, KeyRequestSubjectAuditor, true},
+		{"policy", req.Policy != nil, KeyRequestSubjectPolicy, true},
+		{"retired", req.Retired != nil, KeyRequestSubjectRetirement, true},
+		{"id", req.ID != nil, KeyRequestSubjectRetirement, true},
+		{"from", req.From != nil, KeyRequestSubjectRetirement, false},
+	}
+	for _, m := range members {
+		if m.there && m.of != req.Subject {
+			return nil, &refusal{code: CodeInvalidRequest, field: m.name, detail: "goes with the subject " + string(m.of)}
+		}
+		if !m.there && m.of == req.Subject && m.needs {
+			return nil, &refusal{code: CodeInvalidRequest, field: m.name, detail: "is needed with this subject"}
+		}
+	}
+	switch req.Subject {
+	case KeyRequestSubjectSigning:
+		key, err := audit.ParseVKey(*req.Vkey)
+		if err != nil {
+			return nil, refuseValue("vkey", err.Error())
+		}
+		if key.Name() != origin {
+			return nil, &refusal{code: CodeInvalidRequest, field: "vkey", detail: "is a key of another ledger"}
+		}
+		public, err := audit.SigningKey(*req.Vkey)
+		return &audit.Key{Subject: audit.SubjectSigning, Public: public}, err
+	case KeyRequestSubjectAuditor:
+		return &audit.Key{Subject: audit.SubjectAuditor, Public: req.Public}, nil
+	case KeyRequestSubjectPolicy:
+		return &audit.Key{Subject: audit.SubjectPolicy, Policy: []byte(*req.Policy)}, nil
+	case KeyRequestSubjectRetirement:
+		return retirement(req)
+	}
+	return nil, refuseValue("subject", "is signing, auditor, policy or retirement")
+}
+
+func retirement(req *KeyRequest) (*audit.Key, error) {
+	k := &audit.Key{Subject: audit.SubjectRetirement, From: time.Now().UnixMilli()}
+	id, err := base64.StdEncoding.Strict().DecodeString(*req.ID)
+	if err != nil || len(id) != len(k.ID) {
+		return nil, refuseValue("id", "is 32 bytes in base64")
+	}
+	k.ID = [32]byte(id)
+	if req.From != nil {
+		k.From = int64(*req.From)
+	}
+	switch *req.Retired {
+	case KeyRequestRetiredSigning:
+		k.Retired = audit.SubjectSigning
+	case KeyRequestRetiredDisclosure:
+		k.Retired = audit.SubjectDisclosure
+	case KeyRequestRetiredAuditor:
+		k.Retired = audit.SubjectAuditor
+	default:
+		return nil, refuseValue("retired", "is signing, disclosure or auditor")
+	}
+	return k, nil
+}

@@ -1,0 +1,35 @@
+package ledger
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"shuffled/internal/audit"
+)
+
+// AddKey writes a key entry for an administrator: a signing key, an auditor key,
+// a witness policy or a retirement. Beside what Append returns it is an
+// *audit.Illegal of audit.RuleKey when the entry would leave a ledger that nobody
+// can go on with: a signing key whose private half is not here, a policy whose
+// witnesses do not cosign now.
+func (l *Ledger) AddKey(ctx context.Context, actor string, k *audit.Key) (Appended, error) {
+	if k.Subject == audit.SubjectDisclosure {
+		return Appended{}, notTaken("a disclosure key is made when a tape needs one")
+	}
+	if _, err := (audit.Entry{Actor: actor, Body: k}).Encode(); err != nil {
+		return Appended{}, notTaken("%s", err)
+	}
+	appended, err := l.Append(ctx, Proposal{Actor: actor, Bodies: []audit.Body{k}})
+	if errors.Is(err, audit.ErrUnknown) {
+		return Appended{}, notTaken("%s", err) // a key of a later type in a policy
+	}
+	if err != nil {
+		return Appended{}, err
+	}
+	return appended[0], nil
+}
+
+func notTaken(format string, args ...any) error {
+	return &audit.Illegal{Code: audit.RuleKey, Detail: fmt.Sprintf(format, args...)}
+}
