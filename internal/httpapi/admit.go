@@ -96,5 +96,11 @@ func recordedPath(u *url.URL) string {
 			path += "?" + u.RawQuery
 		}
 	}
-	return clip(path, ledger.MaxAccessPath)
+	path = strings.Map(func(r rune) rune {
+		if r < ' ' || r > '~' {
+			return '?'
+		}
+		return r
+	}, path)
+	return path[:min(len(path), ledger.MaxAccessPath)]
 }

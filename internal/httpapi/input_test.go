@@ -245,16 +245,19 @@ func TestBadPaths(t *testing.T) {
 		s.get(path, s.dealerToken).want(t, code, "")
 	}
 	for _, a := range []ask{
-		{method: "DELETE", path: good}, {method: "PUT", path: "/v1/main/shuffles"}, {method: "GET", path: "/v1/main/shuffles"},
-		{method: "POST", path: "/log/main/checkpoint"}, {method: "POST", path: "/"}, {method: "OPTIONS", path: "/v1/main/keys"},
-		{method: "GET", path: good + "/close"}, {method: "PATCH", path: "/openapi.yaml"}, {method: "get", path: "/v1/main/keys"},
-		{method: "GET", path: "/v1/verify"}, {method: "PROPFIND", path: "/v1/main/keys"}, {method: "TRACE", path: "/"},
+		{method: "DELETE", path: good}, {method: "PUT", path: good + "/deal"}, {method: "GET", path: "/v1/main/latch"},
+		{method: "POST", path: "/log/main/checkpoint"}, {method: "POST", path: "/"}, {method: "OPTIONS", path: "/v1/main/access"},
+		{method: "GET", path: good + "/close"}, {method: "PATCH", path: "/openapi.yaml"}, {method: "get", path: "/v1/main/access"},
+		{method: "GET", path: "/v1/verify"}, {method: "PROPFIND", path: "/log/main/checkpoint"}, {method: "TRACE", path: "/"},
 	} {
 		got := s.do(a)
 		got.want(t, CodeMethodNotAllowed, "")
 		if allow := got.header.Get("Allow"); allow != "POST" && allow != "GET, HEAD" {
 			t.Errorf("%s %s: allow %q", a.method, a.path, allow)
 		}
+	}
+	if got := s.do(ask{method: "PUT", path: "/v1/main/shuffles"}); got.header.Get("Allow") != "GET, HEAD, POST" {
+		t.Errorf("allow %q", got.header.Get("Allow"))
 	}
 }
 
