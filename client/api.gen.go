@@ -12,6 +12,8 @@ import (
 
 // Defines values for Code.
 const (
+	CodeBeacon                Code = "beacon"
+	CodeBeaconEarly           Code = "beacon_early"
 	CodeBodyTooLarge          Code = "body_too_large"
 	CodeClock                 Code = "clock"
 	CodeCloseBy               Code = "close_by"
@@ -28,6 +30,7 @@ const (
 	CodeInvalidJSON           Code = "invalid_json"
 	CodeInvalidRequest        Code = "invalid_request"
 	CodeInvalidValue          Code = "invalid_value"
+	CodeKey                   Code = "key"
 	CodeKill                  Code = "kill"
 	CodeLatch                 Code = "latch"
 	CodeMethodNotAllowed      Code = "method_not_allowed"
@@ -35,7 +38,6 @@ const (
 	CodeMixModes              Code = "mix_modes"
 	CodeNoSuchLedger          Code = "no_such_ledger"
 	CodeNoSuchRoute           Code = "no_such_route"
-	CodeNotAvailable          Code = "not_available"
 	CodeNotFound              Code = "not_found"
 	CodeNotOpen               Code = "not_open"
 	CodeNotReady              Code = "not_ready"
@@ -45,10 +47,13 @@ const (
 	CodeParent                Code = "parent"
 	CodePlace                 Code = "place"
 	CodePlaces                Code = "places"
+	CodePolicy                Code = "policy"
 	CodeRateLimited           Code = "rate_limited"
 	CodeRepeated              Code = "repeated"
 	CodeRequestTimeout        Code = "request_timeout"
 	CodeSealed                Code = "sealed"
+	CodeSigningKey            Code = "signing_key"
+	CodeSlot                  Code = "slot"
 	CodeTable                 Code = "table"
 	CodeUnauthorized          Code = "unauthorized"
 	CodeUnavailable           Code = "unavailable"
@@ -62,11 +67,25 @@ const (
 	DisclosurePublic  Disclosure = "public"
 )
 
+// Defines values for KeyRetired.
+const (
+	KeyRetiredAuditor    KeyRetired = "auditor"
+	KeyRetiredDisclosure KeyRetired = "disclosure"
+	KeyRetiredSigning    KeyRetired = "signing"
+)
+
 // Defines values for KeySubject.
 const (
 	KeySubjectAuditor    KeySubject = "auditor"
 	KeySubjectDisclosure KeySubject = "disclosure"
+	KeySubjectPolicy     KeySubject = "policy"
+	KeySubjectRetirement KeySubject = "retirement"
 	KeySubjectSigning    KeySubject = "signing"
+)
+
+// Defines values for MixPlanCut.
+const (
+	MixPlanCutTrue MixPlanCut = true
 )
 
 // Defines values for Outcome.
@@ -78,11 +97,17 @@ const (
 	OutcomeVoid       Outcome = "void"
 )
 
+// Defines values for PlanCut.
+const (
+	PlanCutTrue PlanCut = true
+)
+
 // Defines values for Purpose.
 const (
 	PurposeBoard   Purpose = "board"
 	PurposeBurn    Purpose = "burn"
 	PurposeDiscard Purpose = "discard"
+	PurposeOrder   Purpose = "order"
 	PurposeRabbit  Purpose = "rabbit"
 	PurposeSeat    Purpose = "seat"
 )
@@ -112,6 +137,12 @@ const (
 const (
 	TranscriptFormatShuffledV1Transcript TranscriptFormat = "shuffled/v1/transcript"
 )
+
+// BeaconPlan A round of drand's quicknet chain that lies in the future.
+type BeaconPlan struct {
+	// Round The round. Absent means that the daemon chooses one, some seconds ahead.
+	Round *uint64 `json:"round,omitempty"`
+}
 
 // Card One dealt card with its opening, which proves it against the deck root.
 type Card struct {
@@ -170,11 +201,18 @@ type Deal struct {
 	// Close The close, if it was asked for.
 	Close *Close `json:"close,omitempty"`
 
+	// LastHand The cut card has come out, so that this hand is the last. Absent before.
+	LastHand *bool `json:"last_hand,omitempty"`
+
 	// Next The next place to deal.
 	Next int `json:"next"`
 
 	// Receipt The receipt of the deal.
 	Receipt Receipt `json:"receipt"`
+
+	// Shows Of a list of draws, what each of these places shows: the drawn value, moved by the mix
+	// where there is one.
+	Shows []uint32 `json:"shows,omitempty"`
 }
 
 // DealRequest defines model for DealRequest.
@@ -192,22 +230,68 @@ type DealRequest struct {
 // Disclosure Who gets the tape at the close.
 type Disclosure string
 
+// DrawsRequest defines model for DrawsRequest.
+type DrawsRequest struct {
+	// CloseBy As of a shuffle.
+	//
+	// Examples: 2026-03-14T15:09:26.535Z
+	CloseBy *Timestamp `json:"close_by,omitempty"`
+
+	// Disclosure Absent means the ledger's choice.
+	Disclosure *Disclosure `json:"disclosure,omitempty"`
+
+	// GameRef The operator's name for the game.
+	GameRef *Name `json:"game_ref,omitempty"`
+
+	// Mix Outside randomness that moves the cards after they are committed: at least one source, all
+	// revealed together before the first deal, or the shuffle ends void or expired.
+	Mix *MixPlan `json:"mix,omitempty"`
+
+	// Numbers Numbers 1 to `of` without replacement, the beginning of a shuffle of them all.
+	Numbers *Numbers `json:"numbers,omitempty"`
+
+	// Ranges A value from 1 to each of these, independent of the others.
+	Ranges []uint32 `json:"ranges,omitempty"`
+
+	// Table The table. Its shuffles and draws are numbered 1, 2, 3 and so on, without gaps.
+	Table Name `json:"table"`
+
+	// Wheel One spin of a wheel whose stops have exact integer weights, at most 4,096 together.
+	Wheel []Stop `json:"wheel,omitempty"`
+}
+
 // Index An index in the ledger. An id is the index of a shuffle's commit.
 type Index = uint64
 
-// Key defines model for Key.
+// Key What one entry says of keys. A genesis says several things.
 type Key struct {
-	// Entry The entry that brought it, 0 for the genesis.
+	// Entry The entry that says so, 0 for the genesis.
 	Entry Index `json:"entry"`
 
-	// ID Hash of label and public key, as entries name it.
-	ID Hash `json:"id"`
+	// From Of a retirement, from when on the key deserves no trust.
+	//
+	// Examples: 2026-03-14T15:09:26.535Z
+	From *Timestamp `json:"from,omitempty"`
+
+	// ID Hash of label and public key, as entries name it. Absent for a policy.
+	ID *Hash `json:"id,omitempty"`
+
+	// Policy The text of a witness policy.
+	Policy *string `json:"policy,omitempty"`
 
 	// Public Type byte and public key of any other key.
 	Public []byte `json:"public,omitempty"`
 
-	// Subject What the key is for.
+	// Retired Of a retirement, the kind of the key.
+	Retired *KeyRetired `json:"retired,omitempty"`
+
+	// Subject What it is.
 	Subject KeySubject `json:"subject"`
+
+	// Time Of the entry.
+	//
+	// Examples: 2026-03-14T15:09:26.535Z
+	Time Timestamp `json:"time"`
 
 	// Vkey A signing key as the verifier key of a signed note.
 	//
@@ -215,7 +299,10 @@ type Key struct {
 	Vkey *string `json:"vkey,omitempty"`
 }
 
-// KeySubject What the key is for.
+// KeyRetired Of a retirement, the kind of the key.
+type KeyRetired string
+
+// KeySubject What it is.
 type KeySubject string
 
 // Keys defines model for Keys.
@@ -230,13 +317,85 @@ type Keys struct {
 	Production bool `json:"production"`
 }
 
+// Mix defines model for Mix.
+type Mix struct {
+	// Beacon The round's signature, where the plan has a beacon.
+	Beacon []byte `json:"beacon,omitempty"`
+
+	// Receipt The receipt of the mix.
+	Receipt Receipt `json:"receipt"`
+}
+
+// MixPlan Outside randomness that moves the cards after they are committed: at least one source, all
+// revealed together before the first deal, or the shuffle ends void or expired.
+type MixPlan struct {
+	// Beacon A round of drand's quicknet chain that lies in the future.
+	Beacon *BeaconPlan `json:"beacon,omitempty"`
+
+	// Cut A player cuts.
+	Cut *MixPlanCut `json:"cut,omitempty"`
+
+	// Slots The hashes of players' 32 secret bytes, each used once in a ledger.
+	Slots []Hash `json:"slots,omitempty"`
+}
+
+// MixPlanCut A player cuts.
+type MixPlanCut bool
+
+// MixRequest The values of the plan, no more and no fewer.
+type MixRequest struct {
+	// Beacon The 48 bytes of the round's signature. Absent means that the daemon fetches it.
+	Beacon []byte `json:"beacon,omitempty"`
+
+	// Cut Places that the cut takes off, below the number of places.
+	Cut *int `json:"cut,omitempty"`
+
+	// Slots The bytes whose hashes stand in the plan, in its order.
+	Slots []Hash `json:"slots,omitempty"`
+}
+
 // Name Letters, digits, dots, underscores and hyphens, the first a letter or digit. Never
 // anything that names a person.
 type Name = string
 
+// Numbers Numbers 1 to `of` without replacement, the beginning of a shuffle of them all.
+type Numbers struct {
+	// Of Numbers there are.
+	Of int `json:"of"`
+
+	// Take Numbers drawn, in order, none twice.
+	Take int `json:"take"`
+}
+
 // Outcome How a shuffle ended. A dealer asks for completed, ended_early or void; continued and
 // expired are written by the daemon.
 type Outcome string
+
+// Parent Cards of an open shuffle of this table that are shuffled again. It ends as continued, in
+// the same batch. Deck and cards are the parent's and not given.
+type Parent struct {
+	// ID The parent.
+	ID Index `json:"id"`
+
+	// Positions Its committed positions, none twice. Absent means those that were not dealt. Cards that
+	// came back may be among them.
+	Positions []int `json:"positions,omitempty"`
+}
+
+// Plan The mix plan as it was committed.
+type Plan struct {
+	// Beacon A beacon's round.
+	Beacon *Round `json:"beacon,omitempty"`
+
+	// Cut A player cuts.
+	Cut *PlanCut `json:"cut,omitempty"`
+
+	// Slots Slot hashes.
+	Slots []Hash `json:"slots,omitempty"`
+}
+
+// PlanCut A player cuts.
+type PlanCut bool
 
 // Problem A problem document of RFC 9457.
 type Problem struct {
@@ -259,7 +418,8 @@ type Problem struct {
 	Type string `json:"type"`
 }
 
-// Purpose What the cards of a run are for.
+// Purpose What the cards of a run are for. An order is the whole rest, handed to a back end that
+// deals by itself: such a run is the last and ends at the last place.
 type Purpose string
 
 // Reason Why a shuffle is void. With tape_lost no tape is disclosed, a fault in every audit.
@@ -269,6 +429,20 @@ type Reason string
 // extra line.
 type Receipt = string
 
+// Round A beacon's round.
+type Round struct {
+	// Chain The hash of the chain.
+	Chain Hash `json:"chain"`
+
+	// Round The round.
+	Round uint64 `json:"round"`
+
+	// Time When it comes out.
+	//
+	// Examples: 2026-03-14T15:09:26.535Z
+	Time Timestamp `json:"time"`
+}
+
 // Run A number of cards that go the same way.
 type Run struct {
 	// Count Cards.
@@ -277,7 +451,8 @@ type Run struct {
 	// Public Whether everybody sees them at once. Absent means false.
 	Public *bool `json:"public,omitempty"`
 
-	// Purpose What the cards of a run are for.
+	// Purpose What the cards of a run are for. An order is the whole rest, handed to a back end that
+	// deals by itself: such a run is the last and ends at the last place.
 	Purpose Purpose `json:"purpose"`
 
 	// Recipient Who gets them; their own file holds them.
@@ -300,6 +475,9 @@ type Shuffle struct {
 
 	// ID An index in the ledger. An id is the index of a shuffle's commit.
 	ID Index `json:"id"`
+
+	// Plan The mix plan as it was committed.
+	Plan *Plan `json:"plan,omitempty"`
 
 	// Receipt The receipt of the commit.
 	Receipt Receipt `json:"receipt"`
@@ -341,11 +519,13 @@ type ShuffleRequest struct {
 	// GameRef The operator's name for the game.
 	GameRef *Name `json:"game_ref,omitempty"`
 
-	// Mix A mix plan. This version refuses it as not_available.
-	Mix *Unserved `json:"mix,omitempty"`
+	// Mix Outside randomness that moves the cards after they are committed: at least one source, all
+	// revealed together before the first deal, or the shuffle ends void or expired.
+	Mix *MixPlan `json:"mix,omitempty"`
 
-	// Parent Cards of an earlier shuffle. This version refuses it as not_available.
-	Parent *Unserved `json:"parent,omitempty"`
+	// Parent Cards of an open shuffle of this table that are shuffled again. It ends as continued, in
+	// the same batch. Deck and cards are the parent's and not given.
+	Parent *Parent `json:"parent,omitempty"`
 
 	// Table The table. Its shuffles are numbered 1, 2, 3 and so on, without gaps.
 	Table Name `json:"table"`
@@ -388,11 +568,20 @@ type ShuffleState struct {
 	// Disclosure Who gets the tape at the close.
 	Disclosure Disclosure `json:"disclosure"`
 
+	// EndAt The cut card as committed; a drawn one is not told before it shows.
+	EndAt *EndAt `json:"end_at,omitempty"`
+
 	// GameRef The operator's name for the game, if there is one.
 	GameRef *Name `json:"game_ref,omitempty"`
 
 	// ID An index in the ledger. An id is the index of a shuffle's commit.
 	ID Index `json:"id"`
+
+	// LastHand Whether the cut card has come out, so that this hand is the last.
+	LastHand *bool `json:"last_hand,omitempty"`
+
+	// Mixed Of a shuffle with a plan, whether its values are revealed.
+	Mixed *bool `json:"mixed,omitempty"`
 
 	// Next The next place to deal, so the number dealt.
 	Next int `json:"next"`
@@ -400,11 +589,23 @@ type ShuffleState struct {
 	// Outcome Of a closed shuffle.
 	Outcome *Outcome `json:"outcome,omitempty"`
 
+	// Parent The shuffle whose cards these are.
+	Parent *Index `json:"parent,omitempty"`
+
 	// Places Cards that may be dealt.
 	Places int `json:"places"`
 
+	// Plan The mix plan as it was committed.
+	Plan *Plan `json:"plan,omitempty"`
+
+	// Previous The table's shuffle before this one. Absent for serial 1.
+	Previous *Index `json:"previous,omitempty"`
+
 	// Production Whether the ledger is for production; false is a sandbox.
 	Production bool `json:"production"`
+
+	// Ranges Of a list of draws, the range of each value.
+	Ranges []uint32 `json:"ranges,omitempty"`
 
 	// Reason Of a void shuffle.
 	Reason *Reason `json:"reason,omitempty"`
@@ -425,6 +626,15 @@ type ShuffleState struct {
 
 // ShuffleStateState Overdue is open after close_by, until the daemon has closed it.
 type ShuffleStateState string
+
+// Stop defines model for Stop.
+type Stop struct {
+	// Label What the stop shows.
+	Label string `json:"label"`
+
+	// Weight Its share of the wheel.
+	Weight int `json:"weight"`
+}
 
 // Transcript All the evidence of one shuffle. It is JSON around exact bytes with one form: compact,
 // members in this order. Pass it on byte for byte.
@@ -465,6 +675,13 @@ type IdempotencyKey = string
 // anything that names a person.
 type LedgerName = Name
 
+// CreateDrawsParams defines parameters for CreateDraws.
+type CreateDrawsParams struct {
+	// IdempotencyKey Names this request, within the ledger and table, for ever. A UUID of version 7 keeps the
+	// ledger's index warm: prefer it to a random one.
+	IdempotencyKey IdempotencyKey `json:"Idempotency-Key"`
+}
+
 // CreateShuffleParams defines parameters for CreateShuffle.
 type CreateShuffleParams struct {
 	// IdempotencyKey Names this request, within the ledger and table, for ever. A UUID of version 7 keeps the
@@ -478,6 +695,9 @@ type GetTranscriptParams struct {
 	Recipient *Name `form:"recipient,omitempty" json:"recipient,omitempty"`
 }
 
+// CreateDrawsJSONRequestBody defines body for CreateDraws for application/json ContentType.
+type CreateDrawsJSONRequestBody = DrawsRequest
+
 // CreateShuffleJSONRequestBody defines body for CreateShuffle for application/json ContentType.
 type CreateShuffleJSONRequestBody = ShuffleRequest
 
@@ -486,6 +706,20 @@ type CloseShuffleJSONRequestBody = CloseRequest
 
 // DealCardsJSONRequestBody defines body for DealCards for application/json ContentType.
 type DealCardsJSONRequestBody = DealRequest
+
+// MixShuffleJSONRequestBody defines body for MixShuffle for application/json ContentType.
+type MixShuffleJSONRequestBody = MixRequest
+
+// createDraws sends POST /v1/{ledger}/draws and returns the answer's body.
+func (c *Client) createDraws(ctx context.Context, params CreateDrawsParams, body CreateDrawsJSONRequestBody) ([]byte, error) {
+	r := request{
+		method: http.MethodPost,
+		path:   fmt.Sprintf("/v1/%s/draws", url.PathEscape(c.ledger)),
+		body:   body,
+	}
+	r.header("Idempotency-Key", params.IdempotencyKey)
+	return c.send(ctx, r)
+}
 
 // getReceipt sends GET /v1/{ledger}/entries/{index}/receipt and returns the answer's body.
 func (c *Client) getReceipt(ctx context.Context, index Index) ([]byte, error) {
@@ -540,6 +774,16 @@ func (c *Client) dealCards(ctx context.Context, id ID, body DealCardsJSONRequest
 	r := request{
 		method: http.MethodPost,
 		path:   fmt.Sprintf("/v1/%s/shuffles/%s/deal", url.PathEscape(c.ledger), strconv.FormatUint(id, 10)),
+		body:   body,
+	}
+	return c.send(ctx, r)
+}
+
+// mixShuffle sends POST /v1/{ledger}/shuffles/{id}/mix and returns the answer's body.
+func (c *Client) mixShuffle(ctx context.Context, id ID, body MixShuffleJSONRequestBody) ([]byte, error) {
+	r := request{
+		method: http.MethodPost,
+		path:   fmt.Sprintf("/v1/%s/shuffles/%s/mix", url.PathEscape(c.ledger), strconv.FormatUint(id, 10)),
 		body:   body,
 	}
 	return c.send(ctx, r)

@@ -60,6 +60,10 @@ var table = map[string]row{
 		why:  "orders and signs entries; what they mean is audit's",
 		ours: []string{"internal/audit"},
 	},
+	"internal/recall": {
+		why:  "an index of shuffles beside the evidence: reads entries, writes none",
+		ours: []string{"internal/ledger", "internal/audit"},
+	},
 	"internal/seal": {
 		why:  "seals bytes for the store; knows no shuffle",
 		ours: []string{"internal/audit"},
@@ -78,7 +82,7 @@ var table = map[string]row{
 	},
 	"internal/dealer": {
 		why:  "the lifecycle, and the only place where a tape becomes an entry",
-		ours: []string{"internal/ledger", "internal/audit", "internal/shuffle", "internal/entropy", "internal/seal", "internal/disclosure"},
+		ours: []string{"internal/ledger", "internal/audit", "internal/shuffle", "internal/entropy", "internal/seal", "internal/disclosure", "internal/beacon"},
 	},
 	"internal/witness": {
 		why:  "sees checkpoints and proofs, never a shuffle",

@@ -28,7 +28,7 @@ func (d *Dealer) Deal(ctx context.Context, actor string, id uint64, req DealRequ
 	if err := d.awaitWitnesses(ctx, id); err != nil {
 		return Deal{}, err
 	}
-	t, err := d.open(r)
+	t, err := d.open(ctx, r)
 	if err != nil {
 		return Deal{}, err
 	}
@@ -60,12 +60,23 @@ func (d *Dealer) Deal(ctx context.Context, actor string, id uint64, req DealRequ
 	if err != nil {
 		return Deal{}, err
 	}
-	answer := Deal{Cards: cards, Next: req.First + deal.Count(), Receipt: appended[0].Receipt.Text()}
+	answer := dealAnswer(t, deal)
+	answer.Cards, answer.Receipt = cards, appended[0].Receipt.Text()
 	if req.Close != nil {
 		c := closeAnswer(appended[1].Entry.Body.(*audit.Close), appended[1].Receipt.Text())
 		answer.Close = &c
 	}
 	return answer, nil
+}
+
+// dealAnswer is what a deal's answer has beside its cards and receipts.
+func dealAnswer(t *table, deal *audit.Deal) Deal {
+	next := deal.First + deal.Count()
+	a := Deal{Next: next, LastHand: t.endAt > 0 && next >= t.endAt}
+	if t.shows != nil {
+		a.Shows = t.shows[deal.First:next]
+	}
+	return a
 }
 
 // fits is the rule of places, checked before anything is computed from them.
@@ -83,11 +94,11 @@ func (d *Dealer) repeatDeal(ctx context.Context, r *record, at dealt, req DealRe
 		req.Close != nil && (r.closed == nil || r.closed.Outcome != req.Close.Outcome || r.closed.Reason != req.Close.Reason) {
 		return Deal{}, fmt.Errorf("places from %d of shuffle %d: %w", req.First, r.id, ErrRepeated)
 	}
-	t, err := d.open(r)
+	t, err := d.open(ctx, r)
 	if err != nil {
 		return Deal{}, err
 	}
-	answer := Deal{Next: at.deal.First + at.deal.Count()}
+	answer := dealAnswer(t, at.deal)
 	if answer.Receipt, err = d.cfg.Ledger.FirstReceipt(ctx, at.row); err != nil {
 		return Deal{}, err
 	}
@@ -117,7 +128,7 @@ func (d *Dealer) Close(ctx context.Context, actor string, id uint64, req CloseRe
 	if r.closed != nil {
 		return d.repeatClose(ctx, r, req)
 	}
-	t, err := d.open(r)
+	t, err := d.open(ctx, r)
 	if err != nil {
 		return Close{}, err
 	}

@@ -23,11 +23,49 @@ type ShuffleRequest struct {
 	Cards      []string         // custom deck, 2..4,096 names
 	Take       *int             // cards to commit, absent: all
 	EndAt      *EndAt           // cut-card place
-	Mix        bool             // a mix plan was given: not served yet
-	Parent     bool             // a parent was given: not served yet
+	Parent     *Parent          // cards of an open shuffle, in place of Deck and Cards
+	Plan       *MixPlan         // absent: none
 	Disclosure audit.Disclosure // absent: the ledger's
 	CloseBy    *int64           // UTC milliseconds, absent: the ledger's default
 	GameRef    string
+}
+
+// Parent asks for cards of an open shuffle of the same table to be shuffled again.
+type Parent struct {
+	ID        uint64
+	Positions []uint16 // committed positions, distinct; nil: those that were not dealt
+}
+
+// MixPlan asks for outside randomness: at least one source.
+type MixPlan struct {
+	Slots  [][32]byte // hashes of players' values
+	Beacon bool
+	Round  uint64 // of the beacon; 0: the dealer chooses
+	Cut    bool
+}
+
+// DrawsRequest asks for drawn values. Exactly one of Ranges, Numbers and Wheel is
+// set; nil and zero members are absent.
+type DrawsRequest struct {
+	Table      string
+	Ranges     []uint32 // a value 1..k for each k, independent
+	Numbers    *Numbers
+	Wheel      []Stop // one spin
+	Plan       *MixPlan
+	Disclosure audit.Disclosure // absent: the ledger's
+	CloseBy    *int64           // UTC milliseconds, absent: the ledger's default
+	GameRef    string
+}
+
+// Numbers asks for Take of the numbers 1..Of, none twice: the beginning of a
+// shuffle of them all. It commits to every number before the first is told, which
+// reservoir sampling, made for lists of unknown length, could not.
+type Numbers struct{ Of, Take int }
+
+// Stop is one stop of a wheel: as likely as its weight is of the sum of all.
+type Stop struct {
+	Label  string // a card name
+	Weight int    // from 1
 }
 
 // EndAt is a cut-card place: fixed when Lo == Hi, else drawn from Lo..Hi.
@@ -40,8 +78,22 @@ type Shuffle struct {
 	Serial     uint64
 	Commitment [32]byte
 	DeckRoot   [32]byte
-	CloseBy    int64  // UTC milliseconds
-	Receipt    string // C2SP tlog-proof of the commit
+	CloseBy    int64           // UTC milliseconds
+	Plan       []audit.Planned // the mix plan, the round of the dealer's choice in it
+	Receipt    string          // C2SP tlog-proof of the commit
+}
+
+// MixRequest reveals the values of a plan.
+type MixRequest struct {
+	Slots  [][32]byte
+	Beacon *[48]byte // absent: fetched, where the plan has a beacon
+	Cut    *int
+}
+
+// Mix is the answer to a MixRequest, the same for ever.
+type Mix struct {
+	Beacon  *[48]byte // the round's signature, where the plan has a beacon
+	Receipt string
 }
 
 // DealRequest asks for the next places of a shuffle.
@@ -53,10 +105,12 @@ type DealRequest struct {
 
 // Deal is the answer to a DealRequest, the same for ever.
 type Deal struct {
-	Cards   []audit.Card
-	Next    int // the next place to deal
-	Receipt string
-	Close   *Close // with DealRequest.Close
+	Cards    []audit.Card
+	Shows    []uint32 // of draws, what the places of Cards show, moved by a mix
+	Next     int      // the next place to deal
+	LastHand bool     // the cut card has come out
+	Receipt  string
+	Close    *Close // with DealRequest.Close
 }
 
 // CloseRequest asks for the end of a shuffle.
@@ -80,11 +134,17 @@ type Status struct {
 	Disclosure  audit.Disclosure
 	GameRef     string
 	DeckHash    [32]byte // zero for a draw list
-	Cards       int      // n
-	Places      int      // m
-	Next        int      // next place to deal
-	CommittedAt int64    // UTC milliseconds
-	Overdue     bool     // close-by passed and it is open
+	Ranges      []uint32 // of a draw list
+	Mixed       bool     // its plan was revealed
+	Parent      *uint64
+	Previous    uint64 // the table's commit before, 0 for none
+	EndAt       *EndAt // the cut card's place, as committed
+	LastHand    bool   // the cut card has come out
+	Cards       int    // n
+	Places      int    // m
+	Next        int    // next place to deal
+	CommittedAt int64  // UTC milliseconds
+	Overdue     bool   // close-by passed and it is open
 	Closed      bool
 	ClosedAt    int64 // when Closed
 	Outcome     audit.Outcome
@@ -110,8 +170,8 @@ var (
 	ErrRepeated = errors.New("this was answered before for another request")
 	// ErrNotFound: no shuffle has this id, or no entry this index.
 	ErrNotFound = errors.New("not found")
-	// ErrNotAvailable: the ledger does not serve this (yet).
-	ErrNotAvailable = errors.New("not available")
+	// ErrBeaconEarly: the beacon's round is not out, or not at hand yet.
+	ErrBeaconEarly = errors.New("the beacon's round is not at hand yet")
 	// ErrEntropy: the generator is in doubt, and the latch is set.
 	ErrEntropy = errors.New("the entropy latch is set")
 	// ErrSealed: the sealing key of this tape is not at hand.

@@ -232,9 +232,7 @@ func TestRefusals(t *testing.T) {
 		_, err := tb.Shuffle(t.Context(), "tester", strings.ReplaceAll(name, " ", "-"), c.req)
 		wantRefusal(t, name, err, c.field, c.rule)
 	}
-	_, err := tb.Shuffle(t.Context(), "tester", "mix", dealer.ShuffleRequest{Table: "t", Deck: "standard-52", Mix: true})
-	wantIs(t, "a mix plan", err, dealer.ErrNotAvailable)
-	_, err = tb.Shuffle(t.Context(), "tester", "", dealer.ShuffleRequest{Table: "t", Deck: "standard-52"})
+	_, err := tb.Shuffle(t.Context(), "tester", "", dealer.ShuffleRequest{Table: "t", Deck: "standard-52"})
 	wantRefusal(t, "no key", err, "Idempotency-Key", "")
 
 	deals := map[string]struct {

@@ -107,9 +107,12 @@ func (d *Dealer) appendUnder(ctx context.Context, serves func(*ledger.Disclosure
 	return nil, &audit.Illegal{Code: audit.RuleDisclosureKey, Detail: "disclosure keys change faster than a tape can be sealed to one"}
 }
 
-// appendCommit appends a commit with its sealed tape; one with disclosure
-// auditor under a disclosure key.
-func (d *Dealer) appendCommit(ctx context.Context, actor string, c *audit.Commit, sealed []byte) ([]ledger.Appended, error) {
+// appendCommit appends a commit with its sealed tape; one with disclosure auditor
+// under a disclosure key; a child's with its parent's close behind it.
+func (d *Dealer) appendCommit(ctx context.Context, actor string, c *audit.Commit, sealed []byte, from *parent) ([]ledger.Appended, error) {
+	if from != nil {
+		return d.appendChild(ctx, actor, c, sealed, from)
+	}
 	p := ledger.Proposal{Actor: actor, Bodies: []audit.Body{c}, Sealed: [][]byte{sealed}}
 	if c.Context.Disclosure == audit.DisclosurePublic {
 		return d.cfg.Ledger.Append(ctx, p)
@@ -129,12 +132,21 @@ func (d *Dealer) appendClose(ctx context.Context, actor string, r *record, tape 
 		return d.cfg.Ledger.Append(ctx, propose(&audit.Close{Form: audit.FormTape, Tape: tape}))
 	}
 	return d.appendUnder(ctx, usable, func(k *ledger.Disclosure) (ledger.Proposal, error) {
-		sealed, err := disclosure.Seal(k.Public, d.cfg.Ledger.Info().Origin, r.id, r.commit.Commitment, tape)
+		c, err := d.sealedClose(r, k, tape)
 		if err != nil {
-			return ledger.Proposal{}, fmt.Errorf("shuffle %d: %w", r.id, err)
+			return ledger.Proposal{}, err
 		}
-		return propose(&audit.Close{Form: audit.FormSealed, Key: k.Key, Tape: sealed}), nil
+		return propose(c), nil
 	})
+}
+
+// sealedClose is a close that tells the tape to auditors.
+func (d *Dealer) sealedClose(r *record, k *ledger.Disclosure, tape []byte) (*audit.Close, error) {
+	sealed, err := disclosure.Seal(k.Public, d.cfg.Ledger.Info().Origin, r.id, r.commit.Commitment, tape)
+	if err != nil {
+		return nil, fmt.Errorf("shuffle %d: %w", r.id, err)
+	}
+	return &audit.Close{Form: audit.FormSealed, Key: k.Key, Tape: sealed}, nil
 }
 
 // breaks reports whether err is the refusal by a rule.

@@ -41,7 +41,7 @@ func (d *Dealer) expire(ctx context.Context, id uint64) error {
 	if r.closed != nil {
 		return nil
 	}
-	t, err := d.open(r)
+	t, err := d.open(ctx, r)
 	if err != nil {
 		return err
 	}

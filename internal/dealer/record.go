@@ -9,7 +9,9 @@ import (
 	"golang.org/x/mod/sumdb/tlog"
 
 	"shuffled/internal/audit"
+	"shuffled/internal/entropy"
 	"shuffled/internal/ledger"
+	"shuffled/internal/seal"
 )
 
 // record is what the ledger holds of one shuffle.
@@ -98,23 +100,38 @@ func (r *record) dealAt(first int) (dealt, bool) {
 // closeRow returns the row of the close.
 func (r *record) closeRow() ledger.Row { return r.rows[len(r.rows)-1] }
 
+// mixRow returns the row of the mix.
+func (r *record) mixRow() ledger.Row { return r.rows[1] }
+
 // table is a shuffle laid open: every value, salt and proof of it. It holds
 // undealt cards and stays inside this package.
 type table struct {
-	tape  []byte
-	tree  *audit.DeckTree
-	order audit.Order
+	tape   []byte
+	values []uint32 // by position
+	shows  []uint32 // of draws, by position: values moved by the mix
+	endAt  int      // place of the cut card, 0 for none
+	tree   *audit.DeckTree
+	order  audit.Order
 }
+
+// maxAncestors is how many parents are opened for a child whose own sealed inputs
+// cannot be.
+const maxAncestors = 64
 
 // open recovers the tape of a recorded shuffle, from its close or by the sealing
 // key, and computes everything from it. A tape that does not open the commitment
-// or does not lead to the deck root is an error: nothing is dealt from it.
-func (d *Dealer) open(r *record) (*table, error) {
-	tape, err := d.tape(r)
+// is an error; an order that is not the committed one, or not one of the deck's
+// cards, is a foul deck: the latch is set, and nothing is dealt.
+func (d *Dealer) open(ctx context.Context, r *record) (*table, error) {
+	return d.openBelow(ctx, r, maxAncestors)
+}
+
+func (d *Dealer) openBelow(ctx context.Context, r *record, ancestors int) (*table, error) {
+	c := r.commit
+	tape, inputs, err := d.tape(ctx, r, ancestors)
 	if err != nil {
 		return nil, err
 	}
-	c := r.commit
 	if audit.Commitment(c.Context.Encode(), tape) != c.Commitment {
 		return nil, fmt.Errorf("shuffle %d: the tape does not open the commitment", r.id)
 	}
@@ -122,27 +139,106 @@ func (d *Dealer) open(r *record) (*table, error) {
 	if err != nil {
 		return nil, fmt.Errorf("shuffle %d: %w", r.id, err)
 	}
-	t := &table{tape: tape, tree: audit.NewDeckTree(out.Values, audit.Salts(c.Commitment, tape, len(out.Values)))}
+	t := &table{tape: tape, endAt: max(out.EndAt, c.Context.EndAt)}
+	if t.values, err = d.values(c.Context, out.Values, inputs); err != nil {
+		return nil, fmt.Errorf("shuffle %d: %w", r.id, err)
+	}
+	t.tree = audit.NewDeckTree(t.values, audit.Salts(c.Commitment, tape, len(t.values)))
 	if t.tree.Root() != tlog.Hash(c.DeckRoot) {
-		return nil, fmt.Errorf("shuffle %d: the tape does not lead to the deck root", r.id)
+		return nil, fmt.Errorf("shuffle %d: %w", r.id, d.foul("the tape does not lead to the deck root"))
 	}
 	if len(c.Context.Plan) > 0 && r.mix == nil {
 		return t, nil
 	}
-	t.order, err = audit.NewOrder(tlog.RecordHash(r.row.Entry), c, r.mix)
+	if t.order, err = audit.NewOrder(tlog.RecordHash(r.row.Entry), c, r.mix); err != nil {
+		return nil, err
+	}
+	if c.Context.IsDraw() {
+		t.shows, err = t.order.Shift(t.values)
+	}
 	return t, err
 }
 
-func (d *Dealer) tape(r *record) ([]byte, error) {
-	if r.closed != nil && r.closed.Form == audit.FormTape {
-		return r.closed.Tape, nil
+// values are the cards that a recipe's outcome stands for: of a child its inputs,
+// of anything else the outcome itself. Whatever was to be shuffled must be there,
+// and nothing of it twice.
+func (d *Dealer) values(c *audit.Context, outcome, inputs []uint32) ([]uint32, error) {
+	if c.IsDraw() {
+		for i, k := range c.Recipe.Ranges {
+			if outcome[i] < 1 || outcome[i] > k {
+				return nil, d.foul("a value lies outside of its range")
+			}
+		}
+		return outcome, nil
 	}
-	tape, err := d.cfg.Keys.Open(d.cfg.Ledger.Info().Origin, r.commit.Commitment, r.row.Sealed)
+	if c.Parent != nil && len(inputs) != c.Recipe.Cards {
+		return nil, d.foul("a child has not the cards that it shuffles")
+	}
+	seen := make([]bool, c.Recipe.Cards)
+	values := make([]uint32, len(outcome))
+	for i, x := range outcome {
+		if int(x) >= len(seen) || seen[x] {
+			return nil, d.foul("a card stands twice, or is not of the deck")
+		}
+		seen[x] = true
+		if values[i] = x; c.Parent != nil {
+			values[i] = inputs[x]
+		}
+	}
+	return values, nil
+}
+
+// foul sets the latch for a deck that is not what it must be.
+func (d *Dealer) foul(what string) error {
+	d.cfg.Entropy.Trip(entropy.ReasonFoulDeck)
+	return fmt.Errorf("%w: foul deck: %s", ErrEntropy, what)
+}
+
+// tape returns the tape of a shuffle, and of a child the cards that it shuffles.
+func (d *Dealer) tape(ctx context.Context, r *record, ancestors int) (tape []byte, inputs []uint32, err error) {
+	c := r.commit.Context
+	n := 0
+	if c.Parent != nil {
+		n = c.Recipe.Cards
+	}
+	told := r.closed != nil && r.closed.Form == audit.FormTape
+	if told && n == 0 {
+		return r.closed.Tape, nil, nil
+	}
+	sealed, err := d.cfg.Keys.Open(c.Origin, r.commit.Commitment, r.row.Sealed)
+	if err == nil {
+		tape, inputs, err = seal.Split(sealed, c.Recipe.TapeLen(), n)
+	}
+	switch {
+	case err == nil:
+		return tape, inputs, nil
+	case told:
+		inputs, err = d.inherited(ctx, c, ancestors)
+		return r.closed.Tape, inputs, err
+	}
+	d.cfg.Log.Error("opening a sealed tape", "shuffle", r.id, "error", err)
+	return nil, nil, fmt.Errorf("shuffle %d: %w", r.id, ErrSealed)
+}
+
+// inherited computes the cards that a child shuffles from its parent, for which
+// its ancestors must have told their tapes.
+func (d *Dealer) inherited(ctx context.Context, c *audit.Context, ancestors int) ([]uint32, error) {
+	if ancestors == 0 {
+		return nil, fmt.Errorf("shuffle %d has too many ancestors: %w", c.Parent.ID, ErrSealed)
+	}
+	r, err := d.record(ctx, c.Parent.ID)
 	if err != nil {
-		d.cfg.Log.Error("opening a sealed tape", "shuffle", r.id, "error", err)
-		return nil, fmt.Errorf("shuffle %d: %w", r.id, ErrSealed)
+		return nil, err
 	}
-	return tape, nil
+	t, err := d.openBelow(ctx, r, ancestors-1)
+	if err != nil {
+		return nil, err
+	}
+	all := make([]uint32, len(c.Parent.Positions))
+	for i := range all {
+		all[i] = uint32(i)
+	}
+	return audit.ChildValues(t.values, c.Parent.Positions, all)
 }
 
 // cards returns the openings of the places first … first+count−1.

@@ -1,101 +1,40 @@
 package dealer
 
 import (
-	"crypto/sha256"
 	"fmt"
-
-	"golang.org/x/crypto/cryptobyte"
 
 	"shuffled/internal/audit"
 	"shuffled/internal/shuffle"
 )
 
-// requestLabel starts the hash of a request (docs/SPEC.md section 5.3).
-const requestLabel = "shuffled/v1/request\x00"
-
-// hash names the request as it was parsed: absent members are marked absent and
-// defaults are not filled in, so that the same request gives the same hash
-// though a ledger's defaults change.
-func (r *ShuffleRequest) hash() [32]byte {
-	b := cryptobyte.NewBuilder([]byte(requestLabel))
-	str := func(s string) {
-		b.AddUint16LengthPrefixed(func(b *cryptobyte.Builder) { b.AddBytes([]byte(s)) })
-	}
-	optional := func(present bool, v uint64) {
-		if !present {
-			b.AddUint8(0)
-			return
-		}
-		b.AddUint8(1)
-		b.AddUint64(v)
-	}
-	str("shuffle")
-	str(r.Table)
-	str(r.Deck)
-	b.AddUint16(uint16(len(r.Cards)))
-	for _, c := range r.Cards {
-		str(c)
-	}
-	optional(r.Take != nil, deref(r.Take))
-	optional(r.EndAt != nil, 0)
-	if r.EndAt != nil {
-		b.AddUint64(uint64(r.EndAt.Lo))
-		b.AddUint64(uint64(r.EndAt.Hi))
-	}
-	b.AddUint8(uint8(r.Disclosure))
-	optional(r.CloseBy != nil, deref(r.CloseBy))
-	str(r.GameRef)
-	return sha256.Sum256(b.BytesOrPanic())
-}
-
-func deref[T int | int64](p *T) uint64 {
-	if p == nil {
-		return 0
-	}
-	return uint64(*p)
-}
-
 // context validates r and returns what a commitment to it covers, and the deck.
+// Of a child it leaves out what its parent decides: see inherit.
 func (r *ShuffleRequest) context(g *audit.Genesis) (*audit.Context, shuffle.Deck, error) {
 	none := shuffle.Deck{}
-	if r.Mix || r.Parent {
-		return nil, none, fmt.Errorf("%w: mix plans and parents", ErrNotAvailable)
+	c, err := terms{r.Table, r.Plan, r.Disclosure, r.CloseBy, r.GameRef}.context(g)
+	if err != nil {
+		return nil, none, err
 	}
-	if err := audit.CheckName(r.Table); err != nil {
-		return nil, none, &RequestError{"table", err.Error()}
+	if r.Parent != nil {
+		return c, none, r.Parent.validate(r)
 	}
 	deck, err := r.deck()
 	if err != nil {
 		return nil, none, err
 	}
-	c := &audit.Context{
-		Origin:     g.Origin,
-		Production: g.Production,
-		Table:      r.Table,
-		DeckHash:   deck.Hash(),
-		Recipe:     shuffle.Recipe{Cards: deck.Len(), Take: deck.Len()},
-		Disclosure: r.Disclosure,
-	}
-	if c.Disclosure == 0 {
-		c.Disclosure = g.Disclosure
-	}
+	c.DeckHash = deck.Hash()
+	return c, deck, r.take(c, deck.Len())
+}
+
+// take sets how many of n cards are committed, and where the cut card lies.
+func (r *ShuffleRequest) take(c *audit.Context, n int) error {
+	c.Recipe = shuffle.Recipe{Cards: n, Take: n}
 	if r.Take != nil {
-		if c.Recipe.Take = *r.Take; *r.Take < 1 || *r.Take > deck.Len() {
-			return nil, none, &RequestError{"take", fmt.Sprintf("is 1 to the %d cards of the deck", deck.Len())}
+		if c.Recipe.Take = *r.Take; *r.Take < 1 || *r.Take > n {
+			return &RequestError{"take", fmt.Sprintf("is 1 to the %d cards there are", n)}
 		}
 	}
-	if err := r.endAt(c); err != nil {
-		return nil, none, err
-	}
-	if r.GameRef != "" {
-		if err := audit.CheckName(r.GameRef); err != nil {
-			return nil, none, &RequestError{"game_ref", err.Error()}
-		}
-	}
-	if r.CloseBy != nil && (*r.CloseBy < 1 || *r.CloseBy > audit.MaxInteger) {
-		return nil, none, &RequestError{"close_by", "is a time after the request"}
-	}
-	return c, deck, nil
+	return r.endAt(c)
 }
 
 func (r *ShuffleRequest) deck() (shuffle.Deck, error) {
@@ -132,6 +71,37 @@ func (r *ShuffleRequest) endAt(c *audit.Context) error {
 	return nil
 }
 
+// terms are what a request of either kind says beside its cards or ranges.
+type terms struct {
+	table      string
+	plan       *MixPlan
+	disclosure audit.Disclosure
+	closeBy    *int64
+	gameRef    string
+}
+
+// context validates them and begins the context with them.
+func (t terms) context(g *audit.Genesis) (*audit.Context, error) {
+	if err := audit.CheckName(t.table); err != nil {
+		return nil, &RequestError{"table", err.Error()}
+	}
+	if t.gameRef != "" {
+		if err := audit.CheckName(t.gameRef); err != nil {
+			return nil, &RequestError{"game_ref", err.Error()}
+		}
+	}
+	if t.closeBy != nil && (*t.closeBy < 1 || *t.closeBy > audit.MaxInteger) {
+		return nil, &RequestError{"close_by", "is a time after the request"}
+	}
+	c := &audit.Context{Origin: g.Origin, Production: g.Production, Table: t.table, Disclosure: t.disclosure}
+	if c.Disclosure == 0 {
+		c.Disclosure = g.Disclosure
+	}
+	var err error
+	c.Plan, err = t.plan.planned()
+	return c, err
+}
+
 // validate reports the first rule that the deal breaks by itself.
 func (r *DealRequest) validate() error {
 	if r.First < 0 || r.First > shuffle.MaxCards {
@@ -146,8 +116,8 @@ func (r *DealRequest) validate() error {
 		if run.Count < 1 || run.Count > shuffle.MaxCards {
 			return &RequestError{field("count"), fmt.Sprintf("is 1 to %d", shuffle.MaxCards)}
 		}
-		if run.Purpose < audit.PurposeSeat || run.Purpose > audit.PurposeRabbit {
-			return &RequestError{field("purpose"), "is seat, board, burn, discard or rabbit"}
+		if run.Purpose < audit.PurposeSeat || run.Purpose > audit.PurposeOrder {
+			return &RequestError{field("purpose"), "is seat, board, burn, discard, rabbit or order"}
 		}
 		if run.Recipient != "" {
 			if err := audit.CheckName(run.Recipient); err != nil {

@@ -16,7 +16,8 @@ import (
 	"shuffled/internal/shuffle"
 )
 
-// Config is what a dealer works with. All of it is required but for Rotation.
+// Config is what a dealer works with. All of it is required but for Rotation and
+// Round.
 type Config struct {
 	Ledger  *ledger.Ledger
 	Store   ledger.Store // the ledger's
@@ -24,6 +25,9 @@ type Config struct {
 	Keys    *seal.Keyring
 	Log     *slog.Logger
 	Now     func() int64 // UTC milliseconds, for the word "overdue" and the age of disclosure keys only
+
+	// Round fetches the signature of a round of quicknet; nil: callers bring it.
+	Round func(ctx context.Context, round uint64) ([48]byte, error)
 
 	// Rotation is the age at which a commit makes a new disclosure key; 0 for a day.
 	Rotation time.Duration
@@ -51,21 +55,61 @@ func (d *Dealer) Ledger() *ledger.Ledger { return d.cfg.Ledger }
 // Shuffle draws a tape, commits to the order it gives, and answers when the
 // commit is durable. The same key and request get the same answer for ever;
 // another request under the key is ErrKeyReused. A refused request uses no key.
+// A child's parent ends as continued in the same batch, and its tape is disclosed
+// as its own commit declared.
 func (d *Dealer) Shuffle(ctx context.Context, actor, key string, req ShuffleRequest) (Shuffle, error) {
+	c, deck, err := req.context(d.cfg.Ledger.Genesis())
+	return d.begin(ctx, actor, key, asked{
+		context: c, deck: deck, hash: req.hash(), closeBy: req.CloseBy, gameRef: req.GameRef, child: &req,
+	}, err)
+}
+
+// asked is a request for a commit, of cards or draws.
+type asked struct {
+	context *audit.Context
+	deck    shuffle.Deck // zero for a draw list and a child
+	hash    [32]byte
+	closeBy *int64
+	gameRef string
+	child   *ShuffleRequest // when its Parent is set
+}
+
+// begin commits to what was asked for; invalid is what is wrong with it.
+func (d *Dealer) begin(ctx context.Context, actor, key string, a asked, invalid error) (Shuffle, error) {
 	if err := audit.CheckIdempotencyKey(key); err != nil {
 		return Shuffle{}, &RequestError{"Idempotency-Key", err.Error()}
 	}
-	c, deck, err := req.context(d.cfg.Ledger.Genesis())
-	if err != nil {
-		return Shuffle{}, err
+	if invalid != nil {
+		return Shuffle{}, invalid
 	}
-	tag, hash := audit.KeyTag(c.Origin, c.Table, key), req.hash()
+	c := a.context
+	tag := audit.KeyTag(c.Origin, c.Table, key)
 	// The key is looked up before any entropy is drawn: a retry draws no tape.
-	if s, err := d.repeatShuffle(ctx, tag, hash); !errors.Is(err, ledger.ErrNotFound) {
+	if s, err := d.repeatShuffle(ctx, tag, a.hash); !errors.Is(err, ledger.ErrNotFound) {
 		return s, err
 	}
-	if err := d.keepDeck(ctx, deck); err != nil {
-		return Shuffle{}, err
+	for range childTries {
+		s, err := d.newShuffle(ctx, actor, tag, a)
+		if !errors.Is(err, errParentMoved) {
+			return s, err
+		}
+	}
+	return Shuffle{}, &audit.Illegal{Code: audit.RuleParent, Detail: "the parent is being dealt from"}
+}
+
+// newShuffle draws a tape and appends the commit to it.
+func (d *Dealer) newShuffle(ctx context.Context, actor string, tag [32]byte, a asked) (Shuffle, error) {
+	c := *a.context
+	var from *parent
+	var err error
+	if a.child != nil && a.child.Parent != nil {
+		if from, err = d.inherit(ctx, &c, a.child); err != nil {
+			return Shuffle{}, err
+		}
+	} else if !c.IsDraw() {
+		if err := d.keepDeck(ctx, a.deck); err != nil {
+			return Shuffle{}, err
+		}
 	}
 	if c.Disclosure == audit.DisclosureAuditor {
 		// Refused, where it must be, before a tape is drawn.
@@ -73,18 +117,26 @@ func (d *Dealer) Shuffle(ctx context.Context, actor, key string, req ShuffleRequ
 			return Shuffle{}, err
 		}
 	}
-	commit, sealed, err := d.commit(c)
+	c.Plan = slices.Clone(c.Plan)
+	d.chooseRound(&c)
+	commit, sealed, err := d.commit(&c, from)
 	if err != nil {
 		return Shuffle{}, err
 	}
-	commit.KeyTag, commit.Request, commit.GameRef = tag, hash, req.GameRef
-	if req.CloseBy != nil {
-		commit.CloseBy = *req.CloseBy
+	commit.KeyTag, commit.Request, commit.GameRef = tag, a.hash, a.gameRef
+	if a.closeBy != nil {
+		commit.CloseBy = *a.closeBy
 	}
-	appended, err := d.appendCommit(ctx, actor, commit, sealed)
+	appended, err := d.appendCommit(ctx, actor, commit, sealed, from)
 	var duplicate *ledger.DuplicateError
 	if errors.As(err, &duplicate) {
-		return d.repeatShuffle(ctx, tag, hash)
+		return d.repeatShuffle(ctx, tag, a.hash)
+	}
+	if from != nil && breaks(err, audit.RuleParent) || errors.Is(err, errParentMoved) {
+		// A copy of this request may have continued the parent.
+		if s, err := d.repeatShuffle(ctx, tag, a.hash); !errors.Is(err, ledger.ErrNotFound) {
+			return s, err
+		}
 	}
 	if err != nil {
 		return Shuffle{}, err
@@ -92,8 +144,8 @@ func (d *Dealer) Shuffle(ctx context.Context, actor, key string, req ShuffleRequ
 	return shuffleAnswer(appended[0].Index, appended[0].Entry.Body.(*audit.Commit), appended[0].Receipt.Text()), nil
 }
 
-// commit spends a fresh tape on the context and seals it.
-func (d *Dealer) commit(c *audit.Context) (*audit.Commit, []byte, error) {
+// commit spends a fresh tape on the context and seals it, with a child's inputs.
+func (d *Dealer) commit(c *audit.Context, from *parent) (*audit.Commit, []byte, error) {
 	tape, err := d.cfg.Entropy.Tape(c.Recipe.TapeLen())
 	if err != nil {
 		return nil, nil, fmt.Errorf("%w: %w", ErrEntropy, err)
@@ -107,9 +159,17 @@ func (d *Dealer) commit(c *audit.Context) (*audit.Commit, []byte, error) {
 	if err != nil {
 		return nil, nil, err
 	}
+	var inputs []uint32
+	if from != nil {
+		inputs = from.inputs
+	}
+	values, err := d.values(c, out.Values, inputs)
+	if err != nil {
+		return nil, nil, err
+	}
 	commitment := audit.Commitment(c.Encode(), tape)
-	tree := audit.NewDeckTree(out.Values, audit.Salts(commitment, tape, len(out.Values)))
-	sealed, err := d.cfg.Keys.Seal(c.Origin, commitment, tape)
+	tree := audit.NewDeckTree(values, audit.Salts(commitment, tape, len(values)))
+	sealed, err := d.cfg.Keys.Seal(c.Origin, commitment, seal.Join(tape, inputs))
 	if err != nil {
 		return nil, nil, fmt.Errorf("sealing a tape: %w", err)
 	}
@@ -146,7 +206,7 @@ func (d *Dealer) repeatShuffle(ctx context.Context, tag, hash [32]byte) (Shuffle
 
 func shuffleAnswer(id uint64, c *audit.Commit, receipt string) Shuffle {
 	return Shuffle{ID: id, Table: c.Context.Table, Serial: c.Serial, Commitment: c.Commitment,
-		DeckRoot: c.DeckRoot, CloseBy: c.CloseBy, Receipt: receipt}
+		DeckRoot: c.DeckRoot, CloseBy: c.CloseBy, Plan: c.Context.Plan, Receipt: receipt}
 }
 
 // keepDeck stores the deck's names under its hash, for receipts name the hash.

@@ -30,6 +30,21 @@ func (d *Dealer) Status(ctx context.Context, id uint64) (Status, error) {
 		Places:      c.Context.Recipe.Positions(),
 		Next:        r.next(),
 		CommittedAt: r.at,
+		Ranges:      c.Context.Recipe.Ranges,
+		Mixed:       r.mix != nil,
+		Previous:    c.Previous,
+	}
+	if p := c.Context.Parent; p != nil {
+		s.Parent = &p.ID
+	}
+	if s.LastHand, err = d.lastHand(ctx, r); err != nil {
+		return Status{}, err
+	}
+	switch e := c.Context.Recipe; {
+	case e.EndHi != 0:
+		s.EndAt = &EndAt{e.EndLo, e.EndHi}
+	case c.Context.EndAt != 0:
+		s.EndAt = &EndAt{c.Context.EndAt, c.Context.EndAt}
 	}
 	if r.closed == nil {
 		s.Overdue = d.cfg.Now() >= c.CloseBy
@@ -37,6 +52,26 @@ func (d *Dealer) Status(ctx context.Context, id uint64) (Status, error) {
 		s.Closed, s.ClosedAt, s.Outcome, s.Reason = true, r.closeAt, r.closed.Outcome, r.closed.Reason
 	}
 	return s, nil
+}
+
+// lastHand reports whether the cut card has come out. Where a drawn one lies is
+// not told before.
+func (d *Dealer) lastHand(ctx context.Context, r *record) (bool, error) {
+	c := r.commit.Context
+	if c.EndAt != 0 || c.Recipe.EndHi == 0 {
+		return c.EndAt != 0 && r.next() >= c.EndAt, nil
+	}
+	if next := r.next(); next < c.Recipe.EndLo || next >= c.Recipe.EndHi {
+		return next >= c.Recipe.EndHi, nil // whatever was drawn
+	}
+	t, err := d.open(ctx, r)
+	if errors.Is(err, ErrSealed) {
+		return false, nil // disclosed to auditors, and the sealing key is gone
+	}
+	if err != nil {
+		return false, err
+	}
+	return r.next() >= t.endAt, nil
 }
 
 // View says who asks for a transcript.
@@ -77,7 +112,7 @@ func (d *Dealer) Transcript(ctx context.Context, id uint64, v View) ([]byte, err
 	if len(shown) == 0 {
 		return t.Marshal()
 	}
-	open, err := d.open(r)
+	open, err := d.open(ctx, r)
 	if err != nil {
 		return nil, err
 	}

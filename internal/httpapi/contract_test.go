@@ -180,7 +180,7 @@ func TestEverySentinelHasACode(t *testing.T) {
 	inside := map[string]bool{"ErrExists": true, "ErrStale": true, "ErrNoMark": true}
 	known := map[string]error{
 		"dealer.ErrKeyReused": dealer.ErrKeyReused, "dealer.ErrRepeated": dealer.ErrRepeated, "dealer.ErrNotFound": dealer.ErrNotFound,
-		"dealer.ErrNotAvailable": dealer.ErrNotAvailable, "dealer.ErrEntropy": dealer.ErrEntropy, "dealer.ErrSealed": dealer.ErrSealed,
+		"dealer.ErrBeaconEarly": dealer.ErrBeaconEarly, "dealer.ErrEntropy": dealer.ErrEntropy, "dealer.ErrSealed": dealer.ErrSealed,
 		"ledger.ErrFrozen": ledger.ErrFrozen, "ledger.ErrClock": ledger.ErrClock, "ledger.ErrOverloaded": ledger.ErrOverloaded,
 		"ledger.ErrClosed": ledger.ErrClosed, "ledger.ErrUnavailable": ledger.ErrUnavailable,
 		"ledger.ErrNotFound": ledger.ErrNotFound, "ledger.ErrUnknownOutcome": ledger.ErrUnknownOutcome,

@@ -8,72 +8,6 @@ import (
 	"shuffled/internal/ledger"
 )
 
-// CreateShuffle commits to a new shuffle.
-func (s *Server) CreateShuffle(c *call, params CreateShuffleParams) error {
-	var req ShuffleRequest
-	if err := decode(c.r, &req); err != nil {
-		return err
-	}
-	asked, err := shuffleRequest(&req)
-	if err != nil {
-		return err
-	}
-	if err := c.mayTable(req.Table); err != nil {
-		return err
-	}
-	shuffle, err := c.ledger.Dealer.Shuffle(c.r.Context(), c.caller.actor, params.IdempotencyKey, asked)
-	if err != nil {
-		return err
-	}
-	return c.json(shuffleAnswer(shuffle))
-}
-
-// shuffleRequest is req as the dealer takes it, for which zero is absent: a
-// member that is there and empty is refused here.
-func shuffleRequest(req *ShuffleRequest) (dealer.ShuffleRequest, error) {
-	out := dealer.ShuffleRequest{
-		Table: req.Table, Cards: req.Cards, Take: req.Take,
-		Mix: req.Mix != nil, Parent: req.Parent != nil,
-	}
-	switch {
-	case req.Table == "":
-		return out, refuseValue("table", "is needed")
-	case req.Deck != nil && *req.Deck == "":
-		return out, refuseValue("deck", "is not empty")
-	case req.GameRef != nil && *req.GameRef == "":
-		return out, refuseValue("game_ref", "is not empty")
-	}
-	out.Deck, out.GameRef = value(req.Deck), value(req.GameRef)
-	if req.Disclosure != nil {
-		if out.Disclosure = audit.ParseDisclosure(string(*req.Disclosure)); out.Disclosure == 0 {
-			return out, refuseValue("disclosure", "is public or auditor")
-		}
-	}
-	if req.EndAt != nil {
-		out.EndAt = &dealer.EndAt{Lo: req.EndAt.Lo, Hi: req.EndAt.Hi}
-	}
-	if req.CloseBy != nil {
-		at := int64(*req.CloseBy)
-		out.CloseBy = &at
-	}
-	return out, nil
-}
-
-func value[T any](p *T) (v T) {
-	if p != nil {
-		v = *p
-	}
-	return v
-}
-
-func shuffleAnswer(s dealer.Shuffle) Shuffle {
-	return Shuffle{
-		ID: s.ID, Table: s.Table, Serial: s.Serial,
-		Commitment: encodeHash(s.Commitment), DeckRoot: encodeHash(s.DeckRoot),
-		CloseBy: Timestamp(s.CloseBy), Receipt: s.Receipt,
-	}
-}
-
 // GetShuffle answers with the state of a shuffle.
 func (s *Server) GetShuffle(c *call, id ID) error {
 	status, err := c.ledger.Dealer.Status(c.r.Context(), id)
@@ -94,6 +28,16 @@ func stateAnswer(s dealer.Status) ShuffleState {
 	}
 	if s.DeckHash != [32]byte{} {
 		a.DeckHash = optional(encodeHash(s.DeckHash))
+	}
+	a.Ranges, a.Parent, a.Plan = s.Ranges, s.Parent, planAnswer(s.Plan)
+	if a.Plan != nil {
+		a.Mixed = &s.Mixed
+	}
+	if s.Previous != 0 {
+		a.Previous = &s.Previous
+	}
+	if s.EndAt != nil {
+		a.EndAt, a.LastHand = &EndAt{s.EndAt.Lo, s.EndAt.Hi}, &s.LastHand
 	}
 	switch {
 	case s.Closed:
@@ -148,7 +92,10 @@ func (s *Server) DealCards(c *call, id ID) error {
 }
 
 func dealAnswer(d dealer.Deal) Deal {
-	a := Deal{Cards: make([]Card, len(d.Cards)), Next: d.Next, Receipt: d.Receipt}
+	a := Deal{Cards: make([]Card, len(d.Cards)), Shows: d.Shows, Next: d.Next, Receipt: d.Receipt}
+	if d.LastHand {
+		a.LastHand = &d.LastHand
+	}
 	for i, card := range d.Cards {
 		a.Cards[i] = Card{
 			Place: card.Place, Position: card.Position, Value: card.Value,
@@ -195,12 +142,6 @@ func closeRequest(req CloseRequest, prefix string) (dealer.CloseRequest, error) 
 func closeAnswer(c dealer.Close) Close {
 	return Close{Outcome: Outcome(c.Outcome.String()), Reason: reasonAnswer(c.Reason), Tape: c.Tape, Receipt: c.Receipt}
 }
-
-// MixShuffle is not served by this version.
-func (s *Server) MixShuffle(*call, ID) error { return refuse(CodeNotAvailable) }
-
-// CreateDraws is not served by this version.
-func (s *Server) CreateDraws(*call) error { return refuse(CodeNotAvailable) }
 
 // GetTranscript answers with the evidence that the caller may see.
 func (s *Server) GetTranscript(c *call, id ID, params GetTranscriptParams) error {

@@ -62,6 +62,14 @@ type endAtRange struct {
 	Hi int `json:"hi"`
 }
 
+// MarshalJSONTo writes a number, or an object with lo and hi.
+func (e EndAt) MarshalJSONTo(enc *jsontext.Encoder) error {
+	if e.Lo == e.Hi {
+		return enc.WriteToken(jsontext.Int(int64(e.Lo)))
+	}
+	return json.MarshalEncode(enc, endAtRange(e))
+}
+
 // UnmarshalJSONFrom reads a number or an object with lo and hi.
 func (e *EndAt) UnmarshalJSONFrom(dec *jsontext.Decoder) error {
 	switch dec.PeekKind() {
@@ -85,12 +93,6 @@ func (e *EndAt) UnmarshalJSONFrom(dec *jsontext.Decoder) error {
 	}
 	return nil
 }
-
-// Unserved is any value of a member that this version does not serve.
-type Unserved struct{}
-
-// UnmarshalJSONFrom skips the value, whatever it is.
-func (*Unserved) UnmarshalJSONFrom(dec *jsontext.Decoder) error { return dec.SkipValue() }
 
 // parseIndex reads an index or id in its one spelling.
 func parseIndex(s string) (Index, error) {

@@ -276,8 +276,8 @@ func (l *Ledger) recheck() {
 	l.setStatus(nil)
 }
 
-// answerDuplicates answers the requests whose key is in the ledger already and
-// returns the others.
+// answerDuplicates answers the requests whose key or slot is in the ledger already
+// and returns the others.
 func answerDuplicates(requests []*request, duplicate *DuplicateError) (again []*request) {
 	for _, r := range requests {
 		var tags [][32]byte
@@ -286,11 +286,22 @@ func answerDuplicates(requests []*request, duplicate *DuplicateError) (again []*
 				tags = append(tags, c.KeyTag)
 			}
 		}
-		if len(tags) == 0 {
+		switch taken := takenSlot(r, duplicate); {
+		case len(tags) > 0:
+			r.answer(answer{err: &DuplicateError{Tags: tags}})
+		case taken:
+			r.answer(answer{err: &audit.Illegal{Code: audit.RuleSlot, Detail: "a slot hash stands in another commit of the ledger"}})
+		default:
 			again = append(again, r)
-			continue
 		}
-		r.answer(answer{err: &DuplicateError{Tags: tags}})
 	}
 	return again
+}
+
+// takenSlot reports whether a slot of r stands in another commit.
+func takenSlot(r *request, duplicate *DuplicateError) bool {
+	return slices.ContainsFunc(r.Bodies, func(b audit.Body) bool {
+		c, ok := b.(*audit.Commit)
+		return ok && slices.ContainsFunc(slotsOf(c), func(s [32]byte) bool { return slices.Contains(duplicate.Slots, s) })
+	})
 }

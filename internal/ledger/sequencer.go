@@ -26,8 +26,18 @@ type Proposal struct {
 	Actor  string
 	Bodies []audit.Body // not changed
 	Sealed [][]byte     // for each body its sealed tape, or nil; may be shorter
+	Rests  *Rest        // what it rests on beside the rules; nil: nothing
 
 	starts bool // the first body is our instance_start
+}
+
+// Rest is what a proposal read of a shuffle before it was made: that the next
+// place to deal is Next. Where it is another by then, nothing is written, and the
+// error is Moved.
+type Rest struct {
+	Shuffle uint64
+	Next    int
+	Moved   error
 }
 
 // Appended is one entry that is durable.
@@ -211,7 +221,7 @@ func answerAll(requests []*request, err error) {
 type draft struct {
 	requests []*request // that have entries in it
 	refused  []refusal  // that have none, because of a rule; told once memory is known to be right
-	later    []*request // that wait for the next batch, because they repeat a key of this one
+	later    []*request // that wait for the next batch, because they repeat a key or slot of this one
 	entries  []audit.Entry
 	batch    Batch
 	growth   *growth
@@ -251,10 +261,10 @@ func (l *Ledger) prepare(requests []*request) (*draft, error) {
 		return nil, err
 	}
 	d := &draft{mark: l.state.Mark()}
-	tags := make(map[[32]byte]bool)
+	noted := make(map[[32]byte]bool)
 	for _, r := range requests {
 		alone := len(d.requests) > 0 && (r.rotates() || d.requests[0].rotates())
-		if alone || repeatsTag(tags, r) {
+		if alone || repeats(noted, r) {
 			d.later = append(d.later, r)
 		} else if err := l.place(d, r, now); err != nil {
 			d.refused = append(d.refused, refusal{r, err})
@@ -272,17 +282,32 @@ func (l *Ledger) prepare(requests []*request) (*draft, error) {
 	return d, nil
 }
 
-// repeatsTag notes the key tags of r and reports whether one was noted before.
-func repeatsTag(tags map[[32]byte]bool, r *request) bool {
+// repeats notes the key tags and slot hashes of r and reports whether one was
+// noted before. A tag and a slot are both hashes, and cannot meet.
+func repeats(noted map[[32]byte]bool, r *request) bool {
 	for _, b := range r.Bodies {
-		if c, ok := b.(*audit.Commit); ok {
-			if tags[c.KeyTag] {
+		c, ok := b.(*audit.Commit)
+		if !ok {
+			continue
+		}
+		for _, h := range append(slotsOf(c), c.KeyTag) {
+			if noted[h] {
 				return true
 			}
-			tags[c.KeyTag] = true
+			noted[h] = true
 		}
 	}
 	return false
+}
+
+// slotsOf returns the slot hashes of a commit's plan.
+func slotsOf(c *audit.Commit) (slots [][32]byte) {
+	for _, p := range c.Context.Plan {
+		if p.Source == audit.SourceSlot {
+			slots = append(slots, p.Slot)
+		}
+	}
+	return slots
 }
 
 // place applies the entries of r after those of d, or none of them.
@@ -295,6 +320,11 @@ func (l *Ledger) place(d *draft, r *request, now int64) error {
 	}
 	if err := l.checkRotation(&r.Proposal); err != nil {
 		return err
+	}
+	if rest := r.Rests; rest != nil {
+		if o, ok := l.state.Shuffle(rest.Shuffle); ok && o.Next != rest.Next {
+			return rest.Moved
+		}
 	}
 	for i, b := range r.Bodies {
 		e := audit.Entry{Time: now, Actor: r.Actor, Body: l.fill(b, now)}

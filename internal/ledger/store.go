@@ -61,12 +61,7 @@ func (r *Row) Columns(e audit.Entry) {
 	r.Time, r.Type = e.Time, e.Body.Type()
 	switch b := e.Body.(type) {
 	case *audit.Commit:
-		r.Table, r.Serial, r.KeyTag = b.Context.Table, b.Serial, b.KeyTag
-		for _, p := range b.Context.Plan {
-			if p.Source == audit.SourceSlot {
-				r.Slots = append(r.Slots, p.Slot)
-			}
-		}
+		r.Table, r.Serial, r.KeyTag, r.Slots = b.Context.Table, b.Serial, b.KeyTag, slotsOf(b)
 	case *audit.Mix:
 		r.Shuffle = b.Shuffle
 	case *audit.Deal:

@@ -1,0 +1,96 @@
+package dealer
+
+import (
+	"context"
+	"fmt"
+	"strconv"
+
+	"shuffled/internal/audit"
+	"shuffled/internal/shuffle"
+)
+
+// Draws commits to drawn values, like [Dealer.Shuffle] to cards.
+func (d *Dealer) Draws(ctx context.Context, actor, key string, req DrawsRequest) (Shuffle, error) {
+	c, deck, err := req.context(d.cfg.Ledger.Genesis())
+	return d.begin(ctx, actor, key, asked{
+		context: c, deck: deck, hash: req.hash(), closeBy: req.CloseBy, gameRef: req.GameRef,
+	}, err)
+}
+
+// context validates r and returns what a commitment to it covers, and the deck of
+// numbers or wheels, which are shuffles of cards.
+func (r *DrawsRequest) context(g *audit.Genesis) (*audit.Context, shuffle.Deck, error) {
+	none := shuffle.Deck{}
+	c, err := terms{r.Table, r.Plan, r.Disclosure, r.CloseBy, r.GameRef}.context(g)
+	if err != nil {
+		return nil, none, err
+	}
+	given := 0
+	for _, there := range []bool{r.Ranges != nil, r.Numbers != nil, r.Wheel != nil} {
+		if there {
+			given++
+		}
+	}
+	if given != 1 {
+		return nil, none, &RequestError{"ranges", "or numbers or wheel is given, and one of them only"}
+	}
+	if r.Ranges != nil {
+		return c, none, r.ranges(c)
+	}
+	names, take, err := r.names()
+	if err != nil {
+		return nil, none, err
+	}
+	deck, err := shuffle.NewDeck(names)
+	if err != nil {
+		return nil, none, &RequestError{"wheel", "breaks a rule of decks: " + err.Error()}
+	}
+	c.DeckHash, c.Recipe = deck.Hash(), shuffle.Recipe{Cards: deck.Len(), Take: take}
+	return c, deck, nil
+}
+
+func (r *DrawsRequest) ranges(c *audit.Context) error {
+	if r.Plan != nil && r.Plan.Cut {
+		return &RequestError{"mix.cut", "is for cards: drawn values keep their places"}
+	}
+	if len(r.Ranges) < 1 || len(r.Ranges) > shuffle.MaxCards {
+		return &RequestError{"ranges", fmt.Sprintf("has 1 to %d ranges", shuffle.MaxCards)}
+	}
+	for i, k := range r.Ranges {
+		if k < 1 || k > shuffle.MaxRange {
+			return &RequestError{fmt.Sprintf("ranges[%d]", i), fmt.Sprintf("is 1 to %d", shuffle.MaxRange)}
+		}
+	}
+	c.Recipe = shuffle.Recipe{Ranges: r.Ranges}
+	if err := c.Recipe.Validate(); err != nil {
+		return &RequestError{"ranges", "need more than one draw can give, so make several: " + err.Error()}
+	}
+	return nil
+}
+
+// names returns the cards that numbers or a wheel stand for, and how many are
+// taken.
+func (r *DrawsRequest) names() (names []string, take int, err error) {
+	if n := r.Numbers; n != nil {
+		if n.Of < shuffle.MinCards || n.Of > shuffle.MaxCards {
+			return nil, 0, &RequestError{"numbers.of", fmt.Sprintf("is %d to %d", shuffle.MinCards, shuffle.MaxCards)}
+		}
+		if n.Take < 1 || n.Take > n.Of {
+			return nil, 0, &RequestError{"numbers.take", fmt.Sprintf("is 1 to the %d numbers there are", n.Of)}
+		}
+		for i := range n.Of {
+			names = append(names, strconv.Itoa(i+1))
+		}
+		return names, n.Take, nil
+	}
+	for i, s := range r.Wheel {
+		if s.Weight < 1 || len(names)+s.Weight > shuffle.MaxCards {
+			return nil, 0, &RequestError{fmt.Sprintf("wheel[%d].weight", i),
+				fmt.Sprintf("is at least 1, and all weights are at most %d together", shuffle.MaxCards)}
+		}
+		for range s.Weight {
+			names = append(names, s.Label)
+		}
+	}
+	return names, 1, nil
+}

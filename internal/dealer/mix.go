@@ -1,0 +1,205 @@
+package dealer
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	"shuffled/internal/audit"
+	"shuffled/internal/beacon"
+	"shuffled/internal/ledger"
+)
+
+// beaconLead is how far ahead the round lies that the dealer chooses, in
+// milliseconds: the commit is durable by then, and cosigned, so that everybody
+// sees that nobody could know the round. A few rounds of quicknet.
+const beaconLead = 9000
+
+// planned is the plan as a context has it. The round of a beacon without one is
+// chosen later.
+func (p *MixPlan) planned() (plan []audit.Planned, err error) {
+	if p == nil {
+		return nil, nil
+	}
+	for i, slot := range p.Slots {
+		if slices.Contains(p.Slots[:i], slot) {
+			return nil, &RequestError{fmt.Sprintf("mix.slots[%d]", i), "is a slot hash that stands in front of it"}
+		}
+		plan = append(plan, audit.Planned{Source: audit.SourceSlot, Slot: slot})
+	}
+	if p.Round > audit.MaxInteger {
+		return nil, &RequestError{"mix.beacon.round", "is a round from 1"}
+	}
+	if p.Beacon {
+		plan = append(plan, audit.Planned{Source: audit.SourceBeacon, Chain: audit.Quicknet, Round: p.Round})
+	}
+	if p.Cut {
+		plan = append(plan, audit.Planned{Source: audit.SourceCut})
+	}
+	switch {
+	case len(plan) == 0:
+		return nil, &RequestError{"mix", "names at least one of slots, beacon and cut"}
+	case len(plan) > audit.MaxSources:
+		return nil, &RequestError{"mix", fmt.Sprintf("has at most %d sources", audit.MaxSources)}
+	}
+	return plan, nil
+}
+
+// chooseRound fills in the round of a beacon that the request left open.
+func (d *Dealer) chooseRound(c *audit.Context) {
+	for i, p := range c.Plan {
+		if p.Source == audit.SourceBeacon && p.Round == 0 {
+			c.Plan[i].Round = audit.BeaconRound(d.cfg.Now() + beaconLead)
+		}
+	}
+}
+
+// Mix reveals the values of a shuffle's plan, all of them, and answers when they
+// are durable. The same values get the same answer for ever; others, once it is
+// mixed, are ErrRepeated. A beacon's signature is checked before it is written:
+// audit.RuleBeacon. Without one the round is fetched: ErrBeaconEarly when it is
+// not out, or no relay has it.
+func (d *Dealer) Mix(ctx context.Context, actor string, id uint64, req MixRequest) (Mix, error) {
+	r, err := d.record(ctx, id)
+	if err != nil {
+		return Mix{}, err
+	}
+	if r.mix != nil {
+		return d.repeatMix(ctx, r, req)
+	}
+	plan := r.commit.Context.Plan
+	if err := req.answers(plan); err != nil {
+		return Mix{}, err
+	}
+	if r.closed != nil {
+		return Mix{}, &audit.Illegal{Code: audit.RuleNotOpen, Detail: fmt.Sprintf("shuffle %d is not open", id)}
+	}
+	if err := d.awaitWitnesses(ctx, id); err != nil {
+		return Mix{}, err
+	}
+	signature, err := d.round(ctx, r.commit.Context, req.Beacon)
+	if err != nil {
+		return Mix{}, err
+	}
+	mix := &audit.Mix{Shuffle: id, Values: req.values(signature)}
+	appended, err := d.cfg.Ledger.Append(ctx, ledger.Proposal{Actor: actor, Bodies: []audit.Body{mix}})
+	if breaks(err, audit.RuleMix) {
+		// A copy of this request may have been first.
+		if r, err := d.record(ctx, id); err == nil && r.mix != nil {
+			return d.repeatMix(ctx, r, req)
+		}
+	}
+	if err != nil {
+		return Mix{}, err
+	}
+	return mixAnswer(mix, appended[0].Receipt.Text()), nil
+}
+
+func (d *Dealer) repeatMix(ctx context.Context, r *record, req MixRequest) (Mix, error) {
+	stored := mixAnswer(r.mix, "").Beacon
+	if req.Beacon == nil {
+		req.Beacon = stored
+	}
+	if (stored == nil) != (req.Beacon == nil) || stored != nil && !slices.Equal(req.values(req.Beacon), r.mix.Values) ||
+		stored == nil && !slices.Equal(req.values(nil), r.mix.Values) {
+		return Mix{}, fmt.Errorf("the mix of shuffle %d: %w", r.id, ErrRepeated)
+	}
+	receipt, err := d.cfg.Ledger.FirstReceipt(ctx, r.mixRow())
+	if err != nil {
+		return Mix{}, err
+	}
+	return mixAnswer(r.mix, receipt), nil
+}
+
+// answers reports which source of the plan the request leaves without a value, or
+// what it has beyond the plan.
+func (r *MixRequest) answers(plan []audit.Planned) error {
+	var slots int
+	var beacon, cut bool
+	for _, p := range plan {
+		switch p.Source {
+		case audit.SourceSlot:
+			slots++
+		case audit.SourceBeacon:
+			beacon = true
+		case audit.SourceCut:
+			cut = true
+		}
+	}
+	switch {
+	case len(plan) == 0:
+		return &audit.Illegal{Code: audit.RuleMix, Detail: "the shuffle has no mix plan"}
+	case len(r.Slots) != slots:
+		return &RequestError{"slots", fmt.Sprintf("has a value for each of the %d slots of the plan", slots)}
+	case r.Beacon != nil && !beacon:
+		return &RequestError{"beacon", "is for a plan with a beacon"}
+	case (r.Cut != nil) != cut:
+		return &RequestError{"cut", "is given when the plan has a cut, and only then"}
+	case cut && (*r.Cut < 0 || *r.Cut > 1<<16-1):
+		return &RequestError{"cut", "is a number of places"}
+	}
+	return nil
+}
+
+// values are the values in plan order.
+func (r *MixRequest) values(signature *[48]byte) (values []audit.MixValue) {
+	for _, slot := range r.Slots {
+		values = append(values, audit.MixValue{Source: audit.SourceSlot, Slot: slot})
+	}
+	if signature != nil {
+		values = append(values, audit.MixValue{Source: audit.SourceBeacon, Beacon: *signature})
+	}
+	if r.Cut != nil {
+		values = append(values, audit.MixValue{Source: audit.SourceCut, Cut: uint16(*r.Cut)})
+	}
+	return values
+}
+
+// round returns the signature of the plan's beacon, given or fetched, and checked
+// against the chain's key; nil without a beacon.
+func (d *Dealer) round(ctx context.Context, c *audit.Context, given *[48]byte) (*[48]byte, error) {
+	p, ok := c.Beacon()
+	if !ok {
+		return nil, nil
+	}
+	chain, known := beacon.ByHash(p.Chain)
+	if !known {
+		return nil, &audit.Illegal{Code: audit.RuleBeacon, Detail: "the chain of the plan is not known to this version"}
+	}
+	if given == nil {
+		fetched, err := d.fetch(ctx, chain, p.Round)
+		if err != nil {
+			return nil, err
+		}
+		given = &fetched
+	}
+	if err := chain.Verify(p.Round, *given); err != nil {
+		return nil, &audit.Illegal{Code: audit.RuleBeacon, Detail: fmt.Sprintf("round %d: %s", p.Round, err)}
+	}
+	return given, nil
+}
+
+func (d *Dealer) fetch(ctx context.Context, chain *beacon.Chain, round uint64) (signature [48]byte, err error) {
+	if d.cfg.Round == nil {
+		return signature, &RequestError{"beacon", "is needed: this daemon fetches no rounds"}
+	}
+	if out := chain.TimeOf(round) * 1000; d.cfg.Now() < out {
+		return signature, fmt.Errorf("%w: round %d comes out in %d ms", ErrBeaconEarly, round, out-d.cfg.Now())
+	}
+	if signature, err = d.cfg.Round(ctx, round); err != nil {
+		return signature, errors.Join(fmt.Errorf("%w: round %d", ErrBeaconEarly, round), err)
+	}
+	return signature, nil
+}
+
+func mixAnswer(m *audit.Mix, receipt string) Mix {
+	a := Mix{Receipt: receipt}
+	for _, v := range m.Values {
+		if v.Source == audit.SourceBeacon {
+			signature := v.Beacon
+			a.Beacon = &signature
+		}
+	}
+	return a
+}

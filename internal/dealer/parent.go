@@ -1,0 +1,125 @@
+package dealer
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	"shuffled/internal/audit"
+	"shuffled/internal/ledger"
+	"shuffled/internal/shuffle"
+)
+
+// childTries bounds how often a child of what was not dealt makes way for deals of
+// its parent.
+const childTries = 4
+
+// errParentMoved: the parent was dealt from since its undealt cards were read.
+var errParentMoved = errors.New("the parent was dealt from meanwhile")
+
+// parent is a shuffle that a child continues.
+type parent struct {
+	record *record
+	tape   []byte
+	inputs []uint32 // the child's: the parent's values at the child's positions
+	moving bool     // these are the undealt ones, so no deal may come between
+}
+
+// validate reports what the request says wrongly beside its parent.
+func (p *Parent) validate(r *ShuffleRequest) error {
+	switch {
+	case r.Deck != "" || r.Cards != nil:
+		return &RequestError{"parent", "brings its deck: deck and cards are not given"}
+	case p.ID < 1 || p.ID > audit.MaxInteger:
+		return &RequestError{"parent.id", "is the id of an open shuffle"}
+	case p.Positions != nil && (len(p.Positions) < shuffle.MinCards || len(p.Positions) > shuffle.MaxCards):
+		return &RequestError{"parent.positions", fmt.Sprintf("has %d to %d positions", shuffle.MinCards, shuffle.MaxCards)}
+	}
+	seen := make(map[uint16]bool, len(p.Positions))
+	for i, at := range p.Positions {
+		if seen[at] || int(at) >= shuffle.MaxCards {
+			return &RequestError{fmt.Sprintf("parent.positions[%d]", i), "is a position of the parent, none twice"}
+		}
+		seen[at] = true
+	}
+	return nil
+}
+
+// inherit fills in what a child's context has from its parent, which it opens.
+func (d *Dealer) inherit(ctx context.Context, c *audit.Context, req *ShuffleRequest) (*parent, error) {
+	r, err := d.record(ctx, req.Parent.ID)
+	if errors.Is(err, ErrNotFound) {
+		return nil, &audit.Illegal{Code: audit.RuleParent, Detail: fmt.Sprintf("there is no shuffle %d", req.Parent.ID)}
+	}
+	if err != nil {
+		return nil, err
+	}
+	of := r.commit.Context
+	if r.closed != nil || of.IsDraw() || of.Table != c.Table {
+		return nil, &audit.Illegal{Code: audit.RuleParent, Detail: fmt.Sprintf("shuffle %d is no open shuffle of cards at table %s", r.id, c.Table)}
+	}
+	t, err := d.open(ctx, r)
+	if err != nil {
+		return nil, err
+	}
+	p := &parent{record: r, tape: t.tape, moving: req.Parent.Positions == nil}
+	positions := req.Parent.Positions
+	if p.moving {
+		if positions, err = r.undealt(t); err != nil {
+			return nil, err
+		}
+	}
+	for _, at := range positions {
+		if int(at) >= len(t.values) {
+			return nil, &audit.Illegal{Code: audit.RuleParent, Detail: fmt.Sprintf("shuffle %d has no position %d", r.id, at)}
+		}
+		p.inputs = append(p.inputs, t.values[at])
+	}
+	c.DeckHash, c.Parent = of.DeckHash, &audit.Parent{ID: r.id, Positions: positions}
+	return p, req.take(c, len(positions))
+}
+
+// undealt returns the positions that no place dealt so far shows, ascending. Which
+// order they stand in does not matter: the child's tape gives each order alike.
+func (r *record) undealt(t *table) ([]uint16, error) {
+	if len(r.commit.Context.Plan) > 0 && r.mix == nil {
+		return nil, &audit.Illegal{Code: audit.RuleMix, Detail: fmt.Sprintf("shuffle %d is dealt only after its mix", r.id)}
+	}
+	var left []uint16
+	for place := r.next(); place < len(t.values); place++ {
+		left = append(left, uint16(t.order.Position(place)))
+	}
+	if len(left) < shuffle.MinCards {
+		return nil, &audit.Illegal{Code: audit.RuleParent, Detail: fmt.Sprintf("%d cards are left of shuffle %d, fewer than a shuffle needs", len(left), r.id)}
+	}
+	slices.Sort(left)
+	return left, nil
+}
+
+// appendChild appends a child's commit and the close of its parent in one batch.
+func (d *Dealer) appendChild(ctx context.Context, actor string, c *audit.Commit, sealed []byte, from *parent) ([]ledger.Appended, error) {
+	p := ledger.Proposal{Actor: actor, Sealed: [][]byte{sealed}}
+	if from.moving {
+		p.Rests = &ledger.Rest{Shuffle: from.record.id, Next: from.record.next(), Moved: errParentMoved}
+	}
+	ended := func(e *audit.Close) ledger.Proposal {
+		e.Shuffle, e.Outcome = from.record.id, audit.OutcomeContinued
+		p.Bodies = []audit.Body{c, e}
+		return p
+	}
+	toAuditors := from.record.commit.Context.Disclosure == audit.DisclosureAuditor
+	if !toAuditors && c.Context.Disclosure == audit.DisclosurePublic {
+		return d.cfg.Ledger.Append(ctx, ended(&audit.Close{Form: audit.FormTape, Tape: from.tape}))
+	}
+	return d.appendUnder(ctx, usable, func(k *ledger.Disclosure) (ledger.Proposal, error) {
+		if !toAuditors {
+			return ended(&audit.Close{Form: audit.FormTape, Tape: from.tape}), nil
+		}
+		e, err := d.sealedClose(from.record, k, from.tape)
+		if err != nil {
+			return ledger.Proposal{}, err
+		}
+		return ended(e), nil
+	})
+}

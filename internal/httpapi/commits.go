@@ -1,0 +1,214 @@
+package httpapi
+
+import (
+	"encoding/base64"
+	"fmt"
+
+	"shuffled/internal/audit"
+	"shuffled/internal/dealer"
+)
+
+// CreateShuffle commits to a new shuffle.
+func (s *Server) CreateShuffle(c *call, params CreateShuffleParams) error {
+	var req ShuffleRequest
+	if err := decode(c.r, &req); err != nil {
+		return err
+	}
+	asked, err := shuffleRequest(&req)
+	if err != nil {
+		return err
+	}
+	if err := c.mayTable(req.Table); err != nil {
+		return err
+	}
+	shuffle, err := c.ledger.Dealer.Shuffle(c.r.Context(), c.caller.actor, params.IdempotencyKey, asked)
+	if err != nil {
+		return err
+	}
+	return c.json(shuffleAnswer(shuffle))
+}
+
+// CreateDraws commits to drawn values.
+func (s *Server) CreateDraws(c *call, params CreateDrawsParams) error {
+	var req DrawsRequest
+	if err := decode(c.r, &req); err != nil {
+		return err
+	}
+	asked, err := drawsRequest(&req)
+	if err != nil {
+		return err
+	}
+	if err := c.mayTable(req.Table); err != nil {
+		return err
+	}
+	draws, err := c.ledger.Dealer.Draws(c.r.Context(), c.caller.actor, params.IdempotencyKey, asked)
+	if err != nil {
+		return err
+	}
+	return c.json(shuffleAnswer(draws))
+}
+
+// shuffleRequest is req as the dealer takes it, for which zero is absent: a
+// member that is there and empty is refused here.
+func shuffleRequest(req *ShuffleRequest) (dealer.ShuffleRequest, error) {
+	out := dealer.ShuffleRequest{Table: req.Table, Cards: req.Cards, Take: req.Take}
+	if req.Deck != nil && *req.Deck == "" {
+		return out, refuseValue("deck", "is not empty")
+	}
+	out.Deck = value(req.Deck)
+	if req.EndAt != nil {
+		out.EndAt = &dealer.EndAt{Lo: req.EndAt.Lo, Hi: req.EndAt.Hi}
+	}
+	if p := req.Parent; p != nil {
+		out.Parent = &dealer.Parent{ID: p.ID}
+		if p.Positions != nil {
+			out.Parent.Positions = make([]uint16, len(p.Positions))
+		}
+		for i, at := range p.Positions {
+			if at < 0 || at > 1<<16-1 {
+				return out, refuseValue(fmt.Sprintf("parent.positions[%d]", i), "is a position")
+			}
+			out.Parent.Positions[i] = uint16(at)
+		}
+	}
+	var err error
+	out.Plan, out.Disclosure, out.CloseBy, out.GameRef, err = commonTerms(req.Table, req.Mix, req.Disclosure, req.CloseBy, req.GameRef)
+	return out, err
+}
+
+func drawsRequest(req *DrawsRequest) (dealer.DrawsRequest, error) {
+	out := dealer.DrawsRequest{Table: req.Table, Ranges: req.Ranges}
+	if n := req.Numbers; n != nil {
+		out.Numbers = &dealer.Numbers{Of: n.Of, Take: n.Take}
+	}
+	if req.Wheel != nil {
+		out.Wheel = make([]dealer.Stop, len(req.Wheel))
+	}
+	for i, stop := range req.Wheel {
+		out.Wheel[i] = dealer.Stop{Label: stop.Label, Weight: stop.Weight}
+	}
+	var err error
+	out.Plan, out.Disclosure, out.CloseBy, out.GameRef, err = commonTerms(req.Table, req.Mix, req.Disclosure, req.CloseBy, req.GameRef)
+	return out, err
+}
+
+// commonTerms reads what both kinds of request say beside their cards or values.
+func commonTerms(table string, mix *MixPlan, disclosure *Disclosure, closeBy *Timestamp, gameRef *string) (
+	plan *dealer.MixPlan, disclose audit.Disclosure, by *int64, ref string, err error) {
+	switch {
+	case table == "":
+		err = refuseValue("table", "is needed")
+	case gameRef != nil && *gameRef == "":
+		err = refuseValue("game_ref", "is not empty")
+	case mix != nil:
+		plan, err = mixPlan(mix)
+	}
+	if err != nil {
+		return nil, 0, nil, "", err
+	}
+	if disclosure != nil {
+		if disclose = audit.ParseDisclosure(string(*disclosure)); disclose == 0 {
+			return nil, 0, nil, "", refuseValue("disclosure", "is public or auditor")
+		}
+	}
+	if closeBy != nil {
+		at := int64(*closeBy)
+		by = &at
+	}
+	return plan, disclose, by, value(gameRef), nil
+}
+
+func mixPlan(p *MixPlan) (*dealer.MixPlan, error) {
+	if p.Cut != nil && !*p.Cut {
+		return nil, refuseValue("mix.cut", "is true or absent")
+	}
+	out := &dealer.MixPlan{Beacon: p.Beacon != nil, Cut: p.Cut != nil}
+	if p.Slots != nil && len(p.Slots) == 0 {
+		return nil, refuseValue("mix.slots", "is not empty")
+	}
+	var err error
+	if out.Slots, err = decodeHashes("mix.slots", p.Slots); err != nil {
+		return nil, err
+	}
+	if p.Beacon != nil && p.Beacon.Round != nil {
+		if out.Round = *p.Beacon.Round; out.Round == 0 {
+			return nil, refuseValue("mix.beacon.round", "is a round from 1")
+		}
+	}
+	return out, nil
+}
+
+func decodeHashes(field string, list []Hash) (hashes [][32]byte, err error) {
+	for i, text := range list {
+		h, err := base64.StdEncoding.Strict().DecodeString(text)
+		if err != nil || len(h) != 32 || base64.StdEncoding.EncodeToString(h) != text {
+			return nil, refuseValue(fmt.Sprintf("%s[%d]", field, i), "is 32 bytes in padded base64")
+		}
+		hashes = append(hashes, [32]byte(h))
+	}
+	return hashes, nil
+}
+
+// MixShuffle reveals the values of a plan.
+func (s *Server) MixShuffle(c *call, id ID) error {
+	var req MixRequest
+	if err := decode(c.r, &req); err != nil {
+		return err
+	}
+	asked := dealer.MixRequest{Cut: req.Cut}
+	var err error
+	if asked.Slots, err = decodeHashes("slots", req.Slots); err != nil {
+		return err
+	}
+	if req.Beacon != nil {
+		if len(req.Beacon) != 48 {
+			return refuseValue("beacon", "is 48 bytes in padded base64")
+		}
+		asked.Beacon = (*[48]byte)(req.Beacon)
+	}
+	mix, err := c.ledger.Dealer.Mix(c.r.Context(), c.caller.actor, id, asked)
+	if err != nil {
+		return err
+	}
+	answer := Mix{Receipt: mix.Receipt}
+	if mix.Beacon != nil {
+		answer.Beacon = mix.Beacon[:]
+	}
+	return c.json(answer)
+}
+
+func value[T any](p *T) (v T) {
+	if p != nil {
+		v = *p
+	}
+	return v
+}
+
+func shuffleAnswer(s dealer.Shuffle) Shuffle {
+	return Shuffle{
+		ID: s.ID, Table: s.Table, Serial: s.Serial,
+		Commitment: encodeHash(s.Commitment), DeckRoot: encodeHash(s.DeckRoot),
+		CloseBy: Timestamp(s.CloseBy), Plan: planAnswer(s.Plan), Receipt: s.Receipt,
+	}
+}
+
+// planAnswer shows a plan; nil without one.
+func planAnswer(plan []audit.Planned) *Plan {
+	if len(plan) == 0 {
+		return nil
+	}
+	a := new(Plan)
+	for _, p := range plan {
+		switch p.Source {
+		case audit.SourceSlot:
+			a.Slots = append(a.Slots, encodeHash(p.Slot))
+		case audit.SourceBeacon:
+			at, _ := audit.BeaconTime(p.Chain, p.Round)
+			a.Beacon = &Round{Chain: encodeHash(p.Chain), Round: p.Round, Time: Timestamp(at * 1000)}
+		case audit.SourceCut:
+			cut := PlanCut(true)
+			a.Cut = &cut
+		}
+	}
+	return a
+}
