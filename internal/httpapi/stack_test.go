@@ -61,8 +61,9 @@ func (noRecall) Find(context.Context, ledger.RecallQuery) ([]ledger.Recalled, er
 // stackOptions change what newStack makes.
 type stackOptions struct {
 	limits  Limits
-	private bool // readers need a token
-	notYet  bool // the ledger is not added, and Ready not called
+	source  *entropy.Source // nil: the platform's
+	private bool            // readers need a token
+	notYet  bool            // the ledger is not added, and Ready not called
 	wrap    func(Ledger) Ledger
 }
 
@@ -128,8 +129,11 @@ func (s *stack) openLedger(dir string, o stackOptions) {
 	check(err)
 	s.t.Cleanup(func() { s.ledger.Close() })
 
-	source, err := entropy.New(entropy.Config{})
-	check(err)
+	source := o.source
+	if source == nil {
+		source, err = entropy.New(entropy.Config{})
+		check(err)
+	}
 	key, err := seal.NewKey(keys.GenerateSealing().Bytes())
 	check(err)
 	ring, err := seal.NewKeyring(key)

@@ -1,0 +1,297 @@
+package httpapi
+
+import (
+	"crypto/rand"
+	"encoding/base64"
+	"fmt"
+	"net/http"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"shuffled/internal/audit"
+	"shuffled/internal/entropy"
+	"shuffled/internal/ledger"
+	"shuffled/internal/shuffle"
+)
+
+// admin makes a request of an administrator.
+func (s *stack) admin(path, body string) answer {
+	s.t.Helper()
+	return s.do(ask{method: http.MethodPost, path: path, token: s.adminToken, body: body})
+}
+
+// event returns the event that an answer of an admin call is about, from its
+// receipt.
+func (s *stack) event(a answer) *audit.Event {
+	s.t.Helper()
+	answered := read[Appended](s.t, a)
+	receipt, err := audit.ParseReceipt(answered.Receipt)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	entry, err := audit.ParseEntry(receipt.Entry)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	event, ok := entry.Body.(*audit.Event)
+	if id, _, _ := strings.Cut(s.adminToken, "."); !ok || entry.Actor != id || receipt.Index != answered.Index {
+		s.t.Fatalf("entry %d, receipt of %d: %+v", answered.Index, receipt.Index, entry)
+	}
+	return event
+}
+
+// TestKillSwitch: a switch stops the commits that it covers and no others, and
+// what is open is dealt and closed as before.
+func TestKillSwitch(t *testing.T) {
+	t.Parallel()
+	hash := func(name string) [32]byte {
+		deck, ok := shuffle.Named(name)
+		if !ok {
+			t.Fatal(name)
+		}
+		return deck.Hash()
+	}
+	short := hash("short-36")
+	for name, c := range map[string]struct {
+		what  string // the members of the switch
+		want  audit.Event
+		stops map[string]bool // "table deck": is it stopped
+	}{
+		"ledger": {`"scope":"ledger"`, audit.Event{Scope: audit.ScopeLedger},
+			map[string]bool{"t standard-52": true, "u short-36": true}},
+		"table": {`"scope":"table","table":"t"`, audit.Event{Scope: audit.ScopeTable, Name: "t"},
+			map[string]bool{"t standard-52": true, "t short-36": true, "u standard-52": false}},
+		"deck by name": {`"scope":"deck","deck":"short-36"`, audit.Event{Scope: audit.ScopeDeck, Deck: short},
+			map[string]bool{"t standard-52": false, "t short-36": true, "u short-36": true}},
+		"deck by hash": {`"scope":"deck","deck_hash":"` + base64.StdEncoding.EncodeToString(short[:]) + `"`, audit.Event{Scope: audit.ScopeDeck, Deck: short},
+			map[string]bool{"t standard-52": false, "u short-36": true}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := newStack(t, stackOptions{})
+			_, open := s.commit("t", "open")
+			_, another := s.commit("u", "another")
+			key := 0
+			commits := func(stopped bool) {
+				t.Helper()
+				for of, stops := range c.stops {
+					table, deck, _ := strings.Cut(of, " ")
+					key++
+					got := s.post("/v1/main/shuffles", fmt.Sprint("k", key), fmt.Sprintf(`{"table":%q,"deck":%q}`, table, deck))
+					if stopped && stops {
+						got.want(t, CodeKill, "")
+					} else if got.status != 200 {
+						t.Errorf("%s: %d %s", of, got.status, got.body)
+					}
+				}
+			}
+			set := s.event(s.admin("/v1/main/switches", `{"action":"set","reason":"camera fault",`+c.what+`}`))
+			want := c.want
+			want.Kind, want.Reason = audit.EventKillSet, "camera fault"
+			if *set != want {
+				t.Errorf("%+v, not %+v", *set, want)
+			}
+			commits(true)
+			read[Deal](t, s.post(open+"/deal", "", twoHands))
+			read[Close](t, s.post(open+"/close", "", `{"outcome":"completed"}`))
+			read[Deal](t, s.post(another+"/deal", "", twoHands))
+			if figures := string(operator(t, s, "/metrics").body); !strings.Contains(figures, `shuffled_ledger_kill_switches{ledger="main"} 1`) {
+				t.Error("the switch is not in the metrics")
+			}
+			s.admin("/v1/main/switches", `{"action":"set","reason":"again",`+c.what+`}`).want(t, CodeKill, "")
+			s.event(s.admin("/v1/main/switches", `{"action":"clear","reason":"repaired",`+c.what+`}`))
+			commits(false)
+			got := s.admin("/v1/main/switches", `{"action":"clear","reason":"again",`+c.what+`}`)
+			if got.want(t, CodeKill, ""); value(got.problem(t).Detail) != "the switch stands so already" {
+				t.Errorf("%s", got.body)
+			}
+		})
+	}
+}
+
+func TestAdminRequests(t *testing.T) {
+	t.Parallel()
+	s := newStack(t, stackOptions{})
+	size := s.ledger.Live().Size
+	for _, c := range []struct {
+		path, body string
+		code       Code
+		field      string
+	}{
+		{"switches", `{}`, CodeInvalidValue, "action"},
+		{"switches", `{"action":"toggle","scope":"ledger","reason":"r"}`, CodeInvalidValue, "action"},
+		{"switches", `{"action":"set","reason":"r"}`, CodeInvalidValue, "scope"},
+		{"switches", `{"action":"set","scope":"seat","reason":"r"}`, CodeInvalidValue, "scope"},
+		{"switches", `{"action":"set","scope":"ledger"}`, CodeInvalidRequest, "reason"},
+		{"switches", `{"action":"set","scope":"ledger","reason":" "}`, CodeInvalidRequest, "reason"},
+		{"switches", `{"action":"set","scope":"ledger","reason":"two\nlines"}`, CodeInvalidRequest, "reason"},
+		{"switches", `{"action":"set","scope":"ledger","reason":"` + strings.Repeat("x", 201) + `"}`, CodeInvalidRequest, "reason"},
+		{"switches", `{"action":"set","scope":"ledger","reason":"r","table":"t"}`, CodeInvalidRequest, "table"},
+		{"switches", `{"action":"set","scope":"ledger","reason":"r","deck":"short-36"}`, CodeInvalidRequest, "deck"},
+		{"switches", `{"action":"set","scope":"table","reason":"r"}`, CodeInvalidRequest, "table"},
+		{"switches", `{"action":"set","scope":"table","reason":"r","table":""}`, CodeInvalidValue, "table"},
+		{"switches", `{"action":"set","scope":"table","reason":"r","table":"a b"}`, CodeInvalidRequest, "table"},
+		{"switches", `{"action":"set","scope":"table","reason":"r","table":"t","deck":"short-36"}`, CodeInvalidRequest, "deck"},
+		{"switches", `{"action":"set","scope":"deck","reason":"r"}`, CodeInvalidRequest, "deck"},
+		{"switches", `{"action":"set","scope":"deck","reason":"r","deck":"marked-52"}`, CodeInvalidRequest, "deck"},
+		{"switches", `{"action":"set","scope":"deck","reason":"r","deck_hash":"AAAA"}`, CodeInvalidValue, "deck_hash"},
+		{"switches", `{"action":"set","scope":"deck","reason":"r","deck":"short-36","deck_hash":"` + strings.Repeat("A", 43) + `="}`, CodeInvalidRequest, "deck"},
+		{"switches", `{"action":"set","scope":"table","reason":"r","table":"t","deck_hash":"` + strings.Repeat("A", 43) + `="}`, CodeInvalidRequest, "deck_hash"},
+		{"switches", `{"action":"set","scope":"ledger","reason":"r","until":"noon"}`, CodeUnknownMember, "until"},
+		{"tables", `{}`, CodeInvalidValue, "action"},
+		{"tables", `{"action":"burn","table":"t"}`, CodeInvalidValue, "action"},
+		{"tables", `{"action":"open"}`, CodeInvalidRequest, "table"},
+		{"tables", `{"action":"open","table":"a/b"}`, CodeInvalidRequest, "table"},
+		{"latch", `{}`, CodeInvalidRequest, "reason"},
+		{"latch", `{"reason":"   "}`, CodeInvalidRequest, "reason"},
+		{"latch", `{"reason":"none is set"}`, CodeInvalidRequest, ""},
+	} {
+		s.admin("/v1/main/"+c.path, c.body).want(t, c.code, c.field)
+	}
+	if got := s.ledger.Live().Size; got != size {
+		t.Errorf("%d entries were written", got-size)
+	}
+}
+
+// TestTables: a closed table takes no shuffle, and its open ones are played on.
+func TestTables(t *testing.T) {
+	t.Parallel()
+	s := newStack(t, stackOptions{})
+	table := func(action, name, token string) answer {
+		t.Helper()
+		return s.do(ask{method: "POST", path: "/v1/main/tables", token: token, body: fmt.Sprintf(`{"action":%q,"table":%q}`, action, name)})
+	}
+	_, open := s.commit("a", "k1")
+	event := s.event(table("close", "a", s.adminToken))
+	if event.Kind != audit.EventTableClose || event.Name != "a" {
+		t.Errorf("%+v", event)
+	}
+	s.post("/v1/main/shuffles", "k2", `{"table":"a","deck":"short-36"}`).want(t, CodeTable, "")
+	s.commit("b", "k3")
+	read[Deal](t, s.post(open+"/deal", "", twoHands))
+	got := table("close", "a", s.dealerToken)
+	if got.want(t, CodeTable, ""); value(got.problem(t).Detail) != "table a is not open" {
+		t.Errorf("%s", got.body)
+	}
+	if got := table("open", "a", s.tableToken); got.status != 200 { // a dealer of this table
+		t.Errorf("%d %s", got.status, got.body)
+	}
+	table("open", "a", s.adminToken).want(t, CodeTable, "")
+	table("open", "z", s.tableToken).want(t, CodeForbidden, "")
+	table("open", "a", s.auditorToken).want(t, CodeForbidden, "")
+	if next, _ := s.commit("a", "k4"); next.Serial != 2 {
+		t.Errorf("serial %d", next.Serial)
+	}
+}
+
+// generator is good, or gives zeros.
+type generator struct{ broken atomic.Bool }
+
+func (g *generator) Read(b []byte) (int, error) {
+	if g.broken.Load() {
+		clear(b)
+		return len(b), nil
+	}
+	return rand.Read(b)
+}
+
+func newGenerator(t *testing.T) (*generator, *entropy.Source) {
+	t.Helper()
+	g := new(generator)
+	source, err := entropy.NewFrom(g, time.Minute, entropy.Config{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return g, source
+}
+
+// TestClearLatch: the latch opens when the generator passes, and not before.
+func TestClearLatch(t *testing.T) {
+	t.Parallel()
+	g, source := newGenerator(t)
+	s := newStack(t, stackOptions{source: source})
+	commit := func(key string) answer {
+		return s.post("/v1/main/shuffles", key, `{"table":"t","deck":"standard-52"}`)
+	}
+	_, open := s.commit("t", "open")
+	g.broken.Store(true)
+	commit("k1").want(t, CodeLatch, "")
+	size := s.ledger.Live().Size
+	got := s.admin("/v1/main/latch", `{"reason":"looks fine"}`)
+	if got.want(t, CodeLatch, ""); s.ledger.Live().Size != size || got.header.Get("Retry-After") != "" {
+		t.Errorf("%d entries were written: %s", s.ledger.Live().Size-size, got.body)
+	}
+	read[Deal](t, s.post(open+"/deal", "", twoHands)) // needs no entropy
+
+	// The generator is repaired, and the ledger learns of the latch only now.
+	g.broken.Store(false)
+	commit("k2").want(t, CodeLatch, "")
+	event := s.event(s.admin("/v1/main/latch", `{"reason":"host exchanged"}`))
+	if event.Kind != audit.EventLatchClear || event.Reason != "host exchanged" || s.ledger.Live().Size != size+3 { // the deal, set, clear
+		t.Errorf("%+v after %d entries", event, s.ledger.Live().Size-size)
+	}
+	for row, err := range s.store.Rows(t.Context(), s.ledger.ID(), size+1, size+2) {
+		entry, bad := audit.ParseEntry(row.Entry)
+		if e, ok := entry.Body.(*audit.Event); err != nil || bad != nil || !ok || e.Kind != audit.EventLatchSet || e.Latch != audit.LatchRepetition {
+			t.Errorf("%+v, %v, %v", entry, err, bad)
+		}
+	}
+	if got := commit("k3"); got.status != 200 {
+		t.Errorf("%d %s", got.status, got.body)
+	}
+	s.admin("/v1/main/latch", `{"reason":"once more"}`).want(t, CodeInvalidRequest, "")
+
+	// Another daemon's latch, which the ledger tells of: tested here all the same.
+	latch := func() {
+		t.Helper()
+		_, err := s.ledger.Append(t.Context(), ledger.Proposal{Actor: "daemon", Bodies: []audit.Body{
+			&audit.Event{Kind: audit.EventLatchSet, Latch: audit.LatchSlow}}})
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	latch()
+	if figures := string(operator(t, s, "/metrics").body); !strings.Contains(figures, `shuffled_ledger_entropy_latched{ledger="main"} 1`) {
+		t.Error("the latch is not in the metrics")
+	}
+	commit("k4").want(t, CodeLatch, "")
+	g.broken.Store(true)
+	s.admin("/v1/main/latch", `{"reason":"r"}`).want(t, CodeLatch, "")
+	g.broken.Store(false)
+	commit("k5").want(t, CodeLatch, "")
+	size = s.ledger.Live().Size
+	s.event(s.admin("/v1/main/latch", `{"reason":"r"}`))
+	if got := commit("k6"); got.status != 200 || s.ledger.Live().Size != size+2 {
+		t.Errorf("%d %s", got.status, got.body)
+	}
+}
+
+// TestBacklogFigures: what is open and overdue shows, with the age of the oldest.
+func TestBacklogFigures(t *testing.T) {
+	t.Parallel()
+	s := newStack(t, stackOptions{})
+	figures := func(want ...string) {
+		t.Helper()
+		got := string(operator(t, s, "/metrics").body)
+		for _, w := range want {
+			if !strings.Contains(got, "\nshuffled_ledger_"+w) {
+				t.Errorf("no %s in the metrics", w)
+			}
+		}
+	}
+	figures(`open_shuffles{ledger="main"} 0`, `overdue_shuffles{ledger="main"} 0`, `oldest_open_seconds{ledger="main"} 0`)
+	_, first := s.commit("t", "k1") // for an hour
+	s.commit("t", "k2")
+	s.clock.add(90 * time.Minute)
+	figures(`open_shuffles{ledger="main"} 2`, `overdue_shuffles{ledger="main"} 2`, `oldest_open_seconds{ledger="main"} 5`) // 5,400
+	read[Close](t, s.post(first+"/close", "", `{"outcome":"completed"}`))
+	figures(`open_shuffles{ledger="main"} 1`, `overdue_shuffles{ledger="main"} 1`)
+	if err := s.ledger.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if got := string(operator(t, s, "/metrics").body); strings.Contains(got, "overdue_shuffles{") || !strings.Contains(got, `open_shuffles{ledger="main"} 1`) {
+		t.Error("the figures of a ledger that does not answer")
+	}
+}
