@@ -32,6 +32,7 @@ func badCases(t testing.TB) []vector {
 	cheatingPlay(b)
 	cheatingCloses(b)
 	cheatingOrders(b)
+	steeredFiles(b)
 	return cases
 }
 
@@ -269,7 +270,7 @@ func unknownCodes(b *badAdder) {
 	code(atCommit, "end-at-form", endAt, 3)
 	code(atCommit, "disclosure", func(e []byte) int { return endAt(e) + 1 }, 3)
 	code(atMix, "mix-source", fixed(inBody+17), 4)
-	code(atDeal, "purpose", fixed(inBody+23), 6)
+	code(atDeal, "purpose", fixed(inBody+23), 7)
 	code(atClose, "outcome", fixed(inBody+8), 6)
 	code(atClose, "reason", fixed(inBody+9), 11)
 	code(atClose, "form", fixed(inBody+10), 3)

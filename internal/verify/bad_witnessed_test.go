@@ -342,7 +342,7 @@ func twoFaults(b *badAdder) {
 	edited(unjudged, "field-unknown", "an unknown algorithm, and a number of cards that none can be behind it", set(atCommit, algorithm, 2), set(atCommit, recipe+36, 7))
 	edited(stepEntries, "recipe-malformed", "more cards taken than there are, and an unknown source behind it", set(atCommit, recipe+36, 7), set(atCommit, planned, 4))
 	edited(stepEntries, "reason-malformed", "a reason without void, and an unknown form behind it", set(atClose, inBody+9, 1), set(atClose, inBody+10, 3))
-	edited(unjudged, "purpose-unknown", "an unknown purpose, and a flag of 2 behind it", set(atDeal, inBody+23, 6), set(atDeal, inBody+31, 2))
+	edited(unjudged, "purpose-unknown", "an unknown purpose, and a flag of 2 behind it", set(atDeal, inBody+23, 7), set(atDeal, inBody+31, 2))
 	edited(unjudged, "unknown-before-signature", "an unknown code, in a file that nobody signed", set(atClose, inBody+8, 6), func(f *audit.Transcript) {
 		for i, text := range f.Receipts {
 			r, err := audit.ParseReceipt(text)

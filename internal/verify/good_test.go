@@ -26,6 +26,7 @@ func goodCases(t testing.TB) []vector {
 	trusts(t, add)
 	receiptsOf(t, add)
 	witnessedFiles(t, add)
+	unsteerableFiles(t, add)
 	return cases
 }
 
@@ -70,7 +71,7 @@ func shuffles(t testing.TB, add adder) {
 	add("custom-deck", "names beyond ASCII, with escapes, and two alike", g.file(""))
 
 	g = mixed(t).deal(seat("seat-1", 2), board(1)).close(audit.OutcomeEndedEarly, 0)
-	add("mixed", "two slots, a beacon round (its signature is not checked) and a cut", g.file(""))
+	add("mixed", "two slots, a beacon round of a chain that nobody knows, and a cut", g.file(""))
 	add("mixed-recipient", "one recipient's file of a mixed shuffle", g.file("seat-1"))
 	add("mixed-open-undealt", "mixed, and nothing dealt yet", mixed(t).file(""))
 

@@ -65,6 +65,20 @@ func (r *receipt) origin() (string, error) {
 	return "", notChecked("such an entry names no ledger")
 }
 
+// slots: whoever holds a slot can see before giving its value that the commit has
+// it.
+func (r *receipt) slots() (string, error) {
+	b, ok := r.body.(*audit.Commit)
+	if !ok {
+		return "", notChecked("only a commit has a mix plan")
+	}
+	mine, err := r.findSlots(b.Context)
+	if err != nil {
+		return "", err
+	}
+	return slotsFound(len(mine), b.Context), nil
+}
+
 // showCommit fills in what a commit says.
 func (v *Verdict) showCommit(id uint64, c *audit.Commit, at int64) {
 	v.ID, v.Table, v.Serial, v.GameRef = id, c.Context.Table, c.Serial, c.GameRef

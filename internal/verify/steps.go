@@ -15,7 +15,9 @@ const (
 	stepInclusion = "inclusion"
 	stepWitnesses = "witnesses"
 	stepOrigin    = "origin"
+	stepSlots     = "slots"
 	stepLegality  = "legality"
+	stepBeacon    = "beacon"
 	stepDeck      = "deck"
 	stepOpenings  = "openings"
 	stepTape      = "tape"
@@ -32,7 +34,9 @@ var causes = map[string]string{
 	stepInclusion: "an entry or a proof was altered, or the entry is not in the ledger",
 	stepWitnesses: "too few witnesses cosigned, or another policy is meant",
 	stepOrigin:    "evidence of another ledger, or a sandbox passed off as production",
+	stepSlots:     "the house left the slot out of the plan, or the file is of another shuffle",
 	stepLegality:  "the operator broke the lifecycle, or a receipt was left out of the file",
+	stepBeacon:    "the house put in another value than the beacon's, which it could choose",
 	stepDeck:      "another deck than the one committed to",
 	stepOpenings:  "a card was altered, or is not this recipient's",
 	stepTape:      "the tape is not the one committed to, or was lost by the operator",

@@ -31,6 +31,9 @@ type transcript struct {
 	deals  []*audit.Deal
 	closed *audit.Close // nil: none
 
+	round uint64 // of the beacon, whose signature holds; 0: there is none, or it was not checked
+	mine  []int  // slots of the plan whose values were given, ascending
+
 	runs   []audit.Run // by place dealt
 	names  shuffle.Deck
 	places audit.Order // what each place shows
@@ -242,5 +245,6 @@ func (t *transcript) conclude(held bool) {
 	t.evidence.conclude(held)
 	if held {
 		t.v.Cards = t.shown()
+		t.raise()
 	}
 }

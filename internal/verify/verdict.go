@@ -11,8 +11,7 @@ const (
 // Level says how much is proved (docs/SPEC.md section 10.2).
 type Level string
 
-// The levels, weakest first. This version gives the first three: it does not
-// check beacons.
+// The levels, weakest first.
 const (
 	LevelKeyNotPinned Level = "key not pinned"
 	LevelRecorded     Level = "recorded"
@@ -61,6 +60,8 @@ type Verdict struct {
 	Witnesses  []Cosigned  `json:"witnesses,omitempty"` // with LevelWitnessed: who cosigned the checkpoint it rests on, as the policy lists them
 	Entry      *Entry      `json:"entry,omitempty"`     // of a receipt
 
+	Unsteerable []Unsteerable `json:"unsteerable,omitempty"` // with LevelUnsteerable: for whom, everybody first
+
 	ID          uint64 `json:"id,omitempty"`           // of the shuffle
 	Recipient   string `json:"recipient,omitempty"`    // whose file it is, when it is one recipient's
 	Table       string `json:"table,omitempty"`        //
@@ -92,6 +93,22 @@ type Checkpoint struct {
 type Cosigned struct {
 	Name string `json:"name"` // in the policy
 	Time string `json:"time"` // by the witness's clock
+}
+
+// For whom a shuffle is unsteerable.
+const (
+	ForEverybody = "everybody" // by a beacon
+	ForSlot      = "slot"      // for the player alone who chose the slot's value
+)
+
+// Unsteerable says for whom the level unsteerable is given, and what it rests on
+// (docs/SPEC.md section 10.5).
+type Unsteerable struct {
+	For       string `json:"for"`             // ForEverybody or ForSlot
+	Witnessed string `json:"witnessed"`       // by then the quorum had cosigned the commit, by its own clocks
+	Round     uint64 `json:"round,omitempty"` // everybody: of the beacon
+	Time      string `json:"time,omitempty"`  // everybody: when the round came out, after Witnessed
+	Slot      string `json:"slot,omitempty"`  // slot: base64 of the slot's hash
 }
 
 // Entry is what a receipt proves.

@@ -60,7 +60,9 @@ func judgeTranscript(data []byte, trust *trusted) *Verdict {
 		{stepInclusion, t.inclusion},
 		{stepWitnesses, t.witnesses},
 		{stepOrigin, t.origin},
+		{stepSlots, t.slots},
 		{stepLegality, t.legality},
+		{stepBeacon, t.beacon},
 		{stepDeck, t.deck},
 		{stepOpenings, t.openings},
 		{stepTape, t.tape},
@@ -80,6 +82,7 @@ func judgeReceipt(data []byte, trust *trusted) *Verdict {
 		{stepInclusion, r.inclusion},
 		{stepWitnesses, r.witnesses},
 		{stepOrigin, r.origin},
+		{stepSlots, r.slots},
 	})
 	r.conclude(held)
 	return r.v

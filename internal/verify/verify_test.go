@@ -71,9 +71,9 @@ STEPS
 }`)
 	var steps []string
 	for _, name := range []string{"format", "entries", "signature", "inclusion", "witnesses", "origin",
-		"legality", "deck", "openings", "tape", "order", "cards"} {
+		"slots", "legality", "beacon", "deck", "openings", "tape", "order", "cards"} {
 		result := "ok"
-		if name == "witnesses" {
+		if slices.Contains([]string{"witnesses", "slots", "beacon"}, name) {
 			result = "not checked"
 		}
 		steps = append(steps, `  {
@@ -145,21 +145,25 @@ func TestEarlyWork(t *testing.T) {
 // TestResults holds each kind of file against the steps that ought to run.
 func TestResults(t *testing.T) {
 	t.Parallel()
-	const all = "format entries signature inclusion witnesses origin legality deck openings tape order cards"
+	const all = "format entries signature inclusion witnesses origin slots legality beacon deck openings tape order cards"
 	for name, notChecked := range map[string]string{
-		"closed":                      "witnesses",
-		"open":                        "witnesses tape order cards",
-		"auditor-disclosed":           "witnesses tape order cards",
-		"child":                       "witnesses order cards",
-		"cosigned-2-of-3":             "",
-		"policy-without-witnesses":    "witnesses",
-		"witnessed":                   "",
-		"witnessed-too-late":          "",
-		"witnessed-key-only":          "witnesses",
-		"receipt-witnessed":           "",
-		"receipt-deal-5":              "witnesses origin",
-		"receipt-commit-3":            "witnesses",
-		"receipt-deal-nothing-pinned": "signature witnesses origin",
+		"closed":                      "witnesses slots beacon",
+		"open":                        "witnesses slots beacon tape order cards",
+		"auditor-disclosed":           "witnesses slots beacon tape order cards",
+		"child":                       "witnesses slots beacon order cards",
+		"cosigned-2-of-3":             "slots beacon",
+		"policy-without-witnesses":    "witnesses slots beacon",
+		"witnessed":                   "slots beacon",
+		"witnessed-too-late":          "slots beacon",
+		"witnessed-key-only":          "witnesses slots beacon",
+		"receipt-witnessed":           "slots",
+		"receipt-deal-5":              "witnesses origin slots",
+		"receipt-commit-3":            "witnesses slots",
+		"receipt-commit-my-slot":      "witnesses",
+		"unsteerable":                 "slots",
+		"unsteerable-both":            "",
+		"slot":                        "beacon",
+		"receipt-deal-nothing-pinned": "signature witnesses origin slots",
 	} {
 		i := slices.IndexFunc(load(t, "good"), func(v vector) bool { return v.Name == name })
 		if i < 0 {

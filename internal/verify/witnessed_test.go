@@ -128,11 +128,11 @@ func witnessedFiles(t testing.TB, add adder) {
 	g.early = h.receiptUnder(g.id, early).Text()
 	h.witnesses = []keyPair{w.a, w.b}
 	add("witnessed-times", "the first second and the last one that count; one beyond does not", g.deal(board(1)).file(""), w.want2of3(), func(v *vector) {
-		v.Want = want{Proved, LevelWitnessed, "", []Cosigned{{"a", "9999-12-31T23:59:59.000Z"}, {"c", "1970-01-01T00:00:01.000Z"}}}
+		v.Want = want{Verdict: Proved, Level: LevelWitnessed, Witnesses: []Cosigned{{"a", "9999-12-31T23:59:59.000Z"}, {"c", "1970-01-01T00:00:01.000Z"}}}
 	})
 	tabs := "#\ttabs, and Größe\n" + strings.ReplaceAll(w.policy(twoOfThree), " ", "\t  ")
 	add("witnessed-policy-tabs", "fields of a policy stand between spaces and tabs", g.file(""), trusted1(tabs), func(v *vector) {
-		v.Want = want{Proved, LevelWitnessed, "", []Cosigned{{"a", "9999-12-31T23:59:59.000Z"}, {"c", "1970-01-01T00:00:01.000Z"}}}
+		v.Want = want{Verdict: Proved, Level: LevelWitnessed, Witnesses: []Cosigned{{"a", "9999-12-31T23:59:59.000Z"}, {"c", "1970-01-01T00:00:01.000Z"}}}
 	})
 }
 

@@ -1,0 +1,127 @@
+package verify
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"sort"
+
+	"shuffled/internal/audit"
+	"shuffled/internal/beacon"
+)
+
+// beacon checks the value of the plan's beacon: that it is the one signature that
+// the chain makes of the planned round.
+func (t *transcript) beacon() (string, error) {
+	i := beacon.In(t.commit.Context.Plan)
+	if i < 0 {
+		return "", notChecked("no beacon in the plan")
+	}
+	p := t.commit.Context.Plan[i]
+	chain, known := beacon.ByHash(p.Chain)
+	switch {
+	case !known:
+		return "", notChecked("a beacon chain that this version does not know: the value may be anything")
+	case t.mix == nil:
+		return "", notChecked("the value comes with the mix")
+	}
+	if err := chain.Verify(p.Round, t.mix.Values[i].Beacon); err != nil {
+		return "", err
+	}
+	t.round = p.Round
+	return fmt.Sprintf("the value is quicknet's signature of round %d, which came out at %s", p.Round, timestamp(chain.TimeOf(p.Round)*1000)), nil
+}
+
+// slots finds the slots whose values were given in the plan. That the mix has
+// these very values is a rule (docs/SPEC.md section 9, mix).
+func (t *transcript) slots() (detail string, err error) {
+	if t.mine, err = t.findSlots(t.commit.Context); err != nil {
+		return "", err
+	}
+	return slotsFound(len(t.mine), t.commit.Context), nil
+}
+
+// findSlots returns where in the plan the hashes of the given values stand,
+// ascending. The values may still be secret: none is named.
+func (e *evidence) findSlots(ctx *audit.Context) (mine []int, err error) {
+	if len(e.trust.slots) == 0 {
+		return nil, notChecked("no value of a slot was given")
+	}
+	for _, value := range e.trust.slots {
+		hash := audit.SlotHash(ctx.Origin, ctx.Table, value)
+		i := slices.IndexFunc(ctx.Plan, func(p audit.Planned) bool { return p.Source == audit.SourceSlot && p.Slot == hash })
+		if i < 0 {
+			return nil, fmt.Errorf("the slot of hash %s, at table %s of %s, is not in the plan", encode(hash), ctx.Table, ctx.Origin)
+		}
+		mine = append(mine, i)
+	}
+	slices.Sort(mine)
+	return slices.Compact(mine), nil
+}
+
+func slotsFound(n int, ctx *audit.Context) string {
+	return fmt.Sprintf("%d of the %d sources of the plan are the slots whose values were given", n, len(ctx.Plan))
+}
+
+// raise gives the level unsteerable to a file that holds, for whom it is due, and
+// says in its steps why it is not.
+func (t *transcript) raise() {
+	if t.mix == nil {
+		return
+	}
+	everybody := beacon.Steered(t.commit.Context)
+	holders := everybody
+	if everybody == nil {
+		everybody, holders = t.raiseWitnessed()
+	}
+	if len(t.v.Unsteerable) > 0 {
+		t.v.Level = LevelUnsteerable
+	}
+	t.v.explain(stepBeacon, everybody)
+	t.v.explain(stepSlots, holders)
+}
+
+// raiseWitnessed holds the beacon's round and the slots against when the quorum
+// saw the commit, and returns why they give nothing.
+func (t *transcript) raiseWitnessed() (everybody, holders error) {
+	if t.v.Level != LevelWitnessed {
+		none := errors.New("no quorum that the verifier trusts saw the commit in time")
+		return none, none
+	}
+	seen := t.seenBy()
+	witnessed := timestamp(seen * 1000)
+	if t.round > 0 {
+		if at := beacon.Quicknet().TimeOf(t.round); seen < at {
+			t.v.Unsteerable = append(t.v.Unsteerable, Unsteerable{For: ForEverybody, Witnessed: witnessed, Round: t.round, Time: timestamp(at * 1000)})
+		} else {
+			everybody = fmt.Errorf("the quorum saw the commit by %s, and not before the round came out", witnessed)
+		}
+	} else if beacon.In(t.commit.Context.Plan) >= 0 {
+		return nil, errors.New("the beacon's value may be anything, and could be chosen when the slots were known")
+	}
+	for _, i := range t.mine {
+		t.v.Unsteerable = append(t.v.Unsteerable, Unsteerable{For: ForSlot, Witnessed: witnessed, Slot: encode(t.commit.Context.Plan[i].Slot)})
+	}
+	return everybody, nil
+}
+
+// seenBy returns the first second at which the quorum had cosigned the commit.
+func (t *transcript) seenBy() int64 {
+	var times []int64
+	for _, c := range t.trust.policy.Cosignatures(t.seen) {
+		times = append(times, c.Time)
+	}
+	slices.Sort(times)
+	return times[sort.Search(len(times)-1, func(i int) bool {
+		return t.trust.policy.SatisfiedBefore(t.seen, times[i]+1)
+	})]
+}
+
+// explain adds to a step that holds why it does not raise the level.
+func (v *Verdict) explain(step string, why error) {
+	for i, s := range v.Steps {
+		if s.Name == step && s.Result == StepOK && why != nil {
+			v.Steps[i].Detail += "; it makes nothing unsteerable: " + why.Error()
+		}
+	}
+}
