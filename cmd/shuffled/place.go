@@ -42,6 +42,8 @@ func (p placeFlags) load() (*config.Config, error) {
 type backend interface {
 	ledger.Store
 	ledger.TokenStore
+	ledger.AccessStore
+	ledger.RecallStore
 	Close() error
 }
 
