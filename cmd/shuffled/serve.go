@@ -13,6 +13,7 @@ import (
 
 	"shuffled/internal/config"
 	"shuffled/internal/httpapi"
+	"shuffled/internal/recall"
 )
 
 type serveCmd struct {
@@ -124,7 +125,9 @@ func (c serveCmd) serve(ctx context.Context, s streams, cfg *config.Config, list
 	}
 	figures.source.Store(h.entropy)
 	for _, d := range h.dealers {
-		if err := api.Add(httpapi.Ledger{Dealer: d, Log: d.Ledger(), Tokens: store}); err != nil {
+		index := recall.New(d.Ledger().ID(), store, log)
+		group.Go(func() error { index.Follow(run); return nil })
+		if err := api.Add(httpapi.Ledger{Dealer: d, Log: d.Ledger(), Tokens: store, Access: store, Recall: index}); err != nil {
 			stop()
 			return errors.Join(err, group.Wait(), h.close())
 		}
@@ -152,13 +155,13 @@ func (c serveCmd) listenOperator(ctx context.Context, group *errgroup.Group, cfg
 func apiLimits(cfg *config.Config, dev bool) httpapi.Limits {
 	c := cfg.Limits
 	l := httpapi.Limits{
-		Body: int64(c.MaxBody), Verify: int64(c.MaxVerifyBody), Concurrent: c.Concurrency, Verifying: c.Verifications,
-		TokenRate: c.TokenRate, TokenBurst: c.TokenBurst, VerifyRate: c.VerifyRate, VerifyBurst: c.VerifyBurst,
+		Body: int64(c.MaxBody), Verify: int64(c.MaxVerifyBody), Concurrent: c.Concurrency, Waiting: c.Waiting, Verifying: c.Verifications,
+		TokenRate: c.TokenRate, TokenBurst: c.TokenBurst, ReadRate: c.ReadRate, ReadBurst: c.ReadBurst, VerifyRate: c.VerifyRate, VerifyBurst: c.VerifyBurst,
 		Request: c.RequestTimeout.Duration(), Header: c.ReadHeaderTimeout.Duration(), Read: c.ReadTimeout.Duration(),
 		Write: c.WriteTimeout.Duration(), Idle: c.IdleTimeout.Duration(),
 	}
 	if dev {
-		l.TokenRate, l.VerifyRate = 0, 0
+		l.TokenRate, l.ReadRate, l.VerifyRate = 0, 0, 0
 	}
 	return l
 }

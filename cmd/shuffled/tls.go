@@ -11,8 +11,9 @@ import (
 )
 
 // loadTLS returns the listener's TLS configuration, nil without a certificate.
-// Only TLS 1.3 is spoken. Client certificates are asked for when authorities are
-// named.
+// Only TLS 1.3 is spoken. Where authorities are named clients are asked for a
+// certificate; one that these did not issue fails the handshake, and none is as
+// good as no token.
 func loadTLS(c config.TLS) (*tls.Config, error) {
 	if c.Cert == "" {
 		return nil, nil
@@ -29,7 +30,7 @@ func loadTLS(c config.TLS) (*tls.Config, error) {
 	if err != nil {
 		return nil, fmt.Errorf("reading the client authorities: %w", err)
 	}
-	t.ClientCAs, t.ClientAuth = x509.NewCertPool(), tls.RequireAndVerifyClientCert
+	t.ClientCAs, t.ClientAuth = x509.NewCertPool(), tls.VerifyClientCertIfGiven
 	if !t.ClientCAs.AppendCertsFromPEM(pem) {
 		return nil, errors.New("the file of client authorities holds no certificate")
 	}

@@ -64,19 +64,22 @@ type Log struct {
 type TLS struct {
 	Cert     string `toml:"cert"`      // certificate chain; default none
 	Key      string `toml:"key"`       // its private key; default none
-	ClientCA string `toml:"client_ca"` // authorities of client certificates; default none
+	ClientCA string `toml:"client_ca"` // authorities of client certificates, which then are asked for; default none
 }
 
 // Limits bound what callers can make the daemon do.
 type Limits struct {
 	MaxBody       Size `toml:"max_body"`        // of a request; 64KiB to 64MiB, default 1MiB
 	MaxVerifyBody Size `toml:"max_verify_body"` // of evidence to verify; 64KiB to 64MiB, default 32MiB
-	Concurrency   int  `toml:"concurrency"`     // requests at a time; at least 1, default 4096
+	Concurrency   int  `toml:"concurrency"`     // requests that work on ledgers at a time; at least 1, default 4096
+	Waiting       int  `toml:"waiting"`         // requests that wait for that, per ledger; at least 1, default 4096
 	Verifications int  `toml:"verifications"`   // verifications at a time; at least 1, default 4
-	Queue         int  `toml:"queue"`           // requests that wait per ledger; at least 1024, default 4096
+	Queue         int  `toml:"queue"`           // requests that wait for a ledger's writer, per ledger; at least 1024, default 4096
 
 	TokenRate   float64 `toml:"token_rate"`   // requests per second and token; 0: no limit, the default
 	TokenBurst  int     `toml:"token_burst"`  // of these at once; at least 1, default 100
+	ReadRate    float64 `toml:"read_rate"`    // anonymous reads that cost, per second and address; 0: no limit; default 20
+	ReadBurst   int     `toml:"read_burst"`   // of these at once; at least 1, default 100
 	VerifyRate  float64 `toml:"verify_rate"`  // verifications per second and address; 0: no limit; default 5
 	VerifyBurst int     `toml:"verify_burst"` // of these at once; at least 1, default 20
 
@@ -119,9 +122,12 @@ func Default() *Config {
 			MaxBody:           1 << 20,
 			MaxVerifyBody:     32 << 20,
 			Concurrency:       4096,
+			Waiting:           4096,
 			Verifications:     4,
 			Queue:             4096,
 			TokenBurst:        100,
+			ReadRate:          20,
+			ReadBurst:         100,
 			VerifyRate:        5,
 			VerifyBurst:       20,
 			RequestTimeout:    Duration(10 * time.Second),

@@ -73,6 +73,10 @@ func TestValidate(t *testing.T) {
 		{"limits.token_rate", func(c *Config) { c.Limits.TokenRate = math.Inf(1) }},
 		{"", func(c *Config) { c.Limits.TokenRate = 0.001 }},
 		{"limits.token_burst", func(c *Config) { c.Limits.TokenBurst = 0 }},
+		{"limits.waiting", func(c *Config) { c.Limits.Waiting = 0 }},
+		{"limits.read_rate", func(c *Config) { c.Limits.ReadRate = -1 }},
+		{"", func(c *Config) { c.Limits.ReadRate = 0 }},
+		{"limits.read_burst", func(c *Config) { c.Limits.ReadBurst = 0 }},
 		{"limits.verify_rate", func(c *Config) { c.Limits.VerifyRate = -0.1 }},
 		{"", func(c *Config) { c.Limits.VerifyRate = 0 }},
 		{"limits.verify_burst", func(c *Config) { c.Limits.VerifyBurst = 0 }},
@@ -128,8 +132,8 @@ func TestValidateAll(t *testing.T) {
 		got = append(got, key)
 	}
 	want := []string{"listen", "data", "database", "clock_step", "mark_sync", "disclosure_rotation", "log.level", "log.format", "tls.client_ca",
-		"limits.max_body", "limits.max_verify_body", "limits.concurrency", "limits.verifications", "limits.queue",
-		"limits.token_burst", "limits.verify_burst", "limits.request_timeout", "limits.read_header_timeout",
+		"limits.max_body", "limits.max_verify_body", "limits.concurrency", "limits.waiting", "limits.verifications", "limits.queue",
+		"limits.token_burst", "limits.read_burst", "limits.verify_burst", "limits.request_timeout", "limits.read_header_timeout",
 		"limits.read_timeout", "limits.write_timeout", "limits.idle_timeout", "ledger 1"}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("-want +got:\n%s", diff)

@@ -74,10 +74,13 @@ func (l *Limits) check(p *problems) {
 	p.size("limits.max_body", l.MaxBody, 64<<10, 64<<20)
 	p.size("limits.max_verify_body", l.MaxVerifyBody, 64<<10, 64<<20)
 	p.atLeast("limits.concurrency", l.Concurrency, 1)
+	p.atLeast("limits.waiting", l.Waiting, 1)
 	p.atLeast("limits.verifications", l.Verifications, 1)
 	p.atLeast("limits.queue", l.Queue, 1024) // design: at least so many per ledger
 	p.rate("limits.token_rate", l.TokenRate)
 	p.atLeast("limits.token_burst", l.TokenBurst, 1)
+	p.rate("limits.read_rate", l.ReadRate)
+	p.atLeast("limits.read_burst", l.ReadBurst, 1)
 	p.rate("limits.verify_rate", l.VerifyRate)
 	p.atLeast("limits.verify_burst", l.VerifyBurst, 1)
 	for _, t := range []struct {

@@ -10,6 +10,7 @@ import (
 	"crypto/x509"
 	"crypto/x509/pkix"
 	"io"
+	"log/slog"
 	"math/big"
 	"net/http"
 	"net/http/httptest"
@@ -89,7 +90,7 @@ func newSecured(t *testing.T) *secured {
 	pool.AddCert(s.authority.cert)
 	server := httptest.NewUnstartedServer(s.api)
 	server.EnableHTTP2 = true
-	server.Config.ErrorLog = nil
+	server.Config.ErrorLog = slog.NewLogLogger(slog.DiscardHandler, slog.LevelError)
 	server.TLS = &tls.Config{MinVersion: tls.VersionTLS13, ClientCAs: pool, ClientAuth: tls.VerifyClientCertIfGiven,
 		Certificates: []tls.Certificate{*s.authority.issue(newKey(t), nil)}}
 	server.StartTLS()
