@@ -185,18 +185,6 @@ func TestTimes(t *testing.T) {
 	}
 }
 
-func TestNotServed(t *testing.T) {
-	t.Parallel()
-	s := newStack(t, stackOptions{})
-	_, path := s.commit("t", "k")
-	s.post(path+"/mix", "", `{"values":[]}`).want(t, CodeNotAvailable, "")
-	s.post("/v1/main/draws", "k2", `{"table":"t","ranges":[6,6]}`).want(t, CodeNotAvailable, "")
-	for _, member := range []string{`"mix":{"slots":["x"],"cut":true}`, `"mix":[]`, `"parent":{"id":1,"positions":[0]}`, `"parent":7`} {
-		s.post("/v1/main/shuffles", "k3", `{"table":"t","deck":"short-36",`+member+`}`).want(t, CodeNotAvailable, "")
-	}
-	s.post("/v1/main/shuffles", "k4", `{"table":"t","deck":"short-36","disclosure":"auditor"}`).want(t, CodeDisclosureKey, "")
-}
-
 // TestEvidence fetches receipts and keys, and has good and bad evidence judged.
 func TestEvidence(t *testing.T) {
 	t.Parallel()

@@ -116,7 +116,7 @@ func (s *stack) openLedger(dir string, o stackOptions) {
 	check(err)
 	s.vkey = signing.VKey()
 	g := &audit.Genesis{Origin: s.origin, SigningKey: signing.Public(), Deals: audit.DealsSigned,
-		Disclosure: audit.DisclosurePublic, DefaultCloseBy: 3600, MaxCloseBy: 86_400, Access: audit.AccessPublic}
+		MixModes: 7, Disclosure: audit.DisclosurePublic, DefaultCloseBy: 3600, MaxCloseBy: 86_400, Access: audit.AccessPublic}
 	if o.private {
 		g.Access = audit.AccessToken
 	}
