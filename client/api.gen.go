@@ -133,9 +133,28 @@ const (
 	ShuffleStateStateOverdue ShuffleStateState = "overdue"
 )
 
+// Defines values for ShuffleSummaryKind.
+const (
+	ShuffleSummaryKindCards ShuffleSummaryKind = "cards"
+	ShuffleSummaryKindDraws ShuffleSummaryKind = "draws"
+)
+
+// Defines values for ShuffleSummaryState.
+const (
+	ShuffleSummaryStateClosed  ShuffleSummaryState = "closed"
+	ShuffleSummaryStateOpen    ShuffleSummaryState = "open"
+	ShuffleSummaryStateOverdue ShuffleSummaryState = "overdue"
+)
+
 // Defines values for TranscriptFormat.
 const (
 	TranscriptFormatShuffledV1Transcript TranscriptFormat = "shuffled/v1/transcript"
+)
+
+// Defines values for ListShufflesParamsState.
+const (
+	ListShufflesParamsStateClosed ListShufflesParamsState = "closed"
+	ListShufflesParamsStateOpen   ListShufflesParamsState = "open"
 )
 
 // BeaconPlan A round of drand's quicknet chain that lies in the future.
@@ -490,6 +509,15 @@ type Shuffle struct {
 	Table Name `json:"table"`
 }
 
+// ShuffleList defines model for ShuffleList.
+type ShuffleList struct {
+	// Next The cursor of the next page. Absent on the last.
+	Next *Name `json:"next,omitempty"`
+
+	// Shuffles By id.
+	Shuffles []ShuffleSummary `json:"shuffles"`
+}
+
 // ShuffleRequest Exactly one of deck and cards is given.
 type ShuffleRequest struct {
 	// Cards A deck of one's own, in order, repeats allowed.
@@ -627,6 +655,57 @@ type ShuffleState struct {
 // ShuffleStateState Overdue is open after close_by, until the daemon has closed it.
 type ShuffleStateState string
 
+// ShuffleSummary defines model for ShuffleSummary.
+type ShuffleSummary struct {
+	// CloseBy When it must be closed.
+	//
+	// Examples: 2026-03-14T15:09:26.535Z
+	CloseBy Timestamp `json:"close_by"`
+
+	// ClosedAt Of a closed shuffle.
+	//
+	// Examples: 2026-03-14T15:09:26.535Z
+	ClosedAt *Timestamp `json:"closed_at,omitempty"`
+
+	// CommittedAt The time of the commit.
+	//
+	// Examples: 2026-03-14T15:09:26.535Z
+	CommittedAt Timestamp `json:"committed_at"`
+
+	// GameRef The operator's name for the game.
+	GameRef *Name `json:"game_ref,omitempty"`
+
+	// ID The shuffle.
+	ID Index `json:"id"`
+
+	// Kind What is drawn.
+	Kind ShuffleSummaryKind `json:"kind"`
+
+	// Outcome Of a closed shuffle.
+	Outcome *Outcome `json:"outcome,omitempty"`
+
+	// Parent The shuffle whose cards these are.
+	Parent *Index `json:"parent,omitempty"`
+
+	// Reason Of a void shuffle.
+	Reason *Reason `json:"reason,omitempty"`
+
+	// Serial The shuffle's number at its table.
+	Serial uint64 `json:"serial"`
+
+	// State Overdue is open after close_by.
+	State ShuffleSummaryState `json:"state"`
+
+	// Table The table.
+	Table Name `json:"table"`
+}
+
+// ShuffleSummaryKind What is drawn.
+type ShuffleSummaryKind string
+
+// ShuffleSummaryState Overdue is open after close_by.
+type ShuffleSummaryState string
+
 // Stop defines model for Stop.
 type Stop struct {
 	// Label What the stop shows.
@@ -682,6 +761,36 @@ type CreateDrawsParams struct {
 	IdempotencyKey IdempotencyKey `json:"Idempotency-Key"`
 }
 
+// ListShufflesParams defines parameters for ListShuffles.
+type ListShufflesParams struct {
+	// Table Of this table.
+	Table *Name `form:"table,omitempty" json:"table,omitempty"`
+
+	// Serial With this serial; with `table` only.
+	Serial *Index `form:"serial,omitempty" json:"serial,omitempty"`
+
+	// GameRef With this game reference.
+	GameRef *Name `form:"game_ref,omitempty" json:"game_ref,omitempty"`
+
+	// State Only open or only closed ones.
+	State *ListShufflesParamsState `form:"state,omitempty" json:"state,omitempty"`
+
+	// From Committed at this time or later.
+	From *Timestamp `form:"from,omitempty" json:"from,omitempty"`
+
+	// To Committed before this time.
+	To *Timestamp `form:"to,omitempty" json:"to,omitempty"`
+
+	// Cursor The `next` of the page before.
+	Cursor *Name `form:"cursor,omitempty" json:"cursor,omitempty"`
+
+	// Limit Shuffles in a page, 1 to 500. Absent means 100.
+	Limit *Index `form:"limit,omitempty" json:"limit,omitempty"`
+}
+
+// ListShufflesParamsState defines parameters for ListShuffles.
+type ListShufflesParamsState string
+
 // CreateShuffleParams defines parameters for CreateShuffle.
 type CreateShuffleParams struct {
 	// IdempotencyKey Names this request, within the ledger and table, for ever. A UUID of version 7 keeps the
@@ -736,6 +845,23 @@ func (c *Client) getKeys(ctx context.Context) ([]byte, error) {
 		method: http.MethodGet,
 		path:   fmt.Sprintf("/v1/%s/keys", url.PathEscape(c.ledger)),
 	}
+	return c.send(ctx, r)
+}
+
+// listShuffles sends GET /v1/{ledger}/shuffles and returns the answer's body.
+func (c *Client) listShuffles(ctx context.Context, params ListShufflesParams) ([]byte, error) {
+	r := request{
+		method: http.MethodGet,
+		path:   fmt.Sprintf("/v1/%s/shuffles", url.PathEscape(c.ledger)),
+	}
+	query(&r, "table", params.Table)
+	query(&r, "serial", params.Serial)
+	query(&r, "game_ref", params.GameRef)
+	query(&r, "state", params.State)
+	query(&r, "from", params.From)
+	query(&r, "to", params.To)
+	query(&r, "cursor", params.Cursor)
+	query(&r, "limit", params.Limit)
 	return c.send(ctx, r)
 }
 
@@ -795,7 +921,7 @@ func (c *Client) getTranscript(ctx context.Context, id ID, params GetTranscriptP
 		method: http.MethodGet,
 		path:   fmt.Sprintf("/v1/%s/shuffles/%s/transcript", url.PathEscape(c.ledger), strconv.FormatUint(id, 10)),
 	}
-	r.query("recipient", params.Recipient)
+	query(&r, "recipient", params.Recipient)
 	return c.send(ctx, r)
 }
 

@@ -28,10 +28,19 @@ type request struct {
 	body         any // JSON, or nil for none
 }
 
-func (r *request) query(name string, value *string) {
-	if value != nil {
-		r.values = url.Values{name: {*value}}
+// query adds a parameter, if it has a value.
+func query[T any](r *request, name string, value *T) {
+	if value == nil {
+		return
 	}
+	text := fmt.Sprint(*value)
+	if at, ok := any(*value).(Timestamp); ok { // as in JSON
+		text = at.UTC().Format(timestampLayout)
+	}
+	if r.values == nil {
+		r.values = make(url.Values)
+	}
+	r.values.Set(name, text)
 }
 
 func (r *request) header(name, value string) { r.headers = http.Header{name: {value}} }

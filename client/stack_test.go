@@ -18,6 +18,7 @@ import (
 	"shuffled/internal/httpapi"
 	"shuffled/internal/keys"
 	"shuffled/internal/ledger"
+	"shuffled/internal/recall"
 	"shuffled/internal/seal"
 	"shuffled/internal/store/sqlite"
 )
@@ -85,7 +86,7 @@ func newDaemonUnder(t *testing.T, signing *keys.SigningKey) *daemon {
 
 	api, err := httpapi.New(httpapi.Config{Log: log})
 	check(err)
-	check(api.Add(httpapi.Ledger{Dealer: d, Log: l, Tokens: store}))
+	check(api.Add(httpapi.Ledger{Dealer: d, Log: l, Tokens: store, Access: store, Recall: recall.New(l.ID(), store, log)}))
 	api.Ready()
 	return &daemon{t: t, api: api, vkey: signing.VKey(), token: string(bearer.Bytes())}
 }

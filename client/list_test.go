@@ -1,0 +1,67 @@
+package client_test
+
+import (
+	"net/http"
+	"net/url"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"shuffled/client"
+)
+
+// TestList asks with every parameter, and pages.
+func TestList(t *testing.T) {
+	d := newDaemon(t)
+	var asked url.Values
+	c := d.client(func(next http.Handler) http.Handler {
+		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			asked = r.URL.Query()
+			next.ServeHTTP(w, r)
+		})
+	}, nil)
+	var ids []uint64
+	for range 3 {
+		s, err := c.Commit(t.Context(), client.NewKey(), client.ShuffleRequest{Table: "t-1", Deck: ptr("standard-52"), GameRef: ptr("game-7")})
+		if err != nil {
+			t.Fatal(err)
+		}
+		ids = append(ids, s.ID)
+	}
+	from, to := client.Timestamp{Time: time.Now().Add(-time.Hour)}, client.Timestamp{Time: time.Now().Add(time.Hour)}
+	list, err := c.List(t.Context(), client.ListShufflesParams{
+		Table: ptr("t-1"), Serial: ptr(uint64(2)), GameRef: ptr("game-7"), From: &from, To: &to,
+		State: ptr(client.ListShufflesParamsState("open")), Limit: ptr(uint64(5)),
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(list.Shuffles) != 1 || list.Shuffles[0].ID != ids[1] || list.Next != nil {
+		t.Errorf("found %+v", list)
+	}
+	if len(asked) != 7 || asked.Get("from") != from.UTC().Format("2006-01-02T15:04:05.000Z") {
+		t.Errorf("asked with %v", asked)
+	}
+	var found []uint64
+	params := client.ListShufflesParams{Limit: ptr(uint64(2))}
+	for {
+		list, err := c.List(t.Context(), params)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, s := range list.Shuffles {
+			found = append(found, s.ID)
+		}
+		if list.Next == nil {
+			break
+		}
+		params.Cursor = list.Next
+	}
+	if !cmp.Equal(found, ids) {
+		t.Errorf("found %v in pages, want %v", found, ids)
+	}
+	if _, err := c.List(t.Context(), client.ListShufflesParams{Serial: ptr(uint64(1))}); err == nil {
+		t.Error("a serial of no table was looked for")
+	}
+}
