@@ -190,14 +190,17 @@ func (c *chunk) tape(r store.Raw, index uint64, commit *audit.Commit) []inspect.
 		return bad("the sealed tape of a commit is %s", kind(r.Value("sealed")))
 	}
 	c.tally.tapes++
-	recipe := commit.Context.Recipe
-	if want := recipe.TapeLen() + seal.Overhead; len(sealed) != want {
+	recipe, inputs := commit.Context.Recipe, 0
+	if commit.Context.Parent != nil {
+		inputs = recipe.Cards
+	}
+	if want := recipe.TapeLen() + 2*inputs + seal.Overhead; len(sealed) != want {
 		return bad("it has %d bytes, not %d", len(sealed), want)
 	}
 	if c.opts.Keys == nil {
 		return nil
 	}
-	tape, err := c.opts.Keys.Open(c.origin, commit.Commitment, sealed)
+	opened, err := c.opts.Keys.Open(c.origin, commit.Commitment, sealed)
 	if errors.Is(err, seal.ErrUnknownKey) {
 		return nil
 	}
@@ -205,15 +208,23 @@ func (c *chunk) tape(r store.Raw, index uint64, commit *audit.Commit) []inspect.
 	if err != nil {
 		return bad("%v: it was altered, or is of another commit", err)
 	}
+	tape, cards, err := seal.Split(opened, recipe.TapeLen(), inputs)
+	if err != nil {
+		return bad("%v", err)
+	}
 	if audit.Commitment(commit.Context.Encode(), tape) != commit.Commitment {
 		return bad("the tape does not open the commitment")
-	}
-	if commit.Context.Parent != nil {
-		return nil // its values are its parent's: inspect follows them at the close
 	}
 	out, err := recipe.Run(tape)
 	if err != nil {
 		return bad("%v", err)
+	}
+	if commit.Context.Parent != nil {
+		// Inputs that are not the parent's lead to another root: inspect holds the
+		// root against the parent at the close.
+		for i, x := range out.Values {
+			out.Values[i] = cards[x]
+		}
 	}
 	roots, _ := c.roots.Get().(*audit.DeckRoots)
 	if roots == nil {

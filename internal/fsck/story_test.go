@@ -249,6 +249,28 @@ func (m *material) load(t testing.TB, s ledger.Store, batches int) {
 	}
 }
 
+// values are those of the commit at index i and, of a child, the cards that it
+// shuffles.
+func (m *material) values(t testing.TB, i uint64) (values, inputs []uint32) {
+	t.Helper()
+	ctx := m.parsed[i].Body.(*audit.Commit).Context
+	out, err := ctx.Recipe.Run(m.tapes[i])
+	if err != nil {
+		t.Fatal(err)
+	}
+	if ctx.Parent == nil {
+		return out.Values, nil
+	}
+	parent, _ := m.values(t, ctx.Parent.ID)
+	for _, at := range ctx.Parent.Positions {
+		inputs = append(inputs, parent[at])
+	}
+	for p, x := range out.Values {
+		out.Values[p] = inputs[x]
+	}
+	return out.Values, inputs
+}
+
 // batch is what one append writes.
 func (m *material) batch(t testing.TB, old, head ledger.Head, above *[]byte) ledger.Batch {
 	t.Helper()
@@ -257,9 +279,9 @@ func (m *material) batch(t testing.TB, old, head ledger.Head, above *[]byte) led
 		row := ledger.Row{Index: i, Entry: m.entries[i]}
 		row.Columns(m.parsed[i])
 		if c, ok := m.parsed[i].Body.(*audit.Commit); ok {
-			tape := m.tapes[i]
+			_, inputs := m.values(t, i)
 			var err error
-			if row.Sealed, err = m.keys.Seal(inspecttest.Origin, c.Commitment, tape); err != nil {
+			if row.Sealed, err = m.keys.Seal(inspecttest.Origin, c.Commitment, seal.Join(m.tapes[i], inputs)); err != nil {
 				t.Fatal(err)
 			}
 		}
