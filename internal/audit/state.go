@@ -1,6 +1,7 @@
 package audit
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"slices"
@@ -194,8 +195,28 @@ func (s *State) Backlog(now int64) (oldest uint64, overdue int) {
 	return oldest, overdue
 }
 
-// Switches returns the number of kill switches that are set.
-func (s *State) Switches() int { return len(s.killed) }
+// Switch is a kill switch that is set.
+type Switch struct {
+	Scope Scope
+	Table string   // ScopeTable
+	Deck  [32]byte // ScopeDeck: its hash
+}
+
+// Switches returns the kill switches that are set: of the ledger, of tables by
+// name, of decks by hash.
+func (s *State) Switches() []Switch {
+	all := make([]Switch, 0, len(s.killed))
+	for k := range s.killed {
+		all = append(all, Switch{k.scope, k.table, k.deck})
+	}
+	slices.SortFunc(all, func(a, b Switch) int {
+		return cmp.Or(cmp.Compare(a.Scope, b.Scope), cmp.Compare(a.Table, b.Table), compareIDs(a.Deck, b.Deck))
+	})
+	return all
+}
+
+// SwitchCount returns the number of kill switches that are set.
+func (s *State) SwitchCount() int { return len(s.killed) }
 
 // Illegal is a rule that an entry breaks (docs/SPEC.md section 9). Code is one
 // of the Rule constants; it is stable and goes to callers.

@@ -55,6 +55,22 @@ func switchRequest(req *SwitchRequest) (dealer.SwitchRequest, error) {
 	return out, nil
 }
 
+// ListSwitches answers with the kill switches that are set.
+func (s *Server) ListSwitches(c *call) error {
+	set, err := c.ledger.Log.Switches(c.r.Context())
+	if err != nil {
+		return err
+	}
+	answer := SwitchList{Switches: make([]Switch, len(set))}
+	for i, one := range set {
+		answer.Switches[i] = Switch{Scope: SwitchScope(one.Scope.String()), Table: optional(one.Table)}
+		if one.Scope == audit.ScopeDeck {
+			answer.Switches[i].DeckHash = optional(encodeHash(one.Deck))
+		}
+	}
+	return c.json(answer)
+}
+
 // SetTable opens or closes a table.
 func (s *Server) SetTable(c *call) error {
 	var req TableRequest

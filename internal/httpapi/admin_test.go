@@ -100,8 +100,15 @@ func TestKillSwitch(t *testing.T) {
 			if figures := string(operator(t, s, "/metrics").body); !strings.Contains(figures, `shuffled_ledger_kill_switches{ledger="main"} 1`) {
 				t.Error("the switch is not in the metrics")
 			}
+			list := read[SwitchList](t, s.get("/v1/main/switches", s.adminToken)).Switches
+			if len(list) != 1 || string(list[0].Scope) != c.want.Scope.String() || value(list[0].Table) != c.want.Name || (list[0].DeckHash != nil) != (c.want.Deck == short) {
+				t.Errorf("%+v are set", list)
+			}
 			s.admin("/v1/main/switches", `{"action":"set","reason":"again",`+c.what+`}`).want(t, CodeKill, "")
 			s.event(s.admin("/v1/main/switches", `{"action":"clear","reason":"repaired",`+c.what+`}`))
+			if list := read[SwitchList](t, s.get("/v1/main/switches", s.auditorToken)).Switches; len(list) != 0 {
+				t.Errorf("%+v are still set", list)
+			}
 			commits(false)
 			got := s.admin("/v1/main/switches", `{"action":"clear","reason":"again",`+c.what+`}`)
 			if got.want(t, CodeKill, ""); value(got.problem(t).Detail) != "the switch stands so already" {

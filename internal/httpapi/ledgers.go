@@ -44,6 +44,7 @@ type Log interface {
 
 	Ready() error
 	Live() ledger.Live
+	Switches(ctx context.Context) ([]audit.Switch, error)
 	Backlog(ctx context.Context, now int64) (ledger.Backlog, error)
 	QueueLen() int
 	Witnesses() []ledger.WitnessState

@@ -62,6 +62,7 @@ var rights = []right{
 	{"POST /v1/{ledger}/latch", "admin", post("/v1/main/latch", `{"reason":"a test"}`)},
 	{"POST /v1/{ledger}/keys", "admin", post("/v1/main/keys", `{"subject":"auditor"}`)},
 	{"POST /v1/{ledger}/tables", "dealer admin", post("/v1/main/tables", `{"action":"close","table":"TABLE"}`)},
+	{"GET /v1/{ledger}/switches", "admin auditor regulator", get("/v1/main/switches")},
 	{"POST /v1/{ledger}/switches", "admin", post("/v1/main/switches", `{"action":"set","scope":"table","table":"TABLE","reason":"a test"}`)},
 }
 

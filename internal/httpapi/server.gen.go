@@ -157,6 +157,13 @@ const (
 	ShuffleSummaryStateOverdue ShuffleSummaryState = "overdue"
 )
 
+// Defines values for SwitchScope.
+const (
+	SwitchScopeDeck   SwitchScope = "deck"
+	SwitchScopeLedger SwitchScope = "ledger"
+	SwitchScopeTable  SwitchScope = "table"
+)
+
 // Defines values for SwitchRequestAction.
 const (
 	SwitchRequestActionClear SwitchRequestAction = "clear"
@@ -913,6 +920,27 @@ type Stop struct {
 	Weight int `json:"weight"`
 }
 
+// Switch defines model for Switch.
+type Switch struct {
+	// DeckHash The deck's hash, with that scope.
+	DeckHash *Hash `json:"deck_hash,omitempty"`
+
+	// Scope What it covers.
+	Scope SwitchScope `json:"scope"`
+
+	// Table The table, with that scope.
+	Table *Name `json:"table,omitempty"`
+}
+
+// SwitchScope What it covers.
+type SwitchScope string
+
+// SwitchList defines model for SwitchList.
+type SwitchList struct {
+	// Switches All that are set.
+	Switches []Switch `json:"switches"`
+}
+
 // SwitchRequest defines model for SwitchRequest.
 type SwitchRequest struct {
 	// Action Stop new shuffles, or let them go on.
@@ -1374,6 +1402,9 @@ type operations interface {
 	// GetTranscript is GET /v1/{ledger}/shuffles/{id}/transcript
 	GetTranscript(c *call, id ID, params GetTranscriptParams) error
 
+	// ListSwitches is GET /v1/{ledger}/switches
+	ListSwitches(c *call) error
+
 	// SetSwitch is POST /v1/{ledger}/switches
 	SetSwitch(c *call) error
 
@@ -1557,6 +1588,14 @@ func (b binder) GetTranscript(c *call) error {
 	return b.ops.GetTranscript(c, id, params)
 }
 
+func (b binder) ListSwitches(c *call) error {
+	p := parameters{request: c.r}
+	if err := p.check(); err != nil {
+		return err
+	}
+	return b.ops.ListSwitches(c)
+}
+
 func (b binder) SetSwitch(c *call) error {
 	p := parameters{request: c.r}
 	if err := p.check(); err != nil {
@@ -1589,6 +1628,7 @@ func routes(ops operations) []route {
 		{http.MethodGet, "/v1/{ledger}/entries/{index}/receipt", []string{}, b.GetReceipt},
 		{http.MethodGet, "/v1/{ledger}/keys", []string{}, b.GetKeys},
 		{http.MethodPost, "/v1/{ledger}/keys", []string{"admin"}, b.AddKey},
+		{http.MethodGet, "/v1/{ledger}/switches", []string{"admin", "auditor", "regulator"}, b.ListSwitches},
 		{http.MethodPost, "/v1/{ledger}/switches", []string{"admin"}, b.SetSwitch},
 		{http.MethodPost, "/v1/{ledger}/tables", []string{"dealer", "admin"}, b.SetTable},
 		{http.MethodPost, "/v1/{ledger}/latch", []string{"admin"}, b.ClearLatch},

@@ -3,7 +3,16 @@ package ledger
 import (
 	"context"
 	"fmt"
+
+	"shuffled/internal/audit"
 )
+
+// Switches returns the kill switches that are set, as of the newest entry known
+// here.
+func (l *Ledger) Switches(ctx context.Context) (all []audit.Switch, err error) {
+	err = l.ask(ctx, func() { all = l.state.Switches() })
+	return all, err
+}
 
 // Backlog is how far the closes of a ledger are behind its commits.
 type Backlog struct {

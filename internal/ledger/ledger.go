@@ -56,7 +56,7 @@ type Config struct {
 	// there is no mark: it is written to the ledger. Empty: refuse.
 	AdoptHead string
 
-	// Witness reaches a witness of the ledger's policy. Required where the policy
+	// Witness reaches a witness of the ledger's policies. Required where one of them
 	// asks for any.
 	Witness func(audit.Witness) (Witness, error)
 
@@ -132,11 +132,11 @@ type Ledger struct {
 	started  bool                      // our instance_start is written
 	marked   bool                      // the head was held against the mark, or somebody vouched for it
 	adopt    string                    // who vouched for a head without a mark: goes into the ledger
-	doubts   map[string]*contradiction // witnesses that have seen another history
+	doubts   map[string]*contradiction // by the verifier key of a witness that has seen another history
 
 	// Set by Open, then unchanged.
 	seen       *audit.Checkpoint  // the mark at the start, nil: there was none
-	witnessing *witnessing        // nil: no witnesses
+	witnessing *witnessing        // asks the witnesses, if there are any
 	running    context.Context    // ends with Close
 	cancel     context.CancelFunc // of running
 
@@ -309,9 +309,9 @@ func (l *Ledger) setStatus(err error) {
 }
 
 // Checkpoint returns the checkpoint to publish: the newest one that the witnesses
-// cosigned, where there is one, else the newest signed one.
+// cosigned, where there is one and the policy in force asks for them, else the newest signed one.
 func (l *Ledger) Checkpoint() []byte {
-	if h, ok := l.Cosigned(); ok {
+	if h, ok := l.Cosigned(); ok && l.asksWitnesses(l.Head().Size) {
 		return h.Checkpoint
 	}
 	return l.published.Load().Checkpoint
@@ -327,7 +327,7 @@ func (l *Ledger) showKeys() {
 func (l *Ledger) publish() {
 	head := l.head
 	l.showKeys()
-	l.live.Store(&Live{Size: head.Size, Time: l.state.Time(), Open: l.state.OpenCount(), Latched: l.state.Latched(), Switches: l.state.Switches()})
+	l.live.Store(&Live{Size: head.Size, Time: l.state.Time(), Open: l.state.OpenCount(), Latched: l.state.Latched(), Switches: l.state.SwitchCount()})
 	l.published.Store(&head)
 	l.witnessing.wake()
 }
