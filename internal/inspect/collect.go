@@ -15,13 +15,31 @@ type collector struct {
 	tapes    map[string]map[string]uint64 // by table and word
 	shuffles uint64
 	out      *lines // nil: no file of shuffles was asked for
+
+	unsteerable map[string]uint64 // closed ones by table; the fold counted them as witnessed
 }
 
-func newCollector() *collector { return &collector{tapes: make(map[string]map[string]uint64)} }
+func newCollector() *collector {
+	return &collector{tapes: make(map[string]map[string]uint64), unsteerable: make(map[string]uint64)}
+}
 
 func (c *collector) take(b *batch) error {
+	for _, r := range b.rounds {
+		if r.fault != nil {
+			c.faults.add(*r.fault)
+		}
+	}
 	for i := range b.closings {
 		x := &b.closings[i]
+		// The mix came before the close, and so its check.
+		if x.beacon != nil && x.beacon.Holds {
+			if x.counted {
+				c.unsteerable[x.table]++
+			}
+			if x.line != nil {
+				x.line.Level = LevelUnsteerable
+			}
+		}
 		c.shuffles++
 		if x.fault != nil {
 			c.faults.add(*x.fault)

@@ -126,6 +126,12 @@ func (f *fold) report(c *collector) (*Report, error) {
 		if t.Tapes == nil {
 			t.Tapes = make(map[string]uint64)
 		}
+		if n := c.unsteerable[name]; n > 0 {
+			t.Levels[LevelUnsteerable] += n
+			if t.Levels[LevelWitnessed] -= n; t.Levels[LevelWitnessed] == 0 {
+				delete(t.Levels, LevelWitnessed)
+			}
+		}
 		t.share()
 		r.Totals.add(t)
 		r.Tables = append(r.Tables, TableCounts{name, *t})
@@ -161,6 +167,9 @@ func (f *fold) listOpen(r *Report, c *collector) error {
 		}
 		overdue := f.opts.At >= l.CloseBy
 		level := f.level(l, id)
+		if level == LevelWitnessed && l.unsteered(o.Commit.Context) && l.Beacon.Holds {
+			level = LevelUnsteerable
+		}
 		line := ShuffleLine{ID: id, Table: l.Table, Serial: l.Serial, Committed: formatTime(l.Committed), CloseBy: formatTime(l.CloseBy),
 			State: "open", Places: o.Places, Dealt: o.Next, Level: level}
 		if overdue {

@@ -19,6 +19,7 @@ type fold struct {
 	broken  bool // entries without hashes were passed: roots are no longer known
 	lost    lostEntries
 	live    map[uint64]*live   // open shuffles by id
+	rounds  map[uint64]int64   // by id, of open shuffles that are not played and not yet seen in time: when their round comes out
 	tables  map[string]*Counts // by table, of the period
 	types   map[string]uint64
 	times   [2]int64  // of the first and the last entry
@@ -62,6 +63,8 @@ type live struct {
 	Played    bool // mixed or dealt
 	Dealt     bool
 	Witnessed bool // by then, or now
+	InTime    bool // by the trusted quorum before the round of its beacon came out
+	Beacon    *roundCheck
 	Skip      bool // an entry of it is lost or not as it should be: not recomputed
 	parent    *lineage
 	self      *lineage // when a child needs its values
@@ -271,6 +274,7 @@ func (f *fold) follow(c *chunk, i int, opened audit.Opened, legal bool) {
 		f.committed(b, p, index)
 	case *audit.Mix:
 		f.played(b.Shuffle, index, b.Cosigned)
+		f.mixed(b, index, opened, legal)
 	case *audit.Deal:
 		f.played(b.Shuffle, index, b.Cosigned)
 		if l := f.live[b.Shuffle]; l != nil {
@@ -310,6 +314,7 @@ func (f *fold) committed(c *audit.Commit, p *parsed, index uint64) {
 		}
 		l.parent = parent.self
 	}
+	f.planned(c.Context, index)
 	if f.counts(l) {
 		f.table(l.Table).Shuffles++
 	}
@@ -359,6 +364,7 @@ func (f *fold) played(id, index, cosigned uint64) {
 	}
 	if !l.Played {
 		l.Played, l.Witnessed = true, f.cosigned.pinned > id
+		delete(f.rounds, id)
 	}
 }
 
@@ -369,12 +375,16 @@ func (f *fold) closed(c *audit.Close, now int64, index uint64, o audit.Opened, l
 		return // not open: named by the rule
 	}
 	delete(f.live, c.Shuffle)
+	delete(f.rounds, c.Shuffle)
 	level := f.level(l, c.Shuffle)
 	if f.counts(l) {
 		f.countClose(f.table(l.Table), c, level)
 	}
 	x := closing{id: c.Shuffle, index: index, close: c, commit: o.Commit, parent: l.parent, self: l.self, skip: l.Skip,
 		counted: f.counts(l), table: l.Table}
+	if level == LevelWitnessed && l.unsteered(o.Commit.Context) {
+		x.beacon = l.Beacon
+	}
 	if f.opts.Shuffles != "" {
 		x.line = f.line(l, c, now, index, o, level)
 	}

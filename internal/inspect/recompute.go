@@ -14,6 +14,7 @@ import (
 // batch is what one chunk closed, on its way from the fold through a worker,
 // which owns it until done is closed, to collect.
 type batch struct {
+	rounds   []*roundCheck // of mixes
 	closings []closing
 	done     chan struct{}
 	sync     chan<- struct{} // no work: collect answers that all before it is in
@@ -33,6 +34,7 @@ type closing struct {
 	counted   bool // the report's figures are about it
 	table     string
 	line      *ShuffleLine // nil: no file of shuffles was asked for
+	beacon    *roundCheck  // if it holds, the shuffle is unsteerable and not only witnessed; nil: no
 
 	tape  string // one of the Tape words
 	fault *Fault
@@ -52,6 +54,9 @@ func newLineage(id uint64) *lineage { return &lineage{id: id, done: make(chan st
 
 // recompute judges the closings of a batch, in order.
 func (w *worker) recompute(ctx context.Context, b *batch) {
+	for _, c := range b.rounds {
+		c.check()
+	}
 	for i := range b.closings {
 		c := &b.closings[i]
 		values, err := w.judge(ctx, c)

@@ -260,7 +260,7 @@ func (c *chunk) empty() bool {
 
 // send hands a batch to the workers and, in order, to collect.
 func (f *fold) send(ctx context.Context, b *batch) error {
-	if len(b.closings) == 0 {
+	if len(b.closings)+len(b.rounds) == 0 {
 		return nil
 	}
 	f.shuffles += uint64(len(b.closings))

@@ -15,7 +15,7 @@ import (
 )
 
 // workVersion changes with the form of the file of progress.
-const workVersion = 2
+const workVersion = 3
 
 // work is the directory of a check: the file of what was seen, and, when the
 // check can be resumed, how far it has come. It belongs to the fold.
@@ -124,6 +124,9 @@ type saved struct {
 	Lines     int64                        `json:"lines"`
 	Results   findings                     `json:"results"`
 	Tapes     map[string]map[string]uint64 `json:"tapes"`
+	Rounds    map[uint64]int64             `json:"rounds"`
+
+	Unsteerable map[string]uint64 `json:"unsteerable"`
 }
 
 type savedLineage struct {
@@ -165,6 +168,7 @@ func (w *work) save(f *fold, c *collector) error {
 			f.cosigned.pinned, f.cosigned.everPinned},
 		Diverged: f.diverged, Witnesses: f.witnesses, Trusted: f.trusted, Unsigned: f.unsigned, Unsure: f.unsure,
 		Shuffles: f.shuffles, Seen: f.seen.offset, Results: c.faults, Tapes: c.tapes,
+		Rounds: f.rounds, Unsteerable: c.unsteerable,
 	}
 	if c.out != nil {
 		s.Lines = c.out.offset
@@ -245,7 +249,7 @@ func (w *work) restore(r *run) (*fold, *collector, error) {
 }
 
 func (w *work) begin(r *run) (*fold, *collector, error) {
-	f := &fold{run: r, state: audit.NewState(), edge: newEdge(), live: make(map[uint64]*live), tables: make(map[string]*Counts),
+	f := &fold{run: r, state: audit.NewState(), edge: newEdge(), live: make(map[uint64]*live), rounds: make(map[uint64]int64), tables: make(map[string]*Counts),
 		types: make(map[string]uint64), openers: make(map[uint64]*disclosure.Opener), policies: &audit.Policies{},
 		noDeck: make(map[[32]byte]bool)}
 	c := newCollector()
@@ -272,7 +276,7 @@ func (w *work) attach(f *fold, c *collector, seenAt, linesAt int64) (err error) 
 }
 
 func (w *work) resumed(r *run, s *saved) (*fold, *collector, error) {
-	f := &fold{run: r, edge: newEdge(), broken: s.Broken, lost: s.Lost, live: s.Live, tables: s.Tables, types: s.Types,
+	f := &fold{run: r, edge: newEdge(), broken: s.Broken, lost: s.Lost, live: s.Live, rounds: s.Rounds, tables: s.Tables, types: s.Types,
 		times: s.Times, before: s.Before, governing: s.Governing, waiting: s.Waiting, deckless: s.Deckless,
 		faults: s.Faults, unknown: s.Unknown, notes: s.Notes, events: s.Events, changes: s.Changes, pending: s.Pending,
 		openers: make(map[uint64]*disclosure.Opener), diverged: s.Diverged, witnesses: s.Witnesses,
@@ -301,7 +305,7 @@ func (w *work) resumed(r *run, s *saved) (*fold, *collector, error) {
 		}
 	}
 	f.relate(s)
-	c := &collector{faults: s.Results, tapes: s.Tapes, shuffles: s.Shuffles}
+	c := &collector{faults: s.Results, tapes: s.Tapes, shuffles: s.Shuffles, unsteerable: s.Unsteerable}
 	return f, c, w.attach(f, c, s.Seen, s.Lines)
 }
 

@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"sort"
 
 	"shuffled/internal/audit"
 	"shuffled/internal/beacon"
@@ -88,7 +87,7 @@ func (t *transcript) raiseWitnessed() (everybody, holders error) {
 		none := errors.New("no quorum that the verifier trusts saw the commit in time")
 		return none, none
 	}
-	seen := t.seenBy()
+	seen, _ := beacon.SeenBy(t.trust.policy, t.seen) // witnesses was ok
 	witnessed := timestamp(seen * 1000)
 	if t.round > 0 {
 		if at := beacon.Quicknet().TimeOf(t.round); seen < at {
@@ -103,18 +102,6 @@ func (t *transcript) raiseWitnessed() (everybody, holders error) {
 		t.v.Unsteerable = append(t.v.Unsteerable, Unsteerable{For: ForSlot, Witnessed: witnessed, Slot: encode(t.commit.Context.Plan[i].Slot)})
 	}
 	return everybody, nil
-}
-
-// seenBy returns the first second at which the quorum had cosigned the commit.
-func (t *transcript) seenBy() int64 {
-	var times []int64
-	for _, c := range t.trust.policy.Cosignatures(t.seen) {
-		times = append(times, c.Time)
-	}
-	slices.Sort(times)
-	return times[sort.Search(len(times)-1, func(i int) bool {
-		return t.trust.policy.SatisfiedBefore(t.seen, times[i]+1)
-	})]
 }
 
 // explain adds to a step that holds why it does not raise the level.

@@ -68,11 +68,14 @@ func Public(k ed25519.PrivateKey) []byte {
 
 // New begins a ledger in dir with this genesis, whose origin and signing key are
 // filled in, and with the start of a daemon, entry 1. The seed makes tapes.
-func New(dir, seed string, g audit.Genesis) *Ledger {
+func New(dir, seed string, g audit.Genesis) *Ledger { return NewAt(dir, seed, g, Start) }
+
+// NewAt is New with another time of entry 0, UTC milliseconds.
+func NewAt(dir, seed string, g audit.Genesis, at int64) *Ledger {
 	key := sha256.Sum256([]byte("inspecttest tapes " + seed))
 	block, err := aes.NewCipher(key[:])
 	must(err)
-	l := &Ledger{Dir: dir, Now: Start, State: audit.NewState(), Keys: bundle.NewKeys(Origin), seed: seed, signing: Key("signing 0"),
+	l := &Ledger{Dir: dir, Now: at, State: audit.NewState(), Keys: bundle.NewKeys(Origin), seed: seed, signing: Key("signing 0"),
 		decks: make(map[[32]byte]bool), serials: make(map[string][2]uint64),
 		stream: cipher.NewCTR(block, make([]byte, aes.BlockSize))}
 	g.Origin = Origin

@@ -4,10 +4,12 @@ import (
 	"crypto/sha256"
 	"encoding/binary"
 	"fmt"
+	"slices"
 
 	"golang.org/x/mod/sumdb/tlog"
 
 	"shuffled/internal/audit"
+	"shuffled/internal/beacon/beacontest"
 	"shuffled/internal/disclosure"
 	"shuffled/internal/shuffle"
 )
@@ -20,6 +22,7 @@ type Shuffle struct {
 	Tape   []byte
 	Values []uint32   // by position
 	Slots  [][32]byte // what the players gave, by their order in the plan
+	Light  [48]byte   // the beacon's value; zero: some bytes, of a chain that nobody knows
 	next   int
 	child  bool
 }
@@ -135,6 +138,21 @@ func Mixed(slots int, round uint64, cut bool) Wish {
 	}
 }
 
+// Round is the round of quicknet that Quicknet plans. It is published, and a ledger
+// that plans it begins before it came out.
+var Round = beacontest.Newest()
+
+// Quicknet puts a round of drand's quicknet into the plan, in front of a cut.
+func Quicknet(s *Shuffle) {
+	ctx := s.Commit.Context
+	at := len(ctx.Plan)
+	if at > 0 && ctx.Plan[at-1].Source == audit.SourceCut {
+		at--
+	}
+	ctx.Plan = slices.Insert(ctx.Plan, at, audit.Planned{Source: audit.SourceBeacon, Chain: audit.Quicknet, Round: Round.Round})
+	s.Light = Round.Signature
+}
+
 // ChildOf makes it a child of the parent's positions, which are shuffled again.
 func ChildOf(parent *Shuffle, positions ...uint16) Wish {
 	return func(s *Shuffle) {
@@ -155,7 +173,9 @@ func (s *Shuffle) Mix(cosigned uint64) {
 		case audit.SourceSlot:
 			v.Slot = s.Slots[i]
 		case audit.SourceBeacon:
-			copy(v.Beacon[:], s.l.Bytes(48))
+			if v.Beacon = s.Light; v.Beacon == [48]byte{} {
+				copy(v.Beacon[:], s.l.Bytes(48))
+			}
 		case audit.SourceCut:
 			v.Cut = uint16(binary.BigEndian.Uint16(s.l.Bytes(2)) % uint16(s.Commit.Context.Recipe.Positions()))
 		}
