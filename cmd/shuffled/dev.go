@@ -19,6 +19,10 @@ const (
 	devOrigin = "sandbox.localhost/main"
 )
 
+// devRoles are the roles that the sandbox has a token of each for, in a file
+// named after the role.
+var devRoles = []ledger.Role{ledger.RoleDealer, ledger.RoleAuditor, ledger.RoleRegulator, ledger.RoleAdmin}
+
 // setUpDev makes what a first run lacks: the sealing key, the ledger with its
 // signing key and an auditor's, and a token for each role. What is there stays as it is; an
 // existing ledger whose keys are gone is an error, never a reason to make others.
@@ -42,7 +46,7 @@ func setUpDev(ctx context.Context, cfg *config.Config, store backend) error {
 		return withHint(fmt.Errorf("the database has a ledger %s, but %s has no keys of it", devLedger, cfg.Data),
 			"use the data directory it was made with, or another database")
 	}
-	for _, role := range []ledger.Role{ledger.RoleDealer, ledger.RoleAuditor} {
+	for _, role := range devRoles {
 		path := filepath.Join(cfg.Data, role.String()+".token")
 		if exists(path) {
 			continue
@@ -76,8 +80,8 @@ func createDev(ctx context.Context, cfg *config.Config, store backend, f files) 
 		return err
 	}
 	return ledger.Create(ctx, store, ledger.Info{Name: devLedger, Origin: key.Origin()}, &audit.Genesis{
-		Origin: key.Origin(), SigningKey: key.Public(), AuditorKeys: [][]byte{auditor}, Deals: audit.DealsSigned, Disclosure: audit.DisclosurePublic,
-		DefaultCloseBy: defaultCloseBy, MaxCloseBy: maxCloseBy, Access: audit.AccessPublic,
+		Origin: key.Origin(), SigningKey: key.Public(), AuditorKeys: [][]byte{auditor}, Deals: audit.DealsSigned,
+		MixModes: allMixModes, Disclosure: audit.DisclosurePublic, DefaultCloseBy: defaultCloseBy, MaxCloseBy: maxCloseBy, Access: audit.AccessPublic,
 	}, key.Signer(), f.mark, time.Now())
 }
 

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"shuffled/internal/audit"
+	"shuffled/internal/beacon/relay"
 	"shuffled/internal/config"
 	"shuffled/internal/dealer"
 	"shuffled/internal/entropy"
@@ -106,6 +107,7 @@ func (h *house) openLedger(ctx context.Context, c config.Ledger, start audit.Eve
 		Ledger: l, Store: h.store, Entropy: h.entropy, Keys: h.ring, Log: h.log,
 		Now:      func() int64 { return time.Now().UnixMilli() },
 		Rotation: h.cfg.DisclosureRotation.Duration(),
+		Round:    rounds(h.cfg.Beacon.Relays),
 	}))
 	if w.clearLatch != "" && l.Live().Latched {
 		_, err := l.Append(ctx, ledger.Proposal{Actor: "operator", Bodies: []audit.Body{
@@ -115,6 +117,15 @@ func (h *house) openLedger(ctx context.Context, c config.Ledger, start audit.Eve
 		}
 	}
 	return nil
+}
+
+// rounds returns what fetches the beacon's rounds, or nil for a daemon without
+// relays.
+func rounds(relays []string) func(context.Context, uint64) ([48]byte, error) {
+	if len(relays) == 0 {
+		return nil
+	}
+	return func(ctx context.Context, round uint64) ([48]byte, error) { return relay.Fetch(ctx, relays, round) }
 }
 
 // witness reaches a witness at the address that the ledger's policy names.

@@ -26,6 +26,7 @@ type ledgerCreateCmd struct {
 	Deals      string        `enum:"signed,cosigned,default" default:"default" help:"Which checkpoint must cover a commit before its first card: signed (the ledger's own) or cosigned (by witnesses)."`
 	Disclosure string        `enum:"public,auditor" default:"public" help:"Who gets the tape at the close, for commits that do not choose."`
 	Auditor    []string      `placeholder:"FILE.pub" sep:"none" help:"Public key of an auditor, to whom tapes go under disclosure auditor. Repeat it for each."`
+	Mix        []string      `placeholder:"SOURCE" enum:"slots,beacon,cut" help:"Outside randomness that its commits may plan: slots, beacon, cut, or several of them with commas. Default: none."`
 	Access     string        `enum:"public,token" default:"public" help:"Who may read the log."`
 	CloseBy    time.Duration `default:"24h" help:"Life of a shuffle that does not say."`
 	MaxCloseBy time.Duration `default:"744h" help:"Longest life of a shuffle."`
@@ -37,7 +38,7 @@ type ledgerCreateCmd struct {
 
 // Help shows an example.
 func (ledgerCreateCmd) Help() string {
-	return "Example:\n  shuffled ledger create --name main --origin cards.example.com/ledger-1 --production --policy witnesses.policy"
+	return "Example:\n  shuffled ledger create --name main --origin cards.example.com/ledger-1 --production --policy witnesses.policy --mix slots,beacon,cut"
 }
 
 func (c ledgerCreateCmd) Run(ctx context.Context, s streams) error {
@@ -92,7 +93,7 @@ func (c ledgerCreateCmd) Run(ctx context.Context, s streams) error {
 	}
 	err = ledger.Create(ctx, store, ledger.Info{Name: c.Name, Origin: c.Origin}, &audit.Genesis{
 		Origin: c.Origin, Production: c.Production, SigningKey: key.Public(), AuditorKeys: auditors, Deals: deals,
-		Disclosure:     audit.ParseDisclosure(c.Disclosure),
+		MixModes: c.mixModes(), Disclosure: audit.ParseDisclosure(c.Disclosure),
 		DefaultCloseBy: uint32(c.CloseBy / time.Second), MaxCloseBy: uint32(c.MaxCloseBy / time.Second),
 		Access: audit.ParseAccess(c.Access), Policy: policy, Predecessor: predecessor,
 	}, key.Signer(), f.mark, time.Now())
@@ -115,6 +116,18 @@ func (c ledgerCreateCmd) deals() (audit.Deals, error) {
 		return 0, usage("--deals cosigned needs witnesses: name them with --policy")
 	}
 	return audit.DealsCosigned, nil
+}
+
+// mixSources are the words for the sources of a mix, and allMixModes all of them.
+var mixSources = map[string]audit.Source{"slots": audit.SourceSlot, "beacon": audit.SourceBeacon, "cut": audit.SourceCut}
+
+const allMixModes = 1<<(audit.SourceSlot-1) | 1<<(audit.SourceBeacon-1) | 1<<(audit.SourceCut-1)
+
+func (c ledgerCreateCmd) mixModes() (modes uint8) {
+	for _, word := range c.Mix {
+		modes |= 1 << (mixSources[word] - 1)
+	}
+	return modes
 }
 
 // auditors reads the public keys of the auditors. Without one, nobody could open

@@ -72,7 +72,7 @@ func TestParseEndAt(t *testing.T) {
 	}
 }
 
-func TestParseTime(t *testing.T) {
+func TestParseCloseBy(t *testing.T) {
 	t.Parallel()
 	now := time.Date(2026, 3, 14, 15, 9, 26, 535, time.UTC)
 	for in, want := range map[string]time.Time{
@@ -80,12 +80,12 @@ func TestParseTime(t *testing.T) {
 		"2026-03-15T00:00:00Z":      time.Date(2026, 3, 15, 0, 0, 0, 0, time.UTC),
 		"2026-03-15T01:00:00+01:00": time.Date(2026, 3, 15, 0, 0, 0, 0, time.UTC),
 	} {
-		if got, err := parseTime(in, now); !got.Equal(want) || got.Location() != time.UTC || err != nil {
+		if got, err := parseCloseBy(in, now); !got.Equal(want) || got.Location() != time.UTC || err != nil {
 			t.Errorf("%s: %v, %v", in, got, err)
 		}
 	}
 	for _, in := range []string{"", "-45m", "0s", "tomorrow", "2026-03-15"} {
-		if got, err := parseTime(in, now); err == nil {
+		if got, err := parseCloseBy(in, now); err == nil {
 			t.Errorf("%q: %v", in, got)
 		}
 	}

@@ -171,7 +171,7 @@ func askEverything(t *testing.T, d *daemon, s sinks, path string, i int) {
 func searchFor(t *testing.T, d *daemon, s sinks, hands []playedHand) {
 	t.Helper()
 	hidden, public := make(needles), make(needles)
-	for _, name := range []string{"dealer.token", "auditor.token"} {
+	for _, name := range []string{"dealer.token", "auditor.token", "regulator.token", "admin.token"} {
 		_, secret, _ := strings.Cut(d.token(name), ".")
 		hidden.add(name, []byte(secret))
 	}

@@ -171,7 +171,7 @@ func greet(s streams, url string, cfg *config.Config) {
 	token := filepath.Join(cfg.Data, "dealer.token")
 	fmt.Fprintf(s.out, `
 shuffled serves the sandbox ledger %q at %s
-  tokens        %s, auditor.token
+  tokens        %s, auditor.token, regulator.token, admin.token
   verifier key  %s
   auditor key   %s
   stop          Ctrl-C

@@ -77,7 +77,7 @@ func (c *shuffleCmd) request(now time.Time) (client.ShuffleRequest, error) {
 		req.EndAt = &at
 	}
 	if c.CloseBy != "" {
-		at, err := parseTime(c.CloseBy, now)
+		at, err := parseCloseBy(c.CloseBy, now)
 		if err != nil {
 			return req, err
 		}
@@ -107,8 +107,8 @@ func parseEndAt(text string) (client.EndAt, error) {
 	return client.EndAt{Lo: lo, Hi: hi}, nil
 }
 
-// parseTime reads a time as RFC 3339, or a duration from now, to the second.
-func parseTime(text string, now time.Time) (time.Time, error) {
+// parseCloseBy reads a time as RFC 3339, or a duration from now, to the second.
+func parseCloseBy(text string, now time.Time) (time.Time, error) {
 	if d, err := time.ParseDuration(text); err == nil && d > 0 {
 		return now.Add(d).UTC().Truncate(time.Second), nil
 	}

@@ -45,9 +45,16 @@ type Config struct {
 	// DisclosureRotation is the age at which a commit for auditors makes a new
 	// disclosure key; 1m to 8760h, default 24h.
 	DisclosureRotation Duration `toml:"disclosure_rotation"`
+	// Retention is how long recall lists a shuffle after its close; 1h to 876000h,
+	// or 0, the default, for ever. Evidence is kept for ever in any case.
+	Retention Duration `toml:"retention"`
+	// AccessRetention is how long the requests of regulators are kept; 1h to
+	// 876000h, or 0, the default, for ever.
+	AccessRetention Duration `toml:"access_retention"`
 
 	Log    Log    `toml:"log"`
 	TLS    TLS    `toml:"tls"`
+	Beacon Beacon `toml:"beacon"`
 	Limits Limits `toml:"limits"`
 
 	// Ledgers are the ledgers to serve, each created beforehand. Default none.
@@ -65,6 +72,12 @@ type TLS struct {
 	Cert     string `toml:"cert"`      // certificate chain; default none
 	Key      string `toml:"key"`       // its private key; default none
 	ClientCA string `toml:"client_ca"` // authorities of client certificates, which then are asked for; default none
+}
+
+// Beacon says where the daemon fetches rounds of drand's quicknet, which it checks
+// under the chain's pinned key.
+type Beacon struct {
+	Relays []string `toml:"relays"` // http or https addresses, asked in this order; default none, so that callers bring the rounds
 }
 
 // Limits bound what callers can make the daemon do.

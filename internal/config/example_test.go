@@ -32,6 +32,7 @@ func TestExampleIsDefault(t *testing.T) {
 	}
 	want := Default()
 	want.SealingKeys = []string{} // written out
+	want.Beacon.Relays = []string{}
 	want.Ledgers = []Ledger{{Name: "main", SigningKeys: []string{}}}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("the example is not the default (-want +got):\n%s", diff)
@@ -161,11 +162,15 @@ passphrase_file = "/keys/passphrase"
 clock_step = "1m30s"
 mark_sync = "250ms"
 disclosure_rotation = "12h"
+retention = "26280h"
+access_retention = "43800h"
 log = { level = "debug", format = "json" }
 [tls]
 cert = "/tls/cert.pem"
 key = "/tls/key.pem"
 client_ca = "/tls/ca.pem"
+[beacon]
+relays = ["https://one.example.org", "http://127.0.0.1:9/relay/"]
 [limits]
 max_body = "65536B"
 max_verify_body = "64MiB"

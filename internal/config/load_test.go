@@ -49,6 +49,10 @@ func TestParseRefuses(t *testing.T) {
 
 		{"out of range", "mark_sync = \"1m\"", []string{"f.toml: mark_sync: from 1ms to 1s, not 1m0s"}},
 		{"not a number", "[limits]\ntoken_rate = nan", []string{"limits.token_rate"}},
+		{"a relay without scheme", "[beacon]\nrelays = [\"api.drand.sh\"]", []string{"beacon.relays: an http or https address"}},
+		{"a relay with a query", "[beacon]\nrelays = [\"https://api.drand.sh/?a=b\"]", []string{"beacon.relays: "}},
+		{"a relay twice", "[beacon]\nrelays = [\"https://api.drand.sh\", \"https://api.drand.sh\"]", []string{"beacon.relays: ", "twice"}},
+		{"an empty relay", "[beacon]\nrelays = [\"\"]", []string{"beacon.relays: an empty value"}},
 		{"infinite", "[limits]\nverify_rate = inf", []string{"limits.verify_rate"}},
 	} {
 		t.Run(c.name, func(t *testing.T) {

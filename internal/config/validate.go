@@ -37,6 +37,8 @@ func (c *Config) problems() []error {
 	p.duration("clock_step", c.ClockStep, 100*time.Millisecond, time.Hour)
 	p.duration("mark_sync", c.MarkSync, time.Millisecond, time.Second)
 	p.duration("disclosure_rotation", c.DisclosureRotation, time.Minute, 8760*time.Hour)
+	p.retention("retention", c.Retention)
+	p.retention("access_retention", c.AccessRetention)
 	p.oneOf("log.level", c.Log.Level, "debug", "info", "warn", "error")
 	p.oneOf("log.format", c.Log.Format, "text", "json")
 	if (c.TLS.Cert == "") != (c.TLS.Key == "") {
@@ -45,6 +47,7 @@ func (c *Config) problems() []error {
 	if c.TLS.ClientCA != "" && c.TLS.Cert == "" {
 		p.add("tls.client_ca", "client certificates need cert and key")
 	}
+	c.Beacon.check(p)
 	c.Limits.check(p)
 	c.checkLedgers(p)
 	return p.all
@@ -67,6 +70,16 @@ func (c *Config) checkDatabase(p *problems) {
 	}
 	if c.DatabasePasswordFile != "" && (c.Database == "" || sqlite) {
 		p.add("database_password_file", "only a postgres:// database has a password")
+	}
+}
+
+func (b *Beacon) check(p *problems) {
+	p.distinct("beacon.relays", b.Relays)
+	for _, relay := range b.Relays {
+		u, err := url.Parse(relay)
+		if err != nil || u.Scheme != "https" && u.Scheme != "http" || u.Host == "" || u.User != nil || u.RawQuery != "" || u.Fragment != "" {
+			p.add("beacon.relays", "an http or https address without a password or a query") // which it may hold
+		}
 	}
 }
 
@@ -157,6 +170,13 @@ func (p *problems) address(key, s string) {
 	_, port, err := net.SplitHostPort(s)
 	if n, bad := strconv.ParseUint(port, 10, 16); err != nil || bad != nil || strconv.FormatUint(n, 10) != port {
 		p.add(key, "%q is not HOST:PORT", s)
+	}
+}
+
+// retention takes 0 for no end.
+func (p *problems) retention(key string, d Duration) {
+	if d != 0 {
+		p.duration(key, d, time.Hour, 876_000*time.Hour)
 	}
 }
 
