@@ -24,20 +24,23 @@ const (
 )
 
 type cli struct {
-	Demo    demoCmd    `cmd:"" help:"Play a whole hand in this terminal: commit, deal, prove, close, verify, tamper."`
-	Serve   serveCmd   `cmd:"" help:"Run the daemon."`
-	Ledger  ledgerCmd  `cmd:"" help:"Create and list ledgers."`
-	Migrate migrateCmd `cmd:"" help:"Create or change the tables of a database."`
-	Token   tokenCmd   `cmd:"" help:"Create, list and revoke API tokens."`
-	Key     keyCmd     `cmd:"" help:"Generate and show keys."`
-	Shuffle shuffleCmd `cmd:"" help:"Ask a running daemon for a shuffle."`
-	Deal    dealCmd    `cmd:"" help:"Deal the next cards of a shuffle."`
-	Close   closeCmd   `cmd:"" help:"Close a shuffle and disclose its tape."`
-	Show    showCmd    `cmd:"" help:"Show a shuffle, or write its transcript to a file."`
-	Audit   auditCmd   `cmd:"" help:"Export and check whole ledgers."`
-	Verify  verifyCmd  `cmd:"" help:"Verify a transcript or receipt, offline."`
-	Witness witnessCmd `cmd:"" help:"Run a witness: it cosigns the checkpoints of ledgers that only grow."`
-	Version versionCmd `cmd:"" help:"Show build, algorithm and FIPS state."`
+	Demo      demoCmd      `cmd:"" help:"Play a whole hand in this terminal: commit, deal, prove, close, verify, tamper."`
+	Serve     serveCmd     `cmd:"" help:"Run the daemon."`
+	Ledger    ledgerCmd    `cmd:"" help:"Create and list ledgers."`
+	Migrate   migrateCmd   `cmd:"" help:"Create or change the tables of a database."`
+	Token     tokenCmd     `cmd:"" help:"Create, list and revoke API tokens."`
+	Key       keyCmd       `cmd:"" help:"Generate and show keys."`
+	Shuffle   shuffleCmd   `cmd:"" help:"Ask a running daemon for a shuffle."`
+	Deal      dealCmd      `cmd:"" help:"Deal the next cards of a shuffle."`
+	Close     closeCmd     `cmd:"" help:"Close a shuffle and disclose its tape."`
+	Show      showCmd      `cmd:"" help:"Show a shuffle, or write its transcript to a file."`
+	Recall    recallCmd    `cmd:"" help:"Find shuffles by table, time, game or state."`
+	History   historyCmd   `cmd:"" help:"Walk a table back from its newest commit, each proved by its receipt."`
+	Audit     auditCmd     `cmd:"" help:"Export and check whole ledgers."`
+	Verify    verifyCmd    `cmd:"" help:"Verify a transcript or receipt, offline."`
+	Witness   witnessCmd   `cmd:"" help:"Run a witness: it cosigns the checkpoints of ledgers that only grow."`
+	Retention retentionCmd `cmd:"" help:"Drop from recall what is past its retention."`
+	Version   versionCmd   `cmd:"" help:"Show build, algorithm and FIPS state."`
 }
 
 // streams are what a command reads and writes.

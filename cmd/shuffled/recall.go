@@ -1,0 +1,177 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"shuffled/client"
+)
+
+type recallCmd struct {
+	remote
+	Table   string `placeholder:"NAME" help:"Of this table."`
+	Serial  uint64 `placeholder:"N" help:"With this serial; goes with --table."`
+	From    string `placeholder:"TIME" help:"Committed at this time or later: 2026-11-22, or 2026-11-22T18:30:00Z."`
+	To      string `placeholder:"TIME" help:"Committed before this time."`
+	GameRef string `placeholder:"NAME" help:"With this game reference."`
+	State   string `enum:",open,closed" default:"" placeholder:"STATE" help:"open or closed."`
+	Limit   int    `default:"1000" help:"How many at most; 0 for all."`
+}
+
+// Help shows examples.
+func (recallCmd) Help() string {
+	return `Examples:
+
+    shuffled recall --table table-1 --from 2026-11-22 --token-file shuffled-data/auditor.token
+    shuffled recall --game-ref game-4711 --json
+    shuffled recall --state open --limit 0
+
+A dealer finds the shuffles of the tables of its token, auditors and regulators all. What recall lists
+is an index: "shuffled show ID" proves a shuffle, "shuffled history TABLE" the order of a table.`
+}
+
+// recallPage is how many shuffles are asked for at a time.
+const recallPage = 500
+
+func (c *recallCmd) Run(ctx context.Context, s streams) error {
+	params, err := c.params()
+	if err != nil {
+		return err
+	}
+	d, err := c.connect(ctx, s)
+	if err != nil {
+		return err
+	}
+	var all []client.ShuffleSummary // for JSON
+	lines, n, more := recallLines{s: s}, 0, false
+	for {
+		size := uint64(recallPage)
+		if c.Limit > 0 {
+			size = uint64(min(recallPage, c.Limit-n))
+		}
+		params.Limit = &size
+		list, err := d.List(ctx, params)
+		if err != nil {
+			return c.fail(s, err)
+		}
+		n += len(list.Shuffles)
+		if c.JSON {
+			all = append(all, list.Shuffles...)
+		} else {
+			lines.print(list.Shuffles)
+		}
+		more = list.Next != nil
+		if !more || c.Limit > 0 && n >= c.Limit {
+			break
+		}
+		params.Cursor = list.Next
+	}
+	if c.JSON {
+		return printSafeJSON(s.out, recalled{append([]client.ShuffleSummary{}, all...), more})
+	}
+	switch {
+	case n == 0:
+		fmt.Fprintln(s.out, "no shuffle fits")
+	case more:
+		fmt.Fprintf(s.out, "\n%d shuffles, and there are more: --limit 0 lists all\n", n)
+	default:
+		fmt.Fprintf(s.out, "\n%d shuffles\n", n)
+	}
+	return nil
+}
+
+// recalled is what `recall --json` prints.
+type recalled struct {
+	Shuffles []client.ShuffleSummary `json:"shuffles"`
+	More     bool                    `json:"more"` // there are some that were not asked for
+}
+
+func (c *recallCmd) params() (p client.ListShufflesParams, err error) {
+	switch {
+	case c.Limit < 0:
+		return p, usage("--limit is a number of shuffles")
+	case c.Serial != 0 && c.Table == "":
+		return p, usage("--serial goes with --table")
+	}
+	p.Table, p.GameRef, p.Serial = given(c.Table), given(c.GameRef), given(c.Serial)
+	p.State = given(client.ListShufflesParamsState(c.State))
+	if p.From, err = parseDay("--from", c.From); err != nil {
+		return p, err
+	}
+	p.To, err = parseDay("--to", c.To)
+	return p, err
+}
+
+// given returns nil for a flag that has no value.
+func given[T comparable](v T) *T {
+	if v == *new(T) {
+		return nil
+	}
+	return &v
+}
+
+// parseDay reads a day, which begins at midnight UTC, or an RFC 3339 time.
+func parseDay(flag, text string) (*client.Timestamp, error) {
+	if text == "" {
+		return nil, nil
+	}
+	for _, layout := range []string{time.DateOnly, time.RFC3339Nano} {
+		if t, err := time.Parse(layout, text); err == nil {
+			return &client.Timestamp{Time: t}, nil
+		}
+	}
+	return nil, usage("%s: %q is no day such as 2026-11-22 and no time such as 2026-11-22T18:30:00Z", flag, visible(text))
+}
+
+// recallLines prints pages under one head. Columns grow with what comes.
+type recallLines struct {
+	s      streams
+	widths [4]int
+	began  bool
+}
+
+func (l *recallLines) print(page []client.ShuffleSummary) {
+	if len(page) == 0 {
+		return
+	}
+	rows := make([][6]string, 0, len(page)+1)
+	if !l.began {
+		l.began = true
+		rows = append(rows, [6]string{"ID", "SERIAL", "TABLE", "GAME", "COMMITTED", "STATE"})
+	}
+	for _, r := range page {
+		rows = append(rows, recallRow(r))
+	}
+	for _, row := range rows {
+		for i := range l.widths {
+			l.widths[i] = max(l.widths[i], cells(row[i]))
+		}
+	}
+	for _, row := range rows {
+		w := l.widths
+		fmt.Fprintf(l.s.out, "%*s  %*s  %s  %s  %-23s  %s\n", w[0], row[0], w[1], row[1],
+			pad(row[2], w[2]), pad(row[3], w[3]), row[4], row[5])
+	}
+}
+
+func recallRow(r client.ShuffleSummary) [6]string {
+	state := string(r.State)
+	if r.Outcome != nil {
+		state = string(*r.Outcome)
+		if r.Reason != nil {
+			state += ": " + string(*r.Reason)
+		}
+	}
+	if r.Kind != client.ShuffleSummaryKindCards {
+		state += ", " + string(r.Kind)
+	}
+	if r.Parent != nil {
+		state += fmt.Sprintf(", from %d", *r.Parent)
+	}
+	game := "-"
+	if r.GameRef != nil {
+		game = visible(*r.GameRef)
+	}
+	return [6]string{fmt.Sprint(r.ID), fmt.Sprint(r.Serial), visible(r.Table), game, clock(r.CommittedAt), visible(state)}
+}
