@@ -146,6 +146,32 @@ const (
 	ShuffleSummaryStateOverdue ShuffleSummaryState = "overdue"
 )
 
+// Defines values for SwitchScope.
+const (
+	SwitchScopeDeck   SwitchScope = "deck"
+	SwitchScopeLedger SwitchScope = "ledger"
+	SwitchScopeTable  SwitchScope = "table"
+)
+
+// Defines values for SwitchRequestAction.
+const (
+	SwitchRequestActionClear SwitchRequestAction = "clear"
+	SwitchRequestActionSet   SwitchRequestAction = "set"
+)
+
+// Defines values for SwitchRequestScope.
+const (
+	SwitchRequestScopeDeck   SwitchRequestScope = "deck"
+	SwitchRequestScopeLedger SwitchRequestScope = "ledger"
+	SwitchRequestScopeTable  SwitchRequestScope = "table"
+)
+
+// Defines values for TableRequestAction.
+const (
+	TableRequestActionClose TableRequestAction = "close"
+	TableRequestActionOpen  TableRequestAction = "open"
+)
+
 // Defines values for TranscriptFormat.
 const (
 	TranscriptFormatShuffledV1Transcript TranscriptFormat = "shuffled/v1/transcript"
@@ -156,6 +182,44 @@ const (
 	ListShufflesParamsStateClosed ListShufflesParamsState = "closed"
 	ListShufflesParamsStateOpen   ListShufflesParamsState = "open"
 )
+
+// AccessList defines model for AccessList.
+type AccessList struct {
+	// Next The cursor of the next page. Absent on the last.
+	Next *Name `json:"next,omitempty"`
+
+	// Records Oldest first.
+	Records []AccessRecord `json:"records"`
+}
+
+// AccessRecord defines model for AccessRecord.
+type AccessRecord struct {
+	// Method Of the request.
+	Method string `json:"method"`
+
+	// Path The address that was asked for, with its query.
+	Path string `json:"path"`
+
+	// Request The Request-Id of the answer.
+	Request string `json:"request"`
+
+	// Time When it was asked for.
+	//
+	// Examples: 2026-03-14T15:09:26.535Z
+	Time Timestamp `json:"time"`
+
+	// Token The public id of the regulator's token.
+	Token Name `json:"token"`
+}
+
+// Appended defines model for Appended.
+type Appended struct {
+	// Index The entry.
+	Index Index `json:"index"`
+
+	// Receipt Its receipt.
+	Receipt Receipt `json:"receipt"`
+}
 
 // BeaconPlan A round of drand's quicknet chain that lies in the future.
 type BeaconPlan struct {
@@ -334,6 +398,12 @@ type Keys struct {
 
 	// Production Whether the ledger is for production; false is a sandbox.
 	Production bool `json:"production"`
+}
+
+// LatchRequest defines model for LatchRequest.
+type LatchRequest struct {
+	// Reason Why, in printable ASCII. It is written to the ledger for ever.
+	Reason Why `json:"reason"`
 }
 
 // Mix defines model for Mix.
@@ -715,6 +785,66 @@ type Stop struct {
 	Weight int `json:"weight"`
 }
 
+// Switch defines model for Switch.
+type Switch struct {
+	// DeckHash The deck's hash, with that scope.
+	DeckHash *Hash `json:"deck_hash,omitempty"`
+
+	// Scope What it covers.
+	Scope SwitchScope `json:"scope"`
+
+	// Table The table, with that scope.
+	Table *Name `json:"table,omitempty"`
+}
+
+// SwitchScope What it covers.
+type SwitchScope string
+
+// SwitchList defines model for SwitchList.
+type SwitchList struct {
+	// Switches All that are set.
+	Switches []Switch `json:"switches"`
+}
+
+// SwitchRequest defines model for SwitchRequest.
+type SwitchRequest struct {
+	// Action Stop new shuffles, or let them go on.
+	Action SwitchRequestAction `json:"action"`
+
+	// Deck A published deck, with that scope.
+	Deck *string `json:"deck,omitempty"`
+
+	// DeckHash Any deck by its hash, in place of its name.
+	DeckHash *Hash `json:"deck_hash,omitempty"`
+
+	// Reason Why, in printable ASCII. It is written to the ledger for ever.
+	Reason Why `json:"reason"`
+
+	// Scope What it covers.
+	Scope SwitchRequestScope `json:"scope"`
+
+	// Table The table, with that scope.
+	Table *Name `json:"table,omitempty"`
+}
+
+// SwitchRequestAction Stop new shuffles, or let them go on.
+type SwitchRequestAction string
+
+// SwitchRequestScope What it covers.
+type SwitchRequestScope string
+
+// TableRequest defines model for TableRequest.
+type TableRequest struct {
+	// Action What becomes of it.
+	Action TableRequestAction `json:"action"`
+
+	// Table The table.
+	Table Name `json:"table"`
+}
+
+// TableRequestAction What becomes of it.
+type TableRequestAction string
+
 // Transcript All the evidence of one shuffle. It is JSON around exact bytes with one form: compact,
 // members in this order. Pass it on byte for byte.
 type Transcript struct {
@@ -744,6 +874,9 @@ type Transcript struct {
 // TranscriptFormat The format and its version.
 type TranscriptFormat string
 
+// Why Why, in printable ASCII. It is written to the ledger for ever.
+type Why = string
+
 // ID An index in the ledger. An id is the index of a shuffle's commit.
 type ID = Index
 
@@ -753,6 +886,21 @@ type IdempotencyKey = string
 // LedgerName Letters, digits, dots, underscores and hyphens, the first a letter or digit. Never
 // anything that names a person.
 type LedgerName = Name
+
+// ListAccessParams defines parameters for ListAccess.
+type ListAccessParams struct {
+	// From At this time or later.
+	From *Timestamp `form:"from,omitempty" json:"from,omitempty"`
+
+	// To Before this time.
+	To *Timestamp `form:"to,omitempty" json:"to,omitempty"`
+
+	// Cursor The `next` of the page before.
+	Cursor *Name `form:"cursor,omitempty" json:"cursor,omitempty"`
+
+	// Limit Records in a page, 1 to 500. Absent means 100.
+	Limit *Index `form:"limit,omitempty" json:"limit,omitempty"`
+}
 
 // CreateDrawsParams defines parameters for CreateDraws.
 type CreateDrawsParams struct {
@@ -807,6 +955,9 @@ type GetTranscriptParams struct {
 // CreateDrawsJSONRequestBody defines body for CreateDraws for application/json ContentType.
 type CreateDrawsJSONRequestBody = DrawsRequest
 
+// ClearLatchJSONRequestBody defines body for ClearLatch for application/json ContentType.
+type ClearLatchJSONRequestBody = LatchRequest
+
 // CreateShuffleJSONRequestBody defines body for CreateShuffle for application/json ContentType.
 type CreateShuffleJSONRequestBody = ShuffleRequest
 
@@ -818,6 +969,25 @@ type DealCardsJSONRequestBody = DealRequest
 
 // MixShuffleJSONRequestBody defines body for MixShuffle for application/json ContentType.
 type MixShuffleJSONRequestBody = MixRequest
+
+// SetSwitchJSONRequestBody defines body for SetSwitch for application/json ContentType.
+type SetSwitchJSONRequestBody = SwitchRequest
+
+// SetTableJSONRequestBody defines body for SetTable for application/json ContentType.
+type SetTableJSONRequestBody = TableRequest
+
+// listAccess sends GET /v1/{ledger}/access and returns the answer's body.
+func (c *Client) listAccess(ctx context.Context, params ListAccessParams) ([]byte, error) {
+	r := request{
+		method: http.MethodGet,
+		path:   fmt.Sprintf("/v1/%s/access", url.PathEscape(c.ledger)),
+	}
+	query(&r, "from", params.From)
+	query(&r, "to", params.To)
+	query(&r, "cursor", params.Cursor)
+	query(&r, "limit", params.Limit)
+	return c.send(ctx, r)
+}
 
 // createDraws sends POST /v1/{ledger}/draws and returns the answer's body.
 func (c *Client) createDraws(ctx context.Context, params CreateDrawsParams, body CreateDrawsJSONRequestBody) ([]byte, error) {
@@ -844,6 +1014,16 @@ func (c *Client) getKeys(ctx context.Context) ([]byte, error) {
 	r := request{
 		method: http.MethodGet,
 		path:   fmt.Sprintf("/v1/%s/keys", url.PathEscape(c.ledger)),
+	}
+	return c.send(ctx, r)
+}
+
+// clearLatch sends POST /v1/{ledger}/latch and returns the answer's body.
+func (c *Client) clearLatch(ctx context.Context, body ClearLatchJSONRequestBody) ([]byte, error) {
+	r := request{
+		method: http.MethodPost,
+		path:   fmt.Sprintf("/v1/%s/latch", url.PathEscape(c.ledger)),
+		body:   body,
 	}
 	return c.send(ctx, r)
 }
@@ -922,6 +1102,35 @@ func (c *Client) getTranscript(ctx context.Context, id ID, params GetTranscriptP
 		path:   fmt.Sprintf("/v1/%s/shuffles/%s/transcript", url.PathEscape(c.ledger), strconv.FormatUint(id, 10)),
 	}
 	query(&r, "recipient", params.Recipient)
+	return c.send(ctx, r)
+}
+
+// listSwitches sends GET /v1/{ledger}/switches and returns the answer's body.
+func (c *Client) listSwitches(ctx context.Context) ([]byte, error) {
+	r := request{
+		method: http.MethodGet,
+		path:   fmt.Sprintf("/v1/%s/switches", url.PathEscape(c.ledger)),
+	}
+	return c.send(ctx, r)
+}
+
+// setSwitch sends POST /v1/{ledger}/switches and returns the answer's body.
+func (c *Client) setSwitch(ctx context.Context, body SetSwitchJSONRequestBody) ([]byte, error) {
+	r := request{
+		method: http.MethodPost,
+		path:   fmt.Sprintf("/v1/%s/switches", url.PathEscape(c.ledger)),
+		body:   body,
+	}
+	return c.send(ctx, r)
+}
+
+// setTable sends POST /v1/{ledger}/tables and returns the answer's body.
+func (c *Client) setTable(ctx context.Context, body SetTableJSONRequestBody) ([]byte, error) {
+	r := request{
+		method: http.MethodPost,
+		path:   fmt.Sprintf("/v1/%s/tables", url.PathEscape(c.ledger)),
+		body:   body,
+	}
 	return c.send(ctx, r)
 }
 

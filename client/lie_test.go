@@ -19,6 +19,8 @@ type liar struct {
 	mu   sync.Mutex
 	path string              // answers to requests whose path ends so
 	lie  func([]byte) []byte // nil: the truth
+
+	forge bool // refusals are lied about too
 }
 
 func (l *liar) tell(path string, lie func([]byte) []byte) {
@@ -33,8 +35,8 @@ func (l *liar) between(h http.Handler) http.Handler {
 		h.ServeHTTP(rec, r)
 		body := rec.Body.Bytes()
 		l.mu.Lock()
-		if l.lie != nil && strings.HasSuffix(r.URL.Path, l.path) && rec.Code == http.StatusOK {
-			body = l.lie(body)
+		if l.lie != nil && strings.HasSuffix(r.URL.Path, l.path) && (rec.Code == http.StatusOK || l.forge) {
+			body, rec.Code = l.lie(body), http.StatusOK
 		}
 		l.mu.Unlock()
 		w.Header().Set("Content-Type", rec.Header().Get("Content-Type"))

@@ -31,6 +31,7 @@ type daemon struct {
 	api   http.Handler
 	vkey  string
 	token string // a dealer's
+	admin string // an administrator's token
 }
 
 func newDaemon(t *testing.T) *daemon {
@@ -80,15 +81,19 @@ func newDaemonUnder(t *testing.T, signing *keys.SigningKey) *daemon {
 	d := dealer.New(dealer.Config{Ledger: l, Store: store, Entropy: source, Keys: ring, Log: log,
 		Now: func() int64 { return time.Now().UnixMilli() }})
 
-	id, bearer := keys.NewToken()
-	_, secret, _ := keys.SplitToken(string(bearer.Bytes()))
-	check(store.PutToken(t.Context(), l.ID(), ledger.Token{ID: id, Role: ledger.RoleDealer, Hash: keys.HashToken(secret), Created: 1}))
+	token := func(role ledger.Role) string {
+		t.Helper()
+		id, bearer := keys.NewToken()
+		_, secret, _ := keys.SplitToken(string(bearer.Bytes()))
+		check(store.PutToken(t.Context(), l.ID(), ledger.Token{ID: id, Role: role, Hash: keys.HashToken(secret), Created: 1}))
+		return string(bearer.Bytes())
+	}
 
 	api, err := httpapi.New(httpapi.Config{Log: log})
 	check(err)
 	check(api.Add(httpapi.Ledger{Dealer: d, Log: l, Tokens: store, Access: store, Recall: recall.New(l.ID(), store, log)}))
 	api.Ready()
-	return &daemon{t: t, api: api, vkey: signing.VKey(), token: string(bearer.Bytes())}
+	return &daemon{t: t, api: api, vkey: signing.VKey(), token: token(ledger.RoleDealer), admin: token(ledger.RoleAdmin)}
 }
 
 // client returns a client of the daemon behind between, which sees every

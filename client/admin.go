@@ -1,0 +1,94 @@
+package client
+
+import (
+	"context"
+
+	"shuffled/internal/audit"
+)
+
+// SetSwitch sets or clears a kill switch and returns the proved entry. A switch
+// that stands so already is refused with CodeKill, as after an answer that was
+// lost.
+func (c *Client) SetSwitch(ctx context.Context, req SwitchRequest) (*Appended, error) {
+	answer, err := c.setSwitch(ctx, req)
+	if err != nil {
+		return nil, err
+	}
+	return c.proveEvent(answer, "the switch is not the one that was asked for", func(e *audit.Event) bool {
+		kind := audit.EventKillClear
+		if req.Action == SwitchRequestActionSet {
+			kind = audit.EventKillSet
+		}
+		// A deck by its name is the daemon's to look up.
+		deck := req.DeckHash == nil || Hash(e.Deck) == *req.DeckHash
+		return e.Kind == kind && e.Scope.String() == string(req.Scope) && e.Name == deref(req.Table) && deck && e.Reason == req.Reason
+	})
+}
+
+// Switches returns the kill switches that are set, as the daemon tells them.
+func (c *Client) Switches(ctx context.Context) (*SwitchList, error) {
+	return decoded[SwitchList](c.listSwitches(ctx))
+}
+
+// SetTable opens or closes a table and returns the proved entry. One that stands
+// so already is refused with CodeTable.
+func (c *Client) SetTable(ctx context.Context, req TableRequest) (*Appended, error) {
+	answer, err := c.setTable(ctx, req)
+	if err != nil {
+		return nil, err
+	}
+	return c.proveEvent(answer, "the table is not the one that was asked for", func(e *audit.Event) bool {
+		kind := audit.EventTableClose
+		if req.Action == TableRequestActionOpen {
+			kind = audit.EventTableOpen
+		}
+		return e.Kind == kind && e.Name == req.Table
+	})
+}
+
+// ClearLatch clears the entropy latch of the daemon and of its ledger, after the
+// generator's start-up test, and returns the proved entry.
+func (c *Client) ClearLatch(ctx context.Context, reason string) (*Appended, error) {
+	answer, err := c.clearLatch(ctx, LatchRequest{Reason: reason})
+	if err != nil {
+		return nil, err
+	}
+	return c.proveEvent(answer, "the latch is not cleared", func(e *audit.Event) bool {
+		return e.Kind == audit.EventLatchClear && e.Reason == reason
+	})
+}
+
+// Access returns a page of what regulators asked for, as the daemon tells it. A
+// list whose Next is set goes on with that as Cursor.
+func (c *Client) Access(ctx context.Context, params ListAccessParams) (*AccessList, error) {
+	return decoded[AccessList](c.listAccess(ctx, params))
+}
+
+// proveEvent returns the answer to a call that wrote an event: its entry is
+// proved, and is what was asked for.
+func (c *Client) proveEvent(answer []byte, what string, asked func(*audit.Event) bool) (*Appended, error) {
+	appended, err := decoded[Appended](answer, nil)
+	if err != nil {
+		return nil, err
+	}
+	entry, err := c.prove(appended.Receipt, appended.Index, answer)
+	if err != nil {
+		return nil, err
+	}
+	if event, ok := entry.Body.(*audit.Event); !ok || !asked(event) {
+		return nil, &Fault{What: what, Answer: answer}
+	}
+	return appended, nil
+}
+
+// decoded reads the answer to a call.
+func decoded[T any](answer []byte, err error) (*T, error) {
+	if err != nil {
+		return nil, err
+	}
+	v := new(T)
+	if err := decode(answer, v); err != nil {
+		return nil, err
+	}
+	return v, nil
+}

@@ -1,0 +1,81 @@
+package client_test
+
+import (
+	"encoding/json"
+	"errors"
+	"testing"
+
+	"shuffled/client"
+	"shuffled/internal/shuffle"
+)
+
+// TestAdmin makes every call of an administrator, and then again with the answer
+// to another one in its place: what was not asked for is a fault.
+func TestAdmin(t *testing.T) {
+	t.Parallel()
+	d, l := newDaemon(t), new(liar)
+	c := d.client(l.between, func(cfg *client.Config) { cfg.Token = d.admin })
+	ctx := t.Context()
+	deck, _ := shuffle.Named("short-36")
+	hash, other := client.Hash(deck.Hash()), client.Hash{1}
+	turn := func(action client.SwitchRequestAction, req client.SwitchRequest) func() (*client.Appended, error) {
+		req.Action, req.Reason = action, "a test"
+		return func() (*client.Appended, error) { return c.SetSwitch(ctx, req) }
+	}
+	table := func(action client.TableRequestAction, name string) func() (*client.Appended, error) {
+		return func() (*client.Appended, error) {
+			return c.SetTable(ctx, client.TableRequest{Action: action, Table: name})
+		}
+	}
+	const set, unset = client.SwitchRequestActionSet, client.SwitchRequestActionClear
+	all := client.SwitchRequest{Scope: client.SwitchRequestScopeLedger}
+	calls := []func() (*client.Appended, error){
+		turn(set, all),
+		turn(unset, all),
+		turn(set, client.SwitchRequest{Scope: client.SwitchRequestScopeTable, Table: ptr("t")}),
+		turn(set, client.SwitchRequest{Scope: client.SwitchRequestScopeTable, Table: ptr("u")}),
+		turn(set, client.SwitchRequest{Scope: client.SwitchRequestScopeDeck, DeckHash: &hash}),
+		turn(set, client.SwitchRequest{Scope: client.SwitchRequestScopeDeck, DeckHash: &other}),
+		turn(unset, client.SwitchRequest{Scope: client.SwitchRequestScopeDeck, Deck: ptr("short-36")}),
+		table(client.TableRequestActionOpen, "v"),
+		table(client.TableRequestActionClose, "v"),
+		table(client.TableRequestActionOpen, "w"),
+		func() (*client.Appended, error) {
+			return c.SetSwitch(ctx, client.SwitchRequest{Action: set, Scope: all.Scope, Reason: "another reason"})
+		},
+	}
+	answers := make([][]byte, len(calls))
+	for i, call := range calls {
+		l.tell("", func(b []byte) []byte { answers[i] = b; return b })
+		if _, err := call(); err != nil {
+			t.Fatalf("call %d: %v", i, err)
+		}
+	}
+	l.tell("", nil)
+	list, err := c.Switches(ctx)
+	if got, _ := json.Marshal(list); err != nil || len(list.Switches) != 4 || *list.Switches[3].DeckHash != other {
+		t.Errorf("%s, %v", got, err)
+	}
+	var refused *client.Error
+	if _, err := turn(unset, client.SwitchRequest{Scope: client.SwitchRequestScopeTable, Table: ptr("none")})(); !errors.As(err, &refused) || refused.Code != client.CodeKill {
+		t.Errorf("a switch that is not set: %v", err)
+	}
+	if _, err := c.ClearLatch(ctx, "not set"); !errors.As(err, &refused) || refused.Code != client.CodeInvalidRequest {
+		t.Errorf("a latch that is not set: %v", err)
+	}
+	if records, err := c.Access(ctx, client.ListAccessParams{Limit: ptr(uint64(5))}); err != nil || len(records.Records) != 0 {
+		t.Errorf("%v, %v", records, err)
+	}
+
+	// The daemon does not even have to agree.
+	for i, call := range calls {
+		for j, answer := range answers {
+			l.tell("", func([]byte) []byte { return answer })
+			l.forge = true
+			var fault *client.Fault
+			if _, err := call(); errors.As(err, &fault) != (i != j) || i == j && err != nil {
+				t.Errorf("call %d with the answer of call %d: %v", i, j, err)
+			}
+		}
+	}
+}
