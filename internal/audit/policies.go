@@ -1,6 +1,9 @@
 package audit
 
-import "fmt"
+import (
+	"fmt"
+	"slices"
+)
 
 // Policies follows which witness policy of a ledger governs its cosigned
 // checkpoints (docs/SPEC.md section 7.3). A policy of a key entry takes over
@@ -11,12 +14,13 @@ import "fmt"
 // checkpoint covers takes over.
 type Policies struct {
 	current *Policy         // under which the last checkpoint was accepted, or what it let take over
-	waiting []waitingPolicy // by index
+	waiting []WaitingPolicy // by index
 }
 
-type waitingPolicy struct {
-	index  uint64
-	policy *Policy
+// WaitingPolicy is a policy that no accepted checkpoint covers yet.
+type WaitingPolicy struct {
+	Index  uint64 // of its entry
+	Policy *Policy
 }
 
 // NewPolicies begins with the policy of a genesis, which may be empty.
@@ -39,28 +43,41 @@ func (p *Policies) Change(index uint64, text []byte) error {
 	if err != nil {
 		return err
 	}
-	if n := len(p.waiting); n > 0 && p.waiting[n-1].index >= index {
-		return fmt.Errorf("the policy of entry %d comes after that of entry %d", index, p.waiting[n-1].index)
+	if n := len(p.waiting); n > 0 && p.waiting[n-1].Index >= index {
+		return fmt.Errorf("the policy of entry %d comes after that of entry %d", index, p.waiting[n-1].Index)
 	}
-	p.waiting = append(p.waiting, waitingPolicy{index, next})
+	p.waiting = append(p.waiting, WaitingPolicy{index, next})
 	return nil
 }
 
 // Current returns the policy that governs the next checkpoint, if it covers every
 // change so far; nil for none.
-func (p *Policies) Current() *Policy { return p.at(MaxInteger) }
+func (p *Policies) Current() *Policy { return p.Governing(MaxInteger) }
 
-// at returns the policy that governs a checkpoint of that size.
-func (p *Policies) at(size uint64) *Policy {
+// Governing returns the policy that governs a checkpoint of that size, above
+// those accepted so far; nil for none. Of size 0 it is the one in force.
+func (p *Policies) Governing(size uint64) *Policy {
 	if n := p.covered(size); n > 0 && !p.current.Asks() {
-		return p.waiting[n-1].policy
+		return p.waiting[n-1].Policy
 	}
 	return p.current
 }
 
+// Next returns the policy that is in force once a checkpoint of that size is
+// accepted: the newest that it covers, or the one in force now.
+func (p *Policies) Next(size uint64) *Policy {
+	if n := p.covered(size); n > 0 {
+		return p.waiting[n-1].Policy
+	}
+	return p.current
+}
+
+// Waiting returns the policies that wait, by index.
+func (p *Policies) Waiting() []WaitingPolicy { return slices.Clone(p.waiting) }
+
 // covered counts the waiting policies below size.
 func (p *Policies) covered(size uint64) (n int) {
-	for n < len(p.waiting) && p.waiting[n].index < size {
+	for n < len(p.waiting) && p.waiting[n].Index < size {
 		n++
 	}
 	return n
@@ -71,12 +88,12 @@ func (p *Policies) covered(size uint64) (n int) {
 // ascend. Without a policy no checkpoint is cosigned. That the checkpoint has this
 // size and the log's signature is not checked: OpenCheckpoint does that.
 func (p *Policies) Accept(size uint64, signed []byte) bool {
-	policy := p.at(size)
+	policy := p.Governing(size)
 	if policy == nil || !policy.Satisfied(signed) {
 		return false
 	}
 	if n := p.covered(size); n > 0 {
-		p.current, p.waiting = p.waiting[n-1].policy, p.waiting[n:]
+		p.current, p.waiting = p.waiting[n-1].Policy, p.waiting[n:]
 	}
 	return true
 }

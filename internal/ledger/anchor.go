@@ -23,16 +23,16 @@ const witnessStart = witnessTimeout + time.Second
 // way: what the stored head contradicts, or whose word is still missing. It runs
 // on the sequencer's goroutine.
 func (l *Ledger) objection(ctx context.Context) error {
-	for _, name := range slices.Sorted(maps.Keys(l.doubts)) {
-		doubt := l.doubts[name]
+	for _, key := range slices.Sorted(maps.Keys(l.doubts)) {
+		doubt := l.doubts[key]
 		if doubt.seen != nil {
 			// The witness need not be there any more to see that it is content.
 			if held, err := l.extends(ctx, l.head, *doubt.seen); err == nil && held {
-				delete(l.doubts, name)
+				delete(l.doubts, key)
 				continue
 			}
 		}
-		return fmt.Errorf("%w: witness %s: %w", ErrFrozen, name, doubt)
+		return fmt.Errorf("%w: witness %s: %w", ErrFrozen, doubt.witness, doubt)
 	}
 	if !l.marked {
 		if err := l.holdAgainstMark(ctx); err != nil {
@@ -54,7 +54,7 @@ func (l *Ledger) holdAgainstMark(ctx context.Context) error {
 		l.adopt = "a quorum of witnesses cosigned the stored head"
 	case seen == nil && l.cfg.AdoptHead != "":
 		l.adopt = l.cfg.AdoptHead
-	case seen == nil && l.witnessing != nil:
+	case seen == nil && l.asksWitnesses(l.head.Size):
 		return fmt.Errorf("%w: %w (size %d, %s): waiting for a quorum of witnesses", ErrFrozen, ErrNoMark, l.head.Size, l.cfg.Mark)
 	case seen == nil:
 		return fmt.Errorf("%w (size %d, %s)", ErrNoMark, l.head.Size, l.cfg.Mark)
@@ -78,15 +78,13 @@ func (l *Ledger) holdAgainstMark(ctx context.Context) error {
 // is not at hand, is opened all the same: it is read, its readiness says why it is
 // not written, and recheck begins it when the cause is gone.
 func (l *Ledger) begin(ctx context.Context) error {
-	if l.witnessing != nil {
-		wait := time.NewTimer(witnessStart)
-		defer wait.Stop()
-		select {
-		case <-l.witnessing.settled:
-		case <-wait.C:
-		case <-ctx.Done():
-			return ctx.Err()
-		}
+	wait := time.NewTimer(witnessStart)
+	defer wait.Stop()
+	select {
+	case <-l.witnessing.settled:
+	case <-wait.C:
+	case <-ctx.Done():
+		return ctx.Err()
 	}
 	var objection error
 	begun := false
@@ -133,15 +131,15 @@ func (l *Ledger) announcement() Proposal {
 // doubt notes that a witness has seen another history, or with nil that it
 // cosigned the stored head again. The sequencer stops on the first and goes on
 // when there is none left.
-func (l *Ledger) doubt(name string, c *contradiction) error {
+func (l *Ledger) doubt(m *member, c *contradiction) error {
 	return l.ask(l.running, func() {
 		if c == nil {
-			delete(l.doubts, name)
+			delete(l.doubts, m.vkey)
 			return
 		}
-		l.doubts[name] = c
+		l.doubts[m.vkey] = c
 		if !errors.Is(l.Ready(), ErrFrozen) {
-			l.freeze(fmt.Errorf("%w: witness %s: %w", ErrFrozen, name, c))
+			l.freeze(fmt.Errorf("%w: witness %s: %w", ErrFrozen, m.name, c))
 		}
 	})
 }

@@ -50,10 +50,11 @@ const maxUnheld = 16
 
 // CosignedAtMost returns the newest stored checkpoint of at most size entries
 // that the ledger's witnesses cosigned; ErrNotFound when there is none. What the
-// store holds is believed only under the ledger's key and the policy's quorum;
-// what is not cannot hide an older one.
+// store holds is believed only under the ledger's key and the quorum of the policy
+// of then; what is not cannot hide an older one.
 func (l *Ledger) CosignedAtMost(ctx context.Context, size uint64) (Head, error) {
-	if l.witnessing == nil {
+	policies := *l.witnessing.tenures.Load()
+	if !policies.asks() {
 		return Head{}, ErrNotFound
 	}
 	size = min(size, l.Head().Size) // what is above may be under another key
@@ -62,10 +63,12 @@ func (l *Ledger) CosignedAtMost(ctx context.Context, size uint64) (Head, error) 
 		if err != nil {
 			return Head{}, Unavailable(err)
 		}
-		if err = l.isCosigned(h); err == nil {
+		if err = l.isCosigned(h, policies.at(h.Size)); err == nil {
 			return h, nil
 		}
-		l.cfg.Log.Error("a stored cosigned checkpoint does not hold", "ledger", l.cfg.Info.Name, "size", h.Size, "error", err)
+		if h.Size <= policies.waits { // above, another daemon may have let the next policy take over
+			l.cfg.Log.Error("a stored cosigned checkpoint does not hold", "ledger", l.cfg.Info.Name, "size", h.Size, "error", err)
+		}
 		if h.Size == 0 || h.Size > size {
 			break
 		}
@@ -76,12 +79,12 @@ func (l *Ledger) CosignedAtMost(ctx context.Context, size uint64) (Head, error) 
 
 // isCosigned reports why a stored head is not one that the ledger signed and the
 // quorum cosigned.
-func (l *Ledger) isCosigned(h Head) error {
+func (l *Ledger) isCosigned(h Head, policy *audit.Policy) error {
 	c, err := audit.OpenCheckpoint(h.Checkpoint, l.keys.Load().at(h.Size))
 	if err != nil {
 		return err
 	}
-	if c.Size != h.Size || c.Root != h.Root || !l.witnessing.policy.Satisfied(h.Checkpoint) {
+	if c.Size != h.Size || c.Root != h.Root || !policy.Asks() || !policy.Satisfied(h.Checkpoint) {
 		return errors.New("it is of another head, or lacks the quorum")
 	}
 	return nil

@@ -12,13 +12,18 @@ import (
 	"shuffled/internal/audit"
 )
 
-// member asks one witness. Its goroutine, serve, owns size.
+// member asks one witness. Its goroutine, serve, owns size; run of witnessing
+// starts and stops it.
 type member struct {
-	name    string // in the policy
-	key     string // name of its key, in signature lines
+	name    string // in its policy, or like it
+	vkey    string // names it for good
+	url     string
+	signer  string // of its cosignatures
 	witness Witness
-	targets chan Head // capacity 1: the newest head to ask for
-	size    uint64    // that the witness has cosigned, as far as known
+	targets chan Head     // capacity 1: the newest head to ask for
+	stop    chan struct{} // closed when it is asked no more
+	tried   bool          // only a policy that is tried names it; of run
+	size    uint64        // that the witness has cosigned, as far as known
 }
 
 // reply is what came of asking a member for a head.
@@ -31,7 +36,8 @@ type reply struct {
 
 // contradiction: what a witness has seen is not in the stored ledger.
 type contradiction struct {
-	why string
+	witness string // its name
+	why     string
 
 	// seen is what it shows for it, under the ledger's own key: the doubt ends
 	// when the stored ledger holds that. nil: it shows nothing and is believed,
@@ -52,6 +58,8 @@ func (m *member) serve(l *Ledger, results chan<- reply) {
 		select {
 		case <-l.stop:
 			return
+		case <-m.stop:
+			return
 		case head := <-m.targets:
 			ctx, cancel := context.WithTimeout(l.running, witnessTimeout)
 			lines, err := m.ask(ctx, l, head)
@@ -61,6 +69,8 @@ func (m *member) serve(l *Ledger, results chan<- reply) {
 			}
 			select {
 			case results <- reply{m, head, lines, err}:
+			case <-m.stop:
+				return
 			case <-l.stop:
 				return
 			}
@@ -110,7 +120,7 @@ func (m *member) ahead(ctx context.Context, l *Ledger, size uint64) error {
 	}
 	signed, err := m.witness.Latest(ctx, l.cfg.Info.Origin)
 	if errors.Is(err, audit.ErrWitnessNone) {
-		return &contradiction{why: fmt.Sprintf("it says size %d, the stored ledger has %d entries", size, l.Head().Size)}
+		return &contradiction{witness: m.name, why: fmt.Sprintf("it says size %d, the stored ledger has %d entries", size, l.Head().Size)}
 	}
 	if err != nil {
 		return fmt.Errorf("it says size %d, and does not show it: %w", size, err)
@@ -119,7 +129,7 @@ func (m *member) ahead(ctx context.Context, l *Ledger, size uint64) error {
 	if err != nil || c.Size < size {
 		return fmt.Errorf("it says size %d and shows no checkpoint of it under this ledger's key", size)
 	}
-	if doubt := l.weigh(c); doubt != nil {
+	if doubt := m.weigh(l, c); doubt != nil {
 		return doubt
 	}
 	return &movedError{c.Size} // it went on since it said its size, and so did we
@@ -134,7 +144,7 @@ func (m *member) beside(ctx context.Context, l *Ledger, old uint64, head Head) e
 		if err != nil {
 			return fmt.Errorf("it refuses the head of size %d, and shows nothing under this ledger's key: %w", head.Size, err)
 		}
-		if doubt := l.weigh(c); doubt != nil {
+		if doubt := m.weigh(l, c); doubt != nil {
 			return doubt
 		}
 		return fmt.Errorf("it refuses the head of size %d, and shows one of size %d that it extends", head.Size, c.Size)
@@ -142,7 +152,7 @@ func (m *member) beside(ctx context.Context, l *Ledger, old uint64, head Head) e
 	if !errors.Is(err, audit.ErrWitnessNone) {
 		return fmt.Errorf("it refuses the head of size %d, and does not show why: %w", head.Size, err)
 	}
-	return &contradiction{why: fmt.Sprintf("it refuses the head of size %d after one of size %d", head.Size, old)}
+	return &contradiction{witness: m.name, why: fmt.Sprintf("it refuses the head of size %d after one of size %d", head.Size, old)}
 }
 
 // reach folds what other daemons wrote if the newest head is below size. A
@@ -160,7 +170,7 @@ func (l *Ledger) reach(ctx context.Context, size uint64) error {
 // weigh holds the stored ledger against what a witness shows in place of a
 // cosignature; nil when the ledger extends it. It takes its own time, for the
 // witness may have used up that of the question.
-func (l *Ledger) weigh(c audit.Checkpoint) *contradiction {
+func (m *member) weigh(l *Ledger, c audit.Checkpoint) *contradiction {
 	ctx, cancel := context.WithTimeout(l.running, storeTimeout)
 	defer cancel()
 	held, err := false, l.reach(ctx, c.Size)
@@ -179,7 +189,7 @@ func (l *Ledger) weigh(c audit.Checkpoint) *contradiction {
 	default:
 		why += "has another root there"
 	}
-	return &contradiction{why, &c}
+	return &contradiction{m.name, why, &c}
 }
 
 // extends reports whether head extends a checkpoint of at least one entry.

@@ -1,0 +1,148 @@
+package ledger
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+
+	"shuffled/internal/audit"
+)
+
+// ErrPolicy: the witnesses of a new policy did not cosign the newest checkpoint.
+// Nothing was written.
+var ErrPolicy = errors.New("the policy's quorum did not cosign the newest checkpoint")
+
+// trial is a policy that is tried before it is written: one that can never be met
+// could not take over, and deals that wait for witnesses would wait for ever.
+// Goroutine run of witnessing owns what is below done.
+type trial struct {
+	ctx    context.Context
+	policy *audit.Policy
+	done   chan error // capacity 1
+	rounds int        // that ended without the quorum
+}
+
+// trialRounds is how many rounds a quorum may take: another daemon may be with a
+// witness.
+const trialRounds = 3
+
+// tryPolicy asks the witnesses of a policy to cosign the newest head.
+func (l *Ledger) tryPolicy(ctx context.Context, text []byte) error {
+	p, err := audit.ParsePolicy(text)
+	if err != nil {
+		return notTaken("%s", err)
+	}
+	if !p.Asks() {
+		return nil // whether it may is for the rules
+	}
+	t := &trial{ctx: ctx, policy: p, done: make(chan error, 1)}
+	select {
+	case l.witnessing.trials <- t:
+	case <-ctx.Done():
+		return fmt.Errorf("%w: it was not tried: another one is", ErrPolicy)
+	case <-l.stop:
+		return ErrClosed
+	}
+	select {
+	case err := <-t.done:
+		return err
+	case <-ctx.Done():
+		return fmt.Errorf("%w in time", ErrPolicy)
+	case <-l.stop:
+		return ErrClosed
+	}
+}
+
+// begin tries a policy, one at a time.
+func (w *witnessing) begin(t *trial) {
+	if w.trial != nil {
+		t.done <- fmt.Errorf("%w: it was not tried: another one is", ErrPolicy)
+		return
+	}
+	w.trial = t
+	w.recruit()
+	w.round = nil // a new one asks the new members, too
+}
+
+// end tells what came of the trial.
+func (w *witnessing) end(err error) {
+	w.trial.done <- err
+	w.trial = nil
+	w.recruit()
+}
+
+// tried counts a round that has ended. again: the trial is not over.
+func (w *witnessing) tried() (again bool) {
+	t := w.trial
+	if t == nil {
+		return false
+	}
+	if t.rounds++; t.rounds < trialRounds {
+		return true
+	}
+	var why []string
+	for _, one := range t.policy.Witnesses {
+		for _, m := range w.members {
+			if err := w.states[m].Err; m.vkey == one.VKey && err != nil {
+				why = append(why, one.Name+": "+err.Error())
+			}
+		}
+	}
+	w.end(fmt.Errorf("%w: %s", ErrPolicy, strings.Join(why, "; ")))
+	return false
+}
+
+// expire ends a trial that nobody waits for any more.
+func (w *witnessing) expire() {
+	if w.trial != nil && w.trial.ctx.Err() != nil {
+		w.end(w.trial.ctx.Err())
+	}
+}
+
+// tryKey asks the witnesses whether they know a new signing key of the ledger: a
+// witness that does not would cosign nothing after its entry. One that cannot be
+// reached is told later.
+//
+// The question is the newest head under the new key with the old size 0. A witness
+// looks at the signature before the size (C2SP tlog-witness), so one that knows the
+// key answers with the size it is at, and changes nothing.
+func (l *Ledger) tryKey(ctx context.Context, public []byte) error {
+	key, err := audit.Verifier(l.cfg.Info.Origin, public)
+	if err != nil {
+		return notTaken("%s", err)
+	}
+	s := l.signer(key)
+	if s == nil {
+		return notTaken("this daemon does not hold the private half of the new signing key")
+	}
+	head := l.Head()
+	policy := l.witnessing.tenures.Load().at(head.Size)
+	if !policy.Asks() {
+		return nil
+	}
+	head, err = signHead(head.Size, head.Root, s)
+	if err != nil {
+		return err
+	}
+	ctx, cancel := context.WithTimeout(ctx, witnessTimeout)
+	defer cancel()
+	unaware := make([]string, len(policy.Witnesses))
+	var group sync.WaitGroup
+	for i, one := range policy.Witnesses {
+		group.Go(func() {
+			_, err := l.reachWitness(one).AddCheckpoint(ctx, 0, nil, head.Checkpoint)
+			if errors.Is(err, audit.ErrWitnessRefused) && !errors.Is(err, audit.ErrWitnessContradicts) {
+				unaware[i] = one.Name
+			}
+		})
+	}
+	group.Wait()
+	unaware = slices.DeleteFunc(unaware, func(name string) bool { return name == "" })
+	if len(unaware) > 0 {
+		return notTaken("these witnesses do not know the new signing key: %s", strings.Join(unaware, ", "))
+	}
+	return nil
+}
