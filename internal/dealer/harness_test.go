@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"log/slog"
 	"path/filepath"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -20,6 +21,8 @@ import (
 	"shuffled/internal/store/sqlite"
 	"shuffled/internal/testdb"
 	"shuffled/internal/verify"
+	"shuffled/internal/witness"
+	"shuffled/internal/witness/witnesstest"
 )
 
 func TestMain(m *testing.M) { testdb.Main(m) }
@@ -37,6 +40,8 @@ type table struct {
 	open   ledger.Config
 	start  time.Time
 	shared *clock
+
+	witnesses []*witnesstest.Witness
 }
 
 // clock is the time of all daemons of a table. Moving it moves its monotonic
@@ -58,6 +63,9 @@ type setting struct {
 	postgres   bool
 	auditors   [][]byte
 	disclosure audit.Disclosure
+	modes      uint8     // of the genesis: sources that a plan may have
+	at         time.Time // what the clock shows first; zero: the time
+	witnesses  int       // of whom all must cosign before a deal
 }
 
 func newTable(t *testing.T, source *entropy.Source) *table {
@@ -80,19 +88,24 @@ func newTableWith(t *testing.T, set setting) *table {
 		t.Fatal(err)
 	}
 	tb := &table{t: t, vkey: vkey, dir: t.TempDir(), start: time.Now(), shared: new(clock)}
+	if !set.at.IsZero() {
+		tb.shared.ahead = set.at.Sub(tb.start)
+	}
 	store := tb.openStore(set.postgres)
 	if set.disclosure == 0 {
 		set.disclosure = audit.DisclosurePublic
 	}
 	info, mark := ledger.Info{Name: "main", Origin: origin}, filepath.Join(tb.dir, "mark")
-	err = ledger.Create(t.Context(), store, info, &audit.Genesis{Origin: origin, SigningKey: public, Deals: audit.DealsSigned,
-		AuditorKeys: set.auditors, Disclosure: set.disclosure, DefaultCloseBy: 3600, MaxCloseBy: 7200, Access: audit.AccessPublic},
-		signer, mark, time.Now())
+	g := &audit.Genesis{Origin: origin, SigningKey: public, Deals: audit.DealsSigned, MixModes: set.modes,
+		AuditorKeys: set.auditors, Disclosure: set.disclosure, DefaultCloseBy: 3600, MaxCloseBy: 7200, Access: audit.AccessPublic}
+	tb.startWitnesses(g, set.witnesses)
+	err = ledger.Create(t.Context(), store, info, g, signer, mark, tb.now())
 	if err != nil {
 		t.Fatal(err)
 	}
 	tb.open = ledger.Config{Store: store, Info: info, Signers: []note.Signer{signer}, Mark: mark, Start: audit.Event{Name: "test"},
-		Clock: func() (time.Time, time.Duration) { return tb.now(), time.Since(tb.start) + tb.moved() }}
+		Witness: func(w audit.Witness) (ledger.Witness, error) { return &witness.Client{URL: w.URL, Key: w.Key}, nil },
+		Clock:   func() (time.Time, time.Duration) { return tb.now(), time.Since(tb.start) + tb.moved() }}
 	if set.source == nil {
 		if set.source, err = entropy.New(entropy.Config{}); err != nil {
 			t.Fatal(err)
@@ -102,6 +115,21 @@ func newTableWith(t *testing.T, set setting) *table {
 		Now: func() int64 { return tb.now().UnixMilli() }}
 	tb.serve(store, mark)
 	return tb
+}
+
+// startWitnesses starts n witnesses and lets the genesis wait for all of them.
+func (tb *table) startWitnesses(g *audit.Genesis, n int) {
+	if n == 0 {
+		return
+	}
+	var lines, names []string
+	for range n {
+		w := witnesstest.Start(tb.t, tb.vkey)
+		tb.witnesses = append(tb.witnesses, w)
+		lines, names = append(lines, w.PolicyLine), append(names, w.Name)
+	}
+	g.Deals = audit.DealsCosigned
+	g.Policy = fmt.Appendf(nil, "%s\ngroup all-of-them all %s\nquorum all-of-them\n", strings.Join(lines, "\n"), strings.Join(names, " "))
 }
 
 // openStore makes an empty store.

@@ -65,12 +65,11 @@ func (d *Dealer) Mix(ctx context.Context, actor string, id uint64, req MixReques
 	if err != nil {
 		return Mix{}, err
 	}
+	if err := req.answers(r.commit.Context.Plan); err != nil {
+		return Mix{}, err
+	}
 	if r.mix != nil {
 		return d.repeatMix(ctx, r, req)
-	}
-	plan := r.commit.Context.Plan
-	if err := req.answers(plan); err != nil {
-		return Mix{}, err
 	}
 	if r.closed != nil {
 		return Mix{}, &audit.Illegal{Code: audit.RuleNotOpen, Detail: fmt.Sprintf("shuffle %d is not open", id)}
@@ -97,12 +96,11 @@ func (d *Dealer) Mix(ctx context.Context, actor string, id uint64, req MixReques
 }
 
 func (d *Dealer) repeatMix(ctx context.Context, r *record, req MixRequest) (Mix, error) {
-	stored := mixAnswer(r.mix, "").Beacon
-	if req.Beacon == nil {
-		req.Beacon = stored
+	signature := req.Beacon
+	if signature == nil {
+		signature = mixAnswer(r.mix, "").Beacon
 	}
-	if (stored == nil) != (req.Beacon == nil) || stored != nil && !slices.Equal(req.values(req.Beacon), r.mix.Values) ||
-		stored == nil && !slices.Equal(req.values(nil), r.mix.Values) {
+	if !slices.Equal(req.values(signature), r.mix.Values) {
 		return Mix{}, fmt.Errorf("the mix of shuffle %d: %w", r.id, ErrRepeated)
 	}
 	receipt, err := d.cfg.Ledger.FirstReceipt(ctx, r.mixRow())

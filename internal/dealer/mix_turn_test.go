@@ -1,0 +1,200 @@
+package dealer_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"shuffled/internal/audit"
+	"shuffled/internal/beacon/beacontest"
+	"shuffled/internal/dealer"
+	"shuffled/internal/ledger"
+)
+
+// TestSlotOnce: a slot hash stands in one commit of the ledger, however two come:
+// one after the other, at another table, in a draw, together, by two daemons.
+func TestSlotOnce(t *testing.T) {
+	onEachStore(t, setting{modes: allModes}, func(t *testing.T, tb *table) {
+		_, hashes := slots("once", 34)
+		plan := &dealer.MixPlan{Slots: hashes[:2]}
+		first := dealer.ShuffleRequest{Table: "t", Deck: "standard-52", Plan: plan}
+		s := tb.commit("first", first)
+		again := func(when string) {
+			t.Helper()
+			tb.unwritten(func() {
+				for _, table := range []string{"t", "u"} {
+					one := &dealer.MixPlan{Slots: [][32]byte{hashes[9], hashes[1]}, Cut: true}
+					_, err := tb.Shuffle(t.Context(), "tester", "second", dealer.ShuffleRequest{Table: table, Deck: "short-36", Plan: one})
+					wantRefusal(t, when+", a shuffle at "+table, err, "", audit.RuleSlot)
+					_, err = tb.Draws(t.Context(), "tester", "second", dealer.DrawsRequest{Table: table, Ranges: []uint32{6}, Plan: plan})
+					wantRefusal(t, when+", a draw at "+table, err, "", audit.RuleSlot)
+				}
+				if diff := cmp.Diff(s, tb.commit("first", first)); diff != "" {
+					t.Error(when, "the request that has the slot is answered otherwise:", diff)
+				}
+			})
+		}
+		again("open")
+		tb.close(s.ID)
+		again("closed")
+
+		daemons := []*table{tb, tb.rival(tb.cfg.Store)}
+		for n, hash := range hashes[10:] {
+			var won, lost atomic.Int32
+			var wg sync.WaitGroup
+			for i := range 8 {
+				wg.Go(func() {
+					req := dealer.ShuffleRequest{Table: fmt.Sprintf("t%d", i%3), Deck: "standard-52", Plan: &dealer.MixPlan{Slots: [][32]byte{hash}}}
+					_, err := daemons[i%2].Shuffle(context.Background(), "tester", fmt.Sprintf("%d-%d", n, i), req)
+					var illegal *audit.Illegal
+					switch {
+					case err == nil:
+						won.Add(1)
+					case errors.As(err, &illegal) && illegal.Code == audit.RuleSlot:
+						lost.Add(1)
+					default:
+						t.Error(err)
+					}
+				})
+			}
+			wg.Wait()
+			if won.Load() != 1 || lost.Load() != 7 {
+				t.Fatalf("%d of 8 commits have the slot, %d are refused", won.Load(), lost.Load())
+			}
+		}
+		seen := make(map[[32]byte]bool)
+		for _, e := range tb.entries() {
+			if c, ok := e.Body.(*audit.Commit); ok {
+				for _, p := range c.Context.Plan {
+					if seen[p.Slot] {
+						t.Errorf("slot %x stands in two commits", p.Slot)
+					}
+					seen[p.Slot] = true
+				}
+			}
+		}
+		if len(seen) != 2+24 {
+			t.Errorf("void: %d slots", len(seen))
+		}
+	})
+}
+
+// TestMixOrder: when a shuffle may be mixed.
+func TestMixOrder(t *testing.T) {
+	onEachStore(t, setting{modes: allModes}, func(t *testing.T, tb *table) {
+		refused := func(what string, id uint64, cut *int, rule string) {
+			t.Helper()
+			tb.unwritten(func() {
+				_, err := tb.Mix(t.Context(), "tester", id, dealer.MixRequest{Cut: cut})
+				wantRefusal(t, what, err, "", rule)
+			})
+		}
+		cut := dealer.ShuffleRequest{Table: "t", Deck: "standard-52", Plan: &dealer.MixPlan{Cut: true}}
+		plain := tb.commit("plain", dealer.ShuffleRequest{Table: "t", Deck: "standard-52"})
+		second, third := tb.commit("second", cut), tb.commit("third", cut)
+		refused("no plan", plain.ID, nil, audit.RuleMix)
+		refused("behind an earlier serial", second.ID, num(1), audit.RuleEarlier)
+		_, err := tb.Mix(t.Context(), "tester", 99, dealer.MixRequest{})
+		wantIs(t, "no shuffle", err, dealer.ErrNotFound)
+		tb.close(plain.ID)
+		if _, err := tb.Mix(t.Context(), "tester", second.ID, dealer.MixRequest{Cut: num(51)}); err != nil {
+			t.Fatal(err)
+		}
+		refused("behind an earlier serial that is mixed and not dealt", third.ID, num(1), audit.RuleEarlier)
+		tb.deal(second.ID, dealer.DealRequest{Runs: []audit.Run{seat(1, "a")}})
+		tb.close(third.ID) // void before its mix
+		refused("closed", third.ID, num(1), audit.RuleNotOpen)
+		last := tb.commit("last", cut)
+		tb.pass(time.Hour + time.Second)
+		refused("overdue", last.ID, num(1), audit.RuleDeadline)
+		if n, err := tb.Expire(t.Context()); n != 2 || err != nil {
+			t.Errorf("%d expired, %v", n, err)
+		}
+		for _, id := range []uint64{plain.ID, second.ID, third.ID, last.ID} {
+			tb.transcript(id, dealer.View{})
+		}
+	})
+}
+
+// TestMixWaitsForWitnesses: where deals wait for the witnesses, so do values.
+func TestMixWaitsForWitnesses(t *testing.T) {
+	onEachStore(t, setting{modes: allModes, witnesses: 2}, func(t *testing.T, tb *table) {
+		values, hashes := slots("witnessed", 1)
+		tb.witnesses[1].Down(true)
+		s := tb.commit("k", dealer.ShuffleRequest{Table: "t", Deck: "standard-52", Plan: &dealer.MixPlan{Slots: hashes}})
+		tb.unwritten(func() {
+			ctx, cancel := context.WithTimeout(t.Context(), 300*time.Millisecond)
+			defer cancel()
+			_, err := tb.Mix(ctx, "tester", s.ID, dealer.MixRequest{Slots: values})
+			wantIs(t, "a mix before the witnesses", err, ledger.ErrNotWitnessed)
+		})
+		tb.witnesses[1].Down(false)
+		var err error
+		for range 5 {
+			if _, err = tb.Mix(t.Context(), "tester", s.ID, dealer.MixRequest{Slots: values}); !errors.Is(err, ledger.ErrNotWitnessed) {
+				break
+			}
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		entries := tb.entries()
+		mix := entries[len(entries)-1].Body.(*audit.Mix)
+		if mix.Cosigned <= s.ID {
+			t.Errorf("the mix names a cosigned checkpoint of %d entries, the commit is entry %d", mix.Cosigned, s.ID)
+		}
+		tb.deal(s.ID, dealer.DealRequest{Runs: []audit.Run{seat(2, "a")}})
+		tb.transcript(s.ID, dealer.View{})
+	})
+}
+
+// TestFetchedRound: a round is asked for when it is out and not before, and
+// believed when it is signed and not before.
+func TestFetchedRound(t *testing.T) {
+	t.Parallel()
+	round := beacontest.Newest()
+	tb := newTableWith(t, setting{modes: allModes, at: roundTime(round.Round).Add(-30 * time.Second)})
+	var asked []uint64
+	var answer [48]byte
+	var failure error
+	tb.cfg.Round = func(_ context.Context, r uint64) ([48]byte, error) {
+		asked = append(asked, r)
+		return answer, failure
+	}
+	tb.Dealer = dealer.New(tb.cfg)
+	s := tb.commit("k", dealer.ShuffleRequest{Table: "t", Deck: "standard-52", Plan: &dealer.MixPlan{Beacon: true, Round: round.Round}})
+	mix := func() error {
+		_, err := tb.Mix(t.Context(), "tester", s.ID, dealer.MixRequest{})
+		return err
+	}
+	tb.unwritten(func() {
+		wantIs(t, "before the round", mix(), dealer.ErrBeaconEarly)
+		if len(asked) > 0 {
+			t.Error("it was asked for before it was out")
+		}
+		tb.pass(31 * time.Second)
+		failure = errors.New("no relay answers")
+		wantIs(t, "no relay", mix(), dealer.ErrBeaconEarly)
+		failure, answer = nil, beacontest.Rounds()[0].Signature
+		wantRefusal(t, "another round", mix(), "", audit.RuleBeacon)
+	})
+	answer = round.Signature
+	if err := mix(); err != nil {
+		t.Fatal(err)
+	}
+	tb.cfg.Round = nil
+	tb.Dealer = dealer.New(tb.cfg)
+	if err := mix(); err != nil {
+		t.Errorf("a repeat fetches: %v", err)
+	}
+	if !slices.Equal(asked, []uint64{round.Round, round.Round, round.Round}) {
+		t.Errorf("rounds %d were asked for", asked)
+	}
+}
