@@ -325,7 +325,7 @@ func (b *badEntries) addEvents() {
 	add("a kill switch without a reason", malformed, "reason", refEvent{Kind: 4, Scope: 1})
 	add("a kill switch for no table", malformed, "table", refEvent{Kind: 4, Scope: 2, Reason: "r"})
 	add("cause 0", unknown, "latch", refEvent{Kind: 6, Instance: 1})
-	add("cause 11", unknown, "latch", refEvent{Kind: 6, Cause: 11, Instance: 1})
+	add("cause 12", unknown, "latch", refEvent{Kind: 6, Cause: 12, Instance: 1})
 	add("latch_set by instance 2^53", malformed, "instance", refEvent{Kind: 6, Cause: 1, Instance: 1 << 53})
 	add("latch_clear without a reason", malformed, "reason", refEvent{Kind: 7})
 	add("a reason of 201 bytes", malformed, "reason", refEvent{Kind: 7, Reason: strings.Repeat("r", 201)})
@@ -334,7 +334,7 @@ func (b *badEntries) addEvents() {
 	add("a reason that is not ASCII", malformed, "reason", refEvent{Kind: 7, Reason: "Prüfung"})
 	add("a snapshot of 2^53 entries", malformed, "snapshot size", refEvent{Kind: 8, Entries: 1 << 53, Digest: bytesOf("d", 32)})
 	add("alarm 0", unknown, "alarm", refEvent{Kind: 9, Reason: "r"})
-	add("alarm 5", unknown, "alarm", refEvent{Kind: 9, Alarm: 5, Reason: "r"})
+	add("alarm 6", unknown, "alarm", refEvent{Kind: 9, Alarm: 6, Reason: "r"})
 	e := b.of("event: instance_start")
 	b.add("event: FIPS flag 2", malformed, "FIPS state", e.patch("FIPS state", false, 0, 2))
 }

@@ -228,8 +228,8 @@ func TestWords(t *testing.T) {
 	words("subject", 5, func(c uint8) string { return Subject(c).String() }, nil)
 	words("event", 9, func(c uint8) string { return EventKind(c).String() }, nil)
 	words("scope", 3, func(c uint8) string { return Scope(c).String() }, nil)
-	words("latch", 10, func(c uint8) string { return Latch(c).String() }, nil)
-	words("alarm", 4, func(c uint8) string { return Alarm(c).String() }, nil)
+	words("latch", 11, func(c uint8) string { return Latch(c).String() }, nil)
+	words("alarm", 5, func(c uint8) string { return Alarm(c).String() }, nil)
 	if ReasonNone.String() != "" {
 		t.Errorf("no reason is %q", ReasonNone)
 	}

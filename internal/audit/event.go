@@ -53,10 +53,11 @@ const (
 	LatchTapeExhausted Latch = 8
 	LatchFoulDeck      Latch = 9
 	LatchOperator      Latch = 10
+	LatchStatistics    Latch = 11 // statistics over outcomes, far out
 )
 
 var latchNames = []string{"", "repetition", "proportion", "short_read", "read_error", "slow", "replaced",
-	"startup", "tape_exhausted", "foul_deck", "operator"}
+	"startup", "tape_exhausted", "foul_deck", "operator", "statistics"}
 
 func (l Latch) String() string { return name(latchNames, uint8(l)) }
 
@@ -69,9 +70,10 @@ const (
 	AlarmSigningResumed Alarm = 2 // the store extended all that was seen again
 	AlarmClockStep      Alarm = 3 // the clock stepped further than the limit
 	AlarmWitnesses      Alarm = 4 // the quorum was out of reach
+	AlarmStatistics     Alarm = 5 // statistics over outcomes, unlikely
 )
 
-var alarmNames = []string{"", "mark_adopted", "signing_resumed", "clock_step", "witnesses"}
+var alarmNames = []string{"", "mark_adopted", "signing_resumed", "clock_step", "witnesses", "statistics"}
 
 func (a Alarm) String() string { return name(alarmNames, uint8(a)) }
 
@@ -149,7 +151,7 @@ func (e *Event) parse(r *reader) {
 		}
 		e.Reason = r.reason()
 	case EventLatchSet:
-		e.Latch = Latch(r.code("latch", uint8(LatchOperator)))
+		e.Latch = Latch(r.code("latch", uint8(LatchStatistics)))
 		e.Instance = r.u64("instance")
 	case EventLatchClear:
 		e.Reason = r.reason()
@@ -157,7 +159,7 @@ func (e *Event) parse(r *reader) {
 		e.Size = r.u64("snapshot size")
 		e.Digest = r.hash("snapshot digest")
 	case EventAlarm:
-		e.Alarm = Alarm(r.code("alarm", uint8(AlarmWitnesses)))
+		e.Alarm = Alarm(r.code("alarm", uint8(AlarmStatistics)))
 		e.Reason = r.reason()
 	}
 }

@@ -273,11 +273,11 @@ func genEvent(t *rapid.T) *refEvent {
 			e.Deck = genHash().Draw(t, "deck hash")
 		}
 	case 6:
-		e.Cause, e.Instance = genCode(10).Draw(t, "cause"), genIndex(0).Draw(t, "instance")
+		e.Cause, e.Instance = genCode(11).Draw(t, "cause"), genIndex(0).Draw(t, "instance")
 	case 8:
 		e.Entries, e.Digest = genIndex(0).Draw(t, "entries"), genHash().Draw(t, "digest")
 	case 9:
-		e.Alarm = genCode(4).Draw(t, "alarm")
+		e.Alarm = genCode(5).Draw(t, "alarm")
 	}
 	if e.Kind == 4 || e.Kind == 5 || e.Kind == 7 || e.Kind == 9 {
 		e.Reason = genReason().Draw(t, "reason")

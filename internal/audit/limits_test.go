@@ -260,11 +260,11 @@ func limitsOfEvents() []limit {
 			return event(refEvent{Kind: 5, Scope: uint8(n), Table: "t", Deck: make(hexed, 32), Reason: "r"})
 		}),
 		{"bytes of a kill reason", 1, 200, malformed, malformed, func(n uint64) refEntry { return event(refEvent{Kind: 5, Scope: 1, Reason: letters(n)}) }},
-		codes("cause", 10, func(n uint64) refEntry { return event(refEvent{Kind: 6, Cause: uint8(n)}) }),
+		codes("cause", 11, func(n uint64) refEntry { return event(refEvent{Kind: 6, Cause: uint8(n)}) }),
 		integer("instance", 0, func(n uint64) refEntry { return event(refEvent{Kind: 6, Cause: 1, Instance: n}) }),
 		{"bytes of a clearing reason", 1, 200, malformed, malformed, func(n uint64) refEntry { return event(refEvent{Kind: 7, Reason: letters(n)}) }},
 		integer("entries", 0, func(n uint64) refEntry { return event(refEvent{Kind: 8, Entries: n, Digest: make(hexed, 32)}) }),
-		codes("alarm", 4, func(n uint64) refEntry { return event(refEvent{Kind: 9, Alarm: uint8(n), Reason: "r"}) }),
+		codes("alarm", 5, func(n uint64) refEntry { return event(refEvent{Kind: 9, Alarm: uint8(n), Reason: "r"}) }),
 		{"bytes of an alarm's reason", 1, 200, malformed, malformed, func(n uint64) refEntry { return event(refEvent{Kind: 9, Alarm: 1, Reason: letters(n)}) }},
 	}
 }

@@ -298,7 +298,7 @@ func (r *refReader) event() {
 		}
 		r.matches(refReason, r.str8())
 	case 6:
-		r.code(10)
+		r.code(11)
 		r.integer()
 	case 7:
 		r.matches(refReason, r.str8())
@@ -306,7 +306,7 @@ func (r *refReader) event() {
 		r.integer()
 		r.take(32)
 	case 9:
-		r.code(4)
+		r.code(5)
 		r.matches(refReason, r.str8())
 	}
 }

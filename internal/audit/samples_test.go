@@ -265,12 +265,12 @@ func (s *samples) addEvents() {
 		add(what+" for a deck", refEvent{Kind: kind, Scope: 3, Deck: bytesOf("deck", 32), Reason: strings.Repeat("r", 200)})
 	}
 	for i, cause := range []string{"repetition", "proportion", "short_read", "read_error", "slow", "replaced", "startup",
-		"tape_exhausted", "foul_deck", "operator"} {
+		"tape_exhausted", "foul_deck", "operator", "statistics"} {
 		add("latch_set for "+cause, refEvent{Kind: 6, Cause: uint8(i + 1), Instance: 1})
 	}
 	add("latch_clear", refEvent{Kind: 7, Reason: "source replaced, 4 tests passed"})
 	add("snapshot", refEvent{Kind: 8, Entries: 65_536, Digest: bytesOf("live state", 32)})
-	for i, alarm := range []string{"mark_adopted", "signing_resumed", "clock_step", "witnesses"} {
+	for i, alarm := range []string{"mark_adopted", "signing_resumed", "clock_step", "witnesses", "statistics"} {
 		add("alarm "+alarm, refEvent{Kind: 9, Alarm: uint8(i + 1), Reason: "head 4711 held against the backup"})
 	}
 }

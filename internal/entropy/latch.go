@@ -19,7 +19,7 @@ var ErrNotLatched = errors.New("the entropy latch is not set")
 // of the ledger's latch events.
 type Reason uint8
 
-// The reasons. The last three come from outside, through Trip. 0 is none.
+// The reasons. The last four come from outside, through Trip. 0 is none.
 const (
 	ReasonRepetition    Reason = 1  // repetition count test
 	ReasonProportion    Reason = 2  // adaptive proportion test
@@ -31,10 +31,11 @@ const (
 	ReasonTapeExhausted Reason = 8  // a shuffle ran out of its tape: below 2^-66 by chance
 	ReasonFoulDeck      Reason = 9  // a shuffle did not give a permutation
 	ReasonOperator      Reason = 10 // an operator's word, or a latch found in the ledger
+	ReasonStatistics    Reason = 11 // statistics over outcomes
 )
 
 var reasonNames = [...]string{"none", "repetition", "proportion", "short_read", "read_error", "slow",
-	"replaced", "startup", "tape_exhausted", "foul_deck", "operator"}
+	"replaced", "startup", "tape_exhausted", "foul_deck", "operator", "statistics"}
 
 // String returns the reason's name in logs, metrics and events.
 func (r Reason) String() string {

@@ -362,9 +362,9 @@ func TestTripWhileReading(t *testing.T) {
 }
 
 func TestReasonNames(t *testing.T) {
-	want := "none repetition proportion short_read read_error slow replaced startup tape_exhausted foul_deck operator unknown_11"
+	want := "none repetition proportion short_read read_error slow replaced startup tape_exhausted foul_deck operator statistics unknown_12"
 	var got []string
-	for r := range Reason(12) {
+	for r := range Reason(13) {
 		got = append(got, r.String())
 	}
 	if strings.Join(got, " ") != want {
