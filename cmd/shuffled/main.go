@@ -38,6 +38,7 @@ type cli struct {
 	History   historyCmd   `cmd:"" help:"Walk a table back from its newest commit, each proved by its receipt."`
 	Audit     auditCmd     `cmd:"" help:"Export and check whole ledgers."`
 	Verify    verifyCmd    `cmd:"" help:"Verify a transcript or receipt, offline."`
+	Slot      slotCmd      `cmd:"" help:"Make a player's own randomness for a shuffle."`
 	Witness   witnessCmd   `cmd:"" help:"Run a witness: it cosigns the checkpoints of ledgers that only grow."`
 	Retention retentionCmd `cmd:"" help:"Drop from recall what is past its retention."`
 	Version   versionCmd   `cmd:"" help:"Show build, algorithm and FIPS state."`

@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"shuffled/internal/audit"
@@ -89,6 +90,14 @@ func (s sheet) facts(v *verify.Verdict) string {
 			label = "seen by"
 		}
 		fact(label, "%s", strings.TrimSuffix(w.Name+" at "+w.Time, " at "))
+	}
+	for _, u := range v.Unsteerable {
+		switch u.For {
+		case verify.ForEverybody:
+			fact("unsteered", "for everybody: committed by %s, and round %d came out at %s", u.Witnessed, u.Round, u.Time)
+		case verify.ForSlot:
+			fact("unsteered", "for the holder of slot %s: committed by %s", u.Slot, u.Witnessed)
+		}
 	}
 	if v.Entry != nil {
 		fact("entry", "%d, %s by %s at %s", v.Entry.Index, v.Entry.Type, v.Entry.Actor, v.Entry.Time)
@@ -181,7 +190,22 @@ func (s sheet) proved(v *verify.Verdict) string {
 	if v.Kind == verify.KindReceipt && v.Level == verify.LevelWitnessed {
 		words = "in the ledger, and seen there by outside witnesses" // a receipt does not say when
 	}
-	return s.headline("PROVED", s.p.good, fmt.Sprintf(", at the level %q: %s.", v.Level, words))
+	return s.headline("PROVED", s.p.good, fmt.Sprintf(", at the level %q%s: %s.", v.Level, forWhom(v), words))
+}
+
+// forWhom says whom the level unsteerable is for, and nothing at others.
+func forWhom(v *verify.Verdict) string {
+	switch {
+	case v.Level != verify.LevelUnsteerable:
+		return ""
+	case isFor(v, verify.ForEverybody):
+		return " for everybody"
+	}
+	return " for you who gave the slot, and for nobody else"
+}
+
+func isFor(v *verify.Verdict, whom string) bool {
+	return slices.ContainsFunc(v.Unsteerable, func(u verify.Unsteerable) bool { return u.For == whom })
 }
 
 // headline writes a sentence that begins with a painted word.
@@ -213,7 +237,9 @@ var meaning = map[string]string{
 	"inclusion": "an entry in the file is not in the ledger",
 	"witnesses": "the witnesses that the policy asks for did not sign",
 	"origin":    "the file is not all of one ledger",
+	"slots":     "your slot is not in the plan of this shuffle",
 	"legality":  "the operator broke the rules of a shuffle's life",
+	"beacon":    "what was put in for the public beacon is not the beacon's value",
 	"deck":      "the deck in the file is not the one committed to",
 	"openings":  "a card in the file is not the one committed to",
 	"tape":      "the random bytes in the file are not those committed to",
@@ -245,7 +271,21 @@ func says(v *verify.Verdict) (lines []string) {
 		}
 		lines = append(lines, "Enough witnesses of your policy saw the commitment "+when+": from then on the house could not exchange it, not even with its signing key.")
 	case verify.LevelUnsteerable:
-		lines = append(lines, "Outside witnesses saw the commitment before the first deal, and randomness that the house could not know moved the "+noun(v)+"s afterwards.")
+		lines = append(lines, "Enough witnesses of your policy had seen the commitment by "+v.Unsteerable[0].Witnessed+", before anything was dealt: from then on the house could not exchange it, not even with its signing key.")
+		lines = append(lines, unsteered(v)...)
+	}
+	return lines
+}
+
+// unsteered says why nobody steered, and for whom.
+func unsteered(v *verify.Verdict) (lines []string) {
+	for _, u := range v.Unsteerable {
+		switch u.For {
+		case verify.ForEverybody:
+			lines = append(lines, fmt.Sprintf("The order hangs on round %d of drand's quicknet as well, which came out at %s and nobody knew before: whatever random bytes the house tried, it could not choose what you see.", u.Round, u.Time))
+		case verify.ForSlot:
+			lines = append(lines, fmt.Sprintf("To you alone: the order hangs on your slot as well. The house could not choose what you see if you gave its value to nobody before %s, and for no other commit.", u.Witnessed))
+		}
 	}
 	return lines
 }
@@ -255,7 +295,7 @@ func silent(v *verify.Verdict) (lines []string) {
 	if v.Level == verify.LevelRecorded {
 		lines = append(lines, "That there is no other version of this ledger. The level stops a database administrator, a thief of backups and a later change of mind, not an operator who holds the signing key and rebuilds the ledger.")
 	}
-	if v.Level == verify.LevelWitnessed {
+	if v.Level == verify.LevelWitnessed || v.Level == verify.LevelUnsteerable {
 		lines = append(lines, "That the witnesses are independent. If enough of them act for the house, the level is worth no more than \"recorded\".")
 	}
 	switch {
@@ -267,7 +307,12 @@ func silent(v *verify.Verdict) (lines []string) {
 		lines = append(lines, "How the order was made. The random bytes come with the close.")
 	}
 	if v.Kind == verify.KindTranscript {
-		if v.Level != verify.LevelUnsteerable {
+		if isFor(v, verify.ForEverybody) {
+			lines = append(lines, "That the clocks of your witnesses were right, and that too few of drand's operators work with the house to know a round before it comes out.")
+		}
+		if v.Level == verify.LevelUnsteerable {
+			lines = append(lines, "That the house did not end other shuffles which it did not like, once it knew their order. They stay in the ledger as void or expired, and an audit counts them by table.")
+		} else {
 			lines = append(lines, "That the house did not try several shuffles and commit to the one it liked.")
 		}
 		lines = append(lines, "That nobody at the house looked at "+noun(v)+"s before they were dealt.")

@@ -52,20 +52,28 @@ func TestVerdictText(t *testing.T) {
 // specification.
 func TestWitnessedText(t *testing.T) {
 	t.Parallel()
-	for _, name := range []string{"witnessed", "witnessed-undealt", "witnessed-too-late", "receipt-witnessed"} {
+	for _, name := range []string{"witnessed", "witnessed-undealt", "witnessed-too-late", "receipt-witnessed",
+		"unsteerable", "unsteerable-both", "slot", "beacon-and-cut"} {
 		b, err := os.ReadFile(filepath.Join("..", "..", "internal", "verify", "testdata", "vectors", "good", name+".json"))
 		if err != nil {
 			t.Fatal(err)
 		}
 		var v struct {
 			File  string
-			Trust struct{ Policy string }
+			Trust struct {
+				Policy string
+				Slots  [][]byte
+			}
 		}
 		if err := json.Unmarshal(b, &v); err != nil {
 			t.Fatal(err)
 		}
+		trust := verify.Trust{Policy: []byte(v.Trust.Policy)}
+		for _, s := range v.Trust.Slots {
+			trust.Slots = append(trust.Slots, [32]byte(s))
+		}
 		data := []byte(v.File)
-		golden(t, name+".golden", sheet{w: 80}.verdict(name, data, verify.File(data, verify.Trust{Policy: []byte(v.Trust.Policy)})))
+		golden(t, name+".golden", sheet{w: 80}.verdict(name, data, verify.File(data, trust)))
 	}
 }
 

@@ -14,12 +14,14 @@ import (
 )
 
 type verifyCmd struct {
-	File    string `arg:"" help:"The transcript or receipt; - reads standard input."`
-	Key     string `placeholder:"VKEY" xor:"trust" help:"Trust this verifier key of the ledger, or the one in the file of this name."`
-	Policy  string `placeholder:"FILE" xor:"trust" help:"Trust the keys of this C2SP witness policy, and ask for its quorum."`
-	Explain bool   `help:"Show every draw and swap, as on paper, once the tape is disclosed."`
-	Require string `placeholder:"LEVEL" enum:",recorded,witnessed,unsteerable" default:"" help:"Fail below this level: recorded, witnessed or unsteerable."`
-	JSON    bool   `name:"json" help:"Print JSON."`
+	File     string   `arg:"" help:"The transcript or receipt; - reads standard input."`
+	Key      string   `placeholder:"VKEY" xor:"trust" help:"Trust this verifier key of the ledger, or the one in the file of this name."`
+	Policy   string   `placeholder:"FILE" xor:"trust" help:"Trust the keys of this C2SP witness policy, and ask for its quorum."`
+	MySlot   []string `name:"my-slot" placeholder:"R" sep:"none" help:"Judge for the holder of this slot, once its value is public: 32 bytes in base64 or hexadecimal. May be repeated."`
+	SlotFile []string `name:"my-slot-file" placeholder:"FILE" sep:"none" help:"The same, with the value in a file: while it is secret, for a receipt of the commit. May be repeated."`
+	Explain  bool     `help:"Show every draw and swap, as on paper, once the tape is disclosed."`
+	Require  string   `placeholder:"LEVEL" enum:",recorded,witnessed,unsteerable" default:"" help:"Fail below this level: recorded, witnessed or unsteerable."`
+	JSON     bool     `name:"json" help:"Print JSON."`
 }
 
 func (verifyCmd) Help() string {
@@ -30,14 +32,21 @@ Examples:
     shuffled verify transcript.json --key main.vkey
     shuffled verify transcript.json --key main.vkey --explain
     shuffled verify transcript.json --policy player.policy --require witnessed
+    shuffled verify commit.receipt --policy player.policy --my-slot-file my-slot
     curl -s $URL/v1/main/shuffles/7/transcript | shuffled verify - --key main.vkey --json
 
-Exit codes: 0 proved, 1 the evidence fails or is below --require, 2 usage, 3 could not run or cannot judge. Without --key and --policy a file that agrees with itself exits 0, as "key not pinned".`
+Exit codes: 0 proved, 1 the evidence fails or is below --require, 2 usage, 3 could not run or cannot judge. A file without the slot of --my-slot fails. Without --key and --policy a file that agrees with itself exits 0, as "key not pinned".`
 }
 
 func (c *verifyCmd) Run(s streams) error {
 	trust, err := c.trust()
 	if err != nil {
+		return err
+	}
+	if c.File == "-" && slices.Contains(c.SlotFile, "-") {
+		return usage("standard input is the evidence or a slot's value, not both")
+	}
+	if trust.Slots, err = readSlots(c.MySlot, c.SlotFile, s.in); err != nil {
 		return err
 	}
 	data, err := readEvidence(c.File, s.in)

@@ -1,0 +1,156 @@
+package main
+
+import (
+	"encoding/base64"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+
+	"shuffled/internal/audit"
+	"shuffled/internal/keys"
+)
+
+type slotCmd struct {
+	New  slotNewCmd  `cmd:"" help:"Draw a secret value, and print it with the hash to hand in before the commit."`
+	Hash slotHashCmd `cmd:"" help:"Print the hash of a value."`
+}
+
+// slotPlace is where a slot counts: its hash is of no use elsewhere.
+type slotPlace struct {
+	Origin string `required:"" help:"The ledger's origin, as in its key."`
+	Table  string `required:"" help:"The table."`
+	JSON   bool   `name:"json" help:"Print JSON."`
+}
+
+type slotNewCmd struct{ slotPlace }
+
+func (slotNewCmd) Help() string {
+	return `A player's own randomness in a shuffle. Hand in the hash before the commit and keep the value. When the commit's receipt shows the slot and your witnesses' cosignatures (shuffled verify commit.receipt --policy FILE --my-slot-file FILE), hand in the value. Use it for one commit only.
+
+Example:
+
+    shuffled slot new --origin example.com/main --table table-7 > my-slot`
+}
+
+type slotHashCmd struct {
+	slotPlace
+	File string `arg:"" help:"A file with the value, or with what slot new printed; - reads standard input."`
+}
+
+func (slotHashCmd) Help() string {
+	return `The value is read from a file, for what stands on a command line is seen by everybody on the machine.
+
+Example:
+
+    shuffled slot hash --origin example.com/main --table table-7 my-slot`
+}
+
+func (c slotNewCmd) Run(s streams) error {
+	if err := c.check(); err != nil {
+		return err
+	}
+	return c.print(s, [keys.SlotSize]byte(keys.NewSlot().Bytes()))
+}
+
+func (c slotHashCmd) Run(s streams) error {
+	if err := c.check(); err != nil {
+		return err
+	}
+	value, err := readSlot(c.File, s.in)
+	if err != nil {
+		return err
+	}
+	return c.print(s, value)
+}
+
+func (p slotPlace) check() error {
+	if err := audit.CheckOrigin(p.Origin); err != nil {
+		return usage("--origin %s", visible(err.Error()))
+	}
+	if err := audit.CheckName(p.Table); err != nil {
+		return usage("--table %s", visible(err.Error()))
+	}
+	return nil
+}
+
+func (p slotPlace) print(s streams, value [keys.SlotSize]byte) error {
+	hash := audit.SlotHash(p.Origin, p.Table, value)
+	out := struct {
+		Value []byte `json:"value"`
+		Hash  []byte `json:"hash"`
+	}{value[:], hash[:]}
+	if p.JSON {
+		return printSafeJSON(s.out, out)
+	}
+	_, err := fmt.Fprintf(s.out, "value  %s  keep it until the commit is witnessed\nhash   %s  hand it in before the commit\n",
+		base64.StdEncoding.EncodeToString(out.Value), base64.StdEncoding.EncodeToString(out.Hash))
+	return err
+}
+
+// maxSlotFile is above what slot new prints.
+const maxSlotFile = 4096
+
+// readSlot reads a slot's value from a file, or standard input for "-": alone on
+// its line, or as slot new prints it.
+func readSlot(name string, stdin io.Reader) (value [keys.SlotSize]byte, err error) {
+	var b []byte
+	if name == "-" {
+		b, err = startOf(stdin, maxSlotFile)
+	} else {
+		b, err = readStart(name, maxSlotFile)
+	}
+	if err != nil {
+		return value, fmt.Errorf("reading the slot's value: %w", err)
+	}
+	for line := range strings.Lines(string(b)) {
+		fields := strings.Fields(line)
+		if len(fields) > 1 && fields[0] == "value" {
+			fields = fields[1:2]
+		}
+		if len(fields) == 1 {
+			return parseSlot(fields[0])
+		}
+	}
+	return value, usage("%s holds no value of a slot", visible(name))
+}
+
+// parseSlot reads a slot's value: 32 bytes in padded base64 or hexadecimal. The
+// error does not repeat it.
+func parseSlot(text string) (value [keys.SlotSize]byte, err error) {
+	b, err := base64.StdEncoding.Strict().DecodeString(text)
+	if len(text) == hex.EncodedLen(keys.SlotSize) {
+		b, err = hex.DecodeString(text)
+	}
+	if err == nil && len(b) != keys.SlotSize {
+		err = errors.New("another length")
+	}
+	if err != nil {
+		return value, usage("a slot's value is %d bytes in base64 or hexadecimal", keys.SlotSize)
+	}
+	return [keys.SlotSize]byte(b), nil
+}
+
+// readSlots collects the values that the command line and files hold.
+func readSlots(values, files []string, stdin io.Reader) (slots [][32]byte, err error) {
+	for _, text := range values {
+		value, err := parseSlot(text)
+		if err != nil {
+			if _, missing := os.Stat(text); missing == nil {
+				return nil, usage("--my-slot takes a value; --my-slot-file reads it from a file")
+			}
+			return nil, err
+		}
+		slots = append(slots, value)
+	}
+	for _, name := range files {
+		value, err := readSlot(name, stdin)
+		if err != nil {
+			return nil, err
+		}
+		slots = append(slots, value)
+	}
+	return slots, nil
+}
