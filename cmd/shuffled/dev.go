@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"path/filepath"
 	"time"
@@ -51,7 +50,7 @@ func setUpDev(ctx context.Context, cfg *config.Config, store backend) error {
 		if exists(path) {
 			continue
 		}
-		bearer, err := newToken(ctx, store, ledger.IDOf(devOrigin), role, 0)
+		bearer, err := newToken(ctx, store, ledger.IDOf(devOrigin), ledger.Token{Role: role})
 		if err != nil {
 			return err
 		}
@@ -97,22 +96,6 @@ func devAuditor(cfg *config.Config) ([]byte, error) {
 		return nil, err
 	}
 	return k.Public(), nil
-}
-
-// newToken makes a token and puts its hash into the store. expires is UTC
-// milliseconds, 0 for never.
-func newToken(ctx context.Context, store ledger.TokenStore, id ledger.ID, role ledger.Role, expires int64) (keys.Secret, error) {
-	name, bearer := keys.NewToken()
-	_, secret, ok := keys.SplitToken(string(bearer.Bytes()))
-	if !ok {
-		return keys.Secret{}, errors.New("a new token does not read back")
-	}
-	err := store.PutToken(ctx, id, ledger.Token{ID: name, Role: role, Hash: keys.HashToken(secret),
-		Created: time.Now().UnixMilli(), Expires: expires})
-	if err != nil {
-		return keys.Secret{}, fmt.Errorf("storing the token: %w", err)
-	}
-	return bearer, nil
 }
 
 // devAuditorKey is where --dev keeps the key of the sandbox's auditor.

@@ -31,11 +31,17 @@ type cli struct {
 	Token     tokenCmd     `cmd:"" help:"Create, list and revoke API tokens."`
 	Key       keyCmd       `cmd:"" help:"Generate and show keys."`
 	Shuffle   shuffleCmd   `cmd:"" help:"Ask a running daemon for a shuffle."`
+	Draw      drawCmd      `cmd:"" help:"Ask a running daemon for dice, numbers or a wheel's spin."`
+	Mix       mixCmd       `cmd:"" help:"Reveal the outside randomness that a shuffle planned."`
 	Deal      dealCmd      `cmd:"" help:"Deal the next cards of a shuffle."`
 	Close     closeCmd     `cmd:"" help:"Close a shuffle and disclose its tape."`
 	Show      showCmd      `cmd:"" help:"Show a shuffle, or write its transcript to a file."`
 	Recall    recallCmd    `cmd:"" help:"Find shuffles by table, time, game or state."`
 	History   historyCmd   `cmd:"" help:"Walk a table back from its newest commit, each proved by its receipt."`
+	Kill      killCmd      `cmd:"" help:"Set, clear and list kill switches of a running daemon."`
+	Table     tableCmd     `cmd:"" help:"Open and close tables of a running daemon."`
+	Latch     latchCmd     `cmd:"" help:"Clear the entropy latch of a running daemon."`
+	Access    accessCmd    `cmd:"" help:"Show what regulators asked a running daemon for."`
 	Audit     auditCmd     `cmd:"" help:"Export and check whole ledgers."`
 	Verify    verifyCmd    `cmd:"" help:"Verify a transcript or receipt, offline."`
 	Slot      slotCmd      `cmd:"" help:"Make a player's own randomness for a shuffle."`

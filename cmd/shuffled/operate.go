@@ -93,7 +93,7 @@ func askKey(ctx context.Context, cfg client.Config) (string, error) {
 // advice goes with the daemon's refusals, by their code.
 var advice = map[client.Code]string{
 	client.CodeUnauthorized:         "--token-file FILE or SHUFFLED_TOKEN gives the token",
-	client.CodeForbidden:            "this takes a dealer's token",
+	client.CodeForbidden:            "`shuffled token list` shows what the token may do",
 	client.CodeNoSuchLedger:         "--ledger NAME says which one",
 	client.CodeIdempotencyKeyReused: "the same key with the same request repeats an answer; a new request takes a new key",
 	client.CodePlace:                "`shuffled show ID` tells the next place",

@@ -3,6 +3,7 @@ package main
 import (
 	"crypto/tls"
 	"crypto/x509"
+	"encoding/pem"
 	"errors"
 	"fmt"
 	"os"
@@ -26,13 +27,37 @@ func loadTLS(c config.TLS) (*tls.Config, error) {
 	if c.ClientCA == "" {
 		return t, nil
 	}
-	pem, err := os.ReadFile(c.ClientCA)
+	authorities, err := os.ReadFile(c.ClientCA)
 	if err != nil {
 		return nil, fmt.Errorf("reading the client authorities: %w", err)
 	}
 	t.ClientCAs, t.ClientAuth = x509.NewCertPool(), tls.VerifyClientCertIfGiven
-	if !t.ClientCAs.AppendCertsFromPEM(pem) {
+	if !t.ClientCAs.AppendCertsFromPEM(authorities) {
 		return nil, errors.New("the file of client authorities holds no certificate")
 	}
 	return t, nil
+}
+
+// readCertificateKey returns the public key of the one certificate in a PEM file,
+// as its SubjectPublicKeyInfo in DER.
+func readCertificateKey(path string) ([]byte, error) {
+	text, err := os.ReadFile(path)
+	if err != nil {
+		return nil, fmt.Errorf("reading the certificate: %w", err)
+	}
+	block, rest := pem.Decode(text)
+	if block == nil || block.Type != "CERTIFICATE" {
+		return nil, usage("--certificate: %s begins with no certificate in PEM", visible(path))
+	}
+	if more, _ := pem.Decode(rest); more != nil {
+		return nil, usage("--certificate: %s holds more than one certificate: give the client's alone", visible(path))
+	}
+	cert, err := x509.ParseCertificate(block.Bytes)
+	if err != nil {
+		return nil, usage("--certificate: %s: %s", visible(path), err)
+	}
+	if cert.IsCA {
+		return nil, usage("--certificate: %s is of an authority, not of a client", visible(path))
+	}
+	return cert.RawSubjectPublicKeyInfo, nil
 }

@@ -1,9 +1,11 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 	"text/tabwriter"
 	"time"
 
@@ -12,9 +14,9 @@ import (
 )
 
 type tokenCmd struct {
-	Create tokenCreateCmd `cmd:"" help:"Create a token and print it, this once."`
+	Create tokenCreateCmd `cmd:"" help:"Create a token and print it, this once, or let a client certificate stand for one."`
 	List   tokenListCmd   `cmd:"" help:"List the tokens of a ledger."`
-	Revoke tokenRevokeCmd `cmd:"" help:"Revoke a token by its public id."`
+	Revoke tokenRevokeCmd `cmd:"" help:"Revoke a token or certificate by its public id."`
 }
 
 // withTokens opens the store and finds the ledger by name.
@@ -29,36 +31,6 @@ func (p placeFlags) withTokens(ctx context.Context, name string, do func(backend
 	})
 }
 
-type tokenCreateCmd struct {
-	placeFlags
-	Ledger  string        `default:"main" help:"Ledger the token is for."`
-	Role    string        `required:"" enum:"dealer,auditor,admin" help:"dealer, auditor or admin."`
-	Expires time.Duration `placeholder:"DURATION" help:"Life of the token, such as 720h (default: until it is revoked)."`
-}
-
-// Help shows an example.
-func (tokenCreateCmd) Help() string {
-	return "Example:\n  (umask 077; shuffled token create --ledger main --role dealer > dealer.token)"
-}
-
-func (c tokenCreateCmd) Run(ctx context.Context, s streams) error {
-	if c.Expires < 0 {
-		return usage("--expires is a time from now")
-	}
-	return c.withTokens(ctx, c.Ledger, func(store backend, id ledger.ID) error {
-		expires := int64(0)
-		if c.Expires > 0 {
-			expires = time.Now().Add(c.Expires).UnixMilli()
-		}
-		bearer, err := newToken(ctx, store, id, ledger.ParseRole(c.Role), expires)
-		if err != nil {
-			return err
-		}
-		_, err = fmt.Fprintf(s.out, "%s\n", bearer.Bytes())
-		return err
-	})
-}
-
 type tokenListCmd struct {
 	placeFlags
 	Ledger string `default:"main" help:"Ledger."`
@@ -70,12 +42,14 @@ func (tokenListCmd) Help() string { return "Example:\n  shuffled token list --le
 
 // listedToken is a line of `token list`; it holds nothing secret.
 type listedToken struct {
-	ID      string `json:"id"`
-	Role    string `json:"role"`
-	State   string `json:"state"`
-	Created string `json:"created"`
-	Expires string `json:"expires,omitempty"`
-	Revoked string `json:"revoked,omitempty"`
+	ID      string   `json:"id"`
+	Kind    string   `json:"kind"`
+	Role    string   `json:"role"`
+	Tables  []string `json:"tables,omitempty"` // absent: all
+	State   string   `json:"state"`
+	Created string   `json:"created"`
+	Expires string   `json:"expires,omitempty"`
+	Revoked string   `json:"revoked,omitempty"`
 }
 
 func (c tokenListCmd) Run(ctx context.Context, s streams) error {
@@ -92,9 +66,10 @@ func (c tokenListCmd) Run(ctx context.Context, s streams) error {
 			return printJSON(s.out, list)
 		}
 		w := tabwriter.NewWriter(s.out, 0, 0, 2, ' ', 0)
-		fmt.Fprintln(w, "ID\tROLE\tSTATE\tCREATED\tEXPIRES")
+		fmt.Fprintln(w, "ID\tKIND\tROLE\tTABLES\tSTATE\tCREATED\tEXPIRES")
 		for _, t := range list {
-			fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\n", t.ID, t.Role, t.State, t.Created, t.Expires)
+			tables := cmp.Or(strings.Join(t.Tables, " "), "all")
+			fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\t%s\t%s\n", t.ID, t.Kind, t.Role, tables, t.State, t.Created, t.Expires)
 		}
 		return w.Flush()
 	})
@@ -107,7 +82,10 @@ func listToken(t ledger.Token) listedToken {
 		}
 		return time.UnixMilli(ms).UTC().Format(time.RFC3339)
 	}
-	l := listedToken{ID: t.ID, Role: t.Role.String(), State: "in force", Created: at(t.Created), Expires: at(t.Expires), Revoked: at(t.Revoked)}
+	l := listedToken{ID: t.ID, Kind: "token", Role: t.Role.String(), Tables: t.Tables, State: "in force", Created: at(t.Created), Expires: at(t.Expires), Revoked: at(t.Revoked)}
+	if ledger.IsCertificate(t.ID) {
+		l.Kind = "certificate"
+	}
 	switch {
 	case t.Revoked != 0:
 		l.State = "revoked"
@@ -120,7 +98,7 @@ func listToken(t ledger.Token) listedToken {
 type tokenRevokeCmd struct {
 	placeFlags
 	Ledger string `default:"main" help:"Ledger."`
-	ID     string `arg:"" help:"Public id, tok_…"`
+	ID     string `arg:"" help:"Public id, tok_… or crt_…"`
 }
 
 // Help shows an example.

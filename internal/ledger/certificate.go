@@ -3,6 +3,7 @@ package ledger
 import (
 	"crypto/sha256"
 	"encoding/base32"
+	"strings"
 )
 
 // certificatePrefix starts the public ids of client certificates, as tok_ starts
@@ -19,3 +20,6 @@ func CertificateID(spki []byte) (id string, hash [32]byte) {
 	hash = sha256.Sum256(spki)
 	return certificatePrefix + certificateEncoding.EncodeToString(hash[:10]), hash
 }
+
+// IsCertificate reports whether the public id is of a client certificate.
+func IsCertificate(id string) bool { return strings.HasPrefix(id, certificatePrefix) }

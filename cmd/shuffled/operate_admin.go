@@ -1,0 +1,251 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"text/tabwriter"
+
+	"shuffled/client"
+)
+
+type killCmd struct {
+	Set   killSetCmd   `cmd:"" help:"Stop new shuffles, in the whole ledger, at a table or from a deck."`
+	Clear killClearCmd `cmd:"" help:"Let them go on."`
+	List  killListCmd  `cmd:"" help:"List the switches that are set."`
+}
+
+// killFlags say what a switch covers, and why it is turned.
+type killFlags struct {
+	remote
+	All      bool   `xor:"scope" help:"The whole ledger."`
+	Table    string `xor:"scope" placeholder:"NAME" help:"One table."`
+	Deck     string `xor:"scope" placeholder:"NAME" help:"One published deck, such as standard-52."`
+	DeckHash string `xor:"scope" placeholder:"HASH" help:"One deck by its hash, in base64."`
+	Because  string `name:"reason" required:"" placeholder:"TEXT" help:"Why. It is written to the ledger for ever."`
+}
+
+func (c *killFlags) run(ctx context.Context, s streams, action client.SwitchRequestAction) error {
+	req := client.SwitchRequest{Action: action, Reason: c.Because, Table: given(c.Table), Deck: given(c.Deck)}
+	switch {
+	case c.All:
+		req.Scope = client.SwitchRequestScopeLedger
+	case c.Table != "":
+		req.Scope = client.SwitchRequestScopeTable
+	case c.Deck != "":
+		req.Scope = client.SwitchRequestScopeDeck
+	case c.DeckHash != "":
+		req.Scope, req.DeckHash = client.SwitchRequestScopeDeck, new(client.Hash)
+		if err := req.DeckHash.UnmarshalText([]byte(c.DeckHash)); err != nil {
+			return usage("--deck-hash is %s", err)
+		}
+	default:
+		return usage("--all, --table, --deck or --deck-hash says what it covers")
+	}
+	d, err := c.connect(ctx, s)
+	if err != nil {
+		return err
+	}
+	entry, err := d.SetSwitch(ctx, req)
+	if err != nil {
+		return c.fail(s, err)
+	}
+	what := "set: no new shuffles there; open ones are played on"
+	if action == client.SwitchRequestActionClear {
+		what = "cleared"
+	}
+	return c.recorded(s, entry, "The kill switch is "+what)
+}
+
+// recorded says what was done, and where that stands.
+func (r *remote) recorded(s streams, entry *client.Appended, what string) error {
+	if r.JSON {
+		return printSafeJSON(s.out, entry)
+	}
+	_, err := fmt.Fprintf(s.out, "%s.\nEntry %d of ledger %s, recorded and signed.\n", what, entry.Index, r.Ledger)
+	return err
+}
+
+type killSetCmd struct{ killFlags }
+
+// Help shows examples.
+func (killSetCmd) Help() string {
+	return `Examples:
+
+    shuffled kill set --table poker-7 --reason "camera fault" --token-file admin.token
+    shuffled kill set --deck short-36 --reason "misprinted" --token-file admin.token
+    shuffled kill set --all --reason "regulator's order 4711" --token-file admin.token`
+}
+
+func (c *killSetCmd) Run(ctx context.Context, s streams) error {
+	return c.run(ctx, s, client.SwitchRequestActionSet)
+}
+
+type killClearCmd struct{ killFlags }
+
+// Help shows an example.
+func (killClearCmd) Help() string {
+	return "Example:\n  shuffled kill clear --table poker-7 --reason \"camera exchanged\" --token-file admin.token"
+}
+
+func (c *killClearCmd) Run(ctx context.Context, s streams) error {
+	return c.run(ctx, s, client.SwitchRequestActionClear)
+}
+
+type killListCmd struct{ remote }
+
+// Help shows an example.
+func (killListCmd) Help() string { return "Example:\n  shuffled kill list --token-file admin.token" }
+
+func (c *killListCmd) Run(ctx context.Context, s streams) error {
+	d, err := c.connect(ctx, s)
+	if err != nil {
+		return err
+	}
+	list, err := d.Switches(ctx)
+	if err != nil {
+		return c.fail(s, err)
+	}
+	if c.JSON {
+		return printSafeJSON(s.out, list.Switches)
+	}
+	if len(list.Switches) == 0 {
+		_, err = fmt.Fprintln(s.out, "no kill switch is set")
+		return err
+	}
+	for _, one := range list.Switches {
+		what := ""
+		switch {
+		case one.Table != nil:
+			what = " " + *one.Table
+		case one.DeckHash != nil:
+			what = " " + one.DeckHash.String()
+		}
+		fmt.Fprintf(s.out, "%s%s\n", visible(string(one.Scope)), visible(what))
+	}
+	return nil
+}
+
+type tableCmd struct {
+	Open  tableOpenCmd  `cmd:"" help:"Open a table that was closed, or one before its first shuffle."`
+	Close tableCloseCmd `cmd:"" help:"Close a table: no new shuffles; open ones are played on."`
+}
+
+type tableFlags struct {
+	remote
+	Table string `arg:"" help:"The table."`
+}
+
+func (c *tableFlags) run(ctx context.Context, s streams, action client.TableRequestAction, done string) error {
+	d, err := c.connect(ctx, s)
+	if err != nil {
+		return err
+	}
+	entry, err := d.SetTable(ctx, client.TableRequest{Action: action, Table: c.Table})
+	if err != nil {
+		return c.fail(s, err)
+	}
+	return c.recorded(s, entry, fmt.Sprintf("Table %s is %s", visible(c.Table), done))
+}
+
+type tableOpenCmd struct{ tableFlags }
+
+// Help shows an example.
+func (tableOpenCmd) Help() string {
+	return "Example:\n  shuffled table open poker-7 --token-file dealer.token"
+}
+
+func (c *tableOpenCmd) Run(ctx context.Context, s streams) error {
+	return c.run(ctx, s, client.TableRequestActionOpen, "open")
+}
+
+type tableCloseCmd struct{ tableFlags }
+
+// Help shows an example.
+func (tableCloseCmd) Help() string {
+	return "Example:\n  shuffled table close poker-7 --token-file dealer.token"
+}
+
+func (c *tableCloseCmd) Run(ctx context.Context, s streams) error {
+	return c.run(ctx, s, client.TableRequestActionClose, "closed")
+}
+
+type latchCmd struct {
+	Clear latchClearCmd `cmd:"" help:"Run the generator's start-up test and clear the entropy latch."`
+}
+
+type latchClearCmd struct {
+	remote
+	Because string `name:"reason" required:"" placeholder:"TEXT" help:"Why it may be trusted again. It is written to the ledger for ever."`
+}
+
+// Help shows an example and says whose latch it is.
+func (latchClearCmd) Help() string {
+	return `Clears the latch of the daemon at --url and of its ledger. Another daemon that is itself in doubt stays
+so until this is said to it.
+
+Example:
+
+    shuffled latch clear --reason "host exchanged, ticket 4711" --token-file admin.token`
+}
+
+func (c *latchClearCmd) Run(ctx context.Context, s streams) error {
+	d, err := c.connect(ctx, s)
+	if err != nil {
+		return err
+	}
+	entry, err := d.ClearLatch(ctx, c.Because)
+	if err != nil {
+		return c.fail(s, err)
+	}
+	return c.recorded(s, entry, "The generator passed its start-up test, and the entropy latch is cleared")
+}
+
+type accessCmd struct {
+	List accessListCmd `cmd:"" help:"List what regulators asked for."`
+}
+
+type accessListCmd struct {
+	remote
+	From string `placeholder:"TIME" help:"At this time or later: 2026-11-22, or 2026-11-22T18:30:00Z."`
+	To   string `placeholder:"TIME" help:"Before this time."`
+}
+
+// Help shows an example.
+func (accessListCmd) Help() string {
+	return "Example:\n  shuffled access list --from 2026-11-01 --to 2026-12-01 --token-file admin.token"
+}
+
+func (c *accessListCmd) Run(ctx context.Context, s streams) error {
+	params := client.ListAccessParams{Limit: given(uint64(500))}
+	var err error
+	if params.From, err = parseDay("--from", c.From); err != nil {
+		return err
+	}
+	if params.To, err = parseDay("--to", c.To); err != nil {
+		return err
+	}
+	d, err := c.connect(ctx, s)
+	if err != nil {
+		return err
+	}
+	records := []client.AccessRecord{}
+	for {
+		list, err := d.Access(ctx, params)
+		if err != nil {
+			return c.fail(s, err)
+		}
+		records = append(records, list.Records...)
+		if params.Cursor = list.Next; list.Next == nil {
+			break
+		}
+	}
+	if c.JSON {
+		return printSafeJSON(s.out, records)
+	}
+	w := tabwriter.NewWriter(s.out, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(w, "TIME\tWHO\tREQUEST\tASKED FOR")
+	for _, r := range records {
+		fmt.Fprintf(w, "%s\t%s\t%s\t%s\n", clock(r.Time), visible(r.Token), visible(r.Request), visible(r.Method+" "+r.Path))
+	}
+	return w.Flush()
+}
