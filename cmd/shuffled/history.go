@@ -61,6 +61,9 @@ func (c *historyCmd) Run(ctx context.Context, s streams) error {
 		if from, err = c.newest(ctx, d); err != nil {
 			return c.fail(s, err)
 		}
+		if from == 0 {
+			return withHint(fmt.Errorf("recall lists no shuffle of table %s", c.Table), "--from ID names a commit to begin with")
+		}
 	}
 	w := walk{Table: c.Table, Commits: []historyStep{}}
 	if !c.JSON {
@@ -111,7 +114,7 @@ func (c *historyCmd) step(ctx context.Context, d *client.Client, id uint64, walk
 	}
 	commit, ok := e.Body.(*audit.Commit)
 	if !ok {
-		return historyStep{}, fmt.Sprintf("entry %d is a %s, not a commit", id, e.Body.Type()), nil
+		return historyStep{}, fmt.Sprintf("entry %d is of type %s, and no commit", id, e.Body.Type()), nil
 	}
 	step := historyStep{ID: id, Serial: commit.Serial, Committed: client.Timestamp{Time: time.UnixMilli(e.Time)}, Previous: commit.Previous}
 	return step, misplaced(c.Table, commit, step, walked), nil
@@ -153,15 +156,15 @@ func (c *historyCmd) conclude(s streams, w walk) error {
 		fmt.Fprintf(s.out, "\n%s %s\n", p.bad("gap:"), visible(w.Gap))
 		return errFails
 	case w.Whole:
-		fmt.Fprintf(s.out, "\n%s each of the %d commits is proved and names the one before it\n", p.good("whole:"), len(w.Commits))
+		fmt.Fprintf(s.out, "\n%s %s back to serial 1, each proved and naming the one before it\n", p.good("whole:"), plural(uint64(len(w.Commits)), "commit"))
 	default:
-		fmt.Fprintf(s.out, "\n%d commits are proved and name the one before; there are earlier ones\n", len(w.Commits))
+		fmt.Fprintf(s.out, "\n%s, each proved and naming the one before it; there are earlier ones\n", plural(uint64(len(w.Commits)), "commit"))
 	}
 	fmt.Fprintf(s.out, "That no commit came after entry %d is the daemon's word; `shuffled audit` proves it.\n", w.Commits[0].ID)
 	return nil
 }
 
-// newest asks recall for the newest commit of the table: in the last minute, and
+// newest asks recall for the newest commit of the table, 0 for none: in the last minute, and
 // then in longer and longer times, since recall lists the oldest first.
 func (c *historyCmd) newest(ctx context.Context, d *client.Client) (uint64, error) {
 	size := uint64(recallPage)
@@ -185,11 +188,8 @@ func (c *historyCmd) newest(ctx context.Context, d *client.Client) (uint64, erro
 			}
 			params.Cursor = list.Next
 		}
-		switch {
-		case id != 0:
+		if id != 0 || from.Unix() == 0 {
 			return id, nil
-		case from.Unix() == 0:
-			return 0, withHint(fmt.Errorf("recall lists no shuffle of table %s", c.Table), "--from ID names a commit to begin with")
 		}
 	}
 }

@@ -74,9 +74,9 @@ func (c *recallCmd) Run(ctx context.Context, s streams) error {
 	case n == 0:
 		fmt.Fprintln(s.out, "no shuffle fits")
 	case more:
-		fmt.Fprintf(s.out, "\n%d shuffles, and there are more: --limit 0 lists all\n", n)
+		fmt.Fprintf(s.out, "\n%s, and there are more: --limit 0 lists all\n", plural(uint64(n), "shuffle"))
 	default:
-		fmt.Fprintf(s.out, "\n%d shuffles\n", n)
+		fmt.Fprintf(s.out, "\n%s\n", plural(uint64(n), "shuffle"))
 	}
 	return nil
 }

@@ -1,0 +1,192 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"net/http/httptest"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/rogpeppe/go-internal/testscript"
+	"golang.org/x/mod/sumdb/tlog"
+
+	"shuffled/client"
+	"shuffled/internal/audit"
+	"shuffled/internal/keys"
+	"shuffled/internal/ledger"
+	"shuffled/internal/shuffle"
+)
+
+// TestRecall finds shuffles of a running daemon and walks its tables.
+func TestRecall(t *testing.T) {
+	t.Parallel()
+	d := newDaemon(t, "")
+	d.start()
+	_, other := sampleKey(t, "other.example")
+	testscript.Run(t, testscript.Params{
+		Dir:                 filepath.Join("testdata", "recall"),
+		RequireExplicitExec: true,
+		Setup: func(env *testscript.Env) error {
+			env.Setenv("SHUFFLED_URL", d.url)
+			env.Setenv("DEALER_TOKEN", d.token("dealer.token"))
+			env.Setenv("VKEY", filepath.Join(d.data, "main.vkey"))
+			env.Setenv("OTHER", other)
+			return nil
+		},
+		Cmds: map[string]func(*testscript.TestScript, bool, []string){"exits": exits, "clean": clean},
+	})
+}
+
+// crooked serves the receipts of a ledger that keeps no rules and is signed all
+// the same.
+func crooked(t *testing.T, key *keys.SigningKey, bodies []audit.Body) string {
+	t.Helper()
+	var entries [][]byte
+	var hashes []tlog.Hash
+	read := tlog.HashReaderFunc(func(indexes []int64) (list []tlog.Hash, err error) {
+		for _, i := range indexes {
+			list = append(list, hashes[i])
+		}
+		return list, nil
+	})
+	times := []int64{10, 20, 30, 40, 50, 60, 70, 80, 90, 35}
+	for i, body := range bodies {
+		b, err := audit.Entry{Time: times[i], Actor: "dealer-1", Body: body}.Encode()
+		if err != nil {
+			t.Fatal(err)
+		}
+		more, err := tlog.StoredHashes(int64(i), b, read)
+		if err != nil {
+			t.Fatal(err)
+		}
+		entries, hashes = append(entries, b), append(hashes, more...)
+	}
+	root, err := tlog.TreeHash(int64(len(entries)), read)
+	if err != nil {
+		t.Fatal(err)
+	}
+	head, err := ledger.SignHead(key.Signer(), uint64(len(entries)), root)
+	if err != nil {
+		t.Fatal(err)
+	}
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		for i, b := range entries {
+			if !strings.HasSuffix(r.URL.Path, "/entries/"+string(rune('0'+i))+"/receipt") {
+				continue
+			}
+			proof, err := tlog.ProveRecord(int64(len(entries)), int64(i), read)
+			if err != nil {
+				t.Error(err)
+			}
+			w.Write([]byte(audit.Receipt{Entry: b, Index: uint64(i), Proof: proof, Checkpoint: head.Checkpoint}.Text()))
+			return
+		}
+		w.Header().Set("Content-Type", "application/problem+json")
+		w.WriteHeader(http.StatusNotFound)
+		w.Write([]byte(`{"type":"x","title":"no","status":404,"code":"not_found"}`))
+	}))
+	t.Cleanup(server.Close)
+	return server.URL
+}
+
+// TestHistoryGaps walks tables whose commits do not follow each other.
+func TestHistoryGaps(t *testing.T) {
+	t.Parallel()
+	key, err := keys.GenerateSigning("example.org/main")
+	if err != nil {
+		t.Fatal(err)
+	}
+	commit := func(table string, serial, previous uint64) *audit.Commit {
+		return &audit.Commit{
+			Context: &audit.Context{Origin: key.Origin(), Table: table, Recipe: shuffle.Recipe{Cards: 52, Take: 52}, Disclosure: audit.DisclosurePublic},
+			Serial:  serial, Previous: previous, CloseBy: 1000,
+		}
+	}
+	url := crooked(t, key, []audit.Body{
+		&audit.Event{Kind: audit.EventTableOpen, Name: "t-1"}, // 0
+		commit("t-1", 1, 0),  // 1
+		commit("t-2", 1, 0),  // 2
+		commit("t-1", 2, 1),  // 3
+		commit("t-1", 3, 2),  // 4: before it is another table
+		commit("t-1", 4, 3),  // 5: serial 3 is left out
+		commit("t-1", 2, 99), // 6: after itself
+		commit("t-1", 3, 6),  // 7
+		commit("t-1", 3, 9),  // 8: before it is one that comes after it
+		commit("t-1", 3, 5),  // 9: earlier than 5
+	})
+	for _, test := range []struct {
+		from  string
+		limit string
+		gap   string // "" for none
+		walks int    // proved commits
+	}{
+		{"3", "0", "", 2},
+		{"4", "0", "entry 2 is a commit of table t-2", 1},
+		{"5", "0", "entry 3 has serial 2, and serial 3 should come before entry 5", 1},
+		{"7", "0", "entry 6 names entry 99 as the commit before it, which is none", 1},
+		{"8", "0", "entry 8 names entry 9 as the commit before it, which is none", 0},
+		{"2", "0", "entry 2 is a commit of table t-2", 0},
+		{"0", "0", "", 0}, // the newest, and there is no recall here
+		{"5", "1", "", 1},
+	} {
+		var out, errs strings.Builder
+		args := []string{"history", "t-1", "--from", test.from, "--limit", test.limit, "--url", url, "--key", key.VKey()}
+		code := run(context.Background(), args, streams{nil, &out, &errs})
+		want := exitOK
+		switch {
+		case test.from == "0":
+			want = exitCannot
+		case test.gap != "":
+			want = exitFails
+		}
+		if code != want || test.gap != "" && !strings.Contains(out.String(), "\ngap: "+test.gap+"\n") {
+			t.Errorf("from %s: exit code %d, want %d\n%s%s", test.from, code, want, out.String(), errs.String())
+		}
+		if n := strings.Count(out.String(), " UTC "); n != test.walks {
+			t.Errorf("from %s: %d commits were walked, want %d\n%s", test.from, n, test.walks, out.String())
+		}
+	}
+}
+
+func TestMisplaced(t *testing.T) {
+	t.Parallel()
+	at := func(n int64) client.Timestamp { return client.Timestamp{Time: time.UnixMilli(n)} }
+	after := []historyStep{{ID: 9, Serial: 4, Committed: at(90), Previous: 7}}
+	c := &audit.Commit{Context: &audit.Context{Table: "t"}}
+	for _, test := range []struct {
+		step historyStep
+		want string
+	}{
+		{historyStep{7, 3, at(90), 5}, ""},
+		{historyStep{7, 3, at(91), 5}, "entry 7 is later than entry 9, which follows it"},
+		{historyStep{7, 2, at(90), 5}, "entry 7 has serial 2, and serial 3 should come before entry 9"},
+		{historyStep{7, 4, at(90), 5}, "entry 7 has serial 4, and serial 3 should come before entry 9"},
+		{historyStep{7, 3, at(90), 7}, "entry 7 names entry 7 as the commit before it, which is none"},
+	} {
+		if got := misplaced("t", c, test.step, after); got != test.want {
+			t.Errorf("%+v: %q, want %q", test.step, got, test.want)
+		}
+	}
+}
+
+func TestParseDay(t *testing.T) {
+	t.Parallel()
+	for in, want := range map[string]string{
+		"2026-11-22":                  "2026-11-22T00:00:00Z",
+		"2026-11-22T18:30:00Z":        "2026-11-22T18:30:00Z",
+		"2026-11-22T18:30:00.5+01:00": "2026-11-22T17:30:00.5Z",
+	} {
+		if got, err := parseDay("--from", in); err != nil || got.UTC().Format(time.RFC3339Nano) != want {
+			t.Errorf("%s: %v, %v", in, got, err)
+		}
+	}
+	for _, in := range []string{"yesterday", "2026-13-01", "22.11.2026", "18:30", "2026-11-22 18:30"} {
+		var wrong *usageError
+		if got, err := parseDay("--from", in); !errors.As(err, &wrong) {
+			t.Errorf("%s: %v, %v", in, got, err)
+		}
+	}
+}

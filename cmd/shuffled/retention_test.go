@@ -1,0 +1,181 @@
+package main
+
+import (
+	"fmt"
+	"maps"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"shuffled/internal/config"
+	"shuffled/internal/ledger"
+	"shuffled/internal/recall"
+)
+
+// TestRetention drops everything that can be dropped, from beside a daemon: every
+// receipt, every transcript, the bundle and all checks are the same before and
+// after.
+func TestRetention(t *testing.T) {
+	t.Parallel()
+	stores(t, func(t *testing.T, d *daemon) {
+		d.start()
+		ids := d.playSome(6)
+		regulator := d.token("regulator.token")
+		const asks = 3
+		for range asks {
+			if status, b, err := d.get("/v1/main/shuffles?limit=500", regulator); status != 200 || err != nil {
+				t.Fatalf("recall: %d, %v: %s", status, err, b)
+			}
+		}
+		cfg := config.Default()
+		cfg.Data, cfg.Database = d.data, d.database
+		cfg.Resolve()
+		store, err := openStore(t.Context(), cfg, true)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer store.Close()
+		id := ledger.IDOf(devOrigin)
+		head, err := store.Head(t.Context(), id)
+		if err != nil {
+			t.Fatal(err)
+		}
+		before := d.everything(ids, head.Size)
+
+		toml := filepath.Join(t.TempDir(), "c.toml")
+		if err := os.WriteFile(toml, []byte("retention = \"1h\"\naccess_retention = \"1h\"\n"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		stdout, stderr, code := command(t, append([]string{"retention", "run", "--dry-run", "--json", "--config", toml}, d.place()...)...)
+		if want := `"shuffles": 0,`; code != 0 || !strings.Contains(stdout, want) {
+			t.Errorf("of shuffles younger than their retention: exit code %d\n%s%s", code, stdout, stderr)
+		}
+		keep := recall.Retention{Shuffles: time.Hour, Accesses: time.Hour}
+		got, err := recall.Drop(t.Context(), store, id, keep, time.Now().Add(2*time.Hour))
+		if want := (recall.Dropped{Shuffles: len(ids) - 1, Accesses: asks}); got != want || err != nil {
+			t.Fatalf("dropped %+v, %v; want %+v", got, err, want)
+		}
+		status, b, err := d.get("/v1/main/shuffles", d.token("auditor.token"))
+		if status != 200 || err != nil || strings.Count(string(b), `"serial"`) != 1 || !strings.Contains(string(b), `"state":"open"`) {
+			t.Errorf("recall after that: %d, %v: %s", status, err, b)
+		}
+		if diff := cmp.Diff(before, d.everything(ids, head.Size)); diff != "" {
+			t.Errorf("the evidence changed:\n%s", diff)
+		}
+	})
+}
+
+// checkedAt is the only line of a report that says when it was made.
+var checkedAt = regexp.MustCompile(`(?m)^ +"at": ".*",\n`)
+
+// playSome plays shuffles, of which all but the last are closed, and returns
+// their ids.
+func (d *daemon) playSome(n int) (ids []uint64) {
+	d.t.Helper()
+	for i := range n {
+		var s struct{ ID uint64 }
+		d.mustPost("/v1/main/shuffles", fmt.Sprintf("retention-%d", i), map[string]any{"table": "t-1", "deck": "standard-52", "game_ref": "g"}, &s)
+		path := fmt.Sprintf("/v1/main/shuffles/%d/", s.ID)
+		d.mustPost(path+"deal", "", map[string]any{"first": 0, "runs": []any{map[string]any{"count": 2, "purpose": "seat", "recipient": "seat-1"}}}, nil)
+		if i < n-1 {
+			d.mustPost(path+"close", "", map[string]any{"outcome": "completed"}, nil)
+		}
+		ids = append(ids, s.ID)
+	}
+	return ids
+}
+
+// everything is all evidence of the ledger, and what checks say of it.
+func (d *daemon) everything(ids []uint64, size uint64) map[string]string {
+	d.t.Helper()
+	all := make(map[string]string)
+	get := func(path string) {
+		d.t.Helper()
+		status, b, err := d.get(path, "")
+		if status != 200 || err != nil {
+			d.t.Fatalf("%s: %d, %v: %s", path, status, err, b)
+		}
+		all[path] = string(b)
+	}
+	for index := range size {
+		get(fmt.Sprintf("/v1/main/entries/%d/receipt", index))
+	}
+	for _, id := range ids {
+		get(fmt.Sprintf("/v1/main/shuffles/%d/transcript", id))
+	}
+	get("/log/main/checkpoint")
+	dir := filepath.Join(d.t.TempDir(), "bundle")
+	export(d.t, dir, d.place()...)
+	maps.Copy(all, tree(d.t, dir))
+	all["manifest.json"] = undated(all["manifest.json"])
+	vkey := filepath.Join(d.data, "main.vkey")
+	for name, args := range map[string][]string{
+		"verify": {"audit", "verify", dir, "--json", "--key", vkey},
+		"fsck":   append([]string{"audit", "fsck", "--json", "--key", vkey}, d.place()...),
+	} {
+		stdout, stderr, code := command(d.t, args...)
+		if code != 0 {
+			d.t.Fatalf("%s: exit code %d: %s%.2000s", name, code, stderr, stdout)
+		}
+		all[name] = checkedAt.ReplaceAllString(stdout, "")
+	}
+	if len(all) < int(size)+len(ids)+5 {
+		d.t.Fatalf("the evidence is no more than %d files: %v", len(all), slices.Sorted(maps.Keys(all)))
+	}
+	return all
+}
+
+// TestRetentionRun is the command, on a database without a ledger's daemon.
+func TestRetentionRun(t *testing.T) {
+	t.Parallel()
+	stores(t, func(t *testing.T, d *daemon) {
+		d.start()
+		d.playSome(3)
+		if status, b, err := d.get("/v1/main/shuffles", d.token("auditor.token")); status != 200 || err != nil {
+			t.Fatalf("recall: %d, %v: %s", status, err, b)
+		}
+		d.stop()
+		long := time.Now().Add(-48 * time.Hour).UnixMilli()
+		d.exec(fmt.Sprintf("UPDATE recall SET closed = %d WHERE closed IS NOT NULL", long),
+			fmt.Sprintf("INSERT INTO access_records (ledger, time, request, token, method, path) SELECT ledger, %d, 'r', 't', 'GET', '/' FROM ledgers", long))
+		conf := func(text string) []string {
+			path := filepath.Join(t.TempDir(), "c.toml")
+			if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+				t.Fatal(err)
+			}
+			return append([]string{"retention", "run", "--config", path}, d.place()...)
+		}
+		day := "retention = \"24h\"\naccess_retention = \"24h\"\n"
+		for _, step := range []struct {
+			text string
+			more []string
+			want []string
+		}{
+			{"", nil, []string{"shuffles in recall are kept for ever: retention is 0s\n", "DROPPED  SHUFFLES  REQUESTS\n", " main         0         0\n"}},
+			{"retention = \"72h\"\n", nil, []string{"shuffles in recall are kept for 72h0m0s\n", " main         0         0\n"}},
+			{day, []string{"--dry-run"}, []string{"TO DROP  SHUFFLES  REQUESTS\n", " main         2         1\n"}},
+			{day, []string{"--dry-run", "--json"}, []string{"\"ledger\": \"main\",\n    \"shuffles\": 2,\n    \"accesses\": 1\n"}},
+			{day, nil, []string{" main         2         1\n"}},
+			{day, nil, []string{" main         0         0\n"}},
+		} {
+			stdout, stderr, code := command(t, append(conf(step.text), step.more...)...)
+			if code != 0 || stderr != "" {
+				t.Errorf("%q %v: exit code %d: %s", step.text, step.more, code, stderr)
+			}
+			for _, want := range step.want {
+				if !strings.Contains(stdout, want) {
+					t.Errorf("%q %v: no %q in\n%s", step.text, step.more, want, stdout)
+				}
+			}
+		}
+		if _, _, code := command(t, conf("retention = \"1s\"\n")...); code != exitUsage {
+			t.Errorf("a retention of a second: exit code %d", code)
+		}
+	})
+}
