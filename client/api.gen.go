@@ -83,6 +83,21 @@ const (
 	KeySubjectSigning    KeySubject = "signing"
 )
 
+// Defines values for KeyRequestRetired.
+const (
+	KeyRequestRetiredAuditor    KeyRequestRetired = "auditor"
+	KeyRequestRetiredDisclosure KeyRequestRetired = "disclosure"
+	KeyRequestRetiredSigning    KeyRequestRetired = "signing"
+)
+
+// Defines values for KeyRequestSubject.
+const (
+	KeyRequestSubjectAuditor    KeyRequestSubject = "auditor"
+	KeyRequestSubjectPolicy     KeyRequestSubject = "policy"
+	KeyRequestSubjectRetirement KeyRequestSubject = "retirement"
+	KeyRequestSubjectSigning    KeyRequestSubject = "signing"
+)
+
 // Defines values for MixPlanCut.
 const (
 	MixPlanCutTrue MixPlanCut = true
@@ -269,7 +284,8 @@ type CloseRequest struct {
 	// Outcome How the shuffle ends.
 	Outcome Outcome `json:"outcome"`
 
-	// Reason Why it is void; with that outcome, and only then.
+	// Reason Why it is void; with that outcome, and only then. Tape_lost is an admin's, and refused
+	// while the tape can be opened.
 	Reason *Reason `json:"reason,omitempty"`
 }
 
@@ -387,6 +403,39 @@ type KeyRetired string
 
 // KeySubject What it is.
 type KeySubject string
+
+// KeyRequest defines model for KeyRequest.
+type KeyRequest struct {
+	// From From when on what was done under the retired key deserves no trust. Absent means now.
+	//
+	//
+	// Examples: 2026-03-14T15:09:26.535Z
+	From *Timestamp `json:"from,omitempty"`
+
+	// ID The id of the key that is retired.
+	ID *Hash `json:"id,omitempty"`
+
+	// Policy The new witness policy (C2SP tlog-policy).
+	Policy *string `json:"policy,omitempty"`
+
+	// Public Type byte and public key of the new auditor.
+	Public []byte `json:"public,omitempty"`
+
+	// Retired The kind of key that is retired.
+	Retired *KeyRequestRetired `json:"retired,omitempty"`
+
+	// Subject What the entry is about. Disclosure keys are the daemon's to make.
+	Subject KeyRequestSubject `json:"subject"`
+
+	// Vkey The verifier key of the new signing key.
+	Vkey *string `json:"vkey,omitempty"`
+}
+
+// KeyRequestRetired The kind of key that is retired.
+type KeyRequestRetired string
+
+// KeyRequestSubject What the entry is about. Disclosure keys are the daemon's to make.
+type KeyRequestSubject string
 
 // Keys defines model for Keys.
 type Keys struct {
@@ -955,6 +1004,9 @@ type GetTranscriptParams struct {
 // CreateDrawsJSONRequestBody defines body for CreateDraws for application/json ContentType.
 type CreateDrawsJSONRequestBody = DrawsRequest
 
+// AddKeyJSONRequestBody defines body for AddKey for application/json ContentType.
+type AddKeyJSONRequestBody = KeyRequest
+
 // ClearLatchJSONRequestBody defines body for ClearLatch for application/json ContentType.
 type ClearLatchJSONRequestBody = LatchRequest
 
@@ -1014,6 +1066,16 @@ func (c *Client) getKeys(ctx context.Context) ([]byte, error) {
 	r := request{
 		method: http.MethodGet,
 		path:   fmt.Sprintf("/v1/%s/keys", url.PathEscape(c.ledger)),
+	}
+	return c.send(ctx, r)
+}
+
+// addKey sends POST /v1/{ledger}/keys and returns the answer's body.
+func (c *Client) addKey(ctx context.Context, body AddKeyJSONRequestBody) ([]byte, error) {
+	r := request{
+		method: http.MethodPost,
+		path:   fmt.Sprintf("/v1/%s/keys", url.PathEscape(c.ledger)),
+		body:   body,
 	}
 	return c.send(ctx, r)
 }

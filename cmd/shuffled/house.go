@@ -211,27 +211,40 @@ func (h *house) recordLatch(l *ledger.Ledger, cause entropy.Cause) bool {
 // expireEvery is how soon after its close-by a forgotten shuffle is closed.
 const expireEvery = 5 * time.Second
 
-// expire closes overdue shuffles of all ledgers.
+// expire closes overdue shuffles of all ledgers, but not of those that cannot be
+// written: readiness says why.
 func (h *house) expire() {
 	tick := time.NewTicker(expireEvery)
 	defer tick.Stop()
+	ctx, cancel := context.WithCancel(context.Background())
+	defer cancel()
+	h.watches.Go(func() { // ends before this one's last call does
+		<-h.stop
+		cancel()
+	})
 	for {
 		select {
 		case <-h.stop:
 			return
 		case <-tick.C:
 		}
-		ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 		for _, d := range h.dealers {
-			closed, err := d.Expire(ctx)
-			if err != nil {
-				h.log.Error("closing overdue shuffles", "ledger", d.Ledger().Info().Name, "error", err)
-			}
-			if closed > 0 {
-				h.log.Warn("closed overdue shuffles as expired", "ledger", d.Ledger().Info().Name, "shuffles", closed)
+			if d.Ledger().Ready() == nil {
+				h.expireIn(ctx, d)
 			}
 		}
-		cancel()
+	}
+}
+
+func (h *house) expireIn(ctx context.Context, d *dealer.Dealer) {
+	ctx, cancel := context.WithTimeout(ctx, time.Minute)
+	defer cancel()
+	closed, err := d.Expire(ctx)
+	if err != nil {
+		h.log.Error("closing overdue shuffles", "ledger", d.Ledger().Info().Name, "error", err)
+	}
+	if closed > 0 {
+		h.log.Warn("closed overdue shuffles as expired", "ledger", d.Ledger().Info().Name, "shuffles", closed)
 	}
 }
 

@@ -128,11 +128,7 @@ func (d *Dealer) Close(ctx context.Context, actor string, id uint64, req CloseRe
 	if r.closed != nil {
 		return d.repeatClose(ctx, r, req)
 	}
-	t, err := d.open(ctx, r)
-	if err != nil {
-		return Close{}, err
-	}
-	appended, err := d.appendClose(ctx, actor, r, t.tape, req)
+	appended, err := d.end(ctx, actor, r, req)
 	var illegal *audit.Illegal
 	if errors.As(err, &illegal) {
 		if r, err := d.record(ctx, id); err == nil && r.closed != nil {
@@ -143,6 +139,28 @@ func (d *Dealer) Close(ctx context.Context, actor string, id uint64, req CloseRe
 		return Close{}, err
 	}
 	return closeAnswer(appended[0].Entry.Body.(*audit.Close), appended[0].Receipt.Text()), nil
+}
+
+// end appends the close of an open shuffle.
+func (d *Dealer) end(ctx context.Context, actor string, r *record, req CloseRequest) ([]ledger.Appended, error) {
+	t, err := d.open(ctx, r)
+	if req.Reason != audit.ReasonTapeLost {
+		if err != nil {
+			return nil, err
+		}
+		return d.appendClose(ctx, actor, r, t.tape, req)
+	}
+	// A close without a tape is a fault in every audit, and the only way on for a
+	// table whose shuffle nobody can open any more.
+	switch {
+	case err == nil:
+		return nil, &RequestError{"reason", "is tape_lost only when the tape cannot be opened, and this one can"}
+	case !errors.Is(err, ErrSealed):
+		return nil, err
+	}
+	d.cfg.Log.Error("closing a shuffle without its tape", "shuffle", r.id, "actor", actor)
+	return d.cfg.Ledger.Append(ctx, ledger.Proposal{Actor: actor, Bodies: []audit.Body{
+		&audit.Close{Shuffle: r.id, Outcome: req.Outcome, Reason: req.Reason}}})
 }
 
 func (d *Dealer) repeatClose(ctx context.Context, r *record, req CloseRequest) (Close, error) {

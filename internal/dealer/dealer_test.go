@@ -385,9 +385,18 @@ func TestLostSealingKey(t *testing.T) {
 	wantIs(t, "deal", err, dealer.ErrSealed)
 	_, err = other.Close(t.Context(), "tester", s.ID, dealer.CloseRequest{Outcome: audit.OutcomeCompleted})
 	wantIs(t, "close", err, dealer.ErrSealed)
+	lost := dealer.CloseRequest{Outcome: audit.OutcomeVoid, Reason: audit.ReasonTapeLost}
+	_, err = tb.Close(t.Context(), "admin", s.ID, lost)
+	wantRefusal(t, "tape_lost of a tape that is there", err, "reason", "")
 	if got := tb.Ledger().Live().Size; got != size {
 		t.Errorf("%d entries were written", got-size)
 	}
+	closed, err := other.Close(t.Context(), "admin", s.ID, lost)
+	if err != nil || closed.Reason != audit.ReasonTapeLost || closed.Tape != nil {
+		t.Errorf("tape_lost of a tape that is lost: %+v, %v", closed, err)
+	}
+	// The table goes on.
+	tb.commit("next", dealer.ShuffleRequest{Table: "t", Deck: "standard-52"})
 }
 
 // stuck gives good bytes for a while and then the same byte for ever.

@@ -55,6 +55,23 @@ func (d *Dealer) chooseRound(c *audit.Context) {
 	}
 }
 
+// checkRound: a round that comes out when the shuffle must be closed already could
+// never be revealed.
+func (d *Dealer) checkRound(c *audit.Context, closeBy *int64) error {
+	p, ok := c.Beacon()
+	if !ok {
+		return nil
+	}
+	by := d.cfg.Now() + int64(d.cfg.Ledger.Genesis().DefaultCloseBy)*1000
+	if closeBy != nil {
+		by = *closeBy
+	}
+	if at, known := audit.BeaconTime(p.Chain, p.Round); known && at >= by/1000 {
+		return &RequestError{"mix.beacon.round", "comes out before close_by"}
+	}
+	return nil
+}
+
 // Mix reveals the values of a shuffle's plan, all of them, and answers when they
 // are durable. The same values get the same answer for ever; others, once it is
 // mixed, are ErrRepeated. A beacon's signature is checked before it is written:

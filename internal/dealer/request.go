@@ -128,10 +128,13 @@ func (r *DealRequest) validate() error {
 			return &RequestError{"runs", fmt.Sprintf("deal at most %d places", shuffle.MaxCards)}
 		}
 	}
-	if r.Close != nil {
-		return r.Close.validate("close.")
+	switch {
+	case r.Close == nil:
+		return nil
+	case r.Close.Reason == audit.ReasonTapeLost:
+		return &RequestError{"close.reason", "is not tape_lost: these cards are dealt from the tape"}
 	}
-	return nil
+	return r.Close.validate("close.")
 }
 
 // validate reports the first rule that the close breaks by itself; prefix goes
@@ -143,7 +146,7 @@ func (r *CloseRequest) validate(prefix string) error {
 			return &RequestError{prefix + "reason", "is given with the outcome void only"}
 		}
 	case audit.OutcomeVoid:
-		if r.Reason == audit.ReasonNone || r.Reason >= audit.ReasonTapeLost {
+		if r.Reason == audit.ReasonNone || r.Reason > audit.ReasonTapeLost {
 			return &RequestError{prefix + "reason", "is one of the published reasons for the outcome void"}
 		}
 	default:

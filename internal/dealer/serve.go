@@ -119,6 +119,9 @@ func (d *Dealer) newShuffle(ctx context.Context, actor string, tag [32]byte, a a
 	}
 	c.Plan = slices.Clone(c.Plan)
 	d.chooseRound(&c)
+	if err := d.checkRound(&c, a.closeBy); err != nil {
+		return Shuffle{}, err
+	}
 	commit, sealed, err := d.commit(&c, from)
 	if err != nil {
 		return Shuffle{}, err

@@ -245,3 +245,15 @@ func TestLastHand(t *testing.T) {
 		t.Errorf("the cut card lies at %d, and came out at %d", v.EndAt, last)
 	}
 }
+
+func TestTapeLostIsAnAdministratorsWord(t *testing.T) {
+	t.Parallel()
+	s := newStack(t, stackOptions{})
+	_, path := s.commit("t", "k")
+	s.post(path+"/close", "", `{"outcome":"void","reason":"tape_lost"}`).want(t, CodeForbidden, "reason")
+	admin := func(body string) answer { return s.admin(path+"/close", body) }
+	admin(`{"outcome":"completed"}`).want(t, CodeForbidden, "reason")
+	admin(`{"outcome":"void","reason":"misdeal"}`).want(t, CodeForbidden, "reason")
+	admin(`{"outcome":"completed","reason":"tape_lost"}`).want(t, CodeInvalidRequest, "reason")
+	admin(`{"outcome":"void","reason":"tape_lost"}`).want(t, CodeInvalidRequest, "reason") // the tape is there
+}

@@ -95,7 +95,7 @@ func posts(path string) []struct {
 		}},
 		{path + "/close", "", `{"outcome":"void","reason":"misdeal"}`, [][3]string{
 			{`"void"`, `"expired"`, "outcome"}, {`"void"`, `""`, "outcome"}, {`"void"`, `4`, "outcome"}, {`"void"`, `null`, "outcome"}, {`"outcome":"void",`, ``, "outcome"}, {`"void"`, `"completed"`, "reason"},
-			{`"misdeal"`, `"tape_lost"`, "reason"}, {`"misdeal"`, `null`, "reason"}, {`,"reason":"misdeal"`, ``, "reason"}, {`"misdeal"`, `"misdeal\u0000"`, "reason"},
+			{`"misdeal"`, `null`, "reason"}, {`,"reason":"misdeal"`, ``, "reason"}, {`"misdeal"`, `"misdeal\u0000"`, "reason"},
 		}},
 	}
 }

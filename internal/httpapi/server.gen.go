@@ -326,7 +326,8 @@ type CloseRequest struct {
 	// Outcome How the shuffle ends.
 	Outcome Outcome `json:"outcome"`
 
-	// Reason Why it is void; with that outcome, and only then.
+	// Reason Why it is void; with that outcome, and only then. Tape_lost is an admin's, and refused
+	// while the tape can be opened.
 	Reason *Reason `json:"reason,omitempty"`
 }
 
@@ -1622,7 +1623,7 @@ func routes(ops operations) []route {
 		{http.MethodGet, "/v1/{ledger}/shuffles/{id}", []string{}, b.GetShuffle},
 		{http.MethodPost, "/v1/{ledger}/shuffles/{id}/mix", []string{"dealer"}, b.MixShuffle},
 		{http.MethodPost, "/v1/{ledger}/shuffles/{id}/deal", []string{"dealer"}, b.DealCards},
-		{http.MethodPost, "/v1/{ledger}/shuffles/{id}/close", []string{"dealer"}, b.CloseShuffle},
+		{http.MethodPost, "/v1/{ledger}/shuffles/{id}/close", []string{"dealer", "admin"}, b.CloseShuffle},
 		{http.MethodGet, "/v1/{ledger}/shuffles/{id}/transcript", []string{}, b.GetTranscript},
 		{http.MethodPost, "/v1/{ledger}/draws", []string{"dealer"}, b.CreateDraws},
 		{http.MethodGet, "/v1/{ledger}/entries/{index}/receipt", []string{}, b.GetReceipt},

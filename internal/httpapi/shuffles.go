@@ -119,6 +119,9 @@ func (s *Server) CloseShuffle(c *call, id ID) error {
 	if err != nil {
 		return err
 	}
+	if lost := asked.Reason == audit.ReasonTapeLost; lost != (c.caller.role == ledger.RoleAdmin) {
+		return &refusal{code: CodeForbidden, field: "reason", detail: "tape_lost takes the role admin, and an admin closes for nothing else"}
+	}
 	ending, err := c.ledger.Dealer.Close(c.r.Context(), c.caller.actor, id, asked)
 	if err != nil {
 		return err
