@@ -125,7 +125,7 @@ func (s *source) decks(ctx context.Context) error {
 // head may be of batches that came since: a second head, read after them, tells.
 func (s *source) odd(ctx context.Context) error {
 	rows := make(map[*store.Table][]store.Raw)
-	tables := []*store.Table{store.TableHeads, store.TableEntries, store.TableTiles, store.TableCheckpoints, store.TableCosigned, store.TableDecks}
+	tables := []*store.Table{store.TableHeads, store.TableEntries, store.TableTiles, store.TableCheckpoints, store.TableCosigned, store.TableSlots, store.TableDecks}
 	for _, t := range tables {
 		var err error
 		if rows[t], err = s.rows.Odd(ctx, t, s.id, s.size); err != nil {
@@ -152,6 +152,9 @@ func (s *source) judgeOdd(r store.Raw, size uint64) {
 		return
 	}
 	key := r.Table.Columns[1 : 1+r.Table.Keys]
+	if r.Table == store.TableSlots {
+		key = key[:1] // the rest is no number
+	}
 	for _, c := range key {
 		if _, ok := r.Int(c); !ok {
 			s.add(fault(CodeColumn, placeOf(r, c), "it is %s, and no row of the ledger", kind(r.Value(c))))
@@ -161,7 +164,7 @@ func (s *source) judgeOdd(r store.Raw, size uint64) {
 	n, _ := r.Int(key[len(key)-1])
 	used := n >= 0
 	switch r.Table {
-	case store.TableEntries:
+	case store.TableEntries, store.TableSlots:
 		used = used && uint64(n) < size
 	case store.TableCheckpoints, store.TableCosigned:
 		used = n > 0 && uint64(n) <= size
@@ -219,11 +222,12 @@ func (s *source) cosignatures(ctx context.Context, sum inspect.Summary) error {
 				known++
 			}
 		}
-		var by []string
+		var by []string // verifier keys: another policy may have another witness of the name
 		for _, p := range policies {
 			for _, c := range p.Cosignatures(b) {
-				if !slices.Contains(by, c.Witness) {
-					by = append(by, c.Witness)
+				i := slices.IndexFunc(p.Witnesses, func(w audit.Witness) bool { return w.Name == c.Witness })
+				if vkey := p.Witnesses[i].VKey; !slices.Contains(by, vkey) {
+					by = append(by, vkey)
 				}
 			}
 		}

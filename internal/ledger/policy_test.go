@@ -4,9 +4,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"iter"
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -447,4 +449,65 @@ func TestSigningKeyTried(t *testing.T) {
 		}
 		l.Close()
 	}
+}
+
+// watchedStore tells when the cosigned checkpoints were looked through.
+type watchedStore struct {
+	ledger.Store
+	looked atomic.Int64
+}
+
+func (s *watchedStore) CosignedFrom(ctx context.Context, id ledger.ID, size uint64) iter.Seq2[ledger.Head, error] {
+	defer s.looked.Add(1)
+	return s.Store.CosignedFrom(ctx, id, size)
+}
+
+// TestPolicyOfOthers: a writer that is content with the old quorum, as the
+// specification is, hands on, above the head of a daemon that reaches no witness.
+// That one takes the new policy when it has folded so far, and believes both
+// checkpoints.
+func TestPolicyOfOthers(t *testing.T) {
+	t.Parallel()
+	w := newWitnessed(t, openSQLite(t), audit.DealsSigned)
+	next := newQuorum(t, w.vkey)
+	next.down(true)
+	a := w.open(w.config("mark"))
+	w.awaitCosigned(a, w.must(a, propose(commit("t", 1)))[0].Index)
+	f := &watchedStore{Store: w.store}
+	w.copyMark("mark", "second")
+	c := w.config("second")
+	c.Store, c.Probe = f, time.Hour
+	c.Witness = func(audit.Witness) (ledger.Witness, error) { return nil, errors.New("no way out") }
+	b := w.open(c)
+	w.must(a, propose(next.entry()))
+	if err := b.Refresh(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	w.asked(b, (&quorum{witnesses: w.witnesses}).write(t), next)
+	above := w.must(a, propose(commit("t", 2)))[0]
+	w.everyone(a, (&quorum{witnesses: w.witnesses}).write(t))
+	row := ledger.Head{Size: a.Head().Size, Root: a.Head().Root, Checkpoint: slices.Clone(above.Receipt.Checkpoint)}
+	for _, one := range w.witnesses[:2] {
+		lines, err := one.Client().AddCheckpoint(t.Context(), row.Size, nil, row.Checkpoint)
+		if err != nil {
+			t.Fatal(err)
+		}
+		row.Checkpoint = append(row.Checkpoint, lines...)
+	}
+	if err := w.store.PutCosigned(t.Context(), a.ID(), row); err != nil {
+		t.Fatal(err)
+	}
+	seen := f.looked.Load()
+	waitFor(t, func() bool { return f.looked.Load() >= seen+2 }) // in vain: it is above b's head
+	if err := b.Refresh(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	w.asked(b, next)
+	w.asked(a, next)
+	for _, l := range []*ledger.Ledger{a, b} {
+		if h, err := l.CosignedAtMost(t.Context(), row.Size); err != nil || h.Size != row.Size {
+			t.Errorf("the checkpoint that hands on: size %d, %v; want %d", h.Size, err, row.Size)
+		}
+	}
+	w.judged()
 }
