@@ -468,7 +468,7 @@ type Mix struct {
 // revealed together before the first deal, or the shuffle ends void or expired.
 type MixPlan struct {
 	// Beacon A round of drand's quicknet chain that lies in the future.
-	Beacon *BeaconPlan `json:"beacon,omitempty"`
+	Beacon *BeaconPlan `json:"beacon,omitzero"`
 
 	// Cut A player cuts.
 	Cut *MixPlanCut `json:"cut,omitempty"`
