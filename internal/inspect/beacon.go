@@ -1,29 +1,46 @@
 package inspect
 
 import (
+	"sync"
+
 	"shuffled/internal/audit"
 	"shuffled/internal/beacon"
 )
 
-// roundCheck is a mix whose beacon is to be checked. A worker sets Holds and
-// fault; who comes behind it in the order of batches reads them.
+// roundCheck is a beacon's value to be checked. All mixes with this round and value
+// share it, for a check costs milliseconds and a busy house mixes much in one
+// round. A worker sets Holds; who comes behind it in the order of batches reads it.
 type roundCheck struct {
-	Holds bool // the value is the chain's signature of the planned round
+	Holds bool // the value is the chain's signature of the round
 
-	chain     *beacon.Chain
-	round     uint64
-	value     [beacon.Size]byte
+	once  sync.Once
+	chain *beacon.Chain
+	light light
+}
+
+// light is a value that a mix has of a round of quicknet.
+type light struct {
+	round uint64
+	value [beacon.Size]byte
+}
+
+// mixCheck is a mix whose beacon is to be checked.
+type mixCheck struct {
+	*roundCheck
 	id, index uint64 // of the shuffle, of the mix
-	fault     *Fault
 }
 
 func (c *roundCheck) check() {
-	if err := c.chain.Verify(c.round, c.value); err != nil {
-		f := fault(CodeBeacon, "", "the mix of shuffle %d has another value than the beacon's: %v", c.id, err).at(c.index).of(c.id)
-		c.fault = &f
-		return
+	c.once.Do(func() { c.Holds = c.chain.Verify(c.light.round, c.light.value) == nil })
+}
+
+// fault is what it comes to, once it was checked; nil: the value holds.
+func (c mixCheck) fault() *Fault {
+	if c.Holds {
+		return nil
 	}
-	c.Holds = true
+	f := fault(CodeBeacon, "", "the mix of shuffle %d has another value than the beacon's signature of round %d", c.id, c.light.round).at(c.index).of(c.id)
+	return &f
 }
 
 // planned takes note of a beacon that a commit plans.
@@ -65,11 +82,25 @@ func (f *fold) mixed(m *audit.Mix, index uint64, o audit.Opened, legal bool) {
 	if !known {
 		return
 	}
-	c := &roundCheck{chain: chain, round: plan[i].Round, value: m.Values[i].Beacon, id: m.Shuffle, index: index}
-	f.batch.rounds = append(f.batch.rounds, c)
+	c := f.check(chain, light{plan[i].Round, m.Values[i].Beacon})
+	f.batch.rounds = append(f.batch.rounds, mixCheck{c, m.Shuffle, index})
 	if l := f.live[m.Shuffle]; l != nil {
 		l.Beacon = c
 	}
+}
+
+// checkMemory is how many checks are remembered. Of more, some are made again,
+// which costs time and changes nothing.
+const checkMemory = 1 << 12
+
+func (f *fold) check(chain *beacon.Chain, x light) *roundCheck {
+	if f.checks[x] == nil {
+		if len(f.checks) >= checkMemory {
+			clear(f.checks)
+		}
+		f.checks[x] = &roundCheck{chain: chain, light: x}
+	}
+	return f.checks[x]
 }
 
 // unsteered reports whether nothing is left to the house of a witnessed shuffle,

@@ -207,4 +207,26 @@ func TestForgedBeacon(t *testing.T) {
 	}
 }
 
+// TestForgedTwice: a value that many mixes share is checked once, and each of them
+// is at fault.
+func TestForgedTwice(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	g := inspecttest.Plain()
+	l := inspecttest.NewAt(dir, "twice", g, beacon.Quicknet().TimeOf(inspecttest.Round.Round)*1000-60_000)
+	for i := range 5 {
+		s := l.Commit("t1", inspecttest.Quicknet)
+		if i%2 == 0 {
+			s.Light = beacontest.Signature(1)
+		}
+		s.Mix(0)
+		s.Deal(1, 0)
+	}
+	l.Finish()
+	r := inspectDir(t, dir, Options{VKey: inspecttest.VKey()})
+	if r.Verdict != Failed || r.FaultCount != 3 || r.FaultCodes[CodeBeacon] != 3 {
+		t.Errorf("verdict %s\n%s", r.Verdict, asJSON(t, r.Faults))
+	}
+}
+
 func sortedKeys[V any](m map[string]V) []string { return slices.Sorted(maps.Keys(m)) }

@@ -25,8 +25,8 @@ func newCollector() *collector {
 
 func (c *collector) take(b *batch) error {
 	for _, r := range b.rounds {
-		if r.fault != nil {
-			c.faults.add(*r.fault)
+		if x := r.fault(); x != nil {
+			c.faults.add(*x)
 		}
 	}
 	for i := range b.closings {

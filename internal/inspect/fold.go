@@ -18,8 +18,9 @@ type fold struct {
 	edge    *edge
 	broken  bool // entries without hashes were passed: roots are no longer known
 	lost    lostEntries
-	live    map[uint64]*live   // open shuffles by id
-	rounds  map[uint64]int64   // by id, of open shuffles that are not played and not yet seen in time: when their round comes out
+	live    map[uint64]*live // open shuffles by id
+	rounds  map[uint64]int64 // by id, of open shuffles that are not played and not yet seen in time: when their round comes out
+	checks  map[light]*roundCheck
 	tables  map[string]*Counts // by table, of the period
 	types   map[string]uint64
 	times   [2]int64  // of the first and the last entry

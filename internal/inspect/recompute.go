@@ -14,7 +14,7 @@ import (
 // batch is what one chunk closed, on its way from the fold through a worker,
 // which owns it until done is closed, to collect.
 type batch struct {
-	rounds   []*roundCheck // of mixes
+	rounds   []mixCheck
 	closings []closing
 	done     chan struct{}
 	sync     chan<- struct{} // no work: collect answers that all before it is in

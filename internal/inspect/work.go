@@ -249,7 +249,7 @@ func (w *work) restore(r *run) (*fold, *collector, error) {
 }
 
 func (w *work) begin(r *run) (*fold, *collector, error) {
-	f := &fold{run: r, state: audit.NewState(), edge: newEdge(), live: make(map[uint64]*live), rounds: make(map[uint64]int64), tables: make(map[string]*Counts),
+	f := &fold{run: r, state: audit.NewState(), edge: newEdge(), live: make(map[uint64]*live), rounds: make(map[uint64]int64), checks: make(map[light]*roundCheck), tables: make(map[string]*Counts),
 		types: make(map[string]uint64), openers: make(map[uint64]*disclosure.Opener), policies: &audit.Policies{},
 		noDeck: make(map[[32]byte]bool)}
 	c := newCollector()
@@ -276,7 +276,7 @@ func (w *work) attach(f *fold, c *collector, seenAt, linesAt int64) (err error) 
 }
 
 func (w *work) resumed(r *run, s *saved) (*fold, *collector, error) {
-	f := &fold{run: r, edge: newEdge(), broken: s.Broken, lost: s.Lost, live: s.Live, rounds: s.Rounds, tables: s.Tables, types: s.Types,
+	f := &fold{run: r, edge: newEdge(), broken: s.Broken, lost: s.Lost, live: s.Live, rounds: s.Rounds, checks: make(map[light]*roundCheck), tables: s.Tables, types: s.Types,
 		times: s.Times, before: s.Before, governing: s.Governing, waiting: s.Waiting, deckless: s.Deckless,
 		faults: s.Faults, unknown: s.Unknown, notes: s.Notes, events: s.Events, changes: s.Changes, pending: s.Pending,
 		openers: make(map[uint64]*disclosure.Opener), diverged: s.Diverged, witnesses: s.Witnesses,

@@ -179,7 +179,7 @@ func unsteerableFiles(t testing.TB, add adder) {
 // clocks are about when the quorum was there.
 func clocks(t testing.TB, add adder) {
 	s, bls, plain := newSteered(t), true, false
-	s.cosigned = map[string]int64{"a": 20, "c": 1}
+	s.cosigned = map[string]int64{"a": 2, "c": 1}
 	add("unsteerable-last-second", "the quorum was there in the last second before the round", s.played(planBeacon).file(""), s.wants(bls, nil, everybody(1)))
 	s.cosigned = map[string]int64{"a": 20, "c": 0}
 	add("beacon-same-second", "and in the second of the round: the house may have seen it", s.played(planBeacon).file(""), s.wants(plain, nil))
