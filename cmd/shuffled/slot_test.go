@@ -1,0 +1,142 @@
+package main
+
+import (
+	"bytes"
+	"encoding/base64"
+	"encoding/hex"
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"shuffled/internal/audit"
+	"shuffled/internal/verify"
+)
+
+// said runs a command and returns its exit code and what it printed.
+func said(t *testing.T, stdin string, args ...string) (code int, out, errs string) {
+	t.Helper()
+	var stdout, stderr bytes.Buffer
+	code = run(t.Context(), args, streams{strings.NewReader(stdin), &stdout, &stderr})
+	return code, stdout.String(), stderr.String()
+}
+
+// TestSlotNew: a value is new each time, and its hash is that of the specification
+// at this ledger and table alone.
+func TestSlotNew(t *testing.T) {
+	t.Parallel()
+	at := []string{"--origin", "example.com/main", "--table", "table-1"}
+	code, text, _ := said(t, "", append([]string{"slot", "new"}, at...)...)
+	if code != exitOK || !strings.Contains(text, "\nhash   ") {
+		t.Fatalf("exit code %d: %s", code, text)
+	}
+	code, other, _ := said(t, "", append([]string{"slot", "new", "--json"}, at...)...)
+	var made struct{ Value, Hash []byte }
+	if err := json.Unmarshal([]byte(other), &made); err != nil || code != exitOK || len(made.Value) != 32 {
+		t.Fatalf("exit code %d, %v: %s", code, err, other)
+	}
+	if want := audit.SlotHash("example.com/main", "table-1", [32]byte(made.Value)); !bytes.Equal(made.Hash, want[:]) || strings.Contains(text, base64.StdEncoding.EncodeToString(made.Value)) {
+		t.Errorf("value %x, hash %x, want %x", made.Value, made.Hash, want)
+	}
+	file := filepath.Join(t.TempDir(), "my-slot")
+	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for _, stdin := range []string{"", text, text[len("value  "):][:44], hex.EncodeToString(made.Value) + "\n"} {
+		name, want := "-", text
+		if stdin == "" {
+			name = file
+		}
+		if len(stdin) == 65 {
+			want = base64.StdEncoding.EncodeToString(made.Hash)
+		}
+		code, got, errs := said(t, stdin, append([]string{"slot", "hash", name}, at...)...)
+		if code != exitOK || !strings.Contains(got, want) {
+			t.Errorf("of %q: exit code %d, %s%s", stdin, code, got, errs)
+		}
+	}
+	for _, args := range [][]string{
+		{"slot", "new", "--origin", "Example", "--table", "table-1"}, {"slot", "new", "--origin", "example.com/main", "--table", "t 1"},
+		{"slot", "new", "--table", "table-1"}, {"slot", "hash", "-", "--origin", "example.com/main", "--table", "table-1"},
+	} {
+		if code, _, errs := said(t, "hunter2", args...); code != exitUsage || strings.Contains(errs, "hunter2") {
+			t.Errorf("%v: exit code %d, %s", args, code, errs)
+		}
+	}
+	if code, _, _ := said(t, "", append([]string{"slot", "hash", file + "x"}, at...)...); code != exitCannot {
+		t.Errorf("without a file: exit code %d", code)
+	}
+}
+
+// TestVerifyMySlot: the level is for whoever gave the slot, and a file without it
+// fails.
+func TestVerifyMySlot(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	write := func(name string, b []byte) string {
+		name = filepath.Join(dir, name)
+		if err := os.WriteFile(name, b, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		return name
+	}
+	var v struct {
+		File  string
+		Trust struct {
+			Policy string
+			Slots  [][]byte
+		}
+	}
+	b, err := os.ReadFile(filepath.Join("..", "..", "internal", "verify", "testdata", "vectors", "good", "slot.json"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := json.Unmarshal(b, &v); err != nil {
+		t.Fatal(err)
+	}
+	file, policy := write("file", []byte(v.File)), write("policy", []byte(v.Trust.Policy))
+	parsed, err := audit.ParseTranscript([]byte(v.File))
+	if err != nil {
+		t.Fatal(err)
+	}
+	commit := write("commit", []byte(parsed.Receipts[1]))
+	value := base64.StdEncoding.EncodeToString(v.Trust.Slots[0])
+	inHex := hex.EncodeToString(v.Trust.Slots[0])
+	slot := write("slot", []byte(value+"\n"))
+	missing := base64.StdEncoding.EncodeToString(make([]byte, 32))
+	for _, test := range []struct {
+		args []string
+		code int
+		want string // in what is printed
+	}{
+		{[]string{file}, exitOK, `PROVED, at the level "witnessed": `},
+		{[]string{file, "--my-slot", value}, exitOK, `PROVED, at the level "unsteerable" for you who gave the slot, and for nobody else`},
+		{[]string{file, "--my-slot", inHex}, exitOK, `PROVED, at the level "unsteerable" for you`},
+		{[]string{file, "--my-slot-file", slot}, exitOK, `PROVED, at the level "unsteerable" for you`},
+		{[]string{file, "--my-slot", value, "--my-slot", inHex, "--my-slot-file", slot}, exitOK, `for the holder of slot `},
+		{[]string{file, "--my-slot", value, "--require", "unsteerable"}, exitOK, `unsteerable`},
+		{[]string{file, "--require", "unsteerable"}, exitFails, `the level "unsteerable" was required, this is "witnessed"`},
+		{[]string{file, "--my-slot", missing}, exitFails, `FAILED at the step slots: your slot is not in the plan of this shuffle`},
+		{[]string{file, "--my-slot", value, "--my-slot", missing}, exitFails, `FAILED at the step slots`},
+		{[]string{commit, "--my-slot-file", slot}, exitOK, "1 of the 2 sources of the plan"},
+		{[]string{commit, "--my-slot", missing}, exitFails, `FAILED at the step slots`},
+		{[]string{file, "--my-slot", "hunter2"}, exitUsage, "32 bytes in base64 or hexadecimal"},
+		{[]string{file, "--my-slot", value[1:]}, exitUsage, "32 bytes in base64 or hexadecimal"},
+		{[]string{file, "--my-slot", slot}, exitUsage, "--my-slot-file reads it from a file"},
+		{[]string{file, "--my-slot-file", policy}, exitUsage, "value of a slot"},
+		{[]string{file, "--my-slot-file", slot + "x"}, exitCannot, "reading the slot's value"},
+		{[]string{"-", "--my-slot-file", "-"}, exitUsage, "not both"},
+	} {
+		code, out, errs := said(t, "", append([]string{"verify", "--policy", policy}, test.args...)...)
+		if text := strings.Join(strings.Fields(out+errs), " "); code != test.code || !strings.Contains(text, test.want) || strings.Contains(text, value) {
+			t.Errorf("%q: exit code %d, want %d and %q\n%s%s", test.args, code, test.code, test.want, out, errs)
+		}
+	}
+
+	_, out, _ := said(t, "", "verify", file, "--policy", policy, "--my-slot", value, "--json")
+	var got verify.Verdict
+	if err := json.Unmarshal([]byte(out), &got); err != nil || got.Level != verify.LevelUnsteerable || len(got.Unsteerable) != 1 || got.Unsteerable[0].For != verify.ForSlot {
+		t.Errorf("%v: %s", err, out)
+	}
+}
