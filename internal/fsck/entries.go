@@ -29,6 +29,9 @@ func (s *source) Chunk(ctx context.Context, n uint64, width int) (inspect.Chunk,
 	if err := s.rows.Sizes(ctx, s.id, first, first+uint64(width), func(size uint64) { c.batches[size] = true }); err != nil {
 		return inspect.Chunk{}, err
 	}
+	if err := c.readSlots(ctx, width); err != nil {
+		return inspect.Chunk{}, err
+	}
 	out := inspect.Chunk{Where: place(store.TableEntries, "entry", ""), Entries: make([][]byte, width), Parsed: c.parsed}
 	for i := range rows {
 		out.Faults = append(out.Faults, c.take(&rows[i], out.Entries)...)
@@ -43,7 +46,8 @@ type chunk struct {
 	*source
 	first   uint64
 	rows    []*store.Raw
-	batches map[uint64]bool // sizes of checkpoints
+	batches map[uint64]bool        // sizes of checkpoints
+	slots   map[uint64][]store.Raw // by the index of their commit
 	tally   *tally
 
 	before audit.Entry // the entry at index last, if known
@@ -141,6 +145,7 @@ func (c *chunk) parsed(index uint64, e audit.Entry) (faults []inspect.Fault) {
 	} else if r.Value("sealed") != nil {
 		faults = append(faults, column(*r, "sealed", index, "only a commit has a sealed tape"))
 	}
+	faults = append(faults, c.holdSlots(index, want.Slots)...)
 	return append(faults, c.batch(index, e)...)
 }
 

@@ -25,12 +25,13 @@ var (
 	TableTiles       = &Table{"tiles", []string{"ledger", "level", "idx", "data"}, 2}
 	TableCheckpoints = &Table{"checkpoints", []string{"ledger", "size", "root", "checkpoint"}, 1}
 	TableCosigned    = &Table{"cosigned", []string{"ledger", "size", "root", "checkpoint"}, 1}
+	TableSlots       = &Table{"slots", []string{"ledger", "idx", "slot"}, 2}
 	TableDecks       = &Table{"decks", []string{"ledger", "hash", "cards"}, 1}
 )
 
 // Tables lists all tables of evidence.
 func Tables() []*Table {
-	return []*Table{TableLedgers, TableHeads, TableEntries, TableTiles, TableCheckpoints, TableCosigned, TableDecks}
+	return []*Table{TableLedgers, TableHeads, TableEntries, TableTiles, TableCheckpoints, TableCosigned, TableSlots, TableDecks}
 }
 
 // Raw is a row as it is stored, which need not be as a store would have written
@@ -137,8 +138,8 @@ func (e *Evidence) Heads(ctx context.Context, id ledger.ID) ([]Raw, error) {
 	return e.read(ctx, TableHeads, "ledger = CAST($1 AS bigint)", int64(id))
 }
 
-// Range returns the rows of entries, checkpoints or cosigned whose key is from ≤
-// key < to, by key; all with the same key, and with any key between two numbers.
+// Range returns the rows of entries, checkpoints, cosigned or slots whose key, or
+// the first part of it, is from ≤ key < to, by key; all with the same key, and with any key between two numbers.
 func (e *Evidence) Range(ctx context.Context, t *Table, id ledger.ID, from, to uint64) ([]Raw, error) {
 	key := t.Columns[1]
 	return e.read(ctx, t, fmt.Sprintf("ledger = CAST($1 AS bigint) AND %[1]s >= CAST($2 AS bigint) AND %[1]s < CAST($3 AS bigint) ORDER BY %[1]s", key), int64(id), number(from), number(to))
@@ -203,7 +204,7 @@ const maxOdd = 10_000
 func (e *Evidence) Odd(ctx context.Context, t *Table, id ledger.ID, size uint64) ([]Raw, error) {
 	own, args := "ledger = CAST($1 AS bigint)", []any{int64(id)}
 	switch t {
-	case TableEntries:
+	case TableEntries, TableSlots:
 		own, args = own+" AND idx >= 0 AND idx < CAST($2 AS bigint)", append(args, number(size))
 	case TableCheckpoints, TableCosigned:
 		own, args = own+" AND size > 0 AND size <= CAST($2 AS bigint)", append(args, number(size))

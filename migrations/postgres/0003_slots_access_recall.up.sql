@@ -2,9 +2,8 @@
 -- stopped for this migration: one of the version before would go on over its open
 -- connections, and keep no slots.
 
--- Every slot hash that stands in a commit, which it may only once in a ledger. The
--- index of the commit is for those who look for it; the slots themselves are in
--- the entry. No foreign key, as in entries. Insert-only like the evidence from
+-- Every slot hash that stands in a commit, which it may only once in a ledger. idx
+-- is the commit. No foreign key, as in entries. Insert-only like the evidence from
 -- which they are computed: a slot that is removed could be used again.
 CREATE TABLE slots (
     ledger bigint NOT NULL,
@@ -12,6 +11,8 @@ CREATE TABLE slots (
     idx    bigint NOT NULL CHECK (idx > 0),
     PRIMARY KEY (ledger, slot)
 );
+
+CREATE INDEX slots_idx ON slots (ledger, idx); -- for those who hold them against the entries
 
 CREATE TRIGGER insert_only BEFORE UPDATE OR DELETE OR TRUNCATE ON slots
     FOR EACH STATEMENT EXECUTE FUNCTION refuse_change('evidence is insert-only');

@@ -7,6 +7,8 @@ CREATE TABLE slots (
     PRIMARY KEY (ledger, slot)
 ) STRICT, WITHOUT ROWID;
 
+CREATE INDEX slots_idx ON slots (ledger, idx); -- for those who hold them against the entries
+
 CREATE TRIGGER slots_no_update BEFORE UPDATE ON slots
 BEGIN SELECT RAISE(ABORT, 'UPDATE of slots is refused: evidence is insert-only'); END;
 CREATE TRIGGER slots_no_delete BEFORE DELETE ON slots
