@@ -2,6 +2,7 @@ package httpapi
 
 import (
 	"encoding/base64"
+	"errors"
 	"time"
 
 	"shuffled/internal/audit"
@@ -56,6 +57,9 @@ func (s *Server) AddKey(c *call) error {
 		return err
 	}
 	a, err := c.ledger.Log.AddKey(c.r.Context(), c.caller.actor, body)
+	if errors.Is(err, ledger.ErrPolicy) {
+		return &refusal{code: CodePolicy, detail: err.Error()} // which witness, and why not
+	}
 	if err != nil {
 		return err
 	}

@@ -36,6 +36,7 @@ type stack struct {
 	dealer *dealer.Dealer
 	origin string
 	vkey   string
+	next   *keys.SigningKey // at hand, and not in force
 	clock  *testClock
 	log    *syncBuffer
 
@@ -115,6 +116,8 @@ func (s *stack) openLedger(dir string, o stackOptions) {
 	signing, err := keys.GenerateSigning(s.origin)
 	check(err)
 	s.vkey = signing.VKey()
+	s.next, err = keys.GenerateSigning(s.origin)
+	check(err)
 	g := &audit.Genesis{Origin: s.origin, SigningKey: signing.Public(), Deals: audit.DealsSigned,
 		MixModes: 7, Disclosure: audit.DisclosurePublic, DefaultCloseBy: 3600, MaxCloseBy: 86_400, Access: audit.AccessPublic}
 	if o.private {
@@ -124,7 +127,7 @@ func (s *stack) openLedger(dir string, o stackOptions) {
 	mark := filepath.Join(dir, "main.mark")
 	check(ledger.Create(s.t.Context(), s.store, info, g, signing.Signer(), mark, time.Now()))
 	s.ledger, err = ledger.Open(s.t.Context(), ledger.Config{
-		Store: s.store, Info: info, Signers: []note.Signer{signing.Signer()}, Mark: mark, Start: audit.Event{Name: "test"},
+		Store: s.store, Info: info, Signers: []note.Signer{signing.Signer(), s.next.Signer()}, Mark: mark, Start: audit.Event{Name: "test"},
 	})
 	check(err)
 	s.t.Cleanup(func() { s.ledger.Close() })

@@ -3,8 +3,10 @@ package httpapi
 import (
 	"encoding/json"
 	"fmt"
+	"strings"
 
 	"shuffled/internal/audit"
+	"shuffled/internal/ledger"
 	"shuffled/internal/verify"
 )
 
@@ -50,16 +52,34 @@ func (s *Server) Verify(c *call) error {
 	return c.write("application/json", noStore, body)
 }
 
-// trust is the key of our ledger of that origin. Evidence of any other ledger is
-// judged without a key, and the verdict says so.
+// trust is what our ledger of that origin signs and signed with, but for what was
+// retired. Evidence of any other ledger is judged without a key, and the verdict
+// says so.
 func (s *Server) trust(origin string) verify.Trust {
 	ledgers, _ := s.ledgers.all()
 	for _, l := range ledgers {
 		if l.Log.Info().Origin == origin {
-			return verify.Trust{VKey: l.Log.VKey()}
+			return trustIn(origin, l.Log.KeyHistory())
 		}
 	}
 	return verify.Trust{}
+}
+
+func trustIn(origin string, history []ledger.KeyRecord) verify.Trust {
+	retired := make(map[[32]byte]bool)
+	for _, r := range history {
+		retired[r.ID] = retired[r.ID] || r.Subject == audit.SubjectRetirement
+	}
+	var vkeys []string
+	for _, r := range history {
+		if vkey, err := audit.VKey(origin, r.Public); r.Subject == audit.SubjectSigning && err == nil && !retired[r.ID] {
+			vkeys = append(vkeys, vkey)
+		}
+	}
+	if len(vkeys) == 1 {
+		return verify.Trust{VKey: vkeys[0]}
+	}
+	return verify.Trust{Policy: []byte("log " + strings.Join(vkeys, "\nlog ") + "\nquorum none\n")}
 }
 
 // originOfReceipt returns the origin that a receipt claims, "" for none.
