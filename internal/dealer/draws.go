@@ -84,7 +84,7 @@ func (r *DrawsRequest) names() (names []string, take int, err error) {
 		return names, n.Take, nil
 	}
 	for i, s := range r.Wheel {
-		if s.Weight < 1 || len(names)+s.Weight > shuffle.MaxCards {
+		if s.Weight < 1 || s.Weight > shuffle.MaxCards-len(names) {
 			return nil, 0, &RequestError{fmt.Sprintf("wheel[%d].weight", i),
 				fmt.Sprintf("is at least 1, and all weights are at most %d together", shuffle.MaxCards)}
 		}

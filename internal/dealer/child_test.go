@@ -1,0 +1,328 @@
+package dealer_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"shuffled/internal/audit"
+	"shuffled/internal/dealer"
+	"shuffled/internal/disclosure"
+)
+
+// child asks for cards of a shuffle at table t.
+func child(id uint64, positions ...uint16) dealer.ShuffleRequest {
+	return dealer.ShuffleRequest{Table: "t", Parent: &dealer.Parent{ID: id, Positions: positions}}
+}
+
+// values are the cards' values, sorted.
+func sortedValues(cards ...[]audit.Card) (values []uint32) {
+	for _, c := range slices.Concat(cards...) {
+		values = append(values, c.Value)
+	}
+	slices.Sort(values)
+	return values
+}
+
+// wholeDeck is 0 … n−1.
+func wholeDeck(n int) (values []uint32) {
+	for i := range n {
+		values = append(values, uint32(i))
+	}
+	return values
+}
+
+// all deals every place that is left, and closes.
+func (tb *table) all(s dealer.Shuffle, first, count int) []audit.Card {
+	tb.t.Helper()
+	return tb.deal(s.ID, dealer.DealRequest{First: first, Runs: []audit.Run{seat(count, "a")},
+		Close: &dealer.CloseRequest{Outcome: audit.OutcomeCompleted}}).Cards
+}
+
+// TestStub: the cards that were not dealt are shuffled again, with or without a
+// mix, and every card of the deck is in the parent's deals or the child's, once.
+func TestStub(t *testing.T) {
+	onEachStore(t, setting{modes: allModes}, func(t *testing.T, tb *table) {
+		for name, plan := range map[string]*dealer.MixPlan{"plain": nil, "mixed": {Cut: true}} {
+			parent := tb.commit(name, dealer.ShuffleRequest{Table: "t", Deck: "standard-52", Plan: plan})
+			if plan != nil {
+				if _, err := tb.Mix(t.Context(), "tester", parent.ID, dealer.MixRequest{Cut: num(30)}); err != nil {
+					t.Fatal(err)
+				}
+			}
+			dealt := tb.deal(parent.ID, dealer.DealRequest{Runs: []audit.Run{seat(9, "a"), {Count: 2, Purpose: audit.PurposeBurn}}})
+			req := child(parent.ID)
+			s := tb.commit(name+"-stub", req)
+			state, err := tb.Status(t.Context(), parent.ID)
+			if err != nil || state.Outcome != audit.OutcomeContinued || state.ClosedAt == 0 {
+				t.Errorf("%s: the parent is %+v, %v", name, state, err)
+			}
+			tb.restart()
+			tb.unwritten(func() {
+				if diff := cmp.Diff(s, tb.commit(name+"-stub", req)); diff != "" {
+					t.Error(name, "the child repeated after its parent ended:", diff)
+				}
+				_, err := tb.Shuffle(t.Context(), "tester", name+"-again", req)
+				wantRefusal(t, "a second child", err, "", audit.RuleParent)
+			})
+			below, err := tb.Status(t.Context(), s.ID)
+			if err != nil || below.Parent == nil || *below.Parent != parent.ID || below.Places != 41 || below.Cards != 41 {
+				t.Errorf("%s: the child is %+v, %v", name, below, err)
+			}
+			rest := tb.all(s, 0, 41)
+			if got := sortedValues(dealt.Cards, rest); !slices.Equal(got, wholeDeck(52)) {
+				t.Errorf("%s: parent and child together are %v", name, got)
+			}
+			for _, c := range rest {
+				if want, _ := tb.Status(t.Context(), parent.ID); want.DeckHash != below.DeckHash || c.Card == "" {
+					t.Errorf("%s: card %+v", name, c)
+				}
+			}
+			tb.transcript(parent.ID, dealer.View{})
+			tb.transcript(s.ID, dealer.View{})
+		}
+	})
+}
+
+// TestListedPositions: returned cards, a part of a deck, take and a cut card.
+func TestListedPositions(t *testing.T) {
+	onEachStore(t, setting{}, func(t *testing.T, tb *table) {
+		parent := tb.commit("parent", deckOf(audit.DisclosurePublic))
+		dealt := tb.deal(parent.ID, dealer.DealRequest{Runs: []audit.Run{seat(6, "a")}}).Cards
+		// Two of the dealt cards come back, with two that nobody saw.
+		req := child(parent.ID, 3, 50, 1, 40)
+		req.Take, req.EndAt = num(3), &dealer.EndAt{Lo: 1, Hi: 3}
+		s := tb.commit("child", req)
+		cards := tb.all(s, 0, 3)
+		tr := tb.transcript(parent.ID, dealer.View{})
+		tape := tb.closeOf(parent.ID).Tape
+		commit := tb.entries()[parent.ID].Body.(*audit.Commit)
+		out, err := commit.Context.Recipe.Run(tape)
+		if err != nil {
+			t.Fatal(err)
+		}
+		back := []uint32{out.Values[3], out.Values[50], out.Values[1], out.Values[40]}
+		for _, c := range cards {
+			if !slices.Contains(back, c.Value) {
+				t.Errorf("the child deals %d, the cards that came back are %d", c.Value, back)
+			}
+		}
+		if dealt[3].Value != back[0] || len(tr.Cards) != 6 {
+			t.Errorf("the parent showed %d, its tape says %d", dealt[3].Value, back[0])
+		}
+		tb.transcript(s.ID, dealer.View{})
+		if state, err := tb.Status(t.Context(), s.ID); err != nil || !state.LastHand || *state.EndAt != (dealer.EndAt{Lo: 1, Hi: 3}) {
+			t.Errorf("%+v, %v", state, err)
+		}
+	})
+}
+
+// deckOf is a deck at table t.
+func deckOf(who audit.Disclosure) dealer.ShuffleRequest {
+	return dealer.ShuffleRequest{Table: "t", Deck: "standard-52", Disclosure: who}
+}
+
+// closeOf is the close of a shuffle.
+func (tb *table) closeOf(id uint64) *audit.Close {
+	tb.t.Helper()
+	for _, e := range tb.entries() {
+		if c, ok := e.Body.(*audit.Close); ok && c.Shuffle == id {
+			return c
+		}
+	}
+	tb.t.Fatalf("shuffle %d is not closed", id)
+	return nil
+}
+
+// TestBadChildren: what is no parent, and what are no positions of it.
+func TestBadChildren(t *testing.T) {
+	onEachStore(t, setting{}, func(t *testing.T, tb *table) {
+		parent := tb.commit("parent", dealer.ShuffleRequest{Table: "t", Deck: "standard-52", Take: num(20)})
+		draw, err := tb.Draws(t.Context(), "tester", "draw", dealer.DrawsRequest{Table: "t", Ranges: []uint32{6, 6}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		elsewhere := tb.commit("elsewhere", dealer.ShuffleRequest{Table: "u", Deck: "standard-52"})
+		closed := tb.commit("closed", deckOf(audit.DisclosurePublic))
+		tb.close(closed.ID)
+		with := func(r dealer.ShuffleRequest, change func(r *dealer.ShuffleRequest)) dealer.ShuffleRequest {
+			change(&r)
+			return r
+		}
+		tb.unwritten(func() {
+			for name, c := range map[string]struct {
+				field, rule string
+				req         dealer.ShuffleRequest
+			}{
+				"the genesis":           {"parent.id", "", child(0)},
+				"an event":              {"", audit.RuleParent, child(1)},
+				"nothing":               {"", audit.RuleParent, child(999)},
+				"too far":               {"parent.id", "", child(audit.MaxInteger + 1)},
+				"a draw":                {"", audit.RuleParent, child(draw.ID)},
+				"another table's":       {"", audit.RuleParent, child(elsewhere.ID)},
+				"a closed one":          {"", audit.RuleParent, child(closed.ID)},
+				"one position":          {"parent.positions", "", child(parent.ID, 1)},
+				"no positions":          {"parent.positions", "", with(child(parent.ID), func(r *dealer.ShuffleRequest) { r.Parent.Positions = []uint16{} })},
+				"a position twice":      {"parent.positions[2]", "", child(parent.ID, 1, 2, 1)},
+				"one that none has":     {"parent.positions[1]", "", child(parent.ID, 1, 4096)},
+				"one that is not dealt": {"", audit.RuleParent, child(parent.ID, 1, 20)},
+				"a deck, too":           {"parent", "", with(child(parent.ID), func(r *dealer.ShuffleRequest) { r.Deck = "standard-52" })},
+				"take more":             {"take", "", with(child(parent.ID, 1, 2), func(r *dealer.ShuffleRequest) { r.Take = num(3) })},
+				"end_at more":           {"end_at", "", with(child(parent.ID, 1, 2), func(r *dealer.ShuffleRequest) { r.EndAt = &dealer.EndAt{Lo: 3, Hi: 3} })},
+			} {
+				_, err := tb.Shuffle(t.Context(), "tester", strings.ReplaceAll(name, " ", "-"), c.req)
+				wantRefusal(t, name, err, c.field, c.rule)
+			}
+		})
+		tb.deal(parent.ID, dealer.DealRequest{Runs: []audit.Run{seat(19, "a")}})
+		tb.unwritten(func() {
+			_, err := tb.Shuffle(t.Context(), "tester", "one-left", child(parent.ID))
+			wantRefusal(t, "one card is left", err, "", audit.RuleParent)
+			tb.pass(time.Hour + time.Second)
+			_, err = tb.Shuffle(t.Context(), "tester", "late", child(parent.ID, 0, 1))
+			wantRefusal(t, "an overdue parent", err, "", audit.RuleParent)
+		})
+		if n, err := tb.Expire(t.Context()); n != 3 || err != nil {
+			t.Errorf("%d expired, %v", n, err)
+		}
+	})
+}
+
+// TestGenerations shuffles the same cards again for more generations than are
+// opened without a sealing key.
+func TestGenerations(t *testing.T) {
+	t.Parallel()
+	tb := newTable(t, nil)
+	s := tb.commit("0", deckOf(audit.DisclosurePublic))
+	ids := []uint64{s.ID}
+	for n := 1; n <= 75; n++ {
+		s = tb.commit(fmt.Sprint(n), child(s.ID, 0, 1, 2, 3, 4, 5, 6, 7))
+		ids = append(ids, s.ID)
+	}
+	cards := tb.all(s, 0, 8)
+	commit := tb.entries()[ids[0]].Body.(*audit.Commit)
+	out, err := commit.Context.Recipe.Run(tb.closeOf(ids[0]).Tape)
+	if err != nil {
+		t.Fatal(err)
+	}
+	first := slices.Sorted(slices.Values(out.Values[:8]))
+	if got := sortedValues(cards); !slices.Equal(got, first) {
+		t.Errorf("after 75 generations the cards are %v, they were %v", got, first)
+	}
+	for _, id := range []uint64{ids[0], ids[1], ids[40], ids[75]} {
+		tb.transcript(id, dealer.View{})
+	}
+	// Without the sealing key everything disclosed is opened, through at most 64
+	// ancestors; beyond them it is refused, and not guessed.
+	cfg := tb.cfg
+	cfg.Keys = newRing(t)
+	other := dealer.New(cfg)
+	for id, want := range map[uint64]error{ids[0]: nil, ids[1]: nil, ids[64]: nil, ids[75]: dealer.ErrSealed} {
+		if _, err := other.Transcript(t.Context(), id, dealer.View{}); id == ids[75] && !errors.Is(err, want) || id != ids[75] && err != nil {
+			t.Errorf("the transcript of %d without the sealing key: %v, want %v", id, err, want)
+		}
+	}
+}
+
+// TestChildrenAndDeals: while a parent is dealt, a child of its stub comes. It
+// holds exactly what was not dealt, or it is refused.
+func TestChildrenAndDeals(t *testing.T) {
+	onEachStore(t, setting{}, func(t *testing.T, tb *table) {
+		rival := tb.rival(tb.cfg.Store)
+		refused := 0
+		for n := range 12 {
+			parent := tb.commit(fmt.Sprint("parent-", n), deckOf(audit.DisclosurePublic))
+			var wg sync.WaitGroup
+			var dealt []audit.Card
+			wg.Go(func() {
+				for first := 0; first < 40; first++ {
+					d, err := rival.Deal(context.Background(), "tester", parent.ID, dealer.DealRequest{First: first, Runs: []audit.Run{seat(1, "a")}})
+					if err != nil {
+						break // the parent ended
+					}
+					dealt = append(dealt, d.Cards...)
+				}
+			})
+			answers := make([]dealer.Shuffle, 3)
+			errs := make([]error, len(answers))
+			for i := range answers {
+				wg.Go(func() {
+					answers[i], errs[i] = tb.Shuffle(context.Background(), "tester", fmt.Sprint("child-", n), child(parent.ID))
+				})
+			}
+			wg.Wait()
+			// A copy that gave way to deals may be refused before another is not.
+			s, err := tb.Shuffle(t.Context(), "tester", fmt.Sprint("child-", n), child(parent.ID))
+			for i := range answers {
+				if errs[i] != nil {
+					refused++
+					wantRefusal(t, "a child of a busy parent", errs[i], "", audit.RuleParent)
+				} else if diff := cmp.Diff(s, answers[i]); diff != "" || err != nil {
+					t.Error("copies of a child get different answers:", err, diff)
+				}
+			}
+			if err != nil {
+				t.Fatal("refused although nobody deals:", err)
+			}
+			rest := tb.all(s, 0, 52-len(dealt))
+			if got := sortedValues(dealt, rest); !slices.Equal(got, wholeDeck(52)) {
+				t.Fatalf("parent and child together are %v", got)
+			}
+		}
+		t.Logf("%d of %d requests gave way to deals", refused, 12*3)
+		tb.entries()
+	})
+}
+
+// TestChildDisclosure: each side discloses as its own commit declared.
+func TestChildDisclosure(t *testing.T) {
+	onBoth(t, 1, func(t *testing.T, tb *table, auditors []*disclosure.Auditor) {
+		kinds := []audit.Disclosure{audit.DisclosurePublic, audit.DisclosureAuditor}
+		var sealed []uint64
+		for _, above := range kinds {
+			for _, below := range kinds {
+				name := fmt.Sprint(above, "-", below)
+				parent := tb.commit(name, deckOf(above))
+				dealt := tb.deal(parent.ID, dealer.DealRequest{Runs: []audit.Run{seat(4, "a"), board(3)}}).Cards
+				req := child(parent.ID)
+				req.Disclosure = below
+				s := tb.commit(name+"-child", req)
+				if diff := cmp.Diff(s, tb.commit(name+"-child", req)); diff != "" {
+					t.Error(name, diff)
+				}
+				rest := tb.all(s, 0, 45)
+				if got := sortedValues(dealt, rest); !slices.Equal(got, wholeDeck(52)) {
+					t.Errorf("%s: parent and child together are %v", name, got)
+				}
+				for id, who := range map[uint64]audit.Disclosure{parent.ID: above, s.ID: below} {
+					form := tb.closeOf(id).Form
+					if (form == audit.FormTape) != (who == audit.DisclosurePublic) {
+						t.Errorf("%s: shuffle %d closed in form %d", name, id, form)
+					}
+					if who == audit.DisclosureAuditor {
+						sealed = append(sealed, id)
+					}
+					tb.transcript(id, dealer.View{})
+					tb.transcript(id, dealer.View{Auditor: true})
+					tb.transcript(id, dealer.View{Dealer: true})
+				}
+			}
+		}
+		tapes := tb.opened(auditors[0])
+		for _, id := range sealed {
+			if tapes[id] == nil {
+				t.Errorf("the auditor cannot open shuffle %d", id)
+			}
+		}
+		if len(sealed) != 4 {
+			t.Errorf("void: %d sealed", len(sealed))
+		}
+	})
+}

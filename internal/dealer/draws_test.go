@@ -1,0 +1,228 @@
+package dealer_test
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"shuffled/internal/audit"
+	"shuffled/internal/dealer"
+	"shuffled/internal/shuffle"
+	"shuffled/internal/verify"
+)
+
+func (tb *table) draw(key string, req dealer.DrawsRequest) dealer.Shuffle {
+	tb.t.Helper()
+	s, err := tb.Draws(tb.t.Context(), "tester", key, req)
+	if err != nil {
+		tb.t.Fatal(err)
+	}
+	again, err := tb.Draws(tb.t.Context(), "tester", key, req)
+	if diff := cmp.Diff(s, again); diff != "" || err != nil {
+		tb.t.Error("the same draw again:", err, diff)
+	}
+	return s
+}
+
+// TestDraws: dice, a raffle and a wheel, from the commit to the verdict.
+func TestDraws(t *testing.T) {
+	onEachStore(t, setting{modes: allModes}, func(t *testing.T, tb *table) {
+		dice := tb.draw("dice", dealer.DrawsRequest{Table: "t", Ranges: []uint32{6, 6, 20, 1, 37}})
+		d := tb.deal(dice.ID, dealer.DealRequest{Runs: []audit.Run{board(5)}})
+		for i, k := range []uint32{6, 6, 20, 1, 37} {
+			if v := d.Cards[i].Value; v < 1 || v > k || d.Shows[i] != v || d.Cards[i].Card != "" {
+				t.Errorf("value %d of 1..%d is %+v, shows %d", i, k, d.Cards[i], d.Shows[i])
+			}
+		}
+		state, err := tb.Status(t.Context(), dice.ID)
+		if err != nil || len(state.Ranges) != 5 || state.Cards != 0 || state.Places != 5 || state.DeckHash != [32]byte{} {
+			t.Errorf("%+v, %v", state, err)
+		}
+
+		raffle := tb.draw("raffle", dealer.DrawsRequest{Table: "t", Numbers: &dealer.Numbers{Of: 80, Take: 20}})
+		d = tb.deal(raffle.ID, dealer.DealRequest{Runs: []audit.Run{board(20)}})
+		seen := make(map[string]bool)
+		for _, c := range d.Cards {
+			n, err := strconv.Atoi(c.Card)
+			if err != nil || n < 1 || n > 80 || n != int(c.Value)+1 || seen[c.Card] {
+				t.Errorf("a number of 1..80 is %+v", c)
+			}
+			seen[c.Card] = true
+		}
+		if len(seen) != 20 || d.Shows != nil {
+			t.Errorf("%d numbers, shows %v", len(seen), d.Shows)
+		}
+		_, err = tb.Deal(t.Context(), "tester", raffle.ID, dealer.DealRequest{First: 20, Runs: []audit.Run{board(1)}})
+		wantRefusal(t, "the 21st number", err, "", audit.RulePlaces)
+
+		wheel := tb.draw("wheel", dealer.DrawsRequest{Table: "t", Wheel: []dealer.Stop{{Label: "red", Weight: 18}, {Label: "black", Weight: 18}, {Label: "zero", Weight: 1}}})
+		d = tb.deal(wheel.ID, dealer.DealRequest{Runs: []audit.Run{board(1)}})
+		if c := d.Cards[0]; c.Card != map[bool]string{true: "red", false: map[bool]string{true: "black", false: "zero"}[c.Value < 36]}[c.Value < 18] {
+			t.Errorf("the wheel stops at %+v", c)
+		}
+		for _, s := range []dealer.Shuffle{dice, raffle, wheel} {
+			tb.transcript(s.ID, dealer.View{})
+			tb.close(s.ID)
+			tb.transcript(s.ID, dealer.View{})
+		}
+	})
+}
+
+// TestMixedDraw: players' values move drawn values, each within its own range,
+// and what is shown is what the verifier computes.
+func TestMixedDraw(t *testing.T) {
+	onEachStore(t, setting{modes: allModes}, func(t *testing.T, tb *table) {
+		values, hashes := slots("draw", 2)
+		ranges := []uint32{6, 6, 37, 1, 1 << 30, 100}
+		for range 24 {
+			ranges = append(ranges, 6)
+		}
+		s := tb.draw("k", dealer.DrawsRequest{Table: "t", Ranges: ranges, Plan: &dealer.MixPlan{Slots: hashes}})
+		if _, err := tb.Mix(t.Context(), "tester", s.ID, dealer.MixRequest{Slots: values}); err != nil {
+			t.Fatal(err)
+		}
+		req := dealer.DealRequest{Runs: []audit.Run{board(len(ranges))}}
+		d := tb.deal(s.ID, req)
+		moved := 0
+		for i, c := range d.Cards {
+			if c.Position != i || d.Shows[i] < 1 || d.Shows[i] > ranges[i] {
+				t.Errorf("value %d of 1..%d: %+v shows %d", i, ranges[i], c, d.Shows[i])
+			}
+			if d.Shows[i] != c.Value {
+				moved++
+			}
+		}
+		if moved < 10 {
+			t.Errorf("the mix moved %d of %d values", moved, len(ranges))
+		}
+		if diff := cmp.Diff(d, tb.deal(s.ID, req)); diff != "" {
+			t.Error("repeated:", diff)
+		}
+		tb.close(s.ID)
+		v := tb.judged(s.ID, verify.Trust{Slots: values[1:]})
+		if v.Verdict != verify.Proved || len(v.Cards) != len(ranges) {
+			t.Fatalf("the verdict is %+v", v)
+		}
+		for i, c := range v.Cards {
+			if c.Shows != d.Shows[i] {
+				t.Errorf("value %d: the verifier says %+v, the dealer %d", i, c, d.Shows[i])
+			}
+		}
+	})
+}
+
+// TestBadDraws: bad requests name field and rule, and write nothing.
+func TestBadDraws(t *testing.T) {
+	t.Parallel()
+	tb := newTableWith(t, setting{modes: allModes})
+	long := make([]dealer.Stop, 4097)
+	for i := range long {
+		long[i] = dealer.Stop{Label: fmt.Sprint(i), Weight: 1}
+	}
+	tb.unwritten(func() {
+		for name, c := range map[string]struct {
+			field string
+			req   dealer.DrawsRequest
+		}{
+			"nothing":             {"ranges", dealer.DrawsRequest{}},
+			"two kinds":           {"ranges", dealer.DrawsRequest{Ranges: []uint32{6}, Numbers: &dealer.Numbers{Of: 6, Take: 1}}},
+			"three kinds":         {"ranges", dealer.DrawsRequest{Ranges: []uint32{6}, Numbers: &dealer.Numbers{Of: 6, Take: 1}, Wheel: long[:3]}},
+			"no ranges":           {"ranges", dealer.DrawsRequest{Ranges: []uint32{}}},
+			"a range of 0":        {"ranges[1]", dealer.DrawsRequest{Ranges: []uint32{6, 0}}},
+			"a range above 2^30":  {"ranges[0]", dealer.DrawsRequest{Ranges: []uint32{1<<30 + 1}}},
+			"4,097 ranges":        {"ranges", dealer.DrawsRequest{Ranges: slices.Repeat([]uint32{1}, 4097)}},
+			"more than a tape":    {"ranges", dealer.DrawsRequest{Ranges: slices.Repeat([]uint32{shuffle.MaxRange}, 4096*2)}},
+			"one number":          {"numbers.of", dealer.DrawsRequest{Numbers: &dealer.Numbers{Of: 1, Take: 1}}},
+			"4,097 numbers":       {"numbers.of", dealer.DrawsRequest{Numbers: &dealer.Numbers{Of: 4097, Take: 1}}},
+			"none of 6":           {"numbers.take", dealer.DrawsRequest{Numbers: &dealer.Numbers{Of: 6}}},
+			"7 of 6":              {"numbers.take", dealer.DrawsRequest{Numbers: &dealer.Numbers{Of: 6, Take: 7}}},
+			"an empty wheel":      {"wheel", dealer.DrawsRequest{Wheel: []dealer.Stop{}}},
+			"one stop":            {"wheel", dealer.DrawsRequest{Wheel: long[:1]}},
+			"no weight":           {"wheel[1].weight", dealer.DrawsRequest{Wheel: []dealer.Stop{{Label: "a", Weight: 1}, {Label: "b"}}}},
+			"a heavy stop":        {"wheel[1].weight", dealer.DrawsRequest{Wheel: []dealer.Stop{{Label: "a", Weight: 1}, {Label: "b", Weight: 4096}}}},
+			"the heaviest stop":   {"wheel[0].weight", dealer.DrawsRequest{Wheel: []dealer.Stop{{Label: "a", Weight: int(^uint(0) >> 1)}, {Label: "b", Weight: 2}}}},
+			"weights that wrap":   {"wheel[1].weight", dealer.DrawsRequest{Wheel: []dealer.Stop{{Label: "a", Weight: 2}, {Label: "b", Weight: int(^uint(0) >> 1)}}}},
+			"4,097 stops":         {"wheel[4096].weight", dealer.DrawsRequest{Wheel: long}},
+			"a stop without name": {"wheel", dealer.DrawsRequest{Wheel: []dealer.Stop{{Weight: 2}, {Label: "b", Weight: 1}}}},
+			"a cut of values":     {"mix.cut", dealer.DrawsRequest{Ranges: []uint32{6}, Plan: &dealer.MixPlan{Cut: true}}},
+		} {
+			c.req.Table = "t"
+			_, err := tb.Draws(t.Context(), "tester", "k", c.req)
+			wantRefusal(t, name, err, c.field, "")
+		}
+	})
+}
+
+// TestOrder: the whole rest goes to a back end in one run, once.
+func TestOrder(t *testing.T) {
+	onEachStore(t, setting{}, func(t *testing.T, tb *table) {
+		order := func(n int) audit.Run { return audit.Run{Count: n, Purpose: audit.PurposeOrder, Recipient: "engine"} }
+		s := tb.commit("k", deckOf(audit.DisclosurePublic))
+		first := tb.deal(s.ID, dealer.DealRequest{Runs: []audit.Run{{Count: 1, Purpose: audit.PurposeBurn}}})
+		tb.unwritten(func() {
+			for name, runs := range map[string][]audit.Run{
+				"a part":            {order(50)},
+				"not the last run":  {order(50), board(1)},
+				"more than is left": {order(52)},
+				"two orders":        {order(20), order(31)},
+			} {
+				_, err := tb.Deal(t.Context(), "tester", s.ID, dealer.DealRequest{First: 1, Runs: runs})
+				wantRefusal(t, name, err, "", audit.RulePlaces)
+			}
+		})
+		req := dealer.DealRequest{First: 1, Runs: []audit.Run{board(3), order(48)}}
+		d := tb.deal(s.ID, req)
+		if got := sortedValues(first.Cards, d.Cards); !slices.Equal(got, wholeDeck(52)) {
+			t.Errorf("all cards are %v", got)
+		}
+		if diff := cmp.Diff(d, tb.deal(s.ID, req)); diff != "" {
+			t.Error("repeated:", diff)
+		}
+		if public := tb.transcript(s.ID, dealer.View{}); len(public.Cards) != 3 {
+			t.Errorf("everybody sees %d cards", len(public.Cards))
+		}
+		_, err := tb.Deal(t.Context(), "tester", s.ID, dealer.DealRequest{First: 52, Runs: []audit.Run{board(1)}})
+		wantRefusal(t, "after the order", err, "", audit.RulePlaces)
+		tb.close(s.ID)
+		tb.transcript(s.ID, dealer.View{})
+	})
+}
+
+// TestLastHand: the cut card is told when it comes out and not a place before,
+// also when its place was drawn from the tape.
+func TestLastHand(t *testing.T) {
+	onEachStore(t, setting{}, func(t *testing.T, tb *table) {
+		for n := range 12 {
+			end := dealer.EndAt{Lo: 10, Hi: 10 + 2*n}
+			s := tb.commit(fmt.Sprint(n), dealer.ShuffleRequest{Table: "t", Deck: "shoe-1", EndAt: &end})
+			out := 0
+			for first := 8; first < end.Hi+2; first++ {
+				req := dealer.DealRequest{First: first, Runs: []audit.Run{seat(1, "a")}}
+				if first == 8 {
+					req = dealer.DealRequest{Runs: []audit.Run{seat(9, "a")}}
+				}
+				d := tb.deal(s.ID, req)
+				state, err := tb.Status(t.Context(), s.ID)
+				if err != nil || state.LastHand != d.LastHand || *state.EndAt != end {
+					t.Fatalf("after place %d the deal says %t, the state %+v, %v", first, d.LastHand, state, err)
+				}
+				if d.LastHand && out == 0 {
+					out = d.Next
+				} else if !d.LastHand && out > 0 {
+					t.Error("the cut card went back in")
+				}
+				if repeated := tb.deal(s.ID, req); repeated.LastHand != d.LastHand {
+					t.Error("a repeat says otherwise")
+				}
+			}
+			tb.close(s.ID)
+			v := tb.judged(s.ID, verify.Trust{})
+			if v.EndAt != out || out < end.Lo || out > end.Hi || v.Verdict != verify.Proved {
+				t.Errorf("the cut card of %v came out at %d, the verifier says %d (%s)", end, out, v.EndAt, v.Verdict)
+			}
+		}
+	})
+}
