@@ -127,15 +127,16 @@ func (d *Dealer) Transcript(ctx context.Context, id uint64, v View) ([]byte, err
 }
 
 // witnessed proves the commit under a checkpoint that the witnesses cosigned
-// before the first card, if there is one: the newest that is not larger than the
-// index of the first mix or deal (docs/SPEC.md section 8).
+// before the first mix or deal, if there is one: the oldest, for a later one may
+// have been cosigned when the round of the plan's beacon was out (docs/SPEC.md
+// section 8).
 func (d *Dealer) witnessed(ctx context.Context, r *record) (string, error) {
 	first := uint64(audit.MaxInteger)
 	if r.mix != nil || len(r.deals) > 0 {
 		first = r.rows[1].Index // what follows the commit
 	}
-	head, err := d.cfg.Ledger.CosignedAtMost(ctx, first)
-	if errors.Is(err, ledger.ErrNotFound) || err == nil && head.Size <= r.id {
+	head, err := d.cfg.Ledger.FirstCosigned(ctx, r.id)
+	if errors.Is(err, ledger.ErrNotFound) || err == nil && head.Size > first {
 		return "", nil
 	}
 	if err != nil {

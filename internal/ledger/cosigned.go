@@ -77,6 +77,32 @@ func (l *Ledger) CosignedAtMost(ctx context.Context, size uint64) (Head, error) 
 	return Head{}, ErrNotFound
 }
 
+// FirstCosigned returns the oldest stored checkpoint that covers the entry at index
+// and that the ledger's witnesses cosigned; ErrNotFound when there is none. It holds
+// what it finds as CosignedAtMost does.
+func (l *Ledger) FirstCosigned(ctx context.Context, index uint64) (Head, error) {
+	policies := *l.witnessing.tenures.Load()
+	if !policies.asks() {
+		return Head{}, ErrNotFound
+	}
+	looked, newest := 0, l.Head().Size
+	for h, err := range l.cfg.Store.CosignedFrom(ctx, l.id, index+1) {
+		if err != nil {
+			return Head{}, Unavailable(err)
+		}
+		if looked++; h.Size > newest || looked > maxUnheld {
+			break
+		}
+		if err = l.isCosigned(h, policies.at(h.Size)); err == nil && h.Size > index {
+			return h, nil
+		}
+		if h.Size <= policies.waits {
+			l.cfg.Log.Error("a stored cosigned checkpoint does not hold", "ledger", l.cfg.Info.Name, "size", h.Size, "error", err)
+		}
+	}
+	return Head{}, ErrNotFound
+}
+
 // isCosigned reports why a stored head is not one that the ledger signed and the
 // quorum cosigned.
 func (l *Ledger) isCosigned(h Head, policy *audit.Policy) error {
