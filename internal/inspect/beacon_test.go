@@ -72,6 +72,7 @@ func withBeacons(dir string, forged func(*inspecttest.Shuffle)) *inspecttest.Led
 		}
 	}
 	commit(false)
+	chunk()
 	l.Now = out - 1000
 	l.Cosigned("w1", "w3")
 	chunk()
