@@ -90,8 +90,15 @@ func (d *Dealer) begin(ctx context.Context, actor, key string, a asked, invalid 
 	}
 	for range childTries {
 		s, err := d.newShuffle(ctx, actor, tag, a)
-		if !errors.Is(err, errParentMoved) {
+		if !errors.Is(err, errParentMoved) && !breaks(err, audit.RuleParent) {
 			return s, err
+		}
+		// A copy of this request may have continued the parent.
+		if s, err := d.repeatShuffle(ctx, tag, a.hash); !errors.Is(err, ledger.ErrNotFound) {
+			return s, err
+		}
+		if !errors.Is(err, errParentMoved) {
+			return Shuffle{}, err
 		}
 	}
 	return Shuffle{}, &audit.Illegal{Code: audit.RuleParent, Detail: "the parent is being dealt from"}
@@ -134,12 +141,6 @@ func (d *Dealer) newShuffle(ctx context.Context, actor string, tag [32]byte, a a
 	var duplicate *ledger.DuplicateError
 	if errors.As(err, &duplicate) {
 		return d.repeatShuffle(ctx, tag, a.hash)
-	}
-	if from != nil && breaks(err, audit.RuleParent) || errors.Is(err, errParentMoved) {
-		// A copy of this request may have continued the parent.
-		if s, err := d.repeatShuffle(ctx, tag, a.hash); !errors.Is(err, ledger.ErrNotFound) {
-			return s, err
-		}
 	}
 	if err != nil {
 		return Shuffle{}, err
