@@ -143,12 +143,15 @@ func (d *Dealer) Close(ctx context.Context, actor string, id uint64, req CloseRe
 
 // end appends the close of an open shuffle.
 func (d *Dealer) end(ctx context.Context, actor string, r *record, req CloseRequest) ([]ledger.Appended, error) {
-	t, err := d.open(ctx, r)
+	tape, _, err := d.tape(ctx, r, maxAncestors)
+	if err == nil && req.Outcome != audit.OutcomeVoid {
+		_, err = d.open(ctx, r) // a foul deck ends void only
+	}
 	if req.Reason != audit.ReasonTapeLost {
 		if err != nil {
 			return nil, err
 		}
-		return d.appendClose(ctx, actor, r, t.tape, req)
+		return d.appendClose(ctx, actor, r, tape, req)
 	}
 	// A close without a tape is a fault in every audit, and the only way on for a
 	// table whose shuffle nobody can open any more.

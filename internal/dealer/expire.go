@@ -24,30 +24,31 @@ func (d *Dealer) Expire(ctx context.Context) (closed int, err error) {
 		if now < o.Commit.CloseBy {
 			continue
 		}
-		if err := d.expire(ctx, o.ID); err != nil {
+		ended, err := d.expire(ctx, o.ID)
+		if err != nil {
 			errs = append(errs, err)
-			continue
 		}
-		closed++
+		if ended {
+			closed++
+		}
 	}
 	return closed, errors.Join(errs...)
 }
 
-func (d *Dealer) expire(ctx context.Context, id uint64) error {
+// expire reports whether it, and not another daemon, closed the shuffle. A foul
+// deck ends as well: its tape tells what is wrong with it.
+func (d *Dealer) expire(ctx context.Context, id uint64) (ended bool, err error) {
 	r, err := d.record(ctx, id)
+	if err != nil || r.closed != nil {
+		return false, err
+	}
+	tape, _, err := d.tape(ctx, r, maxAncestors)
 	if err != nil {
-		return err
+		return false, err
 	}
-	if r.closed != nil {
-		return nil
-	}
-	t, err := d.open(ctx, r)
-	if err != nil {
-		return err
-	}
-	_, err = d.appendClose(ctx, "daemon", r, t.tape, CloseRequest{Outcome: audit.OutcomeExpired})
+	_, err = d.appendClose(ctx, "daemon", r, tape, CloseRequest{Outcome: audit.OutcomeExpired})
 	if breaks(err, audit.RuleNotOpen) {
-		return nil // another daemon was first
+		return false, nil
 	}
-	return err
+	return err == nil, err
 }

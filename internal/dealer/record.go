@@ -12,6 +12,7 @@ import (
 	"shuffled/internal/entropy"
 	"shuffled/internal/ledger"
 	"shuffled/internal/seal"
+	"shuffled/internal/shuffle"
 )
 
 // record is what the ledger holds of one shuffle.
@@ -132,9 +133,6 @@ func (d *Dealer) openBelow(ctx context.Context, r *record, ancestors int) (*tabl
 	if err != nil {
 		return nil, err
 	}
-	if audit.Commitment(c.Context.Encode(), tape) != c.Commitment {
-		return nil, fmt.Errorf("shuffle %d: the tape does not open the commitment", r.id)
-	}
 	out, err := c.Context.Recipe.Run(tape)
 	if err != nil {
 		return nil, fmt.Errorf("shuffle %d: %w", r.id, err)
@@ -174,16 +172,17 @@ func (d *Dealer) values(c *audit.Context, outcome, inputs []uint32) ([]uint32, e
 	if c.Parent != nil && len(inputs) != c.Recipe.Cards {
 		return nil, d.foul("a child has not the cards that it shuffles")
 	}
-	seen := make([]bool, c.Recipe.Cards)
+	var seen [shuffle.MaxCards]bool // by value: card of the root ancestor's deck
 	values := make([]uint32, len(outcome))
 	for i, x := range outcome {
-		if int(x) >= len(seen) || seen[x] {
+		v := x
+		if c.Parent != nil && int(x) < len(inputs) {
+			v = inputs[x]
+		}
+		if int(x) >= c.Recipe.Cards || int(v) >= len(seen) || seen[v] {
 			return nil, d.foul("a card stands twice, or is not of the deck")
 		}
-		seen[x] = true
-		if values[i] = x; c.Parent != nil {
-			values[i] = inputs[x]
-		}
+		values[i], seen[v] = v, true
 	}
 	return values, nil
 }
@@ -194,8 +193,18 @@ func (d *Dealer) foul(what string) error {
 	return fmt.Errorf("%w: foul deck: %s", ErrEntropy, what)
 }
 
-// tape returns the tape of a shuffle, and of a child the cards that it shuffles.
+// tape returns the tape that opens the commitment of a shuffle, and of a child the
+// cards that it shuffles.
 func (d *Dealer) tape(ctx context.Context, r *record, ancestors int) (tape []byte, inputs []uint32, err error) {
+	tape, inputs, err = d.unseal(ctx, r, ancestors)
+	if err == nil && audit.Commitment(r.commit.Context.Encode(), tape) != r.commit.Commitment {
+		return nil, nil, fmt.Errorf("shuffle %d: the tape does not open the commitment", r.id)
+	}
+	return tape, inputs, err
+}
+
+// unseal reads them from the close or opens them with the sealing key.
+func (d *Dealer) unseal(ctx context.Context, r *record, ancestors int) (tape []byte, inputs []uint32, err error) {
 	c := r.commit.Context
 	n := 0
 	if c.Parent != nil {
