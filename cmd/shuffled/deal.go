@@ -14,7 +14,7 @@ type dealCmd struct {
 	remote
 	ID      uint64   `arg:"" help:"The shuffle."`
 	First   int      `required:"" placeholder:"PLACE" help:"The next place, counted from 0."`
-	Runs    []string `required:"" name:"run" sep:"none" placeholder:"RUN" help:"COUNT:PURPOSE[:RECIPIENT[:public]]; purposes are seat, board, burn, discard, rabbit. May be given again."`
+	Runs    []string `required:"" name:"run" sep:"none" placeholder:"RUN" help:"COUNT:PURPOSE[:RECIPIENT[:public]]; purposes are seat, board, burn, discard, rabbit, order. May be given again."`
 	Close   string   `placeholder:"OUTCOME" enum:",completed,ended_early,void" default:"" help:"Close the shuffle with this deal: completed, ended_early or void."`
 	Because string   `name:"reason" placeholder:"REASON" help:"Why it is void, such as misdeal."`
 }
@@ -26,7 +26,9 @@ Examples:
 
     shuffled deal 2 --first 0 --run 2:seat:seat-1 --run 2:seat:seat-2
     shuffled deal 2 --first 4 --run 1:burn --run 3:board::public
-    shuffled deal 2 --first 8 --run 1:board::public --close completed`
+    shuffled deal 2 --first 8 --run 1:board::public --close completed
+    shuffled deal 6 --first 0 --run 2:board::public       # two dice, thrown
+    shuffled deal 9 --first 0 --run 416:order:game-server  # the whole order, to a back end that deals by itself`
 }
 
 func (c *dealCmd) Run(ctx context.Context, s streams) error {
@@ -64,34 +66,46 @@ func (c *dealCmd) Run(ctx context.Context, s streams) error {
 	}
 	sheet := s.sheet()
 	places := fmt.Sprintf("places %d to %d", c.First, dealt.Next-1)
+	what := "card"
+	if dealt.Shows != nil {
+		what = "value"
+	}
 	if dealt.Next-1 == c.First {
 		places = fmt.Sprintf("place %d", c.First)
 	}
 	fmt.Fprintf(s.out, "%s\n\n%s\n", sheet.p.bold(fmt.Sprintf("Shuffle %d: %s dealt, recorded and signed", c.ID, places)),
-		drawHands(sheet.p, dealtHands(req.Runs, dealt.Cards, look), sheet.w))
+		drawHands(sheet.p, dealtHands(req.Runs, dealt, look), sheet.w))
+	if deref(dealt.LastHand) {
+		fmt.Fprintf(s.out, "%s\n\n", sheet.p.bold("The cut card has come out: this hand is the last."))
+	}
 	if dealt.Close != nil {
 		sayClosed(s, c.ID, dealt.Close)
 		return nil
 	}
-	fmt.Fprintf(s.out, "Every card opens the deck root. The next place is %d of %d.\n", dealt.Next, shuffle.Places())
+	fmt.Fprintf(s.out, "Every %s opens the deck root. The next place is %d of %d.\n", what, dealt.Next, shuffle.Places())
 	return nil
 }
 
 // dealtHands puts the cards of each run beside its recipient or purpose.
-func dealtHands(runs []client.Run, cards []client.Card, look style) (hands []hand) {
+// What a drawn value shows after its mix stands for the value.
+func dealtHands(runs []client.Run, dealt *client.Deal, look style) (hands []hand) {
+	cards, shows := dealt.Cards, dealt.Shows // the client has counted them
 	for _, r := range runs {
 		h := hand{label: string(r.Purpose)}
 		if r.Recipient != nil {
 			h.label = visible(*r.Recipient)
 		}
-		for _, c := range cards[:r.Count] { // the client has counted them
-			name := strconv.FormatUint(uint64(c.Value), 10)
-			if c.Card != nil {
-				name = *c.Card
+		for i, c := range cards[:r.Count] {
+			name := deref(c.Card)
+			if shows != nil {
+				name = strconv.FormatUint(uint64(shows[i]), 10)
 			}
 			h.cards = append(h.cards, look.face(name))
 		}
 		cards = cards[r.Count:]
+		if shows != nil {
+			shows = shows[r.Count:]
+		}
 		hands = append(hands, h)
 	}
 	return hands

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"os"
+	"strings"
 
 	"shuffled/client"
 )
@@ -82,9 +83,38 @@ func (c *showCmd) print(s streams, st *client.ShuffleState) {
 	if st.GameRef != nil {
 		fact("game", "%s", *st.GameRef)
 	}
+	if len(st.Ranges) > 0 {
+		fact("draws", "%s", listRanges(st.Ranges))
+	}
+	if st.Parent != nil {
+		fact("cards of", "shuffle %d, shuffled again", *st.Parent)
+	}
+	if st.Previous != nil {
+		fact("previous", "shuffle %d of this table", *st.Previous)
+	}
+	for _, f := range planFacts(st.Plan) {
+		fact(f[0], "%s", f[1])
+	}
+	if st.Plan != nil {
+		mixed := "not yet: " + mixCommand(st.ID, st.Plan)
+		switch {
+		case deref(st.Mixed):
+			mixed = "yes"
+		case st.State == client.ShuffleStateStateClosed:
+			mixed = "never"
+		}
+		fact("mixed", "%s", mixed)
+	}
 	fact("places", "%d of %d dealt", st.Next, st.Places)
+	if st.EndAt != nil {
+		fact("cut card", "%s", cutCard(st))
+	}
 	fact("committed", "%s", clock(st.CommittedAt))
-	fact("close by", "%s", clock(st.CloseBy))
+	if st.State == client.ShuffleStateStateOverdue {
+		fact("close by", "%s: overdue, the daemon closes it as expired", clock(st.CloseBy))
+	} else {
+		fact("close by", "%s", clock(st.CloseBy))
+	}
 	if st.ClosedAt != nil && st.Outcome != nil {
 		how := string(*st.Outcome)
 		if st.Reason != nil {
@@ -96,4 +126,32 @@ func (c *showCmd) print(s streams, st *client.ShuffleState) {
 	fact("commitment", "%s", st.Commitment)
 	fact("deck root", "%s", st.DeckRoot)
 	fmt.Fprintf(s.out, "\nThe commit is proved. The rest is the daemon's word until you have the evidence:\n  shuffled show %d --transcript FILE\n", st.ID)
+}
+
+// cutCard says where the cut card lies, as far as it is told.
+func cutCard(st *client.ShuffleState) string {
+	where := fmt.Sprintf("at place %d", st.EndAt.Lo)
+	if st.EndAt.Hi != st.EndAt.Lo {
+		where = fmt.Sprintf("drawn from places %d to %d", st.EndAt.Lo, st.EndAt.Hi)
+	}
+	if deref(st.LastHand) {
+		return where + "; it has come out, this hand is the last"
+	}
+	return where
+}
+
+// maxListed is how many ranges are listed.
+const maxListed = 12
+
+// listRanges names the ranges of drawn values.
+func listRanges(ranges []uint32) string {
+	list := make([]string, 0, maxListed)
+	for _, k := range ranges[:min(len(ranges), maxListed)] {
+		list = append(list, fmt.Sprintf("1-%d", k))
+	}
+	text := strings.Join(list, ", ")
+	if more := len(ranges) - maxListed; more > 0 {
+		text += fmt.Sprintf(" and %d more", more)
+	}
+	return text
 }

@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"fmt"
 	"strconv"
 	"strings"
 	"time"
@@ -12,21 +11,23 @@ import (
 
 type shuffleCmd struct {
 	remote
-	Table      string `required:"" placeholder:"NAME" help:"The table. Its shuffles are numbered 1, 2, 3 without gaps."`
-	Deck       string `required:"" placeholder:"DECK" help:"A published deck: standard-52, standard-54, short-36, pinochle-48, spanish-40, shoe-1 to shoe-16."`
-	Take       int    `placeholder:"N" help:"Commit to the first N cards of the order only. Default: all."`
-	EndAt      string `placeholder:"PLACE" help:"Place of the cut card, or LO-HI to have it drawn."`
-	CloseBy    string `placeholder:"TIME" help:"When the daemon closes the shuffle as expired: 2026-03-14T15:00:00Z, or from now, as 45m. Default: the ledger's."`
-	GameRef    string `placeholder:"NAME" help:"Your name for the game. No personal data."`
-	Disclosure string `placeholder:"WHO" enum:",public,auditor" default:"" help:"Who gets the tape at the close: public or auditor. Default: the ledger's."`
-	Idempotent string `name:"idempotency-key" placeholder:"KEY" help:"The same key and request give the same shuffle. Default: a new UUIDv7."`
+	terms
+	Deck      string `placeholder:"DECK" xor:"deck" help:"A published deck: standard-52, standard-54, short-36, pinochle-48, spanish-40, shoe-1 to shoe-16."`
+	Parent    uint64 `placeholder:"ID" xor:"deck" help:"Shuffle cards of this open shuffle again: those that were not dealt, or --positions. It ends as continued."`
+	Positions string `placeholder:"LIST" help:"With --parent: its committed positions whose cards are shuffled, as 0,5,9-51. Returned cards may be among them."`
+	Take      int    `placeholder:"N" help:"Commit to the first N cards of the order only. Default: all."`
+	EndAt     string `placeholder:"PLACE" help:"Place of the cut card, or LO-HI to have it drawn."`
+	Cut       bool   `help:"Plan a player's cut."`
 }
 
 func (shuffleCmd) Help() string {
 	return `Examples:
 
     shuffled shuffle --table poker-7 --deck standard-52 --token-file shuffled-data/dealer.token --key shuffled-data/main.vkey
-    shuffled shuffle --table bac-1 --deck shoe-8 --end-at 380-400 --close-by 2h`
+    shuffled shuffle --table bac-1 --deck shoe-8 --end-at 380-400 --close-by 2h
+    shuffled shuffle --table poker-8 --deck standard-52 --slot HASH --slot HASH --cut
+    shuffled shuffle --table poker-8 --deck standard-52 --beacon
+    shuffled shuffle --table bac-1 --parent 41`
 }
 
 func (c *shuffleCmd) Run(ctx context.Context, s streams) error {
@@ -34,38 +35,44 @@ func (c *shuffleCmd) Run(ctx context.Context, s streams) error {
 	if err != nil {
 		return err
 	}
-	key := c.Idempotent
-	if key == "" {
-		key = client.NewKey()
-	}
 	d, err := c.connect(ctx, s)
 	if err != nil {
 		return err
 	}
-	made, err := d.Commit(ctx, key, req)
+	made, err := d.Commit(ctx, c.key(), req)
 	if err != nil {
-		if !refused(err) {
-			fmt.Fprintf(s.err, "shuffled: whether it was done is not known: repeat it with --idempotency-key %s\n", visible(key))
-		}
+		c.unknown(s, err)
 		return c.fail(s, err)
 	}
 	if c.JSON {
-		return printSafeJSON(s.out, struct {
-			client.Shuffle
-			Key string `json:"idempotency_key"`
-		}{made.Shuffle, key})
+		return printSafeJSON(s.out, committed{made.Shuffle, c.Idempotent})
 	}
-	p := s.sheet().p
-	fmt.Fprintf(s.out, "%s\n\n", p.bold(fmt.Sprintf("Shuffle %d: number %d of table %s, committed and signed", made.ID, made.Serial, made.Table)))
-	fmt.Fprintf(s.out, "  commitment  %s\n  deck root   %s\n  places      %d\n  close by    %s\n  key         %s\n\n",
-		made.Commitment, made.DeckRoot, made.Places(), clock(made.CloseBy), visible(key))
-	fmt.Fprintf(s.out, "Deal from it: shuffled deal %d --first 0 --run 2:seat:seat-1\n", made.ID)
+	c.announce(s, made, "Shuffle", "--run 2:seat:seat-1")
 	return nil
 }
 
+// committed is what --json prints of a commit.
+type committed struct {
+	client.Shuffle
+	Key string `json:"idempotency_key"`
+}
+
 // request is what the flags ask for.
-func (c *shuffleCmd) request(now time.Time) (client.ShuffleRequest, error) {
-	req := client.ShuffleRequest{Table: c.Table, Deck: &c.Deck}
+func (c *shuffleCmd) request(now time.Time) (req client.ShuffleRequest, err error) {
+	req = client.ShuffleRequest{Table: c.Table, Deck: given(c.Deck), GameRef: given(c.GameRef), Disclosure: given(client.Disclosure(c.Disclosure))}
+	switch {
+	case c.Parent != 0:
+		req.Parent = &client.Parent{ID: c.Parent}
+		if c.Positions != "" {
+			if req.Parent.Positions, err = parsePositions(c.Positions); err != nil {
+				return req, err
+			}
+		}
+	case c.Deck == "":
+		return req, usage("--deck or --parent says which cards are shuffled")
+	case c.Positions != "":
+		return req, usage("--positions goes with --parent")
+	}
 	if c.Take != 0 {
 		req.Take = &c.Take
 	}
@@ -76,21 +83,11 @@ func (c *shuffleCmd) request(now time.Time) (client.ShuffleRequest, error) {
 		}
 		req.EndAt = &at
 	}
-	if c.CloseBy != "" {
-		at, err := parseCloseBy(c.CloseBy, now)
-		if err != nil {
-			return req, err
-		}
-		req.CloseBy = &client.Timestamp{Time: at}
+	if req.Mix, err = c.plan(c.Cut); err != nil {
+		return req, err
 	}
-	if c.GameRef != "" {
-		req.GameRef = &c.GameRef
-	}
-	if c.Disclosure != "" {
-		d := client.Disclosure(c.Disclosure)
-		req.Disclosure = &d
-	}
-	return req, nil
+	req.CloseBy, err = c.closeBy(now)
+	return req, err
 }
 
 // parseEndAt reads "380" or "380-400".

@@ -1,0 +1,203 @@
+package main
+
+import (
+	"encoding/base64"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"os"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/alecthomas/kong"
+
+	"shuffled/client"
+)
+
+// terms are the flags that commits to cards and to draws have in common.
+type terms struct {
+	Table      string    `required:"" placeholder:"NAME" help:"The table. Its shuffles and draws are numbered 1, 2, 3 without gaps."`
+	Slot       []string  `sep:"none" placeholder:"HASH" help:"A player's slot hash, as shuffled slot new prints it. Repeat it for each player: the order counts."`
+	Beacon     roundFlag `help:"Plan a round of drand's quicknet: --beacon=ROUND, or --beacon for one some seconds ahead."`
+	CloseBy    string    `placeholder:"TIME" help:"When the daemon closes it as expired: 2026-03-14T15:00:00Z, or from now, as 45m. Default: the ledger's."`
+	GameRef    string    `placeholder:"NAME" help:"Your name for the game. No personal data."`
+	Disclosure string    `placeholder:"WHO" enum:",public,auditor" default:"" help:"Who gets the tape at the close: public or auditor. Default: the ledger's."`
+	Idempotent string    `name:"idempotency-key" placeholder:"KEY" help:"The same key and request give the same answer. Default: a new UUIDv7."`
+}
+
+// roundFlag is a flag that may stand alone or have a round as its value.
+type roundFlag struct {
+	asked bool
+	round uint64 // 0: the daemon chooses
+}
+
+// IsBool lets the flag stand alone.
+func (*roundFlag) IsBool() bool { return true }
+
+// Decode reads a round from 1, if there is a value.
+func (f *roundFlag) Decode(ctx *kong.DecodeContext) error {
+	f.asked = true
+	if ctx.Scan.Peek().Type != kong.FlagValueToken {
+		return nil
+	}
+	text := fmt.Sprint(ctx.Scan.Pop().Value)
+	round, err := strconv.ParseUint(text, 10, 53)
+	if err != nil || round == 0 {
+		return fmt.Errorf("a round is a number from 1, not %q", text)
+	}
+	f.round = round
+	return nil
+}
+
+// key returns the idempotency key, made where none is given.
+func (t *terms) key() string {
+	if t.Idempotent == "" {
+		t.Idempotent = client.NewKey()
+	}
+	return t.Idempotent
+}
+
+// plan returns the mix plan, nil for none.
+func (t *terms) plan(cut bool) (*client.MixPlan, error) {
+	if len(t.Slot) == 0 && !t.Beacon.asked && !cut {
+		return nil, nil
+	}
+	p := new(client.MixPlan)
+	for _, text := range t.Slot {
+		hash, err := parseBytes(text, 32)
+		if err != nil {
+			return nil, usage("--slot: a slot hash %s", err)
+		}
+		p.Slots = append(p.Slots, client.Hash(hash))
+	}
+	if t.Beacon.asked {
+		p.Beacon = new(client.BeaconPlan)
+		if t.Beacon.round != 0 {
+			p.Beacon.Round = &t.Beacon.round
+		}
+	}
+	if cut {
+		yes := client.MixPlanCutTrue
+		p.Cut = &yes
+	}
+	return p, nil
+}
+
+// closeBy returns when the commit is to be closed, nil for the ledger's default.
+func (t *terms) closeBy(now time.Time) (*client.Timestamp, error) {
+	if t.CloseBy == "" {
+		return nil, nil
+	}
+	at, err := parseCloseBy(t.CloseBy, now)
+	if err != nil {
+		return nil, err
+	}
+	return &client.Timestamp{Time: at}, nil
+}
+
+// deref returns what p points to, or nothing.
+func deref[T any](p *T) (v T) {
+	if p != nil {
+		v = *p
+	}
+	return v
+}
+
+// unknown tells which key repeats a request whose answer was lost.
+func (t *terms) unknown(s streams, err error) {
+	if !refused(err) {
+		fmt.Fprintf(s.err, "shuffled: whether it was done is not known: repeat it with --idempotency-key %s\n", visible(t.Idempotent))
+	}
+}
+
+// announce says what was committed, and how it goes on.
+func (t *terms) announce(s streams, made *client.Committed, what, runs string) {
+	line := func(label, format string, args ...any) {
+		fmt.Fprintf(s.out, "  %-10s  %s\n", label, visible(fmt.Sprintf(format, args...)))
+	}
+	fmt.Fprintf(s.out, "%s\n\n", s.sheet().p.bold(fmt.Sprintf("%s %d: number %d of table %s, committed and signed", what, made.ID, made.Serial, made.Table)))
+	line("commitment", "%s", made.Commitment)
+	line("deck root", "%s", made.DeckRoot)
+	line("places", "%d", made.Places())
+	for _, fact := range planFacts(made.Plan) {
+		line(fact[0], "%s", fact[1])
+	}
+	line("close by", "%s", clock(made.CloseBy))
+	line("key", "%s", t.Idempotent)
+	if p := made.Plan; p != nil {
+		fmt.Fprintf(s.out, "\nNothing is dealt before the mix. Players reveal once they hold this commit's receipt:\n  %s\n", mixCommand(made.ID, p))
+		return
+	}
+	fmt.Fprintf(s.out, "\nDeal from it: shuffled deal %d --first 0 %s\n", made.ID, runs)
+}
+
+// planFacts lists a plan for people.
+func planFacts(p *client.Plan) (facts [][2]string) {
+	if p == nil {
+		return nil
+	}
+	for i, hash := range p.Slots {
+		facts = append(facts, [2]string{fmt.Sprintf("slot %d", i+1), hash.String()})
+	}
+	if b := p.Beacon; b != nil {
+		facts = append(facts, [2]string{"beacon", fmt.Sprintf("round %d of drand's quicknet, out at %s", b.Round, clock(b.Time))})
+	}
+	if p.Cut != nil {
+		facts = append(facts, [2]string{"cut", "by a player"})
+	}
+	return facts
+}
+
+// mixCommand is the command that answers a plan.
+func mixCommand(id uint64, p *client.Plan) string {
+	line := fmt.Sprintf("shuffled mix %d", id) + strings.Repeat(" --slot VALUE", len(p.Slots))
+	if p.Cut != nil {
+		line += " --cut N"
+	}
+	return line
+}
+
+// parseBytes reads n bytes in padded base64 or hexadecimal. The error does not
+// repeat the text, which may be a secret.
+func parseBytes(text string, n int) ([]byte, error) {
+	b, err := hex.DecodeString(text)
+	if len(text) != hex.EncodedLen(n) {
+		b, err = base64.StdEncoding.Strict().DecodeString(text)
+	}
+	if err != nil || len(b) != n {
+		return nil, fmt.Errorf("is %d bytes in base64 or hexadecimal", n)
+	}
+	return b, nil
+}
+
+// parsePositions reads "0,5,9-12".
+func parsePositions(text string) (positions []int, err error) {
+	for part := range strings.SplitSeq(text, ",") {
+		first, last, isRange := strings.Cut(part, "-")
+		if !isRange {
+			last = first
+		}
+		lo, err := strconv.ParseUint(first, 10, 12)
+		hi, err2 := strconv.ParseUint(last, 10, 12)
+		if err != nil || err2 != nil || hi < lo {
+			return nil, usage("--positions are positions from 0 and ranges of them, as 0,5,9-12, not %q", text)
+		}
+		for at := lo; at <= hi; at++ {
+			positions = append(positions, int(at))
+		}
+	}
+	return positions, nil
+}
+
+// slotValue reads a slot's value, or the file of this name with one.
+func slotValue(arg string, s streams) (client.Hash, error) {
+	if value, err := parseBytes(arg, 32); err == nil {
+		return client.Hash(value), nil
+	}
+	value, err := readSlot(arg, s.in)
+	if errors.Is(err, os.ErrNotExist) {
+		return client.Hash{}, usage("--slot takes a slot's value, 32 bytes in base64 or hexadecimal, or a file with one")
+	}
+	return client.Hash(value), err
+}
