@@ -10,11 +10,12 @@ import (
 // that stands so already is refused with CodeKill, as after an answer that was
 // lost.
 func (c *Client) SetSwitch(ctx context.Context, req SwitchRequest) (*Appended, error) {
+	when := c.command()
 	answer, err := c.setSwitch(ctx, req)
 	if err != nil {
 		return nil, err
 	}
-	return c.proveEvent(answer, "the switch is not the one that was asked for", func(e *audit.Event) bool {
+	return c.proveEvent(ctx, when, answer, "the switch is not the one that was asked for", func(e *audit.Event) bool {
 		kind := audit.EventKillClear
 		if req.Action == SwitchRequestActionSet {
 			kind = audit.EventKillSet
@@ -33,11 +34,12 @@ func (c *Client) Switches(ctx context.Context) (*SwitchList, error) {
 // SetTable opens or closes a table and returns the proved entry. One that stands
 // so already is refused with CodeTable.
 func (c *Client) SetTable(ctx context.Context, req TableRequest) (*Appended, error) {
+	when := c.command()
 	answer, err := c.setTable(ctx, req)
 	if err != nil {
 		return nil, err
 	}
-	return c.proveEvent(answer, "the table is not the one that was asked for", func(e *audit.Event) bool {
+	return c.proveEvent(ctx, when, answer, "the table is not the one that was asked for", func(e *audit.Event) bool {
 		kind := audit.EventTableClose
 		if req.Action == TableRequestActionOpen {
 			kind = audit.EventTableOpen
@@ -49,11 +51,12 @@ func (c *Client) SetTable(ctx context.Context, req TableRequest) (*Appended, err
 // ClearLatch clears the entropy latch of the daemon and of its ledger, after the
 // generator's start-up test, and returns the proved entry.
 func (c *Client) ClearLatch(ctx context.Context, reason string) (*Appended, error) {
+	when := c.command()
 	answer, err := c.clearLatch(ctx, LatchRequest{Reason: reason})
 	if err != nil {
 		return nil, err
 	}
-	return c.proveEvent(answer, "the latch is not cleared", func(e *audit.Event) bool {
+	return c.proveEvent(ctx, when, answer, "the latch is not cleared", func(e *audit.Event) bool {
 		return e.Kind == audit.EventLatchClear && e.Reason == reason
 	})
 }
@@ -66,16 +69,16 @@ func (c *Client) Access(ctx context.Context, params ListAccessParams) (*AccessLi
 
 // proveEvent returns the answer to a call that wrote an event: its entry is
 // proved, and is what was asked for.
-func (c *Client) proveEvent(answer []byte, what string, asked func(*audit.Event) bool) (*Appended, error) {
+func (c *Client) proveEvent(ctx context.Context, when asked, answer []byte, what string, fits func(*audit.Event) bool) (*Appended, error) {
 	appended, err := decoded[Appended](answer, nil)
 	if err != nil {
 		return nil, err
 	}
-	entry, err := c.prove(appended.Receipt, appended.Index, answer)
+	entry, err := c.prove(ctx, appended.Receipt, appended.Index, when, answer)
 	if err != nil {
 		return nil, err
 	}
-	if event, ok := entry.Body.(*audit.Event); !ok || !asked(event) {
+	if event, ok := entry.Body.(*audit.Event); !ok || !fits(event) {
 		return nil, &Fault{What: what, Answer: answer}
 	}
 	return appended, nil

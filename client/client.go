@@ -14,20 +14,31 @@ import (
 	"shuffled/internal/verify"
 )
 
-// Config says which ledger to use, and how.
+// Config says which ledger to use, what to trust, and how to call.
 type Config struct {
 	// URL is the daemon's address, such as https://shuffle.example.com.
 	URL string
 	// Ledger is the ledger's name in addresses.
 	Ledger string
-	// VKey is the ledger's verifier key (C2SP signed-note), from somewhere else
-	// than the daemon. Every answer is held against it.
-	VKey string
 	// Token is the bearer token, or "" to read a public ledger.
 	Token string
 
-	// HTTP makes the calls; nil is a client that gives each 30 s. Redirects are
-	// not followed.
+	// VKey is the ledger's verifier key (C2SP signed-note), from somewhere else
+	// than the daemon. Every answer is held against it.
+	VKey string
+	// Policy, in place of VKey, is the text of a C2SP tlog-policy. Its log lines
+	// are the keys of this one ledger: the next one beside the old one before a
+	// signing key changes. If its quorum asks for witnesses, nothing is mixed or
+	// dealt before they cosigned the commit: see Client.Await.
+	Policy string
+	// Production refuses the commits of a sandbox.
+	Production bool
+	// State remembers over restarts what the ledger was; nil forgets. See
+	// FileState.
+	State State
+
+	// HTTP makes the calls; nil is a client of its own that gives each 30 s.
+	// Redirects are not followed.
 	HTTP *http.Client
 	// Attempts is how often a call is made at most; 0 is 8.
 	Attempts int
@@ -36,30 +47,42 @@ type Config struct {
 	Pause, MaxPause time.Duration
 }
 
-// Client uses one ledger. It is safe for concurrent use.
+// Client uses one ledger. It is safe for concurrent use, starts no goroutine and
+// is meant to live as long as the program.
 type Client struct {
 	cfg    Config
 	base   string
 	ledger string
+	origin string // of the ledger, and the name of its keys
 	http   *http.Client
-	key    note.Verifier
+	keys   []note.Verifier
+	policy *audit.Policy // nil: none was given
+	signed verify.Trust  // the keys alone
+	full   verify.Trust  // the keys, and the policy's quorum if there is one
+
+	heads  heads
+	tables tables
 
 	mu    sync.Mutex
 	decks map[[32]byte][]string // card names by deck hash, proved
 }
 
-// New returns a client, or an error about the configuration.
+// New returns a client, or an error about the configuration or of the State.
 func New(cfg Config) (*Client, error) {
-	base, err := baseOf(cfg.URL)
+	c, err := newClient(cfg)
 	if err != nil {
 		return nil, fmt.Errorf("making a client: %w", err)
 	}
-	if err := audit.CheckName(cfg.Ledger); err != nil {
-		return nil, fmt.Errorf("making a client: the ledger's name %w", err)
-	}
-	key, err := audit.ParseVKey(cfg.VKey)
+	return c, nil
+}
+
+func newClient(cfg Config) (*Client, error) {
+	base, err := baseOf(cfg.URL)
 	if err != nil {
-		return nil, fmt.Errorf("making a client: reading the verifier key: %w", err)
+		return nil, err
+	}
+	if err := audit.CheckName(cfg.Ledger); err != nil {
+		return nil, fmt.Errorf("the ledger's name %w", err)
 	}
 	if cfg.Attempts == 0 {
 		cfg.Attempts = 8
@@ -71,174 +94,96 @@ func New(cfg Config) (*Client, error) {
 		cfg.MaxPause = 5 * time.Second
 	}
 	if cfg.Attempts < 0 || cfg.Pause < 0 || cfg.MaxPause < cfg.Pause {
-		return nil, errors.New("making a client: attempts and pauses are positive, and the first pause is the shortest")
+		return nil, errors.New("attempts and pauses are positive, and the first pause is the shortest")
 	}
+	c := &Client{cfg: cfg, base: base, ledger: cfg.Ledger, http: httpClient(cfg.HTTP), heads: newHeads(), tables: newTables(), decks: make(map[[32]byte][]string)}
+	if err := c.trust(); err != nil {
+		return nil, err
+	}
+	return c, c.remember()
+}
+
+// idlePerHost is how many connections are kept for the next calls. The standard
+// library keeps two for each host, and all calls go to one.
+const idlePerHost = 64
+
+func httpClient(given *http.Client) *http.Client {
 	own := http.Client{Timeout: 30 * time.Second}
-	if cfg.HTTP != nil {
-		own = *cfg.HTTP
+	if given != nil {
+		own = *given
+	} else if t, ok := http.DefaultTransport.(*http.Transport); ok {
+		t = t.Clone()
+		t.MaxIdleConnsPerHost = idlePerHost
+		own.Transport = t
 	}
 	own.CheckRedirect = noRedirect
-	return &Client{cfg: cfg, base: base, ledger: cfg.Ledger, http: &own, key: key, decks: make(map[[32]byte][]string)}, nil
+	return &own
 }
 
-// Committed is a shuffle whose commit was proved.
-type Committed struct {
-	Shuffle
-	commit *audit.Commit
-}
+// CloseIdleConnections closes the connections that no call uses.
+func (c *Client) CloseIdleConnections() { c.http.CloseIdleConnections() }
 
-// Places returns how many cards can be dealt.
-func (s *Committed) Places() int { return s.commit.Context.Recipe.Positions() }
-
-// Commit asks for a shuffle and returns it when its commit is proved to stand in
-// the ledger under this key. The same key and request give the same shuffle for
-// ever. Errors are *Error, *Fault, or of the network or context; after the last
-// kind call again with the same key to learn what became of it.
-func (c *Client) Commit(ctx context.Context, key string, req ShuffleRequest) (*Committed, error) {
-	answer, err := c.createShuffle(ctx, CreateShuffleParams{IdempotencyKey: key}, req)
-	if err != nil {
-		return nil, err
-	}
-	var s Shuffle
-	if err := decode(answer, &s); err != nil {
-		return nil, err
-	}
-	committed, err := c.proveCommit(s, answer)
-	if err != nil {
-		return nil, err
-	}
-	if what := committed.differs(c.key.Name(), key, &req); what != "" {
-		return nil, &Fault{What: what, Answer: answer}
-	}
-	return committed, nil
-}
-
-// Load returns a shuffle that was committed earlier, its commit proved again.
+// Load returns a shuffle that was committed earlier, its commit proved again. Of
+// one that was played already it takes the mix and the dealt cards from a proved
+// transcript, and holds the daemon's word on its state against that. Of a child
+// it does not learn the parent's cards.
 func (c *Client) Load(ctx context.Context, id uint64) (*Committed, error) {
-	state, answer, err := c.state(ctx, id)
+	s, state, answer, err := c.state(ctx, id)
 	if err != nil {
 		return nil, err
 	}
-	return c.proveCommit(Shuffle{
-		ID: state.ID, Table: state.Table, Serial: state.Serial, Commitment: state.Commitment,
-		DeckRoot: state.DeckRoot, CloseBy: state.CloseBy, Receipt: state.Receipt,
-	}, answer)
+	if state.Next == 0 && !deref(state.Mixed) && state.State != ShuffleStateStateClosed {
+		return s, nil
+	}
+	return s, c.restore(ctx, s, state, answer)
 }
 
-// State returns the state of a shuffle as the daemon tells it. What is in it
-// beyond the commit is proved by a transcript only.
+// State returns the state of a shuffle. What the commit says is proved; Next,
+// Mixed, LastHand, State, ClosedAt, Outcome and Reason are the daemon's word,
+// which Load and Transcript prove.
 func (c *Client) State(ctx context.Context, id uint64) (*ShuffleState, error) {
-	state, _, err := c.state(ctx, id)
+	_, state, _, err := c.state(ctx, id)
 	return state, err
 }
 
-func (c *Client) state(ctx context.Context, id uint64) (*ShuffleState, []byte, error) {
+func (c *Client) state(ctx context.Context, id uint64) (*Committed, *ShuffleState, []byte, error) {
+	when := c.reading()
 	answer, err := c.getShuffle(ctx, id)
 	if err != nil {
-		return nil, nil, err
+		return nil, nil, nil, err
 	}
-	var s ShuffleState
-	if err := decode(answer, &s); err != nil {
-		return nil, nil, err
-	}
-	if s.ID != id {
-		return nil, nil, &Fault{What: "it is of another shuffle", Answer: answer}
-	}
-	return &s, answer, nil
-}
-
-// Deal deals the next places and returns their cards when the deal is proved to
-// stand in the ledger and every card to be the one committed to.
-func (c *Client) Deal(ctx context.Context, s *Committed, req DealRequest) (*Deal, error) {
-	answer, err := c.dealCards(ctx, s.ID, req)
+	state, err := decoded[ShuffleState](answer, nil)
 	if err != nil {
-		return nil, err
+		return nil, nil, nil, err
 	}
-	var d Deal
-	if err := decode(answer, &d); err != nil {
-		return nil, err
+	if state.ID != id {
+		return nil, nil, nil, &Fault{What: "it is of another shuffle", Answer: answer}
 	}
-	if err := c.proveDeal(s, &req, &d, answer); err != nil {
-		return nil, err
-	}
-	names, err := c.names(ctx, s)
+	s, err := c.proveCommit(ctx, Shuffle{
+		ID: state.ID, Table: state.Table, Serial: state.Serial, Commitment: state.Commitment, DeckRoot: state.DeckRoot,
+		CloseBy: state.CloseBy, Plan: state.Plan, Receipt: state.Receipt,
+	}, when, answer)
 	if err != nil {
-		return nil, err
+		return nil, nil, nil, err
 	}
-	for _, card := range d.Cards {
-		if deref(card.Card) != names(card.Value) {
-			return nil, &Fault{What: fmt.Sprintf("the card at place %d has another card's name", card.Place), Answer: answer}
-		}
+	if what := s.misstated(state); what != "" {
+		return nil, nil, nil, &Fault{What: what, Answer: answer}
 	}
-	return &d, nil
+	return s, state, answer, nil
 }
 
-// Close ends a shuffle and returns its tape, where everybody gets it, when the
-// close is proved to stand in the ledger and the tape to be the one committed to.
-func (c *Client) Close(ctx context.Context, s *Committed, req CloseRequest) (*Close, error) {
-	answer, err := c.closeShuffle(ctx, s.ID, req)
-	if err != nil {
-		return nil, err
-	}
-	var ending Close
-	if err := decode(answer, &ending); err != nil {
-		return nil, err
-	}
-	if err := c.proveClose(s, &req, &ending, answer); err != nil {
-		return nil, err
-	}
-	return &ending, nil
-}
-
-// Transcript returns the evidence of a shuffle that this token may see, proved
-// under the verifier key; with a recipient, which takes a dealer's token, that
-// recipient's file. Pass it on byte for byte.
-func (c *Client) Transcript(ctx context.Context, id uint64, recipient string) ([]byte, error) {
-	answer, _, err := c.transcript(ctx, id, recipient)
-	return answer, err
-}
-
-func (c *Client) transcript(ctx context.Context, id uint64, recipient string) ([]byte, *verify.Verdict, error) {
-	var params GetTranscriptParams
-	if recipient != "" {
-		params.Recipient = &recipient
-	}
-	answer, err := c.getTranscript(ctx, id, params)
-	if err != nil {
-		return nil, nil, err
-	}
-	v := verify.Transcript(answer, verify.Trust{VKey: c.cfg.VKey})
-	switch {
-	case v.Verdict != verify.Proved:
-		return nil, nil, &Fault{What: "the transcript is " + v.Verdict + " at " + v.Failed + v.Unknown, Answer: answer}
-	case v.ID != id || v.Recipient != recipient:
-		return nil, nil, &Fault{What: "the transcript is another one", Answer: answer}
-	}
-	return answer, v, nil
-}
-
-// Receipt returns the receipt of an entry, proved under the verifier key.
+// Receipt returns the receipt of an entry, proved.
 func (c *Client) Receipt(ctx context.Context, index uint64) (string, error) {
+	receipt, _, err := c.receipt(ctx, index)
+	return receipt, err
+}
+
+func (c *Client) receipt(ctx context.Context, index uint64) (string, proved, error) {
+	when := c.reading()
 	answer, err := c.getReceipt(ctx, index)
 	if err != nil {
-		return "", err
+		return "", proved{}, err
 	}
-	if _, err := c.prove(string(answer), index, answer); err != nil {
-		return "", err
-	}
-	return string(answer), nil
-}
-
-// Keys returns what the daemon says the ledger's keys are. Compare them with
-// what you have; do not pin them from here.
-func (c *Client) Keys(ctx context.Context) (*Keys, error) {
-	answer, err := c.getKeys(ctx)
-	if err != nil {
-		return nil, err
-	}
-	var k Keys
-	if err := decode(answer, &k); err != nil {
-		return nil, err
-	}
-	return &k, nil
+	p, err := c.prove(ctx, string(answer), index, when, answer)
+	return string(answer), p, err
 }

@@ -1,6 +1,32 @@
 package client
 
-import "fmt"
+import (
+	"errors"
+	"fmt"
+)
+
+// ErrNotWitnessed reports that the policy's quorum has not cosigned a commit, or
+// not before it was played. After the first, the same call may be made again.
+var ErrNotWitnessed = errors.New("the policy's quorum has not cosigned it")
+
+// Unknown reports whether err leaves open what became of a command: an attempt
+// got no answer, or the daemon did not know. The same call, with the same key,
+// tells.
+func Unknown(err error) bool {
+	var u *unresolved
+	return errors.As(err, &u)
+}
+
+// unresolved is the error of a call of which an attempt may have been heard.
+type unresolved struct{ error }
+
+func (u *unresolved) Unwrap() error { return u.error }
+
+// open reports whether an attempt that ended like this may have been heard.
+func open(err error) bool {
+	var e *Error
+	return !errors.As(err, &e) || e.Code == CodeOutcomeUnknown || e.Code == "" && e.Status >= 500
+}
 
 // Error is a refusal: the daemon's problem document, or as much of one as an
 // answer from something in between has. Code is "" in the latter case.
@@ -27,7 +53,8 @@ func (e *Error) Error() string {
 // keep the answer, for what is signed in it can be shown to others.
 type Fault struct {
 	What   string // what does not hold
-	Answer []byte // the body as it came
+	Answer []byte // the body as it came; of a check of the history, the newest signed checkpoint
+	Other  []byte // of a fork, the signed checkpoint that contradicts it, or is not extended; else nil
 	Err    error  // the check that failed, or nil
 }
 

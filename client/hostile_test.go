@@ -16,7 +16,25 @@ import (
 type house struct {
 	t      *testing.T
 	signer note.Signer
-	client *Client
+	vkey   string
+}
+
+// client returns one that has seen nothing of this house yet: each lie is a
+// ledger of its own.
+func (h *house) client() *Client {
+	h.t.Helper()
+	c, err := New(Config{URL: "http://localhost", Ledger: "main", VKey: h.vkey})
+	if err != nil {
+		h.t.Fatal(err)
+	}
+	return c
+}
+
+// again returns a shuffle as it was when it was committed.
+func (s *Committed) again() *Committed {
+	fresh := &Committed{Shuffle: s.Shuffle, commit: s.commit, leaf: s.leaf, at: s.at}
+	fresh.play = newPlay(fresh)
+	return fresh
 }
 
 func newHouse(t *testing.T) *house {
@@ -29,11 +47,7 @@ func newHouse(t *testing.T) *house {
 	if err != nil {
 		t.Fatal(err)
 	}
-	c, err := New(Config{URL: "http://localhost", Ledger: "main", VKey: vkey})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return &house{t, signer, c}
+	return &house{t, signer, vkey}
 }
 
 // receipts writes a log of these entries and returns their receipts.
@@ -111,7 +125,7 @@ func TestHostileHouse(t *testing.T) {
 
 	closed := func(c *audit.Close, answer Close, req CloseRequest) error {
 		answer.Receipt = h.receipts(commit, c)[1]
-		return h.client.proveClose(s, &req, &answer, nil)
+		return h.client().proveClose(t.Context(), s.again(), &req, &answer, anyIndex, asked{}, nil)
 	}
 	completed := CloseRequest{Outcome: OutcomeCompleted}
 	honest := audit.Close{Outcome: audit.OutcomeCompleted, Form: audit.FormTape, Tape: tape}
@@ -135,7 +149,8 @@ func TestHostileHouse(t *testing.T) {
 			}
 			answer.Cards = append(answer.Cards, card)
 		}
-		return h.client.proveDeal(s, &req, &answer, nil)
+		_, err := h.client().proveDeal(t.Context(), s.again(), &req, &answer, asked{}, nil)
+		return err
 	}
 	two := DealRequest{First: 0, Runs: []Run{{Count: 2, Purpose: PurposeSeat}}}
 	runs := []audit.Run{{Count: 2, Purpose: audit.PurposeSeat}}

@@ -100,8 +100,7 @@ func TestRetries(t *testing.T) {
 			if _, err := c.Close(t.Context(), s, client.CloseRequest{Outcome: client.OutcomeCompleted}); err != nil {
 				t.Error(err)
 			}
-			// The deal asked for the deck's names as well.
-			if n := calls.Load(); n != 12 {
+			if n := calls.Load(); n != 9 {
 				t.Errorf("%d calls", n)
 			}
 		})

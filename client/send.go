@@ -55,21 +55,37 @@ func (c *Client) send(ctx context.Context, r request) ([]byte, error) {
 			return nil, fmt.Errorf("writing the request: %w", err)
 		}
 	}
+	heard := false
+	fail := func(err error) error {
+		if heard {
+			err = &unresolved{err}
+		}
+		return fmt.Errorf("%s %s: %w", r.method, r.path, err)
+	}
 	for attempt := 1; ; attempt++ {
 		answer, again, err := c.try(ctx, r, body)
 		if err == nil {
 			return answer, nil
 		}
+		heard = heard || open(err)
 		if again == never || attempt == c.cfg.Attempts || ctx.Err() != nil {
-			return nil, fmt.Errorf("%s %s: %w", r.method, r.path, err)
+			return nil, fail(err)
 		}
-		pause := time.NewTimer(max(again, c.pause(attempt)))
-		select {
-		case <-pause.C:
-		case <-ctx.Done():
-			pause.Stop()
-			return nil, fmt.Errorf("%s %s: %w, after: %w", r.method, r.path, ctx.Err(), err)
+		if ctxErr := sleep(ctx, max(again, c.pause(attempt))); ctxErr != nil {
+			return nil, fail(fmt.Errorf("%w, after: %w", ctxErr, err))
 		}
+	}
+}
+
+// sleep waits, or returns why the caller does not.
+func sleep(ctx context.Context, d time.Duration) error {
+	t := time.NewTimer(d)
+	defer t.Stop()
+	select {
+	case <-t.C:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
 	}
 }
 

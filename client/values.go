@@ -5,6 +5,7 @@ import (
 	"errors"
 	"time"
 
+	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 )
 
@@ -30,6 +31,8 @@ func (h *Hash) UnmarshalText(text []byte) error {
 // Timestamp is a time that travels in UTC with milliseconds; what is finer is
 // cut off.
 type Timestamp struct{ time.Time }
+
+func timestamp(ms int64) Timestamp { return Timestamp{time.UnixMilli(ms).UTC()} }
 
 const timestampLayout = "2006-01-02T15:04:05.000Z"
 
@@ -84,5 +87,25 @@ func (e EndAt) MarshalJSONTo(enc *jsontext.Encoder) error {
 	return nil
 }
 
-// Unserved is a member that this version of the daemon refuses. Leave it nil.
-type Unserved struct{}
+// UnmarshalJSONFrom reads what MarshalJSONTo writes.
+func (e *EndAt) UnmarshalJSONFrom(dec *jsontext.Decoder) error {
+	if dec.PeekKind() == '0' {
+		if err := json.UnmarshalDecode(dec, &e.Lo); err != nil {
+			return err
+		}
+		e.Hi = e.Lo
+		return nil
+	}
+	var r struct {
+		Lo *int `json:"lo"`
+		Hi *int `json:"hi"`
+	}
+	if err := json.UnmarshalDecode(dec, &r); err != nil {
+		return err
+	}
+	if r.Lo == nil || r.Hi == nil {
+		return errors.New("not a place, nor lo and hi")
+	}
+	e.Lo, e.Hi = *r.Lo, *r.Hi
+	return nil
+}

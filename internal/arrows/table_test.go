@@ -117,7 +117,8 @@ var table = map[string]row{
 	},
 	"client": {
 		why:  "for game back ends, which check what they are told",
-		ours: []string{"internal/audit", "internal/verify"},
+		// Decks by name, and rounds of a beacon: what was asked for is checked here.
+		ours: []string{"internal/audit", "internal/verify", "internal/shuffle", "internal/beacon"},
 	},
 	"cmd/shuffled": {
 		why:  "the only place where everything meets",
@@ -218,7 +219,7 @@ var monopolies = []monopoly{
 		"internal/entropy": "tapes, and nothing else takes bytes for a tape",
 		"internal/keys":    "new keys and tokens",
 		"internal/seal":    "new sealing keys",
-		"client":           "idempotency keys",
+		"client":           "idempotency keys, and players' slots",
 		"internal/testdb":  "the password and the port of a test server",
 	}},
 	// Nothing that is dealt or kept secret may come from a generator that can be

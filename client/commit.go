@@ -1,0 +1,213 @@
+package client
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"sync"
+
+	"golang.org/x/mod/sumdb/tlog"
+
+	"shuffled/internal/audit"
+	"shuffled/internal/shuffle"
+)
+
+// Committed is a shuffle or draw whose commit was proved, with what the client
+// saw of it since. It is safe for concurrent use.
+type Committed struct {
+	Shuffle
+	commit *audit.Commit
+	leaf   tlog.Hash // of the commit's entry
+	at     int64     // of the commit, UTC milliseconds
+
+	mu   sync.Mutex // over all below
+	play play
+	all  []uint32 // by position, once a tape that was disclosed told them
+
+	// Of a child: what the parent had at the child's positions, in their order and
+	// as a set, nil if it is not known; and what it dealt from other positions.
+	parent        []uint32
+	given, barred map[uint32]bool
+}
+
+// Places returns how many cards can be dealt.
+func (s *Committed) Places() int { return s.commit.Context.Recipe.Positions() }
+
+// Commit asks for a shuffle and returns it when its commit is proved to stand in
+// the ledger and to be what was asked for. The same key and request give the same
+// shuffle for ever. Errors are *Error, *Fault, or of the network or context; after
+// the last kind, which Unknown reports, call again with the same key.
+//
+// A request with a Parent loads that first; a caller that still has it calls Child.
+func (c *Client) Commit(ctx context.Context, key string, req ShuffleRequest) (*Committed, error) {
+	if req.Parent == nil {
+		return c.commitTo(ctx, key, &req, nil)
+	}
+	parent, err := c.Load(ctx, req.Parent.ID)
+	if err != nil {
+		return nil, fmt.Errorf("loading the parent: %w", err)
+	}
+	return c.commitTo(ctx, key, &req, parent)
+}
+
+// Child shuffles cards of an open shuffle again, which ends as continued in the
+// same batch. Without req.Parent it takes those that were not dealt; a continuous
+// shuffler gives all back: Positions. Cards that the client saw at other positions
+// of the parent cannot come out of the child.
+func (c *Client) Child(ctx context.Context, key string, parent *Committed, req ShuffleRequest) (*Committed, error) {
+	if req.Parent == nil {
+		req.Parent = &Parent{ID: parent.ID}
+	}
+	if req.Parent.ID != parent.ID {
+		return nil, errors.New("the request names another parent")
+	}
+	return c.commitTo(ctx, key, &req, parent)
+}
+
+func (c *Client) commitTo(ctx context.Context, key string, req *ShuffleRequest, parent *Committed) (*Committed, error) {
+	if err := c.checkSometimes(ctx); err != nil {
+		return nil, err
+	}
+	when := c.command()
+	s, answer, err := c.proveCommitted(ctx, when, func() ([]byte, error) {
+		return c.createShuffle(ctx, CreateShuffleParams{IdempotencyKey: key}, *req)
+	})
+	if err != nil {
+		return nil, err
+	}
+	what := s.differs(terms{req.Table, key, req.Mix, req.Disclosure, req.CloseBy, req.GameRef})
+	if what == "" {
+		what = s.differsInCards(req, parent)
+	}
+	if what != "" {
+		return nil, &Fault{What: what, Answer: answer}
+	}
+	if parent != nil {
+		if err := c.inherit(ctx, s, parent); err != nil {
+			return nil, err
+		}
+	}
+	if deck, ok := requested(req.Deck, req.Cards); ok {
+		c.learn(deck)
+	}
+	return s, nil
+}
+
+// Draws asks for drawn values, like Commit for cards.
+func (c *Client) Draws(ctx context.Context, key string, req DrawsRequest) (*Committed, error) {
+	if err := c.checkSometimes(ctx); err != nil {
+		return nil, err
+	}
+	when := c.command()
+	s, answer, err := c.proveCommitted(ctx, when, func() ([]byte, error) {
+		return c.createDraws(ctx, CreateDrawsParams{IdempotencyKey: key}, req)
+	})
+	if err != nil {
+		return nil, err
+	}
+	what := s.differs(terms{req.Table, key, req.Mix, req.Disclosure, req.CloseBy, req.GameRef})
+	deck := req.labels()
+	if what == "" {
+		what = s.differsInDraws(&req, deck)
+	}
+	if what != "" {
+		return nil, &Fault{What: what, Answer: answer}
+	}
+	if deck, err := shuffle.NewDeck(deck); err == nil {
+		c.learn(deck)
+	}
+	return s, nil
+}
+
+// proveCommitted makes the call and proves the commit that it answers with.
+func (c *Client) proveCommitted(ctx context.Context, when asked, call func() ([]byte, error)) (*Committed, []byte, error) {
+	answer, err := call()
+	if err != nil {
+		return nil, nil, err
+	}
+	s, err := decoded[Shuffle](answer, nil)
+	if err != nil {
+		return nil, nil, err
+	}
+	committed, err := c.proveCommit(ctx, *s, when, answer)
+	return committed, answer, err
+}
+
+// proveCommit holds what the daemon says of a shuffle against its commit.
+func (c *Client) proveCommit(ctx context.Context, s Shuffle, when asked, answer []byte) (*Committed, error) {
+	e, err := c.prove(ctx, s.Receipt, s.ID, when, answer)
+	if err != nil {
+		return nil, err
+	}
+	fault := func(what string) (*Committed, error) { return nil, &Fault{What: what, Answer: answer} }
+	commit, ok := e.Body.(*audit.Commit)
+	if !ok || commit.Context.Origin != c.origin || commit.Context.Table != s.Table || commit.Serial != s.Serial ||
+		commit.Commitment != s.Commitment || commit.DeckRoot != s.DeckRoot || commit.CloseBy != s.CloseBy.UnixMilli() {
+		return fault("it is not what the commit says")
+	}
+	if c.cfg.Production && !commit.Context.Production {
+		return fault("it is of a sandbox, and production is wanted")
+	}
+	if !planned(s.Plan, commit.Context.Plan) {
+		return fault("the plan is not the one in the commit")
+	}
+	if p, ok := commit.Context.Beacon(); ok {
+		if at, known := audit.BeaconTime(p.Chain, p.Round); !known || at <= e.Time/1000 {
+			return fault("the beacon's round was out when it was planned, or its chain is not known")
+		}
+	}
+	if what := c.tables.add(s.ID, commit); what != "" {
+		return fault(what)
+	}
+	committed := &Committed{Shuffle: s, commit: commit, leaf: e.leaf, at: e.Time}
+	committed.play = newPlay(committed)
+	return committed, nil
+}
+
+// planned reports whether an answer tells a plan as it stands in the commit.
+func planned(told *Plan, plan []audit.Planned) bool {
+	if told == nil {
+		return len(plan) == 0
+	}
+	var as []audit.Planned
+	for _, h := range told.Slots {
+		as = append(as, audit.Planned{Source: audit.SourceSlot, Slot: h})
+	}
+	if b := told.Beacon; b != nil {
+		as = append(as, audit.Planned{Source: audit.SourceBeacon, Chain: b.Chain, Round: b.Round})
+		if at, known := audit.BeaconTime(b.Chain, b.Round); !known || at*1000 != b.Time.UnixMilli() {
+			return false
+		}
+	}
+	if told.Cut != nil {
+		as = append(as, audit.Planned{Source: audit.SourceCut})
+	}
+	return len(plan) > 0 && slices.Equal(as, plan) && (told.Cut == nil || bool(*told.Cut))
+}
+
+// requested returns the deck that a request names or lists.
+func requested(name *string, cards []string) (shuffle.Deck, bool) {
+	if cards != nil {
+		d, err := shuffle.NewDeck(cards)
+		return d, err == nil
+	}
+	return shuffle.Named(deref(name))
+}
+
+// labels returns the cards that numbers or a wheel stand for, as the daemon makes
+// them; nil for ranges.
+func (r *DrawsRequest) labels() (labels []string) {
+	if r.Numbers != nil {
+		for i := range r.Numbers.Of {
+			labels = append(labels, strconv.Itoa(i+1))
+		}
+	}
+	for _, stop := range r.Wheel {
+		for range stop.Weight {
+			labels = append(labels, stop.Label)
+		}
+	}
+	return labels
+}

@@ -1,0 +1,259 @@
+package client
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"slices"
+
+	"golang.org/x/mod/sumdb/tlog"
+
+	"shuffled/internal/audit"
+	"shuffled/internal/beacon"
+)
+
+// Mix reveals the values of the plan, and returns when the mix is proved to stand
+// in the ledger with these values, and the beacon's signature to be the round's.
+// From then on the client knows which position each place shows.
+func (c *Client) Mix(ctx context.Context, s *Committed, req MixRequest) (*Mix, error) {
+	if err := c.ready(ctx, s); err != nil {
+		return nil, err
+	}
+	when := c.command()
+	answer, err := c.mixShuffle(ctx, s.ID, req)
+	if err != nil {
+		return nil, err
+	}
+	m, err := decoded[Mix](answer, nil)
+	if err != nil {
+		return nil, err
+	}
+	index, err := c.proveMix(ctx, s, &req, m, when, answer)
+	if err != nil {
+		return nil, err
+	}
+	return m, c.proveEarly(ctx, s, index, true)
+}
+
+// proveMix holds a mix against its request, the plan and its entry.
+func (c *Client) proveMix(ctx context.Context, s *Committed, req *MixRequest, m *Mix, when asked, answer []byte) (uint64, error) {
+	e, err := c.prove(ctx, m.Receipt, anyIndex, when, answer)
+	if err != nil {
+		return 0, err
+	}
+	fault := func(what string, err error) (uint64, error) { return 0, &Fault{What: what, Answer: answer, Err: err} }
+	mix, ok := e.Body.(*audit.Mix)
+	if !ok || mix.Shuffle != s.ID || !s.during(e) {
+		return fault("the mix in the ledger is another one", nil)
+	}
+	signature := req.Beacon
+	if signature == nil {
+		signature = m.Beacon
+	}
+	if !bytes.Equal(m.Beacon, signature) || !slices.Equal(mixValues(req, signature), mix.Values) || !answersPlan(mix.Values, s.commit.Context.Plan) {
+		return fault("the mix in the ledger has other values", nil)
+	}
+	if p, ok := s.commit.Context.Beacon(); ok {
+		chain, known := beacon.ByHash(p.Chain)
+		if !known {
+			return fault("the beacon's chain is not known", nil)
+		}
+		if err := chain.Verify(p.Round, [48]byte(signature)); err != nil {
+			return fault("the beacon", err)
+		}
+	}
+	if err := s.mixed(mix); err != nil {
+		return fault("the mix", err)
+	}
+	return e.index, nil
+}
+
+// mixValues are those of a request, in plan order.
+func mixValues(req *MixRequest, signature []byte) (values []audit.MixValue) {
+	for _, slot := range req.Slots {
+		values = append(values, audit.MixValue{Source: audit.SourceSlot, Slot: slot})
+	}
+	if len(signature) == beacon.Size {
+		values = append(values, audit.MixValue{Source: audit.SourceBeacon, Beacon: [48]byte(signature)})
+	}
+	if req.Cut != nil {
+		values = append(values, audit.MixValue{Source: audit.SourceCut, Cut: uint16(*req.Cut)})
+	}
+	return values
+}
+
+// answersPlan reports whether there is one value for each source of the plan, in
+// its order. That slots open their hashes is for players to see: the values are
+// the request's.
+func answersPlan(values []audit.MixValue, plan []audit.Planned) bool {
+	return len(plan) > 0 && slices.EqualFunc(values, plan, func(v audit.MixValue, p audit.Planned) bool { return v.Source == p.Source })
+}
+
+// Deal deals the next places and returns their cards when the deal is proved to
+// stand in the ledger and every card to be the one committed to, at the place that
+// the mix moved it to, and none that was dealt before.
+func (c *Client) Deal(ctx context.Context, s *Committed, req DealRequest) (*Deal, error) {
+	if err := c.ready(ctx, s); err != nil {
+		return nil, err
+	}
+	if err := c.learnMix(ctx, s); err != nil {
+		return nil, err
+	}
+	when := c.command()
+	answer, err := c.dealCards(ctx, s.ID, req)
+	if err != nil {
+		return nil, err
+	}
+	d, err := decoded[Deal](answer, nil)
+	if err != nil {
+		return nil, err
+	}
+	index, err := c.proveDeal(ctx, s, &req, d, when, answer)
+	if err != nil {
+		return nil, err
+	}
+	if err := c.proveNames(ctx, s, d.Cards, answer); err != nil {
+		return nil, err
+	}
+	return d, c.proveEarly(ctx, s, index, req.First == 0 && len(s.commit.Context.Plan) == 0)
+}
+
+// proveDeal holds a deal against its request, its entry and the deck root.
+func (c *Client) proveDeal(ctx context.Context, s *Committed, req *DealRequest, d *Deal, when asked, answer []byte) (uint64, error) {
+	e, err := c.prove(ctx, d.Receipt, anyIndex, when, answer)
+	if err != nil {
+		return 0, err
+	}
+	fault := func(format string, args ...any) (uint64, error) {
+		return 0, &Fault{What: fmt.Sprintf(format, args...), Answer: answer}
+	}
+	deal, ok := e.Body.(*audit.Deal)
+	if !ok || deal.Shuffle != s.ID || !s.during(e) || deal.First != req.First || deal.Final != (req.Close != nil) || !slices.Equal(deal.Runs, runs(req)) {
+		return fault("the deal in the ledger is another one")
+	}
+	next := req.First + deal.Count()
+	if len(d.Cards) != deal.Count() || d.Next != next {
+		return fault("%d cards up to place %d were dealt for %d from %d", len(d.Cards), d.Next, deal.Count(), req.First)
+	}
+	var opened []audit.Opening
+	for i, card := range d.Cards {
+		if card.Place != req.First+i {
+			return fault("place %d stands where %d should", card.Place, req.First+i)
+		}
+		o := opening(card)
+		if what, err := s.open(card.Place, o); what != "" {
+			return 0, &Fault{What: what, Answer: answer, Err: err}
+		}
+		opened = append(opened, o)
+	}
+	if what := s.told(d, opened); what != "" {
+		return fault("%s", what)
+	}
+	switch {
+	case req.Close == nil && d.Close == nil:
+		return e.index, nil
+	case req.Close == nil || d.Close == nil:
+		return fault("one of deal and close is missing")
+	}
+	return e.index, c.proveClose(ctx, s, req.Close, d.Close, e.index+1, when, answer)
+}
+
+// told says what is wrong with what a deal tells beside its cards, or "".
+func (s *Committed) told(d *Deal, opened []audit.Opening) string {
+	s.mu.Lock()
+	possible := s.play.cut(d.Next, deref(d.LastHand))
+	s.mu.Unlock()
+	if !possible {
+		return "the cut card has not come out, or has and was not told"
+	}
+	if !s.commit.Context.IsDraw() {
+		if d.Shows != nil {
+			return "cards do not show numbers"
+		}
+		return ""
+	}
+	shows, err := s.shows(opened)
+	if err != nil || !slices.Equal(shows, d.Shows) {
+		return "the values show other numbers"
+	}
+	return ""
+}
+
+// during reports whether an entry can stand in the life of the shuffle.
+func (s *Committed) during(e proved) bool {
+	return e.index > s.ID && e.Time >= s.at && e.Time < s.commit.CloseBy
+}
+
+func runs(req *DealRequest) []audit.Run {
+	out := make([]audit.Run, len(req.Runs))
+	for i, r := range req.Runs {
+		out[i] = audit.Run{Count: r.Count, Purpose: audit.ParsePurpose(string(r.Purpose)),
+			Recipient: deref(r.Recipient), Public: deref(r.Public)}
+	}
+	return out
+}
+
+func opening(card Card) audit.Opening {
+	o := audit.Opening{Position: card.Position, Value: card.Value, Salt: card.Salt}
+	for _, h := range card.Proof {
+		o.Proof = append(o.Proof, tlog.Hash(h))
+	}
+	return o
+}
+
+// Close ends a shuffle and returns its tape, where everybody gets it, when the
+// close is proved to stand in the ledger, and the tape to be the one committed to
+// and to give every card that was dealt.
+func (c *Client) Close(ctx context.Context, s *Committed, req CloseRequest) (*Close, error) {
+	if err := c.checkSometimes(ctx); err != nil {
+		return nil, err
+	}
+	when := c.command()
+	answer, err := c.closeShuffle(ctx, s.ID, req)
+	if err != nil {
+		return nil, err
+	}
+	ending, err := decoded[Close](answer, nil)
+	if err != nil {
+		return nil, err
+	}
+	if err := c.proveClose(ctx, s, &req, ending, anyIndex, when, answer); err != nil {
+		return nil, err
+	}
+	return ending, nil
+}
+
+// proveClose holds a close against its request, its entry and the commitment.
+func (c *Client) proveClose(ctx context.Context, s *Committed, req *CloseRequest, ending *Close, index uint64, when asked, answer []byte) error {
+	e, err := c.prove(ctx, ending.Receipt, index, when, answer)
+	if err != nil {
+		return err
+	}
+	body, ok := e.Body.(*audit.Close)
+	if !ok || body.Shuffle != s.ID || !s.during(e) || body.Outcome.String() != string(req.Outcome) || body.Reason.String() != string(deref(req.Reason)) ||
+		ending.Outcome != req.Outcome || deref(ending.Reason) != deref(req.Reason) {
+		return &Fault{What: "the close in the ledger is another one", Answer: answer}
+	}
+	if body.Form == audit.FormTape != (ending.Tape != nil) || ending.Tape != nil && !bytes.Equal(body.Tape, ending.Tape) {
+		return &Fault{What: "the tape is not the one in the ledger", Answer: answer}
+	}
+	return s.proveTape(body, answer)
+}
+
+// proveTape holds what a close discloses against the commitment.
+func (s *Committed) proveTape(body *audit.Close, answer []byte) error {
+	form := audit.FormTape
+	if s.commit.Context.Disclosure != audit.DisclosurePublic {
+		form = audit.FormSealed
+	}
+	if body.Form != form {
+		return &Fault{What: "the tape is not disclosed as the commit declared", Answer: answer}
+	}
+	if form == audit.FormSealed {
+		return nil
+	}
+	if what, err := s.finish(body.Tape); what != "" {
+		return &Fault{What: what, Answer: answer, Err: err}
+	}
+	return nil
+}

@@ -1,0 +1,63 @@
+package client
+
+import (
+	"context"
+	"fmt"
+	"iter"
+	"time"
+
+	"shuffled/internal/audit"
+)
+
+// Past is a commit as History finds it, proved.
+type Past struct {
+	ID, Serial  uint64
+	Table       string
+	CommittedAt time.Time
+	CloseBy     time.Time
+	GameRef     string
+	Draw        bool   // of ranges, not of cards
+	Parent      uint64 // 0 for none
+	Receipt     string
+}
+
+// History walks a table back from a shuffle to its first: each commit names the
+// one before, and each is proved by its own receipt, so that none can be left out.
+// It ends after serial 1, or with an error.
+func (c *Client) History(ctx context.Context, id uint64) iter.Seq2[Past, error] {
+	return func(yield func(Past, error) bool) {
+		var after *Past
+		for {
+			p, previous, err := c.past(ctx, id, after)
+			if !yield(p, err) || err != nil || p.Serial == 1 {
+				return
+			}
+			id, after = previous, &p
+		}
+	}
+}
+
+// past proves the commit at id, which the commit after it names.
+func (c *Client) past(ctx context.Context, id uint64, after *Past) (p Past, previous uint64, err error) {
+	receipt, e, err := c.receipt(ctx, id)
+	if err != nil {
+		return p, 0, err
+	}
+	commit, ok := e.Body.(*audit.Commit)
+	if !ok {
+		return p, 0, &Fault{What: fmt.Sprintf("entry %d is no commit", id), Answer: []byte(receipt)}
+	}
+	p = Past{ID: id, Serial: commit.Serial, Table: commit.Context.Table, CommittedAt: time.UnixMilli(e.Time).UTC(),
+		CloseBy: time.UnixMilli(commit.CloseBy).UTC(), GameRef: commit.GameRef, Draw: commit.Context.IsDraw(), Receipt: receipt}
+	if commit.Context.Parent != nil {
+		p.Parent = commit.Context.Parent.ID
+	}
+	what := c.tables.add(id, commit)
+	if after != nil && (p.Table != after.Table || p.Serial != after.Serial-1 || id >= after.ID || p.CommittedAt.After(after.CommittedAt)) {
+		what = fmt.Sprintf("entry %d is not the commit before serial %d of table %s", id, after.Serial, after.Table)
+	}
+	if what != "" {
+		return Past{}, 0, &Fault{What: what, Answer: []byte(receipt)}
+	}
+	return p, commit.Previous, nil
+}

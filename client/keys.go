@@ -1,0 +1,92 @@
+package client
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"slices"
+
+	"shuffled/internal/audit"
+)
+
+// Keys returns the ledger's keys, policies and retirements. Each is proved to
+// stand in the entry that it names, under the key that is pinned; that none is
+// left out, only an audit of the whole ledger shows. Do not pin a key from here.
+func (c *Client) Keys(ctx context.Context) (*Keys, error) {
+	answer, err := c.getKeys(ctx)
+	if err != nil {
+		return nil, err
+	}
+	k, err := decoded[Keys](answer, nil)
+	if err != nil {
+		return nil, err
+	}
+	said := make(map[uint64][]Key)
+	for i, one := range k.Keys {
+		if i > 0 && one.Entry < k.Keys[i-1].Entry {
+			return nil, &Fault{What: "the keys are not in their order", Answer: answer}
+		}
+		said[one.Entry] = append(said[one.Entry], one)
+	}
+	if len(said[0]) == 0 {
+		return nil, &Fault{What: "the keys of the genesis are missing", Answer: answer}
+	}
+	for index, keys := range said {
+		_, e, err := c.receipt(ctx, index)
+		if err != nil {
+			return nil, fmt.Errorf("proving the key of entry %d: %w", index, err)
+		}
+		if !slices.EqualFunc(keys, c.saidBy(e), sameKey) {
+			return nil, &Fault{What: fmt.Sprintf("entry %d says other keys", index), Answer: answer}
+		}
+		if g, ok := e.Body.(*audit.Genesis); ok && (g.Origin != k.Origin || g.Origin != c.origin || g.Production != k.Production) {
+			return nil, &Fault{What: "the genesis says another origin, or other than production", Answer: answer}
+		}
+	}
+	return k, nil
+}
+
+// saidBy returns what an entry says of keys, as the daemon tells it.
+func (c *Client) saidBy(e proved) (keys []Key) {
+	add := func(subject KeySubject, public []byte, policy []byte) {
+		k := Key{Subject: subject, Entry: e.index, Time: timestamp(e.Time)}
+		id := Hash(audit.KeyID(public))
+		switch subject {
+		case KeySubjectPolicy:
+			text := string(policy)
+			k.Policy = &text
+		case KeySubjectSigning:
+			vkey, _ := audit.VKey(c.origin, public) // "" for a key of another kind, which the rules forbid
+			k.ID, k.Vkey = &id, &vkey
+		default:
+			k.ID, k.Public = &id, public
+		}
+		keys = append(keys, k)
+	}
+	switch b := e.Body.(type) {
+	case *audit.Genesis:
+		add(KeySubjectSigning, b.SigningKey, nil)
+		for _, a := range b.AuditorKeys {
+			add(KeySubjectAuditor, a, nil)
+		}
+		if len(b.Policy) > 0 {
+			add(KeySubjectPolicy, nil, b.Policy)
+		}
+	case *audit.Key:
+		if b.Subject == audit.SubjectRetirement {
+			id, retired, from := Hash(b.ID), KeyRetired(b.Retired.String()), timestamp(b.From)
+			return []Key{{Subject: KeySubjectRetirement, Entry: e.index, Time: timestamp(e.Time), ID: &id, Retired: &retired, From: &from}}
+		}
+		add(KeySubject(b.Subject.String()), b.Public, b.Policy)
+	}
+	return keys
+}
+
+func sameKey(a, b Key) bool {
+	return a.Subject == b.Subject && a.Entry == b.Entry && a.Time.Equal(b.Time.Time) && same(a.ID, b.ID) && same(a.Vkey, b.Vkey) &&
+		bytes.Equal(a.Public, b.Public) && same(a.Policy, b.Policy) && same(a.Retired, b.Retired) &&
+		(a.From == nil) == (b.From == nil) && deref(a.From).Equal(deref(b.From).Time)
+}
+
+// same compares members that may be absent.
+func same[T comparable](a, b *T) bool { return (a == nil) == (b == nil) && deref(a) == deref(b) }

@@ -1,0 +1,195 @@
+package client
+
+import (
+	"fmt"
+
+	"golang.org/x/mod/sumdb/tlog"
+
+	"shuffled/internal/audit"
+)
+
+// play is what a client saw of a shuffle since its commit. It is under the
+// shuffle's mu.
+type play struct {
+	order   audit.Order // of places; known once ordered
+	ordered bool
+	mix     *audit.Mix
+	next    int            // places up to here were dealt, at the least
+	values  map[int]uint32 // by committed position
+	shown   map[uint32]int // of cards: the position of each value
+
+	// The cut card lies behind place before and not behind place after: a next
+	// place of before is told without it, one of after with it.
+	before, after int
+
+	seen  uint64 // size of a checkpoint over the commit that the quorum cosigned; 0: none
+	early bool   // it did so before the first mix or deal
+}
+
+func newPlay(s *Committed) play {
+	ctx := s.commit.Context
+	p := play{values: make(map[int]uint32), shown: make(map[uint32]int)}
+	if len(ctx.Plan) == 0 {
+		p.order, _ = audit.NewOrder(s.leaf, s.commit, nil) // fails for a plan only
+		p.ordered = true
+	}
+	switch r := ctx.Recipe; {
+	case r.EndHi != 0:
+		p.before, p.after = r.EndLo-1, r.EndHi
+	case ctx.EndAt != 0:
+		p.before, p.after = ctx.EndAt-1, ctx.EndAt
+	default:
+		p.before, p.after = r.Positions(), r.Positions()+1
+	}
+	return p
+}
+
+// cut takes in whether the cut card has come out when next is the next place, and
+// reports whether that can be.
+func (p *play) cut(next int, out bool) bool {
+	if out {
+		p.after = min(p.after, next)
+	} else {
+		p.before = max(p.before, next)
+	}
+	return p.before < p.after
+}
+
+// mixed takes in the mix.
+func (s *Committed) mixed(m *audit.Mix) error {
+	order, err := audit.NewOrder(s.leaf, s.commit, m)
+	if err != nil {
+		return err
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.play.mix, s.play.order, s.play.ordered = m, order, true
+	return nil
+}
+
+// open takes in one card at a place, and says what is wrong with it, or "".
+func (s *Committed) open(place int, o audit.Opening) (what string, err error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	ctx := s.commit.Context
+	switch {
+	case !s.play.ordered:
+		return "a card was dealt before the mix", nil
+	case place < 0 || place >= s.Places():
+		return fmt.Sprintf("there is no place %d", place), nil
+	case s.play.order.Position(place) != o.Position:
+		return fmt.Sprintf("place %d shows position %d, and it is position %d", place, o.Position, s.play.order.Position(place)), nil
+	}
+	if err := o.Check(tlog.Hash(s.DeckRoot), s.Places()); err != nil {
+		return fmt.Sprintf("the card at place %d", place), err
+	}
+	if ctx.IsDraw() {
+		if k := ctx.Recipe.Ranges[o.Position]; o.Value < 1 || o.Value > k {
+			return fmt.Sprintf("place %d holds %d of 1 to %d", place, o.Value, k), nil
+		}
+	} else if what := s.fits(place, o); what != "" {
+		return what, nil
+	}
+	s.play.values[o.Position] = o.Value
+	s.play.next = max(s.play.next, place+1)
+	return "", nil
+}
+
+// fits says why a card cannot be at a place though it was committed to, or "".
+func (s *Committed) fits(place int, o audit.Opening) string {
+	if at, dealt := s.play.shown[o.Value]; dealt && at != o.Position {
+		return fmt.Sprintf("the card at place %d was dealt before", place)
+	}
+	if s.commit.Context.Parent == nil && int64(o.Value) >= int64(s.commit.Context.Recipe.Cards) {
+		return fmt.Sprintf("the card at place %d is none of the deck", place)
+	}
+	if s.barred[o.Value] || s.parent != nil && !s.given[o.Value] {
+		return fmt.Sprintf("the card at place %d is none that the parent gave", place)
+	}
+	s.play.shown[o.Value] = o.Position
+	return ""
+}
+
+// shows returns what drawn values show at these positions, moved by the mix if
+// there is one.
+func (s *Committed) shows(opened []audit.Opening) ([]uint32, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	values := make([]uint32, s.Places())
+	for i := range values {
+		values[i] = 1 // what is not opened moves nothing else
+	}
+	for _, o := range opened {
+		values[o.Position] = o.Value
+	}
+	moved, err := s.play.order.Shift(values)
+	if err != nil {
+		return nil, err
+	}
+	out := make([]uint32, len(opened))
+	for i, o := range opened {
+		out[i] = moved[o.Position]
+	}
+	return out, nil
+}
+
+// finish holds a tape against all that was committed and shown. Of a child whose
+// parent's cards are not known, the order is not recomputed.
+func (s *Committed) finish(tape []byte) (what string, err error) {
+	const other = "the tape is not the one committed to"
+	ctx := s.commit.Context
+	if audit.Commitment(ctx.Encode(), tape) != s.commit.Commitment {
+		return other, nil
+	}
+	out, err := ctx.Recipe.Run(tape)
+	if err != nil {
+		return other, err
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if out.EndAt != 0 && (out.EndAt <= s.play.before || out.EndAt > s.play.after) {
+		return fmt.Sprintf("the cut card lay at place %d, and it was told otherwise", out.EndAt), nil
+	}
+	values := out.Values
+	if ctx.Parent != nil {
+		if s.parent == nil {
+			return "", nil
+		}
+		values = make([]uint32, len(out.Values))
+		for i, x := range out.Values {
+			values[i] = s.parent[x]
+		}
+	}
+	if audit.NewDeckTree(values, audit.Salts(s.commit.Commitment, tape, len(values))).Root() != tlog.Hash(s.commit.DeckRoot) {
+		return "the tape leads to another order than the one committed to", nil
+	}
+	for position, value := range s.play.values {
+		if values[position] != value {
+			return fmt.Sprintf("the tape has another card at position %d than was dealt", position), nil
+		}
+	}
+	s.all = values
+	return "", nil
+}
+
+// Positions returns the committed positions but those that the given places show:
+// what goes back into a child. Without places it is every one, as a continuous
+// shuffler wants it. Before the mix of a shuffle with a plan it takes no places.
+func (s *Committed) Positions(without ...int) ([]int, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	out := make(map[int]bool, len(without))
+	for _, place := range without {
+		if place < 0 || place >= s.Places() || !s.play.ordered {
+			return nil, fmt.Errorf("shuffle %d shows nothing at place %d", s.ID, place)
+		}
+		out[s.play.order.Position(place)] = true
+	}
+	positions := make([]int, 0, s.Places())
+	for p := range s.Places() {
+		if !out[p] {
+			positions = append(positions, p)
+		}
+	}
+	return positions, nil
+}

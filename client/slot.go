@@ -1,0 +1,30 @@
+package client
+
+import (
+	"crypto/rand"
+
+	"shuffled/internal/audit"
+)
+
+// Slot is a player's part in a mix. The player gives Hash before the commit and
+// shows Value after it, to nobody before.
+type Slot struct {
+	Value Hash // 32 secret random bytes
+	Hash  Hash // of the value, for one ledger and table
+}
+
+// NewSlot makes a slot for a shuffle at a table of the ledger with this origin.
+// It is for the player's program: a slot that the house made is worth nothing to
+// a player.
+func NewSlot(origin, table string) Slot {
+	var s Slot
+	rand.Read(s.Value[:]) // never fails (crypto/rand)
+	s.Hash = audit.SlotHash(origin, table, s.Value)
+	return s
+}
+
+// Reference returns what an entry may say in place of something that could point
+// at a person: a hash of the value under the operator's secret salt of 16 to 255
+// bytes. It is a name, for recipients and game references. The same salt and value
+// give the same reference.
+func Reference(salt []byte, value string) (string, error) { return audit.Reference(salt, value) }

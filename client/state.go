@@ -1,0 +1,52 @@
+package client
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+)
+
+// State keeps some bytes for a client, so that after a restart it still refuses a
+// ledger that does not extend what it saw before: one that was rolled back, or
+// begun anew under the same key. They are signed checkpoints and nothing secret.
+// The client saves before it returns an answer under a newer checkpoint, and an
+// error of Save is the call's. Save is called by one goroutine at a time.
+type State interface {
+	Load() ([]byte, error) // nil without an error before the first Save
+	Save([]byte) error
+}
+
+// FileState keeps the state in a file, replaced as a whole. It is not flushed to
+// disk: after the machine's crash, an older state or none may be left, and what
+// was newer is forgotten. Each client has a file of its own.
+func FileState(path string) State { return fileState(path) }
+
+type fileState string
+
+func (f fileState) Load() ([]byte, error) {
+	b, err := os.ReadFile(string(f))
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, fmt.Errorf("reading the state: %w", err)
+	}
+	return b, nil
+}
+
+func (f fileState) Save(b []byte) error {
+	next, err := os.CreateTemp(filepath.Dir(string(f)), filepath.Base(string(f))+".*")
+	if err != nil {
+		return err
+	}
+	_, err = next.Write(b)
+	if err = errors.Join(err, next.Close()); err == nil {
+		err = os.Rename(next.Name(), string(f))
+	}
+	if err != nil {
+		os.Remove(next.Name())
+	}
+	return err
+}

@@ -1,0 +1,43 @@
+package client
+
+import (
+	"fmt"
+	"sync"
+
+	"shuffled/internal/audit"
+)
+
+// tables remembers the newest commit of each table, at most maxTables of them:
+// serials have no gaps, and each commit names the one before.
+type tables struct {
+	mu     sync.Mutex
+	newest map[string]numbered
+}
+
+type numbered struct{ serial, id uint64 }
+
+const maxTables = 4096
+
+func newTables() tables { return tables{newest: make(map[string]numbered)} }
+
+// add takes a commit in, and says where it contradicts the newest of its table,
+// or "".
+func (t *tables) add(id uint64, c *audit.Commit) string {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	table := c.Context.Table
+	known := t.newest[table]
+	switch {
+	case known.serial == 0 || c.Serial > known.serial+1 && id > known.id:
+	case c.Serial == known.serial && id == known.id, c.Serial < known.serial && id < known.id:
+		return ""
+	case c.Serial == known.serial+1 && c.Previous == known.id:
+	default:
+		return fmt.Sprintf("it is serial %d after entry %d, and serial %d of the table is entry %d", c.Serial, c.Previous, known.serial, known.id)
+	}
+	if len(t.newest) >= maxTables {
+		clear(t.newest)
+	}
+	t.newest[table] = numbered{c.Serial, id}
+	return ""
+}
