@@ -93,7 +93,7 @@ func (l *Ledger) FirstCosigned(ctx context.Context, index uint64) (Head, error) 
 		if looked++; h.Size > newest || looked > maxUnheld {
 			break
 		}
-		if err = l.isCosigned(h, policies.at(h.Size)); err == nil && h.Size > index {
+		if err = l.isCosigned(h, policies.at(h.Size)); err == nil {
 			return h, nil
 		}
 		if h.Size <= policies.waits {
