@@ -146,9 +146,10 @@ func secretsTest(t *testing.T, d *daemon, more func(sinks)) {
 // askEverything makes good and bad requests about a shuffle, as several callers.
 func askEverything(t *testing.T, d *daemon, s sinks, path string, i int) {
 	t.Helper()
-	for _, token := range []string{"", d.token("auditor.token"), d.token("dealer.token")} {
+	for _, token := range []string{"", d.token("auditor.token"), d.token("dealer.token"), d.token("regulator.token"), d.token("admin.token")} {
 		for _, p := range []string{path, path + "/transcript", path + "/transcript?recipient=seat-1", "/metrics", "/readyz",
-			"/v1/main/keys", "/log/main/checkpoint", path + "/nothing"} {
+			"/v1/main/keys", "/log/main/checkpoint", path + "/nothing", "/v1/main/access", "/v1/main/shuffles?table=t1",
+			path + "?token=" + d.token("dealer.token"), path + "?Bearer%20" + d.token("regulator.token")} {
 			_, b, err := d.get(p, token)
 			if err != nil {
 				t.Fatal(err)

@@ -275,6 +275,10 @@ func TestTokenInQuery(t *testing.T) {
 			t.Error("the token is in the answer")
 		}
 	}
+	got := s.get(path+"?"+s.dealerToken, s.dealerToken)
+	if got.want(t, CodeInvalidValue, "query"); strings.Contains(string(got.body), s.dealerToken[4:]) {
+		t.Error("the token is in the answer")
+	}
 	header := http.Header{"Cookie": {"token=" + s.dealerToken}, "X-Token": {s.dealerToken}}
 	s.do(ask{method: "GET", path: path, header: header}).want(t, CodeUnauthorized, "")
 	_, secret, _ := strings.Cut(s.dealerToken, ".")

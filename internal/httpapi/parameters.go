@@ -102,6 +102,10 @@ func (p *parameters) header(name string) string {
 	return values[0]
 }
 
+// maxParameter is the length of the longest unknown parameter that an answer
+// repeats. A token is longer.
+const maxParameter = 32
+
 // check returns the first error, or a query parameter that nothing asked for.
 // An address has no other spellings, which also keeps caches honest.
 func (p *parameters) check() error {
@@ -118,6 +122,9 @@ func (p *parameters) check() error {
 			known = known || name == asked
 		}
 		if !known {
+			if len(name) > maxParameter {
+				name = "query" // it may be a token that got in there
+			}
 			return refuseValue(strings.ToValidUTF8(name, "?"), "is not a parameter of this address")
 		}
 	}
