@@ -1,10 +1,13 @@
 package client_test
 
 import (
+	"context"
+	"fmt"
 	"log/slog"
 	"net/http"
 	"net/http/httptest"
 	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 
@@ -21,30 +24,55 @@ import (
 	"shuffled/internal/recall"
 	"shuffled/internal/seal"
 	"shuffled/internal/store/sqlite"
+	"shuffled/internal/witness"
+	"shuffled/internal/witness/witnesstest"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 // daemon is a real ledger with its API.
 type daemon struct {
-	t     *testing.T
+	t     testing.TB
 	api   http.Handler
 	vkey  string
 	token string // a dealer's
 	admin string // an administrator's token
+
+	origin    string
+	policy    string // with the ledger's key and the witnesses
+	witnesses []*witnesstest.Witness
+	ledger    *ledger.Ledger
 }
 
-func newDaemon(t *testing.T) *daemon {
+// setting is what a daemon differs in.
+type setting struct {
+	witnesses  int // of which all but one, if there are more, are the quorum
+	disclosure audit.Disclosure
+	at         time.Time // where its clock starts; zero: now
+	round      func(ctx context.Context, round uint64) ([48]byte, error)
+}
+
+func newDaemon(t testing.TB) *daemon {
+	t.Helper()
+	return newDaemonWith(t, setting{})
+}
+
+func newDaemonWith(t testing.TB, o setting) *daemon {
 	t.Helper()
 	signing, err := keys.GenerateSigning("example.com/test")
 	if err != nil {
 		t.Fatal(err)
 	}
-	return newDaemonUnder(t, signing)
+	return newDaemonOf(t, signing, o)
 }
 
 // newDaemonUnder makes a ledger of its own under a key that others may have.
-func newDaemonUnder(t *testing.T, signing *keys.SigningKey) *daemon {
+func newDaemonUnder(t testing.TB, signing *keys.SigningKey) *daemon {
+	t.Helper()
+	return newDaemonOf(t, signing, setting{})
+}
+
+func newDaemonOf(t testing.TB, signing *keys.SigningKey, o setting) *daemon {
 	t.Helper()
 	check := func(err error) {
 		t.Helper()
@@ -59,14 +87,34 @@ func newDaemonUnder(t *testing.T, signing *keys.SigningKey) *daemon {
 	check(err)
 	t.Cleanup(func() { store.Close() })
 
+	start := time.Now()
+	now := func() time.Time {
+		if o.at.IsZero() {
+			return time.Now()
+		}
+		return o.at.Add(time.Since(start))
+	}
+	made := &daemon{t: t, vkey: signing.VKey(), origin: signing.Origin()}
+	deals := made.startWitnesses(o.witnesses)
+	auditor, err := keys.GenerateAuditor()
+	check(err)
+	if o.disclosure == 0 {
+		o.disclosure = audit.DisclosurePublic
+	}
+
 	info := ledger.Info{Name: "main", Origin: signing.Origin()}
 	mark := filepath.Join(dir, "main.mark")
 	check(ledger.Create(t.Context(), store, info, &audit.Genesis{
-		Origin: signing.Origin(), SigningKey: signing.Public(), Deals: audit.DealsSigned, Disclosure: audit.DisclosurePublic,
+		Origin: signing.Origin(), SigningKey: signing.Public(), AuditorKeys: [][]byte{auditor.Public()},
+		Policy: made.witnessPolicy(), Deals: deals, Disclosure: o.disclosure, MixModes: 7,
 		DefaultCloseBy: 3600, MaxCloseBy: 86_400, Access: audit.AccessPublic,
-	}, signing.Signer(), mark, time.Now()))
+	}, signing.Signer(), mark, now()))
 	l, err := ledger.Open(t.Context(), ledger.Config{
 		Store: store, Info: info, Signers: []note.Signer{signing.Signer()}, Mark: mark, Start: audit.Event{Name: "test"},
+		Clock: func() (time.Time, time.Duration) { return now(), time.Since(start) },
+		Witness: func(w audit.Witness) (ledger.Witness, error) {
+			return &witness.Client{URL: w.URL, Key: w.Key}, nil
+		},
 	})
 	check(err)
 	t.Cleanup(func() { l.Close() })
@@ -79,7 +127,7 @@ func newDaemonUnder(t *testing.T, signing *keys.SigningKey) *daemon {
 	check(err)
 	log := slog.New(slog.DiscardHandler)
 	d := dealer.New(dealer.Config{Ledger: l, Store: store, Entropy: source, Keys: ring, Log: log,
-		Now: func() int64 { return time.Now().UnixMilli() }})
+		Now: func() int64 { return now().UnixMilli() }, Round: o.round})
 
 	token := func(role ledger.Role) string {
 		t.Helper()
@@ -89,11 +137,38 @@ func newDaemonUnder(t *testing.T, signing *keys.SigningKey) *daemon {
 		return string(bearer.Bytes())
 	}
 
-	api, err := httpapi.New(httpapi.Config{Log: log})
+	api, err := httpapi.New(httpapi.Config{Log: log, Now: now})
 	check(err)
 	check(api.Add(httpapi.Ledger{Dealer: d, Log: l, Tokens: store, Access: store, Recall: recall.New(l.ID(), store, log)}))
 	api.Ready()
-	return &daemon{t: t, api: api, vkey: signing.VKey(), token: token(ledger.RoleDealer), admin: token(ledger.RoleAdmin)}
+	made.api, made.ledger, made.token, made.admin = api, l, token(ledger.RoleDealer), token(ledger.RoleAdmin)
+	return made
+}
+
+// startWitnesses starts n witnesses of the ledger, and returns what deals then
+// need.
+func (d *daemon) startWitnesses(n int) audit.Deals {
+	for range n {
+		d.witnesses = append(d.witnesses, witnesstest.Start(d.t, d.vkey))
+	}
+	d.policy = fmt.Sprintf("log %s\n%s", d.vkey, d.witnessPolicy())
+	if n == 0 {
+		d.policy += "quorum none\n"
+		return audit.DealsSigned
+	}
+	return audit.DealsCosigned
+}
+
+// witnessPolicy names the witnesses; nil where there are none.
+func (d *daemon) witnessPolicy() []byte {
+	var lines, names []string
+	for _, w := range d.witnesses {
+		lines, names = append(lines, w.PolicyLine), append(names, w.Name)
+	}
+	if lines == nil {
+		return nil
+	}
+	return fmt.Appendf(nil, "%s\ngroup all-but-one %d %s\nquorum all-but-one\n", strings.Join(lines, "\n"), max(1, len(names)-1), strings.Join(names, " "))
 }
 
 // client returns a client of the daemon behind between, which sees every
