@@ -46,6 +46,12 @@ func (c *Client) Keys(ctx context.Context) (*Keys, error) {
 	return k, nil
 }
 
+// SaidKeys returns what the daemon says the ledger's keys are, proved by nothing:
+// for a person who has no key yet.
+func (c *Client) SaidKeys(ctx context.Context) (*Keys, error) {
+	return decoded[Keys](c.getKeys(ctx))
+}
+
 // saidBy returns what an entry says of keys, as the daemon tells it.
 func (c *Client) saidBy(e proved) (keys []Key) {
 	add := func(subject KeySubject, public []byte, policy []byte) {

@@ -18,6 +18,7 @@ type remote struct {
 	URL       string `name:"url" default:"http://127.0.0.1:8080" env:"SHUFFLED_URL" help:"Address of the daemon."`
 	Ledger    string `default:"main" help:"Name of the ledger."`
 	Key       string `placeholder:"VKEY" env:"SHUFFLED_KEY" help:"Hold every answer against this verifier key of the ledger, or the one in the file of this name."`
+	Policy    string `placeholder:"FILE" help:"Hold them against a policy (C2SP tlog-policy) in place of a key: its log lines are the ledger's keys, of before and after a rotation."`
 	TokenFile string `placeholder:"FILE" help:"File with the API token, mode 0600; else the token is in SHUFFLED_TOKEN."`
 	JSON      bool   `name:"json" help:"Print JSON."`
 }
@@ -40,19 +41,25 @@ func (r *remote) connect(ctx context.Context, s streams) (*client.Client, error)
 		}
 	}
 	cfg.Token = string(token.Bytes())
-	if r.Key != "" {
+	switch {
+	case r.Policy != "":
+		text, err := os.ReadFile(r.Policy)
+		if err != nil {
+			return nil, fmt.Errorf("reading the policy: %w", err)
+		}
+		cfg.Policy = string(text)
+	case r.Key != "":
 		vkey, err := readKey(r.Key)
 		if err != nil {
 			return nil, err
 		}
 		cfg.VKey = vkey
-	} else {
-		vkey, err := askKey(ctx, cfg)
-		if err != nil {
+	default:
+		var err error
+		if cfg.Policy, err = askKeys(ctx, cfg); err != nil {
 			return nil, r.explain(err)
 		}
 		fmt.Fprintf(s.err, "shuffled: warning: key not pinned: the answers are held against the key that the daemon itself names; --key pins one\n")
-		cfg.VKey = vkey
 	}
 	c, err := client.New(cfg)
 	if err != nil {
@@ -61,8 +68,9 @@ func (r *remote) connect(ctx context.Context, s streams) (*client.Client, error)
 	return c, nil
 }
 
-// askKey returns the newest signing key that the daemon names for the ledger.
-func askKey(ctx context.Context, cfg client.Config) (string, error) {
+// askKeys returns a policy with the signing keys that the daemon names for the
+// ledger: a receipt of before a rotation is under the key of then.
+func askKeys(ctx context.Context, cfg client.Config) (string, error) {
 	// A client wants a key. This one belongs to nobody: what it would vouch for
 	// is not asked for.
 	nobody, err := keys.GenerateSigning("nobody")
@@ -74,20 +82,24 @@ func askKey(ctx context.Context, cfg client.Config) (string, error) {
 	if err != nil {
 		return "", usage("%s", visible(err.Error()))
 	}
-	answer, err := c.Keys(ctx)
+	answer, err := c.SaidKeys(ctx)
 	if err != nil {
 		return "", err
 	}
-	vkey := ""
-	for _, k := range answer.Keys { // oldest first
-		if k.Vkey != nil {
-			vkey = *k.Vkey
+	policy := ""
+	for _, k := range answer.Keys {
+		if k.Vkey == nil {
+			continue
 		}
+		if _, err := audit.ParseVKey(*k.Vkey); err != nil {
+			return "", fmt.Errorf("the daemon names a signing key that is none: %w", err)
+		}
+		policy += "log " + *k.Vkey + "\n"
 	}
-	if _, err := audit.ParseVKey(vkey); err != nil {
-		return "", fmt.Errorf("the daemon names no signing key: %w", err)
+	if policy == "" {
+		return "", errors.New("the daemon names no signing key")
 	}
-	return vkey, nil
+	return policy + "quorum none\n", nil
 }
 
 // advice goes with the daemon's refusals, by their code.
@@ -105,6 +117,7 @@ var advice = map[client.Code]string{
 	client.CodeEarlierSerial:        "deal from the table's earlier shuffle, or close it",
 	client.CodeNotOpen:              "`shuffled show ID` tells how it ended",
 	client.CodeRepeated:             "what was done before stays: `shuffled show ID --transcript -` has it",
+	client.CodeSigningKey:           "the daemon is started with the key in force among its signing_keys; `shuffled key list` names it",
 	client.CodeOutcomeUnknown:       "repeat the command as it was: nothing is done twice",
 }
 
