@@ -17,6 +17,9 @@ import (
 type keyCmd struct {
 	Generate keyGenerateCmd `cmd:"" help:"Make a signing key for a new ledger, a sealing key, or the key of a witness or auditor."`
 	Show     keyShowCmd     `cmd:"" help:"Show the public part of a key file."`
+	List     keyListCmd     `cmd:"" help:"List the keys of a running daemon's ledger, with their history."`
+	Rotate   keyRotateCmd   `cmd:"" help:"Exchange a signing or sealing key."`
+	Retire   keyRetireCmd   `cmd:"" help:"Retire a key from a date on."`
 }
 
 type keyGenerateCmd struct {

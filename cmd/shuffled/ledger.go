@@ -11,8 +11,10 @@ import (
 )
 
 type ledgerCmd struct {
-	Create ledgerCreateCmd `cmd:"" help:"Create a ledger: its keys, its first entry and its high-water mark."`
-	List   ledgerListCmd   `cmd:"" help:"List the ledgers of a database."`
+	Create  ledgerCreateCmd  `cmd:"" help:"Create a ledger: its keys, its first entry and its high-water mark."`
+	List    ledgerListCmd    `cmd:"" help:"List the ledgers of a database."`
+	Auditor ledgerAuditorCmd `cmd:"" help:"Add, retire and list the auditors of a running daemon's ledger."`
+	Policy  ledgerPolicyCmd  `cmd:"" help:"Change or show the witness policy of a running daemon's ledger."`
 }
 
 type ledgerListCmd struct {

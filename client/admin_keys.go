@@ -1,0 +1,53 @@
+package client
+
+import (
+	"bytes"
+	"context"
+
+	"shuffled/internal/audit"
+)
+
+// AddKey brings a key or a witness policy into force, or retires a key, and
+// returns the proved entry. A key that the ledger cannot take is refused with
+// CodeKey, a policy whose witnesses do not cosign now with CodePolicy. A new
+// signing key signs from here on: the pinned one, or a policy with both in its
+// log lines, still proves this answer, and no later one.
+func (c *Client) AddKey(ctx context.Context, req KeyRequest) (*Appended, error) {
+	when := c.command()
+	answer, err := c.addKey(ctx, req)
+	if err != nil {
+		return nil, err
+	}
+	appended, err := decoded[Appended](answer, nil)
+	if err != nil {
+		return nil, err
+	}
+	entry, err := c.prove(ctx, appended.Receipt, appended.Index, when, answer)
+	if err != nil {
+		return nil, err
+	}
+	if k, ok := entry.Body.(*audit.Key); !ok || !isAsked(k, &req) {
+		return nil, &Fault{What: "the key entry is not the one that was asked for", Answer: answer}
+	}
+	return appended, nil
+}
+
+// isAsked reports whether the entry says what the request asked for.
+func isAsked(k *audit.Key, req *KeyRequest) bool {
+	if k.Subject.String() != string(req.Subject) {
+		return false
+	}
+	switch k.Subject {
+	case audit.SubjectSigning:
+		public, err := audit.SigningKey(deref(req.Vkey))
+		return err == nil && bytes.Equal(k.Public, public)
+	case audit.SubjectAuditor:
+		return bytes.Equal(k.Public, req.Public)
+	case audit.SubjectPolicy:
+		return string(k.Policy) == deref(req.Policy)
+	case audit.SubjectRetirement:
+		return req.Retired != nil && k.Retired.String() == string(*req.Retired) && req.ID != nil && Hash(k.ID) == *req.ID &&
+			(req.From == nil || k.From == req.From.UnixMilli())
+	}
+	return false
+}

@@ -1,0 +1,172 @@
+package main
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"text/tabwriter"
+	"time"
+
+	"shuffled/client"
+	"shuffled/internal/audit"
+	"shuffled/internal/keys"
+)
+
+type keyListCmd struct{ remote }
+
+// Help shows an example.
+func (keyListCmd) Help() string {
+	return "Example:\n  shuffled key list --url https://cards.example.com --ledger main"
+}
+
+func (c *keyListCmd) Run(ctx context.Context, s streams) error {
+	answer, err := c.keyHistory(ctx, s)
+	if err != nil {
+		return err
+	}
+	if c.JSON {
+		return printSafeJSON(s.out, answer)
+	}
+	return printKeys(s, answer.Keys)
+}
+
+// keyHistory is what the daemon says of the ledger's keys, oldest first.
+func (r *remote) keyHistory(ctx context.Context, s streams) (*client.Keys, error) {
+	d, err := r.connect(ctx, s)
+	if err != nil {
+		return nil, err
+	}
+	answer, err := d.Keys(ctx)
+	if err != nil {
+		return nil, r.fail(s, err)
+	}
+	return answer, nil
+}
+
+func printKeys(s streams, list []client.Key) error {
+	standing := keyStanding(list)
+	w := tabwriter.NewWriter(s.out, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(w, "ENTRY\tTIME\tSUBJECT\tSTANDING\tKEY")
+	for i, k := range list {
+		what := ""
+		switch {
+		case k.Vkey != nil:
+			what = *k.Vkey
+		case k.ID != nil:
+			what = k.ID.String()
+		case k.Policy != nil:
+			sum := sha256.Sum256([]byte(*k.Policy))
+			what = "SHA-256 of the text " + hex.EncodeToString(sum[:8])
+		}
+		subject := string(k.Subject)
+		if k.Retired != nil {
+			subject += " of " + string(*k.Retired)
+		}
+		fmt.Fprintf(w, "%d\t%s\t%s\t%s\t%s\n", k.Entry, k.Time.UTC().Format(time.RFC3339), visible(subject), visible(standing[i]), visible(what))
+	}
+	return w.Flush()
+}
+
+// keyStanding says of each key what became of it, in the order of the list. What
+// the policies of witnesses are in force is not in the entries alone.
+func keyStanding(list []client.Key) []string {
+	standing := make([]string, len(list))
+	newest := make(map[client.KeySubject]int)
+	for i, k := range list {
+		switch k.Subject {
+		case client.KeySubjectAuditor:
+			standing[i] = "in force"
+		case client.KeySubjectRetirement:
+			if k.From != nil {
+				standing[i] = "from " + k.From.UTC().Format(time.RFC3339)
+			}
+			for j, other := range list[:i] {
+				if k.ID != nil && other.ID != nil && *other.ID == *k.ID && other.Subject != client.KeySubjectRetirement {
+					standing[j] = "retired"
+				}
+			}
+		default:
+			if before, ok := newest[k.Subject]; ok && standing[before] != "retired" {
+				standing[before] = "replaced"
+			}
+			standing[i] = "in force"
+			if k.Subject == client.KeySubjectPolicy {
+				standing[i] = "newest"
+			}
+			newest[k.Subject] = i
+		}
+	}
+	return standing
+}
+
+type keyRetireCmd struct {
+	remote
+	Subject string `arg:"" enum:"signing,disclosure,auditor" help:"signing, disclosure or auditor."`
+	Which   string `arg:"" name:"key" help:"The key: its id in base64, its verifier key, or its .vkey or .pub file."`
+	From    string `placeholder:"TIME" help:"From when on what was done under the key deserves no trust, such as 2026-03-14T15:09:26Z; it may lie in the past. The default is now."`
+	DryRun  bool   `help:"Say what would be written, and write nothing."`
+}
+
+// Help shows examples.
+func (keyRetireCmd) Help() string {
+	return `The key in force is replaced before it is retired. For a key that was stolen, --from is the time of
+the theft as far as it is known: readers see from then on which checkpoints to distrust.
+
+Examples:
+
+    shuffled key retire signing main.vkey --from 2026-03-14T15:09:26Z --token-file admin.token
+    shuffled key retire auditor lab.pub --token-file admin.token`
+}
+
+func (c *keyRetireCmd) Run(ctx context.Context, s streams) error {
+	id, err := keyID(c.Which)
+	if err != nil {
+		return err
+	}
+	retired := client.KeyRequestRetired(c.Subject)
+	req := client.KeyRequest{Subject: client.KeyRequestSubjectRetirement, Retired: &retired, ID: &id}
+	from := "now"
+	if c.From != "" {
+		at, err := time.Parse(time.RFC3339, c.From)
+		if err != nil {
+			return usage("--from is a time such as 2026-03-14T15:09:26Z")
+		}
+		req.From, from = &client.Timestamp{Time: at}, at.UTC().Format(time.RFC3339)
+	}
+	if c.DryRun {
+		_, err := fmt.Fprintf(s.out, "Would retire the %s key %s from %s on. Nothing was written.\n", c.Subject, id, from)
+		return err
+	}
+	return c.addKey(ctx, s, req, fmt.Sprintf("The %s key %s is retired from %s on", c.Subject, id, from))
+}
+
+// addKey asks for a key entry and says where it stands.
+func (r *remote) addKey(ctx context.Context, s streams, req client.KeyRequest, done string) error {
+	d, err := r.connect(ctx, s)
+	if err != nil {
+		return err
+	}
+	entry, err := d.AddKey(ctx, req)
+	if err != nil {
+		return r.fail(s, err)
+	}
+	return r.recorded(s, entry, done)
+}
+
+// keyID reads what names a key: its id, its verifier key, or a public file.
+func keyID(arg string) (id client.Hash, err error) {
+	if vkey, err := keys.ReadVKey(arg); err == nil {
+		arg = vkey
+	} else if public, err := keys.ReadAuditorPublic(arg); err == nil {
+		return client.Hash(audit.KeyID(public)), nil
+	}
+	if _, err := audit.ParseVKey(arg); err == nil {
+		public, err := audit.SigningKey(arg)
+		return client.Hash(audit.KeyID(public)), err
+	}
+	if err := id.UnmarshalText([]byte(arg)); err != nil {
+		return id, usage("%q is no key id, no verifier key, and no .vkey or .pub file", visible(arg))
+	}
+	return id, nil
+}

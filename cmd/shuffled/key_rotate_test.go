@@ -1,0 +1,244 @@
+package main
+
+import (
+	"fmt"
+	"net"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"shuffled/internal/keys"
+)
+
+// rotating is a daemon on a configuration file, whose keys change.
+type rotating struct {
+	*production
+	settings string // of the ledger
+	sealing  string
+}
+
+func newRotating(t *testing.T) *rotating {
+	t.Helper()
+	d := newDaemon(t, "")
+	dir := filepath.Dir(d.log)
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	r := &rotating{production: &production{daemon: d, dir: dir, config: filepath.Join(dir, "shuffled.toml"), operator: "http://" + l.Addr().String()}}
+	r.sealing = fmt.Sprintf("[%q]", r.path("sealing.key"))
+	r.must("", "key", "generate", "sealing", "--out", r.path("sealing.key"))
+	r.must("", "migrate", "up", "--data", dir)
+	r.must("", "ledger", "create", "--data", dir, "--name", "main", "--origin", "cards.example.com/main", "--deals", "signed")
+	for _, role := range []string{"admin", "dealer"} {
+		token := r.must("", "token", "create", "--data", dir, "--ledger", "main", "--role", role)
+		if err := os.WriteFile(r.path(role+".token"), []byte(token), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return r
+}
+
+// restart starts the daemon with the settings of now.
+func (r *rotating) restart() {
+	r.t.Helper()
+	r.configure()
+	r.serve()
+}
+
+func (r *rotating) configure() {
+	r.t.Helper()
+	if r.cmd != nil {
+		r.stop()
+	}
+	text := fmt.Sprintf("listen = %q\noperator_listen = %q\ndata = %q\nsealing_keys = %s\n[[ledger]]\nname = \"main\"\n%s",
+		r.addr, strings.TrimPrefix(r.operator, "http://"), r.dir, r.sealing, r.settings)
+	if err := os.WriteFile(r.config, []byte(text), 0o600); err != nil {
+		r.t.Fatal(err)
+	}
+}
+
+// operate runs a command against the daemon with a token, pinned to a key file.
+func (r *rotating) operate(role, pinned string, args ...string) (int, string) {
+	r.t.Helper()
+	return r.run("", append(args, "--url", r.url, "--token-file", r.path(role+".token"), "--key", r.path(pinned))...)
+}
+
+// says runs a command that ends with a code, and wants these texts of it.
+func (r *rotating) says(code int, role, pinned string, args []string, texts ...string) string {
+	r.t.Helper()
+	got, out := r.operate(role, pinned, args...)
+	if got != code {
+		r.t.Fatalf("shuffled %s: exit code %d, want %d\n%s", strings.Join(args, " "), got, code, out)
+	}
+	for _, text := range texts {
+		if !strings.Contains(out, text) {
+			r.t.Errorf("shuffled %s: %q is not in\n%s", strings.Join(args, " "), text, out)
+		}
+	}
+	return out
+}
+
+// TestRotateSigning follows the section on rotation of docs/OPERATIONS.md.
+func TestRotateSigning(t *testing.T) {
+	t.Parallel()
+	r := newRotating(t)
+	r.restart()
+	rotate := []string{"key", "rotate", "signing", "--new", r.path("main-2.key")}
+	hand := []string{"shuffle", "--table", "t1", "--deck", "standard-52"}
+	r.says(exitOK, "dealer", "main.vkey", hand)
+	r.says(exitOK, "dealer", "main.vkey", []string{"show", "2", "--transcript", r.path("before.json")})
+
+	r.says(exitOK, "admin", "main.vkey", append(rotate, "--dry-run"), "Would make a signing key of cards.example.com/main")
+	if exists(r.path("main-2.key")) {
+		t.Error("a dry run made the key")
+	}
+	r.says(exitOK, "admin", "main.vkey", rotate, "signing_keys = [", "Tell every witness", "Announce it")
+	r.says(exitOK, "admin", "main.vkey", append(rotate, "--dry-run"), "Would write to ledger main")
+	r.says(exitCannot, "admin", "main.vkey", rotate, "does not hold the private half")
+	r.says(exitCannot, "dealer", "main.vkey", rotate, "403 forbidden")
+
+	r.settings = fmt.Sprintf("signing_keys = [%q]\n", r.path("main-2.key"))
+	r.restart()
+	r.says(exitOK, "admin", "main.vkey", rotate, "signed with the new key", "Entry 4 of ledger main", "Retire the old key")
+	r.says(exitOK, "admin", "main-2.vkey", rotate, "since entry 4", "nothing to do")
+	r.says(exitOK, "admin", "main-2.vkey", []string{"key", "list"}, "replaced", "in force")
+	r.says(exitFails, "dealer", "main.vkey", hand) // who pinned the old key only learns that it signs no more
+	r.says(exitOK, "dealer", "main-2.vkey", hand)
+
+	retire := []string{"key", "retire", "signing", r.path("main.vkey"), "--from", "2026-03-14T15:09:26Z"}
+	r.says(exitOK, "admin", "main-2.vkey", append(retire, "--dry-run"), "Would retire", "Nothing was written")
+	r.says(exitOK, "admin", "main-2.vkey", retire, "is retired from 2026-03-14T15:09:26Z on")
+	r.says(exitCannot, "admin", "main-2.vkey", retire, "was retired before")
+	r.says(exitCannot, "admin", "main-2.vkey", []string{"key", "retire", "signing", r.path("main-2.vkey")}, "replaced before it is retired")
+	r.says(exitOK, "admin", "main-2.vkey", []string{"key", "list"}, "retirement of signing", "from 2026-03-14T15:09:26Z", "retired")
+	if out := r.must("", "verify", r.path("before.json"), "--key", r.path("main.vkey")); !strings.Contains(out, "PROVED") {
+		t.Errorf("a transcript of before, under the key of before:\n%s", out)
+	}
+	r.must("", "audit", "export", "--data", r.dir, "--ledger", "main", "--out", r.path("bundle"))
+	for _, pinned := range []string{"main.vkey", "main-2.vkey"} { // offline, across the rotation
+		if out := r.must("", "audit", "verify", r.path("bundle"), "--key", r.path(pinned)); !strings.Contains(out, "PROVED") {
+			t.Errorf("the bundle under %s:\n%s", pinned, out)
+		}
+	}
+
+	// Without the key in force: no writes, reads go on, and readiness says which.
+	r.settings = ""
+	r.configure()
+	r.launchUntil(r.operator+"/readyz", func(resp *http.Response) bool { return resp.StatusCode == http.StatusServiceUnavailable && served(r) }, []string{"serve", "--config", r.config})
+	if ready := r.mustGet(r.operator, "/readyz", http.StatusServiceUnavailable); !strings.Contains(ready, "signing_keys") {
+		t.Errorf("readiness without the key in force: %s", ready)
+	}
+	r.says(exitCannot, "dealer", "main-2.vkey", hand, "503 signing_key")
+	// The receipt of before the rotation is under the key of then: pin both.
+	both := r.path("both.policy")
+	if err := os.WriteFile(both, []byte("log "+r.vkey("main.vkey")+"\nlog "+r.vkey("main-2.vkey")+"\nquorum none\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if code, out := r.run("", "show", "2", "--url", r.url, "--policy", both); code != exitOK || strings.Contains(out, "not pinned") {
+		t.Errorf("show under a policy of both keys: %d\n%s", code, out)
+	}
+	if code, out := r.run("", "show", "2", "--url", r.url); code != exitOK || !strings.Contains(out, "not pinned") {
+		t.Errorf("show without a pin: %d\n%s", code, out)
+	}
+	r.settings = fmt.Sprintf("signing_key = %q\n", r.path("main-2.key")) // the new one alone
+	r.restart()
+	r.says(exitOK, "dealer", "main-2.vkey", hand)
+	r.stop()
+}
+
+// vkey reads a .vkey file.
+func (r *rotating) vkey(name string) string {
+	r.t.Helper()
+	vkey, err := keys.ReadVKey(r.path(name))
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	return vkey
+}
+
+// served reports whether the daemon's ledgers are loaded.
+func served(r *rotating) bool {
+	status, _, err := r.get("/v1/main/keys", "")
+	return err == nil && status == http.StatusOK
+}
+
+// TestRotateSealing: open shuffles of before are dealt, new ones are sealed under
+// the new key, in the two restarts that the command asks for.
+func TestRotateSealing(t *testing.T) {
+	t.Parallel()
+	r := newRotating(t)
+	r.restart()
+	hand := func(table string) []string { return []string{"shuffle", "--table", table, "--deck", "standard-52"} }
+	deal := func(id string) []string { return []string{"deal", id, "--first", "0", "--run", "2:seat:seat-1"} }
+	r.says(exitOK, "dealer", "main.vkey", hand("t1"))
+	rotate := []string{"key", "rotate", "sealing", "--new", r.path("sealing-2.key")}
+	if out := r.must("", append(rotate, "--dry-run")...); !strings.Contains(out, "Would make") || exists(r.path("sealing-2.key")) {
+		t.Errorf("a dry run:\n%s", out)
+	}
+	if out := r.must("", rotate...); !strings.Contains(out, "sealing_keys = [OLD, ") || !strings.Contains(out, "sealing_keys = [\""+r.path("sealing-2.key")+"\", OLD]") {
+		t.Errorf("it does not say how:\n%s", out)
+	}
+	if code, _ := r.run("", rotate...); code != exitUsage {
+		t.Errorf("a second time: exit code %d", code)
+	}
+	old, next := r.path("sealing.key"), r.path("sealing-2.key")
+	r.sealing = fmt.Sprintf("[%q, %q]", old, next)
+	r.restart()
+	r.says(exitOK, "dealer", "main.vkey", hand("t2")) // entry 4, still under the old one
+	r.sealing = fmt.Sprintf("[%q, %q]", next, old)
+	r.restart()
+	r.says(exitOK, "dealer", "main.vkey", hand("t3")) // entry 6
+	for _, id := range []string{"2", "4", "6"} {
+		r.says(exitOK, "dealer", "main.vkey", deal(id))
+	}
+	r.sealing = fmt.Sprintf("[%q]", next)
+	r.restart()
+	r.says(exitOK, "dealer", "main.vkey", []string{"close", "6", "--outcome", "completed"})
+	r.says(exitCannot, "dealer", "main.vkey", []string{"close", "4", "--outcome", "completed"}, "503 sealed")
+	r.stop()
+}
+
+// TestAuditorsAndPolicy changes who opens tapes and who cosigns.
+func TestAuditorsAndPolicy(t *testing.T) {
+	t.Parallel()
+	r := newRotating(t)
+	r.restart()
+	for _, name := range []string{"lab", "regulator"} {
+		r.must("", "key", "generate", "auditor", "--out", r.path(name+".key"))
+	}
+	auditor := func(args ...string) []string { return append([]string{"ledger", "auditor"}, args...) }
+	r.says(exitOK, "admin", "main.vkey", auditor("list"), "has no auditors")
+	r.says(exitOK, "admin", "main.vkey", auditor("add", r.path("lab.pub"), "--dry-run"), "Would add")
+	r.says(exitOK, "admin", "main.vkey", auditor("add", r.path("lab.pub")), "Entry 2 of ledger main")
+	r.says(exitCannot, "admin", "main.vkey", auditor("add", r.path("lab.pub")), "stood in the ledger before")
+	r.says(exitCannot, "admin", "main.vkey", auditor("retire", r.path("lab.pub")), "last auditor")
+	r.says(exitOK, "admin", "main.vkey", auditor("add", r.path("regulator.pub")))
+	r.says(exitOK, "admin", "main.vkey", auditor("retire", r.path("lab.pub")), "is retired from now on")
+	list := r.says(exitOK, "admin", "main.vkey", auditor("list"), "in force", "retired")
+	if strings.Contains(list, "signing") {
+		t.Errorf("the auditors:\n%s", list)
+	}
+	r.says(exitUsage, "admin", "main.vkey", auditor("retire", "nobody"), "no key id")
+
+	witness := strings.TrimSpace(r.must("", "key", "generate", "witness", "--name", "w.example.org/1", "--out", r.path("w.key")))
+	write := func(name, text string) string {
+		if err := os.WriteFile(r.path(name), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		return r.path(name)
+	}
+	dead := write("dead.policy", "witness w "+witness+" http://127.0.0.1:1\nquorum w\n")
+	policy := func(args ...string) []string { return append([]string{"ledger", "policy"}, args...) }
+	r.says(exitOK, "admin", "main.vkey", policy("show"), "no witness policy")
+	r.says(exitOK, "admin", "main.vkey", policy("set", dead, "--dry-run"), "Would have these witnesses cosign", ": w")
+	r.says(exitCannot, "admin", "main.vkey", policy("set", dead), "422 policy", "w: ")
+	r.says(exitUsage, "admin", "main.vkey", policy("set", write("bad.policy", "quorum nobody\n")), "bad.policy")
+	none := write("none.policy", "quorum none\n")
+	r.says(exitOK, "admin", "main.vkey", policy("set", none), "The policy is written")
+	r.says(exitOK, "admin", "main.vkey", policy("show"), "quorum none")
+	r.stop()
+}

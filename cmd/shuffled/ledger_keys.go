@@ -1,0 +1,159 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"os"
+	"strings"
+
+	"shuffled/client"
+	"shuffled/internal/audit"
+	"shuffled/internal/keys"
+)
+
+type ledgerAuditorCmd struct {
+	Add    auditorAddCmd    `cmd:"" help:"Let one more auditor open tapes, from the next disclosure key on."`
+	Retire auditorRetireCmd `cmd:"" help:"Wrap no more disclosure keys to an auditor. What was wrapped stays open to them."`
+	List   auditorListCmd   `cmd:"" help:"List the auditors of a ledger."`
+}
+
+type auditorAddCmd struct {
+	remote
+	File   string `arg:"" help:"The auditor's .pub file."`
+	DryRun bool   `help:"Say what would be written, and write nothing."`
+}
+
+// Help shows an example.
+func (auditorAddCmd) Help() string {
+	return "Example:\n  shuffled ledger auditor add lab.pub --token-file admin.token"
+}
+
+func (c *auditorAddCmd) Run(ctx context.Context, s streams) error {
+	public, err := keys.ReadAuditorPublic(c.File)
+	if err != nil {
+		return err
+	}
+	id := client.Hash(audit.KeyID(public))
+	if c.DryRun {
+		_, err := fmt.Fprintf(s.out, "Would add the auditor %s. Nothing was written.\n", id)
+		return err
+	}
+	return c.addKey(ctx, s, client.KeyRequest{Subject: client.KeyRequestSubjectAuditor, Public: public},
+		fmt.Sprintf("The auditor %s opens what is closed under the next disclosure key and later ones", id))
+}
+
+type auditorRetireCmd struct {
+	remote
+	Which string `arg:"" name:"key" help:"The auditor's .pub file, or the id in base64."`
+	From  string `placeholder:"TIME" help:"From when on what was wrapped to the key deserves no trust. The default is now."`
+}
+
+// Help shows an example.
+func (auditorRetireCmd) Help() string {
+	return "Example:\n  shuffled ledger auditor retire lab.pub --token-file admin.token"
+}
+
+func (c *auditorRetireCmd) Run(ctx context.Context, s streams) error {
+	retire := keyRetireCmd{remote: c.remote, Subject: "auditor", Which: c.Which, From: c.From}
+	return retire.Run(ctx, s)
+}
+
+type auditorListCmd struct{ remote }
+
+// Help shows an example.
+func (auditorListCmd) Help() string { return "Example:\n  shuffled ledger auditor list" }
+
+func (c *auditorListCmd) Run(ctx context.Context, s streams) error {
+	answer, err := c.keyHistory(ctx, s)
+	if err != nil {
+		return err
+	}
+	auditors := []client.Key{}
+	for _, k := range answer.Keys {
+		if k.Subject == client.KeySubjectAuditor || k.Retired != nil && *k.Retired == client.KeyRetiredAuditor {
+			auditors = append(auditors, k)
+		}
+	}
+	if c.JSON {
+		return printSafeJSON(s.out, auditors)
+	}
+	if len(auditors) == 0 {
+		_, err := fmt.Fprintln(s.out, "the ledger has no auditors")
+		return err
+	}
+	return printKeys(s, auditors)
+}
+
+type ledgerPolicyCmd struct {
+	Set  policySetCmd  `cmd:"" help:"Change the witness policy. The new witnesses must cosign the newest checkpoint first."`
+	Show policyShowCmd `cmd:"" help:"Print the newest witness policy of a ledger."`
+}
+
+type policySetCmd struct {
+	remote
+	File   string `arg:"" help:"The new policy (C2SP tlog-policy)."`
+	DryRun bool   `help:"Read the policy and say who is in it, and write nothing."`
+}
+
+// Help shows an example.
+func (policySetCmd) Help() string {
+	return `The policy in force governs until its quorum has cosigned a checkpoint that covers the change; then the
+new one does. Keep both sets of witnesses up until then.
+
+Example:
+  shuffled ledger policy set witnesses-2.policy --token-file admin.token`
+}
+
+func (c *policySetCmd) Run(ctx context.Context, s streams) error {
+	text, err := os.ReadFile(c.File)
+	if err != nil {
+		return fmt.Errorf("reading the policy: %w", err)
+	}
+	policy, err := audit.ParsePolicy(text)
+	if err != nil {
+		return usage("%s: %s", c.File, visible(err.Error()))
+	}
+	var names []string
+	for _, w := range policy.Witnesses {
+		names = append(names, w.Name)
+	}
+	if c.DryRun {
+		_, err := fmt.Fprintf(s.out, "Would have these witnesses cosign, then make it the policy: %s\nNothing was written.\n", visible(strings.Join(names, ", ")))
+		return err
+	}
+	one := string(text)
+	return c.addKey(ctx, s, client.KeyRequest{Subject: client.KeyRequestSubjectPolicy, Policy: &one},
+		"The policy is written; it takes over with the next checkpoint that both quorums cosign")
+}
+
+type policyShowCmd struct{ remote }
+
+// Help shows an example.
+func (policyShowCmd) Help() string { return "Example:\n  shuffled ledger policy show" }
+
+func (c *policyShowCmd) Run(ctx context.Context, s streams) error {
+	answer, err := c.keyHistory(ctx, s)
+	if err != nil {
+		return err
+	}
+	var newest *client.Key
+	for _, k := range answer.Keys {
+		if k.Policy != nil {
+			newest = &k
+		}
+	}
+	switch {
+	case c.JSON:
+		return printSafeJSON(s.out, newest)
+	case newest == nil:
+		_, err = fmt.Fprintln(s.out, "the ledger has no witness policy")
+		return err
+	}
+	var shown bytes.Buffer
+	for line := range strings.Lines(*newest.Policy) {
+		shown.WriteString(visible(strings.TrimSuffix(line, "\n")) + "\n")
+	}
+	_, err = s.out.Write(shown.Bytes())
+	return err
+}
