@@ -2,8 +2,10 @@ package client
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"maps"
+	"net/http"
 	"slices"
 	"strings"
 	"sync"
@@ -134,7 +136,11 @@ func (c *Client) Check(ctx context.Context) error {
 	hashes := tlog.TileHashReader(tlog.Tree{N: int64(newest.Size), Hash: newest.Root}, tiles)
 	for _, l := range loose {
 		root, err := tlog.TreeHash(int64(l.Size), hashes)
+		var lacks *Fault
 		switch {
+		case errors.As(tiles.err, &lacks):
+			lacks.Answer, lacks.Other = newest.signed, l.signed
+			return lacks
 		case tiles.err != nil:
 			return fmt.Errorf("proving that the ledger only grew: %w", tiles.err)
 		case err != nil:
@@ -182,11 +188,29 @@ func (r *tileReader) ReadTiles(tiles []tlog.Tile) ([][]byte, error) {
 			continue
 		}
 		path := "/log/" + r.c.ledger + "/tile/" + strings.TrimPrefix(t.Path(), "tile/8/")
-		if data[i], r.err = r.c.send(r.ctx, request{method: "GET", path: path}); r.err != nil {
+		if data[i], r.err = r.get(path); r.err != nil {
 			return nil, r.err
 		}
 	}
 	return data, nil
+}
+
+// get fetches a tile. Another daemon of the same ledger may not have it yet; one
+// that never gets it has lost what it signed.
+func (r *tileReader) get(path string) ([]byte, error) {
+	for attempt := 1; ; attempt++ {
+		data, err := r.c.send(r.ctx, request{method: http.MethodGet, path: path})
+		var e *Error
+		if !errors.As(err, &e) || e.Code != CodeNotFound {
+			return data, err
+		}
+		if attempt == r.c.cfg.Attempts {
+			return nil, &Fault{What: "the log lacks tiles of a checkpoint that was signed", Err: err}
+		}
+		if ctxErr := sleep(r.ctx, r.c.pause(attempt)); ctxErr != nil {
+			return nil, fmt.Errorf("%w, after: %w", ctxErr, err)
+		}
+	}
 }
 
 func (r *tileReader) SaveTiles(tiles []tlog.Tile, data [][]byte) {
