@@ -49,12 +49,17 @@ type table struct {
 type clock struct {
 	mu    sync.Mutex
 	ahead time.Duration
+	still time.Time // not zero: time passes only when it is moved
 }
 
-func (c *clock) moved() time.Duration {
+// read returns the time and how much of it passed.
+func (c *clock) read(start time.Time) (time.Time, time.Duration) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	return c.ahead
+	if c.still.IsZero() {
+		return time.Now().Add(c.ahead), time.Since(start) + c.ahead
+	}
+	return c.still.Add(c.ahead), c.ahead
 }
 
 // setting is how a table differs from a sandbox on SQLite.
@@ -105,7 +110,7 @@ func newTableWith(t *testing.T, set setting) *table {
 	}
 	tb.open = ledger.Config{Store: store, Info: info, Signers: []note.Signer{signer}, Mark: mark, Start: audit.Event{Name: "test"},
 		Witness: func(w audit.Witness) (ledger.Witness, error) { return &witness.Client{URL: w.URL, Key: w.Key}, nil },
-		Clock:   func() (time.Time, time.Duration) { return tb.now(), time.Since(tb.start) + tb.moved() }}
+		Clock:   func() (time.Time, time.Duration) { return tb.shared.read(tb.start) }}
 	if set.source == nil {
 		if set.source, err = entropy.New(entropy.Config{}); err != nil {
 			t.Fatal(err)
@@ -180,7 +185,8 @@ func (tb *table) rival(store ledger.Store) *table {
 	tb.t.Helper()
 	other := *tb
 	other.open.AdoptHead = "another daemon"
-	other.serve(store, filepath.Join(tb.t.TempDir(), "mark"))
+	other.open.Mark = filepath.Join(tb.t.TempDir(), "mark")
+	other.serve(store, other.open.Mark)
 	return &other
 }
 
@@ -202,9 +208,10 @@ func newRing(t *testing.T) *seal.Keyring {
 	return ring
 }
 
-func (tb *table) now() time.Time { return time.Now().Add(tb.moved()) }
-
-func (tb *table) moved() time.Duration { return tb.shared.moved() }
+func (tb *table) now() time.Time {
+	now, _ := tb.shared.read(tb.start)
+	return now
+}
 
 func (tb *table) pass(d time.Duration) {
 	tb.shared.mu.Lock()

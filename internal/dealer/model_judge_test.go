@@ -1,0 +1,111 @@
+package dealer_test
+
+import (
+	"context"
+
+	"github.com/google/go-cmp/cmp"
+
+	"shuffled/internal/audit"
+	"shuffled/internal/dealer"
+	"shuffled/internal/inspect"
+	"shuffled/internal/verify"
+)
+
+// judge makes every answered request once more, proves every transcript, and
+// audits the exported ledger.
+func (m *model) judge() {
+	r := m.r
+	for _, a := range m.answered {
+		m.repeated(r, a, m.tb)
+	}
+	for _, p := range m.plays {
+		b, err := m.tb.Transcript(context.Background(), p.id, dealer.View{Dealer: true})
+		if err != nil {
+			r.Fatal(err)
+		}
+		if v := verify.Transcript(b, verify.Trust{VKey: m.tb.vkey}); v.Verdict != verify.Proved {
+			r.Fatalf("the verdict on shuffle %d is %+v", p.id, v)
+		}
+		tr, err := audit.ParseTranscript(b)
+		if err != nil {
+			r.Fatal(err)
+		}
+		if len(p.cards)+len(tr.Cards) > 0 && !cmp.Equal(p.cards, tr.Cards) {
+			r.Fatalf("shuffle %d: the transcript shows other cards than were dealt", p.id)
+		}
+	}
+	report, lines := m.tb.inspectedLines(m.auditors)
+	if report.Verdict != inspect.Proved || report.FaultCount > 0 || len(report.Notes) > 0 {
+		r.Fatalf("the audit finds %+v, %v", report.Faults, report.Notes)
+	}
+	want, tables := m.figures()
+	got := figuresOf(report.Totals)
+	if diff := cmp.Diff(want, got); diff != "" {
+		r.Fatal("the audit counts otherwise:", diff)
+	}
+	for _, t := range report.Tables {
+		if diff := cmp.Diff(tables[t.Table], figuresOf(t.Counts)); diff != "" {
+			r.Fatalf("the audit counts otherwise at table %s: %s", t.Table, diff)
+		}
+	}
+	if len(report.Tables) != len(tables) || len(lines) != len(m.plays) {
+		r.Fatalf("%d tables and %d shuffles are reported, want %d and %d", len(report.Tables), len(lines), len(tables), len(m.plays))
+	}
+	for _, p := range m.plays {
+		l := lines[p.id]
+		if l.Table != p.table || l.Serial != p.serial || l.Dealt != p.next || l.Places != p.m || (l.State == "closed") != (p.ended != nil) {
+			r.Fatalf("the audit says %+v, the model %+v", l, p)
+		}
+	}
+	m.did["stories"]++
+}
+
+// figures are counts by outcome, "open" and "overdue".
+type figures map[string]uint64
+
+func (f figures) add(what string, n uint64) {
+	if n > 0 {
+		f[what] += n
+	}
+}
+
+func figuresOf(c inspect.Counts) figures {
+	f := make(figures)
+	f.add("all", c.Shuffles)
+	f.add("completed", c.Completed)
+	f.add("ended_early", c.EndedEarly)
+	f.add("continued", c.Continued)
+	f.add("expired", c.Expired)
+	f.add("void", c.Void)
+	f.add("open", c.Open)
+	f.add("overdue", c.Overdue)
+	for reason, n := range c.VoidBy {
+		f.add("void "+reason, n)
+	}
+	return f
+}
+
+func (m *model) figures() (total figures, tables map[string]figures) {
+	total, tables = make(figures), make(map[string]figures)
+	for _, p := range m.plays {
+		if tables[p.table] == nil {
+			tables[p.table] = make(figures)
+		}
+		for _, f := range []figures{total, tables[p.table]} {
+			f.add("all", 1)
+			switch {
+			case p.ended == nil:
+				f.add("open", 1)
+				if m.now() >= p.closeBy {
+					f.add("overdue", 1)
+				}
+			default:
+				f.add(p.ended.Outcome.String(), 1)
+				if p.ended.Outcome == audit.OutcomeVoid {
+					f.add("void "+p.ended.Reason.String(), 1)
+				}
+			}
+		}
+	}
+	return total, tables
+}
