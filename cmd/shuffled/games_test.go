@@ -1,0 +1,74 @@
+package main
+
+import (
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"shuffled/client"
+)
+
+// TestGames runs docs/GAMES.md: each section's commands, and the requests between
+// them, in their order against a daemon of its own.
+func TestGames(t *testing.T) {
+	t.Parallel()
+	if _, err := exec.LookPath("curl"); err != nil {
+		t.Skip("the document uses curl, which is not here")
+	}
+	page, err := os.ReadFile("../../docs/GAMES.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	path, err := builtBinary()
+	if err != nil {
+		t.Fatal(err)
+	}
+	blocks := regexp.MustCompile("(?ms)^```(sh|http)\n(.*?)^```$")
+	found := 0
+	for _, section := range strings.Split(string(page), "\n## ")[1:] {
+		title, text, _ := strings.Cut(section, "\n")
+		steps := blocks.FindAllStringSubmatch(text, -1)
+		found += len(steps)
+		t.Run(title, func(t *testing.T) {
+			t.Parallel()
+			d := newDaemon(t, "")
+			d.start()
+			dir := t.TempDir()
+			for _, step := range steps {
+				if step[1] == "http" {
+					d.send(t, step[2])
+					continue
+				}
+				cmd := exec.Command("sh", "-eu", "-c", step[2])
+				cmd.Dir = dir
+				cmd.Env = append(os.Environ(), d.environment()...)
+				cmd.Env = append(cmd.Env, "PATH="+filepath.Dir(path)+string(os.PathListSeparator)+os.Getenv("PATH"))
+				if out, err := cmd.CombinedOutput(); err != nil {
+					t.Fatalf("%v\n%s\n%s", err, step[2], out)
+				}
+			}
+		})
+	}
+	if found < 15 {
+		t.Errorf("only %d blocks found", found)
+	}
+}
+
+// send makes the requests of a block: a line with the address, a line with the body.
+func (d *daemon) send(t *testing.T, block string) {
+	lines := strings.Split(strings.TrimSpace(block), "\n")
+	for i := 0; i+1 < len(lines); i += 2 {
+		path, ok := strings.CutPrefix(lines[i], "POST ")
+		if !ok {
+			t.Fatalf("no address: %s", lines[i])
+		}
+		status, answer, err := d.do(http.MethodPost, path, d.token("dealer.token"), client.NewKey(), []byte(lines[i+1]))
+		if err != nil || status != http.StatusOK {
+			t.Fatalf("%s\n%s\n%d, %v: %s", lines[i], lines[i+1], status, err, answer)
+		}
+	}
+}
