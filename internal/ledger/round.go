@@ -130,7 +130,8 @@ func (w *witnessing) count(a reply) (failed bool) {
 	if w.follow() {
 		w.recruit()
 	}
-	return w.tried() || failed
+	// A doubt calls for rounds while the head stands still: not for one upon another.
+	return w.tried() || failed || len(w.doubts) > 0
 }
 
 // confirm takes the witnesses' word for the stored ledger where another daemon is
