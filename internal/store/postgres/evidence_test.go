@@ -163,7 +163,7 @@ func TestPlans(t *testing.T) {
 }
 
 // scans finds what reads a whole table of those that grow.
-var scans = regexp.MustCompile("Seq Scan on (entries|recall|slots|access_records)\\b")
+var scans = regexp.MustCompile(`Seq Scan on (entries|recall|slots|access_records)\b`)
 
 const stepTypes = "bigint, bigint, bigint, bigint, bigint[], text[], bigint[], bigint[], bigint[], text[], boolean[], bigint[], bigint[], " +
 	"smallint[], smallint[], bigint[], bigint[], smallint[], smallint[], bigint[]"
