@@ -42,6 +42,7 @@ func (f *fold) finish(ctx context.Context, c *collector) (*Report, error) {
 	f.ctx = ctx
 	f.converge()
 	f.judgeTrust()
+	f.retiredKeys()
 	if !f.broken {
 		for i, hashes := range f.edge.tiles {
 			if n := len(hashes) / tlog.HashSize; n > 0 {

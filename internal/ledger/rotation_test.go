@@ -78,6 +78,53 @@ func (h *house) rotate(l *ledger.Ledger, next signingKey) ledger.Appended {
 	return a
 }
 
+// amongOthers queues proposals behind one that is being written, and holds the
+// batches against the rule that a rotation stands alone. It returns its index.
+func (h *house) amongOthers(l *ledger.Ledger, f *faultyStore, old, next note.Verifier, bodies []audit.Body) (index uint64) {
+	t := h.t
+	t.Helper()
+	entered, release := make(chan struct{}), make(chan struct{})
+	f.failAppend(func(real func() error) error { close(entered); <-release; return real() })
+	results := make(chan []ledger.Appended, len(bodies)+1)
+	queue := func(queued int, b audit.Body) {
+		go func() {
+			a, err := l.Append(context.Background(), propose(b))
+			if err != nil {
+				t.Error(err)
+			}
+			results <- a
+		}()
+		waitFor(t, func() bool { return l.QueueLen() == queued })
+	}
+	queue(0, commit("first", l.Head().Size))
+	<-entered
+	for i, b := range bodies {
+		queue(i+1, b)
+	}
+	close(release)
+	for range len(bodies) + 1 {
+		for _, a := range <-results {
+			if k, ok := a.Entry.Body.(*audit.Key); ok && k.Subject == audit.SubjectSigning {
+				index = a.Index
+			}
+		}
+	}
+	before, err := f.CheckpointAfter(t.Context(), l.ID(), index-1)
+	if err != nil || before.Size != index {
+		t.Fatalf("the batch before the rotation at %d ends at %d (%v)", index, before.Size, err)
+	}
+	at, err := f.CheckpointAfter(t.Context(), l.ID(), index)
+	if err != nil || at.Size != index+1 {
+		t.Fatalf("the rotation's batch ends at %d (%v)", at.Size, err)
+	}
+	for name, key := range map[string]note.Verifier{"old": old, "new": next} {
+		if _, err := audit.OpenCheckpoint(at.Checkpoint, key); err != nil {
+			t.Errorf("the %s key did not sign the rotation: %v", name, err)
+		}
+	}
+	return index
+}
+
 // TestRotation: the key entry is a batch of its own, its checkpoint carries both
 // signatures, and old and new evidence holds under the key of its time.
 func TestRotation(t *testing.T) {
@@ -89,47 +136,12 @@ func TestRotation(t *testing.T) {
 		first := h.must(l, propose(commit("t", 1)))[0]
 		oldVKey := l.VKey()
 
-		// Queued with others, it still stands alone.
-		entered, release := make(chan struct{}), make(chan struct{})
-		f.failAppend(func(real func() error) error { close(entered); <-release; return real() })
-		results := make(chan []ledger.Appended, 4)
-		queue := func(queued int, b audit.Body) {
-			go func() {
-				a, err := l.Append(context.Background(), propose(b))
-				if err != nil {
-					t.Error(err)
-				}
-				results <- a
-			}()
-			waitFor(t, func() bool { return l.QueueLen() == queued })
-		}
-		queue(0, commit("u", 1))
-		<-entered
-		queue(1, commit("u", 2))
-		queue(2, next.rotation())
-		queue(3, commit("u", 3))
-		close(release)
-		var index uint64
-		for range 4 {
-			for _, a := range <-results {
-				if k, ok := a.Entry.Body.(*audit.Key); ok && k.Subject == audit.SubjectSigning {
-					index = a.Index
-				}
-			}
-		}
-		before, err := f.CheckpointAfter(t.Context(), l.ID(), index-1)
-		if err != nil || before.Size != index {
-			t.Fatalf("the batch before the rotation at %d ends at %d (%v)", index, before.Size, err)
-		}
-		at, err := f.CheckpointAfter(t.Context(), l.ID(), index)
-		if err != nil || at.Size != index+1 {
-			t.Fatalf("the rotation's batch ends at %d (%v)", at.Size, err)
-		}
-		for name, key := range map[string]note.Verifier{"old": old, "new": next.key} {
-			if _, err := audit.OpenCheckpoint(at.Checkpoint, key); err != nil {
-				t.Errorf("the %s key did not sign the rotation: %v", name, err)
-			}
-		}
+		// Queued with others, first or in between, it still stands alone.
+		middle := newSigningKey(t)
+		l.Close()
+		l = h.open(h.holding("mark", h.signer, middle, next))
+		h.amongOthers(l, f, old, middle.key, []audit.Body{middle.rotation(), commit("u", 1), commit("u", 2)})
+		index := h.amongOthers(l, f, middle.key, next.key, []audit.Body{commit("v", 1), next.rotation(), commit("v", 2)})
 		h.key = next.key
 		after := h.must(l, propose(commit("t", 2)))[0]
 		if _, err := audit.OpenCheckpoint(after.Receipt.Checkpoint, old); err == nil {
@@ -139,7 +151,7 @@ func TestRotation(t *testing.T) {
 			t.Errorf("VKey: %s, then %s", oldVKey, l.VKey())
 		}
 		keys := l.KeyHistory()
-		if n := len(keys); n != 2 || keys[1].Index != index || keys[1].Subject != audit.SubjectSigning || !bytes.Equal(keys[1].Public, next.public) {
+		if n := len(keys); n != 3 || keys[2].Index != index || keys[2].Subject != audit.SubjectSigning || !bytes.Equal(keys[2].Public, next.public) {
 			t.Errorf("the history: %+v", keys)
 		}
 
