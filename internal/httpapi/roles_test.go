@@ -10,6 +10,8 @@ import (
 	"testing"
 	"time"
 
+	"shuffled/internal/audit"
+	"shuffled/internal/keys"
 	"shuffled/internal/ledger"
 )
 
@@ -168,6 +170,40 @@ func tryBadTokens(t *testing.T, s *stack) {
 			}
 		}
 	}
+}
+
+// TestReaders: of a shuffle that was closed for auditors, auditors and regulators
+// see the dealt cards, the dealer what it dealt, and an admin what everybody does.
+func TestReaders(t *testing.T) {
+	t.Parallel()
+	auditor, err := keys.GenerateAuditor()
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := newStack(t, stackOptions{auditor: auditor.Public()})
+	shuffle := read[Shuffle](t, s.post("/v1/main/shuffles", "k", `{"table":"a","deck":"standard-52","disclosure":"auditor"}`))
+	path := fmt.Sprintf("/v1/main/shuffles/%d", shuffle.ID)
+	read[Deal](t, s.post(path+"/deal", "", twoHands)) // five cards hidden, three public
+	cards := func(token string) int {
+		t.Helper()
+		file, err := audit.ParseTranscript(s.get(path+"/transcript", token).body)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return len(file.Cards)
+	}
+	see := func(when string, want map[string]int) {
+		t.Helper()
+		for role, n := range want {
+			token := map[string]string{"auditor": s.auditorToken, "regulator": s.regulatorToken, "admin": s.adminToken, "dealer": s.dealerToken}[role]
+			if got := cards(token); got != n {
+				t.Errorf("%s %q sees %d cards, not %d", when, role, got, n)
+			}
+		}
+	}
+	see("open:", map[string]int{"": 3, "admin": 3, "auditor": 3, "regulator": 3, "dealer": 8})
+	read[Close](t, s.post(path+"/close", "", `{"outcome":"completed"}`))
+	see("closed:", map[string]int{"": 3, "admin": 3, "auditor": 8, "regulator": 8, "dealer": 8})
 }
 
 // otherToken is a dealer's token of another ledger.

@@ -64,6 +64,7 @@ type stackOptions struct {
 	limits  Limits
 	source  *entropy.Source // nil: the platform's
 	private bool            // readers need a token
+	auditor []byte          // public key of one, nil: none
 	notYet  bool            // the ledger is not added, and Ready not called
 	wrap    func(Ledger) Ledger
 }
@@ -120,6 +121,9 @@ func (s *stack) openLedger(dir string, o stackOptions) {
 	check(err)
 	g := &audit.Genesis{Origin: s.origin, SigningKey: signing.Public(), Deals: audit.DealsSigned,
 		MixModes: 7, Disclosure: audit.DisclosurePublic, DefaultCloseBy: 3600, MaxCloseBy: 86_400, Access: audit.AccessPublic}
+	if o.auditor != nil {
+		g.AuditorKeys = [][]byte{o.auditor}
+	}
 	if o.private {
 		g.Access = audit.AccessToken
 	}

@@ -191,28 +191,25 @@ func TestTurnsTimeout(t *testing.T) {
 // instant goes to the next and is not lost.
 func TestTurnsPassOn(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		const rounds = 200
 		o := &office{turns: newTurns[string](1, 100)}
-		for range rounds {
-			o.arrive(t.Context(), "x")
-			ctx, cancel := context.WithCancel(t.Context())
-			got := make(chan bool, 2)
-			for range 2 {
-				go func() {
-					ok := o.enter(ctx, "a")
-					if ok {
-						o.leave()
-					}
-					got <- ok
-				}()
-			}
-			synctest.Wait()
-			go cancel()
-			go o.leave()
-			<-got
-			<-got
-			synctest.Wait()
-			o.settled(t, 1)
+		o.arrive(t.Context(), "x")
+		ctx, cancel := context.WithCancel(t.Context())
+		late := make(chan bool, 1)
+		go func() { late <- o.enter(ctx, "a") }()
+		synctest.Wait()
+		o.arrive(t.Context(), "b")
+		o.mu.Lock()
+		cancel() // wakes the one who waits, who cannot get on
+		o.pass() // and is the next to have a place
+		o.mu.Unlock()
+		if <-late {
+			t.Error("a place for somebody who gave up")
 		}
+		synctest.Wait()
+		if !slices.Equal(o.served, []string{"x", "b"}) {
+			t.Errorf("served %v", o.served)
+		}
+		o.next()
+		o.settled(t, 1)
 	})
 }
