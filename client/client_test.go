@@ -68,7 +68,7 @@ func TestHand(t *testing.T) {
 	if receipt, err := c.Receipt(ctx, s.ID); err != nil || verify.Receipt([]byte(receipt), verify.Trust{VKey: d.vkey}).Verdict != verify.Proved {
 		t.Errorf("%q, %v", receipt, err)
 	}
-	if k, err := c.Keys(ctx); err != nil || len(k.Keys) != 1 || *k.Keys[0].Vkey != d.vkey {
+	if k, err := c.Keys(ctx); err != nil || len(k.Keys) != 2 || *k.Keys[0].Vkey != d.vkey {
 		t.Errorf("%+v, %v", k, err)
 	}
 }

@@ -185,6 +185,20 @@ func (s *Committed) misstated(state *ShuffleState) string {
 		return wrong("plan")
 	case (state.LastHand == nil) != (end.Hi == 0), state.Next < 0 || state.Next > s.Places():
 		return wrong("end_at or next")
+	case state.LastHand != nil && !s.play.cut(state.Next, *state.LastHand):
+		return "the cut card has not come out, or has and was not told"
+	}
+	return halfTold(state)
+}
+
+// halfTold says where a state's members do not go together, or "".
+func halfTold(state *ShuffleState) string {
+	closed := state.State == ShuffleStateStateClosed
+	switch {
+	case !closed && state.State != ShuffleStateStateOpen && state.State != ShuffleStateStateOverdue:
+		return "there is no such state"
+	case closed != (state.ClosedAt != nil), closed != (state.Outcome != nil), (deref(state.Outcome) == OutcomeVoid) != (state.Reason != nil):
+		return "its end is half told"
 	}
 	return ""
 }

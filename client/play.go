@@ -45,14 +45,19 @@ func newPlay(s *Committed) play {
 }
 
 // cut takes in whether the cut card has come out when next is the next place, and
-// reports whether that can be.
+// reports whether that can be; what cannot is not taken in.
 func (p *play) cut(next int, out bool) bool {
+	before, after := p.before, p.after
 	if out {
-		p.after = min(p.after, next)
+		after = min(after, next)
 	} else {
-		p.before = max(p.before, next)
+		before = max(before, next)
 	}
-	return p.before < p.after
+	if before >= after {
+		return false
+	}
+	p.before, p.after = before, after
+	return true
 }
 
 // mixed takes in the mix.

@@ -7,6 +7,7 @@ import (
 	"golang.org/x/mod/sumdb/tlog"
 
 	"shuffled/internal/audit"
+	"shuffled/internal/verify"
 )
 
 // anyIndex is for an entry whose index only its receipt tells.
@@ -27,16 +28,17 @@ func (c *Client) prove(ctx context.Context, receipt string, index uint64, when a
 	fault := func(what string, err error) (proved, error) {
 		return proved{}, &Fault{What: what, Answer: answer, Err: err}
 	}
+	// What is accepted here, `shuffled verify` accepts.
+	if v := verify.Receipt([]byte(receipt), c.signed); v.Verdict != verify.Proved {
+		return fault("the receipt is "+v.Verdict+" at "+v.Failed+v.Unknown, nil)
+	}
 	r, err := audit.ParseReceipt(receipt)
 	if err != nil {
 		return fault("the receipt", err)
 	}
-	checkpoint, err := audit.OpenCheckpoint(r.Checkpoint, c.keys...)
+	checkpoint, err := audit.CheckpointText(r.Checkpoint)
 	if err != nil {
-		return fault("the signature", err)
-	}
-	if err := r.CheckInclusion(checkpoint); err != nil {
-		return fault("the inclusion", err)
+		return fault("the receipt", err)
 	}
 	if index != anyIndex && r.Index != index {
 		return fault(fmt.Sprintf("the receipt is of entry %d, not %d", r.Index, index), nil)

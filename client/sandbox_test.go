@@ -14,7 +14,7 @@ import (
 func sandbox(witnesses int) (c *client.Client, done func()) {
 	s := &stage{ctx: context.Background()}
 	d := newDaemonWith(s, setting{witnesses: witnesses})
-	c = d.client(nil, func(cfg *client.Config) { cfg.VKey, cfg.Policy = "", d.policy })
+	c = d.client(nil, d.witnessed)
 	return c, s.end
 }
 

@@ -194,3 +194,10 @@ func (d *daemon) client(between func(http.Handler) http.Handler, change func(*cl
 }
 
 func ptr[T any](v T) *T { return &v }
+
+// witnessed makes a client pin the policy, and wait for witnesses as long as it
+// takes.
+func (d *daemon) witnessed(cfg *client.Config) {
+	cfg.VKey, cfg.Policy = "", d.policy
+	cfg.Attempts, cfg.MaxPause = 5000, 20*time.Millisecond
+}
