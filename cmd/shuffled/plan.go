@@ -161,11 +161,15 @@ func mixCommand(id uint64, p *client.Plan) string {
 // parseBytes reads n bytes in padded base64 or hexadecimal. The error does not
 // repeat the text, which may be a secret.
 func parseBytes(text string, n int) ([]byte, error) {
-	b, err := hex.DecodeString(text)
-	if len(text) != hex.EncodedLen(n) {
+	var b []byte
+	var err error
+	switch len(text) {
+	case hex.EncodedLen(n):
+		b, err = hex.DecodeString(text)
+	case base64.StdEncoding.EncodedLen(n):
 		b, err = base64.StdEncoding.Strict().DecodeString(text)
 	}
-	if err != nil || len(b) != n {
+	if err != nil || len(b) != n { // a line end in base64 is skipped
 		return nil, fmt.Errorf("is %d bytes in base64 or hexadecimal", n)
 	}
 	return b, nil
