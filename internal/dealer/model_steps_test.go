@@ -284,7 +284,7 @@ func (m *model) throwSwitch(r *rapid.T) {
 	if m.switches[name] == req.Set {
 		want = audit.RuleKill
 	}
-	_, err := m.pick(r).SetSwitch(context.Background(), "admin", req)
+	_, err := m.pick(r).SetSwitch(context.Background(), m.by(), req)
 	if m.expect(r, "switch", want, err) {
 		m.switches[name] = req.Set
 	}
@@ -296,7 +296,7 @@ func (m *model) setTable(r *rapid.T) {
 	if open == (m.opened[name] && !m.closed[name]) || !open && !m.opened[name] {
 		want = audit.RuleTable
 	}
-	_, err := m.pick(r).SetTable(context.Background(), "admin", name, open)
+	_, err := m.pick(r).SetTable(context.Background(), m.by(), name, open)
 	if m.expect(r, "table", want, err) {
 		m.opened[name], m.closed[name] = true, !open
 	}
@@ -305,7 +305,7 @@ func (m *model) setTable(r *rapid.T) {
 func (m *model) latch(r *rapid.T) {
 	d := m.pick(r)
 	if rapid.IntRange(0, 9).Draw(r, "set") == 9 {
-		_, err := d.Ledger().Append(context.Background(), ledger.Proposal{Actor: "daemon", Bodies: []audit.Body{&audit.Event{Kind: audit.EventLatchSet, Latch: audit.LatchOperator}}})
+		_, err := d.Ledger().Append(context.Background(), ledger.Proposal{Actor: m.by(), Bodies: []audit.Body{&audit.Event{Kind: audit.EventLatchSet, Latch: audit.LatchOperator}}})
 		m.expect(r, "latch", "", err)
 		m.latched = true
 		return
@@ -314,7 +314,7 @@ func (m *model) latch(r *rapid.T) {
 	if !m.latched {
 		want = audit.RuleLatch
 	}
-	_, err := d.ClearLatch(context.Background(), "admin", "checked")
+	_, err := d.ClearLatch(context.Background(), m.by(), "checked")
 	m.expect(r, "latch", want, err)
 	m.latched = false
 }
