@@ -13,6 +13,7 @@ import (
 
 	"shuffled/internal/config"
 	"shuffled/internal/httpapi"
+	"shuffled/internal/ledger"
 	"shuffled/internal/recall"
 )
 
@@ -124,13 +125,9 @@ func (c serveCmd) serve(ctx context.Context, s streams, cfg *config.Config, list
 		return errors.Join(err, group.Wait())
 	}
 	figures.source.Store(h.entropy)
-	for _, d := range h.dealers {
-		index := recall.New(d.Ledger().ID(), store, log)
-		group.Go(func() error { index.Follow(run); return nil })
-		if err := api.Add(httpapi.Ledger{Dealer: d, Log: d.Ledger(), Tokens: store, Access: store, Recall: index}); err != nil {
-			stop()
-			return errors.Join(err, group.Wait(), h.close())
-		}
+	if err := h.serveBy(run, group, api); err != nil {
+		stop()
+		return errors.Join(err, group.Wait(), h.close())
 	}
 	api.Ready()
 	url := scheme + "://" + listener.Addr().String()
@@ -139,6 +136,22 @@ func (c serveCmd) serve(ctx context.Context, s streams, cfg *config.Config, list
 		greet(s, url, cfg)
 	}
 	return errors.Join(group.Wait(), h.close())
+}
+
+// serveBy hands every ledger to the API, and starts what works beside them until
+// ctx ends: their indexes for recall, and retention.
+func (h *house) serveBy(ctx context.Context, group *errgroup.Group, api *httpapi.Server) error {
+	var infos []ledger.Info
+	for _, d := range h.dealers {
+		infos = append(infos, d.Ledger().Info())
+		index := recall.New(d.Ledger().ID(), h.store, h.log)
+		group.Go(func() error { index.Follow(ctx); return nil })
+		if err := api.Add(httpapi.Ledger{Dealer: d, Log: d.Ledger(), Tokens: h.store, Access: h.store, Recall: index}); err != nil {
+			return err
+		}
+	}
+	group.Go(func() error { recall.Retain(ctx, h.store, infos, retention(h.cfg), h.log); return nil })
+	return nil
 }
 
 func (c serveCmd) listenOperator(ctx context.Context, group *errgroup.Group, cfg *config.Config, api *httpapi.Server, log *slog.Logger) error {
