@@ -122,7 +122,12 @@ func (d *Dealer) ClearLatch(ctx context.Context, actor, reason string) (Recorded
 	if stands {
 		return d.append(ctx, actor, cleared)
 	}
-	return d.append(ctx, actor, &audit.Event{Kind: audit.EventLatchSet, Latch: audit.Latch(cause.Reason)}, cleared)
+	recorded, err := d.append(ctx, actor, &audit.Event{Kind: audit.EventLatchSet, Latch: audit.Latch(cause.Reason)}, cleared)
+	if err != nil {
+		// Nothing in the ledger says so, and nothing in it stops a commit.
+		d.cfg.Entropy.Trip(entropy.ReasonOperator)
+	}
+	return recorded, err
 }
 
 // testGenerator runs the start-up test, which opens the daemon's own latch where

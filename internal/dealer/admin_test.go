@@ -1,0 +1,133 @@
+package dealer_test
+
+import (
+	"context"
+	"errors"
+	"sync/atomic"
+	"testing"
+
+	"shuffled/internal/audit"
+	"shuffled/internal/dealer"
+	"shuffled/internal/entropy"
+	"shuffled/internal/ledger"
+)
+
+// TestLatchOfAnother: what one daemon clears opens the ledger, and not another
+// daemon's own doubt.
+func TestLatchOfAnother(t *testing.T) {
+	t.Parallel()
+	first := newTable(t, nil)
+	second := first.rival(first.cfg.Store)
+	source, err := entropy.New(entropy.Config{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	second.cfg.Entropy = source
+	second.Dealer = dealer.New(second.cfg)
+	commits := func(tb *table, key string, want error) {
+		t.Helper()
+		_, err := tb.Shuffle(t.Context(), "tester", key, dealer.ShuffleRequest{Table: "t", Deck: "standard-52"})
+		if want == nil && err != nil || want != nil && !errors.Is(err, want) {
+			t.Errorf("%v, not %v", err, want)
+		}
+	}
+	clear := func(tb *table) error {
+		t.Helper()
+		_, err := tb.ClearLatch(t.Context(), "admin", "looked at")
+		return err
+	}
+	latched := func(err error) bool {
+		var illegal *audit.Illegal
+		return errors.As(err, &illegal) && illegal.Code == audit.RuleLatch
+	}
+
+	// The second latches, and writes it, as its owner does.
+	source.Trip(entropy.ReasonSlow)
+	_, err = second.Ledger().Append(t.Context(), ledger.Proposal{Actor: "daemon", Bodies: []audit.Body{
+		&audit.Event{Kind: audit.EventLatchSet, Latch: audit.LatchSlow}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, err = first.Shuffle(t.Context(), "tester", "k1", dealer.ShuffleRequest{Table: "t", Deck: "standard-52"})
+	if !latched(err) {
+		t.Errorf("a commit elsewhere while the ledger is latched: %v", err)
+	}
+	commits(second, "k2", dealer.ErrEntropy)
+
+	if err := clear(first); err != nil {
+		t.Fatal(err)
+	}
+	commits(first, "k3", nil)
+	commits(second, "k4", dealer.ErrEntropy)
+	if err := clear(first); !latched(err) {
+		t.Errorf("cleared twice: %v", err)
+	}
+	size := first.Ledger().Live().Size
+	if err := clear(second); err != nil {
+		t.Fatal(err)
+	}
+	if got := second.Ledger().Live().Size; got != size+2 {
+		t.Errorf("%d entries, not set and cleared", got-size)
+	}
+	commits(second, "k5", nil)
+	commits(first, "k6", nil)
+}
+
+// fullStore appends nothing once it is full.
+type fullStore struct {
+	ledger.Store
+	full atomic.Bool
+}
+
+func (s *fullStore) Append(ctx context.Context, id ledger.ID, old ledger.Head, b ledger.Batch) error {
+	if s.full.Load() {
+		return errors.New("no space left on device")
+	}
+	return s.Store.Append(ctx, id, old, b)
+}
+
+// TestClearLatchNotKept: a latch that only this daemon knows of is set again when
+// the ledger cannot be told that it was cleared.
+func TestClearLatchNotKept(t *testing.T) {
+	t.Parallel()
+	tb := newTable(t, nil)
+	store := &fullStore{Store: tb.cfg.Store}
+	second := tb.rival(store)
+	second.cfg.Entropy.Trip(entropy.ReasonSlow)
+	store.full.Store(true)
+	if _, err := second.ClearLatch(t.Context(), "admin", "r"); !errors.Is(err, ledger.ErrUnavailable) {
+		t.Errorf("error %v", err)
+	}
+	if _, latched := second.cfg.Entropy.Latched(); !latched {
+		t.Error("the latch is open, and nothing says that it was set")
+	}
+	store.full.Store(false)
+	if err := second.Ledger().Refresh(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := second.ClearLatch(t.Context(), "admin", "r"); err != nil {
+		t.Error(err)
+	}
+}
+
+// TestClearLatchUnwritten: where the event cannot be written the ledger stays
+// latched, whatever the generator says.
+func TestClearLatchUnwritten(t *testing.T) {
+	t.Parallel()
+	tb := newTable(t, nil)
+	_, err := tb.Ledger().Append(t.Context(), ledger.Proposal{Actor: "daemon", Bodies: []audit.Body{
+		&audit.Event{Kind: audit.EventLatchSet, Latch: audit.LatchOperator}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	tb.cfg.Entropy.Trip(entropy.ReasonOperator)
+	if err := tb.Ledger().Close(); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := tb.ClearLatch(t.Context(), "admin", "r"); !errors.Is(err, ledger.ErrClosed) {
+		t.Errorf("error %v", err)
+	}
+	if _, latched := tb.cfg.Entropy.Latched(); !latched {
+		t.Error("the daemon's own latch is open although nothing was written")
+	}
+}
