@@ -2,8 +2,6 @@ package main
 
 import (
 	"encoding/base64"
-	"encoding/hex"
-	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -117,18 +115,11 @@ func readSlot(name string, stdin io.Reader) (value [keys.SlotSize]byte, err erro
 	return value, usage("%s holds no value of a slot", visible(name))
 }
 
-// parseSlot reads a slot's value: 32 bytes in padded base64 or hexadecimal. The
-// error does not repeat it.
+// parseSlot reads a slot's value. The error does not repeat it.
 func parseSlot(text string) (value [keys.SlotSize]byte, err error) {
-	b, err := base64.StdEncoding.Strict().DecodeString(text)
-	if len(text) == hex.EncodedLen(keys.SlotSize) {
-		b, err = hex.DecodeString(text)
-	}
-	if err == nil && len(b) != keys.SlotSize {
-		err = errors.New("another length")
-	}
+	b, err := parseBytes(text, keys.SlotSize)
 	if err != nil {
-		return value, usage("a slot's value is %d bytes in base64 or hexadecimal", keys.SlotSize)
+		return value, usage("a slot's value %s", err)
 	}
 	return [keys.SlotSize]byte(b), nil
 }
