@@ -17,6 +17,7 @@ type house struct {
 	t      *testing.T
 	signer note.Signer
 	vkey   string
+	at     int64 // of its entries
 }
 
 // client returns one that has seen nothing of this house yet: each lie is a
@@ -47,7 +48,7 @@ func newHouse(t *testing.T) *house {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return &house{t, signer, vkey}
+	return &house{t, signer, vkey, 1000}
 }
 
 // receipts writes a log of these entries and returns their receipts.
@@ -62,7 +63,7 @@ func (h *house) receipts(bodies ...audit.Body) []string {
 		return out, nil
 	})
 	for i, body := range bodies {
-		b, err := audit.Entry{Time: 1000, Actor: "daemon", Body: body}.Encode()
+		b, err := audit.Entry{Time: h.at, Actor: "daemon", Body: body}.Encode()
 		if err != nil {
 			h.t.Fatal(err)
 		}

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"io"
+	"net"
 	"net/http"
 	"net/http/httptest"
 	"strings"
@@ -180,4 +181,78 @@ func TestAnswerThatIsNone(t *testing.T) {
 			t.Errorf("transcript %q: %v", body, err)
 		}
 	}
+}
+
+// TestUnknown tells what may have been done from what was not.
+func TestUnknown(t *testing.T) {
+	t.Parallel()
+	d := newDaemon(t)
+	busy, lost := troubles["overloaded"], troubles["lost answer"]
+	conflict := func(w http.ResponseWriter, _ *http.Request, _ http.Handler) { w.WriteHeader(409) }
+	problem := func(code string) func(w http.ResponseWriter, _ *http.Request, _ http.Handler) {
+		return func(w http.ResponseWriter, _ *http.Request, _ http.Handler) {
+			w.Header().Set("Content-Type", "application/problem+json")
+			w.WriteHeader(503)
+			io.WriteString(w, `{"type":"x","title":"x","status":503,"code":"`+code+`"}`)
+		}
+	}
+	type steps []func(http.ResponseWriter, *http.Request, http.Handler)
+	for name, c := range map[string]struct {
+		steps steps // the last goes on
+		open  bool
+	}{
+		"never heard":         {steps{busy}, false},
+		"refused":             {steps{conflict}, false},
+		"lost":                {steps{lost}, true},
+		"lost, then busy":     {steps{lost, busy}, true},
+		"lost, then refused":  {steps{lost, conflict}, true},
+		"busy, then refused":  {steps{busy, conflict}, false},
+		"gateway":             {steps{troubles["gateway"]}, true},
+		"the daemon's unsure": {steps{problem("outcome_unknown")}, true},
+		"latched":             {steps{problem("latch")}, false},
+	} {
+		calls := 0
+		cl := d.client(func(h http.Handler) http.Handler {
+			return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+				calls++
+				c.steps[min(calls, len(c.steps))-1](w, r, h)
+			})
+		}, func(cfg *client.Config) { cfg.Attempts = 3 })
+		_, err := cl.Commit(t.Context(), client.NewKey(), client.ShuffleRequest{Table: "t", Deck: ptr("short-36")})
+		if err == nil || client.Unknown(err) != c.open {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	if client.Unknown(nil) || client.Unknown(&client.Fault{}) {
+		t.Error("nothing, or a fault, is unknown")
+	}
+}
+
+// TestConnections wants the connections of one call for the next.
+func TestConnections(t *testing.T) {
+	t.Parallel()
+	d := newDaemon(t)
+	var opened atomic.Int64
+	server := httptest.NewUnstartedServer(d.api)
+	server.Config.ConnState = func(_ net.Conn, s http.ConnState) {
+		if s == http.StateNew {
+			opened.Add(1)
+		}
+	}
+	server.Start()
+	defer server.Close()
+	c, err := client.New(client.Config{URL: server.URL, Ledger: "main", VKey: d.vkey, Token: d.token})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for range 30 {
+		if _, err := c.Commit(t.Context(), client.NewKey(), client.ShuffleRequest{Table: "t", Deck: ptr("short-36")}); err != nil {
+			t.Fatal(err)
+		}
+		c.State(t.Context(), 999) // a refusal is read to its end as well
+	}
+	if n := opened.Load(); n != 1 {
+		t.Errorf("%d connections", n)
+	}
+	c.CloseIdleConnections()
 }

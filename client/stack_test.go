@@ -46,7 +46,8 @@ type daemon struct {
 
 // setting is what a daemon differs in.
 type setting struct {
-	witnesses  int // of which all but one, if there are more, are the quorum
+	witnesses  int  // of which all but one, if there are more, are the quorum
+	late       bool // its own rules wait for no witness
 	disclosure audit.Disclosure
 	at         time.Time // where its clock starts; zero: now
 	round      func(ctx context.Context, round uint64) ([48]byte, error)
@@ -96,6 +97,9 @@ func newDaemonOf(t testing.TB, signing *keys.SigningKey, o setting) *daemon {
 	}
 	made := &daemon{t: t, vkey: signing.VKey(), origin: signing.Origin()}
 	deals := made.startWitnesses(o.witnesses)
+	if o.late {
+		deals = audit.DealsSigned
+	}
 	auditor, err := keys.GenerateAuditor()
 	check(err)
 	if o.disclosure == 0 {

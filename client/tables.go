@@ -28,6 +28,8 @@ func (t *tables) add(id uint64, c *audit.Commit) string {
 	table := c.Context.Table
 	known := t.newest[table]
 	switch {
+	case c.Previous >= id:
+		return "it names a commit before it that is none"
 	case known.serial == 0 || c.Serial > known.serial+1 && id > known.id:
 	case c.Serial == known.serial && id == known.id, c.Serial < known.serial && id < known.id:
 		return ""

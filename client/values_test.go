@@ -1,10 +1,13 @@
 package client
 
 import (
+	"slices"
 	"testing"
 	"time"
 
 	"github.com/go-json-experiment/json"
+
+	"shuffled/internal/audit"
 )
 
 func TestHash(t *testing.T) {
@@ -73,5 +76,67 @@ func TestPause(t *testing.T) {
 	}
 	if len(seen) < 5 { // of 50 million
 		t.Errorf("%d different pauses of 10", len(seen))
+	}
+}
+
+func TestEndAt(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string]EndAt{"3": {3, 3}, `{"lo":1,"hi":2}`: {1, 2}} {
+		var e EndAt
+		if err := json.Unmarshal([]byte(text), &e); err != nil || e != want {
+			t.Errorf("%s: %v, %v", text, e, err)
+		}
+	}
+	for _, text := range []string{`"3"`, `{"lo":1}`, `{"hi":1}`, `{}`, `[1,2]`, `1.5`, `true`} {
+		var e EndAt
+		if json.Unmarshal([]byte(text), &e) == nil {
+			t.Errorf("%s is taken", text)
+		}
+	}
+}
+
+func TestSlot(t *testing.T) {
+	t.Parallel()
+	a, b := NewSlot("example.com/test", "t"), NewSlot("example.com/test", "t")
+	if a.Value == b.Value || a.Hash == b.Hash || a.Hash != Hash(audit.SlotHash("example.com/test", "t", a.Value)) {
+		t.Errorf("%+v and %+v", a, b)
+	}
+}
+
+func TestReference(t *testing.T) {
+	t.Parallel()
+	salt := []byte("sixteen bytes of")
+	one, err := Reference(salt, "player 1")
+	if again, _ := Reference(salt, "player 1"); err != nil || again != one || audit.CheckName(one) != nil {
+		t.Errorf("%q, %v", one, err)
+	}
+	if two, _ := Reference(salt, "player 2"); two == one {
+		t.Error("two players have one reference")
+	}
+	if _, err := Reference(salt[1:], "player 1"); err == nil {
+		t.Error("a short salt is taken")
+	}
+}
+
+func TestPositions(t *testing.T) {
+	t.Parallel()
+	s := newHouse(t).rig(fiveCards, nil).committed()
+	for _, c := range []struct{ without, want []int }{
+		{nil, []int{0, 1, 2, 3, 4}},
+		{[]int{0, 3, 3}, []int{1, 2, 4}},
+		{[]int{4, 3, 2, 1, 0}, []int{}},
+	} {
+		if got, err := s.Positions(c.without...); err != nil || !slices.Equal(got, c.want) {
+			t.Errorf("without %v: %v, %v", c.without, got, err)
+		}
+	}
+	for _, place := range []int{-1, 5} {
+		if _, err := s.Positions(place); err == nil {
+			t.Errorf("place %d is taken", place)
+		}
+	}
+	s.play.ordered = false
+	if _, err := s.Positions(0); err == nil {
+		t.Error("a place before the mix is taken")
 	}
 }

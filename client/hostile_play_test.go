@@ -1,0 +1,340 @@
+package client
+
+import (
+	"crypto/rand"
+	"testing"
+
+	"golang.org/x/mod/sumdb/tlog"
+
+	"shuffled/internal/audit"
+	"shuffled/internal/shuffle"
+)
+
+// rigged is what a house committed to, honest or not.
+type rigged struct {
+	*house
+	commit *audit.Commit
+	tape   []byte
+	tree   *audit.DeckTree
+}
+
+// rig commits to the values that the tape gives, changed by cheat.
+func (h *house) rig(c audit.Context, cheat func(values []uint32)) *rigged {
+	h.t.Helper()
+	c.Origin, c.Table = h.signer.Name(), "t"
+	if c.Disclosure == 0 {
+		c.Disclosure = audit.DisclosurePublic
+	}
+	tape := make([]byte, c.Recipe.TapeLen())
+	rand.Read(tape)
+	out, err := c.Recipe.Run(tape)
+	if err != nil {
+		h.t.Fatal(err)
+	}
+	if cheat != nil {
+		cheat(out.Values)
+	}
+	commitment := audit.Commitment(c.Encode(), tape)
+	tree := audit.NewDeckTree(out.Values, audit.Salts(commitment, tape, len(out.Values)))
+	return &rigged{h, &audit.Commit{Context: &c, Commitment: commitment, DeckRoot: tree.Root(), Serial: 1, CloseBy: 5000}, tape, tree}
+}
+
+// committed is the shuffle as a client has it after the commit.
+func (r *rigged) committed() *Committed {
+	r.t.Helper()
+	b, err := audit.Entry{Time: 1000, Actor: "daemon", Body: r.commit}.Encode()
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	s := &Committed{Shuffle: Shuffle{ID: 0, Table: "t", Serial: 1, Commitment: r.commit.Commitment, DeckRoot: Hash(r.commit.DeckRoot)},
+		commit: r.commit, leaf: tlog.RecordHash(b), at: 1000}
+	s.play = newPlay(s)
+	return s
+}
+
+// deal answers a deal from first with these positions.
+func (r *rigged) deal(first int, positions ...int) (DealRequest, Deal) {
+	r.t.Helper()
+	req := DealRequest{First: first, Runs: []Run{{Count: len(positions), Purpose: PurposeSeat}}}
+	entry := &audit.Deal{First: first, Runs: []audit.Run{{Count: len(positions), Purpose: audit.PurposeSeat}}}
+	d := Deal{Next: first + len(positions), Receipt: r.receipts(r.commit, entry)[1]}
+	for i, p := range positions {
+		o := r.tree.Open(p)
+		card := Card{Place: first + i, Position: p, Value: o.Value, Salt: o.Salt}
+		for _, h := range o.Proof {
+			card.Proof = append(card.Proof, Hash(h))
+		}
+		d.Cards = append(d.Cards, card)
+	}
+	return req, d
+}
+
+func (r *rigged) dealt(s *Committed, change func(*Deal), first int, positions ...int) error {
+	r.t.Helper()
+	req, d := r.deal(first, positions...)
+	if change != nil {
+		change(&d)
+	}
+	_, err := r.client().proveDeal(r.t.Context(), s, &req, &d, asked{}, nil)
+	return err
+}
+
+func (r *rigged) closed(s *Committed) error {
+	r.t.Helper()
+	body := &audit.Close{Outcome: audit.OutcomeCompleted, Form: audit.FormTape, Tape: r.tape}
+	answer := Close{Outcome: OutcomeCompleted, Tape: r.tape, Receipt: r.receipts(r.commit, body)[1]}
+	return r.client().proveClose(r.t.Context(), s, &CloseRequest{Outcome: OutcomeCompleted}, &answer, anyIndex, asked{}, nil)
+}
+
+var fiveCards = audit.Context{Recipe: shuffle.Recipe{Cards: 5, Take: 5}}
+
+// TestFoulDeck: a house that commits to what no deck has is caught as soon as it
+// shows, and otherwise by the tape.
+func TestFoulDeck(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t)
+	honest := h.rig(fiveCards, nil)
+	s := honest.committed()
+	expect(t, "an honest deal", honest.dealt(s, nil, 0, 0, 1), false)
+	expect(t, "the same again", honest.dealt(s, nil, 0, 0, 1), false)
+	expect(t, "the next", honest.dealt(s, nil, 2, 2, 3), false)
+	expect(t, "its end", honest.closed(s), false)
+
+	twice := h.rig(fiveCards, func(v []uint32) { v[3] = v[0] })
+	expect(t, "a card twice in one deal", twice.dealt(twice.committed(), nil, 0, 0, 1, 2, 3), true)
+	s = twice.committed()
+	expect(t, "a card once", twice.dealt(s, nil, 0, 0, 1), false)
+	expect(t, "and in another deal", twice.dealt(s, nil, 2, 2, 3), true)
+	expect(t, "a foul deck's tape", twice.closed(twice.committed()), true)
+
+	foreign := h.rig(fiveCards, func(v []uint32) { v[0] = 5 })
+	expect(t, "a card that the deck has not", foreign.dealt(foreign.committed(), nil, 0, 0), true)
+	swapped := h.rig(fiveCards, func(v []uint32) { v[0], v[1] = v[1], v[0] })
+	s = swapped.committed()
+	expect(t, "another order than the tape's", swapped.dealt(s, nil, 0, 0, 1), false)
+	expect(t, "which the tape shows", swapped.closed(s), true)
+	draws := h.rig(audit.Context{Recipe: shuffle.Recipe{Ranges: []uint32{6, 6}}}, func(v []uint32) { v[0] = 7 })
+	expect(t, "seven of six", draws.dealt(draws.committed(), func(d *Deal) { d.Shows = []uint32{7} }, 0, 0), true)
+}
+
+// TestHostileMix: places show what the public permutation says, and draws what it
+// moves them to.
+func TestHostileMix(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t)
+	slot := NewSlot(h.signer.Name(), "t")
+	plan := []audit.Planned{{Source: audit.SourceSlot, Slot: slot.Hash}, {Source: audit.SourceCut}}
+	five := fiveCards
+	five.Plan = plan
+	r := h.rig(five, nil)
+	mixed := func(s *Committed, values []audit.MixValue, req MixRequest) error {
+		receipt := h.receipts(r.commit, &audit.Mix{Values: values})[1]
+		_, err := h.client().proveMix(t.Context(), s, &req, &Mix{Receipt: receipt}, asked{}, nil)
+		return err
+	}
+	given := []audit.MixValue{{Source: audit.SourceSlot, Slot: slot.Value}, {Source: audit.SourceCut, Cut: 2}}
+	cut := 2
+	req := MixRequest{Slots: []Hash{slot.Value}, Cut: &cut}
+	s := r.committed()
+	expect(t, "a card before the mix", r.dealt(s, nil, 0, 0), true)
+	expect(t, "an honest mix", mixed(s, given, req), false)
+	for what, values := range map[string][]audit.MixValue{
+		"another slot": {{Source: audit.SourceSlot, Slot: Hash{1}}, given[1]},
+		"another cut":  {given[0], {Source: audit.SourceCut, Cut: 3}},
+		"no cut":       {given[0]},
+		"a slot more":  {given[0], given[0], given[1]},
+	} {
+		expect(t, what, mixed(r.committed(), values, req), true)
+	}
+	missing := req
+	missing.Cut = nil
+	expect(t, "a plan half answered", mixed(r.committed(), given[:1], missing), true)
+
+	places := []int{s.play.order.Position(0), s.play.order.Position(1)}
+	expect(t, "what the mix shows", r.dealt(s, nil, 0, places...), false)
+	expect(t, "the other way round", r.dealt(s, nil, 0, places[1], places[0]), true)
+	for p := range 5 {
+		if p != places[0] {
+			expect(t, "another position", r.dealt(s, nil, 0, p), true)
+		}
+	}
+
+	draws := h.rig(audit.Context{Recipe: shuffle.Recipe{Ranges: []uint32{1 << 30, 1 << 30}}, Plan: plan[:1]}, nil)
+	s = draws.committed()
+	r = draws
+	expect(t, "an honest mix of draws", mixed(s, given[:1], missing), false)
+	shows, err := s.shows([]audit.Opening{draws.tree.Open(0), draws.tree.Open(1)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	expect(t, "what the draws show", draws.dealt(s, func(d *Deal) { d.Shows = shows }, 0, 0, 1), false)
+	committed := draws.tree.Open(0).Value
+	expect(t, "the committed value", draws.dealt(s, func(d *Deal) { d.Shows = []uint32{committed} }, 0, 0), true)
+	expect(t, "nothing", draws.dealt(s, nil, 0, 0), true)
+}
+
+// TestHostileCutCard: the cut card is told when it comes out, as the tape shows.
+func TestHostileCutCard(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t)
+	drawn := audit.Context{Recipe: shuffle.Recipe{Cards: 5, Take: 5, EndLo: 2, EndHi: 4}}
+	r := h.rig(drawn, nil)
+	out, err := r.commit.Context.Recipe.Run(r.tape)
+	if err != nil {
+		t.Fatal(err)
+	}
+	tell := func(s *Committed, next int, last bool) error {
+		positions := make([]int, 0, next)
+		for p := range next {
+			positions = append(positions, p)
+		}
+		return r.dealt(s, func(d *Deal) { d.LastHand = &last }, 0, positions...)
+	}
+	for next := 1; next <= 5; next++ {
+		for _, last := range []bool{false, true} {
+			s := r.committed()
+			err := tell(s, next, last)
+			expect(t, "the cut card outside of its range", err, next < 2 && last || next >= 4 && !last)
+			if err == nil {
+				expect(t, "as the tape shows", r.closed(s), last != (next >= out.EndAt))
+			}
+		}
+	}
+	s := r.committed()
+	expect(t, "out at 2", tell(s, 2, true), false)
+	expect(t, "and not at 3", tell(s, 3, false), true)
+	fixed := h.rig(audit.Context{Recipe: shuffle.Recipe{Cards: 5, Take: 5}, EndAt: 3}, nil)
+	none := h.rig(fiveCards, nil)
+	yes := true
+	expect(t, "a fixed one too early", fixed.dealt(fixed.committed(), func(d *Deal) { d.LastHand = &yes }, 0, 0, 1), true)
+	expect(t, "a fixed one not told", fixed.dealt(fixed.committed(), nil, 0, 0, 1, 2), true)
+	expect(t, "one where there is none", none.dealt(none.committed(), func(d *Deal) { d.LastHand = &yes }, 0, 0), true)
+}
+
+// TestHostileChild: a child shows only what its parent gave it.
+func TestHostileChild(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t)
+	parent := h.rig(fiveCards, nil)
+	context := audit.Context{Recipe: shuffle.Recipe{Cards: 3, Take: 3}, Parent: &audit.Parent{ID: 0, Positions: []uint16{2, 3, 4}}}
+	values := make([]uint32, 5)
+	for p := range values {
+		values[p] = parent.tree.Open(p).Value
+	}
+	honest := h.rig(context, func(v []uint32) {
+		for i, x := range v {
+			v[i] = values[2+x]
+		}
+	})
+	know := func(s *Committed) *Committed {
+		s.parent, s.given = values[2:], map[uint32]bool{values[2]: true, values[3]: true, values[4]: true}
+		return s
+	}
+	s := know(honest.committed())
+	expect(t, "an honest child", honest.dealt(s, nil, 0, 0, 1, 2), false)
+	expect(t, "its end", honest.closed(s), false)
+	expect(t, "its end, where the parent is not known", honest.closed(honest.committed()), false)
+	dealt := h.rig(context, func(v []uint32) {
+		for i, x := range v {
+			v[i] = values[2+x]
+		}
+		v[0] = values[0]
+	})
+	expect(t, "a card that was dealt from the parent", dealt.dealt(know(dealt.committed()), nil, 0, 0), true)
+	sealed := dealt.committed()
+	sealed.barred = map[uint32]bool{values[0]: true}
+	expect(t, "the same, where only what was dealt is known", dealt.dealt(sealed, nil, 0, 0), true)
+	moved := h.rig(context, func(v []uint32) {
+		for i, x := range v {
+			v[i] = values[2+(x+1)%3]
+		}
+	})
+	expect(t, "another order than the tape's", moved.closed(know(moved.committed())), true)
+
+	s = parent.committed()
+	expect(t, "a deal of the parent", parent.dealt(s, nil, 0, 0, 1), false)
+	for what, c := range map[string]struct {
+		got   []uint16
+		asked []int
+		wrong bool
+	}{
+		"what was not dealt":           {[]uint16{2, 3, 4}, nil, false},
+		"others dealt on meanwhile":    {[]uint16{3, 4}, nil, false},
+		"what was dealt":               {[]uint16{1, 2, 3, 4}, nil, true},
+		"a gap":                        {[]uint16{2, 4}, nil, true},
+		"another order":                {[]uint16{3, 2, 4}, nil, true},
+		"as asked":                     {[]uint16{4, 0}, []int{4, 0}, false},
+		"not as asked":                 {[]uint16{0, 4}, []int{4, 0}, true},
+		"fewer than asked":             {[]uint16{4}, []int{4, 0}, true},
+		"other ones, the right number": {[]uint16{4, 1}, []int{4, 0}, true},
+	} {
+		if got := s.gave(c.got, c.asked); (got != "") != c.wrong {
+			t.Errorf("%s: %q", what, got)
+		}
+	}
+}
+
+// TestHostileCommit: commits that contradict their table, their plan or what is
+// pinned.
+func TestHostileCommit(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t)
+	r := h.rig(fiveCards, nil)
+	prove := func(c *Client, at int, change func(*audit.Commit, *Shuffle)) error {
+		commit, s := *r.commit, r.committed().Shuffle
+		s.ID, s.CloseBy = uint64(at), timestamp(commit.CloseBy)
+		change(&commit, &s)
+		bodies := make([]audit.Body, at+1)
+		for i := range bodies {
+			bodies[i] = &commit
+		}
+		s.Receipt, s.Serial = h.receipts(bodies...)[at], commit.Serial
+		_, err := c.proveCommit(t.Context(), s, asked{}, nil)
+		return err
+	}
+	as := func(serial, previous uint64) func(*audit.Commit, *Shuffle) {
+		return func(c *audit.Commit, _ *Shuffle) { c.Serial, c.Previous = serial, previous }
+	}
+	for what, c := range map[string]struct {
+		serial, previous uint64
+		at               int
+		wrong            bool
+	}{
+		"the next one":              {4, 5, 6, false},
+		"one further on":            {5, 6, 9, false},
+		"an earlier one":            {2, 1, 3, false},
+		"the same serial elsewhere": {3, 2, 7, true},
+		"another one before":        {4, 4, 6, true},
+		"a later one below":         {5, 2, 4, true},
+		"an earlier one above":      {2, 1, 6, true},
+		"the next one below":        {4, 5, 3, true},
+	} {
+		client := h.client()
+		expect(t, "serial 3 at entry 5", prove(client, 5, as(3, 2)), false)
+		client.heads = newHeads() // each of these logs is another one
+		expect(t, what, prove(client, c.at, as(c.serial, c.previous)), c.wrong)
+	}
+	planned := func(p audit.Planned, tell Plan) func(*audit.Commit, *Shuffle) {
+		return func(c *audit.Commit, s *Shuffle) {
+			context := *c.Context
+			context.Plan = []audit.Planned{p}
+			c.Context, s.Plan = &context, &tell
+		}
+	}
+	at, _ := audit.BeaconTime(audit.Quicknet, 2)
+	later := audit.Planned{Source: audit.SourceBeacon, Chain: audit.Quicknet, Round: 2}
+	round := Round{Chain: audit.Quicknet, Round: 2, Time: timestamp(at * 1000)}
+	expect(t, "a beacon", prove(h.client(), 1, planned(later, Plan{Beacon: &round})), false)
+	wrongTime, wrongRound := round, round
+	wrongTime.Time, wrongRound.Round = timestamp(at*1000+3000), 3
+	expect(t, "another time", prove(h.client(), 1, planned(later, Plan{Beacon: &wrongTime})), true)
+	expect(t, "another round", prove(h.client(), 1, planned(later, Plan{Beacon: &wrongRound})), true)
+	unknown, unknownRound := later, round
+	unknown.Chain, unknownRound.Chain = Hash{1}, Hash{1}
+	expect(t, "an unknown chain", prove(h.client(), 1, planned(unknown, Plan{Beacon: &unknownRound})), true)
+	h.at = at * 1000
+	expect(t, "a round that is out", prove(h.client(), 1, planned(later, Plan{Beacon: &round})), true)
+	strict := h.client()
+	strict.cfg.Production = true
+	expect(t, "a sandbox for production", prove(strict, 1, as(1, 0)), true)
+}
