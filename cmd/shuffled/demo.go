@@ -92,7 +92,7 @@ func (d *demo) play(ctx context.Context) error {
 	d.say("A house deals a hand, a player checks it without trusting the house, and then there is some cheating. All of it happens here: an embedded ledger in a temporary directory, and keys made for this run.")
 	d.facts("ledger", demoOrigin+", a sandbox", "key", d.house.key.VKey())
 	for _, act := range []func(context.Context) error{
-		d.commit, d.deal, d.onePlayer, d.closeHand, d.stranger, d.cheat,
+		d.commit, d.deal, d.onePlayer, d.closeHand, d.stranger, d.mix, d.cheat,
 	} {
 		if err := act(ctx); err != nil {
 			return fmt.Errorf("playing the demonstration: %w", err)

@@ -217,7 +217,7 @@ func (d *demo) stranger(ctx context.Context) error {
 }
 
 func (d *demo) cheat(ctx context.Context) error {
-	d.act("6. Cheat: every forgery is caught")
+	d.act("7. Cheat: every forgery is caught")
 	honest := d.files[transcriptFile]
 	forged, was, is, err := alterCard(honest)
 	if err != nil {

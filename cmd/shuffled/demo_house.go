@@ -64,6 +64,7 @@ func openDemoHouse(ctx context.Context, dir string) (*demoHouse, error) {
 		Origin:         demoOrigin,
 		SigningKey:     h.key.Public(),
 		Deals:          audit.DealsSigned,
+		MixModes:       allMixModes,
 		Disclosure:     audit.DisclosurePublic,
 		DefaultCloseBy: 3600,
 		MaxCloseBy:     3600,

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	"shuffled/client"
 	"shuffled/internal/dealer"
 	"shuffled/internal/verify"
 )
@@ -41,8 +42,17 @@ func newDemo(t *testing.T, acts func(*demo) []func(context.Context) error) *demo
 func TestDemoNoticesWhatIsNotAsTold(t *testing.T) {
 	t.Parallel()
 	d := newDemo(t, func(d *demo) []func(context.Context) error {
-		return []func(context.Context) error{d.commit, d.deal, d.onePlayer, d.closeHand, d.stranger}
+		return []func(context.Context) error{d.commit, d.deal, d.onePlayer, d.closeHand, d.stranger, d.mix}
 	})
+	if err := d.holdsFor("x", d.files[mixedFile], client.NewSlot(demoOrigin, demoTable)); err == nil {
+		t.Error("a plan without the player's slot")
+	}
+	if err := d.holdsFor("x", d.files[transcriptFile], client.NewSlot(demoOrigin, demoTable)); err == nil {
+		t.Error("a hand without a plan")
+	}
+	if len(d.trust.Slots) != 0 {
+		t.Error("a slot's value is still trusted")
+	}
 	honest := d.files[transcriptFile]
 	if err := d.catch("nothing", "x", honest, "openings"); err == nil || !strings.Contains(err.Error(), `"proved"`) {
 		t.Errorf("a forgery that is not one: %v", err)
