@@ -184,7 +184,7 @@ func TestEverySentinelHasACode(t *testing.T) {
 		"ledger.ErrFrozen": ledger.ErrFrozen, "ledger.ErrClock": ledger.ErrClock, "ledger.ErrOverloaded": ledger.ErrOverloaded,
 		"ledger.ErrClosed": ledger.ErrClosed, "ledger.ErrUnavailable": ledger.ErrUnavailable,
 		"ledger.ErrNotFound": ledger.ErrNotFound, "ledger.ErrUnknownOutcome": ledger.ErrUnknownOutcome,
-		"ledger.ErrNotWitnessed": ledger.ErrNotWitnessed, "ledger.ErrNoKey": ledger.ErrNoKey,
+		"ledger.ErrNotWitnessed": ledger.ErrNotWitnessed, "ledger.ErrNoKey": ledger.ErrNoKey, "ledger.ErrPolicy": ledger.ErrPolicy,
 	}
 	found := 0
 	for _, pkg := range []string{"dealer", "ledger"} {

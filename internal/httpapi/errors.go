@@ -107,6 +107,7 @@ var sentinels = []struct {
 	{ledger.ErrUnknownOutcome, CodeOutcomeUnknown},
 	{ledger.ErrOverloaded, CodeOverloaded},
 	{ledger.ErrNotWitnessed, CodeCosigned},
+	{ledger.ErrPolicy, CodePolicy},
 	{ledger.ErrFrozen, CodeFrozen},
 	{ledger.ErrNoKey, CodeSigningKey},
 	{ledger.ErrClock, CodeClock},
