@@ -39,6 +39,7 @@ type stack struct {
 	next   *keys.SigningKey // at hand, and not in force
 	clock  *testClock
 	log    *syncBuffer
+	ring   *seal.Keyring // the house's
 
 	// Bearer tokens.
 	dealerToken, auditorToken, adminToken string
@@ -143,10 +144,10 @@ func (s *stack) openLedger(dir string, o stackOptions) {
 	}
 	key, err := seal.NewKey(keys.GenerateSealing().Bytes())
 	check(err)
-	ring, err := seal.NewKeyring(key)
+	s.ring, err = seal.NewKeyring(key)
 	check(err)
-	s.dealer = dealer.New(dealer.Config{Ledger: s.ledger, Store: s.store, Entropy: source, Keys: ring,
-		Log: slog.New(slog.DiscardHandler), Now: func() int64 { return s.clock.Now().UnixMilli() }})
+	s.dealer = dealer.New(dealer.Config{Ledger: s.ledger, Store: s.store, Entropy: source, Keys: s.ring,
+		Log: slog.New(slog.NewJSONHandler(s.log, &slog.HandlerOptions{Level: slog.LevelDebug})), Now: func() int64 { return s.clock.Now().UnixMilli() }})
 }
 
 // putToken makes a token of the role, changed by change, which may be nil.
