@@ -915,7 +915,7 @@ type Transcript struct {
 	// Recipient Whose file it is, if it is one recipient's.
 	Recipient *Name `json:"recipient,omitempty"`
 
-	// Witnessed Of the commit, under the newest cosigned checkpoint from before the first mix or deal.
+	// Witnessed Of the commit, under the oldest cosigned checkpoint that covers it, from before the first mix or deal.
 	// Absent when there is none.
 	Witnessed *Receipt `json:"witnessed,omitempty"`
 }
