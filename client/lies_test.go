@@ -94,7 +94,17 @@ func lies(t *testing.T, truth []byte) map[string][]byte {
 		names = append(names, name)
 	}
 	slices.Sort(names)
-	for i := 0; i < pairs; i++ {
+	pairs := pairs
+	if testing.Short() {
+		pairs /= 6
+		for i, name := range names {
+			if i%3 != 0 && len(names) > 60 {
+				delete(out, name)
+			}
+		}
+		names = slices.DeleteFunc(names, func(name string) bool { return out[name] == nil })
+	}
+	for i := range pairs {
 		first := names[i*len(names)/pairs]
 		seconds := forgeries(t, out[first])
 		keys := make([]string, 0, len(seconds))
