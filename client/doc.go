@@ -1,6 +1,8 @@
-// Package client is for game back ends: it asks a shuffled daemon for shuffles,
-// deals and closes, and believes no answer before its evidence was checked
-// against the ledger's verifier key, which the caller has pinned.
+// Package client is for game back ends: it asks a shuffled daemon for shuffles and
+// draws, mixes, deals and closes them, and believes no answer before its evidence
+// was checked against the ledger's verifier key, which the caller has pinned. What
+// was committed to is held against what was asked for, each card against the deck
+// root and the public mix, and the ledger against what it was before.
 //
 // Every call is safe to repeat, so every call is repeated when the daemon or the
 // network asks for it, with a growing, jittered pause. A commit carries an
@@ -9,7 +11,8 @@
 // shuffle. Prefer keys of NewKey, UUIDs of version 7: they keep the daemon's
 // index warm, where random keys cost a cold page each.
 //
-// The types of requests and answers are generated from the daemon's contract,
+// How to integrate it, and what to do with each error, is in docs/CLIENT.md. The
+// types of requests and answers are generated from the daemon's contract,
 // openapi.yaml.
 package client
 
