@@ -148,7 +148,11 @@ func TestAnyBit(t *testing.T) {
 		if r.Verdict != Failed {
 			t.Fatalf("verdict %s", r.Verdict)
 		}
-		if r.FaultCount > 2 {
+		most := 2
+		if name == "checkpoint" {
+			most = 3 // another size has other files: one of hashes, one of entries
+		}
+		if r.FaultCount > most {
 			t.Fatalf("%d faults: %v", r.FaultCount, r.FaultCodes)
 		}
 		for _, f := range r.Faults {
