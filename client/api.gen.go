@@ -909,6 +909,10 @@ type Transcript struct {
 	// ID An index in the ledger. An id is the index of a shuffle's commit.
 	ID Index `json:"id"`
 
+	// Keys Of the entries of signing keys after the genesis's, oldest first, each under the checkpoint
+	// in which the key before it handed on. Absent when there are none.
+	Keys []Receipt `json:"keys,omitempty"`
+
 	// Receipts Of genesis, commit, mix if any, deals, and close if there is one.
 	Receipts []Receipt `json:"receipts"`
 

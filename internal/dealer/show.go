@@ -99,7 +99,12 @@ func (d *Dealer) Transcript(ctx context.Context, id uint64, v View) ([]byte, err
 	if t.Deck, err = d.deckNames(ctx, r.commit.Context); err != nil {
 		return nil, err
 	}
-	if t.Receipts, err = d.receipts(ctx, r); err != nil {
+	// One head covers them all: record made sure that the newest does.
+	head := d.cfg.Ledger.HeadFor(r.rows[len(r.rows)-1].Index)
+	if t.Receipts, err = d.receipts(ctx, r, head); err != nil {
+		return nil, err
+	}
+	if t.Keys, err = d.cfg.Ledger.Handovers(ctx, head.Size); err != nil {
 		return nil, err
 	}
 	if t.Witnessed, err = d.witnessed(ctx, r); err != nil {
@@ -145,10 +150,8 @@ func (d *Dealer) witnessed(ctx context.Context, r *record) (string, error) {
 	return d.cfg.Ledger.ReceiptUnder(ctx, r.row, head)
 }
 
-// receipts proves the genesis and every entry of the shuffle under one
-// checkpoint that covers them all: record made sure that the newest does.
-func (d *Dealer) receipts(ctx context.Context, r *record) ([]string, error) {
-	head := d.cfg.Ledger.HeadFor(r.rows[len(r.rows)-1].Index)
+// receipts proves the genesis and every entry of the shuffle under head.
+func (d *Dealer) receipts(ctx context.Context, r *record, head ledger.Head) ([]string, error) {
 	var receipts []string
 	add := func(row ledger.Row) error {
 		receipt, err := d.cfg.Ledger.ReceiptUnder(ctx, row, head)

@@ -1,6 +1,7 @@
 package ledger
 
 import (
+	"context"
 	"fmt"
 	"slices"
 
@@ -117,6 +118,45 @@ func (h keyHistory) verifiers(retired bool) (keys []note.Verifier) {
 func (l *Ledger) KeyHistory() []KeyRecord {
 	h := l.keys.Load()
 	return h.records[:len(h.records):len(h.records)]
+}
+
+// maxHandovers is how many signing keys a transcript has room for (docs/SPEC.md
+// section 8).
+const maxHandovers = 64
+
+// Handovers returns, for each signing key after the genesis's that stands below
+// size, the receipt of its entry under the checkpoint that both keys signed: with
+// them a verifier that trusts an older key follows to the one in force. None are
+// returned when there are more than a transcript has room for.
+func (l *Ledger) Handovers(ctx context.Context, size uint64) (receipts []string, err error) {
+	signing := l.keys.Load().signing[1:]
+	if len(signing) > maxHandovers {
+		return nil, nil
+	}
+	for _, k := range signing {
+		if k.index >= size {
+			break
+		}
+		text, known := l.handovers.Load(k.index)
+		if !known {
+			if text, err = l.handoverReceipt(ctx, k.index); err != nil {
+				return nil, err
+			}
+			l.handovers.Store(k.index, text)
+		}
+		receipts = append(receipts, text.(string))
+	}
+	return receipts, nil
+}
+
+func (l *Ledger) handoverReceipt(ctx context.Context, index uint64) (string, error) {
+	for row, err := range l.cfg.Store.Rows(ctx, l.id, index, index+1) {
+		if err != nil {
+			return "", Unavailable(fmt.Errorf("reading entry %d: %w", index, err))
+		}
+		return l.FirstReceipt(ctx, row)
+	}
+	return "", fmt.Errorf("%w: entry %d is missing", ErrFrozen, index)
 }
 
 // VKey returns the verifier key of the signing key in force, as text.

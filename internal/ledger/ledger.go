@@ -159,6 +159,10 @@ type Ledger struct {
 	// live are counts for metrics, as of the published head.
 	live atomic.Pointer[Live]
 
+	// handovers are the receipts of signing keys by the index of their entries, as
+	// text; they never change.
+	handovers sync.Map
+
 	// edge guards tree, which the sequencer changes after a durable batch and
 	// readers of partial tiles look at.
 	edge sync.RWMutex

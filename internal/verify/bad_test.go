@@ -25,6 +25,7 @@ func badCases(t testing.TB) []vector {
 	otherReceiptForms(b)
 	wrongTrust(b)
 	wrongWitnessed(b)
+	wrongHandovers(b)
 	wrongSignatures(b)
 	unreadablePolicies(b)
 	twoFaults(b)

@@ -28,6 +28,7 @@ type evidence struct {
 	head     audit.Checkpoint // from format on, signed from signature on
 	genesis  *audit.Genesis   // nil: the file has none
 	early    *early           // nil: the file has none
+	keys     []handover       // of a transcript, by index
 	seen     []byte           // checkpoint on which the level witnessed rests; nil: none
 }
 
@@ -132,6 +133,10 @@ func (e *evidence) signature() (string, error) {
 		}
 		keys, whose = []note.Verifier{key}, "the key of the file's own genesis, which nothing vouches for"
 	}
+	keys, err := e.handedOn(keys)
+	if err != nil {
+		return "", err
+	}
 	if _, err := audit.OpenCheckpoint(e.receipts[0].Checkpoint, keys...); err != nil {
 		return "", err
 	}
@@ -139,6 +144,9 @@ func (e *evidence) signature() (string, error) {
 		if _, err := audit.OpenCheckpoint(e.early.Checkpoint, keys...); err != nil {
 			return "", fmt.Errorf("the early checkpoint: %w", err)
 		}
+	}
+	if len(e.keys) > 0 {
+		whose += ", or by one that it handed on to"
 	}
 	return fmt.Sprintf("%d entries of %s, signed by %s", e.head.Size, e.head.Origin, whose), nil
 }
@@ -155,6 +163,11 @@ func (e *evidence) inclusion() (string, error) {
 		}
 		if e.early.head.Size == e.head.Size && e.early.head.Root != e.head.Root {
 			return "", fmt.Errorf("two signed checkpoints of %d entries have different roots: the ledger was forked", e.head.Size)
+		}
+	}
+	for _, h := range e.keys {
+		if err := h.included(e); err != nil {
+			return "", err
 		}
 	}
 	return fmt.Sprintf("%d entries lead to the checkpoint's root", len(e.receipts)), nil

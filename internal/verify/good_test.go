@@ -27,6 +27,7 @@ func goodCases(t testing.TB) []vector {
 	receiptsOf(t, add)
 	witnessedFiles(t, add)
 	unsteerableFiles(t, add)
+	handedFiles(t, add)
 	return cases
 }
 

@@ -104,6 +104,7 @@ type house struct {
 	entries   [][]byte
 	hashes    []tlog.Hash // stored hashes, in tlog's order
 	instance  uint64
+	handed    []string // member keys of its files
 }
 
 // honest is the genesis that the cases start from.
@@ -367,7 +368,7 @@ func (g *game) closeAs(c *audit.Close) *game {
 func (g *game) transcript(recipient string) *audit.Transcript {
 	g.h.t.Helper()
 	f := &audit.Transcript{Format: audit.TranscriptFormat, ID: g.id, Recipient: recipient, Deck: g.deck,
-		Receipts: []string{g.h.receipt(0).Text()}, Witnessed: g.early, Cards: []audit.Card{}}
+		Receipts: []string{g.h.receipt(0).Text()}, Witnessed: g.early, Keys: g.h.handed, Cards: []audit.Card{}}
 	for _, i := range g.indexes {
 		f.Receipts = append(f.Receipts, g.h.receipt(i).Text())
 	}

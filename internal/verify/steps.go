@@ -30,7 +30,7 @@ const (
 var causes = map[string]string{
 	stepFormat:    "damaged or edited file: take the bytes as they were served, without an editor in between",
 	stepEntries:   "an entry was exchanged or damaged, or a receipt is missing",
-	stepSignature: "wrong key, or the file is not of this ledger",
+	stepSignature: "wrong key, or the file is not of this ledger; a key from after a rotation does not vouch for what the one before signed: pin both",
 	stepInclusion: "an entry or a proof was altered, or the entry is not in the ledger",
 	stepWitnesses: "too few witnesses cosigned, or another policy is meant",
 	stepOrigin:    "evidence of another ledger, or a sandbox passed off as production",

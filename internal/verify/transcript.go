@@ -15,6 +15,7 @@ import (
 const (
 	maxReceipts = shuffle.MaxCards + 4 // genesis, commit, mix, a deal for each place, close
 	maxOpening  = 12                   // hashes of a path in a tree of 4,096 leaves
+	maxKeys     = 64                   // signing keys after the genesis's
 )
 
 // transcript is a transcript under judgement. evidence.receipts, placed and the
@@ -48,8 +49,8 @@ func (t *transcript) format() (string, error) {
 	}
 	f := t.file
 	if len(f.Receipts) < 2 || len(f.Receipts) > maxReceipts || len(f.Cards) > shuffle.MaxCards ||
-		len(f.Deck) > shuffle.MaxCards || f.ID == 0 || f.ID > audit.MaxInteger {
-		return "", malformed("transcript: too few or too many receipts or cards, or an id out of range")
+		len(f.Deck) > shuffle.MaxCards || len(f.Keys) > maxKeys || f.ID == 0 || f.ID > audit.MaxInteger {
+		return "", malformed("transcript: too few or too many receipts, cards or keys, or an id out of range")
 	}
 	if f.Recipient != "" {
 		if err := audit.CheckName(f.Recipient); err != nil {
@@ -65,6 +66,11 @@ func (t *transcript) format() (string, error) {
 	if f.Witnessed != "" {
 		if err := t.addEarly(f.Witnessed); err != nil {
 			return "", fmt.Errorf("witnessed: %w", err)
+		}
+	}
+	for i, text := range f.Keys {
+		if err := t.addHandover(text); err != nil {
+			return "", fmt.Errorf("key %d: %w", i, err)
 		}
 	}
 	return fmt.Sprintf("%d receipts, %d cards", len(f.Receipts), len(f.Cards)), t.parseCards()
@@ -110,7 +116,7 @@ func (t *transcript) entries() (string, error) {
 	if len(t.commit.Context.Plan) > 0 && t.mix == nil && len(t.deals) > 0 {
 		return "", errors.New("the commit has a mix plan, and the mix is missing")
 	}
-	return fmt.Sprintf("shuffle %d: %d deals, %s", t.file.ID, len(t.deals), t.v.State), nil
+	return fmt.Sprintf("shuffle %d: %d deals, %s", t.file.ID, len(t.deals), t.v.State), t.handoverEntries()
 }
 
 // take puts the i-th entry in its place: genesis, commit, at most one mix, deals,
