@@ -53,9 +53,7 @@ func TestModel(t *testing.T) {
 				for what, n := range m.did {
 					total[what] += n
 				}
-				for _, d := range m.daemons {
-					d.Ledger().Close()
-				}
+				m.end()
 			})
 			for _, what := range []string{"commit", "deal", "close"} {
 				if total[what] == 0 && !testing.Short() {
@@ -118,6 +116,14 @@ func newModel(t *testing.T, r *rapid.T, inPostgres bool) *model {
 		opened: make(map[string]bool), switches: make(map[string]bool), did: make(map[string]int)}
 	m.daemons = []*table{tb, tb.rival(tb.cfg.Store)}
 	return m
+}
+
+// end gives back what the story held: there are many.
+func (m *model) end() {
+	for _, d := range m.daemons {
+		d.Ledger().Close()
+	}
+	m.tb.cfg.Store.(interface{ Close() error }).Close()
 }
 
 func (m *model) now() int64 { return m.tb.now().UnixMilli() }
