@@ -140,3 +140,25 @@ func TestPositions(t *testing.T) {
 		t.Error("a place before the mix is taken")
 	}
 }
+
+// TestPast tells answers of the past from new ones.
+func TestPast(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		when        asked
+		index, size uint64
+		past        bool
+	}{
+		{asked{since: 5}, 5, 6, false},
+		{asked{since: 5}, 4, 5, true},
+		{asked{since: 5}, 3, 9, true}, // an old entry under a new checkpoint, though something new was asked for
+		{asked{since: 5, read: true}, 3, 9, false},
+		{asked{since: 5, read: true}, 3, 5, false},
+		{asked{since: 5, read: true}, 3, 4, true},
+		{asked{}, 0, 1, false},
+	} {
+		if got := c.when.before(c.index, c.size); got != c.past {
+			t.Errorf("%+v: entry %d under %d entries: %t", c.when, c.index, c.size, got)
+		}
+	}
+}
