@@ -135,7 +135,8 @@ func (c *Client) proveCommitted(ctx context.Context, when asked, call func() ([]
 	return committed, answer, err
 }
 
-// proveCommit holds what the daemon says of a shuffle against its commit.
+// proveCommit holds what the daemon says of a shuffle against its commit. That
+// this is of the pinned ledger is part of its receipt's verdict.
 func (c *Client) proveCommit(ctx context.Context, s Shuffle, when asked, answer []byte) (*Committed, error) {
 	e, err := c.prove(ctx, s.Receipt, s.ID, when, answer)
 	if err != nil {
@@ -143,7 +144,7 @@ func (c *Client) proveCommit(ctx context.Context, s Shuffle, when asked, answer 
 	}
 	fault := func(what string) (*Committed, error) { return nil, &Fault{What: what, Answer: answer} }
 	commit, ok := e.Body.(*audit.Commit)
-	if !ok || commit.Context.Origin != c.origin || commit.Context.Table != s.Table || commit.Serial != s.Serial ||
+	if !ok || commit.Context.Table != s.Table || commit.Serial != s.Serial ||
 		commit.Commitment != s.Commitment || commit.DeckRoot != s.DeckRoot || commit.CloseBy != s.CloseBy.UnixMilli() {
 		return fault("it is not what the commit says")
 	}
