@@ -148,7 +148,7 @@ func TestAnyBit(t *testing.T) {
 		if r.Verdict != Failed {
 			t.Fatalf("verdict %s", r.Verdict)
 		}
-		most := 2
+		most := uint64(2)
 		if name == "checkpoint" {
 			most = 3 // another size has other files: one of hashes, one of entries
 		}
