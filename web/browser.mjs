@@ -17,15 +17,20 @@ const FLAGS = ["--headless", "--no-sandbox", "--disable-gpu", "--no-first-run", 
 
 export const vector = (dir, name) => JSON.parse(readFileSync(path.join(HERE, "..", "internal", "verify", "testdata", "vectors", dir, `${name}.json`), "utf8"));
 
+// A test waits for what happens, and a wait ends at once when the page or the
+// browser breaks. What is waited for in vain ends after PATIENCE, and a whole test
+// that hangs after HANGS: milliseconds far above what is needed on a busy machine.
+const PATIENCE = 60 * 1000, HANGS = 15 * 60 * 1000;
+
 // inBrowser is a test with a browser and a directory of its own. Without a
 // browser it is skipped, or fails if SHUFFLED_REQUIRE_BROWSER=1, as in CI.
 export function inBrowser(name, run) {
   const required = process.env.SHUFFLED_REQUIRE_BROWSER === "1";
-  test(name, { skip: CHROMIUM || required ? false : "NO CHROMIUM HERE: the page was not driven. Install chromium (scripts/browser.sh)", timeout: 180000 }, async (t) => {
+  test(name, { skip: CHROMIUM || required ? false : "NO CHROMIUM HERE: the page was not driven. Install chromium (scripts/web.sh)", timeout: HANGS }, async (t) => {
     assert.ok(CHROMIUM, "no chromium, chromium-browser or google-chrome in PATH, and SHUFFLED_REQUIRE_BROWSER=1");
-    const dir = mkdtempSync(path.join(tmpdir(), "page-"));
-    const browser = await Browser.start(path.join(dir, "profile"));
+    const dir = mkdtempSync(path.join(tmpdir(), "page-")), browser = new Browser(path.join(dir, "profile"));
     t.after(async () => { await browser.stop(); rmSync(dir, { recursive: true, force: true, maxRetries: 3 }); });
+    await browser.attach();
     await run(t, browser, dir);
   });
 }
@@ -60,44 +65,57 @@ function faint() {
 
 // Browser speaks the DevTools protocol over the pipe: JSON ended by NUL.
 export class Browser {
-  static async start(profile) {
-    const b = new Browser();
-    b.waiting = new Map();
-    b.last = 0;
-    b.log = [];
-    b.process = spawn(CHROMIUM, [...FLAGS, `--user-data-dir=${profile}`, "about:blank"], { stdio: ["ignore", "ignore", "ignore", "pipe", "pipe"] });
-    b.exited = new Promise((resolve) => b.process.on("exit", resolve));
+  constructor(profile) {
+    this.waiting = new Map();
+    this.last = 0;
+    this.log = [];
+    this.process = spawn(CHROMIUM, [...FLAGS, `--user-data-dir=${profile}`, "about:blank"], { stdio: ["ignore", "ignore", "ignore", "pipe", "pipe"] });
+    this.exited = new Promise((resolve) => this.process.on("exit", resolve).on("error", resolve));
+    this.exited.then(() => this.broke("the browser ended"));
+    this.process.stdio[3].on("error", () => {}); // it ended: see above
     let text = "";
-    b.process.stdio[4].on("data", (chunk) => {
+    this.process.stdio[4].on("data", (chunk) => {
       text += chunk;
-      for (let end; (end = text.indexOf("\0")) >= 0; text = text.slice(end + 1)) b.receive(JSON.parse(text.slice(0, end)));
+      for (let end; (end = text.indexOf("\0")) >= 0; text = text.slice(end + 1)) this.receive(JSON.parse(text.slice(0, end)));
     });
-    const { targetId } = await b.send("Target.createTarget", { url: "about:blank" });
-    b.target = (await b.send("Target.attachToTarget", { targetId, flatten: true })).sessionId;
-    for (const domain of ["Page", "Runtime", "DOM", "Log", "Network", "Accessibility"]) await b.send(`${domain}.enable`);
-    return b;
+  }
+  async attach() {
+    const { targetId } = await this.send("Target.createTarget", { url: "about:blank" });
+    this.target = (await this.send("Target.attachToTarget", { targetId, flatten: true })).sessionId;
+    for (const domain of ["Page", "Runtime", "DOM", "Log", "Network", "Accessibility", "Inspector"]) await this.send(`${domain}.enable`);
   }
   receive(m) {
     if (m.id !== undefined) {
-      const { resolve, reject } = this.waiting.get(m.id);
+      const { resolve, reject } = this.waiting.get(m.id) ?? {};
       this.waiting.delete(m.id);
-      if (m.error) reject(new Error(m.error.message)); else resolve(m.result);
+      if (m.error) reject?.(new Error(m.error.message)); else resolve?.(m.result);
     } else {
       if (m.method === "Log.entryAdded") this.log.push(m.params.entry.text);
-      if (m.method === "Runtime.exceptionThrown") this.log.push(m.params.exceptionDetails.exception?.description ?? m.params.exceptionDetails.text);
       if (m.method === "Network.requestWillBeSent") this.log.push(`asked for ${m.params.request.url}`);
       if (m.method === "Page.loadEventFired") this.loaded?.();
+      if (m.method === "Inspector.targetCrashed") this.broke("the page crashed");
+      if (m.method === "Runtime.exceptionThrown") this.broke(m.params.exceptionDetails.exception?.description ?? m.params.exceptionDetails.text);
     }
+  }
+  // broke ends every wait: what is waited for may never come.
+  broke(why) {
+    this.log.push(why);
+    for (const { reject } of this.waiting.values()) reject(new Error(why));
+    this.waiting.clear();
   }
   send(method, params = {}) {
     const id = ++this.last;
     this.process.stdio[3].write(`${JSON.stringify({ id, method, params, sessionId: this.target })}\0`);
     return new Promise((resolve, reject) => this.waiting.set(id, { resolve, reject }));
   }
+  // open loads the page, and wants its own blocks to run: one that does not would
+  // answer to nothing. What the page before asked for in vain is no matter.
   async open(url) {
+    this.log.length = 0;
     const loaded = new Promise((resolve) => { this.loaded = resolve; });
     await this.send("Page.navigate", { url });
     await loaded;
+    assert.deepEqual(this.log.filter((line) => !/^(asked for|Failed to load resource)/.test(line)), [], `the page at ${url} is broken`);
     this.log.length = 0;
   }
   // visit opens the page at a link and waits for the verdict.
@@ -112,8 +130,14 @@ export class Browser {
   }
   // until waits for the page to change so that a condition holds.
   until(condition) {
-    return this.run(`new Promise((resolve) => {
-      const look = () => { if (${condition}) { seen.disconnect(); resolve(0); } };
+    return this.run(`new Promise((resolve, reject) => {
+      const end = (settle, value) => { seen.disconnect(); clearTimeout(late); settle(value); };
+      const look = () => {
+        const said = document.querySelector("#status").textContent;
+        if (${condition}) end(resolve, 0);
+        else if (said.startsWith("The check could not run")) end(reject, new Error(said));
+      };
+      const late = setTimeout(() => end(reject, new Error(${JSON.stringify(`waited in vain for ${condition}`)})), ${PATIENCE});
       const seen = new MutationObserver(look);
       seen.observe(document.body, { childList: true, attributes: true, subtree: true, characterData: true });
       look();
@@ -126,10 +150,9 @@ export class Browser {
   }
   // judged does something on the page and waits for the verdict to be shown.
   async judged(action, ...allowed) {
-    await this.run(`globalThis.done = new Promise((resolve) => new MutationObserver(() => { if (!document.querySelector("#result").hidden) resolve(0); })
-      .observe(document.querySelector("#result"), { childList: true })), 0`);
+    await this.run(`globalThis.before = document.querySelector("#result").firstChild, 0`);
     await action();
-    await this.run("globalThis.done");
+    await this.until(`!document.querySelector("#result").hidden && document.querySelector("#result").firstChild !== globalThis.before`);
     this.asked(...allowed);
     return this.verdict();
   }
@@ -187,7 +210,8 @@ export class Browser {
     await this.size(1200);
   }
   async stop() {
-    await this.send("Browser.close").catch(() => {});
+    this.send("Browser.close").catch(() => {});
+    this.process.stdio[3].end(); // it also ends with its pipe
     await this.exited;
   }
 }

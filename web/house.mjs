@@ -64,7 +64,7 @@ export const mix = (o) => join(head(3, o.time ?? T), u64(o.shuffle), u64(o.cosig
   ...o.values.map((v) => join(u8(v.source), v.source === 3 ? u16(v.cut) : v.value)));
 
 export const deal = (o) => join(head(4, o.time ?? T), u64(o.shuffle), u16(o.first), u64(o.cosigned ?? 0), u8(o.final ?? 0), u16(1),
-  u16(o.cards), u8(1), str8("seat-1"), u8(1));
+  u16(o.cards), u8(o.purpose ?? 1), str8(o.recipient ?? "seat-1"), u8(o.public ?? 1));
 
 export const close = (o) => join(head(5, o.time ?? T), u64(o.shuffle), u8(o.outcome ?? 1, o.reason ?? 0, o.form ?? 1),
   o.form === 2 ? u64(o.key) : u8(), blob16(o.tape));
@@ -107,3 +107,48 @@ export async function shuffleOf(contextBytes, random) {
 }
 
 export const transcript = (id, deck, list, cards) => JSON.stringify({ format: "shuffled/v1/transcript", id, deck, receipts: list, cards });
+
+// A small generator (mulberry32): the same mutants in every run.
+export function random(seed) {
+  return () => {
+    seed = seed + 0x6d2b79f5 | 0;
+    let t = Math.imul(seed ^ seed >>> 15, 1 | seed);
+    t = t + Math.imul(t ^ t >>> 7, 61 | t) ^ t;
+    return (t ^ t >>> 14) >>> 0;
+  };
+}
+
+export const ORIGIN = "house.example/main";
+
+// game plays one shuffle in a ledger of its own: genesis, instance, commit, mix
+// if there is a plan, deals (of two each, or the recipe's), close. cheat changes
+// what it is about to say.
+export async function game(key, recipe, cheat = {}) {
+  const next = random(recipe.seed ?? 7);
+  const byte = () => next() & 0xff;
+  const secrets = Array.from({ length: recipe.slots ?? 0 }, () => Uint8Array.from({ length: 32 }, byte));
+  const plan = secrets.map((r) => ({ source: 1, hash: parts.slotHash(ORIGIN, "table-1", r) }));
+  if (recipe.beacon) plan.push({ source: 2, round: 9 });
+  if (recipe.cut !== undefined) plan.push({ source: 3 });
+  const values = [...secrets.map((value) => ({ source: 1, value })), ...recipe.beacon ? [{ source: 2, value: Uint8Array.from({ length: 48 }, byte) }] : [],
+    ...recipe.cut !== undefined ? [{ source: 3, cut: recipe.cut }] : []];
+  const s = await shuffleOf(context({ origin: ORIGIN, plan, ...recipe, ...cheat.context }), byte);
+  const id = 2;
+  const entries = [genesis(key, cheat.genesis), start(), commit({ ...s, ...cheat.commit })];
+  if (plan.length > 0) entries.push(mix({ shuffle: id, values, ...cheat.mix }));
+  const m = recipe.ranges?.length ?? recipe.m;
+  const deals = cheat.undealt ? [] : recipe.deals ?? Array.from({ length: Math.ceil(m / 2) }, (_, i) => ({ cards: Math.min(2, m - 2 * i) }));
+  let first = 0;
+  for (const d of deals) {
+    entries.push(deal({ shuffle: id, first, final: first + d.cards >= m ? 1 : 0, ...d, ...cheat.deal?.(first) }));
+    first += d.cards;
+  }
+  if (!cheat.open) entries.push(close({ shuffle: id, tape: s.tape, ...cheat.close }));
+  const seed = parts.mixSeed(entries[2], values);
+  const at = plan.length === 0 || recipe.ranges ? (i) => i : ((p) => (i) => p[i])(await parts.mixedPlaces(seed, m, recipe.cut ?? 0));
+  const cards = Array.from({ length: first }, (_, i) => s.open(i, at(i), recipe.deck));
+  const list = await receipts(ORIGIN, [key], entries, entries.map((_, i) => i).filter((i) => i !== 1));
+  return transcript(id, recipe.deck, list, cards);
+}
+
+export const deckOf = (n) => Array.from({ length: n }, (_, i) => `card ${i}`);

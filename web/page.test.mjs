@@ -4,6 +4,19 @@ import { readFileSync, writeFileSync } from "node:fs";
 import { createServer } from "node:http";
 import path from "node:path";
 import { HERE, PAGE, inBrowser, vector } from "./browser.mjs";
+import * as house from "./house.mjs";
+import { deckOf, game } from "./house.mjs";
+import { load } from "./verify.mjs";
+
+const status = (browser) => browser.run("document.getElementById('status').textContent");
+
+// judge gives the page a file, whom to trust and a secret value.
+async function judge(browser, name, { file, trust, slot }) {
+  await browser.open(PAGE);
+  await browser.paste("trust", trust.vkey ?? trust.policy ?? "");
+  if (slot) await browser.paste("slot", slot);
+  return browser.judged(() => browser.drop(`${name}.json`, file));
+}
 
 inBrowser("the page from disk", async (t, browser, dir) => {
   const write = (name, data) => { const f = path.join(dir, name); writeFileSync(f, data); return f; };
@@ -67,10 +80,7 @@ inBrowser("the page from disk", async (t, browser, dir) => {
 
   await t.test("every kind of shuffle is shown", async () => {
     for (const name of ["draws-mixed", "child", "shoe-2", "cosigned-2-of-3", "tape-lost", "recipient", "witnessed"]) {
-      await browser.open(PAGE);
-      const c = vector("good", name);
-      await browser.paste("trust", c.trust.vkey ?? c.trust.policy);
-      const r = await browser.judged(() => browser.drop(`${name}.json`, c.file));
+      const c = vector("good", name), r = await judge(browser, name, c);
       assert.deepEqual([r.json.verdict, r.json.level], [c.want.verdict, c.want.level], name);
       await browser.shots(name);
     }
@@ -81,10 +91,10 @@ inBrowser("the page from disk", async (t, browser, dir) => {
     const focus = () => browser.run("document.activeElement.id || document.activeElement.type || document.activeElement.tagName");
     const press = async (k, code) => { for (const type of ["keyDown", "keyUp"]) await browser.send("Input.dispatchKeyEvent", { type, key: k, code: k, windowsVirtualKeyCode: code, text: type === "keyDown" && k === "Enter" ? "\r" : undefined }); };
     const seen = [];
-    for (let i = 0; i < 4; i++) { await press("Tab", 9); seen.push(await focus()); }
-    assert.deepEqual(seen, ["file", "text", "trust", "submit"]);
+    for (let i = 0; i < 5; i++) { await press("Tab", 9); seen.push(await focus()); }
+    assert.deepEqual(seen, ["file", "text", "trust", "slot", "submit"]);
     await press("Enter", 13);
-    assert.match(await browser.run("document.getElementById('status').textContent"), /Choose a file/);
+    assert.match(await status(browser), /Choose a file/);
     await browser.run(`document.getElementById("text").value = ${JSON.stringify(good.file)}; document.querySelector("button").focus(); 0`);
     const r = await browser.judged(() => press("Enter", 13));
     assert.equal(r.json.verdict, "consistent");
@@ -109,5 +119,159 @@ inBrowser("the page from disk", async (t, browser, dir) => {
     const named = nodes.filter((n) => !n.ignored && ["textbox", "button", "heading", "DisclosureTriangle"].includes(n.role?.value));
     assert.ok(named.length >= 6);
     for (const n of named) assert.ok(n.name?.value, `a ${n.role.value} without a name`);
+  });
+});
+
+inBrowser("the page and a player's part", async (t, browser) => {
+  const hex = (base64) => Buffer.from(base64, "base64").toString("hex");
+
+  await t.test("a secret value, and for whom the level is", async () => {
+    const c = vector("good", "slots"), [second, first] = c.trust.slots;
+    for (const [slot, mine] of [[hex(first), "yours among them"], [`value  ${first}  keep it\nhash   ${second}  hand it in`, "yours among them"], [`${first} ${second}`, "yours"]]) {
+      const r = await judge(browser, "slots", { ...c, slot });
+      assert.deepEqual([r.json.level, r.steps[6]], ["unsteerable", "ok"]);
+      assert.match(r.text, /Level reached: unsteerable, for you alone/);
+      assert.match(r.text, /For you alone: your secret value went into the order\. The witnesses had seen the shuffle fixed by \d{4}-\d\d-\d\d, \d\d:\d\d:\d\d UTC/);
+      assert.ok(r.text.includes(`moved after it was locked in, by 2 players’ secret values, ${mine}.`), r.text);
+    }
+    await browser.shots("slots");
+  });
+
+  await t.test("a value that is in no plan, and one that is none", async () => {
+    const c = vector("bad", "slot-left-out"), r = await judge(browser, "left-out", { ...c, slot: c.trust.slots[0] });
+    assert.equal(r.json.failed, "slots");
+    assert.match(r.text, /Your secret value is not part of this shuffle’s plan/);
+    await browser.shots("slot-left-out");
+    await browser.paste("slot", "abc");
+    await browser.run(`document.querySelector("button[type=submit]").click(), 0`);
+    await browser.until(`document.querySelector("#status").textContent.includes("64 hexadecimal digits")`);
+    assert.deepEqual(await browser.run(`[document.querySelector("#result").hidden, document.querySelector("#slot").getAttribute("aria-invalid"), document.activeElement.id]`), [true, "true", "slot"]);
+    await browser.shots("slot-none");
+  });
+
+  await t.test("a receipt, before the value is handed in", async () => {
+    const origin = house.ORIGIN, key = await house.newKey(origin), witness = await house.newWitness("w.example"), value = new Uint8Array(32).fill(9);
+    const s = await house.shuffleOf(house.context({ origin, deck: deckOf(6), m: 6, plan: [{ source: 1, hash: load().parts.slotHash(origin, "table-1", value) }] }), () => 1);
+    const [file] = await house.receipts(origin, [key, witness.at(5n)], [house.genesis(key), house.start(), house.commit(s)], [2]);
+    const slot = Buffer.from(value).toString("hex"), policy = `log ${key.vkey}\nwitness w ${witness.vkey}\nquorum w\n`;
+    const seen = await judge(browser, "receipt", { file, trust: { policy }, slot });
+    assert.deepEqual([seen.json.verdict, seen.json.level], ["proved", "witnessed"]);
+    assert.match(seen.text, /promised in this commit, and the witnesses saw the commit\. Now the value can be handed in/);
+    await browser.shots("slot-receipt");
+    const alone = await judge(browser, "receipt", { file, trust: { vkey: key.vkey }, slot });
+    assert.match(alone.text, /Hand it in when the receipt shows that the witnesses you trust saw the commit, not before/);
+    assert.doesNotMatch((await judge(browser, "receipt", { file, trust: { policy } })).text, /promised in this commit/);
+  });
+
+  await t.test("why it is not unsteerable here", async () => {
+    for (const [name, why] of [
+      ["witnessed", /the house’s random bytes alone made the order/],
+      ["unsteerable", /No browser can check its signature; shuffled verify does/],
+      ["unsteerable-draws", /The values also hang on a public beacon/],
+      ["slots-of-others", /give yours above\. To everybody else these values may be the house’s own/],
+      ["beacon-unmixed", /are still to come/],
+      ["beacon-and-cut", /the cut could be chosen/],
+      ["slot-take-4-of-6", /which 4 of the 6 cards are in it/],
+      ["beacon-child", /its parent’s order/],
+    ]) {
+      const r = await judge(browser, name, vector("good", name));
+      assert.equal(r.json.level, "witnessed", name);
+      assert.match(r.text, why, name);
+    }
+  });
+
+  await t.test("a secret value from a link to a copy on disk", async () => {
+    const c = vector("good", "slot");
+    await browser.open("about:blank");
+    await browser.open(`${PAGE}#main/3&slot=${encodeURIComponent(c.trust.slots[0])}`);
+    assert.equal(await browser.run("location.hash"), "#main/3");
+    assert.equal(await browser.run("document.querySelector('#slot').value"), "");
+    await browser.run(`[...document.querySelectorAll("#link button")].find((b) => b.textContent.includes("I chose this value")).click(), 0`);
+    assert.equal(await browser.run("document.querySelector('#slot').value"), c.trust.slots[0]);
+    await browser.paste("trust", c.trust.policy);
+    const r = await browser.judged(() => browser.drop("slot.json", c.file));
+    assert.equal(r.json.level, "unsteerable");
+    assert.match(r.text, /For you alone: the secret value that came with the link, which you say you chose, went into/);
+  });
+});
+
+inBrowser("the page and what is shuffled", async (t, browser) => {
+  const key = await house.newKey(house.ORIGIN), { vkey } = key;
+  const played = async (name, recipe, cheat) => {
+    const r = await judge(browser, name, { file: await game(key, recipe, cheat), trust: { vkey } });
+    assert.equal(r.json.verdict, "proved", JSON.stringify(r.json.steps));
+    return r;
+  };
+  const faces = (kind) => browser.run(`[...document.querySelectorAll(".cards .${kind}")].map((f) => f.textContent || f.querySelectorAll(".on").length)`);
+
+  await t.test("dice and other values", async () => {
+    const r = await played("dice", { ranges: [6, 6, 6, 37, 1000000], slots: 1 });
+    const [dice, others] = [await faces("die"), await faces("drawn")], shows = r.json.cards.map((c) => c.shows);
+    assert.deepEqual(dice, shows.slice(0, 3));
+    assert.deepEqual(others, shows.slice(3).map(String));
+    assert.equal(r.cards[0], `${shows[0]}, of 1 to 6, place 0`);
+    assert.match(r.text, /The values drawn/);
+    assert.match(r.text, /Each value was moved after it was locked in, by a player’s secret value\./);
+    const changed = r.json.cards.filter((c) => c.shows !== c.value);
+    assert.ok(changed.length > 0);
+    assert.equal(r.text.match(/locked in as \d+/g).length, changed.length);
+    await browser.shots("dice");
+  });
+
+  await t.test("k of n numbers, and a wheel", async () => {
+    const balls = await played("balls", { deck: Array.from({ length: 49 }, (_, i) => String(i + 1)), m: 6 });
+    assert.deepEqual(await faces("ball"), balls.json.cards.map((c) => c.card));
+    assert.match(balls.text, /The numbers drawn/);
+    await browser.shots("balls");
+    const deck = [...Array(24).fill("x 1"), ...Array(15).fill("x 2"), ...Array(7).fill("x 5"), ...Array(4).fill("x 10"), ...Array(2).fill("x 20"), "x 40", "x 40 too"];
+    const wheel = await played("wheel", { deck, m: 1 }), { card } = wheel.json.cards[0];
+    assert.deepEqual(await faces("field"), [card]);
+    assert.ok(wheel.text.includes(`“${card}” stands on ${deck.filter((c) => c === card).length} of the 54 fields.`));
+    await browser.shots("wheel");
+  });
+
+  await t.test("what moved the order, and from where to where", async () => {
+    const r = await played("moved", { deck: deckOf(20), m: 20, slots: 2, beacon: true, cut: 7 });
+    assert.match(r.text, /The order was moved after it was locked in, by 2 players’ secret values, round 9 of a public beacon and a cut of 7 cards\./);
+    const from = await browser.run(`[...document.querySelectorAll(".cards li")].map((li) => Number(/from (\\d+)/.exec(li.textContent)?.[1] ?? /#(\\d+)/.exec(li.textContent)[1]))`);
+    assert.deepEqual(from, r.json.cards.map((c) => c.position));
+    await browser.shots("moved");
+    const plain = await played("in place", { deck: deckOf(20), m: 20 });
+    assert.doesNotMatch(plain.text, /moved after/);
+    assert.equal(await browser.run(`[...document.querySelectorAll(".note")].some((n) => n.textContent.startsWith("from"))`), false);
+    const open = vector("good", "mixed-open-undealt"), waiting = await judge(browser, "waiting", vector("good", "slot-unmixed"));
+    assert.match(waiting.text, /still to be moved by 2 players’ secret values\./);
+    assert.match((await judge(browser, "undealt", open)).text, /The order was moved after it was locked in/);
+  });
+
+  await t.test("an order handed over, and the last hand", async () => {
+    const r = await played("order", { deck: deckOf(12), m: 12, lo: 4, hi: 9, deals: [{ cards: 2 }, { cards: 10, purpose: 6, recipient: "", public: 0 }] });
+    assert.match(r.text, /All 10 cards from place 2 on were handed to the house’s back end in this order, which deals by itself/);
+    assert.equal(r.text.match(/\bback end\n/g).length, 10);
+    assert.match(r.text, new RegExp(`The cut card has come out, in front of place ${r.json.end_at}: `));
+    assert.equal(await browser.run(`[...document.querySelectorAll(".cards li")].findIndex((li) => li.className === "cut")`), r.json.end_at);
+    await browser.shots("order");
+    const open = await played("open", { deck: deckOf(12), m: 12, lo: 4, hi: 9, deals: [{ cards: 2 }] }, { open: true });
+    assert.match(open.text, /The cut card lies in front of one of the places 4 to 9: which one shows when the random bytes are disclosed/);
+    assert.match(open.text, /ends before the shuffle was closed\. It was to be closed by 2026-09-21, [0-9:]+ UTC, and by this device’s clock that is past/);
+    assert.equal(await browser.run(`document.querySelectorAll(".cut").length`), 0);
+  });
+
+  await t.test("where the cards are from, and how it ended", async () => {
+    const child = await judge(browser, "child", vector("good", "child"));
+    assert.match(child.text, /These cards come from shuffle 3: \d+ of its cards were shuffled again/);
+    assert.match(child.text, /Not checked here is that they are the cards of shuffle 3/);
+    for (const [name, says] of [["parent", /The game went on with cards of this shuffle/], ["expired", /Nobody closed this shuffle by its deadline/], ["ended-early", /ended before every place was dealt/]])
+      assert.match((await judge(browser, name, vector("good", name))).text, says, name);
+    await browser.shots("ended-early");
+    const words = ["dealt wrongly", "a card was seen", "deck was not as it should be", "called off", "made a mistake", "a system of the house failed", "a player disputed it", "did not come", "a regulator ordered it"];
+    for (const [i, says] of words.entries()) {
+      const r = await played("void", { deck: deckOf(6), m: 6, deals: [{ cards: 2 }] }, { close: { outcome: 4, reason: i + 1 } });
+      assert.match(r.text, /The house declared this shuffle void\. Its reason: /);
+      assert.ok(r.text.includes(says), says);
+    }
+    await browser.shots("void");
+    for (const name of ["closed", "card-value"])
+      assert.equal(await judge(browser, name, vector(name === "closed" ? "good" : "bad", name)) && await browser.run(`document.querySelectorAll(".ending").length`), 0, name);
   });
 });

@@ -1,17 +1,18 @@
 // Drives the page as a live daemon serves it, and as servers that lie would:
 // links to a shuffle, and the key that a link may bring.
 import assert from "node:assert/strict";
-import { execFileSync, spawn } from "node:child_process";
+import { execFile, spawn } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { createServer } from "node:http";
 import path from "node:path";
+import { promisify } from "node:util";
 import { HERE, inBrowser, vector } from "./browser.mjs";
 
 // daemon runs `shuffled serve --dev` and plays a hand: seat-1 gets two cards,
 // the board three. It returns its address, its key, and the shuffle's id.
 async function daemon(t, dir) {
   const binary = path.join(dir, "shuffled"), data = path.join(dir, "data");
-  execFileSync("go", ["build", "-o", binary, "./cmd/shuffled"], { cwd: path.join(HERE, ".."), stdio: ["ignore", "ignore", "inherit"] });
+  await promisify(execFile)("go", ["build", "-o", binary, "./cmd/shuffled"], { cwd: path.join(HERE, "..") });
   const child = spawn(binary, ["serve", "--dev", "--data", data, "--listen", "127.0.0.1:0"], { stdio: ["ignore", "pipe", "pipe"] });
   const ended = new Promise((resolve) => child.on("exit", resolve));
   t.after(async () => { child.kill("SIGTERM"); await ended; });
@@ -100,7 +101,7 @@ inBrowser("the page from a daemon", async (t, browser, dir) => {
 async function liar(t) {
   const l = { answer: null };
   const server = createServer((request, response) => {
-    if (request.url !== "/") return l.answer(response);
+    if (request.url !== "/") return l.answer(response, request);
     response.setHeader("Content-Type", "text/html; charset=utf-8").end(readFileSync(path.join(HERE, "verify.html")));
   });
   await new Promise((resolve) => server.listen(0, "127.0.0.1", resolve));
@@ -126,6 +127,37 @@ inBrowser("the page from a server that lies", async (t, browser) => {
     await browser.until(`document.querySelector("#link").innerText.includes("another shuffle, number 3")`);
     assert.equal(await browser.run("document.querySelector('#result').hidden"), true);
     await browser.shots("link-other");
+  });
+
+  await t.test("a secret value that the link brings is sent to nobody, kept nowhere, and not used until told to", async () => {
+    const c = vector("good", "slots"), slot = c.trust.slots[0], asked = [], { id } = JSON.parse(c.file);
+    l.answer = (response, request) => { asked.push(JSON.stringify([request.url, request.headers])); response.end(c.file); };
+    const link = (value) => `${l.base}/#main/${id}&slot=${encodeURIComponent(value)}`;
+    const r = await browser.visit(link(slot), `${l.base}/v1/main/shuffles/${id}/transcript`);
+    assert.equal(await browser.run("location.href"), `${l.base}/#main/${id}`);
+    assert.equal(await browser.run("document.querySelector('#slot').value"), "");
+    assert.equal(r.steps[6], "not-checked");
+    assert.match(r.text, /It is not used: only to whoever chose a value does it say anything/);
+    await browser.shots("link-slot");
+    await browser.paste("trust", c.trust.policy);
+    const told = await browser.judged(() => browser.run(`[...document.querySelectorAll("#result button")].find((b) => b.textContent.includes("I chose this value")).click(), 0`));
+    assert.deepEqual([told.json.level, told.steps[6]], ["unsteerable", "ok"]);
+    assert.ok(asked.length > 0 && asked.every((a) => !a.includes(slot.slice(0, 8)) && !a.includes("slot")), asked.join());
+    const both = await browser.visit(`${l.base}/#main/${id}&slot=me&key=${encodeURIComponent(good.trust.vkey)}`, `${l.base}/v1/main/shuffles/${id}/transcript`);
+    assert.match(both.text, /something that is no secret value\. It is not used/);
+    assert.match(both.text, /The link also brings a key/);
+    await browser.run(`location.hash = "#main/${id}&slot=a&slot=b", 0`);
+    await browser.until(`document.querySelector("#link").innerText.includes("leads nowhere")`);
+  });
+
+  await t.test("a child's parent is a link away, without the secret value of the child", async () => {
+    const c = vector("good", "child"), { id } = JSON.parse(c.file), parent = vector("good", "parent");
+    l.answer = (response, request) => response.end(request.url.includes(`/${id}/`) ? c.file : parent.file);
+    await browser.visit(`${l.base}/#main/${id}`, `${l.base}/v1/main/shuffles/${id}/transcript`);
+    await browser.run(`document.querySelector("#slot").value = "x", 0`);
+    const r = await browser.judged(() => browser.run(`document.querySelector(".ending a").click(), 0`), `${l.base}/v1/main/shuffles/${JSON.parse(parent.file).id}/transcript`);
+    assert.equal(r.json.id, JSON.parse(parent.file).id);
+    assert.equal(await browser.run("document.querySelector('#slot').value"), "");
   });
 
   await t.test("a tampered one, and something else altogether", async () => {

@@ -10,6 +10,7 @@ import test from "node:test";
 import { fileURLToPath } from "node:url";
 import vm from "node:vm";
 import * as house from "./house.mjs";
+import { ORIGIN, deckOf, game, random } from "./house.mjs";
 import { load } from "./verify.mjs";
 
 const HERE = path.dirname(fileURLToPath(import.meta.url));
@@ -271,9 +272,9 @@ test("transcripts.json: the one form", async () => {
     const j = new parts.Canonical(utf8(c.text)), read = parts.readForm(j), plainly = JSON.parse(c.text);
     assert.equal(JSON.stringify(plainly), c.text, c.name);
     const cards = read.cards.map((x) => ({ ...x, salt: Buffer.from(x.salt).toString("base64"), proof: Array.from({ length: x.proof.length / 32 }, (_, i) => Buffer.from(x.proof.subarray(32 * i, 32 * i + 32)).toString("base64")) }));
-    const { kind, ...members } = read, text = (span) => span && new TextDecoder().decode(j.content(span));
+    const { kind, keys, ...members } = read, text = (span) => span && new TextDecoder().decode(j.content(span));
     const receipts = read.receipts.map(text), witnessed = text(read.witnessed);
-    assert.deepEqual(JSON.parse(JSON.stringify({ format: "shuffled/v1/transcript", ...members, receipts, witnessed, cards })), plainly, c.name);
+    assert.deepEqual(JSON.parse(JSON.stringify({ format: "shuffled/v1/transcript", ...members, receipts, witnessed, keys: keys.length > 0 ? keys.map(text) : undefined, cards })), plainly, c.name);
   }
   for (const c of some(TRANSCRIPTS.bad)) {
     const v = await shuffled.verify(c.text);
@@ -349,16 +350,6 @@ test("the verdict says what a closed transcript says", async () => {
 
 // ------------------------------------------------------------- mutants
 
-// A small generator (mulberry32): the same mutants in every run.
-function random(seed) {
-  return () => {
-    seed = seed + 0x6d2b79f5 | 0;
-    let t = Math.imul(seed ^ seed >>> 15, 1 | seed);
-    t = t + Math.imul(t ^ t >>> 7, 61 | t) ^ t;
-    return (t ^ t >>> 14) >>> 0;
-  };
-}
-
 test("no file with a byte changed, lost or added is proved", async () => {
   const files = vectors().filter((c) => ["closed", "draws", "mixed", "recipient", "take-4-of-6", "receipt-commit-3", "child"].includes(c.name));
   assert.equal(files.length, 7);
@@ -393,35 +384,6 @@ test("random bytes and huge files are refused, and never throw", async () => {
 });
 
 // --------------------------------------- a house of our own, and its frauds
-
-const ORIGIN = "house.example/main";
-
-// game plays one shuffle in a ledger of its own: genesis, instance, commit, mix
-// if there is a plan, deals of two, close. cheat changes what it is about to say.
-async function game(key, recipe, cheat = {}) {
-  const next = random(recipe.seed ?? 7);
-  const byte = () => next() & 0xff;
-  const secrets = Array.from({ length: recipe.slots ?? 0 }, () => Uint8Array.from({ length: 32 }, byte));
-  const plan = secrets.map((r) => ({ source: 1, hash: parts.slotHash(ORIGIN, "table-1", r) }));
-  if (recipe.beacon) plan.push({ source: 2, round: 9 });
-  if (recipe.cut !== undefined) plan.push({ source: 3 });
-  const values = [...secrets.map((value) => ({ source: 1, value })), ...recipe.beacon ? [{ source: 2, value: Uint8Array.from({ length: 48 }, byte) }] : [],
-    ...recipe.cut !== undefined ? [{ source: 3, cut: recipe.cut }] : []];
-  const s = await house.shuffleOf(house.context({ origin: ORIGIN, plan, ...recipe, ...cheat.context }), byte);
-  const id = 2;
-  const entries = [house.genesis(key, cheat.genesis), house.start(), house.commit({ ...s, ...cheat.commit })];
-  if (plan.length > 0) entries.push(house.mix({ shuffle: id, values, ...cheat.mix }));
-  const m = recipe.ranges?.length ?? recipe.m;
-  for (let first = 0; first < m && !cheat.undealt; first += 2) entries.push(house.deal({ shuffle: id, first, cards: Math.min(2, m - first), final: first + 2 >= m ? 1 : 0, ...cheat.deal?.(first) }));
-  if (!cheat.open) entries.push(house.close({ shuffle: id, tape: s.tape, ...cheat.close }));
-  const seed = parts.mixSeed(entries[2], values);
-  const at = plan.length === 0 || recipe.ranges ? (i) => i : ((p) => (i) => p[i])(await parts.mixedPlaces(seed, m, recipe.cut ?? 0));
-  const cards = Array.from({ length: cheat.undealt ? 0 : m }, (_, i) => s.open(i, at(i), recipe.deck));
-  const list = await house.receipts(ORIGIN, [key], entries, entries.map((_, i) => i).filter((i) => i !== 1));
-  return house.transcript(id, recipe.deck, list, cards);
-}
-
-const deckOf = (n) => Array.from({ length: n }, (_, i) => `card ${i}`);
 
 test("an honest house is proved, whatever it shuffles", async () => {
   const key = await house.newKey(ORIGIN), next = random(3);
@@ -552,6 +514,44 @@ test("JSON has one spelling", async () => {
     assert.equal((await shuffled.verify(string(s), trust)).failed, "format", JSON.stringify(s));
   for (const list of ["[]", "[ ]", '["a",]', "{}", "null", '["a" ,"b"]'])
     assert.equal((await shuffled.verify(spelled(list), trust)).failed, "format", list);
+});
+
+// ------------------------------------------------------- slots, and the story
+
+test("a slot's value is 32 bytes, as people have it", async () => {
+  const value = Uint8Array.from({ length: 32 }, (_, i) => 7 * i), base64 = Buffer.from(value).toString("base64");
+  const printed = `value  ${base64}  keep it until the commit is witnessed\nhash   ${"A".repeat(43)}=  hand it in before the commit\n`;
+  for (const [text, n] of [["", 0], [" \n", 0], [base64, 1], [` ${hex(value)}\n`, 1], [hex(value).toUpperCase(), 1], [`${base64} ${hex(value)}`, 2], [printed, 1], [printed.replace("\n", " "), 1]]) {
+    const values = shuffled.readSlots(text);
+    assert.equal(values.length, n, text);
+    for (const v of values) assert.deepEqual(v, value, text);
+  }
+  for (const text of ["a", base64.slice(0, -1), hex(value).slice(1), `${hex(value)}0`, `${base64} no`, base64.replaceAll("=", ""), Buffer.alloc(33).toString("base64"), "value", "value  no"])
+    assert.equal(shuffled.readSlots(text), null, text);
+  const c = vectors().find((x) => x.name === "slot");
+  await assert.rejects(shuffled.verify(fileOf(c), { ...c.trust, slots: [value.subarray(1)] }), TypeError);
+  await assert.rejects(shuffled.verify(fileOf(c), { ...c.trust, slots: [base64] }), TypeError);
+});
+
+test("the story is told of a shuffle that holds, and of no other", async () => {
+  const story = async (name) => {
+    const c = vectors().find((x) => x.name === name), { verdict, story } = await shuffled.judge(fileOf(c), c.trust);
+    assert.deepEqual(verdict, await shuffled.verify(fileOf(c), c.trust));
+    return story;
+  };
+  for (const name of ["card-value", "unknown-format", "receipt-commit-3"]) assert.equal(await story(name), null, name);
+  const { deck, ...both } = await story("slots");
+  assert.equal(deck.length, 6);
+  assert.deepEqual(both, { ranges: null, cards: 6, taken: 6, mixed: true, choice: null, parent: null, cutCard: null, order: null, tape: "public",
+    plan: [{ source: "slot", mine: true, round: undefined, cut: undefined }, { source: "slot", mine: true, round: undefined, cut: undefined }] });
+  assert.deepEqual((await story("child")).parent, { id: 3, cards: (await story("child")).cards });
+  assert.deepEqual((await story("end-at-drawn")).cutCard.place, vectors().find((x) => x.name === "end-at-drawn") && (await shuffled.verify(fileOf(vectors().find((x) => x.name === "end-at-drawn")))).end_at);
+  assert.match((await story("slot-and-cut")).choice, /cut/);
+  assert.match((await story("beacon-child")).choice, /child/);
+  assert.match((await story("slot-take-4-of-6")).choice, /4 of the 6/);
+  const key = await house.newKey(ORIGIN);
+  const handed = await shuffled.judge(await game(key, { deck: deckOf(6), m: 6, deals: [{ cards: 2 }, { cards: 4, purpose: 6, recipient: "", public: 0 }] }), { vkey: key.vkey });
+  assert.deepEqual([handed.verdict.verdict, handed.story.order], ["proved", { first: 2, cards: 4 }]);
 });
 
 // ------------------------------------------------------- keys and policies
