@@ -199,6 +199,9 @@ func TestExportAllowList(t *testing.T) {
 			"runs": []any{map[string]any{"count": 2, "purpose": "seat", "recipient": "seat-1"}}}, nil)
 		d.stop()
 		db := openRaw(t, d)
+		for _, text := range rowsBeside {
+			db.exec(text)
+		}
 		secrets := plant(t, db)
 		dir := filepath.Join(t.TempDir(), "bundle")
 		export(t, dir, d.place()...)
@@ -255,12 +258,28 @@ var (
 		"entries.ledger", "entries.idx", "entries.type", "checkpoints.ledger", "checkpoints.size", "cosigned.ledger", "cosigned.size",
 		"decks.ledger", "decks.hash", "heads.ledger", "heads.size", "ledgers.ledger", "tiles.ledger", "tiles.level", "tiles.idx",
 		"tokens.ledger", "tokens.role", "schema_migrations.version", "schema_migrations.dirty",
+		"slots.ledger", "access_records.ledger", "recall.ledger", "recall.outcome", "recall.reason", "recall.draw", "recall_marks.ledger",
 	}
 	plantedColumns = map[string]string{ // and their kinds
 		"entries.time": "number", "entries.serial": "number", "entries.shuffle": "number", "entries.tbl": "text",
 		"entries.key_tag": "hash", "entries.sealed": "bytes", "checkpoints.root": "hash", "cosigned.root": "hash",
 		"heads.root": "hash", "heads.checkpoint": "bytes", "tiles.data": "tile", "tokens.id": "text", "tokens.hash": "hash",
-		"tokens.created": "number", "tokens.expires": "number", "tokens.revoked": "number",
+		"tokens.created": "number", "tokens.expires": "number", "tokens.revoked": "number", "tokens.tables": "text",
+		"slots.slot": "hash", "slots.idx": "number",
+		"access_records.time": "number", "access_records.request": "text", "access_records.token": "text",
+		"access_records.method": "text", "access_records.path": "text",
+		"recall.id": "number", "recall.serial": "number", "recall.committed": "number", "recall.close_by": "number",
+		"recall.parent": "number", "recall.closed": "number", "recall.tbl": "text", "recall.game_ref": "text",
+		"recall_marks.next": "number", "recall_marks.dropped": "number",
+	}
+	// One row, with a value in every column, for each table beside the evidence.
+	rowsBeside = []string{
+		"INSERT INTO slots (ledger, slot, idx) SELECT ledger, root, 1 FROM heads",
+		"INSERT INTO access_records (ledger, time, request, token, method, path) SELECT ledger, 1, 'r', 't', 'm', 'p' FROM heads",
+		"DELETE FROM recall",
+		"INSERT INTO recall (ledger, id, serial, committed, close_by, parent, closed, outcome, reason, draw, tbl, game_ref) SELECT ledger, 1, 1, 1, 1, 1, 1, 1, 0, 1 = 0, 't', 'g' FROM heads",
+		"DELETE FROM recall_marks",
+		"INSERT INTO recall_marks (ledger, next, dropped) SELECT ledger, 1, 1 FROM heads",
 	}
 )
 
