@@ -236,3 +236,20 @@ func TestBadState(t *testing.T) {
 		}
 	}
 }
+
+// TestAwaitFork has witnesses for another commit at the same index.
+func TestAwaitFork(t *testing.T) {
+	t.Parallel()
+	f := newForked(t)
+	commits(t, f.two.client(nil, nil), 1, "b")
+	c := f.one.client(f.between, func(cfg *client.Config) {
+		cfg.VKey, cfg.Policy = "", strings.Replace(newDaemonWith(t, setting{witnesses: 1}).policy, "log ", "log "+f.one.vkey+"\n# ", 1)
+	})
+	s := commits(t, c, 1, "a")
+	f.led.Store(true)
+	commits(t, f.two.client(nil, nil), 1, "c") // of another size
+	var fault *client.Fault
+	if err := c.Await(t.Context(), s); !errors.As(err, &fault) || !strings.Contains(fault.What, "another commit") {
+		t.Errorf("%v", err)
+	}
+}

@@ -86,6 +86,21 @@ func (r *rigged) closed(s *Committed) error {
 	return r.client().proveClose(r.t.Context(), s, &CloseRequest{Outcome: OutcomeCompleted}, &answer, anyIndex, asked{}, nil)
 }
 
+// final is a deal with its close, and what stands between them in the ledger.
+func (r *rigged) final(between ...audit.Body) error {
+	r.t.Helper()
+	req, d := r.deal(0, 0)
+	req.Close = &CloseRequest{Outcome: OutcomeCompleted}
+	bodies := []audit.Body{r.commit, &audit.Deal{Final: true, Runs: []audit.Run{{Count: 1, Purpose: audit.PurposeSeat}}}}
+	bodies = append(bodies, between...)
+	bodies = append(bodies, &audit.Close{Outcome: audit.OutcomeCompleted, Form: audit.FormTape, Tape: r.tape})
+	receipts := r.receipts(bodies...)
+	d.Receipt = receipts[1]
+	d.Close = &Close{Outcome: OutcomeCompleted, Tape: r.tape, Receipt: receipts[len(receipts)-1]}
+	_, err := r.client().proveDeal(r.t.Context(), r.committed(), &req, &d, asked{}, nil)
+	return err
+}
+
 var fiveCards = audit.Context{Recipe: shuffle.Recipe{Cards: 5, Take: 5}}
 
 // TestFoulDeck: a house that commits to what no deck has is caught as soon as it
@@ -99,6 +114,22 @@ func TestFoulDeck(t *testing.T) {
 	expect(t, "the same again", honest.dealt(s, nil, 0, 0, 1), false)
 	expect(t, "the next", honest.dealt(s, nil, 2, 2, 3), false)
 	expect(t, "its end", honest.closed(s), false)
+
+	numbers := func(d *Deal) { d.Shows = []uint32{1} }
+	expect(t, "cards that show numbers", honest.dealt(honest.committed(), numbers, 0, 0), true)
+	s = honest.committed()
+	s.at = h.at + 1
+	expect(t, "a deal before the commit", honest.dealt(s, nil, 0, 0), true)
+	s = honest.committed()
+	expired := *honest.commit
+	expired.CloseBy = h.at
+	s.commit = &expired
+	expect(t, "a deal at close-by", honest.dealt(s, nil, 0, 0), true)
+	s = honest.committed()
+	s.ID = 1
+	expect(t, "a deal in the commit's place", honest.dealt(s, nil, 0, 0), true)
+	expect(t, "a final deal and its close", honest.final(), false)
+	expect(t, "and something between", honest.final(honest.commit), true)
 
 	twice := h.rig(fiveCards, func(v []uint32) { v[3] = v[0] })
 	expect(t, "a card twice in one deal", twice.dealt(twice.committed(), nil, 0, 0, 1, 2, 3), true)
@@ -127,8 +158,9 @@ func TestHostileMix(t *testing.T) {
 	five := fiveCards
 	five.Plan = plan
 	r := h.rig(five, nil)
+	of := uint64(0)
 	mixed := func(s *Committed, values []audit.MixValue, req MixRequest) error {
-		receipt := h.receipts(r.commit, &audit.Mix{Values: values})[1]
+		receipt := h.receipts(r.commit, &audit.Mix{Shuffle: of, Values: values})[1]
 		_, err := h.client().proveMix(t.Context(), s, &req, &Mix{Receipt: receipt}, asked{}, nil)
 		return err
 	}
@@ -146,6 +178,9 @@ func TestHostileMix(t *testing.T) {
 	} {
 		expect(t, what, mixed(r.committed(), values, req), true)
 	}
+	of = 9
+	expect(t, "another shuffle's mix", mixed(r.committed(), given, req), true)
+	of = 0
 	missing := req
 	missing.Cut = nil
 	expect(t, "a plan half answered", mixed(r.committed(), given[:1], missing), true)
@@ -178,10 +213,14 @@ func TestHostileCutCard(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t)
 	drawn := audit.Context{Recipe: shuffle.Recipe{Cards: 5, Take: 5, EndLo: 2, EndHi: 4}}
-	r := h.rig(drawn, nil)
-	out, err := r.commit.Context.Recipe.Run(r.tape)
-	if err != nil {
-		t.Fatal(err)
+	var r *rigged
+	var out shuffle.Outcome
+	for out.EndAt != 3 { // so that it can be told too early and too late
+		r = h.rig(drawn, nil)
+		var err error
+		if out, err = r.commit.Context.Recipe.Run(r.tape); err != nil {
+			t.Fatal(err)
+		}
 	}
 	tell := func(s *Committed, next int, last bool) error {
 		positions := make([]int, 0, next)
@@ -234,6 +273,9 @@ func TestHostileChild(t *testing.T) {
 	expect(t, "an honest child", honest.dealt(s, nil, 0, 0, 1, 2), false)
 	expect(t, "its end", honest.closed(s), false)
 	expect(t, "its end, where the parent is not known", honest.closed(honest.committed()), false)
+	forged := *honest
+	forged.tape = append([]byte{honest.tape[0] ^ 1}, honest.tape[1:]...)
+	expect(t, "another tape, where the parent is not known", forged.closed(forged.committed()), true)
 	dealt := h.rig(context, func(v []uint32) {
 		for i, x := range v {
 			v[i] = values[2+x]
