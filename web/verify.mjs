@@ -1,7 +1,8 @@
 // verify.mjs judges a transcript or receipt with the verifier of verify.html:
 //
-//	node web/verify.mjs [--key VKEY-or-file | --policy FILE] [--json] FILE
+//	node web/verify.mjs [--key VKEY-or-file | --policy FILE] [--my-slot-file FILE]… [--json] FILE
 //
+// --my-slot-file names a file with the value of a slot: it judges for its holder.
 // It exits with 0 for proved or consistent, 1 for failed, 2 for a wrong command
 // line, and 3 where it cannot judge or could not run.
 import { readFileSync, realpathSync, statSync } from "node:fs";
@@ -9,7 +10,7 @@ import { fileURLToPath } from "node:url";
 import vm from "node:vm";
 
 const PAGE = fileURLToPath(new URL("verify.html", import.meta.url));
-const USAGE = "usage: node verify.mjs [--key VKEY-or-file | --policy FILE] [--json] FILE\n";
+const USAGE = "usage: node verify.mjs [--key VKEY-or-file | --policy FILE] [--my-slot-file FILE]... [--json] FILE\n";
 const MOST_BYTES = 32 * 2 ** 20; // docs/SPEC.md section 1.2
 
 // load runs the script block of the page that is the verifier, and no other.
@@ -22,13 +23,17 @@ export function load() {
 class Usage extends Error {}
 
 function parseArgs(args) {
-  const options = {};
+  const options = { slots: [] };
   for (let i = 0; i < args.length; i++) {
-    const [flag, inline] = /^(--[a-z]+)=([\s\S]*)$/.exec(args[i])?.slice(1) ?? [args[i]];
+    const [flag, inline] = /^(--[a-z-]+)=([\s\S]*)$/.exec(args[i])?.slice(1) ?? [args[i]];
     if (flag === "--key" || flag === "--policy") {
       const value = inline ?? args[++i];
       if (!value || options[flag] !== undefined) throw new Usage(`${flag} is given once, with a value`);
       options[flag] = value;
+    } else if (flag === "--my-slot-file") {
+      const value = inline ?? args[++i];
+      if (!value) throw new Usage(`${flag} takes a file`);
+      options.slots.push(value);
     } else if (args[i] === "--json" || args[i] === "--help") {
       options[args[i]] = true;
     } else if (args[i].startsWith("-") || options.file !== undefined) {
@@ -51,6 +56,15 @@ function trust(options) {
   return { vkey: /^[^+]+\+[0-9a-fA-F]{8}\+[A-Za-z0-9+/=]+$/.test(key) ? key : readFileSync(key, "utf8").trim() };
 }
 
+// readSlots takes the values of the files; what is wrong with one is said without it.
+function readSlots(files, { readSlots: read }) {
+  return files.flatMap((file) => {
+    const values = read(readFileSync(file, "utf8"));
+    if (!values?.length) throw new Usage(`${file} holds no value of a slot`);
+    return values;
+  });
+}
+
 function readEvidence(file) {
   if (statSync(file).size > MOST_BYTES) return new Uint8Array(MOST_BYTES + 1); // fails as too long, unread
   return new Uint8Array(readFileSync(file));
@@ -68,7 +82,7 @@ function print(v) {
     const shown = v.cards.map((c) => c.card ?? c.shows ?? c.value).join(" ");
     out.push("", `cards: ${shown}`);
   }
-  const more = v.level ? `, at the level "${v.level}"` : v.failed ? ` at ${v.failed}` : v.unknown ? `: ${v.unknown}` : "";
+  const more = v.level ? `, at the level "${v.level}"${v.level === "unsteerable" ? " for the holder of the slot alone" : ""}` : v.failed ? ` at ${v.failed}` : v.unknown ? `: ${v.unknown}` : "";
   out.push("", `${v.verdict.toUpperCase()}${more}`);
   process.stdout.write(`${out.map(safe).join("\n")}\n`);
 }
@@ -82,7 +96,8 @@ export async function main(args) {
       process.stdout.write(USAGE);
       return 0;
     }
-    const v = await load().verify(readEvidence(options.file), trust(options));
+    const verifier = load();
+    const v = await verifier.verify(readEvidence(options.file), { ...trust(options), slots: readSlots(options.slots, verifier) });
     if (options["--json"]) process.stdout.write(`${JSON.stringify(v)}\n`);
     else print(v);
     return EXIT[v.verdict];

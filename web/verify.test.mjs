@@ -656,6 +656,8 @@ test("verify.mjs: exit codes", async (t) => {
   const later = write("later.json", fileOf(by("unknown-format")));
   const { vkey } = by("closed").trust, keyFile = write("key", `${vkey}\n`);
   const policy = write("policy", by("cosigned-2-of-3").trust.policy), cosigned = write("cosigned.json", fileOf(by("cosigned-2-of-3")));
+  const mine = by("slot"), slotted = write("slot.json", fileOf(mine)), slotPolicy = write("slot.policy", mine.trust.policy);
+  const slot = write("my-slot", `value  ${Buffer.from(mine.trust.slots[0]).toString("base64")}  keep it\n`);
   for (const [code, text, ...args] of [
     [0, /PROVED, at the level "recorded"/, "--key", vkey, good],
     [0, /PROVED/, good, `--key=${keyFile}`],
@@ -664,6 +666,9 @@ test("verify.mjs: exit codes", async (t) => {
     [1, /FAILED at openings/, "--key", vkey, bad],
     [1, /FAILED at witnesses/, "--policy", policy, good],
     [3, /CANNOT JUDGE: transcript format/, "--key", vkey, later],
+    [0, /PROVED, at the level "unsteerable" for the holder of the slot alone/, "--policy", slotPolicy, "--my-slot-file", slot, slotted],
+    [1, /FAILED at slots/, "--key", vkey, `--my-slot-file=${slot}`, good],
+    [2, /holds no value of a slot/, "--my-slot-file", policy, good], [2, /usage/, good, "--my-slot-file"],
     [3, /no such file/, path.join(dir, "none")],
     [3, /no such file/, "--key", path.join(dir, "none"), good],
     [2, /usage/], [2, /usage/, "--key"], [2, /usage/, "--nonsense", good], [2, /usage/, good, bad], [2, /not both/, "--key", vkey, "--policy", policy, good],
