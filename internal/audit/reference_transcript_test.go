@@ -49,6 +49,9 @@ func refTranscript(t *Transcript) string {
 	if t.Witnessed != "" {
 		out += `,"witnessed":` + refString(t.Witnessed)
 	}
+	if len(t.Keys) > 0 {
+		out += `,"keys":` + refStrings(t.Keys)
+	}
 	var cards []string
 	for _, c := range t.Cards {
 		card := fmt.Sprintf(`{"place":%d,"position":%d,"value":%d`, c.Place, c.Position, c.Value)

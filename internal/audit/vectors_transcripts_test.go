@@ -36,6 +36,7 @@ func makeTranscripts() transcriptVectors {
 			t.Recipient, t.Deck, t.Cards = "", nil, []Card{sampleCard(0, 0, "")}
 		}},
 		{"with an early checkpoint", func(t *Transcript) { t.Witnessed = t.Receipts[1] }},
+		{"with the hand-over of a signing key", func(t *Transcript) { t.Keys = t.Receipts[1:2] }},
 		{"no cards yet", func(t *Transcript) { t.Cards = nil }},
 		{"the largest id", func(t *Transcript) { t.ID = maxInteger }},
 		{"names with every escape and with what needs none", func(t *Transcript) {
@@ -91,6 +92,9 @@ func makeTranscripts() transcriptVectors {
 	add("no object", malformed, "[]")
 	add("no format", malformed, strings.Replace(good, `"format":"shuffled/v1/transcript",`, "", 1))
 	edit("an empty early checkpoint", `,"cards"`, `,"witnessed":"","cards"`)
+	edit("keys without any", `,"cards"`, `,"keys":[],"cards"`)
+	edit("keys in front of the receipts", `,"receipts"`, `,"keys":["k"],"receipts"`)
+	edit("keys behind the cards", `]}]}`, `]}],"keys":["k"]}`)
 	edit("an early checkpoint in front of the receipts", `,"receipts"`, `,"witnessed":"w","receipts"`)
 	edit("an early checkpoint behind the cards", `]}]}`, `]}],"witnessed":"w"}`)
 	edit("an empty card name", `"card":"As"`, `"card":""`)
