@@ -331,3 +331,21 @@ func TestOutage(t *testing.T) {
 		}
 	})
 }
+
+// TestEarlyReaper: a daemon whose own word for the time is ahead expires nothing:
+// the ledger's time decides.
+func TestEarlyReaper(t *testing.T) {
+	t.Parallel()
+	tb := newTable(t, nil)
+	s := tb.commit("k", deckOf(audit.DisclosurePublic))
+	tb.cfg.Now = func() int64 { return tb.now().Add(2 * time.Hour).UnixMilli() }
+	hasty := dealer.New(tb.cfg)
+	tb.unwritten(func() {
+		n, err := hasty.Expire(t.Context())
+		wantRefusal(t, "expired before its close-by", err, "", audit.RuleDeadline)
+		if n != 0 {
+			t.Errorf("%d expired", n)
+		}
+	})
+	tb.deal(s.ID, dealer.DealRequest{Runs: []audit.Run{seat(1, "a")}})
+}
