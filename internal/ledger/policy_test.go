@@ -524,3 +524,28 @@ func TestPolicyOfOthers(t *testing.T) {
 	}
 	w.judged()
 }
+
+// TestTriedWitnessIsNoDoubt: a witness that is only tried, and claims to have seen
+// another history, makes its policy unfit and does not stop the ledger.
+func TestTriedWitnessIsNoDoubt(t *testing.T) {
+	t.Parallel()
+	w := newWitnessed(t, openSQLite(t), audit.DealsCosigned)
+	lying := newQuorum(t, w.vkey)
+	c := w.config("mark")
+	honest := c.Witness
+	c.Witness = func(one audit.Witness) (ledger.Witness, error) {
+		asked, err := honest(one)
+		if slices.Contains(lying.names(), one.Name) {
+			return silent{liar{asked, 1 << 40}}, err
+		}
+		return asked, err
+	}
+	l := w.open(c)
+	if _, err := l.AddKey(t.Context(), "tok_admin", lying.entry()); !errors.Is(err, ledger.ErrPolicy) || !strings.Contains(err.Error(), "another history") {
+		t.Errorf("a policy of witnesses that have seen more: %v", err)
+	}
+	if err := l.Ready(); err != nil {
+		t.Errorf("stopped by witnesses that are not the ledger's: %v", err)
+	}
+	w.awaitCosigned(l, w.must(l, propose(commit("t", 1)))[0].Index)
+}
