@@ -15,6 +15,11 @@ func (c *Client) inherit(ctx context.Context, s, parent *Committed) error {
 	if err != nil {
 		return err
 	}
+	return s.inherit(parent, e, answer)
+}
+
+// inherit is given the entry behind the child's commit.
+func (s *Committed) inherit(parent *Committed, e proved, answer string) error {
 	body, ok := e.Body.(*audit.Close)
 	if !ok || body.Shuffle != parent.ID || body.Outcome != audit.OutcomeContinued {
 		return &Fault{What: "the parent was not closed with the child's commit", Answer: []byte(answer)}

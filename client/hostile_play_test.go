@@ -2,6 +2,7 @@ package client
 
 import (
 	"crypto/rand"
+	"slices"
 	"testing"
 
 	"golang.org/x/mod/sumdb/tlog"
@@ -138,6 +139,10 @@ func TestFoulDeck(t *testing.T) {
 	expect(t, "and in another deal", twice.dealt(s, nil, 2, 2, 3), true)
 	expect(t, "a foul deck's tape", twice.closed(twice.committed()), true)
 
+	secret := fiveCards
+	secret.Disclosure = audit.DisclosureAuditor
+	told := h.rig(secret, nil)
+	expect(t, "a tape that was for auditors", told.closed(told.committed()), true)
 	foreign := h.rig(fiveCards, func(v []uint32) { v[0] = 5 })
 	expect(t, "a card that the deck has not", foreign.dealt(foreign.committed(), nil, 0, 0), true)
 	swapped := h.rig(fiveCards, func(v []uint32) { v[0], v[1] = v[1], v[0] })
@@ -293,6 +298,32 @@ func TestHostileChild(t *testing.T) {
 	})
 	expect(t, "another order than the tape's", moved.closed(know(moved.committed())), true)
 
+	positions := []int{2, 3, 4}
+	for id, what := range map[uint64]string{0: "", 5: "its parent is another one", 1: "its parent is another one"} {
+		child, of := honest.committed(), parent.committed()
+		of.ID = id
+		child.ID = 1
+		req := ShuffleRequest{Table: "t", Parent: &Parent{ID: id, Positions: positions}}
+		if got := child.differsInCards(&req, of); got != what {
+			t.Errorf("a child of shuffle 0 as one of %d: %q", id, got)
+		}
+	}
+	for what, c := range map[string]struct {
+		end   *audit.Close
+		wrong bool
+	}{
+		"the parent's end":    {&audit.Close{Outcome: audit.OutcomeContinued, Form: audit.FormTape, Tape: parent.tape}, false},
+		"another shuffle's":   {&audit.Close{Shuffle: 7, Outcome: audit.OutcomeContinued, Form: audit.FormTape, Tape: parent.tape}, true},
+		"an end as completed": {&audit.Close{Outcome: audit.OutcomeCompleted, Form: audit.FormTape, Tape: parent.tape}, true},
+		"another tape":        {&audit.Close{Outcome: audit.OutcomeContinued, Form: audit.FormTape, Tape: forged.tape}, true},
+	} {
+		child := honest.committed()
+		err := child.inherit(parent.committed(), proved{Entry: audit.Entry{Body: c.end}}, "")
+		expect(t, what, err, c.wrong)
+		if err == nil && !slices.Equal(child.parent, values[2:]) {
+			t.Errorf("%s: the child has %v of %v", what, child.parent, values)
+		}
+	}
 	s = parent.committed()
 	expect(t, "a deal of the parent", parent.dealt(s, nil, 0, 0, 1), false)
 	for what, c := range map[string]struct {

@@ -131,6 +131,9 @@ func TestHostileHouse(t *testing.T) {
 	completed := CloseRequest{Outcome: OutcomeCompleted}
 	honest := audit.Close{Outcome: audit.OutcomeCompleted, Form: audit.FormTape, Tape: tape}
 	expect(t, "an honest close", closed(&honest, Close{Outcome: OutcomeCompleted, Tape: tape}, completed), false)
+	another := honest
+	another.Outcome = audit.OutcomeEndedEarly
+	expect(t, "another outcome", closed(&another, Close{Outcome: OutcomeCompleted, Tape: tape}, completed), true)
 	wrongTape := honest
 	wrongTape.Tape = other
 	expect(t, "another tape", closed(&wrongTape, Close{Outcome: OutcomeCompleted, Tape: other}, completed), true)

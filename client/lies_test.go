@@ -215,6 +215,9 @@ func TestLiesOfMixes(t *testing.T) {
 	rest := client.DealRequest{First: 3, Runs: []client.Run{{Count: 9, Purpose: client.PurposeOrder}}}
 	lieAbout(t, l, []told{
 		{"commit", "/shuffles", func() (any, error) { s, err := c.Commit(ctx, "k", req); return shuffleOf(s), err }, nil},
+		{"load, not mixed", fmt.Sprint("/shuffles/", s.ID), func() (any, error) { s, err := c.Load(ctx, s.ID); return shuffleOf(s), err }, map[string]string{
+			"/state": "an open or overdue shuffle is the same to a client",
+		}},
 		{"mix", "/mix", func() (any, error) { return without(c.Mix(ctx, s, given)) }, nil},
 		{"mix, fetched", "/mix", func() (any, error) { return without(c.Mix(ctx, s, fetched)) }, nil},
 		{"deal", "/deal", func() (any, error) { return without(c.Deal(ctx, s, deal)) }, nil},
