@@ -124,6 +124,9 @@ func (d *Dealer) newShuffle(ctx context.Context, actor string, tag [32]byte, a a
 			return Shuffle{}, err
 		}
 	}
+	if len(c.Plan) > 0 && !c.IsDraw() && c.Recipe.Take == 1 {
+		return Shuffle{}, &RequestError{"mix", "moves cards among those that are taken, and one has nowhere to go: take more, and deal one"}
+	}
 	c.Plan = slices.Clone(c.Plan)
 	d.chooseRound(&c)
 	if err := d.checkRound(&c, a.closeBy); err != nil {

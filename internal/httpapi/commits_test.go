@@ -155,6 +155,7 @@ func TestDrawsThroughTheAPI(t *testing.T) {
 		"too much weight":      {`{"table":"t","wheel":[{"label":"a","weight":4096},{"label":"b","weight":1}]}`, "wheel[1].weight"},
 		"one stop of weight 1": {`{"table":"t","wheel":[{"label":"a","weight":1}]}`, "wheel"},
 		"no label":             {`{"table":"t","wheel":[{"label":"","weight":2}]}`, "wheel"},
+		"a mix of one stop":    {`{"table":"t","wheel":[{"label":"a","weight":3}],"mix":{"beacon":{}}}`, "mix"},
 		"a cut of values":      {`{"table":"t","ranges":[6],"mix":{"cut":true}}`, "mix.cut"},
 	} {
 		if c.field != "" {

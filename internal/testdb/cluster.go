@@ -75,7 +75,7 @@ var ownSettings = []string{
 	"-c", "synchronous_commit=on",
 	"-c", "shared_buffers=16MB",
 	"-c", "dynamic_shared_memory_type=mmap",
-	"-c", "max_connections=100",
+	"-c", "max_connections=400",
 	"-c", "timezone=UTC",
 	"-c", "log_timezone=UTC",
 }
