@@ -89,6 +89,11 @@ func lies(t *testing.T, truth []byte) map[string][]byte {
 		return textLies(truth)
 	}
 	out := forgeries(t, truth)
+	for name, forged := range out {
+		if sameJSON(t, forged, truth) { // two dice that show the same, in another order
+			delete(out, name)
+		}
+	}
 	names := make([]string, 0, len(out))
 	for name := range out {
 		names = append(names, name)
