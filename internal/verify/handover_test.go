@@ -110,9 +110,11 @@ func wrongHandovers(b *badAdder) {
 	})
 
 	// entries
-	keys(stepEntries, "not-a-signing-key", "the entry of a disclosure key", func(all []string) []string {
-		return append([]string{g.h.receipt(2).Text()}, all...)
-	})
+	added := open(b.T)
+	addedTo := added.commitTo(added.cards(sixCards), sixCards)
+	index := added.add(&audit.Key{Subject: audit.SubjectAuditor, Public: point("another auditor")})
+	added.handed = []string{added.receipt(index).Text()}
+	b.file(stepEntries, "rotated-not-a-signing-key", "the entry of an auditor key, the last of its checkpoint", addedTo.file(""))
 	keys(stepEntries, "not-a-key", "the entry of an instance_start", func(all []string) []string {
 		return append([]string{g.h.receipt(1).Text()}, all...)
 	})
