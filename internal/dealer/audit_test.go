@@ -9,7 +9,6 @@ import (
 	"os"
 	"path/filepath"
 
-	"shuffled/internal/audit"
 	"shuffled/internal/bundle"
 	"shuffled/internal/disclosure"
 	"shuffled/internal/inspect"
@@ -104,6 +103,3 @@ func readLines(tb *table, name string) map[uint64]inspect.ShuffleLine {
 	}
 	return all
 }
-
-// overdue reports whether a close-by has passed.
-func (tb *table) overdue(c *audit.Commit) bool { return tb.now().UnixMilli() >= c.CloseBy }

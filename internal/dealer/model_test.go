@@ -78,7 +78,6 @@ type play struct {
 	cards    []audit.Card
 	closeBy  int64
 	ended    *dealer.CloseRequest // nil: it is open
-	overdue  bool                 // at the last look
 	children int
 }
 
