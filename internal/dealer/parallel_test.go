@@ -67,7 +67,8 @@ func TestCopies(t *testing.T) {
 			}
 			everyKey(keys, send)
 			once := source.Stats().Tapes - drawn
-			if once < uint64(keys) {
+			// Copies at one daemon wait for each other; those of two may race.
+			if once < uint64(keys) || once > 2*uint64(keys) {
 				t.Errorf("%d tapes for %d commits", once, keys)
 			}
 			copies = min(copies, 4)

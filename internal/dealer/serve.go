@@ -36,9 +36,10 @@ type Config struct {
 // Dealer serves one ledger. It is safe for concurrent use; it holds no state of
 // any shuffle.
 type Dealer struct {
-	cfg   Config
-	keys  *keyring
-	decks sync.Map // deck hash → []string; only decks that the store holds
+	cfg     Config
+	keys    *keyring
+	flights flights
+	decks   sync.Map // deck hash → []string; only decks that the store holds
 }
 
 // New returns a dealer.
@@ -84,6 +85,11 @@ func (d *Dealer) begin(ctx context.Context, actor, key string, a asked, invalid 
 	}
 	c := a.context
 	tag := audit.KeyTag(c.Origin, c.Table, key)
+	end, err := d.flights.begin(ctx, tag)
+	if err != nil {
+		return Shuffle{}, err
+	}
+	defer end()
 	// The key is looked up before any entropy is drawn: a retry draws no tape.
 	if s, err := d.repeatShuffle(ctx, tag, a.hash); !errors.Is(err, ledger.ErrNotFound) {
 		return s, err

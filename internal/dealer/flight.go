@@ -1,0 +1,42 @@
+package dealer
+
+import (
+	"context"
+	"sync"
+)
+
+// flights lets one request under a key go at a time: copies that come meanwhile
+// wait, and then find the answer in the ledger instead of drawing tapes of their
+// own. Copies at another daemon do not wait; the ledger keeps them apart.
+type flights struct {
+	mu  sync.Mutex
+	all map[[32]byte]chan struct{} // by key tag; closed and gone when the request is answered
+}
+
+// begin waits for its turn under the tag. The caller must call end.
+func (f *flights) begin(ctx context.Context, tag [32]byte) (end func(), err error) {
+	for {
+		f.mu.Lock()
+		ahead := f.all[tag]
+		if ahead == nil {
+			done := make(chan struct{})
+			if f.all == nil {
+				f.all = make(map[[32]byte]chan struct{})
+			}
+			f.all[tag] = done
+			f.mu.Unlock()
+			return func() {
+				f.mu.Lock()
+				delete(f.all, tag)
+				f.mu.Unlock()
+				close(done)
+			}, nil
+		}
+		f.mu.Unlock()
+		select {
+		case <-ahead:
+		case <-ctx.Done():
+			return nil, ctx.Err()
+		}
+	}
+}
