@@ -116,7 +116,7 @@ var table = map[string]row{
 		ours: []string{"internal/dealer", "internal/ledger", "internal/verify", "internal/audit", "web"},
 	},
 	"client": {
-		why:  "for game back ends, which check what they are told",
+		why: "for game back ends, which check what they are told",
 		// Decks by name, and rounds of a beacon: what was asked for is checked here.
 		ours: []string{"internal/audit", "internal/verify", "internal/shuffle", "internal/beacon"},
 	},
