@@ -28,6 +28,12 @@ func (d *Dealer) Deal(ctx context.Context, actor string, id uint64, req DealRequ
 	if err := d.awaitWitnesses(ctx, id); err != nil {
 		return Deal{}, err
 	}
+	if len(r.commit.Context.Plan) > 0 && r.mix == nil {
+		// A mix may have come while this waited.
+		if r, err = d.record(ctx, id); err != nil {
+			return Deal{}, err
+		}
+	}
 	t, err := d.open(ctx, r)
 	if err != nil {
 		return Deal{}, err

@@ -100,7 +100,8 @@ func (d *Dealer) Mix(ctx context.Context, actor string, id uint64, req MixReques
 	}
 	mix := &audit.Mix{Shuffle: id, Values: req.values(signature)}
 	appended, err := d.cfg.Ledger.Append(ctx, ledger.Proposal{Actor: actor, Bodies: []audit.Body{mix}})
-	if breaks(err, audit.RuleMix) {
+	var illegal *audit.Illegal
+	if errors.As(err, &illegal) {
 		// A copy of this request may have been first.
 		if r, err := d.record(ctx, id); err == nil && r.mix != nil {
 			return d.repeatMix(ctx, r, req)

@@ -61,15 +61,15 @@ func (d *Dealer) Ledger() *ledger.Ledger { return d.cfg.Ledger }
 func (d *Dealer) Shuffle(ctx context.Context, actor, key string, req ShuffleRequest) (Shuffle, error) {
 	c, deck, err := req.context(d.cfg.Ledger.Genesis())
 	return d.begin(ctx, actor, key, asked{
-		context: c, deck: deck, hash: req.hash(), closeBy: req.CloseBy, gameRef: req.GameRef, child: &req,
+		context: c, deck: deck, hash: req.hash, closeBy: req.CloseBy, gameRef: req.GameRef, child: &req,
 	}, err)
 }
 
 // asked is a request for a commit, of cards or draws.
 type asked struct {
 	context *audit.Context
-	deck    shuffle.Deck // zero for a draw list and a child
-	hash    [32]byte
+	deck    shuffle.Deck    // zero for a draw list and a child
+	hash    func() [32]byte // of the request, which is valid
 	closeBy *int64
 	gameRef string
 	child   *ShuffleRequest // when its Parent is set
@@ -84,23 +84,24 @@ func (d *Dealer) begin(ctx context.Context, actor, key string, a asked, invalid 
 		return Shuffle{}, invalid
 	}
 	c := a.context
-	tag := audit.KeyTag(c.Origin, c.Table, key)
+	tag, hash := audit.KeyTag(c.Origin, c.Table, key), a.hash()
 	end, err := d.flights.begin(ctx, tag)
 	if err != nil {
 		return Shuffle{}, err
 	}
 	defer end()
 	// The key is looked up before any entropy is drawn: a retry draws no tape.
-	if s, err := d.repeatShuffle(ctx, tag, a.hash); !errors.Is(err, ledger.ErrNotFound) {
+	if s, err := d.repeatShuffle(ctx, tag, hash); !errors.Is(err, ledger.ErrNotFound) {
 		return s, err
 	}
 	for range childTries {
-		s, err := d.newShuffle(ctx, actor, tag, a)
-		if !errors.Is(err, errParentMoved) && !breaks(err, audit.RuleParent) {
+		s, err := d.newShuffle(ctx, actor, tag, hash, a)
+		var illegal *audit.Illegal
+		if !errors.Is(err, errParentMoved) && !errors.As(err, &illegal) {
 			return s, err
 		}
-		// A copy of this request may have continued the parent.
-		if s, err := d.repeatShuffle(ctx, tag, a.hash); !errors.Is(err, ledger.ErrNotFound) {
+		// A copy of this request may have been first.
+		if s, err := d.repeatShuffle(ctx, tag, hash); !errors.Is(err, ledger.ErrNotFound) {
 			return s, err
 		}
 		if !errors.Is(err, errParentMoved) {
@@ -111,7 +112,7 @@ func (d *Dealer) begin(ctx context.Context, actor, key string, a asked, invalid 
 }
 
 // newShuffle draws a tape and appends the commit to it.
-func (d *Dealer) newShuffle(ctx context.Context, actor string, tag [32]byte, a asked) (Shuffle, error) {
+func (d *Dealer) newShuffle(ctx context.Context, actor string, tag, hash [32]byte, a asked) (Shuffle, error) {
 	c := *a.context
 	var from *parent
 	var err error
@@ -142,14 +143,14 @@ func (d *Dealer) newShuffle(ctx context.Context, actor string, tag [32]byte, a a
 	if err != nil {
 		return Shuffle{}, err
 	}
-	commit.KeyTag, commit.Request, commit.GameRef = tag, a.hash, a.gameRef
+	commit.KeyTag, commit.Request, commit.GameRef = tag, hash, a.gameRef
 	if a.closeBy != nil {
 		commit.CloseBy = *a.closeBy
 	}
 	appended, err := d.appendCommit(ctx, actor, commit, sealed, from)
 	var duplicate *ledger.DuplicateError
 	if errors.As(err, &duplicate) {
-		return d.repeatShuffle(ctx, tag, a.hash)
+		return d.repeatShuffle(ctx, tag, hash)
 	}
 	if err != nil {
 		return Shuffle{}, err

@@ -199,6 +199,7 @@ func (l *Ledger) catchUp(ctx context.Context) error {
 	if newest.Size == l.head.Size && newest.Root == l.head.Root && bytes.Equal(newest.Checkpoint, l.head.Checkpoint) {
 		return nil // the head we know, most often
 	}
+	known := l.head.Size
 	for l.head.Size+loadChunk < newest.Size {
 		step, cancel := context.WithTimeout(context.Background(), storeTimeout)
 		next, err := l.cfg.Store.CheckpointAfter(step, l.id, l.head.Size+loadChunk-1)
@@ -212,7 +213,7 @@ func (l *Ledger) catchUp(ctx context.Context) error {
 	}
 	step, cancel := context.WithTimeout(context.Background(), storeTimeout)
 	defer cancel()
-	moved := newest.Size != l.head.Size
+	moved := newest.Size != known
 	if err := l.advance(step, newest); err != nil {
 		return err
 	}

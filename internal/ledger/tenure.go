@@ -95,12 +95,12 @@ func (w *witnessing) follow() (changed bool) {
 			break
 		}
 		w.looked = h.Size + 1
-		changed = held && w.accept(h) || changed
-		if len(w.policies.Waiting()) == 0 {
-			break
+		if held && w.accept(h) {
+			w.follow() // what waits now is covered by none of the rows up to its entry
+			return true
 		}
 	}
-	return changed
+	return false
 }
 
 // holds reports whether a stored head is one that the ledger signed, of its

@@ -1,0 +1,150 @@
+package dealer_test
+
+import (
+	"context"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"shuffled/internal/audit"
+	"shuffled/internal/dealer"
+	"shuffled/internal/ledger"
+)
+
+// hooked is a store in which something happens right after a shuffle was read for
+// the nth time.
+type hooked struct {
+	ledger.Store
+	nth, reads int
+	after      func()
+}
+
+func (h *hooked) ByShuffle(ctx context.Context, id ledger.ID, s uint64) ([]ledger.Row, error) {
+	rows, err := h.Store.ByShuffle(ctx, id, s)
+	if h.reads++; h.reads == max(h.nth, 1) {
+		h.after()
+	}
+	return rows, err
+}
+
+// TestDealBesideMix: a mix is written while a deal is on its way. The deal is
+// refused, or shows the mixed order, for ever the same.
+func TestDealBesideMix(t *testing.T) {
+	t.Parallel()
+	for _, nth := range []int{1, 2} {
+		for _, draw := range []bool{false, true} {
+			dealBesideMix(t, nth, draw)
+		}
+	}
+}
+
+func dealBesideMix(t *testing.T, nth int, draw bool) {
+	tb := newTableWith(t, setting{modes: allModes})
+	values, hashes := slots("t", 1)
+	var s dealer.Shuffle
+	var err error
+	if draw {
+		s, err = tb.Draws(t.Context(), "tester", "kd", dealer.DrawsRequest{Table: "t", Ranges: []uint32{1000, 1000, 1000, 1000}, Plan: &dealer.MixPlan{Slots: hashes}})
+	} else {
+		s, err = tb.Shuffle(t.Context(), "tester", "k", dealer.ShuffleRequest{Table: "t", Deck: "standard-52", Plan: &dealer.MixPlan{Slots: hashes}})
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	cfg := tb.cfg
+	cfg.Store = &hooked{Store: tb.cfg.Store, nth: nth, after: func() {
+		if _, err := tb.Mix(t.Context(), "tester", s.ID, dealer.MixRequest{Slots: values}); err != nil {
+			t.Error(err)
+		}
+	}}
+	racing := dealer.New(cfg)
+	req := dealer.DealRequest{Runs: []audit.Run{seat(3, "a")}}
+	first, err := racing.Deal(t.Context(), "tester", s.ID, req)
+	if err != nil {
+		wantRefusal(t, "a deal whose mix came later", err, "", audit.RuleMix)
+		return
+	}
+	again := tb.deal(s.ID, req)
+	if diff := cmp.Diff(first, again); diff != "" {
+		t.Errorf("draw %v: two answers for one deal: %s", draw, diff)
+	}
+	tb.close(s.ID)
+}
+
+// TestMixCopy: a copy of a mix that was written, and whose shuffle is closed by now,
+// gets the answer.
+func TestMixCopy(t *testing.T) {
+	tb := newTableWith(t, setting{modes: allModes})
+	values, hashes := slots("r", 1)
+	s, err := tb.Shuffle(t.Context(), "tester", "k", dealer.ShuffleRequest{Table: "t", Deck: "standard-52", Plan: &dealer.MixPlan{Slots: hashes}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	cfg := tb.cfg
+	var first dealer.Mix
+	cfg.Store = &hooked{Store: tb.cfg.Store, after: func() {
+		if first, err = tb.Mix(t.Context(), "tester", s.ID, dealer.MixRequest{Slots: values}); err != nil {
+			t.Error(err)
+		}
+		if _, err := tb.Close(t.Context(), "tester", s.ID, dealer.CloseRequest{Outcome: audit.OutcomeEndedEarly}); err != nil {
+			t.Error(err)
+		}
+	}}
+	again, err := dealer.New(cfg).Mix(t.Context(), "tester", s.ID, dealer.MixRequest{Slots: values})
+	if diff := cmp.Diff(first, again); diff != "" || err != nil {
+		t.Errorf("a copy of a mix is answered otherwise: %v", err)
+	}
+}
+
+// hookedTag is a store in which something happens right after a key was looked up.
+type hookedTag struct {
+	ledger.Store
+	once  sync.Once
+	after func()
+}
+
+func (h *hookedTag) ByKeyTag(ctx context.Context, id ledger.ID, tag [32]byte) (ledger.Row, error) {
+	row, err := h.Store.ByKeyTag(ctx, id, tag)
+	h.once.Do(func() { h.after() })
+	return row, err
+}
+
+// TestCommitCopy: a copy of a commit that was written gets its answer, also when its
+// table is closed by now.
+func TestCommitCopy(t *testing.T) {
+	tb := newTableWith(t, setting{modes: allModes})
+	req := dealer.ShuffleRequest{Table: "t", Deck: "standard-52"}
+	var first dealer.Shuffle
+	var err error
+	cfg := tb.cfg
+	cfg.Store = &hookedTag{Store: tb.cfg.Store, after: func() {
+		if first, err = tb.Shuffle(t.Context(), "tester", "k", req); err != nil {
+			t.Error(err)
+		}
+		if _, err := tb.SetTable(t.Context(), "admin", "t", false); err != nil {
+			t.Error(err)
+		}
+	}}
+	again, err := dealer.New(cfg).Shuffle(t.Context(), "tester", "k", req)
+	if diff := cmp.Diff(first, again); diff != "" || err != nil {
+		t.Errorf("a copy of a commit is answered otherwise: %v", err)
+	}
+}
+
+// TestLongNames: what is too long is refused, whatever would be hashed of it.
+func TestLongNames(t *testing.T) {
+	t.Parallel()
+	tb := newTable(t, nil)
+	long := strings.Repeat("x", 70_000)
+	for field, req := range map[string]dealer.ShuffleRequest{
+		"table": {Table: long, Deck: "standard-52"}, "deck": {Table: "t", Deck: long},
+		"cards": {Table: "t", Cards: []string{long, "a"}}, "game_ref": {Table: "t", Deck: "standard-52", GameRef: long},
+	} {
+		_, err := tb.Shuffle(t.Context(), "tester", "k", req)
+		wantRefusal(t, field, err, field, "")
+	}
+	_, err := tb.Draws(t.Context(), "tester", "k", dealer.DrawsRequest{Table: "t", Wheel: []dealer.Stop{{Label: long, Weight: 2}}})
+	wantRefusal(t, "wheel", err, "wheel", "")
+}
