@@ -47,7 +47,7 @@ func TestFollowSkips(t *testing.T) {
 		var rows atomic.Int64
 		c := w.config("mark")
 		c.Store = countingStore{store, &rows}
-		l = w.open(c)
+		w.open(c)
 		t.Logf("rows read at start: %d", rows.Load())
 		if rows.Load() > 8 {
 			t.Errorf("every cosigned row between two policies is read and held: %d", rows.Load())

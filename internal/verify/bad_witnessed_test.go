@@ -146,59 +146,13 @@ func wrongWitnessed(b *badAdder) {
 	wrongCosignatures(b, w)
 }
 
-// wrongCosignatures fail at the quorum of one of the two checkpoints.
+// wrongCosignatures fail at the quorum of the newest checkpoint.
 func wrongCosignatures(b *badAdder, w trio) {
-	file := func(name, about string, early, late func(h *house) []byte, play func(*game) *game) {
-		g := witnessedGame(b.T, w)
-		g = play(g)
-		g.early = g.h.receiptUnder(g.id, early(g.h)).Text()
-		g.deal(board(1))
-		f := g.transcript("")
-		for i, text := range f.Receipts {
-			r, err := audit.ParseReceipt(text)
-			must(b.T, err)
-			r.Checkpoint = late(g.h)
-			f.Receipts[i] = r.Text()
+	cosignedFiles(b.T, w, func(name, about string, file []byte, newest bool) {
+		if newest {
+			b.file(stepWitnesses, name, about, file, w.want2of3())
 		}
-		b.file(stepWitnesses, "witnessed-"+name, about, marshal(b.T, f), w.want2of3())
-	}
-	by := func(lines ...func(text string) string) func(*house) []byte {
-		return func(h *house) []byte {
-			h.witnesses = nil
-			head := h.head()
-			for _, line := range lines {
-				head = append(head, line(h.text())...)
-			}
-			return head
-		}
-	}
-	at := func(k keyPair, seconds uint64) func(string) string {
-		return func(text string) string { return k.cosignAt(text, seconds) }
-	}
-	undealt := func(g *game) *game { return g }
-	dealt := func(g *game) *game { return g.deal(board(1)) }
-	file("too-few", "one witness over the early checkpoint, two over the newest", by(w.a.cosign), by(w.a.cosign, w.b.cosign), undealt)
-	file("nobody", "no witness over the early checkpoint", by(), by(w.a.cosign, w.b.cosign), undealt)
-	file("newest-too-few", "two witnesses over the early checkpoint, one over the newest", by(w.a.cosign, w.b.cosign), by(w.b.cosign), undealt)
-	file("too-late-too-few", "too late, and one witness: that fails, and is not only too late", by(w.a.cosign), by(w.a.cosign, w.b.cosign), dealt)
-	file("time-0", "a cosignature without a time", by(w.a.cosign, at(w.b, 0)), by(w.a.cosign, w.b.cosign), undealt)
-	file("time-10000", "a cosignature of the year 10000", by(w.a.cosign, at(w.b, lastSecond+1)), by(w.a.cosign, w.b.cosign), undealt)
-	file("time-64-bits", "a time of 64 bits, which is not one before 1970", by(w.a.cosign, at(w.b, 1<<63)), by(w.a.cosign, w.b.cosign), undealt)
-	file("time-changed", "a time that was not signed", by(w.a.cosign, func(text string) string {
-		line := w.b.cosign(text)
-		_, sig, _ := strings.Cut(strings.TrimPrefix(line, "— "), " ")
-		raw, err := base64.StdEncoding.DecodeString(strings.TrimSuffix(sig, "\n"))
-		must(b.T, err)
-		return w.b.cosignLine(witnessTime-60, raw[12:])
-	}), by(w.a.cosign, w.b.cosign), undealt)
-	file("cosigned-another", "a cosignature of another checkpoint", by(w.a.cosign, func(text string) string {
-		return w.b.cosign(strings.Replace(text, w.key.name, "example.com/other", 1))
-	}), by(w.a.cosign, w.b.cosign), undealt)
-	file("signed-plainly", "a witness's signature of the note itself, by a key of type 0x01", by(w.a.cosign, func(text string) string {
-		_, line, _ := strings.Cut(string(signed(b.T, text, w.b)), "\n\n")
-		return line
-	}), by(w.a.cosign, w.b.cosign), undealt)
-
+	})
 	g := witnessedGame(b.T, w).played()
 	g.h.witnesses = []keyPair{w.b}
 	b.file(stepWitnesses, "receipt-cosigned-once", "a receipt alone, one of the two witnesses", []byte(g.h.receipt(g.id).Text()), w.want2of3())
@@ -405,4 +359,60 @@ func cheatingGeneses(b *badAdder) {
 	ctx.Plan = []audit.Planned{{Source: audit.SourceCut}}
 	b.file(stepLegality, "cheat-mix-not-cosigned", "a mix before a cosigned checkpoint covers the commit",
 		h.commitTo(ctx, sixCards).mix(audit.MixValue{Source: audit.SourceCut, Cut: 1}).file(""))
+}
+
+// cosignedFiles makes files with one checkpoint that lacks the quorum: newest says
+// which.
+func cosignedFiles(t testing.TB, w trio, emit func(name, about string, file []byte, newest bool)) {
+	file := func(name, about string, early, late func(h *house) []byte, play func(*game) *game) {
+		g := witnessedGame(t, w)
+		g = play(g)
+		g.early = g.h.receiptUnder(g.id, early(g.h)).Text()
+		g.deal(board(1))
+		f := g.transcript("")
+		for i, text := range f.Receipts {
+			r, err := audit.ParseReceipt(text)
+			must(t, err)
+			r.Checkpoint = late(g.h)
+			f.Receipts[i] = r.Text()
+		}
+		emit("witnessed-"+name, about, marshal(t, f), name == "newest-too-few")
+	}
+	by := func(lines ...func(text string) string) func(*house) []byte {
+		return func(h *house) []byte {
+			h.witnesses = nil
+			head := h.head()
+			for _, line := range lines {
+				head = append(head, line(h.text())...)
+			}
+			return head
+		}
+	}
+	at := func(k keyPair, seconds uint64) func(string) string {
+		return func(text string) string { return k.cosignAt(text, seconds) }
+	}
+	undealt := func(g *game) *game { return g }
+	dealt := func(g *game) *game { return g.deal(board(1)) }
+	file("too-few", "one witness over the early checkpoint, two over the newest", by(w.a.cosign), by(w.a.cosign, w.b.cosign), undealt)
+	file("nobody", "no witness over the early checkpoint", by(), by(w.a.cosign, w.b.cosign), undealt)
+	file("newest-too-few", "two witnesses over the early checkpoint, one over the newest", by(w.a.cosign, w.b.cosign), by(w.b.cosign), undealt)
+	file("too-late-too-few", "too late, and one witness", by(w.a.cosign), by(w.a.cosign, w.b.cosign), dealt)
+	file("time-0", "a cosignature without a time", by(w.a.cosign, at(w.b, 0)), by(w.a.cosign, w.b.cosign), undealt)
+	file("time-10000", "a cosignature of the year 10000", by(w.a.cosign, at(w.b, lastSecond+1)), by(w.a.cosign, w.b.cosign), undealt)
+	file("time-64-bits", "a time of 64 bits, which is not one before 1970", by(w.a.cosign, at(w.b, 1<<63)), by(w.a.cosign, w.b.cosign), undealt)
+	file("time-changed", "a time that was not signed", by(w.a.cosign, func(text string) string {
+		line := w.b.cosign(text)
+		_, sig, _ := strings.Cut(strings.TrimPrefix(line, "— "), " ")
+		raw, err := base64.StdEncoding.DecodeString(strings.TrimSuffix(sig, "\n"))
+		must(t, err)
+		return w.b.cosignLine(witnessTime-60, raw[12:])
+	}), by(w.a.cosign, w.b.cosign), undealt)
+	file("cosigned-another", "a cosignature of another checkpoint", by(w.a.cosign, func(text string) string {
+		return w.b.cosign(strings.Replace(text, w.key.name, "example.com/other", 1))
+	}), by(w.a.cosign, w.b.cosign), undealt)
+	file("signed-plainly", "a witness's signature of the note itself, by a key of type 0x01", by(w.a.cosign, func(text string) string {
+		_, line, _ := strings.Cut(string(signed(t, text, w.b)), "\n\n")
+		return line
+	}), by(w.a.cosign, w.b.cosign), undealt)
+
 }

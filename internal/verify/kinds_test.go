@@ -522,9 +522,6 @@ var exchanged = []kind{
 	{"witnessed-signature", "what the witnesses saw, not signed by the house", stepSignature, func(v victim) []byte {
 		return v.witnessed(func(r *audit.Receipt) { r.Checkpoint = resigned(r.Checkpoint, func(b []byte) { b[9] ^= 1 }) })
 	}, nil},
-	{"witnessed-by-nobody", "what the witnesses saw, without them", stepWitnesses, func(v victim) []byte {
-		return v.witnessed(func(r *audit.Receipt) { r.Checkpoint = signed(v.t, string(checkpointText(r)), v.g.h.key) })
-	}, nil},
 }
 
 // witnessed edits that member, where there is one.

@@ -87,6 +87,11 @@ func witnessedFiles(t testing.TB, add adder) {
 
 	g = witnessedGame(t, w).deal(board(1)).witness().deal(board(2)).close(audit.OutcomeEndedEarly, 0)
 	add("witnessed-too-late", "the early checkpoint covers the first deal", g.file(""), w.want2of3(), proves(LevelRecorded))
+	cosignedFiles(t, w, func(name, about string, file []byte, newest bool) {
+		if !newest {
+			add(name, about+": that gives no level, and is no fault, for witnesses change", file, w.want2of3(), proves(LevelRecorded))
+		}
+	})
 	g = witnessedGame(t, w).close(audit.OutcomeVoid, audit.ReasonGameCancelled).witness()
 	add("witnessed-void", "closed with nothing dealt: the close begins no play", g.file(""), w.want2of3(), proves(LevelWitnessed, "a", "c"))
 
