@@ -28,34 +28,27 @@ func (d *Dealer) Deal(ctx context.Context, actor string, id uint64, req DealRequ
 	if err := d.awaitWitnesses(ctx, id); err != nil {
 		return Deal{}, err
 	}
-	if len(r.commit.Context.Plan) > 0 && r.mix == nil {
-		// A mix may have come while this waited.
-		if r, err = d.record(ctx, id); err != nil {
-			return Deal{}, err
-		}
-	}
 	t, err := d.open(ctx, r)
 	if err != nil {
 		return Deal{}, err
 	}
 	// The cards are ready before the deal is written: a deal that stands in the
-	// ledger can always be answered.
+	// ledger can always be answered. Those of a plan that is not mixed yet have no
+	// order: the deal is refused, unless the mix is written meanwhile.
 	deal := &audit.Deal{Shuffle: id, First: req.First, Runs: req.Runs, Final: req.Close != nil}
 	if err := fits(deal, r.commit); err != nil {
 		return Deal{}, err
 	}
-	cards, err := d.cards(ctx, r, t, req.First, deal.Count())
-	if err != nil {
-		return Deal{}, err
+	ordered := len(r.commit.Context.Plan) == 0 || r.mix != nil
+	var cards []audit.Card
+	if ordered {
+		if cards, err = d.cards(ctx, r, t, req.First, deal.Count()); err != nil {
+			return Deal{}, err
+		}
 	}
-	var appended []ledger.Appended
-	if req.Close != nil {
-		appended, err = d.appendClose(ctx, actor, r, t.tape, *req.Close, deal)
-	} else {
-		appended, err = d.cfg.Ledger.Append(ctx, ledger.Proposal{Actor: actor, Bodies: []audit.Body{deal}})
-	}
+	appended, err := d.appendDeal(ctx, actor, r, t, deal, req)
 	var illegal *audit.Illegal
-	if errors.As(err, &illegal) {
+	if errors.As(err, &illegal) || err == nil && !ordered {
 		// A copy of this request may have been first.
 		if r, err := d.record(ctx, id); err == nil {
 			if at, ok := r.dealAt(req.First); ok {
@@ -66,6 +59,9 @@ func (d *Dealer) Deal(ctx context.Context, actor string, id uint64, req DealRequ
 	if err != nil {
 		return Deal{}, err
 	}
+	if !ordered {
+		return Deal{}, fmt.Errorf("reading the deal of shuffle %d back: %w", id, ledger.ErrUnknownOutcome)
+	}
 	answer := dealAnswer(t, deal)
 	answer.Cards, answer.Receipt = cards, appended[0].Receipt.Text()
 	if req.Close != nil {
@@ -73,6 +69,13 @@ func (d *Dealer) Deal(ctx context.Context, actor string, id uint64, req DealRequ
 		answer.Close = &c
 	}
 	return answer, nil
+}
+
+func (d *Dealer) appendDeal(ctx context.Context, actor string, r *record, t *table, deal *audit.Deal, req DealRequest) ([]ledger.Appended, error) {
+	if req.Close != nil {
+		return d.appendClose(ctx, actor, r, t.tape, *req.Close, deal)
+	}
+	return d.cfg.Ledger.Append(ctx, ledger.Proposal{Actor: actor, Bodies: []audit.Body{deal}})
 }
 
 // dealAnswer is what a deal's answer has beside its cards and receipts.
