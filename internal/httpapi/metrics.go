@@ -131,9 +131,22 @@ var (
 var witnessOK = prometheus.NewDesc("shuffled_witness_ok", "1 while the witness cosigns what it is asked for.",
 	[]string{"ledger", "witness"}, nil)
 
+var appendsTotal = prometheus.NewDesc("shuffled_ledger_appends_total",
+	"Batches that this daemon tried to append, by outcome; lost: another daemon was first, and they were prepared again.",
+	[]string{"ledger", "outcome"}, nil)
+
+// collectAppends shows what became of the ledger's batches.
+func collectAppends(ch chan<- prometheus.Metric, l *served) {
+	a := l.Log.Live().Appends
+	for outcome, n := range map[string]uint64{"landed": a.Landed, "lost": a.Lost, "duplicate": a.Duplicate, "failed": a.Failed, "unknown": a.Unknown} {
+		ch <- prometheus.MustNewConstMetric(appendsTotal, prometheus.CounterValue, float64(n), l.Log.Info().Name, outcome)
+	}
+}
+
 // Describe names the figures.
 func (ledgerFigures) Describe(ch chan<- *prometheus.Desc) {
 	ch <- witnessOK
+	ch <- appendsTotal
 	ch <- waitingTurn
 	ch <- overdue
 	ch <- oldestOpen
@@ -158,6 +171,7 @@ func (f ledgerFigures) Collect(ch chan<- prometheus.Metric) {
 		for _, f := range figures {
 			gauge(f.desc, f.read(l))
 		}
+		collectAppends(ch, l)
 		gauge(waitingTurn, float64(f.turns.waiting(l.id)))
 		for _, w := range l.Log.Witnesses() {
 			gauge(witnessOK, boolFigure(w.Err == nil), w.Name)

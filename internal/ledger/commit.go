@@ -34,6 +34,7 @@ func (l *Ledger) write(d *draft) (again []*request) {
 		case errors.Is(err, ErrStale):
 			return l.overtaken(d)
 		case errors.As(err, &duplicate) && !unknown:
+			l.appends.duplicate.Add(1)
 			l.state.Rollback(d.mark)
 			return append(d.refusedRequests(), answerDuplicates(d.requests, duplicate)...)
 		case errors.As(err, &duplicate):
@@ -41,11 +42,13 @@ func (l *Ledger) write(d *draft) (again []*request) {
 			return l.overtaken(d)
 		case errors.Is(err, ErrUnknownOutcome):
 			unknown = true
+			l.appends.unknown.Add(1)
 			l.setStatus(fmt.Errorf("%w: a commit is being resolved", ErrUnavailable))
 			l.cfg.Log.Error("the outcome of a commit is unknown; resolving it", "ledger", l.cfg.Info.Name, "error", err)
 		case unknown:
 			// Nothing was written this time; the first attempt is still open.
 		default:
+			l.appends.failed.Add(1)
 			l.state.Rollback(d.mark)
 			l.resumed = true // once an append works again
 			l.setStatus(Unavailable(err))
@@ -80,6 +83,7 @@ func (l *Ledger) stopping(d time.Duration) bool {
 
 // landed makes a durable draft what memory knows, writes the mark, and answers.
 func (l *Ledger) landed(d *draft) {
+	l.appends.landed.Add(1)
 	l.state.Commit()
 	for i, e := range d.entries {
 		// Not an error: sign has made a verifier of each key.
@@ -154,6 +158,7 @@ func (l *Ledger) overtaken(d *draft) (again []*request) {
 // requests. A store that refuses our head's next index although our head is the
 // newest holds rows that no head covers: nothing can be written there.
 func (l *Ledger) behind(d *draft) (again []*request) {
+	l.appends.lost.Add(1)
 	l.state.Rollback(d.mark)
 	known := l.head.Size
 	ctx, cancel := context.WithTimeout(context.Background(), storeTimeout)

@@ -157,7 +157,8 @@ type Ledger struct {
 	// status is why nothing can be written now, nil when it can.
 	status atomic.Pointer[error]
 	// live are counts for metrics, as of the published head.
-	live atomic.Pointer[Live]
+	live    atomic.Pointer[Live]
+	appends appends
 
 	// handovers are the receipts of signing keys by the index of their entries, as
 	// text; they never change.
@@ -181,6 +182,8 @@ type Live struct {
 	// Cosigned is the size of the newest cosigned checkpoint; entries from there
 	// on are not witnessed yet. 0 without witnesses, or when none is held.
 	Cosigned uint64
+
+	Appends Appends // of this daemon, since it was opened
 }
 
 // Open loads the ledger, holds it against its signature, its rules, the
@@ -289,7 +292,7 @@ func (l *Ledger) Genesis() *audit.Genesis { return l.genesis.Body.(*audit.Genesi
 // Live returns counts for metrics.
 func (l *Ledger) Live() Live {
 	live := *l.live.Load()
-	live.Cosigned = l.cosignedSize()
+	live.Cosigned, live.Appends = l.cosignedSize(), l.appends.read()
 	return live
 }
 
