@@ -227,7 +227,8 @@ test("hashes.json: key tags, key ids, references and children", () => {
   const uuid7 = /^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/i;
   for (const c of some(HASHES.key_tags)) {
     const at = uuid7.test(c.key) ? bytes(c.key.replaceAll("-", "").slice(0, 12)) : new Uint8Array(6);
-    const hash = sha256(label("key-tag"), str8(c.origin), str8(c.table), str8(c.key));
+    const further = c.i ? Uint8Array.of(c.i >> 8, c.i & 255) : new Uint8Array(0);
+    const hash = sha256(label("key-tag"), str8(c.origin), str8(c.table), str8(c.key), further);
     assert.equal(hex(join(at, hash.subarray(0, 26))), c.key_tag, c.name);
   }
   for (const c of some(HASHES.key_ids)) assert.equal(hex(sha256(label("key-id"), bytes(c.key))), c.key_id, c.name);

@@ -2,6 +2,7 @@ package audit
 
 import (
 	"bytes"
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -84,6 +85,13 @@ func TestHashesDiffer(t *testing.T) {
 		for _, key := range []string{"k", "ck", s[0]} {
 			tag := KeyTag(s[0], s[1], key)
 			see("tag "+s[0]+","+s[1]+","+key, tag[6:])
+			for _, i := range []int{1, 2, 256, 65_535} {
+				tag := KeyTagOf(s[0], s[1], key, i)
+				see(fmt.Sprint("tag ", s[0], ",", s[1], ",", key, ",", i), tag[6:])
+				if !bytes.Equal(tag[:], refKeyTagOf(s[0], s[1], key, i)) {
+					t.Errorf("commit %d under %q has the tag %x", i, key, tag)
+				}
+			}
 		}
 	}
 	ref, err := Reference(bytesOf("salt", 16), "ab")

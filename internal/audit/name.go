@@ -97,10 +97,20 @@ func CheckIdempotencyKey(key string) error {
 // key, zero for any other: keys of the same minute stand together in an index,
 // so that a lookup does not touch a cold page.
 func KeyTag(origin, table, key string) (tag [32]byte) {
+	return KeyTagOf(origin, table, key, 0)
+}
+
+// KeyTagOf returns what commit i under one key says of it: KeyTag for the first,
+// which is 0, and for those after it, up to 65,535, the like with the u16 i behind
+// the key. No two of different origins, tables, keys or numbers hash the same bytes.
+func KeyTagOf(origin, table, key string, i int) (tag [32]byte) {
 	w := writer{b: []byte(labelKeyTag)}
 	w.str(origin)
 	w.str(table)
 	w.str(key)
+	if i > 0 {
+		w.u16(uint16(i))
+	}
 	h := sha256.Sum256(w.b)
 	copy(tag[6:], h[:26])
 	copy(tag[:6], timeOfUUIDv7(key))

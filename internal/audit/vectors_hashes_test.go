@@ -106,6 +106,7 @@ type keyTagVector struct {
 	Origin string `json:"origin"`
 	Table  string `json:"table"`
 	Key    string `json:"key"`
+	I      int    `json:"i,omitempty"` // of a further commit under the key
 	Tag    hexed  `json:"key_tag"`
 }
 
@@ -134,7 +135,8 @@ var hashHead = newHead("hashes",
 	"Pure hashes of docs/SPEC.md sections 1.5, 2 to 4, 5.3, 5.7 and 6.",
 	"shuffles: a context and a tape in full, to commitment, values by position, a drawn end_at, and the deck root. The salts follow from commitment and tape.",
 	"openings: opens says whether position, value, salt and path prove the value against deck_root among m positions. An opening that does not open is damaged as its name says.",
-	"seeds: values in plan order; a cut (source 3) is no part of the seed. places: by place, the position that it shows. shifts: by position, what the place shows.")
+	"seeds: values in plan order; a cut (source 3) is no part of the seed. places: by place, the position that it shows. shifts: by position, what the place shows.",
+	"key_tags: i, where it stands, is that of the i-th commit after the first under the key.")
 
 func makeHashVectors() hashVectors {
 	v := hashVectors{vectorHead: hashHead}
@@ -277,10 +279,17 @@ func (v *hashVectors) addMixes() {
 
 func (v *hashVectors) addNames() {
 	for _, c := range keyTagCases() {
-		v.KeyTags = append(v.KeyTags, keyTagVector{c.name, sampleOrigin, "table-7", c.key, refKeyTag(sampleOrigin, "table-7", c.key)})
+		v.KeyTags = append(v.KeyTags, keyTagVector{c.name, sampleOrigin, "table-7", c.key, 0, refKeyTag(sampleOrigin, "table-7", c.key)})
 	}
-	v.KeyTags = append(v.KeyTags, keyTagVector{"the same key at another table", sampleOrigin, "table-8", "k", refKeyTag(sampleOrigin, "table-8", "k")},
-		keyTagVector{"the same key in another ledger", "o", "table-7", "k", refKeyTag("o", "table-7", "k")})
+	v.KeyTags = append(v.KeyTags, keyTagVector{"the same key at another table", sampleOrigin, "table-8", "k", 0, refKeyTag(sampleOrigin, "table-8", "k")},
+		keyTagVector{"the same key in another ledger", "o", "table-7", "k", 0, refKeyTag("o", "table-7", "k")})
+	const uuid = "0192f3c4-d5e6-7abc-8def-0123456789ab"
+	for _, c := range []struct {
+		name, key string
+		i         int
+	}{{"the second commit under a key", "k", 1}, {"the second under a UUIDv7, with its time", uuid, 1}, {"the 256th", uuid, 255}, {"the last that there can be", "k", 65_535}} {
+		v.KeyTags = append(v.KeyTags, keyTagVector{c.name, sampleOrigin, "table-7", c.key, c.i, refKeyTagOf(sampleOrigin, "table-7", c.key, c.i)})
+	}
 	for _, k := range []struct {
 		name string
 		key  hexed
@@ -328,7 +337,7 @@ func loadHashes(t testing.TB) (v hashVectors) {
 	wantCases(t, "seeds", 5, v.Seeds, func(c seedVector) string { return c.Name })
 	wantCases(t, "places", 8, v.Places, func(c placeVector) string { return c.Name })
 	wantCases(t, "shifts", 5, v.Shifts, func(c shiftVector) string { return c.Name })
-	wantCases(t, "key tags", 10, v.KeyTags, func(c keyTagVector) string { return c.Name })
+	wantCases(t, "key tags", 14, v.KeyTags, func(c keyTagVector) string { return c.Name })
 	wantCases(t, "key ids", 3, v.KeyIDs, func(c keyIDVector) string { return c.Name })
 	wantCases(t, "references", 4, v.References, func(c referenceVector) string { return c.Name })
 	wantCases(t, "children", 3, v.Children, func(c childVector) string { return c.Name })
@@ -370,7 +379,7 @@ func TestHashVectors(t *testing.T) {
 		holdBytes(t, c.Name, h[:], c.Seed)
 	}
 	for _, c := range v.KeyTags {
-		h := KeyTag(c.Origin, c.Table, c.Key)
+		h := KeyTagOf(c.Origin, c.Table, c.Key, c.I)
 		holdBytes(t, c.Name, h[:], c.Tag)
 	}
 	for _, c := range v.KeyIDs {
