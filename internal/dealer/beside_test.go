@@ -102,10 +102,10 @@ type hookedTag struct {
 	after func()
 }
 
-func (h *hookedTag) ByKeyTag(ctx context.Context, id ledger.ID, tag [32]byte) (ledger.Row, error) {
-	row, err := h.Store.ByKeyTag(ctx, id, tag)
+func (h *hookedTag) ByKeyTags(ctx context.Context, id ledger.ID, tags ...[32]byte) ([]ledger.Row, error) {
+	rows, err := h.Store.ByKeyTags(ctx, id, tags...)
 	h.once.Do(func() { h.after() })
-	return row, err
+	return rows, err
 }
 
 // TestCommitCopy: a copy of a commit that was written gets its answer, also when its

@@ -323,9 +323,9 @@ func (s *gateStore) Append(ctx context.Context, id ledger.ID, old ledger.Head, b
 	return s.Store.Append(ctx, id, old, b)
 }
 
-func (s *gateStore) ByKeyTag(ctx context.Context, id ledger.ID, tag [32]byte) (ledger.Row, error) {
-	defer s.asked.Done()
-	return s.Store.ByKeyTag(ctx, id, tag)
+func (s *gateStore) ByKeyTags(ctx context.Context, id ledger.ID, tags ...[32]byte) ([]ledger.Row, error) {
+	defer s.asked.Add(-len(tags))
+	return s.Store.ByKeyTags(ctx, id, tags...)
 }
 
 // TestCopiesForAuditors: of many copies one close counts, though each was sealed

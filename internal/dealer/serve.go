@@ -39,6 +39,7 @@ type Dealer struct {
 	cfg     Config
 	keys    *keyring
 	flights flights
+	lookups *lookups
 	decks   sync.Map // deck hash → []string; only decks that the store holds
 }
 
@@ -47,7 +48,7 @@ func New(cfg Config) *Dealer {
 	if cfg.Rotation == 0 {
 		cfg.Rotation = 24 * time.Hour
 	}
-	return &Dealer{cfg: cfg, keys: newKeyring()}
+	return &Dealer{cfg: cfg, keys: newKeyring(), lookups: &lookups{store: cfg.Store, ledger: cfg.Ledger.ID()}}
 }
 
 // Ledger returns the ledger that the dealer serves.
@@ -113,40 +114,15 @@ func (d *Dealer) begin(ctx context.Context, actor, key string, a asked, invalid 
 
 // newShuffle draws a tape and appends the commit to it.
 func (d *Dealer) newShuffle(ctx context.Context, actor string, tag, hash [32]byte, a asked) (Shuffle, error) {
-	c := *a.context
-	var from *parent
-	var err error
-	if a.child != nil && a.child.Parent != nil {
-		if from, err = d.inherit(ctx, &c, a.child); err != nil {
-			return Shuffle{}, err
-		}
-	} else if !c.IsDraw() {
-		if err := d.keepDeck(ctx, a.deck); err != nil {
-			return Shuffle{}, err
-		}
-	}
-	if c.Disclosure == audit.DisclosureAuditor {
-		// Refused, where it must be, before a tape is drawn.
-		if _, err := d.disclosureKey(ctx, d.young); err != nil {
-			return Shuffle{}, err
-		}
-	}
-	if len(c.Plan) > 0 && !c.IsDraw() && c.Recipe.Take == 1 {
-		return Shuffle{}, &RequestError{"mix", "moves cards among those that are taken, and one has nowhere to go: take more, and deal one"}
-	}
-	c.Plan = slices.Clone(c.Plan)
-	d.chooseRound(&c)
-	if err := d.checkRound(&c, a.closeBy); err != nil {
-		return Shuffle{}, err
-	}
-	commit, sealed, err := d.commit(&c, from)
+	c, from, err := d.settle(ctx, a)
 	if err != nil {
 		return Shuffle{}, err
 	}
-	commit.KeyTag, commit.Request, commit.GameRef = tag, hash, a.gameRef
-	if a.closeBy != nil {
-		commit.CloseBy = *a.closeBy
+	commit, sealed, err := d.commit(c, from)
+	if err != nil {
+		return Shuffle{}, err
 	}
+	a.complete(commit, tag, hash)
 	appended, err := d.appendCommit(ctx, actor, commit, sealed, from)
 	var duplicate *ledger.DuplicateError
 	if errors.As(err, &duplicate) {
@@ -156,6 +132,46 @@ func (d *Dealer) newShuffle(ctx context.Context, actor string, tag, hash [32]byt
 		return Shuffle{}, err
 	}
 	return shuffleAnswer(appended[0].Index, appended[0].Entry.Body.(*audit.Commit), appended[0].Receipt.Text()), nil
+}
+
+// settle does what must be done before a tape is drawn, and returns the context
+// that it is spent on, with the parent of a child.
+func (d *Dealer) settle(ctx context.Context, a asked) (*audit.Context, *parent, error) {
+	c := *a.context
+	var from *parent
+	var err error
+	if a.child != nil && a.child.Parent != nil {
+		if from, err = d.inherit(ctx, &c, a.child); err != nil {
+			return nil, nil, err
+		}
+	} else if !c.IsDraw() {
+		if err := d.keepDeck(ctx, a.deck); err != nil {
+			return nil, nil, err
+		}
+	}
+	if c.Disclosure == audit.DisclosureAuditor {
+		// Refused, where it must be, before a tape is drawn.
+		if _, err := d.disclosureKey(ctx, d.young); err != nil {
+			return nil, nil, err
+		}
+	}
+	if len(c.Plan) > 0 && !c.IsDraw() && c.Recipe.Take == 1 {
+		return nil, nil, &RequestError{"mix", "moves cards among those that are taken, and one has nowhere to go: take more, and deal one"}
+	}
+	c.Plan = slices.Clone(c.Plan)
+	d.chooseRound(&c)
+	if err := d.checkRound(&c, a.closeBy); err != nil {
+		return nil, nil, err
+	}
+	return &c, from, nil
+}
+
+// complete writes into a commit what no tape decides.
+func (a *asked) complete(c *audit.Commit, tag, hash [32]byte) {
+	c.KeyTag, c.Request, c.GameRef = tag, hash, a.gameRef
+	if a.closeBy != nil {
+		c.CloseBy = *a.closeBy
+	}
 }
 
 // commit spends a fresh tape on the context and seals it, with a child's inputs.
@@ -193,20 +209,16 @@ func (d *Dealer) commit(c *audit.Context, from *parent) (*audit.Commit, []byte, 
 // repeatShuffle answers a key that is in the ledger; ledger.ErrNotFound when it
 // is not.
 func (d *Dealer) repeatShuffle(ctx context.Context, tag, hash [32]byte) (Shuffle, error) {
-	row, err := d.cfg.Store.ByKeyTag(ctx, d.cfg.Ledger.ID(), tag)
+	row, err := d.lookups.commit(ctx, tag)
 	if err != nil {
 		return Shuffle{}, fmt.Errorf("looking up the idempotency key: %w", ledger.Unavailable(err))
 	}
 	if err := d.cfg.Ledger.Authentic(ctx, []ledger.Row{row}); err != nil {
 		return Shuffle{}, err
 	}
-	e, err := audit.ParseEntry(row.Entry)
+	c, err := committedUnder(row, tag)
 	if err != nil {
-		return Shuffle{}, fmt.Errorf("reading entry %d: %w", row.Index, err)
-	}
-	c, ok := e.Body.(*audit.Commit)
-	if !ok || c.KeyTag != tag {
-		return Shuffle{}, fmt.Errorf("%w: entry %d is no commit under this key", ledger.ErrFrozen, row.Index)
+		return Shuffle{}, err
 	}
 	if c.Request != hash {
 		return Shuffle{}, ErrKeyReused
@@ -216,6 +228,19 @@ func (d *Dealer) repeatShuffle(ctx context.Context, tag, hash [32]byte) (Shuffle
 		return Shuffle{}, err
 	}
 	return shuffleAnswer(row.Index, c, receipt), nil
+}
+
+// committedUnder reads the commit under a tag from its row.
+func committedUnder(row ledger.Row, tag [32]byte) (*audit.Commit, error) {
+	e, err := audit.ParseEntry(row.Entry)
+	if err != nil {
+		return nil, fmt.Errorf("reading entry %d: %w", row.Index, err)
+	}
+	c, ok := e.Body.(*audit.Commit)
+	if !ok || c.KeyTag != tag {
+		return nil, fmt.Errorf("%w: entry %d is no commit under this key", ledger.ErrFrozen, row.Index)
+	}
+	return c, nil
 }
 
 func shuffleAnswer(id uint64, c *audit.Commit, receipt string) Shuffle {

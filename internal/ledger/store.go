@@ -142,9 +142,10 @@ type Cosigned interface {
 
 // Finder looks single things up. Nothing found is ErrNotFound, or an empty list.
 type Finder interface {
-	// ByKeyTag returns the commit with the key tag. The result is read behind
-	// the same barrier as Head's, for it is acknowledged again.
-	ByKeyTag(ctx context.Context, id ID, tag [32]byte) (Row, error)
+	// ByKeyTags returns the commits with these key tags, which are distinct: one for
+	// each that is in the ledger, in no order. The result is read behind the same
+	// barrier as Head's, for it is acknowledged again.
+	ByKeyTags(ctx context.Context, id ID, tags ...[32]byte) ([]Row, error)
 
 	// ByShuffle returns the commit of the shuffle, then its mix, deals and close
 	// in order, behind the barrier.

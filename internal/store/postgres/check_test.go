@@ -42,7 +42,7 @@ func TestServerRefused(t *testing.T) {
 		}
 		// A store that was opened before the server changed finds out as well.
 		s.reads.Reset()
-		if _, err := s.ByKeyTag(t.Context(), l.id, [32]byte{}); err == nil || !strings.Contains(err.Error(), "is a standby") {
+		if _, err := s.ByKeyTags(t.Context(), l.id, [32]byte{}); err == nil || !strings.Contains(err.Error(), "is a standby") {
 			t.Errorf("reading from what has become a standby: %v", err)
 		}
 		s.Close()

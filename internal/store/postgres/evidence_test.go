@@ -108,7 +108,7 @@ func TestPlans(t *testing.T) {
 	type statement struct{ types, args, sql string }
 	statements := map[string]statement{
 		"range":       {"bigint, bigint, bigint", "1, 2, 3", sqlRows},
-		"ByKeyTag":    {"bigint, bytea", `1, '\x00'`, sqlByKeyTag},
+		"ByKeyTags":   {"bigint, bytea[]", `1, '{"\\x00", "\\x01"}'`, sqlByKeyTags},
 		"key tags":    {"bigint, bytea[]", `1, '{"\\x00", "\\x01"}'`, sqlKeyTags},
 		"slots":       {"bigint, bytea[]", `1, '{"\\x00", "\\x01"}'`, sqlSlots},
 		"commit":      {"bigint, bigint", "1, 2", sqlCommit},

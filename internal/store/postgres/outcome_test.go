@@ -117,8 +117,8 @@ func TestHeadWaitsForAppends(t *testing.T) {
 		heads <- h
 	}()
 	untilWaiting(t, admin, "Lock")
-	if r, err := s.ByKeyTag(t.Context(), l.id, [32]byte{1}); err != nil || r.Index != 1 {
-		t.Errorf("by key tag: entry %d, %v", r.Index, err)
+	if r, err := s.ByKeyTags(t.Context(), l.id, [32]byte{1}); err != nil || len(r) != 1 || r[0].Index != 1 {
+		t.Errorf("by key tag: %d entries, %v", len(r), err)
 	}
 	if rows, err := s.ByShuffle(t.Context(), l.id, 1); err != nil || len(rows) != 1 {
 		t.Errorf("by shuffle: %d rows, %v", len(rows), err)

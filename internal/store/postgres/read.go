@@ -113,13 +113,13 @@ func (s *Store) Rows(ctx context.Context, id ledger.ID, from, to uint64) iter.Se
 	return store.Rows(from, min(to, math.MaxInt64), size, read)
 }
 
-// ByKeyTag implements [ledger.Finder].
-func (s *Store) ByKeyTag(ctx context.Context, id ledger.ID, tag [32]byte) (r ledger.Row, err error) {
-	err = s.one(ctx, sqlByKeyTag, []any{int64(id), tag[:]}, func(row scanner) (err error) {
-		r, err = scanRow(row)
-		return err
-	})
-	return r, err
+// ByKeyTags implements [ledger.Finder].
+func (s *Store) ByKeyTags(ctx context.Context, id ledger.ID, tags ...[32]byte) ([]ledger.Row, error) {
+	list := make([][]byte, len(tags))
+	for i := range tags {
+		list[i] = tags[i][:]
+	}
+	return s.rows(ctx, sqlByKeyTags, int64(id), list)
 }
 
 // ByShuffle implements [ledger.Finder]. Both statements are one transaction and

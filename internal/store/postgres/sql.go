@@ -60,10 +60,12 @@ const columns = `e.idx, e.time, e.type, coalesce(e.serial, 0), coalesce(e.shuffl
 const sqlRows = `SELECT ` + columns + ` FROM entries e WHERE e.ledger = $1 AND e.idx >= $2 AND e.idx < $3 ORDER BY e.idx`
 
 // The barrier is FOR KEY SHARE OF h. In a subquery that nothing reads it would
-// not be taken.
+// not be taken. The LIMIT of sqlByKeyTags leaves the planner no way but to look
+// each tag up in its index: a plan made while the table was small stays in use.
 const (
-	sqlByKeyTag = `SELECT ` + columns + ` FROM heads h JOIN entries e ON e.ledger = h.ledger
-WHERE h.ledger = $1 AND e.key_tag = $2 FOR KEY SHARE OF h`
+	sqlByKeyTags = `SELECT ` + columns + ` FROM heads h CROSS JOIN unnest($2::bytea[]) AS t (tag) CROSS JOIN LATERAL
+(SELECT * FROM entries WHERE ledger = h.ledger AND key_tag = t.tag LIMIT 1) e
+WHERE h.ledger = $1 FOR KEY SHARE OF h`
 
 	sqlKeyTags = `SELECT e.key_tag FROM heads h JOIN entries e ON e.ledger = h.ledger
 WHERE h.ledger = $1 AND e.key_tag = ANY ($2::bytea[]) FOR KEY SHARE OF h`

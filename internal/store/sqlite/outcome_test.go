@@ -161,7 +161,7 @@ func TestCommitFails(t *testing.T) {
 	if _, err := s.Head(t.Context(), l.id); !plain(err) {
 		t.Errorf("reading the head after a failed commit: %v", err)
 	}
-	if _, err := s.ByKeyTag(t.Context(), l.id, [32]byte{}); !plain(err) {
+	if _, err := s.ByKeyTags(t.Context(), l.id, [32]byte{}); !plain(err) {
 		t.Errorf("finding a key tag after a failed commit: %v", err)
 	}
 	if _, err := s.ByShuffle(t.Context(), l.id, 1); !plain(err) {

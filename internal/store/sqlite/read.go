@@ -94,16 +94,19 @@ func (s *Store) Rows(ctx context.Context, id ledger.ID, from, to uint64) iter.Se
 	return store.Rows(from, min(to, math.MaxInt64), size, read)
 }
 
-// ByKeyTag implements [ledger.Finder].
-func (s *Store) ByKeyTag(ctx context.Context, id ledger.ID, tag [32]byte) (r ledger.Row, err error) {
+// ByKeyTags implements [ledger.Finder].
+func (s *Store) ByKeyTags(ctx context.Context, id ledger.ID, tags ...[32]byte) (list []ledger.Row, err error) {
 	if err := s.sound(); err != nil {
-		return ledger.Row{}, err
+		return nil, err
 	}
-	err = s.one(ctx, sqlByKeyTag, []any{int64(id), tag[:]}, func(row scanner) (err error) {
-		r, err = scanRow(row)
-		return err
-	})
-	return r, err
+	for _, tag := range tags {
+		found, err := s.rows(ctx, sqlByKeyTag, int64(id), tag[:])
+		if err != nil {
+			return nil, err
+		}
+		list = append(list, found...)
+	}
+	return list, nil
 }
 
 // ByShuffle implements [ledger.Finder].

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"math"
+	"slices"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -23,11 +24,11 @@ func testFinders(t *testing.T, b Backend) {
 	all := c.rows(0, c.head.Size)
 
 	for n, want := range map[int]uint64{1: first, 2: second} {
-		r, err := b.Store.ByKeyTag(t.Context(), c.id, tag(n))
+		r, err := b.Store.ByKeyTags(t.Context(), c.id, tag(n))
 		if err != nil {
 			t.Fatal(err)
 		}
-		if diff := cmp.Diff(all[want], r); diff != "" {
+		if diff := cmp.Diff([]ledger.Row{all[want]}, r); diff != "" {
 			t.Errorf("by key tag %d:\n%s", n, diff)
 		}
 	}
@@ -35,9 +36,17 @@ func testFinders(t *testing.T, b Backend) {
 		id  ledger.ID
 		key [32]byte
 	}{{c.id, tag(3)}, {c.id, [32]byte{}}, {other.id, tag(1)}, {ledger.IDOf("example.org/unknown"), tag(1)}} {
-		if r, err := b.Store.ByKeyTag(t.Context(), miss.id, miss.key); !errors.Is(err, ledger.ErrNotFound) {
-			t.Errorf("by a key tag that is not there: entry %d, %v", r.Index, err)
+		if r, err := b.Store.ByKeyTags(t.Context(), miss.id, miss.key); err != nil || len(r) > 0 {
+			t.Errorf("by a key tag that is not there: %d entries, %v", len(r), err)
 		}
+	}
+	several, err := b.Store.ByKeyTags(t.Context(), c.id, tag(3), tag(2), [32]byte{}, tag(1))
+	slices.SortFunc(several, func(a, b ledger.Row) int { return int(a.Index) - int(b.Index) })
+	if diff := cmp.Diff([]ledger.Row{all[first], all[second]}, several); diff != "" || err != nil {
+		t.Errorf("by several key tags: %v\n%s", err, diff)
+	}
+	if none, err := b.Store.ByKeyTags(t.Context(), c.id); err != nil || len(none) > 0 {
+		t.Errorf("by no key tags: %d entries, %v", len(none), err)
 	}
 
 	for id, want := range map[uint64][]ledger.Row{

@@ -98,8 +98,8 @@ func testFindersBesideAppends(t *testing.T, b Backend) {
 	for range 4 {
 		find.Go(func() {
 			for ctx.Err() == nil {
-				if r, err := b.Store.ByKeyTag(t.Context(), c.id, tag(1)); err != nil || r.Index != id {
-					t.Errorf("by key tag: entry %d, %v", r.Index, err)
+				if r, err := b.Store.ByKeyTags(t.Context(), c.id, tag(1)); err != nil || len(r) != 1 || r[0].Index != id {
+					t.Errorf("by key tag: %d entries, %v", len(r), err)
 					return
 				}
 				if rows, err := b.Store.ByShuffle(t.Context(), c.id, id); err != nil || len(rows) != 2 {

@@ -73,7 +73,7 @@ func testClosed(t *testing.T, b Backend) {
 	failures = append(failures, err)
 	_, err = again.Head(ctx, c.id)
 	failures = append(failures, err, again.Append(ctx, c.id, c.head, c.batch(eventRow(t))))
-	_, err = again.ByKeyTag(ctx, c.id, tag(1))
+	_, err = again.ByKeyTags(ctx, c.id, tag(1))
 	failures = append(failures, err)
 	_, err = again.ByShuffle(ctx, c.id, 1)
 	failures = append(failures, err, again.PutDeck(ctx, c.id, tag(1), []string{"a", "b"}))
