@@ -47,17 +47,22 @@ func KeyID(public []byte) [32]byte {
 func (*Key) Type() Type { return TypeKey }
 
 func (k *Key) encode(w *writer) {
-	w.u8(uint8(k.Subject))
-	switch k.Subject {
-	case SubjectSigning, SubjectAuditor:
-		w.blob(k.Public)
-	case SubjectDisclosure:
-		w.blob(k.Public)
+	k.encodeBare(w)
+	if k.Subject == SubjectDisclosure {
 		w.n8(len(k.Wraps))
 		for _, wrap := range k.Wraps {
 			w.raw(wrap.Auditor[:])
 			w.blob(wrap.Sealed)
 		}
+	}
+}
+
+// encodeBare leaves out the wraps, which stand at the end.
+func (k *Key) encodeBare(w *writer) {
+	w.u8(uint8(k.Subject))
+	switch k.Subject {
+	case SubjectSigning, SubjectDisclosure, SubjectAuditor:
+		w.blob(k.Public)
 	case SubjectPolicy:
 		w.blob(k.Policy)
 	case SubjectRetirement:
@@ -68,6 +73,13 @@ func (k *Key) encode(w *writer) {
 }
 
 func (k *Key) parse(r *reader) {
+	k.parseBare(r)
+	if k.Subject == SubjectDisclosure {
+		k.parseWraps(r)
+	}
+}
+
+func (k *Key) parseBare(r *reader) {
 	k.Subject = Subject(r.code("subject", uint8(SubjectRetirement)))
 	switch k.Subject {
 	case SubjectSigning:
@@ -76,7 +88,6 @@ func (k *Key) parse(r *reader) {
 		k.Public = r.publicKey("auditor key", pointKeySize)
 	case SubjectDisclosure:
 		k.Public = r.publicKey("disclosure key", pointKeySize)
-		k.parseWraps(r)
 	case SubjectPolicy:
 		k.Policy = r.policy()
 	case SubjectRetirement:

@@ -9,7 +9,7 @@ import (
 // whole list of entries.
 func refState(m model) []byte {
 	if len(m) == 0 {
-		return append([]byte{1}, make([]byte, 17+2+9+1+4*4+2+4+1+8+2)...)
+		return append([]byte{1}, make([]byte, 17+2+9+1+4*4+4)...)
 	}
 	last := m[len(m)-1]
 	return slices.Concat(
@@ -116,41 +116,24 @@ func (m model) played() (shuffles []string) {
 	return shuffles
 }
 
-// keyring is what stands of keys and policy.
+// keyring is the key entries, without wraps.
 func (m model) keyring() []byte {
-	g := m.genesis()
-	signing, policy := g.SigningKey, g.Policy
-	publics := slices.Concat([][]byte{signing}, g.AuditorKeys)
-	for _, e := range m {
+	n, list := uint32(0), []byte{}
+	for i, e := range m {
 		k, ok := e.Body.(*Key)
 		if !ok {
 			continue
 		}
-		publics = append(publics, k.Public)
+		n++
+		list = refJoin(list, uint64(i), e.Time, uint8(k.Subject))
 		switch k.Subject {
-		case SubjectSigning:
-			signing = k.Public
 		case SubjectPolicy:
-			policy = k.Policy
+			list = refJoin(list, refBlob(k.Policy))
+		case SubjectRetirement:
+			list = refJoin(list, uint8(k.Retired), k.ID[:], k.From)
+		default:
+			list = refJoin(list, refBlob(k.Public))
 		}
 	}
-	var known []string
-	for _, subject := range []Subject{SubjectSigning, SubjectDisclosure, SubjectAuditor} {
-		for _, id := range m.known(subject) {
-			retired := any1(m, func(k *Key) bool { return k.Subject == SubjectRetirement && k.ID == id })
-			known = append(known, string(refJoin(id[:], uint8(subject), retired)))
-		}
-	}
-	ids, index, stale := m.keysInForce()
-	var auditors []string
-	for _, public := range publics {
-		if slices.Contains(ids, KeyID(public)) {
-			auditors = append(auditors, string(refBlob(public)))
-		}
-	}
-	disclosure := refJoin(index)
-	if index > 0 {
-		disclosure = refJoin(index, m[index].Time, stale, refBlob(m[index].Body.(*Key).Public))
-	}
-	return refJoin(refBlob(signing), refSorted(known), refSorted(auditors)[3:], disclosure, refBlob(policy))
+	return refJoin(n, list)
 }

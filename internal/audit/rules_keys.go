@@ -14,6 +14,15 @@ type keys struct {
 	auditors   map[[32]byte][]byte   // in force, by KeyID
 	disclosure disclosure            // the newest
 	policy     []byte
+	entries    []KeyEntry // that took effect, by index
+}
+
+// KeyEntry is a key entry that took effect. Its body has no wraps: they are for
+// auditors, and nothing in a ledger depends on them.
+type KeyEntry struct {
+	Index uint64
+	Time  int64 // UTC milliseconds
+	Key   *Key  // not changed
 }
 
 // standing is what became of a key.
@@ -36,6 +45,10 @@ func (s *State) SigningKey() []byte { return s.keys.signing }
 // Policy returns the witness policy of the newest entry that set one, empty for
 // none. Which checkpoints it counts for is docs/SPEC.md section 7.3.
 func (s *State) Policy() []byte { return s.keys.policy }
+
+// KeyEntries returns the key entries that took effect, by index: with the genesis
+// they are all that the ledger says of keys.
+func (s *State) KeyEntries() []KeyEntry { return slices.Clone(s.keys.entries) }
 
 // AuditorKeys returns the auditor keys in force, type byte first, in ascending
 // order of KeyID, which is the order of wraps.
@@ -173,6 +186,9 @@ func (s *State) checkRetirement(k *Key) error {
 func (s *State) applyKey(k *Key, index uint64, now int64) {
 	before := s.keys
 	s.push(func() { s.keys = before })
+	kept := *k
+	kept.Wraps = nil
+	s.keys.entries = append(s.keys.entries, KeyEntry{index, now, &kept})
 	switch k.Subject {
 	case SubjectSigning:
 		s.keys.signing = k.Public

@@ -15,18 +15,34 @@ const stateVersion = 1
 // (docs/SPEC.md section 11.2). It is kept until the state changes.
 func (s *State) Digest() [32]byte {
 	if s.digest == nil {
-		h := sha256.New()
-		h.Write([]byte(labelState))
-		h.Write(s.Encode())
-		s.digest = (*[32]byte)(h.Sum(nil))
+		digest := StateDigest(s.Encode())
+		s.digest = &digest
 	}
 	return *s.digest
+}
+
+// StateDigest returns the digest of an encoded state.
+func StateDigest(encoded []byte) (digest [32]byte) {
+	h := sha256.New()
+	h.Write([]byte(labelState))
+	h.Write(encoded)
+	h.Sum(digest[:0])
+	return digest
 }
 
 // Snapshot returns the snapshot event that may come next. Where another entry
 // comes first, it is illegal.
 func (s *State) Snapshot() *Event {
 	return &Event{Kind: EventSnapshot, Size: s.size, Digest: s.Digest()}
+}
+
+// EncodedSnapshot returns the event of Snapshot and the encoded state that it
+// vouches for, at the price of one encoding.
+func (s *State) EncodedSnapshot() (*Event, []byte) {
+	encoded := s.Encode()
+	digest := StateDigest(encoded)
+	s.digest = &digest
+	return s.Snapshot(), encoded
 }
 
 // LastSnapshot returns the index of the newest snapshot event, 0 for none.
@@ -106,25 +122,14 @@ func (k kill) compare(other kill) int {
 // compareNames orders names as their encodings, which begin with the length.
 func compareNames(a, b string) int { return cmp.Or(len(a)-len(b), cmp.Compare(a, b)) }
 
+// encodeKeys writes the key entries, from which all that stands of keys follows.
 func (s *State) encodeKeys(w *writer) {
-	w.blob(s.keys.signing)
-	writeSorted(w, s.keys.known, compareIDs, func(id [32]byte, k standing) {
-		w.raw(id[:])
-		w.u8(uint8(k.subject))
-		w.flag(k.retired)
-	})
-	w.n8(len(s.keys.auditors))
-	for _, k := range slices.SortedFunc(maps.Values(s.keys.auditors), bytes.Compare) {
-		w.blob(k)
+	w.u32(uint32(len(s.keys.entries)))
+	for _, e := range s.keys.entries {
+		w.u64(e.Index)
+		w.u64(uint64(e.Time))
+		e.Key.encodeBare(w)
 	}
-	d := s.keys.disclosure
-	w.u64(d.index)
-	if d.index != 0 {
-		w.u64(uint64(d.at))
-		w.flag(d.stale)
-		w.blob(d.public)
-	}
-	w.blob(s.keys.policy)
 }
 
 // writeSorted writes a u32 count and the elements of m, in ascending order of the

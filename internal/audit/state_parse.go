@@ -181,60 +181,24 @@ func (r *stateReader) open() {
 	})
 }
 
+// keys reads the key entries and folds them, as they were folded when they took
+// effect.
 func (r *stateReader) keys() {
-	k := &r.state.keys
-	if r.state.genesis != nil {
-		k.signing = r.publicKey("signing key", signingKeySize)
-	} else if r.u16("signing key") != 0 {
-		r.fail("signing key", "without a genesis")
+	s := r.state
+	if s.genesis != nil {
+		s.applyGenesis(s.genesis)
 	}
-	r.known()
-	r.auditors()
-	r.disclosure()
-	k.policy = r.policy()
-	for _, public := range [][]byte{k.signing, k.disclosure.public} {
-		if len(public) > 0 && k.known[KeyID(public)].subject == 0 {
-			r.fail("known keys", "lack one in force")
+	last := uint64(0)
+	r.each("key entries", func() {
+		index, now, k := r.below("key entry"), int64(r.u64("time of the key entry")), new(Key)
+		k.parseBare(&r.reader)
+		r.ascending("key entries", index > last)
+		if r.err == nil && !s.matters(k) {
+			r.fail("key entries", "one that could not take effect")
 		}
-	}
-}
-
-func (r *stateReader) known() {
-	var last [32]byte
-	first := true
-	r.each("known keys", func() {
-		id := r.hash("key id")
-		k := standing{Subject(r.code("subject", uint8(SubjectAuditor))), r.flag("retired")}
-		r.ascending("known keys", first || compareIDs(last, id) < 0)
-		first, last = false, id
-		r.state.keys.known[id] = k
+		if last = index; r.err == nil {
+			s.applyKey(k, index, now)
+		}
 	})
-}
-
-func (r *stateReader) auditors() {
-	n := int(r.u8("auditor keys"))
-	if n > MaxAuditors {
-		r.fail("auditor keys", "too many")
-	}
-	var last []byte
-	for i := 0; i < n && r.err == nil; i++ {
-		public := r.publicKey("auditor key", pointKeySize)
-		r.ascending("auditor keys", bytes.Compare(last, public) < 0)
-		id := KeyID(public)
-		if r.state.keys.known[id].subject == 0 {
-			r.fail("known keys", "lack an auditor key in force")
-		}
-		last = public
-		r.state.keys.auditors[id] = public
-	}
-}
-
-func (r *stateReader) disclosure() {
-	d := &r.state.keys.disclosure
-	if d.index = r.below("disclosure key"); d.index == 0 {
-		return
-	}
-	d.at = int64(r.u64("time of the disclosure key"))
-	d.stale = r.flag("stale")
-	d.public = r.publicKey("disclosure key", pointKeySize)
+	s.Commit()
 }

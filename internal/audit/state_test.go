@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
-	"maps"
 	"slices"
 	"testing"
 
@@ -31,49 +30,53 @@ func TestParseStateRefuses(t *testing.T) {
 		panic("no such shuffle")
 	}
 	for name, change := range map[string]func(s *State){
-		"a size above 2^53":                       func(s *State) { s.size = 1 << 53 },
-		"a size below a commit":                   func(s *State) { s.size = 20 },
-		"a time above 2^53":                       func(s *State) { s.time = 1 << 53 },
-		"no entries, and a genesis":               func(s *State) { *s = *fold(t, newStory().model()[:1]); s.size = 0 },
-		"no genesis":                              func(s *State) { s.genesis = nil },
-		"no genesis, and signing key":             func(s *State) { *s = *NewState(); s.size, s.faulty, s.keys.signing = 1, true, signingKey("1") },
-		"no genesis, and the latch":               func(s *State) { *s = *NewState(); s.size, s.faulty, s.latched = 1, true, true },
-		"no genesis, and no fault":                func(s *State) { *s = *NewState(); s.size = 1 },
-		"no entries, and a time":                  func(s *State) { *s = *NewState(); s.time = 1 },
-		"no entries, and a fault":                 func(s *State) { *s = *NewState(); s.faulty = true },
-		"a snapshot above":                        func(s *State) { s.snapshot = s.size },
-		"a pair of no open shuffle":               func(s *State) { s.pair = &pair{shuffle: 1} },
-		"a switch for a table without a name":     func(s *State) { s.killed[kill{scope: ScopeTable}] = true },
-		"an instance above":                       func(s *State) { s.instances[s.size] = true },
-		"the genesis for an instance":             func(s *State) { s.instances[0] = true },
-		"a table with a bad name":                 func(s *State) { s.tables["-"] = &table{} },
-		"a table with a serial and no commit":     func(s *State) { s.tables["u"] = &table{serial: 1} },
-		"a table with a commit and no serial":     func(s *State) { s.tables["u"] = &table{last: 1} },
-		"a table with a commit above":             func(s *State) { s.tables["u"] = &table{serial: 1, last: s.size} },
-		"an open shuffle of no table":             func(s *State) { _, o := first(s, true); delete(s.tables, o.commit.Context.Table) },
-		"an open shuffle above the table's last":  func(s *State) { _, o := first(s, true); o.table.last = 1 },
-		"an open shuffle above":                   func(s *State) { _, o := first(s, true); o.table.last, s.open[s.size] = s.size-1, o },
-		"an open shuffle at entry 0":              func(s *State) { _, o := first(s, true); s.open[0] = o },
-		"an open shuffle with a bad commit":       func(s *State) { _, o := first(s, true); o.commit.Serial = 0 },
-		"an open shuffle with a bad context":      func(s *State) { _, o := first(s, true); o.commit.Context.Origin = "" },
-		"a next place past the last":              func(s *State) { _, o := first(s, true); o.next = o.m + 1 },
-		"mixed without a plan":                    func(s *State) { _, o := first(s, false); o.mixed = true },
-		"a signing key that is unknown":           func(s *State) { s.keys.signing = signingKey("3") },
-		"a signing key of another size":           func(s *State) { s.keys.signing = s.keys.signing[:32] },
-		"no signing key":                          func(s *State) { s.keys.signing = nil },
-		"an auditor key that is unknown":          func(s *State) { s.keys.auditors[KeyID(auditorKey("9"))] = auditorKey("9") },
-		"an auditor key of another size":          func(s *State) { s.keys.auditors[KeyID(auditorKey("9"))] = auditorKey("9")[:65] },
-		"a disclosure key that is unknown":        func(s *State) { s.keys.disclosure.public = auditorKey("9") },
-		"a disclosure key of another form":        func(s *State) { s.keys.disclosure.public = compressed("9") },
-		"a disclosure key above":                  func(s *State) { s.keys.disclosure.index = s.size },
-		"a disclosure key of no time that can be": func(s *State) { s.keys.disclosure.at = -1 },
-		"a policy that is not ASCII":              func(s *State) { s.keys.policy = []byte("é") },
-		"a policy of 8,193 bytes":                 func(s *State) { s.keys.policy = make([]byte, 8193) },
+		"a size above 2^53":         func(s *State) { s.size = 1 << 53 },
+		"a size below a commit":     func(s *State) { s.size = 20 },
+		"a time above 2^53":         func(s *State) { s.time = 1 << 53 },
+		"no entries, and a genesis": func(s *State) { *s = *fold(t, newStory().model()[:1]); s.size = 0 },
+		"no genesis":                func(s *State) { s.genesis = nil },
+		"no genesis, and a key entry": func(s *State) {
+			*s = *NewState()
+			s.size, s.faulty, s.keys.entries = 2, true, []KeyEntry{{1, 1, &Key{Subject: SubjectAuditor, Public: auditorKey("1")}}}
+		},
+		"no genesis, and the latch":              func(s *State) { *s = *NewState(); s.size, s.faulty, s.latched = 1, true, true },
+		"no genesis, and no fault":               func(s *State) { *s = *NewState(); s.size = 1 },
+		"no entries, and a time":                 func(s *State) { *s = *NewState(); s.time = 1 },
+		"no entries, and a fault":                func(s *State) { *s = *NewState(); s.faulty = true },
+		"a snapshot above":                       func(s *State) { s.snapshot = s.size },
+		"a pair of no open shuffle":              func(s *State) { s.pair = &pair{shuffle: 1} },
+		"a switch for a table without a name":    func(s *State) { s.killed[kill{scope: ScopeTable}] = true },
+		"an instance above":                      func(s *State) { s.instances[s.size] = true },
+		"the genesis for an instance":            func(s *State) { s.instances[0] = true },
+		"a table with a bad name":                func(s *State) { s.tables["-"] = &table{} },
+		"a table with a serial and no commit":    func(s *State) { s.tables["u"] = &table{serial: 1} },
+		"a table with a commit and no serial":    func(s *State) { s.tables["u"] = &table{last: 1} },
+		"a table with a commit above":            func(s *State) { s.tables["u"] = &table{serial: 1, last: s.size} },
+		"an open shuffle of no table":            func(s *State) { _, o := first(s, true); delete(s.tables, o.commit.Context.Table) },
+		"an open shuffle above the table's last": func(s *State) { _, o := first(s, true); o.table.last = 1 },
+		"an open shuffle above":                  func(s *State) { _, o := first(s, true); o.table.last, s.open[s.size] = s.size-1, o },
+		"an open shuffle at entry 0":             func(s *State) { _, o := first(s, true); s.open[0] = o },
+		"an open shuffle with a bad commit":      func(s *State) { _, o := first(s, true); o.commit.Serial = 0 },
+		"an open shuffle with a bad context":     func(s *State) { _, o := first(s, true); o.commit.Context.Origin = "" },
+		"a next place past the last":             func(s *State) { _, o := first(s, true); o.next = o.m + 1 },
+		"mixed without a plan":                   func(s *State) { _, o := first(s, false); o.mixed = true },
+		"a key entry above":                      func(s *State) { s.keys.entries[0].Index = s.size },
+		"the genesis for a key entry":            func(s *State) { s.keys.entries[0].Index = 0 },
+		"a key entry of no time that can be":     func(s *State) { s.keys.entries[0].Time = -1 },
+		"a signing key of another size":          func(s *State) { keyOf(s, SubjectSigning).Public = signingKey("3")[:32] },
+		"no signing key":                         func(s *State) { keyOf(s, SubjectSigning).Public = nil },
+		"an auditor key of another size":         func(s *State) { *keyOf(s, SubjectPolicy) = Key{Subject: SubjectAuditor, Public: auditorKey("9")[:65]} },
+		"an auditor key that is in force":        func(s *State) { *keyOf(s, SubjectPolicy) = Key{Subject: SubjectAuditor, Public: auditorKey("1")} },
+		"a disclosure key of another form":       func(s *State) { keyOf(s, SubjectDisclosure).Public = compressed("9") },
+		"a retirement of an unknown key":         func(s *State) { keyOf(s, SubjectRetirement).ID[0] ^= 1 },
+		"a retirement of another subject":        func(s *State) { keyOf(s, SubjectRetirement).Retired = SubjectDisclosure },
+		"a policy that is not ASCII":             func(s *State) { keyOf(s, SubjectPolicy).Policy = []byte("é") },
+		"a policy of 8,193 bytes":                func(s *State) { keyOf(s, SubjectPolicy).Policy = make([]byte, 8193) },
 		"65 auditor keys": func(s *State) {
 			for i := range 64 { // and the one in force
-				k := auditorKey(fmt.Sprint("more ", i))
-				s.keys.auditors[KeyID(k)], s.keys.known[KeyID(k)] = k, standing{subject: SubjectAuditor}
+				s.keys.entries = append(s.keys.entries, KeyEntry{s.size - 65 + uint64(i), 1, &Key{Subject: SubjectAuditor, Public: auditorKey(fmt.Sprint("more ", i))}})
 			}
+			s.size += 100
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -87,8 +90,8 @@ func TestParseStateRefuses(t *testing.T) {
 	}
 	for name, change := range map[string]func(s *State){
 		"a scope":              func(s *State) { s.killed[kill{scope: 4}] = true },
-		"a subject":            func(s *State) { s.keys.known[[32]byte{1}] = standing{subject: SubjectPolicy} },
-		"a type of key":        func(s *State) { s.keys.signing = append([]byte{2}, s.keys.signing[1:]...) },
+		"a subject":            func(s *State) { keyOf(s, SubjectRetirement).Retired = SubjectPolicy },
+		"a type of key":        func(s *State) { keyOf(s, SubjectSigning).Public[0] = 2 },
 		"a recipe's algorithm": nil,
 	} {
 		s := richState(t)
@@ -106,6 +109,15 @@ func TestParseStateRefuses(t *testing.T) {
 			t.Errorf("%s of a later version: %v", name, err)
 		}
 	}
+}
+
+// keyOf returns the first key entry of a subject, to be changed.
+func keyOf(s *State, subject Subject) *Key {
+	i := slices.IndexFunc(s.keys.entries, func(e KeyEntry) bool { return e.Key.Subject == subject })
+	k := *s.keys.entries[i].Key
+	k.Public = bytes.Clone(k.Public)
+	s.keys.entries[i].Key = &k
+	return &k
 }
 
 // TestParseStateOrder: each list has one order, and nothing twice.
@@ -128,28 +140,18 @@ func TestParseStateOrder(t *testing.T) {
 	swap("switches", refJoin(uint8(2), refStr8("b")), refJoin(uint8(2), refStr8("aa")))
 	swap("instances", refJoin(uint64(1)), refJoin(uint64(8)))
 	swap("tables", refJoin(refStr8("s"), true, uint64(1), s.tables["s"].last), refJoin(refStr8("t"), false, uint64(1), s.tables["t"].last))
-	var known, open [][]byte
-	for _, id := range slices.SortedFunc(maps.Keys(s.keys.known), compareIDs) {
-		k := s.keys.known[id]
-		known = append(known, refJoin(id[:], uint8(k.subject), k.retired))
-	}
-	swap("known keys", known[2], known[3])
+	var open [][]byte
 	for _, o := range s.OpenShuffles() {
 		open = append(open, refJoin(o.ID, refBlob(refBody(Entry{Actor: "a", Body: o.Commit})), uint16(o.Next), o.Mixed))
 	}
 	swap("open shuffles", open[0], open[1])
-
-	s = fold(t, newStory(withAuditors("1", "2")).model())
-	b = s.Encode()
-	auditors := [][]byte{refBlob(auditorKey("1")), refBlob(auditorKey("2"))}
-	slices.SortFunc(auditors, bytes.Compare)
-	tail := bytes.LastIndex(b, slices.Concat(auditors...))
-	for what, with := range map[string][]byte{"swapped": slices.Concat(auditors[1], auditors[0]), "twice": slices.Concat(auditors[0], auditors[0])} {
-		damaged := slices.Concat(b[:tail], with, b[tail+len(with):])
-		if _, err := ParseState(damaged); !errors.Is(err, ErrMalformed) {
-			t.Errorf("auditor keys %s: %v", what, err)
+	var retired [][]byte
+	for _, e := range s.KeyEntries() {
+		if k := e.Key; k.Subject == SubjectRetirement {
+			retired = append(retired, refJoin(e.Index, e.Time, uint8(5), uint8(k.Retired), k.ID[:], k.From))
 		}
 	}
+	swap("key entries", retired[0], retired[1])
 }
 
 // TestDamagedState: whatever happens to a byte of a state, it is refused, or is

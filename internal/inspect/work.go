@@ -15,7 +15,7 @@ import (
 )
 
 // workVersion changes with the form of the file of progress.
-const workVersion = 3
+const workVersion = 4
 
 // work is the directory of a check: the file of what was seen, and, when the
 // check can be resumed, how far it has come. It belongs to the fold.
