@@ -83,9 +83,10 @@ func (r *request) size() (n int) {
 // Append writes the proposal and returns its entries with their receipts when
 // they are durable. It returns an *audit.Illegal, with nothing written, when a
 // rule forbids them; a *DuplicateError when a key tag is in the ledger;
-// ErrOverloaded at once when the queue is full; ErrFrozen, ErrClock,
-// ErrUnavailable or ErrClosed, with nothing written. When ctx ends while the
-// proposal is being written, the result is ErrUnknownOutcome.
+// ErrOverloaded at once when the queue is full, and when the patience of ctx ends
+// while the proposal waits there; ErrFrozen, ErrClock, ErrUnavailable or ErrClosed,
+// with nothing written. When ctx ends while the proposal is being written, the
+// result is ErrUnknownOutcome.
 func (l *Ledger) Append(ctx context.Context, p Proposal) ([]Appended, error) {
 	r := &request{Proposal: p, reply: make(chan answer, 1)}
 	select {
@@ -95,11 +96,21 @@ func (l *Ledger) Append(ctx context.Context, p Proposal) ([]Appended, error) {
 	default:
 		return nil, ErrOverloaded
 	}
-	select {
-	case a := <-r.reply:
-		return a.appended, a.err
-	case <-l.done:
-	case <-ctx.Done():
+	impatience, stop := impatient(ctx)
+	defer stop()
+	for waits := true; waits; {
+		select {
+		case a := <-r.reply:
+			return a.appended, a.err
+		case <-impatience: // once
+			if r.claim.CompareAndSwap(waiting, withdrawn) {
+				return nil, fmt.Errorf("%w: it does not move", ErrOverloaded)
+			}
+		case <-l.done:
+			waits = false
+		case <-ctx.Done():
+			waits = false
+		}
 	}
 	if r.claim.CompareAndSwap(waiting, withdrawn) {
 		if ctx.Err() != nil {
