@@ -33,8 +33,8 @@ const (
 
 // A Cluster is a private PostgreSQL server and its data directory.
 //
-// Database may be called concurrently while the server runs. Stop, Start,
-// Restart and Standby change the server and belong to one goroutine, the test's.
+// Database may be called concurrently while the server runs. What changes the
+// server, as Stop, Start and Promote do, belongs to one goroutine, the test's.
 type Cluster struct {
 	bin      string              // directory of the server programs
 	dir      string              // holds data, log and password; removed at the end
@@ -47,6 +47,8 @@ type Cluster struct {
 
 	server *process // nil while stopped; owned like Stop and Start
 	killed bool     // stopped by Kill and not started since
+
+	upstream string // of a standby that was detached
 
 	databases atomic.Uint32 // number of databases ever created
 }

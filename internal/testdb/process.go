@@ -55,10 +55,12 @@ type watchdog struct {
 }
 
 // watchdogScript gets pg_ctl and the cluster's directory as arguments. read
-// returns at the end of its input. The directory is removed more than once if
+// returns at the end of its input. A server that is paused goes on, or it would
+// not hear that it is to stop. The directory is removed more than once if
 // something was still writing to it.
 const watchdogScript = `
 read -r _
+read -r pid <"$2/data/postmaster.pid" && kill -CONT "$pid"
 "$1" stop -D "$2/data" -m immediate -t 60
 for _ in 1 2 3 4 5 6 7 8 9 10; do
 	rm -rf -- "$2" && exit 0
