@@ -20,7 +20,7 @@ import (
 func TestConcurrencyLimit(t *testing.T) {
 	t.Parallel()
 	const most, waiting = 3, 1
-	s := newStack(t, stackOptions{limits: Limits{Concurrent: most, Waiting: waiting}})
+	s := newStack(t, stackOptions{limits: Limits{Concurrent: 2 * most, Waiting: waiting}})
 	release := make(chan struct{})
 	done := make(chan int, most+waiting)
 	for range most + waiting {

@@ -203,7 +203,7 @@ func (s *Server) answer(c *call) error {
 		s.metrics.refuse(c.ledger, refusedQueue)
 		return refuse(CodeOverloaded)
 	}
-	defer s.turns.leave()
+	defer s.turns.leave(c.ledger.id)
 	if err := s.admit(c); err != nil {
 		return err
 	}

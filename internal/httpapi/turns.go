@@ -4,19 +4,52 @@ import (
 	"container/list"
 	"context"
 	"sync"
+
+	"shuffled/internal/ledger"
 )
 
-// turns lets a number of requests work on ledgers at a time. The others wait,
-// those of each ledger in a line of their own, and whenever a place is free it
-// goes to the next ledger in turn: a ledger that many wait for costs another no
-// more than one turn. Safe for concurrent use.
+// shares gives out places to holders. Each takes one only while it holds fewer
+// than are free: k of them, whatever they do, leave a part in k+1 to who comes
+// next. Its user locks it.
+type shares[K comparable] struct {
+	free int
+	held map[K]int // above 0
+}
+
+func newShares[K comparable](places int) shares[K] {
+	return shares[K]{free: places, held: make(map[K]int)}
+}
+
+// take takes a place for key, if there is one for it.
+func (s *shares[K]) take(key K) bool {
+	if s.held[key] >= s.free {
+		return false
+	}
+	s.free--
+	s.held[key]++
+	return true
+}
+
+// give gives a place of key back.
+func (s *shares[K]) give(key K) {
+	s.free++
+	if s.held[key]--; s.held[key] == 0 {
+		delete(s.held, key)
+	}
+}
+
+// turns lets a number of requests work on ledgers at a time, of each ledger its
+// share: what hangs at one leaves half of the places to the others. Who finds none
+// waits, those of each ledger in a line of their own, and whenever a place is free
+// it goes to the next ledger in turn that may have it: a ledger that many wait for
+// costs another no more than one turn. Safe for concurrent use.
 type turns[K comparable] struct {
 	most int // requests that may wait in one line
 
-	mu    sync.Mutex
-	free  int         // places; above 0 only while nobody waits
-	lines map[K]*line // those in which somebody waits, and no other
-	round list.List   // of K: the keys of lines, the next to have its turn first
+	mu     sync.Mutex
+	places shares[K]
+	lines  map[K]*line // those in which somebody waits, and no other
+	round  list.List   // of K: the keys of lines, the next to have its turn first
 }
 
 // line are the requests that wait for one ledger.
@@ -30,19 +63,19 @@ type line struct {
 type waiter struct{ granted chan struct{} }
 
 func newTurns[K comparable](places, most int) *turns[K] {
-	return &turns[K]{most: most, free: places, lines: make(map[K]*line)}
+	return &turns[K]{most: most, places: newShares[K](places), lines: make(map[K]*line)}
 }
 
 // enter takes a place for key and reports whether it did: not where the line is
-// full, at once, nor where ctx ends while it waits. Who has a place calls leave.
+// full, at once, nor where ctx or its patience ends while it waits. Who has a
+// place calls leave.
 func (t *turns[K]) enter(ctx context.Context, key K) bool {
 	t.mu.Lock()
-	if t.free > 0 {
-		t.free--
+	l := t.lines[key]
+	if l == nil && t.places.take(key) {
 		t.mu.Unlock()
 		return true
 	}
-	l := t.lines[key]
 	if l == nil {
 		l = new(line)
 	}
@@ -58,16 +91,18 @@ func (t *turns[K]) enter(ctx context.Context, key K) bool {
 	at := l.waiting.PushBack(w)
 	t.mu.Unlock()
 
+	patience, cancel := ledger.Patience(ctx)
+	defer cancel()
 	select {
 	case <-w.granted:
 		return true
-	case <-ctx.Done():
+	case <-patience.Done():
 	}
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	select {
 	case <-w.granted: // in this instant: somebody else has use for it
-		t.pass()
+		t.pass(key)
 	default:
 		l.waiting.Remove(at)
 		t.close(key, l)
@@ -75,25 +110,29 @@ func (t *turns[K]) enter(ctx context.Context, key K) bool {
 	return false
 }
 
-// leave gives a place back.
-func (t *turns[K]) leave() {
+// leave gives a place of key back.
+func (t *turns[K]) leave(key K) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	t.pass()
+	t.pass(key)
 }
 
-// pass hands a place to the first that waits for the next ledger in turn.
-func (t *turns[K]) pass() {
-	next := t.round.Front()
-	if next == nil {
-		t.free++
-		return
+// pass hands a place of key on, and any that it sets free with it: to the first
+// that waits for the next ledger in turn that may have one.
+func (t *turns[K]) pass(key K) {
+	t.places.give(key)
+	for next := t.round.Front(); next != nil; {
+		key := next.Value.(K)
+		if !t.places.take(key) {
+			next = next.Next()
+			continue
+		}
+		l := t.lines[key]
+		close(l.waiting.Remove(l.waiting.Front()).(*waiter).granted)
+		t.round.MoveToBack(next)
+		t.close(key, l)
+		next = t.round.Front()
 	}
-	key := next.Value.(K)
-	l := t.lines[key]
-	close(l.waiting.Remove(l.waiting.Front()).(*waiter).granted)
-	t.round.MoveToBack(next)
-	t.close(key, l)
 }
 
 // close takes the line of key away if nobody waits in it.

@@ -7,12 +7,15 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"shuffled/internal/ledger"
 )
 
 // office is a turns in a bubble, with what it did in order.
 type office struct {
 	*turns[string]
 	served []string
+	ended  int // of served, from the front
 }
 
 // arrive lets a request for key wait, or work until it is told to leave, and
@@ -30,9 +33,11 @@ func (o *office) arrive(ctx context.Context, key string) (refused bool) {
 	return over
 }
 
-// next ends one request, so that another gets its place.
+// next ends the request that was served first of those that still work, so that
+// another gets its place.
 func (o *office) next() {
-	o.leave()
+	o.leave(o.served[o.ended][:1])
+	o.ended++
 	synctest.Wait()
 }
 
@@ -47,7 +52,7 @@ func TestTurnsAlternate(t *testing.T) {
 					t.Error("refused")
 				}
 				o.served = append(o.served, "a") // one place: one at a time
-				o.leave()
+				o.leave("a")
 			}()
 		}
 		synctest.Wait()
@@ -58,7 +63,7 @@ func TestTurnsAlternate(t *testing.T) {
 			go func() {
 				if o.enter(t.Context(), "b") {
 					o.served = append(o.served, fmt.Sprint("b", i))
-					o.leave()
+					o.leave("b")
 				}
 			}()
 			synctest.Wait()
@@ -78,8 +83,8 @@ func TestTurnsAlternate(t *testing.T) {
 // settled wants all places free and nobody remembered.
 func (o *office) settled(t *testing.T, places int) {
 	t.Helper()
-	if o.free != places || len(o.lines) != 0 || o.round.Len() != 0 {
-		t.Errorf("%d places are free, %d lines, %d in the round", o.free, len(o.lines), o.round.Len())
+	if o.places.free != places || len(o.places.held) != 0 || len(o.lines) != 0 || o.round.Len() != 0 {
+		t.Errorf("%d places are free, %d lines, %d in the round", o.places.free, len(o.lines), o.round.Len())
 	}
 }
 
@@ -112,7 +117,7 @@ func TestTurnsOrder(t *testing.T) {
 // TestTurnsBound: a full line refuses at once, and is nothing to another ledger.
 func TestTurnsBound(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		o := &office{turns: newTurns[string](2, 3)}
+		o := &office{turns: newTurns[string](4, 3)} // two of them for each
 		ctx, cancel := context.WithCancel(t.Context())
 		for i := range 2 + 3 {
 			if o.arrive(ctx, "a") {
@@ -123,14 +128,15 @@ func TestTurnsBound(t *testing.T) {
 		if !o.arrive(ctx, "a") || time.Since(start) != 0 {
 			t.Error("a full line took one more, or not at once")
 		}
-		if o.arrive(ctx, "b") || o.waiting("a") != 3 || o.waiting("b") != 1 || o.waiting("c") != 0 {
+		if o.arrive(ctx, "b") || o.arrive(ctx, "b") || o.waiting("a") != 3 || o.waiting("b") != 1 || o.waiting("c") != 0 {
 			t.Errorf("%d and %d wait", o.waiting("a"), o.waiting("b"))
 		}
 		cancel()
 		synctest.Wait()
 		o.next()
 		o.next()
-		o.settled(t, 2)
+		o.next()
+		o.settled(t, 4)
 	})
 }
 
@@ -172,6 +178,73 @@ func TestTurnsCancelled(t *testing.T) {
 	})
 }
 
+// TestTurnsShare: requests that hang at one ledger, or at several, leave places to
+// the others, and a place is nobody's while a ledger that may have it waits.
+func TestTurnsShare(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		o := &office{turns: newTurns[string](60, 1000)}
+		for _, key := range []string{"a", "b", "c"} {
+			for range 100 {
+				o.arrive(t.Context(), key) // and hangs
+			}
+		}
+		held := func(key string) int { return o.places.held[key] }
+		if held("a") != 30 || held("b") != 15 || held("c") != 8 || o.places.free != 7 {
+			t.Errorf("%d, %d and %d are held, %d free", held("a"), held("b"), held("c"), o.places.free)
+		}
+		for i := range 4 {
+			if o.arrive(t.Context(), "d"); held("d") != i+1 {
+				t.Errorf("request %d of a ledger that works waits", i)
+			}
+		}
+		for range 10_000 {
+			o.leave("d") // one ends, the next comes
+			if o.arrive(t.Context(), "d"); held("d") != 4 {
+				t.Fatalf("%d of a ledger that works are held", held("d"))
+			}
+		}
+		// Those that hung are gone: everybody gets on.
+		ctx, cancel := context.WithCancel(t.Context())
+		defer cancel()
+		for held("a") > 0 {
+			o.leave("a")
+			synctest.Wait()
+			if o.places.free > held("b") && o.waiting("b") > 0 || o.places.free > held("c") && o.waiting("c") > 0 {
+				t.Fatalf("%d places are free, b holds %d and c %d", o.places.free, held("b"), held("c"))
+			}
+			if o.waiting("a") == 0 && o.waiting("b") == 0 && o.waiting("c") == 0 {
+				break
+			}
+		}
+		for _, key := range []string{"a", "b", "c", "d"} {
+			for held(key) > 0 {
+				o.leave(key)
+				synctest.Wait()
+			}
+		}
+		if o.arrive(ctx, "a"); held("a") != 1 {
+			t.Error("a place that is free is not given")
+		}
+		o.leave("a")
+		o.settled(t, 60)
+	})
+}
+
+// TestTurnsPatience: who waits is refused when patience ends, long before the
+// request does.
+func TestTurnsPatience(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		o := &office{turns: newTurns[string](1, 100)}
+		o.arrive(t.Context(), "x")
+		start := time.Now()
+		if o.enter(ledger.WithPatience(t.Context(), start.Add(time.Second)), "a") || time.Since(start) != time.Second {
+			t.Errorf("it waited %v", time.Since(start))
+		}
+		o.next()
+		o.settled(t, 1)
+	})
+}
+
 // TestTurnsTimeout: nobody waits longer than a request may take.
 func TestTurnsTimeout(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
@@ -199,8 +272,9 @@ func TestTurnsPassOn(t *testing.T) {
 		synctest.Wait()
 		o.arrive(t.Context(), "b")
 		o.mu.Lock()
-		cancel() // wakes the one who waits, who cannot get on
-		o.pass() // and is the next to have a place
+		cancel()    // wakes the one who waits, who cannot get on
+		o.pass("x") // and is the next to have a place
+		o.ended++
 		o.mu.Unlock()
 		if <-late {
 			t.Error("a place for somebody who gave up")
