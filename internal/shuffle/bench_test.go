@@ -22,17 +22,7 @@ func BenchmarkShuffle52(b *testing.B) {
 			}
 		}
 	})
-	b.Run("tape-in-memory", func(b *testing.B) {
-		r := Recipe{Cards: 52, Take: 52}
-		tape := make([]byte, r.TapeLen())
-		rand.Read(tape)
-		b.ReportAllocs()
-		for b.Loop() {
-			if _, err := r.Run(tape); err != nil {
-				b.Fatal(err)
-			}
-		}
-	})
+	b.Run("tape-in-memory", func(b *testing.B) { benchRun(b, Recipe{Cards: 52, Take: 52}) })
 	b.Run("math-rand-v2-ChaCha8", func(b *testing.B) {
 		var seed [32]byte
 		rand.Read(seed[:])
@@ -41,6 +31,36 @@ func BenchmarkShuffle52(b *testing.B) {
 	b.Run("math-rand-v2-over-crypto-rand", func(b *testing.B) {
 		benchShuffle(b, mathrand.New(systemSource{}))
 	})
+}
+
+// BenchmarkRun is the other recipes.
+func BenchmarkRun(b *testing.B) {
+	b.Run("shoe-8", func(b *testing.B) { benchRun(b, Recipe{Cards: 416, Take: 416}) })
+	b.Run("draws", func(b *testing.B) { benchRun(b, Recipe{Ranges: []uint32{37, 6, 6, 1000, 1_000_000}}) })
+	b.Run("mix-52", func(b *testing.B) {
+		b.ReportAllocs()
+		for b.Loop() {
+			if _, err := Mix([32]byte{1}, 52); err != nil {
+				b.Fatal(err)
+			}
+		}
+	})
+}
+
+// benchRun spends tapes from memory. There are so many that no processor learns
+// which of their lanes are rejected.
+func benchRun(b *testing.B, r Recipe) {
+	tapes := make([][]byte, 1024)
+	for i := range tapes {
+		tapes[i] = make([]byte, r.TapeLen())
+		rand.Read(tapes[i])
+	}
+	b.ReportAllocs()
+	for i := 0; b.Loop(); i++ {
+		if _, err := r.Run(tapes[i%len(tapes)]); err != nil {
+			b.Fatal(err)
+		}
+	}
 }
 
 func benchShuffle(b *testing.B, r *mathrand.Rand) {

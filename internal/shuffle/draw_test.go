@@ -4,6 +4,7 @@ import (
 	"flag"
 	"fmt"
 	"runtime"
+	"slices"
 	"testing"
 )
 
@@ -211,6 +212,33 @@ func TestDrawByteIsModulo(t *testing.T) {
 			}
 			if err := oneLane(ours{}, k, []byte{byte(x)}, uint64(x), refLimit(uint64(k))); err != nil {
 				t.Error(err)
+			}
+		}
+	}
+}
+
+// TestSwapByBytesIsDraw is the same for the pass over bytes, which a shuffle of
+// at most 64 cards takes: for every k and every first byte, and with every number
+// of bytes before the buffer ends.
+func TestSwapByBytesIsDraw(t *testing.T) {
+	t.Parallel()
+	rng := fixed(9)
+	for k := 2; k <= 1<<6; k++ {
+		r := Recipe{Cards: k, Take: 1}
+		for x := range 256 {
+			tape := randomTape(rng, r.TapeLen(), 0)
+			tape[0] = byte(x)
+			if err := agree(ours{}, r, tape); err != nil {
+				t.Error(err)
+			}
+		}
+		for n := range 2 * k {
+			tape := randomTape(rng, n, 0)
+			fast, slow := &lanes{buf: tape}, &lanes{buf: tape}
+			got, want := fast.fisherYates(k, k, nil), slow.fisherYates(k, k, func(Step) {})
+			if fast.pos != slow.pos || fast.dry != slow.dry || !fast.dry && !slices.Equal(got, want) {
+				t.Errorf("%d cards, %x: %v after %d bytes, dry %v, want %v after %d, dry %v",
+					k, tape, got, fast.pos, fast.dry, want, slow.pos, slow.dry)
 			}
 		}
 	}

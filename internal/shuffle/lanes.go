@@ -9,12 +9,16 @@ type lanes struct {
 	dry  bool          // a tape ran out: what later draws return means nothing
 }
 
+// maxByteLane is the largest k of a one-byte lane.
+const maxByteLane = 1 << 6
+
 // byteLane holds, for k = 2..64, what a one-byte lane needs: the limit
 // ⌊256/k⌋·k and the reciprocal ⌈2^16/k⌉, with which x·reciprocal >> 16 is
 // exactly ⌊x/k⌋ for every x < 256 (TestDrawByteIsModulo tries them all). A
-// division costs as much as the rest of the draw.
-var byteLane = func() (lane [1<<6 + 1]struct{ limit, reciprocal uint32 }) {
-	for k := uint32(2); k < uint32(len(lane)); k++ {
+// division costs as much as the rest of the draw. It is as long as a byte has
+// values, so that an index of one byte needs no check.
+var byteLane = func() (lane [256]struct{ limit, reciprocal uint32 }) {
+	for k := uint32(2); k <= maxByteLane; k++ {
 		lane[k].limit = 256 / k * k
 		lane[k].reciprocal = (1<<16 + k - 1) / k
 	}
@@ -37,7 +41,7 @@ func (l *lanes) draw(k uint32) uint32 {
 
 // drawByte is draw for one-byte lanes, which most card draws are.
 func (l *lanes) drawByte(k uint32) uint32 {
-	lane := byteLane[k]
+	lane := byteLane[uint8(k)]
 	for {
 		if l.pos >= len(l.buf) && !l.refill(1) {
 			return 1
@@ -91,17 +95,42 @@ func (l *lanes) fisherYates(n, m int, show func(Step)) []uint32 {
 	for i := range a {
 		a[i] = uint32(i)
 	}
-	for i := range m {
-		k := uint32(n - i)
+	for i := 0; i < m; i++ {
+		if show == nil && n-i <= maxByteLane {
+			if i = l.swapByBytes(a, i, m); i == m {
+				break
+			}
+		}
 		var j int
 		if show == nil {
-			j = i + int(l.draw(k)) - 1
+			j = i + int(l.draw(uint32(n-i))) - 1
 		} else {
-			j = i + int(l.explained(k, show, Step{I: i})) - 1
+			j = i + int(l.explained(uint32(n-i), show, Step{I: i})) - 1
 		}
 		a[i], a[j] = a[j], a[i]
 	}
 	return a[:m:m]
+}
+
+// swapByBytes is fisherYates from card i on, where lanes have one byte, for as
+// long as the buffer lasts: a pass over bytes, each of which is rejected or moves
+// a card. It returns the first card that it did not come to, at most m; the last
+// of all takes no lane and is left out, too.
+func (l *lanes) swapByBytes(a []uint32, i, m int) int {
+	end := min(m, len(a)-1)
+	for _, b := range l.buf[l.pos:] {
+		if i >= end {
+			break
+		}
+		l.pos++
+		x, k := uint32(b), uint32(len(a)-i)
+		if lane := byteLane[uint8(k)]; x < lane.limit {
+			j := i + int(x-x*lane.reciprocal>>16*k)
+			a[i], a[j] = a[j], a[i]
+			i++
+		}
+	}
+	return i
 }
 
 // drawList returns one value per range, in order.
