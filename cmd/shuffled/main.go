@@ -46,6 +46,7 @@ type cli struct {
 	Verify    verifyCmd    `cmd:"" help:"Verify a transcript or receipt, offline."`
 	Slot      slotCmd      `cmd:"" help:"Make a player's own randomness for a shuffle."`
 	Witness   witnessCmd   `cmd:"" help:"Run a witness: it cosigns the checkpoints of ledgers that only grow."`
+	Bench     benchCmd     `cmd:"" help:"Put a running daemon under load, verify what it acknowledged, and report."`
 	Retention retentionCmd `cmd:"" help:"Drop from recall what is past its retention."`
 	Version   versionCmd   `cmd:"" help:"Show build, algorithm and FIPS state."`
 }

@@ -29,15 +29,28 @@ const tokenVariable = "SHUFFLED_TOKEN"
 // attempts is how often a call is made: somebody waits at the terminal.
 const attempts = 5
 
-// connect returns a client of the ledger. Without a pinned key it takes the one
-// that the daemon names, and says so.
+// connect returns a client of the ledger.
 func (r *remote) connect(ctx context.Context, s streams) (*client.Client, error) {
+	cfg, err := r.config(ctx, s)
+	if err != nil {
+		return nil, err
+	}
+	c, err := client.New(cfg)
+	if err != nil {
+		return nil, usage("%s", visible(err.Error()))
+	}
+	return c, nil
+}
+
+// config is what a client of the ledger is made with. Without a pinned key it
+// takes the one that the daemon names, and says so.
+func (r *remote) config(ctx context.Context, s streams) (client.Config, error) {
 	cfg := client.Config{URL: r.URL, Ledger: r.Ledger, Attempts: attempts}
 	token := keys.NewSecret([]byte(os.Getenv(tokenVariable)))
 	if r.TokenFile != "" {
 		var err error
 		if token, err = keys.ReadSecret(r.TokenFile); err != nil {
-			return nil, fmt.Errorf("reading the token: %w", err)
+			return cfg, fmt.Errorf("reading the token: %w", err)
 		}
 	}
 	cfg.Token = string(token.Bytes())
@@ -45,27 +58,23 @@ func (r *remote) connect(ctx context.Context, s streams) (*client.Client, error)
 	case r.Policy != "":
 		text, err := os.ReadFile(r.Policy)
 		if err != nil {
-			return nil, fmt.Errorf("reading the policy: %w", err)
+			return cfg, fmt.Errorf("reading the policy: %w", err)
 		}
 		cfg.Policy = string(text)
 	case r.Key != "":
 		vkey, err := readKey(r.Key)
 		if err != nil {
-			return nil, err
+			return cfg, err
 		}
 		cfg.VKey = vkey
 	default:
 		var err error
 		if cfg.Policy, err = askKeys(ctx, cfg); err != nil {
-			return nil, r.explain(err)
+			return cfg, r.explain(err)
 		}
 		fmt.Fprintf(s.err, "shuffled: warning: key not pinned: the answers are held against the key that the daemon itself names; --key pins one\n")
 	}
-	c, err := client.New(cfg)
-	if err != nil {
-		return nil, usage("%s", visible(err.Error()))
-	}
-	return c, nil
+	return cfg, nil
 }
 
 // askKeys returns a policy with the signing keys that the daemon names for the

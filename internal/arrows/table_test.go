@@ -120,6 +120,11 @@ var table = map[string]row{
 		// Decks by name, and rounds of a beacon: what was asked for is checked here.
 		ours: []string{"internal/audit", "internal/verify", "internal/shuffle", "internal/beacon"},
 	},
+	"internal/load": {
+		why: "loads a running daemon and verifies what it acknowledged, as a stranger would",
+		// Idempotency keys are the client's.
+		ours: []string{"client", "internal/audit"},
+	},
 	"cmd/shuffled": {
 		why:  "the only place where everything meets",
 		ours: []string{"*"},

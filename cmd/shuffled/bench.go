@@ -1,0 +1,130 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"golang.org/x/mod/sumdb/note"
+
+	"shuffled/client"
+	"shuffled/internal/audit"
+	"shuffled/internal/load"
+)
+
+type benchCmd struct {
+	remote
+	Connections int           `default:"64" help:"Connections, each with one request under way and a table of its own."`
+	Rate        float64       `placeholder:"N" help:"Requests, or hands, due per second in all. Latency then counts from when one was due. Default: the next request when the last one is answered."`
+	Duration    time.Duration `default:"10s" help:"How long is measured."`
+	WarmUp      time.Duration `name:"warm-up" default:"2s" help:"How long the load runs before."`
+	Mix         string        `default:"commit=1" help:"Weights of commit, deal, close, verify and hand, as commit=1,deal=4,close=1."`
+	Batch       int           `default:"1" help:"Shuffles that each commit asks for, 1 to 256."`
+	Deck        string        `default:"standard-52" help:"A published deck."`
+	Tables      string        `placeholder:"NAME" help:"Tables are called NAME-1, NAME-2, … and have to be new. Default: a new name."`
+	Keep        int           `default:"256" placeholder:"MIB" help:"Memory for answers that are verified afterwards. What does not fit is left out evenly."`
+	Timeout     time.Duration `default:"30s" help:"How long a request may take."`
+	Production  bool          `help:"Load a production ledger. What is written stays in it for ever."`
+}
+
+// Help shows examples.
+func (benchCmd) Help() string {
+	return `Load a ledger of its own, in a database of the size and on the machine that you will have: docs/SIZING.md says how to read the figures.
+
+A hand is six requests: a commit, hole cards for six seats, flop, turn, river, and the close. A deal of the mix deals two cards from the table's first open shuffle, a close ends it, and a verify has the daemon verify the newest receipt; where there is none of these to do, a commit is made instead.
+
+There is no limit to the open shuffles of a table, but each takes memory of the daemon until it is closed: by the mix, or by the daemon as expired at the ledger's close-by (a day, with --dev).
+
+An answer of 429 or 503 is counted, and its request repeated after the pause that it asks for. Afterwards every receipt that was kept is verified: inclusion, signature, and that the entry is what was asked for. One that fails is exit code 1.
+
+Examples:
+
+    shuffled bench --token-file shuffled-data/dealer.token --key shuffled-data/main.vkey
+    shuffled bench --connections 256 --mix hand=1 --duration 1m
+    shuffled bench --rate 500 --connections 64 --mix commit=1,deal=4,close=1 --json`
+}
+
+// mebi is the unit of --keep.
+const mebi = 1 << 20
+
+func (c *benchCmd) Run(ctx context.Context, s streams) error {
+	mix, err := load.ParseMix(c.Mix)
+	if err != nil {
+		return usage("--mix: %s", visible(err.Error()))
+	}
+	cfg := load.Config{
+		URL: c.URL, Ledger: c.Ledger, Connections: c.Connections, Rate: c.Rate, Warmup: c.WarmUp, Duration: c.Duration,
+		Mix: mix, Batch: c.Batch, Deck: c.Deck, Tables: c.Tables, Keep: int64(c.Keep) * mebi, Timeout: c.Timeout,
+	}
+	if cfg.Tables == "" {
+		cfg.Tables = "bench-" + client.NewKey()[:13]
+	}
+	if err := cfg.Check(); err != nil {
+		return c.wrong(err)
+	}
+	if err := c.trust(ctx, s, &cfg); err != nil {
+		return err
+	}
+	cfg.Progress = func(p load.Progress) { fmt.Fprintln(s.err, second(p)) }
+	verifying := newProgress(s.err, "answers verified")
+	cfg.Verifying = func(done, total int) { verifying.at(uint64(done), uint64(total)) }
+	report, err := load.Run(ctx, cfg)
+	verifying.end()
+	if err != nil {
+		return c.wrong(err)
+	}
+	return c.print(s, report)
+}
+
+// trust takes the token and the keys, and refuses a production ledger unless that
+// is meant.
+func (c *benchCmd) trust(ctx context.Context, s streams, cfg *load.Config) error {
+	given, err := c.config(ctx, s)
+	if err != nil {
+		return err
+	}
+	d, err := client.New(given)
+	if err != nil {
+		return usage("%s", visible(err.Error()))
+	}
+	said, err := d.SaidKeys(ctx)
+	if err != nil {
+		return c.explain(err)
+	}
+	if said.Production && !c.Production {
+		return withHint(usage("--production: ledger %s is of production, and what a load writes stays in it for ever", c.Ledger),
+			"create a sandbox ledger beside it: shuffled ledger create --help")
+	}
+	cfg.Token = given.Token
+	cfg.Keys, err = verifiers(given)
+	return err
+}
+
+// verifiers are the keys that a client is made with.
+func verifiers(given client.Config) ([]note.Verifier, error) {
+	if given.VKey != "" {
+		key, err := audit.ParseVKey(given.VKey)
+		return []note.Verifier{key}, err
+	}
+	p, err := audit.ParsePolicy([]byte(given.Policy))
+	if err != nil {
+		return nil, usage("--policy: %s", visible(err.Error()))
+	}
+	return p.Logs, nil
+}
+
+// wrong makes an error of the load one for people.
+func (c *benchCmd) wrong(err error) error {
+	var field *load.FieldError
+	var refusal *load.Refusal
+	switch {
+	case errors.As(err, &field):
+		return usage("--%s %s", field.Field, visible(field.Rule))
+	case errors.As(err, &refusal):
+		if hint := advice[client.Code(refusal.Code)]; hint != "" {
+			return withHint(err, "%s", hint)
+		}
+	}
+	return err
+}

@@ -1,0 +1,116 @@
+package main
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"text/tabwriter"
+	"time"
+
+	"shuffled/internal/load"
+)
+
+// second is a line of progress.
+func second(p load.Progress) string {
+	line := fmt.Sprintf("%4d s  %9s/s  p50 %8.2f ms  p99 %8.2f ms", int(p.At.Round(time.Second).Seconds()), counted(uint64(p.Rate)), inMS(p.P50), inMS(p.P99))
+	if p.Refused > 0 {
+		line += fmt.Sprintf("  refused %s", counted(p.Refused))
+	}
+	if p.Errors > 0 {
+		line += fmt.Sprintf("  errors %s", counted(p.Errors))
+	}
+	if p.Warming {
+		line += "  warming up"
+	}
+	return line
+}
+
+func inMS(d time.Duration) float64 { return float64(d) / float64(time.Millisecond) }
+
+// print writes the report, and fails where the evidence does.
+func (c *benchCmd) print(s streams, r *load.Report) error {
+	if c.JSON {
+		if err := printSafeJSON(s.out, r); err != nil {
+			return err
+		}
+	} else {
+		printReport(s, r)
+	}
+	for _, f := range r.Verified.Faults {
+		fmt.Fprintf(s.err, "shuffled: error: acknowledged, and not so: %s\n", visible(f.What))
+	}
+	if r.Verified.Failed > 0 {
+		fmt.Fprintf(s.err, "shuffled: hint: is --key the ledger's own key? --json shows the answers\n")
+		return errFails
+	}
+	return nil
+}
+
+func printReport(s streams, r *load.Report) {
+	p := s.sheet().p
+	pace := "each waiting for its answer"
+	if r.Rate > 0 {
+		pace = fmt.Sprintf("%g due per second", r.Rate)
+	}
+	fmt.Fprintf(s.out, "%s\n\n", p.bold(fmt.Sprintf("%s in %.1f s on %d connections, %s", r.Mix, r.Seconds, r.Connections, pace)))
+	done := fmt.Sprintf("%s requests/s", counted(uint64(r.PerSecond)))
+	if r.Shuffles > 0 {
+		done += fmt.Sprintf(", %s shuffles/s", counted(uint64(r.Shuffles)))
+	}
+	fmt.Fprintf(s.out, "  acknowledged  %s\n", done)
+	fmt.Fprintf(s.out, "  refused       %s\n", refusals(r))
+	fmt.Fprintf(s.out, "  errors        %s\n", faults(r))
+	fmt.Fprintf(s.out, "  verified      %s\n", verdictOn(&r.Verified))
+	fmt.Fprintf(s.out, "  generator     %.1f µs of processor time for each request\n\n", r.Generator.CPUPerRequest)
+	w := tabwriter.NewWriter(s.out, 0, 0, 2, ' ', tabwriter.AlignRight)
+	fmt.Fprintln(w, "  ms\tcount\tmean\tp50\tp90\tp99\tp99.9\tmax\t")
+	for _, kind := range slices.Sorted(maps.Keys(r.LatencyMS)) {
+		l := r.LatencyMS[kind]
+		fmt.Fprintf(w, "  %s\t%s\t%.2f\t%.2f\t%.2f\t%.2f\t%.2f\t%.2f\t\n", kind, counted(l.Count), l.Mean, l.P50, l.P90, l.P99, l.P999, l.Max)
+	}
+	w.Flush()
+}
+
+func refusals(r *load.Report) string {
+	var parts []string
+	for _, code := range slices.Sorted(maps.Keys(r.Refused)) {
+		parts = append(parts, fmt.Sprintf("%s %s", visible(code), counted(r.Refused[code])))
+	}
+	if len(parts) == 0 {
+		return "none"
+	}
+	return strings.Join(parts, ", ")
+}
+
+// faults says what was sent in vain, or not at all.
+func faults(r *load.Report) string {
+	var parts []string
+	for _, p := range []struct {
+		n    uint64
+		what string
+	}{{r.Errors, "of connections"}, {r.GivenUp, "without an outcome"}, {r.Unsent, "due and never sent"}} {
+		if p.n > 0 {
+			parts = append(parts, fmt.Sprintf("%s %s", counted(p.n), p.what))
+		}
+	}
+	if len(parts) == 0 {
+		return "none"
+	}
+	line := strings.Join(parts, ", ")
+	if r.FirstError != "" {
+		line += ": " + visible(r.FirstError)
+	}
+	return line
+}
+
+func verdictOn(v *load.Verified) string {
+	which := fmt.Sprintf("all %s answers", counted(uint64(v.Answers)))
+	if uint64(v.Answers) < v.Of {
+		which = fmt.Sprintf("%s of %s answers, spread evenly", counted(uint64(v.Answers)), counted(v.Of))
+	}
+	if v.Failed > 0 {
+		return fmt.Sprintf("%s: %s FAILED", which, counted(uint64(v.Failed)))
+	}
+	return fmt.Sprintf("%s: %s entries under %s checkpoints, signed and included", which, counted(uint64(v.Entries)), counted(uint64(v.Checkpoints)))
+}

@@ -1,0 +1,223 @@
+package load
+
+import (
+	"context"
+	"fmt"
+	"runtime"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/go-json-experiment/json"
+	"golang.org/x/mod/sumdb/note"
+	"golang.org/x/mod/sumdb/tlog"
+	"golang.org/x/sync/errgroup"
+
+	"shuffled/internal/audit"
+)
+
+// Verified says what became of the answers that were kept.
+type Verified struct {
+	Answers     int     `json:"answers"`     // verified
+	Of          uint64  `json:"of"`          // acknowledged with a receipt
+	Entries     int     `json:"entries"`     // that these proved
+	Checkpoints int     `json:"checkpoints"` // whose signature was checked, each once
+	Seconds     float64 `json:"seconds"`
+	Failed      int     `json:"failed"`
+	// Faults are the first of those that failed, at most 5.
+	Faults []Fault `json:"faults,omitempty"`
+}
+
+// A Fault is an answer that its evidence does not bear out.
+type Fault struct {
+	What   string `json:"what"`
+	Answer string `json:"answer"`
+}
+
+// maxFaults is how many faults a report shows.
+const maxFaults = 5
+
+// answer is what is read of an acknowledged request's.
+type answer struct {
+	ID         uint64   `json:"id"`
+	Commitment []byte   `json:"commitment"`
+	DeckRoot   []byte   `json:"deck_root"`
+	Receipt    string   `json:"receipt"`
+	Shuffles   []answer `json:"shuffles"`
+}
+
+// one returns the answer itself, or the first of a batch.
+func (a *answer) one() *answer {
+	if len(a.Shuffles) > 0 {
+		return &a.Shuffles[0]
+	}
+	return a
+}
+
+// checker verifies answers. Safe for concurrent use.
+type checker struct {
+	keys []note.Verifier
+
+	mu          sync.Mutex // over all below
+	checkpoints map[string]audit.Checkpoint
+	roots       map[uint64]tlog.Hash // by size
+	entries     map[uint64]tlog.Hash // leaf hashes by index
+}
+
+func newChecker(keys []note.Verifier) *checker {
+	return &checker{keys: keys, checkpoints: make(map[string]audit.Checkpoint),
+		roots: make(map[uint64]tlog.Hash), entries: make(map[uint64]tlog.Hash)}
+}
+
+// checkpoint returns a checkpoint whose signature holds. A batch of entries has
+// one, which is checked once.
+func (c *checker) checkpoint(signed []byte) (audit.Checkpoint, error) {
+	c.mu.Lock()
+	known, ok := c.checkpoints[string(signed)]
+	c.mu.Unlock()
+	if ok {
+		return known, nil
+	}
+	p, err := audit.OpenCheckpoint(signed, c.keys...)
+	if err != nil {
+		return p, err
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.checkpoints[string(signed)] = p
+	if root, ok := c.roots[p.Size]; ok && root != p.Root {
+		return p, fmt.Errorf("two checkpoints of %d entries have different roots: the ledger was forked", p.Size)
+	}
+	c.roots[p.Size] = p.Root
+	return p, nil
+}
+
+// receipt returns the entry that a receipt proves, under the ledger's key. No two
+// requests have the same entry.
+func (c *checker) receipt(text string) (e audit.Entry, index uint64, origin string, err error) {
+	r, err := audit.ParseReceipt(text)
+	if err != nil {
+		return e, 0, "", err
+	}
+	p, err := c.checkpoint(r.Checkpoint)
+	if err != nil {
+		return e, 0, "", err
+	}
+	if err := r.CheckInclusion(p); err != nil {
+		return e, 0, "", err
+	}
+	if e, err = audit.ParseEntry(r.Entry); err != nil {
+		return e, 0, "", err
+	}
+	leaf := tlog.RecordHash(r.Entry)
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if _, taken := c.entries[r.Index]; taken {
+		return e, 0, "", fmt.Errorf("entry %d answers two requests", r.Index)
+	}
+	c.entries[r.Index] = leaf
+	return e, r.Index, p.Origin, nil
+}
+
+// check holds one answer against its evidence and against what was asked for.
+func (c *checker) check(k *claim) error {
+	var a answer
+	if err := json.Unmarshal(k.answer, &a); err != nil {
+		return fmt.Errorf("it is not what the contract says: %w", err)
+	}
+	if k.kind == Commit {
+		return c.commits(k, &a)
+	}
+	e, _, _, err := c.receipt(a.Receipt)
+	if err != nil {
+		return err
+	}
+	switch b := e.Body.(type) {
+	case *audit.Deal:
+		if k.kind == Deal && b.Shuffle == k.shuffle && b.First == k.first && b.Count() == k.count {
+			return nil
+		}
+	case *audit.Close:
+		if k.kind == Close && b.Shuffle == k.shuffle && b.Outcome == audit.OutcomeCompleted {
+			return nil
+		}
+	}
+	return fmt.Errorf("the entry is a %s that was not asked for", e.Body.Type())
+}
+
+// commits checks the commits of one request: adjacent entries.
+func (c *checker) commits(k *claim, a *answer) error {
+	all := []answer{*a}
+	if k.count > 1 {
+		all = a.Shuffles
+	}
+	if len(all) != k.count {
+		return fmt.Errorf("%d shuffles were asked for, and %d are in the answer", k.count, len(all))
+	}
+	for i, one := range all {
+		e, index, origin, err := c.receipt(one.Receipt)
+		if err != nil {
+			return err
+		}
+		b, ok := e.Body.(*audit.Commit)
+		switch {
+		case !ok || b.Context.Table != k.table || i == 0 && b.KeyTag != audit.KeyTag(origin, k.table, k.key):
+			return fmt.Errorf("entry %d is a %s that was not asked for", index, e.Body.Type())
+		case one.ID != index || index != k.shuffle+uint64(i):
+			return fmt.Errorf("it is of shuffle %d, and its receipt of entry %d", one.ID, index)
+		case !slices.Equal(one.Commitment, b.Commitment[:]) || !slices.Equal(one.DeckRoot, b.DeckRoot[:]):
+			return fmt.Errorf("entry %d has another commitment or deck root", index)
+		}
+	}
+	return nil
+}
+
+// verify checks what was kept, on all cores.
+func (r *run) verify(report *Report) {
+	began := time.Now()
+	v := &report.Verified
+	var claims []*claim
+	for _, w := range r.workers {
+		v.Of += w.kept.seen
+		for i := range w.kept.claims {
+			claims = append(claims, &w.kept.claims[i])
+		}
+	}
+	c := newChecker(r.cfg.Keys)
+	v.Answers = len(claims)
+	errs := make([]error, len(claims))
+	group, _ := errgroup.WithContext(context.Background())
+	group.SetLimit(runtime.GOMAXPROCS(0))
+	const at = 1024 // answers between two calls of Verifying
+	for from := 0; from < len(claims); from += at {
+		if r.cfg.Verifying != nil {
+			r.cfg.Verifying(from, len(claims))
+		}
+		group.Go(func() error {
+			for i := from; i < min(from+at, len(claims)); i++ {
+				errs[i] = c.check(claims[i])
+			}
+			return nil
+		})
+	}
+	group.Wait()
+	for i, err := range errs {
+		if err != nil {
+			v.fail(audit.Printable(err.Error()), claims[i].answer)
+		}
+	}
+	for _, w := range r.workers {
+		for _, text := range w.kept.unproved {
+			v.fail("the daemon does not prove a receipt that it gave", text)
+		}
+	}
+	v.Entries, v.Checkpoints = len(c.entries), len(c.checkpoints)
+	v.Seconds = time.Since(began).Seconds()
+}
+
+func (v *Verified) fail(what string, answer []byte) {
+	v.Failed++
+	if len(v.Faults) < maxFaults {
+		v.Faults = append(v.Faults, Fault{what, string(answer)})
+	}
+}

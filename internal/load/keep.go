@@ -1,0 +1,74 @@
+package load
+
+import "github.com/go-json-experiment/json"
+
+// claim is what an acknowledged request was about, with the answer to it.
+type claim struct {
+	kind    Kind
+	shuffle uint64 // its id; of a commit as the answer says it
+	first   int    // of a deal: the place
+	count   int    // of a deal: cards; of a commit: shuffles
+	key     string // of a commit
+	table   string
+	answer  []byte
+}
+
+// kept are the answers that a worker keeps for verification: every stride-th, as
+// many as its budget takes.
+type kept struct {
+	budget int64
+	claims []claim
+	bytes  int64
+	stride uint64
+	seen   uint64
+	last   []byte // the newest answer with a receipt
+
+	unproved [][]byte // verdicts of the daemon that do not prove its own receipts
+}
+
+// claimSize is about what a claim takes beside its answer.
+const claimSize = 160
+
+// add keeps a copy. Where the budget is spent, every second one goes, and from
+// then on half as many are kept.
+func (k *kept) add(c claim) {
+	k.seen++
+	if k.stride == 0 {
+		k.stride = 1
+	}
+	k.last = append(k.last[:0], c.answer...)
+	if k.seen%k.stride != 0 {
+		return
+	}
+	c.answer = append([]byte(nil), c.answer...)
+	k.claims = append(k.claims, c)
+	k.bytes += int64(len(c.answer)) + claimSize
+	for k.bytes > k.budget && len(k.claims) > 1 {
+		k.thin()
+	}
+}
+
+// thin drops every second claim, those that a doubled stride leaves out.
+func (k *kept) thin() {
+	k.stride *= 2
+	keep := k.claims[:0]
+	k.bytes = 0
+	for i, c := range k.claims {
+		if i%2 == 1 {
+			keep = append(keep, c)
+			k.bytes += int64(len(c.answer)) + claimSize
+		}
+	}
+	clear(k.claims[len(keep):])
+	k.claims = keep
+}
+
+// judged takes the daemon's verdict on a receipt that it gave.
+func (k *kept) judged(verdict []byte) {
+	var v struct {
+		Verdict string `json:"verdict"`
+	}
+	if json.Unmarshal(verdict, &v) != nil || v.Verdict != "proved" {
+		k.unproved = append(k.unproved, append([]byte(nil), verdict...))
+	}
+}

@@ -1,0 +1,325 @@
+package load
+
+import (
+	"context"
+	"crypto/tls"
+	"errors"
+	"fmt"
+	"math"
+	"net"
+	"net/url"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"golang.org/x/mod/sumdb/note"
+
+	"shuffled/internal/audit"
+)
+
+// Config says what to load, how, and for how long.
+type Config struct {
+	// URL is the daemon's address, http or https.
+	URL string
+	// TLS is for https; nil is the system's authorities.
+	TLS *tls.Config
+	// Ledger is the ledger's name in addresses, Token a dealer's.
+	Ledger, Token string
+	// Keys are the ledger's, under which what was acknowledged is verified.
+	Keys []note.Verifier
+
+	// Connections is how many there are, each with a table of its own, and so how
+	// many requests can be under way.
+	Connections int
+	// Rate is how many requests, or hands, are due per second in all; 0: as many
+	// as are answered.
+	Rate float64
+	// Warmup goes before Duration and is not measured.
+	Warmup, Duration time.Duration
+	Mix              Mix
+	// Batch is how many shuffles a commit asks for: 1, or 2 to 256 with `count`.
+	Batch int
+	// Deck is a published one of at least 20 cards.
+	Deck string
+	// Tables begins the names of the tables, which have to be new.
+	Tables string
+	// Keep is how many bytes of answers are kept for verification, at the most.
+	// What does not fit is left out evenly.
+	Keep int64
+	// Timeout bounds each request.
+	Timeout time.Duration
+
+	// Progress is called each second, from one goroutine; nil for nobody.
+	Progress func(Progress)
+	// Verifying is called as answers are verified, from one goroutine; nil for
+	// nobody.
+	Verifying func(done, total int)
+
+	clock clock // nil: the wall's
+}
+
+// Bounds of a Config.
+const (
+	MaxConnections = 10_000
+	MaxBatch       = 256
+	MaxRate        = 1_000_000
+)
+
+// A FieldError says which member of a Config is wrong.
+type FieldError struct{ Field, Rule string }
+
+func (e *FieldError) Error() string { return e.Field + " " + e.Rule }
+
+// Check returns a *FieldError about what is wrong, but for the Keys, which may come
+// later.
+func (c *Config) Check() error {
+	u, err := url.Parse(c.URL)
+	switch {
+	case err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" || u.RawQuery != "" || u.Fragment != "" || u.User != nil:
+		return &FieldError{"url", "is an http or https address without query or fragment"}
+	case c.Connections < 1 || c.Connections > MaxConnections:
+		return &FieldError{"connections", fmt.Sprintf("is from 1 to %d", MaxConnections)}
+	case !(c.Rate >= 0 && c.Rate <= MaxRate):
+		return &FieldError{"rate", fmt.Sprintf("is from 0 (as fast as answers come) to %d per second", MaxRate)}
+	case c.Duration < time.Second || c.Duration > 24*time.Hour:
+		return &FieldError{"duration", "is from 1s to 24h"}
+	case c.Warmup < 0 || c.Warmup > time.Hour:
+		return &FieldError{"warm-up", "is from 0s to 1h"}
+	case c.Batch < 1 || c.Batch > MaxBatch:
+		return &FieldError{"batch", fmt.Sprintf("is from 1 to %d", MaxBatch)}
+	case c.Mix == Mix{}:
+		return &FieldError{"mix", "has one kind at the least"}
+	case c.Keep < 1:
+		return &FieldError{"keep", "is above 0"}
+	case c.Timeout <= 0:
+		return &FieldError{"timeout", "is above 0s"}
+	}
+	if err := audit.CheckName(c.Ledger); err != nil {
+		return &FieldError{"ledger", err.Error()}
+	}
+	if err := audit.CheckName(c.table(c.Connections)); err != nil {
+		return &FieldError{"tables", err.Error()}
+	}
+	if err := audit.CheckName(c.Deck); err != nil {
+		return &FieldError{"deck", err.Error()}
+	}
+	return nil
+}
+
+func (c *Config) table(worker int) string { return fmt.Sprintf("%s-%d", c.Tables, worker) }
+
+// Progress is what happened within a second of a run.
+type Progress struct {
+	At       time.Duration // since the load began, warm-up included
+	Warming  bool
+	Rate     float64       // acknowledged requests per second
+	P50, P99 time.Duration // of all requests that were answered in it
+	Refused  uint64        // so far
+	Errors   uint64        // so far
+}
+
+// run is a load under way.
+type run struct {
+	cfg               Config
+	began, start, end time.Time // start to end is measured
+	workers           []*worker
+	due               chan time.Time // with a rate: when a request is due, from pace to the workers
+
+	figures
+}
+
+// figures are shared by the workers, which only add.
+type figures struct {
+	latency      [kinds]histogram // of what was due within the measured time
+	any          histogram        // of all requests, for Progress
+	within       atomic.Uint64    // requests acknowledged within the measured time
+	shuffles     atomic.Uint64    // commits among them, counted in shuffles
+	requests     atomic.Uint64    // sent, repeated ones too
+	acknowledged atomic.Uint64    // answers of 200, warm-up included
+	unsent       atomic.Uint64    // were due, and no connection was free before the end
+	givenUp      atomic.Uint64    // without an answer that settles it
+	errors       atomic.Uint64    // of connections
+	refusals     atomic.Uint64
+
+	mu         sync.Mutex
+	codes      map[string]uint64 // refusals by code
+	firstError string
+}
+
+func (f *figures) failed(err error) {
+	f.errors.Add(1)
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.firstError == "" {
+		f.firstError = audit.Printable(err.Error())
+	}
+}
+
+func (f *figures) refused(code string) {
+	f.refusals.Add(1)
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.codes[code]++
+}
+
+// Run loads the daemon until the time is over or ctx ends, waits for the answers
+// that are still due, and verifies. It returns a *FieldError about the
+// configuration, a *Refusal that no other request will fare better than, or what
+// it measured, faults included.
+func Run(ctx context.Context, cfg Config) (*Report, error) {
+	if err := cfg.Check(); err != nil {
+		return nil, err
+	}
+	if len(cfg.Keys) == 0 {
+		return nil, &FieldError{"key", "is needed to verify what is acknowledged"}
+	}
+	if cfg.clock == nil {
+		cfg.clock = wallClock{}
+	}
+	r, err := newRun(cfg)
+	if err != nil {
+		return nil, err
+	}
+	cpu := cpuTime()
+	if err := r.load(ctx); err != nil {
+		return nil, err
+	}
+	cpu = cpuTime() - cpu
+	if r.acknowledged.Load() == 0 {
+		return nil, r.nothing()
+	}
+	report := r.report(cpu)
+	r.verify(report)
+	return report, nil
+}
+
+// nothing explains a run without one answer.
+func (r *run) nothing() error {
+	if r.firstError != "" {
+		return errors.New(r.firstError)
+	}
+	for code := range r.codes {
+		return fmt.Errorf("nothing was acknowledged: %s", audit.Printable(code))
+	}
+	return errors.New("nothing was acknowledged")
+}
+
+func newRun(cfg Config) (*run, error) {
+	u, err := url.Parse(cfg.URL)
+	if err != nil {
+		return nil, err
+	}
+	address, secure := u.Host, (*tls.Config)(nil)
+	if u.Port() == "" {
+		address = net.JoinHostPort(u.Hostname(), map[string]string{"http": "80", "https": "443"}[u.Scheme])
+	}
+	if u.Scheme == "https" {
+		secure = &tls.Config{MinVersion: tls.VersionTLS12}
+		if cfg.TLS != nil {
+			secure = cfg.TLS.Clone()
+		}
+		secure.ServerName, secure.NextProtos = u.Hostname(), []string{"http/1.1"}
+	}
+	now := cfg.clock.Now()
+	r := &run{cfg: cfg, began: now, start: now.Add(cfg.Warmup), end: now.Add(cfg.Warmup + cfg.Duration)}
+	r.codes = make(map[string]uint64)
+	common := " HTTP/1.1\r\nHost: " + u.Host + "\r\nContent-Type: "
+	if cfg.Token != "" {
+		common = " HTTP/1.1\r\nHost: " + u.Host + "\r\nAuthorization: Bearer " + cfg.Token + "\r\nContent-Type: "
+	}
+	for i := range cfg.Connections {
+		w := &worker{
+			run: r, wire: wire{address: address, tls: secure, timeout: cfg.Timeout},
+			prefix: strings.TrimRight(u.Path, "/"), common: common,
+			table: cfg.table(i + 1), round: round{mix: cfg.Mix},
+			kept: kept{budget: max(cfg.Keep/int64(cfg.Connections), 1)},
+		}
+		for range i { // so that not all begin with the same kind
+			w.round.next()
+		}
+		r.workers = append(r.workers, w)
+	}
+	return r, nil
+}
+
+// load runs the workers until the end. With a rate they take their orders from
+// pace.
+func (r *run) load(ctx context.Context) error {
+	ctx, stop := context.WithCancelCause(ctx)
+	defer stop(nil)
+	var helpers sync.WaitGroup
+	over := make(chan struct{})
+	if r.cfg.Rate > 0 {
+		r.due = make(chan time.Time)
+		helpers.Go(func() { r.pace(ctx) })
+	}
+	if r.cfg.Progress != nil {
+		helpers.Go(func() { r.watch(over) })
+	}
+	var workers sync.WaitGroup
+	for _, w := range r.workers {
+		workers.Go(func() {
+			if err := w.work(ctx); err != nil {
+				stop(err)
+			}
+			w.close()
+		})
+	}
+	workers.Wait()
+	close(over)
+	stop(nil)
+	helpers.Wait()
+	var fatal *Refusal
+	if errors.As(context.Cause(ctx), &fatal) {
+		return fatal
+	}
+	if now := r.cfg.clock.Now(); now.Before(r.end) { // ctx ended it
+		r.end = now
+	}
+	return nil
+}
+
+// pace says when requests are due: evenly, from the first moment to the end. A
+// worker that takes one late sends it late, and its latency says so.
+func (r *run) pace(ctx context.Context) {
+	defer close(r.due)
+	for n := uint64(0); ; n++ {
+		at := r.began.Add(time.Duration(float64(n) / r.cfg.Rate * float64(time.Second)))
+		if !at.Before(r.end) || !r.cfg.clock.Until(ctx, at) {
+			return
+		}
+		select {
+		case r.due <- at:
+		case <-ctx.Done():
+			return
+		}
+		if !r.cfg.clock.Now().Before(r.end) { // what is still due was never sent
+			total := math.Ceil((r.cfg.Warmup + r.cfg.Duration).Seconds() * r.cfg.Rate)
+			r.unsent.Add(uint64(max(0, total-float64(n)-1)))
+			return
+		}
+	}
+}
+
+// watch calls Progress each second until over is closed.
+func (r *run) watch(over <-chan struct{}) {
+	tick := time.NewTicker(time.Second)
+	defer tick.Stop()
+	began, before, last := r.began, new(counts), time.Now()
+	for {
+		select {
+		case <-over:
+			return
+		case <-tick.C:
+		}
+		now, all := time.Now(), new(counts)
+		all.read(&r.any)
+		second := all.since(before)
+		r.cfg.Progress(Progress{
+			At: now.Sub(began), Warming: now.Before(r.start), Rate: float64(second.n) / now.Sub(last).Seconds(),
+			P50: second.quantile(0.5), P99: second.quantile(0.99), Refused: r.refusals.Load(), Errors: r.errors.Load(),
+		})
+		before, last = all, now
+	}
+}

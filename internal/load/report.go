@@ -1,0 +1,62 @@
+package load
+
+import (
+	"time"
+)
+
+// Report is what a run measured.
+type Report struct {
+	Connections int     `json:"connections"`
+	Rate        float64 `json:"rate"`    // due per second; 0: as many as were answered
+	Seconds     float64 `json:"seconds"` // measured
+	Warmup      float64 `json:"warm_up_seconds"`
+	Mix         string  `json:"mix"`
+	Batch       int     `json:"batch"`
+	Started     string  `json:"started"` // UTC
+
+	// PerSecond counts requests acknowledged within the measured time, Shuffles the
+	// commits in them, each shuffle of a batch as one.
+	PerSecond float64 `json:"per_second"`
+	Shuffles  float64 `json:"shuffles_per_second"`
+	// LatencyMS is by kind, from when a request was due to its answer, repeats and
+	// the pauses that the daemon asked for included; of a hand, from its commit to
+	// its close.
+	LatencyMS map[string]Latency `json:"latency_ms"`
+
+	Requests     uint64            `json:"requests"`     // sent, warm-up and repeats included
+	Acknowledged uint64            `json:"acknowledged"` // warm-up included
+	Refused      map[string]uint64 `json:"refused"`      // answers by code
+	Errors       uint64            `json:"errors"`       // of connections
+	FirstError   string            `json:"first_error,omitempty"`
+	GivenUp      uint64            `json:"given_up"` // requests whose outcome nobody told before the end
+	Unsent       uint64            `json:"unsent"`   // were due, and no connection was free
+
+	Verified  Verified  `json:"verified"`
+	Generator Generator `json:"generator"`
+}
+
+// Generator is what the measuring itself took, before verification.
+type Generator struct {
+	CPUSeconds    float64 `json:"cpu_seconds"`
+	CPUPerRequest float64 `json:"cpu_us_per_request"`
+}
+
+func (r *run) report(cpu time.Duration) *Report {
+	c := &r.cfg
+	seconds := max(r.end.Sub(r.start).Seconds(), 1e-9)
+	out := &Report{
+		Connections: c.Connections, Rate: c.Rate, Seconds: seconds, Warmup: c.Warmup.Seconds(), Mix: c.Mix.String(), Batch: c.Batch,
+		Started:   r.began.UTC().Format(time.RFC3339),
+		PerSecond: float64(r.within.Load()) / seconds, Shuffles: float64(r.shuffles.Load()) / seconds,
+		LatencyMS: make(map[string]Latency),
+		Requests:  r.requests.Load(), Acknowledged: r.acknowledged.Load(), Refused: r.codes,
+		Errors: r.errors.Load(), FirstError: r.firstError, GivenUp: r.givenUp.Load(), Unsent: r.unsent.Load(),
+	}
+	for k := range kinds {
+		if l := r.latency[k].latency(); l.Count > 0 {
+			out.LatencyMS[k.String()] = l
+		}
+	}
+	out.Generator = Generator{CPUSeconds: cpu.Seconds(), CPUPerRequest: cpu.Seconds() * 1e6 / float64(max(out.Requests, 1))}
+	return out
+}
