@@ -113,8 +113,12 @@ func (d *Dealer) appendCommit(ctx context.Context, actor string, c *audit.Commit
 	if from != nil {
 		return d.appendChild(ctx, actor, c, sealed, from)
 	}
-	p := ledger.Proposal{Actor: actor, Bodies: []audit.Body{c}, Sealed: [][]byte{sealed}}
-	if c.Context.Disclosure == audit.DisclosurePublic {
+	return d.appendFresh(ctx, c.Context, ledger.Proposal{Actor: actor, Bodies: []audit.Body{c}, Sealed: [][]byte{sealed}})
+}
+
+// appendFresh appends commits to this context, which continue no parent.
+func (d *Dealer) appendFresh(ctx context.Context, c *audit.Context, p ledger.Proposal) ([]ledger.Appended, error) {
+	if c.Disclosure == audit.DisclosurePublic {
 		return d.cfg.Ledger.Append(ctx, p)
 	}
 	return d.appendUnder(ctx, usable, func(*ledger.Disclosure) (ledger.Proposal, error) { return p, nil })

@@ -15,6 +15,19 @@ const requestLabel = "shuffled/v1/request\x00"
 
 func (r *ShuffleRequest) hash() [32]byte {
 	h := newHasher("shuffle")
+	r.members(h)
+	return h.sum()
+}
+
+// hashOf is the hash of a request for count shuffles.
+func (r *ShuffleRequest) hashOf(count int) [32]byte {
+	h := newHasher("shuffles")
+	h.number(count)
+	r.members(h)
+	return h.sum()
+}
+
+func (r *ShuffleRequest) members(h hasher) {
 	h.text(r.Table)
 	h.text(r.Deck)
 	h.number(len(r.Cards))
@@ -38,7 +51,6 @@ func (r *ShuffleRequest) hash() [32]byte {
 		}
 	}
 	h.terms(terms{r.Table, r.Plan, r.Disclosure, r.CloseBy, r.GameRef})
-	return h.sum()
 }
 
 func (r *DrawsRequest) hash() [32]byte {

@@ -31,16 +31,29 @@ func (l *Ledger) Receipt(ctx context.Context, index uint64) (string, error) {
 // above its index. Under the head of CheckpointAfter it is the receipt that was
 // given first, byte for byte.
 func (l *Ledger) ReceiptUnder(ctx context.Context, row Row, head Head) (string, error) {
-	reader := tlog.TileHashReader(tlog.Tree{N: int64(head.Size), Hash: head.Root}, l.tileReader(ctx))
-	proof, err := tlog.ProveRecord(int64(head.Size), int64(row.Index), reader)
+	receipts, err := l.receiptsUnder(ctx, []Row{row}, head)
 	if err != nil {
-		return "", Unavailable(fmt.Errorf("proving entry %d: %w", row.Index, err))
+		return "", err
 	}
-	r := audit.Receipt{Index: row.Index, Entry: row.Entry, Proof: proof, Checkpoint: head.Checkpoint}
-	if err := r.CheckInclusion(audit.Checkpoint{Size: head.Size, Root: head.Root}); err != nil {
-		return "", fmt.Errorf("%w: stored entry %d: %w", ErrFrozen, row.Index, err)
+	return receipts[0], nil
+}
+
+// receiptsUnder is ReceiptUnder for many entries, for which it reads a tile once.
+func (l *Ledger) receiptsUnder(ctx context.Context, rows []Row, head Head) ([]string, error) {
+	reader := tlog.TileHashReader(tlog.Tree{N: int64(head.Size), Hash: head.Root}, l.tileReader(ctx))
+	receipts := make([]string, len(rows))
+	for i, row := range rows {
+		proof, err := tlog.ProveRecord(int64(head.Size), int64(row.Index), reader)
+		if err != nil {
+			return nil, Unavailable(fmt.Errorf("proving entry %d: %w", row.Index, err))
+		}
+		r := audit.Receipt{Index: row.Index, Entry: row.Entry, Proof: proof, Checkpoint: head.Checkpoint}
+		if err := r.CheckInclusion(audit.Checkpoint{Size: head.Size, Root: head.Root}); err != nil {
+			return nil, fmt.Errorf("%w: stored entry %d: %w", ErrFrozen, row.Index, err)
+		}
+		receipts[i] = r.Text()
 	}
-	return r.Text(), nil
+	return receipts, nil
 }
 
 // Head returns the newest durable head that this daemon knows.
@@ -58,18 +71,29 @@ func (l *Ledger) HeadFor(index uint64) Head {
 // FirstReceipt returns the receipt that an entry got when it was written, byte
 // for byte. The checkpoint comes from the store, so its signature is checked.
 func (l *Ledger) FirstReceipt(ctx context.Context, row Row) (string, error) {
-	head, err := l.cfg.Store.CheckpointAfter(ctx, l.id, row.Index)
+	receipts, err := l.FirstReceipts(ctx, []Row{row})
 	if err != nil {
-		return "", Unavailable(fmt.Errorf("reading the checkpoint after entry %d: %w", row.Index, err))
+		return "", err
+	}
+	return receipts[0], nil
+}
+
+// FirstReceipts is FirstReceipt for entries that were written in one batch: at
+// least one, ascending.
+func (l *Ledger) FirstReceipts(ctx context.Context, rows []Row) ([]string, error) {
+	first, last := rows[0].Index, rows[len(rows)-1].Index
+	head, err := l.cfg.Store.CheckpointAfter(ctx, l.id, first)
+	if err != nil {
+		return nil, Unavailable(fmt.Errorf("reading the checkpoint after entry %d: %w", first, err))
 	}
 	c, err := audit.OpenCheckpoint(head.Checkpoint, l.keys.Load().at(head.Size))
 	if err != nil {
-		return "", fmt.Errorf("%w: the checkpoint after entry %d: %w", ErrFrozen, row.Index, err)
+		return nil, fmt.Errorf("%w: the checkpoint after entry %d: %w", ErrFrozen, first, err)
 	}
-	if c.Size != head.Size || c.Root != head.Root {
-		return "", fmt.Errorf("%w: the checkpoint after entry %d is of another head", ErrFrozen, row.Index)
+	if c.Size != head.Size || c.Root != head.Root || head.Size <= last {
+		return nil, fmt.Errorf("%w: the checkpoint after entry %d is of another head", ErrFrozen, first)
 	}
-	return l.ReceiptUnder(ctx, row, head)
+	return l.receiptsUnder(ctx, rows, head)
 }
 
 // Authentic reports whether stored rows are entries of this ledger, each at its
@@ -89,6 +113,7 @@ func (l *Ledger) Authentic(ctx context.Context, rows []Row) error {
 		}
 	}
 	head := l.Head()
+	var older []Row
 	for _, row := range rows {
 		l.edge.RLock()
 		leaf, known := l.tree.leaf(int64(row.Index))
@@ -97,12 +122,11 @@ func (l *Ledger) Authentic(ctx context.Context, rows []Row) error {
 			return fmt.Errorf("%w: the row of entry %d is not that entry", ErrFrozen, row.Index)
 		}
 		if !known {
-			if _, err := l.ReceiptUnder(ctx, row, head); err != nil {
-				return err
-			}
+			older = append(older, row)
 		}
 	}
-	return nil
+	_, err := l.receiptsUnder(ctx, older, head)
+	return err
 }
 
 // Refresh folds what other daemons wrote since the newest head known here.
@@ -230,11 +254,14 @@ func (l *Ledger) hashTiles(ctx context.Context, t tlog.Tile) ([]byte, error) {
 
 // tileReader adapts the ledger to tlog, which authenticates every tile against
 // the root that it was given.
-func (l *Ledger) tileReader(ctx context.Context) tlog.TileReader { return tileReader{ctx, l} }
+func (l *Ledger) tileReader(ctx context.Context) tlog.TileReader {
+	return tileReader{ctx, l, make(map[tlog.Tile][]byte)}
+}
 
 type tileReader struct {
-	ctx context.Context
-	l   *Ledger
+	ctx  context.Context
+	l    *Ledger
+	kept map[tlog.Tile][]byte // what was read: proofs under one head share most tiles
 }
 
 func (r tileReader) Height() int { return tileHeight }
@@ -243,10 +270,14 @@ func (r tileReader) ReadTiles(tiles []tlog.Tile) ([][]byte, error) {
 	data := make([][]byte, len(tiles))
 	var errs []error
 	for i, t := range tiles {
+		if data[i] = r.kept[t]; data[i] != nil {
+			continue
+		}
 		var err error
 		if data[i], err = r.l.tileData(r.ctx, t); err != nil {
 			errs = append(errs, err)
 		}
+		r.kept[t] = data[i]
 	}
 	return data, errors.Join(errs...)
 }
