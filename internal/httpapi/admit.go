@@ -1,6 +1,7 @@
 package httpapi
 
 import (
+	"errors"
 	"fmt"
 	"net/url"
 	"slices"
@@ -13,6 +14,10 @@ import (
 // asks for is on record before anything else is said, also that it was refused.
 func (s *Server) admit(c *call) (err error) {
 	if c.caller, err = s.identities.identify(c.r.Context(), c.ledger, c.r); err != nil {
+		var r *refusal
+		if errors.As(err, &r) && r.code == CodeRateLimited {
+			s.metrics.refuse(c.ledger, refusedUnknown)
+		}
 		return err
 	}
 	c.w.actor = c.caller.actor

@@ -7,6 +7,7 @@ import (
 	"crypto/x509"
 	"errors"
 	"net/http"
+	"net/netip"
 	"slices"
 	"strings"
 	"sync"
@@ -31,15 +32,24 @@ func (c caller) known() bool { return c.actor != "" }
 
 // identities checks tokens. Safe for concurrent use.
 type identities struct {
-	now func() time.Time
+	now   func() time.Time
+	rates *rates[netip.Prefix] // of look-ups that are not of a token known to be right
 
-	mu    sync.Mutex
-	cache map[tokenKey]*cachedToken // only tokens that exist, so a bounded number
+	mu      sync.Mutex
+	cache   map[tokenKey]*cachedToken     // only tokens that exist, so a bounded number
+	refused memory[credential, time.Time] // that do not hold, and since when that is known
+	asking  map[tokenKey]chan struct{}    // somebody asks the store; closed and gone when it has answered
 }
 
 type tokenKey struct {
 	ledger ledger.ID
 	token  string
+}
+
+// credential is what a caller shows: the public id, and what the secret hashes to.
+type credential struct {
+	tokenKey
+	hash [32]byte
 }
 
 type cachedToken struct {
@@ -48,8 +58,8 @@ type cachedToken struct {
 	refreshing bool      // somebody asks the store again, or did in vain
 }
 
-func newIdentities(now func() time.Time) *identities {
-	return &identities{now: now, cache: make(map[tokenKey]*cachedToken)}
+func newIdentities(now func() time.Time, rates *rates[netip.Prefix]) *identities {
+	return &identities{now: now, rates: rates, cache: make(map[tokenKey]*cachedToken), asking: make(map[tokenKey]chan struct{})}
 }
 
 // presents reports whether the request comes with any credential.
@@ -67,7 +77,7 @@ func (i *identities) identify(ctx context.Context, l *served, r *http.Request) (
 		if !ok {
 			return caller{}, refuse(CodeUnauthorized)
 		}
-		return i.check(ctx, l, id, sha256.Sum256([]byte(secret)))
+		return i.check(ctx, l, remote(r), id, sha256.Sum256([]byte(secret)))
 	}
 	chains := certificates(r)
 	if chains == nil {
@@ -77,7 +87,7 @@ func (i *identities) identify(ctx context.Context, l *served, r *http.Request) (
 		return caller{}, refuse(CodeUnauthorized)
 	}
 	id, hash := ledger.CertificateID(chains[0][0].RawSubjectPublicKeyInfo)
-	return i.check(ctx, l, id, hash)
+	return i.check(ctx, l, remote(r), id, hash)
 }
 
 // certificates returns the chains that the client's certificate was verified by,
@@ -99,19 +109,24 @@ func valid(chains [][]*x509.Certificate, now time.Time) bool {
 	})
 }
 
-// check returns who has the public id and shows what gives the hash.
-func (i *identities) check(ctx context.Context, l *served, id string, hash [32]byte) (caller, error) {
-	token, err := i.lookup(ctx, l, id)
-	known := err == nil
-	if !known && !errors.Is(err, ledger.ErrNotFound) {
-		// In doubt about a token, nobody gets in.
-		return caller{}, &refusal{code: CodeUnavailable, cause: err}
+// check returns who has the public id and shows what gives the hash. A credential
+// that does not hold costs the same whether its id is known or not: one look-up,
+// which counts against the caller's address, and none while it is remembered.
+func (i *identities) check(ctx context.Context, l *served, from netip.Prefix, id string, hash [32]byte) (caller, error) {
+	shown := credential{tokenKey{l.id, id}, hash}
+	token, standing, err := i.remembered(ctx, shown)
+	switch {
+	case err != nil:
+	case standing == unknown:
+		token, err = i.lookup(ctx, l, from, shown)
+	case standing == aging:
+		token, err = i.refresh(ctx, l, shown, token)
 	}
-	// An unknown token is the zero Token: the work is the same, and nothing has a
-	// hash of zeros.
-	same := subtle.ConstantTimeCompare(hash[:], token.Hash[:]) == 1
-	if !same || !known || !inForce(token, i.now()) {
-		return caller{}, refuse(CodeUnauthorized)
+	if err == nil && !inForce(token, i.now()) {
+		err = refuse(CodeUnauthorized)
+	}
+	if err != nil {
+		return caller{}, err
 	}
 	return caller{actor: token.ID, role: token.Role, tables: token.Tables}, nil
 }
@@ -135,44 +150,115 @@ func inForce(t ledger.Token, now time.Time) bool {
 	return t.Revoked == 0 && (t.Expires == 0 || now.UnixMilli() < t.Expires)
 }
 
-// lookup returns the token with the public id, read at most tokenLife ago.
-func (i *identities) lookup(ctx context.Context, l *served, id string) (ledger.Token, error) {
-	key := tokenKey{l.id, id}
-	now := i.now()
-	cached, known, refresh := i.recent(key, now)
-	if known && !refresh {
-		return cached, nil
+// shows reports whether what was shown is of the token. An unknown token is the
+// zero Token: the work is the same, and nothing has a hash of zeros.
+func (c credential) shows(t ledger.Token) bool {
+	return subtle.ConstantTimeCompare(c.hash[:], t.Hash[:]) == 1
+}
+
+// What is remembered of a credential.
+const (
+	unknown = iota // nothing that still counts: the caller must look it up, and nobody else does meanwhile
+	known          // that it holds
+	aging          // the same, and the caller must look again, so that it never runs out under load
+)
+
+// remembered returns the token that was shown, or CodeUnauthorized for what does
+// not hold, if that was read at most tokenLife ago.
+func (i *identities) remembered(ctx context.Context, shown credential) (t ledger.Token, standing int, err error) {
+	patience, cancel := ctx, func() {}
+	defer func() { cancel() }()
+	for {
+		t, standing, ahead, err := i.recall(shown)
+		if err != nil || ahead == nil {
+			return t, standing, err
+		}
+		if patience == ctx {
+			patience, cancel = ledger.Patience(ctx)
+		}
+		select {
+		case <-ahead:
+		case <-patience.Done():
+			return t, unknown, &refusal{code: CodeUnavailable, cause: errors.New("waiting for the look-up of a token")}
+		}
 	}
-	token, err := l.Tokens.Token(ctx, l.id, id)
-	err = ledger.Unavailable(err)
+}
+
+// recall is remembered without its wait: for ahead, if somebody looks the id up.
+func (i *identities) recall(shown credential) (t ledger.Token, standing int, ahead <-chan struct{}, err error) {
 	i.mu.Lock()
 	defer i.mu.Unlock()
-	switch {
-	case err == nil:
-		i.cache[key] = &cachedToken{token: token, read: now}
-	case errors.Is(err, ledger.ErrNotFound):
-		delete(i.cache, key)
-	case known:
-		return cached, nil // the store is away; what was read still counts for a while
+	now := i.now()
+	counts := func(read time.Time) bool { age := now.Sub(read); return age >= 0 && age < tokenLife }
+	if c := i.cache[shown.tokenKey]; c != nil && counts(c.read) && shown.shows(c.token) {
+		if c.refreshing || now.Sub(c.read) < tokenLife/2 {
+			return c.token, known, nil, nil
+		}
+		c.refreshing = true
+		return c.token, aging, nil, nil
+	}
+	if since, ok := i.refused.get(shown); ok && counts(since) {
+		return t, unknown, nil, refuse(CodeUnauthorized)
+	}
+	if ahead, ok := i.asking[shown.tokenKey]; ok {
+		return t, unknown, ahead, nil
+	}
+	i.asking[shown.tokenKey] = make(chan struct{})
+	return t, unknown, nil, nil
+}
+
+// lookup asks the store for what is not remembered. That counts against the
+// address that it came from, but for a token that this daemon has seen.
+func (i *identities) lookup(ctx context.Context, l *served, from netip.Prefix, shown credential) (ledger.Token, error) {
+	defer func() {
+		i.mu.Lock()
+		defer i.mu.Unlock()
+		close(i.asking[shown.tokenKey])
+		delete(i.asking, shown.tokenKey)
+	}()
+	if !i.seen(shown) && !i.rates.allow(from, i.now()) {
+		return ledger.Token{}, refuse(CodeRateLimited)
+	}
+	return i.ask(ctx, l, shown)
+}
+
+// seen reports whether the credential held when its token was read last.
+func (i *identities) seen(shown credential) bool {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	c := i.cache[shown.tokenKey]
+	return c != nil && shown.shows(c.token)
+}
+
+// refresh asks the store again for a token that still counts, also where the
+// store is away.
+func (i *identities) refresh(ctx context.Context, l *served, shown credential, old ledger.Token) (ledger.Token, error) {
+	token, err := i.ask(ctx, l, shown)
+	var r *refusal
+	if errors.As(err, &r) && r.code == CodeUnavailable {
+		return old, nil
 	}
 	return token, err
 }
 
-// recent returns a cached token that still counts. Past half its life one caller
-// is sent to refresh it while the others go on, so that it never runs out under
-// load.
-func (i *identities) recent(key tokenKey, now time.Time) (t ledger.Token, known, refresh bool) {
+// ask asks the store for the token that was shown, and remembers what it said. In
+// doubt about a token, nobody gets in.
+func (i *identities) ask(ctx context.Context, l *served, shown credential) (ledger.Token, error) {
+	now := i.now()
+	token, err := l.Tokens.Token(ctx, l.id, shown.token)
 	i.mu.Lock()
 	defer i.mu.Unlock()
-	c := i.cache[key]
-	if c == nil {
-		return ledger.Token{}, false, true
+	switch {
+	case err == nil:
+		i.cache[shown.tokenKey] = &cachedToken{token: token, read: now}
+	case errors.Is(err, ledger.ErrNotFound):
+		delete(i.cache, shown.tokenKey)
+	default:
+		return ledger.Token{}, &refusal{code: CodeUnavailable, cause: err}
 	}
-	age := now.Sub(c.read)
-	if age < 0 || age >= tokenLife {
-		return ledger.Token{}, false, true
+	if !shown.shows(token) || err != nil {
+		i.refused.put(shown, now)
+		return ledger.Token{}, refuse(CodeUnauthorized)
 	}
-	refresh = age >= tokenLife/2 && !c.refreshing
-	c.refreshing = c.refreshing || refresh
-	return c.token, true, refresh
+	return token, nil
 }

@@ -15,22 +15,25 @@ import (
 type Limits struct {
 	Body       int64 // bytes of a request body; 1 MiB
 	Verify     int64 // bytes of evidence to verify; 32 MiB
-	Concurrent int   // requests that work on ledgers at a time; 4,096
+	Concurrent int   // requests that work on ledgers at a time, of one ledger half of them; 4,096
 	Waiting    int   // requests that wait for their turn, per ledger; 4,096
 	Verifying  int   // verifications at a time; 4
 
-	TokenRate   float64 // requests per second and token
-	TokenBurst  int     // of these at once; at least 1
-	ReadRate    float64 // anonymous reads of shuffles and receipts per second and address
-	ReadBurst   int     // of these at once; at least 1
-	VerifyRate  float64 // verifications per second and address
-	VerifyBurst int     // of these at once; at least 1
+	TokenRate    float64 // requests per second and token
+	TokenBurst   int     // of these at once; at least 1
+	UnknownRate  float64 // tokens that were not seen before, or are wrong, per second and address
+	UnknownBurst int     // of these at once; at least 1
+	ReadRate     float64 // anonymous reads of shuffles and receipts per second and address
+	ReadBurst    int     // of these at once; at least 1
+	VerifyRate   float64 // verifications per second and address
+	VerifyBurst  int     // of these at once; at least 1
 
-	Request time.Duration // from a request's header to its answer; 10 s
-	Header  time.Duration // to read a request's header; 5 s
-	Read    time.Duration // to read a whole request; 30 s
-	Write   time.Duration // to answer; 60 s
-	Idle    time.Duration // of a kept connection; 120 s
+	Patience time.Duration // from a request's header until its turn has come, else it is refused; as Request
+	Request  time.Duration // from a request's header to its answer; 10 s
+	Header   time.Duration // to read a request's header; 5 s
+	Read     time.Duration // to read a whole request; 30 s
+	Write    time.Duration // to answer; 60 s
+	Idle     time.Duration // of a kept connection; 120 s
 }
 
 func (l *Limits) setDefaults() {
@@ -40,9 +43,11 @@ func (l *Limits) setDefaults() {
 	setDefault(&l.Waiting, 4096)
 	setDefault(&l.Verifying, 4)
 	setDefault(&l.TokenBurst, 1)
+	setDefault(&l.UnknownBurst, 1)
 	setDefault(&l.ReadBurst, 1)
 	setDefault(&l.VerifyBurst, 1)
 	setDefault(&l.Request, 10*time.Second)
+	setDefault(&l.Patience, l.Request)
 	setDefault(&l.Header, 5*time.Second)
 	setDefault(&l.Read, 30*time.Second)
 	setDefault(&l.Write, 60*time.Second)
@@ -93,26 +98,21 @@ func (g gate) enter() bool {
 
 func (g gate) leave() { <-g }
 
-// maxRated is how many keys a rates remembers before it forgets those that were
-// not seen for a while.
-const maxRated = 10_000
-
-// rates holds one token bucket per key, for at most 2·maxRated keys: when young
-// is full it becomes old, and what nobody asks for from then on is forgotten. A
-// nil rates has no limit.
+// rates holds one token bucket per key, of the keys that a memory remembers. A nil
+// rates has no limit.
 type rates[K comparable] struct {
 	limit rate.Limit
 	burst int
 
-	mu         sync.Mutex
-	young, old map[K]*rate.Limiter
+	mu      sync.Mutex
+	buckets memory[K, *rate.Limiter]
 }
 
 func newRates[K comparable](perSecond float64, burst int) *rates[K] {
 	if perSecond <= 0 {
 		return nil
 	}
-	return &rates[K]{limit: rate.Limit(perSecond), burst: burst, young: make(map[K]*rate.Limiter)}
+	return &rates[K]{limit: rate.Limit(perSecond), burst: burst}
 }
 
 // allow takes one from the key's bucket, if there is one in it.
@@ -122,15 +122,10 @@ func (r *rates[K]) allow(key K, now time.Time) bool {
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	bucket := r.young[key]
-	if bucket == nil {
-		if bucket = r.old[key]; bucket == nil {
-			bucket = rate.NewLimiter(r.limit, r.burst)
-		}
-		if len(r.young) >= maxRated {
-			r.young, r.old = make(map[K]*rate.Limiter), r.young
-		}
-		r.young[key] = bucket
+	bucket, ok := r.buckets.get(key)
+	if !ok {
+		bucket = rate.NewLimiter(r.limit, r.burst)
+		r.buckets.put(key, bucket)
 	}
 	return bucket.AllowN(now, 1)
 }

@@ -160,15 +160,15 @@ func TestRatesForget(t *testing.T) {
 	t.Parallel()
 	r := newRates[int](1, 1)
 	now := time.Now()
-	for key := range 5 * maxRated {
+	for key := range 5 * maxRemembered {
 		if !r.allow(key, now) {
 			t.Fatalf("key %d has no burst", key)
 		}
-		if n := len(r.young) + len(r.old); n > 2*maxRated {
+		if n := len(r.buckets.young) + len(r.buckets.old); n > 2*maxRemembered {
 			t.Fatalf("%d keys are kept", n)
 		}
 	}
-	last := 5*maxRated - 1
+	last := 5*maxRemembered - 1
 	if r.allow(last, now) {
 		t.Error("the newest key is forgotten")
 	}

@@ -26,6 +26,7 @@ type metrics struct {
 const (
 	refusedQueue   = "queue"         // too many wait for the ledger
 	refusedToken   = "token_rate"    //
+	refusedUnknown = "unknown_token" // too many of them from one address
 	refusedAddress = "address_rate"  //
 	refusedRecord  = "access_record" // a regulator's, that could not be recorded
 )

@@ -5,8 +5,10 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"net/netip"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -266,14 +268,125 @@ func (c *countingTokens) Token(ctx context.Context, id ledger.ID, token string) 
 	return c.Tokens.Token(ctx, id, token)
 }
 
-func TestTokenCache(t *testing.T) {
-	t.Parallel()
+// countedStack counts the look-ups of tokens.
+func countedStack(t *testing.T, limits Limits) (*stack, *countingTokens) {
 	tokens := new(countingTokens)
-	s := newStack(t, stackOptions{wrap: func(l Ledger) Ledger {
+	return newStack(t, stackOptions{limits: limits, wrap: func(l Ledger) Ledger {
 		tokens.Tokens = l.Tokens
 		l.Tokens = tokens
 		return l
+	}}), tokens
+}
+
+// TestUnknownTokens: a credential that does not hold costs a look-up while its
+// address has some left, and none while it is remembered. Nothing tells an id that
+// is there from one that is not, and nobody who is known is any worse off.
+func TestUnknownTokens(t *testing.T) {
+	t.Parallel()
+	s, tokens := countedStack(t, Limits{UnknownRate: 1, UnknownBurst: 6})
+	status := func(token string) int { return s.get("/v1/main/keys", token).status }
+	if status(s.dealerToken) != 200 {
+		t.Fatal("a token that holds")
+	}
+	bogus := func() string {
+		_, unknown := keys.NewToken()
+		return string(unknown.Bytes())
+	}
+	wrong := func() string { // the secret of another
+		_, secret, _ := strings.Cut(bogus(), ".")
+		return s.dealerID + "." + secret
+	}
+	for range 4 {
+		if got := [2]int{status(s.unknown), status(s.wrong)}; got != [2]int{401, 401} || tokens.asked != 3 {
+			t.Errorf("%v after %d look-ups", got, tokens.asked)
+		}
+	}
+	for range 3 {
+		status(bogus())
+	}
+	for range 10 {
+		if got := [2]int{status(bogus()), status(wrong())}; got != [2]int{429, 429} {
+			t.Errorf("too many from one address: unknown %d, wrong %d", got[0], got[1])
+		}
+	}
+	if status(s.dealerToken) != 200 || status(s.wrong) != 401 || tokens.asked != 6 {
+		t.Errorf("after %d look-ups", tokens.asked)
+	}
+	s.get("/v1/main/keys", bogus()).want(t, CodeRateLimited, "")
+	if !strings.Contains(string(operator(t, s, "/metrics").body), `shuffled_http_refused_total{ledger="main",reason="unknown_token"} 21`) {
+		t.Error("refusals are not counted")
+	}
+
+	// A token that was seen before does not count, when it is forgotten, either.
+	s.clock.add(tokenLife)
+	s.api.identities.rates = newRates[netip.Prefix](1e-9, 1)
+	if a, b, c := status(s.dealerToken), status(bogus()), status(bogus()); a != 200 || b != 401 || c != 429 {
+		t.Errorf("seen %d, unknown %d and %d", a, b, c)
+	}
+}
+
+// TestNewToken: a token that was made after it was refused holds within tokenLife.
+func TestNewToken(t *testing.T) {
+	t.Parallel()
+	s, _ := countedStack(t, Limits{})
+	_, secret, _ := keys.SplitToken(s.unknown)
+	id, _, _ := strings.Cut(s.unknown, ".")
+	if got := s.get("/v1/main/keys", s.unknown); got.status != 401 {
+		t.Fatalf("%d", got.status)
+	}
+	if err := s.store.PutToken(t.Context(), s.ledger.ID(), ledger.Token{ID: id, Role: ledger.RoleDealer, Hash: keys.HashToken(secret), Created: 1}); err != nil {
+		t.Fatal(err)
+	}
+	s.clock.add(tokenLife)
+	if got := s.get("/v1/main/keys", s.unknown); got.status != 200 {
+		t.Errorf("%d", got.status)
+	}
+}
+
+// slowTokens answers when it is told to.
+type slowTokens struct {
+	Tokens
+	asked  atomic.Int32
+	answer chan struct{}
+}
+
+func (s *slowTokens) Token(ctx context.Context, id ledger.ID, token string) (ledger.Token, error) {
+	s.asked.Add(1)
+	<-s.answer
+	return s.Tokens.Token(ctx, id, token)
+}
+
+// TestTokenLookups: a crowd that comes with one token is one look-up.
+func TestTokenLookups(t *testing.T) {
+	t.Parallel()
+	slow := &slowTokens{answer: make(chan struct{})}
+	s := newStack(t, stackOptions{limits: Limits{UnknownRate: 1e-9, UnknownBurst: 1}, wrap: func(l Ledger) Ledger {
+		slow.Tokens = l.Tokens
+		l.Tokens = slow
+		return l
 	}})
+	const crowd = 50
+	done := make(chan int, crowd)
+	for range crowd {
+		go func() { done <- s.get("/v1/main/keys", s.dealerToken).status }()
+	}
+	for s.api.inFlight.Load() < crowd {
+		time.Sleep(time.Millisecond) // until they are in; no test of time
+	}
+	close(slow.answer)
+	for range crowd {
+		if status := <-done; status != 200 {
+			t.Errorf("%d", status)
+		}
+	}
+	if n := slow.asked.Load(); n != 1 {
+		t.Errorf("%d look-ups", n)
+	}
+}
+
+func TestTokenCache(t *testing.T) {
+	t.Parallel()
+	s, tokens := countedStack(t, Limits{})
 	ask := func(token string, wantStatus, wantAsked int) {
 		t.Helper()
 		if got := s.get("/v1/main/keys", token); got.status != wantStatus || tokens.asked != wantAsked {
@@ -282,26 +395,27 @@ func TestTokenCache(t *testing.T) {
 	}
 	ask(s.dealerToken, 200, 1)
 	ask(s.dealerToken, 200, 1) // remembered
-	ask(s.wrong, 401, 1)       // the same token with another secret
+	ask(s.wrong, 401, 2)       // the same token with another secret
+	ask(s.wrong, 401, 2)       // remembered, too
 	s.clock.add(tokenLife / 2)
-	ask(s.dealerToken, 200, 2) // asked for again before it runs out
-	ask(s.dealerToken, 200, 2)
+	ask(s.dealerToken, 200, 3) // asked for again before it runs out
+	ask(s.dealerToken, 200, 3)
 	s.clock.add(tokenLife/2 - 1)
-	ask(s.dealerToken, 200, 2)
+	ask(s.dealerToken, 200, 3)
 
 	// With the store gone, what is remembered counts until it runs out; after
 	// that nobody gets in.
 	tokens.err = errors.New("connection refused")
 	s.clock.add(1)
-	ask(s.dealerToken, 200, 3) // the one that is sent to look
+	ask(s.dealerToken, 200, 4) // the one that is sent to look
 	s.clock.add(tokenLife/2 - 1)
-	ask(s.dealerToken, 200, 3)
+	ask(s.dealerToken, 200, 4)
 	s.clock.add(1)
-	ask(s.dealerToken, 503, 4)
-	ask(s.unknown, 503, 5)
+	ask(s.dealerToken, 503, 5)
+	ask(s.unknown, 503, 6)
 	tokens.err = nil
-	ask(s.dealerToken, 200, 6)
-	ask(s.unknown, 401, 7)
+	ask(s.dealerToken, 200, 7)
+	ask(s.unknown, 401, 8)
 	s.clock.add(-time.Hour) // a clock that goes back makes nothing last longer
-	ask(s.dealerToken, 200, 8)
+	ask(s.dealerToken, 200, 9)
 }

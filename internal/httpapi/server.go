@@ -62,7 +62,7 @@ func New(cfg Config) (*Server, error) {
 	}
 	s := &Server{
 		cfg:         cfg,
-		identities:  newIdentities(cfg.Now),
+		identities:  newIdentities(cfg.Now, newRates[netip.Prefix](cfg.Limits.UnknownRate, cfg.Limits.UnknownBurst)),
 		mux:         http.NewServeMux(),
 		turns:       newTurns[ledger.ID](cfg.Limits.Concurrent, cfg.Limits.Waiting),
 		verifying:   make(gate, cfg.Limits.Verifying),
