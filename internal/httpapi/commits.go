@@ -21,6 +21,9 @@ func (s *Server) CreateShuffle(c *call, params CreateShuffleParams) error {
 	if err := c.mayTable(req.Table); err != nil {
 		return err
 	}
+	if req.Count != nil {
+		return s.createBatch(c, params.IdempotencyKey, asked, *req.Count)
+	}
 	shuffle, err := c.ledger.Dealer.Shuffle(c.r.Context(), c.caller.actor, params.IdempotencyKey, asked)
 	if err != nil {
 		return err

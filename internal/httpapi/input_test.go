@@ -82,6 +82,12 @@ func posts(path string) []struct {
 			{`2030-01-02`, `1969-01-02`, "close_by"}, {`2030-01-02`, `2030-02-30`, "close_by"}, {`"2030-01-02T03:04:05Z"`, `1893553445`, "close_by"}, {`"2030-01-02T03:04:05Z"`, `null`, "close_by"}, {`05Z`, `05z`, "close_by"},
 			{`"g"`, `""`, "game_ref"}, {`"g"`, `"a@b"`, "game_ref"}, {`"g"`, `null`, "game_ref"},
 			{`"take"`, `"mix":null,"take"`, "mix"}, {`"take"`, `"parent":null,"take"`, "parent"},
+			{`"take"`, `"count":0,"take"`, "count"}, {`"take"`, `"count":1,"take"`, "count"}, {`"take"`, `"count":-1,"take"`, "count"}, {`"take"`, `"count":257,"take"`, "count"},
+			{`"take"`, `"count":1000000000,"take"`, "count"}, {`"take"`, `"count":1e9,"take"`, "count"}, {`"take"`, `"count":18446744073709551618,"take"`, "count"}, {`"take"`, `"count":4294967298,"take"`, "count"},
+			{`"take"`, `"count":"2","take"`, "count"}, {`"take"`, `"count":2.0,"take"`, "count"}, {`"take"`, `"count":2.5,"take"`, "count"}, {`"take"`, `"count":null,"take"`, "count"}, {`"take"`, `"count":[2],"take"`, "count"},
+			{`"take"`, `"count":true,"take"`, "count"}, {`"take"`, `"count":2,"count":2,"take"`, "count"}, {`"take"`, `"Count":2,"take"`, "Count"},
+			{`"take"`, `"count":2,"parent":{"id":2},"take"`, ""}, {`"deck":"standard-52"`, `"deck":"shoe-8","count":158`, "count"}, {`"deck":"standard-52"`, `"deck":"shoe-16","count":256`, "count"},
+			{`"take"`, `"count":2,"mix":{"slots":["q6urq6urq6urq6urq6urq6urq6urq6urq6urq6urq6s="]},"take"`, "count"},
 		}},
 		{path + "/deal", "", `{"first":0,"runs":[{"count":2,"purpose":"seat","recipient":"seat-1","public":false},{"count":1,"purpose":"burn"}],"close":{"outcome":"void","reason":"misdeal"}}`, [][3]string{
 			{`0,`, `null,`, "first"}, {`0,`, `-1,`, "first"}, {`0,`, `"0",`, "first"}, {`0,`, `0.0,`, "first"}, {`0,`, `4097,`, "first"}, {`"first":0,`, ``, "first"}, {`0,`, `9223372036854775808,`, "first"},

@@ -715,6 +715,12 @@ type Shuffle struct {
 	Table Name `json:"table"`
 }
 
+// ShuffleBatch defines model for ShuffleBatch.
+type ShuffleBatch struct {
+	// Shuffles As many as were asked for, by id and serial, which both count by one.
+	Shuffles []Shuffle `json:"shuffles"`
+}
+
 // ShuffleList defines model for ShuffleList.
 type ShuffleList struct {
 	// Next The cursor of the next page. Absent on the last.
@@ -735,6 +741,10 @@ type ShuffleRequest struct {
 	//
 	// Examples: 2026-03-14T15:09:26.535Z
 	CloseBy *Timestamp `json:"close_by,omitempty"`
+
+	// Count So many shuffles like this, in one answer. Count times the cards of the deck is at most
+	// 65,536. Not with parent, nor with slots in mix. Absent means one.
+	Count *int `json:"count,omitempty"`
 
 	// Deck A published deck: standard-52, standard-54, short-36, pinochle-48, spanish-40, or
 	// shoe-1 to shoe-16.
