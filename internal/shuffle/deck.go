@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"unicode/utf8"
 )
 
@@ -20,7 +21,8 @@ const deckLabel = "shuffled/v1/deck\x00"
 // index in the list, from 0. The zero Deck is empty and of no use.
 type Deck struct {
 	name  string
-	cards []string
+	cards []string // not changed
+	hash  [32]byte
 }
 
 // NewDeck returns a custom deck of MinCards..MaxCards names, each 1..MaxCardName
@@ -34,7 +36,7 @@ func NewDeck(cards []string) (Deck, error) {
 			return Deck{}, fmt.Errorf("card %d: %w", i, err)
 		}
 	}
-	return Deck{cards: slices.Clone(cards)}, nil
+	return makeDeck("", slices.Clone(cards)), nil
 }
 
 func checkCardName(c string) error {
@@ -74,12 +76,14 @@ func (d Deck) Cards() []string { return slices.Clone(d.cards) }
 
 // Hash returns SHA-256(label ‖ u16 n ‖ u8-prefixed names), docs/SPEC.md
 // section 3. The name of a deck is not part of it.
-func (d Deck) Hash() [32]byte {
-	b := append([]byte(deckLabel), byte(len(d.cards)>>8), byte(len(d.cards)))
-	for _, c := range d.cards {
+func (d Deck) Hash() [32]byte { return d.hash }
+
+func makeDeck(name string, cards []string) Deck {
+	b := append([]byte(deckLabel), byte(len(cards)>>8), byte(len(cards)))
+	for _, c := range cards {
 		b = append(append(b, byte(len(c))), c...)
 	}
-	return sha256.Sum256(b)
+	return Deck{name, cards, sha256.Sum256(b)}
 }
 
 // The published orders (docs/SPEC.md section 3). French suits are s h d c.
@@ -94,37 +98,37 @@ const (
 // Named returns the deck with the published name: standard-52, standard-54,
 // short-36, pinochle-48, spanish-40 or shoe-1 … shoe-16.
 func Named(name string) (Deck, bool) {
-	var cards []string
-	switch name {
-	case "standard-52":
-		cards = ranked(frenchSuits, frenchRanks, 1)
-	case "standard-54":
-		cards = append(ranked(frenchSuits, frenchRanks, 1), "Jr", "Jb") // red and black joker
-	case "short-36":
-		cards = ranked(frenchSuits, shortRanks, 1)
-	case "pinochle-48":
-		cards = ranked(frenchSuits, "A9TJQK", 2)
-	case "spanish-40":
-		cards = ranked(spanishSuits, spanishRanks, 1)
-	default:
-		count, ok := strings.CutPrefix(name, "shoe-")
-		decks, err := strconv.Atoi(count)
-		if !ok || err != nil || decks < 1 || decks > MaxShoe || count != strconv.Itoa(decks) {
-			return Deck{}, false
+	for _, d := range publishedDecks() {
+		if d.name == name {
+			return d, true
 		}
-		cards = ranked(frenchSuits, frenchRanks, decks)
 	}
-	return Deck{name: name, cards: cards}, true
+	return Deck{}, false
 }
 
 // MaxShoe is the number of 52-card decks in the largest named shoe.
 const MaxShoe = 16
 
+// publishedDecks makes the named decks, in the order of docs/SPEC.md section 3.
+var publishedDecks = sync.OnceValue(func() []Deck {
+	french := ranked(frenchSuits, frenchRanks, 1)
+	decks := []Deck{
+		makeDeck("standard-52", french),
+		makeDeck("standard-54", append(slices.Clone(french), "Jr", "Jb")), // red and black joker
+		makeDeck("short-36", ranked(frenchSuits, shortRanks, 1)),
+		makeDeck("pinochle-48", ranked(frenchSuits, "A9TJQK", 2)),
+		makeDeck("spanish-40", ranked(spanishSuits, spanishRanks, 1)),
+	}
+	for n := 1; n <= MaxShoe; n++ {
+		decks = append(decks, makeDeck("shoe-"+strconv.Itoa(n), ranked(frenchSuits, frenchRanks, n)))
+	}
+	return decks
+})
+
 // Names returns the published deck names in the order of docs/SPEC.md section 3.
-func Names() []string {
-	names := []string{"standard-52", "standard-54", "short-36", "pinochle-48", "spanish-40"}
-	for decks := range MaxShoe {
-		names = append(names, "shoe-"+strconv.Itoa(decks+1))
+func Names() (names []string) {
+	for _, d := range publishedDecks() {
+		names = append(names, d.name)
 	}
 	return names
 }
