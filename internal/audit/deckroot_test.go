@@ -17,8 +17,8 @@ func TestDeckRoots(t *testing.T) {
 	if testing.Short() {
 		most = 300
 	}
-	d, plain := NewDeckRoots(), NewDeckRoots()
-	if plain.fast = false; !d.fast {
+	d, plain := NewDeckRoots(), &DeckRoots{tree: plainTreeHasher()}
+	if d.tree.inner == nil {
 		t.Error("the state of SHA-256 is not where it is expected: deck roots are right, but slow")
 	}
 	tape := bytesOf("tape", 300)

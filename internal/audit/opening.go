@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math/bits"
+	"slices"
 
 	"golang.org/x/mod/sumdb/tlog"
 )
@@ -31,60 +32,40 @@ func leafHash(position int, value uint32, salt []byte) tlog.Hash {
 	return sha256.Sum256(b[:])
 }
 
-func nodeHash(left, right *tlog.Hash) tlog.Hash {
-	var b [65]byte
-	b[0] = 0x01
-	copy(b[1:33], left[:])
-	copy(b[33:65], right[:])
-	return sha256.Sum256(b[:])
-}
-
 // DeckTree is the Merkle tree over the committed positions of one shuffle.
 type DeckTree struct {
 	values []uint32
 	salts  []byte
-	levels [][]tlog.Hash // levels[0] are the leaves, the last is the root
+	nodes  []tlog.Hash // level after level: the leaves first, the root last
 }
 
 // NewDeckTree builds the tree over values with the salts that Salts gave,
 // 32 bytes each. There is at least one value.
 func NewDeckTree(values []uint32, salts []byte) *DeckTree {
-	// One allocation for all nodes: a level of n is followed by one of ⌈n/2⌉.
-	nodes := make([]tlog.Hash, 2*len(values)+bits.Len(uint(len(values))))
-	level := nodes[:len(values)]
-	for p, v := range values {
-		level[p] = leafHash(p, v, salts[32*p:32*p+32])
+	n := len(values)
+	// A level of n is followed by one of ⌈n/2⌉: together at most this many.
+	nodes := make([]tlog.Hash, 2*n+bits.Len(uint(n)))
+	hasher, level, end := newTreeHasher(), nodes[:n], n
+	for hasher.leaves(level, values, salts); len(level) > 1; {
+		next := nodes[end : end+(len(level)+1)/2]
+		hasher.pairs(next, level)
+		level, end = next, end+len(next)
 	}
-	t := &DeckTree{values: values, salts: salts, levels: make([][]tlog.Hash, 0, 14)}
-	t.levels = append(t.levels, level)
-	for rest := nodes[len(values):]; len(level) > 1; rest = rest[len(level):] {
-		// Neighbours pair up; an odd last node moves up unchanged. This is
-		// RFC 6962's tree: its left part is the largest power of two, so only
-		// the last node of a level can be without a neighbour.
-		next := rest[:(len(level)+1)/2]
-		for i := range next {
-			if 2*i+1 < len(level) {
-				next[i] = nodeHash(&level[2*i], &level[2*i+1])
-			} else {
-				next[i] = level[2*i]
-			}
-		}
-		level = next
-		t.levels = append(t.levels, level)
-	}
-	return t
+	return &DeckTree{values: values, salts: salts, nodes: nodes[:end]}
 }
 
 // Root returns the deck root.
-func (t *DeckTree) Root() tlog.Hash { return t.levels[len(t.levels)-1][0] }
+func (t *DeckTree) Root() tlog.Hash { return t.nodes[len(t.nodes)-1] }
 
 // Open returns the opening of position p, which must be one of the tree's.
 func (t *DeckTree) Open(p int) Opening {
 	o := Opening{Position: p, Value: t.values[p], Salt: [32]byte(t.salts[32*p : 32*p+32])}
-	for i, level := p, 0; level < len(t.levels)-1; i, level = i/2, level+1 {
-		if sibling := i ^ 1; sibling < len(t.levels[level]) {
-			o.Proof = append(o.Proof, t.levels[level][sibling])
+	n, level := len(t.values), t.nodes
+	for o.Proof = slices.Grow(o.Proof, bits.Len(uint(n-1))); n > 1; p, n = p/2, (n+1)/2 {
+		if sibling := p ^ 1; sibling < n {
+			o.Proof = append(o.Proof, level[sibling])
 		}
+		level = level[n:]
 	}
 	return o
 }

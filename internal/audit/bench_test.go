@@ -1,0 +1,114 @@
+package audit
+
+import (
+	"crypto/sha256"
+	"testing"
+
+	"golang.org/x/mod/sumdb/tlog"
+
+	"shuffled/internal/shuffle"
+)
+
+// benchCommit is the entry of a shuffle of 52 as the daemon writes it most often.
+func benchCommit(tb testing.TB) (e Entry, tape []byte, values []uint32) {
+	c := &Context{Origin: sampleOrigin, Table: "table-7", DeckHash: [32]byte(bytesOf("deck", 32)),
+		Recipe: shuffle.Recipe{Cards: 52, Take: 52}, Disclosure: DisclosurePublic}
+	tape = bytesOf("tape", c.Recipe.TapeLen())
+	out, err := c.Recipe.Run(tape)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	commitment := Commitment(c.Encode(), tape)
+	root := NewDeckTree(out.Values, Salts(commitment, tape, 52)).Root()
+	e = Entry{Time: sampleTime, Actor: "0123456789abcdef", Body: &Commit{Context: c, Commitment: commitment, DeckRoot: root,
+		Serial: 1234, Previous: 55_555, CloseBy: sampleTime + 3_600_000, GameRef: "round-123456", Instance: 1}}
+	return e, tape, out.Values
+}
+
+// benchReceipt is the receipt of that entry in a ledger of about a million.
+func benchReceipt(tb testing.TB) Receipt {
+	e, _, _ := benchCommit(tb)
+	b, err := e.Encode()
+	if err != nil {
+		tb.Fatal(err)
+	}
+	r := Receipt{Index: 1_000_003, Entry: b}
+	for i := range 20 {
+		r.Proof = append(r.Proof, tlog.Hash(bytesOf("hash", 32*(i+1))[32*i:]))
+	}
+	text := Checkpoint{Origin: sampleOrigin, Size: 1_000_055, Root: r.Proof[0]}.Text()
+	r.Checkpoint = []byte(text + "\n— " + sampleOrigin + " " + string(make([]byte, 92)) + "\n")
+	return r
+}
+
+// BenchmarkCommitBytes takes each pure function that makes a commit of 52 cards
+// or reads one, but for those of packages shuffle, entropy and seal.
+func BenchmarkCommitBytes(b *testing.B) {
+	e, tape, values := benchCommit(b)
+	c := e.Body.(*Commit)
+	context := c.Context.Encode()
+	entry, err := e.Encode()
+	if err != nil {
+		b.Fatal(err)
+	}
+	salts := Salts(c.Commitment, tape, len(values))
+	tree, receipt := NewDeckTree(values, salts), benchReceipt(b)
+	head := Checkpoint{Origin: sampleOrigin, Size: 1_000_055, Root: tree.Root()}
+	for _, part := range []struct {
+		name string
+		run  func()
+	}{
+		{"key-tag", func() { KeyTag(sampleOrigin, "table-7", "0199a1c2-7b3d-7c11-8e4f-0123456789ab") }},
+		{"context-encode", func() { context = c.Context.Encode() }},
+		{"commitment", func() { Commitment(context, tape) }},
+		{"salts", func() { salts = Salts(c.Commitment, tape, len(values)) }},
+		{"deck-tree", func() { tree = NewDeckTree(values, salts) }},
+		{"open", func() { tree.Open(17) }},
+		{"entry-encode", func() { entry, _ = e.Encode() }},
+		{"entry-parse", func() { _, err = ParseEntry(entry) }},
+		{"record-hash", func() { tlog.RecordHash(entry) }},
+		{"receipt-text", func() { _ = receipt.Text() }},
+		{"checkpoint-text", func() { _ = head.Text() }},
+	} {
+		b.Run(part.name, func(b *testing.B) {
+			b.ReportAllocs()
+			for b.Loop() {
+				part.run()
+			}
+		})
+	}
+	if err != nil {
+		b.Fatal(err)
+	}
+}
+
+// BenchmarkCompression is one block of SHA-256, by Sum256 and as a midstate is
+// hashed: what the rest is measured against.
+func BenchmarkCompression(b *testing.B) {
+	b.Run("leaf-of-55-bytes", func(b *testing.B) {
+		salt := make([]byte, 32)
+		for b.Loop() {
+			leafHash(1, 2, salt)
+		}
+	})
+	b.Run("node-of-65-bytes", func(b *testing.B) {
+		var l, r tlog.Hash
+		for b.Loop() {
+			l = tlog.NodeHash(l, r)
+		}
+	})
+	b.Run("roots-node", func(b *testing.B) {
+		var l, r tlog.Hash
+		d := NewDeckRoots()
+		for b.Loop() {
+			d.Node(&l, &l, &r)
+		}
+	})
+	b.Run("block-of-1024", func(b *testing.B) {
+		d, blocks := sha256.New(), make([]byte, 64*1024)
+		for b.Loop() {
+			d.Write(blocks)
+		}
+		b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/1024, "ns/block")
+	})
+}
