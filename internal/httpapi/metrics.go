@@ -136,18 +136,23 @@ var appendsTotal = prometheus.NewDesc("shuffled_ledger_appends_total",
 	"Batches that this daemon tried to append, by outcome; lost: another daemon was first, and they were prepared again.",
 	[]string{"ledger", "outcome"}, nil)
 
+var mostOvertaken = prometheus.NewDesc("shuffled_ledger_most_overtaken",
+	"How often other daemons were first with one request of this daemon, at most.", []string{"ledger"}, nil)
+
 // collectAppends shows what became of the ledger's batches.
 func collectAppends(ch chan<- prometheus.Metric, l *served) {
 	a := l.Log.Live().Appends
 	for outcome, n := range map[string]uint64{"landed": a.Landed, "lost": a.Lost, "duplicate": a.Duplicate, "failed": a.Failed, "unknown": a.Unknown} {
 		ch <- prometheus.MustNewConstMetric(appendsTotal, prometheus.CounterValue, float64(n), l.Log.Info().Name, outcome)
 	}
+	ch <- prometheus.MustNewConstMetric(mostOvertaken, prometheus.GaugeValue, float64(a.Most), l.Log.Info().Name)
 }
 
 // Describe names the figures.
 func (ledgerFigures) Describe(ch chan<- *prometheus.Desc) {
 	ch <- witnessOK
 	ch <- appendsTotal
+	ch <- mostOvertaken
 	ch <- waitingTurn
 	ch <- overdue
 	ch <- oldestOpen

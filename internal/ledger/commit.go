@@ -31,6 +31,8 @@ func (l *Ledger) write(d *draft) (again []*request) {
 		case err == nil:
 			l.landed(d)
 			return nil
+		case errors.Is(err, ErrStale) && !unknown:
+			return l.behind(d)
 		case errors.Is(err, ErrStale):
 			return l.overtaken(d)
 		case errors.As(err, &duplicate) && !unknown:
@@ -83,7 +85,6 @@ func (l *Ledger) stopping(d time.Duration) bool {
 
 // landed makes a durable draft what memory knows, writes the mark, and answers.
 func (l *Ledger) landed(d *draft) {
-	l.appends.landed.Add(1)
 	l.state.Commit()
 	for i, e := range d.entries {
 		// Not an error: sign has made a verifier of each key.
@@ -108,6 +109,7 @@ func (l *Ledger) landed(d *draft) {
 	if l.keepMark() {
 		l.setStatus(nil)
 	}
+	l.sawLanding()
 	l.publish()
 	d.answerRefused()
 	i := 0
@@ -158,7 +160,6 @@ func (l *Ledger) overtaken(d *draft) (again []*request) {
 // requests. A store that refuses our head's next index although our head is the
 // newest holds rows that no head covers: nothing can be written there.
 func (l *Ledger) behind(d *draft) (again []*request) {
-	l.appends.lost.Add(1)
 	l.state.Rollback(d.mark)
 	known := l.head.Size
 	ctx, cancel := context.WithTimeout(context.Background(), storeTimeout)
@@ -172,7 +173,7 @@ func (l *Ledger) behind(d *draft) (again []*request) {
 		answerAll(d.all(), l.Ready())
 		return nil
 	}
-	return d.all()
+	return l.overtook(d.all())
 }
 
 // isStored reports whether the draft's batch stands in the store, behind the

@@ -128,6 +128,7 @@ type Ledger struct {
 	history  keyHistory // of state, as of the head
 	instance uint64     // index of our instance_start
 	clock    clock
+	pace     pace
 	resumed  bool                      // appends failed or were stopped, and no entry says yet that they work again
 	started  bool                      // our instance_start is written
 	marked   bool                      // the head was held against the mark, or somebody vouched for it

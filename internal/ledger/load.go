@@ -115,6 +115,7 @@ func (l *Ledger) fold(row Row, index uint64, history *keyHistory) (signs bool, e
 	if index == 0 {
 		l.genesis = e
 	}
+	l.sawEntry(e)
 	return signs, nil
 }
 

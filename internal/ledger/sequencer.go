@@ -51,6 +51,7 @@ type Appended struct {
 type request struct {
 	Proposal
 	claim atomic.Int32 // waiting, then claimed by the sequencer or withdrawn by its caller
+	tries uint64       // that another daemon overtook; the sequencer's
 	reply chan answer  // of capacity 1
 }
 
@@ -140,6 +141,7 @@ func (l *Ledger) sequence() {
 		case ask := <-l.asks:
 			ask()
 		case r := <-l.queue:
+			l.giveWay()
 			l.process(l.gather(r))
 		}
 	}
@@ -198,6 +200,9 @@ func (l *Ledger) process(requests []*request) {
 			requests = append(l.confirm(d), d.later...)
 		} else {
 			requests = append(l.write(d), d.later...)
+		}
+		if len(requests) > 0 {
+			l.giveWay()
 		}
 	}
 }
