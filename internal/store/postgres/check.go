@@ -6,7 +6,9 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
+	"time"
 
+	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
 
 	"shuffled/internal/store"
@@ -22,7 +24,8 @@ func (r *refusal) Unwrap() error { return r.err }
 // sqlServer asks what checkServer judges.
 const sqlServer = `
 SELECT current_setting('fsync'), current_setting('full_page_writes'), current_setting('synchronous_commit'),
-       pg_is_in_recovery(), current_setting('is_superuser'), obj_description(to_regclass('heads'), 'pg_class')`
+       pg_is_in_recovery(), current_setting('is_superuser'), obj_description(to_regclass('heads'), 'pg_class'),
+       current_setting('transaction_read_only')`
 
 // checkServer returns a *refusal of a server or role that could lose or change
 // evidence, or that has another schema.
@@ -31,10 +34,10 @@ func checkServer(ctx context.Context, conn *pgconn.PgConn, superuser bool) error
 	if r.Err != nil {
 		return r.Err
 	}
-	if len(r.Rows) != 1 || len(r.Rows[0]) != 6 {
+	if len(r.Rows) != 1 || len(r.Rows[0]) != 7 {
 		return &refusal{errors.New("the server does not answer like PostgreSQL")}
 	}
-	var v [6]string
+	var v [7]string
 	for i, b := range r.Rows[0] {
 		v[i] = string(b)
 	}
@@ -49,6 +52,8 @@ func checkServer(ctx context.Context, conn *pgconn.PgConn, superuser bool) error
 		// Without a standby, local and remote_write are what on is. With one they
 		// acknowledge what a failover may lose.
 		return &refusal{fmt.Errorf("synchronous_commit is %s: a crash or failover could lose what was acknowledged; set it to on or remote_apply", v[2])}
+	case v[6] != "off":
+		return &refusal{errors.New("the server takes no writes: default_transaction_read_only is on")}
 	case v[4] != "off" && !superuser:
 		return &refusal{errors.New("the role is a superuser, which nothing in the database can stop: use the writer of deploy/roles.sql")}
 	}
@@ -60,6 +65,33 @@ func checkServer(ctx context.Context, conn *pgconn.PgConn, superuser bool) error
 		return &refusal{err}
 	}
 	return nil
+}
+
+const lastCheck = "shuffled: checked"
+
+// checkAgain checks the server again before a connection is used whose last check
+// is some time ago, and gives it up where the server is no longer what it was:
+// settings are changed, and behind a pooler or a moved address another server may
+// stand. The connection that takes its place says why it is refused.
+func (o Options) checkAgain(ctx context.Context, conn *pgx.Conn) (keep bool, err error) {
+	data := conn.PgConn().CustomData()
+	if at, ok := data[lastCheck].(time.Time); ok && time.Since(at) < o.recheck {
+		return true, nil
+	}
+	if checkServer(ctx, conn.PgConn(), o.AllowSuperuser) != nil {
+		return false, nil
+	}
+	data[lastCheck] = time.Now()
+	return true, nil
+}
+
+// keepsConnection says after which of the server's errors a connection is used
+// again: not after those that fatal closes it for, and not where the server takes
+// no writes. It was demoted; the next connection finds the primary, or is refused.
+func keepsConnection(fatal pgconn.PgErrorHandler) pgconn.PgErrorHandler {
+	return func(conn *pgconn.PgConn, err *pgconn.PgError) bool {
+		return err.Code != codeReadOnly && fatal(conn, err)
+	}
 }
 
 // versionPrefix starts the comment of table heads (migrations/postgres).

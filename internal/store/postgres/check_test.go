@@ -2,11 +2,13 @@ package postgres
 
 import (
 	"fmt"
+	"net"
 	"net/url"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"shuffled/internal/testdb"
 	"shuffled/migrations"
@@ -27,6 +29,11 @@ func TestServerRefused(t *testing.T) {
 		dsn := c.Database(t)
 		migrate(t, dsn)
 		refusedWith(t, dsn, Options{AllowSuperuser: true}, "full_page_writes is off")
+	})
+	t.Run("read only", func(t *testing.T) {
+		t.Parallel()
+		dsn := migrated(t)
+		refusedWith(t, dsn+"&options=-c%20default_transaction_read_only%3Don", Options{AllowSuperuser: true}, "takes no writes")
 	})
 	t.Run("standby", func(t *testing.T) {
 		t.Parallel()
@@ -82,6 +89,108 @@ func TestConnectionRefused(t *testing.T) {
 	refusedWith(t, dsn, Options{AllowSuperuser: true}, "too old")
 	exec(t, dsn, "COMMENT ON TABLE heads IS 'heads of cabbage'")
 	refusedWith(t, dsn, Options{AllowSuperuser: true}, "not of shuffled")
+}
+
+// TestServerChanges: a connection that is open finds out what became of its server.
+func TestServerChanges(t *testing.T) {
+	t.Parallel()
+	c := testdb.Start(t)
+	dsn := c.Database(t)
+	migrate(t, dsn)
+	usual := open(t, dsn, Options{})
+	watchful := open(t, dsn, Options{recheck: time.Nanosecond})
+	l := create(t, usual)
+	c.Set(t, "default_transaction_read_only", "on")
+	for what, ask := range map[string]func() error{
+		"Head":      func() error { _, err := watchful.Head(t.Context(), l.id); return err },
+		"ByKeyTags": func() error { _, err := watchful.ByKeyTags(t.Context(), l.id, [32]byte{}); return err },
+	} {
+		if err := ask(); err == nil || !strings.Contains(err.Error(), "takes no writes") {
+			t.Errorf("%s: %v", what, err)
+		}
+	}
+	c.Set(t, "default_transaction_read_only", "off")
+	if _, err := watchful.Head(t.Context(), l.id); err != nil {
+		t.Errorf("it is as it was: %v", err)
+	}
+	// One that takes no writes any more is noticed by the error, and left at once.
+	pid := func() (pid uint32) {
+		conn, err := usual.appends.Acquire(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer conn.Release()
+		return conn.Conn().PgConn().PID()
+	}
+	before := pid()
+	c.Set(t, "default_transaction_read_only", "on")
+	if err := usual.Append(t.Context(), l.id, l.head, l.next(1)); !plain(err) || !isCode(err, codeReadOnly) {
+		t.Errorf("appending to a server that takes no writes: %v", err)
+	}
+	if err := usual.Append(t.Context(), l.id, l.head, l.next(1)); !plain(err) || !strings.Contains(err.Error(), "takes no writes") {
+		t.Errorf("appending again: %v", err)
+	}
+	c.Set(t, "default_transaction_read_only", "off")
+	if err := usual.Append(t.Context(), l.id, l.head, l.next(1)); err != nil {
+		t.Error(err)
+	}
+	if pid() == before {
+		t.Error("the connection was kept")
+	}
+}
+
+// TestServers: of several servers the first that answers and passes is used, one
+// that hangs notwithstanding.
+func TestServers(t *testing.T) {
+	t.Parallel()
+	c := testdb.Start(t)
+	dsn := c.Database(t)
+	migrate(t, dsn)
+	standby := c.NewStandby(t)
+	silent, err := net.Listen("tcp4", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer silent.Close()
+	primary, err := url.Parse(dsn)
+	if err != nil {
+		t.Fatal(err)
+	}
+	second, err := url.Parse(standby.Same(t, dsn))
+	if err != nil {
+		t.Fatal(err)
+	}
+	all := *primary
+	all.Host = strings.Join([]string{silent.Addr().String(), second.Host, primary.Host}, ",")
+	for _, more := range []string{"", "&target_session_attrs=read-write"} {
+		s := open(t, all.String()+more, Options{Timeout: 4 * time.Second})
+		conn, err := s.appends.Acquire(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := conn.Conn().PgConn().Conn().RemoteAddr().String(); got != primary.Host {
+			t.Errorf("connected to %s, want %s", got, primary.Host)
+		}
+		conn.Release()
+	}
+}
+
+// TestVanishedClient: a server hears when the machine of a daemon is gone, and
+// gives up its locks.
+func TestVanishedClient(t *testing.T) {
+	t.Parallel()
+	s := open(t, migrated(t), Options{Timeout: 8 * time.Second})
+	conn, err := s.appends.Acquire(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Release()
+	for setting, want := range map[string]string{"tcp_keepalives_idle": "8", "tcp_keepalives_interval": "2", "tcp_keepalives_count": "4",
+		"tcp_user_timeout": "16000"} {
+		if got := query[string](t, conn.Conn(), "SHOW "+setting); got != want {
+			t.Errorf("%s is %s, want %s", setting, got, want)
+		}
+	}
 }
 
 // TestAddress: what cannot be used is refused without repeating a password.

@@ -4,7 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net"
 	"os"
+	"strconv"
 	"strings"
 	"time"
 
@@ -19,6 +21,9 @@ func (o Options) withDefaults() Options {
 	}
 	if o.Readers == 0 {
 		o.Readers = 8
+	}
+	if o.recheck == 0 {
+		o.recheck = 30 * time.Second
 	}
 	return o
 }
@@ -36,11 +41,22 @@ func (o Options) parse(dsn string) (*pgxpool.Config, error) {
 		return nil, errors.New("the database address asks for the simple protocol, which is not used")
 	}
 	if cc.ConnectTimeout == 0 {
+		// It is of each server: one that hangs must leave time for the others.
 		cc.ConnectTimeout = o.Timeout
+		if n := servers(cc); n > 1 {
+			cc.ConnectTimeout = o.Timeout / time.Duration(n+1)
+		}
 	}
+	cc.DialFunc = (&net.Dialer{Control: o.userTimeout, KeepAliveConfig: net.KeepAliveConfig{
+		Enable: true, Idle: o.Timeout, Interval: o.Timeout / 4, Count: 4}}).DialContext
 	cc.RuntimeParams["application_name"] = "shuffled"
 	if !o.Pooler {
 		cc.RuntimeParams["lock_timeout"] = milliseconds(o.Timeout / 2)
+		// A daemon whose machine is gone does not keep its locks for hours.
+		cc.RuntimeParams["tcp_keepalives_idle"] = seconds(o.Timeout)
+		cc.RuntimeParams["tcp_keepalives_interval"] = seconds(o.Timeout / 4)
+		cc.RuntimeParams["tcp_keepalives_count"] = "4"
+		cc.RuntimeParams["tcp_user_timeout"] = milliseconds(2 * o.Timeout)
 	}
 	if o.PasswordFile != "" {
 		cfg.BeforeConnect = func(_ context.Context, cc *pgx.ConnConfig) (err error) {
@@ -58,7 +74,11 @@ func (o Options) pool(dsn string, conns int) (*pgxpool.Config, error) {
 		return nil, err
 	}
 	cfg.MaxConns, cfg.MinConns, cfg.MinIdleConns = int32(conns), 0, 0
+	// A connection that was not used for a second is asked first whether it lives.
+	cfg.PingTimeout = o.Timeout / 4
+	cfg.PrepareConn = o.checkAgain
 	cc := cfg.ConnConfig
+	cc.OnPgError = keepsConnection(cc.OnPgError)
 	if o.Pooler {
 		cc.DefaultQueryExecMode = pgx.QueryExecModeExec
 	} else {
@@ -78,6 +98,18 @@ func (o Options) pool(dsn string, conns int) (*pgxpool.Config, error) {
 	}
 	return cfg, nil
 }
+
+// servers is the number of servers that an address names.
+func servers(cc *pgx.ConnConfig) int {
+	all := map[string]bool{net.JoinHostPort(cc.Host, strconv.Itoa(int(cc.Port))): true}
+	for _, f := range cc.Fallbacks {
+		all[net.JoinHostPort(f.Host, strconv.Itoa(int(f.Port)))] = true
+	}
+	return len(all)
+}
+
+// seconds is d in whole seconds, at least one.
+func seconds(d time.Duration) string { return strconv.Itoa(max(1, int(d/time.Second))) }
 
 func milliseconds(d time.Duration) string { return fmt.Sprintf("%dms", d.Milliseconds()) }
 

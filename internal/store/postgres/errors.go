@@ -15,6 +15,7 @@ import (
 const (
 	codeForeignKey       = "23503"
 	codeUnique           = "23505"
+	codeReadOnly         = "25006"
 	codeOutcomeUnknown   = "40003" // statement_completion_unknown, of distributed engines
 	classConnection      = "08"
 	codeAdminShutdown    = "57P01"

@@ -57,8 +57,10 @@ type Options struct {
 	AllowSuperuser bool
 	// Pooler says that the address is of a transaction pooler such as PgBouncer:
 	// statements are not prepared and no settings are sent with connections, which then
-	// belong to the role (deploy/roles.sql).
+	// belong to the role (docs/OPERATIONS.md).
 	Pooler bool
+
+	recheck time.Duration // how long a check of a connection's server counts; 30 s if it is 0
 }
 
 // appenders is the number of connections for appends and heads. A ledger uses
@@ -83,7 +85,9 @@ var (
 // Open connects to the database at dsn, a postgres:// address or libpq's
 // "key=value" form, and checks it: durability switched on, no standby, no
 // superuser, the schema of this program. The same is checked for every later
-// connection, since servers are restarted and roles change.
+// connection, and again while it is in use, since servers are restarted, another
+// one is promoted, and roles change. An address may name several servers, of which
+// the first is used that passes.
 func Open(ctx context.Context, dsn string, o Options) (*Store, error) {
 	o = o.withDefaults()
 	appends, err := o.pool(dsn, appenders)
