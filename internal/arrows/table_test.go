@@ -147,6 +147,10 @@ var table = map[string]row{
 		stdOnly: true, testOnly: true,
 	},
 	"internal/testdb": {why: "a private PostgreSQL for tests", testOnly: true},
+	"internal/failover": {
+		why:      "tests of the whole against servers that fail",
+		testOnly: true,
+	},
 	"internal/bench":  {why: "measures the whole", ours: []string{"*"}, testOnly: true},
 	"internal/arrows": {why: "this test", stdOnly: true, testOnly: true},
 	"deploy":          {why: "tests of the deployment files", testOnly: true},
