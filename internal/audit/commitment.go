@@ -5,18 +5,18 @@ import (
 	"crypto/cipher"
 	"crypto/hkdf"
 	"crypto/sha256"
+	"encoding/binary"
 )
 
 // Commitment returns SHA-256(label ‖ u16-prefixed context ‖ u32-prefixed tape)
 // (docs/SPEC.md section 6.1). The tape is at least 52 bytes of full entropy, so
 // the hash hides it as well as it binds it.
 func Commitment(context, tape []byte) [32]byte {
-	w := writer{b: make([]byte, 0, len(labelCommitment)+6+len(context)+len(tape))}
-	w.b = append(w.b, labelCommitment...)
-	w.blob(context)
-	w.u32(uint32(len(tape)))
-	w.raw(tape)
-	return sha256.Sum256(w.b)
+	b := append(make([]byte, 0, 512), labelCommitment...) // on the stack, for a deck of 52
+	b = binary.BigEndian.AppendUint16(b, uint16(len(context)))
+	b = append(b, context...)
+	b = binary.BigEndian.AppendUint32(b, uint32(len(tape)))
+	return sha256.Sum256(append(b, tape...))
 }
 
 // Salts returns n salts of 32 bytes, end to end: the AES-256-CTR keystream with
@@ -34,6 +34,7 @@ func Salts(commitment [32]byte, tape []byte, n int) []byte {
 		panic("audit: AES-256 refused a 32-byte key: " + err.Error())
 	}
 	salts := make([]byte, 32*n)
-	cipher.NewCTR(block, make([]byte, aes.BlockSize)).XORKeyStream(salts, salts)
+	var zero [aes.BlockSize]byte
+	cipher.NewCTR(block, zero[:]).XORKeyStream(salts, salts)
 	return salts
 }

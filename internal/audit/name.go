@@ -3,6 +3,7 @@ package audit
 import (
 	"crypto/sha256"
 	"encoding/base64"
+	"encoding/binary"
 	"encoding/hex"
 	"errors"
 	"fmt"
@@ -104,29 +105,34 @@ func KeyTag(origin, table, key string) (tag [32]byte) {
 // which is 0, and for those after it, up to 65,535, the like with the u16 i behind
 // the key. No two of different origins, tables, keys or numbers hash the same bytes.
 func KeyTagOf(origin, table, key string, i int) (tag [32]byte) {
-	w := writer{b: []byte(labelKeyTag)}
-	w.str(origin)
-	w.str(table)
-	w.str(key)
-	if i > 0 {
-		w.u16(uint16(i))
+	b := append(make([]byte, 0, 512), labelKeyTag...) // on the stack: 472 bytes at most
+	for _, s := range []string{origin, table, key} {
+		b = append(append(b, byte(len(s))), s...)
 	}
-	h := sha256.Sum256(w.b)
+	if i > 0 {
+		b = binary.BigEndian.AppendUint16(b, uint16(i))
+	}
+	h := sha256.Sum256(b)
+	t := timeOfUUIDv7(key)
+	copy(tag[:], t[:])
 	copy(tag[6:], h[:26])
-	copy(tag[:6], timeOfUUIDv7(key))
 	return tag
 }
 
 // timeOfUUIDv7 returns the 48-bit time of a key in the text form of a UUIDv7
-// (RFC 9562: version digit 7, variant bits 10, digits of either case), nil for
+// (RFC 9562: version digit 7, variant bits 10, digits of either case), zero for
 // any other key.
-func timeOfUUIDv7(key string) []byte {
+func timeOfUUIDv7(key string) (t [6]byte) {
 	if len(key) != 36 || key[8] != '-' || key[13] != '-' || key[18] != '-' || key[23] != '-' {
-		return nil
+		return t
 	}
-	b, err := hex.DecodeString(key[:8] + key[9:13] + key[14:18] + key[19:23] + key[24:])
-	if err != nil || b[6]>>4 != 7 || b[8]>>6 != 2 {
-		return nil
+	digits := make([]byte, 0, 32)
+	for _, part := range []string{key[:8], key[9:13], key[14:18], key[19:23], key[24:]} {
+		digits = append(digits, part...)
 	}
-	return b[:6]
+	var b [16]byte
+	if _, err := hex.Decode(b[:], digits); err != nil || b[6]>>4 != 7 || b[8]>>6 != 2 {
+		return t
+	}
+	return [6]byte(b[:6])
 }

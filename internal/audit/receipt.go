@@ -2,9 +2,11 @@ package audit
 
 import (
 	"bytes"
+	"encoding/base64"
 	"errors"
 	"fmt"
 	"regexp"
+	"strconv"
 	"strings"
 	"unicode"
 
@@ -120,13 +122,37 @@ var otherReceipt = regexp.MustCompile(`^c2sp\.org/tlog-proof@v([1-9][0-9]{0,9})\
 // entry, the longest proof and the longest checkpoint.
 const maxReceipt = MaxEntry/3*4 + MaxProof*45 + MaxCheckpoint + 256
 
-// Text returns the receipt as text.
+// Text returns the receipt as text: what proof.TLogProof marshals to, without its
+// copies (TestReceiptText).
 func (r Receipt) Text() string {
-	p := proof.TLogProof{Index: r.Index, Checkpoint: r.Checkpoint, ExtraData: r.Entry}
-	for _, h := range r.Proof {
-		p.Hashes = append(p.Hashes, h)
+	var b strings.Builder
+	b.Grow(64 + base64.StdEncoding.EncodedLen(len(r.Entry)) + 45*len(r.Proof) + len(r.Checkpoint))
+	b.WriteString("c2sp.org/tlog-proof@v1\n")
+	if r.Entry != nil {
+		b.WriteString("extra ")
+		writeBase64(&b, r.Entry)
 	}
-	return string(p.Marshal())
+	var number [20]byte
+	b.WriteString("index ")
+	b.Write(strconv.AppendUint(number[:0], r.Index, 10))
+	b.WriteByte('\n')
+	for i := range r.Proof {
+		writeBase64(&b, r.Proof[i][:])
+	}
+	b.WriteByte('\n')
+	b.Write(r.Checkpoint)
+	return b.String()
+}
+
+// writeBase64 writes p as one line of base64.
+func writeBase64(b *strings.Builder, p []byte) {
+	var text [64]byte
+	for len(p) > 48 {
+		b.Write(base64.StdEncoding.AppendEncode(text[:0], p[:48]))
+		p = p[48:]
+	}
+	b.Write(base64.StdEncoding.AppendEncode(text[:0], p))
+	b.WriteByte('\n')
 }
 
 // ParseReceipt reads a receipt. Limits come before work, and a text that is not

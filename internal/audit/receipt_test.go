@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	tlogproof "github.com/transparency-dev/formats/proof"
 	"github.com/transparency-dev/merkle/proof"
 	"github.com/transparency-dev/merkle/rfc6962"
 	"golang.org/x/mod/sumdb/note"
@@ -254,6 +255,25 @@ func TestCheckpointRoundTrip(t *testing.T) {
 			t.Fatalf("%+v, %v", back, err)
 		}
 	})
+}
+
+// TestReceiptText: the text is what the tlog-proof library writes, for entries of
+// every length modulo its lines, and for none.
+func TestReceiptText(t *testing.T) {
+	for n := -1; n < 300; n++ {
+		r := Receipt{Index: uint64(n+1) * 61_728_394_506_172, Checkpoint: bytesOf("checkpoint", n+1)}
+		if n >= 0 {
+			r.Entry = bytesOf("entry", n)
+		}
+		want := tlogproof.TLogProof{Index: r.Index, Checkpoint: r.Checkpoint, ExtraData: r.Entry}
+		for i := range (n + 1) % 64 {
+			h := [32]byte(bytesOf(fmt.Sprint("hash ", i), 32))
+			r.Proof, want.Hashes = append(r.Proof, h), append(want.Hashes, h)
+		}
+		if got := r.Text(); got != string(want.Marshal()) {
+			t.Fatalf("an entry of %d bytes: %q, want %q", n, got, want.Marshal())
+		}
+	}
 }
 
 // TestCheckInclusion: an index at or above the size is outside, whatever the proof.
