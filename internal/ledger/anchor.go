@@ -23,12 +23,12 @@ const witnessStart = witnessTimeout + time.Second
 // way: what the stored head contradicts, or whose word is still missing. It runs
 // on the sequencer's goroutine.
 func (l *Ledger) objection(ctx context.Context) error {
-	for _, key := range slices.Sorted(maps.Keys(l.doubts)) {
-		doubt := l.doubts[key]
+	for _, at := range slices.SortedFunc(maps.Keys(l.doubts), address.compare) {
+		doubt := l.doubts[at]
 		if doubt.seen != nil {
 			// The witness need not be there any more to see that it is content.
 			if held, err := l.extends(ctx, l.head, *doubt.seen); err == nil && held {
-				delete(l.doubts, key)
+				delete(l.doubts, at)
 				continue
 			}
 		}
@@ -134,10 +134,10 @@ func (l *Ledger) announcement() Proposal {
 func (l *Ledger) doubt(m *member, c *contradiction) error {
 	return l.ask(l.running, func() {
 		if c == nil {
-			delete(l.doubts, m.vkey)
+			delete(l.doubts, m.at)
 			return
 		}
-		l.doubts[m.vkey] = c
+		l.doubts[m.at] = c
 		if !errors.Is(l.Ready(), ErrFrozen) {
 			l.freeze(fmt.Errorf("%w: witness %s: %w", ErrFrozen, m.name, c))
 		}

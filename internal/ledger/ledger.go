@@ -129,11 +129,11 @@ type Ledger struct {
 	instance uint64     // index of our instance_start
 	clock    clock
 	pace     pace
-	resumed  bool                      // appends failed or were stopped, and no entry says yet that they work again
-	started  bool                      // our instance_start is written
-	marked   bool                      // the head was held against the mark, or somebody vouched for it
-	adopt    string                    // who vouched for a head without a mark: goes into the ledger
-	doubts   map[string]*contradiction // by the verifier key of a witness that has seen another history
+	resumed  bool                       // appends failed or were stopped, and no entry says yet that they work again
+	started  bool                       // our instance_start is written
+	marked   bool                       // the head was held against the mark, or somebody vouched for it
+	adopt    string                     // who vouched for a head without a mark: goes into the ledger
+	doubts   map[address]*contradiction // of witnesses that have seen another history
 
 	// Set by Open, then unchanged.
 	seen       *audit.Checkpoint  // the mark at the start, nil: there was none
@@ -206,7 +206,7 @@ func Open(ctx context.Context, cfg Config) (*Ledger, error) {
 		tree:  newTree(),
 		clock: clock{read: cfg.Clock, limit: cfg.ClockStep},
 
-		doubts:       make(map[string]*contradiction),
+		doubts:       make(map[address]*contradiction),
 		cosignedMore: make(chan struct{}),
 	}
 	l.running, l.cancel = context.WithCancel(context.Background())

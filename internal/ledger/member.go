@@ -1,6 +1,7 @@
 package ledger
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -12,18 +13,27 @@ import (
 	"shuffled/internal/audit"
 )
 
-// member asks one witness. Its goroutine, serve, owns size; run of witnessing
-// starts and stops it.
+// member asks one witness at one address: a policy that waits or is tried may have
+// another for it, and that one is no reason to leave the address in force. Its
+// goroutine, serve, owns size; run of witnessing starts and stops it.
 type member struct {
-	name    string // in its policy, or like it
-	vkey    string // names it for good
-	url     string
+	name    string // in its policy
+	at      address
 	signer  string // of its cosignatures
 	witness Witness
 	targets chan Head     // capacity 1: the newest head to ask for
 	stop    chan struct{} // closed when it is asked no more
-	tried   bool          // only a policy that is tried names it; of run
+	tried   bool          // only a policy that is tried has it; of run
 	size    uint64        // that the witness has cosigned, as far as known
+}
+
+// address is where a witness is asked. It names a member for good.
+type address struct{ vkey, url string }
+
+func addressOf(one audit.Witness) address { return address{one.VKey, one.URL} }
+
+func (a address) compare(b address) int {
+	return cmp.Or(strings.Compare(a.vkey, b.vkey), strings.Compare(a.url, b.url))
 }
 
 // reply is what came of asking a member for a head.
@@ -52,6 +62,15 @@ func (c *contradiction) Error() string { return "a witness has seen another hist
 type movedError struct{ size uint64 }
 
 func (e *movedError) Error() string { return fmt.Sprintf("the witness is at size %d already", e.size) }
+
+// send makes head the next that the member is asked for. It belongs to run.
+func (m *member) send(head Head) {
+	select {
+	case <-m.targets: // an older one that was not begun
+	default:
+	}
+	m.targets <- head
+}
 
 func (m *member) serve(l *Ledger, results chan<- reply) {
 	for {

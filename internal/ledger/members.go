@@ -11,23 +11,22 @@ import (
 	"shuffled/internal/audit"
 )
 
-// recruit makes the members those whom the policies name: the one in force, those
-// that wait, so that they are at the head when their turn comes, and one that is
-// tried. It runs on the goroutine of run, or before it.
+// recruit makes the members those whom the policies name, each at the addresses
+// that they name: the one in force, those that wait, so that they are at the head
+// when their turn comes, and one that is tried. It runs on the goroutine of run, or
+// before it.
 func (w *witnessing) recruit() {
 	var wanted []audit.Witness
-	place := make(map[string]int) // in wanted, by key
+	place := make(map[address]bool) // of wanted
 	want := func(p *audit.Policy) {
 		if !p.Asks() {
 			return
 		}
 		for _, one := range p.Witnesses {
-			if i, known := place[one.VKey]; known {
-				wanted[i] = one // at its newest address
-				continue
+			if at := addressOf(one); !place[at] {
+				place[at] = true
+				wanted = append(wanted, one)
 			}
-			place[one.VKey] = len(wanted)
-			wanted = append(wanted, one)
 		}
 	}
 	want(w.policies.Governing(0))
@@ -39,7 +38,7 @@ func (w *witnessing) recruit() {
 		want(w.trial.policy)
 	}
 	for _, m := range slices.Clone(w.members) {
-		if i, ok := place[m.vkey]; !ok || wanted[i].URL != m.url {
+		if !place[m.at] {
 			w.dismiss(m)
 		}
 	}
@@ -53,17 +52,14 @@ func (w *witnessing) recruit() {
 // member returns the member of a witness, which it makes if there is none.
 func (w *witnessing) member(one audit.Witness) *member {
 	for _, m := range w.members {
-		if m.vkey == one.VKey {
+		if m.at == addressOf(one) {
 			return m
 		}
 	}
-	m := &member{name: one.Name, vkey: one.VKey, url: one.URL, signer: signer(one.Key), witness: w.l.reachWitness(one),
+	m := &member{name: one.Name, at: addressOf(one), signer: signer(one.Key), witness: w.l.reachWitness(one),
 		targets: make(chan Head, 1), stop: make(chan struct{})}
-	if slices.ContainsFunc(w.members, func(other *member) bool { return other.name == m.name }) {
-		m.name = fmt.Sprintf("%s+%08x", one.Name, one.Key.KeyHash())
-	}
 	w.members = append(w.members, m)
-	w.states[m] = WitnessState{Name: m.name, Err: errors.New("not asked yet")}
+	w.states[m] = WitnessState{Err: errors.New("not asked yet")}
 	w.group.Go(func() { m.serve(w.l, w.results) })
 	return m
 }
@@ -74,8 +70,8 @@ func (w *witnessing) dismiss(m *member) {
 	w.members = slices.DeleteFunc(w.members, func(other *member) bool { return other == m })
 	if w.doubts[m] {
 		w.l.ask(w.l.running, func() {
-			if c := w.l.doubts[m.vkey]; c != nil && c.seen == nil {
-				delete(w.l.doubts, m.vkey)
+			if c := w.l.doubts[m.at]; c != nil && c.seen == nil {
+				delete(w.l.doubts, m.at)
 			}
 		})
 	}

@@ -18,10 +18,9 @@ type round struct {
 	head  Head
 	waits map[*member]bool // that did not answer yet
 	lines []cosignature    // so far, one of each witness
-	ended bool             // it had its quorum; what waits is asked for a trial only
 
 	// The size that a witness said it is at, by its signer, where it is not above
-	// the stored head.
+	// the stored head; of two addresses the larger.
 	at map[string]uint64
 }
 
@@ -47,19 +46,31 @@ func signerOf(line string) string {
 	return fmt.Sprintf("%s+%x", fields[1], sig[:4])
 }
 
-// open begins a round. A member that is busy with an earlier head finds this one
-// when it is done.
+func newRound(head Head) *round {
+	return &round{head: head, waits: make(map[*member]bool), at: make(map[string]uint64)}
+}
+
+// open begins a round, and with it one of a policy that is tried. A member that is
+// busy with an earlier head finds this one when it is done.
 func (w *witnessing) open(head Head) {
-	w.round = &round{head: head, waits: make(map[*member]bool), at: make(map[string]uint64)}
-	for _, m := range w.members {
-		w.round.waits[m] = true
-		select {
-		case <-m.targets: // an older one that was not begun
-		default:
-		}
-		m.targets <- head
+	w.round = newRound(head)
+	begins := w.trial.due()
+	if begins {
+		w.trial.round = newRound(head)
 	}
-	if len(w.members) == 0 {
+	for _, m := range w.members {
+		busy := w.trial.waits(m) // with the trial's head, which another would displace
+		if begins && w.trial.names(m) {
+			w.trial.round.waits[m] = true
+		}
+		if !m.tried {
+			w.round.waits[m] = true
+		}
+		if !busy && (w.round.waits[m] || w.trial.waits(m)) {
+			m.send(head)
+		}
+	}
+	if len(w.round.waits) == 0 {
 		w.round = nil
 	}
 }
@@ -70,9 +81,9 @@ func (r *round) add(a reply) {
 	var moved *movedError
 	switch {
 	case a.err == nil:
-		r.at[a.member.signer] = a.head.Size
+		r.at[a.member.signer] = max(r.at[a.member.signer], a.head.Size)
 	case errors.As(a.err, &moved):
-		r.at[a.member.signer] = moved.size
+		r.at[a.member.signer] = max(r.at[a.member.signer], moved.size)
 	}
 	for _, line := range a.lines {
 		by := signerOf(line)
@@ -109,21 +120,19 @@ func (w *witnessing) count(a reply) (failed bool) {
 	r := w.round
 	r.add(a)
 	governing, next := w.policies.Governing(r.head.Size), w.policies.Next(r.head.Size)
-	if signed := r.signed(governing, next); a.err == nil && !r.ended && governing.Asks() && governing.Satisfied(signed) {
+	reached := false
+	if signed := r.signed(governing, next); a.err == nil && governing.Asks() && governing.Satisfied(signed) {
 		w.l.confirmed.Store(true)
 		if next.Satisfied(signed) {
-			r.ended = true
+			reached = true
 			failed = !w.l.keepCosigned(Head{Size: r.head.Size, Root: r.head.Root, Checkpoint: signed})
 		}
 	}
-	if t := w.trial; t != nil && a.err == nil && t.policy.Satisfied(r.signed(t.policy)) {
-		w.end(nil)
-	}
-	if len(r.waits) > 0 && (!r.ended || w.trial != nil) {
-		return failed
+	if len(r.waits) > 0 && !reached {
+		return false
 	}
 	w.round = nil
-	if !r.ended && governing.Asks() {
+	if !reached && governing.Asks() {
 		failed = !w.l.followCosigned()
 		w.confirm(r)
 	}
@@ -131,7 +140,7 @@ func (w *witnessing) count(a reply) (failed bool) {
 		w.recruit()
 	}
 	// A doubt calls for rounds while the head stands still: not for one upon another.
-	return w.tried() || failed || len(w.doubts) > 0
+	return failed || len(w.doubts) > 0
 }
 
 // confirm takes the witnesses' word for the stored ledger where another daemon is

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"time"
 
 	"shuffled/internal/audit"
 )
@@ -17,13 +18,29 @@ var ErrPolicy = errors.New("the policy's quorum did not cosign the newest checkp
 
 // trial is a policy that is tried before it is written: one that can never be met
 // could not take over, and deals that wait for witnesses would wait for ever.
+// Its rounds begin with those of the policy in force and hold up none of them: a
+// witness that does not answer is the trial's alone to wait for. What counts is
+// what the witnesses answer where the policy says that they are.
 // Goroutine run of witnessing owns what is below done.
 type trial struct {
 	ctx    context.Context
 	policy *audit.Policy
 	done   chan error // capacity 1
+	round  *round     // nil: none under way
+	next   time.Time  // earliest begin of the next
 	rounds int        // that ended without the quorum
 }
+
+// names reports whether the policy has the member's witness at its address.
+func (t *trial) names(m *member) bool {
+	return slices.ContainsFunc(t.policy.Witnesses, func(one audit.Witness) bool { return addressOf(one) == m.at })
+}
+
+// waits reports whether a member is yet to answer the trial's round.
+func (t *trial) waits(m *member) bool { return t != nil && t.round != nil && t.round.waits[m] }
+
+// due reports whether the trial wants a round.
+func (t *trial) due() bool { return t != nil && t.round == nil && !time.Now().Before(t.next) }
 
 // trialRounds is how many rounds a quorum may take: another daemon may be with a
 // witness.
@@ -64,35 +81,48 @@ func (w *witnessing) begin(t *trial) {
 	}
 	w.trial = t
 	w.recruit()
-	w.round = nil // a new one asks the new members, too
+	w.round = nil // for both rounds to be of the newest head
 }
 
-// end tells what came of the trial.
+// end tells what came of the trial, and lets its members go on to what was kept
+// from them.
 func (w *witnessing) end(err error) {
-	w.trial.done <- err
-	w.trial = nil
-	w.recruit()
-}
-
-// tried counts a round that has ended. again: the trial is not over.
-func (w *witnessing) tried() (again bool) {
 	t := w.trial
-	if t == nil {
-		return false
-	}
-	if t.rounds++; t.rounds < trialRounds {
-		return true
-	}
-	var why []string
-	for _, one := range t.policy.Witnesses {
-		for _, m := range w.members {
-			if err := w.states[m].Err; m.vkey == one.VKey && err != nil {
-				why = append(why, one.Name+": "+err.Error())
+	t.done <- err
+	w.trial = nil
+	if t.round != nil && w.round != nil && t.round.head.Size != w.round.head.Size {
+		for m := range t.round.waits {
+			if w.round.waits[m] {
+				m.send(w.round.head)
 			}
 		}
 	}
+	w.recruit()
+}
+
+// try counts a reply to the trial's round, which ends when the quorum is reached
+// or everybody has answered.
+func (w *witnessing) try(a reply) {
+	t := w.trial
+	t.round.add(a)
+	if a.err == nil && t.policy.Satisfied(t.round.signed(t.policy)) {
+		w.end(nil)
+		return
+	}
+	if len(t.round.waits) > 0 {
+		return
+	}
+	t.round, t.next = nil, time.Now().Add(witnessRetry)
+	if t.rounds++; t.rounds < trialRounds {
+		return
+	}
+	var why []string
+	for _, m := range w.members {
+		if err := w.states[m].Err; err != nil && t.names(m) {
+			why = append(why, m.name+": "+err.Error())
+		}
+	}
 	w.end(fmt.Errorf("%w: %s", ErrPolicy, strings.Join(why, "; ")))
-	return false
 }
 
 // expire ends a trial that nobody waits for any more.

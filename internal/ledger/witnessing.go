@@ -76,7 +76,7 @@ type told struct {
 
 // WitnessState is what the daemon knows of a witness.
 type WitnessState struct {
-	Name string // in its policy; with the key's id behind it where two have that name
+	Name string // in its policy; where two have it, with the key's id, and then the URL, behind it
 	Size uint64 // of the newest head that it cosigned for this daemon
 	Err  error  // why it did not cosign the newest it was asked for; nil: it did
 }
@@ -157,22 +157,28 @@ func (w *witnessing) run() {
 }
 
 // due reports whether the members are to be asked for head: it is above the
-// cosigned one or not confirmed yet, somebody doubts, or a policy is tried.
+// cosigned one or not confirmed yet, somebody doubts, or a policy is to be tried.
 func (w *witnessing) due(head Head) bool {
-	if w.trial != nil || len(w.doubts) > 0 {
+	if w.trial.due() || len(w.doubts) > 0 {
 		return true
 	}
 	return w.policies.Governing(head.Size).Asks() && (head.Size > w.l.cosignedSize() || !w.l.confirmed.Load())
 }
 
-// answered takes a member's reply into account. failed: it ended a round without
-// a quorum.
+// answered takes a member's reply into account. failed: it ended a round of the
+// policy in force without its quorum.
 func (w *witnessing) answered(r reply) (failed bool) {
 	if !slices.Contains(w.members, r.member) {
 		return false // it was let go meanwhile
 	}
 	w.note(r)
-	if w.round != nil && w.round.waits[r.member] && r.head.Size == w.round.head.Size { // else of an earlier round
+	if w.trial.waits(r.member) && r.head.Size == w.trial.round.head.Size { // else of an earlier round
+		w.try(r)
+		if w.round != nil && w.round.waits[r.member] && r.head.Size != w.round.head.Size {
+			r.member.send(w.round.head) // kept back by open
+		}
+	}
+	if w.round != nil && w.round.waits[r.member] && r.head.Size == w.round.head.Size {
 		failed = w.count(r)
 	}
 	delete(w.unheard, r.member)
@@ -218,15 +224,27 @@ func (w *witnessing) tell(r reply) {
 	}
 	if why := r.err.Error(); why != last.why && time.Since(last.at) >= witnessRetry {
 		w.told[r.member] = told{why, time.Now()}
-		w.l.cfg.Log.Warn("a witness did not cosign", "ledger", w.l.cfg.Info.Name, "witness", r.member.name, "error", r.err)
+		w.l.cfg.Log.Warn("a witness did not cosign", "ledger", w.l.cfg.Info.Name, "witness", r.member.name, "url", r.member.at.url, "error", r.err)
 	}
 }
 
-// show publishes the members' states, by name.
+// show publishes the states, by name, of the members that are not only tried.
 func (w *witnessing) show() {
 	states := make([]WitnessState, 0, len(w.members))
+	shown := make(map[string]bool)
 	for _, m := range w.members {
-		states = append(states, w.states[m])
+		if m.tried {
+			continue
+		}
+		s := w.states[m]
+		keyed := m.name + m.signer[strings.LastIndexByte(m.signer, '+'):]
+		for _, s.Name = range []string{m.name, keyed, keyed + " " + m.at.url} {
+			if !shown[s.Name] {
+				break
+			}
+		}
+		shown[s.Name] = true
+		states = append(states, s)
 	}
 	slices.SortFunc(states, func(a, b WitnessState) int { return strings.Compare(a.Name, b.Name) })
 	w.l.witnesses.Store(&states)
