@@ -15,7 +15,6 @@
 package seal
 
 import (
-	"bytes"
 	"crypto/aes"
 	"crypto/cipher"
 	"crypto/hkdf"
@@ -134,10 +133,8 @@ func (k *Key) cipher(origin string, commitment [32]byte) (cipher.AEAD, []byte, e
 	if err != nil {
 		return nil, nil, fmt.Errorf("deriving the key: %w", err)
 	}
-	var data bytes.Buffer
-	data.WriteString(labelSeal)
-	data.WriteByte(byte(len(origin)))
-	data.WriteString(origin)
-	data.Write(commitment[:])
-	return aead, data.Bytes(), nil
+	data := make([]byte, 0, len(labelSeal)+1+len(origin)+len(commitment))
+	data = append(append(data, labelSeal...), byte(len(origin)))
+	data = append(append(data, origin...), commitment[:]...)
+	return aead, data, nil
 }
