@@ -70,11 +70,11 @@ func (c *call) mayShuffle() error {
 	if err != nil {
 		return nil // the operation says what is wrong with it
 	}
-	status, err := c.ledger.Dealer.Status(c.r.Context(), id)
+	table, err := c.ledger.table(c.r.Context(), id)
 	if err != nil {
 		return err
 	}
-	return c.mayTable(status.Table)
+	return c.mayTable(table)
 }
 
 // keepAccess puts the request on record. Without a record there is no answer.

@@ -23,6 +23,7 @@ type Dealer interface {
 	Deal(ctx context.Context, actor string, id uint64, req dealer.DealRequest) (dealer.Deal, error)
 	Close(ctx context.Context, actor string, id uint64, req dealer.CloseRequest) (dealer.Close, error)
 	Status(ctx context.Context, id uint64) (dealer.Status, error)
+	Table(ctx context.Context, id uint64) (string, error)
 	Transcript(ctx context.Context, id uint64, v dealer.View) ([]byte, error)
 
 	SetSwitch(ctx context.Context, actor string, req dealer.SwitchRequest) (dealer.Recorded, error)
@@ -81,6 +82,27 @@ type served struct {
 	Ledger
 	id     ledger.ID
 	public bool // whether its genesis lets everybody read
+
+	mu     sync.Mutex
+	tables memory[uint64, string] // of shuffles by id
+}
+
+// table returns the table of a shuffle, which never changes.
+func (l *served) table(ctx context.Context, id uint64) (string, error) {
+	l.mu.Lock()
+	name, ok := l.tables.get(id)
+	l.mu.Unlock()
+	if ok {
+		return name, nil
+	}
+	name, err := l.Dealer.Table(ctx, id)
+	if err != nil {
+		return "", err
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.tables.put(id, name)
+	return name, nil
 }
 
 // registry holds the ledgers by name. Ledgers are added while the daemon

@@ -1,0 +1,77 @@
+package httpapi
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"testing"
+
+	"shuffled/internal/dealer"
+)
+
+// narrowDealer cannot tell the state of a shuffle, as that of a foul deck, and
+// counts how often it is asked for a table.
+type narrowDealer struct {
+	Dealer
+	asked int
+}
+
+func (d *narrowDealer) Status(context.Context, uint64) (dealer.Status, error) {
+	return dealer.Status{}, fmt.Errorf("shuffle 2: %w: foul deck", dealer.ErrEntropy)
+}
+
+func (d *narrowDealer) Table(ctx context.Context, id uint64) (string, error) {
+	d.asked++
+	return d.Dealer.Table(ctx, id)
+}
+
+// TestNarrowToken: a token for tables costs one small read for each shuffle, and a
+// shuffle whose state nobody can tell is closed as any other.
+func TestNarrowToken(t *testing.T) {
+	t.Parallel()
+	narrow := new(narrowDealer)
+	s := newStack(t, stackOptions{wrap: func(l Ledger) Ledger {
+		narrow.Dealer = l.Dealer
+		l.Dealer = narrow
+		return l
+	}})
+	_, ours := s.commit("a", "k1")
+	_, theirs := s.commit("z", "k2")
+	call := func(path, body string) answer {
+		return s.do(ask{method: http.MethodPost, path: path, token: s.tableToken, body: body})
+	}
+	for range 3 {
+		call(theirs+"/deal", twoHands).want(t, CodeForbidden, "")
+		call("/v1/main/shuffles/999/deal", twoHands).want(t, CodeNotFound, "")
+		call("/v1/main/shuffles/1/deal", twoHands).want(t, CodeNotFound, "") // an entry, but no commit
+	}
+	if narrow.asked != 1+3+3 {
+		t.Errorf("%d reads", narrow.asked)
+	}
+	s.get(ours, s.tableToken).want(t, CodeLatch, "")
+	read[Deal](t, call(ours+"/deal", twoHands))
+	read[Close](t, call(ours+"/close", `{"outcome":"void","reason":"misdeal"}`))
+	if narrow.asked != 8 {
+		t.Errorf("%d reads", narrow.asked)
+	}
+}
+
+func TestMemoryForgets(t *testing.T) {
+	t.Parallel()
+	var m memory[int, int]
+	for key := range 5 * maxRemembered {
+		m.put(key, -key)
+		if v, ok := m.get(0); key < 2*maxRemembered && (!ok || v != 0) {
+			t.Fatalf("what is asked for is forgotten after %d", key)
+		}
+		if n := len(m.young) + len(m.old); n > 2*maxRemembered {
+			t.Fatalf("%d keys are kept", n)
+		}
+	}
+	if v, ok := m.get(5*maxRemembered - 1); !ok || v != 1-5*maxRemembered {
+		t.Errorf("the newest: %d, %t", v, ok)
+	}
+	if _, ok := m.get(1); ok {
+		t.Error("what nobody asks for is kept")
+	}
+}
