@@ -67,6 +67,9 @@ func (c *Client) Child(ctx context.Context, key string, parent *Committed, req S
 }
 
 func (c *Client) commitTo(ctx context.Context, key string, req *ShuffleRequest, parent *Committed) (*Committed, error) {
+	if req.Count != nil {
+		return nil, errors.New("the request has a count: Commits asks for many")
+	}
 	if err := c.checkSometimes(ctx); err != nil {
 		return nil, err
 	}
@@ -77,7 +80,7 @@ func (c *Client) commitTo(ctx context.Context, key string, req *ShuffleRequest, 
 	if err != nil {
 		return nil, err
 	}
-	what := s.differs(terms{req.Table, key, req.Mix, req.Disclosure, req.CloseBy, req.GameRef})
+	what := s.differs(terms{req.Table, key, 0, req.Mix, req.Disclosure, req.CloseBy, req.GameRef})
 	if what == "" {
 		what = s.differsInCards(req, parent)
 	}
@@ -107,7 +110,7 @@ func (c *Client) Draws(ctx context.Context, key string, req DrawsRequest) (*Comm
 	if err != nil {
 		return nil, err
 	}
-	what := s.differs(terms{req.Table, key, req.Mix, req.Disclosure, req.CloseBy, req.GameRef})
+	what := s.differs(terms{req.Table, key, 0, req.Mix, req.Disclosure, req.CloseBy, req.GameRef})
 	deck := req.labels()
 	if what == "" {
 		what = s.differsInDraws(&req, deck)

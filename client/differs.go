@@ -11,6 +11,7 @@ import (
 // terms are what both kinds of request say beside their cards or values.
 type terms struct {
 	table, key string
+	i          int // which commit under the key, from 0
 	mix        *MixPlan
 	disclosure *Disclosure
 	closeBy    *Timestamp
@@ -23,7 +24,7 @@ func (s *Committed) differs(t terms) string {
 	switch {
 	case ctx.Table != t.table:
 		return "it is at another table"
-	case s.commit.KeyTag != audit.KeyTag(ctx.Origin, t.table, t.key):
+	case s.commit.KeyTag != audit.KeyTagOf(ctx.Origin, t.table, t.key, t.i):
 		return "it is under another idempotency key"
 	case !asPlanned(t.mix, ctx.Plan):
 		return "its mix plan is another one"

@@ -1,6 +1,7 @@
 package client
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -32,6 +33,7 @@ type heads struct {
 	roots map[uint64]tlog.Hash
 	loose map[uint64]head
 	tiles map[tlog.Tile][]byte // proved under some head, bounded by maxTiles
+	saved []byte               // what the State holds, as far as this client wrote it
 }
 
 // Bounds of what is remembered.
@@ -245,12 +247,16 @@ func (c *Client) save() error {
 		k.Loose = append(k.Loose, string(c.heads.loose[size].signed))
 	}
 	b, err := json.Marshal(k)
+	if err == nil && bytes.Equal(b, c.heads.saved) {
+		return nil // the receipts of one batch are all under one checkpoint
+	}
 	if err == nil {
 		err = c.cfg.State.Save(b)
 	}
 	if err != nil {
 		return fmt.Errorf("keeping the newest checkpoint: %w", err)
 	}
+	c.heads.saved = b
 	return nil
 }
 
