@@ -1,0 +1,329 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strconv"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+
+	"golang.org/x/mod/sumdb/note"
+	"golang.org/x/mod/sumdb/tlog"
+
+	"shuffled/internal/audit"
+)
+
+// replicas are daemons of one ledger, each with a directory and a mark of its own
+// and the same keys.
+type replicas struct {
+	t       *testing.T
+	daemons []*daemon
+	token   string
+	key     note.Verifier
+	http    *http.Client
+}
+
+// newReplicas starts a daemon on each of the addresses, which lead to one
+// database. The first makes the ledger.
+func newReplicas(t *testing.T, databases ...string) *replicas {
+	t.Helper()
+	r := &replicas{t: t, http: &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: 1024}}}
+	for i, database := range databases {
+		d := newDaemon(t, database)
+		if i == 0 {
+			d.start("--log-level", "warn")
+		} else {
+			r.copyKeys(d)
+			d.start("--log-level", "warn", "--adopt-head", "one more daemon")
+		}
+		r.daemons = append(r.daemons, d)
+	}
+	r.token = r.daemons[0].token("dealer.token")
+	vkey, err := os.ReadFile(filepath.Join(r.daemons[0].data, "main.vkey"))
+	if err == nil {
+		r.key, err = note.NewVerifier(strings.TrimSpace(string(vkey)))
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(r.http.CloseIdleConnections)
+	return r
+}
+
+// copyKeys gives a daemon the files of the first one, but not its mark.
+func (r *replicas) copyKeys(d *daemon) {
+	r.t.Helper()
+	if err := os.Mkdir(d.data, 0o700); err != nil {
+		r.t.Fatal(err)
+	}
+	files, err := filepath.Glob(filepath.Join(r.daemons[0].data, "*.*"))
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	for _, path := range files {
+		if strings.HasSuffix(path, ".mark") || strings.Contains(path, ".db") {
+			continue
+		}
+		b, err := os.ReadFile(path)
+		if err == nil {
+			err = os.WriteFile(filepath.Join(d.data, filepath.Base(path)), b, 0o600)
+		}
+		if err != nil {
+			r.t.Fatal(err)
+		}
+	}
+}
+
+// repeat returns n times the address.
+func repeat(database string, n int) []string {
+	list := make([]string, n)
+	for i := range list {
+		list[i] = database
+	}
+	return list
+}
+
+// figures reads metrics of a daemon whose names begin with a prefix, each by name
+// and labels.
+func (d *daemon) figures(prefix string) map[string]float64 {
+	d.t.Helper()
+	status, text, err := d.get("/metrics", "")
+	if err != nil || status != http.StatusOK {
+		d.t.Fatalf("the metrics: %d, %v", status, err)
+	}
+	found := make(map[string]float64)
+	for _, m := range regexp.MustCompile(`(?m)^(`+prefix+`\S*) (\S+)$`).FindAllStringSubmatch(string(text), -1) {
+		v, err := strconv.ParseFloat(m[2], 64)
+		if err != nil {
+			d.t.Fatal(err)
+		}
+		found[m[1]] = v
+	}
+	return found
+}
+
+// appends returns how many batches of the daemon had this outcome.
+func (d *daemon) appends(outcome string) float64 {
+	return d.figures("shuffled_ledger_appends_total")[`shuffled_ledger_appends_total{ledger="main",outcome="`+outcome+`"}`]
+}
+
+// acked is an acknowledged entry.
+type acked struct {
+	key    string // of a commit
+	table  string
+	serial uint64
+	index  uint64
+	leaf   tlog.Hash
+	size   uint64 // of the checkpoint that the receipt was under
+	root   tlog.Hash
+	daemon int // that answered
+}
+
+// crowd plays hands at the daemons: a commit, then a deal that closes; every eighth
+// is no more than a commit to a table that all share, and every sixteenth sends
+// that to two daemons at once.
+type crowd struct {
+	*replicas
+	name     string // of this crowd: keys begin with it
+	clients  []int  // of each daemon
+	attempts int    // for each request, at the daemons in turn
+	commits  bool   // nothing but commits
+
+	stop    atomic.Bool
+	entries atomic.Int64 // acknowledged
+	again   atomic.Int64 // attempts after the first
+	most    atomic.Int64 // attempts of one request
+
+	mu       sync.Mutex
+	journal  []acked
+	failures []string
+
+	checkpoints sync.Map // proved ones, by their text: audit.Checkpoint
+}
+
+// run plays until enough entries are acknowledged; with 0 until stop is set.
+func (l *crowd) run(enough int64) {
+	var wg sync.WaitGroup
+	for home, n := range l.clients {
+		for i := range n {
+			c := &player{crowd: l, at: home, name: fmt.Sprintf("%s-%d-%d", l.name, home, i)}
+			wg.Go(func() {
+				for !l.stop.Load() && (enough == 0 || l.entries.Load() < enough) {
+					if !c.hand() {
+						l.stop.Store(true)
+					}
+				}
+			})
+		}
+	}
+	wg.Wait()
+}
+
+// ok reports what went wrong, if anything did.
+func (l *crowd) ok() {
+	l.t.Helper()
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for _, f := range l.failures {
+		l.t.Error(f)
+	}
+	if len(l.failures) > 0 {
+		l.t.FailNow()
+	}
+}
+
+// player is one connection's worth of a crowd.
+type player struct {
+	*crowd
+	name string
+	at   int // the daemon that it asks
+	n    int // hands begun
+}
+
+// hand plays a hand and reports whether all of it was acknowledged.
+func (c *player) hand() bool {
+	c.n++
+	table, key := c.name, fmt.Sprintf("%s-%d", c.name, c.n)
+	if c.n%8 == 0 {
+		table = "shared"
+	}
+	var s struct {
+		ID      uint64
+		Table   string
+		Serial  uint64
+		Receipt string
+	}
+	send := c.call
+	if c.n%16 == 0 && len(c.daemons) > 1 {
+		send = c.twice
+	}
+	if !send("/v1/main/shuffles", key, `{"table":"`+table+`","deck":"standard-52"}`, &s) {
+		return false
+	}
+	if s.Table != table || !c.prove(s.Receipt, acked{key: key, table: table, serial: s.Serial, index: s.ID}) {
+		return c.failed("%s: the answer is of table %s", key, s.Table)
+	}
+	if c.commits || table == "shared" { // which must be dealt in the order of serials
+		return true
+	}
+	var d struct {
+		Receipt string
+		Close   struct{ Receipt string }
+	}
+	path := fmt.Sprintf("/v1/main/shuffles/%d/deal", s.ID)
+	body := `{"first":0,"runs":[{"count":5,"purpose":"board","public":true}],"close":{"outcome":"completed"}}`
+	return c.call(path, "", body, &d) && c.prove(d.Receipt, acked{}) && c.prove(d.Close.Receipt, acked{})
+}
+
+func (c *player) failed(format string, args ...any) bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.failures = append(c.failures, fmt.Sprintf(format, args...))
+	return false
+}
+
+// call sends one request until it is acknowledged, and to the next daemon after
+// each failure.
+func (c *player) call(path, key, body string, answer any) bool {
+	var last string
+	for n := range c.attempts {
+		if n > 0 {
+			c.again.Add(1)
+			c.at = (c.at + 1) % len(c.daemons)
+		}
+		for most := c.most.Load(); most < int64(n+1) && !c.most.CompareAndSwap(most, int64(n+1)); most = c.most.Load() {
+		}
+		b, err := c.try(c.daemons[c.at].url+path, key, body)
+		if err == nil {
+			err = json.Unmarshal(b, answer)
+		}
+		if err == nil {
+			return true
+		}
+		last += fmt.Sprintf("\n  daemon %d: %v", c.at, err)
+	}
+	return c.failed("%s %s failed %d times:%s", path, key, c.attempts, last)
+}
+
+// twice sends one request to two daemons at once, which must answer the same.
+func (c *player) twice(path, key, body string, answer any) bool {
+	if c.commits {
+		return c.call(path, key, body, answer)
+	}
+	var both [2]json.RawMessage
+	var wg sync.WaitGroup
+	ok := [2]bool{}
+	for i := range both {
+		one := *c
+		one.at = (c.at + i) % len(c.daemons)
+		wg.Go(func() { ok[i] = one.call(path, key, body, &both[i]) })
+	}
+	wg.Wait()
+	if !ok[0] || !ok[1] {
+		return false
+	}
+	if !bytes.Equal(both[0], both[1]) {
+		return c.failed("%s: two daemons answered\n%s\nand\n%s", key, both[0], both[1])
+	}
+	if err := json.Unmarshal(both[0], answer); err != nil {
+		return c.failed("%s: %v", key, err)
+	}
+	return true
+}
+
+func (c *player) try(url, key, body string) ([]byte, error) {
+	req, err := http.NewRequest(http.MethodPost, url, bytes.NewReader([]byte(body)))
+	if err != nil {
+		return nil, err
+	}
+	req.Header.Set("Authorization", "Bearer "+c.token)
+	req.Header.Set("Content-Type", "application/json")
+	if key != "" {
+		req.Header.Set("Idempotency-Key", key)
+	}
+	resp, err := c.http.Do(req)
+	if err != nil {
+		return nil, err
+	}
+	defer resp.Body.Close()
+	b, err := io.ReadAll(resp.Body)
+	if err == nil && resp.StatusCode != http.StatusOK {
+		err = fmt.Errorf("%d %s", resp.StatusCode, b)
+	}
+	return b, err
+}
+
+// prove checks a receipt under its own checkpoint and puts it into the journal.
+func (c *player) prove(text string, a acked) bool {
+	r, err := audit.ParseReceipt(text)
+	if err != nil {
+		return c.failed("a receipt: %v", err)
+	}
+	var at audit.Checkpoint
+	if known, ok := c.checkpoints.Load(string(r.Checkpoint)); ok {
+		at = known.(audit.Checkpoint)
+	} else if at, err = audit.OpenCheckpoint(r.Checkpoint, c.key); err != nil {
+		return c.failed("the checkpoint of a receipt: %v", err)
+	}
+	c.checkpoints.Store(string(r.Checkpoint), at)
+	if err := r.CheckInclusion(at); err != nil {
+		return c.failed("the receipt of entry %d: %v", r.Index, err)
+	}
+	if a.key != "" && a.index != r.Index {
+		return c.failed("%s is shuffle %d by its answer and %d by its receipt", a.key, a.index, r.Index)
+	}
+	a.index, a.leaf, a.size, a.root, a.daemon = r.Index, tlog.RecordHash(r.Entry), at.Size, at.Root, c.at
+	c.entries.Add(1)
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.crowd.journal = append(c.crowd.journal, a)
+	return true
+}
