@@ -122,7 +122,11 @@ func (c *benchCmd) wrong(err error) error {
 	case errors.As(err, &field):
 		return usage("--%s %s", field.Field, visible(field.Rule))
 	case errors.As(err, &refusal):
-		if hint := advice[client.Code(refusal.Code)]; hint != "" {
+		code := client.Code(refusal.Code)
+		if code == client.CodeInvalidValue || code == client.CodeInvalidRequest {
+			return usage("%s", err)
+		}
+		if hint := advice[code]; hint != "" {
 			return withHint(err, "%s", hint)
 		}
 	}

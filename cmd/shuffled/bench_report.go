@@ -69,6 +69,10 @@ func printReport(s streams, r *load.Report) {
 		l := r.LatencyMS[kind]
 		fmt.Fprintf(w, "  %s\t%s\t%.2f\t%.2f\t%.2f\t%.2f\t%.2f\t%.2f\t\n", kind, counted(l.Count), l.Mean, l.P50, l.P90, l.P99, l.P999, l.Max)
 	}
+	if r.Rate > 0 {
+		l := r.LateMS
+		fmt.Fprintf(w, "  sent late\t%s\t%.2f\t%.2f\t%.2f\t%.2f\t%.2f\t%.2f\t\n", counted(l.Count), l.Mean, l.P50, l.P90, l.P99, l.P999, l.Max)
+	}
 	w.Flush()
 }
 

@@ -163,7 +163,7 @@ func (c *checker) commits(k *claim, a *answer) error {
 		switch {
 		case !ok || b.Context.Table != k.table || i == 0 && b.KeyTag != audit.KeyTag(origin, k.table, k.key):
 			return fmt.Errorf("entry %d is a %s that was not asked for", index, e.Body.Type())
-		case one.ID != index || index != k.shuffle+uint64(i):
+		case one.ID != index || index != all[0].ID+uint64(i):
 			return fmt.Errorf("it is of shuffle %d, and its receipt of entry %d", one.ID, index)
 		case !slices.Equal(one.Commitment, b.Commitment[:]) || !slices.Equal(one.DeckRoot, b.DeckRoot[:]):
 			return fmt.Errorf("entry %d has another commitment or deck root", index)

@@ -5,32 +5,35 @@ import (
 	"time"
 )
 
-// clock is time, for tests to hold.
-type clock interface {
-	Now() time.Time
-	// Until returns at a time, or when ctx ends, and reports whether it was the
-	// time that came.
-	Until(ctx context.Context, at time.Time) bool
-}
-
-type wallClock struct{}
-
-func (wallClock) Now() time.Time { return time.Now() }
-
-// Until is exact to a fraction of a millisecond: the runtime's timers wake an
-// idle process up to one late, and a request's latency would begin with that.
-func (wallClock) Until(ctx context.Context, at time.Time) bool {
-	if d := time.Until(at); d > 2*time.Millisecond {
-		t := time.NewTimer(d - 2*time.Millisecond)
-		defer t.Stop()
-		select {
-		case <-t.C:
-		case <-ctx.Done():
+// wait returns at a time, or when ctx ends, and reports whether it was the time
+// that came. The runtime's timers wake an idle process up to a millisecond late,
+// with which a request's latency would begin: the last of the wait is the
+// kernel's.
+func wait(ctx context.Context, at time.Time) bool {
+	d := time.Until(at)
+	if d > longNap {
+		if !waitTimer(ctx, at.Add(-2*time.Millisecond)) {
 			return false
 		}
+		d = time.Until(at)
 	}
-	if d := time.Until(at); d > 0 {
+	if d > 0 {
 		nap(d)
 	}
 	return ctx.Err() == nil
+}
+
+// longNap is how long nobody minds that a nap does not end early.
+const longNap = 20 * time.Millisecond
+
+// waitTimer is wait with timers alone.
+func waitTimer(ctx context.Context, at time.Time) bool {
+	t := time.NewTimer(time.Until(at))
+	defer t.Stop()
+	select {
+	case <-t.C:
+		return ctx.Err() == nil
+	case <-ctx.Done():
+		return false
+	}
 }

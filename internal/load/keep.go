@@ -5,7 +5,7 @@ import "github.com/go-json-experiment/json"
 // claim is what an acknowledged request was about, with the answer to it.
 type claim struct {
 	kind    Kind
-	shuffle uint64 // its id; of a commit as the answer says it
+	shuffle uint64 // its id, but for a commit
 	first   int    // of a deal: the place
 	count   int    // of a deal: cards; of a commit: shuffles
 	key     string // of a commit
@@ -17,11 +17,12 @@ type claim struct {
 // many as its budget takes.
 type kept struct {
 	budget int64
+	judge  bool // the mix has use for last
 	claims []claim
 	bytes  int64
 	stride uint64
 	seen   uint64
-	last   []byte // the newest answer with a receipt
+	last   []byte // the newest answer
 
 	unproved [][]byte // verdicts of the daemon that do not prove its own receipts
 }
@@ -36,7 +37,9 @@ func (k *kept) add(c claim) {
 	if k.stride == 0 {
 		k.stride = 1
 	}
-	k.last = append(k.last[:0], c.answer...)
+	if k.judge {
+		k.last = append(k.last[:0], c.answer...)
+	}
 	if k.seen%k.stride != 0 {
 		return
 	}

@@ -56,7 +56,8 @@ type Config struct {
 	// nobody.
 	Verifying func(done, total int)
 
-	clock clock // nil: the wall's
+	until func(context.Context, time.Time) bool       // nil: wait
+	dial  func(ctx context.Context) (net.Conn, error) // nil: to URL
 }
 
 // Bounds of a Config.
@@ -133,6 +134,7 @@ type run struct {
 type figures struct {
 	latency      [kinds]histogram // of what was due within the measured time
 	any          histogram        // of all requests, for Progress
+	late         histogram        // how long after it was due a measured request was sent
 	within       atomic.Uint64    // requests acknowledged within the measured time
 	shuffles     atomic.Uint64    // commits among them, counted in shuffles
 	requests     atomic.Uint64    // sent, repeated ones too
@@ -174,8 +176,8 @@ func Run(ctx context.Context, cfg Config) (*Report, error) {
 	if len(cfg.Keys) == 0 {
 		return nil, &FieldError{"key", "is needed to verify what is acknowledged"}
 	}
-	if cfg.clock == nil {
-		cfg.clock = wallClock{}
+	if cfg.until == nil {
+		cfg.until = wait
 	}
 	r, err := newRun(cfg)
 	if err != nil {
@@ -221,7 +223,10 @@ func newRun(cfg Config) (*run, error) {
 		}
 		secure.ServerName, secure.NextProtos = u.Hostname(), []string{"http/1.1"}
 	}
-	now := cfg.clock.Now()
+	if cfg.dial == nil {
+		cfg.dial = (&dialer{net.Dialer{Timeout: cfg.Timeout}, address}).dial
+	}
+	now := time.Now()
 	r := &run{cfg: cfg, began: now, start: now.Add(cfg.Warmup), end: now.Add(cfg.Warmup + cfg.Duration)}
 	r.codes = make(map[string]uint64)
 	common := " HTTP/1.1\r\nHost: " + u.Host + "\r\nContent-Type: "
@@ -230,10 +235,10 @@ func newRun(cfg Config) (*run, error) {
 	}
 	for i := range cfg.Connections {
 		w := &worker{
-			run: r, wire: wire{address: address, tls: secure, timeout: cfg.Timeout},
+			run: r, wire: wire{dial: r.cfg.dial, tls: secure, timeout: cfg.Timeout},
 			prefix: strings.TrimRight(u.Path, "/"), common: common,
 			table: cfg.table(i + 1), round: round{mix: cfg.Mix},
-			kept: kept{budget: max(cfg.Keep/int64(cfg.Connections), 1)},
+			kept: kept{budget: max(cfg.Keep/int64(cfg.Connections), 1), judge: cfg.Mix[Verify] > 0},
 		}
 		for range i { // so that not all begin with the same kind
 			w.round.next()
@@ -243,10 +248,10 @@ func newRun(cfg Config) (*run, error) {
 	return r, nil
 }
 
-// load runs the workers until the end. With a rate they take their orders from
+// load runs the workers until the end, or until asked ends. With a rate they take their orders from
 // pace.
-func (r *run) load(ctx context.Context) error {
-	ctx, stop := context.WithCancelCause(ctx)
+func (r *run) load(asked context.Context) error {
+	ctx, stop := context.WithCancelCause(asked)
 	defer stop(nil)
 	var helpers sync.WaitGroup
 	over := make(chan struct{})
@@ -274,7 +279,7 @@ func (r *run) load(ctx context.Context) error {
 	if errors.As(context.Cause(ctx), &fatal) {
 		return fatal
 	}
-	if now := r.cfg.clock.Now(); now.Before(r.end) { // ctx ended it
+	if now := time.Now(); asked.Err() != nil && now.Before(r.end) {
 		r.end = now
 	}
 	return nil
@@ -286,7 +291,7 @@ func (r *run) pace(ctx context.Context) {
 	defer close(r.due)
 	for n := uint64(0); ; n++ {
 		at := r.began.Add(time.Duration(float64(n) / r.cfg.Rate * float64(time.Second)))
-		if !at.Before(r.end) || !r.cfg.clock.Until(ctx, at) {
+		if !at.Before(r.end) || !r.cfg.until(ctx, at) {
 			return
 		}
 		select {
@@ -294,7 +299,7 @@ func (r *run) pace(ctx context.Context) {
 		case <-ctx.Done():
 			return
 		}
-		if !r.cfg.clock.Now().Before(r.end) { // what is still due was never sent
+		if !time.Now().Before(r.end) { // what is still due was never sent
 			total := math.Ceil((r.cfg.Warmup + r.cfg.Duration).Seconds() * r.cfg.Rate)
 			r.unsent.Add(uint64(max(0, total-float64(n)-1)))
 			return

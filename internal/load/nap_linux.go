@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// nap sleeps for less than a timer's tick.
+// nap sleeps for a short time, exactly.
 func nap(d time.Duration) {
 	t := syscall.NsecToTimespec(int64(d))
 	syscall.Nanosleep(&t, nil)

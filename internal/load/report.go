@@ -22,6 +22,9 @@ type Report struct {
 	// the pauses that the daemon asked for included; of a hand, from its commit to
 	// its close.
 	LatencyMS map[string]Latency `json:"latency_ms"`
+	// LateMS is how long after it was due a request was sent: what the generator and
+	// busy connections add to its latency.
+	LateMS Latency `json:"sent_late_ms"`
 
 	Requests     uint64            `json:"requests"`     // sent, warm-up and repeats included
 	Acknowledged uint64            `json:"acknowledged"` // warm-up included
@@ -48,8 +51,8 @@ func (r *run) report(cpu time.Duration) *Report {
 		Connections: c.Connections, Rate: c.Rate, Seconds: seconds, Warmup: c.Warmup.Seconds(), Mix: c.Mix.String(), Batch: c.Batch,
 		Started:   r.began.UTC().Format(time.RFC3339),
 		PerSecond: float64(r.within.Load()) / seconds, Shuffles: float64(r.shuffles.Load()) / seconds,
-		LatencyMS: make(map[string]Latency),
-		Requests:  r.requests.Load(), Acknowledged: r.acknowledged.Load(), Refused: r.codes,
+		LatencyMS: make(map[string]Latency), LateMS: r.late.latency(),
+		Requests: r.requests.Load(), Acknowledged: r.acknowledged.Load(), Refused: r.codes,
 		Errors: r.errors.Load(), FirstError: r.firstError, GivenUp: r.givenUp.Load(), Unsent: r.unsent.Load(),
 	}
 	for k := range kinds {

@@ -19,7 +19,7 @@ import (
 // which has two more goroutines and a map for each call, it takes a fraction of
 // the processor time (BenchmarkCall), which on a shared machine is the daemon's.
 type wire struct {
-	address string
+	dial    func(context.Context) (net.Conn, error)
 	tls     *tls.Config // nil: none
 	timeout time.Duration
 
@@ -59,12 +59,21 @@ func (w *wire) call(ctx context.Context, request []byte) (reply, error) {
 	return r, err
 }
 
+// dialer connects to one address.
+type dialer struct {
+	net.Dialer
+	address string
+}
+
+func (d *dialer) dial(ctx context.Context) (net.Conn, error) {
+	return d.DialContext(ctx, "tcp", d.address)
+}
+
 func (w *wire) connect(ctx context.Context) error {
 	if w.conn != nil {
 		return nil
 	}
-	d := net.Dialer{Timeout: w.timeout}
-	conn, err := d.DialContext(ctx, "tcp", w.address)
+	conn, err := w.dial(ctx)
 	if err != nil {
 		return fmt.Errorf("connecting: %w", err)
 	}

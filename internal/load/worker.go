@@ -23,6 +23,7 @@ type worker struct {
 	table          string
 	round          round
 	open           []play // shuffles in order of their commit, if the mix has use for them
+	out            int    // how many of open, from the first, are dealt out
 	kept           kept
 
 	path, body, request []byte // being written
@@ -47,17 +48,19 @@ func (r *Refusal) Error() string {
 // work does one thing after the other until the end; with a rate, when it is due.
 func (w *worker) work(ctx context.Context) error {
 	for {
-		now := w.cfg.clock.Now()
+		due := time.Now()
 		if w.due != nil {
-			at, more := <-w.due
-			if !more {
+			var more bool
+			if due, more = <-w.due; !more {
 				return nil
 			}
-			now = at
-		} else if !now.Before(w.end) || ctx.Err() != nil {
+		} else if !due.Before(w.end) || ctx.Err() != nil {
 			return nil
 		}
-		if err := w.do(ctx, w.round.next(), now); err != nil {
+		if w.measured(due) {
+			w.late.add(time.Since(due))
+		}
+		if err := w.do(ctx, w.round.next(), due); err != nil {
 			return err
 		}
 	}
@@ -70,15 +73,18 @@ func (w *worker) do(ctx context.Context, kind Kind, due time.Time) (err error) {
 	case Hand:
 		return w.hand(ctx, due)
 	case Deal:
-		if i := w.undealt(); i >= 0 {
-			p := &w.open[i]
-			_, err = w.deal(ctx, p, due, "seat", dealCards)
+		// A table's shuffles are dealt from in their order.
+		for w.out < len(w.open) && w.open[w.out].next+dealCards > deckCards {
+			w.out++
+		}
+		if w.out < len(w.open) {
+			_, err = w.deal(ctx, &w.open[w.out], due, dealCards, func() { w.seats(1) })
 			return err
 		}
 	case Close:
 		if len(w.open) > 0 {
 			p := w.open[0]
-			w.open = w.open[1:]
+			w.open, w.out = w.open[1:], max(w.out-1, 0)
 			_, err = w.finish(ctx, p.id, due)
 			return err
 		}
@@ -87,10 +93,10 @@ func (w *worker) do(ctx context.Context, kind Kind, due time.Time) (err error) {
 			return w.judge(ctx, due)
 		}
 	}
-	ids, err := w.commit(ctx, due, w.cfg.Batch)
-	if w.cfg.Mix.plays() {
-		for _, id := range ids {
-			w.open = append(w.open, play{id: id})
+	id, err := w.commit(ctx, due, w.cfg.Batch)
+	if w.cfg.Mix.plays() && id != 0 {
+		for i := range w.cfg.Batch {
+			w.open = append(w.open, play{id: id + uint64(i)})
 		}
 	}
 	return err
@@ -103,19 +109,10 @@ const (
 	deckCards = 20
 )
 
-// undealt returns which open shuffle is dealt from next: the first with cards
-// left, for a table's shuffles are dealt from in their order. It is -1 for none.
-func (w *worker) undealt() int {
-	for i := range w.open {
-		if w.open[i].next+dealCards <= deckCards {
-			return i
-		}
-	}
-	return -1
-}
-
-// commit asks for so many shuffles and returns their ids.
-func (w *worker) commit(ctx context.Context, due time.Time, count int) ([]uint64, error) {
+// commit asks for so many shuffles and returns the id of the first; the others are
+// adjacent. It is 0 where there is none, or none can be read, of which
+// verification will say what it is.
+func (w *worker) commit(ctx context.Context, due time.Time, count int) (id uint64, err error) {
 	key := client.NewKey()
 	w.path = append(w.path[:0], "/shuffles"...)
 	w.body = fmt.Appendf(w.body[:0], `{"table":"%s","deck":"%s"`, w.table, w.cfg.Deck)
@@ -125,36 +122,22 @@ func (w *worker) commit(ctx context.Context, due time.Time, count int) ([]uint64
 	w.body = append(w.body, '}')
 	answer, at, err := w.ask(ctx, Commit, key, due)
 	if answer == nil {
-		return nil, err
+		return 0, err
 	}
-	id, ok := firstID(answer)
-	if !ok {
-		id = 0 // which no commit has: verification will say what it is
-	}
-	w.kept.add(claim{kind: Commit, shuffle: id, count: count, key: key, table: w.table, answer: answer})
+	w.kept.add(claim{kind: Commit, count: count, key: key, table: w.table, answer: answer})
 	if w.measured(at) {
 		w.shuffles.Add(uint64(count))
 	}
-	ids := make([]uint64, count)
-	for i := range ids {
-		ids[i] = id + uint64(i)
+	if w.cfg.Mix == (Mix{Commit: w.cfg.Mix[Commit]}) {
+		return 0, nil // nobody asks
 	}
-	return ids, nil
+	return firstID(answer), nil
 }
 
-// deal deals the next n cards. A shuffle that is not there any more is of no use.
-func (w *worker) deal(ctx context.Context, p *play, due time.Time, purpose string, n int) (bool, error) {
-	return w.dealRuns(ctx, p, due, n, func() {
-		w.body = fmt.Appendf(w.body, `{"count":%d,"purpose":"%s"`, n, purpose)
-		if purpose == "seat" {
-			w.body = append(w.body, `,"recipient":"seat-1"`...)
-		}
-		w.body = append(w.body, '}')
-	})
-}
-
-// dealRuns deals n cards in the runs that write appends.
-func (w *worker) dealRuns(ctx context.Context, p *play, due time.Time, n int, write func()) (bool, error) {
+// deal deals the next n cards in the runs that write appends, and reports whether
+// it did. Also one that failed is behind: where its place is not known, the
+// shuffle is of no more use than one that is dealt out.
+func (w *worker) deal(ctx context.Context, p *play, due time.Time, n int, write func()) (bool, error) {
 	w.shufflePath(p.id, "/deal")
 	w.body = fmt.Appendf(w.body[:0], `{"first":%d,"runs":[`, p.next)
 	write()
@@ -163,7 +146,7 @@ func (w *worker) dealRuns(ctx context.Context, p *play, due time.Time, n int, wr
 	if answer != nil {
 		w.kept.add(claim{kind: Deal, shuffle: p.id, first: p.next, count: n, answer: answer})
 	}
-	p.next += n // also of one that failed: it is not dealt from again where the place is unknown
+	p.next += n
 	return answer != nil, err
 }
 
@@ -184,17 +167,17 @@ func (w *worker) shufflePath(id uint64, what string) {
 // hand plays six requests. The first is due when the hand is, each of the others
 // when the one before was answered.
 func (w *worker) hand(ctx context.Context, due time.Time) error {
-	ids, err := w.commit(ctx, due, 1)
-	if ids == nil {
+	id, err := w.commit(ctx, due, 1)
+	if id == 0 {
 		return err
 	}
-	p := play{id: ids[0]}
+	p := play{id: id}
 	steps := []func() (bool, error){
-		func() (bool, error) { return w.dealRuns(ctx, &p, w.cfg.clock.Now(), 2*seats, w.seats) },
-		func() (bool, error) { return w.dealRuns(ctx, &p, w.cfg.clock.Now(), 4, func() { w.street(3) }) },
-		func() (bool, error) { return w.dealRuns(ctx, &p, w.cfg.clock.Now(), 2, func() { w.street(1) }) },
-		func() (bool, error) { return w.dealRuns(ctx, &p, w.cfg.clock.Now(), 2, func() { w.street(1) }) },
-		func() (bool, error) { return w.finish(ctx, p.id, w.cfg.clock.Now()) },
+		func() (bool, error) { return w.deal(ctx, &p, time.Now(), 2*seats, func() { w.seats(seats) }) },
+		func() (bool, error) { return w.deal(ctx, &p, time.Now(), 4, func() { w.street(3) }) },
+		func() (bool, error) { return w.deal(ctx, &p, time.Now(), 2, func() { w.street(1) }) },
+		func() (bool, error) { return w.deal(ctx, &p, time.Now(), 2, func() { w.street(1) }) },
+		func() (bool, error) { return w.finish(ctx, p.id, time.Now()) },
 	}
 	for _, step := range steps {
 		if ok, err := step(); !ok {
@@ -202,16 +185,16 @@ func (w *worker) hand(ctx context.Context, due time.Time) error {
 		}
 	}
 	if w.measured(due) {
-		w.latency[Hand].add(w.cfg.clock.Now().Sub(due))
+		w.latency[Hand].add(time.Since(due))
 	}
 	return nil
 }
 
 const seats = 6
 
-// seats deals two cards to each.
-func (w *worker) seats() {
-	for i := range seats {
+// seats deals two cards to each of n.
+func (w *worker) seats(n int) {
+	for i := range n {
 		if i > 0 {
 			w.body = append(w.body, ',')
 		}
@@ -250,7 +233,7 @@ func (w *worker) ask(ctx context.Context, kind Kind, key string, due time.Time) 
 	for attempt := 0; ; attempt++ {
 		w.requests.Add(1)
 		reply, err := w.call(ctx, w.request)
-		now := w.cfg.clock.Now()
+		now := time.Now()
 		pause := time.Duration(0)
 		switch {
 		case err != nil:
@@ -270,7 +253,7 @@ func (w *worker) ask(ctx context.Context, kind Kind, key string, due time.Time) 
 			}
 			pause = reply.after
 		}
-		if again := now.Add(pause); !again.Before(w.end) || !w.cfg.clock.Until(ctx, again) {
+		if again := now.Add(pause); !again.Before(w.end) || !w.cfg.until(ctx, again) {
 			w.givenUp.Add(1)
 			return nil, now, nil
 		}
@@ -328,25 +311,28 @@ func refusal(r reply) *Refusal {
 }
 
 // firstID returns the first member called id, with as little reading as that
-// takes.
-func firstID(answer []byte) (id uint64, ok bool) {
+// takes, or 0.
+func firstID(answer []byte) uint64 {
 	d := jsontext.NewDecoder(bytes.NewBuffer(answer))
 	for {
 		t, err := d.ReadToken()
 		if err != nil {
-			return 0, false
+			return 0
 		}
 		if t.Kind() != '"' {
 			continue
 		}
-		if kind, length := d.StackIndex(d.StackDepth()); kind != '{' || length%2 == 0 || t.String() != "id" {
-			continue
+		if in, n := d.StackIndex(d.StackDepth()); in != '{' || n%2 == 0 || t.String() != "id" {
+			continue // a value, or another member
 		}
 		t, err = d.ReadToken()
 		if err != nil || t.Kind() != '0' {
-			return 0, false
+			return 0
 		}
-		id, err = t.Uint()
-		return id, err == nil
+		id, err := t.Uint()
+		if err != nil {
+			return 0
+		}
+		return id
 	}
 }

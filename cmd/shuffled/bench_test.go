@@ -1,0 +1,203 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"net/http/httputil"
+	"net/url"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/rogpeppe/go-internal/testscript"
+
+	"shuffled/internal/load"
+)
+
+// bench runs the command against a sandbox and returns its exit code and output.
+func (d *daemon) bench(args ...string) (code int, stdout, stderr string) {
+	d.t.Helper()
+	binary, err := builtBinary()
+	if err != nil {
+		d.t.Fatal(err)
+	}
+	args = append([]string{"bench", "--url", d.url, "--key", filepath.Join(d.data, "main.vkey"),
+		"--token-file", filepath.Join(d.data, "dealer.token"), "--duration", "1s", "--warm-up", "0s", "--connections", "4"}, args...)
+	var out, errs bytes.Buffer
+	cmd := exec.Command(binary, args...)
+	cmd.Stdout, cmd.Stderr = &out, &errs
+	if err := cmd.Run(); cmd.ProcessState == nil {
+		d.t.Fatal(err)
+	}
+	return cmd.ProcessState.ExitCode(), out.String(), errs.String()
+}
+
+// report is bench with --json, which succeeds.
+func (d *daemon) report(args ...string) (r load.Report) {
+	d.t.Helper()
+	code, out, errs := d.bench(append(args, "--json")...)
+	if err := json.Unmarshal([]byte(out), &r); code != exitOK || err != nil {
+		d.t.Fatalf("exit %d, %v: %s%s", code, err, out, errs)
+	}
+	return r
+}
+
+// TestBench loads a sandbox in every way that there is: all that was acknowledged
+// is proved, and nothing was refused.
+func TestBench(t *testing.T) {
+	t.Parallel()
+	d := newDaemon(t, "")
+	d.start()
+	for name, c := range map[string]struct {
+		args  []string
+		kinds string
+	}{
+		"commits":       {[]string{}, "commit"},
+		"batches":       {[]string{"--batch", "16"}, "commit"},
+		"hands":         {[]string{"--mix", "hand=1"}, "close commit deal hand"},
+		"everything":    {[]string{"--mix", "commit=2,deal=5,close=2,verify=1,hand=1"}, "close commit deal hand verify"},
+		"batches dealt": {[]string{"--batch", "3", "--mix", "commit=1,deal=4,close=2"}, "close commit deal"},
+		"at a rate":     {[]string{"--rate", "50"}, "commit"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			r := d.report(c.args...)
+			v := r.Verified
+			if len(r.Refused) != 0 || r.Errors != 0 || r.GivenUp != 0 || v.Failed != 0 || v.Answers == 0 || uint64(v.Answers) != v.Of || v.Checkpoints == 0 {
+				t.Errorf("%+v", r)
+			}
+			var kinds []string
+			for _, k := range []string{"close", "commit", "deal", "hand", "verify"} {
+				if l, ok := r.LatencyMS[k]; ok && l.P50 > 0 && l.P50 <= l.P99 && l.P99 <= l.Max {
+					kinds = append(kinds, k)
+				}
+			}
+			if strings.Join(kinds, " ") != c.kinds {
+				t.Errorf("it did %v", kinds)
+			}
+			if name == "batches" && (v.Entries != 16*v.Answers || r.Shuffles != 16*r.PerSecond) {
+				t.Errorf("batches: %+v", r)
+			}
+			if name == "at a rate" && (r.LateMS.Count == 0 || r.LatencyMS["commit"].Count+r.Unsent != 50) {
+				t.Errorf("at a rate: %+v", r)
+			}
+		})
+	}
+	// Little memory: a stated sample.
+	r := d.report("--keep", "1", "--batch", "256", "--connections", "2")
+	if v := r.Verified; v.Of > 8 && uint64(v.Answers) >= v.Of || v.Failed != 0 || v.Answers == 0 {
+		t.Errorf("%+v", v)
+	}
+	code, out, errs := d.bench("--mix", "hand=1,verify=1")
+	if code != exitOK || !regexp.MustCompile(`(?m)^  verified +all [0-9,]+ answers: [0-9,]+ entries under [0-9,]+ checkpoints, signed and included$`).MatchString(out) ||
+		!strings.Contains(errs, "   1 s  ") {
+		t.Errorf("exit %d\n%s%s", code, out, errs)
+	}
+	d.stop()
+}
+
+// TestBenchScript is the command line of bench, its errors above all.
+func TestBenchScript(t *testing.T) {
+	t.Parallel()
+	d := newDaemon(t, "")
+	d.start()
+	testscript.Run(t, testscript.Params{
+		Files:               []string{filepath.Join("testdata", "bench", "bench.txtar")},
+		RequireExplicitExec: true,
+		Setup: func(env *testscript.Env) error {
+			for _, v := range d.environment() {
+				name, value, _ := strings.Cut(v, "=")
+				env.Setenv(name, value)
+			}
+			env.Setenv("AUDITOR", filepath.Join(d.data, "auditor.token"))
+			env.Setenv("TOKENS", d.data)
+			return nil
+		},
+		Cmds: map[string]func(*testscript.TestScript, bool, []string){"exits": exits},
+	})
+}
+
+// TestBenchLies puts a proxy between that spoils one answer in 50. What was
+// acknowledged is not so, and the load fails.
+func TestBenchLies(t *testing.T) {
+	t.Parallel()
+	d := newDaemon(t, "")
+	d.start()
+	honest, err := url.Parse(d.url)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, c := range map[string]struct {
+		spoil func(answer []byte, before [][]byte) []byte
+		says  string
+	}{
+		"a byte of the entry": {func(b []byte, _ [][]byte) []byte { return flip(b, `extra `, 12) }, "proof"},
+		"a byte of the signature": {func(b []byte, _ [][]byte) []byte { return flip(b, `\n— sandbox.localhost/main `, 20) },
+			"not signed by the ledger's key"},
+		"a hash of the proof":  {func(b []byte, _ [][]byte) []byte { return flip(b, `index `, 14) }, "proof"},
+		"the deck root":        {func(b []byte, _ [][]byte) []byte { return flip(b, `"deck_root":"`, 4) }, "another commitment or deck root"},
+		"the id":               {func(b []byte, _ [][]byte) []byte { return bytes.Replace(b, []byte(`"id":`), []byte(`"id":1`), 1) }, "receipt of entry"},
+		"no receipt":           {func(b []byte, _ [][]byte) []byte { return []byte(`{"id":7}`) }, "malformed receipt"},
+		"no JSON":              {func(b []byte, _ [][]byte) []byte { return b[:len(b)/2] }, "not what the contract says"},
+		"another one's answer": {func(_ []byte, before [][]byte) []byte { return before[0] }, "two requests|not asked for"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			proxy := httptest.NewServer(liar(honest, c.spoil))
+			defer proxy.Close()
+			lied := *d
+			lied.t, lied.url = t, proxy.URL
+			code, out, errs := lied.bench("--connections", "1", "--json")
+			var r load.Report
+			if err := json.Unmarshal([]byte(out), &r); err != nil || code != exitFails {
+				t.Fatalf("exit %d, %v: %s%s", code, err, out, errs)
+			}
+			v := r.Verified
+			if v.Failed == 0 || v.Failed > v.Answers/10 || len(v.Faults) == 0 || !regexp.MustCompile(c.says).MatchString(v.Faults[0].What) {
+				t.Errorf("%d of %d failed: %+v\n%s", v.Failed, v.Answers, v.Faults, errs)
+			}
+			if !strings.Contains(errs, "shuffled: error: acknowledged, and not so: ") {
+				t.Errorf("it says %s", errs)
+			}
+		})
+	}
+}
+
+// flip changes a character of base64, n behind a text.
+func flip(b []byte, behind string, n int) []byte {
+	i := bytes.Index(b, []byte(behind)) + len(behind) + n
+	c := byte('A')
+	if b[i] == c {
+		c = 'B'
+	}
+	b[i] = c
+	return b
+}
+
+// liar spoils every 20th answer to a commit.
+func liar(honest *url.URL, spoil func(answer []byte, before [][]byte) []byte) http.Handler {
+	proxy := httputil.NewSingleHostReverseProxy(honest)
+	var before [][]byte // one connection: one at a time
+	proxy.ModifyResponse = func(resp *http.Response) error {
+		if !strings.HasSuffix(resp.Request.URL.Path, "/shuffles") {
+			return nil
+		}
+		b, err := io.ReadAll(resp.Body)
+		if err != nil {
+			return err
+		}
+		if before = append(before, bytes.Clone(b)); len(before)%20 == 3 {
+			b = spoil(b, before)
+		}
+		resp.Body = io.NopCloser(bytes.NewReader(b))
+		resp.ContentLength = int64(len(b))
+		resp.Header.Set("Content-Length", strconv.Itoa(len(b)))
+		return nil
+	}
+	return proxy
+}
