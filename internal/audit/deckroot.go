@@ -1,10 +1,9 @@
 package audit
 
 import (
-	"crypto/aes"
-	"crypto/cipher"
 	"crypto/sha256"
 	"slices"
+	"sync"
 
 	"golang.org/x/mod/sumdb/tlog"
 )
@@ -27,8 +26,16 @@ func NewDeckRoots() *DeckRoots { return &DeckRoots{tree: newTreeHasher()} }
 // Root returns the deck root of the values by position, at least one, with the
 // salts that commitment and tape give (docs/SPEC.md sections 6.2 and 6.3).
 func (d *DeckRoots) Root(commitment [32]byte, tape []byte, values []uint32) tlog.Hash {
+	// HKDF of one block is two HMACs (RFC 5869 sections 2.2 and 2.3).
+	key := d.hmac(d.hmac(commitment, tape), []byte(labelSalt+"\x01"))
+	return d.root(key[:], values)
+}
+
+// root is Root under the key of the salts.
+func (d *DeckRoots) root(key []byte, values []uint32) tlog.Hash {
 	n := len(values)
-	d.fillSalts(commitment, tape, n)
+	d.salts = slices.Grow(d.salts[:0], 32*n)[:32*n]
+	fillSalts(d.salts, key)
 	d.level = slices.Grow(d.level[:0], n)[:n]
 	level := d.level
 	for d.tree.leaves(level, values, d.salts); len(level) > 1; {
@@ -39,27 +46,22 @@ func (d *DeckRoots) Root(commitment [32]byte, tape []byte, values []uint32) tlog
 	return level[0]
 }
 
+// deckRoots are those of DeckRoot.
+var deckRoots = sync.Pool{New: func() any { return NewDeckRoots() }}
+
+// DeckRoot is NewDeckTree(values, Salts(commitment, tape, len(values))).Root(),
+// for a commit, which opens nothing: in buffers that are used again.
+func DeckRoot(commitment [32]byte, tape []byte, values []uint32) tlog.Hash {
+	d := deckRoots.Get().(*DeckRoots)
+	defer deckRoots.Put(d)
+	root := d.root(saltKey(commitment, tape), values)
+	clear(d.salts) // they open undealt cards, and a buffer may wait for long
+	return root
+}
+
 // Node puts the hash of a node of any tree of RFC 6962 into to, as tlog.NodeHash
 // returns it. to may be left.
 func (d *DeckRoots) Node(to, left, right *tlog.Hash) { d.tree.nodeHash(to, left, right) }
-
-// fillSalts is Salts.
-func (d *DeckRoots) fillSalts(commitment [32]byte, tape []byte, n int) {
-	if cap(d.salts) < 32*n {
-		d.salts = make([]byte, 32*n)
-	}
-	d.salts = d.salts[:32*n]
-	clear(d.salts)
-	// HKDF of one block is two HMACs (RFC 5869 sections 2.2 and 2.3).
-	prk := d.hmac(commitment, tape)
-	key := d.hmac(prk, []byte(labelSalt+"\x01"))
-	block, err := aes.NewCipher(key[:])
-	if err != nil {
-		panic("audit: AES-256 refused a 32-byte key: " + err.Error())
-	}
-	var zero [aes.BlockSize]byte
-	cipher.NewCTR(block, zero[:]).XORKeyStream(d.salts, d.salts)
-}
 
 // hmac is HMAC-SHA-256 (RFC 2104) under a key shorter than a block.
 func (d *DeckRoots) hmac(key [32]byte, message []byte) tlog.Hash {

@@ -51,6 +51,9 @@ func TestDeckRoots(t *testing.T) {
 		if got := plain.Root(commitment, tape, values); got != want {
 			t.Fatalf("%d positions: root %v without shortcuts, want %v", n, got, want)
 		}
+		if got := DeckRoot(commitment, tape, values); got != want {
+			t.Fatalf("%d positions: root %v of a commit, want %v", n, got, want)
+		}
 		if got := NewDeckTree(values, salts).Root(); got != want {
 			t.Fatalf("%d positions: root %v of the tree, want %v", n, got, want)
 		}
@@ -80,6 +83,12 @@ func BenchmarkDeckRoots(b *testing.B) {
 		b.ReportAllocs()
 		for b.Loop() {
 			NewDeckTree(out.Values, Salts(commitment, tape, len(out.Values))).Root()
+		}
+	})
+	b.Run("commit", func(b *testing.B) {
+		b.ReportAllocs()
+		for b.Loop() {
+			DeckRoot(commitment, tape, out.Values)
 		}
 	})
 	b.Run("root", func(b *testing.B) {

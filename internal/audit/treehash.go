@@ -85,6 +85,7 @@ func (t *treeHasher) leaves(to []tlog.Hash, values []uint32, salts []byte) {
 		copy(t.leaf[23:55], salts[32*p:])
 		t.sum(t.leaf[:], 55, &to[p])
 	}
+	clear(t.leaf[23:55])
 }
 
 // pairs puts the level above into to: neighbours pair up, and an odd last node

@@ -198,12 +198,12 @@ func (d *Dealer) commit(c *audit.Context, from *parent) (*audit.Commit, []byte, 
 		return nil, nil, err
 	}
 	commitment := audit.Commitment(c.Encode(), tape)
-	tree := audit.NewDeckTree(values, audit.Salts(commitment, tape, len(values)))
+	root := audit.DeckRoot(commitment, tape, values)
 	sealed, err := d.cfg.Keys.Seal(c.Origin, commitment, seal.Join(tape, inputs))
 	if err != nil {
 		return nil, nil, fmt.Errorf("sealing a tape: %w", err)
 	}
-	return &audit.Commit{Context: c, Commitment: commitment, DeckRoot: tree.Root()}, sealed, nil
+	return &audit.Commit{Context: c, Commitment: commitment, DeckRoot: root}, sealed, nil
 }
 
 // repeatShuffle answers a key that is in the ledger; ledger.ErrNotFound when it
