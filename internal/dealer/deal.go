@@ -25,7 +25,7 @@ func (d *Dealer) Deal(ctx context.Context, actor string, id uint64, req DealRequ
 	if at, ok := r.dealAt(req.First); ok {
 		return d.repeatDeal(ctx, r, at, req)
 	}
-	if err := d.awaitWitnesses(ctx, id); err != nil {
+	if err := d.AwaitWitnesses(ctx, id); err != nil {
 		return Deal{}, err
 	}
 	t, err := d.open(ctx, r)

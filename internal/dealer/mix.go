@@ -91,7 +91,7 @@ func (d *Dealer) Mix(ctx context.Context, actor string, id uint64, req MixReques
 	if r.closed != nil {
 		return Mix{}, &audit.Illegal{Code: audit.RuleNotOpen, Detail: fmt.Sprintf("shuffle %d is not open", id)}
 	}
-	if err := d.awaitWitnesses(ctx, id); err != nil {
+	if err := d.AwaitWitnesses(ctx, id); err != nil {
 		return Mix{}, err
 	}
 	signature, err := d.round(ctx, r.commit.Context, req.Beacon)

@@ -169,6 +169,9 @@ func (s *Server) MixShuffle(c *call, id ID) error {
 		}
 		asked.Beacon = (*[48]byte)(req.Beacon)
 	}
+	if err := s.awaitWitnesses(c, id); err != nil {
+		return err
+	}
 	mix, err := c.ledger.Dealer.Mix(c.r.Context(), c.caller.actor, id, asked)
 	if err != nil {
 		return err

@@ -24,6 +24,7 @@ type Dealer interface {
 	Close(ctx context.Context, actor string, id uint64, req dealer.CloseRequest) (dealer.Close, error)
 	Status(ctx context.Context, id uint64) (dealer.Status, error)
 	Table(ctx context.Context, id uint64) (string, error)
+	AwaitWitnesses(ctx context.Context, id uint64) error
 	Transcript(ctx context.Context, id uint64, v dealer.View) ([]byte, error)
 
 	SetSwitch(ctx context.Context, actor string, req dealer.SwitchRequest) (dealer.Recorded, error)

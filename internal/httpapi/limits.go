@@ -17,6 +17,7 @@ type Limits struct {
 	Verify     int64 // bytes of evidence to verify; 32 MiB
 	Concurrent int   // requests that work on ledgers at a time, of one ledger half of them; 4,096
 	Waiting    int   // requests that wait for their turn, per ledger; 4,096
+	Witnessed  int   // requests that wait for witnesses at a time, of one ledger half of them; 4,096
 	Verifying  int   // verifications at a time; 4
 
 	TokenRate    float64 // requests per second and token
@@ -41,6 +42,7 @@ func (l *Limits) setDefaults() {
 	setDefault(&l.Verify, 32<<20)
 	setDefault(&l.Concurrent, 4096)
 	setDefault(&l.Waiting, 4096)
+	setDefault(&l.Witnessed, 4096)
 	setDefault(&l.Verifying, 4)
 	setDefault(&l.TokenBurst, 1)
 	setDefault(&l.UnknownBurst, 1)

@@ -28,6 +28,7 @@ const (
 	refusedToken   = "token_rate"    //
 	refusedUnknown = "unknown_token" // too many of them from one address
 	refusedAddress = "address_rate"  //
+	refusedWitness = "witnesses"     // too many wait for them
 	refusedRecord  = "access_record" // a regulator's, that could not be recorded
 )
 

@@ -40,6 +40,7 @@ type Server struct {
 
 	inFlight    atomic.Int64      // requests being answered, those that wait included
 	turns       *turns[ledger.ID] // of requests that work on ledgers
+	witnessed   *crowd[ledger.ID] // requests that wait for witnesses
 	verifying   gate
 	uploads     gate // of evidence: uploadsPerVerification times as many
 	tokenRates  *rates[tokenKey]
@@ -65,6 +66,7 @@ func New(cfg Config) (*Server, error) {
 		identities:  newIdentities(cfg.Now, newRates[netip.Prefix](cfg.Limits.UnknownRate, cfg.Limits.UnknownBurst)),
 		mux:         http.NewServeMux(),
 		turns:       newTurns[ledger.ID](cfg.Limits.Concurrent, cfg.Limits.Waiting),
+		witnessed:   newCrowd[ledger.ID](cfg.Limits.Witnessed),
 		verifying:   make(gate, cfg.Limits.Verifying),
 		uploads:     make(gate, uploadsPerVerification*cfg.Limits.Verifying),
 		tokenRates:  newRates[tokenKey](cfg.Limits.TokenRate, cfg.Limits.TokenBurst),
@@ -128,6 +130,7 @@ type call struct {
 	route  route
 	ledger *served // nil where the path names none
 	caller caller
+	works  bool // it has a place among those that work on ledgers
 }
 
 // ServeHTTP answers a request to the public listener.
@@ -169,6 +172,7 @@ func (s *Server) serve(rec *recorder, r *http.Request, rt route) {
 	rec.route = r.Pattern
 	ctx, cancel := context.WithTimeout(r.Context(), s.cfg.Limits.Request)
 	defer cancel()
+	ctx = ledger.WithPatience(ctx, rec.start.Add(s.cfg.Limits.Patience))
 	c := &call{w: rec, r: r.WithContext(ctx), route: rt}
 	if err := s.answer(c); err != nil {
 		s.fail(rec, r, err)
@@ -199,11 +203,10 @@ func (s *Server) answer(c *call) error {
 		s.metrics.refuse(c.ledger, refusedAddress)
 		return refuse(CodeRateLimited)
 	}
-	if !s.turns.enter(c.r.Context(), c.ledger.id) {
-		s.metrics.refuse(c.ledger, refusedQueue)
-		return refuse(CodeOverloaded)
+	if err := s.enter(c); err != nil {
+		return err
 	}
-	defer s.turns.leave(c.ledger.id)
+	defer s.leave(c)
 	if err := s.admit(c); err != nil {
 		return err
 	}

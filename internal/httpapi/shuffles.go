@@ -84,6 +84,9 @@ func (s *Server) DealCards(c *call, id ID) error {
 		}
 		asked.Close = &ending
 	}
+	if err := s.awaitWitnesses(c, id); err != nil {
+		return err
+	}
 	deal, err := c.ledger.Dealer.Deal(c.r.Context(), c.caller.actor, id, asked)
 	if err != nil {
 		return err

@@ -1,0 +1,84 @@
+package httpapi
+
+import (
+	"context"
+	"net/http"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"shuffled/internal/audit"
+	"shuffled/internal/ledger"
+)
+
+// unwitnessed is a ledger whose witnesses have cosigned nothing, until they have.
+type unwitnessed struct {
+	Dealer
+	Log
+	genesis  audit.Genesis
+	waiting  sync.WaitGroup // those who are to come
+	cosigned chan struct{}
+}
+
+func (u *unwitnessed) Genesis() *audit.Genesis { return &u.genesis }
+
+func (u *unwitnessed) AwaitWitnesses(ctx context.Context, _ uint64) error {
+	u.waiting.Done()
+	select {
+	case <-u.cosigned:
+		return nil
+	case <-ctx.Done():
+		return ledger.ErrNotWitnessed
+	}
+}
+
+// TestWitnessWait: deals that wait for witnesses keep nobody from work, however
+// many of them there are, and are not more than their limit.
+func TestWitnessWait(t *testing.T) {
+	t.Parallel()
+	u := &unwitnessed{cosigned: make(chan struct{})}
+	s := newStack(t, stackOptions{limits: Limits{Concurrent: 2, Waiting: 1, Witnessed: 10}, wrap: func(l Ledger) Ledger {
+		u.Dealer, u.Log, u.genesis = l.Dealer, l.Log, *l.Log.Genesis()
+		u.genesis.Deals = audit.DealsCosigned
+		l.Dealer, l.Log = u, u
+		return l
+	}})
+	const most = 5 // half of ten
+	var paths []string
+	for _, key := range []string{"0", "1", "2", "3", "4", "5"} {
+		_, path := s.commit("t"+key, key)
+		paths = append(paths, path)
+	}
+	deal := func(path string) answer {
+		return s.do(ask{method: http.MethodPost, path: path + "/deal", token: s.dealerToken, body: twoHands})
+	}
+	u.waiting.Add(most)
+	done := make(chan answer, most)
+	for _, path := range paths[:most] {
+		go func() { done <- deal(path) }()
+	}
+	u.waiting.Wait()
+	s.commit("t", "meanwhile")
+	deal("/v1/main/shuffles/999").want(t, CodeNotFound, "")
+	if got := deal(paths[most]); got.header.Get("Retry-After") == "" {
+		t.Errorf("%v", got.header)
+	} else {
+		got.want(t, CodeOverloaded, "")
+	}
+	if !strings.Contains(string(operator(t, s, "/metrics").body), `shuffled_http_refused_total{ledger="main",reason="witnesses"} 1`) {
+		t.Error("the refusal is not counted")
+	}
+	// Their places are few: who gets one after the other has it for a moment.
+	s.api.cfg.Limits.Patience = time.Minute
+	s.api.turns.most = most
+	close(u.cosigned)
+	for range most {
+		if got := <-done; got.status != http.StatusOK {
+			t.Errorf("%d: %s", got.status, got.body)
+		}
+	}
+	if free := s.api.witnessed.places.free; free != 10 || s.api.turns.places.free != 2 {
+		t.Errorf("%d and %d places are free", free, s.api.turns.places.free)
+	}
+}
