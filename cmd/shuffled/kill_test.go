@@ -150,7 +150,11 @@ func (c *killClient) next() *call {
 	case 3:
 		return &call{path: fmt.Sprintf("/v1/main/shuffles/%d/close", c.id), body: map[string]any{"outcome": "completed"}}
 	}
-	return shuffle("shared", "public")
+	commit := shuffle("shared", "public")
+	if c.n%8 == 0 {
+		commit.body.(map[string]any)["count"] = 5
+	}
+	return commit
 }
 
 // checkRepeats sends every acknowledged request again.
@@ -173,9 +177,13 @@ func checkSerials(t *testing.T, clients []*killClient) {
 	serials := make(map[string][]uint64)
 	for _, c := range clients {
 		for _, call := range c.done {
-			var s struct {
+			type one struct {
 				Table  string
 				Serial uint64
+			}
+			var s struct {
+				one
+				Shuffles []one // of a batch
 			}
 			if call.key == "" {
 				continue
@@ -183,7 +191,15 @@ func checkSerials(t *testing.T, clients []*killClient) {
 			if err := json.Unmarshal(call.answer, &s); err != nil {
 				t.Fatal(err)
 			}
-			serials[s.Table] = append(serials[s.Table], s.Serial)
+			if s.Shuffles == nil {
+				s.Shuffles = []one{s.one}
+			}
+			for i, one := range s.Shuffles {
+				serials[one.Table] = append(serials[one.Table], one.Serial)
+				if one.Serial != s.Shuffles[0].Serial+uint64(i) {
+					t.Errorf("batch %s is serials %v", call.key, s.Shuffles)
+				}
+			}
 		}
 	}
 	if len(serials) != len(clients)+1 {

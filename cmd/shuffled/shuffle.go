@@ -18,6 +18,7 @@ type shuffleCmd struct {
 	Take      int    `placeholder:"N" help:"Commit to the first N cards of the order only. Default: all."`
 	EndAt     string `placeholder:"PLACE" help:"Place of the cut card, or LO-HI to have it drawn."`
 	Cut       bool   `help:"Plan a player's cut."`
+	Count     *int   `placeholder:"N" help:"So many shuffles under one key, 2 to 256, committed together or not at all. Without --parent and --slot."`
 }
 
 func (shuffleCmd) Help() string {
@@ -27,7 +28,8 @@ func (shuffleCmd) Help() string {
     shuffled shuffle --table bac-1 --deck shoe-8 --end-at 380-400 --close-by 2h
     shuffled shuffle --table poker-8 --deck standard-52 --slot HASH --slot HASH --cut
     shuffled shuffle --table poker-8 --deck standard-52 --beacon
-    shuffled shuffle --table bac-1 --parent 41`
+    shuffled shuffle --table bac-1 --parent 41
+    shuffled shuffle --table poker-7 --deck standard-52 --count 64`
 }
 
 func (c *shuffleCmd) Run(ctx context.Context, s streams) error {
@@ -38,6 +40,9 @@ func (c *shuffleCmd) Run(ctx context.Context, s streams) error {
 	d, err := c.connect(ctx, s)
 	if err != nil {
 		return err
+	}
+	if c.Count != nil {
+		return c.batch(ctx, s, d, req)
 	}
 	made, err := d.Commit(ctx, c.key(), req)
 	if err != nil {

@@ -1,0 +1,57 @@
+package main
+
+import (
+	"context"
+	"fmt"
+
+	"shuffled/client"
+)
+
+// batch commits to many shuffles under one key.
+func (c *shuffleCmd) batch(ctx context.Context, s streams, d *client.Client, req client.ShuffleRequest) error {
+	all, err := d.Commits(ctx, c.key(), req, *c.Count)
+	if err != nil {
+		c.unknown(s, err)
+		return c.fail(s, err)
+	}
+	if c.JSON {
+		batch := committedBatch{Key: c.Idempotent}
+		for _, made := range all {
+			batch.Shuffles = append(batch.Shuffles, made.Shuffle)
+		}
+		return printSafeJSON(s.out, batch)
+	}
+	c.announceAll(s, all)
+	return nil
+}
+
+// committedBatch is what --json prints of a batch.
+type committedBatch struct {
+	Shuffles []client.Shuffle `json:"shuffles"`
+	Key      string           `json:"idempotency_key"`
+}
+
+// announceAll says what was committed, and how it goes on.
+func (c *shuffleCmd) announceAll(s streams, all []*client.Committed) {
+	first, last := all[0], all[len(all)-1]
+	line := func(label, format string, args ...any) {
+		fmt.Fprintf(s.out, "  %-10s  %s\n", label, visible(fmt.Sprintf(format, args...)))
+	}
+	title := fmt.Sprintf("Shuffles %d to %d: numbers %d to %d of table %s, committed and signed", first.ID, last.ID, first.Serial, last.Serial, first.Table)
+	fmt.Fprintf(s.out, "%s\n\n", s.sheet().p.bold(title))
+	line("places", "%d each", first.Places())
+	for _, fact := range planFacts(first.Plan) {
+		line(fact[0], "%s", fact[1])
+	}
+	line("close by", "%s", clock(first.CloseBy))
+	line("key", "%s", c.Idempotent)
+	fmt.Fprintln(s.out)
+	for _, made := range all {
+		line(fmt.Sprint(made.ID), "commitment %s", made.Commitment)
+	}
+	if first.Plan != nil {
+		fmt.Fprintf(s.out, "\nNothing is dealt before its mix, and none before the one above it: %s\n", mixCommand(first.ID, first.Plan))
+		return
+	}
+	fmt.Fprintf(s.out, "\nDeal from them in this order: shuffled deal %d --first 0 --run 2:seat:seat-1\n", first.ID)
+}
