@@ -34,13 +34,14 @@ var granted = map[string]map[string][]string{
 		"heads":          {"SELECT", "UPDATE"},
 		"tokens":         {"SELECT", "INSERT", "UPDATE"},
 		"access_records": {"SELECT", "INSERT", "DELETE"},
+		"snapshots":      {"SELECT", "INSERT", "DELETE"},
 		"recall":         {"SELECT", "INSERT", "UPDATE", "DELETE"},
 		"recall_marks":   {"SELECT", "INSERT", "UPDATE"},
 	},
 	reader: {
 		"ledgers": {"SELECT"}, "entries": {"SELECT"}, "tiles": {"SELECT"},
 		"checkpoints": {"SELECT"}, "cosigned": {"SELECT"}, "decks": {"SELECT"}, "heads": {"SELECT"}, "tokens": {},
-		"slots": {"SELECT"}, "access_records": {}, "recall": {}, "recall_marks": {},
+		"slots": {"SELECT"}, "access_records": {}, "recall": {}, "recall_marks": {}, "snapshots": {"SELECT"},
 	},
 }
 

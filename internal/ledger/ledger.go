@@ -29,7 +29,7 @@ var (
 	ErrFrozen = errors.New("the stored ledger went backwards or sideways: signing stopped")
 	// ErrClock: the clock stepped further than the limit.
 	ErrClock = errors.New("the clock stepped")
-	// ErrOverloaded: the queue is full.
+	// ErrOverloaded: too many wait, or for too long. Nothing was written.
 	ErrOverloaded = errors.New("the queue is full")
 	// ErrClosed: the ledger is shutting down.
 	ErrClosed = errors.New("the ledger is closed")
@@ -69,6 +69,9 @@ type Config struct {
 	ClockStep time.Duration
 	// MarkSync is how often the mark is synced.
 	MarkSync time.Duration
+	// SnapshotEvery is how many entries come between two snapshots: 65,536 if it is
+	// 0, and at least 2,048.
+	SnapshotEvery uint64
 	// Probe is how often a frozen ledger looks whether the store has recovered.
 	Probe time.Duration
 	// Clock returns the wall clock and a monotonic time since some start.
@@ -97,6 +100,9 @@ func (c *Config) setDefaults() {
 	}
 	if c.MarkSync == 0 {
 		c.MarkSync = time.Second
+	}
+	if c.SnapshotEvery == 0 {
+		c.SnapshotEvery = 65_536
 	}
 	if c.Probe == 0 {
 		c.Probe = time.Second
@@ -138,6 +144,7 @@ type Ledger struct {
 	// Set by Open, then unchanged.
 	seen       *audit.Checkpoint  // the mark at the start, nil: there was none
 	witnessing *witnessing        // asks the witnesses, if there are any
+	snapshots  *snapshots         // logs the state now and then
 	running    context.Context    // ends with Close
 	cancel     context.CancelFunc // of running
 
@@ -157,6 +164,9 @@ type Ledger struct {
 	published atomic.Pointer[Head]
 	// status is why nothing can be written now, nil when it can.
 	status atomic.Pointer[error]
+	// writing is since when a batch is at the store, in nanoseconds since 1970; 0:
+	// none is.
+	writing atomic.Int64
 	// live are counts for metrics, as of the published head.
 	live    atomic.Pointer[Live]
 	appends appends
@@ -215,14 +225,14 @@ func Open(ctx context.Context, cfg Config) (*Ledger, error) {
 			return nil, fmt.Errorf("opening ledger %s: the reason to adopt its head %w", cfg.Info.Name, err)
 		}
 	}
-	if err := l.load(ctx); err != nil {
+	missing, err := l.load(ctx)
+	if err != nil {
 		return nil, fmt.Errorf("opening ledger %s: %w", cfg.Info.Name, err)
 	}
 	if err := l.checkSigners(); err != nil {
 		return nil, fmt.Errorf("opening ledger %s: %w", cfg.Info.Name, err)
 	}
 	l.showKeys()
-	var err error
 	if l.witnessing, err = l.newWitnessing(); err != nil {
 		return nil, fmt.Errorf("opening ledger %s: %w", cfg.Info.Name, err)
 	}
@@ -233,8 +243,10 @@ func Open(ctx context.Context, cfg Config) (*Ledger, error) {
 		return nil, errors.Join(fmt.Errorf("opening ledger %s: %w", cfg.Info.Name, err), l.mark.close())
 	}
 	l.setStatus(fmt.Errorf("%w: starting", ErrUnavailable))
+	l.snapshots = l.newSnapshots()
 	l.publish()
 	go l.sequence()
+	go l.snapshots.run(missing)
 	l.witnessing.start()
 	if err := l.begin(ctx); err != nil {
 		l.Close()
@@ -267,6 +279,7 @@ func (l *Ledger) Close() error {
 		l.cancel()
 		<-l.done
 		l.witnessing.wait()
+		<-l.snapshots.done
 		err = l.mark.close()
 	})
 	return err
@@ -300,10 +313,18 @@ func (l *Ledger) Live() Live {
 // QueueLen returns how many requests wait.
 func (l *Ledger) QueueLen() int { return len(l.queue) }
 
+// slowBatch is how long a batch may be at the store before the ledger says so.
+const slowBatch = 2 * time.Second
+
 // Ready returns nil when the ledger can be written, else why not.
 func (l *Ledger) Ready() error {
 	if p := l.status.Load(); p != nil {
 		return *p
+	}
+	if since := l.writing.Load(); since != 0 {
+		if d := time.Since(time.Unix(0, since)); d > slowBatch {
+			return fmt.Errorf("%w: it has not written a batch for %v", ErrUnavailable, d.Truncate(time.Second))
+		}
 	}
 	return nil
 }
@@ -338,4 +359,5 @@ func (l *Ledger) publish() {
 	l.live.Store(&Live{Size: head.Size, Time: l.state.Time(), Open: l.state.OpenCount(), Latched: l.state.Latched(), Switches: l.state.SwitchCount()})
 	l.published.Store(&head)
 	l.witnessing.wake()
+	l.snapshots.wake()
 }

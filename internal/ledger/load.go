@@ -13,22 +13,50 @@ import (
 // bounds memory, whatever the ledger's size.
 const loadChunk = 4096
 
-// load folds every stored entry: it parses each, checks it against the rules
-// and hashes it into the tree, whose root must be the one the stored head signs.
-func (l *Ledger) load(ctx context.Context) error {
+// load folds the stored entries, from the newest snapshot that holds or from entry
+// 0: it parses each, checks it against the rules and hashes it into the tree, whose
+// root must be the one the stored head signs. missing is a snapshot that it passed
+// and the store lacks.
+func (l *Ledger) load(ctx context.Context) (missing *Snapshot, err error) {
 	head, err := l.cfg.Store.Head(ctx, l.id)
 	if err != nil {
-		return fmt.Errorf("reading the head: %w", err)
+		return nil, fmt.Errorf("reading the head: %w", err)
 	}
+	if err := l.restore(ctx, head); err != nil {
+		return nil, err
+	}
+	var passed *Snapshot
+	if err := l.loadTail(ctx, head, &passed); err != nil {
+		return nil, err
+	}
+	if g := l.state.Genesis(); g.Origin != l.cfg.Info.Origin {
+		return nil, fmt.Errorf("the genesis is of %q", g.Origin)
+	}
+	g, err := l.tree.extend(nil)
+	if err != nil {
+		return nil, err
+	}
+	l.head = head
+	if err := l.checkHead(g, head, l.history); err != nil {
+		return nil, err
+	}
+	if passed != nil && l.lacks(ctx, passed, head.Size) {
+		missing = passed
+	}
+	return missing, nil
+}
+
+// loadTail folds the entries that memory does not know yet.
+func (l *Ledger) loadTail(ctx context.Context, head Head, passed **Snapshot) error {
 	leaves := make([]tlog.Hash, 0, loadChunk)
 	var handovers []handover
-	next := uint64(0)
-	for row, err := range l.cfg.Store.Rows(ctx, l.id, 0, head.Size) {
+	next := l.state.Size()
+	for row, err := range l.cfg.Store.Rows(ctx, l.id, next, head.Size) {
 		if err != nil {
 			return fmt.Errorf("reading entries: %w", err)
 		}
 		old := l.history
-		signs, err := l.fold(row, next, &l.history)
+		signs, err := l.fold(row, next, &l.history, passed)
 		if err != nil {
 			return err
 		}
@@ -54,18 +82,7 @@ func (l *Ledger) load(ctx context.Context) error {
 	if next == 0 || next != head.Size {
 		return fmt.Errorf("%w: entry %d is missing", ErrFrozen, next)
 	}
-	if g := l.state.Genesis(); g.Origin != l.cfg.Info.Origin {
-		return fmt.Errorf("the genesis is of %q", g.Origin)
-	}
-	if err := l.checkHandovers(ctx, handovers); err != nil {
-		return err
-	}
-	g, err := l.tree.extend(nil)
-	if err != nil {
-		return err
-	}
-	l.head = head
-	return l.checkHead(g, head, l.history)
+	return l.checkHandovers(ctx, handovers)
 }
 
 // handover notes that the entry at index, the last of the leaves that follow on
@@ -97,13 +114,15 @@ func (l *Ledger) keep(leaves []tlog.Hash) error {
 }
 
 // fold applies a stored row as entry index, to the history of keys, too; signs
-// says that it brought a signing key.
-func (l *Ledger) fold(row Row, index uint64, history *keyHistory) (signs bool, err error) {
+// says that it brought a signing key. Where passed is not nil, a snapshot that the
+// entry is about is left there.
+func (l *Ledger) fold(row Row, index uint64, history *keyHistory, passed **Snapshot) (signs bool, err error) {
 	if row.Index != index {
 		return false, fmt.Errorf("%w: entry %d is missing", ErrFrozen, index)
 	}
 	e, err := audit.ParseEntry(row.Entry)
 	if err == nil {
+		l.passSnapshot(e, passed)
 		err = l.state.Apply(e)
 	}
 	if err == nil {
@@ -158,7 +177,7 @@ func (l *Ledger) replay(ctx context.Context, head Head, history *keyHistory) (*g
 			return nil, fmt.Errorf("reading entries: %w", err)
 		}
 		old := *history
-		signs, err := l.fold(row, next, history)
+		signs, err := l.fold(row, next, history, nil)
 		if err != nil {
 			return nil, err
 		}

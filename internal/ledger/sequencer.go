@@ -28,7 +28,8 @@ type Proposal struct {
 	Sealed [][]byte     // for each body its sealed tape, or nil; may be shorter
 	Rests  *Rest        // what it rests on beside the rules; nil: nothing
 
-	starts bool // the first body is our instance_start
+	starts   bool      // the first body is our instance_start
+	snapshot *Snapshot // to be taken at its place, which makes the body; nil: none
 }
 
 // Rest is what a proposal read of a shuffle before it was made: that the next
@@ -335,6 +336,9 @@ func (l *Ledger) place(d *draft, r *request, now int64) error {
 		return err
 	}
 	if err := l.checkRotation(&r.Proposal); err != nil {
+		return err
+	}
+	if err := l.takeSnapshot(&r.Proposal); err != nil {
 		return err
 	}
 	if rest := r.Rests; rest != nil {

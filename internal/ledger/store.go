@@ -118,6 +118,7 @@ type Store interface {
 
 	Finder
 	Cosigned
+	Snapshots
 }
 
 // Cosigned keeps the cosigned checkpoints of ledgers: for some of their sizes

@@ -19,6 +19,7 @@ type tree struct {
 	size   int64
 	nodes  map[int64]tlog.Hash
 	leaves []tlog.Hash // the newest leaf hashes, that of entry n at n mod recentLeaves
+	known  int64       // leaves has none below this entry
 }
 
 // recentLeaves is how many leaf hashes are kept to know stored entries by.
@@ -30,7 +31,7 @@ func newTree() *tree {
 
 // leaf returns the leaf hash of a recent entry.
 func (t *tree) leaf(index int64) (h tlog.Hash, ok bool) {
-	if index < 0 || index >= t.size || index < t.size-recentLeaves {
+	if index < t.known || index >= t.size || index < t.size-recentLeaves {
 		return h, false
 	}
 	return t.leaves[index%recentLeaves], true

@@ -27,11 +27,12 @@ var (
 	TableCosigned    = &Table{"cosigned", []string{"ledger", "size", "root", "checkpoint"}, 1}
 	TableSlots       = &Table{"slots", []string{"ledger", "idx", "slot"}, 2}
 	TableDecks       = &Table{"decks", []string{"ledger", "hash", "cards"}, 1}
+	TableSnapshots   = &Table{"snapshots", []string{"ledger", "idx", "state"}, 1} // computed from evidence
 )
 
 // Tables lists all tables of evidence.
 func Tables() []*Table {
-	return []*Table{TableLedgers, TableHeads, TableEntries, TableTiles, TableCheckpoints, TableCosigned, TableSlots, TableDecks}
+	return []*Table{TableLedgers, TableHeads, TableEntries, TableTiles, TableCheckpoints, TableCosigned, TableSlots, TableDecks, TableSnapshots}
 }
 
 // Raw is a row as it is stored, which need not be as a store would have written
@@ -138,7 +139,7 @@ func (e *Evidence) Heads(ctx context.Context, id ledger.ID) ([]Raw, error) {
 	return e.read(ctx, TableHeads, "ledger = CAST($1 AS bigint)", int64(id))
 }
 
-// Range returns the rows of entries, checkpoints, cosigned or slots whose key, or
+// Range returns the rows of entries, checkpoints, cosigned, slots or snapshots whose key, or
 // the first part of it, is from ≤ key < to, by key; all with the same key, and with any key between two numbers.
 func (e *Evidence) Range(ctx context.Context, t *Table, id ledger.ID, from, to uint64) ([]Raw, error) {
 	key := t.Columns[1]
@@ -204,7 +205,7 @@ const maxOdd = 10_000
 func (e *Evidence) Odd(ctx context.Context, t *Table, id ledger.ID, size uint64) ([]Raw, error) {
 	own, args := "ledger = CAST($1 AS bigint)", []any{int64(id)}
 	switch t {
-	case TableEntries, TableSlots:
+	case TableEntries, TableSlots, TableSnapshots:
 		own, args = own+" AND idx >= 0 AND idx < CAST($2 AS bigint)", append(args, number(size))
 	case TableCheckpoints, TableCosigned:
 		own, args = own+" AND size > 0 AND size <= CAST($2 AS bigint)", append(args, number(size))

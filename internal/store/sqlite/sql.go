@@ -77,8 +77,9 @@ WHERE ledger = ? AND time >= ? AND time < ? AND (time, request) > (?, ?) ORDER B
 var (
 	sqlWrites = []string{sqlBegin, sqlCommit, sqlRollback, sqlTaken, sqlNewLedger, sqlNewHead, sqlHead, sqlMoveHead,
 		sqlNewEntry, sqlNewSlot, sqlNewTile, sqlNewCheckpoint, sqlNewCosigned, sqlHasCosigned, sqlNewDeck, sqlDeck, sqlNewToken, sqlRevokeToken,
-		sqlNewAccess, sqlDropAccess, sqlRecallMark, sqlMoveMark, sqlNewRecall, sqlCloseRecall, sqlRemoveRecall, sqlRaiseDropped, sqlDropRecall}
+		sqlNewAccess, sqlDropAccess, sqlRecallMark, sqlMoveMark, sqlNewRecall, sqlCloseRecall, sqlRemoveRecall, sqlRaiseDropped, sqlDropRecall,
+		sqlHasSnapshot, sqlNewSnapshot, sqlDropSnapshot}
 	sqlReads = append([]string{sqlLedgers, sqlSize, sqlRows, sqlByKeyTag, sqlHasTag, sqlHasSlot, sqlByShuffle,
 		sqlCheckpointAfter, sqlCosignedAtMost, sqlCosignedFrom, sqlTile, sqlDeck, sqlToken, sqlTokens,
-		sqlAccess, sqlCountAccess, sqlRecallMark, sqlCountRecall}, slices.Collect(maps.Values(sqlRecall))...)
+		sqlAccess, sqlCountAccess, sqlRecallMark, sqlCountRecall, sqlSnapshotBelow}, slices.Collect(maps.Values(sqlRecall))...)
 )

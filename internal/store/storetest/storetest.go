@@ -63,6 +63,7 @@ func Test(t *testing.T, open func(t *testing.T) Backend, only ...string) {
 		{"Tiles", testTiles},
 		{"Cosigned", testCosigned},
 		{"CosignedRace", testCosignedRace},
+		{"Snapshots", testSnapshots},
 		{"Decks", testDecks},
 		{"Tokens", testTokens},
 		{"Slots", testSlots},
