@@ -12,6 +12,9 @@ import (
 	"sync"
 	"time"
 
+	"golang.org/x/mod/sumdb/note"
+	"golang.org/x/sync/errgroup"
+
 	"shuffled/internal/audit"
 	"shuffled/internal/beacon/relay"
 	"shuffled/internal/config"
@@ -64,25 +67,48 @@ func openHouse(ctx context.Context, cfg *config.Config, store backend, w words, 
 	if err != nil {
 		return nil, err
 	}
-	for _, l := range cfg.Ledgers {
-		if err := h.openLedger(ctx, l, start, w, passphrase); err != nil {
-			h.closeLedgers()
-			return nil, err
-		}
+	if err := h.openLedgers(ctx, start, w, passphrase); err != nil {
+		return nil, errors.Join(err, h.closeLedgers())
 	}
 	h.watches.Go(h.watchLatch)
 	h.watches.Go(h.expire)
 	return h, nil
 }
 
-func (h *house) openLedger(ctx context.Context, c config.Ledger, start audit.Event, w words, passphrase keys.Secret) error {
-	origin, signers, err := readSigners(c, passphrase)
-	if err != nil {
-		return fmt.Errorf("opening ledger %s: %w", c.Name, err)
+// openAtOnce is how many ledgers are opened at a time. Most of it is waiting: for
+// witnesses that do not answer it takes seconds.
+const openAtOnce = 32
+
+// openLedgers opens all configured ledgers. On an error some of them may be open.
+func (h *house) openLedgers(ctx context.Context, start audit.Event, w words, passphrase keys.Secret) error {
+	opened := make([]*dealer.Dealer, len(h.cfg.Ledgers))
+	group, ctx := errgroup.WithContext(ctx)
+	group.SetLimit(openAtOnce)
+	for i, l := range h.cfg.Ledgers {
+		origin, signers, err := readSigners(l, passphrase) // one at a time: a passphrase takes memory
+		if err != nil {
+			group.Go(func() error { return fmt.Errorf("opening ledger %s: %w", l.Name, err) })
+			break
+		}
+		group.Go(func() (err error) {
+			opened[i], err = h.openLedger(ctx, l, ledger.Info{Name: l.Name, Origin: origin}, signers, start, w)
+			return err
+		})
 	}
+	err := group.Wait()
+	for _, d := range opened {
+		if d != nil {
+			h.dealers = append(h.dealers, d)
+		}
+	}
+	return err
+}
+
+// openLedger opens one. It may return a dealer beside the error.
+func (h *house) openLedger(ctx context.Context, c config.Ledger, info ledger.Info, signers []note.Signer, start audit.Event, w words) (*dealer.Dealer, error) {
 	l, err := ledger.Open(ctx, ledger.Config{
 		Store:     h.store,
-		Info:      ledger.Info{Name: c.Name, Origin: origin},
+		Info:      info,
 		Signers:   signers,
 		Mark:      c.Mark,
 		AdoptHead: w.adoptHead,
@@ -94,29 +120,29 @@ func (h *house) openLedger(ctx context.Context, c config.Ledger, start audit.Eve
 		Log:       h.log,
 	})
 	if errors.Is(err, ledger.ErrNotFound) {
-		return withHint(fmt.Errorf("there is no ledger %s of %s in the database", c.Name, origin),
-			"create it: shuffled ledger create --name %s --origin %s", c.Name, origin)
+		return nil, withHint(fmt.Errorf("there is no ledger %s of %s in the database", info.Name, info.Origin),
+			"create it: shuffled ledger create --name %s --origin %s", info.Name, info.Origin)
 	}
 	if errors.Is(err, ledger.ErrNoMark) {
-		return withHint(err, "if this host is new to the ledger and you know its head is right: --adopt-head REASON")
+		return nil, withHint(err, "if this host is new to the ledger and you know its head is right: --adopt-head REASON")
 	}
 	if err != nil {
-		return err
+		return nil, err
 	}
-	h.dealers = append(h.dealers, dealer.New(dealer.Config{
+	d := dealer.New(dealer.Config{
 		Ledger: l, Store: h.store, Entropy: h.entropy, Keys: h.ring, Log: h.log,
 		Now:      func() int64 { return time.Now().UnixMilli() },
 		Rotation: h.cfg.DisclosureRotation.Duration(),
 		Round:    rounds(h.cfg.Beacon.Relays),
-	}))
+	})
 	if w.clearLatch != "" && l.Live().Latched {
 		_, err := l.Append(ctx, ledger.Proposal{Actor: "operator", Bodies: []audit.Body{
 			&audit.Event{Kind: audit.EventLatchClear, Reason: w.clearLatch}}})
 		if err != nil {
-			return fmt.Errorf("clearing the entropy latch of ledger %s: %w", c.Name, err)
+			return d, fmt.Errorf("clearing the entropy latch of ledger %s: %w", info.Name, err)
 		}
 	}
-	return nil
+	return d, nil
 }
 
 // rounds returns what fetches the beacon's rounds, or nil for a daemon without

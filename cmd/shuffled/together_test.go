@@ -1,0 +1,65 @@
+package main
+
+import (
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"sync"
+	"testing"
+)
+
+// TestOpenTogether starts a daemon with ledgers whose witnesses answer nobody
+// before all of them were asked: they are opened beside each other, so that a
+// witness that is away delays the start once, and not once for each ledger.
+func TestOpenTogether(t *testing.T) {
+	t.Parallel()
+	const ledgers = 6
+	asked, all := make(map[string]bool), make(chan struct{})
+	var mu sync.Mutex
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		mu.Lock()
+		ledger, _, _ := strings.Cut(strings.TrimPrefix(r.URL.Path, "/"), "/")
+		if asked[ledger] = true; len(asked) == ledgers {
+			select {
+			case <-all:
+			default:
+				close(all)
+			}
+		}
+		mu.Unlock()
+		select {
+		case <-all:
+		case <-r.Context().Done(): // it was asked for too long
+			mu.Lock()
+			delete(asked, ledger)
+			mu.Unlock()
+		}
+		http.Error(w, "away", http.StatusServiceUnavailable)
+	}))
+	t.Cleanup(server.Close)
+
+	c := newCardRoom(t)
+	c.must("key", "generate", "sealing", "--out", c.path("sealing.key"))
+	c.must("key", "generate", "witness", "--name", "witness.example.org/w", "--out", c.path("w.key"))
+	c.must("migrate", "up", "--data", c.dir)
+	config := fmt.Sprintf("listen = %q\noperator_listen = %q\ndata = %q\n", c.addr, strings.TrimPrefix(c.operator, "http://"), c.dir)
+	for i := range ledgers {
+		name := fmt.Sprintf("l%d", i)
+		c.write("policy", fmt.Appendf(nil, "witness w %s %s/%s\nquorum w\n", c.read("w.vkey"), server.URL, name))
+		c.must("ledger", "create", "--data", c.dir, "--name", name, "--origin", "cards.example.com/"+name,
+			"--production", "--deals", "signed", "--policy", c.path("policy"))
+		config += fmt.Sprintf("[[ledger]]\nname = %q\n", name)
+	}
+	c.write("shuffled.toml", []byte(config))
+	c.serve()
+	select {
+	case <-all:
+	default:
+		t.Errorf("the witnesses of %d ledgers of %d were asked at a time", len(asked), ledgers)
+	}
+	for i := range ledgers {
+		c.readyNames(http.StatusOK, fmt.Sprintf(`"name":"l%d"`, i))
+	}
+	c.stop()
+}
