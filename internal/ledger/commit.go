@@ -26,7 +26,9 @@ const (
 func (l *Ledger) write(d *draft) (again []*request) {
 	var duplicate *DuplicateError
 	for unknown := false; ; {
+		l.writing.Store(time.Now().UnixNano())
 		err := l.cfg.Store.Append(context.Background(), l.id, l.head, d.batch)
+		l.writing.Store(0)
 		switch {
 		case err == nil:
 			l.landed(d)
