@@ -1,10 +1,22 @@
 #!/bin/sh
 # Compares shuffled with what a user would pick instead, in one run on this
-# machine (internal/bench). Arguments go to the test, such as -period 10s.
+# machine (internal/bench). Arguments go to the test:
+#
+#   -quick           one short round, to see that it works
+#   -period 10s      how long each load is measured in a round
+#   -rounds 5        how often the rivals take turns
+#   -json FILE       the table as JSON, beside the text
 set -eu
 sh scripts/postgres.sh
+here=$(pwd)
 dir=$(mktemp -d)
 trap 'rm -rf "$dir"' EXIT
 go test -c -o "$dir/bench.test" ./internal/bench
+for arg; do # a file is of where the user stands
+	shift
+	case ${last-} in -json) case $arg in /*) ;; *) arg=$here/$arg ;; esac ;; esac
+	last=$arg
+	set -- "$@" "$arg"
+done
 cd internal/bench
-SHUFFLED_REQUIRE_POSTGRES=1 "$dir/bench.test" -test.timeout 30m -test.run '^TestCompare$' -compare "$@"
+SHUFFLED_REQUIRE_POSTGRES=1 "$dir/bench.test" -test.timeout 60m -test.run '^TestCompare$' -compare "$@"
