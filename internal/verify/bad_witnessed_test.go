@@ -306,6 +306,55 @@ func twoFaults(b *badAdder) {
 		}
 	})
 
+	receipt := func(i int, change func(*audit.Receipt)) func(*audit.Transcript) {
+		return func(f *audit.Transcript) {
+			r, err := audit.ParseReceipt(f.Receipts[i])
+			must(b.T, err)
+			change(&r)
+			f.Receipts[i] = r.Text()
+		}
+	}
+	event := func(i int) func(*audit.Transcript) {
+		return func(f *audit.Transcript) { f.Receipts[i] = rich(b.T).h.receipt(1).Text() }
+	}
+	elsewhere := receipt(atMix, func(r *audit.Receipt) {
+		r.Checkpoint = signed(b.T, string(checkpointText(r)), newKey(b.T, mainKey(b.T).name, "impostor"))
+	})
+	ofAnother := receipt(atDeal, func(r *audit.Receipt) { r.Entry[inBody+7]++ })
+	edited(stepEntries, "event", "an entry that belongs to no shuffle, and one of an unknown type behind it", event(atMix), set(atClose, 1, 8))
+	edited(unjudged, "event-behind", "an entry of an unknown type, and one that belongs to no shuffle behind it", set(atMix, 1, 8), event(atClose))
+	edited(stepEntries, "shuffle", "an entry of another shuffle, and one of an unknown type behind it", ofAnother, set(atClose, 1, 8))
+	edited(stepEntries, "no-mix", "a deal before the mix, and an entry of an unknown type behind it",
+		func(f *audit.Transcript) { f.Receipts = slices.Delete(f.Receipts, atMix, atMix+1) }, set(atClose-1, 1, 8))
+	edited(stepFormat, "checkpoint", "another checkpoint, and a receipt of a later version behind it", elsewhere, version(atClose))
+	edited(unjudged, "checkpoint-behind", "a receipt of a later version, and another checkpoint behind it", elsewhere, version(atCommit))
+	for name, change := range map[string]func(*audit.Card){
+		"salt":     func(c *audit.Card) { c.Salt = "no salt" },
+		"place":    func(c *audit.Card) { c.Place = 4096 },
+		"position": func(c *audit.Card) { c.Position = -1 },
+		"proof":    func(c *audit.Card) { c.Proof = slices.Repeat([]string{c.Salt}, 13) },
+	} {
+		edited(stepFormat, "card-"+name, "a receipt of a later version, and a card that is none: the JSON comes before the texts in it",
+			version(atCommit), func(f *audit.Transcript) { change(&f.Cards[0]) })
+	}
+	mine := func(text string) string { return strings.ReplaceAll(text, "example.com/main", "example.com/mine") }
+	later := func(text string) string { return strings.Replace(text, "@v1", "@v2", 1) }
+	handed := func(step, name, about string, change func(*audit.Transcript)) {
+		early := witnessedGame(b.T, newTrio(b.T))
+		early.h.rotate("second ledger key").rotate("third ledger key")
+		b.edited(step, "first-"+name, about, early.played(), change)
+	}
+	handed(stepFormat, "witnessed-origin", "what the witnesses saw is of another origin, and a key's receipt of a later version",
+		func(f *audit.Transcript) {
+			f.Witnessed, f.Keys = mine(f.Witnessed), []string{later(f.Keys[0]), f.Keys[1]}
+		})
+	handed(unjudged, "witnessed-version", "what the witnesses saw is of a later version, and a key's receipt of another origin",
+		func(f *audit.Transcript) {
+			f.Witnessed, f.Keys = later(f.Witnessed), []string{mine(f.Keys[0]), f.Keys[1]}
+		})
+	handed(stepFormat, "key-origin", "a key's receipt of another origin, and the next one's of a later version",
+		func(f *audit.Transcript) { f.Keys = []string{mine(f.Keys[0]), later(f.Keys[1])} })
+
 	cheatingGeneses(b)
 
 	// A receipt alone: a genesis is entry 0, and no other is.

@@ -41,7 +41,8 @@ type transcript struct {
 	values []uint32    // the recomputed order; nil: it cannot be recomputed
 }
 
-// format takes the file apart. Sizes and counts come before what they bound.
+// format takes the file apart: the JSON first, then the texts in it, in their order
+// (docs/SPEC.md section 8). Sizes and counts come before what they bound.
 func (t *transcript) format() (string, error) {
 	var err error
 	if t.file, err = audit.ParseTranscript(t.data); err != nil {
@@ -58,6 +59,9 @@ func (t *transcript) format() (string, error) {
 		}
 	}
 	t.v.ID, t.v.Recipient = f.ID, f.Recipient
+	if err := t.parseCards(); err != nil {
+		return "", err
+	}
 	for i, text := range f.Receipts {
 		if err := t.addReceipt(text); err != nil {
 			return "", fmt.Errorf("receipt %d: %w", i, err)
@@ -73,7 +77,7 @@ func (t *transcript) format() (string, error) {
 			return "", fmt.Errorf("key %d: %w", i, err)
 		}
 	}
-	return fmt.Sprintf("%d receipts, %d cards", len(f.Receipts), len(f.Cards)), t.parseCards()
+	return fmt.Sprintf("%d receipts, %d cards", len(f.Receipts), len(f.Cards)), nil
 }
 
 func (t *transcript) parseCards() error {
@@ -111,11 +115,6 @@ func (t *transcript) entries() (string, error) {
 	if commit := t.receipts[1]; t.early != nil && (t.early.Index != commit.Index || !bytes.Equal(t.early.Entry, commit.Entry)) {
 		return "", fmt.Errorf("the early checkpoint's receipt is of entry %d, and not of this commit", t.early.Index)
 	}
-	// Without its mix a deal cannot be judged; whether one was written is not
-	// for this file to say.
-	if len(t.commit.Context.Plan) > 0 && t.mix == nil && len(t.deals) > 0 {
-		return "", errors.New("the commit has a mix plan, and the mix is missing")
-	}
 	return fmt.Sprintf("shuffle %d: %d deals, %s", t.file.ID, len(t.deals), t.v.State), t.handoverEntries()
 }
 
@@ -142,11 +141,18 @@ func (t *transcript) take(i int, index uint64, e audit.Entry) error {
 		t.mix = b
 		return t.follows(i, index, b.Shuffle)
 	case *audit.Deal:
+		if err := t.follows(i, index, b.Shuffle); err != nil {
+			return err
+		}
 		if t.closed != nil {
 			return fmt.Errorf("entry %d is a deal after the close", index)
 		}
+		// Without its mix a deal cannot be judged; whether one was written is not
+		// for this file to say.
+		if len(t.commit.Context.Plan) > 0 && t.mix == nil {
+			return fmt.Errorf("entry %d is a deal, the commit has a mix plan, and the mix is missing", index)
+		}
 		t.deals = append(t.deals, b)
-		return t.follows(i, index, b.Shuffle)
 	case *audit.Close:
 		if t.closed != nil {
 			return fmt.Errorf("entry %d is a second close", index)
