@@ -78,6 +78,12 @@ func (s *State) Apply(e Entry) error {
 	if err := s.check(e); err != nil {
 		return err
 	}
+	s.fold(e)
+	return nil
+}
+
+// fold is Apply of an entry that was checked.
+func (s *State) fold(e Entry) {
 	size, time, expected := s.size, s.time, s.pair
 	s.push(func() { s.size, s.time, s.pair = size, time, expected })
 	s.size, s.time, s.pair = size+1, e.Time, nil
@@ -97,7 +103,6 @@ func (s *State) Apply(e Entry) error {
 	case *Event:
 		s.applyEvent(b, size)
 	}
-	return nil
 }
 
 // Mark returns a point to which Rollback can go back.

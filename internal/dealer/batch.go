@@ -112,7 +112,7 @@ func (d *Dealer) newBatch(ctx context.Context, actor string, b *batch) ([]Shuffl
 // repeatBatch answers a key that is in the ledger; ledger.ErrNotFound when it is
 // not. The commits stand or fall together, so the first one speaks for all.
 func (d *Dealer) repeatBatch(ctx context.Context, b *batch) ([]Shuffle, error) {
-	row, err := d.lookups.commit(ctx, b.tags[0])
+	row, err := d.commits.find(ctx, b.tags[0])
 	if err != nil {
 		return nil, fmt.Errorf("looking up the idempotency key: %w", ledger.Unavailable(err))
 	}

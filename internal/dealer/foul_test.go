@@ -138,10 +138,11 @@ func TestFoulDeck(t *testing.T) {
 
 // tapeOf opens the sealed tape of a shuffle as it stands in the store.
 func (tb *table) tapeOf(id uint64) ([]byte, error) {
-	rows, err := tb.cfg.Store.ByShuffle(tb.t.Context(), tb.Ledger().ID(), id)
+	found, err := tb.cfg.Store.ByShuffles(tb.t.Context(), tb.Ledger().ID(), id)
 	if err != nil {
 		return nil, err
 	}
+	rows := found[0]
 	e, err := audit.ParseEntry(rows[0].Entry)
 	if err != nil {
 		return nil, err

@@ -2,83 +2,122 @@ package dealer
 
 import (
 	"context"
+	"slices"
 	"sync"
 	"time"
 
 	"shuffled/internal/ledger"
 )
 
-// How many key tags one look-up asks for, and how long it may take.
+// How many things one question asks for, and how long it may take. The rows of a
+// shuffle are many, and those of all in one question are in memory at once.
 const (
-	maxLookup     = 1024
+	maxKeyTags    = 1024
+	maxShuffles   = 64
 	lookupTimeout = 10 * time.Second
 )
 
-// lookups finds commits by their key tags. The tags that come while the store is
-// asked are its next question, so that many requests share a round trip and none
-// waits for a timer.
+// maxQuestions is how many questions are at the store at a time: a slow one does
+// not keep everybody waiting, and the more there are the less they share.
+const maxQuestions = 2
+
+// lookups finds things in the store by their keys. The keys that come while the
+// store is busy with questions are the next one, so that many requests share a
+// round trip and none waits for a timer.
 //
 // A question has a time limit of its own: who asked and has left makes it fail for
-// nobody. Its goroutine ends when there is nothing more to ask.
-type lookups struct {
-	store  ledger.Store
-	ledger ledger.ID
+// nobody. Goroutines end when there is nothing more to ask.
+type lookups[K comparable, V any] struct {
+	most int // keys in one question
+	ask  func(context.Context, []K) (map[K]V, error)
 
 	mu      sync.Mutex
-	asking  bool      // the goroutine runs
-	waiting []*lookup // to be asked, the oldest first
+	asking  int             // goroutines that run
+	waiting []*lookup[K, V] // to be asked, the oldest first
 }
 
-// lookup is one question. What it found is written before done is closed.
-type lookup struct {
-	tags [][32]byte
-	done chan struct{}
-	rows map[[32]byte]ledger.Row
-	err  error
+// lookup is one question. What it found is written before done is closed, and
+// changed by nobody: several may have asked for it.
+type lookup[K comparable, V any] struct {
+	keys  []K
+	done  chan struct{}
+	found map[K]V
+	err   error
 }
 
-// commit returns the stored commit with the key tag; ledger.ErrNotFound for none.
-// The store was asked after commit was called.
-func (l *lookups) commit(ctx context.Context, tag [32]byte) (ledger.Row, error) {
-	q := l.join(tag)
+// commitLookups finds commits by key tag.
+func commitLookups(store ledger.Store, id ledger.ID) *lookups[[32]byte, ledger.Row] {
+	return &lookups[[32]byte, ledger.Row]{most: maxKeyTags, ask: func(ctx context.Context, tags [][32]byte) (map[[32]byte]ledger.Row, error) {
+		rows, err := store.ByKeyTags(ctx, id, tags...)
+		if err != nil || len(rows) == 0 {
+			return nil, err
+		}
+		found := make(map[[32]byte]ledger.Row, len(rows))
+		for _, row := range rows {
+			found[row.KeyTag] = row
+		}
+		return found, nil
+	}}
+}
+
+// shuffleLookups finds the rows of shuffles by id.
+func shuffleLookups(store ledger.Store, id ledger.ID) *lookups[uint64, []ledger.Row] {
+	return &lookups[uint64, []ledger.Row]{most: maxShuffles, ask: func(ctx context.Context, ids []uint64) (map[uint64][]ledger.Row, error) {
+		slices.Sort(ids)
+		ids = slices.Compact(ids)
+		list, err := store.ByShuffles(ctx, id, ids...)
+		if err != nil {
+			return nil, err
+		}
+		found := make(map[uint64][]ledger.Row, len(ids))
+		for i, rows := range list {
+			if len(rows) > 0 {
+				found[ids[i]] = rows
+			}
+		}
+		return found, nil
+	}}
+}
+
+// find returns what has the key; ledger.ErrNotFound for nothing. The store was
+// asked after find was called.
+func (l *lookups[K, V]) find(ctx context.Context, key K) (v V, err error) {
+	q := l.join(key)
 	select {
 	case <-q.done:
 	case <-ctx.Done():
-		return ledger.Row{}, ctx.Err()
+		return v, ctx.Err()
 	}
-	if q.err != nil {
-		return ledger.Row{}, q.err
+	v, ok := q.found[key]
+	if q.err == nil && !ok {
+		return v, ledger.ErrNotFound
 	}
-	row, ok := q.rows[tag]
-	if !ok {
-		return ledger.Row{}, ledger.ErrNotFound
-	}
-	return row, nil
+	return v, q.err
 }
 
-// join adds the tag to a question that is not asked yet.
-func (l *lookups) join(tag [32]byte) *lookup {
+// join adds the key to a question that is not asked yet.
+func (l *lookups[K, V]) join(key K) *lookup[K, V] {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	n := len(l.waiting)
-	if n == 0 || len(l.waiting[n-1].tags) == maxLookup {
-		l.waiting = append(l.waiting, &lookup{done: make(chan struct{})})
+	if n == 0 || len(l.waiting[n-1].keys) == l.most {
+		l.waiting = append(l.waiting, &lookup[K, V]{done: make(chan struct{})})
 		n++
 	}
 	q := l.waiting[n-1]
-	q.tags = append(q.tags, tag)
-	if !l.asking {
-		l.asking = true
-		go l.ask()
+	q.keys = append(q.keys, key)
+	if l.asking < maxQuestions {
+		l.asking++
+		go l.run()
 	}
 	return q
 }
 
-func (l *lookups) ask() {
+func (l *lookups[K, V]) run() {
 	for {
 		l.mu.Lock()
 		if len(l.waiting) == 0 {
-			l.asking = false
+			l.asking--
 			l.mu.Unlock()
 			return
 		}
@@ -89,16 +128,9 @@ func (l *lookups) ask() {
 	}
 }
 
-func (l *lookups) answer(q *lookup) {
+func (l *lookups[K, V]) answer(q *lookup[K, V]) {
 	defer close(q.done)
 	ctx, cancel := context.WithTimeout(context.Background(), lookupTimeout)
 	defer cancel()
-	rows, err := l.store.ByKeyTags(ctx, l.ledger, q.tags...)
-	if q.err = err; len(rows) == 0 {
-		return
-	}
-	q.rows = make(map[[32]byte]ledger.Row, len(rows))
-	for _, row := range rows {
-		q.rows[row.KeyTag] = row
-	}
+	q.found, q.err = l.ask(ctx, q.keys)
 }

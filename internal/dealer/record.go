@@ -39,8 +39,8 @@ type dealt struct {
 // ledger knows each as its own and the rules hold for them together: cards are
 // opened to whom they name. ErrNotFound for an id that is no commit.
 func (d *Dealer) record(ctx context.Context, id uint64) (*record, error) {
-	rows, err := d.cfg.Store.ByShuffle(ctx, d.cfg.Ledger.ID(), id)
-	if errors.Is(err, ledger.ErrNotFound) || err == nil && len(rows) == 0 {
+	rows, err := d.shuffles.find(ctx, id)
+	if errors.Is(err, ledger.ErrNotFound) {
 		return nil, fmt.Errorf("shuffle %d: %w", id, ErrNotFound)
 	}
 	if err != nil {
@@ -53,7 +53,7 @@ func (d *Dealer) record(ctx context.Context, id uint64) (*record, error) {
 		return nil, fmt.Errorf("reading shuffle %d: %w", id, err)
 	}
 	r := &record{id: id, row: rows[0], rows: rows}
-	placed := []audit.Placed{{Index: 0, Entry: d.cfg.Ledger.GenesisEntry()}}
+	var placed []audit.Placed
 	for _, row := range rows {
 		e, err := audit.ParseEntry(row.Entry)
 		if err != nil {
@@ -74,7 +74,8 @@ func (d *Dealer) record(ctx context.Context, id uint64) (*record, error) {
 	if r.commit == nil {
 		return nil, fmt.Errorf("shuffle %d: %w", id, ErrNotFound)
 	}
-	if err := audit.CheckShuffle(placed); err != nil {
+	// The ledger was opened with this genesis.
+	if err := audit.CheckShuffleUnder(d.cfg.Ledger.GenesisEntry(), placed); err != nil {
 		return nil, fmt.Errorf("%w: the rows of shuffle %d: %w", ledger.ErrFrozen, id, err)
 	}
 	return r, nil

@@ -36,11 +36,12 @@ type Config struct {
 // Dealer serves one ledger. It is safe for concurrent use; it holds no state of
 // any shuffle.
 type Dealer struct {
-	cfg     Config
-	keys    *keyring
-	flights flights
-	lookups *lookups
-	decks   sync.Map // deck hash → []string; only decks that the store holds
+	cfg      Config
+	keys     *keyring
+	flights  flights
+	commits  *lookups[[32]byte, ledger.Row] // by key tag
+	shuffles *lookups[uint64, []ledger.Row] // by id
+	decks    sync.Map                       // deck hash → []string; only decks that the store holds
 }
 
 // New returns a dealer.
@@ -48,7 +49,7 @@ func New(cfg Config) *Dealer {
 	if cfg.Rotation == 0 {
 		cfg.Rotation = 24 * time.Hour
 	}
-	return &Dealer{cfg: cfg, keys: newKeyring(), lookups: &lookups{store: cfg.Store, ledger: cfg.Ledger.ID()}}
+	return &Dealer{cfg: cfg, keys: newKeyring(), commits: commitLookups(cfg.Store, cfg.Ledger.ID()), shuffles: shuffleLookups(cfg.Store, cfg.Ledger.ID())}
 }
 
 // Ledger returns the ledger that the dealer serves.
@@ -209,7 +210,7 @@ func (d *Dealer) commit(c *audit.Context, from *parent) (*audit.Commit, []byte, 
 // repeatShuffle answers a key that is in the ledger; ledger.ErrNotFound when it
 // is not.
 func (d *Dealer) repeatShuffle(ctx context.Context, tag, hash [32]byte) (Shuffle, error) {
-	row, err := d.lookups.commit(ctx, tag)
+	row, err := d.commits.find(ctx, tag)
 	if err != nil {
 		return Shuffle{}, fmt.Errorf("looking up the idempotency key: %w", ledger.Unavailable(err))
 	}

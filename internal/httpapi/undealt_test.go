@@ -303,10 +303,11 @@ func (h *hunt) open(row ledger.Row, c *audit.Commit) opened {
 		t.Fatal(err)
 	}
 	o.salts = audit.Salts(c.Commitment, o.tape, c.Context.Recipe.Positions())
-	rows, err := h.s.store.ByShuffle(context.Background(), h.s.ledger.ID(), row.Index)
+	found, err := h.s.store.ByShuffles(context.Background(), h.s.ledger.ID(), row.Index)
 	if err != nil {
 		t.Fatal(err)
 	}
+	rows := found[0]
 	var mix *audit.Mix
 	for _, r := range rows {
 		e, err := audit.ParseEntry(r.Entry)

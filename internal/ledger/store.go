@@ -148,9 +148,10 @@ type Finder interface {
 	// barrier as Head's, for it is acknowledged again.
 	ByKeyTags(ctx context.Context, id ID, tags ...[32]byte) ([]Row, error)
 
-	// ByShuffle returns the commit of the shuffle, then its mix, deals and close
-	// in order, behind the barrier.
-	ByShuffle(ctx context.Context, id ID, shuffle uint64) ([]Row, error)
+	// ByShuffles returns for each of the shuffles, which are distinct, its commit,
+	// then its mix, deals and close in order, behind the barrier; nothing for one
+	// that has no commit.
+	ByShuffles(ctx context.Context, id ID, shuffles ...uint64) ([][]Row, error)
 
 	// CheckpointAfter returns the first head whose size is above index: the one
 	// that the batch of this entry signed.

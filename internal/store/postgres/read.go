@@ -10,6 +10,7 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
 
+	"shuffled/internal/audit"
 	"shuffled/internal/ledger"
 	"shuffled/internal/store"
 )
@@ -122,24 +123,27 @@ func (s *Store) ByKeyTags(ctx context.Context, id ledger.ID, tags ...[32]byte) (
 	return s.rows(ctx, sqlByKeyTags, int64(id), list)
 }
 
-// ByShuffle implements [ledger.Finder]. Both statements are one transaction and
+// ByShuffles implements [ledger.Finder]. Both statements are one transaction and
 // one round trip; the first one's lock holds its commit until all that either
 // read is replicated.
-func (s *Store) ByShuffle(ctx context.Context, id ledger.ID, shuffle uint64) ([]ledger.Row, error) {
-	if shuffle > math.MaxInt64 {
-		return nil, nil
-	}
+func (s *Store) ByShuffles(ctx context.Context, id ledger.ID, shuffles ...uint64) ([][]ledger.Row, error) {
 	conn, err := s.reads.Acquire(ctx)
 	if err != nil {
 		return nil, fmt.Errorf("waiting for a connection: %w", clean(err))
 	}
 	defer conn.Release()
+	found := make(map[uint64][]ledger.Row)
+	var ids []int64
+	for _, shuffle := range shuffles {
+		if shuffle <= math.MaxInt64 {
+			ids = append(ids, int64(shuffle))
+		}
+	}
 	var b pgx.Batch
-	b.Queue(sqlCommit, int64(id), int64(shuffle))
-	b.Queue(sqlOfShuffle, int64(id), int64(shuffle))
+	b.Queue(sqlCommits, int64(id), ids)
+	b.Queue(sqlOfShuffles, int64(id), ids)
 	results := conn.SendBatch(ctx, &b)
 	defer results.Close()
-	var list []ledger.Row
 	for range b.Len() {
 		rows, err := results.Query()
 		if err != nil {
@@ -151,7 +155,11 @@ func (s *Store) ByShuffle(ctx context.Context, id ledger.ID, shuffle uint64) ([]
 				rows.Close()
 				return nil, clean(err)
 			}
-			list = append(list, r)
+			of := r.Shuffle
+			if r.Type == audit.TypeCommit {
+				of = r.Index
+			}
+			found[of] = append(found[of], r)
 		}
 		if err := rows.Err(); err != nil {
 			return nil, clean(err)
@@ -164,8 +172,11 @@ func (s *Store) ByShuffle(ctx context.Context, id ledger.ID, shuffle uint64) ([]
 	if err := replicated(conn.Conn().PgConn()); err != nil {
 		return nil, err
 	}
-	if len(list) == 0 || list[0].Index != shuffle {
-		return nil, nil // no commit has this index
+	list := make([][]ledger.Row, len(shuffles))
+	for i, shuffle := range shuffles {
+		if rows := found[shuffle]; len(rows) > 0 && rows[0].Index == shuffle {
+			list[i] = rows // else no commit has this index
+		}
 	}
 	return list, nil
 }

@@ -60,8 +60,8 @@ const columns = `e.idx, e.time, e.type, coalesce(e.serial, 0), coalesce(e.shuffl
 const sqlRows = `SELECT ` + columns + ` FROM entries e WHERE e.ledger = $1 AND e.idx >= $2 AND e.idx < $3 ORDER BY e.idx`
 
 // The barrier is FOR KEY SHARE OF h. In a subquery that nothing reads it would
-// not be taken. The LIMIT of sqlByKeyTags leaves the planner no way but to look
-// each tag up in its index: a plan made while the table was small stays in use.
+// not be taken. LIMIT and OFFSET leave the planner no way but to look each thing
+// up in its index: a plan that was made while the table was small stays in use.
 const (
 	sqlByKeyTags = `SELECT ` + columns + ` FROM heads h CROSS JOIN unnest($2::bytea[]) AS t (tag) CROSS JOIN LATERAL
 (SELECT * FROM entries WHERE ledger = h.ledger AND key_tag = t.tag LIMIT 1) e
@@ -73,10 +73,12 @@ WHERE h.ledger = $1 AND e.key_tag = ANY ($2::bytea[]) FOR KEY SHARE OF h`
 	sqlSlots = `SELECT s.slot FROM heads h JOIN slots s ON s.ledger = h.ledger
 WHERE h.ledger = $1 AND s.slot = ANY ($2::bytea[]) FOR KEY SHARE OF h`
 
-	sqlCommit = `SELECT ` + columns + ` FROM heads h JOIN entries e ON e.ledger = h.ledger
-WHERE h.ledger = $1 AND e.idx = $2 AND e.type = 2 FOR KEY SHARE OF h`
+	sqlCommits = `SELECT ` + columns + ` FROM heads h CROSS JOIN unnest($2::bigint[]) AS s (id) CROSS JOIN LATERAL
+(SELECT * FROM entries WHERE ledger = h.ledger AND idx = s.id AND type = 2 LIMIT 1) e
+WHERE h.ledger = $1 FOR KEY SHARE OF h`
 
-	sqlOfShuffle = `SELECT ` + columns + ` FROM entries e WHERE e.ledger = $1 AND e.shuffle = $2 ORDER BY e.idx`
+	sqlOfShuffles = `SELECT ` + columns + ` FROM unnest($2::bigint[]) AS s (id) CROSS JOIN LATERAL
+(SELECT * FROM entries WHERE ledger = $1 AND shuffle = s.id ORDER BY idx OFFSET 0) e`
 )
 
 // sqlPutCosigned counts what it writes, for Store.write.

@@ -109,17 +109,23 @@ func (s *Store) ByKeyTags(ctx context.Context, id ledger.ID, tags ...[32]byte) (
 	return list, nil
 }
 
-// ByShuffle implements [ledger.Finder].
-func (s *Store) ByShuffle(ctx context.Context, id ledger.ID, shuffle uint64) ([]ledger.Row, error) {
+// ByShuffles implements [ledger.Finder].
+func (s *Store) ByShuffles(ctx context.Context, id ledger.ID, shuffles ...uint64) ([][]ledger.Row, error) {
 	if err := s.sound(); err != nil {
 		return nil, err
 	}
-	if shuffle > math.MaxInt64 {
-		return nil, nil
-	}
-	list, err := s.rows(ctx, sqlByShuffle, int64(id), int64(shuffle))
-	if err != nil || len(list) == 0 || list[0].Index != shuffle {
-		return nil, err // no commit has this index
+	list := make([][]ledger.Row, len(shuffles))
+	for i, shuffle := range shuffles {
+		if shuffle > math.MaxInt64 {
+			continue
+		}
+		rows, err := s.rows(ctx, sqlByShuffle, int64(id), int64(shuffle))
+		if err != nil {
+			return nil, err
+		}
+		if len(rows) > 0 && rows[0].Index == shuffle {
+			list[i] = rows // else no commit has this index
+		}
 	}
 	return list, nil
 }

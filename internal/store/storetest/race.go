@@ -102,8 +102,8 @@ func testFindersBesideAppends(t *testing.T, b Backend) {
 					t.Errorf("by key tag: %d entries, %v", len(r), err)
 					return
 				}
-				if rows, err := b.Store.ByShuffle(t.Context(), c.id, id); err != nil || len(rows) != 2 {
-					t.Errorf("by shuffle: %d rows, %v", len(rows), err)
+				if rows, err := b.Store.ByShuffles(t.Context(), c.id, id); err != nil || len(rows[0]) != 2 {
+					t.Errorf("by shuffle: %v, %v", rows, err)
 					return
 				}
 			}
