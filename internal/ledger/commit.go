@@ -104,7 +104,7 @@ func (l *Ledger) landed(d *draft) {
 	l.edge.Lock()
 	l.tree.grow(d.growth, d.batch.Tiles)
 	l.edge.Unlock()
-	l.head = d.batch.Head
+	l.head, l.balked = d.batch.Head, false
 	if d.requests[0].starts {
 		l.instance, l.started = d.batch.Rows[0].Index, true
 	}
@@ -160,7 +160,9 @@ func (l *Ledger) overtaken(d *draft) (again []*request) {
 
 // behind gives the draft up for what other daemons wrote, and returns its
 // requests. A store that refuses our head's next index although our head is the
-// newest holds rows that no head covers: nothing can be written there.
+// newest holds rows that no head covers: nothing can be written there. It must do so
+// twice in a row, for a server that is killed may have refused and the one promoted
+// in its place lack what was in the way, which nobody was told of.
 func (l *Ledger) behind(d *draft) (again []*request) {
 	l.state.Rollback(d.mark)
 	known := l.head.Size
@@ -168,6 +170,10 @@ func (l *Ledger) behind(d *draft) (again []*request) {
 	defer cancel()
 	err := l.catchUp(ctx)
 	if err == nil && l.head.Size == known {
+		if !l.balked {
+			l.balked = true
+			return d.all()
+		}
 		err = fmt.Errorf("%w: entry %d is taken, and no head covers it", ErrFrozen, known)
 	}
 	if err != nil {

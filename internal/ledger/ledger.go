@@ -137,6 +137,7 @@ type Ledger struct {
 	pace     pace
 	resumed  bool                       // appends failed or were stopped, and no entry says yet that they work again
 	started  bool                       // our instance_start is written
+	balked   bool                       // the newest append was refused, and nothing was in its way
 	marked   bool                       // the head was held against the mark, or somebody vouched for it
 	adopt    string                     // who vouched for a head without a mark: goes into the ledger
 	doubts   map[address]*contradiction // of witnesses that have seen another history
