@@ -152,6 +152,7 @@ var table = map[string]row{
 		testOnly: true,
 	},
 	"internal/bench":  {why: "measures the whole", ours: []string{"*"}, testOnly: true},
+	"internal/growth": {why: "writes large ledgers and measures what their size costs", ours: []string{"*"}, testOnly: true},
 	"internal/arrows": {why: "this test", stdOnly: true, testOnly: true},
 	"deploy":          {why: "tests of the deployment files", testOnly: true},
 }
