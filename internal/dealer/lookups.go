@@ -2,6 +2,7 @@ package dealer
 
 import (
 	"context"
+	"fmt"
 	"slices"
 	"sync"
 	"time"
@@ -20,6 +21,9 @@ const (
 // maxQuestions is how many questions are at the store at a time: a slow one does
 // not keep everybody waiting, and the more there are the less they share.
 const maxQuestions = 2
+
+// maxWaiting is how many questions wait at most: those who asked may have left.
+const maxWaiting = 64
 
 // lookups finds things in the store by their keys. The keys that come while the
 // store is busy with questions are the next one, so that many requests share a
@@ -82,9 +86,16 @@ func shuffleLookups(store ledger.Store, id ledger.ID) *lookups[uint64, []ledger.
 // find returns what has the key; ledger.ErrNotFound for nothing. The store was
 // asked after find was called.
 func (l *lookups[K, V]) find(ctx context.Context, key K) (v V, err error) {
-	q := l.join(key)
+	q, err := l.join(key)
+	if err != nil {
+		return v, err
+	}
+	impatience, stop := ledger.Impatience(ctx)
+	defer stop()
 	select {
 	case <-q.done:
+	case <-impatience:
+		return v, fmt.Errorf("%w: the store does not answer", ledger.ErrOverloaded)
 	case <-ctx.Done():
 		return v, ctx.Err()
 	}
@@ -96,11 +107,14 @@ func (l *lookups[K, V]) find(ctx context.Context, key K) (v V, err error) {
 }
 
 // join adds the key to a question that is not asked yet.
-func (l *lookups[K, V]) join(key K) *lookup[K, V] {
+func (l *lookups[K, V]) join(key K) (*lookup[K, V], error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	n := len(l.waiting)
 	if n == 0 || len(l.waiting[n-1].keys) == l.most {
+		if n == maxWaiting {
+			return nil, fmt.Errorf("%w: the store does not answer", ledger.ErrOverloaded)
+		}
 		l.waiting = append(l.waiting, &lookup[K, V]{done: make(chan struct{})})
 		n++
 	}
@@ -110,7 +124,7 @@ func (l *lookups[K, V]) join(key K) *lookup[K, V] {
 		l.asking++
 		go l.run()
 	}
-	return q
+	return q, nil
 }
 
 func (l *lookups[K, V]) run() {

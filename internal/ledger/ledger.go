@@ -83,7 +83,7 @@ type Config struct {
 // Unavailable marks an error of the store, or of the way to it, as
 // ErrUnavailable. What a store reports by name stays as it is.
 func Unavailable(err error) error {
-	for _, named := range []error{nil, ErrNotFound, ErrExists, ErrStale, ErrUnknownOutcome, ErrFrozen, ErrUnavailable} {
+	for _, named := range []error{nil, ErrNotFound, ErrExists, ErrStale, ErrUnknownOutcome, ErrFrozen, ErrUnavailable, ErrOverloaded} {
 		if errors.Is(err, named) {
 			return err
 		}

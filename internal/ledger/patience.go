@@ -25,9 +25,9 @@ func Patience(ctx context.Context) (waiting context.Context, cancel context.Canc
 	return ctx, func() {}
 }
 
-// impatient returns what is received from when the patience of ctx ends; nil for
-// one without.
-func impatient(ctx context.Context) (end <-chan time.Time, stop func() bool) {
+// Impatience returns what is received from, once, when the patience of ctx ends;
+// nil for one without. The caller calls stop when it waits no longer.
+func Impatience(ctx context.Context) (end <-chan time.Time, stop func() bool) {
 	until, ok := ctx.Value(patienceKey{}).(time.Time)
 	if !ok {
 		return nil, func() bool { return true }

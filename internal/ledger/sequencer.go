@@ -98,7 +98,7 @@ func (l *Ledger) Append(ctx context.Context, p Proposal) ([]Appended, error) {
 	default:
 		return nil, ErrOverloaded
 	}
-	impatience, stop := impatient(ctx)
+	impatience, stop := Impatience(ctx)
 	defer stop()
 	for waits := true; waits; {
 		select {

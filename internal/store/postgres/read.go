@@ -3,7 +3,6 @@ package postgres
 import (
 	"context"
 	"errors"
-	"fmt"
 	"iter"
 	"math"
 
@@ -22,11 +21,11 @@ type scanner interface{ Scan(dest ...any) error }
 // rows. It returns nil only after the transaction's commit: with a locking read
 // that is the barrier.
 func (s *Store) query(ctx context.Context, sql string, args []any, each func(scanner) error) error {
-	conn, err := s.reads.Acquire(ctx)
+	conn, ctx, release, err := s.reader(ctx)
 	if err != nil {
-		return fmt.Errorf("waiting for a connection: %w", clean(err))
+		return err
 	}
-	defer conn.Release()
+	defer release()
 	rows, err := conn.Query(ctx, sql, args...)
 	if err != nil {
 		return clean(err)
@@ -127,11 +126,11 @@ func (s *Store) ByKeyTags(ctx context.Context, id ledger.ID, tags ...[32]byte) (
 // one round trip; the first one's lock holds its commit until all that either
 // read is replicated.
 func (s *Store) ByShuffles(ctx context.Context, id ledger.ID, shuffles ...uint64) ([][]ledger.Row, error) {
-	conn, err := s.reads.Acquire(ctx)
+	conn, ctx, release, err := s.reader(ctx)
 	if err != nil {
-		return nil, fmt.Errorf("waiting for a connection: %w", clean(err))
+		return nil, err
 	}
-	defer conn.Release()
+	defer release()
 	found := make(map[uint64][]ledger.Row)
 	var ids []int64
 	for _, shuffle := range shuffles {

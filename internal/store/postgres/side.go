@@ -12,11 +12,11 @@ import (
 
 // exec runs one statement and returns the number of rows it changed.
 func (s *Store) exec(ctx context.Context, sql string, args ...any) (int64, error) {
-	conn, err := s.reads.Acquire(ctx)
+	conn, ctx, release, err := s.reader(ctx)
 	if err != nil {
-		return 0, fmt.Errorf("waiting for a connection: %w", clean(err))
+		return 0, err
 	}
-	defer conn.Release()
+	defer release()
 	tag, err := conn.Exec(ctx, sql, args...)
 	if err != nil {
 		return 0, clean(err)
