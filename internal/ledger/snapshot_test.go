@@ -323,6 +323,19 @@ func TestStartReadsTheTail(t *testing.T) {
 			}
 			sizes = append(sizes, uint64(counted.rows))
 			l = h.open(dense(h.config("mark")))
+			// What was not folded is proved, not taken for known.
+			for row, err := range h.store.Rows(t.Context(), l.ID(), newest-3, newest+3) {
+				if err == nil {
+					err = l.Authentic(t.Context(), []ledger.Row{row})
+				}
+				if err != nil {
+					t.Errorf("entry %d after the start: %v", row.Index, err)
+				}
+				row.Entry = append(bytes.Clone(row.Entry), 0)
+				if err := l.Authentic(t.Context(), []ledger.Row{row}); !errors.Is(err, ledger.ErrFrozen) {
+					t.Errorf("other bytes at %d after the start: %v", row.Index, err)
+				}
+			}
 		}
 		if sizes[1] > sizes[0]+1000 {
 			t.Errorf("four times the ledger, and %d rows instead of %d", sizes[1], sizes[0])
