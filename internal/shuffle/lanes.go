@@ -118,18 +118,16 @@ func (l *lanes) fisherYates(n, m int, show func(Step)) []uint32 {
 // of all takes no lane and is left out, too.
 func (l *lanes) swapByBytes(a []uint32, i, m int) int {
 	end := min(m, len(a)-1)
-	for _, b := range l.buf[l.pos:] {
-		if i >= end {
-			break
-		}
-		l.pos++
-		x, k := uint32(b), uint32(len(a)-i)
+	buf, read := l.buf[l.pos:], 0
+	for ; i < end && read < len(buf); read++ {
+		x, k := uint32(buf[read]), uint32(len(a)-i)
 		if lane := byteLane[uint8(k)]; x < lane.limit {
 			j := i + int(x-x*lane.reciprocal>>16*k)
 			a[i], a[j] = a[j], a[i]
 			i++
 		}
 	}
+	l.pos += read
 	return i
 }
 
