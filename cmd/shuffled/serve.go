@@ -117,7 +117,7 @@ func (c serveCmd) serve(ctx context.Context, s streams, cfg *config.Config, list
 	}
 	server := httpapi.NewHTTPServer(public, apiLimits(cfg, c.Dev), log)
 	server.TLSConfig = tlsConfig
-	serveUntil(run, group, listener, server, api.Drain)
+	serveUntil(run, group, api.Limit(listener, tlsConfig != nil), server, api.Drain)
 
 	h, err := openHouse(ctx, cfg, store, words{adoptHead: c.AdoptHead, clearLatch: c.ClearLatch}, log)
 	if err != nil {
@@ -164,17 +164,18 @@ func (c serveCmd) listenOperator(ctx context.Context, group *errgroup.Group, cfg
 	return nil
 }
 
-// apiLimits are the configured limits; a sandbox has no rates.
+// apiLimits are the configured limits; a sandbox has no rates, and all patience.
 func apiLimits(cfg *config.Config, dev bool) httpapi.Limits {
 	c := cfg.Limits
 	l := httpapi.Limits{
-		Body: int64(c.MaxBody), Verify: int64(c.MaxVerifyBody), Concurrent: c.Concurrency, Waiting: c.Waiting, Verifying: c.Verifications,
-		TokenRate: c.TokenRate, TokenBurst: c.TokenBurst, ReadRate: c.ReadRate, ReadBurst: c.ReadBurst, VerifyRate: c.VerifyRate, VerifyBurst: c.VerifyBurst,
+		Body: int64(c.MaxBody), Verify: int64(c.MaxVerifyBody), Connections: c.Connections, Concurrent: c.Concurrency, Waiting: c.Waiting,
+		Witnessed: c.Witnessed, Verifying: c.Verifications, Patience: c.Patience.Duration(),
+		TokenRate: c.TokenRate, TokenBurst: c.TokenBurst, UnknownRate: c.UnknownRate, UnknownBurst: c.UnknownBurst, ReadRate: c.ReadRate, ReadBurst: c.ReadBurst, VerifyRate: c.VerifyRate, VerifyBurst: c.VerifyBurst,
 		Request: c.RequestTimeout.Duration(), Header: c.ReadHeaderTimeout.Duration(), Read: c.ReadTimeout.Duration(),
 		Write: c.WriteTimeout.Duration(), Idle: c.IdleTimeout.Duration(),
 	}
 	if dev {
-		l.TokenRate, l.ReadRate, l.VerifyRate = 0, 0, 0
+		l.TokenRate, l.UnknownRate, l.ReadRate, l.VerifyRate, l.Patience = 0, 0, 0, 0, 0
 	}
 	return l
 }

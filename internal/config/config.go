@@ -84,18 +84,23 @@ type Beacon struct {
 type Limits struct {
 	MaxBody       Size `toml:"max_body"`        // of a request; 64KiB to 64MiB, default 1MiB
 	MaxVerifyBody Size `toml:"max_verify_body"` // of evidence to verify; 64KiB to 64MiB, default 32MiB
-	Concurrency   int  `toml:"concurrency"`     // requests that work on ledgers at a time; at least 1, default 4096
+	Connections   int  `toml:"connections"`     // open to the API at a time, from one address half of them; at least 2, default 8192
+	Concurrency   int  `toml:"concurrency"`     // requests that work on ledgers at a time, on one ledger half of them; at least 1, default 4096
 	Waiting       int  `toml:"waiting"`         // requests that wait for that, per ledger; at least 1, default 4096
+	Witnessed     int  `toml:"witness_waiting"` // requests that wait for witnesses at a time, of one ledger half of them; at least 1, default 4096
 	Verifications int  `toml:"verifications"`   // verifications at a time; at least 1, default 4
 	Queue         int  `toml:"queue"`           // requests that wait for a ledger's writer, per ledger; at least 1024, default 4096
 
-	TokenRate   float64 `toml:"token_rate"`   // requests per second and token; 0: no limit, the default
-	TokenBurst  int     `toml:"token_burst"`  // of these at once; at least 1, default 100
-	ReadRate    float64 `toml:"read_rate"`    // anonymous reads that cost, per second and address; 0: no limit; default 20
-	ReadBurst   int     `toml:"read_burst"`   // of these at once; at least 1, default 100
-	VerifyRate  float64 `toml:"verify_rate"`  // verifications per second and address; 0: no limit; default 5
-	VerifyBurst int     `toml:"verify_burst"` // of these at once; at least 1, default 20
+	TokenRate    float64 `toml:"token_rate"`    // requests per second and token; 0: no limit, the default
+	TokenBurst   int     `toml:"token_burst"`   // of these at once; at least 1, default 100
+	UnknownRate  float64 `toml:"unknown_rate"`  // tokens not seen before or wrong, per second and address; 0: no limit; default 20
+	UnknownBurst int     `toml:"unknown_burst"` // of these at once; at least 1, default 200
+	ReadRate     float64 `toml:"read_rate"`     // anonymous reads that cost, per second and address; 0: no limit; default 20
+	ReadBurst    int     `toml:"read_burst"`    // of these at once; at least 1, default 100
+	VerifyRate   float64 `toml:"verify_rate"`   // verifications per second and address; 0: no limit; default 5
+	VerifyBurst  int     `toml:"verify_burst"`  // of these at once; at least 1, default 20
 
+	Patience          Duration `toml:"patience"`            // from header until a request's turn has come; 10ms to 10m, default 900ms
 	RequestTimeout    Duration `toml:"request_timeout"`     // from header to answer; 100ms to 10m, default 10s
 	ReadHeaderTimeout Duration `toml:"read_header_timeout"` // 100ms to 10m, default 5s
 	ReadTimeout       Duration `toml:"read_timeout"`        // of a whole request; 100ms to 10m, default 30s
@@ -134,15 +139,20 @@ func Default() *Config {
 		Limits: Limits{
 			MaxBody:           1 << 20,
 			MaxVerifyBody:     32 << 20,
+			Connections:       8192,
 			Concurrency:       4096,
 			Waiting:           4096,
+			Witnessed:         4096,
 			Verifications:     4,
 			Queue:             4096,
 			TokenBurst:        100,
+			UnknownRate:       20,
+			UnknownBurst:      200,
 			ReadRate:          20,
 			ReadBurst:         100,
 			VerifyRate:        5,
 			VerifyBurst:       20,
+			Patience:          Duration(900 * time.Millisecond),
 			RequestTimeout:    Duration(10 * time.Second),
 			ReadHeaderTimeout: Duration(5 * time.Second),
 			ReadTimeout:       Duration(30 * time.Second),

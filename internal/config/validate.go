@@ -86,16 +86,21 @@ func (b *Beacon) check(p *problems) {
 func (l *Limits) check(p *problems) {
 	p.size("limits.max_body", l.MaxBody, 64<<10, 64<<20)
 	p.size("limits.max_verify_body", l.MaxVerifyBody, 64<<10, 64<<20)
+	p.atLeast("limits.connections", l.Connections, 2)
 	p.atLeast("limits.concurrency", l.Concurrency, 1)
 	p.atLeast("limits.waiting", l.Waiting, 1)
+	p.atLeast("limits.witness_waiting", l.Witnessed, 1)
 	p.atLeast("limits.verifications", l.Verifications, 1)
 	p.atLeast("limits.queue", l.Queue, 1024) // design: at least so many per ledger
 	p.rate("limits.token_rate", l.TokenRate)
 	p.atLeast("limits.token_burst", l.TokenBurst, 1)
+	p.rate("limits.unknown_rate", l.UnknownRate)
+	p.atLeast("limits.unknown_burst", l.UnknownBurst, 1)
 	p.rate("limits.read_rate", l.ReadRate)
 	p.atLeast("limits.read_burst", l.ReadBurst, 1)
 	p.rate("limits.verify_rate", l.VerifyRate)
 	p.atLeast("limits.verify_burst", l.VerifyBurst, 1)
+	p.duration("limits.patience", l.Patience, 10*time.Millisecond, 10*time.Minute)
 	for _, t := range []struct {
 		key string
 		d   Duration

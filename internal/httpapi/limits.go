@@ -13,12 +13,13 @@ import (
 // Limits bound what callers can make the daemon do. A zero member has the value
 // named, except for the rates, where zero is no limit.
 type Limits struct {
-	Body       int64 // bytes of a request body; 1 MiB
-	Verify     int64 // bytes of evidence to verify; 32 MiB
-	Concurrent int   // requests that work on ledgers at a time, of one ledger half of them; 4,096
-	Waiting    int   // requests that wait for their turn, per ledger; 4,096
-	Witnessed  int   // requests that wait for witnesses at a time, of one ledger half of them; 4,096
-	Verifying  int   // verifications at a time; 4
+	Body        int64 // bytes of a request body; 1 MiB
+	Verify      int64 // bytes of evidence to verify; 32 MiB
+	Connections int   // open at a time, from one address half of them; 8,192
+	Concurrent  int   // requests that work on ledgers at a time, of one ledger half of them; 4,096
+	Waiting     int   // requests that wait for their turn, per ledger; 4,096
+	Witnessed   int   // requests that wait for witnesses at a time, of one ledger half of them; 4,096
+	Verifying   int   // verifications at a time; 4
 
 	TokenRate    float64 // requests per second and token
 	TokenBurst   int     // of these at once; at least 1
@@ -40,6 +41,7 @@ type Limits struct {
 func (l *Limits) setDefaults() {
 	setDefault(&l.Body, 1<<20)
 	setDefault(&l.Verify, 32<<20)
+	setDefault(&l.Connections, 8192)
 	setDefault(&l.Concurrent, 4096)
 	setDefault(&l.Waiting, 4096)
 	setDefault(&l.Witnessed, 4096)
@@ -134,8 +136,11 @@ func (r *rates[K]) allow(key K, now time.Time) bool {
 
 // remote returns the address that a request is counted under: an IPv4 address
 // or an IPv6 network of 64 bits, which one subscriber has all of.
-func remote(r *http.Request) netip.Prefix {
-	port, err := netip.ParseAddrPort(r.RemoteAddr)
+func remote(r *http.Request) netip.Prefix { return prefix(r.RemoteAddr) }
+
+// prefix is remote of an address and port.
+func prefix(addrPort string) netip.Prefix {
+	port, err := netip.ParseAddrPort(addrPort)
 	if err != nil {
 		return netip.Prefix{} // all unknown callers together
 	}

@@ -20,6 +20,8 @@ type metrics struct {
 	requests *prometheus.CounterVec
 	seconds  *prometheus.HistogramVec
 	refused  *prometheus.CounterVec
+
+	connections prometheus.Counter // refused
 }
 
 // Why requests were turned away before anything was done for them.
@@ -52,6 +54,10 @@ func newMetrics(s *Server) (*metrics, error) {
 			Name: "shuffled_http_refused_total",
 			Help: "Requests turned away before anything was done for them, by ledger and reason.",
 		}, []string{"ledger", "reason"}),
+		connections: prometheus.NewCounter(prometheus.CounterOpts{
+			Name: "shuffled_http_refused_connections_total",
+			Help: "Connections closed because too many were open.",
+		}),
 	}
 	build := prometheus.NewGaugeFunc(prometheus.GaugeOpts{
 		Name:        "shuffled_build_info",
@@ -62,9 +68,13 @@ func newMetrics(s *Server) (*metrics, error) {
 		Name: "shuffled_http_requests_in_flight",
 		Help: "Requests being answered.",
 	}, func() float64 { return float64(s.inFlight.Load()) })
+	open := prometheus.NewGaugeFunc(prometheus.GaugeOpts{
+		Name: "shuffled_http_connections",
+		Help: "Open connections to the API.",
+	}, func() float64 { return float64(s.connections.inside(s.cfg.Limits.Connections)) })
 
 	all := []prometheus.Collector{
-		m.requests, m.seconds, m.refused, build, inFlight, ledgerFigures{&s.ledgers, s.turns, s.cfg.Now},
+		m.requests, m.seconds, m.refused, m.connections, build, inFlight, open, ledgerFigures{&s.ledgers, s.turns, s.cfg.Now},
 		collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}),
 	}
 	for _, c := range append(all, s.cfg.Collectors...) {

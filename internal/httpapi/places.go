@@ -17,6 +17,13 @@ type crowd[K comparable] struct {
 
 func newCrowd[K comparable](places int) *crowd[K] { return &crowd[K]{places: newShares[K](places)} }
 
+// inside returns how many of so many places are taken.
+func (c *crowd[K]) inside(places int) int {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return places - c.places.free
+}
+
 func (c *crowd[K]) enter(key K) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -41,6 +41,7 @@ type Server struct {
 	inFlight    atomic.Int64      // requests being answered, those that wait included
 	turns       *turns[ledger.ID] // of requests that work on ledgers
 	witnessed   *crowd[ledger.ID] // requests that wait for witnesses
+	connections *crowd[netip.Prefix]
 	verifying   gate
 	uploads     gate // of evidence: uploadsPerVerification times as many
 	tokenRates  *rates[tokenKey]
@@ -67,6 +68,7 @@ func New(cfg Config) (*Server, error) {
 		mux:         http.NewServeMux(),
 		turns:       newTurns[ledger.ID](cfg.Limits.Concurrent, cfg.Limits.Waiting),
 		witnessed:   newCrowd[ledger.ID](cfg.Limits.Witnessed),
+		connections: newCrowd[netip.Prefix](cfg.Limits.Connections),
 		verifying:   make(gate, cfg.Limits.Verifying),
 		uploads:     make(gate, uploadsPerVerification*cfg.Limits.Verifying),
 		tokenRates:  newRates[tokenKey](cfg.Limits.TokenRate, cfg.Limits.TokenBurst),
