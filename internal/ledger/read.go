@@ -44,6 +44,10 @@ func (l *Ledger) receiptsUnder(ctx context.Context, rows []Row, head Head) ([]st
 	receipts := make([]string, len(rows))
 	for i, row := range rows {
 		proof, err := tlog.ProveRecord(int64(head.Size), int64(row.Index), reader)
+		if errors.Is(err, ErrNotFound) {
+			// The head covers them: a database that lost its tail.
+			return nil, fmt.Errorf("%w: what proves entry %d at size %d is missing: %v", ErrFrozen, row.Index, head.Size, err)
+		}
 		if err != nil {
 			return nil, Unavailable(fmt.Errorf("proving entry %d: %w", row.Index, err))
 		}
