@@ -87,10 +87,16 @@ func (o Options) checkAgain(ctx context.Context, conn *pgx.Conn) (keep bool, err
 
 // keepsConnection says after which of the server's errors a connection is used
 // again: not after those that fatal closes it for, and not where the server takes
-// no writes. It was demoted; the next connection finds the primary, or is refused.
-func keepsConnection(fatal pgconn.PgErrorHandler) pgconn.PgErrorHandler {
+// no writes. That one was demoted, or is being stopped: moved is called, as other
+// connections are no better, and the next ones find the primary, or are refused.
+func keepsConnection(fatal pgconn.PgErrorHandler, moved func()) pgconn.PgErrorHandler {
 	return func(conn *pgconn.PgConn, err *pgconn.PgError) bool {
-		return err.Code != codeReadOnly && fatal(conn, err)
+		switch err.Code {
+		case codeReadOnly, codeAdminShutdown, codeCrashShutdown, codeCannotConnectNow:
+			moved()
+			return false
+		}
+		return fatal(conn, err)
 	}
 }
 

@@ -67,8 +67,9 @@ func (o Options) parse(dsn string) (*pgxpool.Config, error) {
 	return cfg, nil
 }
 
-// pool is the configuration of a pool of the daemon.
-func (o Options) pool(dsn string, conns int) (*pgxpool.Config, error) {
+// pool is the configuration of a pool of the daemon; moved is called when its
+// server ends or takes no writes any more.
+func (o Options) pool(dsn string, conns int, moved func()) (*pgxpool.Config, error) {
 	cfg, err := o.parse(dsn)
 	if err != nil {
 		return nil, err
@@ -78,7 +79,7 @@ func (o Options) pool(dsn string, conns int) (*pgxpool.Config, error) {
 	cfg.PingTimeout = o.Timeout / 4
 	cfg.PrepareConn = o.checkAgain
 	cc := cfg.ConnConfig
-	cc.OnPgError = keepsConnection(cc.OnPgError)
+	cc.OnPgError = keepsConnection(cc.OnPgError, moved)
 	if o.Pooler {
 		cc.DefaultQueryExecMode = pgx.QueryExecModeExec
 	} else {

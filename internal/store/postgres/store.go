@@ -90,18 +90,18 @@ var (
 // the first is used that passes.
 func Open(ctx context.Context, dsn string, o Options) (*Store, error) {
 	o = o.withDefaults()
-	appends, err := o.pool(dsn, appenders)
+	s := &Store{timeout: o.Timeout}
+	appends, err := o.pool(dsn, appenders, s.moved)
 	if err != nil {
 		return nil, err
 	}
 	if !o.Pooler {
 		appends.ConnConfig.RuntimeParams["statement_timeout"] = milliseconds(o.Timeout * 3 / 4)
 	}
-	reads, err := o.pool(dsn, o.Readers)
+	reads, err := o.pool(dsn, o.Readers, s.moved)
 	if err != nil {
 		return nil, err
 	}
-	s := &Store{timeout: o.Timeout}
 	if s.appends, err = pgxpool.NewWithConfig(ctx, appends); err != nil {
 		return nil, fmt.Errorf("opening the database: %w", clean(err))
 	}
@@ -116,6 +116,13 @@ func Open(ctx context.Context, dsn string, o Options) (*Store, error) {
 		return nil, fmt.Errorf("opening the database: %w", clean(err))
 	}
 	return s, nil
+}
+
+// moved closes the connections, those in use when they are given back: their server
+// is not the one to use any more.
+func (s *Store) moved() {
+	s.appends.Reset()
+	s.reads.Reset()
 }
 
 // Close closes all connections. It waits for what is under way.
