@@ -130,6 +130,7 @@ type clients struct {
 	patience time.Duration // of one request
 
 	stopping atomic.Bool
+	quitting atomic.Bool // and hands are not finished
 	wg       sync.WaitGroup
 	acked    atomic.Int64 // answers
 	failed   atomic.Int64 // requests that ended in an error
@@ -145,12 +146,14 @@ type clients struct {
 func (c *clients) play(name string, n int) {
 	for i := range n {
 		c.wg.Go(func() {
+			table := 0 // another one after a hand that stays open, which would bar the next
 			for hands := 0; !c.stopping.Load() && !c.t.Failed(); hands++ {
-				h := &hand{table: fmt.Sprintf("%s-%d", name, i), key: fmt.Sprintf("%s-%d-%d", name, i, hands)}
+				h := &hand{table: fmt.Sprintf("%s-%d-%d", name, i, table), key: fmt.Sprintf("%s-%d-%d", name, i, hands)}
 				c.mu.Lock()
 				c.hands = append(c.hands, h)
 				c.mu.Unlock()
 				if !c.finish(h, hands+i, i%4 == 3) {
+					table++
 					c.mu.Lock()
 					c.abandoned = append(c.abandoned, h)
 					c.mu.Unlock()
@@ -174,18 +177,26 @@ func (c *clients) finish(h *hand, turn int, hasty bool) bool {
 		switch {
 		case err == nil:
 			c.acked.Add(1)
+		case c.quitting.Load():
+			return false
 		case !excused(err):
 			c.t.Errorf("%s: an untrue answer to %s: %v", d.name, h.key, err)
 			return false
 		default:
 			c.failed.Add(1)
-			if hasty || c.stopping.Load() && tries > 1000 {
+			if hasty {
 				return false
 			}
 			time.Sleep(time.Millisecond)
 		}
 	}
 	return true
+}
+
+// quit ends the clients in the middle of their hands.
+func (c *clients) quit() {
+	c.quitting.Store(true)
+	c.stop()
 }
 
 // stop lets the clients finish their hands.
@@ -257,17 +268,24 @@ func (h *house) lost(got *history, hands []*hand) (lost int) {
 	h.t.Helper()
 	for _, hand := range hands {
 		for _, text := range hand.receipts() {
-			r, err := audit.ParseReceipt(text)
-			must(h.t, err)
-			c, err := audit.OpenCheckpoint(r.Checkpoint, h.key)
-			must(h.t, err)
-			must(h.t, r.CheckInclusion(c))
+			r, c := h.proved(text)
 			if c.Size >= uint64(len(got.roots)) || got.roots[c.Size] != c.Root || string(got.rows[r.Index].Entry) != string(r.Entry) {
 				lost++
 			}
 		}
 	}
 	return lost
+}
+
+// proved is a receipt that holds, and its checkpoint.
+func (h *house) proved(text string) (audit.Receipt, audit.Checkpoint) {
+	h.t.Helper()
+	r, err := audit.ParseReceipt(text)
+	must(h.t, err)
+	c, err := audit.OpenCheckpoint(r.Checkpoint, h.key)
+	must(h.t, err)
+	must(h.t, r.CheckInclusion(c))
+	return r, c
 }
 
 // settled checks the hands against the database: whoever was answered holds the

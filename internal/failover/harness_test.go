@@ -54,6 +54,7 @@ type house struct {
 	ring      *seal.Keyring
 	source    *entropy.Source
 	witnesses []*witnesstest.Witness
+	word      string // of the operator, where there is no mark
 }
 
 // newHouse makes the tables and a ledger, whose deals wait for that many witnesses.
@@ -61,7 +62,7 @@ func newHouse(t *testing.T, direct string, witnesses int) *house {
 	t.Helper()
 	skey, vkey, err := note.GenerateKey(nil, origin)
 	must(t, err)
-	h := &house{t: t, direct: direct, dir: t.TempDir()}
+	h := &house{t: t, direct: direct, dir: t.TempDir(), word: "a new daemon"}
 	h.signer, err = note.NewSigner(skey)
 	must(t, err)
 	h.key, err = note.NewVerifier(vkey)
@@ -105,9 +106,13 @@ func (h *house) mark(name string) string { return filepath.Join(h.dir, name+".ma
 func (h *house) store(dsn string, o postgres.Options) *postgres.Store {
 	h.t.Helper()
 	o.AllowSuperuser = true
-	s, err := postgres.Open(h.t.Context(), dsn, o)
-	must(h.t, err)
-	return s
+	for tries := 0; ; tries++ {
+		s, err := postgres.Open(h.t.Context(), dsn, o)
+		if err == nil || tries == 10 { // the timeout may be a short one
+			must(h.t, err)
+			return s
+		}
+	}
 }
 
 // daemon is a dealer, its ledger and its store.
@@ -133,7 +138,7 @@ func (h *house) open(name, dsn string, o postgres.Options) (*daemon, error) {
 	d := &daemon{name: name, store: store, log: new(lines)}
 	log := slog.New(slog.NewTextHandler(d.log, nil))
 	l, err := ledger.Open(h.t.Context(), ledger.Config{
-		Store: store, Info: info, Signers: []note.Signer{h.signer}, Mark: h.mark(name), AdoptHead: "a new daemon",
+		Store: store, Info: info, Signers: []note.Signer{h.signer}, Mark: h.mark(name), AdoptHead: h.word,
 		Witness: func(w audit.Witness) (ledger.Witness, error) { return &witness.Client{URL: w.URL, Key: w.Key}, nil },
 		Start:   audit.Event{Name: "test"}, Probe: 20 * time.Millisecond, Log: log,
 	})

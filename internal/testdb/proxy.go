@@ -58,13 +58,13 @@ type Proxy struct {
 	Rewrite func(sql string) string
 
 	listener net.Listener
-	target   string
 	served   sync.WaitGroup // the listener and all connections
 
 	struck [faults]atomic.Int64
 	cuts   atomic.Int64
 
 	mu     sync.Mutex
+	target string
 	closed bool
 	open   map[net.Conn]bool
 }
@@ -93,6 +93,22 @@ func NewProxy(t testing.TB, dsn string) *Proxy {
 		}
 	})
 	return p
+}
+
+// Aim puts the proxy in front of another server, as an address that moves: it cuts
+// the connections to the first.
+func (p *Proxy) Aim(t testing.TB, dsn string) {
+	t.Helper()
+	u, err := url.Parse(dsn)
+	if err != nil {
+		t.Fatalf("testdb: %v", err)
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.target = u.Host
+	for c := range p.open {
+		c.Close()
+	}
 }
 
 // Struck returns how often a fault happened.
@@ -151,7 +167,10 @@ func (p *Proxy) serve(client net.Conn) {
 	if err != nil {
 		return
 	}
-	server, err := net.Dial("tcp4", p.target)
+	p.mu.Lock()
+	target := p.target
+	p.mu.Unlock()
+	server, err := net.Dial("tcp4", target)
 	if err != nil || !p.keep(server) {
 		return
 	}
