@@ -92,7 +92,7 @@ func (o Options) checkAgain(ctx context.Context, conn *pgx.Conn) (keep bool, err
 func keepsConnection(fatal pgconn.PgErrorHandler, moved func()) pgconn.PgErrorHandler {
 	return func(conn *pgconn.PgConn, err *pgconn.PgError) bool {
 		switch err.Code {
-		case codeReadOnly, codeAdminShutdown, codeCrashShutdown, codeCannotConnectNow:
+		case codeReadOnly, codeAdminShutdown, codeCrashShutdown:
 			moved()
 			return false
 		}
