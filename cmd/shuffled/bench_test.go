@@ -66,6 +66,9 @@ func TestBench(t *testing.T) {
 		"at a rate":     {[]string{"--rate", "50"}, "commit"},
 	} {
 		t.Run(name, func(t *testing.T) {
+			if testing.Short() && name != "everything" {
+				t.Skip("each way takes a second")
+			}
 			r := d.report(c.args...)
 			v := r.Verified
 			if len(r.Refused) != 0 || r.Errors != 0 || r.GivenUp != 0 || v.Failed != 0 || v.Answers == 0 || uint64(v.Answers) != v.Of || v.Checkpoints == 0 {

@@ -61,6 +61,7 @@ func startDaemon(t *testing.T, s *server, binary string) *service {
 	d.cmd = exec.Command(binary, "serve", "--dev", "--data", data, "--listen", addr, "--database", d.database, "--log-level", "warn")
 	var log bytes.Buffer
 	d.cmd.Stdout, d.cmd.Stderr = &log, &log
+	tie(d.cmd)
 	if err := d.cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
@@ -97,6 +98,7 @@ func startRival(t *testing.T, s *server) *service {
 	d.cmd = exec.Command(os.Args[0])
 	d.cmd.Env = append(os.Environ(), rivalVariable+"="+d.database)
 	d.cmd.Stderr = os.Stderr
+	tie(d.cmd)
 	out, err := d.cmd.StdoutPipe()
 	if err == nil {
 		err = d.cmd.Start()
