@@ -89,8 +89,8 @@ func (t *Transcript) Marshal() ([]byte, error) {
 }
 
 // maxParts bounds the commas outside strings: at most 4,096 cards with 17 each,
-// and as many names and receipts. It is checked before the parser allocates for
-// each part.
+// as many names and receipts, and 1,024 keys. It is checked before the parser
+// allocates for each part.
 const maxParts = 1 << 17
 
 // otherTranscript is how a transcript of another version begins; what follows is

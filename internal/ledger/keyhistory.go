@@ -122,7 +122,7 @@ func (l *Ledger) KeyHistory() []KeyRecord {
 
 // maxHandovers is how many signing keys a transcript has room for (docs/SPEC.md
 // section 8).
-const maxHandovers = 64
+const maxHandovers = 1024
 
 // Handovers returns, for each signing key after the genesis's that stands below
 // size, the receipt of its entry under the checkpoint that both keys signed: with

@@ -2,6 +2,7 @@ package verify
 
 import (
 	"fmt"
+	"slices"
 
 	"golang.org/x/mod/sumdb/note"
 
@@ -58,8 +59,9 @@ func (e *evidence) handoverEntries() error {
 
 // handedOn returns the trusted keys with those that they handed on to. The member
 // keys is one chain from the genesis's key: each element is signed by the key
-// before it and by its own. Trust goes forwards only, for a key is replaced
-// because it may be in other hands.
+// before it and by its own, so that from the first that a trusted key signed all
+// are handed on to. Trust goes forwards only, for a key is replaced because it may
+// be in other hands.
 func (e *evidence) handedOn(trusted []note.Verifier) ([]note.Verifier, error) {
 	if len(e.keys) == 0 {
 		return trusted, nil
@@ -68,6 +70,7 @@ func (e *evidence) handedOn(trusted []note.Verifier) ([]note.Verifier, error) {
 	if err != nil {
 		return nil, err
 	}
+	all, follows := slices.Clone(trusted), false
 	for _, h := range e.keys {
 		next, err := audit.Verifier(e.genesis.Origin, h.key.Public)
 		if err != nil {
@@ -78,12 +81,16 @@ func (e *evidence) handedOn(trusted []note.Verifier) ([]note.Verifier, error) {
 				return nil, fmt.Errorf("the key of entry %d was not handed on to: %w", h.Index, err)
 			}
 		}
-		if _, err := audit.OpenCheckpoint(h.Checkpoint, trusted...); err == nil {
-			trusted = append(trusted[:len(trusted):len(trusted)], next)
+		if !follows {
+			_, err := audit.OpenCheckpoint(h.Checkpoint, trusted...)
+			follows = err == nil
+		}
+		if follows {
+			all = append(all, next)
 		}
 		before = next
 	}
-	return trusted, nil
+	return all, nil
 }
 
 // included is the part of inclusion for an element of keys.

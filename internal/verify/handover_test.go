@@ -1,10 +1,12 @@
 package verify
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
 	"golang.org/x/mod/sumdb/note"
 
 	"shuffled/internal/audit"
@@ -100,7 +102,6 @@ func wrongHandovers(b *badAdder) {
 	b.text(stepFormat, "rotated-twice", "the member twice", whole, member, member+member)
 	b.text(stepFormat, "rotated-after-cards", "members in another order", whole, whole[strings.Index(whole, member):], whole[strings.Index(whole, `,"cards":`):len(whole)-1]+member+"}")
 	b.text(unjudged, "rotated-receipt-version", "a receipt of a later version", whole, `"keys":["c2sp.org/tlog-proof@v1`, `"keys":["c2sp.org/tlog-proof@v2`)
-	keys(stepFormat, "65-keys", "more than 64", func(all []string) []string { return slices.Repeat(all[:1], 65) })
 	one(stepFormat, "other-origin", "the checkpoint of another ledger", func(r *audit.Receipt) {
 		other := newKey(b.T, "example.com/other", "other key")
 		r.Checkpoint = signedBy(b.T, strings.Replace(checkpointOf(b.T, r), g.h.key.name, other.name, 1), other)
@@ -173,6 +174,61 @@ func wrongHandovers(b *badAdder) {
 		c.Root[0] ^= 1
 		r.Checkpoint = signedBy(b.T, c.Text(), mainKey(b.T), second)
 	})
+}
+
+// handedFar is a shuffle whose file has as many hand-overs as a file may have, and
+// the key before the first of them.
+func handedFar(t testing.TB) (f *audit.Transcript, first keyPair) {
+	h := open(t)
+	g, first := h.commitTo(h.cards(sixCards), sixCards), h.key
+	for i := range maxKeys {
+		h.rotate(fmt.Sprintf("ledger key %d", i+2))
+	}
+	return g.played().transcript(""), first
+}
+
+// TestManyHandovers: a file with as many hand-overs as it may have holds under the
+// first key and under the newest, one more is malformed, and both implementations
+// say so.
+func TestManyHandovers(t *testing.T) {
+	t.Parallel()
+	f, first := handedFar(t)
+	newest := newKey(t, first.name, fmt.Sprintf("ledger key %d", maxKeys+1))
+	js := javaScriptIfAny(t)
+	judge := func(name string, trust Trust, want want) {
+		t.Helper()
+		file, got, diff := marshal(t, f), (*Verdict)(nil), ""
+		if got = File(file, trust); js != nil {
+			got, diff = js.differ(file, trust)
+		}
+		if d := cmp.Diff(want, found(got)); d != "" || diff != "" {
+			t.Errorf("%s, %d bytes (-want +got): %s\n%s%+v", name, len(file), d, diff, got.Steps)
+		}
+	}
+	proved := want{Verdict: Proved, Level: LevelRecorded}
+	judge("the first key", Trust{VKey: first.vkey}, proved)
+	judge("the newest key", Trust{VKey: newest.vkey}, proved)
+	judge("no key", Trust{}, want{Verdict: Consistent, Level: LevelKeyNotPinned})
+	last := f.Keys
+	f.Keys = f.Keys[:maxKeys-1]
+	judge("the last left out", Trust{VKey: first.vkey}, want{Verdict: Failed, Failed: stepSignature})
+	f.Keys = append(slices.Clone(last), last[0])
+	judge("one more", Trust{VKey: first.vkey}, want{Verdict: Failed, Failed: stepFormat})
+}
+
+// BenchmarkManyHandovers judges the file under the first key and under none of its.
+func BenchmarkManyHandovers(b *testing.B) {
+	f, first := handedFar(b)
+	file := marshal(b, f)
+	for _, key := range []keyPair{first, newKey(b, first.name, "thief")} {
+		b.Run(fmt.Sprint(File(file, Trust{VKey: key.vkey}).Verdict), func(b *testing.B) {
+			b.ReportAllocs()
+			b.SetBytes(int64(len(file)))
+			for b.Loop() {
+				File(file, Trust{VKey: key.vkey})
+			}
+		})
+	}
 }
 
 // checkpointOf is what the receipt's checkpoint signs.

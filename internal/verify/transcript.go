@@ -15,7 +15,7 @@ import (
 const (
 	maxReceipts = shuffle.MaxCards + 4 // genesis, commit, mix, a deal for each place, close
 	maxOpening  = 12                   // hashes of a path in a tree of 4,096 leaves
-	maxKeys     = 64                   // signing keys after the genesis's
+	maxKeys     = 1024                 // signing keys after the genesis's
 )
 
 // transcript is a transcript under judgement. evidence.receipts, placed and the

@@ -147,7 +147,7 @@ func wrongs() (all []wrong) {
 	card("value", func(p *player, c *audit.Card) { c.Value = pick[uint32](p, 0, 1, 5, 1<<32-1) })
 	card("name", func(p *player, c *audit.Card) { c.Card = pick(p, "", "As", "\u200b") })
 	card("salt", func(p *player, c *audit.Card) {
-		c.Salt = pick(p, "", c.Salt[1:], strings.ToLower(c.Salt), "x"+c.Salt[1:])
+		c.Salt = pick(p, "", "x", c.Salt+"=", strings.ToLower(c.Salt), strings.TrimRight(c.Salt, "="))
 	})
 	card("13 hashes", func(_ *player, c *audit.Card) { c.Proof = slices.Repeat([]string{c.Salt}, 13) })
 	card("proof", func(p *player, c *audit.Card) {
