@@ -58,6 +58,12 @@ func shuffles(t testing.TB, add adder) {
 	g = h.commitTo(ctx, sixCards).deal(board(6)).close(audit.OutcomeCompleted, 0)
 	add("end-at-drawn", "end_at drawn from the tape", g.file(""))
 
+	h = open(t)
+	g = h.commitTo(h.cards(sixCards), sixCards).deal(seat("seat-1", 1)).deal(audit.Run{Count: 5, Purpose: audit.PurposeOrder})
+	add("handed-over", "the whole rest was handed over as an order", g.file(""))
+	g.close(audit.OutcomeCompleted, 0)
+	add("handed-over-closed", "the whole rest was handed over as an order, and the shuffle closed", g.file(""))
+
 	for _, name := range []string{"standard-52", "shoe-2"} {
 		deck, _ := shuffle.Named(name)
 		h = open(t)
