@@ -17,6 +17,10 @@ const (
 	MaxBatchCards = 65_536
 )
 
+// maxInBatches is how many commits of batches are drawn and appended at a time. It
+// bounds their memory, and how many of them a single commit finds in front of it.
+const maxInBatches = 2048
+
 // Shuffles commits to count shuffles as [Dealer.Shuffle] does to one, each to a
 // tape of its own. Their commits are adjacent entries of one batch, all of them or
 // none, in the order of their serials. The key repeats the whole answer.
@@ -46,6 +50,10 @@ func (d *Dealer) Shuffles(ctx context.Context, actor, key string, req ShuffleReq
 	if s, err := d.repeatBatch(ctx, b); !errors.Is(err, ledger.ErrNotFound) {
 		return s, err
 	}
+	if err := d.batches.Acquire(ctx, int64(count)); err != nil {
+		return nil, fmt.Errorf("%w: waiting for other batches: %w", ledger.ErrOverloaded, err)
+	}
+	defer d.batches.Release(int64(count))
 	s, err := d.newBatch(ctx, actor, b)
 	var illegal *audit.Illegal
 	var duplicate *ledger.DuplicateError

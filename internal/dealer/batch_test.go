@@ -5,9 +5,12 @@ import (
 	"errors"
 	"fmt"
 	"iter"
+	"runtime"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -396,5 +399,58 @@ func TestBatchFromALyingStore(t *testing.T) {
 		store.lie = lie
 		_, err := liar.Shuffles(t.Context(), "tester", "k", req, 3)
 		wantIs(t, name, err, ledger.ErrFrozen)
+	}
+}
+
+// heldStore holds up every append once held is set, until it is closed.
+type heldStore struct {
+	ledger.Store
+	held atomic.Pointer[chan struct{}]
+}
+
+func (s *heldStore) Append(ctx context.Context, id ledger.ID, old ledger.Head, b ledger.Batch) error {
+	if held := s.held.Load(); held != nil {
+		<-*held
+	}
+	return s.Store.Append(ctx, id, old, b)
+}
+
+// TestBatchesInTurn: no more than so many commits of batches are worked on at a
+// time. Those that come then draw no tape, and find out in time.
+func TestBatchesInTurn(t *testing.T) {
+	t.Parallel()
+	const atOnce = 8 // of 256
+	tb := newTable(t, nil)
+	store := &heldStore{Store: tb.cfg.Store}
+	held := tb.rival(store)
+	free := make(chan struct{})
+	store.held.Store(&free)
+	req := dealer.ShuffleRequest{Table: "t", Deck: "short-36"}
+	drawn := func() uint64 { return held.cfg.Entropy.Stats().Tapes }
+	before := drawn()
+	var wg sync.WaitGroup
+	for i := range atOnce {
+		wg.Go(func() {
+			if all, err := held.Shuffles(context.Background(), "tester", fmt.Sprint("k", i), req, 256); err != nil || len(all) != 256 {
+				t.Errorf("batch %d: %d shuffles, %v", i, len(all), err)
+			}
+		})
+	}
+	for drawn()-before < atOnce*256 {
+		runtime.Gosched()
+	}
+	for _, count := range []int{2, 256} {
+		ctx, cancel := context.WithTimeout(t.Context(), time.Millisecond)
+		_, err := held.Shuffles(ctx, "tester", fmt.Sprint("late-", count), req, count)
+		cancel()
+		wantIs(t, "a batch too many", err, ledger.ErrOverloaded)
+	}
+	if n := drawn() - before; n != atOnce*256 {
+		t.Errorf("%d tapes were drawn", n)
+	}
+	close(free)
+	wg.Wait()
+	if n := len(held.commits("late-2", req, 2)); n != 2 {
+		t.Errorf("%d shuffles", n)
 	}
 }

@@ -21,8 +21,8 @@ type hooked struct {
 	after func()
 }
 
-func (h *hooked) ByShuffles(ctx context.Context, id ledger.ID, s ...uint64) ([][]ledger.Row, error) {
-	rows, err := h.Store.ByShuffles(ctx, id, s...)
+func (h *hooked) ByShuffles(ctx context.Context, id ledger.ID, standing ledger.Standing, s ...uint64) ([][]ledger.Row, error) {
+	rows, err := h.Store.ByShuffles(ctx, id, standing, s...)
 	if h.reads++; h.reads == 1 {
 		h.after()
 	}

@@ -18,11 +18,18 @@ func (d *Dealer) Deal(ctx context.Context, actor string, id uint64, req DealRequ
 	if err := req.validate(); err != nil {
 		return Deal{}, err
 	}
-	r, err := d.record(ctx, id)
+	r, err := d.glance(ctx, id)
 	if err != nil {
 		return Deal{}, err
 	}
-	if at, ok := r.dealAt(req.First); ok {
+	if _, ok := r.dealAt(req.First); ok {
+		if r, err = d.record(ctx, id); err != nil {
+			return Deal{}, err
+		}
+		at, ok := r.dealAt(req.First)
+		if !ok {
+			return Deal{}, errVanished
+		}
 		return d.repeatDeal(ctx, r, at, req)
 	}
 	if err := d.AwaitWitnesses(ctx, id); err != nil {
@@ -97,6 +104,9 @@ func fits(deal *audit.Deal, c *audit.Commit) error {
 	return nil
 }
 
+// errVanished: what could be seen was not durable, and is gone after a failover.
+var errVanished = fmt.Errorf("%w: the database lost what it showed", ledger.ErrUnavailable)
+
 // repeatDeal answers a deal that is in the ledger.
 func (d *Dealer) repeatDeal(ctx context.Context, r *record, at dealt, req DealRequest) (Deal, error) {
 	if !slices.Equal(at.deal.Runs, req.Runs) || at.deal.Final != (req.Close != nil) ||
@@ -130,11 +140,17 @@ func (d *Dealer) Close(ctx context.Context, actor string, id uint64, req CloseRe
 	if err := req.validate(""); err != nil {
 		return Close{}, err
 	}
-	r, err := d.record(ctx, id)
+	r, err := d.glance(ctx, id)
 	if err != nil {
 		return Close{}, err
 	}
 	if r.closed != nil {
+		if r, err = d.record(ctx, id); err != nil {
+			return Close{}, err
+		}
+		if r.closed == nil {
+			return Close{}, errVanished
+		}
 		return d.repeatClose(ctx, r, req)
 	}
 	appended, err := d.end(ctx, actor, r, req)

@@ -138,7 +138,7 @@ func TestFoulDeck(t *testing.T) {
 
 // tapeOf opens the sealed tape of a shuffle as it stands in the store.
 func (tb *table) tapeOf(id uint64) ([]byte, error) {
-	found, err := tb.cfg.Store.ByShuffles(tb.t.Context(), tb.Ledger().ID(), id)
+	found, err := tb.cfg.Store.ByShuffles(tb.t.Context(), tb.Ledger().ID(), ledger.Durable, id)
 	if err != nil {
 		return nil, err
 	}

@@ -65,11 +65,11 @@ func commitLookups(store ledger.Store, id ledger.ID) *lookups[[32]byte, ledger.R
 }
 
 // shuffleLookups finds the rows of shuffles by id.
-func shuffleLookups(store ledger.Store, id ledger.ID) *lookups[uint64, []ledger.Row] {
+func shuffleLookups(store ledger.Store, id ledger.ID, s ledger.Standing) *lookups[uint64, []ledger.Row] {
 	return &lookups[uint64, []ledger.Row]{most: maxShuffles, ask: func(ctx context.Context, ids []uint64) (map[uint64][]ledger.Row, error) {
 		slices.Sort(ids)
 		ids = slices.Compact(ids)
-		list, err := store.ByShuffles(ctx, id, ids...)
+		list, err := store.ByShuffles(ctx, id, s, ids...)
 		if err != nil {
 			return nil, err
 		}

@@ -39,7 +39,17 @@ type dealt struct {
 // ledger knows each as its own and the rules hold for them together: cards are
 // opened to whom they name. ErrNotFound for an id that is no commit.
 func (d *Dealer) record(ctx context.Context, id uint64) (*record, error) {
-	rows, err := d.shuffles.find(ctx, id)
+	return d.read(ctx, d.durable, id)
+}
+
+// glance is record without the barrier: for an append that rests on what it
+// shows, which is durable only together with it. Nothing is answered from it.
+func (d *Dealer) glance(ctx context.Context, id uint64) (*record, error) {
+	return d.read(ctx, d.visible, id)
+}
+
+func (d *Dealer) read(ctx context.Context, from *lookups[uint64, []ledger.Row], id uint64) (*record, error) {
+	rows, err := from.find(ctx, id)
 	if errors.Is(err, ledger.ErrNotFound) {
 		return nil, fmt.Errorf("shuffle %d: %w", id, ErrNotFound)
 	}

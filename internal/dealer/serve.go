@@ -9,6 +9,8 @@ import (
 	"sync"
 	"time"
 
+	"golang.org/x/sync/semaphore"
+
 	"shuffled/internal/audit"
 	"shuffled/internal/entropy"
 	"shuffled/internal/ledger"
@@ -36,12 +38,14 @@ type Config struct {
 // Dealer serves one ledger. It is safe for concurrent use; it holds no state of
 // any shuffle.
 type Dealer struct {
-	cfg      Config
-	keys     *keyring
-	flights  flights
-	commits  *lookups[[32]byte, ledger.Row] // by key tag
-	shuffles *lookups[uint64, []ledger.Row] // by id
-	decks    sync.Map                       // deck hash → []string; only decks that the store holds
+	cfg              Config
+	keys             *keyring
+	flights          flights
+	commits          *lookups[[32]byte, ledger.Row] // by key tag
+	durable, visible *lookups[uint64, []ledger.Row] // shuffles by id
+	decks            sync.Map                       // deck hash → []string; only decks that the store holds
+
+	batches *semaphore.Weighted // of maxInBatches: commits of batches that are worked on
 }
 
 // New returns a dealer.
@@ -49,7 +53,7 @@ func New(cfg Config) *Dealer {
 	if cfg.Rotation == 0 {
 		cfg.Rotation = 24 * time.Hour
 	}
-	return &Dealer{cfg: cfg, keys: newKeyring(), commits: commitLookups(cfg.Store, cfg.Ledger.ID()), shuffles: shuffleLookups(cfg.Store, cfg.Ledger.ID())}
+	return &Dealer{cfg: cfg, keys: newKeyring(), batches: semaphore.NewWeighted(maxInBatches), commits: commitLookups(cfg.Store, cfg.Ledger.ID()), durable: shuffleLookups(cfg.Store, cfg.Ledger.ID(), ledger.Durable), visible: shuffleLookups(cfg.Store, cfg.Ledger.ID(), ledger.Visible)}
 }
 
 // Ledger returns the ledger that the dealer serves.

@@ -303,7 +303,7 @@ func (h *hunt) open(row ledger.Row, c *audit.Commit) opened {
 		t.Fatal(err)
 	}
 	o.salts = audit.Salts(c.Commitment, o.tape, c.Context.Recipe.Positions())
-	found, err := h.s.store.ByShuffles(context.Background(), h.s.ledger.ID(), row.Index)
+	found, err := h.s.store.ByShuffles(context.Background(), h.s.ledger.ID(), ledger.Durable, row.Index)
 	if err != nil {
 		t.Fatal(err)
 	}

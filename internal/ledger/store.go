@@ -141,6 +141,17 @@ type Cosigned interface {
 	CosignedFrom(ctx context.Context, id ID, size uint64) iter.Seq2[Head, error]
 }
 
+// Standing is what a reader asks of what it finds.
+type Standing bool
+
+const (
+	// Visible: it may yet be lost in a failover. Nothing may be answered from it,
+	// but an append may rest on it, which is durable only together with it.
+	Visible Standing = false
+	// Durable: read behind the barrier of Head, and so fit to be acknowledged.
+	Durable Standing = true
+)
+
 // Finder looks single things up. Nothing found is ErrNotFound, or an empty list.
 type Finder interface {
 	// ByKeyTags returns the commits with these key tags, which are distinct: one for
@@ -149,9 +160,8 @@ type Finder interface {
 	ByKeyTags(ctx context.Context, id ID, tags ...[32]byte) ([]Row, error)
 
 	// ByShuffles returns for each of the shuffles, which are distinct, its commit,
-	// then its mix, deals and close in order, behind the barrier; nothing for one
-	// that has no commit.
-	ByShuffles(ctx context.Context, id ID, shuffles ...uint64) ([][]Row, error)
+	// then its mix, deals and close in order; nothing for one that has no commit.
+	ByShuffles(ctx context.Context, id ID, s Standing, shuffles ...uint64) ([][]Row, error)
 
 	// CheckpointAfter returns the first head whose size is above index: the one
 	// that the batch of this entry signed.

@@ -162,8 +162,14 @@ func TestServers(t *testing.T) {
 	}
 	all := *primary
 	all.Host = strings.Join([]string{silent.Addr().String(), second.Host, primary.Host}, ",")
+	// One that hangs takes only its share of the time that there is.
+	for address, want := range map[string]time.Duration{dsn: 12 * time.Second, all.String(): 3 * time.Second, all.String() + "&connect_timeout=2": 2 * time.Second} {
+		if cfg, err := (Options{Timeout: 12 * time.Second}).parse(address); err != nil || cfg.ConnConfig.ConnectTimeout != want {
+			t.Errorf("connecting to one of %s may take %v, want %v; %v", address, cfg.ConnConfig.ConnectTimeout, want, err)
+		}
+	}
 	for _, more := range []string{"", "&target_session_attrs=read-write"} {
-		s := open(t, all.String()+more, Options{Timeout: 4 * time.Second})
+		s := open(t, all.String()+"&connect_timeout=2"+more, Options{Timeout: time.Minute})
 		conn, err := s.appends.Acquire(t.Context())
 		if err != nil {
 			t.Fatal(err)

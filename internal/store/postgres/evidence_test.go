@@ -118,6 +118,7 @@ func TestPlans(t *testing.T) {
 		"slots":       {"bigint, bytea[]", `1, '{"\\x00", "\\x01"}'`, sqlSlots},
 		"commits":     {"bigint, bigint[]", "1, '{2, 3}'", sqlCommits},
 		"ByShuffles":  {"bigint, bigint[]", "1, '{2, 3}'", sqlOfShuffles},
+		"visible":     {"bigint, bigint[]", "1, '{2, 3}'", sqlShuffles},
 		"accesses":    {"bigint, bigint, bigint, bigint, text, int", "1, 2, 3, 2, 'a', 5", sqlAccess},
 		"old ones":    {"bigint, bigint, int", "1, 2, 3", sqlDropAccess},
 		"recall step": {stepTypes, "1, 20001, 0, 20002, " + strings.Repeat("NULL, ", 15) + "NULL", sqlPutRecall},

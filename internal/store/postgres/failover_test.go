@@ -97,7 +97,7 @@ func TestStandbyOutOfReach(t *testing.T) {
 			return err
 		},
 		"ByShuffles": func(ctx context.Context) error {
-			rows, err := s.ByShuffles(ctx, l.id, 1)
+			rows, err := s.ByShuffles(ctx, l.id, ledger.Durable, 1)
 			if err == nil && len(rows[0]) != 1 {
 				t.Errorf("found %d rows", len(rows[0]))
 			}
@@ -148,7 +148,7 @@ func TestStandbyOutOfReach(t *testing.T) {
 	if r, err := s.ByKeyTags(t.Context(), l.id, [32]byte{9}); err != nil || len(r) > 0 {
 		t.Errorf("a key tag that is not there: %d entries, %v", len(r), err)
 	}
-	if rows, err := s.ByShuffles(t.Context(), l.id, 9); err != nil || len(rows[0]) > 0 {
+	if rows, err := s.ByShuffles(t.Context(), l.id, ledger.Durable, 9); err != nil || len(rows[0]) > 0 {
 		t.Errorf("a shuffle that is not there: %v, %v", rows, err)
 	}
 	if _, err := s.CosignedAtMost(t.Context(), l.id, 0); !errors.Is(err, ledger.ErrNotFound) {

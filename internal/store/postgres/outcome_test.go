@@ -120,7 +120,7 @@ func TestHeadWaitsForAppends(t *testing.T) {
 	if r, err := s.ByKeyTags(t.Context(), l.id, [32]byte{1}); err != nil || len(r) != 1 || r[0].Index != 1 {
 		t.Errorf("by key tag: %d entries, %v", len(r), err)
 	}
-	if rows, err := s.ByShuffles(t.Context(), l.id, 1); err != nil || len(rows[0]) != 1 {
+	if rows, err := s.ByShuffles(t.Context(), l.id, ledger.Durable, 1); err != nil || len(rows[0]) != 1 {
 		t.Errorf("by shuffle: %v, %v", rows, err)
 	}
 	if err := tx.Commit(t.Context()); err != nil {

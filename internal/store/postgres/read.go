@@ -3,6 +3,7 @@ package postgres
 import (
 	"context"
 	"errors"
+	"fmt"
 	"iter"
 	"math"
 
@@ -122,53 +123,29 @@ func (s *Store) ByKeyTags(ctx context.Context, id ledger.ID, tags ...[32]byte) (
 	return s.rows(ctx, sqlByKeyTags, int64(id), list)
 }
 
-// ByShuffles implements [ledger.Finder]. Both statements are one transaction and
-// one round trip; the first one's lock holds its commit until all that either
-// read is replicated.
-func (s *Store) ByShuffles(ctx context.Context, id ledger.ID, shuffles ...uint64) ([][]ledger.Row, error) {
-	conn, ctx, release, err := s.reader(ctx)
-	if err != nil {
-		return nil, err
-	}
-	defer release()
-	found := make(map[uint64][]ledger.Row)
+// ByShuffles implements [ledger.Finder].
+func (s *Store) ByShuffles(ctx context.Context, id ledger.ID, standing ledger.Standing, shuffles ...uint64) ([][]ledger.Row, error) {
 	var ids []int64
 	for _, shuffle := range shuffles {
 		if shuffle <= math.MaxInt64 {
 			ids = append(ids, int64(shuffle))
 		}
 	}
-	var b pgx.Batch
-	b.Queue(sqlCommits, int64(id), ids)
-	b.Queue(sqlOfShuffles, int64(id), ids)
-	results := conn.SendBatch(ctx, &b)
-	defer results.Close()
-	for range b.Len() {
-		rows, err := results.Query()
-		if err != nil {
-			return nil, clean(err)
-		}
-		for rows.Next() {
-			r, err := scanRow(rows)
-			if err != nil {
-				rows.Close()
-				return nil, clean(err)
-			}
-			of := r.Shuffle
-			if r.Type == audit.TypeCommit {
-				of = r.Index
-			}
-			found[of] = append(found[of], r)
-		}
-		if err := rows.Err(); err != nil {
-			return nil, clean(err)
-		}
+	read := s.visible
+	if standing == ledger.Durable {
+		read = s.durable
 	}
-	// The commit comes after both results.
-	if err := results.Close(); err != nil {
-		return nil, clean(err)
-	}
-	if err := replicated(conn.Conn().PgConn()); err != nil {
+	found := make(map[uint64][]ledger.Row)
+	err := read(ctx, []any{int64(id), ids}, func(row scanner) error {
+		r, err := scanRow(row)
+		of := r.Shuffle
+		if r.Type == audit.TypeCommit {
+			of = r.Index
+		}
+		found[of] = append(found[of], r)
+		return err
+	})
+	if err != nil {
 		return nil, err
 	}
 	list := make([][]ledger.Row, len(shuffles))
@@ -178,6 +155,47 @@ func (s *Store) ByShuffles(ctx context.Context, id ledger.ID, shuffles ...uint64
 		}
 	}
 	return list, nil
+}
+
+// visible reads shuffles without the barrier.
+func (s *Store) visible(ctx context.Context, args []any, each func(scanner) error) error {
+	return s.query(ctx, sqlShuffles, args, each)
+}
+
+// durable reads shuffles behind the barrier. Both statements are one transaction
+// and one round trip; the first one's lock holds its commit until all that either
+// read is replicated.
+func (s *Store) durable(ctx context.Context, args []any, each func(scanner) error) error {
+	conn, err := s.reads.Acquire(ctx)
+	if err != nil {
+		return fmt.Errorf("waiting for a connection: %w", clean(err))
+	}
+	defer conn.Release()
+	var b pgx.Batch
+	b.Queue(sqlCommits, args...)
+	b.Queue(sqlOfShuffles, args...)
+	results := conn.SendBatch(ctx, &b)
+	defer results.Close()
+	for range b.Len() {
+		rows, err := results.Query()
+		if err != nil {
+			return clean(err)
+		}
+		for rows.Next() {
+			if err := each(rows); err != nil {
+				rows.Close()
+				return clean(err)
+			}
+		}
+		if err := rows.Err(); err != nil {
+			return clean(err)
+		}
+	}
+	// The commit comes after both results.
+	if err := results.Close(); err != nil {
+		return clean(err)
+	}
+	return replicated(conn.Conn().PgConn())
 }
 
 // CheckpointAfter implements [ledger.Finder].

@@ -164,7 +164,7 @@ func TestCommitFails(t *testing.T) {
 	if _, err := s.ByKeyTags(t.Context(), l.id, [32]byte{}); !plain(err) {
 		t.Errorf("finding a key tag after a failed commit: %v", err)
 	}
-	if _, err := s.ByShuffles(t.Context(), l.id, 1); !plain(err) {
+	if _, err := s.ByShuffles(t.Context(), l.id, ledger.Durable, 1); !plain(err) {
 		t.Errorf("finding a shuffle after a failed commit: %v", err)
 	}
 	rows := 0

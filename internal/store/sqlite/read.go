@@ -109,8 +109,8 @@ func (s *Store) ByKeyTags(ctx context.Context, id ledger.ID, tags ...[32]byte) (
 	return list, nil
 }
 
-// ByShuffles implements [ledger.Finder].
-func (s *Store) ByShuffles(ctx context.Context, id ledger.ID, shuffles ...uint64) ([][]ledger.Row, error) {
+// ByShuffles implements [ledger.Finder]. What it sees is durable.
+func (s *Store) ByShuffles(ctx context.Context, id ledger.ID, _ ledger.Standing, shuffles ...uint64) ([][]ledger.Row, error) {
 	if err := s.sound(); err != nil {
 		return nil, err
 	}

@@ -58,7 +58,7 @@ func testFinders(t *testing.T, b Backend) {
 		c.head.Size:    nil,
 		math.MaxUint64: nil,
 	} {
-		got, err := b.Store.ByShuffles(t.Context(), c.id, id)
+		got, err := b.Store.ByShuffles(t.Context(), c.id, ledger.Durable, id)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -66,12 +66,12 @@ func testFinders(t *testing.T, b Backend) {
 			t.Errorf("shuffle %d:\n%s", id, diff)
 		}
 	}
-	shuffles, err := b.Store.ByShuffles(t.Context(), c.id, second, 4, math.MaxUint64, first)
+	shuffles, err := b.Store.ByShuffles(t.Context(), c.id, ledger.Durable, second, 4, math.MaxUint64, first)
 	want := [][]ledger.Row{{all[second], all[4], all[7]}, nil, nil, {all[first], all[5], all[6], all[8]}}
 	if diff := cmp.Diff(want, shuffles); diff != "" || err != nil {
 		t.Errorf("several shuffles: %v\n%s", err, diff)
 	}
-	if got, err := b.Store.ByShuffles(t.Context(), other.id, first); err != nil || len(got[0]) != 0 {
+	if got, err := b.Store.ByShuffles(t.Context(), other.id, ledger.Durable, first); err != nil || len(got[0]) != 0 {
 		t.Errorf("shuffle of another ledger: %d rows, %v", len(got[0]), err)
 	}
 }

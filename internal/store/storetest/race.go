@@ -102,7 +102,7 @@ func testFindersBesideAppends(t *testing.T, b Backend) {
 					t.Errorf("by key tag: %d entries, %v", len(r), err)
 					return
 				}
-				if rows, err := b.Store.ByShuffles(t.Context(), c.id, id); err != nil || len(rows[0]) != 2 {
+				if rows, err := b.Store.ByShuffles(t.Context(), c.id, ledger.Durable, id); err != nil || len(rows[0]) != 2 {
 					t.Errorf("by shuffle: %v, %v", rows, err)
 					return
 				}

@@ -75,7 +75,7 @@ func testClosed(t *testing.T, b Backend) {
 	failures = append(failures, err, again.Append(ctx, c.id, c.head, c.batch(eventRow(t))))
 	_, err = again.ByKeyTags(ctx, c.id, tag(1))
 	failures = append(failures, err)
-	_, err = again.ByShuffles(ctx, c.id, 1)
+	_, err = again.ByShuffles(ctx, c.id, ledger.Durable, 1)
 	failures = append(failures, err, again.PutDeck(ctx, c.id, tag(1), []string{"a", "b"}))
 	_, err = again.CosignedAtMost(ctx, c.id, 9)
 	failures = append(failures, err, again.PutCosigned(ctx, c.id, cosigned(9, 0)))
