@@ -110,6 +110,7 @@ func TestLyingSnapshots(t *testing.T) {
 		"all deleted":              {&lyingStore{}, 0},
 		"a bit of the newest":      {&lyingStore{kept: []ledger.Snapshot{flip(kept[0], 300), kept[1]}}, kept[1].Index},
 		"the size of the newest":   {&lyingStore{kept: []ledger.Snapshot{flip(kept[0], 8), kept[1]}}, kept[1].Index},
+		"the time of the newest":   {&lyingStore{kept: []ledger.Snapshot{flip(kept[0], 16), kept[1]}}, kept[1].Index},
 		"the last byte of all":     {&lyingStore{kept: []ledger.Snapshot{flip(kept[0], len(kept[0].State)-1), flip(kept[1], len(kept[1].State)-1), flip(kept[2], len(kept[2].State)-1)}}, 0},
 		"an old one as the newest": {&lyingStore{kept: []ledger.Snapshot{{Index: kept[0].Index, State: kept[1].State}, kept[2]}}, kept[2].Index},
 		"of another ledger":        {&lyingStore{kept: []ledger.Snapshot{{Index: kept[0].Index, State: other.kept()[0].State}}}, 0},
