@@ -13,6 +13,7 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
+	"sync/atomic"
 	"testing"
 
 	"github.com/rogpeppe/go-internal/testscript"
@@ -203,4 +204,42 @@ func liar(honest *url.URL, spoil func(answer []byte, before [][]byte) []byte) ht
 		return nil
 	}
 	return proxy
+}
+
+// TestBenchProduction loads no production ledger that it was not told to.
+func TestBenchProduction(t *testing.T) {
+	t.Parallel()
+	d := newDaemon(t, "")
+	d.start()
+	honest, err := url.Parse(d.url)
+	if err != nil {
+		t.Fatal(err)
+	}
+	proxy := httputil.NewSingleHostReverseProxy(honest)
+	var commits atomic.Int32
+	proxy.ModifyResponse = func(resp *http.Response) error {
+		if strings.HasSuffix(resp.Request.URL.Path, "/shuffles") {
+			commits.Add(1)
+			return nil
+		}
+		b, err := io.ReadAll(resp.Body)
+		if err != nil {
+			return err
+		}
+		b = bytes.Replace(b, []byte(`"production":false`), []byte(`"production":true`), 1)
+		resp.Body = io.NopCloser(bytes.NewReader(b))
+		resp.ContentLength = int64(len(b))
+		resp.Header.Set("Content-Length", strconv.Itoa(len(b)))
+		return nil
+	}
+	s := httptest.NewServer(proxy)
+	defer s.Close()
+	said := *d
+	said.url = s.URL
+	if code, _, errs := said.bench(); code != exitUsage || !strings.Contains(errs, "--production: ledger main is of production") || commits.Load() != 0 {
+		t.Errorf("exit %d after %d commits: %s", code, commits.Load(), errs)
+	}
+	if code, _, errs := said.bench("--production"); code != exitOK || commits.Load() == 0 {
+		t.Errorf("exit %d after %d commits: %s", code, commits.Load(), errs)
+	}
 }
