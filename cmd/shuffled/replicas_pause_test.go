@@ -48,6 +48,13 @@ func (g *gate) hold(text string) {
 	g.wanted, g.held, g.release = text, make(chan struct{}), make(chan struct{})
 }
 
+// holds reports whether the statement that was asked for has come.
+func (g *gate) holds() bool {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	return g.wanted == ""
+}
+
 // TestReplicaPaused stops a daemon with SIGSTOP between its look at the head and
 // its commit, while others write. When it goes on it writes nothing on the old
 // head, and whoever asked it gets a true answer.
@@ -75,8 +82,20 @@ func TestReplicaPaused(t *testing.T) {
 			}
 			g.hold(text)
 			var wg sync.WaitGroup
-			wg.Go(func() { mine.hand() })
-			<-g.held
+			failed := make(chan struct{})
+			wg.Go(func() {
+				for !g.holds() {
+					if !mine.hand() {
+						close(failed)
+						return
+					}
+				}
+			})
+			select {
+			case <-g.held:
+			case <-failed:
+				c.ok()
+			}
 			paused.signal(syscall.SIGSTOP)
 			if text == headLock {
 				close(g.release) // so it has read a head that is then old

@@ -13,7 +13,8 @@ import (
 
 const (
 	// patience is how many turns, of its own length, a daemon lets pass for each
-	// that is ahead of it in the line.
+	// that is ahead of it in the line, and once more: theirs begin with reading
+	// what was written before.
 	patience = 4
 	// A turn is what a daemon measures of its own, from when it begins to prepare
 	// a batch until the batch has landed, within limits.
@@ -105,7 +106,7 @@ func (l *Ledger) giveWay() {
 	for len(p.line) > 1 && !errors.Is(l.Ready(), ErrFrozen) {
 		l.followOthers()
 		ahead := time.Duration(p.ahead(l.instance))
-		left := time.Until(p.moved.Add(ahead * patience * p.turn))
+		left := time.Until(p.moved.Add((ahead + 1) * patience * p.turn))
 		if ahead == 0 || left <= 0 || l.stopping(min(left, max(ahead*p.turn/2, minTurn))) {
 			break
 		}
