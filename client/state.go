@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"runtime"
 )
 
 // State keeps some bytes for a client, so that after a restart it still refuses a
@@ -18,9 +19,11 @@ type State interface {
 	Save([]byte) error
 }
 
-// FileState keeps the state in a file, replaced as a whole. It is not flushed to
-// disk: after the machine's crash, an older state or none may be left, and what
-// was newer is forgotten. Each client has a file of its own.
+// FileState keeps the state in a file, replaced as a whole. File and directory are
+// flushed to disk before Save returns, so that a crash of the machine leaves the
+// newest state: back end and daemon may be on one machine, and start anew together.
+// It costs two flushes for a new checkpoint, which concurrent calls share. Each
+// client has a file of its own.
 func FileState(path string) State { return fileState(path) }
 
 type fileState string
@@ -42,11 +45,27 @@ func (f fileState) Save(b []byte) error {
 		return err
 	}
 	_, err = next.Write(b)
+	if err == nil {
+		err = next.Sync() // before the name: else a crash may leave an empty file
+	}
 	if err = errors.Join(err, next.Close()); err == nil {
 		err = os.Rename(next.Name(), string(f))
 	}
 	if err != nil {
 		os.Remove(next.Name())
+		return err
 	}
-	return err
+	return syncDir(filepath.Dir(string(f)))
+}
+
+// syncDir makes a rename last. Windows flushes no directories.
+func syncDir(path string) error {
+	if runtime.GOOS == "windows" {
+		return nil
+	}
+	d, err := os.Open(path)
+	if err != nil {
+		return err
+	}
+	return errors.Join(d.Sync(), d.Close())
 }
