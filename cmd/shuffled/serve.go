@@ -33,6 +33,11 @@ type serveCmd struct {
 // throws away under load is much. docs/PERFORMANCE.md has the figures.
 const gcPercent = 300
 
+// memoryLimit is what the collector aims to stay below, in bytes: a crowd of
+// requests at once makes it work more often, and the daemon no larger. Whoever
+// serves ledgers with very many tables or open shuffles sets GOMEMLIMIT.
+const memoryLimit = 200 << 20
+
 // Help shows an example.
 func (serveCmd) Help() string {
 	return "Example:\n  shuffled serve --dev --data ./shuffled-data --listen 127.0.0.1:8080\n  shuffled serve --config /etc/shuffled.toml"
@@ -55,6 +60,9 @@ func (c serveCmd) Run(ctx context.Context, s streams) error {
 	log := newLog(s.err, cfg)
 	if os.Getenv("GOGC") == "" {
 		debug.SetGCPercent(gcPercent)
+	}
+	if os.Getenv("GOMEMLIMIT") == "" {
+		debug.SetMemoryLimit(memoryLimit)
 	}
 	// A taken address is told before anything is written.
 	listener, err := net.Listen("tcp", cfg.Listen)

@@ -32,6 +32,9 @@ type Config struct {
 	// DatabasePasswordFile holds the password of a postgres:// database. Default
 	// none.
 	DatabasePasswordFile string `toml:"database_password_file"`
+	// DatabasePooler says that a postgres:// database is reached through a pooler in
+	// transaction mode. Default false.
+	DatabasePooler bool `toml:"database_pooler"`
 	// SealingKeys are files: the current key first, then older ones that tapes
 	// of open shuffles are sealed under. Default DATA/sealing.key.
 	SealingKeys []string `toml:"sealing_keys"`
@@ -85,7 +88,7 @@ type Limits struct {
 	MaxBody       Size `toml:"max_body"`        // of a request; 64KiB to 64MiB, default 1MiB
 	MaxVerifyBody Size `toml:"max_verify_body"` // of evidence to verify; 64KiB to 64MiB, default 32MiB
 	Connections   int  `toml:"connections"`     // open to the API at a time, from one address half of them; at least 2, default 8192
-	Concurrency   int  `toml:"concurrency"`     // requests that work on ledgers at a time, on one ledger half of them; at least 1, default 4096
+	Concurrency   int  `toml:"concurrency"`     // requests that work on ledgers at a time, on one ledger half of them; at least 1, default 2048
 	Waiting       int  `toml:"waiting"`         // requests that wait for that, per ledger; at least 1, default 4096
 	Witnessed     int  `toml:"witness_waiting"` // requests that wait for witnesses at a time, of one ledger half of them; at least 1, default 4096
 	Verifications int  `toml:"verifications"`   // verifications at a time; at least 1, default 4
@@ -140,7 +143,7 @@ func Default() *Config {
 			MaxBody:           1 << 20,
 			MaxVerifyBody:     32 << 20,
 			Connections:       8192,
-			Concurrency:       4096,
+			Concurrency:       2048,
 			Waiting:           4096,
 			Witnessed:         4096,
 			Verifications:     4,

@@ -61,10 +61,9 @@ func (l *limited) Accept() (net.Conn, error) {
 func part(conn net.Conn) {
 	defer conn.Close()
 	conn.SetDeadline(time.Now().Add(partingTime))
-	p := problems[CodeOverloaded]
-	body := fmt.Sprintf(`{"type":"/openapi.yaml#/x-problems/%s","title":%q,"status":%d,"code":%q}`, CodeOverloaded, p.title, p.status, CodeOverloaded)
+	status, body := problems[CodeOverloaded].status, plainProblems[CodeOverloaded]
 	fmt.Fprintf(conn, "HTTP/1.1 %d %s\r\nContent-Type: application/problem+json\r\nCache-Control: no-store\r\nRetry-After: %d\r\nConnection: close\r\nContent-Length: %d\r\n\r\n%s",
-		p.status, http.StatusText(p.status), retryAfter, len(body), body)
+		status, http.StatusText(status), retryAfter, len(body), body)
 	if half, ok := conn.(interface{ CloseWrite() error }); ok && half.CloseWrite() == nil {
 		io.Copy(io.Discard, io.LimitReader(conn, maxHeader))
 	}

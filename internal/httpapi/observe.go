@@ -18,6 +18,7 @@ type recorder struct {
 	route  string // method and pattern; "" for an unknown address
 	actor  string // public id of the token, or ""
 	status int    // written, 0 before
+	away   bool   // turned away for want of a place, of which there may be very many
 }
 
 // WriteHeader keeps the status.
@@ -82,8 +83,12 @@ func (s *Server) finish(rec *recorder, r *http.Request) {
 	}
 	elapsed := time.Since(rec.start)
 	s.metrics.observe(rec.route, rec.status, elapsed)
-	if s.cfg.Log.Enabled(r.Context(), slog.LevelInfo) {
-		s.cfg.Log.LogAttrs(r.Context(), slog.LevelInfo, "request",
+	level := slog.LevelInfo
+	if rec.away {
+		level = slog.LevelDebug // metrics count them
+	}
+	if s.cfg.Log.Enabled(r.Context(), level) {
+		s.cfg.Log.LogAttrs(r.Context(), level, "request",
 			slog.String("request", rec.id), slog.String("route", rec.route), slog.Int("status", rec.status),
 			slog.Duration("duration", elapsed), slog.String("token", rec.actor))
 	}

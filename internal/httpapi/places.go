@@ -40,6 +40,7 @@ func (c *crowd[K]) leave(key K) {
 func (s *Server) enter(c *call) error {
 	if !s.turns.enter(c.r.Context(), c.ledger.id) {
 		s.metrics.refuse(c.ledger, refusedQueue)
+		c.w.away = true
 		return refuse(CodeOverloaded)
 	}
 	c.works = true

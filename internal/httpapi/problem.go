@@ -44,17 +44,9 @@ const retryAfter = 1
 // writeProblem answers with the problem document of e.
 func writeProblem(w http.ResponseWriter, e *refusal) {
 	kind := problems[e.code]
-	doc := Problem{
-		Type:   "/openapi.yaml#/x-problems/" + string(e.code),
-		Title:  kind.title,
-		Status: kind.status,
-		Code:   e.code,
-		Detail: optional(clip(e.detail, 500)),
-		Field:  optional(clip(e.field, 200)),
-	}
-	body, err := json.Marshal(doc)
-	if err != nil {
-		panic(err) // a struct of strings that clip has made valid
+	body := plainProblems[e.code]
+	if e.detail != "" || e.field != "" {
+		body = problemBody(e)
 	}
 	h := w.Header()
 	h.Set("Content-Type", "application/problem+json")
@@ -70,6 +62,32 @@ func writeProblem(w http.ResponseWriter, e *refusal) {
 	}
 	w.WriteHeader(kind.status)
 	w.Write(body)
+}
+
+// plainProblems are the documents of problems that have no more to say, by code:
+// whoever is told to come back costs little.
+var plainProblems = func() map[Code][]byte {
+	all := make(map[Code][]byte, len(problems))
+	for code := range problems {
+		all[code] = problemBody(&refusal{code: code})
+	}
+	return all
+}()
+
+func problemBody(e *refusal) []byte {
+	kind := problems[e.code]
+	body, err := json.Marshal(Problem{
+		Type:   "/openapi.yaml#/x-problems/" + string(e.code),
+		Title:  kind.title,
+		Status: kind.status,
+		Code:   e.code,
+		Detail: optional(clip(e.detail, 500)),
+		Field:  optional(clip(e.field, 200)),
+	})
+	if err != nil {
+		panic(err) // a struct of strings that clip has made valid
+	}
+	return body
 }
 
 // clip makes s, which may come from a caller, short and printable.

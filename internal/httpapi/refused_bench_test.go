@@ -1,0 +1,31 @@
+package httpapi
+
+import (
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+)
+
+// BenchmarkRefused is what a request costs that is turned away because too many
+// wait, without reading it from the wire.
+func BenchmarkRefused(b *testing.B) {
+	s := newStack(b, stackOptions{limits: Limits{Concurrent: 1, Waiting: 1}})
+	if !s.api.turns.enter(b.Context(), s.ledger.ID()) {
+		b.Fatal("no place")
+	}
+	go s.api.turns.enter(b.Context(), s.ledger.ID())
+	for s.api.turns.waiting(s.ledger.ID()) == 0 {
+	}
+	b.ReportAllocs()
+	for b.Loop() {
+		r := httptest.NewRequest(http.MethodPost, "/v1/main/shuffles", strings.NewReader(`{"table":"t","deck":"standard-52"}`))
+		r.Header.Set("Authorization", "Bearer "+s.dealerToken)
+		w := httptest.NewRecorder()
+		s.api.ServeHTTP(w, r)
+		if w.Code != http.StatusServiceUnavailable {
+			b.Fatal(w.Code)
+		}
+	}
+	s.api.turns.leave(s.ledger.ID())
+}
