@@ -105,6 +105,12 @@ func TestPlans(t *testing.T) {
 		        CASE WHEN n % 100 > 0 THEN 1 END, CASE WHEN n % 100 > 0 THEN 0 END, false, 'table-' || n % 50, 'game-' || n / 9
 		 FROM generate_series(1, 10000) n`,
 		"INSERT INTO recall_marks VALUES (1, 20001, 0)",
+		"INSERT INTO heads VALUES (1, 10000, sha256(''), '')",
+		`INSERT INTO tiles SELECT 1, 0, n, decode(repeat('00', 8192), 'hex') FROM generate_series(0, 400) n`,
+		`INSERT INTO checkpoints SELECT 1, n, sha256(''), repeat('a', 200)::bytea FROM generate_series(1, 5000) n`,
+		`INSERT INTO cosigned SELECT 1, n, sha256(''), repeat('a', 200)::bytea FROM generate_series(1, 5000) n`,
+		`INSERT INTO decks SELECT 1, sha256(n::text::bytea), repeat('a', 500)::bytea FROM generate_series(1, 2000) n`,
+		`INSERT INTO tokens SELECT 1, n::text, 1, sha256(''), 1 FROM generate_series(1, 2000) n`,
 	} {
 		if _, err := conn.Exec(t.Context(), sql); err != nil {
 			t.Fatal(err)
@@ -119,6 +125,13 @@ func TestPlans(t *testing.T) {
 		"commits":     {"bigint, bigint[]", "1, '{2, 3}'", sqlCommits},
 		"ByShuffles":  {"bigint, bigint[]", "1, '{2, 3}'", sqlOfShuffles},
 		"visible":     {"bigint, bigint[]", "1, '{2, 3}'", sqlShuffles},
+		"checkpoint":  {"bigint, bigint", "1, 2", sqlCheckpointAfter},
+		"tile":        {"bigint, smallint, bigint", "1, 0, 2", sqlTile},
+		"cosigned":    {"bigint, bigint", "1, 2", sqlCosignedAtMost},
+		"and from":    {"bigint, bigint, bigint", "1, 2, 512", sqlCosignedFrom},
+		"has":         {"bigint, bigint", "1, 2", sqlHasCosigned},
+		"deck":        {"bigint, bytea", `1, '\\x00'`, sqlDeck},
+		"token":       {"bigint, text", "1, 'a'", sqlToken},
 		"accesses":    {"bigint, bigint, bigint, bigint, text, int", "1, 2, 3, 2, 'a', 5", sqlAccess},
 		"old ones":    {"bigint, bigint, int", "1, 2, 3", sqlDropAccess},
 		"recall step": {stepTypes, "1, 20001, 0, 20002, " + strings.Repeat("NULL, ", 15) + "NULL", sqlPutRecall},
@@ -169,7 +182,7 @@ func TestPlans(t *testing.T) {
 }
 
 // scans finds what reads a whole table of those that grow.
-var scans = regexp.MustCompile(`Seq Scan on (entries|recall|slots|access_records)\b`)
+var scans = regexp.MustCompile(`Seq Scan on (entries|recall|slots|access_records|tiles|checkpoints|cosigned|decks|tokens)\b`)
 
 const stepTypes = "bigint, bigint, bigint, bigint, bigint[], text[], bigint[], bigint[], bigint[], text[], boolean[], bigint[], bigint[], " +
 	"smallint[], smallint[], bigint[], bigint[], smallint[], smallint[], bigint[]"
