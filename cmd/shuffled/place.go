@@ -61,7 +61,7 @@ func openStore(ctx context.Context, cfg *config.Config, allowSuperuser bool) (ba
 		return sqlite.Open(path, sqlite.Options{})
 	}
 	return postgres.Open(ctx, cfg.Database, postgres.Options{
-		PasswordFile: cfg.DatabasePasswordFile, AllowSuperuser: allowSuperuser,
+		PasswordFile: cfg.DatabasePasswordFile, AllowSuperuser: allowSuperuser, Pooler: cfg.DatabasePooler,
 	})
 }
 

@@ -39,6 +39,8 @@ func TestValidate(t *testing.T) {
 		{"", func(c *Config) { c.Database, c.DatabasePasswordFile = "postgresql://u@h/d", "p" }},
 		{"database_password_file", func(c *Config) { c.DatabasePasswordFile = "p" }},
 		{"database_password_file", func(c *Config) { c.Database, c.DatabasePasswordFile = "sqlite:x", "p" }},
+		{"database_pooler", func(c *Config) { c.DatabasePooler = true }},
+		{"database_pooler", func(c *Config) { c.Database, c.DatabasePooler = "sqlite:x", true }},
 		{"sealing_keys", func(c *Config) { c.SealingKeys = []string{"a", "b", "a"} }},
 		{"sealing_keys", func(c *Config) { c.SealingKeys = []string{""} }},
 		{"", func(c *Config) { c.SealingKeys = []string{"a", "b"} }},

@@ -157,6 +157,7 @@ operator_listen = "10.0.0.1:9"
 data = "/var/lib/shuffled"
 database = "postgres://writer@db.example.org:5432/shuffled?sslmode=verify-full"
 database_password_file = "/run/credentials/password"
+database_pooler = true
 sealing_keys = ["/keys/new", "/keys/old"]
 passphrase_file = "/keys/passphrase"
 clock_step = "1m30s"

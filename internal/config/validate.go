@@ -71,6 +71,9 @@ func (c *Config) checkDatabase(p *problems) {
 	if c.DatabasePasswordFile != "" && (c.Database == "" || sqlite) {
 		p.add("database_password_file", "only a postgres:// database has a password")
 	}
+	if c.DatabasePooler && (c.Database == "" || sqlite) {
+		p.add("database_pooler", "only a postgres:// database has a pooler")
+	}
 }
 
 func (b *Beacon) check(p *problems) {
