@@ -212,6 +212,8 @@ func TestDigest(t *testing.T) {
 			v.SetFloat(v.Float() + 1)
 		case reflect.Slice:
 			v.Set(v.Slice(0, 1))
+		case reflect.Bool:
+			v.SetBool(!v.Bool())
 		default:
 			t.Fatalf("%s: %s", path, v.Kind())
 		}
