@@ -153,6 +153,8 @@ func readBody(r *http.Request) ([]byte, error) {
 	switch {
 	case err == nil:
 		return body, nil
+	case errors.Is(err, errNoRoom):
+		return nil, &refusal{code: CodeOverloaded, cause: err}
 	case errors.As(err, &large):
 		return nil, refuse(CodeBodyTooLarge)
 	case errors.As(err, &network) && network.Timeout():

@@ -88,6 +88,13 @@ func NewHTTPServer(h http.Handler, l Limits, log *slog.Logger) *http.Server {
 // is judged. Evidence is held in memory meanwhile.
 const uploadsPerVerification = 8
 
+// How many bodies, and how much evidence, of the largest size may be in memory at a
+// time; of smaller ones more.
+const (
+	roomPerBody     = 32
+	roomPerEvidence = 2
+)
+
 // gate lets a number of requests in at a time and turns the next away at once.
 type gate chan struct{}
 

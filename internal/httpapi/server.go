@@ -42,6 +42,8 @@ type Server struct {
 	turns       *turns[ledger.ID] // of requests that work on ledgers
 	witnessed   *crowd[ledger.ID] // requests that wait for witnesses
 	connections *crowd[netip.Prefix]
+	bodies      *budget // of all requests but those to verify
+	evidence    *budget
 	verifying   gate
 	uploads     gate // of evidence: uploadsPerVerification times as many
 	tokenRates  *rates[tokenKey]
@@ -69,6 +71,8 @@ func New(cfg Config) (*Server, error) {
 		turns:       newTurns[ledger.ID](cfg.Limits.Concurrent, cfg.Limits.Waiting),
 		witnessed:   newCrowd[ledger.ID](cfg.Limits.Witnessed),
 		connections: newCrowd[netip.Prefix](cfg.Limits.Connections),
+		bodies:      newBudget(roomPerBody * cfg.Limits.Body),
+		evidence:    newBudget(roomPerEvidence * cfg.Limits.Verify),
 		verifying:   make(gate, cfg.Limits.Verifying),
 		uploads:     make(gate, uploadsPerVerification*cfg.Limits.Verifying),
 		tokenRates:  newRates[tokenKey](cfg.Limits.TokenRate, cfg.Limits.TokenBurst),
@@ -183,9 +187,9 @@ func (s *Server) serve(rec *recorder, r *http.Request, rt route) {
 
 // answer answers the call, or returns an error and has answered nothing.
 func (s *Server) answer(c *call) error {
-	limit := s.cfg.Limits.Body
+	limit, room := s.cfg.Limits.Body, s.bodies
 	if c.route.path == "/v1/verify" {
-		limit = s.cfg.Limits.Verify
+		limit, room = s.cfg.Limits.Verify, s.evidence
 	}
 	if c.r.ContentLength > limit {
 		return refuse(CodeBodyTooLarge)
@@ -193,6 +197,11 @@ func (s *Server) answer(c *call) error {
 	// net/http closes the connection of a body that is too long, if it can see
 	// its own writer.
 	c.r.Body = http.MaxBytesReader(c.w.ResponseWriter, c.r.Body, limit)
+	if c.r.ContentLength < 0 || c.r.ContentLength > smallBody {
+		body := &metered{ReadCloser: c.r.Body, budget: room}
+		defer body.release()
+		c.r.Body = body
+	}
 	if !strings.Contains(c.route.path, "/{ledger}/") {
 		return c.route.call(c)
 	}
