@@ -80,6 +80,9 @@ func (c *benchCmd) Run(ctx context.Context, s streams) error {
 // trust takes the token and the keys, and refuses a production ledger unless that
 // is meant.
 func (c *benchCmd) trust(ctx context.Context, s streams, cfg *load.Config) error {
+	if c.ClientCert != "" {
+		return usage("--client-cert: the load is made with a token")
+	}
 	given, err := c.config(ctx, s)
 	if err != nil {
 		return err

@@ -2,10 +2,13 @@ package main
 
 import (
 	"context"
+	"crypto/tls"
 	"errors"
 	"fmt"
 	"net"
+	"net/http"
 	"os"
+	"time"
 
 	"shuffled/client"
 	"shuffled/internal/audit"
@@ -20,7 +23,11 @@ type remote struct {
 	Key       string `placeholder:"VKEY" env:"SHUFFLED_KEY" help:"Hold every answer against this verifier key of the ledger, or the one in the file of this name."`
 	Policy    string `placeholder:"FILE" help:"Hold them against a policy (C2SP tlog-policy) in place of a key: its log lines are the ledger's keys, of before and after a rotation."`
 	TokenFile string `placeholder:"FILE" help:"File with the API token, mode 0600; else the token is in SHUFFLED_TOKEN."`
-	JSON      bool   `name:"json" help:"Print JSON."`
+
+	ClientCert string `placeholder:"FILE" and:"certificate" help:"Certificate to be known by in place of a token, in PEM, and those between it and its authority."`
+	ClientKey  string `placeholder:"FILE" and:"certificate" help:"Its private key, in PEM, mode 0600."`
+
+	JSON bool `name:"json" help:"Print JSON."`
 }
 
 // tokenVariable holds the token when no file is named.
@@ -54,6 +61,12 @@ func (r *remote) config(ctx context.Context, s streams) (client.Config, error) {
 		}
 	}
 	cfg.Token = string(token.Bytes())
+	if r.ClientCert != "" {
+		var err error
+		if cfg.HTTP, err = r.certified(); err != nil {
+			return cfg, err
+		}
+	}
 	switch {
 	case r.Policy != "":
 		text, err := os.ReadFile(r.Policy)
@@ -76,6 +89,28 @@ func (r *remote) config(ctx context.Context, s streams) (client.Config, error) {
 	}
 	return cfg, nil
 }
+
+// certified returns an HTTP client that shows the certificate.
+func (r *remote) certified() (*http.Client, error) {
+	chain, err := os.ReadFile(r.ClientCert)
+	if err != nil {
+		return nil, fmt.Errorf("reading the client certificate: %w", err)
+	}
+	key, err := keys.ReadSecret(r.ClientKey)
+	if err != nil {
+		return nil, fmt.Errorf("reading the client certificate's key: %w", err)
+	}
+	pair, err := tls.X509KeyPair(chain, key.Bytes())
+	if err != nil {
+		return nil, usage("--client-cert, --client-key: %s", err)
+	}
+	transport := http.DefaultTransport.(*http.Transport).Clone()
+	transport.TLSClientConfig = &tls.Config{MinVersion: tls.VersionTLS13, Certificates: []tls.Certificate{pair}}
+	return &http.Client{Transport: transport, Timeout: callTimeout}, nil
+}
+
+// callTimeout is for one call, as long as a client waits without a certificate.
+const callTimeout = 30 * time.Second
 
 // askKeys returns a policy with the signing keys that the daemon names for the
 // ledger: a receipt of before a rotation is under the key of then.

@@ -213,6 +213,19 @@ func TestClientCertificates(t *testing.T) {
 		io.Copy(io.Discard, resp.Body)
 		return resp.StatusCode
 	}
+	path, err := builtBinary()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, code := range map[string]int{"known": 0, "stranger": 3, "foreign": 3} {
+		cmd := exec.Command(path, "shuffle", "--url", "https://"+d.addr, "--table", "commands", "--deck", "short-36",
+			"--client-cert", c.path(name+".pem"), "--client-key", c.path(name+".key"))
+		cmd.Env = append(os.Environ(), "SSL_CERT_FILE="+c.path("authority.pem"), "SHUFFLED_TOKEN=")
+		if out, err := cmd.CombinedOutput(); cmd.ProcessState.ExitCode() != code {
+			t.Errorf("a command with certificate %q: %v, not %d\n%s", name, err, code, out)
+		}
+	}
+
 	known := c.client("known")
 	for who, want := range map[string]int{"known": 200, "stranger": 401, "": 401, "foreign": 0} {
 		if got := commit(c.client(who)); got != want {
