@@ -97,8 +97,9 @@ func TestCheck(t *testing.T) {
 	}
 	deal := &audit.Deal{Shuffle: 1, First: 4, Runs: []audit.Run{{Count: 2, Purpose: audit.PurposeSeat, Recipient: "seat-1"}}}
 	end := &audit.Close{Shuffle: 1, Outcome: audit.OutcomeCompleted, Form: audit.FormTape, Tape: make([]byte, 129)}
+	early := &audit.Close{Shuffle: 1, Outcome: audit.OutcomeEndedEarly, Form: audit.FormTape, Tape: make([]byte, 129)}
 	l := sign(t, key, deal, commit(0), commit(1), deal, end)
-	fork := sign(t, key, deal, commit(0), commit(1), deal, deal)
+	fork := sign(t, key, deal, commit(0), commit(1), deal, early)
 	foreign := sign(t, other, deal, commit(0), commit(1), deal, end)
 	one := func(i, n int) answer {
 		return answer{ID: uint64(i), Commitment: []byte{1, byte(n), 31: 0}, DeckRoot: []byte{2, byte(n), 31: 0}, Receipt: l.receipts[i]}
@@ -146,6 +147,7 @@ func TestCheck(t *testing.T) {
 		"a close for a deal":             {[]claim{lying(dealt, say(receipt(l.receipts[4])))}, "a close that was not asked for"},
 		"a deal for a close":             {[]claim{lying(closed, say(receipt(l.receipts[3])))}, "a deal that was not asked for"},
 		"another's close":                {[]claim{lying(closed, func(c *claim) { c.shuffle = 2 })}, "not asked for"},
+		"another outcome":                {[]claim{lying(closed, say(receipt(fork.receipts[4])))}, "a close that was not asked for"},
 		"another ledger key":             {[]claim{lying(dealt, say(receipt(foreign.receipts[3])))}, "not signed by the ledger's key"},
 		"a known checkpoint signed anew": {[]claim{closed, lying(dealt, say(receipt(resigned)))}, "not signed by the ledger's key"},
 		"a fork":                         {[]claim{closed, lying(dealt, say(receipt(fork.receipts[3])))}, "the ledger was forked"},

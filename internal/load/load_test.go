@@ -246,6 +246,48 @@ func TestMixOfRequests(t *testing.T) {
 	})
 }
 
+// TestDealtOut deals from one shuffle until it has no cards left, then from the
+// next; a close takes the first away, whatever it has left.
+func TestDealtOut(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		deals := make(map[string]int)
+		id := 0
+		cfg := config(func(w io.Writer, request string) bool {
+			time.Sleep(time.Millisecond)
+			line, body, _ := strings.Cut(request, "\r\n")
+			path := strings.TrimPrefix(strings.Fields(line)[1], "/v1/main/shuffles")
+			switch what := path[strings.LastIndex(path, "/")+1:]; what {
+			case "":
+				id++
+				respond(w, 200, "", fmt.Sprintf(`{"id":%d}`, id))
+				return true
+			case "deal":
+				if want := fmt.Sprintf(`{"first":%d,"runs":[{"count":2,"purpose":"seat","recipient":"seat-1"}]}`, 2*deals[path]); !strings.HasSuffix(body, want) {
+					t.Errorf("%s: %s", path, body)
+				}
+				deals[path]++
+			}
+			respond(w, 200, "", "{}")
+			return true
+		})
+		cfg.Mix = Mix{Commit: 1, Deal: 20, Close: 1}
+		if _, err := loaded(t, t.Context(), cfg); err != nil {
+			t.Fatal(err)
+		}
+		// Of 1,000 requests no shuffle but the last few was left with cards, and none
+		// had more than there are.
+		left := 0
+		for _, n := range deals {
+			if left += 10 - n; n > 10 {
+				t.Errorf("%d deals of two cards", n)
+			}
+		}
+		if len(deals) < 80 || left > 20 {
+			t.Errorf("%d shuffles, %d deals not made", len(deals), left)
+		}
+	})
+}
+
 // TestConfig names the member and the rule.
 func TestConfig(t *testing.T) {
 	good := func() Config { return config(nil) }

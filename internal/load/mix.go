@@ -87,12 +87,11 @@ type round struct {
 	credit Mix
 }
 
+// next returns the kind with the most credit, which is above 0: so is the sum of
+// all. A kind without weight has none.
 func (r *round) next() Kind {
 	best, total := kinds, 0
 	for k, w := range r.mix {
-		if w == 0 {
-			continue
-		}
 		total += w
 		if r.credit[k] += w; best == kinds || r.credit[k] > r.credit[best] {
 			best = Kind(k)
