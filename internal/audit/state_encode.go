@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"cmp"
 	"crypto/sha256"
-	"maps"
 	"slices"
 )
 
@@ -135,8 +134,17 @@ func (s *State) encodeKeys(w *writer) {
 // writeSorted writes a u32 count and the elements of m, in ascending order of the
 // bytes that write makes of them.
 func writeSorted[M ~map[K]V, K comparable, V any](w *writer, m M, compare func(a, b K) int, write func(K, V)) {
-	w.u32(uint32(len(m)))
-	for _, k := range slices.SortedFunc(maps.Keys(m), compare) {
-		write(k, m[k])
+	type element struct {
+		key   K
+		value V
+	}
+	all := make([]element, 0, len(m))
+	for k, v := range m {
+		all = append(all, element{k, v}) // a look-up of each would cost more than the sorting
+	}
+	slices.SortFunc(all, func(a, b element) int { return compare(a.key, b.key) })
+	w.u32(uint32(len(all)))
+	for _, e := range all {
+		write(e.key, e.value)
 	}
 }
