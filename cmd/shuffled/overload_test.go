@@ -34,16 +34,19 @@ func TestOverload(t *testing.T) {
 	}
 	limits := ""
 	if *tightLimits {
-		limits = "concurrency = 256\nwaiting = 128\n"
+		limits = "concurrency = 1024\nwaiting = 128\n"
 	}
 	l := newLoaded(t, limits+"verify_rate = 0.0\n")
 	transcript := l.transcript()
-	peak := l.capacity(64, max(2*time.Second, *overload/3))
+	idle := l.cpu()
+	calibration := max(2*time.Second, *overload/3)
+	peak := l.capacity(256, calibration)
 	if peak < 50 {
 		t.Fatalf("void: %.0f commits per second", peak)
 	}
 	stop := l.watch(transcript)
 	cpu := l.cpu()
+	t.Logf("at peak %v of processor for %.0f commits", (cpu - idle).Round(time.Millisecond), peak*calibration.Seconds())
 	start := time.Now()
 	got := l.openLoop(2*peak, *overload, *connections)
 	elapsed := time.Since(start).Seconds()

@@ -103,7 +103,7 @@ type Limits struct {
 	VerifyRate   float64 `toml:"verify_rate"`   // verifications per second and address; 0: no limit; default 5
 	VerifyBurst  int     `toml:"verify_burst"`  // of these at once; at least 1, default 20
 
-	Patience          Duration `toml:"patience"`            // from header until a request's turn has come; 10ms to 10m, default 900ms
+	Patience          Duration `toml:"patience"`            // from header until a request's turn has come; 10ms to 10m, default 700ms
 	RequestTimeout    Duration `toml:"request_timeout"`     // from header to answer; 100ms to 10m, default 10s
 	ReadHeaderTimeout Duration `toml:"read_header_timeout"` // 100ms to 10m, default 5s
 	ReadTimeout       Duration `toml:"read_timeout"`        // of a whole request; 100ms to 10m, default 30s
@@ -155,7 +155,7 @@ func Default() *Config {
 			ReadBurst:         100,
 			VerifyRate:        5,
 			VerifyBurst:       20,
-			Patience:          Duration(900 * time.Millisecond),
+			Patience:          Duration(700 * time.Millisecond),
 			RequestTimeout:    Duration(10 * time.Second),
 			ReadHeaderTimeout: Duration(5 * time.Second),
 			ReadTimeout:       Duration(30 * time.Second),
