@@ -118,8 +118,6 @@ func (d *daemon) appends(outcome string) float64 {
 // acked is an acknowledged entry.
 type acked struct {
 	key    string // of a commit
-	table  string
-	serial uint64
 	index  uint64
 	leaf   tlog.Hash
 	size   uint64 // of the checkpoint that the receipt was under
@@ -136,6 +134,7 @@ type crowd struct {
 	clients  []int  // of each daemon
 	attempts int    // for each request, at the daemons in turn
 	commits  bool   // nothing but commits
+	count    int    // so many with each request; 0: one
 
 	stop    atomic.Bool
 	entries atomic.Int64 // acknowledged
@@ -191,6 +190,9 @@ type player struct {
 // hand plays a hand and reports whether all of it was acknowledged.
 func (c *player) hand() bool {
 	c.n++
+	if c.count > 0 {
+		return c.many()
+	}
 	table, key := c.name, fmt.Sprintf("%s-%d", c.name, c.n)
 	if c.n%8 == 0 {
 		table = "shared"
@@ -198,7 +200,6 @@ func (c *player) hand() bool {
 	var s struct {
 		ID      uint64
 		Table   string
-		Serial  uint64
 		Receipt string
 	}
 	send := c.call
@@ -208,7 +209,7 @@ func (c *player) hand() bool {
 	if !send("/v1/main/shuffles", key, `{"table":"`+table+`","deck":"standard-52"}`, &s) {
 		return false
 	}
-	if s.Table != table || !c.prove(s.Receipt, acked{key: key, table: table, serial: s.Serial, index: s.ID}) {
+	if s.Table != table || !c.prove(s.Receipt, acked{key: key, index: s.ID}) {
 		return c.failed("%s: the answer is of table %s", key, s.Table)
 	}
 	if c.commits || table == "shared" { // which must be dealt in the order of serials
@@ -221,6 +222,30 @@ func (c *player) hand() bool {
 	path := fmt.Sprintf("/v1/main/shuffles/%d/deal", s.ID)
 	body := `{"first":0,"runs":[{"count":5,"purpose":"board","public":true}],"close":{"outcome":"completed"}}`
 	return c.call(path, "", body, &d) && c.prove(d.Receipt, acked{}) && c.prove(d.Close.Receipt, acked{})
+}
+
+// many commits to count shuffles under one key.
+func (c *player) many() bool {
+	key := fmt.Sprintf("%s-%d", c.name, c.n)
+	var all struct {
+		Shuffles []struct {
+			ID      uint64
+			Receipt string
+		}
+	}
+	body := fmt.Sprintf(`{"table":%q,"deck":"standard-52","count":%d}`, c.name, c.count)
+	if !c.call("/v1/main/shuffles", key, body, &all) {
+		return false
+	}
+	if len(all.Shuffles) != c.count {
+		return c.failed("%s: %d shuffles", key, len(all.Shuffles))
+	}
+	for i, s := range all.Shuffles {
+		if !c.prove(s.Receipt, acked{key: fmt.Sprintf("%s#%d", key, i), index: s.ID}) {
+			return false
+		}
+	}
+	return true
 }
 
 func (c *player) failed(format string, args ...any) bool {

@@ -19,7 +19,9 @@ const (
 	// A turn is what a daemon measures of its own, from when it begins to prepare
 	// a batch until the batch has landed, within limits.
 	minTurn = 200 * time.Microsecond
-	maxTurn = 50 * time.Millisecond
+	maxTurn = 250 * time.Millisecond
+	// maxWait bounds every wait for others.
+	maxWait = time.Second
 	// mostPassed is how often a daemon may be overtaken and is still waited for.
 	mostPassed = 3
 	// mostTries is how often a request is prepared.
@@ -106,7 +108,7 @@ func (l *Ledger) giveWay() {
 	for len(p.line) > 1 && !errors.Is(l.Ready(), ErrFrozen) {
 		l.followOthers()
 		ahead := time.Duration(p.ahead(l.instance))
-		left := time.Until(p.moved.Add((ahead + 1) * patience * p.turn))
+		left := time.Until(p.moved.Add(min((ahead+1)*patience*p.turn, maxWait)))
 		if ahead == 0 || left <= 0 || l.stopping(min(left, max(ahead*p.turn/2, minTurn))) {
 			break
 		}

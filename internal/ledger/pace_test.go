@@ -71,7 +71,7 @@ func TestAloneForNothing(t *testing.T) {
 // nothing, no request again and again, and each daemon lands its share.
 func TestTurns(t *testing.T) {
 	onBoth(t, func(t *testing.T, h *house) {
-		const daemons, clients, batches = 4, 4, 1000
+		const daemons, clients, batches = 4, 4, 500
 		list := []*ledger.Ledger{h.open(h.config("mark"))}
 		for i := 1; i < daemons; i++ {
 			c := h.config(fmt.Sprint("mark", i))
