@@ -1,0 +1,167 @@
+package inspect
+
+import "shuffled/internal/audit"
+
+// live is what the fold keeps of an open shuffle beside the state.
+type live struct {
+	Table     string
+	Serial    uint64
+	Committed int64
+	CloseBy   int64
+	Played    bool // mixed or dealt
+	Dealt     bool
+	Witnessed bool // by then, or now
+	InTime    bool // by the trusted quorum before the round of its beacon came out
+	Beacon    *roundCheck
+	Skip      bool // an entry of it is lost or not as it should be: not recomputed
+	parent    *lineage
+	self      *lineage // when a child needs its values
+}
+
+func (f *fold) committed(c *audit.Commit, p *parsed, index uint64) {
+	l := &live{Table: c.Context.Table, Serial: c.Serial, Committed: p.e.Time, CloseBy: c.CloseBy}
+	f.live[index] = l
+	if p.noDeck != nil {
+		f.deck(*p.noDeck, c.Context, index)
+	}
+	f.seen.add(kindCommitment, c.Commitment, index)
+	f.seen.add(kindKeyTag, c.KeyTag, index)
+	for _, s := range c.Context.Plan {
+		if s.Source == audit.SourceSlot {
+			f.seen.add(kindSlot, s.Slot, index)
+		}
+	}
+	if !c.Context.IsDraw() {
+		f.seen.addDeck(c.Context.DeckHash, index)
+	}
+	if id := parentOf(c); id != nil {
+		parent := f.live[*id]
+		if parent == nil {
+			l.Skip = true // of no parent that is known: a fault, or follows from one
+			return
+		}
+		if parent.self == nil {
+			parent.self = newLineage(*id)
+		}
+		l.parent = parent.self
+	}
+	f.planned(c.Context, index)
+	if f.counts(l) {
+		f.table(l.Table).Shuffles++
+	}
+}
+
+func parentOf(c *audit.Commit) *uint64 {
+	if c.Context.Parent == nil {
+		return nil
+	}
+	return &c.Context.Parent.ID
+}
+
+// deck names a deck that is missing or wrong, once.
+func (f *fold) deck(x Fault, c *audit.Context, index uint64) {
+	if x.Where != "" { // of the deck, not of this commit
+		f.deckless++
+		if f.noDeck[c.DeckHash] || len(f.noDeck) >= deckMemory {
+			return
+		}
+		f.noDeck[c.DeckHash] = true
+	}
+	f.faults.add(x.at(index).of(index))
+}
+
+// counts reports whether the report's figures are about this shuffle.
+func (f *fold) counts(l *live) bool {
+	return (f.opts.From == 0 || l.Committed >= f.opts.From) && (f.opts.To == 0 || l.Committed < f.opts.To)
+}
+
+func (f *fold) table(name string) *Counts {
+	t := f.tables[name]
+	if t == nil {
+		t = newCounts()
+		f.tables[name] = t
+	}
+	return t
+}
+
+// played takes note of a mix or deal.
+func (f *fold) played(id, index, cosigned uint64) {
+	if cosigned > 0 && cosigned <= index && !f.cosigned.has(cosigned) {
+		f.cosigned.missing(f, cosigned, index, id)
+	}
+	l := f.live[id]
+	if l == nil {
+		return
+	}
+	if !l.Played {
+		l.Played, l.Witnessed = true, f.cosigned.pinned > id
+		delete(f.rounds, id)
+	}
+}
+
+// closed counts a shuffle and sends it to be recomputed.
+func (f *fold) closed(c *audit.Close, now int64, index uint64, o audit.Opened, legal bool) {
+	l := f.live[c.Shuffle]
+	if l == nil || o.Commit == nil {
+		return // not open: named by the rule
+	}
+	delete(f.live, c.Shuffle)
+	delete(f.rounds, c.Shuffle)
+	level := f.level(l, c.Shuffle)
+	if f.counts(l) {
+		f.countClose(f.table(l.Table), c, level)
+	}
+	x := closing{id: c.Shuffle, index: index, close: c, commit: o.Commit, parent: l.parent, self: l.self, skip: l.Skip,
+		counted: f.counts(l), table: l.Table}
+	if level == LevelWitnessed && l.unsteered(o.Commit.Context) {
+		x.beacon = l.Beacon
+	}
+	if f.opts.Shuffles != "" {
+		x.line = f.line(l, c, now, index, o, level)
+	}
+	if x.parent != nil && !x.parent.sent {
+		x.parent, x.skip = nil, true // a parent that was not closed before: a fault of its own
+	}
+	if x.self != nil {
+		x.self.sent = true
+	}
+	if c.Form == audit.FormSealed {
+		x.opener = f.openers[c.Key]
+	}
+	if c.Form == audit.FormNone {
+		f.faults.add(fault(CodeTapeLost, "", "the close of shuffle %d discloses no tape: the operator lost it", c.Shuffle).at(index).of(c.Shuffle))
+	}
+	x.legal = legal
+	f.batch.closings = append(f.batch.closings, x)
+}
+
+func (f *fold) level(l *live, id uint64) string {
+	switch {
+	case len(f.trust.keys) == 0:
+		return LevelKeyNotPinned
+	case l.Played && l.Witnessed, !l.Played && f.cosigned.everPinned > id:
+		return LevelWitnessed
+	}
+	return LevelRecorded
+}
+
+func newCounts() *Counts {
+	return &Counts{VoidBy: make(map[string]uint64), Levels: make(map[string]uint64), Tapes: make(map[string]uint64)}
+}
+
+func (f *fold) countClose(t *Counts, c *audit.Close, level string) {
+	switch c.Outcome {
+	case audit.OutcomeCompleted:
+		t.Completed++
+	case audit.OutcomeEndedEarly:
+		t.EndedEarly++
+	case audit.OutcomeContinued:
+		t.Continued++
+	case audit.OutcomeVoid:
+		t.Void++
+		t.VoidBy[c.Reason.String()]++
+	case audit.OutcomeExpired:
+		t.Expired++
+	}
+	t.Levels[level]++
+}
