@@ -11,4 +11,6 @@ $$;
 
 DROP TABLE snapshots;
 
+CREATE INDEX recall_serial ON recall (ledger, tbl, serial, id);
+
 COMMENT ON TABLE heads IS 'shuffled schema 3';

@@ -7,4 +7,6 @@ INSERT INTO migrating_down SELECT ledger FROM entries LIMIT 1;
 DROP TABLE migrating_down;
 DROP TABLE snapshots;
 
+CREATE INDEX recall_serial ON recall (ledger, tbl, serial, id);
+
 PRAGMA user_version = 3;

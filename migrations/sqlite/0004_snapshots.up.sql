@@ -12,4 +12,7 @@ CREATE TRIGGER snapshots_no_replace BEFORE INSERT ON snapshots
 WHEN EXISTS (SELECT 1 FROM snapshots WHERE ledger = NEW.ledger AND idx = NEW.idx)
 BEGIN SELECT RAISE(ABORT, 'INSERT into snapshots is refused: the key is taken'); END;
 
+-- As in migrations/postgres.
+DROP INDEX recall_serial;
+
 PRAGMA user_version = 4;

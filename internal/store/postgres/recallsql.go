@@ -29,7 +29,7 @@ ORDER BY id LIMIT $9`
 var sqlRecall = map[store.RecallBy]string{
 	store.RecallByID:      recallFrom + recallRest,
 	store.RecallByTable:   recallFrom + ` AND tbl = $5` + recallRest,
-	store.RecallBySerial:  recallFrom + ` AND tbl = $5 AND serial = $6` + recallRest,
+	store.RecallBySerial:  recallFrom + ` AND id = (SELECT idx FROM entries WHERE ledger = $1 AND tbl = $5 AND serial = $6)` + recallRest,
 	store.RecallByGameRef: recallFrom + ` AND game_ref = $7` + recallRest,
 	store.RecallByOpen:    recallFrom + ` AND closed IS NULL` + recallRest,
 }

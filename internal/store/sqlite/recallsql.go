@@ -27,9 +27,10 @@ ORDER BY id LIMIT ?9`
 
 // sqlRecall has a statement for every index. INDEXED BY refuses any other one.
 var sqlRecall = map[store.RecallBy]string{
-	store.RecallByID:      recallFrom + ` NOT INDEXED WHERE ledger = ?1` + recallRest,
-	store.RecallByTable:   recallFrom + ` INDEXED BY recall_tbl WHERE ledger = ?1 AND tbl = ?5` + recallRest,
-	store.RecallBySerial:  recallFrom + ` INDEXED BY recall_serial WHERE ledger = ?1 AND tbl = ?5 AND serial = ?6` + recallRest,
+	store.RecallByID:    recallFrom + ` NOT INDEXED WHERE ledger = ?1` + recallRest,
+	store.RecallByTable: recallFrom + ` INDEXED BY recall_tbl WHERE ledger = ?1 AND tbl = ?5` + recallRest,
+	store.RecallBySerial: recallFrom + ` NOT INDEXED WHERE ledger = ?1 AND id = (SELECT idx FROM entries INDEXED BY entries_serial
+    WHERE ledger = ?1 AND tbl = ?5 AND serial = ?6)` + recallRest,
 	store.RecallByGameRef: recallFrom + ` INDEXED BY recall_game_ref WHERE ledger = ?1 AND game_ref = ?7` + recallRest,
 	store.RecallByOpen:    recallFrom + ` INDEXED BY recall_open WHERE ledger = ?1 AND closed IS NULL` + recallRest,
 }
