@@ -39,7 +39,7 @@ func TestReplicas(t *testing.T) {
 func replicasTest(t *testing.T, databases []string) {
 	n := len(databases)
 	r := newReplicas(t, databases...)
-	c := &crowd{replicas: r, name: "c", clients: shares(n, 64, false), attempts: 1, count: *replicasCount}
+	c := &crowd{replicas: r, name: "c", clients: shares(n, 64, false), attempts: 3, count: *replicasCount}
 	c.run(*replicasAppends)
 	c.ok()
 	work, lost, landed, most := make([]int, n), 0.0, 0.0, 0.0
@@ -55,6 +55,6 @@ func replicasTest(t *testing.T, databases []string) {
 		d.stop()
 	}
 	o := r.check(c.journal, true)
-	t.Logf("%d daemons: %d entries, %d acknowledged, by each %v; %.0f batches landed, %.0f were overtaken, no request more than %.0f times",
-		n, len(o.leaves), len(c.journal), work, landed, lost, most)
+	t.Logf("%d daemons: %d entries, %d acknowledged, by each %v, %d requests made again; %.0f batches landed, %.0f were overtaken, no request more than %.0f times",
+		n, len(o.leaves), len(c.journal), work, c.again.Load(), landed, lost, most)
 }
