@@ -219,7 +219,7 @@ func (h *house) read(dsn string) *history {
 	store := h.store(dsn, postgres.Options{})
 	defer store.Close()
 	ctx := context.Background()
-	id := ledger.IDOf(origin)
+	id := ledger.IDOf(h.origin)
 	head, err := store.Head(ctx, id)
 	must(h.t, err)
 	got := &history{keys: make(map[[32]byte]int), roots: make([]tlog.Hash, 1)}

@@ -47,6 +47,7 @@ var info = ledger.Info{Name: "main", Origin: origin}
 // house is a ledger in a database, and what its daemons share.
 type house struct {
 	t         *testing.T
+	origin    string
 	direct    string // address of the database, without a proxy
 	dir       string // of the high-water marks
 	signer    note.Signer
@@ -62,7 +63,7 @@ func newHouse(t *testing.T, direct string, witnesses int) *house {
 	t.Helper()
 	skey, vkey, err := note.GenerateKey(nil, origin)
 	must(t, err)
-	h := &house{t: t, direct: direct, dir: t.TempDir(), word: "a new daemon"}
+	h := &house{t: t, origin: origin, direct: direct, dir: t.TempDir(), word: "a new daemon"}
 	h.signer, err = note.NewSigner(skey)
 	must(t, err)
 	h.key, err = note.NewVerifier(vkey)
@@ -206,7 +207,7 @@ func must(t testing.TB, err error) {
 // until waits for a condition that will come.
 func until(t testing.TB, what string, reached func() bool) {
 	t.Helper()
-	for deadline := time.Now().Add(60 * time.Second); !reached(); time.Sleep(5 * time.Millisecond) {
+	for deadline := time.Now().Add(3 * time.Minute); !reached(); time.Sleep(5 * time.Millisecond) {
 		if time.Now().After(deadline) {
 			t.Fatalf("waited in vain for %s", what)
 		}

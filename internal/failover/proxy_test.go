@@ -79,15 +79,30 @@ func (s *spoiler) done() bool {
 func TestLostMessages(t *testing.T) {
 	t.Parallel()
 	dsn := testdb.DSN(t)
+	loseMessages(t, dsn, dsn, postgres.Options{Timeout: time.Second}, *injections)
+}
+
+// TestLostMessagesOfPooler does the same between the daemons and a PgBouncer.
+func TestLostMessagesOfPooler(t *testing.T) {
+	t.Parallel()
+	cluster := testdb.Start(t)
+	through := cluster.Pooler(t)
+	dsn := cluster.Database(t)
+	loseMessages(t, dsn, through(dsn), postgres.Options{Timeout: time.Second, Pooler: true}, *injections/2)
+}
+
+// loseMessages spoils n requests and n replies between daemons and the address
+// through which they reach the database at dsn.
+func loseMessages(t *testing.T, dsn, through string, o postgres.Options, n int) {
 	h := newHouse(t, dsn, 1)
-	p := testdb.NewProxy(t, dsn)
-	s := newSpoiler(*injections)
+	p := testdb.NewProxy(t, through)
+	s := newSpoiler(n)
 	p.Fault = s.fault
-	o := postgres.Options{Timeout: time.Second}
 	c := &clients{t: t, patience: 20 * time.Second, daemons: []*daemon{h.daemon("a", p.DSN, o), h.daemon("b", p.DSN, o)}}
 	c.play("client", 16)
-	for deadline := time.Now().Add(time.Minute + time.Duration(*injections)*time.Second); !s.done() && !t.Failed(); time.Sleep(10 * time.Millisecond) {
+	for deadline := time.Now().Add(5*time.Minute + time.Duration(n)*time.Second); !s.done() && !t.Failed(); time.Sleep(10 * time.Millisecond) {
 		if time.Now().After(deadline) {
+			c.quit()
 			t.Fatalf("void: left %v after %d answers", s.left, c.acked.Load())
 		}
 	}
@@ -97,7 +112,7 @@ func TestLostMessages(t *testing.T) {
 		t.Logf("%4d %v", p.Struck(f), f)
 		struck += p.Struck(f)
 	}
-	if struck < 2**injections {
+	if struck < 2*n {
 		t.Errorf("void: only %d faults struck", struck)
 	}
 	h.settled(c, dsn)

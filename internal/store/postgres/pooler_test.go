@@ -1,0 +1,21 @@
+package postgres
+
+import (
+	"testing"
+
+	"shuffled/internal/store/storetest"
+	"shuffled/internal/testdb"
+)
+
+// TestStoreThroughPgBouncer runs statements of every kind through a real pooler in transaction
+// mode, whose server connections many clients share.
+func TestStoreThroughPgBouncer(t *testing.T) {
+	t.Parallel()
+	c := testdb.Start(t)
+	through := c.Pooler(t)
+	storetest.Test(t, func(t *testing.T) storetest.Backend {
+		dsn := c.Database(t)
+		migrate(t, dsn)
+		return backend(t, dsn, func(t *testing.T) storetest.Store { return open(t, through(dsn), Options{Pooler: true}) })
+	}, "AppendKeepsEverything", "DuplicateKeys", "Finders", "Cosigned", "Race", "Tokens", "Slots", "Accesses", "RecallSteps", "RecallDrop")
+}
