@@ -95,7 +95,10 @@ func (l *lookups[K, V]) find(ctx context.Context, key K) (v V, err error) {
 	select {
 	case <-q.done:
 	case <-impatience:
-		return v, fmt.Errorf("%w: the store does not answer", ledger.ErrOverloaded)
+		if ctx.Err() == nil {
+			return v, fmt.Errorf("%w: the store does not answer", ledger.ErrOverloaded)
+		}
+		return v, ctx.Err()
 	case <-ctx.Done():
 		return v, ctx.Err()
 	}

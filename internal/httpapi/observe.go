@@ -57,8 +57,11 @@ func (s *Server) fail(rec *recorder, r *http.Request, err error) {
 	e := translate(r.Method, err)
 	if e.cause != nil && problems[e.code].status >= http.StatusInternalServerError {
 		level := slog.LevelWarn
-		if e.code == CodeInternal {
+		switch e.code {
+		case CodeInternal:
 			level = slog.LevelError
+		case CodeOverloaded:
+			level = slog.LevelDebug // there may be very many
 		}
 		s.cfg.Log.LogAttrs(r.Context(), level, "request failed",
 			slog.String("request", rec.id), slog.String("route", rec.route),

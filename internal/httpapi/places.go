@@ -37,8 +37,10 @@ func (c *crowd[K]) leave(key K) {
 }
 
 // enter takes a place of work for the call, or refuses it. Who has one calls leave.
-func (s *Server) enter(c *call) error {
-	if !s.turns.enter(c.r.Context(), c.ledger.id) {
+// It waits for half of the patience: the other half is for what comes after, which
+// would be work for nothing if the request were refused there.
+func (s *Server) enter(c *call, since time.Time) error {
+	if !s.turns.enter(c.r.Context(), c.ledger.id, since.Add(s.cfg.Limits.Patience/2)) {
 		s.metrics.refuse(c.ledger, refusedQueue)
 		c.w.away = true
 		return refuse(CodeOverloaded)
@@ -75,6 +77,7 @@ func (s *Server) awaitWitnesses(c *call, id uint64) error {
 	if err := c.ledger.Dealer.AwaitWitnesses(c.r.Context(), id); err != nil {
 		return err
 	}
-	c.r = c.r.WithContext(ledger.WithPatience(c.r.Context(), time.Now().Add(s.cfg.Limits.Patience)))
-	return s.enter(c)
+	now := time.Now()
+	c.r = c.r.WithContext(ledger.WithPatience(c.r.Context(), now.Add(s.cfg.Limits.Patience)))
+	return s.enter(c, now)
 }

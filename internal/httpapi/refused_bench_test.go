@@ -11,10 +11,10 @@ import (
 // wait, without reading it from the wire.
 func BenchmarkRefused(b *testing.B) {
 	s := newStack(b, stackOptions{limits: Limits{Concurrent: 1, Waiting: 1}})
-	if !s.api.turns.enter(b.Context(), s.ledger.ID()) {
+	if !s.api.turns.enter(b.Context(), s.ledger.ID(), never) {
 		b.Fatal("no place")
 	}
-	go s.api.turns.enter(b.Context(), s.ledger.ID())
+	go s.api.turns.enter(b.Context(), s.ledger.ID(), never)
 	for s.api.turns.waiting(s.ledger.ID()) == 0 {
 	}
 	b.ReportAllocs()

@@ -214,7 +214,7 @@ func (s *Server) answer(c *call) error {
 		s.metrics.refuse(c.ledger, refusedAddress)
 		return refuse(CodeRateLimited)
 	}
-	if err := s.enter(c); err != nil {
+	if err := s.enter(c, c.w.start); err != nil {
 		return err
 	}
 	defer s.leave(c)

@@ -4,8 +4,7 @@ import (
 	"container/list"
 	"context"
 	"sync"
-
-	"shuffled/internal/ledger"
+	"time"
 )
 
 // shares gives out places to holders. Each takes one only while it holds fewer
@@ -67,9 +66,9 @@ func newTurns[K comparable](places, most int) *turns[K] {
 }
 
 // enter takes a place for key and reports whether it did: not where the line is
-// full, at once, nor where ctx or its patience ends while it waits. Who has a
-// place calls leave.
-func (t *turns[K]) enter(ctx context.Context, key K) bool {
+// full, at once, nor where ctx ends while it waits, or it is later than until. Who
+// has a place calls leave.
+func (t *turns[K]) enter(ctx context.Context, key K, until time.Time) bool {
 	t.mu.Lock()
 	l := t.lines[key]
 	if l == nil && t.places.take(key) {
@@ -91,7 +90,7 @@ func (t *turns[K]) enter(ctx context.Context, key K) bool {
 	at := l.waiting.PushBack(w)
 	t.mu.Unlock()
 
-	patience, cancel := ledger.Patience(ctx)
+	patience, cancel := context.WithDeadline(ctx, until)
 	defer cancel()
 	select {
 	case <-w.granted:

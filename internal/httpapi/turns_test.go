@@ -7,9 +7,10 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
-
-	"shuffled/internal/ledger"
 )
+
+// never is later than any test.
+var never = time.Now().AddDate(100, 0, 0)
 
 // office is a turns in a bubble, with what it did in order.
 type office struct {
@@ -23,7 +24,7 @@ type office struct {
 func (o *office) arrive(ctx context.Context, key string) (refused bool) {
 	over := false
 	go func() {
-		if o.enter(ctx, key) {
+		if o.enter(ctx, key, never) {
 			o.served = append(o.served, key)
 		} else {
 			over = true
@@ -48,7 +49,7 @@ func TestTurnsAlternate(t *testing.T) {
 		o.arrive(t.Context(), "a") // works
 		for range crowd {
 			go func() {
-				if !o.enter(t.Context(), "a") {
+				if !o.enter(t.Context(), "a", never) {
 					t.Error("refused")
 				}
 				o.served = append(o.served, "a") // one place: one at a time
@@ -61,7 +62,7 @@ func TestTurnsAlternate(t *testing.T) {
 		}
 		for i := range 3 {
 			go func() {
-				if o.enter(t.Context(), "b") {
+				if o.enter(t.Context(), "b", never) {
 					o.served = append(o.served, fmt.Sprint("b", i))
 					o.leave("b")
 				}
@@ -96,7 +97,7 @@ func TestTurnsOrder(t *testing.T) {
 		o.arrive(t.Context(), "x")
 		for _, who := range []string{"a0", "a1", "a2", "b0", "c0", "b1", "a3", "d0"} {
 			go func() {
-				if o.enter(t.Context(), who[:1]) {
+				if o.enter(t.Context(), who[:1], never) {
 					o.served = append(o.served, who)
 				}
 			}()
@@ -153,7 +154,7 @@ func TestTurnsCancelled(t *testing.T) {
 			cancels[who] = cancel
 			defer cancel()
 			go func() {
-				if o.enter(ctx, who[:1]) {
+				if o.enter(ctx, who[:1], never) {
 					o.served = append(o.served, who)
 				} else {
 					left = append(left, who)
@@ -237,7 +238,7 @@ func TestTurnsPatience(t *testing.T) {
 		o := &office{turns: newTurns[string](1, 100)}
 		o.arrive(t.Context(), "x")
 		start := time.Now()
-		if o.enter(ledger.WithPatience(t.Context(), start.Add(time.Second)), "a") || time.Since(start) != time.Second {
+		if o.enter(t.Context(), "a", start.Add(time.Second)) || time.Since(start) != time.Second {
 			t.Errorf("it waited %v", time.Since(start))
 		}
 		o.next()
@@ -252,7 +253,7 @@ func TestTurnsTimeout(t *testing.T) {
 		o.arrive(t.Context(), "x")
 		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 		defer cancel()
-		if o.enter(ctx, "a") {
+		if o.enter(ctx, "a", never) {
 			t.Error("a place that is taken")
 		}
 		o.next()
@@ -268,7 +269,7 @@ func TestTurnsPassOn(t *testing.T) {
 		o.arrive(t.Context(), "x")
 		ctx, cancel := context.WithCancel(t.Context())
 		late := make(chan bool, 1)
-		go func() { late <- o.enter(ctx, "a") }()
+		go func() { late <- o.enter(ctx, "a", never) }()
 		synctest.Wait()
 		o.arrive(t.Context(), "b")
 		o.mu.Lock()
