@@ -60,6 +60,15 @@ func testRecall(t *testing.T, b Backend) {
 		all = append(all, recalled(i))
 	}
 	put(t, b.Store, c.id, ledger.RecallStep{Next: 200, Commits: all})
+	// Serials may be found by way of the entries.
+	var rows []ledger.Row
+	for i, r := range all {
+		for c.head.Size+uint64(len(rows)) < r.ID {
+			rows = append(rows, eventRow(t))
+		}
+		rows = append(rows, commitRow(t, r.Table, r.Serial, tag(i), 129))
+	}
+	c.mustAppend(c.batch(rows...))
 	elsewhere := recalled(0)
 	elsewhere.ID = 4
 	put(t, b.Store, other.id, ledger.RecallStep{Next: 5, Commits: []ledger.Recalled{elsewhere}})
