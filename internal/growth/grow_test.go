@@ -114,7 +114,7 @@ func reads(t *testing.T, l *ledger.Ledger, s *postgres.Store) {
 			return err
 		}},
 		{"the rows of a shuffle, with proofs", func(index uint64) error {
-			found, err := s.ByShuffles(t.Context(), l.ID(), ids[index%uint64(len(ids))])
+			found, err := s.ByShuffles(t.Context(), l.ID(), ledger.Durable, ids[index%uint64(len(ids))])
 			if err == nil && (len(found) != 1 || len(found[0]) != 3) {
 				err = fmt.Errorf("%d shuffles", len(found))
 			}
