@@ -16,7 +16,7 @@ func compareCommits(t *testing.T, all *table, s *server, binary string) {
 	d, rival, inserts := startDaemon(t, s, binary), startRival(t, s), s.pgbenchDatabase(t)
 	clients, connections, big := []int{1, 8, 32, 64}, []int{1, 64, 256, 1024}, []int{1, 64, 256}
 	if *quick {
-		clients, connections, big = []int{1, 32}, []int{1, 64}, []int{1, 64}
+		clients, connections = []int{1, 32}, []int{1, 64, 256}
 	}
 	var contestants []func() result
 	commits := 0.0
