@@ -36,7 +36,7 @@ const gcPercent = 300
 // memoryLimit is what the collector aims to stay below, in bytes: a crowd of
 // requests at once makes it work more often, and the daemon no larger. Whoever
 // serves ledgers with very many tables or open shuffles sets GOMEMLIMIT.
-const memoryLimit = 200 << 20
+const memoryLimit = 220 << 20
 
 // Help shows an example.
 func (serveCmd) Help() string {
