@@ -21,8 +21,6 @@ type lyingStore struct {
 	kept []ledger.Snapshot // newest first; in place of the stored ones
 	row  func(ledger.Row) ledger.Row
 	tile func(level int, data []byte) []byte
-
-	put []ledger.Snapshot
 }
 
 func (s *lyingStore) SnapshotBelow(_ context.Context, _ ledger.ID, below uint64) (ledger.Snapshot, error) {
