@@ -10,7 +10,6 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
 
-	"shuffled/internal/audit"
 	"shuffled/internal/ledger"
 	"shuffled/internal/store"
 )
@@ -139,7 +138,7 @@ func (s *Store) ByShuffles(ctx context.Context, id ledger.ID, standing ledger.St
 	err := read(ctx, []any{int64(id), ids}, func(row scanner) error {
 		r, err := scanRow(row)
 		of := r.Shuffle
-		if r.Type == audit.TypeCommit {
+		if of == 0 { // a commit
 			of = r.Index
 		}
 		found[of] = append(found[of], r)
