@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 
 	"filippo.io/torchwood"
 	"golang.org/x/mod/sumdb/tlog"
@@ -109,7 +110,7 @@ func (l *Ledger) Authentic(ctx context.Context, rows []Row) error {
 		if row.Index < l.Head().Size {
 			continue
 		}
-		if err := l.Refresh(ctx); err != nil {
+		if err := l.refresh(ctx, row.Index+1); err != nil {
 			return err
 		}
 		if size := l.Head().Size; row.Index >= size {
@@ -134,12 +135,25 @@ func (l *Ledger) Authentic(ctx context.Context, rows []Row) error {
 }
 
 // Refresh folds what other daemons wrote since the newest head known here.
-func (l *Ledger) Refresh(ctx context.Context) (err error) {
+func (l *Ledger) Refresh(ctx context.Context) error { return l.refresh(ctx, math.MaxUint64) }
+
+// refresh is Refresh for a caller who wants the entries below size: who waited in
+// front of it may have brought them.
+func (l *Ledger) refresh(ctx context.Context, size uint64) (err error) {
 	asked := l.ask(ctx, func() {
+		if l.head.Size >= size {
+			return
+		}
+		if err = ctx.Err(); err != nil {
+			return
+		}
 		if err = l.Ready(); errors.Is(err, ErrFrozen) {
 			return
 		}
-		if err = l.catchUp(ctx); err != nil {
+		// Not under ctx: a caller who leaves says nothing of the store.
+		reading, cancel := context.WithTimeout(context.Background(), storeTimeout)
+		defer cancel()
+		if err = l.catchUp(reading); err != nil {
 			l.unreadable(err)
 			err = l.Ready()
 		}
