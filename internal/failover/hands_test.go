@@ -26,6 +26,7 @@ type hand struct {
 	shuffle    *dealer.Shuffle
 	deal       *dealer.Deal
 	end        *dealer.Close
+	maybe      bool // an answer left open whether something was written
 }
 
 // next asks for what the hand lacks first and keeps the answer.
@@ -184,6 +185,7 @@ func (c *clients) finish(h *hand, turn int, hasty bool) bool {
 			return false
 		default:
 			c.failed.Add(1)
+			h.maybe = h.maybe || !errors.Is(err, ledger.ErrUnavailable) && !errors.Is(err, ledger.ErrOverloaded) || errors.Is(err, ledger.ErrUnknownOutcome)
 			if hasty {
 				return false
 			}
@@ -303,6 +305,11 @@ func (h *house) settled(c *clients, dsn string) {
 			there[hand.key] = in.keys[audit.KeyTag(origin, hand.table, hand.key)] == 1
 		}
 		return there
+	}
+	for _, hand := range c.abandoned {
+		if there := got.keys[audit.KeyTag(origin, hand.table, hand.key)]; !hand.maybe && hand.shuffle == nil && there > 0 {
+			h.t.Errorf("%s was written, and its client told that nothing was", hand.key)
+		}
 	}
 	for _, hand := range c.hands {
 		for _, d := range c.daemons {
