@@ -50,7 +50,10 @@ func (d *Dealer) Shuffles(ctx context.Context, actor, key string, req ShuffleReq
 	if s, err := d.repeatBatch(ctx, b); !errors.Is(err, ledger.ErrNotFound) {
 		return s, err
 	}
-	if err := d.batches.Acquire(ctx, int64(count)); err != nil {
+	waiting, cancel := ledger.Patience(ctx)
+	err = d.batches.Acquire(waiting, int64(count))
+	cancel()
+	if err != nil {
 		return nil, fmt.Errorf("%w: waiting for other batches: %w", ledger.ErrOverloaded, err)
 	}
 	defer d.batches.Release(int64(count))

@@ -449,6 +449,12 @@ func TestBatchesInTurn(t *testing.T) {
 		}
 		wantIs(t, "a batch too many", err, ledger.ErrOverloaded)
 	}
+	// Nor do those that come with a patience which ends before their time does.
+	err := error(nil)
+	for patience := time.Millisecond; err == nil || !strings.Contains(err.Error(), "other batches"); patience *= 2 {
+		_, err = held.Shuffles(ledger.WithPatience(t.Context(), time.Now().Add(patience)), "tester", "impatient", req, 2)
+		wantIs(t, "an impatient batch", err, ledger.ErrOverloaded)
+	}
 	if n := drawn() - before; n != atOnce*256 {
 		t.Errorf("%d tapes were drawn", n)
 	}

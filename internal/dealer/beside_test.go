@@ -4,6 +4,7 @@ import (
 	"context"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -144,4 +145,57 @@ func TestLongNames(t *testing.T) {
 	}
 	_, err := tb.Draws(t.Context(), "tester", "k", dealer.DrawsRequest{Table: "t", Wheel: []dealer.Stop{{Label: long, Weight: 2}}})
 	wantRefusal(t, "wheel", err, "wheel", "")
+}
+
+// blindStore answers no more reads of shuffles behind the barrier once blind is set.
+type blindStore struct {
+	ledger.Store
+	blind atomic.Bool
+}
+
+func (s *blindStore) ByShuffles(ctx context.Context, id ledger.ID, standing ledger.Standing, all ...uint64) ([][]ledger.Row, error) {
+	if standing == ledger.Durable && s.blind.Load() {
+		return nil, ledger.ErrOverloaded
+	}
+	return s.Store.ByShuffles(ctx, id, standing, all...)
+}
+
+// TestCopyUnread: a copy of what was written meanwhile, whose answer cannot be read,
+// is not told that a rule forbids it: it is to be sent again.
+func TestCopyUnread(t *testing.T) {
+	t.Parallel()
+	tb := newTableWith(t, setting{modes: allModes})
+	values, hashes := slots("u", 1)
+	s, err := tb.Shuffle(t.Context(), "tester", "k", dealer.ShuffleRequest{Table: "t", Deck: "standard-52", Plan: &dealer.MixPlan{Slots: hashes}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	type step func(*dealer.Dealer) error
+	for _, one := range []struct {
+		name string
+		do   step
+	}{
+		{"mix", func(d *dealer.Dealer) error {
+			_, err := d.Mix(t.Context(), "tester", s.ID, dealer.MixRequest{Slots: values})
+			return err
+		}},
+		{"deal", func(d *dealer.Dealer) error {
+			_, err := d.Deal(t.Context(), "tester", s.ID, dealer.DealRequest{Runs: []audit.Run{seat(3, "a")}})
+			return err
+		}},
+		{"close", func(d *dealer.Dealer) error {
+			_, err := d.Close(t.Context(), "tester", s.ID, dealer.CloseRequest{Outcome: audit.OutcomeEndedEarly})
+			return err
+		}},
+	} {
+		cfg := tb.cfg
+		blind := &blindStore{Store: tb.cfg.Store}
+		cfg.Store = &hooked{Store: blind, after: func() {
+			if err := one.do(tb.Dealer); err != nil {
+				t.Errorf("%s: %v", one.name, err)
+			}
+			blind.blind.Store(true)
+		}}
+		wantIs(t, one.name, one.do(dealer.New(cfg)), ledger.ErrOverloaded)
+	}
 }

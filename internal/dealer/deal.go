@@ -57,10 +57,13 @@ func (d *Dealer) Deal(ctx context.Context, actor string, id uint64, req DealRequ
 	var illegal *audit.Illegal
 	if errors.As(err, &illegal) || err == nil && !ordered {
 		// A copy of this request may have been first.
-		if r, err := d.record(ctx, id); err == nil {
+		r, unread := d.record(ctx, id)
+		if unread == nil {
 			if at, ok := r.dealAt(req.First); ok {
 				return d.repeatDeal(ctx, r, at, req)
 			}
+		} else if err != nil {
+			return Deal{}, unread
 		}
 	}
 	if err != nil {
@@ -156,7 +159,12 @@ func (d *Dealer) Close(ctx context.Context, actor string, id uint64, req CloseRe
 	appended, err := d.end(ctx, actor, r, req)
 	var illegal *audit.Illegal
 	if errors.As(err, &illegal) {
-		if r, err := d.record(ctx, id); err == nil && r.closed != nil {
+		// A copy of this request may have been first.
+		r, unread := d.record(ctx, id)
+		if unread != nil {
+			return Close{}, unread
+		}
+		if r.closed != nil {
 			return d.repeatClose(ctx, r, req)
 		}
 	}

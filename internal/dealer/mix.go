@@ -103,7 +103,11 @@ func (d *Dealer) Mix(ctx context.Context, actor string, id uint64, req MixReques
 	var illegal *audit.Illegal
 	if errors.As(err, &illegal) {
 		// A copy of this request may have been first.
-		if r, err := d.record(ctx, id); err == nil && r.mix != nil {
+		r, unread := d.record(ctx, id)
+		if unread != nil {
+			return Mix{}, unread
+		}
+		if r.mix != nil {
 			return d.repeatMix(ctx, r, req)
 		}
 	}
