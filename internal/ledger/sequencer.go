@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"sync/atomic"
 	"time"
 
@@ -299,20 +300,21 @@ func (l *Ledger) prepare(requests []*request) (*draft, error) {
 	return d, nil
 }
 
-// repeats notes the key tags and slot hashes of r and reports whether one was
-// noted before. A tag and a slot are both hashes, and cannot meet.
+// repeats reports whether a key tag or slot hash of r was noted for a request
+// before it, and notes them otherwise. A tag and a slot are both hashes, and cannot
+// meet.
 func repeats(noted map[[32]byte]bool, r *request) bool {
+	var hashes [][32]byte
 	for _, b := range r.Bodies {
-		c, ok := b.(*audit.Commit)
-		if !ok {
-			continue
+		if c, ok := b.(*audit.Commit); ok {
+			hashes = append(append(hashes, slotsOf(c)...), c.KeyTag)
 		}
-		for _, h := range append(slotsOf(c), c.KeyTag) {
-			if noted[h] {
-				return true
-			}
-			noted[h] = true
-		}
+	}
+	if slices.ContainsFunc(hashes, func(h [32]byte) bool { return noted[h] }) {
+		return true
+	}
+	for _, h := range hashes {
+		noted[h] = true
 	}
 	return false
 }

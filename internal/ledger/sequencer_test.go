@@ -407,6 +407,19 @@ func TestOneKeyTwiceInABatch(t *testing.T) {
 }
 
 // TestForgedHead: a stored head that is not what its own entries and our key say
+// TestOneKeyTwiceInAProposal: it is refused, and what comes after it is not.
+func TestOneKeyTwiceInAProposal(t *testing.T) {
+	onBoth(t, func(t *testing.T, h *house) {
+		l := h.open(h.config("mark"))
+		twice := commits("t", 0, 2)
+		twice[1].(*audit.Commit).KeyTag = twice[0].(*audit.Commit).KeyTag
+		if _, err := l.Append(t.Context(), propose(twice...)); err == nil {
+			t.Error("two commits under one key tag were written")
+		}
+		h.must(l, propose(commits("t", 0, 2)...))
+	})
+}
+
 // is never extended.
 func TestForgedHead(t *testing.T) {
 	onBoth(t, func(t *testing.T, h *house) {
