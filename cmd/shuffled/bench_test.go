@@ -50,7 +50,7 @@ func (d *daemon) report(args ...string) (r load.Report) {
 }
 
 // TestBench loads a sandbox in every way that there is: all that was acknowledged
-// is proved, and nothing was refused.
+// is proved, and nothing was refused for good.
 func TestBench(t *testing.T) {
 	t.Parallel()
 	d := newDaemon(t, "")
@@ -72,6 +72,7 @@ func TestBench(t *testing.T) {
 			}
 			r := d.report(c.args...)
 			v := r.Verified
+			delete(r.Refused, "overloaded") // few verifications at a time are let in
 			if len(r.Refused) != 0 || r.Errors != 0 || r.GivenUp != 0 || v.Failed != 0 || v.Answers == 0 || uint64(v.Answers) != v.Of || v.Checkpoints == 0 {
 				t.Errorf("%+v", r)
 			}
@@ -97,9 +98,9 @@ func TestBench(t *testing.T) {
 	if v := r.Verified; v.Of > 8 && uint64(v.Answers) >= v.Of || v.Failed != 0 || v.Answers == 0 {
 		t.Errorf("%+v", v)
 	}
-	code, out, errs := d.bench("--mix", "hand=1,verify=1")
+	code, out, errs := d.bench("--mix", "hand=1,verify=1", "--duration", "3s")
 	if code != exitOK || !regexp.MustCompile(`(?m)^  verified +all [0-9,]+ answers: [0-9,]+ entries under [0-9,]+ checkpoints, signed and included$`).MatchString(out) ||
-		!strings.Contains(errs, "   1 s  ") {
+		!regexp.MustCompile(`(?m)^ +[0-9]+ s  +[0-9,]+/s  p50 +[0-9.]+ ms  p99 +[0-9.]+ ms`).MatchString(errs) {
 		t.Errorf("exit %d\n%s%s", code, out, errs)
 	}
 	d.stop()
@@ -126,7 +127,7 @@ func TestBenchScript(t *testing.T) {
 	})
 }
 
-// TestBenchLies puts a proxy between that spoils one answer in 50. What was
+// TestBenchLies puts a proxy between that spoils one answer in 20. What was
 // acknowledged is not so, and the load fails.
 func TestBenchLies(t *testing.T) {
 	t.Parallel()
@@ -156,13 +157,13 @@ func TestBenchLies(t *testing.T) {
 			defer proxy.Close()
 			lied := *d
 			lied.t, lied.url = t, proxy.URL
-			code, out, errs := lied.bench("--connections", "1", "--json")
+			code, out, errs := lied.bench("--connections", "1", "--duration", "3s", "--json")
 			var r load.Report
 			if err := json.Unmarshal([]byte(out), &r); err != nil || code != exitFails {
 				t.Fatalf("exit %d, %v: %s%s", code, err, out, errs)
 			}
 			v := r.Verified
-			if v.Failed == 0 || v.Failed > v.Answers/10 || len(v.Faults) == 0 || !regexp.MustCompile(c.says).MatchString(v.Faults[0].What) {
+			if v.Failed == 0 || v.Failed > v.Answers/20+1 || len(v.Faults) == 0 || !regexp.MustCompile(c.says).MatchString(v.Faults[0].What) {
 				t.Errorf("%d of %d failed: %+v\n%s", v.Failed, v.Answers, v.Faults, errs)
 			}
 			if !strings.Contains(errs, "shuffled: error: acknowledged, and not so: ") {
@@ -183,7 +184,7 @@ func flip(b []byte, behind string, n int) []byte {
 	return b
 }
 
-// liar spoils every 20th answer to a commit.
+// liar spoils every 20th answer to a commit, first the third.
 func liar(honest *url.URL, spoil func(answer []byte, before [][]byte) []byte) http.Handler {
 	proxy := httputil.NewSingleHostReverseProxy(honest)
 	var before [][]byte // one connection: one at a time
