@@ -153,7 +153,7 @@ func (l *crowd) run(enough int64) {
 	var wg sync.WaitGroup
 	for home, n := range l.clients {
 		for i := range n {
-			c := &player{crowd: l, at: home, name: fmt.Sprintf("%s-%d-%d", l.name, home, i)}
+			c := &player{crowd: l, home: home, name: fmt.Sprintf("%s-%d-%d", l.name, home, i)}
 			wg.Go(func() {
 				for !l.stop.Load() && (enough == 0 || l.entries.Load() < enough) {
 					if !c.hand() {
@@ -183,13 +183,15 @@ func (l *crowd) ok() {
 type player struct {
 	*crowd
 	name string
-	at   int // the daemon that it asks
+	home int // the daemon that it asks first
+	at   int // the daemon that it asked last
 	n    int // hands begun
 }
 
 // hand plays a hand and reports whether all of it was acknowledged.
 func (c *player) hand() bool {
 	c.n++
+	c.at = c.home
 	if c.count > 0 {
 		return c.many()
 	}

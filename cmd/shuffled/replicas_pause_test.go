@@ -74,7 +74,7 @@ func TestReplicaPaused(t *testing.T) {
 			r := newReplicas(t, database, g.proxy.DSN)
 			paused := r.daemons[1]
 			c := &crowd{replicas: r, name: "c", attempts: 3}
-			at := func(daemon int, name string) *player { return &player{crowd: c, at: daemon, name: name} }
+			at := func(daemon int, name string) *player { return &player{crowd: c, home: daemon, name: name} }
 			mine, other := at(1, "mine"), at(0, "other")
 			for range 3 {
 				mine.hand()
