@@ -106,7 +106,9 @@ func (l *Ledger) sawLanding() {
 func (l *Ledger) giveWay() {
 	p := &l.pace
 	for len(p.line) > 1 && !errors.Is(l.Ready(), ErrFrozen) {
-		l.followOthers()
+		if !l.followOthers() {
+			break
+		}
 		ahead := time.Duration(p.ahead(l.instance))
 		left := time.Until(p.moved.Add(min((ahead+1)*patience*p.turn, maxWait)))
 		if ahead == 0 || left <= 0 || l.stopping(min(left, max(ahead*p.turn/2, minTurn))) {
@@ -116,17 +118,23 @@ func (l *Ledger) giveWay() {
 	p.began = time.Now()
 }
 
-// followOthers catches up if there is anything new, which a plain read tells. An
-// error of the store is left to the append.
-func (l *Ledger) followOthers() {
+// followOthers catches up if there is anything new, which a plain read tells, and
+// reports whether it could be told: where readers have all connections, waiting for
+// one costs more than a lost swap. An error of the store is left to the append.
+func (l *Ledger) followOthers() bool {
+	look, cancel := context.WithTimeout(context.Background(), maxWait)
+	defer cancel()
+	_, err := l.cfg.Store.CheckpointAfter(look, l.id, l.head.Size)
+	if err != nil {
+		return errors.Is(err, ErrNotFound)
+	}
 	ctx, cancel := context.WithTimeout(context.Background(), storeTimeout)
 	defer cancel()
-	if _, err := l.cfg.Store.CheckpointAfter(ctx, l.id, l.head.Size); err != nil {
-		return
-	}
 	if err := l.catchUp(ctx); err != nil {
 		l.unreadable(err)
+		return false
 	}
+	return true
 }
 
 // overtook notes that another daemon was first, and returns those of the requests

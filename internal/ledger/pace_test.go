@@ -147,3 +147,43 @@ func TestMostTries(t *testing.T) {
 	}
 	h.entries()
 }
+
+// busyLooks is a store whose connections for reading are taken, once busy is set.
+type busyLooks struct {
+	ledger.Store
+	busy  atomic.Bool
+	looks []time.Duration // how long each would have waited
+}
+
+func (s *busyLooks) CheckpointAfter(ctx context.Context, id ledger.ID, index uint64) (ledger.Head, error) {
+	if !s.busy.Load() {
+		return s.Store.CheckpointAfter(ctx, id, index)
+	}
+	end, _ := ctx.Deadline()
+	s.looks = append(s.looks, time.Until(end))
+	return ledger.Head{}, context.DeadlineExceeded
+}
+
+// TestReadersTakeNoTurn: where readers have all connections, a daemon looks for
+// others once and not for long, and appends.
+func TestReadersTakeNoTurn(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t, openSQLite(t))
+	alone := func(c *ledger.Config) { c.Probe = time.Hour }
+	c := h.config("mark")
+	alone(&c)
+	s := &busyLooks{Store: h.store}
+	c.Store = s
+	a := h.open(c)
+	b := h.second(alone)
+	for n := range uint64(3) {
+		h.must(a, propose(commit("a", n)))
+		h.must(b, propose(commit("b", n)))
+	}
+	h.must(a, propose(commit("a", 3)))
+	s.busy.Store(true)
+	h.must(a, propose(commit("a", 4)))
+	if len(s.looks) != 1 || s.looks[0] > time.Second {
+		t.Errorf("looked for others %v", s.looks)
+	}
+}
