@@ -16,8 +16,8 @@ type Limits struct {
 	Body        int64 // bytes of a request body; 1 MiB
 	Verify      int64 // bytes of evidence to verify; 32 MiB
 	Connections int   // open at a time, from one address half of them; 8,192
-	Concurrent  int   // requests that work on ledgers at a time, of one ledger half of them; 2,048
-	Waiting     int   // requests that wait for their turn, per ledger; 4,096
+	Concurrent  int   // requests that work on ledgers at a time, of one ledger half of them, strangers apart; 2,048
+	Waiting     int   // requests that wait for their turn, per ledger, strangers apart; 4,096
 	Witnessed   int   // requests that wait for witnesses at a time, of one ledger half of them; 4,096
 	Verifying   int   // verifications at a time; 4
 

@@ -9,8 +9,6 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/collectors"
-
-	"shuffled/internal/ledger"
 )
 
 // metrics are figures for Prometheus. Labels are routes, statuses and names of
@@ -99,7 +97,7 @@ func (m *metrics) observe(route string, status int, elapsed time.Duration) {
 // ledgerFigures reads the ledgers when somebody looks.
 type ledgerFigures struct {
 	ledgers *registry
-	turns   *turns[ledger.ID]
+	turns   *turns[seat]
 	now     func() time.Time
 }
 
@@ -189,7 +187,7 @@ func (f ledgerFigures) Collect(ch chan<- prometheus.Metric) {
 			gauge(f.desc, f.read(l))
 		}
 		collectAppends(ch, l)
-		gauge(waitingTurn, float64(f.turns.waiting(l.id)))
+		gauge(waitingTurn, float64(f.turns.waiting(seat{l.id, false})+f.turns.waiting(seat{l.id, true})))
 		for _, w := range l.Log.Witnesses() {
 			gauge(witnessOK, boolFigure(w.Err == nil), w.Name)
 		}

@@ -36,11 +36,21 @@ func (c *crowd[K]) leave(key K) {
 	c.places.give(key)
 }
 
+// seat is what places of work are shared by: those who show no credential have a
+// share and a line of their own. Whoever reads an answer slowly, or not at all, holds
+// a place meanwhile, and strangers must not hold those of who is known.
+type seat struct {
+	ledger   ledger.ID
+	stranger bool
+}
+
+func (c *call) seat() seat { return seat{c.ledger.id, !presents(c.r)} }
+
 // enter takes a place of work for the call, or refuses it. Who has one calls leave.
 // It waits for half of the patience: the other half is for what comes after, which
 // would be work for nothing if the request were refused there.
 func (s *Server) enter(c *call, since time.Time) error {
-	if !s.turns.enter(c.r.Context(), c.ledger.id, since.Add(s.cfg.Limits.Patience/2)) {
+	if !s.turns.enter(c.r.Context(), c.seat(), since.Add(s.cfg.Limits.Patience/2)) {
 		s.metrics.refuse(c.ledger, refusedQueue)
 		c.w.away = true
 		return refuse(CodeOverloaded)
@@ -53,7 +63,7 @@ func (s *Server) enter(c *call, since time.Time) error {
 func (s *Server) leave(c *call) {
 	if c.works {
 		c.works = false
-		s.turns.leave(c.ledger.id)
+		s.turns.leave(c.seat())
 	}
 }
 

@@ -3,6 +3,7 @@ package httpapi
 import (
 	"context"
 	"net/http"
+	"net/http/httptest"
 	"strings"
 	"sync"
 	"testing"
@@ -80,5 +81,48 @@ func TestWitnessWait(t *testing.T) {
 	}
 	if free := s.api.witnessed.places.free; free != 10 || s.api.turns.places.free != 2 {
 		t.Errorf("%d and %d places are free", free, s.api.turns.places.free)
+	}
+}
+
+// stuck is a caller who does not read: its answer is not written before it does.
+type stuck struct {
+	http.ResponseWriter
+	writing chan<- struct{}
+	reads   <-chan struct{}
+}
+
+func (s stuck) Write(b []byte) (int, error) {
+	s.writing <- struct{}{}
+	<-s.reads
+	return s.ResponseWriter.Write(b)
+}
+
+// TestStrangersDoNotRead: strangers who take every place that they can get, and do
+// not read their answers, keep nobody who is known from work.
+func TestStrangersDoNotRead(t *testing.T) {
+	t.Parallel()
+	s := newStack(t, stackOptions{limits: Limits{Concurrent: 4}})
+	writing, reads := make(chan struct{}), make(chan struct{})
+	var strangers sync.WaitGroup
+	for range 2 {
+		strangers.Go(func() {
+			w := httptest.NewRecorder()
+			s.api.ServeHTTP(stuck{w, writing, reads}, httptest.NewRequest(http.MethodGet, "/log/main/checkpoint", nil))
+			if w.Code != http.StatusOK {
+				t.Errorf("%d %s", w.Code, w.Body)
+			}
+		})
+		<-writing
+	}
+	over, cancel := context.WithCancel(t.Context())
+	cancel()
+	if s.api.turns.enter(over, seat{s.ledger.ID(), true}, time.Now()) {
+		t.Error("strangers have another place")
+	}
+	s.commit("t", "k")
+	close(reads)
+	strangers.Wait()
+	if free := s.api.turns.places.free; free != 4 {
+		t.Errorf("%d places are free", free)
 	}
 }

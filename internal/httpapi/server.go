@@ -39,7 +39,7 @@ type Server struct {
 	mux        *http.ServeMux
 
 	inFlight    atomic.Int64      // requests being answered, those that wait included
-	turns       *turns[ledger.ID] // of requests that work on ledgers
+	turns       *turns[seat]      // of requests that work on ledgers
 	witnessed   *crowd[ledger.ID] // requests that wait for witnesses
 	connections *crowd[netip.Prefix]
 	bodies      *budget // of all requests but those to verify
@@ -68,7 +68,7 @@ func New(cfg Config) (*Server, error) {
 		cfg:         cfg,
 		identities:  newIdentities(cfg.Now, newRates[netip.Prefix](cfg.Limits.UnknownRate, cfg.Limits.UnknownBurst)),
 		mux:         http.NewServeMux(),
-		turns:       newTurns[ledger.ID](cfg.Limits.Concurrent, cfg.Limits.Waiting),
+		turns:       newTurns[seat](cfg.Limits.Concurrent, cfg.Limits.Waiting),
 		witnessed:   newCrowd[ledger.ID](cfg.Limits.Witnessed),
 		connections: newCrowd[netip.Prefix](cfg.Limits.Connections),
 		bodies:      newBudget(roomPerBody * cfg.Limits.Body),
