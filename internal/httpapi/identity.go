@@ -120,7 +120,7 @@ func (i *identities) check(ctx context.Context, l *served, from netip.Prefix, id
 	case standing == unknown:
 		token, err = i.lookup(ctx, l, from, shown)
 	case standing == aging:
-		token, err = i.refresh(ctx, l, shown, token)
+		token, err = i.refresh(ctx, l, shown)
 	}
 	if err == nil && !inForce(token, i.now()) {
 		err = refuse(CodeUnauthorized)
@@ -189,15 +189,14 @@ func (i *identities) recall(shown credential) (t ledger.Token, standing int, ahe
 	i.mu.Lock()
 	defer i.mu.Unlock()
 	now := i.now()
-	counts := func(read time.Time) bool { age := now.Sub(read); return age >= 0 && age < tokenLife }
-	if c := i.cache[shown.tokenKey]; c != nil && counts(c.read) && shown.shows(c.token) {
+	if c := i.cache[shown.tokenKey]; c != nil && recent(c.read, now) && shown.shows(c.token) {
 		if c.refreshing || now.Sub(c.read) < tokenLife/2 {
 			return c.token, known, nil, nil
 		}
 		c.refreshing = true
 		return c.token, aging, nil, nil
 	}
-	if since, ok := i.refused.get(shown); ok && counts(since) {
+	if since, ok := i.refused.get(shown); ok && recent(since, now) {
 		return t, unknown, nil, refuse(CodeUnauthorized)
 	}
 	if ahead, ok := i.asking[shown.tokenKey]; ok {
@@ -230,13 +229,33 @@ func (i *identities) seen(shown credential) bool {
 	return c != nil && shown.shows(c.token)
 }
 
-// refresh asks the store again for a token that still counts, also where the
-// store is away.
-func (i *identities) refresh(ctx context.Context, l *served, shown credential, old ledger.Token) (ledger.Token, error) {
+// counting returns the token that was shown, if it was read at most tokenLife ago.
+func (i *identities) counting(shown credential) (t ledger.Token, ok bool) {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	c := i.cache[shown.tokenKey]
+	if c == nil || !shown.shows(c.token) || !recent(c.read, i.now()) {
+		return t, false
+	}
+	return c.token, true
+}
+
+// recent reports whether what was read then may be believed now. A clock that went
+// back makes nothing last longer.
+func recent(read, now time.Time) bool {
+	age := now.Sub(read)
+	return age >= 0 && age < tokenLife
+}
+
+// refresh asks the store again for a token that still counts. Where the store is
+// away, it goes on counting until it runs out, which may have been meanwhile.
+func (i *identities) refresh(ctx context.Context, l *served, shown credential) (ledger.Token, error) {
 	token, err := i.ask(ctx, l, shown)
 	var r *refusal
 	if errors.As(err, &r) && r.code == CodeUnavailable {
-		return old, nil
+		if old, ok := i.counting(shown); ok {
+			return old, nil
+		}
 	}
 	return token, err
 }

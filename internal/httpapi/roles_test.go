@@ -258,10 +258,14 @@ type countingTokens struct {
 	Tokens
 	asked int
 	err   error
+	slow  func() // nil: at once
 }
 
 func (c *countingTokens) Token(ctx context.Context, id ledger.ID, token string) (ledger.Token, error) {
 	c.asked++
+	if c.slow != nil {
+		c.slow()
+	}
 	if c.err != nil {
 		return ledger.Token{}, c.err
 	}
@@ -381,6 +385,22 @@ func TestTokenLookups(t *testing.T) {
 	}
 	if n := slow.asked.Load(); n != 1 {
 		t.Errorf("%d look-ups", n)
+	}
+}
+
+// TestHangingStore: a store that says nothing for a while, and then that it is away,
+// makes no token last longer.
+func TestHangingStore(t *testing.T) {
+	t.Parallel()
+	s, tokens := countedStack(t, Limits{})
+	status := func() int { return s.get("/v1/main/keys", s.dealerToken).status }
+	if got := status(); got != 200 {
+		t.Fatalf("%d", got)
+	}
+	s.clock.add(tokenLife / 2)
+	tokens.err, tokens.slow = errors.New("connection reset"), func() { s.clock.add(tokenLife / 2) }
+	if got := status(); got != 503 {
+		t.Errorf("by what was read %v before: %d", tokenLife, got)
 	}
 }
 
