@@ -122,8 +122,8 @@ var table = map[string]row{
 	},
 	"internal/load": {
 		why: "loads a running daemon and verifies what it acknowledged, as a stranger would",
-		// Idempotency keys are the client's.
-		ours: []string{"client", "internal/audit"},
+		// Idempotency keys are the client's; a published deck is known by its hash.
+		ours: []string{"client", "internal/audit", "internal/shuffle"},
 	},
 	"cmd/shuffled": {
 		why:  "the only place where everything meets",

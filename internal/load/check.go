@@ -14,6 +14,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"shuffled/internal/audit"
+	"shuffled/internal/shuffle"
 )
 
 // Verified says what became of the answers that were kept.
@@ -57,6 +58,7 @@ func (a *answer) one() *answer {
 // checker verifies answers. Safe for concurrent use.
 type checker struct {
 	keys []note.Verifier
+	deck [32]byte // the hash of what each commit is of; zeros: of any, for a deck this build does not know
 
 	mu          sync.Mutex // over all below
 	checkpoints map[string]audit.Checkpoint
@@ -64,8 +66,9 @@ type checker struct {
 	entries     map[uint64]tlog.Hash // leaf hashes by index
 }
 
-func newChecker(keys []note.Verifier) *checker {
-	return &checker{keys: keys, checkpoints: make(map[string]audit.Checkpoint),
+func newChecker(keys []note.Verifier, deck string) *checker {
+	d, _ := shuffle.Named(deck)
+	return &checker{keys: keys, deck: d.Hash(), checkpoints: make(map[string]audit.Checkpoint),
 		roots: make(map[uint64]tlog.Hash), entries: make(map[uint64]tlog.Hash)}
 }
 
@@ -163,6 +166,8 @@ func (c *checker) commits(k *claim, a *answer) error {
 		switch {
 		case !ok || b.Context.Table != k.table || b.KeyTag != audit.KeyTagOf(origin, k.table, k.key, i):
 			return fmt.Errorf("entry %d is a %s that was not asked for", index, e.Body.Type())
+		case c.deck != [32]byte{} && b.Context.DeckHash != c.deck:
+			return fmt.Errorf("entry %d is of another deck", index)
 		case one.ID != index || index != all[0].ID+uint64(i):
 			return fmt.Errorf("it is of shuffle %d, and its receipt of entry %d", one.ID, index)
 		case !slices.Equal(one.Commitment, b.Commitment[:]) || !slices.Equal(one.DeckRoot, b.DeckRoot[:]):
@@ -183,7 +188,7 @@ func (r *run) verify(report *Report) {
 			claims = append(claims, &w.kept.claims[i])
 		}
 	}
-	c := newChecker(r.cfg.Keys)
+	c := newChecker(r.cfg.Keys, r.cfg.Deck)
 	v.Answers = len(claims)
 	errs := make([]error, len(claims))
 	group, _ := errgroup.WithContext(context.Background())

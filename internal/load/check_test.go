@@ -89,15 +89,19 @@ func TestCheck(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	standard, _ := shuffle.Named("standard-52")
 	commit := func(i int) *audit.Commit {
 		return &audit.Commit{
-			Context:    &audit.Context{Origin: origin, Table: "t-1", Recipe: shuffle.Recipe{Cards: 52, Take: 52}, Disclosure: audit.DisclosurePublic},
+			Context:    &audit.Context{Origin: origin, Table: "t-1", DeckHash: standard.Hash(), Recipe: shuffle.Recipe{Cards: 52, Take: 52}, Disclosure: audit.DisclosurePublic},
 			Commitment: [32]byte{1, byte(i)}, DeckRoot: [32]byte{2, byte(i)}, Serial: uint64(i + 1), Previous: uint64(i), CloseBy: 1, KeyTag: audit.KeyTagOf(origin, "t-1", "k", i),
 		}
 	}
 	deal := &audit.Deal{Shuffle: 1, First: 4, Runs: []audit.Run{{Count: 2, Purpose: audit.PurposeSeat, Recipient: "seat-1"}}}
 	end := &audit.Close{Shuffle: 1, Outcome: audit.OutcomeCompleted, Form: audit.FormTape, Tape: make([]byte, 129)}
 	early := &audit.Close{Shuffle: 1, Outcome: audit.OutcomeEndedEarly, Form: audit.FormTape, Tape: make([]byte, 129)}
+	marked := commit(0)
+	marked.Context.DeckHash = [32]byte{1}
+	stacked := sign(t, key, deal, marked)
 	l := sign(t, key, deal, commit(0), commit(1), deal, end)
 	fork := sign(t, key, deal, commit(0), commit(1), deal, early)
 	foreign := sign(t, other, deal, commit(0), commit(1), deal, end)
@@ -138,6 +142,7 @@ func TestCheck(t *testing.T) {
 		"another id":                     {[]claim{lying(single, func(c *claim) { c.answer = bytes.Replace(c.answer, []byte(`"id":1`), []byte(`"id":2`), 1) })}, "it is of shuffle 2"},
 		"another commitment":             {[]claim{lying(single, say(answer{ID: 1, Commitment: []byte{9}, DeckRoot: []byte{2, 31: 0}, Receipt: l.receipts[1]}))}, "another commitment"},
 		"another root":                   {[]claim{lying(single, say(answer{ID: 1, Commitment: []byte{1, 31: 0}, DeckRoot: []byte{9}, Receipt: l.receipts[1]}))}, "another commitment or deck root"},
+		"another deck":                   {[]claim{lying(single, say(answer{ID: 1, Commitment: []byte{1, 31: 0}, DeckRoot: []byte{2, 31: 0}, Receipt: stacked.receipts[1]}))}, "another deck"},
 		"one too few":                    {[]claim{lying(pair, say(batch(one(1, 0))))}, "2 shuffles were asked for, and 1"},
 		"in another order":               {[]claim{lying(pair, say(batch(one(2, 1), one(1, 0))))}, "not asked for"},
 		"the second's key":               {[]claim{lying(single, say(one(2, 1)))}, "not asked for"},
@@ -154,7 +159,7 @@ func TestCheck(t *testing.T) {
 		"another entry's proof":          {[]claim{lying(dealt, say(receipt(strings.Replace(l.receipts[0], "index 0\n", "index 3\n", 1))))}, "does not lead"},
 		"no JSON":                        {[]claim{lying(dealt, func(c *claim) { c.answer = c.answer[1:] })}, "not what the contract says"},
 	} {
-		k := newChecker([]note.Verifier{pinned})
+		k := newChecker([]note.Verifier{pinned}, "standard-52")
 		for i, claim := range c.claims {
 			err := k.check(&claim)
 			if last := i == len(c.claims)-1; !last || c.says == "" {
