@@ -86,8 +86,8 @@ func NewHTTPServer(h http.Handler, l Limits, log *slog.Logger) *http.Server {
 }
 
 // uploadsPerVerification is how many callers may send evidence for each one that
-// is judged. Evidence is held in memory meanwhile.
-const uploadsPerVerification = 8
+// is judged, half of them from one address. Evidence is held in memory meanwhile.
+const uploadsPerVerification = 16
 
 // How many bodies, and how much evidence, of the largest size may be in memory at a
 // time; of smaller ones more.

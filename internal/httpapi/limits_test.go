@@ -8,8 +8,10 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"net/http/httptest"
 	"net/netip"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 )
@@ -154,6 +156,41 @@ func TestVerifyingLimit(t *testing.T) {
 	if got := s.do(ask{method: "POST", path: "/v1/verify", body: "{}"}); got.status != 200 {
 		t.Errorf("%d", got.status)
 	}
+}
+
+// TestSlowEvidence: whoever begins to send evidence as often as it can, and goes on
+// with none of it, keeps nobody else from a verdict.
+func TestSlowEvidence(t *testing.T) {
+	t.Parallel()
+	s := newStack(t, stackOptions{limits: Limits{Verifying: 1}})
+	var slow sync.WaitGroup
+	var stop []func() error
+	refused := 0
+	for refused == 0 {
+		body, hold := io.Pipe()
+		r := httptest.NewRequest(http.MethodPost, "/v1/verify", body)
+		r.Header.Set("Content-Type", "application/json")
+		r.RemoteAddr = "192.0.2.1:1"
+		w, over := httptest.NewRecorder(), make(chan struct{})
+		slow.Go(func() { defer close(over); s.api.ServeHTTP(w, r) })
+		sent := make(chan struct{})
+		go func() { defer close(sent); io.WriteString(hold, "{") }()
+		select {
+		case <-sent: // it is being read
+			stop = append(stop, hold.Close)
+		case <-over:
+			body.Close()
+			<-sent
+			refused = w.Code
+		}
+	}
+	if got := s.do(ask{method: "POST", path: "/v1/verify", body: "{}"}); refused != http.StatusServiceUnavailable || got.status != http.StatusOK {
+		t.Errorf("after %d and %d: %d", len(stop), refused, got.status)
+	}
+	for _, end := range stop {
+		end()
+	}
+	slow.Wait()
 }
 
 func TestRatesForget(t *testing.T) {

@@ -45,7 +45,7 @@ type Server struct {
 	bodies      *budget // of all requests but those to verify
 	evidence    *budget
 	verifying   gate
-	uploads     gate // of evidence: uploadsPerVerification times as many
+	uploads     *crowd[netip.Prefix] // of evidence: uploadsPerVerification times as many
 	tokenRates  *rates[tokenKey]
 	readRates   *rates[netip.Prefix] // of anonymous reads that cost
 	verifyRates *rates[netip.Prefix]
@@ -74,7 +74,7 @@ func New(cfg Config) (*Server, error) {
 		bodies:      newBudget(roomPerBody * cfg.Limits.Body),
 		evidence:    newBudget(roomPerEvidence * cfg.Limits.Verify),
 		verifying:   make(gate, cfg.Limits.Verifying),
-		uploads:     make(gate, uploadsPerVerification*cfg.Limits.Verifying),
+		uploads:     newCrowd[netip.Prefix](uploadsPerVerification * cfg.Limits.Verifying),
 		tokenRates:  newRates[tokenKey](cfg.Limits.TokenRate, cfg.Limits.TokenBurst),
 		readRates:   newRates[netip.Prefix](cfg.Limits.ReadRate, cfg.Limits.ReadBurst),
 		verifyRates: newRates[netip.Prefix](cfg.Limits.VerifyRate, cfg.Limits.VerifyBurst),

@@ -24,11 +24,12 @@ func (s *Server) Verify(c *call) error {
 		return err
 	}
 	// Evidence is large, and its check is work: each behind a gate of its own, so
-	// that slow uploads do not keep the judge idle.
-	if !s.uploads.enter() {
+	// that slow uploads do not keep the judge idle, nor those of one address others.
+	from := remote(c.r)
+	if !s.uploads.enter(from) {
 		return refuse(CodeOverloaded)
 	}
-	defer s.uploads.leave()
+	defer s.uploads.leave(from)
 	evidence, err := readBody(c.r)
 	if err != nil {
 		return err
