@@ -2,7 +2,10 @@ package dealer
 
 import (
 	"context"
+	"fmt"
 	"sync"
+
+	"shuffled/internal/ledger"
 )
 
 // flights lets one request under a key go at a time: copies that come meanwhile
@@ -13,8 +16,11 @@ type flights struct {
 	all map[[32]byte]chan struct{} // by key tag; closed and gone when the request is answered
 }
 
-// begin waits for its turn under the tag. The caller must call end.
+// begin waits for its turn under the tag, as long as the caller has patience. The
+// caller must call end.
 func (f *flights) begin(ctx context.Context, tag [32]byte) (end func(), err error) {
+	turn, cancel := ledger.Patience(ctx)
+	defer cancel()
 	for {
 		f.mu.Lock()
 		ahead := f.all[tag]
@@ -35,8 +41,11 @@ func (f *flights) begin(ctx context.Context, tag [32]byte) (end func(), err erro
 		f.mu.Unlock()
 		select {
 		case <-ahead:
-		case <-ctx.Done():
-			return nil, ctx.Err()
+		case <-turn.Done():
+			if err := ctx.Err(); err != nil {
+				return nil, err
+			}
+			return nil, fmt.Errorf("%w: the same request is under way", ledger.ErrOverloaded)
 		}
 	}
 }

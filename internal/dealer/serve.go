@@ -277,6 +277,9 @@ func (d *Dealer) deckNames(ctx context.Context, c *audit.Context) ([]string, err
 	if cards, ok := d.decks.Load(c.DeckHash); ok {
 		return cards.([]string), nil
 	}
+	if deck, ok := shuffle.Published(c.DeckHash); ok {
+		return deck.Cards(), nil
+	}
 	cards, err := d.cfg.Store.Deck(ctx, d.cfg.Ledger.ID(), c.DeckHash)
 	if err != nil {
 		return nil, fmt.Errorf("reading the deck: %w", ledger.Unavailable(err))

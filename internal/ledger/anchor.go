@@ -181,6 +181,7 @@ func (l *Ledger) resume() {
 		p = l.announcement()
 	}
 	r := &request{Proposal: p, reply: make(chan answer, 1)}
+	l.pace.began = time.Now()
 	l.process([]*request{r})
 	a := <-r.reply
 	l.resumed = a.err != nil

@@ -234,6 +234,7 @@ func (l *Ledger) catchUp(ctx context.Context) error {
 	if !moved {
 		return nil
 	}
+	l.balked = false
 	kept := !l.marked || l.keepMark() // not marked: the mark may be above this head
 	l.publish()
 	if !kept {

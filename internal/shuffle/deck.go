@@ -106,6 +106,17 @@ func Named(name string) (Deck, bool) {
 	return Deck{}, false
 }
 
+// Published returns the named deck with this hash. Of two names of one list it is
+// the first.
+func Published(hash [32]byte) (Deck, bool) {
+	for _, d := range publishedDecks() {
+		if d.hash == hash {
+			return d, true
+		}
+	}
+	return Deck{}, false
+}
+
 // MaxShoe is the number of 52-card decks in the largest named shoe.
 const MaxShoe = 16
 

@@ -233,3 +233,20 @@ func TestDeckIsNobodyElses(t *testing.T) {
 		t.Error("the list of names can be changed")
 	}
 }
+
+func TestPublishedByHash(t *testing.T) {
+	for _, name := range Names() {
+		d, _ := Named(name)
+		got, ok := Published(d.Hash())
+		if !ok || !slices.Equal(got.Cards(), d.Cards()) {
+			t.Errorf("%s is not found by its hash", name)
+		}
+	}
+	custom, err := NewDeck([]string{"a", "b"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if d, ok := Published(custom.Hash()); ok {
+		t.Errorf("a custom deck is published as %s", d.Name())
+	}
+}
