@@ -3,6 +3,7 @@ package httpapi
 import (
 	"bufio"
 	"fmt"
+	"log/slog"
 	"net"
 	"net/http"
 	"strings"
@@ -74,5 +75,17 @@ func TestConnectionLimit(t *testing.T) {
 	}
 	if resp := ask(dial("127.0.0.2")); resp.StatusCode != http.StatusOK {
 		t.Errorf("a place that was given back: %s", resp.Status)
+	}
+}
+
+// TestStreams: what one address can leave unread over HTTP/2 fits in memory. Each
+// answer that cannot be sent took 17.6 KB (a client with a window of 0).
+func TestStreams(t *testing.T) {
+	t.Parallel()
+	var l Limits
+	l.setDefaults()
+	streams := NewHTTPServer(nil, Limits{}, slog.New(slog.DiscardHandler)).HTTP2.MaxConcurrentStreams
+	if stuck := streams * l.Connections / 2 * 17_600; streams < 1 || stuck > 1<<30 {
+		t.Errorf("%d streams: %d bytes", streams, stuck)
 	}
 }

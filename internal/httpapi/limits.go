@@ -69,6 +69,12 @@ func setDefault[T comparable](p *T, v T) {
 // by 4 KiB; a larger one is 431.
 const maxHeader = 12 << 10
 
+// maxStreams is how many requests one connection of HTTP/2 may have under way. An
+// answer that a caller's flow control lets nobody send, also one of a few bytes that
+// refuses, keeps about 18 KiB until the time to write is over: 0.6 GiB for the share
+// of connections that one address has.
+const maxStreams = 8
+
 // NewHTTPServer returns a server for the handler under the limits. The caller
 // runs it and shuts it down. What net/http has to say goes to log as warnings.
 func NewHTTPServer(h http.Handler, l Limits, log *slog.Logger) *http.Server {
@@ -80,7 +86,7 @@ func NewHTTPServer(h http.Handler, l Limits, log *slog.Logger) *http.Server {
 		WriteTimeout:      l.Write,
 		IdleTimeout:       l.Idle,
 		MaxHeaderBytes:    maxHeader,
-		HTTP2:             &http.HTTP2Config{MaxConcurrentStreams: 128, MaxReceiveBufferPerConnection: 64 << 10, MaxReceiveBufferPerStream: 64 << 10},
+		HTTP2:             &http.HTTP2Config{MaxConcurrentStreams: maxStreams, MaxReceiveBufferPerConnection: 64 << 10, MaxReceiveBufferPerStream: 64 << 10},
 		ErrorLog:          slog.NewLogLogger(log.Handler(), slog.LevelWarn),
 	}
 }
