@@ -259,6 +259,7 @@ var (
 		"decks.ledger", "decks.hash", "heads.ledger", "heads.size", "ledgers.ledger", "tiles.ledger", "tiles.level", "tiles.idx",
 		"tokens.ledger", "tokens.role", "schema_migrations.version", "schema_migrations.dirty",
 		"slots.ledger", "access_records.ledger", "recall.ledger", "recall.outcome", "recall.reason", "recall.draw", "recall_marks.ledger",
+		"snapshots.ledger",
 	}
 	plantedColumns = map[string]string{ // and their kinds
 		"entries.time": "number", "entries.serial": "number", "entries.shuffle": "number", "entries.tbl": "text",
@@ -271,6 +272,7 @@ var (
 		"recall.id": "number", "recall.serial": "number", "recall.committed": "number", "recall.close_by": "number",
 		"recall.parent": "number", "recall.closed": "number", "recall.tbl": "text", "recall.game_ref": "text",
 		"recall_marks.next": "number", "recall_marks.dropped": "number",
+		"snapshots.idx": "number", "snapshots.state": "bytes",
 	}
 	// One row, with a value in every column, for each table beside the evidence.
 	rowsBeside = []string{
@@ -280,6 +282,7 @@ var (
 		"INSERT INTO recall (ledger, id, serial, committed, close_by, parent, closed, outcome, reason, draw, tbl, game_ref) SELECT ledger, 1, 1, 1, 1, 1, 1, 1, 0, 1 = 0, 't', 'g' FROM heads",
 		"DELETE FROM recall_marks",
 		"INSERT INTO recall_marks (ledger, next, dropped) SELECT ledger, 1, 1 FROM heads",
+		"INSERT INTO snapshots (ledger, idx, state) SELECT ledger, 1, root FROM heads",
 	}
 )
 

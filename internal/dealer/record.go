@@ -43,15 +43,20 @@ func (d *Dealer) record(ctx context.Context, id uint64) (*record, error) {
 }
 
 // glance is record without the barrier: for an append that rests on what it
-// shows, which is durable only together with it. Nothing is answered from it.
+// shows, which is durable only together with it. Nothing is answered from it, and
+// so no error either: a row that a failover has lost looks like one that nobody
+// may believe.
 func (d *Dealer) glance(ctx context.Context, id uint64) (*record, error) {
-	return d.read(ctx, d.visible, id)
+	if r, err := d.read(ctx, d.visible, id); err == nil {
+		return r, nil
+	}
+	return d.record(ctx, id)
 }
 
 func (d *Dealer) read(ctx context.Context, from *lookups[uint64, []ledger.Row], id uint64) (*record, error) {
 	rows, err := from.find(ctx, id)
 	if errors.Is(err, ledger.ErrNotFound) {
-		return nil, fmt.Errorf("shuffle %d: %w", id, ErrNotFound)
+		return nil, fmt.Errorf("shuffle %d: %w", id, d.absent(ctx, id))
 	}
 	if err != nil {
 		return nil, fmt.Errorf("reading shuffle %d: %w", id, ledger.Unavailable(err))
@@ -89,6 +94,21 @@ func (d *Dealer) read(ctx context.Context, from *lookups[uint64, []ledger.Row], 
 		return nil, fmt.Errorf("%w: the rows of shuffle %d: %w", ledger.ErrFrozen, id, err)
 	}
 	return r, nil
+}
+
+// absent says what it means that no commit was found: ErrNotFound where the entry
+// is another one, or none yet. A server that does not have an entry that we know
+// of is one that was left behind in a failover.
+func (d *Dealer) absent(ctx context.Context, id uint64) error {
+	if id >= d.cfg.Ledger.Head().Size {
+		return ErrNotFound
+	}
+	for row, err := range d.cfg.Store.Rows(ctx, d.cfg.Ledger.ID(), id, id+1) {
+		if err == nil && row.Type != audit.TypeCommit {
+			return ErrNotFound
+		}
+	}
+	return fmt.Errorf("%w: the database does not show entry %d", ledger.ErrUnavailable, id)
 }
 
 // next returns the next place to deal.
