@@ -54,15 +54,9 @@ func (d *Dealer) glance(ctx context.Context, id uint64) (*record, error) {
 }
 
 func (d *Dealer) read(ctx context.Context, from *lookups[uint64, []ledger.Row], id uint64) (*record, error) {
-	rows, err := from.find(ctx, id)
-	if errors.Is(err, ledger.ErrNotFound) {
-		return nil, fmt.Errorf("shuffle %d: %w", id, d.absent(ctx, id))
-	}
+	rows, err := d.rows(ctx, from, id)
 	if err != nil {
-		return nil, fmt.Errorf("reading shuffle %d: %w", id, ledger.Unavailable(err))
-	}
-	if rows[0].Index != id {
-		return nil, fmt.Errorf("%w: entry %d in the place of shuffle %d", ledger.ErrFrozen, rows[0].Index, id)
+		return nil, err
 	}
 	if err := d.cfg.Ledger.Authentic(ctx, rows); err != nil {
 		return nil, fmt.Errorf("reading shuffle %d: %w", id, err)
@@ -96,6 +90,20 @@ func (d *Dealer) read(ctx context.Context, from *lookups[uint64, []ledger.Row], 
 	return r, nil
 }
 
+// rows reads the rows of a shuffle, that of its commit first.
+func (d *Dealer) rows(ctx context.Context, from *lookups[uint64, []ledger.Row], id uint64) ([]ledger.Row, error) {
+	rows, err := from.find(ctx, id)
+	switch {
+	case errors.Is(err, ledger.ErrNotFound):
+		return nil, fmt.Errorf("shuffle %d: %w", id, d.absent(ctx, id))
+	case err != nil:
+		return nil, fmt.Errorf("reading shuffle %d: %w", id, ledger.Unavailable(err))
+	case rows[0].Index != id:
+		return nil, fmt.Errorf("%w: entry %d in the place of shuffle %d", ledger.ErrFrozen, rows[0].Index, id)
+	}
+	return rows, nil
+}
+
 // absent says what it means that no commit was found: ErrNotFound where the entry
 // is another one, or none yet. A server that does not have an entry that we know
 // of is one that was left behind in a failover.
@@ -103,12 +111,36 @@ func (d *Dealer) absent(ctx context.Context, id uint64) error {
 	if id >= d.cfg.Ledger.Head().Size {
 		return ErrNotFound
 	}
-	for row, err := range d.cfg.Store.Rows(ctx, d.cfg.Ledger.ID(), id, id+1) {
-		if err == nil && row.Type != audit.TypeCommit {
-			return ErrNotFound
-		}
+	row, err := d.entryAt(ctx, id)
+	switch {
+	case err != nil:
+		return err
+	case row.Type != audit.TypeCommit:
+		return ErrNotFound
 	}
-	return fmt.Errorf("%w: the database does not show entry %d", ledger.ErrUnavailable, id)
+	return notShown(id)
+}
+
+// entryAt reads the row of an entry; ErrNotFound where there is none yet.
+func (d *Dealer) entryAt(ctx context.Context, index uint64) (ledger.Row, error) {
+	for row, err := range d.cfg.Store.Rows(ctx, d.cfg.Ledger.ID(), index, index+1) {
+		switch {
+		case err != nil:
+			return ledger.Row{}, fmt.Errorf("reading entry %d: %w", index, ledger.Unavailable(err))
+		case row.Index != index:
+			return ledger.Row{}, fmt.Errorf("%w: entry %d in the place of entry %d", ledger.ErrFrozen, row.Index, index)
+		}
+		return row, nil
+	}
+	if index < d.cfg.Ledger.Head().Size {
+		return ledger.Row{}, notShown(index)
+	}
+	return ledger.Row{}, ErrNotFound
+}
+
+// notShown: the ledger has an entry that the database does not show, for now.
+func notShown(index uint64) error {
+	return fmt.Errorf("%w: the database does not show entry %d", ledger.ErrUnavailable, index)
 }
 
 // next returns the next place to deal.

@@ -3,7 +3,6 @@ package dealer_test
 import (
 	"context"
 	"errors"
-	"iter"
 	"testing"
 
 	"shuffled/internal/audit"
@@ -14,19 +13,18 @@ import (
 // renamer is a store in which every commit is of table "ours".
 type renamer struct{ ledger.Store }
 
-func (s renamer) Rows(ctx context.Context, id ledger.ID, from, to uint64) iter.Seq2[ledger.Row, error] {
-	return func(yield func(ledger.Row, error) bool) {
-		for row, err := range s.Store.Rows(ctx, id, from, to) {
-			if e, parse := audit.ParseEntry(row.Entry); err == nil && parse == nil && row.Type == audit.TypeCommit {
-				e.Body.(*audit.Commit).Context.Table = "ours"
-				row.Table = "ours"
-				row.Entry, err = e.Encode()
-			}
-			if !yield(row, err) {
-				return
+func (s renamer) ByShuffles(ctx context.Context, id ledger.ID, standing ledger.Standing, shuffles ...uint64) ([][]ledger.Row, error) {
+	list, err := s.Store.ByShuffles(ctx, id, standing, shuffles...)
+	for _, rows := range list {
+		for i := range rows {
+			e, parse := audit.ParseEntry(rows[i].Entry)
+			if c, ok := e.Body.(*audit.Commit); ok && err == nil && parse == nil {
+				c.Context.Table, rows[i].Table = "ours", "ours"
+				rows[i].Entry, err = e.Encode()
 			}
 		}
 	}
+	return list, err
 }
 
 // TestTable: whose a shuffle is comes from its own entry, and from no other row.

@@ -148,7 +148,8 @@ const (
 	// Visible: it may yet be lost in a failover. Nothing may be answered from it,
 	// but an append may rest on it, which is durable only together with it.
 	Visible Standing = false
-	// Durable: read behind the barrier of Head, and so fit to be acknowledged.
+	// Durable: read behind the barrier of Head, and so fit to be acknowledged; also
+	// what was not found.
 	Durable Standing = true
 )
 

@@ -3,7 +3,6 @@ package postgres
 import (
 	"context"
 	"errors"
-	"fmt"
 	"iter"
 	"math"
 
@@ -35,17 +34,25 @@ func (s *Store) query(ctx context.Context, sql string, args []any, each func(sca
 
 // scanAll hands over rows and ends their statement.
 func scanAll(conn *pgxpool.Conn, rows pgx.Rows, each func(scanner) error) error {
+	// To the end, errors of the commit included.
+	if err := handOver(rows, each); err != nil {
+		return err
+	}
+	return replicated(conn.Conn().PgConn())
+}
+
+// handOver reads rows to their end.
+func handOver(rows pgx.Rows, each func(scanner) error) error {
 	defer rows.Close()
 	for rows.Next() {
 		if err := each(rows); err != nil {
 			return clean(err)
 		}
 	}
-	// Next read to the end, errors of the commit included.
 	if err := rows.Err(); err != nil {
 		return clean(err)
 	}
-	return replicated(conn.Conn().PgConn())
+	return nil
 }
 
 // one runs a statement that returns at most one row, ErrNotFound for none.
@@ -148,10 +155,17 @@ func (s *Store) ByShuffles(ctx context.Context, id ledger.ID, standing ledger.St
 		return nil, err
 	}
 	list := make([][]ledger.Row, len(shuffles))
+	missing := false
 	for i, shuffle := range shuffles {
 		if rows := found[shuffle]; len(rows) > 0 && rows[0].Index == shuffle {
-			list[i] = rows // else no commit has this index
+			list[i] = rows
+		} else {
+			missing = true // no commit has this index
 		}
+	}
+	if missing && standing == ledger.Durable {
+		// A server that was left behind in a failover lacks rows, and locks none.
+		return list, s.query(ctx, sqlBarrier, []any{int64(id)}, func(scanner) error { return nil })
 	}
 	return list, nil
 }
@@ -165,11 +179,11 @@ func (s *Store) visible(ctx context.Context, args []any, each func(scanner) erro
 // and one round trip; the first one's lock holds its commit until all that either
 // read is replicated.
 func (s *Store) durable(ctx context.Context, args []any, each func(scanner) error) error {
-	conn, err := s.reads.Acquire(ctx)
+	conn, ctx, release, err := s.reader(ctx)
 	if err != nil {
-		return fmt.Errorf("waiting for a connection: %w", clean(err))
+		return err
 	}
-	defer conn.Release()
+	defer release()
 	var b pgx.Batch
 	b.Queue(sqlCommits, args...)
 	b.Queue(sqlOfShuffles, args...)
@@ -180,14 +194,8 @@ func (s *Store) durable(ctx context.Context, args []any, each func(scanner) erro
 		if err != nil {
 			return clean(err)
 		}
-		for rows.Next() {
-			if err := each(rows); err != nil {
-				rows.Close()
-				return clean(err)
-			}
-		}
-		if err := rows.Err(); err != nil {
-			return clean(err)
+		if err := handOver(rows, each); err != nil {
+			return err
 		}
 	}
 	// The commit comes after both results.

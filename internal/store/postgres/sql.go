@@ -80,6 +80,9 @@ WHERE h.ledger = $1 FOR KEY SHARE OF h`
 	sqlOfShuffles = `SELECT ` + columns + ` FROM unnest($2::bigint[]) AS s (id) CROSS JOIN LATERAL
 (SELECT * FROM entries WHERE ledger = $1 AND shuffle = s.id ORDER BY idx OFFSET 0) e`
 
+	// sqlBarrier is the barrier alone, for what was not found: no row, no lock.
+	sqlBarrier = `SELECT true FROM heads WHERE ledger = $1 FOR KEY SHARE`
+
 	// sqlShuffles is both without the barrier.
 	sqlShuffles = `SELECT ` + columns + ` FROM unnest($2::bigint[]) AS s (id) CROSS JOIN LATERAL
 (SELECT * FROM entries WHERE ledger = $1 AND idx = s.id AND type = 2 LIMIT 1) e
