@@ -152,26 +152,11 @@ func (d *Dealer) witnessed(ctx context.Context, r *record) (string, error) {
 
 // receipts proves the genesis and every entry of the shuffle under head.
 func (d *Dealer) receipts(ctx context.Context, r *record, head ledger.Head) ([]string, error) {
-	var receipts []string
-	add := func(row ledger.Row) error {
-		receipt, err := d.cfg.Ledger.ReceiptUnder(ctx, row, head)
-		receipts = append(receipts, receipt)
-		return err
+	genesis, err := d.entryAt(ctx, 0)
+	if err != nil {
+		return nil, err
 	}
-	for row, err := range d.cfg.Store.Rows(ctx, d.cfg.Ledger.ID(), 0, 1) {
-		if err != nil {
-			return nil, fmt.Errorf("reading entry 0: %w", ledger.Unavailable(err))
-		}
-		if err := add(row); err != nil {
-			return nil, err
-		}
-	}
-	for _, row := range r.rows {
-		if err := add(row); err != nil {
-			return nil, err
-		}
-	}
-	return receipts, nil
+	return d.cfg.Ledger.ReceiptsUnder(ctx, append([]ledger.Row{genesis}, r.rows...), head)
 }
 
 // span is a stretch of dealt places.

@@ -150,13 +150,11 @@ func (l *Ledger) Handovers(ctx context.Context, size uint64) (receipts []string,
 }
 
 func (l *Ledger) handoverReceipt(ctx context.Context, index uint64) (string, error) {
-	for row, err := range l.cfg.Store.Rows(ctx, l.id, index, index+1) {
-		if err != nil {
-			return "", Unavailable(fmt.Errorf("reading entry %d: %w", index, err))
-		}
-		return l.FirstReceipt(ctx, row)
+	row, err := l.row(ctx, index)
+	if err != nil {
+		return "", err
 	}
-	return "", fmt.Errorf("%w: entry %d is missing", ErrFrozen, index)
+	return l.FirstReceipt(ctx, row)
 }
 
 // VKey returns the verifier key of the signing key in force, as text.

@@ -19,28 +19,37 @@ func (l *Ledger) Receipt(ctx context.Context, index uint64) (string, error) {
 	if index >= head.Size {
 		return "", ErrNotFound
 	}
+	row, err := l.row(ctx, index)
+	if err != nil {
+		return "", err
+	}
+	return l.ReceiptUnder(ctx, row, head)
+}
+
+// row reads an entry that the ledger has.
+func (l *Ledger) row(ctx context.Context, index uint64) (Row, error) {
 	for row, err := range l.cfg.Store.Rows(ctx, l.id, index, index+1) {
 		if err != nil {
-			return "", Unavailable(fmt.Errorf("reading entry %d: %w", index, err))
+			return Row{}, Unavailable(fmt.Errorf("reading entry %d: %w", index, err))
 		}
-		return l.ReceiptUnder(ctx, row, head)
+		return row, nil
 	}
-	return "", fmt.Errorf("%w: entry %d is missing", ErrFrozen, index)
+	return Row{}, fmt.Errorf("%w: entry %d is missing", ErrFrozen, index)
 }
 
 // ReceiptUnder returns the receipt of a stored entry under a head whose size is
 // above its index. Under the head of CheckpointAfter it is the receipt that was
 // given first, byte for byte.
 func (l *Ledger) ReceiptUnder(ctx context.Context, row Row, head Head) (string, error) {
-	receipts, err := l.receiptsUnder(ctx, []Row{row}, head)
+	receipts, err := l.ReceiptsUnder(ctx, []Row{row}, head)
 	if err != nil {
 		return "", err
 	}
 	return receipts[0], nil
 }
 
-// receiptsUnder is ReceiptUnder for many entries, for which it reads a tile once.
-func (l *Ledger) receiptsUnder(ctx context.Context, rows []Row, head Head) ([]string, error) {
+// ReceiptsUnder is ReceiptUnder for many entries, for which it reads a tile once.
+func (l *Ledger) ReceiptsUnder(ctx context.Context, rows []Row, head Head) ([]string, error) {
 	reader := tlog.TileHashReader(tlog.Tree{N: int64(head.Size), Hash: head.Root}, l.tileReader(ctx))
 	receipts := make([]string, len(rows))
 	for i, row := range rows {
@@ -98,7 +107,7 @@ func (l *Ledger) FirstReceipts(ctx context.Context, rows []Row) ([]string, error
 	if c.Size != head.Size || c.Root != head.Root || head.Size <= last {
 		return nil, fmt.Errorf("%w: the checkpoint after entry %d is of another head", ErrFrozen, first)
 	}
-	return l.receiptsUnder(ctx, rows, head)
+	return l.ReceiptsUnder(ctx, rows, head)
 }
 
 // Authentic reports whether stored rows are entries of this ledger, each at its
@@ -130,7 +139,7 @@ func (l *Ledger) Authentic(ctx context.Context, rows []Row) error {
 			older = append(older, row)
 		}
 	}
-	_, err := l.receiptsUnder(ctx, older, head)
+	_, err := l.ReceiptsUnder(ctx, older, head)
 	return err
 }
 
@@ -282,6 +291,10 @@ type tileReader struct {
 	kept map[tlog.Tile][]byte // what was read: proofs under one head share most tiles
 }
 
+// maxKept bounds what a reader keeps, to half a MiB: a shuffle of thousands of deals
+// may stand in as many tiles.
+const maxKept = 64
+
 func (r tileReader) Height() int { return tileHeight }
 
 func (r tileReader) ReadTiles(tiles []tlog.Tile) ([][]byte, error) {
@@ -294,6 +307,10 @@ func (r tileReader) ReadTiles(tiles []tlog.Tile) ([][]byte, error) {
 		var err error
 		if data[i], err = r.l.tileData(r.ctx, t); err != nil {
 			errs = append(errs, err)
+			continue
+		}
+		if len(r.kept) == maxKept {
+			clear(r.kept)
 		}
 		r.kept[t] = data[i]
 	}

@@ -89,21 +89,15 @@ func (l *Ledger) snapshotEntries(ctx context.Context, head Head, under tlog.Hash
 	}
 	var parsed [2]audit.Entry
 	for i, at := range []uint64{0, index} {
-		found := false
-		for row, err := range l.cfg.Store.Rows(ctx, l.id, at, at+1) {
-			if err == nil && tlog.RecordHash(row.Entry) != leaves[i] {
-				err = fmt.Errorf("the row of entry %d is not that entry", at)
-			}
-			if err == nil {
-				parsed[i], err = audit.ParseEntry(row.Entry)
-			}
-			if err != nil {
-				return genesis, event, err
-			}
-			found = true
+		row, err := l.row(ctx, at)
+		if err == nil && tlog.RecordHash(row.Entry) != leaves[i] {
+			err = fmt.Errorf("the row of entry %d is not that entry", at)
 		}
-		if !found {
-			return genesis, event, fmt.Errorf("entry %d is missing", at)
+		if err == nil {
+			parsed[i], err = audit.ParseEntry(row.Entry)
+		}
+		if err != nil {
+			return genesis, event, err
 		}
 	}
 	return parsed[0], parsed[1], nil
