@@ -123,19 +123,9 @@ func (d *Dealer) newBatch(ctx context.Context, actor string, b *batch) ([]Shuffl
 // repeatBatch answers a key that is in the ledger; ledger.ErrNotFound when it is
 // not. The commits stand or fall together, so the first one speaks for all.
 func (d *Dealer) repeatBatch(ctx context.Context, b *batch) ([]Shuffle, error) {
-	row, err := d.commits.find(ctx, b.tags[0])
-	if err != nil {
-		return nil, fmt.Errorf("looking up the idempotency key: %w", ledger.Unavailable(err))
-	}
-	if err := d.cfg.Ledger.Authentic(ctx, []ledger.Row{row}); err != nil {
-		return nil, err
-	}
-	first, err := committedUnder(row, b.tags[0])
+	row, _, err := d.keyed(ctx, b.tags[0], b.hash)
 	if err != nil {
 		return nil, err
-	}
-	if first.Request != b.hash {
-		return nil, ErrKeyReused
 	}
 	rows, commits, err := d.committed(ctx, row.Index, b.tags)
 	if err != nil {

@@ -43,7 +43,7 @@ type Dealer struct {
 	flights          flights
 	commits          *lookups[[32]byte, ledger.Row] // by key tag
 	durable, visible *lookups[uint64, []ledger.Row] // shuffles by id
-	decks            sync.Map                       // deck hash → []string; only decks that the store holds
+	decks            sync.Map                       // hashes of published decks that the store holds
 
 	batches *semaphore.Weighted // of maxInBatches: commits of batches that are worked on
 }
@@ -214,25 +214,32 @@ func (d *Dealer) commit(c *audit.Context, from *parent) (*audit.Commit, []byte, 
 // repeatShuffle answers a key that is in the ledger; ledger.ErrNotFound when it
 // is not.
 func (d *Dealer) repeatShuffle(ctx context.Context, tag, hash [32]byte) (Shuffle, error) {
-	row, err := d.commits.find(ctx, tag)
-	if err != nil {
-		return Shuffle{}, fmt.Errorf("looking up the idempotency key: %w", ledger.Unavailable(err))
-	}
-	if err := d.cfg.Ledger.Authentic(ctx, []ledger.Row{row}); err != nil {
-		return Shuffle{}, err
-	}
-	c, err := committedUnder(row, tag)
+	row, c, err := d.keyed(ctx, tag, hash)
 	if err != nil {
 		return Shuffle{}, err
-	}
-	if c.Request != hash {
-		return Shuffle{}, ErrKeyReused
 	}
 	receipt, err := d.cfg.Ledger.FirstReceipt(ctx, row)
 	if err != nil {
 		return Shuffle{}, err
 	}
 	return shuffleAnswer(row.Index, c, receipt), nil
+}
+
+// keyed returns the stored commit under a key, if it was made for the request with
+// this hash; ErrKeyReused for another one.
+func (d *Dealer) keyed(ctx context.Context, tag, hash [32]byte) (ledger.Row, *audit.Commit, error) {
+	row, err := d.commits.find(ctx, tag)
+	if err != nil {
+		return row, nil, fmt.Errorf("looking up the idempotency key: %w", ledger.Unavailable(err))
+	}
+	if err := d.cfg.Ledger.Authentic(ctx, []ledger.Row{row}); err != nil {
+		return row, nil, err
+	}
+	c, err := committedUnder(row, tag)
+	if err == nil && c.Request != hash {
+		err = ErrKeyReused
+	}
+	return row, c, err
 }
 
 // committedUnder reads the commit under a tag from its row.
@@ -259,12 +266,11 @@ func (d *Dealer) keepDeck(ctx context.Context, deck shuffle.Deck) error {
 	if _, ok := d.decks.Load(hash); ok {
 		return nil
 	}
-	cards := deck.Cards()
-	if err := d.cfg.Store.PutDeck(ctx, d.cfg.Ledger.ID(), hash, cards); err != nil {
+	if err := d.cfg.Store.PutDeck(ctx, d.cfg.Ledger.ID(), hash, deck.Cards()); err != nil {
 		return fmt.Errorf("storing the deck: %w", ledger.Unavailable(err))
 	}
 	if deck.Name() != "" { // a closed list: it cannot grow without bound
-		d.decks.Store(hash, cards)
+		d.decks.Store(hash, true)
 	}
 	return nil
 }
@@ -273,9 +279,6 @@ func (d *Dealer) keepDeck(ctx context.Context, deck shuffle.Deck) error {
 func (d *Dealer) deckNames(ctx context.Context, c *audit.Context) ([]string, error) {
 	if c.IsDraw() {
 		return nil, nil
-	}
-	if cards, ok := d.decks.Load(c.DeckHash); ok {
-		return cards.([]string), nil
 	}
 	if deck, ok := shuffle.Published(c.DeckHash); ok {
 		return deck.Cards(), nil
