@@ -3,9 +3,6 @@ package postgres
 import (
 	"context"
 	"errors"
-	"net"
-	"net/url"
-	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -14,78 +11,15 @@ import (
 	"shuffled/internal/testdb"
 )
 
-// proxy passes bytes on to a server until it is told to stop.
-type proxy struct {
-	l           net.Listener
-	target      string
-	lose        atomic.Int32 // what to lose, and the connection with it
-	connections sync.WaitGroup
-}
-
-const (
-	loseNothing = iota
-	loseRequests
-	loseReplies
-)
-
-func newProxy(t *testing.T, dsn string) (*proxy, string) {
-	t.Helper()
-	u, err := url.Parse(dsn)
-	if err != nil {
-		t.Fatal(err)
-	}
-	p := &proxy{target: u.Host}
-	if p.l, err = net.Listen("tcp4", "127.0.0.1:0"); err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { p.l.Close(); p.connections.Wait() })
-	p.connections.Go(func() {
-		for {
-			client, err := p.l.Accept()
-			if err != nil {
-				return
-			}
-			p.connections.Go(func() { p.serve(client) })
-		}
-	})
-	u.Host = p.l.Addr().String()
-	return p, u.String()
-}
-
-func (p *proxy) serve(client net.Conn) {
-	server, err := net.Dial("tcp4", p.target)
-	if err != nil {
-		client.Close()
-		return
-	}
-	var both sync.WaitGroup
-	pass := func(to, from net.Conn, loses int32) {
-		defer to.Close()
-		defer from.Close()
-		buf := make([]byte, 1<<16)
-		for {
-			n, err := from.Read(buf)
-			if err == nil && p.lose.Load() == loses {
-				return
-			}
-			if _, werr := to.Write(buf[:n]); err != nil || werr != nil {
-				return
-			}
-		}
-	}
-	both.Go(func() { pass(server, client, loseRequests) })
-	both.Go(func() { pass(client, server, loseReplies) })
-	both.Wait()
-}
-
 // TestLostMessages cuts the connection before an append arrives, and before its
 // reply does.
 func TestLostMessages(t *testing.T) {
 	t.Parallel()
 	dsn := migrated(t)
-	p, through := newProxy(t, dsn)
-	s := open(t, through, Options{})
-	t.Cleanup(func() { s.Close() }) // before the proxy waits for its connections
+	p := testdb.NewProxy(t, dsn)
+	var fault atomic.Int64 // a testdb.Fault
+	p.Fault = func(string) testdb.Fault { return testdb.Fault(fault.Load()) }
+	s := open(t, p.DSN, Options{})
 	l := create(t, s)
 	first := l.next(1) // from now on the statement is prepared, and an append one message
 	if err := s.Append(t.Context(), l.id, l.head, first); err != nil {
@@ -93,15 +27,15 @@ func TestLostMessages(t *testing.T) {
 	}
 	l.head = first.Head
 	for range 5 {
-		for _, what := range []int32{loseReplies, loseRequests} {
-			arrives := what == loseReplies
+		for _, what := range []testdb.Fault{testdb.LoseReply, testdb.LoseRequest} {
+			arrives := what == testdb.LoseReply
 			if _, err := s.Head(t.Context(), l.id); err != nil { // a connection is ready
 				t.Fatal(err)
 			}
 			next := l.next(1)
-			p.lose.Store(what)
+			fault.Store(int64(what))
 			err := s.Append(t.Context(), l.id, l.head, next)
-			p.lose.Store(loseNothing)
+			fault.Store(int64(testdb.Pass))
 			if !errors.Is(err, ledger.ErrUnknownOutcome) {
 				t.Fatalf("an append whose messages were lost: %v", err)
 			}
