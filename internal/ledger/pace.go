@@ -20,7 +20,7 @@ const (
 	// a batch until the batch has landed, within limits.
 	minTurn = 200 * time.Microsecond
 	maxTurn = 250 * time.Millisecond
-	// maxWait bounds every wait for others.
+	// maxWait bounds the wait for our turn.
 	maxWait = time.Second
 	// mostPassed is how often a daemon may be overtaken and is still waited for.
 	mostPassed = 3
@@ -55,10 +55,10 @@ type place struct {
 // landed puts the daemon that wrote at the end of the line. Those that it overtook
 // too often leave, but never we ourselves.
 func (p *pace) landed(instance, ours uint64, now time.Time) {
-	p.moved = now
 	if n := len(p.line); n > 0 && p.line[n-1].instance == instance && instance != ours {
-		return // another entry of its batch
+		return // another entry of its batch, or a batch out of turn, which is no reason to wait on
 	}
+	p.moved = now
 	at := slices.IndexFunc(p.line, func(one place) bool { return one.instance == instance })
 	kept := p.line[:0]
 	for i, one := range p.line {
@@ -105,12 +105,13 @@ func (l *Ledger) sawLanding() {
 // returns at once where nobody else writes.
 func (l *Ledger) giveWay() {
 	p := &l.pace
+	latest := time.Now().Add(maxWait) // whatever the others do
 	for len(p.line) > 1 && !errors.Is(l.Ready(), ErrFrozen) {
 		if !l.followOthers() {
 			break
 		}
 		ahead := time.Duration(p.ahead(l.instance))
-		left := time.Until(p.moved.Add(min((ahead+1)*patience*p.turn, maxWait)))
+		left := min(time.Until(p.moved.Add((ahead+1)*patience*p.turn)), time.Until(latest))
 		if ahead == 0 || left <= 0 || l.stopping(min(left, max(ahead*p.turn/2, minTurn))) {
 			break
 		}

@@ -117,6 +117,45 @@ func TestTurns(t *testing.T) {
 	})
 }
 
+// TestTurnPassed: a daemon that waits for one that is gone goes before long, also
+// while a third lands batch after batch.
+func TestTurnPassed(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t, openSQLite(t))
+	a := h.open(h.config("mark"))
+	b := h.second(func(c *ledger.Config) { c.Probe = time.Hour })
+	third := h.config("mark3")
+	third.AdoptHead = "one more daemon"
+	c := h.open(third)
+	for n := range uint64(2) {
+		for i, l := range []*ledger.Ledger{c, b, a} {
+			h.must(l, propose(commit(fmt.Sprint("t", i), n)))
+		}
+	}
+	c.Close()
+	for n := range uint64(6) { // the others leave its line
+		h.must(a, propose(commit("alone", n)))
+	}
+	const limit = 2000 // batches: far more than one wait takes, and a test's time
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		h.must(b, propose(commit("b", 1)))
+	}()
+	for n := range uint64(limit) {
+		h.must(a, propose(commit("a", n)))
+		select {
+		case <-done:
+			t.Logf("%d batches passed", n+1)
+			return
+		default:
+		}
+	}
+	t.Errorf("it had no turn in %d batches", limit)
+	a.Close()
+	<-done
+}
+
 // TestMostTries: a request that is overtaken every time is refused, with nothing
 // written, and not prepared for ever.
 func TestMostTries(t *testing.T) {
