@@ -32,6 +32,10 @@ var table = map[string]row{
 		why:     "where tapes come from; nothing else may stand between it and crypto/rand",
 		stdOnly: true,
 	},
+	"internal/outcome": {
+		why:  "where a tape becomes an outcome, for the dealer and the lab alike",
+		ours: []string{"internal/shuffle", "internal/entropy"},
+	},
 	"internal/audit": {
 		why:  "formats and rules, the same for the sequencer and for a stranger",
 		ours: []string{"internal/shuffle"}, pure: true,
@@ -82,7 +86,7 @@ var table = map[string]row{
 	},
 	"internal/dealer": {
 		why:  "the lifecycle, and the only place where a tape becomes an entry",
-		ours: []string{"internal/ledger", "internal/audit", "internal/shuffle", "internal/entropy", "internal/seal", "internal/disclosure", "internal/beacon"},
+		ours: []string{"internal/ledger", "internal/audit", "internal/outcome", "internal/shuffle", "internal/entropy", "internal/seal", "internal/disclosure", "internal/beacon"},
 	},
 	"internal/witness": {
 		why:  "sees checkpoints and proofs, never a shuffle",
@@ -90,7 +94,7 @@ var table = map[string]row{
 	},
 	"internal/lab": {
 		why:  "measures the generator and the shuffle that the daemon uses",
-		ours: []string{"internal/shuffle", "internal/entropy"},
+		ours: []string{"internal/outcome", "internal/shuffle", "internal/entropy"},
 	},
 	"migrations": {why: "embeds SQL", stdOnly: true},
 	"configs":    {why: "embeds the example, if anything", stdOnly: true},

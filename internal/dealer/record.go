@@ -11,6 +11,7 @@ import (
 	"shuffled/internal/audit"
 	"shuffled/internal/entropy"
 	"shuffled/internal/ledger"
+	"shuffled/internal/outcome"
 	"shuffled/internal/seal"
 	"shuffled/internal/shuffle"
 )
@@ -201,12 +202,12 @@ func (d *Dealer) openBelow(ctx context.Context, r *record, ancestors int) (*tabl
 		return nil, fmt.Errorf("shuffle %d: %w", r.id, err)
 	}
 	t := &table{tape: tape, endAt: max(out.EndAt, c.Context.EndAt)}
-	if t.values, err = d.values(c.Context, out.Values, inputs); err != nil {
+	if t.values, err = d.values(c.Context, out, inputs); err != nil {
 		return nil, fmt.Errorf("shuffle %d: %w", r.id, err)
 	}
 	t.tree = audit.NewDeckTree(t.values, audit.Salts(c.Commitment, tape, len(t.values)))
 	if t.tree.Root() != tlog.Hash(c.DeckRoot) {
-		return nil, fmt.Errorf("shuffle %d: %w", r.id, d.foul("the tape does not lead to the deck root"))
+		return nil, fmt.Errorf("shuffle %d: %w", r.id, d.foul(fmt.Errorf("%w: the tape does not lead to the deck root", outcome.ErrFoul)))
 	}
 	if len(c.Context.Plan) > 0 && r.mix == nil {
 		return t, nil
@@ -223,27 +224,27 @@ func (d *Dealer) openBelow(ctx context.Context, r *record, ancestors int) (*tabl
 // values are the cards that a recipe's outcome stands for: of a child its inputs,
 // of anything else the outcome itself. Whatever was to be shuffled must be there,
 // and nothing of it twice.
-func (d *Dealer) values(c *audit.Context, outcome, inputs []uint32) ([]uint32, error) {
-	if c.IsDraw() {
-		for i, k := range c.Recipe.Ranges {
-			if outcome[i] < 1 || outcome[i] > k {
-				return nil, d.foul("a value lies outside of its range")
-			}
-		}
-		return outcome, nil
+func (d *Dealer) values(c *audit.Context, out shuffle.Outcome, inputs []uint32) ([]uint32, error) {
+	if err := outcome.Check(c.Recipe, out); err != nil {
+		return nil, d.foul(err)
 	}
-	if c.Parent != nil && len(inputs) != c.Recipe.Cards {
-		return nil, d.foul("a child has not the cards that it shuffles")
+	if c.Parent == nil {
+		return out.Values, nil
+	}
+	return d.inputsIn(c, out.Values, inputs)
+}
+
+// inputsIn returns a child's inputs in the order that its own shuffle gives.
+func (d *Dealer) inputsIn(c *audit.Context, order, inputs []uint32) ([]uint32, error) {
+	if len(inputs) != c.Recipe.Cards {
+		return nil, d.foul(fmt.Errorf("%w: a child has not the cards that it shuffles", outcome.ErrFoul))
 	}
 	var seen [shuffle.MaxCards]bool // by value: card of the root ancestor's deck
-	values := make([]uint32, len(outcome))
-	for i, x := range outcome {
-		v := x
-		if c.Parent != nil && int(x) < len(inputs) {
-			v = inputs[x]
-		}
-		if int(x) >= c.Recipe.Cards || int(v) >= len(seen) || seen[v] {
-			return nil, d.foul("a card stands twice, or is not of the deck")
+	values := make([]uint32, len(order))
+	for i, x := range order {
+		v := inputs[x]
+		if int(v) >= len(seen) || seen[v] {
+			return nil, d.foul(fmt.Errorf("%w: a card stands twice, or is not of the deck", outcome.ErrFoul))
 		}
 		values[i], seen[v] = v, true
 	}
@@ -251,9 +252,9 @@ func (d *Dealer) values(c *audit.Context, outcome, inputs []uint32) ([]uint32, e
 }
 
 // foul sets the latch for a deck that is not what it must be.
-func (d *Dealer) foul(what string) error {
+func (d *Dealer) foul(why error) error {
 	d.cfg.Entropy.Trip(entropy.ReasonFoulDeck)
-	return fmt.Errorf("%w: foul deck: %s", ErrEntropy, what)
+	return fmt.Errorf("%w: %w", ErrEntropy, why)
 }
 
 // tape returns the tape that opens the commitment of a shuffle, and of a child the

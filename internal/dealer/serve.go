@@ -14,6 +14,7 @@ import (
 	"shuffled/internal/audit"
 	"shuffled/internal/entropy"
 	"shuffled/internal/ledger"
+	"shuffled/internal/outcome"
 	"shuffled/internal/seal"
 	"shuffled/internal/shuffle"
 )
@@ -181,26 +182,19 @@ func (a *asked) complete(c *audit.Commit, tag, hash [32]byte) {
 
 // commit spends a fresh tape on the context and seals it, with a child's inputs.
 func (d *Dealer) commit(c *audit.Context, from *parent) (*audit.Commit, []byte, error) {
-	tape, err := d.cfg.Entropy.Tape(c.Recipe.TapeLen())
-	if err != nil {
-		return nil, nil, fmt.Errorf("%w: %w", ErrEntropy, err)
-	}
-	out, err := c.Recipe.Run(tape)
-	if errors.Is(err, shuffle.ErrTapeExhausted) {
-		// Below 2^-66 on an honest tape: the generator is broken.
-		d.cfg.Entropy.Trip(entropy.ReasonTapeExhausted)
+	tape, out, err := outcome.Make(d.cfg.Entropy, c.Recipe)
+	if errors.Is(err, entropy.ErrLatched) {
 		return nil, nil, fmt.Errorf("%w: %w", ErrEntropy, err)
 	}
 	if err != nil {
 		return nil, nil, err
 	}
-	var inputs []uint32
+	values, inputs := out.Values, []uint32(nil)
 	if from != nil {
 		inputs = from.inputs
-	}
-	values, err := d.values(c, out.Values, inputs)
-	if err != nil {
-		return nil, nil, err
+		if values, err = d.inputsIn(c, values, inputs); err != nil {
+			return nil, nil, err
+		}
 	}
 	commitment := audit.Commitment(c.Encode(), tape)
 	root := audit.DeckRoot(commitment, tape, values)

@@ -1,0 +1,87 @@
+// Package outcome is the one place where a tape becomes an outcome. The dealer
+// commits to what it makes and the lab measures what it makes, so that what is
+// measured is what is dealt: nothing else reads a tape from the source, which
+// internal/arrows checks.
+//
+// Whoever recomputes a shuffle from a stored tape calls shuffle.Recipe.Run and
+// Check itself: there is no randomness in that.
+package outcome
+
+import (
+	"errors"
+	"fmt"
+
+	"shuffled/internal/entropy"
+	"shuffled/internal/shuffle"
+)
+
+// ErrFoul reports an outcome that its recipe cannot give: a card that stands
+// twice or is not of the deck, a value outside of its range. No tape leads to
+// one, so the program or the machine is broken.
+var ErrFoul = errors.New("foul deck")
+
+// Make reads one tape for the recipe, which must be valid, and spends it. An
+// error that matches entropy.ErrLatched means that there are no outcomes until an
+// operator clears the latch: the source refused, or what came of the tape was
+// doubted and set the latch. Nothing is read a second time.
+func Make(src *entropy.Source, r shuffle.Recipe) (tape []byte, out shuffle.Outcome, err error) {
+	if tape, err = src.Tape(r.TapeLen()); err != nil {
+		return nil, shuffle.Outcome{}, err
+	}
+	if out, err = r.Run(tape); err == nil {
+		err = Check(r, out)
+	}
+	if err != nil {
+		clear(tape)
+		return nil, shuffle.Outcome{}, doubt(src, err)
+	}
+	return tape, out, nil
+}
+
+// Raw reads n bytes, 1 ≤ n ≤ entropy.MaxTape, exactly as Make reads a tape, and
+// spends them on nothing: they are the generator's output before scaling, for
+// who measures it.
+func Raw(src *entropy.Source, n int) ([]byte, error) { return src.Tape(n) }
+
+// doubt sets the latch for a failure that shows the generator or the machine
+// broken. An invalid recipe does not.
+func doubt(src *entropy.Source, err error) error {
+	switch {
+	case errors.Is(err, shuffle.ErrTapeExhausted):
+		src.Trip(entropy.ReasonTapeExhausted) // below 2^-66 on an honest tape
+	case errors.Is(err, ErrFoul):
+		src.Trip(entropy.ReasonFoulDeck)
+	default:
+		return err
+	}
+	return fmt.Errorf("%w: %w", entropy.ErrLatched, err)
+}
+
+// Check reports, as ErrFoul, an outcome that is not one of the recipe's: as many
+// values as it has positions, each in its range, and of cards none twice. It
+// judges the form, not the randomness.
+func Check(r shuffle.Recipe, out shuffle.Outcome) error {
+	if len(out.Values) != r.Positions() {
+		return fmt.Errorf("%w: %d values for %d positions", ErrFoul, len(out.Values), r.Positions())
+	}
+	if r.Ranges != nil {
+		for i, k := range r.Ranges {
+			if out.Values[i] < 1 || out.Values[i] > k {
+				return fmt.Errorf("%w: a value lies outside of its range", ErrFoul)
+			}
+		}
+		return nil
+	}
+	var seen [shuffle.MaxCards / 64]uint64 // one bit for each card
+	for _, v := range out.Values {
+		word, bit := v/64%uint32(len(seen)), uint64(1)<<(v%64)
+		if int(v) >= r.Cards || seen[word]&bit != 0 {
+			return fmt.Errorf("%w: a card stands twice, or is not of the deck", ErrFoul)
+		}
+		seen[word] |= bit
+	}
+	if out.EndAt < r.EndLo || out.EndAt > r.EndHi {
+		return fmt.Errorf("%w: the cut card's place lies outside of its range", ErrFoul)
+	}
+	return nil
+}
