@@ -75,7 +75,7 @@ func (r rules) refuse(g graph, name string, row row, imp string) string {
 		if !all && !slices.Contains(row.ours, own) {
 			return "no such arrow; " + row.why
 		}
-		return ""
+		return r.reserved(name, imp)
 	}
 	if row.stdOnly && !g[imp].std {
 		return "standard library only; " + row.why
@@ -83,6 +83,11 @@ func (r rules) refuse(g graph, name string, row row, imp string) string {
 	if row.pure && slices.Contains(r.impure, imp) {
 		return "not pure; " + row.why
 	}
+	return r.reserved(name, imp)
+}
+
+// reserved says who alone may import imp, if name is not among them.
+func (r rules) reserved(name, imp string) string {
 	for _, m := range r.monopolies {
 		if _, ok := m.holders[name]; within(imp, m.what) && !ok && !r.narrower(m.what, imp) {
 			return "reserved for " + strings.Join(slices.Sorted(maps.Keys(m.holders)), ", ")

@@ -52,6 +52,7 @@ var made = rules{
 		{"crypto/rand", map[string]string{"entropy": "tapes"}},
 		{"math/rand", map[string]string{}},
 		{"math/rand/v2", map[string]string{"bench": "rival"}},
+		{"shuffled/entropy", map[string]string{"cmd/shuffled": "wires it"}},
 		{"example.org/lib/db", map[string]string{"store": "its own"}},
 	},
 }
@@ -99,6 +100,7 @@ func TestBreachesAreFound(t *testing.T) {
 			"store imports shuffled/bench: that is for tests only",
 			"cmd/shuffled reaches testing: no tests: shuffled/cmd/shuffled → shuffled/store → shuffled/bench → testing",
 		}},
+		{"bench", "shuffled/entropy", []string{"bench imports shuffled/entropy: reserved for cmd/shuffled"}},
 		{"newcomer", "crypto/sha256", []string{"newcomer is not in the table"}},
 	} {
 		t.Run(test.from+" "+test.to, func(t *testing.T) {

@@ -96,6 +96,22 @@ var table = map[string]row{
 		why:  "measures the generator and the shuffle that the daemon uses",
 		ours: []string{"internal/outcome", "internal/shuffle", "internal/entropy"},
 	},
+	"internal/lab/battery": {
+		why:  "judges outcomes wherever they come from, and makes none",
+		ours: nil,
+	},
+	"internal/lab/controls": {
+		why:  "shufflers that are wrong on purpose, and the battery that must say so",
+		ours: []string{"internal/lab", "internal/lab/battery", "internal/outcome", "internal/shuffle", "internal/entropy"},
+	},
+	"internal/lab/exact": {
+		why:  "proves draws, orders and tapes of the function it is given, and needs no randomness for it",
+		ours: []string{"internal/shuffle"}, stdOnly: true, pure: true,
+	},
+	"internal/lab/alarms": {
+		why:  "counts what the health tests say of the bytes that tapes are made of",
+		ours: []string{"internal/entropy"},
+	},
 	"migrations": {why: "embeds SQL", stdOnly: true},
 	"configs":    {why: "embeds the example, if anything", stdOnly: true},
 	"web":        {why: "embeds the second implementation, which shares no code with the first", stdOnly: true},
@@ -206,6 +222,18 @@ var bans = []ban{
 		},
 	},
 	{
+		"internal/outcome", "what is dealt comes of no shuffler but one",
+		[]string{"shuffled/internal/lab"},
+	},
+	{
+		"internal/httpapi", "neither dealer nor API knows a shuffler that is wrong on purpose",
+		[]string{"shuffled/internal/lab/controls"},
+	},
+	{
+		"internal/dealer", "neither dealer nor API knows a shuffler that is wrong on purpose",
+		[]string{"shuffled/internal/lab/controls"},
+	},
+	{
 		"cmd/shuffled", "what is for tests stays out of the binary",
 		[]string{
 			"testing", "shuffled/internal/testdb", "shuffled/internal/store/storetest", "shuffled/internal/beacon/beacontest",
@@ -236,6 +264,8 @@ var monopolies = []monopoly{
 		"client":           "idempotency keys, and players' slots",
 		"internal/testdb":  "the password and the port of a test server",
 	}},
+	// Shufflers that are wrong on purpose are for one command of the lab.
+	{"shuffled/internal/lab/controls", map[string]string{"cmd/shuffled": "lab selftest"}},
 	// Nothing that is dealt or kept secret may come from a generator that can be
 	// seeded. Benchmarks compare against it.
 	{"math/rand", map[string]string{"internal/bench": "the rival"}},

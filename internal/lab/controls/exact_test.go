@@ -1,0 +1,117 @@
+package controls
+
+import (
+	"fmt"
+	"math/big"
+	"slices"
+	"testing"
+)
+
+// TestSmallOrders enumerates every way of every faulty move of three cards. The
+// orders are 012, 021, 102, 120, 201, 210.
+func TestSmallOrders(t *testing.T) {
+	for name, c := range map[string]struct {
+		m    moves
+		want []uint64
+	}{
+		"any position": {anyPosition, []uint64{4, 5, 5, 5, 4, 4}},
+		"never last":   {neverLast, []uint64{0, 2, 0, 2, 2, 2}},
+		"Sattolo":      {sattolo, []uint64{0, 0, 0, 1, 1, 0}},
+		"short range":  {shortRange, []uint64{1, 0, 1, 0, 0, 0}},
+		"next free":    {nextFree, []uint64{2, 1, 1, 2, 2, 1}},
+		"one riffle":   {riffles(1), []uint64{4, 1, 1, 1, 1, 0}},
+		"coin sort":    {coinSort, []uint64{2, 1, 2, 1, 1, 1}},
+		"refilled":     {refilled, nil},
+		"few swaps":    {fewSwaps, nil},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := c.m.enumerate(3)
+			t.Logf("%d of %d", w.Counts, w.All)
+			if w.All == 0 || len(w.Orders) != 6 || fmt.Sprint(w.Orders[3]) != "[1 2 0]" {
+				t.Fatalf("%d ways, orders %v", w.All, w.Orders)
+			}
+			unit := w.All / max(1, sum(c.want))
+			if c.want == nil {
+				if slices.Min(w.Counts) == slices.Max(w.Counts) {
+					t.Error("all orders are equally likely")
+				}
+				return
+			}
+			for i, want := range c.want {
+				if w.Counts[i] != want*unit {
+					t.Errorf("order %d comes %d times of %d, want %d", w.Orders[i], w.Counts[i], w.All, want*unit)
+				}
+			}
+		})
+	}
+}
+
+func sum(counts []uint64) (s uint64) {
+	for _, c := range counts {
+		s += c
+	}
+	return s
+}
+
+// TestRightShuffleIsEven: the enumeration finds nothing where there is nothing.
+func TestRightShuffleIsEven(t *testing.T) {
+	right := moves{
+		ranges: func(n int) []uint32 { return down(n, 2) },
+		move:   shortRange.move,
+	}
+	for n := 2; n <= 6; n++ {
+		w := right.enumerate(n)
+		if w.All != uint64(len(w.Orders)) || slices.Min(w.Counts) != 1 {
+			t.Errorf("%d cards: %d ways, fewest %d", n, w.All, slices.Min(w.Counts))
+		}
+	}
+}
+
+// TestMatrixIsEnumeration compares the chances that follow one card with those of
+// all ways through the whole shuffle.
+func TestMatrixIsEnumeration(t *testing.T) {
+	for n := 2; n <= 7; n++ {
+		for less, m := range []moves{anyPosition, neverLast} {
+			if n-less < 1 {
+				continue
+			}
+			want := matrix(n, n-less)
+			w := m.enumerate(n)
+			got := make([]uint64, n*n)
+			for i, order := range w.Orders {
+				for p, card := range order {
+					got[p*n+int(card)] += w.Counts[i]
+				}
+			}
+			for i, ways := range got {
+				if want[i/n][i%n].Uint64() != ways {
+					t.Fatalf("%d cards, %d positions: card %d at %d in %d ways, the matrix says %d", n, n-less, i%n, i/n, ways, want[i/n][i%n])
+				}
+			}
+		}
+	}
+}
+
+// TestNeverLast: the last card has no way to the last position, for any n.
+func TestNeverLast(t *testing.T) {
+	for n := 2; n <= 52; n++ {
+		if ways := matrix(n, n-1)[n-1][n-1]; ways.Sign() != 0 {
+			t.Errorf("%d cards: %d ways", n, ways)
+		}
+	}
+}
+
+// TestMeanCurve pins the curve of nine cards, in ways of 9^9.
+func TestMeanCurve(t *testing.T) {
+	curve := MeanCurve(9)
+	all, total := big.NewRat(387_420_489, 1), new(big.Rat)
+	var got []string
+	for _, mean := range curve {
+		got = append(got, new(big.Rat).Mul(mean, all).RatString())
+		total.Add(total, mean)
+	}
+	if total.RatString() != "36" { // 0 + 1 + … + 8
+		t.Errorf("the means add up to %s", total.RatString())
+	}
+	t.Log(got)
+}
