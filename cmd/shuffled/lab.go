@@ -3,4 +3,7 @@ package main
 // labCmd is what a test lab needs: raw output, final outcomes, statistics, proofs
 // and what is handed in.
 type labCmd struct {
+	Raw   labRawCmd   `cmd:"" help:"Write raw output of the generator, before any scaling."`
+	Decks labDecksCmd `cmd:"" help:"Write shuffled decks."`
+	Draws labDrawsCmd `cmd:"" help:"Write drawn values."`
 }
