@@ -3,7 +3,6 @@ package shuffle
 import (
 	"flag"
 	"fmt"
-	"runtime"
 	"slices"
 	"testing"
 )
@@ -23,7 +22,8 @@ func every(w int) []byte {
 // oneByte and twoByte hold every lane of their width.
 var oneByte, twoByte = every(1), every(2)
 
-// checkLanes draws 1..k from every lane there is, 2 ≤ k ≤ 2^14: each value
+// checkLanes draws 1..k from every lane there is, 2 ≤ k ≤ 2^14, for the draw
+// itself and its mutants; TestDrawIsUniform does it for every k, through Run. Each value
 // comes ⌊2^(8w)/k⌋ times. That is as often as all k values can come equally
 // often, so no lane is rejected in vain. Seen as lanes of another width, the
 // buffer would not give these counts.
@@ -41,34 +41,6 @@ func checkLanes(s shuffler, k uint32) error {
 		}
 	}
 	return nil
-}
-
-// TestDrawIsUniform is the proof that the draws of cards are exact: every lane
-// of every k up to 2^14, 1,070 million lanes in all, through the draw itself;
-// about four seconds of two cores. With -short, and under the race detector,
-// which has nothing to find here, it takes the k that spread picks.
-func TestDrawIsUniform(t *testing.T) {
-	workers := runtime.GOMAXPROCS(0)
-	for worker := range workers {
-		t.Run(fmt.Sprintf("worker-%d", worker), func(t *testing.T) {
-			t.Parallel()
-			for k := 2 + worker; k <= 1<<14; k += workers {
-				if (testing.Short() || raceEnabled) && !spread(k) {
-					continue
-				}
-				if err := checkLanes(ours{}, uint32(k)); err != nil {
-					t.Fatal(err)
-				}
-			}
-		})
-	}
-}
-
-// spread picks the k of a short run: the smallest of either width, those about
-// a power of two, the largest, and some from everywhere.
-func spread(k int) bool {
-	near := k&(k-1) == 0 || (k-1)&(k-2) == 0 || (k+1)&k == 0
-	return k <= 80 || near || k > 1<<14-8 || k%61 == 0
 }
 
 // TestDrawForgetsEarlierLanes feeds lanes one at a time, each to a draw of its

@@ -1,0 +1,114 @@
+// Package exact proves what can be proved about draws, orders and tapes by
+// trying every case or by counting with integers. Nothing here is sampled and
+// nothing is rounded: a claim holds or the prover names a case against it.
+//
+// The provers take the function under test as a parameter and see it from
+// outside only, tape in and outcome out. The daemon's is shuffle.Recipe.Run; a
+// test gives them broken ones. What they rest on is said in docs/LAB.md.
+package exact
+
+import (
+	"context"
+	"fmt"
+	"runtime"
+	"sync"
+
+	"shuffled/internal/shuffle"
+)
+
+// Run is the function under test: it spends a tape on the draws of a recipe.
+type Run func(r shuffle.Recipe, tape []byte) (shuffle.Outcome, error)
+
+// Options say how a prover works, not what it proves.
+type Options struct {
+	Workers int // goroutines; below 1: one for each processor
+	// Progress, when not nil, is told how much is done, by one goroutine at a
+	// time. The unit is the prover's.
+	Progress func(done, total uint64)
+}
+
+// Verdict is the part of a report that all have.
+type Verdict struct {
+	Proved bool `json:"proved"`
+	// Fault is a case against the claim, "" when it is proved.
+	Fault string `json:"fault,omitempty"`
+}
+
+func verdict(fault error) Verdict {
+	if fault == nil {
+		return Verdict{Proved: true}
+	}
+	return Verdict{Fault: fault.Error()}
+}
+
+// each does all jobs, in order but side by side; cost is a job's share of the
+// progress. worker is called once for each goroutine and returns what does one
+// job there. It returns the fault of the first job, in order, that has one: the
+// jobs after it may be left out. err is the context's.
+func each[J any](ctx context.Context, o Options, jobs []J, cost func(J) uint64, worker func() func(J) error) (fault, err error) {
+	var (
+		mu          sync.Mutex // guards all below
+		next        int        // the first job that nobody took
+		done, total uint64
+		faultAt     = len(jobs)
+	)
+	for _, j := range jobs {
+		total += cost(j)
+	}
+	take := func() (i int, ok bool) {
+		mu.Lock()
+		defer mu.Unlock()
+		i, next = next, next+1
+		return i, i < faultAt && ctx.Err() == nil
+	}
+	finish := func(i int, found error) {
+		mu.Lock()
+		defer mu.Unlock()
+		if found != nil && i < faultAt {
+			fault, faultAt = found, i
+		}
+		if done += cost(jobs[i]); o.Progress != nil {
+			o.Progress(done, total)
+		}
+	}
+	if o.Workers < 1 {
+		o.Workers = runtime.GOMAXPROCS(0)
+	}
+	var wg sync.WaitGroup
+	for range o.Workers {
+		wg.Go(func() {
+			do := worker()
+			for i, ok := take(); ok; i, ok = take() {
+				finish(i, do(jobs[i]))
+			}
+		})
+	}
+	wg.Wait()
+	return fault, ctx.Err()
+}
+
+// putLane writes x as a lane of w bytes, big-endian (docs/SPEC.md section 2.1).
+func putLane(b []byte, w int, x uint64) {
+	for i := w - 1; i >= 0; i-- {
+		b[i], x = byte(x), x>>8
+	}
+}
+
+// fill repeats the first n bytes of b to its end.
+func fill(b []byte, n int) {
+	for n < len(b) {
+		n += copy(b[n:], b[:n])
+	}
+}
+
+// limitOf returns the number of lanes for a draw 1..k and how many of them may be
+// accepted if every value is to have equally many.
+func limitOf(k uint32) (lanes, limit uint64) {
+	lanes = 1 << (8 * shuffle.LaneWidth(k))
+	return lanes, lanes / uint64(k) * uint64(k)
+}
+
+// notRejected is the fault of a lane that should not have given a value.
+func notRejected(k uint32, lane string, out shuffle.Outcome) error {
+	return fmt.Errorf("draw 1..%d: a tape of lanes %s gave %d instead of running out", k, lane, out.Values)
+}
