@@ -112,6 +112,10 @@ var table = map[string]row{
 		why:  "counts what the health tests say of the bytes that tapes are made of",
 		ours: []string{"internal/entropy"},
 	},
+	"internal/monitor": {
+		why:  "counts what is dealt, and tells figures of whole windows: it reaches neither evidence nor network",
+		ours: []string{"internal/shuffle"},
+	},
 	"migrations": {why: "embeds SQL", stdOnly: true},
 	"configs":    {why: "embeds the example, if anything", stdOnly: true},
 	"web":        {why: "embeds the second implementation, which shares no code with the first", stdOnly: true},
@@ -232,6 +236,12 @@ var bans = []ban{
 	{
 		"internal/dealer", "neither dealer nor API knows a shuffler that is wrong on purpose",
 		[]string{"shuffled/internal/lab/controls"},
+	},
+	{
+		"internal/monitor", "what it counts of undealt cards goes nowhere",
+		[]string{
+			"shuffled/internal/store", "shuffled/internal/ledger", "net/http", "os/exec", "database/sql", "log/slog",
+		},
 	},
 	{
 		"cmd/shuffled", "what is for tests stays out of the binary",

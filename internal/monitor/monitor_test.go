@@ -1,0 +1,562 @@
+package monitor
+
+import (
+	"context"
+	"encoding/binary"
+	"flag"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"gonum.org/v1/gonum/stat/distuv"
+
+	"shuffled/internal/audit"
+	"shuffled/internal/entropy"
+	"shuffled/internal/outcome"
+	"shuffled/internal/shuffle"
+)
+
+var noon = time.Date(2026, 11, 22, 12, 0, 0, 0, time.UTC)
+
+// stand is a Monitor whose findings are kept.
+type stand struct {
+	*Monitor
+	found []Finding
+}
+
+func newStand(window, day uint64) *stand {
+	s := new(stand)
+	s.Monitor = New(Config{Report: func(f Finding) { s.found = append(s.found, f) }, CountWindow: window, DayLeast: day}, noon)
+	return s
+}
+
+// tapes makes outcomes as the daemon does, from a fixed stream: the same in every
+// run.
+type tapes struct {
+	stream *rand.ChaCha8
+	recipe shuffle.Recipe
+	tape   []byte
+}
+
+func newTapes(seed byte, r shuffle.Recipe) *tapes {
+	return &tapes{rand.NewChaCha8([32]byte{seed}), r, make([]byte, r.TapeLen())}
+}
+
+func (m *tapes) next(t *testing.T) shuffle.Outcome {
+	_, _ = m.stream.Read(m.tape)
+	out, err := m.recipe.Run(m.tape)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return out
+}
+
+func whole(n int) shuffle.Recipe { return shuffle.Recipe{Cards: n, Take: n} }
+
+func ranges(k uint32, count int) shuffle.Recipe {
+	return shuffle.Recipe{Ranges: slices.Repeat([]uint32{k}, count)}
+}
+
+// TestFair: outcomes of the daemon's own shuffle from a good stream raise nothing.
+func TestFair(t *testing.T) {
+	for _, r := range []shuffle.Recipe{whole(52), whole(54), {Cards: 52, Take: 9}, {Cards: 100, Take: 100}, whole(416),
+		{Cards: 832, Take: 832}, {Cards: 208, Take: 208, EndLo: 150, EndHi: 180}, {Cards: 49, Take: 6}, {Cards: 1000, Take: 1},
+		ranges(2, 3), ranges(6, 2), ranges(37, 1), ranges(1000, 4), ranges(1<<30, 1)} {
+		m, from := newStand(10_000, 0), newTapes(1, r)
+		for range 10_000 {
+			m.Watch(r, from.next(t))
+		}
+		m.Turn(noon)
+		judged := uint64(0)
+		for _, n := range m.Totals().Windows[ByCount] {
+			judged += n
+		}
+		if judged == 0 || len(m.found) > 0 {
+			t.Errorf("%+v: %d windows, %v", r, judged, m.found)
+		}
+	}
+}
+
+// windows is how many windows TestFalseAlarms judges; 200,000 take some minutes,
+// and say something of WarnLevel itself.
+var windows = flag.Int("windows", 4000, "windows of the false-alarm test")
+
+// TestFalseAlarms: over many windows of a good stream each test, and the window as
+// a whole, is below a level as often as the level says, or less. Each bound is
+// exceeded by chance with 1e-4; the streams are fixed, and so is the result.
+func TestFalseAlarms(t *testing.T) {
+	for name, c := range map[string]struct {
+		r        shuffle.Recipe
+		outcomes int
+	}{
+		"8 cards": {whole(8), 1500}, "8 of 24 cards": {shuffle.Recipe{Cards: 24, Take: 8}, 1500}, "pairs of dice": {ranges(6, 8), 250},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			k := key{cards: c.r.Cards, take: c.r.Take}
+			if c.r.Ranges != nil {
+				k = key{k: c.r.Ranges[0]}
+			}
+			s, from := newShape(k, 1), newTapes(2, c.r)
+			below := make(map[float64]int)
+			tests := 0
+			for range *windows {
+				for range c.outcomes {
+					if out := from.next(t); k.k != 0 {
+						s.countValues(out.Values)
+					} else {
+						s.countOrder(out.Values)
+					}
+				}
+				s.collect(1, true)
+				var j judgement
+				if k.k != 0 {
+					s.judgeValues(&j, s.window)
+				} else {
+					s.judgeOrders(&j, s.window)
+				}
+				tests = j.tests
+				for _, level := range []float64{0.1, 1e-2, 1e-3, WarnLevel} {
+					if j.least*float64(j.tests) <= level {
+						below[level]++
+					}
+				}
+				s.forget(1)
+			}
+			if tests < 2 {
+				t.Fatalf("%d tests in a window", tests)
+			}
+			for _, level := range []float64{0.1, 1e-2, 1e-3, WarnLevel} {
+				expected := level * float64(*windows)
+				most := expected + 4*math.Sqrt(expected) + 4
+				if d := (distuv.Binomial{N: float64(*windows), P: level}); d.Survival(most) > 1e-4 {
+					t.Fatalf("the bound %v is exceeded by chance with %v", most, d.Survival(most))
+				}
+				// The tests of a window see the same outcomes: together they may come
+				// less often than the sum of their chances, by half at most.
+				if got := float64(below[level]); got > most || got < expected/2-4*math.Sqrt(expected) {
+					t.Errorf("%d of %d windows at or below %v, expected %.1f, at most %.1f", below[level], *windows, level, expected, most)
+				}
+				t.Logf("%d of %d windows at or below %v, expected %.1f", below[level], *windows, level, expected)
+			}
+		})
+	}
+}
+
+// fault changes what a good shuffle gave. They stand for faults that a monitor of
+// production is there for: small enough for no one to see at a table.
+type fault struct {
+	name   string
+	r      shuffle.Recipe
+	change func(rng *rand.Rand, values []uint32)
+	warn   int // windows until a warning or more
+	halt   int // windows until a halt
+}
+
+var faults = []fault{
+	{"any position swapped with any", whole(52), func(rng *rand.Rand, v []uint32) {
+		for i := range v {
+			v[i] = uint32(i)
+		}
+		for i := range v {
+			j := rng.IntN(len(v))
+			v[i], v[j] = v[j], v[i]
+		}
+	}, 1, 1},
+	{"no card ever stays where it was", whole(52), func(rng *rand.Rand, v []uint32) {
+		for i := range v {
+			v[i] = uint32(i)
+		}
+		for i := len(v) - 1; i > 0; i-- {
+			j := rng.IntN(i)
+			v[i], v[j] = v[j], v[i]
+		}
+	}, 1, 1},
+	{"a card never last", whole(52), func(_ *rand.Rand, v []uint32) {
+		if v[51] == 51 {
+			v[51], v[50] = v[50], v[51]
+		}
+	}, 1, 1},
+	{"one in 100 orders has an ace brought to the front", whole(52), func(rng *rand.Rand, v []uint32) {
+		if rng.IntN(100) == 0 {
+			i := slices.Index(v, uint32(13*rng.IntN(4)))
+			v[0], v[i] = v[i], v[0]
+		}
+	}, 1, 1},
+	{"one in 100 orders is the one before it", whole(52), repeated(100), 0, 0},
+	{"one in 4 orders is the one before it", whole(52), repeated(4), 1, 1},
+	{"one in 30 orders has a run of three from the box", whole(52), func(rng *rand.Rand, v []uint32) {
+		if rng.IntN(30) == 0 {
+			at := slices.Index(v, uint32(rng.IntN(50)))
+			if at > 49 {
+				return
+			}
+			for i := at; i < at+2; i++ {
+				j := slices.Index(v, v[i]+1)
+				if j < 0 || v[i]+1 > 51 {
+					return
+				}
+				v[i+1], v[j] = v[j], v[i+1]
+			}
+		}
+	}, 2, 4},
+	{"a byte modulo 52 for the first card", whole(52), func(rng *rand.Rand, v []uint32) {
+		i := slices.Index(v, uint32(rng.IntN(256)%52))
+		v[0], v[i] = v[i], v[0]
+	}, 1, 1},
+	{"a shoe's first card is a byte modulo 52", whole(416), func(rng *rand.Rand, v []uint32) {
+		type52 := uint32(rng.IntN(256) % 52)
+		i := slices.IndexFunc(v, func(x uint32) bool { return x%52 == type52 })
+		v[0], v[i] = v[i], v[0]
+	}, 1, 1},
+	{"a byte modulo 37", ranges(37, 1), func(rng *rand.Rand, v []uint32) { v[0] = 1 + uint32(rng.IntN(256)%37) }, 1, 1},
+	{"one in 25 ones of a die shows a six", ranges(6, 1), func(rng *rand.Rand, v []uint32) {
+		if v[0] == 1 && rng.IntN(25) == 0 {
+			v[0] = 6
+		}
+	}, 1, 1},
+	{"one in 40 pairs of dice is made to agree", ranges(6, 2), func(rng *rand.Rand, v []uint32) {
+		if rng.IntN(40) == 0 {
+			v[1] = v[0]
+		}
+	}, 1, 1},
+	{"too even: values dealt from a bag", ranges(64, 64), func(_ *rand.Rand, v []uint32) {
+		for i := range v {
+			v[i] = uint32(i) + 1
+		}
+	}, 1, 1},
+}
+
+// repeated is a fault: one in n orders is the one before it.
+func repeated(n int) func(*rand.Rand, []uint32) {
+	var before []uint32
+	return func(rng *rand.Rand, v []uint32) {
+		if before != nil && rng.IntN(n) == 0 {
+			copy(v, before)
+		}
+		before = append(before[:0], v...)
+	}
+}
+
+// TestFaults: each fault is seen within the stated number of windows, and one that
+// is too small for this battery is not, which docs/LAB.md says.
+func TestFaults(t *testing.T) {
+	for _, c := range faults {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			m, from := newStand(0, 0), newTapes(3, c.r)
+			rng := rand.New(rand.NewChaCha8([32]byte{4}))
+			warned, halted := 0, 0
+			for window := 1; window <= max(1, c.halt); window++ {
+				for left := CountWindow; left > 0; left -= max(1, len(c.r.Ranges)) {
+					out := from.next(t)
+					c.change(rng, out.Values)
+					m.Watch(c.r, out)
+				}
+				m.Turn(noon)
+				if len(m.found) > 0 && warned == 0 {
+					warned = window
+				}
+				if slices.ContainsFunc(m.found, func(f Finding) bool { return f.Halt }) {
+					halted = window
+					break
+				}
+			}
+			if warned > c.warn || halted > c.halt || c.warn > 0 && warned == 0 || c.halt > 0 && halted == 0 {
+				t.Errorf("warned after %d windows, halted after %d; stated %d and %d: %v", warned, halted, c.warn, c.halt, m.found)
+			}
+			t.Logf("warned after %d windows, halted after %d: %v", warned, halted, m.found)
+		})
+	}
+}
+
+// stuckBit reads a good stream in which one bit of each twentieth byte is stuck:
+// no health test sees it.
+type stuckBit struct {
+	stream *rand.ChaCha8
+	reads  int
+}
+
+func (s *stuckBit) Read(b []byte) (int, error) {
+	n, err := s.stream.Read(b)
+	for i := range b {
+		if s.reads++; s.reads%20 == 0 {
+			b[i] |= 1
+		}
+	}
+	return n, err
+}
+
+// TestGenerator: a generator whose fault passes the health tests of the source,
+// from tape to latch, as the daemon is wired.
+func TestGenerator(t *testing.T) {
+	var causes []entropy.Cause
+	source, err := entropy.NewFrom(&stuckBit{stream: rand.NewChaCha8([32]byte{6})}, time.Minute,
+		entropy.Config{OnLatch: func(c entropy.Cause) { causes = append(causes, c) }})
+	if err != nil {
+		t.Fatal(err)
+	}
+	m := New(Config{Report: func(f Finding) {
+		if f.Halt {
+			source.Trip(entropy.ReasonStatistics)
+		}
+	}}, noon)
+	r := ranges(64, 32)
+	outcomes := 0
+	for ; ; outcomes++ {
+		_, out, err := outcome.Make(source, r)
+		if err != nil {
+			break
+		}
+		m.Watch(r, out)
+		if outcomes*32 > 4*CountWindow {
+			t.Fatal("no halt within four windows")
+		}
+		m.Turn(noon)
+	}
+	if len(causes) != 1 || causes[0].Reason != entropy.ReasonStatistics {
+		t.Errorf("causes %v", causes)
+	}
+	if outcomes*32 > CountWindow {
+		t.Errorf("halted after %d values, stated %d", outcomes*32, CountWindow)
+	}
+}
+
+// orderOf52 is an order that counts alike in every test below.
+func orderOf52() shuffle.Outcome {
+	return shuffle.Outcome{Values: slices.Concat(counting(26, 52), counting(0, 26))}
+}
+
+func counting(from, to uint32) (values []uint32) {
+	for v := from; v < to; v++ {
+		values = append(values, v)
+	}
+	return values
+}
+
+// TestWindows: a window by count ends when it is full, one by day with the day,
+// each judges what came in it, and a day of few outcomes says nothing.
+func TestWindows(t *testing.T) {
+	m, from := newStand(2000, 3000), newTapes(7, whole(8))
+	watch := func(n int) {
+		for range n {
+			m.Watch(whole(8), from.next(t))
+		}
+	}
+	want := func(what string, byCount, byDay uint64) {
+		t.Helper()
+		got := [2]uint64{}
+		for span, classes := range m.Totals().Windows {
+			for _, n := range classes {
+				got[span] += n
+			}
+		}
+		if got != [2]uint64{byCount, byDay} {
+			t.Errorf("%s: %v windows, want %d and %d", what, got, byCount, byDay)
+		}
+	}
+	watch(1999)
+	m.Turn(noon)
+	want("one is missing", 0, 0)
+	watch(1)
+	if len(m.full) != 1 {
+		t.Error("nobody is told that the window is full")
+	}
+	m.Turn(noon)
+	want("full", 1, 0)
+	watch(1500)
+	m.Turn(noon.Add(12 * time.Hour)) // the next day
+	want("3,500 in a day", 1, 1)
+	watch(499)
+	m.Turn(noon.Add(12 * time.Hour))
+	want("a window goes on over midnight", 1, 1)
+	watch(1)
+	m.Turn(noon.Add(12 * time.Hour))
+	want("and is full", 2, 1)
+	m.Turn(noon.Add(36 * time.Hour))
+	want("500 in a day", 2, 1)
+	watch(5000)
+	m.Turn(noon.Add(36 * time.Hour))
+	want("more came than the window holds", 3, 1)
+	if len(m.found) > 0 {
+		t.Errorf("found %v", m.found)
+	}
+	if got := m.Totals().Watched; len(got) != 1 || got[0] != (Watched{"8 of 8 cards", 9000}) {
+		t.Errorf("watched %v", got)
+	}
+}
+
+// TestHaltForgets: after a halt nothing of what was counted before is judged again.
+func TestHaltForgets(t *testing.T) {
+	m, from := newStand(2000, 3000), newTapes(8, whole(52))
+	for range 1500 {
+		m.Watch(whole(52), from.next(t))
+	}
+	for range 2000 {
+		m.Watch(whole(40), shuffle.Outcome{Values: counting(0, 40)})
+	}
+	m.Turn(noon)
+	if len(m.found) != 1 || !m.found[0].Halt || m.found[0].AtMost != HaltLevel || m.found[0].Shape != "40 of 40 cards" {
+		t.Fatalf("found %v", m.found)
+	}
+	reason := m.found[0].String()
+	if audit.CheckReason(reason) != nil || reason != "40 of 40 cards, count window of 2000: position x card, p <= 1e-06" {
+		t.Errorf("reason %q", reason)
+	}
+	for range 1999 {
+		m.Watch(whole(52), from.next(t))
+		m.Watch(whole(40), shuffle.Outcome{Values: counting(0, 40)})
+	}
+	m.Turn(noon.Add(24 * time.Hour)) // fewer than DayLeast since
+	if got := m.Totals(); len(m.found) != 1 || got.Halts != 1 || got.Warnings != 0 || got.Windows[ByDay] != [len(Classes)]uint64{} {
+		t.Errorf("found %v, %+v", m.found, got)
+	}
+	m.Watch(whole(40), shuffle.Outcome{Values: counting(0, 40)})
+	m.Turn(noon.Add(24 * time.Hour))
+	if len(m.found) != 2 {
+		t.Errorf("a fault that goes on is not found: %v", m.found)
+	}
+}
+
+// TestPlaces: whoever asks for many shapes takes the places of none that is there,
+// nor those of published decks; what has no place is counted.
+func TestPlaces(t *testing.T) {
+	m := newStand(0, 0)
+	for n := 100; n < 110; n++ {
+		m.Watch(whole(n), shuffle.Outcome{Values: counting(0, uint32(n))})
+		m.Watch(ranges(uint32(n), 2), shuffle.Outcome{Values: []uint32{1, 2}})
+	}
+	m.Watch(whole(52), orderOf52())
+	m.Watch(whole(100), shuffle.Outcome{Values: counting(0, 100)})
+	m.Watch(ranges(1, 5), shuffle.Outcome{Values: slices.Repeat([]uint32{1}, 5)})
+	got := m.Totals()
+	if got.Unwatched != 1+2*2 || len(got.Watched) != 2+8+8 {
+		// 104 is a shoe of two decks: nine other orders, of which one has none.
+		t.Errorf("%d without a place, %d shapes: %v", got.Unwatched, len(got.Watched), got.Watched)
+	}
+	if !slices.Contains(got.Watched, Watched{"52 of 52 cards", 1}) || !slices.Contains(got.Watched, Watched{"100 of 100 cards", 2}) {
+		t.Errorf("watched %v", got.Watched)
+	}
+}
+
+// TestRanges: of a mixed list each value is counted under its own k, and pairs are
+// of neighbours within a run.
+func TestRanges(t *testing.T) {
+	m := newStand(0, 0)
+	m.Watch(shuffle.Recipe{Ranges: []uint32{6, 6, 6, 2, 6, 6}}, shuffle.Outcome{Values: []uint32{1, 2, 3, 1, 5, 6}})
+	m.Watch(shuffle.Recipe{Cards: 3, Take: 3, EndLo: 2, EndHi: 3}, shuffle.Outcome{Values: []uint32{2, 1, 0}, EndAt: 3})
+	die, coin := m.drawn.all[0].Load(), m.drawn.all[1].Load()
+	if die.live.n != 5 || die.live.pairs != 2 || die.live.follow[0][1] != 1 || die.live.follow[4][5] != 1 {
+		t.Errorf("dice: %+v", die.live)
+	}
+	if coin.live.n != 2 || coin.live.cells[0][0] != 1 || coin.live.cells[0][1] != 1 {
+		t.Errorf("a coin and the place of a cut card: %+v", coin.live)
+	}
+	three := m.other.all[0].Load().live
+	if three.fixed != 1 || three.cells[0][2] != 1 || three.cells[2][0] != 1 || three.follow[2][1] != 1 || three.follow[1][0] != 1 {
+		t.Errorf("three cards: %+v", three)
+	}
+}
+
+// TestTogether: what many count while windows end is all in them.
+func TestTogether(t *testing.T) {
+	var mu sync.Mutex
+	counted := uint64(0)
+	m := New(Config{CountWindow: 500, Report: func(f Finding) {
+		mu.Lock()
+		defer mu.Unlock()
+		counted += f.Outcomes // the same order each time: every window is one
+	}}, noon)
+	ctx, stop := context.WithCancel(t.Context())
+	var running, watching sync.WaitGroup
+	running.Go(func() { m.Run(ctx) })
+	const each = 20_000
+	for range 4 {
+		watching.Go(func() {
+			out := orderOf52()
+			for range each {
+				m.Watch(whole(52), out)
+			}
+		})
+	}
+	watching.Wait()
+	m.Totals()
+	stop()
+	running.Wait()
+	if got := m.Totals(); got.Watched[0].Outcomes != 4*each || got.Halts == 0 {
+		t.Errorf("%+v", got)
+	}
+	if counted == 0 || counted > 4*each {
+		t.Errorf("%d outcomes in windows, of %d", counted, 4*each)
+	}
+}
+
+// TestNothingKept: the fields of what is exported hold names, totals and classes.
+func TestNothingKept(t *testing.T) {
+	for _, p := range []float64{0, 1e-300, 1e-6, 2e-6, 3.3e-4, 0.04, 0.5, 1} {
+		class := atMost(p)
+		if !slices.Contains(Classes[:], class) || p > class {
+			t.Errorf("p = %v is told as %v", p, class)
+		}
+	}
+	f := Finding{Shape: "416 of 4096 cards", Span: ByDay, Outcomes: math.MaxUint64, Test: "position x card", AtMost: 1e-4}
+	if s := f.String(); audit.CheckReason(s) != nil || strings.ContainsAny(s, "\n") {
+		t.Errorf("reason %q", s)
+	}
+}
+
+// TestAllocs: counting allocates nothing once its shape is there.
+func TestAllocs(t *testing.T) {
+	m := newStand(0, 0)
+	r, out := shuffle.Recipe{Cards: 52, Take: 52, EndLo: 20, EndHi: 30}, orderOf52()
+	out.EndAt = 25
+	dice, thrown := ranges(6, 3), shuffle.Outcome{Values: []uint32{1, 5, 6}}
+	if n := testing.AllocsPerRun(100, func() { m.Watch(r, out); m.Watch(dice, thrown) }); n != 0 {
+		t.Errorf("%v allocations", n)
+	}
+}
+
+func BenchmarkWatch(b *testing.B) {
+	for name, r := range map[string]shuffle.Recipe{"52": whole(52), "416": whole(416), "roulette": ranges(37, 1)} {
+		// Different orders: the same one again would find all its cells in a cache.
+		from := rand.NewChaCha8([32]byte{9})
+		outs := make([]shuffle.Outcome, 1024)
+		tape := make([]byte, r.TapeLen())
+		for i := range outs {
+			_, _ = from.Read(tape)
+			outs[i], _ = r.Run(tape)
+		}
+		b.Run(name, func(b *testing.B) {
+			b.ReportAllocs()
+			m := newStand(math.MaxUint64, 0)
+			i := 0
+			for b.Loop() {
+				m.Watch(r, outs[i%len(outs)])
+				i++
+			}
+		})
+		b.Run(name+" together", func(b *testing.B) {
+			m := newStand(math.MaxUint64, 0)
+			b.RunParallel(func(p *testing.PB) {
+				for i := 0; p.Next(); i++ {
+					m.Watch(r, outs[i%len(outs)])
+				}
+			})
+		})
+	}
+}
+
+func BenchmarkTurn(b *testing.B) {
+	m := newStand(1, 0)
+	var raw [8]byte
+	binary.BigEndian.PutUint64(raw[:], 1)
+	out := orderOf52()
+	for b.Loop() {
+		m.Watch(whole(52), out)
+		m.Turn(noon)
+	}
+}
