@@ -49,6 +49,7 @@ type cli struct {
 	Bench     benchCmd     `cmd:"" help:"Put a running daemon under load, verify what it acknowledged, and report."`
 	Lab       labCmd       `cmd:"" help:"What a test lab needs: raw output, outcomes, statistics, controls, proofs, and the kit to hand in."`
 	Retention retentionCmd `cmd:"" help:"Drop from recall what is past its retention."`
+	Selftest  selftestCmd  `cmd:"" help:"Run the known-answer tests of every primitive and format, and show them."`
 	Version   versionCmd   `cmd:"" help:"Show build, algorithm and FIPS state."`
 }
 
@@ -91,7 +92,11 @@ func run(ctx context.Context, args []string, s streams) int {
 	if err != nil {
 		return report(s, usage("%s", err))
 	}
-	return report(s, parsed.Run())
+	passed, err := testSelf(parsed.Command())
+	if err != nil {
+		return report(s, err)
+	}
+	return report(s, parsed.Run(passed))
 }
 
 // usageError is a mistake in the command line.

@@ -17,6 +17,7 @@ import (
 	"shuffled/internal/httpapi"
 	"shuffled/internal/ledger"
 	"shuffled/internal/recall"
+	"shuffled/internal/selftest"
 )
 
 type serveCmd struct {
@@ -43,7 +44,7 @@ func (serveCmd) Help() string {
 	return "Example:\n  shuffled serve --dev --data ./shuffled-data --listen 127.0.0.1:8080\n  shuffled serve --config /etc/shuffled.toml"
 }
 
-func (c serveCmd) Run(ctx context.Context, s streams) error {
+func (c serveCmd) Run(ctx context.Context, s streams, passed selftest.Passed) error {
 	cfg, err := c.load()
 	if err != nil {
 		return err
@@ -58,6 +59,7 @@ func (c serveCmd) Run(ctx context.Context, s streams) error {
 		cfg.Log.Level = c.LogLevel
 	}
 	log := newLog(s.err, cfg)
+	log.Info("known-answer tests passed", "tests", passed.Tests, "answers", passed.Answers)
 	if os.Getenv("GOGC") == "" {
 		debug.SetGCPercent(gcPercent)
 	}
@@ -82,7 +84,7 @@ func (c serveCmd) Run(ctx context.Context, s streams) error {
 	if err := cfg.Validate(); err != nil {
 		return usage("%s", err)
 	}
-	return c.serve(ctx, s, cfg, listener, store, log)
+	return c.serve(ctx, s, cfg, listener, store, passed, log)
 }
 
 // open opens the store; with --dev it makes the tables and what a first run lacks.
@@ -106,9 +108,9 @@ func (c serveCmd) open(ctx context.Context, cfg *config.Config) (backend, error)
 
 // serve answers not_ready until the ledgers are loaded, and stops in this order:
 // no new requests, listeners, ledgers, store.
-func (c serveCmd) serve(ctx context.Context, s streams, cfg *config.Config, listener net.Listener, store backend, log *slog.Logger) error {
+func (c serveCmd) serve(ctx context.Context, s streams, cfg *config.Config, listener net.Listener, store backend, passed selftest.Passed, log *slog.Logger) error {
 	figures := new(generator)
-	api, err := httpapi.New(httpapi.Config{Limits: apiLimits(cfg, c.Dev), Version: versionName(), Log: log, Collectors: figures.collectors()})
+	api, err := httpapi.New(httpapi.Config{Limits: apiLimits(cfg, c.Dev), Version: versionName(), Log: log, Collectors: append(figures.collectors(), selfTested(passed)...)})
 	if err != nil {
 		return err
 	}

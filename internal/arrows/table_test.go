@@ -116,6 +116,10 @@ var table = map[string]row{
 		why:  "counts what is dealt, and tells figures of whole windows: it reaches neither evidence nor network",
 		ours: []string{"internal/shuffle"},
 	},
+	"internal/selftest": {
+		why:  "known answers of all that a daemon and a verifier compute with, from bytes in the binary alone",
+		ours: []string{"internal/shuffle", "internal/entropy", "internal/audit", "internal/seal", "internal/disclosure", "internal/beacon"}, pure: true,
+	},
 	"migrations": {why: "embeds SQL", stdOnly: true},
 	"configs":    {why: "embeds the example, if anything", stdOnly: true},
 	"web":        {why: "embeds the second implementation, which shares no code with the first", stdOnly: true},

@@ -1,0 +1,96 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"text/tabwriter"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+
+	"shuffled/internal/selftest"
+)
+
+type selftestCmd struct {
+	JSON bool `name:"json" help:"Print JSON, with every answer that was compared."`
+}
+
+// Help shows an example.
+func (selftestCmd) Help() string {
+	return "Every other command but version runs the same tests before it does anything, and stops with code 3 if one fails.\n" +
+		"Example:\n  shuffled selftest --json"
+}
+
+// selftestReport is what the command prints as JSON.
+type selftestReport struct {
+	Build   build             `json:"build"`
+	Passed  bool              `json:"passed"`
+	Tests   int               `json:"tests"`
+	Answers int               `json:"answers"`
+	Took    float64           `json:"took_ms"`
+	Results []selftest.Result `json:"results"`
+}
+
+func (c selftestCmd) Run(s streams) error {
+	start := time.Now()
+	results := selftest.Run()
+	took := time.Since(start)
+	passed, failed := selftest.Judge(results)
+	r := selftestReport{Build: thisBuild(), Passed: failed == nil, Tests: len(results), Answers: passed.Answers, Took: float64(took.Microseconds()) / 1000, Results: results}
+	if c.JSON {
+		return errors.Join(printJSON(s.out, r), distrust(failed))
+	}
+	w := tabwriter.NewWriter(s.out, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(w, "TEST\tRESULT\tANSWERS\tCOVERS\tRULE\tANSWERS FROM")
+	for _, t := range results {
+		result := "ok"
+		if len(t.Wrong) > 0 {
+			result = "FAILED"
+		}
+		fmt.Fprintf(w, "%s\t%s\t%d\t%s\t%s\t%s\n", t.Name, result, len(t.Answers), t.Covers, t.Rule, t.Source)
+	}
+	if err := w.Flush(); err != nil {
+		return err
+	}
+	if failed == nil {
+		fmt.Fprintf(s.out, "%d known-answer tests passed, %d answers, in %.0f ms\n", passed.Tests, passed.Answers, r.Took)
+	}
+	return distrust(failed)
+}
+
+// untested are the commands that run without the known-answer tests: one runs
+// them itself, the other says which build this is, which matters most when they
+// fail. Every other command deals, signs, seals or judges, or shows what somebody
+// acts on.
+var untested = map[string]bool{"selftest": true, "version": true}
+
+// testSelf runs the known-answer tests in front of a command: before it opens a
+// port or reads a byte for a tape.
+func testSelf(command string) (selftest.Passed, error) {
+	if untested[command] {
+		return selftest.Passed{}, nil
+	}
+	passed, err := selftest.Judge(selftest.Run())
+	return passed, distrust(err)
+}
+
+// distrust says what to do with a binary that computes something else.
+func distrust(err error) error {
+	if err == nil {
+		return nil
+	}
+	return withHint(err, "this program computes something else than was published, here and now: use it for nothing, see docs/OPERATIONS.md, known-answer tests")
+}
+
+// selfTested shows that the known-answer tests passed, and when.
+func selfTested(p selftest.Passed) []prometheus.Collector {
+	gauge := func(name, help string, v float64) prometheus.Collector {
+		g := prometheus.NewGauge(prometheus.GaugeOpts{Namespace: "shuffled", Subsystem: "selftest", Name: name, Help: help})
+		g.Set(v)
+		return g
+	}
+	return []prometheus.Collector{
+		gauge("tests", "Known-answer tests that passed before this process opened a port.", float64(p.Tests)),
+		gauge("timestamp_seconds", "When they had passed.", float64(time.Now().Unix())),
+	}
+}
