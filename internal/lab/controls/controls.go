@@ -63,6 +63,14 @@ func All() []Control {
 	}
 }
 
+// Names returns the names of all controls.
+func Names() (names []string) {
+	for _, c := range All() {
+		names = append(names, c.Name)
+	}
+	return names
+}
+
 // Named returns the controls with these names, all for none.
 func Named(names ...string) ([]Control, error) {
 	all := All()

@@ -54,11 +54,11 @@ func seeded(bytes int) maker {
 // stuck is one of the 64 lines of a bus at 0: bit 3 of every eighth byte. The
 // continuous health tests of SP 800-90B look for a value that comes far too often
 // and do not see it.
-func stuck(src *entropy.Source) lab.Maker {
-	return spoilt(src, wholeDeck.TapeLen(), func(tape, read []byte) {
-		copy(tape, read)
-		for i := 0; i < len(tape); i += 8 {
-			tape[i] &^= 1 << 3
-		}
-	})
+func stuck(src *entropy.Source) lab.Maker { return spoilt(src, wholeDeck.TapeLen(), stick) }
+
+func stick(tape, read []byte) {
+	copy(tape, read)
+	for i := 0; i < len(tape); i += 8 {
+		tape[i] &^= 1 << 3
+	}
 }
