@@ -44,11 +44,8 @@ type Sample struct {
 }
 
 // Decks returns a sample of shuffled decks, of which the first take cards are
-// written, as a dealer commits to them; 0 is all. An error is a *FieldError.
+// written, as a dealer commits to them. An error is a *FieldError.
 func Decks(deck shuffle.Deck, take int, count uint64, format Format) (Sample, error) {
-	if take == 0 {
-		take = deck.Len()
-	}
 	s := Sample{shuffle.Recipe{Cards: deck.Len(), Take: take}, deck, count, format}
 	if take < 1 || take > deck.Len() {
 		return s, &FieldError{"take", fmt.Sprintf("is 1 to the %d cards of the deck, not %d", deck.Len(), take)}
