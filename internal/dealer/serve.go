@@ -19,8 +19,8 @@ import (
 	"shuffled/internal/shuffle"
 )
 
-// Config is what a dealer works with. All of it is required but for Rotation and
-// Round.
+// Config is what a dealer works with. All of it is required but for Round, Watch
+// and Rotation.
 type Config struct {
 	Ledger  *ledger.Ledger
 	Store   ledger.Store // the ledger's
@@ -31,6 +31,11 @@ type Config struct {
 
 	// Round fetches the signature of a round of quicknet; nil: callers bring it.
 	Round func(ctx context.Context, round uint64) ([48]byte, error)
+
+	// Watch is shown every outcome between its tape and its commit, so that nothing
+	// that becomes of the commit chooses what is seen. It keeps none, and does not
+	// make a commit wait. nil: nobody watches.
+	Watch func(shuffle.Recipe, shuffle.Outcome)
 
 	// Rotation is the age at which a commit makes a new disclosure key; 0 for a day.
 	Rotation time.Duration
@@ -97,9 +102,11 @@ func (d *Dealer) begin(ctx context.Context, actor, key string, a asked, invalid 
 		return Shuffle{}, err
 	}
 	defer end()
-	// The key is looked up before any entropy is drawn: a retry draws no tape.
-	if s, err := d.repeatShuffle(ctx, tag, hash); !errors.Is(err, ledger.ErrNotFound) {
-		return s, err
+	// No entropy is drawn for a key that may be in the ledger: a retry draws no tape.
+	if !d.isNew(key, tag) {
+		if s, err := d.repeatShuffle(ctx, tag, hash); !errors.Is(err, ledger.ErrNotFound) {
+			return s, err
+		}
 	}
 	for range childTries {
 		s, err := d.newShuffle(ctx, actor, tag, hash, a)
@@ -188,6 +195,9 @@ func (d *Dealer) commit(c *audit.Context, from *parent) (*audit.Commit, []byte, 
 	}
 	if err != nil {
 		return nil, nil, err
+	}
+	if d.cfg.Watch != nil {
+		d.cfg.Watch(c.Recipe, out)
 	}
 	values, inputs := out.Values, []uint32(nil)
 	if from != nil {
