@@ -1,0 +1,260 @@
+package battery
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"testing"
+)
+
+// fixed returns the same stream every time: no test here fails by chance.
+func fixed(stream uint64) *rand.Rand {
+	return rand.New(rand.NewChaCha8([32]byte{byte(stream), byte(stream >> 8), 'd', 'r', 'a', 'w'}))
+}
+
+// drawn fills a tally with outcomes that next makes.
+func drawn(s Shape, outcomes int, next func(outcome []uint32)) *Report {
+	t := newDrawTally(s)
+	outcome := make([]uint32, s.Values)
+	for range outcomes {
+		next(outcome)
+		t.add(outcome)
+	}
+	r := &Report{Shape: s}
+	t.report(r)
+	return r
+}
+
+func fair(rng *rand.Rand, k uint32) func([]uint32) {
+	return func(outcome []uint32) {
+		for i := range outcome {
+			outcome[i] = 1 + rng.Uint32N(k)
+		}
+	}
+}
+
+// TestDrawsUniform: over many samples of a fair generator the p-values of every
+// test are uniform. A wrong expectation or a wrong number of degrees of freedom
+// bends them.
+func TestDrawsUniform(t *testing.T) {
+	for _, c := range []struct {
+		shape    Shape
+		outcomes int
+	}{
+		{Shape{K: 2, Values: 1}, 20_000},
+		{Shape{K: 6, Values: 2}, 20_000},
+		{Shape{K: 37, Values: 1}, 40_000},
+		{Shape{K: 100, Values: 3}, 15_000},
+		{Shape{K: 1 << 30, Values: 2}, 30_000},
+	} {
+		t.Run(fmt.Sprintf("%d values of %d", c.shape.Values, c.shape.K), func(t *testing.T) {
+			t.Parallel()
+			samples := 120
+			if testing.Short() {
+				samples = 30
+			}
+			ps := make(map[string][]float64)
+			rng := fixed(uint64(c.shape.K))
+			for range samples {
+				for _, r := range drawn(c.shape, c.outcomes, fair(rng, c.shape.K)).Results {
+					ps[r.Test] = append(ps[r.Test], r.P)
+				}
+			}
+			if len(ps) < 13 {
+				t.Errorf("%d tests", len(ps))
+			}
+			for test, p := range ps {
+				small, large := distances(p)
+				// The p-values of one sample hang together: there are no more than samples
+				// independent ones. 1.95 is exceeded by one family in 2000.
+				limit := 1.95 / math.Sqrt(float64(samples))
+				if small > limit {
+					t.Errorf("%s: %d p-values, too many small ones: distance %.3f", test, len(p), small)
+				}
+				if large > limit && !lattice(test, c.shape) {
+					t.Errorf("%s: %d p-values, too many large ones: distance %.3f", test, len(p), large)
+				}
+			}
+		})
+	}
+}
+
+// distances is how far the distribution function of p is above and below that of
+// uniform values.
+func distances(p []float64) (above, below float64) {
+	slices.Sort(p)
+	for i, x := range p {
+		above = max(above, float64(i+1)/float64(len(p))-x)
+		below = max(below, x-float64(i)/float64(len(p)))
+	}
+	return above, below
+}
+
+// lattice says which tests have few possible outcomes here, or p-values that are
+// bounds: theirs are rather too large.
+func lattice(test string, s Shape) bool {
+	rare := math.Pow(float64(s.K), -float64(s.Values)) < 1e-4
+	return test == "Kolmogorov–Smirnov" || test == "repeated outcome" && rare || test == "duplicates" && s.K > 1000
+}
+
+// TestDrawFaults: each fault is found, and by the test that is meant for it.
+func TestDrawFaults(t *testing.T) {
+	dice := Shape{K: 6, Values: 2}
+	for _, c := range []struct {
+		name, by string
+		shape    Shape
+		fault    func(rng *rand.Rand, at int, outcome []uint32)
+	}{
+		{"a byte modulo 37", "frequency", Shape{K: 37, Values: 1}, func(rng *rand.Rand, _ int, o []uint32) { o[0] = 1 + rng.Uint32N(256)%37 }},
+		{"the last value never comes", "frequency", Shape{K: 37, Values: 1}, func(rng *rand.Rand, _ int, o []uint32) { o[0] = 1 + rng.Uint32N(36) }},
+		{"one value sticks in 3 %", "duplicates", dice, func(rng *rand.Rand, _ int, o []uint32) {
+			if rng.Uint32N(100) < 3 {
+				o[1] = o[0]
+			}
+		}},
+		{"an outcome comes again after four", "repeated outcome", dice, nil},
+		{"one position follows the one before", "position pairs", dice, func(rng *rand.Rand, _ int, o []uint32) {
+			if rng.Uint32N(10) == 0 {
+				o[1] = 1 + o[0]%6
+			}
+		}},
+		{"the second die is loaded", "position", dice, func(rng *rand.Rand, _ int, o []uint32) {
+			if o[1] == 1 && rng.Uint32N(10) == 0 {
+				o[1] = 6
+			}
+		}},
+		{"a value avoids the one before", "duplicates", Shape{K: 37, Values: 1}, nil},
+		{"a number does not come again soon", "gap", Shape{K: 37, Values: 1}, nil},
+		{"values go round in turn", "coupon collector", Shape{K: 37, Values: 1}, func(_ *rand.Rand, at int, o []uint32) { o[0] = 1 + uint32(at)%37 }},
+		{"small and large values take turns", "serial correlation", Shape{K: 1 << 30, Values: 1}, func(rng *rand.Rand, at int, o []uint32) {
+			o[0] = 1 + rng.Uint32N(1<<29) + uint32(at%2)<<29
+		}},
+		{"every fifth value is low", "subsequence", Shape{K: 1000, Values: 1}, func(rng *rand.Rand, at int, o []uint32) {
+			if at%5 == 4 {
+				o[0] = 1 + rng.Uint32N(900)
+			}
+		}},
+		{"values of 11 bits, scaled", "frequency", Shape{K: 1000, Values: 1}, func(rng *rand.Rand, _ int, o []uint32) { o[0] = 1 + rng.Uint32N(1<<11)*1000>>11 }},
+		{"triples rise", "permutation", Shape{K: 100, Values: 1}, nil},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			rng := fixed(1000)
+			next := fair(rng, c.shape.K)
+			at := 0
+			var past [][]uint32
+			r := drawn(c.shape, 100_000, func(o []uint32) {
+				next(o)
+				switch c.name {
+				case "an outcome comes again after four":
+					if at%25 == 24 {
+						copy(o, past[at-4])
+					}
+				case "a value avoids the one before":
+					for at > 0 && o[0] == past[at-1][0] {
+						next(o)
+					}
+				case "a number does not come again soon":
+					for o[0] == 7 && slices.ContainsFunc(past[max(0, at-10):], func(p []uint32) bool { return p[0] == 7 }) {
+						next(o)
+					}
+				case "triples rise":
+					if at%20 == 2 && past[at-2][0] < past[at-1][0] {
+						o[0] = 100
+					}
+				default:
+					c.fault(rng, at, o)
+				}
+				past = append(past, slices.Clone(o))
+				at++
+			})
+			found := map[string]bool{}
+			for _, x := range r.Results {
+				if x.P*float64(len(r.Results)) < RejectAtOnce {
+					found[x.Test] = true
+				}
+			}
+			if !found[c.by] {
+				t.Errorf("%s does not find it among %d results; these do: %v", c.by, len(r.Results), found)
+			}
+		})
+	}
+}
+
+// TestDrawsMerged: two workers' tallies add up, and a report may be made again.
+func TestDrawsMerged(t *testing.T) {
+	s := Shape{K: 6, Values: 2}
+	rng := fixed(7)
+	a, b := newDrawTally(s), newDrawTally(s)
+	for _, w := range []*drawTally{a, b} {
+		outcome := make([]uint32, 2)
+		for range 30_000 {
+			fair(rng, 6)(outcome)
+			w.add(outcome)
+		}
+	}
+	var first []Result
+	for range 2 {
+		all := newDrawTally(s)
+		all.merge(a)
+		all.merge(b)
+		r := &Report{}
+		all.report(r)
+		if r.Outcomes != 60_000 || len(r.Positions) != 2 || len(r.Positions[1]) != 6 || total(r.Positions[1]) != 60_000 {
+			t.Errorf("%d outcomes, positions %v", r.Outcomes, r.Positions)
+		}
+		for _, mean := range r.Means {
+			if math.Abs(mean-3.5) > 0.05 {
+				t.Errorf("means %v", r.Means)
+			}
+		}
+		if first == nil {
+			first = r.Results
+		} else if !slices.Equal(first, r.Results) {
+			t.Error("a second report of the same workers differs")
+		}
+	}
+}
+
+// TestDrawsFew: a small sample gives no result that rests on a few events, and
+// says what it left out.
+func TestDrawsFew(t *testing.T) {
+	r := drawn(Shape{K: 37, Values: 1}, 50, fair(fixed(3), 37))
+	for _, x := range r.Results {
+		if x.DF > 0 {
+			t.Errorf("%s %s: a chi-square of %d values", x.Test, x.Name, x.N)
+		}
+	}
+	if len(r.Untested) < 15 {
+		t.Errorf("left out: %q", r.Untested)
+	}
+}
+
+// TestDrawsDetect: what a result says that it detects is detected, in 99 % of
+// samples at its share of the level, here of the frequency of a die.
+func TestDrawsDetect(t *testing.T) {
+	const k, n, samples = 6, 20_000, 400
+	s := Shape{K: k, Values: 1}
+	level := Level / float64(len(drawn(s, n, fair(fixed(4), k)).Results))
+	off := math.Sqrt(noncentrality(level, k-1) / n) // root mean square, half the values up, half down
+	rng := fixed(5)
+	found := 0
+	for range samples {
+		r := drawn(s, n, func(o []uint32) {
+			o[0] = 1 + 2*rng.Uint32N(k/2)
+			if rng.Float64() < (1+off)/2 {
+				o[0]++
+			}
+		})
+		if r.Results[0].Test != "frequency" {
+			t.Fatal(r.Results[0])
+		}
+		if r.Results[0].P < level {
+			found++
+		}
+	}
+	if found < samples*97/100 || found == samples {
+		t.Errorf("a deviation of %.2g was found in %d of %d samples, want 99 %%", off, found, samples)
+	}
+}
