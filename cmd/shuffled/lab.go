@@ -6,4 +6,5 @@ type labCmd struct {
 	Raw   labRawCmd   `cmd:"" help:"Write raw output of the generator, before any scaling."`
 	Decks labDecksCmd `cmd:"" help:"Write shuffled decks."`
 	Draws labDrawsCmd `cmd:"" help:"Write drawn values."`
+	Prove labProveCmd `cmd:"" help:"Prove that draws and orders are exactly uniform, by trying every case."`
 }

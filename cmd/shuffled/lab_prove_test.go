@@ -1,0 +1,56 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"slices"
+	"strings"
+	"testing"
+
+	"shuffled/internal/shuffle"
+)
+
+// TestProveFails gives the command a shuffle that leaves the first card where it is:
+// it names a case, and ends with the code of evidence that fails.
+func TestProveFails(t *testing.T) {
+	t.Parallel()
+	broken := func(r shuffle.Recipe, tape []byte) (shuffle.Outcome, error) {
+		out, err := r.Run(tape)
+		if i := slices.Index(out.Values, 0); err == nil && r.Ranges == nil && i > 0 {
+			out.Values[0], out.Values[i] = out.Values[i], out.Values[0]
+		}
+		return out, err
+	}
+	for _, asJSON := range []bool{false, true} {
+		var out bytes.Buffer
+		s := streams{out: &out, err: new(bytes.Buffer)}
+		c := &labProveCmd{Only: []string{"orders", "budget"}, JSON: asJSON}
+		if err := c.prove(context.Background(), s, broken); !errors.Is(err, errFails) || report(s, err) != exitFails {
+			t.Fatalf("%v", err)
+		}
+		if !asJSON {
+			if text := out.String(); !strings.Contains(text, "NOT PROVED  2 of 2 cards: draws [2 1] give [0 1], as other draws did") || !strings.Contains(text, "\nNot proved in ") {
+				t.Errorf("%s", text)
+			}
+			continue
+		}
+		var r proofs
+		if err := json.Unmarshal(out.Bytes(), &r); err != nil || r.Proved || r.Orders.Proved || r.Orders.Fault == "" || !r.Budget.Proved || r.Lanes != nil {
+			t.Errorf("%v: %s", err, &out)
+		}
+	}
+}
+
+// TestProveInterrupted: what was not finished is not proved.
+func TestProveInterrupted(t *testing.T) {
+	t.Parallel()
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel()
+	var out bytes.Buffer
+	s := streams{out: &out, err: new(bytes.Buffer)}
+	if err := new(labProveCmd).Run(ctx, s); err == nil || report(s, err) != exitCannot || out.Len() != 0 {
+		t.Errorf("%v: %s", err, &out)
+	}
+}
