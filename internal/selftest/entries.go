@@ -56,7 +56,7 @@ func entryTest(word, section string, written func() made) test {
 			}
 		}
 	}
-	return test{"entry-" + word, "encoding and digest of a " + word, "SPEC " + section, "internal/audit/testdata/entries.json", run}
+	return test{"entry-" + word, "encoding and digest: " + word, "SPEC " + section, "internal/audit/testdata/entries.json", run}
 }
 
 // What the entries share. Times differ in their last digits.

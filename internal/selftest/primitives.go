@@ -14,7 +14,7 @@ import (
 
 // The cryptographic primitives, with the answers of the standards.
 var primitives = []test{
-	{"sha-256", "every hash", "SPEC 6", "FIPS 180-4, NIST examples", sha256Test},
+	{"sha-256", "every hash", "SPEC 1.3", "FIPS 180-4, NIST examples", sha256Test},
 	{"hmac-sha-256", "HKDF", "SPEC 6.2, 12", "RFC 4231", hmacTest},
 	{"hkdf-sha-256", "key of the salts, keys of sealed tapes", "SPEC 6.2", "RFC 5869 A.1", hkdfTest},
 	{"aes-256-ctr", "salts, lanes of a mix", "SPEC 4.3, 6.2", "SP 800-38A F.5.5", ctrTest},
