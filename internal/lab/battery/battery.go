@@ -30,12 +30,7 @@ type Shape struct {
 }
 
 // types returns the number of card types.
-func (s Shape) types() int {
-	if s.Decks > 1 {
-		return shoeTypes
-	}
-	return s.Cards
-}
+func (s Shape) types() int { return s.Cards / s.Decks }
 
 func (s Shape) check() error {
 	switch {
@@ -48,7 +43,7 @@ func (s Shape) check() error {
 	case s.Cards < 4 || s.Cards > maxCards:
 		return fmt.Errorf("cards = %d: the battery takes 4..%d", s.Cards, maxCards)
 	case s.Decks < 1 || s.Decks > 1 && s.Cards != shoeTypes*s.Decks:
-		return fmt.Errorf("decks = %d: a deck is 1, a shoe has %d cards for each", s.Decks, shoeTypes)
+		return fmt.Errorf("decks = %d of %d cards: a deck is 1, a shoe has %d cards for each", s.Decks, s.Cards, shoeTypes)
 	}
 	return nil
 }

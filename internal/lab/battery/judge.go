@@ -1,16 +1,22 @@
 package battery
 
+import (
+	"cmp"
+	"fmt"
+	"slices"
+)
+
 // Level is the family-wise error of one report: the chance that a perfect
 // generator has any Result rejected is at most 1 % (Holm).
 const Level = 0.01
 
-// RejectAtOnce is the adjusted p below which the first sample decides alone.
+// RejectAtOnce is the adjusted p below which one sample decides alone.
 const RejectAtOnce = 0.0001
 
 // FalseAlarm bounds the chance that the two-stage rule rejects a perfect
-// generator: 0.0001 at once, or 0.01 of a second sample times the 0.01 that it
-// is rejected there.
-const FalseAlarm = RejectAtOnce + Level*Level
+// generator: 0.0001 at once, or 0.01 for a second sample times the chance that it
+// is rejected there. It is 0.000201.
+const FalseAlarm = RejectAtOnce + Level*(Level+RejectAtOnce)
 
 // A Report is what the battery says about a sample.
 type Report struct {
@@ -49,7 +55,31 @@ type Result struct {
 }
 
 // conclude corrects the p-values for their number and sets what follows.
-func (r *Report) conclude() {}
+func (r *Report) conclude() {
+	holm(r.Results)
+	r.Rejected, r.Borderline = false, false
+	for _, res := range r.Results {
+		r.Rejected = r.Rejected || res.Adjusted < RejectAtOnce
+		r.Borderline = r.Borderline || res.Rejected
+	}
+	r.Borderline = r.Borderline && !r.Rejected
+}
+
+// holm sets Adjusted and Rejected: the i-th smallest of m p-values counts m−i+1
+// times, and never less than the one before it (Holm 1979). It holds however the
+// tests hang together.
+func holm(results []Result) {
+	order := make([]int, len(results))
+	for i := range order {
+		order[i] = i
+	}
+	slices.SortFunc(order, func(a, b int) int { return cmp.Compare(results[a].P, results[b].P) })
+	adjusted := 0.0
+	for rank, i := range order {
+		adjusted = max(adjusted, min(1, results[i].P*float64(len(results)-rank)))
+		results[i].Adjusted, results[i].Rejected = adjusted, adjusted < Level
+	}
+}
 
 // A Decision is what the two-stage rule comes to.
 type Decision string
@@ -73,5 +103,44 @@ type Verdict struct {
 // first report is below RejectAtOnce and accepts when none is below Level. In
 // between, the tests below Level are judged alone, at Level by Holm, on a second
 // independent sample of the same size; without one (nil) the decision is Repeat.
-// It rejects a perfect generator with a chance of at most FalseAlarm.
-func (b *Battery) Judge(first, second *Report) Verdict { return Verdict{Decision: Accept} }
+// A second sample that is itself below RejectAtOnce in any test is rejected too.
+// Judge rejects a perfect generator with a chance of at most FalseAlarm.
+func (b *Battery) Judge(first, second *Report) Verdict {
+	switch {
+	case first.Outcomes == 0:
+		return Verdict{Decision: Reject, Why: "the sample is empty"}
+	case first.Rejected:
+		return Verdict{Decision: Reject, Why: fmt.Sprintf("first sample: an adjusted p is below %v", RejectAtOnce)}
+	case !first.Borderline:
+		return Verdict{Decision: Accept, Why: fmt.Sprintf("no adjusted p is below %v", Level)}
+	case second == nil:
+		return Verdict{Decision: Repeat, Why: fmt.Sprintf("the smallest adjusted p is between %v and %v: a second sample of the same size decides", RejectAtOnce, Level)}
+	case second.Shape != first.Shape || second.Outcomes != first.Outcomes:
+		return Verdict{Decision: Repeat, Why: fmt.Sprintf("the second sample has %d outcomes, the first %d: they must be alike", second.Outcomes, first.Outcomes)}
+	case second.Rejected:
+		return Verdict{Decision: Reject, Why: fmt.Sprintf("second sample: an adjusted p is below %v", RejectAtOnce)}
+	}
+	return rejudge(first, second)
+}
+
+// rejudge judges what is borderline in first, alone, by second.
+func rejudge(first, second *Report) Verdict {
+	var again []Result
+	for _, res := range first.Results {
+		if !res.Rejected {
+			continue
+		}
+		i := slices.IndexFunc(second.Results, func(s Result) bool { return s.Test == res.Test && s.Name == res.Name })
+		if i < 0 {
+			return Verdict{Decision: Repeat, Why: fmt.Sprintf("the second sample lacks the test %q, %q", res.Test, res.Name)}
+		}
+		again = append(again, second.Results[i])
+	}
+	holm(again)
+	for _, res := range again {
+		if res.Rejected {
+			return Verdict{Reject, fmt.Sprintf("second sample: %q, %q is below %v again", res.Test, res.Name, Level), again}
+		}
+	}
+	return Verdict{Accept, fmt.Sprintf("second sample: no borderline test is below %v again", Level), again}
+}

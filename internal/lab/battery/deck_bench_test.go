@@ -1,0 +1,40 @@
+package battery
+
+import (
+	"math/rand/v2"
+	"testing"
+)
+
+// fair returns a shuffler for tests: a fixed seed, so that no test fails by chance.
+func fair(seed byte, n int) func() []uint32 {
+	r := rand.New(rand.NewChaCha8([32]byte{seed}))
+	out := make([]uint32, n)
+	for i := range out {
+		out[i] = uint32(i)
+	}
+	return func() []uint32 {
+		r.Shuffle(n, func(i, j int) { out[i], out[j] = out[j], out[i] })
+		return out
+	}
+}
+
+func BenchmarkAdd(b *testing.B) {
+	for _, s := range []Shape{{Cards: 52, Decks: 1}, {Cards: 416, Decks: 8}} {
+		b.Run(map[int]string{52: "deck", 416: "shoe-8"}[s.Cards], func(b *testing.B) {
+			next := fair(1, s.Cards)
+			games := make([][]uint32, 1024)
+			for i := range games {
+				games[i] = append([]uint32(nil), next()...)
+			}
+			battery, err := New(s)
+			if err != nil {
+				b.Fatal(err)
+			}
+			w := battery.Worker()
+			b.ReportAllocs()
+			for i := 0; b.Loop(); i++ {
+				w.Add(games[i%len(games)])
+			}
+		})
+	}
+}

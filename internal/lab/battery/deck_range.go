@@ -1,0 +1,138 @@
+package battery
+
+import (
+	"fmt"
+	"math"
+	"slices"
+)
+
+// kolmogorovBins is the number of steps at which the distribution function is
+// compared. Between two of them it moves by less than the battery can see.
+const kolmogorovBins = 1 << 12
+
+// orderRank counts the rank of the first cards among all that they could be: with
+// five of 52 there are 311,875,200, each equally likely, so that the distribution
+// function is known everywhere.
+type orderRank struct {
+	name  string
+	t     int    // cards that are looked at
+	hands uint64 // what they can be
+	last  bool   // the last cards, from the end
+	room  []int32
+	cells []uint32
+}
+
+func newKolmogorov(name string, n int, last bool) *orderRank {
+	c := &orderRank{name: name, last: last, room: make([]int32, n), hands: 1}
+	for c.t < n && c.hands < 1<<28 {
+		c.hands *= uint64(n - c.t)
+		c.t++
+	}
+	c.cells = make([]uint32, min(kolmogorovBins, c.hands))
+	return c
+}
+
+func (c *orderRank) add(d *dealt) {
+	cards := d.card
+	if c.last {
+		cards = c.room
+		for i := range c.t {
+			cards[i] = d.card[len(cards)-1-i]
+		}
+	}
+	rank := lehmer(cards, c.t)
+	c.cells[rank*uint64(len(c.cells))/c.hands]++
+}
+
+func (c *orderRank) merge(other counter) { sum(c.cells, other.(*orderRank).cells) }
+
+// upTo returns the probability of the first bins cells.
+func (c *orderRank) upTo(bins int) float64 {
+	size := uint64(len(c.cells))
+	return float64((uint64(bins)*c.hands+size-1)/size) / float64(c.hands)
+}
+
+func (c *orderRank) results(f *deckFindings) {
+	const test = "Kolmogorov–Smirnov"
+	n := total32(c.cells)
+	if n < tail {
+		f.skip(test, fmt.Sprintf("%s need %d outcomes", c.name, tail))
+		return
+	}
+	var count uint64
+	var above, below float64
+	for i, cell := range c.cells {
+		count += uint64(cell)
+		off := float64(count)/float64(n) - c.upTo(i+1)
+		above, below = max(above, off), max(below, -off)
+	}
+	f.found = append(f.found, finding{
+		Result{Test: test, Name: "order of the " + c.name, Statistic: max(above, below) * math.Sqrt(float64(n)),
+			P: kolmogorovP(above, below, n), N: n},
+		func(level float64) string {
+			// The distance that is rejected, and how far the share of one side strays.
+			d := (math.Sqrt(math.Log(2/level)/2) + shiftFound(1)/2) / math.Sqrt(float64(n))
+			return fmt.Sprintf("a distribution function off by %.2g %%", 100*d)
+		},
+	})
+}
+
+// maxHashes is the most games of one worker, and twice it of a battery, that are
+// held against each other: 8 bytes each.
+const maxHashes = 1 << 23
+
+// repeated counts games that are the same from the first card to the last, by a
+// 64-bit hash.
+type repeated struct {
+	n      int
+	hashes []uint64
+}
+
+func newRepeated(s Shape) *repeated { return &repeated{n: s.Cards} }
+
+func (c *repeated) add(d *dealt) {
+	if len(c.hashes) == maxHashes || c.n <= maxOrders {
+		return
+	}
+	h := uint64(0x9e3779b97f4a7c15)
+	for _, v := range d.card {
+		h = (h ^ uint64(v)) * 0xff51afd7ed558ccd
+		h ^= h >> 32
+	}
+	c.hashes = append(c.hashes, h)
+}
+
+func (c *repeated) merge(other counter) {
+	from := other.(*repeated).hashes
+	c.hashes = append(c.hashes, from[:min(len(from), 2*maxHashes-len(c.hashes))]...)
+}
+
+func (c *repeated) results(f *deckFindings) {
+	if c.n <= maxOrders {
+		return // every order has its own count
+	}
+	n := float64(len(c.hashes))
+	if n < 2 {
+		f.skip("duplicates", "need 2 outcomes")
+		return
+	}
+	slices.Sort(c.hashes)
+	pairs, run := 0, 0
+	for i := 1; i < len(c.hashes); i++ {
+		if run++; c.hashes[i] != c.hashes[i-1] {
+			run = 0
+		}
+		pairs += run
+	}
+	// Two fair games are the same with 1/n!, and their hashes with 2^-64.
+	all := n * (n - 1) / 2
+	lgamma, _ := math.Lgamma(float64(c.n + 1))
+	mean := all * (math.Exp(-lgamma) + math.Exp2(-64))
+	f.found = append(f.found, finding{
+		Result{Test: "duplicates", Name: "games that were dealt before", Statistic: float64(pairs), P: poissonP(float64(pairs), mean), N: uint64(n)},
+		func(level float64) string {
+			more := excess(mean, level)
+			return fmt.Sprintf("%.2g more repeats than %.2g, as of a generator of 2^%.1f orders", more, mean, math.Log2(all/more))
+		},
+	})
+}
