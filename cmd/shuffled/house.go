@@ -22,12 +22,13 @@ import (
 	"shuffled/internal/entropy"
 	"shuffled/internal/keys"
 	"shuffled/internal/ledger"
+	"shuffled/internal/monitor"
 	"shuffled/internal/seal"
 	"shuffled/internal/witness"
 )
 
 // house is a running daemon without its listeners: one store, one generator, one
-// keyring, and the ledgers that they serve.
+// monitor of what comes out, one keyring, and the ledgers that they serve.
 type house struct {
 	cfg     *config.Config
 	log     *slog.Logger
@@ -36,9 +37,12 @@ type house struct {
 	ring    *seal.Keyring
 	dealers []*dealer.Dealer
 
-	latched chan entropy.Cause // from the generator to watchLatch, capacity 1
-	stop    chan struct{}      // closed by close
-	watches sync.WaitGroup     // watchLatch and expire, ended by stop
+	monitor *monitor.Monitor
+
+	latched  chan entropy.Cause   // from the generator to watchLatch, capacity 1
+	findings chan monitor.Finding // from the monitor to watchFindings, capacity maxFindings
+	stop     chan struct{}        // closed by close
+	watches  sync.WaitGroup       // watchLatch, watchOutcomes, watchFindings and expire, ended by stop
 }
 
 // words are what an operator may say at start.
@@ -51,7 +55,8 @@ type words struct {
 // ledger. The caller must close it.
 func openHouse(ctx context.Context, cfg *config.Config, store backend, w words, log *slog.Logger) (*house, error) {
 	h := &house{cfg: cfg, log: log, store: store,
-		latched: make(chan entropy.Cause, 1), stop: make(chan struct{})}
+		latched: make(chan entropy.Cause, 1), findings: make(chan monitor.Finding, maxFindings), stop: make(chan struct{})}
+	h.monitor = monitor.New(monitor.Config{Report: h.onFinding}, time.Now())
 	passphrase, err := readPassphrase(cfg.PassphraseFile)
 	if err != nil {
 		return nil, err
@@ -71,6 +76,8 @@ func openHouse(ctx context.Context, cfg *config.Config, store backend, w words, 
 		return nil, errors.Join(err, h.closeLedgers())
 	}
 	h.watches.Go(h.watchLatch)
+	h.watches.Go(h.watchOutcomes)
+	h.watches.Go(h.watchFindings)
 	h.watches.Go(h.expire)
 	return h, nil
 }
@@ -134,6 +141,7 @@ func (h *house) openLedger(ctx context.Context, c config.Ledger, info ledger.Inf
 		Now:      func() int64 { return time.Now().UnixMilli() },
 		Rotation: h.cfg.DisclosureRotation.Duration(),
 		Round:    rounds(h.cfg.Beacon.Relays),
+		Watch:    h.monitor.Watch,
 	})
 	if w.clearLatch != "" && l.Live().Latched {
 		_, err := l.Append(ctx, ledger.Proposal{Actor: "operator", Bodies: []audit.Body{

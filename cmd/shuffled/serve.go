@@ -144,6 +144,7 @@ func (c serveCmd) serve(ctx context.Context, s streams, cfg *config.Config, list
 		return errors.Join(err, group.Wait())
 	}
 	figures.source.Store(h.entropy)
+	figures.monitor.Store(h.monitor)
 	if err := h.serveBy(run, group, api); err != nil {
 		stop()
 		return errors.Join(err, group.Wait(), h.close())

@@ -1,0 +1,209 @@
+package main
+
+import (
+	"errors"
+	"io"
+	"log/slog"
+	"math"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+
+	"shuffled/internal/audit"
+	"shuffled/internal/config"
+	"shuffled/internal/dealer"
+	"shuffled/internal/entropy"
+	"shuffled/internal/ledger"
+	"shuffled/internal/monitor"
+	"shuffled/internal/shuffle"
+)
+
+// sandbox is a house on a store of its own, which can be closed and opened again.
+type sandbox struct {
+	*house
+	t     *testing.T
+	cfg   *config.Config
+	store backend
+	said  strings.Builder // the log
+}
+
+func newSandbox(t *testing.T) *sandbox {
+	s := &sandbox{t: t, cfg: config.Default()}
+	s.cfg.Data = t.TempDir()
+	s.cfg.Resolve()
+	var err error
+	if s.store, err = (serveCmd{Dev: true}).open(t.Context(), s.cfg); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { s.store.Close() })
+	s.cfg.Resolve() // also what --dev added
+	s.open()
+	t.Cleanup(func() { s.house.close() })
+	return s
+}
+
+func (s *sandbox) open() {
+	s.t.Helper()
+	var err error
+	if s.house, err = openHouse(s.t.Context(), s.cfg, s.store, words{}, slog.New(slog.NewTextHandler(io.Writer(&s.said), nil))); err != nil {
+		s.t.Fatal(err)
+	}
+}
+
+func (s *sandbox) shuffle(key string) error {
+	_, err := s.dealers[0].Shuffle(s.t.Context(), "dealer", key, dealer.ShuffleRequest{Table: "t", Deck: "standard-52"})
+	return err
+}
+
+// flips shows the monitor so many ones and twos of a coin.
+func (s *sandbox) flips(ones, twos int) {
+	r := shuffle.Recipe{Ranges: []uint32{2}}
+	for range ones {
+		s.monitor.Watch(r, shuffle.Outcome{Values: []uint32{1}})
+	}
+	for range twos {
+		s.monitor.Watch(r, shuffle.Outcome{Values: []uint32{2}})
+	}
+}
+
+// events returns the alarms and latch events of the ledger, in order.
+func (s *sandbox) events() (events []audit.Event) {
+	s.t.Helper()
+	for row, err := range s.store.Rows(s.t.Context(), ledger.IDOf(devOrigin), 0, math.MaxInt64) {
+		if err != nil {
+			s.t.Fatal(err)
+		}
+		e, err := audit.ParseEntry(row.Entry)
+		if err != nil {
+			s.t.Fatal(err)
+		}
+		if v, ok := e.Body.(*audit.Event); ok && v.Kind != audit.EventInstanceStart {
+			events = append(events, *v)
+		}
+	}
+	return events
+}
+
+// until waits for so many events in the ledger.
+func (s *sandbox) until(n int) []audit.Event {
+	s.t.Helper()
+	for deadline := time.Now().Add(time.Minute); ; time.Sleep(10 * time.Millisecond) {
+		events := s.events()
+		if len(events) >= n {
+			return events
+		}
+		if time.Now().After(deadline) {
+			s.t.Fatalf("%d events after a minute, want %d: %+v", len(events), n, events)
+		}
+	}
+}
+
+// figures are what /metrics shows of the monitor: by name and labels, without those
+// that are 0.
+func (s *sandbox) figures() map[string]float64 {
+	s.t.Helper()
+	g := new(generator)
+	g.source.Store(s.entropy)
+	g.monitor.Store(s.monitor)
+	registry := prometheus.NewPedanticRegistry()
+	registry.MustRegister(g.collectors()...)
+	families, err := registry.Gather()
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	all := make(map[string]float64)
+	for _, f := range families {
+		for _, m := range f.Metric {
+			name := f.GetName()
+			for _, l := range m.Label {
+				name += " " + l.GetValue()
+			}
+			if v := m.GetCounter().GetValue(); v != 0 && strings.HasPrefix(name, "shuffled_monitor_") {
+				all[name] = v
+			}
+		}
+	}
+	return all
+}
+
+// TestStatistics: a window that is unlikely is an alarm in the ledger, and the
+// deals go on. One that is far out sets the latch for good: also after a restart,
+// until an operator clears it.
+func TestStatistics(t *testing.T) {
+	t.Parallel()
+	s := newSandbox(t)
+	if err := s.shuffle("one"); err != nil {
+		t.Fatal(err)
+	}
+	// So many more ones than twos have a p-value of 1.3e-5.
+	s.flips(monitor.CountWindow/2+690, monitor.CountWindow/2-690)
+	events := s.until(1)
+	want := "draws of 1 to 2, count window of 100000: frequency, p <= 0.0001"
+	if e := events[0]; e.Kind != audit.EventAlarm || e.Alarm != audit.AlarmStatistics || e.Reason != want {
+		t.Errorf("an unlikely window: %+v", e)
+	}
+	if err := s.shuffle("two"); err != nil {
+		t.Errorf("after a warning: %v", err)
+	}
+
+	s.flips(monitor.CountWindow, 0)
+	var latch, alarm *audit.Event
+	for _, e := range s.until(3)[1:] { // one beside the other
+		switch e.Kind {
+		case audit.EventLatchSet:
+			latch = &e
+		case audit.EventAlarm:
+			alarm = &e
+		}
+	}
+	if latch == nil || latch.Latch != audit.LatchStatistics || alarm == nil || alarm.Alarm != audit.AlarmStatistics ||
+		alarm.Reason != "draws of 1 to 2, count window of 100000: frequency, p <= 1e-06" {
+		t.Fatalf("a window far out: latch %+v, alarm %+v", latch, alarm)
+	}
+	if err := s.shuffle("three"); !errors.Is(err, dealer.ErrEntropy) {
+		t.Errorf("a commit after a halt: %v", err)
+	}
+	if cause, ok := s.entropy.Latched(); !ok || cause.Reason != entropy.ReasonStatistics {
+		t.Errorf("latched: %v, %+v", ok, cause)
+	}
+	got := s.figures()
+	for name, want := range map[string]float64{
+		"shuffled_monitor_outcomes_total 52 of 52 cards":  2,
+		"shuffled_monitor_outcomes_total draws of 1 to 2": 2 * monitor.CountWindow,
+		"shuffled_monitor_windows_total 0.0001 count":     1,
+		"shuffled_monitor_windows_total 1e-06 count":      1,
+		"shuffled_monitor_findings_total warn":            1,
+		"shuffled_monitor_findings_total halt":            1,
+	} {
+		if got[name] != want {
+			t.Errorf("%s is %v, want %v", name, got[name], want)
+		}
+		delete(got, name)
+	}
+	if len(got) > 0 {
+		t.Errorf("more figures: %v", got)
+	}
+
+	if err := s.house.close(); err != nil {
+		t.Fatal(err)
+	}
+	if said := s.said.String(); strings.Count(said, "statistics over outcomes") != 2 || !strings.Contains(said, "cause=statistics") {
+		t.Errorf("the log:\n%s", said)
+	}
+	s.open()
+	var illegal *audit.Illegal
+	if err := s.shuffle("four"); !errors.As(err, &illegal) || illegal.Code != audit.RuleLatch {
+		t.Errorf("a commit after a restart: %v", err)
+	}
+	if _, err := s.dealers[0].ClearLatch(t.Context(), "admin", "the host was exchanged"); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.shuffle("five"); err != nil {
+		t.Errorf("after clearing: %v", err)
+	}
+	if e := s.until(4)[3]; e.Kind != audit.EventLatchClear {
+		t.Errorf("the last event is %+v", e)
+	}
+}
