@@ -17,14 +17,13 @@ import (
 
 // compareHands: batches of commits, and whole hands of six requests.
 func compareHands(t *testing.T, all *table, s *server, binary string) {
-	d := startDaemon(t, s, binary)
-	commit, hand := load.Mix{load.Commit: 1}, load.Mix{load.Hand: 1}
-	best := again([]func() result{
-		func() result { return d.load(t, 64, commit, 1) },
-		func() result { return d.load(t, 8, commit, 16) },
-		func() result { return d.load(t, 8, commit, 64) },
-		func() result { return d.load(t, 8, commit, 256) },
-	})
+	commits := func(connections, batch int) func() result {
+		return func() result {
+			r, _ := afresh(t, s, binary, connections, load.Mix{load.Commit: 1}, batch)
+			return r
+		}
+	}
+	best := again([]func() result{commits(64, 1), commits(8, 16), commits(8, 64), commits(8, 256)})
 	var rows []row
 	for i, name := range []string{"one commit each", "count 16", "count 64", "count 256"} {
 		r := best[i].row(name, "shuffles/s", []int{64, 8, 8, 8}[i])
@@ -34,25 +33,19 @@ func compareHands(t *testing.T, all *table, s *server, binary string) {
 		rows = append(rows, r)
 	}
 	all.add("Batches: N shuffles under one key", "latency is of the request", rows...)
-	d.stop()
 
-	d = startDaemon(t, s, binary)
-	tables, indexes := s.size(t, d.database)
-	hands := 0.0
+	d := startDaemon(t, s, binary)
+	defer d.stop()
+	before := s.size(t, d.database)
 	play := func(n int) func() result {
-		return func() result {
-			r := d.load(t, n, hand, 1)
-			hands += float64(r.Acknowledged)
-			return r
-		}
+		return func() result { return d.load(t, n, load.Mix{load.Hand: 1}, 1) }
 	}
 	best = again([]func() result{play(1), play(64), play(256)})
 	all.add("Hands: commit, four deals of 20 cards, close", "latency is of the whole hand",
 		best[0].row("six requests one after another", "hands/s", 1),
 		best[1].row("six requests one after another", "hands/s", 64),
 		best[2].row("six requests one after another", "hands/s", 256))
-	tablesAfter, indexesAfter := s.size(t, d.database)
-	all.store("whole hands: commit, four deals, close", hands, tablesAfter-tables, indexesAfter-indexes, d)
+	all.store("whole hands: commit, four deals, close", d.since(t, before))
 }
 
 // measureAudit verifies a ledger of whole hands from its files with the command.

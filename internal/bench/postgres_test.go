@@ -94,20 +94,21 @@ func (s *server) pgbenchDatabase(t *testing.T) string {
 	return database
 }
 
-// size is that of all tables of a database with their indexes, in bytes.
-func (s *server) size(t *testing.T, database string) (tables, indexes float64) {
+// size returns how many shuffles a database has, and what all its tables and their
+// indexes take.
+func (s *server) size(t *testing.T, database string) (r room) {
 	t.Helper()
 	conn, err := pgx.Connect(context.Background(), database)
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer conn.Close(context.Background())
-	err = conn.QueryRow(context.Background(), `SELECT sum(pg_table_size(oid))::float8, sum(pg_indexes_size(oid))::float8 FROM pg_class
-		WHERE relkind = 'r' AND relnamespace NOT IN (SELECT oid FROM pg_namespace WHERE nspname IN ('pg_catalog', 'information_schema'))`).Scan(&tables, &indexes)
+	err = conn.QueryRow(context.Background(), `SELECT (SELECT count(*) FROM entries WHERE type = 2)::float8, sum(pg_table_size(oid))::float8, sum(pg_indexes_size(oid))::float8 FROM pg_class
+		WHERE relkind = 'r' AND relnamespace NOT IN (SELECT oid FROM pg_namespace WHERE nspname IN ('pg_catalog', 'information_schema'))`).Scan(&r.shuffles, &r.tables, &r.indexes)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return tables, indexes
+	return r
 }
 
 func tool(t *testing.T, name string, args ...string) string {
