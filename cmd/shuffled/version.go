@@ -23,8 +23,11 @@ type build struct {
 	FIPSBuild string `json:"fips_module"`
 }
 
+// commit is set by scripts/build.sh, whose builds do not depend on the state of git.
+var commit string
+
 func thisBuild() build {
-	b := build{Version: "devel", Algorithm: "shuffled/v1", Go: runtime.Version(), FIPS: fips140.Enabled(), FIPSBuild: fips140.Version()}
+	b := build{Version: "devel", Revision: commit, Algorithm: "shuffled/v1", Go: runtime.Version(), FIPS: fips140.Enabled(), FIPSBuild: fips140.Version()}
 	info, ok := debug.ReadBuildInfo()
 	if !ok {
 		return b
