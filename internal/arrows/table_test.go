@@ -108,6 +108,10 @@ var table = map[string]row{
 		why:  "proves draws, orders and tapes of the function it is given, and needs no randomness for it",
 		ours: []string{"internal/shuffle"}, stdOnly: true, pure: true,
 	},
+	"internal/lab/kit": {
+		why:  "archives source and describes the generator; draws nothing",
+		ours: []string{"internal/shuffle", "internal/entropy"},
+	},
 	"internal/lab/alarms": {
 		why:  "counts what the health tests say of the bytes that tapes are made of",
 		ours: []string{"internal/entropy"},
@@ -182,7 +186,15 @@ var table = map[string]row{
 	"internal/bench":  {why: "measures the whole", ours: []string{"*"}, testOnly: true},
 	"internal/growth": {why: "writes large ledgers and measures what their size costs", ours: []string{"*"}, testOnly: true},
 	"internal/arrows": {why: "this test", stdOnly: true, testOnly: true},
-	"deploy":          {why: "tests of the deployment files", testOnly: true},
+	"internal/compliance": {
+		why:     "names what shows each requirement, for the document and whoever runs it",
+		stdOnly: true, testOnly: true,
+	},
+	"internal/compliance/run": {
+		why:  "runs what the table names",
+		ours: []string{"internal/compliance"}, stdOnly: true, testOnly: true,
+	},
+	"deploy": {why: "tests of the deployment files", testOnly: true},
 }
 
 // impure are imports that a pure package does without: it has no clock, no

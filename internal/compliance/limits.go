@@ -1,0 +1,32 @@
+package compliance
+
+// limits are what cannot be shown, or cannot be had, and why.
+var limits = []Row{
+	{
+		ID: "L1", Title: "The mode fips140=only",
+		Requirement: "A process that refuses every call outside the module.",
+		NotShown:    "With module v1.0.0 it refuses HPKE, whose nonces are counted and not drawn by the module: closing a shuffle for auditors ends in an error. Go documents that mode for tests, not for production. With fips140=on everything works.",
+	},
+	{
+		ID: "L2", Title: "A back door",
+		Requirement: "A generator whose output looks random and is known to somebody.",
+		NotShown:    "No test of output finds one. What helps: a platform that you trust, a build that you reproduce, and randomness from outside (the level unsteerable).",
+	},
+	{
+		ID: "L3", Title: "Eyes on the live host",
+		Requirement: "Nobody sees undealt cards.",
+		NotShown:    "Root can, while a hand is in play (docs/THREATS.md).",
+		Duty:        "Who may log in, and surveillance of play.",
+	},
+	{
+		ID: "L4", Title: "The approved program runs",
+		Requirement: "The binary in production is the one that was tested.",
+		NotShown:    "A daemon writes its own digest into the ledger; a changed daemon can write another's.",
+		Duty:        "Comparing digests from outside of the program.",
+	},
+	{
+		ID: "L5", Title: "Statistics and small bias",
+		Requirement: "A bias of any size is found by sampling.",
+		NotShown:    "A 32-bit number modulo 52 favours some values by one in 83 million: a sample of about 7·10^18 draws would show it. Uniformity is shown by enumeration instead (rows 1 and 2).",
+	},
+}

@@ -1,0 +1,67 @@
+package compliance
+
+// statistics is rows 11 to 16: tests of outcomes and of raw bytes.
+var statistics = []Row{
+	{
+		ID: "11", Title: "The battery",
+		Clauses:     "GLI-19 §3.2.2; [25 CFR 547.14(b); AGCO 21.1.2; 58 Pa. Code 810a.5(c)]",
+		Requirement: "Named tests on final outcomes at 99 %, as one decision over all of them.",
+		Evidence: []Evidence{
+			tests("internal/lab/battery", "p-values of a fair generator are uniform, for every test", "TestDrawsUniform"),
+			tests("internal/lab/battery", "each fault is found by the test that is meant for it", "TestDrawFaults"),
+			tests("internal/lab/battery", "exact laws, by enumeration", "TestLawsAreExact", "TestSerialMomentsAreExact", "TestBlockProbabilities", "TestRunProbabilities", "TestCouponProbabilities", "TestGapProbabilities"),
+			document("docs/LAB.md", "The battery", "the tests, and the decision"),
+		},
+	},
+	{
+		ID: "12", Title: "Positions, pairs, successive games",
+		Clauses:     "[S.D. 48:02:08:02; W.Va. 29-22B-909; N.M. 15.1.7.13; Va. 11VAC20-20-510]",
+		Requirement: "Each position, each pair of positions and the same position in the next game are tested, at 99 %.",
+		Evidence: []Evidence{
+			tests("internal/lab/battery", "over all orders of few cards the tables are as even as can be, so that what is expected is exact", "TestTablesAreExact", "TestLawsAreExact"),
+			tests("internal/lab/battery", "the mean over five cards is 16, not 20: the factor (n−1)/n is there", "TestPositionCardFactor", "TestCorrectedChiSquareMeans"),
+		},
+	},
+	{
+		ID: "13", Title: "Enough data",
+		Clauses:     "GLI-19 §3.2.2, §3.4.2",
+		Requirement: "The sample is so large that a deviation that matters is found; the report says which is.",
+		Evidence: []Evidence{
+			tests("internal/lab/battery", "what a result says it detects is detected, in 99 % of samples", "TestDrawsDetect"),
+			tests("internal/lab/battery", "a small sample gives no result that rests on a few events", "TestDrawsFew"),
+		},
+	},
+	{
+		ID: "14", Title: "The battery can fail",
+		Clauses:     "GLI-19 §3.2.2",
+		Requirement: "Faulty shufflers are rejected, the true one is not.",
+		Evidence: []Evidence{
+			tests("internal/lab/controls", "what each faulty shuffler does, counted without statistics", "TestFaults", "TestSmallOrders", "TestMeanCurve", "TestNeverLast"),
+			tests("internal/lab/controls", "the judge can fail: a fault that is called true, and the true one that is called a fault", "TestFaultyCalledTrue", "TestTrueCalledFaulty"),
+			long(command("each control is rejected at its stated sample, the true shuffler is not", "lab", "selftest")),
+		},
+		NotShown: "Faults that no sample of a sensible size shows: they are listed with the sample that they would take.",
+	},
+	{
+		ID: "15", Title: "Raw output and final outcomes",
+		Clauses:     "[UKGC Testing strategy §3]",
+		Requirement: "Both are collected, through the code that deals.",
+		Evidence: []Evidence{
+			command("raw output", "lab", "raw", "--bytes", "1000000", "--out", "raw.bin"),
+			command("shuffles of eight decks", "lab", "decks", "--deck", "shoe-8", "--count", "1000", "--out", "shoes.csv"),
+			command("dice", "lab", "draws", "--k", "6", "--count", "1000", "--out", "dice.csv"),
+			tests("internal/arrows", "daemon and lab read tapes through one function, and nothing else does", "TestReserved"),
+			tests("internal/lab", "what is written is whole, and as the manifest says", "TestWrite", "TestRaw", "TestFormatsAgree"),
+			document("docs/LAB.md", "Raw output and final outcomes", "forms, sizes, speed"),
+		},
+	},
+	{
+		ID: "16", Title: "Outside suites",
+		Clauses:     "[NIST STS 2.1.2]",
+		Requirement: "Raw bits pass suites that others wrote.",
+		Evidence: []Evidence{
+			document("docs/LAB.md", "Outside suites", "make lab: dieharder and rngtest on raw output, with versions, parameters and digests"),
+		},
+		NotShown: "Strength. NIST does not use SP 800-22 to judge cryptographic generators, nor should a laboratory; STS is not run here, its input is (shuffled lab raw).",
+	},
+}
