@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// fair returns a shuffler for tests: a fixed seed, so that no test fails by chance.
-func fair(seed byte, n int) func() []uint32 {
+// fairDeck returns a shuffler for tests: a fixed seed, so that no test fails by chance.
+func fairDeck(seed byte, n int) func() []uint32 {
 	r := rand.New(rand.NewChaCha8([32]byte{seed}))
 	out := make([]uint32, n)
 	for i := range out {
@@ -21,7 +21,7 @@ func fair(seed byte, n int) func() []uint32 {
 func BenchmarkAdd(b *testing.B) {
 	for _, s := range []Shape{{Cards: 52, Decks: 1}, {Cards: 416, Decks: 8}} {
 		b.Run(map[int]string{52: "deck", 416: "shoe-8"}[s.Cards], func(b *testing.B) {
-			next := fair(1, s.Cards)
+			next := fairDeck(1, s.Cards)
 			games := make([][]uint32, 1024)
 			for i := range games {
 				games[i] = append([]uint32(nil), next()...)

@@ -18,9 +18,6 @@ func (f *deckFindings) cells(test, name string, x, df float64, n uint64, rate fl
 	f.found = append(f.found, finding{
 		Result{Test: test, Name: name, Statistic: x, DF: df, P: chiSquareP(x, df), N: n},
 		func(level float64) string {
-			if df >= lowerTail {
-				level /= 2
-			}
 			off := math.Sqrt(f.lambda(level, df) / (float64(n) * rate))
 			if len(words) > 0 {
 				return fmt.Sprintf(words[0], off)

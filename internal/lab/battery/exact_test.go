@@ -32,7 +32,7 @@ func everyOrder(n int, f func(order []uint32)) {
 	permute(0)
 }
 
-func near(a, b float64) bool { return math.Abs(a-b) <= 1e-9*max(1, math.Abs(b)) }
+func alike(a, b float64) bool { return math.Abs(a-b) <= 1e-9*max(1, math.Abs(b)) }
 
 // Every law is the frequency among all orders, whatever the game before was.
 func TestLawsAreExact(t *testing.T) {
@@ -45,7 +45,7 @@ func TestLawsAreExact(t *testing.T) {
 			}
 			tests++
 			before := newDealt(s)
-			before.set(fair(9, s.Cards)(), int32(s.types()))
+			before.set(fairDeck(9, s.Cards)(), int32(s.types()))
 			orders := 0.0
 			d := newDealt(s)
 			everyOrder(s.Cards, func(order []uint32) {
@@ -60,7 +60,7 @@ func TestLawsAreExact(t *testing.T) {
 				t.Errorf("%v %s, %s: %d of %.0f orders counted", s, h.test, h.name, total32(h.cells), orders)
 			}
 			for class, count := range h.cells {
-				if got := float64(count) / orders; !near(got, law[class]) {
+				if got := float64(count) / orders; !alike(got, law[class]) {
 					t.Errorf("%v %s, %s: class %d has probability %v, the law says %v", s, h.test, h.name, class, got, law[class])
 				}
 			}
@@ -127,10 +127,10 @@ func TestLawsAtFullSize(t *testing.T) {
 				mean += float64(k) * p
 				square += float64(k) * float64(k) * p
 			}
-			if !near(sum, 1) {
+			if !alike(sum, 1) {
 				t.Errorf("%d cards, %s: probabilities sum to %v", size, tt.name, sum)
 			}
-			if tt.mean > 0 && !near(mean, tt.mean) {
+			if tt.mean > 0 && !alike(mean, tt.mean) {
 				t.Errorf("%d cards, %s: mean %v, want %v", size, tt.name, mean, tt.mean)
 			}
 			if v := square - mean*mean; tt.variance > 0 && math.Abs(v-tt.variance) > 1e-7*square {
@@ -152,12 +152,12 @@ func TestTablesAreExact(t *testing.T) {
 			pairs.add(d)
 			next.add(d)
 		})
-		if x, _, _ := PositionCard(place.positions()); !near(x, 0) {
+		if x, _, _ := PositionCard(place.positions()); !alike(x, 0) {
 			t.Errorf("%v: position × card of all orders is %v", s, x)
 		}
 		for i := range s.Cards {
 			for j := i + 1; j < s.Cards; j++ {
-				if pair := pairs.pair(i, j); !near(pair.x, 0) {
+				if pair := pairs.pair(i, j); !alike(pair.x, 0) {
 					t.Errorf("%v: pair %d,%d of all orders is %v", s, i, j, pair.x)
 				}
 			}
@@ -168,7 +168,7 @@ func TestTablesAreExact(t *testing.T) {
 			t.Errorf("%v: %d adjacent pairs", s, len(f.found))
 		}
 		for _, found := range f.found {
-			if !near(found.Statistic, 0) {
+			if !alike(found.Statistic, 0) {
 				t.Errorf("%v: adjacent %s of all orders is %v", s, found.Name, found.Statistic)
 			}
 		}
@@ -189,10 +189,10 @@ func TestSerialMomentsAreExact(t *testing.T) {
 				second += sum * sum
 			})
 			mean, variance := serialMoments(s.Cards, s.types(), lag)
-			if got := first / orders; !near(got, mean) {
+			if got := first / orders; !alike(got, mean) {
 				t.Errorf("%v lag %d: mean %v, the formula says %v", s, lag, got, mean)
 			}
-			if got := second/orders - first/orders*first/orders; !near(got, variance) {
+			if got := second/orders - first/orders*first/orders; !alike(got, variance) {
 				t.Errorf("%v lag %d: variance %v, the formula says %v", s, lag, got, variance)
 			}
 		}
@@ -236,13 +236,13 @@ func TestCorrectedChiSquareMeans(t *testing.T) {
 		name    string
 		sum, df float64
 	}{{"position × card", place, 9}, {"interplay", between, 9}, {"expected value", curve, 3}} {
-		if got := tt.sum / samples; !near(got, tt.df) {
+		if got := tt.sum / samples; !alike(got, tt.df) {
 			t.Errorf("%s: mean %v of all samples, want %v", tt.name, got, tt.df)
 		}
 	}
 	// The margins of an overlapping table of two pairs of games are off by a little:
 	// the two share a game.
-	if got := pair / samples; !near(got, 9) {
+	if got := pair / samples; !alike(got, 9) {
 		t.Errorf("next game: mean %v of all samples, want 9", got)
 	}
 }
@@ -251,7 +251,7 @@ func TestCorrectedChiSquareMeans(t *testing.T) {
 // five cards then have a mean of 20 in place of 16.
 func TestPositionCardFactor(t *testing.T) {
 	const samples, games = 1500, 400
-	next := fair(5, 5)
+	next := fairDeck(5, 5)
 	var sum, square float64
 	for range samples {
 		counts := make([][]uint64, 5)
@@ -292,7 +292,7 @@ func TestKolmogorovStepsAreExact(t *testing.T) {
 			count := 0.0
 			for i, cell := range c.cells {
 				count += float64(cell)
-				if got := c.upTo(i + 1); !near(got, count/orders) {
+				if got := c.upTo(i + 1); !alike(got, count/orders) {
 					t.Fatalf("%d cards, last %v: %v up to bin %d, want %v", n, last, got, i, count/orders)
 				}
 			}
@@ -302,7 +302,7 @@ func TestKolmogorovStepsAreExact(t *testing.T) {
 
 func TestNextUnseen(t *testing.T) {
 	for _, n := range []int32{5, 63, 64, 65, 104, 128} {
-		next := fair(byte(n), int(n))()
+		next := fairDeck(byte(n), int(n))()
 		seen := make([]uint64, (n+63)/64)
 		in := map[int32]bool{}
 		for _, v := range next {
