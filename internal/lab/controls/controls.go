@@ -31,7 +31,7 @@ var (
 // All returns the true shufflers, then the faulty ones.
 func All() []Control {
 	return []Control{
-		{"true-deck", "", "", deck, 100_000, honest(shuffle.Recipe{Cards: cards, Take: cards})},
+		{"true-deck", "", "", deck, 500_000, honest(shuffle.Recipe{Cards: cards, Take: cards})},
 		{"true-shoe", "", "", shoe, 5_000, honest(shuffle.Recipe{Cards: 8 * cards, Take: 8 * cards})},
 		{"true-wheel", "", "", spin, 100_000, honest(shuffle.Recipe{Ranges: []uint32{37}})},
 
@@ -39,7 +39,7 @@ func All() []Control {
 		{"never-last", "any position but the last: the fault of 1999", "position × card", deck, 2_000, neverLast.maker},
 		{"sattolo", "off by one: never swaps a card with itself", "fixed points", deck, 1_000, sattolo.maker},
 		{"short-range", "off by one: never moves the last card", "position × card", deck, 1_000, shortRange.maker},
-		{"next-free", "takes the next card where one is gone", "adjacent", deck, 2_000, nextFree.maker},
+		{"next-free", "takes the next card where one is gone", "adjacent cards", deck, 2_000, nextFree.maker},
 		{"refilled", "drops cards that are gone, fills up in new order", "position × card", deck, 2_000, refilled.maker},
 		{"few-swaps", "swaps two cards, 104 times", "fixed points", deck, 10_000, fewSwaps.maker},
 		{"riffle-7", "seven riffles of a new deck", "rising sequences", deck, 5_000, riffles(7).maker},
@@ -48,18 +48,19 @@ func All() []Control {
 		{"byte-modulo", "remainder of a byte", "position × card", deck, 10_000, picked(byteModulo)},
 		{"byte-multiply", "a byte scaled by multiplication", "position × card", deck, 20_000, picked(byteMultiply)},
 		{"float-rounded", "a 32-bit float scaled and rounded", "position × card", deck, 5_000, picked(floatRounded)},
-		{"windows", "32-bit windows that overlap in 28", "pairs", deck, 5_000, picked(windows)},
-		{"low-bits", "remainders of a congruential generator", "pairs", deck, 5_000, picked(lowBits)},
+		{"windows", "32-bit windows that overlap in 28", "position pairs", deck, 30_000, picked(windows)},
+		{"low-bits", "remainders of a congruential generator", "position pairs", deck, 30_000, picked(lowBits)},
 
 		{"seed-16", "a 16-bit seed", "duplicates", deck, 2_000, seeded(2)},
 		{"seed-32", "a 32-bit seed", "duplicates", deck, 500_000, seeded(4)},
 		{"stuck-bit", "one of 64 lines of the generator stuck at 0", "position × card", deck, 50_000, stuck},
 
-		{"repeated", "every 1,000th game deals an old deck", "duplicates", deck, 10_000, repeated(1000)},
-		{"not-twice", "never the same first card twice in a row", "lag 1", deck, 100_000, notTwice},
-		{"carried", "four riffles of the cards of the last game", "lag 1", deck, 10_000, carried(4)},
-		{"stacked", "eight shuffled decks put on each other", "adjacent", shoe, 2_000, stacked(8)},
-		{"wheel-modulo", "remainder of a byte, 1..37", "frequency", spin, 50_000, wheel(37)},
+		{"repeated", "one game in 1,000 deals an old deck", "duplicates", deck, 10_000, repeated(1000)},
+		{"not-twice", "never the same first card twice in a row", "next game", deck, 100_000, notTwice},
+		{"carried", "four riffles of the cards of the last game", "next game", deck, 30_000, carried(4)},
+		{"dropped", "one deck in 1,000 has a card twice", "complete", deck, 5_000, dropped(1000)},
+		{"stacked", "eight shuffled decks put on each other", "coupon collector", shoe, 1_000, stacked(8)},
+		{"wheel-modulo", "remainder of a byte, 1..37", "frequency", spin, 200_000, wheel(37)},
 	}
 }
 

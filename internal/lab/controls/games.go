@@ -71,21 +71,51 @@ func carried(rounds int) maker {
 	}
 }
 
+// dropped loses a card in every m-th game, and somebody fills the deck up with a
+// copy of the card beside it. The dealer refuses such an order before it becomes a
+// commit (outcome.ErrFoul).
+func dropped(m int) maker {
+	return func(src *entropy.Source) lab.Maker {
+		deals, game := lab.NewMaker(src, wholeDeck), 0
+		return next(func() ([]uint32, error) {
+			deck, err := deals.Next()
+			if game++; err == nil && game%m == 0 {
+				deck[0] = deck[1]
+			}
+			return deck, err
+		})
+	}
+}
+
 // stacked makes a shoe of decks that were shuffled one by one and put on each
 // other. Every card is as likely at every place of the shoe, but 52 places on end
-// hold no card twice.
+// hold no card twice. Which copy of a card comes first is drawn, too, as it would
+// show otherwise, and at a table copies look the same.
 func stacked(decks int) maker {
 	return func(src *entropy.Source) lab.Maker {
-		deals, shoe := lab.NewMaker(src, wholeDeck), make([]uint32, cards*decks)
+		deals := lab.NewMaker(src, wholeDeck)
+		copies := lab.NewMaker(src, shuffle.Recipe{Ranges: slices.Repeat(down(decks, 1), cards)})
+		shoe, order := make([]uint32, cards*decks), make([]uint32, decks)
 		return next(func() ([]uint32, error) {
 			for d := range decks {
 				deck, err := deals.Next()
 				if err != nil {
 					return nil, err
 				}
-				for i, card := range deck {
-					shoe[cards*d+i] = card + uint32(cards*d)
-				}
+				copy(shoe[cards*d:], deck)
+			}
+			drawn, err := copies.Next()
+			if err != nil {
+				return nil, err
+			}
+			number := make([][]uint32, cards) // of the copies of each card still to come
+			for card := range number {
+				newOrder(order)
+				shortRange.move(order, drawn[decks*card:][:decks])
+				number[card] = slices.Clone(order)
+			}
+			for p, card := range shoe {
+				shoe[p], number[card] = card+cards*number[card][0], number[card][1:]
 			}
 			return shoe, nil
 		})

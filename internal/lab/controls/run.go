@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strings"
 
 	"shuffled/internal/entropy"
 	"shuffled/internal/lab"
@@ -122,13 +123,13 @@ func (c Control) find(r *battery.Report, verdict battery.Decision, tries int) Fi
 			f.RejectedBy = append(f.RejectedBy, t.Test)
 		}
 	}
-	f.Why = f.fault()
+	f.Why = f.fault(r.Untested)
 	f.Passed = f.Why == ""
 	return f
 }
 
 // fault says what is wrong with a verdict, or nothing.
-func (f *Finding) fault() string {
+func (f *Finding) fault(untested []string) string {
 	switch {
 	case f.Tests == 0:
 		return "the battery tested nothing"
@@ -139,7 +140,7 @@ func (f *Finding) fault() string {
 	case f.Verdict != battery.Reject:
 		return "the battery does not see the fault"
 	case f.Found == nil:
-		return fmt.Sprintf("the battery has no test %q", f.Finder)
+		return fmt.Sprintf("the battery has no p for the test %q; too small a sample: %s", f.Finder, strings.Join(untested, "; "))
 	case !slices.Contains(f.RejectedBy, f.Finder):
 		return fmt.Sprintf("the battery rejects it, but not by the test %q, which is there for it", f.Finder)
 	}

@@ -1,0 +1,207 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"runtime"
+	"slices"
+	"strings"
+	"time"
+
+	"shuffled/internal/entropy"
+	"shuffled/internal/lab"
+	"shuffled/internal/lab/battery"
+	"shuffled/internal/lab/controls"
+)
+
+type labSelftestCmd struct {
+	Only    []string `placeholder:"NAME" help:"These controls only."`
+	Workers int      `placeholder:"N" help:"Work with N goroutines. Default: one for each processor."`
+	JSON    bool     `name:"json" help:"Print JSON."`
+}
+
+func (labSelftestCmd) Help() string {
+	return `Shows that the battery finds what it is there to find. Shufflers that are wrong on purpose, each with one fault that real houses had, are put to it: it must reject each of them at its stated sample, and by the test that is there for it. The true shuffler it must accept. All of them take their bytes from the entropy source, so every run is another one; that a right battery fails here has a chance below 1 in a billion. It ends with exit code 1 when a control does not come out as it must.
+
+What no sample shows is listed with the sample that it would take; shuffled lab prove has the proof.
+
+Examples:
+
+    shuffled lab selftest
+    shuffled lab selftest --only any-position --only true-deck --json`
+}
+
+// controlReport is what --json prints.
+type controlReport struct {
+	Passed       bool               `json:"passed"`
+	Seconds      float64            `json:"seconds"`
+	Controls     []controls.Finding `json:"controls"`
+	SwapAnywhere *swapAnywhere      `json:"swap_anywhere,omitempty"`
+	Unseen       []controls.Unseen  `json:"unseen,omitempty"`
+}
+
+// swapAnywhere is the naive swap, worked out.
+type swapAnywhere struct {
+	Orders [][]uint32 `json:"orders"` // of three cards
+	Ways   []uint64   `json:"ways"`   // to each
+	All    uint64     `json:"all_ways"`
+	Means  []float64  `json:"means"` // mean card by position, of nine
+}
+
+func (c *labSelftestCmd) Run(ctx context.Context, s streams) error {
+	if c.Workers == 0 {
+		c.Workers = runtime.GOMAXPROCS(0)
+	}
+	if err := lab.CheckWorkers(c.Workers); err != nil {
+		return wrongField(err)
+	}
+	chosen, err := controls.Named(c.Only...)
+	if err != nil {
+		return withHint(usage("--only: %s", visible(err.Error())), "there are %s", strings.Join(controls.Names(), ", "))
+	}
+	src, err := entropy.New(entropy.Config{})
+	if err != nil {
+		return err
+	}
+	began := time.Now()
+	found, err := c.run(ctx, s, src, chosen)
+	if err != nil {
+		return err
+	}
+	r := &controlReport{Controls: found}
+	if len(c.Only) == 0 {
+		r.SwapAnywhere, r.Unseen = newSwapAnywhere(), controls.UnseenFaults()
+	}
+	r.Seconds = time.Since(began).Round(time.Millisecond).Seconds()
+	return c.conclude(s, r)
+}
+
+// conclude prints the report, and fails where a control does.
+func (c *labSelftestCmd) conclude(s streams, r *controlReport) error {
+	r.Passed = !slices.ContainsFunc(r.Controls, func(f controls.Finding) bool { return !f.Passed })
+	if err := c.print(s, r); err != nil {
+		return err
+	}
+	if !r.Passed {
+		return errFails
+	}
+	return nil
+}
+
+// run puts the controls to the battery, and shows each finding when it is there.
+func (c *labSelftestCmd) run(ctx context.Context, s streams, src *entropy.Source, chosen []controls.Control) ([]controls.Finding, error) {
+	total, before := uint64(0), uint64(0)
+	for _, control := range chosen {
+		total += control.Sample
+	}
+	table := newControlTable(s, chosen)
+	if !c.JSON {
+		table.head()
+	}
+	p := newProgress(s.err, "outcomes")
+	defer p.end()
+	var found []controls.Finding
+	for _, control := range chosen {
+		f, err := control.Run(ctx, src, c.Workers, func(done uint64) { p.at(before+min(done, control.Sample), total) })
+		if err != nil {
+			return nil, err
+		}
+		before += control.Sample
+		found = append(found, f)
+		if !c.JSON {
+			p.end()
+			table.row(f)
+		}
+	}
+	return found, nil
+}
+
+func (c *labSelftestCmd) print(s streams, r *controlReport) error {
+	if c.JSON {
+		return printJSON(s.out, r)
+	}
+	text := controlSummary(s.sheet(), r)
+	if r.SwapAnywhere != nil {
+		text += r.SwapAnywhere.text(s.sheet())
+	}
+	if r.Unseen != nil {
+		text += unseenText(s.sheet(), r.Unseen)
+	}
+	_, err := io.WriteString(s.out, text)
+	return err
+}
+
+// controlTable prints findings in columns whose widths are known beforehand.
+type controlTable struct {
+	s           streams
+	p           painter
+	name, fault int
+}
+
+// finders is the width of the column that names tests.
+const finders = 40
+
+func newControlTable(s streams, chosen []controls.Control) *controlTable {
+	t := &controlTable{s: s, p: newPainter(s.out), name: len("control"), fault: len("fault")}
+	for _, c := range chosen {
+		t.name, t.fault = max(t.name, cells(c.Name)), max(t.fault, cells(faultOf(c.Fault)))
+	}
+	return t
+}
+
+func faultOf(fault string) string {
+	if fault == "" {
+		return "none: the shuffler that deals"
+	}
+	return fault
+}
+
+func (t *controlTable) head() {
+	fmt.Fprintln(t.s.out, t.p.bold(t.line("control", "fault", "outcomes", "found by", "smallest p", "verdict")))
+}
+
+func (t *controlTable) line(name, fault, sample, by, p, verdict string) string {
+	return pad(name, t.name) + "  " + pad(fault, t.fault) + "  " + fmt.Sprintf("%9s", sample) + "  " +
+		pad(fit(by, finders), finders) + "  " + fmt.Sprintf("%10s", p) + "  " + verdict
+}
+
+func (t *controlTable) row(f controls.Finding) {
+	by, p := "-", "-"
+	switch {
+	case f.Found != nil:
+		by, p = f.Found.Test+": "+f.Found.Name, smallP(f.Found.P)
+	case f.Fault == "" && f.Smallest != nil:
+		by = fmt.Sprintf("none of %s p, adjusted %.2g", counted(uint64(f.Tests)), f.Smallest.Adjusted)
+		p = smallP(f.Smallest.P)
+	}
+	verdict := map[battery.Decision]string{battery.Accept: "accepted", battery.Reject: "rejected", battery.Repeat: "borderline"}[f.Verdict]
+	if f.Passed {
+		verdict = t.p.good(verdict)
+	} else {
+		verdict = t.p.bad(verdict + ": " + f.Why)
+	}
+	fmt.Fprintln(t.s.out, t.line(f.Name, faultOf(f.Fault), counted(f.Sample), by, p, verdict))
+}
+
+// smallP writes a p-value that may be smaller than a float can be.
+func smallP(p float64) string {
+	if p < 1e-300 {
+		return "< 1e-300"
+	}
+	return fmt.Sprintf("%.1e", p)
+}
+
+// controlSummary is the verdict in a sentence.
+func controlSummary(s sheet, r *controlReport) string {
+	wrong := 0
+	for _, f := range r.Controls {
+		if !f.Passed {
+			wrong++
+		}
+	}
+	if wrong == 0 {
+		return fmt.Sprintf("\n%s in %.1f s\n", s.p.good(fmt.Sprintf("All %d came out as they must", len(r.Controls))), r.Seconds)
+	}
+	return fmt.Sprintf("\n%s in %.1f s\n", s.p.bad(fmt.Sprintf("%d of %d did not come out as they must", wrong, len(r.Controls))), r.Seconds)
+}
