@@ -10,6 +10,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
@@ -200,5 +201,20 @@ func TestLabFullDisk(t *testing.T) {
 	}
 	if names := left(t, cmd.Dir); len(names) != 0 {
 		t.Errorf("left %v", names)
+	}
+}
+
+// TestReadDeck: the last line end may be missing, and lines may end as on Windows.
+func TestReadDeck(t *testing.T) {
+	t.Parallel()
+	for _, text := range []string{"a b\nc\n", "a b\nc", "a b\r\nc\r\n", "a b\r\nc"} {
+		name := filepath.Join(t.TempDir(), "cards")
+		if err := os.WriteFile(name, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		d, err := readDeck(name)
+		if err != nil || !slices.Equal(d.Cards(), []string{"a b", "c"}) {
+			t.Errorf("%q is read as %q, %v", text, d.Cards(), err)
+		}
 	}
 }

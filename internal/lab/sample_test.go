@@ -149,6 +149,20 @@ func TestFormatsAgree(t *testing.T) {
 	}
 }
 
+// TestWidth: a value takes the fewest bytes that hold the largest one.
+func TestWidth(t *testing.T) {
+	for cards, want := range map[int]int{2: 1, 256: 1, 257: 2, shuffle.MaxCards: 2} {
+		if s, err := Decks(numberedDeck(t, cards), 2, 1, Binary); err != nil || s.RecordBytes() != 2*want {
+			t.Errorf("%d cards: two take %d bytes, %v", cards, s.RecordBytes(), err)
+		}
+	}
+	for k, want := range map[uint64]int{1: 1, 255: 1, 256: 2, 65_535: 2, 65_536: 4, shuffle.MaxRange: 4} {
+		if s, err := Draws(k, 3, 1, Binary); err != nil || s.RecordBytes() != 3*want {
+			t.Errorf("k = %d: three take %d bytes, %v", k, s.RecordBytes(), err)
+		}
+	}
+}
+
 // extreme returns the lowest values, the highest ones, and then drawn ones.
 func extreme(t *testing.T, src *entropy.Source, s Sample, i uint64) []uint32 {
 	values, err := NewMaker(src, s.Recipe).Next()

@@ -6,7 +6,9 @@ import (
 	"crypto/sha256"
 	"errors"
 	"fmt"
+	"runtime"
 	"sync"
+	"sync/atomic"
 	"testing"
 
 	"go.uber.org/goleak"
@@ -127,5 +129,28 @@ func TestStreamFails(t *testing.T) {
 				t.Errorf("error %v, want %v", err, c.want)
 			}
 		})
+	}
+}
+
+// TestStreamWaits: no worker is at work any more when the caller goes on, though
+// the writer failed while they were.
+func TestStreamWaits(t *testing.T) {
+	var begun, done atomic.Int32
+	filler := func(int) fill {
+		return func(_ uint64, buf []byte) ([]byte, error) {
+			begun.Add(1)
+			for range 10_000 {
+				runtime.Gosched()
+			}
+			done.Add(1)
+			return append(buf, 0), nil
+		}
+	}
+	broken := errors.New("broken")
+	if _, _, err := stream(t.Context(), &writer{err: broken}, 4, 1<<40, filler, func(uint64) {}); !errors.Is(err, broken) {
+		t.Fatal(err)
+	}
+	if b, d := begun.Load(), done.Load(); b == 0 || b != d {
+		t.Errorf("%d blocks were begun and %d done", b, d)
 	}
 }

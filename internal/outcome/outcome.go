@@ -25,10 +25,15 @@ var ErrFoul = errors.New("foul deck")
 // operator clears the latch: the source refused, or what came of the tape was
 // doubted and set the latch. Nothing is read a second time.
 func Make(src *entropy.Source, r shuffle.Recipe) (tape []byte, out shuffle.Outcome, err error) {
+	return makeBy(shuffle.Recipe.Run, src, r)
+}
+
+// makeBy is Make; run is another shuffle in tests of what is doubted.
+func makeBy(run func(shuffle.Recipe, []byte) (shuffle.Outcome, error), src *entropy.Source, r shuffle.Recipe) (tape []byte, out shuffle.Outcome, err error) {
 	if tape, err = src.Tape(r.TapeLen()); err != nil {
 		return nil, shuffle.Outcome{}, err
 	}
-	if out, err = r.Run(tape); err == nil {
+	if out, err = run(r, tape); err == nil {
 		err = Check(r, out)
 	}
 	if err != nil {

@@ -162,8 +162,16 @@ func TestFoul(t *testing.T) {
 				t.Fatalf("error %v, want %q", err, c.want)
 			}
 			src := source(t, rand.Reader)
-			if err := doubt(src, err); !errors.Is(err, entropy.ErrLatched) || !errors.Is(err, ErrFoul) {
-				t.Errorf("doubted as %v", err)
+			var spent []byte
+			tape, out, err := makeBy(func(_ shuffle.Recipe, tape []byte) (shuffle.Outcome, error) {
+				spent = tape
+				return c.out, nil
+			}, src, c.recipe)
+			if !errors.Is(err, entropy.ErrLatched) || !errors.Is(err, ErrFoul) {
+				t.Errorf("made: %v", err)
+			}
+			if tape != nil || out.Values != nil || slices.ContainsFunc(spent, func(b byte) bool { return b != 0 }) {
+				t.Error("a doubted tape was kept")
 			}
 			if c, set := src.Latched(); !set || c.Reason != entropy.ReasonFoulDeck {
 				t.Errorf("latch %v, %+v", set, c)
