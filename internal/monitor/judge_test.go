@@ -6,6 +6,8 @@ import (
 	"math/rand/v2"
 	"testing"
 
+	"gonum.org/v1/gonum/stat/distuv"
+
 	"shuffled/internal/shuffle"
 )
 
@@ -198,6 +200,38 @@ func TestMargins(t *testing.T) {
 		s.judgeOrders(&j, s.window)
 		if j.tests != c.tests {
 			t.Errorf("%d orders, %s: %d tests, want %d", c.outcomes, s, j.tests, c.tests)
+		}
+	}
+}
+
+// TestPower computes the table of docs/LAB.md: the relative deviation of cells, as
+// a root mean square, with which a window of 100,000 is at or below a level in 99
+// of 100 cases. A chi-square that is off by that has a non-central distribution,
+// here by its mean and variance.
+func TestPower(t *testing.T) {
+	for _, c := range []struct {
+		name              string
+		df, rows, chances int // chances: tests × positions × tails, among which the level is divided
+		warnsAt, haltsAt  float64
+	}{
+		{"52 cards, every position", 51 * 51, 52, 4 * 2, 0.0099, 0.0107},
+		{"52 cards, one position", 51, 1, 4 * 52 * 2, 0.035, 0.038},
+		{"8 decks, every position", 415 * 51, 416, 4 * 2, 0.0058, 0.0062},
+		{"8 decks, one position", 51, 1, 4 * 416 * 2, 0.037, 0.039},
+		{"52 cards, successors", 52*49/2 + 51*50/2, 51, 4 * 2, 0.0099, 0.0107},
+		{"draws of 1 to 37", 36, 1, 2, 0.030, 0.033},
+		{"draws of 1 to 6", 5, 1, 1, 0.024, 0.027},
+	} {
+		for level, want := range map[float64]float64{WarnLevel: c.warnsAt, HaltLevel: c.haltsAt} {
+			df := float64(c.df)
+			limit := distuv.ChiSquared{K: df}.Quantile(1 - level/float64(c.chances))
+			off := 0.0
+			for df+off-2.326*math.Sqrt(2*df+4*off) < limit {
+				off += 0.1
+			}
+			if got := math.Sqrt(off / float64(c.rows) / CountWindow); math.Abs(got-want) > 0.02*want {
+				t.Errorf("%s: a deviation of %.3f %% is found at %v, not of %.3f %%", c.name, 100*got, level, 100*want)
+			}
 		}
 	}
 }

@@ -65,7 +65,8 @@ func New(cfg Config, now time.Time) *Monitor {
 	if cfg.DayLeast == 0 {
 		cfg.DayLeast = DayLeast
 	}
-	return &Monitor{cfg: cfg, full: make(chan struct{}, 1), day: dayOf(now)}
+	return &Monitor{cfg: cfg, whole: newPlaces(len(published)), other: newPlaces(maxShapes), drawn: newPlaces(maxShapes),
+		full: make(chan struct{}, 1), day: dayOf(now)}
 }
 
 func dayOf(t time.Time) int64 { return t.Unix() / 86_400 }

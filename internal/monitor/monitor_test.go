@@ -430,20 +430,43 @@ func TestHaltForgets(t *testing.T) {
 // nor those of published decks; what has no place is counted.
 func TestPlaces(t *testing.T) {
 	m := newStand(0, 0)
-	for n := 100; n < 110; n++ {
-		m.Watch(whole(n), shuffle.Outcome{Values: counting(0, uint32(n))})
+	watch := func(n int) { m.Watch(whole(n), shuffle.Outcome{Values: counting(0, uint32(n))}) }
+	for n := 105; n < 115; n++ {
+		watch(n)
 		m.Watch(ranges(uint32(n), 2), shuffle.Outcome{Values: []uint32{1, 2}})
 	}
-	m.Watch(whole(52), orderOf52())
-	m.Watch(whole(100), shuffle.Outcome{Values: counting(0, 100)})
-	m.Watch(ranges(1, 5), shuffle.Outcome{Values: slices.Repeat([]uint32{1}, 5)})
+	for _, name := range shuffle.Names() {
+		d, _ := shuffle.Named(name)
+		watch(d.Len())
+	}
+	watch(105)
+	m.Watch(ranges(1, 5), shuffle.Outcome{Values: slices.Repeat([]uint32{1}, 5)}) // no draws
 	got := m.Totals()
-	if got.Unwatched != 1+2*2 || len(got.Watched) != 2+8+8 {
-		// 104 is a shoe of two decks: nine other orders, of which one has none.
+	if got.Unwatched != 2+2*2 || len(got.Watched) != len(published)+8+8 {
 		t.Errorf("%d without a place, %d shapes: %v", got.Unwatched, len(got.Watched), got.Watched)
 	}
-	if !slices.Contains(got.Watched, Watched{"52 of 52 cards", 1}) || !slices.Contains(got.Watched, Watched{"100 of 100 cards", 2}) {
+	// standard-52 and shoe-1 are of one shape.
+	if !slices.Contains(got.Watched, Watched{"52 of 52 cards", 2}) || !slices.Contains(got.Watched, Watched{"105 of 105 cards", 2}) {
 		t.Errorf("watched %v", got.Watched)
+	}
+}
+
+// TestMemory: all shapes that have a place together take no more than is stated.
+func TestMemory(t *testing.T) {
+	m := newStand(0, 0)
+	for n := range published {
+		m.order(whole(n), counting(0, uint32(n)))
+	}
+	for n := range maxShapes {
+		m.order(shuffle.Recipe{Cards: 1000 + n, Take: maxPositions}, counting(0, maxPositions))
+		m.values(uint32(maxPairs-n), []uint32{1, 1})
+	}
+	bytes := 0
+	for s := range m.shapes {
+		bytes += (len(s.live.cells) + len(s.live.follow)) * columns * 2 * (4 + 8)
+	}
+	if bytes < 16e6 || bytes > 17e6 {
+		t.Errorf("%d bytes", bytes)
 	}
 }
 

@@ -8,10 +8,10 @@ import (
 	"shuffled/internal/shuffle"
 )
 
-// Bounds of what is counted. The largest shape takes 0.8 MB, all of them together
-// below 13 MB.
+// Bounds of what is counted. The largest shape takes 0.75 MB, all of them together
+// below 17 MB.
 const (
-	maxShapes    = 8   // of each kind: published decks dealt whole, other orders, draws
+	maxShapes    = 8   // of orders and of draws, beside the published decks dealt whole
 	maxPositions = 416 // of an order; those behind are not counted
 	columns      = 64  // of a row; so many cards have a column each, those of larger decks one modulo shoeTypes
 	shoeTypes    = 52  // equal cards of a shoe are one type
@@ -38,11 +38,13 @@ type key struct {
 
 // places hold the shapes of one kind, first come, first served, until the process
 // ends. There are few: whoever may ask for a shuffle may ask for thousands of
-// shapes, and cannot displace those that are there.
+// shapes, and displaces none that is there, nor a published deck.
 type places struct {
-	all    [maxShapes]atomic.Pointer[shape] // filled from the front
+	all    []atomic.Pointer[shape] // filled from the front
 	adding sync.Mutex
 }
+
+func newPlaces(n int) places { return places{all: make([]atomic.Pointer[shape], n)} }
 
 // find returns the shape, made when it is new; nil when there is no place for it.
 func (p *places) find(k key, window uint64) *shape {
