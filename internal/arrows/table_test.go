@@ -114,7 +114,11 @@ var table = map[string]row{
 	},
 	"internal/lab/alarms": {
 		why:  "counts what the health tests say of the bytes that tapes are made of",
-		ours: []string{"internal/entropy"},
+		ours: []string{"internal/outcome", "internal/entropy"},
+	},
+	"internal/lab/labreport": {
+		why:  "judges samples by the battery and shows what it says; plots are its own",
+		ours: []string{"internal/lab", "internal/lab/battery", "internal/shuffle", "internal/entropy"},
 	},
 	"internal/monitor": {
 		why:  "counts what is dealt, and tells figures of whole windows: it reaches neither evidence nor network",

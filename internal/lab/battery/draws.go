@@ -153,3 +153,14 @@ func (a alphabet) name(l uint32) string {
 	}
 	return fmt.Sprintf("values %d to %d", l*a.step+1, (l+1)*a.step)
 }
+
+// Shares returns how large a share of the outcomes each column of Report.Positions
+// has at a position: a card type, or values of draws, of which neighbours stand in
+// one column where there are many.
+func (s Shape) Shares() []float64 {
+	if s.K == 0 {
+		return uniform(s.types())
+	}
+	_, probs := (&drawTally{shape: s}).bins(smallHigh)
+	return probs
+}
