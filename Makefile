@@ -27,7 +27,7 @@ race:
 fips:
 	CGO_ENABLED=0 GOFIPS140=v1.0.0 go build ./...
 	CGO_ENABLED=0 GOFIPS140=v1.0.0 go test $(FIPS)
-FIPS = ./internal/shuffle ./internal/entropy ./internal/audit ./internal/verify \
+FIPS = ./internal/shuffle ./internal/entropy ./internal/outcome ./internal/audit ./internal/verify \
 	./internal/keys ./internal/seal ./internal/disclosure ./internal/ledger ./internal/dealer ./internal/witness ./internal/inspect
 
 # The second implementation, in JavaScript: on all vectors with Node 20, and in

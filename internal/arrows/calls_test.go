@@ -34,12 +34,15 @@ var reserved = map[string]map[string]string{
 	},
 	"shuffled/internal/outcome.Raw": {
 		"internal/lab":          "writes it out; nothing is dealt of it",
+		"internal/lab/alarms":   "counts what the health tests say of it",
 		"internal/lab/controls": "the honest bytes that its faults spoil",
 	},
 	"(shuffled/internal/shuffle.Recipe).Run": {
 		"internal/outcome":             "fresh tapes",
+		"internal/lab/exact":           "proves it, on tapes that it writes",
 		"internal/lab/controls":        "spends tapes of generators with a fault",
 		"internal/dealer":              "opens a stored tape",
+		"internal/selftest":            "tapes of known answers",
 		"internal/fsck":                "recomputes from a stored tape",
 		"internal/inspect":             "recomputes from a disclosed tape",
 		"internal/verify":              "recomputes from a disclosed tape",
@@ -47,7 +50,8 @@ var reserved = map[string]map[string]string{
 		"internal/inspect/inspecttest": "invents ledgers, for tests",
 	},
 	"(shuffled/internal/shuffle.Recipe).Explain": {
-		"internal/verify": "shows a disclosed tape lane by lane",
+		"internal/verify":   "shows a disclosed tape lane by lane",
+		"internal/selftest": "tapes of known answers",
 	},
 }
 
