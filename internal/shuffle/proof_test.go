@@ -20,7 +20,7 @@ func TestDrawIsUniform(t *testing.T) {
 	if testing.Short() || shuffle.RaceEnabled {
 		ks = spread(ks)
 	}
-	report, err := exact.Lanes(context.Background(), shuffle.Recipe.Run, ks, exact.WideK(), exact.Options{Workers: runtime.GOMAXPROCS(0)})
+	report, err := exact.Lanes(context.Background(), exact.Daemon, ks, exact.WideK(), exact.Options{Workers: runtime.GOMAXPROCS(0)})
 	if err != nil || !report.Proved {
 		t.Fatalf("%+v, %v", report, err)
 	}
@@ -42,7 +42,7 @@ func spread(ks []uint32) (some []uint32) {
 // first m of them.
 func TestEveryOrderHasOneDrawVector(t *testing.T) {
 	t.Parallel()
-	report, err := exact.AllOrders(context.Background(), shuffle.Recipe.Run, exact.MaxOrderCards, exact.Options{})
+	report, err := exact.AllOrders(context.Background(), exact.Daemon, exact.MaxOrderCards, exact.Options{})
 	if err != nil || !report.Proved {
 		t.Fatalf("%+v, %v", report, err)
 	}
@@ -52,7 +52,7 @@ func TestEveryOrderHasOneDrawVector(t *testing.T) {
 // run out, and bounds those of every list.
 func TestExhaustionExact(t *testing.T) {
 	t.Parallel()
-	report, err := exact.Exhausted(context.Background(), shuffle.Recipe.Run, exact.Options{})
+	report, err := exact.Exhausted(context.Background(), exact.Daemon, exact.Options{})
 	if err != nil || !report.Proved {
 		t.Fatalf("%+v, %v", report, err)
 	}

@@ -12,6 +12,7 @@ import (
 	"gonum.org/v1/gonum/stat/distuv"
 
 	"shuffled/internal/entropy"
+	"shuffled/internal/outcome"
 )
 
 const (
@@ -22,11 +23,6 @@ const (
 
 // FarOut is the p-value below which a count is no accident.
 const FarOut = 1e-9
-
-// Source is where the bytes come from: an entropy.Source, in tapes.
-type Source interface {
-	Tape(n int) ([]byte, error)
-}
 
 // Health is one run of the health tests: an entropy.Health.
 type Health interface {
@@ -79,7 +75,7 @@ type Halt struct {
 // Measure tests windows of src at every α and counts the alarms. Each window is
 // tested without history: so, on uniform bytes, windows are independent, and the
 // number of alarms is exactly binomial. health is entropy.NewHealth.
-func Measure(ctx context.Context, src Source, health func(alphaExp int) Health, o Options) (*Report, error) {
+func Measure(ctx context.Context, src *entropy.Source, health func(alphaExp int) Health, o Options) (*Report, error) {
 	windows := (o.Bytes + window - 1) / window
 	if o.Workers < 1 {
 		o.Workers = runtime.GOMAXPROCS(0)
@@ -116,7 +112,7 @@ func Measure(ctx context.Context, src Source, health func(alphaExp int) Health, 
 		wg.Go(func() {
 			own := newTallies(health, o.AlphaExps)
 			for n := take(); n > 0; n = take() {
-				b, err := src.Tape(int(n) * window)
+				b, err := outcome.Raw(src, int(n)*window)
 				for i := range own {
 					own[i].test(b)
 				}

@@ -3,38 +3,45 @@ package alarms
 import (
 	"bytes"
 	"context"
-	"encoding/binary"
 	"errors"
 	"math"
 	"math/rand/v2"
 	"sync"
 	"testing"
+	"time"
 
 	"gonum.org/v1/gonum/stat/distuv"
 
 	"shuffled/internal/entropy"
 )
 
-// seeded gives the same bytes on every run, whichever goroutine asks.
+// seeded is a generator that gives the same bytes on every run, whichever goroutine
+// asks. A fault sets in after the start-up test.
 type seeded struct {
 	mu    sync.Mutex
 	src   *rand.ChaCha8
 	fault func([]byte)
+	reads int
 }
 
-func newSeeded() *seeded {
-	return &seeded{src: rand.NewChaCha8([32]byte([]byte("health tests are counted on this")))}
-}
-
-func (s *seeded) Tape(n int) ([]byte, error) {
+func (s *seeded) Read(b []byte) (int, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	b := make([]byte, n)
 	s.src.Read(b)
-	if s.fault != nil {
+	if s.reads++; s.fault != nil && s.reads > 1 {
 		s.fault(b)
 	}
-	return b, nil
+	return len(b), nil
+}
+
+func newSeeded(t *testing.T, fault func([]byte)) *entropy.Source {
+	t.Helper()
+	r := &seeded{src: rand.NewChaCha8([32]byte([]byte("health tests are counted on this"))), fault: fault}
+	src, err := entropy.NewFrom(r, time.Minute, entropy.Config{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return src
 }
 
 func genuine(alphaExp int) Health { return entropy.NewHealth(alphaExp) }
@@ -44,7 +51,7 @@ var levels = []int{8, 12, 16, 20}
 // TestSeeded counts over 40 million bytes that are the same on every run.
 func TestSeeded(t *testing.T) {
 	t.Parallel()
-	r, err := Measure(context.Background(), newSeeded(), genuine, Options{Bytes: 40_000_000, AlphaExps: levels})
+	r, err := Measure(context.Background(), newSeeded(t, nil), genuine, Options{Bytes: 40_000_000, AlphaExps: levels})
 	if err != nil || !r.Passed || len(r.Counts) != 2*len(levels) || r.Windows != 78_125 {
 		t.Fatalf("%+v, %v", r, err)
 	}
@@ -101,9 +108,7 @@ func TestBroken(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			src := newSeeded()
-			src.fault = c.bytes
-			r, err := Measure(context.Background(), src, c.health, Options{Bytes: 40_000_000, AlphaExps: []int{9}})
+			r, err := Measure(context.Background(), newSeeded(t, c.bytes), c.health, Options{Bytes: 40_000_000, AlphaExps: []int{9}})
 			if err != nil || r.Passed {
 				t.Fatalf("%+v, %v", r, err)
 			}
@@ -171,7 +176,7 @@ func runOf(c int) float64 {
 // interruption.
 func TestFailingSource(t *testing.T) {
 	t.Parallel()
-	src, err := entropy.NewFrom(bytes.NewReader(binary.BigEndian.AppendUint64(nil, 1)), 1e9, entropy.Config{})
+	src, err := entropy.NewFrom(bytes.NewReader(make([]byte, 8)), time.Minute, entropy.Config{})
 	if err == nil {
 		t.Fatal("eight bytes were enough")
 	}
@@ -180,7 +185,7 @@ func TestFailingSource(t *testing.T) {
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
-	if r, err := Measure(ctx, newSeeded(), genuine, Options{Bytes: 1 << 20, AlphaExps: levels}); !errors.Is(err, context.Canceled) || r != nil {
+	if r, err := Measure(ctx, newSeeded(t, nil), genuine, Options{Bytes: 1 << 20, AlphaExps: levels}); !errors.Is(err, context.Canceled) || r != nil {
 		t.Errorf("%+v, %v", r, err)
 	}
 }

@@ -3,8 +3,8 @@
 // nothing is rounded: a claim holds or the prover names a case against it.
 //
 // The provers take the function under test as a parameter and see it from
-// outside only, tape in and outcome out. The daemon's is shuffle.Recipe.Run; a
-// test gives them broken ones. What they rest on is said in docs/LAB.md.
+// outside only, tape in and outcome out. Daemon is the one to prove; a test gives
+// them broken ones. What they rest on is said in docs/LAB.md.
 package exact
 
 import (
@@ -18,6 +18,9 @@ import (
 
 // Run is the function under test: it spends a tape on the draws of a recipe.
 type Run func(r shuffle.Recipe, tape []byte) (shuffle.Outcome, error)
+
+// Daemon is what the daemon makes outcomes with.
+func Daemon(r shuffle.Recipe, tape []byte) (shuffle.Outcome, error) { return r.Run(tape) }
 
 // Options say how a prover works, not what it proves.
 type Options struct {

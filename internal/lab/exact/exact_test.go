@@ -126,6 +126,9 @@ func TestBrokenShufflesFail(t *testing.T) {
 		{"one lane too few", model{limit: func(x, limit uint64, _ uint32) bool { return x < limit-1 }}.run, []string{"lanes", "wide lanes"}},
 		{"one run too few", model{limit: func(x, limit uint64, k uint32) bool { return x < limit-uint64(k) }}.run, []string{"lanes", "wide lanes"}},
 		{"the first lane rejected", model{limit: func(x, limit uint64, _ uint32) bool { return 0 < x && x < limit }}.run, []string{"lanes", "wide lanes"}},
+		{"a lane rejected whose value the end of the tape gives, draw lists", only(true, model{limit: func(x, limit uint64, k uint32) bool {
+			return x != uint64(k) && x < limit
+		}}), []string{"lanes"}},
 		{"a lane in the middle rejected", model{limit: func(x, limit uint64, _ uint32) bool { return x != 100 && x < limit }}.run, []string{"lanes"}},
 		{"limit in 32 bits", model{limit: func(x, limit uint64, _ uint32) bool { return uint32(x) < uint32(limit) }}.run, []string{"wide lanes"}},
 		{"values from 0", model{value: func(x, _ uint64, k uint32) uint32 { return uint32(x % uint64(k)) }}.run, []string{"lanes", "wide lanes"}},
