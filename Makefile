@@ -28,7 +28,8 @@ fips:
 	CGO_ENABLED=0 GOFIPS140=v1.0.0 go build ./...
 	CGO_ENABLED=0 GOFIPS140=v1.0.0 go test $(FIPS)
 FIPS = ./internal/shuffle ./internal/entropy ./internal/outcome ./internal/audit ./internal/verify \
-	./internal/keys ./internal/seal ./internal/disclosure ./internal/ledger ./internal/dealer ./internal/witness ./internal/inspect
+	./internal/keys ./internal/seal ./internal/disclosure ./internal/ledger ./internal/dealer ./internal/witness ./internal/inspect \
+	./internal/selftest
 
 # The second implementation, in JavaScript: on all vectors with Node 20, and in
 # Chromium where there is one. scripts/web.sh finds or installs both.
