@@ -303,10 +303,14 @@ func TestCurve(t *testing.T) {
 }
 
 func TestAxisLabels(t *testing.T) {
-	for _, c := range []struct{ n, every int }{{1, 1}, {52, 1}, {60, 2}, {104, 2}, {208, 5}, {312, 10}, {416, 10}, {1000, 20}, {4096, 100}} {
+	for _, c := range []struct{ n, every int }{{1, 1}, {52, 1}, {60, 1}, {104, 2}, {208, 5}, {312, 10}, {416, 10}, {1000, 20}, {4096, 100}} {
 		labels := axis{c.n}.labels(0, number)
 		if len(labels) != (c.n+c.every-1)/c.every {
 			t.Errorf("%d columns have %d labels, want each of %d", c.n, len(labels), c.every)
 		}
+	}
+	long := func(int) string { return "≥1,000,000,000" }
+	if labels := (axis{64}).labels(0, long); len(labels) != 7 { // 85 wide each
+		t.Errorf("64 columns have %d long labels", len(labels))
 	}
 }

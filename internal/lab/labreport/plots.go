@@ -6,6 +6,7 @@ import (
 	"math"
 	"slices"
 	"strings"
+	"unicode/utf8"
 
 	"gonum.org/v1/gonum/stat/distuv"
 )
@@ -37,10 +38,15 @@ type axis struct{ n int }
 func (a axis) step() float64        { return plotWidth / float64(a.n) }
 func (a axis) middle(i int) float64 { return plotLeft + (float64(i)+0.5)*a.step() }
 
-// labels names every column that has room: those that are multiples of 1, 2, 5, 10 …
+// labels names the columns that have room: the multiples of 1, 2, 5, 10 …
 func (a axis) labels(y float64, name func(int) string) (out []label) {
+	longest := 0
+	for i := range a.n {
+		longest = max(longest, utf8.RuneCountInString(name(i)))
+	}
+	room := 6*float64(min(longest, 20)) + 1
 	every := 1
-	for i := 0; float64(every)*a.step() < 19; i++ {
+	for i := 0; float64(every)*a.step() < room; i++ {
 		every = []int{2, 5, 10}[i%3] * int(math.Pow10(i/3))
 	}
 	for i := 0; i < a.n; i += every {
