@@ -134,13 +134,13 @@ func (f *deckFindings) complete(broken, outcomes uint64) {
 }
 
 // sum adds counts cell by cell.
-func sum[C uint32 | uint64 | int64](to, from []C) {
+func sum[C uint32 | uint64 | int64 | float64](to, from []C) {
 	for i, c := range from {
 		to[i] += c
 	}
 }
 
-// next returns the lowest card above v that is not in the set, wrapping round, or
+// nextUnseen returns the lowest card above v that is not in the set, wrapping round, or
 // v itself when the set holds all others.
 func nextUnseen(seen []uint64, v, n int32) int32 {
 	for i, w := 0, int(v+1)/64; i <= len(seen); i, w = i+1, w+1 {
@@ -161,5 +161,5 @@ func nextUnseen(seen []uint64, v, n int32) int32 {
 	return v
 }
 
-// ordinal names a position, from 1.
-func ordinal(i int) string { return fmt.Sprintf("position %d", i+1) }
+// ordinal names a position.
+func ordinal(i int) string { return fmt.Sprintf("position %d", i) }

@@ -161,7 +161,7 @@ func betCounters(s Shape) (all []counter) {
 	return all
 }
 
-func betName(name string, at int) string { return fmt.Sprintf("%s, from position %d", name, at+1) }
+func betName(name string, at int) string { return fmt.Sprintf("%s, from position %d", name, at) }
 
 // at reads the cards of the bet in a round that begins at a position.
 func (b bet) at(start int) func(d *dealt) int {

@@ -3,6 +3,8 @@ package battery
 import (
 	"fmt"
 	"math"
+
+	"gonum.org/v1/gonum/blas/gonum"
 )
 
 // interplay sums the products of the card type at each position of a game with
@@ -11,11 +13,13 @@ import (
 type interplay struct {
 	n, types, stride int
 	games            uint64
-	sums             []int64 // [position before · n + position]
+	last, now        []float64
+	sums             []float64 // [position before · n + position]: whole numbers below 2^53
 }
 
 func newInterplay(s Shape) *interplay {
-	return &interplay{n: s.Cards, types: s.types(), stride: stride(s), sums: make([]int64, s.Cards*s.Cards)}
+	n := s.Cards
+	return &interplay{n: n, types: s.types(), stride: stride(s), last: make([]float64, n), now: make([]float64, n), sums: make([]float64, n*n)}
 }
 
 // twice returns 2·type − (types − 1): centred, and whole.
@@ -26,16 +30,11 @@ func (c *interplay) add(d *dealt) {
 		return
 	}
 	c.games++
-	row := c.sums
-	for _, k := range d.before.kind {
-		a := twice(k, c.types)
-		low := a * int64(c.types-1)
-		a *= 2
-		for j, now := range d.kind {
-			row[j] += a*int64(now) - low
-		}
-		row = row[c.n:]
+	for i, k := range d.kind {
+		c.last[i] = float64(twice(d.before.kind[i], c.types))
+		c.now[i] = float64(twice(k, c.types))
 	}
+	gonum.Implementation{}.Dger(c.n, c.n, 1, c.last, 1, c.now, 1, c.sums, c.n)
 }
 
 func (c *interplay) merge(other counter) {
@@ -54,7 +53,7 @@ func (c *interplay) results(f *deckFindings) {
 	variance := (t*t - 1) / 3 // of twice the type
 	x := 0.0
 	for _, s := range c.sums {
-		x += float64(s) * float64(s)
+		x += s * s
 	}
 	x /= variance * variance * float64(c.games)
 	once := (n - 1) / n

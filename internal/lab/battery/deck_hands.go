@@ -49,13 +49,13 @@ func handCounters(s Shape) []counter {
 	for hand := range min(maxHands, s.Cards/handSize) {
 		at := hand * handSize
 		for _, g := range []grouping{suits, ranks} {
-			name := fmt.Sprintf("%s of positions %d to %d", g.name, at+1, at+handSize)
+			name := fmt.Sprintf("%s of positions %d to %d", g.name, at, at+handSize-1)
 			law, class := handLaw(g.size)
 			all = append(all, newHistogram("poker", name, law, hands(g, at, class)))
 		}
 	}
 	for at := 0; at+blockSize <= s.Cards; at += blockSize {
-		name := fmt.Sprintf("positions %d to %d", at+1, at+blockSize)
+		name := fmt.Sprintf("positions %d to %d", at, at+blockSize-1)
 		all = append(all, &even{*newHistogram("permutation", name, make([]float64, 24), blockOrder(at))})
 	}
 	all = append(all, rankCounters(s)...)
@@ -111,7 +111,7 @@ func gapCounters(s Shape, g grouping, class int) []counter {
 		}
 	}
 	law := gapLaw(s.Cards, g.size[class])
-	name := fmt.Sprintf("suit %d", class+1)
+	name := fmt.Sprintf("suit %d", class)
 	all := []counter{newHistogram("gap", "before "+name, law, gap(0))}
 	if g.size[class] > 1 {
 		all = append(all, newHistogram("gap", "in "+name, law, gap(1)))
@@ -133,9 +133,7 @@ func hands(g grouping, at int, class map[[handSize]int8]int) func(d *dealt) int 
 		same := 0
 		for i, a := range in {
 			for _, b := range in[:i] {
-				if a == b {
-					same++
-				}
+				same += int(uint32(int32(a^b)-1) >> 31) // 1 where they are equal
 			}
 		}
 		return byCode[same]

@@ -81,7 +81,7 @@ func (c *pairwise) results(f *deckFindings) {
 		for j := i + 1; j < c.n; j++ {
 			pair := c.pair(i, j)
 			if c.n <= pairedAlone {
-				f.cells(test, fmt.Sprintf("pair %d,%d", i+1, j+1), pair.x, pair.df, pair.games, 1)
+				f.cells(test, fmt.Sprintf("pair %d,%d", i, j), pair.x, pair.df, pair.games, 1)
 			} else if pair.p < smallest.p {
 				smallest = pair
 			}
@@ -175,7 +175,7 @@ func (c *adjacent) results(f *deckFindings) {
 		if c.decks == 1 {
 			df -= float64(c.types) // no card is there twice
 		}
-		f.cells(test, fmt.Sprintf("pair %d,%d", i+1, i+2), x, df, games, 1)
+		f.cells(test, fmt.Sprintf("pair %d,%d", i, i+1), x, df, games, 1)
 	}
 }
 

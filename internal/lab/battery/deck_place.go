@@ -88,7 +88,7 @@ func (c *placement) results(f *deckFindings) {
 		f.skip("subsequences", fmt.Sprintf("need %d outcomes", parts*least))
 	} else {
 		for i := range parts {
-			f.placed("subsequences", fmt.Sprintf("every %dth game from game %d", parts, i+1), c.rows(i), c.games[i])
+			f.placed("subsequences", fmt.Sprintf("every %dth game from game %d", parts, i), c.rows(i), c.games[i])
 		}
 	}
 	c.curve(f, means(rows), float64(games))
