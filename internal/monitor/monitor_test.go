@@ -394,6 +394,28 @@ func TestWindows(t *testing.T) {
 	}
 }
 
+// TestLevels: so many more ones than half of a window of coins are at the levels
+// of the normal distribution, 3.8906 and 4.8916 standard deviations.
+func TestLevels(t *testing.T) {
+	for _, c := range []struct {
+		more        int
+		found, halt bool
+	}{{615, false, false}, {616, true, false}, {773, true, false}, {774, true, true}, {-774, true, true}} {
+		m := newStand(0, 0)
+		for i := range CountWindow {
+			v := uint32(1)
+			if i >= CountWindow/2+c.more {
+				v = 2
+			}
+			m.Watch(ranges(2, 1), shuffle.Outcome{Values: []uint32{v}})
+		}
+		m.Turn(noon)
+		if len(m.found) == 1 != c.found || c.found && m.found[0].Halt != c.halt {
+			t.Errorf("%d more: %v", c.more, m.found)
+		}
+	}
+}
+
 // TestHaltForgets: after a halt nothing of what was counted before is judged again.
 func TestHaltForgets(t *testing.T) {
 	m, from := newStand(2000, 3000), newTapes(8, whole(52))
