@@ -36,8 +36,10 @@ func (s Shape) check() error {
 	switch {
 	case s.K > 0 && (s.Cards != 0 || s.Decks != 0):
 		return fmt.Errorf("draws of 1..%d have neither cards nor decks", s.K)
-	case s.K > 0 && s.Values < 1:
-		return fmt.Errorf("values = %d: draws need at least 1 in each outcome", s.Values)
+	case s.K > 0 && (s.K < 2 || s.K > 1<<30):
+		return fmt.Errorf("k = %d: draws are tested for 2..%d", s.K, 1<<30)
+	case s.K > 0 && (s.Values < 1 || s.Values > 4096):
+		return fmt.Errorf("values = %d: an outcome has 1..4096", s.Values)
 	case s.K > 0:
 		return nil
 	case s.Cards < 4 || s.Cards > maxCards:

@@ -50,7 +50,7 @@ func TestDrawsUniform(t *testing.T) {
 	} {
 		t.Run(fmt.Sprintf("%d values of %d", c.shape.Values, c.shape.K), func(t *testing.T) {
 			t.Parallel()
-			samples := 120
+			samples := 80
 			if testing.Short() {
 				samples = 30
 			}
@@ -256,5 +256,39 @@ func TestDrawsDetect(t *testing.T) {
 	}
 	if found < samples*97/100 || found == samples {
 		t.Errorf("a deviation of %.2g was found in %d of %d samples, want 99 %%", off, found, samples)
+	}
+}
+
+func TestDrawShapes(t *testing.T) {
+	for _, s := range []Shape{{K: 2, Values: 1}, {K: 1 << 30, Values: 4096}, {K: 37, Values: 4096}} {
+		if _, err := New(s); err != nil {
+			t.Errorf("%+v: %v", s, err)
+		}
+	}
+	for _, s := range []Shape{{K: 1, Values: 1}, {K: 1<<30 + 1, Values: 1}, {K: 6}, {K: 6, Values: 4097}, {K: 6, Values: 1, Cards: 52}} {
+		if _, err := New(s); err == nil {
+			t.Errorf("%+v is taken", s)
+		}
+	}
+	for _, s := range []Shape{{K: 2, Values: 1}, {K: 37, Values: 1}, {K: 1000, Values: 1}, {Cards: 52, Decks: 1}, {Cards: 416, Decks: 8}} {
+		sum := 0.0
+		for _, share := range s.Shares() {
+			sum += share
+		}
+		if math.Abs(sum-1) > 1e-9 {
+			t.Errorf("the shares of %+v add up to %v", s, sum)
+		}
+	}
+}
+
+// TestDrawsEdges runs the shapes at the ends of what is taken.
+func TestDrawsEdges(t *testing.T) {
+	for _, s := range []Shape{{K: 2, Values: 1}, {K: 3, Values: 4}, {K: 65, Values: 2}, {K: 1 << 30, Values: 1}, {K: 37, Values: 600}} {
+		r := drawn(s, 20_000/s.Values, fair(fixed(9), s.K))
+		for _, x := range r.Results {
+			if math.IsNaN(x.P) || x.P < 1e-6 || x.P > 1 || math.IsNaN(x.Statistic) || math.IsInf(x.Statistic, 0) || x.N == 0 || x.Detects == "" {
+				t.Errorf("%+v: %+v", s, x)
+			}
+		}
 	}
 }
