@@ -12,8 +12,8 @@ import (
 	"shuffled/internal/shuffle"
 )
 
-// TestProveFails gives the command a shuffle that leaves the first card where it is:
-// it names a case, and ends with the code of evidence that fails.
+// TestProveFails gives the command a shuffle that leaves the first card where it is
+// and draws the largest value first: it names a case, and ends with the code of evidence that fails.
 func TestProveFails(t *testing.T) {
 	t.Parallel()
 	broken := func(r shuffle.Recipe, tape []byte) (shuffle.Outcome, error) {
@@ -21,23 +21,32 @@ func TestProveFails(t *testing.T) {
 		if i := slices.Index(out.Values, 0); err == nil && r.Ranges == nil && i > 0 {
 			out.Values[0], out.Values[i] = out.Values[i], out.Values[0]
 		}
+		if r.Ranges != nil && err == nil {
+			out.Values[0] = r.Ranges[0]
+		}
 		return out, err
 	}
 	for _, asJSON := range []bool{false, true} {
 		var out bytes.Buffer
 		s := streams{out: &out, err: new(bytes.Buffer)}
-		c := &labProveCmd{Only: []string{"orders", "budget"}, JSON: asJSON}
+		c := &labProveCmd{Only: []string{"lanes", "orders", "budget"}, JSON: asJSON}
 		if err := c.prove(context.Background(), s, broken); !errors.Is(err, errFails) || report(s, err) != exitFails {
 			t.Fatalf("%v", err)
 		}
 		if !asJSON {
-			if text := out.String(); !strings.Contains(text, "NOT PROVED  2 of 2 cards: draws [2 1] give [0 1], as other draws did") || !strings.Contains(text, "\nNot proved in ") {
-				t.Errorf("%s", text)
+			for _, want := range []string{
+				"NOT PROVED  draw 1..2: 1 came from 127 of 256 lanes, not 128\n",
+				"NOT PROVED  2 of 2 cards: draws [2 1] give [0 1], as other draws did\n",
+				"\nNot proved in ",
+			} {
+				if !strings.Contains(out.String(), want) {
+					t.Errorf("%s lacks %q", &out, want)
+				}
 			}
 			continue
 		}
 		var r proofs
-		if err := json.Unmarshal(out.Bytes(), &r); err != nil || r.Proved || r.Orders.Proved || r.Orders.Fault == "" || !r.Budget.Proved || r.Lanes != nil {
+		if err := json.Unmarshal(out.Bytes(), &r); err != nil || r.Proved || r.Orders.Proved || r.Orders.Fault == "" || !r.Budget.Proved || r.Lanes.Proved || r.Exhaustion != nil {
 			t.Errorf("%v: %s", err, &out)
 		}
 	}

@@ -13,10 +13,10 @@ package alarms
 func chances(repetition, proportion int) (ofRepetition, ofProportion float64) {
 	states := newStates(repetition, proportion)
 	*states.at(1, 1, ofFirst) = 1
-	for range window - 1 {
+	for seen := 1; seen < window; seen++ {
 		next := newStates(repetition, proportion)
-		for count := 1; count <= proportion; count++ {
-			for run := 1; run < repetition; run++ {
+		for count := 1; count <= min(seen, proportion); count++ {
+			for run := 1; run <= min(seen, repetition-1); run++ {
 				if p := *states.at(count, run, ofFirst); p > 0 {
 					next.add(count+1, run+1, ofFirst, p*perValue)
 					next.add(count, 1, ofOther, p*(1-perValue))
