@@ -21,7 +21,7 @@ type labKitCmd struct {
 	RawBytes uint64   `default:"125000000" placeholder:"N" help:"So many bytes of raw output."`
 	Decks    uint64   `default:"100000" placeholder:"N" help:"So many shuffles in each sample, of 1, 2, 6 and 8 decks."`
 	Format   string   `default:"csv" enum:"csv,bin,jsonl" help:"Of the samples of shuffles: csv, bin or jsonl."`
-	Battery  uint64   `default:"1000000" placeholder:"N" help:"Put so many shuffles to the battery, which says itself how few are too few."`
+	Battery  uint64   `default:"1000000" placeholder:"N" help:"Put so many shuffles of each deck to the battery."`
 	LeaveOut []string `placeholder:"PART" help:"Leave out source, binary, raw, decks, proof, controls or battery."`
 	Check    string   `placeholder:"DIR" required:"" xor:"mode" help:"Make nothing; hold this kit against its manifest."`
 	Against  string   `placeholder:"DIR" help:"With --check: see that this other kit has the same in all that is reproducible."`

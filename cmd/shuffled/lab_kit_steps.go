@@ -26,7 +26,7 @@ type kitStep struct {
 // args returns the command line, with the files in dir.
 func (st kitStep) args(dir string) []string {
 	args := st.words
-	for _, flag := range []string{"--out", "--json-out", "--html"} {
+	for _, flag := range []string{"--out", "--html"} {
 		if name, has := st.files[flag]; has {
 			args = append(args[:len(args):len(args)], flag, filepath.Join(dir, name))
 		}
@@ -60,10 +60,25 @@ func (k *kitMaker) steps() []kitStep {
 				"lab", "decks", "--deck", d.name, "--count", text(k.Decks), "--format", k.Format))
 		}
 	}
+	if k.with("battery") {
+		steps = append(steps, k.battery())
+	}
 	if k.with("controls") {
 		steps = append(steps, printed("controls.json", "faulty shufflers, each of which the battery must find", "lab", "selftest", "--json"))
 	}
 	return steps
+}
+
+// battery puts shuffles of each deck to the battery.
+func (k *kitMaker) battery() kitStep {
+	st := printed("battery.json", "the battery on new shuffles of each deck: every result", "lab", "battery")
+	for _, d := range kitDecks {
+		st.words = append(st.words, "--deck", d.name)
+	}
+	st.words = append(st.words, "--count", text(k.Battery), "--json")
+	st.files["--html"] = "battery.html"
+	st.about["battery.html"] = "the same as a page with plots"
+	return st
 }
 
 // printed is a command that prints the file.
