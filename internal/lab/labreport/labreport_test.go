@@ -267,8 +267,17 @@ func TestTwoStages(t *testing.T) {
 		}
 	}
 	failed := errors.New("no entropy")
-	if _, err := OfDraws(6, 1).Sample(func(*battery.Battery, bool) error { return failed }); !errors.Is(err, failed) {
-		t.Errorf("a sample that cannot be made: %v", err)
+	for _, stage := range []bool{false, true} {
+		_, err := OfDraws(6, 1).Sample(func(b *battery.Battery, second bool) error {
+			if second == stage {
+				return failed
+			}
+			dice(fixed(3), count, borderline, b)
+			return nil
+		})
+		if !errors.Is(err, failed) {
+			t.Errorf("a sample that cannot be made (second %v): %v", stage, err)
+		}
 	}
 }
 
