@@ -77,21 +77,22 @@ func (c *orderRank) results(f *deckFindings) {
 	})
 }
 
-// maxHashes is the most games of one worker, and twice it of a battery, that are
-// held against each other: 8 bytes each.
+// maxHashes is the most games of one worker, and half the most of a battery, that
+// are held against each other: 8 bytes each.
 const maxHashes = 1 << 23
 
 // repeated counts games that are the same from the first card to the last, by a
 // 64-bit hash.
 type repeated struct {
 	n      int
-	hashes []uint64
+	count  int
+	hashes [][]uint64 // in blocks, so that none is ever copied to grow
 }
 
 func newRepeated(s Shape) *repeated { return &repeated{n: s.Cards} }
 
 func (c *repeated) add(d *dealt) {
-	if len(c.hashes) == maxHashes || c.n <= maxOrders {
+	if c.count == maxHashes || c.n <= maxOrders {
 		return
 	}
 	h := uint64(0x9e3779b97f4a7c15)
@@ -99,27 +100,37 @@ func (c *repeated) add(d *dealt) {
 		h = (h ^ uint64(v)) * 0xff51afd7ed558ccd
 		h ^= h >> 32
 	}
-	c.hashes = append(c.hashes, h)
+	const block = 1 << 14
+	if c.count%block == 0 {
+		c.hashes = append(c.hashes, make([]uint64, 0, block))
+	}
+	last := &c.hashes[len(c.hashes)-1]
+	*last = append(*last, h)
+	c.count++
 }
 
 func (c *repeated) merge(other counter) {
-	from := other.(*repeated).hashes
-	c.hashes = append(c.hashes, from[:min(len(from), 2*maxHashes-len(c.hashes))]...)
+	for _, block := range other.(*repeated).hashes {
+		block = block[:min(len(block), 2*maxHashes-c.count)]
+		c.hashes = append(c.hashes, block)
+		c.count += len(block)
+	}
 }
 
 func (c *repeated) results(f *deckFindings) {
 	if c.n <= maxOrders {
 		return // every order has its own count
 	}
-	n := float64(len(c.hashes))
+	n := float64(c.count)
 	if n < 2 {
 		f.skip("duplicates", "need 2 outcomes")
 		return
 	}
-	slices.Sort(c.hashes)
+	hashes := slices.Concat(c.hashes...)
+	slices.Sort(hashes)
 	pairs, run := 0, 0
-	for i := 1; i < len(c.hashes); i++ {
-		if run++; c.hashes[i] != c.hashes[i-1] {
+	for i := 1; i < len(hashes); i++ {
+		if run++; hashes[i] != hashes[i-1] {
 			run = 0
 		}
 		pairs += run
