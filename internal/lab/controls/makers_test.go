@@ -52,12 +52,12 @@ func TestFormIsRight(t *testing.T) {
 				form = shuffle.Recipe{Ranges: same(c.Shape.Values, c.Shape.K)}
 			}
 			foul := 0
-			for _, values := range made(t, c.maker(stream(t, 1)), 2500) {
+			for _, values := range made(t, c.maker(stream(t, 1)), 1100) {
 				if outcome.Check(form, shuffle.Outcome{Values: values}) != nil {
 					foul++
 				}
 			}
-			if want := map[bool]int{true: 2}[c.Name == "dropped"]; foul != want {
+			if want := map[bool]int{true: 1}[c.Name == "dropped"]; foul != want {
 				t.Errorf("%d outcomes are not of the form, want %d", foul, want)
 			}
 		})
@@ -128,11 +128,11 @@ func TestFaults(t *testing.T) {
 	})
 	t.Run("16-bit seed", func(t *testing.T) {
 		found := map[string]bool{}
-		for _, d := range made(t, seeded(2)(stream(t, 3)), 400_000) {
+		for _, d := range made(t, seeded(2)(stream(t, 3)), 100_000) {
 			found[key(d)] = true
 		}
-		// 1 − e^(−400,000/65,536) of 65,536 seeds have come.
-		if n := len(found); n > 1<<16 || n < 65_300 {
+		// 1 − e^(−100,000/65,536) of 65,536 seeds have come: 51,288.
+		if n := len(found); n < 50_900 || n > 51_700 {
 			t.Errorf("%d different decks", n)
 		}
 	})

@@ -4,10 +4,12 @@ import (
 	"context"
 	"errors"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
 	"shuffled/internal/entropy"
+	"shuffled/internal/lab"
 	"shuffled/internal/lab/battery"
 )
 
@@ -16,23 +18,23 @@ import (
 const muchSmaller = 1e-12
 
 // TestControls puts all controls to the battery, each on bytes that are the same
-// in every run. The 32-bit seed takes half of all the time and is left out of
-// short runs and of those with the race detector.
+// in every run, in one goroutine. The true shufflers get smaller samples here.
 func TestControls(t *testing.T) {
+	if raceEnabled {
+		t.Skip("ten times slower, and nothing to find: see TestWorkers")
+	}
 	for i, c := range All() {
 		t.Run(c.Name, func(t *testing.T) {
-			if c.Sample > 200_000 && (testing.Short() || raceEnabled) {
-				t.Skip("takes too long here")
+			t.Parallel()
+			if testing.Short() && c.Sample > 100_000 {
+				t.Skip("takes too long for a short run")
 			}
-			if raceEnabled {
-				c.Sample = min(c.Sample, 10_000)
+			if c.True() {
+				c.Sample = min(c.Sample, 50_000)
 			}
 			f, err := c.Run(context.Background(), stream(t, byte(100+i)), 1, nil)
 			if err != nil {
 				t.Fatal(err)
-			}
-			if raceEnabled {
-				return // the sample was too small to say more
 			}
 			if !f.Passed {
 				t.Fatalf("%s; rejected by %v; smallest %+v, found %+v", f.Why, f.RejectedBy, f.Smallest, f.Found)
@@ -41,6 +43,28 @@ func TestControls(t *testing.T) {
 				t.Errorf("found with an adjusted p of %v only", f.Found.Adjusted)
 			}
 		})
+	}
+}
+
+// TestWorkers: two workers make and count the whole sample. The bytes are those
+// of the platform generator, so nothing is said about the verdict.
+func TestWorkers(t *testing.T) {
+	src, err := entropy.New(entropy.Config{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range []string{"any-position", "byte-modulo", "seed-16", "repeated", "wheel-modulo"} {
+		c, err := Named(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		c[0].Sample = 2*lab.Block + 10
+		var done atomic.Uint64
+		s := sampler{c[0], src, 2, done.Store}
+		_, report, err := s.sample(context.Background())
+		if err != nil || report.Outcomes != c[0].Sample || done.Load() != c[0].Sample {
+			t.Errorf("%s: %d outcomes, progress to %d, of %d: %v", name, report.Outcomes, done.Load(), c[0].Sample, err)
+		}
 	}
 }
 
