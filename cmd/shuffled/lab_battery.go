@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"math"
 	"os"
 	"path/filepath"
@@ -190,9 +191,12 @@ func writeNew(name string, write func(io.Writer) error) error {
 	if err != nil {
 		return err
 	}
-	defer os.Remove(f.Name()) // once linked it has another name
+	defer os.Remove(f.Name()) // once renamed it is not there
 	if err := errors.Join(write(f), f.Chmod(0o644), f.Close()); err != nil {
 		return err
 	}
-	return os.Link(f.Name(), name) // fails if name is there
+	if exists(name) {
+		return &fs.PathError{Op: "make", Path: name, Err: fs.ErrExist}
+	}
+	return os.Rename(f.Name(), name)
 }

@@ -318,6 +318,12 @@ func TestAxisLabels(t *testing.T) {
 			t.Errorf("%d columns have %d labels, want each of %d", c.n, len(labels), c.every)
 		}
 	}
+	if got := short("Ünterhänd"); got != "Ünterhänd" {
+		t.Error(got)
+	}
+	if got := short("a card with a long name"); got != "a card with…" {
+		t.Error(got)
+	}
 	long := func(int) string { return "≥1,000,000,000" }
 	if labels := (axis{64}).labels(0, long); len(labels) != 7 { // 85 wide each
 		t.Errorf("64 columns have %d long labels", len(labels))

@@ -44,7 +44,7 @@ func (a axis) labels(y float64, name func(int) string) (out []label) {
 	for i := range a.n {
 		longest = max(longest, utf8.RuneCountInString(name(i)))
 	}
-	room := 6*float64(min(longest, 20)) + 1
+	room := 6*float64(longest) + 1
 	every := 1
 	for i := 0; float64(every)*a.step() < room; i++ {
 		every = []int{2, 5, 10}[i%3] * int(math.Pow10(i/3))
@@ -56,6 +56,14 @@ func (a axis) labels(y float64, name func(int) string) (out []label) {
 }
 
 func number(i int) string { return fmt.Sprint(i) }
+
+// short cuts the name of a card to what fits beside a plot.
+func short(name string) string {
+	if runes := []rune(name); len(runes) > 12 {
+		return string(runes[:11]) + "…"
+	}
+	return name
+}
 
 // A heat is the map of position × card: how far each cell is from what is
 // expected, in standard deviations.
@@ -100,7 +108,7 @@ func newHeat(s *Sample) *heat {
 	h := &heat{Across: "position", Down: s.ColumnName()}
 	flip := len(positions) < len(shares) // a few positions stand below each other
 	columns, rows := len(positions), len(shares)
-	nameColumn, nameRow := number, s.column
+	nameColumn, nameRow := number, func(j int) string { return short(s.column(j)) }
 	if flip {
 		h.Across, h.Down = h.Down, h.Across
 		columns, rows = rows, columns
