@@ -18,7 +18,14 @@ var chapter3 = []Row{
 	{
 		ID: "3.2.2", Title: "Statistical analysis",
 		Requirement: "Final outcomes pass an adequate set of tests, judged together at 99 % confidence, on samples large enough to find real deviations often.",
-		NotShown:    "Strength against an attacker: the output of a predictable generator can pass every statistic.",
+		Evidence: []Evidence{
+			command("the battery on shuffles, by the code that deals; exit code 1 when rejected", "lab", "battery", "--deck", "standard-52", "--count", "100000", "--json"),
+			tests("internal/lab/battery", "the family-wise level is 1 % (Holm), with a second sample for what is borderline", "TestHolm", "TestJudge"),
+			long(tests("internal/lab/battery", "each family finds a fault of its kind; fair games pass", "TestEveryFamilyFinds", "TestFairIsAccepted")),
+			long(command("faulty shufflers are rejected, the true one is not", "lab", "selftest")),
+			document("docs/LAB.md", "The battery", "the named tests, and rows 11 to 15 here"),
+		},
+		NotShown: "Strength against an attacker: the output of a predictable generator can pass every statistic.",
 	},
 	{
 		ID: "3.2.3", Title: "Distribution",

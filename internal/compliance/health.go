@@ -18,6 +18,7 @@ var health = []Row{
 		Requirement: "A value that comes too often stops the generator.",
 		Evidence: []Evidence{
 			tests("internal/entropy", "the cutoff at every place of a window; a byte at 10 % is found within 45 windows", "TestProportionEdge", "TestProportionLastSample", "TestTenPercent"),
+			command("false alarms at weaker cutoffs, counted and computed, on real bytes", "lab", "health", "--bytes", "20000000"),
 			tests("internal/lab/alarms", "the rate of false alarms, computed and counted, and that of the halt", "TestSeeded", "TestHalt", "TestChances"),
 			tests("internal/entropy", "equal to a reference; false alarms at a weaker cutoff are as many as computed", "TestHealthAgainstReference", "TestNoFalseAlarm"),
 		},

@@ -81,6 +81,10 @@ var operation = []Row{
 		ID: "44", Title: "Yearly checks from outside",
 		Clauses:     "GLI-19 B.9.1; [UKGC annual audits]",
 		Requirement: "Security and games are tested every year by others.",
-		Duty:        "All of it. Exports, audits and the kit are made at any time.",
+		Evidence: []Evidence{
+			command("what a laboratory is handed, here in small and in part", "lab", "kit", "--out", "kit", "--leave-out", "source,binary,proof,controls,battery", "--raw-bytes", "100000", "--decks", "100"),
+			document("docs/LAB.md", "The kit", "all of it"),
+		},
+		Duty: "The checks themselves.",
 	},
 }

@@ -84,7 +84,7 @@ var records = []Row{
 		Clauses:     "GLI-19 A.6.2; [AGCO 4.27]",
 		Requirement: "Outcomes of play are tested by count and by period, and an alarm is raised.",
 		Evidence: []Evidence{
-			tests("internal/monitor", "faults are seen within the stated number of outcomes; false alarms are as rare as stated", "TestFaults", "TestFalseAlarms", "TestGenerator"),
+			tests("internal/monitor", "faults are seen within the stated number of outcomes; false alarms are as rare as stated", "TestFaults", "TestFalseAlarms", "TestGenerator", "TestPower"),
 			tests("internal/monitor", "windows by count and by day; nothing of an undealt card is kept", "TestWindows", "TestNothingKept"),
 			document("docs/LAB.md", "Production outcomes", "levels: 1e-4 warns, 1e-6 stops"),
 		},
