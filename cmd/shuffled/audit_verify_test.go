@@ -157,7 +157,7 @@ func TestAuditVerifyKilled(t *testing.T) {
 		t.Fatal(err)
 	}
 	resumed := 0
-	for range 200 {
+	for i := range 200 {
 		if _, err := os.Stat(filepath.Join(work[1], "progress.json")); err == nil {
 			resumed++
 		}
@@ -167,8 +167,9 @@ func TestAuditVerifyKilled(t *testing.T) {
 		if err := c.Start(); err != nil {
 			t.Fatal(err)
 		}
-		// A random moment: time is the experiment here, no condition is waited for.
-		killer := time.AfterFunc(time.Duration(50+rand.IntN(450))*time.Millisecond, func() { c.Process.Kill() })
+		// A random moment: time is the experiment here, no condition is waited for. It
+		// comes later and later, so that a slow machine gets done as well.
+		killer := time.AfterFunc(time.Duration(50+rand.IntN(450+20*i))*time.Millisecond, func() { c.Process.Kill() })
 		c.Wait()
 		killer.Stop()
 		if c.ProcessState.ExitCode() != exitFails {
