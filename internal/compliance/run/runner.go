@@ -94,7 +94,7 @@ func (r *runner) goTest(ctx context.Context, pkg string, names []string) error {
 }
 
 func (r *runner) goTestRun(ctx context.Context, pkg string, names []string) error {
-	cmd := exec.CommandContext(ctx, "go", "test", "-count=1", "-timeout=30m", "-json", "-run", compliance.Pattern(names), "./"+pkg)
+	cmd := exec.CommandContext(ctx, "go", "test", "-count=1", "-timeout=10m", "-json", "-run", compliance.Pattern(names), "./"+pkg)
 	cmd.Dir, cmd.Stderr = r.root, os.Stderr
 	out, err := cmd.Output()
 	var exit *exec.ExitError

@@ -98,6 +98,7 @@ func TestDiffer(t *testing.T) {
 		{"a sample less", func(m *Manifest) { m.Files = m.Files[:2] }, 2, nil},
 		{"another source", func(m *Manifest) { m.Files[1].SHA256 = "4" }, 1, []string{"sources has SHA-256 2 and 4"}},
 		{"said otherwise", func(m *Manifest) { m.Files[1].Reproducible = false }, 1, []string{"sources has SHA-256 2 and 2"}},
+		{"said otherwise of a sample", func(m *Manifest) { m.Files[2].Reproducible = true }, 2, []string{"raw has SHA-256 3 and 3"}},
 		{"one less", func(m *Manifest) { m.Files = m.Files[1:] }, 1, []string{"proof is in one kit only"}},
 		{"one more", func(m *Manifest) { m.Files = append(m.Files, File{Name: "more", Reproducible: true}) }, 2, []string{"more is in one kit only"}},
 		{"another commit", func(m *Manifest) { m.Commit = "b" }, 0, []string{"the kits are of two commits, c0ffee and b"}},
