@@ -66,7 +66,10 @@ func (c *labBatteryCmd) Run(ctx context.Context, s streams) error {
 		Rule: labreport.Rule(), CannotShow: labreport.CannotShow(),
 	}
 	if c.From != "" {
-		r.Parameters = map[string]any{"from": c.From, "second": c.Second, "workers": c.Workers}
+		r.Parameters = map[string]any{"from": c.From, "workers": c.Workers}
+		if c.Second != "" {
+			r.Parameters["second"] = c.Second
+		}
 		err = c.judgeFiles(ctx, s, r)
 	} else {
 		r.Parameters = map[string]any{"count": c.Count, "workers": c.Workers}
