@@ -1,6 +1,9 @@
 package battery
 
-import "fmt"
+import (
+	"fmt"
+	"slices"
+)
 
 // fullTypes is the number of card types up to which a pair of positions has its
 // whole table, types × types.
@@ -20,20 +23,28 @@ func pairCounters(s Shape) []counter {
 }
 
 // stride is how many games share the work that grows with the square of the
-// cards: in a shoe every pair of positions is looked at in one game of so many.
+// cards.
 func stride(s Shape) int { return max(1, s.Cards/52) }
+
+// turn is how many games in a row of a shoe look at the same pairs of positions,
+// so that their counts stay in the cache: of D decks, one game of 2·D looks at a
+// given pair.
+const turn = 64
 
 // pairwise counts, for every pair of positions, by how many types the later card
 // is above the earlier one, mod the number of types. In a deck the differences
 // 1..n−1 are equally likely; in a shoe of D decks, 0 is rarer: (D−1)/(52·D−1).
 type pairwise struct {
 	n, types, decks, stride int
-	games                   []uint64   // by game mod stride
+	games                   []uint64   // by turn
 	cells                   [][]uint32 // [distance][position·types + difference]
 }
 
 func newPairwise(s Shape) *pairwise {
-	c := &pairwise{n: s.Cards, types: s.types(), decks: s.Decks, stride: stride(s)}
+	c := &pairwise{n: s.Cards, types: s.types(), decks: s.Decks, stride: 1}
+	if s.Cards >= 2*52 {
+		c.stride = 2 * stride(s)
+	}
 	c.games = make([]uint64, c.stride)
 	c.cells = make([][]uint32, c.n)
 	for d := 1; d < c.n; d++ {
@@ -43,10 +54,10 @@ func newPairwise(s Shape) *pairwise {
 }
 
 func (c *pairwise) add(d *dealt) {
-	phase := int(d.game % uint64(c.stride))
-	c.games[phase]++
+	now := int(d.game / turn % uint64(c.stride))
+	c.games[now]++
 	types := int32(c.types)
-	for apart := 1 + phase; apart < c.n; apart += c.stride {
+	for apart := 1 + now; apart < c.n; apart += c.stride {
 		row := c.cells[apart]
 		later := d.kind[apart:]
 		for i, a := range d.kind[:len(later)] {
@@ -67,12 +78,11 @@ func (c *pairwise) merge(other counter) {
 
 func (c *pairwise) results(f *deckFindings) {
 	const test = "position pairs"
-	// Phase p sees the distances 1+p, 1+p+stride, …
 	least := uint64(sparse * c.types * c.stride)
 	if c.decks > 1 {
 		least *= 2 // the difference 0 is rarer
 	}
-	if c.games[0]*uint64(c.stride) < least {
+	if slices.Min(c.games)*uint64(c.stride) < least {
 		f.skip(test, fmt.Sprintf("need %d outcomes", least))
 		return
 	}
