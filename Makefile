@@ -16,7 +16,7 @@ test:
 	sh scripts/postgres.sh
 	cd tools/litewitness && CGO_ENABLED=0 go build -o /dev/null filippo.io/torchwood/cmd/litewitness || \
 		echo '*** litewitness does not build here: the test against a foreign witness will be SKIPPED ***' >&2
-	SHUFFLED_REQUIRE_POSTGRES=1 go test ./...
+	SHUFFLED_REQUIRE_POSTGRES=1 go test -timeout 20m ./...
 
 # The race detector needs a C compiler.
 race:
