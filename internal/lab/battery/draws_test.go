@@ -292,3 +292,40 @@ func TestDrawsEdges(t *testing.T) {
 		}
 	}
 }
+
+// TestDrawNeighbours: each lag counts what is so far apart, and outcomes that are
+// compared with the next one are compared once.
+func TestDrawNeighbours(t *testing.T) {
+	for lag := 1; lag <= lags; lag++ {
+		d, r := &duplicates{k: 1000}, newRepeats(Shape{K: 1000, Values: 2})
+		c := newCorrelation(1000)
+		for i := range uint32(50) {
+			x := i
+			if i == 30 {
+				x = 30 - uint32(lag)
+			}
+			d.feed([]uint32{x})
+			r.feed([]uint32{x, 7})
+			c.feed([]uint32{x})
+		}
+		for other := range lags {
+			want := uint64(0)
+			if other+1 == lag {
+				want = 1
+			}
+			if d.equal[other] != want || r.equal[other] != want {
+				t.Errorf("a repeat %d apart: %d values and %d outcomes %d apart", lag, d.equal[other], r.equal[other], other+1)
+			}
+			if pairs := uint64(50 - other - 1); d.pairs[other] != pairs || r.pairs[other] != pairs || c.products[other] != pairs {
+				t.Errorf("50 values have %d, %d, %d pairs %d apart", d.pairs[other], r.pairs[other], c.products[other], other+1)
+			}
+		}
+	}
+	n := newNextOutcome(&drawTally{shape: Shape{K: 6, Values: 2}, coarse: alphabetOf(6, coarseLow, coarseHigh)})
+	for range 11 {
+		n.feed([]uint32{1, 2})
+	}
+	if total(n.counts[0]) != 5 || n.counts[0][1*6+1] != 5 || n.counts[1][2*6+2] != 5 {
+		t.Errorf("11 outcomes: %v", n.counts)
+	}
+}
