@@ -9,11 +9,13 @@ cd "$(dirname "$0")/.."
 work=$(mktemp -d)
 trap 'chmod -R u+w "$work"; rm -rf "$work"' EXIT
 trap 'exit 1' INT TERM
+commit=$(git rev-parse HEAD) # the same for both, whoever commits meanwhile
 for dir in a "another place"; do
 	git clone --quiet --no-hardlinks . "$work/$dir"
+	git -C "$work/$dir" -c advice.detachedHead=false checkout --quiet "$commit"
 	[ "${CACHE-}" = shared ] || export GOCACHE="$work/cache of $dir"
 	sh "$work/$dir/scripts/build.sh" "$work/$dir/shuffled"
 	(cd "$work/$dir" && sha256sum shuffled)
 done
 cmp "$work/a/shuffled" "$work/another place/shuffled"
-echo "reproducible: $(git rev-parse HEAD), $(go version), GOFIPS140=$(go env GOFIPS140)"
+echo "reproducible: $commit, $(go version), GOFIPS140=$(go env GOFIPS140)"

@@ -51,7 +51,7 @@ var operation = []Row{
 		Requirement: "A changed generator is certified again; what runs is what was certified.",
 		Evidence: []Evidence{
 			tests("internal/shuffle", "vectors and published decks are frozen with the algorithm's version", "TestVectorsAreTheReferences", "TestNamedDecksAreFrozen", "TestMixGolden"),
-			tests("internal/lab/kit", "the certified bytes can be built again", "TestReproducible"),
+			long(tests("internal/lab/kit", "the certified bytes can be built again", "TestReproducible")),
 			document("docs/LAB.md", "The kit", "the digest of each source file"),
 		},
 		Duty: "Who approves a change, and sending it to the laboratory.",

@@ -18,7 +18,7 @@ var records = []Row{
 		Clauses:     "GLI-19 §2.3.3; [AGCO 4.01]",
 		Requirement: "Others verify program and records without the system's own code.",
 		Evidence: []Evidence{
-			tests("internal/lab/kit", "the same source gives the same bytes in two directories", "TestReproducible"),
+			long(tests("internal/lab/kit", "the same source gives the same bytes in two directories", "TestReproducible")),
 			document("docs/LAB.md", "The kit", "how to build the same bytes"),
 			tests("internal/verify", "a second verifier, in another language, on all vectors and on random files", "TestVectorsElsewhere", "TestBothImplementations"),
 			long(tests("cmd/shuffled", "foreign software reads the live log and its exports", "TestForeignReaders", "TestMirror")),

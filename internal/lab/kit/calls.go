@@ -17,11 +17,12 @@ func Calls() []Call {
 	return []Call{
 		{"internal/entropy", "readPlatform", "rand.Reader", "the one read of each tape; refuses when crypto/rand's reader was replaced", true},
 		{"internal/entropy", "platform", "rand.Reader", "the platform's reader, captured when the program starts", true},
-		{"internal/outcome", "Make", "entropy.Source.Tape", "one tape for one outcome, in the daemon and in the lab alike", true},
+		{"internal/outcome", "makeBy", "entropy.Source.Tape", "one tape for one outcome, in the daemon and in the lab alike", true},
 		{"internal/outcome", "Raw", "entropy.Source.Tape", "raw output before scaling, for the lab; nothing is dealt of it", false},
 		{"internal/dealer", "Dealer.commit", "outcome.Make", "makes the shuffle or draw that a commit commits to", true},
 		{"internal/lab", "", "outcome.Make", "makes outcomes for samples and statistics", false},
 		{"internal/lab", "", "outcome.Raw", "writes raw output", false},
+		{"internal/lab/alarms", "", "outcome.Raw", "counts false alarms of the health tests", false},
 		{"internal/lab/controls", "", "outcome.Raw", "honest bytes for shufflers with a fault", false},
 		{"internal/seal", "Key.cipher", "cipher.NewGCMWithRandomNonce", "the nonce under which a tape is sealed at rest", false},
 		{"internal/selftest", "", "cipher.NewGCMWithRandomNonce", "known-answer test of opening", false},
