@@ -91,6 +91,9 @@ func shapeOf(k key, types int) *shape {
 // variance of 32, those of a chi-square with 16 degrees of freedom. Without the
 // factor (n-1)/n they would be 20 and 50.
 func TestFiveCards(t *testing.T) {
+	if raceEnabled {
+		t.Skip("statistics of one goroutine")
+	}
 	rng := rand.New(rand.NewChaCha8([32]byte{5}))
 	const samples = 2000
 	var sum, squares float64

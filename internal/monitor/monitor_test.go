@@ -63,6 +63,9 @@ func ranges(k uint32, count int) shuffle.Recipe {
 
 // TestFair: outcomes of the daemon's own shuffle from a good stream raise nothing.
 func TestFair(t *testing.T) {
+	if raceEnabled {
+		t.Skip("statistics of one goroutine")
+	}
 	for _, r := range []shuffle.Recipe{whole(52), whole(54), {Cards: 52, Take: 9}, {Cards: 100, Take: 100}, whole(416),
 		{Cards: 832, Take: 832}, {Cards: 208, Take: 208, EndLo: 150, EndHi: 180}, {Cards: 49, Take: 6}, {Cards: 1000, Take: 1},
 		ranges(2, 3), ranges(6, 2), ranges(37, 1), ranges(1000, 4), ranges(1<<30, 1)} {
@@ -89,6 +92,9 @@ var windows = flag.Int("windows", 1000, "windows of the false-alarm test")
 // a whole, is below a level as often as the level says, or less. Each bound is
 // exceeded by chance with 1e-4; the streams are fixed, and so is the result.
 func TestFalseAlarms(t *testing.T) {
+	if raceEnabled {
+		t.Skip("statistics of one goroutine")
+	}
 	for name, c := range map[string]struct {
 		r        shuffle.Recipe
 		outcomes int // in each window
@@ -249,6 +255,9 @@ func repeated(n int) func(*rand.Rand, []uint32) {
 // TestFaults: each fault is seen within the stated number of windows, and one that
 // is too small for this battery is not, which docs/LAB.md says.
 func TestFaults(t *testing.T) {
+	if raceEnabled {
+		t.Skip("statistics of one goroutine")
+	}
 	for _, c := range faults {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
@@ -548,6 +557,9 @@ func TestTogether(t *testing.T) {
 // where the p-value stands at the limit of a class already. Of 20 orders that
 // could be the last of the smallest window, all lead to the same class.
 func TestOneOrder(t *testing.T) {
+	if raceEnabled {
+		t.Skip("statistics of one goroutine")
+	}
 	from, others := newTapes(10, whole(52)), newTapes(11, whole(52))
 	const windows = 100
 	differ := 0
