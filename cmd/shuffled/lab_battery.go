@@ -25,7 +25,7 @@ type labBatteryCmd struct {
 	Deck    []string `placeholder:"DECK" help:"Judge shuffles of this published deck; may be repeated. Default: standard-52, if nothing else is judged."`
 	Draws   []uint32 `placeholder:"K" help:"Judge values drawn from 1 to K, 2 to 2^30; may be repeated."`
 	Values  int      `default:"1" placeholder:"V" help:"With --draws: so many values in each outcome, 1 to 4096."`
-	Count   uint64   `default:"1000000" placeholder:"N" help:"So many outcomes of each kind, 1 to 10^10."`
+	Count   uint64   `default:"1000000" placeholder:"N" help:"So many outcomes of each kind, 1 to 4294967295."`
 	From    string   `placeholder:"FILE" help:"Judge this file that lab decks or lab draws wrote with --format bin. Its manifest is FILE.json."`
 	Second  string   `placeholder:"FILE" help:"With --from: the second sample, for a first one that is borderline."`
 	Workers int      `placeholder:"N" help:"Work with N goroutines. Default: one for each processor."`
@@ -49,7 +49,7 @@ Examples:
 }
 
 // maxJudged is as many outcomes as a battery counts without an overflow.
-const maxJudged = 10_000_000_000
+const maxJudged = 1<<32 - 1
 
 func (c *labBatteryCmd) Run(ctx context.Context, s streams) error {
 	subjects, err := c.check()

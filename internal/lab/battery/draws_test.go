@@ -194,6 +194,14 @@ func TestDrawsMerged(t *testing.T) {
 			w.add(outcome)
 		}
 	}
+	parts := make(map[[2]string]uint64) // observations of both
+	for _, w := range []*drawTally{a, b} {
+		r := &Report{}
+		w.report(r)
+		for _, x := range r.Results {
+			parts[[2]string{x.Test, x.Name}] += x.N
+		}
+	}
 	var first []Result
 	for range 2 {
 		all := newDrawTally(s)
@@ -203,6 +211,14 @@ func TestDrawsMerged(t *testing.T) {
 		all.report(r)
 		if r.Outcomes != 60_000 || len(r.Positions) != 2 || len(r.Positions[1]) != 6 || total(r.Positions[1]) != 60_000 {
 			t.Errorf("%d outcomes, positions %v", r.Outcomes, r.Positions)
+		}
+		if len(r.Results) != len(parts) {
+			t.Errorf("%d results, %d of the workers", len(r.Results), len(parts))
+		}
+		for _, x := range r.Results {
+			if x.N != parts[[2]string{x.Test, x.Name}] {
+				t.Errorf("%s %s: %d observations, %d of the workers", x.Test, x.Name, x.N, parts[[2]string{x.Test, x.Name}])
+			}
 		}
 		for _, mean := range r.Means {
 			if math.Abs(mean-3.5) > 0.05 {
