@@ -132,7 +132,9 @@ func (r *runner) row(row compliance.Row) (result, string) {
 			}
 		}
 	}
-	if row.NotShown != "" {
+	if row.NotShown != "" && row.Evidence == nil {
+		notes = append(notes, "not shown")
+	} else if row.NotShown != "" {
 		notes = append(notes, "in part not shown")
 	}
 	if row.Duty != "" {
