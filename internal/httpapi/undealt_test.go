@@ -11,6 +11,7 @@ import (
 	"log/slog"
 	"net/http"
 	"net/http/httputil"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -103,7 +104,7 @@ func (h *hunt) everyState() map[string]work {
 	soon := time.Now().Add(1500 * time.Millisecond).UnixMilli()
 	hour := time.Now().Add(time.Hour).UnixMilli()
 
-	deal(commit("expired", "e1", dealer.ShuffleRequest{Disclosure: audit.DisclosureAuditor, CloseBy: &soon}))
+	expires := deal(commit("expired", "e1", dealer.ShuffleRequest{Disclosure: audit.DisclosureAuditor, CloseBy: &soon}))
 	commit("committed", "a", dealer.ShuffleRequest{})
 	commit("committed elsewhere", "z", dealer.ShuffleRequest{EndAt: &dealer.EndAt{Lo: 3, Hi: 50}})
 	cut := &dealer.MixPlan{Cut: true}
@@ -129,8 +130,17 @@ func (h *hunt) everyState() map[string]work {
 	h.s.clock.add(2 * time.Second)
 	tick := time.NewTicker(50 * time.Millisecond)
 	defer tick.Stop()
-	for closed := 0; closed == 0; <-tick.C { // refused until the ledger's own clock says so
-		closed, _ = d.Expire(t.Context())
+	for tries := 0; ; tries++ { // refused until the ledger's own clock says so
+		_, expire := d.Expire(t.Context())
+		open, err := d.Ledger().OpenShuffles(t.Context())
+		must(err)
+		if !slices.ContainsFunc(open, func(o audit.Opened) bool { return o.ID == expires }) {
+			break
+		}
+		if tries == 1200 {
+			t.Fatalf("a shuffle does not expire: %v", expire)
+		}
+		<-tick.C
 	}
 	h.s.clock.add(2 * time.Hour) // for the word overdue
 	return all
