@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"net/http"
 	"sync"
-	"sync/atomic"
 	"time"
 
 	"golang.org/x/mod/sumdb/note"
@@ -19,9 +18,6 @@ import (
 type Config struct {
 	// URL is the daemon's address, such as https://shuffle.example.com.
 	URL string
-	// Others are further daemons of the same ledger. A call that one of them did not
-	// answer, or could not, is made at the next, and later calls begin there.
-	Others []string
 	// Ledger is the ledger's name in addresses.
 	Ledger string
 	// Token is the bearer token, or "" to read a public ledger.
@@ -54,16 +50,15 @@ type Config struct {
 // Client uses one ledger. It is safe for concurrent use, starts no goroutine and
 // is meant to live as long as the program.
 type Client struct {
-	cfg      Config
-	bases    []string      // addresses
-	failures atomic.Uint64 // calls that failed at one; the next begins at bases[failures mod len]
-	ledger   string
-	origin   string // of the ledger, and the name of its keys
-	http     *http.Client
-	keys     []note.Verifier
-	policy   *audit.Policy // nil: none was given
-	signed   verify.Trust  // the keys alone
-	full     verify.Trust  // the keys, and the policy's quorum if there is one
+	cfg    Config
+	base   string
+	ledger string
+	origin string // of the ledger, and the name of its keys
+	http   *http.Client
+	keys   []note.Verifier
+	policy *audit.Policy // nil: none was given
+	signed verify.Trust  // the keys alone
+	full   verify.Trust  // the keys, and the policy's quorum if there is one
 
 	heads  heads
 	tables tables
@@ -82,13 +77,9 @@ func New(cfg Config) (*Client, error) {
 }
 
 func newClient(cfg Config) (*Client, error) {
-	var bases []string
-	for _, address := range append([]string{cfg.URL}, cfg.Others...) {
-		base, err := baseOf(address)
-		if err != nil {
-			return nil, err
-		}
-		bases = append(bases, base)
+	base, err := baseOf(cfg.URL)
+	if err != nil {
+		return nil, err
 	}
 	if err := audit.CheckName(cfg.Ledger); err != nil {
 		return nil, fmt.Errorf("the ledger's name %w", err)
@@ -105,7 +96,7 @@ func newClient(cfg Config) (*Client, error) {
 	if cfg.Attempts < 0 || cfg.Pause < 0 || cfg.MaxPause < cfg.Pause {
 		return nil, errors.New("attempts and pauses are positive, and the first pause is the shortest")
 	}
-	c := &Client{cfg: cfg, bases: bases, ledger: cfg.Ledger, http: httpClient(cfg.HTTP), heads: newHeads(), tables: newTables(), decks: make(map[[32]byte][]string)}
+	c := &Client{cfg: cfg, base: base, ledger: cfg.Ledger, http: httpClient(cfg.HTTP), heads: newHeads(), tables: newTables(), decks: make(map[[32]byte][]string)}
 	if err := c.trust(); err != nil {
 		return nil, err
 	}

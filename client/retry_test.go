@@ -108,59 +108,6 @@ func TestRetries(t *testing.T) {
 	}
 }
 
-// TestOtherDaemons: when a daemon goes, its calls are made at the next one at once,
-// and later ones begin there. Only when all have failed does the client pause.
-func TestOtherDaemons(t *testing.T) {
-	t.Parallel()
-	d := newDaemon(t)
-	gone := httptest.NewServer(http.NotFoundHandler())
-	gone.Close()
-	var calls [2]atomic.Int64
-	var down atomic.Int64 // which of the two refuses
-	front := func(n int64) func(http.Handler) http.Handler {
-		return func(h http.Handler) http.Handler {
-			return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-				calls[n].Add(1)
-				if down.Load() == n {
-					troubles["overloaded"](w, r, h)
-					return
-				}
-				h.ServeHTTP(w, r)
-			})
-		}
-	}
-	var second string
-	d.client(front(1), func(cfg *client.Config) { second = cfg.URL })
-	c := d.client(front(0), func(cfg *client.Config) {
-		cfg.URL, cfg.Others = gone.URL, []string{cfg.URL, second}
-		cfg.Pause, cfg.MaxPause = time.Hour, time.Hour
-	})
-	state := func(want0, want1 int64) {
-		t.Helper()
-		calls[0].Store(0)
-		calls[1].Store(0)
-		var e *client.Error
-		if _, err := c.State(t.Context(), 7); !errors.As(err, &e) || e.Status != http.StatusNotFound {
-			t.Fatal(err)
-		}
-		if a, b := calls[0].Load(), calls[1].Load(); a != want0 || b != want1 {
-			t.Errorf("%d and %d calls, not %d and %d", a, b, want0, want1)
-		}
-	}
-	down.Store(1)
-	state(1, 0) // past the one that is gone
-	state(1, 0)
-	down.Store(0)
-	state(1, 1)
-	state(0, 1)
-	down.Store(1)
-	// Round to the first again, which is gone, and on.
-	state(1, 1)
-	if _, err := client.New(client.Config{URL: second, Others: []string{"x"}, Ledger: "main"}); err == nil {
-		t.Error("no address is taken for one")
-	}
-}
-
 // TestNoRetry wants one attempt where another cannot help.
 func TestNoRetry(t *testing.T) {
 	t.Parallel()

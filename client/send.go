@@ -45,9 +45,8 @@ func query[T any](r *request, name string, value *T) {
 
 func (r *request) header(name, value string) { r.headers = http.Header{name: {value}} }
 
-// send makes the call until it has an answer that says yes or no, at one daemon
-// after the other. The body and its idempotency key are the same every time, so
-// nothing is done twice. It pauses when all of them were asked.
+// send makes the call until it has an answer that says yes or no. The body and
+// its idempotency key are the same every time, so nothing is done twice.
 func (c *Client) send(ctx context.Context, r request) ([]byte, error) {
 	var body []byte
 	if r.body != nil {
@@ -64,18 +63,13 @@ func (c *Client) send(ctx context.Context, r request) ([]byte, error) {
 		return fmt.Errorf("%s %s: %w", r.method, r.path, err)
 	}
 	for attempt := 1; ; attempt++ {
-		at := c.failures.Load()
-		answer, again, err := c.try(ctx, c.bases[at%uint64(len(c.bases))], r, body)
+		answer, again, err := c.try(ctx, r, body)
 		if err == nil {
 			return answer, nil
 		}
 		heard = heard || open(err)
 		if again == never || attempt == c.cfg.Attempts || ctx.Err() != nil {
 			return nil, fail(err)
-		}
-		c.failures.CompareAndSwap(at, at+1) // others may have found out first
-		if attempt%len(c.bases) != 0 {
-			continue // the next daemon has not been asked yet
 		}
 		if ctxErr := sleep(ctx, max(again, c.pause(attempt))); ctxErr != nil {
 			return nil, fail(fmt.Errorf("%w, after: %w", ctxErr, err))
@@ -100,8 +94,8 @@ const never = -1
 
 // try makes the call once. On an error, again says after how long it may be made
 // again, at the least.
-func (c *Client) try(ctx context.Context, base string, r request, body []byte) (answer []byte, again time.Duration, err error) {
-	u := base + r.path
+func (c *Client) try(ctx context.Context, r request, body []byte) (answer []byte, again time.Duration, err error) {
+	u := c.base + r.path
 	if r.values != nil {
 		u += "?" + r.values.Encode()
 	}
