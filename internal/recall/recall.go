@@ -36,12 +36,12 @@ type Store interface {
 
 // Bounds of the work that is done at once.
 const (
-	stepEntries = 512 // entries that are read and written in one step
-	findSteps   = 128 // steps that a question waits for
+	stepEntries = 4096 // entries that are read and written in one step
+	findSteps   = 16   // steps that a question waits for
 )
 
 // followEvery is how far the index lags behind while nobody asks.
-const followEvery = time.Second
+const followEvery = 5 * time.Second
 
 // Index is the index of one ledger. All methods are safe for concurrent use.
 type Index struct {
@@ -88,12 +88,12 @@ func (x *Index) Find(ctx context.Context, q ledger.RecallQuery) ([]ledger.Recall
 // Follow keeps the index near the end of the ledger until ctx ends. It is for a
 // goroutine of the caller's.
 func (x *Index) Follow(ctx context.Context) {
+	tick := time.NewTicker(x.tick)
+	defer tick.Stop()
 	failing := false
 	for {
-		// A step at a time, and then a pause as long, so that questions have their
-		// turn and appends the database.
-		began := time.Now()
-		done, err := x.catchUp(ctx, 1)
+		// A few steps at a time, so that questions have their turn.
+		done, err := x.catchUp(ctx, findSteps)
 		if ctx.Err() != nil {
 			return
 		}
@@ -101,14 +101,13 @@ func (x *Index) Follow(ctx context.Context) {
 			x.log.Error("filling the index of recall", "error", err)
 		}
 		failing = err != nil
-		pause := x.tick
 		if err == nil && !done {
-			pause = min(pause, time.Since(began))
+			continue
 		}
 		select {
 		case <-ctx.Done():
 			return
-		case <-time.After(pause):
+		case <-tick.C:
 		}
 	}
 }
