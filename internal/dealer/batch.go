@@ -47,10 +47,8 @@ func (d *Dealer) Shuffles(ctx context.Context, actor, key string, req ShuffleReq
 		return nil, err
 	}
 	defer end()
-	if !d.isNew(key, b.tags[0]) {
-		if s, err := d.repeatBatch(ctx, b); !errors.Is(err, ledger.ErrNotFound) {
-			return s, err
-		}
+	if s, err := d.repeatBatch(ctx, b); !errors.Is(err, ledger.ErrNotFound) {
+		return s, err
 	}
 	waiting, cancel := ledger.Patience(ctx)
 	err = d.batches.Acquire(waiting, int64(count))

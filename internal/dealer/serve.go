@@ -102,11 +102,9 @@ func (d *Dealer) begin(ctx context.Context, actor, key string, a asked, invalid 
 		return Shuffle{}, err
 	}
 	defer end()
-	// No entropy is drawn for a key that may be in the ledger: a retry draws no tape.
-	if !d.isNew(key, tag) {
-		if s, err := d.repeatShuffle(ctx, tag, hash); !errors.Is(err, ledger.ErrNotFound) {
-			return s, err
-		}
+	// The key is looked up before any entropy is drawn: a retry draws no tape.
+	if s, err := d.repeatShuffle(ctx, tag, hash); !errors.Is(err, ledger.ErrNotFound) {
+		return s, err
 	}
 	for range childTries {
 		s, err := d.newShuffle(ctx, actor, tag, hash, a)

@@ -134,7 +134,6 @@ func (l *Ledger) fold(row Row, index uint64, history *keyHistory, passed **Snaps
 	if index == 0 {
 		l.genesis = e
 	}
-	l.recent.add(e)
 	l.sawEntry(e)
 	return signs, nil
 }

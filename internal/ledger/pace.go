@@ -90,7 +90,6 @@ func (p *pace) ended(now time.Time) {
 func (l *Ledger) sawEntry(e audit.Entry) {
 	if c, ok := e.Body.(*audit.Commit); ok && l.started {
 		l.pace.landed(c.Instance, l.instance, time.Now())
-		l.recent.alone.Store(len(l.pace.line) <= 1)
 	}
 }
 
@@ -98,7 +97,6 @@ func (l *Ledger) sawEntry(e audit.Entry) {
 func (l *Ledger) sawLanding() {
 	now := time.Now()
 	l.pace.landed(l.instance, l.instance, now)
-	l.recent.alone.Store(len(l.pace.line) <= 1)
 	l.pace.ended(now)
 	l.appends.landed.Add(1)
 }
