@@ -65,6 +65,9 @@ func (d *Dealer) Shuffles(ctx context.Context, actor, key string, req ShuffleReq
 		if s, err := d.repeatBatch(ctx, b); !errors.Is(err, ledger.ErrNotFound) {
 			return s, err
 		}
+		if duplicate != nil {
+			err = refused(ledger.ErrNotFound)
+		}
 	}
 	return s, err
 }

@@ -2,6 +2,9 @@ package dealer_test
 
 import (
 	"context"
+	"errors"
+	"iter"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -198,4 +201,69 @@ func TestCopyUnread(t *testing.T) {
 		}}
 		wantIs(t, one.name, one.do(dealer.New(cfg)), ledger.ErrOverloaded)
 	}
+}
+
+// behind is a server that was left behind in a failover: it shows no key, and what
+// it shows without the barrier is damaged.
+type behind struct {
+	ledger.Store
+	commits bool // it shows no commits either, and rows of another type
+}
+
+func (behind) ByKeyTags(context.Context, ledger.ID, ...[32]byte) ([]ledger.Row, error) {
+	return nil, nil
+}
+
+func (b behind) ByShuffles(ctx context.Context, id ledger.ID, standing ledger.Standing, s ...uint64) ([][]ledger.Row, error) {
+	list, err := b.Store.ByShuffles(ctx, id, standing, s...)
+	for i := range list {
+		switch {
+		case !b.commits:
+			list[i] = nil
+		case standing == ledger.Visible:
+			list[i][0].Entry = append(slices.Clone(list[i][0].Entry), 0)
+		}
+	}
+	return list, err
+}
+
+func (b behind) Rows(ctx context.Context, id ledger.ID, from, to uint64) iter.Seq2[ledger.Row, error] {
+	return func(yield func(ledger.Row, error) bool) {
+		for row, err := range b.Store.Rows(ctx, id, from, to) {
+			row.Type = audit.TypeDeal
+			if !yield(row, err) {
+				return
+			}
+		}
+	}
+}
+
+// TestLeftBehind: a key that was refused as a repeated one is not "not found", nor
+// is a commit whose row says that it is none; and no error is told of rows that were
+// read without the barrier.
+func TestLeftBehind(t *testing.T) {
+	onEachStore(t, setting{}, func(t *testing.T, tb *table) {
+		req := dealer.ShuffleRequest{Table: "t", Deck: "standard-52"}
+		s := tb.commit("k", req)
+		if _, err := tb.Shuffles(t.Context(), "tester", "b", req, 3); err != nil {
+			t.Fatal(err)
+		}
+		cfg := tb.cfg
+		cfg.Store = behind{Store: tb.cfg.Store, commits: true}
+		d := dealer.New(cfg)
+		if _, err := d.Shuffle(t.Context(), "tester", "k", req); !errors.Is(err, ledger.ErrUnavailable) {
+			t.Errorf("a commit under a key that is not shown: %v", err)
+		}
+		if _, err := d.Shuffles(t.Context(), "tester", "b", req, 3); !errors.Is(err, ledger.ErrUnavailable) {
+			t.Errorf("a batch under a key that is not shown: %v", err)
+		}
+		if name, err := d.Table(t.Context(), s.ID); err != nil || name != "t" {
+			t.Errorf("the table: %q, %v", name, err)
+		}
+		cfg.Store = behind{Store: tb.cfg.Store}
+		d = dealer.New(cfg)
+		if _, err := d.Status(t.Context(), s.ID); !errors.Is(err, ledger.ErrFrozen) {
+			t.Errorf("a commit whose row says it is a deal: %v", err)
+		}
+	})
 }

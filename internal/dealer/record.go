@@ -113,11 +113,22 @@ func (d *Dealer) absent(ctx context.Context, id uint64) error {
 		return ErrNotFound
 	}
 	row, err := d.entryAt(ctx, id)
-	switch {
-	case err != nil:
+	if err != nil {
 		return err
-	case row.Type != audit.TypeCommit:
+	}
+	// The entry says what it is: a column may have been changed.
+	if err := d.cfg.Ledger.Authentic(ctx, []ledger.Row{row}); err != nil {
+		return err
+	}
+	e, err := audit.ParseEntry(row.Entry)
+	if err != nil {
+		return fmt.Errorf("reading entry %d: %w", id, err)
+	}
+	if _, ok := e.Body.(*audit.Commit); !ok {
 		return ErrNotFound
+	}
+	if row.Type != audit.TypeCommit {
+		return fmt.Errorf("%w: the row of entry %d does not say that it is a commit", ledger.ErrFrozen, id)
 	}
 	return notShown(id)
 }

@@ -137,12 +137,22 @@ func (d *Dealer) newShuffle(ctx context.Context, actor string, tag, hash [32]byt
 	appended, err := d.appendCommit(ctx, actor, commit, sealed, from)
 	var duplicate *ledger.DuplicateError
 	if errors.As(err, &duplicate) {
-		return d.repeatShuffle(ctx, tag, hash)
+		s, err := d.repeatShuffle(ctx, tag, hash)
+		return s, refused(err)
 	}
 	if err != nil {
 		return Shuffle{}, err
 	}
 	return shuffleAnswer(appended[0].Index, appended[0].Entry.Body.(*audit.Commit), appended[0].Receipt.Text()), nil
+}
+
+// refused says what it means that a key was refused as a repeated one and then was
+// not found: a server that was left behind in a failover was asked.
+func refused(err error) error {
+	if errors.Is(err, ledger.ErrNotFound) {
+		return fmt.Errorf("%w: the database does not show a key that it has", ledger.ErrUnavailable)
+	}
+	return err
 }
 
 // settle does what must be done before a tape is drawn, and returns the context

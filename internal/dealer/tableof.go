@@ -5,23 +5,21 @@ import (
 	"fmt"
 
 	"shuffled/internal/audit"
+	"shuffled/internal/ledger"
 )
 
 // Table returns the name of the table that a shuffle is of, which never changes.
-// It reads the commit only: what is wrong with the rest of the shuffle, or with its
+// It believes the commit only: what is wrong with the rest of the shuffle, or with its
 // tape, does not matter. ErrNotFound for an id that is no commit.
 func (d *Dealer) Table(ctx context.Context, id uint64) (string, error) {
-	rows, err := d.rows(ctx, d.visible, id)
-	if err != nil { // what a glance does not find says nothing
-		rows, err = d.rows(ctx, d.durable, id)
+	row, err := d.commitOf(ctx, d.visible, id)
+	if err != nil { // as for glance, no error is told from this
+		row, err = d.commitOf(ctx, d.durable, id)
 	}
 	if err != nil {
 		return "", err
 	}
-	if err := d.cfg.Ledger.Authentic(ctx, rows[:1]); err != nil {
-		return "", fmt.Errorf("shuffle %d: %w", id, err)
-	}
-	e, err := audit.ParseEntry(rows[0].Entry)
+	e, err := audit.ParseEntry(row.Entry)
 	if err != nil {
 		return "", fmt.Errorf("reading entry %d: %w", id, err)
 	}
@@ -30,4 +28,16 @@ func (d *Dealer) Table(ctx context.Context, id uint64) (string, error) {
 		return "", fmt.Errorf("shuffle %d: %w", id, ErrNotFound)
 	}
 	return c.Context.Table, nil
+}
+
+// commitOf reads the row of a commit that is this ledger's.
+func (d *Dealer) commitOf(ctx context.Context, from *lookups[uint64, []ledger.Row], id uint64) (ledger.Row, error) {
+	rows, err := d.rows(ctx, from, id)
+	if err != nil {
+		return ledger.Row{}, err
+	}
+	if err := d.cfg.Ledger.Authentic(ctx, rows[:1]); err != nil {
+		return ledger.Row{}, fmt.Errorf("shuffle %d: %w", id, err)
+	}
+	return rows[0], nil
 }
