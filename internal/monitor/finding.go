@@ -7,7 +7,7 @@ type Span uint8
 
 // The spans.
 const (
-	ByCount Span = 0 // by a number of outcomes
+	ByCount Span = 0 // by a number of outcomes and a least time
 	ByDay   Span = 1 // by UTC day
 )
 

@@ -27,10 +27,13 @@ const (
 	HaltLevel = 1e-6
 )
 
-// The windows: so many outcomes of one shape, and all of one UTC day if they are
-// enough to say something.
+// The windows: so many outcomes of one shape or more, over so long at least, and
+// all of one UTC day if they are enough to say something. One commit may hold
+// thousands of draws: without CountLeast whoever may ask for them could have as
+// many windows, and with them false halts, as the host can count.
 const (
 	CountWindow = 100_000
+	CountLeast  = 10 * time.Minute
 	DayLeast    = 10_000
 )
 
@@ -42,6 +45,7 @@ type Config struct {
 
 	// CountWindow and DayLeast are for tests; 0 is the constant of that name.
 	CountWindow, DayLeast uint64
+	CountLeast            time.Duration // below 0: none
 }
 
 // Monitor counts and judges. It is safe for concurrent use.
@@ -50,10 +54,11 @@ type Monitor struct {
 
 	whole, other, drawn places        // published decks dealt whole, other orders, draws
 	unwatched           atomic.Uint64 // outcomes of shapes that had no place
-	full                chan struct{} // capacity 1: some window has all its outcomes
+	full                chan struct{} // capacity 1: some shape has counts to collect
 
 	turning sync.Mutex // one Turn at a time; guards all below and the sums of all shapes
 	day     int64      // days since 1970, UTC, of the day windows
+	turned  time.Time  // the last Turn, or New
 	totals  Totals
 }
 
@@ -62,11 +67,14 @@ func New(cfg Config, now time.Time) *Monitor {
 	if cfg.CountWindow == 0 {
 		cfg.CountWindow = CountWindow
 	}
+	if cfg.CountLeast == 0 {
+		cfg.CountLeast = CountLeast
+	}
 	if cfg.DayLeast == 0 {
 		cfg.DayLeast = DayLeast
 	}
 	return &Monitor{cfg: cfg, whole: newPlaces(len(published)), other: newPlaces(maxShapes), drawn: newPlaces(maxShapes),
-		full: make(chan struct{}, 1), day: dayOf(now)}
+		full: make(chan struct{}, 1), day: dayOf(now), turned: now}
 }
 
 func dayOf(t time.Time) int64 { return t.Unix() / 86_400 }
@@ -131,14 +139,15 @@ func (m *Monitor) nudge() {
 	}
 }
 
-// Run ends windows as they are due, until ctx is over. What is counted of windows
-// that are not full then is forgotten.
+// Run ends windows as they are due, until ctx is over, and then those that are due
+// at that moment. What is counted of others is forgotten.
 func (m *Monitor) Run(ctx context.Context) {
-	tick := time.NewTicker(time.Second) // for the end of the day
+	tick := time.NewTicker(time.Second) // for what ends by time
 	defer tick.Stop()
 	for {
 		select {
 		case <-ctx.Done():
+			m.Turn(time.Now())
 			return
 		case <-m.full:
 		case <-tick.C:
@@ -147,29 +156,36 @@ func (m *Monitor) Run(ctx context.Context) {
 	}
 }
 
-// Turn judges every window that is full, and at the first call of a UTC day those
-// of the day before. A window holds also what came between its last outcome and
-// this call. At a halt all counts are forgotten: what comes after the latch was
+// Turn judges every window that has CountWindow outcomes and has lasted CountLeast,
+// and at the first call of a UTC day those of the day before. A window lasts from
+// the Turn that ended the one before it, or from the last before its shape came,
+// and holds all that came until the Turn that ends it. At a halt all counts are forgotten: what comes after the latch was
 // cleared is judged by itself.
 func (m *Monitor) Turn(now time.Time) {
-	for _, f := range m.turn(dayOf(now)) {
+	for _, f := range m.turn(now) {
 		m.cfg.Report(f)
 	}
 }
 
-func (m *Monitor) turn(day int64) (findings []Finding) {
+func (m *Monitor) turn(now time.Time) (findings []Finding) {
 	m.turning.Lock()
 	defer m.turning.Unlock()
+	day, before := dayOf(now), m.turned
 	over := day != m.day
-	m.day = day
+	m.day, m.turned = day, now
 	halt := false
 	for s := range m.shapes {
-		if !s.collect(m.cfg.CountWindow, over) {
+		if s.began.IsZero() {
+			s.began = before
+		}
+		lasted := now.Sub(s.began) >= m.cfg.CountLeast
+		if !s.collect(m.cfg.CountWindow, over || lasted && s.window.n >= m.cfg.CountWindow) {
 			continue
 		}
-		if s.window.n >= m.cfg.CountWindow {
+		if lasted && s.window.n >= m.cfg.CountWindow {
 			findings = m.judge(findings, s, ByCount, s.window)
 			s.window.reset()
+			s.began = now
 		}
 		if over {
 			if s.today.n >= m.cfg.DayLeast {
@@ -184,6 +200,7 @@ func (m *Monitor) turn(day int64) (findings []Finding) {
 	if halt {
 		for s := range m.shapes {
 			s.forget(m.cfg.CountWindow)
+			s.began = now
 		}
 	}
 	return findings

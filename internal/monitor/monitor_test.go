@@ -28,9 +28,13 @@ type stand struct {
 	found []Finding
 }
 
-func newStand(window, day uint64) *stand {
+// newStand returns one whose windows by count end as soon as they are full.
+func newStand(window, day uint64) *stand { return newSlowStand(window, day, -1) }
+
+func newSlowStand(window, day uint64, least time.Duration) *stand {
 	s := new(stand)
-	s.Monitor = New(Config{Report: func(f Finding) { s.found = append(s.found, f) }, CountWindow: window, DayLeast: day}, noon)
+	s.Monitor = New(Config{Report: func(f Finding) { s.found = append(s.found, f) },
+		CountWindow: window, DayLeast: day, CountLeast: least}, noon)
 	return s
 }
 
@@ -313,7 +317,7 @@ func TestGenerator(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	m := New(Config{Report: func(f Finding) {
+	m := New(Config{CountLeast: -1, Report: func(f Finding) {
 		if f.Halt {
 			source.Trip(entropy.ReasonStatistics)
 		}
@@ -400,6 +404,99 @@ func TestWindows(t *testing.T) {
 	}
 	if got := m.Totals().Watched; len(got) != 1 || got[0] != (Watched{"8 of 8 cards", 9000}) {
 		t.Errorf("watched %v", got)
+	}
+}
+
+// judged returns how many windows were, by span.
+func (s *stand) judged() (n [2]uint64) {
+	for span, classes := range s.Totals().Windows {
+		for _, c := range classes {
+			n[span] += c
+		}
+	}
+	return n
+}
+
+// TestCountLeast: commits of 4,096 draws, 26 windows of them a second, end no window
+// sooner than CountLeast after the one before; it holds them all, and ends by time
+// alone. A day of any load has 144.
+func TestCountLeast(t *testing.T) {
+	if raceEnabled {
+		t.Skip("counts of one goroutine")
+	}
+	const coins = 4096
+	m, r, out := newSlowStand(0, 0, 0), ranges(2, coins), shuffle.Outcome{Values: make([]uint32, coins)}
+	for i := range out.Values {
+		out.Values[i] = 1 + uint32(i/2+i)%2 // as many of each, and of each pair
+	}
+	now, end := noon, noon.Add(CountLeast)
+	counted := uint64(0)
+	for ; now.Before(end); now = now.Add(time.Second) {
+		for range 26 * 25 {
+			m.Watch(r, out)
+			counted += coins
+		}
+		m.Turn(now)
+		if n := m.drawn.all[0].Load().live.n; n >= CountWindow {
+			t.Fatalf("%d draws are not collected", n)
+		}
+	}
+	if got := m.judged(); got != [2]uint64{} {
+		t.Fatalf("%v windows in less than %v", got, CountLeast)
+	}
+	m.Watch(r, out) // less than would be collected
+	counted += coins
+	m.Turn(end.Add(-1))
+	s := m.drawn.all[0].Load()
+	if got := m.judged(); got != [2]uint64{} || s.window.n+s.live.n != counted {
+		t.Errorf("%v windows, %d of %d draws", got, s.window.n+s.live.n, counted)
+	}
+	m.Turn(end)
+	// So even a table is one finding; it has all the draws.
+	if got := m.judged(); got != [2]uint64{1, 0} {
+		t.Errorf("%v windows after %v", got, CountLeast)
+	}
+	if s.window.n != 0 || s.live.n != 0 {
+		t.Errorf("%d draws are left of the window that ended", s.window.n+s.live.n)
+	}
+
+	m = newSlowStand(0, math.MaxUint64, 0)
+	for now := noon; now.Before(noon.Add(24 * time.Hour)); now = now.Add(7 * time.Second) {
+		for range 25 {
+			m.Watch(r, out)
+		}
+		m.Turn(now)
+	}
+	if got := m.judged(); got[ByCount] < 140 || got[ByCount] > 144 {
+		t.Errorf("%d windows in a day", got[ByCount])
+	}
+}
+
+// TestCountLeastAfterHalt: a halt begins the time anew too, and a window that is
+// slow to fill ends when it is full.
+func TestCountLeastAfterHalt(t *testing.T) {
+	m := newSlowStand(1000, 0, 0)
+	ones := func(n int) { m.Watch(ranges(2, n), shuffle.Outcome{Values: slices.Repeat([]uint32{1}, n)}) }
+	ones(1000)
+	m.Turn(noon.Add(CountLeast))
+	if len(m.found) != 1 || !m.found[0].Halt {
+		t.Fatalf("found %v", m.found)
+	}
+	ones(1000)
+	m.Turn(noon.Add(2*CountLeast - 1))
+	if len(m.found) != 1 {
+		t.Errorf("a window ended too soon after a halt: %v", m.found)
+	}
+	m.Turn(noon.Add(2 * CountLeast))
+	ones(999)
+	m.Turn(noon.Add(4 * CountLeast))
+	if len(m.found) != 2 {
+		t.Errorf("found %v, want two", m.found)
+	}
+	ones(1)
+	m.Turn(noon.Add(4 * CountLeast))
+	if len(m.found) != 3 {
+		t.Errorf("found %v, want three", m.found)
 	}
 }
 
@@ -524,11 +621,11 @@ func TestRanges(t *testing.T) {
 func TestTogether(t *testing.T) {
 	var mu sync.Mutex
 	counted := uint64(0)
-	m := New(Config{CountWindow: 500, Report: func(f Finding) {
+	m := New(Config{CountWindow: 500, CountLeast: -1, Report: func(f Finding) {
 		mu.Lock()
 		defer mu.Unlock()
 		counted += f.Outcomes // the same order each time: every window is one
-	}}, noon)
+	}}, time.Now())
 	ctx, stop := context.WithCancel(t.Context())
 	var running, watching sync.WaitGroup
 	running.Go(func() { m.Run(ctx) })

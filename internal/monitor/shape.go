@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"sync"
 	"sync/atomic"
+	"time"
 
 	"shuffled/internal/shuffle"
 )
@@ -85,12 +86,13 @@ type shape struct {
 
 	mu    sync.Mutex // held while one outcome is counted
 	live  *tally[uint32]
-	left  uint64 // outcomes until the window is full, when live was empty
+	left  uint64 // outcomes in live at which it is collected: at most a window, so that no count of it overflows
 	total uint64
 
 	// Guarded by Monitor.turning.
 	spare  *tally[uint32] // empty
-	window *tally[uint64] // since the last window by count, without live
+	began  time.Time      // of the window by count; zero before the first Turn
+	window *tally[uint64] // since it began, without live
 	today  *tally[uint64] // since the day began, without live
 }
 
@@ -140,8 +142,8 @@ func (s *shape) String() string {
 	return fmt.Sprintf("%d of %d cards", s.key.take, s.key.cards)
 }
 
-// countOrder counts the first positions of an order, and says whether the window
-// is full.
+// countOrder counts the first positions of an order, and says whether there is
+// enough to collect.
 func (s *shape) countOrder(values []uint32) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
