@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/jackc/pgx/v5/pgconn"
+	"github.com/jackc/pgx/v5/pgxpool"
 	"golang.org/x/mod/sumdb/tlog"
 
 	"shuffled/internal/ledger"
@@ -111,26 +112,36 @@ func (s *Store) conflict(ctx context.Context, id ledger.ID, old ledger.Head, b l
 	return fmt.Errorf("the batch contradicts rows that are stored: %w", refused)
 }
 
-// duplicates returns what of b is in the ledger.
+// duplicates returns what of b is in the ledger. The sequencer waits for it, so it
+// has a connection that readers cannot take.
 func (s *Store) duplicates(ctx context.Context, id ledger.ID, b ledger.Batch) (_ *ledger.DuplicateError, err error) {
+	conn, err := s.appends.Acquire(ctx)
+	if err != nil {
+		return nil, fmt.Errorf("waiting for a connection: %w", clean(err))
+	}
+	defer conn.Release()
 	var stored ledger.DuplicateError
-	if stored.Tags, err = s.stored(ctx, sqlKeyTags, id, store.KeyTags(b)); err != nil {
+	if stored.Tags, err = storedHashes(ctx, conn, sqlKeyTags, id, store.KeyTags(b)); err != nil {
 		return nil, err
 	}
 	slots, _ := store.Slots(b)
-	if stored.Slots, err = s.stored(ctx, sqlSlots, id, slots); err != nil {
+	if stored.Slots, err = storedHashes(ctx, conn, sqlSlots, id, slots); err != nil {
 		return nil, err
 	}
 	return &stored, nil
 }
 
-// stored returns those hashes that the statement finds, in their order.
-func (s *Store) stored(ctx context.Context, sql string, id ledger.ID, hashes [][]byte) (found [][32]byte, err error) {
+// storedHashes returns those hashes that the statement finds, in their order.
+func storedHashes(ctx context.Context, conn *pgxpool.Conn, sql string, id ledger.ID, hashes [][]byte) (found [][32]byte, err error) {
 	if len(hashes) == 0 {
 		return nil, nil
 	}
 	has := make(map[[32]byte]bool)
-	err = s.query(ctx, sql, []any{int64(id), hashes}, func(row scanner) error {
+	rows, err := conn.Query(ctx, sql, int64(id), hashes)
+	if err != nil {
+		return nil, clean(err)
+	}
+	err = scanAll(conn, rows, func(row scanner) error {
 		var hash []byte
 		if err := row.Scan(&hash); err != nil {
 			return err

@@ -26,8 +26,9 @@
 // Head takes the lock that an append takes, FOR NO KEY UPDATE, and so waits for
 // appends that are under way: what it returns is not overtaken by a commit that
 // was sent before. The finders take FOR KEY SHARE, which conflicts with no append:
-// they only need what they found to stay. When they find nothing there is nothing
-// to acknowledge, no row is locked and nobody waits.
+// they only need what they found to stay. When they find nothing, no row is locked
+// and nobody waits: an append follows, and finds out. A shuffle that is not found is
+// an answer, and so has the barrier, too.
 package postgres
 
 import (
