@@ -42,7 +42,9 @@ type house struct {
 	latched  chan entropy.Cause   // from the generator to watchLatch, capacity 1
 	findings chan monitor.Finding // from the monitor to watchFindings, capacity maxFindings
 	stop     chan struct{}        // closed by close
-	watches  sync.WaitGroup       // watchLatch, watchOutcomes, watchFindings and expire, ended by stop
+	watches  sync.WaitGroup       // watchOutcomes and expire, ended by stop
+	last     chan struct{}        // closed by close when watches are over: nothing more comes
+	writers  sync.WaitGroup       // watchLatch and watchFindings, ended by last
 }
 
 // words are what an operator may say at start.
@@ -55,8 +57,9 @@ type words struct {
 // ledger. The caller must close it.
 func openHouse(ctx context.Context, cfg *config.Config, store backend, w words, log *slog.Logger) (*house, error) {
 	h := &house{cfg: cfg, log: log, store: store,
-		latched: make(chan entropy.Cause, 1), findings: make(chan monitor.Finding, maxFindings), stop: make(chan struct{})}
-	h.monitor = monitor.New(monitor.Config{Report: h.onFinding}, time.Now())
+		latched: make(chan entropy.Cause, 1), findings: make(chan monitor.Finding, maxFindings),
+		stop: make(chan struct{}), last: make(chan struct{})}
+	h.monitor = monitor.New(monitor.Config{Report: h.onFinding, CountLeast: countLeast}, time.Now())
 	passphrase, err := readPassphrase(cfg.PassphraseFile)
 	if err != nil {
 		return nil, err
@@ -75,9 +78,9 @@ func openHouse(ctx context.Context, cfg *config.Config, store backend, w words, 
 	if err := h.openLedgers(ctx, start, w, passphrase); err != nil {
 		return nil, errors.Join(err, h.closeLedgers())
 	}
-	h.watches.Go(h.watchLatch)
+	h.writers.Go(h.watchLatch)
+	h.writers.Go(h.watchFindings)
 	h.watches.Go(h.watchOutcomes)
-	h.watches.Go(h.watchFindings)
 	h.watches.Go(h.expire)
 	return h, nil
 }
@@ -207,17 +210,22 @@ func (h *house) watchLatch() {
 	defer retry.Stop()
 	var cause entropy.Cause
 	pending := make(map[*ledger.Ledger]bool)
+	set := func(c entropy.Cause) {
+		cause = c
+		h.log.Error("the entropy latch is set: no more tapes are drawn", "cause", cause.Reason.String(), "detail", cause.Detail)
+		for _, d := range h.dealers {
+			pending[d.Ledger()] = true
+		}
+	}
 	for {
 		stopping := false
 		select {
-		case <-h.stop:
+		case <-h.last:
 			stopping = true
+			drain(h.latched, set) // select chooses at random among what is ready
 		case <-retry.C:
-		case cause = <-h.latched:
-			h.log.Error("the entropy latch is set: no more tapes are drawn", "cause", cause.Reason.String(), "detail", cause.Detail)
-			for _, d := range h.dealers {
-				pending[d.Ledger()] = true
-			}
+		case c := <-h.latched:
+			set(c)
 		}
 		for l := range pending {
 			if h.recordLatch(l, cause) {
@@ -225,6 +233,18 @@ func (h *house) watchLatch() {
 			}
 		}
 		if stopping {
+			return
+		}
+	}
+}
+
+// drain takes what waits in c.
+func drain[T any](c <-chan T, take func(T)) {
+	for {
+		select {
+		case v := <-c:
+			take(v)
+		default:
 			return
 		}
 	}
@@ -290,10 +310,13 @@ func (h *house) closeLedgers() error {
 	return errors.Join(errs...)
 }
 
-// close stops what watches, then the sequencers. The store stays open: it is its
+// close stops what may set the latch or find something, then the writers of both,
+// then the sequencers. No requests may be under way. The store stays open: it is its
 // opener's.
 func (h *house) close() error {
 	close(h.stop)
 	h.watches.Wait()
+	close(h.last)
+	h.writers.Wait()
 	return h.closeLedgers()
 }

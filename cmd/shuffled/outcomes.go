@@ -10,6 +10,10 @@ import (
 	"shuffled/internal/monitor"
 )
 
+// countLeast is how long a window by count lasts at least; 0 is monitor.CountLeast.
+// Only tests set it, before anything runs.
+var countLeast time.Duration
+
 // watchOutcomes ends the windows of the monitor until the house stops.
 func (h *house) watchOutcomes() {
 	ctx, cancel := context.WithCancel(context.Background())
@@ -36,8 +40,8 @@ func (h *house) onFinding(f monitor.Finding) {
 	}
 }
 
-// maxFindings is how many findings wait to be written; later ones are in the log
-// only.
+// maxFindings is how many findings wait in the channel, and how many more for each
+// ledger; later ones are in the log only.
 const maxFindings = 16
 
 // watchFindings writes each finding into every ledger, for one generator serves
@@ -46,24 +50,31 @@ func (h *house) watchFindings() {
 	retry := time.NewTicker(latchRetry)
 	defer retry.Stop()
 	pending := make(map[*ledger.Ledger][]monitor.Finding)
+	found := func(f monitor.Finding) {
+		for _, d := range h.dealers {
+			l := d.Ledger()
+			if len(pending[l]) >= maxFindings {
+				h.log.Error("the ledger does not say so: earlier findings wait to be written", "ledger", l.Info().Name, "finding", f.String())
+				continue
+			}
+			pending[l] = append(pending[l], f)
+		}
+	}
 	for {
 		stopping := false
 		select {
-		case <-h.stop:
+		case <-h.last:
 			stopping = true
+			drain(h.findings, found) // select chooses at random among what is ready
 		case <-retry.C:
 		case f := <-h.findings:
-			for _, d := range h.dealers {
-				if l := d.Ledger(); len(pending[l]) < maxFindings {
-					pending[l] = append(pending[l], f)
-				}
-			}
+			found(f)
 		}
-		for l, found := range pending {
-			for len(found) > 0 && h.recordFinding(l, found[0]) {
-				found = found[1:]
+		for l, waiting := range pending {
+			for len(waiting) > 0 && h.recordFinding(l, waiting[0]) {
+				waiting = waiting[1:]
 			}
-			pending[l] = found
+			pending[l] = waiting
 		}
 		if stopping {
 			return

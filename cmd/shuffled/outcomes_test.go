@@ -20,6 +20,9 @@ import (
 	"shuffled/internal/shuffle"
 )
 
+// The tests of this package do not wait ten minutes for a window.
+func init() { countLeast = -1 }
+
 // sandbox is a house on a store of its own, which can be closed and opened again.
 type sandbox struct {
 	*house
@@ -205,5 +208,49 @@ func TestStatistics(t *testing.T) {
 	}
 	if e := s.until(4)[3]; e.Kind != audit.EventLatchClear {
 		t.Errorf("the last event is %+v", e)
+	}
+}
+
+// TestStatisticsWhileClosing: what is found just before the daemon stops is in the
+// ledger when it is opened again, the latch and the alarm, each time.
+func TestStatisticsWhileClosing(t *testing.T) {
+	t.Parallel()
+	s := newSandbox(t)
+	const times = 20
+	for i := range times {
+		s.onFinding(monitor.Finding{Halt: true, Shape: "draws of 1 to 2", Outcomes: monitor.CountWindow, Test: "frequency", AtMost: monitor.HaltLevel})
+		if err := s.house.close(); err != nil {
+			t.Fatal(err)
+		}
+		s.open()
+		latches, alarms := 0, 0
+		for _, e := range s.events() {
+			switch {
+			case e.Kind == audit.EventLatchSet && e.Latch == audit.LatchStatistics:
+				latches++
+			case e.Kind == audit.EventAlarm && e.Alarm == audit.AlarmStatistics:
+				alarms++
+			}
+		}
+		if latches != i+1 || alarms != i+1 || !s.dealers[0].Ledger().Live().Latched {
+			t.Fatalf("after %d halts: %d latches and %d alarms", i+1, latches, alarms)
+		}
+		if _, err := s.dealers[0].ClearLatch(t.Context(), "admin", "tried again"); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// TestStatisticsOfLastWindow: a window that is full when the daemon stops is judged.
+func TestStatisticsOfLastWindow(t *testing.T) {
+	t.Parallel()
+	s := newSandbox(t)
+	s.flips(monitor.CountWindow, 0)
+	if err := s.house.close(); err != nil {
+		t.Fatal(err)
+	}
+	s.open()
+	if events := s.events(); len(events) != 2 || !s.dealers[0].Ledger().Live().Latched {
+		t.Errorf("events %+v", events)
 	}
 }
