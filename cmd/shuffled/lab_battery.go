@@ -158,7 +158,7 @@ func (c *labBatteryCmd) judgeMade(ctx context.Context, s streams, r *labreport.R
 			return subject.Generate(ctx, src, c.Workers, c.Count, b, func(done uint64) { p.at(done, c.Count) })
 		})
 		if err != nil {
-			return err
+			return fmt.Errorf("%s: %w", subject.Name, err)
 		}
 		r.Samples = append(r.Samples, sample)
 	}

@@ -51,7 +51,11 @@ func (c *labBatteryCmd) judgeFiles(ctx context.Context, s streams, r *labreport.
 	if err != nil {
 		return c.foul(s, c.From, err)
 	}
-	for _, d := range dumps {
+	judged := dumps
+	if len(dumps) > 1 && sample.Second == nil {
+		judged, sample.Note = dumps[:1], "second sample not used: the first decided"
+	}
+	for _, d := range judged {
 		sample.Files = append(sample.Files, labreport.File{Name: d.f.Name(), SHA256: d.manifest.SHA256})
 	}
 	r.Samples = append(r.Samples, sample)

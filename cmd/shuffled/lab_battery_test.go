@@ -155,13 +155,13 @@ func TestBatteryFrom(t *testing.T) {
 		err  string
 	}{
 		{"fair", nil, exitOK, "standard-52: 3,000 decks", ""},
-		{"fair", []string{"--workers", "3"}, exitOK, "Accepted: no adjusted p is below 0.01", ""},
+		{"fair", []string{"--workers", "3"}, exitOK, "Accepted by 1,530 tests; 3 were not possible at this sample size: no adjusted p is below 0.01", ""},
 		{"sattolo", nil, exitFails, "Rejected: first sample", ""},
 		{"shoe", nil, exitOK, "shoe-6: 200 shoes", ""},
 		{"wheel", nil, exitOK, "draws of 1 value, 1 to 37: 30,000 outcomes", ""},
 		{"short wheel", []string{"--all"}, exitFails, "Rejected", ""},
 		{"wide", nil, exitOK, "1 to 1,048,576", ""},
-		{"wheel", []string{"--second", "other wheel"}, exitOK, "Accepted", ""},
+		{"wheel", []string{"--second", "other wheel"}, exitOK, "second sample not used: the first decided", ""},
 		{"wheel", []string{"--second", "wheel"}, exitUsage, "", "--second has the bytes of the first sample"},
 		{"wheel", []string{"--second", "fair"}, exitUsage, "", "of another kind or size"},
 		{"altered", nil, exitFails, "", "its SHA-256 is another"},
@@ -252,6 +252,43 @@ func TestBatteryMade(t *testing.T) {
 		return
 	}
 	t.Errorf("the generator is rejected five times:\n%s%s", out, stderr)
+}
+
+// TestBatterySmall: what is too small for any test is not judged, and a verdict by
+// some tests only says so.
+func TestBatterySmall(t *testing.T) {
+	t.Parallel()
+	code, out, stderr := labRun(t, "--draws", "6", "--count", "1")
+	if code != exitCannot || out != "" || !strings.Contains(stderr, "sample too small: nothing could be tested") {
+		t.Errorf("one draw: exit code %d\n%s%s", code, out, stderr)
+	}
+	name := filepath.Join(t.TempDir(), "deck")
+	writeDump(t, name, decksOf(t, "standard-52", 0, 1, lab.Binary), shuffler(stream(1), 52, false))
+	if _, out, _ := labRun(t, "--from", name); !regexp.MustCompile(`Accepted by 1 test; \d+ were not possible at this sample size`).MatchString(out) {
+		t.Errorf("one deck:\n%s", out)
+	}
+}
+
+// TestBatterySecondUnused: a second file that decided nothing is not in the report.
+func TestBatterySecondUnused(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	first, second := filepath.Join(dir, "first"), filepath.Join(dir, "second")
+	writeDump(t, first, drawsOf(t, 37, 30_000), wheel(stream(1), 37))
+	writeDump(t, second, drawsOf(t, 37, 30_000), wheel(stream(2), 36)) // would be rejected
+	code, out, stderr := labRun(t, "--from", first, "--second", second, "--json")
+	var r struct {
+		Samples []struct {
+			Files []struct{ Name string }
+			Note  string
+		}
+	}
+	if err := json.Unmarshal([]byte(out), &r); err != nil || code != exitOK {
+		t.Fatalf("exit code %d, %v\n%s", code, err, stderr)
+	}
+	if s := r.Samples[0]; len(s.Files) != 1 || s.Files[0].Name != first || s.Note != "second sample not used: the first decided" {
+		t.Errorf("%+v", s)
+	}
 }
 
 func TestBatteryUsage(t *testing.T) {

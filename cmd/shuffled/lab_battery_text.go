@@ -21,11 +21,14 @@ func (c *labBatteryCmd) print(s streams, r *labreport.Report) error {
 		for _, f := range sample.Files {
 			fmt.Fprintf(&b, "  from %s\n  SHA-256 %s\n\n", visible(f.Name), f.SHA256)
 		}
+		if sample.Note != "" {
+			fmt.Fprintf(&b, "  %s\n\n", sample.Note)
+		}
 		c.results(&b, sample)
 		if sample.Verdict.Retested != nil {
 			b.WriteString("\n  Borderline tests on the second sample\n\n" + resultTable(sample.Verdict.Retested))
 		}
-		fmt.Fprintf(&b, "\n  %s\n\n", verdictOf(sheet.p, sample.Verdict))
+		fmt.Fprintf(&b, "\n  %s\n\n", verdictOf(sheet.p, sample))
 	}
 	if c.HTML != "" {
 		fmt.Fprintf(&b, "Page      %s\n", visible(c.HTML))
@@ -82,12 +85,12 @@ func resultTable(results []battery.Result) string {
 	return table(rows)
 }
 
-func verdictOf(p painter, v battery.Verdict) string {
-	switch v.Decision {
+func verdictOf(p painter, sample *labreport.Sample) string {
+	switch v := sample.Verdict; v.Decision {
 	case battery.Accept:
-		return p.good("Accepted") + ": " + v.Why
+		return p.good(sample.Accepted()) + ": " + v.Why
 	case battery.Reject:
 		return p.bad("Rejected") + ": " + v.Why
 	}
-	return "Not decided: " + v.Why
+	return "Not decided: " + sample.Verdict.Why
 }

@@ -104,11 +104,14 @@ type Verdict struct {
 // between, the tests below Level are judged alone, at Level by Holm, on a second
 // independent sample of the same size; without one (nil) the decision is Repeat.
 // A second sample that is itself below RejectAtOnce in any test is rejected too.
-// Judge rejects a perfect generator with a chance of at most FalseAlarm.
+// Judge rejects a perfect generator with a chance of at most FalseAlarm. It never
+// accepts a sample of which nothing was tested.
 func (b *Battery) Judge(first, second *Report) Verdict {
 	switch {
 	case first.Outcomes == 0:
 		return Verdict{Decision: Reject, Why: "the sample is empty"}
+	case len(first.Results) == 0:
+		return Verdict{Decision: Repeat, Why: "the sample is too small: nothing could be tested"}
 	case first.Rejected:
 		return Verdict{Decision: Reject, Why: fmt.Sprintf("first sample: an adjusted p is below %v", RejectAtOnce)}
 	case !first.Borderline:

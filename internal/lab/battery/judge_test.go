@@ -59,6 +59,7 @@ func TestJudge(t *testing.T) {
 		retested      int
 	}{
 		{"nothing", report(9, 0.5, 0.9), nil, Accept, 0},
+		{"nothing tested", report(9), nil, Repeat, 0},
 		{"no sample", report(0, 0.5, 0.9), nil, Reject, 0},
 		{"just above the level", report(9, 0.0051, 0.9), nil, Accept, 0},
 		{"below at once", report(9, 0.00004, 0.9), nil, Reject, 0},

@@ -50,7 +50,8 @@ func OfDraws(k uint32, values int) Subject {
 
 // Sample counts a first sample, and a second one where the rule asks for it.
 // fill adds the outcomes of the sample; without a second one (ErrNoSecond) the
-// verdict is Repeat.
+// verdict is Repeat. A sample of which no test can be made is not judged
+// (ErrTooSmall).
 func (s Subject) Sample(fill func(b *battery.Battery, second bool) error) (*Sample, error) {
 	began := time.Now()
 	first, err := battery.New(s.Shape)
@@ -61,6 +62,9 @@ func (s Subject) Sample(fill func(b *battery.Battery, second bool) error) (*Samp
 		return nil, err
 	}
 	out := &Sample{Name: s.Name, Cards: s.Cards, First: first.Report()}
+	if len(out.First.Results) == 0 {
+		return nil, ErrTooSmall
+	}
 	out.Verdict = first.Judge(out.First, nil)
 	if out.Verdict.Decision == battery.Repeat {
 		again, err := battery.New(s.Shape)
@@ -81,6 +85,9 @@ func (s Subject) Sample(fill func(b *battery.Battery, second bool) error) (*Samp
 
 // ErrNoSecond is of a fill that has no second sample.
 var ErrNoSecond = errors.New("there is no second sample")
+
+// ErrTooSmall is of a sample with too few outcomes for any test.
+var ErrTooSmall = errors.New("sample too small: nothing could be tested")
 
 // Generate adds count outcomes that are made now, through the function that deals.
 func (s Subject) Generate(ctx context.Context, src *entropy.Source, workers int, count uint64, b *battery.Battery, progress func(done uint64)) error {

@@ -38,7 +38,8 @@ type Sample struct {
 	First   *battery.Report `json:"first"`            // on the first sample
 	Second  *battery.Report `json:"second,omitempty"` // on the second one, if the first was borderline
 	Verdict battery.Verdict `json:"verdict"`
-	Seconds float64         `json:"seconds"` // to make and count the outcomes
+	Note    string          `json:"note,omitempty"` // on a second file that was not needed
+	Seconds float64         `json:"seconds"`        // to make and count the outcomes
 }
 
 // File is a file of outcomes that was judged.
@@ -76,6 +77,23 @@ func (r *Report) Conclude() {
 			r.Decision = string(battery.Repeat)
 		}
 	}
+}
+
+// Accepted heads the verdict of a sample that is accepted: by how many tests, where
+// some were not possible.
+func (s *Sample) Accepted() string {
+	n, not := len(s.First.Results), len(s.First.Untested)
+	if not == 0 {
+		return "Accepted"
+	}
+	tests, were := "tests", "were"
+	if n == 1 {
+		tests = "test"
+	}
+	if not == 1 {
+		were = "was"
+	}
+	return fmt.Sprintf("Accepted by %s %s; %s %s not possible at this sample size", Counted(uint64(n)), tests, Counted(uint64(not)), were)
 }
 
 // Title says what the outcomes are.
