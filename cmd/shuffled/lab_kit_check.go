@@ -12,20 +12,25 @@ type kitCheck struct {
 	Files  int      `json:"files"`
 	Same   int      `json:"same"` // with --against: reproducible files that are equal
 	Faults []string `json:"faults"`
+	Failed []string `json:"failed"` // files whose evidence fails, as the manifest says
 }
 
-// check holds a kit against its manifest and, where there is one, another kit.
+// check holds a kit against its manifest and, where there is one, another kit. It
+// fails too where the manifest says that evidence did.
 func (c *labKitCmd) check(s streams) error {
 	m, err := kit.Read(c.Check)
 	if err != nil {
 		return err
 	}
-	r := kitCheck{Commit: m.Commit, Files: len(m.Files), Faults: []string{}}
+	r := kitCheck{Commit: m.Commit, Files: len(m.Files), Faults: []string{}, Failed: []string{}}
 	faults, err := m.Check(c.Check)
 	if err != nil {
 		return fmt.Errorf("checking the kit: %w", err)
 	}
 	r.Faults = append(r.Faults, faults...)
+	for _, f := range m.Failed() {
+		r.Failed = append(r.Failed, f.Name)
+	}
 	if c.Against != "" {
 		if err := c.compare(m, &r); err != nil {
 			return err
@@ -39,12 +44,15 @@ func (c *labKitCmd) check(s streams) error {
 		for _, f := range r.Faults {
 			fmt.Fprintln(s.out, visible(f))
 		}
+		for _, f := range m.Failed() {
+			fmt.Fprintf(s.out, "%s: the evidence fails: its command ended with exit code %d\n", visible(f.Name), f.ExitCode)
+		}
 		fmt.Fprintf(s.out, "%d files, %d faults\n", r.Files, len(r.Faults))
 		if c.Against != "" {
 			fmt.Fprintf(s.out, "%d reproducible files are the same in both kits\n", r.Same)
 		}
 	}
-	if len(r.Faults) > 0 {
+	if len(r.Faults)+len(r.Failed) > 0 {
 		return errFails
 	}
 	return nil

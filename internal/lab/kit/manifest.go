@@ -11,6 +11,7 @@ import (
 	"io"
 	"io/fs"
 	"os"
+	"path"
 	"path/filepath"
 	"slices"
 	"time"
@@ -63,9 +64,32 @@ func (m *Manifest) Write(dir string) error {
 	return os.WriteFile(filepath.Join(dir, ManifestName), append(b, '\n'), 0o644)
 }
 
-// Read reads the manifest of the kit in dir.
+// maxManifest is larger than the manifest of any kit: one has tens of files.
+const maxManifest = 16 << 20
+
+// readManifest reads a regular file of at most maxManifest bytes.
+func readManifest(name string) ([]byte, error) {
+	if info, err := os.Lstat(name); err != nil {
+		return nil, err
+	} else if !info.Mode().IsRegular() {
+		return nil, fmt.Errorf("%s is not a regular file", name)
+	}
+	f, err := os.Open(name)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	b, err := io.ReadAll(io.LimitReader(f, maxManifest+1))
+	if err == nil && len(b) > maxManifest {
+		err = fmt.Errorf("%s has more than %d bytes", name, maxManifest)
+	}
+	return b, err
+}
+
+// Read reads the manifest of the kit in dir. Each file has one name: local, with
+// slashes, without "." and "..".
 func Read(dir string) (*Manifest, error) {
-	b, err := os.ReadFile(filepath.Join(dir, ManifestName))
+	b, err := readManifest(filepath.Join(dir, ManifestName))
 	if err != nil {
 		return nil, fmt.Errorf("reading the manifest: %w", err)
 	}
@@ -75,15 +99,29 @@ func Read(dir string) (*Manifest, error) {
 	if err := dec.Decode(m); err != nil {
 		return nil, fmt.Errorf("reading the manifest: %w", err)
 	}
+	if _, err := dec.Token(); !errors.Is(err, io.EOF) {
+		return nil, errors.New("reading the manifest: there is more after its end")
+	}
 	if m.Format != format || len(m.Files) == 0 {
 		return nil, fmt.Errorf("reading the manifest: it is not of the format %s, or names no file", format)
 	}
 	for _, f := range m.Files {
-		if !filepath.IsLocal(f.Name) {
+		if !filepath.IsLocal(f.Name) || path.Clean(f.Name) != f.Name {
 			return nil, fmt.Errorf("reading the manifest: %q is not the name of a file in the kit", f.Name)
 		}
 	}
 	return m, nil
+}
+
+// Failed returns the files that a command wrote which ended with an exit code other
+// than 0: the evidence in them fails.
+func (m *Manifest) Failed() (failed []File) {
+	for _, f := range m.Files {
+		if f.ExitCode != 0 {
+			failed = append(failed, f)
+		}
+	}
+	return failed
 }
 
 // Check holds the files in dir against the manifest, and returns what is wrong: a

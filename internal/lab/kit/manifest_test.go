@@ -72,12 +72,35 @@ func TestReadRefuses(t *testing.T) {
 		`{"format":"shuffled/lab-kit/v1","files":[{"name":"../a"}]}`,
 		`{"format":"shuffled/lab-kit/v1","files":[{"name":"/etc/passwd"}]}`,
 		`{"format":"shuffled/lab-kit/v1","files":[{"name":"a"}],"more":1}`,
+		`{"format":"shuffled/lab-kit/v1","files":[{"name":"a"}]}{}`,
+		`{"format":"shuffled/lab-kit/v1","files":[{"name":"a"}]} more`,
+		`{"format":"shuffled/lab-kit/v1","files":[{"name":"a"},{"name":"./a"}]}`,
+		`{"format":"shuffled/lab-kit/v1","files":[{"name":"a/../b"}]}`,
+		`{"format":"shuffled/lab-kit/v1","files":[{"name":"a//b"}]}`,
+		`{"format":"shuffled/lab-kit/v1","files":[{"name":"a"}]}` + strings.Repeat(" ", maxManifest),
 	} {
 		dir := t.TempDir()
 		put(t, dir, ManifestName, text)
 		if _, err := Read(dir); err == nil {
-			t.Errorf("%s was read", text)
+			t.Errorf("%.80s was read", text)
 		}
+	}
+	dir := newKit(t)
+	if err := os.Rename(filepath.Join(dir, ManifestName), filepath.Join(dir, "elsewhere")); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Symlink("elsewhere", filepath.Join(dir, ManifestName)); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := Read(dir); err == nil {
+		t.Error("a manifest was read through a link")
+	}
+}
+
+func TestFailed(t *testing.T) {
+	m := &Manifest{Files: []File{{Name: "a"}, {Name: "b", ExitCode: 1}, {Name: "c", ExitCode: 3}}}
+	if got := m.Failed(); len(got) != 2 || got[0].Name != "b" || got[1].Name != "c" {
+		t.Errorf("%+v", got)
 	}
 }
 
