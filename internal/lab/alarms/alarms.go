@@ -1,11 +1,12 @@
 // Package alarms counts the false alarms of the health tests on the bytes that
 // tapes are made of, at weaker cutoffs than a Source's: at 2^-60 nobody lives to
-// see one. The count is held against the exact distribution.
+// see one. The count is held against the binomial distribution.
 package alarms
 
 import (
 	"context"
 	"fmt"
+	"math"
 	"runtime"
 	"sync"
 
@@ -179,9 +180,21 @@ func report(windows uint64, alphaExps []int, sum []tally) *Report {
 }
 
 func count(alphaExp int, test string, cutoff int, chance float64, windows, alarms uint64) Count {
-	b := distuv.Binomial{N: float64(windows), P: chance}
-	few, many := b.CDF(float64(alarms)), b.Survival(float64(alarms)-1)
-	return Count{alphaExp, test, cutoff, chance, b.Mean(), alarms, min(1, 2*few, 2*many)}
+	p := binomialP(float64(alarms), float64(windows), chance)
+	return Count{alphaExp, test, cutoff, chance, float64(windows) * chance, alarms, p}
+}
+
+// binomialP is two-sided. Above a variance of a million the normal distribution is
+// as near, and the continued fraction of the exact one does not converge in the
+// middle.
+func binomialP(alarms, windows, chance float64) float64 {
+	mean, variance := windows*chance, windows*chance*(1-chance)
+	if variance > 1e6 {
+		off := max(0, math.Abs(alarms-mean)-0.5)
+		return math.Erfc(off / math.Sqrt(2*variance))
+	}
+	b := distuv.Binomial{N: windows, P: chance}
+	return max(0, min(1, 2*b.CDF(alarms), 2*b.Survival(alarms-1)))
 }
 
 // halt works out what a Source's own cutoffs come to, for a busy house: 20,000

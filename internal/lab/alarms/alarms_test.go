@@ -156,6 +156,28 @@ func TestChances(t *testing.T) {
 	}
 }
 
+// TestCountP: the p of a count is one where there are more windows than the
+// continued fraction of the exact distribution converges for.
+func TestCountP(t *testing.T) {
+	t.Parallel()
+	for _, windows := range []uint64{1e6, 5e7, 2e8, 2e9, 4.7e9} { // variance 2.1e5 to 1e9
+		mean, deviation := 0.3*float64(windows), math.Sqrt(0.21*float64(windows))
+		for _, off := range []float64{0, 1e-4, 0.01, 0.1, 0.5, 1, 2, 3, 4.5, 6} {
+			want := math.Erfc(off / math.Sqrt2)
+			within := max(0.01, 1e-3+2/deviation) * max(want, 1e-9)
+			if off > 2 {
+				within = 0.05 * want // of a skew that the normal one lacks
+			}
+			for _, sign := range []float64{-1, 1} {
+				got := count(1, "repetition", 2, 0.3, windows, uint64(math.Round(mean+sign*off*deviation))).P
+				if !(got >= 0 && got <= 1) || math.Abs(got-want) > within {
+					t.Errorf("%d windows, %v deviations off: p = %v, want %v", windows, sign*off, got, want)
+				}
+			}
+		}
+	}
+}
+
 // runOf returns the probability of a run of c among the bytes of a window: the first
 // ends at byte i if the c−1 bytes before it are its like, the one before those is not,
 // and there was none up to there.
