@@ -6,15 +6,23 @@
 #
 # No C, no paths of this machine, no state of its git. The commit is told to the
 # binary by this script; an unpacked source archive has no git: COMMIT names it
-# there. GOFIPS140=v1.0.0 builds on the validated module: other bytes, as
+# there. In a checkout that has changes, or is of another commit than COMMIT names,
+# -modified is added to it. GOFIPS140=v1.0.0 builds on the validated module: other bytes, as
 # reproducible.
 set -eu
 out=${1-bin/shuffled}
 case $out in /*) ;; *) out=$PWD/$out ;; esac
 cd "$(dirname "$0")/.."
-if [ -z "${COMMIT-}" ]; then
-	COMMIT=$(git rev-parse HEAD)
-	[ -z "$(git status --porcelain)" ] || COMMIT=$COMMIT-modified
+if [ -e .git ]; then
+	head=$(git rev-parse HEAD)
+	changes=$(git status --porcelain)
+	COMMIT=${COMMIT:-$head}
+	if [ -n "$changes" ] || [ "${COMMIT%-modified}" != "$head" ]; then
+		COMMIT=${COMMIT%-modified}-modified
+	fi
+elif [ -z "${COMMIT-}" ]; then
+	echo "build: no checkout of git here: COMMIT=... names the commit" >&2
+	exit 2
 fi
 # Of what a user has set for go only that counts which says where modules are; the
 # rest could change the bytes.

@@ -9,7 +9,8 @@
 #     --minutes N     stop dieharder before its next test after N minutes (4)
 #     --full          no limit of time, and dieharder with its own sample sizes
 #     --tests "N …"   these tests of dieharder only (numbers of dieharder -l)
-#     --blocks N      so many blocks of 20,000 bits for rngtest (20000: 50 MB)
+#     --blocks N      so many blocks of 20,000 bits for rngtest, 1000 or more
+#                     (20000: 50 MB)
 #     --out DIR       results below this directory (lab-results)
 #
 # What is missing is installed from Debian's packages where that is possible
@@ -19,7 +20,8 @@
 # Results are in DIR/RUN: what each suite printed, a table (summary.txt), versions
 # and parameters (run.txt) and the SHA-256 of all of them. Exit code 0: nothing
 # failed; 1: a test failed again on more data, or rngtest refuses far too many
-# blocks; 3: could not run, or nothing ran.
+# blocks; 2: usage; 3: could not run, or nothing ran, or dieharder is there and none
+# of its tests ran.
 set -eu
 
 minutes=4 full=no tests='' blocks=20000 out=lab-results
@@ -41,6 +43,7 @@ while [ $# -gt 0 ]; do
 	shift
 done
 case $minutes$blocks in *[!0-9]*) echo "lab: --minutes and --blocks are numbers" >&2; exit 2 ;; esac
+[ "${blocks:-0}" -ge 1000 ] || { echo "lab: --blocks is 1000 or more: fewer show nothing" >&2; exit 2; }
 case $tests in *[!0-9\ ]*) echo "lab: --tests are numbers of dieharder -l" >&2; exit 2 ;; esac
 case $out in /*) ;; *) out=$PWD/$out ;; esac
 cd "$(dirname "$0")/.."
@@ -84,7 +87,7 @@ note "binary     $(sha256sum <"$run/shuffled" | cut -d' ' -f1)"
 "$run/shuffled" version | sed 's/^/           /' >>"$run/run.txt"
 note "machine    $(uname -srm)"
 began=$(date +%s)
-ran=0 failed=0
+ran=0 failed=0 idle=no
 
 # rngtest fails about 8 blocks in 10,000 of a perfect generator. More than 3 times
 # as many, and ten more, do not come by chance (below 1e-20 at 1,000 blocks or
@@ -111,6 +114,7 @@ fi
 # Tests 5, 6, 7 and 14 are called suspect, or not to be used, by dieharder itself.
 # The quick run takes those that need least data.
 if need dieharder dieharder; then
+	before=$ran
 	quick='0 1 2 3 8 10 11 15 16 100 101'
 	all='0 1 2 3 4 8 9 10 11 12 13 15 16 17 100 101 102 200 201 202 203 204 205 206 207 208 209'
 	if [ "$full" = yes ]; then default=$all; else default=$quick; fi
@@ -138,6 +142,7 @@ if need dieharder dieharder; then
 			printf "%-34s %-8s p = %s\n", "dieharder " $1 " " $2, v, $5 }' >>"$run/summary.txt"
 		failed=$((failed + $(echo "$lines" | grep -c FAILED || true)))
 	done
+	[ "$ran" -gt "$before" ] || idle=yes
 fi
 
 note "seconds    $(($(date +%s) - began))"
@@ -154,4 +159,6 @@ if [ "$ran" -eq 0 ]; then
 	echo "*** lab: nothing ran ***" >&2
 	exit 3
 fi
+[ "$idle" = no ] || echo "*** lab: dieharder is here, and none of its tests ran ***" >&2
 [ "$failed" -eq 0 ] || exit 1
+[ "$idle" = no ] || exit 3
