@@ -87,7 +87,8 @@ func TestTapeLenIsTheReferences(t *testing.T) {
 }
 
 // TestTapeHasRoomForEveryOrder: even without the spare bytes, a tape has more
-// bits than the logarithm of the number of orders.
+// bits than the logarithm of the number of orders, for every number of cards and
+// takes from one card to all.
 func TestTapeHasRoomForEveryOrder(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
@@ -98,6 +99,19 @@ func TestTapeHasRoomForEveryOrder(t *testing.T) {
 		orders /= math.Ln2
 		if s, _ := deck(c.n).Need(); math.Abs(orders-c.bits) > 0.1 || float64(8*s) < orders {
 			t.Errorf("%d cards: log2 n! = %.1f, %d bits before spare bytes; want %.1f", c.n, orders, 8*s, c.bits)
+		}
+	}
+	for n := 2; n <= MaxCards; n++ {
+		all, _ := math.Lgamma(float64(n + 1))
+		for _, take := range []int{1, 2, 5, n / 4, n / 2, n - 1, n} {
+			if take < 1 || take > n {
+				continue
+			}
+			rest, _ := math.Lgamma(float64(n - take + 1))
+			orders := (all - rest) / math.Ln2 // of n!/(n−take)!
+			if s, _ := (Recipe{Cards: n, Take: take}).Need(); float64(8*s) < orders {
+				t.Errorf("%d of %d cards: %.1f bits of orders, %d before spare bytes", take, n, orders, 8*s)
+			}
 		}
 	}
 }
