@@ -55,7 +55,7 @@ var chapter3 = []Row{
 		Requirement: "Every possible outcome can come up in every draw.",
 		Evidence: []Evidence{
 			command("tape and orders in bits, for every published deck", "lab", "prove", "--only", "budget,exhaustion"),
-			tests("internal/shuffle", "a tape has more bits than the logarithm of the number of orders, for every deck and take", "TestTapeHasRoomForEveryOrder", "TestTapeLenOfNamedDecks"),
+			tests("internal/shuffle", "a tape has more bits than the logarithm of the number of orders, for every number of cards and, of each, takes from one card to all", "TestTapeHasRoomForEveryOrder", "TestTapeLenOfNamedDecks"),
 			tests("internal/shuffle", "every order of small decks comes up", "TestEveryOrderHasOneDrawVector"),
 		},
 		NotShown: "Behind the tape the platform's generator has about 256 bits of state between reseedings: every order of one deck (225.6 bits) is within reach of one state, the 3,024.9 bits of an eight-deck shoe are not. Shoes are indistinguishable from uniform by computation, not by counting.",
@@ -64,7 +64,7 @@ var chapter3 = []Row{
 		ID: "3.3.1", Title: "Cryptographic strength",
 		Requirement: "The generator of outcomes withstands an attacker who has its source and present computers.",
 		Evidence: []Evidence{
-			tests("internal/entropy", "tapes are bytes of the platform's generator, unchanged", "TestTapeFromPlatform", "TestTapeReadsOnce"),
+			tests("internal/entropy", "tapes come from the platform's generator; those of a scripted reader are its bytes, unchanged", "TestTapeFromPlatform", "TestTapeReadsOnce"),
 			tests("internal/arrows", "no generator that can be seeded is in the program", "TestArrows"),
 			document("docs/SPEC.md", "2.3 Length of the tape", "bytes are used directly, never stretched from a seed"),
 			command("whether the FIPS 140-3 module generates, and which version", "version", "--json"),

@@ -51,8 +51,8 @@ var operation = []Row{
 		Requirement: "A changed generator is certified again; what runs is what was certified.",
 		Evidence: []Evidence{
 			tests("internal/shuffle", "vectors and published decks are frozen with the algorithm's version", "TestVectorsAreTheReferences", "TestNamedDecksAreFrozen", "TestMixGolden"),
-			long(tests("internal/lab/kit", "the certified bytes can be built again", "TestReproducible")),
-			document("docs/LAB.md", "The kit", "the digest of each source file"),
+			long(tests("internal/lab/kit", "the same source gives the same bytes in two directories; compiled packages may come from the shared cache", "TestReproducible")),
+			document("docs/LAB.md", "The kit", "the digest of each source file; scripts/reproduce.sh builds twice with empty caches"),
 		},
 		Duty: "Who approves a change, and sending it to the laboratory.",
 	},
