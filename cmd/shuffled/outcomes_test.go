@@ -241,6 +241,36 @@ func TestStatisticsWhileClosing(t *testing.T) {
 	}
 }
 
+// TestStatisticsAtTheLast: writers that find both a halt and the end waiting write
+// the halt, whichever select sees first.
+func TestStatisticsAtTheLast(t *testing.T) {
+	t.Parallel()
+	s := newSandbox(t)
+	const times = 20
+	for range times {
+		h := &house{log: s.log, dealers: s.dealers, last: make(chan struct{}),
+			latched: make(chan entropy.Cause, 1), findings: make(chan monitor.Finding, maxFindings)}
+		h.latched <- entropy.Cause{Reason: entropy.ReasonStatistics}
+		h.findings <- monitor.Finding{Halt: true, Shape: "draws of 1 to 2", Test: "frequency"}
+		h.findings <- monitor.Finding{Shape: "draws of 1 to 6", Test: "pairs"}
+		close(h.last)
+		h.watchLatch()
+		h.watchFindings()
+	}
+	latches, alarms := 0, 0
+	for _, e := range s.events() {
+		switch e.Kind {
+		case audit.EventLatchSet:
+			latches++
+		case audit.EventAlarm:
+			alarms++
+		}
+	}
+	if latches != times || alarms != 2*times {
+		t.Errorf("%d latches and %d alarms, want %d and %d", latches, alarms, times, 2*times)
+	}
+}
+
 // TestStatisticsOfLastWindow: a window that is full when the daemon stops is judged.
 func TestStatisticsOfLastWindow(t *testing.T) {
 	t.Parallel()

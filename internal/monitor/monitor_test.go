@@ -650,6 +650,23 @@ func TestTogether(t *testing.T) {
 	}
 }
 
+// TestRunEnds: a window that is due when Run is told to end is judged.
+func TestRunEnds(t *testing.T) {
+	ctx, stop := context.WithCancel(t.Context())
+	stop()
+	for range 20 {
+		found := 0
+		m := New(Config{CountWindow: 2000, CountLeast: -1, Report: func(Finding) { found++ }}, time.Now())
+		for range 2000 {
+			m.Watch(whole(52), orderOf52())
+		}
+		m.Run(ctx)
+		if found != 1 {
+			t.Fatalf("%d findings, want 1", found)
+		}
+	}
+}
+
 // TestOneOrder: what is told of a window does not depend on one order in it, but
 // where the p-value stands at the limit of a class already. Of 20 orders that
 // could be the last of the smallest window, all lead to the same class.
