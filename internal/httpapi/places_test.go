@@ -18,14 +18,14 @@ type unwitnessed struct {
 	Dealer
 	Log
 	genesis  audit.Genesis
-	waiting  sync.WaitGroup // those who are to come
+	arrived  chan struct{} // one for each who waits
 	cosigned chan struct{}
 }
 
 func (u *unwitnessed) Genesis() *audit.Genesis { return &u.genesis }
 
 func (u *unwitnessed) AwaitWitnesses(ctx context.Context, _ uint64) error {
-	u.waiting.Done()
+	u.arrived <- struct{}{}
 	select {
 	case <-u.cosigned:
 		return nil
@@ -38,7 +38,7 @@ func (u *unwitnessed) AwaitWitnesses(ctx context.Context, _ uint64) error {
 // many of them there are, and are not more than their limit.
 func TestWitnessWait(t *testing.T) {
 	t.Parallel()
-	u := &unwitnessed{cosigned: make(chan struct{})}
+	u := &unwitnessed{arrived: make(chan struct{}), cosigned: make(chan struct{})}
 	s := newStack(t, stackOptions{limits: Limits{Concurrent: 2, Waiting: 1, Witnessed: 10}, wrap: func(l Ledger) Ledger {
 		u.Dealer, u.Log, u.genesis = l.Dealer, l.Log, *l.Log.Genesis()
 		u.genesis.Deals = audit.DealsCosigned
@@ -54,12 +54,11 @@ func TestWitnessWait(t *testing.T) {
 	deal := func(path string) answer {
 		return s.do(ask{method: http.MethodPost, path: path + "/deal", token: s.dealerToken, body: twoHands})
 	}
-	u.waiting.Add(most)
 	done := make(chan answer, most)
 	for _, path := range paths[:most] {
 		go func() { done <- deal(path) }()
+		<-u.arrived // one after the other: there are few places on the way
 	}
-	u.waiting.Wait()
 	s.commit("t", "meanwhile")
 	deal("/v1/main/shuffles/999").want(t, CodeNotFound, "")
 	if got := deal(paths[most]); got.header.Get("Retry-After") == "" {

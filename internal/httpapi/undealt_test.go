@@ -127,7 +127,7 @@ func (h *hunt) everyState() map[string]work {
 	must(err)
 	all["draw"] = work{"d1", fmt.Sprintf("/v1/main/shuffles/%d", deal(draw.ID))}
 
-	h.s.clock.add(2 * time.Second)
+	h.s.clock.add(time.Minute) // it stood still since the stack was made
 	tick := time.NewTicker(50 * time.Millisecond)
 	defer tick.Stop()
 	for tries := 0; ; tries++ { // refused until the ledger's own clock says so
