@@ -113,8 +113,8 @@ var table = map[string]row{
 		ours: []string{"internal/shuffle", "internal/entropy"},
 	},
 	"internal/lab/alarms": {
-		why:  "counts what the health tests say of the bytes that tapes are made of",
-		ours: []string{"internal/outcome", "internal/entropy"},
+		why:  "counts what the health tests say of the bytes that tapes are made of, and judges as the battery does",
+		ours: []string{"internal/lab/battery", "internal/outcome", "internal/entropy"},
 	},
 	"internal/lab/labreport": {
 		why:  "judges samples by the battery and shows what it says; plots are its own",

@@ -6,13 +6,11 @@ package alarms
 import (
 	"context"
 	"fmt"
-	"math"
 	"runtime"
 	"sync"
 
-	"gonum.org/v1/gonum/stat/distuv"
-
 	"shuffled/internal/entropy"
+	"shuffled/internal/lab/battery"
 	"shuffled/internal/outcome"
 )
 
@@ -180,21 +178,8 @@ func report(windows uint64, alphaExps []int, sum []tally) *Report {
 }
 
 func count(alphaExp int, test string, cutoff int, chance float64, windows, alarms uint64) Count {
-	p := binomialP(float64(alarms), float64(windows), chance)
+	p := battery.BinomialP(float64(alarms), float64(windows), chance)
 	return Count{alphaExp, test, cutoff, chance, float64(windows) * chance, alarms, p}
-}
-
-// binomialP is two-sided. Above a variance of a million the normal distribution is
-// as near, and the continued fraction of the exact one does not converge in the
-// middle.
-func binomialP(alarms, windows, chance float64) float64 {
-	mean, variance := windows*chance, windows*chance*(1-chance)
-	if variance > 1e6 {
-		off := max(0, math.Abs(alarms-mean)-0.5)
-		return math.Erfc(off / math.Sqrt(2*variance))
-	}
-	b := distuv.Binomial{N: windows, P: chance}
-	return max(0, min(1, 2*b.CDF(alarms), 2*b.Survival(alarms-1)))
 }
 
 // halt works out what a Source's own cutoffs come to, for a busy house: 20,000

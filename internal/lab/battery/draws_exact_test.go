@@ -202,7 +202,7 @@ func TestBinomialP(t *testing.T) {
 		{2, 100, 1e-9, 2 * 4950e-18},
 		{5e7, 1e8, 0.5, 1}, {5e7 + 15000, 1e8, 0.5, 0.0027}, {5e7 - 15000, 1e8, 0.5, 0.0027},
 	} {
-		if got := binomialP(c.count, c.n, c.chance); math.Abs(got-c.want) > 1e-3*c.want {
+		if got := BinomialP(c.count, c.n, c.chance); math.Abs(got-c.want) > 1e-3*c.want {
 			t.Errorf("%v of %v, %v each: p = %v, want %v", c.count, c.n, c.chance, got, c.want)
 		}
 	}

@@ -131,15 +131,16 @@ func (f *findings) binomial(test, name string, count, n uint64, chance float64) 
 		return
 	}
 	f.found = append(f.found, finding{
-		Result{Test: test, Name: name, Statistic: float64(count), P: binomialP(float64(count), float64(n), chance), N: n},
+		Result{Test: test, Name: name, Statistic: float64(count), P: BinomialP(float64(count), float64(n), chance), N: n},
 		func(level float64) string { return detectsRate(level, float64(n), chance) },
 	})
 }
 
-// binomialP is exact where the variance is at most a million. Above it the normal
+// BinomialP returns the two-sided p-value of a count of n events that each have a
+// chance. It is exact where the variance is at most a million. Above it the normal
 // distribution is as near, and the continued fraction of the exact one does not
 // converge in the middle.
-func binomialP(count, n, chance float64) float64 {
+func BinomialP(count, n, chance float64) float64 {
 	mean, variance := n*chance, n*chance*(1-chance)
 	if variance > 1e6 {
 		off := max(0, math.Abs(count-mean)-0.5)
