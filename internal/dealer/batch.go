@@ -47,8 +47,11 @@ func (d *Dealer) Shuffles(ctx context.Context, actor, key string, req ShuffleReq
 		return nil, err
 	}
 	defer end()
-	if s, err := d.repeatBatch(ctx, b); !errors.Is(err, ledger.ErrNotFound) {
-		return s, err
+	taken := d.takenForNew(key, b.tags[0])
+	if !taken {
+		if s, err := d.repeatBatch(ctx, b); !errors.Is(err, ledger.ErrNotFound) {
+			return s, err
+		}
 	}
 	waiting, cancel := ledger.Patience(ctx)
 	err = d.batches.Acquire(waiting, int64(count))
@@ -58,9 +61,8 @@ func (d *Dealer) Shuffles(ctx context.Context, actor, key string, req ShuffleReq
 	}
 	defer d.batches.Release(int64(count))
 	s, err := d.newBatch(ctx, actor, b)
-	var illegal *audit.Illegal
 	var duplicate *ledger.DuplicateError
-	if errors.As(err, &illegal) || errors.As(err, &duplicate) {
+	if err != nil && (errors.As(err, &duplicate) || mayRepeat(err, taken)) {
 		// A copy of this request may have been first.
 		if s, err := d.repeatBatch(ctx, b); !errors.Is(err, ledger.ErrNotFound) {
 			return s, err

@@ -102,14 +102,16 @@ func (d *Dealer) begin(ctx context.Context, actor, key string, a asked, invalid 
 		return Shuffle{}, err
 	}
 	defer end()
-	// The key is looked up before any entropy is drawn: a retry draws no tape.
-	if s, err := d.repeatShuffle(ctx, tag, hash); !errors.Is(err, ledger.ErrNotFound) {
-		return s, err
+	// No entropy is drawn for a key that may be in the ledger: a retry draws no tape.
+	taken := d.takenForNew(key, tag)
+	if !taken {
+		if s, err := d.repeatShuffle(ctx, tag, hash); !errors.Is(err, ledger.ErrNotFound) {
+			return s, err
+		}
 	}
 	for range childTries {
 		s, err := d.newShuffle(ctx, actor, tag, hash, a)
-		var illegal *audit.Illegal
-		if !errors.Is(err, errParentMoved) && !errors.As(err, &illegal) {
+		if err == nil || !errors.Is(err, errParentMoved) && !mayRepeat(err, taken) {
 			return s, err
 		}
 		// A copy of this request may have been first.
@@ -121,6 +123,15 @@ func (d *Dealer) begin(ctx context.Context, actor, key string, a asked, invalid 
 		}
 	}
 	return Shuffle{}, &audit.Illegal{Code: audit.RuleParent, Detail: "the parent is being dealt from"}
+}
+
+// mayRepeat reports whether a refused request may be one that was answered before:
+// a copy of it may have been first, or its key was only taken for new. Who is told
+// to come back comes back.
+func mayRepeat(err error, taken bool) bool {
+	var illegal *audit.Illegal
+	return errors.As(err, &illegal) ||
+		taken && !errors.Is(err, ledger.ErrOverloaded) && !errors.Is(err, ledger.ErrClosed)
 }
 
 // newShuffle draws a tape and appends the commit to it.

@@ -40,6 +40,9 @@ func (l *Ledger) write(d *draft) (again []*request) {
 		case errors.As(err, &duplicate) && !unknown:
 			l.appends.duplicate.Add(1)
 			l.state.Rollback(d.mark)
+			for _, tag := range duplicate.Tags { // so that it fails no batch again
+				l.recent.add(tag, l.state.Time())
+			}
 			return append(d.refusedRequests(), answerDuplicates(d.requests, duplicate)...)
 		case errors.As(err, &duplicate):
 			// The batch itself may be what stands there.
@@ -91,6 +94,7 @@ func (l *Ledger) landed(d *draft) {
 	for i, e := range d.entries {
 		// Not an error: sign has made a verifier of each key.
 		l.history, _, _ = l.history.with(e, d.batch.Rows[i].Index)
+		l.recent.see(e)
 	}
 	proofs := make([]audit.Receipt, len(d.batch.Rows))
 	for i, row := range d.batch.Rows {

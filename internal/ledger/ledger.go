@@ -171,6 +171,7 @@ type Ledger struct {
 	// live are counts for metrics, as of the published head.
 	live    atomic.Pointer[Live]
 	appends appends
+	recent  recent // filled by the sequencer
 
 	// handovers are the receipts of signing keys by the index of their entries, as
 	// text; they never change.
@@ -243,6 +244,7 @@ func Open(ctx context.Context, cfg Config) (*Ledger, error) {
 	if err := l.readMark(); err != nil {
 		return nil, errors.Join(fmt.Errorf("opening ledger %s: %w", cfg.Info.Name, err), l.mark.close())
 	}
+	l.recent.begin(l.state.Time())
 	l.setStatus(fmt.Errorf("%w: starting", ErrUnavailable))
 	l.snapshots = l.newSnapshots()
 	l.publish()

@@ -134,6 +134,7 @@ func (l *Ledger) fold(row Row, index uint64, history *keyHistory, passed **Snaps
 	if index == 0 {
 		l.genesis = e
 	}
+	l.recent.see(e)
 	l.sawEntry(e)
 	return signs, nil
 }

@@ -77,6 +77,9 @@ func (p *pace) ahead(ours uint64) int {
 	return max(0, slices.IndexFunc(p.line, func(one place) bool { return one.instance == ours }))
 }
 
+// alone reports whether only we stand in the line.
+func (p *pace) alone(ours uint64) bool { return len(p.line) == 1 && p.line[0].instance == ours }
+
 // ended takes the time of our turn into account.
 func (p *pace) ended(now time.Time) {
 	took := min(max(now.Sub(p.began), minTurn), maxTurn)
@@ -90,6 +93,7 @@ func (p *pace) ended(now time.Time) {
 func (l *Ledger) sawEntry(e audit.Entry) {
 	if c, ok := e.Body.(*audit.Commit); ok && l.started {
 		l.pace.landed(c.Instance, l.instance, time.Now())
+		l.recent.alone.Store(l.pace.alone(l.instance))
 	}
 }
 
@@ -97,6 +101,7 @@ func (l *Ledger) sawEntry(e audit.Entry) {
 func (l *Ledger) sawLanding() {
 	now := time.Now()
 	l.pace.landed(l.instance, l.instance, now)
+	l.recent.alone.Store(l.pace.alone(l.instance))
 	l.pace.ended(now)
 	l.appends.landed.Add(1)
 }

@@ -337,6 +337,9 @@ func (l *Ledger) place(d *draft, r *request, now int64) error {
 		d.batch.Rows, d.entries = d.batch.Rows[:rows], d.entries[:rows]
 		return err
 	}
+	if tags := l.recent.repeated(r.Bodies); len(tags) > 0 {
+		return &DuplicateError{Tags: tags}
+	}
 	if err := l.checkRotation(&r.Proposal); err != nil {
 		return err
 	}

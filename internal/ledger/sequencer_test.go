@@ -403,6 +403,9 @@ func TestOneKeyTwiceInABatch(t *testing.T) {
 		if n := len(h.entries()); n != 4 || duplicates != 1 {
 			t.Errorf("%d entries, %d duplicates; want 4 and 1", n, duplicates)
 		}
+		if n := l.Live().Appends.Duplicate; n != 0 {
+			t.Errorf("%d batches failed for a key that was known", n)
+		}
 	})
 }
 
