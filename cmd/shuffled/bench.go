@@ -23,7 +23,7 @@ type benchCmd struct {
 	Batch       int           `default:"1" help:"Shuffles that each commit asks for, 1 to 256."`
 	Deck        string        `default:"standard-52" help:"A published deck."`
 	Tables      string        `placeholder:"NAME" help:"Tables are called NAME-1, NAME-2, … and have to be new. Default: a new name."`
-	Keep        int           `default:"256" placeholder:"MIB" help:"Memory for answers that are verified afterwards. What does not fit is left out evenly."`
+	Keep        int           `default:"256" placeholder:"MIB" help:"Memory for answers that are verified afterwards. Where it is full, whole shuffles are left out evenly."`
 	Timeout     time.Duration `default:"30s" help:"How long a request may take."`
 	Production  bool          `help:"Load a production ledger. What is written stays in it for ever."`
 }
@@ -36,7 +36,9 @@ A hand is six requests: a commit, hole cards for six seats, flop, turn, river, a
 
 There is no limit to the open shuffles of a table, but each takes memory of the daemon until it is closed: by the mix, or by the daemon as expired at the ledger's close-by (a day, with --dev).
 
-An answer of 429 or 503 is counted, and its request repeated after the pause that it asks for. Afterwards every receipt that was kept is verified: inclusion, signature, and that the entry is what was asked for. One that fails is exit code 1.
+An answer of 429 or 503 is counted, and its request repeated after the pause that it asks for. Afterwards every answer that was kept is verified: inclusion and signature of its receipt, that the entry is what was asked for, that each card opens the deck root of its commit and was dealt once, and that a tape told at the close opens the commitment and leads to the deck root.
+
+Exit codes: 1 when an answer does not hold; 3 when the figures measure nothing, for nothing was acknowledged or, without --rate, less than was refused or failed. The report says why ("unusable" with --json).
 
 Examples:
 
@@ -76,6 +78,9 @@ func (c *benchCmd) Run(ctx context.Context, s streams) error {
 	}
 	return c.print(s, report)
 }
+
+// errUnusable is about a load that measured nothing.
+var errUnusable = errors.New("the figures measure nothing")
 
 // trust takes the token and the keys, and refuses a production ledger unless that
 // is meant.

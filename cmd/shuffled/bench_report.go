@@ -28,7 +28,7 @@ func second(p load.Progress) string {
 
 func inMS(d time.Duration) float64 { return float64(d) / float64(time.Millisecond) }
 
-// print writes the report, and fails where the evidence does.
+// print writes the report, and fails where the evidence does or nothing was measured.
 func (c *benchCmd) print(s streams, r *load.Report) error {
 	if c.JSON {
 		if err := printSafeJSON(s.out, r); err != nil {
@@ -43,6 +43,9 @@ func (c *benchCmd) print(s streams, r *load.Report) error {
 	if r.Verified.Failed > 0 {
 		fmt.Fprintf(s.err, "shuffled: hint: is --key the ledger's own key? --json shows the answers\n")
 		return errFails
+	}
+	if r.Unusable != "" {
+		return fmt.Errorf("%w: %s", errUnusable, visible(r.Unusable))
 	}
 	return nil
 }
@@ -62,6 +65,9 @@ func printReport(s streams, r *load.Report) {
 	fmt.Fprintf(s.out, "  refused       %s\n", refusals(r))
 	fmt.Fprintf(s.out, "  errors        %s\n", faults(r))
 	fmt.Fprintf(s.out, "  verified      %s\n", verdictOn(&r.Verified))
+	if r.Unusable != "" {
+		fmt.Fprintf(s.out, "  unusable      %s\n", visible(r.Unusable))
+	}
 	fmt.Fprintf(s.out, "  generator     %.1f µs of processor time for each request\n\n", r.Generator.CPUPerRequest)
 	w := tabwriter.NewWriter(s.out, 0, 0, 2, ' ', tabwriter.AlignRight)
 	fmt.Fprintln(w, "  ms\tcount\tmean\tp50\tp90\tp99\tp99.9\tmax\t")
@@ -111,10 +117,17 @@ func faults(r *load.Report) string {
 func verdictOn(v *load.Verified) string {
 	which := fmt.Sprintf("all %s answers", counted(uint64(v.Answers)))
 	if uint64(v.Answers) < v.Of {
-		which = fmt.Sprintf("%s of %s answers, spread evenly", counted(uint64(v.Answers)), counted(v.Of))
+		which = fmt.Sprintf("%s of %s answers, by whole shuffles, spread evenly", counted(uint64(v.Answers)), counted(v.Of))
 	}
 	if v.Failed > 0 {
 		return fmt.Sprintf("%s: %s FAILED", which, counted(uint64(v.Failed)))
 	}
-	return fmt.Sprintf("%s: %s entries under %s checkpoints, signed and included", which, counted(uint64(v.Entries)), counted(uint64(v.Checkpoints)))
+	line := fmt.Sprintf("%s: %s entries under %s checkpoints, signed and included", which, counted(uint64(v.Entries)), counted(uint64(v.Checkpoints)))
+	if v.Cards > 0 {
+		line += fmt.Sprintf("; %s cards open their deck roots", counted(uint64(v.Cards)))
+	}
+	if v.Tapes > 0 {
+		line += fmt.Sprintf("; %s tapes lead to theirs", counted(uint64(v.Tapes)))
+	}
+	return line
 }

@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"io"
 	"net/http"
@@ -76,6 +77,9 @@ func TestBench(t *testing.T) {
 			if len(r.Refused) != 0 || r.Errors != 0 || r.GivenUp != 0 || v.Failed != 0 || v.Answers == 0 || uint64(v.Answers) != v.Of || v.Checkpoints == 0 {
 				t.Errorf("%+v", r)
 			}
+			if (v.Cards > 0) != strings.Contains(c.kinds, "deal") || (v.Tapes > 0) != strings.Contains(c.kinds, "close") {
+				t.Errorf("%d cards and %d tapes verified of %s", v.Cards, v.Tapes, c.kinds)
+			}
 			var kinds []string
 			for _, k := range []string{"close", "commit", "deal", "hand", "verify"} {
 				if l, ok := r.LatencyMS[k]; ok && l.P50 > 0 && l.P50 <= l.P99 && l.P99 <= l.Max {
@@ -99,7 +103,7 @@ func TestBench(t *testing.T) {
 		t.Errorf("%+v", v)
 	}
 	code, out, errs := d.bench("--mix", "hand=1,verify=1", "--duration", "3s")
-	if code != exitOK || !regexp.MustCompile(`(?m)^  verified +all [0-9,]+ answers: [0-9,]+ entries under [0-9,]+ checkpoints, signed and included$`).MatchString(out) ||
+	if code != exitOK || !regexp.MustCompile(`(?m)^  verified +all [0-9,]+ answers: [0-9,]+ entries under [0-9,]+ checkpoints, signed and included; [0-9,]+ cards open their deck roots; [0-9,]+ tapes lead to theirs$`).MatchString(out) ||
 		!regexp.MustCompile(`(?m)^ +[0-9]+ s  +[0-9,]+/s  p50 +[0-9.]+ ms  p99 +[0-9.]+ ms`).MatchString(errs) {
 		t.Errorf("exit %d\n%s%s", code, out, errs)
 	}
@@ -140,24 +144,34 @@ func TestBenchLies(t *testing.T) {
 	for name, c := range map[string]struct {
 		spoil func(answer []byte, before [][]byte) []byte
 		says  string
+		of    string // what is asked of a shuffle; empty: commits
 	}{
-		"a byte of the entry": {func(b []byte, _ [][]byte) []byte { return flip(b, `extra `, 12) }, "proof"},
+		"a byte of the entry": {func(b []byte, _ [][]byte) []byte { return flip(b, `extra `, 12) }, "proof", ""},
 		"a byte of the signature": {func(b []byte, _ [][]byte) []byte { return flip(b, `\n— sandbox.localhost/main `, 20) },
-			"not signed by the ledger's key"},
-		"a hash of the proof":  {func(b []byte, _ [][]byte) []byte { return flip(b, `index `, 14) }, "proof"},
-		"the deck root":        {func(b []byte, _ [][]byte) []byte { return flip(b, `"deck_root":"`, 4) }, "another commitment or deck root"},
-		"the id":               {func(b []byte, _ [][]byte) []byte { return bytes.Replace(b, []byte(`"id":`), []byte(`"id":1`), 1) }, "receipt of entry"},
-		"no receipt":           {func(b []byte, _ [][]byte) []byte { return []byte(`{"id":7}`) }, "malformed receipt"},
-		"no JSON":              {func(b []byte, _ [][]byte) []byte { return b[:len(b)/2] }, "not what the contract says"},
-		"another one's answer": {func(_ []byte, before [][]byte) []byte { return before[0] }, "two requests|not asked for"},
+			"not signed by the ledger's key", ""},
+		"a hash of the proof":  {func(b []byte, _ [][]byte) []byte { return flip(b, `index `, 14) }, "proof", ""},
+		"the deck root":        {func(b []byte, _ [][]byte) []byte { return flip(b, `"deck_root":"`, 4) }, "another commitment or deck root", ""},
+		"the id":               {func(b []byte, _ [][]byte) []byte { return bytes.Replace(b, []byte(`"id":`), []byte(`"id":1`), 1) }, "receipt of entry", ""},
+		"no receipt":           {func(b []byte, _ [][]byte) []byte { return []byte(`{"id":7}`) }, "malformed receipt", ""},
+		"no JSON":              {func(b []byte, _ [][]byte) []byte { return b[:len(b)/2] }, "not what the contract says", ""},
+		"another one's answer": {func(_ []byte, before [][]byte) []byte { return before[0] }, "two requests|not asked for", ""},
+
+		"the value of a card": {func(b []byte, _ [][]byte) []byte { return bytes.Replace(b, []byte(`"value":`), []byte(`"value":1`), 1) }, "of the deck|does not lead to the deck root", "/deal"},
+		"the salt of a card":  {func(b []byte, _ [][]byte) []byte { return flip(b, `"salt":"`, 4) }, "does not lead to the deck root", "/deal"},
+		"an older deal":       {func(_ []byte, before [][]byte) []byte { return before[0] }, "two requests|not asked for", "/deal"},
+		"a card withheld":     {func(b []byte, _ [][]byte) []byte { return bytes.Replace(b, []byte(`"cards":`), []byte(`"kept":`), 1) }, "2 cards were asked for, and 0", "/deal"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			proxy := httptest.NewServer(liar(honest, c.spoil))
+			proxy := httptest.NewServer(liar(honest, cmp.Or(c.of, "/shuffles"), c.spoil))
 			defer proxy.Close()
 			lied := *d
 			lied.t, lied.url = t, proxy.URL
-			code, out, errs := lied.bench("--connections", "1", "--duration", "3s", "--json")
+			args := []string{"--connections", "1", "--duration", "3s", "--json"}
+			if c.of != "" {
+				args = append(args, "--mix", "commit=1,deal=4")
+			}
+			code, out, errs := lied.bench(args...)
 			var r load.Report
 			if err := json.Unmarshal([]byte(out), &r); err != nil || code != exitFails {
 				t.Fatalf("exit %d, %v: %s%s", code, err, out, errs)
@@ -184,12 +198,12 @@ func flip(b []byte, behind string, n int) []byte {
 	return b
 }
 
-// liar spoils every 20th answer to a commit, first the third.
-func liar(honest *url.URL, spoil func(answer []byte, before [][]byte) []byte) http.Handler {
+// liar spoils every 20th answer of addresses that end so, first the third.
+func liar(honest *url.URL, end string, spoil func(answer []byte, before [][]byte) []byte) http.Handler {
 	proxy := httputil.NewSingleHostReverseProxy(honest)
 	var before [][]byte // one connection: one at a time
 	proxy.ModifyResponse = func(resp *http.Response) error {
-		if !strings.HasSuffix(resp.Request.URL.Path, "/shuffles") {
+		if !strings.HasSuffix(resp.Request.URL.Path, end) {
 			return nil
 		}
 		b, err := io.ReadAll(resp.Body)
@@ -205,6 +219,58 @@ func liar(honest *url.URL, spoil func(answer []byte, before [][]byte) []byte) ht
 		return nil
 	}
 	return proxy
+}
+
+// TestBenchTurnedAway puts a proxy between that answers 503 to most: what is
+// measured then is not the daemon, and the exit code says so.
+func TestBenchTurnedAway(t *testing.T) {
+	t.Parallel()
+	d := newDaemon(t, "")
+	d.start()
+	honest, err := url.Parse(d.url)
+	if err != nil {
+		t.Fatal(err)
+	}
+	proxy := httputil.NewSingleHostReverseProxy(honest)
+	for name, c := range map[string]struct {
+		served int32 // of each ten
+		args   []string
+		code   int
+		says   string
+	}{
+		"none":             {0, nil, exitCannot, `^nothing was acknowledged: overloaded$`},
+		"three in ten":     {3, nil, exitCannot, `^[0-9]+ requests were refused and 0 failed, and [0-9]+ were acknowledged: overloaded$`},
+		"seven in ten":     {7, nil, exitOK, `^$`},
+		"three, at a rate": {3, []string{"--rate", "50"}, exitOK, `^$`},
+		"none, at a rate":  {0, []string{"--rate", "50"}, exitCannot, `^nothing was acknowledged: overloaded$`},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			var n atomic.Int32
+			s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+				if !strings.HasSuffix(r.URL.Path, "/shuffles") || n.Add(1)%10 < c.served {
+					proxy.ServeHTTP(w, r)
+					return
+				}
+				w.WriteHeader(http.StatusServiceUnavailable)
+				io.WriteString(w, `{"code":"overloaded"}`)
+			}))
+			defer s.Close()
+			turned := *d
+			turned.t, turned.url = t, s.URL
+			code, out, errs := turned.bench(append(c.args, "--json")...)
+			var r load.Report
+			if err := json.Unmarshal([]byte(out), &r); err != nil || code != c.code || !regexp.MustCompile(c.says).MatchString(r.Unusable) {
+				t.Fatalf("exit %d, %v: %s%s", code, err, out, errs)
+			}
+			if told := strings.Contains(errs, "shuffled: error: the figures measure nothing: "+r.Unusable); told != (code == exitCannot) {
+				t.Errorf("exit %d, and it says %s", code, errs)
+			}
+			if code, out, _ := turned.bench(c.args...); code != c.code || strings.Contains(out, "\n  unusable      ") != (code == exitCannot) {
+				t.Errorf("exit %d: %s", code, out)
+			}
+		})
+	}
 }
 
 // TestBenchProduction loads no production ledger that it was not told to.

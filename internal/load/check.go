@@ -22,6 +22,8 @@ type Verified struct {
 	Answers     int     `json:"answers"`     // verified
 	Of          uint64  `json:"of"`          // acknowledged with a receipt
 	Entries     int     `json:"entries"`     // that these proved
+	Cards       int     `json:"cards"`       // dealt, each opened against its deck root
+	Tapes       int     `json:"tapes"`       // of closes, each opening its commitment and leading to its deck root
 	Checkpoints int     `json:"checkpoints"` // whose signature was checked, each once
 	Seconds     float64 `json:"seconds"`
 	Failed      int     `json:"failed"`
@@ -40,11 +42,12 @@ const maxFaults = 5
 
 // answer is what is read of an acknowledged request's.
 type answer struct {
-	ID         uint64   `json:"id"`
-	Commitment []byte   `json:"commitment"`
-	DeckRoot   []byte   `json:"deck_root"`
-	Receipt    string   `json:"receipt"`
-	Shuffles   []answer `json:"shuffles"`
+	ID         uint64       `json:"id"`
+	Commitment []byte       `json:"commitment"`
+	DeckRoot   []byte       `json:"deck_root"`
+	Receipt    string       `json:"receipt"`
+	Cards      []audit.Card `json:"cards"`
+	Shuffles   []answer     `json:"shuffles"`
 }
 
 // one returns the answer itself, or the first of a batch.
@@ -58,18 +61,21 @@ func (a *answer) one() *answer {
 // checker verifies answers. Safe for concurrent use.
 type checker struct {
 	keys []note.Verifier
-	deck [32]byte // the hash of what each commit is of; zeros: of any, for a deck this build does not know
+	deck shuffle.Deck // that each commit is of; empty: of any, for a deck this build does not know
 
 	mu          sync.Mutex // over all below
 	checkpoints map[string]audit.Checkpoint
 	roots       map[uint64]tlog.Hash // by size
 	entries     map[uint64]tlog.Hash // leaf hashes by index
+	shuffles    map[uint64]*committed
+	cards       int // opened
+	tapes       int // recomputed
 }
 
 func newChecker(keys []note.Verifier, deck string) *checker {
 	d, _ := shuffle.Named(deck)
-	return &checker{keys: keys, deck: d.Hash(), checkpoints: make(map[string]audit.Checkpoint),
-		roots: make(map[uint64]tlog.Hash), entries: make(map[uint64]tlog.Hash)}
+	return &checker{keys: keys, deck: d, checkpoints: make(map[string]audit.Checkpoint),
+		roots: make(map[uint64]tlog.Hash), entries: make(map[uint64]tlog.Hash), shuffles: make(map[uint64]*committed)}
 }
 
 // checkpoint returns a checkpoint whose signature holds. A batch of entries has
@@ -122,7 +128,8 @@ func (c *checker) receipt(text string) (e audit.Entry, index uint64, origin stri
 	return e, r.Index, p.Origin, nil
 }
 
-// check holds one answer against its evidence and against what was asked for.
+// check holds one answer against its evidence and against what was asked for; a deal
+// or close after its commit.
 func (c *checker) check(k *claim) error {
 	var a answer
 	if err := json.Unmarshal(k.answer, &a); err != nil {
@@ -138,11 +145,11 @@ func (c *checker) check(k *claim) error {
 	switch b := e.Body.(type) {
 	case *audit.Deal:
 		if k.kind == Deal && b.Shuffle == k.shuffle && b.First == k.first && b.Count() == k.count {
-			return nil
+			return c.opened(k, a.Cards)
 		}
 	case *audit.Close:
 		if k.kind == Close && b.Shuffle == k.shuffle && b.Outcome == audit.OutcomeCompleted {
-			return nil
+			return c.recomputed(k, b)
 		}
 	}
 	return fmt.Errorf("the entry is a %s that was not asked for", e.Body.Type())
@@ -166,18 +173,22 @@ func (c *checker) commits(k *claim, a *answer) error {
 		switch {
 		case !ok || b.Context.Table != k.table || b.KeyTag != audit.KeyTagOf(origin, k.table, k.key, i):
 			return fmt.Errorf("entry %d is a %s that was not asked for", index, e.Body.Type())
-		case c.deck != [32]byte{} && b.Context.DeckHash != c.deck:
-			return fmt.Errorf("entry %d is of another deck", index)
 		case one.ID != index || index != all[0].ID+uint64(i):
 			return fmt.Errorf("it is of shuffle %d, and its receipt of entry %d", one.ID, index)
 		case !slices.Equal(one.Commitment, b.Commitment[:]) || !slices.Equal(one.DeckRoot, b.DeckRoot[:]):
 			return fmt.Errorf("entry %d has another commitment or deck root", index)
 		}
+		if err := plain(b, c.deck); err != nil {
+			return fmt.Errorf("entry %d %w", index, err)
+		}
+		c.mu.Lock()
+		c.shuffles[index] = &committed{commit: b}
+		c.mu.Unlock()
 	}
 	return nil
 }
 
-// verify checks what was kept, on all cores.
+// verify checks what was kept: commits first, for the others rest on them.
 func (r *run) verify(report *Report) {
 	began := time.Now()
 	v := &report.Verified
@@ -188,24 +199,16 @@ func (r *run) verify(report *Report) {
 			claims = append(claims, &w.kept.claims[i])
 		}
 	}
+	slices.SortStableFunc(claims, func(a, b *claim) int { return min(int(a.kind), 1) - min(int(b.kind), 1) })
+	commits := slices.IndexFunc(claims, func(k *claim) bool { return k.kind != Commit })
+	if commits < 0 {
+		commits = len(claims)
+	}
 	c := newChecker(r.cfg.Keys, r.cfg.Deck)
 	v.Answers = len(claims)
 	errs := make([]error, len(claims))
-	group, _ := errgroup.WithContext(context.Background())
-	group.SetLimit(runtime.GOMAXPROCS(0))
-	const at = 1024 // answers between two calls of Verifying
-	for from := 0; from < len(claims); from += at {
-		if r.cfg.Verifying != nil {
-			r.cfg.Verifying(from, len(claims))
-		}
-		group.Go(func() error {
-			for i := from; i < min(from+at, len(claims)); i++ {
-				errs[i] = c.check(claims[i])
-			}
-			return nil
-		})
-	}
-	group.Wait()
+	r.checkAll(c, claims, errs, 0, commits)
+	r.checkAll(c, claims, errs, commits, len(claims))
 	for i, err := range errs {
 		if err != nil {
 			v.fail(audit.Printable(err.Error()), claims[i].answer)
@@ -216,8 +219,27 @@ func (r *run) verify(report *Report) {
 			v.fail("the daemon does not prove a receipt that it gave", text)
 		}
 	}
-	v.Entries, v.Checkpoints = len(c.entries), len(c.checkpoints)
+	v.Entries, v.Checkpoints, v.Cards, v.Tapes = len(c.entries), len(c.checkpoints), c.cards, c.tapes
 	v.Seconds = time.Since(began).Seconds()
+}
+
+// checkAll checks the claims from one to another, on all cores.
+func (r *run) checkAll(c *checker, claims []*claim, errs []error, from, to int) {
+	group, _ := errgroup.WithContext(context.Background())
+	group.SetLimit(runtime.GOMAXPROCS(0))
+	const step = 1024 // answers between two calls of Verifying
+	for at := from; at < to; at += step {
+		if r.cfg.Verifying != nil {
+			r.cfg.Verifying(at, len(claims))
+		}
+		group.Go(func() error {
+			for i := at; i < min(at+step, to); i++ {
+				errs[i] = c.check(claims[i])
+			}
+			return nil
+		})
+	}
+	group.Wait()
 }
 
 func (v *Verified) fail(what string, answer []byte) {

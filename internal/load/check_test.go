@@ -75,6 +75,13 @@ func text(t *testing.T, a any) []byte {
 	return b
 }
 
+// tape is a tape of 52 cards.
+func tape(i int) []byte {
+	b := make([]byte, shuffle.Recipe{Cards: 52, Take: 52}.TapeLen())
+	b[0] = byte(i)
+	return b
+}
+
 // TestCheck accepts what was asked for and proved, and nothing else.
 func TestCheck(t *testing.T) {
 	key, err := keys.GenerateSigning(origin)
@@ -90,29 +97,56 @@ func TestCheck(t *testing.T) {
 		t.Fatal(err)
 	}
 	standard, _ := shuffle.Named("standard-52")
-	commit := func(i int) *audit.Commit {
-		return &audit.Commit{
-			Context:    &audit.Context{Origin: origin, Table: "t-1", DeckHash: standard.Hash(), Recipe: shuffle.Recipe{Cards: 52, Take: 52}, Disclosure: audit.DisclosurePublic},
-			Commitment: [32]byte{1, byte(i)}, DeckRoot: [32]byte{2, byte(i)}, Serial: uint64(i + 1), Previous: uint64(i), CloseBy: 1, KeyTag: audit.KeyTagOf(origin, "t-1", "k", i),
+	context := &audit.Context{Origin: origin, Table: "t-1", DeckHash: standard.Hash(), Recipe: shuffle.Recipe{Cards: 52, Take: 52}, Disclosure: audit.DisclosurePublic}
+	commit := func(c *audit.Context, i int) (*audit.Commit, *audit.DeckTree) {
+		tape := tape(i)[:c.Recipe.TapeLen()]
+		commitment := audit.Commitment(c.Encode(), tape)
+		out, err := c.Recipe.Run(tape)
+		if err != nil {
+			t.Fatal(err)
 		}
+		tree := audit.NewDeckTree(out.Values, audit.Salts(commitment, tape, len(out.Values)))
+		return &audit.Commit{Context: c, Commitment: commitment, DeckRoot: tree.Root(), Serial: uint64(i + 1), Previous: uint64(i), CloseBy: 1,
+			KeyTag: audit.KeyTagOf(origin, "t-1", "k", i)}, tree
+	}
+	first, tree := commit(context, 0)
+	second, _ := commit(context, 1)
+	card := func(tree *audit.DeckTree, place int) audit.Card {
+		o := tree.Open(place)
+		return audit.NewCard(place, o, standard.Card(o.Value))
 	}
 	deal := &audit.Deal{Shuffle: 1, First: 4, Runs: []audit.Run{{Count: 2, Purpose: audit.PurposeSeat, Recipient: "seat-1"}}}
-	end := &audit.Close{Shuffle: 1, Outcome: audit.OutcomeCompleted, Form: audit.FormTape, Tape: make([]byte, 129)}
-	early := &audit.Close{Shuffle: 1, Outcome: audit.OutcomeEndedEarly, Form: audit.FormTape, Tape: make([]byte, 129)}
-	marked := commit(0)
-	marked.Context.DeckHash = [32]byte{1}
-	stacked := sign(t, key, deal, marked)
-	l := sign(t, key, deal, commit(0), commit(1), deal, end)
-	fork := sign(t, key, deal, commit(0), commit(1), deal, early)
-	foreign := sign(t, other, deal, commit(0), commit(1), deal, end)
-	one := func(i, n int) answer {
-		return answer{ID: uint64(i), Commitment: []byte{1, byte(n), 31: 0}, DeckRoot: []byte{2, byte(n), 31: 0}, Receipt: l.receipts[i]}
+	later := &audit.Deal{Shuffle: 1, First: 6, Runs: []audit.Run{{Count: 1, Purpose: audit.PurposeBurn}}}
+	closing := func(o audit.Outcome, tape []byte) *audit.Close {
+		return &audit.Close{Shuffle: 1, Outcome: o, Form: audit.FormTape, Tape: tape}
+	}
+	end := closing(audit.OutcomeCompleted, tape(0))
+	marked, half, planned := *context, *context, *context
+	marked.DeckHash, half.Recipe, planned.Plan = [32]byte{1}, shuffle.Recipe{Cards: 52, Take: 26}, []audit.Planned{{Source: audit.SourceSlot, Slot: [32]byte{1}}}
+	rooted, _ := commit(context, 0)
+	rooted.DeckRoot[31] ^= 1
+	l := sign(t, key, deal, first, second, deal, end, later)
+	fork := sign(t, key, deal, first, second, deal, closing(audit.OutcomeEndedEarly, tape(0)), later)
+	otherTape := sign(t, key, deal, first, second, deal, closing(audit.OutcomeCompleted, tape(1)), later)
+	otherRoot := sign(t, key, deal, rooted, second, deal, end, later)
+	foreign := sign(t, other, deal, first, second, deal, end, later)
+	under := func(l signed, i int, b *audit.Commit) answer {
+		return answer{ID: uint64(i), Commitment: b.Commitment[:], DeckRoot: b.DeckRoot[:], Receipt: l.receipts[i]}
+	}
+	of := func(c *audit.Context) claim { // a ledger of one commit
+		b, _ := commit(c, 0)
+		return claim{kind: Commit, count: 1, key: "k", table: "t-1", answer: text(t, under(sign(t, key, deal, b), 1, b))}
 	}
 	batch := func(a ...answer) any { return map[string]any{"shuffles": a} }
+	both := func(l signed, first *audit.Commit) claim {
+		return claim{kind: Commit, count: 2, key: "k", table: "t-1", answer: text(t, batch(under(l, 1, first), under(l, 2, second)))}
+	}
 	receipt := func(r string) any { return map[string]any{"receipt": r} }
-	single := claim{kind: Commit, count: 1, key: "k", table: "t-1", answer: text(t, one(1, 0))}
-	pair := claim{kind: Commit, count: 2, key: "k", table: "t-1", answer: text(t, batch(one(1, 0), one(2, 1)))}
-	dealt := claim{kind: Deal, shuffle: 1, first: 4, count: 2, answer: text(t, receipt(l.receipts[3]))}
+	dealing := func(r string, cards ...audit.Card) any { return map[string]any{"receipt": r, "cards": cards} }
+	single := claim{kind: Commit, count: 1, key: "k", table: "t-1", answer: text(t, under(l, 1, first))}
+	pair := both(l, first)
+	dealt := claim{kind: Deal, shuffle: 1, first: 4, count: 2, answer: text(t, dealing(l.receipts[3], card(tree, 4), card(tree, 5)))}
+	burnt := claim{kind: Deal, shuffle: 1, first: 6, count: 1, answer: text(t, dealing(l.receipts[5], card(tree, 6)))}
 	closed := claim{kind: Close, shuffle: 1, answer: text(t, receipt(l.receipts[4]))}
 
 	lying := func(c claim, change func(*claim)) claim {
@@ -128,11 +162,30 @@ func TestCheck(t *testing.T) {
 	} else {
 		resigned = resigned[:i+20] + "A" + resigned[i+21:]
 	}
+	deals := func(c claim, cards ...audit.Card) claim {
+		r := l.receipts[3]
+		if c.first == 6 {
+			r = l.receipts[5]
+		}
+		return lying(c, say(dealing(r, cards...)))
+	}
+	spoilt := func(place int, change func(*audit.Card)) audit.Card {
+		c := card(tree, place)
+		change(&c)
+		return c
+	}
+	// A tree in which one card stands twice.
+	marks := make([]uint32, 52)
+	doubled := audit.NewDeckTree(marks, audit.Salts([32]byte{}, tape(0), 52))
+	twice := *first
+	twice.DeckRoot = doubled.Root()
+	two := sign(t, key, deal, &twice, second, deal, end, later)
+
 	for name, c := range map[string]struct {
-		claims []claim
-		says   string // of the last claim; empty: all hold
+		claims []claim // without a commit first: after both
+		says   string  // of the last claim; empty: all hold
 	}{
-		"all four":                       {[]claim{pair, dealt, closed}, ""},
+		"all five":                       {[]claim{pair, dealt, burnt, closed}, ""},
 		"a single commit":                {[]claim{single}, ""},
 		"an entry twice":                 {[]claim{dealt, dealt}, "entry 3 answers two requests"},
 		"a commit twice":                 {[]claim{single, pair}, "entry 1 answers two requests"},
@@ -140,26 +193,51 @@ func TestCheck(t *testing.T) {
 		"another table":                  {[]claim{lying(single, func(c *claim) { c.table = "t-2" })}, "not asked for"},
 		"a deal for one":                 {[]claim{lying(single, say(answer{ID: 3, Receipt: l.receipts[3]}))}, "a deal that was not asked for"},
 		"another id":                     {[]claim{lying(single, func(c *claim) { c.answer = bytes.Replace(c.answer, []byte(`"id":1`), []byte(`"id":2`), 1) })}, "it is of shuffle 2"},
-		"another commitment":             {[]claim{lying(single, say(answer{ID: 1, Commitment: []byte{9}, DeckRoot: []byte{2, 31: 0}, Receipt: l.receipts[1]}))}, "another commitment"},
-		"another root":                   {[]claim{lying(single, say(answer{ID: 1, Commitment: []byte{1, 31: 0}, DeckRoot: []byte{9}, Receipt: l.receipts[1]}))}, "another commitment or deck root"},
-		"another deck":                   {[]claim{lying(single, say(answer{ID: 1, Commitment: []byte{1, 31: 0}, DeckRoot: []byte{2, 31: 0}, Receipt: stacked.receipts[1]}))}, "another deck"},
-		"one too few":                    {[]claim{lying(pair, say(batch(one(1, 0))))}, "2 shuffles were asked for, and 1"},
-		"in another order":               {[]claim{lying(pair, say(batch(one(2, 1), one(1, 0))))}, "not asked for"},
-		"the second's key":               {[]claim{lying(single, say(one(2, 1)))}, "not asked for"},
+		"another commitment":             {[]claim{lying(single, say(answer{ID: 1, Commitment: []byte{9}, DeckRoot: first.DeckRoot[:], Receipt: l.receipts[1]}))}, "another commitment"},
+		"another root":                   {[]claim{lying(single, say(answer{ID: 1, Commitment: first.Commitment[:], DeckRoot: []byte{9}, Receipt: l.receipts[1]}))}, "another commitment or deck root"},
+		"another deck":                   {[]claim{of(&marked)}, "entry 1 is of another deck"},
+		"half a deck":                    {[]claim{of(&half)}, "entry 1 is not of a whole deck"},
+		"a mix":                          {[]claim{of(&planned)}, "entry 1 is not of a whole deck"},
+		"one too few":                    {[]claim{lying(pair, say(batch(under(l, 1, first))))}, "2 shuffles were asked for, and 1"},
+		"in another order":               {[]claim{lying(pair, say(batch(under(l, 2, second), under(l, 1, first))))}, "not asked for"},
+		"the second's key":               {[]claim{lying(single, say(under(l, 2, second)))}, "not asked for"},
 		"another shuffle":                {[]claim{lying(dealt, func(c *claim) { c.shuffle = 2 })}, "not asked for"},
 		"another place":                  {[]claim{lying(dealt, func(c *claim) { c.first = 6 })}, "not asked for"},
 		"fewer cards":                    {[]claim{lying(dealt, func(c *claim) { c.count = 3 })}, "not asked for"},
 		"a close for a deal":             {[]claim{lying(dealt, say(receipt(l.receipts[4])))}, "a close that was not asked for"},
 		"a deal for a close":             {[]claim{lying(closed, say(receipt(l.receipts[3])))}, "a deal that was not asked for"},
 		"another's close":                {[]claim{lying(closed, func(c *claim) { c.shuffle = 2 })}, "not asked for"},
-		"another outcome":                {[]claim{lying(closed, say(receipt(fork.receipts[4])))}, "a close that was not asked for"},
+		"another outcome":                {[]claim{both(fork, first), lying(closed, say(receipt(fork.receipts[4])))}, "a close that was not asked for"},
 		"another ledger key":             {[]claim{lying(dealt, say(receipt(foreign.receipts[3])))}, "not signed by the ledger's key"},
 		"a known checkpoint signed anew": {[]claim{closed, lying(dealt, say(receipt(resigned)))}, "not signed by the ledger's key"},
 		"a fork":                         {[]claim{closed, lying(dealt, say(receipt(fork.receipts[3])))}, "the ledger was forked"},
 		"another entry's proof":          {[]claim{lying(dealt, say(receipt(strings.Replace(l.receipts[0], "index 0\n", "index 3\n", 1))))}, "does not lead"},
 		"no JSON":                        {[]claim{lying(dealt, func(c *claim) { c.answer = c.answer[1:] })}, "not what the contract says"},
+
+		"no cards":                {[]claim{deals(dealt)}, "2 cards were asked for, and 0"},
+		"a card too few":          {[]claim{deals(dealt, card(tree, 4))}, "2 cards were asked for, and 1"},
+		"a card too many":         {[]claim{deals(dealt, card(tree, 4), card(tree, 5), card(tree, 6))}, "2 cards were asked for, and 3"},
+		"cards the other way":     {[]claim{deals(dealt, card(tree, 5), card(tree, 4))}, "place 4 of shuffle 1: the card is of place 5"},
+		"a card moved":            {[]claim{deals(burnt, spoilt(7, func(c *audit.Card) { c.Place = 6 }))}, "the card is of place 6 and position 7"},
+		"a card of another place": {[]claim{deals(burnt, spoilt(6, func(c *audit.Card) { c.Place = 7 }))}, "the card is of place 7 and position 6"},
+		"a card renumbered":       {[]claim{deals(burnt, spoilt(7, func(c *audit.Card) { c.Place, c.Position = 6, 6 }))}, "does not lead to the deck root"},
+		"another card":            {[]claim{deals(burnt, spoilt(6, func(c *audit.Card) { c.Value = (c.Value + 1) % 52; c.Card = standard.Card(c.Value) }))}, "does not lead to the deck root"},
+		"another name":            {[]claim{deals(burnt, spoilt(6, func(c *audit.Card) { c.Card = standard.Card((c.Value + 1) % 52) }))}, "of the deck"},
+		"a card of no deck":       {[]claim{deals(burnt, spoilt(6, func(c *audit.Card) { c.Value = 52 }))}, "is not card 52 of the deck"},
+		"another salt":            {[]claim{deals(burnt, spoilt(6, func(c *audit.Card) { c.Salt = card(tree, 7).Salt }))}, "does not lead to the deck root"},
+		"half a salt":             {[]claim{deals(burnt, spoilt(6, func(c *audit.Card) { c.Salt = c.Salt[:22] }))}, "salt"},
+		"a hash of a proof":       {[]claim{deals(burnt, spoilt(6, func(c *audit.Card) { c.Proof[2] = c.Proof[1] }))}, "does not lead to the deck root"},
+		"another tape": {[]claim{both(otherTape, first),
+			lying(closed, say(receipt(otherTape.receipts[4])))}, "the tape of shuffle 1 does not open its commitment"},
+		"a root of nothing": {[]claim{both(otherRoot, rooted),
+			lying(closed, say(receipt(otherRoot.receipts[4])))}, "does not lead to its deck root"},
+		"a card twice": {[]claim{both(two, &twice),
+			lying(dealt, say(dealing(two.receipts[3], card(doubled, 4), card(doubled, 5))))}, "place 5 of shuffle 1: card 0 was dealt before"},
 	} {
 		k := newChecker([]note.Verifier{pinned}, "standard-52")
+		if c.claims[0].kind != Commit {
+			c.claims = append([]claim{pair}, c.claims...)
+		}
 		for i, claim := range c.claims {
 			err := k.check(&claim)
 			if last := i == len(c.claims)-1; !last || c.says == "" {
@@ -169,6 +247,11 @@ func TestCheck(t *testing.T) {
 			} else if err == nil || !strings.Contains(err.Error(), c.says) {
 				t.Errorf("%s: %v; want %q", name, err, c.says)
 			}
+		}
+	}
+	for _, c := range []claim{dealt, closed} {
+		if err := newChecker([]note.Verifier{pinned}, "standard-52").check(&c); err == nil || err.Error() != "the commit of shuffle 1 is not proved" {
+			t.Errorf("without its commit: %v", err)
 		}
 	}
 }

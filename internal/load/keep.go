@@ -5,6 +5,7 @@ import "github.com/go-json-experiment/json"
 // claim is what an acknowledged request was about, with the answer to it.
 type claim struct {
 	kind    Kind
+	group   uint64 // the commit that it belongs to
 	shuffle uint64 // its id, but for a commit
 	first   int    // of a deal: the place
 	count   int    // of a deal: cards; of a commit: shuffles
@@ -13,51 +14,58 @@ type claim struct {
 	answer  []byte
 }
 
-// kept are the answers that a worker keeps for verification: every stride-th, as
-// many as its budget takes.
+// kept are the answers that a worker keeps for verification: those about every
+// stride-th commit, as many as its budget takes. A commit stays with its deals and
+// closes, which are held against what it committed to.
 type kept struct {
-	budget int64
-	judge  bool // the mix has use for last
-	claims []claim
-	bytes  int64
-	stride uint64
-	seen   uint64
-	last   []byte // the newest answer
+	budget  int64
+	judge   bool // the mix has use for last
+	claims  []claim
+	bytes   int64
+	stride  uint64
+	commits uint64 // so far, and so the group of the newest
+	seen    uint64
+	last    []byte // the newest answer
 
 	unproved [][]byte // verdicts of the daemon that do not prove its own receipts
 }
 
 // claimSize is about what a claim takes beside its answer.
-const claimSize = 160
+const claimSize = 168
 
-// add keeps a copy. Where the budget is spent, every second one goes, and from
-// then on half as many are kept.
+// add keeps a copy. A commit begins a group, which other claims name. Where the
+// budget is spent, every second group goes, and from then on half as many are kept;
+// one stays, whatever it takes.
 func (k *kept) add(c claim) {
 	k.seen++
 	if k.stride == 0 {
 		k.stride = 1
 	}
+	if c.kind == Commit {
+		k.commits++
+		c.group = k.commits
+	}
 	if k.judge {
 		k.last = append(k.last[:0], c.answer...)
 	}
-	if k.seen%k.stride != 0 {
+	if c.group%k.stride != 0 {
 		return
 	}
 	c.answer = append([]byte(nil), c.answer...)
 	k.claims = append(k.claims, c)
 	k.bytes += int64(len(c.answer)) + claimSize
-	for k.bytes > k.budget && len(k.claims) > 1 {
+	for k.bytes > k.budget && k.commits >= 2*k.stride {
 		k.thin()
 	}
 }
 
-// thin drops every second claim, those that a doubled stride leaves out.
+// thin drops every second group, those that a doubled stride leaves out.
 func (k *kept) thin() {
 	k.stride *= 2
 	keep := k.claims[:0]
 	k.bytes = 0
-	for i, c := range k.claims {
-		if i%2 == 1 {
+	for _, c := range k.claims {
+		if c.group%k.stride == 0 {
 			keep = append(keep, c)
 			k.bytes += int64(len(c.answer)) + claimSize
 		}

@@ -320,18 +320,128 @@ func TestConfig(t *testing.T) {
 	}
 }
 
-// TestKept thins evenly.
+// TestKept thins evenly, by commits: each stays with what was dealt of it, and one
+// stays whatever it takes.
 func TestKept(t *testing.T) {
-	k := kept{budget: 10 * (claimSize + 10)}
-	for i := range 100 {
-		k.add(claim{first: i + 1, answer: make([]byte, 10)})
-	}
-	if len(k.claims) < 5 || len(k.claims) > 10 || k.bytes > k.budget || k.seen != 100 {
-		t.Fatalf("%d of %d, %d bytes", len(k.claims), k.seen, k.bytes)
-	}
-	for i, c := range k.claims {
-		if c.first != (i+1)*k.claims[0].first {
-			t.Errorf("claim %d is the %dth", i, c.first)
+	const size = claimSize + 10
+	for name, c := range map[string]struct {
+		budget int64
+		deals  int // of each commit
+		after  int // commits that come before they are dealt
+	}{
+		"commits":        {10 * size, 0, 0},
+		"hands":          {40 * size, 5, 0},
+		"later":          {40 * size, 3, 7},
+		"no room at all": {1, 5, 0},
+	} {
+		k := kept{budget: c.budget}
+		add := func(kind Kind, group uint64) {
+			k.add(claim{kind: kind, group: group, answer: make([]byte, 10)})
 		}
+		for i := range uint64(100) {
+			add(Commit, 0)
+			for d := range c.deals {
+				if at := i + 1 - uint64(c.after); int(i) >= c.after {
+					add(Deal+Kind(d/4), at)
+				}
+			}
+		}
+		groups := make(map[uint64]int)
+		for _, claim := range k.claims {
+			if groups[claim.group]++; claim.kind != Commit && groups[claim.group] == 1 {
+				t.Errorf("%s: group %d without its commit", name, claim.group)
+			}
+		}
+		each := 1 + c.deals
+		if k.seen != uint64(100+(100-c.after)*c.deals) || k.bytes != int64(len(k.claims))*size {
+			t.Errorf("%s: %d seen, %d bytes", name, k.seen, k.bytes)
+		}
+		if len(groups) == 0 || len(groups) > 1 && k.bytes > k.budget || c.budget > 1 && k.bytes < k.budget/3 {
+			t.Errorf("%s: %d groups in %d bytes of %d", name, len(groups), k.bytes, k.budget)
+		}
+		for g, n := range groups {
+			if g%k.stride != 0 || n != each && g <= uint64(100-c.after) {
+				t.Errorf("%s: group %d has %d of %d claims, at every %dth", name, g, n, each, k.stride)
+			}
+		}
+		if len(groups) != 100/int(k.stride) {
+			t.Errorf("%s: %d groups, each %dth of 100", name, len(groups), k.stride)
+		}
+	}
+}
+
+// TestGroups keeps deals and closes with the commit of their shuffle.
+func TestGroups(t *testing.T) {
+	for _, mix := range []Mix{{Hand: 1}, {Commit: 1, Deal: 4, Close: 1}, {Commit: 1, Deal: 2, Hand: 1}} {
+		synctest.Test(t, func(t *testing.T) {
+			id := 0
+			cfg := config(func(w io.Writer, request string) bool {
+				time.Sleep(10 * time.Millisecond)
+				id++
+				respond(w, 200, "", fmt.Sprintf(`{"id":%d}`, 10*id))
+				return true
+			})
+			cfg.Mix, cfg.Batch = mix, 2
+			r, err := newRun(cfg)
+			if err == nil {
+				err = r.load(t.Context())
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			ids, others := make(map[uint64]uint64), 0
+			for _, c := range r.workers[0].kept.claims {
+				if c.kind == Commit {
+					ids[c.group] = firstID(c.answer)
+				} else if others++; ids[c.group] == 0 || c.shuffle-ids[c.group] > 1 {
+					t.Errorf("%v: a %v of shuffle %d in the group of %d", mix, c.kind, c.shuffle, ids[c.group])
+				}
+			}
+			if others < 40 {
+				t.Errorf("%v: %d", mix, others)
+			}
+		})
+	}
+}
+
+// TestUnusable tells a run that measured nothing from one that was turned away on
+// purpose.
+func TestUnusable(t *testing.T) {
+	for name, c := range map[string]struct {
+		served int // of each 10 requests, from the first
+		warmup time.Duration
+		rate   float64
+		says   string
+	}{
+		"all served":          {10, 0, 0, ""},
+		"one half":            {5, 0, 0, ""},
+		"fewer":               {4, 0, 0, "60 requests were refused and 0 failed, and 40 were acknowledged: busy"},
+		"fewer, at a rate":    {1, 0, 100, ""},
+		"none":                {0, 0, 0, "nothing was acknowledged: busy"},
+		"none, at a rate":     {0, 0, 100, "nothing was acknowledged: busy"},
+		"only in the warm-up": {-40, 500 * time.Millisecond, 0, "nothing was acknowledged within the measured time: busy"},
+		"broken connections":  {-10, 0, 0, "0 requests were refused and 12 failed, and 10 were acknowledged: reading the answer: EOF"},
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			n := 0
+			cfg := config(func(w io.Writer, _ string) bool {
+				n++
+				time.Sleep(10 * time.Millisecond)
+				switch {
+				case c.served < 0 && n <= -c.served, (n-1)%10 < c.served:
+					respond(w, 200, "", `{"id":2}`)
+				case name == "broken connections":
+					return false
+				default:
+					respond(w, 500, "", `{"code":"busy"}`)
+				}
+				return true
+			})
+			cfg.Warmup, cfg.Rate = c.warmup, c.rate
+			r, err := loaded(t, t.Context(), cfg)
+			if err != nil || r.Unusable != c.says {
+				t.Errorf("%s: %q, want %q; %+v, %v", name, r.Unusable, c.says, r, err)
+			}
+		})
 	}
 }

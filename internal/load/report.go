@@ -1,7 +1,13 @@
 package load
 
 import (
+	"cmp"
+	"fmt"
+	"maps"
+	"slices"
 	"time"
+
+	"shuffled/internal/audit"
 )
 
 // Report is what a run measured.
@@ -34,6 +40,9 @@ type Report struct {
 	GivenUp      uint64            `json:"given_up"` // requests whose outcome nobody told before the end
 	Unsent       uint64            `json:"unsent"`   // were due, and no connection was free
 
+	// Unusable says why the figures measure nothing; empty: they do.
+	Unusable string `json:"unusable,omitempty"`
+
 	Verified  Verified  `json:"verified"`
 	Generator Generator `json:"generator"`
 }
@@ -60,6 +69,37 @@ func (r *run) report(cpu time.Duration) *Report {
 			out.LatencyMS[k.String()] = l
 		}
 	}
+	out.Unusable = r.unusable()
 	out.Generator = Generator{CPUSeconds: cpu.Seconds(), CPUPerRequest: cpu.Seconds() * 1e6 / float64(max(out.Requests, 1))}
 	return out
+}
+
+// unusable says why a run measured nothing: it did nothing, or it was turned away
+// more often than it was served. With a rate above what the daemon can do, to be
+// turned away is what is measured.
+func (r *run) unusable() string {
+	done, refused, failed := r.acknowledged.Load(), r.refusals.Load(), r.errors.Load()
+	switch {
+	case done == 0:
+		return "nothing was acknowledged" + r.because()
+	case r.within.Load() == 0:
+		return "nothing was acknowledged within the measured time" + r.because()
+	case r.cfg.Rate == 0 && refused+failed > done:
+		return fmt.Sprintf("%d requests were refused and %d failed, and %d were acknowledged%s", refused, failed, done, r.because())
+	}
+	return ""
+}
+
+// because is the first error of a connection, or else the refusal that came most
+// often.
+func (r *run) because() string {
+	if r.firstError != "" {
+		return ": " + r.firstError
+	}
+	if len(r.codes) == 0 {
+		return ""
+	}
+	return ": " + audit.Printable(slices.MaxFunc(slices.Sorted(maps.Keys(r.codes)), func(a, b string) int {
+		return cmp.Compare(r.codes[a], r.codes[b])
+	}))
 }

@@ -29,10 +29,11 @@ type worker struct {
 	path, body, request []byte // being written
 }
 
-// play is an open shuffle and its next place.
+// play is an open shuffle, the group of its commit among what is kept, and its next
+// place.
 type play struct {
-	id   uint64
-	next int
+	id, group uint64
+	next      int
 }
 
 // A Refusal is an answer that says no for a reason that will not go away.
@@ -85,7 +86,7 @@ func (w *worker) do(ctx context.Context, kind Kind, due time.Time) (err error) {
 		if len(w.open) > 0 {
 			p := w.open[0]
 			w.open, w.out = w.open[1:], max(w.out-1, 0)
-			_, err = w.finish(ctx, p.id, due)
+			_, err = w.finish(ctx, &p, due)
 			return err
 		}
 	case Verify:
@@ -96,7 +97,7 @@ func (w *worker) do(ctx context.Context, kind Kind, due time.Time) (err error) {
 	id, err := w.commit(ctx, due, w.cfg.Batch)
 	if w.cfg.Mix.plays() && id != 0 {
 		for i := range w.cfg.Batch {
-			w.open = append(w.open, play{id: id + uint64(i)})
+			w.open = append(w.open, play{id: id + uint64(i), group: w.kept.commits})
 		}
 	}
 	return err
@@ -144,18 +145,18 @@ func (w *worker) deal(ctx context.Context, p *play, due time.Time, n int, write 
 	w.body = append(w.body, "]}"...)
 	answer, _, err := w.ask(ctx, Deal, "", due)
 	if answer != nil {
-		w.kept.add(claim{kind: Deal, shuffle: p.id, first: p.next, count: n, answer: answer})
+		w.kept.add(claim{kind: Deal, group: p.group, shuffle: p.id, first: p.next, count: n, answer: answer})
 	}
 	p.next += n
 	return answer != nil, err
 }
 
-func (w *worker) finish(ctx context.Context, id uint64, due time.Time) (bool, error) {
-	w.shufflePath(id, "/close")
+func (w *worker) finish(ctx context.Context, p *play, due time.Time) (bool, error) {
+	w.shufflePath(p.id, "/close")
 	w.body = append(w.body[:0], `{"outcome":"completed"}`...)
 	answer, _, err := w.ask(ctx, Close, "", due)
 	if answer != nil {
-		w.kept.add(claim{kind: Close, shuffle: id, answer: answer})
+		w.kept.add(claim{kind: Close, group: p.group, shuffle: p.id, answer: answer})
 	}
 	return answer != nil, err
 }
@@ -171,13 +172,13 @@ func (w *worker) hand(ctx context.Context, due time.Time) error {
 	if id == 0 {
 		return err
 	}
-	p := play{id: id}
+	p := play{id: id, group: w.kept.commits}
 	steps := []func() (bool, error){
 		func() (bool, error) { return w.deal(ctx, &p, time.Now(), 2*seats, func() { w.seats(seats) }) },
 		func() (bool, error) { return w.deal(ctx, &p, time.Now(), 4, func() { w.street(3) }) },
 		func() (bool, error) { return w.deal(ctx, &p, time.Now(), 2, func() { w.street(1) }) },
 		func() (bool, error) { return w.deal(ctx, &p, time.Now(), 2, func() { w.street(1) }) },
-		func() (bool, error) { return w.finish(ctx, p.id, time.Now()) },
+		func() (bool, error) { return w.finish(ctx, &p, time.Now()) },
 	}
 	for _, step := range steps {
 		if ok, err := step(); !ok {

@@ -1,0 +1,111 @@
+package load
+
+import (
+	"errors"
+	"fmt"
+
+	"golang.org/x/mod/sumdb/tlog"
+
+	"shuffled/internal/audit"
+	"shuffled/internal/shuffle"
+)
+
+// committed is a shuffle whose commit is proved.
+type committed struct {
+	commit *audit.Commit
+	shown  map[uint32]bool // the values dealt of it; the checker's mu is over them
+}
+
+// commitOf returns the shuffle that a deal or close was asked of.
+func (c *checker) commitOf(k *claim) (*committed, error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	s, ok := c.shuffles[k.shuffle]
+	if !ok {
+		return nil, fmt.Errorf("the commit of shuffle %d is not proved", k.shuffle)
+	}
+	return s, nil
+}
+
+// opened holds the cards of a deal against the deck root of their commit.
+func (c *checker) opened(k *claim, cards []audit.Card) error {
+	s, err := c.commitOf(k)
+	if err != nil {
+		return err
+	}
+	if len(cards) != k.count {
+		return fmt.Errorf("%d cards were asked for, and %d are in the answer", k.count, len(cards))
+	}
+	for i, card := range cards {
+		if err := c.open(s, k.first+i, card); err != nil {
+			return fmt.Errorf("place %d of shuffle %d: %w", k.first+i, k.shuffle, err)
+		}
+	}
+	return nil
+}
+
+// open checks one card: at its place, which is its position for want of a mix, of
+// the deck, in the tree, and dealt once.
+func (c *checker) open(s *committed, place int, card audit.Card) error {
+	if card.Place != place || card.Position != place {
+		return fmt.Errorf("the card is of place %d and position %d", card.Place, card.Position)
+	}
+	if n := c.deck.Len(); n > 0 && (card.Value >= uint32(n) || c.deck.Card(card.Value) != card.Card) {
+		return fmt.Errorf("%q is not card %d of the deck", card.Card, card.Value)
+	}
+	o, err := card.Opening()
+	if err != nil {
+		return err
+	}
+	if err := o.Check(s.commit.DeckRoot, s.commit.Context.Recipe.Positions()); err != nil {
+		return err
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if s.shown[o.Value] {
+		return fmt.Errorf("card %d was dealt before", o.Value)
+	}
+	if s.shown == nil {
+		s.shown = make(map[uint32]bool)
+	}
+	s.shown[o.Value] = true
+	c.cards++
+	return nil
+}
+
+// recomputed holds the tape of a close, where it is for everybody, against what was
+// committed to.
+func (c *checker) recomputed(k *claim, b *audit.Close) error {
+	s, err := c.commitOf(k)
+	if err != nil || b.Form != audit.FormTape {
+		return err
+	}
+	ctx := s.commit.Context
+	if audit.Commitment(ctx.Encode(), b.Tape) != s.commit.Commitment {
+		return fmt.Errorf("the tape of shuffle %d does not open its commitment", k.shuffle)
+	}
+	out, err := ctx.Recipe.Run(b.Tape)
+	if err != nil {
+		return fmt.Errorf("shuffle %d: %w", k.shuffle, err)
+	}
+	tree := audit.NewDeckTree(out.Values, audit.Salts(s.commit.Commitment, b.Tape, len(out.Values)))
+	if tree.Root() != tlog.Hash(s.commit.DeckRoot) {
+		return fmt.Errorf("the tape of shuffle %d does not lead to its deck root", k.shuffle)
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.tapes++
+	return nil
+}
+
+// plain reports whether a commit is of the deck that was asked for, whole and
+// without a mix; of any deck that this build does not know.
+func plain(b *audit.Commit, deck shuffle.Deck) error {
+	switch ctx := b.Context; {
+	case deck.Len() > 0 && ctx.DeckHash != deck.Hash():
+		return errors.New("is of another deck")
+	case ctx.Parent != nil || len(ctx.Plan) > 0 || deck.Len() > 0 && ctx.Recipe.Positions() != deck.Len():
+		return errors.New("is not of a whole deck, shuffled once")
+	}
+	return nil
+}
