@@ -19,8 +19,8 @@ type flights struct {
 // begin waits for its turn under the tag, as long as the caller has patience. The
 // caller must call end.
 func (f *flights) begin(ctx context.Context, tag [32]byte) (end func(), err error) {
-	turn, cancel := ledger.Patience(ctx)
-	defer cancel()
+	turn, cancel := ctx, func() {} // most find nobody ahead, and need no patience
+	defer func() { cancel() }()
 	for {
 		f.mu.Lock()
 		ahead := f.all[tag]
@@ -39,6 +39,9 @@ func (f *flights) begin(ctx context.Context, tag [32]byte) (end func(), err erro
 			}, nil
 		}
 		f.mu.Unlock()
+		if turn == ctx {
+			turn, cancel = ledger.Patience(ctx)
+		}
 		select {
 		case <-ahead:
 		case <-turn.Done():
