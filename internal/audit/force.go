@@ -35,7 +35,7 @@ func (s *State) force(e Entry, index uint64) {
 			s.pair = nil // the parent cannot be closed
 		}
 	case *Mix:
-		if o := s.open[b.Shuffle]; o != nil && len(o.commit.Context.Plan) > 0 {
+		if o := s.open[b.Shuffle]; o != nil && o.planned {
 			o.mixed = true
 		}
 	case *Deal:

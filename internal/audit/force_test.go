@@ -350,7 +350,7 @@ func holdForced(t interface{ Fatalf(string, ...any) }, s *State, size int) {
 		t.Fatalf("%d entries of %d, %d auditors", s.Size(), size, len(s.keys.auditors))
 	}
 	for id, o := range s.open {
-		if _, waits := slices.BinarySearch(o.table.waiting, id); waits != (o.next == 0) || o.next > o.m || o.table != s.tables[o.commit.Context.Table] {
+		if _, waits := slices.BinarySearch(o.table.waiting, id); waits != (o.next == 0) || o.next > o.m || o.table != s.tables[o.commit().Context.Table] {
 			t.Fatalf("shuffle %d: next %d of %d, waiting %t", id, o.next, o.m, waits)
 		}
 	}

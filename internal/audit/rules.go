@@ -149,7 +149,7 @@ func (s *State) applyEvent(e *Event, index uint64) {
 func (s *State) table(name string) *table {
 	t := s.tables[name]
 	if t == nil {
-		t = new(table)
+		t = &table{name: name}
 		s.tables[name] = t
 		s.push(func() { delete(s.tables, name) })
 	}

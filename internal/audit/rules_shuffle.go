@@ -50,13 +50,15 @@ func (s *State) checkParent(ctx *Context, now int64) error {
 	switch {
 	case p == nil:
 		return illegal(RuleParent, "shuffle %d is not open", ctx.Parent.ID)
-	case now >= p.commit.CloseBy:
-		return illegal(RuleParent, "shuffle %d had to close by %d, and can only expire", ctx.Parent.ID, p.commit.CloseBy)
-	case p.commit.Context.IsDraw():
+	case now >= p.closeBy:
+		return illegal(RuleParent, "shuffle %d had to close by %d, and can only expire", ctx.Parent.ID, p.closeBy)
+	}
+	switch of := p.commit().Context; {
+	case of.IsDraw():
 		return illegal(RuleParent, "shuffle %d is a draw list", ctx.Parent.ID)
-	case p.commit.Context.Table != ctx.Table:
-		return illegal(RuleParent, "shuffle %d is at table %s", ctx.Parent.ID, p.commit.Context.Table)
-	case p.commit.Context.DeckHash != ctx.DeckHash:
+	case of.Table != ctx.Table:
+		return illegal(RuleParent, "shuffle %d is at table %s", ctx.Parent.ID, of.Table)
+	case of.DeckHash != ctx.DeckHash:
 		return illegal(RuleParent, "shuffle %d is of another deck", ctx.Parent.ID)
 	}
 	for _, pos := range ctx.Parent.Positions {
@@ -72,12 +74,7 @@ func (s *State) applyCommit(c *Commit, id uint64) {
 	serial, last := t.serial, t.last
 	s.push(func() { t.serial, t.last = serial, last })
 	t.serial, t.last = c.Serial, id
-	s.open[id] = &open{
-		commit:  c,
-		table:   t,
-		m:       c.Context.Recipe.Positions(),
-		tapeLen: c.Context.Recipe.TapeLen(),
-	}
+	s.open[id] = c.open(s.body(c), t)
 	s.push(func() { delete(s.open, id) })
 	s.wait(t, id)
 	if c.Context.Parent != nil {
@@ -91,11 +88,11 @@ func (s *State) playable(id uint64, now int64) (*open, error) {
 	if o == nil {
 		return nil, illegal(RuleNotOpen, "shuffle %d is not open", id)
 	}
-	if now >= o.commit.CloseBy {
-		return nil, illegal(RuleDeadline, "shuffle %d had to close by %d", id, o.commit.CloseBy)
+	if now >= o.closeBy {
+		return nil, illegal(RuleDeadline, "shuffle %d had to close by %d", id, o.closeBy)
 	}
 	if o.next == 0 && o.table.waiting[0] != id {
-		return nil, illegal(RuleEarlier, "shuffle %d of table %s comes first", o.table.waiting[0], o.commit.Context.Table)
+		return nil, illegal(RuleEarlier, "shuffle %d of table %s comes first", o.table.waiting[0], o.table.name)
 	}
 	return o, nil
 }
@@ -105,7 +102,7 @@ func (s *State) checkMix(m *Mix, now int64) error {
 	if err != nil {
 		return err
 	}
-	ctx := o.commit.Context
+	ctx := o.commit().Context
 	switch {
 	case o.mixed:
 		return illegal(RuleMix, "shuffle %d is mixed", m.Shuffle)
@@ -150,7 +147,7 @@ func (s *State) checkDeal(d *Deal, now int64) error {
 		return err
 	}
 	switch {
-	case len(o.commit.Context.Plan) > 0 && !o.mixed:
+	case o.planned && !o.mixed:
 		return illegal(RuleMix, "shuffle %d is dealt only after its mix", d.Shuffle)
 	case d.First != o.next:
 		return illegal(RulePlace, "the next place is %d, not %d", o.next, d.First)
@@ -188,8 +185,8 @@ func (s *State) checkClose(c *Close, now int64) error {
 	}
 	// At or after close-by only expired, and expired only then. A shuffle without
 	// its tape cannot expire: what was lost is told at any time.
-	if overdue := now >= o.commit.CloseBy; overdue != (c.Outcome == OutcomeExpired) && c.Form != FormNone {
-		return illegal(RuleDeadline, "%s at %d where shuffle %d closes by %d", c.Outcome, now, c.Shuffle, o.commit.CloseBy)
+	if overdue := now >= o.closeBy; overdue != (c.Outcome == OutcomeExpired) && c.Form != FormNone {
+		return illegal(RuleDeadline, "%s at %d where shuffle %d closes by %d", c.Outcome, now, c.Shuffle, o.closeBy)
 	}
 	if c.Outcome == OutcomeContinued && s.pair == nil {
 		return illegal(RuleOutcome, "continued follows the commit of a child")
@@ -197,7 +194,7 @@ func (s *State) checkClose(c *Close, now int64) error {
 	if c.Form == FormNone {
 		return nil // tape_lost: legal to write, a fault in every audit
 	}
-	switch o.commit.Context.Disclosure {
+	switch o.disclosure {
 	case DisclosurePublic:
 		if c.Form != FormTape || len(c.Tape) != o.tapeLen {
 			return illegal(RuleForm, "shuffle %d discloses %d bytes of tape to everybody", c.Shuffle, o.tapeLen)

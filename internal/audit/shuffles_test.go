@@ -66,7 +66,7 @@ func TestThousandsOfOpenShuffles(t *testing.T) {
 		t.Errorf("%d shuffles are open", s.OpenCount())
 	}
 	for _, o := range s.OpenShuffles() {
-		if o.Commit.Context.Table == "busy" {
+		if o.Commit().Context.Table == "busy" {
 			apply("places", &Deal{Shuffle: o.ID, First: 2, Runs: []Run{{Count: 1, Purpose: PurposeBurn}}})
 		}
 	}

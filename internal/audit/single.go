@@ -1,6 +1,10 @@
 package audit
 
-import "fmt"
+import (
+	"fmt"
+
+	"shuffled/internal/shuffle"
+)
 
 // Placed is an entry with its index in the ledger.
 type Placed struct {
@@ -63,17 +67,27 @@ func (s *State) suppose(c *Commit, id uint64) {
 		s.instances[c.Instance] = true
 	}
 	if below(c.Previous) {
-		s.tables[c.Context.Table] = &table{serial: c.Serial - 1, last: c.Previous}
+		t := s.table(c.Context.Table)
+		t.serial, t.last = c.Serial-1, c.Previous
 	}
 	if p := c.Context.Parent; p != nil && below(p.ID) {
 		m := 0
 		for _, pos := range p.Positions {
 			m = max(m, int(pos)+1)
 		}
-		parent := &Commit{Context: &Context{Table: c.Context.Table, DeckHash: c.Context.DeckHash}, CloseBy: MaxInteger}
-		s.open[p.ID] = &open{commit: parent, table: s.table(c.Context.Table), m: m, next: m}
+		s.open[p.ID] = s.supposedParent(c, m)
 	}
 	s.keys.disclosure.index = id // some entry below the close, for auditors in force
+}
+
+// supposedParent is a shuffle of m places, all dealt, that the child c may be of.
+func (s *State) supposedParent(c *Commit, m int) *open {
+	context := &Context{Origin: c.Context.Origin, Table: c.Context.Table, DeckHash: c.Context.DeckHash,
+		Recipe: shuffle.Recipe{Cards: shuffle.MinCards, Take: shuffle.MinCards}, Disclosure: DisclosurePublic}
+	parent := &Commit{Context: context, Serial: 1, CloseBy: MaxInteger}
+	o := parent.open(s.body(parent), s.table(c.Context.Table))
+	o.m, o.next = m, m
+	return o
 }
 
 // pass moves s over the entries of others that lie in front of e.

@@ -3,7 +3,6 @@ package audit
 import (
 	"cmp"
 	"fmt"
-	"maps"
 	"slices"
 )
 
@@ -31,6 +30,8 @@ type State struct {
 
 	undo   []func()  // how to take back what was applied since the last Commit
 	digest *[32]byte // Digest, until the next change
+
+	scratch writer // of body
 }
 
 type kill struct {
@@ -40,20 +41,11 @@ type kill struct {
 }
 
 type table struct {
+	name    string
 	closed  bool
 	serial  uint64   // of its newest commit
 	last    uint64   // index of its newest commit
 	waiting []uint64 // ids of open shuffles that were not dealt from, ascending
-}
-
-// open is a shuffle between its commit and its close.
-type open struct {
-	commit  *Commit
-	table   *table
-	m       int  // places
-	next    int  // next place to deal
-	mixed   bool //
-	tapeLen int
 }
 
 type pair struct {
@@ -149,55 +141,6 @@ func (s *State) Next(name string) (serial, previous uint64) {
 		return t.serial + 1, t.last
 	}
 	return 1, 0
-}
-
-// Opened is what the state knows of an open shuffle.
-type Opened struct {
-	ID     uint64
-	Commit *Commit
-	Places int  // m
-	Next   int  // next place to deal
-	Mixed  bool // its plan was revealed
-}
-
-// Shuffle returns an open shuffle; ok is false when id is not open.
-func (s *State) Shuffle(id uint64) (Opened, bool) {
-	o := s.open[id]
-	if o == nil {
-		return Opened{}, false
-	}
-	return o.view(id), true
-}
-
-func (o *open) view(id uint64) Opened {
-	return Opened{ID: id, Commit: o.commit, Places: o.m, Next: o.next, Mixed: o.mixed}
-}
-
-// OpenCount returns the number of open shuffles.
-func (s *State) OpenCount() int { return len(s.open) }
-
-// OpenShuffles returns all open shuffles, by id.
-func (s *State) OpenShuffles() []Opened {
-	ids := slices.Sorted(maps.Keys(s.open))
-	all := make([]Opened, len(ids))
-	for i, id := range ids {
-		all[i] = s.open[id].view(id)
-	}
-	return all
-}
-
-// Backlog returns the oldest open shuffle, 0 for none, and how many of the open
-// ones close by a time that has passed at now, in UTC milliseconds.
-func (s *State) Backlog(now int64) (oldest uint64, overdue int) {
-	for id, o := range s.open {
-		if oldest == 0 || id < oldest {
-			oldest = id
-		}
-		if now >= o.commit.CloseBy {
-			overdue++
-		}
-	}
-	return oldest, overdue
 }
 
 // Switch is a kill switch that is set.

@@ -74,7 +74,8 @@ func (s *State) Encode() []byte {
 	})
 	writeSorted(w, s.open, cmp.Compare, func(id uint64, o *open) {
 		w.u64(id)
-		w.nested(func() { o.commit.encode(w) })
+		w.n16(len(o.body))
+		w.b = append(w.b, o.body...)
 		w.n16(o.next)
 		w.flag(o.mixed)
 	})

@@ -144,7 +144,7 @@ func (r *stateReader) tables() {
 	last := ""
 	r.each("tables", func() {
 		name := r.name("table")
-		t := &table{closed: r.flag("closed"), serial: r.u64("serial"), last: r.below("newest commit")}
+		t := &table{name: name, closed: r.flag("closed"), serial: r.u64("serial"), last: r.below("newest commit")}
 		r.ascending("tables", compareNames(last, name) < 0)
 		if (t.serial == 0) != (t.last == 0) {
 			r.fail("serial", "0 without a commit and only then")
@@ -158,20 +158,21 @@ func (r *stateReader) open() {
 	last := uint64(0)
 	r.each("open shuffles", func() {
 		id, c := r.below("shuffle"), new(Commit)
-		r.body("commit", r.blob("commit"), c)
+		body := r.take("commit", int(r.u16("commit")))
+		r.body("commit", body, c)
 		next, mixed := int(r.u16("next place")), r.flag("mixed")
 		if r.err != nil {
 			return
 		}
-		o := &open{commit: c, table: r.state.tables[c.Context.Table], m: c.Context.Recipe.Positions(), next: next, mixed: mixed,
-			tapeLen: c.Context.Recipe.TapeLen()}
+		o := c.open(string(body), r.state.tables[c.Context.Table])
+		o.next, o.mixed = next, mixed
 		r.ascending("open shuffles", id > last)
 		switch {
 		case o.table == nil || o.table.last < id:
 			r.fail("table", "does not know an open shuffle")
 		case next > o.m:
 			r.fail("next place", "past the last")
-		case mixed && len(c.Context.Plan) == 0:
+		case mixed && !o.planned:
 			r.fail("mixed", "without a plan")
 		case next == 0:
 			o.table.waiting = append(o.table.waiting, id)

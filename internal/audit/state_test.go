@@ -52,12 +52,12 @@ func TestParseStateRefuses(t *testing.T) {
 		"a table with a serial and no commit":    func(s *State) { s.tables["u"] = &table{serial: 1} },
 		"a table with a commit and no serial":    func(s *State) { s.tables["u"] = &table{last: 1} },
 		"a table with a commit above":            func(s *State) { s.tables["u"] = &table{serial: 1, last: s.size} },
-		"an open shuffle of no table":            func(s *State) { _, o := first(s, true); delete(s.tables, o.commit.Context.Table) },
+		"an open shuffle of no table":            func(s *State) { _, o := first(s, true); delete(s.tables, o.commit().Context.Table) },
 		"an open shuffle above the table's last": func(s *State) { _, o := first(s, true); o.table.last = 1 },
 		"an open shuffle above":                  func(s *State) { _, o := first(s, true); o.table.last, s.open[s.size] = s.size-1, o },
 		"an open shuffle at entry 0":             func(s *State) { _, o := first(s, true); s.open[0] = o },
-		"an open shuffle with a bad commit":      func(s *State) { _, o := first(s, true); o.commit.Serial = 0 },
-		"an open shuffle with a bad context":     func(s *State) { _, o := first(s, true); o.commit.Context.Origin = "" },
+		"an open shuffle with a bad commit":      func(s *State) { _, o := first(s, true); rewrite(o, func(c *Commit) { c.Serial = 0 }) },
+		"an open shuffle with a bad context":     func(s *State) { _, o := first(s, true); rewrite(o, func(c *Commit) { c.Context.Origin = "" }) },
 		"a next place past the last":             func(s *State) { _, o := first(s, true); o.next = o.m + 1 },
 		"mixed without a plan":                   func(s *State) { _, o := first(s, false); o.mixed = true },
 		"a key entry above":                      func(s *State) { s.keys.entries[0].Index = s.size },
@@ -101,14 +101,21 @@ func TestParseStateRefuses(t *testing.T) {
 			b = s.Encode()
 		} else {
 			_, o := first(s, true)
-			context := o.commit.Context.Encode()
-			at := bytes.Index(b, context) + 1 + len(o.commit.Context.Origin) + 1 + 1 + len(o.commit.Context.Table)
+			context := o.commit().Context
+			at := bytes.Index(b, context.Encode()) + 1 + len(context.Origin) + 1 + 1 + len(context.Table)
 			b[at] = 2
 		}
 		if _, err := ParseState(b); !errors.Is(err, ErrUnknown) {
 			t.Errorf("%s of a later version: %v", name, err)
 		}
 	}
+}
+
+// rewrite changes the commit of an open shuffle, and nothing that was derived.
+func rewrite(o *open, change func(*Commit)) {
+	c := o.commit()
+	change(c)
+	o.body = NewState().body(c)
 }
 
 // keyOf returns the first key entry of a subject, to be changed.
@@ -142,7 +149,7 @@ func TestParseStateOrder(t *testing.T) {
 	swap("tables", refJoin(refStr8("s"), true, uint64(1), s.tables["s"].last), refJoin(refStr8("t"), false, uint64(1), s.tables["t"].last))
 	var open [][]byte
 	for _, o := range s.OpenShuffles() {
-		open = append(open, refJoin(o.ID, refBlob(refBody(Entry{Actor: "a", Body: o.Commit})), uint16(o.Next), o.Mixed))
+		open = append(open, refJoin(o.ID, refBlob(refBody(Entry{Actor: "a", Body: o.Commit()})), uint16(o.Next), o.Mixed))
 	}
 	swap("open shuffles", open[0], open[1])
 	var retired [][]byte

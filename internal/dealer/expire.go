@@ -21,7 +21,7 @@ func (d *Dealer) Expire(ctx context.Context) (closed int, err error) {
 	now := d.cfg.Now()
 	var errs []error
 	for _, o := range open {
-		if now < o.Commit.CloseBy {
+		if now < o.CloseBy {
 			continue
 		}
 		ended, err := d.expire(ctx, o.ID)

@@ -70,10 +70,10 @@ func (f *fold) inTime(p *point) {
 // mixed sends the beacon of a mix to be checked. A mix that breaks a rule may have
 // other values than its plan, and was named for it.
 func (f *fold) mixed(m *audit.Mix, index uint64, o audit.Opened, legal bool) {
-	if !legal || o.Commit == nil {
+	if !legal || o.ID == 0 {
 		return
 	}
-	plan := o.Commit.Context.Plan
+	plan := o.Commit().Context.Plan
 	i := beacon.In(plan)
 	if i < 0 || i >= len(m.Values) || m.Values[i].Source != audit.SourceBeacon {
 		return
@@ -105,6 +105,6 @@ func (f *fold) check(chain *beacon.Chain, x light) *roundCheck {
 
 // unsteered reports whether nothing is left to the house of a witnessed shuffle,
 // provided that its beacon holds (docs/SPEC.md section 10.5).
-func (l *live) unsteered(c *audit.Context) bool {
-	return l.InTime && l.Beacon != nil && beacon.Steered(c) == nil
+func (l *live) unsteered(o audit.Opened) bool {
+	return l.InTime && l.Beacon != nil && beacon.Steered(o.Commit().Context) == nil
 }

@@ -168,7 +168,7 @@ func (f *fold) listOpen(r *Report, c *collector) error {
 		}
 		overdue := f.opts.At >= l.CloseBy
 		level := f.level(l, id)
-		if level == LevelWitnessed && l.unsteered(o.Commit.Context) && l.Beacon.Holds {
+		if level == LevelWitnessed && l.unsteered(o) && l.Beacon.Holds {
 			level = LevelUnsteerable
 		}
 		line := ShuffleLine{ID: id, Table: l.Table, Serial: l.Serial, Committed: formatTime(l.Committed), CloseBy: formatTime(l.CloseBy),

@@ -23,8 +23,8 @@ type batch struct {
 
 // closing is a closed shuffle to recompute, and what that came to.
 type closing struct {
-	id, index uint64 // of the commit, of the close
-	commit    *audit.Commit
+	id, index uint64       // of the commit, of the close
+	opened    audit.Opened // before its close
 	close     *audit.Close
 	opener    *disclosure.Opener // nil: none at hand
 	parent    *lineage           // nil: no parent, or unknown (skip)
@@ -68,7 +68,7 @@ func (w *worker) recompute(ctx context.Context, b *batch) {
 			close(c.self.done)
 		}
 		// What was found is all that is needed from here on.
-		c.commit, c.close, c.parent, c.self = nil, nil, nil, nil
+		c.opened, c.close, c.parent, c.self = audit.Opened{}, nil, nil, nil
 	}
 	close(b.done)
 }
@@ -76,7 +76,7 @@ func (w *worker) recompute(ctx context.Context, b *batch) {
 // judge recomputes one shuffle from its tape and returns its values by position,
 // nil where they are not known.
 func (w *worker) judge(ctx context.Context, c *closing) ([]uint32, error) {
-	tape := c.close.Tape
+	commit, tape := c.opened.Commit(), c.close.Tape
 	switch c.close.Form {
 	case audit.FormNone:
 		c.tape = TapeFailed // named by the fold
@@ -87,11 +87,11 @@ func (w *worker) judge(ctx context.Context, c *closing) ([]uint32, error) {
 			return nil, nil
 		}
 		var err error
-		if tape, err = c.opener.Open(c.commit.Context.Origin, c.id, c.commit.Commitment, tape); err != nil {
+		if tape, err = c.opener.Open(commit.Context.Origin, c.id, commit.Commitment, tape); err != nil {
 			return nil, c.failed(CodeSealed, err.Error())
 		}
 	}
-	ctxt := c.commit.Context
+	ctxt := commit.Context
 	if want := ctxt.Recipe.TapeLen(); len(tape) != want {
 		if !c.legal { // the rule said so
 			c.tape = TapeFailed
@@ -99,18 +99,18 @@ func (w *worker) judge(ctx context.Context, c *closing) ([]uint32, error) {
 		}
 		return nil, c.failed(CodeTape, fmt.Sprintf("the tape has %d bytes, not %d", len(tape), want))
 	}
-	if audit.Commitment(ctxt.Encode(), tape) != c.commit.Commitment {
+	if audit.Commitment(ctxt.Encode(), tape) != commit.Commitment {
 		return nil, c.failed(CodeTape, "the tape does not open the commitment")
 	}
 	out, err := ctxt.Recipe.Run(tape)
 	if err != nil {
 		return nil, c.failed(CodeOrder, err.Error())
 	}
-	values, err := w.inherit(ctx, c, out.Values)
+	values, err := w.inherit(ctx, c, ctxt.Parent, out.Values)
 	if values == nil || err != nil {
 		return nil, err
 	}
-	if w.roots.Root(c.commit.Commitment, tape, values) != tlog.Hash(c.commit.DeckRoot) {
+	if w.roots.Root(commit.Commitment, tape, values) != tlog.Hash(commit.DeckRoot) {
 		// What its children were made from is not known either.
 		return nil, c.failed(CodeDeckRoot, "the recomputed order does not lead to the deck root")
 	}
@@ -125,9 +125,8 @@ func (c *closing) failed(code, why string) error {
 	return nil
 }
 
-// inherit turns what a child's recipe gave into cards of the root ancestor.
-func (w *worker) inherit(ctx context.Context, c *closing, values []uint32) ([]uint32, error) {
-	p := c.commit.Context.Parent
+// inherit turns what the recipe of a child of p gave into cards of the root ancestor.
+func (w *worker) inherit(ctx context.Context, c *closing, p *audit.Parent, values []uint32) ([]uint32, error) {
 	if p == nil {
 		return values, nil
 	}

@@ -102,7 +102,7 @@ func (f *fold) played(id, index, cosigned uint64) {
 // closed counts a shuffle and sends it to be recomputed.
 func (f *fold) closed(c *audit.Close, now int64, index uint64, o audit.Opened, legal bool) {
 	l := f.live[c.Shuffle]
-	if l == nil || o.Commit == nil {
+	if l == nil || o.ID == 0 {
 		return // not open: named by the rule
 	}
 	delete(f.live, c.Shuffle)
@@ -111,9 +111,9 @@ func (f *fold) closed(c *audit.Close, now int64, index uint64, o audit.Opened, l
 	if f.counts(l) {
 		f.countClose(f.table(l.Table), c, level)
 	}
-	x := closing{id: c.Shuffle, index: index, close: c, commit: o.Commit, parent: l.parent, self: l.self, skip: l.Skip,
+	x := closing{id: c.Shuffle, index: index, close: c, opened: o, parent: l.parent, self: l.self, skip: l.Skip,
 		counted: f.counts(l), table: l.Table}
-	if level == LevelWitnessed && l.unsteered(o.Commit.Context) {
+	if level == LevelWitnessed && l.unsteered(o) {
 		x.beacon = l.Beacon
 	}
 	if f.opts.Shuffles != "" {

@@ -1,0 +1,149 @@
+package audit
+
+import (
+	"fmt"
+	"runtime"
+	"runtime/metrics"
+	"testing"
+)
+
+// openBench is how many open shuffles the benchmarks of the state hold, and
+// tablesBench at how many tables.
+const (
+	openBench   = 100_000
+	tablesBench = 256
+)
+
+// benchState folds a genesis and an instance.
+func benchState(tb testing.TB) *State {
+	s := NewState()
+	benchApply(tb, s, []Entry{
+		{Time: sampleTime, Actor: "operator", Body: sampleGenesisBody()},
+		{Time: sampleTime, Actor: "daemon", Body: &Event{Kind: EventInstanceStart, Name: "v1"}},
+	})
+	s.Commit()
+	return s
+}
+
+func benchApply(tb testing.TB, s *State, entries []Entry) {
+	for _, e := range entries {
+		if err := s.Apply(e); err != nil {
+			tb.Fatal(err)
+		}
+	}
+}
+
+// benchCommits are commits of 52 cards, one at each table of a name, as they are
+// read from a store: nothing of one is shared with another.
+func benchCommits(tb testing.TB, s *State, name string) []Entry {
+	first, _, _ := benchCommit(tb)
+	entries := make([]Entry, tablesBench)
+	for i := range entries {
+		c := *first.Body.(*Commit)
+		context := *c.Context
+		context.Table = fmt.Sprintf("%s-%d", name, i)
+		c.Context = &context
+		c.Serial, c.Previous = s.Next(context.Table)
+		b, err := Entry{Time: sampleTime, Actor: first.Actor, Body: &c}.Encode()
+		if err != nil {
+			tb.Fatal(err)
+		}
+		if entries[i], err = ParseEntry(b); err != nil {
+			tb.Fatal(err)
+		}
+	}
+	return entries
+}
+
+// benchPlays are what follows on the newest commits at those tables.
+func benchPlays(s *State, commits []Entry, body func(id uint64) Body) []Entry {
+	entries := make([]Entry, len(commits))
+	for i, e := range commits {
+		_, id := s.Next(e.Body.(*Commit).Context.Table)
+		entries[i] = Entry{Time: sampleTime, Actor: e.Actor, Body: body(id)}
+	}
+	return entries
+}
+
+// crowded is a state with openBench open shuffles.
+func crowded(tb testing.TB) *State {
+	s := benchState(tb)
+	for s.OpenCount() < openBench {
+		benchApply(tb, s, benchCommits(tb, s, "held"))
+		s.Commit()
+	}
+	return s
+}
+
+// collected returns what is reachable, and the processor time of the collection
+// that found out.
+func collected() (bytes, objects uint64, seconds float64) {
+	runtime.GC()
+	before := collecting()
+	runtime.GC()
+	var m runtime.MemStats
+	runtime.ReadMemStats(&m)
+	return m.HeapAlloc, m.HeapObjects, collecting() - before
+}
+
+// collecting returns the processor time that collections took so far.
+func collecting() float64 {
+	sample := []metrics.Sample{{Name: "/cpu/classes/gc/total:cpu-seconds"}}
+	metrics.Read(sample)
+	return sample[0].Value.Float64()
+}
+
+// BenchmarkOpenShuffles is what an open shuffle of 52 cards costs while it waits:
+// memory, and time of each collection.
+func BenchmarkOpenShuffles(b *testing.B) {
+	for b.Loop() {
+		bytes, objects, idle := collected()
+		s := crowded(b)
+		moreBytes, moreObjects, busy := collected()
+		n := float64(s.OpenCount())
+		b.ReportMetric(float64(moreBytes-bytes)/n, "B/shuffle")
+		b.ReportMetric(float64(moreObjects-objects)/n, "objects/shuffle")
+		b.ReportMetric((busy-idle)*1000, "ms/collection")
+	}
+}
+
+// BenchmarkApply folds in the three entries of most shuffles, with openBench open.
+func BenchmarkApply(b *testing.B) {
+	s := crowded(b)
+	deal := func(id uint64) Body {
+		return &Deal{Shuffle: id, Runs: []Run{{Count: 2, Purpose: PurposeSeat, Recipient: "seat-1"}}}
+	}
+	end := func(id uint64) Body {
+		return &Close{Shuffle: id, Outcome: OutcomeEndedEarly, Form: FormTape, Tape: make([]byte, s.open[id].tapeLen)}
+	}
+	for _, timed := range []Type{TypeCommit, TypeDeal, TypeClose} {
+		b.Run(timed.String(), func(b *testing.B) {
+			b.ReportAllocs()
+			b.StopTimer()
+			step := func(entries []Entry) {
+				if entries[0].Body.Type() == timed {
+					b.StartTimer()
+					defer b.StopTimer()
+				}
+				benchApply(b, s, entries)
+			}
+			for done := 0; done < b.N; done += tablesBench {
+				commits := benchCommits(b, s, "played")
+				commits = commits[:min(len(commits), b.N-done)]
+				step(commits)
+				step(benchPlays(s, commits, deal))
+				step(benchPlays(s, commits, end))
+				s.Commit()
+			}
+		})
+	}
+}
+
+// BenchmarkEncode is the state's encoding for a snapshot, with openBench open.
+func BenchmarkEncode(b *testing.B) {
+	s := crowded(b)
+	b.ReportAllocs()
+	for b.Loop() {
+		b.SetBytes(int64(len(s.Encode())))
+	}
+}
