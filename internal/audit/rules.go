@@ -156,23 +156,14 @@ func (s *State) table(name string) *table {
 	return t
 }
 
-// wait puts an open shuffle among those of its table that were not dealt from.
-func (s *State) wait(t *table, id uint64) {
-	t.waiting = append(t.waiting, id)
-	s.push(func() { t.waiting = t.waiting[:len(t.waiting)-1] })
-}
-
-// unwait takes it out; most often it is the first.
-func (s *State) unwait(t *table, id uint64) {
-	i, found := slices.BinarySearch(t.waiting, id)
-	if !found {
-		return
-	}
-	before := t.waiting
-	if i == 0 {
+// unwait takes a shuffle from those of the table that were not dealt from; most
+// often it is the first. The slice that was stays as it is, to be put back.
+func (t *table) unwait(id uint64) {
+	switch i, found := slices.BinarySearch(t.waiting, id); {
+	case !found:
+	case i == 0:
 		t.waiting = t.waiting[1:]
-	} else {
-		t.waiting = slices.Concat(before[:i], before[i+1:])
+	default:
+		t.waiting = slices.Concat(t.waiting[:i], t.waiting[i+1:])
 	}
-	s.push(func() { t.waiting = before })
 }

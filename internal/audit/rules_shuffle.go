@@ -71,12 +71,13 @@ func (s *State) checkParent(ctx *Context, now int64) error {
 
 func (s *State) applyCommit(c *Commit, id uint64) {
 	t := s.table(c.Context.Table)
-	serial, last := t.serial, t.last
-	s.push(func() { t.serial, t.last = serial, last })
-	t.serial, t.last = c.Serial, id
+	before := *t
+	s.push(func() {
+		delete(s.open, id)
+		*t = before
+	})
 	s.open[id] = c.open(s.body(c), t)
-	s.push(func() { delete(s.open, id) })
-	s.wait(t, id)
+	t.serial, t.last, t.waiting = c.Serial, id, append(t.waiting, id)
 	if c.Context.Parent != nil {
 		s.pair = &pair{shuffle: c.Context.Parent.ID, continued: true}
 	}
@@ -169,10 +170,10 @@ func (s *State) applyDeal(d *Deal) {
 
 // dealTo makes next the next place of o.
 func (s *State) dealTo(o *open, d *Deal, next int) {
-	before := o.next
-	s.push(func() { o.next = before })
+	before, waiting := o.next, o.table.waiting
+	s.push(func() { o.next, o.table.waiting = before, waiting })
 	o.next = next
-	s.unwait(o.table, d.Shuffle)
+	o.table.unwait(d.Shuffle)
 	if d.Final {
 		s.pair = &pair{shuffle: d.Shuffle}
 	}
@@ -212,7 +213,8 @@ func (s *State) checkClose(c *Close, now int64) error {
 
 func (s *State) applyClose(c *Close) {
 	o := s.open[c.Shuffle]
+	waiting := o.table.waiting
+	s.push(func() { s.open[c.Shuffle], o.table.waiting = o, waiting })
 	delete(s.open, c.Shuffle)
-	s.push(func() { s.open[c.Shuffle] = o })
-	s.unwait(o.table, c.Shuffle)
+	o.table.unwait(c.Shuffle)
 }

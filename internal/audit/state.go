@@ -64,8 +64,9 @@ func NewState() *State {
 	}
 }
 
-// Apply folds e in as the next entry. Otherwise it changes nothing and returns
-// an *Illegal, or an ErrUnknown when a policy has a key that it cannot judge.
+// Apply folds e in as the next entry, one that was parsed or that Encode took. It
+// keeps no part of a commit. Otherwise it changes nothing and returns an *Illegal,
+// or an ErrUnknown when a policy has a key that it cannot judge.
 func (s *State) Apply(e Entry) error {
 	if err := s.check(e); err != nil {
 		return err
@@ -110,7 +111,10 @@ func (s *State) Rollback(mark int) {
 }
 
 // Commit makes everything applied so far final. Marks taken before are void.
-func (s *State) Commit() { s.undo = s.undo[:0] }
+func (s *State) Commit() {
+	clear(s.undo) // they hold shuffles that were closed
+	s.undo = s.undo[:0]
+}
 
 // push notes how to take back a change, which every change does.
 func (s *State) push(undo func()) {

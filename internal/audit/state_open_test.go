@@ -1,0 +1,115 @@
+package audit
+
+import (
+	"bytes"
+	"runtime"
+	"testing"
+	"weak"
+
+	"shuffled/internal/shuffle"
+)
+
+// TestOpenShufflesOwnTheirBytes: what is open does not change with the entry that
+// opened it, nor with what was asked of it, nor with the next commit.
+func TestOpenShufflesOwnTheirBytes(t *testing.T) {
+	t.Parallel()
+	s := benchState(t)
+	var commits []*Commit
+	for _, table := range []string{"a", "b", "a"} {
+		c := nextCommit(s, table)
+		c.GameRef, c.CloseBy, c.Context.Recipe = "of-"+table, sampleTime+1000, shuffle.Recipe{Ranges: []uint32{6, 6}}
+		benchApply(t, s, []Entry{{Time: sampleTime, Actor: "a", Body: c}})
+		commits = append(commits, c)
+	}
+	want := s.Encode()
+	for _, o := range s.OpenShuffles() {
+		commits = append(commits, o.Commit())
+	}
+	for i, c := range commits {
+		c.Context.Recipe.Ranges[0] = 37
+		*c.Context = Context{}
+		*c = Commit{}
+		if !bytes.Equal(s.Encode(), want) {
+			t.Fatalf("commit %d of %d is held by the state", i, len(commits))
+		}
+	}
+}
+
+// TestOpenShufflesKeepNoCommit: the memory of an entry can go once it is folded.
+func TestOpenShufflesKeepNoCommit(t *testing.T) {
+	t.Parallel()
+	s := benchState(t)
+	apply := func() (weak.Pointer[Commit], weak.Pointer[Context]) {
+		c := nextCommit(s, "t")
+		c.CloseBy = sampleTime + 1000
+		benchApply(t, s, []Entry{{Time: sampleTime, Actor: "a", Body: c}})
+		return weak.Make(c), weak.Make(c.Context)
+	}
+	commit, context := apply()
+	runtime.GC()
+	if commit.Value() != nil || context.Value() != nil {
+		t.Error("a commit is kept")
+	}
+	runtime.KeepAlive(s)
+}
+
+// TestOpenIsOfItsCommit: what stands beside the body is what the body says, however
+// the state came about.
+func TestOpenIsOfItsCommit(t *testing.T) {
+	t.Parallel()
+	seen := make(map[string]bool)
+	look := func(name string, s *State) {
+		t.Helper()
+		for _, o := range s.OpenShuffles() {
+			held, c := s.open[o.ID], o.Commit()
+			recipe := c.Context.Recipe
+			if held.closeBy != c.CloseBy || o.CloseBy != c.CloseBy || o.Table != c.Context.Table ||
+				held.m != recipe.Positions() || o.Places != held.m || held.tapeLen != recipe.TapeLen() ||
+				held.disclosure != c.Context.Disclosure || held.planned != (len(c.Context.Plan) > 0) {
+				t.Errorf("%s: shuffle %d is %+v, and its commit %+v", name, o.ID, held, c)
+			}
+			seen["draw"] = seen["draw"] || c.Context.IsDraw()
+			seen["child"] = seen["child"] || c.Context.Parent != nil
+			seen["planned"] = seen["planned"] || held.planned && !held.mixed
+			seen["mixed"] = seen["mixed"] || held.mixed
+			seen["for auditors"] = seen["for auditors"] || held.disclosure == DisclosureAuditor
+		}
+	}
+	names, stories := stateStories()
+	for i, name := range names {
+		s := NewState()
+		for _, e := range stories[i].model() {
+			if err := s.Apply(e); err != nil {
+				t.Fatal(err)
+			}
+			look(name, s)
+		}
+		back, err := ParseState(s.Encode())
+		if err != nil {
+			t.Fatal(err)
+		}
+		look(name+", parsed", back)
+	}
+	for _, what := range []string{"draw", "child", "planned", "mixed", "for auditors"} {
+		if !seen[what] {
+			t.Errorf("no open shuffle is %s", what)
+		}
+	}
+}
+
+// TestUnparsableCommit: a commit that no reader would accept stops who asks for it.
+func TestUnparsableCommit(t *testing.T) {
+	t.Parallel()
+	s := benchState(t)
+	c := nextCommit(s, "t")
+	c.CloseBy, c.Context.Recipe = sampleTime+1000, shuffle.Recipe{Cards: 1, Take: 1}
+	id := s.Size()
+	benchApply(t, s, []Entry{{Time: sampleTime, Actor: "a", Body: c}})
+	defer func() {
+		if recover() == nil {
+			t.Error("it was parsed")
+		}
+	}()
+	o, _ := s.Shuffle(id)
+	o.Commit()
+}
