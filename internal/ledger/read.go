@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"math"
 
 	"filippo.io/torchwood"
 	"golang.org/x/mod/sumdb/tlog"
@@ -13,12 +12,13 @@ import (
 )
 
 // Receipt returns the receipt of an entry as text, under the best checkpoint
-// there is (HeadFor); ErrNotFound for an index at or above the ledger's size.
+// there is (HeadFor); ErrNotFound for an index at or above the ledger's size. One
+// that another daemon wrote a moment ago is folded first.
 func (l *Ledger) Receipt(ctx context.Context, index uint64) (string, error) {
-	head := l.HeadFor(index)
-	if index >= head.Size {
-		return "", ErrNotFound
+	if err := l.reachEntry(ctx, index); err != nil {
+		return "", err
 	}
+	head := l.HeadFor(index)
 	row, err := l.row(ctx, index)
 	if err != nil {
 		return "", err
@@ -143,38 +143,11 @@ func (l *Ledger) Authentic(ctx context.Context, rows []Row) error {
 	return err
 }
 
-// Refresh folds what other daemons wrote since the newest head known here.
-func (l *Ledger) Refresh(ctx context.Context) error { return l.refresh(ctx, math.MaxUint64) }
-
-// refresh is Refresh for a caller who wants the entries below size: who waited in
-// front of it may have brought them.
-func (l *Ledger) refresh(ctx context.Context, size uint64) (err error) {
-	asked := l.ask(ctx, func() {
-		if l.head.Size >= size {
-			return
-		}
-		if err = ctx.Err(); err != nil {
-			return
-		}
-		if err = l.Ready(); errors.Is(err, ErrFrozen) {
-			return
-		}
-		// Not under ctx: a caller who leaves says nothing of the store.
-		reading, cancel := context.WithTimeout(context.Background(), storeTimeout)
-		defer cancel()
-		if err = l.catchUp(reading); err != nil {
-			l.unreadable(err)
-			err = l.Ready()
-		}
-	})
-	return errors.Join(asked, err)
-}
-
 // Tile returns the hashes of a tile in C2SP tlog-tiles form; ErrNotFound for a
 // tile of another height or with hashes beyond the newest checkpoint.
 func (l *Ledger) Tile(ctx context.Context, t tlog.Tile) ([]byte, error) {
-	if !l.covers(t) || t.L < 0 {
-		return nil, ErrNotFound
+	if err := l.reachTile(ctx, t); err != nil {
+		return nil, err
 	}
 	data, err := l.tileData(ctx, t)
 	return data, Unavailable(err)
@@ -183,8 +156,11 @@ func (l *Ledger) Tile(ctx context.Context, t tlog.Tile) ([]byte, error) {
 // EntryBundle returns the entries of a level −1 tile in C2SP tlog-tiles form;
 // ErrNotFound as for Tile.
 func (l *Ledger) EntryBundle(ctx context.Context, t tlog.Tile) ([]byte, error) {
-	if t.L != -1 || !l.covers(tlog.Tile{H: t.H, L: 0, N: t.N, W: t.W}) {
+	if t.L != -1 {
 		return nil, ErrNotFound
+	}
+	if err := l.reachTile(ctx, tlog.Tile{H: t.H, L: 0, N: t.N, W: t.W}); err != nil {
+		return nil, err
 	}
 	from := uint64(t.N) * tileWidth
 	var bundle []byte
@@ -202,15 +178,6 @@ func (l *Ledger) EntryBundle(ctx context.Context, t tlog.Tile) ([]byte, error) {
 		return nil, fmt.Errorf("%w: entry %d is missing", ErrFrozen, next)
 	}
 	return bundle, nil
-}
-
-// covers reports whether every hash of the tile is below the newest checkpoint.
-func (l *Ledger) covers(t tlog.Tile) bool {
-	if t.H != tileHeight || t.L < 0 || t.L > 7 || t.N < 0 || t.W < 1 || t.W > tileWidth {
-		return false
-	}
-	hashes := l.published.Load().Size >> (t.L * tileHeight) // in the tile's level
-	return uint64(t.N) <= hashes>>tileHeight && uint64(t.N)*tileWidth+uint64(t.W) <= hashes
 }
 
 // tileData reads a tile from the edge or from the store. What neither holds is a
