@@ -6,6 +6,9 @@ import (
 	"fmt"
 	"net"
 	"net/http"
+	"os"
+	"os/signal"
+	"syscall"
 	"time"
 
 	"golang.org/x/sync/errgroup"
@@ -14,6 +17,36 @@ import (
 // shutdownTime is how long requests under way may take once the daemon is told
 // to stop.
 const shutdownTime = 20 * time.Second
+
+// outlive returns a context that ends a delay after ctx, or with the next signal to
+// stop before that; leave is called at the delay's beginning. Its goroutine ends with
+// what it returns.
+func outlive(ctx context.Context, delay time.Duration, leave func()) (context.Context, context.CancelFunc) {
+	if delay == 0 {
+		return context.WithCancel(ctx)
+	}
+	later, stop := context.WithCancel(context.WithoutCancel(ctx))
+	go func() {
+		defer stop()
+		select {
+		case <-ctx.Done():
+		case <-later.Done():
+			return
+		}
+		again := make(chan os.Signal, 1)
+		signal.Notify(again, os.Interrupt, syscall.SIGTERM)
+		defer signal.Stop(again)
+		leave()
+		t := time.NewTimer(delay)
+		defer t.Stop()
+		select {
+		case <-t.C:
+		case <-again:
+		case <-later.Done():
+		}
+	}()
+	return later, stop
+}
 
 // serveUntil serves on l until ctx ends, calls drain, if there is one, and lets
 // requests under way finish.

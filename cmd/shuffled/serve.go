@@ -107,7 +107,7 @@ func (c serveCmd) open(ctx context.Context, cfg *config.Config) (backend, error)
 }
 
 // serve answers not_ready until the ledgers are loaded, and stops in this order:
-// no new requests, listeners, ledgers, store.
+// readiness and, after the delay, no new requests, listeners, ledgers, store.
 func (c serveCmd) serve(ctx context.Context, s streams, cfg *config.Config, listener net.Listener, store backend, passed selftest.Passed, log *slog.Logger) error {
 	figures := new(generator)
 	api, err := httpapi.New(httpapi.Config{Limits: apiLimits(cfg, c.Dev), Version: versionName(), Log: log, Collectors: append(figures.collectors(), selfTested(passed)...)})
@@ -118,7 +118,10 @@ func (c serveCmd) serve(ctx context.Context, s streams, cfg *config.Config, list
 	if err != nil {
 		return err
 	}
-	run, stop := context.WithCancel(ctx)
+	run, stop := outlive(ctx, cfg.ShutdownDelay.Duration(), func() {
+		log.Info("stopping: requests are served for a while yet", "delay", cfg.ShutdownDelay.Duration())
+		api.Leave()
+	})
 	defer stop()
 	group, run := errgroup.WithContext(run)
 	public, scheme := http.Handler(api), "http"

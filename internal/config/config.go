@@ -48,6 +48,9 @@ type Config struct {
 	// DisclosureRotation is the age at which a commit for auditors makes a new
 	// disclosure key; 1m to 8760h, default 24h.
 	DisclosureRotation Duration `toml:"disclosure_rotation"`
+	// ShutdownDelay is how long requests are served as before once the daemon is told
+	// to stop, and says so on /readyz; 0 to 60s, default 0.
+	ShutdownDelay Duration `toml:"shutdown_delay"`
 	// Retention is how long recall lists a shuffle after its close; 1h to 876000h,
 	// or 0, the default, for ever. Evidence is kept for ever in any case.
 	Retention Duration `toml:"retention"`

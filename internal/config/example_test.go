@@ -163,6 +163,7 @@ passphrase_file = "/keys/passphrase"
 clock_step = "1m30s"
 mark_sync = "250ms"
 disclosure_rotation = "12h"
+shutdown_delay = "15s"
 retention = "26280h"
 access_retention = "43800h"
 log = { level = "debug", format = "json" }

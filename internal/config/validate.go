@@ -37,6 +37,7 @@ func (c *Config) problems() []error {
 	p.duration("clock_step", c.ClockStep, 100*time.Millisecond, time.Hour)
 	p.duration("mark_sync", c.MarkSync, time.Millisecond, time.Second)
 	p.duration("disclosure_rotation", c.DisclosureRotation, time.Minute, 8760*time.Hour)
+	p.duration("shutdown_delay", c.ShutdownDelay, 0, time.Minute)
 	p.retention("retention", c.Retention)
 	p.retention("access_retention", c.AccessRetention)
 	p.oneOf("log.level", c.Log.Level, "debug", "info", "warn", "error")

@@ -112,6 +112,7 @@ type registry struct {
 	mu       sync.RWMutex
 	byName   map[string]*served
 	complete bool
+	leaving  bool // readiness says so, and requests are served as before
 	draining bool
 }
 
@@ -155,7 +156,7 @@ func (r *registry) all() (ledgers []*served, notReady string) {
 		ledgers = append(ledgers, r.byName[name])
 	}
 	switch {
-	case r.draining:
+	case r.leaving || r.draining:
 		notReady = "stopping"
 	case !r.complete:
 		notReady = "loading"
@@ -169,6 +170,12 @@ func (r *registry) finish() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.complete = true
+}
+
+func (r *registry) leave() {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.leaving = true
 }
 
 func (r *registry) drain() {

@@ -101,6 +101,10 @@ func (s *Server) Add(l Ledger) error { return s.ledgers.add(l) }
 // Ready says that all ledgers were added.
 func (s *Server) Ready() { s.ledgers.finish() }
 
+// Leave has readiness say that the daemon is stopping, while requests are served as
+// before: load balancers look elsewhere before anything is refused.
+func (s *Server) Leave() { s.ledgers.leave() }
+
 // Drain answers not_ready from now on, on all routes of ledgers, so that load
 // balancers look elsewhere while requests under way are finished.
 func (s *Server) Drain() { s.ledgers.drain() }
