@@ -143,7 +143,7 @@ func newDaemonOf(t testing.TB, signing *keys.SigningKey, o setting) *daemon {
 
 	api, err := httpapi.New(httpapi.Config{Log: log, Now: now})
 	check(err)
-	check(api.Add(httpapi.Ledger{Dealer: d, Log: l, Tokens: store, Access: store, Recall: recall.New(l.ID(), store, log)}))
+	check(api.Add(httpapi.Ledger{Dealer: d, Log: l, Tokens: store, Access: store, Recall: recall.New(l, store, 0, now)}))
 	api.Ready()
 	made.api, made.ledger, made.token, made.admin = api, l, token(ledger.RoleDealer), token(ledger.RoleAdmin)
 	return made

@@ -10,10 +10,10 @@
 -- shuffled_owner   owns the tables: migrations, and `shuffled ledger create`,
 --                  which makes a head. Its password is not on the daemon's host.
 -- shuffled_writer  the daemon. Adds evidence, and can neither change nor remove
---                  any. What is no evidence, and old enough, it removes: recall,
---                  the accesses of regulators and snapshots. It updates heads: the compare-and-swap of an append, and
---                  the lock (FOR KEY SHARE) without which nothing stored is
---                  acknowledged. PostgreSQL lets only a role that may update a
+--                  any. What is no evidence, and old enough, it removes: the
+--                  accesses of regulators and snapshots. It updates heads: the
+--                  compare-and-swap of an append, and the lock (FOR KEY SHARE)
+--                  without which nothing stored is acknowledged. PostgreSQL lets only a role that may update a
 --                  table lock its rows, so heads are all it can lock.
 -- shuffled_reader  audits and exports. Reads evidence and heads; nothing else.
 --
@@ -73,12 +73,6 @@ BEGIN
             WHEN rel.name = 'snapshots' THEN -- computed from evidence; old ones are dropped
                 writer := 'SELECT, INSERT, DELETE';
                 reader := 'SELECT';
-            WHEN rel.name = 'recall' THEN
-                writer := 'SELECT, INSERT, UPDATE, DELETE';
-                reader := NULL;
-            WHEN rel.name = 'recall_marks' THEN
-                writer := 'SELECT, INSERT, UPDATE';
-                reader := NULL;
             WHEN rel.name = 'schema_migrations' THEN
                 writer := 'SELECT';
                 reader := 'SELECT';

@@ -35,13 +35,11 @@ var granted = map[string]map[string][]string{
 		"tokens":         {"SELECT", "INSERT", "UPDATE"},
 		"access_records": {"SELECT", "INSERT", "DELETE"},
 		"snapshots":      {"SELECT", "INSERT", "DELETE"},
-		"recall":         {"SELECT", "INSERT", "UPDATE", "DELETE"},
-		"recall_marks":   {"SELECT", "INSERT", "UPDATE"},
 	},
 	reader: {
 		"ledgers": {"SELECT"}, "entries": {"SELECT"}, "tiles": {"SELECT"},
 		"checkpoints": {"SELECT"}, "cosigned": {"SELECT"}, "decks": {"SELECT"}, "heads": {"SELECT"}, "tokens": {},
-		"slots": {"SELECT"}, "access_records": {}, "recall": {}, "recall_marks": {}, "snapshots": {"SELECT"},
+		"slots": {"SELECT"}, "access_records": {}, "snapshots": {"SELECT"},
 	},
 }
 
@@ -173,9 +171,6 @@ func TestRolesAtWork(t *testing.T) {
 	do(t, w, `INSERT INTO slots (ledger, slot, idx) VALUES (1, decode(repeat('03', 32), 'hex'), 1)`)
 	do(t, w, `INSERT INTO access_records (ledger, time, request, token, method, path) VALUES (1, 2, 'r', 't', 'GET', '/')`)
 	do(t, w, `DELETE FROM access_records`)
-	do(t, w, `INSERT INTO recall_marks (ledger, next, dropped) VALUES (1, 0, 0)`)
-	do(t, w, `UPDATE recall_marks SET next = 1`)
-	do(t, w, `DELETE FROM recall`)
 	refused(t, w, `UPDATE access_records SET time = 1`)
 	for _, table := range []string{"ledgers", "entries", "tiles", "checkpoints", "cosigned", "decks", "slots"} {
 		refused(t, w, "UPDATE "+table+" SET ledger = 2")
@@ -185,8 +180,6 @@ func TestRolesAtWork(t *testing.T) {
 	refused(t, w, `INSERT INTO heads (ledger, size, root, checkpoint) VALUES (2, 1, '', '')`)
 	refused(t, w, `DELETE FROM heads`)
 	refused(t, w, `DELETE FROM tokens`)
-	refused(t, w, `DELETE FROM recall_marks`)
-	refused(t, w, `TRUNCATE recall`)
 	refused(t, w, `TRUNCATE access_records`)
 	refused(t, w, `CREATE TABLE mine ()`)
 	refused(t, w, `CREATE TEMP TABLE mine ()`)
@@ -195,7 +188,6 @@ func TestRolesAtWork(t *testing.T) {
 	do(t, r, `SELECT * FROM checkpoints, cosigned, heads, ledgers, entries, tiles, decks, slots`)
 	refused(t, r, `SELECT * FROM tokens`)
 	refused(t, r, `SELECT * FROM access_records`)
-	refused(t, r, `SELECT * FROM recall`)
 	refused(t, r, `INSERT INTO checkpoints DEFAULT VALUES`)
 	refused(t, r, `SELECT 1 FROM heads FOR KEY SHARE`)
 	refused(t, r, `CREATE TABLE mine ()`)

@@ -194,7 +194,7 @@ func TestExportAllowList(t *testing.T) {
 		d.start()
 		fill(t, d)
 		var s struct{ ID uint64 }
-		d.mustPost("/v1/main/shuffles", "the-key-of-a-client", map[string]any{"table": "t9", "deck": "standard-52"}, &s)
+		d.mustPost("/v1/main/shuffles", "the-key-of-a-client", map[string]any{"table": "t9", "deck": "standard-52", "game_ref": "g"}, &s)
 		d.mustPost(fmt.Sprintf("/v1/main/shuffles/%d/deal", s.ID), "", map[string]any{"first": 0,
 			"runs": []any{map[string]any{"count": 2, "purpose": "seat", "recipient": "seat-1"}}}, nil)
 		d.stop()
@@ -258,30 +258,22 @@ var (
 		"entries.ledger", "entries.idx", "entries.type", "checkpoints.ledger", "checkpoints.size", "cosigned.ledger", "cosigned.size",
 		"decks.ledger", "decks.hash", "heads.ledger", "heads.size", "ledgers.ledger", "tiles.ledger", "tiles.level", "tiles.idx",
 		"tokens.ledger", "tokens.role", "schema_migrations.version", "schema_migrations.dirty",
-		"slots.ledger", "access_records.ledger", "recall.ledger", "recall.outcome", "recall.reason", "recall.draw", "recall_marks.ledger",
-		"snapshots.ledger",
+		"slots.ledger", "access_records.ledger", "snapshots.ledger",
 	}
 	plantedColumns = map[string]string{ // and their kinds
 		"entries.time": "number", "entries.serial": "number", "entries.shuffle": "number", "entries.tbl": "text",
-		"entries.key_tag": "hash", "entries.sealed": "bytes", "checkpoints.root": "hash", "cosigned.root": "hash",
+		"entries.key_tag": "hash", "entries.sealed": "bytes", "entries.game_ref": "text", "checkpoints.root": "hash", "cosigned.root": "hash",
 		"heads.root": "hash", "heads.checkpoint": "bytes", "tiles.data": "tile", "tokens.id": "text", "tokens.hash": "hash",
 		"tokens.created": "number", "tokens.expires": "number", "tokens.revoked": "number", "tokens.tables": "text",
 		"slots.slot": "hash", "slots.idx": "number",
 		"access_records.time": "number", "access_records.request": "text", "access_records.token": "text",
 		"access_records.method": "text", "access_records.path": "text",
-		"recall.id": "number", "recall.serial": "number", "recall.committed": "number", "recall.close_by": "number",
-		"recall.parent": "number", "recall.closed": "number", "recall.tbl": "text", "recall.game_ref": "text",
-		"recall_marks.next": "number", "recall_marks.dropped": "number",
 		"snapshots.idx": "number", "snapshots.state": "bytes",
 	}
 	// One row, with a value in every column, for each table beside the evidence.
 	rowsBeside = []string{
 		"INSERT INTO slots (ledger, slot, idx) SELECT ledger, root, 1 FROM heads",
 		"INSERT INTO access_records (ledger, time, request, token, method, path) SELECT ledger, 1, 'r', 't', 'm', 'p' FROM heads",
-		"DELETE FROM recall",
-		"INSERT INTO recall (ledger, id, serial, committed, close_by, parent, closed, outcome, reason, draw, tbl, game_ref) SELECT ledger, 1, 1, 1, 1, 1, 1, 1, 0, 1 = 0, 't', 'g' FROM heads",
-		"DELETE FROM recall_marks",
-		"INSERT INTO recall_marks (ledger, next, dropped) SELECT ledger, 1, 1 FROM heads",
 		"INSERT INTO snapshots (ledger, idx, state) SELECT ledger, 1, root FROM heads",
 	}
 )

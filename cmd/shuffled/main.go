@@ -48,7 +48,7 @@ type cli struct {
 	Witness   witnessCmd   `cmd:"" help:"Run a witness: it cosigns the checkpoints of ledgers that only grow."`
 	Bench     benchCmd     `cmd:"" help:"Put a running daemon under load, verify what it acknowledged, and report."`
 	Lab       labCmd       `cmd:"" help:"What a test lab needs: raw output, outcomes, statistics, controls, proofs, and the kit to hand in."`
-	Retention retentionCmd `cmd:"" help:"Drop from recall what is past its retention."`
+	Retention retentionCmd `cmd:"" help:"Drop what is past its retention."`
 	Selftest  selftestCmd  `cmd:"" help:"Run the known-answer tests of every primitive and format, and show them."`
 	Version   versionCmd   `cmd:"" help:"Show build, algorithm and FIPS state."`
 }

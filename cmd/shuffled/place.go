@@ -43,7 +43,7 @@ type backend interface {
 	ledger.Store
 	ledger.TokenStore
 	ledger.AccessStore
-	ledger.RecallStore
+	ledger.CommitFinder
 	Close() error
 }
 

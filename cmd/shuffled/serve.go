@@ -10,6 +10,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime/debug"
+	"time"
 
 	"golang.org/x/sync/errgroup"
 
@@ -162,18 +163,17 @@ func (c serveCmd) serve(ctx context.Context, s streams, cfg *config.Config, list
 }
 
 // serveBy hands every ledger to the API, and starts what works beside them until
-// ctx ends: their indexes for recall, and retention.
+// ctx ends: retention.
 func (h *house) serveBy(ctx context.Context, group *errgroup.Group, api *httpapi.Server) error {
 	var infos []ledger.Info
 	for _, d := range h.dealers {
 		infos = append(infos, d.Ledger().Info())
-		index := recall.New(d.Ledger().ID(), h.store, h.log)
-		group.Go(func() error { index.Follow(ctx); return nil })
-		if err := api.Add(httpapi.Ledger{Dealer: d, Log: d.Ledger(), Tokens: h.store, Access: h.store, Recall: index}); err != nil {
+		finder := recall.New(d.Ledger(), h.store, h.cfg.Retention.Duration(), time.Now)
+		if err := api.Add(httpapi.Ledger{Dealer: d, Log: d.Ledger(), Tokens: h.store, Access: h.store, Recall: finder}); err != nil {
 			return err
 		}
 	}
-	group.Go(func() error { recall.Retain(ctx, h.store, infos, retention(h.cfg), h.log); return nil })
+	group.Go(func() error { recall.Retain(ctx, h.store, infos, h.cfg.AccessRetention.Duration(), h.log); return nil })
 	return nil
 }
 

@@ -65,7 +65,7 @@ var table = map[string]row{
 		ours: []string{"internal/audit"},
 	},
 	"internal/recall": {
-		why:  "an index of shuffles beside the evidence: reads entries, writes none",
+		why:  "finds shuffles by the indexes of entries, and writes none",
 		ours: []string{"internal/ledger", "internal/audit"},
 	},
 	"internal/seal": {

@@ -40,7 +40,7 @@ var records = []Row{
 		Clauses:     "[58 Pa. Code 811a.7(d)]; GLI-19 A.4.4, B.2.6",
 		Requirement: "Records and the means to verify them last for years.",
 		Evidence: []Evidence{
-			document("docs/OPERATIONS.md", "Retention", "evidence is kept for ever, indexes as long as configured"),
+			document("docs/OPERATIONS.md", "Retention", "evidence is kept for ever, records of access as long as configured"),
 			long(tests("cmd/shuffled", "receipts, transcripts and exports are the same after all was dropped that can be", "TestRetention")),
 		},
 		Duty: "Storage and backups for as long as the licence asks.",

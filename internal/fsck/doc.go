@@ -13,6 +13,6 @@
 // unless the caller knows it; a sealed tape without its sealing key, but for its
 // length; a checkpoint between two that stayed when both batches have the same
 // millisecond, and a cosigned checkpoint on which no entry relies, for later ones
-// vouch for the same entries; the order of rows; tokens, recall and the requests of
-// regulators, which are no evidence.
+// vouch for the same entries; the order of rows; tokens and the requests of regulators,
+// which are no evidence.
 package fsck

@@ -130,7 +130,10 @@ func (c *chunk) parsed(index uint64, e audit.Entry) (faults []inspect.Fault) {
 		want any
 	}{
 		{"time", want.Time}, {"serial", number(want.Serial)}, {"shuffle", number(want.Shuffle)},
-		{"type", int64(want.Type)}, {"tbl", any(nil)}, {"key_tag", any(nil)},
+		{"type", int64(want.Type)}, {"tbl", any(nil)}, {"key_tag", any(nil)}, {"game_ref", any(nil)},
+	}
+	if want.GameRef != "" {
+		columns[6].want = want.GameRef
 	}
 	if commit {
 		columns[4].want, columns[5].want = want.Table, want.KeyTag[:]

@@ -8,7 +8,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
-	"log/slog"
 	"net/http"
 	"net/http/httputil"
 	"slices"
@@ -37,9 +36,7 @@ func TestUndealtCardsStayHidden(t *testing.T) {
 		t.Fatal(err)
 	}
 	s := newStack(t, stackOptions{auditor: auditor.Public(), wrap: func(l Ledger) Ledger {
-		if store, ok := l.Tokens.(recall.Store); ok {
-			l.Recall = recall.New(ledger.IDOf("example.com/test"), store, slog.New(slog.DiscardHandler))
-		}
+		l.Recall = recall.New(l.Log.(recall.Ledger), l.Tokens.(recall.Store), 0, time.Now)
 		return l
 	}})
 	h := &hunt{t: t, s: s, said: make(map[string][]byte), sent: make(map[uint64]bool)}

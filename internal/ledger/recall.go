@@ -2,6 +2,8 @@ package ledger
 
 import (
 	"context"
+	"errors"
+	"fmt"
 
 	"shuffled/internal/audit"
 )
@@ -40,46 +42,49 @@ type RecallQuery struct {
 	Limit    int    // how many at most, at least 1
 }
 
-// RecallMark says what a ledger's recall index holds. The zero value is that of
-// an index that was never begun.
-type RecallMark struct {
-	Next    uint64 // entries below are in it
-	Dropped int64  // of shuffles that were closed before, UTC milliseconds, it keeps none
+// CommitQuery asks for commits by their index. At most one of Table and GameRef is
+// given.
+type CommitQuery struct {
+	Table    string // of this table
+	Serial   uint64 // with this serial, of Table
+	GameRef  string // with this game reference
+	From, To uint64 // from ≤ index < to
+	Limit    int    // how many at most, at least 1
 }
 
-// RecallClose is the close of a shuffle whose commit is in the index.
-type RecallClose struct {
-	ID      uint64
-	Time    int64 // UTC milliseconds
-	Outcome audit.Outcome
-	Reason  audit.Reason
+// CommitEntry is a commit and its close, as the entries that they are.
+type CommitEntry struct {
+	Index  uint64
+	Commit []byte
+	Close  []byte // nil while there is none
 }
 
-// RecallStep is what the entries from a mark up to Next add to the index.
-type RecallStep struct {
-	Next     uint64
-	Commits  []Recalled    // a shuffle that the index has is replaced
-	Closes   []RecallClose // of commits before the step; one that the index has not is ignored
-	Outdated []uint64      // shuffles to remove: closed before the mark's Dropped
+// CommitFinder answers what recall asks of the entries, without the barrier of
+// Head. The cost of an answer does not grow with the ledger, but as the logarithm
+// of its size.
+type CommitFinder interface {
+	// Size returns how many entries can be read; 0 for an unknown ledger.
+	Size(ctx context.Context, id ID) (uint64, error)
+	// EntryAt returns the index of the first entry below size whose time, in UTC
+	// milliseconds, is at least this, or size where there is none.
+	EntryAt(ctx context.Context, id ID, size uint64, time int64) (uint64, error)
+	// Commits returns commits in the order of their indexes. Fewer than q.Limit are
+	// all that there are. A query of neither a table nor a game reference costs what
+	// its range of indexes holds.
+	Commits(ctx context.Context, id ID, q CommitQuery) ([]CommitEntry, error)
 }
 
-// RecallStore keeps an index of shuffles beside the evidence. It is no evidence,
-// and may be removed and made again from the entries at any time.
-type RecallStore interface {
-	// RecallMark returns the mark, zero where there is none.
-	RecallMark(ctx context.Context, id ID) (RecallMark, error)
-	// PutRecall adds a step, all or nothing, and moves the mark's Next from old's to
-	// the step's. It returns ErrStale when the mark is another one, and nothing was
-	// written; ErrNotFound for an unknown ledger.
-	PutRecall(ctx context.Context, id ID, old RecallMark, step RecallStep) error
-	// Recall lists shuffles by id. Its cost is that of what it returns, however
-	// long the ledger is.
-	Recall(ctx context.Context, id ID, q RecallQuery) ([]Recalled, error)
-	// CountRecall returns how many shuffles in the index were closed before a time,
-	// in UTC milliseconds.
-	CountRecall(ctx context.Context, id ID, before int64) (int, error)
-	// DropRecall removes up to limit shuffles that were closed before a time, the
-	// first closed first, and returns how many. It raises the mark's Dropped to that
-	// time in any case.
-	DropRecall(ctx context.Context, id ID, before int64, limit int) (int, error)
+// OpenAt returns the open shuffles, by id, as of the first size entries of the
+// store or some more. What another daemon wrote is caught up with first.
+func (l *Ledger) OpenAt(ctx context.Context, size uint64) ([]audit.Opened, error) {
+	if size > 0 {
+		err := l.reachEntry(ctx, size-1)
+		if errors.Is(err, ErrNotFound) {
+			err = fmt.Errorf("%w: entry %d was there a moment ago", ErrUnavailable, size-1)
+		}
+		if err != nil {
+			return nil, err
+		}
+	}
+	return l.OpenShuffles(ctx)
 }

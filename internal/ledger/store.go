@@ -50,6 +50,7 @@ type Row struct {
 	Serial  uint64   // commit: its serial, else 0
 	KeyTag  [32]byte // commit: its key tag
 	Shuffle uint64   // mix, deal, close: the id of the shuffle, else 0
+	GameRef string   // commit: its game reference, "" for none
 
 	// Slots are the slot hashes of a commit's mix plan, in plan order. They are
 	// only written: what a store reads has none.
@@ -62,6 +63,7 @@ func (r *Row) Columns(e audit.Entry) {
 	switch b := e.Body.(type) {
 	case *audit.Commit:
 		r.Table, r.Serial, r.KeyTag, r.Slots = b.Context.Table, b.Serial, b.KeyTag, slotsOf(b)
+		r.GameRef = b.GameRef
 	case *audit.Mix:
 		r.Shuffle = b.Shuffle
 	case *audit.Deal:

@@ -1,12 +1,14 @@
 package recall
 
 import (
+	"context"
 	"crypto/sha256"
 	"encoding/binary"
 	"fmt"
-	"log/slog"
 	"path/filepath"
+	"sync"
 	"testing"
+	"time"
 
 	"go.uber.org/goleak"
 	"golang.org/x/mod/sumdb/tlog"
@@ -24,7 +26,7 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(testdb.M{M: m}) }
 // database is a store of which more than one daemon may have a part.
 type database interface {
 	ledger.Store
-	ledger.RecallStore
+	ledger.CommitFinder
 	ledger.AccessStore
 	Close() error
 }
@@ -75,14 +77,43 @@ type book struct {
 	id    ledger.ID
 	head  ledger.Head
 	time  int64
-	all   []ledger.Recalled
 	next  map[string]uint64 // serials
+
+	// Guarded by mu, for others read them while entries are appended.
+	all   []ledger.Recalled
+	known uint64 // entries that are in all
+	mu    sync.Mutex
+	more  *sync.Cond // of known
+}
+
+// capped is the cap on close-by of every book, in seconds.
+const capped = 1
+
+// ID is part of [Ledger].
+func (b *book) ID() ledger.ID { return b.id }
+
+// Genesis is part of [Ledger].
+func (b *book) Genesis() *audit.Genesis { return &audit.Genesis{MaxCloseBy: capped} }
+
+// OpenAt is part of [Ledger]. What was appended is noted after it can be read.
+func (b *book) OpenAt(_ context.Context, size uint64) (open []audit.Opened, err error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	for b.known < size {
+		b.more.Wait()
+	}
+	for _, r := range b.all {
+		if r.Closed == 0 {
+			open = append(open, audit.Opened{ID: r.ID, Table: r.Table})
+		}
+	}
+	return open, nil
 }
 
 func newBook(t *testing.T, s ledger.Store, name string) *book {
 	t.Helper()
 	b := &book{t: t, store: s, info: ledger.Info{Name: name, Origin: "example.org/" + name}, time: 1000, next: make(map[string]uint64)}
-	b.id = ledger.IDOf(b.info.Origin)
+	b.id, b.more = ledger.IDOf(b.info.Origin), sync.NewCond(&b.mu)
 	b.append(&audit.Event{Kind: audit.EventTableOpen, Name: "t"})
 	return b
 }
@@ -90,7 +121,7 @@ func newBook(t *testing.T, s ledger.Store, name string) *book {
 // append writes a batch of entries, each a millisecond after the one before.
 func (b *book) append(bodies ...audit.Body) {
 	b.t.Helper()
-	old := b.head
+	old, times := b.head, []int64{}
 	batch := ledger.Batch{Head: ledger.Head{Size: old.Size + uint64(len(bodies)), Checkpoint: []byte("checkpoint")}}
 	for i, body := range bodies {
 		b.time++
@@ -102,7 +133,7 @@ func (b *book) append(bodies ...audit.Body) {
 		row := ledger.Row{Index: old.Size + uint64(i), Entry: encoded}
 		row.Columns(e)
 		batch.Rows = append(batch.Rows, row)
-		b.note(row.Index, body)
+		times = append(times, b.time)
 	}
 	batch.Head.Root = tlog.Hash(sha256.Sum256(binary.BigEndian.AppendUint64(old.Root[:], batch.Head.Size)))
 	var err error
@@ -115,12 +146,19 @@ func (b *book) append(bodies ...audit.Body) {
 		b.t.Fatal(err)
 	}
 	b.head = batch.Head
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	for i, body := range bodies {
+		b.note(old.Size+uint64(i), times[i], body)
+	}
+	b.known = b.head.Size
+	b.more.Broadcast()
 }
 
-func (b *book) note(index uint64, body audit.Body) {
+func (b *book) note(index uint64, time int64, body audit.Body) {
 	switch body := body.(type) {
 	case *audit.Commit:
-		r := ledger.Recalled{ID: index, Table: body.Context.Table, Serial: body.Serial, Committed: b.time,
+		r := ledger.Recalled{ID: index, Table: body.Context.Table, Serial: body.Serial, Committed: time,
 			CloseBy: body.CloseBy, GameRef: body.GameRef, Draw: body.Context.Recipe.Ranges != nil}
 		if body.Context.Parent != nil {
 			r.Parent = body.Context.Parent.ID
@@ -129,7 +167,7 @@ func (b *book) note(index uint64, body audit.Body) {
 	case *audit.Close:
 		for i := range b.all {
 			if r := &b.all[i]; r.ID == body.Shuffle {
-				r.Closed, r.Outcome, r.Reason = b.time, body.Outcome, body.Reason
+				r.Closed, r.Outcome, r.Reason = time, body.Outcome, body.Reason
 			}
 		}
 	}
@@ -164,11 +202,29 @@ func closes(id uint64, o audit.Outcome, r audit.Reason) *audit.Close {
 	return &audit.Close{Shuffle: id, Outcome: o, Reason: r, Form: audit.FormTape, Tape: make([]byte, 129)}
 }
 
-// kept is what the index should hold after shuffles closed before a time were
-// dropped.
-func (b *book) kept(dropped int64) (list []ledger.Recalled) {
+// kept is what recall should list of shuffles whose closes before a time are past
+// their retention.
+func (b *book) kept(since int64) (list []ledger.Recalled) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
 	for _, r := range b.all {
-		if r.Closed == 0 || r.Closed >= dropped {
+		if r.Closed == 0 || r.Closed >= since && r.Committed >= since-capped*1000 {
+			list = append(list, r)
+		}
+	}
+	return list
+}
+
+// selects is what q asks of a list, the slow way.
+func selects(all []ledger.Recalled, q ledger.RecallQuery) (list []ledger.Recalled) {
+	for _, r := range all {
+		in := q.Tables == nil
+		for _, name := range q.Tables {
+			in = in || name == r.Table
+		}
+		if in && (q.Table == "" || q.Table == r.Table) && r.Committed >= q.From && (q.To == 0 || r.Committed < q.To) &&
+			(q.Serial == 0 || q.Serial == r.Serial) && (q.GameRef == "" || q.GameRef == r.GameRef) &&
+			(q.State == "" || (q.State == ledger.RecallOpen) == (r.Closed == 0)) && r.ID > q.After {
 			list = append(list, r)
 		}
 	}
@@ -176,7 +232,7 @@ func (b *book) kept(dropped int64) (list []ledger.Recalled) {
 }
 
 // find pages through a question.
-func find(t *testing.T, x *Index, q ledger.RecallQuery) (list []ledger.Recalled) {
+func find(t *testing.T, x *Finder, q ledger.RecallQuery) (list []ledger.Recalled) {
 	t.Helper()
 	for {
 		page, err := x.Find(t.Context(), q)
@@ -191,4 +247,11 @@ func find(t *testing.T, x *Index, q ledger.RecallQuery) (list []ledger.Recalled)
 	}
 }
 
-func newIndex(b *book, s database) *Index { return New(b.id, s, slog.New(slog.DiscardHandler)) }
+// newFinder lists what was closed since a time in UTC milliseconds, or all if it
+// is 0.
+func newFinder(b *book, s Store, since int64) *Finder {
+	if since == 0 {
+		return New(b, s, 0, time.Now)
+	}
+	return New(b, s, time.Hour, func() time.Time { return time.UnixMilli(since).Add(time.Hour) })
+}

@@ -4,11 +4,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"iter"
+	"math"
 	"path/filepath"
+	"strings"
 	"sync"
 	"testing"
-	"time"
 
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
@@ -22,7 +22,7 @@ func TestFind(t *testing.T) {
 	onBoth(t, func(t *testing.T, open func() database) {
 		s := open()
 		b := newBook(t, s, "main")
-		x := newIndex(b, s)
+		x := newFinder(b, s, 0)
 		if list := find(t, x, ledger.RecallQuery{Limit: 9}); len(list) > 0 {
 			t.Errorf("shuffles of an empty ledger: %v", list)
 		}
@@ -67,201 +67,315 @@ func TestFind(t *testing.T) {
 	})
 }
 
-// TestNoEntryTwice sees that what was indexed is not read again, and that an
-// index in order reads nothing.
-func TestNoEntryTwice(t *testing.T) {
-	onBoth(t, func(t *testing.T, open func() database) {
-		s := &counting{database: open()}
-		b := newBook(t, s, "main")
-		x := newIndex(b, s)
-		for n := range 5 {
-			for range 40 {
-				b.append(b.commit("t-1", "g"), b.commit("t-2", "h"))
-			}
-			before := s.read
-			for range 3 {
-				if got := len(find(t, x, ledger.RecallQuery{Limit: MaxPage})); got != 80*(n+1) {
-					t.Fatalf("%d shuffles", got)
-				}
-			}
-			if n > 0 && s.read-before != 80 {
-				t.Errorf("%d entries were read for 80 new ones", s.read-before)
-			}
+// busy makes a ledger with three tables and three games, where some shuffles of each
+// stay open, and with more between the commits.
+func busy(t *testing.T, s database) *book {
+	b := newBook(t, s, "main")
+	for i := range 60 {
+		ref := ""
+		if i%2 == 0 {
+			ref = []string{"game-a", "game-b", "game-c"}[i/8%3]
 		}
-	})
-}
-
-// counting counts the entries that are read.
-type counting struct {
-	database
-	read int
-}
-
-func (s *counting) Rows(ctx context.Context, id ledger.ID, from, to uint64) iter.Seq2[ledger.Row, error] {
-	return func(yield func(ledger.Row, error) bool) {
-		for row, err := range s.database.Rows(ctx, id, from, to) {
-			s.read++
-			if !yield(row, err) {
-				return
-			}
+		c := b.commit([]string{"t-1", "t-2", "T-3"}[i%3], ref)
+		switch {
+		case i%4 == 1:
+			draw(c)
+		case i%7 == 3:
+			child(c, b.all[i-3].ID)
+		}
+		id := b.head.Size
+		b.append(c)
+		for range i % 4 {
+			b.append(&audit.Deal{Shuffle: id, Runs: []audit.Run{{Count: 1, Purpose: audit.PurposeBoard}}})
+		}
+		if i%5 != 0 {
+			b.append(closes(id, audit.OutcomeCompleted, 0))
 		}
 	}
+	return b
 }
 
-// TestBehind: what is too far behind is an error and no part of an answer, and is
-// filled by those who ask.
-func TestBehind(t *testing.T) {
+// TestQuestions asks everything in every combination, a little at a time.
+func TestQuestions(t *testing.T) {
 	onBoth(t, func(t *testing.T, open func() database) {
 		s := open()
-		b := newBook(t, s, "main")
-		x := newIndex(b, s)
-		x.step = 2
-		for range 3 * findSteps {
-			b.append(b.commit("t-1", "g"))
+		b := busy(t, s)
+		newBook(t, s, "other").append(b.commit("t-1", "game-a"))
+		middle, late := b.all[30].Committed, b.all[50].Committed
+		asked := 0
+		for _, since := range []int64{0, middle, b.time + 1, late + capped*1000, b.time + 2*capped*1000} {
+			x := newFinder(b, s, since)
+			x.commits, x.entries = 2, 5
+			kept := b.kept(since)
+			ask := func(q ledger.RecallQuery) {
+				t.Helper()
+				asked++
+				q.Limit = 4
+				want := selects(kept, q)
+				if got, err := x.Find(t.Context(), q); err != nil || !cmp.Equal(got, want[:min(4, len(want))]) && len(got)+len(want) > 0 {
+					t.Fatalf("%+v since %d: %v, %v\nwant %v", q, since, got, err, want)
+				}
+			}
+			for _, table := range []string{"", "t-1", "none"} {
+				for _, tables := range [][]string{nil, {}, {"t-1"}, {"T-3", "t-1", "T-3"}, {"none", "", "t-2"}} {
+					for _, times := range [][2]int64{{}, {middle, 0}, {0, middle}, {middle, late}, {1, math.MaxInt64}, {late, middle}} {
+						for _, serial := range []uint64{0, 7, 99} {
+							for _, ref := range []string{"", "game-b", "none"} {
+								for _, state := range []string{"", ledger.RecallOpen, ledger.RecallClosed} {
+									if serial > 0 && table == "" {
+										continue
+									}
+									q := ledger.RecallQuery{Table: table, Tables: tables, From: times[0], To: times[1], Serial: serial, GameRef: ref, State: state}
+									for _, after := range [][]uint64{{0}, {45}, {b.all[40].ID}}[asked%3] {
+										q.After = after
+										ask(q)
+									}
+								}
+							}
+						}
+					}
+				}
+			}
+			ask(ledger.RecallQuery{After: b.head.Size - 1})
+			ask(ledger.RecallQuery{After: math.MaxUint64})
+			ask(ledger.RecallQuery{Table: "t-1", Serial: math.MaxUint64})
+			for _, limit := range []int{1, 7, MaxPage} {
+				if diff := cmp.Diff(kept, find(t, x, ledger.RecallQuery{Limit: limit})); diff != "" {
+					t.Errorf("since %d, all of them, %d at a time:\n%s", since, limit, diff)
+				}
+			}
 		}
-		if list, err := x.Find(t.Context(), ledger.RecallQuery{Limit: 9}); !errors.Is(err, ledger.ErrUnavailable) || list != nil {
-			t.Errorf("of an index that is far behind: %v, %v", list, err)
+		if asked < 1000 {
+			t.Errorf("%d questions", asked)
 		}
-		if list, err := x.Find(t.Context(), ledger.RecallQuery{Limit: MaxPage}); err != nil || !cmp.Equal(list, b.all) {
-			t.Errorf("after it was filled: %d of %d, %v", len(list), len(b.all), err)
+		x := newFinder(b, s, 0)
+		for name, q := range map[string]ledger.RecallQuery{
+			"a serial of no table": {Serial: 1, Limit: 1}, "a state that is none": {State: "closing", Limit: 1},
+		} {
+			if got, err := x.Find(t.Context(), q); err == nil {
+				t.Errorf("%s: %v", name, got)
+			}
 		}
 	})
 }
 
-// TestBroken: an entry that is missing or cannot be read stops the index.
+// counting counts what is read.
+type counting struct {
+	Store
+	asked, read int
+	span        uint64 // the largest range of entries in which commits were looked for
+}
+
+func (s *counting) Commits(ctx context.Context, id ledger.ID, q ledger.CommitQuery) ([]ledger.CommitEntry, error) {
+	list, err := s.Store.Commits(ctx, id, q)
+	s.asked, s.read = s.asked+1, s.read+len(list)
+	if q.Table == "" && q.GameRef == "" {
+		s.span = max(s.span, q.To-q.From)
+	}
+	return list, err
+}
+
+func (s *counting) ByShuffles(ctx context.Context, id ledger.ID, standing ledger.Standing, shuffles ...uint64) ([][]ledger.Row, error) {
+	s.asked, s.read = s.asked+1, s.read+len(shuffles)
+	return s.Store.ByShuffles(ctx, id, standing, shuffles...)
+}
+
+// TestReads sees that a page costs what it holds, wherever it begins in a ledger of
+// any length, and that what is past its retention is not read.
+func TestReads(t *testing.T) {
+	onBoth(t, func(t *testing.T, open func() database) {
+		store := open()
+		b := newBook(t, store, "main")
+		for range 3 {
+			for range 10 {
+				var batch []audit.Body
+				for range 20 {
+					id := b.head.Size + uint64(len(batch))
+					batch = append(batch, b.commit("t-1", "g"), closes(id, audit.OutcomeCompleted, 0), b.commit("t-2", ""), closes(id+2, audit.OutcomeCompleted, 0))
+				}
+				b.append(batch...)
+			}
+			b.append(b.commit("t-1", "")) // which stays open
+			n := len(b.all)
+			for name, q := range map[string]ledger.RecallQuery{
+				"first":         {},
+				"last":          {After: b.all[n-9].ID},
+				"of a table":    {Table: "t-1", After: b.all[n-9].ID},
+				"of tables":     {Tables: []string{"t-1", "t-2"}, From: b.all[n/2].Committed},
+				"of a serial":   {Table: "t-1", Serial: uint64(n / 3)},
+				"of a game":     {GameRef: "g", After: b.all[n/2].ID},
+				"from a time":   {From: b.all[n/2].Committed},
+				"before a time": {To: b.all[3].Committed},
+				"open":          {State: ledger.RecallOpen},
+				"closed":        {State: ledger.RecallClosed, Table: "t-2", From: b.all[n-50].Committed},
+			} {
+				s := &counting{Store: store}
+				x := newFinder(b, s, 0)
+				x.commits, x.entries = 4, 40
+				q.Limit = 5
+				got, err := x.Find(t.Context(), q)
+				if want := selects(b.all, q); err != nil || !cmp.Equal(got, want[:min(5, len(want))]) {
+					t.Fatalf("%s: %v, %v", name, got, err)
+				}
+				if s.asked > 3 || s.read > 12 || s.span > 40 {
+					t.Errorf("of %d shuffles, %s: %d were read by %d statements, in ranges of up to %d", n, name, s.read, s.asked, s.span)
+				}
+			}
+			// All but the last few were closed too long ago.
+			s := &counting{Store: store}
+			b.time += capped * 1000
+			since := b.time
+			id := b.head.Size
+			b.append(b.commit("t-2", ""), b.commit("t-1", ""), closes(id+1, audit.OutcomeCompleted, 0))
+			for _, q := range []ledger.RecallQuery{{}, {Table: "t-1"}, {State: ledger.RecallClosed}} {
+				s.read, s.asked, q.Limit = 0, 0, 500
+				got, err := newFinder(b, s, since).Find(t.Context(), q)
+				if want := selects(b.kept(since), q); err != nil || !cmp.Equal(got, want) || len(got) == 0 {
+					t.Fatalf("%v, %v; want %v", got, err, want)
+				}
+				if s.read > len(got)+3 || s.asked > 3 {
+					t.Errorf("%+v: %d shuffles were read by %d statements for %d", q, s.read, s.asked, len(got))
+				}
+			}
+		}
+	})
+}
+
+// TestBroken: an entry that is missing or cannot be read is an error, and no part
+// of an answer.
 func TestBroken(t *testing.T) {
 	onBoth(t, func(t *testing.T, open func() database) {
 		s := open()
 		b := newBook(t, s, "main")
-		b.append(b.commit("t-1", ""), b.commit("t-1", ""), closes(1, audit.OutcomeCompleted, 0))
-		for name, change := range map[string]func(*ledger.Row) bool{
-			"a gap":              func(r *ledger.Row) bool { return r.Index != 1 },
-			"a commit cut short": func(r *ledger.Row) bool { r.Entry = r.Entry[:len(r.Entry)-1]; return true },
-			"no entry":           func(r *ledger.Row) bool { r.Entry = nil; return true },
+		b.append(b.commit("t-1", ""), b.commit("t-1", ""), b.commit("t-1", ""), closes(2, audit.OutcomeCompleted, 0))
+		other, err := s.Commits(t.Context(), b.id, ledger.CommitQuery{From: 2, To: 3, Limit: 1})
+		if err != nil || len(other) != 1 || other[0].Close == nil {
+			t.Fatal(other, err)
+		}
+		for name, test := range map[string]struct {
+			change func(*ledger.CommitEntry) bool
+			want   string
+		}{
+			"a gap":              {func(c *ledger.CommitEntry) bool { return c.Index != 2 }, "serial 3 of table t-1 stands where serial 2 should"},
+			"a commit cut short": {func(c *ledger.CommitEntry) bool { c.Commit = c.Commit[:len(c.Commit)-1]; return true }, "entry 1: "},
+			"no entry":           {func(c *ledger.CommitEntry) bool { c.Commit = nil; return true }, "entry 1: "},
+			"another entry":      {func(c *ledger.CommitEntry) bool { c.Commit = other[0].Close; return true }, "entry 1 is no commit"},
+			"a close cut short":  {func(c *ledger.CommitEntry) bool { c.Close = other[0].Close[:9]; return true }, "the close of shuffle 1: "},
+			"another close":      {func(c *ledger.CommitEntry) bool { c.Close = other[0].Close; return true }, "the close of shuffle 1 is not its close"},
+			"a close that is none": {func(c *ledger.CommitEntry) bool { c.Close = other[0].Commit; return true },
+				"the close of shuffle 1 is not its close"},
 		} {
-			x := newIndex(b, changed{s, change})
-			if list, err := x.Find(t.Context(), ledger.RecallQuery{Limit: 9}); err == nil {
-				t.Errorf("%s: %v", name, list)
+			x := newFinder(b, changed{s, test.change}, 0)
+			list, err := x.Find(t.Context(), ledger.RecallQuery{Table: "t-1", Limit: 9})
+			if err == nil || list != nil || !strings.Contains(err.Error(), test.want) {
+				t.Errorf("%s: %v, %v", name, list, err)
 			}
 		}
-		if m, err := s.RecallMark(t.Context(), b.id); err != nil || m != (ledger.RecallMark{}) {
-			t.Errorf("the mark moved: %+v, %v", m, err)
+		b.all = append(b.all, ledger.Recalled{ID: 4, Table: "t-1"}) // which is no commit
+		if list, err := newFinder(b, s, 0).Find(t.Context(), ledger.RecallQuery{State: ledger.RecallOpen, Limit: 9}); err == nil || list != nil {
+			t.Errorf("of an open shuffle that the store has not: %v, %v", list, err)
 		}
-		if list := find(t, newIndex(b, s), ledger.RecallQuery{Limit: 9}); !cmp.Equal(list, b.all) {
-			t.Errorf("after that: %v", list)
+		gone, cancel := context.WithCancel(t.Context())
+		cancel()
+		if list, err := newFinder(b, s, 0).Find(gone, ledger.RecallQuery{Limit: 9}); !errors.Is(err, context.Canceled) {
+			t.Errorf("for a caller who had left: %v, %v", list, err)
 		}
 	})
 }
 
-// changed shows entries other than they are, or not at all.
+// changed shows commits other than they are, or not at all.
 type changed struct {
-	database
-	change func(*ledger.Row) bool
+	Store
+	change func(*ledger.CommitEntry) bool
 }
 
-func (s changed) Rows(ctx context.Context, id ledger.ID, from, to uint64) iter.Seq2[ledger.Row, error] {
-	return func(yield func(ledger.Row, error) bool) {
-		for row, err := range s.database.Rows(ctx, id, from, to) {
-			if (row.Type == audit.TypeEvent || s.change(&row)) && !yield(row, err) {
-				return
-			}
+func (s changed) Commits(ctx context.Context, id ledger.ID, q ledger.CommitQuery) (kept []ledger.CommitEntry, err error) {
+	list, err := s.Store.Commits(ctx, id, q)
+	for _, c := range list {
+		if s.change(&c) {
+			kept = append(kept, c)
 		}
 	}
+	return kept, err
 }
 
-// TestAtOnce has daemons fill, ask and drop while the ledger grows: every answer
-// is whole, and the index is the one that a single daemon would have made.
+// TestAtOnce has daemons ask while the ledger grows: what was committed before a
+// question is in its answer.
 func TestAtOnce(t *testing.T) {
 	onBoth(t, func(t *testing.T, open func() database) {
 		stores := []database{open(), open()}
 		b := newBook(t, stores[0], "main")
 		ctx, stop := context.WithCancel(t.Context())
 		defer stop()
-		var mu sync.Mutex // guards b and dropped
-		dropped := int64(0)
 		var daemons sync.WaitGroup
 		for d := range 4 {
-			x := newIndex(b, stores[d%2])
-			x.step, x.tick = 3+d, time.Millisecond
-			if d > 1 {
-				daemons.Go(func() { x.Follow(ctx) })
-				continue
+			x := newFinder(b, stores[d%2], 0)
+			x.commits, x.entries = 3+d, uint64(7+d)
+			states := []string{"", ledger.RecallOpen, ledger.RecallClosed, ""}
+			q := ledger.RecallQuery{State: states[d], Limit: 50}
+			if d == 3 {
+				q.Table = "t-2"
 			}
 			daemons.Go(func() {
 				for ctx.Err() == nil {
-					mu.Lock()
-					least := b.kept(dropped)
-					mu.Unlock()
-					got := make(map[uint64]bool)
-					q := ledger.RecallQuery{Limit: 50}
+					least := selects(b.kept(0), q)
+					got := make(map[uint64]ledger.Recalled)
+					page := q
 					for {
-						page, err := x.Find(ctx, q)
+						list, err := x.Find(ctx, page)
 						if ctx.Err() != nil {
 							return
-						}
-						if errors.Is(err, ledger.ErrUnavailable) {
-							continue // behind
 						}
 						if err != nil {
 							t.Error(err)
 							return
 						}
-						for _, r := range page {
-							got[r.ID] = true
+						for _, r := range list {
+							got[r.ID] = r
 						}
-						if len(page) < q.Limit {
+						if len(list) < q.Limit {
 							break
 						}
-						q.After = page[len(page)-1].ID
+						page.After = list[len(list)-1].ID
 					}
-					mu.Lock()
+					// The book is behind the store for a moment.
+					size, err := stores[d%2].Size(t.Context(), b.id)
+					if err != nil {
+						t.Error(err)
+						return
+					}
+					b.OpenAt(t.Context(), size)
+					still := make(map[uint64]bool)
+					for _, r := range selects(b.kept(0), q) {
+						still[r.ID] = true
+					}
 					for _, r := range least {
-						if !got[r.ID] && (r.Closed == 0 || r.Closed >= dropped) && !gone(b, r.ID, dropped) {
-							t.Errorf("shuffle %d was committed before the question and is not in the answer", r.ID)
+						switch now, found := got[r.ID]; {
+						case !found && still[r.ID]:
+							t.Errorf("%+v: shuffle %d fitted all the time and is not in the answer", q, r.ID)
+						case found && r.Closed != 0 && now != r:
+							t.Errorf("shuffle %d: %+v, not %+v", r.ID, now, r)
 						}
 					}
-					mu.Unlock()
 				}
 			})
 		}
 		for n := range 60 {
-			mu.Lock()
 			b.append(b.commit("t-1", "g"), b.commit("t-2", "h"), b.commit("t-3", ""))
 			if n > 3 {
-				id := b.all[3*n-8].ID
-				b.append(closes(id, audit.OutcomeCompleted, 0))
-			}
-			mu.Unlock()
-			if n%20 == 19 {
-				mu.Lock()
-				dropped = b.time - 60
-				mu.Unlock()
-				if _, err := stores[n%2].DropRecall(t.Context(), b.id, dropped, 1000); err != nil {
-					t.Error(err)
-				}
+				b.append(closes(b.all[3*n-8].ID, audit.OutcomeCompleted, 0))
 			}
 		}
 		stop()
 		daemons.Wait()
-		x := newIndex(b, stores[1])
-		if diff := cmp.Diff(b.kept(dropped), find(t, x, ledger.RecallQuery{Limit: MaxPage})); diff != "" {
+		if diff := cmp.Diff(b.all, find(t, newFinder(b, stores[1], 0), ledger.RecallQuery{Limit: MaxPage})); diff != "" {
 			t.Errorf("in the end:\n%s", diff)
 		}
 	})
 }
 
-// gone reports whether retention may have removed a shuffle by now.
-func gone(b *book, id uint64, dropped int64) bool {
-	for _, r := range b.all {
-		if r.ID == id {
-			return r.Closed != 0 && r.Closed < dropped
-		}
-	}
-	return true
-}
-
-// TestModel appends, asks, drops, loses the index and changes the size of steps
-// in any order, on SQLite; the answers are those of the book.
+// TestModel appends, asks, lets time pass and changes retention and what is read at
+// once in any order, on SQLite; the answers are those of the book.
 func TestModel(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "shuffled.db")
@@ -277,8 +391,7 @@ func TestModel(t *testing.T) {
 	rapid.Check(t, func(r *rapid.T) {
 		n++
 		b := newBook(t, s, fmt.Sprintf("main-%d", n))
-		dropped := int64(0)
-		x := newIndex(b, s)
+		since, commits, entries := int64(0), 1, uint64(1)
 		r.Repeat(map[string]func(*rapid.T){
 			"commit": func(r *rapid.T) {
 				b.append(b.commit(rapid.SampledFrom([]string{"t-1", "t-2"}).Draw(r, "table"), rapid.SampledFrom([]string{"", "g"}).Draw(r, "ref")))
@@ -291,67 +404,23 @@ func TestModel(t *testing.T) {
 					}
 				}
 			},
-			"drop": func(r *rapid.T) {
-				before := b.time - rapid.Int64Range(0, 10).Draw(r, "ago")
-				dropped = max(dropped, before)
-				if _, err := s.DropRecall(t.Context(), b.id, before, 1000); err != nil {
-					r.Fatal(err)
-				}
-			},
-			"steps": func(r *rapid.T) { x.step = rapid.IntRange(1, 9).Draw(r, "step") },
-			"made again": func(r *rapid.T) {
-				again, err := s.RecallMark(t.Context(), b.id)
-				if err != nil || again.Next == 0 {
-					return
-				}
-				// What a migration or an operator does who begins anew, and keeps what
-				// was dropped.
-				if err := s.PutRecall(t.Context(), b.id, again, ledger.RecallStep{Next: 0}); err != nil {
-					r.Fatal(err)
-				}
+			"time passes": func(r *rapid.T) { b.time += rapid.Int64Range(0, 2*capped*1000).Draw(r, "ms") },
+			"retention":   func(r *rapid.T) { since = b.time - rapid.Int64Range(-2000, b.time-1).Draw(r, "ago") },
+			"bites": func(r *rapid.T) {
+				commits, entries = rapid.IntRange(1, 9).Draw(r, "commits"), rapid.Uint64Range(1, 9).Draw(r, "entries")
 			},
 			"": func(r *rapid.T) {
-				var list []ledger.Recalled
-				for {
-					var err error
-					if list, err = x.Find(t.Context(), ledger.RecallQuery{Limit: MaxPage}); !errors.Is(err, ledger.ErrUnavailable) {
-						break
-					}
-				}
-				if diff := cmp.Diff(b.kept(dropped), list); diff != "" {
-					r.Fatalf("dropped before %d:\n%s", dropped, diff)
+				x := newFinder(b, s, since)
+				x.commits, x.entries = commits, entries
+				q := ledger.RecallQuery{Limit: rapid.IntRange(1, 9).Draw(r, "limit")}
+				q.State = rapid.SampledFrom([]string{"", ledger.RecallOpen, ledger.RecallClosed}).Draw(r, "state")
+				q.Table = rapid.SampledFrom([]string{"", "t-1"}).Draw(r, "of")
+				q.GameRef = rapid.SampledFrom([]string{"", "", "g"}).Draw(r, "game")
+				q.From = rapid.Int64Range(0, b.time+1).Draw(r, "from")
+				if diff := cmp.Diff(selects(b.kept(since), q), find(t, x, q)); diff != "" {
+					r.Fatalf("%+v since %d:\n%s", q, since, diff)
 				}
 			},
 		})
-	})
-}
-
-// TestFollow fills the index while nobody asks.
-func TestFollow(t *testing.T) {
-	onBoth(t, func(t *testing.T, open func() database) {
-		s := open()
-		b := newBook(t, s, "main")
-		for range 40 {
-			b.append(b.commit("t-1", "g"))
-		}
-		ctx, stop := context.WithCancel(t.Context())
-		x := newIndex(b, s)
-		x.step, x.tick = 2, time.Millisecond
-		done := make(chan struct{})
-		go func() { defer close(done); x.Follow(ctx) }()
-		until := func(size uint64) {
-			for t.Context().Err() == nil {
-				if m, err := s.RecallMark(t.Context(), b.id); err != nil {
-					t.Fatal(err)
-				} else if m.Next == size {
-					return
-				}
-			}
-		}
-		until(b.head.Size)
-		b.append(b.commit("t-1", "g"))
-		until(b.head.Size)
-		stop()
-		<-done
 	})
 }

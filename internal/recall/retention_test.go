@@ -14,27 +14,67 @@ import (
 	"shuffled/internal/ledger"
 )
 
-func TestDrop(t *testing.T) {
+// TestRetention: a closed shuffle is listed for a time, an open one until it is
+// closed, and nothing is gone.
+func TestRetention(t *testing.T) {
 	onBoth(t, func(t *testing.T, open func() database) {
 		s := open()
 		b := newBook(t, s, "main")
-		other := newBook(t, s, "other")
 		for i := range 20 {
-			b.append(b.commit("t-1", ""))
-			other.append(other.commit("t-1", ""))
+			b.append(b.commit("t-1", "g"))
 			if i%3 > 0 {
 				b.append(closes(b.all[i].ID, audit.OutcomeCompleted, 0))
-				other.append(closes(other.all[i].ID, audit.OutcomeCompleted, 0))
 			}
+		}
+		// One that is closed long after the last moment at which it may close in time.
+		b.time += 5 * capped * 1000
+		b.append(closes(b.all[0].ID, audit.OutcomeExpired, 0))
+		last := b.time
+		for name, test := range map[string]struct {
+			since int64
+			want  int
+		}{
+			"for ever":                     {0, 20},
+			"the close of the third":       {b.all[2].Closed, 19},
+			"after the close of the third": {b.all[2].Closed + 1, 18},
+			"after all but the late close": {b.all[19].Closed + 1, 7},
+			"what is late is not too late": {b.all[0].Committed + capped*1000, 7},
+			"but then":                     {b.all[0].Committed + capped*1000 + 1, 6},
+			"after the late close":         {last + 1, 6},
+		} {
+			for _, q := range []ledger.RecallQuery{{}, {Table: "t-1"}, {GameRef: "g"}} {
+				q.Limit = 3
+				got := find(t, newFinder(b, s, test.since), q)
+				if len(got) != test.want || !cmp.Equal(got, b.kept(test.since)) {
+					t.Errorf("%s, %+v: %d shuffles, want %d", name, q, len(got), test.want)
+				}
+			}
+		}
+		third := ledger.RecallQuery{Table: "t-1", Serial: 3, Limit: 1}
+		for since, want := range map[int64]int{b.all[2].Closed: 1, b.all[2].Closed + 1: 0} {
+			if got := find(t, newFinder(b, s, since), third); len(got) != want {
+				t.Errorf("the third by its serial, since %d: %v", since, got)
+			}
+		}
+		// Longer than time itself is for ever.
+		x := New(b, s, 100*365*24*time.Hour, func() time.Time { return time.UnixMilli(last) })
+		if got := find(t, x, ledger.RecallQuery{Limit: 100}); len(got) != 20 {
+			t.Errorf("%d shuffles in a hundred years", len(got))
+		}
+	})
+}
+
+func TestDrop(t *testing.T) {
+	onBoth(t, func(t *testing.T, open func() database) {
+		s := open()
+		b, other := newBook(t, s, "main"), newBook(t, s, "other")
+		for i := range 20 {
 			for _, id := range []ledger.ID{b.id, other.id} {
 				if err := s.PutAccess(t.Context(), id, ledger.Access{Time: int64(1000 + i), Request: fmt.Sprint(i)}); err != nil {
 					t.Fatal(err)
 				}
 			}
 		}
-		x := newIndex(b, s)
-		find(t, x, ledger.RecallQuery{Limit: 9})
-		find(t, newIndex(other, s), ledger.RecallQuery{Limit: 9})
 		accesses := func(id ledger.ID) int {
 			list, err := s.AccessRecords(t.Context(), id, ledger.AccessQuery{Limit: 100})
 			if err != nil {
@@ -42,42 +82,27 @@ func TestDrop(t *testing.T) {
 			}
 			return len(list)
 		}
-		second := b.all[10].Closed
-		at := time.UnixMilli(second).Add(time.Hour)
-		gone := len(b.all) - len(b.kept(second))
+		at := time.UnixMilli(1005).Add(time.Hour)
 		for _, step := range []struct {
 			name string
-			keep Retention
-			want Dropped
+			keep time.Duration
+			want int
 		}{
-			{"for ever", Retention{}, Dropped{}},
-			{"longer than time itself", Retention{Shuffles: 100 * 365 * 24 * time.Hour, Accesses: 100 * 365 * 24 * time.Hour}, Dropped{}},
-			{"accesses", Retention{Accesses: time.Hour + time.Duration(second-1005)*time.Millisecond}, Dropped{Accesses: 5}},
-			{"shuffles", Retention{Shuffles: time.Hour}, Dropped{Shuffles: gone}},
-			{"again", Retention{Shuffles: time.Hour, Accesses: time.Hour + time.Duration(second-1005)*time.Millisecond}, Dropped{}},
-			{"both", Retention{Shuffles: time.Millisecond, Accesses: time.Minute}, Dropped{Shuffles: 13 - gone, Accesses: 15}},
+			{"for ever", 0, 0},
+			{"longer than time itself", 100 * 365 * 24 * time.Hour, 0},
+			{"an hour", time.Hour, 5},
+			{"again", time.Hour, 0},
+			{"a minute", time.Minute, 15},
 		} {
 			if got, err := Overdue(t.Context(), s, b.id, step.keep, at); got != step.want || err != nil {
-				t.Errorf("counting %s: %+v, %v; want %+v", step.name, got, err, step.want)
+				t.Errorf("counting %s: %d, %v; want %d", step.name, got, err, step.want)
 			}
 			if got, err := Drop(t.Context(), s, b.id, step.keep, at); got != step.want || err != nil {
-				t.Errorf("%s: %+v, %v; want %+v", step.name, got, err, step.want)
+				t.Errorf("%s: %d, %v; want %d", step.name, got, err, step.want)
 			}
 		}
-		var still []ledger.Recalled
-		for _, r := range b.all {
-			if r.Closed == 0 {
-				still = append(still, r)
-			}
-		}
-		if diff := cmp.Diff(still, find(t, x, ledger.RecallQuery{Limit: 100})); diff != "" {
-			t.Errorf("what is left:\n%s", diff)
-		}
-		if n := accesses(b.id); n != 0 {
-			t.Errorf("%d accesses are left", n)
-		}
-		if n := len(find(t, newIndex(other, s), ledger.RecallQuery{Limit: 100})); n != 20 || accesses(other.id) != 20 {
-			t.Errorf("the other ledger has %d shuffles and %d accesses", n, accesses(other.id))
+		if accesses(b.id) != 0 || accesses(other.id) != 20 {
+			t.Errorf("%d accesses are left, and %d of the other ledger", accesses(b.id), accesses(other.id))
 		}
 	})
 }
@@ -93,7 +118,7 @@ func TestRetain(t *testing.T) {
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
-		retain(ctx, s, []ledger.Info{{Name: "a", Origin: "a"}, {Name: "b", Origin: "b"}}, Retention{Shuffles: time.Hour}, slog.New(slog.DiscardHandler), ticks)
+		retain(ctx, s, []ledger.Info{{Name: "a", Origin: "a"}, {Name: "b", Origin: "b"}}, time.Hour, slog.New(slog.DiscardHandler), ticks)
 	}()
 	a, b := ledger.IDOf("a"), ledger.IDOf("b")
 	for round := range 3 {
@@ -109,18 +134,18 @@ func TestRetain(t *testing.T) {
 	}
 	stop()
 	<-done
-	Retain(t.Context(), nil, []ledger.Info{{Name: "a"}}, Retention{}, nil) // there is nothing to do
+	Retain(t.Context(), nil, []ledger.Info{{Name: "a"}}, 0, nil) // there is nothing to do
 }
 
 // keeper counts what is dropped. The test sets fail while nobody asks.
 type keeper struct {
-	Keeper
+	ledger.AccessStore
 	left  map[ledger.ID]int
 	asked chan ledger.ID
 	fail  bool
 }
 
-func (k *keeper) DropRecall(_ context.Context, id ledger.ID, before int64, limit int) (int, error) {
+func (k *keeper) DropAccess(_ context.Context, id ledger.ID, before int64, limit int) (int, error) {
 	fail := k.fail
 	k.asked <- id
 	if fail {

@@ -21,7 +21,7 @@ type Table struct {
 var (
 	TableLedgers     = &Table{"ledgers", []string{"ledger", "name", "origin"}, 0}
 	TableHeads       = &Table{"heads", []string{"ledger", "size", "root", "checkpoint"}, 0}
-	TableEntries     = &Table{"entries", []string{"ledger", "idx", "time", "serial", "shuffle", "type", "tbl", "key_tag", "entry", "sealed"}, 1}
+	TableEntries     = &Table{"entries", []string{"ledger", "idx", "time", "serial", "shuffle", "type", "tbl", "key_tag", "entry", "sealed", "game_ref"}, 1}
 	TableTiles       = &Table{"tiles", []string{"ledger", "level", "idx", "data"}, 2}
 	TableCheckpoints = &Table{"checkpoints", []string{"ledger", "size", "root", "checkpoint"}, 1}
 	TableCosigned    = &Table{"cosigned", []string{"ledger", "size", "root", "checkpoint"}, 1}

@@ -46,12 +46,12 @@ func (s *Store) Append(ctx context.Context, id ledger.ID, old ledger.Head, b led
 func insertArgs(id ledger.ID, old uint64, b ledger.Batch) []any {
 	n := len(b.Rows)
 	times, serials, shuffles := make([]int64, n), make([]int64, n), make([]int64, n)
-	types, tables := make([]int16, n), make([]string, n)
+	types, tables, games := make([]int16, n), make([]string, n), make([]string, n)
 	tags, entries, sealed := make([][]byte, n), make([][]byte, n), make([][]byte, n)
 	for i := range b.Rows {
 		r := &b.Rows[i]
 		times[i], serials[i], shuffles[i] = r.Time, int64(r.Serial), int64(r.Shuffle)
-		types[i], tables[i] = int16(r.Type), r.Table
+		types[i], tables[i], games[i] = int16(r.Type), r.Table, r.GameRef
 		entries[i], sealed[i] = r.Entry, r.Sealed
 		if r.Serial != 0 { // a commit
 			tags[i] = r.KeyTag[:]
@@ -63,7 +63,7 @@ func insertArgs(id ledger.ID, old uint64, b ledger.Batch) []any {
 	}
 	slots, commits := store.Slots(b)
 	return []any{int64(id), int64(old), int64(b.Head.Size), b.Head.Root[:], b.Head.Checkpoint,
-		times, serials, shuffles, types, tables, tags, entries, sealed, levels, indexes, data, slots, commits}
+		times, serials, shuffles, types, tables, tags, entries, sealed, games, levels, indexes, data, slots, commits}
 }
 
 // write runs a statement of sqlInsert, a whole transaction, and reports whether

@@ -77,7 +77,7 @@ func notFound(err error) error {
 
 func scanRow(row scanner) (r ledger.Row, err error) {
 	var tag []byte
-	err = row.Scan(&r.Index, &r.Time, (*uint8)(&r.Type), &r.Serial, &r.Shuffle, &r.Table, &tag, &r.Entry, &r.Sealed)
+	err = row.Scan(&r.Index, &r.Time, (*uint8)(&r.Type), &r.Serial, &r.Shuffle, &r.Table, &tag, &r.Entry, &r.Sealed, &r.GameRef)
 	copy(r.KeyTag[:], tag)
 	return r, err
 }
@@ -107,13 +107,7 @@ func (s *Store) Ledgers(ctx context.Context) (list []ledger.Info, err error) {
 
 // Rows implements [ledger.Store].
 func (s *Store) Rows(ctx context.Context, id ledger.ID, from, to uint64) iter.Seq2[ledger.Row, error] {
-	size := func() (n uint64, err error) {
-		err = s.one(ctx, sqlSize, []any{int64(id)}, func(row scanner) error { return row.Scan(&n) })
-		if errors.Is(err, ledger.ErrNotFound) {
-			return 0, nil
-		}
-		return n, err
-	}
+	size := func() (uint64, error) { return s.Size(ctx, id) }
 	read := func(from, to uint64) ([]ledger.Row, error) {
 		return s.rows(ctx, sqlRows, int64(id), int64(from), int64(to))
 	}

@@ -8,39 +8,39 @@ package postgres
 // whether or not anything reads it.
 //
 //	$1 ledger, $2 old size, $3 size, $4 root, $5 checkpoint,
-//	$6 … $13 the entries' columns, $14 … $16 the tiles' columns, $17 and $18 the slots'
+//	$6 … $14 the entries' columns, $15 … $17 the tiles' columns, $18 and $19 the slots'
 const sqlInsert = `
 ), new_entries AS (
-    INSERT INTO entries (ledger, idx, time, serial, shuffle, type, tbl, key_tag, entry, sealed)
+    INSERT INTO entries (ledger, idx, time, serial, shuffle, type, tbl, key_tag, entry, sealed, game_ref)
     SELECT head.ledger, $2::bigint + e.nth - 1, e.time, nullif(e.serial, 0), nullif(e.shuffle, 0), e.type,
-           nullif(e.tbl, ''), e.key_tag, e.entry, e.sealed
-    FROM head, unnest($6::bigint[], $7::bigint[], $8::bigint[], $9::smallint[], $10::text[], $11::bytea[], $12::bytea[], $13::bytea[])
-         WITH ORDINALITY AS e (time, serial, shuffle, type, tbl, key_tag, entry, sealed, nth)
+           nullif(e.tbl, ''), e.key_tag, e.entry, e.sealed, nullif(e.game_ref, '')
+    FROM head, unnest($6::bigint[], $7::bigint[], $8::bigint[], $9::smallint[], $10::text[], $11::bytea[], $12::bytea[], $13::bytea[], $14::text[])
+         WITH ORDINALITY AS e (time, serial, shuffle, type, tbl, key_tag, entry, sealed, game_ref, nth)
 ), new_tiles AS (
     INSERT INTO tiles (ledger, level, idx, data)
     SELECT head.ledger, t.level, t.idx, t.data
-    FROM head, unnest($14::smallint[], $15::bigint[], $16::bytea[]) AS t (level, idx, data)
+    FROM head, unnest($15::smallint[], $16::bigint[], $17::bytea[]) AS t (level, idx, data)
 ), new_slots AS (
     INSERT INTO slots (ledger, slot, idx)
     SELECT head.ledger, s.slot, s.idx
-    FROM head, unnest($17::bytea[], $18::bigint[]) AS s (slot, idx)
+    FROM head, unnest($18::bytea[], $19::bigint[]) AS s (slot, idx)
 ), new_checkpoint AS (
     INSERT INTO checkpoints (ledger, size, root, checkpoint)
     SELECT head.ledger, $3, $4, $5 FROM head
 )
 SELECT count(*) FROM head`
 
-// sqlAppend moves the head of $1 from size $2 and root $19.
+// sqlAppend moves the head of $1 from size $2 and root $20.
 const sqlAppend = `
 WITH head AS (
     UPDATE heads SET size = $3, root = $4, checkpoint = $5
-    WHERE ledger = $1 AND size = $2 AND root = $19
+    WHERE ledger = $1 AND size = $2 AND root = $20
     RETURNING ledger` + sqlInsert
 
-// sqlCreate makes ledger $1 named $19 with origin $20.
+// sqlCreate makes ledger $1 named $20 with origin $21.
 const sqlCreate = `
 WITH made AS (
-    INSERT INTO ledgers (ledger, name, origin) VALUES ($1, $19, $20)
+    INSERT INTO ledgers (ledger, name, origin) VALUES ($1, $20, $21)
     ON CONFLICT DO NOTHING
     RETURNING ledger
 ), head AS (
@@ -55,7 +55,7 @@ const sqlHead = `SELECT size, root, checkpoint FROM heads WHERE ledger = $1 FOR 
 
 const sqlSize = `SELECT size FROM heads WHERE ledger = $1`
 
-const columns = `e.idx, e.time, e.type, coalesce(e.serial, 0), coalesce(e.shuffle, 0), coalesce(e.tbl, ''), e.key_tag, e.entry, e.sealed`
+const columns = `e.idx, e.time, e.type, coalesce(e.serial, 0), coalesce(e.shuffle, 0), coalesce(e.tbl, ''), e.key_tag, e.entry, e.sealed, coalesce(e.game_ref, '')`
 
 const sqlRows = `SELECT ` + columns + ` FROM entries e WHERE e.ledger = $1 AND e.idx >= $2 AND e.idx < $3 ORDER BY e.idx`
 

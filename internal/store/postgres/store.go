@@ -68,7 +68,7 @@ type Options struct {
 // one at a time, for a millisecond.
 const appenders = 4
 
-// Store is a ledger.Store, TokenStore, AccessStore and RecallStore in one
+// Store is a ledger.Store, TokenStore, AccessStore and CommitFinder in one
 // PostgreSQL database. All methods are safe for concurrent use.
 type Store struct {
 	appends *pgxpool.Pool // Append, Create, Head
@@ -77,10 +77,10 @@ type Store struct {
 }
 
 var (
-	_ ledger.Store       = (*Store)(nil)
-	_ ledger.TokenStore  = (*Store)(nil)
-	_ ledger.AccessStore = (*Store)(nil)
-	_ ledger.RecallStore = (*Store)(nil)
+	_ ledger.Store        = (*Store)(nil)
+	_ ledger.TokenStore   = (*Store)(nil)
+	_ ledger.AccessStore  = (*Store)(nil)
+	_ ledger.CommitFinder = (*Store)(nil)
 )
 
 // Open connects to the database at dsn, a postgres:// address or libpq's

@@ -53,7 +53,7 @@ func TestStoreAsWriter(t *testing.T) {
 			return twoRoles{openAs(t, as("shuffled_writer"), Options{}), openAs(t, as("shuffled_owner"), Options{})}
 		})
 	}, "Create", "AppendKeepsEverything", "DuplicateKeys", "Finders", "Tiles", "Cosigned", "CosignedRace", "Decks", "Tokens",
-		"Slots", "Accesses", "Recall", "RecallSteps", "RecallDrop")
+		"Slots", "Accesses", "Commits", "EntryAt")
 }
 
 // twoRoles is a daemon whose ledgers are created by the owner of the tables.
@@ -74,7 +74,7 @@ func TestStoreThroughPooler(t *testing.T) {
 	storetest.Test(t, func(t *testing.T) storetest.Backend {
 		dsn := schema(t)
 		return backend(t, dsn, func(t *testing.T) storetest.Store { return open(t, dsn, Options{Pooler: true}) })
-	}, "AppendKeepsEverything", "DuplicateKeys", "Finders", "Cosigned", "Race", "Tokens", "Slots", "Accesses", "RecallSteps", "RecallDrop")
+	}, "AppendKeepsEverything", "DuplicateKeys", "Finders", "Cosigned", "Race", "Tokens", "Slots", "Accesses", "Commits", "EntryAt")
 }
 
 func backend(t *testing.T, admin string, open func(t *testing.T) storetest.Store) storetest.Backend {
@@ -92,7 +92,7 @@ func backend(t *testing.T, admin string, open func(t *testing.T) storetest.Store
 	}
 }
 
-var tables = []string{"ledgers", "heads", "entries", "tiles", "checkpoints", "cosigned", "decks", "tokens", "slots", "access_records", "recall", "recall_marks", "snapshots"}
+var tables = []string{"ledgers", "heads", "entries", "tiles", "checkpoints", "cosigned", "decks", "tokens", "slots", "access_records", "snapshots"}
 
 // schemas returns a function that makes stores within one database, each in a
 // namespace of its own, which is sooner made than a database.

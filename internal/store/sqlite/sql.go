@@ -20,8 +20,8 @@ const (
 	sqlHead     = `SELECT size, root, checkpoint FROM heads WHERE ledger = ?`
 	sqlMoveHead = `UPDATE heads SET size = ?, root = ?, checkpoint = ? WHERE ledger = ? AND size = ? AND root = ?`
 
-	sqlNewEntry = `INSERT INTO entries (ledger, idx, time, serial, shuffle, type, tbl, key_tag, entry, sealed)
-VALUES (?, ?, ?, nullif(?, 0), nullif(?, 0), ?, nullif(?, ''), ?, ?, ?)`
+	sqlNewEntry = `INSERT INTO entries (ledger, idx, time, serial, shuffle, type, tbl, key_tag, entry, sealed, game_ref)
+VALUES (?, ?, ?, nullif(?, 0), nullif(?, 0), ?, nullif(?, ''), ?, ?, ?, nullif(?, ''))`
 	sqlNewSlot       = `INSERT INTO slots (ledger, slot, idx) VALUES (?, ?, ?)`
 	sqlNewTile       = `INSERT INTO tiles (ledger, level, idx, data) VALUES (?, ?, ?, ?)`
 	sqlNewCheckpoint = `INSERT INTO checkpoints (ledger, size, root, checkpoint) VALUES (?, ?, ?, ?)`
@@ -40,7 +40,7 @@ VALUES (?, ?, ?, ?, ?, nullif(?, 0), nullif(?, 0), ?)`
 )
 
 const (
-	rowColumns   = `idx, time, type, coalesce(serial, 0), coalesce(shuffle, 0), coalesce(tbl, ''), key_tag, entry, sealed`
+	rowColumns   = `idx, time, type, coalesce(serial, 0), coalesce(shuffle, 0), coalesce(tbl, ''), key_tag, entry, sealed, coalesce(game_ref, '')`
 	tokenColumns = `id, role, hash, created, coalesce(expires, 0), coalesce(revoked, 0), coalesce(tables, '')`
 )
 
@@ -77,9 +77,8 @@ WHERE ledger = ? AND time >= ? AND time < ? AND (time, request) > (?, ?) ORDER B
 var (
 	sqlWrites = []string{sqlBegin, sqlCommit, sqlRollback, sqlTaken, sqlNewLedger, sqlNewHead, sqlHead, sqlMoveHead,
 		sqlNewEntry, sqlNewSlot, sqlNewTile, sqlNewCheckpoint, sqlNewCosigned, sqlHasCosigned, sqlNewDeck, sqlDeck, sqlNewToken, sqlRevokeToken,
-		sqlNewAccess, sqlDropAccess, sqlRecallMark, sqlMoveMark, sqlNewRecall, sqlCloseRecall, sqlRemoveRecall, sqlRaiseDropped, sqlDropRecall,
-		sqlHasSnapshot, sqlNewSnapshot, sqlDropSnapshot}
+		sqlNewAccess, sqlDropAccess, sqlHasSnapshot, sqlNewSnapshot, sqlDropSnapshot}
 	sqlReads = append([]string{sqlLedgers, sqlSize, sqlRows, sqlByKeyTag, sqlHasTag, sqlHasSlot, sqlByShuffle,
 		sqlCheckpointAfter, sqlCosignedAtMost, sqlCosignedFrom, sqlTile, sqlDeck, sqlToken, sqlTokens,
-		sqlAccess, sqlCountAccess, sqlRecallMark, sqlCountRecall, sqlSnapshotBelow}, slices.Collect(maps.Values(sqlRecall))...)
+		sqlAccess, sqlCountAccess, sqlSnapshotBelow}, slices.Collect(maps.Values(sqlRecall))...)
 )

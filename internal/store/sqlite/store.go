@@ -47,7 +47,7 @@ func (o Options) withDefaults() Options {
 	return o
 }
 
-// Store is a ledger.Store, TokenStore, AccessStore and RecallStore in one SQLite
+// Store is a ledger.Store, TokenStore, AccessStore and CommitFinder in one SQLite
 // file. All methods are safe for concurrent use.
 type Store struct {
 	writer *writer
@@ -59,10 +59,10 @@ type Store struct {
 }
 
 var (
-	_ ledger.Store       = (*Store)(nil)
-	_ ledger.TokenStore  = (*Store)(nil)
-	_ ledger.AccessStore = (*Store)(nil)
-	_ ledger.RecallStore = (*Store)(nil)
+	_ ledger.Store        = (*Store)(nil)
+	_ ledger.TokenStore   = (*Store)(nil)
+	_ ledger.AccessStore  = (*Store)(nil)
+	_ ledger.CommitFinder = (*Store)(nil)
 )
 
 // errClosed answers whoever uses a closed store.

@@ -1,10 +1,9 @@
 package storetest
 
 import (
+	"bytes"
 	"context"
-	"errors"
 	"math"
-	"sync"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -13,85 +12,76 @@ import (
 	"shuffled/internal/ledger"
 )
 
-// recalled makes shuffle i of those that testRecall knows: ids 3, 6, …, on three
-// tables in turn, a game of four, every fifth open.
-func recalled(i int) ledger.Recalled {
-	r := ledger.Recalled{
-		ID: uint64(3 * (i + 1)), Table: []string{"t-1", "t-2", "T-3"}[i%3], Serial: uint64(i/3 + 1),
-		Committed: int64(1000 + i/2*10), CloseBy: int64(9000 + i), Draw: i%4 == 1,
-	}
-	if i%2 == 0 {
-		r.GameRef = []string{"game-a", "game-b", "game-c"}[i/8%3]
-	}
-	if i%7 == 3 {
-		r.Parent = r.ID - 3
-	}
-	if i%5 != 0 {
-		r.Closed, r.Outcome, r.Reason = r.Committed+500, audit.OutcomeCompleted, audit.ReasonNone
-		if i%6 == 1 {
-			r.Outcome, r.Reason = audit.OutcomeVoid, audit.ReasonMisdeal
-		}
-	}
-	return r
+// played is a commit of testCommits with what is asked of it.
+type played struct {
+	ledger.CommitEntry
+	table, ref string
+	serial     uint64
 }
 
 // selects is what a query should return, the slow way.
-func selects(all []ledger.Recalled, q ledger.RecallQuery) (list []ledger.Recalled) {
-	for _, r := range all {
-		in := q.Tables == nil
-		for _, name := range q.Tables {
-			in = in || name == r.Table
-		}
-		if in && (q.Table == "" || q.Table == r.Table) && r.Committed >= q.From && (q.To == 0 || r.Committed < q.To) &&
-			(q.Serial == 0 || q.Serial == r.Serial) && (q.GameRef == "" || q.GameRef == r.GameRef) &&
-			(q.State == "" || (q.State == ledger.RecallOpen) == (r.Closed == 0)) && r.ID > q.After && len(list) < q.Limit {
-			list = append(list, r)
+func selects(all []played, q ledger.CommitQuery) (list []ledger.CommitEntry) {
+	for _, c := range all {
+		if c.Index >= q.From && c.Index < q.To && (q.Table == "" || q.Table == c.table) && (q.Serial == 0 || q.Serial == c.serial) &&
+			(q.GameRef == "" || q.GameRef == c.ref) && len(list) < q.Limit {
+			list = append(list, c.CommitEntry)
 		}
 	}
 	return list
 }
 
-func testRecall(t *testing.T, b Backend) {
-	c := newChain(t, b.Store, "main")
-	other := newChain(t, b.Store, "other")
-	ctx := t.Context()
-	var all []ledger.Recalled
+// growing is a ledger with 60 commits on three tables in turn, in games of four, every
+// fifth open, and other entries between them. Every second entry is a millisecond
+// later than the one before, and times gives the time of each.
+func growing(t *testing.T, s Store, name string) (c *chain, all []played, times []int64) {
+	t.Helper()
+	c = newChain(t, s, name)
+	rows := []ledger.Row{}
 	for i := range 60 {
-		all = append(all, recalled(i))
-	}
-	put(t, b.Store, c.id, ledger.RecallStep{Next: 200, Commits: all})
-	// Serials may be found by way of the entries.
-	var rows []ledger.Row
-	for i, r := range all {
-		for c.head.Size+uint64(len(rows)) < r.ID {
-			rows = append(rows, eventRow(t))
+		p := played{table: []string{"t-1", "t-2", "T-3"}[i%3], serial: uint64(i/3 + 1)}
+		if i%2 == 0 {
+			p.ref = []string{"game-a", "game-b", "game-c"}[i/8%3]
 		}
-		rows = append(rows, commitRow(t, r.Table, r.Serial, tag(i), 129))
+		p.Index = c.head.Size + uint64(len(rows))
+		commit := commitRow(t, p.table, p.serial, tag(i), 129)
+		commit.GameRef = p.ref // its entry does not say so: a store does not read it
+		p.Commit = commit.Entry
+		rows = append(rows, commit, dealRow(t, p.Index))
+		if i%5 != 0 {
+			end := closeRow(t, p.Index)
+			p.Close = end.Entry
+			rows = append(rows, end)
+		}
+		all = append(all, p)
+	}
+	times = []int64{c.rows(0, 1)[0].Time}
+	for i := range rows {
+		rows[i].Time += int64(i / 2)
+		times = append(times, rows[i].Time)
 	}
 	c.mustAppend(c.batch(rows...))
-	elsewhere := recalled(0)
-	elsewhere.ID = 4
-	put(t, b.Store, other.id, ledger.RecallStep{Next: 5, Commits: []ledger.Recalled{elsewhere}})
+	return c, all, times
+}
 
+// testCommits asks by every index for ranges of every kind.
+func testCommits(t *testing.T, b Backend) {
+	c, all, _ := growing(t, b.Store, "main")
+	other, _, _ := growing(t, b.Store, "other")
+	other.mustAppend(other.batch(commitRow(t, "none", 1, tag(77), 129)))
+	ctx := t.Context()
 	asked := 0
-	for _, table := range []string{"", "t-1", "T-3", "none"} {
-		for _, tables := range [][]string{nil, {}, {"t-1"}, {"T-3", "t-1", "T-3"}, {"none", "", "t-2"}} {
-			for _, times := range [][2]int64{{}, {1001, 0}, {0, 1100}, {1040, 1230}, {1050, 1050}, {5000, 0}, {0, 1}, {1, math.MaxInt64}} {
-				for _, serial := range []uint64{0, 1, 7, 99} {
-					for _, ref := range []string{"", "game-b", "none"} {
-						for _, state := range []string{"", ledger.RecallOpen, ledger.RecallClosed} {
-							for _, after := range []uint64{0, 45, 180} {
-								q := ledger.RecallQuery{Table: table, Tables: tables, From: times[0], To: times[1], Serial: serial, GameRef: ref, State: state, After: after, Limit: 4}
-								if serial > 0 && table == "" {
-									continue
-								}
-								asked++
-								got, err := b.Store.Recall(ctx, c.id, q)
-								if want := selects(all, q); err != nil || !cmp.Equal(got, want) {
-									t.Fatalf("%+v: %v, %v\nwant %v", q, got, err, want)
-								}
-							}
-						}
+	for _, by := range []ledger.CommitQuery{
+		{}, {Table: "t-1"}, {Table: "T-3"}, {Table: "none"}, {Table: "t-1", Serial: 1}, {Table: "t-2", Serial: 20},
+		{Table: "t-2", Serial: 21}, {Table: "t-2", Serial: math.MaxUint64}, {GameRef: "game-b"}, {GameRef: "none"},
+	} {
+		for from := uint64(0); from <= c.head.Size; from += 3 + from%5 {
+			for _, to := range []uint64{0, from, from + 1, from + 40, c.head.Size - 1, c.head.Size, math.MaxUint64} {
+				for _, limit := range []int{1, 4, 100} {
+					by.From, by.To, by.Limit = from, to, limit
+					asked++
+					got, err := b.Store.Commits(ctx, c.id, by)
+					if want := selects(all, by); err != nil || !cmp.Equal(got, want) && len(got)+len(want) > 0 {
+						t.Fatalf("%+v: %v, %v\nwant %v", by, got, err, want)
 					}
 				}
 			}
@@ -100,211 +90,65 @@ func testRecall(t *testing.T, b Backend) {
 	if asked < 1000 {
 		t.Errorf("%d questions", asked)
 	}
-	if got, err := b.Store.Recall(ctx, c.id, ledger.RecallQuery{Limit: 500}); err != nil || !cmp.Equal(got, all) {
-		t.Errorf("all of them: %d, %v", len(got), err)
-	}
-	for name, q := range map[string]ledger.RecallQuery{
-		"no limit": {}, "a serial of no table": {Serial: 1, Limit: 1}, "a state that is none": {State: "closing", Limit: 1},
-	} {
-		if got, err := b.Store.Recall(ctx, c.id, q); err == nil {
-			t.Errorf("%s: %v", name, got)
+	for _, q := range []ledger.CommitQuery{{}, {Table: "t-1"}, {GameRef: "game-a"}} {
+		q.To, q.Limit = 1000, 1
+		if got, err := b.Store.Commits(ctx, ledger.IDOf("example.org/unknown"), q); err != nil || len(got) > 0 {
+			t.Errorf("%+v of an unknown ledger: %v, %v", q, got, err)
 		}
-	}
-	for _, q := range []ledger.RecallQuery{{After: math.MaxUint64, Limit: 1}, {Table: "t-1", Serial: math.MaxUint64, Limit: 1}} {
-		if got, err := b.Store.Recall(ctx, c.id, q); err != nil || got != nil {
-			t.Errorf("%+v: %v, %v", q, got, err)
-		}
-	}
-}
-
-// put adds a step to the index as it is.
-func put(t *testing.T, s Store, id ledger.ID, step ledger.RecallStep) {
-	t.Helper()
-	old, err := s.RecallMark(t.Context(), id)
-	if err == nil {
-		err = s.PutRecall(t.Context(), id, old, step)
-	}
-	if err != nil {
-		t.Fatal(err)
-	}
-}
-
-func everything(t *testing.T, s Store, id ledger.ID) []ledger.Recalled {
-	t.Helper()
-	list, err := s.Recall(t.Context(), id, ledger.RecallQuery{Limit: 10_000})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return list
-}
-
-func testRecallSteps(t *testing.T, b Backend) {
-	c := newChain(t, b.Store, "main")
-	ctx := t.Context()
-	if m, err := b.Store.RecallMark(ctx, c.id); err != nil || m != (ledger.RecallMark{}) {
-		t.Fatalf("the mark of an index that was not begun: %+v, %v", m, err)
-	}
-	open, closed := recalled(0), recalled(1)
-	first := ledger.RecallStep{Next: 7, Commits: []ledger.Recalled{open, closed}}
-	for _, old := range []ledger.RecallMark{{Next: 1}, {Dropped: 1}} {
-		if err := b.Store.PutRecall(ctx, c.id, old, first); !errors.Is(err, ledger.ErrStale) {
-			t.Errorf("a first step from %+v: %v, want ErrStale", old, err)
-		}
-	}
-	if err := b.Store.PutRecall(ctx, ledger.IDOf("example.org/unknown"), ledger.RecallMark{}, first); !errors.Is(err, ledger.ErrNotFound) {
-		t.Errorf("a step of an unknown ledger: %v", err)
-	}
-	if n := len(everything(t, b.Store, c.id)); n != 0 {
-		t.Errorf("refused steps wrote %d shuffles", n)
-	}
-	put(t, b.Store, c.id, first)
-	third := recalled(2)
-	second := ledger.RecallStep{
-		Next: 12, Commits: []ledger.Recalled{third},
-		Closes:   []ledger.RecallClose{{ID: open.ID, Time: 4000, Outcome: audit.OutcomeVoid, Reason: audit.ReasonFoulDeck}, {ID: 77, Time: 4000, Outcome: audit.OutcomeExpired}},
-		Outdated: []uint64{closed.ID, 78},
-	}
-	for _, old := range []ledger.RecallMark{{}, {Next: 6}, {Next: 8}, {Next: 7, Dropped: 1}} {
-		if err := b.Store.PutRecall(ctx, c.id, old, second); !errors.Is(err, ledger.ErrStale) {
-			t.Errorf("a second step from %+v: %v, want ErrStale", old, err)
-		}
-	}
-	if got := everything(t, b.Store, c.id); !cmp.Equal(got, first.Commits) {
-		t.Errorf("after stale steps: %v", got)
-	}
-	put(t, b.Store, c.id, second)
-	open.Closed, open.Outcome, open.Reason = 4000, audit.OutcomeVoid, audit.ReasonFoulDeck
-	if got, want := everything(t, b.Store, c.id), []ledger.Recalled{open, third}; !cmp.Equal(got, want) {
-		t.Errorf("after a step: %v, want %v", got, want)
-	}
-	// A shuffle that is there is replaced: the index is made again over itself.
-	third.GameRef, third.Table, third.Closed, third.Outcome = "another", "t-9", 0, 0
-	put(t, b.Store, c.id, ledger.RecallStep{Next: 13, Commits: []ledger.Recalled{third}})
-	if got, want := everything(t, b.Store, c.id), []ledger.Recalled{open, third}; !cmp.Equal(got, want) {
-		t.Errorf("after a shuffle again: %v, want %v", got, want)
-	}
-	if m, err := b.Store.RecallMark(ctx, c.id); err != nil || m != (ledger.RecallMark{Next: 13}) {
-		t.Errorf("the mark: %+v, %v", m, err)
 	}
 	gone, cancel := context.WithCancel(ctx)
 	cancel()
-	if err := b.Store.PutRecall(gone, c.id, ledger.RecallMark{Next: 13}, second); err == nil {
-		t.Error("a step was written for a caller who had left")
+	if _, err := b.Store.Commits(gone, c.id, ledger.CommitQuery{To: 9, Limit: 1}); err == nil {
+		t.Error("commits were read for a caller who had left")
 	}
 }
 
-// testRecallRace has daemons move one mark at once: every step is added by one.
-func testRecallRace(t *testing.T, b Backend) {
-	const steps = 40
-	c := newChain(t, b.Store, "main")
-	again := b.Open(t)
-	defer again.Close()
-	var mu sync.Mutex // guards won
-	won := make(map[uint64]int)
-	var wait sync.WaitGroup
-	for w := range 4 {
-		s := b.Store
-		if w%2 == 1 {
-			s = again
-		}
-		wait.Go(func() {
-			for {
-				old, err := s.RecallMark(t.Context(), c.id)
-				if err != nil || old.Next >= steps {
-					if err != nil {
-						t.Error(err)
-					}
-					return
-				}
-				r := recalled(int(old.Next))
-				r.CloseBy = int64(w)
-				err = s.PutRecall(t.Context(), c.id, old, ledger.RecallStep{Next: old.Next + 1, Commits: []ledger.Recalled{r}})
-				switch {
-				case err == nil:
-					mu.Lock()
-					if by, twice := won[old.Next]; twice {
-						t.Errorf("step %d was won by %d and %d", old.Next, by, w)
-					}
-					won[old.Next] = w
-					mu.Unlock()
-				case !errors.Is(err, ledger.ErrStale):
-					t.Error(err)
-					return
-				}
-			}
-		})
-	}
-	wait.Wait()
-	list := everything(t, b.Store, c.id)
-	if len(list) != steps || len(won) != steps {
-		t.Fatalf("%d shuffles of %d steps, %d won", len(list), steps, len(won))
-	}
-	for i, r := range list {
-		if r.CloseBy != int64(won[uint64(i)]) {
-			t.Errorf("shuffle %d is not of the winner of its step", r.ID)
-		}
-	}
-}
-
-func testRecallDrop(t *testing.T, b Backend) {
-	c := newChain(t, b.Store, "main")
-	other := newChain(t, b.Store, "other")
+// testEntryAt searches for every time in ledgers of all sizes.
+func testEntryAt(t *testing.T, b Backend) {
+	c, _, times := growing(t, b.Store, "main")
 	ctx := t.Context()
-	var all []ledger.Recalled
-	for i := range 30 {
-		all = append(all, recalled(i))
+	if n, err := b.Store.Size(ctx, c.id); err != nil || n != c.head.Size || n != uint64(len(times)) {
+		t.Fatalf("size %d, %v; want %d", n, err, c.head.Size)
 	}
-	put(t, b.Store, c.id, ledger.RecallStep{Next: 100, Commits: all})
-	put(t, b.Store, other.id, ledger.RecallStep{Next: 100, Commits: all})
-	before := all[14].Closed
-	var kept []ledger.Recalled
-	for _, r := range all {
-		if r.Closed == 0 || r.Closed >= before {
-			kept = append(kept, r)
+	if n, err := b.Store.Size(ctx, ledger.IDOf("example.org/unknown")); err != nil || n != 0 {
+		t.Errorf("size of an unknown ledger: %d, %v", n, err)
+	}
+	for size := range c.head.Size + 1 {
+		first, last := times[0], times[len(times)-1]
+		for _, at := range []int64{math.MinInt64, 0, first, first + 1, first + int64(size/4), first + int64(size/2), first + int64(size/2) + 1, last, last + 1, math.MaxInt64} {
+			want := uint64(0)
+			for want < size && times[want] < at {
+				want++
+			}
+			if got, err := b.Store.EntryAt(ctx, c.id, size, at); err != nil || got != want {
+				t.Fatalf("of %d entries the first at %d: %d, %v; want %d", size, at, got, err, want)
+			}
 		}
 	}
-	gone := len(all) - len(kept)
-	if n, err := b.Store.CountRecall(ctx, c.id, before); n != gone || err != nil || gone < 10 {
-		t.Errorf("%d shuffles to drop, %v; want %d", n, err, gone)
+	if got, err := b.Store.EntryAt(ctx, ledger.IDOf("example.org/unknown"), 0, 5); err != nil || got != 0 {
+		t.Errorf("in an unknown ledger: %d, %v", got, err)
 	}
-	if n, err := b.Store.DropRecall(ctx, c.id, before, 3); n != 3 || err != nil {
-		t.Errorf("dropped %d, %v; want 3", n, err)
+}
+
+// testGameRefs sees that a game reference is kept and read as it is.
+func testGameRefs(t *testing.T, b Backend) {
+	c := newChain(t, b.Store, "main")
+	refs := []string{"g", "", "Ünïcode 🂡", "g", "G"}
+	var rows []ledger.Row
+	for i, ref := range refs {
+		r := commitRow(t, "t-1", uint64(i+1), tag(i), 129)
+		r.GameRef = ref
+		rows = append(rows, r)
 	}
-	if list := everything(t, b.Store, c.id); list[0] != all[0] || list[1] != all[4] || len(list) != len(all)-3 {
-		t.Errorf("the first closed are not the first dropped: %v", list[:3])
-	}
-	for _, want := range []int{gone - 3, 0} {
-		if n, err := b.Store.DropRecall(ctx, c.id, before, 1000); n != want || err != nil {
-			t.Errorf("dropped %d, %v; want %d", n, err, want)
+	c.mustAppend(c.batch(rows...))
+	for i, r := range c.rows(1, c.head.Size) {
+		if r.GameRef != refs[i] || r.Type != audit.TypeCommit || !bytes.Equal(r.Entry, rows[i].Entry) {
+			t.Errorf("commit %d: %+v", i, r)
 		}
 	}
-	if got := everything(t, b.Store, c.id); !cmp.Equal(got, kept) {
-		t.Errorf("kept %v", got)
-	}
-	for _, step := range []struct{ before, want int64 }{{before, before}, {before - 100, before}, {before + 1, before + 1}} {
-		if _, err := b.Store.DropRecall(ctx, c.id, step.before, 1); err != nil {
-			t.Fatal(err)
+	for ref, want := range map[string]int{"g": 2, "G": 1, "Ünïcode 🂡": 1, "gg": 0} {
+		if got, err := b.Store.Commits(t.Context(), c.id, ledger.CommitQuery{GameRef: ref, To: 99, Limit: 9}); err != nil || len(got) != want {
+			t.Errorf("of %q: %v, %v; want %d", ref, got, err, want)
 		}
-		if m, err := b.Store.RecallMark(ctx, c.id); err != nil || m != (ledger.RecallMark{Next: 100, Dropped: step.want}) {
-			t.Errorf("the mark after dropping before %d: %+v, %v", step.before, m, err)
-		}
-	}
-	if got := everything(t, b.Store, other.id); !cmp.Equal(got, all) {
-		t.Error("the other ledger lost shuffles")
-	}
-	// What is dropped before the index is begun is remembered.
-	third := newChain(t, b.Store, "third")
-	if n, err := b.Store.DropRecall(ctx, third.id, 7, 1); n != 0 || err != nil {
-		t.Errorf("dropped %d, %v", n, err)
-	}
-	if m, err := b.Store.RecallMark(ctx, third.id); err != nil || m != (ledger.RecallMark{Dropped: 7}) {
-		t.Errorf("the mark: %+v, %v", m, err)
-	}
-	if err := b.Store.PutRecall(ctx, third.id, ledger.RecallMark{}, ledger.RecallStep{Next: 1}); !errors.Is(err, ledger.ErrStale) {
-		t.Errorf("a step from before: %v", err)
-	}
-	put(t, b.Store, third.id, ledger.RecallStep{Next: 1})
-	if _, err := b.Store.DropRecall(ctx, ledger.IDOf("example.org/unknown"), 7, 1); !errors.Is(err, ledger.ErrNotFound) {
-		t.Errorf("dropping from an unknown ledger: %v", err)
 	}
 }

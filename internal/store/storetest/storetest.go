@@ -1,6 +1,6 @@
 // Package storetest is the suite that every store passes. What it asks for is
 // the contract of [ledger.Store], [ledger.TokenStore], [ledger.AccessStore] and
-// [ledger.RecallStore] as their comments give it: above all that an append writes all of a batch or nothing of it, and that
+// [ledger.CommitFinder] as their comments give it: above all that an append writes all of a batch or nothing of it, and that
 // its error says which.
 package storetest
 
@@ -22,7 +22,7 @@ type Store interface {
 	ledger.Store
 	ledger.TokenStore
 	ledger.AccessStore
-	ledger.RecallStore
+	ledger.CommitFinder
 	Close() error
 }
 
@@ -69,10 +69,9 @@ func Test(t *testing.T, open func(t *testing.T) Backend, only ...string) {
 		{"Slots", testSlots},
 		{"SlotsRace", testSlotsRace},
 		{"Accesses", testAccesses},
-		{"Recall", testRecall},
-		{"RecallSteps", testRecallSteps},
-		{"RecallRace", testRecallRace},
-		{"RecallDrop", testRecallDrop},
+		{"Commits", testCommits},
+		{"EntryAt", testEntryAt},
+		{"GameRefs", testGameRefs},
 	}
 	if only != nil {
 		tests = slices.DeleteFunc(tests, func(test test) bool { return !slices.Contains(only, test.name) })
