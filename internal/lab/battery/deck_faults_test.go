@@ -76,6 +76,9 @@ func sattolo(r *rand.Rand, _ int, order, _ []uint32) {
 // Each family rejects a fault of its own kind; a family that is missing here has
 // not been seen to find anything.
 func TestEveryFamilyFinds(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes too long for a short run")
+	}
 	deck, shoe := Shape{Cards: 52, Decks: 1}, Shape{Cards: 104, Decks: 2}
 	rank := func(a, b uint32) bool { return a%13 == b%13 }
 	tests := []struct {
@@ -227,8 +230,12 @@ func sample(t *testing.T, s Shape, games int, seed byte, f fault) *Report {
 // Fair decks and shoes are accepted, and every result of the largest sample that
 // a test can afford says what it would have found.
 func TestFairIsAccepted(t *testing.T) {
+	games := 40_000
+	if testing.Short() {
+		games = 4_000
+	}
 	for _, s := range []Shape{{Cards: 52, Decks: 1}, {Cards: 54, Decks: 1}, {Cards: 36, Decks: 1}, {Cards: 80, Decks: 1}, {Cards: 104, Decks: 2}, {Cards: 4, Decks: 1}, {Cards: 9, Decks: 1}} {
-		r := sample(t, s, 40000, 3, nil)
+		r := sample(t, s, games, 3, nil)
 		if r.Rejected || r.Borderline {
 			for _, res := range r.Results {
 				if res.Rejected {
@@ -255,6 +262,9 @@ func TestFairIsAccepted(t *testing.T) {
 
 // p-values of fair games spread evenly over 0..1, family by family.
 func TestPValuesAreEven(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes too long for a short run")
+	}
 	type spread struct {
 		n, low, high int
 		sum          float64

@@ -25,6 +25,9 @@ func naiveShares() (shares [5][5]float64) {
 // A deviation of the size that Detects states is found 99 times in 100: games are
 // shuffled badly just often enough for it.
 func TestDetectsIsTrue(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes too long for a short run")
+	}
 	const games, samples, level = 10000, 400, 1e-4
 	var cell, curve float64 // mean squares of the relative and of the mean's deviation
 	for _, row := range naiveShares() {

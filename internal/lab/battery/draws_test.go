@@ -250,6 +250,9 @@ func TestDrawsFew(t *testing.T) {
 // TestDrawsDetect: what a result says that it detects is detected, in 99 % of
 // samples at its share of the level, here of the frequency of a die.
 func TestDrawsDetect(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes too long for a short run")
+	}
 	const k, n, samples = 6, 20_000, 400
 	s := Shape{K: k, Values: 1}
 	level := Level / float64(len(drawn(s, n, fair(fixed(4), k)).Results))

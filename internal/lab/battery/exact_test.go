@@ -202,6 +202,9 @@ func TestSerialMomentsAreExact(t *testing.T) {
 // The means of the chi-squares that hang together within one order are their
 // degrees of freedom, over all samples of two games (three for successive ones).
 func TestCorrectedChiSquareMeans(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes too long for a short run")
+	}
 	s := Shape{Cards: 4, Decks: 1}
 	var orders [][]uint32
 	everyOrder(s.Cards, func(order []uint32) { orders = append(orders, append([]uint32(nil), order...)) })

@@ -141,7 +141,10 @@ func TestNoVerdict(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, c := range All() {
+	for i, c := range All() {
+		if testing.Short() && i%8 != 0 {
+			continue
+		}
 		if _, err := c.Run(context.Background(), src, 2, nil); !errors.Is(err, entropy.ErrLatched) || !strings.Contains(err.Error(), c.Name) {
 			t.Errorf("%s: error %v", c.Name, err)
 		}
