@@ -48,6 +48,7 @@ var reserved = map[string]map[string]string{
 		"internal/verify":              "recomputes from a disclosed tape",
 		"client":                       "recomputes from a disclosed tape",
 		"internal/inspect/inspecttest": "invents ledgers, for tests",
+		"internal/load":                "recomputes from a disclosed tape",
 	},
 	"(shuffled/internal/shuffle.Recipe).Explain": {
 		"internal/verify":   "shows a disclosed tape lane by lane",
