@@ -19,7 +19,9 @@ func (s *Store) Create(ctx context.Context, info ledger.Info, first ledger.Batch
 	if err := store.CheckBatch(0, first); err != nil {
 		return err
 	}
-	args := append(insertArgs(ledger.IDOf(info.Origin), 0, first), info.Name, info.Origin)
+	args := append(entryArgs(ledger.IDOf(info.Origin), 0, first), info.Name)
+	slots, commits := store.Slots(first)
+	args = append(append(args, besideArgs(first.Tiles, slots, commits)...), info.Origin)
 	made, err := s.write(ctx, sqlCreate, args)
 	if err == nil && !made {
 		err = ledger.ErrExists
@@ -32,7 +34,11 @@ func (s *Store) Append(ctx context.Context, id ledger.ID, old ledger.Head, b led
 	if err := store.CheckBatch(old.Size, b); err != nil {
 		return err
 	}
-	moved, err := s.write(ctx, sqlAppend, append(insertArgs(id, old.Size, b), old.Root[:]))
+	sql, args := sqlAppend, append(entryArgs(id, old.Size, b), old.Root[:])
+	if slots, commits := store.Slots(b); len(b.Tiles)+len(slots) > 0 {
+		sql, args = sqlAppendAll, append(args, besideArgs(b.Tiles, slots, commits)...)
+	}
+	moved, err := s.write(ctx, sql, args)
 	switch {
 	case isCode(err, codeUnique):
 		return s.conflict(ctx, id, old, b, err)
@@ -42,8 +48,8 @@ func (s *Store) Append(ctx context.Context, id ledger.ID, old ledger.Head, b led
 	return err
 }
 
-// insertArgs returns the arguments of sqlInsert.
-func insertArgs(id ledger.ID, old uint64, b ledger.Batch) []any {
+// entryArgs returns the parameters of the head and of sqlNewEntries.
+func entryArgs(id ledger.ID, old uint64, b ledger.Batch) []any {
 	n := len(b.Rows)
 	times, serials, shuffles := make([]int64, n), make([]int64, n), make([]int64, n)
 	types, tables, games := make([]int16, n), make([]string, n), make([]string, n)
@@ -57,17 +63,22 @@ func insertArgs(id ledger.ID, old uint64, b ledger.Batch) []any {
 			tags[i] = r.KeyTag[:]
 		}
 	}
-	levels, indexes, data := make([]int16, len(b.Tiles)), make([]int64, len(b.Tiles)), make([][]byte, len(b.Tiles))
-	for i, t := range b.Tiles {
-		levels[i], indexes[i], data[i] = int16(t.Level), int64(t.Index), t.Data
-	}
-	slots, commits := store.Slots(b)
 	return []any{int64(id), int64(old), int64(b.Head.Size), b.Head.Root[:], b.Head.Checkpoint,
-		times, serials, shuffles, types, tables, tags, entries, sealed, games, levels, indexes, data, slots, commits}
+		times, serials, shuffles, types, tables, tags, entries, sealed, games}
 }
 
-// write runs a statement of sqlInsert, a whole transaction, and reports whether
-// its head was there. Its error is that of outcome, or nothing was sent.
+// besideArgs returns the parameters of sqlNewBeside: slots with the indexes of their
+// commits.
+func besideArgs(tiles []ledger.Tile, slots [][]byte, commits []int64) []any {
+	levels, indexes, data := make([]int16, len(tiles)), make([]int64, len(tiles)), make([][]byte, len(tiles))
+	for i, t := range tiles {
+		levels[i], indexes[i], data[i] = int16(t.Level), int64(t.Index), t.Data
+	}
+	return []any{levels, indexes, data, slots, commits}
+}
+
+// write runs a statement that counts what it writes, a whole transaction, and
+// reports whether that is one. Its error is that of outcome, or nothing was sent.
 func (s *Store) write(ctx context.Context, sql string, args []any) (done bool, err error) {
 	waiting, cancel := context.WithTimeout(ctx, s.timeout)
 	defer cancel()

@@ -104,7 +104,7 @@ func TestHeadWaitsForAppends(t *testing.T) {
 		t.Fatal(err)
 	}
 	next := l.next(1)
-	args := append(insertArgs(l.id, l.head.Size, next), l.head.Root[:])
+	args := append(entryArgs(l.id, l.head.Size, next), l.head.Root[:])
 	if n := query[int](t, other, sqlAppend, args...); n != 1 {
 		t.Fatalf("%d heads moved", n)
 	}
