@@ -145,7 +145,7 @@ func (f *Finder) question(ctx context.Context, asked ledger.RecallQuery) (q ques
 func (q *question) fits(r ledger.Recalled) bool {
 	return q.has(r.Table) && (q.Serial == 0 || r.Serial == q.Serial) && (q.GameRef == "" || r.GameRef == q.GameRef) &&
 		(q.State == "" || (q.State == ledger.RecallOpen) == (r.Closed == 0)) &&
-		(r.Closed == 0 || r.Closed >= q.since && r.ID >= q.first)
+		(r.Closed == 0 || r.Closed >= q.since)
 }
 
 func (q *question) has(table string) bool {
