@@ -173,6 +173,11 @@ type Ledger struct {
 	appends appends
 	recent  recent // filled by the sequencer
 
+	// refreshing guards shared, the refresh that is under way, nil for none. Who sets
+	// it starts its goroutine, which takes it away before it is done.
+	refreshing sync.Mutex
+	shared     *sharedRefresh
+
 	// handovers are the receipts of signing keys by the index of their entries, as
 	// text; they never change.
 	handovers sync.Map

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"math"
-	"sync"
 
 	"golang.org/x/mod/sumdb/tlog"
 )
@@ -76,10 +75,6 @@ func (l *Ledger) reachTile(ctx context.Context, t tlog.Tile) error {
 	return l.reachEntry(ctx, hashes<<(t.L*tileHeight)-1)
 }
 
-// refreshes are under way: a *sharedRefresh by its *Ledger, one at a time. Who
-// stores one starts its goroutine, which deletes it before it is done.
-var refreshes sync.Map
-
 // sharedRefresh is one refresh for all who wait for it.
 type sharedRefresh struct {
 	done chan struct{}
@@ -89,12 +84,14 @@ type sharedRefresh struct {
 // refreshTogether waits for the refresh that is under way, or starts one. Nobody who
 // leaves ends it. It is refused with ErrOverloaded when the patience of ctx ends.
 func (l *Ledger) refreshTogether(ctx context.Context) error {
-	r := &sharedRefresh{done: make(chan struct{})}
-	if other, under := refreshes.LoadOrStore(l, r); under {
-		r = other.(*sharedRefresh)
-	} else {
+	l.refreshing.Lock()
+	r := l.shared
+	if r == nil {
+		r = &sharedRefresh{done: make(chan struct{})}
+		l.shared = r
 		go l.share(r)
 	}
+	l.refreshing.Unlock()
 	impatience, stop := Impatience(ctx)
 	defer stop()
 	select {
@@ -116,6 +113,8 @@ func (l *Ledger) share(r *sharedRefresh) {
 	if err := ctx.Err(); err != nil && errors.Is(r.err, err) {
 		r.err = fmt.Errorf("%w: the sequencer does not come to it", ErrUnavailable)
 	}
-	refreshes.Delete(l)
+	l.refreshing.Lock()
+	l.shared = nil
+	l.refreshing.Unlock()
 	close(r.done)
 }
