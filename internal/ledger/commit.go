@@ -277,12 +277,12 @@ func (l *Ledger) recheck() {
 		l.thaw(ctx)
 		return
 	}
-	if _, err := l.clock.now(l.state.Time()); err != nil {
-		l.setStatus(err)
-		return
-	}
 	if err := l.catchUp(ctx); err != nil {
 		l.unreadable(err)
+		return
+	}
+	if _, err := l.clock.now(l.state.Time()); err != nil { // what others wrote is read all the same
+		l.setStatus(err)
 		return
 	}
 	if err := l.canSign(); err != nil {
