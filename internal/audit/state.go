@@ -105,8 +105,9 @@ func (s *State) Mark() int { return len(s.undo) }
 func (s *State) Rollback(mark int) {
 	for len(s.undo) > mark {
 		s.digest = nil
-		s.undo[len(s.undo)-1]()
-		s.undo = s.undo[:len(s.undo)-1]
+		last := len(s.undo) - 1
+		s.undo[last]()
+		s.undo[last], s.undo = nil, s.undo[:last]
 	}
 }
 

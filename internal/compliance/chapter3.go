@@ -45,7 +45,8 @@ var chapter3 = []Row{
 		Evidence: []Evidence{
 			tests("internal/entropy", "each tape is one fresh read, and nothing is kept for the next", "TestTapeReadsOnce", "TestTapeFromPlatform"),
 			tests("internal/shuffle", "a draw forgets the lanes before it", "TestDrawForgetsEarlierLanes"),
-			tests("internal/dealer", "one request is one shuffle for ever, however often it comes; no tape is drawn for a repeat", "TestRepeats", "TestCopiesTogether", "TestCopies"),
+			tests("internal/dealer", "one request is one shuffle for ever, however often it comes; no tape is drawn for a repeat whose key says the time at which it was made, or none", "TestRepeats", "TestCopiesTogether", "TestCopies", "TestNewKeys"),
+			tests("internal/dealer", "a key that says a wrong time, or comes to another daemon before that one has read the first answer, may cost a tape, which nobody sees; its answer is the first one", "TestLyingKeys", "TestLyingKeyLatched", "TestLyingKeyOfAChild"),
 			tests("internal/audit", "serials have no gaps, and each commit has one close", "TestLegalityVectors", "TestLegalityAgreesWithModel"),
 		},
 		NotShown: "A house that changes the program can draw tapes until it likes one and commit to that. Only the level unsteerable excludes it (docs/THREATS.md).",

@@ -47,7 +47,7 @@ func (d *Dealer) Shuffles(ctx context.Context, actor, key string, req ShuffleReq
 		return nil, err
 	}
 	defer end()
-	taken := d.takenForNew(key, b.tags[0])
+	taken := d.cfg.Ledger.NewKey(b.tags[0])
 	if !taken {
 		if s, err := d.repeatBatch(ctx, b); !errors.Is(err, ledger.ErrNotFound) {
 			return s, err
@@ -62,13 +62,13 @@ func (d *Dealer) Shuffles(ctx context.Context, actor, key string, req ShuffleReq
 	defer d.batches.Release(int64(count))
 	s, err := d.newBatch(ctx, actor, b)
 	var duplicate *ledger.DuplicateError
-	if err != nil && (errors.As(err, &duplicate) || mayRepeat(err, taken)) {
+	if err != nil && (errors.As(err, &duplicate) || mayRepeat(ctx, err, taken)) {
 		// A copy of this request may have been first.
 		if s, err := d.repeatBatch(ctx, b); !errors.Is(err, ledger.ErrNotFound) {
 			return s, err
 		}
 		if duplicate != nil {
-			err = refused(ledger.ErrNotFound)
+			err = d.refused(ledger.ErrNotFound, duplicate)
 		}
 	}
 	return s, err

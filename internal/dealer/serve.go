@@ -102,8 +102,10 @@ func (d *Dealer) begin(ctx context.Context, actor, key string, a asked, invalid 
 		return Shuffle{}, err
 	}
 	defer end()
-	// No entropy is drawn for a key that may be in the ledger: a retry draws no tape.
-	taken := d.takenForNew(key, tag)
+	// The key is looked up before any entropy is drawn: a retry draws no tape. Where
+	// the ledger is sure that it is new, that is not asked of the store. A child's is,
+	// for with the child its parent's tape goes there.
+	taken := (a.child == nil || a.child.Parent == nil) && d.cfg.Ledger.NewKey(tag)
 	if !taken {
 		if s, err := d.repeatShuffle(ctx, tag, hash); !errors.Is(err, ledger.ErrNotFound) {
 			return s, err
@@ -111,7 +113,7 @@ func (d *Dealer) begin(ctx context.Context, actor, key string, a asked, invalid 
 	}
 	for range childTries {
 		s, err := d.newShuffle(ctx, actor, tag, hash, a)
-		if err == nil || !errors.Is(err, errParentMoved) && !mayRepeat(err, taken) {
+		if err == nil || !errors.Is(err, errParentMoved) && !mayRepeat(ctx, err, taken) {
 			return s, err
 		}
 		// A copy of this request may have been first.
@@ -127,11 +129,18 @@ func (d *Dealer) begin(ctx context.Context, actor, key string, a asked, invalid 
 
 // mayRepeat reports whether a refused request may be one that was answered before:
 // a copy of it may have been first, or its key was only taken for new. Who is told
-// to come back comes back.
-func mayRepeat(err error, taken bool) bool {
+// to come back comes back, and who has left is told nothing else.
+func mayRepeat(ctx context.Context, err error, taken bool) bool {
 	var illegal *audit.Illegal
-	return errors.As(err, &illegal) ||
-		taken && !errors.Is(err, ledger.ErrOverloaded) && !errors.Is(err, ledger.ErrClosed)
+	if errors.As(err, &illegal) {
+		return true
+	}
+	for _, later := range []error{ledger.ErrUnknownOutcome, ledger.ErrOverloaded, ledger.ErrClosed} {
+		if errors.Is(err, later) {
+			return false
+		}
+	}
+	return taken && ctx.Err() == nil
 }
 
 // newShuffle draws a tape and appends the commit to it.
@@ -149,7 +158,7 @@ func (d *Dealer) newShuffle(ctx context.Context, actor string, tag, hash [32]byt
 	var duplicate *ledger.DuplicateError
 	if errors.As(err, &duplicate) {
 		s, err := d.repeatShuffle(ctx, tag, hash)
-		return s, refused(err)
+		return s, d.refused(err, duplicate)
 	}
 	if err != nil {
 		return Shuffle{}, err
@@ -158,9 +167,11 @@ func (d *Dealer) newShuffle(ctx context.Context, actor string, tag, hash [32]byt
 }
 
 // refused says what it means that a key was refused as a repeated one and then was
-// not found: a server that was left behind in a failover was asked.
-func refused(err error) error {
+// not found: a server that was left behind in a failover was asked, or a failover
+// has lost what was remembered of it.
+func (d *Dealer) refused(err error, duplicate *ledger.DuplicateError) error {
 	if errors.Is(err, ledger.ErrNotFound) {
+		d.cfg.Ledger.ForgetKeys(duplicate.Tags...)
 		return fmt.Errorf("%w: the database does not show a key that it has", ledger.ErrUnavailable)
 	}
 	return err

@@ -34,19 +34,15 @@ func (l *Ledger) write(d *draft) (again []*request) {
 			l.landed(d)
 			return nil
 		case errors.Is(err, ErrStale) && !unknown:
-			return l.behind(d)
+			return l.behind(d, nil)
 		case errors.Is(err, ErrStale):
-			return l.overtaken(d)
+			return l.overtaken(d, nil)
 		case errors.As(err, &duplicate) && !unknown:
-			l.appends.duplicate.Add(1)
 			l.state.Rollback(d.mark)
-			for _, tag := range duplicate.Tags { // so that it fails no batch again
-				l.recent.add(tag, l.state.Time())
-			}
-			return append(d.refusedRequests(), answerDuplicates(d.requests, duplicate)...)
+			return l.duplicated(d, duplicate)
 		case errors.As(err, &duplicate):
 			// The batch itself may be what stands there.
-			return l.overtaken(d)
+			return l.overtaken(d, duplicate)
 		case errors.Is(err, ErrUnknownOutcome):
 			unknown = true
 			l.appends.unknown.Add(1)
@@ -94,8 +90,9 @@ func (l *Ledger) landed(d *draft) {
 	for i, e := range d.entries {
 		// Not an error: sign has made a verifier of each key.
 		l.history, _, _ = l.history.with(e, d.batch.Rows[i].Index)
-		l.recent.see(e)
+		l.recent.stage(e)
 	}
+	l.recent.keep()
 	proofs := make([]audit.Receipt, len(d.batch.Rows))
 	for i, row := range d.batch.Rows {
 		proof, err := d.growth.prove(int64(row.Index))
@@ -141,8 +138,9 @@ func (l *Ledger) keepMark() (kept bool) {
 
 // overtaken handles a head that is not the one this daemon knows: either the
 // draft itself was written by an attempt whose reply was lost, or another daemon
-// was first. It returns the requests to prepare again.
-func (l *Ledger) overtaken(d *draft) (again []*request) {
+// was first, or the store has keys or slots of it. It returns the requests to
+// prepare again.
+func (l *Ledger) overtaken(d *draft, duplicate *DuplicateError) (again []*request) {
 	for {
 		ctx, cancel := context.WithTimeout(context.Background(), storeTimeout)
 		ours, err := l.isStored(ctx, d)
@@ -152,7 +150,7 @@ func (l *Ledger) overtaken(d *draft) (again []*request) {
 			l.landed(d)
 			return nil
 		case err == nil:
-			return l.behind(d)
+			return l.behind(d, duplicate)
 		}
 		l.setStatus(Unavailable(err))
 		if l.stopping(l.cfg.Probe) {
@@ -166,14 +164,18 @@ func (l *Ledger) overtaken(d *draft) (again []*request) {
 // requests. A store that refuses our head's next index although our head is the
 // newest holds rows that no head covers: nothing can be written there. It must do so
 // twice in a row, for a server that is killed may have refused and the one promoted
-// in its place lack what was in the way, which nobody was told of.
-func (l *Ledger) behind(d *draft) (again []*request) {
+// in its place lack what was in the way, which nobody was told of. Where keys or
+// slots were in the way, it is they, and memory is right.
+func (l *Ledger) behind(d *draft, duplicate *DuplicateError) (again []*request) {
 	l.state.Rollback(d.mark)
 	known := l.head.Size
 	ctx, cancel := context.WithTimeout(context.Background(), storeTimeout)
 	defer cancel()
 	err := l.catchUp(ctx)
 	if err == nil && l.head.Size == known {
+		if duplicate != nil {
+			return l.duplicated(d, duplicate)
+		}
 		if !l.balked {
 			l.balked = true
 			return d.all()
@@ -294,6 +296,17 @@ func (l *Ledger) recheck() {
 		return
 	}
 	l.setStatus(nil)
+}
+
+// duplicated answers those requests of a refused draft whose key or slot is in the
+// ledger, and returns the others.
+func (l *Ledger) duplicated(d *draft, duplicate *DuplicateError) (again []*request) {
+	l.appends.duplicate.Add(1)
+	if len(duplicate.Tags) > 0 {
+		_, elapsed := l.cfg.Clock()
+		l.recent.met(duplicate.Tags, l.state.Time(), elapsed)
+	}
+	return append(d.refusedRequests(), answerDuplicates(d.requests, duplicate)...)
 }
 
 // answerDuplicates answers the requests whose key or slot is in the ledger already

@@ -74,7 +74,8 @@ type Config struct {
 	SnapshotEvery uint64
 	// Probe is how often a frozen ledger looks whether the store has recovered.
 	Probe time.Duration
-	// Clock returns the wall clock and a monotonic time since some start.
+	// Clock returns the wall clock and a monotonic time since some start. It is safe
+	// for concurrent use.
 	Clock func() (wall time.Time, elapsed time.Duration)
 	// Log gets what an operator must know.
 	Log *slog.Logger

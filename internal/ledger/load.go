@@ -134,7 +134,7 @@ func (l *Ledger) fold(row Row, index uint64, history *keyHistory, passed **Snaps
 	if index == 0 {
 		l.genesis = e
 	}
-	l.recent.see(e)
+	l.recent.stage(e)
 	l.sawEntry(e)
 	return signs, nil
 }
@@ -147,14 +147,17 @@ func (l *Ledger) advance(ctx context.Context, head Head) error {
 	g, err := l.replay(ctx, head, &history)
 	if err != nil {
 		l.state.Rollback(mark)
+		l.recent.drop()
 		return err
 	}
 	full, err := g.tiles()
 	if err != nil {
 		l.state.Rollback(mark)
+		l.recent.drop()
 		return err
 	}
 	l.state.Commit()
+	l.recent.keep()
 	l.history = history
 	l.edge.Lock()
 	l.tree.grow(g, full)
