@@ -3,8 +3,8 @@ package client
 import "context"
 
 // List returns a page of the shuffles that fit, by id, as the daemon tells them.
-// It is an index beside the evidence: Load proves a commit, Transcript the rest. A
-// list whose Next is set goes on with that as Cursor.
+// It proves nothing: Load proves a commit, Transcript the rest. A list whose Next is
+// set, be it without shuffles, goes on with that as Cursor.
 func (c *Client) List(ctx context.Context, params ListShufflesParams) (*ShuffleList, error) {
 	answer, err := c.listShuffles(ctx, params)
 	if err != nil {

@@ -16,8 +16,8 @@ func (c *Client) Shuffles(ctx context.Context, params ListShufflesParams) iter.S
 		for {
 			answer, err := c.listShuffles(ctx, params)
 			list, err := decoded[ShuffleList](answer, err)
-			if err == nil && list.Next != nil && len(list.Shuffles) == 0 {
-				err = &Fault{What: "a page without shuffles, and another one behind it", Answer: answer}
+			if err == nil && list.Next != nil && params.Cursor != nil && *list.Next == *params.Cursor {
+				err = &Fault{What: "the page after a page is the same page", Answer: answer}
 			}
 			if err != nil {
 				yield(ShuffleSummary{}, err)

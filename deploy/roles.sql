@@ -2,8 +2,8 @@
 --
 -- Run it as superuser in the database of the ledgers: once before the first
 -- migration, which makes the roles, and again after every migration, which
--- grants what the new tables need. It may be repeated at any time, also beside a
--- running daemon: it takes effect as a whole or not at all.
+-- grants what the new tables need. It is of this version's schema, may be repeated,
+-- also beside a running daemon, and takes effect as a whole or not at all.
 --
 --     psql -v ON_ERROR_STOP=1 -d shuffled -f roles.sql
 --

@@ -25,7 +25,7 @@ type retentionRunCmd struct {
 func (retentionRunCmd) Help() string {
 	return `Drops the requests of regulators that are older than "access_retention" of the configuration. A daemon
 does the same every hour. Entries, receipts, transcripts and whatever else proves something are never
-dropped. "retention", how long recall lists a shuffle after its close, needs no run: it drops nothing.
+dropped. "retention", how long recall lists a closed shuffle after its commit, needs no run: it drops nothing.
 
 Example:
   shuffled retention run --config shuffled.toml --dry-run`

@@ -57,7 +57,7 @@ func TestRetention(t *testing.T) {
 		for keep, want := range map[time.Duration][]uint64{0: ids, 3 * time.Hour: ids, time.Hour: ids[len(ids)-1:]} {
 			found, err := recall.New(closing{store, id}, store, keep, later).Find(t.Context(), ledger.RecallQuery{Limit: 99})
 			var got []uint64
-			for _, r := range found {
+			for _, r := range found.Shuffles {
 				got = append(got, r.ID)
 			}
 			if err != nil || !slices.Equal(got, want) {
@@ -70,21 +70,19 @@ func TestRetention(t *testing.T) {
 	})
 }
 
-// closing is a ledger whose shuffles have to close within the minute, but for the last
-// one, which is open.
+// closing is a ledger that looks for its open shuffles in the store.
 type closing struct {
 	store backend
 	id    ledger.ID
 }
 
-func (c closing) ID() ledger.ID           { return c.id }
-func (c closing) Genesis() *audit.Genesis { return &audit.Genesis{MaxCloseBy: 60} }
+func (c closing) ID() ledger.ID { return c.id }
 
-func (c closing) OpenAt(ctx context.Context, size uint64) (open []audit.Opened, err error) {
+func (c closing) OpenAt(ctx context.Context, size uint64) (open []audit.OpenRef, err error) {
 	list, err := c.store.Commits(ctx, c.id, ledger.CommitQuery{To: size, Limit: 99})
 	for _, e := range list {
 		if e.Close == nil {
-			open = append(open, audit.Opened{ID: e.Index, Table: "t-1"})
+			open = append(open, audit.OpenRef{ID: e.Index, Table: "t-1"})
 		}
 	}
 	return open, err

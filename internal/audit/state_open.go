@@ -84,6 +84,22 @@ func (o *open) view(id uint64) Opened {
 // OpenCount returns the number of open shuffles.
 func (s *State) OpenCount() int { return len(s.open) }
 
+// OpenRef names an open shuffle.
+type OpenRef struct {
+	ID    uint64
+	Table string
+}
+
+// OpenRefs returns all open shuffles, in no order: who sorts them need not keep the
+// state from changing meanwhile.
+func (s *State) OpenRefs() []OpenRef {
+	all := make([]OpenRef, 0, len(s.open))
+	for id, o := range s.open {
+		all = append(all, OpenRef{id, o.table.name})
+	}
+	return all
+}
+
 // OpenShuffles returns all open shuffles, by id.
 func (s *State) OpenShuffles() []Opened {
 	ids := slices.Sorted(maps.Keys(s.open))

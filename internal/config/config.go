@@ -51,7 +51,7 @@ type Config struct {
 	// ShutdownDelay is how long requests are served as before once the daemon is told
 	// to stop, and says so on /readyz; 0 to 60s, default 0.
 	ShutdownDelay Duration `toml:"shutdown_delay"`
-	// Retention is how long recall lists a shuffle after its close; 1h to 876000h,
+	// Retention is how long recall lists a closed shuffle after its commit; 1h to 876000h,
 	// or 0, the default, for ever. Evidence is kept for ever in any case.
 	Retention Duration `toml:"retention"`
 	// AccessRetention is how long the requests of regulators are kept; 1h to

@@ -203,9 +203,13 @@ type recallOf struct {
 	err   error
 }
 
-func (r *recallOf) Find(_ context.Context, q ledger.RecallQuery) ([]ledger.Recalled, error) {
+func (r *recallOf) Find(_ context.Context, q ledger.RecallQuery) (p ledger.RecallPage, err error) {
 	r.asked = q
-	return r.found[:min(len(r.found), q.Limit)], r.err
+	p.Shuffles = r.found[:min(len(r.found), q.Limit)]
+	if n := len(p.Shuffles); n < len(r.found) {
+		p.Next = p.Shuffles[n-1].ID
+	}
+	return p, r.err
 }
 
 func TestRecall(t *testing.T) {
@@ -223,7 +227,7 @@ func TestRecall(t *testing.T) {
 	for _, f := range list.Shuffles {
 		states += fmt.Sprintf("%d %s %s; ", f.ID, f.Kind, f.State)
 	}
-	if states != "2 cards closed; 5 draws overdue; 7 cards open; " || list.Next != nil || recall.asked.Limit != 101 || recall.asked.Tables != nil {
+	if states != "2 cards closed; 5 draws overdue; 7 cards open; " || list.Next != nil || recall.asked.Limit != 100 || recall.asked.Tables != nil {
 		t.Errorf("%s %+v", states, recall.asked)
 	}
 	first := list.Shuffles[0]
@@ -236,7 +240,7 @@ func TestRecall(t *testing.T) {
 		t.Errorf("%+v", page)
 	}
 	s.get("/v1/main/shuffles?cursor=5&table=a&serial=3&game_ref=g&state=closed&from=2026-01-01T00:00:00Z&to=2026-01-02T00:00:00.000Z", s.auditorToken)
-	want := ledger.RecallQuery{Table: "a", Serial: 3, GameRef: "g", State: "closed", From: 1767225600000, To: 1767312000000, After: 5, Limit: 101}
+	want := ledger.RecallQuery{Table: "a", Serial: 3, GameRef: "g", State: "closed", From: 1767225600000, To: 1767312000000, After: 5, Limit: 100}
 	if fmt.Sprintf("%+v", recall.asked) != fmt.Sprintf("%+v", want) {
 		t.Errorf("asked %+v, not %+v", recall.asked, want)
 	}

@@ -66,7 +66,7 @@ type Access interface {
 
 // Recall finds shuffles.
 type Recall interface {
-	Find(ctx context.Context, q ledger.RecallQuery) ([]ledger.Recalled, error)
+	Find(ctx context.Context, q ledger.RecallQuery) (ledger.RecallPage, error)
 }
 
 // Ledger is one ledger as the API serves it. All of it is required.

@@ -44,18 +44,17 @@ func (s *Server) ListShuffles(c *call, params ListShufflesParams) error {
 	if err != nil {
 		return err
 	}
-	query.Limit = limit + 1 // one more tells whether there is a next page
-	found, err := c.ledger.Recall.Find(c.r.Context(), query)
+	query.Limit = limit
+	page, err := c.ledger.Recall.Find(c.r.Context(), query)
 	if err != nil {
 		return err
 	}
-	answer := ShuffleList{Shuffles: make([]ShuffleSummary, 0, min(limit, len(found)))}
-	if len(found) > limit {
-		found = found[:limit]
-		answer.Next = optional(strconv.FormatUint(found[limit-1].ID, 10))
+	answer := ShuffleList{Shuffles: make([]ShuffleSummary, 0, len(page.Shuffles))}
+	if page.Next != 0 {
+		answer.Next = optional(strconv.FormatUint(page.Next, 10))
 	}
 	now := s.cfg.Now().UnixMilli()
-	for _, f := range found {
+	for _, f := range page.Shuffles {
 		answer.Shuffles = append(answer.Shuffles, summaryAnswer(f, now))
 	}
 	return c.json(answer)

@@ -723,7 +723,7 @@ type ShuffleBatch struct {
 
 // ShuffleList defines model for ShuffleList.
 type ShuffleList struct {
-	// Next The cursor of the next page. Absent on the last.
+	// Next The cursor of the next page. Absent on the last. A page may have fewer shuffles than asked for, or none, where many had to be left out.
 	Next *Name `json:"next,omitempty"`
 
 	// Shuffles By id.

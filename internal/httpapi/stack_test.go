@@ -58,7 +58,9 @@ type testStore interface {
 // noRecall finds nothing, as an index that was never made.
 type noRecall struct{}
 
-func (noRecall) Find(context.Context, ledger.RecallQuery) ([]ledger.Recalled, error) { return nil, nil }
+func (noRecall) Find(context.Context, ledger.RecallQuery) (ledger.RecallPage, error) {
+	return ledger.RecallPage{}, nil
+}
 
 // stackOptions change what newStack makes.
 type stackOptions struct {

@@ -179,6 +179,8 @@ type Ledger struct {
 	refreshing sync.Mutex
 	shared     *sharedRefresh
 
+	open openList // for recall
+
 	// handovers are the receipts of signing keys by the index of their entries, as
 	// text; they never change.
 	handovers sync.Map
@@ -224,6 +226,7 @@ func Open(ctx context.Context, cfg Config) (*Ledger, error) {
 		tree:  newTree(),
 		clock: clock{read: cfg.Clock, limit: cfg.ClockStep},
 
+		open:         openList{turn: make(chan struct{}, 1)},
 		doubts:       make(map[address]*contradiction),
 		cosignedMore: make(chan struct{}),
 	}

@@ -86,17 +86,11 @@ type book struct {
 	more  *sync.Cond // of known
 }
 
-// capped is the cap on close-by of every book, in seconds.
-const capped = 1
-
 // ID is part of [Ledger].
 func (b *book) ID() ledger.ID { return b.id }
 
-// Genesis is part of [Ledger].
-func (b *book) Genesis() *audit.Genesis { return &audit.Genesis{MaxCloseBy: capped} }
-
 // OpenAt is part of [Ledger]. What was appended is noted after it can be read.
-func (b *book) OpenAt(_ context.Context, size uint64) (open []audit.Opened, err error) {
+func (b *book) OpenAt(_ context.Context, size uint64) (open []audit.OpenRef, err error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	for b.known < size {
@@ -104,7 +98,7 @@ func (b *book) OpenAt(_ context.Context, size uint64) (open []audit.Opened, err 
 	}
 	for _, r := range b.all {
 		if r.Closed == 0 {
-			open = append(open, audit.Opened{ID: r.ID, Table: r.Table})
+			open = append(open, audit.OpenRef{ID: r.ID, Table: r.Table})
 		}
 	}
 	return open, nil
@@ -202,13 +196,13 @@ func closes(id uint64, o audit.Outcome, r audit.Reason) *audit.Close {
 	return &audit.Close{Shuffle: id, Outcome: o, Reason: r, Form: audit.FormTape, Tape: make([]byte, 129)}
 }
 
-// kept is what recall should list of shuffles whose closes before a time are past
-// their retention.
+// kept is what recall should list of shuffles where closed ones committed before a
+// time are past their retention.
 func (b *book) kept(since int64) (list []ledger.Recalled) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	for _, r := range b.all {
-		if r.Closed == 0 || r.Closed >= since && r.Committed >= since-capped*1000 {
+		if r.Closed == 0 || r.Committed >= since {
 			list = append(list, r)
 		}
 	}
@@ -235,20 +229,34 @@ func selects(all []ledger.Recalled, q ledger.RecallQuery) (list []ledger.Recalle
 func find(t *testing.T, x *Finder, q ledger.RecallQuery) (list []ledger.Recalled) {
 	t.Helper()
 	for {
-		page, err := x.Find(t.Context(), q)
-		if err != nil {
-			t.Fatalf("%+v: %v", q, err)
+		p, err := x.Find(t.Context(), q)
+		if err != nil || len(p.Shuffles) > q.Limit || p.Next != 0 && p.Next <= q.After {
+			t.Fatalf("%+v: %v, %v", q, p, err)
 		}
-		list = append(list, page...)
-		if len(page) < q.Limit {
+		list = append(list, p.Shuffles...)
+		if q.After = p.Next; p.Next == 0 {
 			return list
 		}
-		q.After = page[len(page)-1].ID
 	}
 }
 
-// newFinder lists what was closed since a time in UTC milliseconds, or all if it
-// is 0.
+// pageOf is what is on the first page, and on those that it takes to fill it.
+func pageOf(t *testing.T, x *Finder, q ledger.RecallQuery) (list []ledger.Recalled) {
+	t.Helper()
+	for limit := q.Limit; ; q.Limit = limit - len(list) {
+		p, err := x.Find(t.Context(), q)
+		if err != nil || p.Next != 0 && p.Next <= q.After {
+			t.Fatalf("%+v: %v, %v", q, p, err)
+		}
+		list = append(list, p.Shuffles...)
+		if q.After = p.Next; p.Next == 0 || len(list) == limit {
+			return list
+		}
+	}
+}
+
+// newFinder lists what is open or was committed since a time in UTC milliseconds, or
+// all if it is 0.
 func newFinder(b *book, s Store, since int64) *Finder {
 	if since == 0 {
 		return New(b, s, 0, time.Now)

@@ -5,10 +5,11 @@
 //
 // Serials of a table and times grow with the indexes of entries. So a page begins
 // where a search finds its first entry, in as many steps as the size of the ledger
-// has bits, and costs from there on what it holds and leaves out.
+// has bits, and costs from there on what it holds and leaves out, up to a bound: a
+// page that would leave out too much ends there, and says where the next begins.
 //
-// Retention is how long after its close a shuffle is listed, and how long the
-// requests of regulators are kept. Evidence is kept for ever.
+// Retention is how long after its commit a closed shuffle is listed, and how long
+// the requests of regulators are kept. Evidence is kept for ever.
 package recall
 
 import (
@@ -29,8 +30,7 @@ const MaxPage = 1000
 // Ledger is what recall needs of an open ledger.
 type Ledger interface {
 	ID() ledger.ID
-	Genesis() *audit.Genesis
-	OpenAt(ctx context.Context, size uint64) ([]audit.Opened, error)
+	OpenAt(ctx context.Context, size uint64) ([]audit.OpenRef, error)
 }
 
 // Store is what recall needs of a store.
@@ -45,6 +45,14 @@ const (
 	biteEntries = 4096 // among which commits are looked for where neither table nor game is given
 )
 
+// pageCommits is how many commits are read for a page, and be it for one that holds
+// none of them. entriesPerCommit is how many entries that are looked through count
+// as one.
+const (
+	pageCommits      = 5000
+	entriesPerCommit = 64
+)
+
 // Finder finds the shuffles of one ledger. All methods are safe for concurrent use.
 type Finder struct {
 	ledger Ledger
@@ -54,53 +62,67 @@ type Finder struct {
 
 	commits int    // biteCommits
 	entries uint64 // biteEntries
+	most    int    // pageCommits
 }
 
-// New returns the finder of a ledger, which lists a shuffle for keep after its
-// close, or for ever if keep is 0.
+// New returns the finder of a ledger, which lists a closed shuffle for keep after
+// its commit, or for ever if keep is 0.
 func New(l Ledger, s Store, keep time.Duration, now func() time.Time) *Finder {
-	return &Finder{ledger: l, store: s, keep: keep, now: now, commits: biteCommits, entries: biteEntries}
+	return &Finder{ledger: l, store: s, keep: keep, now: now, commits: biteCommits, entries: biteEntries, most: pageCommits}
 }
 
 // Find returns shuffles by id: those of q that the ledger held when Find was
 // called, but for what is past its retention. At most q.Limit of them, which is 1
-// to MaxPage; the next page begins after the last. Its error matches
-// ledger.ErrUnavailable when the store does not answer.
-func (f *Finder) Find(ctx context.Context, q ledger.RecallQuery) ([]ledger.Recalled, error) {
+// to MaxPage. Its error matches ledger.ErrUnavailable when the store does not answer.
+func (f *Finder) Find(ctx context.Context, q ledger.RecallQuery) (ledger.RecallPage, error) {
 	switch {
 	case q.Limit < 1 || q.Limit > MaxPage:
-		return nil, fmt.Errorf("recall of %d shuffles: 1 to %d", q.Limit, MaxPage)
+		return ledger.RecallPage{}, fmt.Errorf("recall of %d shuffles: 1 to %d", q.Limit, MaxPage)
 	case q.Serial != 0 && q.Table == "":
-		return nil, errors.New("recall of a serial without its table")
+		return ledger.RecallPage{}, errors.New("recall of a serial without its table")
 	case q.State != "" && q.State != ledger.RecallOpen && q.State != ledger.RecallClosed:
-		return nil, errors.New("recall of an unknown state")
+		return ledger.RecallPage{}, errors.New("recall of an unknown state")
 	}
-	list, err := f.find(ctx, q)
+	limit := q.Limit
+	q.Limit++ // one more tells whether there is a next page
+	p, err := f.find(ctx, q)
 	if err != nil {
-		return nil, fmt.Errorf("recall: %w", ledger.Unavailable(err))
+		return ledger.RecallPage{}, fmt.Errorf("recall: %w", ledger.Unavailable(err))
 	}
-	return list, nil
+	if len(p.Shuffles) > limit {
+		p.Shuffles = p.Shuffles[:limit]
+		p.Next = p.Shuffles[limit-1].ID
+	}
+	return p, nil
 }
 
-func (f *Finder) find(ctx context.Context, asked ledger.RecallQuery) (list []ledger.Recalled, err error) {
+func (f *Finder) find(ctx context.Context, asked ledger.RecallQuery) (p ledger.RecallPage, err error) {
 	q, err := f.question(ctx, asked)
 	if err != nil || q.from >= q.to {
-		return nil, err
+		return p, err
 	}
-	if q.State == ledger.RecallOpen {
-		return f.open(ctx, q, q.to)
+	few := q.Serial != 0 || q.GameRef != "" // to look at, open or not
+	if q.State == ledger.RecallOpen && !few {
+		p.Shuffles, err = f.open(ctx, q, q.to)
+		return p, err
 	}
-	if q.from < q.first {
-		if q.State == "" {
-			if list, err = f.open(ctx, q, min(q.first, q.to)); err != nil {
-				return nil, err
+	if q.from < q.first && !few {
+		if q.State != ledger.RecallClosed {
+			if p.Shuffles, err = f.open(ctx, q, min(q.first, q.to)); err != nil {
+				return ledger.RecallPage{}, err
 			}
 		}
 		q.from = q.first
 	}
-	q.Limit -= len(list)
-	rest, err := f.walk(ctx, q)
-	return append(list, rest...), err
+	if q.Limit -= len(p.Shuffles); q.Limit == 0 || q.from >= q.to {
+		return p, nil
+	}
+	rest, until, err := f.walk(ctx, q)
+	if until < q.to {
+		p.Next = until - 1
+	}
+	p.Shuffles = append(p.Shuffles, rest...)
+	return p, err
 }
 
 // question is a query whose times have become ids.
@@ -109,7 +131,6 @@ type question struct {
 	size     uint64 // of the ledger
 	from, to uint64 // from ≤ id < to
 	first    uint64 // of the shuffles below only the open ones are listed
-	since    int64  // and of all, those that were closed since then, UTC milliseconds
 }
 
 func (f *Finder) question(ctx context.Context, asked ledger.RecallQuery) (q question, err error) {
@@ -132,10 +153,7 @@ func (f *Finder) question(ctx context.Context, asked ledger.RecallQuery) (q ques
 		}
 	}
 	if since, ok := past(f.keep, f.now()); ok {
-		// Who closes in time closes no later than the ledger's cap on close-by allows.
-		// Without this bound, all that is past its retention would be read again and again.
-		q.since = since
-		q.first, err = f.store.EntryAt(ctx, id, size, since-int64(f.ledger.Genesis().MaxCloseBy)*1000)
+		q.first, err = f.store.EntryAt(ctx, id, size, since)
 	}
 	return q, err
 }
@@ -145,7 +163,7 @@ func (f *Finder) question(ctx context.Context, asked ledger.RecallQuery) (q ques
 func (q *question) fits(r ledger.Recalled) bool {
 	return q.has(r.Table) && (q.Serial == 0 || r.Serial == q.Serial) && (q.GameRef == "" || r.GameRef == q.GameRef) &&
 		(q.State == "" || (q.State == ledger.RecallOpen) == (r.Closed == 0)) &&
-		(r.Closed == 0 || r.Closed >= q.since)
+		(r.Closed == 0 || r.ID >= q.first)
 }
 
 func (q *question) has(table string) bool {
@@ -192,54 +210,60 @@ func (f *Finder) open(ctx context.Context, q question, to uint64) (list []ledger
 	return list[:min(len(list), q.Limit)], nil
 }
 
-// walk returns the shuffles that fit, by the index that has the least to leave out.
-func (f *Finder) walk(ctx context.Context, q question) (list []ledger.Recalled, err error) {
+// walk returns the shuffles that fit, by the index that has the least to leave out,
+// and the id up to which it looked.
+func (f *Finder) walk(ctx context.Context, q question) (list []ledger.Recalled, until uint64, err error) {
 	by := ledger.CommitQuery{Table: q.Table, Serial: q.Serial}
 	switch {
-	case q.Limit == 0 || q.Tables != nil && len(q.Tables) == 0:
-		return nil, nil
+	case q.Tables != nil && len(q.Tables) == 0:
+		return nil, q.to, nil
 	case q.Serial == 0 && q.GameRef != "":
-		return f.along(ctx, q, ledger.CommitQuery{GameRef: q.GameRef})
+		return f.along(ctx, q, ledger.CommitQuery{GameRef: q.GameRef}, f.most)
 	case q.Table != "" || q.Tables == nil:
-		return f.along(ctx, q, by)
+		return f.along(ctx, q, by, f.most)
 	}
-	for _, by.Table = range slices.Compact(slices.Sorted(slices.Values(q.Tables))) {
+	tables := slices.Compact(slices.Sorted(slices.Values(q.Tables)))
+	for _, by.Table = range tables {
 		if by.Table == "" {
 			continue // of no shuffle
 		}
-		part, err := f.along(ctx, q, by)
+		part, until, err := f.along(ctx, q, by, f.most/len(tables))
 		if err != nil {
-			return nil, err
+			return nil, 0, err
 		}
 		list = append(list, part...)
 		slices.SortFunc(list, func(a, b ledger.Recalled) int { return cmp.Compare(a.ID, b.ID) })
-		if len(list) >= q.Limit {
+		if q.to = until; len(list) >= q.Limit {
 			list = list[:q.Limit]
-			q.to = list[q.Limit-1].ID // what follows is not on the page
+			q.to = min(q.to, list[q.Limit-1].ID+1) // what follows is not on the page
 		}
 	}
-	return list, nil
+	list = slices.DeleteFunc(list, func(r ledger.Recalled) bool { return r.ID >= q.to })
+	return list, q.to, nil
 }
 
-// along reads commits by one index until the page is full, a bite at a time.
-func (f *Finder) along(ctx context.Context, q question, by ledger.CommitQuery) (list []ledger.Recalled, err error) {
+// along reads commits by one index, a bite at a time, until the page is full or more
+// than most were read; at least one bite. It returns those that fit below until, up
+// to which it looked.
+func (f *Finder) along(ctx context.Context, q question, by ledger.CommitQuery, most int) (list []ledger.Recalled, until uint64, err error) {
 	serial := uint64(0) // of the commit before
 	for by.From = q.from; by.From < q.to && len(list) < q.Limit; {
 		by.To, by.Limit = q.to, max(q.Limit-len(list), f.commits)
 		if by.Table == "" && by.GameRef == "" {
 			by.To = min(q.to, by.From+f.entries)
+			most -= int(by.To-by.From) / entriesPerCommit
 		}
 		found, err := f.store.Commits(ctx, f.ledger.ID(), by)
 		if err != nil {
-			return nil, err
+			return nil, 0, err
 		}
 		for _, e := range found {
 			r, err := read(e)
 			if err != nil {
-				return nil, err
+				return nil, 0, err
 			}
 			if by.Table != "" && serial != 0 && r.Serial != serial+1 {
-				return nil, fmt.Errorf("serial %d of table %s stands where serial %d should", r.Serial, r.Table, serial+1)
+				return nil, 0, fmt.Errorf("serial %d of table %s stands where serial %d should", r.Serial, r.Table, serial+1)
 			}
 			serial = r.Serial
 			if q.fits(r) {
@@ -249,8 +273,17 @@ func (f *Finder) along(ctx context.Context, q question, by ledger.CommitQuery) (
 		if by.From = by.To; len(found) == by.Limit {
 			by.From = found[len(found)-1].Index + 1
 		}
+		if most -= len(found); most < 0 {
+			break
+		}
 	}
-	return list[:min(len(list), q.Limit)], nil
+	if len(list) > q.Limit {
+		list = list[:q.Limit]
+	}
+	if len(list) == q.Limit {
+		return list, list[len(list)-1].ID + 1, nil
+	}
+	return list, by.From, nil
 }
 
 // read parses a commit and its close.

@@ -26,21 +26,16 @@ func TestRetention(t *testing.T) {
 				b.append(closes(b.all[i].ID, audit.OutcomeCompleted, 0))
 			}
 		}
-		// One that is closed long after the last moment at which it may close in time.
-		b.time += 5 * capped * 1000
-		b.append(closes(b.all[0].ID, audit.OutcomeExpired, 0))
 		last := b.time
 		for name, test := range map[string]struct {
 			since int64
 			want  int
 		}{
-			"for ever":                     {0, 20},
-			"the close of the third":       {b.all[2].Closed, 19},
-			"after the close of the third": {b.all[2].Closed + 1, 18},
-			"after all but the late close": {b.all[19].Closed + 1, 7},
-			"what is late is not too late": {b.all[0].Committed + capped*1000, 7},
-			"but then":                     {b.all[0].Committed + capped*1000 + 1, 6},
-			"after the late close":         {last + 1, 6},
+			"for ever":                      {0, 20},
+			"the commit of the third":       {b.all[2].Committed, 19},
+			"after the commit of the third": {b.all[2].Committed + 1, 18},
+			"after all commits":             {b.all[19].Committed + 1, 7},
+			"later":                         {last + 1, 7},
 		} {
 			for _, q := range []ledger.RecallQuery{{}, {Table: "t-1"}, {GameRef: "g"}} {
 				q.Limit = 3
@@ -51,7 +46,7 @@ func TestRetention(t *testing.T) {
 			}
 		}
 		third := ledger.RecallQuery{Table: "t-1", Serial: 3, Limit: 1}
-		for since, want := range map[int64]int{b.all[2].Closed: 1, b.all[2].Closed + 1: 0} {
+		for since, want := range map[int64]int{b.all[2].Committed: 1, b.all[2].Committed + 1: 0} {
 			if got := find(t, newFinder(b, s, since), third); len(got) != want {
 				t.Errorf("the third by its serial, since %d: %v", since, got)
 			}

@@ -86,6 +86,9 @@ func (o Options) pool(dsn string, conns int, moved func()) (*pgxpool.Config, err
 		cc.RuntimeParams["idle_in_transaction_session_timeout"] = milliseconds(o.Timeout)
 		// Each statement has one good plan, whatever its parameters.
 		cc.RuntimeParams["plan_cache_mode"] = "force_generic_plan"
+		// All have an index. A plan that was made while a table had few rows, and its
+		// statistics said so, would read the whole table when there are many.
+		cc.RuntimeParams["enable_seqscan"] = "off"
 	}
 	cc.OnNotice = noteSyncCancel
 	others := cc.ValidateConnect // target_session_attrs of the address

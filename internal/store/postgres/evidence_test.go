@@ -7,7 +7,9 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
+	"github.com/jackc/pgx/v5/pgxpool"
 
 	"shuffled/internal/audit"
 	"shuffled/internal/ledger"
@@ -131,40 +133,16 @@ func TestPlans(t *testing.T) {
 		"accesses":   {"bigint, bigint, bigint, bigint, text, int", "1, 2, 3, 2, 'a', 5", sqlAccess},
 		"old ones":   {"bigint, bigint, int", "1, 2, 3", sqlDropAccess},
 	}
-	explain := func(how string, s statement) string {
-		if _, err := conn.Exec(t.Context(), "PREPARE p ("+s.types+") AS "+s.sql); err != nil {
-			t.Fatal(err)
-		}
-		rows, err := conn.Query(t.Context(), how+" EXECUTE p ("+s.args+")")
-		if err != nil {
-			t.Fatal(err)
-		}
-		var plan strings.Builder
-		for rows.Next() {
-			var line string
-			if err := rows.Scan(&line); err != nil {
-				t.Fatal(err)
-			}
-			plan.WriteString(line + "\n")
-		}
-		if err := rows.Err(); err != nil {
-			t.Fatal(err)
-		}
-		if _, err := conn.Exec(t.Context(), "DEALLOCATE p"); err != nil {
-			t.Fatal(err)
-		}
-		return plan.String()
-	}
 	for _, analyzed := range []bool{false, true} {
 		for name, statement := range statements {
-			plan := explain("EXPLAIN", statement)
+			plan := explain(t, conn, "EXPLAIN", statement)
 			if !strings.Contains(plan, "Index ") || scans.MatchString(plan) {
 				t.Errorf("%s, analyzed %v:\n%s", name, analyzed, plan)
 			}
 		}
 		for name, q := range recallPlans {
 			// A search is planned when it is run.
-			if plan := explain("EXPLAIN (ANALYZE, TIMING OFF, SUMMARY OFF)", q.statement); !q.is(plan) {
+			if plan := explain(t, conn, "EXPLAIN (ANALYZE, TIMING OFF, SUMMARY OFF)", q.statement); !q.is(plan) {
 				t.Errorf("recall by %s, analyzed %v, does not follow its indexes:\n%s", name, analyzed, plan)
 			}
 		}
@@ -172,6 +150,68 @@ func TestPlans(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
+}
+
+// TestPlansOfFewRows sees the same of a table whose statistics say that it is small:
+// it may be large when the plan is used.
+func TestPlansOfFewRows(t *testing.T) {
+	t.Parallel()
+	dsn := migrated(t)
+	conn := connect(t, dsn)
+	for _, sql := range []string{
+		"SET plan_cache_mode = force_generic_plan",
+		"SET enable_seqscan = off",
+		`INSERT INTO entries (ledger, idx, time, type, tbl, serial, key_tag, entry, game_ref)
+		 SELECT 1, 2 * n, n, 2, 'table-1', n, sha256(n::text::bytea), '', 'game-1' FROM generate_series(1, 10) n`,
+		`INSERT INTO entries (ledger, idx, time, type, shuffle, entry) SELECT 1, 2 * n + 1, n, 5, 2 * n, '' FROM generate_series(1, 10) n`,
+		"ANALYZE",
+	} {
+		if _, err := conn.Exec(t.Context(), sql); err != nil {
+			t.Fatal(err)
+		}
+	}
+	all := []statement{{"bigint, bigint[]", "1, '{2, 3}'", sqlShuffles}, {"bigint, bytea[]", `1, '{"\\x00"}'`, sqlByKeyTags}}
+	for _, q := range recallPlans {
+		all = append(all, q.statement)
+	}
+	for _, s := range all {
+		if plan := explain(t, conn, "EXPLAIN (ANALYZE, TIMING OFF, SUMMARY OFF)", s); !strings.Contains(plan, "Index ") || scans.MatchString(plan) {
+			t.Errorf("%s:\n%s", s.sql, plan)
+		}
+	}
+	s, err := Open(t.Context(), dsn, Options{AllowSuperuser: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	for _, pool := range []*pgxpool.Pool{s.appends, s.reads} {
+		for setting, want := range map[string]string{"enable_seqscan": "off", "plan_cache_mode": "force_generic_plan"} {
+			var got string
+			if err := pool.QueryRow(t.Context(), "SHOW "+setting).Scan(&got); got != want || err != nil {
+				t.Errorf("%s is %q, %v", setting, got, err)
+			}
+		}
+	}
+}
+
+// explain prepares a statement and says how it is run.
+func explain(t *testing.T, conn *pgx.Conn, how string, s statement) string {
+	t.Helper()
+	if _, err := conn.Exec(t.Context(), "PREPARE p ("+s.types+") AS "+s.sql); err != nil {
+		t.Fatal(err)
+	}
+	rows, err := conn.Query(t.Context(), how+" EXECUTE p ("+s.args+")")
+	if err != nil {
+		t.Fatal(err)
+	}
+	lines, err := pgx.CollectRows(rows, pgx.RowTo[string])
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := conn.Exec(t.Context(), "DEALLOCATE p"); err != nil {
+		t.Fatal(err)
+	}
+	return strings.Join(lines, "\n") + "\n"
 }
 
 // scans finds what reads a whole table of those that grow.

@@ -72,8 +72,9 @@ const columns = `e.idx, e.time, e.type, coalesce(e.serial, 0), coalesce(e.shuffl
 const sqlRows = `SELECT ` + columns + ` FROM entries e WHERE e.ledger = $1 AND e.idx >= $2 AND e.idx < $3 ORDER BY e.idx`
 
 // The barrier is FOR KEY SHARE OF h. In a subquery that nothing reads it would
-// not be taken. LIMIT and OFFSET leave the planner no way but to look each thing
-// up in its index: a plan that was made while the table was small stays in use.
+// not be taken. LIMIT and OFFSET have each thing looked up on its own, and
+// connections set enable_seqscan off, so in its index: a plan that was made while the
+// table was small stays in use.
 const (
 	sqlByKeyTags = `SELECT ` + columns + ` FROM heads h CROSS JOIN unnest($2::bytea[]) AS t (tag) CROSS JOIN LATERAL
 (SELECT * FROM entries WHERE ledger = h.ledger AND key_tag = t.tag LIMIT 1) e
