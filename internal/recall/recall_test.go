@@ -241,6 +241,55 @@ func TestReads(t *testing.T) {
 	})
 }
 
+// TestPageEnds: a page for which too much would be left out ends before it is full,
+// and what it leads to is whole.
+func TestPageEnds(t *testing.T) {
+	onBoth(t, func(t *testing.T, open func() database) {
+		store := open()
+		b := newBook(t, store, "main")
+		for i := range 120 {
+			table := "t-1"
+			if i == 117 {
+				table = "rare"
+			}
+			b.append(b.commit(table, "g"), closes(b.head.Size, audit.OutcomeCompleted, 0))
+		}
+		b.append(b.commit("t-1", "g"))
+		for name, q := range map[string]ledger.RecallQuery{
+			"a game at another table": {GameRef: "g", Table: "rare"},
+			"a game at such tables":   {GameRef: "g", Tables: []string{"none", "rare"}},
+			"an open one of a game":   {GameRef: "g", State: ledger.RecallOpen},
+			"of any table":            {Tables: []string{"rare", "t-1"}, State: ledger.RecallClosed, After: 1},
+			"none in a range":         {GameRef: "none", To: b.all[100].Committed},
+		} {
+			s := &counting{Store: store}
+			x := newFinder(b, s, 0)
+			x.commits, x.entries, x.most = 4, 8, 20
+			q.Limit = 3
+			pages := 0
+			for got, page := 0, q; ; pages++ {
+				s.read = 0
+				p, err := x.Find(t.Context(), page)
+				if err != nil {
+					t.Fatalf("%s: %v", name, err)
+				}
+				if got += len(p.Shuffles); s.read > x.most+x.commits+q.Limit+1 {
+					t.Errorf("%s: %d commits were read for a page", name, s.read)
+				}
+				if page.After = p.Next; p.Next == 0 {
+					if want := len(selects(b.all, q)); got != want {
+						t.Errorf("%s: %d shuffles, want %d", name, got, want)
+					}
+					break
+				}
+			}
+			if few := name == "none in a range"; !few && pages < 4 || few && pages > 0 {
+				t.Errorf("%s: %d pages before the last", name, pages)
+			}
+		}
+	})
+}
+
 // TestBroken: an entry that is missing or cannot be read is an error, and no part
 // of an answer.
 func TestBroken(t *testing.T) {
