@@ -58,6 +58,16 @@ type Context struct {
 	Disclosure Disclosure
 }
 
+// Slots returns the slot hashes of the plan, in its order; nil for none.
+func (c *Context) Slots() (slots [][32]byte) {
+	for _, p := range c.Plan {
+		if p.Source == SourceSlot {
+			slots = append(slots, p.Slot)
+		}
+	}
+	return slots
+}
+
 // IsDraw reports whether the context is of a draw list, not of cards.
 func (c *Context) IsDraw() bool { return c.Recipe.Ranges != nil }
 

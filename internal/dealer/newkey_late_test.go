@@ -97,6 +97,31 @@ func TestLyingKeyLatched(t *testing.T) {
 	}
 }
 
+// TestTakenSlotOfAChild: a child with a slot that stands in another commit is refused
+// before its parent's tape goes to the store.
+func TestTakenSlotOfAChild(t *testing.T) {
+	onEachStore(t, setting{modes: allModes}, func(t *testing.T, tb *table) {
+		_, hashes := slots("taken", 1)
+		req := dealer.ShuffleRequest{Table: "t", Deck: "standard-52"}
+		parent := tb.commit("parent", req)
+		req.Plan = &dealer.MixPlan{Slots: hashes}
+		tb.commit("slot", req)
+		tb.Ledger().Close()
+		tb.serve(&held{Store: tb.cfg.Store, sent: func(b ledger.Batch) {
+			for _, r := range b.Rows {
+				if r.Type == audit.TypeClose {
+					t.Error("the tape of an open shuffle was sent")
+				}
+			}
+		}}, tb.open.Mark)
+		_, err := tb.Shuffle(t.Context(), "tester", "child", dealer.ShuffleRequest{Table: "t", Parent: &dealer.Parent{ID: parent.ID}, Plan: req.Plan})
+		var illegal *audit.Illegal
+		if !errors.As(err, &illegal) || illegal.Code != audit.RuleSlot {
+			t.Errorf("a slot that is taken: %v", err)
+		}
+	})
+}
+
 // TestLyingKeyOfAChild: a child's key is always looked up, for its parent's tape
 // goes to the store with it.
 func TestLyingKeyOfAChild(t *testing.T) {

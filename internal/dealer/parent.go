@@ -59,6 +59,9 @@ func (d *Dealer) inherit(ctx context.Context, c *audit.Context, req *ShuffleRequ
 	if r.closed != nil || of.IsDraw() || of.Table != c.Table {
 		return nil, &audit.Illegal{Code: audit.RuleParent, Detail: fmt.Sprintf("shuffle %d is no open shuffle of cards at table %s", r.id, c.Table)}
 	}
+	if err := d.checkSlots(ctx, c); err != nil {
+		return nil, err
+	}
 	t, err := d.open(ctx, r)
 	if err != nil {
 		return nil, err
@@ -78,6 +81,23 @@ func (d *Dealer) inherit(ctx context.Context, c *audit.Context, req *ShuffleRequ
 	}
 	c.DeckHash, c.Parent = of.DeckHash, &audit.Parent{ID: r.id, Positions: positions}
 	return p, req.take(c, len(positions))
+}
+
+// checkSlots refuses slots that stand in another commit before a child's parent is
+// opened: the parent's tape would go to the store with a batch that is refused there.
+func (d *Dealer) checkSlots(ctx context.Context, c *audit.Context) error {
+	slots := c.Slots()
+	if len(slots) == 0 {
+		return nil
+	}
+	taken, err := d.cfg.Store.TakenSlots(ctx, d.cfg.Ledger.ID(), slots...)
+	switch {
+	case err != nil:
+		return fmt.Errorf("looking up the slots: %w", ledger.Unavailable(err))
+	case len(taken) > 0:
+		return ledger.SlotTaken()
+	}
+	return nil
 }
 
 // undealt returns the positions that no place dealt so far shows, ascending. Which

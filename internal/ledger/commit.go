@@ -323,7 +323,7 @@ func answerDuplicates(requests []*request, duplicate *DuplicateError) (again []*
 		case len(tags) > 0:
 			r.answer(answer{err: &DuplicateError{Tags: tags}})
 		case taken:
-			r.answer(answer{err: &audit.Illegal{Code: audit.RuleSlot, Detail: "a slot hash stands in another commit of the ledger"}})
+			r.answer(answer{err: SlotTaken()})
 		default:
 			again = append(again, r)
 		}
@@ -331,10 +331,15 @@ func answerDuplicates(requests []*request, duplicate *DuplicateError) (again []*
 	return again
 }
 
+// SlotTaken is the refusal of a slot that stands in another commit.
+func SlotTaken() error {
+	return &audit.Illegal{Code: audit.RuleSlot, Detail: "a slot hash stands in another commit of the ledger"}
+}
+
 // takenSlot reports whether a slot of r stands in another commit.
 func takenSlot(r *request, duplicate *DuplicateError) bool {
 	return slices.ContainsFunc(r.Bodies, func(b audit.Body) bool {
 		c, ok := b.(*audit.Commit)
-		return ok && slices.ContainsFunc(slotsOf(c), func(s [32]byte) bool { return slices.Contains(duplicate.Slots, s) })
+		return ok && slices.ContainsFunc(c.Context.Slots(), func(s [32]byte) bool { return slices.Contains(duplicate.Slots, s) })
 	})
 }

@@ -307,7 +307,7 @@ func repeats(noted map[[32]byte]bool, r *request) bool {
 	var hashes [][32]byte
 	for _, b := range r.Bodies {
 		if c, ok := b.(*audit.Commit); ok {
-			hashes = append(append(hashes, slotsOf(c)...), c.KeyTag)
+			hashes = append(append(hashes, c.Context.Slots()...), c.KeyTag)
 		}
 	}
 	if slices.ContainsFunc(hashes, func(h [32]byte) bool { return noted[h] }) {
@@ -317,16 +317,6 @@ func repeats(noted map[[32]byte]bool, r *request) bool {
 		noted[h] = true
 	}
 	return false
-}
-
-// slotsOf returns the slot hashes of a commit's plan.
-func slotsOf(c *audit.Commit) (slots [][32]byte) {
-	for _, p := range c.Context.Plan {
-		if p.Source == audit.SourceSlot {
-			slots = append(slots, p.Slot)
-		}
-	}
-	return slots
 }
 
 // place applies the entries of r after those of d, or none of them.

@@ -62,7 +62,7 @@ func (r *Row) Columns(e audit.Entry) {
 	r.Time, r.Type = e.Time, e.Body.Type()
 	switch b := e.Body.(type) {
 	case *audit.Commit:
-		r.Table, r.Serial, r.KeyTag, r.Slots = b.Context.Table, b.Serial, b.KeyTag, slotsOf(b)
+		r.Table, r.Serial, r.KeyTag, r.Slots = b.Context.Table, b.Serial, b.KeyTag, b.Context.Slots()
 		r.GameRef = b.GameRef
 	case *audit.Mix:
 		r.Shuffle = b.Shuffle
@@ -161,6 +161,10 @@ type Finder interface {
 	// each that is in the ledger, in no order. The result is read behind the same
 	// barrier as Head's, for it is acknowledged again.
 	ByKeyTags(ctx context.Context, id ID, tags ...[32]byte) ([]Row, error)
+
+	// TakenSlots returns those of the slots that stand in commits of the ledger, in
+	// their order. It has no barrier: an append decides.
+	TakenSlots(ctx context.Context, id ID, slots ...[32]byte) ([][32]byte, error)
 
 	// ByShuffles returns for each of the shuffles, which are distinct, its commit,
 	// then its mix, deals and close in order; nothing for one that has no commit.

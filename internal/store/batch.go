@@ -55,6 +55,15 @@ func Slots(b ledger.Batch) (slots [][]byte, commits []int64) {
 	return slots, commits
 }
 
+// Hashes returns hashes as a statement takes them.
+func Hashes(hashes [][32]byte) [][]byte {
+	all := make([][]byte, len(hashes))
+	for i := range hashes {
+		all[i] = hashes[i][:]
+	}
+	return all
+}
+
 // EncodeDeck returns the one form in which card names are kept: their number as
 // u16, then each with its length as u8 before it. That is what a deck's hash
 // covers after its label (docs/SPEC.md section 3).

@@ -142,6 +142,16 @@ func (s *Store) duplicates(ctx context.Context, id ledger.ID, b ledger.Batch) (_
 	return &stored, nil
 }
 
+// TakenSlots implements [ledger.Finder].
+func (s *Store) TakenSlots(ctx context.Context, id ledger.ID, slots ...[32]byte) ([][32]byte, error) {
+	conn, ctx, release, err := s.reader(ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer release()
+	return storedHashes(ctx, conn, sqlSlots, id, store.Hashes(slots))
+}
+
 // storedHashes returns those hashes that the statement finds, in their order.
 func storedHashes(ctx context.Context, conn *pgxpool.Conn, sql string, id ledger.ID, hashes [][]byte) (found [][32]byte, err error) {
 	if len(hashes) == 0 {

@@ -116,11 +116,7 @@ func (s *Store) Rows(ctx context.Context, id ledger.ID, from, to uint64) iter.Se
 
 // ByKeyTags implements [ledger.Finder].
 func (s *Store) ByKeyTags(ctx context.Context, id ledger.ID, tags ...[32]byte) ([]ledger.Row, error) {
-	list := make([][]byte, len(tags))
-	for i := range tags {
-		list[i] = tags[i][:]
-	}
-	return s.rows(ctx, sqlByKeyTags, int64(id), list)
+	return s.rows(ctx, sqlByKeyTags, int64(id), store.Hashes(tags))
 }
 
 // ByShuffles implements [ledger.Finder].

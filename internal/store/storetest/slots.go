@@ -55,6 +55,18 @@ func testSlots(t *testing.T, b Backend) {
 			t.Fatalf("%s wrote:\n%s", test.name, diff)
 		}
 	}
+	for _, asked := range [][][32]byte{nil, {tag(104)}, {tag(103), tag(104), tag(1), tag(101)}} {
+		var want [][32]byte
+		if len(asked) > 1 {
+			want = [][32]byte{tag(103), tag(101)}
+		}
+		if got, err := b.Store.TakenSlots(t.Context(), c.id, asked...); err != nil || !cmp.Equal(got, want) {
+			t.Errorf("taken of %x: %x, %v; want %x", asked, got, err, want)
+		}
+		if got, err := b.Store.TakenSlots(t.Context(), other.id, asked...); err != nil || got != nil {
+			t.Errorf("taken of another ledger: %x, %v", got, err)
+		}
+	}
 	// Stale comes first, as with keys.
 	stale := *c
 	stale.head.Root[0] ^= 1
