@@ -359,12 +359,12 @@ func TestPoliciesOnTwoDaemons(t *testing.T) {
 		for range 3 {
 			last = newQuorum(t, w.vkey)
 			w.awaitCosigned(a, w.addPolicy(a, last))
+			for _, l := range []*ledger.Ledger{a, b} { // before the next one
+				w.asked(l, last)
+			}
 		}
 		close(stop)
 		group.Wait()
-		for _, l := range []*ledger.Ledger{a, b} {
-			w.asked(l, last)
-		}
 		w.awaitCosigned(b, w.must(b, propose(commit("end", 1)))[0].Index)
 		w.awaitCosigned(a, w.must(a, propose(commit("end", 2)))[0].Index)
 		w.judged()
