@@ -144,13 +144,11 @@ func (l *Ledger) fold(row Row, index uint64, history *keyHistory, passed **Snaps
 // signed with the key in force. On an error nothing has changed.
 func (l *Ledger) advance(ctx context.Context, head Head) error {
 	mark, history := l.state.Mark(), l.history
+	var full []Tile
 	g, err := l.replay(ctx, head, &history)
-	if err != nil {
-		l.state.Rollback(mark)
-		l.recent.drop()
-		return err
+	if err == nil {
+		full, err = g.tiles()
 	}
-	full, err := g.tiles()
 	if err != nil {
 		l.state.Rollback(mark)
 		l.recent.drop()
