@@ -213,12 +213,17 @@ func liar(honest *url.URL, end string, spoil func(answer []byte, before [][]byte
 		if before = append(before, bytes.Clone(b)); len(before)%20 == 3 {
 			b = spoil(b, before)
 		}
-		resp.Body = io.NopCloser(bytes.NewReader(b))
-		resp.ContentLength = int64(len(b))
-		resp.Header.Set("Content-Length", strconv.Itoa(len(b)))
+		setBody(resp, b)
 		return nil
 	}
 	return proxy
+}
+
+// setBody makes b what the answer says.
+func setBody(resp *http.Response, b []byte) {
+	resp.Body = io.NopCloser(bytes.NewReader(b))
+	resp.ContentLength = int64(len(b))
+	resp.Header.Set("Content-Length", strconv.Itoa(len(b)))
 }
 
 // TestBenchTurnedAway puts a proxy between that answers 503 to most: what is
@@ -294,9 +299,7 @@ func TestBenchProduction(t *testing.T) {
 			return err
 		}
 		b = bytes.Replace(b, []byte(`"production":false`), []byte(`"production":true`), 1)
-		resp.Body = io.NopCloser(bytes.NewReader(b))
-		resp.ContentLength = int64(len(b))
-		resp.Header.Set("Content-Length", strconv.Itoa(len(b)))
+		setBody(resp, b)
 		return nil
 	}
 	s := httptest.NewServer(proxy)
