@@ -17,10 +17,11 @@ var ErrMalformed = errors.New("malformed")
 var ErrUnknown = errors.New("unknown, cannot judge")
 
 // reader takes fields off an encoding and keeps the first error. All that it
-// returns are copies, but for what take returns.
+// returns are copies, except what take returns.
 type reader struct {
-	s   cryptobyte.String
-	err error
+	s      cryptobyte.String
+	err    error
+	passed []Code // codes that are not critical and not known
 }
 
 func (r *reader) fail(field, why string) {
@@ -77,10 +78,13 @@ func (r *reader) flag(field string) bool {
 	return v == 1
 }
 
-// code reads a byte of a closed list, 1..last.
-func (r *reader) code(field string, last uint8) uint8 {
+// known reads a code that is 1..last and stands in no list of the registry.
+func (r *reader) known(field string, last uint8) uint8 {
 	v := r.u8(field)
-	if v == 0 || v > last {
+	switch {
+	case v == 0:
+		r.fail(field, "no code is 0")
+	case v > last:
 		r.unknown(field, uint64(v))
 	}
 	return v

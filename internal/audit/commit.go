@@ -10,9 +10,10 @@ type Commit struct {
 	Previous   uint64   // index of the table's previous commit, 0 for serial 1
 	CloseBy    int64    // UTC milliseconds
 	GameRef    string   // the operator's name for the game, or empty
-	KeyTag     [32]byte // KeyTag of origin, table and idempotency key
+	KeyTag     [32]byte // KeyTag of origin, identity, table and idempotency key
 	Request    [32]byte // hash of the request, to know a repeated one
 	Instance   uint64   // index of the instance_start event of the daemon that drew the tape
+	Extensions []Extension
 }
 
 // Type returns TypeCommit.
@@ -29,12 +30,15 @@ func (c *Commit) encode(w *writer) {
 	w.raw(c.KeyTag[:])
 	w.raw(c.Request[:])
 	w.u64(c.Instance)
+	w.extensions(c.Extensions)
 }
 
 func (c *Commit) parse(r *reader) {
 	context := r.take("context", int(r.u16("context")))
 	if r.err == nil {
-		c.Context, r.err = ParseContext(context)
+		inner := &reader{s: context}
+		c.Context, r.err = parseContext(inner)
+		r.passed = append(r.passed, inner.passed...)
 	}
 	c.Commitment = r.hash("commitment")
 	c.DeckRoot = r.hash("deck root")
@@ -53,4 +57,5 @@ func (c *Commit) parse(r *reader) {
 	c.KeyTag = r.hash("key tag")
 	c.Request = r.hash("request hash")
 	c.Instance = r.u64("instance")
+	c.Extensions = r.extensions("commit_extension")
 }

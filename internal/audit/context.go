@@ -13,21 +13,13 @@ const algorithm = 1
 // Source is the kind of one outside value of a mix plan.
 type Source uint8
 
-// The three sources, in the order they stand in a plan.
-const (
-	SourceSlot   Source = 1 // a player's 32 bytes, promised by their hash
-	SourceBeacon Source = 2 // a drand round that lies in the future
-	SourceCut    Source = 3 // a player's cut, an offset
+// sourceLast is the last source that may stand in a plan; they stand in the order of their codes.
+const sourceLast = SourceCut
 
-	sourceLast = 3
-)
-
-var sourceNames = []string{"", "slot", "beacon", "cut"}
-
-func (s Source) String() string { return name(sourceNames, uint8(s)) }
+func (s Source) String() string { return codeName("source", uint8(s)) }
 
 // ParseSource returns the Source with the word s, 0 for none.
-func ParseSource(s string) Source { return Source(parseName(sourceNames, s)) }
+func ParseSource(s string) Source { return Source(parseCode("source", s)) }
 
 // Planned is one source of a mix plan.
 type Planned struct {
@@ -56,6 +48,7 @@ type Context struct {
 	Plan       []Planned      // slots, then at most one beacon, then at most one cut
 	EndAt      int            // fixed cut-card place 1..take, 0 for none; a drawn one is in Recipe
 	Disclosure Disclosure
+	Extensions []Extension
 }
 
 // Slots returns the slot hashes of the plan, in its order; nil for none.
@@ -118,6 +111,7 @@ func (c *Context) encode(w *writer) {
 	}
 	c.encodeEndAt(w)
 	w.u8(uint8(c.Disclosure))
+	w.extensions(c.Extensions)
 }
 
 func (c *Context) encodeRecipe(w *writer) {
@@ -162,19 +156,23 @@ func (p Planned) encode(w *writer) {
 
 // ParseContext reads the encoding of a context. The result keeps no part of b.
 func ParseContext(b []byte) (*Context, error) {
-	r := &reader{s: b}
+	return parseContext(&reader{s: b})
+}
+
+func parseContext(r *reader) (*Context, error) {
 	c := new(Context)
 	c.Origin = r.origin()
 	c.Production = r.flag("production")
 	c.Table = r.name("table")
-	r.code("algorithm", algorithm)
+	r.known("algorithm", algorithm)
 	c.parseRecipe(r)
 	if r.flag("parent") {
 		c.parseParent(r)
 	}
 	c.parsePlan(r)
 	c.parseEndAt(r)
-	c.Disclosure = Disclosure(r.code("disclosure", uint8(DisclosureAuditor)))
+	c.Disclosure = Disclosure(r.code("disclosure", "disclosure"))
+	c.Extensions = r.extensions("context_extension")
 	if err := r.end("context"); err != nil {
 		return nil, err
 	}
@@ -182,7 +180,7 @@ func ParseContext(b []byte) (*Context, error) {
 }
 
 func (c *Context) parseRecipe(r *reader) {
-	switch r.code("kind", kindDraws) {
+	switch r.known("kind", kindDraws) {
 	case kindCards:
 		c.DeckHash = r.hash("deck hash")
 		c.Recipe.Cards = int(r.u16("cards"))
@@ -241,7 +239,7 @@ func (c *Context) parsePlan(r *reader) {
 	}
 	slots := make(map[[32]byte]bool)
 	for i := 0; i < n && r.err == nil; i++ {
-		p := Planned{Source: Source(r.code("mix source", sourceLast))}
+		p := Planned{Source: Source(r.code("mix source", "source"))}
 		switch p.Source {
 		case SourceSlot:
 			p.Slot = r.hash("slot")

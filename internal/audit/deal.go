@@ -6,26 +6,15 @@ import (
 	"shuffled/internal/shuffle"
 )
 
-// Purpose says what the cards of a run are for.
+// Purpose says what the cards of a run are for. PurposeOrder is the whole rest in one
+// run, handed to a back end that deals by itself: who got which card is then not in
+// the ledger.
 type Purpose uint8
 
-// The purposes. PurposeOrder is the whole rest in one run, handed to a back end
-// that deals by itself: who got which card is then not in the ledger.
-const (
-	PurposeSeat    Purpose = 1
-	PurposeBoard   Purpose = 2
-	PurposeBurn    Purpose = 3
-	PurposeDiscard Purpose = 4
-	PurposeRabbit  Purpose = 5
-	PurposeOrder   Purpose = 6
-)
-
-var purposeNames = []string{"", "seat", "board", "burn", "discard", "rabbit", "order"}
-
-func (p Purpose) String() string { return name(purposeNames, uint8(p)) }
+func (p Purpose) String() string { return codeName("purpose", uint8(p)) }
 
 // ParsePurpose returns the Purpose with the word s, 0 for none.
-func ParsePurpose(s string) Purpose { return Purpose(parseName(purposeNames, s)) }
+func ParsePurpose(s string) Purpose { return Purpose(parseCode("purpose", s)) }
 
 // Run is a number of cards that go the same way.
 type Run struct {
@@ -38,11 +27,12 @@ type Run struct {
 // Deal gives out the next places of a shuffle (docs/SPEC.md section 5.5). It
 // names no card: openings do.
 type Deal struct {
-	Shuffle  uint64
-	First    int    // first place, counted from 0
-	Cosigned uint64 // size of the newest cosigned checkpoint held, 0 for none
-	Final    bool   // the shuffle's close is the next entry
-	Runs     []Run
+	Shuffle    uint64
+	First      int    // first place, counted from 0
+	Cosigned   uint64 // size of the newest cosigned checkpoint held, 0 for none
+	Final      bool   // the shuffle's close is the next entry
+	Runs       []Run
+	Extensions []Extension
 }
 
 // Count returns the number of places dealt.
@@ -68,6 +58,7 @@ func (d *Deal) encode(w *writer) {
 		w.str(r.Recipient)
 		w.flag(r.Public)
 	}
+	w.extensions(d.Extensions)
 }
 
 func (d *Deal) parse(r *reader) {
@@ -89,7 +80,7 @@ func (d *Deal) parse(r *reader) {
 		if end > max(shuffle.MaxCards, shuffle.MaxRanges) {
 			r.fail("runs", "deal past the last place of any shuffle")
 		}
-		run.Purpose = Purpose(r.code("purpose", uint8(PurposeOrder)))
+		run.Purpose = Purpose(r.code("purpose", "purpose"))
 		run.Recipient = r.str("recipient")
 		if run.Recipient != "" {
 			if err := CheckName(run.Recipient); err != nil {
@@ -99,4 +90,5 @@ func (d *Deal) parse(r *reader) {
 		run.Public = r.flag("public")
 		d.Runs = append(d.Runs, run)
 	}
+	d.Extensions = r.extensions("deal_extension")
 }

@@ -23,6 +23,7 @@ const (
 	labelKeyTag     = "shuffled/v1/key-tag\x00"
 	labelReference  = "shuffled/v1/reference\x00"
 	labelKeyID      = "shuffled/v1/key-id\x00"
+	labelCredential = "shuffled/v1/credential\x00"
 	labelState      = "shuffled/v1/state\x00"
 )
 
@@ -40,4 +41,7 @@ const (
 	MaxCheckpoint = 16_384    // bytes of a signed checkpoint
 	MaxSignatures = 64        // signature lines of a signed checkpoint
 	MaxProof      = 63        // hashes of an inclusion proof
+	MaxTakeovers  = 16        // takeovers of one shuffle
+	MaxTables     = 256       // tables of one credential
+	MaxOpaque     = 1024      // bytes behind a code that is not critical and not known
 )

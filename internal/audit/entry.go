@@ -8,48 +8,36 @@ const version = 1
 // Type is the kind of an entry (docs/SPEC.md section 5).
 type Type uint8
 
-// The seven types of entry.
-const (
-	TypeGenesis Type = 1 + iota
-	TypeCommit
-	TypeMix
-	TypeDeal
-	TypeClose
-	TypeKey
-	TypeEvent
+// String returns the type's word, as in docs/SPEC.md.
+func (t Type) String() string { return codeName("entry", uint8(t)) }
+
+// Actor is who caused an entry (docs/SPEC.md section 5).
+type Actor struct {
+	Identity   string // a named service, the owner of the shuffles that it commits
+	Credential string // public id of the token or certificate that it showed
+}
+
+// The reserved actors. No credential has their identities (docs/SPEC.md section 1.5).
+var (
+	Daemon   = Actor{"daemon", "daemon"}     // what the daemon writes by itself
+	Operator = Actor{"operator", "operator"} // what an offline command writes
 )
 
-var typeNames = []string{"", "genesis", "commit", "mix", "deal", "close", "key", "event"}
+// Reserved reports whether the identity is that of no credential.
+func (a Actor) Reserved() bool { return reserved(a.Identity) }
 
-// String returns the type's word, as in docs/SPEC.md.
-func (t Type) String() string { return name(typeNames, uint8(t)) }
+func reserved(name string) bool { return name == Daemon.Identity || name == Operator.Identity }
 
-func name(names []string, code uint8) string {
-	if int(code) < len(names) && names[code] != "" {
-		return names[code]
-	}
-	return fmt.Sprintf("unknown(%d)", code)
-}
-
-// parseName returns the code whose word is s, 0 when there is none.
-func parseName(names []string, s string) uint8 {
-	for i, n := range names {
-		if n == s && s != "" {
-			return uint8(i)
-		}
-	}
-	return 0
-}
-
-// Entry is one leaf of a ledger: who wrote it, when, and one of the seven
-// bodies. The index is not in the bytes: the Merkle tree gives it.
+// Entry is one leaf of a ledger: who wrote it, when, and one of the bodies. The
+// index is not in the bytes: the Merkle tree gives it.
 type Entry struct {
-	Time  int64  // UTC milliseconds since 1970, by the sequencer's clock
-	Actor string // public id of the token, or "daemon" or "operator"
+	Time  int64 // UTC milliseconds since 1970, by the sequencer's clock
+	Actor Actor
 	Body  Body
 }
 
-// Body is *Genesis, *Commit, *Mix, *Deal, *Close, *Key or *Event.
+// Body is *Genesis, *Commit, *Mix, *Deal, *Close, *Key, *Event, *Takeover, *Credential
+// or, of an entry that was passed over, *Opaque.
 type Body interface {
 	Type() Type
 	encode(w *writer)
@@ -78,7 +66,8 @@ func (e Entry) write(w *writer) {
 	w.u8(version)
 	w.u8(uint8(e.Body.Type()))
 	w.u64(uint64(e.Time))
-	w.str(e.Actor)
+	w.str(e.Actor.Identity)
+	w.str(e.Actor.Credential)
 	e.Body.encode(w)
 }
 
@@ -86,29 +75,39 @@ func (e Entry) write(w *writer) {
 // version, type or code of a later specification, an ErrMalformed for anything
 // else that Encode would not have written. The result keeps no part of b.
 func ParseEntry(b []byte) (Entry, error) {
+	e, _, err := ParseEntryCodes(b)
+	return e, err
+}
+
+// ParseEntryCodes is ParseEntry, and returns the codes that it passed over: they are
+// not critical, and not known to this version (docs/SPEC.md section 1.4).
+func ParseEntryCodes(b []byte) (Entry, []Code, error) {
 	if len(b) > MaxEntry {
-		return Entry{}, fmt.Errorf("%w entry: %d bytes, at most %d", ErrMalformed, len(b), MaxEntry)
+		return Entry{}, nil, fmt.Errorf("%w entry: %d bytes, at most %d", ErrMalformed, len(b), MaxEntry)
 	}
 	r := &reader{s: b}
 	if v := r.u8("version"); r.err == nil && v != version {
 		r.unknown("version", uint64(v))
 	}
-	body := newBody(Type(r.u8("type")))
-	if r.err == nil && body == nil {
-		r.unknown("type", uint64(b[1]))
-	}
+	body := newBody(Type(r.code("type", "entry")))
 	if r.err != nil {
-		return Entry{}, r.err
+		return Entry{}, nil, r.err
 	}
-	e := Entry{Time: int64(r.u64("time")), Actor: r.str("actor"), Body: body}
-	if err := CheckName(e.Actor); err != nil {
-		r.fail("actor", err.Error())
-	}
+	e := Entry{Time: int64(r.u64("time")), Actor: r.actor(), Body: body}
 	body.parse(r)
 	if err := r.end(body.Type().String()); err != nil {
-		return Entry{}, err
+		return Entry{}, nil, err
 	}
-	return e, nil
+	return e, r.passed, nil
+}
+
+// actor reads the header's names. A reserved word stands in both or in none.
+func (r *reader) actor() Actor {
+	a := Actor{Identity: r.name("identity"), Credential: r.name("credential")}
+	if a.Identity != a.Credential && (a.Reserved() || reserved(a.Credential)) {
+		r.fail("credential", "daemon and operator stand in both names of a header or in none")
+	}
+	return a
 }
 
 func newBody(t Type) Body {
@@ -127,6 +126,10 @@ func newBody(t Type) Body {
 		return new(Key)
 	case TypeEvent:
 		return new(Event)
+	case TypeTakeover:
+		return new(Takeover)
+	case TypeCredential:
+		return new(Credential)
 	}
-	return nil
+	return &Opaque{Code: t}
 }

@@ -30,7 +30,7 @@ func (s *State) force(e Entry, index uint64) {
 	}
 	switch b := e.Body.(type) {
 	case *Commit:
-		s.applyCommit(b, index)
+		s.applyCommit(b, index, e.Actor)
 		if s.pair != nil && s.open[s.pair.shuffle] == nil {
 			s.pair = nil // the parent cannot be closed
 		}
@@ -52,6 +52,14 @@ func (s *State) force(e Entry, index uint64) {
 		}
 	case *Event:
 		s.applyEvent(b, index)
+	case *Takeover:
+		if s.open[b.Shuffle] != nil {
+			s.applyTakeover(b, e.Actor)
+		}
+	case *Credential:
+		if h := s.holders.known[b.ID]; (b.Kind == CredentialCreated) == (h == nil) {
+			s.applyCredential(b)
+		}
 	}
 }
 

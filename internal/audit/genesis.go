@@ -5,54 +5,31 @@ import "fmt"
 // Deals says which checkpoint must cover a commit before its first card.
 type Deals uint8
 
-// The two answers. Production ledgers default to DealsCosigned.
-const (
-	DealsSigned   Deals = 1 // the ledger's own
-	DealsCosigned Deals = 2 // one that a quorum of witnesses cosigned
-)
-
-var dealsNames = []string{"", "signed", "cosigned"}
-
-func (d Deals) String() string { return name(dealsNames, uint8(d)) }
+func (d Deals) String() string { return codeName("deals", uint8(d)) }
 
 // ParseDeals returns the Deals with the word s, 0 for none.
-func ParseDeals(s string) Deals { return Deals(parseName(dealsNames, s)) }
+func ParseDeals(s string) Deals { return Deals(parseCode("deals", s)) }
 
 // Access says who may read the log.
 type Access uint8
 
-// The two answers.
-const (
-	AccessPublic Access = 1
-	AccessToken  Access = 2
-)
-
-var accessNames = []string{"", "public", "token"}
-
-func (a Access) String() string { return name(accessNames, uint8(a)) }
+func (a Access) String() string { return codeName("access", uint8(a)) }
 
 // ParseAccess returns the Access with the word s, 0 for none.
-func ParseAccess(s string) Access { return Access(parseName(accessNames, s)) }
+func ParseAccess(s string) Access { return Access(parseCode("access", s)) }
 
 // Disclosure says who gets the tape at the close.
 type Disclosure uint8
 
-// The two answers.
-const (
-	DisclosurePublic  Disclosure = 1 // everybody: the tape stands in the close
-	DisclosureAuditor Disclosure = 2 // auditors: sealed to the disclosure key
-)
-
-var disclosureNames = []string{"", "public", "auditor"}
-
-func (d Disclosure) String() string { return name(disclosureNames, uint8(d)) }
+func (d Disclosure) String() string { return codeName("disclosure", uint8(d)) }
 
 // ParseDisclosure returns the Disclosure with the word s, 0 for none.
-func ParseDisclosure(s string) Disclosure { return Disclosure(parseName(disclosureNames, s)) }
+func ParseDisclosure(s string) Disclosure { return Disclosure(parseCode("disclosure", s)) }
 
 // Genesis is entry 0: what the ledger is and will stay (docs/SPEC.md section 5.1).
 type Genesis struct {
-	Origin         string
+	Revision       uint16     // of the rules of docs/SPEC.md section 9
+	Origin         string     //
 	Production     bool       // false: a sandbox, in every commit's context
 	SigningKey     []byte     // type byte and Ed25519 public key, as in a note's verifier key
 	Policy         []byte     // C2SP tlog-policy; empty: no witnesses yet
@@ -64,12 +41,17 @@ type Genesis struct {
 	MaxCloseBy     uint32     // cap on it, seconds
 	Access         Access     //
 	Predecessor    []byte     // last cosigned checkpoint of the ledger this one continues, or empty
+	Extensions     []Extension
 }
+
+// Revision is that of the rules that this version judges by.
+const Revision = 1
 
 // Type returns TypeGenesis.
 func (*Genesis) Type() Type { return TypeGenesis }
 
 func (g *Genesis) encode(w *writer) {
+	w.u16(g.Revision)
 	w.str(g.Origin)
 	w.flag(g.Production)
 	w.blob(g.SigningKey)
@@ -85,9 +67,16 @@ func (g *Genesis) encode(w *writer) {
 	w.u32(g.MaxCloseBy)
 	w.u8(uint8(g.Access))
 	w.blob(g.Predecessor)
+	w.extensions(g.Extensions)
 }
 
 func (g *Genesis) parse(r *reader) {
+	switch g.Revision = r.u16("revision"); {
+	case g.Revision == 0:
+		r.fail("revision", "counts from 1")
+	case g.Revision > Revision:
+		r.unknown("revision", uint64(g.Revision))
+	}
 	g.Origin = r.origin()
 	g.Production = r.flag("production")
 	g.SigningKey = r.publicKey("signing key", signingKeySize)
@@ -105,21 +94,22 @@ func (g *Genesis) parse(r *reader) {
 		seen[string(k)] = true
 		g.AuditorKeys = append(g.AuditorKeys, k)
 	}
-	if g.Deals = Deals(r.code("deals", uint8(DealsCosigned))); g.Deals == DealsCosigned && len(g.Policy) == 0 {
+	if g.Deals = Deals(r.code("deals", "deals")); g.Deals == DealsCosigned && len(g.Policy) == 0 {
 		r.fail("deals", "cosigned needs a witness policy")
 	}
-	if g.MixModes = r.u8("mix modes"); g.MixModes>>sourceLast != 0 {
+	if g.MixModes = r.u8("mix modes"); g.MixModes>>uint8(sourceLast) != 0 {
 		r.unknown("mix modes", uint64(g.MixModes))
 	}
-	g.Disclosure = Disclosure(r.code("disclosure", uint8(DisclosureAuditor)))
+	g.Disclosure = Disclosure(r.code("disclosure", "disclosure"))
 	g.DefaultCloseBy = r.u32("default close-by")
 	if g.MaxCloseBy = r.u32("cap on close-by"); g.DefaultCloseBy < 1 || g.DefaultCloseBy > g.MaxCloseBy {
 		r.fail("default close-by", "between 1 second and the cap")
 	}
-	g.Access = Access(r.code("access", uint8(AccessToken)))
+	g.Access = Access(r.code("access", "access"))
 	if g.Predecessor = r.blob("predecessor"); len(g.Predecessor) > MaxCheckpoint {
 		r.fail("predecessor", fmt.Sprintf("at most %d bytes", MaxCheckpoint))
 	}
+	g.Extensions = r.extensions("genesis_extension")
 }
 
 // policy reads a witness policy: ASCII text of at most MaxPolicy bytes.

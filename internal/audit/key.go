@@ -8,18 +8,7 @@ import (
 // Subject is what a key entry changes.
 type Subject uint8
 
-// The five subjects.
-const (
-	SubjectSigning    Subject = 1 // the next signing key, in force from the next checkpoint
-	SubjectDisclosure Subject = 2 // the next disclosure key, wrapped to every auditor key in force
-	SubjectAuditor    Subject = 3 // one more auditor key
-	SubjectPolicy     Subject = 4 // the next witness policy
-	SubjectRetirement Subject = 5 // the end of a key
-)
-
-var subjectNames = []string{"", "signing", "disclosure", "auditor", "policy", "retirement"}
-
-func (s Subject) String() string { return name(subjectNames, uint8(s)) }
+func (s Subject) String() string { return codeName("subject", uint8(s)) }
 
 // Key changes one key or the witness policy (docs/SPEC.md section 5.7).
 type Key struct {
@@ -80,7 +69,7 @@ func (k *Key) parse(r *reader) {
 }
 
 func (k *Key) parseBare(r *reader) {
-	k.Subject = Subject(r.code("subject", uint8(SubjectRetirement)))
+	k.Subject = Subject(r.code("subject", "subject"))
 	switch k.Subject {
 	case SubjectSigning:
 		k.Public = r.publicKey("signing key", signingKeySize)
@@ -91,7 +80,7 @@ func (k *Key) parseBare(r *reader) {
 	case SubjectPolicy:
 		k.Policy = r.policy()
 	case SubjectRetirement:
-		k.Retired = Subject(r.code("retired subject", uint8(SubjectAuditor)))
+		k.Retired = Subject(r.known("retired subject", uint8(SubjectAuditor)))
 		k.ID = r.hash("retired key")
 		k.From = int64(r.u64("retired from"))
 	}

@@ -11,7 +11,7 @@ import (
 )
 
 // CheckName reports whether s follows the grammar of tables, recipients, game
-// references and actors: 1 to MaxName letters, digits, dots, underscores and
+// references, identities and credentials: 1 to MaxName letters, digits, dots, underscores and
 // hyphens, the first a letter or digit (docs/SPEC.md section 1.5). Anything that
 // could name a person goes through Reference first.
 func CheckName(s string) error {
@@ -93,20 +93,20 @@ func CheckIdempotencyKey(key string) error {
 }
 
 // KeyTag returns what a commit says of its idempotency key: 6 bytes that order
-// it, then the first 26 bytes of SHA-256(label ‖ origin ‖ table ‖ key), each
-// u8-prefixed (docs/SPEC.md section 5.3). The 6 bytes are the time in a UUIDv7
+// it, then the first 26 bytes of SHA-256(label ‖ origin ‖ identity ‖ table ‖ key),
+// each u8-prefixed (docs/SPEC.md section 5.3). The 6 bytes are the time in a UUIDv7
 // key, zero for any other: keys of the same minute stand together in an index,
 // so that a lookup does not touch a cold page.
-func KeyTag(origin, table, key string) (tag [32]byte) {
-	return KeyTagOf(origin, table, key, 0)
+func KeyTag(origin, identity, table, key string) (tag [32]byte) {
+	return KeyTagOf(origin, identity, table, key, 0)
 }
 
 // KeyTagOf returns what commit i under one key says of it: KeyTag for the first,
 // which is 0, and for those after it, up to 65,535, the like with the u16 i behind
-// the key. No two of different origins, tables, keys or numbers hash the same bytes.
-func KeyTagOf(origin, table, key string, i int) (tag [32]byte) {
-	b := append(make([]byte, 0, 512), labelKeyTag...) // on the stack: 472 bytes at most
-	for _, s := range []string{origin, table, key} {
+// the key. No two of different origins, identities, tables, keys or numbers hash the same bytes.
+func KeyTagOf(origin, identity, table, key string, i int) (tag [32]byte) {
+	b := append(make([]byte, 0, 640), labelKeyTag...) // on the stack: 537 bytes at most
+	for _, s := range []string{origin, identity, table, key} {
 		b = append(append(b, byte(len(s))), s...)
 	}
 	if i > 0 {

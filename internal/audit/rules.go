@@ -17,6 +17,8 @@ const (
 	RuleCloseBy       = "close_by"       // close-by is after the commit, at most the ledger's cap later
 	RuleMixModes      = "mix_modes"      // only sources that the genesis declares
 	RuleBeacon        = "beacon"         // the beacon's round comes out after the commit
+	RuleOwner         = "owner"          // only its owner mixes, deals, continues and closes a shuffle
+	RuleCredential    = "credential"     // the header names a credential in force that covers the entry
 	RuleParent        = "parent"         // the parent is open, at this table, of this deck, and has the positions
 	RuleDisclosureKey = "disclosure_key" // auditor disclosure needs a disclosure key for the auditors in force
 	RuleNotOpen       = "not_open"       // the shuffle is open
@@ -53,15 +55,22 @@ func (s *State) check(e Entry) error {
 			return illegal(RulePair, "the close of shuffle %d must follow", s.pair.shuffle)
 		}
 	}
+	if err := s.checkHolder(e); err != nil {
+		return err
+	}
 	switch b := e.Body.(type) {
 	case *Commit:
-		return s.checkCommit(b, e.Time)
+		return s.checkCommit(b, e)
 	case *Mix:
-		return s.checkMix(b, e.Time)
+		return s.checkMix(b, e)
 	case *Deal:
-		return s.checkDeal(b, e.Time)
+		return s.checkDeal(b, e)
 	case *Close:
-		return s.checkClose(b, e.Time)
+		return s.checkClose(b, e)
+	case *Takeover:
+		return s.checkTakeover(b, e.Actor)
+	case *Credential:
+		return s.checkCredential(b)
 	case *Key:
 		return s.checkKey(b)
 	case *Event:

@@ -1,7 +1,7 @@
 package audit
 
-func (s *State) checkCommit(c *Commit, now int64) error {
-	ctx := c.Context
+func (s *State) checkCommit(c *Commit, e Entry) error {
+	ctx, now := c.Context, e.Time
 	if ctx.Origin != s.genesis.Origin || ctx.Production != s.genesis.Production {
 		return illegal(RuleOrigin, "the context is of %q, production %t", ctx.Origin, ctx.Production)
 	}
@@ -39,7 +39,10 @@ func (s *State) checkCommit(c *Commit, now int64) error {
 	if ctx.Disclosure == DisclosureAuditor && !s.sealable() {
 		return illegal(RuleDisclosureKey, "no disclosure key for the auditors in force")
 	}
-	return s.checkParent(ctx, now)
+	if err := s.checkParent(ctx, now); err != nil {
+		return err
+	}
+	return s.checkCommitter(ctx, e.Actor)
 }
 
 func (s *State) checkParent(ctx *Context, now int64) error {
@@ -69,28 +72,31 @@ func (s *State) checkParent(ctx *Context, now int64) error {
 	return nil
 }
 
-func (s *State) applyCommit(c *Commit, id uint64) {
+func (s *State) applyCommit(c *Commit, id uint64, by Actor) {
 	t := s.table(c.Context.Table)
 	before := *t
 	s.push(func() {
 		delete(s.open, id)
 		*t = before
 	})
-	s.open[id] = c.open(s.body(c), t)
+	s.open[id] = c.open(s.body(c), t, s.identity(by))
 	t.serial, t.last, t.waiting = c.Serial, id, append(t.waiting, id)
 	if c.Context.Parent != nil {
 		s.pair = &pair{shuffle: c.Context.Parent.ID, continued: true}
 	}
 }
 
-// playable returns the open shuffle if it may be mixed or dealt now.
-func (s *State) playable(id uint64, now int64) (*open, error) {
+// playable returns the open shuffle if the actor of e may mix or deal it now.
+func (s *State) playable(id uint64, e Entry) (*open, error) {
 	o := s.open[id]
 	if o == nil {
 		return nil, illegal(RuleNotOpen, "shuffle %d is not open", id)
 	}
-	if now >= o.closeBy {
+	if e.Time >= o.closeBy {
 		return nil, illegal(RuleDeadline, "shuffle %d had to close by %d", id, o.closeBy)
+	}
+	if err := o.plays(id, e.Actor); err != nil {
+		return nil, err
 	}
 	if o.next == 0 && o.table.waiting[0] != id {
 		return nil, illegal(RuleEarlier, "shuffle %d of table %s comes first", o.table.waiting[0], o.table.name)
@@ -98,8 +104,8 @@ func (s *State) playable(id uint64, now int64) (*open, error) {
 	return o, nil
 }
 
-func (s *State) checkMix(m *Mix, now int64) error {
-	o, err := s.playable(m.Shuffle, now)
+func (s *State) checkMix(m *Mix, e Entry) error {
+	o, err := s.playable(m.Shuffle, e)
 	if err != nil {
 		return err
 	}
@@ -142,8 +148,8 @@ func (s *State) applyMix(m *Mix) {
 	s.push(func() { o.mixed = false })
 }
 
-func (s *State) checkDeal(d *Deal, now int64) error {
-	o, err := s.playable(d.Shuffle, now)
+func (s *State) checkDeal(d *Deal, e Entry) error {
+	o, err := s.playable(d.Shuffle, e)
 	if err != nil {
 		return err
 	}
@@ -179,10 +185,13 @@ func (s *State) dealTo(o *open, d *Deal, next int) {
 	}
 }
 
-func (s *State) checkClose(c *Close, now int64) error {
-	o := s.open[c.Shuffle]
+func (s *State) checkClose(c *Close, e Entry) error {
+	o, now := s.open[c.Shuffle], e.Time
 	if o == nil {
 		return illegal(RuleNotOpen, "shuffle %d is not open", c.Shuffle)
+	}
+	if err := o.closes(c, e.Actor); err != nil {
+		return err
 	}
 	// At or after close-by only expired, and expired only then. A shuffle without
 	// its tape cannot expire: what was lost is told at any time.

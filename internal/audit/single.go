@@ -43,7 +43,8 @@ func CheckShuffleUnder(genesis Entry, entries []Placed) error {
 	}
 	s := NewState()
 	s.fold(genesis)
-	s.suppose(c, entries[0].Index)
+	s.suppose(c, entries[0].Index, entries[0].Entry.Actor)
+	s.holders.supposed = true
 	for _, e := range entries {
 		if err := s.pass(e); err != nil {
 			return err
@@ -61,7 +62,7 @@ func CheckShuffleUnder(genesis Entry, entries []Placed) error {
 }
 
 // suppose puts into s what the commit at index id says stands below it.
-func (s *State) suppose(c *Commit, id uint64) {
+func (s *State) suppose(c *Commit, id uint64, by Actor) {
 	below := func(index uint64) bool { return index > 0 && index < id }
 	if below(c.Instance) {
 		s.instances[c.Instance] = true
@@ -75,17 +76,17 @@ func (s *State) suppose(c *Commit, id uint64) {
 		for _, pos := range p.Positions {
 			m = max(m, int(pos)+1)
 		}
-		s.open[p.ID] = s.supposedParent(c, m)
+		s.open[p.ID] = s.supposedParent(c, m, by)
 	}
 	s.keys.disclosure.index = id // some entry below the close, for auditors in force
 }
 
 // supposedParent is a shuffle of m places, all dealt, that the child c may be of.
-func (s *State) supposedParent(c *Commit, m int) *open {
+func (s *State) supposedParent(c *Commit, m int, by Actor) *open {
 	context := &Context{Origin: c.Context.Origin, Table: c.Context.Table, DeckHash: c.Context.DeckHash,
 		Recipe: shuffle.Recipe{Cards: shuffle.MinCards, Take: shuffle.MinCards}, Disclosure: DisclosurePublic}
 	parent := &Commit{Context: context, Serial: 1, CloseBy: MaxInteger}
-	o := parent.open(s.body(parent), s.table(c.Context.Table))
+	o := parent.open(s.body(parent), s.table(c.Context.Table), s.identity(by))
 	o.m, o.next = m, m
 	return o
 }

@@ -24,6 +24,7 @@ type State struct {
 	tables    map[string]*table //
 	open      map[uint64]*open  // open shuffles by id
 	keys      keys
+	holders   holders
 
 	// pair is set when the next entry must be the close of one shuffle.
 	pair *pair
@@ -61,6 +62,7 @@ func NewState() *State {
 		tables:    make(map[string]*table),
 		open:      make(map[uint64]*open),
 		keys:      keys{known: make(map[[32]byte]standing), auditors: make(map[[32]byte][]byte)},
+		holders:   holders{known: make(map[string]*holder), names: make(map[string]string)},
 	}
 }
 
@@ -84,7 +86,7 @@ func (s *State) fold(e Entry) {
 	case *Genesis:
 		s.applyGenesis(b)
 	case *Commit:
-		s.applyCommit(b, size)
+		s.applyCommit(b, size, e.Actor)
 	case *Mix:
 		s.applyMix(b)
 	case *Deal:
@@ -95,6 +97,10 @@ func (s *State) fold(e Entry) {
 		s.applyKey(b, size, e.Time)
 	case *Event:
 		s.applyEvent(b, size)
+	case *Takeover:
+		s.applyTakeover(b, e.Actor)
+	case *Credential:
+		s.applyCredential(b)
 	}
 }
 

@@ -78,8 +78,12 @@ func (s *State) Encode() []byte {
 		w.b = append(w.b, o.body...)
 		w.n16(o.next)
 		w.flag(o.mixed)
+		w.str(o.owner)
+		w.u8(uint8(o.extent))
+		w.u8(o.takeovers)
 	})
 	s.encodeKeys(w)
+	s.encodeHolders(w)
 	return w.b
 }
 

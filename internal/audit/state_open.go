@@ -17,6 +17,9 @@ type open struct {
 	next       int // next place to deal
 	tapeLen    int
 	disclosure Disclosure
+	owner      string // identity, interned
+	extent     Extent // what the owner may do
+	takeovers  uint8
 	planned    bool // there is a mix plan
 	mixed      bool
 }
@@ -29,10 +32,12 @@ func (s *State) body(c *Commit) string {
 }
 
 // open is the open shuffle of c, of which it keeps no part.
-func (c *Commit) open(body string, t *table) *open {
+func (c *Commit) open(body string, t *table, owner string) *open {
 	return &open{
 		body:       body,
 		table:      t,
+		owner:      owner,
+		extent:     ExtentPlay,
 		closeBy:    c.CloseBy,
 		m:          c.Context.Recipe.Positions(),
 		tapeLen:    c.Context.Recipe.TapeLen(),
@@ -57,10 +62,12 @@ func (o *open) commit() *Commit { return parseOpen(o.body) }
 type Opened struct {
 	ID      uint64
 	Table   string
-	CloseBy int64 // UTC milliseconds
-	Places  int   // m
-	Next    int   // next place to deal
-	Mixed   bool  // its plan was revealed
+	CloseBy int64  // UTC milliseconds
+	Places  int    // m
+	Next    int    // next place to deal
+	Mixed   bool   // its plan was revealed
+	Owner   string // identity
+	Extent  Extent // what the owner may do
 
 	body string
 }
@@ -78,7 +85,7 @@ func (s *State) Shuffle(id uint64) (Opened, bool) {
 }
 
 func (o *open) view(id uint64) Opened {
-	return Opened{ID: id, Table: o.table.name, CloseBy: o.closeBy, Places: o.m, Next: o.next, Mixed: o.mixed, body: o.body}
+	return Opened{ID: id, Table: o.table.name, CloseBy: o.closeBy, Places: o.m, Next: o.next, Mixed: o.mixed, Owner: o.owner, Extent: o.extent, body: o.body}
 }
 
 // OpenCount returns the number of open shuffles.

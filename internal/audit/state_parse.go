@@ -24,6 +24,7 @@ func ParseState(b []byte) (*State, error) {
 	r.tables()
 	r.open()
 	r.keys()
+	r.holders()
 	if s.pair != nil && s.open[s.pair.shuffle] == nil {
 		r.fail("pair", "its shuffle is not open")
 	}
@@ -117,7 +118,7 @@ func (r *stateReader) pair() {
 func (r *stateReader) kills() {
 	var last kill
 	r.each("switches", func() {
-		k := kill{scope: Scope(r.code("scope", uint8(ScopeDeck)))}
+		k := kill{scope: Scope(r.code("scope", "scope"))}
 		switch k.scope {
 		case ScopeTable:
 			k.table = r.name("table")
@@ -161,15 +162,18 @@ func (r *stateReader) open() {
 		body := r.take("commit", int(r.u16("commit")))
 		r.body("commit", body, c)
 		next, mixed := int(r.u16("next place")), r.flag("mixed")
+		owner, extent, takeovers := r.name("owner"), Extent(r.code("extent", "extent")), r.u8("takeovers")
 		if r.err != nil {
 			return
 		}
-		o := c.open(string(body), r.state.tables[c.Context.Table])
-		o.next, o.mixed = next, mixed
+		o := c.open(string(body), r.state.tables[c.Context.Table], r.state.identity(Actor{Identity: owner}))
+		o.next, o.mixed, o.extent, o.takeovers = next, mixed, extent, takeovers
 		r.ascending("open shuffles", id > last)
 		switch {
 		case o.table == nil || o.table.last < id:
 			r.fail("table", "does not know an open shuffle")
+		case takeovers > MaxTakeovers || takeovers == 0 && extent != ExtentPlay:
+			r.fail("takeovers", "at most 16, and no first owner is limited")
 		case next > o.m:
 			r.fail("next place", "past the last")
 		case mixed && !o.planned:
