@@ -4,15 +4,16 @@ package audit
 
 // Codes of the list entry: what an entry is (docs/SPEC.md section 5).
 const (
-	TypeGenesis    Type = 1 // what the ledger is and will stay
-	TypeCommit     Type = 2 // opens a shuffle or draw list
-	TypeMix        Type = 3 // reveals every value of a plan
-	TypeDeal       Type = 4 // gives out the next places of a shuffle
-	TypeClose      Type = 5 // ends a shuffle
-	TypeKey        Type = 6 // changes a key or the witness policy
-	TypeEvent      Type = 7 // what is not part of one shuffle
-	TypeTakeover   Type = 8 // gives a shuffle another owner
-	TypeCredential Type = 9 // a token or certificate is created or revoked
+	TypeGenesis    Type = 1  // what the ledger is and will stay
+	TypeCommit     Type = 2  // opens a shuffle or draw list
+	TypeMix        Type = 3  // reveals every value of a plan
+	TypeDeal       Type = 4  // gives out the next places of a shuffle
+	TypeClose      Type = 5  // ends a shuffle
+	TypeKey        Type = 6  // changes a key or the witness policy
+	TypeEvent      Type = 7  // what is not part of one shuffle
+	TypeTakeover   Type = 8  // gives a shuffle another owner
+	TypeCredential Type = 9  // a token or certificate is created or revoked
+	TypeAct        Type = 10 // what administrators signed
 )
 
 // Codes of the list source: a source of a mix plan (docs/SPEC.md section 4).
@@ -82,11 +83,13 @@ const (
 
 // Codes of the list subject: what a key entry changes (docs/SPEC.md section 5.7).
 const (
-	SubjectSigning    Subject = 1 // the next signing key, in force from the next checkpoint
-	SubjectDisclosure Subject = 2 // the next disclosure key, wrapped to every auditor key in force
-	SubjectAuditor    Subject = 3 // one more auditor key
-	SubjectPolicy     Subject = 4 // the next witness policy
-	SubjectRetirement Subject = 5 // the end of a key
+	SubjectSigning       Subject = 1 // the next signing key, in force from the next checkpoint
+	SubjectDisclosure    Subject = 2 // the next disclosure key, wrapped to every auditor key in force
+	SubjectAuditor       Subject = 3 // one more auditor key
+	SubjectPolicy        Subject = 4 // the next witness policy
+	SubjectRetirement    Subject = 5 // the end of a key
+	SubjectAdministrator Subject = 6 // an administrator comes, goes, or has another key
+	SubjectTwoPersons    Subject = 7 // the acts that need two administrators
 )
 
 // Codes of the list event: what happened (docs/SPEC.md section 5.8).
@@ -99,6 +102,7 @@ const (
 	EventLatchSet      EventKind = 6   // doubtful entropy or a foul deck: no commits
 	EventLatchClear    EventKind = 7   // commits again
 	EventSnapshot      EventKind = 8   // digest of the live state
+	EventHeadAdopted   EventKind = 10  // an operator vouched for a head, and every credential is revoked
 	EventAlarm         EventKind = 129 // what an auditor will want to ask about
 	EventAccessHead    EventKind = 130 // head of the record of regulators' and administrators' requests
 )
@@ -134,7 +138,6 @@ const (
 
 // Codes of the list alarm: what an auditor will want to ask about (docs/SPEC.md section 5.8).
 const (
-	AlarmMarkAdopted    Alarm = 129 // an operator vouched for a head without a high-water mark
 	AlarmSigningResumed Alarm = 130 // the store extended all that was seen again
 	AlarmClockStep      Alarm = 131 // the clock stepped further than the limit
 	AlarmWitnesses      Alarm = 132 // the quorum was out of reach
@@ -168,9 +171,32 @@ const (
 	RoleRegulator Role = 4 // reads what an auditor reads, on record
 )
 
+// Codes of the list act: what administrators approve (docs/SPEC.md section 5.11).
+const (
+	ActPolicy          Act = 1  // the next witness policy
+	ActAuditor         Act = 2  // one more auditor key
+	ActSigning         Act = 3  // the next signing key
+	ActRetirement      Act = 4  // the end of a key
+	ActAdoptHead       Act = 5  // a head without the newest high-water mark
+	ActLatchClear      Act = 6  // commits again
+	ActKillClear       Act = 7  // a kill switch is cleared
+	ActAdministrator   Act = 8  // an administrator comes, goes, or has another key
+	ActAdminCredential Act = 9  // a credential of the role admin
+	ActTakeover        Act = 10 // a takeover to play
+	ActTwoPersons      Act = 11 // the acts that need two administrators
+	ActCancel          Act = 12 // an act of one administrator is cancelled
+)
+
+// Codes of the list change: what happens to an administrator (docs/SPEC.md section 5.7).
+const (
+	ChangeAdd     Change = 1 // one more administrator
+	ChangeRemove  Change = 2 // an administrator goes
+	ChangeReplace Change = 3 // an administrator has another key
+)
+
 // registry is every list of codes by name.
 var registry = map[string]codeList{
-	"entry":             {open: true, names: map[uint8]string{1: "genesis", 2: "commit", 3: "mix", 4: "deal", 5: "close", 6: "key", 7: "event", 8: "takeover", 9: "credential"}},
+	"entry":             {open: true, names: map[uint8]string{1: "genesis", 2: "commit", 3: "mix", 4: "deal", 5: "close", 6: "key", 7: "event", 8: "takeover", 9: "credential", 10: "act"}},
 	"source":            {open: false, names: map[uint8]string{1: "slot", 2: "beacon", 3: "cut"}},
 	"purpose":           {open: true, names: map[uint8]string{1: "seat", 2: "board", 3: "burn", 4: "discard", 5: "rabbit", 6: "order"}},
 	"outcome":           {open: false, names: map[uint8]string{1: "completed", 2: "ended_early", 3: "continued", 4: "void", 5: "expired"}},
@@ -179,17 +205,18 @@ var registry = map[string]codeList{
 	"disclosure":        {open: false, names: map[uint8]string{1: "public", 2: "auditor"}},
 	"deals":             {open: false, names: map[uint8]string{1: "signed", 2: "cosigned"}},
 	"access":            {open: false, names: map[uint8]string{1: "public", 2: "token"}},
-	"subject":           {open: false, names: map[uint8]string{1: "signing", 2: "disclosure", 3: "auditor", 4: "policy", 5: "retirement"}},
-	"event":             {open: true, names: map[uint8]string{1: "instance_start", 2: "table_open", 3: "table_close", 4: "kill_set", 5: "kill_clear", 6: "latch_set", 7: "latch_clear", 8: "snapshot", 129: "alarm", 130: "access_head"}},
+	"subject":           {open: false, names: map[uint8]string{1: "signing", 2: "disclosure", 3: "auditor", 4: "policy", 5: "retirement", 6: "administrator", 7: "two_persons"}},
+	"event":             {open: true, names: map[uint8]string{1: "instance_start", 2: "table_open", 3: "table_close", 4: "kill_set", 5: "kill_clear", 6: "latch_set", 7: "latch_clear", 8: "snapshot", 10: "head_adopted", 129: "alarm", 130: "access_head"}},
 	"vdso":              {open: false, names: map[uint8]string{1: "no", 2: "yes", 3: "not_known"}},
 	"scope":             {open: false, names: map[uint8]string{1: "ledger", 2: "table", 3: "deck"}},
 	"latch":             {open: true, names: map[uint8]string{1: "repetition", 2: "proportion", 3: "short_read", 4: "read_error", 5: "slow", 6: "replaced", 7: "startup", 8: "tape_exhausted", 9: "foul_deck", 10: "operator", 11: "statistics"}},
-	"alarm":             {open: true, names: map[uint8]string{129: "mark_adopted", 130: "signing_resumed", 131: "clock_step", 132: "witnesses", 133: "statistics", 134: "credential"}},
+	"alarm":             {open: true, names: map[uint8]string{130: "signing_resumed", 131: "clock_step", 132: "witnesses", 133: "statistics", 134: "credential"}},
 	"extent":            {open: false, names: map[uint8]string{1: "close", 2: "play"}},
 	"credential_kind":   {open: false, names: map[uint8]string{1: "created", 2: "revoked"}},
 	"credential_form":   {open: false, names: map[uint8]string{1: "token", 2: "certificate"}},
 	"role":              {open: false, names: map[uint8]string{1: "dealer", 2: "auditor", 3: "admin", 4: "regulator"}},
-	"act":               {open: true, names: map[uint8]string{}},
+	"act":               {open: true, names: map[uint8]string{1: "policy", 2: "auditor", 3: "signing", 4: "retirement", 5: "adopt_head", 6: "latch_clear", 7: "kill_clear", 8: "administrator", 9: "admin_credential", 10: "takeover", 11: "two_persons", 12: "cancel"}},
+	"change":            {open: false, names: map[uint8]string{1: "add", 2: "remove", 3: "replace"}},
 	"genesis_extension": {open: true, names: map[uint8]string{}},
 	"context_extension": {open: true, names: map[uint8]string{}},
 	"commit_extension":  {open: true, names: map[uint8]string{}},

@@ -24,6 +24,8 @@ const (
 	labelReference  = "shuffled/v1/reference\x00"
 	labelKeyID      = "shuffled/v1/key-id\x00"
 	labelCredential = "shuffled/v1/credential\x00"
+	labelApproved   = "shuffled/v1/approved\x00"
+	labelAct        = "shuffled/v1/act\x00"
 	labelState      = "shuffled/v1/state\x00"
 )
 
@@ -42,6 +44,7 @@ const (
 	MaxSignatures = 64        // signature lines of a signed checkpoint
 	MaxProof      = 63        // hashes of an inclusion proof
 	MaxTakeovers  = 16        // takeovers of one shuffle
+	MaxAdmins     = 16        // administrators in force
 	MaxTables     = 256       // tables of one credential
 	MaxOpaque     = 1024      // bytes behind a code that is not critical and not known
 )

@@ -36,8 +36,8 @@ type Entry struct {
 	Body  Body
 }
 
-// Body is *Genesis, *Commit, *Mix, *Deal, *Close, *Key, *Event, *Takeover, *Credential
-// or, of an entry that was passed over, *Opaque.
+// Body is *Genesis, *Commit, *Mix, *Deal, *Close, *Key, *Event, *Takeover, *Credential,
+// *ActEntry or, of an entry that was passed over, *Opaque.
 type Body interface {
 	Type() Type
 	encode(w *writer)
@@ -130,6 +130,8 @@ func newBody(t Type) Body {
 		return new(Takeover)
 	case TypeCredential:
 		return new(Credential)
+	case TypeAct:
+		return new(ActEntry)
 	}
 	return &Opaque{Code: t}
 }

@@ -40,8 +40,10 @@ type Event struct {
 	Latch    Latch    // latch_set
 	Instance uint64   // latch_set: index of the instance_start of the daemon that saw it
 	Reason   string   // kill events, latch_clear, alarm: why, in an operator's words
-	Size     uint64   // snapshot: entries folded, all below this one
-	Digest   [32]byte // snapshot: State.Digest of them
+	Size     uint64   // snapshot: entries folded, all below this one; head_adopted: of the adopted head
+	Digest   [32]byte // snapshot: State.Digest of them; access_head: hash of the newest record; head_adopted: root
+	LostSize uint64   // head_adopted: size of the newest head known before, 0 for none
+	LostRoot [32]byte // head_adopted: its root
 	Alarm    Alarm    // alarm
 	Records  uint64   // access_head: records of requests; Digest is the hash of the newest
 	Opaque   []byte   // an event that was passed over: all behind its kind
@@ -85,6 +87,12 @@ func (e *Event) encode(w *writer) {
 	case EventAlarm:
 		w.u8(uint8(e.Alarm))
 		w.str(e.Reason)
+	case EventHeadAdopted:
+		w.u64(e.Size)
+		w.raw(e.Digest[:])
+		w.u64(e.LostSize)
+		w.raw(e.LostRoot[:])
+		w.str(e.Reason)
 	case EventAccessHead:
 		w.u64(e.Records)
 		w.raw(e.Digest[:])
@@ -124,6 +132,12 @@ func (e *Event) parse(r *reader) {
 		e.Digest = r.hash("snapshot digest")
 	case EventAlarm:
 		e.Alarm = Alarm(r.code("alarm", "alarm"))
+		e.Reason = r.reason()
+	case EventHeadAdopted:
+		e.Size = r.u64("adopted size")
+		e.Digest = r.hash("adopted root")
+		e.LostSize = r.u64("lost size")
+		e.LostRoot = r.hash("lost root")
 		e.Reason = r.reason()
 	case EventAccessHead:
 		e.Records = r.u64("records")

@@ -14,6 +14,7 @@ func (s *State) Force(e Entry) {
 	index := s.size
 	s.faulty, s.digest = true, nil
 	s.size, s.pair = index+1, nil
+	s.persons.approved = nil
 	if e.Body != nil {
 		s.time = e.Time
 		s.force(e, index)
@@ -24,6 +25,7 @@ func (s *State) Force(e Entry) {
 func (s *State) force(e Entry, index uint64) {
 	if g, ok := e.Body.(*Genesis); ok && s.genesis == nil {
 		s.applyGenesis(g)
+		s.persons.genesis = e.hash()
 	}
 	if s.genesis == nil {
 		return // there is no ledger yet that anything could change
@@ -56,6 +58,8 @@ func (s *State) force(e Entry, index uint64) {
 		if s.open[b.Shuffle] != nil {
 			s.applyTakeover(b, e.Actor)
 		}
+	case *ActEntry:
+		s.applyAct(b, index, e.Time)
 	case *Credential:
 		if h := s.holders.known[b.ID]; (b.Kind == CredentialCreated) == (h == nil) {
 			s.applyCredential(b)

@@ -28,19 +28,22 @@ func ParseDisclosure(s string) Disclosure { return Disclosure(parseCode("disclos
 
 // Genesis is entry 0: what the ledger is and will stay (docs/SPEC.md section 5.1).
 type Genesis struct {
-	Revision       uint16     // of the rules of docs/SPEC.md section 9
-	Origin         string     //
-	Production     bool       // false: a sandbox, in every commit's context
-	SigningKey     []byte     // type byte and Ed25519 public key, as in a note's verifier key
-	Policy         []byte     // C2SP tlog-policy; empty: no witnesses yet
-	AuditorKeys    [][]byte   // type byte and P-256 point, at most MaxAuditors
-	Deals          Deals      //
-	MixModes       uint8      // bit SourceX−1 set: source X may stand in a plan
-	Disclosure     Disclosure // for commits that do not choose
-	DefaultCloseBy uint32     // seconds from commit to close-by when none is asked, 1..MaxCloseBy
-	MaxCloseBy     uint32     // cap on it, seconds
-	Access         Access     //
-	Predecessor    []byte     // last cosigned checkpoint of the ledger this one continues, or empty
+	Revision       uint16          // of the rules of docs/SPEC.md section 9
+	Origin         string          //
+	Production     bool            // false: a sandbox, in every commit's context
+	SigningKey     []byte          // type byte and Ed25519 public key, as in a note's verifier key
+	Policy         []byte          // C2SP tlog-policy; empty: no witnesses yet
+	AuditorKeys    [][]byte        // type byte and P-256 point, at most MaxAuditors
+	Deals          Deals           //
+	MixModes       uint8           // bit SourceX−1 set: source X may stand in a plan
+	Disclosure     Disclosure      // for commits that do not choose
+	DefaultCloseBy uint32          // seconds from commit to close-by when none is asked, 1..MaxCloseBy
+	MaxCloseBy     uint32          // cap on it, seconds
+	Access         Access          //
+	Predecessor    []byte          // last cosigned checkpoint of the ledger this one continues, or empty
+	Administrators []Administrator // by name
+	TwoPersons     []Act           // that need two administrators, ascending
+	Delay          uint32          // seconds until an act of one administrator takes effect
 	Extensions     []Extension
 }
 
@@ -67,6 +70,12 @@ func (g *Genesis) encode(w *writer) {
 	w.u32(g.MaxCloseBy)
 	w.u8(uint8(g.Access))
 	w.blob(g.Predecessor)
+	w.n8(len(g.Administrators))
+	for _, a := range g.Administrators {
+		w.str(a.Name)
+		w.blob(a.Key)
+	}
+	w.acts(g.TwoPersons, g.Delay)
 	w.extensions(g.Extensions)
 }
 
@@ -109,6 +118,8 @@ func (g *Genesis) parse(r *reader) {
 	if g.Predecessor = r.blob("predecessor"); len(g.Predecessor) > MaxCheckpoint {
 		r.fail("predecessor", fmt.Sprintf("at most %d bytes", MaxCheckpoint))
 	}
+	g.Administrators = r.administrators()
+	g.TwoPersons, g.Delay = r.acts()
 	g.Extensions = r.extensions("genesis_extension")
 }
 

@@ -18,6 +18,10 @@ type Key struct {
 	Policy  []byte   // policy: C2SP tlog-policy
 	Retired Subject  // retirement: SubjectSigning, SubjectDisclosure or SubjectAuditor
 	ID      [32]byte // retirement: KeyID of the retired key
+	Admin   Change   // administrator: what happens to Name
+	Name    string   // administrator; Public is the key that is added or replaces the one before
+	Acts    []Act    // two_persons: acts that need two administrators, ascending
+	Delay   uint32   // two_persons: seconds until an act of one administrator takes effect
 	From    int64    // retirement: UTC milliseconds from which nothing under it counts; the entry itself takes effect at once
 }
 
@@ -58,6 +62,14 @@ func (k *Key) encodeBare(w *writer) {
 		w.u8(uint8(k.Retired))
 		w.raw(k.ID[:])
 		w.u64(uint64(k.From))
+	case SubjectAdministrator:
+		w.u8(uint8(k.Admin))
+		w.str(k.Name)
+		if k.Admin != ChangeRemove {
+			w.blob(k.Public)
+		}
+	case SubjectTwoPersons:
+		w.acts(k.Acts, k.Delay)
 	}
 }
 
@@ -83,6 +95,13 @@ func (k *Key) parseBare(r *reader) {
 		k.Retired = Subject(r.known("retired subject", uint8(SubjectAuditor)))
 		k.ID = r.hash("retired key")
 		k.From = int64(r.u64("retired from"))
+	case SubjectAdministrator:
+		k.Admin = Change(r.code("change", "change"))
+		if k.Name = r.name("administrator"); k.Admin != ChangeRemove {
+			k.Public = r.publicKey("administrator's key", signingKeySize)
+		}
+	case SubjectTwoPersons:
+		k.Acts, k.Delay = r.acts()
 	}
 }
 

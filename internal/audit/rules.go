@@ -18,6 +18,9 @@ const (
 	RuleMixModes      = "mix_modes"      // only sources that the genesis declares
 	RuleBeacon        = "beacon"         // the beacon's round comes out after the commit
 	RuleOwner         = "owner"          // only its owner mixes, deals, continues and closes a shuffle
+	RuleTwoPersons    = "two_persons"    // an act that needs two administrators approves the entry
+	RuleAct           = "act"            // an act is signed by administrators in force, in time, and in order
+	RuleAdmins        = "administrators" // two are in force where two are asked for
 	RuleCredential    = "credential"     // the header names a credential in force that covers the entry
 	RuleParent        = "parent"         // the parent is open, at this table, of this deck, and has the positions
 	RuleDisclosureKey = "disclosure_key" // auditor disclosure needs a disclosure key for the auditors in force
@@ -55,6 +58,9 @@ func (s *State) check(e Entry) error {
 			return illegal(RulePair, "the close of shuffle %d must follow", s.pair.shuffle)
 		}
 	}
+	if err := s.checkApproved(e); err != nil {
+		return err
+	}
 	if err := s.checkHolder(e); err != nil {
 		return err
 	}
@@ -71,6 +77,8 @@ func (s *State) check(e Entry) error {
 		return s.checkTakeover(b, e.Actor)
 	case *Credential:
 		return s.checkCredential(b)
+	case *ActEntry:
+		return s.checkAct(b, e.Time)
 	case *Key:
 		return s.checkKey(b)
 	case *Event:
@@ -147,6 +155,8 @@ func (s *State) applyEvent(e *Event, index uint64) {
 		latched := s.latched
 		s.latched = e.Kind == EventLatchSet
 		s.push(func() { s.latched = latched })
+	case EventHeadAdopted:
+		s.adopt()
 	case EventSnapshot:
 		before := s.snapshot
 		s.snapshot = index

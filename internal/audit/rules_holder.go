@@ -41,7 +41,7 @@ func (s *State) checkHolder(e Entry) error {
 		return illegal(RuleCredential, "credential %s is of %s, not of %s", h.ID, h.Identity, e.Actor.Identity)
 	case h.Expires != 0 && e.Time >= h.Expires:
 		return illegal(RuleCredential, "credential %s expired at %d", h.ID, h.Expires)
-	case h.Role != roleFor(e.Body):
+	case e.Body.Type() != TypeAct && h.Role != roleFor(e.Body):
 		return illegal(RuleCredential, "credential %s is of the role %s, which writes no %s", h.ID, h.Role, e.Body.Type())
 	}
 	if table, ok := s.tableOf(e.Body); ok && h.Tables != nil && !slices.Contains(h.Tables, table) {

@@ -76,9 +76,10 @@ func (s *State) sealable() bool { return s.keys.disclosure.index != 0 && !s.keys
 
 func (s *State) applyGenesis(g *Genesis) {
 	s.push(func() {
-		s.genesis, s.keys = nil, NewState().keys
+		s.genesis, s.keys, s.persons = nil, NewState().keys, persons{}
 	})
 	s.genesis = g
+	s.persons.begin(g)
 	s.keys.signing, s.keys.policy = g.SigningKey, g.Policy
 	s.keys.known[KeyID(g.SigningKey)] = standing{subject: SubjectSigning}
 	for _, k := range g.AuditorKeys {
@@ -98,6 +99,9 @@ func checkGenesis(g *Genesis) error {
 			return err
 		}
 	}
+	if err := checkPersons(g); err != nil {
+		return err
+	}
 	if len(g.Policy) == 0 {
 		return nil // with deals cosigned no such genesis parses
 	}
@@ -107,7 +111,7 @@ func checkGenesis(g *Genesis) error {
 // soundKey refuses a key that parses but cannot be trusted or used.
 func soundKey(subject Subject, public []byte) error {
 	check := checkPoint
-	if subject == SubjectSigning {
+	if subject == SubjectSigning || subject == SubjectAdministrator {
 		check = CheckEd25519
 	}
 	if err := check(public[1:]); err != nil {
@@ -150,6 +154,10 @@ func (s *State) checkKey(k *Key) error {
 		return checkPolicy(k.Policy, s.genesis.Deals)
 	case SubjectRetirement:
 		return s.checkRetirement(k)
+	case SubjectAdministrator:
+		return s.checkAdministrator(k)
+	case SubjectTwoPersons:
+		return checkTwoPersons(s.genesis.Production, len(s.persons.inForce), k.Acts)
 	}
 	return nil
 }
@@ -203,6 +211,12 @@ func (s *State) applyKey(k *Key, index uint64, now int64) {
 		s.keys.policy = k.Policy
 	case SubjectRetirement:
 		s.applyRetirement(k)
+	case SubjectAdministrator:
+		s.applyAdministrator(k)
+	case SubjectTwoPersons:
+		before := s.persons
+		s.push(func() { s.persons = before })
+		s.persons.acts, s.persons.delay = k.Acts, k.Delay
 	}
 }
 

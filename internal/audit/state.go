@@ -25,6 +25,7 @@ type State struct {
 	open      map[uint64]*open  // open shuffles by id
 	keys      keys
 	holders   holders
+	persons   persons
 
 	// pair is set when the next entry must be the close of one shuffle.
 	pair *pair
@@ -82,9 +83,11 @@ func (s *State) fold(e Entry) {
 	size, time, expected := s.size, s.time, s.pair
 	s.push(func() { s.size, s.time, s.pair = size, time, expected })
 	s.size, s.time, s.pair = size+1, e.Time, nil
+	s.spend(e)
 	switch b := e.Body.(type) {
 	case *Genesis:
 		s.applyGenesis(b)
+		s.persons.genesis = e.hash()
 	case *Commit:
 		s.applyCommit(b, size, e.Actor)
 	case *Mix:
@@ -101,6 +104,8 @@ func (s *State) fold(e Entry) {
 		s.applyTakeover(b, e.Actor)
 	case *Credential:
 		s.applyCredential(b)
+	case *ActEntry:
+		s.applyAct(b, size, e.Time)
 	}
 }
 
@@ -130,8 +135,9 @@ func (s *State) push(undo func()) {
 }
 
 // Complete reports whether an entry may be the last of a batch: not a final
-// deal without its close, nor a child's commit without its parent's.
-func (s *State) Complete() bool { return s.pair == nil }
+// deal without its close, a child's commit without its parent's, nor an act without the
+// entry that it approves.
+func (s *State) Complete() bool { return s.pair == nil && s.persons.approved == nil }
 
 // Size returns the number of entries folded.
 func (s *State) Size() uint64 { return s.size }

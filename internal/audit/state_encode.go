@@ -61,6 +61,7 @@ func (s *State) Encode() []byte {
 			s.genesis.encode(w)
 		}
 	})
+	w.raw(s.persons.genesis[:])
 	w.flag(s.latched)
 	w.u64(s.snapshot)
 	s.encodePair(w)
@@ -84,6 +85,7 @@ func (s *State) Encode() []byte {
 	})
 	s.encodeKeys(w)
 	s.encodeHolders(w)
+	s.encodePersons(w)
 	return w.b
 }
 
@@ -92,10 +94,15 @@ const (
 	pairNone      = 0
 	pairClose     = 1 // the close of a final deal's shuffle
 	pairContinued = 2 // the close of a child's parent
+	pairApproved  = 3 // the entry that an act approves
 )
 
 func (s *State) encodePair(w *writer) {
 	switch {
+	case s.persons.approved != nil:
+		w.u8(pairApproved)
+		w.raw(s.persons.approved[:])
+		return
 	case s.pair == nil:
 		w.u8(pairNone)
 		return

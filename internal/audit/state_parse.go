@@ -16,6 +16,7 @@ func ParseState(b []byte) (*State, error) {
 	s.time = int64(r.u64("time"))
 	s.faulty = r.flag("fault")
 	r.genesis()
+	s.persons.genesis = r.hash("hash of the genesis")
 	s.latched = r.flag("latch")
 	s.snapshot = r.below("newest snapshot")
 	r.pair()
@@ -25,6 +26,7 @@ func ParseState(b []byte) (*State, error) {
 	r.open()
 	r.keys()
 	r.holders()
+	r.persons()
 	if s.pair != nil && s.open[s.pair.shuffle] == nil {
 		r.fail("pair", "its shuffle is not open")
 	}
@@ -110,6 +112,9 @@ func (r *stateReader) pair() {
 	case pairNone:
 	case pairClose, pairContinued:
 		r.state.pair = &pair{shuffle: r.u64("pair"), continued: kind == pairContinued}
+	case pairApproved:
+		digest := r.hash("pair")
+		r.state.persons.approved = &digest
 	default:
 		r.unknown("pair", uint64(kind))
 	}

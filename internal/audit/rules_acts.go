@@ -1,0 +1,284 @@
+package audit
+
+import (
+	"bytes"
+	"crypto/ed25519"
+	"crypto/sha256"
+	"maps"
+	"slices"
+)
+
+// persons are the administrators of a ledger and what they approved. The maps and slices
+// in it are never changed in place, so that a copy of the struct takes a change back.
+type persons struct {
+	genesis  [32]byte          // SHA-256 of the genesis entry
+	inForce  map[string][]byte // key by name
+	stood    map[string]bool   // names and keys of every administrator there was
+	acts     []Act             // that need two administrators
+	delay    uint32            // seconds
+	newest   uint64            // index of the newest act, 0 for none
+	approved *[32]byte         // digest that the next entry must have
+	waiting  []waitingAct      // by index
+}
+
+// waitingAct is an act of one administrator, where two are asked for.
+type waitingAct struct {
+	index  uint64
+	at     int64 // UTC milliseconds
+	digest [32]byte
+}
+
+// mayWait are the acts for which one administrator suffices after the delay.
+var mayWait = []Act{ActAdoptHead, ActLatchClear, ActKillClear}
+
+// alwaysTwo are the acts that need two administrators in every production ledger: with
+// them, one person could become two.
+var alwaysTwo = []Act{ActAdministrator, ActAdminCredential, ActTakeover, ActTwoPersons}
+
+// actLife is how long an act may be good for, in milliseconds.
+const actLife = 24 * 60 * 60 * 1000
+
+// hash returns SHA-256 of the entry's encoding.
+func (e Entry) hash() [32]byte {
+	var w writer
+	e.write(&w)
+	return sha256.Sum256(w.b)
+}
+
+// GenesisHash returns SHA-256 of the genesis entry, zeros before it.
+func (s *State) GenesisHash() [32]byte { return s.persons.genesis }
+
+// NewestAct returns the index of the newest act, 0 for none.
+func (s *State) NewestAct() uint64 { return s.persons.newest }
+
+// Administrators returns the administrators in force, by name.
+func (s *State) Administrators() (all []Administrator) {
+	for _, name := range slices.Sorted(maps.Keys(s.persons.inForce)) {
+		all = append(all, Administrator{name, s.persons.inForce[name]})
+	}
+	return all
+}
+
+// NeedsTwo reports whether the act needs two administrators.
+func (s *State) NeedsTwo(a Act) bool { return slices.Contains(s.persons.acts, a) }
+
+func checkPersons(g *Genesis) error {
+	for _, a := range g.Administrators {
+		if err := soundKey(SubjectAdministrator, a.Key); err != nil {
+			return err
+		}
+	}
+	return checkTwoPersons(g.Production, len(g.Administrators), g.TwoPersons)
+}
+
+// checkTwoPersons: where two administrators are asked for, there are two.
+func checkTwoPersons(production bool, administrators int, acts []Act) error {
+	if administrators < 2 && (len(acts) > 0 || production) {
+		return illegal(RuleAdmins, "two administrators are asked for, and %d would be in force", administrators)
+	}
+	for _, a := range alwaysTwo {
+		if production && !slices.Contains(acts, a) {
+			return illegal(RuleAdmins, "a production ledger asks for two administrators for %s", a)
+		}
+	}
+	return nil
+}
+
+func (s *State) checkAdministrator(k *Key) error {
+	p, after := &s.persons, len(s.persons.inForce)
+	_, inForce := p.inForce[k.Name]
+	switch k.Admin {
+	case ChangeAdd:
+		after++
+		if p.stood[k.Name] {
+			return illegal(RuleAdmins, "an administrator %s stood in the ledger before", k.Name)
+		}
+	case ChangeRemove:
+		after--
+	}
+	switch {
+	case k.Admin != ChangeAdd && !inForce:
+		return illegal(RuleAdmins, "no administrator %s is in force", k.Name)
+	case after > MaxAdmins:
+		return illegal(RuleAdmins, "at most %d administrators are in force", MaxAdmins)
+	case k.Admin != ChangeRemove && p.stood[string(k.Public)]:
+		return illegal(RuleAdmins, "the key of administrator %s stood in the ledger before", k.Name)
+	case k.Admin != ChangeRemove:
+		if err := soundKey(SubjectAdministrator, k.Public); err != nil {
+			return err
+		}
+	}
+	return checkTwoPersons(s.genesis.Production, after, p.acts)
+}
+
+func (s *State) applyAdministrator(k *Key) {
+	before := s.persons
+	s.push(func() { s.persons = before })
+	s.persons.inForce, s.persons.stood = maps.Clone(before.inForce), maps.Clone(before.stood)
+	s.persons.put(Administrator{k.Name, k.Public}, k.Admin)
+}
+
+// put changes maps that no copy shares.
+func (p *persons) put(a Administrator, how Change) {
+	if how == ChangeRemove {
+		delete(p.inForce, a.Name)
+		return
+	}
+	p.inForce[a.Name] = a.Key
+	p.stood[a.Name], p.stood[string(a.Key)] = true, true
+}
+
+// begin takes the administrators of the genesis.
+func (p *persons) begin(g *Genesis) {
+	p.inForce, p.stood = make(map[string][]byte), make(map[string]bool)
+	for _, a := range g.Administrators {
+		p.put(a, ChangeAdd)
+	}
+	p.acts, p.delay = g.TwoPersons, g.Delay
+}
+
+func (s *State) checkAct(a *ActEntry, now int64) error {
+	p := &s.persons
+	switch {
+	case a.Previous != p.newest:
+		return illegal(RuleAct, "the newest act is entry %d, not %d", p.newest, a.Previous)
+	case a.HeadSize > s.size:
+		return illegal(RuleAct, "a head of %d entries at entry %d", a.HeadSize, s.size)
+	case now >= a.Expires || a.Expires-now > actLife:
+		return illegal(RuleAct, "the act expires at %d, and the entry is of %d: at most 24 hours lie between", a.Expires, now)
+	}
+	for _, sig := range a.Signatures {
+		key := p.inForce[sig.Administrator]
+		if key == nil {
+			return illegal(RuleAct, "no administrator %s is in force", sig.Administrator)
+		}
+		if !verifyEd25519(key[1:], a.Signed(p.genesis), sig.Signature[:]) {
+			return illegal(RuleAct, "the signature is not of administrator %s", sig.Administrator)
+		}
+	}
+	if s.waits(a) && (!slices.Contains(mayWait, a.Act) || a.Act == ActAdoptHead && p.delay == 0) {
+		return illegal(RuleAct, "%s needs two administrators", a.Act)
+	}
+	if a.Act == ActCancel && s.waitingFor(a.Digest) < 0 {
+		return illegal(RuleAct, "no act with this digest waits")
+	}
+	return nil
+}
+
+// verifyEd25519 reports whether the signature is good under the rules of docs/SPEC.md
+// section 7.1. The key was checked when it came.
+func verifyEd25519(public, message, signature []byte) bool {
+	r := [32]byte(signature[:32])
+	r[31] &= 0x7f
+	return !slices.Contains(smallOrder, r) && ed25519.Verify(public, message, signature)
+}
+
+// waits reports whether the act is of one administrator where two are asked for.
+func (s *State) waits(a *ActEntry) bool {
+	return a.Act != ActCancel && len(a.Signatures) < 2 && s.NeedsTwo(a.Act)
+}
+
+func (s *State) waitingFor(digest [32]byte) int {
+	return slices.IndexFunc(s.persons.waiting, func(w waitingAct) bool { return w.digest == digest })
+}
+
+func (s *State) applyAct(a *ActEntry, index uint64, now int64) {
+	before := s.persons
+	s.push(func() { s.persons = before })
+	p := &s.persons
+	p.newest = index
+	switch {
+	case a.Act == ActCancel:
+		s.unwait(a.Digest)
+	case s.waits(a):
+		p.waiting = append(slices.Clip(p.waiting), waitingAct{index, now, a.Digest})
+	default:
+		digest := a.Digest
+		p.approved = &digest
+	}
+}
+
+// unwait takes the first act with the digest from those that wait, if there is one.
+func (s *State) unwait(digest [32]byte) {
+	if i := s.waitingFor(digest); i >= 0 {
+		w := s.persons.waiting
+		s.persons.waiting = slices.Concat(w[:i], w[i+1:])
+	}
+}
+
+// checkApproved: what an act approved comes next, and what needs an act comes with one
+// (docs/SPEC.md section 9, pair and two_persons).
+func (s *State) checkApproved(e Entry) error {
+	p := &s.persons
+	if p.approved != nil {
+		if Approved(e.Actor.Identity, e.Body) != *p.approved {
+			return illegal(RulePair, "the entry that act %d approves must follow", p.newest)
+		}
+		return nil
+	}
+	act, ok := ActFor(e.Body)
+	if !ok || !s.NeedsTwo(act) || s.holders.supposed {
+		return nil
+	}
+	i := s.waitingFor(Approved(e.Actor.Identity, e.Body))
+	if i < 0 {
+		return illegal(RuleTwoPersons, "%s needs an act of two administrators", act)
+	}
+	if due := p.waiting[i].at + int64(p.delay)*1000; e.Time < due {
+		return illegal(RuleTwoPersons, "act %d of one administrator takes effect at %d", p.waiting[i].index, due)
+	}
+	return nil
+}
+
+// spend ends what approved the entry e.
+func (s *State) spend(e Entry) {
+	p := &s.persons
+	if p.approved == nil && len(p.waiting) == 0 {
+		return
+	}
+	before := *p
+	s.push(func() { s.persons = before })
+	if p.approved != nil {
+		p.approved = nil
+	} else if act, ok := ActFor(e.Body); ok && s.NeedsTwo(act) {
+		s.unwait(Approved(e.Actor.Identity, e.Body))
+	}
+}
+
+// adopt ends what a database may have brought back: every credential, and every act that
+// waits.
+func (s *State) adopt() {
+	before, known := s.persons, s.holders.known
+	s.push(func() { s.persons, s.holders.known = before, known })
+	s.persons.waiting = nil
+	revoked := make(map[string]*holder, len(known))
+	for id, h := range known {
+		revoked[id] = &holder{Credential: h.Credential, revoked: true}
+	}
+	s.holders.known = revoked
+}
+
+func (s *State) encodePersons(w *writer) {
+	w.u64(s.persons.newest)
+	w.u32(uint32(len(s.persons.waiting)))
+	for _, a := range s.persons.waiting {
+		w.u64(a.index)
+		w.u64(uint64(a.at))
+		w.raw(a.digest[:])
+	}
+}
+
+func (r *stateReader) persons() {
+	p := &r.state.persons
+	p.newest = r.below("newest act")
+	last := uint64(0)
+	r.each("acts that wait", func() {
+		a := waitingAct{index: r.below("act"), at: int64(r.u64("time of the act")), digest: r.hash("digest")}
+		r.ascending("acts that wait", a.index > last && a.index <= p.newest)
+		last = a.index
+		p.waiting = append(p.waiting, a)
+	})
+	if r.err == nil && r.state.genesis != nil && bytes.Equal(p.genesis[:], make([]byte, 32)) {
+		r.fail("hash of the genesis", "zeros with a genesis")
+	}
+}
