@@ -138,6 +138,7 @@ const (
 
 // Codes of the list alarm: what an auditor will want to ask about (docs/SPEC.md section 5.8).
 const (
+	AlarmMarkAdopted    Alarm = 129 // witnesses confirmed a head on a host without a high-water mark
 	AlarmSigningResumed Alarm = 130 // the store extended all that was seen again
 	AlarmClockStep      Alarm = 131 // the clock stepped further than the limit
 	AlarmWitnesses      Alarm = 132 // the quorum was out of reach
@@ -210,7 +211,7 @@ var registry = map[string]codeList{
 	"vdso":              {open: false, names: map[uint8]string{1: "no", 2: "yes", 3: "not_known"}},
 	"scope":             {open: false, names: map[uint8]string{1: "ledger", 2: "table", 3: "deck"}},
 	"latch":             {open: true, names: map[uint8]string{1: "repetition", 2: "proportion", 3: "short_read", 4: "read_error", 5: "slow", 6: "replaced", 7: "startup", 8: "tape_exhausted", 9: "foul_deck", 10: "operator", 11: "statistics"}},
-	"alarm":             {open: true, names: map[uint8]string{130: "signing_resumed", 131: "clock_step", 132: "witnesses", 133: "statistics", 134: "credential"}},
+	"alarm":             {open: true, names: map[uint8]string{129: "mark_adopted", 130: "signing_resumed", 131: "clock_step", 132: "witnesses", 133: "statistics", 134: "credential"}},
 	"extent":            {open: false, names: map[uint8]string{1: "close", 2: "play"}},
 	"credential_kind":   {open: false, names: map[uint8]string{1: "created", 2: "revoked"}},
 	"credential_form":   {open: false, names: map[uint8]string{1: "token", 2: "certificate"}},

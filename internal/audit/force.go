@@ -53,7 +53,7 @@ func (s *State) force(e Entry, index uint64) {
 			s.applyKey(b, index, e.Time)
 		}
 	case *Event:
-		s.applyEvent(b, index)
+		s.applyEvent(b, index, e.Time)
 	case *Takeover:
 		if s.open[b.Shuffle] != nil {
 			s.applyTakeover(b, e.Actor)
@@ -62,7 +62,7 @@ func (s *State) force(e Entry, index uint64) {
 		s.applyAct(b, index, e.Time)
 	case *Credential:
 		if h := s.holders.known[b.ID]; (b.Kind == CredentialCreated) == (h == nil) {
-			s.applyCredential(b)
+			s.applyCredential(b, index, e.Time)
 		}
 	}
 }

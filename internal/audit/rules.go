@@ -135,7 +135,7 @@ func (s *State) checkSnapshot(e *Event) error {
 
 func (e *Event) kill() kill { return kill{e.Scope, e.Name, e.Deck} }
 
-func (s *State) applyEvent(e *Event, index uint64) {
+func (s *State) applyEvent(e *Event, index uint64, now int64) {
 	switch e.Kind {
 	case EventInstanceStart:
 		s.instances[index] = true
@@ -156,7 +156,7 @@ func (s *State) applyEvent(e *Event, index uint64) {
 		s.latched = e.Kind == EventLatchSet
 		s.push(func() { s.latched = latched })
 	case EventHeadAdopted:
-		s.adopt()
+		s.adopt(now)
 	case EventSnapshot:
 		before := s.snapshot
 		s.snapshot = index

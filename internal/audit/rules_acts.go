@@ -247,13 +247,21 @@ func (s *State) spend(e Entry) {
 
 // adopt ends what a database may have brought back: every credential, and every act that
 // waits.
-func (s *State) adopt() {
+func (s *State) adopt(now int64) {
 	before, known := s.persons, s.holders.known
-	s.push(func() { s.persons, s.holders.known = before, known })
+	s.holders.changes++
+	s.push(func() {
+		s.persons, s.holders.known = before, known
+		s.holders.changes++
+	})
 	s.persons.waiting = nil
 	revoked := make(map[string]*holder, len(known))
 	for id, h := range known {
-		revoked[id] = &holder{Credential: h.Credential, revoked: true}
+		after := *h
+		if after.revoked == 0 {
+			after.revoked = max(now, 1)
+		}
+		revoked[id] = &after
 	}
 	s.holders.known = revoked
 }

@@ -1,29 +1,47 @@
 package audit
 
-import "slices"
+import (
+	"cmp"
+	"slices"
+)
 
 // holders are the credentials of a ledger.
 type holders struct {
 	known    map[string]*holder // every one that was created, by id
 	names    map[string]string  // identities, each once: see State.identity
+	changes  uint64             // see State.HolderChanges
 	supposed bool               // of a file that holds no credentials: all are taken to be in order
 }
 
 // holder is a credential as its entry made it.
 type holder struct {
 	Credential
-	revoked bool
+	index   uint64 // of its entry
+	created int64  // time of its entry, UTC milliseconds
+	revoked int64  // UTC milliseconds, 0 while it is in force
 }
 
-// Holder returns the credential of the id as its entry made it; ok is false when none
-// was created, or it was revoked. Whether it expired is not looked at.
-func (s *State) Holder(id string) (c Credential, ok bool) {
-	h := s.holders.known[id]
-	if h == nil || h.revoked {
-		return c, false
-	}
-	return h.Credential, true
+// Holder is a credential as a list shows it.
+type Holder struct {
+	Credential
+	Index   uint64 // of its entry
+	Created int64  // time of its entry, UTC milliseconds
+	Revoked int64  // UTC milliseconds, 0 while it is in force
 }
+
+// Holders returns every credential that was created, by its entry.
+func (s *State) Holders() []Holder {
+	all := make([]Holder, 0, len(s.holders.known))
+	for _, h := range s.holders.known {
+		all = append(all, Holder{h.Credential, h.index, h.created, h.revoked})
+	}
+	slices.SortFunc(all, func(a, b Holder) int { return cmp.Compare(a.Index, b.Index) })
+	return all
+}
+
+// HolderChanges counts the credentials that were created and revoked, and what took that
+// back: a reader that saw the same count before saw the same Holders.
+func (s *State) HolderChanges() uint64 { return s.holders.changes }
 
 // checkHolder: who causes an entry has a credential for it. A sandbox without any
 // credential has no callers but those in its own process, and any name may stand there.
@@ -35,7 +53,7 @@ func (s *State) checkHolder(e Entry) error {
 	switch {
 	case h == nil:
 		return illegal(RuleCredential, "no credential %s was created", e.Actor.Credential)
-	case h.revoked:
+	case h.revoked != 0:
 		return illegal(RuleCredential, "credential %s was revoked", h.ID)
 	case h.Identity != e.Actor.Identity:
 		return illegal(RuleCredential, "credential %s is of %s, not of %s", h.ID, h.Identity, e.Actor.Identity)
@@ -52,9 +70,13 @@ func (s *State) checkHolder(e Entry) error {
 
 // roleFor returns the role that causes entries with this body.
 func roleFor(b Body) Role {
-	switch b.(type) {
+	switch b := b.(type) {
 	case *Key, *Event, *Credential:
 		return RoleAdmin
+	case *Close:
+		if b.Reason == ReasonTapeLost {
+			return RoleAdmin
+		}
 	}
 	return RoleDealer
 }
@@ -90,21 +112,23 @@ func (s *State) checkCredential(c *Credential) error {
 		return illegal(RuleCredential, "daemon and operator are reserved")
 	case c.Kind == CredentialRevoked && h == nil:
 		return illegal(RuleCredential, "no credential %s was created", c.ID)
-	case c.Kind == CredentialRevoked && h.revoked:
+	case c.Kind == CredentialRevoked && h.revoked != 0:
 		return illegal(RuleCredential, "credential %s was revoked before", c.ID)
 	}
 	return nil
 }
 
-func (s *State) applyCredential(c *Credential) {
+func (s *State) applyCredential(c *Credential, index uint64, now int64) {
+	s.holders.changes++
+	s.push(func() { s.holders.changes++ })
 	if c.Kind == CredentialRevoked {
 		h := s.holders.known[c.ID]
 		before := h.revoked
 		s.push(func() { h.revoked = before })
-		h.revoked = true
+		h.revoked = max(now, 1)
 		return
 	}
-	s.holders.known[c.ID] = &holder{Credential: *c}
+	s.holders.known[c.ID] = &holder{Credential: *c, index: index, created: now}
 	s.push(func() { delete(s.holders.known, c.ID) })
 }
 
@@ -113,7 +137,9 @@ func (s *State) encodeHolders(w *writer) {
 	writeSorted(w, s.holders.known, compareNames, func(_ string, h *holder) {
 		h.encodeRow(w)
 		w.raw(h.Digest[:])
-		w.flag(h.revoked)
+		w.u64(h.index)
+		w.u64(uint64(h.created))
+		w.u64(uint64(h.revoked))
 	})
 }
 
@@ -122,7 +148,8 @@ func (r *stateReader) holders() {
 	r.each("credentials", func() {
 		h := &holder{Credential: Credential{Kind: CredentialCreated}}
 		h.parseRow(&r.reader)
-		h.revoked = r.flag("revoked")
+		h.index = r.below("entry of the credential")
+		h.created, h.revoked = int64(r.u64("time of the credential")), int64(r.u64("time of the revocation"))
 		r.ascending("credentials", compareNames(last, h.ID) < 0)
 		if reserved(h.ID) || reserved(h.Identity) {
 			r.fail("credentials", "daemon and operator are reserved")

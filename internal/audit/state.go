@@ -99,11 +99,11 @@ func (s *State) fold(e Entry) {
 	case *Key:
 		s.applyKey(b, size, e.Time)
 	case *Event:
-		s.applyEvent(b, size)
+		s.applyEvent(b, size, e.Time)
 	case *Takeover:
 		s.applyTakeover(b, e.Actor)
 	case *Credential:
-		s.applyCredential(b)
+		s.applyCredential(b, size, e.Time)
 	case *ActEntry:
 		s.applyAct(b, size, e.Time)
 	}

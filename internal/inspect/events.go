@@ -11,7 +11,8 @@ import (
 type EventLine struct {
 	Entry  uint64 `json:"entry"` // index
 	Time   string `json:"time"`
-	Actor  string `json:"actor"`
+	Identity   string `json:"identity"`
+	Credential string `json:"credential"`
 	Kind   string `json:"kind"`             // as in docs/SPEC.md section 5.8
 	Detail string `json:"detail,omitempty"` // in plain words; may change
 }
@@ -23,7 +24,8 @@ func (f *fold) note(e audit.Entry, index uint64) {
 		return
 	}
 	if detail, ok := telling(b); ok {
-		f.events = append(f.events, EventLine{Entry: index, Time: formatTime(e.Time), Actor: e.Actor, Kind: b.Kind.String(), Detail: detail})
+		f.events = append(f.events, EventLine{Entry: index, Time: formatTime(e.Time), Kind: b.Kind.String(), Detail: detail,
+			Identity: e.Actor.Identity, Credential: e.Actor.Credential})
 	}
 }
 

@@ -14,7 +14,7 @@ import (
 // can go on with: a signing key whose private half is not here or that
 // a witness does not know; and ErrPolicy for a policy whose witnesses do not
 // cosign now.
-func (l *Ledger) AddKey(ctx context.Context, actor string, k *audit.Key) (Appended, error) {
+func (l *Ledger) AddKey(ctx context.Context, actor audit.Actor, k *audit.Key) (Appended, error) {
 	if k.Subject == audit.SubjectDisclosure {
 		return Appended{}, notTaken("a disclosure key is made when a tape needs one")
 	}

@@ -51,9 +51,9 @@ func (l *Ledger) holdAgainstMark(ctx context.Context) error {
 	seen := l.seen
 	switch {
 	case seen == nil && l.confirmed.Load():
-		l.adopt = "a quorum of witnesses cosigned the stored head"
+		l.adopt = adoptedByWitnesses
 	case seen == nil && l.cfg.AdoptHead != "":
-		l.adopt = l.cfg.AdoptHead
+		l.adopt = adoptedByOperator
 	case seen == nil && l.asksWitnesses(l.head.Size):
 		return fmt.Errorf("%w: %w (size %d, %s): waiting for a quorum of witnesses", ErrFrozen, ErrNoMark, l.head.Size, l.cfg.Mark)
 	case seen == nil:
@@ -122,10 +122,37 @@ func (l *Ledger) announcement() Proposal {
 	start := l.cfg.Start
 	start.Kind = audit.EventInstanceStart
 	bodies := []audit.Body{&start}
-	if l.adopt != "" {
-		bodies = append(bodies, &audit.Event{Kind: audit.EventAlarm, Alarm: audit.AlarmMarkAdopted, Reason: l.adopt})
+	switch l.adopt {
+	case adoptedByWitnesses:
+		bodies = append(bodies, &audit.Event{Kind: audit.EventAlarm, Alarm: audit.AlarmMarkAdopted, Reason: "a quorum of witnesses cosigned the stored head"})
+	case adoptedByOperator:
+		bodies = append(bodies, l.adoption()...)
 	}
-	return Proposal{Actor: "daemon", Bodies: bodies, starts: true}
+	return Proposal{Actor: audit.Daemon, Bodies: bodies, starts: true}
+}
+
+// Who vouched for a head without a mark.
+type adopter int
+
+const (
+	adoptedByNobody adopter = iota
+	adoptedByWitnesses
+	adoptedByOperator
+)
+
+// adoption is the entry of a head that an operator vouched for, behind the act that
+// approves it where one was given.
+func (l *Ledger) adoption() []audit.Body {
+	adopted := l.cfg.adopted(l.head)
+	if l.cfg.AdoptAct == nil {
+		return []audit.Body{adopted}
+	}
+	return []audit.Body{l.cfg.AdoptAct, adopted}
+}
+
+// adopted is the event of a head that is adopted for the configured reason.
+func (c *Config) adopted(head Head) *audit.Event {
+	return &audit.Event{Kind: audit.EventHeadAdopted, Size: head.Size, Digest: head.Root, Reason: c.AdoptHead}
 }
 
 // doubt notes that a witness has seen another history, or with nil that it
@@ -175,7 +202,7 @@ func (l *Ledger) refreeze(err error) {
 // not be, or that this daemon starts, if it could not before. It is tried at
 // every probe until it stands.
 func (l *Ledger) resume() {
-	p := Proposal{Actor: "daemon", Bodies: []audit.Body{
+	p := Proposal{Actor: audit.Daemon, Bodies: []audit.Body{
 		&audit.Event{Kind: audit.EventAlarm, Alarm: audit.AlarmSigningResumed, Reason: "the store takes entries again, and extends all that was seen"}}}
 	if !l.started {
 		p = l.announcement()

@@ -18,7 +18,7 @@ import (
 // the high-water mark is written beside it. The signer's name is the origin.
 // It returns ErrExists when the name or origin is taken.
 func Create(ctx context.Context, store Store, info Info, g *audit.Genesis, signer note.Signer, markPath string, now time.Time) error {
-	entry := audit.Entry{Time: now.UnixMilli(), Actor: "operator", Body: g}
+	entry := audit.Entry{Time: now.UnixMilli(), Actor: audit.Operator, Body: g}
 	if g.Origin != info.Origin || signer.Name() != info.Origin {
 		return fmt.Errorf("creating ledger %s: genesis and signing key are of %q and %q", info.Name, g.Origin, signer.Name())
 	}

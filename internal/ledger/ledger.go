@@ -55,6 +55,8 @@ type Config struct {
 	// AdoptHead is an operator's reason to accept the stored head although
 	// there is no mark: it is written to the ledger. Empty: refuse.
 	AdoptHead string
+	// AdoptAct is the act of administrators that approves it, nil for none.
+	AdoptAct *audit.ActEntry
 
 	// Witness reaches a witness of the ledger's policies. Required where one of them
 	// asks for any.
@@ -140,7 +142,7 @@ type Ledger struct {
 	started  bool                       // our instance_start is written
 	balked   bool                       // the newest append was refused, and nothing was in its way
 	marked   bool                       // the head was held against the mark, or somebody vouched for it
-	adopt    string                     // who vouched for a head without a mark: goes into the ledger
+	adopt    adopter                    // who vouched for a head without a mark: goes into the ledger
 	doubts   map[address]*contradiction // of witnesses that have seen another history
 
 	// Set by Open, then unchanged.

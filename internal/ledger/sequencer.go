@@ -24,7 +24,7 @@ const (
 // sequencer fills what depends on their place: time; a commit's serial, previous
 // index, instance and (where it is 0) close-by; a deal's and mix's cosigned size.
 type Proposal struct {
-	Actor  string
+	Actor  audit.Actor
 	Bodies []audit.Body // not changed
 	Sealed [][]byte     // for each body its sealed tape, or nil; may be shorter
 	Rests  *Rest        // what it rests on beside the rules; nil: nothing

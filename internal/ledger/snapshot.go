@@ -89,7 +89,7 @@ func (s *snapshots) wake() {
 // log appends the event and keeps the state; logged: there is an event now.
 func (s *snapshots) log() (logged bool) {
 	var taken Snapshot
-	_, err := s.l.Append(s.l.running, Proposal{Actor: "daemon", Bodies: []audit.Body{new(audit.Event)}, snapshot: &taken})
+	_, err := s.l.Append(s.l.running, Proposal{Actor: audit.Daemon, Bodies: []audit.Body{new(audit.Event)}, snapshot: &taken})
 	var illegal *audit.Illegal
 	switch {
 	case errors.Is(err, errNotDue), errors.Is(err, context.Canceled), errors.Is(err, ErrClosed), errors.As(err, &illegal):

@@ -67,7 +67,7 @@ const (
 )
 
 func madeEntry(vector string, plus int64, b audit.Body) made {
-	return made{vector, audit.Entry{Time: madeTime + plus, Actor: "daemon", Body: b}}
+	return made{vector, audit.Entry{Time: madeTime + plus, Actor: audit.Daemon, Body: b}}
 }
 
 func genesisEntry() made {

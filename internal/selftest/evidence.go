@@ -91,7 +91,7 @@ func contextTest(a *answers, v *vectors) {
 
 func keyTagTest(a *answers, v *vectors) {
 	for _, c := range v.KeyTags {
-		tag := audit.KeyTagOf(c.Origin, c.Table, c.Key, c.I)
+		tag := audit.KeyTagOf(c.Origin, c.Identity, c.Table, c.Key, c.I)
 		a.bytes(c.Name, tag[:], nil, c.Tag)
 	}
 }

@@ -138,12 +138,13 @@ type (
 		Seed string `json:"seed"`
 	}
 	keyTagVector struct {
-		Name   string `json:"name"`
-		Origin string `json:"origin"`
-		Table  string `json:"table"`
-		Key    string `json:"key"`
-		I      int    `json:"i"`
-		Tag    string `json:"key_tag"`
+		Name     string `json:"name"`
+		Origin   string `json:"origin"`
+		Identity string `json:"identity"`
+		Table    string `json:"table"`
+		Key      string `json:"key"`
+		I        int    `json:"i"`
+		Tag      string `json:"key_tag"`
 	}
 	keyIDVector struct {
 		Name string `json:"name"`

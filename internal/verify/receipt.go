@@ -1,7 +1,9 @@
 package verify
 
 import (
+	"cmp"
 	"fmt"
+	"slices"
 
 	"shuffled/internal/audit"
 )
@@ -18,16 +20,18 @@ func (r *receipt) format() (string, error) {
 }
 
 func (r *receipt) entries() (string, error) {
-	e, err := audit.ParseEntry(r.receipts[0].Entry)
+	e, passed, err := audit.ParseEntryCodes(r.receipts[0].Entry)
 	if err != nil {
 		return "", err
 	}
 	index := r.receipts[0].Index
+	r.v.passOver(index, passed)
 	if (e.Body.Type() == audit.TypeGenesis) != (index == 0) {
 		return "", fmt.Errorf("entry %d is a %s, where a genesis is entry 0 and no other", index, e.Body.Type())
 	}
 	r.body = e.Body
-	r.v.Entry = &Entry{Index: index, Type: e.Body.Type().String(), Time: timestamp(e.Time), Actor: e.Actor}
+	r.v.Entry = &Entry{Index: index, Type: e.Body.Type().String(), Time: timestamp(e.Time),
+		Identity: e.Actor.Identity, Credential: e.Actor.Credential}
 	switch b := e.Body.(type) {
 	case *audit.Genesis:
 		r.genesis = b
@@ -41,6 +45,8 @@ func (r *receipt) entries() (string, error) {
 	case *audit.Close:
 		r.v.ID = b.Shuffle
 		r.v.showClose(b, e.Time)
+	case *audit.Takeover:
+		r.v.ID = b.Shuffle
 	}
 	return fmt.Sprintf("entry %d is a %s", index, e.Body.Type()), nil
 }
@@ -77,6 +83,19 @@ func (r *receipt) slots() (string, error) {
 		return "", err
 	}
 	return slotsFound(len(mine), b.Context), nil
+}
+
+// passOver counts the codes of an entry that this version passed over.
+func (v *Verdict) passOver(index uint64, codes []audit.Code) {
+	for _, c := range codes {
+		i, found := slices.BinarySearchFunc(v.PassedOver, c, func(p PassedOver, c audit.Code) int {
+			return cmp.Or(cmp.Compare(p.List, c.List), cmp.Compare(p.Code, c.Number))
+		})
+		if !found {
+			v.PassedOver = slices.Insert(v.PassedOver, i, PassedOver{List: c.List, Code: c.Number, First: index})
+		}
+		v.PassedOver[i].Count++
+	}
 }
 
 // showCommit fills in what a commit says.

@@ -13,7 +13,8 @@ import (
 
 // Limits of a transcript, beside its size.
 const (
-	maxReceipts = shuffle.MaxCards + 4 // genesis, commit, mix, a deal for each place, close
+	// genesis, commit, mix, a deal for each place, takeovers, close
+	maxReceipts = shuffle.MaxCards + 4 + audit.MaxTakeovers
 	maxOpening  = 12                   // hashes of a path in a tree of 4,096 leaves
 	maxKeys     = 1024                 // signing keys after the genesis's
 )
@@ -30,7 +31,9 @@ type transcript struct {
 	commit *audit.Commit
 	mix    *audit.Mix // nil: none
 	deals  []*audit.Deal
+	played int // of placed, where the first mix or deal stands; 0: none
 	closed *audit.Close // nil: none
+	owner  string       // identity, by the entries so far
 
 	round uint64 // of the beacon, whose signature holds; 0: there is none, or it was not checked
 	mine  []int  // slots of the plan whose values were given, ascending
@@ -100,13 +103,14 @@ func (t *transcript) parseCards() error {
 // entries parses every entry and holds their sequence against section 8.
 func (t *transcript) entries() (string, error) {
 	for i, r := range t.receipts {
-		e, err := audit.ParseEntry(r.Entry)
+		e, passed, err := audit.ParseEntryCodes(r.Entry)
 		if err != nil {
 			return "", fmt.Errorf("entry %d: %w", r.Index, err)
 		}
 		if i > 0 && r.Index <= t.receipts[i-1].Index {
 			return "", fmt.Errorf("entry %d stands behind entry %d", r.Index, t.receipts[i-1].Index)
 		}
+		t.v.passOver(r.Index, passed)
 		t.placed = append(t.placed, audit.Placed{Index: r.Index, Entry: e})
 		if err := t.take(i, r.Index, e); err != nil {
 			return "", err
@@ -118,8 +122,8 @@ func (t *transcript) entries() (string, error) {
 	return fmt.Sprintf("shuffle %d: %d deals, %s", t.file.ID, len(t.deals), t.v.State), t.handoverEntries()
 }
 
-// take puts the i-th entry in its place: genesis, commit, at most one mix, deals,
-// at most one close.
+// take puts the i-th entry in its place: genesis, commit, at most one mix, deals and
+// takeovers, at most one close.
 func (t *transcript) take(i int, index uint64, e audit.Entry) error {
 	switch b := e.Body.(type) {
 	case *audit.Genesis:
@@ -133,12 +137,14 @@ func (t *transcript) take(i int, index uint64, e audit.Entry) error {
 		}
 		t.commit = b
 		t.v.showCommit(index, b, e.Time)
+		t.v.Owner, t.owner = e.Actor.Identity, e.Actor.Identity
 		t.v.State = "open"
 	case *audit.Mix:
 		if t.mix != nil || len(t.deals) > 0 || t.closed != nil {
 			return fmt.Errorf("entry %d is a second mix, or one after a deal or close", index)
 		}
 		t.mix = b
+		t.plays(i)
 		return t.follows(i, index, b.Shuffle)
 	case *audit.Deal:
 		if err := t.follows(i, index, b.Shuffle); err != nil {
@@ -152,7 +158,16 @@ func (t *transcript) take(i int, index uint64, e audit.Entry) error {
 		if len(t.commit.Context.Plan) > 0 && t.mix == nil {
 			return fmt.Errorf("entry %d is a deal, the commit has a mix plan, and the mix is missing", index)
 		}
+		t.plays(i)
 		t.deals = append(t.deals, b)
+	case *audit.Takeover:
+		if err := t.follows(i, index, b.Shuffle); err != nil {
+			return err
+		}
+		if t.closed != nil {
+			return fmt.Errorf("entry %d is a takeover after the close", index)
+		}
+		t.takeOver(index, e, b)
 	case *audit.Close:
 		if t.closed != nil {
 			return fmt.Errorf("entry %d is a second close", index)
@@ -164,6 +179,26 @@ func (t *transcript) take(i int, index uint64, e audit.Entry) error {
 		return fmt.Errorf("entry %d, of type %s, is part of no shuffle", index, b.Type())
 	}
 	return nil
+}
+
+// plays notes where the play began.
+func (t *transcript) plays(i int) {
+	if t.played == 0 {
+		t.played = i
+	}
+}
+
+// takeOver notes another owner. Whether that was legal shows in the step legality.
+func (t *transcript) takeOver(index uint64, e audit.Entry, b *audit.Takeover) {
+	place := 0
+	if n := len(t.deals); n > 0 {
+		place = t.deals[n-1].First + t.deals[n-1].Count()
+	}
+	t.v.Takeovers = append(t.v.Takeovers, Takeover{
+		Index: index, Time: timestamp(e.Time), Identity: e.Actor.Identity, Credential: e.Actor.Credential,
+		From: t.owner, Place: place, Extent: b.Extent.String(), Reason: b.Reason,
+	})
+	t.owner = e.Actor.Identity
 }
 
 // follows reports whether an entry comes after the commit, and of this shuffle.
@@ -191,9 +226,9 @@ func (t *transcript) witnesses() (string, error) {
 		return "the quorum cosigned this checkpoint, and not the early one, so the level stays recorded", nil
 	}
 	size := t.early.head.Size
-	if len(t.placed) > 2 && t.placed[2].Entry.Body.Type() != audit.TypeClose && size > t.placed[2].Index {
+	if t.played > 0 && size > t.placed[t.played].Index {
 		return fmt.Sprintf("the quorum cosigned the commit at %d entries, and entry %d had begun the play: too late, so the level stays recorded",
-			size, t.placed[2].Index), nil
+			size, t.placed[t.played].Index), nil
 	}
 	t.seen = t.early.Checkpoint
 	return fmt.Sprintf("the quorum cosigned the commit at %d entries, before the first mix or deal", size), nil

@@ -62,11 +62,14 @@ type Verdict struct {
 
 	Unsteerable []Unsteerable `json:"unsteerable,omitempty"` // with LevelUnsteerable: for whom, everybody first
 
+	PassedOver []PassedOver `json:"passed_over,omitempty"` // by list and code
+
 	ID          uint64 `json:"id,omitempty"`           // of the shuffle
 	Recipient   string `json:"recipient,omitempty"`    // whose file it is, when it is one recipient's
 	Table       string `json:"table,omitempty"`        //
 	Serial      uint64 `json:"serial,omitempty"`       // of the table, from 1
 	GameRef     string `json:"game_ref,omitempty"`     //
+	Owner       string `json:"owner,omitempty"`        // identity that committed to it
 	Commitment  string `json:"commitment,omitempty"`   // base64
 	DeckRoot    string `json:"deck_root,omitempty"`    // base64
 	Disclosure  string `json:"disclosure,omitempty"`   // "public" or "auditor"
@@ -79,6 +82,8 @@ type Verdict struct {
 	ClosedAt    string `json:"closed_at,omitempty"`    //
 	Outcome     string `json:"outcome,omitempty"`      // of a closed shuffle, as in docs/SPEC.md section 5.6
 	Reason      string `json:"reason,omitempty"`       // of a void one
+
+	Takeovers []Takeover `json:"takeovers,omitempty"` // changes of the owner, in order
 
 	Cards []CardShown `json:"cards,omitempty"` // opened cards, by place
 }
@@ -114,9 +119,32 @@ type Unsteerable struct {
 // Entry is what a receipt proves.
 type Entry struct {
 	Index uint64 `json:"index"`
-	Type  string `json:"type"` // "genesis", "commit", "mix", "deal", "close", "key" or "event"
+	Type  string `json:"type"` // as in docs/SPEC.md section 15
 	Time  string `json:"time,omitempty"`
-	Actor string `json:"actor"`
+
+	Identity   string `json:"identity"`   // the service that caused it
+	Credential string `json:"credential"` // that it showed
+}
+
+// Takeover is a change of the shuffle's owner.
+type Takeover struct {
+	Index      uint64 `json:"index"`
+	Time       string `json:"time,omitempty"`
+	Identity   string `json:"identity"` // the owner from here on
+	Credential string `json:"credential"`
+	From       string `json:"from"`   // the owner before
+	Place      int    `json:"place"`  // the next place to deal then
+	Extent     string `json:"extent"` // "close" or "play": what the owner may do
+	Reason     string `json:"reason"`
+}
+
+// PassedOver is a code that this version does not know and may pass over (docs/SPEC.md
+// section 1.4).
+type PassedOver struct {
+	List  string `json:"list"`
+	Code  uint8  `json:"code"`
+	Count int    `json:"count"`
+	First uint64 `json:"first"` // index of the first entry that holds it
 }
 
 // CardShown is one opened card, or one value of a draw list.

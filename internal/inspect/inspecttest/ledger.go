@@ -108,7 +108,7 @@ func (l *Ledger) Bytes(n int) []byte {
 
 // Append writes an entry of the ledger's time, legal or not, and returns its index.
 func (l *Ledger) Append(body audit.Body) uint64 {
-	return l.AppendEntry(audit.Entry{Time: l.Now, Actor: "daemon", Body: body})
+	return l.AppendEntry(audit.Entry{Time: l.Now, Actor: audit.Daemon, Body: body})
 }
 
 // AppendEntry writes an entry.
