@@ -10,7 +10,7 @@ import (
 // that stands so already is refused with CodeKill, as after an answer that was
 // lost.
 func (c *Client) SetSwitch(ctx context.Context, req SwitchRequest) (*Appended, error) {
-	when := c.command()
+	when := c.command(ctx)
 	answer, err := c.setSwitch(ctx, req)
 	if err != nil {
 		return nil, err
@@ -34,7 +34,7 @@ func (c *Client) Switches(ctx context.Context) (*SwitchList, error) {
 // SetTable opens or closes a table and returns the proved entry. One that stands
 // so already is refused with CodeTable.
 func (c *Client) SetTable(ctx context.Context, req TableRequest) (*Appended, error) {
-	when := c.command()
+	when := c.command(ctx)
 	answer, err := c.setTable(ctx, req)
 	if err != nil {
 		return nil, err
@@ -51,7 +51,7 @@ func (c *Client) SetTable(ctx context.Context, req TableRequest) (*Appended, err
 // ClearLatch clears the entropy latch of the daemon and of its ledger, after the
 // generator's start-up test, and returns the proved entry.
 func (c *Client) ClearLatch(ctx context.Context, reason string) (*Appended, error) {
-	when := c.command()
+	when := c.command(ctx)
 	answer, err := c.clearLatch(ctx, LatchRequest{Reason: reason})
 	if err != nil {
 		return nil, err

@@ -13,7 +13,7 @@ import (
 // signing key signs from here on: the pinned one, or a policy with both in its
 // log lines, still proves this answer, and no later one.
 func (c *Client) AddKey(ctx context.Context, req KeyRequest) (*Appended, error) {
-	when := c.command()
+	when := c.command(ctx)
 	answer, err := c.addKey(ctx, req)
 	if err != nil {
 		return nil, err

@@ -10,14 +10,22 @@ import (
 	"strconv"
 )
 
+// Defines values for CloseRepeated.
+const (
+	CloseRepeatedTrue CloseRepeated = true
+)
+
 // Defines values for Code.
 const (
+	CodeAct                   Code = "act"
+	CodeAdministrators        Code = "administrators"
 	CodeBeacon                Code = "beacon"
 	CodeBeaconEarly           Code = "beacon_early"
 	CodeBodyTooLarge          Code = "body_too_large"
 	CodeClock                 Code = "clock"
 	CodeCloseBy               Code = "close_by"
 	CodeCosigned              Code = "cosigned"
+	CodeCredential            Code = "credential"
 	CodeDeadline              Code = "deadline"
 	CodeDisclosureKey         Code = "disclosure_key"
 	CodeDuplicateMember       Code = "duplicate_member"
@@ -41,6 +49,7 @@ const (
 	CodeNotFound              Code = "not_found"
 	CodeNotOpen               Code = "not_open"
 	CodeNotReady              Code = "not_ready"
+	CodeNotYours              Code = "not_yours"
 	CodeOutcome               Code = "outcome"
 	CodeOutcomeUnknown        Code = "outcome_unknown"
 	CodeOverloaded            Code = "overloaded"
@@ -55,16 +64,47 @@ const (
 	CodeSigningKey            Code = "signing_key"
 	CodeSlot                  Code = "slot"
 	CodeTable                 Code = "table"
+	CodeTwoPersons            Code = "two_persons"
 	CodeUnauthorized          Code = "unauthorized"
 	CodeUnavailable           Code = "unavailable"
 	CodeUnknownMember         Code = "unknown_member"
 	CodeUnsupportedMediaType  Code = "unsupported_media_type"
 )
 
+// Defines values for CredentialState.
+const (
+	CredentialStateExpired CredentialState = "expired"
+	CredentialStateInForce CredentialState = "in_force"
+	CredentialStateRevoked CredentialState = "revoked"
+)
+
+// Defines values for CredentialForm.
+const (
+	CredentialFormCertificate CredentialForm = "certificate"
+	CredentialFormToken       CredentialForm = "token"
+)
+
+// Defines values for CredentialRequestAction.
+const (
+	CredentialRequestActionCreate CredentialRequestAction = "create"
+	CredentialRequestActionRevoke CredentialRequestAction = "revoke"
+)
+
+// Defines values for DealRepeated.
+const (
+	DealRepeatedTrue DealRepeated = true
+)
+
 // Defines values for Disclosure.
 const (
 	DisclosureAuditor Disclosure = "auditor"
 	DisclosurePublic  Disclosure = "public"
+)
+
+// Defines values for Extent.
+const (
+	ExtentClose Extent = "close"
+	ExtentPlay  Extent = "play"
 )
 
 // Defines values for KeyRetired.
@@ -96,6 +136,11 @@ const (
 	KeyRequestSubjectPolicy     KeyRequestSubject = "policy"
 	KeyRequestSubjectRetirement KeyRequestSubject = "retirement"
 	KeyRequestSubjectSigning    KeyRequestSubject = "signing"
+)
+
+// Defines values for MixRepeated.
+const (
+	MixRepeatedTrue MixRepeated = true
 )
 
 // Defines values for MixPlanCut.
@@ -139,6 +184,19 @@ const (
 	ReasonRegulator     Reason = "regulator"
 	ReasonSystemFault   Reason = "system_fault"
 	ReasonTapeLost      Reason = "tape_lost"
+)
+
+// Defines values for Role.
+const (
+	RoleAdmin     Role = "admin"
+	RoleAuditor   Role = "auditor"
+	RoleDealer    Role = "dealer"
+	RoleRegulator Role = "regulator"
+)
+
+// Defines values for ShuffleRepeated.
+const (
+	ShuffleRepeatedTrue ShuffleRepeated = true
 )
 
 // Defines values for ShuffleStateState.
@@ -187,6 +245,11 @@ const (
 	TableRequestActionOpen  TableRequestAction = "open"
 )
 
+// Defines values for TakeoverRepeated.
+const (
+	TakeoverRepeatedTrue TakeoverRepeated = true
+)
+
 // Defines values for TranscriptFormat.
 const (
 	TranscriptFormatShuffledV1Transcript TranscriptFormat = "shuffled/v1/transcript"
@@ -226,6 +289,10 @@ type AccessRecord struct {
 	// Token The public id of the regulator's token.
 	Token Name `json:"token"`
 }
+
+// Act What administrators signed of this request, as `shuffled act` writes it, for a ledger that asks for
+// two persons.
+type Act = []byte
 
 // Appended defines model for Appended.
 type Appended struct {
@@ -275,9 +342,20 @@ type Close struct {
 	// Receipt The receipt of the close.
 	Receipt Receipt `json:"receipt"`
 
+	// Repeated This request was answered before. Every other member is as it was then.
+	Repeated *CloseRepeated `json:"repeated,omitempty"`
+
 	// Tape The tape, where it is disclosed to everybody. At most 32,768 bytes.
 	Tape []byte `json:"tape,omitempty"`
+
+	// Time When the entry was written.
+	//
+	// Examples: 2026-03-14T15:09:26.535Z
+	Time Timestamp `json:"time"`
 }
+
+// CloseRepeated This request was answered before. Every other member is as it was then.
+type CloseRepeated bool
 
 // CloseRequest defines model for CloseRequest.
 type CloseRequest struct {
@@ -291,6 +369,89 @@ type CloseRequest struct {
 
 // Code What went wrong. The codes are stable.
 type Code string
+
+// Credential defines model for Credential.
+type Credential struct {
+	// Created RFC 3339 in UTC. Answers have milliseconds; a request may leave them out.
+	//
+	//
+	// Examples: 2026-03-14T15:09:26.535Z
+	Created Timestamp `json:"created"`
+
+	// Credential Letters, digits, dots, underscores and hyphens, the first a letter or digit. Never
+	// anything that names a person.
+	Credential Name `json:"credential"`
+
+	// Entry The entry that created it.
+	Entry Index `json:"entry"`
+
+	// Expires RFC 3339 in UTC. Answers have milliseconds; a request may leave them out.
+	//
+	//
+	// Examples: 2026-03-14T15:09:26.535Z
+	Expires *Timestamp     `json:"expires,omitempty"`
+	Form    CredentialForm `json:"form"`
+
+	// Identity Letters, digits, dots, underscores and hyphens, the first a letter or digit. Never
+	// anything that names a person.
+	Identity Name `json:"identity"`
+
+	// Revoked RFC 3339 in UTC. Answers have milliseconds; a request may leave them out.
+	//
+	//
+	// Examples: 2026-03-14T15:09:26.535Z
+	Revoked *Timestamp      `json:"revoked,omitempty"`
+	Role    Role            `json:"role"`
+	State   CredentialState `json:"state"`
+	Tables  []Name          `json:"tables,omitempty"`
+}
+
+// CredentialState defines model for Credential.State.
+type CredentialState string
+
+// CredentialForm defines model for CredentialForm.
+type CredentialForm string
+
+// CredentialList defines model for CredentialList.
+type CredentialList struct {
+	Credentials []Credential `json:"credentials"`
+}
+
+// CredentialRequest defines model for CredentialRequest.
+type CredentialRequest struct {
+	// Act What administrators signed of this request, as `shuffled act` writes it, for a ledger that asks for
+	// two persons.
+	Act    *Act                    `json:"act,omitempty"`
+	Action CredentialRequestAction `json:"action"`
+
+	// Credential The public id, tok_… or crt_….
+	Credential Name `json:"credential"`
+
+	// Expires With create: from when on it opens nothing. Absent means never.
+	//
+	// Examples: 2026-03-14T15:09:26.535Z
+	Expires *Timestamp `json:"expires,omitempty"`
+
+	// Hash With create, and needed there: SHA-256 of the token's secret part as text, or of the
+	// certificate's SubjectPublicKeyInfo.
+	Hash *Hash `json:"hash,omitempty"`
+
+	// Identity With create: the service that it is a credential of. Several credentials of one identity are
+	// one owner of shuffles.
+	Identity *Name `json:"identity,omitempty"`
+
+	// Reason With revoke, and needed there.
+	Reason *Why `json:"reason,omitempty"`
+
+	// Role With create, and needed there.
+	Role *Role `json:"role,omitempty"`
+
+	// Tables With create: the tables that it is for. Absent means all.
+	Tables []Name `json:"tables,omitempty"`
+}
+
+// CredentialRequestAction defines model for CredentialRequest.Action.
+type CredentialRequestAction string
 
 // Deal defines model for Deal.
 type Deal struct {
@@ -309,10 +470,21 @@ type Deal struct {
 	// Receipt The receipt of the deal.
 	Receipt Receipt `json:"receipt"`
 
+	// Repeated This request was answered before. Every other member is as it was then.
+	Repeated *DealRepeated `json:"repeated,omitempty"`
+
 	// Shows Of a list of draws, what each of these places shows: the drawn value, moved by the mix
 	// where there is one.
 	Shows []uint32 `json:"shows,omitempty"`
+
+	// Time When the entry was written.
+	//
+	// Examples: 2026-03-14T15:09:26.535Z
+	Time Timestamp `json:"time"`
 }
+
+// DealRepeated This request was answered before. Every other member is as it was then.
+type DealRepeated bool
 
 // DealRequest defines model for DealRequest.
 type DealRequest struct {
@@ -358,6 +530,9 @@ type DrawsRequest struct {
 	// Wheel One spin of a wheel whose stops have exact integer weights, at most 4,096 together.
 	Wheel []Stop `json:"wheel,omitempty"`
 }
+
+// Extent What the owner of a shuffle may do; play is everything.
+type Extent string
 
 // Index An index in the ledger. An id is the index of a shuffle's commit.
 type Index = uint64
@@ -406,6 +581,10 @@ type KeySubject string
 
 // KeyRequest defines model for KeyRequest.
 type KeyRequest struct {
+	// Act What administrators signed of this request, as `shuffled act` writes it, for a ledger that asks for
+	// two persons.
+	Act *Act `json:"act,omitempty"`
+
 	// From From when on what was done under the retired key deserves no trust. Absent means now.
 	//
 	//
@@ -451,6 +630,10 @@ type Keys struct {
 
 // LatchRequest defines model for LatchRequest.
 type LatchRequest struct {
+	// Act What administrators signed of this request, as `shuffled act` writes it, for a ledger that asks for
+	// two persons.
+	Act *Act `json:"act,omitempty"`
+
 	// Reason Why, in printable ASCII. It is written to the ledger for ever.
 	Reason Why `json:"reason"`
 }
@@ -462,7 +645,18 @@ type Mix struct {
 
 	// Receipt The receipt of the mix.
 	Receipt Receipt `json:"receipt"`
+
+	// Repeated This request was answered before. Every other member is as it was then.
+	Repeated *MixRepeated `json:"repeated,omitempty"`
+
+	// Time When the entry was written.
+	//
+	// Examples: 2026-03-14T15:09:26.535Z
+	Time Timestamp `json:"time"`
 }
+
+// MixRepeated This request was answered before. Every other member is as it was then.
+type MixRepeated bool
 
 // MixPlan Outside randomness that moves the cards after they are committed: at least one source, all
 // revealed together before the first deal, or the shuffle ends void or expired.
@@ -567,6 +761,9 @@ type Reason string
 // extra line.
 type Receipt = string
 
+// Role defines model for Role.
+type Role string
+
 // Round A beacon's round.
 type Round struct {
 	// Chain The hash of the chain.
@@ -620,13 +817,24 @@ type Shuffle struct {
 	// Receipt The receipt of the commit.
 	Receipt Receipt `json:"receipt"`
 
+	// Repeated This request was answered before. Every other member is as it was then.
+	Repeated *ShuffleRepeated `json:"repeated,omitempty"`
+
 	// Serial The shuffle's number at its table.
 	Serial uint64 `json:"serial"`
 
 	// Table Letters, digits, dots, underscores and hyphens, the first a letter or digit. Never
 	// anything that names a person.
 	Table Name `json:"table"`
+
+	// Time When the entry was written.
+	//
+	// Examples: 2026-03-14T15:09:26.535Z
+	Time Timestamp `json:"time"`
 }
+
+// ShuffleRepeated This request was answered before. Every other member is as it was then.
+type ShuffleRepeated bool
 
 // ShuffleBatch defines model for ShuffleBatch.
 type ShuffleBatch struct {
@@ -728,6 +936,9 @@ type ShuffleState struct {
 	// EndAt The cut card as committed; a drawn one is not told before it shows.
 	EndAt *EndAt `json:"end_at,omitempty"`
 
+	// Extent With close the owner took it over, to close it and for nothing else.
+	Extent *Extent `json:"extent,omitempty"`
+
 	// GameRef The operator's name for the game, if there is one.
 	GameRef *Name `json:"game_ref,omitempty"`
 
@@ -745,6 +956,9 @@ type ShuffleState struct {
 
 	// Outcome Of a closed shuffle.
 	Outcome *Outcome `json:"outcome,omitempty"`
+
+	// Owner The identity that mixes, deals and closes it.
+	Owner Name `json:"owner"`
 
 	// Parent The shuffle whose cards these are.
 	Parent *Index `json:"parent,omitempty"`
@@ -867,6 +1081,10 @@ type SwitchList struct {
 
 // SwitchRequest defines model for SwitchRequest.
 type SwitchRequest struct {
+	// Act What administrators signed of this request, as `shuffled act` writes it, for a ledger that asks for
+	// two persons.
+	Act *Act `json:"act,omitempty"`
+
 	// Action Stop new shuffles, or let them go on.
 	Action SwitchRequestAction `json:"action"`
 
@@ -903,6 +1121,39 @@ type TableRequest struct {
 
 // TableRequestAction What becomes of it.
 type TableRequestAction string
+
+// Takeover defines model for Takeover.
+type Takeover struct {
+	// From The owner before.
+	From Name `json:"from"`
+
+	// Receipt The receipt of the takeover.
+	Receipt Receipt `json:"receipt"`
+
+	// Repeated This request was answered before. Every other member is as it was then.
+	Repeated *TakeoverRepeated `json:"repeated,omitempty"`
+
+	// Time When the entry was written.
+	//
+	// Examples: 2026-03-14T15:09:26.535Z
+	Time Timestamp `json:"time"`
+}
+
+// TakeoverRepeated This request was answered before. Every other member is as it was then.
+type TakeoverRepeated bool
+
+// TakeoverRequest defines model for TakeoverRequest.
+type TakeoverRequest struct {
+	// Act What administrators signed of this request, as `shuffled act` writes it, for a ledger that asks for
+	// two persons.
+	Act *Act `json:"act,omitempty"`
+
+	// Extent Absent means close.
+	Extent *Extent `json:"extent,omitempty"`
+
+	// Reason Why, in printable ASCII. It is written to the ledger for ever.
+	Reason Why `json:"reason"`
+}
 
 // Transcript All the evidence of one shuffle. It is JSON around exact bytes with one form: compact,
 // members in this order. Pass it on byte for byte.
@@ -1015,6 +1266,9 @@ type GetTranscriptParams struct {
 	Recipient *Name `form:"recipient,omitempty" json:"recipient,omitempty"`
 }
 
+// ChangeCredentialJSONRequestBody defines body for ChangeCredential for application/json ContentType.
+type ChangeCredentialJSONRequestBody = CredentialRequest
+
 // CreateDrawsJSONRequestBody defines body for CreateDraws for application/json ContentType.
 type CreateDrawsJSONRequestBody = DrawsRequest
 
@@ -1036,6 +1290,9 @@ type DealCardsJSONRequestBody = DealRequest
 // MixShuffleJSONRequestBody defines body for MixShuffle for application/json ContentType.
 type MixShuffleJSONRequestBody = MixRequest
 
+// TakeOverShuffleJSONRequestBody defines body for TakeOverShuffle for application/json ContentType.
+type TakeOverShuffleJSONRequestBody = TakeoverRequest
+
 // SetSwitchJSONRequestBody defines body for SetSwitch for application/json ContentType.
 type SetSwitchJSONRequestBody = SwitchRequest
 
@@ -1052,6 +1309,25 @@ func (c *Client) listAccess(ctx context.Context, params ListAccessParams) ([]byt
 	query(&r, "to", params.To)
 	query(&r, "cursor", params.Cursor)
 	query(&r, "limit", params.Limit)
+	return c.send(ctx, r)
+}
+
+// listCredentials sends GET /v1/{ledger}/credentials and returns the answer's body.
+func (c *Client) listCredentials(ctx context.Context) ([]byte, error) {
+	r := request{
+		method: http.MethodGet,
+		path:   fmt.Sprintf("/v1/%s/credentials", url.PathEscape(c.ledger)),
+	}
+	return c.send(ctx, r)
+}
+
+// changeCredential sends POST /v1/{ledger}/credentials and returns the answer's body.
+func (c *Client) changeCredential(ctx context.Context, body ChangeCredentialJSONRequestBody) ([]byte, error) {
+	r := request{
+		method: http.MethodPost,
+		path:   fmt.Sprintf("/v1/%s/credentials", url.PathEscape(c.ledger)),
+		body:   body,
+	}
 	return c.send(ctx, r)
 }
 
@@ -1166,6 +1442,16 @@ func (c *Client) mixShuffle(ctx context.Context, id ID, body MixShuffleJSONReque
 	r := request{
 		method: http.MethodPost,
 		path:   fmt.Sprintf("/v1/%s/shuffles/%s/mix", url.PathEscape(c.ledger), strconv.FormatUint(id, 10)),
+		body:   body,
+	}
+	return c.send(ctx, r)
+}
+
+// takeOverShuffle sends POST /v1/{ledger}/shuffles/{id}/takeover and returns the answer's body.
+func (c *Client) takeOverShuffle(ctx context.Context, id ID, body TakeOverShuffleJSONRequestBody) ([]byte, error) {
+	r := request{
+		method: http.MethodPost,
+		path:   fmt.Sprintf("/v1/%s/shuffles/%s/takeover", url.PathEscape(c.ledger), strconv.FormatUint(id, 10)),
 		body:   body,
 	}
 	return c.send(ctx, r)

@@ -14,7 +14,7 @@ func (c *Client) Commits(ctx context.Context, key string, req ShuffleRequest, co
 	if err := c.checkSometimes(ctx); err != nil {
 		return nil, err
 	}
-	when := c.command()
+	when := c.command(ctx).under(key)
 	req.Count = &count
 	answer, err := c.createShuffle(ctx, CreateShuffleParams{IdempotencyKey: key}, req)
 	batch, err := decoded[ShuffleBatch](answer, err)
@@ -42,6 +42,9 @@ func (c *Client) proveBatch(ctx context.Context, key string, req *ShuffleRequest
 	for i, said := range batch.Shuffles {
 		s, err := c.proveCommit(ctx, said, when, answer)
 		if err != nil {
+			return nil, err
+		}
+		if err := c.own(s.by, s.at, when, answer); err != nil {
 			return nil, err
 		}
 		what := s.differs(terms{req.Table, key, i, req.Mix, req.Disclosure, req.CloseBy, req.GameRef})

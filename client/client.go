@@ -22,6 +22,10 @@ type Config struct {
 	Ledger string
 	// Token is the bearer token, or "" to read a public ledger.
 	Token string
+	// Identity is the service that Token is a credential of. Every answer must be of
+	// it. "" takes the identity of the first entry that shows this very token, and
+	// refuses the entries of all others until then.
+	Identity string
 
 	// VKey is the ledger's verifier key (C2SP signed-note), from somewhere else
 	// than the daemon. Every answer is held against it.
@@ -60,8 +64,9 @@ type Client struct {
 	signed verify.Trust  // the keys alone
 	full   verify.Trust  // the keys, and the policy's quorum if there is one
 
-	heads  heads
-	tables tables
+	identity *identity
+	heads    heads
+	tables   tables
 
 	mu    sync.Mutex
 	decks map[[32]byte][]string // card names by deck hash, proved
@@ -96,7 +101,7 @@ func newClient(cfg Config) (*Client, error) {
 	if cfg.Attempts < 0 || cfg.Pause < 0 || cfg.MaxPause < cfg.Pause {
 		return nil, errors.New("attempts and pauses are positive, and the first pause is the shortest")
 	}
-	c := &Client{cfg: cfg, base: base, ledger: cfg.Ledger, http: httpClient(cfg.HTTP), heads: newHeads(), tables: newTables(), decks: make(map[[32]byte][]string)}
+	c := &Client{cfg: cfg, base: base, ledger: cfg.Ledger, http: httpClient(cfg.HTTP), identity: newIdentity(&cfg), heads: newHeads(), tables: newTables(), decks: make(map[[32]byte][]string)}
 	if err := c.trust(); err != nil {
 		return nil, err
 	}

@@ -21,6 +21,7 @@ type Committed struct {
 	commit *audit.Commit
 	leaf   tlog.Hash // of the commit's entry
 	at     int64     // of the commit, UTC milliseconds
+	by     audit.Actor
 
 	mu   sync.Mutex // over all below
 	play play
@@ -73,7 +74,7 @@ func (c *Client) commitTo(ctx context.Context, key string, req *ShuffleRequest, 
 	if err := c.checkSometimes(ctx); err != nil {
 		return nil, err
 	}
-	when := c.command()
+	when := c.command(ctx).under(key)
 	s, answer, err := c.proveCommitted(ctx, when, func() ([]byte, error) {
 		return c.createShuffle(ctx, CreateShuffleParams{IdempotencyKey: key}, *req)
 	})
@@ -103,7 +104,7 @@ func (c *Client) Draws(ctx context.Context, key string, req DrawsRequest) (*Comm
 	if err := c.checkSometimes(ctx); err != nil {
 		return nil, err
 	}
-	when := c.command()
+	when := c.command(ctx).under(key)
 	s, answer, err := c.proveCommitted(ctx, when, func() ([]byte, error) {
 		return c.createDraws(ctx, CreateDrawsParams{IdempotencyKey: key}, req)
 	})
@@ -135,7 +136,10 @@ func (c *Client) proveCommitted(ctx context.Context, when asked, call func() ([]
 		return nil, nil, err
 	}
 	committed, err := c.proveCommit(ctx, *s, when, answer)
-	return committed, answer, err
+	if err != nil {
+		return nil, nil, err
+	}
+	return committed, answer, c.own(committed.by, committed.at, when, answer)
 }
 
 // proveCommit holds what the daemon says of a shuffle against its commit. That
@@ -165,7 +169,7 @@ func (c *Client) proveCommit(ctx context.Context, s Shuffle, when asked, answer 
 	if what := c.tables.add(s.ID, commit); what != "" {
 		return fault(what)
 	}
-	committed := &Committed{Shuffle: s, commit: commit, leaf: e.leaf, at: e.Time}
+	committed := &Committed{Shuffle: s, commit: commit, leaf: e.leaf, at: e.Time, by: e.Actor}
 	committed.play = newPlay(committed)
 	return committed, nil
 }

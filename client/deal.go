@@ -19,7 +19,7 @@ func (c *Client) Mix(ctx context.Context, s *Committed, req MixRequest) (*Mix, e
 	if err := c.ready(ctx, s); err != nil {
 		return nil, err
 	}
-	when := c.command()
+	when := c.command(ctx)
 	answer, err := c.mixShuffle(ctx, s.ID, req)
 	if err != nil {
 		return nil, err
@@ -45,6 +45,9 @@ func (c *Client) proveMix(ctx context.Context, s *Committed, req *MixRequest, m 
 	mix, ok := e.Body.(*audit.Mix)
 	if !ok || mix.Shuffle != s.ID || !s.during(e) {
 		return fault("the mix in the ledger is another one", nil)
+	}
+	if err := c.own(e.Actor, e.Time, when, answer); err != nil {
+		return 0, err
 	}
 	signature := req.Beacon
 	if signature == nil {
@@ -99,7 +102,7 @@ func (c *Client) Deal(ctx context.Context, s *Committed, req DealRequest) (*Deal
 	if err := c.learnMix(ctx, s); err != nil {
 		return nil, err
 	}
-	when := c.command()
+	when := c.command(ctx)
 	answer, err := c.dealCards(ctx, s.ID, req)
 	if err != nil {
 		return nil, err
@@ -130,6 +133,9 @@ func (c *Client) proveDeal(ctx context.Context, s *Committed, req *DealRequest, 
 	deal, ok := e.Body.(*audit.Deal)
 	if !ok || deal.Shuffle != s.ID || !s.during(e) || deal.First != req.First || deal.Final != (req.Close != nil) || !slices.Equal(deal.Runs, runs(req)) {
 		return fault("the deal in the ledger is another one")
+	}
+	if err := c.own(e.Actor, e.Time, when, answer); err != nil {
+		return 0, err
 	}
 	next := req.First + deal.Count()
 	if len(d.Cards) != deal.Count() || d.Next != next {
@@ -208,7 +214,7 @@ func (c *Client) Close(ctx context.Context, s *Committed, req CloseRequest) (*Cl
 	if err := c.checkSometimes(ctx); err != nil {
 		return nil, err
 	}
-	when := c.command()
+	when := c.command(ctx)
 	answer, err := c.closeShuffle(ctx, s.ID, req)
 	if err != nil {
 		return nil, err
@@ -233,6 +239,9 @@ func (c *Client) proveClose(ctx context.Context, s *Committed, req *CloseRequest
 	if !ok || body.Shuffle != s.ID || !s.during(e) || body.Outcome.String() != string(req.Outcome) || body.Reason.String() != string(deref(req.Reason)) ||
 		ending.Outcome != req.Outcome || deref(ending.Reason) != deref(req.Reason) {
 		return &Fault{What: "the close in the ledger is another one", Answer: answer}
+	}
+	if err := c.own(e.Actor, e.Time, when, answer); err != nil {
+		return err
 	}
 	if body.Form == audit.FormTape != (ending.Tape != nil) || ending.Tape != nil && !bytes.Equal(body.Tape, ending.Tape) {
 		return &Fault{What: "the tape is not the one in the ledger", Answer: answer}

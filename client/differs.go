@@ -24,7 +24,7 @@ func (s *Committed) differs(t terms) string {
 	switch {
 	case ctx.Table != t.table:
 		return "it is at another table"
-	case s.commit.KeyTag != audit.KeyTagOf(ctx.Origin, t.table, t.key, t.i):
+	case s.commit.KeyTag != audit.KeyTagOf(ctx.Origin, s.by.Identity, t.table, t.key, t.i):
 		return "it is under another idempotency key"
 	case !asPlanned(t.mix, ctx.Plan):
 		return "its mix plan is another one"

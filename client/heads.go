@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"time"
 
 	"github.com/go-json-experiment/json"
 	"golang.org/x/mod/sumdb/tlog"
@@ -90,10 +91,13 @@ func (h *heads) add(n head) (contradicts *head, open bool) {
 // asked says when a request was made: since is the size that was known then.
 type asked struct {
 	since uint64
-	read  bool // it writes nothing
+	read  bool      // it writes nothing
+	first time.Time // of a command: when it was tried first
 }
 
-func (c *Client) command() asked { return asked{since: c.heads.size()} }
+func (c *Client) command(ctx context.Context) asked {
+	return asked{since: c.heads.size(), first: began(ctx)}
+}
 func (c *Client) reading() asked { return asked{since: c.heads.size(), read: true} }
 
 // before reports whether an answer is of the past: a command's entry was written

@@ -133,7 +133,7 @@ func newDaemonOf(t testing.TB, signing *keys.SigningKey, o setting) *daemon {
 	d := dealer.New(dealer.Config{Ledger: l, Store: store, Entropy: source, Keys: ring, Log: log,
 		Now: func() int64 { return now().UnixMilli() }, Round: o.round})
 
-	token := func(role ledger.Role) string {
+	token := func(role audit.Role) string {
 		t.Helper()
 		id, bearer := keys.NewToken()
 		_, secret, _ := keys.SplitToken(string(bearer.Bytes()))
@@ -145,7 +145,7 @@ func newDaemonOf(t testing.TB, signing *keys.SigningKey, o setting) *daemon {
 	check(err)
 	check(api.Add(httpapi.Ledger{Dealer: d, Log: l, Tokens: store, Access: store, Recall: recall.New(l, store, 0, now)}))
 	api.Ready()
-	made.api, made.ledger, made.token, made.admin = api, l, token(ledger.RoleDealer), token(ledger.RoleAdmin)
+	made.api, made.ledger, made.token, made.admin = api, l, token(audit.RoleDealer), token(audit.RoleAdmin)
 	return made
 }
 

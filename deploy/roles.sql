@@ -64,9 +64,6 @@ BEGIN
             WHEN rel.name = 'heads' THEN
                 writer := 'SELECT, UPDATE';
                 reader := 'SELECT';
-            WHEN rel.name = 'tokens' THEN
-                writer := 'SELECT, INSERT, UPDATE';
-                reader := NULL;
             WHEN rel.name = 'access_records' THEN
                 writer := 'SELECT, INSERT, DELETE';
                 reader := NULL;

@@ -20,7 +20,7 @@ const (
 
 // devRoles are the roles that the sandbox has a token of each for, in a file
 // named after the role.
-var devRoles = []ledger.Role{ledger.RoleDealer, ledger.RoleAuditor, ledger.RoleRegulator, ledger.RoleAdmin}
+var devRoles = []audit.Role{audit.RoleDealer, audit.RoleAuditor, audit.RoleRegulator, audit.RoleAdmin}
 
 // setUpDev makes what a first run lacks: the sealing key, the ledger with its
 // signing key and an auditor's, and a token for each role. What is there stays as it is; an

@@ -50,14 +50,14 @@ func (c tokenCreateCmd) Run(ctx context.Context, s streams) error {
 
 // token is what was asked for, without id and hash.
 func (c tokenCreateCmd) token(now time.Time) (ledger.Token, error) {
-	t := ledger.Token{Role: ledger.ParseRole(c.Role), Created: now.UnixMilli()}
+	t := ledger.Token{Role: audit.ParseRole(c.Role), Created: now.UnixMilli()}
 	if c.Expires < 0 {
 		return t, usage("--expires is a time from now")
 	}
 	if c.Expires > 0 {
 		t.Expires = now.Add(c.Expires).UnixMilli()
 	}
-	if t.Role == ledger.RoleAdmin && len(c.Table) > 0 {
+	if t.Role == audit.RoleAdmin && len(c.Table) > 0 {
 		return t, usage("--table: what an admin does is for all tables")
 	}
 	for _, table := range c.Table {

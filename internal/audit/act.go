@@ -183,3 +183,21 @@ func (r *reader) acts() (acts []Act, delay uint32) {
 	}
 	return acts, r.u32("delay")
 }
+
+// EncodeAct returns the body of an act entry, as files and requests carry it.
+func EncodeAct(a *ActEntry) []byte {
+	var w writer
+	a.encode(&w)
+	return w.b
+}
+
+// ParseActEntry reads the body of an act entry: what EncodeAct wrote. It returns an
+// ErrMalformed or ErrUnknown for anything else.
+func ParseActEntry(b []byte) (*ActEntry, error) {
+	a, r := new(ActEntry), &reader{s: b}
+	a.parse(r)
+	if err := r.end("act"); err != nil {
+		return nil, err
+	}
+	return a, nil
+}

@@ -59,7 +59,7 @@ func (s *State) checkHolder(e Entry) error {
 		return illegal(RuleCredential, "credential %s is of %s, not of %s", h.ID, h.Identity, e.Actor.Identity)
 	case h.Expires != 0 && e.Time >= h.Expires:
 		return illegal(RuleCredential, "credential %s expired at %d", h.ID, h.Expires)
-	case e.Body.Type() != TypeAct && h.Role != roleFor(e.Body):
+	case !writes(h.Role, e.Body):
 		return illegal(RuleCredential, "credential %s is of the role %s, which writes no %s", h.ID, h.Role, e.Body.Type())
 	}
 	if table, ok := s.tableOf(e.Body); ok && h.Tables != nil && !slices.Contains(h.Tables, table) {
@@ -68,17 +68,19 @@ func (s *State) checkHolder(e Entry) error {
 	return nil
 }
 
-// roleFor returns the role that causes entries with this body.
-func roleFor(b Body) Role {
+// writes reports whether a credential of the role causes entries with this body.
+func writes(r Role, b Body) bool {
 	switch b := b.(type) {
-	case *Key, *Event, *Credential:
-		return RoleAdmin
+	case *ActEntry: // it carries signatures of its own
+		return r == RoleAdmin || r == RoleDealer
+	case *Event:
+		return r == RoleAdmin || r == RoleDealer && (b.Kind == EventTableOpen || b.Kind == EventTableClose)
+	case *Key, *Credential:
+		return r == RoleAdmin
 	case *Close:
-		if b.Reason == ReasonTapeLost {
-			return RoleAdmin
-		}
+		return (r == RoleAdmin) == (b.Reason == ReasonTapeLost) && (r == RoleAdmin || r == RoleDealer)
 	}
-	return RoleDealer
+	return r == RoleDealer
 }
 
 // tableOf returns the table that a body is about; ok is false when it is about none, or

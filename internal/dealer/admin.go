@@ -22,6 +22,7 @@ type SwitchRequest struct {
 	Deck     string    // published name
 	DeckHash *[32]byte // of any deck
 	Reason   string    // written to the ledger for ever
+	Act      *audit.ActEntry
 }
 
 // Recorded is an entry that was written for an administrator.
@@ -32,12 +33,12 @@ type Recorded struct {
 
 // SetSwitch sets or clears a kill switch. Open shuffles stay dealable. A switch
 // that stands so already is an *audit.Illegal.
-func (d *Dealer) SetSwitch(ctx context.Context, actor string, req SwitchRequest) (Recorded, error) {
+func (d *Dealer) SetSwitch(ctx context.Context, actor audit.Actor, req SwitchRequest) (Recorded, error) {
 	e, err := req.event()
 	if err != nil {
 		return Recorded{}, err
 	}
-	return d.append(ctx, actor, e)
+	return d.append(ctx, actor, approved(req.Act, e)...)
 }
 
 func (r *SwitchRequest) event() (*audit.Event, error) {
@@ -88,7 +89,7 @@ func (r *SwitchRequest) deck(e *audit.Event) error {
 
 // SetTable opens or closes a table. One that stands so already is an
 // *audit.Illegal.
-func (d *Dealer) SetTable(ctx context.Context, actor, table string, open bool) (Recorded, error) {
+func (d *Dealer) SetTable(ctx context.Context, actor audit.Actor, table string, open bool) (Recorded, error) {
 	if err := audit.CheckName(table); err != nil {
 		return Recorded{}, &RequestError{"table", err.Error()}
 	}
@@ -103,7 +104,7 @@ func (d *Dealer) SetTable(ctx context.Context, actor, table string, open bool) (
 // daemon's latch and writes that the ledger's is cleared. In doubt, and that is
 // ErrEntropy, the latch stays set and nothing is written. Where this daemon is
 // latched and the ledger does not say so, it says both: set, and cleared.
-func (d *Dealer) ClearLatch(ctx context.Context, actor, reason string) (Recorded, error) {
+func (d *Dealer) ClearLatch(ctx context.Context, actor audit.Actor, reason string, act *audit.ActEntry) (Recorded, error) {
 	if err := checkReason(reason); err != nil {
 		return Recorded{}, err
 	}
@@ -120,9 +121,10 @@ func (d *Dealer) ClearLatch(ctx context.Context, actor, reason string) (Recorded
 	}
 	cleared := &audit.Event{Kind: audit.EventLatchClear, Reason: reason}
 	if stands {
-		return d.append(ctx, actor, cleared)
+		return d.append(ctx, actor, approved(act, cleared)...)
 	}
-	recorded, err := d.append(ctx, actor, &audit.Event{Kind: audit.EventLatchSet, Latch: audit.Latch(cause.Reason)}, cleared)
+	set := &audit.Event{Kind: audit.EventLatchSet, Latch: audit.Latch(cause.Reason)}
+	recorded, err := d.append(ctx, actor, append([]audit.Body{set}, approved(act, cleared)...)...)
 	if err != nil {
 		// Nothing in the ledger says so, and nothing in it stops a commit.
 		d.cfg.Entropy.Trip(entropy.ReasonOperator)
@@ -143,6 +145,25 @@ func (d *Dealer) testGenerator(latched bool, reason string) error {
 	return err
 }
 
+// ChangeCredential creates or revokes a token or certificate. One that stands so already
+// is an *audit.Illegal.
+func (d *Dealer) ChangeCredential(ctx context.Context, actor audit.Actor, c *audit.Credential, act *audit.ActEntry) (Recorded, error) {
+	if c.Kind == audit.CredentialRevoked {
+		if err := checkReason(c.Reason); err != nil {
+			return Recorded{}, err
+		}
+	}
+	return d.append(ctx, actor, approved(act, c)...)
+}
+
+// approved is the body, behind the act that approves it where one was given.
+func approved(act *audit.ActEntry, body audit.Body) []audit.Body {
+	if act == nil {
+		return []audit.Body{body}
+	}
+	return []audit.Body{act, body}
+}
+
 func checkReason(reason string) error {
 	if err := audit.CheckReason(reason); err != nil {
 		return &RequestError{"reason", err.Error()}
@@ -154,7 +175,7 @@ func checkReason(reason string) error {
 }
 
 // append writes the events in one batch and returns the last.
-func (d *Dealer) append(ctx context.Context, actor string, events ...audit.Body) (Recorded, error) {
+func (d *Dealer) append(ctx context.Context, actor audit.Actor, events ...audit.Body) (Recorded, error) {
 	appended, err := d.cfg.Ledger.Append(ctx, ledger.Proposal{Actor: actor, Bodies: events})
 	if err != nil {
 		return Recorded{}, err

@@ -24,7 +24,7 @@ const maxInBatches = 2048
 // Shuffles commits to count shuffles as [Dealer.Shuffle] does to one, each to a
 // tape of its own. Their commits are adjacent entries of one batch, all of them or
 // none, in the order of their serials. The key repeats the whole answer.
-func (d *Dealer) Shuffles(ctx context.Context, actor, key string, req ShuffleRequest, count int) ([]Shuffle, error) {
+func (d *Dealer) Shuffles(ctx context.Context, actor audit.Actor, key string, req ShuffleRequest, count int) ([]Shuffle, error) {
 	if err := audit.CheckIdempotencyKey(key); err != nil {
 		return nil, &RequestError{"Idempotency-Key", err.Error()}
 	}
@@ -40,7 +40,7 @@ func (d *Dealer) Shuffles(ctx context.Context, actor, key string, req ShuffleReq
 		hash:  req.hashOf(count), tags: make([][32]byte, count),
 	}
 	for i := range b.tags {
-		b.tags[i] = audit.KeyTagOf(c.Origin, c.Table, key, i)
+		b.tags[i] = audit.KeyTagOf(c.Origin, actor.Identity, c.Table, key, i)
 	}
 	end, err := d.flights.begin(ctx, b.tags[0])
 	if err != nil {
@@ -97,8 +97,8 @@ func (r *ShuffleRequest) batch(count, n int) error {
 }
 
 // newBatch draws the tapes and appends the commits to them.
-func (d *Dealer) newBatch(ctx context.Context, actor string, b *batch) ([]Shuffle, error) {
-	c, _, err := d.settle(ctx, b.asked)
+func (d *Dealer) newBatch(ctx context.Context, actor audit.Actor, b *batch) ([]Shuffle, error) {
+	c, _, err := d.settle(ctx, actor, b.asked)
 	if err != nil {
 		return nil, err
 	}
@@ -120,7 +120,7 @@ func (d *Dealer) newBatch(ctx context.Context, actor string, b *batch) ([]Shuffl
 	}
 	answers := make([]Shuffle, len(appended))
 	for i, a := range appended {
-		answers[i] = shuffleAnswer(a.Index, a.Entry.Body.(*audit.Commit), a.Receipt.Text())
+		answers[i] = shuffleAnswer(a.Index, a.Entry.Body.(*audit.Commit), a.Entry.Time, a.Receipt.Text())
 	}
 	return answers, nil
 }
@@ -128,7 +128,7 @@ func (d *Dealer) newBatch(ctx context.Context, actor string, b *batch) ([]Shuffl
 // repeatBatch answers a key that is in the ledger; ledger.ErrNotFound when it is
 // not. The commits stand or fall together, so the first one speaks for all.
 func (d *Dealer) repeatBatch(ctx context.Context, b *batch) ([]Shuffle, error) {
-	row, _, err := d.keyed(ctx, b.tags[0], b.hash)
+	row, _, at, err := d.keyed(ctx, b.tags[0], b.hash)
 	if err != nil {
 		return nil, err
 	}
@@ -142,7 +142,8 @@ func (d *Dealer) repeatBatch(ctx context.Context, b *batch) ([]Shuffle, error) {
 	}
 	answers := make([]Shuffle, len(rows))
 	for i := range rows {
-		answers[i] = shuffleAnswer(rows[i].Index, commits[i], receipts[i])
+		answers[i] = shuffleAnswer(rows[i].Index, commits[i], at, receipts[i])
+		answers[i].Repeated = true
 	}
 	return answers, nil
 }
@@ -163,7 +164,7 @@ func (d *Dealer) committed(ctx context.Context, from uint64, tags [][32]byte) (r
 	}
 	commits = make([]*audit.Commit, len(rows))
 	for i, row := range rows {
-		if commits[i], err = committedUnder(row, tags[i]); err != nil {
+		if commits[i], _, err = committedUnder(row, tags[i]); err != nil {
 			return nil, nil, err
 		}
 	}

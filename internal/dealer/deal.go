@@ -14,11 +14,11 @@ import (
 // durable; where the genesis asks for witnesses, it waits for them. The same
 // first place and runs get the same answer, as long as the tape can be opened;
 // another deal of places that were dealt is ErrRepeated.
-func (d *Dealer) Deal(ctx context.Context, actor string, id uint64, req DealRequest) (Deal, error) {
+func (d *Dealer) Deal(ctx context.Context, actor audit.Actor, id uint64, req DealRequest) (Deal, error) {
 	if err := req.validate(); err != nil {
 		return Deal{}, err
 	}
-	r, err := d.glance(ctx, id)
+	r, err := d.owned(ctx, id, func(r *record) error { return r.plays(actor) })
 	if err != nil {
 		return Deal{}, err
 	}
@@ -30,7 +30,7 @@ func (d *Dealer) Deal(ctx context.Context, actor string, id uint64, req DealRequ
 		if !ok {
 			return Deal{}, errVanished
 		}
-		return d.repeatDeal(ctx, r, at, req)
+		return d.repeatDeal(ctx, actor, r, at, req)
 	}
 	if err := d.AwaitWitnesses(ctx, id); err != nil {
 		return Deal{}, err
@@ -60,7 +60,7 @@ func (d *Dealer) Deal(ctx context.Context, actor string, id uint64, req DealRequ
 		r, unread := d.record(ctx, id)
 		if unread == nil {
 			if at, ok := r.dealAt(req.First); ok {
-				return d.repeatDeal(ctx, r, at, req)
+				return d.repeatDeal(ctx, actor, r, at, req)
 			}
 		} else if err != nil {
 			return Deal{}, unread
@@ -72,16 +72,16 @@ func (d *Dealer) Deal(ctx context.Context, actor string, id uint64, req DealRequ
 	if !ordered {
 		return Deal{}, fmt.Errorf("reading the deal of shuffle %d back: %w", id, ledger.ErrUnknownOutcome)
 	}
-	answer := dealAnswer(t, deal)
+	answer := dealAnswer(t, deal, appended[0].Entry.Time)
 	answer.Cards, answer.Receipt = cards, appended[0].Receipt.Text()
 	if req.Close != nil {
-		c := closeAnswer(appended[1].Entry.Body.(*audit.Close), appended[1].Receipt.Text())
+		c := closeAnswer(appended[1].Entry.Body.(*audit.Close), appended[1].Entry.Time, appended[1].Receipt.Text())
 		answer.Close = &c
 	}
 	return answer, nil
 }
 
-func (d *Dealer) appendDeal(ctx context.Context, actor string, r *record, t *table, deal *audit.Deal, req DealRequest) ([]ledger.Appended, error) {
+func (d *Dealer) appendDeal(ctx context.Context, actor audit.Actor, r *record, t *table, deal *audit.Deal, req DealRequest) ([]ledger.Appended, error) {
 	if req.Close != nil {
 		return d.appendClose(ctx, actor, r, t.tape, *req.Close, deal)
 	}
@@ -89,9 +89,9 @@ func (d *Dealer) appendDeal(ctx context.Context, actor string, r *record, t *tab
 }
 
 // dealAnswer is what a deal's answer has beside its cards and receipts.
-func dealAnswer(t *table, deal *audit.Deal) Deal {
+func dealAnswer(t *table, deal *audit.Deal, at int64) Deal {
 	next := deal.First + deal.Count()
-	a := Deal{Next: next, LastHand: t.endAt > 0 && next >= t.endAt}
+	a := Deal{Answered: Answered{Time: at}, Next: next, LastHand: t.endAt > 0 && next >= t.endAt}
 	if t.shows != nil {
 		a.Shows = t.shows[deal.First:next]
 	}
@@ -111,7 +111,10 @@ func fits(deal *audit.Deal, c *audit.Commit) error {
 var errVanished = fmt.Errorf("%w: the database lost what it showed", ledger.ErrUnavailable)
 
 // repeatDeal answers a deal that is in the ledger.
-func (d *Dealer) repeatDeal(ctx context.Context, r *record, at dealt, req DealRequest) (Deal, error) {
+func (d *Dealer) repeatDeal(ctx context.Context, actor audit.Actor, r *record, at dealt, req DealRequest) (Deal, error) {
+	if err := r.plays(actor); err != nil {
+		return Deal{}, err
+	}
 	if !slices.Equal(at.deal.Runs, req.Runs) || at.deal.Final != (req.Close != nil) ||
 		req.Close != nil && (r.closed == nil || r.closed.Outcome != req.Close.Outcome || r.closed.Reason != req.Close.Reason) {
 		return Deal{}, fmt.Errorf("places from %d of shuffle %d: %w", req.First, r.id, ErrRepeated)
@@ -120,7 +123,8 @@ func (d *Dealer) repeatDeal(ctx context.Context, r *record, at dealt, req DealRe
 	if err != nil {
 		return Deal{}, err
 	}
-	answer := dealAnswer(t, at.deal)
+	answer := dealAnswer(t, at.deal, at.at)
+	answer.Repeated = true
 	if answer.Receipt, err = d.cfg.Ledger.FirstReceipt(ctx, at.row); err != nil {
 		return Deal{}, err
 	}
@@ -129,7 +133,8 @@ func (d *Dealer) repeatDeal(ctx context.Context, r *record, at dealt, req DealRe
 		if err != nil {
 			return Deal{}, err
 		}
-		c := closeAnswer(r.closed, receipt)
+		c := closeAnswer(r.closed, r.closeAt, receipt)
+		c.Repeated = true
 		answer.Close = &c
 	}
 	answer.Cards, err = d.cards(ctx, r, t, at.deal.First, at.deal.Count())
@@ -139,11 +144,11 @@ func (d *Dealer) repeatDeal(ctx context.Context, r *record, at dealt, req DealRe
 // Close ends a shuffle and discloses its tape as the commit declared. The same
 // request gets the same answer for ever; another one for a closed shuffle is
 // ErrRepeated.
-func (d *Dealer) Close(ctx context.Context, actor string, id uint64, req CloseRequest) (Close, error) {
+func (d *Dealer) Close(ctx context.Context, actor audit.Actor, id uint64, req CloseRequest) (Close, error) {
 	if err := req.validate(""); err != nil {
 		return Close{}, err
 	}
-	r, err := d.glance(ctx, id)
+	r, err := d.owned(ctx, id, func(r *record) error { return mayClose(r, actor, req) })
 	if err != nil {
 		return Close{}, err
 	}
@@ -154,7 +159,7 @@ func (d *Dealer) Close(ctx context.Context, actor string, id uint64, req CloseRe
 		if r.closed == nil {
 			return Close{}, errVanished
 		}
-		return d.repeatClose(ctx, r, req)
+		return d.repeatClose(ctx, actor, r, req)
 	}
 	appended, err := d.end(ctx, actor, r, req)
 	var illegal *audit.Illegal
@@ -165,17 +170,17 @@ func (d *Dealer) Close(ctx context.Context, actor string, id uint64, req CloseRe
 			return Close{}, unread
 		}
 		if r.closed != nil {
-			return d.repeatClose(ctx, r, req)
+			return d.repeatClose(ctx, actor, r, req)
 		}
 	}
 	if err != nil {
 		return Close{}, err
 	}
-	return closeAnswer(appended[0].Entry.Body.(*audit.Close), appended[0].Receipt.Text()), nil
+	return closeAnswer(appended[0].Entry.Body.(*audit.Close), appended[0].Entry.Time, appended[0].Receipt.Text()), nil
 }
 
 // end appends the close of an open shuffle.
-func (d *Dealer) end(ctx context.Context, actor string, r *record, req CloseRequest) ([]ledger.Appended, error) {
+func (d *Dealer) end(ctx context.Context, actor audit.Actor, r *record, req CloseRequest) ([]ledger.Appended, error) {
 	tape, _, err := d.tape(ctx, r, maxAncestors)
 	if err == nil && req.Outcome != audit.OutcomeVoid {
 		_, err = d.open(ctx, r) // a foul deck ends void only
@@ -194,12 +199,23 @@ func (d *Dealer) end(ctx context.Context, actor string, r *record, req CloseRequ
 	case !errors.Is(err, ErrSealed):
 		return nil, err
 	}
-	d.cfg.Log.Error("closing a shuffle without its tape", "shuffle", r.id, "actor", actor)
+	d.cfg.Log.Error("closing a shuffle without its tape", "shuffle", r.id, "identity", actor.Identity, "credential", actor.Credential)
 	return d.cfg.Ledger.Append(ctx, ledger.Proposal{Actor: actor, Bodies: []audit.Body{
 		&audit.Close{Shuffle: r.id, Outcome: req.Outcome, Reason: req.Reason}}})
 }
 
-func (d *Dealer) repeatClose(ctx context.Context, r *record, req CloseRequest) (Close, error) {
+// mayClose: what lost its tape is closed by an administrator, who owns no shuffle.
+func mayClose(r *record, actor audit.Actor, req CloseRequest) error {
+	if req.Reason == audit.ReasonTapeLost {
+		return nil
+	}
+	return r.closes(actor)
+}
+
+func (d *Dealer) repeatClose(ctx context.Context, actor audit.Actor, r *record, req CloseRequest) (Close, error) {
+	if err := mayClose(r, actor, req); err != nil {
+		return Close{}, err
+	}
 	if r.closed.Outcome != req.Outcome || r.closed.Reason != req.Reason {
 		return Close{}, fmt.Errorf("shuffle %d was closed as %s: %w", r.id, r.closed.Outcome, ErrRepeated)
 	}
@@ -207,12 +223,14 @@ func (d *Dealer) repeatClose(ctx context.Context, r *record, req CloseRequest) (
 	if err != nil {
 		return Close{}, err
 	}
-	return closeAnswer(r.closed, receipt), nil
+	answer := closeAnswer(r.closed, r.closeAt, receipt)
+	answer.Repeated = true
+	return answer, nil
 }
 
 // closeAnswer holds the tape only where the close tells it to everybody.
-func closeAnswer(c *audit.Close, receipt string) Close {
-	a := Close{Outcome: c.Outcome, Reason: c.Reason, Receipt: receipt}
+func closeAnswer(c *audit.Close, at int64, receipt string) Close {
+	a := Close{Answered: Answered{Time: at}, Outcome: c.Outcome, Reason: c.Reason, Receipt: receipt}
 	if c.Form == audit.FormTape {
 		a.Tape = c.Tape
 	}

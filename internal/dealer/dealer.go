@@ -71,8 +71,15 @@ type Stop struct {
 // EndAt is a cut-card place: fixed when Lo == Hi, else drawn from Lo..Hi.
 type EndAt struct{ Lo, Hi int }
 
-// Shuffle is the answer to a ShuffleRequest, the same for ever.
+// Answered is what every answer says of its entry.
+type Answered struct {
+	Time     int64 // of the entry, UTC milliseconds
+	Repeated bool  // the request was answered before; the rest of the answer is that one
+}
+
+// Shuffle is the answer to a ShuffleRequest, the same for ever, except Repeated.
 type Shuffle struct {
+	Answered
 	ID         uint64
 	Table      string
 	Serial     uint64
@@ -90,8 +97,9 @@ type MixRequest struct {
 	Cut    *int
 }
 
-// Mix is the answer to a MixRequest, the same for ever.
+// Mix is the answer to a MixRequest, the same for ever, except Repeated.
 type Mix struct {
+	Answered
 	Beacon  *[48]byte // the round's signature, where the plan has a beacon
 	Receipt string
 }
@@ -103,8 +111,9 @@ type DealRequest struct {
 	Close *CloseRequest // close it in the same batch
 }
 
-// Deal is the answer to a DealRequest, the same for ever.
+// Deal is the answer to a DealRequest, the same for ever, except Repeated.
 type Deal struct {
+	Answered
 	Cards    []audit.Card
 	Shows    []uint32 // of draws, what the places of Cards show, moved by a mix
 	Next     int      // the next place to deal
@@ -119,17 +128,34 @@ type CloseRequest struct {
 	Reason  audit.Reason  // with void
 }
 
-// Close is the answer to a CloseRequest, the same for ever.
+// Close is the answer to a CloseRequest, the same for ever, except Repeated.
 type Close struct {
+	Answered
 	Outcome audit.Outcome
 	Reason  audit.Reason
 	Tape    []byte // when it is disclosed to everybody, else nil
 	Receipt string
 }
 
+// TakeoverRequest asks for a shuffle of another identity.
+type TakeoverRequest struct {
+	Extent audit.Extent // to close it, or to play on
+	Reason string       // written to the ledger for ever
+	Act    *audit.ActEntry
+}
+
+// Takeover is the answer to a TakeoverRequest.
+type Takeover struct {
+	Answered
+	From    string // the owner before
+	Receipt string
+}
+
 // Status is the public state of a shuffle.
 type Status struct {
 	Shuffle
+	Owner       string       // identity
+	Extent      audit.Extent // what the owner may do
 	Production  bool
 	Disclosure  audit.Disclosure
 	GameRef     string
@@ -171,7 +197,7 @@ var (
 	// ErrNotFound: no shuffle has this id, or no entry this index.
 	ErrNotFound = errors.New("not found")
 	// ErrBeaconEarly: the beacon's round is not out, or not at hand yet.
-	ErrBeaconEarly = errors.New("the beacon's round is not at hand yet")
+	ErrBeaconEarly = errors.New("the beacon's round is not there yet")
 	// ErrEntropy: the generator is in doubt, and the latch is set.
 	ErrEntropy = errors.New("the entropy latch is set")
 	// ErrSealed: the sealing key of this tape is not at hand.

@@ -65,7 +65,7 @@ func (d *Dealer) makeKey(ctx context.Context, auditors [][]byte) error {
 	if err != nil {
 		return &audit.Illegal{Code: audit.RuleDisclosureKey, Detail: err.Error()}
 	}
-	appended, err := d.cfg.Ledger.Append(ctx, ledger.Proposal{Actor: "daemon", Bodies: []audit.Body{body}})
+	appended, err := d.cfg.Ledger.Append(ctx, ledger.Proposal{Actor: audit.Daemon, Bodies: []audit.Body{body}})
 	if breaks(err, audit.RuleKey) {
 		return nil
 	}
@@ -109,7 +109,7 @@ func (d *Dealer) appendUnder(ctx context.Context, serves func(*ledger.Disclosure
 
 // appendCommit appends a commit with its sealed tape; one with disclosure auditor
 // under a disclosure key; a child's with its parent's close behind it.
-func (d *Dealer) appendCommit(ctx context.Context, actor string, c *audit.Commit, sealed []byte, from *parent) ([]ledger.Appended, error) {
+func (d *Dealer) appendCommit(ctx context.Context, actor audit.Actor, c *audit.Commit, sealed []byte, from *parent) ([]ledger.Appended, error) {
 	if from != nil {
 		return d.appendChild(ctx, actor, c, sealed, from)
 	}
@@ -127,7 +127,7 @@ func (d *Dealer) appendFresh(ctx context.Context, c *audit.Context, p ledger.Pro
 // appendClose appends the close of a shuffle behind other bodies, in one batch.
 // It discloses the tape as the commit declared: in the clear only to everybody,
 // else sealed to the auditors before it comes near the sequencer.
-func (d *Dealer) appendClose(ctx context.Context, actor string, r *record, tape []byte, req CloseRequest, before ...audit.Body) ([]ledger.Appended, error) {
+func (d *Dealer) appendClose(ctx context.Context, actor audit.Actor, r *record, tape []byte, req CloseRequest, before ...audit.Body) ([]ledger.Appended, error) {
 	propose := func(c *audit.Close) ledger.Proposal {
 		c.Shuffle, c.Outcome, c.Reason = r.id, req.Outcome, req.Reason
 		return ledger.Proposal{Actor: actor, Bodies: append(before[:len(before):len(before)], c)}

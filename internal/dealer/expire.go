@@ -46,7 +46,7 @@ func (d *Dealer) expire(ctx context.Context, id uint64) (ended bool, err error) 
 	if err != nil {
 		return false, err
 	}
-	_, err = d.appendClose(ctx, "daemon", r, tape, CloseRequest{Outcome: audit.OutcomeExpired})
+	_, err = d.appendClose(ctx, audit.Daemon, r, tape, CloseRequest{Outcome: audit.OutcomeExpired})
 	if breaks(err, audit.RuleNotOpen) {
 		return false, nil
 	}

@@ -77,16 +77,19 @@ func (d *Dealer) checkRound(c *audit.Context, closeBy *int64) error {
 // mixed, are ErrRepeated. A beacon's signature is checked before it is written:
 // audit.RuleBeacon. Without one the round is fetched: ErrBeaconEarly when it is
 // not out, or no relay has it.
-func (d *Dealer) Mix(ctx context.Context, actor string, id uint64, req MixRequest) (Mix, error) {
+func (d *Dealer) Mix(ctx context.Context, actor audit.Actor, id uint64, req MixRequest) (Mix, error) {
 	r, err := d.record(ctx, id)
 	if err != nil {
+		return Mix{}, err
+	}
+	if err := r.plays(actor); err != nil {
 		return Mix{}, err
 	}
 	if err := req.answers(r.commit.Context.Plan); err != nil {
 		return Mix{}, err
 	}
 	if r.mix != nil {
-		return d.repeatMix(ctx, r, req)
+		return d.repeatMix(ctx, actor, r, req)
 	}
 	if r.closed != nil {
 		return Mix{}, &audit.Illegal{Code: audit.RuleNotOpen, Detail: fmt.Sprintf("shuffle %d is not open", id)}
@@ -108,19 +111,22 @@ func (d *Dealer) Mix(ctx context.Context, actor string, id uint64, req MixReques
 			return Mix{}, unread
 		}
 		if r.mix != nil {
-			return d.repeatMix(ctx, r, req)
+			return d.repeatMix(ctx, actor, r, req)
 		}
 	}
 	if err != nil {
 		return Mix{}, err
 	}
-	return mixAnswer(mix, appended[0].Receipt.Text()), nil
+	return mixAnswer(mix, appended[0].Entry.Time, appended[0].Receipt.Text()), nil
 }
 
-func (d *Dealer) repeatMix(ctx context.Context, r *record, req MixRequest) (Mix, error) {
+func (d *Dealer) repeatMix(ctx context.Context, actor audit.Actor, r *record, req MixRequest) (Mix, error) {
+	if err := r.plays(actor); err != nil {
+		return Mix{}, err
+	}
 	signature := req.Beacon
 	if signature == nil {
-		signature = mixAnswer(r.mix, "").Beacon
+		signature = mixAnswer(r.mix, 0, "").Beacon
 	}
 	if !slices.Equal(req.values(signature), r.mix.Values) {
 		return Mix{}, fmt.Errorf("the mix of shuffle %d: %w", r.id, ErrRepeated)
@@ -129,7 +135,9 @@ func (d *Dealer) repeatMix(ctx context.Context, r *record, req MixRequest) (Mix,
 	if err != nil {
 		return Mix{}, err
 	}
-	return mixAnswer(r.mix, receipt), nil
+	answer := mixAnswer(r.mix, r.mixAt, receipt)
+	answer.Repeated = true
+	return answer, nil
 }
 
 // answers reports which source of the plan the request leaves without a value, or
@@ -213,8 +221,8 @@ func (d *Dealer) fetch(ctx context.Context, chain *beacon.Chain, round uint64) (
 	return signature, nil
 }
 
-func mixAnswer(m *audit.Mix, receipt string) Mix {
-	a := Mix{Receipt: receipt}
+func mixAnswer(m *audit.Mix, at int64, receipt string) Mix {
+	a := Mix{Answered: Answered{Time: at}, Receipt: receipt}
 	for _, v := range m.Values {
 		if v.Source == audit.SourceBeacon {
 			signature := v.Beacon

@@ -47,12 +47,15 @@ func (p *Parent) validate(r *ShuffleRequest) error {
 }
 
 // inherit fills in what a child's context has from its parent, which it opens.
-func (d *Dealer) inherit(ctx context.Context, c *audit.Context, req *ShuffleRequest) (*parent, error) {
+func (d *Dealer) inherit(ctx context.Context, actor audit.Actor, c *audit.Context, req *ShuffleRequest) (*parent, error) {
 	r, err := d.record(ctx, req.Parent.ID)
 	if errors.Is(err, ErrNotFound) {
 		return nil, &audit.Illegal{Code: audit.RuleParent, Detail: fmt.Sprintf("there is no shuffle %d", req.Parent.ID)}
 	}
 	if err != nil {
+		return nil, err
+	}
+	if err := r.plays(actor); err != nil {
 		return nil, err
 	}
 	of := r.commit.Context
@@ -118,7 +121,7 @@ func (r *record) undealt(t *table) ([]uint16, error) {
 }
 
 // appendChild appends a child's commit and the close of its parent in one batch.
-func (d *Dealer) appendChild(ctx context.Context, actor string, c *audit.Commit, sealed []byte, from *parent) ([]ledger.Appended, error) {
+func (d *Dealer) appendChild(ctx context.Context, actor audit.Actor, c *audit.Commit, sealed []byte, from *parent) ([]ledger.Appended, error) {
 	p := ledger.Proposal{Actor: actor, Sealed: [][]byte{sealed}}
 	if from.moving {
 		p.Rests = &ledger.Rest{Shuffle: from.record.id, Next: from.record.next(), Moved: errParentMoved}

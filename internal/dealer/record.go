@@ -26,13 +26,24 @@ type record struct {
 	deals   []dealt
 	closed  *audit.Close
 	closeAt int64
+	owner   string       // identity
+	extent  audit.Extent // what the owner may do
+	taken   []taken      // takeovers
+	mixAt   int64        // time of the mix
 	rows    []ledger.Row // all, in order; the commit first
+}
+
+// taken is one stored takeover.
+type taken struct {
+	row  ledger.Row
+	from string // the owner before
 }
 
 // dealt is one stored deal.
 type dealt struct {
 	row  ledger.Row
 	deal *audit.Deal
+	at   int64
 }
 
 // record reads a shuffle behind the store's barrier, so that whatever is
@@ -54,6 +65,19 @@ func (d *Dealer) glance(ctx context.Context, id uint64) (*record, error) {
 	return d.record(ctx, id)
 }
 
+// owned is glance of a shuffle with whose owner the caller has what is asked for. That it
+// has not is told only from what is durable: a takeover may be lost in a failover.
+func (d *Dealer) owned(ctx context.Context, id uint64, may func(*record) error) (*record, error) {
+	r, err := d.glance(ctx, id)
+	if err != nil || may(r) == nil {
+		return r, err
+	}
+	if r, err = d.record(ctx, id); err != nil {
+		return nil, err
+	}
+	return r, may(r)
+}
+
 func (d *Dealer) read(ctx context.Context, from *lookups[uint64, []ledger.Row], id uint64) (*record, error) {
 	rows, err := d.rows(ctx, from, id)
 	if err != nil {
@@ -73,12 +97,16 @@ func (d *Dealer) read(ctx context.Context, from *lookups[uint64, []ledger.Row], 
 		switch b := e.Body.(type) {
 		case *audit.Commit:
 			r.commit, r.at = b, e.Time
+			r.owner, r.extent = e.Actor.Identity, audit.ExtentPlay
 		case *audit.Mix:
-			r.mix = b
+			r.mix, r.mixAt = b, e.Time
 		case *audit.Deal:
-			r.deals = append(r.deals, dealt{row, b})
+			r.deals = append(r.deals, dealt{row, b, e.Time})
 		case *audit.Close:
 			r.closed, r.closeAt = b, e.Time
+		case *audit.Takeover:
+			r.taken = append(r.taken, taken{row, r.owner})
+			r.owner, r.extent = e.Actor.Identity, b.Extent
 		}
 	}
 	if r.commit == nil {
@@ -176,8 +204,45 @@ func (r *record) dealAt(first int) (dealt, bool) {
 // closeRow returns the row of the close.
 func (r *record) closeRow() ledger.Row { return r.rows[len(r.rows)-1] }
 
-// mixRow returns the row of the mix.
-func (r *record) mixRow() ledger.Row { return r.rows[1] }
+// mixRow returns the row of the mix. Takeovers may stand in front of it.
+func (r *record) mixRow() ledger.Row {
+	return r.rows[slices.IndexFunc(r.rows, func(row ledger.Row) bool { return row.Type == audit.TypeMix })]
+}
+
+// playedAt returns the index of the first mix or deal, audit.MaxInteger for none.
+func (r *record) playedAt() uint64 {
+	switch {
+	case r.mix != nil:
+		return r.mixRow().Index
+	case len(r.deals) > 0:
+		return r.deals[0].row.Index
+	}
+	return audit.MaxInteger
+}
+
+// plays reports whether the actor's identity may mix, deal and continue the shuffle, and
+// read what is not public of it while it is open (docs/SPEC.md section 9, owner).
+func (r *record) plays(actor audit.Actor) error {
+	switch {
+	case r.owner != actor.Identity:
+		return notYours("shuffle %d is of %s, and the request of %s: %s can take it over", r.id, r.owner, actor.Identity, actor.Identity)
+	case r.extent != audit.ExtentPlay:
+		return notYours("%s took shuffle %d over to close it, and for nothing else", r.owner, r.id)
+	}
+	return nil
+}
+
+func notYours(format string, args ...any) error {
+	return &audit.Illegal{Code: audit.RuleOwner, Detail: fmt.Sprintf(format, args...)}
+}
+
+// closes reports whether the actor's identity may close the shuffle.
+func (r *record) closes(actor audit.Actor) error {
+	if r.owner != actor.Identity {
+		return notYours("shuffle %d is of %s, and the request of %s: %s can take it over", r.id, r.owner, actor.Identity, actor.Identity)
+	}
+	return nil
+}
 
 // table is a shuffle laid open: every value, salt and proof of it. It holds
 // undealt cards and stays inside this package.

@@ -70,7 +70,7 @@ func (d *Dealer) Ledger() *ledger.Ledger { return d.cfg.Ledger }
 // another request under the key is ErrKeyReused. A refused request uses no key.
 // A child's parent ends as continued in the same batch, and its tape is disclosed
 // as its own commit declared.
-func (d *Dealer) Shuffle(ctx context.Context, actor, key string, req ShuffleRequest) (Shuffle, error) {
+func (d *Dealer) Shuffle(ctx context.Context, actor audit.Actor, key string, req ShuffleRequest) (Shuffle, error) {
 	c, deck, err := req.context(d.cfg.Ledger.Genesis())
 	return d.begin(ctx, actor, key, asked{
 		context: c, deck: deck, hash: req.hash, closeBy: req.CloseBy, gameRef: req.GameRef, child: &req,
@@ -88,7 +88,7 @@ type asked struct {
 }
 
 // begin commits to what was asked for; invalid is what is wrong with it.
-func (d *Dealer) begin(ctx context.Context, actor, key string, a asked, invalid error) (Shuffle, error) {
+func (d *Dealer) begin(ctx context.Context, actor audit.Actor, key string, a asked, invalid error) (Shuffle, error) {
 	if err := audit.CheckIdempotencyKey(key); err != nil {
 		return Shuffle{}, &RequestError{"Idempotency-Key", err.Error()}
 	}
@@ -96,7 +96,7 @@ func (d *Dealer) begin(ctx context.Context, actor, key string, a asked, invalid 
 		return Shuffle{}, invalid
 	}
 	c := a.context
-	tag, hash := audit.KeyTag(c.Origin, c.Table, key), a.hash()
+	tag, hash := audit.KeyTag(c.Origin, actor.Identity, c.Table, key), a.hash()
 	end, err := d.flights.begin(ctx, tag)
 	if err != nil {
 		return Shuffle{}, err
@@ -144,8 +144,8 @@ func mayRepeat(ctx context.Context, err error, taken bool) bool {
 }
 
 // newShuffle draws a tape and appends the commit to it.
-func (d *Dealer) newShuffle(ctx context.Context, actor string, tag, hash [32]byte, a asked) (Shuffle, error) {
-	c, from, err := d.settle(ctx, a)
+func (d *Dealer) newShuffle(ctx context.Context, actor audit.Actor, tag, hash [32]byte, a asked) (Shuffle, error) {
+	c, from, err := d.settle(ctx, actor, a)
 	if err != nil {
 		return Shuffle{}, err
 	}
@@ -163,7 +163,7 @@ func (d *Dealer) newShuffle(ctx context.Context, actor string, tag, hash [32]byt
 	if err != nil {
 		return Shuffle{}, err
 	}
-	return shuffleAnswer(appended[0].Index, appended[0].Entry.Body.(*audit.Commit), appended[0].Receipt.Text()), nil
+	return shuffleAnswer(appended[0].Index, appended[0].Entry.Body.(*audit.Commit), appended[0].Entry.Time, appended[0].Receipt.Text()), nil
 }
 
 // refused says what it means that a key was refused as a repeated one and then was
@@ -179,12 +179,12 @@ func (d *Dealer) refused(err error, duplicate *ledger.DuplicateError) error {
 
 // settle does what must be done before a tape is drawn, and returns the context
 // that it is spent on, with the parent of a child.
-func (d *Dealer) settle(ctx context.Context, a asked) (*audit.Context, *parent, error) {
+func (d *Dealer) settle(ctx context.Context, actor audit.Actor, a asked) (*audit.Context, *parent, error) {
 	c := *a.context
 	var from *parent
 	var err error
 	if a.child != nil && a.child.Parent != nil {
-		if from, err = d.inherit(ctx, &c, a.child); err != nil {
+		if from, err = d.inherit(ctx, actor, &c, a.child); err != nil {
 			return nil, nil, err
 		}
 	} else if !c.IsDraw() {
@@ -248,7 +248,7 @@ func (d *Dealer) commit(c *audit.Context, from *parent) (*audit.Commit, []byte, 
 // repeatShuffle answers a key that is in the ledger; ledger.ErrNotFound when it
 // is not.
 func (d *Dealer) repeatShuffle(ctx context.Context, tag, hash [32]byte) (Shuffle, error) {
-	row, c, err := d.keyed(ctx, tag, hash)
+	row, c, at, err := d.keyed(ctx, tag, hash)
 	if err != nil {
 		return Shuffle{}, err
 	}
@@ -256,41 +256,42 @@ func (d *Dealer) repeatShuffle(ctx context.Context, tag, hash [32]byte) (Shuffle
 	if err != nil {
 		return Shuffle{}, err
 	}
-	return shuffleAnswer(row.Index, c, receipt), nil
+	answer := shuffleAnswer(row.Index, c, at, receipt)
+	answer.Repeated = true
+	return answer, nil
 }
 
 // keyed returns the stored commit under a key, if it was made for the request with
 // this hash; ErrKeyReused for another one.
-func (d *Dealer) keyed(ctx context.Context, tag, hash [32]byte) (ledger.Row, *audit.Commit, error) {
-	row, err := d.commits.find(ctx, tag)
-	if err != nil {
-		return row, nil, fmt.Errorf("looking up the idempotency key: %w", ledger.Unavailable(err))
+func (d *Dealer) keyed(ctx context.Context, tag, hash [32]byte) (row ledger.Row, c *audit.Commit, at int64, err error) {
+	if row, err = d.commits.find(ctx, tag); err != nil {
+		return row, nil, 0, fmt.Errorf("looking up the idempotency key: %w", ledger.Unavailable(err))
 	}
 	if err := d.cfg.Ledger.Authentic(ctx, []ledger.Row{row}); err != nil {
-		return row, nil, err
+		return row, nil, 0, err
 	}
-	c, err := committedUnder(row, tag)
+	c, at, err = committedUnder(row, tag)
 	if err == nil && c.Request != hash {
 		err = ErrKeyReused
 	}
-	return row, c, err
+	return row, c, at, err
 }
 
-// committedUnder reads the commit under a tag from its row.
-func committedUnder(row ledger.Row, tag [32]byte) (*audit.Commit, error) {
+// committedUnder reads the commit under a tag, and its time, from its row's entry.
+func committedUnder(row ledger.Row, tag [32]byte) (*audit.Commit, int64, error) {
 	e, err := audit.ParseEntry(row.Entry)
 	if err != nil {
-		return nil, fmt.Errorf("reading entry %d: %w", row.Index, err)
+		return nil, 0, fmt.Errorf("reading entry %d: %w", row.Index, err)
 	}
 	c, ok := e.Body.(*audit.Commit)
 	if !ok || c.KeyTag != tag {
-		return nil, fmt.Errorf("%w: entry %d is no commit under this key", ledger.ErrFrozen, row.Index)
+		return nil, 0, fmt.Errorf("%w: entry %d is no commit under this key", ledger.ErrFrozen, row.Index)
 	}
-	return c, nil
+	return c, e.Time, nil
 }
 
-func shuffleAnswer(id uint64, c *audit.Commit, receipt string) Shuffle {
-	return Shuffle{ID: id, Table: c.Context.Table, Serial: c.Serial, Commitment: c.Commitment,
+func shuffleAnswer(id uint64, c *audit.Commit, at int64, receipt string) Shuffle {
+	return Shuffle{Answered: Answered{Time: at}, ID: id, Table: c.Context.Table, Serial: c.Serial, Commitment: c.Commitment,
 		DeckRoot: c.DeckRoot, CloseBy: c.CloseBy, Plan: c.Context.Plan, Receipt: receipt}
 }
 

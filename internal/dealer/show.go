@@ -21,7 +21,9 @@ func (d *Dealer) Status(ctx context.Context, id uint64) (Status, error) {
 	}
 	c := r.commit
 	s := Status{
-		Shuffle:     shuffleAnswer(id, c, receipt),
+		Shuffle:     shuffleAnswer(id, c, r.at, receipt),
+		Owner:       r.owner,
+		Extent:      r.extent,
 		Production:  c.Context.Production,
 		Disclosure:  c.Context.Disclosure,
 		GameRef:     c.GameRef,
@@ -76,9 +78,9 @@ func (d *Dealer) lastHand(ctx context.Context, r *record) (bool, error) {
 
 // View says who asks for a transcript.
 type View struct {
-	Dealer    bool   // holds a dealer's token: sees every dealt card
+	Identity  string // of a dealer: sees every dealt card of its own shuffles, and of closed ones as far as they are disclosed; "" for others
 	Auditor   bool   // holds an auditor's token: sees what is disclosed to auditors
-	Recipient string // only this recipient's cards and the public ones; dealers only
+	Recipient string // only this recipient's cards and the public ones; the owner only
 }
 
 // Transcript returns the best evidence of a shuffle that there is now, as far as
@@ -136,12 +138,8 @@ func (d *Dealer) Transcript(ctx context.Context, id uint64, v View) ([]byte, err
 // have been cosigned when the round of the plan's beacon was out (docs/SPEC.md
 // section 8).
 func (d *Dealer) witnessed(ctx context.Context, r *record) (string, error) {
-	first := uint64(audit.MaxInteger)
-	if r.mix != nil || len(r.deals) > 0 {
-		first = r.rows[1].Index // what follows the commit
-	}
 	head, err := d.cfg.Ledger.FirstCosigned(ctx, r.id)
-	if errors.Is(err, ledger.ErrNotFound) || err == nil && head.Size > first {
+	if errors.Is(err, ledger.ErrNotFound) || err == nil && head.Size > r.playedAt() {
 		return "", nil
 	}
 	if err != nil {
@@ -163,14 +161,15 @@ func (d *Dealer) receipts(ctx context.Context, r *record, head ledger.Head) ([]s
 type span struct{ first, count int }
 
 // shown returns the dealt places that the viewer may see, in order: public runs
-// for everybody, all of them for the dealer and for whom the close disclosed the
-// tape to; with a recipient only public runs and the recipient's.
+// for everybody, all of them for the owner and for those to whom the close disclosed
+// the tape; with a recipient only public runs and the recipient's.
 func (r *record) shown(v View) (spans []span) {
 	disclosed := r.closed != nil && (r.closed.Form == audit.FormTape || r.closed.Form == audit.FormSealed && v.Auditor)
+	owner := v.Identity != "" && v.Identity == r.owner && r.extent == audit.ExtentPlay
 	for _, dl := range r.deals {
 		place := dl.deal.First
 		for _, run := range dl.deal.Runs {
-			all := disclosed || v.Dealer
+			all := disclosed || owner
 			if v.Recipient != "" {
 				all = all && run.Recipient == v.Recipient
 			}

@@ -32,7 +32,7 @@ func TestAccessRecords(t *testing.T) {
 	t.Parallel()
 	s := newStack(t, stackOptions{limits: Limits{TokenRate: 1, TokenBurst: 100}})
 	_, path := s.commit("t", "k")
-	id, regulator := s.putToken(ledger.RoleRegulator, nil)
+	id, regulator := s.putToken(audit.RoleRegulator, nil)
 	want := []string{}
 	asks := []struct {
 		ask    ask

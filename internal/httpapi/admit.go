@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"shuffled/internal/audit"
 	"shuffled/internal/ledger"
 )
 
@@ -20,8 +21,8 @@ func (s *Server) admit(c *call) (err error) {
 		}
 		return err
 	}
-	c.w.actor = c.caller.actor
-	if c.caller.role == ledger.RoleRegulator {
+	c.w.actor = c.caller.actor.Credential
+	if c.caller.role == audit.RoleRegulator {
 		if err := s.keepAccess(c); err != nil {
 			s.metrics.refuse(c.ledger, refusedRecord)
 			return err
@@ -30,11 +31,11 @@ func (s *Server) admit(c *call) (err error) {
 	if err := c.may(c.route.roles...); err != nil {
 		return err
 	}
-	if c.caller.known() && !s.tokenRates.allow(tokenKey{c.ledger.id, c.caller.actor}, s.cfg.Now()) {
+	if c.caller.known() && !s.tokenRates.allow(tokenKey{c.ledger.id, c.caller.actor.Credential}, s.cfg.Now()) {
 		s.metrics.refuse(c.ledger, refusedToken)
 		return refuse(CodeRateLimited)
 	}
-	if c.caller.role == ledger.RoleAdmin && c.caller.tables != nil {
+	if c.caller.role == audit.RoleAdmin && c.caller.tables != nil {
 		return &refusal{code: CodeForbidden, detail: "what an admin does is for all tables, and the token is not"}
 	}
 	return c.mayShuffle()
@@ -80,7 +81,7 @@ func (c *call) mayShuffle() error {
 // keepAccess puts the request on record. Without a record there is no answer.
 func (s *Server) keepAccess(c *call) error {
 	err := c.ledger.Access.PutAccess(c.r.Context(), c.ledger.id, ledger.Access{
-		Time: s.cfg.Now().UnixMilli(), Request: c.w.id, Token: c.caller.actor,
+		Time: s.cfg.Now().UnixMilli(), Request: c.w.id, Token: c.caller.actor.Credential,
 		Method: c.r.Method, Path: recordedPath(c.r.URL),
 	})
 	if err != nil {

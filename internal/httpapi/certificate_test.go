@@ -147,7 +147,7 @@ func (s *secured) status(c *http.Client) int {
 }
 
 // register lets the ledger know the certificate's key.
-func (s *secured) register(key *ecdsa.PrivateKey, role ledger.Role, change func(*ledger.Token)) (id string) {
+func (s *secured) register(key *ecdsa.PrivateKey, role audit.Role, change func(*ledger.Token)) (id string) {
 	s.t.Helper()
 	spki, err := x509.MarshalPKIXPublicKey(key.Public())
 	if err != nil {
@@ -169,7 +169,7 @@ func TestCertificates(t *testing.T) {
 	t.Parallel()
 	s := newSecured(t)
 	key := newKey(t)
-	id := s.register(key, ledger.RoleDealer, nil)
+	id := s.register(key, audit.RoleDealer, nil)
 	good := s.authority.issue(key, nil)
 
 	c := s.client(good)
@@ -184,9 +184,9 @@ func TestCertificates(t *testing.T) {
 	}
 
 	other := newKey(t)
-	s.register(other, ledger.RoleDealer, func(t *ledger.Token) { t.Expires = s.clock.Now().UnixMilli() })
+	s.register(other, audit.RoleDealer, func(t *ledger.Token) { t.Expires = s.clock.Now().UnixMilli() })
 	narrow := newKey(t)
-	s.register(narrow, ledger.RoleAuditor, func(t *ledger.Token) { t.Tables = []string{"z"} })
+	s.register(narrow, audit.RoleAuditor, func(t *ledger.Token) { t.Tables = []string{"z"} })
 	past := func(c *x509.Certificate) { c.NotAfter = time.Now().Add(-time.Minute) }
 	server := func(c *x509.Certificate) { c.ExtKeyUsage = []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth} }
 	for name, c := range map[string]struct {
@@ -218,7 +218,7 @@ func TestCertificateAndHeader(t *testing.T) {
 	t.Parallel()
 	s := newSecured(t)
 	key := newKey(t)
-	s.register(key, ledger.RoleDealer, nil)
+	s.register(key, audit.RoleDealer, nil)
 	known, unknown := s.client(s.authority.issue(key, nil)), s.client(s.authority.issue(newKey(t), nil))
 	for name, c := range map[string]struct {
 		client *http.Client
@@ -245,7 +245,7 @@ func TestCertificateRevoked(t *testing.T) {
 	t.Parallel()
 	s := newSecured(t)
 	key := newKey(t)
-	id := s.register(key, ledger.RoleDealer, nil)
+	id := s.register(key, audit.RoleDealer, nil)
 	cert := s.authority.issue(key, nil)
 	kept, resuming := s.client(cert), s.client(cert)
 	if a, b := s.status(kept), s.status(resuming); a != 200 || b != 200 {
@@ -262,7 +262,7 @@ func TestCertificateRevoked(t *testing.T) {
 	if status, _, resumed := s.ask(resuming, "GET", "/v1/main/keys", "", ""); status != 401 || !resumed {
 		t.Errorf("on a connection that resumed (%t): %d", resumed, status)
 	}
-	if err := s.store.PutToken(t.Context(), s.ledger.ID(), ledger.Token{ID: id, Role: ledger.RoleDealer, Hash: sha256.Sum256(cert.Leaf.RawSubjectPublicKeyInfo), Created: 4}); err == nil {
+	if err := s.store.PutToken(t.Context(), s.ledger.ID(), ledger.Token{ID: id, Role: audit.RoleDealer, Hash: sha256.Sum256(cert.Leaf.RawSubjectPublicKeyInfo), Created: 4}); err == nil {
 		t.Error("a revoked key was registered again")
 	}
 }
@@ -273,7 +273,7 @@ func TestCertificateRunsOut(t *testing.T) {
 	t.Parallel()
 	s := newSecured(t)
 	key := newKey(t)
-	s.register(key, ledger.RoleDealer, nil)
+	s.register(key, audit.RoleDealer, nil)
 	c := s.client(s.authority.issue(key, nil)) // for one hour
 	if got := s.status(c); got != 200 {
 		t.Fatalf("%d", got)
@@ -291,7 +291,7 @@ func TestCertificateIsNoToken(t *testing.T) {
 	s := newStack(t, stackOptions{private: true})
 	spki := "a public key that everybody has"
 	id, hash := ledger.CertificateID([]byte(spki))
-	if err := s.store.PutToken(t.Context(), s.ledger.ID(), ledger.Token{ID: id, Role: ledger.RoleAdmin, Hash: hash, Created: 1}); err != nil {
+	if err := s.store.PutToken(t.Context(), s.ledger.ID(), ledger.Token{ID: id, Role: audit.RoleAdmin, Hash: hash, Created: 1}); err != nil {
 		t.Fatal(err)
 	}
 	s.get("/v1/main/keys", id+"."+spki).want(t, CodeUnauthorized, "")

@@ -176,11 +176,20 @@ func (s *Server) MixShuffle(c *call, id ID) error {
 	if err != nil {
 		return err
 	}
-	answer := Mix{Receipt: mix.Receipt}
+	answer := Mix{Time: Timestamp(mix.Time), Repeated: repeated[MixRepeated](mix.Answered), Receipt: mix.Receipt}
 	if mix.Beacon != nil {
 		answer.Beacon = mix.Beacon[:]
 	}
 	return c.json(answer)
+}
+
+// repeated is the member of that name: true, or absent.
+func repeated[T ~bool](a dealer.Answered) *T {
+	if !a.Repeated {
+		return nil
+	}
+	yes := T(true)
+	return &yes
 }
 
 func value[T any](p *T) (v T) {
@@ -192,6 +201,7 @@ func value[T any](p *T) (v T) {
 
 func shuffleAnswer(s dealer.Shuffle) Shuffle {
 	return Shuffle{
+		Time: Timestamp(s.Time), Repeated: repeated[ShuffleRepeated](s.Answered),
 		ID: s.ID, Table: s.Table, Serial: s.Serial,
 		Commitment: encodeHash(s.Commitment), DeckRoot: encodeHash(s.DeckRoot),
 		CloseBy: Timestamp(s.CloseBy), Plan: planAnswer(s.Plan), Receipt: s.Receipt,

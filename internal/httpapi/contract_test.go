@@ -90,7 +90,7 @@ func TestRoutes(t *testing.T) {
 				t.Errorf("no route for %s %s with roles %q", method, path, roles)
 			}
 			for _, role := range roles {
-				if ledger.ParseRole(role) == 0 {
+				if audit.ParseRole(role) == 0 {
 					t.Errorf("%s %s is for %q", method, path, role)
 				}
 			}

@@ -16,20 +16,22 @@ import (
 
 // Dealer is what the API needs of a ledger's dealer; *dealer.Dealer is one.
 type Dealer interface {
-	Shuffle(ctx context.Context, actor, key string, req dealer.ShuffleRequest) (dealer.Shuffle, error)
-	Shuffles(ctx context.Context, actor, key string, req dealer.ShuffleRequest, count int) ([]dealer.Shuffle, error)
-	Draws(ctx context.Context, actor, key string, req dealer.DrawsRequest) (dealer.Shuffle, error)
-	Mix(ctx context.Context, actor string, id uint64, req dealer.MixRequest) (dealer.Mix, error)
-	Deal(ctx context.Context, actor string, id uint64, req dealer.DealRequest) (dealer.Deal, error)
-	Close(ctx context.Context, actor string, id uint64, req dealer.CloseRequest) (dealer.Close, error)
+	Shuffle(ctx context.Context, actor audit.Actor, key string, req dealer.ShuffleRequest) (dealer.Shuffle, error)
+	Shuffles(ctx context.Context, actor audit.Actor, key string, req dealer.ShuffleRequest, count int) ([]dealer.Shuffle, error)
+	Draws(ctx context.Context, actor audit.Actor, key string, req dealer.DrawsRequest) (dealer.Shuffle, error)
+	Mix(ctx context.Context, actor audit.Actor, id uint64, req dealer.MixRequest) (dealer.Mix, error)
+	Deal(ctx context.Context, actor audit.Actor, id uint64, req dealer.DealRequest) (dealer.Deal, error)
+	Close(ctx context.Context, actor audit.Actor, id uint64, req dealer.CloseRequest) (dealer.Close, error)
+	Takeover(ctx context.Context, actor audit.Actor, id uint64, req dealer.TakeoverRequest) (dealer.Takeover, error)
 	Status(ctx context.Context, id uint64) (dealer.Status, error)
 	Table(ctx context.Context, id uint64) (string, error)
 	AwaitWitnesses(ctx context.Context, id uint64) error
 	Transcript(ctx context.Context, id uint64, v dealer.View) ([]byte, error)
 
-	SetSwitch(ctx context.Context, actor string, req dealer.SwitchRequest) (dealer.Recorded, error)
-	SetTable(ctx context.Context, actor, table string, open bool) (dealer.Recorded, error)
-	ClearLatch(ctx context.Context, actor, reason string) (dealer.Recorded, error)
+	SetSwitch(ctx context.Context, actor audit.Actor, req dealer.SwitchRequest) (dealer.Recorded, error)
+	SetTable(ctx context.Context, actor audit.Actor, table string, open bool) (dealer.Recorded, error)
+	ClearLatch(ctx context.Context, actor audit.Actor, reason string, act *audit.ActEntry) (dealer.Recorded, error)
+	ChangeCredential(ctx context.Context, actor audit.Actor, c *audit.Credential, act *audit.ActEntry) (dealer.Recorded, error)
 }
 
 // Log is what the API needs of a ledger itself; *ledger.Ledger is one.
@@ -38,7 +40,10 @@ type Log interface {
 	Genesis() *audit.Genesis
 	VKey() string
 	KeyHistory() []ledger.KeyRecord
-	AddKey(ctx context.Context, actor string, k *audit.Key) (ledger.Appended, error)
+	AddKey(ctx context.Context, actor audit.Actor, k *audit.Key, act *audit.ActEntry) (ledger.Appended, error)
+
+	Credential(ctx context.Context, id string, anew bool) (audit.Credential, error)
+	Credentials(ctx context.Context) ([]audit.Holder, error)
 
 	Checkpoint() []byte
 	Receipt(ctx context.Context, index uint64) (string, error)
@@ -51,11 +56,6 @@ type Log interface {
 	Backlog(ctx context.Context, now int64) (ledger.Backlog, error)
 	QueueLen() int
 	Witnesses() []ledger.WitnessState
-}
-
-// Tokens looks tokens up; every ledger.TokenStore does.
-type Tokens interface {
-	Token(ctx context.Context, id ledger.ID, token string) (ledger.Token, error)
 }
 
 // Access keeps what regulators asked for; every ledger.AccessStore does.
@@ -73,7 +73,6 @@ type Recall interface {
 type Ledger struct {
 	Dealer Dealer
 	Log    Log
-	Tokens Tokens
 	Access Access
 	Recall Recall
 }

@@ -101,7 +101,7 @@ func tryRights(t *testing.T, s *stack, private bool) {
 	}
 	type party struct{ role, token, tables string }
 	parties := []party{{role: "nobody"}}
-	for _, role := range []ledger.Role{ledger.RoleDealer, ledger.RoleAuditor, ledger.RoleRegulator, ledger.RoleAdmin} {
+	for _, role := range []audit.Role{audit.RoleDealer, audit.RoleAuditor, audit.RoleRegulator, audit.RoleAdmin} {
 		for _, tables := range [][]string{nil, {"a", "b"}} {
 			_, bearer := s.putToken(role, func(t *ledger.Token) { t.Tables = tables })
 			parties = append(parties, party{role.String(), bearer, strings.Join(tables, " ")})
@@ -338,7 +338,7 @@ func TestNewToken(t *testing.T) {
 	if got := s.get("/v1/main/keys", s.unknown); got.status != 401 {
 		t.Fatalf("%d", got.status)
 	}
-	if err := s.store.PutToken(t.Context(), s.ledger.ID(), ledger.Token{ID: id, Role: ledger.RoleDealer, Hash: keys.HashToken(secret), Created: 1}); err != nil {
+	if err := s.store.PutToken(t.Context(), s.ledger.ID(), ledger.Token{ID: id, Role: audit.RoleDealer, Hash: keys.HashToken(secret), Created: 1}); err != nil {
 		t.Fatal(err)
 	}
 	s.clock.add(tokenLife)

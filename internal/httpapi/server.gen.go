@@ -6,14 +6,22 @@ import (
 	"net/http"
 )
 
+// Defines values for CloseRepeated.
+const (
+	CloseRepeatedTrue CloseRepeated = true
+)
+
 // Defines values for Code.
 const (
+	CodeAct                   Code = "act"
+	CodeAdministrators        Code = "administrators"
 	CodeBeacon                Code = "beacon"
 	CodeBeaconEarly           Code = "beacon_early"
 	CodeBodyTooLarge          Code = "body_too_large"
 	CodeClock                 Code = "clock"
 	CodeCloseBy               Code = "close_by"
 	CodeCosigned              Code = "cosigned"
+	CodeCredential            Code = "credential"
 	CodeDeadline              Code = "deadline"
 	CodeDisclosureKey         Code = "disclosure_key"
 	CodeDuplicateMember       Code = "duplicate_member"
@@ -37,6 +45,7 @@ const (
 	CodeNotFound              Code = "not_found"
 	CodeNotOpen               Code = "not_open"
 	CodeNotReady              Code = "not_ready"
+	CodeNotYours              Code = "not_yours"
 	CodeOutcome               Code = "outcome"
 	CodeOutcomeUnknown        Code = "outcome_unknown"
 	CodeOverloaded            Code = "overloaded"
@@ -51,16 +60,47 @@ const (
 	CodeSigningKey            Code = "signing_key"
 	CodeSlot                  Code = "slot"
 	CodeTable                 Code = "table"
+	CodeTwoPersons            Code = "two_persons"
 	CodeUnauthorized          Code = "unauthorized"
 	CodeUnavailable           Code = "unavailable"
 	CodeUnknownMember         Code = "unknown_member"
 	CodeUnsupportedMediaType  Code = "unsupported_media_type"
 )
 
+// Defines values for CredentialState.
+const (
+	CredentialStateExpired CredentialState = "expired"
+	CredentialStateInForce CredentialState = "in_force"
+	CredentialStateRevoked CredentialState = "revoked"
+)
+
+// Defines values for CredentialForm.
+const (
+	CredentialFormCertificate CredentialForm = "certificate"
+	CredentialFormToken       CredentialForm = "token"
+)
+
+// Defines values for CredentialRequestAction.
+const (
+	CredentialRequestActionCreate CredentialRequestAction = "create"
+	CredentialRequestActionRevoke CredentialRequestAction = "revoke"
+)
+
+// Defines values for DealRepeated.
+const (
+	DealRepeatedTrue DealRepeated = true
+)
+
 // Defines values for Disclosure.
 const (
 	DisclosureAuditor Disclosure = "auditor"
 	DisclosurePublic  Disclosure = "public"
+)
+
+// Defines values for Extent.
+const (
+	ExtentClose Extent = "close"
+	ExtentPlay  Extent = "play"
 )
 
 // Defines values for KeyRetired.
@@ -92,6 +132,11 @@ const (
 	KeyRequestSubjectPolicy     KeyRequestSubject = "policy"
 	KeyRequestSubjectRetirement KeyRequestSubject = "retirement"
 	KeyRequestSubjectSigning    KeyRequestSubject = "signing"
+)
+
+// Defines values for MixRepeated.
+const (
+	MixRepeatedTrue MixRepeated = true
 )
 
 // Defines values for MixPlanCut.
@@ -135,6 +180,19 @@ const (
 	ReasonRegulator     Reason = "regulator"
 	ReasonSystemFault   Reason = "system_fault"
 	ReasonTapeLost      Reason = "tape_lost"
+)
+
+// Defines values for Role.
+const (
+	RoleAdmin     Role = "admin"
+	RoleAuditor   Role = "auditor"
+	RoleDealer    Role = "dealer"
+	RoleRegulator Role = "regulator"
+)
+
+// Defines values for ShuffleRepeated.
+const (
+	ShuffleRepeatedTrue ShuffleRepeated = true
 )
 
 // Defines values for ShuffleStateState.
@@ -183,6 +241,11 @@ const (
 	TableRequestActionOpen  TableRequestAction = "open"
 )
 
+// Defines values for TakeoverRepeated.
+const (
+	TakeoverRepeatedTrue TakeoverRepeated = true
+)
+
 // Defines values for TranscriptFormat.
 const (
 	TranscriptFormatShuffledV1Transcript TranscriptFormat = "shuffled/v1/transcript"
@@ -214,17 +277,6 @@ const (
 	VerdictVerdictConsistent  VerdictVerdict = "consistent"
 	VerdictVerdictFailed      VerdictVerdict = "failed"
 	VerdictVerdictProved      VerdictVerdict = "proved"
-)
-
-// Defines values for VerdictEntryType.
-const (
-	VerdictEntryTypeClose   VerdictEntryType = "close"
-	VerdictEntryTypeCommit  VerdictEntryType = "commit"
-	VerdictEntryTypeDeal    VerdictEntryType = "deal"
-	VerdictEntryTypeEvent   VerdictEntryType = "event"
-	VerdictEntryTypeGenesis VerdictEntryType = "genesis"
-	VerdictEntryTypeKey     VerdictEntryType = "key"
-	VerdictEntryTypeMix     VerdictEntryType = "mix"
 )
 
 // Defines values for VerdictStepResult.
@@ -268,6 +320,10 @@ type AccessRecord struct {
 	// Token The public id of the regulator's token.
 	Token Name `json:"token"`
 }
+
+// Act What administrators signed of this request, as `shuffled act` writes it, for a ledger that asks for
+// two persons.
+type Act = []byte
 
 // Appended defines model for Appended.
 type Appended struct {
@@ -317,9 +373,20 @@ type Close struct {
 	// Receipt The receipt of the close.
 	Receipt Receipt `json:"receipt"`
 
+	// Repeated This request was answered before. Every other member is as it was then.
+	Repeated *CloseRepeated `json:"repeated,omitempty"`
+
 	// Tape The tape, where it is disclosed to everybody. At most 32,768 bytes.
 	Tape []byte `json:"tape,omitempty"`
+
+	// Time When the entry was written.
+	//
+	// Examples: 2026-03-14T15:09:26.535Z
+	Time Timestamp `json:"time"`
 }
+
+// CloseRepeated This request was answered before. Every other member is as it was then.
+type CloseRepeated bool
 
 // CloseRequest defines model for CloseRequest.
 type CloseRequest struct {
@@ -333,6 +400,89 @@ type CloseRequest struct {
 
 // Code What went wrong. The codes are stable.
 type Code string
+
+// Credential defines model for Credential.
+type Credential struct {
+	// Created RFC 3339 in UTC. Answers have milliseconds; a request may leave them out.
+	//
+	//
+	// Examples: 2026-03-14T15:09:26.535Z
+	Created Timestamp `json:"created"`
+
+	// Credential Letters, digits, dots, underscores and hyphens, the first a letter or digit. Never
+	// anything that names a person.
+	Credential Name `json:"credential"`
+
+	// Entry The entry that created it.
+	Entry Index `json:"entry"`
+
+	// Expires RFC 3339 in UTC. Answers have milliseconds; a request may leave them out.
+	//
+	//
+	// Examples: 2026-03-14T15:09:26.535Z
+	Expires *Timestamp     `json:"expires,omitempty"`
+	Form    CredentialForm `json:"form"`
+
+	// Identity Letters, digits, dots, underscores and hyphens, the first a letter or digit. Never
+	// anything that names a person.
+	Identity Name `json:"identity"`
+
+	// Revoked RFC 3339 in UTC. Answers have milliseconds; a request may leave them out.
+	//
+	//
+	// Examples: 2026-03-14T15:09:26.535Z
+	Revoked *Timestamp      `json:"revoked,omitempty"`
+	Role    Role            `json:"role"`
+	State   CredentialState `json:"state"`
+	Tables  []Name          `json:"tables,omitempty"`
+}
+
+// CredentialState defines model for Credential.State.
+type CredentialState string
+
+// CredentialForm defines model for CredentialForm.
+type CredentialForm string
+
+// CredentialList defines model for CredentialList.
+type CredentialList struct {
+	Credentials []Credential `json:"credentials"`
+}
+
+// CredentialRequest defines model for CredentialRequest.
+type CredentialRequest struct {
+	// Act What administrators signed of this request, as `shuffled act` writes it, for a ledger that asks for
+	// two persons.
+	Act    *Act                    `json:"act,omitempty"`
+	Action CredentialRequestAction `json:"action"`
+
+	// Credential The public id, tok_… or crt_….
+	Credential Name `json:"credential"`
+
+	// Expires With create: from when on it opens nothing. Absent means never.
+	//
+	// Examples: 2026-03-14T15:09:26.535Z
+	Expires *Timestamp `json:"expires,omitempty"`
+
+	// Hash With create, and needed there: SHA-256 of the token's secret part as text, or of the
+	// certificate's SubjectPublicKeyInfo.
+	Hash *Hash `json:"hash,omitempty"`
+
+	// Identity With create: the service that it is a credential of. Several credentials of one identity are
+	// one owner of shuffles.
+	Identity *Name `json:"identity,omitempty"`
+
+	// Reason With revoke, and needed there.
+	Reason *Why `json:"reason,omitempty"`
+
+	// Role With create, and needed there.
+	Role *Role `json:"role,omitempty"`
+
+	// Tables With create: the tables that it is for. Absent means all.
+	Tables []Name `json:"tables,omitempty"`
+}
+
+// CredentialRequestAction defines model for CredentialRequest.Action.
+type CredentialRequestAction string
 
 // Deal defines model for Deal.
 type Deal struct {
@@ -351,10 +501,21 @@ type Deal struct {
 	// Receipt The receipt of the deal.
 	Receipt Receipt `json:"receipt"`
 
+	// Repeated This request was answered before. Every other member is as it was then.
+	Repeated *DealRepeated `json:"repeated,omitempty"`
+
 	// Shows Of a list of draws, what each of these places shows: the drawn value, moved by the mix
 	// where there is one.
 	Shows []uint32 `json:"shows,omitempty"`
+
+	// Time When the entry was written.
+	//
+	// Examples: 2026-03-14T15:09:26.535Z
+	Time Timestamp `json:"time"`
 }
+
+// DealRepeated This request was answered before. Every other member is as it was then.
+type DealRepeated bool
 
 // DealRequest defines model for DealRequest.
 type DealRequest struct {
@@ -400,6 +561,9 @@ type DrawsRequest struct {
 	// Wheel One spin of a wheel whose stops have exact integer weights, at most 4,096 together.
 	Wheel []Stop `json:"wheel,omitempty"`
 }
+
+// Extent What the owner of a shuffle may do; play is everything.
+type Extent string
 
 // Index An index in the ledger. An id is the index of a shuffle's commit.
 type Index = uint64
@@ -448,6 +612,10 @@ type KeySubject string
 
 // KeyRequest defines model for KeyRequest.
 type KeyRequest struct {
+	// Act What administrators signed of this request, as `shuffled act` writes it, for a ledger that asks for
+	// two persons.
+	Act *Act `json:"act,omitempty"`
+
 	// From From when on what was done under the retired key deserves no trust. Absent means now.
 	//
 	//
@@ -493,6 +661,10 @@ type Keys struct {
 
 // LatchRequest defines model for LatchRequest.
 type LatchRequest struct {
+	// Act What administrators signed of this request, as `shuffled act` writes it, for a ledger that asks for
+	// two persons.
+	Act *Act `json:"act,omitempty"`
+
 	// Reason Why, in printable ASCII. It is written to the ledger for ever.
 	Reason Why `json:"reason"`
 }
@@ -537,7 +709,18 @@ type Mix struct {
 
 	// Receipt The receipt of the mix.
 	Receipt Receipt `json:"receipt"`
+
+	// Repeated This request was answered before. Every other member is as it was then.
+	Repeated *MixRepeated `json:"repeated,omitempty"`
+
+	// Time When the entry was written.
+	//
+	// Examples: 2026-03-14T15:09:26.535Z
+	Time Timestamp `json:"time"`
 }
+
+// MixRepeated This request was answered before. Every other member is as it was then.
+type MixRepeated bool
 
 // MixPlan Outside randomness that moves the cards after they are committed: at least one source, all
 // revealed together before the first deal, or the shuffle ends void or expired.
@@ -654,6 +837,9 @@ type Reason string
 // extra line.
 type Receipt = string
 
+// Role defines model for Role.
+type Role string
+
 // Round A beacon's round.
 type Round struct {
 	// Chain The hash of the chain.
@@ -707,13 +893,24 @@ type Shuffle struct {
 	// Receipt The receipt of the commit.
 	Receipt Receipt `json:"receipt"`
 
+	// Repeated This request was answered before. Every other member is as it was then.
+	Repeated *ShuffleRepeated `json:"repeated,omitempty"`
+
 	// Serial The shuffle's number at its table.
 	Serial uint64 `json:"serial"`
 
 	// Table Letters, digits, dots, underscores and hyphens, the first a letter or digit. Never
 	// anything that names a person.
 	Table Name `json:"table"`
+
+	// Time When the entry was written.
+	//
+	// Examples: 2026-03-14T15:09:26.535Z
+	Time Timestamp `json:"time"`
 }
+
+// ShuffleRepeated This request was answered before. Every other member is as it was then.
+type ShuffleRepeated bool
 
 // ShuffleBatch defines model for ShuffleBatch.
 type ShuffleBatch struct {
@@ -815,6 +1012,9 @@ type ShuffleState struct {
 	// EndAt The cut card as committed; a drawn one is not told before it shows.
 	EndAt *EndAt `json:"end_at,omitempty"`
 
+	// Extent With close the owner took it over, to close it and for nothing else.
+	Extent *Extent `json:"extent,omitempty"`
+
 	// GameRef The operator's name for the game, if there is one.
 	GameRef *Name `json:"game_ref,omitempty"`
 
@@ -832,6 +1032,9 @@ type ShuffleState struct {
 
 	// Outcome Of a closed shuffle.
 	Outcome *Outcome `json:"outcome,omitempty"`
+
+	// Owner The identity that mixes, deals and closes it.
+	Owner Name `json:"owner"`
 
 	// Parent The shuffle whose cards these are.
 	Parent *Index `json:"parent,omitempty"`
@@ -954,6 +1157,10 @@ type SwitchList struct {
 
 // SwitchRequest defines model for SwitchRequest.
 type SwitchRequest struct {
+	// Act What administrators signed of this request, as `shuffled act` writes it, for a ledger that asks for
+	// two persons.
+	Act *Act `json:"act,omitempty"`
+
 	// Action Stop new shuffles, or let them go on.
 	Action SwitchRequestAction `json:"action"`
 
@@ -990,6 +1197,39 @@ type TableRequest struct {
 
 // TableRequestAction What becomes of it.
 type TableRequestAction string
+
+// Takeover defines model for Takeover.
+type Takeover struct {
+	// From The owner before.
+	From Name `json:"from"`
+
+	// Receipt The receipt of the takeover.
+	Receipt Receipt `json:"receipt"`
+
+	// Repeated This request was answered before. Every other member is as it was then.
+	Repeated *TakeoverRepeated `json:"repeated,omitempty"`
+
+	// Time When the entry was written.
+	//
+	// Examples: 2026-03-14T15:09:26.535Z
+	Time Timestamp `json:"time"`
+}
+
+// TakeoverRepeated This request was answered before. Every other member is as it was then.
+type TakeoverRepeated bool
+
+// TakeoverRequest defines model for TakeoverRequest.
+type TakeoverRequest struct {
+	// Act What administrators signed of this request, as `shuffled act` writes it, for a ledger that asks for
+	// two persons.
+	Act *Act `json:"act,omitempty"`
+
+	// Extent Absent means close.
+	Extent *Extent `json:"extent,omitempty"`
+
+	// Reason Why, in printable ASCII. It is written to the ledger for ever.
+	Reason Why `json:"reason"`
+}
 
 // Transcript All the evidence of one shuffle. It is JSON around exact bytes with one form: compact,
 // members in this order. Pass it on byte for byte.
@@ -1092,6 +1332,12 @@ type Verdict struct {
 	// expired are written by the daemon.
 	Outcome *Outcome `json:"outcome,omitempty"`
 
+	// Owner The identity that committed to the shuffle.
+	Owner *Name `json:"owner,omitempty"`
+
+	// PassedOver Codes that are not known here and change nothing that is checked.
+	PassedOver []VerdictCode `json:"passed_over,omitempty"`
+
 	// Places Positions committed.
 	Places *int `json:"places,omitempty"`
 
@@ -1115,6 +1361,9 @@ type Verdict struct {
 
 	// Table The table.
 	Table *Name `json:"table,omitempty"`
+
+	// Takeovers Changes of the owner, in order.
+	Takeovers []VerdictTakeover `json:"takeovers,omitempty"`
 
 	// Unknown What cannot be judged.
 	Unknown *string `json:"unknown,omitempty"`
@@ -1177,10 +1426,25 @@ type VerdictCheckpoint struct {
 	Size uint64 `json:"size"`
 }
 
+// VerdictCode defines model for VerdictCode.
+type VerdictCode struct {
+	Code  int `json:"code"`
+	Count int `json:"count"`
+
+	// First The first entry that holds it.
+	First Index `json:"first"`
+
+	// List Of section 15 of the specification.
+	List string `json:"list"`
+}
+
 // VerdictEntry What a receipt proves. The time is absent beyond the year 9999.
 type VerdictEntry struct {
-	// Actor Who caused it.
-	Actor Name `json:"actor"`
+	// Credential The public id of what it showed.
+	Credential Name `json:"credential"`
+
+	// Identity The service that caused it.
+	Identity Name `json:"identity"`
 
 	// Index An index in the ledger. An id is the index of a shuffle's commit.
 	Index Index `json:"index"`
@@ -1191,12 +1455,9 @@ type VerdictEntry struct {
 	// Examples: 2026-03-14T15:09:26.535Z
 	Time *Timestamp `json:"time,omitempty"`
 
-	// Type The kind of entry.
-	Type VerdictEntryType `json:"type"`
+	// Type The kind of entry, as in section 15 of the specification.
+	Type string `json:"type"`
 }
-
-// VerdictEntryType The kind of entry.
-type VerdictEntryType string
 
 // VerdictStep defines model for VerdictStep.
 type VerdictStep struct {
@@ -1215,6 +1476,37 @@ type VerdictStep struct {
 
 // VerdictStepResult Not checked gives nothing.
 type VerdictStepResult string
+
+// VerdictTakeover defines model for VerdictTakeover.
+type VerdictTakeover struct {
+	// Credential Letters, digits, dots, underscores and hyphens, the first a letter or digit. Never
+	// anything that names a person.
+	Credential Name `json:"credential"`
+
+	// Extent close or play.
+	Extent string `json:"extent"`
+
+	// From The owner before.
+	From Name `json:"from"`
+
+	// Identity The owner from here on.
+	Identity Name `json:"identity"`
+
+	// Index An index in the ledger. An id is the index of a shuffle's commit.
+	Index Index `json:"index"`
+
+	// Place The next place to deal then.
+	Place int `json:"place"`
+
+	// Reason Why, in printable ASCII. It is written to the ledger for ever.
+	Reason Why `json:"reason"`
+
+	// Time RFC 3339 in UTC. Answers have milliseconds; a request may leave them out.
+	//
+	//
+	// Examples: 2026-03-14T15:09:26.535Z
+	Time *Timestamp `json:"time,omitempty"`
+}
 
 // VerdictWitness defines model for VerdictWitness.
 type VerdictWitness struct {
@@ -1332,6 +1624,9 @@ type VerifyJSONRequestBody = VerifyJSONBody
 // VerifyTextRequestBody defines body for Verify for text/plain ContentType.
 type VerifyTextRequestBody = VerifyTextBody
 
+// ChangeCredentialJSONRequestBody defines body for ChangeCredential for application/json ContentType.
+type ChangeCredentialJSONRequestBody = CredentialRequest
+
 // CreateDrawsJSONRequestBody defines body for CreateDraws for application/json ContentType.
 type CreateDrawsJSONRequestBody = DrawsRequest
 
@@ -1352,6 +1647,9 @@ type DealCardsJSONRequestBody = DealRequest
 
 // MixShuffleJSONRequestBody defines body for MixShuffle for application/json ContentType.
 type MixShuffleJSONRequestBody = MixRequest
+
+// TakeOverShuffleJSONRequestBody defines body for TakeOverShuffle for application/json ContentType.
+type TakeOverShuffleJSONRequestBody = TakeoverRequest
 
 // SetSwitchJSONRequestBody defines body for SetSwitch for application/json ContentType.
 type SetSwitchJSONRequestBody = SwitchRequest
@@ -1380,6 +1678,12 @@ type operations interface {
 
 	// ListAccess is GET /v1/{ledger}/access
 	ListAccess(c *call, params ListAccessParams) error
+
+	// ListCredentials is GET /v1/{ledger}/credentials
+	ListCredentials(c *call) error
+
+	// ChangeCredential is POST /v1/{ledger}/credentials
+	ChangeCredential(c *call) error
 
 	// CreateDraws is POST /v1/{ledger}/draws
 	CreateDraws(c *call, params CreateDrawsParams) error
@@ -1413,6 +1717,9 @@ type operations interface {
 
 	// MixShuffle is POST /v1/{ledger}/shuffles/{id}/mix
 	MixShuffle(c *call, id ID) error
+
+	// TakeOverShuffle is POST /v1/{ledger}/shuffles/{id}/takeover
+	TakeOverShuffle(c *call, id ID) error
 
 	// GetTranscript is GET /v1/{ledger}/shuffles/{id}/transcript
 	GetTranscript(c *call, id ID, params GetTranscriptParams) error
@@ -1484,6 +1791,22 @@ func (b binder) ListAccess(c *call) error {
 		return err
 	}
 	return b.ops.ListAccess(c, params)
+}
+
+func (b binder) ListCredentials(c *call) error {
+	p := parameters{request: c.r}
+	if err := p.check(); err != nil {
+		return err
+	}
+	return b.ops.ListCredentials(c)
+}
+
+func (b binder) ChangeCredential(c *call) error {
+	p := parameters{request: c.r}
+	if err := p.check(); err != nil {
+		return err
+	}
+	return b.ops.ChangeCredential(c)
 }
 
 func (b binder) CreateDraws(c *call) error {
@@ -1592,6 +1915,15 @@ func (b binder) MixShuffle(c *call) error {
 	return b.ops.MixShuffle(c, id)
 }
 
+func (b binder) TakeOverShuffle(c *call) error {
+	p := parameters{request: c.r}
+	id := p.pathIndex("id")
+	if err := p.check(); err != nil {
+		return err
+	}
+	return b.ops.TakeOverShuffle(c, id)
+}
+
 func (b binder) GetTranscript(c *call) error {
 	p := parameters{request: c.r}
 	id := p.pathIndex("id")
@@ -1638,6 +1970,7 @@ func routes(ops operations) []route {
 		{http.MethodPost, "/v1/{ledger}/shuffles/{id}/mix", []string{"dealer"}, b.MixShuffle},
 		{http.MethodPost, "/v1/{ledger}/shuffles/{id}/deal", []string{"dealer"}, b.DealCards},
 		{http.MethodPost, "/v1/{ledger}/shuffles/{id}/close", []string{"dealer", "admin"}, b.CloseShuffle},
+		{http.MethodPost, "/v1/{ledger}/shuffles/{id}/takeover", []string{"dealer"}, b.TakeOverShuffle},
 		{http.MethodGet, "/v1/{ledger}/shuffles/{id}/transcript", []string{}, b.GetTranscript},
 		{http.MethodPost, "/v1/{ledger}/draws", []string{"dealer"}, b.CreateDraws},
 		{http.MethodGet, "/v1/{ledger}/entries/{index}/receipt", []string{}, b.GetReceipt},
@@ -1647,6 +1980,8 @@ func routes(ops operations) []route {
 		{http.MethodPost, "/v1/{ledger}/switches", []string{"admin"}, b.SetSwitch},
 		{http.MethodPost, "/v1/{ledger}/tables", []string{"dealer", "admin"}, b.SetTable},
 		{http.MethodPost, "/v1/{ledger}/latch", []string{"admin"}, b.ClearLatch},
+		{http.MethodGet, "/v1/{ledger}/credentials", []string{"admin", "auditor", "regulator"}, b.ListCredentials},
+		{http.MethodPost, "/v1/{ledger}/credentials", []string{"admin"}, b.ChangeCredential},
 		{http.MethodGet, "/v1/{ledger}/access", []string{"regulator", "admin"}, b.ListAccess},
 		{http.MethodPost, "/v1/verify", []string{}, b.Verify},
 		{http.MethodGet, "/log/{ledger}/checkpoint", []string{}, b.GetCheckpoint},

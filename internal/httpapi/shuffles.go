@@ -5,7 +5,6 @@ import (
 
 	"shuffled/internal/audit"
 	"shuffled/internal/dealer"
-	"shuffled/internal/ledger"
 )
 
 // GetShuffle answers with the state of a shuffle.
@@ -22,9 +21,12 @@ func stateAnswer(s dealer.Status) ShuffleState {
 		ID: s.ID, Table: s.Table, Serial: s.Serial,
 		Commitment: encodeHash(s.Commitment), DeckRoot: encodeHash(s.DeckRoot),
 		CloseBy: Timestamp(s.CloseBy), Receipt: s.Receipt,
-		Production: s.Production, Disclosure: Disclosure(s.Disclosure.String()),
+		Owner: s.Owner, Production: s.Production, Disclosure: Disclosure(s.Disclosure.String()),
 		GameRef: optional(s.GameRef), Cards: s.Cards, Places: s.Places, Next: s.Next,
 		CommittedAt: Timestamp(s.CommittedAt), State: ShuffleStateStateOpen,
+	}
+	if s.Extent != audit.ExtentPlay {
+		a.Extent = optionalOf(Extent(s.Extent.String()))
 	}
 	if s.DeckHash != [32]byte{} {
 		a.DeckHash = optional(encodeHash(s.DeckHash))
@@ -49,6 +51,8 @@ func stateAnswer(s dealer.Status) ShuffleState {
 	}
 	return a
 }
+
+func optionalOf[T any](v T) *T { return &v }
 
 func reasonAnswer(r audit.Reason) *Reason {
 	if r == audit.ReasonNone {
@@ -95,7 +99,7 @@ func (s *Server) DealCards(c *call, id ID) error {
 }
 
 func dealAnswer(d dealer.Deal) Deal {
-	a := Deal{Cards: make([]Card, len(d.Cards)), Shows: d.Shows, Next: d.Next, Receipt: d.Receipt}
+	a := Deal{Time: Timestamp(d.Time), Repeated: repeated[DealRepeated](d.Answered), Cards: make([]Card, len(d.Cards)), Shows: d.Shows, Next: d.Next, Receipt: d.Receipt}
 	if d.LastHand {
 		a.LastHand = &d.LastHand
 	}
@@ -122,7 +126,7 @@ func (s *Server) CloseShuffle(c *call, id ID) error {
 	if err != nil {
 		return err
 	}
-	if lost := asked.Reason == audit.ReasonTapeLost; lost != (c.caller.role == ledger.RoleAdmin) {
+	if lost := asked.Reason == audit.ReasonTapeLost; lost != (c.caller.role == audit.RoleAdmin) {
 		return &refusal{code: CodeForbidden, field: "reason", detail: "tape_lost takes the role admin, and an admin closes for nothing else"}
 	}
 	ending, err := c.ledger.Dealer.Close(c.r.Context(), c.caller.actor, id, asked)
@@ -146,20 +150,24 @@ func closeRequest(req CloseRequest, prefix string) (dealer.CloseRequest, error) 
 }
 
 func closeAnswer(c dealer.Close) Close {
-	return Close{Outcome: Outcome(c.Outcome.String()), Reason: reasonAnswer(c.Reason), Tape: c.Tape, Receipt: c.Receipt}
+	return Close{Time: Timestamp(c.Time), Repeated: repeated[CloseRepeated](c.Answered), Outcome: Outcome(c.Outcome.String()), Reason: reasonAnswer(c.Reason), Tape: c.Tape, Receipt: c.Receipt}
 }
 
 // GetTranscript answers with the evidence that the caller may see.
 func (s *Server) GetTranscript(c *call, id ID, params GetTranscriptParams) error {
 	if params.Recipient != nil {
 		// A recipient's cards are for the dealer to hand out.
-		if err := c.may(ledger.RoleDealer.String()); err != nil {
+		if err := c.may(audit.RoleDealer.String()); err != nil {
 			return err
 		}
 	}
+	identity := ""
+	if c.caller.role == audit.RoleDealer {
+		identity = c.caller.actor.Identity
+	}
 	transcript, err := c.ledger.Dealer.Transcript(c.r.Context(), id, dealer.View{
-		Dealer:    c.caller.role == ledger.RoleDealer,
-		Auditor:   c.caller.role == ledger.RoleAuditor || c.caller.role == ledger.RoleRegulator,
+		Identity:  identity,
+		Auditor:   c.caller.role == audit.RoleAuditor || c.caller.role == audit.RoleRegulator,
 		Recipient: value(params.Recipient),
 	})
 	if err != nil {

@@ -153,7 +153,7 @@ func (s *stack) openLedger(dir string, o stackOptions) {
 }
 
 // putToken makes a token of the role, changed by change, which may be nil.
-func (s *stack) putToken(role ledger.Role, change func(*ledger.Token)) (id, bearer string) {
+func (s *stack) putToken(role audit.Role, change func(*ledger.Token)) (id, bearer string) {
 	s.t.Helper()
 	id, secret := keys.NewToken()
 	bearer = string(secret.Bytes())
@@ -171,13 +171,13 @@ func (s *stack) putToken(role ledger.Role, change func(*ledger.Token)) (id, bear
 func (s *stack) makeTokens() {
 	s.t.Helper()
 	put := s.putToken
-	s.dealerID, s.dealerToken = put(ledger.RoleDealer, nil)
-	_, s.auditorToken = put(ledger.RoleAuditor, nil)
-	_, s.adminToken = put(ledger.RoleAdmin, nil)
-	_, s.regulatorToken = put(ledger.RoleRegulator, nil)
-	_, s.tableToken = put(ledger.RoleDealer, func(t *ledger.Token) { t.Tables = []string{"a", "b"} })
-	_, s.expired = put(ledger.RoleDealer, func(t *ledger.Token) { t.Expires = s.clock.Now().UnixMilli() })
-	id, revoked := put(ledger.RoleDealer, nil)
+	s.dealerID, s.dealerToken = put(audit.RoleDealer, nil)
+	_, s.auditorToken = put(audit.RoleAuditor, nil)
+	_, s.adminToken = put(audit.RoleAdmin, nil)
+	_, s.regulatorToken = put(audit.RoleRegulator, nil)
+	_, s.tableToken = put(audit.RoleDealer, func(t *ledger.Token) { t.Tables = []string{"a", "b"} })
+	_, s.expired = put(audit.RoleDealer, func(t *ledger.Token) { t.Expires = s.clock.Now().UnixMilli() })
+	id, revoked := put(audit.RoleDealer, nil)
 	s.revoked = revoked
 	if err := s.store.RevokeToken(context.Background(), s.ledger.ID(), id, 2); err != nil {
 		s.t.Fatal(err)

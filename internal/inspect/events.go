@@ -9,12 +9,12 @@ import (
 // EventLine is an event that a reader of the report will want to ask about: a
 // daemon's start, an alarm, a latch, a kill switch.
 type EventLine struct {
-	Entry  uint64 `json:"entry"` // index
-	Time   string `json:"time"`
+	Entry      uint64 `json:"entry"` // index
+	Time       string `json:"time"`
 	Identity   string `json:"identity"`
 	Credential string `json:"credential"`
-	Kind   string `json:"kind"`             // as in docs/SPEC.md section 5.8
-	Detail string `json:"detail,omitempty"` // in plain words; may change
+	Kind       string `json:"kind"`             // as in docs/SPEC.md section 5.8
+	Detail     string `json:"detail,omitempty"` // in plain words; may change
 }
 
 // note keeps an event of the period, at most MaxListed.

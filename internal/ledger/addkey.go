@@ -14,7 +14,7 @@ import (
 // can go on with: a signing key whose private half is not here or that
 // a witness does not know; and ErrPolicy for a policy whose witnesses do not
 // cosign now.
-func (l *Ledger) AddKey(ctx context.Context, actor audit.Actor, k *audit.Key) (Appended, error) {
+func (l *Ledger) AddKey(ctx context.Context, actor audit.Actor, k *audit.Key, act *audit.ActEntry) (Appended, error) {
 	if k.Subject == audit.SubjectDisclosure {
 		return Appended{}, notTaken("a disclosure key is made when a tape needs one")
 	}
@@ -34,14 +34,18 @@ func (l *Ledger) AddKey(ctx context.Context, actor audit.Actor, k *audit.Key) (A
 	if err != nil {
 		return Appended{}, err
 	}
-	appended, err := l.Append(ctx, Proposal{Actor: actor, Bodies: []audit.Body{k}})
+	bodies := []audit.Body{k}
+	if act != nil {
+		bodies = []audit.Body{act, k}
+	}
+	appended, err := l.Append(ctx, Proposal{Actor: actor, Bodies: bodies})
 	if errors.Is(err, audit.ErrUnknown) {
 		return Appended{}, notTaken("%s", err) // a key of a later type in a policy
 	}
 	if err != nil {
 		return Appended{}, err
 	}
-	return appended[0], nil
+	return appended[len(appended)-1], nil
 }
 
 func notTaken(format string, args ...any) error {

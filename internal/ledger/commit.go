@@ -217,6 +217,7 @@ func (l *Ledger) catchUp(ctx context.Context) error {
 		return fmt.Errorf("reading the head: %w", err)
 	}
 	if newest.Size == l.head.Size && newest.Root == l.head.Root && bytes.Equal(newest.Checkpoint, l.head.Checkpoint) {
+		l.isNewest()
 		return nil // the head we know, most often
 	}
 	known := l.head.Size
@@ -237,6 +238,7 @@ func (l *Ledger) catchUp(ctx context.Context) error {
 	if err := l.advance(step, newest); err != nil {
 		return err
 	}
+	l.isNewest()
 	if !moved {
 		return nil
 	}

@@ -145,6 +145,8 @@ type Ledger struct {
 	adopt    adopter                    // who vouched for a head without a mark: goes into the ledger
 	doubts   map[address]*contradiction // of witnesses that have seen another history
 
+	holderChanges uint64 // of state, when holders was shown
+
 	// Set by Open, then unchanged.
 	seen       *audit.Checkpoint  // the mark at the start, nil: there was none
 	witnessing *witnessing        // asks the witnesses, if there are any
@@ -164,6 +166,10 @@ type Ledger struct {
 
 	// keys is what the published head's entries say of keys.
 	keys atomic.Pointer[keyHistory]
+	// holders are the credentials of the published head, by id. folded is when memory
+	// covered the store's newest entry, in the clock's elapsed nanoseconds.
+	holders atomic.Pointer[map[string]audit.Holder]
+	folded  atomic.Int64
 	// published is the newest head that is durable; written by the sequencer.
 	published atomic.Pointer[Head]
 	// status is why nothing can be written now, nil when it can.
@@ -258,6 +264,7 @@ func Open(ctx context.Context, cfg Config) (*Ledger, error) {
 	l.recent.begin(l.state.Time())
 	l.setStatus(fmt.Errorf("%w: starting", ErrUnavailable))
 	l.snapshots = l.newSnapshots()
+	l.isNewest()
 	l.publish()
 	go l.sequence()
 	go l.snapshots.run(missing)
@@ -370,6 +377,7 @@ func (l *Ledger) showKeys() {
 func (l *Ledger) publish() {
 	head := l.head
 	l.showKeys()
+	l.showHolders()
 	l.live.Store(&Live{Size: head.Size, Time: l.state.Time(), Open: l.state.OpenCount(), Latched: l.state.Latched(), Switches: l.state.SwitchCount()})
 	l.published.Store(&head)
 	l.witnessing.wake()

@@ -84,14 +84,7 @@ type sharedRefresh struct {
 // refreshTogether waits for the refresh that is under way, or starts one. Nobody who
 // leaves ends it. It is refused with ErrOverloaded when the patience of ctx ends.
 func (l *Ledger) refreshTogether(ctx context.Context) error {
-	l.refreshing.Lock()
-	r := l.shared
-	if r == nil {
-		r = &sharedRefresh{done: make(chan struct{})}
-		l.shared = r
-		go l.share(r)
-	}
-	l.refreshing.Unlock()
+	r := l.startRefresh()
 	impatience, stop := Impatience(ctx)
 	defer stop()
 	select {
@@ -102,6 +95,17 @@ func (l *Ledger) refreshTogether(ctx context.Context) error {
 	case <-ctx.Done():
 		return ctx.Err()
 	}
+}
+
+// startRefresh returns the refresh that is under way, or starts one.
+func (l *Ledger) startRefresh() *sharedRefresh {
+	l.refreshing.Lock()
+	defer l.refreshing.Unlock()
+	if l.shared == nil {
+		l.shared = &sharedRefresh{done: make(chan struct{})}
+		go l.share(l.shared)
+	}
+	return l.shared
 }
 
 // share refreshes for all who wait. It ends with the ledger, or when the sequencer

@@ -49,7 +49,7 @@ type Row struct {
 	Table   string   // commit: its table, else ""
 	Serial  uint64   // commit: its serial, else 0
 	KeyTag  [32]byte // commit: its key tag
-	Shuffle uint64   // mix, deal, close: the id of the shuffle, else 0
+	Shuffle uint64   // mix, deal, takeover, close: the id of the shuffle, else 0
 	GameRef string   // commit: its game reference, "" for none
 
 	// Slots are the slot hashes of a commit's mix plan, in plan order. They are
@@ -69,6 +69,8 @@ func (r *Row) Columns(e audit.Entry) {
 	case *audit.Deal:
 		r.Shuffle = b.Shuffle
 	case *audit.Close:
+		r.Shuffle = b.Shuffle
+	case *audit.Takeover:
 		r.Shuffle = b.Shuffle
 	}
 }
@@ -167,7 +169,7 @@ type Finder interface {
 	TakenSlots(ctx context.Context, id ID, slots ...[32]byte) ([][32]byte, error)
 
 	// ByShuffles returns for each of the shuffles, which are distinct, its commit,
-	// then its mix, deals and close in order; nothing for one that has no commit.
+	// then its mix, deals, takeovers and close in order; nothing for one that has no commit.
 	ByShuffles(ctx context.Context, id ID, s Standing, shuffles ...uint64) ([][]Row, error)
 
 	// CheckpointAfter returns the first head whose size is above index: the one

@@ -1,9 +1,7 @@
 package store
 
 import (
-	"errors"
 	"math"
-	"strings"
 
 	"shuffled/internal/ledger"
 )
@@ -12,43 +10,6 @@ import (
 
 // Scanner is one row of a result.
 type Scanner interface{ Scan(dest ...any) error }
-
-// TokenTables returns the form in which the tables of a token are kept: nil, for
-// NULL, for all of them, else their names with a comma between any two, which no
-// name has.
-func TokenTables(t ledger.Token) (*string, error) {
-	if t.Tables == nil {
-		return nil, nil
-	}
-	for _, name := range t.Tables {
-		if name == "" || strings.Contains(name, ",") {
-			return nil, errors.New("a table of the token has no name that a table can have")
-		}
-	}
-	if len(t.Tables) == 0 {
-		return nil, errors.New("a token without a table could do nothing")
-	}
-	list := strings.Join(t.Tables, ",")
-	return &list, nil
-}
-
-// ScanToken reads id, role, hash, created, expires, revoked and tables, with 0 or
-// "" for NULL.
-func ScanToken(row Scanner) (t ledger.Token, err error) {
-	var hash []byte
-	var tables string
-	if err := row.Scan(&t.ID, (*uint8)(&t.Role), &hash, &t.Created, &t.Expires, &t.Revoked, &tables); err != nil {
-		return ledger.Token{}, err
-	}
-	if len(hash) != len(t.Hash) {
-		return ledger.Token{}, errors.New("the stored hash of a token has not 32 bytes")
-	}
-	copy(t.Hash[:], hash)
-	if tables != "" {
-		t.Tables = strings.Split(tables, ",")
-	}
-	return t, nil
-}
 
 // ScanAccess reads time, request, token, method and path.
 func ScanAccess(row Scanner) (a ledger.Access, err error) {

@@ -15,8 +15,8 @@ import (
 const (
 	// genesis, commit, mix, a deal for each place, takeovers, close
 	maxReceipts = shuffle.MaxCards + 4 + audit.MaxTakeovers
-	maxOpening  = 12                   // hashes of a path in a tree of 4,096 leaves
-	maxKeys     = 1024                 // signing keys after the genesis's
+	maxOpening  = 12   // hashes of a path in a tree of 4,096 leaves
+	maxKeys     = 1024 // signing keys after the genesis's
 )
 
 // transcript is a transcript under judgement. evidence.receipts, placed and the
@@ -31,7 +31,7 @@ type transcript struct {
 	commit *audit.Commit
 	mix    *audit.Mix // nil: none
 	deals  []*audit.Deal
-	played int // of placed, where the first mix or deal stands; 0: none
+	played int          // of placed, where the first mix or deal stands; 0: none
 	closed *audit.Close // nil: none
 	owner  string       // identity, by the entries so far
 

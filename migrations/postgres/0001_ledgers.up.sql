@@ -41,7 +41,7 @@ CREATE TABLE entries (
     sealed  bytea,
     PRIMARY KEY (ledger, idx),
     CHECK (num_nonnulls(tbl, serial, key_tag) = CASE type WHEN 2 THEN 3 ELSE 0 END), -- commit
-    CHECK ((shuffle IS NOT NULL) = (type IN (3, 4, 5))), -- mix, deal, close
+    CHECK ((shuffle IS NOT NULL) = (type IN (3, 4, 5, 8))), -- mix, deal, close, takeover
     CHECK (sealed IS NULL OR type = 2)
 );
 -- Sealed tapes are ciphertext and entries mostly hashes: compressing them is
@@ -78,18 +78,6 @@ CREATE TABLE decks (
     hash   bytea NOT NULL CHECK (octet_length(hash) = 32),
     cards  bytea NOT NULL,
     PRIMARY KEY (ledger, hash)
-);
-
--- Tokens are no evidence: they are revoked. The secret is nowhere.
-CREATE TABLE tokens (
-    ledger  bigint NOT NULL REFERENCES ledgers,
-    id      text COLLATE "C" NOT NULL,
-    role    smallint NOT NULL CHECK (role > 0),
-    hash    bytea NOT NULL CHECK (octet_length(hash) = 32),
-    created bigint NOT NULL,
-    expires bigint, -- NULL: never
-    revoked bigint, -- NULL: in force
-    PRIMARY KEY (ledger, id)
 );
 
 -- Evidence is insert-only. Statement triggers refuse the attempt even where no

@@ -10,6 +10,5 @@ END
 $$;
 
 DROP TABLE recall_marks, recall, access_records, slots;
-ALTER TABLE tokens DROP COLUMN tables;
 
 COMMENT ON TABLE heads IS 'shuffled schema 2';

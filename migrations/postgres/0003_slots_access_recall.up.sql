@@ -1,4 +1,4 @@
--- Slots, tables of tokens, accesses of regulators, and recall. The daemons are
+-- Slots, accesses of regulators, and recall. The daemons are
 -- stopped for this migration: one of the version before would go on over its open
 -- connections, and keep no slots.
 
@@ -17,9 +17,6 @@ CREATE INDEX slots_idx ON slots (ledger, idx); -- for those who hold them agains
 CREATE TRIGGER insert_only BEFORE UPDATE OR DELETE OR TRUNCATE ON slots
     FOR EACH STATEMENT EXECUTE FUNCTION refuse_change('evidence is insert-only');
 ALTER TABLE slots ENABLE ALWAYS TRIGGER insert_only;
-
--- The names of a token's tables, with a comma between any two.
-ALTER TABLE tokens ADD COLUMN tables text COLLATE "C" CHECK (tables <> ''); -- NULL: all
 
 -- What regulators asked for, kept before they are answered. No evidence: records
 -- are removed when their time is over, but none is changed.

@@ -30,7 +30,7 @@ CREATE TABLE entries (
     sealed  BLOB,
     PRIMARY KEY (ledger, idx),
     CHECK ((tbl IS NOT NULL) + (serial IS NOT NULL) + (key_tag IS NOT NULL) = CASE type WHEN 2 THEN 3 ELSE 0 END), -- commit
-    CHECK ((shuffle IS NOT NULL) = (type IN (3, 4, 5))), -- mix, deal, close
+    CHECK ((shuffle IS NOT NULL) = (type IN (3, 4, 5, 8))), -- mix, deal, close, takeover
     CHECK (sealed IS NULL OR type = 2)
 ) STRICT;
 
@@ -60,17 +60,6 @@ CREATE TABLE decks (
     hash   BLOB NOT NULL CHECK (length(hash) = 32),
     cards  BLOB NOT NULL,
     PRIMARY KEY (ledger, hash)
-) STRICT, WITHOUT ROWID;
-
-CREATE TABLE tokens (
-    ledger  INTEGER NOT NULL REFERENCES ledgers,
-    id      TEXT NOT NULL,
-    role    INTEGER NOT NULL CHECK (role > 0),
-    hash    BLOB NOT NULL CHECK (length(hash) = 32),
-    created INTEGER NOT NULL,
-    expires INTEGER, -- NULL: never
-    revoked INTEGER, -- NULL: in force
-    PRIMARY KEY (ledger, id)
 ) STRICT, WITHOUT ROWID;
 
 -- Evidence is insert-only. INSERT OR REPLACE is a deletion that fires no trigger

@@ -9,6 +9,5 @@ DROP TABLE recall_marks;
 DROP TABLE recall;
 DROP TABLE access_records;
 DROP TABLE slots;
-ALTER TABLE tokens DROP COLUMN tables;
 
 PRAGMA user_version = 2;

@@ -1,4 +1,4 @@
--- Slots, tables of tokens, accesses of regulators, and recall, as in
+-- Slots, accesses of regulators, and recall, as in
 -- migrations/postgres.
 CREATE TABLE slots (
     ledger INTEGER NOT NULL,
@@ -16,8 +16,6 @@ BEGIN SELECT RAISE(ABORT, 'DELETE of slots is refused: evidence is insert-only')
 CREATE TRIGGER slots_no_replace BEFORE INSERT ON slots
 WHEN EXISTS (SELECT 1 FROM slots WHERE ledger = NEW.ledger AND slot = NEW.slot)
 BEGIN SELECT RAISE(ABORT, 'INSERT into slots is refused: the key is taken'); END;
-
-ALTER TABLE tokens ADD COLUMN tables TEXT CHECK (tables <> ''); -- NULL: all
 
 CREATE TABLE access_records (
     ledger  INTEGER NOT NULL REFERENCES ledgers,

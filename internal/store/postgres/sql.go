@@ -131,17 +131,7 @@ const (
 	sqlDeck    = `SELECT cards FROM decks WHERE ledger = $1 AND hash = $2`
 )
 
-const (
-	sqlPutToken = `INSERT INTO tokens (ledger, id, role, hash, created, expires, revoked, tables)
-VALUES ($1, $2, $3, $4, $5, nullif($6::bigint, 0), nullif($7::bigint, 0), $8)`
-
-	tokenColumns = `id, role, hash, created, coalesce(expires, 0), coalesce(revoked, 0), coalesce(tables, '')`
-
-	sqlToken  = `SELECT ` + tokenColumns + ` FROM tokens WHERE ledger = $1 AND id = $2`
-	sqlTokens = `SELECT ` + tokenColumns + ` FROM tokens WHERE ledger = $1 ORDER BY created, id`
-
-	sqlRevokeToken = `UPDATE tokens SET revoked = $3 WHERE ledger = $1 AND id = $2 AND revoked IS NULL`
-)
+const ()
 
 const (
 	sqlPutAccess = `INSERT INTO access_records (ledger, time, request, token, method, path) VALUES ($1, $2, $3, $4, $5, $6)`

@@ -196,7 +196,7 @@ func TestMigrateWithEntries(t *testing.T) {
 	if err := s.PutCosigned(t.Context(), l.id, l.head); err != nil {
 		t.Error(err)
 	}
-	old := ledger.Token{ID: "old", Role: ledger.RoleDealer, Hash: [32]byte(bytes.Repeat([]byte{1}, 32)), Created: 9}
+	old := ledger.Token{ID: "old", Role: audit.RoleDealer, Hash: [32]byte(bytes.Repeat([]byte{1}, 32)), Created: 9}
 	if got, err := s.Token(t.Context(), l.id, "old"); err != nil || !cmp.Equal(got, old) {
 		t.Errorf("a token of the first schema: %+v, %v", got, err)
 	}

@@ -30,18 +30,13 @@ VALUES (?, ?, ?, nullif(?, 0), nullif(?, 0), ?, nullif(?, ''), ?, ?, ?, nullif(?
 
 	sqlNewDeck = `INSERT INTO decks (ledger, hash, cards) VALUES (?, ?, ?)`
 
-	sqlNewToken = `INSERT INTO tokens (ledger, id, role, hash, created, expires, revoked, tables)
-VALUES (?, ?, ?, ?, ?, nullif(?, 0), nullif(?, 0), ?)`
-	sqlRevokeToken = `UPDATE tokens SET revoked = ? WHERE ledger = ? AND id = ? AND revoked IS NULL`
-
 	sqlNewAccess  = `INSERT INTO access_records (ledger, time, request, token, method, path) VALUES (?, ?, ?, ?, ?, ?)`
 	sqlDropAccess = `DELETE FROM access_records WHERE ledger = ?1 AND (time, request) IN
 (SELECT time, request FROM access_records WHERE ledger = ?1 AND time < ?2 ORDER BY time, request LIMIT ?3)`
 )
 
 const (
-	rowColumns   = `idx, time, type, coalesce(serial, 0), coalesce(shuffle, 0), coalesce(tbl, ''), key_tag, entry, sealed, coalesce(game_ref, '')`
-	tokenColumns = `id, role, hash, created, coalesce(expires, 0), coalesce(revoked, 0), coalesce(tables, '')`
+	rowColumns = `idx, time, type, coalesce(serial, 0), coalesce(shuffle, 0), coalesce(tbl, ''), key_tag, entry, sealed, coalesce(game_ref, '')`
 )
 
 // What readers run.
@@ -62,10 +57,8 @@ UNION ALL SELECT ` + rowColumns + ` FROM entries WHERE ledger = ?1 AND shuffle =
 	sqlCosignedAtMost = `SELECT size, root, checkpoint FROM cosigned WHERE ledger = ? AND size <= ? ORDER BY size DESC LIMIT 1`
 	sqlCosignedFrom   = `SELECT size, root, checkpoint FROM cosigned WHERE ledger = ? AND size >= ? ORDER BY size LIMIT ?`
 
-	sqlTile   = `SELECT data FROM tiles WHERE ledger = ? AND level = ? AND idx = ?`
-	sqlDeck   = `SELECT cards FROM decks WHERE ledger = ? AND hash = ?`
-	sqlToken  = `SELECT ` + tokenColumns + ` FROM tokens WHERE ledger = ? AND id = ?`
-	sqlTokens = `SELECT ` + tokenColumns + ` FROM tokens WHERE ledger = ? ORDER BY created, id`
+	sqlTile = `SELECT data FROM tiles WHERE ledger = ? AND level = ? AND idx = ?`
+	sqlDeck = `SELECT cards FROM decks WHERE ledger = ? AND hash = ?`
 )
 
 const (
@@ -76,9 +69,9 @@ WHERE ledger = ? AND time >= ? AND time < ? AND (time, request) > (?, ?) ORDER B
 
 var (
 	sqlWrites = []string{sqlBegin, sqlCommit, sqlRollback, sqlTaken, sqlNewLedger, sqlNewHead, sqlHead, sqlMoveHead,
-		sqlNewEntry, sqlNewSlot, sqlNewTile, sqlNewCheckpoint, sqlNewCosigned, sqlHasCosigned, sqlNewDeck, sqlDeck, sqlNewToken, sqlRevokeToken,
+		sqlNewEntry, sqlNewSlot, sqlNewTile, sqlNewCheckpoint, sqlNewCosigned, sqlHasCosigned, sqlNewDeck, sqlDeck,
 		sqlNewAccess, sqlDropAccess, sqlHasSnapshot, sqlNewSnapshot, sqlDropSnapshot}
 	sqlReads = append([]string{sqlLedgers, sqlSize, sqlRows, sqlByKeyTag, sqlHasTag, sqlHasSlot, sqlByShuffle,
-		sqlCheckpointAfter, sqlCosignedAtMost, sqlCosignedFrom, sqlTile, sqlDeck, sqlToken, sqlTokens,
+		sqlCheckpointAfter, sqlCosignedAtMost, sqlCosignedFrom, sqlTile, sqlDeck,
 		sqlAccess, sqlCountAccess, sqlSnapshotBelow}, slices.Collect(maps.Values(sqlRecall))...)
 )

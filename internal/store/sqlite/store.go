@@ -60,7 +60,6 @@ type Store struct {
 
 var (
 	_ ledger.Store        = (*Store)(nil)
-	_ ledger.TokenStore   = (*Store)(nil)
 	_ ledger.AccessStore  = (*Store)(nil)
 	_ ledger.CommitFinder = (*Store)(nil)
 )

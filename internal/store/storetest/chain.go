@@ -99,7 +99,7 @@ func tag(n int) [32]byte {
 // row encodes an entry.
 func row(t testing.TB, body audit.Body) ledger.Row {
 	t.Helper()
-	e := audit.Entry{Time: 1_700_000_000_000, Actor: "dealer-1", Body: body}
+	e := audit.Entry{Time: 1_700_000_000_000, Actor: audit.Actor{Identity: "dealer-1", Credential: "dealer-1"}, Body: body}
 	b, err := e.Encode()
 	if err != nil {
 		t.Fatal(err)

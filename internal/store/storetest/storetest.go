@@ -1,5 +1,5 @@
 // Package storetest is the suite that every store passes. What it asks for is
-// the contract of [ledger.Store], [ledger.TokenStore], [ledger.AccessStore] and
+// the contract of [ledger.Store], [ledger.AccessStore] and
 // [ledger.CommitFinder] as their comments give it: above all that an append writes all of a batch or nothing of it, and that
 // its error says which.
 package storetest
@@ -20,7 +20,6 @@ import (
 // Store is what is tested.
 type Store interface {
 	ledger.Store
-	ledger.TokenStore
 	ledger.AccessStore
 	ledger.CommitFinder
 	Close() error
@@ -65,7 +64,6 @@ func Test(t *testing.T, open func(t *testing.T) Backend, only ...string) {
 		{"CosignedRace", testCosignedRace},
 		{"Snapshots", testSnapshots},
 		{"Decks", testDecks},
-		{"Tokens", testTokens},
 		{"Slots", testSlots},
 		{"SlotsRace", testSlotsRace},
 		{"Accesses", testAccesses},

@@ -1,0 +1,110 @@
+package client
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"sync/atomic"
+	"time"
+
+	"shuffled/internal/audit"
+)
+
+// clockSkew is how far the daemon's clock may be behind this host's before an entry
+// counts as older than the first try of its request.
+const clockSkew = 10 * time.Second
+
+type firstTried struct{}
+
+// FirstTried returns a context for requests that were tried before, since the time at: by
+// this program before it was started again, or by another one with its journal. Without
+// it, a request that was answered before this client tried it is a *Fault: somebody else
+// made it, ahead of the game.
+func FirstTried(ctx context.Context, at time.Time) context.Context {
+	return context.WithValue(ctx, firstTried{}, at)
+}
+
+// began returns when the request was tried first.
+func began(ctx context.Context) time.Time {
+	if at, ok := ctx.Value(firstTried{}).(time.Time); ok {
+		return at
+	}
+	return time.Now()
+}
+
+// identity is whose entries the client's answers are of. Config.Identity says it, or the
+// first entry that shows the client's own token.
+type identity struct {
+	credential string                 // public id of the token, "" without one
+	known      atomic.Pointer[string] // of the service
+}
+
+func newIdentity(cfg *Config) *identity {
+	i := new(identity)
+	if id, _, ok := strings.Cut(cfg.Token, "."); ok {
+		i.credential = id
+	}
+	if cfg.Identity != "" {
+		i.known.Store(&cfg.Identity)
+	}
+	return i
+}
+
+// foreign says why an entry is not an answer to a request of this client, or "": it is of
+// another identity, or older than the request.
+func (i *identity) foreign(by audit.Actor, at int64, first time.Time) string {
+	known := i.known.Load()
+	switch {
+	case known != nil && by.Identity != *known:
+		return fmt.Sprintf("it was done by %s, and not by %s", by.Identity, *known)
+	case known == nil && i.credential != "" && by.Credential != i.credential:
+		return fmt.Sprintf("it was done with %s, and not with this client's token", by.Credential)
+	case at < first.Add(-clockSkew).UnixMilli():
+		return fmt.Sprintf("it was done at %s, before this client asked for it", time.UnixMilli(at).UTC().Format(time.RFC3339))
+	}
+	if known == nil && by.Credential == i.credential {
+		i.known.Store(&by.Identity)
+	}
+	return ""
+}
+
+// own is foreign as a *Fault, nil for an answer to this client.
+func (c *Client) own(by audit.Actor, at int64, when asked, answer []byte) error {
+	if what := c.identity.foreign(by, at, when.first); what != "" {
+		return &Fault{What: what, Answer: answer}
+	}
+	return nil
+}
+
+// TakeOver makes this client's identity the owner of a shuffle of another one, and returns
+// when that is proved to stand in the ledger. See docs/CLIENT.md: with the extent close,
+// which is the default, it can be closed and nothing else.
+func (c *Client) TakeOver(ctx context.Context, s *Committed, req TakeoverRequest) (*Takeover, error) {
+	when := c.command(ctx)
+	answer, err := c.takeOverShuffle(ctx, s.ID, req)
+	taken, err := decoded[Takeover](answer, err)
+	if err != nil {
+		return nil, err
+	}
+	e, err := c.prove(ctx, taken.Receipt, anyIndex, when, answer)
+	if err != nil {
+		return nil, err
+	}
+	body, ok := e.Body.(*audit.Takeover)
+	if !ok || body.Shuffle != s.ID || body.Reason != req.Reason || body.Extent.String() != string(deref(req.Extent)) && req.Extent != nil {
+		return nil, &Fault{What: "the takeover in the ledger is another one", Answer: answer}
+	}
+	if deref(taken.Repeated) { // it is told again for as long as it holds
+		when.first = time.UnixMilli(e.Time)
+	}
+	return taken, c.own(e.Actor, e.Time, when, answer)
+}
+
+// under is the request with an idempotency key: one of NewKey says when it was made, so
+// that a program that kept it needs no FirstTried.
+func (a asked) under(key string) asked {
+	if at, ok := keyTime(key); ok && at.Before(a.first) {
+		a.first = at
+	}
+	return a
+}

@@ -1,0 +1,73 @@
+package dealer
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"shuffled/internal/audit"
+	"shuffled/internal/ledger"
+)
+
+// Takeover makes the actor's identity the owner of an open shuffle of another one
+// (docs/SPEC.md section 5.9), and says so in the ledger. A caller that has this
+// already is answered with the entry that gave it.
+func (d *Dealer) Takeover(ctx context.Context, actor audit.Actor, id uint64, req TakeoverRequest) (Takeover, error) {
+	if req.Extent != audit.ExtentClose && req.Extent != audit.ExtentPlay {
+		return Takeover{}, &RequestError{"extent", "is close or play"}
+	}
+	if err := checkReason(req.Reason); err != nil {
+		return Takeover{}, err
+	}
+	r, err := d.record(ctx, id)
+	if err != nil {
+		return Takeover{}, err
+	}
+	if row, from, ok := r.takenBy(actor, req.Extent); ok {
+		return d.repeatTakeover(ctx, row, from)
+	}
+	if r.closed != nil {
+		return Takeover{}, &audit.Illegal{Code: audit.RuleNotOpen, Detail: fmt.Sprintf("shuffle %d is not open", id)}
+	}
+	bodies := approved(req.Act, &audit.Takeover{Shuffle: id, Extent: req.Extent, Reason: req.Reason})
+	appended, err := d.cfg.Ledger.Append(ctx, ledger.Proposal{Actor: actor, Bodies: bodies})
+	var illegal *audit.Illegal
+	if errors.As(err, &illegal) && illegal.Code == audit.RuleOwner {
+		// A copy of this request may have been first.
+		r, unread := d.record(ctx, id)
+		if unread != nil {
+			return Takeover{}, unread
+		}
+		if row, from, ok := r.takenBy(actor, req.Extent); ok {
+			return d.repeatTakeover(ctx, row, from)
+		}
+	}
+	if err != nil {
+		return Takeover{}, err
+	}
+	last := appended[len(appended)-1]
+	d.cfg.Log.Warn("a shuffle was taken over", "shuffle", id, "from", r.owner, "by", actor.Identity, "extent", req.Extent.String())
+	return Takeover{Answered: Answered{Time: last.Entry.Time}, From: r.owner, Receipt: last.Receipt.Text()}, nil
+}
+
+// takenBy returns the takeover that made the actor's identity the owner to this extent,
+// if it still is, and the owner before.
+func (r *record) takenBy(actor audit.Actor, extent audit.Extent) (row ledger.Row, from string, ok bool) {
+	if len(r.taken) == 0 {
+		return row, "", false
+	}
+	last := r.taken[len(r.taken)-1]
+	return last.row, last.from, r.owner == actor.Identity && r.extent == extent
+}
+
+func (d *Dealer) repeatTakeover(ctx context.Context, row ledger.Row, from string) (Takeover, error) {
+	receipt, err := d.cfg.Ledger.FirstReceipt(ctx, row)
+	if err != nil {
+		return Takeover{}, err
+	}
+	e, err := audit.ParseEntry(row.Entry)
+	if err != nil {
+		return Takeover{}, fmt.Errorf("reading entry %d: %w", row.Index, err)
+	}
+	return Takeover{Answered: Answered{Time: e.Time, Repeated: true}, From: from, Receipt: receipt}, nil
+}

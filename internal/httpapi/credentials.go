@@ -1,0 +1,157 @@
+package httpapi
+
+import (
+	"encoding/base64"
+	"slices"
+
+	"shuffled/internal/audit"
+	"shuffled/internal/dealer"
+	"shuffled/internal/ledger"
+)
+
+// ListCredentials answers with every token and certificate that was created.
+func (s *Server) ListCredentials(c *call) error {
+	all, err := c.ledger.Log.Credentials(c.r.Context())
+	if err != nil {
+		return err
+	}
+	answer := CredentialList{Credentials: make([]Credential, len(all))}
+	now := s.cfg.Now().UnixMilli()
+	for i, h := range all {
+		answer.Credentials[i] = credentialAnswer(h, now)
+	}
+	return c.json(answer)
+}
+
+func credentialAnswer(h audit.Holder, now int64) Credential {
+	a := Credential{
+		Credential: h.ID, Form: CredentialForm(h.Form.String()), Role: Role(h.Role.String()), Identity: h.Identity,
+		Tables: h.Tables, State: CredentialStateInForce, Entry: h.Index, Created: Timestamp(h.Created),
+	}
+	if h.Expires != 0 {
+		a.Expires = optionalOf(Timestamp(h.Expires))
+	}
+	switch {
+	case h.Revoked != 0:
+		a.State, a.Revoked = CredentialStateRevoked, optionalOf(Timestamp(h.Revoked))
+	case h.Expires != 0 && h.Expires <= now:
+		a.State = CredentialStateExpired
+	}
+	return a
+}
+
+// ChangeCredential creates or revokes a token or certificate.
+func (s *Server) ChangeCredential(c *call) error {
+	var req CredentialRequest
+	if err := decode(c.r, &req); err != nil {
+		return err
+	}
+	act, err := actOf(req.Act)
+	if err != nil {
+		return err
+	}
+	body, err := credentialBody(&req)
+	if err != nil {
+		return err
+	}
+	recorded, err := c.ledger.Dealer.ChangeCredential(c.r.Context(), c.caller.actor, body, act)
+	if err != nil {
+		return err
+	}
+	return c.json(appendedAnswer(recorded))
+}
+
+// credentialBody is the entry that is asked for.
+func credentialBody(req *CredentialRequest) (*audit.Credential, error) {
+	if err := audit.CheckName(req.Credential); err != nil {
+		return nil, refuseValue("credential", err.Error())
+	}
+	created := req.Role != nil || req.Identity != nil || req.Tables != nil || req.Expires != nil || req.Hash != nil
+	switch {
+	case req.Action == CredentialRequestActionRevoke && created:
+		return nil, refuseValue("action", "is create with role, identity, tables, expires or hash")
+	case req.Action == CredentialRequestActionRevoke:
+		return &audit.Credential{Kind: audit.CredentialRevoked, ID: req.Credential, Reason: value(req.Reason)}, nil
+	case req.Action != CredentialRequestActionCreate:
+		return nil, refuseValue("action", "is create or revoke")
+	case req.Reason != nil:
+		return nil, refuseValue("reason", "goes with the action revoke")
+	case req.Role == nil:
+		return nil, refuseValue("role", "is needed with create: dealer, auditor, admin or regulator")
+	case req.Identity == nil || audit.CheckName(*req.Identity) != nil:
+		return nil, refuseValue("identity", "is needed with create: a name of 1 to 64 letters, digits, '.', '_' and '-'")
+	case req.Hash == nil:
+		return nil, refuseValue("hash", "is needed with create: SHA-256 of the secret")
+	}
+	return createdBody(req)
+}
+
+func createdBody(req *CredentialRequest) (*audit.Credential, error) {
+	c := &audit.Credential{Kind: audit.CredentialCreated, ID: req.Credential, Form: audit.FormToken,
+		Role: audit.ParseRole(string(*req.Role)), Identity: *req.Identity, Tables: slices.Clone(req.Tables)}
+	if ledger.IsCertificate(c.ID) {
+		c.Form = audit.FormCertificate
+	}
+	if req.Expires != nil {
+		c.Expires = int64(*req.Expires)
+	}
+	if c.Role == 0 {
+		return nil, refuseValue("role", "is dealer, auditor, admin or regulator")
+	}
+	slices.Sort(c.Tables)
+	for i, table := range c.Tables {
+		if err := audit.CheckName(table); err != nil {
+			return nil, refuseValue("tables", "holds a table that "+err.Error())
+		}
+		if i > 0 && c.Tables[i-1] == table {
+			return nil, refuseValue("tables", "holds "+table+" twice: name each table once")
+		}
+	}
+	if req.Tables != nil && (len(c.Tables) == 0 || len(c.Tables) > audit.MaxTables) {
+		return nil, refuseValue("tables", "has 1 to 256 tables; leave it out for all of them")
+	}
+	if c.Role == audit.RoleAdmin && c.Tables != nil {
+		return nil, refuseValue("tables", "goes with the other roles: what an admin does is for all tables")
+	}
+	hash, err := base64.StdEncoding.Strict().DecodeString(*req.Hash)
+	if err != nil || len(hash) != 32 {
+		return nil, refuseValue("hash", "is 32 bytes in padded base64")
+	}
+	c.Digest = c.Opens([32]byte(hash))
+	return c, nil
+}
+
+// actOf reads the act of administrators that came with a request, nil for none.
+func actOf(act *Act) (*audit.ActEntry, error) {
+	if act == nil {
+		return nil, nil
+	}
+	a, err := audit.ParseActEntry(*act)
+	if err != nil {
+		return nil, refuseValue("act", "is an act as shuffled act writes it: "+err.Error())
+	}
+	return a, nil
+}
+
+// TakeOverShuffle gives a shuffle another owner.
+func (s *Server) TakeOverShuffle(c *call, id ID) error {
+	var req TakeoverRequest
+	if err := decode(c.r, &req); err != nil {
+		return err
+	}
+	asked := dealer.TakeoverRequest{Extent: audit.ExtentClose, Reason: req.Reason}
+	if req.Extent != nil {
+		if asked.Extent = audit.ParseExtent(string(*req.Extent)); asked.Extent == 0 {
+			return refuseValue("extent", "is close or play")
+		}
+	}
+	var err error
+	if asked.Act, err = actOf(req.Act); err != nil {
+		return err
+	}
+	t, err := c.ledger.Dealer.Takeover(c.r.Context(), c.caller.actor, id, asked)
+	if err != nil {
+		return err
+	}
+	return c.json(Takeover{From: t.From, Time: Timestamp(t.Time), Repeated: repeated[TakeoverRepeated](t.Answered), Receipt: t.Receipt})
+}

@@ -1,0 +1,77 @@
+package ledger
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"shuffled/internal/audit"
+)
+
+// CredentialLife is how long memory is believed about credentials without a look at the
+// store: a revocation by another daemon reaches this one within it.
+const CredentialLife = 5 * time.Second
+
+// Credential returns a credential that was created and not revoked, as its entry made it:
+// no row of the database has a say. Whether it expired is the caller's to check. It
+// returns ErrNotFound for any other id, and ErrUnavailable when the store was not read
+// for CredentialLife. With anew it looks at the store in any case, for what another
+// daemon created a moment ago. Of a frozen ledger, which takes in no entries, memory
+// stays what it was.
+func (l *Ledger) Credential(ctx context.Context, id string, anew bool) (audit.Credential, error) {
+	if err := l.known(ctx, anew); err != nil && !errors.Is(err, ErrFrozen) {
+		return audit.Credential{}, err
+	}
+	h, ok := (*l.holders.Load())[id]
+	if !ok || h.Revoked != 0 {
+		return audit.Credential{}, ErrNotFound
+	}
+	return h.Credential, nil
+}
+
+// Credentials returns every credential that was created, by its entry, as of the newest
+// entry known here.
+func (l *Ledger) Credentials(ctx context.Context) (all []audit.Holder, err error) {
+	if err := l.known(ctx, true); err != nil && !errors.Is(err, ErrFrozen) {
+		return nil, err
+	}
+	err = l.ask(ctx, func() { all = l.state.Holders() })
+	return all, err
+}
+
+// known has memory cover what the store held at most CredentialLife ago. In the second
+// half of that time it looks without making the caller wait.
+func (l *Ledger) known(ctx context.Context, anew bool) error {
+	age := l.elapsed() - time.Duration(l.folded.Load())
+	switch {
+	case anew || age >= CredentialLife:
+		return l.refreshTogether(ctx)
+	case age >= CredentialLife/2:
+		l.startRefresh()
+	}
+	return nil
+}
+
+// elapsed is the monotonic time of the ledger's clock.
+func (l *Ledger) elapsed() time.Duration {
+	_, elapsed := l.cfg.Clock()
+	return elapsed
+}
+
+// isNewest notes that memory covers the store's newest entry now. It runs on the
+// sequencer's goroutine.
+func (l *Ledger) isNewest() { l.folded.Store(int64(l.elapsed())) }
+
+// showHolders shows the credentials of the published head, if they changed.
+func (l *Ledger) showHolders() {
+	changes := l.state.HolderChanges()
+	if l.holders.Load() != nil && changes == l.holderChanges {
+		return
+	}
+	l.holderChanges = changes
+	shown := make(map[string]audit.Holder)
+	for _, h := range l.state.Holders() {
+		shown[h.ID] = h
+	}
+	l.holders.Store(&shown)
+}
