@@ -1,6 +1,7 @@
 package client
 
 import (
+	"bytes"
 	"context"
 
 	"shuffled/internal/audit"
@@ -70,6 +71,14 @@ func (c *Client) Access(ctx context.Context, params ListAccessParams) (*AccessLi
 // proveEvent returns the answer to a call that wrote an event: its entry is
 // proved, and is what was asked for.
 func (c *Client) proveEvent(ctx context.Context, when asked, answer []byte, what string, fits func(*audit.Event) bool) (*Appended, error) {
+	return c.proveEntry(ctx, when, answer, what, func(b audit.Body) bool {
+		event, ok := b.(*audit.Event)
+		return ok && fits(event)
+	})
+}
+
+// proveEntry is proveEvent for an entry of any type.
+func (c *Client) proveEntry(ctx context.Context, when asked, answer []byte, what string, fits func(audit.Body) bool) (*Appended, error) {
 	appended, err := decoded[Appended](answer, nil)
 	if err != nil {
 		return nil, err
@@ -78,7 +87,7 @@ func (c *Client) proveEvent(ctx context.Context, when asked, answer []byte, what
 	if err != nil {
 		return nil, err
 	}
-	if event, ok := entry.Body.(*audit.Event); !ok || !fits(event) {
+	if !fits(entry.Body) {
 		return nil, &Fault{What: what, Answer: answer}
 	}
 	return appended, nil
@@ -94,4 +103,45 @@ func decoded[T any](answer []byte, err error) (*T, error) {
 		return nil, err
 	}
 	return v, nil
+}
+
+// ChangeCredential creates or revokes a token or certificate and returns the proved entry.
+// One that stands so already is refused with CodeCredential.
+func (c *Client) ChangeCredential(ctx context.Context, req CredentialRequest) (*Appended, error) {
+	when := c.command(ctx)
+	answer, err := c.changeCredential(ctx, req)
+	if err != nil {
+		return nil, err
+	}
+	return c.proveEntry(ctx, when, answer, "the credential is not the one that was asked for", func(b audit.Body) bool {
+		e, ok := b.(*audit.Credential)
+		created := req.Action == CredentialRequestActionCreate
+		return ok && e.ID == req.Credential && (e.Kind == audit.CredentialCreated) == created &&
+			(!created || e.Role.String() == string(deref(req.Role)) && e.Identity == deref(req.Identity) && e.Digest == e.Opens(deref(req.Hash)))
+	})
+}
+
+// Credentials returns every credential that was created, as the daemon tells them.
+func (c *Client) Credentials(ctx context.Context) (*CredentialList, error) {
+	return decoded[CredentialList](c.listCredentials(ctx))
+}
+
+// Acts returns who approves acts and what of theirs waits, as the daemon tells it.
+func (c *Client) Acts(ctx context.Context) (*Acts, error) { return decoded[Acts](c.getActs(ctx)) }
+
+// SubmitAct appends an act of administrators with the entry that it approves, and returns
+// the proved last of the two.
+func (c *Client) SubmitAct(ctx context.Context, req ActRequest) (*Appended, error) {
+	when := c.command(ctx)
+	answer, err := c.submitAct(ctx, req)
+	if err != nil {
+		return nil, err
+	}
+	wanted, body := audit.TypeAct, req.Act
+	if req.Type != nil {
+		wanted, body = audit.Type(*req.Type), req.Body
+	}
+	return c.proveEntry(ctx, when, answer, "the entry is not the one that was approved", func(b audit.Body) bool {
+		return b.Type() == wanted && bytes.Equal(audit.EncodeBody(b), body)
+	})
 }

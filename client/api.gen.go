@@ -290,9 +290,52 @@ type AccessRecord struct {
 	Token Name `json:"token"`
 }
 
-// Act What administrators signed of this request, as `shuffled act` writes it, for a ledger that asks for
-// two persons.
-type Act = []byte
+// ActRequest defines model for ActRequest.
+type ActRequest struct {
+	// Act The body of the act's entry, of section 5.11 of the specification.
+	Act []byte `json:"act"`
+
+	// Body The body of that entry.
+	Body []byte `json:"body,omitempty"`
+
+	// Type The type of the entry that it approves.
+	Type *int `json:"type,omitempty"`
+}
+
+// Acts defines model for Acts.
+type Acts struct {
+	// Administrators In force, by name.
+	Administrators []Administrator `json:"administrators"`
+
+	// Delay Seconds that an act of one of them waits.
+	Delay int `json:"delay"`
+
+	// Genesis SHA-256 of the genesis entry.
+	Genesis Hash `json:"genesis"`
+
+	// Newest The newest act, 0 for none.
+	Newest Index `json:"newest"`
+
+	// Root Of the newest head.
+	Root Hash `json:"root"`
+
+	// Size Of the newest head.
+	Size Index `json:"size"`
+
+	// TwoPersons The acts that need two of them.
+	TwoPersons []string     `json:"two_persons"`
+	Waiting    []WaitingAct `json:"waiting"`
+}
+
+// Administrator defines model for Administrator.
+type Administrator struct {
+	// Name Letters, digits, dots, underscores and hyphens, the first a letter or digit. Never
+	// anything that names a person.
+	Name Name `json:"name"`
+
+	// Vkey The verifier key (C2SP signed-note) of that administrator.
+	Vkey string `json:"vkey"`
+}
 
 // Appended defines model for Appended.
 type Appended struct {
@@ -419,9 +462,6 @@ type CredentialList struct {
 
 // CredentialRequest defines model for CredentialRequest.
 type CredentialRequest struct {
-	// Act What administrators signed of this request, as `shuffled act` writes it, for a ledger that asks for
-	// two persons.
-	Act    *Act                    `json:"act,omitempty"`
 	Action CredentialRequestAction `json:"action"`
 
 	// Credential The public id, tok_… or crt_….
@@ -581,10 +621,6 @@ type KeySubject string
 
 // KeyRequest defines model for KeyRequest.
 type KeyRequest struct {
-	// Act What administrators signed of this request, as `shuffled act` writes it, for a ledger that asks for
-	// two persons.
-	Act *Act `json:"act,omitempty"`
-
 	// From From when on what was done under the retired key deserves no trust. Absent means now.
 	//
 	//
@@ -630,10 +666,6 @@ type Keys struct {
 
 // LatchRequest defines model for LatchRequest.
 type LatchRequest struct {
-	// Act What administrators signed of this request, as `shuffled act` writes it, for a ledger that asks for
-	// two persons.
-	Act *Act `json:"act,omitempty"`
-
 	// Reason Why, in printable ASCII. It is written to the ledger for ever.
 	Reason Why `json:"reason"`
 }
@@ -1081,10 +1113,6 @@ type SwitchList struct {
 
 // SwitchRequest defines model for SwitchRequest.
 type SwitchRequest struct {
-	// Act What administrators signed of this request, as `shuffled act` writes it, for a ledger that asks for
-	// two persons.
-	Act *Act `json:"act,omitempty"`
-
 	// Action Stop new shuffles, or let them go on.
 	Action SwitchRequestAction `json:"action"`
 
@@ -1144,10 +1172,6 @@ type TakeoverRepeated bool
 
 // TakeoverRequest defines model for TakeoverRequest.
 type TakeoverRequest struct {
-	// Act What administrators signed of this request, as `shuffled act` writes it, for a ledger that asks for
-	// two persons.
-	Act *Act `json:"act,omitempty"`
-
 	// Extent Absent means close.
 	Extent *Extent `json:"extent,omitempty"`
 
@@ -1187,6 +1211,20 @@ type Transcript struct {
 
 // TranscriptFormat The format and its version.
 type TranscriptFormat string
+
+// WaitingAct defines model for WaitingAct.
+type WaitingAct struct {
+	// Digest Of the entry that it approves.
+	Digest Hash `json:"digest"`
+
+	// Due When it takes effect.
+	//
+	// Examples: 2026-03-14T15:09:26.535Z
+	Due Timestamp `json:"due"`
+
+	// Entry An index in the ledger. An id is the index of a shuffle's commit.
+	Entry Index `json:"entry"`
+}
 
 // Why Why, in printable ASCII. It is written to the ledger for ever.
 type Why = string
@@ -1266,6 +1304,9 @@ type GetTranscriptParams struct {
 	Recipient *Name `form:"recipient,omitempty" json:"recipient,omitempty"`
 }
 
+// SubmitActJSONRequestBody defines body for SubmitAct for application/json ContentType.
+type SubmitActJSONRequestBody = ActRequest
+
 // ChangeCredentialJSONRequestBody defines body for ChangeCredential for application/json ContentType.
 type ChangeCredentialJSONRequestBody = CredentialRequest
 
@@ -1309,6 +1350,25 @@ func (c *Client) listAccess(ctx context.Context, params ListAccessParams) ([]byt
 	query(&r, "to", params.To)
 	query(&r, "cursor", params.Cursor)
 	query(&r, "limit", params.Limit)
+	return c.send(ctx, r)
+}
+
+// getActs sends GET /v1/{ledger}/acts and returns the answer's body.
+func (c *Client) getActs(ctx context.Context) ([]byte, error) {
+	r := request{
+		method: http.MethodGet,
+		path:   fmt.Sprintf("/v1/%s/acts", url.PathEscape(c.ledger)),
+	}
+	return c.send(ctx, r)
+}
+
+// submitAct sends POST /v1/{ledger}/acts and returns the answer's body.
+func (c *Client) submitAct(ctx context.Context, body SubmitActJSONRequestBody) ([]byte, error) {
+	r := request{
+		method: http.MethodPost,
+		path:   fmt.Sprintf("/v1/%s/acts", url.PathEscape(c.ledger)),
+		body:   body,
+	}
 	return c.send(ctx, r)
 }
 

@@ -128,6 +128,9 @@ func httpClient(given *http.Client) *http.Client {
 // CloseIdleConnections closes the connections that no call uses.
 func (c *Client) CloseIdleConnections() { c.http.CloseIdleConnections() }
 
+// Origin returns the name of the ledger that the pinned keys are of.
+func (c *Client) Origin() string { return c.origin }
+
 // Load returns a shuffle that was committed earlier, its commit proved again. Of
 // one that was played already it takes the mix and the dealt cards from a proved
 // transcript, and holds the daemon's word on its state against that. Of a child

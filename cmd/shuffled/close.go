@@ -32,7 +32,7 @@ func (c *closeCmd) Run(ctx context.Context, s streams) error {
 	if err != nil {
 		return c.fail(s, err)
 	}
-	closed, err := d.Close(ctx, shuffle, *closeRequest(c.Outcome, c.Because))
+	closed, err := d.Close(c.tried(ctx), shuffle, *closeRequest(c.Outcome, c.Because))
 	if err != nil {
 		return c.fail(s, err)
 	}

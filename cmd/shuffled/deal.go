@@ -53,7 +53,7 @@ func (c *dealCmd) Run(ctx context.Context, s streams) error {
 	if err != nil {
 		return c.fail(s, err)
 	}
-	dealt, err := d.Deal(ctx, shuffle, req)
+	dealt, err := d.Deal(c.tried(ctx), shuffle, req)
 	if err != nil {
 		return c.fail(s, err)
 	}

@@ -24,7 +24,7 @@ const (
 )
 
 // demoActor is who the entries say asked.
-const demoActor = "demo"
+var demoActor = audit.Actor{Identity: "demo", Credential: "demo"}
 
 func (d *demo) commit(ctx context.Context) error {
 	made, err := d.house.dealer.Shuffle(ctx, demoActor, client.NewKey(), dealer.ShuffleRequest{Table: demoTable, Deck: "standard-52"})
@@ -97,7 +97,7 @@ func runHands(runs []audit.Run, cards []audit.Card) (hands []hand) {
 // others.
 func (d *demo) onePlayer(ctx context.Context) error {
 	d.act("3. Prove one player's cards, and nobody else's")
-	player, err := d.house.dealer.Transcript(ctx, d.id, dealer.View{Dealer: true, Recipient: "seat-1"})
+	player, err := d.house.dealer.Transcript(ctx, d.id, dealer.View{Identity: demoActor.Identity, Recipient: "seat-1"})
 	if err != nil {
 		return err
 	}
@@ -124,7 +124,7 @@ func (d *demo) keepsSecrets(ctx context.Context, player []byte, v *verify.Verdic
 	for _, c := range v.Cards {
 		shown[c.Place] = true
 	}
-	all, err := d.house.dealer.Transcript(ctx, d.id, dealer.View{Dealer: true})
+	all, err := d.house.dealer.Transcript(ctx, d.id, dealer.View{Identity: demoActor.Identity})
 	if err != nil {
 		return err
 	}

@@ -45,14 +45,25 @@ func setUpDev(ctx context.Context, cfg *config.Config, store backend) error {
 		return withHint(fmt.Errorf("the database has a ledger %s, but %s has no keys of it", devLedger, cfg.Data),
 			"use the data directory it was made with, or another database")
 	}
+	return nil
+}
+
+// makeDevTokens writes a token for each role that the data directory has none of. Each
+// is an entry of the sandbox before its file is there.
+func makeDevTokens(ctx context.Context, cfg *config.Config, l *ledger.Ledger) error {
 	for _, role := range devRoles {
 		path := filepath.Join(cfg.Data, role.String()+".token")
 		if exists(path) {
 			continue
 		}
-		bearer, err := newToken(ctx, store, ledger.IDOf(devOrigin), ledger.Token{Role: role})
+		id, hash, bearer, err := newToken()
 		if err != nil {
 			return err
+		}
+		body := &audit.Credential{Kind: audit.CredentialCreated, ID: id, Form: audit.FormToken, Role: role, Identity: role.String()}
+		body.Digest = body.Opens(hash)
+		if err := appendOffline(ctx, l, body, nil); err != nil {
+			return fmt.Errorf("creating the token of the %s: %w", role, err)
 		}
 		if err := keys.WriteSecret(path, bearer); err != nil {
 			return fmt.Errorf("writing the token: %w", err)
@@ -79,7 +90,7 @@ func createDev(ctx context.Context, cfg *config.Config, store backend, f files) 
 		return err
 	}
 	return ledger.Create(ctx, store, ledger.Info{Name: devLedger, Origin: key.Origin()}, &audit.Genesis{
-		Origin: key.Origin(), SigningKey: key.Public(), AuditorKeys: [][]byte{auditor}, Deals: audit.DealsSigned,
+		Revision: audit.Revision, Origin: key.Origin(), SigningKey: key.Public(), AuditorKeys: [][]byte{auditor}, Deals: audit.DealsSigned,
 		MixModes: allMixModes, Disclosure: audit.DisclosurePublic, DefaultCloseBy: defaultCloseBy, MaxCloseBy: maxCloseBy, Access: audit.AccessPublic,
 	}, key.Signer(), f.mark, time.Now())
 }

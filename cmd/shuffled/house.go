@@ -51,6 +51,8 @@ type house struct {
 type words struct {
 	adoptHead  string // reason to accept a head without a high-water mark
 	clearLatch string // reason to clear an entropy latch
+
+	adoptAct *audit.ActEntry // of administrators, where two are asked for
 }
 
 // openHouse opens the store, the generator, the keys and every configured
@@ -116,28 +118,9 @@ func (h *house) openLedgers(ctx context.Context, start audit.Event, w words, pas
 
 // openLedger opens one. It may return a dealer beside the error.
 func (h *house) openLedger(ctx context.Context, c config.Ledger, info ledger.Info, signers []note.Signer, start audit.Event, w words) (*dealer.Dealer, error) {
-	l, err := ledger.Open(ctx, ledger.Config{
-		Store:     h.store,
-		Info:      info,
-		Signers:   signers,
-		Mark:      c.Mark,
-		AdoptHead: w.adoptHead,
-		Witness:   h.witness,
-		Start:     start,
-		Queue:     h.cfg.Limits.Queue,
-		ClockStep: h.cfg.ClockStep.Duration(),
-		MarkSync:  h.cfg.MarkSync.Duration(),
-		Log:       h.log,
-	})
-	if errors.Is(err, ledger.ErrNotFound) {
-		return nil, withHint(fmt.Errorf("there is no ledger %s of %s in the database", info.Name, info.Origin),
-			"create it: shuffled ledger create --name %s --origin %s", info.Name, info.Origin)
-	}
-	if errors.Is(err, ledger.ErrNoMark) {
-		return nil, withHint(err, "if this host is new to the ledger and you know its head is right: --adopt-head REASON")
-	}
+	l, err := ledger.Open(ctx, h.ledgerConfig(c, info, signers, start, w))
 	if err != nil {
-		return nil, err
+		return nil, h.explainOpen(err, info)
 	}
 	d := dealer.New(dealer.Config{
 		Ledger: l, Store: h.store, Entropy: h.entropy, Keys: h.ring, Log: h.log,
@@ -147,13 +130,43 @@ func (h *house) openLedger(ctx context.Context, c config.Ledger, info ledger.Inf
 		Watch:    h.monitor.Watch,
 	})
 	if w.clearLatch != "" && l.Live().Latched {
-		_, err := l.Append(ctx, ledger.Proposal{Actor: "operator", Bodies: []audit.Body{
+		_, err := l.Append(ctx, ledger.Proposal{Actor: audit.Operator, Bodies: []audit.Body{
 			&audit.Event{Kind: audit.EventLatchClear, Reason: w.clearLatch}}})
 		if err != nil {
 			return d, fmt.Errorf("clearing the entropy latch of ledger %s: %w", info.Name, err)
 		}
 	}
 	return d, nil
+}
+
+// ledgerConfig is what a ledger of this house is opened with.
+func (h *house) ledgerConfig(c config.Ledger, info ledger.Info, signers []note.Signer, start audit.Event, w words) ledger.Config {
+	return ledger.Config{
+		Store:     h.store,
+		Info:      info,
+		Signers:   signers,
+		Mark:      c.Mark,
+		AdoptHead: w.adoptHead,
+		AdoptAct:  w.adoptAct,
+		Witness:   h.witness,
+		Start:     start,
+		Queue:     h.cfg.Limits.Queue,
+		ClockStep: h.cfg.ClockStep.Duration(),
+		MarkSync:  h.cfg.MarkSync.Duration(),
+		Log:       h.log,
+	}
+}
+
+// explainOpen says what to do about an error of opening a ledger, where that is known.
+func (h *house) explainOpen(err error, info ledger.Info) error {
+	switch {
+	case errors.Is(err, ledger.ErrNotFound):
+		return withHint(fmt.Errorf("there is no ledger %s of %s in the database", info.Name, info.Origin),
+			"create it: shuffled ledger create --name %s --origin %s", info.Name, info.Origin)
+	case errors.Is(err, ledger.ErrNoMark):
+		return withHint(err, "if this host is new to the ledger and you know its head is right: --adopt-head REASON")
+	}
+	return err
 }
 
 // rounds returns what fetches the beacon's rounds, or nil for a daemon without
@@ -254,7 +267,7 @@ func drain[T any](c <-chan T, take func(T)) {
 func (h *house) recordLatch(l *ledger.Ledger, cause entropy.Cause) bool {
 	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
 	defer cancel()
-	_, err := l.Append(ctx, ledger.Proposal{Actor: "daemon", Bodies: []audit.Body{
+	_, err := l.Append(ctx, ledger.Proposal{Actor: audit.Daemon, Bodies: []audit.Body{
 		&audit.Event{Kind: audit.EventLatchSet, Latch: audit.Latch(cause.Reason)}}})
 	if err != nil {
 		h.log.Error("writing the entropy latch into the ledger", "ledger", l.Info().Name, "error", err)

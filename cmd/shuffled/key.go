@@ -15,7 +15,7 @@ import (
 )
 
 type keyCmd struct {
-	Generate keyGenerateCmd `cmd:"" help:"Make a signing key for a new ledger, a sealing key, or the key of a witness or auditor."`
+	Generate keyGenerateCmd `cmd:"" help:"Make a signing key for a new ledger, a sealing key, or the key of a witness, auditor or administrator."`
 	Show     keyShowCmd     `cmd:"" help:"Show the public part of a key file."`
 	List     keyListCmd     `cmd:"" help:"List the keys of a running daemon's ledger, with their history."`
 	Rotate   keyRotateCmd   `cmd:"" help:"Exchange a signing or sealing key."`
@@ -23,11 +23,11 @@ type keyCmd struct {
 }
 
 type keyGenerateCmd struct {
-	Kind       string `arg:"" optional:"" default:"" enum:",signing,sealing,witness,auditor" help:"signing, sealing, witness or auditor."`
+	Kind       string `arg:"" optional:"" default:"" enum:",signing,sealing,witness,auditor,administrator" help:"signing, sealing, witness, auditor or administrator."`
 	Auditor    bool   `help:"The same as the word auditor."`
 	Out        string `required:"" placeholder:"FILE" help:"New file for the private key, mode 0600. The verifier key of a signing or witness key goes beside it as .vkey, an auditor's public key as .pub."`
 	Origin     string `help:"For a signing key: the ledger's origin, such as cards.example.com/ledger-1."`
-	Name       string `help:"For a witness key: the witness's name, such as witness.example.org/w1."`
+	Name       string `help:"For a witness key: the witness's name, such as witness.example.org/w1. For an administrator's: the administrator's, such as alice."`
 	Passphrase string `name:"passphrase-file" placeholder:"FILE" help:"Encrypt the file under the passphrase in FILE (age)."`
 }
 
@@ -43,9 +43,9 @@ func (c keyGenerateCmd) Run(s streams) error {
 	}
 	switch {
 	case kind == "" || c.Auditor && c.Kind != "" && c.Kind != "auditor":
-		return usage("say which kind of key: signing, sealing, witness or auditor")
-	case c.Name != "" && kind != "witness":
-		return usage("--name belongs to a witness key")
+		return usage("say which kind of key: signing, sealing, witness, auditor or administrator")
+	case c.Name != "" && kind != "witness" && kind != "administrator":
+		return usage("--name belongs to the key of a witness or administrator")
 	case c.Origin != "" && kind != "signing":
 		return usage("--origin belongs to a signing key")
 	}
@@ -56,6 +56,8 @@ func (c keyGenerateCmd) Run(s streams) error {
 	switch kind {
 	case "witness":
 		return c.witness(s, passphrase)
+	case "administrator":
+		c.Origin = c.Name // an administrator's key is a signing key of that name
 	case "sealing":
 		return c.sealing(s, passphrase)
 	case "auditor":
@@ -67,7 +69,7 @@ func (c keyGenerateCmd) Run(s streams) error {
 		return nil
 	}
 	if err := audit.CheckOrigin(c.Origin); err != nil {
-		return usage("--origin %s", err)
+		return usage("--origin, or the --name of an administrator, %s", err)
 	}
 	k, err := writeSigning(c.Out, vkeyPath(c.Out), c.Origin, passphrase)
 	if err != nil {

@@ -30,6 +30,8 @@ type ledgerCreateCmd struct {
 	Access     string        `enum:"public,token" default:"public" help:"Who may read the log."`
 	CloseBy    time.Duration `default:"24h" help:"Life of a shuffle that does not say."`
 	MaxCloseBy time.Duration `default:"744h" help:"Longest life of a shuffle."`
+	Admins     []string      `name:"administrator" placeholder:"NAME=FILE.vkey" sep:"none" help:"An administrator and the verifier key of that administrator, as shuffled key generate administrator makes it. Production asks for two, and for acts that two of them sign. Repeat it for each."`
+	Delay      time.Duration `default:"1h" help:"How long an act waits that one administrator signed where two are asked for: clearing a latch or switch, adopting a head."`
 	Key        string        `placeholder:"FILE" help:"Signing key file; made when it does not exist (default DATA/NAME.key)."`
 	Policy     string        `placeholder:"FILE" help:"C2SP tlog-policy with the witnesses, their addresses and the quorum: it goes into the first entry."`
 	Succeeds   string        `placeholder:"FILE" help:"Newest checkpoint of the ledger that this one continues, as its witnesses hold it: it goes into the first entry."`
@@ -47,6 +49,10 @@ func (c ledgerCreateCmd) Run(ctx context.Context, s streams) error {
 		return err
 	}
 	auditors, err := c.auditors()
+	if err != nil {
+		return err
+	}
+	administrators, err := c.administrators()
 	if err != nil {
 		return err
 	}
@@ -92,6 +98,7 @@ func (c ledgerCreateCmd) Run(ctx context.Context, s streams) error {
 		return err
 	}
 	err = ledger.Create(ctx, store, ledger.Info{Name: c.Name, Origin: c.Origin}, &audit.Genesis{
+		Revision: audit.Revision, Administrators: administrators, TwoPersons: twoPersons(administrators), Delay: uint32(c.Delay / time.Second),
 		Origin: c.Origin, Production: c.Production, SigningKey: key.Public(), AuditorKeys: auditors, Deals: deals,
 		MixModes: c.mixModes(), Disclosure: audit.ParseDisclosure(c.Disclosure),
 		DefaultCloseBy: uint32(c.CloseBy / time.Second), MaxCloseBy: uint32(c.MaxCloseBy / time.Second),

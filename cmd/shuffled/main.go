@@ -29,11 +29,13 @@ type cli struct {
 	Ledger    ledgerCmd    `cmd:"" help:"Create and list ledgers."`
 	Migrate   migrateCmd   `cmd:"" help:"Create or change the tables of a database."`
 	Token     tokenCmd     `cmd:"" help:"Create, list and revoke API tokens."`
+	Act       actCmd       `cmd:"" help:"Propose, sign and submit acts of administrators."`
 	Key       keyCmd       `cmd:"" help:"Generate and show keys."`
 	Shuffle   shuffleCmd   `cmd:"" help:"Ask a running daemon for a shuffle."`
 	Draw      drawCmd      `cmd:"" help:"Ask a running daemon for dice, numbers or a wheel's spin."`
 	Mix       mixCmd       `cmd:"" help:"Reveal the outside randomness that a shuffle planned."`
 	Deal      dealCmd      `cmd:"" help:"Deal the next cards of a shuffle."`
+	Takeover  takeoverCmd  `cmd:"" help:"Become the owner of another identity's shuffle."`
 	Close     closeCmd     `cmd:"" help:"Close a shuffle and disclose its tape."`
 	Show      showCmd      `cmd:"" help:"Show a shuffle, or write its transcript to a file."`
 	Recall    recallCmd    `cmd:"" help:"Find shuffles by table, time, game or state."`

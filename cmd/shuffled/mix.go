@@ -39,7 +39,7 @@ func (c *mixCmd) Run(ctx context.Context, s streams) error {
 	if err != nil {
 		return c.fail(s, err)
 	}
-	mixed, err := d.Mix(ctx, shuffle, req)
+	mixed, err := d.Mix(c.tried(ctx), shuffle, req)
 	if err != nil {
 		return c.fail(s, err)
 	}

@@ -27,7 +27,18 @@ type remote struct {
 	ClientCert string `placeholder:"FILE" and:"certificate" help:"Certificate to be known by in place of a token, in PEM, and those between it and its authority."`
 	ClientKey  string `placeholder:"FILE" and:"certificate" help:"Its private key, in PEM, mode 0600."`
 
+	Again bool `help:"This was tried before: take the answer of then. Without it, what was done before this command is refused."`
+
 	JSON bool `name:"json" help:"Print JSON."`
+}
+
+// tried is the context of a command that writes: an answer of before it is taken with
+// --again only.
+func (r *remote) tried(ctx context.Context) context.Context {
+	if r.Again {
+		return client.FirstTried(ctx, time.Time{})
+	}
+	return ctx
 }
 
 // tokenVariable holds the token when no file is named.

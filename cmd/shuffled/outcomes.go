@@ -86,7 +86,7 @@ func (h *house) watchFindings() {
 func (h *house) recordFinding(l *ledger.Ledger, f monitor.Finding) bool {
 	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
 	defer cancel()
-	_, err := l.Append(ctx, ledger.Proposal{Actor: "daemon", Bodies: []audit.Body{
+	_, err := l.Append(ctx, ledger.Proposal{Actor: audit.Daemon, Bodies: []audit.Body{
 		&audit.Event{Kind: audit.EventAlarm, Alarm: audit.AlarmStatistics, Reason: f.String()}}})
 	if err != nil {
 		h.log.Error("writing the alarm of statistics into the ledger", "ledger", l.Info().Name, "error", err)

@@ -41,7 +41,6 @@ func (p placeFlags) load() (*config.Config, error) {
 // backend is an open database.
 type backend interface {
 	ledger.Store
-	ledger.TokenStore
 	ledger.AccessStore
 	ledger.CommitFinder
 	Close() error

@@ -147,6 +147,16 @@ func (c serveCmd) serve(ctx context.Context, s streams, cfg *config.Config, list
 		stop()
 		return errors.Join(err, group.Wait())
 	}
+	if c.Dev {
+		for _, d := range h.dealers {
+			if d.Ledger().Info().Name == devLedger && d.Ledger().Ready() == nil {
+				if err := makeDevTokens(ctx, cfg, d.Ledger()); err != nil {
+					stop()
+					return errors.Join(err, group.Wait(), h.close())
+				}
+			}
+		}
+	}
 	figures.source.Store(h.entropy)
 	figures.monitor.Store(h.monitor)
 	if err := h.serveBy(run, group, api); err != nil {
@@ -169,7 +179,7 @@ func (h *house) serveBy(ctx context.Context, group *errgroup.Group, api *httpapi
 	for _, d := range h.dealers {
 		infos = append(infos, d.Ledger().Info())
 		finder := recall.New(d.Ledger(), h.store, h.cfg.Retention.Duration(), time.Now)
-		if err := api.Add(httpapi.Ledger{Dealer: d, Log: d.Ledger(), Tokens: h.store, Access: h.store, Recall: finder}); err != nil {
+		if err := api.Add(httpapi.Ledger{Dealer: d, Log: d.Ledger(), Access: h.store, Recall: finder}); err != nil {
 			return err
 		}
 	}

@@ -9,7 +9,7 @@ import (
 
 // batch commits to many shuffles under one key.
 func (c *shuffleCmd) batch(ctx context.Context, s streams, d *client.Client, req client.ShuffleRequest) error {
-	all, err := d.Commits(ctx, c.key(), req, *c.Count)
+	all, err := d.Commits(c.tried(ctx), c.key(), req, *c.Count)
 	if err != nil {
 		c.unknown(s, err)
 		return c.fail(s, err)

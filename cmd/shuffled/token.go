@@ -9,113 +9,193 @@ import (
 	"text/tabwriter"
 	"time"
 
+	"shuffled/client"
+	"shuffled/internal/audit"
 	"shuffled/internal/config"
 	"shuffled/internal/ledger"
 )
 
 type tokenCmd struct {
 	Create tokenCreateCmd `cmd:"" help:"Create a token and print it, this once, or let a client certificate stand for one."`
-	List   tokenListCmd   `cmd:"" help:"List the tokens of a ledger."`
+	List   tokenListCmd   `cmd:"" help:"List the tokens and certificates of a ledger."`
 	Revoke tokenRevokeCmd `cmd:"" help:"Revoke a token or certificate by its public id."`
 }
 
-// withTokens opens the store and finds the ledger by name.
-func (p placeFlags) withTokens(ctx context.Context, name string, do func(backend, ledger.ID) error) error {
-	return p.withLedgers(ctx, func(cfg *config.Config, store backend, infos []ledger.Info) error {
-		for _, info := range infos {
-			if info.Name == name {
-				return do(store, ledger.IDOf(info.Origin))
-			}
-		}
-		return fmt.Errorf("there is no ledger %s in %s", name, database(cfg))
-	})
+// tokenFlags say where a token is kept: in the ledger of a running daemon, or of a data
+// directory that no daemon serves.
+type tokenFlags struct {
+	placeFlags
+	Ledger    string `default:"main" help:"Ledger."`
+	URL       string `name:"url" placeholder:"URL" help:"Address of the daemon that serves the ledger. Without it, the ledger of --data or --config is opened, which no daemon may serve meanwhile."`
+	TokenFile string `placeholder:"FILE" help:"With --url: file with an admin's token, mode 0600; else it is in SHUFFLED_TOKEN."`
+	Key       string `placeholder:"VKEY" env:"SHUFFLED_KEY" help:"With --url: the verifier key of the ledger, or the file of it."`
+}
+
+// remote is how the daemon is reached.
+func (t *tokenFlags) remote() *remote {
+	return &remote{URL: t.URL, Ledger: t.Ledger, Key: t.Key, TokenFile: t.TokenFile}
+}
+
+// change writes the entry, through the daemon or into the ledger itself.
+func (t *tokenFlags) change(ctx context.Context, s streams, body *audit.Credential, hash [32]byte) error {
+	if t.URL == "" {
+		return t.withLedger(ctx, t.Ledger, func(l *ledger.Ledger) error { return appendOffline(ctx, l, body, nil) })
+	}
+	r := t.remote()
+	d, err := r.connect(ctx, s)
+	if err != nil {
+		return err
+	}
+	if _, err := d.ChangeCredential(ctx, credentialRequest(body, hash)); err != nil {
+		return r.fail(s, err)
+	}
+	return nil
+}
+
+func credentialRequest(body *audit.Credential, hash [32]byte) client.CredentialRequest {
+	req := client.CredentialRequest{Credential: body.ID}
+	if body.Kind == audit.CredentialRevoked {
+		req.Action, req.Reason = client.CredentialRequestActionRevoke, given(body.Reason)
+		return req
+	}
+	role, shown := client.Role(body.Role.String()), client.Hash(hash)
+	req.Action, req.Role, req.Identity, req.Tables, req.Hash = client.CredentialRequestActionCreate, &role, &body.Identity, body.Tables, &shown
+	if body.Expires != 0 {
+		at := client.Timestamp{Time: time.UnixMilli(body.Expires)}
+		req.Expires = &at
+	}
+	return req
 }
 
 type tokenListCmd struct {
-	placeFlags
-	Ledger string `default:"main" help:"Ledger."`
-	JSON   bool   `name:"json" help:"Print JSON."`
+	tokenFlags
+	JSON bool `name:"json" help:"Print JSON."`
 }
 
-// Help shows an example.
-func (tokenListCmd) Help() string { return "Example:\n  shuffled token list --ledger main" }
+// Help shows examples.
+func (tokenListCmd) Help() string {
+	return "Examples:\n  shuffled token list --ledger main\n  shuffled token list --url https://shuffle.example.com --token-file admin.token"
+}
 
 // listedToken is a line of `token list`; it holds nothing secret.
 type listedToken struct {
-	ID      string   `json:"id"`
-	Kind    string   `json:"kind"`
-	Role    string   `json:"role"`
-	Tables  []string `json:"tables,omitempty"` // absent: all
-	State   string   `json:"state"`
-	Created string   `json:"created"`
-	Expires string   `json:"expires,omitempty"`
-	Revoked string   `json:"revoked,omitempty"`
+	ID       string   `json:"id"`
+	Kind     string   `json:"kind"`
+	Role     string   `json:"role"`
+	Identity string   `json:"identity"`
+	Tables   []string `json:"tables,omitempty"` // absent: all
+	State    string   `json:"state"`
+	Entry    uint64   `json:"entry"` // that created it
+	Created  string   `json:"created"`
+	Expires  string   `json:"expires,omitempty"`
+	Revoked  string   `json:"revoked,omitempty"`
 }
 
 func (c tokenListCmd) Run(ctx context.Context, s streams) error {
-	return c.withTokens(ctx, c.Ledger, func(store backend, id ledger.ID) error {
-		tokens, err := store.Tokens(ctx, id)
-		if err != nil {
-			return fmt.Errorf("listing tokens: %w", err)
-		}
-		list := make([]listedToken, 0, len(tokens))
-		for _, t := range tokens {
-			list = append(list, listToken(t))
-		}
-		if c.JSON {
-			return printJSON(s.out, list)
-		}
-		w := tabwriter.NewWriter(s.out, 0, 0, 2, ' ', 0)
-		fmt.Fprintln(w, "ID\tKIND\tROLE\tTABLES\tSTATE\tCREATED\tEXPIRES")
-		for _, t := range list {
-			tables := cmp.Or(strings.Join(t.Tables, " "), "all")
-			fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\t%s\t%s\n", t.ID, t.Kind, t.Role, tables, t.State, t.Created, t.Expires)
-		}
-		return w.Flush()
-	})
+	list, err := c.list(ctx, s)
+	if err != nil {
+		return err
+	}
+	if c.JSON {
+		return printJSON(s.out, list)
+	}
+	w := tabwriter.NewWriter(s.out, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(w, "ID\tKIND\tROLE\tIDENTITY\tTABLES\tSTATE\tCREATED\tEXPIRES")
+	for _, t := range list {
+		tables := cmp.Or(strings.Join(t.Tables, " "), "all")
+		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\n", t.ID, t.Kind, t.Role, t.Identity, tables, t.State, t.Created, t.Expires)
+	}
+	return w.Flush()
 }
 
-func listToken(t ledger.Token) listedToken {
-	at := func(ms int64) string {
-		if ms == 0 {
-			return ""
+func (c *tokenListCmd) list(ctx context.Context, s streams) ([]listedToken, error) {
+	if c.URL != "" {
+		r := c.remote()
+		d, err := r.connect(ctx, s)
+		if err != nil {
+			return nil, err
 		}
-		return time.UnixMilli(ms).UTC().Format(time.RFC3339)
+		told, err := d.Credentials(ctx)
+		if err != nil {
+			return nil, r.fail(s, err)
+		}
+		return toldTokens(told), nil
 	}
-	l := listedToken{ID: t.ID, Kind: "token", Role: t.Role.String(), Tables: t.Tables, State: "in force", Created: at(t.Created), Expires: at(t.Expires), Revoked: at(t.Revoked)}
-	if ledger.IsCertificate(t.ID) {
-		l.Kind = "certificate"
+	list := []listedToken{}
+	err := c.withLedgers(ctx, func(cfg *config.Config, store backend, infos []ledger.Info) error {
+		holders, err := ledger.ReadCredentials(ctx, store, c.Ledger)
+		if errors.Is(err, ledger.ErrNotFound) {
+			return fmt.Errorf("there is no ledger %s in %s", c.Ledger, database(cfg))
+		}
+		for _, h := range holders {
+			list = append(list, listToken(h))
+		}
+		return err
+	})
+	return list, err
+}
+
+// listed writes a time as the list shows it, "" for none.
+func listed(ms int64) string {
+	if ms == 0 {
+		return ""
 	}
+	return time.UnixMilli(ms).UTC().Format(time.RFC3339)
+}
+
+func listToken(h audit.Holder) listedToken {
+	l := listedToken{ID: h.ID, Kind: h.Form.String(), Role: h.Role.String(), Identity: h.Identity, Tables: h.Tables, Entry: h.Index,
+		State: "in force", Created: listed(h.Created), Expires: listed(h.Expires), Revoked: listed(h.Revoked)}
 	switch {
-	case t.Revoked != 0:
+	case h.Revoked != 0:
 		l.State = "revoked"
-	case t.Expires != 0 && t.Expires <= time.Now().UnixMilli():
+	case h.Expires != 0 && h.Expires <= time.Now().UnixMilli():
 		l.State = "expired"
 	}
 	return l
 }
 
+func toldTokens(told *client.CredentialList) []listedToken {
+	at := func(t *client.Timestamp) string {
+		if t == nil {
+			return ""
+		}
+		return listed(t.UnixMilli())
+	}
+	list := make([]listedToken, len(told.Credentials))
+	for i, c := range told.Credentials {
+		list[i] = listedToken{ID: c.Credential, Kind: string(c.Form), Role: string(c.Role), Identity: c.Identity, Tables: c.Tables,
+			Entry: c.Entry, State: strings.ReplaceAll(string(c.State), "_", " "), Created: listed(c.Created.UnixMilli()), Expires: at(c.Expires), Revoked: at(c.Revoked)}
+	}
+	return list
+}
+
 type tokenRevokeCmd struct {
-	placeFlags
-	Ledger string `default:"main" help:"Ledger."`
-	ID     string `arg:"" help:"Public id, tok_… or crt_…"`
+	tokenFlags
+	ID      string `arg:"" help:"Public id, tok_… or crt_…"`
+	Because string `name:"reason" default:"revoked by an operator" placeholder:"TEXT" help:"Why. It is written to the ledger for ever."`
 }
 
 // Help shows an example.
 func (tokenRevokeCmd) Help() string {
-	return "Example:\n  shuffled token revoke --ledger main tok_7h3k2m5n6p4q2r3s"
+	return "Example:\n  shuffled token revoke --ledger main tok_7h3k2m5n6p4q2r3s --reason \"left the house\""
 }
 
 func (c tokenRevokeCmd) Run(ctx context.Context, s streams) error {
-	return c.withTokens(ctx, c.Ledger, func(store backend, id ledger.ID) error {
-		err := store.RevokeToken(ctx, id, c.ID, time.Now().UnixMilli())
-		if errors.Is(err, ledger.ErrNotFound) {
-			return fmt.Errorf("ledger %s has no token %s in force", c.Ledger, c.ID)
-		}
-		if err != nil {
-			return fmt.Errorf("revoking the token: %w", err)
-		}
-		fmt.Fprintf(s.out, "revoked %s; daemons refuse it within 5 seconds\n", c.ID)
-		return nil
-	})
+	if err := audit.CheckReason(c.Because); err != nil {
+		return usage("--reason %s", err)
+	}
+	if err := audit.CheckName(c.ID); err != nil {
+		return usage("the public id %s", err)
+	}
+	err := c.change(ctx, s, &audit.Credential{Kind: audit.CredentialRevoked, ID: c.ID, Reason: c.Because}, [32]byte{})
+	var illegal *audit.Illegal
+	if errors.As(err, &illegal) && illegal.Code == audit.RuleCredential {
+		return fmt.Errorf("ledger %s has no token %s in force", c.Ledger, c.ID)
+	}
+	if err != nil {
+		return fmt.Errorf("revoking the token: %w", err)
+	}
+	fmt.Fprintf(s.out, "revoked %s; daemons refuse it within 5 seconds\n", c.ID)
+	return nil
 }

@@ -13,9 +13,9 @@ import (
 )
 
 type tokenCreateCmd struct {
-	placeFlags
-	Ledger      string        `default:"main" help:"Ledger the token is for."`
+	tokenFlags
 	Role        string        `required:"" enum:"dealer,auditor,regulator,admin" help:"dealer, auditor, regulator or admin."`
+	Identity    string        `placeholder:"NAME" help:"The service that the token is of, such as poker-backend: it owns the shuffles that it commits, whichever of its tokens it shows. A dealer's must be said; others default to their role."`
 	Table       []string      `placeholder:"NAME" sep:"none" help:"Only for this table; repeat it for each (default: all tables)."`
 	Expires     time.Duration `placeholder:"DURATION" help:"Life of the token, such as 720h (default: until it is revoked)."`
 	Certificate string        `type:"existingfile" placeholder:"FILE" help:"No token: the client certificate in FILE (PEM) stands for one, also when it is renewed with the same key."`
@@ -25,87 +25,87 @@ type tokenCreateCmd struct {
 func (tokenCreateCmd) Help() string {
 	return `Examples:
 
-    (umask 077; shuffled token create --role dealer > dealer.token)
-    (umask 077; shuffled token create --role dealer --table poker-7 --table poker-8 --expires 720h > room.token)
+    (umask 077; shuffled token create --role dealer --identity poker-backend > dealer.token)
+    (umask 077; shuffled token create --role dealer --identity room-2 --table poker-7 --table poker-8 --expires 720h > room.token)
     shuffled token create --role regulator --certificate inspector.pem`
 }
 
 func (c tokenCreateCmd) Run(ctx context.Context, s streams) error {
-	token, err := c.token(time.Now())
+	body, err := c.body(time.Now())
 	if err != nil {
 		return err
 	}
+	var hash [32]byte
+	var bearer keys.Secret
 	if c.Certificate != "" {
-		return c.register(ctx, s, token)
-	}
-	return c.withTokens(ctx, c.Ledger, func(store backend, id ledger.ID) error {
-		bearer, err := newToken(ctx, store, id, token)
+		spki, err := readCertificateKey(c.Certificate)
 		if err != nil {
 			return err
 		}
-		_, err = fmt.Fprintf(s.out, "%s\n", bearer.Bytes())
+		body.Form = audit.FormCertificate
+		body.ID, hash = ledger.CertificateID(spki)
+	} else if body.ID, hash, bearer, err = newToken(); err != nil {
 		return err
-	})
+	}
+	body.Digest = body.Opens(hash)
+	err = c.change(ctx, s, body, hash)
+	var illegal *audit.Illegal
+	if errors.As(err, &illegal) && illegal.Code == audit.RuleCredential && c.Certificate != "" {
+		return withHint(fmt.Errorf("ledger %s knows the key of this certificate as %s", c.Ledger, body.ID),
+			"a key stays what it was made, also when it is revoked: make a new key")
+	}
+	if errors.As(err, &illegal) && illegal.Code == audit.RuleTwoPersons {
+		return withHint(fmt.Errorf("creating the token: %w", err), "an admin's token takes two administrators: shuffled act propose admin_credential")
+	}
+	if err != nil {
+		return fmt.Errorf("creating the token: %w", err)
+	}
+	if c.Certificate != "" {
+		_, err = fmt.Fprintln(s.out, body.ID)
+	} else {
+		_, err = fmt.Fprintf(s.out, "%s\n", bearer.Bytes())
+	}
+	return err
 }
 
-// token is what was asked for, without id and hash.
-func (c tokenCreateCmd) token(now time.Time) (ledger.Token, error) {
-	t := ledger.Token{Role: audit.ParseRole(c.Role), Created: now.UnixMilli()}
-	if c.Expires < 0 {
-		return t, usage("--expires is a time from now")
+// body is what was asked for, without id and digest.
+func (c tokenCreateCmd) body(now time.Time) (*audit.Credential, error) {
+	b := &audit.Credential{Kind: audit.CredentialCreated, Form: audit.FormToken, Role: audit.ParseRole(c.Role), Identity: c.Identity}
+	switch {
+	case c.Expires < 0:
+		return nil, usage("--expires is a time from now")
+	case b.Role == audit.RoleAdmin && len(c.Table) > 0:
+		return nil, usage("--table: what an admin does is for all tables")
+	case b.Role == audit.RoleDealer && b.Identity == "":
+		return nil, usage("--identity is needed for a dealer: the name of the service that owns what it commits, such as poker-backend")
+	case b.Identity == "":
+		b.Identity = c.Role
+	}
+	if err := audit.CheckName(b.Identity); err != nil {
+		return nil, usage("--identity: %q %s", visible(b.Identity), err)
 	}
 	if c.Expires > 0 {
-		t.Expires = now.Add(c.Expires).UnixMilli()
-	}
-	if t.Role == audit.RoleAdmin && len(c.Table) > 0 {
-		return t, usage("--table: what an admin does is for all tables")
+		b.Expires = now.Add(c.Expires).UnixMilli()
 	}
 	for _, table := range c.Table {
 		if err := audit.CheckName(table); err != nil {
-			return t, usage("--table: %q %s", visible(table), err)
+			return nil, usage("--table: %q %s", visible(table), err)
 		}
-		if slices.Contains(t.Tables, table) {
-			return t, usage("--table: %s is there twice", table)
+		if slices.Contains(b.Tables, table) {
+			return nil, usage("--table: %s is there twice", table)
 		}
-		t.Tables = append(t.Tables, table)
+		b.Tables = append(b.Tables, table)
 	}
-	return t, nil
+	slices.Sort(b.Tables)
+	return b, nil
 }
 
-// register lets a client certificate stand for the token.
-func (c tokenCreateCmd) register(ctx context.Context, s streams, token ledger.Token) error {
-	spki, err := readCertificateKey(c.Certificate)
-	if err != nil {
-		return err
-	}
-	token.ID, token.Hash = ledger.CertificateID(spki)
-	return c.withTokens(ctx, c.Ledger, func(store backend, id ledger.ID) error {
-		err := store.PutToken(ctx, id, token)
-		if errors.Is(err, ledger.ErrExists) {
-			return withHint(fmt.Errorf("ledger %s knows the key of this certificate as %s", c.Ledger, token.ID),
-				"a key stays what it was made, also when it is revoked: make a new key")
-		}
-		if err != nil {
-			return fmt.Errorf("storing the certificate's key: %w", err)
-		}
-		_, err = fmt.Fprintln(s.out, token.ID)
-		return err
-	})
-}
-
-// newToken makes a token and puts its hash into the store.
-func newToken(ctx context.Context, store ledger.TokenStore, id ledger.ID, token ledger.Token) (keys.Secret, error) {
-	name, bearer := keys.NewToken()
+// newToken makes a token: its public id, the hash of its secret, and the token.
+func newToken() (id string, hash [32]byte, bearer keys.Secret, err error) {
+	id, bearer = keys.NewToken()
 	_, secret, ok := keys.SplitToken(string(bearer.Bytes()))
 	if !ok {
-		return keys.Secret{}, errors.New("a new token does not read back")
+		return "", hash, bearer, errors.New("a new token does not read back")
 	}
-	token.ID, token.Hash = name, keys.HashToken(secret)
-	if token.Created == 0 {
-		token.Created = time.Now().UnixMilli()
-	}
-	if err := store.PutToken(ctx, id, token); err != nil {
-		return keys.Secret{}, fmt.Errorf("storing the token: %w", err)
-	}
-	return bearer, nil
+	return id, keys.HashToken(secret), bearer, nil
 }

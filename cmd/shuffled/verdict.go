@@ -100,7 +100,10 @@ func (s sheet) facts(v *verify.Verdict) string {
 		}
 	}
 	if v.Entry != nil {
-		fact("entry", "%d, %s by %s at %s", v.Entry.Index, v.Entry.Type, v.Entry.Actor, v.Entry.Time)
+		fact("entry", "%d, %s by %s with %s at %s", v.Entry.Index, v.Entry.Type, v.Entry.Identity, v.Entry.Credential, v.Entry.Time)
+	}
+	for _, p := range v.PassedOver {
+		fact("passed over", "%d of the code %d of the list %s, first in entry %d: not known here, and without a say", p.Count, p.Code, p.List, p.First)
 	}
 	if v.Kind != verify.KindTranscript {
 		if v.Table != "" { // of a commit
@@ -112,7 +115,10 @@ func (s sheet) facts(v *verify.Verdict) string {
 	if v.GameRef != "" {
 		fact("game", "%s", v.GameRef)
 	}
-	fact("committed", "%s, to close by %s", v.CommittedAt, v.CloseBy)
+	fact("committed", "%s by %s, to close by %s", v.CommittedAt, v.Owner, v.CloseBy)
+	for _, t := range v.Takeovers {
+		fact("taken over", "%s by %s from %s at place %d, to %s: %s", t.Time, t.Identity, t.From, t.Place, t.Extent, t.Reason)
+	}
 	switch {
 	case v.State == "closed" && v.Reason != "":
 		fact("closed", "%s, as %s: %s", v.ClosedAt, v.Outcome, v.Reason)

@@ -184,20 +184,23 @@ func (r *reader) acts() (acts []Act, delay uint32) {
 	return acts, r.u32("delay")
 }
 
-// EncodeAct returns the body of an act entry, as files and requests carry it.
-func EncodeAct(a *ActEntry) []byte {
+// EncodeBody returns the body of an entry, as files and requests of acts carry it.
+func EncodeBody(b Body) []byte {
 	var w writer
-	a.encode(&w)
+	b.encode(&w)
 	return w.b
 }
 
-// ParseActEntry reads the body of an act entry: what EncodeAct wrote. It returns an
-// ErrMalformed or ErrUnknown for anything else.
-func ParseActEntry(b []byte) (*ActEntry, error) {
-	a, r := new(ActEntry), &reader{s: b}
-	a.parse(r)
-	if err := r.end("act"); err != nil {
+// ParseBody reads what EncodeBody wrote. It returns an ErrMalformed or ErrUnknown for
+// anything else, and for a type that this version does not know.
+func ParseBody(t Type, b []byte) (Body, error) {
+	body, r := newBody(t), &reader{s: b}
+	if o, passed := body.(*Opaque); passed {
+		r.unknown("type", uint64(o.Code))
+	}
+	body.parse(r)
+	if err := r.end(t.String()); err != nil {
 		return nil, err
 	}
-	return a, nil
+	return body, nil
 }

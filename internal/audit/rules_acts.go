@@ -290,3 +290,22 @@ func (r *stateReader) persons() {
 		r.fail("hash of the genesis", "zeros with a genesis")
 	}
 }
+
+// WaitingAct is an act of one administrator, where two are asked for.
+type WaitingAct struct {
+	Index  uint64
+	Due    int64 // UTC milliseconds from when on what it approves may be written
+	Digest [32]byte
+}
+
+// WaitingActs returns the acts that wait, by index.
+func (s *State) WaitingActs() (all []WaitingAct) {
+	for _, a := range s.persons.waiting {
+		all = append(all, WaitingAct{a.index, a.at + int64(s.persons.delay)*1000, a.digest})
+	}
+	return all
+}
+
+// TwoPersons returns the acts that need two administrators, and after how many seconds
+// an act of one takes effect.
+func (s *State) TwoPersons() (acts []Act, delay uint32) { return s.persons.acts, s.persons.delay }

@@ -22,7 +22,6 @@ type SwitchRequest struct {
 	Deck     string    // published name
 	DeckHash *[32]byte // of any deck
 	Reason   string    // written to the ledger for ever
-	Act      *audit.ActEntry
 }
 
 // Recorded is an entry that was written for an administrator.
@@ -38,7 +37,7 @@ func (d *Dealer) SetSwitch(ctx context.Context, actor audit.Actor, req SwitchReq
 	if err != nil {
 		return Recorded{}, err
 	}
-	return d.append(ctx, actor, approved(req.Act, e)...)
+	return d.append(ctx, actor, e)
 }
 
 func (r *SwitchRequest) event() (*audit.Event, error) {
@@ -147,13 +146,34 @@ func (d *Dealer) testGenerator(latched bool, reason string) error {
 
 // ChangeCredential creates or revokes a token or certificate. One that stands so already
 // is an *audit.Illegal.
-func (d *Dealer) ChangeCredential(ctx context.Context, actor audit.Actor, c *audit.Credential, act *audit.ActEntry) (Recorded, error) {
+func (d *Dealer) ChangeCredential(ctx context.Context, actor audit.Actor, c *audit.Credential) (Recorded, error) {
 	if c.Kind == audit.CredentialRevoked {
 		if err := checkReason(c.Reason); err != nil {
 			return Recorded{}, err
 		}
 	}
-	return d.append(ctx, actor, approved(act, c)...)
+	return d.append(ctx, actor, c)
+}
+
+// SubmitAct does what administrators signed: it appends the act and the entry that it
+// approves, which is nil for an act that waits or cancels. Keys and the latch go the way
+// that they go without an act.
+func (d *Dealer) SubmitAct(ctx context.Context, actor audit.Actor, act *audit.ActEntry, body audit.Body) (Recorded, error) {
+	switch b := body.(type) {
+	case nil:
+		return d.append(ctx, actor, act)
+	case *audit.Key:
+		a, err := d.cfg.Ledger.AddKey(ctx, actor, b, act)
+		if err != nil {
+			return Recorded{}, err
+		}
+		return Recorded{Index: a.Index, Receipt: a.Receipt.Text()}, nil
+	case *audit.Event:
+		if b.Kind == audit.EventLatchClear {
+			return d.ClearLatch(ctx, actor, b.Reason, act)
+		}
+	}
+	return d.append(ctx, actor, act, body)
 }
 
 // approved is the body, behind the act that approves it where one was given.

@@ -141,7 +141,6 @@ type Close struct {
 type TakeoverRequest struct {
 	Extent audit.Extent // to close it, or to play on
 	Reason string       // written to the ledger for ever
-	Act    *audit.ActEntry
 }
 
 // Takeover is the answer to a TakeoverRequest.

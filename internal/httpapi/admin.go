@@ -45,10 +45,6 @@ func switchRequest(req *SwitchRequest) (dealer.SwitchRequest, error) {
 		return out, refuseValue("deck", "is not empty")
 	}
 	out.Table, out.Deck = value(req.Table), value(req.Deck)
-	var err error
-	if out.Act, err = actOf(req.Act); err != nil {
-		return out, err
-	}
 	if req.DeckHash != nil {
 		b, err := base64.StdEncoding.Strict().DecodeString(*req.DeckHash)
 		if err != nil || len(b) != 32 {
@@ -100,11 +96,7 @@ func (s *Server) ClearLatch(c *call) error {
 	if err := decode(c.r, &req); err != nil {
 		return err
 	}
-	act, err := actOf(req.Act)
-	if err != nil {
-		return err
-	}
-	recorded, err := c.ledger.Dealer.ClearLatch(c.r.Context(), c.caller.actor, req.Reason, act)
+	recorded, err := c.ledger.Dealer.ClearLatch(c.r.Context(), c.caller.actor, req.Reason, nil)
 	var illegal *audit.Illegal
 	if errors.As(err, &illegal) && illegal.Code == audit.RuleLatch {
 		// The code latch says that it is set.

@@ -46,15 +46,11 @@ func (s *Server) ChangeCredential(c *call) error {
 	if err := decode(c.r, &req); err != nil {
 		return err
 	}
-	act, err := actOf(req.Act)
-	if err != nil {
-		return err
-	}
 	body, err := credentialBody(&req)
 	if err != nil {
 		return err
 	}
-	recorded, err := c.ledger.Dealer.ChangeCredential(c.r.Context(), c.caller.actor, body, act)
+	recorded, err := c.ledger.Dealer.ChangeCredential(c.r.Context(), c.caller.actor, body)
 	if err != nil {
 		return err
 	}
@@ -121,18 +117,6 @@ func createdBody(req *CredentialRequest) (*audit.Credential, error) {
 	return c, nil
 }
 
-// actOf reads the act of administrators that came with a request, nil for none.
-func actOf(act *Act) (*audit.ActEntry, error) {
-	if act == nil {
-		return nil, nil
-	}
-	a, err := audit.ParseActEntry(*act)
-	if err != nil {
-		return nil, refuseValue("act", "is an act as shuffled act writes it: "+err.Error())
-	}
-	return a, nil
-}
-
 // TakeOverShuffle gives a shuffle another owner.
 func (s *Server) TakeOverShuffle(c *call, id ID) error {
 	var req TakeoverRequest
@@ -144,10 +128,6 @@ func (s *Server) TakeOverShuffle(c *call, id ID) error {
 		if asked.Extent = audit.ParseExtent(string(*req.Extent)); asked.Extent == 0 {
 			return refuseValue("extent", "is close or play")
 		}
-	}
-	var err error
-	if asked.Act, err = actOf(req.Act); err != nil {
-		return err
 	}
 	t, err := c.ledger.Dealer.Takeover(c.r.Context(), c.caller.actor, id, asked)
 	if err != nil {

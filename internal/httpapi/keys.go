@@ -56,11 +56,7 @@ func (s *Server) AddKey(c *call) error {
 	if err != nil {
 		return err
 	}
-	act, err := actOf(req.Act)
-	if err != nil {
-		return err
-	}
-	a, err := c.ledger.Log.AddKey(c.r.Context(), c.caller.actor, body, act)
+	a, err := c.ledger.Log.AddKey(c.r.Context(), c.caller.actor, body, nil)
 	if errors.Is(err, ledger.ErrPolicy) {
 		return &refusal{code: CodePolicy, detail: err.Error()} // which witness, and why not
 	}

@@ -31,7 +31,8 @@ type Dealer interface {
 	SetSwitch(ctx context.Context, actor audit.Actor, req dealer.SwitchRequest) (dealer.Recorded, error)
 	SetTable(ctx context.Context, actor audit.Actor, table string, open bool) (dealer.Recorded, error)
 	ClearLatch(ctx context.Context, actor audit.Actor, reason string, act *audit.ActEntry) (dealer.Recorded, error)
-	ChangeCredential(ctx context.Context, actor audit.Actor, c *audit.Credential, act *audit.ActEntry) (dealer.Recorded, error)
+	ChangeCredential(ctx context.Context, actor audit.Actor, c *audit.Credential) (dealer.Recorded, error)
+	SubmitAct(ctx context.Context, actor audit.Actor, act *audit.ActEntry, body audit.Body) (dealer.Recorded, error)
 }
 
 // Log is what the API needs of a ledger itself; *ledger.Ledger is one.
@@ -44,6 +45,7 @@ type Log interface {
 
 	Credential(ctx context.Context, id string, anew bool) (audit.Credential, error)
 	Credentials(ctx context.Context) ([]audit.Holder, error)
+	Persons(ctx context.Context) (ledger.Persons, error)
 
 	Checkpoint() []byte
 	Receipt(ctx context.Context, index uint64) (string, error)

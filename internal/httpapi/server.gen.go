@@ -321,9 +321,52 @@ type AccessRecord struct {
 	Token Name `json:"token"`
 }
 
-// Act What administrators signed of this request, as `shuffled act` writes it, for a ledger that asks for
-// two persons.
-type Act = []byte
+// ActRequest defines model for ActRequest.
+type ActRequest struct {
+	// Act The body of the act's entry, of section 5.11 of the specification.
+	Act []byte `json:"act"`
+
+	// Body The body of that entry.
+	Body []byte `json:"body,omitempty"`
+
+	// Type The type of the entry that it approves.
+	Type *int `json:"type,omitempty"`
+}
+
+// Acts defines model for Acts.
+type Acts struct {
+	// Administrators In force, by name.
+	Administrators []Administrator `json:"administrators"`
+
+	// Delay Seconds that an act of one of them waits.
+	Delay int `json:"delay"`
+
+	// Genesis SHA-256 of the genesis entry.
+	Genesis Hash `json:"genesis"`
+
+	// Newest The newest act, 0 for none.
+	Newest Index `json:"newest"`
+
+	// Root Of the newest head.
+	Root Hash `json:"root"`
+
+	// Size Of the newest head.
+	Size Index `json:"size"`
+
+	// TwoPersons The acts that need two of them.
+	TwoPersons []string     `json:"two_persons"`
+	Waiting    []WaitingAct `json:"waiting"`
+}
+
+// Administrator defines model for Administrator.
+type Administrator struct {
+	// Name Letters, digits, dots, underscores and hyphens, the first a letter or digit. Never
+	// anything that names a person.
+	Name Name `json:"name"`
+
+	// Vkey The verifier key (C2SP signed-note) of that administrator.
+	Vkey string `json:"vkey"`
+}
 
 // Appended defines model for Appended.
 type Appended struct {
@@ -450,9 +493,6 @@ type CredentialList struct {
 
 // CredentialRequest defines model for CredentialRequest.
 type CredentialRequest struct {
-	// Act What administrators signed of this request, as `shuffled act` writes it, for a ledger that asks for
-	// two persons.
-	Act    *Act                    `json:"act,omitempty"`
 	Action CredentialRequestAction `json:"action"`
 
 	// Credential The public id, tok_… or crt_….
@@ -612,10 +652,6 @@ type KeySubject string
 
 // KeyRequest defines model for KeyRequest.
 type KeyRequest struct {
-	// Act What administrators signed of this request, as `shuffled act` writes it, for a ledger that asks for
-	// two persons.
-	Act *Act `json:"act,omitempty"`
-
 	// From From when on what was done under the retired key deserves no trust. Absent means now.
 	//
 	//
@@ -661,10 +697,6 @@ type Keys struct {
 
 // LatchRequest defines model for LatchRequest.
 type LatchRequest struct {
-	// Act What administrators signed of this request, as `shuffled act` writes it, for a ledger that asks for
-	// two persons.
-	Act *Act `json:"act,omitempty"`
-
 	// Reason Why, in printable ASCII. It is written to the ledger for ever.
 	Reason Why `json:"reason"`
 }
@@ -1157,10 +1189,6 @@ type SwitchList struct {
 
 // SwitchRequest defines model for SwitchRequest.
 type SwitchRequest struct {
-	// Act What administrators signed of this request, as `shuffled act` writes it, for a ledger that asks for
-	// two persons.
-	Act *Act `json:"act,omitempty"`
-
 	// Action Stop new shuffles, or let them go on.
 	Action SwitchRequestAction `json:"action"`
 
@@ -1220,10 +1248,6 @@ type TakeoverRepeated bool
 
 // TakeoverRequest defines model for TakeoverRequest.
 type TakeoverRequest struct {
-	// Act What administrators signed of this request, as `shuffled act` writes it, for a ledger that asks for
-	// two persons.
-	Act *Act `json:"act,omitempty"`
-
 	// Extent Absent means close.
 	Extent *Extent `json:"extent,omitempty"`
 
@@ -1519,6 +1543,20 @@ type VerdictWitness struct {
 	Time Timestamp `json:"time"`
 }
 
+// WaitingAct defines model for WaitingAct.
+type WaitingAct struct {
+	// Digest Of the entry that it approves.
+	Digest Hash `json:"digest"`
+
+	// Due When it takes effect.
+	//
+	// Examples: 2026-03-14T15:09:26.535Z
+	Due Timestamp `json:"due"`
+
+	// Entry An index in the ledger. An id is the index of a shuffle's commit.
+	Entry Index `json:"entry"`
+}
+
 // Why Why, in printable ASCII. It is written to the ledger for ever.
 type Why = string
 
@@ -1624,6 +1662,9 @@ type VerifyJSONRequestBody = VerifyJSONBody
 // VerifyTextRequestBody defines body for Verify for text/plain ContentType.
 type VerifyTextRequestBody = VerifyTextBody
 
+// SubmitActJSONRequestBody defines body for SubmitAct for application/json ContentType.
+type SubmitActJSONRequestBody = ActRequest
+
 // ChangeCredentialJSONRequestBody defines body for ChangeCredential for application/json ContentType.
 type ChangeCredentialJSONRequestBody = CredentialRequest
 
@@ -1678,6 +1719,12 @@ type operations interface {
 
 	// ListAccess is GET /v1/{ledger}/access
 	ListAccess(c *call, params ListAccessParams) error
+
+	// GetActs is GET /v1/{ledger}/acts
+	GetActs(c *call) error
+
+	// SubmitAct is POST /v1/{ledger}/acts
+	SubmitAct(c *call) error
 
 	// ListCredentials is GET /v1/{ledger}/credentials
 	ListCredentials(c *call) error
@@ -1791,6 +1838,22 @@ func (b binder) ListAccess(c *call) error {
 		return err
 	}
 	return b.ops.ListAccess(c, params)
+}
+
+func (b binder) GetActs(c *call) error {
+	p := parameters{request: c.r}
+	if err := p.check(); err != nil {
+		return err
+	}
+	return b.ops.GetActs(c)
+}
+
+func (b binder) SubmitAct(c *call) error {
+	p := parameters{request: c.r}
+	if err := p.check(); err != nil {
+		return err
+	}
+	return b.ops.SubmitAct(c)
 }
 
 func (b binder) ListCredentials(c *call) error {
@@ -1982,6 +2045,8 @@ func routes(ops operations) []route {
 		{http.MethodPost, "/v1/{ledger}/latch", []string{"admin"}, b.ClearLatch},
 		{http.MethodGet, "/v1/{ledger}/credentials", []string{"admin", "auditor", "regulator"}, b.ListCredentials},
 		{http.MethodPost, "/v1/{ledger}/credentials", []string{"admin"}, b.ChangeCredential},
+		{http.MethodGet, "/v1/{ledger}/acts", []string{"dealer", "admin", "auditor", "regulator"}, b.GetActs},
+		{http.MethodPost, "/v1/{ledger}/acts", []string{"dealer", "admin"}, b.SubmitAct},
 		{http.MethodGet, "/v1/{ledger}/access", []string{"regulator", "admin"}, b.ListAccess},
 		{http.MethodPost, "/v1/verify", []string{}, b.Verify},
 		{http.MethodGet, "/log/{ledger}/checkpoint", []string{}, b.GetCheckpoint},

@@ -37,6 +37,8 @@ var (
 	ErrUnavailable = errors.New("the store is unavailable")
 	// ErrNotWitnessed: no cosigned checkpoint covers the entry yet.
 	ErrNotWitnessed = errors.New("the witnesses have not cosigned it yet")
+	// ErrMarkLocked: another process of this host writes the ledger.
+	ErrMarkLocked = errors.New("another daemon has it")
 	// ErrNoMark: a ledger with entries and no high-water mark beside it.
 	ErrNoMark = errors.New("no high-water mark for a ledger with entries")
 )

@@ -12,7 +12,7 @@ import (
 // each believe in the other's mark. The lock ends with the process.
 func lock(f *os.File) error {
 	if err := syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB); err != nil {
-		return fmt.Errorf("locking the high-water mark %s: another daemon has it: %w", f.Name(), err)
+		return fmt.Errorf("locking the high-water mark %s: %w: %w", f.Name(), ErrMarkLocked, err)
 	}
 	return nil
 }

@@ -1,0 +1,192 @@
+package main
+
+import (
+	"context"
+	"encoding/base64"
+	"errors"
+	"fmt"
+	"text/tabwriter"
+	"time"
+
+	"shuffled/client"
+	"shuffled/internal/audit"
+	"shuffled/internal/config"
+	"shuffled/internal/keys"
+	"shuffled/internal/ledger"
+)
+
+type actCmd struct {
+	Propose actProposeCmd `cmd:"" help:"Write and sign what an administrator wants to do."`
+	Sign    actSignCmd    `cmd:"" help:"Show an act, and sign it as another administrator."`
+	Submit  actSubmitCmd  `cmd:"" help:"Have the daemon do what was signed."`
+	List    actListCmd    `cmd:"" help:"List the administrators, what needs two of them, and the acts that wait."`
+}
+
+// persons asks the daemon, or without an address the stored ledger, who approves acts.
+func (t *tokenFlags) persons(ctx context.Context, s streams) (p ledger.Persons, origin string, err error) {
+	if t.URL == "" {
+		err = t.withLedgers(ctx, func(cfg *config.Config, store backend, infos []ledger.Info) error {
+			for _, info := range infos {
+				if info.Name == t.Ledger {
+					origin = info.Origin
+				}
+			}
+			p, err = ledger.ReadPersons(ctx, store, t.Ledger)
+			if errors.Is(err, ledger.ErrNotFound) {
+				return fmt.Errorf("there is no ledger %s in %s", t.Ledger, database(cfg))
+			}
+			return err
+		})
+		return p, origin, err
+	}
+	r := t.remote()
+	d, err := r.connect(ctx, s)
+	if err != nil {
+		return p, "", err
+	}
+	told, err := d.Acts(ctx)
+	if err != nil {
+		return p, "", r.fail(s, err)
+	}
+	p, err = toldPersons(told)
+	return p, d.Origin(), err
+}
+
+func toldPersons(told *client.Acts) (p ledger.Persons, err error) {
+	p = ledger.Persons{Genesis: told.Genesis, Newest: told.Newest, Delay: uint32(told.Delay),
+		Head: ledger.Head{Size: told.Size, Root: [32]byte(told.Root)}}
+	for _, a := range told.Administrators {
+		key, err := audit.SigningKey(a.Vkey)
+		if err != nil {
+			return p, fmt.Errorf("the key of administrator %s: %w", visible(a.Name), err)
+		}
+		p.Administrators = append(p.Administrators, audit.Administrator{Name: a.Name, Key: key})
+	}
+	for _, word := range told.TwoPersons {
+		p.TwoPersons = append(p.TwoPersons, audit.ParseAct(word))
+	}
+	for _, w := range told.Waiting {
+		p.Waiting = append(p.Waiting, audit.WaitingAct{Index: w.Entry, Due: w.Due.UnixMilli(), Digest: w.Digest})
+	}
+	return p, nil
+}
+
+type actListCmd struct {
+	tokenFlags
+}
+
+// Help shows an example.
+func (actListCmd) Help() string { return "Example:\n  shuffled act list --ledger main" }
+
+func (c actListCmd) Run(ctx context.Context, s streams) error {
+	p, origin, err := c.persons(ctx, s)
+	if err != nil {
+		return err
+	}
+	w := tabwriter.NewWriter(s.out, 0, 0, 2, ' ', 0)
+	fmt.Fprintf(w, "ledger\t%s\n", origin)
+	for _, a := range p.Administrators {
+		fmt.Fprintf(w, "administrator\t%s\t%s\n", a.Name, base64.StdEncoding.EncodeToString(a.Key))
+	}
+	for _, a := range p.TwoPersons {
+		fmt.Fprintf(w, "two persons\t%s\n", a)
+	}
+	fmt.Fprintf(w, "delay\t%s\n", time.Duration(p.Delay)*time.Second)
+	for _, a := range p.Waiting {
+		fmt.Fprintf(w, "waits\tentry %d\tuntil %s\t%s\n", a.Index, listed(a.Due), base64.StdEncoding.EncodeToString(a.Digest[:]))
+	}
+	return w.Flush()
+}
+
+type actSignCmd struct {
+	File       string `arg:"" type:"existingfile" help:"Act, as shuffled act propose wrote it."`
+	Key        string `required:"" type:"existingfile" placeholder:"FILE" help:"Private key of the administrator who signs."`
+	Passphrase string `name:"passphrase-file" placeholder:"FILE" help:"Passphrase of an encrypted key file."`
+}
+
+// Help shows an example.
+func (actSignCmd) Help() string { return "Example:\n  shuffled act sign policy.act --key bob.key" }
+
+func (c actSignCmd) Run(s streams) error {
+	a, err := loadAct(c.File)
+	if err != nil {
+		return err
+	}
+	key, err := readAdministrator(c.Key, c.Passphrase)
+	if err != nil {
+		return err
+	}
+	if err := signAct(a, key); err != nil {
+		return err
+	}
+	if err := a.save(c.File); err != nil {
+		return err
+	}
+	return a.show(s)
+}
+
+func readAdministrator(path, passphraseFile string) (*keys.SigningKey, error) {
+	passphrase, err := readPassphrase(passphraseFile)
+	if err != nil {
+		return nil, err
+	}
+	return keys.ReadSigning(path, passphrase)
+}
+
+func signAct(a *loadedAct, key *keys.SigningKey) error {
+	var failed error
+	err := a.sign(key.Origin(), func(message []byte) []byte {
+		signature, err := key.Signer().Sign(message)
+		failed = err
+		return signature
+	})
+	return errors.Join(err, failed)
+}
+
+func (a *loadedAct) show(s streams) error {
+	fmt.Fprintf(s.out, "ledger      %s\nact         %s\ndoes        %s\nsubmitted   by %s\nexpires     %s\n", a.Ledger, a.Act, visible(a.Says), a.Identity, a.Expires)
+	for _, sig := range a.entry.Signatures {
+		fmt.Fprintf(s.out, "signed by   %s\n", sig.Administrator)
+	}
+	return nil
+}
+
+type actSubmitCmd struct {
+	tokenFlags
+	File string `arg:"" type:"existingfile" help:"Act, signed."`
+}
+
+// Help shows an example.
+func (actSubmitCmd) Help() string {
+	return "Example:\n  shuffled act submit policy.act --url https://shuffle.example.com --token-file admin.token"
+}
+
+func (c actSubmitCmd) Run(ctx context.Context, s streams) error {
+	a, err := loadAct(c.File)
+	if err != nil {
+		return err
+	}
+	if c.URL == "" {
+		return c.withLedger(ctx, c.Ledger, func(l *ledger.Ledger) error {
+			if a.body == nil {
+				return appendOffline(ctx, l, a.entry, nil)
+			}
+			return appendOffline(ctx, l, a.body, a.entry)
+		})
+	}
+	r := c.remote()
+	d, err := r.connect(ctx, s)
+	if err != nil {
+		return err
+	}
+	req := client.ActRequest{Act: a.Entry}
+	if a.body != nil {
+		number := int(a.Type)
+		req.Type, req.Body = &number, a.Body
+	}
+	entry, err := d.SubmitAct(ctx, req)
+	if err != nil {
+		return r.fail(s, err)
+	}
+	return r.recorded(s, entry, "It is done: "+visible(a.Says))
+}

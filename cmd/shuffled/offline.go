@@ -1,0 +1,86 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"time"
+
+	"shuffled/internal/audit"
+	"shuffled/internal/config"
+	"shuffled/internal/ledger"
+)
+
+// withLedger opens one ledger as its writer, while no daemon of this data directory does,
+// for a command that writes an entry.
+func (p placeFlags) withLedger(ctx context.Context, name string, do func(*ledger.Ledger) error) error {
+	cfg, err := p.load()
+	if err != nil {
+		return err
+	}
+	store, err := openStore(ctx, cfg, true)
+	if err != nil {
+		return err
+	}
+	defer store.Close()
+	l, err := openOffline(ctx, cfg, store, name)
+	if err != nil {
+		return err
+	}
+	return errors.Join(do(l), l.Close())
+}
+
+// openOffline opens the ledger of this name. The caller must close it.
+func openOffline(ctx context.Context, cfg *config.Config, store backend, name string) (*ledger.Ledger, error) {
+	c := ledgerOf(cfg, name)
+	passphrase, err := readPassphrase(cfg.PassphraseFile)
+	if err != nil {
+		return nil, err
+	}
+	origin, signers, err := readSigners(c, passphrase)
+	if err != nil {
+		return nil, err
+	}
+	h := &house{cfg: cfg, log: slog.New(slog.DiscardHandler), store: store}
+	start, err := h.describe()
+	if err != nil {
+		return nil, err
+	}
+	l, err := ledger.Open(ctx, h.ledgerConfig(c, ledger.Info{Name: c.Name, Origin: origin}, signers, start, words{}))
+	switch {
+	case errors.Is(err, ledger.ErrMarkLocked):
+		return nil, withHint(err, "a daemon serves this ledger: say its address with --url and an admin's token with --token-file")
+	case err != nil:
+		return nil, h.explainOpen(err, ledger.Info{Name: c.Name, Origin: origin})
+	}
+	if err := l.Ready(); err != nil {
+		return nil, errors.Join(fmt.Errorf("ledger %s cannot be written: %w", name, err), l.Close())
+	}
+	return l, nil
+}
+
+// ledgerOf returns the files of a ledger, configured or by their names in the data
+// directory.
+func ledgerOf(cfg *config.Config, name string) config.Ledger {
+	for _, l := range cfg.Ledgers {
+		if l.Name == name {
+			return l
+		}
+	}
+	f := filesOf(cfg.Data, name)
+	return config.Ledger{Name: name, SigningKey: f.key, Mark: f.mark}
+}
+
+// appendOffline writes one entry of an operator, behind the act that approves it where
+// one was given.
+func appendOffline(ctx context.Context, l *ledger.Ledger, body audit.Body, act *audit.ActEntry) error {
+	ctx, cancel := context.WithTimeout(ctx, time.Minute)
+	defer cancel()
+	bodies := []audit.Body{body}
+	if act != nil {
+		bodies = []audit.Body{act, body}
+	}
+	_, err := l.Append(ctx, ledger.Proposal{Actor: audit.Operator, Bodies: bodies})
+	return err
+}

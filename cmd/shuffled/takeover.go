@@ -1,0 +1,44 @@
+package main
+
+import (
+	"context"
+	"fmt"
+
+	"shuffled/client"
+)
+
+type takeoverCmd struct {
+	remote
+	ID      uint64 `arg:"" help:"The shuffle."`
+	Extent  string `enum:"close,play" default:"close" help:"close: to end it. play: to deal on, for which a production ledger asks for two administrators (shuffled act propose takeover)."`
+	Because string `name:"reason" required:"" placeholder:"TEXT" help:"Why. It is written to the ledger for ever, and every file of the shuffle shows it."`
+}
+
+func (takeoverCmd) Help() string {
+	return `Only the identity that committed to a shuffle mixes, deals and closes it. A takeover makes the identity of this token its owner.
+
+Example:
+
+    shuffled takeover 41 --reason "the table service is gone, ticket 4712" --token-file other.token`
+}
+
+func (c *takeoverCmd) Run(ctx context.Context, s streams) error {
+	d, err := c.connect(ctx, s)
+	if err != nil {
+		return err
+	}
+	shuffle, err := d.Load(ctx, c.ID)
+	if err != nil {
+		return c.fail(s, err)
+	}
+	extent := client.Extent(c.Extent)
+	taken, err := d.TakeOver(ctx, shuffle, client.TakeoverRequest{Reason: c.Because, Extent: &extent})
+	if err != nil {
+		return c.fail(s, err)
+	}
+	if c.JSON {
+		return printSafeJSON(s.out, taken)
+	}
+	fmt.Fprintf(s.out, "%s\n", s.sheet().p.bold(fmt.Sprintf("Shuffle %d: taken over from %s to %s, recorded and signed", c.ID, visible(taken.From), c.Extent)))
+	return nil
+}

@@ -1,0 +1,58 @@
+package httpapi
+
+import (
+	"shuffled/internal/audit"
+)
+
+// GetActs answers with who approves acts, and what waits.
+func (s *Server) GetActs(c *call) error {
+	p, err := c.ledger.Log.Persons(c.r.Context())
+	if err != nil {
+		return err
+	}
+	a := Acts{Genesis: encodeHash(p.Genesis), Newest: p.Newest, Administrators: []Administrator{}, TwoPersons: []string{},
+		Delay: int(p.Delay), Waiting: []WaitingAct{}, Size: p.Head.Size, Root: encodeHash(p.Head.Root)}
+	for _, one := range p.Administrators {
+		vkey, err := audit.VKey(one.Name, one.Key)
+		if err != nil {
+			return err
+		}
+		a.Administrators = append(a.Administrators, Administrator{Name: one.Name, Vkey: vkey})
+	}
+	for _, act := range p.TwoPersons {
+		a.TwoPersons = append(a.TwoPersons, act.String())
+	}
+	for _, w := range p.Waiting {
+		a.Waiting = append(a.Waiting, WaitingAct{Entry: w.Index, Due: Timestamp(w.Due), Digest: encodeHash(w.Digest)})
+	}
+	return c.json(a)
+}
+
+// SubmitAct does what administrators signed.
+func (s *Server) SubmitAct(c *call) error {
+	var req ActRequest
+	if err := decode(c.r, &req); err != nil {
+		return err
+	}
+	signed, err := audit.ParseBody(audit.TypeAct, req.Act)
+	if err != nil {
+		return refuseValue("act", "is the body of an act, as shuffled act writes it: "+err.Error())
+	}
+	var body audit.Body
+	if (req.Type == nil) != (req.Body == nil) {
+		return refuseValue("body", "comes with its type, and the type with its body")
+	}
+	if req.Type != nil {
+		if body, err = audit.ParseBody(audit.Type(*req.Type), req.Body); err != nil {
+			return refuseValue("body", "is the body of the entry that the act approves: "+err.Error())
+		}
+	}
+	if _, takeover := body.(*audit.Takeover); body != nil && takeover != (c.caller.role == audit.RoleDealer) {
+		return &refusal{code: CodeForbidden, field: "type", detail: "a dealer submits takeovers, and an admin everything else"}
+	}
+	recorded, err := c.ledger.Dealer.SubmitAct(c.r.Context(), c.caller.actor, signed.(*audit.ActEntry), body)
+	if err != nil {
+		return err
+	}
+	return c.json(appendedAnswer(recorded))
+}
