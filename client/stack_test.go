@@ -109,7 +109,7 @@ func newDaemonOf(t testing.TB, signing *keys.SigningKey, o setting) *daemon {
 	info := ledger.Info{Name: "main", Origin: signing.Origin()}
 	mark := filepath.Join(dir, "main.mark")
 	check(ledger.Create(t.Context(), store, info, &audit.Genesis{
-		Origin: signing.Origin(), SigningKey: signing.Public(), AuditorKeys: [][]byte{auditor.Public()},
+		Revision: audit.Revision, Origin: signing.Origin(), SigningKey: signing.Public(), AuditorKeys: [][]byte{auditor.Public()},
 		Policy: made.witnessPolicy(), Deals: deals, Disclosure: o.disclosure, MixModes: 7,
 		DefaultCloseBy: 3600, MaxCloseBy: 86_400, Access: audit.AccessPublic,
 	}, signing.Signer(), mark, now()))

@@ -65,7 +65,7 @@ func newGenerated(t testing.TB, d *daemon) *generated {
 	if err != nil {
 		t.Fatal(err)
 	}
-	first := g.batch(g.row(0, &audit.Genesis{Origin: generatedOrigin, SigningKey: public, Deals: audit.DealsSigned,
+	first := g.batch(g.row(0, &audit.Genesis{Revision: audit.Revision, Origin: generatedOrigin, SigningKey: public, Deals: audit.DealsSigned,
 		Disclosure: audit.DisclosurePublic, DefaultCloseBy: 3600, MaxCloseBy: 86_400, Access: audit.AccessPublic}))
 	if err := store.Create(ctx, ledger.Info{Name: "main", Origin: generatedOrigin}, first); err != nil {
 		t.Fatal(err)
@@ -115,7 +115,7 @@ func (g *generated) body(i uint64) audit.Body {
 }
 
 func (g *generated) row(i uint64, body audit.Body) ledger.Row {
-	e := audit.Entry{Time: time.Date(2026, 11, 1, 0, 0, 0, 0, time.UTC).UnixMilli() + int64(i), Actor: "dealer-1", Body: body}
+	e := audit.Entry{Time: time.Date(2026, 11, 1, 0, 0, 0, 0, time.UTC).UnixMilli() + int64(i), Actor: as("dealer-1"), Body: body}
 	b, err := e.Encode()
 	if err != nil {
 		g.t.Fatal(err)

@@ -61,7 +61,7 @@ func openDemoHouse(ctx context.Context, dir string) (*demoHouse, error) {
 		return nil, err
 	}
 	genesis := &audit.Genesis{
-		Origin:         demoOrigin,
+		Revision: audit.Revision, Origin: demoOrigin,
 		SigningKey:     h.key.Public(),
 		Deals:          audit.DealsSigned,
 		MixModes:       allMixModes,

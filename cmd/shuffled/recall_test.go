@@ -54,7 +54,7 @@ func crooked(t *testing.T, key *keys.SigningKey, bodies []audit.Body) string {
 	})
 	times := []int64{10, 20, 30, 40, 50, 60, 70, 80, 90, 35}
 	for i, body := range bodies {
-		b, err := audit.Entry{Time: times[i], Actor: "dealer-1", Body: body}.Encode()
+		b, err := audit.Entry{Time: times[i], Actor: as("dealer-1"), Body: body}.Encode()
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -67,7 +67,7 @@ func newSampler(t *testing.T, production bool) *sampler {
 		t.Fatal(err)
 	}
 	s := &sampler{t: t, signer: signer, public: public}
-	s.append(&audit.Genesis{Origin: sampleOrigin, Production: production, SigningKey: public, Deals: audit.DealsSigned,
+	s.append(&audit.Genesis{Revision: audit.Revision, Origin: sampleOrigin, Production: production, SigningKey: public, Deals: audit.DealsSigned,
 		Disclosure: audit.DisclosurePublic, DefaultCloseBy: 3600, MaxCloseBy: 3600, Access: audit.AccessPublic})
 	s.append(&audit.Event{Kind: audit.EventInstanceStart, Name: "devel"})
 	return s
@@ -77,7 +77,7 @@ func newSampler(t *testing.T, production bool) *sampler {
 func (s *sampler) append(b audit.Body) uint64 {
 	s.t.Helper()
 	index := len(s.entries)
-	encoded, err := audit.Entry{Time: sampleStart + 1000*int64(index), Actor: "sample", Body: b}.Encode()
+	encoded, err := audit.Entry{Time: sampleStart + 1000*int64(index), Actor: as("sample"), Body: b}.Encode()
 	if err != nil {
 		s.t.Fatal(err)
 	}

@@ -53,7 +53,7 @@ type house struct {
 func newHouse(t testing.TB) *house {
 	t.Helper()
 	h := newEmpty(t)
-	h.add(&audit.Genesis{Origin: origin, Production: true, SigningKey: h.public(h.newSigner(origin)), Deals: audit.DealsSigned,
+	h.add(&audit.Genesis{Revision: audit.Revision, Origin: origin, Production: true, SigningKey: h.public(h.newSigner(origin)), Deals: audit.DealsSigned,
 		Disclosure: audit.DisclosurePublic, DefaultCloseBy: 3600, MaxCloseBy: 86_400, Access: audit.AccessPublic})
 	h.sign()
 	return h
@@ -115,7 +115,7 @@ func (h *house) size() uint64 { return uint64(len(h.entries)) }
 func (h *house) add(body audit.Body) {
 	h.t.Helper()
 	at := start.Add(time.Duration(len(h.entries)) * time.Minute)
-	b, err := audit.Entry{Time: at.UnixMilli(), Actor: "daemon", Body: body}.Encode()
+	b, err := audit.Entry{Time: at.UnixMilli(), Actor: as("daemon"), Body: body}.Encode()
 	if err != nil {
 		h.t.Fatal(err)
 	}

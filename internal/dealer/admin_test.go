@@ -26,14 +26,14 @@ func TestLatchOfAnother(t *testing.T) {
 	second.Dealer = dealer.New(second.cfg)
 	commits := func(tb *table, key string, want error) {
 		t.Helper()
-		_, err := tb.Shuffle(t.Context(), "tester", key, dealer.ShuffleRequest{Table: "t", Deck: "standard-52"})
+		_, err := tb.Shuffle(t.Context(), as("tester"), key, dealer.ShuffleRequest{Table: "t", Deck: "standard-52"})
 		if want == nil && err != nil || want != nil && !errors.Is(err, want) {
 			t.Errorf("%v, not %v", err, want)
 		}
 	}
 	clear := func(tb *table) error {
 		t.Helper()
-		_, err := tb.ClearLatch(t.Context(), "admin", "looked at")
+		_, err := tb.ClearLatch(t.Context(), as("admin"), "looked at")
 		return err
 	}
 	latched := func(err error) bool {
@@ -43,12 +43,12 @@ func TestLatchOfAnother(t *testing.T) {
 
 	// The second latches, and writes it, as its owner does.
 	source.Trip(entropy.ReasonSlow)
-	_, err = second.Ledger().Append(t.Context(), ledger.Proposal{Actor: "daemon", Bodies: []audit.Body{
+	_, err = second.Ledger().Append(t.Context(), ledger.Proposal{Actor: as("daemon"), Bodies: []audit.Body{
 		&audit.Event{Kind: audit.EventLatchSet, Latch: audit.LatchSlow}}})
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, err = first.Shuffle(t.Context(), "tester", "k1", dealer.ShuffleRequest{Table: "t", Deck: "standard-52"})
+	_, err = first.Shuffle(t.Context(), as("tester"), "k1", dealer.ShuffleRequest{Table: "t", Deck: "standard-52"})
 	if !latched(err) {
 		t.Errorf("a commit elsewhere while the ledger is latched: %v", err)
 	}
@@ -95,7 +95,7 @@ func TestClearLatchNotKept(t *testing.T) {
 	second := tb.rival(store)
 	second.cfg.Entropy.Trip(entropy.ReasonSlow)
 	store.full.Store(true)
-	if _, err := second.ClearLatch(t.Context(), "admin", "r"); !errors.Is(err, ledger.ErrUnavailable) {
+	if _, err := second.ClearLatch(t.Context(), as("admin"), "r"); !errors.Is(err, ledger.ErrUnavailable) {
 		t.Errorf("error %v", err)
 	}
 	if _, latched := second.cfg.Entropy.Latched(); !latched {
@@ -105,7 +105,7 @@ func TestClearLatchNotKept(t *testing.T) {
 	if err := second.Ledger().Refresh(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := second.ClearLatch(t.Context(), "admin", "r"); err != nil {
+	if _, err := second.ClearLatch(t.Context(), as("admin"), "r"); err != nil {
 		t.Error(err)
 	}
 }
@@ -115,7 +115,7 @@ func TestClearLatchNotKept(t *testing.T) {
 func TestClearLatchUnwritten(t *testing.T) {
 	t.Parallel()
 	tb := newTable(t, nil)
-	_, err := tb.Ledger().Append(t.Context(), ledger.Proposal{Actor: "daemon", Bodies: []audit.Body{
+	_, err := tb.Ledger().Append(t.Context(), ledger.Proposal{Actor: as("daemon"), Bodies: []audit.Body{
 		&audit.Event{Kind: audit.EventLatchSet, Latch: audit.LatchOperator}}})
 	if err != nil {
 		t.Fatal(err)
@@ -124,7 +124,7 @@ func TestClearLatchUnwritten(t *testing.T) {
 	if err := tb.Ledger().Close(); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := tb.ClearLatch(t.Context(), "admin", "r"); !errors.Is(err, ledger.ErrClosed) {
+	if _, err := tb.ClearLatch(t.Context(), as("admin"), "r"); !errors.Is(err, ledger.ErrClosed) {
 		t.Errorf("error %v", err)
 	}
 	if _, latched := tb.cfg.Entropy.Latched(); !latched {

@@ -50,14 +50,14 @@ func TestBatch(t *testing.T) {
 		for _, s := range append([]dealer.Shuffle{before}, all[:3]...) {
 			tb.deal(s.ID, hand)
 		}
-		_, err := tb.Deal(t.Context(), "tester", all[4].ID, hand)
+		_, err := tb.Deal(t.Context(), as("tester"), all[4].ID, hand)
 		wantRefusal(t, "the fifth before the fourth", err, "", audit.RuleEarlier)
-		_, err = tb.Close(t.Context(), "tester", all[0].ID, dealer.CloseRequest{Outcome: audit.OutcomeCompleted})
+		_, err = tb.Close(t.Context(), as("tester"), all[0].ID, dealer.CloseRequest{Outcome: audit.OutcomeCompleted})
 		if err != nil {
 			t.Error(err)
 		}
 		tb.transcript(all[0].ID, dealer.View{})
-		if _, err := tb.SetTable(t.Context(), "tester", "t", false); err != nil {
+		if _, err := tb.SetTable(t.Context(), as("tester"), "t", false); err != nil {
 			t.Error(err)
 		}
 		// Enough behind it that the entries are read from full tiles of the store.
@@ -130,24 +130,24 @@ func TestBatchUnderAKey(t *testing.T) {
 		req := dealer.ShuffleRequest{Table: "t", Deck: "standard-52"}
 		tb.commits("batch", req, 3)
 		tb.commit("one", req)
-		if _, err := tb.Draws(ctx, "tester", "draws", dealer.DrawsRequest{Table: "t", Ranges: []uint32{6}}); err != nil {
+		if _, err := tb.Draws(ctx, as("tester"), "draws", dealer.DrawsRequest{Table: "t", Ranges: []uint32{6}}); err != nil {
 			t.Fatal(err)
 		}
 		other := req
 		other.GameRef = "g"
 		tb.unwritten(func() {
 			for name, ask := range map[string]func() error{
-				"another count":     func() error { _, err := tb.Shuffles(ctx, "tester", "batch", req, 2); return err },
-				"a greater count":   func() error { _, err := tb.Shuffles(ctx, "tester", "batch", req, 4); return err },
-				"another body":      func() error { _, err := tb.Shuffles(ctx, "tester", "batch", other, 3); return err },
-				"one for a batch":   func() error { _, err := tb.Shuffle(ctx, "tester", "batch", req); return err },
-				"a batch for one":   func() error { _, err := tb.Shuffles(ctx, "tester", "one", req, 2); return err },
-				"a batch for draws": func() error { _, err := tb.Shuffles(ctx, "tester", "draws", req, 2); return err },
+				"another count":     func() error { _, err := tb.Shuffles(ctx, as("tester"), "batch", req, 2); return err },
+				"a greater count":   func() error { _, err := tb.Shuffles(ctx, as("tester"), "batch", req, 4); return err },
+				"another body":      func() error { _, err := tb.Shuffles(ctx, as("tester"), "batch", other, 3); return err },
+				"one for a batch":   func() error { _, err := tb.Shuffle(ctx, as("tester"), "batch", req); return err },
+				"a batch for one":   func() error { _, err := tb.Shuffles(ctx, as("tester"), "one", req, 2); return err },
+				"a batch for draws": func() error { _, err := tb.Shuffles(ctx, as("tester"), "draws", req, 2); return err },
 				"draws for a batch": func() error {
-					_, err := tb.Draws(ctx, "tester", "batch", dealer.DrawsRequest{Table: "t", Ranges: []uint32{6}})
+					_, err := tb.Draws(ctx, as("tester"), "batch", dealer.DrawsRequest{Table: "t", Ranges: []uint32{6}})
 					return err
 				},
-				"another batch of two": func() error { _, err := tb.Shuffles(ctx, "tester", "one", other, 2); return err },
+				"another batch of two": func() error { _, err := tb.Shuffles(ctx, as("tester"), "one", other, 2); return err },
 			} {
 				wantIs(t, name, ask(), dealer.ErrKeyReused)
 			}
@@ -204,7 +204,7 @@ func TestBatchRefused(t *testing.T) {
 				c.change(&req)
 			}
 			tb.unwritten(func() {
-				_, err := tb.Shuffles(ctx, "tester", "k", req, c.count)
+				_, err := tb.Shuffles(ctx, as("tester"), "k", req, c.count)
 				wantRefusal(t, c.name, err, c.field, c.rule)
 			})
 			if n := tb.cfg.Entropy.Stats().Tapes - drawn; c.field != "" && n != 0 {
@@ -218,7 +218,7 @@ func TestBatchRefused(t *testing.T) {
 				t.Fatal(err)
 			}
 			tb.unwritten(func() {
-				_, err := tb.Shuffles(ctx, "tester", "k", req, 3)
+				_, err := tb.Shuffles(ctx, as("tester"), "k", req, 3)
 				wantRefusal(t, rule, err, "", rule)
 			})
 			if err := clear(); err != nil {
@@ -226,17 +226,17 @@ func TestBatchRefused(t *testing.T) {
 			}
 		}
 		table := func(open bool) func() error {
-			return func() error { _, err := tb.SetTable(ctx, "tester", "t", open); return err }
+			return func() error { _, err := tb.SetTable(ctx, as("tester"), "t", open); return err }
 		}
 		kill := func(set bool) func() error {
 			return func() error {
-				_, err := tb.SetSwitch(ctx, "tester", dealer.SwitchRequest{Scope: audit.ScopeDeck, Deck: "standard-52", Set: set, Reason: "r"})
+				_, err := tb.SetSwitch(ctx, as("tester"), dealer.SwitchRequest{Scope: audit.ScopeDeck, Deck: "standard-52", Set: set, Reason: "r"})
 				return err
 			}
 		}
 		blocked(audit.RuleTable, table(false), table(true))
 		blocked(audit.RuleKill, kill(true), kill(false))
-		if _, err := tb.Shuffles(ctx, "tester", "two words", req, 2); err == nil || !strings.Contains(err.Error(), "Idempotency-Key") {
+		if _, err := tb.Shuffles(ctx, as("tester"), "two words", req, 2); err == nil || !strings.Contains(err.Error(), "Idempotency-Key") {
 			t.Errorf("a key with a space: %v", err)
 		}
 		gone, cancel := context.WithCancel(ctx)
@@ -278,11 +278,11 @@ func TestBatchCopies(t *testing.T) {
 				d, count := daemons[i%2], []int{3, 5, 1}[i%3]
 				wg.Go(func() {
 					if count == 1 {
-						s, err := d.Shuffle(context.Background(), "tester", key, req)
+						s, err := d.Shuffle(context.Background(), as("tester"), key, req)
 						answers[i], errs[i] = []dealer.Shuffle{s}, err
 						return
 					}
-					answers[i], errs[i] = d.Shuffles(context.Background(), "tester", key, req, count)
+					answers[i], errs[i] = d.Shuffles(context.Background(), as("tester"), key, req, count)
 				})
 			}
 			wg.Wait()
@@ -397,7 +397,7 @@ func TestBatchFromALyingStore(t *testing.T) {
 		"another order": func(rows []ledger.Row) []ledger.Row { return []ledger.Row{rows[0], rows[2], rows[1]} },
 	} {
 		store.lie = lie
-		_, err := liar.Shuffles(t.Context(), "tester", "k", req, 3)
+		_, err := liar.Shuffles(t.Context(), as("tester"), "k", req, 3)
 		wantIs(t, name, err, ledger.ErrFrozen)
 	}
 }
@@ -431,7 +431,7 @@ func TestBatchesInTurn(t *testing.T) {
 	var wg sync.WaitGroup
 	for i := range atOnce {
 		wg.Go(func() {
-			if all, err := held.Shuffles(context.Background(), "tester", fmt.Sprint("k", i), req, 256); err != nil || len(all) != 256 {
+			if all, err := held.Shuffles(context.Background(), as("tester"), fmt.Sprint("k", i), req, 256); err != nil || len(all) != 256 {
 				t.Errorf("batch %d: %d shuffles, %v", i, len(all), err)
 			}
 		})
@@ -444,7 +444,7 @@ func TestBatchesInTurn(t *testing.T) {
 		// Long enough for the look-up of the key, which comes before.
 		for patience := time.Millisecond; errors.Is(err, ledger.ErrUnavailable); patience *= 2 {
 			ctx, cancel := context.WithTimeout(t.Context(), patience)
-			_, err = held.Shuffles(ctx, "tester", fmt.Sprint("late-", count), req, count)
+			_, err = held.Shuffles(ctx, as("tester"), fmt.Sprint("late-", count), req, count)
 			cancel()
 		}
 		wantIs(t, "a batch too many", err, ledger.ErrOverloaded)

@@ -48,22 +48,22 @@ func dealBesideMix(t *testing.T, draw bool) {
 	var s dealer.Shuffle
 	var err error
 	if draw {
-		s, err = tb.Draws(t.Context(), "tester", "kd", dealer.DrawsRequest{Table: "t", Ranges: []uint32{1000, 1000, 1000, 1000}, Plan: &dealer.MixPlan{Slots: hashes}})
+		s, err = tb.Draws(t.Context(), as("tester"), "kd", dealer.DrawsRequest{Table: "t", Ranges: []uint32{1000, 1000, 1000, 1000}, Plan: &dealer.MixPlan{Slots: hashes}})
 	} else {
-		s, err = tb.Shuffle(t.Context(), "tester", "k", dealer.ShuffleRequest{Table: "t", Deck: "standard-52", Plan: &dealer.MixPlan{Slots: hashes}})
+		s, err = tb.Shuffle(t.Context(), as("tester"), "k", dealer.ShuffleRequest{Table: "t", Deck: "standard-52", Plan: &dealer.MixPlan{Slots: hashes}})
 	}
 	if err != nil {
 		t.Fatal(err)
 	}
 	cfg := tb.cfg
 	cfg.Store = &hooked{Store: tb.cfg.Store, after: func() {
-		if _, err := tb.Mix(t.Context(), "tester", s.ID, dealer.MixRequest{Slots: values}); err != nil {
+		if _, err := tb.Mix(t.Context(), as("tester"), s.ID, dealer.MixRequest{Slots: values}); err != nil {
 			t.Error(err)
 		}
 	}}
 	racing := dealer.New(cfg)
 	req := dealer.DealRequest{Runs: []audit.Run{seat(3, "a")}}
-	first, err := racing.Deal(t.Context(), "tester", s.ID, req)
+	first, err := racing.Deal(t.Context(), as("tester"), s.ID, req)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -79,21 +79,21 @@ func dealBesideMix(t *testing.T, draw bool) {
 func TestMixCopy(t *testing.T) {
 	tb := newTableWith(t, setting{modes: allModes})
 	values, hashes := slots("r", 1)
-	s, err := tb.Shuffle(t.Context(), "tester", "k", dealer.ShuffleRequest{Table: "t", Deck: "standard-52", Plan: &dealer.MixPlan{Slots: hashes}})
+	s, err := tb.Shuffle(t.Context(), as("tester"), "k", dealer.ShuffleRequest{Table: "t", Deck: "standard-52", Plan: &dealer.MixPlan{Slots: hashes}})
 	if err != nil {
 		t.Fatal(err)
 	}
 	cfg := tb.cfg
 	var first dealer.Mix
 	cfg.Store = &hooked{Store: tb.cfg.Store, after: func() {
-		if first, err = tb.Mix(t.Context(), "tester", s.ID, dealer.MixRequest{Slots: values}); err != nil {
+		if first, err = tb.Mix(t.Context(), as("tester"), s.ID, dealer.MixRequest{Slots: values}); err != nil {
 			t.Error(err)
 		}
-		if _, err := tb.Close(t.Context(), "tester", s.ID, dealer.CloseRequest{Outcome: audit.OutcomeEndedEarly}); err != nil {
+		if _, err := tb.Close(t.Context(), as("tester"), s.ID, dealer.CloseRequest{Outcome: audit.OutcomeEndedEarly}); err != nil {
 			t.Error(err)
 		}
 	}}
-	again, err := dealer.New(cfg).Mix(t.Context(), "tester", s.ID, dealer.MixRequest{Slots: values})
+	again, err := dealer.New(cfg).Mix(t.Context(), as("tester"), s.ID, dealer.MixRequest{Slots: values})
 	if diff := cmp.Diff(first, again); diff != "" || err != nil {
 		t.Errorf("a copy of a mix is answered otherwise: %v", err)
 	}
@@ -121,14 +121,14 @@ func TestCommitCopy(t *testing.T) {
 	var err error
 	cfg := tb.cfg
 	cfg.Store = &hookedTag{Store: tb.cfg.Store, after: func() {
-		if first, err = tb.Shuffle(t.Context(), "tester", "k", req); err != nil {
+		if first, err = tb.Shuffle(t.Context(), as("tester"), "k", req); err != nil {
 			t.Error(err)
 		}
-		if _, err := tb.SetTable(t.Context(), "admin", "t", false); err != nil {
+		if _, err := tb.SetTable(t.Context(), as("admin"), "t", false); err != nil {
 			t.Error(err)
 		}
 	}}
-	again, err := dealer.New(cfg).Shuffle(t.Context(), "tester", "k", req)
+	again, err := dealer.New(cfg).Shuffle(t.Context(), as("tester"), "k", req)
 	if diff := cmp.Diff(first, again); diff != "" || err != nil {
 		t.Errorf("a copy of a commit is answered otherwise: %v", err)
 	}
@@ -143,10 +143,10 @@ func TestLongNames(t *testing.T) {
 		"table": {Table: long, Deck: "standard-52"}, "deck": {Table: "t", Deck: long},
 		"cards": {Table: "t", Cards: []string{long, "a"}}, "game_ref": {Table: "t", Deck: "standard-52", GameRef: long},
 	} {
-		_, err := tb.Shuffle(t.Context(), "tester", "k", req)
+		_, err := tb.Shuffle(t.Context(), as("tester"), "k", req)
 		wantRefusal(t, field, err, field, "")
 	}
-	_, err := tb.Draws(t.Context(), "tester", "k", dealer.DrawsRequest{Table: "t", Wheel: []dealer.Stop{{Label: long, Weight: 2}}})
+	_, err := tb.Draws(t.Context(), as("tester"), "k", dealer.DrawsRequest{Table: "t", Wheel: []dealer.Stop{{Label: long, Weight: 2}}})
 	wantRefusal(t, "wheel", err, "wheel", "")
 }
 
@@ -169,7 +169,7 @@ func TestCopyUnread(t *testing.T) {
 	t.Parallel()
 	tb := newTableWith(t, setting{modes: allModes})
 	values, hashes := slots("u", 1)
-	s, err := tb.Shuffle(t.Context(), "tester", "k", dealer.ShuffleRequest{Table: "t", Deck: "standard-52", Plan: &dealer.MixPlan{Slots: hashes}})
+	s, err := tb.Shuffle(t.Context(), as("tester"), "k", dealer.ShuffleRequest{Table: "t", Deck: "standard-52", Plan: &dealer.MixPlan{Slots: hashes}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -179,15 +179,15 @@ func TestCopyUnread(t *testing.T) {
 		do   step
 	}{
 		{"mix", func(d *dealer.Dealer) error {
-			_, err := d.Mix(t.Context(), "tester", s.ID, dealer.MixRequest{Slots: values})
+			_, err := d.Mix(t.Context(), as("tester"), s.ID, dealer.MixRequest{Slots: values})
 			return err
 		}},
 		{"deal", func(d *dealer.Dealer) error {
-			_, err := d.Deal(t.Context(), "tester", s.ID, dealer.DealRequest{Runs: []audit.Run{seat(3, "a")}})
+			_, err := d.Deal(t.Context(), as("tester"), s.ID, dealer.DealRequest{Runs: []audit.Run{seat(3, "a")}})
 			return err
 		}},
 		{"close", func(d *dealer.Dealer) error {
-			_, err := d.Close(t.Context(), "tester", s.ID, dealer.CloseRequest{Outcome: audit.OutcomeEndedEarly})
+			_, err := d.Close(t.Context(), as("tester"), s.ID, dealer.CloseRequest{Outcome: audit.OutcomeEndedEarly})
 			return err
 		}},
 	} {
@@ -245,16 +245,16 @@ func TestLeftBehind(t *testing.T) {
 	onEachStore(t, setting{}, func(t *testing.T, tb *table) {
 		req := dealer.ShuffleRequest{Table: "t", Deck: "standard-52"}
 		s := tb.commit("k", req)
-		if _, err := tb.Shuffles(t.Context(), "tester", "b", req, 3); err != nil {
+		if _, err := tb.Shuffles(t.Context(), as("tester"), "b", req, 3); err != nil {
 			t.Fatal(err)
 		}
 		cfg := tb.cfg
 		cfg.Store = behind{Store: tb.cfg.Store, commits: true}
 		d := dealer.New(cfg)
-		if _, err := d.Shuffle(t.Context(), "tester", "k", req); !errors.Is(err, ledger.ErrUnavailable) {
+		if _, err := d.Shuffle(t.Context(), as("tester"), "k", req); !errors.Is(err, ledger.ErrUnavailable) {
 			t.Errorf("a commit under a key that is not shown: %v", err)
 		}
-		if _, err := d.Shuffles(t.Context(), "tester", "b", req, 3); !errors.Is(err, ledger.ErrUnavailable) {
+		if _, err := d.Shuffles(t.Context(), as("tester"), "b", req, 3); !errors.Is(err, ledger.ErrUnavailable) {
 			t.Errorf("a batch under a key that is not shown: %v", err)
 		}
 		if name, err := d.Table(t.Context(), s.ID); err != nil || name != "t" {

@@ -53,7 +53,7 @@ func TestStub(t *testing.T) {
 		for name, plan := range map[string]*dealer.MixPlan{"plain": nil, "mixed": {Cut: true}} {
 			parent := tb.commit(name, dealer.ShuffleRequest{Table: "t", Deck: "standard-52", Plan: plan})
 			if plan != nil {
-				if _, err := tb.Mix(t.Context(), "tester", parent.ID, dealer.MixRequest{Cut: num(30)}); err != nil {
+				if _, err := tb.Mix(t.Context(), as("tester"), parent.ID, dealer.MixRequest{Cut: num(30)}); err != nil {
 					t.Fatal(err)
 				}
 			}
@@ -69,7 +69,7 @@ func TestStub(t *testing.T) {
 				if diff := cmp.Diff(s, tb.commit(name+"-stub", req)); diff != "" {
 					t.Error(name, "the child repeated after its parent ended:", diff)
 				}
-				_, err := tb.Shuffle(t.Context(), "tester", name+"-again", req)
+				_, err := tb.Shuffle(t.Context(), as("tester"), name+"-again", req)
 				wantRefusal(t, "a second child", err, "", audit.RuleParent)
 			})
 			below, err := tb.Status(t.Context(), s.ID)
@@ -145,7 +145,7 @@ func (tb *table) closeOf(id uint64) *audit.Close {
 func TestBadChildren(t *testing.T) {
 	onEachStore(t, setting{}, func(t *testing.T, tb *table) {
 		parent := tb.commit("parent", dealer.ShuffleRequest{Table: "t", Deck: "standard-52", Take: num(20)})
-		draw, err := tb.Draws(t.Context(), "tester", "draw", dealer.DrawsRequest{Table: "t", Ranges: []uint32{6, 6}})
+		draw, err := tb.Draws(t.Context(), as("tester"), "draw", dealer.DrawsRequest{Table: "t", Ranges: []uint32{6, 6}})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -177,16 +177,16 @@ func TestBadChildren(t *testing.T) {
 				"take more":             {"take", "", with(child(parent.ID, 1, 2), func(r *dealer.ShuffleRequest) { r.Take = num(3) })},
 				"end_at more":           {"end_at", "", with(child(parent.ID, 1, 2), func(r *dealer.ShuffleRequest) { r.EndAt = &dealer.EndAt{Lo: 3, Hi: 3} })},
 			} {
-				_, err := tb.Shuffle(t.Context(), "tester", strings.ReplaceAll(name, " ", "-"), c.req)
+				_, err := tb.Shuffle(t.Context(), as("tester"), strings.ReplaceAll(name, " ", "-"), c.req)
 				wantRefusal(t, name, err, c.field, c.rule)
 			}
 		})
 		tb.deal(parent.ID, dealer.DealRequest{Runs: []audit.Run{seat(19, "a")}})
 		tb.unwritten(func() {
-			_, err := tb.Shuffle(t.Context(), "tester", "one-left", child(parent.ID))
+			_, err := tb.Shuffle(t.Context(), as("tester"), "one-left", child(parent.ID))
 			wantRefusal(t, "one card is left", err, "", audit.RuleParent)
 			tb.pass(time.Hour + time.Second)
-			_, err = tb.Shuffle(t.Context(), "tester", "late", child(parent.ID, 0, 1))
+			_, err = tb.Shuffle(t.Context(), as("tester"), "late", child(parent.ID, 0, 1))
 			wantRefusal(t, "an overdue parent", err, "", audit.RuleParent)
 		})
 		if n, err := tb.Expire(t.Context()); n != 3 || err != nil {
@@ -243,7 +243,7 @@ func TestChildrenAndDeals(t *testing.T) {
 			var dealt []audit.Card
 			wg.Go(func() {
 				for first := 0; first < 40; first++ {
-					d, err := rival.Deal(context.Background(), "tester", parent.ID, dealer.DealRequest{First: first, Runs: []audit.Run{seat(1, "a")}})
+					d, err := rival.Deal(context.Background(), as("tester"), parent.ID, dealer.DealRequest{First: first, Runs: []audit.Run{seat(1, "a")}})
 					if err != nil {
 						break // the parent ended
 					}
@@ -254,12 +254,12 @@ func TestChildrenAndDeals(t *testing.T) {
 			errs := make([]error, len(answers))
 			for i := range answers {
 				wg.Go(func() {
-					answers[i], errs[i] = tb.Shuffle(context.Background(), "tester", fmt.Sprint("child-", n), child(parent.ID))
+					answers[i], errs[i] = tb.Shuffle(context.Background(), as("tester"), fmt.Sprint("child-", n), child(parent.ID))
 				})
 			}
 			wg.Wait()
 			// A copy that gave way to deals may be refused before another is not.
-			s, err := tb.Shuffle(t.Context(), "tester", fmt.Sprint("child-", n), child(parent.ID))
+			s, err := tb.Shuffle(t.Context(), as("tester"), fmt.Sprint("child-", n), child(parent.ID))
 			for i := range answers {
 				if errs[i] != nil {
 					refused++

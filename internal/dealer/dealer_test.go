@@ -33,7 +33,7 @@ func TestWholeHand(t *testing.T) {
 	if err != nil || before.Closed || before.Next != 8 || before.Places != 52 || before.GameRef != "hand-1" {
 		t.Errorf("status: %+v, %v", before, err)
 	}
-	c, err := tb.Close(t.Context(), "tester", s.ID, dealer.CloseRequest{Outcome: audit.OutcomeCompleted})
+	c, err := tb.Close(t.Context(), as("tester"), s.ID, dealer.CloseRequest{Outcome: audit.OutcomeCompleted})
 	if err != nil || len(c.Tape) != 129 {
 		t.Fatalf("close: %d bytes of tape, %v", len(c.Tape), err)
 	}
@@ -94,20 +94,20 @@ func TestRepeats(t *testing.T) {
 		if diff := cmp.Diff(l, tb.deal(s.ID, last)); diff != "" {
 			t.Error("last deal:", diff)
 		}
-		c, err := tb.Close(t.Context(), "tester", s.ID, *last.Close)
+		c, err := tb.Close(t.Context(), as("tester"), s.ID, *last.Close)
 		if diff := cmp.Diff(*l.Close, c); diff != "" || err != nil {
 			t.Error("close:", err, diff)
 		}
 	}
 	ctx := t.Context()
 	take := 52 // the default, but said: another request
-	_, err := tb.Shuffle(ctx, "tester", "key", dealer.ShuffleRequest{Table: "t", Deck: "standard-52", Take: &take})
+	_, err := tb.Shuffle(ctx, as("tester"), "key", dealer.ShuffleRequest{Table: "t", Deck: "standard-52", Take: &take})
 	wantIs(t, "another commit under the key", err, dealer.ErrKeyReused)
-	_, err = tb.Deal(ctx, "tester", s.ID, dealer.DealRequest{Runs: []audit.Run{seat(2, "b")}})
+	_, err = tb.Deal(ctx, as("tester"), s.ID, dealer.DealRequest{Runs: []audit.Run{seat(2, "b")}})
 	wantIs(t, "another recipient", err, dealer.ErrRepeated)
-	_, err = tb.Deal(ctx, "tester", s.ID, dealer.DealRequest{First: 2, Runs: []audit.Run{board(3)}})
+	_, err = tb.Deal(ctx, as("tester"), s.ID, dealer.DealRequest{First: 2, Runs: []audit.Run{board(3)}})
 	wantIs(t, "the last deal without its close", err, dealer.ErrRepeated)
-	_, err = tb.Close(ctx, "tester", s.ID, dealer.CloseRequest{Outcome: audit.OutcomeVoid, Reason: audit.ReasonMisdeal})
+	_, err = tb.Close(ctx, as("tester"), s.ID, dealer.CloseRequest{Outcome: audit.OutcomeVoid, Reason: audit.ReasonMisdeal})
 	wantIs(t, "another close", err, dealer.ErrRepeated)
 	if got := tb.Ledger().Live().Size; got != size {
 		t.Errorf("repeats wrote %d entries", got-size)
@@ -148,13 +148,13 @@ func TestCopiesTogether(t *testing.T) {
 	}
 	ctx := context.Background()
 	s := together(func() (any, error) {
-		return tb.Shuffle(ctx, "tester", "key", dealer.ShuffleRequest{Table: "t", Deck: "standard-52"})
+		return tb.Shuffle(ctx, as("tester"), "key", dealer.ShuffleRequest{Table: "t", Deck: "standard-52"})
 	}).(dealer.Shuffle)
 	together(func() (any, error) {
-		return tb.Deal(ctx, "tester", s.ID, dealer.DealRequest{Runs: []audit.Run{seat(2, "a"), board(5)}})
+		return tb.Deal(ctx, as("tester"), s.ID, dealer.DealRequest{Runs: []audit.Run{seat(2, "a"), board(5)}})
 	})
 	together(func() (any, error) {
-		return tb.Close(ctx, "tester", s.ID, dealer.CloseRequest{Outcome: audit.OutcomeCompleted})
+		return tb.Close(ctx, as("tester"), s.ID, dealer.CloseRequest{Outcome: audit.OutcomeCompleted})
 	})
 	// genesis, instance_start, and one entry for each.
 	if got := tb.Ledger().Live().Size; got != 5 {
@@ -175,7 +175,7 @@ func TestRivalDeals(t *testing.T) {
 		wg.Go(func() {
 			to := fmt.Sprintf("rival-%d", rival)
 			for first := 0; first < 52; first++ {
-				d, err := tb.Deal(context.Background(), "tester", s.ID, dealer.DealRequest{First: first, Runs: []audit.Run{seat(1, to)}})
+				d, err := tb.Deal(context.Background(), as("tester"), s.ID, dealer.DealRequest{First: first, Runs: []audit.Run{seat(1, to)}})
 				if err != nil {
 					continue // another rival has the place
 				}
@@ -229,10 +229,10 @@ func TestRefusals(t *testing.T) {
 		"auditors only":    {rule: audit.RuleDisclosureKey, req: dealer.ShuffleRequest{Table: "t", Deck: "standard-52", Disclosure: audit.DisclosureAuditor}},
 	}
 	for name, c := range shuffles {
-		_, err := tb.Shuffle(t.Context(), "tester", strings.ReplaceAll(name, " ", "-"), c.req)
+		_, err := tb.Shuffle(t.Context(), as("tester"), strings.ReplaceAll(name, " ", "-"), c.req)
 		wantRefusal(t, name, err, c.field, c.rule)
 	}
-	_, err := tb.Shuffle(t.Context(), "tester", "", dealer.ShuffleRequest{Table: "t", Deck: "standard-52"})
+	_, err := tb.Shuffle(t.Context(), as("tester"), "", dealer.ShuffleRequest{Table: "t", Deck: "standard-52"})
 	wantRefusal(t, "no key", err, "Idempotency-Key", "")
 
 	deals := map[string]struct {
@@ -250,25 +250,25 @@ func TestRefusals(t *testing.T) {
 		"a bad close":     {s.ID, "close.outcome", "", dealer.DealRequest{First: 2, Runs: []audit.Run{seat(1, "a")}, Close: &dealer.CloseRequest{}}},
 	}
 	for name, c := range deals {
-		_, err := tb.Deal(t.Context(), "tester", c.id, c.req)
+		_, err := tb.Deal(t.Context(), as("tester"), c.id, c.req)
 		wantRefusal(t, name, err, c.field, c.rule)
 	}
 	third := tb.commit("third", dealer.ShuffleRequest{Table: "t", Deck: "standard-52"})
-	_, err = tb.Deal(t.Context(), "tester", third.ID, dealer.DealRequest{Runs: []audit.Run{seat(1, "a")}})
+	_, err = tb.Deal(t.Context(), as("tester"), third.ID, dealer.DealRequest{Runs: []audit.Run{seat(1, "a")}})
 	wantRefusal(t, "out of turn", err, "", audit.RuleEarlier)
 	for _, id := range []uint64{0, 1, 999} {
-		_, err = tb.Deal(t.Context(), "tester", id, dealer.DealRequest{Runs: []audit.Run{seat(1, "a")}})
+		_, err = tb.Deal(t.Context(), as("tester"), id, dealer.DealRequest{Runs: []audit.Run{seat(1, "a")}})
 		wantIs(t, "no shuffle", err, dealer.ErrNotFound)
 	}
 	for name, req := range map[string]dealer.CloseRequest{
 		"close.outcome": {}, "outcome": {Outcome: audit.OutcomeExpired}, "continued": {Outcome: audit.OutcomeContinued},
 	} {
-		_, err = tb.Close(t.Context(), "tester", later.ID, req)
+		_, err = tb.Close(t.Context(), as("tester"), later.ID, req)
 		wantRefusal(t, name, err, "outcome", "")
 	}
 	for _, req := range []dealer.CloseRequest{{Outcome: audit.OutcomeVoid}, {Outcome: audit.OutcomeVoid, Reason: audit.ReasonTapeLost},
 		{Outcome: audit.OutcomeCompleted, Reason: audit.ReasonMisdeal}} {
-		_, err = tb.Close(t.Context(), "tester", later.ID, req)
+		_, err = tb.Close(t.Context(), as("tester"), later.ID, req)
 		wantRefusal(t, "reason", err, "reason", "")
 	}
 	if got := tb.Ledger().Live().Size; got != size+1 {
@@ -294,9 +294,9 @@ func TestDeadline(t *testing.T) {
 	s := tb.commit("key", dealer.ShuffleRequest{Table: "t", Deck: "standard-52"})
 	tb.deal(s.ID, dealer.DealRequest{Runs: []audit.Run{seat(1, "a")}})
 	tb.pass(time.Hour + time.Second)
-	_, err := tb.Deal(t.Context(), "tester", s.ID, dealer.DealRequest{First: 1, Runs: []audit.Run{seat(1, "a")}})
+	_, err := tb.Deal(t.Context(), as("tester"), s.ID, dealer.DealRequest{First: 1, Runs: []audit.Run{seat(1, "a")}})
 	wantRefusal(t, "a deal after close-by", err, "", audit.RuleDeadline)
-	_, err = tb.Close(t.Context(), "tester", s.ID, dealer.CloseRequest{Outcome: audit.OutcomeCompleted})
+	_, err = tb.Close(t.Context(), as("tester"), s.ID, dealer.CloseRequest{Outcome: audit.OutcomeCompleted})
 	wantRefusal(t, "a close after close-by", err, "", audit.RuleDeadline)
 	status, err := tb.Status(t.Context(), s.ID)
 	if err != nil || !status.Overdue || status.Closed {
@@ -314,7 +314,7 @@ func TestExpire(t *testing.T) {
 	forgotten := tb.commit("1", dealer.ShuffleRequest{Table: "t", Deck: "standard-52"})
 	tb.pass(time.Hour + time.Second)
 	later := tb.commit("2", dealer.ShuffleRequest{Table: "t", Deck: "standard-52"})
-	_, err := tb.Deal(t.Context(), "tester", later.ID, dealer.DealRequest{Runs: []audit.Run{seat(1, "a")}})
+	_, err := tb.Deal(t.Context(), as("tester"), later.ID, dealer.DealRequest{Runs: []audit.Run{seat(1, "a")}})
 	wantRefusal(t, "a deal behind a forgotten shuffle", err, "", audit.RuleEarlier)
 	var wg sync.WaitGroup
 	for range 4 {
@@ -366,7 +366,7 @@ func TestViews(t *testing.T) {
 	check("without a dealer's word", map[dealer.View][]int{{Recipient: "a"}: public, {Auditor: true, Recipient: "a"}: public})
 	_, err := tb.Transcript(t.Context(), s.ID, dealer.View{Dealer: true, Recipient: "nobody"})
 	wantRefusal(t, "nobody", err, "recipient", "")
-	if _, err := tb.Close(t.Context(), "tester", s.ID, dealer.CloseRequest{Outcome: audit.OutcomeEndedEarly}); err != nil {
+	if _, err := tb.Close(t.Context(), as("tester"), s.ID, dealer.CloseRequest{Outcome: audit.OutcomeEndedEarly}); err != nil {
 		t.Fatal(err)
 	}
 	check("after the close", map[dealer.View][]int{{}: all, {Auditor: true}: all, {Dealer: true}: all, {Dealer: true, Recipient: "b"}: {2, 3, 5, 6, 7}})
@@ -381,17 +381,17 @@ func TestLostSealingKey(t *testing.T) {
 	cfg := tb.cfg
 	cfg.Keys = newRing(t)
 	other := dealer.New(cfg)
-	_, err := other.Deal(t.Context(), "tester", s.ID, dealer.DealRequest{Runs: []audit.Run{seat(1, "a")}})
+	_, err := other.Deal(t.Context(), as("tester"), s.ID, dealer.DealRequest{Runs: []audit.Run{seat(1, "a")}})
 	wantIs(t, "deal", err, dealer.ErrSealed)
-	_, err = other.Close(t.Context(), "tester", s.ID, dealer.CloseRequest{Outcome: audit.OutcomeCompleted})
+	_, err = other.Close(t.Context(), as("tester"), s.ID, dealer.CloseRequest{Outcome: audit.OutcomeCompleted})
 	wantIs(t, "close", err, dealer.ErrSealed)
 	lost := dealer.CloseRequest{Outcome: audit.OutcomeVoid, Reason: audit.ReasonTapeLost}
-	_, err = tb.Close(t.Context(), "admin", s.ID, lost)
+	_, err = tb.Close(t.Context(), as("admin"), s.ID, lost)
 	wantRefusal(t, "tape_lost of a tape that is there", err, "reason", "")
 	if got := tb.Ledger().Live().Size; got != size {
 		t.Errorf("%d entries were written", got-size)
 	}
-	closed, err := other.Close(t.Context(), "admin", s.ID, lost)
+	closed, err := other.Close(t.Context(), as("admin"), s.ID, lost)
 	if err != nil || closed.Reason != audit.ReasonTapeLost || closed.Tape != nil {
 		t.Errorf("tape_lost of a tape that is lost: %+v, %v", closed, err)
 	}
@@ -426,14 +426,14 @@ func TestDoubtfulEntropy(t *testing.T) {
 	var failed error
 	n := 0
 	for ; failed == nil && n < 100; n++ {
-		_, failed = tb.Shuffle(t.Context(), "tester", fmt.Sprint("key-", n), dealer.ShuffleRequest{Table: "t", Deck: "standard-52"})
+		_, failed = tb.Shuffle(t.Context(), as("tester"), fmt.Sprint("key-", n), dealer.ShuffleRequest{Table: "t", Deck: "standard-52"})
 	}
 	wantIs(t, "stuck bytes", failed, dealer.ErrEntropy)
 	if _, ok := source.Latched(); !ok {
 		t.Error("the latch is not set")
 	}
 	size := tb.Ledger().Live().Size
-	_, err = tb.Shuffle(t.Context(), "tester", "after", dealer.ShuffleRequest{Table: "t", Deck: "standard-52"})
+	_, err = tb.Shuffle(t.Context(), as("tester"), "after", dealer.ShuffleRequest{Table: "t", Deck: "standard-52"})
 	wantIs(t, "after the failure", err, dealer.ErrEntropy)
 	if got := tb.Ledger().Live().Size; got != size {
 		t.Errorf("%d entries were written", got-size)

@@ -115,7 +115,7 @@ func (tb *table) opened(a *disclosure.Auditor) map[uint64][]byte {
 
 func (tb *table) append(bodies ...audit.Body) {
 	tb.t.Helper()
-	if _, err := tb.Ledger().Append(tb.t.Context(), ledger.Proposal{Actor: "operator", Bodies: bodies}); err != nil {
+	if _, err := tb.Ledger().Append(tb.t.Context(), ledger.Proposal{Actor: as("operator"), Bodies: bodies}); err != nil {
 		tb.t.Fatal(err)
 	}
 }
@@ -213,7 +213,7 @@ func TestNoAuditors(t *testing.T) {
 	}
 	tb := newTableWith(t, setting{source: source, disclosure: audit.DisclosureAuditor})
 	size, drawn := tb.Ledger().Live().Size, source.Stats()
-	_, err = tb.Shuffle(t.Context(), "tester", "k", hand)
+	_, err = tb.Shuffle(t.Context(), as("tester"), "k", hand)
 	wantRefusal(t, "no auditors", err, "", audit.RuleDisclosureKey)
 	if tb.Ledger().Live().Size != size || source.Stats() != drawn {
 		t.Error("something was written or drawn")
@@ -343,7 +343,7 @@ func TestCopiesForAuditors(t *testing.T) {
 		<-gate.begun
 		for i := range ids {
 			wg.Go(func() {
-				s, err := tb.Shuffle(context.Background(), "tester", fmt.Sprint("k", i), dealer.ShuffleRequest{Table: fmt.Sprint("t", i), Deck: "standard-52"})
+				s, err := tb.Shuffle(context.Background(), as("tester"), fmt.Sprint("k", i), dealer.ShuffleRequest{Table: fmt.Sprint("t", i), Deck: "standard-52"})
 				if err != nil {
 					t.Error(err)
 				}
@@ -355,7 +355,7 @@ func TestCopiesForAuditors(t *testing.T) {
 		for i := range answers {
 			wg.Go(func() {
 				var err error
-				if answers[i], err = tb.Close(context.Background(), "tester", ids[0], dealer.CloseRequest{Outcome: audit.OutcomeEndedEarly}); err != nil {
+				if answers[i], err = tb.Close(context.Background(), as("tester"), ids[0], dealer.CloseRequest{Outcome: audit.OutcomeEndedEarly}); err != nil {
 					t.Error(err)
 				}
 			})
@@ -399,9 +399,9 @@ func TestTwoDaemons(t *testing.T) {
 			for i, tb := range []*table{a, b, a, b, a, b, a, b} {
 				wg.Go(func() {
 					ctx, name := context.Background(), fmt.Sprintf("%d-%d", round, i)
-					s, err := tb.Shuffle(ctx, "tester", name, dealer.ShuffleRequest{Table: name, Deck: "standard-52"})
+					s, err := tb.Shuffle(ctx, as("tester"), name, dealer.ShuffleRequest{Table: name, Deck: "standard-52"})
 					if err == nil {
-						_, err = tb.Close(ctx, "tester", s.ID, dealer.CloseRequest{Outcome: audit.OutcomeEndedEarly})
+						_, err = tb.Close(ctx, as("tester"), s.ID, dealer.CloseRequest{Outcome: audit.OutcomeEndedEarly})
 					}
 					if err != nil {
 						t.Error(err)
@@ -490,7 +490,7 @@ func TestKilledBetween(t *testing.T) {
 		tb.append(&audit.Key{Subject: audit.SubjectAuditor, Public: more[1]})
 		store := &cutStore{Store: tb.open.Store}
 		dying := tb.rival(store)
-		if _, err := dying.Close(t.Context(), "tester", id, dealer.CloseRequest{Outcome: audit.OutcomeEndedEarly}); err == nil || store.cut.Load() == 0 {
+		if _, err := dying.Close(t.Context(), as("tester"), id, dealer.CloseRequest{Outcome: audit.OutcomeEndedEarly}); err == nil || store.cut.Load() == 0 {
 			t.Fatalf("void: the close was not cut off (%v)", err)
 		}
 		keys := keysIn(tb.entries())

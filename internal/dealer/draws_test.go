@@ -55,7 +55,7 @@ func TestDraws(t *testing.T) {
 		if len(seen) != 20 || d.Shows != nil {
 			t.Errorf("%d numbers, shows %v", len(seen), d.Shows)
 		}
-		_, err = tb.Deal(t.Context(), "tester", raffle.ID, dealer.DealRequest{First: 20, Runs: []audit.Run{board(1)}})
+		_, err = tb.Deal(t.Context(), as("tester"), raffle.ID, dealer.DealRequest{First: 20, Runs: []audit.Run{board(1)}})
 		wantRefusal(t, "the 21st number", err, "", audit.RulePlaces)
 
 		wheel := tb.draw("wheel", dealer.DrawsRequest{Table: "t", Wheel: []dealer.Stop{{Label: "red", Weight: 18}, {Label: "black", Weight: 18}, {Label: "zero", Weight: 1}}})
@@ -81,7 +81,7 @@ func TestMixedDraw(t *testing.T) {
 			ranges = append(ranges, 6)
 		}
 		s := tb.draw("k", dealer.DrawsRequest{Table: "t", Ranges: ranges, Plan: &dealer.MixPlan{Slots: hashes}})
-		if _, err := tb.Mix(t.Context(), "tester", s.ID, dealer.MixRequest{Slots: values}); err != nil {
+		if _, err := tb.Mix(t.Context(), as("tester"), s.ID, dealer.MixRequest{Slots: values}); err != nil {
 			t.Fatal(err)
 		}
 		req := dealer.DealRequest{Runs: []audit.Run{board(len(ranges))}}
@@ -150,7 +150,7 @@ func TestBadDraws(t *testing.T) {
 			"a cut of values":     {"mix.cut", dealer.DrawsRequest{Ranges: []uint32{6}, Plan: &dealer.MixPlan{Cut: true}}},
 		} {
 			c.req.Table = "t"
-			_, err := tb.Draws(t.Context(), "tester", "k", c.req)
+			_, err := tb.Draws(t.Context(), as("tester"), "k", c.req)
 			wantRefusal(t, name, err, c.field, "")
 		}
 	})
@@ -169,7 +169,7 @@ func TestOrder(t *testing.T) {
 				"more than is left": {order(52)},
 				"two orders":        {order(20), order(31)},
 			} {
-				_, err := tb.Deal(t.Context(), "tester", s.ID, dealer.DealRequest{First: 1, Runs: runs})
+				_, err := tb.Deal(t.Context(), as("tester"), s.ID, dealer.DealRequest{First: 1, Runs: runs})
 				wantRefusal(t, name, err, "", audit.RulePlaces)
 			}
 		})
@@ -184,7 +184,7 @@ func TestOrder(t *testing.T) {
 		if public := tb.transcript(s.ID, dealer.View{}); len(public.Cards) != 3 {
 			t.Errorf("everybody sees %d cards", len(public.Cards))
 		}
-		_, err := tb.Deal(t.Context(), "tester", s.ID, dealer.DealRequest{First: 52, Runs: []audit.Run{board(1)}})
+		_, err := tb.Deal(t.Context(), as("tester"), s.ID, dealer.DealRequest{First: 52, Runs: []audit.Run{board(1)}})
 		wantRefusal(t, "after the order", err, "", audit.RulePlaces)
 		tb.close(s.ID)
 		tb.transcript(s.ID, dealer.View{})

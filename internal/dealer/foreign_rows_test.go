@@ -55,7 +55,7 @@ func TestInsertedRows(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	e := audit.Entry{Time: time.Now().UnixMilli(), Actor: "dba", Body: &audit.Deal{Shuffle: s.ID, First: 2, Runs: []audit.Run{board(50)}}}
+	e := audit.Entry{Time: time.Now().UnixMilli(), Actor: as("dba"), Body: &audit.Deal{Shuffle: s.ID, First: 2, Runs: []audit.Run{board(50)}}}
 	row, err := e.Encode()
 	if err != nil {
 		t.Fatal(err)
@@ -99,6 +99,6 @@ func TestMovedKey(t *testing.T) {
 	tb.administer(`DROP TRIGGER entries_no_update`,
 		`UPDATE entries SET key_tag = randomblob(32) WHERE idx = 2`,
 		`UPDATE entries SET key_tag = x'`+tagOf("a")+`' WHERE idx = 3`)
-	_, err := tb.Shuffle(t.Context(), "tester", "a", req)
+	_, err := tb.Shuffle(t.Context(), as("tester"), "a", req)
 	wantIs(t, "the key of another commit", err, ledger.ErrFrozen)
 }

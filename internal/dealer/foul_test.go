@@ -39,7 +39,7 @@ func (tb *table) foul(key string, c audit.Context, inputs []uint32, change func(
 		t.Fatal(err)
 	}
 	commit := &audit.Commit{Context: &c, Commitment: commitment, DeckRoot: tree.Root(), KeyTag: audit.KeyTag(origin, c.Table, key)}
-	appended, err := tb.Ledger().Append(t.Context(), ledger.Proposal{Actor: "tester", Bodies: append([]audit.Body{commit}, more...), Sealed: [][]byte{sealed}})
+	appended, err := tb.Ledger().Append(t.Context(), ledger.Proposal{Actor: as("tester"), Bodies: append([]audit.Body{commit}, more...), Sealed: [][]byte{sealed}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -83,17 +83,17 @@ func TestFoulDeck(t *testing.T) {
 		for _, name := range []string{"another order", "a card twice", "no such card", "a child with a card twice"} {
 			id := decks[name]
 			tb.unwritten(func() {
-				_, err := tb.Deal(t.Context(), "tester", id, dealer.DealRequest{Runs: []audit.Run{board(1)}})
+				_, err := tb.Deal(t.Context(), as("tester"), id, dealer.DealRequest{Runs: []audit.Run{board(1)}})
 				wantIs(t, name, err, dealer.ErrEntropy)
 				cause, set := source.Latched()
 				if !set || cause.Reason != entropy.ReasonFoulDeck {
 					t.Errorf("%s: the latch is %v, %+v", name, set, cause)
 				}
-				_, err = tb.Shuffle(t.Context(), "tester", "more", deckOf(audit.DisclosurePublic))
+				_, err = tb.Shuffle(t.Context(), as("tester"), "more", deckOf(audit.DisclosurePublic))
 				wantIs(t, "a commit after it", err, dealer.ErrEntropy)
-				_, err = tb.Shuffle(t.Context(), "tester", "stub", child(id))
+				_, err = tb.Shuffle(t.Context(), as("tester"), "stub", child(id))
 				wantIs(t, "a child of it", err, dealer.ErrEntropy)
-				_, err = tb.Close(t.Context(), "tester", id, dealer.CloseRequest{Outcome: audit.OutcomeCompleted})
+				_, err = tb.Close(t.Context(), as("tester"), id, dealer.CloseRequest{Outcome: audit.OutcomeCompleted})
 				wantIs(t, "its completion", err, dealer.ErrEntropy)
 			})
 			if latched++; len(causes) != latched {
@@ -102,7 +102,7 @@ func TestFoulDeck(t *testing.T) {
 			tb.deal(honest.ID, dealer.DealRequest{First: latched, Runs: []audit.Run{seat(1, "a")}}) // what stands is dealt
 			tb.clearLatch(name)
 		}
-		_, err = tb.Close(t.Context(), "tester", decks["another order"], dealer.CloseRequest{Outcome: audit.OutcomeVoid, Reason: audit.ReasonMisdeal})
+		_, err = tb.Close(t.Context(), as("tester"), decks["another order"], dealer.CloseRequest{Outcome: audit.OutcomeVoid, Reason: audit.ReasonMisdeal})
 		if err != nil {
 			t.Fatalf("a foul deck cannot be ended: %v", err)
 		}

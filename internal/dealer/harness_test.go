@@ -101,7 +101,7 @@ func newTableWith(t *testing.T, set setting) *table {
 		set.disclosure = audit.DisclosurePublic
 	}
 	info, mark := ledger.Info{Name: "main", Origin: origin}, filepath.Join(tb.dir, "mark")
-	g := &audit.Genesis{Origin: origin, SigningKey: public, Deals: audit.DealsSigned, MixModes: set.modes,
+	g := &audit.Genesis{Revision: audit.Revision, Origin: origin, SigningKey: public, Deals: audit.DealsSigned, MixModes: set.modes,
 		AuditorKeys: set.auditors, Disclosure: set.disclosure, DefaultCloseBy: 3600, MaxCloseBy: 7200, Access: audit.AccessPublic}
 	tb.startWitnesses(g, set.witnesses)
 	err = ledger.Create(t.Context(), store, info, g, signer, mark, tb.now())

@@ -99,7 +99,7 @@ func TestMix(t *testing.T) {
 		}
 		right := dealer.MixRequest{Slots: values, Beacon: &round.Signature, Cut: num(17)}
 		tb.wrongMixes(s.ID, right)
-		mixed, err := tb.Mix(t.Context(), "tester", s.ID, right)
+		mixed, err := tb.Mix(t.Context(), as("tester"), s.ID, right)
 		if err != nil || *mixed.Beacon != round.Signature {
 			t.Fatalf("%+v, %v", mixed, err)
 		}
@@ -148,12 +148,12 @@ func (tb *table) wrongMixes(id uint64, right dealer.MixRequest) {
 			"a cut below 0":      {"cut", "", with(func(r *dealer.MixRequest) { r.Cut = num(-1) })},
 			"a cut above 16 bit": {"cut", "", with(func(r *dealer.MixRequest) { r.Cut = num(17 + 1<<16) })},
 		} {
-			_, err := tb.Mix(t.Context(), "tester", id, c.req)
+			_, err := tb.Mix(t.Context(), as("tester"), id, c.req)
 			wantRefusal(t, name, err, c.field, c.rule)
 		}
-		_, err := tb.Deal(t.Context(), "tester", id, dealer.DealRequest{Runs: []audit.Run{seat(1, "a")}})
+		_, err := tb.Deal(t.Context(), as("tester"), id, dealer.DealRequest{Runs: []audit.Run{seat(1, "a")}})
 		wantRefusal(t, "a deal before the mix", err, "", audit.RuleMix)
-		_, err = tb.Shuffle(t.Context(), "tester", "child", dealer.ShuffleRequest{Table: "t", Parent: &dealer.Parent{ID: id}})
+		_, err = tb.Shuffle(t.Context(), as("tester"), "child", dealer.ShuffleRequest{Table: "t", Parent: &dealer.Parent{ID: id}})
 		wantRefusal(t, "what was not dealt, before the mix says what that is", err, "", audit.RuleMix)
 		if v := tb.judged(id, verify.Trust{}); v.Verdict != verify.Proved {
 			t.Errorf("before the mix the verdict is %+v", v)
@@ -171,7 +171,7 @@ func (tb *table) repeatedMixes(id uint64, right dealer.MixRequest, first dealer.
 	other := beacontest.Rounds()[0].Signature
 	tb.unwritten(func() {
 		for _, req := range []dealer.MixRequest{right, without} {
-			again, err := tb.Mix(t.Context(), "tester", id, req)
+			again, err := tb.Mix(t.Context(), as("tester"), id, req)
 			if diff := cmp.Diff(first, again); diff != "" || err != nil {
 				t.Error("repeated:", err, diff)
 			}
@@ -186,7 +186,7 @@ func (tb *table) repeatedMixes(id uint64, right dealer.MixRequest, first dealer.
 		} {
 			req := right
 			change(&req)
-			_, err := tb.Mix(t.Context(), "tester", id, req)
+			_, err := tb.Mix(t.Context(), as("tester"), id, req)
 			var request *dealer.RequestError
 			if !errors.Is(err, dealer.ErrRepeated) && !errors.As(err, &request) {
 				t.Errorf("%s is answered after the mix: %v", name, err)
@@ -254,7 +254,7 @@ func TestMixPlans(t *testing.T) {
 		"no such round": {"mix.beacon.round", "", dealer.MixPlan{Beacon: true, Round: audit.MaxInteger + 1}},
 	} {
 		tb.unwritten(func() {
-			_, err := tb.Shuffle(t.Context(), "tester", "k", dealer.ShuffleRequest{Table: "t", Deck: "standard-52", Plan: &c.plan})
+			_, err := tb.Shuffle(t.Context(), as("tester"), "k", dealer.ShuffleRequest{Table: "t", Deck: "standard-52", Plan: &c.plan})
 			wantRefusal(t, name, err, c.field, c.rule)
 		})
 	}
@@ -275,7 +275,7 @@ func TestMixPlans(t *testing.T) {
 	few := newTableWith(t, setting{modes: 1 << (audit.SourceSlot - 1)})
 	few.unwritten(func() {
 		for _, plan := range []dealer.MixPlan{{Cut: true}, {Beacon: true}, {Slots: hashes[:1], Cut: true}} {
-			_, err := few.Shuffle(t.Context(), "tester", "k", with("k", plan))
+			_, err := few.Shuffle(t.Context(), as("tester"), "k", with("k", plan))
 			wantRefusal(t, "a source that the ledger does not declare", err, "", audit.RuleMixModes)
 		}
 	})

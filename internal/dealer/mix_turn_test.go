@@ -31,9 +31,9 @@ func TestSlotOnce(t *testing.T) {
 			tb.unwritten(func() {
 				for _, table := range []string{"t", "u"} {
 					one := &dealer.MixPlan{Slots: [][32]byte{hashes[9], hashes[1]}, Cut: true}
-					_, err := tb.Shuffle(t.Context(), "tester", "second", dealer.ShuffleRequest{Table: table, Deck: "short-36", Plan: one})
+					_, err := tb.Shuffle(t.Context(), as("tester"), "second", dealer.ShuffleRequest{Table: table, Deck: "short-36", Plan: one})
 					wantRefusal(t, when+", a shuffle at "+table, err, "", audit.RuleSlot)
-					_, err = tb.Draws(t.Context(), "tester", "second", dealer.DrawsRequest{Table: table, Ranges: []uint32{6}, Plan: plan})
+					_, err = tb.Draws(t.Context(), as("tester"), "second", dealer.DrawsRequest{Table: table, Ranges: []uint32{6}, Plan: plan})
 					wantRefusal(t, when+", a draw at "+table, err, "", audit.RuleSlot)
 				}
 				if diff := cmp.Diff(s, tb.commit("first", first)); diff != "" {
@@ -52,7 +52,7 @@ func TestSlotOnce(t *testing.T) {
 			for i := range 8 {
 				wg.Go(func() {
 					req := dealer.ShuffleRequest{Table: fmt.Sprintf("t%d", i%3), Deck: "standard-52", Plan: &dealer.MixPlan{Slots: [][32]byte{hash}}}
-					_, err := daemons[i%2].Shuffle(context.Background(), "tester", fmt.Sprintf("%d-%d", n, i), req)
+					_, err := daemons[i%2].Shuffle(context.Background(), as("tester"), fmt.Sprintf("%d-%d", n, i), req)
 					var illegal *audit.Illegal
 					switch {
 					case err == nil:
@@ -92,7 +92,7 @@ func TestMixOrder(t *testing.T) {
 		refused := func(what string, id uint64, cut *int, rule string) {
 			t.Helper()
 			tb.unwritten(func() {
-				_, err := tb.Mix(t.Context(), "tester", id, dealer.MixRequest{Cut: cut})
+				_, err := tb.Mix(t.Context(), as("tester"), id, dealer.MixRequest{Cut: cut})
 				wantRefusal(t, what, err, "", rule)
 			})
 		}
@@ -101,10 +101,10 @@ func TestMixOrder(t *testing.T) {
 		second, third := tb.commit("second", cut), tb.commit("third", cut)
 		refused("no plan", plain.ID, nil, audit.RuleMix)
 		refused("behind an earlier serial", second.ID, num(1), audit.RuleEarlier)
-		_, err := tb.Mix(t.Context(), "tester", 99, dealer.MixRequest{})
+		_, err := tb.Mix(t.Context(), as("tester"), 99, dealer.MixRequest{})
 		wantIs(t, "no shuffle", err, dealer.ErrNotFound)
 		tb.close(plain.ID)
-		if _, err := tb.Mix(t.Context(), "tester", second.ID, dealer.MixRequest{Cut: num(51)}); err != nil {
+		if _, err := tb.Mix(t.Context(), as("tester"), second.ID, dealer.MixRequest{Cut: num(51)}); err != nil {
 			t.Fatal(err)
 		}
 		refused("behind an earlier serial that is mixed and not dealt", third.ID, num(1), audit.RuleEarlier)
@@ -132,13 +132,13 @@ func TestMixWaitsForWitnesses(t *testing.T) {
 		tb.unwritten(func() {
 			ctx, cancel := context.WithTimeout(t.Context(), 300*time.Millisecond)
 			defer cancel()
-			_, err := tb.Mix(ctx, "tester", s.ID, dealer.MixRequest{Slots: values})
+			_, err := tb.Mix(ctx, as("tester"), s.ID, dealer.MixRequest{Slots: values})
 			wantIs(t, "a mix before the witnesses", err, ledger.ErrNotWitnessed)
 		})
 		tb.witnesses[1].Down(false)
 		var err error
 		for range 5 {
-			if _, err = tb.Mix(t.Context(), "tester", s.ID, dealer.MixRequest{Slots: values}); !errors.Is(err, ledger.ErrNotWitnessed) {
+			if _, err = tb.Mix(t.Context(), as("tester"), s.ID, dealer.MixRequest{Slots: values}); !errors.Is(err, ledger.ErrNotWitnessed) {
 				break
 			}
 		}
@@ -171,7 +171,7 @@ func TestFetchedRound(t *testing.T) {
 	tb.Dealer = dealer.New(tb.cfg)
 	s := tb.commit("k", dealer.ShuffleRequest{Table: "t", Deck: "standard-52", Plan: &dealer.MixPlan{Beacon: true, Round: round.Round}})
 	mix := func() error {
-		_, err := tb.Mix(t.Context(), "tester", s.ID, dealer.MixRequest{})
+		_, err := tb.Mix(t.Context(), as("tester"), s.ID, dealer.MixRequest{})
 		return err
 	}
 	tb.unwritten(func() {

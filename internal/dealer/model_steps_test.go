@@ -73,8 +73,8 @@ func (m *model) commit(r *rapid.T) {
 	if plan != nil && p.m == 1 {
 		want = "field mix" // it could move nothing
 	}
-	again := func(d *table) (any, error) { return d.Shuffle(context.Background(), "tester", key, req) }
-	s, err := m.pick(r).Shuffle(context.Background(), "tester", key, req)
+	again := func(d *table) (any, error) { return d.Shuffle(context.Background(), as("tester"), key, req) }
+	s, err := m.pick(r).Shuffle(context.Background(), as("tester"), key, req)
 	if m.expect(r, "commit", want, err) {
 		m.begun(r, s, p)
 		m.answer("commit", s, again)
@@ -98,7 +98,7 @@ func (m *model) batch(r *rapid.T) {
 	if count == 1 {
 		want = "field count"
 	}
-	all, err := m.pick(r).Shuffles(context.Background(), "tester", key, req, count)
+	all, err := m.pick(r).Shuffles(context.Background(), as("tester"), key, req, count)
 	if !m.expect(r, "batch", want, err) {
 		return
 	}
@@ -111,7 +111,7 @@ func (m *model) batch(r *rapid.T) {
 		}
 		m.begun(r, s, &play{table: at, m: 36, plan: req.Plan})
 	}
-	m.answer("batch", all, func(d *table) (any, error) { return d.Shuffles(context.Background(), "tester", key, req, count) })
+	m.answer("batch", all, func(d *table) (any, error) { return d.Shuffles(context.Background(), as("tester"), key, req, count) })
 }
 
 func (m *model) draw(r *rapid.T) {
@@ -143,10 +143,10 @@ func (m *model) draw(r *rapid.T) {
 	if p.plan != nil && p.m == 1 && !p.draw {
 		want = "field mix"
 	}
-	s, err := m.pick(r).Draws(context.Background(), "tester", key, req)
+	s, err := m.pick(r).Draws(context.Background(), as("tester"), key, req)
 	if m.expect(r, "draw", want, err) {
 		m.begun(r, s, p)
-		m.answer("draw", s, func(d *table) (any, error) { return d.Draws(context.Background(), "tester", key, req) })
+		m.answer("draw", s, func(d *table) (any, error) { return d.Draws(context.Background(), as("tester"), key, req) })
 	}
 }
 
@@ -174,7 +174,7 @@ func (m *model) child(r *rapid.T) {
 			want = audit.RuleParent
 		}
 	}
-	s, err := m.pick(r).Shuffle(context.Background(), "tester", key, req)
+	s, err := m.pick(r).Shuffle(context.Background(), as("tester"), key, req)
 	var illegal *audit.Illegal
 	if errors.As(err, &illegal) && illegal.Code == audit.RuleKill && (m.switches["deck standard-52"] || m.switches["deck short-36"]) {
 		return // the deck is its root ancestor's, which the model does not follow
@@ -183,7 +183,7 @@ func (m *model) child(r *rapid.T) {
 		of.ended = &dealer.CloseRequest{Outcome: audit.OutcomeContinued}
 		of.children++
 		m.begun(r, s, &play{table: of.table, m: cards})
-		m.answer("child", s, func(d *table) (any, error) { return d.Shuffle(context.Background(), "tester", key, req) })
+		m.answer("child", s, func(d *table) (any, error) { return d.Shuffle(context.Background(), as("tester"), key, req) })
 	}
 }
 
@@ -214,10 +214,10 @@ func (m *model) mix(r *rapid.T) {
 	case wrong:
 		want = audit.RuleMix
 	}
-	a, err := m.pick(r).Mix(context.Background(), "tester", p.id, req)
+	a, err := m.pick(r).Mix(context.Background(), as("tester"), p.id, req)
 	if m.expect(r, "mix", want, err) {
 		p.mixed = &req
-		m.answer("mix", a, func(d *table) (any, error) { return d.Mix(context.Background(), "tester", p.id, req) })
+		m.answer("mix", a, func(d *table) (any, error) { return d.Mix(context.Background(), as("tester"), p.id, req) })
 	}
 }
 
@@ -258,7 +258,7 @@ func (m *model) deal(r *rapid.T) {
 	case req.First != p.next:
 		want = audit.RulePlace
 	}
-	d, err := m.pick(r).Deal(context.Background(), "tester", p.id, req)
+	d, err := m.pick(r).Deal(context.Background(), as("tester"), p.id, req)
 	if !m.expect(r, "deal", want, err) {
 		return
 	}
@@ -269,7 +269,7 @@ func (m *model) deal(r *rapid.T) {
 	if d.Next != p.next || len(d.Cards) != count || (d.Close == nil) != (req.Close == nil) {
 		r.Fatalf("the deal of %d from %d is %+v", count, req.First, d)
 	}
-	m.answer("deal", d, func(d *table) (any, error) { return d.Deal(context.Background(), "tester", p.id, req) })
+	m.answer("deal", d, func(d *table) (any, error) { return d.Deal(context.Background(), as("tester"), p.id, req) })
 }
 
 func (m *model) close(r *rapid.T) {
@@ -285,10 +285,10 @@ func (m *model) close(r *rapid.T) {
 	case m.now() >= p.closeBy:
 		want = audit.RuleDeadline
 	}
-	c, err := m.pick(r).Close(context.Background(), "tester", p.id, req)
+	c, err := m.pick(r).Close(context.Background(), as("tester"), p.id, req)
 	if m.expect(r, "close", want, err) {
 		p.ended = &req
-		m.answer("close", c, func(d *table) (any, error) { return d.Close(context.Background(), "tester", p.id, req) })
+		m.answer("close", c, func(d *table) (any, error) { return d.Close(context.Background(), as("tester"), p.id, req) })
 	}
 }
 

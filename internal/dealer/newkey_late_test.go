@@ -59,9 +59,9 @@ func TestNewKeyLeaves(t *testing.T) {
 		go func() {
 			var err error
 			if key := keyAt(tb.now(), 1); several {
-				_, err = tb.Shuffles(ctx, "tester", key, req, 2)
+				_, err = tb.Shuffles(ctx, as("tester"), key, req, 2)
 			} else {
-				_, err = tb.Shuffle(ctx, "tester", key, req)
+				_, err = tb.Shuffle(ctx, as("tester"), key, req)
 			}
 			told <- err
 		}()
@@ -92,7 +92,7 @@ func TestLyingKeyLatched(t *testing.T) {
 	if diff := cmp.Diff(first, tb.commit(key, req)); diff != "" {
 		t.Error(diff)
 	}
-	if _, err := tb.Shuffle(t.Context(), "tester", keyAt(tb.now(), 2), req); !errors.Is(err, dealer.ErrEntropy) {
+	if _, err := tb.Shuffle(t.Context(), as("tester"), keyAt(tb.now(), 2), req); !errors.Is(err, dealer.ErrEntropy) {
 		t.Errorf("a new key: %v", err)
 	}
 }
@@ -114,7 +114,7 @@ func TestTakenSlotOfAChild(t *testing.T) {
 				}
 			}
 		}}, tb.open.Mark)
-		_, err := tb.Shuffle(t.Context(), "tester", "child", dealer.ShuffleRequest{Table: "t", Parent: &dealer.Parent{ID: parent.ID}, Plan: req.Plan})
+		_, err := tb.Shuffle(t.Context(), as("tester"), "child", dealer.ShuffleRequest{Table: "t", Parent: &dealer.Parent{ID: parent.ID}, Plan: req.Plan})
 		var illegal *audit.Illegal
 		if !errors.As(err, &illegal) || illegal.Code != audit.RuleSlot {
 			t.Errorf("a slot that is taken: %v", err)
@@ -130,7 +130,7 @@ func TestLyingKeyOfAChild(t *testing.T) {
 	req := dealer.ShuffleRequest{Table: "t", Deck: "standard-52"}
 	lying := keyAt(tb.now().Add(time.Hour), 1)
 	used := tb.commit(lying, req)
-	if _, err := tb.Close(t.Context(), "tester", used.ID, dealer.CloseRequest{Outcome: audit.OutcomeEndedEarly}); err != nil {
+	if _, err := tb.Close(t.Context(), as("tester"), used.ID, dealer.CloseRequest{Outcome: audit.OutcomeEndedEarly}); err != nil {
 		t.Fatal(err)
 	}
 	by := tb.now().Add(7000 * time.Second).UnixMilli()
@@ -145,7 +145,7 @@ func TestLyingKeyOfAChild(t *testing.T) {
 		}
 	}}, tb.open.Mark)
 	tb.pass(time.Hour)
-	_, err := tb.Shuffle(t.Context(), "tester", lying, dealer.ShuffleRequest{Table: "t", Parent: &dealer.Parent{ID: parent.ID}})
+	_, err := tb.Shuffle(t.Context(), as("tester"), lying, dealer.ShuffleRequest{Table: "t", Parent: &dealer.Parent{ID: parent.ID}})
 	if !errors.Is(err, dealer.ErrKeyReused) {
 		t.Errorf("another request under the key: %v", err)
 	}

@@ -41,7 +41,7 @@ func TestNewKeys(t *testing.T) {
 		d := dealer.New(tb.cfg)
 		commit := func(d *dealer.Dealer, key string) dealer.Shuffle {
 			t.Helper()
-			s, err := d.Shuffle(t.Context(), "tester", key, dealer.ShuffleRequest{Table: "t", Deck: "standard-52"})
+			s, err := d.Shuffle(t.Context(), as("tester"), key, dealer.ShuffleRequest{Table: "t", Deck: "standard-52"})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -69,7 +69,7 @@ func TestNewKeys(t *testing.T) {
 			t.Errorf("a retry drew %d tapes", n)
 		}
 		questions("a batch under a young key", 0, func() {
-			if _, err := d.Shuffles(t.Context(), "tester", keyAt(tb.now(), 2), dealer.ShuffleRequest{Table: "t", Deck: "standard-52"}, 3); err != nil {
+			if _, err := d.Shuffles(t.Context(), as("tester"), keyAt(tb.now(), 2), dealer.ShuffleRequest{Table: "t", Deck: "standard-52"}, 3); err != nil {
 				t.Fatal(err)
 			}
 		})
@@ -107,7 +107,7 @@ func TestLyingKeys(t *testing.T) {
 		req := dealer.ShuffleRequest{Table: "t", Deck: "standard-52"}
 		single, several := keyAt(tb.now().Add(time.Hour), 1), keyAt(tb.now().Add(time.Hour), 2)
 		first := tb.commit(single, req)
-		batch, err := tb.Shuffles(t.Context(), "tester", several, req, 3)
+		batch, err := tb.Shuffles(t.Context(), as("tester"), several, req, 3)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -120,7 +120,7 @@ func TestLyingKeys(t *testing.T) {
 				if diff := cmp.Diff(first, tb.commit(single, req)); diff != "" {
 					t.Errorf("%s: %s", name, diff)
 				}
-				again, err := tb.Shuffles(t.Context(), "tester", several, req, 3)
+				again, err := tb.Shuffles(t.Context(), as("tester"), several, req, 3)
 				if diff := cmp.Diff(batch, again); diff != "" || err != nil {
 					t.Errorf("%s, a batch: %v %s", name, err, diff)
 				}
@@ -135,13 +135,13 @@ func TestLyingKeys(t *testing.T) {
 		same("taken for new", 1, 1) // after the first nothing is taken for new for a while
 		same("remembered", 1, 0)
 		tb.restart()
-		if _, err := tb.SetSwitch(t.Context(), "admin", dealer.SwitchRequest{Scope: audit.ScopeLedger, Set: true, Reason: "a test"}); err != nil {
+		if _, err := tb.SetSwitch(t.Context(), as("admin"), dealer.SwitchRequest{Scope: audit.ScopeLedger, Set: true, Reason: "a test"}); err != nil {
 			t.Fatal(err)
 		}
 		same("behind a switch", 0, 4)
 		another := keyAt(tb.now(), 3)
 		var illegal *audit.Illegal
-		if _, err := tb.Shuffle(t.Context(), "tester", another, req); !errors.As(err, &illegal) {
+		if _, err := tb.Shuffle(t.Context(), as("tester"), another, req); !errors.As(err, &illegal) {
 			t.Errorf("a new key behind a switch: %v", err)
 		}
 	})

@@ -49,7 +49,7 @@ func TestCopies(t *testing.T) {
 				for i := range copies {
 					wg.Go(func() {
 						var err error
-						if all[i], err = daemons[i%2].Shuffle(context.Background(), "tester", key, req); err != nil {
+						if all[i], err = daemons[i%2].Shuffle(context.Background(), as("tester"), key, req); err != nil {
 							t.Error(err)
 						}
 					})
@@ -178,7 +178,7 @@ func (tb *table) race(daemons []*table, id uint64, n int) audit.Outcome {
 				if turn.Load() >= after {
 					start()
 				}
-				answer, err := d.Deal(ctx, "tester", id, dealer.DealRequest{First: first, Runs: []audit.Run{seat(1, fmt.Sprint("rival-", i))}})
+				answer, err := d.Deal(ctx, as("tester"), id, dealer.DealRequest{First: first, Runs: []audit.Run{seat(1, fmt.Sprint("rival-", i))}})
 				turn.Add(1)
 				if err != nil {
 					refused(err)
@@ -193,15 +193,15 @@ func (tb *table) race(daemons []*table, id uint64, n int) audit.Outcome {
 	begin := func(f func()) { wg.Go(func() { <-wait; f() }) }
 	closers := []func(d *table){
 		func(d *table) {
-			c, err := d.Close(ctx, "tester", id, dealer.CloseRequest{Outcome: audit.OutcomeCompleted})
+			c, err := d.Close(ctx, as("tester"), id, dealer.CloseRequest{Outcome: audit.OutcomeCompleted})
 			ended(c.Outcome, err)
 		},
 		func(d *table) {
-			c, err := d.Close(ctx, "tester", id, dealer.CloseRequest{Outcome: audit.OutcomeVoid, Reason: audit.ReasonMisdeal})
+			c, err := d.Close(ctx, as("tester"), id, dealer.CloseRequest{Outcome: audit.OutcomeVoid, Reason: audit.ReasonMisdeal})
 			ended(c.Outcome, err)
 		},
 		func(d *table) {
-			_, err := d.Shuffle(ctx, "tester", fmt.Sprint("child-", n), child(id, 0, 1))
+			_, err := d.Shuffle(ctx, as("tester"), fmt.Sprint("child-", n), child(id, 0, 1))
 			ended(audit.OutcomeContinued, err)
 		},
 	}

@@ -26,11 +26,11 @@ func TestEveryMemberCounts(t *testing.T) {
 		cards := func(change func(r *dealer.ShuffleRequest)) {
 			req := dealer.ShuffleRequest{Table: "t", Deck: "standard-52"}
 			change(&req)
-			asks = append(asks, func(key string) (dealer.Shuffle, error) { return tb.Shuffle(t.Context(), "tester", key, req) })
+			asks = append(asks, func(key string) (dealer.Shuffle, error) { return tb.Shuffle(t.Context(), as("tester"), key, req) })
 		}
 		draws := func(req dealer.DrawsRequest) {
 			req.Table = "t"
-			asks = append(asks, func(key string) (dealer.Shuffle, error) { return tb.Draws(t.Context(), "tester", key, req) })
+			asks = append(asks, func(key string) (dealer.Shuffle, error) { return tb.Draws(t.Context(), as("tester"), key, req) })
 		}
 		plan := func(p dealer.MixPlan) { cards(func(r *dealer.ShuffleRequest) { r.Plan = &p }) }
 		cards(func(r *dealer.ShuffleRequest) {})
@@ -88,7 +88,7 @@ func TestEveryMemberCounts(t *testing.T) {
 			for _, ref := range []string{"", "a"} {
 				req := dealer.ShuffleRequest{Table: "t", Deck: "standard-52", GameRef: ref}
 				asks = append(asks, func(key string) (dealer.Shuffle, error) {
-					all, err := tb.Shuffles(t.Context(), "tester", key, req, count)
+					all, err := tb.Shuffles(t.Context(), as("tester"), key, req, count)
 					return append(all, dealer.Shuffle{})[0], err
 				})
 			}

@@ -66,7 +66,7 @@ func TestThiefOfSealingKey(t *testing.T) {
 		t.Error("the thief reads a tape that was sealed after the rotation")
 	}
 	for _, id := range []uint64{before.ID, after.ID} {
-		if _, err := tb.Deal(t.Context(), "tester", id, dealer.DealRequest{Runs: []audit.Run{seat(1, "a")}}); err != nil {
+		if _, err := tb.Deal(t.Context(), as("tester"), id, dealer.DealRequest{Runs: []audit.Run{seat(1, "a")}}); err != nil {
 			t.Errorf("shuffle %d: %v", id, err)
 		}
 		tb.close(id)
@@ -114,7 +114,7 @@ func TestThiefOfDisclosureKey(t *testing.T) {
 		t.Errorf("the thief opens %v, want the close of %d only", opens, a)
 	}
 	// Nobody can have a close sealed to it again.
-	_, err = tb.Ledger().Append(t.Context(), ledger.Proposal{Actor: "thief", Bodies: []audit.Body{stolen}})
+	_, err = tb.Ledger().Append(t.Context(), ledger.Proposal{Actor: as("thief"), Bodies: []audit.Body{stolen}})
 	var illegal *audit.Illegal
 	if !errors.As(err, &illegal) || illegal.Code != audit.RuleKey {
 		t.Errorf("the stolen key a second time: %v", err)

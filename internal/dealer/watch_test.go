@@ -49,7 +49,7 @@ func TestWatch(t *testing.T) {
 			ids = append(ids, s.ID)
 		}
 		seen("a batch of five", 6)
-		draws, err := tb.Draws(t.Context(), "tester", "draws", dealer.DrawsRequest{Table: "t", Ranges: []uint32{6, 6, 37}})
+		draws, err := tb.Draws(t.Context(), as("tester"), "draws", dealer.DrawsRequest{Table: "t", Ranges: []uint32{6, 6, 37}})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -61,7 +61,7 @@ func TestWatch(t *testing.T) {
 
 		for i, id := range ids {
 			if id != parent.ID { // which the child ended
-				if _, err := tb.Close(t.Context(), "tester", id, dealer.CloseRequest{Outcome: audit.OutcomeEndedEarly}); err != nil {
+				if _, err := tb.Close(t.Context(), as("tester"), id, dealer.CloseRequest{Outcome: audit.OutcomeEndedEarly}); err != nil {
 					t.Fatal(err)
 				}
 			}
@@ -71,10 +71,10 @@ func TestWatch(t *testing.T) {
 			}
 		}
 
-		if _, err := tb.SetTable(t.Context(), "tester", "t", false); err != nil {
+		if _, err := tb.SetTable(t.Context(), as("tester"), "t", false); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := tb.Shuffle(t.Context(), "tester", "refused", req); err == nil {
+		if _, err := tb.Shuffle(t.Context(), as("tester"), "refused", req); err == nil {
 			t.Fatal("a shuffle at a closed table")
 		}
 		if n := tb.cfg.Entropy.Stats().Tapes - drawn; uint64(len(w.outcomes)) != n {

@@ -35,7 +35,7 @@ func TestForAuditors(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	entry := audit.Entry{Time: 1, Actor: "daemon", Body: k}
+	entry := audit.Entry{Time: 1, Actor: as("daemon"), Body: k}
 	b, err := entry.Encode()
 	if err != nil {
 		t.Fatal(err)
@@ -114,7 +114,7 @@ func TestLongest(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	e := audit.Entry{Time: 1, Actor: "a", Body: &audit.Close{Shuffle: 2, Outcome: audit.OutcomeExpired, Form: audit.FormSealed, Key: 1, Tape: sealed}}
+	e := audit.Entry{Time: 1, Actor: as("a"), Body: &audit.Close{Shuffle: 2, Outcome: audit.OutcomeExpired, Form: audit.FormSealed, Key: 1, Tape: sealed}}
 	if _, err := e.Encode(); err != nil {
 		t.Error(err)
 	}

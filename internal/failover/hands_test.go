@@ -60,15 +60,15 @@ var errOther = errors.New("another answer")
 func (h *hand) ask(ctx context.Context, d *dealer.Dealer, done *hand) error {
 	switch {
 	case done.shuffle == nil:
-		a, err := d.Shuffle(ctx, "client", h.key, dealer.ShuffleRequest{Table: h.table, Deck: "standard-52"})
+		a, err := d.Shuffle(ctx, as("client"), h.key, dealer.ShuffleRequest{Table: h.table, Deck: "standard-52"})
 		h.shuffle = &a
 		return err
 	case done.deal == nil:
-		a, err := d.Deal(ctx, "client", done.shuffle.ID, dealRequest)
+		a, err := d.Deal(ctx, as("client"), done.shuffle.ID, dealRequest)
 		h.deal = &a
 		return err
 	default:
-		a, err := d.Close(ctx, "client", done.shuffle.ID, dealer.CloseRequest{Outcome: audit.OutcomeCompleted})
+		a, err := d.Close(ctx, as("client"), done.shuffle.ID, dealer.CloseRequest{Outcome: audit.OutcomeCompleted})
 		h.end = &a
 		return err
 	}

@@ -78,7 +78,7 @@ func newHouse(t *testing.T, direct string, witnesses int) *house {
 	must(t, err)
 	public, err := audit.SigningKey(vkey)
 	must(t, err)
-	g := &audit.Genesis{Origin: origin, SigningKey: public, Deals: audit.DealsSigned, Disclosure: audit.DisclosurePublic,
+	g := &audit.Genesis{Revision: audit.Revision, Origin: origin, SigningKey: public, Deals: audit.DealsSigned, Disclosure: audit.DisclosurePublic,
 		DefaultCloseBy: 3600, MaxCloseBy: 7200, Access: audit.AccessPublic}
 	h.startWitnesses(g, vkey, witnesses)
 	must(t, postgres.MigrateUp(t.Context(), direct, postgres.Options{}))

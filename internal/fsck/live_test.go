@@ -50,7 +50,7 @@ func beside(t *testing.T, s ledger.Store, e *store.Evidence) {
 		t.Fatal(err)
 	}
 	info, mark := ledger.Info{Name: name, Origin: liveOrigin}, filepath.Join(t.TempDir(), "main.mark")
-	g := &audit.Genesis{Origin: liveOrigin, SigningKey: public, Deals: audit.DealsSigned, Disclosure: audit.DisclosurePublic,
+	g := &audit.Genesis{Revision: audit.Revision, Origin: liveOrigin, SigningKey: public, Deals: audit.DealsSigned, Disclosure: audit.DisclosurePublic,
 		DefaultCloseBy: 3600, MaxCloseBy: 86_400, Access: audit.AccessPublic}
 	if err := ledger.Create(t.Context(), s, info, g, signer, mark, time.Now()); err != nil {
 		t.Fatal(err)
@@ -67,7 +67,7 @@ func beside(t *testing.T, s ledger.Store, e *store.Evidence) {
 	for w := range 8 {
 		writers.Go(func() {
 			for n := 0; !done.Load(); n++ {
-				_, err := l.Append(t.Context(), ledger.Proposal{Actor: "tester", Bodies: []audit.Body{
+				_, err := l.Append(t.Context(), ledger.Proposal{Actor: as("tester"), Bodies: []audit.Body{
 					&audit.Event{Kind: audit.EventTableOpen, Name: fmt.Sprintf("table-%d-%d", w, n)}}})
 				if err != nil {
 					t.Error(err)

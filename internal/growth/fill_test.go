@@ -55,7 +55,7 @@ func (f *filler) key() string {
 
 // proposal is the next one of a ledger of that size.
 func (f *filler) proposal(size uint64) ledger.Proposal {
-	p := ledger.Proposal{Actor: "tok_growth"}
+	p := ledger.Proposal{Actor: as("tok_growth")}
 	var deals, closes []audit.Body
 	for i := range shuffles {
 		table := fmt.Sprint("table-", i%tables)

@@ -253,7 +253,7 @@ func TestClearLatch(t *testing.T) {
 	// Another daemon's latch, which the ledger tells of: tested here all the same.
 	latch := func() {
 		t.Helper()
-		_, err := s.ledger.Append(t.Context(), ledger.Proposal{Actor: "daemon", Bodies: []audit.Body{
+		_, err := s.ledger.Append(t.Context(), ledger.Proposal{Actor: as("daemon"), Bodies: []audit.Body{
 			&audit.Event{Kind: audit.EventLatchSet, Latch: audit.LatchSlow}}})
 		if err != nil {
 			t.Fatal(err)

@@ -80,21 +80,21 @@ func (h *hunt) everyState() map[string]work {
 		if req.Parent == nil {
 			req.Deck = "standard-52"
 		}
-		s, err := d.Shuffle(t.Context(), "tester", strings.ReplaceAll(state, " ", "-"), req)
+		s, err := d.Shuffle(t.Context(), as("tester"), strings.ReplaceAll(state, " ", "-"), req)
 		must(err)
 		all[state] = work{table, fmt.Sprintf("/v1/main/shuffles/%d", s.ID)}
 		return s.ID
 	}
 	deal := func(id uint64) uint64 {
 		t.Helper()
-		_, err := d.Deal(t.Context(), "tester", id, dealer.DealRequest{Runs: []audit.Run{
+		_, err := d.Deal(t.Context(), as("tester"), id, dealer.DealRequest{Runs: []audit.Run{
 			{Count: 2, Purpose: audit.PurposeSeat, Recipient: "seat-1"}, {Count: 3, Purpose: audit.PurposeBoard, Public: true}}})
 		must(err)
 		return id
 	}
 	end := func(id uint64, outcome audit.Outcome, reason audit.Reason) {
 		t.Helper()
-		_, err := d.Close(t.Context(), "tester", id, dealer.CloseRequest{Outcome: outcome, Reason: reason})
+		_, err := d.Close(t.Context(), as("tester"), id, dealer.CloseRequest{Outcome: outcome, Reason: reason})
 		must(err)
 	}
 	sealed := dealer.ShuffleRequest{Disclosure: audit.DisclosureAuditor}
@@ -108,7 +108,7 @@ func (h *hunt) everyState() map[string]work {
 	commit("planned", "p1", dealer.ShuffleRequest{Plan: cut})
 	mixed := commit("mixed", "p2", dealer.ShuffleRequest{Plan: cut})
 	seven := 7
-	_, err := d.Mix(t.Context(), "tester", mixed, dealer.MixRequest{Cut: &seven})
+	_, err := d.Mix(t.Context(), as("tester"), mixed, dealer.MixRequest{Cut: &seven})
 	must(err)
 	deal(commit("half dealt", "b", dealer.ShuffleRequest{}))
 	deal(commit("half dealt for auditors", "h1", sealed))
@@ -120,7 +120,7 @@ func (h *hunt) everyState() map[string]work {
 		above := deal(commit("parent of the "+state, "k-"+who.String(), dealer.ShuffleRequest{Disclosure: who}))
 		deal(commit(state, "k-"+who.String(), dealer.ShuffleRequest{Parent: &dealer.Parent{ID: above}, Disclosure: who}))
 	}
-	draw, err := d.Draws(t.Context(), "tester", "draw", dealer.DrawsRequest{Table: "d1", Ranges: []uint32{6, 6, 6, 6, 6, 6, 37, 1 << 30}, CloseBy: &long})
+	draw, err := d.Draws(t.Context(), as("tester"), "draw", dealer.DrawsRequest{Table: "d1", Ranges: []uint32{6, 6, 6, 6, 6, 6, 37, 1 << 30}, CloseBy: &long})
 	must(err)
 	all["draw"] = work{"d1", fmt.Sprintf("/v1/main/shuffles/%d", deal(draw.ID))}
 

@@ -70,7 +70,7 @@ func genesis(t *testing.T, vkey string) *audit.Genesis {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return &audit.Genesis{Origin: origin, SigningKey: key, Deals: audit.DealsSigned, Disclosure: audit.DisclosurePublic,
+	return &audit.Genesis{Revision: audit.Revision, Origin: origin, SigningKey: key, Deals: audit.DealsSigned, Disclosure: audit.DisclosurePublic,
 		DefaultCloseBy: 3600, MaxCloseBy: 86_400, Access: audit.AccessPublic}
 }
 
@@ -108,7 +108,7 @@ func commit(table string, n uint64) *audit.Commit {
 func tape() []byte { return make([]byte, shuffle.Recipe{Cards: 52, Take: 52}.TapeLen()) }
 
 func propose(bodies ...audit.Body) ledger.Proposal {
-	return ledger.Proposal{Actor: "tester", Bodies: bodies}
+	return ledger.Proposal{Actor: as("tester"), Bodies: bodies}
 }
 
 // must appends and checks every receipt against the ledger's key.

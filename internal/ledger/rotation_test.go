@@ -292,7 +292,7 @@ func TestForgedRotation(t *testing.T) {
 		id := l.ID()
 		h.must(l, propose(commit("t", 1)))
 		old := l.Head()
-		e := audit.Entry{Time: l.Live().Time, Actor: "operator", Body: thief.rotation()}
+		e := audit.Entry{Time: l.Live().Time, Actor: as("operator"), Body: thief.rotation()}
 		encoded, err := e.Encode()
 		if err != nil {
 			t.Fatal(err)

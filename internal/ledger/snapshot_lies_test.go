@@ -166,7 +166,7 @@ func forge(t *testing.T, s ledger.Snapshot, thief signingKey) ledger.Snapshot {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := state.Apply(audit.Entry{Time: state.Time(), Actor: "thief", Body: thief.rotation()}); err != nil {
+	if err := state.Apply(audit.Entry{Time: state.Time(), Actor: as("thief"), Body: thief.rotation()}); err != nil {
 		t.Fatal(err)
 	}
 	b := state.Encode()

@@ -28,7 +28,7 @@ func TestThiefOfSigningKey(t *testing.T) {
 		genesis := l.KeyHistory()[0]
 		w.must(l, propose(commit("t", 1)))
 		w.rotate(l, next)
-		if _, err := l.AddKey(t.Context(), "tok_admin", &audit.Key{Subject: audit.SubjectRetirement, Retired: audit.SubjectSigning, ID: genesis.ID, From: 1}); err != nil {
+		if _, err := l.AddKey(t.Context(), as("tok_admin"), &audit.Key{Subject: audit.SubjectRetirement, Retired: audit.SubjectSigning, ID: genesis.ID, From: 1}); err != nil {
 			t.Fatal(err)
 		}
 		w.everyWitness(l)
@@ -79,7 +79,7 @@ func TestThiefOfSigningKey(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		e := audit.Entry{Time: 1 << 42, Actor: "thief", Body: commit("z", 1)}
+		e := audit.Entry{Time: 1 << 42, Actor: as("thief"), Body: commit("z", 1)}
 		c := e.Body.(*audit.Commit)
 		c.Serial, c.Instance, c.CloseBy = 1, 1, e.Time+1000
 		encoded, err := e.Encode()

@@ -119,7 +119,7 @@ func (b *book) append(bodies ...audit.Body) {
 	batch := ledger.Batch{Head: ledger.Head{Size: old.Size + uint64(len(bodies)), Checkpoint: []byte("checkpoint")}}
 	for i, body := range bodies {
 		b.time++
-		e := audit.Entry{Time: b.time, Actor: "dealer-1", Body: body}
+		e := audit.Entry{Time: b.time, Actor: as("dealer-1"), Body: body}
 		encoded, err := e.Encode()
 		if err != nil {
 			b.t.Fatal(err)

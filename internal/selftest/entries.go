@@ -72,7 +72,7 @@ func madeEntry(vector string, plus int64, b audit.Body) made {
 
 func genesisEntry() made {
 	return madeEntry("genesis: a sandbox without policy and auditors", 0, &audit.Genesis{
-		Origin: madeOrigin, SigningKey: unhex("01bc0f81ea3476f0dae395585a4ad10b2075a62c4553c23f5a9ee03da57be54203"),
+		Revision: audit.Revision, Origin: madeOrigin, SigningKey: unhex("01bc0f81ea3476f0dae395585a4ad10b2075a62c4553c23f5a9ee03da57be54203"),
 		Deals: audit.DealsSigned, Disclosure: audit.DisclosurePublic, DefaultCloseBy: 3600, MaxCloseBy: 86400, Access: audit.AccessPublic})
 }
 

@@ -398,7 +398,7 @@ func cheatingGeneses(b *badAdder) {
 		h := open(b.T).cheating()
 		g := honest(h.key)
 		g.Deals, g.Policy = audit.DealsCosigned, []byte("quorum none\n")
-		e, err := audit.Entry{Time: start + 1000, Actor: "daemon", Body: g}.Encode()
+		e, err := audit.Entry{Time: start + 1000, Actor: as("daemon"), Body: g}.Encode()
 		must(b.T, err)
 		h = openEdited(b.T, func([]byte) []byte { return e })
 		return h.commitTo(h.cards(sixCards), sixCards).file("")

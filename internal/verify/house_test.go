@@ -110,7 +110,7 @@ type house struct {
 // honest is the genesis that the cases start from.
 func honest(key keyPair) *audit.Genesis {
 	return &audit.Genesis{
-		Origin: key.name, Production: true, SigningKey: key.public(),
+		Revision: audit.Revision, Origin: key.name, Production: true, SigningKey: key.public(),
 		AuditorKeys: [][]byte{point("auditor key")},
 		Deals:       audit.DealsSigned, MixModes: 7, Disclosure: audit.DisclosurePublic,
 		DefaultCloseBy: 3600, MaxCloseBy: 86400, Access: audit.AccessPublic,
@@ -162,7 +162,7 @@ func (h *house) cheating() *house {
 func (h *house) add(body audit.Body) uint64 {
 	h.t.Helper()
 	h.now += 1000
-	e := audit.Entry{Time: h.now, Actor: "daemon", Body: body}
+	e := audit.Entry{Time: h.now, Actor: as("daemon"), Body: body}
 	b, err := e.Encode()
 	must(h.t, err)
 	if h.state != nil {

@@ -34,7 +34,7 @@ func TestNoChoiceIsLeft(t *testing.T) {
 			for _, body := range move.entries(g) {
 				g.h.now += 1000
 				var illegal *audit.Illegal
-				if err := g.h.state.Apply(audit.Entry{Time: g.h.now, Actor: "daemon", Body: body}); errors.As(err, &illegal) {
+				if err := g.h.state.Apply(audit.Entry{Time: g.h.now, Actor: as("daemon"), Body: body}); errors.As(err, &illegal) {
 					refused = illegal.Code
 					break
 				}

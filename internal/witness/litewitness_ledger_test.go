@@ -46,7 +46,7 @@ func TestLitewitnessOfALedger(t *testing.T) {
 		t.Fatal(err)
 	}
 	policy := fmt.Appendf(nil, "witness foreign %s %s\nquorum foreign\n", own.Verifier(), w.URL)
-	err = ledger.Create(t.Context(), store, info, &audit.Genesis{Origin: l.origin, SigningKey: public, Policy: policy, Deals: audit.DealsCosigned,
+	err = ledger.Create(t.Context(), store, info, &audit.Genesis{Revision: audit.Revision, Origin: l.origin, SigningKey: public, Policy: policy, Deals: audit.DealsCosigned,
 		Disclosure: audit.DisclosurePublic, DefaultCloseBy: 3600, MaxCloseBy: 7200, Access: audit.AccessPublic}, l.signer, mark, time.Now())
 	if err != nil {
 		t.Fatal(err)
@@ -58,7 +58,7 @@ func TestLitewitnessOfALedger(t *testing.T) {
 	}
 	add := func(live *ledger.Ledger, body audit.Body) uint64 {
 		t.Helper()
-		a, err := live.Append(t.Context(), ledger.Proposal{Actor: "tester", Bodies: []audit.Body{body}})
+		a, err := live.Append(t.Context(), ledger.Proposal{Actor: as("tester"), Bodies: []audit.Body{body}})
 		if err != nil {
 			t.Fatal(err)
 		}

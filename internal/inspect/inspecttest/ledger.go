@@ -90,7 +90,7 @@ func NewAt(dir, seed string, g audit.Genesis, at int64) *Ledger {
 
 // Plain is a genesis without witnesses and auditors.
 func Plain() audit.Genesis {
-	return audit.Genesis{Production: true, Deals: audit.DealsSigned, MixModes: 7, Disclosure: audit.DisclosurePublic,
+	return audit.Genesis{Revision: audit.Revision, Production: true, Deals: audit.DealsSigned, MixModes: 7, Disclosure: audit.DisclosurePublic,
 		DefaultCloseBy: 3600, MaxCloseBy: 86_400, Access: audit.AccessPublic}
 }
 
