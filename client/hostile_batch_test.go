@@ -12,7 +12,7 @@ func TestHostileBatch(t *testing.T) {
 	h := newHouse(t)
 	commit := func(i int, serial, previous uint64) *audit.Commit {
 		c, _, _ := h.commit()
-		c.KeyTag, c.Serial, c.Previous = audit.KeyTagOf(h.signer.Name(), "t", "k", i), serial, previous
+		c.KeyTag, c.Serial, c.Previous = audit.KeyTagOf(h.signer.Name(), hostileIdentity, "t", "k", i), serial, previous
 		return c
 	}
 	tagged := func(c *audit.Commit, tag [32]byte) *audit.Commit { c.KeyTag = tag; return c }
@@ -37,7 +37,7 @@ func TestHostileBatch(t *testing.T) {
 	expect(t, "another one before", prove([]audit.Body{event, event, one, commit(1, 2, 1), commit(2, 3, 3)}, 2, 3, 4), true)
 	expect(t, "the first's tag twice", prove([]audit.Body{event, one, tagged(commit(1, 2, 1), one.KeyTag), three}, 1, 2, 3), true)
 	expect(t, "tags in another order", prove([]audit.Body{event, one, tagged(commit(1, 2, 1), three.KeyTag), tagged(commit(2, 3, 2), two.KeyTag)}, 1, 2, 3), true)
-	expect(t, "one of another key", prove([]audit.Body{event, one, two, tagged(commit(2, 3, 2), audit.KeyTagOf(h.signer.Name(), "t", "j", 2))}, 1, 2, 3), true)
+	expect(t, "one of another key", prove([]audit.Body{event, one, two, tagged(commit(2, 3, 2), audit.KeyTagOf(h.signer.Name(), hostileIdentity, "t", "j", 2))}, 1, 2, 3), true)
 	expect(t, "the same one twice", prove([]audit.Body{event, one, two, three}, 1, 2, 2), true)
 	expect(t, "one less", prove([]audit.Body{event, one, two, three}, 1, 2), true)
 }

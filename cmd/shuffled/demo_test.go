@@ -82,7 +82,7 @@ func TestDemoNoticesLeaks(t *testing.T) {
 	d := newDemo(t, func(d *demo) []func(context.Context) error {
 		return []func(context.Context) error{d.commit, d.deal, d.onePlayer}
 	})
-	all, err := d.house.dealer.Transcript(t.Context(), d.id, dealer.View{Dealer: true})
+	all, err := d.house.dealer.Transcript(t.Context(), d.id, dealer.View{Identity: demoActor.Identity})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -102,7 +102,7 @@ func (tb *table) checkBatch(key string, before dealer.Shuffle, all []dealer.Shuf
 		if i > 0 {
 			previous = all[i-1].ID
 		}
-		if c.KeyTag != audit.KeyTagOf(origin, "t", key, i) || c.Request != first.Request || c.Previous != previous ||
+		if c.KeyTag != audit.KeyTagOf(origin, "tester", "t", key, i) || c.Request != first.Request || c.Previous != previous ||
 			c.CloseBy != closeBy || c.GameRef != "g" || c.Context.Recipe.Cards != 52 {
 			t.Errorf("commit %d of the batch is %+v", i, c)
 		}

@@ -39,7 +39,7 @@ func BenchmarkCommitKernel(b *testing.B) {
 		if err != nil {
 			b.Fatal(err)
 		}
-		commit.KeyTag = audit.KeyTag(c.Origin, c.Table, "0199a1c2-7b3d-7c11-8e4f-0123456789ab")
+		commit.KeyTag = audit.KeyTag(c.Origin, "0123456789abcdef", c.Table, "0199a1c2-7b3d-7c11-8e4f-0123456789ab")
 		commit.Serial, commit.Previous, commit.CloseBy, commit.GameRef = 1234, 55_555, 1_790_003_600_000, "round-123456"
 		entry, err := audit.Entry{Time: 1_790_000_000_000, Actor: as("0123456789abcdef"), Body: commit}.Encode()
 		if err != nil {

@@ -38,7 +38,7 @@ func (tb *table) foul(key string, c audit.Context, inputs []uint32, change func(
 	if err != nil {
 		t.Fatal(err)
 	}
-	commit := &audit.Commit{Context: &c, Commitment: commitment, DeckRoot: tree.Root(), KeyTag: audit.KeyTag(origin, c.Table, key)}
+	commit := &audit.Commit{Context: &c, Commitment: commitment, DeckRoot: tree.Root(), KeyTag: audit.KeyTag(origin, "tester", c.Table, key)}
 	appended, err := tb.Ledger().Append(t.Context(), ledger.Proposal{Actor: as("tester"), Bodies: append([]audit.Body{commit}, more...), Sealed: [][]byte{sealed}})
 	if err != nil {
 		t.Fatal(err)

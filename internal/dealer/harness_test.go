@@ -256,7 +256,7 @@ func (tb *table) transcript(id uint64, v dealer.View) *audit.Transcript {
 }
 
 // tagOf returns the key tag of a key at table t, in hexadecimal.
-func tagOf(key string) string { return fmt.Sprintf("%x", audit.KeyTag(origin, "t", key)) }
+func tagOf(key string) string { return fmt.Sprintf("%x", audit.KeyTag(origin, "tester", "t", key)) }
 
 func seat(count int, to string) audit.Run {
 	return audit.Run{Count: count, Purpose: audit.PurposeSeat, Recipient: to}

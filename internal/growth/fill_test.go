@@ -61,7 +61,7 @@ func (f *filler) proposal(size uint64) ledger.Proposal {
 		table := fmt.Sprint("table-", i%tables)
 		p.Bodies = append(p.Bodies, &audit.Commit{
 			Context:    &audit.Context{Origin: f.origin, Table: table, DeckHash: f.hash(), Recipe: f.recipe, Disclosure: audit.DisclosurePublic},
-			Commitment: f.hash(), DeckRoot: f.hash(), KeyTag: audit.KeyTag(f.origin, table, f.key()), Request: f.hash(),
+			Commitment: f.hash(), DeckRoot: f.hash(), KeyTag: audit.KeyTag(f.origin, "tok_growth", table, f.key()), Request: f.hash(),
 		})
 		p.Sealed = append(p.Sealed, f.bytes(f.recipe.TapeLen()+seal.Overhead))
 		id := size + uint64(i)

@@ -107,7 +107,7 @@ func TestWrongAddressTried(t *testing.T) {
 	set := func(first string) <-chan error {
 		done := make(chan error, 1)
 		go func() {
-			_, err := l.AddKey(context.Background(), as("tok_admin"), &audit.Key{Subject: audit.SubjectPolicy, Policy: w.all(first)})
+			_, err := l.AddKey(context.Background(), as("tok_admin"), &audit.Key{Subject: audit.SubjectPolicy, Policy: w.all(first)}, nil)
 			done <- err
 		}()
 		return done
@@ -214,7 +214,7 @@ func TestTrialUnderLoad(t *testing.T) {
 			time.Sleep(time.Millisecond) // a load, not a wait
 		}
 	}()
-	if _, err := l.AddKey(t.Context(), as("tok_admin"), &audit.Key{Subject: audit.SubjectPolicy, Policy: w.all("/moved")}); err != nil {
+	if _, err := l.AddKey(t.Context(), as("tok_admin"), &audit.Key{Subject: audit.SubjectPolicy, Policy: w.all("/moved")}, nil); err != nil {
 		t.Error(err)
 	}
 	stop()

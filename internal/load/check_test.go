@@ -107,7 +107,7 @@ func TestCheck(t *testing.T) {
 		}
 		tree := audit.NewDeckTree(out.Values, audit.Salts(commitment, tape, len(out.Values)))
 		return &audit.Commit{Context: c, Commitment: commitment, DeckRoot: tree.Root(), Serial: uint64(i + 1), Previous: uint64(i), CloseBy: 1,
-			KeyTag: audit.KeyTagOf(origin, "t-1", "k", i)}, tree
+			KeyTag: audit.KeyTagOf(origin, "dealer", "t-1", "k", i)}, tree
 	}
 	first, tree := commit(context, 0)
 	second, _ := commit(context, 1)
