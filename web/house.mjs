@@ -152,6 +152,7 @@ export async function game(key, recipe, cheat = {}) {
     first += d.cards;
   }
   if (!cheat.open) entries.push(close({ shuffle: id, tape: s.tape, ...cheat.close }));
+  takeOver(...cheat.behind ?? []);
   const seed = parts.mixSeed(entries[2], values);
   const at = plan.length === 0 || recipe.ranges ? (i) => i : ((p) => (i) => p[i])(await parts.mixedPlaces(seed, m, recipe.cut ?? 0));
   const cards = Array.from({ length: first }, (_, i) => s.open(i, at(i), recipe.deck));
