@@ -28,8 +28,9 @@ const LATE = house.T + 60000;
 
 test("the rule owner, and what is in front of it", async () => {
   for (const [what, rule, recipe, cheat] of [
-    ["a commit by the daemon", "owner", cards, { commit: { by: "daemon" } }],
-    ["a commit by the operator", "owner", cards, { commit: { by: "operator" } }],
+    ["a commit alone", undefined, cards, { undealt: true, open: true }],
+    ["a commit by the daemon", "owner", cards, { undealt: true, open: true, commit: { by: "daemon" } }],
+    ["a commit by the operator", "owner", cards, { undealt: true, open: true, commit: { by: "operator" } }],
     ["a commit by another identity than the rest", "owner", cards, { commit: OTHER }],
     ["a mix by another", "owner", slot, { mix: OTHER }],
     ["a deal by another", "owner", { ...cards, deals: [deal(), deal(OTHER), last()] }],
@@ -88,6 +89,7 @@ test("takeovers stand among the receipts, in front of the close, and name this s
   const failed = async (recipe, cheat) => (await judge(await game(key, recipe, cheat))).verdict.failed;
   assert.equal(await failed({ ...cards, deals: [deal(), over({ shuffle: 1 })] }, { close: OTHER }), "entries");
   assert.equal(await failed({ ...slot, deals: [] }, { behind: [{}] }), "entries");
+  assert.equal(await failed({ ...cards, deals: [deal(), over({ type: 200 })] }), "entries", "an entry that is passed over belongs to no shuffle");
 });
 
 test("a verdict names the owner and every takeover", async () => {
