@@ -208,6 +208,45 @@ test("acts", () => {
   refuses("Unknown", "act 13", act(["ann"], { act: 13 }));
 });
 
+// What a verifier of one file does not need, worked out here from 5.10 and 5.11.
+const HASHES = JSON.parse(readFileSync(new URL("../internal/audit/testdata/hashes.json", import.meta.url), "utf8"));
+const bytes = (hex) => new Uint8Array(Buffer.from(hex, "hex"));
+const hex = (b) => Buffer.from(b).toString("hex");
+const { label, sha256 } = parts;
+
+// some refuses an empty list of cases: a test of nothing passes too easily.
+function some(list) {
+  assert.ok(Array.isArray(list) && list.length > 0, "no cases");
+  return list;
+}
+
+// apart gives the type, the identity and the body of an entry.
+function apart(entry) {
+  const identity = entry.subarray(10, 11 + entry[10]), credential = entry[10 + identity.length];
+  return { type: entry[1], identity, body: entry.subarray(11 + identity.length + credential) };
+}
+
+test("hashes.json: digests of credentials, and of what an act approves", () => {
+  for (const { name, fields: c, hash, digest } of some(HASHES.credentials)) {
+    const row = join(str8(c.credential), u8(c.form, c.role), str8(c.identity), u16(c.tables?.length ?? 0), ...(c.tables ?? []).map(str8), u64(c.expires ?? 0));
+    assert.equal(hex(sha256(label("credential"), row, bytes(hash))), digest, name);
+  }
+  for (const c of some(HASHES.approvals)) {
+    const { type, identity, body } = apart(bytes(c.entry));
+    assert.equal(hex(sha256(label("approved"), u8(type), identity, body)), c.digest, c.name);
+  }
+});
+
+test("hashes.json: what administrators sign", async () => {
+  for (const c of some(HASHES.acts)) {
+    const entry = bytes(c.entry), [first] = parts.parseEntry(entry).act.signatures;
+    const signed = join(label("act"), sha256(bytes(c.genesis_entry)), apart(entry).body.subarray(0, 1 + 32 + 8 + 8 + 32 + 8));
+    assert.equal(hex(signed), c.signed, c.name);
+    const key = bytes(c.key).subarray(1);
+    assert.equal(parts.strongKey(key) && await parts.ed25519(key, first.signature, signed), c.good ?? false, c.name);
+  }
+});
+
 // --------------------------------------------------- receipts of these, 10.4
 
 test("a receipt says who caused its entry, and what was passed over", async () => {
