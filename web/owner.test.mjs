@@ -1,7 +1,12 @@
 // Tests of the owner of a shuffle, of takeovers, and of what a genesis alone can
 // break (docs/SPEC.md sections 9 and 10), over a small house's files: node --test web/
 import assert from "node:assert/strict";
+import { execFileSync } from "node:child_process";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import path from "node:path";
 import test from "node:test";
+import { fileURLToPath } from "node:url";
 import * as house from "./house.mjs";
 import { DEALER, ORIGIN, deckOf, game } from "./house.mjs";
 import { load } from "./verify.mjs";
@@ -92,6 +97,13 @@ test("takeovers stand among the receipts, in front of the close, and name this s
   assert.equal(await failed({ ...cards, deals: [deal(), over({ type: 200 })] }), "entries", "an entry that is passed over belongs to no shuffle");
 });
 
+test("a transcript has at most 4,116 receipts", () => {
+  const { Canonical, Malformed, readForm } = shuffled.parts;
+  const read = (n) => readForm(new Canonical(new TextEncoder().encode(JSON.stringify({ format: "shuffled/v1/transcript", id: 2, receipts: Array(n).fill("a"), cards: [] }))));
+  assert.equal(read(4116).receipts.length, 4116);
+  assert.throws(() => read(4117), Malformed);
+});
+
 test("a verdict names the owner and every takeover", async () => {
   const file = await game(key, { ...cards, deals: [over({ reason: "before it began" }), deal(OTHER), deal(OTHER), over({ ...THIRD, credential: "tok-3", extent: 1, time: house.T + 1500 })] },
     { close: { ...THIRD, outcome: 4, reason: 6, time: house.T + 2000 } });
@@ -119,6 +131,19 @@ test("a transcript holds whatever is passed over in it, and says how much that i
     { list: "purpose", code: 200, count: 2, first: 3 }, { list: "reason", code: 250, count: 1, first: 5 }]);
   for (const cheat of [{ genesis: { extensions: [[1, value]] } }, { deal: () => ({ purpose: 99 }) }, { genesis: { revision: 2 } }])
     assert.equal((await judge(await game(key, cards, cheat))).verdict.verdict, "cannot judge");
+});
+
+test("verify.mjs prints takeovers, and what it passed over", async (t) => {
+  const dir = mkdtempSync(path.join(tmpdir(), "owner-")), file = path.join(dir, "file.json");
+  t.after(() => rmSync(dir, { recursive: true }));
+  const run = async (...of) => {
+    writeFileSync(file, await game(key, ...of));
+    return execFileSync(process.execPath, [fileURLToPath(new URL("verify.mjs", import.meta.url)), "--key", key.vkey, file], { encoding: "utf8" });
+  };
+  const told = await run({ ...cards, deals: [deal(), over({ reason: "gone" })], extensions: [[200, new Uint8Array(1)]] }, { open: true });
+  assert.match(told, /^taken over at place 2, to play: by casino-2 from casino-1\. The house says: gone$/m);
+  assert.match(told, /^passed over, for it changes nothing that is checked: 1 of code 200 in the list context_extension, first in entry 2$/m);
+  assert.doesNotMatch(await run(cards), /over/);
 });
 
 // ------------------------------------------------- what a genesis can break, 9
