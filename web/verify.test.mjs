@@ -161,9 +161,10 @@ function plain(x) {
 
 test("entries.json: good entries say what their fields say", () => {
   for (const c of some(ENTRIES.good)) {
-    const { type, ...fields } = parts.parseEntry(bytes(c.bytes));
+    const entry = parts.parseEntry(bytes(c.bytes)), { type, ...fields } = entry;
     assert.ok(type in c.fields, c.name);
     assert.deepEqual(plain(fields), plain(c.fields), c.name);
+    assert.deepEqual(entry.passed.map((p) => `${p.list} ${p.code}`), c.passed_over ?? [], c.name);
   }
 });
 
