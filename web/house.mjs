@@ -41,33 +41,39 @@ export async function newWitness(name) {
   };
 }
 
-// Entries, 5. Each takes what differs from a plain one.
-const head = (type, time) => join(u8(1, type), u64(time), str8("daemon"));
+// Entries, 5. Each takes what differs from a plain one: by is the identity that
+// caused it, extensions are pairs of a code and a value.
+export const DEALER = "casino-1";
+export const header = (type, { time = T, by = DEALER, credential = by === DEALER ? "token-1" : by }) => join(u8(1, type), u64(time), str8(by), str8(credential));
+const extensions = (list = []) => join(u8(list.length), ...list.map(([code, value]) => join(u8(code), blob16(value))));
 
-export const genesis = (key, o = {}) => join(head(1, o.time ?? T), str8(o.origin ?? key.name), u8(o.production ?? 0), blob16(key.typed), blob16(text(o.policy ?? "")),
-  u8(0, o.deals ?? 1, o.modes ?? 7, 1), u32(60), u32(o.cap ?? 86400), u8(1), u16(0));
+export const genesis = (key, o = {}) => join(header(1, { by: "operator", ...o }), u16(o.revision ?? 1), str8(o.origin ?? key.name), u8(o.production ?? 0), blob16(key.typed), blob16(text(o.policy ?? "")),
+  u8(0, o.deals ?? 1, o.modes ?? 7, 1), u32(60), u32(o.cap ?? 86400), u8(1), u16(0),
+  u8(o.administrators?.length ?? 0), ...(o.administrators ?? []).map((a) => join(str8(a.name), blob16(a.typed))), u8(o.twoPersons?.length ?? 0, ...o.twoPersons ?? []), u32(o.delay ?? 0), extensions(o.extensions));
 
-export const start = (o = {}) => join(head(7, o.time ?? T), u8(1), ZEROS, ZEROS, u8(0), str8("1.0.0"));
+export const start = (o = {}) => join(header(7, { by: "daemon", ...o }), u8(1), ZEROS, ZEROS, u8(0), str8("1.0.0"), str8("6.1.0"), u8(3));
 
 export function context(o) {
   const recipe = o.ranges ? join(u8(2), u16(o.ranges.length), ...o.ranges.map(u32)) : join(u8(1), parts.deckHash(o.deck), u16(o.n ?? o.deck.length), u16(o.m));
   const parent = o.parent ? join(u8(1), u64(o.parent.id), u16(o.parent.positions.length), ...o.parent.positions.map(u16)) : u8(0);
   const plan = (o.plan ?? []).map((p) => p.source === 1 ? join(u8(1), p.hash) : p.source === 2 ? join(u8(2), ZEROS, u64(p.round)) : u8(3));
   return join(str8(o.origin), u8(o.production ?? 0), str8("table-1"), u8(1), recipe, parent, u8(plan.length), ...plan,
-    o.lo ? join(u8(2), u16(o.lo), u16(o.hi)) : u8(0), u8(o.disclosure ?? 1));
+    o.lo ? join(u8(2), u16(o.lo), u16(o.hi)) : u8(0), u8(o.disclosure ?? 1), extensions(o.extensions));
 }
 
-export const commit = (o) => join(head(2, o.time ?? T), blob16(o.context), o.commitment, o.root, u64(o.serial ?? 1), u64(o.previous ?? 0),
-  u64(o.closeBy ?? T + 60000), str8(""), ZEROS, ZEROS, u64(o.instance ?? 1));
+export const commit = (o) => join(header(2, o), blob16(o.context), o.commitment, o.root, u64(o.serial ?? 1), u64(o.previous ?? 0),
+  u64(o.closeBy ?? T + 60000), str8(""), ZEROS, ZEROS, u64(o.instance ?? 1), extensions(o.commitExtensions));
 
-export const mix = (o) => join(head(3, o.time ?? T), u64(o.shuffle), u64(o.cosigned ?? 0), u8(o.values.length),
+export const mix = (o) => join(header(3, o), u64(o.shuffle), u64(o.cosigned ?? 0), u8(o.values.length),
   ...o.values.map((v) => join(u8(v.source), v.source === 3 ? u16(v.cut) : v.value)));
 
-export const deal = (o) => join(head(4, o.time ?? T), u64(o.shuffle), u16(o.first), u64(o.cosigned ?? 0), u8(o.final ?? 0), u16(1),
-  u16(o.cards), u8(o.purpose ?? 1), str8(o.recipient ?? "seat-1"), u8(o.public ?? 1));
+export const deal = (o) => join(header(4, o), u64(o.shuffle), u16(o.first), u64(o.cosigned ?? 0), u8(o.final ?? 0), u16(1),
+  u16(o.cards), u8(o.purpose ?? 1), str8(o.recipient ?? "seat-1"), u8(o.public ?? 1), extensions(o.extensions));
 
-export const close = (o) => join(head(5, o.time ?? T), u64(o.shuffle), u8(o.outcome ?? 1, o.reason ?? 0, o.form ?? 1),
-  o.form === 2 ? u64(o.key) : u8(), blob16(o.tape));
+export const close = (o) => join(header(5, o), u64(o.shuffle), u8(o.outcome ?? 1, o.reason ?? 0, o.form ?? 1),
+  o.form === 2 ? u64(o.key) : u8(), o.form === 0 ? u8() : blob16(o.tape), extensions(o.extensions));
+
+export const takeover = (o) => join(header(o.type ?? 8, { by: "casino-2", ...o }), u64(o.shuffle), u8(o.extent ?? 2), str8(o.reason ?? "casino-1 does not answer"));
 
 // A ledger's tree, all levels, so that proofs are cheap.
 function levels(leaves) {
@@ -121,8 +127,8 @@ export function random(seed) {
 export const ORIGIN = "house.example/main";
 
 // game plays one shuffle in a ledger of its own: genesis, instance, commit, mix
-// if there is a plan, deals (of two each, or the recipe's), close. cheat changes
-// what it is about to say.
+// if there is a plan, deals (of two each, or the recipe's, which may have a
+// takeover among them), close. cheat changes what it is about to say.
 export async function game(key, recipe, cheat = {}) {
   const next = random(recipe.seed ?? 7);
   const byte = () => next() & 0xff;
@@ -133,17 +139,20 @@ export async function game(key, recipe, cheat = {}) {
   const values = [...secrets.map((value) => ({ source: 1, value })), ...recipe.beacon ? [{ source: 2, value: Uint8Array.from({ length: 48 }, byte) }] : [],
     ...recipe.cut !== undefined ? [{ source: 3, cut: recipe.cut }] : []];
   const s = await shuffleOf(context({ origin: ORIGIN, plan, ...recipe, ...cheat.context }), byte);
-  const id = 2;
+  const id = 2, takeOver = (...list) => entries.push(...list.map((o) => takeover({ shuffle: id, ...o })));
   const entries = [genesis(key, cheat.genesis), start(), commit({ ...s, ...cheat.commit })];
+  takeOver(...recipe.unmixed ?? []);
   if (plan.length > 0) entries.push(mix({ shuffle: id, values, ...cheat.mix }));
   const m = recipe.ranges?.length ?? recipe.m;
   const deals = cheat.undealt ? [] : recipe.deals ?? Array.from({ length: Math.ceil(m / 2) }, (_, i) => ({ cards: Math.min(2, m - 2 * i) }));
   let first = 0;
   for (const d of deals) {
+    if (d.takeover) { takeOver(d.takeover); continue; }
     entries.push(deal({ shuffle: id, first, final: first + d.cards >= m ? 1 : 0, ...d, ...cheat.deal?.(first) }));
     first += d.cards;
   }
   if (!cheat.open) entries.push(close({ shuffle: id, tape: s.tape, ...cheat.close }));
+  takeOver(...cheat.behind ?? []);
   const seed = parts.mixSeed(entries[2], values);
   const at = plan.length === 0 || recipe.ranges ? (i) => i : ((p) => (i) => p[i])(await parts.mixedPlaces(seed, m, recipe.cut ?? 0));
   const cards = Array.from({ length: first }, (_, i) => s.open(i, at(i), recipe.deck));

@@ -257,6 +257,31 @@ inBrowser("the page and what is shuffled", async (t, browser) => {
     assert.equal(await browser.run(`document.querySelectorAll(".cut").length`), 0);
   });
 
+  await t.test("who committed and dealt, and who took it over", async () => {
+    const first = await played("one owner", { deck: deckOf(6), m: 6 });
+    assert.match(first.text, /Committed\n\S+, by casino-1\n/);
+    assert.match(first.text, /Dealt by\ncasino-1, places 0 to 5\n/);
+    assert.doesNotMatch(first.text, /took this shuffle over|does not know/);
+    const by = "casino-2", deals = [{ cards: 2 }, { takeover: { reason: "<b>gone</b>" } }, { cards: 1, by }, { takeover: { by: "casino-3", extent: 1 } }];
+    const r = await played("takeovers", { deck: deckOf(6), m: 6, deals }, { close: { by: "casino-3", outcome: 4, reason: 6 } });
+    assert.match(r.text, /casino-2 took this shuffle over from casino-1, on 2026-09-21, [0-9:]+ UTC, when places 0 to 1 were dealt\. From then on casino-2 could play it on and close it\. The house says: “<b>gone<\/b>”/);
+    assert.match(r.text, /casino-3 took this shuffle over from casino-2, on 2026-09-21, [0-9:]+ UTC, when places 0 to 2 were dealt\. From then on casino-3 could close it, and nothing else\. The house says: “casino-1 does not answer”/);
+    assert.match(r.text, /Dealt by\ncasino-1, places 0 to 1; casino-2, place 2\n/);
+    await browser.shots("takeovers");
+    const before = await played("before", { deck: deckOf(6), m: 6, deals: [{ takeover: {} }] }, { close: { by, outcome: 4, reason: 6 } });
+    assert.match(before.text, /UTC, before the first card was dealt\. From then on/);
+    assert.doesNotMatch(before.text, /Dealt by/);
+  });
+
+  await t.test("what is passed over", async () => {
+    const value = new Uint8Array(2), one = await played("one", { deck: deckOf(6), m: 6, extensions: [[128, value]] });
+    assert.match(one.text, /This file holds 1 entry or value of 1 kind that this page does not know\. It changes nothing that it checks\./);
+    const more = await played("more", { deck: deckOf(6), m: 6, deals: [{ cards: 2, purpose: 200, recipient: "" }, { cards: 2, purpose: 200 }], extensions: [[128, value]] }, { close: { outcome: 4, reason: 250 } });
+    assert.match(more.text, /This file holds 4 entries or values of 3 kinds that this page does not know\. They change nothing that it checks\./);
+    assert.match(more.text, /Its reason: one that this page does not know\./);
+    await browser.shots("passed-over");
+  });
+
   await t.test("where the cards are from, and how it ended", async () => {
     const child = await judge(browser, "child", vector("good", "child"));
     assert.match(child.text, /These cards come from shuffle 3: \d+ of its cards were shuffled again/);

@@ -138,6 +138,9 @@ func (e *Event) parse(r *reader) {
 		e.Digest = r.hash("adopted root")
 		e.LostSize = r.u64("lost size")
 		e.LostRoot = r.hash("lost root")
+		if e.LostSize == 0 && e.LostRoot != [32]byte{} {
+			r.fail("lost root", "zeros for no head")
+		}
 		e.Reason = r.reason()
 	case EventAccessHead:
 		e.Records = r.u64("records")
