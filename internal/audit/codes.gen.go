@@ -109,9 +109,9 @@ const (
 
 // Codes of the list vdso: whether the kernel offers getrandom in its vDSO (docs/SPEC.md section 5.8).
 const (
+	VDSONotKnown VDSO = 0 // the daemon could not tell
 	VDSONo       VDSO = 1 // it does not
 	VDSOYes      VDSO = 2 // it does
-	VDSONotKnown VDSO = 3 // the daemon could not tell
 )
 
 // Codes of the list scope: what a kill switch stops (docs/SPEC.md section 5.8).
@@ -208,7 +208,7 @@ var registry = map[string]codeList{
 	"access":            {open: false, names: map[uint8]string{1: "public", 2: "token"}},
 	"subject":           {open: false, names: map[uint8]string{1: "signing", 2: "disclosure", 3: "auditor", 4: "policy", 5: "retirement", 6: "administrator", 7: "two_persons"}},
 	"event":             {open: true, names: map[uint8]string{1: "instance_start", 2: "table_open", 3: "table_close", 4: "kill_set", 5: "kill_clear", 6: "latch_set", 7: "latch_clear", 8: "snapshot", 10: "head_adopted", 129: "alarm", 130: "access_head"}},
-	"vdso":              {open: false, names: map[uint8]string{1: "no", 2: "yes", 3: "not_known"}},
+	"vdso":              {open: false, names: map[uint8]string{0: "not_known", 1: "no", 2: "yes"}},
 	"scope":             {open: false, names: map[uint8]string{1: "ledger", 2: "table", 3: "deck"}},
 	"latch":             {open: true, names: map[uint8]string{1: "repetition", 2: "proportion", 3: "short_read", 4: "read_error", 5: "slow", 6: "replaced", 7: "startup", 8: "tape_exhausted", 9: "foul_deck", 10: "operator", 11: "statistics"}},
 	"alarm":             {open: true, names: map[uint8]string{129: "mark_adopted", 130: "signing_resumed", 131: "clock_step", 132: "witnesses", 133: "statistics", 134: "credential"}},

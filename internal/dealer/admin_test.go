@@ -33,7 +33,7 @@ func TestLatchOfAnother(t *testing.T) {
 	}
 	clear := func(tb *table) error {
 		t.Helper()
-		_, err := tb.ClearLatch(t.Context(), as("admin"), "looked at")
+		_, err := tb.ClearLatch(t.Context(), as("admin"), "looked at", nil)
 		return err
 	}
 	latched := func(err error) bool {
@@ -95,7 +95,7 @@ func TestClearLatchNotKept(t *testing.T) {
 	second := tb.rival(store)
 	second.cfg.Entropy.Trip(entropy.ReasonSlow)
 	store.full.Store(true)
-	if _, err := second.ClearLatch(t.Context(), as("admin"), "r"); !errors.Is(err, ledger.ErrUnavailable) {
+	if _, err := second.ClearLatch(t.Context(), as("admin"), "r", nil); !errors.Is(err, ledger.ErrUnavailable) {
 		t.Errorf("error %v", err)
 	}
 	if _, latched := second.cfg.Entropy.Latched(); !latched {
@@ -105,7 +105,7 @@ func TestClearLatchNotKept(t *testing.T) {
 	if err := second.Ledger().Refresh(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := second.ClearLatch(t.Context(), as("admin"), "r"); err != nil {
+	if _, err := second.ClearLatch(t.Context(), as("admin"), "r", nil); err != nil {
 		t.Error(err)
 	}
 }
@@ -124,7 +124,7 @@ func TestClearLatchUnwritten(t *testing.T) {
 	if err := tb.Ledger().Close(); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := tb.ClearLatch(t.Context(), as("admin"), "r"); !errors.Is(err, ledger.ErrClosed) {
+	if _, err := tb.ClearLatch(t.Context(), as("admin"), "r", nil); !errors.Is(err, ledger.ErrClosed) {
 		t.Errorf("error %v", err)
 	}
 	if _, latched := tb.cfg.Entropy.Latched(); !latched {

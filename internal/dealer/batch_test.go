@@ -23,7 +23,7 @@ import (
 
 func (tb *table) commits(key string, req dealer.ShuffleRequest, count int) []dealer.Shuffle {
 	tb.t.Helper()
-	s, err := tb.Shuffles(tb.t.Context(), "tester", key, req, count)
+	s, err := tb.Shuffles(tb.t.Context(), as("tester"), key, req, count)
 	if err != nil {
 		tb.t.Fatal(err)
 	}
@@ -242,7 +242,7 @@ func TestBatchRefused(t *testing.T) {
 		gone, cancel := context.WithCancel(ctx)
 		cancel()
 		tb.unwritten(func() {
-			_, err := tb.Shuffles(gone, "tester", "k", req, 256)
+			_, err := tb.Shuffles(gone, as("tester"), "k", req, 256)
 			wantIs(t, "nobody waits", err, context.Canceled)
 		})
 		// The key is free still, for the largest there are.
@@ -452,7 +452,7 @@ func TestBatchesInTurn(t *testing.T) {
 	// Nor do those that come with a patience which ends before their time does.
 	err := error(nil)
 	for patience := time.Millisecond; err == nil || !strings.Contains(err.Error(), "other batches"); patience *= 2 {
-		_, err = held.Shuffles(ledger.WithPatience(t.Context(), time.Now().Add(patience)), "tester", "impatient", req, 2)
+		_, err = held.Shuffles(ledger.WithPatience(t.Context(), time.Now().Add(patience)), as("tester"), "impatient", req, 2)
 		wantIs(t, "an impatient batch", err, ledger.ErrOverloaded)
 	}
 	if n := drawn() - before; n != atOnce*256 {

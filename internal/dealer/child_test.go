@@ -311,7 +311,7 @@ func TestChildDisclosure(t *testing.T) {
 					}
 					tb.transcript(id, dealer.View{})
 					tb.transcript(id, dealer.View{Auditor: true})
-					tb.transcript(id, dealer.View{Dealer: true})
+					tb.transcript(id, dealer.View{Identity: "tester"})
 				}
 			}
 		}

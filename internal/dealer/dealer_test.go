@@ -192,7 +192,7 @@ func TestRivalDeals(t *testing.T) {
 	if len(given) != 52 {
 		t.Errorf("%d places were given", len(given))
 	}
-	tb.transcript(s.ID, dealer.View{Dealer: true})
+	tb.transcript(s.ID, dealer.View{Identity: "tester"})
 }
 
 // TestRefusals: bad requests name field and rule, and write nothing.
@@ -355,21 +355,21 @@ func TestViews(t *testing.T) {
 			}
 		}
 	}
-	check("before a deal", map[dealer.View][]int{{}: nil, {Dealer: true}: nil, {Auditor: true}: nil})
+	check("before a deal", map[dealer.View][]int{{}: nil, {Identity: "tester"}: nil, {Auditor: true}: nil})
 	tb.deal(s.ID, dealer.DealRequest{Runs: []audit.Run{seat(2, "a"), seat(2, "b"), {Count: 1, Purpose: audit.PurposeBurn}, board(3)}})
 	public, all := []int{5, 6, 7}, []int{0, 1, 2, 3, 4, 5, 6, 7}
 	check("before the close", map[dealer.View][]int{
-		{}: public, {Auditor: true}: public, {Dealer: true}: all,
-		{Dealer: true, Recipient: "a"}: {0, 1, 5, 6, 7}, {Dealer: true, Recipient: "b"}: {2, 3, 5, 6, 7},
+		{}: public, {Auditor: true}: public, {Identity: "tester"}: all,
+		{Identity: "tester", Recipient: "a"}: {0, 1, 5, 6, 7}, {Identity: "tester", Recipient: "b"}: {2, 3, 5, 6, 7},
 	})
 	// Nobody but a dealer gets a recipient's cards.
 	check("without a dealer's word", map[dealer.View][]int{{Recipient: "a"}: public, {Auditor: true, Recipient: "a"}: public})
-	_, err := tb.Transcript(t.Context(), s.ID, dealer.View{Dealer: true, Recipient: "nobody"})
+	_, err := tb.Transcript(t.Context(), s.ID, dealer.View{Identity: "tester", Recipient: "nobody"})
 	wantRefusal(t, "nobody", err, "recipient", "")
 	if _, err := tb.Close(t.Context(), as("tester"), s.ID, dealer.CloseRequest{Outcome: audit.OutcomeEndedEarly}); err != nil {
 		t.Fatal(err)
 	}
-	check("after the close", map[dealer.View][]int{{}: all, {Auditor: true}: all, {Dealer: true}: all, {Dealer: true, Recipient: "b"}: {2, 3, 5, 6, 7}})
+	check("after the close", map[dealer.View][]int{{}: all, {Auditor: true}: all, {Identity: "tester"}: all, {Identity: "tester", Recipient: "b"}: {2, 3, 5, 6, 7}})
 }
 
 // TestLostSealingKey: without the key nothing is dealt and nothing is guessed.

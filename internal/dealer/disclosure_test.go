@@ -122,7 +122,7 @@ func (tb *table) append(bodies ...audit.Body) {
 
 func (tb *table) close(id uint64) dealer.Close {
 	tb.t.Helper()
-	c, err := tb.Close(tb.t.Context(), "tester", id, dealer.CloseRequest{Outcome: audit.OutcomeEndedEarly})
+	c, err := tb.Close(tb.t.Context(), as("tester"), id, dealer.CloseRequest{Outcome: audit.OutcomeEndedEarly})
 	if err != nil {
 		tb.t.Fatal(err)
 	}
@@ -170,7 +170,7 @@ func TestForAuditorsOnly(t *testing.T) {
 				t.Errorf("auditor %d opens %d tapes", i, len(tapes))
 			}
 		}
-		for view, cards := range map[dealer.View]int{{}: 3, {Dealer: true}: 5, {Auditor: true}: 5, {Dealer: true, Recipient: "a"}: 5} {
+		for view, cards := range map[dealer.View]int{{}: 3, {Identity: "tester"}: 5, {Auditor: true}: 5, {Identity: "tester", Recipient: "a"}: 5} {
 			if tr := tb.transcript(closed.ID, view); len(tr.Cards) != cards {
 				t.Errorf("%+v sees %d cards, want %d", view, len(tr.Cards), cards)
 			}

@@ -16,11 +16,11 @@ import (
 
 func (tb *table) draw(key string, req dealer.DrawsRequest) dealer.Shuffle {
 	tb.t.Helper()
-	s, err := tb.Draws(tb.t.Context(), "tester", key, req)
+	s, err := tb.Draws(tb.t.Context(), as("tester"), key, req)
 	if err != nil {
 		tb.t.Fatal(err)
 	}
-	again, err := tb.Draws(tb.t.Context(), "tester", key, req)
+	again, err := tb.Draws(tb.t.Context(), as("tester"), key, req)
 	if diff := cmp.Diff(s, again); diff != "" || err != nil {
 		tb.t.Error("the same draw again:", err, diff)
 	}

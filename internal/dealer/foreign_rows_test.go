@@ -34,8 +34,8 @@ func (tb *table) administer(statements ...string) *sql.DB {
 func (tb *table) unmoved(what string, id uint64) {
 	tb.t.Helper()
 	_, transcript := tb.Transcript(tb.t.Context(), id, dealer.View{})
-	_, deal := tb.Deal(tb.t.Context(), "tester", id, dealer.DealRequest{First: 2, Runs: []audit.Run{board(50)}})
-	_, end := tb.Close(tb.t.Context(), "tester", id, dealer.CloseRequest{Outcome: audit.OutcomeEndedEarly})
+	_, deal := tb.Deal(tb.t.Context(), as("tester"), id, dealer.DealRequest{First: 2, Runs: []audit.Run{board(50)}})
+	_, end := tb.Close(tb.t.Context(), as("tester"), id, dealer.CloseRequest{Outcome: audit.OutcomeEndedEarly})
 	for call, err := range map[string]error{"transcript": transcript, "deal": deal, "close": end} {
 		if !errors.Is(err, ledger.ErrFrozen) {
 			tb.t.Errorf("%s: %s is answered: %v", what, call, err)

@@ -162,7 +162,7 @@ func (tb *table) tapeOf(id uint64) ([]byte, error) {
 
 func (tb *table) clearLatch(reason string) {
 	tb.t.Helper()
-	if _, err := tb.ClearLatch(tb.t.Context(), "admin", reason); err != nil {
+	if _, err := tb.ClearLatch(tb.t.Context(), as("admin"), reason, nil); err != nil {
 		tb.t.Fatal(err)
 	}
 }

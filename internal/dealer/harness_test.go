@@ -221,7 +221,7 @@ func (tb *table) pass(d time.Duration) {
 
 func (tb *table) commit(key string, req dealer.ShuffleRequest) dealer.Shuffle {
 	tb.t.Helper()
-	s, err := tb.Shuffle(tb.t.Context(), "tester", key, req)
+	s, err := tb.Shuffle(tb.t.Context(), as("tester"), key, req)
 	if err != nil {
 		tb.t.Fatal(err)
 	}
@@ -230,7 +230,7 @@ func (tb *table) commit(key string, req dealer.ShuffleRequest) dealer.Shuffle {
 
 func (tb *table) deal(id uint64, req dealer.DealRequest) dealer.Deal {
 	tb.t.Helper()
-	d, err := tb.Deal(tb.t.Context(), "tester", id, req)
+	d, err := tb.Deal(tb.t.Context(), as("tester"), id, req)
 	if err != nil {
 		tb.t.Fatal(err)
 	}

@@ -72,7 +72,7 @@ func (tb *table) unwritten(f func()) {
 // judged is the verdict on the transcript that a dealer gets.
 func (tb *table) judged(id uint64, trust verify.Trust) *verify.Verdict {
 	tb.t.Helper()
-	b, err := tb.Transcript(tb.t.Context(), id, dealer.View{Dealer: true})
+	b, err := tb.Transcript(tb.t.Context(), id, dealer.View{Identity: "tester"})
 	if err != nil {
 		tb.t.Fatal(err)
 	}

@@ -19,7 +19,7 @@ func (m *model) judge() {
 		m.repeated(r, a, m.tb)
 	}
 	for _, p := range m.plays {
-		b, err := m.tb.Transcript(context.Background(), p.id, dealer.View{Dealer: true})
+		b, err := m.tb.Transcript(context.Background(), p.id, dealer.View{Identity: "tester"})
 		if err != nil {
 			r.Fatal(err)
 		}

@@ -353,7 +353,7 @@ func (m *model) latch(r *rapid.T) {
 	if !m.latched {
 		want = audit.RuleLatch
 	}
-	_, err := d.ClearLatch(context.Background(), m.by(), "checked")
+	_, err := d.ClearLatch(context.Background(), m.by(), "checked", nil)
 	m.expect(r, "latch", want, err)
 	m.latched = false
 }

@@ -133,9 +133,9 @@ func (m *model) pick(r *rapid.T) *table {
 
 // by is an actor of whom there is one request only. Two daemons that write the
 // very same batch at the very same time take it for one, and both are right.
-func (m *model) by() string {
+func (m *model) by() audit.Actor {
 	m.keys++
-	return fmt.Sprint("actor-", m.keys)
+	return audit.Actor{Identity: "tester", Credential: fmt.Sprint("actor-", m.keys)}
 }
 
 // one returns a shuffle, or skips the step; most often an open one.

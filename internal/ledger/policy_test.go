@@ -71,7 +71,7 @@ func (q *quorum) names() (names []string) {
 // addPolicy changes the policy as an administrator does.
 func (w *witnessed) addPolicy(l *ledger.Ledger, q *quorum) uint64 {
 	w.t.Helper()
-	a, err := l.AddKey(w.t.Context(), "tok_admin", q.entry())
+	a, err := l.AddKey(w.t.Context(), as("tok_admin"), q.entry(), nil)
 	if err != nil {
 		w.t.Fatal(err)
 	}
@@ -188,7 +188,7 @@ func TestPolicyRefused(t *testing.T) {
 	dead.witnesses[2].Down(true)
 	size := w.size()
 	try := func(text []byte) error {
-		_, err := l.AddKey(t.Context(), as("tok_admin"), &audit.Key{Subject: audit.SubjectPolicy, Policy: text})
+		_, err := l.AddKey(t.Context(), as("tok_admin"), &audit.Key{Subject: audit.SubjectPolicy, Policy: text}, nil)
 		return err
 	}
 	if err := try(dead.text); !errors.Is(err, ledger.ErrPolicy) || !strings.Contains(err.Error(), dead.witnesses[0].Name+": ") || strings.Contains(err.Error(), dead.witnesses[1].Name+": ") {
@@ -448,7 +448,7 @@ func TestSigningKeyTried(t *testing.T) {
 		w, next := rotatable(t, openSQLite(t), audit.DealsCosigned, unaware)
 		l := w.open(w.holding("mark", w.signer, next))
 		w.everyWitness(l)
-		_, err := l.AddKey(t.Context(), as("tok_admin"), next.rotation())
+		_, err := l.AddKey(t.Context(), as("tok_admin"), next.rotation(), nil)
 		var illegal *audit.Illegal
 		if unaware > 0 && (!errors.As(err, &illegal) || illegal.Code != audit.RuleKey || !strings.Contains(err.Error(), w.witnesses[0].Name)) {
 			t.Errorf("%d of 3 do not know it: %v", unaware, err)
@@ -541,7 +541,7 @@ func TestTriedWitnessIsNoDoubt(t *testing.T) {
 		return asked, err
 	}
 	l := w.open(c)
-	if _, err := l.AddKey(t.Context(), as("tok_admin"), lying.entry()); !errors.Is(err, ledger.ErrPolicy) || !strings.Contains(err.Error(), "another history") {
+	if _, err := l.AddKey(t.Context(), as("tok_admin"), lying.entry(), nil); !errors.Is(err, ledger.ErrPolicy) || !strings.Contains(err.Error(), "another history") {
 		t.Errorf("a policy of witnesses that have seen more: %v", err)
 	}
 	if err := l.Ready(); err != nil {

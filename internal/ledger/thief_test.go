@@ -28,7 +28,7 @@ func TestThiefOfSigningKey(t *testing.T) {
 		genesis := l.KeyHistory()[0]
 		w.must(l, propose(commit("t", 1)))
 		w.rotate(l, next)
-		if _, err := l.AddKey(t.Context(), as("tok_admin"), &audit.Key{Subject: audit.SubjectRetirement, Retired: audit.SubjectSigning, ID: genesis.ID, From: 1}); err != nil {
+		if _, err := l.AddKey(t.Context(), as("tok_admin"), &audit.Key{Subject: audit.SubjectRetirement, Retired: audit.SubjectSigning, ID: genesis.ID, From: 1}, nil); err != nil {
 			t.Fatal(err)
 		}
 		w.everyWitness(l)

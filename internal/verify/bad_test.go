@@ -125,7 +125,7 @@ func editedEntries(b *badAdder) {
 	}
 	for name, change := range map[string]func(*audit.Entry){
 		"entry-time":  func(e *audit.Entry) { e.Time++ },
-		"entry-actor": func(e *audit.Entry) { e.Actor = "operator" },
+		"entry-actor": func(e *audit.Entry) { e.Actor = audit.Operator },
 	} {
 		field(stepInclusion, atDeal, name, change)
 	}

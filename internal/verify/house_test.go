@@ -162,7 +162,7 @@ func (h *house) cheating() *house {
 func (h *house) add(body audit.Body) uint64 {
 	h.t.Helper()
 	h.now += 1000
-	e := audit.Entry{Time: h.now, Actor: as("daemon"), Body: body}
+	e := audit.Entry{Time: h.now, Actor: actorOf(body), Body: body}
 	b, err := e.Encode()
 	must(h.t, err)
 	if h.state != nil {
@@ -433,3 +433,13 @@ func signed(t testing.TB, text string, key keyPair) []byte {
 
 // storedCount is the number of stored hashes of a tree of n leaves.
 func storedCount(n uint64) int64 { return tlog.StoredHashCount(int64(n)) }
+
+// actorOf is who writes an entry with this body: a dealer what is of shuffles, the daemon
+// everything else.
+func actorOf(body audit.Body) audit.Actor {
+	switch body.(type) {
+	case *audit.Commit, *audit.Mix, *audit.Deal, *audit.Close, *audit.Takeover:
+		return audit.Actor{Identity: "dealer", Credential: "dealer-1"}
+	}
+	return audit.Daemon
+}

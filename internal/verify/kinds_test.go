@@ -581,7 +581,7 @@ func editedFields() []kind {
 		}, nil})
 	}
 	field(atDeal, "entry-time", func(e *audit.Entry) { e.Time++ })
-	field(atDeal, "entry-actor", func(e *audit.Entry) { e.Actor = "operator" })
+	field(atDeal, "entry-actor", func(e *audit.Entry) { e.Actor = audit.Operator })
 	fields(genesisFields(), func(name string, f func(*audit.Genesis)) {
 		field(atGenesis, "genesis-"+name, func(e *audit.Entry) { f(e.Body.(*audit.Genesis)) })
 	})

@@ -108,7 +108,7 @@ func (l *Ledger) Bytes(n int) []byte {
 
 // Append writes an entry of the ledger's time, legal or not, and returns its index.
 func (l *Ledger) Append(body audit.Body) uint64 {
-	return l.AppendEntry(audit.Entry{Time: l.Now, Actor: audit.Daemon, Body: body})
+	return l.AppendEntry(audit.Entry{Time: l.Now, Actor: actorOf(body), Body: body})
 }
 
 // AppendEntry writes an entry.
@@ -386,4 +386,14 @@ func must(err error) {
 	if err != nil {
 		panic(err)
 	}
+}
+
+// actorOf is who writes an entry with this body: a dealer what is of shuffles, the daemon
+// everything else.
+func actorOf(body audit.Body) audit.Actor {
+	switch body.(type) {
+	case *audit.Commit, *audit.Mix, *audit.Deal, *audit.Close, *audit.Takeover:
+		return audit.Actor{Identity: "dealer", Credential: "dealer-1"}
+	}
+	return audit.Daemon
 }
