@@ -85,17 +85,17 @@ func TestRepeats(t *testing.T) {
 	l := tb.deal(s.ID, last)
 	size := tb.Ledger().Live().Size
 	for range 3 {
-		if diff := cmp.Diff(s, tb.commit("key", commit)); diff != "" {
+		if diff := cmp.Diff(s, tb.commit("key", commit), sameAnswer); diff != "" {
 			t.Error("commit:", diff)
 		}
-		if diff := cmp.Diff(d, tb.deal(s.ID, deal)); diff != "" {
+		if diff := cmp.Diff(d, tb.deal(s.ID, deal), sameAnswer); diff != "" {
 			t.Error("deal:", diff)
 		}
-		if diff := cmp.Diff(l, tb.deal(s.ID, last)); diff != "" {
+		if diff := cmp.Diff(l, tb.deal(s.ID, last), sameAnswer); diff != "" {
 			t.Error("last deal:", diff)
 		}
 		c, err := tb.Close(t.Context(), as("tester"), s.ID, *last.Close)
-		if diff := cmp.Diff(*l.Close, c); diff != "" || err != nil {
+		if diff := cmp.Diff(*l.Close, c, sameAnswer); diff != "" || err != nil {
 			t.Error("close:", err, diff)
 		}
 	}
@@ -140,7 +140,7 @@ func TestCopiesTogether(t *testing.T) {
 			if errs[i] != nil {
 				t.Fatal(errs[i])
 			}
-			if diff := cmp.Diff(answers[0], answers[i]); diff != "" {
+			if diff := cmp.Diff(answers[0], answers[i], sameAnswer); diff != "" {
 				t.Fatal("copies get different answers:", diff)
 			}
 		}

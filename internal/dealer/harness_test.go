@@ -1,6 +1,8 @@
 package dealer_test
 
 import (
+	"github.com/google/go-cmp/cmp/cmpopts"
+
 	"encoding/json"
 	"fmt"
 	"log/slog"
@@ -265,3 +267,6 @@ func seat(count int, to string) audit.Run {
 func board(count int) audit.Run {
 	return audit.Run{Count: count, Purpose: audit.PurposeBoard, Public: true}
 }
+
+// sameAnswer compares answers except for whether they say that they are repeated.
+var sameAnswer = cmpopts.IgnoreFields(dealer.Answered{}, "Repeated")
