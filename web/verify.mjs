@@ -82,7 +82,7 @@ function print(v) {
     const shown = v.cards.map((c) => c.card ?? c.shows ?? c.value).join(" ");
     out.push("", `cards: ${shown}`);
   }
-  const more = v.level ? `, at the level "${v.level}"${v.level === "unsteerable" ? " for the holder of the slot alone" : ""}` : v.failed ? ` at ${v.failed}` : v.unknown ? `: ${v.unknown}` : "";
+  const more = v.level ? `, at the level "${v.level}"${v.level === "mixed" ? " for the holder of the slot alone" : ""}` : v.failed ? ` at ${v.failed}` : v.unknown ? `: ${v.unknown}` : "";
   out.push("", `${v.verdict.toUpperCase()}${more}`);
   process.stdout.write(`${out.map(safe).join("\n")}\n`);
 }

@@ -18,7 +18,7 @@ func find(plan []audit.Planned, s audit.Source) int {
 
 // Steered names what a house could choose of a shuffle with a mix plan though it
 // did not know the value of a beacon or slot when it committed; nil means nothing.
-// A shuffle of which it could is unsteerable for nobody (docs/SPEC.md section
+// A shuffle of which it could has the level mixed for nobody (docs/SPEC.md section
 // 10.5).
 func Steered(c *audit.Context) error {
 	switch {

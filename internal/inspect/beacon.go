@@ -103,8 +103,8 @@ func (f *fold) check(chain *beacon.Chain, x light) *roundCheck {
 	return f.checks[x]
 }
 
-// unsteered reports whether nothing is left to the house of a witnessed shuffle,
+// mixedForAll reports whether nothing is left to the house of a witnessed shuffle,
 // provided that its beacon holds (docs/SPEC.md section 10.5).
-func (l *live) unsteered(o audit.Opened) bool {
+func (l *live) mixedForAll(o audit.Opened) bool {
 	return l.InTime && l.Beacon != nil && beacon.Steered(o.Commit().Context) == nil
 }

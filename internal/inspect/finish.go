@@ -127,8 +127,8 @@ func (f *fold) report(c *collector) (*Report, error) {
 		if t.Tapes == nil {
 			t.Tapes = make(map[string]uint64)
 		}
-		if n := c.unsteerable[name]; n > 0 {
-			t.Levels[LevelUnsteerable] += n
+		if n := c.mixed[name]; n > 0 {
+			t.Levels[LevelMixed] += n
 			if t.Levels[LevelWitnessed] -= n; t.Levels[LevelWitnessed] == 0 {
 				delete(t.Levels, LevelWitnessed)
 			}
@@ -168,8 +168,8 @@ func (f *fold) listOpen(r *Report, c *collector) error {
 		}
 		overdue := f.opts.At >= l.CloseBy
 		level := f.level(l, id)
-		if level == LevelWitnessed && l.unsteered(o) && l.Beacon.Holds {
-			level = LevelUnsteerable
+		if level == LevelWitnessed && l.mixedForAll(o) && l.Beacon.Holds {
+			level = LevelMixed
 		}
 		line := ShuffleLine{ID: id, Table: l.Table, Serial: l.Serial, Committed: formatTime(l.Committed), CloseBy: formatTime(l.CloseBy),
 			State: "open", Places: o.Places, Dealt: o.Next, Level: level}

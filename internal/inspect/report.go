@@ -18,7 +18,7 @@ const (
 	LevelKeyNotPinned = "key not pinned"
 	LevelRecorded     = "recorded"
 	LevelWitnessed    = "witnessed"
-	LevelUnsteerable  = "unsteerable" // for everybody, by a beacon: whose slots there are nobody says here
+	LevelMixed        = "mixed" // for everybody, by a beacon: whose slots there are nobody says here
 )
 
 // What recomputing a closed shuffle came to.
@@ -122,7 +122,7 @@ type OpenShuffle struct {
 func (c Counts) Closed() uint64 { return c.Shuffles - c.Open }
 
 // Witnessed returns how many of them have the level witnessed or a higher one.
-func (c Counts) Witnessed() uint64 { return c.Levels[LevelWitnessed] + c.Levels[LevelUnsteerable] }
+func (c Counts) Witnessed() uint64 { return c.Levels[LevelWitnessed] + c.Levels[LevelMixed] }
 
 // share rounds part of whole to four decimals.
 func share(part, whole uint64) float64 {

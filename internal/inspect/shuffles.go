@@ -113,7 +113,7 @@ func (f *fold) closed(c *audit.Close, now int64, index uint64, o audit.Opened, l
 	}
 	x := closing{id: c.Shuffle, index: index, close: c, opened: o, parent: l.parent, self: l.self, skip: l.Skip,
 		counted: f.counts(l), table: l.Table}
-	if level == LevelWitnessed && l.unsteered(o) {
+	if level == LevelWitnessed && l.mixedForAll(o) {
 		x.beacon = l.Beacon
 	}
 	if f.opts.Shuffles != "" {

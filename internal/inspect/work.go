@@ -126,7 +126,7 @@ type saved struct {
 	Tapes     map[string]map[string]uint64 `json:"tapes"`
 	Rounds    map[uint64]int64             `json:"rounds"`
 
-	Unsteerable map[string]uint64 `json:"unsteerable"`
+	Mixed map[string]uint64 `json:"mixed"`
 }
 
 type savedLineage struct {
@@ -168,7 +168,7 @@ func (w *work) save(f *fold, c *collector) error {
 			f.cosigned.pinned, f.cosigned.everPinned},
 		Diverged: f.diverged, Witnesses: f.witnesses, Trusted: f.trusted, Unsigned: f.unsigned, Unsure: f.unsure,
 		Shuffles: f.shuffles, Seen: f.seen.offset, Results: c.faults, Tapes: c.tapes,
-		Rounds: f.rounds, Unsteerable: c.unsteerable,
+		Rounds: f.rounds, Mixed: c.mixed,
 	}
 	if c.out != nil {
 		s.Lines = c.out.offset
@@ -305,7 +305,7 @@ func (w *work) resumed(r *run, s *saved) (*fold, *collector, error) {
 		}
 	}
 	f.relate(s)
-	c := &collector{faults: s.Results, tapes: s.Tapes, shuffles: s.Shuffles, unsteerable: s.Unsteerable}
+	c := &collector{faults: s.Results, tapes: s.Tapes, shuffles: s.Shuffles, mixed: s.Mixed}
 	return f, c, w.attach(f, c, s.Seen, s.Lines)
 }
 

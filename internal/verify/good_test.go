@@ -26,7 +26,7 @@ func goodCases(t testing.TB) []vector {
 	trusts(t, add)
 	receiptsOf(t, add)
 	witnessedFiles(t, add)
-	unsteerableFiles(t, add)
+	levelMixedFiles(t, add)
 	handedFiles(t, add)
 	return cases
 }

@@ -16,7 +16,7 @@ const (
 	LevelKeyNotPinned Level = "key not pinned"
 	LevelRecorded     Level = "recorded"
 	LevelWitnessed    Level = "witnessed"
-	LevelUnsteerable  Level = "unsteerable"
+	LevelMixed        Level = "mixed"
 )
 
 // The kinds of file.
@@ -60,7 +60,7 @@ type Verdict struct {
 	Witnesses  []Cosigned  `json:"witnesses,omitempty"` // with LevelWitnessed: who cosigned the checkpoint it rests on, as the policy lists them
 	Entry      *Entry      `json:"entry,omitempty"`     // of a receipt
 
-	Unsteerable []Unsteerable `json:"unsteerable,omitempty"` // with LevelUnsteerable: for whom, everybody first
+	Mixed []Mixed `json:"mixed,omitempty"` // with LevelMixed: for whom, everybody first
 
 	ID          uint64 `json:"id,omitempty"`           // of the shuffle
 	Recipient   string `json:"recipient,omitempty"`    // whose file it is, when it is one recipient's
@@ -95,15 +95,15 @@ type Cosigned struct {
 	Time string `json:"time"` // by the witness's clock
 }
 
-// For whom a shuffle is unsteerable.
+// For whom a shuffle has the level mixed.
 const (
 	ForEverybody = "everybody" // by a beacon
 	ForSlot      = "slot"      // for the player alone who chose the slot's value
 )
 
-// Unsteerable says for whom the level unsteerable is given, and what it rests on
+// Mixed says for whom the level mixed is given, and what it rests on
 // (docs/SPEC.md section 10.5).
-type Unsteerable struct {
+type Mixed struct {
 	For       string `json:"for"`             // ForEverybody or ForSlot
 	Witnessed string `json:"witnessed"`       // by then the quorum had cosigned the commit, by its own clocks
 	Round     uint64 `json:"round,omitempty"` // everybody: of the beacon

@@ -160,8 +160,8 @@ func TestResults(t *testing.T) {
 		"receipt-deal-5":              "witnesses origin slots",
 		"receipt-commit-3":            "witnesses slots",
 		"receipt-commit-my-slot":      "witnesses",
-		"unsteerable":                 "slots",
-		"unsteerable-both":            "",
+		"level-mixed":                 "slots",
+		"level-mixed-both":            "",
 		"slot":                        "beacon",
 		"receipt-deal-nothing-pinned": "signature witnesses origin slots",
 	} {
