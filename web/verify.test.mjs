@@ -307,8 +307,8 @@ const fileOf = (c) => c.file_base64 !== undefined ? new Uint8Array(Buffer.from(c
 test("the verdict vectors: verdict, level and failed step", async () => {
   for (const c of vectors()) {
     const v = await shuffled.verify(fileOf(c), c.trust);
-    assert.deepEqual({ verdict: v.verdict, level: v.level, failed: v.failed, mixed: v.mixed },
-      { verdict: c.want.verdict, level: c.want.level, failed: c.want.failed, mixed: c.want.mixed }, `${c.name}: ${v.steps.find((s) => s.result === "failed")?.detail ?? v.unknown ?? ""}`);
+    assert.deepEqual({ verdict: v.verdict, level: v.level, failed: v.failed, overlap: v.overlap, mixed: v.mixed },
+      { verdict: c.want.verdict, level: c.want.level, failed: c.want.failed, overlap: c.want.overlap, mixed: c.want.mixed }, `${c.name}: ${v.steps.find((s) => s.result === "failed")?.detail ?? v.unknown ?? ""}`);
     checkShape(v, c.name);
   }
 });

@@ -264,6 +264,9 @@ func (s sheet) auditConclusion(r *inspect.Report) string {
 	if n := r.Totals.Levels[inspect.LevelMixed]; n > 0 {
 		lines = append(lines, fmt.Sprintf("Of %s the order hangs on a beacon's round that was out only after your witnesses had seen the commitment: a value that the house could not know when it committed. Who got which of the next places was still the house's word.", plural(n, "shuffle")))
 	}
+	if r.Totals.Witnessed() > 0 {
+		lines = append(lines, fmt.Sprintf("A second history with witnessed shuffles takes %s. Which operators run the witnesses is not known here, and readers with another policy are not covered.", liars(r.Witnesses.Overlap)))
+	}
 	if r.Totals.Witnessed() < r.Totals.Shuffles {
 		lines = append(lines, fmt.Sprintf("For %s no outside witness whom you trust saw the commitment before the first card. Against an operator who holds the signing key and rebuilds the ledger, that is no proof.",
 			plural(r.Totals.Shuffles-r.Totals.Witnessed(), "shuffle")))

@@ -290,13 +290,21 @@ func hangsOn(v *verify.Verdict) (lines []string) {
 	return lines
 }
 
+// liars are the witnesses that two histories at the level witnessed need.
+func liars(n int) string {
+	if n == 1 {
+		return "one witness of your policy who lies"
+	}
+	return fmt.Sprintf("%d witnesses of your policy who lie", n)
+}
+
 // silent is what the level leaves open (docs/SPEC.md section 10.2).
 func silent(v *verify.Verdict) (lines []string) {
 	if v.Level == verify.LevelRecorded {
 		lines = append(lines, "That there is no other version of this ledger. The level stops a database administrator, a thief of backups and a later change of mind, not an operator who holds the signing key and rebuilds the ledger.")
 	}
 	if v.Level == verify.LevelWitnessed || v.Level == verify.LevelMixed {
-		lines = append(lines, "That the witnesses are independent. If enough of them act for the house, the level is worth no more than \"recorded\".")
+		lines = append(lines, fmt.Sprintf("That there is no second history at this level: it takes %s. Which operators run the witnesses is not known to this verdict, and readers with another policy are not covered.", liars(v.Overlap)))
 	}
 	switch {
 	case v.Kind == verify.KindReceipt:

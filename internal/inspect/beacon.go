@@ -58,9 +58,8 @@ func (f *fold) inTime(p *point) {
 	if len(f.rounds) == 0 {
 		return
 	}
-	seen, ok := beacon.SeenBy(f.trust.policy, p.Signed)
 	for id, out := range f.rounds {
-		if l := f.live[id]; ok && l != nil && seen < out && p.head.Size > id {
+		if l := f.live[id]; l != nil && p.complete < out && p.head.Size > id {
 			l.InTime = true
 			delete(f.rounds, id)
 		}

@@ -107,6 +107,9 @@ func (f *fold) summary(decks []uint64) Summary {
 }
 
 func (f *fold) report(c *collector) (*Report, error) {
+	if f.levelless == "" {
+		f.witnesses.Overlap = f.trust.policy.Overlap()
+	}
 	r := &Report{Format: ReportFormat, Origin: f.newest.Origin, Size: f.size, Pinned: len(f.trust.keys) > 0,
 		Entries: f.types, Totals: *newCounts(), Tables: []TableCounts{}, Witnesses: f.witnesses, Open: []OpenShuffle{},
 		Events: append([]EventLine{}, f.events...), Unknown: append([]string{}, f.unknown...), Notes: append([]string{}, f.notes...)}

@@ -103,6 +103,7 @@ type Witnesses struct {
 	Cosigned uint64 `json:"cosigned"`         // checkpoints, all with the ledger's own quorum or a fault
 	Newest   uint64 `json:"newest,omitempty"` // size of the newest
 	Pinned   uint64 `json:"pinned"`           // of them, with the quorum of the trusted policy
+	Overlap  int    `json:"overlap"`          // witnesses that two histories at the level witnessed would need to lie, of the trusted policy (docs/SPEC.md section 7.3, d)
 	Policies uint64 `json:"policies"`         // that stood in the ledger, one after another
 }
 

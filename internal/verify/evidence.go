@@ -5,6 +5,7 @@ import (
 	"encoding/base64"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -204,10 +205,26 @@ func (e *evidence) conclude(held bool) {
 	if e.v.Verdict, e.v.Level = e.trust.level(); e.v.Verdict != Proved || e.seen == nil {
 		return
 	}
-	e.v.Level = LevelWitnessed
+	if err := e.witnessable(); err != nil {
+		e.v.explain(stepWitnesses, "the level stays recorded", err)
+		return
+	}
+	e.v.Level, e.v.Overlap = LevelWitnessed, e.trust.policy.Overlap()
 	for _, c := range e.trust.policy.Cosignatures(e.seen) {
 		e.v.Witnesses = append(e.v.Witnesses, Cosigned{Name: c.Witness, Time: timestamp(c.Time * 1000)})
 	}
+}
+
+// witnessable returns why the trusted policy gives no level: two quorums of it may
+// share no witness, or a witness is the ledger itself (docs/SPEC.md section 7.3).
+func (e *evidence) witnessable() error {
+	if err := e.trust.policy.CheckOverlap(); err != nil {
+		return err
+	}
+	return e.trust.policy.CheckWitnesses(e.head.Origin, func(public []byte) bool {
+		return e.genesis != nil && bytes.Equal(e.genesis.SigningKey, public) ||
+			slices.ContainsFunc(e.keys, func(h handover) bool { return bytes.Equal(h.key.Public, public) })
+	})
 }
 
 // timestamp writes UTC milliseconds since 1970 as the API does. RFC 3339 has

@@ -27,6 +27,8 @@ func goodCases(t testing.TB) []vector {
 	receiptsOf(t, add)
 	witnessedFiles(t, add)
 	levelMixedFiles(t, add)
+	meetingFiles(t, add)
+	lateFiles(t, add)
 	handedFiles(t, add)
 	return cases
 }

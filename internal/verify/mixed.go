@@ -76,8 +76,8 @@ func (t *transcript) raise() {
 	if len(t.v.Mixed) > 0 {
 		t.v.Level = LevelMixed
 	}
-	t.v.explain(stepBeacon, everybody)
-	t.v.explain(stepSlots, holders)
+	t.v.explain(stepBeacon, "it gives nobody the level mixed", everybody)
+	t.v.explain(stepSlots, "it gives nobody the level mixed", holders)
 }
 
 // raiseWitnessed holds the beacon's round and the slots against when the quorum
@@ -87,7 +87,7 @@ func (t *transcript) raiseWitnessed() (everybody, holders error) {
 		none := errors.New("no quorum that the verifier trusts saw the commit in time")
 		return none, none
 	}
-	seen, _ := beacon.SeenBy(t.trust.policy, t.seen) // witnesses was ok
+	seen, _ := t.trust.policy.CompleteAt(t.seen) // witnesses was ok
 	witnessed := timestamp(seen * 1000)
 	if t.round > 0 {
 		if at := beacon.Quicknet().TimeOf(t.round); seen < at {
@@ -104,11 +104,11 @@ func (t *transcript) raiseWitnessed() (everybody, holders error) {
 	return everybody, nil
 }
 
-// explain adds to a step that holds why it does not raise the level.
-func (v *Verdict) explain(step string, why error) {
+// explain adds to a step that holds what does not come of it, and why.
+func (v *Verdict) explain(step, what string, why error) {
 	for i, s := range v.Steps {
 		if s.Name == step && s.Result == StepOK && why != nil {
-			v.Steps[i].Detail += "; it gives nobody the level mixed: " + why.Error()
+			v.Steps[i].Detail += "; " + what + ": " + why.Error()
 		}
 	}
 }

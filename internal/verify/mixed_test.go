@@ -117,7 +117,7 @@ func (s steered) wants(bls bool, slots [][32]byte, proven ...Mixed) func(*vector
 		for _, slot := range slots {
 			v.Trust.Slots = append(v.Trust.Slots, slot[:])
 		}
-		v.Want = want{Verdict: Proved, Level: LevelWitnessed}
+		v.Want = want{Verdict: Proved, Level: LevelWitnessed, Overlap: 1}
 		for _, name := range []string{"a", "b", "c"} {
 			if before, ok := s.cosigned[name]; ok {
 				v.Want.Witnesses = append(v.Want.Witnesses, Cosigned{name, timestamp((out - before) * 1000)})

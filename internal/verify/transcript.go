@@ -186,17 +186,32 @@ func (t *transcript) witnesses() (string, error) {
 	if t.early == nil {
 		return "the quorum cosigned this checkpoint; that it saw the commit before the first card is not in the file, so the level stays recorded", nil
 	}
-	if !t.trust.policy.Satisfied(t.early.Checkpoint) {
+	complete, met := t.trust.policy.CompleteAt(t.early.Checkpoint)
+	if !met {
 		// Witnesses change, and readers differ: no fault of the file's.
 		return "the quorum cosigned this checkpoint, and not the early one, so the level stays recorded", nil
 	}
 	size := t.early.head.Size
-	if len(t.placed) > 2 && t.placed[2].Entry.Body.Type() != audit.TypeClose && size > t.placed[2].Index {
-		return fmt.Sprintf("the quorum cosigned the commit at %d entries, and entry %d had begun the play: too late, so the level stays recorded",
-			size, t.placed[2].Index), nil
+	if first := t.played(); first != nil {
+		if size > first.Index {
+			return fmt.Sprintf("the quorum cosigned the commit at %d entries, and entry %d had begun the play: too late, so the level stays recorded",
+				size, first.Index), nil
+		}
+		if late := audit.SecondsLate(complete, first.Entry.Time); late > 0 {
+			return fmt.Sprintf("the quorum cosigned the commit at %d entries, and the witnesses saw it %d s after the %s: too late, so the level stays recorded",
+				size, late, first.Entry.Body.Type()), nil
+		}
 	}
 	t.seen = t.early.Checkpoint
 	return fmt.Sprintf("the quorum cosigned the commit at %d entries, before the first mix or deal", size), nil
+}
+
+// played returns the first mix or deal in the file, nil for none.
+func (t *transcript) played() *audit.Placed {
+	if len(t.placed) > 2 && t.placed[2].Entry.Body.Type() != audit.TypeClose {
+		return &t.placed[2]
+	}
+	return nil
 }
 
 func (t *transcript) origin() (string, error) {

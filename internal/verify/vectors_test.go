@@ -40,13 +40,14 @@ type want struct {
 	Level      Level      `json:"level,omitempty"`
 	Failed     string     `json:"failed,omitempty"`
 	Witnesses  []Cosigned `json:"witnesses,omitempty"`
+	Overlap    int        `json:"overlap,omitempty"`
 	Mixed      []Mixed    `json:"mixed,omitempty"`
 	WithoutBLS *want      `json:"without_bls,omitempty"`
 }
 
 // found is what a verdict says of it.
 func found(v *Verdict) want {
-	return want{Verdict: v.Verdict, Level: v.Level, Failed: v.Failed, Witnesses: v.Witnesses, Mixed: v.Mixed}
+	return want{Verdict: v.Verdict, Level: v.Level, Failed: v.Failed, Witnesses: v.Witnesses, Overlap: v.Overlap, Mixed: v.Mixed}
 }
 
 func (v vector) trust() Trust {

@@ -58,6 +58,7 @@ type Verdict struct {
 	Production bool        `json:"production"`       // genesis or commit says so; false: a sandbox, or the file does not say
 	Checkpoint *Checkpoint `json:"checkpoint,omitempty"`
 	Witnesses  []Cosigned  `json:"witnesses,omitempty"` // with LevelWitnessed: who cosigned the checkpoint it rests on, as the policy lists them
+	Overlap    int         `json:"overlap,omitempty"`   // with LevelWitnessed: witnesses that two histories at this level would need to lie (docs/SPEC.md section 7.3, d)
 	Entry      *Entry      `json:"entry,omitempty"`     // of a receipt
 
 	Mixed []Mixed `json:"mixed,omitempty"` // with LevelMixed: for whom, everybody first

@@ -105,7 +105,7 @@ func TestWitnessesJSON(t *testing.T) {
 	v := Transcript(g.file(""), Trust{Policy: []byte(w.policy(twoOfThree))})
 	got, err := json.Marshal(v)
 	must(t, err)
-	want := `"checkpoint":{"origin":"example.com/main","size":5},"witnesses":[{"name":"a","time":"2026-03-14T15:10:26.000Z"},{"name":"c","time":"2026-03-14T15:10:26.000Z"}],"id":3`
+	want := `"checkpoint":{"origin":"example.com/main","size":5},"witnesses":[{"name":"a","time":"2026-03-14T15:09:31.000Z"},{"name":"c","time":"2026-03-14T15:09:31.000Z"}],"overlap":1,"id":3`
 	if !strings.Contains(string(got), want) {
 		t.Errorf("%s lacks %s", got, want)
 	}
