@@ -40,6 +40,12 @@ Exit codes: 0 proved, 1 the evidence fails or is below --require, 2 usage, 3 cou
 
 func (c *verifyCmd) Run(s streams) error {
 	trust, err := c.trust()
+	var mistake *usageError
+	if c.JSON && errors.As(err, &mistake) {
+		// The verdict is the same for any file (docs/SPEC.md section 10).
+		v := &verify.Verdict{Verdict: verify.CannotJudge, Unknown: mistake.Error(), Steps: []verify.Step{}}
+		return errors.Join(printSafeJSON(s.out, v), err)
+	}
 	if err != nil {
 		return err
 	}

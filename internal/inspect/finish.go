@@ -98,6 +98,10 @@ func (f *fold) summary(decks []uint64) Summary {
 	s := Summary{Genesis: f.state.Genesis(), Size: f.state.Size(), Root: f.newest.Root, Keys: f.keys,
 		Policy: f.governing, Decks: decks, Cosigned: f.witnesses.Cosigned, Deckless: f.deckless,
 		From: f.opts.From, To: f.opts.To, PeriodFirst: f.before[0], PeriodEntries: f.before[1] - f.before[0], Held: f.held, Unsure: f.cosigned.broken, Broken: f.broken || len(f.lost.Spans) > 0}
+	s.Newest = f.times[1]
+	if n := len(f.sightings); n > 0 {
+		s.Newest = max(s.Newest, f.sightings[n-1].At*1000)
+	}
 	for _, k := range f.keys {
 		if b, ok := k.Entry.Body.(*audit.Key); ok && b.Subject == audit.SubjectSigning {
 			s.Rotations++
