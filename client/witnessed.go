@@ -85,7 +85,7 @@ func (c *Client) proveEarly(ctx context.Context, s *Committed, index uint64, fir
 	if !holds || v.Commitment != s.Commitment.String() {
 		return &Fault{What: "the transcript lacks what was answered before", Answer: answer}
 	}
-	if v.Level != verify.LevelWitnessed && v.Level != verify.LevelUnsteerable {
+	if v.Level != verify.LevelWitnessed && v.Level != verify.LevelMixed {
 		return fmt.Errorf("shuffle %d was played before its witnesses saw it: %w", s.ID, ErrNotWitnessed)
 	}
 	s.mu.Lock()

@@ -129,8 +129,8 @@ inBrowser("the page and a player's part", async (t, browser) => {
     const c = vector("good", "slots"), [second, first] = c.trust.slots;
     for (const [slot, mine] of [[hex(first), "yours among them"], [`value  ${first}  keep it\nhash   ${second}  hand it in`, "yours among them"], [`${first} ${second}`, "yours"]]) {
       const r = await judge(browser, "slots", { ...c, slot });
-      assert.deepEqual([r.json.level, r.steps[6]], ["unsteerable", "ok"]);
-      assert.match(r.text, /Level reached: unsteerable, for you alone/);
+      assert.deepEqual([r.json.level, r.steps[6]], ["mixed", "ok"]);
+      assert.match(r.text, /Level reached: mixed, for you alone/);
       assert.match(r.text, /For you alone: your secret value went into the order\. The witnesses had seen the shuffle fixed by \d{4}-\d\d-\d\d, \d\d:\d\d:\d\d UTC/);
       assert.ok(r.text.includes(`moved after it was locked in, by 2 players’ secret values, ${mine}.`), r.text);
     }
@@ -163,11 +163,11 @@ inBrowser("the page and a player's part", async (t, browser) => {
     assert.doesNotMatch((await judge(browser, "receipt", { file, trust: { policy } })).text, /promised in this commit/);
   });
 
-  await t.test("why it is not unsteerable here", async () => {
+  await t.test("why it is not mixed here", async () => {
     for (const [name, why] of [
       ["witnessed", /the house’s random bytes alone made the order/],
-      ["unsteerable", /No browser can check its signature; shuffled verify does/],
-      ["unsteerable-draws", /The values also hang on a public beacon/],
+      ["level-mixed", /No browser can check its signature; shuffled verify does/],
+      ["level-mixed-draws", /The values also hang on a public beacon/],
       ["slots-of-others", /give yours above\. To everybody else these values may be the house’s own/],
       ["beacon-unmixed", /are still to come/],
       ["beacon-and-cut", /the cut could be chosen/],
@@ -190,7 +190,7 @@ inBrowser("the page and a player's part", async (t, browser) => {
     assert.equal(await browser.run("document.querySelector('#slot').value"), c.trust.slots[0]);
     await browser.paste("trust", c.trust.policy);
     const r = await browser.judged(() => browser.drop("slot.json", c.file));
-    assert.equal(r.json.level, "unsteerable");
+    assert.equal(r.json.level, "mixed");
     assert.match(r.text, /For you alone: the secret value that came with the link, which you say you chose, went into/);
   });
 });

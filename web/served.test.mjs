@@ -141,7 +141,7 @@ inBrowser("the page from a server that lies", async (t, browser) => {
     await browser.shots("link-slot");
     await browser.paste("trust", c.trust.policy);
     const told = await browser.judged(() => browser.run(`[...document.querySelectorAll("#result button")].find((b) => b.textContent.includes("I chose this value")).click(), 0`));
-    assert.deepEqual([told.json.level, told.steps[6]], ["unsteerable", "ok"]);
+    assert.deepEqual([told.json.level, told.steps[6]], ["mixed", "ok"]);
     assert.ok(asked.length > 0 && asked.every((a) => !a.includes(slot.slice(0, 8)) && !a.includes("slot")), asked.join());
     const both = await browser.visit(`${l.base}/#main/${id}&slot=me&key=${encodeURIComponent(good.trust.vkey)}`, `${l.base}/v1/main/shuffles/${id}/transcript`);
     assert.match(both.text, /something that is no secret value\. It is not used/);

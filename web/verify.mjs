@@ -84,7 +84,7 @@ function print(v) {
   }
   if (v.level && v.takeovers) out.push("", ...v.takeovers.map((t) => `taken over at place ${t.place}, to ${t.extent}: by ${t.identity} from ${t.from}. The house says: ${t.reason}`));
   if (v.level && v.passed_over) out.push("", ...v.passed_over.map((p) => `passed over, for it changes nothing that is checked: ${p.count} of code ${p.code} in the list ${p.list}, first in entry ${p.first}`));
-  const more = v.level ? `, at the level "${v.level}"${v.level === "unsteerable" ? " for the holder of the slot alone" : ""}` : v.failed ? ` at ${v.failed}` : v.unknown ? `: ${v.unknown}` : "";
+  const more = v.level ? `, at the level "${v.level}"${v.level === "mixed" ? " for the holder of the slot alone" : ""}` : v.failed ? ` at ${v.failed}` : v.unknown ? `: ${v.unknown}` : "";
   out.push("", `${v.verdict.toUpperCase()}${more}`);
   process.stdout.write(`${out.map(safe).join("\n")}\n`);
 }

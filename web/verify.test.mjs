@@ -311,8 +311,8 @@ const fileOf = (c) => c.file_base64 !== undefined ? new Uint8Array(Buffer.from(c
 test("the verdict vectors: verdict, level and failed step", async () => {
   for (const c of vectors()) {
     const v = await shuffled.verify(fileOf(c), c.trust);
-    assert.deepEqual({ verdict: v.verdict, level: v.level, failed: v.failed, unsteerable: v.unsteerable },
-      { verdict: c.want.verdict, level: c.want.level, failed: c.want.failed, unsteerable: c.want.unsteerable }, `${c.name}: ${v.steps.find((s) => s.result === "failed")?.detail ?? v.unknown ?? ""}`);
+    assert.deepEqual({ verdict: v.verdict, level: v.level, failed: v.failed, overlap: v.overlap, mixed: v.mixed },
+      { verdict: c.want.verdict, level: c.want.level, failed: c.want.failed, overlap: c.want.overlap, mixed: c.want.mixed }, `${c.name}: ${v.steps.find((s) => s.result === "failed")?.detail ?? v.unknown ?? ""}`);
     checkShape(v, c.name);
   }
 });
@@ -324,8 +324,8 @@ function checkShape(v, name) {
   const names = v.steps.map((s) => s.name);
   assert.deepEqual(names, shuffled.steps.slice(0, names.length), name);
   assert.ok(unread ? names.length === 0 : v.kind === "transcript" ? names.length === 14 : v.kind === "receipt" ? names.length === 7 : [1, 7, 14].includes(names.length), name);
-  assert.equal(v.witnesses !== undefined, v.level === "witnessed" || v.level === "unsteerable", name);
-  assert.equal(v.unsteerable !== undefined, v.level === "unsteerable", name);
+  assert.equal(v.witnesses !== undefined, v.level === "witnessed" || v.level === "mixed", name);
+  assert.equal(v.mixed !== undefined, v.level === "mixed", name);
   const results = v.steps.map((s) => s.result);
   assert.ok(results.every((r) => r === "ok" || r === "failed" || r === "not checked"), name);
   assert.ok(v.steps.every((s) => typeof s.detail === "string" && s.detail !== "" && (s.cause !== undefined) === (s.result === "failed")), name);
@@ -673,7 +673,7 @@ test("verify.mjs: exit codes", async (t) => {
     [1, /FAILED at openings/, "--key", vkey, bad],
     [1, /FAILED at witnesses/, "--policy", policy, good],
     [3, /CANNOT JUDGE: transcript format/, "--key", vkey, later],
-    [0, /PROVED, at the level "unsteerable" for the holder of the slot alone/, "--policy", slotPolicy, "--my-slot-file", slot, slotted],
+    [0, /PROVED, at the level "mixed" for the holder of the slot alone/, "--policy", slotPolicy, "--my-slot-file", slot, slotted],
     [1, /FAILED at slots/, "--key", vkey, `--my-slot-file=${slot}`, good],
     [2, /holds no value of a slot/, "--my-slot-file", policy, good], [2, /usage/, good, "--my-slot-file"],
     [3, /no such file/, path.join(dir, "none")],

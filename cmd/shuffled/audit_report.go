@@ -75,10 +75,10 @@ func (s sheet) auditFacts(r *inspect.Report) string {
 func auditTable(r *inspect.Report) string {
 	var b bytes.Buffer
 	w := tabwriter.NewWriter(&b, 0, 8, 2, ' ', tabwriter.AlignRight)
-	fmt.Fprintln(w, "\ttable\tshuffles\tcompleted\tearly\tvoid\texpired\topen\toverdue\twitnessed\tunsteerable\trecomputed\tsealed\t")
+	fmt.Fprintln(w, "\ttable\tshuffles\tcompleted\tearly\tvoid\texpired\topen\toverdue\twitnessed\tmixed\trecomputed\tsealed\t")
 	row := func(name string, c *inspect.Counts) {
 		fmt.Fprintf(w, "\t%s\t%d\t%d\t%d\t%d\t%d\t%d\t%d\t%d\t%d\t%d\t%d\t\n", visible(name), c.Shuffles, c.Completed+c.Continued, c.EndedEarly, c.Void,
-			c.Expired, c.Open, c.Overdue, c.Witnessed(), c.Levels[inspect.LevelUnsteerable], c.Tapes[inspect.TapeRecomputed], c.Tapes[inspect.TapeSealed])
+			c.Expired, c.Open, c.Overdue, c.Witnessed(), c.Levels[inspect.LevelMixed], c.Tapes[inspect.TapeRecomputed], c.Tapes[inspect.TapeSealed])
 	}
 	for i := range r.Tables {
 		row(r.Tables[i].Table, &r.Tables[i].Counts)
@@ -261,8 +261,11 @@ func (s sheet) auditConclusion(r *inspect.Report) string {
 	if n := r.Totals.Tapes[inspect.TapeSealed]; n > 0 {
 		lines = append(lines, fmt.Sprintf("%s not recomputed: their tapes are sealed to auditors. --auditor-key opens them.", plural(n, "shuffle")))
 	}
-	if n := r.Totals.Levels[inspect.LevelUnsteerable]; n > 0 {
-		lines = append(lines, fmt.Sprintf("Of %s the order hangs on a beacon's round that was out only after your witnesses had seen the commitment: the house could not choose it.", plural(n, "shuffle")))
+	if n := r.Totals.Levels[inspect.LevelMixed]; n > 0 {
+		lines = append(lines, fmt.Sprintf("Of %s the order hangs on a beacon's round that was out only after your witnesses had seen the commitment: a value that the house could not know when it committed. Who got which of the next places was still the house's word.", plural(n, "shuffle")))
+	}
+	if r.Totals.Witnessed() > 0 {
+		lines = append(lines, fmt.Sprintf("A second history with witnessed shuffles takes %s. Which operators run the witnesses is not known here, and readers with another policy are not covered.", liars(r.Witnesses.Overlap)))
 	}
 	if r.Totals.Witnessed() < r.Totals.Shuffles {
 		lines = append(lines, fmt.Sprintf("For %s no outside witness whom you trust saw the commitment before the first card. Against an operator who holds the signing key and rebuilds the ledger, that is no proof.",

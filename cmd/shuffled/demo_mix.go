@@ -11,7 +11,7 @@ import (
 	"shuffled/internal/verify"
 )
 
-const mixedFile = "mixed.json"
+const mixFile = "mix.json"
 
 // mix plays a hand that two players move, and checks it for one of them.
 func (d *demo) mix(ctx context.Context) error {
@@ -44,8 +44,8 @@ func (d *demo) mix(ctx context.Context) error {
 	hands := append([]hand{{label: "the tape", cards: french.faces(paper.Order[:5])}},
 		runHands([]audit.Run{{Count: 5, Purpose: audit.PurposeBoard, Recipient: "the table"}}, dealt.Cards)...)
 	d.show(drawHands(d.p, hands, d.w))
-	d.say("The first five places show the positions %s of what the house committed to. Which they are hangs on both players' bytes, which the house did not have. %s, as anna checks it, with her bytes:", positionsOf(dealt.Cards), mixedFile)
-	return d.holdsFor(mixedFile, data, anna)
+	d.say("The first five places show the positions %s of what the house committed to. Which they are hangs on both players' bytes, which the house did not have. %s, as anna checks it, with her bytes:", positionsOf(dealt.Cards), mixFile)
+	return d.holdsFor(mixFile, data, anna)
 }
 
 // holdsFor proves a file for the holder of a slot.
@@ -62,7 +62,7 @@ func (d *demo) holdsFor(name string, data []byte, slot client.Slot) error {
 		return fmt.Errorf("%s: not all of it was checked for the holder of the slot", name)
 	}
 	d.show(d.steps(steps))
-	d.say("With witnesses who saw the commit before she gave them, this is the level \"unsteerable\", for her.")
+	d.say("With witnesses who saw the commit before she gave them, this is the level \"mixed\", for her.")
 	return nil
 }
 

@@ -44,7 +44,7 @@ func TestDemoNoticesWhatIsNotAsTold(t *testing.T) {
 	d := newDemo(t, func(d *demo) []func(context.Context) error {
 		return []func(context.Context) error{d.commit, d.deal, d.onePlayer, d.closeHand, d.stranger, d.mix}
 	})
-	if err := d.holdsFor("x", d.files[mixedFile], client.NewSlot(demoOrigin, demoTable)); err == nil {
+	if err := d.holdsFor("x", d.files[mixFile], client.NewSlot(demoOrigin, demoTable)); err == nil {
 		t.Error("a plan without the player's slot")
 	}
 	if err := d.holdsFor("x", d.files[transcriptFile], client.NewSlot(demoOrigin, demoTable)); err == nil {

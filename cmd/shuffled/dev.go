@@ -28,7 +28,13 @@ var devRoles = []audit.Role{audit.RoleDealer, audit.RoleAuditor, audit.RoleRegul
 func setUpDev(ctx context.Context, cfg *config.Config, store backend) error {
 	f := filesOf(cfg.Data, devLedger)
 	cfg.SealingKeys = []string{filepath.Join(cfg.Data, "sealing.key")}
-	cfg.Ledgers = []config.Ledger{{Name: devLedger, SigningKey: f.key, Mark: f.mark}}
+	one := config.Ledger{Name: devLedger, SigningKey: f.key, Mark: f.mark}
+	for _, l := range cfg.Ledgers {
+		if l.Name == devLedger {
+			one.SigningKeys = l.SigningKeys // of a rotation
+		}
+	}
+	cfg.Ledgers = []config.Ledger{one}
 	ledgers, err := store.Ledgers(ctx)
 	if err != nil {
 		return fmt.Errorf("listing ledgers: %w", err)

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"context"
 	"fmt"
 	"net/url"
@@ -180,6 +181,9 @@ func (c ledgerCreateCmd) policy(vkey string) ([]byte, error) {
 	if !p.Asks() {
 		return nil, usage("--policy %s: its quorum asks for no witness", c.Policy)
 	}
+	if err := p.CheckOverlap(); err != nil && c.Production {
+		return nil, usage("--policy %s: %s. A production ledger wants a quorum that shares a witness with any other: more than half of each group", c.Policy, err)
+	}
 	for _, w := range p.Witnesses {
 		if u, err := url.Parse(w.URL); err != nil || u.Host == "" || u.Scheme != "https" && u.Scheme != "http" {
 			return nil, usage("--policy %s: witness %s has no http or https address", c.Policy, w.Name)
@@ -188,6 +192,13 @@ func (c ledgerCreateCmd) policy(vkey string) ([]byte, error) {
 	key, err := audit.ParseVKey(vkey)
 	if err != nil {
 		return nil, err
+	}
+	own := func(public []byte) bool {
+		k, err := audit.SigningKey(vkey)
+		return err == nil && bytes.Equal(k, public)
+	}
+	if err := p.CheckWitnesses(key.Name(), own); err != nil {
+		return nil, usage("--policy %s: %s", c.Policy, err)
 	}
 	for _, l := range p.Logs {
 		if l.Name() != key.Name() || l.KeyHash() != key.KeyHash() {

@@ -119,6 +119,9 @@ func (c *policySetCmd) Run(ctx context.Context, s streams) error {
 		names = append(names, w.Name)
 	}
 	if c.DryRun {
+		if err := policy.CheckOverlap(); err != nil {
+			fmt.Fprintf(s.out, "A production ledger does not take this policy: %s.\n", visible(err.Error()))
+		}
 		_, err := fmt.Fprintf(s.out, "Would have these witnesses cosign, then make it the policy: %s\nNothing was written.\n", visible(strings.Join(names, ", ")))
 		return err
 	}

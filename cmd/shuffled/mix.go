@@ -46,7 +46,7 @@ func (c *mixCmd) Run(ctx context.Context, s streams) error {
 	if c.JSON {
 		return printSafeJSON(s.out, mixed)
 	}
-	fmt.Fprintf(s.out, "%s\n\n", s.sheet().p.bold(fmt.Sprintf("Shuffle %d: mixed, recorded and signed", c.ID)))
+	fmt.Fprintf(s.out, "%s\n\n", s.sheet().p.bold(fmt.Sprintf("Shuffle %d: the mix is recorded and signed", c.ID)))
 	if len(mixed.Beacon) > 0 {
 		fmt.Fprintf(s.out, "  beacon      %s\n\n", hex.EncodeToString(mixed.Beacon))
 	}

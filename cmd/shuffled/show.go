@@ -96,14 +96,14 @@ func (c *showCmd) print(s streams, st *client.ShuffleState) {
 		fact(f[0], "%s", f[1])
 	}
 	if st.Plan != nil {
-		mixed := "not yet: " + mixCommand(st.ID, st.Plan)
+		mix := "not recorded yet: " + mixCommand(st.ID, st.Plan)
 		switch {
 		case deref(st.Mixed):
-			mixed = "yes"
+			mix = "recorded"
 		case st.State == client.ShuffleStateStateClosed:
-			mixed = "never"
+			mix = "never recorded"
 		}
-		fact("mixed", "%s", mixed)
+		fact("mix", "%s", mix)
 	}
 	fact("places", "%d of %d dealt", st.Next, st.Places)
 	if st.EndAt != nil {

@@ -28,9 +28,9 @@ func TestShowPrint(t *testing.T) {
 		"waits for its mix": {client.ShuffleState{State: "open", Plan: plan, Mixed: &no}, []string{
 			"  slot 1      AQAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA=", "  slot 2      AgAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA=",
 			"  beacon      round 34169524 of drand's quicknet, out at 2026-03-14 15:09:26 UTC", "  cut         by a player",
-			"  mixed       not yet: shuffled mix 2 --slot VALUE --slot VALUE --cut N"}, "yes"},
-		"mixed":        {client.ShuffleState{State: "open", Plan: plan, Mixed: &yes}, []string{"  mixed       yes"}, "not yet"},
-		"never mixed":  {client.ShuffleState{State: "closed", Plan: plan, Mixed: &no}, []string{"  mixed       never"}, "not yet"},
+			"  mix         not recorded yet: shuffled mix 2 --slot VALUE --slot VALUE --cut N"}, "yes"},
+		"mixed":        {client.ShuffleState{State: "open", Plan: plan, Mixed: &yes}, []string{"  mix         recorded"}, "not yet"},
+		"never mixed":  {client.ShuffleState{State: "closed", Plan: plan, Mixed: &no}, []string{"  mix         never recorded"}, "not yet"},
 		"a child":      {client.ShuffleState{State: "open", Parent: &id, Previous: &id}, []string{"  cards of    shuffle 7, shuffled again", "  previous    shuffle 7 of this table"}, "mixed"},
 		"a cut card":   {client.ShuffleState{State: "open", EndAt: &client.EndAt{Lo: 380, Hi: 380}}, []string{"  cut card    at place 380"}, "last"},
 		"a drawn one":  {client.ShuffleState{State: "open", EndAt: &client.EndAt{Lo: 380, Hi: 400}, LastHand: &no}, []string{"  cut card    drawn from places 380 to 400"}, "last"},

@@ -111,12 +111,12 @@ func TestVerifyMySlot(t *testing.T) {
 		want string // in what is printed
 	}{
 		{[]string{file}, exitOK, `PROVED, at the level "witnessed": `},
-		{[]string{file, "--my-slot", value}, exitOK, `PROVED, at the level "unsteerable" for you who gave the slot, and for nobody else`},
-		{[]string{file, "--my-slot", inHex}, exitOK, `PROVED, at the level "unsteerable" for you`},
-		{[]string{file, "--my-slot-file", slot}, exitOK, `PROVED, at the level "unsteerable" for you`},
+		{[]string{file, "--my-slot", value}, exitOK, `PROVED, at the level "mixed" for you who gave the slot, and for nobody else`},
+		{[]string{file, "--my-slot", inHex}, exitOK, `PROVED, at the level "mixed" for you`},
+		{[]string{file, "--my-slot-file", slot}, exitOK, `PROVED, at the level "mixed" for you`},
 		{[]string{file, "--my-slot", value, "--my-slot", inHex, "--my-slot-file", slot}, exitOK, `for the holder of slot `},
-		{[]string{file, "--my-slot", value, "--require", "unsteerable"}, exitOK, `unsteerable`},
-		{[]string{file, "--require", "unsteerable"}, exitFails, `the level "unsteerable" was required, this is "witnessed"`},
+		{[]string{file, "--my-slot", value, "--require", "mixed"}, exitOK, `"mixed"`},
+		{[]string{file, "--require", "mixed"}, exitFails, `the level "mixed" was required, this is "witnessed"`},
 		{[]string{file, "--my-slot", missing}, exitFails, `FAILED at the step slots: your slot is not in the plan of this shuffle`},
 		{[]string{file, "--my-slot", value, "--my-slot", missing}, exitFails, `FAILED at the step slots`},
 		{[]string{commit, "--my-slot-file", slot}, exitOK, "1 of the 2 sources of the plan"},
@@ -136,7 +136,7 @@ func TestVerifyMySlot(t *testing.T) {
 
 	_, out, _ := said(t, "", "verify", file, "--policy", policy, "--my-slot", value, "--json")
 	var got verify.Verdict
-	if err := json.Unmarshal([]byte(out), &got); err != nil || got.Level != verify.LevelUnsteerable || len(got.Unsteerable) != 1 || got.Unsteerable[0].For != verify.ForSlot {
+	if err := json.Unmarshal([]byte(out), &got); err != nil || got.Level != verify.LevelMixed || len(got.Mixed) != 1 || got.Mixed[0].For != verify.ForSlot {
 		t.Errorf("%v: %s", err, out)
 	}
 }

@@ -91,12 +91,12 @@ func (s sheet) facts(v *verify.Verdict) string {
 		}
 		fact(label, "%s", strings.TrimSuffix(w.Name+" at "+w.Time, " at "))
 	}
-	for _, u := range v.Unsteerable {
+	for _, u := range v.Mixed {
 		switch u.For {
 		case verify.ForEverybody:
-			fact("unsteered", "for everybody: committed by %s, and round %d came out at %s", u.Witnessed, u.Round, u.Time)
+			fact("mixed", "for everybody: committed by %s, and round %d came out at %s", u.Witnessed, u.Round, u.Time)
 		case verify.ForSlot:
-			fact("unsteered", "for the holder of slot %s: committed by %s", u.Slot, u.Witnessed)
+			fact("mixed", "for the holder of slot %s: committed by %s", u.Slot, u.Witnessed)
 		}
 	}
 	if v.Entry != nil {
@@ -199,10 +199,10 @@ func (s sheet) proved(v *verify.Verdict) string {
 	return s.headline("PROVED", s.p.good, fmt.Sprintf(", at the level %q%s: %s.", v.Level, forWhom(v), words))
 }
 
-// forWhom says whom the level unsteerable is for, and nothing at others.
+// forWhom says whom the level mixed is for, and nothing at others.
 func forWhom(v *verify.Verdict) string {
 	switch {
-	case v.Level != verify.LevelUnsteerable:
+	case v.Level != verify.LevelMixed:
 		return ""
 	case isFor(v, verify.ForEverybody):
 		return " for everybody"
@@ -211,7 +211,7 @@ func forWhom(v *verify.Verdict) string {
 }
 
 func isFor(v *verify.Verdict, whom string) bool {
-	return slices.ContainsFunc(v.Unsteerable, func(u verify.Unsteerable) bool { return u.For == whom })
+	return slices.ContainsFunc(v.Mixed, func(u verify.Mixed) bool { return u.For == whom })
 }
 
 // headline writes a sentence that begins with a painted word.
@@ -230,9 +230,9 @@ func (s sheet) points(sentences []string) string {
 
 // inWords is what the levels mean (docs/SPEC.md section 10.2).
 var inWords = map[verify.Level]string{
-	verify.LevelRecorded:    "signed, and in the ledger",
-	verify.LevelWitnessed:   "in the ledger, and seen there in time by outside witnesses",
-	verify.LevelUnsteerable: "witnessed, and mixed with what the house could not know",
+	verify.LevelRecorded:  "signed, and in the ledger",
+	verify.LevelWitnessed: "in the ledger, and seen there in time by outside witnesses",
+	verify.LevelMixed:     "the order hangs on a value that the house could not know when it committed; who got which of the next places was still the house's word",
 }
 
 // meaning is what the failure of a step means to whoever has never heard of it.
@@ -276,24 +276,32 @@ func says(v *verify.Verdict) (lines []string) {
 			when = "with nothing dealt, as far as the file shows"
 		}
 		lines = append(lines, "Enough witnesses of your policy saw the commitment "+when+": from then on the house could not exchange it, not even with its signing key.")
-	case verify.LevelUnsteerable:
-		lines = append(lines, "Enough witnesses of your policy had seen the commitment by "+v.Unsteerable[0].Witnessed+", before anything was dealt: from then on the house could not exchange it, not even with its signing key.")
-		lines = append(lines, unsteered(v)...)
+	case verify.LevelMixed:
+		lines = append(lines, "Enough witnesses of your policy had seen the commitment by "+v.Mixed[0].Witnessed+", before anything was dealt: from then on the house could not exchange it, not even with its signing key.")
+		lines = append(lines, hangsOn(v)...)
 	}
 	return lines
 }
 
-// unsteered says why nobody steered, and for whom.
-func unsteered(v *verify.Verdict) (lines []string) {
-	for _, u := range v.Unsteerable {
+// hangsOn says what the order hangs on that the house could not know, and for whom.
+func hangsOn(v *verify.Verdict) (lines []string) {
+	for _, u := range v.Mixed {
 		switch u.For {
 		case verify.ForEverybody:
-			lines = append(lines, fmt.Sprintf("The order hangs on round %d of drand's quicknet as well, which came out at %s and nobody knew before: whatever random bytes the house tried, it could not choose what you see.", u.Round, u.Time))
+			lines = append(lines, fmt.Sprintf("The order hangs on round %d of drand's quicknet as well, which came out at %s: a value that the house could not know when it committed.", u.Round, u.Time))
 		case verify.ForSlot:
-			lines = append(lines, fmt.Sprintf("To you alone: the order hangs on your slot as well. The house could not choose what you see if you gave its value to nobody before %s, and for no other commit.", u.Witnessed))
+			lines = append(lines, fmt.Sprintf("To you alone: the order hangs on your slot as well, a value that the house could not know when it committed, if you gave it to nobody before %s, and for no other commit.", u.Witnessed))
 		}
 	}
 	return lines
+}
+
+// liars are the witnesses that two histories at the level witnessed need.
+func liars(n int) string {
+	if n == 1 {
+		return "one witness of your policy who lies"
+	}
+	return fmt.Sprintf("%d witnesses of your policy who lie", n)
 }
 
 // silent is what the level leaves open (docs/SPEC.md section 10.2).
@@ -301,8 +309,8 @@ func silent(v *verify.Verdict) (lines []string) {
 	if v.Level == verify.LevelRecorded {
 		lines = append(lines, "That there is no other version of this ledger. The level stops a database administrator, a thief of backups and a later change of mind, not an operator who holds the signing key and rebuilds the ledger.")
 	}
-	if v.Level == verify.LevelWitnessed || v.Level == verify.LevelUnsteerable {
-		lines = append(lines, "That the witnesses are independent. If enough of them act for the house, the level is worth no more than \"recorded\".")
+	if v.Level == verify.LevelWitnessed || v.Level == verify.LevelMixed {
+		lines = append(lines, fmt.Sprintf("That there is no second history at this level: it takes %s. Which operators run the witnesses is not known to this verdict, and readers with another policy are not covered.", liars(v.Overlap)))
 	}
 	switch {
 	case v.Kind == verify.KindReceipt:
@@ -316,7 +324,7 @@ func silent(v *verify.Verdict) (lines []string) {
 		if isFor(v, verify.ForEverybody) {
 			lines = append(lines, "That the clocks of your witnesses were right, and that too few of drand's operators work with the house to know a round before it comes out.")
 		}
-		if v.Level == verify.LevelUnsteerable {
+		if v.Level == verify.LevelMixed {
 			lines = append(lines, "That the house did not end other shuffles which it did not like, once it knew their order. They stay in the ledger as void or expired, and an audit counts them by table.")
 		} else {
 			lines = append(lines, "That the house did not try several shuffles and commit to the one it liked.")

@@ -20,7 +20,7 @@ type verifyCmd struct {
 	MySlot   []string `name:"my-slot" placeholder:"R" sep:"none" help:"Judge for the holder of this slot, once its value is public: 32 bytes in base64 or hexadecimal. May be repeated."`
 	SlotFile []string `name:"my-slot-file" placeholder:"FILE" sep:"none" help:"The same, with the value in a file: while it is secret, for a receipt of the commit. May be repeated."`
 	Explain  bool     `help:"Show every draw and swap, as on paper, once the tape is disclosed."`
-	Require  string   `placeholder:"LEVEL" enum:",recorded,witnessed,unsteerable" default:"" help:"Fail below this level: recorded, witnessed or unsteerable."`
+	Require  string   `placeholder:"LEVEL" enum:",recorded,witnessed,mixed" default:"" help:"Fail below this level: recorded, witnessed or mixed."`
 	JSON     bool     `name:"json" help:"Print JSON."`
 }
 
@@ -40,6 +40,12 @@ Exit codes: 0 proved, 1 the evidence fails or is below --require, 2 usage, 3 cou
 
 func (c *verifyCmd) Run(s streams) error {
 	trust, err := c.trust()
+	var mistake *usageError
+	if c.JSON && errors.As(err, &mistake) {
+		// The verdict is the same for any file (docs/SPEC.md section 10).
+		v := &verify.Verdict{Verdict: verify.CannotJudge, Unknown: mistake.Error(), Steps: []verify.Step{}}
+		return errors.Join(printSafeJSON(s.out, v), err)
+	}
 	if err != nil {
 		return err
 	}
@@ -90,7 +96,7 @@ func (c *verifyCmd) judge(s streams, v *verify.Verdict) error {
 
 // reaches reports whether a level is at least the one that is wanted.
 func reaches(got, want verify.Level) bool {
-	levels := []verify.Level{verify.LevelKeyNotPinned, verify.LevelRecorded, verify.LevelWitnessed, verify.LevelUnsteerable}
+	levels := []verify.Level{verify.LevelKeyNotPinned, verify.LevelRecorded, verify.LevelWitnessed, verify.LevelMixed}
 	return slices.Index(levels, got) >= slices.Index(levels, want)
 }
 

@@ -265,6 +265,7 @@ func (b *badEntries) addCloses() {
 	add("no tape and not tape_lost", malformed, "form", refClose{Shuffle: 2, Outcome: 4, Reason: 6})
 	add("completed without a tape", malformed, "form", refClose{Shuffle: 2, Outcome: 1})
 	add("an empty tape", malformed, "tape", refClose{Shuffle: 2, Outcome: 1, Form: 1})
+	add("a public tape of 32,769 bytes", malformed, "tape", refClose{Shuffle: 2, Outcome: 1, Form: 1, Tape: bytesOf("t", 32_769)})
 	add("an empty sealed tape", malformed, "tape", refClose{Shuffle: 2, Outcome: 1, Form: 2, Key: 5})
 	add("a sealed tape of 32,850 bytes", malformed, "tape", refClose{Shuffle: 2, Outcome: 1, Form: 2, Key: 5, Tape: bytesOf("t", 32_850)})
 	add("disclosure key 2^53", malformed, "disclosure key", refClose{Shuffle: 2, Outcome: 1, Form: 2, Key: 1 << 53, Tape: tape})

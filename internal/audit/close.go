@@ -79,7 +79,11 @@ func (c *Close) parse(r *reader) {
 	if (c.Reason == ReasonTapeLost) != (c.Form == FormNone) {
 		r.fail("form", "without a tape for the reason tape_lost and only then")
 	}
-	if c.Form != FormNone && (len(c.Tape) == 0 || len(c.Tape) > shuffle.MaxTape+sealOverhead) {
+	longest := shuffle.MaxTape
+	if c.Form == FormSealed {
+		longest += sealOverhead
+	}
+	if c.Form != FormNone && (len(c.Tape) == 0 || len(c.Tape) > longest) {
 		r.fail("tape", "empty or too long")
 	}
 	c.Extensions = r.extensions("close_extension")

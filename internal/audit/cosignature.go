@@ -1,9 +1,6 @@
 package audit
 
 import (
-	"math"
-	"strings"
-
 	fnote "github.com/transparency-dev/formats/note"
 	"golang.org/x/mod/sumdb/note"
 )
@@ -17,34 +14,7 @@ const maxSeconds = 253402300799
 type Cosignature struct {
 	Witness string // its name in the policy
 	Time    int64  // seconds since 1970, at least 1
-	line    string // of the note
-}
-
-// Satisfied reports whether the policy's quorum cosigned a checkpoint. It does
-// not look at the log's signature. A policy that asks for nobody is satisfied.
-func (p *Policy) Satisfied(signed []byte) bool {
-	return p.SatisfiedBefore(signed, math.MaxInt64)
-}
-
-// SatisfiedBefore is Satisfied with only the cosignatures whose time is below
-// unix, in seconds.
-func (p *Policy) SatisfiedBefore(signed []byte, unix int64) bool {
-	if !p.Asks() {
-		return true
-	}
-	text, err := noteText(signed)
-	if err != nil {
-		return false
-	}
-	// The quorum is formats' to judge, over a note with only what counts.
-	var counted strings.Builder
-	counted.WriteString(text + "\n")
-	for _, c := range p.Cosignatures(signed) {
-		if c.Time < unix {
-			counted.WriteString(c.line)
-		}
-	}
-	return p.quorum.Satisfied([]byte(counted.String()))
+	by      *node
 }
 
 // Cosignatures returns the valid cosignatures of a checkpoint by the policy's
@@ -68,7 +38,7 @@ func (p *Policy) Cosignatures(signed []byte) []Cosignature {
 		if err != nil || at.Unix() < 1 || at.Unix() > maxSeconds {
 			continue
 		}
-		all = append(all, Cosignature{w.Name, at.Unix(), "— " + sig.Name + " " + sig.Base64 + "\n"})
+		all = append(all, Cosignature{w.Name, at.Unix(), w.node})
 	}
 	return all
 }

@@ -150,11 +150,14 @@ func (c legalityCases) policies() {
 			{"a quorum of nobody known", "key", "quorum w1\n"},
 			{"a witness twice", "key", asks + asks},
 			{"words", "key", "two of three\n"},
+			{"the ledger's name for a witness", "key", "witness w " + refWitnessKey(sampleOrigin, signer("w1")) + "\nquorum w\n"},
+			{"the ledger's key for a witness", "key", "witness w " + refWitnessKey("witness.example/w1", signer("1")) + "\nquorum w\n"},
 		} {
 			c.add("key", name+", policy: "+p.name, p.rule, s, s.key(refKey{Subject: 4, Policy: p.text}))
 			g := newStory(cosignedDeals, func(g *refGenesis) { g.Deals, g.Policy = deals, p.text })
 			c.add("key", name+", genesis with policy: "+p.name, p.rule, empty, g.entries[0])
 		}
+		c.add("key", name+", a signing key that is a witness's", "key", s, s.key(refKey{Subject: 1, Public: signingKey("w1")}))
 		c.add("key", name+", policy: nothing", "key", s, s.key(refKey{Subject: 4}))
 	}
 	c.add("key", "signed, genesis without a policy", holds, empty, newStory().entries[0])

@@ -207,7 +207,7 @@ func limitsOfPlay() []limit {
 		{"reason with a tape", 1, 9, malformed, malformed, closed(func(c *refClose, n uint64) { c.Outcome, c.Reason = 4, uint8(n) })},
 		{"reason without a tape", 10, 10, malformed, unknown, closed(func(c *refClose, n uint64) { c.Outcome, c.Reason, c.Form = 4, uint8(n), 0 })},
 		{"form", 1, 2, malformed, unknown, closed(func(c *refClose, n uint64) { c.Form = uint8(n) })},
-		{"bytes of a tape", 1, 32_849, malformed, malformed, closed(func(c *refClose, n uint64) { c.Tape = make(hexed, n) })},
+		{"bytes of a tape", 1, 32_768, malformed, malformed, closed(func(c *refClose, n uint64) { c.Tape = make(hexed, n) })},
 		{"bytes of a sealed tape", 1, 32_849, malformed, malformed, closed(func(c *refClose, n uint64) { c.Form, c.Tape = 2, make(hexed, n) })},
 		integer("disclosure key", 0, closed(func(c *refClose, n uint64) { c.Form, c.Key = 2, n })),
 	}

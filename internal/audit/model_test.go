@@ -2,9 +2,11 @@ package audit
 
 import (
 	"crypto/elliptic"
+	"encoding/base64"
 	"encoding/hex"
 	"math/big"
 	"slices"
+	"strings"
 )
 
 // model is docs/SPEC.md section 9 once more: every rule is a question to the
@@ -373,11 +375,11 @@ func (m model) keyRule(k *Key) string {
 	return first("key", func() bool {
 		switch k.Subject {
 		case SubjectSigning:
-			return anywhere(KeyID(k.Public)) || !soundEdwards(k.Public)
+			return anywhere(KeyID(k.Public)) || !soundEdwards(k.Public) || ownWitness(m.policy(), "", [][32]byte{KeyID(k.Public)})
 		case SubjectAuditor:
 			return anywhere(KeyID(k.Public)) || len(auditors) == 64 || !soundPoint(k.Public)
 		case SubjectPolicy:
-			return badPolicy(k.Policy, m.genesis().Deals)
+			return badPolicy(k.Policy, m.genesis(), signing)
 		case SubjectDisclosure:
 			var wrapped [][32]byte
 			for _, w := range k.Wraps {
@@ -401,7 +403,7 @@ func (m model) keyRule(k *Key) string {
 func (m model) genesisRule(g *Genesis) string {
 	return first("key", func() bool {
 		weak := func(k []byte) bool { return !soundPoint(k) }
-		return !soundEdwards(g.SigningKey) || slices.ContainsFunc(g.AuditorKeys, weak) || len(g.Policy) > 0 && badPolicy(g.Policy, g.Deals)
+		return !soundEdwards(g.SigningKey) || slices.ContainsFunc(g.AuditorKeys, weak) || len(g.Policy) > 0 && badPolicy(g.Policy, g, [][32]byte{KeyID(g.SigningKey)})
 	})
 }
 
@@ -420,9 +422,36 @@ func soundPoint(k []byte) bool {
 	return x.Cmp(c.P) < 0 && y.Cmp(c.P) < 0 && new(big.Int).Exp(y, big.NewInt(2), c.P).Cmp(right) == 0
 }
 
-func badPolicy(text []byte, deals Deals) bool {
+func badPolicy(text []byte, g *Genesis, signing [][32]byte) bool {
 	p, err := ParsePolicy(text)
-	return err != nil || deals == DealsCosigned && !p.Asks()
+	return err != nil || g.Deals == DealsCosigned && !p.Asks() || ownWitness(text, g.Origin, signing)
+}
+
+// ownWitness: a witness line has the ledger's name or one of its signing keys.
+func ownWitness(policy []byte, origin string, signing [][32]byte) bool {
+	for _, line := range strings.Split(string(policy), "\n") {
+		words := strings.Fields(line)
+		if len(words) < 3 || words[0] != "witness" {
+			continue
+		}
+		vkey := strings.SplitN(words[2], "+", 3)
+		public, err := base64.StdEncoding.DecodeString(vkey[2])
+		if err != nil || vkey[0] == origin || slices.Contains(signing, KeyID(append([]byte{1}, public[1:]...))) {
+			return true
+		}
+	}
+	return false
+}
+
+// policy is that of the newest entry that set one.
+func (m model) policy() []byte {
+	text := m.genesis().Policy
+	for _, e := range m {
+		if k, ok := e.Body.(*Key); ok && k.Subject == SubjectPolicy {
+			text = k.Policy
+		}
+	}
+	return text
 }
 
 func (m model) eventRule(e *Event) string {

@@ -4,13 +4,13 @@ import (
 	"encoding/base64"
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"unicode"
 	"unicode/utf8"
 
 	fnote "github.com/transparency-dev/formats/note"
-	"github.com/transparency-dev/formats/witness"
 	"golang.org/x/mod/sumdb/note"
 )
 
@@ -30,7 +30,7 @@ const keyCosignature = 0x04
 type Policy struct {
 	Logs      []note.Verifier // keys of log lines, perhaps none
 	Witnesses []Witness       // in the policy's order, whether the quorum needs them or not
-	quorum    witness.Group   // N is 0 for quorum none
+	quorum    *node           // nil for quorum none
 }
 
 // Witness is a witness line of a policy.
@@ -39,15 +39,14 @@ type Witness struct {
 	Key  note.Verifier // checks cosignature/v1 lines, and is named as their signer
 	VKey string        // the verifier key as text
 	URL  string        // submission prefix as it stands in the policy, unchecked; "" if none
+	node *node         // lines whose keys have one name are one witness
 }
 
 // ParsePolicy reads a C2SP tlog-policy. A witness key of another type than
 // cosignature/v1 with Ed25519 is ErrUnknown.
 //
-// The parser of transparency-dev/formats knows keys and quorums but skips log
-// lines and is laxer than the specification where it matters: it takes
-// thresholds of 0, members named twice and keys with another id, cuts lines at
-// any #, and wants a URL for each witness. So the lines are read here first.
+// The parser of transparency-dev/formats is laxer than the specification where it
+// matters, and does not show its tree, which Overlap needs.
 func ParsePolicy(text []byte) (*Policy, error) {
 	if len(text) > maxPolicyFile {
 		return nil, fmt.Errorf("reading the policy: %d bytes, at most %d", len(text), maxPolicyFile)
@@ -55,20 +54,15 @@ func ParsePolicy(text []byte) (*Policy, error) {
 	if !utf8.Valid(text) {
 		return nil, errors.New("reading the policy: UTF-8 is wanted")
 	}
-	p := policyReader{members: make(map[string]bool), keys: make(map[string]bool)}
+	p := policyReader{nodes: make(map[string]*node), witnesses: make(map[string]*node), members: make(map[*node]bool), keys: make(map[string]bool)}
 	for i, line := range strings.Split(string(text), "\n") {
 		if err := p.line(line); err != nil {
 			return nil, fmt.Errorf("reading the policy: line %d: %w", i+1, err)
 		}
 	}
-	if p.quorums != 1 {
-		return nil, fmt.Errorf("reading the policy: one quorum line is wanted, not %d", p.quorums)
+	if err := p.finish(); err != nil {
+		return nil, fmt.Errorf("reading the policy: %w", err)
 	}
-	quorum, err := witness.ParsePolicy([]byte(p.forFormats.String()))
-	if err != nil {
-		return nil, fmt.Errorf("reading the policy: %s", printable(err.Error()))
-	}
-	p.policy.quorum = quorum
 	return &p.policy, nil
 }
 
@@ -76,9 +70,37 @@ func ParsePolicy(text []byte) (*Policy, error) {
 type policyReader struct {
 	policy          Policy
 	groups, quorums int
-	members         map[string]bool // names that are in a group: each in one, once
-	keys            map[string]bool // public keys of logs and of witnesses: each once
-	forFormats      strings.Builder // the lines of the quorum, as formats wants them
+	quorum          string
+	nodes           map[string]*node // by the name that a line gave
+	witnesses       map[string]*node // by the name of the key
+	members         map[*node]bool   // that are in a group: each in one
+	keys            map[string]bool  // public keys of logs and of witnesses: each once
+	logs            [][]byte         // keys of log lines, type byte first
+}
+
+func (p *policyReader) finish() error {
+	if p.quorums != 1 {
+		return fmt.Errorf("one quorum line is wanted, not %d", p.quorums)
+	}
+	if p.quorum != "none" {
+		if p.policy.quorum = p.nodes[p.quorum]; p.policy.quorum == nil {
+			return fmt.Errorf("the quorum %q is no witness and no group", p.quorum)
+		}
+	}
+	return p.policy.ownWitness(p.logs)
+}
+
+// define gives a witness or group its name.
+func (p *policyReader) define(name string, n *node) error {
+	switch name {
+	case "log", "witness", "group", "quorum", "any", "all", "none":
+		return fmt.Errorf("%q is a word of policies and no name", name)
+	}
+	if p.nodes[name] != nil {
+		return fmt.Errorf("%q stands for two", name)
+	}
+	p.nodes[name] = n
+	return nil
 }
 
 func (p *policyReader) line(line string) error {
@@ -106,7 +128,7 @@ func (p *policyReader) line(line string) error {
 		if p.quorums++; len(fields) != 2 {
 			return errors.New("a quorum is one name")
 		}
-		fmt.Fprintln(&p.forFormats, strings.Join(fields, " "))
+		p.quorum = fields[1]
 		return nil
 	}
 	return fmt.Errorf("%q is no log, witness, group or quorum", fields[0])
@@ -120,8 +142,12 @@ func (p *policyReader) log(fields []string) error {
 	if err != nil {
 		return err
 	}
-	p.policy.Logs = append(p.policy.Logs, key)
-	return p.once("log", fields[1])
+	public, err := SigningKey(fields[1])
+	if err != nil {
+		return err
+	}
+	p.policy.Logs, p.logs = append(p.policy.Logs, key), append(p.logs, public)
+	return p.once("log", public)
 }
 
 func (p *policyReader) witness(fields []string) error {
@@ -136,10 +162,19 @@ func (p *policyReader) witness(fields []string) error {
 	if w.Key, err = parseWitnessKey(w.VKey); err != nil {
 		return err
 	}
+	public, err := SigningKey(w.VKey)
+	if err != nil {
+		return err
+	}
+	if w.node = p.witnesses[w.Key.Name()]; w.node == nil {
+		w.node = &node{name: w.Name, d: 1}
+		p.witnesses[w.Key.Name()] = w.node
+	}
 	p.policy.Witnesses = append(p.policy.Witnesses, w)
-	// For a quorum it does not matter where a witness is reached.
-	fmt.Fprintf(&p.forFormats, "witness %s %s https://witness.invalid/\n", w.Name, w.VKey)
-	return p.once("witness", w.VKey)
+	if err := p.define(w.Name, w.node); err != nil {
+		return err
+	}
+	return p.once("witness", public)
 }
 
 // parseWitnessKey reads the verifier key of a witness: name+id+key with an
@@ -167,12 +202,8 @@ func parseWitnessKey(vkey string) (note.Verifier, error) {
 
 // once refuses the same public key twice for logs or for witnesses, whatever its
 // name: one witness under two names would be two votes.
-func (p *policyReader) once(use, vkey string) error {
-	key, err := SigningKey(vkey)
-	if err != nil {
-		return err
-	}
-	id := use + " " + string(key)
+func (p *policyReader) once(use string, public []byte) error {
+	id := use + " " + string(public)
 	if p.keys[id] {
 		return errors.New("the same key stands twice")
 	}
@@ -184,23 +215,32 @@ func (p *policyReader) group(fields []string) error {
 	if p.groups++; len(fields) < 4 || p.groups > maxPolicyLines {
 		return fmt.Errorf("a group is a name, a threshold and members, at most %d of them", maxPolicyLines)
 	}
-	threshold, members := fields[2], fields[3:]
-	if threshold != "any" && threshold != "all" {
+	g := &node{name: fields[1]}
+	for i, name := range fields[3:] {
+		m := p.nodes[name]
+		switch {
+		case m == nil:
+			return fmt.Errorf("%q is no witness or group of a line above", name)
+		case slices.Contains(fields[3:3+i], name) || p.members[m] && !slices.Contains(g.members, m):
+			return fmt.Errorf("%q is a member twice", name)
+		}
+		if !slices.Contains(g.members, m) { // another line of one witness counts once
+			p.members[m] = true
+			g.members = append(g.members, m)
+		}
+	}
+	switch threshold, n := fields[2], len(g.members); threshold {
+	case "any":
+		g.need = 1
+	case "all":
+		g.need = n
+	default:
 		k, err := strconv.Atoi(threshold)
-		if err != nil || k < 1 || k > len(members) || strconv.Itoa(k) != threshold {
-			return fmt.Errorf("a threshold is any, all or 1 to %d, not %q", len(members), threshold)
+		if err != nil || k < 1 || k > n || strconv.Itoa(k) != threshold {
+			return fmt.Errorf("a threshold is any, all or 1 to %d, not %q", n, threshold)
 		}
+		g.need = k
 	}
-	for _, m := range members {
-		if p.members[m] {
-			return fmt.Errorf("%q is a member twice", m)
-		}
-		p.members[m] = true
-	}
-	fmt.Fprintln(&p.forFormats, strings.Join(fields, " "))
-	return nil
+	g.settle()
+	return p.define(g.name, g)
 }
-
-// Asks reports whether the policy wants any cosignature: there is a policy, and
-// its quorum is not none.
-func (p *Policy) Asks() bool { return p != nil && p.quorum.N > 0 }

@@ -189,7 +189,8 @@ func TestSatisfied(t *testing.T) {
 	}
 	for _, test := range tests {
 		p := policyOf(t, threeWitnesses+test.quorum+"\n")
-		if got := p.SatisfiedBefore([]byte(test.signed), test.before); got != test.want {
+		at, complete := p.CompleteAt([]byte(test.signed))
+		if got := p.Satisfied([]byte(test.signed)) && (!p.Asks() || at < test.before); got != test.want || complete && !p.Satisfied([]byte(test.signed)) {
 			t.Errorf("%s: %t", test.name, got)
 		}
 	}

@@ -54,17 +54,9 @@ var (
 // its origin is the key's name, and that the first signature is of that name
 // (docs/SPEC.md section 7.1). It returns ErrMalformed or ErrSignature.
 func OpenCheckpoint(signed []byte, keys ...note.Verifier) (Checkpoint, error) {
-	text, err := noteText(signed)
+	c, err := CheckpointText(signed)
 	if err != nil {
 		return Checkpoint{}, err
-	}
-	c, err := ParseCheckpoint(text)
-	if err != nil {
-		return Checkpoint{}, err
-	}
-	// The note's first line after the text and a blank line.
-	if !bytes.HasPrefix(signed[len(text)+1:], []byte("— "+c.Origin+" ")) {
-		return Checkpoint{}, fmt.Errorf("%w checkpoint: the first signature is not the ledger's", ErrMalformed)
 	}
 	// One key at a time: a bad signature by one takes nothing from another's.
 	why := fmt.Errorf("no key of %s was given", c.Origin)
@@ -79,14 +71,23 @@ func OpenCheckpoint(signed []byte, keys ...note.Verifier) (Checkpoint, error) {
 	return Checkpoint{}, fmt.Errorf("%w: %w", ErrSignature, why)
 }
 
-// CheckpointText returns the text of a signed checkpoint without a look at its
-// signatures, for readers that hold no key yet.
+// CheckpointText returns a signed checkpoint in its one form (docs/SPEC.md section
+// 7.1) without a check of its signatures, for readers that hold no key yet. It
+// returns ErrMalformed.
 func CheckpointText(signed []byte) (Checkpoint, error) {
 	text, err := noteText(signed)
 	if err != nil {
 		return Checkpoint{}, err
 	}
-	return ParseCheckpoint(text)
+	c, err := ParseCheckpoint(text)
+	if err != nil {
+		return Checkpoint{}, err
+	}
+	// The note's first line after the text and a blank line.
+	if !bytes.HasPrefix(signed[len(text)+1:], []byte("— "+c.Origin+" ")) {
+		return Checkpoint{}, fmt.Errorf("%w checkpoint: the first signature is not the ledger's", ErrMalformed)
+	}
+	return c, nil
 }
 
 // noteText returns what a signed checkpoint signs, once its size and its number
@@ -102,7 +103,43 @@ func noteText(signed []byte) (string, error) {
 	if n := bytes.Count(signed[i+2:], []byte("\n")); n > MaxSignatures {
 		return "", fmt.Errorf("%w checkpoint: %d signature lines, at most %d", ErrMalformed, n, MaxSignatures)
 	}
+	if err := oneForm(signed); err != nil {
+		return "", fmt.Errorf("%w checkpoint: %w", ErrMalformed, err)
+	}
 	return string(signed[:i+1]), nil
+}
+
+// oneForm holds the signature lines of a note to one form (docs/SPEC.md section
+// 7.1): the parser of signed notes takes stray bits of base64 and drops lines that
+// stand twice.
+func oneForm(signed []byte) error {
+	var unverified *note.UnverifiedNoteError
+	if _, err := note.Open(signed, note.VerifierList()); !errors.As(err, &unverified) {
+		return err
+	}
+	lines := 0
+	keys := make(map[lineKey]bool, len(unverified.Note.UnverifiedSigs))
+	for _, s := range unverified.Note.UnverifiedSigs {
+		by := lineKey{s.Name, s.Hash}
+		if keys[by] {
+			return errors.New("two signatures of one key")
+		}
+		keys[by] = true
+		if _, err := base64.StdEncoding.Strict().DecodeString(s.Base64); err != nil {
+			return errors.New("a signature in another spelling of base64")
+		}
+		lines += len("—  \n") + len(s.Name) + len(s.Base64)
+	}
+	if len(unverified.Note.Text)+1+lines != len(signed) {
+		return errors.New("a signature stands twice")
+	}
+	return nil
+}
+
+// lineKey is who a signature line says that it is by.
+type lineKey struct {
+	name string
+	id   uint32
 }
 
 // Receipt proves one entry: C2SP tlog-proof with the entry's bytes in the extra

@@ -252,7 +252,7 @@ func (r *refReader) close() {
 		r.integer()
 	}
 	if form > 0 {
-		r.blob16(1, 32_849)
+		r.blob16(1, map[uint64]int{1: 32_768, 2: 32_849}[uint64(form)])
 	}
 }
 

@@ -105,7 +105,7 @@ func checkGenesis(g *Genesis) error {
 	if len(g.Policy) == 0 {
 		return nil // with deals cosigned no such genesis parses
 	}
-	return checkPolicy(g.Policy, g.Deals)
+	return checkPolicy(g.Policy, g, func(public []byte) bool { return bytes.Equal(public, g.SigningKey) })
 }
 
 // soundKey refuses a key that parses but cannot be trusted or used.
@@ -120,19 +120,29 @@ func soundKey(subject Subject, public []byte) error {
 	return nil
 }
 
-// checkPolicy: a policy can be read, and asks for witnesses where deals need
-// them. One with a witness key of a later type cannot be judged.
-func checkPolicy(text []byte, deals Deals) error {
+// checkPolicy: a policy can be read, asks for witnesses if deals need them, and
+// none of its witnesses is the ledger itself. One with a witness key of a later
+// type cannot be judged.
+func checkPolicy(text []byte, g *Genesis, signing func(public []byte) bool) error {
 	p, err := ParsePolicy(text)
 	switch {
 	case errors.Is(err, ErrUnknown):
 		return err
 	case err != nil:
 		return illegal(RuleKey, "%s", err)
-	case deals == DealsCosigned && !p.Asks():
+	case g.Deals == DealsCosigned && !p.Asks():
 		return illegal(RuleKey, "the policy asks for no witness, and deals need a cosigned commit")
 	}
+	if err := p.CheckWitnesses(g.Origin, signing); err != nil {
+		return illegal(RuleKey, "%s", err)
+	}
 	return nil
+}
+
+// IsSigningKey reports whether a key, type byte first, is or was a signing key of
+// the ledger.
+func (s *State) IsSigningKey(public []byte) bool {
+	return s.keys.known[KeyID(public)].subject == SubjectSigning
 }
 
 func (s *State) checkKey(k *Key) error {
@@ -147,17 +157,35 @@ func (s *State) checkKey(k *Key) error {
 		if k.Subject == SubjectAuditor && len(s.keys.auditors) >= MaxAuditors {
 			return illegal(RuleKey, "at most %d auditor keys are in force", MaxAuditors)
 		}
-		if k.Subject == SubjectDisclosure {
+		switch k.Subject {
+		case SubjectDisclosure:
 			return s.checkWraps(k)
+		case SubjectSigning:
+			return s.checkNotWitness(k.Public)
 		}
 	case SubjectPolicy:
-		return checkPolicy(k.Policy, s.genesis.Deals)
+		return checkPolicy(k.Policy, s.genesis, s.IsSigningKey)
 	case SubjectRetirement:
 		return s.checkRetirement(k)
 	case SubjectAdministrator:
 		return s.checkAdministrator(k)
 	case SubjectTwoPersons:
 		return checkTwoPersons(s.genesis.Production, len(s.persons.inForce), k.Acts)
+	}
+	return nil
+}
+
+// checkNotWitness: a signing key is no key of a witness of the newest policy.
+func (s *State) checkNotWitness(public []byte) error {
+	if len(s.keys.policy) == 0 {
+		return nil
+	}
+	p, err := ParsePolicy(s.keys.policy)
+	if err != nil {
+		return nil // checked when it was set; then of a later type
+	}
+	if err := p.CheckWitnesses(s.genesis.Origin, func(k []byte) bool { return bytes.Equal(k, public) }); err != nil {
+		return illegal(RuleKey, "%s", err)
 	}
 	return nil
 }

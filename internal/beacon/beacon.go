@@ -2,7 +2,7 @@
 // signature is the one that the chain's key makes of a round (docs/SPEC.md
 // section 4.4). It has no network and no clock, and it is the only package that
 // knows BLS: its curve is neither in Go's FIPS 140-3 module nor in browsers, so
-// nothing but the level unsteerable may rest on it.
+// nothing but the level mixed may rest on it.
 //
 // The one chain is drand's quicknet, of the scheme bls-unchained-g1-rfc9380. A
 // signature is unique: for a round and a key there is one, which whoever holds

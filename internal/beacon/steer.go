@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"sort"
 
 	"shuffled/internal/audit"
 )
@@ -18,7 +17,7 @@ func find(plan []audit.Planned, s audit.Source) int {
 
 // Steered names what a house could choose of a shuffle with a mix plan though it
 // did not know the value of a beacon or slot when it committed; nil means nothing.
-// A shuffle of which it could is unsteerable for nobody (docs/SPEC.md section
+// A shuffle of which it could has the level mixed for nobody (docs/SPEC.md section
 // 10.5).
 func Steered(c *audit.Context) error {
 	switch {
@@ -30,21 +29,4 @@ func Steered(c *audit.Context) error {
 		return fmt.Errorf("which %d of the %d cards there are hangs on the tape alone, and the mix only moves them", c.Recipe.Take, c.Recipe.Cards)
 	}
 	return nil
-}
-
-// SeenBy returns the first second, since 1970, at which a policy's quorum had
-// cosigned a checkpoint, by its witnesses' clocks; ok is false for none, and for a
-// policy that asks for nobody.
-func SeenBy(p *audit.Policy, signed []byte) (unix int64, ok bool) {
-	if !p.Asks() || !p.Satisfied(signed) {
-		return 0, false
-	}
-	var times []int64
-	for _, c := range p.Cosignatures(signed) {
-		times = append(times, c.Time)
-	}
-	slices.Sort(times)
-	// The last one is enough, for all of them are.
-	i := sort.Search(len(times)-1, func(i int) bool { return p.SatisfiedBefore(signed, times[i]+1) })
-	return times[i], true
 }

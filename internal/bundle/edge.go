@@ -1,6 +1,7 @@
 package bundle
 
 import (
+	"errors"
 	"fmt"
 	"io/fs"
 
@@ -151,6 +152,11 @@ func readTile(fsys fs.FS, level int, index uint64, width int) ([]byte, error) {
 	}
 	name := tilePath(level, index, width)
 	b, err := readFile(fsys, name, int64(width)*tlog.HashSize)
+	if width < Width && errors.Is(err, fs.ErrNotExist) { // a mirror that was copied while it grew (docs/SPEC.md section 13.1)
+		if full, more := readTile(fsys, level, index, Width); more == nil {
+			return full[:width*tlog.HashSize], nil
+		}
+	}
 	if err == nil && len(b) != width*tlog.HashSize {
 		err = fmt.Errorf("reading %s: %w: %d bytes, not %d", name, audit.ErrMalformed, len(b), width*tlog.HashSize)
 	}

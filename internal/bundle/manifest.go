@@ -6,6 +6,7 @@ import (
 	"encoding/base64"
 	"errors"
 	"fmt"
+	"regexp"
 	"strconv"
 	"time"
 
@@ -140,8 +141,10 @@ func parse(what string, b []byte, limit int, format string, v any) error {
 	switch {
 	case head.Format == nil:
 		return fmt.Errorf("%w %s: no format", audit.ErrMalformed, what)
-	case *head.Format != format:
+	case laterFormat(*head.Format, format):
 		return fmt.Errorf("%s format %s: %w", what, quoted(*head.Format), audit.ErrUnknown)
+	case *head.Format != format:
+		return fmt.Errorf("%w %s: format %s, not %s", audit.ErrMalformed, what, quoted(*head.Format), format)
 	}
 	if err := json.Unmarshal(b, v, json.RejectUnknownMembers(true)); err != nil {
 		return fmt.Errorf("%w %s: %s", audit.ErrMalformed, what, quoted(err.Error()))
@@ -150,6 +153,16 @@ func parse(what string, b []byte, limit int, format string, v any) error {
 		return fmt.Errorf("%w %s: not in its one form (compact, members in order)", audit.ErrMalformed, what)
 	}
 	return nil
+}
+
+// versioned is a format with the number of its version.
+var versioned = regexp.MustCompile(`^shuffled/v([1-9][0-9]{0,9})(/.*)$`)
+
+// laterFormat reports whether got is a format of another version than want's
+// (docs/SPEC.md section 1.4).
+func laterFormat(got, want string) bool {
+	g, w := versioned.FindStringSubmatch(got), versioned.FindStringSubmatch(want)
+	return g != nil && g[2] == w[2] && g[1] != w[1]
 }
 
 // quoted keeps text from outside out of terminals and logs.

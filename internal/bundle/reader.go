@@ -9,6 +9,9 @@ import (
 	"iter"
 	"math"
 	"os"
+	"path"
+
+	"golang.org/x/mod/sumdb/tlog"
 
 	"shuffled/internal/audit"
 )
@@ -90,6 +93,15 @@ func (r *Reader) Entries(bundle uint64) ([][]byte, error) {
 		return nil, fmt.Errorf("entry bundle %d: past the size %d", bundle, r.head.Size)
 	}
 	return readFramed(r.fsys, tilePath(levelEntries, bundle, width), width, maxEntries)
+}
+
+// RootAt returns the root of the first size entries, 1 to Size, as the bundle's own
+// tiles have it.
+func (r *Reader) RootAt(size uint64) (tlog.Hash, error) {
+	if size == 0 || size > r.head.Size {
+		return tlog.Hash{}, fmt.Errorf("a root of %d entries: the bundle has %d", size, r.head.Size)
+	}
+	return (&forest{fsys: r.fsys, size: r.head.Size}).rootAt(size)
 }
 
 // widthOf returns how many of size items are in file index, 0 to Width.
@@ -222,10 +234,27 @@ func (r *Reader) Strays(each func(path string)) error {
 
 func (r *Reader) read(name string, limit int64) ([]byte, error) { return readFile(r.fsys, name, limit) }
 
+// leaves reports whether name, or a directory above it, is a symbolic link. Asked of
+// a name that cannot be read, it tells a link out of the directory, which os.Root
+// does not follow and has no error of its own for, from a machine that fails.
+func leaves(fsys fs.FS, name string) bool {
+	for ; name != "."; name = path.Dir(name) {
+		if info, err := fs.Lstat(fsys, name); err == nil {
+			if info.Mode()&fs.ModeSymlink != 0 {
+				return true
+			}
+		}
+	}
+	return false
+}
+
 // readFile reads a regular file of at most limit bytes. What it is and how long
 // is asked before it is opened: opening a pipe would wait for ever.
 func readFile(fsys fs.FS, name string, limit int64) ([]byte, error) {
 	info, err := fs.Stat(fsys, name)
+	if err != nil && leaves(fsys, name) {
+		return nil, fmt.Errorf("reading %s: %w: a link that leads nowhere in the bundle", name, audit.ErrMalformed)
+	}
 	if err != nil {
 		return nil, fmt.Errorf("reading %s: %w", name, err)
 	}

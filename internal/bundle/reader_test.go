@@ -1,6 +1,7 @@
 package bundle_test
 
 import (
+	"bytes"
 	"errors"
 	"io/fs"
 	"os"
@@ -213,6 +214,28 @@ func TestReaderBounds(t *testing.T) {
 	}{{-1, 0, 256}, {7, 0, 1}, {0, 1 << 60, 1}, {0, 0, 0}, {0, 0, 257}, {0, 0, -1}} {
 		if _, err := r.Tile(c.level, c.index, c.width); err == nil {
 			t.Errorf("tile %v", c)
+		}
+	}
+}
+
+// TestTileOfTheFull: a reader that misses a partial tile takes the first hashes of
+// the full one, as of a mirror that was copied while it grew.
+func TestTileOfTheFull(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	h := newHouse(t)
+	h.grow(bundle.Width)
+	if _, err := h.export(dir); err != nil {
+		t.Fatal(err)
+	}
+	r := open(t, dir)
+	full, err := r.Tile(0, 0, bundle.Width)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, width := range []int{1, 137, 255} {
+		if got, err := r.Tile(0, 0, width); err != nil || !bytes.Equal(got, full[:32*width]) {
+			t.Errorf("%d hashes: %v", width, err)
 		}
 	}
 }

@@ -49,7 +49,7 @@ var chapter3 = []Row{
 			tests("internal/dealer", "a key that says a wrong time, or comes to another daemon before that one has read the first answer, may cost a tape, which nobody sees; its answer is the first one", "TestLyingKeys", "TestLyingKeyLatched", "TestLyingKeyOfAChild"),
 			tests("internal/audit", "serials have no gaps, and each commit has one close", "TestLegalityVectors", "TestLegalityAgreesWithModel"),
 		},
-		NotShown: "A house that changes the program can draw tapes until it likes one and commit to that. Only the level unsteerable excludes it (docs/THREATS.md).",
+		NotShown: "A house that changes the program can draw tapes until it likes one and commit to that. Only the level mixed excludes it (docs/THREATS.md).",
 	},
 	{
 		ID: "3.2.5", Title: "Available outcomes",

@@ -57,7 +57,7 @@ var generator = []Row{
 			long(tests("cmd/shuffled", "a house that writes what no honest daemon would: each deed is a fault in the audit", "TestCheatingHouse", "TestSelectiveHouse")),
 			document("docs/SPEC.md", "9 Legality", "the rules: serials without gaps, one close"),
 		},
-		NotShown: "Tapes that were drawn and looked at before the first commit, by a changed program: only the level unsteerable excludes that.",
+		NotShown: "Tapes that were drawn and looked at before the first commit, by a changed program: only the level mixed excludes that.",
 	},
 	{
 		ID: "6", Title: "A failing generator stops play",

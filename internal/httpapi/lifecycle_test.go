@@ -211,19 +211,23 @@ func TestEvidence(t *testing.T) {
 		header   http.Header
 		want     string
 	}{
-		"transcript":            {transcript, nil, verify.Proved},
-		"receipt":               {receipt.body, text, verify.Proved},
-		"altered card":          {bytes.Replace(transcript, []byte(`"place":5`), []byte(`"place":4`), 1), nil, verify.Failed},
-		"receipt as transcript": {receipt.body, nil, verify.Failed},
-		"transcript as receipt": {transcript, text, verify.Failed},
-		"nothing":               {nil, text, verify.Failed},
-		"no JSON":               {[]byte("\x00\xff"), nil, verify.Failed},
-		"truncated":             {transcript[:len(transcript)/2], nil, verify.Failed},
+		"transcript":         {transcript, nil, verify.Proved},
+		"receipt":            {receipt.body, text, verify.Proved},
+		"altered card":       {bytes.Replace(transcript, []byte(`"place":5`), []byte(`"place":4`), 1), nil, verify.Failed},
+		"receipt as JSON":    {receipt.body, nil, verify.Proved}, // its first bytes say what it is
+		"transcript as text": {transcript, text, verify.Proved},
+		"almost a receipt":   {bytes.Replace(receipt.body, []byte("c2sp.org"), []byte("c2s.org"), 1), text, verify.Failed},
+		"nothing":            {nil, text, verify.Failed},
+		"no JSON":            {[]byte("\x00\xff"), nil, verify.Failed},
+		"truncated":          {transcript[:len(transcript)/2], nil, verify.Failed},
 	} {
 		got := s.do(ask{method: http.MethodPost, path: "/v1/verify", body: c.evidence, header: c.header})
 		var v verify.Verdict
 		if err := json.Unmarshal(got.body, &v); err != nil || got.status != 200 || v.Verdict != c.want {
 			t.Errorf("%s: %d %s", name, got.status, cut(got.body))
+		}
+		if name == "almost a receipt" && (len(v.Steps) != 1 || v.Kind != "") {
+			t.Errorf("%s: kind %q, %d steps", name, v.Kind, len(v.Steps))
 		}
 	}
 }

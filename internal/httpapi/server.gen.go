@@ -261,7 +261,7 @@ const (
 const (
 	VerdictLevelKeyNotPinned VerdictLevel = "key not pinned"
 	VerdictLevelRecorded     VerdictLevel = "recorded"
-	VerdictLevelUnsteerable  VerdictLevel = "unsteerable"
+	VerdictLevelMixed        VerdictLevel = "mixed"
 	VerdictLevelWitnessed    VerdictLevel = "witnessed"
 )
 

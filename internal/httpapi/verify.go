@@ -1,6 +1,7 @@
 package httpapi
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
 	"strings"
@@ -39,10 +40,12 @@ func (s *Server) Verify(c *call) error {
 	}
 	defer s.verifying.leave()
 	var verdict *verify.Verdict
-	if want == "text/plain" {
-		verdict = verify.Receipt(evidence, s.trust(originOfReceipt(string(evidence))))
+	// What the file is, its first bytes say (docs/SPEC.md section 10), whatever the
+	// media type.
+	if bytes.HasPrefix(evidence, []byte("{")) {
+		verdict = verify.File(evidence, s.trust(originOfTranscript(evidence)))
 	} else {
-		verdict = verify.Transcript(evidence, s.trust(originOfTranscript(evidence)))
+		verdict = verify.File(evidence, s.trust(originOfReceipt(string(evidence))))
 	}
 	// The standard library leaves empty members out, as `shuffled verify --json`
 	// does: one verdict, one form.

@@ -58,9 +58,8 @@ func (f *fold) inTime(p *point) {
 	if len(f.rounds) == 0 {
 		return
 	}
-	seen, ok := beacon.SeenBy(f.trust.policy, p.Signed)
 	for id, out := range f.rounds {
-		if l := f.live[id]; ok && l != nil && seen < out && p.head.Size > id {
+		if l := f.live[id]; l != nil && p.complete < out && p.head.Size > id {
 			l.InTime = true
 			delete(f.rounds, id)
 		}
@@ -103,8 +102,8 @@ func (f *fold) check(chain *beacon.Chain, x light) *roundCheck {
 	return f.checks[x]
 }
 
-// unsteered reports whether nothing is left to the house of a witnessed shuffle,
+// mixedForAll reports whether nothing is left to the house of a witnessed shuffle,
 // provided that its beacon holds (docs/SPEC.md section 10.5).
-func (l *live) unsteered(o audit.Opened) bool {
+func (l *live) mixedForAll(o audit.Opened) bool {
 	return l.InTime && l.Beacon != nil && beacon.Steered(o.Commit().Context) == nil
 }

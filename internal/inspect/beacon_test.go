@@ -34,11 +34,11 @@ func plans() map[string]planned {
 	odd, _ := shuffle.NewDeck([]string{"Ace", "King", "Queen", "Jack"})
 	quicknet := inspecttest.Wish(inspecttest.Quicknet)
 	return map[string]planned{
-		"beacon":         {level: LevelUnsteerable, wishes: []inspecttest.Wish{quicknet}},
-		"beacon-open":    {level: LevelUnsteerable, open: true, wishes: []inspecttest.Wish{quicknet}},
-		"beacon-slots":   {level: LevelUnsteerable, wishes: []inspecttest.Wish{inspecttest.Mixed(2, 0, false), quicknet}},
-		"beacon-auditor": {level: LevelUnsteerable, wishes: []inspecttest.Wish{inspecttest.ForAuditors, quicknet}},
-		"beacon-draws":   {level: LevelUnsteerable, wishes: []inspecttest.Wish{inspecttest.Draws(6, 37), quicknet}},
+		"beacon":         {level: LevelMixed, wishes: []inspecttest.Wish{quicknet}},
+		"beacon-open":    {level: LevelMixed, open: true, wishes: []inspecttest.Wish{quicknet}},
+		"beacon-slots":   {level: LevelMixed, wishes: []inspecttest.Wish{inspecttest.Mixed(2, 0, false), quicknet}},
+		"beacon-auditor": {level: LevelMixed, wishes: []inspecttest.Wish{inspecttest.ForAuditors, quicknet}},
+		"beacon-draws":   {level: LevelMixed, wishes: []inspecttest.Wish{inspecttest.Draws(6, 37), quicknet}},
 		"beacon-cut":     {level: LevelWitnessed, wishes: []inspecttest.Wish{inspecttest.Mixed(0, 0, true), quicknet}},
 		"beacon-take":    {level: LevelWitnessed, wishes: []inspecttest.Wish{inspecttest.Of(odd, 3), quicknet}},
 		"beacon-late":    {level: LevelWitnessed, late: true, wishes: []inspecttest.Wish{quicknet}},
@@ -116,9 +116,9 @@ func levelsOf(t *testing.T, name string) map[string]string {
 	return levels
 }
 
-// TestUnsteerable: who is unsteerable for everybody is counted, under a policy
+// TestMixedForEverybody: what has the level mixed for everybody is counted, under a policy
 // that asks for witnesses and no other trust, however often the check is cut.
-func TestUnsteerable(t *testing.T) {
+func TestMixedForEverybody(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	if l := withBeacons(dir, nil); len(l.Illegal) > 0 {
@@ -177,13 +177,13 @@ func TestUnsteerable(t *testing.T) {
 		t.Errorf("under a key alone: %s, levels %v", r.Verdict, r.Totals.Levels)
 	}
 	r = inspectDir(t, dir, Options{Policy: inspecttest.Policy(true, 3, "w1", "w2", "w3")})
-	if n := r.Totals.Levels[LevelUnsteerable]; n != 0 {
+	if n := r.Totals.Levels[LevelMixed]; n != 0 {
 		t.Errorf("without the quorum that was asked for: %v", r.Totals.Levels)
 	}
 }
 
 // TestForgedBeacon: another value than the beacon's is a fault of the mix, and
-// makes nothing unsteerable.
+// gives nobody the level mixed.
 func TestForgedBeacon(t *testing.T) {
 	t.Parallel()
 	for name, forge := range map[string]func(*inspecttest.Shuffle){
@@ -199,7 +199,7 @@ func TestForgedBeacon(t *testing.T) {
 		if r.Verdict != Failed || r.FaultCount != 1 || r.Faults[0].Code != CodeBeacon || *r.Faults[0].Shuffle != id || *r.Faults[0].Entry <= id {
 			t.Errorf("%s: verdict %s\n%s", name, r.Verdict, asJSON(t, r.Faults))
 		}
-		if got := levelsOf(t, shuffles); got["beacon"] != LevelWitnessed || got["beacon-slots"] != LevelUnsteerable {
+		if got := levelsOf(t, shuffles); got["beacon"] != LevelWitnessed || got["beacon-slots"] != LevelMixed {
 			t.Errorf("%s: levels %v", name, got)
 		}
 		if r = inspectDir(t, dir, Options{}); r.Verdict != Failed || r.FaultCount != 1 {

@@ -28,6 +28,9 @@ type Bundle struct {
 // damaged opens, too: that is what Run then finds.
 func OpenBundle(dir string) (*Bundle, error) {
 	r, err := bundle.Open(dir)
+	if errors.Is(err, fs.ErrNotExist) && strings.Contains(err.Error(), "reading manifest.json") {
+		return &Bundle{damage: &Damage{fault(CodeFile, "manifest.json", "it is missing")}}, nil
+	}
 	if errors.Is(err, audit.ErrMalformed) {
 		d := &Damage{fault(CodeManifest, "manifest.json", "%v", cutDir(dir, err))}
 		if !strings.Contains(err.Error(), "reading manifest.json") {
@@ -185,11 +188,11 @@ func (b *Bundle) Deck(_ context.Context, hash [32]byte) ([]string, string, error
 // Finish implements Source: the files that only say what the entries say.
 func (b *Bundle) Finish(_ context.Context, s Summary) (faults []Fault, notes []string, err error) {
 	m := b.r.Manifest()
-	if b.cut() {
-		return nil, []string{"the manifest is of another checkpoint, as when an export was cut: manifest.json, keys.json and policy were not compared"}, nil
-	}
 	if s.Broken || s.Genesis == nil {
 		return nil, []string{"manifest.json, keys.json and policy were not compared: entries are missing"}, nil
+	}
+	if b.cut() {
+		return b.older(*m, s)
 	}
 	if notes, err = b.strays(); err != nil {
 		return nil, nil, err
@@ -202,8 +205,94 @@ func (b *Bundle) Finish(_ context.Context, s Summary) (faults []Fault, notes []s
 	if err != nil {
 		return nil, notes, nil // named at the key's entry
 	}
+	if from, to, _ := b.Period(); (from != 0 || to != 0) && (from != s.From || to != s.To) {
+		notes = append(notes, fmt.Sprintf("the manifest names another period, from %q to %q: it bounds nothing, --from and --to do", m.Period.From, m.Period.To))
+	}
 	faults, err = b.views(keys, s, vkey)
 	return append(faults, b.manifest(*m, s, vkey)...), notes, err
+}
+
+// older compares what a cut export left: a manifest of a smaller checkpoint of this
+// very ledger, and keys.json and policy as of then or as of now (docs/SPEC.md section
+// 13.5). Anything else is no cut export.
+func (b *Bundle) older(m bundle.Manifest, s Summary) (faults []Fault, notes []string, err error) {
+	if !s.Held {
+		return nil, []string{"manifest.json, keys.json and policy were not compared: the checkpoint does not hold"}, nil
+	}
+	if m.Size == 0 || m.Size >= s.Size {
+		return []Fault{fault(CodeManifest, "manifest.json", "its digest of checkpoint is another, and its size, %d, is not below the checkpoint's, as after a cut export", m.Size)}, nil, nil
+	}
+	root, err := b.r.RootAt(m.Size)
+	if err != nil {
+		if errors.As(damaged("tile", err), new(*Damage)) {
+			return nil, []string{"manifest.json, keys.json and policy were not compared: tiles are missing"}, nil
+		}
+		return nil, nil, err
+	}
+	then, now := bundle.NewKeys(s.Genesis.Origin), bundle.NewKeys(s.Genesis.Origin)
+	policies := []string{""}
+	for _, k := range s.Keys {
+		if now.Apply(k.Index, k.Entry); k.Index < m.Size {
+			then.Apply(k.Index, k.Entry)
+		}
+		switch body := k.Entry.Body.(type) {
+		case *audit.Genesis:
+			policies = append(policies, string(body.Policy))
+		case *audit.Key:
+			if body.Subject == audit.SubjectPolicy {
+				policies = append(policies, string(body.Policy))
+			}
+		}
+	}
+	vkey, err1 := audit.VKey(s.Genesis.Origin, then.SigningKey())
+	newVKey, err2 := audit.VKey(s.Genesis.Origin, now.SigningKey())
+	if errors.Join(err1, err2) != nil {
+		return nil, nil, nil // named at the key's entry
+	}
+	for _, x := range []struct {
+		member   string
+		says, is any
+	}{
+		{"origin", m.Origin, s.Genesis.Origin},
+		{"production", m.Production, s.Genesis.Production},
+		{"root", m.Root, root.String()},
+		{"vkey", m.VKey, vkey},
+	} {
+		if x.says != x.is {
+			faults = append(faults, fault(CodeManifest, "manifest.json", "%s is %v at its size, %d, not %v", x.member, x.is, m.Size, x.says))
+		}
+	}
+	keys := []func() (bool, error){func() (bool, error) { return b.sameKeys(then) }, func() (bool, error) { return b.sameKeys(now) }}
+	var policy []func() (bool, error)
+	for _, text := range policies {
+		policy = append(policy, func() (bool, error) { return b.samePolicy(text, vkey) }, func() (bool, error) { return b.samePolicy(text, newVKey) })
+	}
+	for name, ways := range map[string][]func() (bool, error){"keys.json": keys, "policy": policy} {
+		x, err := oneOf(name, ways)
+		if err != nil {
+			return faults, nil, err
+		}
+		if x != nil {
+			faults = append(faults, *x)
+		}
+	}
+	return faults, []string{fmt.Sprintf("the manifest is of an older checkpoint, of size %d, as after an export that was cut: the next export writes it anew", m.Size)}, nil
+}
+
+// oneOf returns the fault of a file that is none of what it may be.
+func oneOf(name string, ways []func() (bool, error)) (*Fault, error) {
+	for _, same := range ways {
+		ok, err := same()
+		var d *Damage
+		switch {
+		case errors.As(err, &d):
+			return &d.Fault, nil
+		case ok || err != nil:
+			return nil, err
+		}
+	}
+	x := fault(CodeView, name, "it is not what the entries say, neither of the manifest's size nor of the checkpoint's")
+	return &x, nil
 }
 
 func (b *Bundle) strays() (notes []string, err error) {
@@ -324,6 +413,10 @@ func (b *Bundle) manifest(m bundle.Manifest, s Summary, vkey string) (faults []F
 		if x.says != x.is {
 			faults = append(faults, fault(CodeManifest, "manifest.json", "%s is %v, not %v", x.member, x.is, x.says))
 		}
+	}
+	// Clocks differ, as between witnesses and the house.
+	if _, _, at := b.Period(); at < s.Newest-audit.WitnessGrace {
+		faults = append(faults, fault(CodeManifest, "manifest.json", "exported_at is %s, and what was exported is from %s", m.ExportedAt, formatTime(s.Newest)))
 	}
 	return faults
 }

@@ -16,11 +16,11 @@ type collector struct {
 	shuffles uint64
 	out      *lines // nil: no file of shuffles was asked for
 
-	unsteerable map[string]uint64 // closed ones by table; the fold counted them as witnessed
+	mixed map[string]uint64 // closed ones by table; the fold counted them as witnessed
 }
 
 func newCollector() *collector {
-	return &collector{tapes: make(map[string]map[string]uint64), unsteerable: make(map[string]uint64)}
+	return &collector{tapes: make(map[string]map[string]uint64), mixed: make(map[string]uint64)}
 }
 
 func (c *collector) take(b *batch) error {
@@ -34,10 +34,10 @@ func (c *collector) take(b *batch) error {
 		// The mix came before the close, and so its check.
 		if x.beacon != nil && x.beacon.Holds {
 			if x.counted {
-				c.unsteerable[x.table]++
+				c.mixed[x.table]++
 			}
 			if x.line != nil {
-				x.line.Level = LevelUnsteerable
+				x.line.Level = LevelMixed
 			}
 		}
 		c.shuffles++

@@ -3,8 +3,10 @@ package inspect
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"sync"
@@ -449,6 +451,137 @@ func TestCutExport(t *testing.T) {
 				t.Error("no note says so")
 			}
 		}
+	}
+}
+
+// TestNoCutExport: an edit of one digest, or of one signature line, switches the
+// comparison of the manifest, keys.json and policy off for nobody.
+func TestNoCutExport(t *testing.T) {
+	t.Parallel()
+	l := newLedger(t)
+	l.hand("t1")
+	older := filepath.Join(t.TempDir(), "manifest.json")
+	l.Finish()
+	data, err := os.ReadFile(filepath.Join(l.Dir, "manifest.json"))
+	must(t, err)
+	must(t, os.WriteFile(older, data, 0o600))
+	l.hand("t1")
+	l.Finish()
+	edit := func(dir, name string, change func(string) string) {
+		b, err := os.ReadFile(filepath.Join(dir, name))
+		must(t, err)
+		must(t, os.WriteFile(filepath.Join(dir, name), []byte(change(string(b))), 0o600))
+	}
+	otherDigest := func(text string) string {
+		return regexp.MustCompile(`"checkpoint":"[^"]*"`).ReplaceAllString(text, `"checkpoint":"AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA="`)
+	}
+	for name, test := range map[string]struct {
+		spoil func(dir string)
+		want  []string
+	}{
+		"a signature line more": {func(dir string) {
+			edit(dir, "checkpoint", func(s string) string { return s + "— someone AAAAAAAA\n" })
+		}, []string{"manifest"}},
+		"another digest": {func(dir string) { edit(dir, "manifest.json", otherDigest) }, []string{"manifest"}},
+		"an older manifest, and a policy of nobody": {func(dir string) {
+			edit(dir, "manifest.json", func(string) string { return string(data) })
+			edit(dir, "policy", func(string) string { return "log evil\n" })
+		}, []string{"view"}},
+		"an older manifest, and no keys": {func(dir string) {
+			edit(dir, "manifest.json", func(string) string { return string(data) })
+			must(t, os.Remove(filepath.Join(dir, "keys.json")))
+		}, []string{"file"}},
+		"an older manifest of a sandbox": {func(dir string) {
+			edit(dir, "manifest.json", func(string) string {
+				return strings.Replace(string(data), `"production":true`, `"production":false`, 1)
+			})
+		}, []string{"manifest"}},
+		"an older manifest of another root": {func(dir string) {
+			edit(dir, "manifest.json", func(string) string {
+				return regexp.MustCompile(`"root":"[^"]*"`).ReplaceAllString(string(data), `"root":"AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA="`)
+			})
+		}, []string{"manifest"}},
+		"an older manifest, as after a cut": {func(dir string) { edit(dir, "manifest.json", func(string) string { return string(data) }) }, nil},
+	} {
+		t.Run(name, func(t *testing.T) {
+			dir := filepath.Join(t.TempDir(), "bundle")
+			must(t, os.CopyFS(dir, os.DirFS(l.Dir)))
+			test.spoil(dir)
+			wantFaults(t, inspectDir(t, dir, trusting()), test.want)
+		})
+	}
+}
+
+// TestExportTime: a bundle is not older than what is in it.
+func TestExportTime(t *testing.T) {
+	t.Parallel()
+	l := newLedger(t)
+	l.hand("t1")
+	l.Finish()
+	name := filepath.Join(l.Dir, "manifest.json")
+	b, err := os.ReadFile(name)
+	must(t, err)
+	for after, want := range map[int64][]string{-10_001: {"manifest"}, -10_000: nil, 0: nil} {
+		at := `"exported_at":"` + formatTime(l.Now+after) + `"`
+		must(t, os.WriteFile(name, regexp.MustCompile(`"exported_at":"[^"]*"`).ReplaceAll(b, []byte(at)), 0o600))
+		wantFaults(t, inspectDir(t, l.Dir, trusting()), want)
+	}
+}
+
+// TestOneFileDoesNotStop: a link out of the bundle, or a file that is missing, is a
+// fault, and the report goes on.
+func TestOneFileDoesNotStop(t *testing.T) {
+	t.Parallel()
+	l := newLedger(t)
+	l.hand("t1")
+	l.Finish()
+	copied := func(t *testing.T) string {
+		dir := filepath.Join(t.TempDir(), "bundle")
+		must(t, os.CopyFS(dir, os.DirFS(l.Dir)))
+		return dir
+	}
+	t.Run("a deck is a link out", func(t *testing.T) {
+		dir := copied(t)
+		decks, err := filepath.Glob(filepath.Join(dir, "decks", "*"))
+		must(t, err)
+		must(t, os.Remove(decks[0]))
+		must(t, os.Symlink("/etc/passwd", decks[0]))
+		wantFaults(t, inspectDir(t, dir, trusting()), []string{"deck"})
+	})
+	t.Run("the directory of decks is a link out", func(t *testing.T) {
+		dir := copied(t)
+		must(t, os.RemoveAll(filepath.Join(dir, "decks")))
+		must(t, os.Symlink("/etc", filepath.Join(dir, "decks")))
+		wantFaults(t, inspectDir(t, dir, trusting()), []string{"deck"})
+	})
+	t.Run("no manifest", func(t *testing.T) {
+		dir := copied(t)
+		must(t, os.Remove(filepath.Join(dir, "manifest.json")))
+		wantFaults(t, inspectDir(t, dir, trusting()), []string{"file"})
+	})
+	for _, name := range []string{"keys.json", "manifest.json"} {
+		t.Run("another format in "+name, func(t *testing.T) {
+			for format, code := range map[string]string{"shuffled/v1/keyz": "fault", "x": "fault", "shuffled/v01/FORM": "fault", "shuffled/v2/FORM": "unknown"} {
+				dir := copied(t)
+				b, err := os.ReadFile(filepath.Join(dir, name))
+				must(t, err)
+				form := map[string]string{"keys.json": "keys", "manifest.json": "bundle"}[name]
+				other := strings.Replace(format, "FORM", form, 1)
+				must(t, os.WriteFile(filepath.Join(dir, name), []byte(strings.Replace(string(b), "shuffled/v1/"+form, other, 1)), 0o600))
+				opened, err := OpenBundle(dir)
+				if name == "manifest.json" && code == "unknown" {
+					if !errors.Is(err, audit.ErrUnknown) {
+						t.Errorf("%s: %v", other, err)
+					}
+					continue
+				}
+				must(t, err)
+				must(t, opened.Close())
+				if r := inspectDir(t, dir, trusting()); (r.Verdict == Failed) != (code == "fault") || (r.Verdict == CannotJudge) != (code == "unknown") {
+					t.Errorf("%s: %s, %v", other, r.Verdict, r.FaultCodes)
+				}
+			}
+		})
 	}
 }
 

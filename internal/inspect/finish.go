@@ -98,6 +98,10 @@ func (f *fold) summary(decks []uint64) Summary {
 	s := Summary{Genesis: f.state.Genesis(), Size: f.state.Size(), Root: f.newest.Root, Keys: f.keys,
 		Policy: f.governing, Decks: decks, Cosigned: f.witnesses.Cosigned, Deckless: f.deckless,
 		From: f.opts.From, To: f.opts.To, PeriodFirst: f.before[0], PeriodEntries: f.before[1] - f.before[0], Held: f.held, Unsure: f.cosigned.broken, Broken: f.broken || len(f.lost.Spans) > 0}
+	s.Newest = f.times[1]
+	if n := len(f.sightings); n > 0 {
+		s.Newest = max(s.Newest, f.sightings[n-1].At*1000)
+	}
 	for _, k := range f.keys {
 		if b, ok := k.Entry.Body.(*audit.Key); ok && b.Subject == audit.SubjectSigning {
 			s.Rotations++
@@ -107,6 +111,9 @@ func (f *fold) summary(decks []uint64) Summary {
 }
 
 func (f *fold) report(c *collector) (*Report, error) {
+	if f.levelless == "" {
+		f.witnesses.Overlap = f.trust.policy.Overlap()
+	}
 	r := &Report{Format: ReportFormat, Origin: f.newest.Origin, Size: f.size, Pinned: len(f.trust.keys) > 0,
 		Entries: f.types, Totals: *newCounts(), Tables: []TableCounts{}, Witnesses: f.witnesses, Open: []OpenShuffle{},
 		Events: append([]EventLine{}, f.events...), Unknown: append([]string{}, f.unknown...), Notes: append([]string{}, f.notes...)}
@@ -127,8 +134,8 @@ func (f *fold) report(c *collector) (*Report, error) {
 		if t.Tapes == nil {
 			t.Tapes = make(map[string]uint64)
 		}
-		if n := c.unsteerable[name]; n > 0 {
-			t.Levels[LevelUnsteerable] += n
+		if n := c.mixed[name]; n > 0 {
+			t.Levels[LevelMixed] += n
 			if t.Levels[LevelWitnessed] -= n; t.Levels[LevelWitnessed] == 0 {
 				delete(t.Levels, LevelWitnessed)
 			}
@@ -168,8 +175,8 @@ func (f *fold) listOpen(r *Report, c *collector) error {
 		}
 		overdue := f.opts.At >= l.CloseBy
 		level := f.level(l, id)
-		if level == LevelWitnessed && l.unsteered(o) && l.Beacon.Holds {
-			level = LevelUnsteerable
+		if level == LevelWitnessed && l.mixedForAll(o) && l.Beacon.Holds {
+			level = LevelMixed
 		}
 		line := ShuffleLine{ID: id, Table: l.Table, Serial: l.Serial, Committed: formatTime(l.Committed), CloseBy: formatTime(l.CloseBy),
 			State: "open", Places: o.Places, Dealt: o.Next, Level: level}

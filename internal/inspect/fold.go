@@ -40,6 +40,9 @@ type fold struct {
 	rotated   *rotation    // a signing key's entry without its checkpoint so far
 	unsure    bool         // not all such checkpoints could be read
 	cosigned  cosignedSizes
+	sightings []sighting
+	needed    int    // sightings that were kept when they were looked through last
+	levelless string // why the trusted policy gives no level; "": it does
 	diverged  *divergence
 	noDeck    map[[32]byte]bool // decks that were named as faults
 	deckless  uint64            // commits whose deck is missing
@@ -258,10 +261,10 @@ func (f *fold) follow(c *chunk, i int, opened audit.Opened, legal bool) {
 	case *audit.Commit:
 		f.committed(b, p, index)
 	case *audit.Mix:
-		f.played(b.Shuffle, index, b.Cosigned)
+		f.played(b.Shuffle, index, b.Cosigned, p.e.Time)
 		f.mixed(b, index, opened, legal)
 	case *audit.Deal:
-		f.played(b.Shuffle, index, b.Cosigned)
+		f.played(b.Shuffle, index, b.Cosigned, p.e.Time)
 		if l := f.live[b.Shuffle]; l != nil {
 			l.Dealt = true
 		}

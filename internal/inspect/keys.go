@@ -15,6 +15,7 @@ func (f *fold) key(k *audit.Key, e audit.Entry, index uint64, legal bool) {
 	case audit.SubjectSigning:
 		f.rotated = &rotation{index: index, old: f.signers.Load().key}
 		f.checkSigning(k.Public, index)
+		f.judgePolicy()
 		f.publish()
 	case audit.SubjectPolicy:
 		f.policy(index, k.Policy, legal)
@@ -110,6 +111,7 @@ func (f *fold) genesis(g *audit.Genesis, e audit.Entry, index uint64) {
 		f.policies, f.governing = policies, string(g.Policy)
 		f.changes = append(f.changes, policyCall{Text: g.Policy})
 	}
+	f.judgePolicy()
 	f.publish()
 }
 

@@ -169,6 +169,7 @@ func (f *fold) quorum(p *point) {
 	if p.pinned {
 		f.cosigned.pinned = p.head.Size
 		f.witnesses.Pinned++
+		f.saw(p.head.Size, p.complete)
 		f.inTime(p)
 	}
 }

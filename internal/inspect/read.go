@@ -64,6 +64,8 @@ type point struct {
 	signed bool
 	own    bool // the ledger's own quorum
 	pinned bool // the trusted policy's
+	// complete is the second at which the trusted policy's quorum was complete, if pinned.
+	complete int64
 }
 
 // signers are the key and the policy that are in force, as far as the fold has
@@ -79,7 +81,8 @@ func (p *point) check(by *signers, pinned *audit.Policy) {
 	p.signed = by.key != nil && signedBy(p.Signed, by.key)
 	if p.kind == KindCosigned {
 		p.own = by.policy != nil && by.policy.Satisfied(p.Signed)
-		p.pinned = p.signed && pinned.Asks() && pinned.Satisfied(p.Signed)
+		p.complete, p.pinned = pinned.CompleteAt(p.Signed)
+		p.pinned = p.pinned && p.signed
 	}
 }
 

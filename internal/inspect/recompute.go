@@ -34,7 +34,7 @@ type closing struct {
 	counted   bool // the report's figures are about it
 	table     string
 	line      *ShuffleLine // nil: no file of shuffles was asked for
-	beacon    *roundCheck  // if it holds, the shuffle is unsteerable and not only witnessed; nil: no
+	beacon    *roundCheck  // if it holds, the shuffle is mixed and not only witnessed; nil: no
 
 	tape  string // one of the Tape words
 	fault *Fault

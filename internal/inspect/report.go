@@ -18,7 +18,7 @@ const (
 	LevelKeyNotPinned = "key not pinned"
 	LevelRecorded     = "recorded"
 	LevelWitnessed    = "witnessed"
-	LevelUnsteerable  = "unsteerable" // for everybody, by a beacon: whose slots there are nobody says here
+	LevelMixed        = "mixed" // for everybody, by a beacon: whose slots there are nobody says here
 )
 
 // What recomputing a closed shuffle came to.
@@ -103,6 +103,7 @@ type Witnesses struct {
 	Cosigned uint64 `json:"cosigned"`         // checkpoints, all with the ledger's own quorum or a fault
 	Newest   uint64 `json:"newest,omitempty"` // size of the newest
 	Pinned   uint64 `json:"pinned"`           // of them, with the quorum of the trusted policy
+	Overlap  int    `json:"overlap"`          // witnesses that two histories at the level witnessed would need to lie, of the trusted policy (docs/SPEC.md section 7.3, d)
 	Policies uint64 `json:"policies"`         // that stood in the ledger, one after another
 }
 
@@ -122,7 +123,7 @@ type OpenShuffle struct {
 func (c Counts) Closed() uint64 { return c.Shuffles - c.Open }
 
 // Witnessed returns how many of them have the level witnessed or a higher one.
-func (c Counts) Witnessed() uint64 { return c.Levels[LevelWitnessed] + c.Levels[LevelUnsteerable] }
+func (c Counts) Witnessed() uint64 { return c.Levels[LevelWitnessed] + c.Levels[LevelMixed] }
 
 // share rounds part of whole to four decimals.
 func share(part, whole uint64) float64 {

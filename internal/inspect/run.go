@@ -323,8 +323,8 @@ func (r *run) everPinned(ctx context.Context) (newest uint64, err error) {
 // its work.
 func (r *run) identity() string {
 	h := sha256.New()
-	fmt.Fprintf(h, "%d %q %q %q %q %d %d %d %q", workVersion, r.last.Signed, r.opts.VKey, r.opts.Policy, r.opts.Since,
-		r.opts.At, r.opts.From, r.opts.To, r.opts.Shuffles)
+	fmt.Fprintf(h, "%d %q %q %q %q %d %d %q", workVersion, r.last.Signed, r.opts.VKey, r.opts.Policy, r.opts.Since,
+		r.opts.From, r.opts.To, r.opts.Shuffles)
 	for _, a := range r.opts.Auditors {
 		fmt.Fprintf(h, " %x", a.ID())
 	}

@@ -85,7 +85,7 @@ func (f *fold) table(name string) *Counts {
 }
 
 // played takes note of a mix or deal.
-func (f *fold) played(id, index, cosigned uint64) {
+func (f *fold) played(id, index, cosigned uint64, now int64) {
 	if cosigned > 0 && cosigned <= index && !f.cosigned.has(cosigned) {
 		f.cosigned.missing(f, cosigned, index, id)
 	}
@@ -94,7 +94,7 @@ func (f *fold) played(id, index, cosigned uint64) {
 		return
 	}
 	if !l.Played {
-		l.Played, l.Witnessed = true, f.cosigned.pinned > id
+		l.Played, l.Witnessed = true, f.sawBefore(id, now)
 		delete(f.rounds, id)
 	}
 }
@@ -113,7 +113,7 @@ func (f *fold) closed(c *audit.Close, now int64, index uint64, o audit.Opened, l
 	}
 	x := closing{id: c.Shuffle, index: index, close: c, opened: o, parent: l.parent, self: l.self, skip: l.Skip,
 		counted: f.counts(l), table: l.Table}
-	if level == LevelWitnessed && l.unsteered(o) {
+	if level == LevelWitnessed && l.mixedForAll(o) {
 		x.beacon = l.Beacon
 	}
 	if f.opts.Shuffles != "" {
@@ -139,6 +139,8 @@ func (f *fold) level(l *live, id uint64) string {
 	switch {
 	case len(f.trust.keys) == 0:
 		return LevelKeyNotPinned
+	case f.levelless != "":
+		return LevelRecorded
 	case l.Played && l.Witnessed, !l.Played && f.cosigned.everPinned > id:
 		return LevelWitnessed
 	}

@@ -91,6 +91,7 @@ type Summary struct {
 	Cosigned      uint64 // cosigned checkpoints that were read
 	Rotations     uint64 // entries of signing keys, but for the genesis
 	Deckless      uint64 // commits whose deck is missing
+	Newest        int64  // UTC milliseconds of the newest entry, or of the newest quorum that the caller trusts if it was complete later
 	From, To      int64  // the report's period, as in Options
 	PeriodFirst   uint64 // index of its first entry
 	PeriodEntries uint64 // and how many there are

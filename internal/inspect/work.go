@@ -15,7 +15,7 @@ import (
 )
 
 // workVersion changes with the form of the file of progress.
-const workVersion = 4
+const workVersion = 5
 
 // work is the directory of a check: the file of what was seen, and, when the
 // check can be resumed, how far it has come. It belongs to the fold.
@@ -126,7 +126,9 @@ type saved struct {
 	Tapes     map[string]map[string]uint64 `json:"tapes"`
 	Rounds    map[uint64]int64             `json:"rounds"`
 
-	Unsteerable map[string]uint64 `json:"unsteerable"`
+	Mixed map[string]uint64 `json:"mixed"`
+	// Sightings are the fold's.
+	Sightings []sighting `json:"sightings"`
 }
 
 type savedLineage struct {
@@ -168,7 +170,7 @@ func (w *work) save(f *fold, c *collector) error {
 			f.cosigned.pinned, f.cosigned.everPinned},
 		Diverged: f.diverged, Witnesses: f.witnesses, Trusted: f.trusted, Unsigned: f.unsigned, Unsure: f.unsure,
 		Shuffles: f.shuffles, Seen: f.seen.offset, Results: c.faults, Tapes: c.tapes,
-		Rounds: f.rounds, Unsteerable: c.unsteerable,
+		Rounds: f.rounds, Mixed: c.mixed, Sightings: f.sightings,
 	}
 	if c.out != nil {
 		s.Lines = c.out.offset
@@ -276,7 +278,7 @@ func (w *work) attach(f *fold, c *collector, seenAt, linesAt int64) (err error) 
 }
 
 func (w *work) resumed(r *run, s *saved) (*fold, *collector, error) {
-	f := &fold{run: r, edge: newEdge(), broken: s.Broken, lost: s.Lost, live: s.Live, rounds: s.Rounds, checks: make(map[light]*roundCheck), tables: s.Tables, types: s.Types,
+	f := &fold{run: r, edge: newEdge(), broken: s.Broken, lost: s.Lost, live: s.Live, rounds: s.Rounds, sightings: s.Sightings, checks: make(map[light]*roundCheck), tables: s.Tables, types: s.Types,
 		times: s.Times, before: s.Before, governing: s.Governing, waiting: s.Waiting, deckless: s.Deckless,
 		faults: s.Faults, unknown: s.Unknown, notes: s.Notes, events: s.Events, changes: s.Changes, pending: s.Pending,
 		openers: make(map[uint64]*disclosure.Opener), diverged: s.Diverged, witnesses: s.Witnesses,
@@ -305,7 +307,8 @@ func (w *work) resumed(r *run, s *saved) (*fold, *collector, error) {
 		}
 	}
 	f.relate(s)
-	c := &collector{faults: s.Results, tapes: s.Tapes, shuffles: s.Shuffles, unsteerable: s.Unsteerable}
+	f.judgePolicy()
+	c := &collector{faults: s.Results, tapes: s.Tapes, shuffles: s.Shuffles, mixed: s.Mixed}
 	return f, c, w.attach(f, c, s.Seen, s.Lines)
 }
 

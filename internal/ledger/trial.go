@@ -46,11 +46,15 @@ func (t *trial) due() bool { return t != nil && t.round == nil && !time.Now().Be
 // witness.
 const trialRounds = 3
 
-// tryPolicy asks the witnesses of a policy to cosign the newest head.
+// tryPolicy asks the witnesses of a policy to cosign the newest head. In production
+// any two quorums of it share a witness (docs/SPEC.md section 7.3).
 func (l *Ledger) tryPolicy(ctx context.Context, text []byte) error {
 	p, err := audit.ParsePolicy(text)
 	if err != nil {
 		return notTaken("%s", err)
+	}
+	if err := p.CheckOverlap(); err != nil && l.Genesis().Production {
+		return notTaken("a production ledger does not take this policy: %s", err)
 	}
 	if !p.Asks() {
 		return nil // whether it may is for the rules

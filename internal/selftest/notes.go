@@ -144,7 +144,8 @@ func cosignatureTest(a *answers, v *vectors) {
 		return seen + fmt.Sprint(policy.Satisfied(signed))
 	}
 	a.is("both witnesses", look(r.Checkpoint), nil, "w1 1790000000 w2 1790000001 true")
-	a.values("before the first one's time", policy.SatisfiedBefore(r.Checkpoint, 1790000000), nil, false)
+	complete, _ := policy.CompleteAt(r.Checkpoint)
+	a.values("the second at which the quorum was complete", complete, nil, int64(1790000000))
 	a.is("another text", look(bytes.Replace(r.Checkpoint, []byte("\n11\n"), []byte("\n12\n"), 1)), nil, "false")
 	a.is("another time of the first", look(bytes.Replace(r.Checkpoint, []byte("BqsTuAbRbd"), []byte("BqsTuBbRbd"), 1)), nil, "w2 1790000001 true")
 }

@@ -5,7 +5,7 @@ import (
 	"encoding/base64"
 	"errors"
 	"fmt"
-	"strings"
+	"slices"
 	"time"
 
 	"golang.org/x/mod/sumdb/note"
@@ -63,10 +63,8 @@ func (e *evidence) addReceipt(text string) error {
 	return nil
 }
 
-// checkpointForm reads a signed checkpoint without a look at its signatures and
-// refuses every spelling but one (docs/SPEC.md section 10.1). Go's reader of
-// notes lets stray bits in base64 and repeated lines pass, so that a file could
-// be changed and still hold.
+// checkpointForm reads a signed checkpoint without a look at its signatures, in
+// its one form (docs/SPEC.md section 7.1), of an origin that is one.
 func checkpointForm(signed []byte) (audit.Checkpoint, error) {
 	c, err := audit.CheckpointText(signed)
 	if err != nil {
@@ -74,31 +72,6 @@ func checkpointForm(signed []byte) (audit.Checkpoint, error) {
 	}
 	if err := audit.CheckOrigin(c.Origin); err != nil {
 		return c, malformed("checkpoint: an origin %s", err)
-	}
-	_, err = note.Open(signed, note.VerifierList())
-	var unverified *note.UnverifiedNoteError
-	if !errors.As(err, &unverified) {
-		return c, malformed("checkpoint: %s", err)
-	}
-	again := new(strings.Builder)
-	again.WriteString(unverified.Note.Text + "\n")
-	keys := make(map[string]bool)
-	for i, s := range unverified.Note.UnverifiedSigs {
-		fmt.Fprintf(again, "— %s %s\n", s.Name, s.Base64)
-		key := fmt.Sprintf("%s %08x", s.Name, s.Hash)
-		_, err := base64.StdEncoding.Strict().DecodeString(s.Base64)
-		switch {
-		case err != nil:
-			return c, malformed("checkpoint: a signature in another spelling of base64")
-		case keys[key]:
-			return c, malformed("checkpoint: two signatures of one key")
-		case i == 0 && s.Name != c.Origin:
-			return c, malformed("checkpoint: the first signature is not the ledger's")
-		}
-		keys[key] = true
-	}
-	if again.String() != string(signed) {
-		return c, malformed("checkpoint: a signature stands twice")
 	}
 	return c, nil
 }
@@ -204,10 +177,26 @@ func (e *evidence) conclude(held bool) {
 	if e.v.Verdict, e.v.Level = e.trust.level(); e.v.Verdict != Proved || e.seen == nil {
 		return
 	}
-	e.v.Level = LevelWitnessed
+	if err := e.witnessable(); err != nil {
+		e.v.explain(stepWitnesses, "the level stays recorded", err)
+		return
+	}
+	e.v.Level, e.v.Overlap = LevelWitnessed, e.trust.policy.Overlap()
 	for _, c := range e.trust.policy.Cosignatures(e.seen) {
 		e.v.Witnesses = append(e.v.Witnesses, Cosigned{Name: c.Witness, Time: timestamp(c.Time * 1000)})
 	}
+}
+
+// witnessable returns why the trusted policy gives no level: two quorums of it may
+// share no witness, or a witness is the ledger itself (docs/SPEC.md section 7.3).
+func (e *evidence) witnessable() error {
+	if err := e.trust.policy.CheckOverlap(); err != nil {
+		return err
+	}
+	return e.trust.policy.CheckWitnesses(e.head.Origin, func(public []byte) bool {
+		return e.genesis != nil && bytes.Equal(e.genesis.SigningKey, public) ||
+			slices.ContainsFunc(e.keys, func(h handover) bool { return bytes.Equal(h.key.Public, public) })
+	})
 }
 
 // timestamp writes UTC milliseconds since 1970 as the API does. RFC 3339 has

@@ -26,7 +26,9 @@ func goodCases(t testing.TB) []vector {
 	trusts(t, add)
 	receiptsOf(t, add)
 	witnessedFiles(t, add)
-	unsteerableFiles(t, add)
+	levelMixedFiles(t, add)
+	meetingFiles(t, add)
+	lateFiles(t, add)
 	handedFiles(t, add)
 	return cases
 }

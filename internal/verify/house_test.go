@@ -77,8 +77,8 @@ func (k keyPair) witnessKey() (vkey string, hash uint32) {
 	return fmt.Sprintf("%s+%08x+%s", k.name, hash, base64.StdEncoding.EncodeToString(public)), hash
 }
 
-// witnessTime is when witnesses cosign, 2026-03-14T15:10:26Z.
-const witnessTime = start/1000 + 60
+// witnessTime is when witnesses cosign, 2026-03-14T15:09:31Z.
+const witnessTime = start/1000 + 5
 
 // cosign returns the signature line of a C2SP cosignature/v1 at witnessTime.
 func (k keyPair) cosign(text string) string { return k.cosignAt(text, witnessTime) }

@@ -21,7 +21,7 @@ func TestNoChoiceIsLeft(t *testing.T) {
 	s := newSteered(t)
 	plan := []audit.Planned{planSlot1, planSlot2, planBeacon}
 	honest := Transcript(s.wholly(s.mixed(plan...)), s.trust("slot 1"))
-	if honest.Level != LevelUnsteerable || len(honest.Unsteerable) != 2 || len(honest.Cards) != 6 {
+	if honest.Level != LevelMixed || len(honest.Mixed) != 2 || len(honest.Cards) != 6 {
 		t.Fatalf("the honest house: %s %s %v", honest.Verdict, honest.Level, honest.Steps)
 	}
 	fixed := shownOf(honest)
@@ -70,8 +70,8 @@ func TestNoChoiceIsLeft(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			v := Transcript(file, s.trust())
-			if v.Level == LevelUnsteerable {
-				t.Errorf("%s for %v", v.Level, v.Unsteerable)
+			if v.Level == LevelMixed {
+				t.Errorf("%s for %v", v.Level, v.Mixed)
 			}
 			if v.Verdict == Proved && slices.Equal(shownOf(v), fixed) {
 				t.Error("the move changes nothing: it tests nothing")
@@ -186,7 +186,7 @@ func closing(g *game, o audit.Outcome, r audit.Reason) *audit.Close {
 }
 
 // otherCommits are files of a house that did not keep to the commit that was seen,
-// or kept a choice when it committed. None is unsteerable.
+// or kept a choice when it committed. None has the level mixed.
 func otherCommits(s steered, plan []audit.Planned) map[string][]byte {
 	files := make(map[string][]byte)
 	seen := s.committed(plan...).early // the receipt of the commit that the witnesses saw

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"slices"
 
 	"golang.org/x/mod/sumdb/tlog"
 
@@ -144,7 +145,6 @@ func (t *transcript) take(i int, index uint64, e audit.Entry) error {
 			return fmt.Errorf("entry %d is a second mix, or one after a deal or close", index)
 		}
 		t.mix = b
-		t.plays(i)
 		return t.follows(i, index, b.Shuffle)
 	case *audit.Deal:
 		if err := t.follows(i, index, b.Shuffle); err != nil {
@@ -158,7 +158,6 @@ func (t *transcript) take(i int, index uint64, e audit.Entry) error {
 		if len(t.commit.Context.Plan) > 0 && t.mix == nil {
 			return fmt.Errorf("entry %d is a deal, the commit has a mix plan, and the mix is missing", index)
 		}
-		t.plays(i)
 		t.deals = append(t.deals, b)
 	case *audit.Takeover:
 		if err := t.follows(i, index, b.Shuffle); err != nil {
@@ -179,13 +178,6 @@ func (t *transcript) take(i int, index uint64, e audit.Entry) error {
 		return fmt.Errorf("entry %d, of type %s, is part of no shuffle", index, b.Type())
 	}
 	return nil
-}
-
-// plays notes where the play began.
-func (t *transcript) plays(i int) {
-	if t.played == 0 {
-		t.played = i
-	}
 }
 
 // takeOver notes another owner. Whether that was legal shows in the step legality.
@@ -221,17 +213,37 @@ func (t *transcript) witnesses() (string, error) {
 	if t.early == nil {
 		return "the quorum cosigned this checkpoint; that it saw the commit before the first card is not in the file, so the level stays recorded", nil
 	}
-	if !t.trust.policy.Satisfied(t.early.Checkpoint) {
+	complete, met := t.trust.policy.CompleteAt(t.early.Checkpoint)
+	if !met {
 		// Witnesses change, and readers differ: no fault of the file's.
 		return "the quorum cosigned this checkpoint, and not the early one, so the level stays recorded", nil
 	}
 	size := t.early.head.Size
-	if t.played > 0 && size > t.placed[t.played].Index {
-		return fmt.Sprintf("the quorum cosigned the commit at %d entries, and entry %d had begun the play: too late, so the level stays recorded",
-			size, t.placed[t.played].Index), nil
+	if first := t.played(); first != nil {
+		if size > first.Index {
+			return fmt.Sprintf("the quorum cosigned the commit at %d entries, and entry %d had begun the play: too late, so the level stays recorded",
+				size, first.Index), nil
+		}
+		if late := audit.SecondsLate(complete, first.Entry.Time); late > 0 {
+			return fmt.Sprintf("the quorum cosigned the commit at %d entries, and the witnesses saw it %d s after the %s: too late, so the level stays recorded",
+				size, late, first.Entry.Body.Type()), nil
+		}
 	}
 	t.seen = t.early.Checkpoint
 	return fmt.Sprintf("the quorum cosigned the commit at %d entries, before the first mix or deal", size), nil
+}
+
+// played returns the first mix or deal in the file, nil for none.
+func (t *transcript) played() *audit.Placed {
+	i := slices.IndexFunc(t.placed, func(p audit.Placed) bool {
+		_, mix := p.Entry.Body.(*audit.Mix)
+		_, deal := p.Entry.Body.(*audit.Deal)
+		return mix || deal
+	})
+	if i < 0 {
+		return nil
+	}
+	return &t.placed[i]
 }
 
 func (t *transcript) origin() (string, error) {

@@ -36,17 +36,18 @@ type vectorTrust struct {
 }
 
 type want struct {
-	Verdict     string        `json:"verdict"`
-	Level       Level         `json:"level,omitempty"`
-	Failed      string        `json:"failed,omitempty"`
-	Witnesses   []Cosigned    `json:"witnesses,omitempty"`
-	Unsteerable []Unsteerable `json:"unsteerable,omitempty"`
-	WithoutBLS  *want         `json:"without_bls,omitempty"`
+	Verdict    string     `json:"verdict"`
+	Level      Level      `json:"level,omitempty"`
+	Failed     string     `json:"failed,omitempty"`
+	Witnesses  []Cosigned `json:"witnesses,omitempty"`
+	Overlap    int        `json:"overlap,omitempty"`
+	Mixed      []Mixed    `json:"mixed,omitempty"`
+	WithoutBLS *want      `json:"without_bls,omitempty"`
 }
 
 // found is what a verdict says of it.
 func found(v *Verdict) want {
-	return want{Verdict: v.Verdict, Level: v.Level, Failed: v.Failed, Witnesses: v.Witnesses, Unsteerable: v.Unsteerable}
+	return want{Verdict: v.Verdict, Level: v.Level, Failed: v.Failed, Witnesses: v.Witnesses, Overlap: v.Overlap, Mixed: v.Mixed}
 }
 
 func (v vector) trust() Trust {
@@ -118,8 +119,8 @@ func checkShape(t *testing.T, v *Verdict) {
 	if held != (v.Level != "") || (v.Verdict == Failed) != (v.Failed != "") || (v.Verdict == CannotJudge) != (v.Unknown != "") {
 		t.Errorf("verdict %q has level %q, failed %q, unknown %q", v.Verdict, v.Level, v.Failed, v.Unknown)
 	}
-	if (v.Level == LevelUnsteerable) != (len(v.Unsteerable) > 0) || v.Level == LevelUnsteerable && (v.Kind != KindTranscript || len(v.Witnesses) == 0) {
-		t.Errorf("level %q, unsteerable for %v, witnessed by %v", v.Level, v.Unsteerable, v.Witnesses)
+	if (v.Level == LevelMixed) != (len(v.Mixed) > 0) || v.Level == LevelMixed && (v.Kind != KindTranscript || len(v.Witnesses) == 0) {
+		t.Errorf("level %q, mixed for %v, witnessed by %v", v.Level, v.Mixed, v.Witnesses)
 	}
 	if !held && v.Cards != nil {
 		t.Errorf("%s, and shows cards", v.Verdict)

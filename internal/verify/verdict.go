@@ -16,7 +16,7 @@ const (
 	LevelKeyNotPinned Level = "key not pinned"
 	LevelRecorded     Level = "recorded"
 	LevelWitnessed    Level = "witnessed"
-	LevelUnsteerable  Level = "unsteerable"
+	LevelMixed        Level = "mixed"
 )
 
 // The kinds of file.
@@ -58,9 +58,10 @@ type Verdict struct {
 	Production bool        `json:"production"`       // genesis or commit says so; false: a sandbox, or the file does not say
 	Checkpoint *Checkpoint `json:"checkpoint,omitempty"`
 	Witnesses  []Cosigned  `json:"witnesses,omitempty"` // with LevelWitnessed: who cosigned the checkpoint it rests on, as the policy lists them
+	Overlap    int         `json:"overlap,omitempty"`   // with LevelWitnessed: witnesses that two histories at this level would need to lie (docs/SPEC.md section 7.3, d)
 	Entry      *Entry      `json:"entry,omitempty"`     // of a receipt
 
-	Unsteerable []Unsteerable `json:"unsteerable,omitempty"` // with LevelUnsteerable: for whom, everybody first
+	Mixed []Mixed `json:"mixed,omitempty"` // with LevelMixed: for whom, everybody first
 
 	PassedOver []PassedOver `json:"passed_over,omitempty"` // by list and code
 
@@ -100,15 +101,15 @@ type Cosigned struct {
 	Time string `json:"time"` // by the witness's clock
 }
 
-// For whom a shuffle is unsteerable.
+// For whom a shuffle has the level mixed.
 const (
 	ForEverybody = "everybody" // by a beacon
 	ForSlot      = "slot"      // for the player alone who chose the slot's value
 )
 
-// Unsteerable says for whom the level unsteerable is given, and what it rests on
+// Mixed says for whom the level mixed is given, and what it rests on
 // (docs/SPEC.md section 10.5).
-type Unsteerable struct {
+type Mixed struct {
 	For       string `json:"for"`             // ForEverybody or ForSlot
 	Witnessed string `json:"witnessed"`       // by then the quorum had cosigned the commit, by its own clocks
 	Round     uint64 `json:"round,omitempty"` // everybody: of the beacon

@@ -105,7 +105,7 @@ func TestWitnessesJSON(t *testing.T) {
 	v := Transcript(g.file(""), Trust{Policy: []byte(w.policy(twoOfThree))})
 	got, err := json.Marshal(v)
 	must(t, err)
-	want := `"checkpoint":{"origin":"example.com/main","size":5},"witnesses":[{"name":"a","time":"2026-03-14T15:10:26.000Z"},{"name":"c","time":"2026-03-14T15:10:26.000Z"}],"id":3`
+	want := `"checkpoint":{"origin":"example.com/main","size":5},"witnesses":[{"name":"a","time":"2026-03-14T15:09:31.000Z"},{"name":"c","time":"2026-03-14T15:09:31.000Z"}],"overlap":1,"id":3`
 	if !strings.Contains(string(got), want) {
 		t.Errorf("%s lacks %s", got, want)
 	}
@@ -160,8 +160,8 @@ func TestResults(t *testing.T) {
 		"receipt-deal-5":              "witnesses origin slots",
 		"receipt-commit-3":            "witnesses slots",
 		"receipt-commit-my-slot":      "witnesses",
-		"unsteerable":                 "slots",
-		"unsteerable-both":            "",
+		"level-mixed":                 "slots",
+		"level-mixed-both":            "",
 		"slot":                        "beacon",
 		"receipt-deal-nothing-pinned": "signature witnesses origin slots",
 	} {

@@ -37,6 +37,9 @@ func (w trio) want2of3() func(*vector) { return trusted1(w.policy(twoOfThree)) }
 func proves(level Level, names ...string) func(*vector) {
 	return func(v *vector) {
 		v.Want = want{Verdict: Proved, Level: level}
+		if level == LevelWitnessed {
+			v.Want.Overlap = 1
+		}
 		for _, name := range names {
 			v.Want.Witnesses = append(v.Want.Witnesses, Cosigned{name, timestamp(witnessTime * 1000)})
 		}
@@ -104,6 +107,9 @@ func witnessedFiles(t testing.TB, add adder) {
 	h.witnesses = []keyPair{w.a, w.b, w.c}
 	g = h.commitTo(h.draws(6, 6, 37), nil).witness().deal(board(3)).close(audit.OutcomeCompleted, 0)
 	add("witnessed-draws", "a draw list, three of three, at once after the commit", g.file(""), w.want2of3(), proves(LevelWitnessed, "a", "b", "c"))
+	add("witnessed-all", "all of three: two histories need three that lie", g.file(""), trusted1(w.policy("group g all a b c\nquorum g\n")), proves(LevelWitnessed, "a", "b", "c"), func(v *vector) {
+		v.Want.Overlap = 3
+	})
 
 	rotated := newKey(t, w.key.name, "next key")
 	g = witnessedGame(t, w)
@@ -132,13 +138,74 @@ func witnessedFiles(t testing.TB, add adder) {
 	early := append(h.head(), w.a.cosignAt(h.text(), lastSecond)+w.b.cosignAt(h.text(), lastSecond+1)+w.c.cosignAt(h.text(), 1)...)
 	g.early = h.receiptUnder(g.id, early).Text()
 	h.witnesses = []keyPair{w.a, w.b}
-	add("witnessed-times", "the first second and the last one that count; one beyond does not", g.deal(board(1)).file(""), w.want2of3(), func(v *vector) {
-		v.Want = want{Verdict: Proved, Level: LevelWitnessed, Witnesses: []Cosigned{{"a", "9999-12-31T23:59:59.000Z"}, {"c", "1970-01-01T00:00:01.000Z"}}}
+	add("witnessed-times", "the first second and the last one that count; one beyond does not", g.file(""), w.want2of3(), func(v *vector) {
+		v.Want = want{Verdict: Proved, Level: LevelWitnessed, Overlap: 1, Witnesses: []Cosigned{{"a", "9999-12-31T23:59:59.000Z"}, {"c", "1970-01-01T00:00:01.000Z"}}}
 	})
 	tabs := "#\ttabs, and Größe\n" + strings.ReplaceAll(w.policy(twoOfThree), " ", "\t  ")
 	add("witnessed-policy-tabs", "fields of a policy stand between spaces and tabs", g.file(""), trusted1(tabs), func(v *vector) {
-		v.Want = want{Verdict: Proved, Level: LevelWitnessed, Witnesses: []Cosigned{{"a", "9999-12-31T23:59:59.000Z"}, {"c", "1970-01-01T00:00:01.000Z"}}}
+		v.Want = want{Verdict: Proved, Level: LevelWitnessed, Overlap: 1, Witnesses: []Cosigned{{"a", "9999-12-31T23:59:59.000Z"}, {"c", "1970-01-01T00:00:01.000Z"}}}
 	})
+}
+
+// meetingFiles hold under policies whose quorums share a witness, or none (docs/SPEC.md
+// section 7.3).
+func meetingFiles(t testing.TB, add adder) {
+	w := newTrio(t)
+	recorded := proves(LevelRecorded)
+	file := witnessedGame(t, w).played().file("")
+	add("witnessed-any", "one of three is a quorum: another one could cosign another history", file, trusted1(w.policy("group g any a b c\nquorum g\n")), recorded)
+	add("witnessed-nested-any", "a and (b or c): two quorums share a", file, trusted1(w.policy("group x any b c\ngroup g all a x\nquorum g\n")), proves(LevelWitnessed, "a", "c"))
+	add("witnessed-nested-apart", "a or (b and c)", file, trusted1(w.policy("group x all b c\ngroup g any a x\nquorum g\n")), recorded)
+
+	again := newKey(t, w.a.name, "w1 again")
+	vkey, _ := again.witnessKey()
+	two := "witness d " + vkey + "\n"
+	add("witnessed-two-lines", "two lines of one witness count once: with another it is two", file, trusted1(two+w.policy("group g 2 a d c\nquorum g\n")), proves(LevelWitnessed, "a", "c"),
+		func(v *vector) { v.Want.Overlap = 2 })
+	add("witnessed-two-lines-any", "any line of the one witness: its quorums are the same witness", file, trusted1(two+w.policy("group g any a d\nquorum g\n")), proves(LevelWitnessed, "a", "c"))
+	add("witnessed-other-line", "the quorum's line did not sign, another of the same witness did", file, trusted1(two+w.policy("quorum d\n")), proves(LevelWitnessed, "a", "c"))
+
+	g := witnessedGame(t, w)
+	add("receipt-witnessed-any", "a receipt under such a policy", []byte(g.h.receipt(g.id).Text()), trusted1(w.policy("group g any a b c\nquorum g\n")), recorded)
+	own := w.key
+	own.name = "witness.example/own"
+	ownVKey, _ := own.witnessKey()
+	g.h.witnesses = []keyPair{own}
+	rotated := newKey(t, w.key.name, "next key")
+	next := "log " + rotated.vkey + "\nwitness own " + ownVKey + "\nquorum own\n"
+	g.h.add(&audit.Key{Subject: audit.SubjectSigning, Public: rotated.public()})
+	g.h.key = rotated
+	g.witness()
+	add("witnessed-by-itself", "the witness has a signing key of the ledger, which the policy's log lines do not show", g.played().file(""), trusted1(next), recorded)
+}
+
+// lateFiles were cosigned around the time of the first deal (docs/SPEC.md section
+// 10.2).
+func lateFiles(t testing.TB, add adder) {
+	w := newTrio(t)
+	late := func(name, about string, after int64, level Level) {
+		h := open(t)
+		g := h.commitTo(h.cards(sixCards), sixCards)
+		h.now += 1000 - h.now%1000 // the deal's time is a whole second
+		complete := h.now/1000 + 1 + after
+		var names []Cosigned
+		early := h.head()
+		for i, k := range []keyPair{w.a, w.b, w.c} {
+			at := complete + 60*int64(i-1)
+			early = append(early, k.cosignAt(h.text(), uint64(at))...)
+			names = append(names, Cosigned{string(rune('a' + i)), timestamp(at * 1000)})
+		}
+		g.early = h.receiptUnder(g.id, early).Text()
+		h.witnesses = []keyPair{w.a, w.b}
+		add(name, about, g.deal(board(1)).file(""), w.want2of3(), func(v *vector) {
+			v.Want = want{Verdict: Proved, Level: level}
+			if level == LevelWitnessed {
+				v.Want.Witnesses, v.Want.Overlap = names, 1
+			}
+		})
+	}
+	late("witnessed-10-s-after", "the second witness of two came 10 s after the deal: clocks differ", 10, LevelWitnessed)
+	late("witnessed-11-s-after", "11 s after the deal is too late, though the checkpoint is small enough", 11, LevelRecorded)
 }
 
 // lastSecond is that of the year 9999.

@@ -62,7 +62,7 @@ func slotsFound(n int, ctx *audit.Context) string {
 	return fmt.Sprintf("%d of the %d sources of the plan are the slots whose values were given", n, len(ctx.Plan))
 }
 
-// raise gives the level unsteerable to a file that holds, for whom it is due, and
+// raise gives the level mixed to a file that holds, for whom it is due, and
 // says in its steps why it is not.
 func (t *transcript) raise() {
 	if t.mix == nil {
@@ -73,11 +73,11 @@ func (t *transcript) raise() {
 	if everybody == nil {
 		everybody, holders = t.raiseWitnessed()
 	}
-	if len(t.v.Unsteerable) > 0 {
-		t.v.Level = LevelUnsteerable
+	if len(t.v.Mixed) > 0 {
+		t.v.Level = LevelMixed
 	}
-	t.v.explain(stepBeacon, everybody)
-	t.v.explain(stepSlots, holders)
+	t.v.explain(stepBeacon, "it gives nobody the level mixed", everybody)
+	t.v.explain(stepSlots, "it gives nobody the level mixed", holders)
 }
 
 // raiseWitnessed holds the beacon's round and the slots against when the quorum
@@ -87,11 +87,11 @@ func (t *transcript) raiseWitnessed() (everybody, holders error) {
 		none := errors.New("no quorum that the verifier trusts saw the commit in time")
 		return none, none
 	}
-	seen, _ := beacon.SeenBy(t.trust.policy, t.seen) // witnesses was ok
+	seen, _ := t.trust.policy.CompleteAt(t.seen) // witnesses was ok
 	witnessed := timestamp(seen * 1000)
 	if t.round > 0 {
 		if at := beacon.Quicknet().TimeOf(t.round); seen < at {
-			t.v.Unsteerable = append(t.v.Unsteerable, Unsteerable{For: ForEverybody, Witnessed: witnessed, Round: t.round, Time: timestamp(at * 1000)})
+			t.v.Mixed = append(t.v.Mixed, Mixed{For: ForEverybody, Witnessed: witnessed, Round: t.round, Time: timestamp(at * 1000)})
 		} else {
 			everybody = fmt.Errorf("the quorum saw the commit by %s, and not before the round came out", witnessed)
 		}
@@ -99,16 +99,16 @@ func (t *transcript) raiseWitnessed() (everybody, holders error) {
 		return nil, errors.New("the beacon's value may be anything, and could be chosen when the slots were known")
 	}
 	for _, i := range t.mine {
-		t.v.Unsteerable = append(t.v.Unsteerable, Unsteerable{For: ForSlot, Witnessed: witnessed, Slot: encode(t.commit.Context.Plan[i].Slot)})
+		t.v.Mixed = append(t.v.Mixed, Mixed{For: ForSlot, Witnessed: witnessed, Slot: encode(t.commit.Context.Plan[i].Slot)})
 	}
 	return everybody, nil
 }
 
-// explain adds to a step that holds why it does not raise the level.
-func (v *Verdict) explain(step string, why error) {
+// explain adds to a step that holds what does not come of it, and why.
+func (v *Verdict) explain(step, what string, why error) {
 	for i, s := range v.Steps {
 		if s.Name == step && s.Result == StepOK && why != nil {
-			v.Steps[i].Detail += "; it makes nothing unsteerable: " + why.Error()
+			v.Steps[i].Detail += "; " + what + ": " + why.Error()
 		}
 	}
 }

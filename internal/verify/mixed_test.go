@@ -100,24 +100,24 @@ func (s steered) played(plan ...audit.Planned) *game {
 }
 
 // Members of the verdict.
-func everybody(witnessedBefore int64) Unsteerable {
-	return Unsteerable{For: ForEverybody, Witnessed: timestamp((out - witnessedBefore) * 1000), Round: round.Round, Time: timestamp(out * 1000)}
+func everybody(witnessedBefore int64) Mixed {
+	return Mixed{For: ForEverybody, Witnessed: timestamp((out - witnessedBefore) * 1000), Round: round.Round, Time: timestamp(out * 1000)}
 }
 
-func holder(p audit.Planned, witnessedBefore int64) Unsteerable {
-	return Unsteerable{For: ForSlot, Witnessed: timestamp((out - witnessedBefore) * 1000), Slot: encode(p.Slot)}
+func holder(p audit.Planned, witnessedBefore int64) Mixed {
+	return Mixed{For: ForSlot, Witnessed: timestamp((out - witnessedBefore) * 1000), Slot: encode(p.Slot)}
 }
 
 // wants sets what a file of steered proves under the policy; proven is for whom
-// it is unsteerable. A verifier without BLS gives the level witnessed for any plan
+// it has the level mixed. A verifier without BLS gives the level witnessed for any plan
 // with a beacon, and nothing is different for it without one.
-func (s steered) wants(bls bool, slots [][32]byte, proven ...Unsteerable) func(*vector) {
+func (s steered) wants(bls bool, slots [][32]byte, proven ...Mixed) func(*vector) {
 	return func(v *vector) {
 		v.Trust = vectorTrust{Policy: s.w.policy(twoOfThree)}
 		for _, slot := range slots {
 			v.Trust.Slots = append(v.Trust.Slots, slot[:])
 		}
-		v.Want = want{Verdict: Proved, Level: LevelWitnessed}
+		v.Want = want{Verdict: Proved, Level: LevelWitnessed, Overlap: 1}
 		for _, name := range []string{"a", "b", "c"} {
 			if before, ok := s.cosigned[name]; ok {
 				v.Want.Witnesses = append(v.Want.Witnesses, Cosigned{name, timestamp((out - before) * 1000)})
@@ -125,7 +125,7 @@ func (s steered) wants(bls bool, slots [][32]byte, proven ...Unsteerable) func(*
 		}
 		if len(proven) > 0 {
 			without := v.Want
-			v.Want.Level, v.Want.Unsteerable = LevelUnsteerable, proven
+			v.Want.Level, v.Want.Mixed = LevelMixed, proven
 			if bls {
 				v.Want.WithoutBLS = &without
 			}
@@ -140,16 +140,16 @@ func mine(labels ...string) (slots [][32]byte) {
 	return slots
 }
 
-// unsteerableFiles hold; who may know that nobody steered them differs.
-func unsteerableFiles(t testing.TB, add adder) {
+// levelMixedFiles hold; who may know that nobody steered them differs.
+func levelMixedFiles(t testing.TB, add adder) {
 	s := newSteered(t)
 	bls, plain := true, false
-	add("unsteerable", "a beacon whose round came out after the quorum saw the commit", s.played(planBeacon).file(""), s.wants(bls, nil, everybody(10)))
-	add("unsteerable-recipient", "one recipient's file", s.played(planBeacon).file("seat-1"), s.wants(bls, nil, everybody(10)))
-	add("unsteerable-mixed", "mixed, and nothing dealt yet", s.mixed(planBeacon).file(""), s.wants(bls, nil, everybody(10)))
-	add("unsteerable-void", "void after the mix: that shows, and the order is no other", s.mixed(planBeacon).close(audit.OutcomeVoid, audit.ReasonMisdeal).file(""), s.wants(bls, nil, everybody(10)))
-	add("unsteerable-slots", "two slots and a beacon, by a verifier who holds none", s.played(planSlot1, planSlot2, planBeacon).file(""), s.wants(bls, nil, everybody(10)))
-	add("unsteerable-both", "for everybody by the beacon, for the second slot's holder by that, too", s.played(planSlot1, planSlot2, planBeacon).file(""),
+	add("level-mixed", "a beacon whose round came out after the quorum saw the commit", s.played(planBeacon).file(""), s.wants(bls, nil, everybody(10)))
+	add("level-mixed-recipient", "one recipient's file", s.played(planBeacon).file("seat-1"), s.wants(bls, nil, everybody(10)))
+	add("level-mixed-undealt", "the mix is recorded, and nothing dealt yet", s.mixed(planBeacon).file(""), s.wants(bls, nil, everybody(10)))
+	add("level-mixed-void", "void after the mix: that shows, and the order is no other", s.mixed(planBeacon).close(audit.OutcomeVoid, audit.ReasonMisdeal).file(""), s.wants(bls, nil, everybody(10)))
+	add("level-mixed-slots", "two slots and a beacon, by a verifier who holds none", s.played(planSlot1, planSlot2, planBeacon).file(""), s.wants(bls, nil, everybody(10)))
+	add("level-mixed-both", "for everybody by the beacon, for the second slot's holder by that, too", s.played(planSlot1, planSlot2, planBeacon).file(""),
 		s.wants(bls, mine("slot 2"), everybody(10), holder(planSlot2, 10)))
 
 	add("slot", "for the holder of a slot", s.played(planSlot1, planSlot2).file(""), s.wants(plain, mine("slot 1"), holder(planSlot1, 10)))
@@ -161,7 +161,7 @@ func unsteerableFiles(t testing.TB, add adder) {
 
 	draws := s
 	draws.context = func(h *house) *audit.Context { return h.draws(6, 37, 1000) }
-	add("unsteerable-draws", "a draw list", draws.played(planBeacon).file(""), draws.wants(bls, nil, everybody(10)))
+	add("level-mixed-draws", "a draw list", draws.played(planBeacon).file(""), draws.wants(bls, nil, everybody(10)))
 	add("slot-draws", "a draw list, for the holder of its slot", draws.played(planSlot1).file(""), draws.wants(plain, mine("slot 1"), holder(planSlot1, 10)))
 	sealed := s
 	sealed.context = func(h *house) *audit.Context {
@@ -169,7 +169,7 @@ func unsteerableFiles(t testing.TB, add adder) {
 		ctx.Disclosure = audit.DisclosureAuditor
 		return ctx
 	}
-	add("unsteerable-auditor", "the tape is sealed: what was not checked is open at every level", sealed.played(planBeacon).file(""), sealed.wants(bls, nil, everybody(10)))
+	add("level-mixed-auditor", "the tape is sealed: what was not checked is open at every level", sealed.played(planBeacon).file(""), sealed.wants(bls, nil, everybody(10)))
 
 	clocks(t, add)
 	choices(t, add)
@@ -180,13 +180,13 @@ func unsteerableFiles(t testing.TB, add adder) {
 func clocks(t testing.TB, add adder) {
 	s, bls, plain := newSteered(t), true, false
 	s.cosigned = map[string]int64{"a": 2, "c": 1}
-	add("unsteerable-last-second", "the quorum was there in the last second before the round", s.played(planBeacon).file(""), s.wants(bls, nil, everybody(1)))
+	add("level-mixed-last-second", "the quorum was there in the last second before the round", s.played(planBeacon).file(""), s.wants(bls, nil, everybody(1)))
 	s.cosigned = map[string]int64{"a": 20, "c": 0}
 	add("beacon-same-second", "and in the second of the round: the house may have seen it", s.played(planBeacon).file(""), s.wants(plain, nil))
 	add("beacon-same-second-my-slot", "which is no matter to the holder of a slot", s.played(planSlot1, planBeacon).file(""),
 		s.wants(bls, mine("slot 1"), holder(planSlot1, 0)))
 	s.cosigned = map[string]int64{"a": -5, "b": 30, "c": 1}
-	add("unsteerable-late-third", "the third witness came after the round, two were enough", s.played(planBeacon).file(""), s.wants(bls, nil, everybody(1)))
+	add("level-mixed-late-third", "the third witness came after the round, two were enough", s.played(planBeacon).file(""), s.wants(bls, nil, everybody(1)))
 	s.cosigned = map[string]int64{"a": -5, "b": 30, "c": -1}
 	add("beacon-late-two", "two of three came after the round", s.played(planBeacon).file(""), s.wants(plain, nil))
 

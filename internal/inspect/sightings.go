@@ -1,0 +1,66 @@
+package inspect
+
+import (
+	"slices"
+	"sort"
+
+	"shuffled/internal/audit"
+)
+
+// sighting is a cosigned checkpoint with the trusted quorum, and the second of 1970
+// at which the quorum was complete.
+type sighting struct {
+	Size uint64 `json:"size"`
+	At   int64  `json:"at"`
+}
+
+// sightingsKept is how many sightings there may be before those that no open
+// shuffle needs are dropped.
+const sightingsKept = 1 << 12
+
+// saw keeps a sighting. Both sizes and seconds ascend: a larger checkpoint that was
+// complete no later covers more, and the ones before it are not needed. So there is
+// at most one for each second since the oldest shuffle that can still be played.
+func (f *fold) saw(size uint64, at int64) {
+	n := sort.Search(len(f.sightings), func(i int) bool { return f.sightings[i].At >= at })
+	f.sightings = append(f.sightings[:n], sighting{size, at})
+	if len(f.sightings) >= max(sightingsKept, 2*f.needed) {
+		oldest := size
+		for id, l := range f.live {
+			if !l.Played && l.CloseBy > f.times[1] {
+				oldest = min(oldest, id)
+			}
+		}
+		f.sightings = slices.Delete(f.sightings, 0, f.covering(oldest))
+		f.needed = len(f.sightings)
+	}
+}
+
+// covering returns where the first sighting stands that covers an entry.
+func (f *fold) covering(index uint64) int {
+	return sort.Search(len(f.sightings), func(i int) bool { return f.sightings[i].Size > index })
+}
+
+// sawBefore reports whether the trusted quorum saw a commit before the shuffle was
+// first mixed or dealt, at UTC milliseconds (docs/SPEC.md section 10.2). The
+// sightings so far end at or below that entry.
+func (f *fold) sawBefore(id uint64, played int64) bool {
+	i := f.covering(id)
+	return i < len(f.sightings) && audit.SecondsLate(f.sightings[i].At, played) == 0
+}
+
+// judgePolicy finds out whether the trusted policy gives a level at all (docs/SPEC.md
+// section 7.3), when the signing keys of the ledger change.
+func (f *fold) judgePolicy() {
+	if f.levelless != "" || !f.trust.policy.Asks() || f.state.Genesis() == nil {
+		return
+	}
+	err := f.trust.policy.CheckOverlap()
+	if err == nil {
+		err = f.trust.policy.CheckWitnesses(f.state.Genesis().Origin, f.state.IsSigningKey)
+	}
+	if err != nil {
+		f.levelless = err.Error()
+		f.noteOnce("no shuffle has the level witnessed: " + f.levelless)
+	}
+}
