@@ -32,7 +32,6 @@ type transcript struct {
 	commit *audit.Commit
 	mix    *audit.Mix // nil: none
 	deals  []*audit.Deal
-	played int          // of placed, where the first mix or deal stands; 0: none
 	closed *audit.Close // nil: none
 	owner  string       // identity, by the entries so far
 
