@@ -216,7 +216,7 @@ var registry = map[string]codeList{
 	"credential_kind":   {open: false, names: map[uint8]string{1: "created", 2: "revoked"}},
 	"credential_form":   {open: false, names: map[uint8]string{1: "token", 2: "certificate"}},
 	"role":              {open: false, names: map[uint8]string{1: "dealer", 2: "auditor", 3: "admin", 4: "regulator"}},
-	"act":               {open: true, names: map[uint8]string{1: "policy", 2: "auditor", 3: "signing", 4: "retirement", 5: "adopt_head", 6: "latch_clear", 7: "kill_clear", 8: "administrator", 9: "admin_credential", 10: "takeover", 11: "two_persons", 12: "cancel"}},
+	"act":               {open: false, names: map[uint8]string{1: "policy", 2: "auditor", 3: "signing", 4: "retirement", 5: "adopt_head", 6: "latch_clear", 7: "kill_clear", 8: "administrator", 9: "admin_credential", 10: "takeover", 11: "two_persons", 12: "cancel"}},
 	"change":            {open: false, names: map[uint8]string{1: "add", 2: "remove", 3: "replace"}},
 	"genesis_extension": {open: true, names: map[uint8]string{}},
 	"context_extension": {open: true, names: map[uint8]string{}},

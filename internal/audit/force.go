@@ -14,6 +14,9 @@ func (s *State) Force(e Entry) {
 	index := s.size
 	s.faulty, s.digest = true, nil
 	s.size, s.pair = index+1, nil
+	if e.Body != nil {
+		s.spend(e)
+	}
 	s.persons.approved = nil
 	if e.Body != nil {
 		s.time = e.Time

@@ -113,8 +113,8 @@ func (r *stateReader) pair() {
 	case pairClose, pairContinued:
 		r.state.pair = &pair{shuffle: r.u64("pair"), continued: kind == pairContinued}
 	case pairApproved:
-		digest := r.hash("pair")
-		r.state.persons.approved = &digest
+		approved := r.approval()
+		r.state.persons.approved = &approved
 	default:
 		r.unknown("pair", uint64(kind))
 	}
