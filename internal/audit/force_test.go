@@ -40,7 +40,7 @@ func TestForceIsApply(t *testing.T) {
 
 // legalLedger is a ledger of up to so many entries, all legal.
 func legalLedger(t *rapid.T, atMost int) model {
-	w := world{s: NewState()}
+	w := newWorld()
 	for range rapid.IntRange(1, atMost).Draw(t, "steps") {
 		w.attempt(t)
 	}

@@ -20,12 +20,12 @@ var aloneKey = append([]byte{1, 0x58}, bytes.Repeat([]byte{0x66}, 31)...)
 // alone returns the genesis, a commit at aloneID, a deal and a close.
 func alone() []audit.Placed {
 	at := func(index uint64, ms int64, body audit.Body) audit.Placed {
-		return audit.Placed{Index: index, Entry: audit.Entry{Time: ms, Actor: "daemon", Body: body}}
+		return audit.Placed{Index: index, Entry: audit.Entry{Time: ms, Actor: audit.Actor{Identity: "dealer-1", Credential: "token-1"}, Body: body}}
 	}
 	ctx := &audit.Context{Origin: "example.com/alone", Table: "t", Recipe: shuffle.Recipe{Cards: 6, Take: 6},
 		Disclosure: audit.DisclosurePublic}
 	return []audit.Placed{
-		at(0, 1000, &audit.Genesis{Origin: "example.com/alone", SigningKey: aloneKey, Deals: audit.DealsSigned,
+		at(0, 1000, &audit.Genesis{Revision: 1, Origin: "example.com/alone", SigningKey: aloneKey, Deals: audit.DealsSigned,
 			Disclosure: audit.DisclosurePublic, DefaultCloseBy: 60, MaxCloseBy: 60, Access: audit.AccessPublic}),
 		at(aloneID, 2000, &audit.Commit{Context: ctx, Serial: 7, Previous: 50, CloseBy: 62_000, Instance: 9}),
 		at(110, 3000, &audit.Deal{Shuffle: aloneID, Runs: []audit.Run{{Count: 2, Purpose: audit.PurposeBoard}}}),

@@ -149,7 +149,7 @@ func TestParseStateOrder(t *testing.T) {
 	swap("tables", refJoin(refStr8("s"), true, uint64(1), s.tables["s"].last), refJoin(refStr8("t"), false, uint64(1), s.tables["t"].last))
 	var open [][]byte
 	for _, o := range s.OpenShuffles() {
-		open = append(open, refJoin(o.ID, refBlob(refBody(Entry{Actor: "a", Body: o.Commit()})), uint16(o.Next), o.Mixed))
+		open = append(open, refJoin(o.ID, refBlob(refBody(Entry{Actor: someone, Body: o.Commit()})), uint16(o.Next), o.Mixed, refStr8(o.Owner), uint8(o.Extent), uint8(0)))
 	}
 	swap("open shuffles", open[0], open[1])
 	var retired [][]byte
@@ -262,7 +262,7 @@ func TestSnapshot(t *testing.T) {
 		t.Fatalf("the newest snapshot is entry %d of %d", newest, s.Size())
 	}
 	s = fold(t, newStory().model())
-	e := Entry{Time: s.Time(), Actor: "daemon", Body: s.Snapshot()}
+	e := Entry{Time: s.Time(), Actor: Daemon, Body: s.Snapshot()}
 	if err := s.Apply(e); err != nil || s.LastSnapshot() != 2 {
 		t.Errorf("%v, newest snapshot %d", err, s.LastSnapshot())
 	}
@@ -295,7 +295,7 @@ func crowd(t testing.TB, n int) *State {
 	t.Helper()
 	s := NewState()
 	apply := func(body Body) {
-		if err := s.Apply(Entry{Time: 1, Actor: "a", Body: body}); err != nil {
+		if err := s.Apply(Entry{Time: 1, Actor: someone, Body: body}); err != nil {
 			t.Fatal(err)
 		}
 		s.Commit()
