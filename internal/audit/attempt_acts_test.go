@@ -21,9 +21,9 @@ var attemptAdmins = sync.OnceValue(func() (list []attemptAdmin) {
 	return list
 })
 
-// administrators makes a third of the ledgers production.
+// administrators makes a quarter of the ledgers production.
 func (a attempts) administrators(g *Genesis) {
-	g.Production = a.pick(0, 2) == 0
+	g.Production = a.pick(0, 3) == 0
 	n := a.pick(0, 3)
 	if g.Production && n < 2 && !a.odd() {
 		n = 2
@@ -48,6 +48,11 @@ func (a attempts) listed(production bool) (acts []Act) {
 		return nil
 	}
 	return acts
+}
+
+// guarded tells whether a credential is asked for.
+func (a attempts) guarded() bool {
+	return a.m.genesis().Production || any1(a.m, func(c *Credential) bool { return c.Kind == CredentialCreated })
 }
 
 // held are the credentials of an identity that are good for a role.
@@ -98,6 +103,12 @@ func (a attempts) actor(b Body, now int64) Actor {
 	if a.odd() {
 		return []Actor{Daemon, Operator}[a.pick(0, 1)]
 	}
+	if a.guarded() && role != RoleDealer && len(a.held(by.Identity, role, now)) == 0 && !a.odd() {
+		return Operator
+	}
+	if a.guarded() && plays && len(a.held(by.Identity, role, now)) == 0 && !a.odd() {
+		by.Identity = "a"
+	}
 	if ids := a.held(by.Identity, role, now); len(ids) > 0 && !a.odd() {
 		by.Credential = ids[a.pick(0, len(ids)-1)]
 	}
@@ -118,10 +129,10 @@ func (a attempts) credential(now int64) *Credential {
 	if a.pick(0, 1) == 0 {
 		c.Role = []Role{RoleDealer, RoleAdmin}[a.pick(0, 1)]
 	}
-	if a.pick(0, 4) == 0 {
+	if a.pick(0, 9) == 0 {
 		c.Expires = now + int64(a.pick(0, 5000))
 	}
-	if a.pick(0, 4) == 0 {
+	if a.pick(0, 9) == 0 {
 		c.Tables = [][]string{{"t1"}, {"t2"}, {"t1", "t2"}}[a.pick(0, 2)]
 	}
 	if a.odd() {
@@ -172,7 +183,8 @@ func (a attempts) act(act Act, digest [32]byte, now int64) *ActEntry {
 	if len(names) == 0 {
 		names = []string{"x0"}
 	}
-	for len(names) > 2 || len(names) > 1 && a.pick(0, 3) == 0 {
+	alone := slices.Contains([]Act{ActAdoptHead, ActLatchClear, ActKillClear, ActCancel}, act) && a.pick(0, 2) > 0 || a.odd()
+	for len(names) > 2 || len(names) > 1 && alone {
 		i := a.pick(0, len(names)-1)
 		names = slices.Delete(names, i, i+1)
 	}

@@ -77,8 +77,8 @@ func (a attempts) entry() Entry {
 // body is one of them, more often one that can do something here.
 func (a attempts) body(now int64) Body {
 	n := a.pick(0, 48)
-	if a.m.genesis().Production && a.pick(0, 3) == 0 && len(a.held("a", RoleDealer, now)) == 0 {
-		return &Credential{Kind: CredentialCreated, ID: fmt.Sprint("c", a.pick(0, 9)), Form: FormToken, Role: RoleDealer, Identity: "a"}
+	if a.guarded() && a.pick(0, 9) > 0 && len(a.held("a", RoleDealer, now)) == 0 {
+		return &Credential{Kind: CredentialCreated, ID: fmt.Sprint("c", len(a.m)), Form: FormToken, Role: RoleDealer, Identity: "a"}
 	}
 	if a.m.latched() && a.pick(0, 2) == 0 {
 		return &Event{Kind: EventLatchClear, Reason: "r"}

@@ -427,6 +427,7 @@ func (b *badEntries) addEvents() {
 	adopted := refEvent{Kind: 10, Size: 9, Root: bytesOf("root", 32), LostSize: 12, LostRoot: bytesOf("lost", 32), Reason: "restored"}
 	add("an adopted head of 2^53 entries", malformed, "adopted size", with(adopted, func(e *refEvent) { e.Size = 1 << 53 }))
 	add("a lost head of 2^53 entries", malformed, "lost size", with(adopted, func(e *refEvent) { e.LostSize = 1 << 53 }))
+	add("a lost head of no entries, with a root", malformed, "lost root", with(adopted, func(e *refEvent) { e.LostSize = 0 }))
 	add("an adopted head without a reason", malformed, "reason", with(adopted, func(e *refEvent) { e.Reason = "" }))
 	add("2^53 records", malformed, "records", refEvent{Kind: 130, Records: 1 << 53, Newest: bytesOf("n", 32)})
 	e := b.of("event: instance_start")

@@ -364,6 +364,9 @@ func genEvent(t *rapid.T) *refEvent {
 	case 10:
 		e.Size, e.Root = genIndex(0).Draw(t, "size"), genHash().Draw(t, "root")
 		e.LostSize, e.LostRoot = genIndex(0).Draw(t, "lost size"), genHash().Draw(t, "lost root")
+		if e.LostSize == 0 {
+			e.LostRoot = make(hexed, 32)
+		}
 	case 129:
 		e.Alarm = rapid.Uint8Range(128, 255).Draw(t, "alarm")
 	case 130:

@@ -95,11 +95,11 @@ func TestLegalityAgreesWithModel(t *testing.T) {
 				case n == 27:
 					w.resume(t)
 					seen["resumed"] += min(1, len(w.m))
-					seen["waiting"] += min(1, len(w.s.persons.waiting))
 					seen["taken over"] += min(1, len(all(w.m, func(*Takeover) bool { return true })))
 					seen["credentials"] += min(1, len(w.s.holders.known))
 				default:
 					seen[w.attempt(t)]++
+					seen["waiting"] += min(1, len(w.s.persons.waiting))
 				}
 			}
 			holdState(t, w.s, w.m)

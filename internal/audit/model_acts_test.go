@@ -83,7 +83,12 @@ func (m model) holds(e Entry) bool {
 
 func rolesFor(b Body) []Role {
 	switch b := b.(type) {
-	case *Key, *Event, *Credential:
+	case *Event:
+		if b.Kind == EventTableOpen || b.Kind == EventTableClose {
+			return []Role{RoleAdmin, RoleDealer}
+		}
+		return []Role{RoleAdmin}
+	case *Key, *Credential:
 		return []Role{RoleAdmin}
 	case *ActEntry:
 		return []Role{RoleAdmin, RoleDealer}

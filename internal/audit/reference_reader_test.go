@@ -447,8 +447,9 @@ func (r *refReader) event() {
 	case 10:
 		r.integer()
 		r.take(32)
-		r.integer()
-		r.take(32)
+		if size, root := r.integer(), r.take(32); size == 0 {
+			r.must(bytes.Equal(root, make([]byte, 32)))
+		}
 		r.matches(refReason, r.str8())
 	case 129:
 		r.open("alarm", 0, 129, 130, 131, 132, 133, 134)
