@@ -282,7 +282,7 @@ func (s *State) encodePersons(w *writer) {
 }
 
 func (r *stateReader) approval() approval {
-	return approval{Act(r.code("act", "act")), r.hash("digest")}
+	return approval{Act(r.code("act", &codesOfAct)), r.hash("digest")}
 }
 
 func (r *stateReader) persons() {

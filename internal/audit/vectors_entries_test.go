@@ -147,8 +147,8 @@ func TestGoodEntriesCoverEveryCode(t *testing.T) {
 		}
 	}
 	for _, list := range []string{"event", "alarm"} {
-		for code := range registry[list].names {
-			if !count[list][code] {
+		for code, word := range registry[list].names {
+			if word != "" && !count[list][uint8(code)] {
 				t.Errorf("no good entry with %s %d", list, code)
 			}
 		}
