@@ -9,15 +9,15 @@ import (
 // Act is what administrators approve.
 type Act uint8
 
-func (a Act) String() string { return codeName("act", uint8(a)) }
+func (a Act) String() string { return codesOfAct.word(uint8(a)) }
 
 // ParseAct returns the Act with the word s, 0 for none.
-func ParseAct(s string) Act { return Act(parseCode("act", s)) }
+func ParseAct(s string) Act { return Act(codesOfAct.parse(s)) }
 
 // Change is what happens to an administrator.
 type Change uint8
 
-func (c Change) String() string { return codeName("change", uint8(c)) }
+func (c Change) String() string { return codesOfChange.word(uint8(c)) }
 
 // Administrator is a person, or a role of the house, who approves acts.
 type Administrator struct {
@@ -74,7 +74,7 @@ func (a *ActEntry) Signed(genesis [32]byte) []byte {
 }
 
 func (a *ActEntry) parse(r *reader) {
-	a.Act = Act(r.code("act", "act"))
+	a.Act = Act(r.code("act", &codesOfAct))
 	a.Digest = r.hash("digest")
 	a.Previous = r.u64("previous act")
 	a.HeadSize = r.u64("size of the head")
@@ -176,7 +176,7 @@ func (w *writer) acts(acts []Act, delay uint32) {
 func (r *reader) acts() (acts []Act, delay uint32) {
 	n := int(r.u8("acts"))
 	for i := 0; i < n && r.err == nil; i++ {
-		acts = append(acts, Act(r.code("act", "act")))
+		acts = append(acts, Act(r.code("act", &codesOfAct)))
 		if i > 0 && acts[i-1] >= acts[i] {
 			r.fail("acts", "in ascending order, each once")
 		}

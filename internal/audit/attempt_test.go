@@ -14,12 +14,13 @@ import (
 // attempts makes entries that are likely to come next, and now and then wrong in
 // one thing or several. Its choices are even, which rapid's own are not.
 type attempts struct {
-	r *rand.Rand
-	m model
+	r       *rand.Rand
+	m       model
+	pending map[[32]byte]Entry // what the acts of this ledger approve, by digest
 }
 
-func newAttempts(t *rapid.T, m model) attempts {
-	return attempts{rand.New(rand.NewPCG(rapid.Uint64().Draw(t, "attempt"), 0)), m}
+func newAttempts(t *rapid.T, m model, pending map[[32]byte]Entry) attempts {
+	return attempts{rand.New(rand.NewPCG(rapid.Uint64().Draw(t, "attempt"), 0)), m, pending}
 }
 
 const attemptOrigin = "o"
@@ -45,30 +46,45 @@ func (a attempts) index() uint64 { return uint64(len(a.m)) }
 func (a attempts) entry() Entry {
 	if len(a.m) == 0 {
 		if a.odd() {
-			return Entry{Time: attemptTime, Actor: "a", Body: a.event()}
+			return Entry{Time: attemptTime, Actor: someone, Body: a.event()}
 		}
-		return Entry{Time: attemptTime, Actor: "a", Body: a.genesis()}
+		return Entry{Time: attemptTime, Actor: someone, Body: a.genesis()}
 	}
-	e := Entry{Actor: "a", Time: a.m[len(a.m)-1].Time + []int64{0, 0, 0, 1, 1, 1, 30, 30, 400, 1700}[a.pick(0, 9)]}
+	e := Entry{Actor: someone, Time: a.m[len(a.m)-1].Time + []int64{0, 0, 0, 1, 1, 1, 30, 30, 400, 1700}[a.pick(0, 9)]}
 	if a.odd() {
 		e.Time -= 401
 	}
 	if b := a.due(e.Time); b != nil && !a.odd() {
 		e.Body = b
+		e.Actor = a.actor(b, e.Time)
 		return e
 	}
+	if next, ok := a.approved(); ok {
+		next.Time = e.Time
+		return next
+	}
 	e.Body = a.body(e.Time)
+	e.Actor = a.actor(e.Body, e.Time)
+	acts, _ := a.m.twoPersons()
+	if act := actOf(e.Body); act != 0 && (slices.Contains(acts, act) && a.pick(0, 3) > 0 || a.odd()) {
+		a.pending[refApprovedEntry(e)] = e
+		e.Body = a.act(act, refApprovedEntry(e), e.Time)
+		e.Actor = a.actor(e.Body, e.Time)
+	}
 	return e
 }
 
-// body is one of the seven, more often one that can do something here.
+// body is one of them, more often one that can do something here.
 func (a attempts) body(now int64) Body {
-	n := a.pick(0, 40)
+	n := a.pick(0, 48)
+	if a.guarded() && a.pick(0, 9) > 0 && len(a.held("a", RoleDealer, now)) == 0 {
+		return &Credential{Kind: CredentialCreated, ID: fmt.Sprint("c", len(a.m)), Form: FormToken, Role: RoleDealer, Identity: "a"}
+	}
 	if a.m.latched() && a.pick(0, 2) == 0 {
 		return &Event{Kind: EventLatchClear, Reason: "r"}
 	}
 	if n < 32 && len(a.starts()) == 0 && !a.odd() {
-		return &Event{Kind: EventInstanceStart, Name: "v1"}
+		return &Event{Kind: EventInstanceStart, Name: "v1", VDSO: VDSONo}
 	}
 	if n >= 13 && n < 32 && len(a.m.open()) == 0 && !a.odd() {
 		n = 0
@@ -86,6 +102,14 @@ func (a attempts) body(now int64) Body {
 		return a.key()
 	case n < 40:
 		return a.event()
+	case n < 44:
+		return a.takeover()
+	case n < 46:
+		return a.credential(now)
+	case n < 47:
+		return a.cancel(now)
+	case n < 48:
+		return &Opaque{Code: 200, Data: []byte{7}}
 	}
 	return a.genesis()
 }
@@ -132,7 +156,8 @@ func attemptKey(subject Subject, i int) []byte {
 
 func (a attempts) genesis() *Genesis {
 	g := &Genesis{Origin: attemptOrigin, SigningKey: attemptKey(SubjectSigning, 0), Policy: a.policy(), Deals: Deals(a.pick(1, 2)),
-		MixModes: 7, Disclosure: DisclosurePublic, DefaultCloseBy: 1, MaxCloseBy: 3, Access: AccessPublic}
+		MixModes: 7, Disclosure: DisclosurePublic, DefaultCloseBy: 1, MaxCloseBy: 3, Access: AccessPublic, Revision: 1}
+	a.administrators(g)
 	if a.pick(0, 4) == 0 {
 		g.MixModes = uint8(a.pick(0, 7))
 	}
@@ -164,7 +189,7 @@ var attemptPolicy = sync.OnceValue(func() string { return witnessPolicy("w1", "w
 func attemptDeck(i int) [32]byte { return [32]byte{31: byte(i)} }
 
 func (a attempts) commit(now int64) *Commit {
-	ctx := &Context{Origin: attemptOrigin, Production: a.odd(), Table: []string{"t1", "t1", "t2"}[a.pick(0, 2)],
+	ctx := &Context{Origin: attemptOrigin, Production: a.m.genesis().Production != a.odd(), Table: []string{"t1", "t1", "t2"}[a.pick(0, 2)],
 		Disclosure: DisclosurePublic}
 	if a.odd() {
 		ctx.Origin = "other"
@@ -375,9 +400,19 @@ func (a attempts) close(id uint64, now int64) *Close {
 }
 
 func (a attempts) key() *Key {
-	k := &Key{Subject: Subject(a.pick(1, 5))}
+	k := &Key{Subject: Subject(a.pick(1, 7))}
 	k.Public = attemptKey(k.Subject, a.pick(0, 40))
 	switch k.Subject {
+	case SubjectAdministrator:
+		k.Admin, k.Name, k.Public = Change(a.pick(1, 3)), fmt.Sprint("x", a.pick(0, 3)), attemptAdmins()[a.pick(0, 7)].key
+		if a.odd() {
+			k.Public = keyLike(33)
+		}
+		if k.Admin == ChangeRemove {
+			k.Public = nil
+		}
+	case SubjectTwoPersons:
+		k.Acts, k.Delay = a.listed(a.m.genesis().Production && !a.odd()), uint32(a.pick(0, 1))
 	case SubjectDisclosure:
 		auditors, _, _ := a.m.keysInForce()
 		if a.odd() {
@@ -409,7 +444,7 @@ func (a attempts) key() *Key {
 }
 
 func (a attempts) event() *Event {
-	e := &Event{Kind: EventKind(a.pick(1, 9)), Reason: "r"}
+	e := &Event{Kind: []EventKind{1, 2, 3, 4, 5, 6, 7, 8, 129, 10, 130, 200}[a.pick(0, 11)], Reason: "r"}
 	if a.m.latched() && a.pick(0, 2) > 0 {
 		e.Kind = EventLatchClear
 	}
@@ -422,7 +457,7 @@ func (a attempts) event() *Event {
 	table := fmt.Sprint("t", a.pick(1, 2))
 	switch e.Kind {
 	case EventInstanceStart:
-		e.Name = "v1"
+		e.Name, e.VDSO = "v1", VDSOYes
 	case EventTableOpen, EventTableClose:
 		if open, known := a.m.table(table); known && !open && !a.odd() {
 			e.Kind = EventTableOpen
@@ -451,6 +486,13 @@ func (a attempts) event() *Event {
 		}
 	case EventAlarm:
 		e.Alarm = AlarmClockStep
+	case EventHeadAdopted:
+		if a.pick(0, 3) > 0 {
+			e.Kind = EventAccessHead // not every ledger can lose all its credentials again and again
+		}
+	}
+	if e.Kind >= 130 || e.Kind == EventSnapshot {
+		e.Reason = ""
 	}
 	return e
 }

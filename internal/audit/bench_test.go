@@ -20,7 +20,7 @@ func benchCommit(tb testing.TB) (e Entry, tape []byte, values []uint32) {
 	}
 	commitment := Commitment(c.Encode(), tape)
 	root := NewDeckTree(out.Values, Salts(commitment, tape, 52)).Root()
-	e = Entry{Time: sampleTime, Actor: "0123456789abcdef", Body: &Commit{Context: c, Commitment: commitment, DeckRoot: root,
+	e = Entry{Time: sampleTime, Actor: Actor{"dealer-1", "0123456789abcdef"}, Body: &Commit{Context: c, Commitment: commitment, DeckRoot: root,
 		Serial: 1234, Previous: 55_555, CloseBy: sampleTime + 3_600_000, GameRef: "round-123456", Instance: 1}}
 	return e, tape, out.Values
 }
@@ -58,7 +58,7 @@ func BenchmarkCommitBytes(b *testing.B) {
 		name string
 		run  func()
 	}{
-		{"key-tag", func() { KeyTag(sampleOrigin, "table-7", "0199a1c2-7b3d-7c11-8e4f-0123456789ab") }},
+		{"key-tag", func() { KeyTag(sampleOrigin, "dealer-1", "table-7", "0199a1c2-7b3d-7c11-8e4f-0123456789ab") }},
 		{"context-encode", func() { context = c.Context.Encode() }},
 		{"commitment", func() { Commitment(context, tape) }},
 		{"salts", func() { salts = Salts(c.Commitment, tape, len(values)) }},

@@ -6,10 +6,10 @@ import "shuffled/internal/shuffle"
 // only the daemon writes the others.
 type Outcome uint8
 
-func (o Outcome) String() string { return codeName("outcome", uint8(o)) }
+func (o Outcome) String() string { return codesOfOutcome.word(uint8(o)) }
 
 // ParseOutcome returns the Outcome with the word s, 0 for none.
-func ParseOutcome(s string) Outcome { return Outcome(parseCode("outcome", s)) }
+func ParseOutcome(s string) Outcome { return Outcome(codesOfOutcome.parse(s)) }
 
 // Reason says why a shuffle is void.
 type Reason uint8
@@ -21,11 +21,11 @@ func (r Reason) String() string {
 	if r == ReasonNone {
 		return ""
 	}
-	return codeName("reason", uint8(r))
+	return codesOfReason.word(uint8(r))
 }
 
 // ParseReason returns the Reason with the word s, ReasonNone for none.
-func ParseReason(s string) Reason { return Reason(parseCode("reason", s)) }
+func ParseReason(s string) Reason { return Reason(codesOfReason.parse(s)) }
 
 // Form says how a close discloses the tape.
 type Form uint8
@@ -61,13 +61,13 @@ func (c *Close) encode(w *writer) {
 
 func (c *Close) parse(r *reader) {
 	c.Shuffle = r.u64("shuffle")
-	c.Outcome = Outcome(r.code("outcome", "outcome"))
+	c.Outcome = Outcome(r.code("outcome", &codesOfOutcome))
 	if c.Outcome == OutcomeVoid {
-		c.Reason = Reason(r.code("reason", "reason"))
+		c.Reason = Reason(r.code("reason", &codesOfReason))
 	} else if r.u8("reason") != 0 {
 		r.fail("reason", "given for the outcome void and only then")
 	}
-	c.Form = Form(r.code("form", "form"))
+	c.Form = Form(r.code("form", &codesOfForm))
 	switch c.Form {
 	case FormNone:
 	case FormTape:
@@ -86,7 +86,7 @@ func (c *Close) parse(r *reader) {
 	if c.Form != FormNone && (len(c.Tape) == 0 || len(c.Tape) > longest) {
 		r.fail("tape", "empty or too long")
 	}
-	c.Extensions = r.extensions("close_extension")
+	c.Extensions = r.extensions(&codesOfCloseExtension)
 }
 
 // sealOverhead is what HPKE with DHKEM(P-256) and AES-256-GCM adds to a tape:

@@ -3,6 +3,8 @@ package audit
 import (
 	"bytes"
 	"errors"
+	"os"
+	"slices"
 	"strings"
 	"testing"
 
@@ -103,9 +105,10 @@ func TestDamagedEntries(t *testing.T) {
 // mustBeCanonical fails unless the second reader takes b, too, and b is what its
 // entry encodes to; or both refuse it, with one of the two faults.
 func mustBeCanonical(t interface{ Fatalf(string, ...any) }, b []byte) {
-	e, err := ParseEntry(b)
-	if want := refReads(b); (err == nil) != want {
-		t.Fatalf("%x: %v, by the second reader %t", b, err, want)
+	e, codes, err := ParseEntryCodes(b)
+	want, passed := refReads(b)
+	if (err == nil) != want || !slices.Equal(codes, passed) {
+		t.Fatalf("%x: %v, codes %v, by the second reader %t, %v", b, err, codes, want, passed)
 	}
 	if err != nil {
 		if errors.Is(err, ErrMalformed) == errors.Is(err, ErrUnknown) {
@@ -126,22 +129,34 @@ func TestEncodeRefuses(t *testing.T) {
 		fields := sampleCommit(sampleContext())
 		c := fields.body()
 		change(c)
-		return Entry{Time: 1, Actor: "a", Body: c}
+		return Entry{Time: 1, Actor: someone, Body: c}
 	}
 	context := func(change func(*Context)) Entry { return commit(func(c *Commit) { change(c.Context) }) }
 	recipe := func(r shuffle.Recipe) Entry { return context(func(c *Context) { c.Recipe = r }) }
 	deal := func(first int, runs ...Run) Entry {
-		return Entry{Time: 1, Actor: "a", Body: &Deal{Shuffle: 2, First: first, Runs: runs}}
+		return Entry{Time: 1, Actor: someone, Body: &Deal{Shuffle: 2, First: first, Runs: runs}}
 	}
 	one := Run{Count: 1, Purpose: PurposeBurn}
-	key := func(k Key) Entry { return Entry{Time: 1, Actor: "a", Body: &k} }
+	key := func(k Key) Entry { return Entry{Time: 1, Actor: someone, Body: &k} }
 	for _, c := range []struct {
 		name string
 		e    Entry
 	}{
-		{"no body", Entry{Time: 1, Actor: "a"}},
-		{"negative time", Entry{Time: -1, Actor: "a", Body: deal(0, one).Body}},
-		{"actor longer by 256", Entry{Time: 1, Actor: "a" + long, Body: deal(0, one).Body}},
+		{"no body", Entry{Time: 1, Actor: someone}},
+		{"negative time", Entry{Time: -1, Actor: someone, Body: deal(0, one).Body}},
+		{"identity longer by 256", Entry{Time: 1, Actor: Actor{"a" + long, "a"}, Body: deal(0, one).Body}},
+		{"credential longer by 256", Entry{Time: 1, Actor: Actor{"a", "a" + long}, Body: deal(0, one).Body}},
+		{"a reserved identity with a credential", Entry{Time: 1, Actor: Actor{"daemon", "a"}, Body: deal(0, one).Body}},
+		{"257 extensions", Entry{Time: 1, Actor: someone, Body: &Deal{Shuffle: 2, Runs: []Run{one}, Extensions: make([]Extension, 257)}}},
+		{"an extension of 65,536 bytes", context(func(c *Context) { c.Extensions = []Extension{{200, make([]byte, 65_536)}} })},
+		{"an opaque body of a type that is known", Entry{Time: 1, Actor: someone, Body: &Opaque{Code: TypeMix, Data: []byte{1}}}},
+		{"an opaque body of a critical type", Entry{Time: 1, Actor: someone, Body: &Opaque{Code: 0}}},
+		{"257 administrators", Entry{Time: 1, Actor: someone, Body: &Genesis{Administrators: make([]Administrator, 257)}}},
+		{"257 acts", key(Key{Subject: SubjectTwoPersons, Acts: make([]Act, 257)})},
+		{"257 signatures", Entry{Time: 1, Actor: someone, Body: &ActEntry{Act: ActPolicy, Signatures: make([]ActSignature, 257)}}},
+		{"an act that expires at −1", Entry{Time: 1, Actor: someone, Body: &ActEntry{Act: ActPolicy, Expires: -1, Signatures: []ActSignature{{Administrator: "a"}}}}},
+		{"65,536 tables", Entry{Time: 1, Actor: someone, Body: &Credential{Kind: CredentialCreated, ID: "a", Form: FormToken, Role: RoleDealer, Identity: "a", Tables: make([]string, 65_536)}}},
+		{"a credential that expires at −1", Entry{Time: 1, Actor: someone, Body: &Credential{Kind: CredentialCreated, ID: "a", Form: FormToken, Role: RoleDealer, Identity: "a", Expires: -1}}},
 		{"first place 65,536", deal(65_536, one)},
 		{"first place −1", deal(-1, one)},
 		{"first place −65,536", deal(-65_536, one)},
@@ -161,13 +176,13 @@ func TestEncodeRefuses(t *testing.T) {
 		{"table longer by 256", context(func(c *Context) { c.Table = "a" + long })},
 		{"game reference longer by 256", commit(func(c *Commit) { c.GameRef = long })},
 		{"close-by −1", commit(func(c *Commit) { c.CloseBy = -1 })},
-		{"257 mix values", Entry{Time: 1, Actor: "a", Body: &Mix{Shuffle: 2, Values: make([]MixValue, 257)}}},
+		{"257 mix values", Entry{Time: 1, Actor: someone, Body: &Mix{Shuffle: 2, Values: make([]MixValue, 257)}}},
 		{"257 wraps", key(Key{Subject: SubjectDisclosure, Public: keyLike(66), Wraps: make([]Wrap, 257)})},
 		{"a key of 65,538 bytes", key(Key{Subject: SubjectSigning, Public: make([]byte, 65_538)})},
 		{"a policy of 65,536 bytes", key(Key{Subject: SubjectPolicy, Policy: bytes.Repeat([]byte("a"), 65_536)})},
 		{"retired from −1", key(Key{Subject: SubjectRetirement, Retired: SubjectSigning, From: -1})},
-		{"a tape of 65,537 bytes", Entry{Time: 1, Actor: "a", Body: &Close{Outcome: OutcomeCompleted, Form: FormTape, Tape: make([]byte, 65_537)}}},
-		{"a reason longer by 256", Entry{Time: 1, Actor: "a", Body: &Event{Kind: EventLatchClear, Reason: "a" + long}}},
+		{"a tape of 65,537 bytes", Entry{Time: 1, Actor: someone, Body: &Close{Outcome: OutcomeCompleted, Form: FormTape, Tape: make([]byte, 65_537)}}},
+		{"a reason longer by 256", Entry{Time: 1, Actor: someone, Body: &Event{Kind: EventLatchClear, Reason: "a" + long}}},
 	} {
 		if b, err := c.e.Encode(); !errors.Is(err, ErrMalformed) || b != nil {
 			t.Errorf("%s: %x, %v", c.name, b, err)
@@ -183,54 +198,116 @@ func bytesRuns(n int) []Run {
 	return runs
 }
 
-// TestEncodeSmuggles: an actor whose length wraps around would otherwise carry
+// TestEncodeSmuggles: a credential whose length wraps around would otherwise carry
 // a body of its own in front of the entry's.
 func TestEncodeSmuggles(t *testing.T) {
-	inner := refEntry{Actor: "a", Close: &refClose{Shuffle: 2, Outcome: 1, Form: 1, Tape: bytesOf("tape", 300)}}
-	body := inner.bytes()[len(inner.bytes())-(8+3+2+300):]
-	outer := Entry{Time: 1, Body: &Close{Shuffle: 7, Outcome: OutcomeCompleted, Form: FormTape, Tape: body[256+8+3+2:]}}
-	outer.Actor = "a" + string(body[:256])
+	inner := refEntry{Identity: "a", Credential: "a", Close: &refClose{Shuffle: 2, Outcome: 1, Form: 1, Tape: bytesOf("tape", 300)}}
+	body := inner.bytes()[len(inner.bytes())-(8+3+2+300+1):]
+	outer := Entry{Time: 1, Body: &Close{Shuffle: 7, Outcome: OutcomeCompleted, Form: FormTape, Tape: body[256+8+3+2 : len(body)-1]}}
+	outer.Actor = Actor{"a", "a" + string(body[:256])}
 	if b, err := outer.Encode(); err == nil {
 		got, err := ParseEntry(b)
 		t.Errorf("encodes to an entry of another actor: %+v, %v", got, err)
 	}
 }
 
+// registry is every list of codes by name.
+var registry = func() map[string]*codeList {
+	all := make(map[string]*codeList)
+	for _, l := range []*codeList{
+		&codesOfEntry, &codesOfSource, &codesOfPurpose, &codesOfOutcome, &codesOfReason, &codesOfForm,
+		&codesOfDisclosure, &codesOfDeals, &codesOfAccess, &codesOfSubject, &codesOfEvent, &codesOfVdso,
+		&codesOfScope, &codesOfLatch, &codesOfAlarm, &codesOfExtent, &codesOfCredentialKind,
+		&codesOfCredentialForm, &codesOfRole, &codesOfAct, &codesOfChange, &codesOfGenesisExtension,
+		&codesOfContextExtension, &codesOfCommitExtension, &codesOfDealExtension, &codesOfCloseExtension,
+	} {
+		all[l.name] = l
+	}
+	return all
+}()
+
 // TestWords: every code has one word, and words of another spelling have none.
 func TestWords(t *testing.T) {
-	words := func(name string, last int, word func(uint8) string, parse func(string) uint8) {
+	words := func(list string, word func(uint8) string, parse func(string) uint8) {
 		seen := make(map[string]bool)
-		for code := 1; code <= last; code++ {
-			w := word(uint8(code))
-			if w == "" || seen[w] || strings.ToLower(w) != w {
-				t.Errorf("%s %d is %q", name, code, w)
+		for code, w := range registry[list].names {
+			code := uint8(code)
+			if code == 0 || w == "" {
+				continue
+			}
+			if got := word(code); got != w || w == "" || seen[w] || strings.ToLower(w) != w {
+				t.Errorf("%s %d is %q, want %q", list, code, got, w)
 			}
 			seen[w] = true
-			if parse != nil && (parse(w) != uint8(code) || parse(strings.ToUpper(w)) != 0 || parse(w+" ") != 0) {
-				t.Errorf("%s %q parses to %d", name, w, parse(w))
+			if parse != nil && (parse(w) != code || parse(strings.ToUpper(w)) != 0 || parse(w+" ") != 0) {
+				t.Errorf("%s %q parses to %d", list, w, parse(w))
 			}
 		}
-		if parse != nil && (parse("") != 0 || parse("unknown(0)") != 0) {
-			t.Errorf("%s: no word parses to %d", name, parse(""))
+		if len(seen) < 2 {
+			t.Errorf("%s: %d words", list, len(seen))
 		}
-		if w := word(uint8(last) + 1); !strings.HasPrefix(w, "unknown(") {
-			t.Errorf("%s %d is %q", name, last+1, w)
+		if parse != nil && (parse("") != 0 || parse("unknown(0)") != 0) {
+			t.Errorf("%s: no word parses to %d", list, parse(""))
+		}
+		if w := word(127); w != "unknown(127)" {
+			t.Errorf("%s 127 is %q", list, w)
 		}
 	}
-	words("type", 7, func(c uint8) string { return Type(c).String() }, nil)
-	words("deals", 2, func(c uint8) string { return Deals(c).String() }, func(s string) uint8 { return uint8(ParseDeals(s)) })
-	words("access", 2, func(c uint8) string { return Access(c).String() }, func(s string) uint8 { return uint8(ParseAccess(s)) })
-	words("disclosure", 2, func(c uint8) string { return Disclosure(c).String() }, func(s string) uint8 { return uint8(ParseDisclosure(s)) })
-	words("source", 3, func(c uint8) string { return Source(c).String() }, func(s string) uint8 { return uint8(ParseSource(s)) })
-	words("purpose", 6, func(c uint8) string { return Purpose(c).String() }, func(s string) uint8 { return uint8(ParsePurpose(s)) })
-	words("outcome", 5, func(c uint8) string { return Outcome(c).String() }, func(s string) uint8 { return uint8(ParseOutcome(s)) })
-	words("reason", 10, func(c uint8) string { return Reason(c).String() }, func(s string) uint8 { return uint8(ParseReason(s)) })
-	words("subject", 5, func(c uint8) string { return Subject(c).String() }, nil)
-	words("event", 9, func(c uint8) string { return EventKind(c).String() }, nil)
-	words("scope", 3, func(c uint8) string { return Scope(c).String() }, nil)
-	words("latch", 11, func(c uint8) string { return Latch(c).String() }, nil)
-	words("alarm", 5, func(c uint8) string { return Alarm(c).String() }, nil)
+	words("entry", func(c uint8) string { return Type(c).String() }, nil)
+	words("deals", func(c uint8) string { return Deals(c).String() }, func(s string) uint8 { return uint8(ParseDeals(s)) })
+	words("access", func(c uint8) string { return Access(c).String() }, func(s string) uint8 { return uint8(ParseAccess(s)) })
+	words("disclosure", func(c uint8) string { return Disclosure(c).String() }, func(s string) uint8 { return uint8(ParseDisclosure(s)) })
+	words("source", func(c uint8) string { return Source(c).String() }, func(s string) uint8 { return uint8(ParseSource(s)) })
+	words("purpose", func(c uint8) string { return Purpose(c).String() }, func(s string) uint8 { return uint8(ParsePurpose(s)) })
+	words("outcome", func(c uint8) string { return Outcome(c).String() }, func(s string) uint8 { return uint8(ParseOutcome(s)) })
+	words("reason", func(c uint8) string { return Reason(c).String() }, func(s string) uint8 { return uint8(ParseReason(s)) })
+	words("subject", func(c uint8) string { return Subject(c).String() }, nil)
+	words("event", func(c uint8) string { return EventKind(c).String() }, nil)
+	words("scope", func(c uint8) string { return Scope(c).String() }, func(s string) uint8 { return uint8(ParseScope(s)) })
+	words("latch", func(c uint8) string { return Latch(c).String() }, nil)
+	words("alarm", func(c uint8) string { return Alarm(c).String() }, nil)
+	words("extent", func(c uint8) string { return Extent(c).String() }, func(s string) uint8 { return uint8(ParseExtent(s)) })
+	words("credential_kind", func(c uint8) string { return CredentialKind(c).String() }, nil)
+	words("credential_form", func(c uint8) string { return CredentialForm(c).String() }, nil)
+	words("role", func(c uint8) string { return Role(c).String() }, func(s string) uint8 { return uint8(ParseRole(s)) })
+	words("act", func(c uint8) string { return Act(c).String() }, func(s string) uint8 { return uint8(ParseAct(s)) })
+	words("change", func(c uint8) string { return Change(c).String() }, nil)
 	if ReasonNone.String() != "" {
 		t.Errorf("no reason is %q", ReasonNone)
 	}
+}
+
+// TestRegistry holds the lists against what docs/SPEC.md section 1.4 says of any list.
+func TestRegistry(t *testing.T) {
+	for _, list := range []string{"entry", "purpose", "reason", "event", "latch", "alarm", "genesis_extension",
+		"context_extension", "commit_extension", "deal_extension", "close_extension"} {
+		if !registry[list].open {
+			t.Errorf("%s is closed", list)
+		}
+	}
+	if len(registry) != strings.Count(string(mustRead(t, "codes.txt")), "\nlist ") {
+		t.Errorf("%d lists", len(registry))
+	}
+	for name, list := range registry {
+		for code, word := range list.names {
+			if word == "" {
+				continue
+			}
+			if code >= 240 || code >= firstPassable && !list.open || code == 0 && name != "form" {
+				t.Errorf("%s has the code %d", name, code)
+			}
+		}
+	}
+	if got := (Code{"entry", 200}).String(); got != "entry 200" {
+		t.Errorf("a code is %q", got)
+	}
+}
+
+func mustRead(t *testing.T, path string) []byte {
+	t.Helper()
+	b, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return b
 }

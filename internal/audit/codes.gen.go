@@ -195,32 +195,32 @@ const (
 	ChangeReplace Change = 3 // an administrator has another key
 )
 
-// registry is every list of codes by name.
-var registry = map[string]codeList{
-	"entry":             {open: true, names: map[uint8]string{1: "genesis", 2: "commit", 3: "mix", 4: "deal", 5: "close", 6: "key", 7: "event", 8: "takeover", 9: "credential", 10: "act"}},
-	"source":            {open: false, names: map[uint8]string{1: "slot", 2: "beacon", 3: "cut"}},
-	"purpose":           {open: true, names: map[uint8]string{1: "seat", 2: "board", 3: "burn", 4: "discard", 5: "rabbit", 6: "order"}},
-	"outcome":           {open: false, names: map[uint8]string{1: "completed", 2: "ended_early", 3: "continued", 4: "void", 5: "expired"}},
-	"reason":            {open: true, names: map[uint8]string{1: "misdeal", 2: "exposed_card", 3: "foul_deck", 4: "game_cancelled", 5: "operator_error", 6: "system_fault", 7: "player_dispute", 8: "mix_failed", 9: "regulator", 10: "tape_lost"}},
-	"form":              {open: false, names: map[uint8]string{0: "none", 1: "tape", 2: "sealed"}},
-	"disclosure":        {open: false, names: map[uint8]string{1: "public", 2: "auditor"}},
-	"deals":             {open: false, names: map[uint8]string{1: "signed", 2: "cosigned"}},
-	"access":            {open: false, names: map[uint8]string{1: "public", 2: "token"}},
-	"subject":           {open: false, names: map[uint8]string{1: "signing", 2: "disclosure", 3: "auditor", 4: "policy", 5: "retirement", 6: "administrator", 7: "two_persons"}},
-	"event":             {open: true, names: map[uint8]string{1: "instance_start", 2: "table_open", 3: "table_close", 4: "kill_set", 5: "kill_clear", 6: "latch_set", 7: "latch_clear", 8: "snapshot", 10: "head_adopted", 129: "alarm", 130: "access_head"}},
-	"vdso":              {open: false, names: map[uint8]string{0: "not_known", 1: "no", 2: "yes"}},
-	"scope":             {open: false, names: map[uint8]string{1: "ledger", 2: "table", 3: "deck"}},
-	"latch":             {open: true, names: map[uint8]string{1: "repetition", 2: "proportion", 3: "short_read", 4: "read_error", 5: "slow", 6: "replaced", 7: "startup", 8: "tape_exhausted", 9: "foul_deck", 10: "operator", 11: "statistics"}},
-	"alarm":             {open: true, names: map[uint8]string{129: "mark_adopted", 130: "signing_resumed", 131: "clock_step", 132: "witnesses", 133: "statistics", 134: "credential"}},
-	"extent":            {open: false, names: map[uint8]string{1: "close", 2: "play"}},
-	"credential_kind":   {open: false, names: map[uint8]string{1: "created", 2: "revoked"}},
-	"credential_form":   {open: false, names: map[uint8]string{1: "token", 2: "certificate"}},
-	"role":              {open: false, names: map[uint8]string{1: "dealer", 2: "auditor", 3: "admin", 4: "regulator"}},
-	"act":               {open: true, names: map[uint8]string{1: "policy", 2: "auditor", 3: "signing", 4: "retirement", 5: "adopt_head", 6: "latch_clear", 7: "kill_clear", 8: "administrator", 9: "admin_credential", 10: "takeover", 11: "two_persons", 12: "cancel"}},
-	"change":            {open: false, names: map[uint8]string{1: "add", 2: "remove", 3: "replace"}},
-	"genesis_extension": {open: true, names: map[uint8]string{}},
-	"context_extension": {open: true, names: map[uint8]string{}},
-	"commit_extension":  {open: true, names: map[uint8]string{}},
-	"deal_extension":    {open: true, names: map[uint8]string{}},
-	"close_extension":   {open: true, names: map[uint8]string{}},
-}
+// The registry: every list of codes.
+var (
+	codesOfEntry            = codeList{name: "entry", open: true, names: [256]string{1: "genesis", 2: "commit", 3: "mix", 4: "deal", 5: "close", 6: "key", 7: "event", 8: "takeover", 9: "credential", 10: "act"}}
+	codesOfSource           = codeList{name: "source", open: false, names: [256]string{1: "slot", 2: "beacon", 3: "cut"}}
+	codesOfPurpose          = codeList{name: "purpose", open: true, names: [256]string{1: "seat", 2: "board", 3: "burn", 4: "discard", 5: "rabbit", 6: "order"}}
+	codesOfOutcome          = codeList{name: "outcome", open: false, names: [256]string{1: "completed", 2: "ended_early", 3: "continued", 4: "void", 5: "expired"}}
+	codesOfReason           = codeList{name: "reason", open: true, names: [256]string{1: "misdeal", 2: "exposed_card", 3: "foul_deck", 4: "game_cancelled", 5: "operator_error", 6: "system_fault", 7: "player_dispute", 8: "mix_failed", 9: "regulator", 10: "tape_lost"}}
+	codesOfForm             = codeList{name: "form", open: false, names: [256]string{0: "none", 1: "tape", 2: "sealed"}}
+	codesOfDisclosure       = codeList{name: "disclosure", open: false, names: [256]string{1: "public", 2: "auditor"}}
+	codesOfDeals            = codeList{name: "deals", open: false, names: [256]string{1: "signed", 2: "cosigned"}}
+	codesOfAccess           = codeList{name: "access", open: false, names: [256]string{1: "public", 2: "token"}}
+	codesOfSubject          = codeList{name: "subject", open: false, names: [256]string{1: "signing", 2: "disclosure", 3: "auditor", 4: "policy", 5: "retirement", 6: "administrator", 7: "two_persons"}}
+	codesOfEvent            = codeList{name: "event", open: true, names: [256]string{1: "instance_start", 2: "table_open", 3: "table_close", 4: "kill_set", 5: "kill_clear", 6: "latch_set", 7: "latch_clear", 8: "snapshot", 10: "head_adopted", 129: "alarm", 130: "access_head"}}
+	codesOfVdso             = codeList{name: "vdso", open: false, names: [256]string{0: "not_known", 1: "no", 2: "yes"}}
+	codesOfScope            = codeList{name: "scope", open: false, names: [256]string{1: "ledger", 2: "table", 3: "deck"}}
+	codesOfLatch            = codeList{name: "latch", open: true, names: [256]string{1: "repetition", 2: "proportion", 3: "short_read", 4: "read_error", 5: "slow", 6: "replaced", 7: "startup", 8: "tape_exhausted", 9: "foul_deck", 10: "operator", 11: "statistics"}}
+	codesOfAlarm            = codeList{name: "alarm", open: true, names: [256]string{129: "mark_adopted", 130: "signing_resumed", 131: "clock_step", 132: "witnesses", 133: "statistics", 134: "credential"}}
+	codesOfExtent           = codeList{name: "extent", open: false, names: [256]string{1: "close", 2: "play"}}
+	codesOfCredentialKind   = codeList{name: "credential_kind", open: false, names: [256]string{1: "created", 2: "revoked"}}
+	codesOfCredentialForm   = codeList{name: "credential_form", open: false, names: [256]string{1: "token", 2: "certificate"}}
+	codesOfRole             = codeList{name: "role", open: false, names: [256]string{1: "dealer", 2: "auditor", 3: "admin", 4: "regulator"}}
+	codesOfAct              = codeList{name: "act", open: false, names: [256]string{1: "policy", 2: "auditor", 3: "signing", 4: "retirement", 5: "adopt_head", 6: "latch_clear", 7: "kill_clear", 8: "administrator", 9: "admin_credential", 10: "takeover", 11: "two_persons", 12: "cancel"}}
+	codesOfChange           = codeList{name: "change", open: false, names: [256]string{1: "add", 2: "remove", 3: "replace"}}
+	codesOfGenesisExtension = codeList{name: "genesis_extension", open: true, names: [256]string{}}
+	codesOfContextExtension = codeList{name: "context_extension", open: true, names: [256]string{}}
+	codesOfCommitExtension  = codeList{name: "commit_extension", open: true, names: [256]string{}}
+	codesOfDealExtension    = codeList{name: "deal_extension", open: true, names: [256]string{}}
+	codesOfCloseExtension   = codeList{name: "close_extension", open: true, names: [256]string{}}
+)

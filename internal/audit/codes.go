@@ -17,25 +17,27 @@ func (c Code) String() string { return fmt.Sprintf("%s %d", c.List, c.Number) }
 
 // codeList is one list of the registry: the names of the codes that this version knows.
 type codeList struct {
-	open  bool // codes may be assigned later
-	names map[uint8]string
+	name  string
+	open  bool        // codes may be assigned later
+	names [256]string // by code; readers look codes up in every entry, where a map would show
 }
 
 // firstPassable is the first code of an open list that is not critical.
 const firstPassable = 128
 
-func codeName(list string, code uint8) string {
-	if n, ok := registry[list].names[code]; ok {
+// word returns the name of a code.
+func (l *codeList) word(code uint8) string {
+	if n := l.names[code]; n != "" {
 		return n
 	}
 	return fmt.Sprintf("unknown(%d)", code)
 }
 
-// parseCode returns the code of the list with the name s, 0 when there is none.
-func parseCode(list, s string) uint8 {
-	for code, n := range registry[list].names {
-		if n == s {
-			return code
+// parse returns the code with the name s, 0 when there is none.
+func (l *codeList) parse(s string) uint8 {
+	for code, n := range &l.names {
+		if n == s && n != "" {
+			return uint8(code)
 		}
 	}
 	return 0
@@ -43,18 +45,14 @@ func parseCode(list, s string) uint8 {
 
 // code reads a code of a list. One that this version does not know is passed over if
 // it is not critical, and cannot be judged if it is (docs/SPEC.md section 1.4).
-func (r *reader) code(field, list string) uint8 {
+func (r *reader) code(field string, l *codeList) uint8 {
 	v := r.u8(field)
-	if r.err != nil {
-		return v
-	}
-	l := registry[list]
-	switch _, known := l.names[v]; {
-	case known:
+	switch {
+	case r.err != nil || l.names[v] != "":
 	case v == 0:
 		r.fail(field, "no code is 0")
 	case l.open && v >= firstPassable:
-		r.passed = append(r.passed, Code{list, v})
+		r.passed = append(r.passed, Code{l.name, v})
 	default:
 		r.unknown(field, uint64(v))
 	}
@@ -97,7 +95,7 @@ func (w *writer) extensions(list []Extension) {
 }
 
 // extensions reads an extension list, whose codes are those of a list of the registry.
-func (r *reader) extensions(list string) (all []Extension) {
+func (r *reader) extensions(list *codeList) (all []Extension) {
 	n := int(r.u8("extensions"))
 	for i := 0; i < n && r.err == nil; i++ {
 		e := Extension{Code: r.code("extension", list), Value: r.blob("extension")}

@@ -57,5 +57,5 @@ func (c *Commit) parse(r *reader) {
 	c.KeyTag = r.hash("key tag")
 	c.Request = r.hash("request hash")
 	c.Instance = r.u64("instance")
-	c.Extensions = r.extensions("commit_extension")
+	c.Extensions = r.extensions(&codesOfCommitExtension)
 }

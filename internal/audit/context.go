@@ -16,10 +16,10 @@ type Source uint8
 // sourceLast is the last source that may stand in a plan; they stand in the order of their codes.
 const sourceLast = SourceCut
 
-func (s Source) String() string { return codeName("source", uint8(s)) }
+func (s Source) String() string { return codesOfSource.word(uint8(s)) }
 
 // ParseSource returns the Source with the word s, 0 for none.
-func ParseSource(s string) Source { return Source(parseCode("source", s)) }
+func ParseSource(s string) Source { return Source(codesOfSource.parse(s)) }
 
 // Planned is one source of a mix plan.
 type Planned struct {
@@ -171,8 +171,8 @@ func parseContext(r *reader) (*Context, error) {
 	}
 	c.parsePlan(r)
 	c.parseEndAt(r)
-	c.Disclosure = Disclosure(r.code("disclosure", "disclosure"))
-	c.Extensions = r.extensions("context_extension")
+	c.Disclosure = Disclosure(r.code("disclosure", &codesOfDisclosure))
+	c.Extensions = r.extensions(&codesOfContextExtension)
 	if err := r.end("context"); err != nil {
 		return nil, err
 	}
@@ -239,7 +239,7 @@ func (c *Context) parsePlan(r *reader) {
 	}
 	slots := make(map[[32]byte]bool)
 	for i := 0; i < n && r.err == nil; i++ {
-		p := Planned{Source: Source(r.code("mix source", "source"))}
+		p := Planned{Source: Source(r.code("mix source", &codesOfSource))}
 		switch p.Source {
 		case SourceSlot:
 			p.Slot = r.hash("slot")

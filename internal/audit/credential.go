@@ -8,21 +8,21 @@ import (
 // CredentialKind is what happened to a credential.
 type CredentialKind uint8
 
-func (k CredentialKind) String() string { return codeName("credential_kind", uint8(k)) }
+func (k CredentialKind) String() string { return codesOfCredentialKind.word(uint8(k)) }
 
 // CredentialForm is what a caller shows.
 type CredentialForm uint8
 
-func (f CredentialForm) String() string { return codeName("credential_form", uint8(f)) }
+func (f CredentialForm) String() string { return codesOfCredentialForm.word(uint8(f)) }
 
 // Role is what a credential opens.
 type Role uint8
 
 // String returns the role's word.
-func (r Role) String() string { return codeName("role", uint8(r)) }
+func (r Role) String() string { return codesOfRole.word(uint8(r)) }
 
 // ParseRole returns the Role with the word s, 0 for none.
-func ParseRole(s string) Role { return Role(parseCode("role", s)) }
+func ParseRole(s string) Role { return Role(codesOfRole.parse(s)) }
 
 // Credential is a token or client certificate that is created or revoked (docs/SPEC.md
 // section 5.10). A row of a database opens nothing: what this entry says does.
@@ -76,7 +76,7 @@ func (c *Credential) Opens(hash [32]byte) [32]byte {
 }
 
 func (c *Credential) parse(r *reader) {
-	c.Kind = CredentialKind(r.code("credential", "credential_kind"))
+	c.Kind = CredentialKind(r.code("credential", &codesOfCredentialKind))
 	if c.Kind == CredentialRevoked {
 		c.ID = r.name("credential")
 		c.Reason = r.reason()
@@ -88,8 +88,8 @@ func (c *Credential) parse(r *reader) {
 // parseRow reads what encodeRow wrote, and the digest.
 func (c *Credential) parseRow(r *reader) {
 	c.ID = r.name("credential")
-	c.Form = CredentialForm(r.code("form", "credential_form"))
-	c.Role = Role(r.code("role", "role"))
+	c.Form = CredentialForm(r.code("form", &codesOfCredentialForm))
+	c.Role = Role(r.code("role", &codesOfRole))
 	c.Identity = r.name("identity")
 	n := int(r.u16("tables"))
 	if n > MaxTables {

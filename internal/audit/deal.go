@@ -11,10 +11,10 @@ import (
 // the ledger.
 type Purpose uint8
 
-func (p Purpose) String() string { return codeName("purpose", uint8(p)) }
+func (p Purpose) String() string { return codesOfPurpose.word(uint8(p)) }
 
 // ParsePurpose returns the Purpose with the word s, 0 for none.
-func ParsePurpose(s string) Purpose { return Purpose(parseCode("purpose", s)) }
+func ParsePurpose(s string) Purpose { return Purpose(codesOfPurpose.parse(s)) }
 
 // Run is a number of cards that go the same way.
 type Run struct {
@@ -80,7 +80,7 @@ func (d *Deal) parse(r *reader) {
 		if end > max(shuffle.MaxCards, shuffle.MaxRanges) {
 			r.fail("runs", "deal past the last place of any shuffle")
 		}
-		run.Purpose = Purpose(r.code("purpose", "purpose"))
+		run.Purpose = Purpose(r.code("purpose", &codesOfPurpose))
 		run.Recipient = r.str("recipient")
 		if run.Recipient != "" {
 			if err := CheckName(run.Recipient); err != nil {
@@ -90,5 +90,5 @@ func (d *Deal) parse(r *reader) {
 		run.Public = r.flag("public")
 		d.Runs = append(d.Runs, run)
 	}
-	d.Extensions = r.extensions("deal_extension")
+	d.Extensions = r.extensions(&codesOfDealExtension)
 }

@@ -73,16 +73,42 @@ func (e refEntry) write() *refWriter {
 		body, write = 6, func() { e.Key.write(w) }
 	case e.Event != nil:
 		body, write = 7, func() { e.Event.write(w) }
+	case e.Takeover != nil:
+		body, write = 8, func() { e.Takeover.write(w) }
+	case e.Holder != nil:
+		body, write = 9, func() { e.Holder.write(w) }
+	case e.Act != nil:
+		body, write = 10, func() { e.Act.write(w) }
+	case e.Opaque != nil:
+		body, write = uint64(e.Opaque.Type), func() { w.fixed("body", e.Opaque.Body) }
 	}
 	w.num("version", 1, 1)
 	w.num("type", body, 1)
 	w.num("time", e.Time, 8)
-	w.str8("actor", e.Actor)
+	w.str8("identity", e.Identity)
+	w.str8("credential", e.Credential)
 	write()
 	return w
 }
 
+func (w *refWriter) extensions(list []refExtension) {
+	w.count("extensions", len(list), 1)
+	for _, e := range list {
+		w.num("extension", uint64(e.Code), 1)
+		w.blob16("extension", e.Value)
+	}
+}
+
+func (w *refWriter) acts(acts []uint16, delay uint32) {
+	w.count("acts", len(acts), 1)
+	for _, a := range acts {
+		w.num("act", uint64(a), 1)
+	}
+	w.num("delay", uint64(delay), 4)
+}
+
 func (g *refGenesis) write(w *refWriter) {
+	w.num("revision", uint64(g.Revision), 2)
 	w.str8("origin", g.Origin)
 	w.flag("production", g.Production)
 	w.blob16("signing key", g.SigningKey)
@@ -98,6 +124,13 @@ func (g *refGenesis) write(w *refWriter) {
 	w.num("cap on close-by", uint64(g.MaxCloseBy), 4)
 	w.num("access", uint64(g.Access), 1)
 	w.blob16("predecessor", g.Predecessor)
+	w.count("administrators", len(g.Admins), 1)
+	for _, a := range g.Admins {
+		w.str8("administrator", a.Name)
+		w.blob16("administrator's key", a.Key)
+	}
+	w.acts(g.TwoPersons, g.Delay)
+	w.extensions(g.Extensions)
 }
 
 func (c *refContext) bytes() []byte {
@@ -151,6 +184,7 @@ func (c *refContext) write(w *refWriter) {
 		w.num("end_at hi", c.EndAt.Hi, 2)
 	}
 	w.num("disclosure", uint64(c.Disclosure), 1)
+	w.extensions(c.Extensions)
 }
 
 func (c *refCommit) write(w *refWriter) {
@@ -165,6 +199,7 @@ func (c *refCommit) write(w *refWriter) {
 	w.fixed("key tag", c.KeyTag)
 	w.fixed("request hash", c.Request)
 	w.num("instance", c.Instance, 8)
+	w.extensions(c.Extensions)
 }
 
 func (m *refMix) write(w *refWriter) {
@@ -196,6 +231,7 @@ func (d *refDeal) write(w *refWriter) {
 		w.str8("recipient", r.Recipient)
 		w.flag("public", r.Public)
 	}
+	w.extensions(d.Extensions)
 }
 
 func (c *refClose) write(w *refWriter) {
@@ -210,6 +246,7 @@ func (c *refClose) write(w *refWriter) {
 		w.num("disclosure key", c.Key, 8)
 		w.blob16("tape", c.Tape)
 	}
+	w.extensions(c.Extensions)
 }
 
 func (k *refKey) write(w *refWriter) {
@@ -232,7 +269,62 @@ func (k *refKey) write(w *refWriter) {
 		w.num("retired subject", uint64(k.Retired), 1)
 		w.fixed("retired key", k.ID)
 		w.num("retired from", k.From, 8)
+	case 6:
+		w.num("change", uint64(k.Change), 1)
+		w.str8("administrator", k.Name)
+		if k.Change != 2 {
+			w.blob16("administrator's key", k.Public)
+		}
+	case 7:
+		w.acts(k.Acts, k.Delay)
 	}
+}
+
+func (t *refTakeover) write(w *refWriter) {
+	w.num("shuffle", t.Shuffle, 8)
+	w.num("extent", uint64(t.Extent), 1)
+	w.str8("reason", t.Reason)
+}
+
+func (h *refHolder) write(w *refWriter) {
+	w.num("credential", uint64(h.Kind), 1)
+	if h.Kind == 2 {
+		w.str8("credential", h.ID)
+		w.str8("reason", h.Reason)
+		return
+	}
+	h.writeRow(w)
+	w.fixed("digest", h.Digest)
+}
+
+func (h *refHolder) writeRow(w *refWriter) {
+	w.str8("credential", h.ID)
+	w.num("form", uint64(h.Form), 1)
+	w.num("role", uint64(h.Role), 1)
+	w.str8("identity", h.Identity)
+	w.count("tables", len(h.Tables), 2)
+	for _, t := range h.Tables {
+		w.str8("table", t)
+	}
+	w.num("expiry", h.Expires, 8)
+}
+
+func (a *refAct) write(w *refWriter) {
+	a.writeSigned(w)
+	w.count("signatures", len(a.Signatures), 1)
+	for _, s := range a.Signatures {
+		w.str8("administrator", s.Administrator)
+		w.fixed("signature", s.Signature)
+	}
+}
+
+func (a *refAct) writeSigned(w *refWriter) {
+	w.num("act", uint64(a.Act), 1)
+	w.fixed("digest", a.Digest)
+	w.num("previous act", a.Previous, 8)
+	w.num("size of the head", a.HeadSize, 8)
+	w.fixed("root of the head", a.HeadRoot)
+	w.num("expiry", a.Expires, 8)
 }
 
 func (e *refEvent) write(w *refWriter) {
@@ -243,6 +335,8 @@ func (e *refEvent) write(w *refWriter) {
 		w.fixed("configuration digest", e.Config)
 		w.flag("FIPS state", e.FIPS)
 		w.str8("version", e.Version)
+		w.str8("kernel release", e.Kernel)
+		w.num("getrandom in the vDSO", uint64(e.VDSO), 1)
 	case 2, 3:
 		w.str8("table", e.Table)
 	case 4, 5:
@@ -262,9 +356,20 @@ func (e *refEvent) write(w *refWriter) {
 	case 8:
 		w.num("snapshot size", e.Entries, 8)
 		w.fixed("snapshot digest", e.Digest)
-	case 9:
+	case 10:
+		w.num("adopted size", e.Size, 8)
+		w.fixed("adopted root", e.Root)
+		w.num("lost size", e.LostSize, 8)
+		w.fixed("lost root", e.LostRoot)
+		w.str8("reason", e.Reason)
+	case 129:
 		w.num("alarm", uint64(e.Alarm), 1)
 		w.str8("reason", e.Reason)
+	case 130:
+		w.num("records", e.Records, 8)
+		w.fixed("hash of the newest record", e.Newest)
+	default:
+		w.fixed("event", e.Opaque)
 	}
 }
 

@@ -9,7 +9,7 @@ const version = 1
 type Type uint8
 
 // String returns the type's word, as in docs/SPEC.md.
-func (t Type) String() string { return codeName("entry", uint8(t)) }
+func (t Type) String() string { return codesOfEntry.word(uint8(t)) }
 
 // Actor is who caused an entry (docs/SPEC.md section 5).
 type Actor struct {
@@ -89,7 +89,7 @@ func ParseEntryCodes(b []byte) (Entry, []Code, error) {
 	if v := r.u8("version"); r.err == nil && v != version {
 		r.unknown("version", uint64(v))
 	}
-	body := newBody(Type(r.code("type", "entry")))
+	body := newBody(Type(r.code("type", &codesOfEntry)))
 	if r.err != nil {
 		return Entry{}, nil, r.err
 	}

@@ -5,25 +5,25 @@ import "fmt"
 // EventKind is what happened.
 type EventKind uint8
 
-func (k EventKind) String() string { return codeName("event", uint8(k)) }
+func (k EventKind) String() string { return codesOfEvent.word(uint8(k)) }
 
 // Scope is what a kill switch stops.
 type Scope uint8
 
-func (s Scope) String() string { return codeName("scope", uint8(s)) }
+func (s Scope) String() string { return codesOfScope.word(uint8(s)) }
 
 // ParseScope returns the Scope with the word s, 0 for none.
-func ParseScope(s string) Scope { return Scope(parseCode("scope", s)) }
+func ParseScope(s string) Scope { return Scope(codesOfScope.parse(s)) }
 
 // Latch is why the entropy latch was set: a reason of package entropy, or the dealer's.
 type Latch uint8
 
-func (l Latch) String() string { return codeName("latch", uint8(l)) }
+func (l Latch) String() string { return codesOfLatch.word(uint8(l)) }
 
 // Alarm is something an auditor will want to ask about.
 type Alarm uint8
 
-func (a Alarm) String() string { return codeName("alarm", uint8(a)) }
+func (a Alarm) String() string { return codesOfAlarm.word(uint8(a)) }
 
 // Event records something that is not part of one shuffle. Kind says which of
 // the other fields are set.
@@ -102,7 +102,7 @@ func (e *Event) encode(w *writer) {
 }
 
 func (e *Event) parse(r *reader) {
-	e.Kind = EventKind(r.code("event", "event"))
+	e.Kind = EventKind(r.code("event", &codesOfEvent))
 	switch e.Kind {
 	case EventInstanceStart:
 		e.Build = r.hash("build digest")
@@ -110,11 +110,11 @@ func (e *Event) parse(r *reader) {
 		e.FIPS = r.flag("FIPS state")
 		e.Name = r.name("version")
 		e.Kernel = r.kernel()
-		e.VDSO = VDSO(r.code("getrandom in the vDSO", "vdso"))
+		e.VDSO = VDSO(r.code("getrandom in the vDSO", &codesOfVdso))
 	case EventTableOpen, EventTableClose:
 		e.Name = r.name("table")
 	case EventKillSet, EventKillClear:
-		e.Scope = Scope(r.code("scope", "scope"))
+		e.Scope = Scope(r.code("scope", &codesOfScope))
 		switch e.Scope {
 		case ScopeTable:
 			e.Name = r.name("table")
@@ -123,7 +123,7 @@ func (e *Event) parse(r *reader) {
 		}
 		e.Reason = r.reason()
 	case EventLatchSet:
-		e.Latch = Latch(r.code("latch", "latch"))
+		e.Latch = Latch(r.code("latch", &codesOfLatch))
 		e.Instance = r.u64("instance")
 	case EventLatchClear:
 		e.Reason = r.reason()
@@ -131,7 +131,7 @@ func (e *Event) parse(r *reader) {
 		e.Size = r.u64("snapshot size")
 		e.Digest = r.hash("snapshot digest")
 	case EventAlarm:
-		e.Alarm = Alarm(r.code("alarm", "alarm"))
+		e.Alarm = Alarm(r.code("alarm", &codesOfAlarm))
 		e.Reason = r.reason()
 	case EventHeadAdopted:
 		e.Size = r.u64("adopted size")

@@ -25,46 +25,72 @@ func (h hexed) String() string { return hex.EncodeToString(h) }
 // refEntry is an entry by its fields. Codes are numbers as in the tables; a
 // member that is absent in the data files is 0, false or empty.
 type refEntry struct {
-	Time    uint64      `json:"time"`
-	Actor   string      `json:"actor"`
-	Genesis *refGenesis `json:"genesis,omitempty"`
-	Commit  *refCommit  `json:"commit,omitempty"`
-	Mix     *refMix     `json:"mix,omitempty"`
-	Deal    *refDeal    `json:"deal,omitempty"`
-	Close   *refClose   `json:"close,omitempty"`
-	Key     *refKey     `json:"key,omitempty"`
-	Event   *refEvent   `json:"event,omitempty"`
+	Time       uint64       `json:"time"`
+	Identity   string       `json:"identity"`
+	Credential string       `json:"credential"` // of the header
+	Genesis    *refGenesis  `json:"genesis,omitempty"`
+	Commit     *refCommit   `json:"commit,omitempty"`
+	Mix        *refMix      `json:"mix,omitempty"`
+	Deal       *refDeal     `json:"deal,omitempty"`
+	Close      *refClose    `json:"close,omitempty"`
+	Key        *refKey      `json:"key,omitempty"`
+	Event      *refEvent    `json:"event,omitempty"`
+	Takeover   *refTakeover `json:"takeover,omitempty"`
+	Holder     *refHolder   `json:"credential_entry,omitempty"`
+	Act        *refAct      `json:"act,omitempty"`
+	Opaque     *refOpaque   `json:"opaque,omitempty"` // of a type that is not known
+}
+
+type refExtension struct {
+	Code  uint8 `json:"code"`
+	Value hexed `json:"value,omitempty"`
+}
+
+type refOpaque struct {
+	Type uint8 `json:"type"`
+	Body hexed `json:"body,omitempty"`
 }
 
 type refGenesis struct {
-	Origin         string  `json:"origin"`
-	Production     bool    `json:"production"`
-	SigningKey     hexed   `json:"signing_key"`
-	Policy         string  `json:"policy,omitempty"`
-	Auditors       []hexed `json:"auditors,omitempty"`
-	Deals          uint8   `json:"deals"`
-	MixModes       uint8   `json:"mix_modes"`
-	Disclosure     uint8   `json:"disclosure"`
-	DefaultCloseBy uint32  `json:"default_close_by"`
-	MaxCloseBy     uint32  `json:"cap_on_close_by"`
-	Access         uint8   `json:"access"`
-	Predecessor    hexed   `json:"predecessor,omitempty"`
+	Revision       uint16         `json:"revision"`
+	Origin         string         `json:"origin"`
+	Production     bool           `json:"production"`
+	SigningKey     hexed          `json:"signing_key"`
+	Policy         string         `json:"policy,omitempty"`
+	Auditors       []hexed        `json:"auditors,omitempty"`
+	Deals          uint8          `json:"deals"`
+	MixModes       uint8          `json:"mix_modes"`
+	Disclosure     uint8          `json:"disclosure"`
+	DefaultCloseBy uint32         `json:"default_close_by"`
+	MaxCloseBy     uint32         `json:"cap_on_close_by"`
+	Access         uint8          `json:"access"`
+	Predecessor    hexed          `json:"predecessor,omitempty"`
+	Admins         []refAdmin     `json:"administrators,omitempty"`
+	TwoPersons     []uint16       `json:"two_persons,omitempty"`
+	Delay          uint32         `json:"delay,omitempty"`
+	Extensions     []refExtension `json:"extensions,omitempty"`
+}
+
+type refAdmin struct {
+	Name string `json:"name"`
+	Key  hexed  `json:"key"`
 }
 
 type refContext struct {
-	Origin     string      `json:"origin"`
-	Production bool        `json:"production"`
-	Table      string      `json:"table"`
-	Algorithm  uint8       `json:"algorithm"`
-	Kind       uint8       `json:"kind"`
-	DeckHash   hexed       `json:"deck_hash,omitempty"`
-	Cards      uint64      `json:"n,omitempty"`
-	Take       uint64      `json:"m,omitempty"`
-	Ranges     []uint32    `json:"ranges,omitempty"`
-	Parent     *refParent  `json:"parent,omitempty"`
-	Plan       []refSource `json:"plan,omitempty"`
-	EndAt      refEndAt    `json:"end_at"`
-	Disclosure uint8       `json:"disclosure"`
+	Origin     string         `json:"origin"`
+	Production bool           `json:"production"`
+	Table      string         `json:"table"`
+	Algorithm  uint8          `json:"algorithm"`
+	Kind       uint8          `json:"kind"`
+	DeckHash   hexed          `json:"deck_hash,omitempty"`
+	Cards      uint64         `json:"n,omitempty"`
+	Take       uint64         `json:"m,omitempty"`
+	Ranges     []uint32       `json:"ranges,omitempty"`
+	Parent     *refParent     `json:"parent,omitempty"`
+	Plan       []refSource    `json:"plan,omitempty"`
+	EndAt      refEndAt       `json:"end_at"`
+	Disclosure uint8          `json:"disclosure"`
+	Extensions []refExtension `json:"extensions,omitempty"`
 }
 
 type refParent struct {
@@ -87,16 +113,17 @@ type refEndAt struct {
 }
 
 type refCommit struct {
-	Context    refContext `json:"context"`
-	Commitment hexed      `json:"commitment"`
-	DeckRoot   hexed      `json:"deck_root"`
-	Serial     uint64     `json:"serial"`
-	Previous   uint64     `json:"previous"`
-	CloseBy    uint64     `json:"close_by"`
-	GameRef    string     `json:"game_reference,omitempty"`
-	KeyTag     hexed      `json:"key_tag"`
-	Request    hexed      `json:"request_hash"`
-	Instance   uint64     `json:"instance"`
+	Context    refContext     `json:"context"`
+	Commitment hexed          `json:"commitment"`
+	DeckRoot   hexed          `json:"deck_root"`
+	Serial     uint64         `json:"serial"`
+	Previous   uint64         `json:"previous"`
+	CloseBy    uint64         `json:"close_by"`
+	GameRef    string         `json:"game_reference,omitempty"`
+	KeyTag     hexed          `json:"key_tag"`
+	Request    hexed          `json:"request_hash"`
+	Instance   uint64         `json:"instance"`
+	Extensions []refExtension `json:"extensions,omitempty"`
 }
 
 type refMix struct {
@@ -112,11 +139,12 @@ type refValue struct {
 }
 
 type refDeal struct {
-	Shuffle  uint64   `json:"shuffle"`
-	First    uint64   `json:"first_place"`
-	Cosigned uint64   `json:"cosigned_size"`
-	Final    bool     `json:"final,omitempty"`
-	Runs     []refRun `json:"runs"`
+	Shuffle    uint64         `json:"shuffle"`
+	First      uint64         `json:"first_place"`
+	Cosigned   uint64         `json:"cosigned_size"`
+	Final      bool           `json:"final,omitempty"`
+	Runs       []refRun       `json:"runs"`
+	Extensions []refExtension `json:"extensions,omitempty"`
 }
 
 type refRun struct {
@@ -127,12 +155,13 @@ type refRun struct {
 }
 
 type refClose struct {
-	Shuffle uint64 `json:"shuffle"`
-	Outcome uint8  `json:"outcome"`
-	Reason  uint8  `json:"reason,omitempty"`
-	Form    uint8  `json:"form"`
-	Key     uint64 `json:"disclosure_key,omitempty"`
-	Tape    hexed  `json:"tape,omitempty"` // form 2: encapsulated key ‖ ciphertext
+	Shuffle    uint64         `json:"shuffle"`
+	Outcome    uint8          `json:"outcome"`
+	Reason     uint8          `json:"reason,omitempty"`
+	Form       uint8          `json:"form"`
+	Key        uint64         `json:"disclosure_key,omitempty"`
+	Tape       hexed          `json:"tape,omitempty"` // form 2: encapsulated key ‖ ciphertext
+	Extensions []refExtension `json:"extensions,omitempty"`
 }
 
 type refKey struct {
@@ -143,6 +172,10 @@ type refKey struct {
 	Retired uint8     `json:"retired_subject,omitempty"`
 	ID      hexed     `json:"retired_key_id,omitempty"`
 	From    uint64    `json:"retired_from,omitempty"`
+	Change  uint8     `json:"change,omitempty"`
+	Name    string    `json:"administrator,omitempty"`
+	Acts    []uint16  `json:"acts,omitempty"`
+	Delay   uint32    `json:"delay,omitempty"`
 }
 
 type refWrap struct {
@@ -165,4 +198,46 @@ type refEvent struct {
 	Digest   hexed  `json:"digest,omitempty"`
 	Alarm    uint8  `json:"alarm,omitempty"`
 	Reason   string `json:"reason,omitempty"`
+	Kernel   string `json:"kernel_release,omitempty"`
+	VDSO     uint8  `json:"vdso,omitempty"`
+	Size     uint64 `json:"adopted_size,omitempty"`
+	Root     hexed  `json:"adopted_root,omitempty"`
+	LostSize uint64 `json:"lost_size,omitempty"`
+	LostRoot hexed  `json:"lost_root,omitempty"`
+	Records  uint64 `json:"records,omitempty"`
+	Newest   hexed  `json:"newest_record,omitempty"`
+	Opaque   hexed  `json:"opaque,omitempty"` // of a kind that is not known
+}
+
+type refTakeover struct {
+	Shuffle uint64 `json:"shuffle"`
+	Extent  uint8  `json:"extent"`
+	Reason  string `json:"reason"`
+}
+
+type refHolder struct {
+	Kind     uint8    `json:"kind"`
+	ID       string   `json:"credential"`
+	Form     uint8    `json:"form,omitempty"`
+	Role     uint8    `json:"role,omitempty"`
+	Identity string   `json:"identity,omitempty"`
+	Tables   []string `json:"tables,omitempty"`
+	Expires  uint64   `json:"expires,omitempty"`
+	Digest   hexed    `json:"digest,omitempty"`
+	Reason   string   `json:"reason,omitempty"`
+}
+
+type refAct struct {
+	Act        uint8          `json:"act"`
+	Digest     hexed          `json:"digest"`
+	Previous   uint64         `json:"previous"`
+	HeadSize   uint64         `json:"head_size"`
+	HeadRoot   hexed          `json:"head_root"`
+	Expires    uint64         `json:"expires"`
+	Signatures []refSignature `json:"signatures"`
+}
+
+type refSignature struct {
+	Administrator string `json:"administrator"`
+	Signature     hexed  `json:"signature"`
 }

@@ -14,6 +14,9 @@ func (s *State) Force(e Entry) {
 	index := s.size
 	s.faulty, s.digest = true, nil
 	s.size, s.pair = index+1, nil
+	if e.Body != nil {
+		s.spend(e)
+	}
 	s.persons.approved = nil
 	if e.Body != nil {
 		s.time = e.Time
@@ -61,10 +64,20 @@ func (s *State) force(e Entry, index uint64) {
 	case *ActEntry:
 		s.applyAct(b, index, e.Time)
 	case *Credential:
-		if h := s.holders.known[b.ID]; (b.Kind == CredentialCreated) == (h == nil) {
+		if s.counts(b) {
 			s.applyCredential(b, index, e.Time)
 		}
 	}
+}
+
+// counts reports whether a credential's entry that breaks a rule changes anything: not
+// one of a reserved name, which opens nothing, nor one that changes nothing.
+func (s *State) counts(c *Credential) bool {
+	known := s.holders.known[c.ID] != nil
+	if c.Kind == CredentialRevoked {
+		return known
+	}
+	return !known && !reserved(c.ID) && !reserved(c.Identity)
 }
 
 // matters reports whether a key entry that breaks a rule changes anything. A

@@ -40,7 +40,7 @@ func TestForceIsApply(t *testing.T) {
 
 // legalLedger is a ledger of up to so many entries, all legal.
 func legalLedger(t *rapid.T, atMost int) model {
-	w := world{s: NewState()}
+	w := newWorld()
 	for range rapid.IntRange(1, atMost).Draw(t, "steps") {
 		w.attempt(t)
 	}
@@ -240,6 +240,114 @@ func TestForceGoesOn(t *testing.T) {
 			s.then(operator(refEvent{Kind: 3, Table: "t"}))
 			s.then(operator(refEvent{Kind: 2, Table: "t"}))
 			s.then(s.commit("t"))
+			return s
+		}},
+		"a deal by another": {"owner", 2, func() *story {
+			s, id := dealt()
+			s.then(of("dealer-2", s.deal(id, 1, 1)))
+			s.then(s.deal(id, 2, 1))
+			s.then(s.close(id, 1))
+			return s
+		}},
+		"a close by another": {"owner", 1, func() *story {
+			s, id := dealt()
+			s.then(of("dealer-2", s.close(id, 1)))
+			s.then(s.commit("t"))
+			return s
+		}},
+		"a commit by the daemon, which then plays": {"owner", 2, func() *story {
+			s := newStory()
+			id := s.then(of("daemon", s.commit("t")))
+			s.then(of("daemon", s.deal(id, 0, 4)))
+			s.then(of("daemon", s.close(id, 1)))
+			return s
+		}},
+		"taken over by the operator": {"owner", 2, func() *story {
+			s, id := dealt()
+			s.then(s.takeover(id, "operator", 2))
+			s.then(of("operator", s.deal(id, 1, 1)))
+			s.then(of("operator", s.close(id, 2)))
+			return s
+		}},
+		"taken over to play, without an act": {"two_persons", 3, func() *story {
+			s := newStory(withTwo(10))
+			id := s.then(s.commit("t"))
+			s.then(s.takeover(id, "dealer-2", 2))
+			s.then(of("dealer-2", s.deal(id, 0, 4)))
+			s.then(of("dealer-2", s.close(id, 1)))
+			s.then(s.commit("t"))
+			return s
+		}},
+		"a takeover of nothing": {"not_open", 1, func() *story {
+			s := newStory()
+			s.then(s.takeover(1, "dealer-2", 2))
+			s.then(s.commit("t"))
+			return s
+		}},
+		"a credential created twice": {"credential", 1, func() *story {
+			s := newStory()
+			s.then(s.credential("dealer-1", 1))
+			s.then(s.credential("dealer-1", 3))
+			s.then(s.commit("t")) // the first one counts
+			return s
+		}},
+		"a credential created by a stranger": {"credential", 1, func() *story {
+			s := newStory(production)
+			s.then(of("stranger", s.credential("dealer-1", 1)))
+			s.then(s.commit("t"))
+			return s
+		}},
+		"a credential of the daemon": {"credential", 1, func() *story {
+			s := newStory()
+			s.then(s.credential("dealer-1", 1, func(h *refHolder) { h.Identity = "daemon" }))
+			s.then(of("dealer-7", s.commit("t"))) // there is none still
+			return s
+		}},
+		"a credential revoked that was none": {"credential", 1, func() *story {
+			s := newStory()
+			s.then(s.revoke("token-1"))
+			s.then(s.credential("dealer-1", 1))
+			return s
+		}},
+		"an act with a bad signature, and its entry": {"act", 3, func() *story {
+			s := newStory(withTwo(1))
+			policy := s.key(refKey{Subject: 4, Policy: "quorum none\n"})
+			act := s.act(1, policy, "alice", "bob")
+			act.Act.Signatures[0].Signature[0] ^= 1
+			s.then(act)
+			s.then(policy)
+			s.approved(1, s.key(refKey{Subject: 4, Policy: witnessPolicy("w1")}))
+			return s
+		}},
+		"another entry than was approved": {"pair", 2, func() *story {
+			s := newStory(withTwo(1))
+			s.then(s.act(1, s.key(refKey{Subject: 4, Policy: "quorum none\n"}), "alice", "bob"))
+			id := s.then(s.commit("t"))
+			s.then(s.deal(id, 0, 4))
+			s.then(s.close(id, 1))
+			return s
+		}},
+		"an entry before the delay is over, which spends its act": {"two_persons", 3, func() *story {
+			s := newStory(withTwo(6), func(g *refGenesis) { g.Delay = 10 })
+			clear := operator(refEvent{Kind: 7, Reason: "r"})
+			s.then(refEntry{Event: &refEvent{Kind: 6, Cause: 1, Instance: 1}})
+			s.then(s.act(6, clear, "alice"))
+			s.then(clear)
+			s.then(refEntry{Event: &refEvent{Kind: 6, Cause: 1, Instance: 1}})
+			s.then(s.act(6, clear, "alice", "bob"))
+			s.then(clear)
+			return s
+		}},
+		"an administrator who stood before": {"administrators", 2, func() *story {
+			s := newStory(withTwo(1))
+			s.then(s.administrator(1, "alice", "alice 2"))
+			policy := s.key(refKey{Subject: 4, Policy: "quorum none\n"})
+			w := s.act(1, policy, "bob")
+			text := *w.Act
+			twice := signedAct(s.entries[0].bytes(), text, "alice 2", "bob")
+			twice.Signatures[0].Administrator = "alice"
+			s.then(refEntry{Act: twice})
+			s.then(policy)
 			return s
 		}},
 		"a switch set twice": {"kill", 2, func() *story {

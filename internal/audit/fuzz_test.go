@@ -196,21 +196,21 @@ func FuzzHashes(f *testing.F) {
 	n := 0
 	for i, c := range v.Commitments {
 		tag := v.KeyTags[i%len(v.KeyTags)]
-		f.Add([]byte(c.Context), []byte(c.Tape), tag.Origin, tag.Table, tag.Key)
+		f.Add([]byte(c.Context), []byte(c.Tape), tag.Origin, tag.Identity, tag.Table, tag.Key)
 		n++
 	}
 	for _, c := range v.KeyTags {
-		f.Add([]byte{1}, []byte(bytesOf("tape", 60)), c.Origin, c.Table, c.Key)
+		f.Add([]byte{1}, []byte(bytesOf("tape", 60)), c.Origin, c.Identity, c.Table, c.Key)
 		n++
 	}
 	if n < 15 {
 		f.Fatalf("only %d seeds", n)
 	}
-	f.Fuzz(func(t *testing.T, context, tape []byte, origin, table, key string) {
-		if len(context) > 65_535 || len(origin) > 255 || len(table) > 255 || len(key) > 255 {
+	f.Fuzz(func(t *testing.T, context, tape []byte, origin, identity, table, key string) {
+		if len(context) > 65_535 || len(origin) > 255 || len(identity) > 255 || len(table) > 255 || len(key) > 255 {
 			return // no caller has such: the prefixes could not hold their lengths
 		}
-		holdHashes(t, context, tape, origin, table, key)
+		holdHashes(t, context, tape, origin, identity, table, key)
 	})
 }
 

@@ -87,8 +87,9 @@ func genPrefixed(n int, prefix ...byte) *rapid.Generator[hexed] {
 
 func genEntry() *rapid.Generator[refEntry] {
 	return rapid.Custom(func(t *rapid.T) refEntry {
-		e := refEntry{Time: genIndex(0).Draw(t, "time"), Actor: genName().Draw(t, "actor")}
-		switch rapid.IntRange(1, 7).Draw(t, "type") {
+		e := refEntry{Time: genIndex(0).Draw(t, "time")}
+		e.Identity, e.Credential = genActor(t)
+		switch rapid.IntRange(1, 11).Draw(t, "type") {
 		case 1:
 			e.Genesis = genGenesis(t)
 		case 2:
@@ -103,13 +104,80 @@ func genEntry() *rapid.Generator[refEntry] {
 			e.Key = genKey(t)
 		case 7:
 			e.Event = genEvent(t)
+		case 8:
+			e.Takeover = &refTakeover{genIndex(0).Draw(t, "shuffle"), genCode(2).Draw(t, "extent"), genReason().Draw(t, "reason")}
+		case 9:
+			e.Holder = genHolder(t)
+		case 10:
+			e.Act = genAct(t)
+		case 11:
+			e.Opaque = &refOpaque{Type: genPassed().Draw(t, "type"), Body: genBytes(0, 1024).Draw(t, "body")}
 		}
 		return e
 	})
 }
 
+// genActor is a header's names: a reserved word stands in both or in none.
+func genActor(t *rapid.T) (identity, credential string) {
+	if word := rapid.SampledFrom([]string{"daemon", "operator", "", "", ""}).Draw(t, "word"); word != "" {
+		return word, word
+	}
+	free := genName().Filter(func(s string) bool { return s != "daemon" && s != "operator" })
+	return free.Draw(t, "identity"), free.Draw(t, "credential")
+}
+
+// genPassed is a code that is not critical and in no list.
+func genPassed() *rapid.Generator[uint8] { return rapid.Uint8Range(140, 255) }
+
+// genOpen is a code of an open list, or one that is passed over.
+func genOpen(last uint8) *rapid.Generator[uint8] {
+	return rapid.OneOf(genCode(last), genCode(last), genCode(last), genPassed())
+}
+
+func genExtensions(t *rapid.T) (list []refExtension) {
+	codes := rapid.SliceOfNDistinct(rapid.Uint8Range(128, 255), 0, 3, rapid.ID).Draw(t, "extensions")
+	slices.Sort(codes)
+	for _, c := range codes {
+		list = append(list, refExtension{c, genBytes(0, 1024).Draw(t, "value")})
+	}
+	return list
+}
+
+// genNames are different names in order.
+func genNames(t *rapid.T, lo, hi int) []string {
+	names := rapid.SliceOfNDistinct(genName(), lo, hi, rapid.ID).Draw(t, "names")
+	slices.Sort(names)
+	return names
+}
+
+func genActs(t *rapid.T) (acts []uint16, delay uint32) {
+	acts = rapid.SliceOfNDistinct(rapid.Uint16Range(1, 12), 0, 12, rapid.ID).Draw(t, "acts")
+	slices.Sort(acts)
+	return acts, rapid.Uint32().Draw(t, "delay")
+}
+
+func genHolder(t *rapid.T) *refHolder {
+	h := &refHolder{Kind: genCode(2).Draw(t, "kind"), ID: genName().Draw(t, "credential")}
+	if h.Kind == 2 {
+		h.Reason = genReason().Draw(t, "reason")
+		return h
+	}
+	h.Form, h.Role, h.Identity = genCode(2).Draw(t, "form"), genCode(4).Draw(t, "role"), genName().Draw(t, "identity")
+	h.Tables, h.Expires, h.Digest = genNames(t, 0, 4), genIndex(0).Draw(t, "expires"), genHash().Draw(t, "digest")
+	return h
+}
+
+func genAct(t *rapid.T) *refAct {
+	a := &refAct{Act: genCode(12).Draw(t, "act"), Digest: genHash().Draw(t, "digest"), Previous: genIndex(0).Draw(t, "previous"),
+		HeadSize: genIndex(0).Draw(t, "size"), HeadRoot: genHash().Draw(t, "root"), Expires: genIndex(0).Draw(t, "expires")}
+	for _, name := range genNames(t, 1, 2) {
+		a.Signatures = append(a.Signatures, refSignature{name, genBytes(64, 64).Draw(t, "signature")})
+	}
+	return a
+}
+
 func genGenesis(t *rapid.T) *refGenesis {
-	g := &refGenesis{
+	g := &refGenesis{Revision: 1,
 		Origin: genOrigin().Draw(t, "origin"), Production: rapid.Bool().Draw(t, "production"),
 		SigningKey: genSigningKey().Draw(t, "signing key"), Deals: genCode(2).Draw(t, "deals"),
 		MixModes: rapid.Uint8Range(0, 7).Draw(t, "modes"), Disclosure: genCode(2).Draw(t, "disclosure"),
@@ -119,6 +187,11 @@ func genGenesis(t *rapid.T) *refGenesis {
 	g.Policy = genPolicy(int(g.Deals)-1).Draw(t, "policy")
 	g.DefaultCloseBy = rapid.Uint32Range(1, g.MaxCloseBy).Draw(t, "default")
 	g.Auditors = rapid.SliceOfNDistinct(genPoint(), 0, 8, hexed.String).Draw(t, "auditors")
+	for i, name := range genNames(t, 0, 16) {
+		g.Admins = append(g.Admins, refAdmin{name, signingKey(fmt.Sprint(i))})
+	}
+	g.TwoPersons, g.Delay = genActs(t)
+	g.Extensions = genExtensions(t)
 	return g
 }
 
@@ -141,6 +214,7 @@ func genContext(t *rapid.T) refContext {
 		c.EndAt = genEndAt(t, c.Take)
 	}
 	c.Plan = genPlan(t, c.Kind)
+	c.Extensions = genExtensions(t)
 	return c
 }
 
@@ -184,6 +258,7 @@ func genCommit(t *rapid.T) *refCommit {
 	if c.Serial > 1 {
 		c.Previous = genIndex(1).Draw(t, "previous")
 	}
+	c.Extensions = genExtensions(t)
 	return c
 }
 
@@ -209,19 +284,20 @@ func genDeal(t *rapid.T) *refDeal {
 		Cosigned: genIndex(0).Draw(t, "cosigned"), Final: rapid.Bool().Draw(t, "final")}
 	for left := 4096 - d.First; left > 0 && len(d.Runs) < 20; {
 		cards := rapid.Uint64Range(1, left).Draw(t, "cards")
-		d.Runs = append(d.Runs, refRun{Cards: cards, Purpose: genCode(6).Draw(t, "purpose"),
+		d.Runs = append(d.Runs, refRun{Cards: cards, Purpose: genOpen(6).Draw(t, "purpose"),
 			Recipient: genOptional(genName()).Draw(t, "recipient"), Public: rapid.Bool().Draw(t, "public")})
 		if left -= cards; rapid.Bool().Draw(t, "enough") {
 			break
 		}
 	}
+	d.Extensions = genExtensions(t)
 	return d
 }
 
 func genClose(t *rapid.T) *refClose {
 	c := &refClose{Shuffle: genIndex(0).Draw(t, "shuffle"), Outcome: genCode(5).Draw(t, "outcome")}
 	if c.Outcome == 4 {
-		c.Reason = genCode(10).Draw(t, "reason")
+		c.Reason = genOpen(10).Draw(t, "reason")
 	}
 	if c.Reason != 10 {
 		c.Form, c.Tape = genCode(2).Draw(t, "form"), genBytes(1, 2000).Draw(t, "tape")
@@ -229,11 +305,12 @@ func genClose(t *rapid.T) *refClose {
 	if c.Form == 2 {
 		c.Key = genIndex(0).Draw(t, "key")
 	}
+	c.Extensions = genExtensions(t)
 	return c
 }
 
 func genKey(t *rapid.T) *refKey {
-	k := &refKey{Subject: genCode(5).Draw(t, "subject")}
+	k := &refKey{Subject: genCode(7).Draw(t, "subject")}
 	switch k.Subject {
 	case 1:
 		k.Public = genSigningKey().Draw(t, "key")
@@ -249,6 +326,13 @@ func genKey(t *rapid.T) *refKey {
 		k.Policy = genPolicy(0).Draw(t, "policy")
 	case 5:
 		k.Retired, k.ID, k.From = genCode(3).Draw(t, "retired"), genHash().Draw(t, "id"), genIndex(0).Draw(t, "from")
+	case 6:
+		k.Change, k.Name = genCode(3).Draw(t, "change"), genName().Draw(t, "administrator")
+		if k.Change != 2 {
+			k.Public = genSigningKey().Draw(t, "key")
+		}
+	case 7:
+		k.Acts, k.Delay = genActs(t)
 	}
 	return k
 }
@@ -258,11 +342,12 @@ func sortWraps(wraps []refWrap) {
 }
 
 func genEvent(t *rapid.T) *refEvent {
-	e := &refEvent{Kind: genCode(9).Draw(t, "kind")}
+	e := &refEvent{Kind: rapid.SampledFrom([]uint8{1, 2, 3, 4, 5, 6, 7, 8, 10, 129, 130, 200}).Draw(t, "kind")}
 	switch e.Kind {
 	case 1:
 		e.Build, e.Config = genHash().Draw(t, "build"), genHash().Draw(t, "configuration")
 		e.FIPS, e.Version = rapid.Bool().Draw(t, "fips"), genName().Draw(t, "version")
+		e.Kernel, e.VDSO = genOptional(genText(alnum+"+~", alnum+"+~.-_", alnum, 64)).Draw(t, "kernel"), genCode(3).Draw(t, "vdso")
 	case 2, 3:
 		e.Table = genName().Draw(t, "table")
 	case 4, 5:
@@ -273,13 +358,23 @@ func genEvent(t *rapid.T) *refEvent {
 			e.Deck = genHash().Draw(t, "deck hash")
 		}
 	case 6:
-		e.Cause, e.Instance = genCode(11).Draw(t, "cause"), genIndex(0).Draw(t, "instance")
+		e.Cause, e.Instance = genOpen(11).Draw(t, "cause"), genIndex(0).Draw(t, "instance")
 	case 8:
 		e.Entries, e.Digest = genIndex(0).Draw(t, "entries"), genHash().Draw(t, "digest")
-	case 9:
-		e.Alarm = genCode(5).Draw(t, "alarm")
+	case 10:
+		e.Size, e.Root = genIndex(0).Draw(t, "size"), genHash().Draw(t, "root")
+		e.LostSize, e.LostRoot = genIndex(0).Draw(t, "lost size"), genHash().Draw(t, "lost root")
+		if e.LostSize == 0 {
+			e.LostRoot = make(hexed, 32)
+		}
+	case 129:
+		e.Alarm = rapid.Uint8Range(128, 255).Draw(t, "alarm")
+	case 130:
+		e.Records, e.Newest = genIndex(0).Draw(t, "records"), genHash().Draw(t, "newest")
+	case 200:
+		e.Kind, e.Opaque = genPassed().Draw(t, "kind"), genBytes(0, 1024).Draw(t, "opaque")
 	}
-	if e.Kind == 4 || e.Kind == 5 || e.Kind == 7 || e.Kind == 9 {
+	if slices.Contains([]uint8{4, 5, 7, 10, 129}, e.Kind) {
 		e.Reason = genReason().Draw(t, "reason")
 	}
 	return e

@@ -5,26 +5,26 @@ import "fmt"
 // Deals says which checkpoint must cover a commit before its first card.
 type Deals uint8
 
-func (d Deals) String() string { return codeName("deals", uint8(d)) }
+func (d Deals) String() string { return codesOfDeals.word(uint8(d)) }
 
 // ParseDeals returns the Deals with the word s, 0 for none.
-func ParseDeals(s string) Deals { return Deals(parseCode("deals", s)) }
+func ParseDeals(s string) Deals { return Deals(codesOfDeals.parse(s)) }
 
 // Access says who may read the log.
 type Access uint8
 
-func (a Access) String() string { return codeName("access", uint8(a)) }
+func (a Access) String() string { return codesOfAccess.word(uint8(a)) }
 
 // ParseAccess returns the Access with the word s, 0 for none.
-func ParseAccess(s string) Access { return Access(parseCode("access", s)) }
+func ParseAccess(s string) Access { return Access(codesOfAccess.parse(s)) }
 
 // Disclosure says who gets the tape at the close.
 type Disclosure uint8
 
-func (d Disclosure) String() string { return codeName("disclosure", uint8(d)) }
+func (d Disclosure) String() string { return codesOfDisclosure.word(uint8(d)) }
 
 // ParseDisclosure returns the Disclosure with the word s, 0 for none.
-func ParseDisclosure(s string) Disclosure { return Disclosure(parseCode("disclosure", s)) }
+func ParseDisclosure(s string) Disclosure { return Disclosure(codesOfDisclosure.parse(s)) }
 
 // Genesis is entry 0: what the ledger is and will stay (docs/SPEC.md section 5.1).
 type Genesis struct {
@@ -103,24 +103,24 @@ func (g *Genesis) parse(r *reader) {
 		seen[string(k)] = true
 		g.AuditorKeys = append(g.AuditorKeys, k)
 	}
-	if g.Deals = Deals(r.code("deals", "deals")); g.Deals == DealsCosigned && len(g.Policy) == 0 {
+	if g.Deals = Deals(r.code("deals", &codesOfDeals)); g.Deals == DealsCosigned && len(g.Policy) == 0 {
 		r.fail("deals", "cosigned needs a witness policy")
 	}
 	if g.MixModes = r.u8("mix modes"); g.MixModes>>uint8(sourceLast) != 0 {
 		r.unknown("mix modes", uint64(g.MixModes))
 	}
-	g.Disclosure = Disclosure(r.code("disclosure", "disclosure"))
+	g.Disclosure = Disclosure(r.code("disclosure", &codesOfDisclosure))
 	g.DefaultCloseBy = r.u32("default close-by")
 	if g.MaxCloseBy = r.u32("cap on close-by"); g.DefaultCloseBy < 1 || g.DefaultCloseBy > g.MaxCloseBy {
 		r.fail("default close-by", "between 1 second and the cap")
 	}
-	g.Access = Access(r.code("access", "access"))
+	g.Access = Access(r.code("access", &codesOfAccess))
 	if g.Predecessor = r.blob("predecessor"); len(g.Predecessor) > MaxCheckpoint {
 		r.fail("predecessor", fmt.Sprintf("at most %d bytes", MaxCheckpoint))
 	}
 	g.Administrators = r.administrators()
 	g.TwoPersons, g.Delay = r.acts()
-	g.Extensions = r.extensions("genesis_extension")
+	g.Extensions = r.extensions(&codesOfGenesisExtension)
 }
 
 // policy reads a witness policy: ASCII text of at most MaxPolicy bytes.

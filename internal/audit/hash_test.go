@@ -14,10 +14,10 @@ import (
 )
 
 // holdHashes compares the pure hashes with the reference on one set of inputs.
-func holdHashes(t interface{ Errorf(string, ...any) }, context, tape []byte, origin, table, key string) {
+func holdHashes(t interface{ Errorf(string, ...any) }, context, tape []byte, origin, identity, table, key string) {
 	hold := func(what string, got, want []byte) {
 		if !bytes.Equal(got, want) {
-			t.Errorf("%s of context %x, tape %x, %q, %q, %q is\n%x, want\n%x", what, context, tape, origin, table, key, got, want)
+			t.Errorf("%s of context %x, tape %x, %q, %q, %q, %q is\n%x, want\n%x", what, context, tape, origin, identity, table, key, got, want)
 		}
 	}
 	commitment := Commitment(context, tape)
@@ -26,8 +26,8 @@ func holdHashes(t interface{ Errorf(string, ...any) }, context, tape []byte, ori
 	hold("salts", Salts(commitment, tape, n), slices.Concat(refSalts(commitment[:], tape, n)...))
 	slot := SlotHash(origin, table, commitment)
 	hold("slot hash", slot[:], refSlotHash(origin, table, commitment[:]))
-	tag := KeyTag(origin, table, key)
-	hold("key tag", tag[:], refKeyTag(origin, table, key))
+	tag := KeyTag(origin, identity, table, key)
+	hold("key tag", tag[:], refKeyTag(origin, identity, table, key))
 	id := KeyID(tape)
 	hold("key id", id[:], refKeyID(tape))
 	ref, err := Reference(tape, key)
@@ -45,13 +45,13 @@ func TestHashesAgreeWithReference(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
 		holdHashes(t, genBytes(0, 400).Draw(t, "context"), genBytes(0, 400).Draw(t, "tape"),
-			genOrigin().Draw(t, "origin"), genName().Draw(t, "table"), genReason().Draw(t, "key"))
+			genOrigin().Draw(t, "origin"), genName().Draw(t, "identity"), genName().Draw(t, "table"), genReason().Draw(t, "key"))
 	})
 	for n := range 300 {
-		holdHashes(t, bytesOf("context", n), bytesOf("tape", n), letters(uint64(n%129)), letters(uint64(n%65)), letters(uint64(n%256)))
+		holdHashes(t, bytesOf("context", n), bytesOf("tape", n), letters(uint64(n%129)), letters(uint64(n%63)), letters(uint64(n%65)), letters(uint64(n%256)))
 	}
 	long := bytesOf("tape", 32_768)
-	holdHashes(t, bytesOf("context", 40_000), long, "o", "t", "k")
+	holdHashes(t, bytesOf("context", 40_000), long, "o", "i", "t", "k")
 	salts := Salts([32]byte(long), long, 4096)
 	if !bytes.Equal(salts, slices.Concat(refSalts(long[:32], long, 4096)...)) {
 		t.Error("4,096 salts are not the reference's")
@@ -79,16 +79,18 @@ func TestHashesDiffer(t *testing.T) {
 	commitment("a", "bc")
 	commitment("abc", "")
 	commitment("", "abc")
-	for _, s := range [][2]string{{"ab", "c"}, {"a", "bc"}, {"abc", "d"}, {"a", "b"}} {
+	for _, s := range [][3]string{{"ab", "c", "i"}, {"a", "bc", "i"}, {"abc", "d", "i"}, {"a", "b", "i"}} {
 		h := SlotHash(s[0], s[1], [32]byte{})
 		see("slot "+s[0]+","+s[1], h[:])
+	}
+	for _, s := range [][3]string{{"ab", "c", "i"}, {"a", "bc", "i"}, {"abc", "d", "i"}, {"a", "b", "i"}, {"a", "b", "bi"}, {"ab", "b", "i"}, {"a", "i", "b"}} {
 		for _, key := range []string{"k", "ck", s[0]} {
-			tag := KeyTag(s[0], s[1], key)
-			see("tag "+s[0]+","+s[1]+","+key, tag[6:])
+			tag := KeyTag(s[0], s[2], s[1], key)
+			see("tag "+strings.Join(s[:], ",")+","+key, tag[6:])
 			for _, i := range []int{1, 2, 256, 65_535} {
-				tag := KeyTagOf(s[0], s[1], key, i)
-				see(fmt.Sprint("tag ", s[0], ",", s[1], ",", key, ",", i), tag[6:])
-				if !bytes.Equal(tag[:], refKeyTagOf(s[0], s[1], key, i)) {
+				tag := KeyTagOf(s[0], s[2], s[1], key, i)
+				see(fmt.Sprint("tag ", s, ",", key, ",", i), tag[6:])
+				if !bytes.Equal(tag[:], refKeyTagOf(s[0], s[2], s[1], key, i)) {
 					t.Errorf("commit %d under %q has the tag %x", i, key, tag)
 				}
 			}
@@ -106,15 +108,15 @@ func TestHashesDiffer(t *testing.T) {
 func TestKeyTagTime(t *testing.T) {
 	const uuid = "0192f3c4-d5e6-7abc-8def-0123456789ab"
 	for _, c := range keyTagCases() {
-		tag := KeyTag(sampleOrigin, "t", c.key)
+		tag := KeyTag(sampleOrigin, "dealer-1", "t", c.key)
 		if got := tag[:6]; (!bytes.Equal(got, make([]byte, 6))) != c.timed {
 			t.Errorf("%s: %q is ordered by %x", c.name, c.key, got)
 		}
-		if !bytes.Equal(tag[:], refKeyTag(sampleOrigin, "t", c.key)) {
+		if !bytes.Equal(tag[:], refKeyTag(sampleOrigin, "dealer-1", "t", c.key)) {
 			t.Errorf("%s: %q has the tag %x", c.name, c.key, tag)
 		}
 	}
-	tag := KeyTag(sampleOrigin, "t", uuid)
+	tag := KeyTag(sampleOrigin, "dealer-1", "t", uuid)
 	if !bytes.Equal(tag[:6], []byte{0x01, 0x92, 0xf3, 0xc4, 0xd5, 0xe6}) {
 		t.Errorf("%s is ordered by %x", uuid, tag[:6])
 	}
@@ -122,8 +124,8 @@ func TestKeyTagTime(t *testing.T) {
 	for i := range uuid {
 		for _, c := range []byte("-0789abcdefgABFG zZ:") {
 			key := uuid[:i] + string(c) + uuid[i+1:]
-			if tag := KeyTag("o", "t", key); !bytes.Equal(tag[:], refKeyTag("o", "t", key)) {
-				t.Errorf("%q is ordered by %x, want %x", key, tag[:6], refKeyTag("o", "t", key)[:6])
+			if tag := KeyTag("o", "i", "t", key); !bytes.Equal(tag[:], refKeyTag("o", "i", "t", key)) {
+				t.Errorf("%q is ordered by %x, want %x", key, tag[:6], refKeyTag("o", "i", "t", key)[:6])
 			}
 		}
 	}
@@ -174,7 +176,7 @@ func TestOrder(t *testing.T) {
 		fields := sampleCommit(genContext(t))
 		ctx := &fields.Context
 		ctx.Take = min(ctx.Take, 300)
-		e := refEntry{Time: 1, Actor: "a", Commit: &fields}
+		e := refEntry{Time: 1, Identity: "a", Credential: "a", Commit: &fields}
 		leaf := tlog.Hash(refEntryLeaf(e.bytes()))
 		m := int(ctx.Take) + len(ctx.Ranges)
 		var values []refValue

@@ -8,7 +8,7 @@ import (
 // Subject is what a key entry changes.
 type Subject uint8
 
-func (s Subject) String() string { return codeName("subject", uint8(s)) }
+func (s Subject) String() string { return codesOfSubject.word(uint8(s)) }
 
 // Key changes one key or the witness policy (docs/SPEC.md section 5.7).
 type Key struct {
@@ -81,7 +81,7 @@ func (k *Key) parse(r *reader) {
 }
 
 func (k *Key) parseBare(r *reader) {
-	k.Subject = Subject(r.code("subject", "subject"))
+	k.Subject = Subject(r.code("subject", &codesOfSubject))
 	switch k.Subject {
 	case SubjectSigning:
 		k.Public = r.publicKey("signing key", signingKeySize)
@@ -96,7 +96,7 @@ func (k *Key) parseBare(r *reader) {
 		k.ID = r.hash("retired key")
 		k.From = int64(r.u64("retired from"))
 	case SubjectAdministrator:
-		k.Admin = Change(r.code("change", "change"))
+		k.Admin = Change(r.code("change", &codesOfChange))
 		if k.Name = r.name("administrator"); k.Admin != ChangeRemove {
 			k.Public = r.publicKey("administrator's key", signingKeySize)
 		}

@@ -30,6 +30,14 @@ func (c legalityCases) all() {
 	c.retirements()
 	c.events()
 	c.twoRules()
+	c.owners()
+	c.takeovers()
+	c.credentials()
+	c.holders()
+	c.acts()
+	c.approvals()
+	c.waiting()
+	c.administrators()
 }
 
 // dealt is a story with one shuffle of four cards of which one is dealt.
@@ -88,7 +96,8 @@ func (c legalityCases) commitOfThisLedger() {
 	c.add("origin", "the ledger's origin", holds, s, s.commit("t"))
 	c.add("origin", "another origin", "origin", s, s.commit("t", func(c *refContext) { c.Origin = "casino.example/other" }))
 	c.add("origin", "production in a sandbox", "origin", s, s.commit("t", func(c *refContext) { c.Production = true }))
-	p := newStory(func(g *refGenesis) { g.Production = true })
+	p := newStory(production)
+	p.then(p.credential("dealer-1", 1))
 	c.add("origin", "production in production", holds, p, p.commit("t"))
 	c.add("origin", "sandbox in production", "origin", p, p.commit("t", func(c *refContext) { c.Production = false }))
 

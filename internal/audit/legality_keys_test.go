@@ -216,7 +216,7 @@ func (c legalityCases) events() {
 	add("of an open shuffle", holds, s, s.snapshot())
 	s.then(s.snapshot())
 	add("right after another", "snapshot", s, s.snapshot())
-	add("an alarm is always legal", holds, s, operator(refEvent{Kind: 9, Alarm: 4, Reason: "two of three did not answer"}))
+	add("an alarm is always legal", holds, s, operator(refEvent{Kind: 129, Alarm: 132, Reason: "two of three did not answer"}))
 	for range 1022 {
 		s.then(s.start())
 	}

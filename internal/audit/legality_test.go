@@ -35,7 +35,9 @@ func fold(t interface{ Fatalf(string, ...any) }, entries model) *State {
 }
 
 var stateOptions = cmp.Options{
-	cmp.AllowUnexported(State{}, kill{}, table{}, open{}, keys{}, standing{}, disclosure{}, pair{}),
+	cmp.AllowUnexported(State{}, kill{}, table{}, open{}, keys{}, standing{}, disclosure{}, pair{},
+		holders{}, holder{}, persons{}, approval{}, waitingAct{}),
+	cmpopts.IgnoreFields(holders{}, "names", "changes"),
 	cmpopts.IgnoreFields(State{}, "undo", "digest", "scratch"), cmpopts.EquateEmpty(),
 	cmp.Comparer(func(a, b [32]byte) bool { return a == b }),
 	cmp.Comparer(func(a, b *Commit) bool { return sameBody(a, b) }),
@@ -51,7 +53,7 @@ func sameBody[B interface {
 	if a == b || a == none || b == none {
 		return a == b
 	}
-	return bytes.Equal(refBody(Entry{Actor: "a", Body: a}), refBody(Entry{Actor: "a", Body: b}))
+	return bytes.Equal(refBody(Entry{Actor: someone, Body: a}), refBody(Entry{Actor: someone, Body: b}))
 }
 
 // holdState fails unless s is what a fold of entries gives, in every field.
@@ -69,7 +71,7 @@ func holdState(t interface{ Fatalf(string, ...any) }, s *State, entries model) {
 // rules are the codes of section 9.
 var rules = []string{"genesis_first", "time", "pair", "origin", "instance", "latch", "kill", "table", "serial", "close_by", "mix_modes", "beacon",
 	"disclosure_key", "parent", "not_open", "deadline", "earlier_serial", "mix", "place", "places", "cosigned", "outcome", "form", "key",
-	"snapshot"}
+	"snapshot", "owner", "credential", "two_persons", "act", "administrators"}
 
 // TestLegalityAgreesWithModel: whatever comes next, the state and the model say
 // the same, down to the rule; an illegal entry changes nothing; a rollback to
@@ -80,7 +82,7 @@ func TestLegalityAgreesWithModel(t *testing.T) {
 	seen := make(map[string]int)
 	for range 6 { // rapid's default of 100 ledgers is small for so many rules
 		rapid.Check(t, func(t *rapid.T) {
-			w := world{s: NewState()}
+			w := newWorld()
 			for range rapid.IntRange(10, 120).Draw(t, "steps") {
 				switch n := rapid.IntRange(0, 30).Draw(t, "step"); {
 				case n == 30:
@@ -93,15 +95,18 @@ func TestLegalityAgreesWithModel(t *testing.T) {
 				case n == 27:
 					w.resume(t)
 					seen["resumed"] += min(1, len(w.m))
+					seen["taken over"] += min(1, len(all(w.m, func(*Takeover) bool { return true })))
+					seen["credentials"] += min(1, len(w.s.holders.known))
 				default:
 					seen[w.attempt(t)]++
+					seen["waiting"] += min(1, len(w.s.persons.waiting))
 				}
 			}
 			holdState(t, w.s, w.m)
 		})
 	}
 	t.Logf("verdicts: %v", seen)
-	for _, rule := range append(rules, holds, "resumed") {
+	for _, rule := range append(rules, holds, "resumed", "waiting", "taken over", "credentials") {
 		if seen[rule] == 0 {
 			t.Errorf("no attempt ended with %s", rule)
 		}
@@ -114,11 +119,15 @@ type world struct {
 	m     model
 	s     *State
 	marks []point
+
+	pending map[[32]byte]Entry // see attempts
 }
+
+func newWorld() *world { return &world{s: NewState(), pending: make(map[[32]byte]Entry)} }
 
 // attempt applies one entry to both sides and returns the verdict.
 func (w *world) attempt(t *rapid.T) string {
-	e := newAttempts(t, w.m).entry()
+	e := newAttempts(t, w.m, w.pending).entry()
 	b, err := e.Encode()
 	if err != nil {
 		t.Fatalf("an attempt that is no entry: %v: %+v", err, e.Body)

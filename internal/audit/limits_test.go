@@ -2,6 +2,7 @@ package audit
 
 import (
 	"errors"
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -13,7 +14,7 @@ type limit struct {
 	name   string
 	lo, hi uint64
 	below  string // the fault at lo−1; "" when there is no lower bound
-	above  string // the fault at hi+1
+	above  string // the fault at hi+1; "" when its field holds no more
 	of     func(n uint64) refEntry
 }
 
@@ -22,7 +23,10 @@ func (l limit) check(t *testing.T) {
 		n    uint64
 		want string
 	}
-	tries := []try{{l.lo, ""}, {l.lo + (l.hi-l.lo)/2, ""}, {l.hi, ""}, {l.hi + 1, l.above}}
+	tries := []try{{l.lo, ""}, {l.lo + (l.hi-l.lo)/2, ""}, {l.hi, ""}}
+	if l.above != "" {
+		tries = append(tries, try{l.hi + 1, l.above})
+	}
 	if l.below != "" {
 		tries = append(tries, try{l.lo - 1, l.below})
 	}
@@ -51,8 +55,9 @@ func faultOf(err error) string {
 }
 
 func TestLimits(t *testing.T) {
-	limits := slices.Concat(limitsOfHeads(), limitsOfGenesis(), limitsOfContexts(), limitsOfCommits(), limitsOfPlay(), limitsOfKeys(), limitsOfEvents())
-	if len(limits) < 60 {
+	limits := slices.Concat(limitsOfHeads(), limitsOfGenesis(), limitsOfContexts(), limitsOfCommits(), limitsOfPlay(), limitsOfKeys(), limitsOfEvents(),
+		limitsOfHolders(), limitsOfActs())
+	if len(limits) < 110 {
 		t.Fatalf("only %d limits", len(limits))
 	}
 	for _, l := range limits {
@@ -74,18 +79,30 @@ func integer(name string, lo uint64, of func(n uint64) refEntry) limit {
 	return l
 }
 
-// codes is a closed list 1..last.
+// codes is a list 1..last, after which a critical code that is not known follows.
 func codes(name string, last uint64, of func(n uint64) refEntry) limit {
-	return limit{name, 1, last, unknown, unknown, of}
+	return limit{name, 1, last, malformed, unknown, of}
 }
 
-func event(e refEvent) refEntry { return refEntry{Actor: "a", Event: &e} }
+// passed are the codes of an open list from the first that is not critical.
+func passed(name string, of func(n uint64) refEntry) limit {
+	return limit{name, 128, 255, unknown, "", of}
+}
+
+func event(e refEvent) refEntry { return refEntry{Identity: "a", Credential: "a", Event: &e} }
 
 func limitsOfHeads() []limit {
 	open := refEvent{Kind: 2, Table: "t"}
 	return []limit{
-		integer("time", 0, func(n uint64) refEntry { return refEntry{Time: n, Actor: "a", Event: &open} }),
-		{"bytes of an actor", 1, 64, malformed, malformed, func(n uint64) refEntry { return refEntry{Actor: letters(n), Event: &open} }},
+		integer("time", 0, func(n uint64) refEntry { return refEntry{Time: n, Identity: "a", Credential: "a", Event: &open} }),
+		{"bytes of an identity", 1, 64, malformed, malformed, func(n uint64) refEntry { return refEntry{Identity: letters(n), Credential: "a", Event: &open} }},
+		{"bytes of a credential", 1, 64, malformed, malformed, func(n uint64) refEntry { return refEntry{Identity: "a", Credential: letters(n), Event: &open} }},
+		passed("type", func(n uint64) refEntry {
+			return refEntry{Identity: "a", Credential: "a", Opaque: &refOpaque{uint8(n), nil}}
+		}),
+		{"bytes behind a type", 0, 1024, "", malformed, func(n uint64) refEntry {
+			return refEntry{Identity: "a", Credential: "a", Opaque: &refOpaque{200, make(hexed, n)}}
+		}},
 	}
 }
 
@@ -94,7 +111,7 @@ func limitsOfGenesis() []limit {
 		return func(n uint64) refEntry {
 			g := sampleGenesis()
 			change(&g, n)
-			return refEntry{Actor: "a", Genesis: &g}
+			return refEntry{Identity: "a", Credential: "a", Genesis: &g}
 		}
 	}
 	return []limit{
@@ -113,6 +130,18 @@ func limitsOfGenesis() []limit {
 		codes("disclosure", 2, of(func(g *refGenesis, n uint64) { g.Disclosure = uint8(n) })),
 		codes("access", 2, of(func(g *refGenesis, n uint64) { g.Access = uint8(n) })),
 		{"default close-by", 1, 86_400, malformed, malformed, of(func(g *refGenesis, n uint64) { g.DefaultCloseBy = uint32(n) })},
+		{"revision", 1, 1, malformed, unknown, of(func(g *refGenesis, n uint64) { g.Revision = uint16(n) })},
+		{"administrators", 0, 16, "", malformed, of(func(g *refGenesis, n uint64) {
+			for i := range n {
+				g.Admins = append(g.Admins, refAdmin{fmt.Sprintf("a%02d", i), append(hexed{1}, append(make(hexed, 31), byte(i))...)})
+			}
+		})},
+		{"bytes of an administrator", 1, 64, malformed, malformed, of(func(g *refGenesis, n uint64) { g.Admins = []refAdmin{{letters(n), keyLike(33)}} })},
+		{"bytes of an administrator's key", 33, 33, malformed, malformed, of(func(g *refGenesis, n uint64) { g.Admins = []refAdmin{{"a", keyLike(n)}} })},
+		codes("act of two persons", 12, of(func(g *refGenesis, n uint64) { g.TwoPersons = []uint16{uint16(n)} })),
+		{"delay", 0, 1<<32 - 1, "", "", of(func(g *refGenesis, n uint64) { g.Delay = uint32(n) })},
+		extensionBytes("genesis", of(func(g *refGenesis, n uint64) { g.Extensions = []refExtension{{200, make(hexed, n)}} })),
+		passed("extension of a genesis", of(func(g *refGenesis, n uint64) { g.Extensions = []refExtension{{uint8(n), nil}} })),
 		{"bytes of a predecessor", 0, 16_384, "", malformed, of(func(g *refGenesis, n uint64) { g.Predecessor = make(hexed, n) })},
 	}
 }
@@ -121,7 +150,7 @@ func commitWith(change func(c *refCommit, n uint64)) func(uint64) refEntry {
 	return func(n uint64) refEntry {
 		c := sampleCommit(sampleContext())
 		change(&c, n)
-		return refEntry{Actor: "a", Commit: &c}
+		return refEntry{Identity: "a", Credential: "a", Commit: &c}
 	}
 }
 
@@ -152,6 +181,8 @@ func limitsOfContexts() []limit {
 		{"drawn end_at from", 1, 39, malformed, malformed, of(func(c *refContext, n uint64) { c.Take, c.EndAt = 40, refEndAt{Form: 2, Lo: n, Hi: 40} })},
 		{"drawn end_at to", 8, 40, malformed, malformed, of(func(c *refContext, n uint64) { c.Take, c.EndAt = 40, refEndAt{Form: 2, Lo: 7, Hi: n} })},
 		codes("disclosure", 2, of(func(c *refContext, n uint64) { c.Disclosure = uint8(n) })),
+		extensionBytes("context", of(func(c *refContext, n uint64) { c.Extensions = []refExtension{{200, make(hexed, n)}} })),
+		passed("extension of a context", of(func(c *refContext, n uint64) { c.Extensions = []refExtension{{uint8(n), nil}} })),
 	}
 }
 
@@ -163,6 +194,8 @@ func limitsOfCommits() []limit {
 		integer("close-by", 0, commitWith(func(c *refCommit, n uint64) { c.CloseBy = n })),
 		{"bytes of a game reference", 0, 64, "", malformed, commitWith(func(c *refCommit, n uint64) { c.GameRef = letters(n) })},
 		integer("instance", 0, commitWith(func(c *refCommit, n uint64) { c.Instance = n })),
+		extensionBytes("commit", commitWith(func(c *refCommit, n uint64) { c.Extensions = []refExtension{{200, make(hexed, n)}} })),
+		passed("extension of a commit", commitWith(func(c *refCommit, n uint64) { c.Extensions = []refExtension{{uint8(n), nil}} })),
 	}
 }
 
@@ -171,21 +204,28 @@ func limitsOfPlay() []limit {
 		return func(n uint64) refEntry {
 			m := refMix{Values: []refValue{{Source: 3}}}
 			change(&m, n)
-			return refEntry{Actor: "a", Mix: &m}
+			return refEntry{Identity: "a", Credential: "a", Mix: &m}
 		}
 	}
 	deal := func(change func(d *refDeal, n uint64)) func(uint64) refEntry {
 		return func(n uint64) refEntry {
 			d := refDeal{Runs: []refRun{{Cards: 1, Purpose: 3}}}
 			change(&d, n)
-			return refEntry{Actor: "a", Deal: &d}
+			return refEntry{Identity: "a", Credential: "a", Deal: &d}
 		}
 	}
 	closed := func(change func(c *refClose, n uint64)) func(uint64) refEntry {
 		return func(n uint64) refEntry {
 			c := refClose{Outcome: 1, Form: 1, Tape: hexed{9}}
 			change(&c, n)
-			return refEntry{Actor: "a", Close: &c}
+			return refEntry{Identity: "a", Credential: "a", Close: &c}
+		}
+	}
+	taken := func(change func(x *refTakeover, n uint64)) func(uint64) refEntry {
+		return func(n uint64) refEntry {
+			x := refTakeover{Extent: 1, Reason: "r"}
+			change(&x, n)
+			return refEntry{Identity: "a", Credential: "a", Takeover: &x}
 		}
 	}
 	return []limit{
@@ -199,13 +239,22 @@ func limitsOfPlay() []limit {
 		{"first place", 0, 4095, "", malformed, deal(func(d *refDeal, n uint64) { d.First = n })},
 		{"first place and cards", 1, 96, malformed, malformed, deal(func(d *refDeal, n uint64) { d.First, d.Runs[0].Cards = 4000, n })},
 		codes("purpose", 6, deal(func(d *refDeal, n uint64) { d.Runs[0].Purpose = uint8(n) })),
+		passed("purpose passed over", deal(func(d *refDeal, n uint64) { d.Runs[0].Purpose = uint8(n) })),
+		extensionBytes("deal", deal(func(d *refDeal, n uint64) { d.Extensions = []refExtension{{200, make(hexed, n)}} })),
+		passed("extension of a deal", deal(func(d *refDeal, n uint64) { d.Extensions = []refExtension{{uint8(n), nil}} })),
 		{"bytes of a recipient", 0, 64, "", malformed, deal(func(d *refDeal, n uint64) { d.Runs[0].Recipient = letters(n) })},
 		integer("shuffle of a close", 0, closed(func(c *refClose, n uint64) { c.Shuffle = n })),
-		{"outcome that needs no reason", 1, 3, unknown, malformed, closed(func(c *refClose, n uint64) { c.Outcome = uint8(n) })},
+		{"outcome that needs no reason", 1, 3, malformed, malformed, closed(func(c *refClose, n uint64) { c.Outcome = uint8(n) })},
 		{"outcome with a reason", 4, 4, malformed, malformed, closed(func(c *refClose, n uint64) { c.Outcome, c.Reason = uint8(n), 1 })},
 		{"outcome", 5, 5, malformed, unknown, closed(func(c *refClose, n uint64) { c.Outcome = uint8(n) })},
 		{"reason with a tape", 1, 9, malformed, malformed, closed(func(c *refClose, n uint64) { c.Outcome, c.Reason = 4, uint8(n) })},
 		{"reason without a tape", 10, 10, malformed, unknown, closed(func(c *refClose, n uint64) { c.Outcome, c.Reason, c.Form = 4, uint8(n), 0 })},
+		passed("reason passed over", closed(func(c *refClose, n uint64) { c.Outcome, c.Reason = 4, uint8(n) })),
+		extensionBytes("close", closed(func(c *refClose, n uint64) { c.Extensions = []refExtension{{200, make(hexed, n)}} })),
+		passed("extension of a close", closed(func(c *refClose, n uint64) { c.Extensions = []refExtension{{uint8(n), nil}} })),
+		integer("shuffle of a takeover", 0, taken(func(x *refTakeover, n uint64) { x.Shuffle = n })),
+		codes("extent", 2, taken(func(x *refTakeover, n uint64) { x.Extent = uint8(n) })),
+		{"bytes of a takeover's reason", 1, 200, malformed, malformed, taken(func(x *refTakeover, n uint64) { x.Reason = letters(n) })},
 		{"form", 1, 2, malformed, unknown, closed(func(c *refClose, n uint64) { c.Form = uint8(n) })},
 		{"bytes of a tape", 1, 32_768, malformed, malformed, closed(func(c *refClose, n uint64) { c.Tape = make(hexed, n) })},
 		{"bytes of a sealed tape", 1, 32_849, malformed, malformed, closed(func(c *refClose, n uint64) { c.Form, c.Tape = 2, make(hexed, n) })},
@@ -218,7 +267,7 @@ func limitsOfKeys() []limit {
 		return func(n uint64) refEntry {
 			k := k
 			change(&k, n)
-			return refEntry{Actor: "a", Key: &k}
+			return refEntry{Identity: "a", Credential: "a", Key: &k}
 		}
 	}
 	wraps := refKey{Subject: 2, Public: keyLike(66), Wraps: []refWrap{{bytesOf("id", 32), make(hexed, 113)}}}
@@ -229,9 +278,9 @@ func limitsOfKeys() []limit {
 		{"bytes of a signing key", 33, 33, malformed, malformed, of(refKey{Subject: 1}, public)},
 		{"bytes of a disclosure key", 66, 66, malformed, malformed, of(wraps, public)},
 		{"bytes of an auditor key", 66, 66, malformed, malformed, of(refKey{Subject: 3}, public)},
-		codes("type of a signing key", 1, of(refKey{Subject: 1, Public: keyLike(33)}, typed)),
-		codes("type of a disclosure key", 1, of(wraps, typed)),
-		codes("type of an auditor key", 1, of(refKey{Subject: 3, Public: keyLike(66)}, typed)),
+		{"type of a signing key", 1, 1, unknown, unknown, of(refKey{Subject: 1, Public: keyLike(33)}, typed)},
+		{"type of a disclosure key", 1, 1, unknown, unknown, of(wraps, typed)},
+		{"type of an auditor key", 1, 1, unknown, unknown, of(refKey{Subject: 3, Public: keyLike(66)}, typed)},
 		{"form of a point", 4, 4, malformed, malformed, of(refKey{Subject: 3, Public: keyLike(66)}, func(k *refKey, n uint64) { k.Public = append(hexed{1, byte(n)}, k.Public[2:]...) })},
 		{"wraps", 1, 64, malformed, malformed, of(wraps, func(k *refKey, n uint64) {
 			k.Wraps = nil
@@ -245,11 +294,67 @@ func limitsOfKeys() []limit {
 		{"bytes of a policy", 0, 8192, "", malformed, of(refKey{Subject: 4}, func(k *refKey, n uint64) { k.Policy = letters(n) })},
 		codes("retired subject", 3, of(retired, func(k *refKey, n uint64) { k.Retired = uint8(n) })),
 		integer("retired from", 0, of(retired, func(k *refKey, n uint64) { k.From = n })),
+		codes("change", 3, of(refKey{Subject: 6, Name: "a", Public: keyLike(33)}, func(k *refKey, n uint64) { k.Change = uint8(n) })),
+		{"bytes of an administrator", 1, 64, malformed, malformed, of(refKey{Subject: 6, Change: 2}, func(k *refKey, n uint64) { k.Name = letters(n) })},
+		{"bytes of an administrator's key", 33, 33, malformed, malformed, of(refKey{Subject: 6, Change: 1, Name: "a"}, public)},
+		{"type of an administrator's key", 1, 1, unknown, unknown, of(refKey{Subject: 6, Change: 3, Name: "a", Public: keyLike(33)}, typed)},
+		codes("act that needs two", 12, of(refKey{Subject: 7}, func(k *refKey, n uint64) { k.Acts = []uint16{uint16(n)} })),
+	}
+}
+
+func extensionBytes(what string, of func(n uint64) refEntry) limit {
+	return limit{"bytes of an extension of a " + what, 0, 1024, "", malformed, of}
+}
+
+func limitsOfHolders() []limit {
+	of := func(change func(h *refHolder, n uint64)) func(uint64) refEntry {
+		return func(n uint64) refEntry {
+			h := sampleHolder()
+			change(h, n)
+			return refEntry{Identity: "a", Credential: "a", Holder: h}
+		}
+	}
+	return []limit{
+		{"bytes of a credential's id", 1, 64, malformed, malformed, of(func(h *refHolder, n uint64) { h.ID = letters(n) })},
+		codes("form of a credential", 2, of(func(h *refHolder, n uint64) { h.Form = uint8(n) })),
+		codes("role", 4, of(func(h *refHolder, n uint64) { h.Role = uint8(n) })),
+		{"bytes of a credential's identity", 1, 64, malformed, malformed, of(func(h *refHolder, n uint64) { h.Identity = letters(n) })},
+		{"tables", 0, 256, "", malformed, of(func(h *refHolder, n uint64) {
+			for i := range n {
+				h.Tables = append(h.Tables, fmt.Sprintf("t%03d", i))
+			}
+		})},
+		{"bytes of a credential's table", 1, 64, malformed, malformed, of(func(h *refHolder, n uint64) { h.Tables = []string{letters(n)} })},
+		integer("expiry of a credential", 0, of(func(h *refHolder, n uint64) { h.Expires = n })),
+		{"bytes of a revocation's reason", 1, 200, malformed, malformed, of(func(h *refHolder, n uint64) { h.Kind, h.Reason = 2, letters(n) })},
+	}
+}
+
+func limitsOfActs() []limit {
+	of := func(change func(a *refAct, n uint64)) func(uint64) refEntry {
+		return func(n uint64) refEntry {
+			a := refAct{Act: 1, Digest: make(hexed, 32), HeadRoot: make(hexed, 32), Signatures: []refSignature{{"a", make(hexed, 64)}}}
+			change(&a, n)
+			return refEntry{Identity: "a", Credential: "a", Act: &a}
+		}
+	}
+	return []limit{
+		codes("act", 12, of(func(a *refAct, n uint64) { a.Act = uint8(n) })),
+		integer("previous act", 0, of(func(a *refAct, n uint64) { a.Previous = n })),
+		integer("size of a head", 0, of(func(a *refAct, n uint64) { a.HeadSize = n })),
+		integer("expiry of an act", 0, of(func(a *refAct, n uint64) { a.Expires = n })),
+		{"signatures", 1, 2, malformed, malformed, of(func(a *refAct, n uint64) {
+			a.Signatures = nil
+			for i := range n {
+				a.Signatures = append(a.Signatures, refSignature{fmt.Sprint("a", i), make(hexed, 64)})
+			}
+		})},
+		{"bytes of a signature", 64, 64, malformed, malformed, of(func(a *refAct, n uint64) { a.Signatures[0].Signature = make(hexed, n) })},
 	}
 }
 
 func limitsOfEvents() []limit {
-	start := refEvent{Kind: 1, Build: make(hexed, 32), Config: make(hexed, 32)}
+	start := refEvent{Kind: 1, Build: make(hexed, 32), Config: make(hexed, 32), Version: "v", VDSO: 1}
 	return []limit{
 		{"bytes of a version", 1, 64, malformed, malformed, func(n uint64) refEntry { e := start; e.Version = letters(n); return event(e) }},
 		{"bytes of a table", 1, 64, malformed, malformed, func(n uint64) refEntry { return event(refEvent{Kind: 3, Table: letters(n)}) }},
@@ -264,15 +369,26 @@ func limitsOfEvents() []limit {
 		integer("instance", 0, func(n uint64) refEntry { return event(refEvent{Kind: 6, Cause: 1, Instance: n}) }),
 		{"bytes of a clearing reason", 1, 200, malformed, malformed, func(n uint64) refEntry { return event(refEvent{Kind: 7, Reason: letters(n)}) }},
 		integer("entries", 0, func(n uint64) refEntry { return event(refEvent{Kind: 8, Entries: n, Digest: make(hexed, 32)}) }),
-		codes("alarm", 5, func(n uint64) refEntry { return event(refEvent{Kind: 9, Alarm: uint8(n), Reason: "r"}) }),
-		{"bytes of an alarm's reason", 1, 200, malformed, malformed, func(n uint64) refEntry { return event(refEvent{Kind: 9, Alarm: 1, Reason: letters(n)}) }},
+		passed("cause passed over", func(n uint64) refEntry { return event(refEvent{Kind: 6, Cause: uint8(n)}) }),
+		passed("alarm", func(n uint64) refEntry { return event(refEvent{Kind: 129, Alarm: uint8(n), Reason: "r"}) }),
+		{"bytes of an alarm's reason", 1, 200, malformed, malformed, func(n uint64) refEntry { return event(refEvent{Kind: 129, Alarm: 130, Reason: letters(n)}) }},
+		{"bytes of a kernel release", 0, 64, "", malformed, func(n uint64) refEntry { e := start; e.Kernel = letters(n); return event(e) }},
+		codes("vdso", 3, func(n uint64) refEntry { e := start; e.VDSO = uint8(n); return event(e) }),
+		{"bytes behind a kind", 0, 1024, "", malformed, func(n uint64) refEntry { return event(refEvent{Kind: 131, Opaque: make(hexed, n)}) }},
+		integer("adopted size", 0, func(n uint64) refEntry {
+			return event(refEvent{Kind: 10, Size: n, Root: make(hexed, 32), LostRoot: make(hexed, 32), Reason: "r"})
+		}),
+		integer("lost size", 0, func(n uint64) refEntry {
+			return event(refEvent{Kind: 10, LostSize: n, Root: make(hexed, 32), LostRoot: make(hexed, 32), Reason: "r"})
+		}),
+		integer("records", 0, func(n uint64) refEntry { return event(refEvent{Kind: 130, Records: n, Newest: make(hexed, 32)}) }),
 	}
 }
 
 // TestLongestEntry: size comes before everything else. No entry of this version
 // is as long.
 func TestLongestEntry(t *testing.T) {
-	b := append(refEntry{Actor: "a", Event: &refEvent{Kind: 2, Table: "t"}}.bytes(), make([]byte, 48_001)...)
+	b := append(refEntry{Identity: "a", Credential: "a", Event: &refEvent{Kind: 2, Table: "t"}}.bytes(), make([]byte, 48_001)...)
 	for n, field := range map[int]string{48_000: "after the end", 48_001: "48001 bytes"} {
 		if _, err := ParseEntry(b[:n]); faultOf(err) != malformed || !strings.Contains(err.Error(), field) {
 			t.Errorf("%d bytes: %v", n, err)
@@ -285,7 +401,7 @@ func TestLongestEntry(t *testing.T) {
 func TestLaterKeys(t *testing.T) {
 	for n, want := range map[int]string{0: malformed, 1: malformed, 2: unknown, 33: unknown, 66: unknown, 2048: unknown, 2049: malformed} {
 		for _, subject := range []uint8{1, 3} {
-			e := refEntry{Actor: "a", Key: &refKey{Subject: subject, Public: slices.Repeat(hexed{6}, n)}}
+			e := refEntry{Identity: "a", Credential: "a", Key: &refKey{Subject: subject, Public: slices.Repeat(hexed{6}, n)}}
 			if _, err := ParseEntry(e.bytes()); faultOf(err) != want {
 				t.Errorf("%d bytes, subject %d: %v, want %s", n, subject, err, want)
 			}
@@ -338,7 +454,7 @@ func TestGrammars(t *testing.T) {
 // TestPolicyBytes: a policy is printable ASCII and newlines.
 func TestPolicyBytes(t *testing.T) {
 	for c := 0; c < 256; c++ {
-		e := refEntry{Actor: "a", Key: &refKey{Subject: 4, Policy: "x" + string([]byte{byte(c)})}}
+		e := refEntry{Identity: "a", Credential: "a", Key: &refKey{Subject: 4, Policy: "x" + string([]byte{byte(c)})}}
 		_, err := ParseEntry(e.bytes())
 		if good := c == '\n' || c >= 0x20 && c <= 0x7e; (faultOf(err) == "") != good || !good && faultOf(err) != malformed {
 			t.Errorf("a policy with byte %#x: %v", c, err)

@@ -49,7 +49,7 @@ func (m *Mix) parse(r *reader) {
 		r.fail("mix values", "1 to 32 values")
 	}
 	for i := 0; i < n && r.err == nil; i++ {
-		v := MixValue{Source: Source(r.code("mix source", "source"))}
+		v := MixValue{Source: Source(r.code("mix source", &codesOfSource))}
 		switch v.Source {
 		case SourceSlot:
 			v.Slot = r.hash("slot value")

@@ -28,21 +28,32 @@ func (m model) rule(e Entry) string {
 		return "time"
 	case m.breaksPair(e):
 		return "pair"
+	case !m.approves(e):
+		return "two_persons"
+	case !m.holds(e):
+		return "credential"
 	}
 	switch b := e.Body.(type) {
 	case *Commit:
-		return m.commitRule(b, e.Time)
+		return m.commitRule(b, e)
 	case *Mix:
-		return m.mixRule(b, e.Time)
+		return m.mixRule(b, e)
 	case *Deal:
-		return m.dealRule(b, e.Time)
+		return m.dealRule(b, e)
 	case *Close:
-		return m.closeRule(b, e.Time)
+		return m.closeRule(b, e)
+	case *Takeover:
+		return m.takeoverRule(b, e.Actor)
+	case *Credential:
+		return m.credentialRule(b)
+	case *ActEntry:
+		return m.actRule(b, e.Time)
 	case *Key:
 		return m.keyRule(b)
-	default:
-		return m.eventRule(e.Body.(*Event))
+	case *Event:
+		return m.eventRule(b)
 	}
+	return holds // of a type that is passed over
 }
 
 // first is the name of the first broken rule in a list of rule, broken, rule,
@@ -74,6 +85,8 @@ func (m model) genesis() *Genesis { return m[0].Body.(*Genesis) }
 func (m model) breaksPair(e Entry) bool {
 	c, isClose := e.Body.(*Close)
 	switch last := m[len(m)-1].Body.(type) {
+	case *ActEntry:
+		return !m.below().waits(last) && last.Act != ActCancel && !approvedBy(last, e)
 	case *Deal:
 		return last.Final && !(isClose && c.Shuffle == last.Shuffle && c.Outcome != OutcomeContinued)
 	case *Commit:
@@ -182,8 +195,8 @@ func quicknet() (h [32]byte) {
 	return h
 }
 
-func (m model) commitRule(c *Commit, now int64) string {
-	ctx, g := c.Context, m.genesis()
+func (m model) commitRule(c *Commit, e Entry) string {
+	ctx, g, now := c.Context, m.genesis(), e.Time
 	return first(
 		"origin", func() bool { return ctx.Origin != g.Origin || ctx.Production != g.Production },
 		"instance", func() bool { return !m.started(c.Instance) },
@@ -224,6 +237,9 @@ func (m model) commitRule(c *Commit, now int64) string {
 			return p == nil || now >= p.CloseBy || p.Context.IsDraw() || p.Context.Table != ctx.Table || p.Context.DeckHash != ctx.DeckHash ||
 				slices.ContainsFunc(ctx.Parent.Positions, func(pos uint16) bool { return int(pos) >= p.Context.Recipe.Take })
 		},
+		"owner", func() bool {
+			return word(e.Actor.Identity) || ctx.Parent != nil && !m.plays(ctx.Parent.ID, e.Actor.Identity)
+		},
 	)
 }
 
@@ -256,6 +272,8 @@ func (m model) pending() bool {
 		return b.Final
 	case *Commit:
 		return b.Context.Parent != nil
+	case *ActEntry:
+		return b.Act != ActCancel && !m.below().waits(b)
 	}
 	return false
 }
@@ -275,11 +293,12 @@ func (m model) earlier(id uint64) bool {
 	return false
 }
 
-func (m model) mixRule(x *Mix, now int64) string {
-	c := m.openCommit(x.Shuffle)
+func (m model) mixRule(x *Mix, e Entry) string {
+	c, now := m.openCommit(x.Shuffle), e.Time
 	return first(
 		"not_open", func() bool { return c == nil },
 		"deadline", func() bool { return now >= c.CloseBy },
+		"owner", func() bool { return !m.plays(x.Shuffle, e.Actor.Identity) },
 		"earlier_serial", func() bool { return m.earlier(x.Shuffle) },
 		"mix", func() bool { return m.badMix(c, x) },
 		"cosigned", func() bool {
@@ -306,8 +325,8 @@ func (m model) badMix(c *Commit, x *Mix) bool {
 	return false
 }
 
-func (m model) dealRule(d *Deal, now int64) string {
-	c := m.openCommit(d.Shuffle)
+func (m model) dealRule(d *Deal, e Entry) string {
+	c, now := m.openCommit(d.Shuffle), e.Time
 	next := func() (n int) {
 		for _, i := range m.dealsOf(d.Shuffle) {
 			for _, r := range m[i].Body.(*Deal).Runs {
@@ -319,6 +338,7 @@ func (m model) dealRule(d *Deal, now int64) string {
 	return first(
 		"not_open", func() bool { return c == nil },
 		"deadline", func() bool { return now >= c.CloseBy },
+		"owner", func() bool { return !m.plays(d.Shuffle, e.Actor.Identity) },
 		"earlier_serial", func() bool { return m.earlier(d.Shuffle) },
 		"mix", func() bool {
 			return len(c.Context.Plan) > 0 && !any1(m, func(x *Mix) bool { return x.Shuffle == d.Shuffle })
@@ -343,12 +363,16 @@ func (m model) dealRule(d *Deal, now int64) string {
 	)
 }
 
-func (m model) closeRule(c *Close, now int64) string {
-	opened := m.openCommit(c.Shuffle)
+func (m model) closeRule(c *Close, e Entry) string {
+	opened, now := m.openCommit(c.Shuffle), e.Time
 	lost := c.Reason == ReasonTapeLost
 	auditor := func() bool { return opened.Context.Disclosure == DisclosureAuditor }
 	return first(
 		"not_open", func() bool { return opened == nil },
+		"owner", func() bool {
+			owner, _ := m.owner(c.Shuffle)
+			return owner != e.Actor.Identity && !lost && !(c.Outcome == OutcomeExpired && word(e.Actor.Identity))
+		},
 		"deadline", func() bool { return !lost && (now >= opened.CloseBy) != (c.Outcome == OutcomeExpired) },
 		"outcome", func() bool {
 			below, ok := m[len(m)-1].Body.(*Commit)
@@ -390,6 +414,8 @@ func (m model) keyRule(k *Key) string {
 			slices.SortFunc(inForce, order)
 			slices.SortFunc(wrapped, order)
 			return anywhere(KeyID(k.Public)) || !soundPoint(k.Public) || !slices.Equal(wrapped, inForce)
+		case SubjectAdministrator:
+			return k.Admin != ChangeRemove && !soundEdwards(k.Public)
 		case SubjectRetirement:
 			return !slices.Contains(m.known(k.Retired), k.ID) ||
 				any1(m, func(r *Key) bool { return r.Subject == SubjectRetirement && r.ID == k.ID }) ||
@@ -397,14 +423,15 @@ func (m model) keyRule(k *Key) string {
 				k.Retired == SubjectAuditor && len(auditors) == 1
 		}
 		return false
-	})
+	}, "administrators", func() bool { return m.badAdministrators(k) })
 }
 
 func (m model) genesisRule(g *Genesis) string {
 	return first("key", func() bool {
 		weak := func(k []byte) bool { return !soundPoint(k) }
-		return !soundEdwards(g.SigningKey) || slices.ContainsFunc(g.AuditorKeys, weak) || len(g.Policy) > 0 && badPolicy(g.Policy, g, [][32]byte{KeyID(g.SigningKey)})
-	})
+		return !soundEdwards(g.SigningKey) || slices.ContainsFunc(g.AuditorKeys, weak) || len(g.Policy) > 0 && badPolicy(g.Policy, g, [][32]byte{KeyID(g.SigningKey)}) ||
+			slices.ContainsFunc(g.Administrators, func(a Administrator) bool { return !soundEdwards(a.Key) })
+	}, "administrators", func() bool { return tooFew(g.Production, len(g.Administrators), g.TwoPersons) })
 }
 
 // soundEdwards: the bytes are a point of the curve, whose order is not small.

@@ -12,23 +12,32 @@ import (
 
 var errRefRefused = errors.New("refused")
 
-func refReads(entry []byte) (ok bool) {
+// refReads says whether bytes are an entry, and returns the codes that it passed over.
+func refReads(entry []byte) (ok bool, passed []Code) {
 	defer func() {
 		if v := recover(); v == errRefRefused {
-			ok = false
+			ok, passed = false, nil
 		} else if v != nil {
 			panic(v)
 		}
 	}()
-	r := &refReader{entry}
+	r := &refReader{b: entry}
 	r.must(len(entry) <= 48_000)
 	r.code(1)
-	body := r.code(7)
+	body := r.open("entry", 10)
 	r.integer()
-	r.matches(refName, r.str8())
-	[]func(){1: r.genesis, 2: r.commit, 3: r.mix, 4: r.deal, 5: r.close, 6: r.key, 7: r.event}[body]()
+	identity, credential := r.name(), r.name()
+	for _, word := range []string{"daemon", "operator"} {
+		r.must((identity == word) == (credential == word))
+	}
+	if body >= 128 {
+		r.opaque()
+	} else {
+		[]func(){1: r.genesis, 2: r.commit, 3: r.mix, 4: r.deal, 5: r.close, 6: r.key, 7: r.event,
+			8: r.takeover, 9: r.credential, 10: r.act}[body]()
+	}
 	r.must(len(r.b) == 0)
-	return true
+	return true, r.passed
 }
 
 var (
@@ -36,10 +45,14 @@ var (
 	refOrigin = regexp.MustCompile(`\A[a-z0-9]([a-z0-9./_-]{0,126}[a-z0-9])?\z`)
 	refReason = regexp.MustCompile(`\A[ -~]{1,200}\z`)
 	refPolicy = regexp.MustCompile(`\A[\n -~]*\z`)
+	refKernel = regexp.MustCompile(`\A[!-~]{0,64}\z`)
 	refEmpty  = regexp.MustCompile(`\A\z`)
 )
 
-type refReader struct{ b []byte }
+type refReader struct {
+	b      []byte
+	passed []Code
+}
 
 func (r *refReader) must(ok bool) {
 	if !ok {
@@ -73,6 +86,48 @@ func (r *refReader) code(last uint64) uint64 {
 	return n
 }
 
+// open reads a code of an open list, whose known codes are 1 to last and others.
+func (r *refReader) open(list string, last uint64, others ...uint64) uint64 {
+	n := r.num(1)
+	if slices.Contains(others, n) {
+		return n
+	}
+	if n >= 128 {
+		r.passed = append(r.passed, Code{list, uint8(n)})
+		return n
+	}
+	r.must(n >= 1 && n <= last)
+	return n
+}
+
+// opaque is the rest behind a code that is not known.
+func (r *refReader) opaque() {
+	r.must(len(r.b) <= 1024)
+	r.b = nil
+}
+
+func (r *refReader) extensions(list string) {
+	last := uint64(0)
+	for range r.num(1) {
+		code := r.open(list, 0)
+		r.must(code > last)
+		last = code
+		r.blob16(0, 1024)
+	}
+}
+
+func (r *refReader) name() string {
+	b := r.str8()
+	r.matches(refName, b)
+	return string(b)
+}
+
+// ascends holds a name against the one before.
+func (r *refReader) ascends(last *string, name string, first bool) {
+	r.must(first || *last < name)
+	*last = name
+}
+
 func (r *refReader) flag() bool {
 	n := r.num(1)
 	r.must(n <= 1)
@@ -98,6 +153,7 @@ func (r *refReader) optionalName() {
 }
 
 func (r *refReader) genesis() {
+	r.must(r.num(2) == 1)
 	r.matches(refOrigin, r.str8())
 	r.flag()
 	r.begins(r.blob16(33, 33), 1)
@@ -120,11 +176,73 @@ func (r *refReader) genesis() {
 	r.must(1 <= first && first <= last)
 	r.code(2)
 	r.blob16(0, 16_384)
+	var keys []string
+	name, count := "", r.num(1)
+	r.must(count <= 16)
+	for i := range count {
+		r.ascends(&name, r.name(), i == 0)
+		key := r.blob16(33, 33)
+		r.begins(key, 1)
+		r.must(!slices.Contains(keys, string(key)))
+		keys = append(keys, string(key))
+	}
+	r.acts()
+	r.extensions("genesis_extension")
+}
+
+func (r *refReader) acts() {
+	last := uint64(0)
+	for range r.num(1) {
+		act := r.code(12)
+		r.must(act > last)
+		last = act
+	}
+	r.num(4)
+}
+
+func (r *refReader) takeover() {
+	r.integer()
+	r.code(2)
+	r.matches(refReason, r.str8())
+}
+
+func (r *refReader) credential() {
+	kind := r.code(2)
+	r.name()
+	if kind == 2 {
+		r.matches(refReason, r.str8())
+		return
+	}
+	r.code(2)
+	r.code(4)
+	r.name()
+	last, count := "", r.num(2)
+	r.must(count <= 256)
+	for i := range count {
+		r.ascends(&last, r.name(), i == 0)
+	}
+	r.integer()
+	r.take(32)
+}
+
+func (r *refReader) act() {
+	r.code(12)
+	r.take(32)
+	r.integer()
+	r.integer()
+	r.take(32)
+	r.integer()
+	last, count := "", r.num(1)
+	r.must(count == 1 || count == 2)
+	for i := range count {
+		r.ascends(&last, r.name(), i == 0)
+		r.take(64)
+	}
 }
 
 // context reads one structure of its own: its length ends with it.
 func (r *refReader) context() {
-	in := &refReader{r.blob16(0, 65_535)}
+	in := &refReader{b: r.blob16(0, 65_535)}
 	in.matches(refOrigin, in.str8())
 	in.flag()
 	in.matches(refName, in.str8())
@@ -159,7 +277,9 @@ func (r *refReader) context() {
 		in.must(false)
 	}
 	in.code(2)
+	in.extensions("context_extension")
 	r.must(len(in.b) == 0)
+	r.passed = append(r.passed, in.passed...)
 }
 
 func (r *refReader) parent(cards bool, n uint64) {
@@ -211,6 +331,7 @@ func (r *refReader) commit() {
 	r.take(32)
 	r.take(32)
 	r.integer()
+	r.extensions("commit_extension")
 }
 
 func (r *refReader) mix() {
@@ -234,19 +355,24 @@ func (r *refReader) deal() {
 		cards := r.num(2)
 		r.must(cards >= 1)
 		end += cards
-		r.code(6)
+		r.open("purpose", 6)
 		r.optionalName()
 		r.flag()
 	}
 	r.must(end <= 4096)
+	r.extensions("deal_extension")
 }
 
 func (r *refReader) close() {
 	r.integer()
 	outcome := r.code(5)
-	reason := r.num(1)
+	var reason uint64
+	if outcome == 4 {
+		reason = r.open("reason", 10)
+	} else {
+		r.must(r.num(1) == 0)
+	}
 	form := r.num(1)
-	r.must(reason <= 10 && (reason > 0) == (outcome == 4))
 	r.must(form <= 2 && (form == 0) == (reason == 10))
 	if form == 2 {
 		r.integer()
@@ -254,12 +380,21 @@ func (r *refReader) close() {
 	if form > 0 {
 		r.blob16(1, map[uint64]int{1: 32_768, 2: 32_849}[uint64(form)])
 	}
+	r.extensions("close_extension")
 }
 
 func (r *refReader) key() {
-	switch r.code(5) {
+	switch r.code(7) {
 	case 1:
 		r.begins(r.blob16(33, 33), 1)
+	case 6:
+		change := r.code(3)
+		r.name()
+		if change != 2 {
+			r.begins(r.blob16(33, 33), 1)
+		}
+	case 7:
+		r.acts()
 	case 3:
 		r.begins(r.blob16(66, 66), 1, 4)
 	case 2:
@@ -282,11 +417,15 @@ func (r *refReader) key() {
 }
 
 func (r *refReader) event() {
-	switch r.code(9) {
+	switch r.open("event", 8, 10, 129, 130) {
+	default:
+		r.opaque()
 	case 1:
 		r.take(64)
 		r.flag()
 		r.matches(refName, r.str8())
+		r.matches(refKernel, r.str8())
+		r.code(3)
 	case 2, 3:
 		r.matches(refName, r.str8())
 	case 4, 5:
@@ -298,15 +437,25 @@ func (r *refReader) event() {
 		}
 		r.matches(refReason, r.str8())
 	case 6:
-		r.code(11)
+		r.open("latch", 11)
 		r.integer()
 	case 7:
 		r.matches(refReason, r.str8())
 	case 8:
 		r.integer()
 		r.take(32)
-	case 9:
-		r.code(5)
+	case 10:
+		r.integer()
+		r.take(32)
+		if size, root := r.integer(), r.take(32); size == 0 {
+			r.must(bytes.Equal(root, make([]byte, 32)))
+		}
 		r.matches(refReason, r.str8())
+	case 129:
+		r.open("alarm", 0, 129, 130, 131, 132, 133, 134)
+		r.matches(refReason, r.str8())
+	case 130:
+		r.integer()
+		r.take(32)
 	}
 }

@@ -9,13 +9,13 @@ import (
 // whole list of entries.
 func refState(m model) []byte {
 	if len(m) == 0 {
-		return append([]byte{1}, make([]byte, 17+2+9+1+4*4+4)...)
+		return append([]byte{1}, make([]byte, 17+2+32+9+1+4*4+4+4+8+4)...)
 	}
 	last := m[len(m)-1]
 	return slices.Concat(
-		refJoin(uint8(1), uint64(len(m)), last.Time, false), refBlob(refBody(m[0])), refJoin(m.latched(), m.newestSnapshot()), refPair(last),
+		refJoin(uint8(1), uint64(len(m)), last.Time, false), refBlob(refBody(m[0])), refSum(refBytes(m[0])), refJoin(m.latched(), m.newestSnapshot()), m.refPair(),
 		refSorted(m.switches()), refSorted(m.starts()), refSorted(m.tables()), refSorted(m.played()),
-		m.keyring(),
+		m.keyring(), refSorted(m.credentials()), refJoin(m.newestAct()), m.refWaiting(),
 	)
 }
 
@@ -23,13 +23,36 @@ func refDigest(m model) [32]byte { return [32]byte(refSum("shuffled/v1/state\000
 
 func refBlob(b []byte) []byte { return refJoin(uint16(len(b)), b) }
 
-// refBody is what stands behind version, type, time and actor.
+// refBody is what stands behind version, type, time, identity and credential.
 func refBody(e Entry) []byte {
-	b, err := e.Encode()
-	if err != nil {
-		panic(err)
+	return refBytes(e)[1+1+8+1+len(e.Actor.Identity)+1+len(e.Actor.Credential):]
+}
+
+// credentials are all that were created.
+func (m model) credentials() (list []string) {
+	for i, e := range m {
+		c, ok := e.Body.(*Credential)
+		if !ok || c.Kind != CredentialCreated {
+			continue
+		}
+		_, revoked := m.credential(c.ID)
+		ended := int64(0)
+		if revoked >= 0 {
+			ended = max(m[revoked].Time, 1)
+		}
+		list = append(list, string(refJoin(refBody(e)[1:], uint64(i), e.Time, ended)))
 	}
-	return b[1+1+8+1+len(e.Actor):]
+	return list
+}
+
+func (m model) refWaiting() []byte {
+	list := m.waiting()
+	out := refJoin(uint32(len(list)))
+	for _, i := range list {
+		a := m[i].Body.(*ActEntry)
+		out = refJoin(out, i, m[i].Time, uint8(a.Act), a.Digest[:])
+	}
+	return out
 }
 
 // refSorted is a u32 count and the elements, in order of their bytes, each once.
@@ -46,8 +69,12 @@ func (m model) newestSnapshot() (index uint64) {
 	return index
 }
 
-func refPair(last Entry) []byte {
-	switch b := last.Body.(type) {
+func (m model) refPair() []byte {
+	switch b := m[len(m)-1].Body.(type) {
+	case *ActEntry:
+		if m.due() {
+			return refJoin(uint8(3), uint8(b.Act), b.Digest[:])
+		}
 	case *Deal:
 		if b.Final {
 			return refJoin(uint8(1), b.Shuffle)
@@ -111,9 +138,18 @@ func (m model) played() (shuffles []string) {
 			next += m[i].Body.(*Deal).Count()
 		}
 		mixed := any1(m, func(x *Mix) bool { return x.Shuffle == id })
-		shuffles = append(shuffles, string(refJoin(id, refBlob(refBody(m[id])), uint16(next), mixed)))
+		shuffles = append(shuffles, string(refJoin(id, refBlob(refBody(m[id])), uint16(next), mixed, m.refOwner(id))))
 	}
 	return shuffles
+}
+
+func (m model) refOwner(id uint64) []byte {
+	owner, limited := m.owner(id)
+	extent := uint8(2)
+	if limited {
+		extent = 1
+	}
+	return refJoin(refStr8(owner), extent, uint8(len(m.takeovers(id))))
 }
 
 // keyring is the key entries, without wraps.
@@ -131,6 +167,8 @@ func (m model) keyring() []byte {
 			list = refJoin(list, refBlob(k.Policy))
 		case SubjectRetirement:
 			list = refJoin(list, uint8(k.Retired), k.ID[:], k.From)
+		case SubjectAdministrator, SubjectTwoPersons:
+			list = refJoin(list, refBody(e)[1:])
 		default:
 			list = refJoin(list, refBlob(k.Public))
 		}

@@ -164,10 +164,12 @@ func refReference(salt []byte, value string) string {
 // 5.7): the version digit is 7, the two highest bits of the variant are 10.
 var refUUIDv7 = regexp.MustCompile(`^([0-9a-fA-F]{8})-([0-9a-fA-F]{4})-7[0-9a-fA-F]{3}-[89abAB][0-9a-fA-F]{3}-[0-9a-fA-F]{12}$`)
 
-func refKeyTag(origin, table, key string) []byte { return refKeyTagOf(origin, table, key, 0) }
+func refKeyTag(origin, identity, table, key string) []byte {
+	return refKeyTagOf(origin, identity, table, key, 0)
+}
 
 // refKeyTagOf is the tag of commit i under a key; the first is 0.
-func refKeyTagOf(origin, table, key string, i int) []byte {
+func refKeyTagOf(origin, identity, table, key string, i int) []byte {
 	var t uint64
 	if m := refUUIDv7.FindStringSubmatch(key); m != nil {
 		t, _ = strconv.ParseUint(m[1]+m[2], 16, 64)
@@ -176,6 +178,6 @@ func refKeyTagOf(origin, table, key string, i int) []byte {
 	if i > 0 {
 		further = refJoin(uint16(i))
 	}
-	h := refSum("shuffled/v1/key-tag\000", refStr8(origin), refStr8(table), refStr8(key), further)
+	h := refSum("shuffled/v1/key-tag\000", refStr8(origin), refStr8(identity), refStr8(table), refStr8(key), further)
 	return append(refJoin(t)[2:], h[:26]...)
 }

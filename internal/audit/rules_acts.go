@@ -17,15 +17,22 @@ type persons struct {
 	acts     []Act             // that need two administrators
 	delay    uint32            // seconds
 	newest   uint64            // index of the newest act, 0 for none
-	approved *[32]byte         // digest that the next entry must have
+	approved *approval         // what the next entry must be
 	waiting  []waitingAct      // by index
+}
+
+// approval is what administrators signed. The act stands in it because the digest alone
+// could be that of an entry for which another act is needed, and more signatures.
+type approval struct {
+	act    Act
+	digest [32]byte
 }
 
 // waitingAct is an act of one administrator, where two are asked for.
 type waitingAct struct {
-	index  uint64
-	at     int64 // UTC milliseconds
-	digest [32]byte
+	approval
+	index uint64
+	at    int64 // UTC milliseconds
 }
 
 // mayWait are the acts for which one administrator suffices after the delay.
@@ -62,15 +69,6 @@ func (s *State) Administrators() (all []Administrator) {
 // NeedsTwo reports whether the act needs two administrators.
 func (s *State) NeedsTwo(a Act) bool { return slices.Contains(s.persons.acts, a) }
 
-func checkPersons(g *Genesis) error {
-	for _, a := range g.Administrators {
-		if err := soundKey(SubjectAdministrator, a.Key); err != nil {
-			return err
-		}
-	}
-	return checkTwoPersons(g.Production, len(g.Administrators), g.TwoPersons)
-}
-
 // checkTwoPersons: where two administrators are asked for, there are two.
 func checkTwoPersons(production bool, administrators int, acts []Act) error {
 	if administrators < 2 && (len(acts) > 0 || production) {
@@ -85,6 +83,11 @@ func checkTwoPersons(production bool, administrators int, acts []Act) error {
 }
 
 func (s *State) checkAdministrator(k *Key) error {
+	if k.Admin != ChangeRemove {
+		if err := soundKey(SubjectAdministrator, k.Public); err != nil {
+			return err
+		}
+	}
 	p, after := &s.persons, len(s.persons.inForce)
 	_, inForce := p.inForce[k.Name]
 	switch k.Admin {
@@ -103,10 +106,6 @@ func (s *State) checkAdministrator(k *Key) error {
 		return illegal(RuleAdmins, "at most %d administrators are in force", MaxAdmins)
 	case k.Admin != ChangeRemove && p.stood[string(k.Public)]:
 		return illegal(RuleAdmins, "the key of administrator %s stood in the ledger before", k.Name)
-	case k.Admin != ChangeRemove:
-		if err := soundKey(SubjectAdministrator, k.Public); err != nil {
-			return err
-		}
 	}
 	return checkTwoPersons(s.genesis.Production, after, p.acts)
 }
@@ -159,7 +158,7 @@ func (s *State) checkAct(a *ActEntry, now int64) error {
 	if s.waits(a) && (!slices.Contains(mayWait, a.Act) || a.Act == ActAdoptHead && p.delay == 0) {
 		return illegal(RuleAct, "%s needs two administrators", a.Act)
 	}
-	if a.Act == ActCancel && s.waitingFor(a.Digest) < 0 {
+	if a.Act == ActCancel && s.waitingDigest(a.Digest) < 0 {
 		return illegal(RuleAct, "no act with this digest waits")
 	}
 	return nil
@@ -178,7 +177,13 @@ func (s *State) waits(a *ActEntry) bool {
 	return a.Act != ActCancel && len(a.Signatures) < 2 && s.NeedsTwo(a.Act)
 }
 
-func (s *State) waitingFor(digest [32]byte) int {
+// waitingFor returns the place of the first act that waits with this approval, −1 for none.
+func (s *State) waitingFor(a approval) int {
+	return slices.IndexFunc(s.persons.waiting, func(w waitingAct) bool { return w.approval == a })
+}
+
+// waitingDigest is waitingFor whatever the act.
+func (s *State) waitingDigest(digest [32]byte) int {
 	return slices.IndexFunc(s.persons.waiting, func(w waitingAct) bool { return w.digest == digest })
 }
 
@@ -189,18 +194,17 @@ func (s *State) applyAct(a *ActEntry, index uint64, now int64) {
 	p.newest = index
 	switch {
 	case a.Act == ActCancel:
-		s.unwait(a.Digest)
+		s.unwait(s.waitingDigest(a.Digest))
 	case s.waits(a):
-		p.waiting = append(slices.Clip(p.waiting), waitingAct{index, now, a.Digest})
+		p.waiting = append(slices.Clip(p.waiting), waitingAct{approval{a.Act, a.Digest}, index, now})
 	default:
-		digest := a.Digest
-		p.approved = &digest
+		p.approved = &approval{a.Act, a.Digest}
 	}
 }
 
-// unwait takes the first act with the digest from those that wait, if there is one.
-func (s *State) unwait(digest [32]byte) {
-	if i := s.waitingFor(digest); i >= 0 {
+// unwait takes the act at a place from those that wait, if there is one.
+func (s *State) unwait(i int) {
+	if i >= 0 {
 		w := s.persons.waiting
 		s.persons.waiting = slices.Concat(w[:i], w[i+1:])
 	}
@@ -210,17 +214,17 @@ func (s *State) unwait(digest [32]byte) {
 // (docs/SPEC.md section 9, pair and two_persons).
 func (s *State) checkApproved(e Entry) error {
 	p := &s.persons
+	act, ok := ActFor(e.Body)
 	if p.approved != nil {
-		if Approved(e.Actor.Identity, e.Body) != *p.approved {
+		if !ok || *p.approved != (approval{act, Approved(e.Actor.Identity, e.Body)}) {
 			return illegal(RulePair, "the entry that act %d approves must follow", p.newest)
 		}
 		return nil
 	}
-	act, ok := ActFor(e.Body)
 	if !ok || !s.NeedsTwo(act) || s.holders.supposed {
 		return nil
 	}
-	i := s.waitingFor(Approved(e.Actor.Identity, e.Body))
+	i := s.waitingFor(approval{act, Approved(e.Actor.Identity, e.Body)})
 	if i < 0 {
 		return illegal(RuleTwoPersons, "%s needs an act of two administrators", act)
 	}
@@ -241,7 +245,7 @@ func (s *State) spend(e Entry) {
 	if p.approved != nil {
 		p.approved = nil
 	} else if act, ok := ActFor(e.Body); ok && s.NeedsTwo(act) {
-		s.unwait(Approved(e.Actor.Identity, e.Body))
+		s.unwait(s.waitingFor(approval{act, Approved(e.Actor.Identity, e.Body)}))
 	}
 }
 
@@ -272,8 +276,13 @@ func (s *State) encodePersons(w *writer) {
 	for _, a := range s.persons.waiting {
 		w.u64(a.index)
 		w.u64(uint64(a.at))
+		w.u8(uint8(a.act))
 		w.raw(a.digest[:])
 	}
+}
+
+func (r *stateReader) approval() approval {
+	return approval{Act(r.code("act", &codesOfAct)), r.hash("digest")}
 }
 
 func (r *stateReader) persons() {
@@ -281,7 +290,8 @@ func (r *stateReader) persons() {
 	p.newest = r.below("newest act")
 	last := uint64(0)
 	r.each("acts that wait", func() {
-		a := waitingAct{index: r.below("act"), at: int64(r.u64("time of the act")), digest: r.hash("digest")}
+		a := waitingAct{index: r.below("act"), at: int64(r.u64("time of the act"))}
+		a.approval = r.approval()
 		r.ascending("acts that wait", a.index > last && a.index <= p.newest)
 		last = a.index
 		p.waiting = append(p.waiting, a)

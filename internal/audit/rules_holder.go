@@ -62,7 +62,7 @@ func (s *State) checkHolder(e Entry) error {
 	case !writes(h.Role, e.Body):
 		return illegal(RuleCredential, "credential %s is of the role %s, which writes no %s", h.ID, h.Role, e.Body.Type())
 	}
-	if table, ok := s.tableOf(e.Body); ok && h.Tables != nil && !slices.Contains(h.Tables, table) {
+	if table, ok := s.tableOf(e.Body); ok && len(h.Tables) > 0 && !slices.Contains(h.Tables, table) {
 		return illegal(RuleCredential, "credential %s is not for table %s", h.ID, table)
 	}
 	return nil
@@ -98,6 +98,8 @@ func (s *State) tableOf(b Body) (string, bool) {
 		id = b.Shuffle
 	case *Takeover:
 		id = b.Shuffle
+	case *Event:
+		return b.Name, b.Kind == EventTableOpen || b.Kind == EventTableClose || b.Scope == ScopeTable
 	}
 	if o := s.open[id]; o != nil {
 		return o.table.name, true
@@ -153,6 +155,9 @@ func (r *stateReader) holders() {
 		h.index = r.below("entry of the credential")
 		h.created, h.revoked = int64(r.u64("time of the credential")), int64(r.u64("time of the revocation"))
 		r.ascending("credentials", compareNames(last, h.ID) < 0)
+		if h.index == 0 {
+			r.fail("entry of the credential", "the genesis creates none")
+		}
 		if reserved(h.ID) || reserved(h.Identity) {
 			r.fail("credentials", "daemon and operator are reserved")
 		}

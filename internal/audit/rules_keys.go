@@ -99,13 +99,17 @@ func checkGenesis(g *Genesis) error {
 			return err
 		}
 	}
-	if err := checkPersons(g); err != nil {
-		return err
+	for _, a := range g.Administrators {
+		if err := soundKey(SubjectAdministrator, a.Key); err != nil {
+			return err
+		}
 	}
-	if len(g.Policy) == 0 {
-		return nil // with deals cosigned no such genesis parses
+	if len(g.Policy) > 0 { // with deals cosigned none without parses
+		if err := checkPolicy(g.Policy, g, func(public []byte) bool { return bytes.Equal(public, g.SigningKey) }); err != nil {
+			return err
+		}
 	}
-	return checkPolicy(g.Policy, g, func(public []byte) bool { return bytes.Equal(public, g.SigningKey) })
+	return checkTwoPersons(g.Production, len(g.Administrators), g.TwoPersons)
 }
 
 // soundKey refuses a key that parses but cannot be trusted or used.

@@ -17,18 +17,31 @@ const (
 )
 
 type namedEntry struct {
-	Name  string   `json:"name"`
-	Bytes hexed    `json:"bytes"`
-	Entry refEntry `json:"fields"`
+	Name   string   `json:"name"`
+	Bytes  hexed    `json:"bytes"`
+	Entry  refEntry `json:"fields"`
+	Passed []string `json:"passed_over,omitempty"` // list and number of each code, in their order
 }
 
 type samples []namedEntry
 
 func (s *samples) add(name string, e refEntry) {
-	if e.Actor == "" {
-		e.Time, e.Actor = sampleTime+uint64(len(*s)), "daemon"
+	if e.Identity == "" {
+		e.Time = sampleTime + uint64(len(*s))
+		e.Identity, e.Credential = e.writer()
 	}
 	*s = append(*s, namedEntry{Name: name, Bytes: e.bytes(), Entry: e})
+}
+
+// writer is whose entry e is most often.
+func (e refEntry) writer() (identity, credential string) {
+	switch {
+	case e.Commit != nil || e.Mix != nil || e.Deal != nil || e.Close != nil || e.Takeover != nil:
+		return "dealer-1", "token-1"
+	case e.Key != nil || e.Holder != nil || e.Act != nil:
+		return "operator", "operator"
+	}
+	return "daemon", "daemon"
 }
 
 func goodEntries() (s samples) {
@@ -39,6 +52,10 @@ func goodEntries() (s samples) {
 	s.addCloses()
 	s.addKeys()
 	s.addEvents()
+	s.addTakeovers()
+	s.addHolders()
+	s.addActs()
+	s.addPassed()
 	return s
 }
 
@@ -85,7 +102,7 @@ func witnessPolicy(names ...string) string {
 }
 
 func sampleGenesis() refGenesis {
-	return refGenesis{Origin: sampleOrigin, SigningKey: signingKey("1"), Deals: 1, Disclosure: 1,
+	return refGenesis{Revision: 1, Origin: sampleOrigin, SigningKey: signingKey("1"), Deals: 1, Disclosure: 1,
 		DefaultCloseBy: 3600, MaxCloseBy: 86_400, Access: 1}
 }
 
@@ -100,6 +117,15 @@ func (s *samples) addGenesis() {
 		g.Policy = "log " + refVKey(sampleOrigin, signer("1")) + "\n" + witnessPolicy("w1", "w2")
 		g.Auditors = []hexed{auditorKey("1"), auditorKey("2")}
 		g.Predecessor = hexed("casino.example/2025\n7\n" + strings.Repeat("A", 43) + "=\n\n— casino.example/2025 AAAA\n")
+		g.Admins = admins("alice", "bob", "carol")
+		g.TwoPersons, g.Delay = []uint16{1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12}, 3600
+	})
+	add("an administrator, and acts that need no second", func(g *refGenesis) { g.Admins = admins("A") })
+	add("16 administrators, the longest delay", func(g *refGenesis) {
+		for i := range 16 {
+			g.Admins = append(g.Admins, admins(fmt.Sprintf("admin-%02d", i))...)
+		}
+		g.TwoPersons, g.Delay = []uint16{8}, 1<<32-1
 	})
 	add("shortest origin, shortest times", func(g *refGenesis) { g.Origin, g.DefaultCloseBy, g.MaxCloseBy = "a", 1, 1 })
 	add("longest origin, with every character of the grammar", func(g *refGenesis) {
@@ -124,7 +150,7 @@ func sampleDraw() refContext {
 
 func sampleCommit(ctx refContext) refCommit {
 	return refCommit{Context: ctx, Commitment: bytesOf("commitment", 32), DeckRoot: bytesOf("deck root", 32),
-		Serial: 1, CloseBy: sampleTime + 3_600_000, KeyTag: refKeyTag(ctx.Origin, ctx.Table, "hand-1"),
+		Serial: 1, CloseBy: sampleTime + 3_600_000, KeyTag: refKeyTag(ctx.Origin, "dealer-1", ctx.Table, "hand-1"),
 		Request: bytesOf("request", 32), Instance: 1}
 }
 
@@ -149,7 +175,7 @@ func (s *samples) addCommits() {
 	add("52 cards, the first of its table", of())
 	add("a later serial, with a game reference", of(), func(c *refCommit) { c.Serial, c.Previous, c.GameRef = 2, 9, "hand.4711" })
 	add("an idempotency key that is a UUIDv7", of(), func(c *refCommit) {
-		c.KeyTag = refKeyTag(sampleOrigin, "table-7", "01920000-1234-7abc-8def-0123456789ab")
+		c.KeyTag = refKeyTag(sampleOrigin, "dealer-1", "table-7", "01920000-1234-7abc-8def-0123456789ab")
 	})
 	add("of a production ledger, disclosed to auditors", of(func(c *refContext) { c.Production, c.Disclosure = true, 2 }))
 	add("the fewest cards, one taken", of(func(c *refContext) { c.Cards, c.Take = 2, 1 }))
@@ -249,13 +275,21 @@ func (s *samples) addKeys() {
 		add("retirement of a "+subject+" key", refKey{Subject: 5, Retired: uint8(i + 1),
 			ID: refKeyID(auditorKey(subject)), From: sampleTime + uint64(i)})
 	}
+	add("an administrator comes", refKey{Subject: 6, Change: 1, Name: "dave", Public: adminKey("dave")})
+	add("an administrator goes", refKey{Subject: 6, Change: 2, Name: strings.Repeat("z", 64)})
+	add("an administrator has another key", refKey{Subject: 6, Change: 3, Name: "dave", Public: adminKey("dave 2")})
+	add("two_persons for every act", refKey{Subject: 7, Acts: []uint16{1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12}, Delay: 86_400})
+	add("two_persons for no act", refKey{Subject: 7})
 }
 
 func (s *samples) addEvents() {
 	add := func(name string, e refEvent) { s.add("event: "+name, refEntry{Event: &e}) }
-	add("instance_start", refEvent{Kind: 1, Build: bytesOf("executable", 32), Config: bytesOf("configuration", 32), Version: "1.0.0"})
+	add("instance_start", refEvent{Kind: 1, Build: bytesOf("executable", 32), Config: bytesOf("configuration", 32), Version: "1.0.0",
+		Kernel: "6.8.0-45-generic+~1", VDSO: 2})
+	add("instance_start with the longest kernel release", refEvent{Kind: 1, Build: bytesOf("executable", 32), Config: bytesOf("configuration", 32),
+		Version: "1.0.0", Kernel: "!" + strings.Repeat("~", 63), VDSO: 1})
 	add("instance_start in FIPS 140-3 mode", refEvent{Kind: 1, Build: bytesOf("executable", 32), Config: bytesOf("configuration", 32),
-		FIPS: true, Version: "v1.2.3-rc.1_x"})
+		FIPS: true, Version: "v1.2.3-rc.1_x", VDSO: 3})
 	add("table_open", refEvent{Kind: 2, Table: "A"})
 	add("table_close", refEvent{Kind: 3, Table: strings.Repeat("z", 64)})
 	for i, what := range []string{"kill_set", "kill_clear"} {
@@ -270,7 +304,141 @@ func (s *samples) addEvents() {
 	}
 	add("latch_clear", refEvent{Kind: 7, Reason: "source replaced, 4 tests passed"})
 	add("snapshot", refEvent{Kind: 8, Entries: 65_536, Digest: bytesOf("live state", 32)})
-	for i, alarm := range []string{"mark_adopted", "signing_resumed", "clock_step", "witnesses", "statistics"} {
-		add("alarm "+alarm, refEvent{Kind: 9, Alarm: uint8(i + 1), Reason: "head 4711 held against the backup"})
+	for i, alarm := range []string{"mark_adopted", "signing_resumed", "clock_step", "witnesses", "statistics", "credential"} {
+		add("alarm "+alarm, refEvent{Kind: 129, Alarm: uint8(i + 129), Reason: "head 4711 held against the backup"})
+	}
+	add("head_adopted", refEvent{Kind: 10, Size: 9, Root: bytesOf("root", 32), LostSize: 12, LostRoot: bytesOf("lost", 32), Reason: "restored"})
+	add("head_adopted, without a head known before", refEvent{Kind: 10, Size: 9, Root: bytesOf("root", 32), LostRoot: make(hexed, 32), Reason: "r"})
+	add("access_head", refEvent{Kind: 130, Records: 17, Newest: bytesOf("record", 32)})
+}
+
+// adminSigner is the Ed25519 key of an administrator.
+func adminSigner(name string) ed25519.PrivateKey { return signer("administrator " + name) }
+
+func adminKey(name string) hexed {
+	return append(hexed{1}, adminSigner(name).Public().(ed25519.PublicKey)...)
+}
+
+func admins(names ...string) (list []refAdmin) {
+	for _, n := range names {
+		list = append(list, refAdmin{n, adminKey(n)})
+	}
+	return list
+}
+
+// twoAdmins is what a production ledger needs of administrators.
+func twoAdmins(g *refGenesis) {
+	g.Admins, g.TwoPersons, g.Delay = admins("alice", "bob"), []uint16{8, 9, 10, 11}, 10
+}
+
+func (s *samples) addTakeovers() {
+	for i, extent := range []string{"close", "play"} {
+		s.add("takeover: to "+extent, refEntry{Takeover: &refTakeover{2, uint8(i + 1), "table 7: dealer-1 does not answer"}})
+	}
+	s.add("takeover: the largest id, the shortest reason", refEntry{Takeover: &refTakeover{maxInteger, 1, " "}})
+	s.add("takeover: the longest reason", refEntry{Takeover: &refTakeover{2, 2, strings.Repeat("~", 200)}})
+	s.add("takeover: entry 0, which is bytes that a writer can make", refEntry{Takeover: &refTakeover{0, 1, "r"}})
+}
+
+// sampleHolder is a token whose secret is bytesOf("secret", 32).
+func sampleHolder(changes ...func(*refHolder)) *refHolder {
+	h := with(refHolder{Kind: 1, ID: "token-1", Form: 1, Role: 1, Identity: "dealer-1"}, changes...)
+	h.Digest = refCredential(&h, bytesOf("secret", 32))
+	return &h
+}
+
+func (s *samples) addHolders() {
+	add := func(name string, changes ...func(*refHolder)) {
+		s.add("credential: "+name, refEntry{Holder: sampleHolder(changes...)})
+	}
+	add("a dealer's token for all tables")
+	for i, role := range []string{"auditor", "admin", "regulator"} {
+		add("a certificate of the role "+role, func(h *refHolder) { h.Form, h.Role, h.Identity = 2, uint8(i+2), role+"-1" })
+	}
+	add("for two tables, with an expiry", func(h *refHolder) { h.Tables, h.Expires = []string{"table-7", "wheel-1"}, maxInteger })
+	add("for 256 tables", func(h *refHolder) {
+		for i := range 256 {
+			h.Tables = append(h.Tables, fmt.Sprintf("t%03d", i))
+		}
+	})
+	add("of a reserved identity: it is bytes that a writer can make, and illegal", func(h *refHolder) { h.Identity = "daemon" })
+	s.add("credential: revoked", refEntry{Holder: &refHolder{Kind: 2, ID: "token-1", Reason: "lost"}})
+}
+
+// signedAct is an act for a genesis entry, signed by administrators.
+func signedAct(genesis []byte, a refAct, names ...string) *refAct {
+	w := new(refWriter)
+	a.writeSigned(w)
+	text := refJoin("shuffled/v1/act\000", refSum(genesis), w.b)
+	a.Signatures = nil
+	for _, n := range names {
+		a.Signatures = append(a.Signatures, refSignature{n, ed25519.Sign(adminSigner(n), text)})
+	}
+	return &a
+}
+
+// refApproved is the digest under which an act approves e.
+func refApproved(e refEntry) hexed {
+	w := e.write()
+	behind := 1 + 1 + 8 + 1 + len(e.Identity) + 1 + len(e.Credential)
+	return refSum("shuffled/v1/approved\000", w.b[1], refStr8(e.Identity), w.b[behind:])
+}
+
+// refCredential is the digest of a credential whose secret has the hash of secret.
+func refCredentialHash(h *refHolder, hash []byte) hexed {
+	w := new(refWriter)
+	h.writeRow(w)
+	return refSum("shuffled/v1/credential\000", w.b, hash)
+}
+
+func refCredential(h *refHolder, secret []byte) hexed { return refCredentialHash(h, refSum(secret)) }
+
+func (s *samples) addActs() {
+	genesis := with(sampleGenesis(), twoAdmins)
+	first := refEntry{Time: sampleTime, Identity: "operator", Credential: "operator", Genesis: &genesis}.bytes()
+	for i, act := range []string{"policy", "auditor", "signing", "retirement", "adopt_head", "latch_clear", "kill_clear", "administrator",
+		"admin_credential", "takeover", "two_persons", "cancel"} {
+		a := refAct{Act: uint8(i + 1), Digest: bytesOf("approved", 32), Previous: uint64(i), HeadSize: 20, HeadRoot: bytesOf("root", 32),
+			Expires: sampleTime + 3_600_000}
+		s.add("act: "+act, refEntry{Act: signedAct(first, a, "alice", "bob")})
+	}
+	e := refEntry{Identity: "dealer-2", Takeover: &refTakeover{2, 2, "table 7: dealer-1 does not answer"}}
+	s.add("act: of one administrator, for a takeover by dealer-2", refEntry{Act: signedAct(first, refAct{Act: 10, Digest: refApproved(e),
+		HeadRoot: make(hexed, 32), Expires: sampleTime + 1}, "bob")})
+	s.add("act: the largest integers, and signatures that are none", refEntry{Act: &refAct{Act: 1, Digest: bytesOf("d", 32), Previous: maxInteger,
+		HeadSize: maxInteger, HeadRoot: bytesOf("r", 32), Expires: maxInteger, Signatures: []refSignature{{"a", make(hexed, 64)}}}})
+}
+
+// addPassed has every code that a reader passes over: code says of which list and number.
+func (s *samples) addPassed() {
+	most := bytesOf("opaque", 1024)
+	genesis := with(sampleGenesis(), func(g *refGenesis) { g.Extensions = []refExtension{{128, nil}, {255, most}} })
+	ctx := with(sampleContext(), func(c *refContext) { c.Extensions = []refExtension{{200, hexed{1}}} })
+	commit := with(sampleCommit(ctx), func(c *refCommit) { c.Extensions = []refExtension{{129, hexed{2}}, {130, nil}} })
+	tape := bytesOf("tape", 129)
+	for _, p := range []struct {
+		name   string
+		passed []string
+		e      refEntry
+	}{
+		{"a type", []string{"entry 128"}, refEntry{Opaque: &refOpaque{128, bytesOf("opaque", 10)}}},
+		{"the last type, with nothing behind it", []string{"entry 255"}, refEntry{Opaque: &refOpaque{255, nil}}},
+		{"a type with 1,024 bytes", []string{"entry 200"}, refEntry{Opaque: &refOpaque{200, most}}},
+		{"an event", []string{"event 128"}, refEntry{Event: &refEvent{Kind: 128, Opaque: most}}},
+		{"an event with nothing behind it", []string{"event 255"}, refEntry{Event: &refEvent{Kind: 255}}},
+		{"an alarm", []string{"alarm 200"}, refEntry{Event: &refEvent{Kind: 129, Alarm: 200, Reason: "r"}}},
+		{"a cause of the latch", []string{"latch 128"}, refEntry{Event: &refEvent{Kind: 6, Cause: 128, Instance: 1}}},
+		{"two purposes", []string{"purpose 128", "purpose 240"}, refEntry{Deal: &refDeal{Shuffle: 2, Runs: []refRun{
+			{Cards: 1, Purpose: 128}, {Cards: 1, Purpose: 1}, {Cards: 1, Purpose: 240}}}}},
+		{"a reason", []string{"reason 128"}, refEntry{Close: &refClose{Shuffle: 2, Outcome: 4, Reason: 128, Form: 1, Tape: tape}}},
+		{"extensions of a genesis", []string{"genesis_extension 128", "genesis_extension 255"}, refEntry{Genesis: &genesis}},
+		{"extensions of a context and its commit", []string{"context_extension 200", "commit_extension 129", "commit_extension 130"}, refEntry{Commit: &commit}},
+		{"an extension of a deal", []string{"deal_extension 128"}, refEntry{Deal: &refDeal{Shuffle: 2, Runs: []refRun{{Cards: 1, Purpose: 3}},
+			Extensions: []refExtension{{128, most}}}}},
+		{"extensions of a close", []string{"close_extension 128", "close_extension 129"}, refEntry{Close: &refClose{Shuffle: 2, Outcome: 1, Form: 1, Tape: tape,
+			Extensions: []refExtension{{128, nil}, {129, hexed{0}}}}}},
+	} {
+		s.add("passed over: "+p.name, p.e)
+		(*s)[len(*s)-1].Passed = p.passed
 	}
 }

@@ -3,6 +3,7 @@ package audit_test
 import (
 	"bytes"
 	"errors"
+	"slices"
 	"testing"
 
 	"shuffled/internal/audit"
@@ -20,18 +21,30 @@ var aloneKey = append([]byte{1, 0x58}, bytes.Repeat([]byte{0x66}, 31)...)
 // alone returns the genesis, a commit at aloneID, a deal and a close.
 func alone() []audit.Placed {
 	at := func(index uint64, ms int64, body audit.Body) audit.Placed {
-		return audit.Placed{Index: index, Entry: audit.Entry{Time: ms, Actor: "daemon", Body: body}}
+		return audit.Placed{Index: index, Entry: audit.Entry{Time: ms, Actor: audit.Actor{Identity: "dealer-1", Credential: "token-1"}, Body: body}}
 	}
 	ctx := &audit.Context{Origin: "example.com/alone", Table: "t", Recipe: shuffle.Recipe{Cards: 6, Take: 6},
 		Disclosure: audit.DisclosurePublic}
 	return []audit.Placed{
-		at(0, 1000, &audit.Genesis{Origin: "example.com/alone", SigningKey: aloneKey, Deals: audit.DealsSigned,
+		at(0, 1000, &audit.Genesis{Revision: 1, Origin: "example.com/alone", SigningKey: aloneKey, Deals: audit.DealsSigned,
 			Disclosure: audit.DisclosurePublic, DefaultCloseBy: 60, MaxCloseBy: 60, Access: audit.AccessPublic}),
 		at(aloneID, 2000, &audit.Commit{Context: ctx, Serial: 7, Previous: 50, CloseBy: 62_000, Instance: 9}),
 		at(110, 3000, &audit.Deal{Shuffle: aloneID, Runs: []audit.Run{{Count: 2, Purpose: audit.PurposeBoard}}}),
 		at(120, 4000, &audit.Close{Shuffle: aloneID, Outcome: audit.OutcomeCompleted, Form: audit.FormTape,
 			Tape: make([]byte, ctx.Recipe.TapeLen())}),
 	}
+}
+
+// otherKey is the point y = 3 of edwards25519.
+var otherKey = append([]byte{1, 3}, make([]byte, 31)...)
+
+func list(changes ...func([]audit.Placed) []audit.Placed) []func([]audit.Placed) []audit.Placed {
+	return changes
+}
+
+// without takes an entry out.
+func without(i int) func([]audit.Placed) []audit.Placed {
+	return func(e []audit.Placed) []audit.Placed { return slices.Delete(e, i, i+1) }
 }
 
 func TestCheckShuffle(t *testing.T) {
@@ -45,6 +58,76 @@ func TestCheckShuffle(t *testing.T) {
 	seal := func(e []audit.Placed, key uint64) {
 		commit(e).Context.Disclosure = audit.DisclosureAuditor
 		closing(e).Form, closing(e).Key, closing(e).Tape = audit.FormSealed, key, append(closing(e).Tape, make([]byte, 81)...)
+	}
+	dealer2 := audit.Actor{Identity: "dealer-2", Credential: "token-2"}
+	// taken puts takeovers by dealer-2 between the commit and the deal.
+	taken := func(extents ...audit.Extent) func([]audit.Placed) []audit.Placed {
+		return func(e []audit.Placed) []audit.Placed {
+			for i, extent := range extents {
+				e = slices.Insert(e, 2+i, audit.Placed{Index: aloneID + 1 + uint64(i), Entry: audit.Entry{Time: 2500, Actor: dealer2,
+					Body: &audit.Takeover{Shuffle: aloneID, Extent: extent, Reason: "r"}}})
+			}
+			return e
+		}
+	}
+	by := func(a audit.Actor, at ...int) func([]audit.Placed) []audit.Placed {
+		return func(e []audit.Placed) []audit.Placed {
+			for _, i := range at {
+				e[i].Entry.Actor = a
+			}
+			return e
+		}
+	}
+	for name, test := range map[string]struct {
+		rule   string
+		change []func([]audit.Placed) []audit.Placed
+	}{
+		"a commit by the daemon":             {audit.RuleOwner, list(by(audit.Daemon, 1))},
+		"a deal by another":                  {audit.RuleOwner, list(by(dealer2, 2))},
+		"a close by another":                 {audit.RuleOwner, list(by(dealer2, 3))},
+		"a close by the daemon":              {audit.RuleOwner, list(by(audit.Daemon, 3))},
+		"taken over to play":                 {"", list(taken(audit.ExtentPlay), by(dealer2, 3, 4))},
+		"taken over to play, by the old one": {audit.RuleOwner, list(taken(audit.ExtentPlay))},
+		"taken over to close, and dealt":     {audit.RuleOwner, list(taken(audit.ExtentClose), by(dealer2, 3, 4))},
+		"taken over to close":                {"", list(taken(audit.ExtentClose), by(dealer2, 4), without(3))},
+		"taken over to close, then to play":  {"", list(taken(audit.ExtentClose, audit.ExtentPlay), by(dealer2, 4, 5))},
+		"taken over twice alike":             {audit.RuleOwner, list(taken(audit.ExtentPlay, audit.ExtentPlay), by(dealer2, 4, 5))},
+		"taken over by the operator":         {audit.RuleOwner, list(taken(audit.ExtentPlay), by(audit.Operator, 2))},
+		"another shuffle taken over": {audit.RuleNotOpen, list(taken(audit.ExtentPlay), func(e []audit.Placed) []audit.Placed {
+			e[2].Entry.Body.(*audit.Takeover).Shuffle++
+			return e
+		})},
+		"taken over after a final deal": {audit.RulePair, list(func(e []audit.Placed) []audit.Placed {
+			deal(e).Final = true
+			return slices.Insert(e, 3, audit.Placed{Index: 111, Entry: audit.Entry{Time: 3000, Actor: dealer2,
+				Body: &audit.Takeover{Shuffle: aloneID, Extent: audit.ExtentClose, Reason: "r"}}})
+		}, by(dealer2, 4))},
+		"in production, where a takeover to play needs an act that the file does not hold": {"", list(taken(audit.ExtentPlay),
+			by(dealer2, 3, 4), func(e []audit.Placed) []audit.Placed {
+				g := e[0].Entry.Body.(*audit.Genesis)
+				g.Production, commit(e).Context.Production = true, true
+				g.Administrators = []audit.Administrator{{Name: "a", Key: aloneKey}, {Name: "b", Key: otherKey}}
+				g.TwoPersons = []audit.Act{audit.ActAdministrator, audit.ActAdminCredential, audit.ActTakeover, audit.ActTwoPersons}
+				return e
+			})},
+		"in production without administrators": {audit.RuleAdmins, list(func(e []audit.Placed) []audit.Placed {
+			e[0].Entry.Body.(*audit.Genesis).Production, commit(e).Context.Production = true, true
+			return e
+		})},
+		"a child, continued by another": {audit.RuleOwner, list(func(e []audit.Placed) []audit.Placed { child(e); return e }, by(dealer2, 2))},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			entries := alone()
+			for _, change := range test.change {
+				entries = change(entries)
+			}
+			err := audit.CheckShuffle(entries)
+			var illegal *audit.Illegal
+			if test.rule == "" && err != nil || test.rule != "" && (!errors.As(err, &illegal) || illegal.Code != test.rule) {
+				t.Errorf("%v, want %q", err, test.rule)
+			}
+		})
 	}
 	for name, test := range map[string]struct {
 		rule   string // "" for legal

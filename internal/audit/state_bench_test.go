@@ -18,8 +18,8 @@ const (
 func benchState(tb testing.TB) *State {
 	s := NewState()
 	benchApply(tb, s, []Entry{
-		{Time: sampleTime, Actor: "operator", Body: sampleGenesisBody()},
-		{Time: sampleTime, Actor: "daemon", Body: &Event{Kind: EventInstanceStart, Name: "v1"}},
+		{Time: sampleTime, Actor: Operator, Body: sampleGenesisBody()},
+		{Time: sampleTime, Actor: Daemon, Body: &Event{Kind: EventInstanceStart, Name: "v1"}},
 	})
 	s.Commit()
 	return s

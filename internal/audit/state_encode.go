@@ -101,7 +101,8 @@ func (s *State) encodePair(w *writer) {
 	switch {
 	case s.persons.approved != nil:
 		w.u8(pairApproved)
-		w.raw(s.persons.approved[:])
+		w.u8(uint8(s.persons.approved.act))
+		w.raw(s.persons.approved.digest[:])
 		return
 	case s.pair == nil:
 		w.u8(pairNone)

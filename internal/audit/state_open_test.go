@@ -18,7 +18,7 @@ func TestOpenShufflesOwnTheirBytes(t *testing.T) {
 	for _, table := range []string{"a", "b", "a"} {
 		c := nextCommit(s, table)
 		c.GameRef, c.CloseBy, c.Context.Recipe = "of-"+table, sampleTime+1000, shuffle.Recipe{Ranges: []uint32{6, 6}}
-		benchApply(t, s, []Entry{{Time: sampleTime, Actor: "a", Body: c}})
+		benchApply(t, s, []Entry{{Time: sampleTime, Actor: someone, Body: c}})
 		commits = append(commits, c)
 	}
 	want := s.Encode()
@@ -42,7 +42,7 @@ func TestOpenShufflesKeepNoCommit(t *testing.T) {
 	apply := func() (weak.Pointer[Commit], weak.Pointer[Context]) {
 		c := nextCommit(s, "t")
 		c.CloseBy = sampleTime + 1000
-		benchApply(t, s, []Entry{{Time: sampleTime, Actor: "a", Body: c}})
+		benchApply(t, s, []Entry{{Time: sampleTime, Actor: someone, Body: c}})
 		return weak.Make(c), weak.Make(c.Context)
 	}
 	commit, context := apply()
@@ -104,7 +104,7 @@ func TestUnparsableCommit(t *testing.T) {
 	c := nextCommit(s, "t")
 	c.CloseBy, c.Context.Recipe = sampleTime+1000, shuffle.Recipe{Cards: 1, Take: 1}
 	id := s.Size()
-	benchApply(t, s, []Entry{{Time: sampleTime, Actor: "a", Body: c}})
+	benchApply(t, s, []Entry{{Time: sampleTime, Actor: someone, Body: c}})
 	defer func() {
 		if recover() == nil {
 			t.Error("it was parsed")

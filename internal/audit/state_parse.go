@@ -113,8 +113,8 @@ func (r *stateReader) pair() {
 	case pairClose, pairContinued:
 		r.state.pair = &pair{shuffle: r.u64("pair"), continued: kind == pairContinued}
 	case pairApproved:
-		digest := r.hash("pair")
-		r.state.persons.approved = &digest
+		approved := r.approval()
+		r.state.persons.approved = &approved
 	default:
 		r.unknown("pair", uint64(kind))
 	}
@@ -123,7 +123,7 @@ func (r *stateReader) pair() {
 func (r *stateReader) kills() {
 	var last kill
 	r.each("switches", func() {
-		k := kill{scope: Scope(r.code("scope", "scope"))}
+		k := kill{scope: Scope(r.code("scope", &codesOfScope))}
 		switch k.scope {
 		case ScopeTable:
 			k.table = r.name("table")
@@ -167,7 +167,7 @@ func (r *stateReader) open() {
 		body := r.take("commit", int(r.u16("commit")))
 		r.body("commit", body, c)
 		next, mixed := int(r.u16("next place")), r.flag("mixed")
-		owner, extent, takeovers := r.name("owner"), Extent(r.code("extent", "extent")), r.u8("takeovers")
+		owner, extent, takeovers := r.name("owner"), Extent(r.code("extent", &codesOfExtent)), r.u8("takeovers")
 		if r.err != nil {
 			return
 		}

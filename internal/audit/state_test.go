@@ -71,7 +71,38 @@ func TestParseStateRefuses(t *testing.T) {
 		"a retirement of an unknown key":         func(s *State) { keyOf(s, SubjectRetirement).ID[0] ^= 1 },
 		"a retirement of another subject":        func(s *State) { keyOf(s, SubjectRetirement).Retired = SubjectDisclosure },
 		"a policy that is not ASCII":             func(s *State) { keyOf(s, SubjectPolicy).Policy = []byte("é") },
-		"a policy of 8,193 bytes":                func(s *State) { keyOf(s, SubjectPolicy).Policy = make([]byte, 8193) },
+		"a hash of the genesis of zeros":         func(s *State) { s.persons.genesis = [32]byte{} },
+		"a newest act above":                     func(s *State) { s.persons.newest = s.size },
+		"17 takeovers":                           func(s *State) { _, o := first(s, true); o.takeovers = 17 },
+		"a first owner who may only close":       func(s *State) { _, o := first(s, true); o.extent = ExtentClose },
+		"an owner without a name":                func(s *State) { _, o := first(s, true); o.owner = "" },
+		"a credential of the genesis":            func(s *State) { s.holders.known["c"] = aHolder(func(h *holder) { h.index = 0 }) },
+		"a credential above":                     func(s *State) { s.holders.known["c"] = aHolder(func(h *holder) { h.index = s.size }) },
+		"a credential of no time that can be":    func(s *State) { s.holders.known["c"] = aHolder(func(h *holder) { h.created = -1 }) },
+		"a credential revoked at no time":        func(s *State) { s.holders.known["c"] = aHolder(func(h *holder) { h.revoked = -1 }) },
+		"a credential without an id":             func(s *State) { s.holders.known["c"] = aHolder(func(h *holder) { h.ID = "" }) },
+		"a credential with a reserved id":        func(s *State) { s.holders.known["c"] = aHolder(func(h *holder) { h.ID = "daemon" }) },
+		"a credential of a reserved identity":    func(s *State) { s.holders.known["c"] = aHolder(func(h *holder) { h.Identity = "operator" }) },
+		"a credential with its tables in disorder": func(s *State) {
+			s.holders.known["c"] = aHolder(func(h *holder) { h.Tables = []string{"b", "a"} })
+		},
+		"an act that waits above the newest act": func(s *State) { s.persons.waiting = []waitingAct{{approval{act: ActLatchClear}, 3, 1}} },
+		"an act that waits at entry 0": func(s *State) {
+			s.persons.newest, s.persons.waiting = 3, []waitingAct{{approval{act: ActLatchClear}, 0, 1}}
+		},
+		"acts that wait in disorder": func(s *State) {
+			s.persons.newest, s.persons.waiting = 5, []waitingAct{{approval{act: ActLatchClear}, 4, 1}, {approval{act: ActLatchClear}, 3, 1}}
+		},
+		"an act that waits at no time": func(s *State) {
+			s.persons.newest, s.persons.waiting = 5, []waitingAct{{approval{act: ActLatchClear}, 4, -1}}
+		},
+		"an act that waits of no kind": func(s *State) { s.persons.newest, s.persons.waiting = 5, []waitingAct{{approval{}, 4, 1}} },
+		"an approval of no kind":       func(s *State) { s.persons.approved = &approval{} },
+		"an administrator's key of another size": func(s *State) {
+			*keyOf(s, SubjectPolicy) = Key{Subject: SubjectAdministrator, Admin: ChangeAdd, Name: "a", Public: keyLike(32)}
+		},
+		"two persons in disorder": func(s *State) { *keyOf(s, SubjectPolicy) = Key{Subject: SubjectTwoPersons, Acts: []Act{2, 1}} },
+		"a policy of 8,193 bytes": func(s *State) { keyOf(s, SubjectPolicy).Policy = make([]byte, 8193) },
 		"65 auditor keys": func(s *State) {
 			for i := range 64 { // and the one in force
 				s.keys.entries = append(s.keys.entries, KeyEntry{s.size - 65 + uint64(i), 1, &Key{Subject: SubjectAuditor, Public: auditorKey(fmt.Sprint("more ", i))}})
@@ -89,6 +120,10 @@ func TestParseStateRefuses(t *testing.T) {
 		})
 	}
 	for name, change := range map[string]func(s *State){
+		"an extent":            func(s *State) { _, o := first(s, true); o.extent, o.takeovers = 3, 1 },
+		"a role":               func(s *State) { s.holders.known["c"] = aHolder(func(h *holder) { h.Role = 5 }) },
+		"an act that waits":    func(s *State) { s.persons.newest, s.persons.waiting = 5, []waitingAct{{approval{act: 13}, 4, 1}} },
+		"an act that approves": func(s *State) { s.persons.approved = &approval{act: 128} },
 		"a scope":              func(s *State) { s.killed[kill{scope: 4}] = true },
 		"a subject":            func(s *State) { keyOf(s, SubjectRetirement).Retired = SubjectPolicy },
 		"a type of key":        func(s *State) { keyOf(s, SubjectSigning).Public[0] = 2 },
@@ -109,6 +144,13 @@ func TestParseStateRefuses(t *testing.T) {
 			t.Errorf("%s of a later version: %v", name, err)
 		}
 	}
+}
+
+// aHolder is a credential that a state may hold, after a change.
+func aHolder(change func(*holder)) *holder {
+	h := &holder{Credential: *refEntry{Holder: sampleHolder()}.entry().Body.(*Credential), index: 3, created: 1}
+	change(h)
+	return h
 }
 
 // rewrite changes the commit of an open shuffle, and nothing that was derived.
@@ -149,7 +191,7 @@ func TestParseStateOrder(t *testing.T) {
 	swap("tables", refJoin(refStr8("s"), true, uint64(1), s.tables["s"].last), refJoin(refStr8("t"), false, uint64(1), s.tables["t"].last))
 	var open [][]byte
 	for _, o := range s.OpenShuffles() {
-		open = append(open, refJoin(o.ID, refBlob(refBody(Entry{Actor: "a", Body: o.Commit()})), uint16(o.Next), o.Mixed))
+		open = append(open, refJoin(o.ID, refBlob(refBody(Entry{Actor: someone, Body: o.Commit()})), uint16(o.Next), o.Mixed, refStr8(o.Owner), uint8(o.Extent), uint8(0)))
 	}
 	swap("open shuffles", open[0], open[1])
 	var retired [][]byte
@@ -159,13 +201,35 @@ func TestParseStateOrder(t *testing.T) {
 		}
 	}
 	swap("key entries", retired[0], retired[1])
+
+	names, stories := stateStories()
+	s = fold(t, stories[slices.Index(names, "owners, credentials, administrators and acts that wait")].model())
+	b = s.Encode()
+	var holders [][]byte
+	for _, id := range []string{"token-1", "token-2", "token-22"} {
+		h := s.holders.known[id]
+		holders = append(holders, refJoin(refBody(Entry{Actor: someone, Body: &h.Credential})[1:], h.index, h.created, h.revoked))
+	}
+	swap("credentials", holders[0], holders[1])
+	swap("credentials of another length", holders[1], holders[2])
+	var waiting [][]byte
+	for _, a := range s.persons.waiting {
+		waiting = append(waiting, refJoin(a.index, a.at, uint8(a.act), a.digest[:]))
+	}
+	swap("acts that wait", waiting[0], waiting[1])
 }
 
 // TestDamagedState: whatever happens to a byte of a state, it is refused, or is
 // the one encoding of what it parses to; and a part of it is refused.
 func TestDamagedState(t *testing.T) {
 	t.Parallel()
-	b := richState(t).Encode()
+	names, stories := stateStories()
+	for _, name := range []string{"everything", "owners, credentials, administrators and acts that wait", "the entry that an act approves comes next"} {
+		damageState(t, fold(t, stories[slices.Index(names, name)].model()).Encode())
+	}
+}
+
+func damageState(t *testing.T, b []byte) {
 	for n := range b {
 		if _, err := ParseState(b[:n]); !errors.Is(err, ErrMalformed) {
 			t.Fatalf("cut to %d of %d bytes: %v", n, len(b), err)
@@ -262,7 +326,7 @@ func TestSnapshot(t *testing.T) {
 		t.Fatalf("the newest snapshot is entry %d of %d", newest, s.Size())
 	}
 	s = fold(t, newStory().model())
-	e := Entry{Time: s.Time(), Actor: "daemon", Body: s.Snapshot()}
+	e := Entry{Time: s.Time(), Actor: Daemon, Body: s.Snapshot()}
 	if err := s.Apply(e); err != nil || s.LastSnapshot() != 2 {
 		t.Errorf("%v, newest snapshot %d", err, s.LastSnapshot())
 	}
@@ -295,7 +359,7 @@ func crowd(t testing.TB, n int) *State {
 	t.Helper()
 	s := NewState()
 	apply := func(body Body) {
-		if err := s.Apply(Entry{Time: 1, Actor: "a", Body: body}); err != nil {
+		if err := s.Apply(Entry{Time: 1, Actor: someone, Body: body}); err != nil {
 			t.Fatal(err)
 		}
 		s.Commit()

@@ -1,6 +1,9 @@
 package audit
 
-import "fmt"
+import (
+	"fmt"
+	"strings"
+)
 
 // story is a ledger in the making, by the fields of its entries. Its methods
 // make the entry that may come next; then puts it in.
@@ -16,7 +19,7 @@ const storyCap = 3600 // seconds
 // newStory is a genesis and the start of a daemon, entry 1.
 func newStory(changes ...func(*refGenesis)) *story {
 	s := &story{now: sampleTime, tapes: make(map[uint64]hexed), serials: make(map[string][]uint64)}
-	g := with(refGenesis{Origin: sampleOrigin, SigningKey: signingKey("1"), Deals: 1, MixModes: 7, Disclosure: 1,
+	g := with(refGenesis{Revision: 1, Origin: sampleOrigin, SigningKey: signingKey("1"), Deals: 1, MixModes: 7, Disclosure: 1,
 		DefaultCloseBy: 60, MaxCloseBy: storyCap, Access: 1}, changes...)
 	s.then(refEntry{Genesis: &g})
 	s.then(s.start())
@@ -36,13 +39,13 @@ func (s *story) then(e refEntry) uint64 {
 	return id
 }
 
-// dated is e with the time and actor that it lacks.
+// dated is e with the time and names that it lacks.
 func (s *story) dated(e refEntry) refEntry {
 	if e.Time == 0 {
 		e.Time = s.now
 	}
-	if e.Actor == "" {
-		e.Actor = "daemon"
+	if e.Identity == "" {
+		e.Identity, e.Credential = e.writer()
 	}
 	return e
 }
@@ -55,7 +58,7 @@ func (s *story) tape(c *refContext) hexed {
 }
 
 func (s *story) start() refEntry {
-	return refEntry{Event: &refEvent{Kind: 1, Build: bytesOf("executable", 32), Config: bytesOf("configuration", 32), Version: "1.0.0"}}
+	return refEntry{Event: &refEvent{Kind: 1, Build: bytesOf("executable", 32), Config: bytesOf("configuration", 32), Version: "1.0.0", Kernel: "6.8.0", VDSO: 2}}
 }
 
 // commit is the next commit of a table: four cards of a deck unless changed.
@@ -63,7 +66,7 @@ func (s *story) commit(table string, changes ...func(*refContext)) refEntry {
 	ctx := with(refContext{Origin: sampleOrigin, Production: s.genesis().Production, Table: table, Algorithm: 1, Kind: 1,
 		DeckHash: bytesOf("deck", 32), Cards: 4, Take: 4, Disclosure: 1}, changes...)
 	c := &refCommit{Context: ctx, Serial: 1, CloseBy: s.now + 60_000, Request: bytesOf("request", 32), Instance: 1,
-		KeyTag: refKeyTag(ctx.Origin, ctx.Table, fmt.Sprint("key-", len(s.entries)))}
+		KeyTag: refKeyTag(ctx.Origin, "dealer-1", ctx.Table, fmt.Sprint("key-", len(s.entries)))}
 	if below := s.serials[ctx.Table]; len(below) > 0 {
 		c.Serial, c.Previous = uint64(len(below))+1, below[len(below)-1]
 	}
@@ -100,7 +103,7 @@ func storySlot(table string, i int) (refValue, refSource) {
 // deal burns cards of a shuffle from place first on.
 func (s *story) deal(id, firstPlace, cards uint64, changes ...func(*refDeal)) refEntry {
 	d := with(refDeal{Shuffle: id, First: firstPlace, Runs: []refRun{{Cards: cards, Purpose: 3}}}, changes...)
-	return refEntry{Actor: "dealer-1", Deal: &d}
+	return refEntry{Deal: &d}
 }
 
 func final(d *refDeal) { d.Final = true }
@@ -108,7 +111,7 @@ func final(d *refDeal) { d.Final = true }
 func cosigned(n uint64) func(*refDeal) { return func(d *refDeal) { d.Cosigned = n } }
 
 func (s *story) mix(id uint64, values ...refValue) refEntry {
-	return refEntry{Actor: "dealer-1", Mix: &refMix{Shuffle: id, Values: values}}
+	return refEntry{Mix: &refMix{Shuffle: id, Values: values}}
 }
 
 // close ends a shuffle with its tape, in the clear.
@@ -117,7 +120,7 @@ func (s *story) close(id uint64, outcome uint8, changes ...func(*refClose)) refE
 	if c.Tape == nil && c.Form != 0 {
 		c.Tape = bytesOf("no tape", 57)
 	}
-	return refEntry{Actor: "dealer-1", Close: &c}
+	return refEntry{Close: &c}
 }
 
 // sealed makes a close one for auditors: 65 bytes of encapsulated key, the
@@ -143,7 +146,9 @@ func (s *story) snapshot() refEntry {
 	return refEntry{Event: &refEvent{Kind: 8, Entries: uint64(len(s.entries)), Digest: digest[:]}}
 }
 
-func (s *story) key(k refKey) refEntry { return refEntry{Actor: "operator", Key: &k} }
+func (s *story) key(k refKey) refEntry {
+	return refEntry{Identity: "operator", Credential: "operator", Key: &k}
+}
 
 // disclosure is a disclosure key wrapped to auditors, by name.
 func (s *story) disclosure(name string, auditors ...string) refEntry {
@@ -172,9 +177,84 @@ func withAuditors(names ...string) func(*refGenesis) {
 }
 
 func operator(e refEvent) refEntry {
-	out := event(e)
-	out.Actor = "operator"
-	return out
+	return of("operator", event(e))
+}
+
+// of is e by an identity that is reserved, or by one with its first credential.
+func of(identity string, e refEntry) refEntry {
+	e.Identity, e.Credential = identity, identity
+	if identity != "daemon" && identity != "operator" {
+		e.Credential = firstToken(identity)
+	}
+	return e
+}
+
+func firstToken(identity string) string { return strings.Replace(identity, "dealer", "token", 1) }
+
+// takeover is one by an identity, to close (1) or to play (2).
+func (s *story) takeover(id uint64, by string, extent uint8) refEntry {
+	return of(by, refEntry{Takeover: &refTakeover{id, extent, "does not answer"}})
+}
+
+// credential creates the first credential of an identity.
+func (s *story) credential(identity string, role uint8, changes ...func(*refHolder)) refEntry {
+	return refEntry{Holder: sampleHolder(append([]func(*refHolder){func(h *refHolder) {
+		h.ID, h.Identity, h.Role = firstToken(identity), identity, role
+	}}, changes...)...)}
+}
+
+func (s *story) revoke(id string) refEntry {
+	return refEntry{Holder: &refHolder{Kind: 2, ID: id, Reason: "lost"}}
+}
+
+// act approves e, signed by administrators, as the next entry.
+func (s *story) act(act uint8, e refEntry, names ...string) refEntry {
+	return s.signed(refAct{Act: act, Digest: refApproved(s.dated(e))}, names...)
+}
+
+// signed is an act with the fields that it lacks, as the next entry.
+func (s *story) signed(a refAct, names ...string) refEntry {
+	for i, e := range s.entries {
+		if e.Act != nil {
+			a.Previous = uint64(i)
+		}
+	}
+	if a.HeadRoot == nil {
+		a.HeadSize, a.HeadRoot = uint64(len(s.entries)), bytesOf("head", 32)
+	}
+	if a.Expires == 0 {
+		a.Expires = s.now + 60_000
+	}
+	return refEntry{Act: signedAct(s.entries[0].bytes(), a, names...)}
+}
+
+// approved puts in an act of two administrators and the entry.
+func (s *story) approved(act uint8, e refEntry) uint64 {
+	s.then(s.act(act, e, "alice", "bob"))
+	return s.then(e)
+}
+
+// administrator changes one: 1 add, 2 remove, 3 replace.
+func (s *story) administrator(change uint8, name, key string) refEntry {
+	k := refKey{Subject: 6, Change: change, Name: name}
+	if change != 2 {
+		k.Public = adminKey(key)
+	}
+	return s.key(k)
+}
+
+func (s *story) twoPersons(delay uint32, acts ...uint16) refEntry {
+	return s.key(refKey{Subject: 7, Acts: acts, Delay: delay})
+}
+
+// withTwo asks for two administrators for acts, in a sandbox.
+func withTwo(acts ...uint16) func(*refGenesis) {
+	return func(g *refGenesis) { g.Admins, g.TwoPersons, g.Delay = admins("alice", "bob"), acts, 10 }
+}
+
+func production(g *refGenesis) {
+	g.Production = true
+	twoAdmins(g)
 }
 
 func killSwitch(set bool, scope uint8, table string, deck hexed) refEntry {

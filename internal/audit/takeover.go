@@ -3,10 +3,10 @@ package audit
 // Extent is what a takeover lets its owner do.
 type Extent uint8
 
-func (e Extent) String() string { return codeName("extent", uint8(e)) }
+func (e Extent) String() string { return codesOfExtent.word(uint8(e)) }
 
 // ParseExtent returns the Extent with the word s, 0 for none.
-func ParseExtent(s string) Extent { return Extent(parseCode("extent", s)) }
+func ParseExtent(s string) Extent { return Extent(codesOfExtent.parse(s)) }
 
 // Takeover makes the identity of its entry the owner of a shuffle (docs/SPEC.md
 // section 5.9).
@@ -27,6 +27,6 @@ func (t *Takeover) encode(w *writer) {
 
 func (t *Takeover) parse(r *reader) {
 	t.Shuffle = r.u64("shuffle")
-	t.Extent = Extent(r.code("extent", "extent"))
+	t.Extent = Extent(r.code("extent", &codesOfExtent))
 	t.Reason = r.reason()
 }

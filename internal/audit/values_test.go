@@ -1,11 +1,15 @@
 package audit
 
-import "shuffled/internal/shuffle"
+import (
+	"slices"
+
+	"shuffled/internal/shuffle"
+)
 
 // From the fields of the data files to the values of the package.
 
 func (e refEntry) entry() Entry {
-	out := Entry{Time: int64(e.Time), Actor: e.Actor}
+	out := Entry{Time: int64(e.Time), Actor: Actor{e.Identity, e.Credential}}
 	switch {
 	case e.Genesis != nil:
 		out.Body = e.Genesis.body()
@@ -18,11 +22,47 @@ func (e refEntry) entry() Entry {
 	case e.Close != nil:
 		c := e.Close
 		out.Body = &Close{Shuffle: c.Shuffle, Outcome: Outcome(c.Outcome), Reason: Reason(c.Reason), Form: Form(c.Form),
-			Tape: c.Tape, Key: c.Key}
+			Tape: c.Tape, Key: c.Key, Extensions: extensions(c.Extensions)}
 	case e.Key != nil:
 		out.Body = e.Key.body()
 	case e.Event != nil:
 		out.Body = e.Event.body()
+	case e.Takeover != nil:
+		out.Body = &Takeover{Shuffle: e.Takeover.Shuffle, Extent: Extent(e.Takeover.Extent), Reason: e.Takeover.Reason}
+	case e.Holder != nil:
+		h := e.Holder
+		out.Body = &Credential{Kind: CredentialKind(h.Kind), ID: h.ID, Form: CredentialForm(h.Form), Role: Role(h.Role),
+			Identity: h.Identity, Tables: h.Tables, Expires: int64(h.Expires), Digest: array(h.Digest), Reason: h.Reason}
+	case e.Act != nil:
+		out.Body = e.Act.body()
+	case e.Opaque != nil:
+		out.Body = &Opaque{Code: Type(e.Opaque.Type), Data: e.Opaque.Body}
+	}
+	return out
+}
+
+// someone is an actor of a sandbox without credentials.
+var someone = Actor{"a", "a"}
+
+func extensions(list []refExtension) (out []Extension) {
+	for _, e := range list {
+		out = append(out, Extension{e.Code, e.Value})
+	}
+	return out
+}
+
+func actList(list []uint16) (out []Act) {
+	for _, a := range list {
+		out = append(out, Act(a))
+	}
+	return out
+}
+
+func (a *refAct) body() *ActEntry {
+	out := &ActEntry{Act: Act(a.Act), Digest: array(a.Digest), Previous: a.Previous, HeadSize: a.HeadSize,
+		HeadRoot: array(a.HeadRoot), Expires: int64(a.Expires)}
+	for _, s := range a.Signatures {
+		out.Signatures = append(out.Signatures, ActSignature{s.Administrator, [64]byte(s.Signature)})
 	}
 	return out
 }
@@ -34,9 +74,13 @@ func array(b hexed) (a [32]byte) {
 }
 
 func (g *refGenesis) body() *Genesis {
-	out := &Genesis{Origin: g.Origin, Production: g.Production, SigningKey: g.SigningKey, Policy: []byte(g.Policy),
+	out := &Genesis{Revision: g.Revision, Origin: g.Origin, Production: g.Production, SigningKey: g.SigningKey, Policy: []byte(g.Policy),
 		Deals: Deals(g.Deals), MixModes: g.MixModes, Disclosure: Disclosure(g.Disclosure),
-		DefaultCloseBy: g.DefaultCloseBy, MaxCloseBy: g.MaxCloseBy, Access: Access(g.Access), Predecessor: g.Predecessor}
+		DefaultCloseBy: g.DefaultCloseBy, MaxCloseBy: g.MaxCloseBy, Access: Access(g.Access), Predecessor: g.Predecessor,
+		TwoPersons: actList(g.TwoPersons), Delay: g.Delay, Extensions: extensions(g.Extensions)}
+	for _, a := range g.Admins {
+		out.Administrators = append(out.Administrators, Administrator{a.Name, a.Key})
+	}
 	for _, k := range g.Auditors {
 		out.AuditorKeys = append(out.AuditorKeys, k)
 	}
@@ -47,7 +91,7 @@ func (c *refContext) value() *Context {
 	out := &Context{Origin: c.Origin, Production: c.Production, Table: c.Table, DeckHash: array(c.DeckHash),
 		Recipe: shuffle.Recipe{Cards: int(c.Cards), Take: int(c.Take), Ranges: c.Ranges,
 			EndLo: int(c.EndAt.Lo), EndHi: int(c.EndAt.Hi)},
-		EndAt: int(c.EndAt.Place), Disclosure: Disclosure(c.Disclosure)}
+		EndAt: int(c.EndAt.Place), Disclosure: Disclosure(c.Disclosure), Extensions: extensions(c.Extensions)}
 	if c.Parent != nil {
 		out.Parent = &Parent{ID: c.Parent.ID, Positions: c.Parent.Positions}
 	}
@@ -60,7 +104,7 @@ func (c *refContext) value() *Context {
 func (c *refCommit) body() *Commit {
 	return &Commit{Context: c.Context.value(), Commitment: array(c.Commitment), DeckRoot: array(c.DeckRoot),
 		Serial: c.Serial, Previous: c.Previous, CloseBy: int64(c.CloseBy), GameRef: c.GameRef,
-		KeyTag: array(c.KeyTag), Request: array(c.Request), Instance: c.Instance}
+		KeyTag: array(c.KeyTag), Request: array(c.Request), Instance: c.Instance, Extensions: extensions(c.Extensions)}
 }
 
 func (m *refMix) body() *Mix {
@@ -82,7 +126,7 @@ func mixValues(values []refValue) (out []MixValue) {
 }
 
 func (d *refDeal) body() *Deal {
-	out := &Deal{Shuffle: d.Shuffle, First: int(d.First), Cosigned: d.Cosigned, Final: d.Final}
+	out := &Deal{Shuffle: d.Shuffle, First: int(d.First), Cosigned: d.Cosigned, Final: d.Final, Extensions: extensions(d.Extensions)}
 	for _, r := range d.Runs {
 		out.Runs = append(out.Runs, Run{Count: int(r.Cards), Purpose: Purpose(r.Purpose), Recipient: r.Recipient, Public: r.Public})
 	}
@@ -91,16 +135,18 @@ func (d *refDeal) body() *Deal {
 
 func (k *refKey) body() *Key {
 	out := &Key{Subject: Subject(k.Subject), Public: k.Public, Policy: []byte(k.Policy),
-		Retired: Subject(k.Retired), ID: array(k.ID), From: int64(k.From)}
+		Retired: Subject(k.Retired), ID: array(k.ID), From: int64(k.From),
+		Admin: Change(k.Change), Name: k.Name, Acts: actList(k.Acts), Delay: k.Delay}
 	for _, w := range k.Wraps {
 		out.Wraps = append(out.Wraps, Wrap{Auditor: array(w.Auditor), Sealed: w.Sealed})
 	}
 	return out
 }
 
-// body puts the version or the table into Name, which holds whichever the kind has.
+// body puts the version or the table into Name, which holds whichever the kind has, and so with Size and Digest.
 func (e *refEvent) body() *Event {
-	return &Event{Kind: EventKind(e.Kind), Build: array(e.Build), Config: array(e.Config), FIPS: e.FIPS, Name: e.Version + e.Table,
+	return &Event{Kernel: e.Kernel, VDSO: VDSO(e.VDSO), LostSize: e.LostSize, LostRoot: array(e.LostRoot), Records: e.Records, Opaque: e.Opaque,
+		Kind: EventKind(e.Kind), Build: array(e.Build), Config: array(e.Config), FIPS: e.FIPS, Name: e.Version + e.Table,
 		Scope: Scope(e.Scope), Deck: array(e.Deck), Latch: Latch(e.Cause), Instance: e.Instance, Reason: e.Reason,
-		Size: e.Entries, Digest: array(e.Digest), Alarm: Alarm(e.Alarm)}
+		Size: e.Entries + e.Size, Digest: array(slices.Concat(e.Digest, e.Root, e.Newest)), Alarm: Alarm(e.Alarm)}
 }

@@ -24,6 +24,9 @@ type hashVectors struct {
 	KeyTags     []keyTagVector     `json:"key_tags"`
 	KeyIDs      []keyIDVector      `json:"key_ids"`
 	References  []referenceVector  `json:"references"`
+	Credentials []credentialVector `json:"credentials"`
+	Approvals   []approvalVector   `json:"approvals"`
+	Acts        []actVector        `json:"acts"`
 	Children    []childVector      `json:"children"`
 }
 
@@ -102,12 +105,13 @@ type shiftVector struct {
 }
 
 type keyTagVector struct {
-	Name   string `json:"name"`
-	Origin string `json:"origin"`
-	Table  string `json:"table"`
-	Key    string `json:"key"`
-	I      int    `json:"i,omitempty"` // of a further commit under the key
-	Tag    hexed  `json:"key_tag"`
+	Name     string `json:"name"`
+	Origin   string `json:"origin"`
+	Identity string `json:"identity"`
+	Table    string `json:"table"`
+	Key      string `json:"key"`
+	I        int    `json:"i,omitempty"` // of a further commit under the key
+	Tag      hexed  `json:"key_tag"`
 }
 
 type keyIDVector struct {
@@ -123,6 +127,28 @@ type referenceVector struct {
 	Reference string `json:"reference"`
 }
 
+type credentialVector struct {
+	Name   string    `json:"name"`
+	Fields refHolder `json:"fields"`
+	Hash   hexed     `json:"hash"`
+	Digest hexed     `json:"digest"`
+}
+
+type approvalVector struct {
+	Name   string `json:"name"`
+	Entry  hexed  `json:"entry"`
+	Digest hexed  `json:"digest"`
+}
+
+type actVector struct {
+	Name    string `json:"name"`
+	Genesis hexed  `json:"genesis_entry"`
+	Entry   hexed  `json:"entry"`
+	Signed  hexed  `json:"signed"`
+	Key     hexed  `json:"key"` // of the first administrator who signed
+	Good    bool   `json:"good"`
+}
+
 type childVector struct {
 	Name      string   `json:"name"`
 	Parent    []uint32 `json:"parent_values"`
@@ -136,6 +162,8 @@ var hashHead = newHead("hashes",
 	"shuffles: a context and a tape in full, to commitment, values by position, a drawn end_at, and the deck root. The salts follow from commitment and tape.",
 	"openings: opens says whether position, value, salt and path prove the value against deck_root among m positions. An opening that does not open is damaged as its name says.",
 	"seeds: values in plan order; a cut (source 3) is no part of the seed. places: by place, the position that it shows. shifts: by position, what the place shows.",
+	"credentials: hash is SHA-256 of the secret, digest what the entry of the credential holds (5.10). approvals: digest is that of an act which approves entry (5.11).",
+	"acts: signed is what the administrators sign in the ledger of genesis_entry; good says whether the first signature is of key under the rules of 7.1.",
 	"key_tags: i, where it stands, is that of the i-th commit after the first under the key.")
 
 func makeHashVectors() hashVectors {
@@ -145,6 +173,7 @@ func makeHashVectors() hashVectors {
 	v.addOpenings()
 	v.addMixes()
 	v.addNames()
+	v.addActs()
 	return v
 }
 
@@ -253,7 +282,7 @@ func (v *hashVectors) addMixes() {
 	commit := with(sampleCommit(sampleContext()), func(c *refCommit) {
 		c.Context.Plan = append(slots(2), beacon(1), refSource{Source: 3})
 	})
-	entry := refEntry{Time: sampleTime, Actor: "daemon", Commit: &commit}.bytes()
+	entry := refEntry{Time: sampleTime, Identity: "dealer-1", Credential: "token-1", Commit: &commit}.bytes()
 	slot := func(i int) refValue { return refValue{Source: 1, Value: bytesOf(fmt.Sprint("slot ", i), 32)} }
 	light := refValue{Source: 2, Value: bytesOf("beacon", 48)}
 	for _, c := range []struct {
@@ -279,16 +308,17 @@ func (v *hashVectors) addMixes() {
 
 func (v *hashVectors) addNames() {
 	for _, c := range keyTagCases() {
-		v.KeyTags = append(v.KeyTags, keyTagVector{c.name, sampleOrigin, "table-7", c.key, 0, refKeyTag(sampleOrigin, "table-7", c.key)})
+		v.KeyTags = append(v.KeyTags, keyTagVector{c.name, sampleOrigin, "dealer-1", "table-7", c.key, 0, refKeyTag(sampleOrigin, "dealer-1", "table-7", c.key)})
 	}
-	v.KeyTags = append(v.KeyTags, keyTagVector{"the same key at another table", sampleOrigin, "table-8", "k", 0, refKeyTag(sampleOrigin, "table-8", "k")},
-		keyTagVector{"the same key in another ledger", "o", "table-7", "k", 0, refKeyTag("o", "table-7", "k")})
+	v.KeyTags = append(v.KeyTags, keyTagVector{"the same key at another table", sampleOrigin, "dealer-1", "table-8", "k", 0, refKeyTag(sampleOrigin, "dealer-1", "table-8", "k")},
+		keyTagVector{"the same key of another identity", sampleOrigin, "dealer-2", "table-7", "k", 0, refKeyTag(sampleOrigin, "dealer-2", "table-7", "k")},
+		keyTagVector{"the same key in another ledger", "o", "dealer-1", "table-7", "k", 0, refKeyTag("o", "dealer-1", "table-7", "k")})
 	const uuid = "0192f3c4-d5e6-7abc-8def-0123456789ab"
 	for _, c := range []struct {
 		name, key string
 		i         int
 	}{{"the second commit under a key", "k", 1}, {"the second under a UUIDv7, with its time", uuid, 1}, {"the 256th", uuid, 255}, {"the last that there can be", "k", 65_535}} {
-		v.KeyTags = append(v.KeyTags, keyTagVector{c.name, sampleOrigin, "table-7", c.key, c.i, refKeyTagOf(sampleOrigin, "table-7", c.key, c.i)})
+		v.KeyTags = append(v.KeyTags, keyTagVector{c.name, sampleOrigin, "dealer-1", "table-7", c.key, c.i, refKeyTagOf(sampleOrigin, "dealer-1", "table-7", c.key, c.i)})
 	}
 	for _, k := range []struct {
 		name string
@@ -314,10 +344,53 @@ func (v *hashVectors) addNames() {
 	}
 }
 
+func (v *hashVectors) addActs() {
+	for _, c := range []struct {
+		name   string
+		change func(*refHolder)
+	}{
+		{"a dealer's token", func(*refHolder) {}},
+		{"an administrator's certificate, for two tables, with an expiry", func(h *refHolder) {
+			h.Form, h.Role, h.Identity, h.Tables, h.Expires = 2, 3, "admin-1", []string{"a", "b"}, sampleTime
+		}},
+		{"another id", func(h *refHolder) { h.ID = "token-2" }},
+	} {
+		h, hash := sampleHolder(c.change), refSum([]byte(bytesOf("secret", 32)))
+		v.Credentials = append(v.Credentials, credentialVector{c.name, *h, hash, refCredentialHash(h, hash)})
+	}
+	takeover := refEntry{Identity: "dealer-2", Credential: "token-2", Time: 1, Takeover: &refTakeover{2, 2, "r"}}
+	other := takeover
+	other.Credential, other.Time = "token-3", 2
+	third := takeover
+	third.Identity = "dealer-3"
+	for name, e := range []refEntry{takeover, other, third, {Identity: "operator", Credential: "operator", Key: &refKey{Subject: 4, Policy: "quorum none\n"}}} {
+		v.Approvals = append(v.Approvals, approvalVector{[]string{"a takeover", "at another time, with another credential: the same digest",
+			"by another identity", "a policy"}[name], e.bytes(), refApproved(e)})
+	}
+	g := with(sampleGenesis(), twoAdmins)
+	genesis := refEntry{Identity: "operator", Credential: "operator", Genesis: &g}.bytes()
+	fields := refAct{Act: 10, Digest: refApproved(takeover), Previous: 3, HeadSize: 9, HeadRoot: bytesOf("root", 32), Expires: sampleTime}
+	add := func(name string, a *refAct, key hexed, good bool) {
+		w := new(refWriter)
+		a.writeSigned(w)
+		e := refEntry{Identity: "dealer-2", Credential: "token-2", Act: a}
+		v.Acts = append(v.Acts, actVector{name, genesis, e.bytes(), refJoin("shuffled/v1/act\000", refSum(genesis), w.b), key, good})
+	}
+	add("two signatures", signedAct(genesis, fields, "alice", "bob"), adminKey("alice"), true)
+	add("another administrator's key", signedAct(genesis, fields, "alice"), adminKey("bob"), false)
+	add("signed for another ledger", signedAct([]byte{1}, fields, "alice"), adminKey("alice"), false)
+	for i, name := range []string{"another act", "another previous act", "another head", "another root", "another expiry", "another digest"} {
+		a := signedAct(genesis, fields, "alice")
+		[]func(){func() { a.Act = 11 }, func() { a.Previous++ }, func() { a.HeadSize++ }, func() { a.HeadRoot = bytesOf("r", 32) },
+			func() { a.Expires++ }, func() { a.Digest = bytesOf("d", 32) }}[i]()
+		add(name+" than was signed", a, adminKey("alice"), false)
+	}
+}
+
 func (v *hashVectors) members() []any {
 	return []any{"commitments", v.Commitments, "salts", v.Salts, "leaves", v.Leaves, "shuffles", v.Shuffles, "openings", v.Openings,
 		"slots", v.Slots, "seeds", v.Seeds, "places", v.Places, "shifts", v.Shifts, "key_tags", v.KeyTags, "key_ids", v.KeyIDs,
-		"references", v.References, "children", v.Children}
+		"references", v.References, "children", v.Children, "credentials", v.Credentials, "approvals", v.Approvals, "acts", v.Acts}
 }
 
 func TestHashVectorsAreTheReferences(t *testing.T) {
@@ -340,6 +413,9 @@ func loadHashes(t testing.TB) (v hashVectors) {
 	wantCases(t, "key tags", 14, v.KeyTags, func(c keyTagVector) string { return c.Name })
 	wantCases(t, "key ids", 3, v.KeyIDs, func(c keyIDVector) string { return c.Name })
 	wantCases(t, "references", 4, v.References, func(c referenceVector) string { return c.Name })
+	wantCases(t, "credentials", 3, v.Credentials, func(c credentialVector) string { return c.Name })
+	wantCases(t, "approvals", 4, v.Approvals, func(c approvalVector) string { return c.Name })
+	wantCases(t, "acts", 9, v.Acts, func(c actVector) string { return c.Name })
 	wantCases(t, "children", 3, v.Children, func(c childVector) string { return c.Name })
 	return v
 }
@@ -379,7 +455,7 @@ func TestHashVectors(t *testing.T) {
 		holdBytes(t, c.Name, h[:], c.Seed)
 	}
 	for _, c := range v.KeyTags {
-		h := KeyTagOf(c.Origin, c.Table, c.Key, c.I)
+		h := KeyTagOf(c.Origin, c.Identity, c.Table, c.Key, c.I)
 		holdBytes(t, c.Name, h[:], c.Tag)
 	}
 	for _, c := range v.KeyIDs {
@@ -394,6 +470,36 @@ func TestHashVectors(t *testing.T) {
 	for _, c := range v.Children {
 		if got, err := ChildValues(c.Parent, c.Positions, c.Indexes); err != nil || !slices.Equal(got, c.Values) {
 			t.Errorf("%s: %d, %v", c.Name, got, err)
+		}
+	}
+}
+
+// TestActVectors: digests of credentials and approvals, and what administrators sign.
+func TestActVectors(t *testing.T) {
+	v := loadHashes(t)
+	parse := func(b hexed) Entry {
+		e, err := ParseEntry(b)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return e
+	}
+	for _, c := range v.Credentials {
+		credential := refEntry{Holder: &c.Fields}.entry().Body.(*Credential)
+		digest := credential.Opens([32]byte(c.Hash))
+		holdBytes(t, c.Name, digest[:], c.Digest)
+	}
+	for _, c := range v.Approvals {
+		e := parse(c.Entry)
+		digest := Approved(e.Actor.Identity, e.Body)
+		holdBytes(t, c.Name, digest[:], c.Digest)
+	}
+	for _, c := range v.Acts {
+		act := parse(c.Entry).Body.(*ActEntry)
+		signed := act.Signed(parse(c.Genesis).hash())
+		holdBytes(t, c.Name, signed, c.Signed)
+		if got := verifyEd25519(c.Key[1:], signed, act.Signatures[0].Signature[:]); got != c.Good {
+			t.Errorf("%s: the signature is good: %t", c.Name, got)
 		}
 	}
 }

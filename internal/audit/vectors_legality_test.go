@@ -110,7 +110,8 @@ func TestLegalityVectors(t *testing.T) {
 func TestRulesAreListed(t *testing.T) {
 	ours := []string{RuleGenesisFirst, RuleTime, RulePair, RuleOrigin, RuleInstance, RuleLatch, RuleKill, RuleTable, RuleSerial,
 		RuleCloseBy, RuleMixModes, RuleBeacon, RuleParent, RuleDisclosureKey, RuleNotOpen, RuleDeadline, RuleEarlier, RuleMix, RulePlace,
-		RulePlaces, RuleCosigned, RuleOutcome, RuleForm, RuleSnapshot, RuleKey}
+		RulePlaces, RuleCosigned, RuleOutcome, RuleForm, RuleSnapshot, RuleKey, RuleOwner, RuleTwoPersons, RuleAct, RuleAdmins,
+		RuleCredential}
 	slices.Sort(ours)
 	want := slices.Sorted(slices.Values(rules))
 	if !slices.Equal(ours, want) || len(slices.Compact(want)) != len(rules) {

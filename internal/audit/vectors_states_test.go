@@ -2,6 +2,7 @@ package audit
 
 import (
 	"bytes"
+	"slices"
 	"testing"
 )
 
@@ -23,10 +24,14 @@ var stateHead = newHead("states",
 
 // stateStories have everything that a state keeps, at least once.
 func stateStories() (names []string, stories []*story) {
-	add := func(name string, s *story) { names, stories = append(names, name), append(stories, s) }
+	add := func(name string, s *story) {
+		told := *s
+		told.entries = slices.Clone(s.entries)
+		names, stories = append(names, name), append(stories, &told)
+	}
 	add("no entries", &story{})
 	add("a genesis and a daemon", newStory())
-	s := newStory(cosignedDeals, withAuditors("2", "1"), func(g *refGenesis) { g.Production = true })
+	s := newStory(cosignedDeals, withAuditors("2", "1"), production)
 	s.then(s.disclosure("1", "1", "2"))
 	s.then(s.auditor("3"))
 	add("a disclosure key that is stale", s)
@@ -64,6 +69,30 @@ func stateStories() (names []string, stories []*story) {
 	s, id = dealt()
 	s.then(s.commit("t", child(id, 3, 2)))
 	add("the close of a child's parent comes next", s)
+	s = newStory(withTwo(1, 5, 6, 7, 10))
+	s.then(s.credential("dealer-1", 1, func(h *refHolder) { h.Tables = []string{"t", "uu"} }))
+	s.then(s.credential("dealer-2", 1))
+	s.then(s.credential("dealer-22", 1, func(h *refHolder) { h.Form, h.Expires = 2, s.now+5000 }))
+	s.then(s.revoke("token-22"))
+	one, two := s.then(s.commit("t")), s.then(s.commit("uu"))
+	s.then(s.takeover(one, "dealer-2", 1))
+	s.approved(10, s.takeover(two, "dealer-2", 2))
+	s.then(s.administrator(1, "carol", "carol"))
+	s.then(s.administrator(3, "alice", "alice 2"))
+	s.then(s.administrator(2, "bob", ""))
+	s.then(s.administrator(1, "dave", "dave"))
+	s.then(s.twoPersons(60, 1, 5, 6, 7))
+	clear := operator(refEvent{Kind: 7, Reason: "replaced"})
+	s.then(s.act(6, clear, "carol"))
+	s.then(s.act(5, clear, "carol"))
+	add("owners, credentials, administrators and acts that wait", s)
+	s.then(s.act(1, s.key(refKey{Subject: 4, Policy: "quorum none\n"}), "carol", "dave"))
+	add("the entry that an act approves comes next", s)
+	s = newStory(withTwo(6))
+	s.then(s.credential("dealer-1", 1))
+	s.then(s.act(6, clear, "alice"))
+	s.then(operator(refEvent{Kind: 10, Size: 3, Root: bytesOf("root", 32), LostSize: 9, LostRoot: bytesOf("lost", 32), Reason: "restored"}))
+	add("an adopted head", s)
 	return names, stories
 }
 

@@ -100,18 +100,27 @@ func goSource(lists []list) []byte {
 		}
 		b.WriteString(")\n")
 	}
-	b.WriteString("\n// registry is every list of codes by name.\nvar registry = map[string]codeList{\n")
+	b.WriteString("\n// The registry: every list of codes.\nvar (\n")
 	for _, l := range lists {
-		fmt.Fprintf(b, "\t%q: {open: %t, names: map[uint8]string{", l.name, l.open)
+		fmt.Fprintf(b, "\t%s = codeList{name: %q, open: %t, names: [256]string{", l.variable(), l.name, l.open)
 		for _, c := range l.codes {
 			if !c.reserved() {
 				fmt.Fprintf(b, "%d: %q, ", c.number, c.name)
 			}
 		}
-		b.WriteString("}},\n")
+		b.WriteString("}}\n")
 	}
-	b.WriteString("}\n")
+	b.WriteString(")\n")
 	return b.Bytes()
+}
+
+// variable is the list's name in Go.
+func (l list) variable() string {
+	name := "codesOf"
+	for _, word := range strings.Split(l.name, "_") {
+		name += strings.ToUpper(word[:1]) + word[1:]
+	}
+	return name
 }
 
 // table prints the lists as one table of docs/SPEC.md.

@@ -1,0 +1,210 @@
+package audit
+
+import (
+	"crypto/ed25519"
+	"fmt"
+	"slices"
+	"sync"
+)
+
+// Attempts at entries of owners, credentials and administrators.
+
+type attemptAdmin struct {
+	private ed25519.PrivateKey
+	key     []byte
+}
+
+var attemptAdmins = sync.OnceValue(func() (list []attemptAdmin) {
+	for i := range 8 {
+		list = append(list, attemptAdmin{adminSigner(fmt.Sprint(i)), adminKey(fmt.Sprint(i))})
+	}
+	return list
+})
+
+// administrators makes a quarter of the ledgers production.
+func (a attempts) administrators(g *Genesis) {
+	g.Production = a.pick(0, 3) == 0
+	n := a.pick(0, 3)
+	if g.Production && n < 2 && !a.odd() {
+		n = 2
+	}
+	for i := range n {
+		g.Administrators = append(g.Administrators, Administrator{fmt.Sprint("x", i), attemptAdmins()[i].key})
+	}
+	if g.Production && !a.odd() || n >= 2 && a.pick(0, 1) == 0 || a.odd() {
+		g.TwoPersons = a.listed(g.Production && !a.odd())
+	}
+	g.Delay = uint32(a.pick(0, 1))
+}
+
+// listed are acts that need two.
+func (a attempts) listed(production bool) (acts []Act) {
+	for act := ActPolicy; act <= ActTwoPersons; act++ {
+		if production && act >= ActAdministrator || a.pick(0, 2) == 0 {
+			acts = append(acts, act)
+		}
+	}
+	if a.pick(0, 3) == 0 && !production {
+		return nil
+	}
+	return acts
+}
+
+// guarded tells whether a credential is asked for.
+func (a attempts) guarded() bool {
+	return a.m.genesis().Production || any1(a.m, func(c *Credential) bool { return c.Kind == CredentialCreated })
+}
+
+// held are the credentials of an identity that are good for a role.
+func (a attempts) held(identity string, role Role, now int64) (ids []string) {
+	for _, i := range all(a.m, func(c *Credential) bool {
+		return c.Kind == CredentialCreated && c.Identity == identity && c.Role == role
+	}) {
+		c := a.m[i].Body.(*Credential)
+		if _, revoked := a.m.credential(c.ID); revoked < 0 && (c.Expires == 0 || now < c.Expires) {
+			ids = append(ids, c.ID)
+		}
+	}
+	return ids
+}
+
+// actor is who may write b, most often.
+func (a attempts) actor(b Body, now int64) Actor {
+	by := Actor{[]string{"a", "a", "a", "b"}[a.pick(0, 3)], "c9"}
+	role := rolesFor(b)[0]
+	id, plays := uint64(0), true
+	switch b := b.(type) {
+	case *Mix:
+		id = b.Shuffle
+	case *Deal:
+		id = b.Shuffle
+	case *Close:
+		id = b.Shuffle
+		if b.Outcome == OutcomeExpired && a.pick(0, 1) == 0 {
+			return Daemon
+		}
+	case *Commit:
+		if b.Context.Parent != nil {
+			id = b.Context.Parent.ID
+		}
+	case *Takeover:
+		plays = false
+	default:
+		plays = false
+		if a.pick(0, 3) > 0 {
+			return []Actor{Daemon, Operator}[a.pick(0, 1)]
+		}
+	}
+	if plays && !a.odd() {
+		if a.m.openCommit(id) != nil {
+			by.Identity, _ = a.m.owner(id)
+		}
+	}
+	if a.odd() {
+		return []Actor{Daemon, Operator}[a.pick(0, 1)]
+	}
+	if a.guarded() && role != RoleDealer && len(a.held(by.Identity, role, now)) == 0 && !a.odd() {
+		return Operator
+	}
+	if a.guarded() && plays && len(a.held(by.Identity, role, now)) == 0 && !a.odd() {
+		by.Identity = "a"
+	}
+	if ids := a.held(by.Identity, role, now); len(ids) > 0 && !a.odd() {
+		by.Credential = ids[a.pick(0, len(ids)-1)]
+	}
+	return by
+}
+
+func (a attempts) takeover() *Takeover {
+	return &Takeover{Shuffle: a.of(a.m.open()), Extent: Extent(a.pick(1, 2)), Reason: "r"}
+}
+
+func (a attempts) credential(now int64) *Credential {
+	created := all(a.m, func(c *Credential) bool { return c.Kind == CredentialCreated })
+	if len(created) > 0 && a.pick(0, 3) == 0 {
+		return &Credential{Kind: CredentialRevoked, ID: a.m[created[a.pick(0, len(created)-1)]].Body.(*Credential).ID, Reason: "r"}
+	}
+	c := &Credential{Kind: CredentialCreated, ID: fmt.Sprint("c", a.pick(0, 9)), Form: FormToken, Role: Role(a.pick(1, 4)),
+		Identity: []string{"a", "b"}[a.pick(0, 1)]}
+	if a.pick(0, 1) == 0 {
+		c.Role = []Role{RoleDealer, RoleAdmin}[a.pick(0, 1)]
+	}
+	if a.pick(0, 9) == 0 {
+		c.Expires = now + int64(a.pick(0, 5000))
+	}
+	if a.pick(0, 9) == 0 {
+		c.Tables = [][]string{{"t1"}, {"t2"}, {"t1", "t2"}}[a.pick(0, 2)]
+	}
+	if a.odd() {
+		c.Identity = "daemon"
+	}
+	if a.odd() {
+		c.ID = "operator"
+	}
+	return c
+}
+
+// approved is the entry that the newest act approves, or that one which waits does.
+func (a attempts) approved() (Entry, bool) {
+	if a.m.due() && !a.odd() {
+		e, ok := a.pending[a.m[len(a.m)-1].Body.(*ActEntry).Digest]
+		return e, ok
+	}
+	if waiting := a.m.waiting(); len(waiting) > 0 && a.pick(0, 5) == 0 {
+		e, ok := a.pending[a.m[waiting[a.pick(0, len(waiting)-1)]].Body.(*ActEntry).Digest]
+		return e, ok
+	}
+	return Entry{}, false
+}
+
+// act is signed by two, or by one where that may do.
+func (a attempts) act(act Act, digest [32]byte, now int64) *ActEntry {
+	b := &ActEntry{Act: act, Digest: digest, Previous: a.m.newestAct(), HeadSize: uint64(a.pick(0, len(a.m))),
+		Expires: now + []int64{1, 1000, 86_400_000}[a.pick(0, 2)]}
+	if a.odd() {
+		b.Act = Act(a.pick(1, 12))
+	}
+	if a.odd() {
+		b.Previous = a.index()
+	}
+	if a.odd() {
+		b.HeadSize = a.index() + 1
+	}
+	if a.odd() {
+		b.Expires = now + []int64{0, -1, 86_400_001}[a.pick(0, 2)]
+	}
+	inForce, _ := a.m.administrators()
+	var names []string
+	for _, name := range []string{"x0", "x1", "x2", "x3"} {
+		if inForce[name] != "" || a.odd() {
+			names = append(names, name)
+		}
+	}
+	if len(names) == 0 {
+		names = []string{"x0"}
+	}
+	alone := slices.Contains([]Act{ActAdoptHead, ActLatchClear, ActKillClear, ActCancel}, act) && a.pick(0, 2) > 0 || a.odd()
+	for len(names) > 2 || len(names) > 1 && alone {
+		i := a.pick(0, len(names)-1)
+		names = slices.Delete(names, i, i+1)
+	}
+	genesis := refSum(refBytes(a.m[0]))
+	for _, name := range names {
+		i := slices.IndexFunc(attemptAdmins(), func(k attemptAdmin) bool { return string(k.key) == inForce[name] })
+		text := b.Signed([32]byte(genesis))
+		s := ActSignature{Administrator: name, Signature: [64]byte(ed25519.Sign(attemptAdmins()[max(i, 0)].private, text))}
+		if a.odd() {
+			s.Signature[a.pick(0, 63)] ^= 1
+		}
+		b.Signatures = append(b.Signatures, s)
+	}
+	return b
+}
+
+func (a attempts) cancel(now int64) *ActEntry {
+	var digest [32]byte
+	if waiting := a.m.waiting(); len(waiting) > 0 {
+		digest = a.m[waiting[a.pick(0, len(waiting)-1)]].Body.(*ActEntry).Digest
+	}
+	return a.act(ActCancel, digest, now)
+}

@@ -1,0 +1,326 @@
+package audit
+
+import (
+	"crypto/ed25519"
+	"slices"
+)
+
+// The rules of owners, credentials and acts, asked of the whole list of entries.
+
+// word tells whether a name is reserved.
+func word(name string) bool { return name == "daemon" || name == "operator" }
+
+// below is the ledger without its newest entry.
+func (m model) below() model { return m[:len(m)-1] }
+
+func (m model) takeovers(id uint64) []uint64 {
+	return all(m, func(t *Takeover) bool { return t.Shuffle == id })
+}
+
+// owner returns who owns a shuffle, and whether only to close it.
+func (m model) owner(id uint64) (identity string, limited bool) {
+	identity = m[id].Actor.Identity
+	if taken := m.takeovers(id); len(taken) > 0 {
+		last := m[taken[len(taken)-1]]
+		return last.Actor.Identity, last.Body.(*Takeover).Extent == ExtentClose
+	}
+	return identity, false
+}
+
+func (m model) plays(id uint64, identity string) bool {
+	owner, limited := m.owner(id)
+	return owner == identity && !limited
+}
+
+func (m model) takeoverRule(t *Takeover, by Actor) string {
+	return first(
+		"not_open", func() bool { return m.openCommit(t.Shuffle) == nil },
+		"owner", func() bool {
+			owner, limited := m.owner(t.Shuffle)
+			again := owner == by.Identity && (!limited || t.Extent == ExtentClose)
+			return word(by.Identity) || again || len(m.takeovers(t.Shuffle)) == 16
+		},
+	)
+}
+
+// credential returns the entry that created a credential, −1 for none, and that which
+// revoked it, −1 for none.
+func (m model) credential(id string) (created, revoked int) {
+	created, revoked = -1, -1
+	for i, e := range m {
+		switch b := e.Body.(type) {
+		case *Credential:
+			if b.ID == id && b.Kind == CredentialCreated {
+				created = i
+			}
+			if b.ID == id && b.Kind == CredentialRevoked {
+				revoked = i
+			}
+		case *Event:
+			if b.Kind == EventHeadAdopted && created >= 0 && revoked < 0 {
+				revoked = i
+			}
+		}
+	}
+	return created, revoked
+}
+
+// holds tells whether the credential of the header is one for e.
+func (m model) holds(e Entry) bool {
+	anybody := any1(m, func(c *Credential) bool { return c.Kind == CredentialCreated })
+	if word(e.Actor.Identity) || !m.genesis().Production && !anybody {
+		return true
+	}
+	created, revoked := m.credential(e.Actor.Credential)
+	if created < 0 || revoked >= 0 {
+		return false
+	}
+	c := m[created].Body.(*Credential)
+	table, some := m.tableFor(e.Body)
+	return c.Identity == e.Actor.Identity && (c.Expires == 0 || e.Time < c.Expires) && slices.Contains(rolesFor(e.Body), c.Role) &&
+		(!some || len(c.Tables) == 0 || slices.Contains(c.Tables, table))
+}
+
+func rolesFor(b Body) []Role {
+	switch b := b.(type) {
+	case *Event:
+		if b.Kind == EventTableOpen || b.Kind == EventTableClose {
+			return []Role{RoleAdmin, RoleDealer}
+		}
+		return []Role{RoleAdmin}
+	case *Key, *Credential:
+		return []Role{RoleAdmin}
+	case *ActEntry:
+		return []Role{RoleAdmin, RoleDealer}
+	case *Close:
+		if b.Outcome == OutcomeVoid && b.Reason == ReasonTapeLost {
+			return []Role{RoleAdmin}
+		}
+	}
+	return []Role{RoleDealer}
+}
+
+func (m model) tableFor(b Body) (table string, some bool) {
+	id := uint64(len(m))
+	switch b := b.(type) {
+	case *Commit:
+		return b.Context.Table, true
+	case *Event:
+		switch b.Kind {
+		case EventTableOpen, EventTableClose:
+			return b.Name, true
+		case EventKillSet, EventKillClear:
+			return b.Name, b.Scope == ScopeTable
+		}
+	case *Mix:
+		id = b.Shuffle
+	case *Deal:
+		id = b.Shuffle
+	case *Close:
+		id = b.Shuffle
+	case *Takeover:
+		id = b.Shuffle
+	}
+	if c := m.openCommit(id); c != nil {
+		return c.Context.Table, true
+	}
+	return "", false
+}
+
+func (m model) credentialRule(c *Credential) string {
+	return first("credential", func() bool {
+		created, revoked := m.credential(c.ID)
+		if c.Kind == CredentialCreated {
+			return created >= 0 || word(c.ID) || word(c.Identity)
+		}
+		return created < 0 || revoked >= 0
+	})
+}
+
+// administrators returns those in force, and every name and key that ever stood.
+func (m model) administrators() (inForce map[string]string, stood []string) {
+	inForce = make(map[string]string)
+	put := func(name string, key []byte) {
+		inForce[name] = string(key)
+		stood = append(stood, name, string(key))
+	}
+	for _, a := range m.genesis().Administrators {
+		put(a.Name, a.Key)
+	}
+	for _, e := range m {
+		if k, ok := e.Body.(*Key); ok && k.Subject == SubjectAdministrator {
+			if k.Admin == ChangeRemove {
+				delete(inForce, k.Name)
+			} else {
+				put(k.Name, k.Public)
+			}
+		}
+	}
+	return inForce, stood
+}
+
+// twoPersons returns the acts that need two, and the delay in milliseconds.
+func (m model) twoPersons() (acts []Act, delay int64) {
+	acts, delay = m.genesis().TwoPersons, int64(m.genesis().Delay)*1000
+	for _, e := range m {
+		if k, ok := e.Body.(*Key); ok && k.Subject == SubjectTwoPersons {
+			acts, delay = k.Acts, int64(k.Delay)*1000
+		}
+	}
+	return acts, delay
+}
+
+func tooFew(production bool, n int, acts []Act) bool {
+	for _, a := range []Act{8, 9, 10, 11} {
+		if production && !slices.Contains(acts, a) {
+			return true
+		}
+	}
+	return n < 2 && (production || len(acts) > 0)
+}
+
+func (m model) badAdministrators(k *Key) bool {
+	inForce, stood := m.administrators()
+	acts, _ := m.twoPersons()
+	n, old := len(inForce), inForce[k.Name] != ""
+	switch {
+	case k.Subject == SubjectTwoPersons:
+		return tooFew(m.genesis().Production, n, k.Acts)
+	case k.Subject != SubjectAdministrator:
+		return false
+	case k.Admin == ChangeAdd:
+		return n == 16 || slices.Contains(stood, k.Name) || slices.Contains(stood, string(k.Public)) ||
+			tooFew(m.genesis().Production, n+1, acts)
+	case k.Admin == ChangeRemove:
+		return !old || tooFew(m.genesis().Production, n-1, acts)
+	}
+	return !old || slices.Contains(stood, string(k.Public)) || tooFew(m.genesis().Production, n, acts)
+}
+
+// actOf is the table of docs/SPEC.md section 5.11: the act that approves a body, 0 for none.
+func actOf(b Body) Act {
+	switch b := b.(type) {
+	case *Key:
+		return map[Subject]Act{1: 3, 3: 2, 4: 1, 5: 4, 6: 8, 7: 11}[b.Subject]
+	case *Event:
+		return map[EventKind]Act{10: 5, 7: 6, 5: 7}[b.Kind]
+	case *Credential:
+		if b.Kind == CredentialCreated && b.Role == RoleAdmin {
+			return 9
+		}
+	case *Takeover:
+		if b.Extent == ExtentPlay {
+			return 10
+		}
+	}
+	return 0
+}
+
+func refApprovedEntry(e Entry) [32]byte {
+	return [32]byte(refSum("shuffled/v1/approved\000", uint8(e.Body.Type()), refStr8(e.Actor.Identity), refBody(e)))
+}
+
+func approvedBy(a *ActEntry, e Entry) bool {
+	return actOf(e.Body) == a.Act && refApprovedEntry(e) == a.Digest
+}
+
+// waits tells whether an act on top of m is one that waits.
+func (m model) waits(a *ActEntry) bool {
+	acts, _ := m.twoPersons()
+	return len(a.Signatures) == 1 && a.Act != ActCancel && slices.Contains(acts, a.Act)
+}
+
+// waiting returns the indexes of the acts that wait.
+func (m model) waiting() (indexes []uint64) {
+	if len(m) == 0 {
+		return nil
+	}
+	drop := func(is func(a *ActEntry) bool) {
+		if i := slices.IndexFunc(indexes, func(i uint64) bool { return is(m[i].Body.(*ActEntry)) }); i >= 0 {
+			indexes = slices.Delete(indexes, i, i+1)
+		}
+	}
+	for i, e := range m[1:] {
+		m := m[:i+1]
+		if a, ok := e.Body.(*ActEntry); ok {
+			if a.Act == ActCancel {
+				drop(func(w *ActEntry) bool { return w.Digest == a.Digest })
+			} else if m.waits(a) {
+				indexes = append(indexes, uint64(i+1))
+			}
+			continue
+		}
+		if len(indexes) == 0 {
+			continue
+		}
+		if acts, _ := m.twoPersons(); !m.due() && slices.Contains(acts, actOf(e.Body)) {
+			drop(func(w *ActEntry) bool { return approvedBy(w, e) })
+		}
+		if b, ok := e.Body.(*Event); ok && b.Kind == EventHeadAdopted {
+			indexes = nil
+		}
+	}
+	return indexes
+}
+
+// due tells whether the newest entry is an act that approves the next.
+func (m model) due() bool {
+	a, ok := m[len(m)-1].Body.(*ActEntry)
+	return ok && a.Act != ActCancel && !m.below().waits(a)
+}
+
+// approves tells whether e needs no act of two administrators, or has one.
+func (m model) approves(e Entry) bool {
+	acts, delay := m.twoPersons()
+	if m.due() || !slices.Contains(acts, actOf(e.Body)) {
+		return true
+	}
+	for _, i := range m.waiting() {
+		if approvedBy(m[i].Body.(*ActEntry), e) {
+			return e.Time >= m[i].Time+delay
+		}
+	}
+	return false
+}
+
+func (m model) newestAct() (index uint64) {
+	for _, i := range all(m, func(*ActEntry) bool { return true }) {
+		index = i
+	}
+	return index
+}
+
+func (m model) actRule(a *ActEntry, now int64) string {
+	return first("act", func() bool {
+		inForce, _ := m.administrators()
+		for _, s := range a.Signatures {
+			key, ok := inForce[s.Administrator]
+			w := new(refWriter)
+			fields := refAct{uint8(a.Act), a.Digest[:], a.Previous, a.HeadSize, a.HeadRoot[:], uint64(a.Expires), nil}
+			fields.writeSigned(w)
+			text := refJoin("shuffled/v1/act\000", refSum(refBytes(m[0])), w.b)
+			if !ok || !ed25519.Verify(ed25519.PublicKey(key[1:]), text, s.Signature[:]) || smallR(s.Signature[:32]) {
+				return true
+			}
+		}
+		_, delay := m.twoPersons()
+		mayWait := a.Act == 6 || a.Act == 7 || a.Act == 5 && delay > 0
+		return a.Previous != m.newestAct() || a.HeadSize > uint64(len(m)) || now >= a.Expires || a.Expires > now+86_400_000 ||
+			m.waits(a) && !mayWait ||
+			a.Act == ActCancel && !slices.ContainsFunc(m.waiting(), func(i uint64) bool { return m[i].Body.(*ActEntry).Digest == a.Digest })
+	})
+}
+
+// smallR: eight times the point is the identity.
+func smallR(r []byte) bool {
+	p := decode(r)
+	return p == nil || p.double().double().double().identity()
+}
+
+func refBytes(e Entry) []byte {
+	b, err := e.Encode()
+	if err != nil {
+		panic(err)
+	}
+	return b
+}
