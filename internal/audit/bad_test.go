@@ -423,8 +423,8 @@ func (b *badEntries) addEvents() {
 	add("a kernel release of 65 bytes", malformed, "kernel release", start(strings.Repeat("k", 65), 1))
 	add("a kernel release with a space", malformed, "kernel release", start("6.8 x", 1))
 	add("a kernel release with DEL", malformed, "kernel release", start("6.8\x7f", 1))
-	add("vdso 0", malformed, "vDSO", start("6.8", 0))
-	add("vdso 4", unknown, "vDSO", start("6.8", 4))
+	add("vdso 3", unknown, "vDSO", start("6.8", 3))
+	add("vdso 128: the list is closed", unknown, "vDSO", start("6.8", 128))
 	adopted := refEvent{Kind: 10, Size: 9, Root: bytesOf("root", 32), LostSize: 12, LostRoot: bytesOf("lost", 32), Reason: "restored"}
 	add("an adopted head of 2^53 entries", malformed, "adopted size", with(adopted, func(e *refEvent) { e.Size = 1 << 53 }))
 	add("a lost head of 2^53 entries", malformed, "lost size", with(adopted, func(e *refEvent) { e.LostSize = 1 << 53 }))

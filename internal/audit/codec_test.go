@@ -293,7 +293,7 @@ func TestRegistry(t *testing.T) {
 			if word == "" {
 				continue
 			}
-			if code >= 240 || code >= firstPassable && !list.open || code == 0 && name != "form" {
+			if code >= 240 || code >= firstPassable && !list.open || code == 0 && name != "form" && name != "vdso" {
 				t.Errorf("%s has the code %d", name, code)
 			}
 		}

@@ -103,11 +103,27 @@ func ParseEntryCodes(b []byte) (Entry, []Code, error) {
 
 // actor reads the header's names. A reserved word stands in both or in none.
 func (r *reader) actor() Actor {
-	a := Actor{Identity: r.name("identity"), Credential: r.name("credential")}
+	both := r.s
+	identity := r.checkedName("identity")
+	credential := r.checkedName("credential")
+	if r.err != nil {
+		return Actor{}
+	}
+	names := string(both[:len(both)-len(r.s)]) // in one allocation: every entry has them
+	a := Actor{Identity: names[1 : 1+len(identity)], Credential: names[len(names)-len(credential):]}
 	if a.Identity != a.Credential && (a.Reserved() || reserved(a.Credential)) {
 		r.fail("credential", "daemon and operator stand in both names of a header or in none")
 	}
 	return a
+}
+
+// checkedName reads a name and returns its bytes in the encoding.
+func (r *reader) checkedName(field string) []byte {
+	b := r.take(field, int(r.u8(field)))
+	if err := CheckName(string(b)); err != nil {
+		r.fail(field, err.Error())
+	}
+	return b
 }
 
 func newBody(t Type) Body {

@@ -347,7 +347,7 @@ func genEvent(t *rapid.T) *refEvent {
 	case 1:
 		e.Build, e.Config = genHash().Draw(t, "build"), genHash().Draw(t, "configuration")
 		e.FIPS, e.Version = rapid.Bool().Draw(t, "fips"), genName().Draw(t, "version")
-		e.Kernel, e.VDSO = genOptional(genText(alnum+"+~", alnum+"+~.-_", alnum, 64)).Draw(t, "kernel"), genCode(3).Draw(t, "vdso")
+		e.Kernel, e.VDSO = genOptional(genText(alnum+"+~", alnum+"+~.-_", alnum, 64)).Draw(t, "kernel"), rapid.Uint8Range(0, 2).Draw(t, "vdso")
 	case 2, 3:
 		e.Table = genName().Draw(t, "table")
 	case 4, 5:

@@ -425,7 +425,7 @@ func (r *refReader) event() {
 		r.flag()
 		r.matches(refName, r.str8())
 		r.matches(refKernel, r.str8())
-		r.code(3)
+		r.must(r.num(1) <= 2)
 	case 2, 3:
 		r.matches(refName, r.str8())
 	case 4, 5:

@@ -105,7 +105,8 @@ func checkGenesis(g *Genesis) error {
 		}
 	}
 	if len(g.Policy) > 0 { // with deals cosigned none without parses
-		if err := checkPolicy(g.Policy, g, func(public []byte) bool { return bytes.Equal(public, g.SigningKey) }); err != nil {
+		own := func(public []byte) bool { return bytes.Equal(public, g.SigningKey) }
+		if err := checkPolicy(g.Policy, g, own); err != nil {
 			return err
 		}
 	}

@@ -289,7 +289,7 @@ func (s *samples) addEvents() {
 	add("instance_start with the longest kernel release", refEvent{Kind: 1, Build: bytesOf("executable", 32), Config: bytesOf("configuration", 32),
 		Version: "1.0.0", Kernel: "!" + strings.Repeat("~", 63), VDSO: 1})
 	add("instance_start in FIPS 140-3 mode", refEvent{Kind: 1, Build: bytesOf("executable", 32), Config: bytesOf("configuration", 32),
-		FIPS: true, Version: "v1.2.3-rc.1_x", VDSO: 3})
+		FIPS: true, Version: "v1.2.3-rc.1_x"})
 	add("table_open", refEvent{Kind: 2, Table: "A"})
 	add("table_close", refEvent{Kind: 3, Table: strings.Repeat("z", 64)})
 	for i, what := range []string{"kill_set", "kill_clear"} {

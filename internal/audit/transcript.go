@@ -24,7 +24,7 @@ type Transcript struct {
 	ID        uint64   `json:"id"`
 	Recipient string   `json:"recipient,omitempty"` // the file of one recipient
 	Deck      []string `json:"deck,omitempty"`      // card names; absent for a draw list
-	Receipts  []string `json:"receipts"`            // genesis, commit, mix if any, deals, close if closed
+	Receipts  []string `json:"receipts"`            // genesis, commit, mix if any, deals and takeovers, close if closed
 	Witnessed string   `json:"witnessed,omitempty"` // receipt of the commit under an early cosigned checkpoint, or ""
 	Keys      []string `json:"keys,omitempty"`      // receipts of signing keys, each where the one before handed on to it
 	Cards     []Card   `json:"cards"`               // openings, by place

@@ -2,6 +2,7 @@ package audit
 
 import (
 	"bytes"
+	"slices"
 	"strings"
 	"testing"
 	"unicode/utf8"
@@ -37,6 +38,29 @@ func makeTranscripts() transcriptVectors {
 		}},
 		{"with an early checkpoint", func(t *Transcript) { t.Witnessed = t.Receipts[1] }},
 		{"with the hand-over of a signing key", func(t *Transcript) { t.Keys = t.Receipts[1:2] }},
+		{"takeovers among the receipts", func(t *Transcript) {
+			s := newStory()
+			id := s.then(s.commit("t"))
+			s.then(s.takeover(id, "dealer-2", 1))
+			s.then(s.takeover(id, "dealer-2", 2))
+			s.then(of("dealer-2", s.deal(id, 0, 4)))
+			s.then(s.takeover(id, "dealer-3", 1))
+			s.then(of("dealer-3", s.close(id, 2)))
+			h := new(house)
+			for _, e := range s.entries {
+				h.entries = append(h.entries, e.bytes())
+				h.leaves = append(h.leaves, refEntryLeaf(e.bytes()))
+			}
+			t.Receipts = nil
+			for i := range s.entries {
+				if i != 1 { // the start of the daemon
+					t.Receipts = append(t.Receipts, h.receipt(i, len(s.entries), h.signed(len(s.entries))))
+				}
+			}
+		}},
+		{"4,116 receipts: genesis, commit, mix, 4,096 deals, 16 takeovers and a close, here without their texts", func(t *Transcript) {
+			t.Receipts = slices.Repeat([]string{"r"}, 4116)
+		}},
 		{"no cards yet", func(t *Transcript) { t.Cards = nil }},
 		{"the largest id", func(t *Transcript) { t.ID = maxInteger }},
 		{"names with every escape and with what needs none", func(t *Transcript) {
