@@ -1,0 +1,74 @@
+package ledger_test
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"shuffled/internal/ledger"
+)
+
+// onError calls a function for each line at level error, on the goroutine that logs.
+type onError struct{ call func() }
+
+func (onError) Enabled(_ context.Context, level slog.Level) bool { return level >= slog.LevelError }
+func (o onError) Handle(context.Context, slog.Record) error      { o.call(); return nil }
+func (o onError) WithAttrs([]slog.Attr) slog.Handler             { return o }
+func (o onError) WithGroup(string) slog.Handler                  { return o }
+
+// TestMarkBeforeAnswers: the high-water mark is written before anybody is told of
+// the batch. Here it cannot be written, which is noticed before the answer; what is
+// durable is answered all the same, and nothing more is signed.
+func TestMarkBeforeAnswers(t *testing.T) {
+	onBoth(t, func(t *testing.T, h *house) {
+		f := &faultyStore{Store: h.store}
+		h.store = f
+		c := h.config("mark")
+		c.Probe = time.Hour
+		var noticed atomic.Bool
+		answered := func() bool { return false }
+		c.Log = slog.New(onError{func() {
+			if answered() {
+				t.Error("the answer was given before the mark was written")
+			}
+			noticed.Store(true)
+		}})
+		l := h.open(c)
+		l.BreakMark()
+		release := make(chan struct{})
+		f.failAppend(func(real func() error) error {
+			<-release
+			return real()
+		})
+		var wait func() error
+		answered, wait = l.Send(propose(commit("t", 1)))
+		close(release)
+		if err := wait(); err != nil || !noticed.Load() {
+			t.Errorf("the answer: %v; the failed mark was noticed before it: %v", err, noticed.Load())
+		}
+		if err := l.Ready(); !errors.Is(err, ledger.ErrFrozen) {
+			t.Errorf("ready without a mark: %v", err)
+		}
+		if _, err := l.Append(t.Context(), propose(commit("t", 2))); !errors.Is(err, ledger.ErrFrozen) {
+			t.Errorf("appending without a mark: %v", err)
+		}
+	})
+}
+
+// TestFollowedMark: a daemon raises its own mark to what another one wrote, as soon
+// as it has folded that.
+func TestFollowedMark(t *testing.T) {
+	onBoth(t, func(t *testing.T, h *house) {
+		a, b, _ := h.apart(nil)
+		h.must(a, propose(commits("t", 2, 5)...))
+		if err := b.Refresh(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		if size, err := ledger.MarkSize(h.mark("mark2"), h.key); err != nil || size != a.Head().Size {
+			t.Errorf("the mark has size %d, the ledger %d: %v", size, a.Head().Size, err)
+		}
+	})
+}
