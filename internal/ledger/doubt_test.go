@@ -3,6 +3,7 @@ package ledger_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"slices"
 	"strings"
 	"sync"
@@ -24,9 +25,10 @@ func (h *house) signs() bool {
 	})
 }
 
-// TestDoubtOfOne: one witness has seen another history, and the two others cosign
-// on, which is a quorum. The doubt is the first one's to end: nothing is signed.
-func TestDoubtOfOne(t *testing.T) {
+// TestDoubtsOfOthers: one witness has seen another history, and the two others cosign
+// on, which is a quorum. Then a second one has, and the first cosigns again. Each
+// doubt is its witness's to end: until both are content, nothing is signed.
+func TestDoubtsOfOthers(t *testing.T) {
 	t.Parallel()
 	w := newWitnessed(t, openSQLite(t), audit.DealsSigned)
 	c := w.config("mark")
@@ -34,37 +36,44 @@ func TestDoubtOfOne(t *testing.T) {
 	w.everyWitness(l)
 	l.Close()
 	honest := c.Witness
-	asked := make(map[string]*atomic.Int64)
-	var lies atomic.Bool
-	lies.Store(true)
+	asked, lies := make(map[string]*atomic.Int64), make(map[string]*atomic.Bool)
 	for _, one := range w.witnesses {
-		asked[one.Name] = new(atomic.Int64)
+		asked[one.Name], lies[one.Name] = new(atomic.Int64), new(atomic.Bool)
 	}
 	c.Witness = func(one audit.Witness) (ledger.Witness, error) {
 		client, err := honest(one)
-		if one.Name == w.witnesses[0].Name {
-			client = sometimes{client, silent{liar{client, 1 << 40}}, &lies}
-		}
+		client = sometimes{client, silent{liar{client, 1 << 40}}, lies[one.Name]}
 		return counting{client, asked[one.Name]}, err
 	}
+	first, second := w.witnesses[0].Name, w.witnesses[1].Name
+	lies[first].Store(true)
 	l = w.open(c)
 	waitFor(t, func() bool { return errors.Is(l.Ready(), ledger.ErrFrozen) })
 	size := w.size()
-	// Rounds go on while somebody doubts; each of them has the others' cosignatures.
-	for _, one := range w.witnesses {
-		seen := asked[one.Name].Load()
-		waitFor(t, func() bool { return asked[one.Name].Load() >= seen+3 })
+	frozen := func(when, by string) {
+		t.Helper()
+		// Rounds go on while somebody doubts, and those who do not cosign in each.
+		for _, one := range w.witnesses {
+			seen := asked[one.Name].Load()
+			waitFor(t, func() bool { return asked[one.Name].Load() >= seen+2 })
+		}
+		if err := l.Ready(); !errors.Is(err, ledger.ErrFrozen) || !strings.Contains(err.Error(), by) {
+			t.Errorf("%s: %v", when, err)
+		}
+		if _, err := l.Append(t.Context(), propose(commit("t", 1))); !errors.Is(err, ledger.ErrFrozen) {
+			t.Errorf("%s, appending: %v", when, err)
+		}
+		if n := w.size(); n != size || w.signs() {
+			t.Errorf("%s: %d entries were written", when, n-size)
+		}
 	}
-	if err := l.Ready(); !errors.Is(err, ledger.ErrFrozen) || !strings.Contains(err.Error(), w.witnesses[0].Name) {
-		t.Errorf("after the others cosigned: %v", err)
-	}
-	if _, err := l.Append(t.Context(), propose(commit("t", 1))); !errors.Is(err, ledger.ErrFrozen) {
-		t.Errorf("appending while a witness doubts: %v", err)
-	}
-	if n := w.size(); n != size || w.signs() {
-		t.Errorf("%d entries were written while a witness doubts", n-size)
-	}
-	lies.Store(false) // it cosigns again, and that ends it
+	frozen("while the others cosign", first)
+	lies[second].Store(true)
+	waitFor(t, func() bool { return strings.Contains(fmt.Sprint(l.Witnesses()[1].Err), "another history") })
+	lies[first].Store(false)
+	waitFor(t, func() bool { return l.Witnesses()[0].Err == nil })
+	frozen("while the second doubts", second)
+	lies[second].Store(false)
 	waitReady(t, l)
 	w.must(l, propose(commit("t", 1)))
 }
