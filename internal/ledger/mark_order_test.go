@@ -29,7 +29,12 @@ func TestMarkBeforeAnswers(t *testing.T) {
 		c.Probe = time.Hour
 		noticed := make(chan bool, 1) // whether there was an answer by then
 		var answered func() bool
-		c.Log = slog.New(onError{func() { noticed <- answered() }})
+		c.Log = slog.New(onError{func() {
+			select {
+			case noticed <- answered():
+			default: // by an error after that
+			}
+		}})
 		l := h.open(c)
 		l.BreakMark()
 		release := make(chan struct{})
