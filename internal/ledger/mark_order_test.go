@@ -60,6 +60,28 @@ func TestMarkBeforeAnswers(t *testing.T) {
 	})
 }
 
+// TestNoMarkNoEntry: a daemon whose mark cannot be written looks again and again, and
+// writes nothing before it can.
+func TestNoMarkNoEntry(t *testing.T) {
+	onBoth(t, func(t *testing.T, h *house) {
+		s := &headCount{Store: h.store}
+		c := h.config("mark")
+		c.Store = s
+		l := h.open(c)
+		l.BreakMark()
+		h.must(l, propose(commit("t", 1))) // which is durable when the mark fails
+		if err := l.Ready(); !errors.Is(err, ledger.ErrFrozen) {
+			t.Errorf("ready without a mark: %v", err)
+		}
+		size := h.size()
+		seen := s.heads()
+		waitFor(t, func() bool { return s.heads() > seen+10 })
+		if n := h.size(); n != size {
+			t.Errorf("%d entries were written without a mark", n-size)
+		}
+	})
+}
+
 // TestFollowedMark: a daemon raises its own mark to what another one wrote, as soon
 // as it has folded that.
 func TestFollowedMark(t *testing.T) {

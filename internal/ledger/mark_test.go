@@ -66,8 +66,8 @@ func TestMark(t *testing.T) {
 			t.Fatalf("after writing size %d: %+v, %v", size, c, err)
 		}
 	}
-	if err := m.close(); err != nil {
-		t.Fatal(err)
+	if err := m.close(); err != nil || m.dirty {
+		t.Fatalf("closing: %v; what is not synced is left: %v", err, m.dirty)
 	}
 
 	b, err := os.ReadFile(path)
