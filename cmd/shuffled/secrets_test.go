@@ -223,7 +223,7 @@ func (n needles) add(what string, secret []byte) {
 	numbers := strings.Trim(fmt.Sprint(head), "[]")
 	forms = append(forms, []byte(numbers), []byte(strings.ReplaceAll(numbers, " ", ",")))
 	if quoted := strconv.Quote(string(secret)); len(quoted) > 32 {
-		forms = append(forms, []byte(quoted[1:25])) // without the end, which hangs on what follows
+		forms = append(forms, []byte(quoted[1:25])) // without the end, which depends on the next byte
 	}
 	for shift := range 3 {
 		// Without the ends, which depend on the neighbours.

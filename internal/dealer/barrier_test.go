@@ -20,7 +20,8 @@ type unreplicated struct {
 	only uint64 // the shuffle that it is about; 0: all, and all keys
 }
 
-func (s *unreplicated) ByShuffles(ctx context.Context, id ledger.ID, standing ledger.Standing, all ...uint64) ([][]ledger.Row, error) {
+func (s *unreplicated) ByShuffles(ctx context.Context, id ledger.ID, standing ledger.Standing,
+	all ...uint64) ([][]ledger.Row, error) {
 	if standing == ledger.Durable && s.cut.Load() && (s.only == 0 || slices.Contains(all, s.only)) {
 		return nil, ledger.ErrOverloaded
 	}
@@ -85,7 +86,7 @@ func TestAnswersAreDurable(t *testing.T) {
 			}
 		})
 	}
-	// A child's key may be known to be new, and its parent is read all the same.
+	// A child's key may be known to be new; its parent is still read behind the barrier.
 	s.only = parent
 	_, err := asks["child"]()
 	wantIs(t, "a child whose parent is not replicated", err, ledger.ErrOverloaded)

@@ -19,7 +19,8 @@ func TestChildBesideDeals(t *testing.T) {
 			cfg := tb.cfg
 			var dealt []audit.Card
 			deal := func() {
-				dealt = append(dealt, tb.deal(parent.ID, dealer.DealRequest{First: len(dealt), Runs: []audit.Run{seat(3, "a")}}).Cards...)
+				d := tb.deal(parent.ID, dealer.DealRequest{First: len(dealt), Runs: []audit.Run{seat(3, "a")}})
+				dealt = append(dealt, d.Cards...)
 			}
 			h := &hooked{Store: tb.cfg.Store}
 			h.after = func() {

@@ -15,7 +15,8 @@ import (
 func TestKeysLast(t *testing.T) {
 	const day = 24 * time.Hour
 	onEachStore(t, setting{at: time.Now().Add(-40 * day)}, func(t *testing.T, tb *table) {
-		req, other := dealer.ShuffleRequest{Table: "t", Deck: "standard-52"}, dealer.ShuffleRequest{Table: "t", Deck: "short-36"}
+		req := dealer.ShuffleRequest{Table: "t", Deck: "standard-52"}
+		other := dealer.ShuffleRequest{Table: "t", Deck: "short-36"}
 		draws := dealer.DrawsRequest{Table: "t", Ranges: []uint32{6, 6}}
 		keys := []string{"hand-1", keyAt(tb.now(), 1), keyAt(tb.now().Add(time.Second), 2)}
 		var first []any

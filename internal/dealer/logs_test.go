@@ -48,7 +48,7 @@ func printed(secret []byte) (forms []string) {
 		strings.ReplaceAll(list, " ", ","), strings.ReplaceAll(list, " ", ", "), fmt.Sprintf("% x", s)}
 	quoted := strconv.Quote(string(secret))
 	forms = append(forms, quoted[1:33], strings.Trim(fmt.Sprintf("%#v", s), "[]byte{}"))
-	for shift := range 3 { // without the ends, which hang on what stands beside them
+	for shift := range 3 { // without the ends, which depend on the bytes next to them
 		text := base64.StdEncoding.EncodeToString(append(make([]byte, shift), secret[:24]...))
 		text = text[4 : len(text)-4]
 		forms = append(forms, text, strings.NewReplacer("+", "-", "/", "_").Replace(text))
@@ -85,7 +85,8 @@ func TestNothingLogsATape(t *testing.T) {
 		of.Disclosure = who
 		below := tb.commit("child-"+name, of).ID
 		tb.played(below)
-		drawn := tb.draw("draws-"+name, dealer.DrawsRequest{Table: "t", Ranges: []uint32{1000, 1000, 1000}, Disclosure: who}).ID
+		ranges := dealer.DrawsRequest{Table: "t", Ranges: []uint32{1000, 1000, 1000}, Disclosure: who}
+		drawn := tb.draw("draws-"+name, ranges).ID
 		tb.played(drawn)
 		ids = append(ids, mixed, parent, below, drawn)
 	}

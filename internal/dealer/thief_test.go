@@ -122,7 +122,7 @@ func TestThiefOfDisclosureKey(t *testing.T) {
 	}
 }
 
-// TestSealedOfAnotherLength: whoever has the sealing key and the database puts a
+// TestSealedOfAnotherLength: a thief of the sealing key and the database puts a
 // payload in the place of a sealed tape that begins with it, and has more. Nothing is
 // dealt from it, and nothing of it is told.
 func TestSealedOfAnotherLength(t *testing.T) {

@@ -20,7 +20,7 @@ import (
 type unanswered struct {
 	ledger.Store
 	armed   atomic.Bool
-	written bool          // the first of them is written all the same
+	written bool          // the first of them is still written
 	tried   chan struct{} // closed when the first has been sent
 	once    sync.Once
 }

@@ -36,7 +36,8 @@ func TestMetricsNameNobody(t *testing.T) {
 	s.get("/v1/"+plant("ledger")+"/keys", "")
 	s.get("/v1/main/"+plant("route"), "")
 	s.get("/v1/main/keys", plant("token"))
-	s.do(ask{method: http.MethodGet, path: "/v1/main/keys", header: http.Header{"User-Agent": {plant("agent")}, "Host": {plant("host")},
+	s.do(ask{method: http.MethodGet, path: "/v1/main/keys", header: http.Header{
+		"User-Agent": {plant("agent")}, "Host": {plant("host")},
 		"X-Forwarded-For": {plant("address")}, "Request-Id": {plant("request")}}})
 	s.post(path+"/close", "", `{"outcome":"ended_early"}`)
 	for range 50 { // until it is turned away
@@ -48,7 +49,8 @@ func TestMetricsNameNobody(t *testing.T) {
 			t.Errorf("the %s is in the metrics", what)
 		}
 	}
-	if strings.Contains(figures, "planted") || !strings.Contains(figures, `reason="token_rate"`) || !strings.Contains(figures, `status="409"`) {
+	if strings.Contains(figures, "planted") ||
+		!strings.Contains(figures, `reason="token_rate"`) || !strings.Contains(figures, `status="409"`) {
 		t.Errorf("void, or something planted is in the metrics:\n%s", figures)
 	}
 }

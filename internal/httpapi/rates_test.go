@@ -24,7 +24,7 @@ func (s *stack) listen() string {
 	return "http://" + l.Addr().String()
 }
 
-// TestRatesOfNewConnections: a rate belongs to an address or a token. Whoever opens
+// TestRatesOfNewConnections: a rate belongs to an address or a token. A caller who opens
 // a connection for each request, or several at once, has not one request more.
 func TestRatesOfNewConnections(t *testing.T) {
 	t.Parallel()

@@ -85,7 +85,8 @@ type sometimes struct {
 	now   *atomic.Bool // it is the other
 }
 
-func (s sometimes) AddCheckpoint(ctx context.Context, old uint64, proof []tlog.Hash, checkpoint []byte) ([]byte, error) {
+func (s sometimes) AddCheckpoint(ctx context.Context, old uint64, proof []tlog.Hash,
+	checkpoint []byte) ([]byte, error) {
 	if s.now.Load() {
 		return s.other.AddCheckpoint(ctx, old, proof, checkpoint)
 	}

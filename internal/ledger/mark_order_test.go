@@ -20,7 +20,7 @@ func (o onError) WithGroup(string) slog.Handler                  { return o }
 
 // TestMarkBeforeAnswers: the high-water mark is written before anybody is told of
 // the batch. Here it cannot be written, which is noticed before the answer; what is
-// durable is answered all the same, and nothing more is signed.
+// durable is still answered, and nothing more is signed.
 func TestMarkBeforeAnswers(t *testing.T) {
 	onBoth(t, func(t *testing.T, h *house) {
 		f := &faultyStore{Store: h.store}

@@ -38,7 +38,8 @@ func newBoard(t *testing.T) *board {
 		b.witnesses = append(b.witnesses, w)
 		lines, names = append(lines, w.PolicyLine), append(names, w.Name)
 	}
-	b.policy, err = audit.ParsePolicy(fmt.Appendf(nil, "%s\ngroup three 2 %s\nquorum three\n", strings.Join(lines, "\n"), strings.Join(names, " ")))
+	b.policy, err = audit.ParsePolicy(fmt.Appendf(nil, "%s\ngroup three 2 %s\nquorum three\n",
+		strings.Join(lines, "\n"), strings.Join(names, " ")))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -83,7 +84,8 @@ func TestRoundCountsWitnesses(t *testing.T) {
 	lines := b.cosigned(0, h)
 	r.add(reply{member: here, head: h, lines: lines})
 	r.add(reply{member: there, head: h, lines: append(slices.Clone(lines), lines...)})
-	if signed := r.signed(b.policy); len(r.lines) != 1 || strings.Count(string(signed), "\n— ") != 2 || b.policy.Satisfied(signed) {
+	if signed := r.signed(b.policy); len(r.lines) != 1 ||
+		strings.Count(string(signed), "\n— ") != 2 || b.policy.Satisfied(signed) {
 		t.Errorf("one witness at two addresses has %d lines:\n%s", len(r.lines), signed)
 	}
 	if len(r.waits) != 0 {

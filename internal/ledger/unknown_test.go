@@ -79,7 +79,8 @@ func TestNobodyKnows(t *testing.T) {
 				unknown := func(who string) {
 					t.Helper()
 					err := <-told
-					if !errors.Is(err, ledger.ErrUnknownOutcome) || errors.Is(err, ledger.ErrUnavailable) || errors.Is(err, ledger.ErrClosed) {
+					if !errors.Is(err, ledger.ErrUnknownOutcome) || errors.Is(err, ledger.ErrUnavailable) ||
+						errors.Is(err, ledger.ErrClosed) {
 						t.Errorf("%s: %v", who, err)
 					}
 				}

@@ -12,7 +12,12 @@ func TestSplit(t *testing.T) {
 	for name, c := range map[string]struct {
 		tape   int
 		inputs []uint32
-	}{"no child": {129, nil}, "a child": {129, []uint32{0, 1, 255, 256, 65_535}}, "the shortest": {1, nil}, "of two cards": {20, []uint32{7, 3}}} {
+	}{
+		"no child":     {129, nil},
+		"a child":      {129, []uint32{0, 1, 255, 256, 65_535}},
+		"the shortest": {1, nil},
+		"of two cards": {20, []uint32{7, 3}},
+	} {
 		tape := bytes.Repeat([]byte{5}, c.tape)
 		joined := Join(tape, c.inputs)
 		gotTape, gotInputs, err := Split(joined, c.tape, len(c.inputs))
@@ -23,7 +28,8 @@ func TestSplit(t *testing.T) {
 			t.Errorf("%s: the tape has room for %d bytes, those of the inputs among them", name, cap(gotTape))
 		}
 		for _, more := range []int{1, 2, 16, len(joined)} {
-			if tape, inputs, err := Split(append(slices.Clone(joined), make([]byte, more)...), c.tape, len(c.inputs)); err == nil || tape != nil || inputs != nil {
+			longer := append(slices.Clone(joined), make([]byte, more)...)
+			if tape, inputs, err := Split(longer, c.tape, len(c.inputs)); err == nil || tape != nil || inputs != nil {
 				t.Errorf("%s, and %d bytes more: %d bytes and %v, %v", name, more, len(tape), inputs, err)
 			}
 		}

@@ -22,7 +22,8 @@ func TestRecipientsAlike(t *testing.T) {
 			f := g.transcript(name)
 			f.Cards = []audit.Card{g.card(place)}
 			v := Transcript(marshal(t, f), Trust{VKey: mainKey(t).vkey})
-			if proved := v.Verdict == Proved; proved != (place == to || place == len(names)) || !proved && v.Failed != stepOpenings {
+			proved := v.Verdict == Proved
+			if proved != (place == to || place == len(names)) || !proved && v.Failed != stepOpenings {
 				t.Errorf("the card of %s in the file of %s: %s at %q", of, name, v.Verdict, v.Failed)
 			}
 		}
