@@ -2,6 +2,7 @@ package client_test
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"net/http"
@@ -233,6 +234,37 @@ func TestBadState(t *testing.T) {
 		cfg := client.Config{URL: "http://localhost", Ledger: "main", VKey: d.vkey, State: state}
 		if _, err := client.New(cfg); err == nil {
 			t.Errorf("%s is taken", what)
+		}
+	}
+}
+
+// TestForkInState: two checkpoints of one size in a state are a fork that the client
+// does not begin with.
+func TestForkInState(t *testing.T) {
+	t.Parallel()
+	f := newForked(t)
+	var newest [2]string
+	for i, d := range []*daemon{f.one, f.two} {
+		path := filepath.Join(t.TempDir(), "state")
+		commits(t, d.client(nil, func(cfg *client.Config) { cfg.State = client.FileState(path) }), 2, "a")
+		var kept struct{ Newest string }
+		b, err := os.ReadFile(path)
+		if err == nil {
+			err = json.Unmarshal(b, &kept)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		newest[i] = kept.Newest
+	}
+	for want, loose := range map[string]string{"": newest[0], "two checkpoints": newest[1]} {
+		state, err := json.Marshal(map[string]any{"newest": newest[0], "loose": []string{loose}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, err = client.New(client.Config{URL: "http://localhost", Ledger: "main", VKey: f.one.vkey, State: badState{content: state}})
+		if (err == nil) != (want == "") || err != nil && !strings.Contains(err.Error(), want) {
+			t.Errorf("want %q: %v", want, err)
 		}
 	}
 }

@@ -39,14 +39,17 @@ func (f fileState) Load() ([]byte, error) {
 	return b, nil
 }
 
-func (f fileState) Save(b []byte) error {
+func (f fileState) Save(b []byte) error { return f.save(b, (*os.File).Sync) }
+
+// save is Save with a way to flush files, which tests make fail.
+func (f fileState) save(b []byte, flush func(*os.File) error) error {
 	next, err := os.CreateTemp(filepath.Dir(string(f)), filepath.Base(string(f))+".*")
 	if err != nil {
 		return err
 	}
 	_, err = next.Write(b)
 	if err == nil {
-		err = next.Sync() // before the name: else a crash may leave an empty file
+		err = flush(next) // before the name: else a crash may leave an empty file
 	}
 	if err = errors.Join(err, next.Close()); err == nil {
 		err = os.Rename(next.Name(), string(f))
@@ -55,11 +58,11 @@ func (f fileState) Save(b []byte) error {
 		os.Remove(next.Name())
 		return err
 	}
-	return syncDir(filepath.Dir(string(f)))
+	return flushDir(filepath.Dir(string(f)), flush)
 }
 
-// syncDir makes a rename last. Windows flushes no directories.
-func syncDir(path string) error {
+// flushDir makes a rename last. Windows flushes no directories.
+func flushDir(path string, flush func(*os.File) error) error {
 	if runtime.GOOS == "windows" {
 		return nil
 	}
@@ -67,5 +70,5 @@ func syncDir(path string) error {
 	if err != nil {
 		return err
 	}
-	return errors.Join(d.Sync(), d.Close())
+	return errors.Join(flush(d), d.Close())
 }

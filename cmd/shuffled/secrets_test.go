@@ -11,6 +11,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -213,11 +214,17 @@ type needle struct {
 	form []byte
 }
 
-// add looks for a secret's first 24 bytes: raw, in hexadecimal of either case,
-// and in base64 of either alphabet at each of its three alignments.
+// add looks for a secret's first 24 bytes: raw, in hexadecimal of either case, as the
+// numbers and the quoted text that fmt and log/slog print, and in base64 of either
+// alphabet at each of its three alignments.
 func (n needles) add(what string, secret []byte) {
 	head := secret[:min(len(secret), 24)]
 	forms := [][]byte{head, []byte(hex.EncodeToString(head)), bytes.ToUpper([]byte(hex.EncodeToString(head)))}
+	numbers := strings.Trim(fmt.Sprint(head), "[]")
+	forms = append(forms, []byte(numbers), []byte(strings.ReplaceAll(numbers, " ", ",")))
+	if quoted := strconv.Quote(string(secret)); len(quoted) > 32 {
+		forms = append(forms, []byte(quoted[1:25])) // without the end, which depends on the next byte
+	}
 	for shift := range 3 {
 		// Without the ends, which depend on the neighbours.
 		text := base64.StdEncoding.EncodeToString(append(make([]byte, shift), head...))

@@ -2,6 +2,7 @@ package dealer_test
 
 import (
 	"errors"
+	"fmt"
 	"testing"
 
 	"shuffled/internal/audit"
@@ -118,5 +119,32 @@ func TestThiefOfDisclosureKey(t *testing.T) {
 	var illegal *audit.Illegal
 	if !errors.As(err, &illegal) || illegal.Code != audit.RuleKey {
 		t.Errorf("the stolen key a second time: %v", err)
+	}
+}
+
+// TestSealedOfAnotherLength: a thief of the sealing key and the database puts a
+// payload in the place of a sealed tape that begins with it, and has more. Nothing is
+// dealt from it, and nothing of it is told.
+func TestSealedOfAnotherLength(t *testing.T) {
+	t.Parallel()
+	tb := newTable(t, nil)
+	tb.administer(`DROP TRIGGER entries_no_update`)
+	for n, more := range []int{1, 2, 104} {
+		s := tb.commit(fmt.Sprint("key-", n), dealer.ShuffleRequest{Table: fmt.Sprint("t", n), Deck: "standard-52"})
+		tape, err := tb.tapeOf(s.ID)
+		if err != nil {
+			t.Fatal(err)
+		}
+		sealed, err := tb.cfg.Keys.Seal(origin, s.Commitment, append(tape, make([]byte, more)...))
+		if err != nil {
+			t.Fatal(err)
+		}
+		tb.administer(fmt.Sprintf("UPDATE entries SET sealed = x'%x' WHERE idx = %d", sealed, s.ID))
+		tb.unwritten(func() {
+			_, err := tb.Deal(t.Context(), "tester", s.ID, dealer.DealRequest{Runs: []audit.Run{seat(2, "a")}})
+			wantIs(t, fmt.Sprint("a deal from a tape and ", more, " bytes"), err, dealer.ErrSealed)
+			_, err = tb.Close(t.Context(), "tester", s.ID, dealer.CloseRequest{Outcome: audit.OutcomeEndedEarly})
+			wantIs(t, fmt.Sprint("a close with a tape and ", more, " bytes"), err, dealer.ErrSealed)
+		})
 	}
 }

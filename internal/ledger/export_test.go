@@ -1,7 +1,23 @@
 package ledger
 
+import "golang.org/x/mod/sumdb/note"
+
 // BreakMark makes every further write of the high-water mark fail.
 func (l *Ledger) BreakMark() { l.mark.file.Close() }
+
+// MarkSize returns the size that a mark file has.
+func MarkSize(path string, keys ...note.Verifier) (uint64, error) {
+	c, _, err := readMark(path, keys...)
+	return c.Size, err
+}
+
+// Send proposes without waiting. answered reports whether the answer is there, and
+// wait takes it.
+func (l *Ledger) Send(p Proposal) (answered func() bool, wait func() error) {
+	r := &request{Proposal: p, reply: make(chan answer, 1)}
+	l.queue <- r
+	return func() bool { return len(r.reply) > 0 }, func() error { return (<-r.reply).err }
+}
 
 // MostTries is how often a request is prepared.
 const MostTries = mostTries

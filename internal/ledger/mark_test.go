@@ -66,8 +66,8 @@ func TestMark(t *testing.T) {
 			t.Fatalf("after writing size %d: %+v, %v", size, c, err)
 		}
 	}
-	if err := m.close(); err != nil {
-		t.Fatal(err)
+	if err := m.close(); err != nil || m.dirty {
+		t.Fatalf("closing: %v; what is not synced is left: %v", err, m.dirty)
 	}
 
 	b, err := os.ReadFile(path)
@@ -125,6 +125,51 @@ func TestMarkSlotFits(t *testing.T) {
 	head, err := signHead(audit.MaxInteger, tlog.Hash{255}, signers...)
 	if err != nil || len(head.Checkpoint) > 645 || len(head.Checkpoint) > markSlot {
 		t.Errorf("%d bytes in a slot of %d: %v", len(head.Checkpoint), markSlot, err)
+	}
+}
+
+// TestMarkIsSynced: what was written is synced every interval without another write,
+// and a sync that fails then stops the next write, and every one after it.
+func TestMarkIsSynced(t *testing.T) {
+	t.Parallel()
+	signer, _ := testSigner(t)
+	m, err := openMark(filepath.Join(t.TempDir(), "mark"), 0, time.Millisecond)
+	if err != nil {
+		t.Fatal(err)
+	}
+	until := func(what string, is func() bool) {
+		t.Helper()
+		deadline := time.Now().Add(20 * time.Second)
+		for tick := time.NewTicker(time.Millisecond); ; <-tick.C {
+			m.mu.Lock()
+			done := is()
+			m.mu.Unlock()
+			if done {
+				return
+			}
+			if time.Now().After(deadline) {
+				t.Fatal(what)
+			}
+		}
+	}
+	for size := uint64(1); size <= 3; size++ {
+		if err := m.write(signed(t, signer, size)); err != nil {
+			t.Fatal(err)
+		}
+		until("a mark is not synced", func() bool { return !m.dirty })
+	}
+	m.mu.Lock()
+	m.dirty = true // as after a write, which the file does not take any more
+	m.file.Close()
+	m.mu.Unlock()
+	until("a failed sync is not noticed", func() bool { return m.err != nil })
+	for range 2 {
+		if err := m.write(signed(t, signer, 4)); err == nil || !strings.Contains(err.Error(), "syncing") {
+			t.Errorf("a write after a failed sync: %v", err)
+		}
+	}
+	if m.close() == nil {
+		t.Error("close hid the failed sync")
 	}
 }
 

@@ -189,3 +189,42 @@ func TestCommitFails(t *testing.T) {
 	}
 	t.Log("the victim is through")
 }
+
+// TestCommitIsFull: a commit that finds no room is no commit. Its outcome is told as
+// unknown, nothing of it stands, and the store goes on.
+func TestCommitIsFull(t *testing.T) {
+	t.Parallel()
+	s := open(t, migrated(t))
+	l := create(t, s)
+	pragma := func(text string) (n int) {
+		t.Helper()
+		if err := s.writer.conn.QueryRowContext(t.Context(), text).Scan(&n); err != nil {
+			t.Fatal(err)
+		}
+		return n
+	}
+	// In the place of the commit: a write for which there is no room.
+	commit := s.writer.stmts[sqlCommit]
+	full, err := s.writer.conn.PrepareContext(t.Context(),
+		fmt.Sprintf("INSERT INTO decks (ledger, hash, cards) VALUES (%d, zeroblob(32), zeroblob(1000000))", int64(l.id)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer full.Close()
+	pragma(fmt.Sprint("PRAGMA max_page_count = ", pragma("PRAGMA page_count")+20))
+	s.writer.stmts[sqlCommit] = full
+	next := l.next(1)
+	for range 2 {
+		if err := s.Append(t.Context(), l.id, l.head, next); !errors.Is(err, ledger.ErrUnknownOutcome) || !strings.Contains(err.Error(), "full") {
+			t.Errorf("a commit without room: %v", err)
+		}
+	}
+	s.writer.stmts[sqlCommit] = commit
+	pragma("PRAGMA max_page_count = 9999")
+	if h, err := s.Head(t.Context(), l.id); err != nil || h.Size != l.head.Size {
+		t.Errorf("head of size %d, %v", h.Size, err)
+	}
+	if err := s.Append(t.Context(), l.id, l.head, next); err != nil {
+		t.Errorf("with room again: %v", err)
+	}
+}

@@ -1,0 +1,148 @@
+package dealer_test
+
+import (
+	"bytes"
+	"encoding/base64"
+	"encoding/hex"
+	"fmt"
+	"log/slog"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+
+	"shuffled/internal/audit"
+	"shuffled/internal/dealer"
+)
+
+// lines is a log that everybody writes.
+type lines struct {
+	mu  sync.Mutex
+	all bytes.Buffer
+}
+
+func (l *lines) Write(b []byte) (int, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.all.Write(b)
+}
+
+func (l *lines) text() string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.all.String()
+}
+
+// logger logs everything, as text and as JSON.
+func (l *lines) logger() *slog.Logger {
+	options := &slog.HandlerOptions{Level: slog.LevelDebug - 8}
+	return slog.New(slog.NewMultiHandler(slog.NewTextHandler(l, options), slog.NewJSONHandler(l, options)))
+}
+
+// printed are the ways in which bytes come into a log: what fmt and slog make of
+// them, and what they are encoded as.
+func printed(secret []byte) (forms []string) {
+	s := secret[:16]
+	list := strings.Trim(fmt.Sprint(s), "[]")
+	forms = []string{string(s), hex.EncodeToString(s), strings.ToUpper(hex.EncodeToString(s)), list,
+		strings.ReplaceAll(list, " ", ","), strings.ReplaceAll(list, " ", ", "), fmt.Sprintf("% x", s)}
+	quoted := strconv.Quote(string(secret))
+	forms = append(forms, quoted[1:33], strings.Trim(fmt.Sprintf("%#v", s), "[]byte{}"))
+	for shift := range 3 { // without the ends, which depend on the bytes next to them
+		text := base64.StdEncoding.EncodeToString(append(make([]byte, shift), secret[:24]...))
+		text = text[4 : len(text)-4]
+		forms = append(forms, text, strings.NewReplacer("+", "-", "/", "_").Replace(text))
+	}
+	return forms
+}
+
+// TestNothingLogsATape plays hands of every kind, well and badly, with the most that
+// can be logged, and looks for tapes and orders in every form that a log line has.
+func TestNothingLogsATape(t *testing.T) {
+	t.Parallel()
+	_, publics := newAuditors(t, 1)
+	tb := newTableWith(t, setting{modes: allModes, auditors: publics})
+	var log lines
+	tb.cfg.Log, tb.open.Log = log.logger(), log.logger()
+	tb.restart()
+	ctx := t.Context()
+	secret := bytes.Repeat([]byte("a secret of 24 by"), 2)
+	tb.cfg.Log.Debug("planted", "bytes", secret)
+	tb.cfg.Log.Debug(fmt.Sprint(secret))
+
+	planned := dealer.ShuffleRequest{Table: "t", Deck: "standard-52", Plan: &dealer.MixPlan{Cut: true}}
+	var ids []uint64
+	for _, who := range []audit.Disclosure{audit.DisclosurePublic, audit.DisclosureAuditor} {
+		name := fmt.Sprint(who)
+		planned.Disclosure = who
+		mixed := tb.commit("mixed-"+name, planned).ID
+		if _, err := tb.Mix(ctx, "tester", mixed, dealer.MixRequest{Cut: num(3)}); err != nil {
+			t.Fatal(err)
+		}
+		tb.played(mixed)
+		parent := tb.commit("parent-"+name, deckOf(who)).ID
+		of := child(parent)
+		of.Disclosure = who
+		below := tb.commit("child-"+name, of).ID
+		tb.played(below)
+		ranges := dealer.DrawsRequest{Table: "t", Ranges: []uint32{1000, 1000, 1000}, Disclosure: who}
+		drawn := tb.draw("draws-"+name, ranges).ID
+		tb.played(drawn)
+		ids = append(ids, mixed, parent, below, drawn)
+	}
+	cfg := tb.cfg
+	cfg.Keys = newRing(t) // which opens nothing
+	blind := dealer.New(cfg)
+	for _, id := range ids {
+		blind.Transcript(ctx, id, dealer.View{Dealer: true})
+	}
+	text := log.text()
+	found := func(what string, forms []string) (n int) {
+		for i, form := range forms {
+			if strings.Contains(text, form) {
+				n++
+				if what != "" {
+					t.Errorf("the log has %s in form %d", what, i)
+				}
+			}
+		}
+		return n
+	}
+	if n := found("", printed(secret)); n < 3 {
+		t.Errorf("void: of what was logged %d forms are found", n)
+	}
+	for _, id := range ids {
+		tape, err := tb.tapeOf(id)
+		if err != nil {
+			t.Fatal(err)
+		}
+		found(fmt.Sprintf("the tape of %d", id), printed(tape))
+		out, err := tb.entries()[id].Body.(*audit.Commit).Context.Recipe.Run(tape)
+		if err != nil {
+			t.Fatal(err)
+		}
+		order := strings.Trim(fmt.Sprint(out.Values[:min(8, len(out.Values))]), "[]")
+		found(fmt.Sprintf("the order of %d", id), []string{order, strings.ReplaceAll(order, " ", ",")})
+	}
+}
+
+// played deals from a shuffle, asks for what there is to see of it, repeats it,
+// is refused, and closes it.
+func (tb *table) played(id uint64) {
+	tb.t.Helper()
+	ctx := tb.t.Context()
+	first := dealer.DealRequest{Runs: []audit.Run{seat(1, "a"), board(1)}}
+	tb.deal(id, first)
+	tb.deal(id, first)
+	tb.Deal(ctx, "tester", id, dealer.DealRequest{Runs: []audit.Run{seat(2, "b")}})
+	tb.Deal(ctx, "tester", id, dealer.DealRequest{First: 4000, Runs: []audit.Run{seat(2, "b")}})
+	tb.close(id)
+	tb.close(id)
+	tb.Close(ctx, "tester", id, dealer.CloseRequest{Outcome: audit.OutcomeVoid, Reason: audit.ReasonTapeLost})
+	for _, v := range []dealer.View{{}, {Dealer: true}, {Auditor: true}, {Dealer: true, Recipient: "a"}} {
+		tb.transcript(id, v)
+	}
+	if _, err := tb.Status(ctx, id); err != nil {
+		tb.t.Error(err)
+	}
+}

@@ -1,0 +1,169 @@
+package dealer_test
+
+import (
+	"context"
+	"fmt"
+	"reflect"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"shuffled/internal/audit"
+	"shuffled/internal/dealer"
+	"shuffled/internal/ledger"
+)
+
+// unanswered is a store that loses its answers to appends while it is armed.
+type unanswered struct {
+	ledger.Store
+	armed   atomic.Bool
+	written bool          // the first of them is still written
+	tried   chan struct{} // closed when the first has been sent
+	once    sync.Once
+}
+
+func (u *unanswered) Append(ctx context.Context, id ledger.ID, old ledger.Head, b ledger.Batch) error {
+	if !u.armed.Load() {
+		return u.Store.Append(ctx, id, old, b)
+	}
+	var err error
+	u.once.Do(func() {
+		defer close(u.tried)
+		if u.written {
+			err = u.Store.Append(ctx, id, old, b)
+		}
+	})
+	if err != nil {
+		return err
+	}
+	return fmt.Errorf("the connection broke: %w", ledger.ErrUnknownOutcome)
+}
+
+// request is one that writes entries. made returns it for a table that is ready
+// for it.
+type request struct {
+	entries int
+	made    func(t *testing.T, tb *table) func(context.Context) (any, error)
+}
+
+// requests are those of every kind.
+func requests() map[string]request {
+	type asks = func(context.Context) (any, error)
+	req := dealer.ShuffleRequest{Table: "t", Deck: "standard-52"}
+	end := dealer.CloseRequest{Outcome: audit.OutcomeEndedEarly}
+	return map[string]request{
+		"commit": {1, func(_ *testing.T, tb *table) asks {
+			return func(ctx context.Context) (any, error) { return tb.Shuffle(ctx, "tester", "k", req) }
+		}},
+		"batch": {3, func(_ *testing.T, tb *table) asks {
+			return func(ctx context.Context) (any, error) { return tb.Shuffles(ctx, "tester", "k", req, 3) }
+		}},
+		"draws": {1, func(_ *testing.T, tb *table) asks {
+			return func(ctx context.Context) (any, error) {
+				return tb.Draws(ctx, "tester", "k", dealer.DrawsRequest{Table: "t", Ranges: []uint32{1000, 1000}})
+			}
+		}},
+		"child": {2, func(_ *testing.T, tb *table) asks {
+			of := child(tb.commit("parent", req).ID)
+			return func(ctx context.Context) (any, error) { return tb.Shuffle(ctx, "tester", "k", of) }
+		}},
+		"mix": {1, func(t *testing.T, tb *table) asks {
+			planned := req
+			planned.Plan = &dealer.MixPlan{Cut: true}
+			id := tb.commit("planned", planned).ID
+			return func(ctx context.Context) (any, error) {
+				return tb.Mix(ctx, "tester", id, dealer.MixRequest{Cut: num(9)})
+			}
+		}},
+		"deal": {1, func(_ *testing.T, tb *table) asks {
+			id := tb.commit("dealt", req).ID
+			return func(ctx context.Context) (any, error) {
+				return tb.Deal(ctx, "tester", id, dealer.DealRequest{Runs: []audit.Run{seat(2, "a"), board(3)}})
+			}
+		}},
+		"final deal": {2, func(_ *testing.T, tb *table) asks {
+			id := tb.commit("dealt", req).ID
+			return func(ctx context.Context) (any, error) {
+				return tb.Deal(ctx, "tester", id, dealer.DealRequest{Runs: []audit.Run{seat(2, "a")}, Close: &end})
+			}
+		}},
+		"close": {1, func(_ *testing.T, tb *table) asks {
+			id := tb.commit("closed", req).ID
+			return func(ctx context.Context) (any, error) { return tb.Close(ctx, "tester", id, end) }
+		}},
+	}
+}
+
+// TestUnknownOutcome: a request whose outcome nobody can tell is told just that,
+// with no card and no tape, whether its caller leaves or the daemon stops first, and
+// whether it was written or not. Sent again it is answered, and stands once.
+func TestUnknownOutcome(t *testing.T) {
+	t.Parallel()
+	for name, r := range requests() {
+		for _, written := range []bool{false, true} {
+			for _, stops := range []bool{false, true} {
+				t.Run(fmt.Sprintf("%s, written %v, daemon stops %v", name, written, stops), func(t *testing.T) {
+					t.Parallel()
+					unknownOutcome(t, r, written, stops)
+				})
+			}
+		}
+	}
+}
+
+func unknownOutcome(t *testing.T, r request, written, stops bool) {
+	tb := newTableWith(t, setting{modes: allModes})
+	u := &unanswered{Store: tb.cfg.Store, written: written, tried: make(chan struct{})}
+	tb.Ledger().Close()
+	tb.open.Probe = time.Millisecond
+	tb.serve(u, tb.open.Mark)
+	send := r.made(t, tb)
+	size := len(tb.entries())
+
+	ctx, leave := context.WithCancel(t.Context())
+	defer leave()
+	type told struct {
+		answer any
+		err    error
+	}
+	answered := make(chan told, 1)
+	u.armed.Store(true)
+	go func() { a, err := send(ctx); answered <- told{a, err} }()
+	<-u.tried
+	if stops {
+		tb.Ledger().Close()
+	} else {
+		leave()
+	}
+	a := <-answered
+	wantIs(t, "the request", a.err, ledger.ErrUnknownOutcome)
+	if !reflect.ValueOf(a.answer).IsZero() {
+		t.Errorf("the answer holds %+v", a.answer)
+	}
+
+	u.armed.Store(false)
+	tb.restart()
+	if n := len(tb.entries()) - size; stops && !written && n > 1 || written && n < r.entries {
+		t.Errorf("void: %d entries stand", n)
+	}
+	first, err := send(t.Context())
+	if err != nil {
+		t.Fatalf("sent again: %v", err)
+	}
+	again, err := send(t.Context())
+	if diff := cmp.Diff(first, again); diff != "" || err != nil {
+		t.Errorf("sent a third time: %v %s", err, diff)
+	}
+	starts := 0
+	for _, e := range tb.entries()[size:] {
+		if e.Body.Type() == audit.TypeEvent {
+			starts++
+		}
+	}
+	if n := len(tb.entries()) - size - starts; n != r.entries {
+		t.Errorf("%d entries stand, want %d", n, r.entries)
+	}
+}
