@@ -21,7 +21,8 @@ func TestChosenRecipients(t *testing.T) {
 	body := fmt.Sprintf(`{"table":"t1","deck":"standard-52","mix":{"slots":[%q]}}`, slot.Hash)
 	hand := h.shuffle(h.ok(h.do(http.MethodPost, "/v1/main/shuffles", h.house, "k1", body)))
 	h.ok(h.settled(hand+"/mix", h.house, fmt.Sprintf(`{"slots":[%q]}`, slot.Value)))
-	h.ok(h.settled(hand+"/deal", h.house, `{"first":0,"runs":[{"count":3,"purpose":"burn"},{"count":2,"purpose":"seat","recipient":"confederate"},
+	h.ok(h.settled(hand+"/deal", h.house, `{"first":0,"runs":[
+		{"count":3,"purpose":"burn"},{"count":2,"purpose":"seat","recipient":"confederate"},
 		{"count":1,"purpose":"discard"},{"count":2,"purpose":"seat","recipient":"player"}]}`))
 	h.ok(h.settled(hand+"/close", h.house, completed))
 	h.cosigned()
@@ -74,7 +75,8 @@ func TestEditedManifest(t *testing.T) {
 	}
 	manifest, checkpoint := h.read("bundle/manifest.json"), h.read("bundle/checkpoint")
 	for member, value := range map[string]any{
-		"exported_at": "2001-01-01T00:00:00.000Z", "period": map[string]any{"first": 5, "entries": 1}, "production": true, "name": "other",
+		"exported_at": "2001-01-01T00:00:00.000Z", "period": map[string]any{"first": 5, "entries": 1},
+		"production": true, "name": "other",
 	} {
 		var m map[string]any
 		h.check(json.Unmarshal([]byte(manifest), &m))

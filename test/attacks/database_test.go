@@ -82,7 +82,9 @@ func insert(db *sql.DB, table string, values map[string]any) error {
 	for i, name := range names {
 		marks, args = append(marks, fmt.Sprintf("$%d", i+1)), append(args, values[name])
 	}
-	_, err := db.Exec(fmt.Sprintf("INSERT INTO %s (%s) VALUES (%s)", table, strings.Join(names, ", "), strings.Join(marks, ", ")), args...)
+	columns, places := strings.Join(names, ", "), strings.Join(marks, ", ")
+	statement := fmt.Sprintf("INSERT INTO %s (%s) VALUES (%s)", table, columns, places)
+	_, err := db.Exec(statement, args...)
 	return err
 }
 
@@ -115,7 +117,8 @@ func (h *house) opensNothing(what, id, token, path, body string) {
 // fsckNames wants audit fsck to end with a fault that names a row.
 func (h *house) fsckNames(what, row string) {
 	h.t.Helper()
-	if code, out := h.run("audit", "fsck", "--config", h.path("shuffled.toml"), "--json"); code != 1 || !strings.Contains(out, row) {
+	code, out := h.run("audit", "fsck", "--config", h.path("shuffled.toml"), "--json")
+	if code != 1 || !strings.Contains(out, row) {
 		h.t.Errorf("%s: audit fsck ends with %d and does not name %s:\n%.100s", what, code, row, out)
 	}
 }
@@ -139,7 +142,8 @@ func TestInsertedAdmin(t *testing.T) {
 	bothStores(t, terms{}, func(t *testing.T, h *house) {
 		id, token, hash := minted()
 		if h.mint(id, hash, public(h.admin)) {
-			h.opensNothing("an administrator by INSERT", id, token, "/v1/main/switches", `{"action":"set","scope":"ledger","reason":"an attack"}`)
+			body := `{"action":"set","scope":"ledger","reason":"an attack"}`
+			h.opensNothing("an administrator by INSERT", id, token, "/v1/main/switches", body)
 		}
 	})
 }
@@ -269,7 +273,8 @@ func TestDecksOfRefusedCommits(t *testing.T) {
 	before := row(t, db, "SELECT count(*) AS n FROM decks")["n"]
 	for i := range 5 {
 		body := fmt.Sprintf(`{"table":"t1","cards":["a-%d","b-%d","c-%d"]}`, i, i, i)
-		h.refused("a commit under a kill switch", h.do(http.MethodPost, "/v1/main/shuffles", h.house, fmt.Sprint("k", i), body), "kill")
+		got := h.do(http.MethodPost, "/v1/main/shuffles", h.house, fmt.Sprint("k", i), body)
+		h.refused("a commit under a kill switch", got, "kill")
 	}
 	if after := row(t, db, "SELECT count(*) AS n FROM decks")["n"]; after != before {
 		t.Errorf("refused commits left decks behind: %v, and %v before", after, before)

@@ -1,7 +1,6 @@
 package attacks
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -105,7 +104,8 @@ func (h *house) create() {
 	h.roles()
 	h.must(append([]string{"migrate", "up"}, h.place("shuffled_owner")...)...)
 	h.roles()
-	args := append([]string{"ledger", "create", "--name", "main", "--origin", origin, "--mix", "slots,cut"}, h.place("shuffled_owner")...)
+	args := []string{"ledger", "create", "--name", "main", "--origin", origin, "--mix", "slots,cut"}
+	args = append(args, h.place("shuffled_owner")...)
 	if h.terms.production {
 		args = append(args, "--production")
 		if h.policy == "" {
@@ -194,7 +194,8 @@ func (h *house) roles() {
 // configure writes the configuration file, with further lines before the ledger.
 func (h *house) configure(more string) {
 	h.t.Helper()
-	text := fmt.Sprintf("listen = %q\noperator_listen = %q\ndata = %q\n", h.url[len("http://"):], h.operator[len("http://"):], h.dir)
+	text := fmt.Sprintf("listen = %q\noperator_listen = %q\ndata = %q\n",
+		h.url[len("http://"):], h.operator[len("http://"):], h.dir)
 	if h.super != "" {
 		text += fmt.Sprintf("database = %q\ndatabase_password_file = %q\n", h.as("shuffled_writer"), h.path("password"))
 	}
@@ -269,88 +270,6 @@ func (h *house) readiness() string {
 	return string(b)
 }
 
-// process is a running command.
-type process struct {
-	t     *testing.T
-	cmd   *exec.Cmd
-	ended chan struct{} // closed when it has ended
-	mu    sync.Mutex
-	out   bytes.Buffer // all it printed, under mu
-}
-
-func start(t *testing.T, args ...string) *process {
-	t.Helper()
-	path, err := binary()
-	if err != nil {
-		t.Fatal(err)
-	}
-	return launch(t, exec.Command(path, args...))
-}
-
-// launch starts a command, which ends with the test.
-func launch(t *testing.T, cmd *exec.Cmd) *process {
-	t.Helper()
-	p := &process{t: t, cmd: cmd, ended: make(chan struct{})}
-	cmd.Stdout, cmd.Stderr = p, p
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
-	go func() { cmd.Wait(); close(p.ended) }()
-	t.Cleanup(p.stop)
-	return p
-}
-
-// Write takes what the process prints.
-func (p *process) Write(b []byte) (int, error) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	return p.out.Write(b)
-}
-
-func (p *process) printed() string {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	return p.out.String()
-}
-
-// stop ends the process as an operator would, and waits for its end.
-func (p *process) stop() {
-	p.cmd.Process.Signal(os.Interrupt)
-	select {
-	case <-p.ended:
-	case <-time.After(patience):
-		p.cmd.Process.Kill()
-		<-p.ended
-	}
-}
-
-// until waits for something that the process brings about.
-func (p *process) until(what string, done func() bool) {
-	p.t.Helper()
-	deadline := time.After(patience)
-	tick := time.NewTicker(10 * time.Millisecond)
-	defer tick.Stop()
-	for !done() {
-		select {
-		case <-p.ended:
-			p.t.Fatalf("%s ended before it was %s:\n%s", p.cmd, what, p.printed())
-		case <-deadline:
-			p.t.Fatalf("%s was not %s in time:\n%s", p.cmd, what, p.printed())
-		case <-tick.C:
-		}
-	}
-}
-
-func freeAddress(t *testing.T) string {
-	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer l.Close()
-	return l.Addr().String()
-}
-
 // key generates a witness's key, and returns its verifier key.
 func (h *house) key(name string) (vkey string) {
 	h.t.Helper()
@@ -369,7 +288,8 @@ func (h *house) witness(name string) {
 
 func (h *house) startWitness(name, address string) *process {
 	h.t.Helper()
-	w := start(h.t, "witness", "serve", "--key", h.path(name+".key"), "--state", h.path(name+"-state"), "--log", h.vkey, "--listen", address)
+	w := start(h.t, "witness", "serve", "--key", h.path(name+".key"), "--state", h.path(name+"-state"),
+		"--log", h.vkey, "--listen", address)
 	w.until("serving", func() bool {
 		conn, err := net.Dial("tcp", address)
 		if err == nil {

@@ -116,7 +116,8 @@ func (h *house) shuffle(a answer) string {
 }
 
 const (
-	holeCards = `{"first":0,"runs":[{"count":2,"purpose":"seat","recipient":"seat-1"},{"count":2,"purpose":"seat","recipient":"seat-2"}]}`
+	holeCards = `{"first":0,"runs":[{"count":2,"purpose":"seat","recipient":"seat-1"},
+		{"count":2,"purpose":"seat","recipient":"seat-2"}]}`
 	flop      = `{"first":4,"runs":[{"count":1,"purpose":"burn"},{"count":3,"purpose":"board","public":true}]}`
 	completed = `{"outcome":"completed"}`
 )

@@ -55,6 +55,20 @@ func TestGuessedKey(t *testing.T) {
 	}
 }
 
+// TestGreetingKey: what the daemon tells a first user to type must not teach keys that
+// a thief can guess.
+func TestGreetingKey(t *testing.T) {
+	attack(t)
+	address := freeAddress(t)
+	p := start(t, "serve", "--dev", "--data", t.TempDir()+"/data", "--listen", address)
+	p.until("greeting", func() bool { return strings.Contains(p.printed(), "Idempotency-Key") })
+	_, key, _ := strings.Cut(p.printed(), "Idempotency-Key: ")
+	key, _, _ = strings.Cut(key, "'")
+	if len(key) < 16 && !strings.Contains(key, "$") {
+		t.Errorf("the greeting's idempotency key is %q, which a thief guesses", key)
+	}
+}
+
 // TestReadOpenings: another dealer reads the hole cards of an open shuffle, from
 // the transcript, a recipient's file and a repeated deal. Only the owner reads
 // openings that are not public; others read what strangers do.
@@ -64,10 +78,13 @@ func TestReadOpenings(t *testing.T) {
 	hand := h.hand("k1", "t1")
 	h.ok(h.post(hand+"/deal", h.house, holeCards))
 	stranger := h.ok(h.get(hand+"/transcript", ""))
-	if got := h.get(hand+"/transcript", h.thief); got.status == http.StatusOK && string(got.body) != string(stranger.body) {
-		t.Errorf("another service's transcript of an open shuffle is not a stranger's: %d bytes, and not %d", len(got.body), len(stranger.body))
+	got := h.get(hand+"/transcript", h.thief)
+	if got.status == http.StatusOK && string(got.body) != string(stranger.body) {
+		t.Errorf("another service's transcript of an open shuffle is not a stranger's: %d bytes, and not %d",
+			len(got.body), len(stranger.body))
 	}
-	h.refused("a recipient's file of another's open shuffle", h.get(hand+"/transcript?recipient=seat-1", h.thief), "not_yours", "forbidden")
+	got = h.get(hand+"/transcript?recipient=seat-1", h.thief)
+	h.refused("a recipient's file of another's open shuffle", got, "not_yours", "forbidden")
 	h.refused("hole cards, dealt again by another service", h.post(hand+"/deal", h.thief, holeCards), "not_yours")
 }
 
@@ -139,11 +156,11 @@ func TestTakeover(t *testing.T) {
 	if got := h.post(hand+"/takeover", h.thief, `{"reason":"backend lost, ticket 4711"}`); got.status != http.StatusOK {
 		t.Fatalf("a takeover with a reason: %s", got)
 	}
-	if got := h.post(hand+"/deal", h.thief, flop); got.status != http.StatusForbidden && got.status != http.StatusConflict {
-		t.Errorf("the taker deals on in production: %s", got)
-	}
-	if got := h.post(hand+"/deal", h.thief, holeCards); got.status != http.StatusForbidden && got.status != http.StatusConflict {
-		t.Errorf("the taker reads earlier answers in production: %s", got)
+	for what, body := range map[string]string{"deals on": flop, "reads earlier answers": holeCards} {
+		got := h.post(hand+"/deal", h.thief, body)
+		if got.status != http.StatusForbidden && got.status != http.StatusConflict {
+			t.Errorf("the taker %s in production: %s", what, got)
+		}
 	}
 	h.ok(h.post(hand+"/close", h.thief, `{"outcome":"void","reason":"misdeal"}`))
 	h.export()

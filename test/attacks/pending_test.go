@@ -20,6 +20,7 @@ import (
 var pending = map[string]string{
 	"TestDealAhead":                 "item 1, one shuffle, one dealer",
 	"TestMixForeign":                "item 1, one shuffle, one dealer",
+	"TestGreetingKey":               "item 1, one shuffle, one dealer",
 	"TestGuessedKey":                "item 1, one shuffle, one dealer",
 	"TestReadOpenings":              "item 1, one shuffle, one dealer",
 	"TestTakeByChild":               "item 1, one shuffle, one dealer",

@@ -24,7 +24,8 @@ func TestLooseTLSKey(t *testing.T) {
 	h.daemon.stop()
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	h.check(err)
-	template := &x509.Certificate{SerialNumber: big.NewInt(1), NotAfter: time.Now().Add(time.Hour), IPAddresses: []net.IP{net.IPv4(127, 0, 0, 1)}}
+	template := &x509.Certificate{SerialNumber: big.NewInt(1), NotAfter: time.Now().Add(time.Hour),
+		IPAddresses: []net.IP{net.IPv4(127, 0, 0, 1)}}
 	der, err := x509.CreateCertificate(rand.Reader, template, template, key.Public(), key)
 	h.check(err)
 	secret, err := x509.MarshalPKCS8PrivateKey(key)
@@ -65,7 +66,8 @@ func TestCoreDump(t *testing.T) {
 	h.daemon.stop()
 	path, err := binary()
 	h.check(err)
-	h.daemon = launch(t, exec.Command("sh", "-c", `ulimit -c unlimited && exec "$0" serve --config "$1"`, path, h.path("shuffled.toml")))
+	script := `ulimit -c unlimited && exec "$0" serve --config "$1"`
+	h.daemon = launch(t, exec.Command("sh", "-c", script, path, h.path("shuffled.toml")))
 	h.daemon.until("ready", func() bool { return strings.Contains(h.readiness(), `"ready":true`) })
 	limits, err := os.ReadFile(fmt.Sprintf("/proc/%d/limits", h.daemon.cmd.Process.Pid))
 	if err != nil {

@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -28,8 +29,9 @@ func TestDisjointQuorum(t *testing.T) {
 		}
 		h.write("bad.policy", text+"group g "+quorum+"\nquorum g\n")
 		name := "l" + fmt.Sprint(len(quorum))
-		code, out := h.run(append(append([]string{"ledger", "create", "--name", name, "--origin", "cards.example.com/" + name, "--production",
-			"--policy", h.path("bad.policy")}, h.place("")...), h.terms.admins...)...)
+		args := []string{"ledger", "create", "--name", name, "--origin", "cards.example.com/" + name, "--production",
+			"--policy", h.path("bad.policy")}
+		code, out := h.run(slices.Concat(args, h.place(""), h.terms.admins)...)
 		if code == 0 || !strings.Contains(out, "w1") || !strings.Contains(out, "w2") {
 			t.Errorf("a production ledger under %q: exit code %d: %s", quorum, code, out)
 		}
@@ -57,7 +59,8 @@ func TestTwoHistories(t *testing.T) {
 		hand := h.hand("k1", "t1")
 		h.ok(h.settled(hand+"/deal", h.house, holeCards))
 		h.cosigned()
-		code, out := h.run("verify", h.keep(hand, fmt.Sprintf("history-%d.json", i+1)), "--policy", h.path("player.policy"), "--json")
+		file := h.keep(hand, fmt.Sprintf("history-%d.json", i+1))
+		code, out := h.run("verify", file, "--policy", h.path("player.policy"), "--json")
 		if level(out) == "witnessed" {
 			t.Errorf("history %d under the policy any w1 w2 is called witnessed, exit code %d", i+1, code)
 		}
@@ -73,14 +76,16 @@ func (h *house) cosigned() {
 		var r struct {
 			Ledgers []struct{ Size, Cosigned uint64 }
 		}
-		return json.Unmarshal([]byte(h.readiness()), &r) == nil && len(r.Ledgers) == 1 && r.Ledgers[0].Size == r.Ledgers[0].Cosigned
+		err := json.Unmarshal([]byte(h.readiness()), &r)
+		return err == nil && len(r.Ledgers) == 1 && r.Ledgers[0].Size == r.Ledgers[0].Cosigned
 	})
 }
 
 // level is what verify --json calls the level, "" for none.
 func level(out string) string {
 	var verdict struct{ Level string }
-	if start := strings.Index(out, "{"); start < 0 || json.NewDecoder(strings.NewReader(out[start:])).Decode(&verdict) != nil {
+	_, object, _ := strings.Cut(out, "{") // behind warnings
+	if json.NewDecoder(strings.NewReader("{"+object)).Decode(&verdict) != nil {
 		return ""
 	}
 	return verdict.Level
