@@ -148,10 +148,48 @@ func TestInsertedAdmin(t *testing.T) {
 	})
 }
 
+// keepsRows reports whether the database has rows that stand for tokens. A build whose
+// tokens are entries of the ledger has none: no statement makes or changes one.
+func (h *house) keepsRows() bool {
+	h.t.Helper()
+	catalog := "SELECT name FROM sqlite_master WHERE type = 'table'"
+	if h.super != "" {
+		catalog = "SELECT relname FROM pg_class WHERE relnamespace = 'public'::regnamespace AND relkind IN ('r', 'p', 'v')"
+	}
+	rows, err := h.database().Query(catalog)
+	h.check(err)
+	defer rows.Close()
+	var names []string
+	for rows.Next() {
+		var name string
+		h.check(rows.Scan(&name))
+		names = append(names, name)
+	}
+	h.check(rows.Err())
+	if !slices.Contains(names, "entries") {
+		h.t.Fatalf("the tables are %v", names)
+	}
+	if slices.Contains(names, "tokens") {
+		return true
+	}
+	for _, name := range names {
+		for _, kind := range []string{"token", "credential", "certificate", "identit"} {
+			if strings.Contains(name, kind) {
+				h.t.Fatalf("the suite does not know the table %s", name)
+			}
+		}
+	}
+	h.t.Logf("no table holds tokens: %v", names)
+	return false
+}
+
 // mint inserts a copy of a token's row under another id and hash, and reports whether
 // the database took it.
 func (h *house) mint(id string, hash []byte, like string) bool {
 	h.t.Helper()
+	if !h.keepsRows() {
+		return false
+	}
 	db := h.database()
 	copied := row(h.t, db, "SELECT * FROM tokens WHERE id = '"+like+"'")
 	if copied["hash"] == nil {
@@ -186,7 +224,7 @@ func TestSwappedHash(t *testing.T) {
 		id := public(h.house)
 		_, token, hash := minted()
 		_, secret, _ := strings.Cut(token, ".")
-		if h.altered("UPDATE tokens SET hash = $1 WHERE id = $2", hash, id) {
+		if h.keepsRows() && h.altered("UPDATE tokens SET hash = $1 WHERE id = $2", hash, id) {
 			h.opensNothing("a swapped hash", id, id+"."+secret, hand+"/deal", holeCards)
 		}
 	})
@@ -199,11 +237,14 @@ func TestRevivedToken(t *testing.T) {
 	bothStores(t, terms{}, func(t *testing.T, h *house) {
 		hand := h.hand("k1", "t1")
 		id := public(h.thief)
+		h.daemon.stop() // one that starts again remembers nothing of the row
 		h.must("token", "revoke", "--config", h.path("shuffled.toml"), id)
-		if h.altered("UPDATE tokens SET revoked = NULL WHERE id = $1", id) {
-			h.daemon.stop() // a daemon that remembers nothing of the row
-			h.serve()
+		revived := h.keepsRows() && h.altered("UPDATE tokens SET revoked = NULL WHERE id = $1", id)
+		h.serve()
+		if revived {
 			h.opensNothing("a revived token", id, h.thief, hand+"/deal", holeCards)
+		} else if got := h.post(hand+"/deal", h.thief, holeCards); got.status != http.StatusUnauthorized {
+			t.Errorf("a revoked token: %s", got)
 		}
 	})
 }

@@ -46,11 +46,10 @@ var binary = sync.OnceValues(func() (string, error) {
 type terms struct {
 	postgres   bool
 	production bool
-	access     string   // of ledger create; "" is its default
-	witnesses  int      // that run
-	quorum     string   // of the policy, such as "any w1 w2"; "" is all of them
-	auditor    bool     // the ledger names one
-	admins     []string // further arguments of ledger create
+	access     string // of ledger create; "" is its default
+	witnesses  int    // that run
+	quorum     string // of the policy, such as "any w1 w2"; "" is all of them
+	auditor    bool   // the ledger names one
 }
 
 // house is an installation: keys, database, one ledger named main, a token for
@@ -122,7 +121,24 @@ func (h *house) create() {
 		h.must("key", "generate", "auditor", "--out", h.path("auditor.key"))
 		args = append(args, "--auditor", h.path("auditor.pub"))
 	}
-	h.must(append(args, h.terms.admins...)...)
+	h.must(append(args, h.administrators()...)...)
+}
+
+// administrators makes the keys of two administrators of a production ledger, where
+// the build knows them, and returns how ledger create names them.
+func (h *house) administrators() (args []string) {
+	h.t.Helper()
+	_, help := h.run("ledger", "create", "--help")
+	if !h.terms.production || !strings.Contains(help, "--administrator") {
+		return nil
+	}
+	for _, name := range []string{"alice", "bob"} {
+		if _, err := os.Stat(h.path(name + ".key")); err != nil {
+			h.must("key", "generate", "administrator", "--name", name, "--out", h.path(name+".key"))
+		}
+		args = append(args, "--administrator", name+"="+h.path(name+".vkey"))
+	}
+	return args
 }
 
 // hire makes a token for everybody. Two dealers are two identities, where the
@@ -132,9 +148,23 @@ func (h *house) hire() {
 	h.house = h.token("dealer", "backend")
 	h.thief = h.token("dealer", "other-service")
 	h.room = h.token("dealer", "room-1", "--table", "t1")
-	h.admin = h.token("admin", "alice")
+	h.admin = h.administrator()
 	h.auditor = h.token("auditor", "lab")
 	h.regulator = h.token("regulator", "inspector")
+}
+
+// administrator makes an administrator's token, in production as an act that both
+// administrators sign, where the build knows them.
+func (h *house) administrator() string {
+	h.t.Helper()
+	if _, err := os.Stat(h.path("bob.key")); err != nil {
+		return h.token("admin", "admin")
+	}
+	h.must("act", "propose", "admin_credential", "--config", h.path("shuffled.toml"), "--as", "operator", "--identity", "admin",
+		"--token-out", h.path("admin.token"), "--sign", h.path("alice.key"), "--out", h.path("admin.act"))
+	h.must("act", "sign", h.path("admin.act"), "--key", h.path("bob.key"))
+	h.must("act", "submit", h.path("admin.act"), "--config", h.path("shuffled.toml"))
+	return h.read("admin.token")
 }
 
 // token makes a token of the role for a named service.
