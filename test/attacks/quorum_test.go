@@ -144,7 +144,8 @@ func TestOneAdminReplacesWitnesses(t *testing.T) {
 func (h *house) twoPersons(what string, got answer) {
 	h.t.Helper()
 	refused := got.status == http.StatusForbidden || got.status == http.StatusConflict
-	if !refused || !strings.Contains(string(got.body), "second") && !strings.Contains(string(got.body), "two administrators") {
+	said := string(got.body)
+	if !refused || !strings.Contains(said, "second") && !strings.Contains(said, "two administrators") {
 		h.t.Errorf("%s: %s; the defence is a refusal that asks for a second administrator", what, got)
 	}
 }
