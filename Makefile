@@ -1,5 +1,5 @@
 # Thin names for plain commands; make prints each one before it runs it.
-.PHONY: demo run test race fips web lint cover bench lab compliance
+.PHONY: demo run test attacks race fips web lint cover bench lab compliance
 
 # A whole hand in the terminal: commit, deal, prove, close, verify, tamper.
 demo:
@@ -17,6 +17,14 @@ test:
 	cd tools/litewitness && CGO_ENABLED=0 go build -o /dev/null filippo.io/torchwood/cmd/litewitness || \
 		echo '*** litewitness does not build here: the test against a foreign witness will be SKIPPED ***' >&2
 	SHUFFLED_REQUIRE_POSTGRES=1 go test -timeout 20m ./...
+
+# What an insider, a thief, a database administrator or a stranger would try, against
+# the real binary. SHUFFLED_ATTACKS_BINARY=FILE attacks an older build, with its
+# deploy/roles.sql as SHUFFLED_ATTACKS_ROLES; SHUFFLED_ATTACKS_ALL=1 also runs the
+# attacks whose defence is still to come.
+attacks:
+	sh scripts/postgres.sh
+	SHUFFLED_ATTACKS=1 SHUFFLED_REQUIRE_POSTGRES=1 go test -v -count=1 -timeout 20m ./test/attacks
 
 # The race detector needs a C compiler. These packages run -short: what that leaves
 # out is arithmetic, codecs, scrypt, damage tried entry by entry, and a build of the

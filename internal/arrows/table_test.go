@@ -187,6 +187,10 @@ var table = map[string]row{
 		why:      "tests of the whole against servers that fail",
 		testOnly: true,
 	},
+	"test/attacks": {
+		why:     "tries what an attacker would, from outside",
+		stdOnly: true, testOnly: true,
+	},
 	"internal/bench":  {why: "measures the whole", ours: []string{"*"}, testOnly: true},
 	"internal/growth": {why: "writes large ledgers and measures what their size costs", ours: []string{"*"}, testOnly: true},
 	"internal/arrows": {why: "this test", stdOnly: true, testOnly: true},

@@ -38,15 +38,17 @@ func (s *Server) admit(c *call) (err error) {
 	if c.caller.role == audit.RoleAdmin && c.caller.tables != nil {
 		return &refusal{code: CodeForbidden, detail: "what an admin does is for all tables, and the token is not"}
 	}
-	return c.mayShuffle()
+	return c.mayScope()
 }
 
-// may reports whether the caller has one of the roles; none is whoever may read.
+// may reports whether the caller has one of the roles; none is all who may read.
 func (c *call) may(roles ...string) error {
 	anybody := len(roles) == 0 && c.ledger.public
 	switch {
 	case !c.caller.known() && !anybody:
 		return refuse(CodeUnauthorized)
+	case c.caller.known() && c.caller.role == 0:
+		return c.otherTables()
 	case len(roles) > 0 && !slices.Contains(roles, c.caller.role.String()):
 		return &refusal{code: CodeForbidden, detail: "it takes the role " + strings.Join(roles, " or ")}
 	}
@@ -59,23 +61,48 @@ func (c *call) mayTable(table string) error {
 	if c.caller.tables == nil || slices.Contains(c.caller.tables, table) {
 		return nil
 	}
+	return c.otherTables()
+}
+
+// otherTables is the refusal of a token for some tables.
+func (c *call) otherTables() error {
 	return &refusal{code: CodeForbidden, detail: "the token is for these tables only: " + strings.Join(c.caller.tables, ", ")}
 }
 
-// mayShuffle is mayTable for the shuffle in the path, if there is one.
-func (c *call) mayShuffle() error {
-	if c.caller.tables == nil || !strings.Contains(c.route.path, "/shuffles/{id}") {
+// The values of x-scope in the contract.
+const (
+	scopeTable = "table" // the request names a table, or a shuffle of one
+	scopeNone  = "none"  // the answer holds no card of any table
+)
+
+// mayScope holds a token for some tables to docs/OPERATIONS.md, "Tokens for some
+// tables". Of what is not of its tables it reads what a stranger reads, and does
+// nothing. A route without a scope counts as one of the whole ledger.
+func (c *call) mayScope() error {
+	if c.caller.tables == nil || c.route.scope == scopeNone {
 		return nil
 	}
-	id, err := parseIndex(c.r.PathValue("id"))
-	if err != nil {
-		return nil // the operation says what is wrong with it
+	if c.route.scope == scopeTable {
+		if !strings.Contains(c.route.path, "/shuffles/{id}") {
+			return nil // the operation calls mayTable with what the request names
+		}
+		id, err := parseIndex(c.r.PathValue("id"))
+		if err != nil {
+			return nil // the operation says what is wrong with it
+		}
+		table, err := c.ledger.table(c.r.Context(), id)
+		if err != nil {
+			return err
+		}
+		if slices.Contains(c.caller.tables, table) {
+			return nil
+		}
 	}
-	table, err := c.ledger.table(c.r.Context(), id)
-	if err != nil {
-		return err
+	if len(c.route.roles) > 0 || !c.ledger.public {
+		return c.otherTables()
 	}
-	return c.mayTable(table)
+	c.caller.role = 0 // and nothing that a role may read
+	return nil
 }
 
 // keepAccess puts the request on record. Without a record there is no answer.

@@ -37,7 +37,7 @@ func loadContract(t testing.TB) *openapi3.T {
 }
 
 // find returns the operation of a request, or nil. Of several paths that fit the
-// one with the fewest parameters counts, as in OpenAPI.
+// one with the fewest parameters counts, as in OpenAPI, and of those the longest.
 func find(doc *openapi3.T, method, path string) (*routers.Route, map[string]string) {
 	var best *routers.Route
 	var bestParams map[string]string
@@ -50,7 +50,7 @@ func find(doc *openapi3.T, method, path string) (*routers.Route, map[string]stri
 			continue
 		}
 		params, ok := match(template, path)
-		if ok && (best == nil || len(params) < len(bestParams)) {
+		if ok && (best == nil || len(params) < len(bestParams) || len(params) == len(bestParams) && len(template) > len(best.Path)) {
 			best = &routers.Route{Spec: doc, Path: template, PathItem: item, Method: method, Operation: op}
 			bestParams = params
 		}

@@ -86,8 +86,11 @@ func TestRoutes(t *testing.T) {
 			for _, requirement := range security(doc, op) {
 				roles = append(roles, requirement["token"]...)
 			}
-			if !slices.ContainsFunc(all, func(r route) bool { return r.method == method && r.path == path && slices.Equal(r.roles, roles) }) {
-				t.Errorf("no route for %s %s with roles %q", method, path, roles)
+			scope, _ := op.Extensions["x-scope"].(string)
+			if !slices.ContainsFunc(all, func(r route) bool {
+				return r.method == method && r.path == path && r.scope == scope && slices.Equal(r.roles, roles)
+			}) {
+				t.Errorf("no route for %s %s with roles %q and scope %q", method, path, roles, scope)
 			}
 			for _, role := range roles {
 				if audit.ParseRole(role) == 0 {

@@ -1,6 +1,11 @@
 package httpapi
 
-import "filippo.io/torchwood"
+import (
+	"context"
+
+	"filippo.io/torchwood"
+	"golang.org/x/mod/sumdb/tlog"
+)
 
 // GetReceipt answers with the receipt of one entry.
 func (s *Server) GetReceipt(c *call, index Index) error {
@@ -17,19 +22,24 @@ func (s *Server) GetCheckpoint(c *call) error {
 	return c.write("text/plain; charset=utf-8", c.cache("max-age=1"), c.ledger.Log.Checkpoint())
 }
 
-// GetTile answers with a tile of hashes or entries, addressed as in C2SP
-// tlog-tiles. What has an address never changes.
+// GetTile answers with a tile of hashes, addressed as in C2SP tlog-tiles. What
+// has an address never changes.
 func (s *Server) GetTile(c *call, path string) error {
+	return c.tile(path, c.ledger.Log.Tile)
+}
+
+// GetEntries answers with a bundle of entries, addressed as in C2SP tlog-tiles.
+// What has an address never changes.
+func (s *Server) GetEntries(c *call, path string) error {
+	return c.tile("entries/"+path, c.ledger.Log.EntryBundle)
+}
+
+func (c *call) tile(path string, read func(context.Context, tlog.Tile) ([]byte, error)) error {
 	tile, err := torchwood.ParseTilePath("tile/" + path)
 	if err != nil || torchwood.TilePath(tile) != "tile/"+path {
 		return refuse(CodeNotFound)
 	}
-	var data []byte
-	if tile.L == -1 {
-		data, err = c.ledger.Log.EntryBundle(c.r.Context(), tile)
-	} else {
-		data, err = c.ledger.Log.Tile(c.r.Context(), tile)
-	}
+	data, err := read(c.r.Context(), tile)
 	if err != nil {
 		return err
 	}

@@ -56,6 +56,20 @@ func TestNarrowToken(t *testing.T) {
 	}
 }
 
+// TestScopedRecipient: a recipient's file is a dealer's to ask for, and of another
+// table a token for some tables is no dealer's.
+func TestScopedRecipient(t *testing.T) {
+	t.Parallel()
+	s := newStack(t, stackOptions{})
+	for table, want := range map[string]int{"a": http.StatusOK, "z": http.StatusForbidden} {
+		_, path := s.commit(table, "k-"+table)
+		read[Deal](t, s.post(path+"/deal", "", twoHands))
+		if got := s.get(path+"/transcript?recipient=seat-1", s.tableToken); got.status != want {
+			t.Errorf("table %s: %d: %s", table, got.status, cut(got.body))
+		}
+	}
+}
+
 func TestMemoryForgets(t *testing.T) {
 	t.Parallel()
 	var m memory[int, int]

@@ -260,8 +260,8 @@ const (
 // Defines values for VerdictLevel.
 const (
 	VerdictLevelKeyNotPinned VerdictLevel = "key not pinned"
-	VerdictLevelRecorded     VerdictLevel = "recorded"
 	VerdictLevelMixed        VerdictLevel = "mixed"
+	VerdictLevelRecorded     VerdictLevel = "recorded"
 	VerdictLevelWitnessed    VerdictLevel = "witnessed"
 )
 
@@ -1708,6 +1708,9 @@ type operations interface {
 	// GetCheckpoint is GET /log/{ledger}/checkpoint
 	GetCheckpoint(c *call) error
 
+	// GetEntries is GET /log/{ledger}/tile/entries/{tile}
+	GetEntries(c *call, tile string) error
+
 	// GetTile is GET /log/{ledger}/tile/{tile}
 	GetTile(c *call, tile string) error
 
@@ -1800,6 +1803,15 @@ func (b binder) GetCheckpoint(c *call) error {
 		return err
 	}
 	return b.ops.GetCheckpoint(c)
+}
+
+func (b binder) GetEntries(c *call) error {
+	p := parameters{request: c.r}
+	tile := p.pathText("tile")
+	if err := p.check(); err != nil {
+		return err
+	}
+	return b.ops.GetEntries(c, tile)
 }
 
 func (b binder) GetTile(c *call) error {
@@ -2023,35 +2035,36 @@ func (b binder) SetTable(c *call) error {
 }
 
 // routes returns the operations of the contract, each with the roles that
-// may call it; none means whoever may read.
+// may call it (none: all who may read) and its x-scope.
 func routes(ops operations) []route {
 	b := binder{ops}
 	return []route{
-		{http.MethodGet, "/v1/{ledger}/shuffles", []string{"auditor", "regulator", "dealer"}, b.ListShuffles},
-		{http.MethodPost, "/v1/{ledger}/shuffles", []string{"dealer"}, b.CreateShuffle},
-		{http.MethodGet, "/v1/{ledger}/shuffles/{id}", []string{}, b.GetShuffle},
-		{http.MethodPost, "/v1/{ledger}/shuffles/{id}/mix", []string{"dealer"}, b.MixShuffle},
-		{http.MethodPost, "/v1/{ledger}/shuffles/{id}/deal", []string{"dealer"}, b.DealCards},
-		{http.MethodPost, "/v1/{ledger}/shuffles/{id}/close", []string{"dealer", "admin"}, b.CloseShuffle},
-		{http.MethodPost, "/v1/{ledger}/shuffles/{id}/takeover", []string{"dealer"}, b.TakeOverShuffle},
-		{http.MethodGet, "/v1/{ledger}/shuffles/{id}/transcript", []string{}, b.GetTranscript},
-		{http.MethodPost, "/v1/{ledger}/draws", []string{"dealer"}, b.CreateDraws},
-		{http.MethodGet, "/v1/{ledger}/entries/{index}/receipt", []string{}, b.GetReceipt},
-		{http.MethodGet, "/v1/{ledger}/keys", []string{}, b.GetKeys},
-		{http.MethodPost, "/v1/{ledger}/keys", []string{"admin"}, b.AddKey},
-		{http.MethodGet, "/v1/{ledger}/switches", []string{"admin", "auditor", "regulator"}, b.ListSwitches},
-		{http.MethodPost, "/v1/{ledger}/switches", []string{"admin"}, b.SetSwitch},
-		{http.MethodPost, "/v1/{ledger}/tables", []string{"dealer", "admin"}, b.SetTable},
-		{http.MethodPost, "/v1/{ledger}/latch", []string{"admin"}, b.ClearLatch},
-		{http.MethodGet, "/v1/{ledger}/credentials", []string{"admin", "auditor", "regulator"}, b.ListCredentials},
-		{http.MethodPost, "/v1/{ledger}/credentials", []string{"admin"}, b.ChangeCredential},
-		{http.MethodGet, "/v1/{ledger}/acts", []string{"dealer", "admin", "auditor", "regulator"}, b.GetActs},
-		{http.MethodPost, "/v1/{ledger}/acts", []string{"dealer", "admin"}, b.SubmitAct},
-		{http.MethodGet, "/v1/{ledger}/access", []string{"regulator", "admin"}, b.ListAccess},
-		{http.MethodPost, "/v1/verify", []string{}, b.Verify},
-		{http.MethodGet, "/log/{ledger}/checkpoint", []string{}, b.GetCheckpoint},
-		{http.MethodGet, "/log/{ledger}/tile/{tile}", []string{}, b.GetTile},
-		{http.MethodGet, "/openapi.yaml", []string{}, b.GetContract},
-		{http.MethodGet, "/", []string{}, b.GetHome},
+		{http.MethodGet, "/v1/{ledger}/shuffles", []string{"auditor", "regulator", "dealer"}, "table", b.ListShuffles},
+		{http.MethodPost, "/v1/{ledger}/shuffles", []string{"dealer"}, "table", b.CreateShuffle},
+		{http.MethodGet, "/v1/{ledger}/shuffles/{id}", []string{}, "table", b.GetShuffle},
+		{http.MethodPost, "/v1/{ledger}/shuffles/{id}/mix", []string{"dealer"}, "table", b.MixShuffle},
+		{http.MethodPost, "/v1/{ledger}/shuffles/{id}/deal", []string{"dealer"}, "table", b.DealCards},
+		{http.MethodPost, "/v1/{ledger}/shuffles/{id}/close", []string{"dealer", "admin"}, "table", b.CloseShuffle},
+		{http.MethodPost, "/v1/{ledger}/shuffles/{id}/takeover", []string{"dealer"}, "table", b.TakeOverShuffle},
+		{http.MethodGet, "/v1/{ledger}/shuffles/{id}/transcript", []string{}, "table", b.GetTranscript},
+		{http.MethodPost, "/v1/{ledger}/draws", []string{"dealer"}, "table", b.CreateDraws},
+		{http.MethodGet, "/v1/{ledger}/entries/{index}/receipt", []string{}, "ledger", b.GetReceipt},
+		{http.MethodGet, "/v1/{ledger}/keys", []string{}, "none", b.GetKeys},
+		{http.MethodPost, "/v1/{ledger}/keys", []string{"admin"}, "ledger", b.AddKey},
+		{http.MethodGet, "/v1/{ledger}/switches", []string{"admin", "auditor", "regulator"}, "ledger", b.ListSwitches},
+		{http.MethodPost, "/v1/{ledger}/switches", []string{"admin"}, "ledger", b.SetSwitch},
+		{http.MethodPost, "/v1/{ledger}/tables", []string{"dealer", "admin"}, "table", b.SetTable},
+		{http.MethodPost, "/v1/{ledger}/latch", []string{"admin"}, "ledger", b.ClearLatch},
+		{http.MethodGet, "/v1/{ledger}/credentials", []string{"admin", "auditor", "regulator"}, "ledger", b.ListCredentials},
+		{http.MethodPost, "/v1/{ledger}/credentials", []string{"admin"}, "ledger", b.ChangeCredential},
+		{http.MethodGet, "/v1/{ledger}/acts", []string{"dealer", "admin", "auditor", "regulator"}, "ledger", b.GetActs},
+		{http.MethodPost, "/v1/{ledger}/acts", []string{"dealer", "admin"}, "ledger", b.SubmitAct},
+		{http.MethodGet, "/v1/{ledger}/access", []string{"regulator", "admin"}, "ledger", b.ListAccess},
+		{http.MethodPost, "/v1/verify", []string{}, "", b.Verify},
+		{http.MethodGet, "/log/{ledger}/checkpoint", []string{}, "none", b.GetCheckpoint},
+		{http.MethodGet, "/log/{ledger}/tile/{tile}", []string{}, "none", b.GetTile},
+		{http.MethodGet, "/log/{ledger}/tile/entries/{tile}", []string{}, "ledger", b.GetEntries},
+		{http.MethodGet, "/openapi.yaml", []string{}, "", b.GetContract},
+		{http.MethodGet, "/", []string{}, "", b.GetHome},
 	}
 }

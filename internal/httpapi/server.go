@@ -113,7 +113,8 @@ func (s *Server) Drain() { s.ledgers.drain() }
 type route struct {
 	method string
 	path   string   // as in the contract
-	roles  []string // that may call it; none: whoever may read
+	roles  []string // that may call it; none: all who may read
+	scope  string   // x-scope of the contract; "" of what is of no ledger
 	call   func(*call) error
 }
 

@@ -82,7 +82,7 @@ func (h *hunt) everyState() map[string]work {
 		}
 		s, err := d.Shuffle(t.Context(), as("tester"), strings.ReplaceAll(state, " ", "-"), req)
 		must(err)
-		all[state] = work{table, fmt.Sprintf("/v1/main/shuffles/%d", s.ID)}
+		all[state] = work{table: table, path: fmt.Sprintf("/v1/main/shuffles/%d", s.ID)}
 		return s.ID
 	}
 	deal := func(id uint64) uint64 {
@@ -122,7 +122,7 @@ func (h *hunt) everyState() map[string]work {
 	}
 	draw, err := d.Draws(t.Context(), as("tester"), "draw", dealer.DrawsRequest{Table: "d1", Ranges: []uint32{6, 6, 6, 6, 6, 6, 37, 1 << 30}, CloseBy: &long})
 	must(err)
-	all["draw"] = work{"d1", fmt.Sprintf("/v1/main/shuffles/%d", deal(draw.ID))}
+	all["draw"] = work{table: "d1", path: fmt.Sprintf("/v1/main/shuffles/%d", deal(draw.ID))}
 
 	h.s.clock.add(time.Minute) // it stood still since the stack was made
 	tick := time.NewTicker(50 * time.Millisecond)
@@ -153,7 +153,7 @@ func (h *hunt) callers() map[string]string {
 // callAll makes every call about one shuffle, as everybody.
 func (h *hunt) callAll(state string, of work) {
 	var asks []ask
-	for _, r := range rights {
+	for _, r := range rights(h.t) {
 		a := r.ask(h.s, of)
 		if a.key != "" {
 			a.key = fmt.Sprintf("hunt-%d", len(h.said))

@@ -1,0 +1,349 @@
+package attacks
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/url"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"shuffled/internal/testdb"
+)
+
+const (
+	origin   = "cards.example.com/main"
+	password = "test-only"
+	// patience bounds every wait for a process; it measures nothing.
+	patience = time.Minute
+)
+
+// binary returns the command that is attacked.
+var binary = sync.OnceValues(func() (string, error) {
+	if path := os.Getenv("SHUFFLED_ATTACKS_BINARY"); path != "" {
+		return filepath.Abs(path)
+	}
+	dir, err := os.MkdirTemp("", "shuffled-attacks-")
+	if err != nil {
+		return "", err
+	}
+	path := filepath.Join(dir, "shuffled")
+	if out, err := exec.Command("go", "build", "-o", path, "shuffled/cmd/shuffled").CombinedOutput(); err != nil {
+		return "", fmt.Errorf("building the command: %w\n%s", err, out)
+	}
+	return path, nil
+})
+
+// terms say what kind of house is attacked. The zero value is a sandbox ledger
+// on SQLite that everybody reads.
+type terms struct {
+	postgres   bool
+	production bool
+	access     string // of ledger create; "" is its default
+	witnesses  int    // that run
+	quorum     string // of the policy, such as "any w1 w2"; "" is all of them
+	auditor    bool   // the ledger names one
+}
+
+// house is an installation: keys, database, one ledger named main, a token for
+// each role, and a daemon that serves it. It is built by the commands of
+// docs/OPERATIONS.md, in their order.
+type house struct {
+	t               *testing.T
+	terms           terms
+	dir             string
+	url, operator   string
+	super           string // address of the database as its superuser; "" for SQLite
+	cluster         *testdb.Cluster
+	witnesses       []*process
+	daemon          *process
+	vkey, policy    string // the ledger's key; the file of its policy, "" for none
+	house, thief    string // tokens of two dealers that are two identities
+	admin, auditor  string
+	regulator, room string // room is a dealer's token for table t1 only
+}
+
+// open builds a house and serves it.
+func open(t *testing.T, of terms) *house {
+	t.Helper()
+	h := &house{t: t, terms: of, dir: t.TempDir()}
+	h.check(os.Chmod(h.dir, 0o700))
+	h.url, h.operator = "http://"+freeAddress(t), "http://"+freeAddress(t)
+	if of.postgres {
+		h.cluster = testdb.Start(t) // roles are the cluster's: it cannot be shared
+		h.super = h.cluster.Database(t)
+		h.write("password", password+"\n")
+	}
+	h.must("key", "generate", "signing", "--origin", origin, "--out", h.path("main.key"))
+	h.vkey = h.read("main.vkey")
+	h.must("key", "generate", "sealing", "--out", h.path("sealing.key"))
+	for i := range of.witnesses {
+		h.witness(fmt.Sprintf("w%d", i+1))
+	}
+	if of.witnesses > 0 {
+		h.writePolicy()
+	}
+	h.configure("")
+	h.create()
+	h.hire()
+	h.serve()
+	return h
+}
+
+// create makes the tables and the ledger, as the owner of the database.
+func (h *house) create() {
+	h.t.Helper()
+	h.roles()
+	h.must(append([]string{"migrate", "up"}, h.place("shuffled_owner")...)...)
+	h.roles()
+	args := []string{"ledger", "create", "--name", "main", "--origin", origin, "--mix", "slots,cut"}
+	args = append(args, h.place("shuffled_owner")...)
+	if h.terms.production {
+		args = append(args, "--production")
+		if h.policy == "" {
+			args = append(args, "--deals", "signed")
+		}
+	}
+	if h.terms.access != "" {
+		args = append(args, "--access", h.terms.access)
+	}
+	if h.policy != "" {
+		args = append(args, "--policy", h.policy)
+	}
+	if h.terms.auditor {
+		h.must("key", "generate", "auditor", "--out", h.path("auditor.key"))
+		args = append(args, "--auditor", h.path("auditor.pub"))
+	}
+	h.must(append(args, h.administrators()...)...)
+}
+
+// administrators makes the keys of two administrators of a production ledger, where
+// the build knows them, and returns how ledger create names them.
+func (h *house) administrators() (args []string) {
+	h.t.Helper()
+	_, help := h.run("ledger", "create", "--help")
+	if !h.terms.production || !strings.Contains(help, "--administrator") {
+		return nil
+	}
+	for _, name := range []string{"alice", "bob"} {
+		if _, err := os.Stat(h.path(name + ".key")); err != nil {
+			h.must("key", "generate", "administrator", "--name", name, "--out", h.path(name+".key"))
+		}
+		args = append(args, "--administrator", name+"="+h.path(name+".vkey"))
+	}
+	return args
+}
+
+// hire makes a token for everybody. Two dealers are two identities, where the
+// build knows identities.
+func (h *house) hire() {
+	h.t.Helper()
+	h.house = h.token("dealer", "backend")
+	h.thief = h.token("dealer", "other-service")
+	h.room = h.token("dealer", "room-1", "--table", "t1")
+	h.admin = h.administrator()
+	h.auditor = h.token("auditor", "lab")
+	h.regulator = h.token("regulator", "inspector")
+}
+
+// administrator makes an administrator's token, in production as an act that both
+// administrators sign, where the build knows them.
+func (h *house) administrator() string {
+	h.t.Helper()
+	if _, err := os.Stat(h.path("bob.key")); err != nil {
+		return h.token("admin", "admin")
+	}
+	h.must("act", "propose", "admin_credential", "--config", h.path("shuffled.toml"), "--as", "operator",
+		"--identity", "admin", "--token-out", h.path("admin.token"), "--sign", h.path("alice.key"), "--out", h.path("admin.act"))
+	h.must("act", "sign", h.path("admin.act"), "--key", h.path("bob.key"))
+	h.must("act", "submit", h.path("admin.act"), "--config", h.path("shuffled.toml"))
+	return h.read("admin.token")
+}
+
+// token makes a token of the role for a named service.
+func (h *house) token(role, identity string, args ...string) string {
+	h.t.Helper()
+	args = append([]string{"token", "create", "--config", h.path("shuffled.toml"), "--role", role}, args...)
+	if _, help := h.run("token", "create", "--help"); strings.Contains(help, "--identity") {
+		args = append(args, "--identity", identity)
+	}
+	out := strings.TrimSpace(h.must(args...))
+	return out[strings.LastIndexAny(out, "\n ")+1:]
+}
+
+// public is the id of a token, which stands in entries and rows.
+func public(token string) string {
+	id, _, _ := strings.Cut(token, ".")
+	return id
+}
+
+// place are the flags that say where the state is.
+func (h *house) place(role string) []string {
+	if h.super == "" {
+		return []string{"--data", h.dir}
+	}
+	return []string{"--data", h.dir, "--database", h.as(role)}
+}
+
+// as returns the database's address for a role, without a password.
+func (h *house) as(role string) string {
+	u, err := url.Parse(h.super)
+	h.check(err)
+	u.User = url.User(role)
+	return u.String()
+}
+
+// roles runs deploy/roles.sql and gives the roles a password.
+func (h *house) roles() {
+	h.t.Helper()
+	if h.super == "" {
+		return
+	}
+	psql, err := testdb.Bin("psql")
+	h.check(err)
+	script := os.Getenv("SHUFFLED_ATTACKS_ROLES")
+	if script == "" {
+		script = "../../deploy/roles.sql"
+	}
+	args := []string{h.super, "-q", "-v", "ON_ERROR_STOP=1", "-f", script}
+	for _, role := range []string{"owner", "writer", "reader"} {
+		args = append(args, "-c", fmt.Sprintf("ALTER ROLE shuffled_%s PASSWORD '%s'", role, password))
+	}
+	if out, err := exec.Command(psql, args...).CombinedOutput(); err != nil {
+		h.t.Fatalf("roles.sql: %v\n%s", err, out)
+	}
+}
+
+// configure writes the configuration file, with further lines before the ledger.
+func (h *house) configure(more string) {
+	h.t.Helper()
+	text := fmt.Sprintf("listen = %q\noperator_listen = %q\ndata = %q\n",
+		h.url[len("http://"):], h.operator[len("http://"):], h.dir)
+	if h.super != "" {
+		text += fmt.Sprintf("database = %q\ndatabase_password_file = %q\n", h.as("shuffled_writer"), h.path("password"))
+	}
+	h.write("shuffled.toml", text+more+"[[ledger]]\nname = \"main\"\n")
+}
+
+func (h *house) path(name string) string { return filepath.Join(h.dir, name) }
+
+func (h *house) write(name, text string) {
+	h.t.Helper()
+	h.check(os.WriteFile(h.path(name), []byte(text), 0o600))
+}
+
+func (h *house) read(name string) string {
+	h.t.Helper()
+	b, err := os.ReadFile(h.path(name))
+	h.check(err)
+	return strings.TrimSpace(string(b))
+}
+
+func (h *house) check(err error) {
+	h.t.Helper()
+	if err != nil {
+		h.t.Fatal(err)
+	}
+}
+
+// run runs the command to its end and returns its exit code and all it printed.
+func (h *house) run(args ...string) (int, string) {
+	h.t.Helper()
+	path, err := binary()
+	h.check(err)
+	ctx, cancel := context.WithTimeout(h.t.Context(), patience)
+	defer cancel()
+	cmd := exec.CommandContext(ctx, path, args...)
+	cmd.Env = append(os.Environ(), "PGPASSWORD="+password)
+	out, err := cmd.CombinedOutput()
+	var exit *exec.ExitError
+	if err != nil && !errors.As(err, &exit) {
+		h.t.Fatalf("shuffled %s: %v\n%s", strings.Join(args, " "), err, out)
+	}
+	return cmd.ProcessState.ExitCode(), string(out)
+}
+
+func (h *house) must(args ...string) string {
+	h.t.Helper()
+	code, out := h.run(args...)
+	if code != 0 {
+		h.t.Fatalf("shuffled %s: exit code %d\n%s", strings.Join(args, " "), code, out)
+	}
+	return out
+}
+
+// serve starts the daemon and waits until it is ready.
+func (h *house) serve() {
+	h.t.Helper()
+	h.daemon = start(h.t, "serve", "--config", h.path("shuffled.toml"))
+	h.daemon.until("ready", func() bool { return strings.Contains(h.readiness(), `"ready":true`) })
+}
+
+// readiness is what /readyz says, nothing where no daemon listens.
+func (h *house) readiness() string {
+	resp, err := client.Get(h.operator + "/readyz")
+	if err != nil {
+		return ""
+	}
+	defer resp.Body.Close()
+	b, err := io.ReadAll(resp.Body)
+	if err != nil {
+		return ""
+	}
+	return string(b)
+}
+
+// key generates a witness's key, and returns its verifier key.
+func (h *house) key(name string) (vkey string) {
+	h.t.Helper()
+	h.must("key", "generate", "witness", "--name", name+".example.org/w", "--out", h.path(name+".key"))
+	return h.read(name + ".vkey")
+}
+
+// witness makes the next witness of the ledger, and starts it.
+func (h *house) witness(name string) {
+	h.t.Helper()
+	h.key(name)
+	address := freeAddress(h.t)
+	h.write(name+".line", fmt.Sprintf("witness %s %s http://%s/\n", name, h.read(name+".vkey"), address))
+	h.witnesses = append(h.witnesses, h.startWitness(name, address))
+}
+
+func (h *house) startWitness(name, address string) *process {
+	h.t.Helper()
+	w := start(h.t, "witness", "serve", "--key", h.path(name+".key"), "--state", h.path(name+"-state"),
+		"--log", h.vkey, "--listen", address)
+	w.until("serving", func() bool {
+		conn, err := net.Dial("tcp", address)
+		if err == nil {
+			conn.Close()
+		}
+		return err == nil
+	})
+	return w
+}
+
+// writePolicy writes the ledger's policy, and one for players with its key.
+func (h *house) writePolicy() {
+	h.t.Helper()
+	text, names := "", ""
+	for i := range h.witnesses {
+		text += h.read(fmt.Sprintf("w%d.line", i+1)) + "\n"
+		names += fmt.Sprintf(" w%d", i+1)
+	}
+	quorum := h.terms.quorum
+	if quorum == "" {
+		quorum = "all" + names
+	}
+	text += "group g " + quorum + "\nquorum g\n"
+	h.write("ledger.policy", text)
+	h.write("player.policy", "log "+h.vkey+"\n"+text)
+	h.policy = h.path("ledger.policy")
+}

@@ -1,0 +1,140 @@
+package attacks
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"strings"
+	"testing"
+)
+
+// answer is what the daemon said.
+type answer struct {
+	status int
+	body   []byte
+}
+
+// code is the stable word of a problem document, "" for what is none.
+func (a answer) code() string {
+	var p struct{ Code string }
+	if a.status < 400 || json.Unmarshal(a.body, &p) != nil {
+		return ""
+	}
+	return p.Code
+}
+
+func (a answer) String() string {
+	return fmt.Sprintf("%d %s", a.status, a.body[:min(len(a.body), 240)])
+}
+
+// object reads the body as a JSON object.
+func (a answer) object(t *testing.T) map[string]any {
+	t.Helper()
+	var m map[string]any
+	if err := json.Unmarshal(a.body, &m); err != nil {
+		t.Fatalf("%v: %s", err, a)
+	}
+	return m
+}
+
+var client = &http.Client{Timeout: patience, Transport: &http.Transport{MaxIdleConnsPerHost: 64}}
+
+// do makes one request; an answer with status 0 is none.
+func (h *house) do(method, path, token, key, body string) answer {
+	h.t.Helper()
+	req, err := http.NewRequestWithContext(h.t.Context(), method, h.url+path, strings.NewReader(body))
+	h.check(err)
+	if token != "" {
+		req.Header.Set("Authorization", "Bearer "+token)
+	}
+	if key != "" {
+		req.Header.Set("Idempotency-Key", key)
+	}
+	if body != "" {
+		req.Header.Set("Content-Type", "application/json")
+	}
+	resp, err := client.Do(req)
+	if err != nil {
+		return answer{body: []byte(err.Error())}
+	}
+	defer resp.Body.Close()
+	b, err := io.ReadAll(resp.Body)
+	if err != nil {
+		return answer{body: []byte(err.Error())}
+	}
+	return answer{resp.StatusCode, b}
+}
+
+func (h *house) get(path, token string) answer {
+	h.t.Helper()
+	return h.do(http.MethodGet, path, token, "", "")
+}
+
+func (h *house) post(path, token, body string) answer {
+	h.t.Helper()
+	return h.do(http.MethodPost, path, token, "", body)
+}
+
+// ok wants an answer to what is no attack.
+func (h *house) ok(a answer) answer {
+	h.t.Helper()
+	if a.status != http.StatusOK {
+		h.t.Fatalf("what is no attack was refused: %s", a)
+	}
+	return a
+}
+
+// refused wants an attack to be answered with one of the codes, such as not_yours.
+func (h *house) refused(what string, a answer, codes ...string) {
+	h.t.Helper()
+	for _, code := range codes {
+		if a.code() == code {
+			return
+		}
+	}
+	h.t.Errorf("%s: %s; the defence is a refusal with code %s", what, a, strings.Join(codes, " or "))
+}
+
+// commit commits to a deck at a table, under the key.
+func (h *house) commit(token, key, table string) answer {
+	h.t.Helper()
+	return h.do(http.MethodPost, "/v1/main/shuffles", token, key, fmt.Sprintf(`{"table":%q,"deck":"standard-52"}`, table))
+}
+
+// hand commits as the house and returns the address of the shuffle.
+func (h *house) hand(key, table string) string {
+	h.t.Helper()
+	return h.shuffle(h.ok(h.commit(h.house, key, table)))
+}
+
+// shuffle is the address of the shuffle that a commit answered.
+func (h *house) shuffle(a answer) string {
+	h.t.Helper()
+	return fmt.Sprintf("/v1/main/shuffles/%.0f", a.object(h.t)["id"])
+}
+
+const (
+	holeCards = `{"first":0,"runs":[{"count":2,"purpose":"seat","recipient":"seat-1"},
+		{"count":2,"purpose":"seat","recipient":"seat-2"}]}`
+	flop      = `{"first":4,"runs":[{"count":1,"purpose":"burn"},{"count":3,"purpose":"board","public":true}]}`
+	completed = `{"outcome":"completed"}`
+)
+
+// settled repeats a deal that waits for witnesses until it is answered otherwise.
+func (h *house) settled(path, token, body string) (a answer) {
+	h.t.Helper()
+	h.daemon.until("done with "+path, func() bool {
+		a = h.post(path, token, body)
+		return a.code() != "cosigned"
+	})
+	return a
+}
+
+// keep writes a shuffle's transcript, as everybody gets it, to a file.
+func (h *house) keep(shuffle, name string) string {
+	h.t.Helper()
+	h.write(name, string(bytes.TrimSpace(h.ok(h.get(shuffle+"/transcript", "")).body)))
+	return h.path(name)
+}

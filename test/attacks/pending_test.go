@@ -1,0 +1,126 @@
+package attacks
+
+import (
+	"fmt"
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"shuffled/internal/testdb"
+)
+
+// pending are the attacks that the tree does not stop yet, with the item of the
+// work that will. An entry goes when its defence comes.
+var pending = map[string]string{
+	"TestDealAhead":                 "item 1, one shuffle, one dealer",
+	"TestMixForeign":                "item 1, one shuffle, one dealer",
+	"TestGreetingKey":               "item 1, one shuffle, one dealer",
+	"TestGuessedKey":                "item 1, one shuffle, one dealer",
+	"TestReadOpenings":              "item 1, one shuffle, one dealer",
+	"TestTakeByChild":               "item 1, one shuffle, one dealer",
+	"TestSameToken":                 "item 1, one shuffle, one dealer",
+	"TestClientRefuses":             "item 1, one shuffle, one dealer",
+	"TestTakeover":                  "item 1, one shuffle, one dealer",
+	"TestInsertedDealer":            "item 2, the database makes nobody",
+	"TestInsertedAdmin":             "item 2, the database makes nobody",
+	"TestSwappedHash":               "item 2, the database makes nobody",
+	"TestRevivedToken":              "item 2, the database makes nobody",
+	"TestOneAdminReplacesWitnesses": "item 3, two people",
+	"TestDisjointQuorum":            "item 4, two histories",
+	"TestTwoHistories":              "item 4, two histories",
+	"TestChosenRecipients":          "item 5, claims as they are",
+	"TestClaimsOfThePage":           "item 5, claims as they are",
+	"TestEditedManifest":            "item 6, views",
+	"TestFloodOfStrangers":          "item 7, strangers",
+	"TestBundleWithoutDatabase":     "item 7, strangers",
+	"TestTranscriptOfManyDeals":     "item 7, strangers",
+	"TestInsertedEntry":             "item 11, the process itself",
+	"TestDeletedAccessRecords":      "item 11, the process itself",
+	"TestDecksOfRefusedCommits":     "item 11, the process itself",
+	"TestWitnessOfUnlistedHost":     "item 11, the process itself",
+	"TestLooseTLSKey":               "item 11, the process itself",
+	"TestCoreDump":                  "item 11, the process itself",
+}
+
+// attack begins a test of the suite, which may run beside others. It skips one that
+// is pending.
+func attack(t *testing.T) {
+	t.Helper()
+	attackAlone(t)
+	t.Parallel()
+}
+
+// attackAlone begins one that needs the machine for itself.
+func attackAlone(t *testing.T) {
+	t.Helper()
+	if item, ok := pending[t.Name()]; ok && os.Getenv("SHUFFLED_ATTACKS_ALL") != "1" {
+		t.Skipf("PENDING: this attack gets through until %s is done", item)
+	}
+}
+
+func TestMain(m *testing.M) {
+	if os.Getenv("SHUFFLED_ATTACKS") == "" {
+		fmt.Println("attacks: not run here; make attacks runs them")
+		return
+	}
+	testdb.Main(m)
+}
+
+// TestPending counts the attacks and those that are pending. Each entry of the
+// table is a test here, and each test here is an attack.
+func TestPending(t *testing.T) {
+	files, err := filepath.Glob("*_test.go")
+	if err != nil {
+		t.Fatal(err)
+	}
+	attacks := make(map[string]bool)
+	for _, name := range files {
+		f, err := parser.ParseFile(token.NewFileSet(), name, nil, parser.SkipObjectResolution)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, d := range f.Decls {
+			fn, ok := d.(*ast.FuncDecl)
+			if !ok || !strings.HasPrefix(fn.Name.Name, "Test") || fn.Name.Name == "TestMain" || fn.Name.Name == t.Name() {
+				continue
+			}
+			if attacks[fn.Name.Name] = begins(fn); !begins(fn) {
+				t.Errorf("%s does not begin with attack(t)", fn.Name.Name)
+			}
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(pending)) {
+		if !attacks[name] {
+			t.Errorf("%s is pending, and no attack has this name", name)
+		}
+		fmt.Printf("attacks: PENDING %s (%s)\n", name, pending[name])
+	}
+	if len(attacks) < 25 {
+		t.Errorf("%d attacks", len(attacks))
+	}
+	fmt.Printf("attacks: %d in the suite, %d of them pending\n", len(attacks), len(pending))
+}
+
+// begins reports whether the first statement of the test is attack(t) or
+// attackAlone(t).
+func begins(fn *ast.FuncDecl) bool {
+	if len(fn.Body.List) == 0 {
+		return false
+	}
+	s, ok := fn.Body.List[0].(*ast.ExprStmt)
+	if !ok {
+		return false
+	}
+	c, ok := s.X.(*ast.CallExpr)
+	if !ok {
+		return false
+	}
+	id, ok := c.Fun.(*ast.Ident)
+	return ok && (id.Name == "attack" || id.Name == "attackAlone")
+}
