@@ -3,6 +3,7 @@ package audit
 import (
 	"bytes"
 	"runtime"
+	"strings"
 	"testing"
 	"weak"
 
@@ -17,7 +18,7 @@ func TestOpenShufflesOwnTheirBytes(t *testing.T) {
 	var commits []*Commit
 	for _, table := range []string{"a", "b", "a"} {
 		c := nextCommit(s, table)
-		c.GameRef, c.CloseBy, c.Context.Recipe = "of-"+table, sampleTime+1000, shuffle.Recipe{Ranges: []uint32{6, 6}}
+		c.GameRef, c.CloseBy, c.Context.Recipe = strings.Repeat(table, 64), sampleTime+1000, shuffle.Recipe{Ranges: []uint32{6, 6}}
 		benchApply(t, s, []Entry{{Time: sampleTime, Actor: "a", Body: c}})
 		commits = append(commits, c)
 	}
@@ -61,7 +62,7 @@ func TestOpenIsOfItsCommit(t *testing.T) {
 	look := func(name string, s *State) {
 		t.Helper()
 		for _, o := range s.OpenShuffles() {
-			held, c := s.open[o.ID], o.Commit()
+			held, c := find(s, o.ID), o.Commit()
 			recipe := c.Context.Recipe
 			if held.closeBy != c.CloseBy || o.CloseBy != c.CloseBy || o.Table != c.Context.Table ||
 				held.m != recipe.Positions() || o.Places != held.m || held.tapeLen != recipe.TapeLen() ||
@@ -112,4 +113,48 @@ func TestUnparsableCommit(t *testing.T) {
 	}()
 	o, _ := s.Shuffle(id)
 	o.Commit()
+}
+
+// TestOpenSlots: slots, terms and the ends of long commits are put back as they were,
+// whatever was opened and closed in between, and used again by the next shuffles.
+func TestOpenSlots(t *testing.T) {
+	t.Parallel()
+	s := benchState(t)
+	step := func(body Body) { benchApply(t, s, []Entry{{Time: sampleTime, Actor: "a", Body: body}}) }
+	open := func(table, ref string) uint64 {
+		c := nextCommit(s, table)
+		c.GameRef, c.CloseBy = ref, sampleTime+1000
+		step(c)
+		return s.Size() - 1
+	}
+	end := func(id uint64) {
+		step(&Close{Shuffle: id, Outcome: OutcomeEndedEarly, Form: FormTape, Tape: make([]byte, find(s, id).tapeLen)})
+	}
+	long := strings.Repeat("r", 64)
+	var ids []uint64
+	for i := range chunkSlots + 10 {
+		ids = append(ids, open("t"+string(rune('a'+i%3)), long[:i%65]))
+	}
+	s.Commit()
+	want, held := s.Encode(), heldOf(s.open)
+	mark := s.Mark()
+	for _, id := range ids {
+		end(id)
+	}
+	if s.open.len() != 0 || len(s.open.chunks) > 1 || len(s.open.numbers)+len(s.open.long) != 0 {
+		t.Error("the memory of shuffles that are closed is kept")
+	}
+	for range 2 * chunkSlots {
+		open("other", long)
+	}
+	s.Rollback(mark)
+	if got := heldOf(s.open); !bytes.Equal(s.Encode(), want) || len(got) != len(held) || len(s.open.numbers) != 3 {
+		t.Errorf("after a rollback: %d shuffles of %d, %d terms", len(got), len(held), len(s.open.numbers))
+	}
+	for _, id := range ids[1:] {
+		end(id)
+	}
+	if got := find(s, ids[0]).commit().GameRef; got != "" {
+		t.Errorf("game reference %q", got)
+	}
 }

@@ -24,7 +24,7 @@ func ParseState(b []byte) (*State, error) {
 	r.tables()
 	r.open()
 	r.keys()
-	if s.pair != nil && s.open[s.pair.shuffle] == nil {
+	if s.pair != nil && !s.open.has(s.pair.shuffle) {
 		r.fail("pair", "its shuffle is not open")
 	}
 	if err := r.end("state"); err != nil {
@@ -164,8 +164,8 @@ func (r *stateReader) open() {
 		if r.err != nil {
 			return
 		}
-		o := c.open(string(body), r.state.tables[c.Context.Table])
-		o.next, o.mixed = next, mixed
+		o := r.state.open.describe(id, c, body, r.state.tables[c.Context.Table])
+		o.next, o.mixed = uint16(next), mixed
 		r.ascending("open shuffles", id > last)
 		switch {
 		case o.table == nil || o.table.last < id:
@@ -178,7 +178,9 @@ func (r *stateReader) open() {
 			o.table.waiting = append(o.table.waiting, id)
 		}
 		last = id
-		r.state.open[id] = o
+		if r.err == nil {
+			r.state.open.insert(o)
+		}
 	})
 }
 
