@@ -154,6 +154,9 @@ func TestOpenSlots(t *testing.T) {
 	for _, id := range ids[1:] {
 		end(id)
 	}
+	if len(s.open.numbers) != 1 || len(s.open.long) != 0 {
+		t.Errorf("one shuffle is open, and %d terms and %d long commits are held", len(s.open.numbers), len(s.open.long))
+	}
 	if got := find(s, ids[0]).commit().GameRef; got != "" {
 		t.Errorf("game reference %q", got)
 	}
