@@ -7,9 +7,7 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
-	"os"
 	"path/filepath"
-	"runtime/debug"
 	"time"
 
 	"golang.org/x/sync/errgroup"
@@ -30,15 +28,6 @@ type serveCmd struct {
 	AdoptHead  string `placeholder:"REASON" help:"Accept the stored head of a ledger that has no high-water mark here. The reason is written to the ledger."`
 	ClearLatch string `placeholder:"REASON" help:"Clear the entropy latch, after the generator's start-up test passed. The reason is written to the ledger."`
 }
-
-// gcPercent trades memory for time: what the daemon holds is small, and what it
-// throws away under load is much. docs/PERFORMANCE.md has the figures.
-const gcPercent = 300
-
-// memoryLimit is what the collector aims to stay below, in bytes: a crowd of
-// requests at once makes it work more often, and the daemon no larger. Whoever
-// serves ledgers with very many tables or open shuffles sets GOMEMLIMIT.
-const memoryLimit = 220 << 20
 
 // Help shows an example.
 func (serveCmd) Help() string {
@@ -61,12 +50,8 @@ func (c serveCmd) Run(ctx context.Context, s streams, passed selftest.Passed) er
 	}
 	log := newLog(s.err, cfg)
 	log.Info("known-answer tests passed", "tests", passed.Tests, "answers", passed.Answers)
-	if os.Getenv("GOGC") == "" {
-		debug.SetGCPercent(gcPercent)
-	}
-	if os.Getenv("GOMEMLIMIT") == "" {
-		debug.SetMemoryLimit(memoryLimit)
-	}
+	limitMemory(cfg, log)
+	go paceCollector(ctx) // ends with ctx
 	// A taken address is told before anything is written.
 	listener, err := net.Listen("tcp", cfg.Listen)
 	if err != nil {
