@@ -3,6 +3,7 @@ package audit
 import (
 	"encoding/binary"
 	"iter"
+	"math"
 )
 
 // openShuffles holds the open shuffles of a state. There may be a million, and the
@@ -20,6 +21,8 @@ type openShuffles struct {
 	terms   []*terms          // by number; nil: the number is free
 	numbers map[string]uint32 // of terms, by their encoding
 	unused  []uint32          // free numbers
+
+	earliest int64 // no shuffle closes by an earlier time; a lower bound, as removals leave it
 
 	long map[uint64]string // by id: the part of a commit's tail that its slot has no room for
 }
@@ -63,7 +66,7 @@ type opened struct {
 }
 
 func newOpenShuffles() openShuffles {
-	return openShuffles{slots: make(map[uint64]uint32), numbers: make(map[string]uint32), long: make(map[uint64]string)}
+	return openShuffles{earliest: math.MaxInt64, slots: make(map[uint64]uint32), numbers: make(map[string]uint32), long: make(map[uint64]string)}
 }
 
 func (s *openShuffles) len() int { return len(s.slots) }
@@ -135,6 +138,7 @@ func (s *openShuffles) insert(o opened) {
 	held := &s.chunks[slot/chunkSlots][slot%chunkSlots]
 	*held = *o.open
 	held.terms = s.hold(o.terms)
+	s.earliest = min(s.earliest, o.closeBy)
 	s.slots[o.id] = slot
 	if o.long != "" {
 		s.long[o.id] = o.long

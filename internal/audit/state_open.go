@@ -2,6 +2,7 @@ package audit
 
 import (
 	"cmp"
+	"math"
 	"slices"
 )
 
@@ -65,6 +66,23 @@ func (s *State) OpenShuffles() []Opened {
 	}
 	slices.SortFunc(all, func(a, b Opened) int { return cmp.Compare(a.ID, b.ID) })
 	return all
+}
+
+// Overdue returns the open shuffles whose close-by has passed at now, in UTC
+// milliseconds, by id. It costs nothing where there cannot be any.
+func (s *State) Overdue(now int64) (ids []uint64) {
+	if now < s.open.earliest {
+		return nil
+	}
+	s.open.earliest = math.MaxInt64
+	for o := range s.open.all() {
+		s.open.earliest = min(s.open.earliest, o.closeBy)
+		if now >= o.closeBy {
+			ids = append(ids, o.id)
+		}
+	}
+	slices.Sort(ids)
+	return ids
 }
 
 // Backlog returns the oldest open shuffle, 0 for none, and how many of the open

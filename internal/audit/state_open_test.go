@@ -3,6 +3,7 @@ package audit
 import (
 	"bytes"
 	"runtime"
+	"slices"
 	"strings"
 	"testing"
 	"weak"
@@ -160,4 +161,33 @@ func TestOpenSlots(t *testing.T) {
 	if got := find(s, ids[0]).commit().GameRef; got != "" {
 		t.Errorf("game reference %q", got)
 	}
+}
+
+// TestOverdue: what is overdue is found again, whatever was found, added, closed and
+// put back before.
+func TestOverdue(t *testing.T) {
+	t.Parallel()
+	s := benchState(t)
+	for _, life := range []int64{3000, 1000, 2000} {
+		c := nextCommit(s, "t")
+		c.CloseBy = sampleTime + life
+		benchApply(t, s, []Entry{{Time: sampleTime, Actor: "a", Body: c}})
+	}
+	s.Commit()
+	holds := func(life int64, want ...uint64) {
+		t.Helper()
+		if got := s.Overdue(sampleTime + life); !slices.Equal(got, want) {
+			t.Errorf("after %d ms %d are overdue, want %d", life, got, want)
+		}
+	}
+	holds(999)
+	holds(1000, 3)
+	holds(2500, 3, 4)
+	mark := s.Mark()
+	benchApply(t, s, []Entry{{Time: sampleTime + 1000, Actor: "a",
+		Body: &Close{Shuffle: 3, Outcome: OutcomeExpired, Form: FormTape, Tape: make([]byte, find(s, 3).tapeLen)}}})
+	holds(1500)
+	holds(3000, 2, 4)
+	s.Rollback(mark)
+	holds(1000, 3)
 }

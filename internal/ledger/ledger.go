@@ -303,10 +303,11 @@ func (l *Ledger) Info() Info { return l.cfg.Info }
 // ID returns the number of the ledger in its store.
 func (l *Ledger) ID() ID { return l.id }
 
-// OpenShuffles returns the open shuffles, by id, as of the newest entry known here.
-func (l *Ledger) OpenShuffles(ctx context.Context) (open []audit.Opened, err error) {
-	err = l.ask(ctx, func() { open = l.state.OpenShuffles() })
-	return open, err
+// Overdue returns the open shuffles whose close-by has passed at now, in UTC
+// milliseconds, by id, as of the newest entry known here.
+func (l *Ledger) Overdue(ctx context.Context, now int64) (ids []uint64, err error) {
+	err = l.ask(ctx, func() { ids = l.state.Overdue(now) })
+	return ids, err
 }
 
 // GenesisEntry returns entry 0, which never changes.
