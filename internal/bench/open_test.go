@@ -1,0 +1,68 @@
+package bench
+
+import (
+	"fmt"
+	"testing"
+
+	"shuffled/internal/load"
+)
+
+// openTables are how many tables the open shuffles are spread over, where there are
+// many: as many as the issue of a large house asks for.
+const openTables = 100_000
+
+// compareOpen: commits while many shuffles are open and while few are, which
+// nobody closes, at a table for each connection and at many.
+func compareOpen(t *testing.T, all *table, s *server, binary string) {
+	const connections = 256
+	spread := openTables / connections
+	one, many := fill(t, s, binary, connections, 1), fill(t, s, binary, connections, spread)
+	few := func() result {
+		r, _ := afresh(t, s, binary, connections, load.Mix{load.Commit: 1}, 1)
+		return r
+	}
+	full := func(d *filled, spread int) func() result {
+		return func() result {
+			r := d.loadAt(t, connections, load.Mix{load.Commit: 1}, 1, spread)
+			d.opened += float64(r.Acknowledged)
+			return r
+		}
+	}
+	best := again([]func() result{few, full(one, 1), full(many, spread)})
+	names := []string{"a new ledger", fmt.Sprintf("%d open before", *open), fmt.Sprintf("%d open before, at %d tables", *open, spread*connections)}
+	var rows []row
+	for i, name := range names {
+		r := best[i].row(name, "/s", connections)
+		if i > 0 {
+			r.Ratio, r.To = best[i].PerSecond/best[0].PerSecond, "a new ledger"
+		}
+		rows = append(rows, r)
+	}
+	all.add("Open shuffles, none of them closed", "a commit with proof, over HTTP", rows...)
+	rows = nil
+	for i, d := range []*filled{one, many} {
+		rows = append(rows,
+			row{Name: names[i+1] + ": more than at its start, each", Unit: "bytes", Value: (d.memory("VmRSS") - d.idle) * (1 << 20) / d.opened},
+			row{Name: names[i+1] + ": more at its peak, each", Unit: "bytes", Value: (d.peak() - d.idle) * (1 << 20) / d.opened})
+	}
+	all.add("Open shuffles, memory of the daemon", fmt.Sprintf("with %.0f and %.0f open", one.opened, many.opened), rows...)
+}
+
+// filled is a daemon with many open shuffles.
+type filled struct {
+	*service
+	opened float64
+	idle   float64 // memory after its start, in MiB
+}
+
+// fill starts a daemon and opens shuffles, many with each request.
+func fill(t *testing.T, s *server, binary string, connections, spread int) *filled {
+	t.Helper()
+	d := &filled{service: startDaemon(t, s, binary)}
+	d.idle = d.memory("VmRSS")
+	batch := max(1, 64/spread) // at many tables a batch would be of one of them
+	for d.opened < float64(*open) {
+		d.opened += float64(d.loadAt(t, connections/8, load.Mix{load.Commit: 1}, batch, spread*8).Acknowledged)
+	}
+	return d
+}
