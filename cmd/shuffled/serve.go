@@ -61,40 +61,41 @@ func (c serveCmd) Run(ctx context.Context, s streams, passed selftest.Passed) er
 	if err := makeData(cfg.Data); err != nil {
 		return err
 	}
-	store, err := c.open(ctx, cfg)
-	if err != nil {
-		return err
-	}
-	defer store.Close()
-	cfg.Resolve() // also what --dev added
 	if err := cfg.Validate(); err != nil {
 		return usage("%s", err)
 	}
-	return c.serve(ctx, s, cfg, listener, store, passed, log)
+	return c.serve(ctx, s, cfg, listener, passed, log)
 }
 
 // open opens the store; with --dev it makes the tables and what a first run lacks.
-func (c serveCmd) open(ctx context.Context, cfg *config.Config) (backend, error) {
-	if !c.Dev {
-		return openStore(ctx, cfg, false)
+func (c serveCmd) open(ctx context.Context, cfg *config.Config, step *step) (_ backend, err error) {
+	if c.Dev {
+		step.next("the database, whose tables are made or brought to the newest form, or another daemon that does so")
+		if err := migrateUp(ctx, cfg); err != nil {
+			return nil, err
+		}
 	}
-	if err := migrateUp(ctx, cfg); err != nil {
-		return nil, err
+	step.next("the database")
+	store, err := openStore(ctx, cfg, c.Dev)
+	if err != nil || !c.Dev {
+		return store, err
 	}
-	store, err := openStore(ctx, cfg, true)
-	if err != nil {
-		return nil, err
-	}
+	step.next("the database, in which the ledger of the sandbox is made")
 	if err := setUpDev(ctx, cfg, store); err != nil {
 		store.Close()
 		return nil, err
+	}
+	cfg.Resolve() // what it added
+	if err := cfg.Validate(); err != nil {
+		store.Close()
+		return nil, usage("%s", err)
 	}
 	return store, nil
 }
 
 // serve answers not_ready until the ledgers are loaded, and stops in this order:
 // readiness and, after the delay, no new requests, listeners, ledgers, store.
-func (c serveCmd) serve(ctx context.Context, s streams, cfg *config.Config, listener net.Listener, store backend, passed selftest.Passed, log *slog.Logger) error {
+func (c serveCmd) serve(ctx context.Context, s streams, cfg *config.Config, listener net.Listener, passed selftest.Passed, log *slog.Logger) error {
 	figures := new(generator)
 	api, err := httpapi.New(httpapi.Config{Limits: apiLimits(cfg, c.Dev), Version: versionName(), Log: log, Collectors: append(figures.collectors(), selfTested(passed)...)})
 	if err != nil {
@@ -127,7 +128,16 @@ func (c serveCmd) serve(ctx context.Context, s streams, cfg *config.Config, list
 	server.TLSConfig = tlsConfig
 	serveUntil(run, group, api.Limit(listener, tlsConfig != nil), server, api.Drain)
 
-	h, err := openHouse(ctx, cfg, store, words{adoptHead: c.AdoptHead, clearLatch: c.ClearLatch}, log)
+	start := newWaiting(log, api.Waiting)
+	store, err := insist(ctx, start, "", "the database", func(s *step) (backend, error) { return c.open(ctx, cfg, s) })
+	if err != nil {
+		start.stop()
+		stop()
+		return errors.Join(err, group.Wait())
+	}
+	defer store.Close()
+	h, err := openHouse(ctx, cfg, store, words{adoptHead: c.AdoptHead, clearLatch: c.ClearLatch}, log, start)
+	start.stop()
 	if err != nil {
 		stop()
 		return errors.Join(err, group.Wait())

@@ -23,7 +23,7 @@ func compareOpen(t *testing.T, all *table, s *server, binary string) {
 	}
 	full := func(d *filled, spread int) func() result {
 		return func() result {
-			r := d.loadAt(t, connections, load.Mix{load.Commit: 1}, 1, spread)
+			r := d.loadAt(t, connections, load.Mix{load.Commit: 1}, 1, spread, false)
 			d.opened += float64(r.Acknowledged)
 			return r
 		}
@@ -60,9 +60,12 @@ func fill(t *testing.T, s *server, binary string, connections, spread int) *fill
 	t.Helper()
 	d := &filled{service: startDaemon(t, s, binary)}
 	d.idle = d.memory("VmRSS")
-	batch := max(1, 64/spread) // at many tables a batch would be of one of them
+	batch := 64
+	if spread > 1 {
+		batch = 8 // a batch is of one table, and each is to have some
+	}
 	for d.opened < float64(*open) {
-		d.opened += float64(d.loadAt(t, connections/8, load.Mix{load.Commit: 1}, batch, spread*8).Acknowledged)
+		d.opened += float64(d.loadAt(t, connections/8, load.Mix{load.Commit: 1}, batch, spread*8, true).Acknowledged)
 	}
 	return d
 }

@@ -78,6 +78,7 @@ func (l *Ledger) holdAgainstMark(ctx context.Context) error {
 // is not at hand, is opened all the same: it is read, its readiness says why it is
 // not written, and recheck begins it when the cause is gone.
 func (l *Ledger) begin(ctx context.Context) error {
+	l.cfg.Step("the first answers of the witnesses")
 	wait := time.NewTimer(witnessStart)
 	defer wait.Stop()
 	select {
@@ -108,6 +109,7 @@ func (l *Ledger) begin(ctx context.Context) error {
 		return nil
 	}
 	if objection == nil {
+		l.cfg.Step("the database, which writes that this daemon starts")
 		_, objection = l.Append(ctx, l.announcement())
 	}
 	if errors.Is(objection, ErrFrozen) || errors.Is(objection, ErrNoKey) {

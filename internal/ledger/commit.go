@@ -46,7 +46,7 @@ func (l *Ledger) write(d *draft) (again []*request) {
 		case errors.Is(err, ErrUnknownOutcome):
 			unknown = true
 			l.appends.unknown.Add(1)
-			l.setStatus(fmt.Errorf("%w: a commit is being resolved", ErrUnavailable))
+			l.setStatus(withCause(fmt.Errorf("%w: a commit is being resolved", ErrUnavailable), CauseOf(err)))
 			l.cfg.Log.Error("the outcome of a commit is unknown; resolving it", "ledger", l.cfg.Info.Name, "error", err)
 		case unknown:
 			// Nothing was written this time; the first attempt is still open.

@@ -79,6 +79,8 @@ type Config struct {
 	Clock func() (wall time.Time, elapsed time.Duration)
 	// Log gets what an operator must know.
 	Log *slog.Logger
+	// Step is told what Open does next and may have to wait for; nil for nobody.
+	Step func(what string)
 }
 
 // Unavailable marks an error of the store, or of the way to it, as
@@ -111,6 +113,9 @@ func (c *Config) setDefaults() {
 	if c.Clock == nil {
 		start := time.Now()
 		c.Clock = func() (time.Time, time.Duration) { return time.Now(), time.Since(start) }
+	}
+	if c.Step == nil {
+		c.Step = func(string) {}
 	}
 	if c.Log == nil {
 		c.Log = slog.New(slog.DiscardHandler)
@@ -336,7 +341,11 @@ func (l *Ledger) Ready() error {
 	}
 	if since := l.writing.Load(); since != 0 {
 		if d := time.Since(time.Unix(0, since)); d > slowBatch {
-			return fmt.Errorf("%w: it has not written a batch for %v", ErrUnavailable, d.Truncate(time.Second))
+			err := fmt.Errorf("%w: it has not written a batch for %v", ErrUnavailable, d.Truncate(time.Second))
+			if b, ok := l.cfg.Store.(interface{ Blocked() Cause }); ok {
+				return withCause(err, b.Blocked())
+			}
+			return err
 		}
 	}
 	return nil
@@ -348,6 +357,9 @@ func (l *Ledger) setStatus(err error) {
 		return
 	}
 	l.status.Store(&err)
+	if cause := CauseOf(err); cause != "" && !l.started {
+		l.cfg.Step(string(cause))
+	}
 }
 
 // Checkpoint returns the checkpoint to publish: the newest one that the witnesses

@@ -125,7 +125,7 @@ func (l *Ledger) Append(ctx context.Context, p Proposal) ([]Appended, error) {
 	case a := <-r.reply:
 		return a.appended, a.err
 	default:
-		return nil, fmt.Errorf("%w: gave up waiting for it", ErrUnknownOutcome)
+		return nil, withCause(fmt.Errorf("%w: gave up waiting for it", ErrUnknownOutcome), CauseOf(l.Ready()))
 	}
 }
 
