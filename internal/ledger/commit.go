@@ -284,6 +284,7 @@ func (l *Ledger) recheck() {
 		return
 	}
 	if _, err := l.clock.now(l.state.Time()); err != nil { // what others wrote is read all the same
+		l.stepped = err.Error()
 		l.setStatus(err)
 		return
 	}
@@ -291,7 +292,11 @@ func (l *Ledger) recheck() {
 		l.setStatus(err)
 		return
 	}
-	if l.resumed {
+	if l.stepped != "" {
+		l.alarm(audit.AlarmClockStep, l.stepped+"; entries were refused until it came back")
+		l.stepped = ""
+	}
+	if l.resumed || len(l.alarms) > 0 && l.started {
 		l.resume() // only an append shows that appends work again
 		return
 	}

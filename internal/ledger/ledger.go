@@ -141,6 +141,8 @@ type Ledger struct {
 	instance uint64     // index of our instance_start
 	clock    clock
 	pace     pace
+	stepped  string                     // how far the clock stepped, while entries are refused for that
+	alarms   []audit.Event              // to be written when entries can be
 	resumed  bool                       // appends failed or were stopped, and no entry says yet that they work again
 	started  bool                       // our instance_start is written
 	balked   bool                       // the newest append was refused, and nothing was in its way

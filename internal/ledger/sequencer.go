@@ -276,6 +276,7 @@ func (l *Ledger) prepare(requests []*request) (*draft, error) {
 	}
 	now, err := l.clock.now(l.state.Time())
 	if err != nil {
+		l.stepped = err.Error()
 		return nil, err
 	}
 	d := &draft{mark: l.state.Mark()}
