@@ -51,7 +51,11 @@ func (s *State) LastSnapshot() uint64 { return s.snapshot }
 // about 300 bytes for an open shuffle and 30 for a table. What Rollback would
 // take back is in it.
 func (s *State) Encode() []byte {
-	w := &writer{b: make([]byte, 0, 4096+320*s.open.len()+48*len(s.tables))}
+	size := 4096 + 48*len(s.tables)
+	for o := range s.open.all() {
+		size += o.bodyLen() + 13
+	}
+	w := &writer{b: make([]byte, 0, size)}
 	w.u8(stateVersion)
 	w.u64(s.size)
 	w.u64(uint64(s.time))

@@ -113,7 +113,7 @@ type registry struct {
 	byName   map[string]*served
 	complete bool
 	waiting  string // what the start waits for; "" for nothing
-	leaving  bool // readiness says so, and requests are served as before
+	leaving  bool   // readiness says so, and requests are served as before
 	draining bool
 }
 

@@ -32,6 +32,10 @@ type Snapshots interface {
 	SnapshotBelow(ctx context.Context, id ID, below uint64) (Snapshot, error)
 }
 
+// snapshotTimeout is how long keeping a snapshot may take: with a million open
+// shuffles it has 270 MB.
+const snapshotTimeout = time.Minute
+
 // snapshotPause is how soon a snapshot that could not be logged is tried again.
 const snapshotPause = time.Second
 
@@ -104,7 +108,7 @@ func (s *snapshots) log() (logged bool) {
 
 // keep hands a snapshot to the store.
 func (s *snapshots) keep(taken Snapshot) {
-	ctx, cancel := context.WithTimeout(s.l.running, storeTimeout)
+	ctx, cancel := context.WithTimeout(s.l.running, snapshotTimeout)
 	defer cancel()
 	if err := s.l.cfg.Store.PutSnapshot(ctx, s.l.id, taken); err != nil && ctx.Err() == nil {
 		s.l.cfg.Log.Warn("keeping a snapshot: the next start will take longer", "ledger", s.l.cfg.Info.Name, "entry", taken.Index, "error", err)
