@@ -17,9 +17,12 @@ func compareOpen(t *testing.T, all *table, s *server, binary string) {
 	const connections = 256
 	spread := openTables / connections
 	one, many := fill(t, s, binary, connections, 1), fill(t, s, binary, connections, spread)
-	few := func() result {
-		r, _ := afresh(t, s, binary, connections, load.Mix{load.Commit: 1}, 1)
-		return r
+	few := func(spread int) func() result {
+		return func() result {
+			d := startDaemon(t, s, binary)
+			defer d.stop()
+			return d.loadAt(t, connections, load.Mix{load.Commit: 1}, 1, spread, false)
+		}
 	}
 	full := func(d *filled, spread int) func() result {
 		return func() result {
@@ -28,13 +31,14 @@ func compareOpen(t *testing.T, all *table, s *server, binary string) {
 			return r
 		}
 	}
-	best := again([]func() result{few, full(one, 1), full(many, spread)})
-	names := []string{"a new ledger", fmt.Sprintf("%d open before", *open), fmt.Sprintf("%d open before, at %d tables", *open, spread*connections)}
+	best := again([]func() result{few(1), full(one, 1), few(spread), full(many, spread)})
+	tables := fmt.Sprintf("at %d new tables", spread*connections)
+	names := []string{"a new ledger", fmt.Sprintf("%d open before", *open), "a new ledger, " + tables, fmt.Sprintf("%d open before, %s", *open, tables)}
 	var rows []row
 	for i, name := range names {
 		r := best[i].row(name, "/s", connections)
-		if i > 0 {
-			r.Ratio, r.To = best[i].PerSecond/best[0].PerSecond, "a new ledger"
+		if i%2 == 1 {
+			r.Ratio, r.To = best[i].PerSecond/best[i-1].PerSecond, names[i-1]
 		}
 		rows = append(rows, r)
 	}
@@ -42,8 +46,8 @@ func compareOpen(t *testing.T, all *table, s *server, binary string) {
 	rows = nil
 	for i, d := range []*filled{one, many} {
 		rows = append(rows,
-			row{Name: names[i+1] + ": more than at its start, each", Unit: "bytes", Value: (d.memory("VmRSS") - d.idle) * (1 << 20) / d.opened},
-			row{Name: names[i+1] + ": more at its peak, each", Unit: "bytes", Value: (d.peak() - d.idle) * (1 << 20) / d.opened})
+			row{Name: names[2*i+1] + ": more than at its start, each", Unit: "bytes", Value: (d.memory("VmRSS") - d.idle) * (1 << 20) / d.opened},
+			row{Name: names[2*i+1] + ": more at its peak, each", Unit: "bytes", Value: (d.peak() - d.idle) * (1 << 20) / d.opened})
 	}
 	all.add("Open shuffles, memory of the daemon", fmt.Sprintf("with %.0f and %.0f open", one.opened, many.opened), rows...)
 }
