@@ -34,7 +34,8 @@ func TestLimitMemory(t *testing.T) {
 		}
 		now := debug.SetMemoryLimit(-1)
 		switch {
-		case c.set != 0 && now != int64(c.set), c.env != "" && c.set == 0 && now != 1<<30, c.set == 0 && c.env == "" && now == 1<<30:
+		case c.set != 0 && now != int64(c.set), c.env != "" && c.set == 0 && now != 1<<30,
+			c.set == 0 && c.env == "" && now == 1<<30:
 			t.Errorf("%s: the limit is %d", c.name, now)
 		}
 	}

@@ -118,7 +118,8 @@ func insist[T any](ctx context.Context, w *waiting, of, what string, do func(*st
 		if err == nil || !cause.Passes() || ctx.Err() != nil {
 			return done, err
 		}
-		w.log.Warn("the start is tried again", "for", what, "ledger", of, "cause", string(cause), "error", err, "in", tryAgain)
+		w.log.Warn("the start is tried again", "for", what, "ledger", of, "cause", string(cause),
+			"error", err, "in", tryAgain)
 		w.tell(what + ": " + string(cause))
 		pause := time.NewTimer(tryAgain)
 		select {

@@ -66,7 +66,8 @@ type opened struct {
 }
 
 func newOpenShuffles() openShuffles {
-	return openShuffles{earliest: math.MaxInt64, slots: make(map[uint64]uint32), numbers: make(map[string]uint32), long: make(map[uint64]string)}
+	return openShuffles{earliest: math.MaxInt64, slots: make(map[uint64]uint32),
+		numbers: make(map[string]uint32), long: make(map[uint64]string)}
 }
 
 func (s *openShuffles) len() int { return len(s.slots) }
