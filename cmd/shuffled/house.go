@@ -38,6 +38,7 @@ type house struct {
 	dealers []*dealer.Dealer
 
 	monitor *monitor.Monitor
+	start   *waiting // until the ledgers are open
 
 	latched  chan entropy.Cause   // from the generator to watchLatch, capacity 1
 	findings chan monitor.Finding // from the monitor to watchFindings, capacity maxFindings
@@ -57,8 +58,8 @@ type words struct {
 
 // openHouse opens the store, the generator, the keys and every configured
 // ledger. The caller must close it.
-func openHouse(ctx context.Context, cfg *config.Config, store backend, w words, log *slog.Logger) (*house, error) {
-	h := &house{cfg: cfg, log: log, store: store,
+func openHouse(ctx context.Context, cfg *config.Config, store backend, w words, log *slog.Logger, start *waiting) (*house, error) {
+	h := &house{cfg: cfg, log: log, store: store, start: start,
 		latched: make(chan entropy.Cause, 1), findings: make(chan monitor.Finding, maxFindings),
 		stop: make(chan struct{}), last: make(chan struct{})}
 	h.monitor = monitor.New(monitor.Config{Report: h.onFinding, CountLeast: countLeast}, time.Now())
@@ -73,11 +74,11 @@ func openHouse(ctx context.Context, cfg *config.Config, store backend, w words, 
 	if err != nil {
 		return nil, fmt.Errorf("starting the generator: %w", err)
 	}
-	start, err := h.describe()
+	event, err := h.describe()
 	if err != nil {
 		return nil, err
 	}
-	if err := h.openLedgers(ctx, start, w, passphrase); err != nil {
+	if err := h.openLedgers(ctx, event, w, passphrase); err != nil {
 		return nil, errors.Join(err, h.closeLedgers())
 	}
 	h.writers.Go(h.watchLatch)
@@ -118,7 +119,11 @@ func (h *house) openLedgers(ctx context.Context, start audit.Event, w words, pas
 
 // openLedger opens one. It may return a dealer beside the error.
 func (h *house) openLedger(ctx context.Context, c config.Ledger, info ledger.Info, signers []note.Signer, start audit.Event, w words) (*dealer.Dealer, error) {
-	l, err := ledger.Open(ctx, h.ledgerConfig(c, info, signers, start, w))
+	l, err := insist(ctx, h.start, info.Name, "the ledger to open", func(s *step) (*ledger.Ledger, error) {
+		opening := h.ledgerConfig(c, info, signers, start, w)
+		opening.Step = s.next
+		return ledger.Open(ctx, opening)
+	})
 	if err != nil {
 		return nil, h.explainOpen(err, info)
 	}

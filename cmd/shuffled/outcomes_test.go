@@ -37,11 +37,12 @@ func newSandbox(t *testing.T) *sandbox {
 	s.cfg.Data = t.TempDir()
 	s.cfg.Resolve()
 	var err error
-	if s.store, err = (serveCmd{Dev: true}).open(t.Context(), s.cfg); err != nil {
+	start := newWaiting(slog.New(slog.DiscardHandler), nil)
+	defer start.stop()
+	if s.store, err = (serveCmd{Dev: true}).open(t.Context(), s.cfg, start.begin("", "")); err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { s.store.Close() })
-	s.cfg.Resolve() // also what --dev added
 	s.open()
 	t.Cleanup(func() { s.house.close() })
 	return s
@@ -49,8 +50,10 @@ func newSandbox(t *testing.T) *sandbox {
 
 func (s *sandbox) open() {
 	s.t.Helper()
+	start := newWaiting(slog.New(slog.DiscardHandler), nil)
+	defer start.stop()
 	var err error
-	if s.house, err = openHouse(s.t.Context(), s.cfg, s.store, words{}, slog.New(slog.NewTextHandler(io.Writer(&s.said), nil))); err != nil {
+	if s.house, err = openHouse(s.t.Context(), s.cfg, s.store, words{}, slog.New(slog.NewTextHandler(io.Writer(&s.said), nil)), start); err != nil {
 		s.t.Fatal(err)
 	}
 }

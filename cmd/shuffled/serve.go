@@ -7,9 +7,7 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
-	"os"
 	"path/filepath"
-	"runtime/debug"
 	"time"
 
 	"golang.org/x/sync/errgroup"
@@ -30,15 +28,6 @@ type serveCmd struct {
 	AdoptHead  string `placeholder:"REASON" help:"Accept the stored head of a ledger that has no high-water mark here. The reason is written to the ledger."`
 	ClearLatch string `placeholder:"REASON" help:"Clear the entropy latch, after the generator's start-up test passed. The reason is written to the ledger."`
 }
-
-// gcPercent trades memory for time: what the daemon holds is small, and what it
-// throws away under load is much. docs/PERFORMANCE.md has the figures.
-const gcPercent = 300
-
-// memoryLimit is what the collector aims to stay below, in bytes: a crowd of
-// requests at once makes it work more often, and the daemon no larger. Whoever
-// serves ledgers with very many tables or open shuffles sets GOMEMLIMIT.
-const memoryLimit = 220 << 20
 
 // Help shows an example.
 func (serveCmd) Help() string {
@@ -61,12 +50,8 @@ func (c serveCmd) Run(ctx context.Context, s streams, passed selftest.Passed) er
 	}
 	log := newLog(s.err, cfg)
 	log.Info("known-answer tests passed", "tests", passed.Tests, "answers", passed.Answers)
-	if os.Getenv("GOGC") == "" {
-		debug.SetGCPercent(gcPercent)
-	}
-	if os.Getenv("GOMEMLIMIT") == "" {
-		debug.SetMemoryLimit(memoryLimit)
-	}
+	limitMemory(cfg, log)
+	go paceCollector(ctx) // ends with ctx
 	// A taken address is told before anything is written.
 	listener, err := net.Listen("tcp", cfg.Listen)
 	if err != nil {
@@ -76,40 +61,41 @@ func (c serveCmd) Run(ctx context.Context, s streams, passed selftest.Passed) er
 	if err := makeData(cfg.Data); err != nil {
 		return err
 	}
-	store, err := c.open(ctx, cfg)
-	if err != nil {
-		return err
-	}
-	defer store.Close()
-	cfg.Resolve() // also what --dev added
 	if err := cfg.Validate(); err != nil {
 		return usage("%s", err)
 	}
-	return c.serve(ctx, s, cfg, listener, store, passed, log)
+	return c.serve(ctx, s, cfg, listener, passed, log)
 }
 
 // open opens the store; with --dev it makes the tables and what a first run lacks.
-func (c serveCmd) open(ctx context.Context, cfg *config.Config) (backend, error) {
-	if !c.Dev {
-		return openStore(ctx, cfg, false)
+func (c serveCmd) open(ctx context.Context, cfg *config.Config, step *step) (_ backend, err error) {
+	if c.Dev {
+		step.next("the database, whose tables are made or brought to the newest form, or another daemon that does so")
+		if err := migrateUp(ctx, cfg); err != nil {
+			return nil, err
+		}
 	}
-	if err := migrateUp(ctx, cfg); err != nil {
-		return nil, err
+	step.next("the database")
+	store, err := openStore(ctx, cfg, c.Dev)
+	if err != nil || !c.Dev {
+		return store, err
 	}
-	store, err := openStore(ctx, cfg, true)
-	if err != nil {
-		return nil, err
-	}
+	step.next("the database, in which the ledger of the sandbox is made")
 	if err := setUpDev(ctx, cfg, store); err != nil {
 		store.Close()
 		return nil, err
+	}
+	cfg.Resolve() // what it added
+	if err := cfg.Validate(); err != nil {
+		store.Close()
+		return nil, usage("%s", err)
 	}
 	return store, nil
 }
 
 // serve answers not_ready until the ledgers are loaded, and stops in this order:
 // readiness and, after the delay, no new requests, listeners, ledgers, store.
-func (c serveCmd) serve(ctx context.Context, s streams, cfg *config.Config, listener net.Listener, store backend, passed selftest.Passed, log *slog.Logger) error {
+func (c serveCmd) serve(ctx context.Context, s streams, cfg *config.Config, listener net.Listener, passed selftest.Passed, log *slog.Logger) error {
 	figures := new(generator)
 	api, err := httpapi.New(httpapi.Config{Limits: apiLimits(cfg, c.Dev), Version: versionName(), Log: log, Collectors: append(figures.collectors(), selfTested(passed)...)})
 	if err != nil {
@@ -142,7 +128,16 @@ func (c serveCmd) serve(ctx context.Context, s streams, cfg *config.Config, list
 	server.TLSConfig = tlsConfig
 	serveUntil(run, group, api.Limit(listener, tlsConfig != nil), server, api.Drain)
 
-	h, err := openHouse(ctx, cfg, store, words{adoptHead: c.AdoptHead, clearLatch: c.ClearLatch}, log)
+	start := newWaiting(log, api.Waiting)
+	store, err := insist(ctx, start, "", "the database", func(s *step) (backend, error) { return c.open(ctx, cfg, s) })
+	if err != nil {
+		start.stop()
+		stop()
+		return errors.Join(err, group.Wait())
+	}
+	defer store.Close()
+	h, err := openHouse(ctx, cfg, store, words{adoptHead: c.AdoptHead, clearLatch: c.ClearLatch}, log, start)
+	start.stop()
 	if err != nil {
 		stop()
 		return errors.Join(err, group.Wait())

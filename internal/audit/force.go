@@ -36,19 +36,19 @@ func (s *State) force(e Entry, index uint64) {
 	switch b := e.Body.(type) {
 	case *Commit:
 		s.applyCommit(b, index, e.Actor)
-		if s.pair != nil && s.open[s.pair.shuffle] == nil {
+		if s.pair != nil && !s.open.has(s.pair.shuffle) {
 			s.pair = nil // the parent cannot be closed
 		}
 	case *Mix:
-		if o := s.open[b.Shuffle]; o != nil && o.planned {
+		if o, ok := s.open.find(b.Shuffle); ok && o.planned {
 			o.mixed = true
 		}
 	case *Deal:
-		if o := s.open[b.Shuffle]; o != nil {
-			s.dealTo(o, b, min(o.m, max(o.next, b.First+b.Count())))
+		if o, ok := s.open.find(b.Shuffle); ok {
+			s.dealTo(o, b, min(o.m, max(int(o.next), b.First+b.Count())))
 		}
 	case *Close:
-		if s.open[b.Shuffle] != nil {
+		if s.open.has(b.Shuffle) {
 			s.applyClose(b)
 		}
 	case *Key:
@@ -58,7 +58,7 @@ func (s *State) force(e Entry, index uint64) {
 	case *Event:
 		s.applyEvent(b, index, e.Time)
 	case *Takeover:
-		if s.open[b.Shuffle] != nil {
+		if s.open.has(b.Shuffle) {
 			s.applyTakeover(b, e.Actor)
 		}
 	case *ActEntry:

@@ -457,9 +457,9 @@ func holdForced(t interface{ Fatalf(string, ...any) }, s *State, size int) {
 	if s.Size() != uint64(size) || len(s.keys.auditors) > MaxAuditors {
 		t.Fatalf("%d entries of %d, %d auditors", s.Size(), size, len(s.keys.auditors))
 	}
-	for id, o := range s.open {
-		if _, waits := slices.BinarySearch(o.table.waiting, id); waits != (o.next == 0) || o.next > o.m || o.table != s.tables[o.commit().Context.Table] {
-			t.Fatalf("shuffle %d: next %d of %d, waiting %t", id, o.next, o.m, waits)
+	for o := range s.open.all() {
+		if _, waits := slices.BinarySearch(o.table.waiting, o.id); waits != (o.next == 0) || int(o.next) > o.m || o.table != s.tables[o.commit().Context.Table] {
+			t.Fatalf("shuffle %d: next %d of %d, waiting %t", o.id, o.next, o.m, waits)
 		}
 	}
 	b := s.Encode()
@@ -472,7 +472,7 @@ func holdForced(t interface{ Fatalf(string, ...any) }, s *State, size int) {
 	}
 	for name, table := range s.tables {
 		for _, id := range table.waiting {
-			if s.open[id] == nil {
+			if !s.open.has(id) {
 				t.Fatalf("shuffle %d waits at table %s and is not open", id, name)
 			}
 		}

@@ -35,13 +35,34 @@ func fold(t interface{ Fatalf(string, ...any) }, entries model) *State {
 }
 
 var stateOptions = cmp.Options{
-	cmp.AllowUnexported(State{}, kill{}, table{}, open{}, keys{}, standing{}, disclosure{}, pair{},
+	cmp.AllowUnexported(State{}, kill{}, table{}, heldOpen{}, open{}, terms{}, keys{}, standing{}, disclosure{}, pair{},
 		holders{}, holder{}, persons{}, approval{}, waitingAct{}),
-	cmpopts.IgnoreFields(holders{}, "names", "changes"),
+	cmpopts.IgnoreFields(holders{}, "numbers", "identities", "changes"),
 	cmpopts.IgnoreFields(State{}, "undo", "digest", "scratch"), cmpopts.EquateEmpty(),
 	cmp.Comparer(func(a, b [32]byte) bool { return a == b }),
+	cmp.Transformer("open", heldOf),
 	cmp.Comparer(func(a, b *Commit) bool { return sameBody(a, b) }),
 	cmp.Comparer(func(a, b *Genesis) bool { return sameBody(a, b) }),
+}
+
+// heldOpen is an open shuffle, wherever its slot is.
+type heldOpen struct {
+	slot  open // without the number of its terms
+	terms terms
+	long  string
+}
+
+func heldOf(s openShuffles) map[uint64]heldOpen {
+	held := make(map[uint64]heldOpen)
+	for o := range s.all() {
+		slot := *o.open
+		slot.terms, slot.owner = 0, 0 // numbers, which differ with the order they were given in
+		held[o.id] = heldOpen{slot, *o.terms, o.long}
+	}
+	if len(held) != s.len() || len(s.numbers)+len(s.unused) != len(s.terms) || len(s.slots)+len(s.free) != len(s.chunks)*chunkSlots {
+		panic("the slots of open shuffles do not add up")
+	}
+	return held
 }
 
 // sameBody: the same one, or one of the same bytes.
@@ -61,9 +82,9 @@ func holdState(t interface{ Fatalf(string, ...any) }, s *State, entries model) {
 	if diff := cmp.Diff(fold(t, entries), s, stateOptions); diff != "" {
 		t.Fatalf("the state after %d entries is not their fold (-want +got):\n%s", len(entries), diff)
 	}
-	for id, o := range s.open {
+	for o := range s.open.all() {
 		if o.table != s.tables[o.commit().Context.Table] {
-			t.Fatalf("shuffle %d holds another table than the state", id)
+			t.Fatalf("shuffle %d holds another table than the state", o.id)
 		}
 	}
 }

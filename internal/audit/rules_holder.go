@@ -7,10 +7,11 @@ import (
 
 // holders are the credentials of a ledger.
 type holders struct {
-	known    map[string]*holder // every one that was created, by id
-	names    map[string]string  // identities, each once: see State.identity
-	changes  uint64             // see State.HolderChanges
-	supposed bool               // of a file that holds no credentials: all are taken to be in order
+	known      map[string]*holder // every one that was created, by id
+	numbers    map[string]uint32  // of identities that own or owned a shuffle: see State.identity
+	identities []string           // by number
+	changes    uint64             // see State.HolderChanges
+	supposed   bool               // of a file that holds no credentials: all are taken to be in order
 }
 
 // holder is a credential as its entry made it.
@@ -101,7 +102,7 @@ func (s *State) tableOf(b Body) (string, bool) {
 	case *Event:
 		return b.Name, b.Kind == EventTableOpen || b.Kind == EventTableClose || b.Scope == ScopeTable
 	}
-	if o := s.open[id]; o != nil {
+	if o, ok := s.open.find(id); ok {
 		return o.table.name, true
 	}
 	return "", false

@@ -1,14 +1,19 @@
 package audit
 
-// identity returns the actor's identity, interned: hundreds of thousands of open
-// shuffles have few owners.
-func (s *State) identity(by Actor) string {
-	if name, ok := s.holders.names[by.Identity]; ok {
-		return name
+// identity returns the number of the actor's identity: a million open shuffles have few
+// owners.
+func (s *State) identity(by Actor) uint32 {
+	h := &s.holders
+	number, ok := h.numbers[by.Identity]
+	if !ok {
+		number = uint32(len(h.identities))
+		h.numbers[by.Identity], h.identities = number, append(h.identities, by.Identity)
 	}
-	s.holders.names[by.Identity] = by.Identity
-	return by.Identity
+	return number
 }
+
+// owns reports whether the actor's identity is the shuffle's owner.
+func (s *State) owns(o opened, by Actor) bool { return s.holders.identities[o.owner] == by.Identity }
 
 // checkCommitter: a shuffle has an owner, and a child that of its parent (docs/SPEC.md
 // section 9): otherwise the commit of a child would be a takeover.
@@ -19,38 +24,39 @@ func (s *State) checkCommitter(c *Context, by Actor) error {
 	if c.Parent == nil {
 		return nil
 	}
-	return s.open[c.Parent.ID].plays(c.Parent.ID, by)
+	parent, _ := s.open.find(c.Parent.ID) // rule parent found it
+	return s.plays(parent, by)
 }
 
 // plays reports whether the actor may mix, deal and continue the shuffle.
-func (o *open) plays(id uint64, by Actor) error {
+func (s *State) plays(o opened, by Actor) error {
 	switch {
-	case o.owner != by.Identity:
-		return illegal(RuleOwner, "shuffle %d is of %s, not of %s", id, o.owner, by.Identity)
+	case !s.owns(o, by):
+		return illegal(RuleOwner, "shuffle %d is of %s, not of %s", o.id, s.holders.identities[o.owner], by.Identity)
 	case o.extent != ExtentPlay:
-		return illegal(RuleOwner, "%s took shuffle %d over to close it, and for nothing else", o.owner, id)
+		return illegal(RuleOwner, "%s took shuffle %d over to close it, and for nothing else", by.Identity, o.id)
 	}
 	return nil
 }
 
 // closes reports whether the actor may write the close. The daemon closes what expired;
 // what lost its tape, which is a fault in every audit, an administrator.
-func (o *open) closes(c *Close, by Actor) error {
-	if o.owner == by.Identity || c.Outcome == OutcomeExpired && by.Reserved() || c.Reason == ReasonTapeLost {
+func (s *State) closes(o opened, c *Close, by Actor) error {
+	if s.owns(o, by) || c.Outcome == OutcomeExpired && by.Reserved() || c.Reason == ReasonTapeLost {
 		return nil
 	}
-	return illegal(RuleOwner, "shuffle %d is of %s, not of %s", c.Shuffle, o.owner, by.Identity)
+	return illegal(RuleOwner, "shuffle %d is of %s, not of %s", o.id, s.holders.identities[o.owner], by.Identity)
 }
 
 func (s *State) checkTakeover(t *Takeover, by Actor) error {
-	o := s.open[t.Shuffle]
+	o, ok := s.open.find(t.Shuffle)
 	switch {
-	case o == nil:
+	case !ok:
 		return illegal(RuleNotOpen, "shuffle %d is not open", t.Shuffle)
 	case by.Reserved():
 		return illegal(RuleOwner, "%s takes no shuffle over", by.Identity)
-	case o.owner == by.Identity && o.extent >= t.Extent:
-		return illegal(RuleOwner, "shuffle %d is of %s already", t.Shuffle, o.owner)
+	case s.owns(o, by) && o.extent >= t.Extent:
+		return illegal(RuleOwner, "shuffle %d is of %s already", t.Shuffle, by.Identity)
 	case o.takeovers >= MaxTakeovers:
 		return illegal(RuleOwner, "shuffle %d was taken over %d times", t.Shuffle, o.takeovers)
 	}
@@ -58,8 +64,11 @@ func (s *State) checkTakeover(t *Takeover, by Actor) error {
 }
 
 func (s *State) applyTakeover(t *Takeover, by Actor) {
-	o := s.open[t.Shuffle]
+	o, _ := s.open.find(t.Shuffle)
 	owner, extent, takeovers := o.owner, o.extent, o.takeovers
-	s.push(func() { o.owner, o.extent, o.takeovers = owner, extent, takeovers })
+	s.push(func() {
+		o, _ := s.open.find(t.Shuffle)
+		o.owner, o.extent, o.takeovers = owner, extent, takeovers
+	})
 	o.owner, o.extent, o.takeovers = s.identity(by), t.Extent, min(o.takeovers, MaxTakeovers-1)+1
 }

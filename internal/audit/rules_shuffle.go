@@ -49,9 +49,9 @@ func (s *State) checkParent(ctx *Context, now int64) error {
 	if ctx.Parent == nil {
 		return nil
 	}
-	p := s.open[ctx.Parent.ID]
+	p, ok := s.open.find(ctx.Parent.ID)
 	switch {
-	case p == nil:
+	case !ok:
 		return illegal(RuleParent, "shuffle %d is not open", ctx.Parent.ID)
 	case now >= p.closeBy:
 		return illegal(RuleParent, "shuffle %d had to close by %d, and can only expire", ctx.Parent.ID, p.closeBy)
@@ -76,30 +76,39 @@ func (s *State) applyCommit(c *Commit, id uint64, by Actor) {
 	t := s.table(c.Context.Table)
 	before := *t
 	s.push(func() {
-		delete(s.open, id)
+		s.open.remove(id)
 		*t = before
 	})
-	s.open[id] = c.open(s.body(c), t, s.identity(by))
+	s.open.insert(s.opening(id, c, t, by))
 	t.serial, t.last, t.waiting = c.Serial, id, append(t.waiting, id)
 	if c.Context.Parent != nil {
 		s.pair = &pair{shuffle: c.Context.Parent.ID, continued: true}
 	}
 }
 
+// opening is the shuffle that c opens as entry id, of which it keeps no part.
+func (s *State) opening(id uint64, c *Commit, t *table, by Actor) opened {
+	s.scratch.b = s.scratch.b[:0]
+	c.encode(&s.scratch)
+	o := s.open.describe(id, c, s.scratch.b, t)
+	o.owner, o.extent = s.identity(by), ExtentPlay
+	return o
+}
+
 // playable returns the open shuffle if the actor of e may mix or deal it now.
-func (s *State) playable(id uint64, e Entry) (*open, error) {
-	o := s.open[id]
-	if o == nil {
-		return nil, illegal(RuleNotOpen, "shuffle %d is not open", id)
+func (s *State) playable(id uint64, e Entry) (o opened, err error) {
+	o, ok := s.open.find(id)
+	if !ok {
+		return o, illegal(RuleNotOpen, "shuffle %d is not open", id)
 	}
 	if e.Time >= o.closeBy {
-		return nil, illegal(RuleDeadline, "shuffle %d had to close by %d", id, o.closeBy)
+		return o, illegal(RuleDeadline, "shuffle %d had to close by %d", id, o.closeBy)
 	}
-	if err := o.plays(id, e.Actor); err != nil {
-		return nil, err
+	if err := s.plays(o, e.Actor); err != nil {
+		return o, err
 	}
 	if o.next == 0 && o.table.waiting[0] != id {
-		return nil, illegal(RuleEarlier, "shuffle %d of table %s comes first", o.table.waiting[0], o.table.name)
+		return o, illegal(RuleEarlier, "shuffle %d of table %s comes first", o.table.waiting[0], o.table.name)
 	}
 	return o, nil
 }
@@ -143,9 +152,13 @@ func (s *State) checkCosigned(id, size uint64) error {
 }
 
 func (s *State) applyMix(m *Mix) {
-	o := s.open[m.Shuffle]
-	o.mixed = true
-	s.push(func() { o.mixed = false })
+	s.setMixed(m.Shuffle, true)
+	s.push(func() { s.setMixed(m.Shuffle, false) })
+}
+
+func (s *State) setMixed(id uint64, mixed bool) {
+	o, _ := s.open.find(id)
+	o.mixed = mixed
 }
 
 func (s *State) checkDeal(d *Deal, e Entry) error {
@@ -156,10 +169,10 @@ func (s *State) checkDeal(d *Deal, e Entry) error {
 	switch {
 	case o.planned && !o.mixed:
 		return illegal(RuleMix, "shuffle %d is dealt only after its mix", d.Shuffle)
-	case d.First != o.next:
+	case d.First != int(o.next):
 		return illegal(RulePlace, "the next place is %d, not %d", o.next, d.First)
 	case d.First+d.Count() > o.m:
-		return illegal(RulePlaces, "%d places are left, not %d", o.m-o.next, d.Count())
+		return illegal(RulePlaces, "%d places are left, not %d", o.m-int(o.next), d.Count())
 	}
 	for i, r := range d.Runs {
 		if r.Purpose == PurposeOrder && (i < len(d.Runs)-1 || d.First+d.Count() < o.m) {
@@ -170,15 +183,18 @@ func (s *State) checkDeal(d *Deal, e Entry) error {
 }
 
 func (s *State) applyDeal(d *Deal) {
-	o := s.open[d.Shuffle]
-	s.dealTo(o, d, o.next+d.Count())
+	o, _ := s.open.find(d.Shuffle)
+	s.dealTo(o, d, int(o.next)+d.Count())
 }
 
 // dealTo makes next the next place of o.
-func (s *State) dealTo(o *open, d *Deal, next int) {
+func (s *State) dealTo(o opened, d *Deal, next int) {
 	before, waiting := o.next, o.table.waiting
-	s.push(func() { o.next, o.table.waiting = before, waiting })
-	o.next = next
+	s.push(func() {
+		o, _ := s.open.find(d.Shuffle) // not in the same slot, if it was closed and put back
+		o.next, o.table.waiting = before, waiting
+	})
+	o.next = uint16(next)
 	o.table.unwait(d.Shuffle)
 	if d.Final {
 		s.pair = &pair{shuffle: d.Shuffle}
@@ -186,11 +202,12 @@ func (s *State) dealTo(o *open, d *Deal, next int) {
 }
 
 func (s *State) checkClose(c *Close, e Entry) error {
-	o, now := s.open[c.Shuffle], e.Time
-	if o == nil {
+	now := e.Time
+	o, ok := s.open.find(c.Shuffle)
+	if !ok {
 		return illegal(RuleNotOpen, "shuffle %d is not open", c.Shuffle)
 	}
-	if err := o.closes(c, e.Actor); err != nil {
+	if err := s.closes(o, c, e.Actor); err != nil {
 		return err
 	}
 	// At or after close-by only expired, and expired only then. A shuffle without
@@ -221,9 +238,11 @@ func (s *State) checkClose(c *Close, e Entry) error {
 }
 
 func (s *State) applyClose(c *Close) {
-	o := s.open[c.Shuffle]
+	o := s.open.remove(c.Shuffle)
 	waiting := o.table.waiting
-	s.push(func() { s.open[c.Shuffle], o.table.waiting = o, waiting })
-	delete(s.open, c.Shuffle)
+	s.push(func() {
+		s.open.insert(o)
+		o.table.waiting = waiting
+	})
 	o.table.unwait(c.Shuffle)
 }

@@ -76,18 +76,18 @@ func (s *State) suppose(c *Commit, id uint64, by Actor) {
 		for _, pos := range p.Positions {
 			m = max(m, int(pos)+1)
 		}
-		s.open[p.ID] = s.supposedParent(c, m, by)
+		s.open.insert(s.supposedParent(c, m, by))
 	}
 	s.keys.disclosure.index = id // some entry below the close, for auditors in force
 }
 
 // supposedParent is a shuffle of m places, all dealt, that the child c may be of.
-func (s *State) supposedParent(c *Commit, m int, by Actor) *open {
+func (s *State) supposedParent(c *Commit, m int, by Actor) opened {
 	context := &Context{Origin: c.Context.Origin, Table: c.Context.Table, DeckHash: c.Context.DeckHash,
 		Recipe: shuffle.Recipe{Cards: shuffle.MinCards, Take: shuffle.MinCards}, Disclosure: DisclosurePublic}
 	parent := &Commit{Context: context, Serial: 1, CloseBy: MaxInteger}
-	o := parent.open(s.body(parent), s.table(c.Context.Table), s.identity(by))
-	o.m, o.next = m, m
+	o := s.opening(c.Context.Parent.ID, parent, s.table(c.Context.Table), by)
+	o.m, o.next = m, uint16(m)
 	return o
 }
 

@@ -22,7 +22,7 @@ type State struct {
 	killed    map[kill]bool
 	instances map[uint64]bool   // indexes of instance_start events
 	tables    map[string]*table //
-	open      map[uint64]*open  // open shuffles by id
+	open      openShuffles      //
 	keys      keys
 	holders   holders
 	persons   persons
@@ -33,7 +33,7 @@ type State struct {
 	undo   []func()  // how to take back what was applied since the last Commit
 	digest *[32]byte // Digest, until the next change
 
-	scratch writer // of body
+	scratch writer // of opening
 }
 
 type kill struct {
@@ -61,9 +61,9 @@ func NewState() *State {
 		killed:    make(map[kill]bool),
 		instances: make(map[uint64]bool),
 		tables:    make(map[string]*table),
-		open:      make(map[uint64]*open),
+		open:      newOpenShuffles(),
 		keys:      keys{known: make(map[[32]byte]standing), auditors: make(map[[32]byte][]byte)},
-		holders:   holders{known: make(map[string]*holder), names: make(map[string]string)},
+		holders:   holders{known: make(map[string]*holder), numbers: make(map[string]uint32)},
 	}
 }
 

@@ -114,7 +114,7 @@ func BenchmarkApply(b *testing.B) {
 		return &Deal{Shuffle: id, Runs: []Run{{Count: 2, Purpose: PurposeSeat, Recipient: "seat-1"}}}
 	}
 	end := func(id uint64) Body {
-		return &Close{Shuffle: id, Outcome: OutcomeEndedEarly, Form: FormTape, Tape: make([]byte, s.open[id].tapeLen)}
+		return &Close{Shuffle: id, Outcome: OutcomeEndedEarly, Form: FormTape, Tape: make([]byte, find(s, id).tapeLen)}
 	}
 	for _, timed := range []Type{TypeCommit, TypeDeal, TypeClose} {
 		b.Run(timed.String(), func(b *testing.B) {

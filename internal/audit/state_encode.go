@@ -51,7 +51,11 @@ func (s *State) LastSnapshot() uint64 { return s.snapshot }
 // about 300 bytes for an open shuffle and 30 for a table. What Rollback would
 // take back is in it.
 func (s *State) Encode() []byte {
-	w := &writer{b: make([]byte, 0, 4096+320*len(s.open)+48*len(s.tables))}
+	size := 4096 + 48*len(s.tables)
+	for o := range s.open.all() {
+		size += o.bodyLen() + 13
+	}
+	w := &writer{b: make([]byte, 0, size)}
 	w.u8(stateVersion)
 	w.u64(s.size)
 	w.u64(uint64(s.time))
@@ -73,13 +77,14 @@ func (s *State) Encode() []byte {
 		w.u64(t.serial)
 		w.u64(t.last)
 	})
-	writeSorted(w, s.open, cmp.Compare, func(id uint64, o *open) {
+	writeSorted(w, s.open.slots, cmp.Compare, func(id uint64, slot uint32) {
+		o := s.open.at(slot)
 		w.u64(id)
-		w.n16(len(o.body))
-		w.b = append(w.b, o.body...)
-		w.n16(o.next)
+		w.n16(o.bodyLen())
+		w.b = o.appendBody(w.b)
+		w.n16(int(o.next))
 		w.flag(o.mixed)
-		w.str(o.owner)
+		w.str(s.holders.identities[o.owner])
 		w.u8(uint8(o.extent))
 		w.u8(o.takeovers)
 	})

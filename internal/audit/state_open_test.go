@@ -3,6 +3,8 @@ package audit
 import (
 	"bytes"
 	"runtime"
+	"slices"
+	"strings"
 	"testing"
 	"weak"
 
@@ -17,7 +19,7 @@ func TestOpenShufflesOwnTheirBytes(t *testing.T) {
 	var commits []*Commit
 	for _, table := range []string{"a", "b", "a"} {
 		c := nextCommit(s, table)
-		c.GameRef, c.CloseBy, c.Context.Recipe = "of-"+table, sampleTime+1000, shuffle.Recipe{Ranges: []uint32{6, 6}}
+		c.GameRef, c.CloseBy, c.Context.Recipe = strings.Repeat(table, 64), sampleTime+1000, shuffle.Recipe{Ranges: []uint32{6, 6}}
 		benchApply(t, s, []Entry{{Time: sampleTime, Actor: someone, Body: c}})
 		commits = append(commits, c)
 	}
@@ -61,7 +63,7 @@ func TestOpenIsOfItsCommit(t *testing.T) {
 	look := func(name string, s *State) {
 		t.Helper()
 		for _, o := range s.OpenShuffles() {
-			held, c := s.open[o.ID], o.Commit()
+			held, c := find(s, o.ID), o.Commit()
 			recipe := c.Context.Recipe
 			if held.closeBy != c.CloseBy || o.CloseBy != c.CloseBy || o.Table != c.Context.Table ||
 				held.m != recipe.Positions() || o.Places != held.m || held.tapeLen != recipe.TapeLen() ||
@@ -112,4 +114,80 @@ func TestUnparsableCommit(t *testing.T) {
 	}()
 	o, _ := s.Shuffle(id)
 	o.Commit()
+}
+
+// TestOpenSlots: slots, terms and the ends of long commits are put back as they were,
+// whatever was opened and closed in between, and used again by the next shuffles.
+func TestOpenSlots(t *testing.T) {
+	t.Parallel()
+	s := benchState(t)
+	step := func(body Body) { benchApply(t, s, []Entry{{Time: sampleTime, Actor: someone, Body: body}}) }
+	open := func(table, ref string) uint64 {
+		c := nextCommit(s, table)
+		c.GameRef, c.CloseBy = ref, sampleTime+1000
+		step(c)
+		return s.Size() - 1
+	}
+	end := func(id uint64) {
+		step(&Close{Shuffle: id, Outcome: OutcomeEndedEarly, Form: FormTape, Tape: make([]byte, find(s, id).tapeLen)})
+	}
+	long := strings.Repeat("r", 64)
+	var ids []uint64
+	for i := range chunkSlots + 10 {
+		ids = append(ids, open("t"+string(rune('a'+i%3)), long[:i%65]))
+	}
+	s.Commit()
+	want, held := s.Encode(), heldOf(s.open)
+	mark := s.Mark()
+	for _, id := range ids {
+		end(id)
+	}
+	if s.open.len() != 0 || len(s.open.chunks) > 1 || len(s.open.numbers)+len(s.open.long) != 0 {
+		t.Error("the memory of shuffles that are closed is kept")
+	}
+	for range 2 * chunkSlots {
+		open("other", long)
+	}
+	s.Rollback(mark)
+	if got := heldOf(s.open); !bytes.Equal(s.Encode(), want) || len(got) != len(held) || len(s.open.numbers) != 3 {
+		t.Errorf("after a rollback: %d shuffles of %d, %d terms", len(got), len(held), len(s.open.numbers))
+	}
+	for _, id := range ids[1:] {
+		end(id)
+	}
+	if len(s.open.numbers) != 1 || len(s.open.long) != 0 {
+		t.Errorf("one shuffle is open, and %d terms and %d long commits are held", len(s.open.numbers), len(s.open.long))
+	}
+	if got := find(s, ids[0]).commit().GameRef; got != "" {
+		t.Errorf("game reference %q", got)
+	}
+}
+
+// TestOverdue: what is overdue is found again, whatever was found, added, closed and
+// put back before.
+func TestOverdue(t *testing.T) {
+	t.Parallel()
+	s := benchState(t)
+	for _, life := range []int64{3000, 1000, 2000} {
+		c := nextCommit(s, "t")
+		c.CloseBy = sampleTime + life
+		benchApply(t, s, []Entry{{Time: sampleTime, Actor: someone, Body: c}})
+	}
+	s.Commit()
+	holds := func(life int64, want ...uint64) {
+		t.Helper()
+		if got := s.Overdue(sampleTime + life); !slices.Equal(got, want) {
+			t.Errorf("after %d ms %d are overdue, want %d", life, got, want)
+		}
+	}
+	holds(999)
+	holds(1000, 3)
+	holds(2500, 3, 4)
+	mark := s.Mark()
+	benchApply(t, s, []Entry{{Time: sampleTime + 1000, Actor: someone,
+		Body: &Close{Shuffle: 3, Outcome: OutcomeExpired, Form: FormTape, Tape: make([]byte, find(s, 3).tapeLen)}}})
+	holds(1500)
+	holds(3000, 2, 4)
+	s.Rollback(mark)
+	holds(1000, 3)
 }

@@ -27,7 +27,7 @@ func ParseState(b []byte) (*State, error) {
 	r.keys()
 	r.holders()
 	r.persons()
-	if s.pair != nil && s.open[s.pair.shuffle] == nil {
+	if s.pair != nil && !s.open.has(s.pair.shuffle) {
 		r.fail("pair", "its shuffle is not open")
 	}
 	if err := r.end("state"); err != nil {
@@ -171,8 +171,9 @@ func (r *stateReader) open() {
 		if r.err != nil {
 			return
 		}
-		o := c.open(string(body), r.state.tables[c.Context.Table], r.state.identity(Actor{Identity: owner}))
-		o.next, o.mixed, o.extent, o.takeovers = next, mixed, extent, takeovers
+		o := r.state.open.describe(id, c, body, r.state.tables[c.Context.Table])
+		o.next, o.mixed, o.extent, o.takeovers = uint16(next), mixed, extent, takeovers
+		o.owner = r.state.identity(Actor{Identity: owner})
 		r.ascending("open shuffles", id > last)
 		switch {
 		case o.table == nil || o.table.last < id:
@@ -187,7 +188,9 @@ func (r *stateReader) open() {
 			o.table.waiting = append(o.table.waiting, id)
 		}
 		last = id
-		r.state.open[id] = o
+		if r.err == nil {
+			r.state.open.insert(o)
+		}
 	})
 }
 

@@ -21,10 +21,10 @@ func richState(t testing.TB) *State {
 // TestParseStateRefuses: states that no ledger has.
 func TestParseStateRefuses(t *testing.T) {
 	t.Parallel()
-	first := func(s *State, mixed bool) (uint64, *open) {
+	first := func(s *State, mixed bool) (uint64, opened) {
 		for _, o := range s.OpenShuffles() {
 			if o.Mixed == mixed {
-				return o.ID, s.open[o.ID]
+				return o.ID, find(s, o.ID)
 			}
 		}
 		panic("no such shuffle")
@@ -54,11 +54,11 @@ func TestParseStateRefuses(t *testing.T) {
 		"a table with a commit above":            func(s *State) { s.tables["u"] = &table{serial: 1, last: s.size} },
 		"an open shuffle of no table":            func(s *State) { _, o := first(s, true); delete(s.tables, o.commit().Context.Table) },
 		"an open shuffle above the table's last": func(s *State) { _, o := first(s, true); o.table.last = 1 },
-		"an open shuffle above":                  func(s *State) { _, o := first(s, true); o.table.last, s.open[s.size] = s.size-1, o },
-		"an open shuffle at entry 0":             func(s *State) { _, o := first(s, true); s.open[0] = o },
-		"an open shuffle with a bad commit":      func(s *State) { _, o := first(s, true); rewrite(o, func(c *Commit) { c.Serial = 0 }) },
-		"an open shuffle with a bad context":     func(s *State) { _, o := first(s, true); rewrite(o, func(c *Commit) { c.Context.Origin = "" }) },
-		"a next place past the last":             func(s *State) { _, o := first(s, true); o.next = o.m + 1 },
+		"an open shuffle above":                  func(s *State) { _, o := first(s, true); o.table.last = s.size - 1; move(s, o.id, s.size) },
+		"an open shuffle at entry 0":             func(s *State) { _, o := first(s, true); move(s, o.id, 0) },
+		"an open shuffle with a bad commit":      func(s *State) { _, o := first(s, true); rewrite(s, o, func(c *Commit) { c.Serial = 0 }) },
+		"an open shuffle with a bad context":     func(s *State) { _, o := first(s, true); rewrite(s, o, func(c *Commit) { c.Context.Origin = "" }) },
+		"a next place past the last":             func(s *State) { _, o := first(s, true); o.next = uint16(o.m + 1) },
 		"mixed without a plan":                   func(s *State) { _, o := first(s, false); o.mixed = true },
 		"a key entry above":                      func(s *State) { s.keys.entries[0].Index = s.size },
 		"the genesis for a key entry":            func(s *State) { s.keys.entries[0].Index = 0 },
@@ -75,7 +75,7 @@ func TestParseStateRefuses(t *testing.T) {
 		"a newest act above":                     func(s *State) { s.persons.newest = s.size },
 		"17 takeovers":                           func(s *State) { _, o := first(s, true); o.takeovers = 17 },
 		"a first owner who may only close":       func(s *State) { _, o := first(s, true); o.extent = ExtentClose },
-		"an owner without a name":                func(s *State) { _, o := first(s, true); o.owner = "" },
+		"an owner without a name":                func(s *State) { _, o := first(s, true); o.owner = s.identity(Actor{}) },
 		"a credential of the genesis":            func(s *State) { s.holders.known["c"] = aHolder(func(h *holder) { h.index = 0 }) },
 		"a credential above":                     func(s *State) { s.holders.known["c"] = aHolder(func(h *holder) { h.index = s.size }) },
 		"a credential of no time that can be":    func(s *State) { s.holders.known["c"] = aHolder(func(h *holder) { h.created = -1 }) },
@@ -154,10 +154,26 @@ func aHolder(change func(*holder)) *holder {
 }
 
 // rewrite changes the commit of an open shuffle, and nothing that was derived.
-func rewrite(o *open, change func(*Commit)) {
-	c := o.commit()
+func rewrite(s *State, o opened, change func(*Commit)) {
+	c, owner := o.commit(), Actor{Identity: s.holders.identities[o.owner]}
 	change(c)
-	o.body = NewState().body(c)
+	s.open.insert(s.opening(s.open.remove(o.id).id, c, o.table, owner))
+}
+
+// find returns an open shuffle that there is.
+func find(s *State, id uint64) opened {
+	o, ok := s.open.find(id)
+	if !ok {
+		panic("no such shuffle")
+	}
+	return o
+}
+
+// move gives an open shuffle another id.
+func move(s *State, from, to uint64) {
+	o := s.open.remove(from)
+	o.id = to
+	s.open.insert(o)
 }
 
 // keyOf returns the first key entry of a subject, to be changed.

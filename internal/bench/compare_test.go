@@ -15,6 +15,8 @@ var (
 	quick    = flag.Bool("quick", false, "with -compare: one short round, to see that it works")
 	period   = flag.Duration("period", 5*time.Second, "how long each load is measured in a round")
 	rounds   = flag.Int("rounds", 3, "how often the rivals take turns")
+	open     = flag.Int("open", 1_000_000, "how many shuffles are open in the row that never closes what it opens")
+	only     = flag.Bool("only-open", false, "measure that row and no other")
 	jsonFile = flag.String("json", "", "file that the table is written to as JSON")
 )
 
@@ -32,7 +34,7 @@ func TestCompare(t *testing.T) {
 		t.Skip("a measurement, not a test: make bench")
 	}
 	if *quick {
-		*period, *rounds = time.Second, 1
+		*period, *rounds, *open = time.Second, 1, min(*open, 20_000)
 	}
 	// Enough memory and log that no checkpoint falls into one load and not into
 	// another. Durability is that of testdb: fsync, full_page_writes,
@@ -42,10 +44,13 @@ func TestCompare(t *testing.T) {
 	all := &table{Machine: describe(t, s)}
 	fmt.Println(all.Machine)
 	binary := build(t)
-	compareShuffles(all)
-	compareCommits(t, all, s, binary)
-	compareHands(t, all, s, binary)
-	measureAudit(t, all, binary)
+	if !*only {
+		compareShuffles(all)
+		compareCommits(t, all, s, binary)
+		compareHands(t, all, s, binary)
+		measureAudit(t, all, binary)
+	}
+	compareOpen(t, all, s, binary)
 	if *jsonFile != "" {
 		all.write(t, *jsonFile)
 	}

@@ -51,6 +51,9 @@ type Config struct {
 	// ShutdownDelay is how long requests are served as before once the daemon is told
 	// to stop, and says so on /readyz; 0 to 60s, default 0.
 	ShutdownDelay Duration `toml:"shutdown_delay"`
+	// MemoryLimit is what the garbage collector aims to stay below: 0B, the default,
+	// for 9/10 of what the cgroup or the machine has; else from 64MiB.
+	MemoryLimit Size `toml:"memory_limit"`
 	// Retention is how long recall lists a closed shuffle after its commit; 1h to 876000h,
 	// or 0, the default, for ever. Evidence is kept for ever in any case.
 	Retention Duration `toml:"retention"`

@@ -164,6 +164,7 @@ clock_step = "1m30s"
 mark_sync = "250ms"
 disclosure_rotation = "12h"
 shutdown_delay = "15s"
+memory_limit = "2GiB"
 retention = "26280h"
 access_retention = "43800h"
 log = { level = "debug", format = "json" }

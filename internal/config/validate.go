@@ -38,6 +38,9 @@ func (c *Config) problems() []error {
 	p.duration("mark_sync", c.MarkSync, time.Millisecond, time.Second)
 	p.duration("disclosure_rotation", c.DisclosureRotation, time.Minute, 8760*time.Hour)
 	p.duration("shutdown_delay", c.ShutdownDelay, 0, time.Minute)
+	if c.MemoryLimit != 0 {
+		p.size("memory_limit", c.MemoryLimit, 64<<20, 1<<50)
+	}
 	p.retention("retention", c.Retention)
 	p.retention("access_retention", c.AccessRetention)
 	p.oneOf("log.level", c.Log.Level, "debug", "info", "warn", "error")

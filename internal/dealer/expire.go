@@ -14,17 +14,13 @@ import (
 // how many it closed, and the errors of those that it could not. Other daemons
 // may do the same at the same time: the ledger lets one of them.
 func (d *Dealer) Expire(ctx context.Context) (closed int, err error) {
-	open, err := d.cfg.Ledger.OpenShuffles(ctx)
+	overdue, err := d.cfg.Ledger.Overdue(ctx, d.cfg.Now())
 	if err != nil {
-		return 0, fmt.Errorf("listing open shuffles: %w", err)
+		return 0, fmt.Errorf("listing overdue shuffles: %w", err)
 	}
-	now := d.cfg.Now()
 	var errs []error
-	for _, o := range open {
-		if now < o.CloseBy {
-			continue
-		}
-		ended, err := d.expire(ctx, o.ID)
+	for _, id := range overdue {
+		ended, err := d.expire(ctx, id)
 		if err != nil {
 			errs = append(errs, err)
 		}

@@ -147,15 +147,18 @@ func translate(method string, err error) *refusal {
 	}
 	for _, s := range sentinels {
 		if errors.Is(err, s.err) {
-			return &refusal{code: s.code, cause: err}
+			return &refusal{code: s.code, detail: string(ledger.CauseOf(err)), cause: err}
 		}
 	}
 	if errors.Is(err, context.DeadlineExceeded) || errors.Is(err, context.Canceled) {
 		// Whoever waits no longer cannot know whether a batch took the entry.
 		if method == http.MethodPost {
-			return &refusal{code: CodeOutcomeUnknown, cause: err}
+			return &refusal{code: CodeOutcomeUnknown, detail: string(ledger.CauseOf(err)), cause: err}
 		}
-		return &refusal{code: CodeUnavailable, cause: err}
+		return &refusal{code: CodeUnavailable, detail: string(ledger.CauseOf(err)), cause: err}
+	}
+	if cause := ledger.CauseOf(err); cause != "" {
+		return &refusal{code: CodeUnavailable, detail: string(cause), cause: err}
 	}
 	if errors.As(err, &network) { // what is below uses the network for the store only
 		return &refusal{code: CodeUnavailable, cause: err}

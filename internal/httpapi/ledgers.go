@@ -113,7 +113,8 @@ type registry struct {
 	mu       sync.RWMutex
 	byName   map[string]*served
 	complete bool
-	leaving  bool // readiness says so, and requests are served as before
+	waiting  string // what the start waits for; "" for nothing
+	leaving  bool   // readiness says so, and requests are served as before
 	draining bool
 }
 
@@ -160,11 +161,19 @@ func (r *registry) all() (ledgers []*served, notReady string) {
 	case r.leaving || r.draining:
 		notReady = "stopping"
 	case !r.complete:
-		notReady = "loading"
+		if notReady = "loading"; r.waiting != "" {
+			notReady = "waiting for " + r.waiting
+		}
 	case len(ledgers) == 0:
 		notReady = "no ledger is configured"
 	}
 	return ledgers, notReady
+}
+
+func (r *registry) wait(what string) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.waiting = what
 }
 
 func (r *registry) finish() {

@@ -5,6 +5,8 @@ import (
 	"net/http"
 
 	"github.com/prometheus/client_golang/prometheus/promhttp"
+
+	"shuffled/internal/ledger"
 )
 
 // Operator returns the handler of the operator's own listener: /healthz,
@@ -65,7 +67,7 @@ func (s *Server) readyz(w http.ResponseWriter, _ *http.Request) {
 			err = errLatched
 		}
 		if err != nil {
-			one.Ready, one.Reason, answer.Ready = false, optional(clip(err.Error(), 500)), false
+			one.Ready, one.Reason, answer.Ready = false, optional(reason(err)), false
 		}
 		one.Cosigned, one.Witnesses = witnessReadiness(l.Log)
 		answer.Ledgers = append(answer.Ledgers, one)
@@ -75,6 +77,15 @@ func (s *Server) readyz(w http.ResponseWriter, _ *http.Request) {
 		status = http.StatusServiceUnavailable
 	}
 	writeJSON(w, status, answer)
+}
+
+// reason is why a ledger is not ready: the cause, where the store named one, for its
+// error holds addresses and names that are for the log.
+func reason(err error) string {
+	if cause := ledger.CauseOf(err); cause != "" {
+		return string(cause)
+	}
+	return clip(err.Error(), 500)
 }
 
 // witnessReadiness says how far the witnesses are; nil without any.

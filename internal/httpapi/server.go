@@ -101,6 +101,9 @@ func (s *Server) Add(l Ledger) error { return s.ledgers.add(l) }
 // Ready says that all ledgers were added.
 func (s *Server) Ready() { s.ledgers.finish() }
 
+// Waiting has readiness say what the start waits for, "" for nothing.
+func (s *Server) Waiting(what string) { s.ledgers.wait(what) }
+
 // Leave has readiness say that the daemon is stopping, while requests are served as
 // before: load balancers look elsewhere before anything is refused.
 func (s *Server) Leave() { s.ledgers.leave() }

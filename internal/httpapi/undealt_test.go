@@ -129,9 +129,9 @@ func (h *hunt) everyState() map[string]work {
 	defer tick.Stop()
 	for tries := 0; ; tries++ { // refused until the ledger's own clock says so
 		_, expire := d.Expire(t.Context())
-		open, err := d.Ledger().OpenShuffles(t.Context())
+		open, err := d.Ledger().OpenAt(t.Context(), 0)
 		must(err)
-		if !slices.ContainsFunc(open, func(o audit.Opened) bool { return o.ID == expires }) {
+		if !slices.ContainsFunc(open, func(o audit.OpenRef) bool { return o.ID == expires }) {
 			break
 		}
 		if tries == 1200 {

@@ -78,6 +78,7 @@ func (l *Ledger) holdAgainstMark(ctx context.Context) error {
 // is not at hand, is opened all the same: it is read, its readiness says why it is
 // not written, and recheck begins it when the cause is gone.
 func (l *Ledger) begin(ctx context.Context) error {
+	l.cfg.Step("the first answers of the witnesses")
 	wait := time.NewTimer(witnessStart)
 	defer wait.Stop()
 	select {
@@ -108,6 +109,7 @@ func (l *Ledger) begin(ctx context.Context) error {
 		return nil
 	}
 	if objection == nil {
+		l.cfg.Step("the database, which writes that this daemon starts")
 		_, objection = l.Append(ctx, l.announcement())
 	}
 	if errors.Is(objection, ErrFrozen) || errors.Is(objection, ErrNoKey) {
@@ -198,12 +200,25 @@ func (l *Ledger) refreeze(err error) {
 	}
 }
 
+// alarm has an alarm written at the next probe that can write. It runs on the
+// sequencer's goroutine.
+func (l *Ledger) alarm(kind audit.Alarm, reason string) {
+	l.cfg.Log.Error("alarm", "ledger", l.cfg.Info.Name, "kind", kind.String(), "reason", reason)
+	l.alarms = append(l.alarms, audit.Event{Kind: audit.EventAlarm, Alarm: kind, Reason: reason})
+}
+
 // resume writes into the ledger that entries are written again after they could
-// not be, or that this daemon starts, if it could not before. It is tried at
-// every probe until it stands.
+// not be, or that this daemon starts, if it could not before, and the alarms that
+// wait. It is tried at every probe until it stands.
 func (l *Ledger) resume() {
-	p := Proposal{Actor: audit.Daemon, Bodies: []audit.Body{
-		&audit.Event{Kind: audit.EventAlarm, Alarm: audit.AlarmSigningResumed, Reason: "the store takes entries again, and extends all that was seen"}}}
+	p := Proposal{Actor: audit.Daemon}
+	if l.resumed {
+		p.Bodies = append(p.Bodies, &audit.Event{Kind: audit.EventAlarm, Alarm: audit.AlarmSigningResumed,
+			Reason: "the store takes entries again, and extends all that was seen"})
+	}
+	for i := range l.alarms {
+		p.Bodies = append(p.Bodies, &l.alarms[i])
+	}
 	if !l.started {
 		p = l.announcement()
 	}
@@ -211,5 +226,8 @@ func (l *Ledger) resume() {
 	l.pace.began = time.Now()
 	l.process([]*request{r})
 	a := <-r.reply
-	l.resumed = a.err != nil
+	if l.started && a.err == nil && len(p.Bodies) > 0 && !p.starts {
+		l.alarms = nil
+	}
+	l.resumed = l.resumed && a.err != nil
 }

@@ -46,7 +46,7 @@ func (l *Ledger) write(d *draft) (again []*request) {
 		case errors.Is(err, ErrUnknownOutcome):
 			unknown = true
 			l.appends.unknown.Add(1)
-			l.setStatus(fmt.Errorf("%w: a commit is being resolved", ErrUnavailable))
+			l.setStatus(withCause(fmt.Errorf("%w: a commit is being resolved", ErrUnavailable), CauseOf(err)))
 			l.cfg.Log.Error("the outcome of a commit is unknown; resolving it", "ledger", l.cfg.Info.Name, "error", err)
 		case unknown:
 			// Nothing was written this time; the first attempt is still open.
@@ -286,6 +286,7 @@ func (l *Ledger) recheck() {
 		return
 	}
 	if _, err := l.clock.now(l.state.Time()); err != nil { // what others wrote is read all the same
+		l.stepped = err.Error()
 		l.setStatus(err)
 		return
 	}
@@ -293,7 +294,11 @@ func (l *Ledger) recheck() {
 		l.setStatus(err)
 		return
 	}
-	if l.resumed {
+	if l.stepped != "" {
+		l.alarm(audit.AlarmClockStep, l.stepped+"; entries were refused until it came back")
+		l.stepped = ""
+	}
+	if l.resumed || len(l.alarms) > 0 && l.started {
 		l.resume() // only an append shows that appends work again
 		return
 	}

@@ -83,6 +83,8 @@ type Config struct {
 	Clock func() (wall time.Time, elapsed time.Duration)
 	// Log gets what an operator must know.
 	Log *slog.Logger
+	// Step is told what Open does next and may have to wait for; nil for nobody.
+	Step func(what string)
 }
 
 // Unavailable marks an error of the store, or of the way to it, as
@@ -116,6 +118,9 @@ func (c *Config) setDefaults() {
 		start := time.Now()
 		c.Clock = func() (time.Time, time.Duration) { return time.Now(), time.Since(start) }
 	}
+	if c.Step == nil {
+		c.Step = func(string) {}
+	}
 	if c.Log == nil {
 		c.Log = slog.New(slog.DiscardHandler)
 	}
@@ -140,6 +145,8 @@ type Ledger struct {
 	instance uint64     // index of our instance_start
 	clock    clock
 	pace     pace
+	stepped  string                     // how far the clock stepped, while entries are refused for that
+	alarms   []audit.Event              // to be written when entries can be
 	resumed  bool                       // appends failed or were stopped, and no entry says yet that they work again
 	started  bool                       // our instance_start is written
 	balked   bool                       // the newest append was refused, and nothing was in its way
@@ -314,10 +321,11 @@ func (l *Ledger) Info() Info { return l.cfg.Info }
 // ID returns the number of the ledger in its store.
 func (l *Ledger) ID() ID { return l.id }
 
-// OpenShuffles returns the open shuffles, by id, as of the newest entry known here.
-func (l *Ledger) OpenShuffles(ctx context.Context) (open []audit.Opened, err error) {
-	err = l.ask(ctx, func() { open = l.state.OpenShuffles() })
-	return open, err
+// Overdue returns the open shuffles whose close-by has passed at now, in UTC
+// milliseconds, by id, as of the newest entry known here.
+func (l *Ledger) Overdue(ctx context.Context, now int64) (ids []uint64, err error) {
+	err = l.ask(ctx, func() { ids = l.state.Overdue(now) })
+	return ids, err
 }
 
 // GenesisEntry returns entry 0, which never changes.
@@ -346,7 +354,11 @@ func (l *Ledger) Ready() error {
 	}
 	if since := l.writing.Load(); since != 0 {
 		if d := time.Since(time.Unix(0, since)); d > slowBatch {
-			return fmt.Errorf("%w: it has not written a batch for %v", ErrUnavailable, d.Truncate(time.Second))
+			err := fmt.Errorf("%w: it has not written a batch for %v", ErrUnavailable, d.Truncate(time.Second))
+			if b, ok := l.cfg.Store.(interface{ Blocked() Cause }); ok {
+				return withCause(err, b.Blocked())
+			}
+			return err
 		}
 	}
 	return nil
@@ -358,6 +370,9 @@ func (l *Ledger) setStatus(err error) {
 		return
 	}
 	l.status.Store(&err)
+	if cause := CauseOf(err); cause != "" && !l.started {
+		l.cfg.Step(string(cause))
+	}
 }
 
 // Checkpoint returns the checkpoint to publish: the newest one that the witnesses

@@ -18,10 +18,12 @@ const loadChunk = 4096
 // root must be the one the stored head signs. missing is a snapshot that it passed
 // and the store lacks.
 func (l *Ledger) load(ctx context.Context) (missing *Snapshot, err error) {
+	l.cfg.Step("the database, which is asked for the head of the ledger")
 	head, err := l.cfg.Store.Head(ctx, l.id)
 	if err != nil {
 		return nil, fmt.Errorf("reading the head: %w", err)
 	}
+	l.cfg.Step("the newest snapshot")
 	if err := l.restore(ctx, head); err != nil {
 		return nil, err
 	}
@@ -51,6 +53,7 @@ func (l *Ledger) loadTail(ctx context.Context, head Head, passed **Snapshot) err
 	leaves := make([]tlog.Hash, 0, loadChunk)
 	var handovers []handover
 	next := l.state.Size()
+	l.cfg.Step(fmt.Sprintf("the folding of %d entries", head.Size-min(next, head.Size)))
 	for row, err := range l.cfg.Store.Rows(ctx, l.id, next, head.Size) {
 		if err != nil {
 			return fmt.Errorf("reading entries: %w", err)

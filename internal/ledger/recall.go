@@ -84,16 +84,20 @@ type CommitFinder interface {
 	Commits(ctx context.Context, id ID, q CommitQuery) ([]CommitEntry, error)
 }
 
-// openEvery is the shortest time between two lists of open shuffles: the sequencer
-// stands still while one is made, about 3 ms for 100,000 of them.
-const openEvery = 100 * time.Millisecond
+// openEvery is the shortest time between two lists of open shuffles, and openShare
+// how many times that a list takes comes between two at least: the sequencer stands
+// still while one is made.
+const (
+	openEvery = 100 * time.Millisecond
+	openShare = 20
+)
 
 // openList is a list of open shuffles, which nobody changes. Whoever has a place in
 // turn owns the rest.
 type openList struct {
 	turn chan struct{} // of capacity 1
 	size uint64        // of the ledger, when the list was made
-	made time.Time
+	next time.Time     // when the next may be made
 	list []audit.OpenRef
 }
 
@@ -120,7 +124,7 @@ func (l *Ledger) OpenAt(ctx context.Context, size uint64) ([]audit.OpenRef, erro
 	if o.size >= size {
 		return o.list, nil
 	}
-	soon := time.NewTimer(time.Until(o.made.Add(openEvery)))
+	soon := time.NewTimer(time.Until(o.next))
 	defer soon.Stop()
 	select {
 	case <-soon.C:
@@ -128,10 +132,17 @@ func (l *Ledger) OpenAt(ctx context.Context, size uint64) ([]audit.OpenRef, erro
 		return nil, ctx.Err()
 	}
 	var fresh openList
-	if err := l.ask(ctx, func() { fresh.size, fresh.list = l.head.Size, l.state.OpenRefs() }); err != nil {
+	var took time.Duration
+	err := l.ask(ctx, func() {
+		_, begin := l.cfg.Clock()
+		fresh.size, fresh.list = l.head.Size, l.state.OpenRefs()
+		_, end := l.cfg.Clock()
+		took = end - begin
+	})
+	if err != nil {
 		return nil, err
 	}
 	slices.SortFunc(fresh.list, func(a, b audit.OpenRef) int { return cmp.Compare(a.ID, b.ID) })
-	o.size, o.list, o.made = fresh.size, fresh.list, time.Now()
+	o.size, o.list, o.next = fresh.size, fresh.list, time.Now().Add(max(openEvery, openShare*took))
 	return o.list, nil
 }

@@ -136,11 +136,28 @@ func (w *witnessing) count(a reply) (failed bool) {
 		failed = !w.l.followCosigned()
 		w.confirm(r)
 	}
+	w.missing(failed && !reached)
 	if w.follow() {
 		w.recruit()
 	}
 	// A doubt calls for rounds while the head stands still: not for one upon another.
 	return failed || len(w.doubts) > 0
+}
+
+// missing counts rounds without a quorum, one after another, and has the alarm
+// written when there were missedRounds of them.
+func (w *witnessing) missing(missed bool) {
+	if !missed {
+		w.missed = 0
+		return
+	}
+	if w.missed++; w.missed != missedRounds {
+		return
+	}
+	reason := fmt.Sprintf("%d rounds without a quorum of the witnesses, since the cosigned checkpoint of size %d", missedRounds, w.l.cosignedSize())
+	if w.l.ask(w.l.running, func() { w.l.alarm(audit.AlarmWitnesses, reason) }) != nil {
+		w.missed-- // the ledger is closing
+	}
 }
 
 // confirm takes the witnesses' word for the stored ledger where another daemon is

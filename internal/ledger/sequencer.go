@@ -125,7 +125,7 @@ func (l *Ledger) Append(ctx context.Context, p Proposal) ([]Appended, error) {
 	case a := <-r.reply:
 		return a.appended, a.err
 	default:
-		return nil, fmt.Errorf("%w: gave up waiting for it", ErrUnknownOutcome)
+		return nil, withCause(fmt.Errorf("%w: gave up waiting for it", ErrUnknownOutcome), CauseOf(l.Ready()))
 	}
 }
 
@@ -276,6 +276,7 @@ func (l *Ledger) prepare(requests []*request) (*draft, error) {
 	}
 	now, err := l.clock.now(l.state.Time())
 	if err != nil {
+		l.stepped = err.Error()
 		return nil, err
 	}
 	d := &draft{mark: l.state.Mark()}

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -363,7 +364,27 @@ func TestClockStepRefuses(t *testing.T) {
 		set(0)
 		waitReady(t, l)
 		h.must(l, propose(commit("t", 2)))
+		if reason := h.awaitAlarm(audit.AlarmClockStep); !strings.Contains(reason, "stepped by 1h0m0s") {
+			t.Errorf("the alarm says %q", reason)
+		}
 	})
+}
+
+// awaitAlarm waits for an alarm among the entries and returns its reason.
+func (h *house) awaitAlarm(kind audit.Alarm) (reason string) {
+	h.t.Helper()
+	tick := time.NewTicker(20 * time.Millisecond)
+	defer tick.Stop()
+	for range 3000 {
+		for _, e := range h.entries() {
+			if b, ok := e.Body.(*audit.Event); ok && b.Kind == audit.EventAlarm && b.Alarm == kind {
+				return b.Reason
+			}
+		}
+		<-tick.C
+	}
+	h.t.Fatalf("no alarm %s", kind)
+	return ""
 }
 
 // TestOneKeyTwiceInABatch: two requests with one key that wait together. The

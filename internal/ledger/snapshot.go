@@ -32,6 +32,10 @@ type Snapshots interface {
 	SnapshotBelow(ctx context.Context, id ID, below uint64) (Snapshot, error)
 }
 
+// snapshotTimeout is how long keeping a snapshot may take: with a million open
+// shuffles it has 270 MB.
+const snapshotTimeout = time.Minute
+
 // snapshotPause is how soon a snapshot that could not be logged is tried again.
 const snapshotPause = time.Second
 
@@ -104,7 +108,7 @@ func (s *snapshots) log() (logged bool) {
 
 // keep hands a snapshot to the store.
 func (s *snapshots) keep(taken Snapshot) {
-	ctx, cancel := context.WithTimeout(s.l.running, storeTimeout)
+	ctx, cancel := context.WithTimeout(s.l.running, snapshotTimeout)
 	defer cancel()
 	if err := s.l.cfg.Store.PutSnapshot(ctx, s.l.id, taken); err != nil && ctx.Err() == nil {
 		s.l.cfg.Log.Warn("keeping a snapshot: the next start will take longer", "ledger", s.l.cfg.Info.Name, "entry", taken.Index, "error", err)
@@ -114,9 +118,19 @@ func (s *snapshots) keep(taken Snapshot) {
 // snapshotDue reports whether the newest snapshot stands below the last multiple,
 // and this daemon writes. It runs on the sequencer's goroutine.
 func (l *Ledger) snapshotDue() bool {
-	multiple := l.state.Size() - l.state.Size()%l.cfg.SnapshotEvery
-	return l.started && multiple > l.state.LastSnapshot()
+	size, last := l.state.Size(), l.state.LastSnapshot()
+	multiple := size - size%l.cfg.SnapshotEvery
+	return l.started && multiple > last && size-last >= snapshotDistance(l.state.OpenCount())
 }
+
+// snapshotFree is how many open shuffles make snapshots no rarer.
+const snapshotFree = 1 << 17
+
+// snapshotDistance is how many entries come between two snapshots at least. All open
+// shuffles are in each, so that with many of them the cost of an entry would grow:
+// half as many entries as there are open shuffles above snapshotFree (docs/SPEC.md
+// section 11.2).
+func snapshotDistance(open int) uint64 { return uint64(max(0, open-snapshotFree) / 2) }
 
 // takeSnapshot completes the proposal of a snapshot, which stands alone in it, at
 // its place: the digest is of the entries below.

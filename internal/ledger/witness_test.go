@@ -145,6 +145,31 @@ func TestQuorum(t *testing.T) {
 	w.must(l, deal)
 }
 
+// TestWitnessesAlarm: witnesses that are away for long are an alarm in the ledger,
+// one for each time, which does not need them.
+func TestWitnessesAlarm(t *testing.T) {
+	t.Parallel()
+	w := newWitnessed(t, openSQLite(t), audit.DealsSigned)
+	l := w.open(w.config("mark"))
+	w.must(l, propose(commit("t", 1)))
+	w.down(true, 0, 1, 2)
+	w.must(l, propose(commit("t", 2)))
+	if reason := w.awaitAlarm(audit.AlarmWitnesses); !strings.Contains(reason, "10 rounds without a quorum") {
+		t.Errorf("the alarm says %q", reason)
+	}
+	w.down(false, 0, 1, 2)
+	w.awaitCosigned(l, w.size()-1)
+	alarms := 0
+	for _, e := range w.entries() {
+		if b, ok := e.Body.(*audit.Event); ok && b.Kind == audit.EventAlarm {
+			alarms++
+		}
+	}
+	if alarms != 1 {
+		t.Errorf("%d alarms", alarms)
+	}
+}
+
 // TestOnlyDurableHeads: what a witness is shown has been committed: a batch whose
 // commit fails or is unknown is not.
 func TestOnlyDurableHeads(t *testing.T) {

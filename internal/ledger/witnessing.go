@@ -33,6 +33,9 @@ type Witness interface {
 const (
 	witnessTimeout = 5 * time.Second
 	witnessRetry   = time.Second
+	// missedRounds is how many rounds without a quorum are an alarm: ten seconds of
+	// refusals, or a minute of silence.
+	missedRounds = 10
 )
 
 // witnessing gets cosignatures on published heads, in rounds: every member, which
@@ -63,6 +66,7 @@ type witnessing struct {
 	round    *round // nil: none under way
 	trial    *trial // nil: none
 	states   map[*member]WitnessState
+	missed   int              // rounds without a quorum since the last with one
 	told     map[*member]told // what the log has of each member
 	doubts   map[*member]bool // members whose doubt the sequencer has
 	unheard  map[*member]bool // that did not answer yet since the start

@@ -44,6 +44,9 @@ type Config struct {
 	Deck string
 	// Tables begins the names of the tables, which have to be new.
 	Tables string
+	// Spread is how many tables each connection goes round, a commit at each: 1, also
+	// if it is 0, or more if the mix is of commits only.
+	Spread int
 	// Keep is how many bytes of answers are kept for verification, at the most, but
 	// for one commit of each connection with what was dealt of it. Of what does not
 	// fit whole commits are left out, evenly.
@@ -92,6 +95,8 @@ func (c *Config) Check() error {
 		return &FieldError{"batch", fmt.Sprintf("is from 1 to %d", MaxBatch)}
 	case c.Mix == Mix{}:
 		return &FieldError{"mix", "has one kind at the least"}
+	case c.Spread < 0 || c.Spread > 1 && !c.onlyCommits():
+		return &FieldError{"spread", "is above 1 with a mix of commits only"}
 	case c.Keep < 1:
 		return &FieldError{"keep", "is above 0"}
 	case c.Timeout <= 0:
@@ -100,7 +105,7 @@ func (c *Config) Check() error {
 	if err := audit.CheckName(c.Ledger); err != nil {
 		return &FieldError{"ledger", err.Error()}
 	}
-	if err := audit.CheckName(c.table(c.Connections)); err != nil {
+	if err := audit.CheckName(c.table(c.Connections, c.Spread)); err != nil {
 		return &FieldError{"tables", err.Error()}
 	}
 	if err := audit.CheckName(c.Deck); err != nil {
@@ -109,7 +114,15 @@ func (c *Config) Check() error {
 	return nil
 }
 
-func (c *Config) table(worker int) string { return fmt.Sprintf("%s-%d", c.Tables, worker) }
+// table is the name of a worker's table in some turn.
+func (c *Config) table(worker, turn int) string {
+	if c.Spread > 1 {
+		return fmt.Sprintf("%s-%d.%d", c.Tables, worker, turn%c.Spread)
+	}
+	return fmt.Sprintf("%s-%d", c.Tables, worker)
+}
+
+func (c *Config) onlyCommits() bool { return c.Mix == (Mix{Commit: c.Mix[Commit]}) }
 
 // Progress is what happened within a second of a run.
 type Progress struct {
@@ -224,7 +237,7 @@ func newRun(cfg Config) (*run, error) {
 		w := &worker{
 			run: r, wire: wire{dial: r.cfg.dial, tls: secure, timeout: cfg.Timeout},
 			prefix: strings.TrimRight(u.Path, "/"), common: common,
-			table: cfg.table(i + 1), round: round{mix: cfg.Mix},
+			number: i + 1, table: cfg.table(i+1, 0), round: round{mix: cfg.Mix},
 			kept: kept{budget: max(cfg.Keep/int64(cfg.Connections), 1), judge: cfg.Mix[Verify] > 0},
 		}
 		for range i { // so that not all begin with the same kind

@@ -299,6 +299,7 @@ func TestConfig(t *testing.T) {
 		"warm-up":     func(c *Config) { c.Warmup = -1 },
 		"batch":       func(c *Config) { c.Batch = 257 },
 		"mix":         func(c *Config) { c.Mix = Mix{} },
+		"spread":      func(c *Config) { c.Spread, c.Mix = 2, Mix{Commit: 1, Close: 1} },
 		"keep":        func(c *Config) { c.Keep = 0 },
 		"timeout":     func(c *Config) { c.Timeout = 0 },
 		"ledger":      func(c *Config) { c.Ledger = "a b" },

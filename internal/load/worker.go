@@ -14,12 +14,13 @@ import (
 	"shuffled/internal/audit"
 )
 
-// worker has one connection and one table. All of it belongs to the goroutine in
+// worker has one connection and one table at a time. All of it belongs to the goroutine in
 // work; kept is verified after that has ended.
 type worker struct {
 	*run
 	wire
 	prefix, common string // what is the same in each request
+	number, turn   int    // of the worker, from 1, and of its table
 	table          string
 	round          round
 	open           []play // shuffles in order of their commit, if the mix has use for them
@@ -116,6 +117,10 @@ const (
 func (w *worker) commit(ctx context.Context, due time.Time, count int) (id uint64, err error) {
 	key := client.NewKey()
 	w.path = append(w.path[:0], "/shuffles"...)
+	if w.cfg.Spread > 1 {
+		w.table = w.cfg.table(w.number, w.turn)
+		w.turn++
+	}
 	w.body = fmt.Appendf(w.body[:0], `{"table":"%s","deck":"%s"`, w.table, w.cfg.Deck)
 	if count > 1 {
 		w.body = fmt.Appendf(w.body, `,"count":%d`, count)
@@ -129,7 +134,7 @@ func (w *worker) commit(ctx context.Context, due time.Time, count int) (id uint6
 	if w.measured(at) {
 		w.shuffles.Add(uint64(count))
 	}
-	if w.cfg.Mix == (Mix{Commit: w.cfg.Mix[Commit]}) {
+	if w.cfg.onlyCommits() {
 		return 0, nil // nobody asks
 	}
 	return firstID(answer), nil

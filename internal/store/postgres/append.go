@@ -90,7 +90,8 @@ func (s *Store) write(ctx context.Context, sql string, args []any) (done bool, e
 	sent, cancel := context.WithTimeout(context.WithoutCancel(ctx), s.timeout)
 	defer cancel()
 	var heads int
-	if err := conn.QueryRow(sent, sql, args...).Scan(&heads); err != nil {
+	watched := s.watch(conn)
+	if err := watched.ended(conn.QueryRow(sent, sql, args...).Scan(&heads)); err != nil {
 		return false, outcome(err)
 	}
 	if err := replicated(conn.Conn().PgConn()); err != nil {
@@ -186,13 +187,16 @@ func storedHashes(ctx context.Context, conn *pgxpool.Conn, sql string, id ledger
 
 // Head implements [ledger.Store].
 func (s *Store) Head(ctx context.Context, id ledger.ID) (ledger.Head, error) {
+	ctx, cancel := context.WithTimeout(ctx, s.timeout)
+	defer cancel()
 	conn, err := s.appends.Acquire(ctx)
 	if err != nil {
 		return ledger.Head{}, fmt.Errorf("waiting for a connection: %w", clean(err))
 	}
 	defer conn.Release()
+	watched := s.watch(conn)
 	h, err := scanHead(conn.QueryRow(ctx, sqlHead, int64(id)))
-	if err != nil {
+	if err = watched.ended(err); err != nil {
 		return ledger.Head{}, notFound(err)
 	}
 	if err := replicated(conn.Conn().PgConn()); err != nil {

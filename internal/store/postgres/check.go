@@ -11,12 +11,16 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
 
+	"shuffled/internal/ledger"
 	"shuffled/internal/store"
 )
 
 // refusal is why a server is not used. Open returns it without the driver's
 // words around it.
-type refusal struct{ err error }
+type refusal struct {
+	err   error
+	cause ledger.Cause // or none
+}
 
 func (r *refusal) Error() string { return r.err.Error() }
 func (r *refusal) Unwrap() error { return r.err }
@@ -35,7 +39,7 @@ func checkServer(ctx context.Context, conn *pgconn.PgConn, superuser bool) error
 		return r.Err
 	}
 	if len(r.Rows) != 1 || len(r.Rows[0]) != 7 {
-		return &refusal{errors.New("the server does not answer like PostgreSQL")}
+		return &refusal{err: errors.New("the server does not answer like PostgreSQL")}
 	}
 	var v [7]string
 	for i, b := range r.Rows[0] {
@@ -43,26 +47,26 @@ func checkServer(ctx context.Context, conn *pgconn.PgConn, superuser bool) error
 	}
 	switch {
 	case v[3] != "f":
-		return &refusal{errors.New("the server is a standby: it cannot be written, and what it shows may be old")}
+		return &refusal{errors.New("the server is a standby: it cannot be written, and what it shows may be old"), ledger.CauseReadOnly}
 	case v[0] != "on":
-		return &refusal{errors.New("fsync is off: a crash would lose what was acknowledged; set fsync = on")}
+		return &refusal{err: errors.New("fsync is off: a crash would lose what was acknowledged; set fsync = on")}
 	case v[1] != "on":
-		return &refusal{errors.New("full_page_writes is off: a crash could tear pages; set full_page_writes = on")}
+		return &refusal{err: errors.New("full_page_writes is off: a crash could tear pages; set full_page_writes = on")}
 	case v[2] != "on" && v[2] != "remote_apply":
 		// Without a standby, local and remote_write are what on is. With one they
 		// acknowledge what a failover may lose.
-		return &refusal{fmt.Errorf("synchronous_commit is %s: a crash or failover could lose what was acknowledged; set it to on or remote_apply", v[2])}
+		return &refusal{err: fmt.Errorf("synchronous_commit is %s: a crash or failover could lose what was acknowledged; set it to on or remote_apply", v[2])}
 	case v[6] != "off":
-		return &refusal{errors.New("the server takes no writes: default_transaction_read_only is on")}
+		return &refusal{errors.New("the server takes no writes: default_transaction_read_only is on"), ledger.CauseReadOnly}
 	case v[4] != "off" && !superuser:
-		return &refusal{errors.New("the role is a superuser, which nothing in the database can stop: use the writer of deploy/roles.sql")}
+		return &refusal{err: errors.New("the role is a superuser, which nothing in the database can stop: use the writer of deploy/roles.sql")}
 	}
 	version, err := parseVersion(v[5])
 	if err == nil {
 		err = store.CheckSchema(version)
 	}
 	if err != nil {
-		return &refusal{err}
+		return &refusal{err: err}
 	}
 	return nil
 }

@@ -2,8 +2,11 @@ package postgres
 
 import (
 	"context"
+	"crypto/tls"
 	"errors"
 	"fmt"
+	"io"
+	"net"
 	"strings"
 
 	"github.com/jackc/pgx/v5/pgconn"
@@ -16,6 +19,12 @@ const (
 	codeForeignKey       = "23503"
 	codeUnique           = "23505"
 	codeReadOnly         = "25006"
+	codeDiskFull         = "53100"
+	codeTooMany          = "53300"
+	codeLock             = "55P03" // lock_timeout ended the wait for it
+	codePrivilege        = "42501"
+	codeCancelled        = "57014"
+	classAuthorization   = "28"
 	codeOutcomeUnknown   = "40003" // statement_completion_unknown, of distributed engines
 	classConnection      = "08"
 	codeAdminShutdown    = "57P01"
@@ -66,7 +75,77 @@ func isCode(err error, code string) bool {
 // clean returns err without what may hold values or secrets: the details of a
 // server's error name key values, the driver's errors carry its configuration,
 // password included.
+//
+// It names the cause, if that is one of those that are told apart.
 func clean(err error) error {
+	var known *ledger.StoreError
+	if err == nil || errors.Is(err, errUnreplicated) {
+		return err
+	}
+	if errors.As(err, &known) {
+		return &ledger.StoreError{Cause: known.Cause, Err: stripped(known.Err)}
+	}
+	if cause := causeOf(err); cause != "" {
+		return &ledger.StoreError{Cause: cause, Err: stripped(err)}
+	}
+	return stripped(err)
+}
+
+// causeOf names the cause of an error of the driver.
+func causeOf(err error) ledger.Cause {
+	var pg *pgconn.PgError
+	var refused *refusal
+	var network net.Error
+	var dial *net.OpError
+	switch {
+	case errors.As(err, &refused):
+		return refused.cause
+	case errors.As(err, &pg):
+		return causeOfCode(pg.Code)
+	case isCertificate(err):
+		return ledger.CauseCertificate
+	case errors.Is(err, context.DeadlineExceeded), errors.As(err, &network) && network.Timeout():
+		return ledger.CauseSilent
+	case errors.As(err, &dial), errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF):
+		return ledger.CauseUnreachable
+	}
+	return ""
+}
+
+// causeOfCode names the cause of a SQLSTATE.
+func causeOfCode(code string) ledger.Cause {
+	switch code {
+	case codeDiskFull:
+		return ledger.CauseDiskFull
+	case codeLock:
+		return ledger.CauseLock
+	case codeReadOnly:
+		return ledger.CauseReadOnly
+	case codePrivilege:
+		return ledger.CauseRefused
+	case codeTooMany, codeAdminShutdown, codeCrashShutdown, codeCannotConnectNow:
+		return ledger.CauseStarting
+	case codeCancelled: // by statement_timeout
+		return ledger.CauseSilent
+	}
+	switch {
+	case strings.HasPrefix(code, classAuthorization):
+		return ledger.CauseRefused
+	case strings.HasPrefix(code, classConnection): // of poolers
+		return ledger.CauseUnreachable
+	}
+	return ""
+}
+
+// isCertificate reports whether TLS found fault with the certificate of either side.
+func isCertificate(err error) bool {
+	var verification *tls.CertificateVerificationError
+	var alert tls.AlertError
+	return errors.As(err, &verification) || errors.As(err, &alert)
+}
+
+// stripped is err without values and secrets.
+func stripped(err error) error {
 	var r *refusal
 	if errors.As(err, &r) {
 		return r.err
@@ -86,7 +165,7 @@ func clean(err error) error {
 
 // errUnreplicated reports a commit whose wait for a standby was cut short: it is
 // there and may yet be lost.
-var errUnreplicated = errors.New("the wait for a synchronous standby was cancelled")
+var errUnreplicated = &ledger.StoreError{Cause: ledger.CauseStandby, Err: errors.New("the wait for a synchronous standby was cancelled")}
 
 const syncCancelled = "shuffled: sync cancelled"
 

@@ -59,6 +59,8 @@ func (o Options) direct(ctx context.Context, dsn string) (*sql.DB, error) {
 		before = append(before, stdlib.OptionBeforeConnect(pool.BeforeConnect))
 	}
 	db := stdlib.OpenDB(*cfg, before...)
+	ctx, cancel := context.WithTimeout(ctx, o.Timeout)
+	defer cancel()
 	if err := db.PingContext(ctx); err != nil {
 		db.Close()
 		return nil, fmt.Errorf("opening the database: %w", clean(err))
@@ -77,7 +79,9 @@ func (o Options) migrate(ctx context.Context, dsn string, do func(store.Schema) 
 		return fmt.Errorf("opening the database: %w", clean(err))
 	}
 	defer lock.Close() // db is closed as well, and with the connection its lock is gone
-	if _, err := lock.ExecContext(ctx, "SELECT pg_advisory_lock($1)", int64(migrationLock)); err != nil {
+	waiting, cancel := context.WithTimeout(ctx, o.withDefaults().Timeout)
+	defer cancel()
+	if _, err := lock.ExecContext(waiting, "SELECT pg_advisory_lock($1)", int64(migrationLock)); err != nil {
 		return fmt.Errorf("waiting for another migration to end: %w", clean(err))
 	}
 	d, err := driver.WithInstance(db, &driver.Config{})

@@ -57,7 +57,7 @@ func TestLockedHead(t *testing.T) {
 	}
 	// The server gives up first, and says so.
 	err = s.Append(t.Context(), l.id, l.head, l.next(1))
-	if !plain(err) || !isCode(err, "55P03") {
+	if !plain(err) || !isCode(err, "55P03") || ledger.CauseOf(err) != ledger.CauseLock {
 		t.Errorf("appending to a locked head: %v", err)
 	}
 	if _, err := s.Head(t.Context(), l.id); !plain(err) {

@@ -25,11 +25,12 @@ func (s *Store) query(ctx context.Context, sql string, args []any, each func(sca
 		return err
 	}
 	defer release()
+	watched := s.watch(conn)
 	rows, err := conn.Query(ctx, sql, args...)
-	if err != nil {
-		return clean(err)
+	if err == nil {
+		err = scanAll(conn, rows, each)
 	}
-	return scanAll(conn, rows, each)
+	return clean(watched.ended(err))
 }
 
 // scanAll hands over rows and ends their statement.
@@ -168,12 +169,14 @@ func (s *Store) visible(ctx context.Context, args []any, each func(scanner) erro
 // durable reads shuffles behind the barrier. Both statements are one transaction
 // and one round trip; the first one's lock holds its commit until all that either
 // read is replicated.
-func (s *Store) durable(ctx context.Context, args []any, each func(scanner) error) error {
+func (s *Store) durable(ctx context.Context, args []any, each func(scanner) error) (err error) {
 	conn, ctx, release, err := s.reader(ctx)
 	if err != nil {
 		return err
 	}
 	defer release()
+	watched := s.watch(conn)
+	defer func() { err = watched.ended(err) }()
 	var b pgx.Batch
 	b.Queue(sqlCommits, args...)
 	b.Queue(sqlOfShuffles, args...)

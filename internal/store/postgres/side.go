@@ -17,8 +17,9 @@ func (s *Store) exec(ctx context.Context, sql string, args ...any) (int64, error
 		return 0, err
 	}
 	defer release()
+	watched := s.watch(conn)
 	tag, err := conn.Exec(ctx, sql, args...)
-	if err != nil {
+	if err = watched.ended(err); err != nil {
 		return 0, clean(err)
 	}
 	return tag.RowsAffected(), replicated(conn.Conn().PgConn())

@@ -34,6 +34,7 @@ package postgres
 import (
 	"context"
 	"fmt"
+	"sync/atomic"
 	"time"
 
 	"github.com/jackc/pgx/v5/pgxpool"
@@ -74,6 +75,7 @@ type Store struct {
 	appends *pgxpool.Pool // Append, Create, Head
 	reads   *pgxpool.Pool // all other
 	timeout time.Duration
+	blocked atomic.Pointer[ledger.Cause] // what a write waits for; nil: nothing that is known
 }
 
 var (

@@ -72,6 +72,7 @@ var errClosed = errors.New("the store is closed")
 // rests is in force.
 func Open(path string, o Options) (_ *Store, err error) {
 	o = o.withDefaults()
+	defer func() { err = caused(err) }()
 	if err := isFile(path); err != nil {
 		return nil, err
 	}

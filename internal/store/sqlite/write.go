@@ -65,7 +65,8 @@ func (w *writer) exec(text string, args ...any) (int64, error) {
 // transact runs do in a transaction that has the write lock, waiting for it no
 // longer than ctx. Its error is do's, with nothing written, or an error of the
 // database, with nothing written unless it is ledger.ErrUnknownOutcome.
-func (s *Store) transact(ctx context.Context, do func(*writer) error) error {
+func (s *Store) transact(ctx context.Context, do func(*writer) error) (err error) {
+	defer func() { err = caused(err) }()
 	select {
 	case s.turn <- struct{}{}:
 		defer func() { <-s.turn }()
@@ -126,6 +127,19 @@ func codeOf(err error) int {
 		return e.Code() & 0xff
 	}
 	return 0
+}
+
+// caused names the cause of an error of SQLite, where it has one that is told apart.
+func caused(err error) error {
+	switch codeOf(err) {
+	case sqlite3.SQLITE_FULL:
+		return &ledger.StoreError{Cause: ledger.CauseDiskFull, Err: err}
+	case sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED:
+		return &ledger.StoreError{Cause: ledger.CauseLock, Err: err}
+	case sqlite3.SQLITE_READONLY:
+		return &ledger.StoreError{Cause: ledger.CauseReadOnly, Err: err}
+	}
+	return err
 }
 
 // isForeignKey reports whether err is of a row whose ledger does not exist.

@@ -1,0 +1,115 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"net"
+	"net/http"
+	"net/url"
+	"strings"
+	"sync/atomic"
+	"testing"
+
+	"shuffled/internal/testdb"
+)
+
+// TestStartSays: a start that waits for a database says so, in the log and on
+// /readyz, before it ends, and succeeds when the database answers: behind an address
+// that accepts connections and says nothing, and where the first statement of each
+// kind gets no answer.
+func TestStartSays(t *testing.T) {
+	t.Parallel()
+	silent, err := net.Listen("tcp4", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { silent.Close() }) // the backlog accepts
+	t.Run("no greeting", func(t *testing.T) {
+		t.Parallel()
+		dsn := testdb.DSN(t)
+		proxy := testdb.NewProxy(t, dsn)
+		proxy.Aim(t, "postgres://"+silent.Addr().String()+"/x")
+		d := startWaits(t, proxy.DSN, "database")
+		proxy.Aim(t, dsn)
+		d.waitFor(d.url+"/readyz", func(r *http.Response) bool { return r.StatusCode == http.StatusOK })
+		d.stop()
+	})
+	for statement, says := range map[string]string{
+		"pg_advisory_lock": "another daemon",
+		"FROM heads":       "head of the ledger",
+	} {
+		t.Run(says, func(t *testing.T) {
+			t.Parallel()
+			proxy := testdb.NewProxy(t, testdb.DSN(t))
+			var held atomic.Bool
+			proxy.Fault = func(sql string) testdb.Fault {
+				if strings.Contains(sql, statement) && !held.Swap(true) {
+					return testdb.HoldReply
+				}
+				return testdb.Pass
+			}
+			d := startWaits(t, proxy.DSN, says)
+			d.waitFor(d.url+"/readyz", func(r *http.Response) bool { return r.StatusCode == http.StatusOK })
+			if !strings.Contains(d.logged(), "the start is tried again") {
+				t.Errorf("it did not say that it tries again:\n%s", d.logged())
+			}
+			d.stop()
+		})
+	}
+}
+
+// startWaits starts a sandbox and returns when readiness and the log say what it
+// waits for.
+func startWaits(t *testing.T, dsn, says string) *daemon {
+	t.Helper()
+	d := newDaemon(t, dsn)
+	d.launchUntil(d.url+"/readyz", func(r *http.Response) bool {
+		var answer struct {
+			Ready  bool
+			Reason string
+		}
+		if err := json.NewDecoder(r.Body).Decode(&answer); err != nil || answer.Ready {
+			t.Fatalf("readiness before the database answers: %d, %v, %+v", r.StatusCode, err, answer)
+		}
+		return strings.HasPrefix(answer.Reason, "waiting for ") && strings.Contains(answer.Reason, says)
+	}, []string{"serve", "--dev", "--data", d.data, "--listen", d.addr, "--database", dsn})
+	if log := d.logged(); !strings.Contains(log, "the start waits") || !strings.Contains(log, says) {
+		t.Errorf("the log does not say what it waits for:\n%s", log)
+	}
+	return d
+}
+
+// TestNoStandbyIsNamed: readiness and the answer to a commit name the cause that
+// keeps commits from being acknowledged, and no address.
+func TestNoStandbyIsNamed(t *testing.T) {
+	t.Parallel()
+	cluster := testdb.Start(t)
+	dsn := cluster.Database(t)
+	d := newDaemon(t, dsn)
+	d.start()
+	cluster.Set(t, "synchronous_standby_names", "nobody")
+	const cause = "no synchronous standby confirms what is written"
+	status, body, err := d.post("/v1/main/shuffles", d.token("dealer.token"), "k-1", map[string]any{"table": "t", "deck": "standard-52"})
+	if err != nil || status != http.StatusServiceUnavailable || !strings.Contains(string(body), cause) {
+		t.Errorf("a commit that no standby confirms: %d, %v: %s", status, err, body)
+	}
+	d.waitFor(d.url+"/readyz", func(r *http.Response) bool {
+		var answer struct{ Ledgers []struct{ Reason string } }
+		if err := json.NewDecoder(r.Body).Decode(&answer); err != nil || len(answer.Ledgers) != 1 {
+			t.Fatalf("readiness: %v, %+v", err, answer)
+		}
+		return answer.Ledgers[0].Reason == cause
+	})
+	u, _ := url.Parse(dsn)
+	if strings.Contains(string(body), u.Host) || !strings.Contains(d.logged(), cause) {
+		t.Errorf("the answer %s, the log:\n%s", body, d.logged())
+	}
+	cluster.Set(t, "synchronous_standby_names", "")
+	d.waitFor(d.url+"/readyz", func(r *http.Response) bool { return r.StatusCode == http.StatusOK })
+	var shuffle struct{ ID json.Number }
+	d.mustPost("/v1/main/shuffles", "k-1", map[string]any{"table": "t", "deck": "standard-52"}, &shuffle)
+	if fmt.Sprint(shuffle.ID) == "" {
+		t.Error("the repeat has no answer")
+	}
+	d.stop()
+}

@@ -1,0 +1,205 @@
+package audit
+
+import (
+	"encoding/binary"
+	"iter"
+	"math"
+)
+
+// openShuffles holds the open shuffles of a state. There may be a million, and the
+// garbage collector passes whatever has a pointer again and again: a shuffle is one
+// slot without pointers, in a chunk of many. What many shuffles have in common is
+// held once, under a number. BenchmarkOpenShuffles measures both.
+//
+// A field that is added to a shuffle is an integer in open: a name is interned as
+// terms are, and the slot holds its number.
+type openShuffles struct {
+	slots  map[uint64]uint32 // by id
+	chunks []*[chunkSlots]open
+	free   []uint32 // slots that hold no shuffle
+
+	terms   []*terms          // by number; nil: the number is free
+	numbers map[string]uint32 // of terms, by their encoding
+	unused  []uint32          // free numbers
+
+	earliest int64 // no shuffle closes by an earlier time; a lower bound, as removals leave it
+
+	long map[uint64]string // by id: the part of a commit's tail that its slot has no room for
+}
+
+const (
+	chunkSlots = 256
+	// tailSize has room for a commit with a game reference of 36 bytes, and makes a
+	// slot 224 bytes.
+	tailSize = 200
+)
+
+// open is a shuffle between its commit and its close: what differs from one
+// shuffle to the next.
+type open struct {
+	id        uint64 // 0: the slot is free
+	closeBy   int64
+	terms     uint32
+	next      uint16 // next place to deal
+	mixed     bool
+	owner     uint32 // identity, by its number in holders
+	extent    Extent // what the owner may do
+	takeovers uint8
+	used      uint8          // bytes of tail
+	tail      [tailSize]byte // the commit's body (docs/SPEC.md section 5.3) after its context
+}
+
+// terms are a context, and what the hot rules need of it. The open shuffles of a
+// table most often have theirs in common.
+type terms struct {
+	encoded    string // with its length before it, as a commit's body begins
+	table      *table
+	m          int // places
+	tapeLen    int
+	disclosure Disclosure
+	planned    bool // there is a mix plan
+	shuffles   int  // open ones under these terms
+}
+
+// opened is an open shuffle in its slot: valid until that shuffle is removed.
+type opened struct {
+	*open
+	*terms
+	long string
+}
+
+func newOpenShuffles() openShuffles {
+	return openShuffles{earliest: math.MaxInt64, slots: make(map[uint64]uint32),
+		numbers: make(map[string]uint32), long: make(map[uint64]string)}
+}
+
+func (s *openShuffles) len() int { return len(s.slots) }
+
+func (s *openShuffles) has(id uint64) bool {
+	_, ok := s.slots[id]
+	return ok
+}
+
+// find returns the open shuffle of an id; ok is false for none.
+func (s *openShuffles) find(id uint64) (o opened, ok bool) {
+	slot, ok := s.slots[id]
+	if !ok {
+		return opened{}, false
+	}
+	return s.at(slot), true
+}
+
+func (s *openShuffles) at(slot uint32) opened {
+	o := &s.chunks[slot/chunkSlots][slot%chunkSlots]
+	out := opened{open: o, terms: s.terms[o.terms]}
+	if len(s.long) > 0 {
+		out.long = s.long[o.id]
+	}
+	return out
+}
+
+// all yields the open shuffles in no order.
+func (s *openShuffles) all() iter.Seq[opened] {
+	return func(yield func(opened) bool) {
+		for i, chunk := range s.chunks {
+			for j := range chunk {
+				if chunk[j].id != 0 && !yield(s.at(uint32(i*chunkSlots+j))) {
+					return
+				}
+			}
+		}
+	}
+}
+
+// describe makes the shuffle that a commit opens at a table; body is the encoding of
+// the commit. The result keeps no part of either, and is not among the others yet.
+func (s *openShuffles) describe(id uint64, c *Commit, body []byte, t *table) opened {
+	begin := 2 + int(binary.BigEndian.Uint16(body))
+	o := opened{open: &open{id: id, closeBy: c.CloseBy}}
+	n := copy(o.tail[:], body[begin:])
+	o.used, o.long = uint8(n), string(body[begin+n:])
+	if number, ok := s.numbers[string(body[:begin])]; ok {
+		o.terms = s.terms[number]
+		return o
+	}
+	recipe := &c.Context.Recipe
+	o.terms = &terms{encoded: string(body[:begin]), table: t, m: recipe.Positions(), tapeLen: recipe.TapeLen(),
+		disclosure: c.Context.Disclosure, planned: len(c.Context.Plan) > 0}
+	return o
+}
+
+// insert copies a shuffle into a slot.
+func (s *openShuffles) insert(o opened) {
+	if len(s.free) == 0 {
+		first := uint32(len(s.chunks) * chunkSlots)
+		s.chunks = append(s.chunks, new([chunkSlots]open))
+		for i := uint32(chunkSlots); i > 0; i-- {
+			s.free = append(s.free, first+i-1)
+		}
+	}
+	slot := s.free[len(s.free)-1]
+	s.free = s.free[:len(s.free)-1]
+	held := &s.chunks[slot/chunkSlots][slot%chunkSlots]
+	*held = *o.open
+	held.terms = s.hold(o.terms)
+	s.earliest = min(s.earliest, o.closeBy)
+	s.slots[o.id] = slot
+	if o.long != "" {
+		s.long[o.id] = o.long
+	}
+}
+
+// hold counts one more shuffle under t and returns the number of t.
+func (s *openShuffles) hold(t *terms) uint32 {
+	number, ok := s.numbers[t.encoded]
+	if !ok {
+		if last := len(s.unused) - 1; last >= 0 {
+			number, s.unused = s.unused[last], s.unused[:last]
+			s.terms[number] = t
+		} else {
+			number = uint32(len(s.terms))
+			s.terms = append(s.terms, t)
+		}
+		s.numbers[t.encoded] = number
+	}
+	s.terms[number].shuffles++
+	return number
+}
+
+// remove takes out the open shuffle of an id, and returns what insert puts back.
+func (s *openShuffles) remove(id uint64) opened {
+	slot := s.slots[id]
+	held := s.at(slot)
+	was, number := *held.open, held.open.terms
+	removed := opened{open: &was, terms: held.terms, long: held.long}
+	*held.open = open{}
+	s.free = append(s.free, slot)
+	delete(s.slots, id)
+	delete(s.long, id)
+	if removed.shuffles--; removed.shuffles == 0 {
+		delete(s.numbers, removed.encoded)
+		s.terms[number] = nil
+		s.unused = append(s.unused, number)
+	}
+	if len(s.slots) == 0 && len(s.chunks) > 1 {
+		*s = newOpenShuffles() // a map never shrinks by itself
+	}
+	return removed
+}
+
+// appendBody appends the body of the commit.
+func (o opened) appendBody(b []byte) []byte {
+	return append(append(append(b, o.encoded...), o.tail[:o.used]...), o.long...)
+}
+
+func (o opened) bodyLen() int { return len(o.encoded) + int(o.used) + len(o.long) }
+
+// commit parses the body. It was an entry's, which parse.
+func (o opened) commit() *Commit {
+	c, r := new(Commit), &reader{s: o.appendBody(make([]byte, 0, o.bodyLen()))}
+	c.parse(r)
+	if err := r.end("commit"); err != nil {
+		panic("audit: the commit of an open shuffle: " + err.Error())
+	}
+	return c
+}

@@ -1,0 +1,56 @@
+package ledger
+
+import "errors"
+
+// Cause names in plain words why a store does not do what it should. It is for
+// whoever asks, so it holds no address, role, path or value.
+type Cause string
+
+// The causes that stores tell apart.
+const (
+	CauseSilent      Cause = "the database does not answer in time"
+	CauseUnreachable Cause = "the database cannot be reached"
+	CauseStarting    Cause = "the database is starting, stopping or out of connections"
+	CauseStandby     Cause = "no synchronous standby confirms what is written"
+	CauseReadOnly    Cause = "the database takes no writes: it is a standby, or read only"
+	CauseDiskFull    Cause = "the disk of the database is full"
+	CauseLock        Cause = "another transaction holds a lock that is needed"
+	CauseCertificate Cause = "the certificate of the database does not hold"
+	CauseRefused     Cause = "the database refuses the role, its password or its rights"
+)
+
+// Passes reports whether the cause may end without a change of the configuration,
+// so that a start goes on trying.
+func (c Cause) Passes() bool {
+	switch c {
+	case CauseSilent, CauseUnreachable, CauseStarting, CauseStandby, CauseReadOnly, CauseDiskFull, CauseLock:
+		return true
+	}
+	return false
+}
+
+// StoreError is an error of a store whose cause is known.
+type StoreError struct {
+	Cause Cause
+	Err   error // with details, for the log
+}
+
+func (e *StoreError) Error() string { return string(e.Cause) + ": " + e.Err.Error() }
+func (e *StoreError) Unwrap() error { return e.Err }
+
+// CauseOf returns the cause of an error, "" for one that has none.
+func CauseOf(err error) Cause {
+	var e *StoreError
+	if errors.As(err, &e) {
+		return e.Cause
+	}
+	return ""
+}
+
+// withCause adds a cause, if there is one.
+func withCause(err error, cause Cause) error {
+	if cause == "" {
+		return err
+	}
+	return &StoreError{Cause: cause, Err: err}
+}

@@ -1,0 +1,123 @@
+package postgres
+
+import (
+	"context"
+	"crypto/tls"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/jackc/pgx/v5/pgconn"
+
+	"shuffled/internal/ledger"
+	"shuffled/internal/testdb"
+)
+
+// TestCauseOf: errors whose cause has a name, and errors that must not get one.
+func TestCauseOf(t *testing.T) {
+	t.Parallel()
+	code := func(code string) error { return fmt.Errorf("inserting: %w", &pgconn.PgError{Code: code}) }
+	for name, c := range map[string]struct {
+		err  error
+		want ledger.Cause
+	}{
+		"disk full":            {code("53100"), ledger.CauseDiskFull},
+		"lock timeout":         {code("55P03"), ledger.CauseLock},
+		"read only":            {code("25006"), ledger.CauseReadOnly},
+		"password":             {code("28P01"), ledger.CauseRefused},
+		"privilege":            {code("42501"), ledger.CauseRefused},
+		"connections":          {code("53300"), ledger.CauseStarting},
+		"starting":             {code("57P03"), ledger.CauseStarting},
+		"statement timeout":    {code("57014"), ledger.CauseSilent},
+		"deadline":             {fmt.Errorf("reading: %w", context.DeadlineExceeded), ledger.CauseSilent},
+		"refused":              {&net.OpError{Op: "dial", Err: errors.New("connection refused")}, ledger.CauseUnreachable},
+		"cut":                  {fmt.Errorf("reading: %w", io.ErrUnexpectedEOF), ledger.CauseUnreachable},
+		"certificate":          {fmt.Errorf("tls: %w", &tls.CertificateVerificationError{Err: errors.New("expired")}), ledger.CauseCertificate},
+		"unique index":         {code("23505"), ""},
+		"a caller that leaves": {context.Canceled, ""},
+		"another error":        {errors.New("no"), ""},
+		"fsync is off":         {&refusal{err: errors.New("fsync is off")}, ""},
+	} {
+		if got := ledger.CauseOf(clean(clean(c.err))); got != c.want {
+			t.Errorf("%s: %q, want %q", name, got, c.want)
+		}
+	}
+}
+
+// TestCauseStandby: what is written while no standby confirms it says so, and names
+// it while it waits.
+func TestCauseStandby(t *testing.T) {
+	t.Parallel()
+	c := testdb.Start(t)
+	dsn := c.Database(t)
+	migrate(t, dsn)
+	s := open(t, dsn, Options{Timeout: 2 * time.Second})
+	l := create(t, s)
+	c.Set(t, "synchronous_standby_names", "nobody")
+	appended := make(chan error, 1)
+	go func() { appended <- s.Append(t.Context(), l.id, l.head, l.next(1)) }()
+	until(t, "the store that says what it waits for", func() bool { return s.Blocked() == ledger.CauseStandby })
+	if err := <-appended; !errors.Is(err, ledger.ErrUnknownOutcome) || ledger.CauseOf(err) != ledger.CauseStandby {
+		t.Errorf("an append that no standby confirms: %v", err)
+	}
+	c.Set(t, "synchronous_standby_names", "")
+	until(t, "the head", func() bool { _, err := s.Head(t.Context(), l.id); return err == nil })
+	if s.Blocked() != "" {
+		t.Errorf("nothing waits: %q", s.Blocked())
+	}
+}
+
+// TestSilence: a server that accepts connections and says nothing ends the opening,
+// and every statement on a connection that it had, by the timeout.
+func TestSilence(t *testing.T) {
+	t.Parallel()
+	silent, err := net.Listen("tcp4", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer silent.Close() // the backlog accepts
+	o := Options{Timeout: 300 * time.Millisecond}
+	if _, err := Open(t.Context(), "postgres://u@"+silent.Addr().String()+"/d?sslmode=disable", o); ledger.CauseOf(err) != ledger.CauseSilent {
+		t.Errorf("opening: %v", err)
+	}
+	if err := MigrateUp(t.Context(), "postgres://u@"+silent.Addr().String()+"/d?sslmode=disable", o); ledger.CauseOf(err) != ledger.CauseSilent {
+		t.Errorf("migrating: %v", err)
+	}
+	dsn := migrated(t)
+	l := create(t, open(t, dsn, Options{}))
+	proxy := testdb.NewProxy(t, dsn)
+	var holds atomic.Bool
+	proxy.Fault = func(string) testdb.Fault {
+		if holds.Load() {
+			return testdb.HoldReply
+		}
+		return testdb.Pass
+	}
+	s := open(t, proxy.DSN, Options{Timeout: 2 * time.Second, recheck: time.Hour})
+	holds.Store(true)
+	for name, ask := range map[string]func() error{
+		"head":    func() error { _, err := s.Head(t.Context(), l.id); return err },
+		"ledgers": func() error { _, err := s.Ledgers(t.Context()); return err },
+		"append":  func() error { return s.Append(t.Context(), l.id, l.head, l.next(1)) },
+	} {
+		if err := ask(); ledger.CauseOf(err) != ledger.CauseSilent {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+// TestCausesHoldNoValues: an error whose cause was found holds no more than another.
+func TestCausesHoldNoValues(t *testing.T) {
+	t.Parallel()
+	raw := &pgconn.PgError{Severity: "ERROR", Code: "55P03", Message: "locked", Detail: "Key (key_tag)=(secret)"}
+	for _, err := range []error{clean(raw), clean(&ledger.StoreError{Cause: ledger.CauseLock, Err: raw}), outcome(&ledger.StoreError{Cause: ledger.CauseLock, Err: raw})} {
+		var pg *pgconn.PgError
+		if !errors.As(err, &pg) || pg.Detail != "" || ledger.CauseOf(err) != ledger.CauseLock {
+			t.Errorf("%+v", pg)
+		}
+	}
+}
