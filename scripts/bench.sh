@@ -5,6 +5,7 @@
 #   -quick           one short round, to see that it works
 #   -period 10s      how long each load is measured in a round
 #   -rounds 5        how often the rivals take turns
+#   -only strangers  only the dealing while strangers read
 #   -json FILE       the table as JSON, beside the text
 set -eu
 sh scripts/postgres.sh

@@ -13,6 +13,7 @@ import (
 var (
 	compare  = flag.Bool("compare", false, "run the comparison (make bench)")
 	quick    = flag.Bool("quick", false, "with -compare: one short round, to see that it works")
+	only     = flag.String("only", "", "with -compare: only the section named: strangers")
 	period   = flag.Duration("period", 5*time.Second, "how long each load is measured in a round")
 	rounds   = flag.Int("rounds", 3, "how often the rivals take turns")
 	jsonFile = flag.String("json", "", "file that the table is written to as JSON")
@@ -42,9 +43,14 @@ func TestCompare(t *testing.T) {
 	all := &table{Machine: describe(t, s)}
 	fmt.Println(all.Machine)
 	binary := build(t)
+	if *only == "strangers" {
+		compareStrangers(t, all, s, binary)
+		return
+	}
 	compareShuffles(all)
 	compareCommits(t, all, s, binary)
 	compareHands(t, all, s, binary)
+	compareStrangers(t, all, s, binary)
 	measureAudit(t, all, binary)
 	if *jsonFile != "" {
 		all.write(t, *jsonFile)
