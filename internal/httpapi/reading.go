@@ -9,17 +9,18 @@ import (
 	"shuffled/internal/ledger"
 )
 
-// reads reports whether the route reads the store for whoever asks: shuffles,
-// entries and the log's tiles. Keys and checkpoints are in memory.
+// reads reports whether the route reads the store. Keys and checkpoints are in
+// memory.
 func (r route) reads() bool {
-	return r.costs() || r.method == http.MethodGet && strings.Contains(r.path, "/{tile}")
+	return r.method == http.MethodGet && strings.Contains(r.path, "/{ledger}/") &&
+		!strings.HasSuffix(r.path, "/keys") && !strings.HasSuffix(r.path, "/checkpoint")
 }
 
 // reader reports whether the call is a reader's work: what somebody reads who does
 // not deal, and the log, whoever reads it.
 func (c *call) reader() bool {
 	deals := c.caller.role == ledger.RoleDealer || c.caller.role == ledger.RoleAdmin
-	return c.route.reads() && (!deals || !c.route.costs())
+	return c.route.reads() && (!deals || strings.HasPrefix(c.route.path, "/log/"))
 }
 
 // read answers a reader. Readers have places of work, connections to the database
