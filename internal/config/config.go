@@ -106,7 +106,7 @@ type Limits struct {
 	ReadRate     float64 `toml:"read_rate"`      // anonymous reads that cost, per second and address; 0: no limit; default 20
 	ReadBurst    int     `toml:"read_burst"`     // of these at once; at least 1, default 100
 	ReadBytes    Size    `toml:"read_bytes"`     // bytes of anonymous reads per second and address; 0B: no limit; default 8MiB
-	ReadBytesAll Size    `toml:"read_bytes_all"` // the same of all addresses together; 0B: no limit; default 64MiB
+	ReadBytesAll Size    `toml:"read_bytes_all"` // the same of all addresses together; 0B: no limit; default 32MiB
 	VerifyRate   float64 `toml:"verify_rate"`    // verifications per second and address; 0: no limit; default 5
 	VerifyBurst  int     `toml:"verify_burst"`   // of these at once; at least 1, default 20
 
@@ -163,7 +163,7 @@ func Default() *Config {
 			ReadRate:          20,
 			ReadBurst:         100,
 			ReadBytes:         8 << 20,
-			ReadBytesAll:      64 << 20,
+			ReadBytesAll:      32 << 20,
 			VerifyRate:        5,
 			VerifyBurst:       20,
 			Patience:          Duration(700 * time.Millisecond),

@@ -245,7 +245,7 @@ func TestManyDeals(t *testing.T) {
 	t.Parallel()
 	const most = 4096
 	s := newStack(t, stackOptions{limits: Limits{Patience: 700 * time.Millisecond, ReadRate: 20, ReadBurst: 100,
-		ReadBytes: 8 << 20, ReadBytesAll: 64 << 20}})
+		ReadBytes: 8 << 20, ReadBytesAll: 32 << 20}})
 	path := s.manyDeals(most, most)
 	read[Close](s.t, s.post(path+"/close", "", `{"outcome":"completed"}`))
 	for name, token := range map[string]string{"dealer": s.dealerToken, "auditor": s.auditorToken, "stranger": ""} {
