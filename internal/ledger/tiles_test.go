@@ -25,6 +25,7 @@ type observedStore struct {
 	tiles   int // that were asked for
 	dealers int // questions that were not a reader's
 	spoil   func(tile []byte)
+	swap    bool          // every entry is another one of the same length
 	hold    chan struct{} // not nil: who asks for rows waits for it
 	held    chan struct{} // told of each who does
 }
@@ -49,6 +50,10 @@ func (c *observedStore) Rows(ctx context.Context, id ledger.ID, from, to uint64)
 		}
 		for row, err := range c.Store.Rows(ctx, id, from, to) {
 			c.count(ctx, &c.rows)
+			if c.swap {
+				row.Entry = slices.Clone(row.Entry)
+				row.Entry[len(row.Entry)-1] ^= 1
+			}
 			if !yield(row, err) {
 				return
 			}
@@ -205,7 +210,13 @@ func TestOnlyTheLedgersTilesAreKept(t *testing.T) {
 	if _, err := l.Receipt(t.Context(), 3); err == nil {
 		t.Error("a receipt under a tile that was altered")
 	}
-	counting.spoil = nil
+	counting.spoil, counting.swap = nil, true
+	for _, tile := range []tlog.Tile{{H: 8, L: -1, W: 256}, {H: 8, L: -1, N: 1, W: 2}} {
+		if _, err := l.EntryBundle(t.Context(), tile); !errors.Is(err, ledger.ErrFrozen) {
+			t.Errorf("a bundle of entries that were altered: %v", err)
+		}
+	}
+	counting.swap = false
 	if _, err := l.EntryBundle(t.Context(), tlog.Tile{H: 8, L: -1, W: 256}); err != nil {
 		t.Errorf("with the right tile back: %v", err)
 	}
