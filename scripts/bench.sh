@@ -6,7 +6,7 @@
 #   -period 10s      how long each load is measured in a round
 #   -rounds 5        how often the rivals take turns
 #   -open 1000000    how many shuffles are open in the row that never closes them
-#   -only-open       that row and no other
+#   -only NAME       only one section: strangers (dealing while strangers read) or open
 #   -json FILE       the table as JSON, beside the text
 set -eu
 sh scripts/postgres.sh

@@ -36,6 +36,7 @@ type house struct {
 	entropy *entropy.Source
 	ring    *seal.Keyring
 	dealers []*dealer.Dealer
+	tiles   *ledger.TileCache // of all ledgers
 
 	monitor *monitor.Monitor
 	start   *waiting // until the ledgers are open
@@ -59,7 +60,7 @@ type words struct {
 // openHouse opens the store, the generator, the keys and every configured
 // ledger. The caller must close it.
 func openHouse(ctx context.Context, cfg *config.Config, store backend, w words, log *slog.Logger, start *waiting) (*house, error) {
-	h := &house{cfg: cfg, log: log, store: store, start: start,
+	h := &house{cfg: cfg, log: log, store: store, start: start, tiles: ledger.NewTileCache(int64(cfg.Limits.TileCache)),
 		latched: make(chan entropy.Cause, 1), findings: make(chan monitor.Finding, maxFindings),
 		stop: make(chan struct{}), last: make(chan struct{})}
 	h.monitor = monitor.New(monitor.Config{Report: h.onFinding, CountLeast: countLeast}, time.Now())
@@ -154,6 +155,7 @@ func (h *house) ledgerConfig(c config.Ledger, info ledger.Info, signers []note.S
 		AdoptHead: w.adoptHead,
 		AdoptAct:  w.adoptAct,
 		Witness:   h.witness,
+		Tiles:     h.tiles,
 		Start:     start,
 		Queue:     h.cfg.Limits.Queue,
 		ClockStep: h.cfg.ClockStep.Duration(),

@@ -57,10 +57,10 @@ func sqlitePath(cfg *config.Config) (path string, ok bool) {
 // openStore opens the configured database, whose tables must exist.
 func openStore(ctx context.Context, cfg *config.Config, allowSuperuser bool) (backend, error) {
 	if path, ok := sqlitePath(cfg); ok {
-		return sqlite.Open(path, sqlite.Options{})
+		return sqlite.Open(path, sqlite.Options{Audience: cfg.Limits.Readers})
 	}
 	return postgres.Open(ctx, cfg.Database, postgres.Options{
-		PasswordFile: cfg.DatabasePasswordFile, AllowSuperuser: allowSuperuser, Pooler: cfg.DatabasePooler,
+		PasswordFile: cfg.DatabasePasswordFile, AllowSuperuser: allowSuperuser, Pooler: cfg.DatabasePooler, Audience: cfg.Limits.Readers,
 	})
 }
 

@@ -13,10 +13,10 @@ import (
 var (
 	compare  = flag.Bool("compare", false, "run the comparison (make bench)")
 	quick    = flag.Bool("quick", false, "with -compare: one short round, to see that it works")
+	only     = flag.String("only", "", "with -compare: only the section named: strangers or open")
 	period   = flag.Duration("period", 5*time.Second, "how long each load is measured in a round")
 	rounds   = flag.Int("rounds", 3, "how often the rivals take turns")
 	open     = flag.Int("open", 1_000_000, "how many shuffles are open in the row that never closes what it opens")
-	only     = flag.Bool("only-open", false, "measure that row and no other")
 	jsonFile = flag.String("json", "", "file that the table is written to as JSON")
 )
 
@@ -44,13 +44,21 @@ func TestCompare(t *testing.T) {
 	all := &table{Machine: describe(t, s)}
 	fmt.Println(all.Machine)
 	binary := build(t)
-	if !*only {
+	switch *only {
+	case "":
 		compareShuffles(all)
 		compareCommits(t, all, s, binary)
 		compareHands(t, all, s, binary)
+		compareStrangers(t, all, s, binary)
 		measureAudit(t, all, binary)
+		compareOpen(t, all, s, binary)
+	case "strangers":
+		compareStrangers(t, all, s, binary)
+	case "open":
+		compareOpen(t, all, s, binary)
+	default:
+		t.Fatalf("-only %s: strangers or open", *only)
 	}
-	compareOpen(t, all, s, binary)
 	if *jsonFile != "" {
 		all.write(t, *jsonFile)
 	}

@@ -29,6 +29,7 @@ type service struct {
 	url, token string
 	key        note.Verifier // nil: its answers prove nothing
 	database   string
+	data       string // the daemon's directory
 	server     *server
 }
 
@@ -50,35 +51,27 @@ func build(t *testing.T) (binary string) {
 // startDaemon serves a sandbox on a new database with the real binary.
 func startDaemon(t *testing.T, s *server, binary string) *service {
 	t.Helper()
+	return startDaemonOn(t, s, binary, s.Database(t))
+}
+
+// startDaemonOn is startDaemon on a database of PostgreSQL, or on the embedded store
+// if it names none.
+func startDaemonOn(t *testing.T, s *server, binary, database string) *service {
+	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
 	}
 	addr := l.Addr().String()
 	l.Close()
-	d := &service{url: "http://" + addr, database: s.Database(t), server: s}
-	data := filepath.Join(t.TempDir(), "data")
-	d.cmd = exec.Command(binary, "serve", "--dev", "--data", data, "--listen", addr, "--database", d.database, "--log-level", "warn")
-	var log bytes.Buffer
-	d.cmd.Stdout, d.cmd.Stderr = &log, &log
-	tie(d.cmd)
-	if err := d.cmd.Start(); err != nil {
-		t.Fatal(err)
+	d := &service{url: "http://" + addr, database: database, data: filepath.Join(t.TempDir(), "data"), server: s}
+	args := []string{"serve", "--dev", "--data", d.data, "--listen", addr, "--log-level", "warn"}
+	if database != "" {
+		args = append(args, "--database", database)
 	}
-	t.Cleanup(d.stop)
-	for deadline := time.Now().Add(time.Minute); ; time.Sleep(10 * time.Millisecond) {
-		if resp, err := http.Get(d.url + "/readyz"); err == nil {
-			resp.Body.Close()
-			if resp.StatusCode == http.StatusOK {
-				break
-			}
-		}
-		if time.Now().After(deadline) {
-			t.Fatalf("the daemon did not get ready:\n%s", log.String())
-		}
-	}
+	d.run(t, binary, "/readyz", args...)
 	read := func(name string) string {
-		b, err := os.ReadFile(filepath.Join(data, name))
+		b, err := os.ReadFile(filepath.Join(d.data, name))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -89,6 +82,30 @@ func startDaemon(t *testing.T, s *server, binary string) *service {
 		t.Fatal(err)
 	}
 	return d
+}
+
+// run starts the daemon and waits until the address answers.
+func (d *service) run(t *testing.T, binary, until string, args ...string) {
+	t.Helper()
+	d.cmd = exec.Command(binary, args...)
+	var log bytes.Buffer
+	d.cmd.Stdout, d.cmd.Stderr = &log, &log
+	tie(d.cmd)
+	if err := d.cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(d.stop)
+	for deadline := time.Now().Add(time.Minute); ; time.Sleep(10 * time.Millisecond) {
+		if resp, err := http.Get(d.url + until); err == nil {
+			resp.Body.Close()
+			if resp.StatusCode == http.StatusOK {
+				return
+			}
+		}
+		if time.Now().After(deadline) {
+			t.Fatalf("the daemon did not get ready:\n%s", log.String())
+		}
+	}
 }
 
 // startRival serves the rival on a new database: this test binary, once more.

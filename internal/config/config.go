@@ -98,16 +98,20 @@ type Limits struct {
 	Waiting       int  `toml:"waiting"`         // requests that wait for that, per ledger; at least 1, default 4096
 	Witnessed     int  `toml:"witness_waiting"` // requests that wait for witnesses at a time, of one ledger half of them; at least 1, default 4096
 	Verifications int  `toml:"verifications"`   // verifications at a time; at least 1, default 4
+	Readers       int  `toml:"readers"`         // reads of shuffles and the log at a time by those who do not deal, of one address half of them, and connections to the database for them; at least 1, default 4
+	TileCache     Size `toml:"tile_cache"`      // memory for tiles and entry bundles; 1MiB to 64GiB, default 64MiB
 	Queue         int  `toml:"queue"`           // requests that wait for a ledger's writer, per ledger; at least 1024, default 4096
 
-	TokenRate    float64 `toml:"token_rate"`    // requests per second and token; 0: no limit, the default
-	TokenBurst   int     `toml:"token_burst"`   // of these at once; at least 1, default 100
-	UnknownRate  float64 `toml:"unknown_rate"`  // tokens not seen before or wrong, per second and address; 0: no limit; default 20
-	UnknownBurst int     `toml:"unknown_burst"` // of these at once; at least 1, default 200
-	ReadRate     float64 `toml:"read_rate"`     // anonymous reads that cost, per second and address; 0: no limit; default 20
-	ReadBurst    int     `toml:"read_burst"`    // of these at once; at least 1, default 100
-	VerifyRate   float64 `toml:"verify_rate"`   // verifications per second and address; 0: no limit; default 5
-	VerifyBurst  int     `toml:"verify_burst"`  // of these at once; at least 1, default 20
+	TokenRate    float64 `toml:"token_rate"`     // requests per second and token; 0: no limit, the default
+	TokenBurst   int     `toml:"token_burst"`    // of these at once; at least 1, default 100
+	UnknownRate  float64 `toml:"unknown_rate"`   // tokens not seen before or wrong, per second and address; 0: no limit; default 20
+	UnknownBurst int     `toml:"unknown_burst"`  // of these at once; at least 1, default 200
+	ReadRate     float64 `toml:"read_rate"`      // anonymous reads that cost, per second and address; 0: no limit; default 20
+	ReadBurst    int     `toml:"read_burst"`     // of these at once; at least 1, default 100
+	ReadBytes    Size    `toml:"read_bytes"`     // bytes of anonymous reads per second and address; 0B: no limit; default 8MiB
+	ReadBytesAll Size    `toml:"read_bytes_all"` // the same of all addresses together; 0B: no limit; default 32MiB
+	VerifyRate   float64 `toml:"verify_rate"`    // verifications per second and address; 0: no limit; default 5
+	VerifyBurst  int     `toml:"verify_burst"`   // of these at once; at least 1, default 20
 
 	Patience          Duration `toml:"patience"`            // from header until a request's turn has come; 10ms to 10m, default 700ms
 	RequestTimeout    Duration `toml:"request_timeout"`     // from header to answer; 100ms to 10m, default 10s
@@ -153,12 +157,16 @@ func Default() *Config {
 			Waiting:           4096,
 			Witnessed:         4096,
 			Verifications:     4,
+			Readers:           4,
+			TileCache:         64 << 20,
 			Queue:             4096,
 			TokenBurst:        100,
 			UnknownRate:       20,
 			UnknownBurst:      200,
 			ReadRate:          20,
 			ReadBurst:         100,
+			ReadBytes:         8 << 20,
+			ReadBytesAll:      32 << 20,
 			VerifyRate:        5,
 			VerifyBurst:       20,
 			Patience:          Duration(700 * time.Millisecond),

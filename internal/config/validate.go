@@ -98,6 +98,8 @@ func (l *Limits) check(p *problems) {
 	p.atLeast("limits.waiting", l.Waiting, 1)
 	p.atLeast("limits.witness_waiting", l.Witnessed, 1)
 	p.atLeast("limits.verifications", l.Verifications, 1)
+	p.atLeast("limits.readers", l.Readers, 1)
+	p.size("limits.tile_cache", l.TileCache, 1<<20, 64<<30)
 	p.atLeast("limits.queue", l.Queue, 1024) // design: at least so many per ledger
 	p.rate("limits.token_rate", l.TokenRate)
 	p.atLeast("limits.token_burst", l.TokenBurst, 1)
@@ -105,6 +107,8 @@ func (l *Limits) check(p *problems) {
 	p.atLeast("limits.unknown_burst", l.UnknownBurst, 1)
 	p.rate("limits.read_rate", l.ReadRate)
 	p.atLeast("limits.read_burst", l.ReadBurst, 1)
+	p.size("limits.read_bytes", l.ReadBytes, 0, 1<<40)
+	p.size("limits.read_bytes_all", l.ReadBytesAll, 0, 1<<40)
 	p.rate("limits.verify_rate", l.VerifyRate)
 	p.atLeast("limits.verify_burst", l.VerifyBurst, 1)
 	p.duration("limits.patience", l.Patience, 10*time.Millisecond, 10*time.Minute)

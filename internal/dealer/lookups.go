@@ -83,6 +83,16 @@ func shuffleLookups(store ledger.Store, id ledger.ID, s ledger.Standing) *lookup
 	}}
 }
 
+// publicLookups finds the rows of shuffles for readers, over their connections.
+func publicLookups(store ledger.Store, id ledger.ID) *lookups[uint64, []ledger.Row] {
+	l := shuffleLookups(store, id, ledger.Durable)
+	ask := l.ask
+	l.ask = func(ctx context.Context, ids []uint64) (map[uint64][]ledger.Row, error) {
+		return ask(ledger.AsReader(ctx), ids)
+	}
+	return l
+}
+
 // find returns what has the key; ledger.ErrNotFound for nothing. The store was
 // asked after find was called.
 func (l *lookups[K, V]) find(ctx context.Context, key K) (v V, err error) {
@@ -94,6 +104,7 @@ func (l *lookups[K, V]) find(ctx context.Context, key K) (v V, err error) {
 	defer stop()
 	select {
 	case <-q.done:
+		ledger.Began(ctx)
 	case <-impatience:
 		if ctx.Err() == nil {
 			return v, fmt.Errorf("%w: the store does not answer", ledger.ErrOverloaded)

@@ -121,6 +121,9 @@ func (d *Dealer) read(ctx context.Context, from *lookups[uint64, []ledger.Row], 
 
 // rows reads the rows of a shuffle, that of its commit first.
 func (d *Dealer) rows(ctx context.Context, from *lookups[uint64, []ledger.Row], id uint64) ([]ledger.Row, error) {
+	if ledger.IsReader(ctx) {
+		from = d.public // a dealer's question does not wait for what a stranger asks
+	}
 	rows, err := from.find(ctx, id)
 	switch {
 	case errors.Is(err, ledger.ErrNotFound):
@@ -400,6 +403,12 @@ func (d *Dealer) cards(ctx context.Context, r *record, t *table, first, count in
 	if err != nil {
 		return nil, err
 	}
+	return t.cards(names, first, count), nil
+}
+
+// cards returns the openings of places whose order is known. Names are those of the
+// deck, nil for a draw list.
+func (t *table) cards(names []string, first, count int) []audit.Card {
 	cards := make([]audit.Card, count)
 	for i := range cards {
 		o := t.tree.Open(t.order.Position(first + i))
@@ -409,5 +418,5 @@ func (d *Dealer) cards(ctx context.Context, r *record, t *table, first, count in
 		}
 		cards[i] = audit.NewCard(first+i, o, name)
 	}
-	return cards, nil
+	return cards
 }

@@ -49,6 +49,7 @@ type Dealer struct {
 	flights          flights
 	commits          *lookups[[32]byte, ledger.Row] // by key tag
 	durable, visible *lookups[uint64, []ledger.Row] // shuffles by id
+	public           *lookups[uint64, []ledger.Row] // durable, of what is asked under ledger.AsReader
 	decks            sync.Map                       // hashes of published decks that the store holds
 
 	batches *semaphore.Weighted // of maxInBatches: commits of batches that are worked on
@@ -59,7 +60,7 @@ func New(cfg Config) *Dealer {
 	if cfg.Rotation == 0 {
 		cfg.Rotation = 24 * time.Hour
 	}
-	return &Dealer{cfg: cfg, keys: newKeyring(), batches: semaphore.NewWeighted(maxInBatches), commits: commitLookups(cfg.Store, cfg.Ledger.ID()), durable: shuffleLookups(cfg.Store, cfg.Ledger.ID(), ledger.Durable), visible: shuffleLookups(cfg.Store, cfg.Ledger.ID(), ledger.Visible)}
+	return &Dealer{cfg: cfg, keys: newKeyring(), batches: semaphore.NewWeighted(maxInBatches), commits: commitLookups(cfg.Store, cfg.Ledger.ID()), durable: shuffleLookups(cfg.Store, cfg.Ledger.ID(), ledger.Durable), visible: shuffleLookups(cfg.Store, cfg.Ledger.ID(), ledger.Visible), public: publicLookups(cfg.Store, cfg.Ledger.ID())}
 }
 
 // Ledger returns the ledger that the dealer serves.

@@ -124,11 +124,7 @@ func (d *Dealer) Transcript(ctx context.Context, id uint64, v View) ([]byte, err
 		return nil, err
 	}
 	for _, s := range shown {
-		cards, err := d.cards(ctx, r, open, s.first, s.count)
-		if err != nil {
-			return nil, err
-		}
-		t.Cards = append(t.Cards, cards...)
+		t.Cards = append(t.Cards, open.cards(t.Deck, s.first, s.count)...)
 	}
 	return t.Marshal()
 }

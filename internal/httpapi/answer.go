@@ -21,8 +21,11 @@ func (c *call) json(v any) error {
 }
 
 // write answers with the body. A caller that does not wait for it is its own
-// affair.
+// affair, and one that reads it slowly holds no reader's place meanwhile.
 func (c *call) write(mediaType, cache string, body []byte) error {
+	if c.computed != nil {
+		c.computed(len(body))
+	}
 	h := c.w.Header()
 	h.Set("Content-Type", mediaType)
 	h.Set("Cache-Control", cache)

@@ -22,8 +22,15 @@ func (s *Server) GetCheckpoint(c *call) error {
 	return c.write("text/plain; charset=utf-8", c.cache("max-age=1"), c.ledger.Log.Checkpoint())
 }
 
-// GetTile answers with a tile of hashes, addressed as in C2SP tlog-tiles. What
-// has an address never changes.
+// How long caches may keep a tile. A full one never changes. Of a partial one there
+// is soon a full one, which readers are to use; C2SP tlog-tiles lets a log drop it
+// then. This one does not: it cuts it from the full one, which is in memory.
+const (
+	keepFull    = "max-age=31536000, immutable"
+	keepPartial = "max-age=60"
+)
+
+// GetTile answers with a tile of hashes, addressed as in C2SP tlog-tiles.
 func (s *Server) GetTile(c *call, path string) error {
 	return c.tile(path, c.ledger.Log.Tile)
 }
@@ -43,7 +50,11 @@ func (c *call) tile(path string, read func(context.Context, tlog.Tile) ([]byte, 
 	if err != nil {
 		return err
 	}
-	return c.write("application/octet-stream", c.cache("max-age=31536000, immutable"), data)
+	keep := keepFull
+	if tile.W < 1<<torchwood.TileHeight {
+		keep = keepPartial
+	}
+	return c.write("application/octet-stream", c.cache(keep), data)
 }
 
 // cache says who may keep an answer, beside for how long.

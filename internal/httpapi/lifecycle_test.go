@@ -297,9 +297,9 @@ func TestLog(t *testing.T) {
 		"checkpoint":           "public, max-age=1",
 		"tile/0/000":           "public, max-age=31536000, immutable",
 		"tile/entries/000":     "public, max-age=31536000, immutable",
-		"tile/0/001.p/3":       "public, max-age=31536000, immutable",
-		"tile/1/000.p/1":       "public, max-age=31536000, immutable",
-		"tile/entries/001.p/3": "public, max-age=31536000, immutable",
+		"tile/0/001.p/3":       "public, max-age=60",
+		"tile/1/000.p/1":       "public, max-age=60",
+		"tile/entries/001.p/3": "public, max-age=60",
 	} {
 		got := s.get("/log/main/"+path, "")
 		if got.status != 200 || got.header.Get("Cache-Control") != caching || got.header.Get("Content-Length") == "" {

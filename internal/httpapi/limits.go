@@ -20,6 +20,7 @@ type Limits struct {
 	Waiting     int   // requests that wait for their turn, per ledger, strangers apart; 4,096
 	Witnessed   int   // requests that wait for witnesses at a time, of one ledger half of them; 4,096
 	Verifying   int   // verifications at a time; 4
+	Readers     int   // reads of shuffles and the log at a time by those who do not deal, of one address half of them; 4
 
 	TokenRate    float64 // requests per second and token
 	TokenBurst   int     // of these at once; at least 1
@@ -27,6 +28,8 @@ type Limits struct {
 	UnknownBurst int     // of these at once; at least 1
 	ReadRate     float64 // anonymous reads of shuffles and receipts per second and address
 	ReadBurst    int     // of these at once; at least 1
+	ReadBytes    int64   // bytes of such reads per second and address
+	ReadBytesAll int64   // the same of all addresses together
 	VerifyRate   float64 // verifications per second and address
 	VerifyBurst  int     // of these at once; at least 1
 
@@ -46,6 +49,7 @@ func (l *Limits) setDefaults() {
 	setDefault(&l.Waiting, 4096)
 	setDefault(&l.Witnessed, 4096)
 	setDefault(&l.Verifying, 4)
+	setDefault(&l.Readers, 4)
 	setDefault(&l.TokenBurst, 1)
 	setDefault(&l.UnknownBurst, 1)
 	setDefault(&l.ReadBurst, 1)
@@ -64,6 +68,9 @@ func setDefault[T comparable](p *T, v T) {
 		*p = v
 	}
 }
+
+// burstOfBytes is how many seconds' worth of bytes a stranger may be given at once.
+const burstOfBytes = 2
 
 // maxHeader is the size of a request's header in bytes, which net/http rounds up
 // by 4 KiB; a larger one is 431.
@@ -140,12 +147,49 @@ func (r *rates[K]) allow(key K, now time.Time) bool {
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
+	return r.bucket(key).AllowN(now, 1)
+}
+
+// after returns after how long there is something in the key's bucket; 0 or less:
+// now.
+func (r *rates[K]) after(key K, now time.Time) time.Duration {
+	if r == nil {
+		return 0
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	bucket, ok := r.buckets.get(key)
+	if !ok {
+		return 0
+	}
+	// One more, for a bucket that is refilled to nothing is empty.
+	return time.Duration((1 - bucket.TokensAt(now)) / float64(r.limit) * float64(time.Second))
+}
+
+// spend takes n from the key's bucket, also more than is in it: nothing is in it
+// then until the rate has made up for it.
+func (r *rates[K]) spend(key K, n int, now time.Time) {
+	if r == nil {
+		return
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	bucket := r.bucket(key)
+	for n > 0 { // no more than the burst can be reserved at a time
+		some := min(n, r.burst)
+		bucket.ReserveN(now, some)
+		n -= some
+	}
+}
+
+// bucket returns the key's bucket. The caller holds the lock.
+func (r *rates[K]) bucket(key K) *rate.Limiter {
 	bucket, ok := r.buckets.get(key)
 	if !ok {
 		bucket = rate.NewLimiter(r.limit, r.burst)
 		r.buckets.put(key, bucket)
 	}
-	return bucket.AllowN(now, 1)
+	return bucket
 }
 
 // remote returns the address that a request is counted under: an IPv4 address

@@ -29,6 +29,8 @@ const (
 	refusedUnknown = "unknown_token" // too many of them from one address
 	refusedAddress = "address_rate"  //
 	refusedWitness = "witnesses"     // too many wait for them
+	refusedBytes   = "bytes"         // an address, or all of them, had more than their share
+	refusedReaders = "readers"       // too many read who do not deal
 	refusedRecord  = "access_record" // a regulator's, that could not be recorded
 )
 

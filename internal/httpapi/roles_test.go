@@ -180,7 +180,7 @@ func TestNewToken(t *testing.T) {
 	if got := s.get("/v1/main/keys", s.unknown); got.status != 401 {
 		t.Fatalf("%d", got.status)
 	}
-	if err := s.store.PutToken(t.Context(), s.ledger.ID(), ledger.Token{ID: id, Role: ledger.RoleDealer, Hash: keys.HashToken(secret), Created: 1}); err != nil {
+	if err := s.store.PutToken(t.Context(), s.ledger.ID(), ledger.Token{ID: id, Role: audit.RoleDealer, Hash: keys.HashToken(secret), Created: 1}); err != nil {
 		t.Fatal(err)
 	}
 	s.clock.add(tokenLife)

@@ -177,7 +177,7 @@ func newMatrix(t *testing.T, private bool) *matrix {
 	m := &matrix{t: t, private: private, rights: rights(t), secrets: make(map[string][][]byte)}
 	m.s = newStack(t, stackOptions{private: private, auditor: auditor.Public()})
 	m.parties = []party{{}}
-	for _, role := range []ledger.Role{ledger.RoleDealer, ledger.RoleAuditor, ledger.RoleRegulator, ledger.RoleAdmin} {
+	for _, role := range []ledger.Role{audit.RoleDealer, audit.RoleAuditor, audit.RoleRegulator, audit.RoleAdmin} {
 		for _, tables := range [][]string{nil, {"a", "b"}} {
 			_, bearer := m.s.putToken(role, func(t *ledger.Token) { t.Tables = tables })
 			m.parties = append(m.parties, party{role.String(), bearer, tables})

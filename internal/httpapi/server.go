@@ -48,6 +48,9 @@ type Server struct {
 	uploads     *crowd[netip.Prefix] // of evidence: uploadsPerVerification times as many
 	tokenRates  *rates[tokenKey]
 	readRates   *rates[netip.Prefix] // of anonymous reads that cost
+	reading     *turns[netip.Prefix] // of readers that work
+	readBytes   *rates[netip.Prefix] // that strangers are given
+	allBytes    *rates[struct{}]     // that all of them are given
 	verifyRates *rates[netip.Prefix]
 
 	epoch  string // names this process in request ids
@@ -77,6 +80,9 @@ func New(cfg Config) (*Server, error) {
 		uploads:     newCrowd[netip.Prefix](uploadsPerVerification * cfg.Limits.Verifying),
 		tokenRates:  newRates[tokenKey](cfg.Limits.TokenRate, cfg.Limits.TokenBurst),
 		readRates:   newRates[netip.Prefix](cfg.Limits.ReadRate, cfg.Limits.ReadBurst),
+		reading:     newTurns[netip.Prefix](cfg.Limits.Readers, cfg.Limits.Waiting),
+		readBytes:   newRates[netip.Prefix](float64(cfg.Limits.ReadBytes), int(burstOfBytes*cfg.Limits.ReadBytes)),
+		allBytes:    newRates[struct{}](float64(cfg.Limits.ReadBytesAll), int(burstOfBytes*cfg.Limits.ReadBytesAll)),
 		verifyRates: newRates[netip.Prefix](cfg.Limits.VerifyRate, cfg.Limits.VerifyBurst),
 		epoch:       requestEpoch(cfg.Now()),
 	}
@@ -121,8 +127,8 @@ type route struct {
 	call   func(*call) error
 }
 
-// costs reports whether the route reads the store for whoever asks. Keys are in
-// memory, and the log's tiles are for caches and mirrors to keep.
+// costs reports whether the route computes its answer from the store for whoever
+// asks. The log's tiles are kept, here and by mirrors: they are counted in bytes.
 func (r route) costs() bool {
 	return r.method == http.MethodGet && len(r.roles) == 0 &&
 		(strings.Contains(r.path, "/shuffles/{id}") || strings.Contains(r.path, "/entries/{index}"))
@@ -145,6 +151,8 @@ type call struct {
 	ledger *served // nil where the path names none
 	caller caller
 	works  bool // it has a place among those that work on ledgers
+
+	computed func(bytes int) // of a reader, until its answer is ready to be sent: told its size
 }
 
 // ServeHTTP answers a request to the public listener.
@@ -186,7 +194,12 @@ func (s *Server) serve(rec *recorder, r *http.Request, rt route) {
 	rec.route = r.Pattern
 	ctx, cancel := context.WithTimeout(r.Context(), s.cfg.Limits.Request)
 	defer cancel()
-	ctx = ledger.WithPatience(ctx, rec.start.Add(s.cfg.Limits.Patience))
+	until := rec.start.Add(s.cfg.Limits.Patience)
+	if r.Method != http.MethodPost {
+		ctx = ledger.WithFirstPatience(ctx, until)
+	} else {
+		ctx = ledger.WithPatience(ctx, until)
+	}
 	c := &call{w: rec, r: r.WithContext(ctx), route: rt}
 	if err := s.answer(c); err != nil {
 		s.fail(rec, r, err)
@@ -228,6 +241,9 @@ func (s *Server) answer(c *call) error {
 	defer s.leave(c)
 	if err := s.admit(c); err != nil {
 		return err
+	}
+	if c.reader() {
+		return s.read(c)
 	}
 	return c.route.call(c)
 }

@@ -67,6 +67,9 @@ type Config struct {
 	// Start describes this daemon, for the instance_start event. Its Kind is set.
 	Start audit.Event
 
+	// Tiles keeps tiles and entry bundles in memory, for all ledgers that share it;
+	// nil is one of 16 MiB for this ledger alone.
+	Tiles *TileCache
 	// Queue is the number of requests that may wait. At least 1.
 	Queue int
 	// ClockStep is how far the clock may step.
@@ -99,6 +102,9 @@ func Unavailable(err error) error {
 }
 
 func (c *Config) setDefaults() {
+	if c.Tiles == nil {
+		c.Tiles = NewTileCache(16 << 20)
+	}
 	if c.Queue == 0 {
 		c.Queue = 4096
 	}

@@ -235,7 +235,7 @@ func (l *Ledger) rootAt(ctx context.Context, head Head, size uint64) (tlog.Hash,
 	if size == head.Size {
 		return head.Root, nil
 	}
-	reader := tlog.TileHashReader(tlog.Tree{N: int64(head.Size), Hash: head.Root}, l.tileReader(ctx))
+	reader := tlog.TileHashReader(tlog.Tree{N: int64(head.Size), Hash: head.Root}, l.ownTiles(ctx))
 	root, err := tlog.TreeHash(int64(size), reader)
 	if err != nil {
 		return tlog.Hash{}, fmt.Errorf("computing the root at size %d: %w", size, err)

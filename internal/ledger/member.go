@@ -225,7 +225,7 @@ func (l *Ledger) consistency(ctx context.Context, old uint64, head Head) ([]tlog
 	if old == 0 || old == head.Size {
 		return nil, nil
 	}
-	reader := tlog.TileHashReader(tlog.Tree{N: int64(head.Size), Hash: head.Root}, l.tileReader(ctx))
+	reader := tlog.TileHashReader(tlog.Tree{N: int64(head.Size), Hash: head.Root}, l.ownTiles(ctx))
 	proof, err := tlog.ProveTree(int64(head.Size), int64(old), reader)
 	if err != nil {
 		return nil, fmt.Errorf("proving that size %d extends size %d: %w", head.Size, old, err)

@@ -4,8 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 
-	"filippo.io/torchwood"
 	"golang.org/x/mod/sumdb/tlog"
 
 	"shuffled/internal/audit"
@@ -48,26 +48,73 @@ func (l *Ledger) ReceiptUnder(ctx context.Context, row Row, head Head) (string, 
 	return receipts[0], nil
 }
 
-// ReceiptsUnder is ReceiptUnder for many entries, for which it reads a tile once.
+// ReceiptsUnder is ReceiptUnder for many entries, for which it reads and
+// authenticates a tile once.
 func (l *Ledger) ReceiptsUnder(ctx context.Context, rows []Row, head Head) ([]string, error) {
-	reader := tlog.TileHashReader(tlog.Tree{N: int64(head.Size), Hash: head.Root}, l.tileReader(ctx))
-	receipts := make([]string, len(rows))
-	for i, row := range rows {
-		proof, err := tlog.ProveRecord(int64(head.Size), int64(row.Index), reader)
+	reader := tlog.TileHashReader(tlog.Tree{N: int64(head.Size), Hash: head.Root}, l.sharedTiles(ctx))
+	receipts := make([]string, 0, len(rows))
+	for some := range slices.Chunk(rows, provedAtOnce) {
+		proofs, err := prove(some, head.Size, reader)
 		if errors.Is(err, ErrNotFound) {
 			// The head covers them: a database that lost its tail.
-			return nil, fmt.Errorf("%w: what proves entry %d at size %d is missing: %v", ErrFrozen, row.Index, head.Size, err)
+			return nil, fmt.Errorf("%w: what proves entry %d at size %d is missing: %v", ErrFrozen, some[0].Index, head.Size, err)
 		}
 		if err != nil {
-			return nil, Unavailable(fmt.Errorf("proving entry %d: %w", row.Index, err))
+			return nil, Unavailable(fmt.Errorf("proving entry %d: %w", some[0].Index, err))
 		}
-		r := audit.Receipt{Index: row.Index, Entry: row.Entry, Proof: proof, Checkpoint: head.Checkpoint}
-		if err := r.CheckInclusion(audit.Checkpoint{Size: head.Size, Root: head.Root}); err != nil {
-			return nil, fmt.Errorf("%w: stored entry %d: %w", ErrFrozen, row.Index, err)
+		for i, row := range some {
+			r := audit.Receipt{Index: row.Index, Entry: row.Entry, Proof: proofs[i], Checkpoint: head.Checkpoint}
+			if err := r.CheckInclusion(audit.Checkpoint{Size: head.Size, Root: head.Root}); err != nil {
+				return nil, fmt.Errorf("%w: stored entry %d: %w", ErrFrozen, row.Index, err)
+			}
+			receipts = append(receipts, r.Text())
 		}
-		receipts[i] = r.Text()
 	}
 	return receipts, nil
+}
+
+// provedAtOnce is how many entries are proved by one reading of tiles. It bounds
+// those that are in memory: a shuffle of thousands of deals may stand in as many
+// tiles of 8 KiB.
+const provedAtOnce = 128
+
+// prove returns the inclusion proofs of entries. The hashes of all of them are read
+// together: for each reading the tiles are authenticated anew.
+func prove(rows []Row, size uint64, reader tlog.HashReader) ([]tlog.RecordProof, error) {
+	var need []int64
+	note := tlog.HashReaderFunc(func(indexes []int64) ([]tlog.Hash, error) {
+		need = append(need, indexes...)
+		return make([]tlog.Hash, len(indexes)), nil
+	})
+	for _, row := range rows {
+		if _, err := tlog.ProveRecord(int64(size), int64(row.Index), note); err != nil {
+			return nil, err
+		}
+	}
+	slices.Sort(need)
+	need = slices.Compact(need)
+	var hashes []tlog.Hash
+	var err error
+	if len(need) > 0 {
+		if hashes, err = reader.ReadHashes(need); err != nil {
+			return nil, err
+		}
+	}
+	known := tlog.HashReaderFunc(func(indexes []int64) ([]tlog.Hash, error) {
+		found := make([]tlog.Hash, len(indexes))
+		for i, index := range indexes {
+			at, _ := slices.BinarySearch(need, index)
+			found[i] = hashes[at]
+		}
+		return found, nil
+	})
+	proofs := make([]tlog.RecordProof, len(rows))
+	for i, row := range rows {
+		if proofs[i], err = tlog.ProveRecord(int64(size), int64(row.Index), known); err != nil {
+			return nil, err
+		}
+	}
+	return proofs, nil
 }
 
 // Head returns the newest durable head that this daemon knows.
@@ -142,146 +189,3 @@ func (l *Ledger) Authentic(ctx context.Context, rows []Row) error {
 	_, err := l.ReceiptsUnder(ctx, older, head)
 	return err
 }
-
-// Tile returns the hashes of a tile in C2SP tlog-tiles form; ErrNotFound for a
-// tile of another height or with hashes beyond the newest checkpoint.
-func (l *Ledger) Tile(ctx context.Context, t tlog.Tile) ([]byte, error) {
-	if err := l.reachTile(ctx, t); err != nil {
-		return nil, err
-	}
-	data, err := l.tileData(ctx, t)
-	return data, Unavailable(err)
-}
-
-// EntryBundle returns the entries of a level −1 tile in C2SP tlog-tiles form;
-// ErrNotFound as for Tile.
-func (l *Ledger) EntryBundle(ctx context.Context, t tlog.Tile) ([]byte, error) {
-	if t.L != -1 {
-		return nil, ErrNotFound
-	}
-	if err := l.reachTile(ctx, tlog.Tile{H: t.H, L: 0, N: t.N, W: t.W}); err != nil {
-		return nil, err
-	}
-	from := uint64(t.N) * tileWidth
-	var bundle []byte
-	next := from
-	for row, err := range l.cfg.Store.Rows(ctx, l.id, from, from+uint64(t.W)) {
-		if err == nil && row.Index == next {
-			bundle, err = torchwood.AppendTileEntry(bundle, row.Entry)
-			next++
-		}
-		if err != nil {
-			return nil, Unavailable(fmt.Errorf("reading entry %d: %w", next, err))
-		}
-	}
-	if next != from+uint64(t.W) {
-		return nil, fmt.Errorf("%w: entry %d is missing", ErrFrozen, next)
-	}
-	return bundle, nil
-}
-
-// tileData reads a tile from the edge or from the store. What neither holds is a
-// tile that is not full, of entries that are durable but not yet folded here:
-// just written, or written by another daemon. It is computed from what is below.
-func (l *Ledger) tileData(ctx context.Context, t tlog.Tile) ([]byte, error) {
-	l.edge.RLock()
-	data, ok := l.tree.partial(t.L, t.N, t.W)
-	l.edge.RUnlock()
-	if ok {
-		return data, nil
-	}
-	data, err := l.cfg.Store.Tile(ctx, l.id, t.L, uint64(t.N))
-	switch {
-	case errors.Is(err, ErrNotFound) && t.L == 0:
-		return l.hashRows(ctx, t)
-	case errors.Is(err, ErrNotFound):
-		return l.hashTiles(ctx, t)
-	case err != nil:
-		return nil, fmt.Errorf("reading tile %d/%d: %w", t.L, t.N, err)
-	case len(data) != tileWidth*tlog.HashSize:
-		return nil, fmt.Errorf("%w: tile %d/%d has %d bytes", ErrFrozen, t.L, t.N, len(data))
-	}
-	return data[:t.W*tlog.HashSize], nil
-}
-
-// hashRows computes a tile of level 0 from its entries.
-func (l *Ledger) hashRows(ctx context.Context, t tlog.Tile) ([]byte, error) {
-	from := uint64(t.N) * tileWidth
-	data := make([]byte, 0, t.W*tlog.HashSize)
-	for row, err := range l.cfg.Store.Rows(ctx, l.id, from, from+uint64(t.W)) {
-		if err != nil {
-			return nil, fmt.Errorf("reading entries from %d: %w", from, err)
-		}
-		h := tlog.RecordHash(row.Entry)
-		data = append(data, h[:]...)
-	}
-	if len(data) != t.W*tlog.HashSize {
-		return nil, fmt.Errorf("entries from %d: %w", from, ErrNotFound)
-	}
-	return data, nil
-}
-
-// hashTiles computes a tile from the full tiles below it.
-func (l *Ledger) hashTiles(ctx context.Context, t tlog.Tile) ([]byte, error) {
-	data := make([]byte, 0, t.W*tlog.HashSize)
-	for n := t.N * tileWidth; n < t.N*tileWidth+int64(t.W); n++ {
-		below := tlog.Tile{H: tileHeight, L: t.L - 1, N: n, W: tileWidth}
-		d, err := l.tileData(ctx, below)
-		if err != nil {
-			return nil, err
-		}
-		// The root of a tile joins its two halves, which tlog computes.
-		level := below.L*tileHeight + tileHeight - 1
-		left, err := tlog.HashFromTile(below, d, tlog.StoredHashIndex(level, 2*n))
-		if err != nil {
-			return nil, err
-		}
-		right, err := tlog.HashFromTile(below, d, tlog.StoredHashIndex(level, 2*n+1))
-		if err != nil {
-			return nil, err
-		}
-		root := tlog.NodeHash(left, right)
-		data = append(data, root[:]...)
-	}
-	return data, nil
-}
-
-// tileReader adapts the ledger to tlog, which authenticates every tile against
-// the root that it was given.
-func (l *Ledger) tileReader(ctx context.Context) tlog.TileReader {
-	return tileReader{ctx, l, make(map[tlog.Tile][]byte)}
-}
-
-type tileReader struct {
-	ctx  context.Context
-	l    *Ledger
-	kept map[tlog.Tile][]byte // what was read: proofs under one head share most tiles
-}
-
-// maxKept bounds what a reader keeps, to half a MiB: a shuffle of thousands of deals
-// may stand in as many tiles.
-const maxKept = 64
-
-func (r tileReader) Height() int { return tileHeight }
-
-func (r tileReader) ReadTiles(tiles []tlog.Tile) ([][]byte, error) {
-	data := make([][]byte, len(tiles))
-	var errs []error
-	for i, t := range tiles {
-		if data[i] = r.kept[t]; data[i] != nil {
-			continue
-		}
-		var err error
-		if data[i], err = r.l.tileData(r.ctx, t); err != nil {
-			errs = append(errs, err)
-			continue
-		}
-		if len(r.kept) == maxKept {
-			clear(r.kept)
-		}
-		r.kept[t] = data[i]
-	}
-	return data, errors.Join(errs...)
-}
-
-func (r tileReader) SaveTiles([]tlog.Tile, [][]byte) {}

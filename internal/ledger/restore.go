@@ -49,7 +49,7 @@ func (l *Ledger) restore(ctx context.Context, head Head) error {
 
 // restoreFrom makes a snapshot what memory knows. On an error nothing has changed.
 func (l *Ledger) restoreFrom(ctx context.Context, head Head, s Snapshot) error {
-	under := tlog.TileHashReader(tlog.Tree{N: int64(head.Size), Hash: head.Root}, l.tileReader(ctx))
+	under := tlog.TileHashReader(tlog.Tree{N: int64(head.Size), Hash: head.Root}, l.ownTiles(ctx))
 	genesis, event, err := l.snapshotEntries(ctx, head, under, s.Index)
 	if err != nil {
 		return err

@@ -22,6 +22,9 @@ func (o Options) withDefaults() Options {
 	if o.Readers == 0 {
 		o.Readers = 8
 	}
+	if o.Audience == 0 {
+		o.Audience = 4
+	}
 	if o.recheck == 0 {
 		o.recheck = 30 * time.Second
 	}

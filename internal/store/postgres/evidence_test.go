@@ -184,7 +184,7 @@ func TestPlansOfFewRows(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer s.Close()
-	for _, pool := range []*pgxpool.Pool{s.appends, s.reads} {
+	for _, pool := range []*pgxpool.Pool{s.appends, s.reads, s.public} {
 		for setting, want := range map[string]string{"enable_seqscan": "off", "plan_cache_mode": "force_generic_plan"} {
 			var got string
 			if err := pool.QueryRow(t.Context(), "SHOW "+setting).Scan(&got); got != want || err != nil {

@@ -3,6 +3,7 @@ package postgres
 import (
 	"context"
 	"errors"
+	"strings"
 	"testing"
 	"time"
 
@@ -68,4 +69,67 @@ func TestReaders(t *testing.T) {
 	if _, err := conn.Exec(sent, "SELECT pg_sleep(60)"); err == nil {
 		t.Error("a statement outlives the time of its request")
 	}
+}
+
+// TestShares: with all connections of readers taken dealers read and append, and
+// with all of dealers' readers do. A question is told which of them are taken, or
+// that its patience was over before; a reader that has begun waits for its next turn
+// as long as its request does.
+func TestShares(t *testing.T) {
+	t.Parallel()
+	dsn := testdb.DSN(t)
+	migrate(t, dsn)
+	s := open(t, dsn, Options{Readers: 2, Audience: 3})
+	l := create(t, s)
+	ask := func(ctx context.Context) error {
+		_, err := s.CheckpointAfter(ctx, l.id, 0)
+		return err
+	}
+	take := func(ctx context.Context, n int) (release func()) {
+		t.Helper()
+		var all []func()
+		for range n {
+			_, _, done, err := s.reader(ctx)
+			if err != nil {
+				t.Fatal(err)
+			}
+			all = append(all, done)
+		}
+		return func() {
+			for _, done := range all {
+				done()
+			}
+		}
+	}
+	refused := func(ctx context.Context, until time.Duration, why string) {
+		t.Helper()
+		err := ask(ledger.WithPatience(ctx, time.Now().Add(until)))
+		if !errors.Is(err, ledger.ErrOverloaded) || !strings.Contains(err.Error(), why) {
+			t.Errorf("%v, want %q", err, why)
+		}
+	}
+	reader := ledger.AsReader(t.Context())
+	release := take(reader, 3)
+	refused(reader, 10*time.Millisecond, "all 3 of readers are taken")
+	if err := errors.Join(ask(t.Context()), s.Append(t.Context(), l.id, l.head, l.next(2))); err != nil {
+		t.Errorf("dealers, with all connections of readers taken: %v", err)
+	}
+	release()
+	release = take(t.Context(), 2)
+	refused(t.Context(), 10*time.Millisecond, "all 2 of dealers are taken")
+	if err := ask(reader); err != nil {
+		t.Errorf("a reader, with all connections of dealers taken: %v", err)
+	}
+	release()
+	refused(reader, -time.Second, "before it asked")
+	begun := ledger.WithFirstPatience(reader, time.Now().Add(time.Minute))
+	if err := ask(begun); err != nil {
+		t.Fatal(err)
+	}
+	release = take(reader, 3)
+	if waiting, cancel := ledger.Patience(begun); waiting != begun {
+		cancel()
+		t.Error("a reader that had its first turn has the patience of the first")
+	}
+	release()
 }

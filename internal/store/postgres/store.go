@@ -51,6 +51,9 @@ type Options struct {
 	// Readers is the largest number of connections for reading, 8 if it is 0.
 	// Appends and heads have four of their own, which readers cannot take.
 	Readers int
+	// Audience is the largest number of connections for what is asked under
+	// ledger.AsReader, 4 if it is 0: they are apart from those of Readers.
+	Audience int
 	// Timeout bounds an append from when it is sent, 10 s if it is 0. The server
 	// gives up on a statement after three quarters of it and on a lock after half,
 	// so that the outcome is known wherever the server can still tell.
@@ -73,7 +76,8 @@ const appenders = 4
 // PostgreSQL database. All methods are safe for concurrent use.
 type Store struct {
 	appends *pgxpool.Pool // Append, Create, Head
-	reads   *pgxpool.Pool // all other
+	reads   *pgxpool.Pool // all other, except for
+	public  *pgxpool.Pool // what is asked under ledger.AsReader
 	timeout time.Duration
 	blocked atomic.Pointer[ledger.Cause] // what a write waits for; nil: nothing that is known
 }
@@ -104,11 +108,20 @@ func Open(ctx context.Context, dsn string, o Options) (*Store, error) {
 	if err != nil {
 		return nil, err
 	}
+	public, err := o.pool(dsn, o.Audience, s.moved)
+	if err != nil {
+		return nil, err
+	}
 	if s.appends, err = pgxpool.NewWithConfig(ctx, appends); err != nil {
 		return nil, fmt.Errorf("opening the database: %w", clean(err))
 	}
 	if s.reads, err = pgxpool.NewWithConfig(ctx, reads); err != nil {
 		s.appends.Close()
+		return nil, fmt.Errorf("opening the database: %w", clean(err))
+	}
+	if s.public, err = pgxpool.NewWithConfig(ctx, public); err != nil {
+		s.appends.Close()
+		s.reads.Close()
 		return nil, fmt.Errorf("opening the database: %w", clean(err))
 	}
 	ctx, cancel := context.WithTimeout(ctx, o.Timeout)
@@ -125,11 +138,13 @@ func Open(ctx context.Context, dsn string, o Options) (*Store, error) {
 func (s *Store) moved() {
 	s.appends.Reset()
 	s.reads.Reset()
+	s.public.Reset()
 }
 
 // Close closes all connections. It waits for what is under way.
 func (s *Store) Close() error {
 	s.appends.Close()
 	s.reads.Close()
+	s.public.Close()
 	return nil
 }

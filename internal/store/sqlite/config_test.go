@@ -75,11 +75,11 @@ func TestSettings(t *testing.T) {
 		if err := s.writer.conn.QueryRowContext(t.Context(), "PRAGMA "+pragma).Scan(&w); err != nil || w != want {
 			t.Errorf("writer: %s is %s, %v; want %s", pragma, w, err, want)
 		}
-		if err := s.reads.QueryRow("PRAGMA " + pragma).Scan(&r); err != nil || r != want {
+		if err := s.reads.db.QueryRow("PRAGMA " + pragma).Scan(&r); err != nil || r != want {
 			t.Errorf("reader: %s is %s, %v; want %s", pragma, r, err, want)
 		}
 	}
-	if _, err := s.reads.Exec("DELETE FROM tokens"); err == nil {
+	if _, err := s.reads.db.Exec("DELETE FROM tokens"); err == nil {
 		t.Error("a reader wrote")
 	}
 	for _, bad := range []setting{{"synchronous", "NORMAL", "2"}, {"journal_mode", "DELETE", "wal"}, {"foreign_keys", "0", "1"}} {

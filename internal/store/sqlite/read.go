@@ -16,7 +16,12 @@ type scanner interface{ Scan(dest ...any) error }
 
 // query runs one statement and hands over its rows.
 func (s *Store) query(ctx context.Context, text string, args []any, each func(scanner) error) error {
-	rows, err := s.stmts[text].QueryContext(ctx, args...)
+	r := s.of(ctx)
+	if err := r.enter(ctx); err != nil {
+		return err
+	}
+	defer r.leave()
+	rows, err := r.stmts[text].QueryContext(ctx, args...)
 	if err != nil {
 		return err
 	}

@@ -13,12 +13,14 @@
 // acknowledges nothing until it is opened anew, which recovers from the log. Only
 // a full disk is no such case: what did not fit cannot be whole.
 //
-// Other connections read, each statement in a snapshot of its own.
+// Other connections read, each statement in a snapshot of its own. Readers hold
+// nothing that the writer needs: in WAL mode a commit waits for no snapshot, and
+// since every statement is short, the log can be emptied between them. What is asked
+// under ledger.AsReader has connections of its own.
 package sqlite
 
 import (
 	"context"
-	"database/sql"
 	"errors"
 	"fmt"
 	"sync/atomic"
@@ -32,6 +34,9 @@ import (
 type Options struct {
 	// Readers is the largest number of connections for reading, 8 if it is 0.
 	Readers int
+	// Audience is the largest number of connections for what is asked under
+	// ledger.AsReader, 4 if it is 0: they are apart from those of Readers.
+	Audience int
 	// Timeout is how long a transaction waits for another process to end its own,
 	// 5 s if it is 0.
 	Timeout time.Duration
@@ -40,6 +45,9 @@ type Options struct {
 func (o Options) withDefaults() Options {
 	if o.Readers == 0 {
 		o.Readers = 8
+	}
+	if o.Audience == 0 {
+		o.Audience = 4
 	}
 	if o.Timeout == 0 {
 		o.Timeout = 5 * time.Second
@@ -54,8 +62,8 @@ type Store struct {
 	turn   chan struct{} // holds a value while somebody owns writer
 	failed atomic.Pointer[error]
 
-	reads *sql.DB
-	stmts map[string]*sql.Stmt // of reads, by their text; not changed after Open
+	reads  *readers // of dealers
+	public *readers // of what is asked under ledger.AsReader
 }
 
 var (
@@ -76,36 +84,37 @@ func Open(path string, o Options) (_ *Store, err error) {
 	if err := isFile(path); err != nil {
 		return nil, err
 	}
-	s := &Store{turn: make(chan struct{}, 1), stmts: make(map[string]*sql.Stmt)}
+	s := &Store{turn: make(chan struct{}, 1)}
 	if s.writer, err = newWriter(path, o); err != nil {
 		return nil, fmt.Errorf("opening the database: %w", err)
 	}
-	if s.reads, err = connect(path, o, readerSettings); err != nil {
-		return nil, errors.Join(fmt.Errorf("opening the database: %w", err), s.writer.close())
+	defer func() {
+		if err != nil {
+			err = errors.Join(fmt.Errorf("opening the database: %w", err), s.Close())
+		}
+	}()
+	if s.reads, err = newReaders(path, o, o.Readers); err != nil {
+		return nil, err
 	}
-	s.reads.SetMaxOpenConns(o.Readers)
-	s.reads.SetMaxIdleConns(o.Readers)
+	if s.public, err = newReaders(path, o, o.Audience); err != nil {
+		return nil, err
+	}
 	if err := s.prepare(); err != nil {
-		return nil, errors.Join(fmt.Errorf("opening the database: %w", err), s.Close())
+		return nil, err
 	}
 	return s, nil
 }
 
-// prepare checks the schema and prepares every statement that reads.
+// prepare checks the schema and prepares every statement.
 func (s *Store) prepare() error {
-	version, err := schemaVersion(context.Background(), s.reads)
+	version, err := schemaVersion(context.Background(), s.reads.db)
 	if err != nil {
 		return err
 	}
 	if err := store.CheckSchema(version); err != nil {
 		return err
 	}
-	for _, text := range sqlReads {
-		if s.stmts[text], err = s.reads.Prepare(text); err != nil {
-			return err
-		}
-	}
-	return s.writer.prepare()
+	return errors.Join(s.reads.prepare(), s.public.prepare(), s.writer.prepare())
 }
 
 // Close ends the store. It waits for an append that is under way.
@@ -113,7 +122,7 @@ func (s *Store) Close() error {
 	s.turn <- struct{}{}
 	defer func() { <-s.turn }()
 	s.failed.CompareAndSwap(nil, &errClosed)
-	return errors.Join(s.writer.close(), s.reads.Close())
+	return errors.Join(s.writer.close(), s.reads.close(), s.public.close())
 }
 
 // sound returns why the store no longer acknowledges anything, or nil.

@@ -1,0 +1,110 @@
+package httpapi
+
+import (
+	"net/http"
+	"net/netip"
+	"strings"
+	"time"
+
+	"shuffled/internal/audit"
+)
+
+// reads reports whether the route reads the store. Keys and checkpoints are in
+// memory.
+func (r route) reads() bool {
+	return r.method == http.MethodGet && strings.Contains(r.path, "/{ledger}/") &&
+		!strings.HasSuffix(r.path, "/keys") && !strings.HasSuffix(r.path, "/checkpoint")
+}
+
+// reader reports whether the call is a reader's work: what somebody reads who does
+// not deal, and the log, whoever reads it.
+func (c *call) reader() bool {
+	deals := c.caller.role == audit.RoleDealer || c.caller.role == audit.RoleAdmin
+	return c.route.reads() && (!deals || strings.HasPrefix(c.route.path, "/log/"))
+}
+
+// read answers a reader. Readers have places of work, connections to the database
+// and a share of bytes of their own, so that dealers notice nothing of them. Those
+// of all addresses take turns.
+func (s *Server) read(c *call) error {
+	from := remote(c.r)
+	until := c.w.start.Add(s.cfg.Limits.Patience)
+	for {
+		if !c.caller.known() && !s.awaitBytes(c, from, until) {
+			s.metrics.refuse(c.ledger, refusedBytes)
+			return refuse(CodeRateLimited)
+		}
+		if !s.reading.enter(c.r.Context(), from, until) {
+			s.metrics.refuse(c.ledger, refusedReaders)
+			c.w.away = true
+			return refuse(CodeOverloaded)
+		}
+		// Others may have spent the bytes while this one waited for its place.
+		if c.caller.known() || s.bytesAfter(from) <= 0 {
+			break
+		}
+		s.reading.leave(from)
+	}
+	c.computed = func(bytes int) {
+		c.computed = nil
+		s.reading.leave(from)
+		if !c.caller.known() {
+			s.spend(c, from, bytes)
+		}
+	}
+	defer func() {
+		if c.computed != nil {
+			c.computed(0)
+		}
+	}()
+	// It has had its turn: what it asks of the store from now on has the time of the
+	// request.
+	ledger.Began(c.r.Context())
+	c.r = c.r.WithContext(ledger.AsReader(c.r.Context()))
+	return c.route.call(c)
+}
+
+// bytesPerRead is how many bytes of an answer count as one read more: what takes
+// long to compute is long.
+const bytesPerRead = 64 << 10
+
+// spend takes an answer of a stranger from what its address, and all of them, may
+// have.
+func (s *Server) spend(c *call, from netip.Prefix, bytes int) {
+	now := s.cfg.Now()
+	s.readBytes.spend(from, bytes, now)
+	s.allBytes.spend(struct{}{}, bytes, now)
+	if c.route.costs() {
+		s.readRates.spend(from, bytes/bytesPerRead, now)
+	}
+}
+
+// bytesAfter returns after how long a stranger may be given more bytes; 0 or less:
+// now.
+func (s *Server) bytesAfter(from netip.Prefix) time.Duration {
+	now := s.cfg.Now()
+	return max(s.readBytes.after(from, now), s.allBytes.after(struct{}{}, now))
+}
+
+// awaitBytes waits until a stranger may be given more bytes, and reports whether it
+// may. One who asks for more than its share is not refused at once: it would ask
+// again at once.
+func (s *Server) awaitBytes(c *call, from netip.Prefix, until time.Time) bool {
+	for {
+		wait := s.bytesAfter(from)
+		if wait <= 0 {
+			return true
+		}
+		left := time.Until(until)
+		if left <= 0 {
+			return false
+		}
+		timer := time.NewTimer(min(wait, left))
+		select {
+		case <-timer.C:
+		case <-c.r.Context().Done():
+			timer.Stop()
+			return false
+		}
+	}
+}

@@ -1,0 +1,52 @@
+package ledger
+
+import (
+	"bytes"
+	"testing"
+)
+
+// TestTileCache: what is kept takes no more bytes than it may, what was used last
+// stays, and of a bundle the most that was read.
+func TestTileCache(t *testing.T) {
+	t.Parallel()
+	const size = 1000
+	c := NewTileCache(3 * (size + tileOverhead))
+	key := func(n int64) tileKey { return tileKey{ledger: 1, level: 0, index: n} }
+	tile := func(n int64) []byte { return bytes.Repeat([]byte{byte(n)}, size) }
+	for n := range int64(3) {
+		c.put(key(n), tile(n), tileWidth)
+	}
+	if data, _ := c.get(key(0)); data == nil { // now 1 is the oldest
+		t.Fatal("nothing is kept")
+	}
+	c.put(key(3), tile(3), tileWidth)
+	for n, want := range map[int64]bool{0: true, 1: false, 2: true, 3: true} {
+		data, width := c.get(key(n))
+		if kept := data != nil; kept != want || kept && (width != tileWidth || !bytes.Equal(data, tile(n))) {
+			t.Errorf("tile %d: %t of width %d", n, kept, width)
+		}
+	}
+	for n := range int64(100) {
+		c.put(key(n), tile(n), tileWidth)
+		if c.bytes > c.most || len(c.byKey) != c.order.Len() || len(c.byKey) > 3 {
+			t.Fatalf("%d bytes of %d in %d tiles, %d in order", c.bytes, c.most, len(c.byKey), c.order.Len())
+		}
+	}
+	large := tileKey{ledger: 2, level: -1}
+	c.put(large, make([]byte, 4*size), 7)
+	if data, _ := c.get(large); data != nil || len(c.byKey) != 3 {
+		t.Error("a bundle larger than the cache is kept, or others made room for it")
+	}
+	c.put(large, make([]byte, 10), 7)
+	c.put(large, make([]byte, 5), 3)
+	if data, width := c.get(large); width != 7 || len(data) != 10 {
+		t.Errorf("of a bundle %d entries are kept in %d bytes", width, len(data))
+	}
+	c.put(large, make([]byte, 20), 9)
+	if data, width := c.get(large); width != 9 || len(data) != 20 {
+		t.Errorf("of a bundle that grew %d entries are kept in %d bytes", width, len(data))
+	}
+	if _, width := c.get(tileKey{ledger: 3, level: -1}); width != 0 {
+		t.Error("another ledger's bundle")
+	}
+}
