@@ -525,3 +525,29 @@ func FuzzForce(f *testing.F) {
 		holdForced(t, s, len(entries))
 	})
 }
+
+// TestForceActs: an entry that comes too early spends the act that it waited for, and
+// one that nobody can read ends what an act asks for.
+func TestForceActs(t *testing.T) {
+	t.Parallel()
+	told := newStory(withTwo(6))
+	clearing := operator(refEvent{Kind: 7, Reason: "r"})
+	told.then(refEntry{Event: &refEvent{Kind: 6, Cause: 1, Instance: 1}})
+	told.then(told.act(6, clearing, "alice"))
+	s := fold(t, told.model())
+	early := told.dated(clearing).entry()
+	if len(s.WaitingActs()) != 1 || codeOf(s.Apply(early)) != RuleTwoPersons {
+		t.Fatalf("%d acts wait", len(s.WaitingActs()))
+	}
+	if s.Force(early); len(s.WaitingActs()) != 0 || s.Latched() {
+		t.Errorf("%d acts wait, latched %t", len(s.WaitingActs()), s.Latched())
+	}
+	told.then(told.act(6, clearing, "alice", "bob"))
+	s = fold(t, told.model())
+	if s.Complete() {
+		t.Fatal("an act asks for nothing")
+	}
+	if s.Force(Entry{}); !s.Complete() {
+		t.Error("an entry that nobody can read left the pair open")
+	}
+}

@@ -2,6 +2,9 @@ package audit
 
 import (
 	"bytes"
+	"crypto/ed25519"
+	"crypto/sha512"
+	"math/big"
 	"slices"
 	"testing"
 )
@@ -80,5 +83,36 @@ func TestLaterWitness(t *testing.T) {
 	genesis := newStory(func(g *refGenesis) { g.Policy = later }).entries[0].entry()
 	if err := NewState().Apply(genesis); faultOf(err) != unknown {
 		t.Errorf("a genesis: %v", err)
+	}
+}
+
+// TestSmallR: who holds the key can sign with R = 0·B, which Go's verification takes
+// and docs/SPEC.md section 7.1 refuses, under an act as under a checkpoint.
+func TestSmallR(t *testing.T) {
+	t.Parallel()
+	key, text := adminSigner("alice"), []byte("an act")
+	public := key.Public().(ed25519.PublicKey)
+	little := func(b []byte) *big.Int {
+		b = slices.Clone(b)
+		slices.Reverse(b)
+		return new(big.Int).SetBytes(b)
+	}
+	h := sha512.Sum512(key.Seed())
+	h[0], h[31] = h[0]&248, h[31]&127|64
+	order, _ := new(big.Int).SetString("7237005577332262213973186563042994240857116359379907606001950938285454250989", 10)
+	r := append([]byte{1}, make([]byte, 31)...)
+	k := sha512.Sum512(slices.Concat(r, public, text))
+	s := new(big.Int).Mul(little(k[:]), little(h[:32]))
+	scalar := s.Mod(s, order).FillBytes(make([]byte, 32))
+	slices.Reverse(scalar)
+	signature := append(r, scalar...)
+	if !ed25519.Verify(public, text, signature) {
+		t.Fatal("the signature is none")
+	}
+	if verifyEd25519(public, text, signature) {
+		t.Error("R of small order is accepted")
+	}
+	if !verifyEd25519(public, text, ed25519.Sign(key, text)) {
+		t.Error("a signature is refused")
 	}
 }
