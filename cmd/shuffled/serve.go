@@ -61,6 +61,7 @@ func (c serveCmd) Run(ctx context.Context, s streams, passed selftest.Passed) er
 	}
 	log := newLog(s.err, cfg)
 	log.Info("known-answer tests passed", "tests", passed.Tests, "answers", passed.Answers)
+	startProcess(log)
 	if os.Getenv("GOGC") == "" {
 		debug.SetGCPercent(gcPercent)
 	}

@@ -32,6 +32,9 @@ var table = map[string]row{
 		why:     "where tapes come from; nothing else may stand between it and crypto/rand",
 		stdOnly: true,
 	},
+	"internal/process": {
+		why: "dumps, swap and kernel, below everything that has a secret",
+	},
 	"internal/outcome": {
 		why:  "where a tape becomes an outcome, for the dealer and the lab alike",
 		ours: []string{"internal/shuffle", "internal/entropy"},
