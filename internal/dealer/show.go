@@ -71,6 +71,7 @@ func (d *Dealer) lastHand(ctx context.Context, r *record) (bool, error) {
 	if err != nil {
 		return false, err
 	}
+	defer t.wipe()
 	return r.next() >= t.endAt, nil
 }
 
@@ -121,6 +122,7 @@ func (d *Dealer) Transcript(ctx context.Context, id uint64, v View) ([]byte, err
 	if err != nil {
 		return nil, err
 	}
+	defer open.wipe()
 	for _, s := range shown {
 		cards, err := d.cards(ctx, r, open, s.first, s.count)
 		if err != nil {
