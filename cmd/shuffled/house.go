@@ -123,6 +123,7 @@ func (h *house) openLedger(ctx context.Context, c config.Ledger, info ledger.Inf
 		Mark:      c.Mark,
 		AdoptHead: w.adoptHead,
 		Witness:   h.witness,
+		MayAsk:    h.mayAsk,
 		Start:     start,
 		Queue:     h.cfg.Limits.Queue,
 		ClockStep: h.cfg.ClockStep.Duration(),

@@ -3,13 +3,13 @@ package main
 import (
 	"context"
 	"fmt"
-	"net/url"
 	"os"
 	"time"
 
 	"shuffled/internal/audit"
 	"shuffled/internal/keys"
 	"shuffled/internal/ledger"
+	"shuffled/internal/outbound"
 )
 
 // The life of a shuffle when nothing is said, and at most, in seconds.
@@ -174,8 +174,8 @@ func (c ledgerCreateCmd) policy(vkey string) ([]byte, error) {
 		return nil, usage("--policy %s: its quorum asks for no witness", c.Policy)
 	}
 	for _, w := range p.Witnesses {
-		if u, err := url.Parse(w.URL); err != nil || u.Host == "" || u.Scheme != "https" && u.Scheme != "http" {
-			return nil, usage("--policy %s: witness %s has no http or https address", c.Policy, w.Name)
+		if _, err := outbound.ParseURL(w.URL); err != nil {
+			return nil, usage("--policy %s: the address of witness %s %s", c.Policy, w.Name, err)
 		}
 	}
 	key, err := audit.ParseVKey(vkey)
