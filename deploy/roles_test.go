@@ -33,7 +33,7 @@ var granted = map[string]map[string][]string{
 		"slots":          {"SELECT", "INSERT"},
 		"heads":          {"SELECT", "UPDATE"},
 		"tokens":         {"SELECT", "INSERT", "UPDATE"},
-		"access_records": {"SELECT", "INSERT", "DELETE"},
+		"access_records": {"SELECT", "INSERT"},
 		"snapshots":      {"SELECT", "INSERT", "DELETE"},
 	},
 	reader: {
@@ -169,8 +169,8 @@ func TestRolesAtWork(t *testing.T) {
 	do(t, w, `SELECT c.checkpoint FROM checkpoints c JOIN heads h USING (ledger) FOR KEY SHARE OF h`)
 	refused(t, w, `SELECT 1 FROM checkpoints FOR KEY SHARE`)
 	do(t, w, `INSERT INTO slots (ledger, slot, idx) VALUES (1, decode(repeat('03', 32), 'hex'), 1)`)
-	do(t, w, `INSERT INTO access_records (ledger, time, request, token, method, path) VALUES (1, 2, 'r', 't', 'GET', '/')`)
-	do(t, w, `DELETE FROM access_records`)
+	do(t, w, `INSERT INTO access_records (ledger, time, request, token, method, path, seq, prev) VALUES (1, 2, 'r', 't', 'GET', '/', 1, sha256(''))`)
+	refused(t, w, `DELETE FROM access_records`)
 	refused(t, w, `UPDATE access_records SET time = 1`)
 	for _, table := range []string{"ledgers", "entries", "tiles", "checkpoints", "cosigned", "decks", "slots"} {
 		refused(t, w, "UPDATE "+table+" SET ledger = 2")

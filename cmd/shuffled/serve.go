@@ -16,7 +16,6 @@ import (
 
 	"shuffled/internal/config"
 	"shuffled/internal/httpapi"
-	"shuffled/internal/ledger"
 	"shuffled/internal/recall"
 	"shuffled/internal/selftest"
 )
@@ -150,7 +149,7 @@ func (c serveCmd) serve(ctx context.Context, s streams, cfg *config.Config, list
 	}
 	figures.source.Store(h.entropy)
 	figures.monitor.Store(h.monitor)
-	if err := h.serveBy(run, group, api); err != nil {
+	if err := h.serveBy(api); err != nil {
 		stop()
 		return errors.Join(err, group.Wait(), h.close())
 	}
@@ -163,18 +162,14 @@ func (c serveCmd) serve(ctx context.Context, s streams, cfg *config.Config, list
 	return errors.Join(group.Wait(), h.close())
 }
 
-// serveBy hands every ledger to the API, and starts what works beside them until
-// ctx ends: retention.
-func (h *house) serveBy(ctx context.Context, group *errgroup.Group, api *httpapi.Server) error {
-	var infos []ledger.Info
+// serveBy hands every ledger to the API.
+func (h *house) serveBy(api *httpapi.Server) error {
 	for _, d := range h.dealers {
-		infos = append(infos, d.Ledger().Info())
 		finder := recall.New(d.Ledger(), h.store, h.cfg.Retention.Duration(), time.Now)
 		if err := api.Add(httpapi.Ledger{Dealer: d, Log: d.Ledger(), Tokens: h.store, Access: h.store, Recall: finder}); err != nil {
 			return err
 		}
 	}
-	group.Go(func() error { recall.Retain(ctx, h.store, infos, h.cfg.AccessRetention.Duration(), h.log); return nil })
 	return nil
 }
 

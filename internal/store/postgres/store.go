@@ -74,6 +74,7 @@ type Store struct {
 	appends *pgxpool.Pool // Append, Create, Head
 	reads   *pgxpool.Pool // all other
 	timeout time.Duration
+	access  chan struct{} // capacity 1: who adds to the chain of accesses
 }
 
 var (
@@ -91,7 +92,7 @@ var (
 // the first is used that passes.
 func Open(ctx context.Context, dsn string, o Options) (*Store, error) {
 	o = o.withDefaults()
-	s := &Store{timeout: o.Timeout}
+	s := &Store{timeout: o.Timeout, access: make(chan struct{}, 1)}
 	appends, err := o.pool(dsn, appenders, s.moved)
 	if err != nil {
 		return nil, err
