@@ -162,10 +162,13 @@ func TestRolesAtWork(t *testing.T) {
 	do(t, o, `INSERT INTO heads (ledger, size, root, checkpoint) VALUES (1, 1, decode(repeat('00', 32), 'hex'), '')`)
 
 	w := as(writer)
-	do(t, w, `INSERT INTO checkpoints (ledger, size, root, checkpoint) VALUES (1, 2, decode(repeat('01', 32), 'hex'), '')`)
+	do(t, w, `WITH h AS (UPDATE heads SET size = 2, root = decode(repeat('01', 32), 'hex') WHERE ledger = 1 AND size = 1 RETURNING *),
+e AS (INSERT INTO entries (ledger, idx, time, type, entry) SELECT ledger, 1, 1, 7, '' FROM h)
+INSERT INTO checkpoints (ledger, size, root, checkpoint) SELECT ledger, size, root, checkpoint FROM h`)
+	refused(t, w, `UPDATE heads SET size = 9007199254740000`)
+	refused(t, w, `INSERT INTO entries (ledger, idx, time, type, entry) VALUES (1, 2, 1, 7, '')`)
 	do(t, w, `INSERT INTO cosigned (ledger, size, root, checkpoint) VALUES (1, 2, decode(repeat('01', 32), 'hex'), '')`)
 	do(t, w, `INSERT INTO decks (ledger, hash, cards) VALUES (1, decode(repeat('02', 32), 'hex'), '')`)
-	do(t, w, `UPDATE heads SET size = 2, root = decode(repeat('01', 32), 'hex') WHERE ledger = 1 AND size = 1`)
 	do(t, w, `SELECT c.checkpoint FROM checkpoints c JOIN heads h USING (ledger) FOR KEY SHARE OF h`)
 	refused(t, w, `SELECT 1 FROM checkpoints FOR KEY SHARE`)
 	do(t, w, `INSERT INTO slots (ledger, slot, idx) VALUES (1, decode(repeat('03', 32), 'hex'), 1)`)

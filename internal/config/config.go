@@ -54,7 +54,8 @@ type Config struct {
 	// Retention is how long recall lists a closed shuffle after its commit; 1h to 876000h,
 	// or 0, the default, for ever. Evidence is kept for ever in any case.
 	Retention Duration `toml:"retention"`
-	// AccessRetention is how long the requests of regulators are kept; 1h to
+	// AccessRetention is how long shuffled retention run keeps the requests of
+	// regulators; 1h to
 	// 876000h, or 0, the default, for ever.
 	AccessRetention Duration `toml:"access_retention"`
 
