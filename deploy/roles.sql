@@ -10,8 +10,7 @@
 -- shuffled_owner   owns the tables: migrations, and `shuffled ledger create`,
 --                  which makes a head. Its password is not on the daemon's host.
 -- shuffled_writer  the daemon. Adds evidence, and can neither change nor remove
---                  any. What is no evidence, and old enough, it removes: the
---                  accesses of regulators and snapshots. It updates heads: the
+--                  any. Old snapshots, which are no evidence, it removes. It updates heads: the
 --                  compare-and-swap of an append, and the lock (FOR KEY SHARE)
 --                  without which nothing stored is acknowledged. PostgreSQL lets only a role that may update a
 --                  table lock its rows, so heads are all it can lock.
@@ -65,7 +64,7 @@ BEGIN
                 writer := 'SELECT, UPDATE';
                 reader := 'SELECT';
             WHEN rel.name = 'access_records' THEN
-                writer := 'SELECT, INSERT, DELETE';
+                writer := 'SELECT, INSERT'; -- a chain; its owner drops what is past its retention
                 reader := NULL;
             WHEN rel.name = 'snapshots' THEN -- computed from evidence; old ones are dropped
                 writer := 'SELECT, INSERT, DELETE';

@@ -33,7 +33,7 @@ var granted = map[string]map[string][]string{
 		"slots":          {"SELECT", "INSERT"},
 		"heads":          {"SELECT", "UPDATE"},
 		"tokens":         {"SELECT", "INSERT", "UPDATE"},
-		"access_records": {"SELECT", "INSERT", "DELETE"},
+		"access_records": {"SELECT", "INSERT"},
 		"snapshots":      {"SELECT", "INSERT", "DELETE"},
 	},
 	reader: {
@@ -162,15 +162,21 @@ func TestRolesAtWork(t *testing.T) {
 	do(t, o, `INSERT INTO heads (ledger, size, root, checkpoint) VALUES (1, 1, decode(repeat('00', 32), 'hex'), '')`)
 
 	w := as(writer)
-	do(t, w, `INSERT INTO checkpoints (ledger, size, root, checkpoint) VALUES (1, 2, decode(repeat('01', 32), 'hex'), '')`)
+	do(t, w, `WITH h AS (UPDATE heads SET size = 2, root = decode(repeat('01', 32), 'hex') WHERE ledger = 1 AND size = 1 RETURNING *),
+e AS (INSERT INTO entries (ledger, idx, time, type, entry) SELECT ledger, 1, 1, 7, '' FROM h)
+INSERT INTO checkpoints (ledger, size, root, checkpoint) SELECT ledger, size, root, checkpoint FROM h`)
+	for _, sql := range []string{`UPDATE heads SET size = 9007199254740000`, `INSERT INTO entries (ledger, idx, time, type, entry) VALUES (1, 2, 1, 7, '')`} {
+		if _, err := w.Exec(t.Context(), sql); err == nil || !strings.Contains(err.Error(), "is refused: ") {
+			t.Errorf("%s: %v", sql, err)
+		}
+	}
 	do(t, w, `INSERT INTO cosigned (ledger, size, root, checkpoint) VALUES (1, 2, decode(repeat('01', 32), 'hex'), '')`)
 	do(t, w, `INSERT INTO decks (ledger, hash, cards) VALUES (1, decode(repeat('02', 32), 'hex'), '')`)
-	do(t, w, `UPDATE heads SET size = 2, root = decode(repeat('01', 32), 'hex') WHERE ledger = 1 AND size = 1`)
 	do(t, w, `SELECT c.checkpoint FROM checkpoints c JOIN heads h USING (ledger) FOR KEY SHARE OF h`)
 	refused(t, w, `SELECT 1 FROM checkpoints FOR KEY SHARE`)
 	do(t, w, `INSERT INTO slots (ledger, slot, idx) VALUES (1, decode(repeat('03', 32), 'hex'), 1)`)
-	do(t, w, `INSERT INTO access_records (ledger, time, request, token, method, path) VALUES (1, 2, 'r', 't', 'GET', '/')`)
-	do(t, w, `DELETE FROM access_records`)
+	do(t, w, `INSERT INTO access_records (ledger, time, request, token, method, path, seq, prev) VALUES (1, 2, 'r', 't', 'GET', '/', 1, sha256(''))`)
+	refused(t, w, `DELETE FROM access_records`)
 	refused(t, w, `UPDATE access_records SET time = 1`)
 	for _, table := range []string{"ledgers", "entries", "tiles", "checkpoints", "cosigned", "decks", "slots"} {
 		refused(t, w, "UPDATE "+table+" SET ledger = 2")

@@ -16,4 +16,4 @@ var Files embed.FS
 
 // Latest is the number of the newest schema, the one that this program reads
 // and writes.
-const Latest = 5
+const Latest = 6

@@ -268,12 +268,13 @@ var (
 		"slots.slot": "hash", "slots.idx": "number",
 		"access_records.time": "number", "access_records.request": "text", "access_records.token": "text",
 		"access_records.method": "text", "access_records.path": "text",
+		"access_records.seq": "number", "access_records.prev": "hash",
 		"snapshots.idx": "number", "snapshots.state": "bytes",
 	}
 	// One row, with a value in every column, for each table beside the evidence.
 	rowsBeside = []string{
 		"INSERT INTO slots (ledger, slot, idx) SELECT ledger, root, 1 FROM heads",
-		"INSERT INTO access_records (ledger, time, request, token, method, path) SELECT ledger, 1, 'r', 't', 'm', 'p' FROM heads",
+		"INSERT INTO access_records (ledger, time, request, token, method, path, seq, prev) SELECT ledger, 1, 'r', 't', 'm', 'p', 1, root FROM heads",
 		"INSERT INTO snapshots (ledger, idx, state) SELECT ledger, 1, root FROM heads",
 	}
 )

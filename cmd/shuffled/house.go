@@ -155,6 +155,7 @@ func (h *house) ledgerConfig(c config.Ledger, info ledger.Info, signers []note.S
 		AdoptHead: w.adoptHead,
 		AdoptAct:  w.adoptAct,
 		Witness:   h.witness,
+		MayAsk:    h.mayAsk,
 		Tiles:     h.tiles,
 		Start:     start,
 		Queue:     h.cfg.Limits.Queue,

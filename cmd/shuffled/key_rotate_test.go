@@ -235,7 +235,14 @@ func TestAuditorsAndPolicy(t *testing.T) {
 	policy := func(args ...string) []string { return append([]string{"ledger", "policy"}, args...) }
 	r.says(exitOK, "admin", "main.vkey", policy("show"), "no witness policy")
 	r.says(exitOK, "admin", "main.vkey", policy("set", dead, "--dry-run"), "Would have these witnesses cosign", ": w")
-	r.says(exitCannot, "admin", "main.vkey", policy("set", dead), "422 policy", "w: ")
+	r.says(exitCannot, "admin", "main.vkey", policy("set", dead), "witness w: 127.0.0.1:1 is neither in the policy", "witness.hosts")
+	named := write("named.policy", "witness w "+witness+" http://me:password@127.0.0.1:1\nquorum w\n")
+	if out := r.says(exitCannot, "admin", "main.vkey", policy("set", named), "holds a user name or password"); strings.Contains(out, "me:") {
+		t.Errorf("the password is repeated: %s", out)
+	}
+	r.settings += "[witness]\nhosts = [\"127.0.0.1:1\"]\n"
+	r.restart()
+	r.says(exitCannot, "admin", "main.vkey", policy("set", dead), "422 policy", "w: ", "connection refused")
 	r.says(exitUsage, "admin", "main.vkey", policy("set", write("bad.policy", "quorum nobody\n")), "bad.policy")
 	none := write("none.policy", "quorum none\n")
 	r.says(exitOK, "admin", "main.vkey", policy("set", none), "The policy is written")

@@ -4,13 +4,13 @@ import (
 	"bytes"
 	"context"
 	"fmt"
-	"net/url"
 	"os"
 	"time"
 
 	"shuffled/internal/audit"
 	"shuffled/internal/keys"
 	"shuffled/internal/ledger"
+	"shuffled/internal/outbound"
 )
 
 // The life of a shuffle when nothing is said, and at most, in seconds.
@@ -185,8 +185,8 @@ func (c ledgerCreateCmd) policy(vkey string) ([]byte, error) {
 		return nil, usage("--policy %s: %s. A production ledger wants a quorum that shares a witness with any other: more than half of each group", c.Policy, err)
 	}
 	for _, w := range p.Witnesses {
-		if u, err := url.Parse(w.URL); err != nil || u.Host == "" || u.Scheme != "https" && u.Scheme != "http" {
-			return nil, usage("--policy %s: witness %s has no http or https address", c.Policy, w.Name)
+		if _, err := outbound.ParseURL(w.URL); err != nil {
+			return nil, usage("--policy %s: the address of witness %s %s", c.Policy, w.Name, err)
 		}
 	}
 	key, err := audit.ParseVKey(vkey)

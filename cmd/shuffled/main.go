@@ -13,6 +13,8 @@ import (
 	"syscall"
 
 	"github.com/alecthomas/kong"
+
+	"shuffled/internal/process"
 )
 
 // Exit codes. They are part of the interface: scripts depend on them.
@@ -63,7 +65,11 @@ type streams struct {
 
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	code := run(ctx, os.Args[1:], streams{os.Stdin, os.Stdout, os.Stderr})
+	s := streams{os.Stdin, os.Stdout, os.Stderr}
+	code := report(s, process.NoDumps()) // of any command: most of them handle keys
+	if code == exitOK {
+		code = run(ctx, os.Args[1:], s)
+	}
 	stop()
 	os.Exit(code)
 }

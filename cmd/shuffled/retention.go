@@ -23,8 +23,9 @@ type retentionRunCmd struct {
 
 // Help shows an example.
 func (retentionRunCmd) Help() string {
-	return `Drops the requests of regulators that are older than "access_retention" of the configuration. A daemon
-does the same every hour. Entries, receipts, transcripts and whatever else proves something are never
+	return `Drops the requests of regulators that are older than "access_retention" of the configuration, from the
+beginning of their chain; the newest stays, and the chain goes on from it. It takes the owner of the tables: the
+daemon only adds to the chain, so run this once a day from a timer. Entries, receipts, transcripts and whatever else proves something are never
 dropped. "retention", how long recall lists a closed shuffle after its commit, needs no run: it drops nothing.
 
 Example:

@@ -51,8 +51,8 @@ func TestRetention(t *testing.T) {
 		before := d.everything(ids, head.Size)
 
 		later := func() time.Time { return time.Now().Add(2 * time.Hour) }
-		if n, err := recall.Drop(t.Context(), store, id, time.Hour, later()); n != asks || err != nil {
-			t.Fatalf("dropped %d requests, %v; want %d", n, err, asks)
+		if n, err := recall.Drop(t.Context(), store, id, time.Hour, later()); n != asks-1 || err != nil {
+			t.Fatalf("dropped %d requests, %v; want all but the newest of %d", n, err, asks)
 		}
 		for keep, want := range map[time.Duration][]uint64{0: ids, 3 * time.Hour: ids, time.Hour: ids[len(ids)-1:]} {
 			found, err := recall.New(closing{store, id}, store, keep, later).Find(t.Context(), ledger.RecallQuery{Limit: 99})
@@ -155,7 +155,9 @@ func TestRetentionRun(t *testing.T) {
 		d.start()
 		d.stop()
 		long := time.Now().Add(-48 * time.Hour).UnixMilli()
-		d.exec(fmt.Sprintf("INSERT INTO access_records (ledger, time, request, token, method, path) SELECT ledger, %d, 'r', 't', 'GET', '/' FROM ledgers", long))
+		d.exec( // the newest of a chain stays
+			fmt.Sprintf("INSERT INTO access_records (ledger, time, request, token, method, path, seq, prev) SELECT ledger, %d, 'r', 't', 'GET', '/', 1, root FROM heads", long),
+			fmt.Sprintf("INSERT INTO access_records (ledger, time, request, token, method, path, seq, prev) SELECT ledger, %d, 'r', 't', 'GET', '/', 2, root FROM heads", long+1))
 		conf := func(text string) []string {
 			path := filepath.Join(t.TempDir(), "c.toml")
 			if err := os.WriteFile(path, []byte(text), 0o600); err != nil {

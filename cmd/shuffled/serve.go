@@ -14,7 +14,6 @@ import (
 
 	"shuffled/internal/config"
 	"shuffled/internal/httpapi"
-	"shuffled/internal/ledger"
 	"shuffled/internal/recall"
 	"shuffled/internal/selftest"
 )
@@ -50,6 +49,7 @@ func (c serveCmd) Run(ctx context.Context, s streams, passed selftest.Passed) er
 	}
 	log := newLog(s.err, cfg)
 	log.Info("known-answer tests passed", "tests", passed.Tests, "answers", passed.Answers)
+	startProcess(log)
 	limitMemory(cfg, log)
 	go paceCollector(ctx) // ends with ctx
 	// A taken address is told before anything is written.
@@ -154,7 +154,7 @@ func (c serveCmd) serve(ctx context.Context, s streams, cfg *config.Config, list
 	}
 	figures.source.Store(h.entropy)
 	figures.monitor.Store(h.monitor)
-	if err := h.serveBy(run, group, api); err != nil {
+	if err := h.serveBy(api); err != nil {
 		stop()
 		return errors.Join(err, group.Wait(), h.close())
 	}
@@ -167,18 +167,14 @@ func (c serveCmd) serve(ctx context.Context, s streams, cfg *config.Config, list
 	return errors.Join(group.Wait(), h.close())
 }
 
-// serveBy hands every ledger to the API, and starts what works beside them until
-// ctx ends: retention.
-func (h *house) serveBy(ctx context.Context, group *errgroup.Group, api *httpapi.Server) error {
-	var infos []ledger.Info
+// serveBy hands every ledger to the API.
+func (h *house) serveBy(api *httpapi.Server) error {
 	for _, d := range h.dealers {
-		infos = append(infos, d.Ledger().Info())
 		finder := recall.New(d.Ledger(), h.store, h.cfg.Retention.Duration(), time.Now)
 		if err := api.Add(httpapi.Ledger{Dealer: d, Log: d.Ledger(), Access: h.store, Recall: finder}); err != nil {
 			return err
 		}
 	}
-	group.Go(func() error { recall.Retain(ctx, h.store, infos, h.cfg.AccessRetention.Duration(), h.log); return nil })
 	return nil
 }
 

@@ -71,6 +71,7 @@ func (c witnessServeCmd) Run(ctx context.Context, s streams) error {
 		return err
 	}
 	log := c.log(s)
+	startProcess(log)
 	// A taken address is told before anything is written.
 	listener, err := net.Listen("tcp", c.Listen)
 	if err != nil {

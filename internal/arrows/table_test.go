@@ -32,6 +32,12 @@ var table = map[string]row{
 		why:     "where tapes come from; nothing else may stand between it and crypto/rand",
 		stdOnly: true,
 	},
+	"internal/outbound": {
+		why: "asks servers of others, and repeats nothing that they say", stdOnly: true,
+	},
+	"internal/process": {
+		why: "dumps, swap and kernel, below everything that has a secret",
+	},
 	"internal/outcome": {
 		why:  "where a tape becomes an outcome, for the dealer and the lab alike",
 		ours: []string{"internal/shuffle", "internal/entropy"},
@@ -46,7 +52,7 @@ var table = map[string]row{
 	},
 	"internal/beacon/relay": {
 		why:  "fetches rounds, and believes none that internal/beacon does not",
-		ours: []string{"internal/beacon"},
+		ours: []string{"internal/beacon", "internal/outbound"},
 	},
 	"internal/verify": {
 		why:  "a verdict needs evidence, and neither house nor network",
@@ -90,7 +96,7 @@ var table = map[string]row{
 	},
 	"internal/witness": {
 		why:  "sees checkpoints and proofs, never a shuffle",
-		ours: []string{"internal/audit"},
+		ours: []string{"internal/audit", "internal/outbound"},
 	},
 	"internal/lab": {
 		why:  "measures the generator and the shuffle that the daemon uses",

@@ -16,7 +16,9 @@ func Commitment(context, tape []byte) [32]byte {
 	b = binary.BigEndian.AppendUint16(b, uint16(len(context)))
 	b = append(b, context...)
 	b = binary.BigEndian.AppendUint32(b, uint32(len(tape)))
-	return sha256.Sum256(append(b, tape...))
+	b = append(b, tape...)
+	defer clear(b) // of a copy of the tape
+	return sha256.Sum256(b)
 }
 
 // Salts returns n salts of 32 bytes, end to end: the AES-256-CTR keystream with
@@ -26,7 +28,9 @@ func Commitment(context, tape []byte) [32]byte {
 // has only a few dozen values.
 func Salts(commitment [32]byte, tape []byte, n int) []byte {
 	salts := make([]byte, 32*n)
-	fillSalts(salts, saltKey(commitment, tape))
+	key := saltKey(commitment, tape)
+	defer clear(key)
+	fillSalts(salts, key)
 	return salts
 }
 

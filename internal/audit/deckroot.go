@@ -54,7 +54,9 @@ var deckRoots = sync.Pool{New: func() any { return NewDeckRoots() }}
 func DeckRoot(commitment [32]byte, tape []byte, values []uint32) tlog.Hash {
 	d := deckRoots.Get().(*DeckRoots)
 	defer deckRoots.Put(d)
-	root := d.root(saltKey(commitment, tape), values)
+	key := saltKey(commitment, tape)
+	defer clear(key)
+	root := d.root(key, values)
 	clear(d.salts) // they open undealt cards, and a buffer may wait for long
 	return root
 }

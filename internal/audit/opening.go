@@ -54,6 +54,15 @@ func NewDeckTree(values []uint32, salts []byte) *DeckTree {
 	return &DeckTree{values: values, salts: salts, nodes: nodes[:end]}
 }
 
+// Wipe clears the values and salts, of which those of undealt cards are secret. The
+// tree opens nothing afterwards.
+func (t *DeckTree) Wipe() {
+	if t != nil {
+		clear(t.values)
+		clear(t.salts)
+	}
+}
+
 // Root returns the deck root.
 func (t *DeckTree) Root() tlog.Hash { return t.nodes[len(t.nodes)-1] }
 

@@ -43,7 +43,7 @@ var chapter3 = []Row{
 		ID: "3.2.4", Title: "Independence",
 		Requirement: "No outcome depends on earlier ones, and none is thrown away or adapted by a second decision.",
 		Evidence: []Evidence{
-			tests("internal/entropy", "each tape is one fresh read, and nothing is kept for the next", "TestTapeReadsOnce", "TestTapeFromPlatform"),
+			tests("internal/entropy", "each tape is one read of crypto/rand, of which the program keeps nothing for the next", "TestTapeReadsOnce", "TestTapeFromPlatform"),
 			tests("internal/shuffle", "a draw forgets the lanes before it", "TestDrawForgetsEarlierLanes"),
 			tests("internal/dealer", "one request is one shuffle for ever, however often it comes; no tape is drawn for a repeat whose key says the time at which it was made, or none", "TestRepeats", "TestCopiesTogether", "TestCopies", "TestNewKeys"),
 			tests("internal/dealer", "a key that says a wrong time, or comes to another daemon before that one has read the first answer, may cost a tape, which nobody sees; its answer is the first one", "TestLyingKeys", "TestLyingKeyLatched", "TestLyingKeyOfAChild"),
@@ -81,7 +81,7 @@ var chapter3 = []Row{
 			tests("internal/lab/kit", "no flag, setting or environment variable of the daemon leads to the generator", "TestNoSeed"),
 			document("docs/OPERATIONS.md", "Entropy", "where tapes come from, and what stops them"),
 		},
-		NotShown: "How often the kernel reseeds: Linux does so about once a minute, and Go's module mixes bytes of the kernel into every read. Both are in their sources, not here.",
+		NotShown: "How often the kernel reseeds: Linux does so about once a minute, and Go's module mixes 128 bits of the kernel into every read; where the kernel offers getrandom in its vDSO, those come from a key in memory of the process, too. All of it is in their sources, not here.",
 	},
 	{
 		ID: "3.3.3", Title: "Monitoring of generators in hardware",

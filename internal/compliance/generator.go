@@ -97,9 +97,9 @@ var generator = []Row{
 		Requirement: "Not from the clock, not shared by two instances, not to be set.",
 		Evidence: []Evidence{
 			tests("internal/lab/kit", "no flag, setting or environment variable leads to the generator", "TestNoSeed"),
-			tests("internal/entropy", "no bytes are kept between tapes, so that a clone has none to repeat", "TestTapeReadsOnce", "TestConcurrentTapes"),
+			tests("internal/entropy", "one read of crypto/rand for each tape; the program keeps no bytes for the next", "TestTapeReadsOnce", "TestConcurrentTapes"),
 		},
-		NotShown: "That the kernel of a virtual machine which was cloned while it ran has new entropy at once.",
+		NotShown: "That the kernel of a virtual machine which was cloned while it ran has new entropy at once. Where the kernel offers getrandom in its vDSO (`shuffled version` says it), a key of 256 bits for each thread lies in memory of the process, from which the thread's next tapes follow until the kernel reseeds.",
 	},
 	{
 		ID: "10", Title: "Fresh entropy for the state",
@@ -108,6 +108,6 @@ var generator = []Row{
 		Evidence: []Evidence{
 			tests("internal/lab/kit", "the description handed in says how", "TestDescription"),
 		},
-		NotShown: "The kernel's and the module's reseeding are in their sources: strace -e trace=getrandom shows one call of the kernel for each read in FIPS mode.",
+		NotShown: "The kernel's and the module's reseeding are in their sources, and no trace of system calls shows them: where the kernel offers getrandom in its vDSO (Linux 6.11 and newer), one call is made for each thread, and reads go on in memory of the process, in FIPS mode too.",
 	},
 }

@@ -57,14 +57,16 @@ type Config struct {
 	// Retention is how long recall lists a closed shuffle after its commit; 1h to 876000h,
 	// or 0, the default, for ever. Evidence is kept for ever in any case.
 	Retention Duration `toml:"retention"`
-	// AccessRetention is how long the requests of regulators are kept; 1h to
+	// AccessRetention is how long shuffled retention run keeps the requests of
+	// regulators; 1h to
 	// 876000h, or 0, the default, for ever.
 	AccessRetention Duration `toml:"access_retention"`
 
-	Log    Log    `toml:"log"`
-	TLS    TLS    `toml:"tls"`
-	Beacon Beacon `toml:"beacon"`
-	Limits Limits `toml:"limits"`
+	Log     Log     `toml:"log"`
+	TLS     TLS     `toml:"tls"`
+	Beacon  Beacon  `toml:"beacon"`
+	Witness Witness `toml:"witness"`
+	Limits  Limits  `toml:"limits"`
 
 	// Ledgers are the ledgers to serve, each created beforehand. Default none.
 	Ledgers []Ledger `toml:"ledger"`
@@ -87,6 +89,14 @@ type TLS struct {
 // under the chain's pinned key.
 type Beacon struct {
 	Relays []string `toml:"relays"` // http or https addresses, asked in this order; default none, so that callers bring the rounds
+}
+
+// Witness says at which hosts the daemon asks witnesses. An administrator may write a
+// policy with any address over the API, and the daemon would send requests to it.
+type Witness struct {
+	// Hosts are host or host:port, beside those of the policy with which a ledger was
+	// created; without a port they stand for that of http or https. Default none.
+	Hosts []string `toml:"hosts"`
 }
 
 // Limits bound what callers can make the daemon do.

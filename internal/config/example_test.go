@@ -32,7 +32,7 @@ func TestExampleIsDefault(t *testing.T) {
 	}
 	want := Default()
 	want.SealingKeys = []string{} // written out
-	want.Beacon.Relays = []string{}
+	want.Beacon.Relays, want.Witness.Hosts = []string{}, []string{}
 	want.Ledgers = []Ledger{{Name: "main", SigningKeys: []string{}}}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("the example is not the default (-want +got):\n%s", diff)
@@ -174,6 +174,8 @@ key = "/tls/key.pem"
 client_ca = "/tls/ca.pem"
 [beacon]
 relays = ["https://one.example.org", "http://127.0.0.1:9/relay/"]
+[witness]
+hosts = ["w.example.org", "[::1]:8443"]
 [limits]
 max_body = "65536B"
 max_verify_body = "64MiB"

@@ -52,6 +52,10 @@ func TestParseRefuses(t *testing.T) {
 		{"a relay without scheme", "[beacon]\nrelays = [\"api.drand.sh\"]", []string{"beacon.relays: an http or https address"}},
 		{"a relay with a query", "[beacon]\nrelays = [\"https://api.drand.sh/?a=b\"]", []string{"beacon.relays: "}},
 		{"a relay twice", "[beacon]\nrelays = [\"https://api.drand.sh\", \"https://api.drand.sh\"]", []string{"beacon.relays: ", "twice"}},
+		{"a witness's host with a scheme", "[witness]\nhosts = [\"https://w.example.org\"]", []string{"witness.hosts: host or host:port"}},
+		{"a witness's host with a path", "[witness]\nhosts = [\"w.example.org/w1\"]", []string{"witness.hosts: "}},
+		{"a witness's host with a name", "[witness]\nhosts = [\"me@w.example.org\"]", []string{"witness.hosts: "}},
+		{"a witness's host twice", "[witness]\nhosts = [\"w\", \"w\"]", []string{"witness.hosts: ", "twice"}},
 		{"an empty relay", "[beacon]\nrelays = [\"\"]", []string{"beacon.relays: an empty value"}},
 		{"infinite", "[limits]\nverify_rate = inf", []string{"limits.verify_rate"}},
 	} {

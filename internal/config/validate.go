@@ -52,6 +52,7 @@ func (c *Config) problems() []error {
 		p.add("tls.client_ca", "client certificates need cert and key")
 	}
 	c.Beacon.check(p)
+	c.Witness.check(p)
 	c.Limits.check(p)
 	c.checkLedgers(p)
 	return p.all
@@ -86,6 +87,16 @@ func (b *Beacon) check(p *problems) {
 		u, err := url.Parse(relay)
 		if err != nil || u.Scheme != "https" && u.Scheme != "http" || u.Host == "" || u.User != nil || u.RawQuery != "" || u.Fragment != "" {
 			p.add("beacon.relays", "an http or https address without a password or a query") // which it may hold
+		}
+	}
+}
+
+func (w *Witness) check(p *problems) {
+	p.distinct("witness.hosts", w.Hosts)
+	for _, host := range w.Hosts {
+		u, err := url.Parse("//" + host)
+		if err != nil || u.Host != host || u.Hostname() == "" || strings.HasSuffix(host, ":") {
+			p.add("witness.hosts", "host or host:port, as w.example.org or 192.0.2.7:8080, without a scheme or a path")
 		}
 	}
 }

@@ -39,6 +39,7 @@ func (d *Dealer) Deal(ctx context.Context, actor audit.Actor, id uint64, req Dea
 	if err != nil {
 		return Deal{}, err
 	}
+	defer t.wipe()
 	// The cards are ready before the deal is written: a deal that stands in the
 	// ledger can always be answered. Those of a plan that is not mixed yet have no
 	// order: the deal is refused, unless the mix is written meanwhile.
@@ -93,7 +94,7 @@ func dealAnswer(t *table, deal *audit.Deal, at int64) Deal {
 	next := deal.First + deal.Count()
 	a := Deal{Answered: Answered{Time: at}, Next: next, LastHand: t.endAt > 0 && next >= t.endAt}
 	if t.shows != nil {
-		a.Shows = t.shows[deal.First:next]
+		a.Shows = slices.Clone(t.shows[deal.First:next])
 	}
 	return a
 }
@@ -123,6 +124,7 @@ func (d *Dealer) repeatDeal(ctx context.Context, actor audit.Actor, r *record, a
 	if err != nil {
 		return Deal{}, err
 	}
+	defer t.wipe()
 	answer := dealAnswer(t, at.deal, at.at)
 	answer.Repeated = true
 	if answer.Receipt, err = d.cfg.Ledger.FirstReceipt(ctx, at.row); err != nil {
@@ -181,9 +183,14 @@ func (d *Dealer) Close(ctx context.Context, actor audit.Actor, id uint64, req Cl
 
 // end appends the close of an open shuffle.
 func (d *Dealer) end(ctx context.Context, actor audit.Actor, r *record, req CloseRequest) ([]ledger.Appended, error) {
-	tape, _, err := d.tape(ctx, r, maxAncestors)
+	tape, inputs, err := d.tape(ctx, r, maxAncestors)
+	defer clear(tape)
+	defer clear(inputs)
 	if err == nil && req.Outcome != audit.OutcomeVoid {
-		_, err = d.open(ctx, r) // a foul deck ends void only
+		var t *table
+		if t, err = d.open(ctx, r); err == nil { // a foul deck ends void only
+			t.wipe()
+		}
 	}
 	if req.Reason != audit.ReasonTapeLost {
 		if err != nil {

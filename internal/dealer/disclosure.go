@@ -1,6 +1,7 @@
 package dealer
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -126,14 +127,15 @@ func (d *Dealer) appendFresh(ctx context.Context, c *audit.Context, p ledger.Pro
 
 // appendClose appends the close of a shuffle behind other bodies, in one batch.
 // It discloses the tape as the commit declared: in the clear only to everybody,
-// else sealed to the auditors before it comes near the sequencer.
+// else sealed to the auditors before it comes near the sequencer. The tape stays the
+// caller's: the sequencer may still hold what it was given when the caller has left.
 func (d *Dealer) appendClose(ctx context.Context, actor audit.Actor, r *record, tape []byte, req CloseRequest, before ...audit.Body) ([]ledger.Appended, error) {
 	propose := func(c *audit.Close) ledger.Proposal {
 		c.Shuffle, c.Outcome, c.Reason = r.id, req.Outcome, req.Reason
 		return ledger.Proposal{Actor: actor, Bodies: append(before[:len(before):len(before)], c)}
 	}
 	if r.commit.Context.Disclosure == audit.DisclosurePublic {
-		return d.cfg.Ledger.Append(ctx, propose(&audit.Close{Form: audit.FormTape, Tape: tape}))
+		return d.cfg.Ledger.Append(ctx, propose(&audit.Close{Form: audit.FormTape, Tape: bytes.Clone(tape)}))
 	}
 	return d.appendUnder(ctx, usable, func(k *ledger.Disclosure) (ledger.Proposal, error) {
 		c, err := d.sealedClose(r, k, tape)

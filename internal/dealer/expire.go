@@ -38,10 +38,12 @@ func (d *Dealer) expire(ctx context.Context, id uint64) (ended bool, err error) 
 	if err != nil || r.closed != nil {
 		return false, err
 	}
-	tape, _, err := d.tape(ctx, r, maxAncestors)
+	tape, inputs, err := d.tape(ctx, r, maxAncestors)
 	if err != nil {
 		return false, err
 	}
+	defer clear(tape)
+	defer clear(inputs)
 	_, err = d.appendClose(ctx, audit.Daemon, r, tape, CloseRequest{Outcome: audit.OutcomeExpired})
 	if breaks(err, audit.RuleNotOpen) {
 		return false, nil

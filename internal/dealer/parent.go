@@ -1,6 +1,7 @@
 package dealer
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -21,9 +22,17 @@ var errParentMoved = errors.New("the parent was dealt from meanwhile")
 // parent is a shuffle that a child continues.
 type parent struct {
 	record *record
-	tape   []byte
+	table  *table   // laid open; wiped with the parent
 	inputs []uint32 // the child's: the parent's values at the child's positions
 	moving bool     // these are the undealt ones, so no deal may come between
+}
+
+// wipe clears what was opened. Nobody is no parent.
+func (p *parent) wipe() {
+	if p != nil {
+		p.table.wipe()
+		clear(p.inputs)
+	}
 }
 
 // validate reports what the request says wrongly beside its parent.
@@ -47,7 +56,8 @@ func (p *Parent) validate(r *ShuffleRequest) error {
 }
 
 // inherit fills in what a child's context has from its parent, which it opens.
-func (d *Dealer) inherit(ctx context.Context, actor audit.Actor, c *audit.Context, req *ShuffleRequest) (*parent, error) {
+// The caller wipes the parent.
+func (d *Dealer) inherit(ctx context.Context, actor audit.Actor, c *audit.Context, req *ShuffleRequest) (_ *parent, err error) {
 	r, err := d.record(ctx, req.Parent.ID)
 	if errors.Is(err, ErrNotFound) {
 		return nil, &audit.Illegal{Code: audit.RuleParent, Detail: fmt.Sprintf("there is no shuffle %d", req.Parent.ID)}
@@ -69,13 +79,19 @@ func (d *Dealer) inherit(ctx context.Context, actor audit.Actor, c *audit.Contex
 	if err != nil {
 		return nil, err
 	}
-	p := &parent{record: r, tape: t.tape, moving: req.Parent.Positions == nil}
+	p := &parent{record: r, table: t, moving: req.Parent.Positions == nil}
+	defer func() {
+		if err != nil {
+			p.wipe()
+		}
+	}()
 	positions := req.Parent.Positions
 	if p.moving {
 		if positions, err = r.undealt(t); err != nil {
 			return nil, err
 		}
 	}
+	p.inputs = make([]uint32, 0, len(positions))
 	for _, at := range positions {
 		if int(at) >= len(t.values) {
 			return nil, &audit.Illegal{Code: audit.RuleParent, Detail: fmt.Sprintf("shuffle %d has no position %d", r.id, at)}
@@ -133,13 +149,13 @@ func (d *Dealer) appendChild(ctx context.Context, actor audit.Actor, c *audit.Co
 	}
 	toAuditors := from.record.commit.Context.Disclosure == audit.DisclosureAuditor
 	if !toAuditors && c.Context.Disclosure == audit.DisclosurePublic {
-		return d.cfg.Ledger.Append(ctx, ended(&audit.Close{Form: audit.FormTape, Tape: from.tape}))
+		return d.cfg.Ledger.Append(ctx, ended(&audit.Close{Form: audit.FormTape, Tape: bytes.Clone(from.table.tape)}))
 	}
 	return d.appendUnder(ctx, usable, func(k *ledger.Disclosure) (ledger.Proposal, error) {
 		if !toAuditors {
-			return ended(&audit.Close{Form: audit.FormTape, Tape: from.tape}), nil
+			return ended(&audit.Close{Form: audit.FormTape, Tape: bytes.Clone(from.table.tape)}), nil
 		}
-		e, err := d.sealedClose(from.record, k, from.tape)
+		e, err := d.sealedClose(from.record, k, from.table.tape)
 		if err != nil {
 			return ledger.Proposal{}, err
 		}

@@ -1,6 +1,7 @@
 package dealer
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -248,7 +249,8 @@ func (r *record) closes(actor audit.Actor) error {
 }
 
 // table is a shuffle laid open: every value, salt and proof of it. It holds
-// undealt cards and stays inside this package.
+// undealt cards and stays inside this package. It belongs to the function that
+// opened it, which wipes it; no answer shares memory with it.
 type table struct {
 	tape   []byte
 	values []uint32 // by position
@@ -256,6 +258,14 @@ type table struct {
 	endAt  int      // place of the cut card, 0 for none
 	tree   *audit.DeckTree
 	order  audit.Order
+}
+
+// wipe clears what t opened, which is not to stay in memory until that is used again.
+func (t *table) wipe() {
+	clear(t.tape)
+	clear(t.values)
+	clear(t.shows)
+	t.tree.Wipe()
 }
 
 // maxAncestors is how many parents are opened for a child whose own sealed inputs
@@ -270,17 +280,24 @@ func (d *Dealer) open(ctx context.Context, r *record) (*table, error) {
 	return d.openBelow(ctx, r, maxAncestors)
 }
 
-func (d *Dealer) openBelow(ctx context.Context, r *record, ancestors int) (*table, error) {
+func (d *Dealer) openBelow(ctx context.Context, r *record, ancestors int) (_ *table, err error) {
 	c := r.commit
 	tape, inputs, err := d.tape(ctx, r, ancestors)
 	if err != nil {
 		return nil, err
 	}
+	defer clear(inputs)
 	out, err := c.Context.Recipe.Run(tape)
 	if err != nil {
+		clear(tape)
 		return nil, fmt.Errorf("shuffle %d: %w", r.id, err)
 	}
 	t := &table{tape: tape, endAt: max(out.EndAt, c.Context.EndAt)}
+	defer func() {
+		if err != nil {
+			t.wipe()
+		}
+	}()
 	if t.values, err = d.values(c.Context, out, inputs); err != nil {
 		return nil, fmt.Errorf("shuffle %d: %w", r.id, err)
 	}
@@ -310,6 +327,7 @@ func (d *Dealer) values(c *audit.Context, out shuffle.Outcome, inputs []uint32) 
 	if c.Parent == nil {
 		return out.Values, nil
 	}
+	defer clear(out.Values)
 	return d.inputsIn(c, out.Values, inputs)
 }
 
@@ -337,10 +355,12 @@ func (d *Dealer) foul(why error) error {
 }
 
 // tape returns the tape that opens the commitment of a shuffle, and of a child the
-// cards that it shuffles.
+// cards that it shuffles: both are the caller's, who clears them.
 func (d *Dealer) tape(ctx context.Context, r *record, ancestors int) (tape []byte, inputs []uint32, err error) {
 	tape, inputs, err = d.unseal(ctx, r, ancestors)
 	if err == nil && audit.Commitment(r.commit.Context.Encode(), tape) != r.commit.Commitment {
+		clear(tape)
+		clear(inputs)
 		return nil, nil, fmt.Errorf("shuffle %d: the tape does not open the commitment", r.id)
 	}
 	return tape, inputs, err
@@ -355,18 +375,19 @@ func (d *Dealer) unseal(ctx context.Context, r *record, ancestors int) (tape []b
 	}
 	told := r.closed != nil && r.closed.Form == audit.FormTape
 	if told && n == 0 {
-		return r.closed.Tape, nil, nil
+		return bytes.Clone(r.closed.Tape), nil, nil
 	}
 	sealed, err := d.cfg.Keys.Open(c.Origin, r.commit.Commitment, r.row.Sealed)
 	if err == nil {
 		tape, inputs, err = seal.Split(sealed, c.Recipe.TapeLen(), n)
+		clear(sealed[len(tape):]) // all of it when it does not split
 	}
 	switch {
 	case err == nil:
 		return tape, inputs, nil
 	case told:
 		inputs, err = d.inherited(ctx, c, ancestors)
-		return r.closed.Tape, inputs, err
+		return bytes.Clone(r.closed.Tape), inputs, err
 	}
 	d.cfg.Log.Error("opening a sealed tape", "shuffle", r.id, "error", err)
 	return nil, nil, fmt.Errorf("shuffle %d: %w", r.id, ErrSealed)
@@ -386,6 +407,7 @@ func (d *Dealer) inherited(ctx context.Context, c *audit.Context, ancestors int)
 	if err != nil {
 		return nil, err
 	}
+	defer t.wipe()
 	all := make([]uint32, len(c.Parent.Positions))
 	for i := range all {
 		all[i] = uint32(i)

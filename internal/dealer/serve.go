@@ -150,6 +150,7 @@ func (d *Dealer) newShuffle(ctx context.Context, actor audit.Actor, tag, hash [3
 	if err != nil {
 		return Shuffle{}, err
 	}
+	defer from.wipe()
 	commit, sealed, err := d.commit(c, from)
 	if err != nil {
 		return Shuffle{}, err
@@ -179,13 +180,16 @@ func (d *Dealer) refused(err error, duplicate *ledger.DuplicateError) error {
 }
 
 // settle does what must be done before a tape is drawn, and returns the context
-// that it is spent on, with the parent of a child.
-func (d *Dealer) settle(ctx context.Context, actor audit.Actor, a asked) (*audit.Context, *parent, error) {
-	c := *a.context
-	var from *parent
-	var err error
+// that it is spent on, with the parent of a child, which the caller wipes.
+func (d *Dealer) settle(ctx context.Context, actor audit.Actor, a asked) (_ *audit.Context, _ *parent, err error) {
+	c, opened := *a.context, (*parent)(nil)
+	defer func() {
+		if err != nil {
+			opened.wipe()
+		}
+	}()
 	if a.child != nil && a.child.Parent != nil {
-		if from, err = d.inherit(ctx, actor, &c, a.child); err != nil {
+		if opened, err = d.inherit(ctx, actor, &c, a.child); err != nil {
 			return nil, nil, err
 		}
 	} else if !c.IsDraw() {
@@ -207,7 +211,7 @@ func (d *Dealer) settle(ctx context.Context, actor audit.Actor, a asked) (*audit
 	if err := d.checkRound(&c, a.closeBy); err != nil {
 		return nil, nil, err
 	}
-	return &c, from, nil
+	return &c, opened, nil
 }
 
 // complete writes into a commit what no tape decides.
@@ -218,7 +222,8 @@ func (a *asked) complete(c *audit.Commit, tag, hash [32]byte) {
 	}
 }
 
-// commit spends a fresh tape on the context and seals it, with a child's inputs.
+// commit spends a fresh tape on the context and seals it, with a child's inputs. The
+// tape and what came of it are wiped: until the first deal only the sealed one is left.
 func (d *Dealer) commit(c *audit.Context, from *parent) (*audit.Commit, []byte, error) {
 	tape, out, err := outcome.Make(d.cfg.Entropy, c.Recipe)
 	if errors.Is(err, entropy.ErrLatched) {
@@ -227,6 +232,8 @@ func (d *Dealer) commit(c *audit.Context, from *parent) (*audit.Commit, []byte, 
 	if err != nil {
 		return nil, nil, err
 	}
+	defer clear(tape)
+	defer clear(out.Values)
 	if d.cfg.Watch != nil {
 		d.cfg.Watch(c.Recipe, out)
 	}
@@ -236,10 +243,13 @@ func (d *Dealer) commit(c *audit.Context, from *parent) (*audit.Commit, []byte, 
 		if values, err = d.inputsIn(c, values, inputs); err != nil {
 			return nil, nil, err
 		}
+		defer clear(values)
 	}
 	commitment := audit.Commitment(c.Encode(), tape)
 	root := audit.DeckRoot(commitment, tape, values)
-	sealed, err := d.cfg.Keys.Seal(c.Origin, commitment, seal.Join(tape, inputs))
+	plain := seal.Join(tape, inputs)
+	defer clear(plain)
+	sealed, err := d.cfg.Keys.Seal(c.Origin, commitment, plain)
 	if err != nil {
 		return nil, nil, fmt.Errorf("sealing a tape: %w", err)
 	}

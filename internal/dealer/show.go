@@ -73,6 +73,7 @@ func (d *Dealer) lastHand(ctx context.Context, r *record) (bool, error) {
 	if err != nil {
 		return false, err
 	}
+	defer t.wipe()
 	return r.next() >= t.endAt, nil
 }
 
@@ -123,6 +124,7 @@ func (d *Dealer) Transcript(ctx context.Context, id uint64, v View) ([]byte, err
 	if err != nil {
 		return nil, err
 	}
+	defer open.wipe()
 	for _, s := range shown {
 		t.Cards = append(t.Cards, open.cards(t.Deck, s.first, s.count)...)
 	}

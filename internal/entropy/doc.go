@@ -4,10 +4,19 @@
 //
 // A Source reads each tape with one read through crypto/rand: the operating
 // system's generator, or in FIPS 140-3 mode the module's SP 800-90A DRBG, which
-// mixes bytes of the operating system into every read. No bytes are kept for a
-// later tape, so a cloned process or virtual machine has no stock of bytes to
-// repeat. There is no seed, no flag, no environment variable and no second
-// source to fall back on.
+// mixes 128 bits of the operating system into every read. The program keeps no
+// bytes for a later tape. There is no seed, no flag, no environment variable and no
+// second source to fall back on.
+//
+// Below the program there is a state. Where the kernel offers getrandom in its vDSO
+// (Linux 6.11 and newer; Platform of internal/process says whether it
+// does), Go's runtime reads there: for each thread a ChaCha20 key of 256 bits and
+// what is left of one batch lie in memory of the process, in FIPS mode too. Most
+// reads then make no system call. The key is replaced by each read, so that it tells
+// nothing of tapes before; all later reads of that thread follow from it until the
+// kernel reseeds, about once a minute. The kernel wipes that memory in a forked
+// copy. A virtual machine that is cloned while it runs repeats bytes unless the
+// kernel learns of it (vmgenid); the program cannot tell.
 //
 // Every byte passes the repetition count test and the adaptive proportion test
 // of NIST SP 800-90B section 4.4. What they can do is limited. They were made

@@ -61,6 +61,7 @@ func readWithin(r io.Reader, timeout time.Duration) func([]byte) (int, error) {
 		select {
 		case got := <-done:
 			copy(b, own)
+			clear(own)
 			return got.n, got.err
 		case <-timer.C:
 			return 0, fmt.Errorf("%w: no end after %v", errSlow, timeout)

@@ -164,6 +164,22 @@ func (s *secured) register(key *ecdsa.PrivateKey, role audit.Role, change func(*
 	return id
 }
 
+// TestHSTS wants browsers told to come back over TLS, by every answer over TLS.
+func TestHSTS(t *testing.T) {
+	t.Parallel()
+	s := newSecured(t)
+	for _, path := range []string{"/", "/v1/main/keys", "/nowhere"} {
+		resp, err := s.client(nil).Get(s.url + path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		resp.Body.Close()
+		if got := resp.Header.Get("Strict-Transport-Security"); got != "max-age=31536000" {
+			t.Errorf("%s: Strict-Transport-Security %q", path, got)
+		}
+	}
+}
+
 // TestCertificates: who is whom behind TLS. The ledger asks readers for a token.
 func TestCertificates(t *testing.T) {
 	t.Parallel()

@@ -41,7 +41,11 @@ func (r *recorder) Write(b []byte) (int, error) {
 // and are no secret, so they need no randomness.
 func requestEpoch(start time.Time) string { return strconv.FormatInt(start.UnixNano(), 36) }
 
-func (s *Server) record(w http.ResponseWriter) *recorder {
+// hsts has browsers come back over TLS alone for a year (RFC 6797 section 6.1). Other
+// names below this one are not the daemon's to decide.
+const hsts = "max-age=31536000"
+
+func (s *Server) record(w http.ResponseWriter, r *http.Request) *recorder {
 	rec := &recorder{
 		ResponseWriter: w,
 		id:             s.epoch + "-" + strconv.FormatUint(s.number.Add(1), 10),
@@ -49,6 +53,9 @@ func (s *Server) record(w http.ResponseWriter) *recorder {
 	}
 	w.Header().Set("Request-Id", rec.id)
 	w.Header().Set("X-Content-Type-Options", "nosniff")
+	if r.TLS != nil { // over plain HTTP the header means nothing (RFC 6797 section 7.2)
+		w.Header().Set("Strict-Transport-Security", hsts)
+	}
 	return rec
 }
 

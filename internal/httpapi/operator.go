@@ -25,7 +25,7 @@ func (s *Server) Operator() http.Handler {
 		writeProblem(w, translate(r.Method, noRoute(mux, r)))
 	})
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		rec := s.record(w)
+		rec := s.record(w, r)
 		w.Header().Set("Cache-Control", "no-store")
 		if !plainPath(r) {
 			writeProblem(rec, &refusal{code: CodeNoSuchRoute})

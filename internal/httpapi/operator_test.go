@@ -185,6 +185,10 @@ func TestPages(t *testing.T) {
 		h.Get("Content-Security-Policy") != web.Policy || h.Get("Referrer-Policy") != "no-referrer" || h.Get("Cache-Control") != "public, max-age=60" {
 		t.Errorf("%v\n%.200s", home.header, home.body)
 	}
+	if h := home.header; h.Get("Cross-Origin-Resource-Policy") != "same-origin" || !strings.Contains(h.Get("Permissions-Policy"), "camera=()") ||
+		h.Get("Cross-Origin-Opener-Policy") != "same-origin" || h.Get("Strict-Transport-Security") != "" {
+		t.Errorf("the page over plain HTTP: %v", h)
+	}
 	same := s.do(ask{method: "GET", path: "/", header: http.Header{"If-None-Match": {web.ETag}}})
 	if same.status != 304 || len(same.body) != 0 || same.header.Get("ETag") != web.ETag {
 		t.Errorf("the page that the browser has: %d, %v", same.status, same.header)

@@ -10,6 +10,10 @@ import (
 //go:embed openapi.yaml
 var contract []byte
 
+// permissions turns off what the page never uses and a browser would otherwise offer
+// to its scripts.
+const permissions = "camera=(), display-capture=(), geolocation=(), microphone=(), payment=(), publickey-credentials-get=(), usb=()"
+
 // GetContract answers with the contract.
 func (s *Server) GetContract(c *call) error {
 	return c.write("application/yaml", "public, max-age=60", contract)
@@ -28,6 +32,8 @@ func (s *Server) GetHome(c *call) error {
 	}
 	h.Set("Content-Security-Policy", web.Policy)
 	h.Set("Cross-Origin-Opener-Policy", "same-origin")
+	h.Set("Cross-Origin-Resource-Policy", "same-origin")
+	h.Set("Permissions-Policy", permissions)
 	h.Set("Referrer-Policy", "no-referrer")
 	return c.write("text/html; charset=utf-8", cache, web.Page)
 }

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"shuffled/internal/audit"
+	"shuffled/internal/ledger"
 )
 
 // reads reports whether the route reads the store. Keys and checkpoints are in

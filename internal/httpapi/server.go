@@ -157,7 +157,7 @@ type call struct {
 
 // ServeHTTP answers a request to the public listener.
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	rec := s.record(w)
+	rec := s.record(w, r)
 	defer s.finish(rec, r)
 	s.inFlight.Add(1)
 	defer s.inFlight.Add(-1)

@@ -33,7 +33,7 @@ type Manifest struct {
 	Deck      *DeckInfo  `json:"deck,omitempty"`
 }
 
-// Build is what the program knows of itself.
+// Build is what the program knows of itself, and of the platform below it.
 type Build struct {
 	Version   string `json:"version"`
 	Revision  string `json:"revision,omitempty"`
@@ -42,6 +42,9 @@ type Build struct {
 	Go        string `json:"go"`
 	FIPS      bool   `json:"fips"`
 	FIPSBuild string `json:"fips_module"`
+	Platform  string `json:"platform"` // operating system and architecture of Go
+	Kernel    string `json:"kernel,omitempty"`
+	VDSO      string `json:"vdso_getrandom"` // yes, no or unknown: whether the kernel offers getrandom there
 }
 
 // FormatInfo says how the file is read.
@@ -115,7 +118,7 @@ func newManifest(command string, w *Written) *Manifest {
 		Command: command, Algorithm: Algorithm, Bytes: w.Bytes, SHA256: w.SHA256,
 		Order: Order{Workers: w.Workers, Block: w.Block},
 		Generator: Generator{
-			Source:      "the platform generator through crypto/rand, one read for each tape, nothing kept",
+			Source:      "the platform generator through crypto/rand: one read for each tape, of which the program keeps nothing; build.vdso_getrandom says whether the kernel keeps a state of its generator in memory of the process",
 			HealthTests: fmt.Sprintf("SP 800-90B section 4.4, repetition count and adaptive proportion, on every byte at 2^-%d", entropy.AlphaExp),
 			Tapes:       w.Tapes, TapeBytes: w.TapeBytes,
 		},

@@ -63,6 +63,10 @@ type Config struct {
 	// Witness reaches a witness of the ledger's policies. Required where one of them
 	// asks for any.
 	Witness func(audit.Witness) (Witness, error)
+	// MayAsk says why the witness may not be asked at the address that a policy gives
+	// it; nil: it may. An address comes from whoever may write a policy, and this daemon
+	// would send requests to it. Without MayAsk any may be asked.
+	MayAsk func(*audit.Genesis, audit.Witness) error
 
 	// Start describes this daemon, for the instance_start event. Its Kind is set.
 	Start audit.Event

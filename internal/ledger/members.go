@@ -94,10 +94,20 @@ func (l *Ledger) reachWitness(one audit.Witness) Witness {
 		return unreachable{errors.New("there is no way to reach witnesses")}
 	}
 	asked, err := l.cfg.Witness(one)
+	if err == nil {
+		err = l.mayAsk(one)
+	}
 	if err != nil {
 		return unreachable{fmt.Errorf("reaching witness %s: %w", one.Name, err)}
 	}
 	return asked
+}
+
+func (l *Ledger) mayAsk(one audit.Witness) error {
+	if l.cfg.MayAsk == nil {
+		return nil
+	}
+	return l.cfg.MayAsk(l.Genesis(), one)
 }
 
 type unreachable struct{ err error }

@@ -56,6 +56,11 @@ func (l *Ledger) tryPolicy(ctx context.Context, text []byte) error {
 	if err := p.CheckOverlap(); err != nil && l.Genesis().Production {
 		return notTaken("a production ledger does not take this policy: %s", err)
 	}
+	for _, one := range p.Witnesses {
+		if err := l.mayAsk(one); err != nil {
+			return notTaken("witness %s: %s", one.Name, err)
+		}
+	}
 	if !p.Asks() {
 		return nil // whether it may is for the rules
 	}

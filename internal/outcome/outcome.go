@@ -20,7 +20,8 @@ import (
 // one, so the program or the machine is broken.
 var ErrFoul = errors.New("foul deck")
 
-// Make reads one tape for the recipe, which must be valid, and spends it. An
+// Make reads one tape for the recipe, which must be valid, and spends it. Tape and
+// outcome are the caller's, who clears them after use. An
 // error that matches entropy.ErrLatched means that there are no outcomes until an
 // operator clears the latch: the source refused, or what came of the tape was
 // doubted and set the latch. Nothing is read a second time.

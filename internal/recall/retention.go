@@ -3,7 +3,6 @@ package recall
 import (
 	"context"
 	"fmt"
-	"log/slog"
 	"time"
 
 	"shuffled/internal/ledger"
@@ -44,35 +43,4 @@ func Drop(ctx context.Context, s ledger.AccessStore, id ledger.ID, keep time.Dur
 func past(keep time.Duration, now time.Time) (before int64, ok bool) {
 	before = now.Add(-keep).UnixMilli()
 	return before, keep > 0 && before > 0
-}
-
-// dropEvery is how often Retain looks.
-const dropEvery = time.Hour
-
-// Retain drops from all ledgers what is overdue, now and every hour until ctx
-// ends. It is for a goroutine of the caller's.
-func Retain(ctx context.Context, s ledger.AccessStore, ledgers []ledger.Info, keep time.Duration, log *slog.Logger) {
-	retain(ctx, s, ledgers, keep, log, time.NewTicker(dropEvery).C)
-}
-
-func retain(ctx context.Context, s ledger.AccessStore, ledgers []ledger.Info, keep time.Duration, log *slog.Logger, again <-chan time.Time) {
-	for now := time.Now(); keep != 0; {
-		for _, l := range ledgers {
-			n, err := Drop(ctx, s, ledger.IDOf(l.Origin), keep, now)
-			if ctx.Err() != nil {
-				return
-			}
-			if err != nil {
-				log.Error("dropping what is past its retention", "ledger", l.Name, "error", err)
-			}
-			if n > 0 {
-				log.Info("dropped what was past its retention", "ledger", l.Name, "accesses", n)
-			}
-		}
-		select {
-		case <-ctx.Done():
-			return
-		case now = <-again:
-		}
-	}
 }

@@ -19,11 +19,14 @@ func Join(tape []byte, inputs []uint32) []byte {
 	return b
 }
 
-// Split takes a plaintext apart again: a tape of the length, and n inputs. Of
-// another length it is an error.
+// Split takes a plaintext apart again: a tape of the length, which is a part of b, and
+// n inputs. Of another length it is an error.
 func Split(b []byte, tapeLen, n int) (tape []byte, inputs []uint32, err error) {
 	if len(b) != tapeLen+2*n {
 		return nil, nil, errors.New("what was sealed is of another length than the tape and its inputs")
+	}
+	if n > 0 {
+		inputs = make([]uint32, 0, n) // growing would leave copies behind
 	}
 	for i := range n {
 		inputs = append(inputs, uint32(binary.BigEndian.Uint16(b[tapeLen+2*i:])))

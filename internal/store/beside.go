@@ -1,6 +1,7 @@
 package store
 
 import (
+	"errors"
 	"math"
 
 	"shuffled/internal/ledger"
@@ -15,6 +16,23 @@ type Scanner interface{ Scan(dest ...any) error }
 func ScanAccess(row Scanner) (a ledger.Access, err error) {
 	err = row.Scan(&a.Time, &a.Request, &a.Token, &a.Method, &a.Path)
 	return a, err
+}
+
+// ScanAccessHead reads seq, prev, time, request, token, method and path of the newest
+// access, and returns the end of the chain.
+func ScanAccessHead(row Scanner) (ledger.AccessHead, error) {
+	var (
+		seq  int64
+		prev []byte
+		a    ledger.Access
+	)
+	if err := row.Scan(&seq, &prev, &a.Time, &a.Request, &a.Token, &a.Method, &a.Path); err != nil {
+		return ledger.AccessHead{}, err
+	}
+	if seq < 1 || len(prev) != 32 {
+		return ledger.AccessHead{}, errors.New("the newest access record has no number or no hash")
+	}
+	return ledger.AccessHead{Count: uint64(seq) - 1, Hash: [32]byte(prev)}.Next(a), nil
 }
 
 // Until returns the upper bound of a time range, where 0 is none.

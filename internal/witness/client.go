@@ -13,6 +13,7 @@ import (
 	"golang.org/x/mod/sumdb/tlog"
 
 	"shuffled/internal/audit"
+	"shuffled/internal/outbound"
 )
 
 // maxAnswer bounds what is read of a witness's answer, in bytes.
@@ -122,28 +123,27 @@ type response struct {
 	body        []byte
 }
 
-// String returns the status and a piece of the body that prints safely.
-func (r *response) String() string { return fmt.Sprintf("status %d: %.200q", r.status, r.body) }
+// String returns the status. What the body says is the witness's word, or that of
+// whatever listens at its address, and goes no further.
+func (r *response) String() string { return fmt.Sprintf("status %d", r.status) }
 
 func (c *Client) do(ctx context.Context, method, path string, body []byte) (*response, error) {
+	if _, err := outbound.ParseURL(c.URL); err != nil {
+		return nil, fmt.Errorf("its address %w", err)
+	}
 	req, err := http.NewRequestWithContext(ctx, method, strings.TrimSuffix(c.URL, "/")+path, bytes.NewReader(body))
 	if err != nil {
-		return nil, err
+		return nil, errors.New("its address cannot be asked")
 	}
-	client := http.Client{}
-	if c.HTTP != nil {
-		client = *c.HTTP
-	}
-	client.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
-	resp, err := client.Do(req)
+	resp, err := outbound.Client(c.HTTP).Do(req)
 	if err != nil {
-		return nil, err
+		return nil, outbound.Reason(err)
 	}
 	defer resp.Body.Close()
 	// Read to the end, or the connection cannot serve the next request.
 	b, err := io.ReadAll(io.LimitReader(resp.Body, maxAnswer+1))
 	if err != nil {
-		return nil, err
+		return nil, outbound.Reason(err)
 	}
 	if len(b) > maxAnswer {
 		return nil, fmt.Errorf("an answer of more than %d bytes", maxAnswer)

@@ -158,7 +158,7 @@ func TestClientReadsAnswers(t *testing.T) {
 		{"created", plain, 201, line, transport},
 		{"no content", plain, 204, "", transport},
 		{"moved", plain, 301, "", transport},
-		{"bad request", plain, 400, "no", refused},
+		{"bad request", plain, 400, "root:x:0:0", refused},
 		{"forbidden", plain, 403, "no", refused},
 		{"forbidden at length", plain, 403, strings.Repeat("no", 20_000), refused},
 		{"not found", plain, 404, "no", refused},
@@ -166,14 +166,14 @@ func TestClientReadsAnswers(t *testing.T) {
 		{"conflict", size, 409, "7\n", conflict},
 		{"conflict from zero", size, 409, "0\n", conflict},
 		{"conflict with the size sent", size, 409, "3\n", contradicts},
-		{"conflict in words", plain, 409, "no", contradicts},
+		{"conflict in words", plain, 409, "root:x:0:0", contradicts},
 		{"conflict of another type", plain, 409, "7\n", contradicts},
 		{"conflict without line end", size, 409, "7", contradicts},
 		{"conflict with a leading zero", size, 409, "07\n", contradicts},
 		{"conflict with a sign", size, 409, "+7\n", contradicts},
 		{"conflict beyond 2^53", size, 409, "9007199254740992\n", contradicts},
 		{"too many", plain, 429, "no", transport},
-		{"failed", plain, 500, "no", transport},
+		{"failed", plain, 500, "root:x:0:0", transport},
 		{"unavailable", plain, 503, "no", transport},
 	} {
 		client := said(t, c.status, c.contentType, []byte(c.body))
@@ -198,6 +198,9 @@ func TestClientReadsAnswers(t *testing.T) {
 		}
 		if err != nil && len(err.Error()) > 1000 {
 			t.Errorf("%s: an error of %d bytes", c.name, len(err.Error()))
+		}
+		if err != nil && c.status != http.StatusOK && strings.Contains(err.Error(), c.body) && len(c.body) > 8 {
+			t.Errorf("%s: the answer is repeated: %v", c.name, err)
 		}
 	}
 }
@@ -344,10 +347,12 @@ func TestClientRefusesToAsk(t *testing.T) {
 	if _, err := c.AddCheckpoint(t.Context(), 1<<53, nil, l.signed(1)); err == nil {
 		t.Error("a size beyond 2^53-1")
 	}
-	for _, url := range []string{"", "file:///etc/passwd", "witness.example.org", "://", "ftp://x"} {
+	for _, url := range []string{"", "file:///etc/passwd", "witness.example.org", "://", "ftp://x", "https://me:word@w.example.org"} {
 		c := &witness.Client{URL: url, Key: c.Key}
 		if _, err := c.AddCheckpoint(t.Context(), 0, nil, l.signed(1)); err == nil || errors.Is(err, audit.ErrWitnessRefused) {
 			t.Errorf("%q: %v", url, err)
+		} else if strings.Contains(err.Error(), "word@") {
+			t.Errorf("the password is repeated: %v", err)
 		}
 	}
 }

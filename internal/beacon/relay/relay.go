@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"shuffled/internal/beacon"
+	"shuffled/internal/outbound"
 )
 
 // Limits of one relay's answer.
@@ -89,13 +90,9 @@ func ask(ctx context.Context, relay string, round uint64) (sig [beacon.Size]byte
 	if err != nil {
 		return sig, errors.New("the address cannot be asked")
 	}
-	resp, err := http.DefaultClient.Do(req)
+	resp, err := outbound.Client(nil).Do(req)
 	if err != nil {
-		var failed *url.Error // it has the address again
-		if errors.As(err, &failed) {
-			err = failed.Err
-		}
-		return sig, err
+		return sig, outbound.Reason(err)
 	}
 	defer resp.Body.Close()
 	switch resp.StatusCode {
@@ -112,7 +109,7 @@ func ask(ctx context.Context, relay string, round uint64) (sig [beacon.Size]byte
 func read(body io.Reader, round uint64) (sig [beacon.Size]byte, err error) {
 	b, err := io.ReadAll(io.LimitReader(body, maxBody+1))
 	if err != nil {
-		return sig, fmt.Errorf("reading its answer: %w", err)
+		return sig, fmt.Errorf("reading its answer: %w", outbound.Reason(err))
 	}
 	if len(b) > maxBody {
 		return sig, fmt.Errorf("its answer has more than %d bytes", maxBody)

@@ -49,6 +49,20 @@ func TestFetch(t *testing.T) {
 	}
 }
 
+// TestNoRedirect: a relay that sends elsewhere is one without an answer.
+func TestNoRedirect(t *testing.T) {
+	t.Parallel()
+	elsewhere, asked := relay(t, http.StatusOK, recorded)
+	moves := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		http.Redirect(w, r, elsewhere+r.URL.Path, http.StatusFound)
+	}))
+	defer moves.Close()
+	_, err := Fetch(t.Context(), []string{moves.URL}, 1000)
+	if err == nil || !strings.Contains(err.Error(), "status 302") || *asked != 0 {
+		t.Errorf("%v; the other server was asked %d times", err, *asked)
+	}
+}
+
 // TestNextRelay: what one relay cannot say the next does, whatever the first says.
 func TestNextRelay(t *testing.T) {
 	t.Parallel()

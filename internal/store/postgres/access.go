@@ -2,6 +2,9 @@ package postgres
 
 import (
 	"context"
+	"errors"
+
+	"github.com/jackc/pgx/v5/pgconn"
 
 	"shuffled/internal/ledger"
 	"shuffled/internal/store"
@@ -9,14 +12,39 @@ import (
 
 // PutAccess implements [ledger.AccessStore].
 func (s *Store) PutAccess(ctx context.Context, id ledger.ID, a ledger.Access) error {
-	_, err := s.exec(ctx, sqlPutAccess, int64(id), a.Time, a.Request, a.Token, a.Method, a.Path)
-	switch {
-	case isCode(err, codeUnique):
-		return ledger.ErrExists
-	case isCode(err, codeForeignKey):
-		return ledger.ErrNotFound
+	// One at a time of this process: of two only one can be the next.
+	select {
+	case s.access <- struct{}{}:
+		defer func() { <-s.access }()
+	case <-ctx.Done():
+		return ctx.Err()
 	}
-	return err
+	for {
+		head, err := s.AccessHead(ctx, id)
+		if err != nil {
+			return err
+		}
+		_, err = s.exec(ctx, sqlPutAccess, int64(id), a.Time, a.Request, a.Token, a.Method, a.Path, int64(head.Count+1), head.Hash[:])
+		var pg *pgconn.PgError
+		switch {
+		case isCode(err, codeUnique) && errors.As(err, &pg) && pg.ConstraintName == "access_records_seq":
+			continue // another daemon was the next; ctx ends this
+		case isCode(err, codeUnique):
+			return ledger.ErrExists
+		case isCode(err, codeForeignKey):
+			return ledger.ErrNotFound
+		}
+		return err
+	}
+}
+
+// AccessHead implements [ledger.AccessStore].
+func (s *Store) AccessHead(ctx context.Context, id ledger.ID) (h ledger.AccessHead, err error) {
+	err = s.query(ctx, sqlLastAccess, []any{int64(id)}, func(row scanner) error {
+		h, err = store.ScanAccessHead(row)
+		return err
+	})
+	return h, err
 }
 
 // AccessRecords implements [ledger.AccessStore].

@@ -121,6 +121,9 @@ func (s *Store) conflict(ctx context.Context, id ledger.ID, old ledger.Head, b l
 	if err == nil && (head.Size != old.Size || head.Root != old.Root) {
 		return ledger.ErrStale
 	}
+	if err == nil && pg != nil {
+		return fmt.Errorf("the batch contradicts rows that are stored: one stands where entry %d or what belongs to it goes (%s): see docs/OPERATIONS.md, A row in the way: %w", old.Size, pg.ConstraintName, refused)
+	}
 	return fmt.Errorf("the batch contradicts rows that are stored: %w", refused)
 }
 

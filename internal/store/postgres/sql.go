@@ -134,17 +134,22 @@ const (
 const ()
 
 const (
-	sqlPutAccess = `INSERT INTO access_records (ledger, time, request, token, method, path) VALUES ($1, $2, $3, $4, $5, $6)`
+	sqlPutAccess = `INSERT INTO access_records (ledger, time, request, token, method, path, seq, prev) VALUES ($1, $2, $3, $4, $5, $6, $7, $8)`
+
+	sqlLastAccess = `SELECT seq, prev, time, request, token, method, path FROM access_records
+WHERE ledger = $1 AND seq IS NOT NULL ORDER BY seq DESC LIMIT 1`
 
 	sqlAccess = `SELECT time, request, token, method, path FROM access_records
 WHERE ledger = $1 AND time >= $2 AND time < $3 AND (time, request) > ($4::bigint, $5::text)
 ORDER BY time, request LIMIT $6`
 
-	sqlCountAccess = `SELECT count(*) FROM access_records WHERE ledger = $1 AND time < $2`
+	// overdueAccess are those of before the chain, and its beginning up to the first that
+	// stays. The newest stays.
+	overdueAccess = `FROM access_records WHERE ledger = $1 AND time < $2 AND (seq IS NULL
+    OR seq < coalesce((SELECT min(seq) FROM access_records WHERE ledger = $1 AND time >= $2), 9223372036854775807)
+    AND seq < (SELECT max(seq) FROM access_records WHERE ledger = $1))`
 
-	// sqlDropAccess removes all up to the last of those it may.
-	sqlDropAccess = `DELETE FROM access_records a WHERE a.ledger = $1 AND a.time < $2 AND (a.time, a.request) <= (
-    SELECT last.time, last.request FROM (
-        SELECT time, request FROM access_records WHERE ledger = $1 AND time < $2 ORDER BY time, request LIMIT $3
-    ) last ORDER BY last.time DESC, last.request DESC LIMIT 1)`
+	sqlCountAccess = `SELECT count(*) ` + overdueAccess
+
+	sqlDropAccess = `DELETE FROM access_records WHERE ctid = ANY (ARRAY(SELECT ctid ` + overdueAccess + ` ORDER BY seq NULLS FIRST, time, request LIMIT $3))`
 )

@@ -80,6 +80,7 @@ type Store struct {
 	public  *pgxpool.Pool // what is asked under ledger.AsReader
 	timeout time.Duration
 	blocked atomic.Pointer[ledger.Cause] // what a write waits for; nil: nothing that is known
+	access  chan struct{}                // capacity 1: who adds to the chain of accesses
 }
 
 var (
@@ -96,7 +97,7 @@ var (
 // the first is used that passes.
 func Open(ctx context.Context, dsn string, o Options) (*Store, error) {
 	o = o.withDefaults()
-	s := &Store{timeout: o.Timeout}
+	s := &Store{timeout: o.Timeout, access: make(chan struct{}, 1)}
 	appends, err := o.pool(dsn, appenders, s.moved)
 	if err != nil {
 		return nil, err

@@ -2,6 +2,7 @@ package sqlite
 
 import (
 	"context"
+	"errors"
 
 	"shuffled/internal/ledger"
 	"shuffled/internal/store"
@@ -10,7 +11,11 @@ import (
 // PutAccess implements [ledger.AccessStore].
 func (s *Store) PutAccess(ctx context.Context, id ledger.ID, a ledger.Access) error {
 	return s.transact(ctx, func(w *writer) error {
-		_, err := w.exec(sqlNewAccess, int64(id), a.Time, a.Request, a.Token, a.Method, a.Path)
+		head, err := store.ScanAccessHead(w.stmts[sqlLastAccess].QueryRow(int64(id)))
+		if err != nil && !errors.Is(notFound(err), ledger.ErrNotFound) {
+			return err
+		}
+		_, err = w.exec(sqlNewAccess, int64(id), a.Time, a.Request, a.Token, a.Method, a.Path, int64(head.Count+1), head.Hash[:])
 		switch {
 		case isForeignKey(err):
 			return ledger.ErrNotFound
@@ -19,6 +24,15 @@ func (s *Store) PutAccess(ctx context.Context, id ledger.ID, a ledger.Access) er
 		}
 		return err
 	})
+}
+
+// AccessHead implements [ledger.AccessStore].
+func (s *Store) AccessHead(ctx context.Context, id ledger.ID) (h ledger.AccessHead, err error) {
+	err = s.query(ctx, sqlLastAccess, []any{int64(id)}, func(row scanner) error {
+		h, err = store.ScanAccessHead(row)
+		return err
+	})
+	return h, err
 }
 
 // AccessRecords implements [ledger.AccessStore].

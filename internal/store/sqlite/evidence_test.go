@@ -98,7 +98,7 @@ func TestInsertOnly(t *testing.T) {
 	refused("UPDATE access_records SET time = 0")
 	refused("UPDATE snapshots SET state = x''")
 	refused("INSERT OR REPLACE INTO snapshots SELECT ledger, idx, x'' FROM snapshots")
-	refused("INSERT OR REPLACE INTO access_records SELECT ledger, time, request, 'another', method, path FROM access_records")
+	refused("INSERT OR REPLACE INTO access_records SELECT ledger, time, request, 'another', method, path, seq, prev FROM access_records")
 	refused("UPDATE heads SET size = size - 1")
 	refused("UPDATE heads SET root = zeroblob(32)")
 	for _, sql := range []string{

@@ -30,9 +30,17 @@ VALUES (?, ?, ?, nullif(?, 0), nullif(?, 0), ?, nullif(?, ''), ?, ?, ?, nullif(?
 
 	sqlNewDeck = `INSERT INTO decks (ledger, hash, cards) VALUES (?, ?, ?)`
 
-	sqlNewAccess  = `INSERT INTO access_records (ledger, time, request, token, method, path) VALUES (?, ?, ?, ?, ?, ?)`
+	sqlNewAccess  = `INSERT INTO access_records (ledger, time, request, token, method, path, seq, prev) VALUES (?, ?, ?, ?, ?, ?, ?, ?)`
 	sqlDropAccess = `DELETE FROM access_records WHERE ledger = ?1 AND (time, request) IN
-(SELECT time, request FROM access_records WHERE ledger = ?1 AND time < ?2 ORDER BY time, request LIMIT ?3)`
+(SELECT time, request ` + overdueAccess + ` ORDER BY seq NULLS FIRST, time, request LIMIT ?3)`
+	sqlLastAccess = `SELECT seq, prev, time, request, token, method, path FROM access_records
+WHERE ledger = ?1 AND seq IS NOT NULL ORDER BY seq DESC LIMIT 1`
+
+	// overdueAccess are those of before the chain, and its beginning up to the first that
+	// stays. The newest stays.
+	overdueAccess = `FROM access_records WHERE ledger = ?1 AND time < ?2 AND (seq IS NULL
+OR seq < coalesce((SELECT min(seq) FROM access_records WHERE ledger = ?1 AND time >= ?2), 9223372036854775807)
+AND seq < (SELECT max(seq) FROM access_records WHERE ledger = ?1))`
 )
 
 const (
@@ -64,14 +72,14 @@ UNION ALL SELECT ` + rowColumns + ` FROM entries WHERE ledger = ?1 AND shuffle =
 const (
 	sqlAccess = `SELECT time, request, token, method, path FROM access_records
 WHERE ledger = ? AND time >= ? AND time < ? AND (time, request) > (?, ?) ORDER BY time, request LIMIT ?`
-	sqlCountAccess = `SELECT count(*) FROM access_records WHERE ledger = ? AND time < ?`
+	sqlCountAccess = `SELECT count(*) ` + overdueAccess
 )
 
 var (
 	sqlWrites = []string{sqlBegin, sqlCommit, sqlRollback, sqlTaken, sqlNewLedger, sqlNewHead, sqlHead, sqlMoveHead,
 		sqlNewEntry, sqlNewSlot, sqlNewTile, sqlNewCheckpoint, sqlNewCosigned, sqlHasCosigned, sqlNewDeck, sqlDeck,
-		sqlNewAccess, sqlDropAccess, sqlHasSnapshot, sqlNewSnapshot, sqlDropSnapshot}
+		sqlNewAccess, sqlLastAccess, sqlDropAccess, sqlHasSnapshot, sqlNewSnapshot, sqlDropSnapshot}
 	sqlReads = append([]string{sqlLedgers, sqlSize, sqlRows, sqlByKeyTag, sqlHasTag, sqlHasSlot, sqlByShuffle,
 		sqlCheckpointAfter, sqlCosignedAtMost, sqlCosignedFrom, sqlTile, sqlDeck,
-		sqlAccess, sqlCountAccess, sqlSnapshotBelow}, slices.Collect(maps.Values(sqlRecall))...)
+		sqlAccess, sqlLastAccess, sqlCountAccess, sqlSnapshotBelow}, slices.Collect(maps.Values(sqlRecall))...)
 )

@@ -2,10 +2,12 @@ package storetest
 
 import (
 	"errors"
+	"fmt"
 	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"golang.org/x/sync/errgroup"
 
 	"shuffled/internal/ledger"
 )
@@ -61,7 +63,19 @@ func testAccesses(t *testing.T, b Backend) {
 	if list, err := b.Store.AccessRecords(ctx, other.id, ledger.AccessQuery{Limit: 9}); err != nil || len(list) > 0 {
 		t.Errorf("accesses of another ledger: %v, %v", list, err)
 	}
-	for before, want := range map[int64]int{0: 0, 10: 0, 11: 2, 30: 3, 31: 4} {
+	// They were put in the order 20, 10, 30, 10: the beginning of the chain goes, up to
+	// the first that stays, and never the newest.
+	var end ledger.AccessHead
+	for _, i := range []int{2, 0, 3, 1} {
+		end = end.Next(all[i])
+	}
+	if got, err := b.Store.AccessHead(ctx, c.id); err != nil || got != end || got.Count != 4 {
+		t.Errorf("the end of the chain is %+v, %v; want %+v", got, err, end)
+	}
+	if got, err := b.Store.AccessHead(ctx, other.id); err != nil || got != (ledger.AccessHead{}) {
+		t.Errorf("the end of an empty chain is %+v, %v", got, err)
+	}
+	for before, want := range map[int64]int{0: 0, 10: 0, 11: 0, 20: 0, 21: 2, 30: 2, 31: 3} {
 		if n, err := b.Store.CountAccess(ctx, c.id, before); n != want || err != nil {
 			t.Errorf("%d accesses before %d, %v; want %d", n, before, err, want)
 		}
@@ -69,15 +83,46 @@ func testAccesses(t *testing.T, b Backend) {
 	if err := b.Store.PutAccess(ctx, other.id, all[0]); err != nil {
 		t.Fatal(err)
 	}
-	for _, step := range []struct{ limit, want int }{{1, 1}, {9, 2}, {9, 0}} {
+	for _, step := range []struct{ limit, want int }{{1, 1}, {9, 1}, {9, 0}} {
 		if n, err := b.Store.DropAccess(ctx, c.id, 30, step.limit); n != step.want || err != nil {
 			t.Errorf("dropped %d of at most %d, %v; want %d", n, step.limit, err, step.want)
 		}
 	}
-	if list, err := b.Store.AccessRecords(ctx, c.id, ledger.AccessQuery{Limit: 9}); err != nil || !cmp.Equal(list, all[3:]) {
+	if list, err := b.Store.AccessRecords(ctx, c.id, ledger.AccessQuery{Limit: 9}); err != nil || !cmp.Equal(list, []ledger.Access{all[1], all[3]}) {
 		t.Errorf("what was kept: %v, %v", list, err)
 	}
-	if n := b.Counts(t)["access_records"]; n != 2 {
-		t.Errorf("%d accesses of both ledgers, want 2", n)
+	if n, err := b.Store.DropAccess(ctx, c.id, 1000, 9); n != 1 || err != nil {
+		t.Errorf("dropped %d of what is past, %v; want all but the newest", n, err)
+	}
+	more := ledger.Access{Time: 60, Request: "later", Token: "reg-1", Method: "GET", Path: "/"}
+	if err := b.Store.PutAccess(ctx, c.id, more); err != nil {
+		t.Fatal(err)
+	}
+	if got, err := b.Store.AccessHead(ctx, c.id); err != nil || got != end.Next(more) {
+		t.Errorf("after a drop the end of the chain is %+v, %v; want %+v", got, err, end.Next(more))
+	}
+	if n := b.Counts(t)["access_records"]; n != 3 {
+		t.Errorf("%d accesses of both ledgers, want 3", n)
+	}
+	testAccessesTogether(t, b, other.id)
+}
+
+// testAccessesTogether: those that come at once stand one behind the other.
+func testAccessesTogether(t *testing.T, b Backend, id ledger.ID) {
+	before, err := b.Store.AccessHead(t.Context(), id)
+	if err != nil {
+		t.Fatal(err)
+	}
+	group, ctx := errgroup.WithContext(t.Context())
+	for i := range 40 {
+		group.Go(func() error {
+			return b.Store.PutAccess(ctx, id, ledger.Access{Time: 7, Request: fmt.Sprint("together-", i), Token: "r", Method: "GET", Path: "/"})
+		})
+	}
+	if err := group.Wait(); err != nil {
+		t.Fatal(err)
+	}
+	if after, err := b.Store.AccessHead(t.Context(), id); err != nil || after.Count != before.Count+40 {
+		t.Errorf("40 accesses at once led from %d to %d, %v", before.Count, after.Count, err)
 	}
 }

@@ -1,0 +1,55 @@
+// Package process is what a process of ours does about itself, and what it knows of
+// the machine below: no core dumps, memory that is not written to swap, the kernel
+// and where its random bytes come from.
+//
+// None of it holds off root on the live host, who reads any memory there is.
+package process
+
+import (
+	"crypto/fips140"
+	"sync"
+)
+
+// Facts say where random bytes come from below this program, as far as it can tell.
+type Facts struct {
+	Kernel string // release of the kernel, as uname -r prints it; "" when it is not known
+	VDSO   VDSO
+	FIPS   bool // Go's cryptographic module runs in FIPS 140-3 mode
+}
+
+// VDSO says whether the kernel offers getrandom in its vDSO (Linux 6.11 and newer).
+// Where it does, Go's runtime asks there, and makes no system call for most reads: a
+// state of the kernel's generator lies in memory of the process (internal/entropy).
+type VDSO string
+
+// Whether the vDSO has getrandom.
+const (
+	VDSOYes     VDSO = "yes"
+	VDSONo      VDSO = "no"
+	VDSOUnknown VDSO = "unknown" // the image could not be read, or this is no Linux
+)
+
+// Platform returns the facts. They do not change while the process lives.
+var Platform = sync.OnceValue(func() Facts {
+	return Facts{Kernel: kernelRelease(), VDSO: vdsoGetrandom(), FIPS: fips140.Enabled()}
+})
+
+// NoDumps keeps the memory of this process out of core dumps, and out of the reach of
+// debuggers of its own user. It is for the beginning of a process, and holds for all
+// of it.
+func NoDumps() error {
+	Platform() // reads the memory of the process while its own user may
+	return noDumps()
+}
+
+// Locked says how much of the memory stays out of swap.
+type Locked struct {
+	All  bool   // what is mapped now and later
+	Now  bool   // what is mapped now
+	Note string // how much, or why not and what would help; for the log
+}
+
+// Lock keeps the memory of this process out of swap, as far as its limit allows and
+// no allocation can fail later because of it. It cannot fail: the answer says what
+// holds.
+func Lock() Locked { return lock() }

@@ -1,0 +1,13 @@
+-- Refused while there are entries, as in 0001.
+CREATE TABLE migrating_down (ledger INTEGER) STRICT;
+CREATE TRIGGER entries_stay BEFORE INSERT ON migrating_down
+BEGIN SELECT RAISE(ABORT, 'the database holds entries: evidence is never migrated away'); END;
+INSERT INTO migrating_down SELECT ledger FROM entries LIMIT 1;
+
+DROP TABLE migrating_down;
+DROP TRIGGER access_records_chain;
+DROP INDEX access_records_seq;
+ALTER TABLE access_records DROP COLUMN prev;
+ALTER TABLE access_records DROP COLUMN seq;
+
+PRAGMA user_version = 5;
