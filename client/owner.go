@@ -24,12 +24,26 @@ func FirstTried(ctx context.Context, at time.Time) context.Context {
 	return context.WithValue(ctx, firstTried{}, at)
 }
 
-// began returns when the request was tried first.
-func began(ctx context.Context) time.Time {
+// began returns when the request was tried first, and whether that was before this call.
+func began(ctx context.Context) (at time.Time, again bool) {
 	if at, ok := ctx.Value(firstTried{}).(time.Time); ok {
-		return at
+		return at, true
 	}
-	return time.Now()
+	return time.Now(), false
+}
+
+type openTries struct{}
+
+// in is the context of the call, in which send notes a try that may have been done.
+func (a asked) in(ctx context.Context) context.Context {
+	return context.WithValue(ctx, openTries{}, a.open)
+}
+
+// noteOpen notes that the outcome of a try is not known.
+func noteOpen(ctx context.Context) {
+	if open, ok := ctx.Value(openTries{}).(*atomic.Bool); ok {
+		open.Store(true)
+	}
 }
 
 // identity is whose entries the client's answers are of. Config.Identity says it, or the
@@ -68,8 +82,12 @@ func (i *identity) foreign(by audit.Actor, at int64, first time.Time) string {
 	return ""
 }
 
-// own is foreign as a *Fault, nil for an answer to this client.
-func (c *Client) own(by audit.Actor, at int64, when asked, answer []byte) error {
+// own is foreign as a *Fault, nil for an answer to this client. An answer that the daemon
+// calls repeated is one only if a try before it may have been done.
+func (c *Client) own(by audit.Actor, at int64, repeated bool, when asked, answer []byte) error {
+	if repeated && !when.again && !when.open.Load() {
+		return &Fault{What: fmt.Sprintf("it was done at %s, before this client asked for it", time.UnixMilli(at).UTC().Format(time.RFC3339)), Answer: answer}
+	}
 	if what := c.identity.foreign(by, at, when.first); what != "" {
 		return &Fault{What: what, Answer: answer}
 	}
@@ -81,7 +99,7 @@ func (c *Client) own(by audit.Actor, at int64, when asked, answer []byte) error 
 // which is the default, it can be closed and nothing else.
 func (c *Client) TakeOver(ctx context.Context, s *Committed, req TakeoverRequest) (*Takeover, error) {
 	when := c.command(ctx)
-	answer, err := c.takeOverShuffle(ctx, s.ID, req)
+	answer, err := c.takeOverShuffle(when.in(ctx), s.ID, req)
 	taken, err := decoded[Takeover](answer, err)
 	if err != nil {
 		return nil, err
@@ -97,14 +115,18 @@ func (c *Client) TakeOver(ctx context.Context, s *Committed, req TakeoverRequest
 	if deref(taken.Repeated) { // it is told again for as long as it holds
 		when.first = time.UnixMilli(e.Time)
 	}
-	return taken, c.own(e.Actor, e.Time, when, answer)
+	return taken, c.own(e.Actor, e.Time, false, when, answer)
 }
 
 // under is the request with an idempotency key: one of NewKey says when it was made, so
 // that a program that kept it needs no FirstTried.
 func (a asked) under(key string) asked {
-	if at, ok := keyTime(key); ok && at.Before(a.first) {
-		a.first = at
+	if at, ok := keyTime(key); ok {
+		// Nobody guesses its random bits: a commit under it is of who made the key.
+		a.again = true
+		if at.Before(a.first) {
+			a.first = at
+		}
 	}
 	return a
 }
