@@ -40,6 +40,7 @@ type stack struct {
 	clock  *testClock
 	log    *syncBuffer
 	ring   *seal.Keyring // the house's
+	source *entropy.Source
 	cfg    ledger.Config // that the ledger was opened with
 	size   uint64        // entries of the new ledger
 
@@ -73,7 +74,7 @@ type stackOptions struct {
 	notYet  bool            // the ledger is not added, and Ready not called
 	wrap    func(Ledger) Ledger
 	genesis func(*audit.Genesis)
-	opened  func(*ledger.Config)
+	byClock bool // the ledger goes by the stack's clock
 	stored  func(testStore) testStore
 }
 
@@ -88,11 +89,18 @@ func newStack(t testing.TB, o stackOptions) *stack {
 	s.makeTokens()
 	s.size = s.ledger.Live().Size
 
+	s.serve(o)
+	return s
+}
+
+// serve makes the API and a server that listens.
+func (s *stack) serve(o stackOptions) {
+	s.t.Helper()
 	log := slog.New(slog.NewJSONHandler(s.log, &slog.HandlerOptions{Level: slog.LevelDebug}))
 	var err error
 	s.api, err = New(Config{Limits: o.limits, Version: "test", Log: log, Now: s.clock.Now})
 	if err != nil {
-		t.Fatal(err)
+		s.t.Fatal(err)
 	}
 	if !o.notYet {
 		s.add(o)
@@ -100,9 +108,8 @@ func newStack(t testing.TB, o stackOptions) *stack {
 	server := httptest.NewUnstartedServer(nil)
 	server.Config = NewHTTPServer(s.api, o.limits, log)
 	server.Start()
-	t.Cleanup(server.Close)
+	s.t.Cleanup(server.Close)
 	s.url = server.URL
-	return s
 }
 
 func (s *stack) add(o stackOptions) {
@@ -147,23 +154,26 @@ func (s *stack) openLedger(dir string, o stackOptions) {
 	s.cfg = ledger.Config{
 		Store: s.store, Info: info, Signers: []note.Signer{signing.Signer(), s.next.Signer()}, Mark: mark, Start: audit.Event{Name: "test", VDSO: audit.VDSONotKnown},
 	}
-	if o.opened != nil {
-		o.opened(&s.cfg)
+	if o.byClock {
+		s.clock.opened(&s.cfg)
 	}
 	s.ledger, err = ledger.Open(s.t.Context(), s.cfg)
 	check(err)
 	s.t.Cleanup(func() { s.ledger.Close() })
 
-	source := o.source
-	if source == nil {
-		source, err = entropy.New(entropy.Config{})
+	if s.source = o.source; s.source == nil {
+		s.source, err = entropy.New(entropy.Config{})
 		check(err)
 	}
 	key, err := seal.NewKey(keys.GenerateSealing().Bytes())
 	check(err)
 	s.ring, err = seal.NewKeyring(key)
 	check(err)
-	s.dealer = dealer.New(dealer.Config{Ledger: s.ledger, Store: s.store, Entropy: source, Keys: s.ring,
+	s.makeDealer()
+}
+
+func (s *stack) makeDealer() {
+	s.dealer = dealer.New(dealer.Config{Ledger: s.ledger, Store: s.store, Entropy: s.source, Keys: s.ring,
 		Log: slog.New(slog.NewJSONHandler(s.log, &slog.HandlerOptions{Level: slog.LevelDebug})), Now: func() int64 { return s.clock.Now().UnixMilli() }})
 }
 
@@ -239,24 +249,6 @@ func (s *stack) get(path, token string) answer {
 func (s *stack) post(path, key, body string) answer {
 	s.t.Helper()
 	return s.do(ask{method: http.MethodPost, path: path, token: s.dealerToken, key: key, body: body})
-}
-
-// testClock is a clock that a test moves.
-type testClock struct {
-	mu  sync.Mutex
-	now time.Time
-}
-
-func (c *testClock) Now() time.Time {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	return c.now
-}
-
-func (c *testClock) add(d time.Duration) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.now = c.now.Add(d)
 }
 
 // syncBuffer is a log that may be read while it is written.
