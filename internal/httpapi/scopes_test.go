@@ -12,7 +12,6 @@ import (
 
 	"shuffled/internal/audit"
 	"shuffled/internal/keys"
-	"shuffled/internal/ledger"
 )
 
 // right is one operation as the contract declares it: who may call it, and what a
@@ -177,9 +176,9 @@ func newMatrix(t *testing.T, private bool) *matrix {
 	m := &matrix{t: t, private: private, rights: rights(t), secrets: make(map[string][][]byte)}
 	m.s = newStack(t, stackOptions{private: private, auditor: auditor.Public()})
 	m.parties = []party{{}}
-	for _, role := range []ledger.Role{audit.RoleDealer, audit.RoleAuditor, audit.RoleRegulator, audit.RoleAdmin} {
+	for _, role := range []audit.Role{audit.RoleDealer, audit.RoleAuditor, audit.RoleRegulator, audit.RoleAdmin} {
 		for _, tables := range [][]string{nil, {"a", "b"}} {
-			_, bearer := m.s.putToken(role, func(t *ledger.Token) { t.Tables = tables })
+			_, bearer := m.s.putToken(role, func(c *audit.Credential) { c.Tables = tables })
 			m.parties = append(m.parties, party{role.String(), bearer, tables})
 		}
 	}
