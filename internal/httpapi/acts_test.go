@@ -149,6 +149,7 @@ func TestPolicyByTwo(t *testing.T) {
 		})
 	}
 	s.submit(s.otherToken, both, policy).want(t, CodeForbidden, "type")
+	s.submit(s.otherToken, both, nil).want(t, CodeForbidden, "type")
 	if got := read[Acts](t, s.get("/v1/main/acts", s.adminToken)); got.Size != s.size {
 		t.Fatalf("%d entries were written by acts that do not hold", got.Size-s.size)
 	}

@@ -31,15 +31,18 @@ type work struct {
 
 // bodies are what is sent where the contract wants a body, by operation.
 var bodies = map[string]string{
-	"createShuffle": `{"table":"TABLE","deck":"short-36"}`,
-	"createDraws":   `{"table":"TABLE","ranges":[6]}`,
-	"mixShuffle":    `{"cut":1}`,
-	"dealCards":     twoHands,
-	"closeShuffle":  `{"outcome":"completed"}`,
-	"clearLatch":    `{"reason":"a test"}`,
-	"addKey":        `{"subject":"auditor"}`,
-	"setTable":      `{"action":"close","table":"TABLE"}`,
-	"setSwitch":     `{"action":"set","scope":"table","table":"TABLE","reason":"a test"}`,
+	"createShuffle":    `{"table":"TABLE","deck":"short-36"}`,
+	"createDraws":      `{"table":"TABLE","ranges":[6]}`,
+	"mixShuffle":       `{"cut":1}`,
+	"dealCards":        twoHands,
+	"closeShuffle":     `{"outcome":"completed"}`,
+	"clearLatch":       `{"reason":"a test"}`,
+	"takeOverShuffle":  `{"reason":"a test"}`,
+	"changeCredential": `{"action":"revoke","credential":"tok_nobody","reason":"a test"}`,
+	"submitAct":        `{"act":"AAAA"}`,
+	"addKey":           `{"subject":"auditor"}`,
+	"setTable":         `{"action":"close","table":"TABLE"}`,
+	"setSwitch":        `{"action":"set","scope":"table","table":"TABLE","reason":"a test"}`,
 }
 
 // rights reads the operations on ledgers from the contract, in the order of their
@@ -77,7 +80,7 @@ func rights(t *testing.T) []right {
 			all = append(all, r)
 		}
 	}
-	if len(all) < 19 {
+	if len(all) < 24 {
 		t.Fatalf("%d operations on ledgers", len(all))
 	}
 	slices.SortStableFunc(all, func(a, b right) int {
