@@ -40,7 +40,8 @@ func twoPersons(t *testing.T) *stack {
 		g.Administrators = []audit.Administrator{ann.administrator(), ben.administrator()}
 	}})
 	s.write(&audit.Key{Subject: audit.SubjectTwoPersons, Delay: uint32(actsDelay / time.Second), Acts: []audit.Act{
-		audit.ActPolicy, audit.ActKillClear, audit.ActAdministrator, audit.ActAdminCredential, audit.ActTakeover, audit.ActTwoPersons}})
+		audit.ActPolicy, audit.ActKillClear, audit.ActAdministrator, audit.ActAdminCredential, audit.ActTakeover,
+		audit.ActTwoPersons}})
 	s.size++
 	return s
 }
@@ -49,7 +50,8 @@ func twoPersons(t *testing.T) *stack {
 func (s *stack) propose(act audit.Act, digest [32]byte) *audit.ActEntry {
 	s.t.Helper()
 	said := read[Acts](s.t, s.get("/v1/main/acts", s.auditorToken))
-	return &audit.ActEntry{Act: act, Digest: digest, Previous: said.Newest, HeadSize: said.Size, HeadRoot: hashOf(s.t, said.Root),
+	return &audit.ActEntry{Act: act, Digest: digest, Previous: said.Newest, HeadSize: said.Size, HeadRoot: hashOf(s.t,
+		said.Root),
 		Expires: s.clock.Now().Add(10 * time.Minute).UnixMilli()}
 }
 
@@ -81,7 +83,8 @@ func (s *stack) submit(bearer string, act *audit.ActEntry, body audit.Body) answ
 	text := base64.StdEncoding.EncodeToString(audit.EncodeBody(act))
 	request := fmt.Sprintf(`{"act":%q}`, text)
 	if body != nil {
-		request = fmt.Sprintf(`{"act":%q,"type":%d,"body":%q}`, text, body.Type(), base64.StdEncoding.EncodeToString(audit.EncodeBody(body)))
+		request = fmt.Sprintf(`{"act":%q,"type":%d,"body":%q}`, text, body.Type(),
+			base64.StdEncoding.EncodeToString(audit.EncodeBody(body)))
 	}
 	return s.by(bearer, "/v1/main/acts", "", request)
 }
@@ -103,8 +106,10 @@ func TestPolicyByTwo(t *testing.T) {
 	digest := audit.Approved("admin", policy)
 	said := read[Acts](t, s.get("/v1/main/acts", s.dealerToken))
 	vkey, err := audit.VKey("ann", ann.administrator().Key)
-	if len(said.Administrators) != 2 || said.Administrators[0] != (Administrator{Name: "ann", Vkey: vkey}) || err != nil || said.Newest != 0 || len(said.Waiting) != 0 ||
-		fmt.Sprint(said.TwoPersons) != "[policy kill_clear administrator admin_credential takeover two_persons]" || said.Delay != 3600 || said.Size != s.size {
+	if len(said.Administrators) != 2 || said.Administrators[0] != (Administrator{Name: "ann", Vkey: vkey}) ||
+		err != nil || said.Newest != 0 || len(said.Waiting) != 0 ||
+		fmt.Sprint(said.TwoPersons) != "[policy kill_clear administrator admin_credential takeover two_persons]" ||
+		said.Delay != 3600 || said.Size != s.size {
 		t.Errorf("%+v: %v", said, err)
 	}
 
@@ -127,8 +132,9 @@ func TestPolicyByTwo(t *testing.T) {
 		got  answer
 		says string
 	}{
-		"one signature":    {s.submit(s.adminToken, s.sign(proposed, ann), policy), "policy needs two administrators"},
-		"one who is none":  {s.submit(s.adminToken, s.sign(proposed, ann, eve), policy), "no administrator eve is in force"},
+		"one signature": {s.submit(s.adminToken, s.sign(proposed, ann), policy), "policy needs two administrators"},
+		"one who is none": {s.submit(s.adminToken, s.sign(proposed, ann, eve), policy),
+			"no administrator eve is in force"},
 		"another's words":  {s.submit(s.adminToken, forged, policy), "the signature is not of administrator ann"},
 		"an expired act":   {s.submit(s.adminToken, s.sign(&ended, ann, ben), policy), "the act expires at"},
 		"too long":         {s.submit(s.adminToken, s.sign(&early, ann, ben), policy), "at most 24 hours lie between"},
@@ -182,7 +188,8 @@ func TestAdminCredentialByTwo(t *testing.T) {
 	made, bearer := newToken(audit.RoleAdmin, of("second"))
 	request := func(c *audit.Credential, bearer string) string {
 		_, secret, _ := strings.Cut(bearer, ".")
-		return fmt.Sprintf(`{"action":"create","credential":%q,"role":%q,"identity":%q,"hash":%q}`, c.ID, c.Role, c.Identity, encodeHash(sha256.Sum256([]byte(secret))))
+		return fmt.Sprintf(`{"action":"create","credential":%q,"role":%q,"identity":%q,"hash":%q}`, c.ID, c.Role,
+			c.Identity, encodeHash(sha256.Sum256([]byte(secret))))
 	}
 	s.admin("/v1/main/credentials", request(made, bearer)).want(t, CodeTwoPersons, "")
 	if got := s.status(bearer); got != 401 {
@@ -230,13 +237,16 @@ func TestTakeoverByTwo(t *testing.T) {
 func TestActWaits(t *testing.T) {
 	t.Parallel()
 	s := twoPersons(t)
-	const set, clear = `{"action":"set","scope":"ledger","reason":"fire"}`, `{"action":"clear","scope":"ledger","reason":"put out"}`
+	const set, clear = `{"action":"set","scope":"ledger","reason":"fire"}`,
+		`{"action":"clear","scope":"ledger","reason":"put out"}`
 	read[Appended](t, s.admin("/v1/main/switches", set))
 	got := s.admin("/v1/main/switches", clear)
-	if got.want(t, CodeTwoPersons, ""); !strings.Contains(value(got.problem(t).Detail), "kill_clear needs an act of two administrators") {
+	if got.want(t, CodeTwoPersons, ""); !strings.Contains(value(got.problem(t).Detail),
+		"kill_clear needs an act of two administrators") {
 		t.Errorf("%s", got.body)
 	}
-	digest := audit.Approved("admin", &audit.Event{Kind: audit.EventKillClear, Scope: audit.ScopeLedger, Reason: "put out"})
+	digest := audit.Approved("admin", &audit.Event{Kind: audit.EventKillClear, Scope: audit.ScopeLedger,
+		Reason: "put out"})
 	waiting := func(want int) []WaitingAct {
 		t.Helper()
 		said := read[Acts](t, s.get("/v1/main/acts", s.adminToken))
@@ -255,16 +265,19 @@ func TestActWaits(t *testing.T) {
 		t.Fatal(err)
 	}
 	act, err := audit.ParseEntry(receipt.Entry)
-	if w := waiting(1)[0]; err != nil || w.Entry != one.Index || w.Digest != encodeHash(digest) || int64(w.Due) != act.Time+actsDelay.Milliseconds() {
+	if w := waiting(1)[0]; err != nil || w.Entry != one.Index || w.Digest != encodeHash(digest) ||
+		int64(w.Due) != act.Time+actsDelay.Milliseconds() {
 		t.Errorf("%+v of %+v: %v", w, act, err)
 	}
 	got = s.admin("/v1/main/switches", clear)
-	if got.want(t, CodeTwoPersons, ""); !strings.Contains(value(got.problem(t).Detail), "of one administrator takes effect at") {
+	if got.want(t, CodeTwoPersons, ""); !strings.Contains(value(got.problem(t).Detail),
+		"of one administrator takes effect at") {
 		t.Errorf("%s", got.body)
 	}
 
 	// The other administrator takes it back.
-	s.wantAct(s.submit(s.adminToken, s.sign(s.propose(audit.ActCancel, [32]byte{1}), ann), nil), "no act with this digest waits")
+	s.wantAct(s.submit(s.adminToken, s.sign(s.propose(audit.ActCancel, [32]byte{1}), ann), nil),
+		"no act with this digest waits")
 	read[Appended](t, s.submit(s.adminToken, s.sign(s.propose(audit.ActCancel, digest), ann), nil))
 	waiting(0)
 	s.clock.add(actsDelay)
@@ -282,7 +295,8 @@ func TestActWaits(t *testing.T) {
 
 	// Two need not wait.
 	both := s.sign(s.propose(audit.ActKillClear, digest), ann, ben)
-	read[Appended](t, s.submit(s.adminToken, both, &audit.Event{Kind: audit.EventKillClear, Scope: audit.ScopeLedger, Reason: "put out"}))
+	read[Appended](t, s.submit(s.adminToken, both, &audit.Event{Kind: audit.EventKillClear, Scope: audit.ScopeLedger,
+		Reason: "put out"}))
 	s.commit("t", "k")
 }
 
@@ -296,14 +310,19 @@ func TestAdministratorsByAct(t *testing.T) {
 	}
 	remove := &audit.Key{Subject: audit.SubjectAdministrator, Admin: audit.ChangeRemove, Name: "ben"}
 	change(remove, audit.ActAdministrator, ann, ben).want(t, CodeAdministrators, "") // two are asked for
-	read[Appended](t, change(&audit.Key{Subject: audit.SubjectAdministrator, Admin: audit.ChangeAdd, Name: "eve", Public: eve.administrator().Key}, audit.ActAdministrator, ann, ben))
+	read[Appended](t, change(&audit.Key{Subject: audit.SubjectAdministrator, Admin: audit.ChangeAdd, Name: "eve",
+		Public: eve.administrator().Key}, audit.ActAdministrator, ann, ben))
 	read[Appended](t, change(remove, audit.ActAdministrator, ann, eve))
-	change(&audit.Key{Subject: audit.SubjectAdministrator, Admin: audit.ChangeAdd, Name: "ben", Public: ben.administrator().Key}, audit.ActAdministrator, ann, eve).
+	change(&audit.Key{Subject: audit.SubjectAdministrator, Admin: audit.ChangeAdd, Name: "ben",
+		Public: ben.administrator().Key}, audit.ActAdministrator, ann, eve).
 		want(t, CodeAdministrators, "")
-	s.wantAct(change(&audit.Key{Subject: audit.SubjectPolicy, Policy: []byte("quorum none\n")}, audit.ActPolicy, ann, ben), "no administrator ben is in force")
-	read[Appended](t, change(&audit.Key{Subject: audit.SubjectTwoPersons, Acts: []audit.Act{audit.ActPolicy}, Delay: 60}, audit.ActTwoPersons, ann, eve))
+	s.wantAct(change(&audit.Key{Subject: audit.SubjectPolicy, Policy: []byte("quorum none\n")}, audit.ActPolicy, ann,
+		ben), "no administrator ben is in force")
+	read[Appended](t, change(&audit.Key{Subject: audit.SubjectTwoPersons, Acts: []audit.Act{audit.ActPolicy}, Delay: 60},
+		audit.ActTwoPersons, ann, eve))
 	said := read[Acts](t, s.get("/v1/main/acts", s.adminToken))
-	if len(said.Administrators) != 2 || said.Administrators[1].Name != "eve" || fmt.Sprint(said.TwoPersons) != "[policy]" || said.Delay != 60 {
+	if len(said.Administrators) != 2 || said.Administrators[1].Name != "eve" ||
+		fmt.Sprint(said.TwoPersons) != "[policy]" || said.Delay != 60 {
 		t.Errorf("%+v", said)
 	}
 	for _, k := range read[Keys](t, s.get("/v1/main/keys", "")).Keys {
@@ -318,10 +337,12 @@ func TestMalformedActs(t *testing.T) {
 	t.Parallel()
 	s := twoPersons(t)
 	policy := &audit.Key{Subject: audit.SubjectPolicy, Policy: []byte("quorum none\n")}
-	act := base64.StdEncoding.EncodeToString(audit.EncodeBody(s.sign(s.propose(audit.ActPolicy, audit.Approved("admin", policy)), ann, ben)))
+	act := base64.StdEncoding.EncodeToString(audit.EncodeBody(s.sign(s.propose(audit.ActPolicy, audit.Approved("admin",
+		policy)), ann, ben)))
 	body := base64.StdEncoding.EncodeToString(audit.EncodeBody(policy))
 	for request, field := range map[string]string{
-		`{}`: "act", `{"act":""}`: "act", `{"act":"%%%"}`: "act", `{"act":"AAAA"}`: "act", `{"act":7}`: "act", `{"act":"` + act[:len(act)-8] + `"}`: "act",
+		`{}`: "act", `{"act":""}`: "act", `{"act":"%%%"}`: "act", `{"act":"AAAA"}`: "act", `{"act":7}`: "act",
+		`{"act":"` + act[:len(act)-8] + `"}`:                    "act",
 		`{"act":"` + act + `","type":6}`:                        "body",
 		`{"act":"` + act + `","body":"` + body + `"}`:           "body",
 		`{"act":"` + act + `","type":9,"body":"` + body + `"}`:  "body",

@@ -20,11 +20,13 @@ func TestCredentials(t *testing.T) {
 	states := make(map[string]CredentialState)
 	for i, c := range before {
 		states[c.Credential] = c.State
-		if c.Entry != s.size-uint64(len(before))-1+uint64(i) || c.Form != CredentialFormToken || c.Created == 0 || (c.Revoked != nil) != (c.State == CredentialStateRevoked) {
+		if c.Entry != s.size-uint64(len(before))-1+uint64(i) || c.Form != CredentialFormToken || c.Created == 0 ||
+			(c.Revoked != nil) != (c.State == CredentialStateRevoked) {
 			t.Errorf("credential %d: %+v", i, c)
 		}
 	}
-	for token, want := range map[string]CredentialState{s.dealerToken: "in_force", s.expired: "expired", s.revoked: "revoked", s.unknown: ""} {
+	for token, want := range map[string]CredentialState{s.dealerToken: "in_force", s.expired: "expired",
+		s.revoked: "revoked", s.unknown: ""} {
 		if got := states[idOf(token)]; got != want {
 			t.Errorf("%s is %q, not %q", idOf(token), got, want)
 		}
@@ -39,7 +41,8 @@ func TestCredentials(t *testing.T) {
 		t.Fatal(err)
 	}
 	hash := sha256.Sum256([]byte(part))
-	create := fmt.Sprintf(`{"action":"create","credential":%q,"role":"dealer","identity":"tables-7","tables":["b","a"],"expires":%q,"hash":%q}`, id, at, encodeHash(hash))
+	create := fmt.Sprintf(`{"action":"create","credential":%q,"role":"dealer","identity":"tables-7",`+
+		`"tables":["b","a"],"expires":%q,"hash":%q}`, id, at, encodeHash(hash))
 	if got := s.status(bearer); got != 401 {
 		t.Errorf("before: %d", got)
 	}
@@ -49,19 +52,22 @@ func TestCredentials(t *testing.T) {
 		t.Fatalf("%+v: %v", made, err)
 	}
 	entry, err := audit.ParseEntry(receipt.Entry)
-	if c, ok := entry.Body.(*audit.Credential); err != nil || !ok || c.Digest != c.Opens(hash) || entry.Actor != (audit.Actor{Identity: "admin", Credential: idOf(s.adminToken)}) ||
+	if c, ok := entry.Body.(*audit.Credential); err != nil || !ok || c.Digest != c.Opens(hash) ||
+		entry.Actor != (audit.Actor{Identity: "admin", Credential: idOf(s.adminToken)}) ||
 		strings.Contains(string(receipt.Entry), string(hash[:])) {
 		t.Errorf("%+v: %v", entry, err)
 	}
 	shuffle := read[Shuffle](t, s.by(bearer, "/v1/main/shuffles", "k", `{"table":"a","deck":"short-36"}`))
-	if state := read[ShuffleState](t, s.get(fmt.Sprintf("/v1/main/shuffles/%d", shuffle.ID), bearer)); state.Owner != "tables-7" {
+	if state := read[ShuffleState](t, s.get(fmt.Sprintf("/v1/main/shuffles/%d", shuffle.ID),
+		bearer)); state.Owner != "tables-7" {
 		t.Errorf("%+v", state)
 	}
 	s.by(bearer, "/v1/main/shuffles", "k2", `{"table":"c","deck":"short-36"}`).want(t, CodeForbidden, "")
 	s.admin(route, create).want(t, CodeCredential, "")
 
 	list := read[CredentialList](t, s.get(route, s.regulatorToken)).Credentials
-	if c := list[len(list)-1]; len(list) != len(before)+1 || c.Credential != id || c.Entry != made.Index || c.Identity != "tables-7" || c.Role != RoleDealer ||
+	if c := list[len(list)-1]; len(list) != len(before)+1 || c.Credential != id || c.Entry != made.Index ||
+		c.Identity != "tables-7" || c.Role != RoleDealer ||
 		fmt.Sprint(c.Tables) != "[a b]" || value(c.Expires) != expires || c.State != CredentialStateInForce {
 		t.Errorf("%+v", c)
 	}
@@ -86,7 +92,8 @@ func TestCredentialRefusals(t *testing.T) {
 	id := func() string { name, _ := keys.NewToken(); return name }
 	hash := encodeHash([32]byte{1})
 	good := func() string {
-		return fmt.Sprintf(`{"action":"create","credential":%q,"role":"dealer","identity":"i","tables":["a","b"],"expires":"2030-01-02T03:04:05Z","hash":%q}`, id(), hash)
+		return fmt.Sprintf(`{"action":"create","credential":%q,"role":"dealer","identity":"i","tables":["a","b"],`+
+			`"expires":"2030-01-02T03:04:05Z","hash":%q}`, id(), hash)
 	}
 	size := s.ledger.Live().Size
 	many := `"t0"`
@@ -111,7 +118,8 @@ func TestCredentialRefusals(t *testing.T) {
 		{`"identity":"i"`, `"identity":"Jane Doe"`, CodeInvalidValue, "identity", "a name of 1 to 64 letters"},
 		{`"identity":"i"`, `"identity":"daemon"`, CodeCredential, "", "reserved"},
 		{`"identity":"i"`, `"identity":"operator"`, CodeCredential, "", "reserved"},
-		{`"tables":["a","b"]`, `"tables":[]`, CodeInvalidValue, "tables", "has 1 to 256 tables; leave it out for all of them"},
+		{`"tables":["a","b"]`, `"tables":[]`, CodeInvalidValue, "tables",
+			"has 1 to 256 tables; leave it out for all of them"},
 		{`"tables":["a","b"]`, `"tables":[` + many + `]`, CodeInvalidValue, "tables", "has 1 to 256 tables"},
 		{`"tables":["a","b"]`, `"tables":["a b"]`, CodeInvalidValue, "tables", "holds a table that"},
 		{`"tables":["a","b"]`, `"tables":["b","a","b"]`, CodeInvalidValue, "tables", "holds b twice: name each table once"},

@@ -97,7 +97,8 @@ func TestCredentialOfAnotherDaemon(t *testing.T) {
 			t.Errorf("%d after %d looks at the store", got, w.looks.Load())
 		}
 	}
-	read[Appended](t, a.admin("/v1/main/credentials", fmt.Sprintf(`{"action":"revoke","credential":%q,"reason":"left the house"}`, id)))
+	read[Appended](t, a.admin("/v1/main/credentials",
+		fmt.Sprintf(`{"action":"revoke","credential":%q,"reason":"left the house"}`, id)))
 	if got := a.status(bearer); got != 401 {
 		t.Errorf("where it was revoked: %d", got)
 	}
@@ -177,10 +178,12 @@ func TestUnknownCredentials(t *testing.T) {
 			t.Errorf("%s tells from %s", body, bodies[0])
 		}
 	}
-	if got := [4]int{s.status(s.dealerToken), s.status(s.expired), s.status("nonsense"), s.status("")}; got != [4]int{200, 401, 401, 200} {
+	if got := [4]int{s.status(s.dealerToken), s.status(s.expired), s.status("nonsense"),
+		s.status("")}; got != [4]int{200, 401, 401, 200} {
 		t.Errorf("a token that holds, expired, malformed, none: %v", got)
 	}
-	if !strings.Contains(string(operator(t, s, "/metrics").body), `shuffled_http_refused_total{ledger="main",reason="unknown_token"} 30`) {
+	if !strings.Contains(string(operator(t, s, "/metrics").body),
+		`shuffled_http_refused_total{ledger="main",reason="unknown_token"} 30`) {
 		t.Error("refusals are not counted")
 	}
 	elsewhere := httptest.NewRecorder()
@@ -228,7 +231,8 @@ func TestUnknownCrowd(t *testing.T) {
 func TestExpires(t *testing.T) {
 	t.Parallel()
 	s, w := watched(t, stackOptions{})
-	_, bearer := s.putToken(audit.RoleDealer, func(c *audit.Credential) { c.Expires = s.clock.Now().Add(time.Second).UnixMilli() })
+	_, bearer := s.putToken(audit.RoleDealer,
+		func(c *audit.Credential) { c.Expires = s.clock.Now().Add(time.Second).UnixMilli() })
 	s.clock.add(999 * time.Millisecond)
 	w.looks.Store(0)
 	before := s.status(bearer)
@@ -250,7 +254,8 @@ func TestStoreAway(t *testing.T) {
 		t.Errorf("within CredentialLife: known %d, revoked %d", got[0], got[1])
 	}
 	s.clock.add(time.Millisecond)
-	for name, token := range map[string]string{"known": s.dealerToken, "unknown": s.unknown, "wrong": s.wrong, "revoked": s.revoked} {
+	for name, token := range map[string]string{"known": s.dealerToken, "unknown": s.unknown, "wrong": s.wrong,
+		"revoked": s.revoked} {
 		if got := s.get("/v1/main/keys", token); got.header.Get("Retry-After") == "" {
 			t.Errorf("%s: %v", name, got.header)
 		} else {

@@ -58,7 +58,8 @@ func TestNotYours(t *testing.T) {
 		size := s.ledger.Live().Size
 		for _, a := range asks {
 			got := s.by(bearer, path+a[0], "", a[1])
-			if got.want(t, CodeNotYours, ""); !strings.Contains(value(got.problem(t).Detail), "is of dealer, and the request of another") {
+			if got.want(t, CodeNotYours, ""); !strings.Contains(value(got.problem(t).Detail),
+				"is of dealer, and the request of another") {
 				t.Errorf("%s: %s", when, got.body)
 			}
 		}
@@ -71,7 +72,8 @@ func TestNotYours(t *testing.T) {
 	refused("open", s.otherToken, cut, hands, [2]string{"/close", misdeal})
 	read[Mix](t, s.post(path+cut[0], "", cut[1]))
 	first := s.post(path+hands[0], "", hands[1])
-	refused("a repeat", s.otherToken, cut, hands, [2]string{"/deal", next}, [2]string{"/deal", strings.Replace(next, "}]}", `}],"close":`+misdeal+`}`, 1)})
+	refused("a repeat", s.otherToken, cut, hands, [2]string{"/deal", next}, [2]string{"/deal", strings.Replace(next,
+		"}]}", `}],"close":`+misdeal+`}`, 1)})
 
 	// Another token of the owner's identity is the owner.
 	_, second := s.putToken(audit.RoleDealer, nil)
@@ -114,8 +116,10 @@ func TestTakeoverToClose(t *testing.T) {
 	}
 	size := s.ledger.Live().Size
 	for body, field := range map[string]string{
-		`{}`: "reason", `{"reason":""}`: "reason", `{"reason":"  "}`: "reason", `{"reason":"two\nlines"}`: "reason", `{"reason":7}`: "reason",
-		`{"reason":"r","extent":""}`: "extent", `{"reason":"r","extent":"all"}`: "extent", `{"reason":"r","extent":null}`: "extent",
+		`{}`: "reason", `{"reason":""}`: "reason", `{"reason":"  "}`: "reason", `{"reason":"two\nlines"}`: "reason",
+		`{"reason":7}`:               "reason",
+		`{"reason":"r","extent":""}`: "extent", `{"reason":"r","extent":"all"}`: "extent",
+		`{"reason":"r","extent":null}`:     "extent",
 		`{"reason":"r","owner":"another"}`: "owner", `{"reason":"` + strings.Repeat("x", 201) + `"}`: "reason",
 	} {
 		got := s.by(s.otherToken, path+"/takeover", "", body)
@@ -137,7 +141,8 @@ func TestTakeoverToClose(t *testing.T) {
 	}
 	entry, err := audit.ParseEntry(receipt.Entry)
 	body, ok := entry.Body.(*audit.Takeover)
-	if err != nil || !ok || body.Reason != "ticket 4712" || body.Extent != audit.ExtentClose || over.From != "dealer" || entry.Time != int64(over.Time) ||
+	if err != nil || !ok || body.Reason != "ticket 4712" || body.Extent != audit.ExtentClose || over.From != "dealer" ||
+		entry.Time != int64(over.Time) ||
 		entry.Actor != (audit.Actor{Identity: "another", Credential: idOf(s.otherToken)}) {
 		t.Errorf("%+v and %+v: %v", over, entry, err)
 	}
@@ -147,7 +152,8 @@ func TestTakeoverToClose(t *testing.T) {
 	}
 
 	got := s.by(s.otherToken, path+"/deal", "", next)
-	if got.want(t, CodeNotYours, ""); !strings.Contains(value(got.problem(t).Detail), "to close it, and for nothing else") {
+	if got.want(t, CodeNotYours, ""); !strings.Contains(value(got.problem(t).Detail),
+		"to close it, and for nothing else") {
 		t.Errorf("%s", got.body)
 	}
 	s.by(s.otherToken, path+"/deal", "", twoHands).want(t, CodeNotYours, "") // earlier answers neither
@@ -165,7 +171,8 @@ func TestTakeoverToClose(t *testing.T) {
 	}
 	wantRepeat(t, closed, s.by(s.otherToken, path+"/close", "", misdeal))
 	v := verify.Transcript(s.get(path+"/transcript", "").body, verify.Trust{VKey: s.vkey})
-	if v.Verdict != verify.Proved || len(v.Takeovers) != 1 || v.Takeovers[0].From != "dealer" || v.Takeovers[0].Identity != "another" {
+	if v.Verdict != verify.Proved || len(v.Takeovers) != 1 || v.Takeovers[0].From != "dealer" ||
+		v.Takeovers[0].Identity != "another" {
 		t.Errorf("%s at %s: %+v", v.Verdict, v.Failed, v.Takeovers)
 	}
 }
@@ -199,7 +206,8 @@ func TestTakeoverToPlay(t *testing.T) {
 	}
 	s.by(s.otherToken, path+"/deal", "", next).want(t, CodeNotYours, "")
 	last := s.post(path+"/deal", "", `{"first":9,"runs":[{"count":1,"purpose":"discard"}],"close":`+completed+`}`)
-	wantRepeat(t, last, s.post(path+"/deal", "", `{"first":9,"runs":[{"count":1,"purpose":"discard"}],"close":`+completed+`}`))
+	wantRepeat(t, last, s.post(path+"/deal", "",
+		`{"first":9,"runs":[{"count":1,"purpose":"discard"}],"close":`+completed+`}`))
 	if d := read[Deal](t, last); d.Close == nil || d.Time != d.Close.Time {
 		t.Errorf("%+v", d)
 	}
@@ -211,7 +219,10 @@ func TestTakeoverOfTables(t *testing.T) {
 	s := newStack(t, stackOptions{})
 	_, ours := s.commit("a", "k1")
 	_, theirs := s.commit("z", "k2")
-	_, narrow := s.putToken(audit.RoleDealer, func(c *audit.Credential) { c.Identity, c.Tables = "narrow", []string{"a"} })
+	_, narrow := s.putToken(audit.RoleDealer, func(c *audit.Credential) {
+		c.Identity, c.Tables = "narrow",
+			[]string{"a"}
+	})
 	s.by(narrow, theirs+"/takeover", "", `{"reason":"r"}`).want(t, CodeForbidden, "")
 	read[Takeover](t, s.by(narrow, ours+"/takeover", "", `{"reason":"r"}`))
 }

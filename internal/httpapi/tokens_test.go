@@ -23,7 +23,8 @@ func (s *stack) write(bodies ...audit.Body) []ledger.Appended {
 func newToken(role audit.Role, change func(*audit.Credential)) (c *audit.Credential, bearer string) {
 	id, secret := keys.NewToken()
 	bearer = string(secret.Bytes())
-	c = &audit.Credential{Kind: audit.CredentialCreated, ID: id, Form: audit.FormToken, Role: role, Identity: role.String()}
+	c = &audit.Credential{Kind: audit.CredentialCreated, ID: id, Form: audit.FormToken, Role: role,
+		Identity: role.String()}
 	if change != nil {
 		change(c)
 	}
