@@ -43,7 +43,7 @@ func (h *house) rig(c audit.Context, cheat func(values []uint32)) *rigged {
 // committed is the shuffle as a client has it after the commit.
 func (r *rigged) committed() *Committed {
 	r.t.Helper()
-	b, err := audit.Entry{Time: 1000, Actor: as("daemon"), Body: r.commit}.Encode()
+	b, err := audit.Entry{Time: 1000, Actor: as(hostileIdentity), Body: r.commit}.Encode()
 	if err != nil {
 		r.t.Fatal(err)
 	}

@@ -63,7 +63,7 @@ func (h *house) receipts(bodies ...audit.Body) []string {
 		return out, nil
 	})
 	for i, body := range bodies {
-		b, err := audit.Entry{Time: h.at, Actor: as("daemon"), Body: body}.Encode()
+		b, err := audit.Entry{Time: h.at, Actor: as(hostileIdentity), Body: body}.Encode()
 		if err != nil {
 			h.t.Fatal(err)
 		}

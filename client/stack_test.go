@@ -133,20 +133,27 @@ func newDaemonOf(t testing.TB, signing *keys.SigningKey, o setting) *daemon {
 	d := dealer.New(dealer.Config{Ledger: l, Store: store, Entropy: source, Keys: ring, Log: log,
 		Now: func() int64 { return now().UnixMilli() }, Round: o.round})
 
-	token := func(role audit.Role) string {
-		t.Helper()
-		id, bearer := keys.NewToken()
-		_, secret, _ := keys.SplitToken(string(bearer.Bytes()))
-		check(store.PutToken(t.Context(), l.ID(), ledger.Token{ID: id, Role: role, Hash: keys.HashToken(secret), Created: 1}))
-		return string(bearer.Bytes())
-	}
-
 	api, err := httpapi.New(httpapi.Config{Log: log, Now: now})
 	check(err)
-	check(api.Add(httpapi.Ledger{Dealer: d, Log: l, Tokens: store, Access: store, Recall: recall.New(l, store, 0, now)}))
+	check(api.Add(httpapi.Ledger{Dealer: d, Log: l, Access: store, Recall: recall.New(l, store, 0, now)}))
 	api.Ready()
-	made.api, made.ledger, made.token, made.admin = api, l, token(audit.RoleDealer), token(audit.RoleAdmin)
+	made.api, made.ledger = api, l
+	made.token, made.admin = made.newToken(audit.RoleDealer, "dealer"), made.newToken(audit.RoleAdmin, "admin")
 	return made
+}
+
+// newToken makes a token of a service.
+func (d *daemon) newToken(role audit.Role, identity string) string {
+	d.t.Helper()
+	id, bearer := keys.NewToken()
+	_, secret, _ := keys.SplitToken(string(bearer.Bytes()))
+	c := &audit.Credential{Kind: audit.CredentialCreated, ID: id, Form: audit.FormToken, Role: role, Identity: identity}
+	c.Digest = c.Opens(keys.HashToken(secret))
+	p := ledger.Proposal{Actor: audit.Operator, Bodies: []audit.Body{c}}
+	if _, err := d.ledger.Append(d.t.Context(), p); err != nil {
+		d.t.Fatal(err)
+	}
+	return string(bearer.Bytes())
 }
 
 // startWitnesses starts n witnesses of the ledger, and returns what deals then
