@@ -68,9 +68,26 @@ func (i *identity) foreign(by audit.Actor, at int64, first time.Time) string {
 	return ""
 }
 
-// own is foreign as a *Fault, nil for an answer to this client.
-func (c *Client) own(by audit.Actor, at int64, when asked, answer []byte) error {
-	if what := c.identity.foreign(by, at, when.first); what != "" {
+// said is what an answer says of its entry.
+type said struct {
+	time     Timestamp
+	repeated bool
+}
+
+// own returns a *Fault for an answer that misstates its entry, or whose entry is foreign.
+// That an answer is a repeat can be refuted only if it says that it is none: the entry
+// was in the ledger before the request was made.
+func (c *Client) own(e proved, says said, when asked, answer []byte) error {
+	what := ""
+	switch {
+	case says.time.UnixMilli() != e.Time:
+		what = "its time is not the one in the ledger"
+	case !says.repeated && e.index < when.since:
+		what = "the request was answered before, and the answer does not say so"
+	default:
+		what = c.identity.foreign(e.Actor, e.Time, when.first)
+	}
+	if what != "" {
 		return &Fault{What: what, Answer: answer}
 	}
 	return nil
@@ -90,14 +107,21 @@ func (c *Client) TakeOver(ctx context.Context, s *Committed, req TakeoverRequest
 	if err != nil {
 		return nil, err
 	}
+	extent, repeated := ExtentClose, bool(deref(taken.Repeated))
+	if req.Extent != nil {
+		extent = *req.Extent
+	}
 	body, ok := e.Body.(*audit.Takeover)
-	if !ok || body.Shuffle != s.ID || body.Reason != req.Reason || body.Extent.String() != string(deref(req.Extent)) && req.Extent != nil {
+	if !ok || body.Shuffle != s.ID || !s.during(e) || body.Extent.String() != string(extent) || body.Reason != req.Reason && !repeated {
 		return nil, &Fault{What: "the takeover in the ledger is another one", Answer: answer}
 	}
-	if deref(taken.Repeated) { // it is told again for as long as it holds
+	if repeated { // it is told again for as long as it holds, whatever the reason now
 		when.first = time.UnixMilli(e.Time)
 	}
-	return taken, c.own(e.Actor, e.Time, when, answer)
+	if err := c.own(e, said{taken.Time, repeated}, when, answer); err != nil {
+		return nil, err
+	}
+	return taken, nil
 }
 
 // under is the request with an idempotency key: one of NewKey says when it was made, so

@@ -38,6 +38,7 @@ type daemon struct {
 	token string // a dealer's
 	admin string // an administrator's token
 
+	start     time.Time // its clock's, when it was made
 	origin    string
 	policy    string // with the ledger's key and the witnesses
 	witnesses []*witnesstest.Witness
@@ -95,7 +96,7 @@ func newDaemonOf(t testing.TB, signing *keys.SigningKey, o setting) *daemon {
 		}
 		return o.at.Add(time.Since(start))
 	}
-	made := &daemon{t: t, vkey: signing.VKey(), origin: signing.Origin()}
+	made := &daemon{t: t, vkey: signing.VKey(), start: now(), origin: signing.Origin()}
 	deals := made.startWitnesses(o.witnesses)
 	if o.late {
 		deals = audit.DealsSigned
@@ -202,6 +203,12 @@ func (d *daemon) client(between func(http.Handler) http.Handler, change func(*cl
 		d.t.Fatal(err)
 	}
 	return c
+}
+
+// repeated is what the answer to a repeated request says of a shuffle.
+func repeated(s client.Shuffle) client.Shuffle {
+	s.Repeated = ptr(client.ShuffleRepeatedTrue)
+	return s
 }
 
 func ptr[T any](v T) *T { return &v }
