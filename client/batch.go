@@ -44,7 +44,7 @@ func (c *Client) proveBatch(ctx context.Context, key string, req *ShuffleRequest
 		if err != nil {
 			return nil, err
 		}
-		if err := c.own(s.by, s.at, bool(deref(said.Repeated)), when, answer); err != nil {
+		if err := s.own(c, when, answer); err != nil {
 			return nil, err
 		}
 		what := s.differs(terms{req.Table, key, i, req.Mix, req.Disclosure, req.CloseBy, req.GameRef})

@@ -139,7 +139,13 @@ func (c *Client) proveCommitted(ctx context.Context, when asked, call func() ([]
 	if err != nil {
 		return nil, nil, err
 	}
-	return committed, answer, c.own(committed.by, committed.at, bool(deref(s.Repeated)), when, answer)
+	return committed, answer, committed.own(c, when, answer)
+}
+
+// own is Client.own of the commit.
+func (s *Committed) own(c *Client, when asked, answer []byte) error {
+	e := proved{Entry: audit.Entry{Time: s.at, Actor: s.by}, index: s.ID}
+	return c.own(e, said{s.Time, bool(deref(s.Repeated))}, when, answer)
 }
 
 // proveCommit holds what the daemon says of a shuffle against its commit. That

@@ -46,7 +46,7 @@ func (c *Client) proveMix(ctx context.Context, s *Committed, req *MixRequest, m 
 	if !ok || mix.Shuffle != s.ID || !s.during(e) {
 		return fault("the mix in the ledger is another one", nil)
 	}
-	if err := c.own(e.Actor, e.Time, bool(deref(m.Repeated)), when, answer); err != nil {
+	if err := c.own(e, said{m.Time, bool(deref(m.Repeated))}, when, answer); err != nil {
 		return 0, err
 	}
 	signature := req.Beacon
@@ -134,7 +134,7 @@ func (c *Client) proveDeal(ctx context.Context, s *Committed, req *DealRequest, 
 	if !ok || deal.Shuffle != s.ID || !s.during(e) || deal.First != req.First || deal.Final != (req.Close != nil) || !slices.Equal(deal.Runs, runs(req)) {
 		return fault("the deal in the ledger is another one")
 	}
-	if err := c.own(e.Actor, e.Time, bool(deref(d.Repeated)), when, answer); err != nil {
+	if err := c.own(e, said{d.Time, bool(deref(d.Repeated))}, when, answer); err != nil {
 		return 0, err
 	}
 	next := req.First + deal.Count()
@@ -240,7 +240,7 @@ func (c *Client) proveClose(ctx context.Context, s *Committed, req *CloseRequest
 		ending.Outcome != req.Outcome || deref(ending.Reason) != deref(req.Reason) {
 		return &Fault{What: "the close in the ledger is another one", Answer: answer}
 	}
-	if err := c.own(e.Actor, e.Time, bool(deref(ending.Repeated)), when, answer); err != nil {
+	if err := c.own(e, said{ending.Time, bool(deref(ending.Repeated))}, when, answer); err != nil {
 		return err
 	}
 	if body.Form == audit.FormTape != (ending.Tape != nil) || ending.Tape != nil && !bytes.Equal(body.Tape, ending.Tape) {

@@ -82,13 +82,29 @@ func (i *identity) foreign(by audit.Actor, at int64, first time.Time) string {
 	return ""
 }
 
-// own is foreign as a *Fault, nil for an answer to this client. An answer that the daemon
-// calls repeated is one only if a try before it may have been done.
-func (c *Client) own(by audit.Actor, at int64, repeated bool, when asked, answer []byte) error {
-	if repeated && !when.again && !when.open.Load() {
-		return &Fault{What: fmt.Sprintf("it was done at %s, before this client asked for it", time.UnixMilli(at).UTC().Format(time.RFC3339)), Answer: answer}
+// said is what an answer says of its entry.
+type said struct {
+	time     Timestamp
+	repeated bool
+}
+
+// own returns a *Fault for an answer that misstates its entry, or whose entry is foreign.
+// A repeat answers this client only if a try before it may have been done.
+// That an answer is a repeat can be refuted only if it says that it is none: the entry
+// was in the ledger before the request was made.
+func (c *Client) own(e proved, says said, when asked, answer []byte) error {
+	what := ""
+	switch {
+	case says.time.UnixMilli() != e.Time:
+		what = "its time is not the one in the ledger"
+	case !says.repeated && e.index < when.since:
+		what = "the request was answered before, and the answer does not say so"
+	case says.repeated && !when.again && !when.open.Load():
+		what = fmt.Sprintf("it was done at %s, before this client asked for it", time.UnixMilli(e.Time).UTC().Format(time.RFC3339))
+	default:
+		what = c.identity.foreign(e.Actor, e.Time, when.first)
 	}
-	if what := c.identity.foreign(by, at, when.first); what != "" {
+	if what != "" {
 		return &Fault{What: what, Answer: answer}
 	}
 	return nil
@@ -108,14 +124,21 @@ func (c *Client) TakeOver(ctx context.Context, s *Committed, req TakeoverRequest
 	if err != nil {
 		return nil, err
 	}
+	extent, repeated := ExtentClose, bool(deref(taken.Repeated))
+	if req.Extent != nil {
+		extent = *req.Extent
+	}
 	body, ok := e.Body.(*audit.Takeover)
-	if !ok || body.Shuffle != s.ID || body.Reason != req.Reason || body.Extent.String() != string(deref(req.Extent)) && req.Extent != nil {
+	if !ok || body.Shuffle != s.ID || !s.during(e) || body.Extent.String() != string(extent) || body.Reason != req.Reason && !repeated {
 		return nil, &Fault{What: "the takeover in the ledger is another one", Answer: answer}
 	}
-	if deref(taken.Repeated) { // it is told again for as long as it holds
-		when.first = time.UnixMilli(e.Time)
+	if repeated { // it is told again for as long as it holds, whatever the reason now
+		when.first, when.again = time.UnixMilli(e.Time), true
 	}
-	return taken, c.own(e.Actor, e.Time, false, when, answer)
+	if err := c.own(e, said{taken.Time, repeated}, when, answer); err != nil {
+		return nil, err
+	}
+	return taken, nil
 }
 
 // under is the request with an idempotency key: one of NewKey says when it was made, so

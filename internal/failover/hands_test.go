@@ -302,12 +302,12 @@ func (h *house) settled(c *clients, dsn string) {
 	given := func(in *history) map[string]bool {
 		there := make(map[string]bool)
 		for _, hand := range c.abandoned {
-			there[hand.key] = in.keys[audit.KeyTag(origin, dealerIdentity, hand.table, hand.key)] == 1
+			there[hand.key] = in.keys[audit.KeyTag(origin, as("client").Identity, hand.table, hand.key)] == 1
 		}
 		return there
 	}
 	for _, hand := range c.abandoned {
-		if there := got.keys[audit.KeyTag(origin, dealerIdentity, hand.table, hand.key)]; !hand.maybe && hand.shuffle == nil && there > 0 {
+		if there := got.keys[audit.KeyTag(origin, as("client").Identity, hand.table, hand.key)]; !hand.maybe && hand.shuffle == nil && there > 0 {
 			h.t.Errorf("%s was written, and its client told that nothing was", hand.key)
 		}
 	}
