@@ -2,13 +2,13 @@ package main
 
 import (
 	"context"
-	"crypto/fips140"
 	"crypto/sha256"
 	"errors"
 	"fmt"
 	"io"
 	"log/slog"
 	"os"
+	"strings"
 	"sync"
 	"time"
 
@@ -23,6 +23,7 @@ import (
 	"shuffled/internal/keys"
 	"shuffled/internal/ledger"
 	"shuffled/internal/monitor"
+	"shuffled/internal/process"
 	"shuffled/internal/seal"
 	"shuffled/internal/witness"
 )
@@ -192,9 +193,10 @@ func (h *house) witness(w audit.Witness) (ledger.Witness, error) {
 }
 
 // describe says what this daemon is, for its instance_start events: digests of
-// the executable and of the configuration, FIPS state, version.
+// the executable and of the configuration, FIPS state, version, the platform below.
 func (h *house) describe() (audit.Event, error) {
-	e := audit.Event{FIPS: fips140.Enabled(), Name: versionName(), Config: h.cfg.Digest()}
+	below := process.Platform()
+	e := audit.Event{FIPS: below.FIPS, Name: versionName(), Config: h.cfg.Digest(), Kernel: recordedKernel(below.Kernel), VDSO: recordedVDSO[below.VDSO]}
 	path, err := os.Executable()
 	if err != nil {
 		return e, fmt.Errorf("finding the executable: %w", err)
@@ -210,6 +212,19 @@ func (h *house) describe() (audit.Event, error) {
 	}
 	sum.Sum(e.Build[:0])
 	return e, nil
+}
+
+// recordedVDSO are the codes of what the platform says (docs/SPEC.md section 5.8).
+var recordedVDSO = map[process.VDSO]audit.VDSO{process.VDSOUnknown: audit.VDSONotKnown, process.VDSONo: audit.VDSONo, process.VDSOYes: audit.VDSOYes}
+
+// recordedKernel is the release as an entry may have it (docs/SPEC.md section 5.8), ""
+// for one that it may not: a kernel of a strange name is no reason not to start.
+func recordedKernel(release string) string {
+	strange := func(r rune) bool { return r <= 0x20 || r > 0x7e }
+	if len(release) > audit.MaxName || strings.ContainsFunc(release, strange) {
+		return ""
+	}
+	return release
 }
 
 // onLatch hands the cause to watchLatch. One is enough: the latch stays set.
