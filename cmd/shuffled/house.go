@@ -55,7 +55,15 @@ type words struct {
 	adoptHead  string // reason to accept a head without a high-water mark
 	clearLatch string // reason to clear an entropy latch
 
-	adoptAct *audit.ActEntry // of administrators, where two are asked for
+	adoptAct *loadedAct // of administrators, to adopt the head of the ledger that it names
+}
+
+// adopt says with which reason and act the head of the ledger is adopted.
+func (w words) adopt(origin string) (reason string, act *audit.ActEntry) {
+	if w.adoptAct == nil || w.adoptAct.Ledger != origin {
+		return w.adoptHead, nil
+	}
+	return w.adoptAct.body.(*audit.Event).Reason, w.adoptAct.entry
 }
 
 // openHouse opens the store, the generator, the keys and every configured
@@ -99,12 +107,14 @@ func (h *house) openLedgers(ctx context.Context, start audit.Event, w words, pas
 	opened := make([]*dealer.Dealer, len(h.cfg.Ledgers))
 	group, ctx := errgroup.WithContext(ctx)
 	group.SetLimit(openAtOnce)
+	named := false // by the act to adopt
 	for i, l := range h.cfg.Ledgers {
 		origin, signers, err := readSigners(l, passphrase) // one at a time: a passphrase takes memory
 		if err != nil {
 			group.Go(func() error { return fmt.Errorf("opening ledger %s: %w", l.Name, err) })
 			break
 		}
+		named = named || w.adoptAct != nil && w.adoptAct.Ledger == origin
 		group.Go(func() (err error) {
 			opened[i], err = h.openLedger(ctx, l, ledger.Info{Name: l.Name, Origin: origin}, signers, start, w)
 			return err
@@ -115,6 +125,9 @@ func (h *house) openLedgers(ctx context.Context, start audit.Event, w words, pas
 		if d != nil {
 			h.dealers = append(h.dealers, d)
 		}
+	}
+	if err == nil && w.adoptAct != nil && !named {
+		return usage("--adopt-act: it is of the ledger %s, which this daemon does not serve", visible(w.adoptAct.Ledger))
 	}
 	return err
 }
@@ -148,13 +161,14 @@ func (h *house) openLedger(ctx context.Context, c config.Ledger, info ledger.Inf
 
 // ledgerConfig is what a ledger of this house is opened with.
 func (h *house) ledgerConfig(c config.Ledger, info ledger.Info, signers []note.Signer, start audit.Event, w words) ledger.Config {
+	reason, act := w.adopt(info.Origin)
 	return ledger.Config{
 		Store:     h.store,
 		Info:      info,
 		Signers:   signers,
 		Mark:      c.Mark,
-		AdoptHead: w.adoptHead,
-		AdoptAct:  w.adoptAct,
+		AdoptHead: reason,
+		AdoptAct:  act,
 		Witness:   h.witness,
 		MayAsk:    h.mayAsk,
 		Tiles:     h.tiles,
@@ -173,7 +187,11 @@ func (h *house) explainOpen(err error, info ledger.Info) error {
 		return withHint(fmt.Errorf("there is no ledger %s of %s in the database", info.Name, info.Origin),
 			"create it: shuffled ledger create --name %s --origin %s", info.Name, info.Origin)
 	case errors.Is(err, ledger.ErrNoMark):
-		return withHint(err, "if this host is new to the ledger and you know its head is right: --adopt-head REASON")
+		return withHint(err, "if this host is new to the ledger and you know its head is right: serve --adopt-head REASON")
+	}
+	var illegal *audit.Illegal
+	if errors.As(err, &illegal) && illegal.Code == audit.RuleTwoPersons {
+		return withHint(err, "this ledger asks for two administrators: shuffled act propose adopt_head, act sign, and serve --adopt-act FILE")
 	}
 	return err
 }
