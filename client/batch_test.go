@@ -7,6 +7,7 @@ import (
 	"strings"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"shuffled/client"
 )
@@ -54,7 +55,7 @@ func TestCommits(t *testing.T) {
 			t.Error(err)
 		}
 	}
-	again, err := c.Commits(ctx, "k", req, 20)
+	again, err := c.Commits(client.FirstTried(ctx, time.Time{}), "k", req, 20)
 	if err != nil {
 		t.Fatal(err)
 	}
