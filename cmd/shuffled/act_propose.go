@@ -29,7 +29,7 @@ type actProposeCmd struct {
 	Table    string        `placeholder:"NAME" help:"kill_clear: the table (default: the ledger's switch)."`
 	Admin    string        `placeholder:"NAME" help:"add_, remove_, replace_administrator: the administrator."`
 	Identity string        `placeholder:"NAME" default:"admin" help:"admin_credential: the identity of the token."`
-	TokenOut string        `placeholder:"FILE" help:"admin_credential: new file for the token, mode 0600."`
+	TokenOut string        `name:"new-token-file" placeholder:"FILE" help:"admin_credential: new file for the token, mode 0600."`
 	Shuffle  uint64        `placeholder:"ID" help:"takeover: the shuffle."`
 	Acts     []string      `placeholder:"ACT" help:"two_persons: the acts that need two administrators."`
 	Delay    time.Duration `default:"1h" help:"two_persons: how long an act of one administrator waits."`
@@ -41,7 +41,7 @@ func (actProposeCmd) Help() string {
 	return `Examples:
 
     shuffled act propose policy --policy new.policy --as admin --sign alice.key --out policy.act --url https://shuffle.example.com
-    shuffled act propose admin_credential --token-out admin.token --sign alice.key --out admin.act
+    shuffled act propose admin_credential --new-token-file admin.token --sign alice.key --out admin.act
     shuffled act sign admin.act --key bob.key
     shuffled act submit admin.act
     shuffled act propose adopt_head --reason "restored, ticket 4713" --sign alice.key --out head.act   # then serve --adopt-act head.act`
@@ -146,7 +146,7 @@ func (c *actProposeCmd) reasoned() error {
 // goes into the act.
 func (c *actProposeCmd) adminToken() (audit.Body, error) {
 	if c.TokenOut == "" {
-		return nil, usage("--token-out is needed: a new file for the token, which opens nothing until the act is submitted")
+		return nil, usage("--new-token-file is needed: a new file for the token, which opens nothing until the act is submitted")
 	}
 	if err := audit.CheckName(c.Identity); err != nil {
 		return nil, usage("--identity %s", err)

@@ -48,7 +48,7 @@ func newLoaded(t *testing.T, limits string) *loaded {
 		t.Fatal(err)
 	}
 	l := &loaded{production: p}
-	l.token = strings.TrimSpace(p.must("", "token", "create", "--config", p.config, "--ledger", "main", "--role", "dealer"))
+	l.token = strings.TrimSpace(p.must("", "token", "create", "--config", p.config, "--ledger", "main", "--role", "dealer", "--identity", "poker-backend"))
 	dial := net.Dialer{}
 	l.client = &http.Client{Timeout: 60 * time.Second, Transport: &http.Transport{MaxIdleConnsPerHost: 8192,
 		DialContext: func(ctx context.Context, network, addr string) (net.Conn, error) {

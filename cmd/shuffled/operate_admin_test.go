@@ -194,7 +194,7 @@ func TestClientCertificates(t *testing.T) {
 	run("migrate", "up", "--config", config)
 	run("key", "generate", "sealing", "--out", filepath.Join(d.data, "sealing.key"))
 	run("ledger", "create", "--config", config, "--name", "main", "--origin", "sandbox.example/main")
-	id := run("token", "create", "--config", config, "--role", "dealer", "--certificate", c.path("known.pem"))
+	id := run("token", "create", "--config", config, "--role", "dealer", "--identity", "poker-backend", "--certificate", c.path("known.pem"))
 	d.launch("http://"+operator, []string{"serve", "--config", config})
 
 	commit := func(client *http.Client) int {

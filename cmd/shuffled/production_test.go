@@ -34,7 +34,7 @@ func TestProduction(t *testing.T) {
 	if code, out := p.run("owner", append(create, "--deals", "signed")...); code != exitCannot || !strings.Contains(out, "exists") {
 		t.Errorf("the same ledger twice: %d: %s", code, out)
 	}
-	token := strings.TrimSpace(p.must("", "token", "create", "--config", p.config, "--ledger", "main", "--role", "dealer"))
+	token := strings.TrimSpace(p.must("", "token", "create", "--config", p.config, "--ledger", "main", "--role", "dealer", "--identity", "poker-backend"))
 	if list := p.must("", "token", "list", "--config", p.config); strings.Contains(list, token) || !strings.Contains(list, "in force") {
 		t.Errorf("tokens: %s", list)
 	}

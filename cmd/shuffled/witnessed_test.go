@@ -31,7 +31,7 @@ func TestWitnessedLedger(t *testing.T) {
 	c.must("migrate", "up", "--data", c.dir)
 	c.must("ledger", "create", "--data", c.dir, "--name", "main", "--origin", "cards.example.com/main",
 		"--production", "--policy", c.path("ledger.policy"))
-	token := strings.TrimSpace(c.must("token", "create", "--data", c.dir, "--ledger", "main", "--role", "dealer"))
+	token := strings.TrimSpace(c.must("token", "create", "--data", c.dir, "--ledger", "main", "--role", "dealer", "--identity", "poker-backend"))
 	c.configure("main")
 	c.serve()
 
