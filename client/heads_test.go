@@ -50,7 +50,7 @@ func (f *forked) between(http.Handler) http.Handler {
 }
 
 func (f *forked) client(state client.State) *client.Client {
-	return f.one.client(f.between, func(cfg *client.Config) { cfg.State = state })
+	return f.one.client(f.between, func(cfg *client.Config) { cfg.State, cfg.Identity = state, "dealer" })
 }
 
 // commits makes n shuffles, and returns the last.
