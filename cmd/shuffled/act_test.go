@@ -47,10 +47,8 @@ func TestActs(t *testing.T) {
 	r.offline(exitOK, []string{"list"}, "administrator  alice", "two persons    takeover")
 	r.restart()
 
-	// A policy, by one and by both.
-	if err := os.WriteFile(r.path("none.policy"), []byte("quorum none\n"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	// An auditor, by one and by both.
+	r.must("", "key", "generate", "auditor", "--out", r.path("lab.key"))
 	propose := func(role, as, act string, args ...string) string {
 		t.Helper()
 		file := r.path(act + ".act")
@@ -62,11 +60,11 @@ func TestActs(t *testing.T) {
 		t.Helper()
 		r.says(code, role, "main.vkey", []string{"act", "submit", file}, texts...)
 	}
-	r.says(exitCannot, "admin", "main.vkey", []string{"ledger", "policy", "set", r.path("none.policy")}, "two_persons")
-	file := propose("admin", "admin", "policy", "--policy", r.path("none.policy"))
+	r.says(exitCannot, "admin", "main.vkey", []string{"ledger", "auditor", "add", r.path("lab.pub")}, "two_persons")
+	file := propose("admin", "admin", "auditor", "--public", r.path("lab.pub"))
 	submit(exitCannot, "admin", file, "two administrators")
 	sign(file)
-	submit(exitOK, "admin", file, "It is done: put this witness policy into force")
+	submit(exitOK, "admin", file, "It is done: bring the auditor key")
 
 	// A takeover to play.
 	out := r.says(exitOK, "dealer", "main.vkey", []string{"shuffle", "--table", "t1", "--deck", "standard-52", "--json"})
@@ -133,7 +131,7 @@ func (r *rotating) adopts() {
 	}
 	act := r.path("head.act")
 	r.offline(exitOK, []string{"propose", "adopt_head", "--reason", "a new host", "--sign", r.path("alice.key"), "--out", act}, "submitted   by daemon")
-	for _, flags := range [][]string{nil, {"--adopt-head", "a new host"}, {"--adopt-act", act}, {"--adopt-act", r.path("policy.act")}} {
+	for _, flags := range [][]string{nil, {"--adopt-head", "a new host"}, {"--adopt-act", act}, {"--adopt-act", r.path("auditor.act")}} {
 		if code, out := r.run("", append([]string{"serve", "--config", r.config}, flags...)...); code == exitOK || !strings.Contains(out, "adopt") {
 			r.t.Errorf("serve %v: exit code %d\n%s", flags, code, out)
 		}
