@@ -61,7 +61,7 @@ func (h *house) holding(mark string, signers ...note.Signer) ledger.Config {
 func (h *house) rotate(l *ledger.Ledger, next signingKey) ledger.Appended {
 	h.t.Helper()
 	old := h.key
-	a := h.must(l, propose(next.rotation(), nil))[0]
+	a := h.must(l, propose(next.rotation()))[0]
 	h.key = next.key
 	if _, err := audit.OpenCheckpoint(a.Receipt.Checkpoint, h.key); err != nil {
 		h.t.Errorf("the checkpoint of the rotation lacks the new key's signature: %v", err)
@@ -381,7 +381,7 @@ func TestCrashAroundRotation(t *testing.T) {
 					return err
 				})
 				result := make(chan error, 1)
-				go func() { _, err := l.Append(context.Background(), propose(next.rotation(), nil)); result <- err }()
+				go func() { _, err := l.Append(context.Background(), propose(next.rotation())); result <- err }()
 				<-asked
 				if c.killed {
 					l.Close()
