@@ -267,7 +267,7 @@ func TestRotationRefused(t *testing.T) {
 	size := l.Head().Size
 	for name, p := range map[string]ledger.Proposal{
 		"a key that is not at hand": propose(newSigningKey(t).rotation()),
-		"beside another entry":      propose(commit("t", 1), next.rotation(), nil),
+		"beside another entry":      propose(commit("t", 1), next.rotation()),
 		"the key in force":          propose(&audit.Key{Subject: audit.SubjectSigning, Public: l.KeyHistory()[0].Public}),
 		"retiring the key in force": propose(&audit.Key{Subject: audit.SubjectRetirement, Retired: audit.SubjectSigning, ID: l.KeyHistory()[0].ID}),
 		"a point of small order":    propose(&audit.Key{Subject: audit.SubjectSigning, Public: append([]byte{1, 1}, make([]byte, 31)...)}),
