@@ -32,13 +32,12 @@ var granted = map[string]map[string][]string{
 		"checkpoints": {"SELECT", "INSERT"}, "cosigned": {"SELECT", "INSERT"}, "decks": {"SELECT", "INSERT"},
 		"slots":          {"SELECT", "INSERT"},
 		"heads":          {"SELECT", "UPDATE"},
-		"tokens":         {"SELECT", "INSERT", "UPDATE"},
 		"access_records": {"SELECT", "INSERT"},
 		"snapshots":      {"SELECT", "INSERT", "DELETE"},
 	},
 	reader: {
 		"ledgers": {"SELECT"}, "entries": {"SELECT"}, "tiles": {"SELECT"},
-		"checkpoints": {"SELECT"}, "cosigned": {"SELECT"}, "decks": {"SELECT"}, "heads": {"SELECT"}, "tokens": {},
+		"checkpoints": {"SELECT"}, "cosigned": {"SELECT"}, "decks": {"SELECT"}, "heads": {"SELECT"},
 		"slots": {"SELECT"}, "access_records": {}, "snapshots": {"SELECT"},
 	},
 }
@@ -185,14 +184,13 @@ INSERT INTO checkpoints (ledger, size, root, checkpoint) SELECT ledger, size, ro
 	}
 	refused(t, w, `INSERT INTO heads (ledger, size, root, checkpoint) VALUES (2, 1, '', '')`)
 	refused(t, w, `DELETE FROM heads`)
-	refused(t, w, `DELETE FROM tokens`)
+	refused(t, w, `DELETE FROM cosigned`)
 	refused(t, w, `TRUNCATE access_records`)
 	refused(t, w, `CREATE TABLE mine ()`)
 	refused(t, w, `CREATE TEMP TABLE mine ()`)
 
 	r := as(reader)
 	do(t, r, `SELECT * FROM checkpoints, cosigned, heads, ledgers, entries, tiles, decks, slots`)
-	refused(t, r, `SELECT * FROM tokens`)
 	refused(t, r, `SELECT * FROM access_records`)
 	refused(t, r, `INSERT INTO checkpoints DEFAULT VALUES`)
 	refused(t, r, `SELECT 1 FROM heads FOR KEY SHARE`)
@@ -223,7 +221,6 @@ func TestRolesAreTakenBack(t *testing.T) {
 		t.Fatal(err)
 	}
 	refused(t, as(writer), `DELETE FROM entries`)
-	refused(t, as(reader), `SELECT * FROM tokens`)
 	refused(t, as(writer), `CREATE DATABASE mine`)
 	var owns string
 	err := admin.QueryRow(t.Context(), `SELECT tableowner FROM pg_tables WHERE tablename = 'entries'`).Scan(&owns)

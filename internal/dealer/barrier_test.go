@@ -52,7 +52,7 @@ func TestAnswersAreDurable(t *testing.T) {
 	final := dealer.DealRequest{Runs: []audit.Run{seat(2, "a")}, Close: &end}
 	parent := tb.commit("parent", at("t")).ID
 	hand, ended := tb.commit("planned", planned).ID, tb.commit("ended", at("ended")).ID
-	if _, err := tb.Shuffles(ctx, "tester", "batch", at("batch"), 2); err != nil {
+	if _, err := tb.Shuffles(ctx, as("tester"), "batch", at("batch"), 2); err != nil {
 		t.Fatal(err)
 	}
 
@@ -61,15 +61,15 @@ func TestAnswersAreDurable(t *testing.T) {
 	cfg.Store = s
 	d := dealer.New(cfg)
 	asks := map[string]func() (any, error){
-		"mix":        func() (any, error) { return d.Mix(ctx, "tester", hand, dealer.MixRequest{Cut: num(9)}) },
-		"deal":       func() (any, error) { return d.Deal(ctx, "tester", hand, dealt) },
-		"close":      func() (any, error) { return d.Close(ctx, "tester", hand, end) },
-		"final deal": func() (any, error) { return d.Deal(ctx, "tester", ended, final) },
-		"commit":     func() (any, error) { return d.Shuffle(ctx, "tester", "ended", at("ended")) },
-		"batch":      func() (any, error) { return d.Shuffles(ctx, "tester", "batch", at("batch"), 2) },
+		"mix":        func() (any, error) { return d.Mix(ctx, as("tester"), hand, dealer.MixRequest{Cut: num(9)}) },
+		"deal":       func() (any, error) { return d.Deal(ctx, as("tester"), hand, dealt) },
+		"close":      func() (any, error) { return d.Close(ctx, as("tester"), hand, end) },
+		"final deal": func() (any, error) { return d.Deal(ctx, as("tester"), ended, final) },
+		"commit":     func() (any, error) { return d.Shuffle(ctx, as("tester"), "ended", at("ended")) },
+		"batch":      func() (any, error) { return d.Shuffles(ctx, as("tester"), "batch", at("batch"), 2) },
 		"state":      func() (any, error) { return d.Status(ctx, hand) },
 		"transcript": func() (any, error) { return d.Transcript(ctx, hand, dealer.View{}) },
-		"child":      func() (any, error) { return d.Shuffle(ctx, "tester", "child", child(parent)) },
+		"child":      func() (any, error) { return d.Shuffle(ctx, as("tester"), "child", child(parent)) },
 	}
 	for _, name := range []string{"mix", "deal", "close", "final deal"} { // each for the first time
 		if _, err := asks[name](); err != nil {

@@ -30,7 +30,7 @@ func TestChildBesideDeals(t *testing.T) {
 				}
 			}
 			cfg.Store = h
-			s, err := dealer.New(cfg).Shuffle(t.Context(), "tester", "child-of-"+name, child(parent.ID))
+			s, err := dealer.New(cfg).Shuffle(t.Context(), as("tester"), "child-of-"+name, child(parent.ID))
 			if ends {
 				wantRefusal(t, name, err, "", audit.RuleParent)
 				tb.close(parent.ID)

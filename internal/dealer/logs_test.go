@@ -76,7 +76,7 @@ func TestNothingLogsATape(t *testing.T) {
 		name := fmt.Sprint(who)
 		planned.Disclosure = who
 		mixed := tb.commit("mixed-"+name, planned).ID
-		if _, err := tb.Mix(ctx, "tester", mixed, dealer.MixRequest{Cut: num(3)}); err != nil {
+		if _, err := tb.Mix(ctx, as("tester"), mixed, dealer.MixRequest{Cut: num(3)}); err != nil {
 			t.Fatal(err)
 		}
 		tb.played(mixed)
@@ -94,7 +94,7 @@ func TestNothingLogsATape(t *testing.T) {
 	cfg.Keys = newRing(t) // which opens nothing
 	blind := dealer.New(cfg)
 	for _, id := range ids {
-		blind.Transcript(ctx, id, dealer.View{Dealer: true})
+		blind.Transcript(ctx, id, dealer.View{Identity: "tester"})
 	}
 	text := log.text()
 	found := func(what string, forms []string) (n int) {
@@ -134,12 +134,12 @@ func (tb *table) played(id uint64) {
 	first := dealer.DealRequest{Runs: []audit.Run{seat(1, "a"), board(1)}}
 	tb.deal(id, first)
 	tb.deal(id, first)
-	tb.Deal(ctx, "tester", id, dealer.DealRequest{Runs: []audit.Run{seat(2, "b")}})
-	tb.Deal(ctx, "tester", id, dealer.DealRequest{First: 4000, Runs: []audit.Run{seat(2, "b")}})
+	tb.Deal(ctx, as("tester"), id, dealer.DealRequest{Runs: []audit.Run{seat(2, "b")}})
+	tb.Deal(ctx, as("tester"), id, dealer.DealRequest{First: 4000, Runs: []audit.Run{seat(2, "b")}})
 	tb.close(id)
 	tb.close(id)
-	tb.Close(ctx, "tester", id, dealer.CloseRequest{Outcome: audit.OutcomeVoid, Reason: audit.ReasonTapeLost})
-	for _, v := range []dealer.View{{}, {Dealer: true}, {Auditor: true}, {Dealer: true, Recipient: "a"}} {
+	tb.Close(ctx, as("tester"), id, dealer.CloseRequest{Outcome: audit.OutcomeVoid, Reason: audit.ReasonTapeLost})
+	for _, v := range []dealer.View{{}, {Identity: "tester"}, {Auditor: true}, {Identity: "tester", Recipient: "a"}} {
 		tb.transcript(id, v)
 	}
 	if _, err := tb.Status(ctx, id); err != nil {

@@ -28,7 +28,7 @@ func TestRecipientsAlike(t *testing.T) {
 				want = []int{0, 8, 9}
 			}
 			var got []int
-			for _, c := range tb.transcript(s.ID, dealer.View{Dealer: true, Recipient: name}).Cards {
+			for _, c := range tb.transcript(s.ID, dealer.View{Identity: "tester", Recipient: name}).Cards {
 				got = append(got, c.Place)
 			}
 			if !slices.Equal(got, want) {
@@ -36,7 +36,7 @@ func TestRecipientsAlike(t *testing.T) {
 			}
 		}
 		for _, name := range []string{"seat-", "seat-100", "seat-1.", "s", "eat-1"} {
-			_, err := tb.Transcript(t.Context(), s.ID, dealer.View{Dealer: true, Recipient: name})
+			_, err := tb.Transcript(t.Context(), s.ID, dealer.View{Identity: "tester", Recipient: name})
 			wantRefusal(t, when+", "+name, err, "recipient", "")
 		}
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"reflect"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -56,43 +57,43 @@ func requests() map[string]request {
 	end := dealer.CloseRequest{Outcome: audit.OutcomeEndedEarly}
 	return map[string]request{
 		"commit": {1, func(_ *testing.T, tb *table) asks {
-			return func(ctx context.Context) (any, error) { return tb.Shuffle(ctx, "tester", "k", req) }
+			return func(ctx context.Context) (any, error) { return tb.Shuffle(ctx, as("tester"), "k", req) }
 		}},
 		"batch": {3, func(_ *testing.T, tb *table) asks {
-			return func(ctx context.Context) (any, error) { return tb.Shuffles(ctx, "tester", "k", req, 3) }
+			return func(ctx context.Context) (any, error) { return tb.Shuffles(ctx, as("tester"), "k", req, 3) }
 		}},
 		"draws": {1, func(_ *testing.T, tb *table) asks {
 			return func(ctx context.Context) (any, error) {
-				return tb.Draws(ctx, "tester", "k", dealer.DrawsRequest{Table: "t", Ranges: []uint32{1000, 1000}})
+				return tb.Draws(ctx, as("tester"), "k", dealer.DrawsRequest{Table: "t", Ranges: []uint32{1000, 1000}})
 			}
 		}},
 		"child": {2, func(_ *testing.T, tb *table) asks {
 			of := child(tb.commit("parent", req).ID)
-			return func(ctx context.Context) (any, error) { return tb.Shuffle(ctx, "tester", "k", of) }
+			return func(ctx context.Context) (any, error) { return tb.Shuffle(ctx, as("tester"), "k", of) }
 		}},
 		"mix": {1, func(t *testing.T, tb *table) asks {
 			planned := req
 			planned.Plan = &dealer.MixPlan{Cut: true}
 			id := tb.commit("planned", planned).ID
 			return func(ctx context.Context) (any, error) {
-				return tb.Mix(ctx, "tester", id, dealer.MixRequest{Cut: num(9)})
+				return tb.Mix(ctx, as("tester"), id, dealer.MixRequest{Cut: num(9)})
 			}
 		}},
 		"deal": {1, func(_ *testing.T, tb *table) asks {
 			id := tb.commit("dealt", req).ID
 			return func(ctx context.Context) (any, error) {
-				return tb.Deal(ctx, "tester", id, dealer.DealRequest{Runs: []audit.Run{seat(2, "a"), board(3)}})
+				return tb.Deal(ctx, as("tester"), id, dealer.DealRequest{Runs: []audit.Run{seat(2, "a"), board(3)}})
 			}
 		}},
 		"final deal": {2, func(_ *testing.T, tb *table) asks {
 			id := tb.commit("dealt", req).ID
 			return func(ctx context.Context) (any, error) {
-				return tb.Deal(ctx, "tester", id, dealer.DealRequest{Runs: []audit.Run{seat(2, "a")}, Close: &end})
+				return tb.Deal(ctx, as("tester"), id, dealer.DealRequest{Runs: []audit.Run{seat(2, "a")}, Close: &end})
 			}
 		}},
 		"close": {1, func(_ *testing.T, tb *table) asks {
 			id := tb.commit("closed", req).ID
-			return func(ctx context.Context) (any, error) { return tb.Close(ctx, "tester", id, end) }
+			return func(ctx context.Context) (any, error) { return tb.Close(ctx, as("tester"), id, end) }
 		}},
 	}
 }
@@ -154,8 +155,11 @@ func unknownOutcome(t *testing.T, r request, written, stops bool) {
 		t.Fatalf("sent again: %v", err)
 	}
 	again, err := send(t.Context())
-	if diff := cmp.Diff(first, again); diff != "" || err != nil {
+	if diff := cmp.Diff(first, again, sameAnswer); diff != "" || err != nil {
 		t.Errorf("sent a third time: %v %s", err, diff)
+	}
+	if saysRepeated(t, first) != written || !saysRepeated(t, again) {
+		t.Errorf("repeated: %v, and then %v; written: %v", saysRepeated(t, first), saysRepeated(t, again), written)
 	}
 	starts := 0
 	for _, e := range tb.entries()[size:] {
@@ -166,4 +170,23 @@ func unknownOutcome(t *testing.T, r request, written, stops bool) {
 	if n := len(tb.entries()) - size - starts; n != r.entries {
 		t.Errorf("%d entries stand, want %d", n, r.entries)
 	}
+}
+
+// saysRepeated reports whether an answer says in all its parts that it is repeated.
+func saysRepeated(t *testing.T, answer any) bool {
+	t.Helper()
+	switch a := answer.(type) {
+	case dealer.Shuffle:
+		return a.Repeated
+	case []dealer.Shuffle:
+		return len(a) > 0 && !slices.ContainsFunc(a, func(s dealer.Shuffle) bool { return !s.Repeated })
+	case dealer.Mix:
+		return a.Repeated
+	case dealer.Deal:
+		return a.Repeated && (a.Close == nil || a.Close.Repeated)
+	case dealer.Close:
+		return a.Repeated
+	}
+	t.Fatalf("an answer of type %T", answer)
+	return false
 }

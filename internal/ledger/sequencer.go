@@ -359,7 +359,7 @@ func (l *Ledger) place(d *draft, r *request, now int64) error {
 		d.batch.Rows, d.entries = append(d.batch.Rows, row), append(d.entries, e)
 	}
 	if !l.state.Complete() {
-		return refuse(errors.New("the proposal lacks the close that must follow"))
+		return refuse(&audit.Illegal{Code: audit.RulePair, Detail: "the close, or the entry that the act approves, does not follow"})
 	}
 	return nil
 }

@@ -1,7 +1,6 @@
 package postgres
 
 import (
-	"bytes"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -139,7 +138,6 @@ func TestMigrateWithEntries(t *testing.T) {
 	for _, sql := range []string{
 		"INSERT INTO ledgers VALUES ($1, '" + mainInfo.Name + "', '" + mainInfo.Origin + "')",
 		"INSERT INTO entries (ledger, idx, time, type, entry) VALUES ($1, 0, 0, 7, 'entry 0')",
-		"INSERT INTO tokens (ledger, id, role, hash, created) VALUES ($1, 'old', 1, decode(repeat('01', 32), 'hex'), 9)",
 	} {
 		if _, err := conn.Exec(t.Context(), sql, int64(l.id)); err != nil {
 			t.Fatal(err)
@@ -162,10 +160,6 @@ func TestMigrateWithEntries(t *testing.T) {
 	if err := s.PutCosigned(t.Context(), l.id, l.head); err != nil {
 		t.Error(err)
 	}
-	old := ledger.Token{ID: "old", Role: audit.RoleDealer, Hash: [32]byte(bytes.Repeat([]byte{1}, 32)), Created: 9}
-	if got, err := s.Token(t.Context(), l.id, "old"); err != nil || !cmp.Equal(got, old) {
-		t.Errorf("a token of the first schema: %+v, %v", got, err)
-	}
 	if err := MigrateDown(t.Context(), dsn, Options{}); !errors.Is(err, store.ErrNotEmpty) {
 		t.Errorf("migrating entries away: %v", err)
 	}
@@ -175,17 +169,17 @@ func TestMigrateWithEntries(t *testing.T) {
 func TestFailedMigration(t *testing.T) {
 	t.Parallel()
 	dsn := testdb.DSN(t)
-	exec(t, dsn, "CREATE TABLE tokens ()")
+	exec(t, dsn, "CREATE TABLE decks ()")
 	for range 2 {
 		err := MigrateUp(t.Context(), dsn, Options{})
-		if err == nil || !strings.Contains(err.Error(), `relation "tokens" already exists`) || strings.Contains(err.Error(), "CREATE") {
+		if err == nil || !strings.Contains(err.Error(), `relation "decks" already exists`) || strings.Contains(err.Error(), "CREATE") {
 			t.Fatalf("migrating into a taken name: %v", err)
 		}
-		if got := query[string](t, connect(t, dsn), relations); got != "tokens" {
+		if got := query[string](t, connect(t, dsn), relations); got != "decks" {
 			t.Fatalf("tables after a failed migration: %s", got)
 		}
 	}
-	exec(t, dsn, "DROP TABLE tokens")
+	exec(t, dsn, "DROP TABLE decks")
 	migrate(t, dsn)
 }
 

@@ -72,7 +72,7 @@ type Options struct {
 // one at a time, for a millisecond.
 const appenders = 4
 
-// Store is a ledger.Store, TokenStore, AccessStore and CommitFinder in one
+// Store is a ledger.Store, AccessStore and CommitFinder in one
 // PostgreSQL database. All methods are safe for concurrent use.
 type Store struct {
 	appends *pgxpool.Pool // Append, Create, Head

@@ -1,7 +1,6 @@
 package sqlite
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -172,7 +171,6 @@ func TestMigrateWithEntries(t *testing.T) {
 	}{
 		{"INSERT INTO ledgers VALUES (?, ?, ?)", []any{int64(l.id), mainInfo.Name, mainInfo.Origin}},
 		{"INSERT INTO entries (ledger, idx, time, type, entry) VALUES (?, 0, 0, 7, x'00')", []any{int64(l.id)}},
-		{"INSERT INTO tokens (ledger, id, role, hash, created) VALUES (?, 'old', 1, ?, 9)", []any{int64(l.id), bytes.Repeat([]byte{1}, 32)}},
 		{"INSERT INTO heads VALUES (?, 1, ?, ?)", []any{int64(l.id), l.head.Root[:], l.head.Checkpoint}},
 		{"INSERT INTO checkpoints VALUES (?, 1, ?, ?)", []any{int64(l.id), l.head.Root[:], l.head.Checkpoint}},
 	} {
@@ -196,10 +194,6 @@ func TestMigrateWithEntries(t *testing.T) {
 	if err := s.PutCosigned(t.Context(), l.id, l.head); err != nil {
 		t.Error(err)
 	}
-	old := ledger.Token{ID: "old", Role: audit.RoleDealer, Hash: [32]byte(bytes.Repeat([]byte{1}, 32)), Created: 9}
-	if got, err := s.Token(t.Context(), l.id, "old"); err != nil || !cmp.Equal(got, old) {
-		t.Errorf("a token of the first schema: %+v, %v", got, err)
-	}
 	if err := MigrateDown(t.Context(), path, Options{}); !errors.Is(err, store.ErrNotEmpty) {
 		t.Errorf("migrating entries away: %v", err)
 	}
@@ -213,21 +207,21 @@ func TestFailedMigration(t *testing.T) {
 		t.Fatal(err)
 	}
 	db := raw(t, path)
-	if _, err := db.Exec("CREATE TABLE tokens (x)"); err != nil {
+	if _, err := db.Exec("CREATE TABLE decks (x)"); err != nil {
 		t.Fatal(err)
 	}
 	db.Close()
 	for range 2 {
 		err := MigrateUp(t.Context(), path, Options{})
-		if err == nil || !strings.Contains(err.Error(), "tokens already exists") || strings.Contains(err.Error(), "CREATE") {
+		if err == nil || !strings.Contains(err.Error(), "decks already exists") || strings.Contains(err.Error(), "CREATE") {
 			t.Fatalf("migrating into a taken name: %v", err)
 		}
-		if got := objects(t, path); got != "tokens" {
+		if got := objects(t, path); got != "decks" {
 			t.Fatalf("schema after a failed migration: %s", got)
 		}
 	}
 	db = raw(t, path)
-	if _, err := db.Exec("DROP TABLE tokens"); err != nil {
+	if _, err := db.Exec("DROP TABLE decks"); err != nil {
 		t.Fatal(err)
 	}
 	db.Close()

@@ -55,7 +55,7 @@ func (o Options) withDefaults() Options {
 	return o
 }
 
-// Store is a ledger.Store, TokenStore, AccessStore and CommitFinder in one SQLite
+// Store is a ledger.Store, AccessStore and CommitFinder in one SQLite
 // file. All methods are safe for concurrent use.
 type Store struct {
 	writer *writer
