@@ -125,7 +125,8 @@ func hasTest(name string) error {
 	if m == nil {
 		return fmt.Errorf("%q is not the name of a test: directory.Test, or web/file.test.mjs: title", name)
 	}
-	if pending, err := os.ReadFile(filepath.Join(root, m[1], "pending_test.go")); err == nil && strings.Contains(string(pending), fmt.Sprintf("\t%q:", m[2])) {
+	pending, err := os.ReadFile(filepath.Join(root, m[1], "pending_test.go"))
+	if err == nil && strings.Contains(string(pending), fmt.Sprintf("\t%q:", m[2])) {
 		return fmt.Errorf("%s of %s is pending: its attack gets through", m[2], m[1])
 	}
 	files, err := filepath.Glob(filepath.Join(root, m[1], "*_test.go"))
