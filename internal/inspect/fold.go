@@ -28,6 +28,7 @@ type fold struct {
 	faults  findings
 	unknown []string
 	events  []EventLine
+	conduct conduct
 	notes   []string
 
 	keys      []KeyEntry
@@ -183,12 +184,16 @@ func (f *fold) entry(c *chunk, i int) {
 		return
 	}
 	opened, _ := f.state.Shuffle(shuffleOf(p.e))
+	waiting := f.state.WaitingActs()
 	legal := f.apply(p.e, index)
 	if f.state.Genesis() == nil {
 		return // a ledger without its genesis is one fault, and nothing else can be said of it
 	}
 	f.count(p.e)
 	f.note(p.e, index)
+	f.pass(p.passed, index)
+	f.persons(p.e, index, waiting)
+	f.deal(p.e, opened)
 	f.follow(c, i, opened, legal)
 }
 
@@ -227,6 +232,8 @@ func shuffleOf(e audit.Entry) uint64 {
 	case *audit.Deal:
 		return b.Shuffle
 	case *audit.Close:
+		return b.Shuffle
+	case *audit.Takeover:
 		return b.Shuffle
 	}
 	return 0

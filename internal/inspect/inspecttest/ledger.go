@@ -85,13 +85,49 @@ func NewAt(dir, seed string, g audit.Genesis, at int64) *Ledger {
 	l.policy = string(g.Policy)
 	l.Append(&g)
 	l.Start()
+	if g.Production {
+		l.Dealer(Dealer.Identity, Dealer.Credential)
+	}
 	return l
 }
 
-// Plain is a genesis without witnesses and auditors.
+// Plain is a genesis without witnesses and auditors, and with the administrators alice and
+// bob, who both sign what every production ledger asks two persons for.
 func Plain() audit.Genesis {
 	return audit.Genesis{Revision: audit.Revision, Production: true, Deals: audit.DealsSigned, MixModes: 7, Disclosure: audit.DisclosurePublic,
-		DefaultCloseBy: 3600, MaxCloseBy: 86_400, Access: audit.AccessPublic}
+		DefaultCloseBy: 3600, MaxCloseBy: 86_400, Access: audit.AccessPublic,
+		Administrators: []audit.Administrator{{Name: "alice", Key: Public(Key("administrator alice"))}, {Name: "bob", Key: Public(Key("administrator bob"))}},
+		TwoPersons:     []audit.Act{audit.ActAdministrator, audit.ActAdminCredential, audit.ActTakeover, audit.ActTwoPersons}}
+}
+
+// Dealer is the actor of shuffles, unless a test asks for another one.
+var Dealer = audit.Actor{Identity: "dealer", Credential: "dealer-1"}
+
+// Dealer writes a token of the role dealer, for all tables, and returns its index.
+func (l *Ledger) Dealer(identity, credential string) uint64 {
+	return l.Append(&audit.Credential{Kind: audit.CredentialCreated, ID: credential, Form: audit.FormToken, Role: audit.RoleDealer,
+		Identity: identity, Digest: [32]byte(l.Bytes(32))})
+}
+
+// By writes an entry of this actor.
+func (l *Ledger) By(a audit.Actor, body audit.Body) uint64 {
+	return l.AppendEntry(audit.Entry{Time: l.Now, Actor: a, Body: body})
+}
+
+// Act writes an act of these administrators, ascending, which approves an entry of the
+// actor with this body, and returns its index.
+func (l *Ledger) Act(act audit.Act, by audit.Actor, body audit.Body, administrators ...string) uint64 {
+	return l.ActOf(act, audit.Approved(by.Identity, body), administrators...)
+}
+
+// ActOf is Act of a digest.
+func (l *Ledger) ActOf(act audit.Act, digest [32]byte, administrators ...string) uint64 {
+	a := &audit.ActEntry{Act: act, Digest: digest, Previous: l.State.NewestAct(), HeadSize: l.Size, HeadRoot: l.Root(), Expires: l.Now + 3_600_000}
+	for _, name := range administrators {
+		a.Signatures = append(a.Signatures, audit.ActSignature{Administrator: name,
+			Signature: [64]byte(ed25519.Sign(Key("administrator "+name), a.Signed(l.State.GenesisHash())))})
+	}
+	return l.Append(a)
 }
 
 // Start writes the start of a daemon and returns its index.
@@ -389,11 +425,14 @@ func must(err error) {
 }
 
 // actorOf is who writes an entry with this body: a dealer what is of shuffles, the daemon
-// everything else.
+// everything else, and the close of a shuffle whose tape is lost.
 func actorOf(body audit.Body) audit.Actor {
+	if c, ok := body.(*audit.Close); ok && c.Reason == audit.ReasonTapeLost {
+		return audit.Daemon
+	}
 	switch body.(type) {
 	case *audit.Commit, *audit.Mix, *audit.Deal, *audit.Close, *audit.Takeover:
-		return audit.Actor{Identity: "dealer", Credential: "dealer-1"}
+		return Dealer
 	}
 	return audit.Daemon
 }
