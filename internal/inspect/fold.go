@@ -192,7 +192,7 @@ func (f *fold) entry(c *chunk, i int) {
 	f.count(p.e)
 	f.note(p.e, index)
 	f.pass(p.passed, index)
-	f.persons(p.e, index, waiting)
+	f.persons(p.e, index, waiting, legal)
 	f.deal(p.e, opened)
 	f.follow(c, i, opened, legal)
 }
@@ -242,6 +242,7 @@ func shuffleOf(e audit.Entry) uint64 {
 // lose passes an entry whose bytes are not known.
 func (f *fold) lose(index uint64) {
 	f.lost.add(index)
+	f.conduct.Approving = 0
 	f.state.Force(audit.Entry{})
 }
 

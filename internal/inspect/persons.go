@@ -88,7 +88,7 @@ func (f *fold) pass(codes []audit.Code, index uint64) {
 
 // persons notes what an entry says of administrators, after it was applied. waiting are
 // the acts that waited before.
-func (f *fold) persons(e audit.Entry, index uint64, waiting []audit.WaitingAct) {
+func (f *fold) persons(e audit.Entry, index uint64, waiting []audit.WaitingAct, legal bool) {
 	if a, ok := e.Body.(*audit.ActEntry); ok {
 		f.act(a, e.Time, index, waiting)
 		return
@@ -98,7 +98,9 @@ func (f *fold) persons(e audit.Entry, index uint64, waiting []audit.WaitingAct) 
 			Size: b.Size, LostSize: b.LostSize, Reason: b.Reason})
 	}
 	if f.conduct.Approving != 0 {
-		f.approved(f.conduct.Approving, index)
+		if legal { // otherwise another entry came, and the rule pair says so
+			f.approved(f.conduct.Approving, index)
+		}
 	} else if len(waiting) > 0 {
 		f.brokeGlass(e, index, waiting)
 	}
