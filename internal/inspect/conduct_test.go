@@ -104,7 +104,7 @@ func TestDealingAhead(t *testing.T) {
 			t.Run(name+" "+thief.Credential, func(t *testing.T) {
 				t.Parallel()
 				h := newHouse(t, pace)
-				h.Dealer(second.Identity, second.Credential)
+				h.Hire(second, audit.RoleDealer)
 				for i := range 40 {
 					h.hand("t2")
 					if i%20 == 7 {
@@ -205,10 +205,10 @@ func story(t *testing.T) *house {
 	g.Delay = 60
 	h := &house{inspecttest.New(t.TempDir(), "story", g), 6_000}
 	rescue := audit.Actor{Identity: "rescue", Credential: "rescue-1"}
-	h.Dealer(rescue.Identity, rescue.Credential)
+	h.Hire(rescue, audit.RoleDealer)
 	root := &audit.Credential{Kind: audit.CredentialCreated, ID: "root-1", Form: audit.FormToken, Role: audit.RoleAdmin, Identity: "root",
 		Expires: h.Now + 86_400_000}
-	h.Act(audit.ActAdminCredential, audit.Daemon, root, "alice", "bob")
+	h.Approve(audit.Daemon.Identity, root)
 	h.Append(root)
 	h.hand("t1")
 	h.hand("t2")
@@ -221,7 +221,7 @@ func story(t *testing.T) *house {
 	h.Append(&audit.Event{Kind: 201, Opaque: []byte("later")})
 	h.Append(&audit.Opaque{Code: 200})
 	adopted := &audit.Event{Kind: audit.EventHeadAdopted, Size: h.Size, Digest: h.Root(), LostSize: h.Size + 7, Reason: "restored"}
-	h.Act(audit.ActAdoptHead, audit.Operator, adopted, "alice", "bob")
+	h.Approve(audit.Operator.Identity, adopted)
 	h.By(audit.Operator, adopted)
 	return h
 }
@@ -234,7 +234,7 @@ func (h *house) taken(table string, by audit.Actor, extent audit.Extent) {
 	h.wait()
 	takeover := &audit.Takeover{Shuffle: s.ID, Extent: extent, Reason: "the dealer is gone"}
 	if extent == audit.ExtentPlay {
-		h.Act(audit.ActTakeover, by, takeover, "alice", "bob")
+		h.Approve(by.Identity, takeover)
 	}
 	h.By(by, takeover)
 	h.wait()
@@ -250,9 +250,10 @@ func (h *house) taken(table string, by audit.Actor, extent audit.Extent) {
 func (h *house) killed(between int) {
 	h.Append(&audit.Event{Kind: audit.EventKillSet, Scope: audit.ScopeTable, Name: "t1", Reason: "dispute"})
 	clear := &audit.Event{Kind: audit.EventKillClear, Scope: audit.ScopeTable, Name: "t1", Reason: "settled"}
-	h.Act(audit.ActKillClear, audit.Daemon, clear, "alice")
-	h.ActOf(audit.ActCancel, audit.Approved(audit.Daemon.Identity, clear), "bob")
-	h.Act(audit.ActKillClear, audit.Daemon, clear, "bob")
+	digest := audit.Approved(audit.Daemon.Identity, clear)
+	h.Act(audit.ActKillClear, digest, "alice")
+	h.Act(audit.ActCancel, digest, "bob")
+	h.Act(audit.ActKillClear, digest, "bob")
 	s := h.Commit("t2")
 	s.Deal(streets[0], 0)
 	for range between {

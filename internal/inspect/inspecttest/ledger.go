@@ -53,6 +53,8 @@ type Ledger struct {
 	stream   cipher.Stream
 	serials  map[string][2]uint64
 	keyCount int
+	genesis  [32]byte // SHA-256 of entry 0
+	act      uint64   // index of the newest act, 0 for none
 }
 
 // Key returns an Ed25519 key that a name gives.
@@ -67,7 +69,8 @@ func Public(k ed25519.PrivateKey) []byte {
 }
 
 // New begins a ledger in dir with this genesis, whose origin and signing key are
-// filled in, and with the start of a daemon, entry 1. The seed makes tapes.
+// filled in, with the start of a daemon, entry 1, and with the credential of Dealer,
+// entry 2. The seed makes tapes.
 func New(dir, seed string, g audit.Genesis) *Ledger { return NewAt(dir, seed, g, Start) }
 
 // NewAt is New with another time of entry 0, UTC milliseconds.
@@ -85,49 +88,53 @@ func NewAt(dir, seed string, g audit.Genesis, at int64) *Ledger {
 	l.policy = string(g.Policy)
 	l.Append(&g)
 	l.Start()
-	if g.Production {
-		l.Dealer(Dealer.Identity, Dealer.Credential)
-	}
+	l.Hire(Dealer, audit.RoleDealer)
 	return l
 }
 
-// Plain is a genesis without witnesses and auditors, and with the administrators alice and
-// bob, who both sign what every production ledger asks two persons for.
-func Plain() audit.Genesis {
-	return audit.Genesis{Revision: audit.Revision, Production: true, Deals: audit.DealsSigned, MixModes: 7, Disclosure: audit.DisclosurePublic,
-		DefaultCloseBy: 3600, MaxCloseBy: 86_400, Access: audit.AccessPublic,
-		Administrators: []audit.Administrator{{Name: "alice", Key: Public(Key("administrator alice"))}, {Name: "bob", Key: Public(Key("administrator bob"))}},
-		TwoPersons:     []audit.Act{audit.ActAdministrator, audit.ActAdminCredential, audit.ActTakeover, audit.ActTwoPersons}}
-}
-
-// Dealer is the actor of shuffles, unless a test asks for another one.
-var Dealer = audit.Actor{Identity: "dealer", Credential: "dealer-1"}
-
-// Dealer writes a token of the role dealer, for all tables, and returns its index.
-func (l *Ledger) Dealer(identity, credential string) uint64 {
-	return l.Append(&audit.Credential{Kind: audit.CredentialCreated, ID: credential, Form: audit.FormToken, Role: audit.RoleDealer,
-		Identity: identity, Digest: [32]byte(l.Bytes(32))})
-}
-
-// By writes an entry of this actor.
-func (l *Ledger) By(a audit.Actor, body audit.Body) uint64 {
-	return l.AppendEntry(audit.Entry{Time: l.Now, Actor: a, Body: body})
-}
-
-// Act writes an act of these administrators, ascending, which approves an entry of the
-// actor with this body, and returns its index.
-func (l *Ledger) Act(act audit.Act, by audit.Actor, body audit.Body, administrators ...string) uint64 {
-	return l.ActOf(act, audit.Approved(by.Identity, body), administrators...)
-}
-
-// ActOf is Act of a digest.
-func (l *Ledger) ActOf(act audit.Act, digest [32]byte, administrators ...string) uint64 {
-	a := &audit.ActEntry{Act: act, Digest: digest, Previous: l.State.NewestAct(), HeadSize: l.Size, HeadRoot: l.Root(), Expires: l.Now + 3_600_000}
+// Administrators are the two of Plain, with the acts that both must sign.
+func Administrators(g *audit.Genesis) {
 	for _, name := range administrators {
-		a.Signatures = append(a.Signatures, audit.ActSignature{Administrator: name,
-			Signature: [64]byte(ed25519.Sign(Key("administrator "+name), a.Signed(l.State.GenesisHash())))})
+		g.Administrators = append(g.Administrators, audit.Administrator{Name: name, Key: Public(Key("administrator " + name))})
 	}
-	return l.Append(a)
+	g.TwoPersons = []audit.Act{audit.ActAdministrator, audit.ActAdminCredential, audit.ActTakeover, audit.ActTwoPersons}
+	g.Delay = 86_400
+}
+
+var administrators = []string{"alice", "bob"}
+
+// Hire makes the credential of an actor.
+func (l *Ledger) Hire(who audit.Actor, role audit.Role) {
+	c := &audit.Credential{Kind: audit.CredentialCreated, ID: who.Credential, Form: audit.FormToken, Role: role, Identity: who.Identity}
+	c.Digest = c.Opens([32]byte(l.Bytes(32)))
+	if role == audit.RoleAdmin {
+		l.Approve(audit.Daemon.Identity, c)
+	}
+	l.Append(c)
+}
+
+// Approve writes the act by which both administrators approve an entry of this identity.
+func (l *Ledger) Approve(identity string, body audit.Body) {
+	act, ok := audit.ActFor(body)
+	if !ok {
+		panic(fmt.Sprintf("no act approves a %T", body))
+	}
+	a := &audit.ActEntry{Act: act, Digest: audit.Approved(identity, body), Previous: l.act, Expires: l.Now + 3_600_000}
+	signed := a.Signed(l.genesis)
+	for _, name := range administrators {
+		s := audit.ActSignature{Administrator: name}
+		copy(s.Signature[:], ed25519.Sign(Key("administrator "+name), signed))
+		a.Signatures = append(a.Signatures, s)
+	}
+	l.act = l.Append(a)
+}
+
+// Plain is a genesis without witnesses and auditors.
+func Plain() audit.Genesis {
+	g := audit.Genesis{Revision: audit.Revision, Production: true, Deals: audit.DealsSigned, MixModes: 7, Disclosure: audit.DisclosurePublic,
+		DefaultCloseBy: 3600, MaxCloseBy: 86_400, Access: audit.AccessPublic}
+	Administrators(&g)
+	return g
 }
 
 // Start writes the start of a daemon and returns its index.
@@ -151,6 +158,9 @@ func (l *Ledger) Append(body audit.Body) uint64 {
 func (l *Ledger) AppendEntry(e audit.Entry) uint64 {
 	b, err := e.Encode()
 	must(err)
+	if l.Size == 0 {
+		l.genesis = sha256.Sum256(b)
+	}
 	if err := l.State.Apply(e); err != nil {
 		l.Illegal = append(l.Illegal, strings.SplitN(err.Error(), ":", 2)[0])
 		l.State.Force(e)
@@ -424,14 +434,26 @@ func must(err error) {
 	}
 }
 
-// actorOf is who writes an entry with this body: a dealer what is of shuffles, the daemon
-// everything else, and the close of a shuffle whose tape is lost.
+// Dealer writes what is of shuffles, Admin the close of what lost its tape.
+var (
+	Dealer = audit.Actor{Identity: "dealer", Credential: "dealer-1"}
+	Admin  = audit.Actor{Identity: "admin", Credential: "admin-1"}
+)
+
+// actorOf is who writes an entry with this body: the dealer what is of shuffles, except
+// that the daemon closes what expired and an administrator what lost its tape, and the
+// daemon everything else.
 func actorOf(body audit.Body) audit.Actor {
-	if c, ok := body.(*audit.Close); ok && c.Reason == audit.ReasonTapeLost {
-		return audit.Daemon
-	}
-	switch body.(type) {
-	case *audit.Commit, *audit.Mix, *audit.Deal, *audit.Close, *audit.Takeover:
+	switch b := body.(type) {
+	case *audit.Close:
+		switch {
+		case b.Outcome == audit.OutcomeExpired:
+			return audit.Daemon
+		case b.Reason == audit.ReasonTapeLost:
+			return Admin
+		}
+		return Dealer
+	case *audit.Commit, *audit.Mix, *audit.Deal, *audit.Takeover:
 		return Dealer
 	}
 	return audit.Daemon
