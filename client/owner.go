@@ -112,7 +112,8 @@ func (c *Client) own(e proved, says said, when asked, answer []byte) error {
 
 // TakeOver makes this client's identity the owner of a shuffle of another one, and returns
 // when that is proved to stand in the ledger. See docs/CLIENT.md: with the extent close,
-// which is the default, it can be closed and nothing else.
+// which is the default, it can be closed and nothing else. From, the owner before, is
+// the daemon's word, which Transcript proves.
 func (c *Client) TakeOver(ctx context.Context, s *Committed, req TakeoverRequest) (*Takeover, error) {
 	when := c.command(ctx)
 	answer, err := c.takeOverShuffle(when.in(ctx), s.ID, req)

@@ -90,7 +90,7 @@ func TestRotateSigning(t *testing.T) {
 	rotate := []string{"key", "rotate", "signing", "--new", r.path("main-2.key")}
 	hand := []string{"shuffle", "--table", "t1", "--deck", "standard-52"}
 	r.says(exitOK, "dealer", "main.vkey", hand)
-	r.says(exitOK, "dealer", "main.vkey", []string{"show", "2", "--transcript", r.path("before.json")})
+	r.says(exitOK, "dealer", "main.vkey", []string{"show", "6", "--transcript", r.path("before.json")})
 
 	r.says(exitOK, "admin", "main.vkey", append(rotate, "--dry-run"), "Would make a signing key of cards.example.com/main")
 	if exists(r.path("main-2.key")) {
@@ -103,8 +103,8 @@ func TestRotateSigning(t *testing.T) {
 
 	r.settings = fmt.Sprintf("signing_keys = [%q]\n", r.path("main-2.key"))
 	r.restart()
-	r.says(exitOK, "admin", "main.vkey", rotate, "signed with the new key", "Entry 4 of ledger main", "Retire the old key")
-	r.says(exitOK, "admin", "main-2.vkey", rotate, "since entry 4", "nothing to do")
+	r.says(exitOK, "admin", "main.vkey", rotate, "signed with the new key", "Entry 8 of ledger main", "Retire the old key")
+	r.says(exitOK, "admin", "main-2.vkey", rotate, "since entry 8", "nothing to do")
 	r.says(exitOK, "admin", "main-2.vkey", []string{"key", "list"}, "replaced", "in force")
 	r.says(exitFails, "dealer", "main.vkey", hand) // who pinned the old key only learns that it signs no more
 	r.says(exitOK, "dealer", "main-2.vkey", hand)
@@ -138,10 +138,10 @@ func TestRotateSigning(t *testing.T) {
 	if err := os.WriteFile(both, []byte("log "+r.vkey("main.vkey")+"\nlog "+r.vkey("main-2.vkey")+"\nquorum none\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if code, out := r.run("", "show", "2", "--url", r.url, "--policy", both); code != exitOK || strings.Contains(out, "not pinned") {
+	if code, out := r.run("", "show", "6", "--url", r.url, "--policy", both); code != exitOK || strings.Contains(out, "not pinned") {
 		t.Errorf("show under a policy of both keys: %d\n%s", code, out)
 	}
-	if code, out := r.run("", "show", "2", "--url", r.url); code != exitOK || !strings.Contains(out, "not pinned") {
+	if code, out := r.run("", "show", "6", "--url", r.url); code != exitOK || !strings.Contains(out, "not pinned") {
 		t.Errorf("show without a pin: %d\n%s", code, out)
 	}
 	r.settings = fmt.Sprintf("signing_key = %q\n", r.path("main-2.key")) // the new one alone
