@@ -46,6 +46,10 @@ var table = map[string]row{
 		why:  "formats and rules, the same for the sequencer and for a stranger",
 		ours: []string{"internal/shuffle"}, pure: true,
 	},
+	"internal/audit/codegen": {
+		why:     "prints the registry of codes, and must work where the code that it prints does not build",
+		stdOnly: true,
+	},
 	"internal/beacon": {
 		why:  "checks a round of a public beacon, with a curve that nothing else may rest on",
 		ours: []string{"internal/audit"}, pure: true,
