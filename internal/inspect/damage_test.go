@@ -372,7 +372,7 @@ func TestSince(t *testing.T) {
 	c := audit.Checkpoint{Origin: inspecttest.Origin, Size: l.Size + 1, Root: l.Root()}
 	larger := inspecttest.Sign(c.Text(), inspecttest.Key("signing 0"))
 	c.Origin, c.Size = "inspect.example/other", 5
-	another := inspecttest.Sign(c.Text(), inspecttest.Key("signing 0"))
+	another := bytes.Replace(inspecttest.Sign(c.Text(), inspecttest.Key("signing 0")), []byte("— "+inspecttest.Origin), []byte("— "+c.Origin), 1)
 	for _, test := range []struct {
 		name  string
 		since []byte
