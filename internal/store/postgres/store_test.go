@@ -52,7 +52,7 @@ func TestStoreAsWriter(t *testing.T) {
 		return backend(t, admin, func(t *testing.T) storetest.Store {
 			return twoRoles{openAs(t, as("shuffled_writer"), Options{}), openAs(t, as("shuffled_owner"), Options{})}
 		})
-	}, "Create", "AppendKeepsEverything", "DuplicateKeys", "Finders", "Tiles", "Cosigned", "CosignedRace", "Decks", "Tokens",
+	}, "Create", "AppendKeepsEverything", "DuplicateKeys", "Finders", "Tiles", "Cosigned", "CosignedRace", "Decks",
 		"Slots", "Accesses", "Commits", "EntryAt")
 }
 
@@ -74,7 +74,7 @@ func TestStoreThroughPooler(t *testing.T) {
 	storetest.Test(t, func(t *testing.T) storetest.Backend {
 		dsn := schema(t)
 		return backend(t, dsn, func(t *testing.T) storetest.Store { return open(t, dsn, Options{Pooler: true}) })
-	}, "AppendKeepsEverything", "DuplicateKeys", "Finders", "Cosigned", "Race", "Tokens", "Slots", "Accesses", "Commits", "EntryAt")
+	}, "AppendKeepsEverything", "DuplicateKeys", "Finders", "Cosigned", "Race", "Slots", "Accesses", "Commits", "EntryAt")
 }
 
 func backend(t *testing.T, admin string, open func(t *testing.T) storetest.Store) storetest.Backend {
