@@ -3,6 +3,7 @@ package client
 import (
 	"bytes"
 	"context"
+	"slices"
 
 	"shuffled/internal/audit"
 )
@@ -113,11 +114,17 @@ func (c *Client) ChangeCredential(ctx context.Context, req CredentialRequest) (*
 	if err != nil {
 		return nil, err
 	}
+	var expires int64
+	if req.Expires != nil {
+		expires = req.Expires.UnixMilli()
+	}
 	return c.proveEntry(ctx, when, answer, "the credential is not the one that was asked for", func(b audit.Body) bool {
 		e, ok := b.(*audit.Credential)
 		created := req.Action == CredentialRequestActionCreate
 		return ok && e.ID == req.Credential && (e.Kind == audit.CredentialCreated) == created &&
-			(!created || e.Role.String() == string(deref(req.Role)) && e.Identity == deref(req.Identity) && e.Digest == e.Opens(deref(req.Hash)))
+			(!created || e.Role.String() == string(deref(req.Role)) && e.Identity == deref(req.Identity) &&
+				slices.Equal(e.Tables, slices.Sorted(slices.Values(req.Tables))) && e.Expires == expires &&
+				e.Digest == e.Opens(deref(req.Hash)))
 	})
 }
 

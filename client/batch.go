@@ -16,7 +16,7 @@ func (c *Client) Commits(ctx context.Context, key string, req ShuffleRequest, co
 	}
 	when := c.command(ctx).under(key)
 	req.Count = &count
-	answer, err := c.createShuffle(ctx, CreateShuffleParams{IdempotencyKey: key}, req)
+	answer, err := c.createShuffle(when.in(ctx), CreateShuffleParams{IdempotencyKey: key}, req)
 	batch, err := decoded[ShuffleBatch](answer, err)
 	if err != nil {
 		return nil, err
@@ -44,7 +44,7 @@ func (c *Client) proveBatch(ctx context.Context, key string, req *ShuffleRequest
 		if err != nil {
 			return nil, err
 		}
-		if err := c.own(s.by, s.at, when, answer); err != nil {
+		if err := s.own(c, when, answer); err != nil {
 			return nil, err
 		}
 		what := s.differs(terms{req.Table, key, i, req.Mix, req.Disclosure, req.CloseBy, req.GameRef})

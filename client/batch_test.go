@@ -7,6 +7,7 @@ import (
 	"strings"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"shuffled/client"
 )
@@ -54,12 +55,12 @@ func TestCommits(t *testing.T) {
 			t.Error(err)
 		}
 	}
-	again, err := c.Commits(ctx, "k", req, 20)
+	again, err := c.Commits(client.FirstTried(ctx, time.Time{}), "k", req, 20)
 	if err != nil {
 		t.Fatal(err)
 	}
 	for i := range again {
-		if !same(t, again[i].Shuffle, hands[i].Shuffle) {
+		if !same(t, again[i].Shuffle, repeated(hands[i].Shuffle)) {
 			t.Errorf("hand %d again: %+v", i, again[i].Shuffle)
 		}
 	}
@@ -98,9 +99,10 @@ func TestLiesOfBatches(t *testing.T) {
 	t.Parallel()
 	d, l := newDaemon(t), new(liar)
 	c := d.client(l.between, nil)
+	ctx := client.FirstTried(t.Context(), d.start)
 	req := client.ShuffleRequest{Table: "t", Deck: ptr("short-36"), Mix: &client.MixPlan{Cut: ptr(client.MixPlanCut(true)), Beacon: &client.BeaconPlan{}}}
 	lieAbout(t, l, []told{{"batch", "/shuffles", func() (any, error) {
-		all, err := c.Commits(t.Context(), "k", req, 3)
+		all, err := c.Commits(ctx, "k", req, 3)
 		var told []any
 		for _, s := range all {
 			told = append(told, shuffleOf(s))
@@ -111,11 +113,11 @@ func TestLiesOfBatches(t *testing.T) {
 	// A true answer to another batch, of the same ledger.
 	var other []byte
 	l.tell("/shuffles", func(b []byte) []byte { other = b; return b })
-	if _, err := c.Commits(t.Context(), "other", req, 3); err != nil {
+	if _, err := c.Commits(ctx, "other", req, 3); err != nil {
 		t.Fatal(err)
 	}
 	l.tell("/shuffles", func([]byte) []byte { return other })
-	if _, err := c.Commits(t.Context(), "k", req, 3); !errors.As(err, &f) {
+	if _, err := c.Commits(ctx, "k", req, 3); !errors.As(err, &f) {
 		t.Errorf("another batch was believed: %v", err)
 	}
 }

@@ -140,14 +140,15 @@ func (c *Client) Load(ctx context.Context, id uint64) (*Committed, error) {
 	if err != nil {
 		return nil, err
 	}
-	if state.Next == 0 && !deref(state.Mixed) && state.State != ShuffleStateStateClosed {
+	untouched := state.Next == 0 && !deref(state.Mixed) && state.State != ShuffleStateStateClosed
+	if untouched && state.Owner == s.by.Identity && state.Extent == nil {
 		return s, nil
 	}
 	return s, c.restore(ctx, s, state, answer)
 }
 
-// State returns the state of a shuffle. What the commit says is proved; Next,
-// Mixed, LastHand, State, ClosedAt, Outcome and Reason are the daemon's word,
+// State returns the state of a shuffle. What the commit says is proved; Owner, Extent,
+// Next, Mixed, LastHand, State, ClosedAt, Outcome and Reason are the daemon's word,
 // which Load and Transcript prove.
 func (c *Client) State(ctx context.Context, id uint64) (*ShuffleState, error) {
 	_, state, _, err := c.state(ctx, id)
@@ -169,7 +170,7 @@ func (c *Client) state(ctx context.Context, id uint64) (*Committed, *ShuffleStat
 	}
 	s, err := c.proveCommit(ctx, Shuffle{
 		ID: state.ID, Table: state.Table, Serial: state.Serial, Commitment: state.Commitment, DeckRoot: state.DeckRoot,
-		CloseBy: state.CloseBy, Plan: state.Plan, Receipt: state.Receipt,
+		CloseBy: state.CloseBy, Plan: state.Plan, Receipt: state.Receipt, Time: state.CommittedAt,
 	}, when, answer)
 	if err != nil {
 		return nil, nil, nil, err

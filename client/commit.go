@@ -76,7 +76,7 @@ func (c *Client) commitTo(ctx context.Context, key string, req *ShuffleRequest, 
 	}
 	when := c.command(ctx).under(key)
 	s, answer, err := c.proveCommitted(ctx, when, func() ([]byte, error) {
-		return c.createShuffle(ctx, CreateShuffleParams{IdempotencyKey: key}, *req)
+		return c.createShuffle(when.in(ctx), CreateShuffleParams{IdempotencyKey: key}, *req)
 	})
 	if err != nil {
 		return nil, err
@@ -106,7 +106,7 @@ func (c *Client) Draws(ctx context.Context, key string, req DrawsRequest) (*Comm
 	}
 	when := c.command(ctx).under(key)
 	s, answer, err := c.proveCommitted(ctx, when, func() ([]byte, error) {
-		return c.createDraws(ctx, CreateDrawsParams{IdempotencyKey: key}, req)
+		return c.createDraws(when.in(ctx), CreateDrawsParams{IdempotencyKey: key}, req)
 	})
 	if err != nil {
 		return nil, err
@@ -139,7 +139,13 @@ func (c *Client) proveCommitted(ctx context.Context, when asked, call func() ([]
 	if err != nil {
 		return nil, nil, err
 	}
-	return committed, answer, c.own(committed.by, committed.at, when, answer)
+	return committed, answer, committed.own(c, when, answer)
+}
+
+// own is Client.own of the commit.
+func (s *Committed) own(c *Client, when asked, answer []byte) error {
+	e := proved{Entry: audit.Entry{Time: s.at, Actor: s.by}, index: s.ID}
+	return c.own(e, said{s.Time, bool(deref(s.Repeated))}, when, answer)
 }
 
 // proveCommit holds what the daemon says of a shuffle against its commit. That

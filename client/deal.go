@@ -20,7 +20,7 @@ func (c *Client) Mix(ctx context.Context, s *Committed, req MixRequest) (*Mix, e
 		return nil, err
 	}
 	when := c.command(ctx)
-	answer, err := c.mixShuffle(ctx, s.ID, req)
+	answer, err := c.mixShuffle(when.in(ctx), s.ID, req)
 	if err != nil {
 		return nil, err
 	}
@@ -46,7 +46,7 @@ func (c *Client) proveMix(ctx context.Context, s *Committed, req *MixRequest, m 
 	if !ok || mix.Shuffle != s.ID || !s.during(e) {
 		return fault("the mix in the ledger is another one", nil)
 	}
-	if err := c.own(e.Actor, e.Time, when, answer); err != nil {
+	if err := c.own(e, said{m.Time, bool(deref(m.Repeated))}, when, answer); err != nil {
 		return 0, err
 	}
 	signature := req.Beacon
@@ -103,7 +103,7 @@ func (c *Client) Deal(ctx context.Context, s *Committed, req DealRequest) (*Deal
 		return nil, err
 	}
 	when := c.command(ctx)
-	answer, err := c.dealCards(ctx, s.ID, req)
+	answer, err := c.dealCards(when.in(ctx), s.ID, req)
 	if err != nil {
 		return nil, err
 	}
@@ -134,7 +134,7 @@ func (c *Client) proveDeal(ctx context.Context, s *Committed, req *DealRequest, 
 	if !ok || deal.Shuffle != s.ID || !s.during(e) || deal.First != req.First || deal.Final != (req.Close != nil) || !slices.Equal(deal.Runs, runs(req)) {
 		return fault("the deal in the ledger is another one")
 	}
-	if err := c.own(e.Actor, e.Time, when, answer); err != nil {
+	if err := c.own(e, said{d.Time, bool(deref(d.Repeated))}, when, answer); err != nil {
 		return 0, err
 	}
 	next := req.First + deal.Count()
@@ -215,7 +215,7 @@ func (c *Client) Close(ctx context.Context, s *Committed, req CloseRequest) (*Cl
 		return nil, err
 	}
 	when := c.command(ctx)
-	answer, err := c.closeShuffle(ctx, s.ID, req)
+	answer, err := c.closeShuffle(when.in(ctx), s.ID, req)
 	if err != nil {
 		return nil, err
 	}
@@ -240,7 +240,7 @@ func (c *Client) proveClose(ctx context.Context, s *Committed, req *CloseRequest
 		ending.Outcome != req.Outcome || deref(ending.Reason) != deref(req.Reason) {
 		return &Fault{What: "the close in the ledger is another one", Answer: answer}
 	}
-	if err := c.own(e.Actor, e.Time, when, answer); err != nil {
+	if err := c.own(e, said{ending.Time, bool(deref(ending.Repeated))}, when, answer); err != nil {
 		return err
 	}
 	if body.Form == audit.FormTape != (ending.Tape != nil) || ending.Tape != nil && !bytes.Equal(body.Tape, ending.Tape) {

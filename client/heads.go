@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/go-json-experiment/json"
@@ -91,12 +92,15 @@ func (h *heads) add(n head) (contradicts *head, open bool) {
 // asked says when a request was made: since is the size that was known then.
 type asked struct {
 	since uint64
-	read  bool      // it writes nothing
-	first time.Time // of a command: when it was tried first
+	read  bool         // it writes nothing
+	first time.Time    // of a command: when it was tried first
+	again bool         // it was tried before this call
+	open  *atomic.Bool // an earlier try of this call may have been done
 }
 
 func (c *Client) command(ctx context.Context) asked {
-	return asked{since: c.heads.size(), first: began(ctx)}
+	first, again := began(ctx)
+	return asked{since: c.heads.size(), first: first, again: again, open: new(atomic.Bool)}
 }
 func (c *Client) reading() asked { return asked{since: c.heads.size(), read: true} }
 

@@ -11,6 +11,7 @@ import (
 	"strings"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"shuffled/client"
 	"shuffled/internal/keys"
@@ -49,7 +50,7 @@ func (f *forked) between(http.Handler) http.Handler {
 }
 
 func (f *forked) client(state client.State) *client.Client {
-	return f.one.client(f.between, func(cfg *client.Config) { cfg.State = state })
+	return f.one.client(f.between, func(cfg *client.Config) { cfg.State, cfg.Identity = state, "dealer" })
 }
 
 // commits makes n shuffles, and returns the last.
@@ -105,14 +106,14 @@ func TestOvertaken(t *testing.T) {
 	f := newForked(t)
 	commits(t, f.two.client(nil, nil), 300, "b")
 	c := f.client(nil)
-	commits(t, c, 3, "a")
+	last := commits(t, c, 3, "a")
 	if err := c.Check(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	f.led.Store(true)
 	commits(t, c, 1, "c")
 	isFork(t, "a longer ledger", c.Check(t.Context()))
-	_, err := c.Load(t.Context(), 3)
+	_, err := c.Load(t.Context(), last.ID-1)
 	isFork(t, "an old entry of it", err)
 }
 
@@ -135,7 +136,7 @@ func TestRestart(t *testing.T) {
 	_, err := led.Commit(t.Context(), "c", client.ShuffleRequest{Table: "c", Deck: ptr("short-36")})
 	isFork(t, "after a restart", err)
 	// Without the state the other ledger is as good as the one.
-	if _, err := f.client(nil).Commit(t.Context(), "c", client.ShuffleRequest{Table: "c", Deck: ptr("short-36")}); err != nil {
+	if _, err := f.client(nil).Commit(client.FirstTried(t.Context(), time.Time{}), "c", client.ShuffleRequest{Table: "c", Deck: ptr("short-36")}); err != nil {
 		t.Error(err)
 	}
 	files, err := filepath.Glob(path + "*")

@@ -22,7 +22,7 @@ func TestHostileBatch(t *testing.T) {
 		batch := new(ShuffleBatch)
 		for _, id := range ids {
 			c := bodies[id].(*audit.Commit)
-			batch.Shuffles = append(batch.Shuffles, Shuffle{ID: id, Table: "t", Serial: c.Serial, Commitment: c.Commitment,
+			batch.Shuffles = append(batch.Shuffles, Shuffle{Time: timestamp(h.at), ID: id, Table: "t", Serial: c.Serial, Commitment: c.Commitment,
 				DeckRoot: Hash(c.DeckRoot), CloseBy: timestamp(c.CloseBy), Receipt: receipts[id]})
 		}
 		count := 3

@@ -43,7 +43,7 @@ func (h *house) rig(c audit.Context, cheat func(values []uint32)) *rigged {
 // committed is the shuffle as a client has it after the commit.
 func (r *rigged) committed() *Committed {
 	r.t.Helper()
-	b, err := audit.Entry{Time: 1000, Actor: as("daemon"), Body: r.commit}.Encode()
+	b, err := audit.Entry{Time: 1000, Actor: as(hostileIdentity), Body: r.commit}.Encode()
 	if err != nil {
 		r.t.Fatal(err)
 	}
@@ -58,7 +58,7 @@ func (r *rigged) deal(first int, positions ...int) (DealRequest, Deal) {
 	r.t.Helper()
 	req := DealRequest{First: first, Runs: []Run{{Count: len(positions), Purpose: PurposeSeat}}}
 	entry := &audit.Deal{First: first, Runs: []audit.Run{{Count: len(positions), Purpose: audit.PurposeSeat}}}
-	d := Deal{Next: first + len(positions), Receipt: r.receipts(r.commit, entry)[1]}
+	d := Deal{Time: timestamp(r.at), Next: first + len(positions), Receipt: r.receipts(r.commit, entry)[1]}
 	for i, p := range positions {
 		o := r.tree.Open(p)
 		card := Card{Place: first + i, Position: p, Value: o.Value, Salt: o.Salt}
@@ -83,7 +83,7 @@ func (r *rigged) dealt(s *Committed, change func(*Deal), first int, positions ..
 func (r *rigged) closed(s *Committed) error {
 	r.t.Helper()
 	body := &audit.Close{Outcome: audit.OutcomeCompleted, Form: audit.FormTape, Tape: r.tape}
-	answer := Close{Outcome: OutcomeCompleted, Tape: r.tape, Receipt: r.receipts(r.commit, body)[1]}
+	answer := Close{Time: timestamp(r.at), Outcome: OutcomeCompleted, Tape: r.tape, Receipt: r.receipts(r.commit, body)[1]}
 	return r.client().proveClose(r.t.Context(), s, &CloseRequest{Outcome: OutcomeCompleted}, &answer, anyIndex, asked{}, nil)
 }
 
@@ -97,7 +97,7 @@ func (r *rigged) final(between ...audit.Body) error {
 	bodies = append(bodies, &audit.Close{Outcome: audit.OutcomeCompleted, Form: audit.FormTape, Tape: r.tape})
 	receipts := r.receipts(bodies...)
 	d.Receipt = receipts[1]
-	d.Close = &Close{Outcome: OutcomeCompleted, Tape: r.tape, Receipt: receipts[len(receipts)-1]}
+	d.Close = &Close{Time: timestamp(r.at), Outcome: OutcomeCompleted, Tape: r.tape, Receipt: receipts[len(receipts)-1]}
 	_, err := r.client().proveDeal(r.t.Context(), r.committed(), &req, &d, asked{}, nil)
 	return err
 }
@@ -166,7 +166,7 @@ func TestHostileMix(t *testing.T) {
 	of := uint64(0)
 	mixed := func(s *Committed, values []audit.MixValue, req MixRequest) error {
 		receipt := h.receipts(r.commit, &audit.Mix{Shuffle: of, Values: values})[1]
-		_, err := h.client().proveMix(t.Context(), s, &req, &Mix{Receipt: receipt}, asked{}, nil)
+		_, err := h.client().proveMix(t.Context(), s, &req, &Mix{Time: timestamp(h.at), Receipt: receipt}, asked{}, nil)
 		return err
 	}
 	given := []audit.MixValue{{Source: audit.SourceSlot, Slot: slot.Value}, {Source: audit.SourceCut, Cut: 2}}

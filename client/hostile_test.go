@@ -63,7 +63,7 @@ func (h *house) receipts(bodies ...audit.Body) []string {
 		return out, nil
 	})
 	for i, body := range bodies {
-		b, err := audit.Entry{Time: h.at, Actor: as("daemon"), Body: body}.Encode()
+		b, err := audit.Entry{Time: h.at, Actor: as(hostileIdentity), Body: body}.Encode()
 		if err != nil {
 			h.t.Fatal(err)
 		}
@@ -125,7 +125,7 @@ func TestHostileHouse(t *testing.T) {
 	other[0] ^= 1
 
 	closed := func(c *audit.Close, answer Close, req CloseRequest) error {
-		answer.Receipt = h.receipts(commit, c)[1]
+		answer.Receipt, answer.Time = h.receipts(commit, c)[1], timestamp(h.at)
 		return h.client().proveClose(t.Context(), s.again(), &req, &answer, anyIndex, asked{}, nil)
 	}
 	completed := CloseRequest{Outcome: OutcomeCompleted}
@@ -144,7 +144,7 @@ func TestHostileHouse(t *testing.T) {
 	expect(t, "a sealed tape", closed(&sealed, Close{Outcome: OutcomeCompleted}, completed), true)
 
 	dealt := func(d *audit.Deal, req DealRequest, cards ...int) error {
-		answer := Deal{Next: req.First + len(cards), Receipt: h.receipts(commit, d)[1]}
+		answer := Deal{Time: timestamp(h.at), Next: req.First + len(cards), Receipt: h.receipts(commit, d)[1]}
 		for i, position := range cards {
 			o := tree.Open(position)
 			card := Card{Place: req.First + i, Position: position, Value: o.Value, Salt: o.Salt}

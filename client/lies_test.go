@@ -32,12 +32,17 @@ type told struct {
 const pairs = 60
 
 // lieAbout tells every lie about the answer to each call, alone and in pairs, and
-// wants each to be caught or to be one that changes nothing.
+// wants each to be caught or to be one that changes nothing. Each call is made before:
+// what is lied about is the answer to a repeated one.
 func lieAbout(t *testing.T, l *liar, calls []told) {
 	t.Helper()
 	for _, call := range calls {
 		var truth []byte
 		l.tell(call.path, func(b []byte) []byte { truth = slices.Clone(b); return b })
+		_, err := call.do()
+		if err != nil {
+			t.Fatalf("%s for the first time: %v", call.name, err)
+		}
 		want, err := call.do()
 		if err != nil {
 			t.Fatalf("%s without a lie: %v", call.name, err)
@@ -165,7 +170,7 @@ func TestLies(t *testing.T) {
 	t.Parallel()
 	d, l := newDaemon(t), new(liar)
 	c := d.client(l.between, nil)
-	ctx := t.Context()
+	ctx := client.FirstTried(t.Context(), d.start)
 	req := client.ShuffleRequest{Table: "t", Deck: ptr("standard-52"), GameRef: ptr("g"), EndAt: &client.EndAt{Lo: 3, Hi: 3}}
 	s, err := c.Commit(ctx, "k", req)
 	check(err)
@@ -205,7 +210,7 @@ func TestLiesOfMixes(t *testing.T) {
 		round: func(context.Context, uint64) ([48]byte, error) { return round.Signature, nil }})
 	l := new(liar)
 	c := d.client(l.between, nil)
-	ctx := t.Context()
+	ctx := client.FirstTried(t.Context(), d.start)
 	a, b := client.NewSlot(d.origin, "t"), client.NewSlot(d.origin, "t")
 	cut := client.MixPlanCut(true)
 	req := client.ShuffleRequest{Table: "t", Deck: ptr("short-36"), Take: ptr(12), EndAt: &client.EndAt{Lo: 4, Hi: 10},
@@ -248,7 +253,7 @@ func TestLiesOfDraws(t *testing.T) {
 	t.Parallel()
 	d, l := newDaemonWith(t, setting{disclosure: audit.DisclosureAuditor}), new(liar)
 	c := d.client(l.between, nil)
-	ctx := t.Context()
+	ctx := client.FirstTried(t.Context(), d.start)
 	slot := client.NewSlot(d.origin, "dice")
 	reqs := []client.DrawsRequest{
 		{Table: "dice", Ranges: []uint32{6, 6, 1000, 1 << 30}, Mix: &client.MixPlan{Slots: []client.Hash{slot.Hash}}},
@@ -279,7 +284,7 @@ func TestLiesOfChildren(t *testing.T) {
 	t.Parallel()
 	d, l := newDaemon(t), new(liar)
 	c := d.client(l.between, nil)
-	ctx := t.Context()
+	ctx := client.FirstTried(t.Context(), d.start)
 	parent, err := c.Commit(ctx, "k", client.ShuffleRequest{Table: "t", Deck: ptr("short-36")})
 	check(err)
 	_, err = c.Deal(ctx, parent, twoSeats)
@@ -318,7 +323,7 @@ func TestLiesOfWitnesses(t *testing.T) {
 	t.Parallel()
 	d, l := newDaemonWith(t, setting{witnesses: 1}), new(liar)
 	patient := d.client(nil, d.witnessed)
-	ctx := t.Context()
+	ctx := client.FirstTried(t.Context(), d.start)
 	s, err := patient.Commit(ctx, "k", client.ShuffleRequest{Table: "t", Deck: ptr("short-36")})
 	check(err)
 	_, err = patient.Deal(ctx, s, twoSeats)

@@ -24,12 +24,26 @@ func FirstTried(ctx context.Context, at time.Time) context.Context {
 	return context.WithValue(ctx, firstTried{}, at)
 }
 
-// began returns when the request was tried first.
-func began(ctx context.Context) time.Time {
+// began returns when the request was tried first, and whether that was before this call.
+func began(ctx context.Context) (at time.Time, again bool) {
 	if at, ok := ctx.Value(firstTried{}).(time.Time); ok {
-		return at
+		return at, true
 	}
-	return time.Now()
+	return time.Now(), false
+}
+
+type openTries struct{}
+
+// in is the context of the call, in which send notes a try that may have been done.
+func (a asked) in(ctx context.Context) context.Context {
+	return context.WithValue(ctx, openTries{}, a.open)
+}
+
+// noteOpen notes that the outcome of a try is not known.
+func noteOpen(ctx context.Context) {
+	if open, ok := ctx.Value(openTries{}).(*atomic.Bool); ok {
+		open.Store(true)
+	}
 }
 
 // identity is whose entries the client's answers are of. Config.Identity says it, or the
@@ -68,9 +82,29 @@ func (i *identity) foreign(by audit.Actor, at int64, first time.Time) string {
 	return ""
 }
 
-// own is foreign as a *Fault, nil for an answer to this client.
-func (c *Client) own(by audit.Actor, at int64, when asked, answer []byte) error {
-	if what := c.identity.foreign(by, at, when.first); what != "" {
+// said is what an answer says of its entry.
+type said struct {
+	time     Timestamp
+	repeated bool
+}
+
+// own returns a *Fault for an answer that misstates its entry, or whose entry is foreign.
+// A repeat answers this client only if a try before it may have been done.
+// That an answer is a repeat can be refuted only if it says that it is none: the entry
+// was in the ledger before the request was made.
+func (c *Client) own(e proved, says said, when asked, answer []byte) error {
+	what := ""
+	switch {
+	case says.time.UnixMilli() != e.Time:
+		what = "its time is not the one in the ledger"
+	case !says.repeated && e.index < when.since:
+		what = "the request was answered before, and the answer does not say so"
+	case says.repeated && !when.again && !when.open.Load():
+		what = fmt.Sprintf("it was done at %s, before this client asked for it", time.UnixMilli(e.Time).UTC().Format(time.RFC3339))
+	default:
+		what = c.identity.foreign(e.Actor, e.Time, when.first)
+	}
+	if what != "" {
 		return &Fault{What: what, Answer: answer}
 	}
 	return nil
@@ -78,10 +112,11 @@ func (c *Client) own(by audit.Actor, at int64, when asked, answer []byte) error 
 
 // TakeOver makes this client's identity the owner of a shuffle of another one, and returns
 // when that is proved to stand in the ledger. See docs/CLIENT.md: with the extent close,
-// which is the default, it can be closed and nothing else.
+// which is the default, it can be closed and nothing else. From, the owner before, is
+// the daemon's word, which Transcript proves.
 func (c *Client) TakeOver(ctx context.Context, s *Committed, req TakeoverRequest) (*Takeover, error) {
 	when := c.command(ctx)
-	answer, err := c.takeOverShuffle(ctx, s.ID, req)
+	answer, err := c.takeOverShuffle(when.in(ctx), s.ID, req)
 	taken, err := decoded[Takeover](answer, err)
 	if err != nil {
 		return nil, err
@@ -90,21 +125,32 @@ func (c *Client) TakeOver(ctx context.Context, s *Committed, req TakeoverRequest
 	if err != nil {
 		return nil, err
 	}
+	extent, repeated := ExtentClose, bool(deref(taken.Repeated))
+	if req.Extent != nil {
+		extent = *req.Extent
+	}
 	body, ok := e.Body.(*audit.Takeover)
-	if !ok || body.Shuffle != s.ID || body.Reason != req.Reason || body.Extent.String() != string(deref(req.Extent)) && req.Extent != nil {
+	if !ok || body.Shuffle != s.ID || !s.during(e) || body.Extent.String() != string(extent) || body.Reason != req.Reason && !repeated {
 		return nil, &Fault{What: "the takeover in the ledger is another one", Answer: answer}
 	}
-	if deref(taken.Repeated) { // it is told again for as long as it holds
-		when.first = time.UnixMilli(e.Time)
+	if repeated { // it is told again for as long as it holds, whatever the reason now
+		when.first, when.again = time.UnixMilli(e.Time), true
 	}
-	return taken, c.own(e.Actor, e.Time, when, answer)
+	if err := c.own(e, said{taken.Time, repeated}, when, answer); err != nil {
+		return nil, err
+	}
+	return taken, nil
 }
 
 // under is the request with an idempotency key: one of NewKey says when it was made, so
 // that a program that kept it needs no FirstTried.
 func (a asked) under(key string) asked {
-	if at, ok := keyTime(key); ok && at.Before(a.first) {
-		a.first = at
+	if at, ok := keyTime(key); ok {
+		// Nobody guesses its random bits: a commit under it is of who made the key.
+		a.again = true
+		if at.Before(a.first) {
+			a.first = at
+		}
 	}
 	return a
 }

@@ -67,7 +67,10 @@ func (c *Client) send(ctx context.Context, r request) ([]byte, error) {
 		if err == nil {
 			return answer, nil
 		}
-		heard = heard || open(err)
+		if open(err) {
+			heard = true
+			noteOpen(ctx)
+		}
 		if again == never || attempt == c.cfg.Attempts || ctx.Err() != nil {
 			return nil, fail(err)
 		}

@@ -38,6 +38,7 @@ type daemon struct {
 	token string // a dealer's
 	admin string // an administrator's token
 
+	start     time.Time // its clock's, when it was made
 	origin    string
 	policy    string // with the ledger's key and the witnesses
 	witnesses []*witnesstest.Witness
@@ -95,7 +96,7 @@ func newDaemonOf(t testing.TB, signing *keys.SigningKey, o setting) *daemon {
 		}
 		return o.at.Add(time.Since(start))
 	}
-	made := &daemon{t: t, vkey: signing.VKey(), origin: signing.Origin()}
+	made := &daemon{t: t, vkey: signing.VKey(), start: now(), origin: signing.Origin()}
 	deals := made.startWitnesses(o.witnesses)
 	if o.late {
 		deals = audit.DealsSigned
@@ -133,20 +134,27 @@ func newDaemonOf(t testing.TB, signing *keys.SigningKey, o setting) *daemon {
 	d := dealer.New(dealer.Config{Ledger: l, Store: store, Entropy: source, Keys: ring, Log: log,
 		Now: func() int64 { return now().UnixMilli() }, Round: o.round})
 
-	token := func(role audit.Role) string {
-		t.Helper()
-		id, bearer := keys.NewToken()
-		_, secret, _ := keys.SplitToken(string(bearer.Bytes()))
-		check(store.PutToken(t.Context(), l.ID(), ledger.Token{ID: id, Role: role, Hash: keys.HashToken(secret), Created: 1}))
-		return string(bearer.Bytes())
-	}
-
 	api, err := httpapi.New(httpapi.Config{Log: log, Now: now})
 	check(err)
-	check(api.Add(httpapi.Ledger{Dealer: d, Log: l, Tokens: store, Access: store, Recall: recall.New(l, store, 0, now)}))
+	check(api.Add(httpapi.Ledger{Dealer: d, Log: l, Access: store, Recall: recall.New(l, store, 0, now)}))
 	api.Ready()
-	made.api, made.ledger, made.token, made.admin = api, l, token(audit.RoleDealer), token(audit.RoleAdmin)
+	made.api, made.ledger = api, l
+	made.token, made.admin = made.newToken(audit.RoleDealer, "dealer"), made.newToken(audit.RoleAdmin, "admin")
 	return made
+}
+
+// newToken makes a token of a service.
+func (d *daemon) newToken(role audit.Role, identity string) string {
+	d.t.Helper()
+	id, bearer := keys.NewToken()
+	_, secret, _ := keys.SplitToken(string(bearer.Bytes()))
+	c := &audit.Credential{Kind: audit.CredentialCreated, ID: id, Form: audit.FormToken, Role: role, Identity: identity}
+	c.Digest = c.Opens(keys.HashToken(secret))
+	p := ledger.Proposal{Actor: audit.Operator, Bodies: []audit.Body{c}}
+	if _, err := d.ledger.Append(d.t.Context(), p); err != nil {
+		d.t.Fatal(err)
+	}
+	return string(bearer.Bytes())
 }
 
 // startWitnesses starts n witnesses of the ledger, and returns what deals then
@@ -195,6 +203,12 @@ func (d *daemon) client(between func(http.Handler) http.Handler, change func(*cl
 		d.t.Fatal(err)
 	}
 	return c
+}
+
+// repeated is what the answer to a repeated request says of a shuffle.
+func repeated(s client.Shuffle) client.Shuffle {
+	s.Repeated = ptr(client.ShuffleRepeatedTrue)
+	return s
 }
 
 func ptr[T any](v T) *T { return &v }

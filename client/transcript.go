@@ -153,10 +153,31 @@ func contradicts(state *ShuffleState, v *verify.Verdict, mixed bool) string {
 		return "other places were dealt than the ledger shows"
 	case deref(state.Mixed) && !mixed:
 		return "the ledger shows no mix"
+	case !owned(state, v, isClosed):
+		return "the ledger shows another owner"
 	case isClosed && (v.State != "closed" || v.ClosedAt != closedAt || v.Outcome != string(deref(state.Outcome)) || v.Reason != string(deref(state.Reason))):
 		return "the ledger shows another end"
 	}
 	return ""
+}
+
+// owned reports whether the ledger shows the owner that a state names: the last one if
+// the shuffle is closed, and otherwise any, since the transcript may be newer.
+func owned(state *ShuffleState, v *verify.Verdict, isClosed bool) bool {
+	owner, extent := v.Owner, ExtentPlay
+	holds := func() bool {
+		told := ExtentPlay
+		if state.Extent != nil {
+			told = *state.Extent
+		}
+		return state.Owner == owner && told == extent
+	}
+	ok := holds()
+	for _, t := range v.Takeovers {
+		owner, extent = t.Identity, Extent(t.Extent)
+		ok = holds() || ok && !isClosed
+	}
+	return ok
 }
 
 // learnMix restores a shuffle whose mix another client made.

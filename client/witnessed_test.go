@@ -97,7 +97,7 @@ func TestLate(t *testing.T) {
 		if err := c.Await(t.Context(), s); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := c.Deal(t.Context(), s, twoSeats); err == nil {
+		if _, err := c.Deal(client.FirstTried(t.Context(), d.start), s, twoSeats); err == nil {
 			continue
 		} else if !errors.Is(err, client.ErrNotWitnessed) {
 			t.Errorf("the same deal: %v", err)
@@ -129,7 +129,7 @@ func TestWitnessed(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, req := range []client.DealRequest{twoSeats, {First: 5, Runs: []client.Run{{Count: 1, Purpose: client.PurposeBurn}}}} {
-		if _, err := other.Deal(t.Context(), loaded, req); err != nil {
+		if _, err := other.Deal(client.FirstTried(t.Context(), d.start), loaded, req); err != nil {
 			t.Error(err)
 		}
 	}

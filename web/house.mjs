@@ -51,7 +51,7 @@ export const genesis = (key, o = {}) => join(header(1, { by: "operator", ...o })
   u8(0, o.deals ?? 1, o.modes ?? 7, 1), u32(60), u32(o.cap ?? 86400), u8(1), u16(0),
   u8(o.administrators?.length ?? 0), ...(o.administrators ?? []).map((a) => join(str8(a.name), blob16(a.typed))), u8(o.twoPersons?.length ?? 0, ...o.twoPersons ?? []), u32(o.delay ?? 0), extensions(o.extensions));
 
-export const start = (o = {}) => join(header(7, { by: "daemon", ...o }), u8(1), ZEROS, ZEROS, u8(0), str8("1.0.0"), str8("6.1.0"), u8(3));
+export const start = (o = {}) => join(header(7, { by: "daemon", ...o }), u8(1), ZEROS, ZEROS, u8(0), str8("1.0.0"), str8("6.1.0"), u8(2));
 
 export function context(o) {
   const recipe = o.ranges ? join(u8(2), u16(o.ranges.length), ...o.ranges.map(u32)) : join(u8(1), parts.deckHash(o.deck), u16(o.n ?? o.deck.length), u16(o.m));

@@ -62,7 +62,7 @@ inBrowser("the page from disk", async (t, browser, dir) => {
     const later = await browser.judged(() => browser.paste("text", vector("bad", "unknown-format").file));
     assert.equal(later.json.verdict, "cannot judge");
     await browser.shots("later");
-    const receipt = vector("good", "receipt-commit-3");
+    const receipt = vector("good", "receipt-commit-4");
     const alone = await browser.judged(() => browser.paste("text", `\n${receipt.file}\n`));
     assert.equal(alone.json.verdict, "consistent");
     await browser.shots("receipt");

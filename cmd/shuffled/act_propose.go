@@ -18,7 +18,7 @@ type actProposeCmd struct {
 	Sign       string        `name:"sign" required:"" type:"existingfile" placeholder:"FILE" help:"Private key of the administrator who proposes it."`
 	Passphrase string        `name:"passphrase-file" placeholder:"FILE" help:"Passphrase of an encrypted key file."`
 	Out        string        `required:"" placeholder:"FILE" help:"File for the act."`
-	As         string        `default:"operator" placeholder:"IDENTITY" help:"Identity that will submit it: of the admin's token, of the dealer's for a takeover, operator for an offline command."`
+	As         string        `default:"operator" placeholder:"IDENTITY" help:"Identity that will submit it: of the admin's token, of the dealer's for a takeover, operator for an offline command. An adopt_head is the daemon's."`
 	Life       time.Duration `default:"1h" help:"How long it is good for, at most 24h."`
 	Because    string        `name:"reason" placeholder:"TEXT" help:"Why, for latch_clear, kill_clear, takeover and adopt_head. It is written to the ledger for ever."`
 
@@ -29,7 +29,7 @@ type actProposeCmd struct {
 	Table    string        `placeholder:"NAME" help:"kill_clear: the table (default: the ledger's switch)."`
 	Admin    string        `placeholder:"NAME" help:"add_, remove_, replace_administrator: the administrator."`
 	Identity string        `placeholder:"NAME" default:"admin" help:"admin_credential: the identity of the token."`
-	TokenOut string        `placeholder:"FILE" help:"admin_credential: new file for the token, mode 0600."`
+	TokenOut string        `name:"new-token-file" placeholder:"FILE" help:"admin_credential: new file for the token, mode 0600."`
 	Shuffle  uint64        `placeholder:"ID" help:"takeover: the shuffle."`
 	Acts     []string      `placeholder:"ACT" help:"two_persons: the acts that need two administrators."`
 	Delay    time.Duration `default:"1h" help:"two_persons: how long an act of one administrator waits."`
@@ -41,9 +41,10 @@ func (actProposeCmd) Help() string {
 	return `Examples:
 
     shuffled act propose policy --policy new.policy --as admin --sign alice.key --out policy.act --url https://shuffle.example.com
-    shuffled act propose admin_credential --token-out admin.token --sign alice.key --out admin.act
+    shuffled act propose admin_credential --new-token-file admin.token --sign alice.key --out admin.act
     shuffled act sign admin.act --key bob.key
-    shuffled act submit admin.act`
+    shuffled act submit admin.act
+    shuffled act propose adopt_head --reason "restored, ticket 4713" --sign alice.key --out head.act   # then serve --adopt-act head.act`
 }
 
 func (c actProposeCmd) Run(ctx context.Context, s streams) error {
@@ -52,6 +53,9 @@ func (c actProposeCmd) Run(ctx context.Context, s streams) error {
 	}
 	if err := audit.CheckName(c.As); err != nil {
 		return usage("--as %s", err)
+	}
+	if c.What == "adopt_head" {
+		c.As = audit.Daemon.Identity // which adopts it at its start
 	}
 	p, origin, err := c.persons(ctx, s)
 	if err != nil {
@@ -142,7 +146,7 @@ func (c *actProposeCmd) reasoned() error {
 // goes into the act.
 func (c *actProposeCmd) adminToken() (audit.Body, error) {
 	if c.TokenOut == "" {
-		return nil, usage("--token-out is needed: a new file for the token, which opens nothing until the act is submitted")
+		return nil, usage("--new-token-file is needed: a new file for the token, which opens nothing until the act is submitted")
 	}
 	if err := audit.CheckName(c.Identity); err != nil {
 		return nil, usage("--identity %s", err)

@@ -257,14 +257,13 @@ var (
 	plainColumns    = []string{
 		"entries.ledger", "entries.idx", "entries.type", "checkpoints.ledger", "checkpoints.size", "cosigned.ledger", "cosigned.size",
 		"decks.ledger", "decks.hash", "heads.ledger", "heads.size", "ledgers.ledger", "tiles.ledger", "tiles.level", "tiles.idx",
-		"tokens.ledger", "tokens.role", "schema_migrations.version", "schema_migrations.dirty",
+		"schema_migrations.version", "schema_migrations.dirty",
 		"slots.ledger", "access_records.ledger", "snapshots.ledger",
 	}
 	plantedColumns = map[string]string{ // and their kinds
 		"entries.time": "number", "entries.serial": "number", "entries.shuffle": "number", "entries.tbl": "text",
 		"entries.key_tag": "hash", "entries.sealed": "bytes", "entries.game_ref": "text", "checkpoints.root": "hash", "cosigned.root": "hash",
-		"heads.root": "hash", "heads.checkpoint": "bytes", "tiles.data": "tile", "tokens.id": "text", "tokens.hash": "hash",
-		"tokens.created": "number", "tokens.expires": "number", "tokens.revoked": "number", "tokens.tables": "text",
+		"heads.root": "hash", "heads.checkpoint": "bytes", "tiles.data": "tile",
 		"slots.slot": "hash", "slots.idx": "number",
 		"access_records.time": "number", "access_records.request": "text", "access_records.token": "text",
 		"access_records.method": "text", "access_records.path": "text",

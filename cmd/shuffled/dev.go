@@ -2,7 +2,10 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"io/fs"
+	"os"
 	"path/filepath"
 	"time"
 
@@ -23,8 +26,8 @@ const (
 var devRoles = []audit.Role{audit.RoleDealer, audit.RoleAuditor, audit.RoleRegulator, audit.RoleAdmin}
 
 // setUpDev makes what a first run lacks: the sealing key, the ledger with its
-// signing key and an auditor's, and a token for each role. What is there stays as it is; an
-// existing ledger whose keys are gone is an error, never a reason to make others.
+// signing key and an auditor's. What is there stays as it is; an existing ledger whose
+// keys are gone is an error, never a reason to make others.
 func setUpDev(ctx context.Context, cfg *config.Config, store backend) error {
 	f := filesOf(cfg.Data, devLedger)
 	cfg.SealingKeys = []string{filepath.Join(cfg.Data, "sealing.key")}
@@ -54,26 +57,66 @@ func setUpDev(ctx context.Context, cfg *config.Config, store backend) error {
 	return nil
 }
 
-// makeDevTokens writes a token for each role that the data directory has none of. Each
-// is an entry of the sandbox before its file is there.
+// makeDevTokens writes a token for each role that the data directory has none of that
+// opens anything: an adopted head revokes all. Each is an entry of the sandbox before its
+// file is there.
 func makeDevTokens(ctx context.Context, cfg *config.Config, l *ledger.Ledger) error {
 	for _, role := range devRoles {
 		path := filepath.Join(cfg.Data, role.String()+".token")
-		if exists(path) {
-			continue
-		}
-		id, hash, bearer, err := newToken()
+		good, err := devTokenOpens(ctx, l, path)
 		if err != nil {
 			return err
 		}
-		body := &audit.Credential{Kind: audit.CredentialCreated, ID: id, Form: audit.FormToken, Role: role, Identity: role.String()}
-		body.Digest = body.Opens(hash)
-		if err := appendOffline(ctx, l, body, nil); err != nil {
+		if good {
+			continue
+		}
+		if err := makeDevToken(ctx, l, role, path); err != nil {
 			return fmt.Errorf("creating the token of the %s: %w", role, err)
 		}
-		if err := keys.WriteSecret(path, bearer); err != nil {
-			return fmt.Errorf("writing the token: %w", err)
-		}
+	}
+	return nil
+}
+
+// devTokenOpens reports whether the file has a token that is in force. A file that cannot
+// be read is an error, not a reason to make another.
+func devTokenOpens(ctx context.Context, l *ledger.Ledger, path string) (bool, error) {
+	if !exists(path) {
+		return false, nil
+	}
+	bearer, err := keys.ReadSecret(path)
+	if err != nil {
+		return false, fmt.Errorf("reading the token: %w", err)
+	}
+	id, secret, ok := keys.SplitToken(string(bearer.Bytes()))
+	if !ok {
+		return false, withHint(fmt.Errorf("%s holds no token", path), "take the file away: serve --dev makes another")
+	}
+	c, err := l.Credential(ctx, id, true)
+	if errors.Is(err, ledger.ErrNotFound) {
+		return false, nil
+	}
+	if err != nil {
+		return false, fmt.Errorf("looking for the token of %s: %w", path, err)
+	}
+	return c.Opens(keys.HashToken(secret)) == c.Digest && (c.Expires == 0 || time.Now().UnixMilli() < c.Expires), nil
+}
+
+// makeDevToken replaces a file with a token that opens nothing.
+func makeDevToken(ctx context.Context, l *ledger.Ledger, role audit.Role, path string) error {
+	id, hash, bearer, err := newToken()
+	if err != nil {
+		return err
+	}
+	body := &audit.Credential{Kind: audit.CredentialCreated, ID: id, Form: audit.FormToken, Role: role, Identity: role.String()}
+	body.Digest = body.Opens(hash)
+	if err := appendOffline(ctx, l, body, nil); err != nil {
+		return err
+	}
+	if err := os.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("replacing a token that was revoked: %w", err)
+	}
+	if err := keys.WriteSecret(path, bearer); err != nil {
+		return fmt.Errorf("writing the token: %w", err)
 	}
 	return nil
 }

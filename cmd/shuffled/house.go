@@ -2,13 +2,13 @@ package main
 
 import (
 	"context"
-	"crypto/fips140"
 	"crypto/sha256"
 	"errors"
 	"fmt"
 	"io"
 	"log/slog"
 	"os"
+	"strings"
 	"sync"
 	"time"
 
@@ -23,6 +23,7 @@ import (
 	"shuffled/internal/keys"
 	"shuffled/internal/ledger"
 	"shuffled/internal/monitor"
+	"shuffled/internal/process"
 	"shuffled/internal/seal"
 	"shuffled/internal/witness"
 )
@@ -54,7 +55,15 @@ type words struct {
 	adoptHead  string // reason to accept a head without a high-water mark
 	clearLatch string // reason to clear an entropy latch
 
-	adoptAct *audit.ActEntry // of administrators, where two are asked for
+	adoptAct *loadedAct // of administrators, to adopt the head of the ledger that it names
+}
+
+// adopt says with which reason and act the head of the ledger is adopted.
+func (w words) adopt(origin string) (reason string, act *audit.ActEntry) {
+	if w.adoptAct == nil || w.adoptAct.Ledger != origin {
+		return w.adoptHead, nil
+	}
+	return w.adoptAct.body.(*audit.Event).Reason, w.adoptAct.entry
 }
 
 // openHouse opens the store, the generator, the keys and every configured
@@ -98,12 +107,14 @@ func (h *house) openLedgers(ctx context.Context, start audit.Event, w words, pas
 	opened := make([]*dealer.Dealer, len(h.cfg.Ledgers))
 	group, ctx := errgroup.WithContext(ctx)
 	group.SetLimit(openAtOnce)
+	named := false // by the act to adopt
 	for i, l := range h.cfg.Ledgers {
 		origin, signers, err := readSigners(l, passphrase) // one at a time: a passphrase takes memory
 		if err != nil {
 			group.Go(func() error { return fmt.Errorf("opening ledger %s: %w", l.Name, err) })
 			break
 		}
+		named = named || w.adoptAct != nil && w.adoptAct.Ledger == origin
 		group.Go(func() (err error) {
 			opened[i], err = h.openLedger(ctx, l, ledger.Info{Name: l.Name, Origin: origin}, signers, start, w)
 			return err
@@ -114,6 +125,9 @@ func (h *house) openLedgers(ctx context.Context, start audit.Event, w words, pas
 		if d != nil {
 			h.dealers = append(h.dealers, d)
 		}
+	}
+	if err == nil && w.adoptAct != nil && !named {
+		return usage("--adopt-act: it is of the ledger %s, which this daemon does not serve", visible(w.adoptAct.Ledger))
 	}
 	return err
 }
@@ -147,13 +161,14 @@ func (h *house) openLedger(ctx context.Context, c config.Ledger, info ledger.Inf
 
 // ledgerConfig is what a ledger of this house is opened with.
 func (h *house) ledgerConfig(c config.Ledger, info ledger.Info, signers []note.Signer, start audit.Event, w words) ledger.Config {
+	reason, act := w.adopt(info.Origin)
 	return ledger.Config{
 		Store:     h.store,
 		Info:      info,
 		Signers:   signers,
 		Mark:      c.Mark,
-		AdoptHead: w.adoptHead,
-		AdoptAct:  w.adoptAct,
+		AdoptHead: reason,
+		AdoptAct:  act,
 		Witness:   h.witness,
 		MayAsk:    h.mayAsk,
 		Tiles:     h.tiles,
@@ -172,7 +187,11 @@ func (h *house) explainOpen(err error, info ledger.Info) error {
 		return withHint(fmt.Errorf("there is no ledger %s of %s in the database", info.Name, info.Origin),
 			"create it: shuffled ledger create --name %s --origin %s", info.Name, info.Origin)
 	case errors.Is(err, ledger.ErrNoMark):
-		return withHint(err, "if this host is new to the ledger and you know its head is right: --adopt-head REASON")
+		return withHint(err, "if this host is new to the ledger and you know its head is right: serve --adopt-head REASON")
+	}
+	var illegal *audit.Illegal
+	if errors.As(err, &illegal) && illegal.Code == audit.RuleTwoPersons {
+		return withHint(err, "this ledger asks for two administrators: shuffled act propose adopt_head, act sign, and serve --adopt-act FILE")
 	}
 	return err
 }
@@ -192,9 +211,10 @@ func (h *house) witness(w audit.Witness) (ledger.Witness, error) {
 }
 
 // describe says what this daemon is, for its instance_start events: digests of
-// the executable and of the configuration, FIPS state, version.
+// the executable and of the configuration, FIPS state, version, the platform below.
 func (h *house) describe() (audit.Event, error) {
-	e := audit.Event{FIPS: fips140.Enabled(), Name: versionName(), Config: h.cfg.Digest()}
+	below := process.Platform()
+	e := audit.Event{FIPS: below.FIPS, Name: versionName(), Config: h.cfg.Digest(), Kernel: recordedKernel(below.Kernel), VDSO: recordedVDSO[below.VDSO]}
 	path, err := os.Executable()
 	if err != nil {
 		return e, fmt.Errorf("finding the executable: %w", err)
@@ -210,6 +230,19 @@ func (h *house) describe() (audit.Event, error) {
 	}
 	sum.Sum(e.Build[:0])
 	return e, nil
+}
+
+// recordedVDSO are the codes of what the platform says (docs/SPEC.md section 5.8).
+var recordedVDSO = map[process.VDSO]audit.VDSO{process.VDSOUnknown: audit.VDSONotKnown, process.VDSONo: audit.VDSONo, process.VDSOYes: audit.VDSOYes}
+
+// recordedKernel is the release as an entry may have it (docs/SPEC.md section 5.8), ""
+// for one that it may not: a kernel of a strange name is no reason not to start.
+func recordedKernel(release string) string {
+	strange := func(r rune) bool { return r <= 0x20 || r > 0x7e }
+	if len(release) > audit.MaxName || strings.ContainsFunc(release, strange) {
+		return ""
+	}
+	return release
 }
 
 // onLatch hands the cause to watchLatch. One is enough: the latch stays set.

@@ -34,7 +34,7 @@ func newRotating(t *testing.T) *rotating {
 	r.must("", "migrate", "up", "--data", dir)
 	r.must("", "ledger", "create", "--data", dir, "--name", "main", "--origin", "cards.example.com/main", "--deals", "signed")
 	for _, role := range []string{"admin", "dealer"} {
-		token := r.must("", "token", "create", "--data", dir, "--ledger", "main", "--role", role)
+		token := r.must("", "token", "create", "--data", dir, "--ledger", "main", "--role", role, "--identity", role)
 		if err := os.WriteFile(r.path(role+".token"), []byte(token), 0o600); err != nil {
 			t.Fatal(err)
 		}
@@ -90,7 +90,7 @@ func TestRotateSigning(t *testing.T) {
 	rotate := []string{"key", "rotate", "signing", "--new", r.path("main-2.key")}
 	hand := []string{"shuffle", "--table", "t1", "--deck", "standard-52"}
 	r.says(exitOK, "dealer", "main.vkey", hand)
-	r.says(exitOK, "dealer", "main.vkey", []string{"show", "2", "--transcript", r.path("before.json")})
+	r.says(exitOK, "dealer", "main.vkey", []string{"show", "6", "--transcript", r.path("before.json")})
 
 	r.says(exitOK, "admin", "main.vkey", append(rotate, "--dry-run"), "Would make a signing key of cards.example.com/main")
 	if exists(r.path("main-2.key")) {
@@ -103,8 +103,8 @@ func TestRotateSigning(t *testing.T) {
 
 	r.settings = fmt.Sprintf("signing_keys = [%q]\n", r.path("main-2.key"))
 	r.restart()
-	r.says(exitOK, "admin", "main.vkey", rotate, "signed with the new key", "Entry 4 of ledger main", "Retire the old key")
-	r.says(exitOK, "admin", "main-2.vkey", rotate, "since entry 4", "nothing to do")
+	r.says(exitOK, "admin", "main.vkey", rotate, "signed with the new key", "Entry 8 of ledger main", "Retire the old key")
+	r.says(exitOK, "admin", "main-2.vkey", rotate, "since entry 8", "nothing to do")
 	r.says(exitOK, "admin", "main-2.vkey", []string{"key", "list"}, "replaced", "in force")
 	r.says(exitFails, "dealer", "main.vkey", hand) // who pinned the old key only learns that it signs no more
 	r.says(exitOK, "dealer", "main-2.vkey", hand)
@@ -138,10 +138,10 @@ func TestRotateSigning(t *testing.T) {
 	if err := os.WriteFile(both, []byte("log "+r.vkey("main.vkey")+"\nlog "+r.vkey("main-2.vkey")+"\nquorum none\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if code, out := r.run("", "show", "2", "--url", r.url, "--policy", both); code != exitOK || strings.Contains(out, "not pinned") {
+	if code, out := r.run("", "show", "6", "--url", r.url, "--policy", both); code != exitOK || strings.Contains(out, "not pinned") {
 		t.Errorf("show under a policy of both keys: %d\n%s", code, out)
 	}
-	if code, out := r.run("", "show", "2", "--url", r.url); code != exitOK || !strings.Contains(out, "not pinned") {
+	if code, out := r.run("", "show", "6", "--url", r.url); code != exitOK || !strings.Contains(out, "not pinned") {
 		t.Errorf("show without a pin: %d\n%s", code, out)
 	}
 	r.settings = fmt.Sprintf("signing_key = %q\n", r.path("main-2.key")) // the new one alone
@@ -188,17 +188,17 @@ func TestRotateSealing(t *testing.T) {
 	old, next := r.path("sealing.key"), r.path("sealing-2.key")
 	r.sealing = fmt.Sprintf("[%q, %q]", old, next)
 	r.restart()
-	r.says(exitOK, "dealer", "main.vkey", hand("t2")) // entry 4, still under the old one
+	r.says(exitOK, "dealer", "main.vkey", hand("t2")) // entry 8, still under the old one
 	r.sealing = fmt.Sprintf("[%q, %q]", next, old)
 	r.restart()
-	r.says(exitOK, "dealer", "main.vkey", hand("t3")) // entry 6
-	for _, id := range []string{"2", "4", "6"} {
+	r.says(exitOK, "dealer", "main.vkey", hand("t3")) // entry 10
+	for _, id := range []string{"6", "8", "10"} {
 		r.says(exitOK, "dealer", "main.vkey", deal(id))
 	}
 	r.sealing = fmt.Sprintf("[%q]", next)
 	r.restart()
-	r.says(exitOK, "dealer", "main.vkey", []string{"close", "6", "--outcome", "completed"})
-	r.says(exitCannot, "dealer", "main.vkey", []string{"close", "4", "--outcome", "completed"}, "503 sealed")
+	r.says(exitOK, "dealer", "main.vkey", []string{"close", "10", "--outcome", "completed"})
+	r.says(exitCannot, "dealer", "main.vkey", []string{"close", "8", "--outcome", "completed"}, "503 sealed")
 	r.stop()
 }
 
@@ -213,7 +213,7 @@ func TestAuditorsAndPolicy(t *testing.T) {
 	auditor := func(args ...string) []string { return append([]string{"ledger", "auditor"}, args...) }
 	r.says(exitOK, "admin", "main.vkey", auditor("list"), "has no auditors")
 	r.says(exitOK, "admin", "main.vkey", auditor("add", r.path("lab.pub"), "--dry-run"), "Would add")
-	r.says(exitOK, "admin", "main.vkey", auditor("add", r.path("lab.pub")), "Entry 2 of ledger main")
+	r.says(exitOK, "admin", "main.vkey", auditor("add", r.path("lab.pub")), "Entry 6 of ledger main")
 	r.says(exitCannot, "admin", "main.vkey", auditor("add", r.path("lab.pub")), "stood in the ledger before")
 	r.says(exitCannot, "admin", "main.vkey", auditor("retire", r.path("lab.pub")), "last auditor")
 	r.says(exitOK, "admin", "main.vkey", auditor("add", r.path("regulator.pub")))

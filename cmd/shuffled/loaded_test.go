@@ -36,9 +36,10 @@ func newLoaded(t *testing.T, limits string) *loaded {
 	p.psql()
 	p.must("owner", "migrate", "up", "--database", p.as("shuffled_owner"))
 	p.psql()
+	admins := administrators(t, p.dir, func(args ...string) { p.must("", args...) })
 	for _, name := range []string{"main", "poker"} {
-		p.must("owner", "ledger", "create", "--database", p.as("shuffled_owner"), "--data", p.dir,
-			"--name", name, "--origin", "cards.example.com/"+name, "--production", "--deals", "signed")
+		p.must("owner", append([]string{"ledger", "create", "--database", p.as("shuffled_owner"), "--data", p.dir,
+			"--name", name, "--origin", "cards.example.com/" + name, "--production", "--deals", "signed"}, admins...)...)
 	}
 	config, err := os.ReadFile(p.config)
 	if err == nil {
@@ -48,7 +49,7 @@ func newLoaded(t *testing.T, limits string) *loaded {
 		t.Fatal(err)
 	}
 	l := &loaded{production: p}
-	l.token = strings.TrimSpace(p.must("", "token", "create", "--config", p.config, "--ledger", "main", "--role", "dealer"))
+	l.token = strings.TrimSpace(p.must("", "token", "create", "--config", p.config, "--ledger", "main", "--role", "dealer", "--identity", "poker-backend"))
 	dial := net.Dialer{}
 	l.client = &http.Client{Timeout: 60 * time.Second, Transport: &http.Transport{MaxIdleConnsPerHost: 8192,
 		DialContext: func(ctx context.Context, network, addr string) (net.Conn, error) {

@@ -8,6 +8,7 @@ import (
 	"net"
 	"net/http"
 	"os"
+	"strings"
 	"time"
 
 	"shuffled/client"
@@ -188,7 +189,10 @@ func (r *remote) explain(err error) error {
 	var dial *net.OpError
 	switch {
 	case errors.As(err, &fault):
-		return &lie{shown}
+		if strings.HasSuffix(fault.What, doneBefore) {
+			return &lie{error: shown, hint: "was it tried before? --again takes the answer of then; if not, deal nothing from it"}
+		}
+		return &lie{error: shown, hint: "deal nothing from it; is --key the ledger's own key?"}
 	case errors.As(err, &refused):
 		shown = errors.New(visible(refused.Error())) // without method and path
 		if refused.Code == client.CodeInvalidValue || refused.Code == client.CodeInvalidRequest {
@@ -210,15 +214,21 @@ func refused(err error) bool {
 }
 
 // lie is an answer that its evidence does not bear out: the evidence fails.
-type lie struct{ error }
+type lie struct {
+	error
+	hint string
+}
+
+// doneBefore ends the client's fault of an answer that is older than the question.
+const doneBefore = "before this client asked for it"
 
 func (l *lie) Is(target error) bool { return target == errFails }
 
 // fail explains err and prints it if it is a lie, for nothing else will.
 func (r *remote) fail(s streams, err error) error {
 	err = r.explain(err)
-	if errors.Is(err, errFails) {
-		fmt.Fprintf(s.err, "shuffled: error: %s\nshuffled: hint: deal nothing from it; is --key the ledger's own key?\n", err)
+	if l, ok := errors.AsType[*lie](err); ok {
+		fmt.Fprintf(s.err, "shuffled: error: %s\nshuffled: hint: %s\n", err, l.hint)
 	}
 	return err
 }

@@ -182,7 +182,9 @@ func TestClientCertificates(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		out, err := exec.Command(path, args...).CombinedOutput()
+		cmd := exec.Command(path, args...)
+		cmd.Env = append(os.Environ(), "SSL_CERT_FILE="+c.path("authority.pem"))
+		out, err := cmd.CombinedOutput()
 		if err != nil {
 			t.Fatalf("%v: %v\n%s", args, err, out)
 		}
@@ -194,7 +196,10 @@ func TestClientCertificates(t *testing.T) {
 	run("migrate", "up", "--config", config)
 	run("key", "generate", "sealing", "--out", filepath.Join(d.data, "sealing.key"))
 	run("ledger", "create", "--config", config, "--name", "main", "--origin", "sandbox.example/main")
-	id := run("token", "create", "--config", config, "--role", "dealer", "--certificate", c.path("known.pem"))
+	if err := os.WriteFile(c.path("admin.token"), []byte(run("token", "create", "--config", config, "--role", "admin")+"\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	id := run("token", "create", "--config", config, "--role", "dealer", "--identity", "poker-backend", "--certificate", c.path("known.pem"))
 	d.launch("http://"+operator, []string{"serve", "--config", config})
 
 	commit := func(client *http.Client) int {
@@ -235,7 +240,7 @@ func TestClientCertificates(t *testing.T) {
 	if got := commit(known); got != 200 {
 		t.Fatalf("a second time: %d", got)
 	}
-	run("token", "revoke", "--config", config, id)
+	run("token", "revoke", "--url", "https://"+d.addr, "--token-file", c.path("admin.token"), "--key", filepath.Join(d.data, "main.vkey"), id)
 	for end := time.Now().Add(time.Minute); commit(known) != 401; time.Sleep(100 * time.Millisecond) {
 		if time.Now().After(end) { // five seconds, and a busy machine
 			t.Fatal("a revoked certificate is still taken")

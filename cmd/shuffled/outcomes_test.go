@@ -59,7 +59,7 @@ func (s *sandbox) open() {
 }
 
 func (s *sandbox) shuffle(key string) error {
-	_, err := s.dealers[0].Shuffle(s.t.Context(), "dealer", key, dealer.ShuffleRequest{Table: "t", Deck: "standard-52"})
+	_, err := s.dealers[0].Shuffle(s.t.Context(), as("dealer"), key, dealer.ShuffleRequest{Table: "t", Deck: "standard-52"})
 	return err
 }
 
@@ -203,7 +203,7 @@ func TestStatistics(t *testing.T) {
 	if err := s.shuffle("four"); !errors.As(err, &illegal) || illegal.Code != audit.RuleLatch {
 		t.Errorf("a commit after a restart: %v", err)
 	}
-	if _, err := s.dealers[0].ClearLatch(t.Context(), as("admin"), "the host was exchanged"); err != nil {
+	if _, err := s.dealers[0].ClearLatch(t.Context(), as("admin"), "the host was exchanged", nil); err != nil {
 		t.Fatal(err)
 	}
 	if err := s.shuffle("five"); err != nil {
@@ -238,7 +238,7 @@ func TestStatisticsWhileClosing(t *testing.T) {
 		if latches != i+1 || alarms != i+1 || !s.dealers[0].Ledger().Live().Latched {
 			t.Fatalf("after %d halts: %d latches and %d alarms", i+1, latches, alarms)
 		}
-		if _, err := s.dealers[0].ClearLatch(t.Context(), as("admin"), "tried again"); err != nil {
+		if _, err := s.dealers[0].ClearLatch(t.Context(), as("admin"), "tried again", nil); err != nil {
 			t.Fatal(err)
 		}
 	}

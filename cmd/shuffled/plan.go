@@ -107,7 +107,7 @@ func deref[T any](p *T) (v T) {
 // unknown tells which key repeats a request whose answer was lost.
 func (t *terms) unknown(s streams, err error) {
 	if !refused(err) {
-		fmt.Fprintf(s.err, "shuffled: whether it was done is not known: repeat it with --idempotency-key %s\n", visible(t.Idempotent))
+		fmt.Fprintf(s.err, "shuffled: whether it was done is not known: repeat it with --again --idempotency-key %s\n", visible(t.Idempotent))
 	}
 }
 

@@ -150,12 +150,13 @@ func TestRelays(t *testing.T) {
 	d.start("--config", config)
 	// The second round from now: the first may come out before the commit is made.
 	round := audit.BeaconRound(time.Now().UnixMilli()) + 1
+	var made struct{ ID uint64 }
 	d.mustPost("/v1/main/shuffles", "hand", map[string]any{"table": "t", "deck": "standard-52",
-		"mix": map[string]any{"beacon": map[string]any{"round": round}}}, nil)
+		"mix": map[string]any{"beacon": map[string]any{"round": round}}}, &made)
 	tick := time.NewTicker(50 * time.Millisecond)
 	defer tick.Stop()
 	for {
-		status, answer, err := d.post("/v1/main/shuffles/2/mix", d.token("dealer.token"), "", map[string]any{})
+		status, answer, err := d.post(fmt.Sprintf("/v1/main/shuffles/%d/mix", made.ID), d.token("dealer.token"), "", map[string]any{})
 		if err != nil || status != http.StatusServiceUnavailable || !strings.Contains(string(answer), `"code":"beacon_early"`) {
 			t.Fatalf("%d, %v: %s", status, err, answer)
 		}

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"io"
 	"net"
@@ -27,6 +28,10 @@ func TestProduction(t *testing.T) {
 	p.psql()
 	create := []string{"ledger", "create", "--database", p.as("shuffled_owner"), "--data", p.dir,
 		"--name", "main", "--origin", "cards.example.com/main", "--production"}
+	if code, out := p.run("owner", append(create, "--deals", "signed")...); code != exitUsage || !strings.Contains(out, "at least two administrators") {
+		t.Errorf("a production ledger without administrators: %d: %s", code, out)
+	}
+	create = append(create, administrators(t, p.dir, func(args ...string) { p.must("", args...) })...)
 	if code, out := p.run("owner", create...); code != exitUsage || !strings.Contains(out, "--deals signed") {
 		t.Errorf("a production ledger without witnesses, unasked: %d: %s", code, out)
 	}
@@ -34,7 +39,7 @@ func TestProduction(t *testing.T) {
 	if code, out := p.run("owner", append(create, "--deals", "signed")...); code != exitCannot || !strings.Contains(out, "exists") {
 		t.Errorf("the same ledger twice: %d: %s", code, out)
 	}
-	token := strings.TrimSpace(p.must("", "token", "create", "--config", p.config, "--ledger", "main", "--role", "dealer"))
+	token := strings.TrimSpace(p.must("", "token", "create", "--config", p.config, "--ledger", "main", "--role", "dealer", "--identity", "poker-backend"))
 	if list := p.must("", "token", "list", "--config", p.config); strings.Contains(list, token) || !strings.Contains(list, "in force") {
 		t.Errorf("tokens: %s", list)
 	}
@@ -44,8 +49,12 @@ func TestProduction(t *testing.T) {
 	second := append([]string(nil), create...)
 	second[7], second[9] = "poker", "cards.example.com/poker"
 	p.must("owner", append(second, "--deals", "signed", "--access", "token")...)
+	auditor := strings.TrimSpace(p.must("", "token", "create", "--config", p.config, "--ledger", "poker", "--role", "auditor"))
 	p.serve()
-	p.keepsApart(token)
+	p.keepsApart(token, auditor)
+	if code, out := p.run("", "token", "create", "--config", p.config, "--role", "auditor"); code != exitCannot || !strings.Contains(out, "--url") {
+		t.Errorf("a token made beside the daemon: %d: %s", code, out)
+	}
 
 	status, answer, err := p.post("/v1/main/shuffles", token, "hand-1", map[string]any{"table": "t1", "deck": "standard-52"})
 	if err != nil || status/100 != 2 {
@@ -59,7 +68,11 @@ func TestProduction(t *testing.T) {
 	if metrics := p.mustGet(p.operator, "/metrics", http.StatusOK); !strings.Contains(metrics, "shuffled_entropy_tapes_total 1\n") {
 		t.Errorf("the metrics after one shuffle:\n%s", metrics)
 	}
-	if status, transcript, err := p.get("/v1/main/shuffles/2/transcript", ""); err != nil || status != http.StatusOK {
+	var made struct{ ID uint64 }
+	if err := json.Unmarshal(answer, &made); err != nil {
+		t.Fatal(err)
+	}
+	if status, transcript, err := p.get(fmt.Sprintf("/v1/main/shuffles/%d/transcript", made.ID), ""); err != nil || status != http.StatusOK {
 		t.Errorf("the transcript: %d, %v", status, err)
 	} else if err := os.WriteFile(p.path("t.json"), transcript, 0o600); err != nil {
 		t.Fatal(err)
@@ -69,8 +82,11 @@ func TestProduction(t *testing.T) {
 	}
 
 	id, _, _ := strings.Cut(token, ".")
-	p.must("", "token", "revoke", "--config", p.config, id)
+	if code, out := p.run("", "token", "revoke", "--config", p.config, id); code != exitCannot || !strings.Contains(out, "--url") {
+		t.Errorf("a token revoked beside the daemon: %d: %s", code, out)
+	}
 	p.stop()
+	p.must("", "token", "revoke", "--config", p.config, id)
 	p.serve()
 	if status, _, err := p.post("/v1/main/shuffles", token, "hand-2", map[string]any{"table": "t1", "deck": "standard-52"}); err != nil || status != http.StatusUnauthorized {
 		t.Errorf("a revoked token: %d, %v", status, err)
@@ -86,25 +102,34 @@ func TestProduction(t *testing.T) {
 
 // keepsApart: two ledgers of one daemon share neither tokens nor keys, and one of
 // them is read with a token only.
-func (p *production) keepsApart(token string) {
+func (p *production) keepsApart(token, auditor string) {
 	p.t.Helper()
 	body := map[string]any{"table": "t1", "deck": "standard-52"}
 	if status, _, err := p.post("/v1/poker/shuffles", token, "hand-1", body); err != nil || status != http.StatusUnauthorized {
 		p.t.Errorf("a token of another ledger: %d, %v", status, err)
 	}
-	auditor := strings.TrimSpace(p.must("", "token", "create", "--config", p.config, "--ledger", "poker", "--role", "auditor"))
 	for who, want := range map[string]int{"": http.StatusUnauthorized, token: http.StatusUnauthorized, auditor: http.StatusOK} {
 		status, checkpoint, err := p.get("/log/poker/checkpoint", who)
 		if err != nil || status != want {
 			p.t.Errorf("the log of a closed ledger as %.8q: %d, %v", who, status, err)
 		}
-		if want == http.StatusOK && !strings.HasPrefix(string(checkpoint), "cards.example.com/poker\n2\n") {
+		if want == http.StatusOK && !strings.HasPrefix(string(checkpoint), "cards.example.com/poker\n4\n") {
 			p.t.Errorf("its checkpoint:\n%s", checkpoint)
 		}
 	}
 	if status, _, err := p.get("/log/main/checkpoint", ""); err != nil || status != http.StatusOK {
 		p.t.Errorf("the log of a public ledger: %d, %v", status, err)
 	}
+}
+
+// administrators makes the keys of alice and bob, and returns the flags that name them.
+func administrators(t *testing.T, dir string, run func(args ...string)) (flags []string) {
+	t.Helper()
+	for _, name := range []string{"alice", "bob"} {
+		run("key", "generate", "administrator", "--name", name, "--out", filepath.Join(dir, name+".key"))
+		flags = append(flags, "--administrator", name+"="+filepath.Join(dir, name+".vkey"))
+	}
+	return flags
 }
 
 // production is a database with the roles of deploy/roles.sql and a daemon that

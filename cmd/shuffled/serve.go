@@ -12,6 +12,7 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
+	"shuffled/internal/audit"
 	"shuffled/internal/config"
 	"shuffled/internal/httpapi"
 	"shuffled/internal/recall"
@@ -25,6 +26,7 @@ type serveCmd struct {
 	Operator   string `name:"operator-listen" placeholder:"ADDR" help:"Address of /healthz, /readyz and /metrics (default 127.0.0.1:9090; with --dev, that of the API)."`
 	LogLevel   string `enum:"debug,info,warn,error,default" default:"default" help:"debug, info, warn or error."`
 	AdoptHead  string `placeholder:"REASON" help:"Accept the stored head of a ledger that has no high-water mark here. The reason is written to the ledger."`
+	AdoptAct   string `type:"existingfile" placeholder:"FILE" help:"The same, for a ledger that asks for two administrators: the act of shuffled act propose adopt_head, signed by both. It has the reason."`
 	ClearLatch string `placeholder:"REASON" help:"Clear the entropy latch, after the generator's start-up test passed. The reason is written to the ledger."`
 }
 
@@ -64,7 +66,29 @@ func (c serveCmd) Run(ctx context.Context, s streams, passed selftest.Passed) er
 	if err := cfg.Validate(); err != nil {
 		return usage("%s", err)
 	}
-	return c.serve(ctx, s, cfg, listener, passed, log)
+	w := words{adoptHead: c.AdoptHead, clearLatch: c.ClearLatch}
+	if w.adoptAct, err = c.adoptAct(); err != nil {
+		return err
+	}
+	return c.serve(ctx, s, cfg, listener, w, passed, log)
+}
+
+// adoptAct reads the act of a head to adopt, nil for none.
+func (c serveCmd) adoptAct() (*loadedAct, error) {
+	if c.AdoptAct == "" {
+		return nil, nil
+	}
+	a, err := loadAct(c.AdoptAct)
+	if err != nil {
+		return nil, err
+	}
+	if a.entry.Act != audit.ActAdoptHead {
+		return nil, usage("--adopt-act %s: it is an act %s, not adopt_head", c.AdoptAct, a.Act)
+	}
+	if a.Identity != audit.Daemon.Identity {
+		return nil, usage("--adopt-act %s: it is to be submitted by %s, and it is the daemon that adopts a head", c.AdoptAct, a.Identity)
+	}
+	return a, nil
 }
 
 // open opens the store; with --dev it makes the tables and what a first run lacks.
@@ -95,7 +119,7 @@ func (c serveCmd) open(ctx context.Context, cfg *config.Config, step *step) (_ b
 
 // serve answers not_ready until the ledgers are loaded, and stops in this order:
 // readiness and, after the delay, no new requests, listeners, ledgers, store.
-func (c serveCmd) serve(ctx context.Context, s streams, cfg *config.Config, listener net.Listener, passed selftest.Passed, log *slog.Logger) error {
+func (c serveCmd) serve(ctx context.Context, s streams, cfg *config.Config, listener net.Listener, w words, passed selftest.Passed, log *slog.Logger) error {
 	figures := new(generator)
 	api, err := httpapi.New(httpapi.Config{Limits: apiLimits(cfg, c.Dev), Version: versionName(), Log: log, Collectors: append(figures.collectors(), selfTested(passed)...)})
 	if err != nil {
@@ -136,7 +160,7 @@ func (c serveCmd) serve(ctx context.Context, s streams, cfg *config.Config, list
 		return errors.Join(err, group.Wait())
 	}
 	defer store.Close()
-	h, err := openHouse(ctx, cfg, store, words{adoptHead: c.AdoptHead, clearLatch: c.ClearLatch}, log, start)
+	h, err := openHouse(ctx, cfg, store, w, log, start)
 	start.stop()
 	if err != nil {
 		stop()
@@ -216,6 +240,6 @@ shuffled serves the sandbox ledger %q at %s
   stop          Ctrl-C
 
 Try it:
-  curl -s %s/v1/%s/shuffles -H "Authorization: Bearer $(cat %s)" -H 'Idempotency-Key: hand-1' -H 'Content-Type: application/json' -d '{"table":"table-1","deck":"standard-52"}'
+  curl -s %s/v1/%s/shuffles -H "Authorization: Bearer $(cat %s)" -H "Idempotency-Key: $(uuidgen 2>/dev/null || cat /proc/sys/kernel/random/uuid)" -H 'Content-Type: application/json' -d '{"table":"table-1","deck":"standard-52"}'
 `, devLedger, url, token, filesOf(cfg.Data, devLedger).vkey, devAuditorKey(cfg), url, devLedger, token)
 }

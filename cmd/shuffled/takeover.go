@@ -32,7 +32,7 @@ func (c *takeoverCmd) Run(ctx context.Context, s streams) error {
 		return c.fail(s, err)
 	}
 	extent := client.Extent(c.Extent)
-	taken, err := d.TakeOver(ctx, shuffle, client.TakeoverRequest{Reason: c.Because, Extent: &extent})
+	taken, err := d.TakeOver(c.tried(ctx), shuffle, client.TakeoverRequest{Reason: c.Because, Extent: &extent})
 	if err != nil {
 		return c.fail(s, err)
 	}

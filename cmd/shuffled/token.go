@@ -46,7 +46,11 @@ func (t *tokenFlags) change(ctx context.Context, s streams, body *audit.Credenti
 	if err != nil {
 		return err
 	}
-	if _, err := d.ChangeCredential(ctx, credentialRequest(body, hash)); err != nil {
+	_, err = d.ChangeCredential(ctx, credentialRequest(body, hash))
+	if refused, ok := errors.AsType[*client.Error](err); ok && (refused.Code == client.CodeCredential || refused.Code == client.CodeTwoPersons) {
+		return &audit.Illegal{Code: string(refused.Code), Detail: visible(deref(refused.Detail))} // as if it were written here
+	}
+	if err != nil {
 		return r.fail(s, err)
 	}
 	return nil

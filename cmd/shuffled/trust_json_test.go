@@ -2,6 +2,7 @@ package main
 
 import (
 	"encoding/json"
+	"log/slog"
 	"os"
 	"path/filepath"
 	"strings"
@@ -39,7 +40,9 @@ func TestDevKeepsSigningKeys(t *testing.T) {
 	s.cfg.Data = t.TempDir()
 	s.cfg.Ledgers = []config.Ledger{{Name: devLedger, SigningKeys: []string{"next.key"}}}
 	s.cfg.Resolve()
-	store, err := (serveCmd{Dev: true}).open(t.Context(), s.cfg)
+	start := newWaiting(slog.New(slog.DiscardHandler), nil)
+	defer start.stop()
+	store, err := (serveCmd{Dev: true}).open(t.Context(), s.cfg, start.begin("", ""))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -29,13 +29,15 @@ func TestWitnessedLedger(t *testing.T) {
 	c.writePolicies(vkey)
 	c.must("key", "generate", "sealing", "--out", c.path("sealing.key"))
 	c.must("migrate", "up", "--data", c.dir)
-	c.must("ledger", "create", "--data", c.dir, "--name", "main", "--origin", "cards.example.com/main",
-		"--production", "--policy", c.path("ledger.policy"))
-	token := strings.TrimSpace(c.must("token", "create", "--data", c.dir, "--ledger", "main", "--role", "dealer"))
+	admins := administrators(t, c.dir, func(args ...string) { c.must(args...) })
+	c.must(append([]string{"ledger", "create", "--data", c.dir, "--name", "main", "--origin", "cards.example.com/main",
+		"--production", "--policy", c.path("ledger.policy")}, admins...)...)
+	token := strings.TrimSpace(c.must("token", "create", "--data", c.dir, "--ledger", "main", "--role", "dealer", "--identity", "poker-backend"))
 	c.configure("main")
 	c.serve()
 
 	id := c.commit(token, "hand-1", http.StatusOK)
+	first := id
 	c.deal(token, id, http.StatusOK)
 	_, transcript, err := c.get(fmt.Sprintf("/v1/main/shuffles/%d/transcript", id), "")
 	if err != nil {
@@ -82,7 +84,7 @@ func TestWitnessedLedger(t *testing.T) {
 		status != http.StatusServiceUnavailable || !strings.Contains(string(answer), `"code":"frozen"`) {
 		t.Errorf("a commit onto a restored backup: %d, %v: %s", status, err, answer)
 	}
-	if status, _, err := c.get("/v1/main/shuffles/2/transcript", ""); err != nil || status != http.StatusOK {
+	if status, _, err := c.get(fmt.Sprintf("/v1/main/shuffles/%d/transcript", first), ""); err != nil || status != http.StatusOK {
 		t.Errorf("reads do not go on: %d, %v", status, err)
 	}
 
@@ -90,13 +92,13 @@ func TestWitnessedLedger(t *testing.T) {
 	// witness holds it.
 	c.write("last.checkpoint", []byte(c.witnesses[0].latest("cards.example.com/main")))
 	c.kill()
-	out := c.must("ledger", "create", "--data", c.dir, "--name", "main-2", "--origin", "cards.example.com/main-2",
-		"--production", "--deals", "signed", "--succeeds", c.path("last.checkpoint"), "--succeeds-key", vkey)
+	out := c.must(append([]string{"ledger", "create", "--data", c.dir, "--name", "main-2", "--origin", "cards.example.com/main-2",
+		"--production", "--deals", "signed", "--succeeds", c.path("last.checkpoint"), "--succeeds-key", vkey}, admins...)...)
 	if !strings.Contains(out, "created ledger main-2") {
 		t.Errorf("creating a successor: %s", out)
 	}
-	if code, out := c.run("ledger", "create", "--data", c.dir, "--name", "main-3", "--origin", "cards.example.com/main-3", "--production",
-		"--deals", "signed", "--succeeds", c.path("last.checkpoint"), "--succeeds-key", c.read("main-2.vkey")); code != exitCannot {
+	if code, out := c.run(append([]string{"ledger", "create", "--data", c.dir, "--name", "main-3", "--origin", "cards.example.com/main-3", "--production",
+		"--deals", "signed", "--succeeds", c.path("last.checkpoint"), "--succeeds-key", c.read("main-2.vkey")}, admins...)...); code != exitCannot {
 		t.Errorf("a successor of a checkpoint under another key: %d: %s", code, out)
 	}
 

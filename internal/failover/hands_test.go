@@ -37,7 +37,7 @@ func (h *hand) next(ctx context.Context, d *dealer.Dealer) error {
 		return err
 	}
 	for _, pair := range [][2]any{{h.shuffle, again.shuffle}, {h.deal, again.deal}, {h.end, again.end}} {
-		if !reflect.ValueOf(pair[0]).IsNil() && !reflect.ValueOf(pair[1]).IsNil() && !reflect.DeepEqual(pair[0], pair[1]) {
+		if !reflect.ValueOf(pair[0]).IsNil() && !reflect.ValueOf(pair[1]).IsNil() && !same(pair[0], pair[1]) {
 			return fmt.Errorf("%w of %s: %+v, before %+v", errOther, h.key, pair[1], pair[0])
 		}
 	}
@@ -51,6 +51,42 @@ func (h *hand) next(ctx context.Context, d *dealer.Dealer) error {
 		h.end = again.end
 	}
 	return nil
+}
+
+// same reports whether two answers say the same. Whether an answer is a repeat is no part
+// of what it repeats.
+func same(a, b any) bool { return reflect.DeepEqual(first(a), first(b)) }
+
+// first is a copy of an answer as it was when it was given first.
+func first(answer any) any {
+	switch a := answer.(type) {
+	case *dealer.Shuffle:
+		one := *a
+		one.Repeated = false
+		return one
+	case *dealer.Deal:
+		one := *a
+		one.Repeated = false
+		return one
+	case *dealer.Close:
+		one := *a
+		one.Repeated = false
+		return one
+	}
+	return answer
+}
+
+// repeated reports whether an answer says that it is a repeat.
+func repeated(answer any) bool {
+	switch a := answer.(type) {
+	case *dealer.Shuffle:
+		return a.Repeated
+	case *dealer.Deal:
+		return a.Repeated
+	case *dealer.Close:
+		return a.Repeated
+	}
+	return false
 }
 
 // errOther: an answer that was another one before.
@@ -90,7 +126,10 @@ func (h *hand) repeat(ctx context.Context, d *dealer.Dealer) error {
 			return fmt.Errorf("repeating %s: %w", h.key, err)
 		}
 		for _, pair := range [][2]any{{again.shuffle, h.shuffle}, {again.deal, h.deal}, {again.end, h.end}} {
-			if !reflect.ValueOf(pair[0]).IsNil() && !reflect.DeepEqual(pair[0], pair[1]) {
+			if reflect.ValueOf(pair[0]).IsNil() {
+				continue
+			}
+			if !same(pair[0], pair[1]) || !repeated(pair[0]) {
 				return fmt.Errorf("%w of %s: %+v, before %+v", errOther, h.key, pair[0], pair[1])
 			}
 		}
@@ -302,12 +341,12 @@ func (h *house) settled(c *clients, dsn string) {
 	given := func(in *history) map[string]bool {
 		there := make(map[string]bool)
 		for _, hand := range c.abandoned {
-			there[hand.key] = in.keys[audit.KeyTag(origin, dealerIdentity, hand.table, hand.key)] == 1
+			there[hand.key] = in.keys[audit.KeyTag(origin, as("client").Identity, hand.table, hand.key)] == 1
 		}
 		return there
 	}
 	for _, hand := range c.abandoned {
-		if there := got.keys[audit.KeyTag(origin, dealerIdentity, hand.table, hand.key)]; !hand.maybe && hand.shuffle == nil && there > 0 {
+		if there := got.keys[audit.KeyTag(origin, as("client").Identity, hand.table, hand.key)]; !hand.maybe && hand.shuffle == nil && there > 0 {
 			h.t.Errorf("%s was written, and its client told that nothing was", hand.key)
 		}
 	}

@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"shuffled/internal/audit"
 	"shuffled/internal/ledger"
 )
 

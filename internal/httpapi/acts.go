@@ -47,7 +47,7 @@ func (s *Server) SubmitAct(c *call) error {
 			return refuseValue("body", "is the body of the entry that the act approves: "+err.Error())
 		}
 	}
-	if _, takeover := body.(*audit.Takeover); body != nil && takeover != (c.caller.role == audit.RoleDealer) {
+	if _, takeover := body.(*audit.Takeover); takeover != (c.caller.role == audit.RoleDealer) {
 		return &refusal{code: CodeForbidden, field: "type", detail: "a dealer submits takeovers, and an admin everything else"}
 	}
 	recorded, err := c.ledger.Dealer.SubmitAct(c.r.Context(), c.caller.actor, signed.(*audit.ActEntry), body)

@@ -5,10 +5,11 @@ import (
 	"crypto/ecdsa"
 	"crypto/elliptic"
 	"crypto/rand"
-	"crypto/sha256"
 	"crypto/tls"
 	"crypto/x509"
 	"crypto/x509/pkix"
+	"errors"
+	"fmt"
 	"io"
 	"log/slog"
 	"math/big"
@@ -18,6 +19,7 @@ import (
 	"testing"
 	"time"
 
+	"shuffled/internal/audit"
 	"shuffled/internal/ledger"
 )
 
@@ -147,20 +149,19 @@ func (s *secured) status(c *http.Client) int {
 }
 
 // register lets the ledger know the certificate's key.
-func (s *secured) register(key *ecdsa.PrivateKey, role audit.Role, change func(*ledger.Token)) (id string) {
+func (s *secured) register(key *ecdsa.PrivateKey, role audit.Role, change func(*audit.Credential)) (id string) {
 	s.t.Helper()
 	spki, err := x509.MarshalPKIXPublicKey(key.Public())
 	if err != nil {
 		s.t.Fatal(err)
 	}
 	id, hash := ledger.CertificateID(spki)
-	token := ledger.Token{ID: id, Role: role, Hash: hash, Created: 1}
+	c := &audit.Credential{Kind: audit.CredentialCreated, ID: id, Form: audit.FormCertificate, Role: role, Identity: role.String()}
 	if change != nil {
-		change(&token)
+		change(c)
 	}
-	if err := s.store.PutToken(s.t.Context(), s.ledger.ID(), token); err != nil {
-		s.t.Fatal(err)
-	}
+	c.Digest = c.Opens(hash)
+	s.write(c)
 	return id
 }
 
@@ -193,16 +194,19 @@ func TestCertificates(t *testing.T) {
 	if status != 200 {
 		t.Fatalf("a commit by certificate: %d %s", status, body)
 	}
-	for row, err := range s.store.Rows(t.Context(), s.ledger.ID(), 2, 3) {
-		if err != nil || !bytes.Contains(row.Entry, []byte(id)) {
-			t.Errorf("the actor is not %s: %v", id, err)
+	for row, err := range s.store.Rows(t.Context(), s.ledger.ID(), s.size+1, s.size+2) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		if e, err := audit.ParseEntry(row.Entry); err != nil || e.Actor != (audit.Actor{Identity: "dealer", Credential: id}) {
+			t.Errorf("the actor is %+v: %v", e.Actor, err)
 		}
 	}
 
 	other := newKey(t)
-	s.register(other, audit.RoleDealer, func(t *ledger.Token) { t.Expires = s.clock.Now().UnixMilli() })
+	s.register(other, audit.RoleDealer, func(c *audit.Credential) { c.Expires = s.clock.Now().UnixMilli() })
 	narrow := newKey(t)
-	s.register(narrow, audit.RoleAuditor, func(t *ledger.Token) { t.Tables = []string{"z"} })
+	s.register(narrow, audit.RoleAuditor, func(c *audit.Credential) { c.Tables = []string{"z"} })
 	past := func(c *x509.Certificate) { c.NotAfter = time.Now().Add(-time.Minute) }
 	server := func(c *x509.Certificate) { c.ExtKeyUsage = []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth} }
 	for name, c := range map[string]struct {
@@ -216,7 +220,7 @@ func TestCertificates(t *testing.T) {
 		"expired certificate":          {s.authority.issue(key, past), 0},
 		"for servers only":             {s.authority.issue(key, server), 0},
 		"renewed with the same key":    {s.authority.issue(key, func(c *x509.Certificate) { c.SerialNumber = big.NewInt(99) }), 200},
-		"known, its row expired":       {s.authority.issue(other, nil), 401},
+		"known, its entry expired":     {s.authority.issue(other, nil), 401},
 		"known, for tables: keys":      {s.authority.issue(narrow, nil), 200},
 		"signed by a known key itself": {(&authority{t, good.Leaf, key}).issue(newKey(t), nil), 0},
 	} {
@@ -224,7 +228,7 @@ func TestCertificates(t *testing.T) {
 			t.Errorf("%s: %d, not %d", name, got, c.want)
 		}
 	}
-	if status, body, _ := s.ask(s.client(s.authority.issue(narrow, nil)), "GET", "/v1/main/shuffles/2", "", ""); status != 403 || !strings.Contains(body, "tables only: z") {
+	if status, body, _ := s.ask(s.client(s.authority.issue(narrow, nil)), "GET", fmt.Sprintf("/v1/main/shuffles/%d", s.size+1), "", ""); status != 403 || !strings.Contains(body, "tables only: z") {
 		t.Errorf("a table that the certificate is not for: %d %s", status, body)
 	}
 }
@@ -255,8 +259,8 @@ func TestCertificateAndHeader(t *testing.T) {
 	}
 }
 
-// TestCertificateRevoked wants a revocation to bite within five seconds on a
-// connection that is kept, and on one that resumes.
+// TestCertificateRevoked wants a revocation to bite on a connection that is kept, and
+// on one that resumes.
 func TestCertificateRevoked(t *testing.T) {
 	t.Parallel()
 	s := newSecured(t)
@@ -267,10 +271,7 @@ func TestCertificateRevoked(t *testing.T) {
 	if a, b := s.status(kept), s.status(resuming); a != 200 || b != 200 {
 		t.Fatalf("%d and %d", a, b)
 	}
-	if err := s.store.RevokeToken(t.Context(), s.ledger.ID(), id, 3); err != nil {
-		t.Fatal(err)
-	}
-	s.clock.add(tokenLife)
+	s.write(revoke(id))
 	if got := s.status(kept); got != 401 {
 		t.Errorf("on the kept connection: %d", got)
 	}
@@ -278,8 +279,10 @@ func TestCertificateRevoked(t *testing.T) {
 	if status, _, resumed := s.ask(resuming, "GET", "/v1/main/keys", "", ""); status != 401 || !resumed {
 		t.Errorf("on a connection that resumed (%t): %d", resumed, status)
 	}
-	if err := s.store.PutToken(t.Context(), s.ledger.ID(), ledger.Token{ID: id, Role: audit.RoleDealer, Hash: sha256.Sum256(cert.Leaf.RawSubjectPublicKeyInfo), Created: 4}); err == nil {
-		t.Error("a revoked key was registered again")
+	again := &audit.Credential{Kind: audit.CredentialCreated, ID: id, Form: audit.FormCertificate, Role: audit.RoleDealer, Identity: "dealer"}
+	_, err := s.ledger.Append(t.Context(), ledger.Proposal{Actor: audit.Operator, Bodies: []audit.Body{again}})
+	if illegal := new(audit.Illegal); !errors.As(err, &illegal) || illegal.Code != audit.RuleCredential {
+		t.Errorf("a revoked key is registered again: %v", err)
 	}
 }
 
@@ -300,16 +303,16 @@ func TestCertificateRunsOut(t *testing.T) {
 	}
 }
 
-// TestCertificateIsNoToken: what a certificate's row hashes is public, so it is
+// TestCertificateIsNoToken: what the hash of a certificate is of is public, so it is
 // no secret of a bearer token.
 func TestCertificateIsNoToken(t *testing.T) {
 	t.Parallel()
 	s := newStack(t, stackOptions{private: true})
 	spki := "a public key that everybody has"
 	id, hash := ledger.CertificateID([]byte(spki))
-	if err := s.store.PutToken(t.Context(), s.ledger.ID(), ledger.Token{ID: id, Role: audit.RoleAdmin, Hash: hash, Created: 1}); err != nil {
-		t.Fatal(err)
-	}
+	c := &audit.Credential{Kind: audit.CredentialCreated, ID: id, Form: audit.FormCertificate, Role: audit.RoleAdmin, Identity: "admin"}
+	c.Digest = c.Opens(hash)
+	s.write(c)
 	s.get("/v1/main/keys", id+"."+spki).want(t, CodeUnauthorized, "")
 	// Nor is a header of a proxy a certificate.
 	header := http.Header{"X-Client-Cert": {spki}, "X-Ssl-Client-Cert": {spki}, "Client-Cert": {spki}, "X-Forwarded-Client-Cert": {spki}}

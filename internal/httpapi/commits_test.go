@@ -59,13 +59,9 @@ func TestMixThroughTheAPI(t *testing.T) {
 
 	mixed := s.post(path+"/mix", "", values(v1, v2, `,"cut":5`))
 	read[Mix](t, mixed)
-	if again := s.post(path+"/mix", "", values(v1, v2, `,"cut":5`)); !bytes.Equal(again.body, mixed.body) {
-		t.Errorf("the mix again: %s", cut(again.body))
-	}
+	wantRepeat(t, mixed, s.post(path+"/mix", "", values(v1, v2, `,"cut":5`)))
 	s.post(path+"/mix", "", values(v1, v2, `,"cut":6`)).want(t, CodeRepeated, "")
-	if again := s.post("/v1/main/shuffles", "k", body); !bytes.Equal(again.body, first.body) {
-		t.Errorf("the commit again: %s", cut(again.body))
-	}
+	wantRepeat(t, first, s.post("/v1/main/shuffles", "k", body))
 	deal := read[Deal](t, s.post(path+"/deal", "", twoHands))
 	moved := slices.ContainsFunc(deal.Cards, func(c Card) bool { return c.Place != c.Position })
 	if !moved {
@@ -186,9 +182,7 @@ func TestChildrenThroughTheAPI(t *testing.T) {
 
 	first := s.post("/v1/main/shuffles", "child", body)
 	child := read[Shuffle](t, first)
-	if again := s.post("/v1/main/shuffles", "child", body); !bytes.Equal(again.body, first.body) {
-		t.Errorf("the child again: %s", cut(again.body))
-	}
+	wantRepeat(t, first, s.post("/v1/main/shuffles", "child", body))
 	if state := read[ShuffleState](t, s.get(path, "")); state.State != ShuffleStateStateClosed || *state.Outcome != OutcomeContinued {
 		t.Errorf("the parent: %+v", state)
 	}

@@ -9,11 +9,15 @@ import (
 	"shuffled/internal/ledger"
 )
 
-// GetKeys answers with what the ledger's entries say of keys, oldest first.
+// GetKeys answers with what the ledger's entries say of keys, oldest first. Who
+// administrates, and what needs two administrators, is for GetActs.
 func (s *Server) GetKeys(c *call) error {
 	g := c.ledger.Log.Genesis()
 	answer := Keys{Origin: g.Origin, Production: g.Production, Keys: []Key{}}
 	for _, r := range c.ledger.Log.KeyHistory() {
+		if r.Subject == audit.SubjectAdministrator || r.Subject == audit.SubjectTwoPersons {
+			continue
+		}
 		k, err := keyAnswer(g.Origin, r)
 		if err != nil {
 			return err

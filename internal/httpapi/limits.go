@@ -24,7 +24,7 @@ type Limits struct {
 
 	TokenRate    float64 // requests per second and token
 	TokenBurst   int     // of these at once; at least 1
-	UnknownRate  float64 // tokens that were not seen before, or are wrong, per second and address
+	UnknownRate  float64 // credentials that do not hold, or that no entry known here made, per second and address
 	UnknownBurst int     // of these at once; at least 1
 	ReadRate     float64 // anonymous reads of shuffles and receipts per second and address
 	ReadBurst    int     // of these at once; at least 1

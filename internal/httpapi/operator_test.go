@@ -43,7 +43,7 @@ func TestOperator(t *testing.T) {
 		t.Errorf("%d", got.status)
 	}
 	ready := read[Readiness](t, operator(t, s, "/readyz"))
-	if !ready.Ready || len(ready.Ledgers) != 1 || ready.Ledgers[0].Name != "main" || ready.Ledgers[0].Size != 2 || ready.Ledgers[0].Newest == 0 {
+	if !ready.Ready || len(ready.Ledgers) != 1 || ready.Ledgers[0].Name != "main" || ready.Ledgers[0].Size != s.size || ready.Ledgers[0].Newest == 0 {
 		t.Errorf("%+v", ready)
 	}
 	operator(t, s, "/v1/main/keys").want(t, CodeNoSuchRoute, "")
@@ -111,7 +111,7 @@ func TestStopped(t *testing.T) {
 	}
 	s.post("/v1/main/shuffles", "k2", `{"table":"t","deck":"short-36"}`).want(t, CodeNotReady, "")
 	s.post(path+"/deal", "", twoHands).want(t, CodeNotReady, "")
-	for _, read := range []string{path, path + "/transcript", "/v1/main/entries/2/receipt", "/log/main/checkpoint", "/log/main/tile/0/000.p/2"} {
+	for _, read := range []string{path, path + "/transcript", fmt.Sprintf("/v1/main/entries/%d/receipt", s.size), "/log/main/checkpoint", "/log/main/tile/0/000.p/2"} {
 		if got := s.get(read, ""); got.status != 200 {
 			t.Errorf("%s: %d %s", read, got.status, cut(got.body))
 		}

@@ -231,7 +231,7 @@ func (s *stack) manyDeals(cards, deals int) (path string) {
 			bodies = append(bodies, &audit.Deal{Shuffle: shuffle.ID, First: first,
 				Runs: []audit.Run{{Count: 1, Purpose: audit.PurposeSeat, Recipient: fmt.Sprintf("seat-%d", first%9)}}})
 		}
-		if _, err := s.ledger.Append(s.t.Context(), ledger.Proposal{Actor: s.dealerID, Bodies: bodies}); err != nil {
+		if _, err := s.ledger.Append(s.t.Context(), ledger.Proposal{Actor: s.house(), Bodies: bodies}); err != nil {
 			s.t.Fatal(err)
 		}
 	}

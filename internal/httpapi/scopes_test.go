@@ -12,7 +12,6 @@ import (
 
 	"shuffled/internal/audit"
 	"shuffled/internal/keys"
-	"shuffled/internal/ledger"
 )
 
 // right is one operation as the contract declares it: who may call it, and what a
@@ -32,15 +31,18 @@ type work struct {
 
 // bodies are what is sent where the contract wants a body, by operation.
 var bodies = map[string]string{
-	"createShuffle": `{"table":"TABLE","deck":"short-36"}`,
-	"createDraws":   `{"table":"TABLE","ranges":[6]}`,
-	"mixShuffle":    `{"cut":1}`,
-	"dealCards":     twoHands,
-	"closeShuffle":  `{"outcome":"completed"}`,
-	"clearLatch":    `{"reason":"a test"}`,
-	"addKey":        `{"subject":"auditor"}`,
-	"setTable":      `{"action":"close","table":"TABLE"}`,
-	"setSwitch":     `{"action":"set","scope":"table","table":"TABLE","reason":"a test"}`,
+	"createShuffle":    `{"table":"TABLE","deck":"short-36"}`,
+	"createDraws":      `{"table":"TABLE","ranges":[6]}`,
+	"mixShuffle":       `{"cut":1}`,
+	"dealCards":        twoHands,
+	"closeShuffle":     `{"outcome":"completed"}`,
+	"clearLatch":       `{"reason":"a test"}`,
+	"takeOverShuffle":  `{"reason":"a test"}`,
+	"changeCredential": `{"action":"revoke","credential":"tok_nobody","reason":"a test"}`,
+	"submitAct":        `{"act":"AAAA"}`,
+	"addKey":           `{"subject":"auditor"}`,
+	"setTable":         `{"action":"close","table":"TABLE"}`,
+	"setSwitch":        `{"action":"set","scope":"table","table":"TABLE","reason":"a test"}`,
 }
 
 // rights reads the operations on ledgers from the contract, in the order of their
@@ -78,7 +80,7 @@ func rights(t *testing.T) []right {
 			all = append(all, r)
 		}
 	}
-	if len(all) < 19 {
+	if len(all) < 24 {
 		t.Fatalf("%d operations on ledgers", len(all))
 	}
 	slices.SortStableFunc(all, func(a, b right) int {
@@ -177,9 +179,9 @@ func newMatrix(t *testing.T, private bool) *matrix {
 	m := &matrix{t: t, private: private, rights: rights(t), secrets: make(map[string][][]byte)}
 	m.s = newStack(t, stackOptions{private: private, auditor: auditor.Public()})
 	m.parties = []party{{}}
-	for _, role := range []ledger.Role{audit.RoleDealer, audit.RoleAuditor, audit.RoleRegulator, audit.RoleAdmin} {
+	for _, role := range []audit.Role{audit.RoleDealer, audit.RoleAuditor, audit.RoleRegulator, audit.RoleAdmin} {
 		for _, tables := range [][]string{nil, {"a", "b"}} {
-			_, bearer := m.s.putToken(role, func(t *ledger.Token) { t.Tables = tables })
+			_, bearer := m.s.putToken(role, func(c *audit.Credential) { c.Tables = tables })
 			m.parties = append(m.parties, party{role.String(), bearer, tables})
 		}
 	}

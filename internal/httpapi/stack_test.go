@@ -40,10 +40,14 @@ type stack struct {
 	clock  *testClock
 	log    *syncBuffer
 	ring   *seal.Keyring // the house's
+	source *entropy.Source
+	cfg    ledger.Config // that the ledger was opened with
+	size   uint64        // entries of the new ledger
 
 	// Bearer tokens.
 	dealerToken, auditorToken, adminToken string
-	regulatorToken, tableToken            string // the second a dealer's, for the tables a and b
+	regulatorToken, tableToken            string // the second of the dealer's identity, for the tables a and b
+	otherToken                            string // of another dealer's identity
 	expired, revoked, unknown, wrong      string
 	dealerID                              string
 }
@@ -51,7 +55,6 @@ type stack struct {
 // testStore is what the stack needs of a store.
 type testStore interface {
 	ledger.Store
-	ledger.TokenStore
 	ledger.AccessStore
 }
 
@@ -70,21 +73,34 @@ type stackOptions struct {
 	auditor []byte          // public key of one, nil: none
 	notYet  bool            // the ledger is not added, and Ready not called
 	wrap    func(Ledger) Ledger
+	genesis func(*audit.Genesis)
+	byClock bool // the ledger goes by the stack's clock
+	stored  func(testStore) testStore
 }
 
 func newStack(t testing.TB, o stackOptions) *stack {
 	t.Helper()
 	dir := t.TempDir()
 	s := &stack{t: t, origin: "example.com/test", clock: &testClock{now: time.Now()}, log: new(syncBuffer)}
-	s.store = openStore(t, dir)
+	if s.store = openStore(t, dir); o.stored != nil {
+		s.store = o.stored(s.store)
+	}
 	s.openLedger(dir, o)
 	s.makeTokens()
+	s.size = s.ledger.Live().Size
 
+	s.serve(o)
+	return s
+}
+
+// serve makes the API and a server that listens.
+func (s *stack) serve(o stackOptions) {
+	s.t.Helper()
 	log := slog.New(slog.NewJSONHandler(s.log, &slog.HandlerOptions{Level: slog.LevelDebug}))
 	var err error
 	s.api, err = New(Config{Limits: o.limits, Version: "test", Log: log, Now: s.clock.Now})
 	if err != nil {
-		t.Fatal(err)
+		s.t.Fatal(err)
 	}
 	if !o.notYet {
 		s.add(o)
@@ -92,14 +108,13 @@ func newStack(t testing.TB, o stackOptions) *stack {
 	server := httptest.NewUnstartedServer(nil)
 	server.Config = NewHTTPServer(s.api, o.limits, log)
 	server.Start()
-	t.Cleanup(server.Close)
+	s.t.Cleanup(server.Close)
 	s.url = server.URL
-	return s
 }
 
 func (s *stack) add(o stackOptions) {
 	s.t.Helper()
-	l := Ledger{Dealer: s.dealer, Log: s.ledger, Tokens: s.store, Access: s.store, Recall: noRecall{}}
+	l := Ledger{Dealer: s.dealer, Log: s.ledger, Access: s.store, Recall: noRecall{}}
 	if o.wrap != nil {
 		l = o.wrap(l)
 	}
@@ -130,62 +145,36 @@ func (s *stack) openLedger(dir string, o stackOptions) {
 	if o.private {
 		g.Access = audit.AccessToken
 	}
+	if o.genesis != nil {
+		o.genesis(g)
+	}
 	info := ledger.Info{Name: "main", Origin: s.origin}
 	mark := filepath.Join(dir, "main.mark")
 	check(ledger.Create(s.t.Context(), s.store, info, g, signing.Signer(), mark, time.Now()))
-	s.ledger, err = ledger.Open(s.t.Context(), ledger.Config{
-		Store: s.store, Info: info, Signers: []note.Signer{signing.Signer(), s.next.Signer()}, Mark: mark, Start: audit.Event{Name: "test"},
-	})
+	s.cfg = ledger.Config{
+		Store: s.store, Info: info, Signers: []note.Signer{signing.Signer(), s.next.Signer()}, Mark: mark, Start: audit.Event{Name: "test", VDSO: audit.VDSONotKnown},
+	}
+	if o.byClock {
+		s.clock.opened(&s.cfg)
+	}
+	s.ledger, err = ledger.Open(s.t.Context(), s.cfg)
 	check(err)
 	s.t.Cleanup(func() { s.ledger.Close() })
 
-	source := o.source
-	if source == nil {
-		source, err = entropy.New(entropy.Config{})
+	if s.source = o.source; s.source == nil {
+		s.source, err = entropy.New(entropy.Config{})
 		check(err)
 	}
 	key, err := seal.NewKey(keys.GenerateSealing().Bytes())
 	check(err)
 	s.ring, err = seal.NewKeyring(key)
 	check(err)
-	s.dealer = dealer.New(dealer.Config{Ledger: s.ledger, Store: s.store, Entropy: source, Keys: s.ring,
+	s.makeDealer()
+}
+
+func (s *stack) makeDealer() {
+	s.dealer = dealer.New(dealer.Config{Ledger: s.ledger, Store: s.store, Entropy: s.source, Keys: s.ring,
 		Log: slog.New(slog.NewJSONHandler(s.log, &slog.HandlerOptions{Level: slog.LevelDebug})), Now: func() int64 { return s.clock.Now().UnixMilli() }})
-}
-
-// putToken makes a token of the role, changed by change, which may be nil.
-func (s *stack) putToken(role audit.Role, change func(*ledger.Token)) (id, bearer string) {
-	s.t.Helper()
-	id, secret := keys.NewToken()
-	bearer = string(secret.Bytes())
-	_, part, _ := keys.SplitToken(bearer)
-	token := ledger.Token{ID: id, Role: role, Hash: keys.HashToken(part), Created: 1}
-	if change != nil {
-		change(&token)
-	}
-	if err := s.store.PutToken(context.Background(), s.ledger.ID(), token); err != nil {
-		s.t.Fatal(err)
-	}
-	return id, bearer
-}
-
-func (s *stack) makeTokens() {
-	s.t.Helper()
-	put := s.putToken
-	s.dealerID, s.dealerToken = put(audit.RoleDealer, nil)
-	_, s.auditorToken = put(audit.RoleAuditor, nil)
-	_, s.adminToken = put(audit.RoleAdmin, nil)
-	_, s.regulatorToken = put(audit.RoleRegulator, nil)
-	_, s.tableToken = put(audit.RoleDealer, func(t *ledger.Token) { t.Tables = []string{"a", "b"} })
-	_, s.expired = put(audit.RoleDealer, func(t *ledger.Token) { t.Expires = s.clock.Now().UnixMilli() })
-	id, revoked := put(audit.RoleDealer, nil)
-	s.revoked = revoked
-	if err := s.store.RevokeToken(context.Background(), s.ledger.ID(), id, 2); err != nil {
-		s.t.Fatal(err)
-	}
-	_, unknown := keys.NewToken()
-	s.unknown = string(unknown.Bytes())
-	_, secret, _ := keys.SplitToken(s.unknown)
-	s.wrong = s.dealerID + "." + secret
 }
 
 // ask is one request.
@@ -260,24 +249,6 @@ func (s *stack) get(path, token string) answer {
 func (s *stack) post(path, key, body string) answer {
 	s.t.Helper()
 	return s.do(ask{method: http.MethodPost, path: path, token: s.dealerToken, key: key, body: body})
-}
-
-// testClock is a clock that a test moves.
-type testClock struct {
-	mu  sync.Mutex
-	now time.Time
-}
-
-func (c *testClock) Now() time.Time {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	return c.now
-}
-
-func (c *testClock) add(d time.Duration) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.now = c.now.Add(d)
 }
 
 // syncBuffer is a log that may be read while it is written.

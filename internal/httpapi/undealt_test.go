@@ -36,7 +36,7 @@ func TestUndealtCardsStayHidden(t *testing.T) {
 		t.Fatal(err)
 	}
 	s := newStack(t, stackOptions{auditor: auditor.Public(), wrap: func(l Ledger) Ledger {
-		l.Recall = recall.New(l.Log.(recall.Ledger), l.Tokens.(recall.Store), 0, time.Now)
+		l.Recall = recall.New(l.Log.(recall.Ledger), l.Access.(recall.Store), 0, time.Now)
 		return l
 	}})
 	h := &hunt{t: t, s: s, said: make(map[string][]byte), sent: make(map[uint64]bool)}
@@ -80,21 +80,21 @@ func (h *hunt) everyState() map[string]work {
 		if req.Parent == nil {
 			req.Deck = "standard-52"
 		}
-		s, err := d.Shuffle(t.Context(), as("tester"), strings.ReplaceAll(state, " ", "-"), req)
+		s, err := d.Shuffle(t.Context(), h.s.house(), strings.ReplaceAll(state, " ", "-"), req)
 		must(err)
 		all[state] = work{table: table, path: fmt.Sprintf("/v1/main/shuffles/%d", s.ID)}
 		return s.ID
 	}
 	deal := func(id uint64) uint64 {
 		t.Helper()
-		_, err := d.Deal(t.Context(), as("tester"), id, dealer.DealRequest{Runs: []audit.Run{
+		_, err := d.Deal(t.Context(), h.s.house(), id, dealer.DealRequest{Runs: []audit.Run{
 			{Count: 2, Purpose: audit.PurposeSeat, Recipient: "seat-1"}, {Count: 3, Purpose: audit.PurposeBoard, Public: true}}})
 		must(err)
 		return id
 	}
 	end := func(id uint64, outcome audit.Outcome, reason audit.Reason) {
 		t.Helper()
-		_, err := d.Close(t.Context(), as("tester"), id, dealer.CloseRequest{Outcome: outcome, Reason: reason})
+		_, err := d.Close(t.Context(), h.s.house(), id, dealer.CloseRequest{Outcome: outcome, Reason: reason})
 		must(err)
 	}
 	sealed := dealer.ShuffleRequest{Disclosure: audit.DisclosureAuditor}
@@ -108,7 +108,7 @@ func (h *hunt) everyState() map[string]work {
 	commit("planned", "p1", dealer.ShuffleRequest{Plan: cut})
 	mixed := commit("mixed", "p2", dealer.ShuffleRequest{Plan: cut})
 	seven := 7
-	_, err := d.Mix(t.Context(), as("tester"), mixed, dealer.MixRequest{Cut: &seven})
+	_, err := d.Mix(t.Context(), h.s.house(), mixed, dealer.MixRequest{Cut: &seven})
 	must(err)
 	deal(commit("half dealt", "b", dealer.ShuffleRequest{}))
 	deal(commit("half dealt for auditors", "h1", sealed))
@@ -120,7 +120,7 @@ func (h *hunt) everyState() map[string]work {
 		above := deal(commit("parent of the "+state, "k-"+who.String(), dealer.ShuffleRequest{Disclosure: who}))
 		deal(commit(state, "k-"+who.String(), dealer.ShuffleRequest{Parent: &dealer.Parent{ID: above}, Disclosure: who}))
 	}
-	draw, err := d.Draws(t.Context(), as("tester"), "draw", dealer.DrawsRequest{Table: "d1", Ranges: []uint32{6, 6, 6, 6, 6, 6, 37, 1 << 30}, CloseBy: &long})
+	draw, err := d.Draws(t.Context(), h.s.house(), "draw", dealer.DrawsRequest{Table: "d1", Ranges: []uint32{6, 6, 6, 6, 6, 6, 37, 1 << 30}, CloseBy: &long})
 	must(err)
 	all["draw"] = work{table: "d1", path: fmt.Sprintf("/v1/main/shuffles/%d", deal(draw.ID))}
 
@@ -348,26 +348,14 @@ func (h *hunt) openings(where string, b []byte, dealt map[uint64]map[int]bool) {
 	if _, err := fmt.Sscanf(path, "%d", &id); !ok || err != nil || !json.Valid(body) {
 		return
 	}
-	var walk func(v any)
-	walk = func(v any) {
-		switch v := v.(type) {
-		case []any:
-			for _, one := range v {
-				walk(one)
-			}
-		case map[string]any:
-			if p, ok := v["position"].(float64); ok && v["salt"] != nil {
-				h.sent[id] = true
-				if !dealt[id][int(p)] {
-					h.t.Errorf("position %v of shuffle %d was not dealt and stands in: %s", p, id, where)
-				}
-			}
-			for _, one := range v {
-				walk(one)
+	walk(decodeAny(h.t, body), func(v map[string]any) {
+		if p, ok := v["position"].(float64); ok && v["salt"] != nil {
+			h.sent[id] = true
+			if !dealt[id][int(p)] {
+				h.t.Errorf("position %v of shuffle %d was not dealt and stands in: %s", p, id, where)
 			}
 		}
-	}
-	walk(decodeAny(h.t, body))
+	})
 }
 
 // needles are byte strings to look for, by their first eight bytes.

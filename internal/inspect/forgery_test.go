@@ -188,7 +188,10 @@ var forgeries = []struct {
 			s.Commit.Commitment = audit.Commitment(s.Commit.Context.Encode(), s.Tape)
 		}))
 	}, []string{"order"}},
-	{"a tape lost", func(l *ledger) { l.commit("t1").Close(audit.OutcomeVoid, audit.ReasonTapeLost) }, []string{"tape_lost"}},
+	{"a tape lost", func(l *ledger) {
+		l.Hire(inspecttest.Admin, audit.RoleAdmin)
+		l.commit("t1").Close(audit.OutcomeVoid, audit.ReasonTapeLost)
+	}, []string{"tape_lost"}},
 	{"a child's cards exchanged", func(l *ledger) {
 		s := l.commit("t1")
 		child := l.Forge("t1", func(s *inspecttest.Shuffle) {

@@ -36,7 +36,7 @@ func sign(t *testing.T, key *keys.SigningKey, bodies ...audit.Body) signed {
 		return out, nil
 	})
 	for i, body := range bodies {
-		b, err := audit.Entry{Time: 1_700_000_000_000, Actor: as("tok_x"), Body: body}.Encode()
+		b, err := audit.Entry{Time: 1_700_000_000_000, Actor: as("dealer"), Body: body}.Encode()
 		if err != nil {
 			t.Fatal(err)
 		}

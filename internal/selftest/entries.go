@@ -66,18 +66,21 @@ const (
 	madeDeck   = "f57485ab152d21702f80d8a2038c070a4ccfdeb4837dd886f3a80a2cfd9ef81d"
 )
 
-func madeEntry(vector string, plus int64, b audit.Body) made {
-	return made{vector, audit.Entry{Time: madeTime + plus, Actor: audit.Daemon, Body: b}}
+func madeEntry(vector string, plus int64, by audit.Actor, b audit.Body) made {
+	return made{vector, audit.Entry{Time: madeTime + plus, Actor: by, Body: b}}
 }
 
+// madeDealer caused the entries of shuffles.
+var madeDealer = audit.Actor{Identity: "dealer-1", Credential: "token-1"}
+
 func genesisEntry() made {
-	return madeEntry("genesis: a sandbox without policy and auditors", 0, &audit.Genesis{
+	return madeEntry("genesis: a sandbox without policy and auditors", 0, audit.Daemon, &audit.Genesis{
 		Revision: audit.Revision, Origin: madeOrigin, SigningKey: unhex("01bc0f81ea3476f0dae395585a4ad10b2075a62c4553c23f5a9ee03da57be54203"),
 		Deals: audit.DealsSigned, Disclosure: audit.DisclosurePublic, DefaultCloseBy: 3600, MaxCloseBy: 86400, Access: audit.AccessPublic})
 }
 
 func commitEntry() made {
-	return madeEntry("commit: a plan of every source", 24, &audit.Commit{
+	return madeEntry("commit: a plan of every source", 26, madeDealer, &audit.Commit{
 		Context: &audit.Context{Origin: madeOrigin, Table: "table-7", DeckHash: hash32(madeDeck), Recipe: shuffle.Recipe{Cards: 52, Take: 52},
 			Plan: []audit.Planned{
 				{Source: audit.SourceSlot, Slot: hash32("d4f4a2aa4873403a8587835447ba583c2619e6ade0debb1c89adb221c15d8589")},
@@ -88,13 +91,13 @@ func commitEntry() made {
 		Commitment: hash32("19610dea69fcb95d2ceb7606a7499d7ebc3841ebb01cf4f050728e6006eae1c1"),
 		DeckRoot:   hash32("a82d389562cbf3274932184c298720fe29cda6035326639382e5ce9e54a163f6"),
 		Serial:     1, CloseBy: madeTime + 3_600_000,
-		KeyTag:   hash32("0000000000000a7e72dc606c57bc8b1fdf56ae5981a54ff8a2b0076209a079e9"),
+		KeyTag:   hash32("0000000000007d0d5774650de4fc8a4aa50312a90ff26da0b6c9bf71441d939e"),
 		Request:  hash32("dbc0d3188245698c498ef7ee1ae71e100fb034b54190818fab5a2ddac75c2538"),
 		Instance: 1})
 }
 
 func mixEntry() made {
-	return madeEntry("mix: every source", 33, &audit.Mix{Shuffle: 2, Cosigned: audit.MaxInteger, Values: []audit.MixValue{
+	return madeEntry("mix: every source", 35, madeDealer, &audit.Mix{Shuffle: 2, Cosigned: audit.MaxInteger, Values: []audit.MixValue{
 		{Source: audit.SourceSlot, Slot: hash32("b5a28ae4a230faa10511425bb6e1633d8593a93121f6ee643c7eefe0cc687fcb")},
 		{Source: audit.SourceSlot, Slot: hash32("ce0c1dc6a90e83f8e282dff2806b2803b3a13dfc9ce6b22e487917497478d6c7")},
 		{Source: audit.SourceBeacon, Beacon: [48]byte(unhex("9e2d0cc5da957921a96c7c89266ea65ad8b71a31e0b4948c4ca2d8d7843e3463cf6bebec3ab9b9dcb0f28f8b13a6ee95"))},
@@ -102,7 +105,7 @@ func mixEntry() made {
 }
 
 func dealEntry() made {
-	return madeEntry("deal: every purpose", 37, &audit.Deal{Shuffle: 2, First: 4, Cosigned: 9, Runs: []audit.Run{
+	return madeEntry("deal: every purpose", 39, madeDealer, &audit.Deal{Shuffle: 2, First: 4, Cosigned: 9, Runs: []audit.Run{
 		{Count: 2, Purpose: audit.PurposeSeat, Recipient: "seat-1"},
 		{Count: 3, Purpose: audit.PurposeBoard, Public: true},
 		{Count: 1, Purpose: audit.PurposeBurn},
@@ -112,16 +115,16 @@ func dealEntry() made {
 }
 
 func closeEntry() made {
-	return madeEntry("close: void for tape_lost, without a tape", 55, &audit.Close{Shuffle: 2, Outcome: audit.OutcomeVoid, Reason: audit.ReasonTapeLost, Form: audit.FormNone})
+	return madeEntry("close: void for tape_lost, without a tape", 57, madeDealer, &audit.Close{Shuffle: 2, Outcome: audit.OutcomeVoid, Reason: audit.ReasonTapeLost, Form: audit.FormNone})
 }
 
 func keyEntry() made {
-	return madeEntry("key: retirement of a disclosure key", 66, &audit.Key{Subject: audit.SubjectRetirement, Retired: audit.SubjectDisclosure,
+	return madeEntry("key: retirement of a disclosure key", 68, audit.Operator, &audit.Key{Subject: audit.SubjectRetirement, Retired: audit.SubjectDisclosure,
 		ID: hash32("29e8fc856dc65f4ec4da0f447fae1e69987bb4c3d85969af7c00e7df202add75"), From: madeTime + 1})
 }
 
 func eventEntry() made {
-	return madeEntry("event: instance_start in FIPS 140-3 mode", 69, &audit.Event{Kind: audit.EventInstanceStart,
+	return madeEntry("event: instance_start in FIPS 140-3 mode", 77, audit.Daemon, &audit.Event{Kind: audit.EventInstanceStart,
 		Build:  hash32("5a5d16e045c8695bcb81b68d6fdeb4169522cf2530ba5128081e0557ade5fbca"),
 		Config: hash32("30b3777e78dcde07cd0d85cbff01634ef45f3adf7dd3347cfd4c5344a6d0aa3c"),
 		FIPS:   true, Name: "v1.2.3-rc.1_x"})

@@ -51,7 +51,7 @@ var picks = []pick{
 		"event: latch_set for statistics", "event: latch_clear", "event: snapshot", "event: alarm statistics"}, nil},
 	{"damaged_entries", entriesData, "bad", []string{"genesis: deals 3", "genesis: production 2", "commit: serial 1 with a previous commit", "commit: a context that ends a byte late",
 		"mix: source 4", "mix: a value fewer than counted", "deal: past the last place of any shuffle", "deal: purpose 7",
-		"close: form 3", "close: tape_lost with a tape", "key: a signing key of 32 bytes", "key: wraps in descending order", "event: kind 10", "event: FIPS flag 2"}, nil},
+		"close: form 3", "close: tape_lost with a tape", "key: a signing key of 32 bytes", "key: wraps in descending order", "event: kind 11", "event: FIPS flag 2"}, nil},
 	{"shuffles", hashesData, "shuffles", []string{"52 cards", "one of two cards", "104 cards, a drawn end_at", "a draw list"}, nil},
 	{"salts", hashesData, "salts", []string{"one", "nine, from a tape of 129 bytes"}, nil},
 	{"openings", hashesData, "openings", []string{"position 0 of 1", "position 4 of 5", "position 17 of 52", "damaged: another value", "damaged: a bit of the salt",

@@ -131,8 +131,8 @@ func editedCheckpoints(b *badAdder) {
 	}
 	all(stepFormat, "origin", "another origin than the first signature's", line(origin, to("example.com/mine")))
 	all(stepFormat, "origin-grammar", "an origin that is none", line(origin, to("example.com/Main")))
-	all(stepSignature, "size", "another size", line(size, to("8")))
-	all(stepFormat, "size-zeros", "a size with a leading zero", line(size, to("07")))
+	all(stepSignature, "size", "another size", line(size, to("9")))
+	all(stepFormat, "size-zeros", "a size with a leading zero", line(size, to("08")))
 	all(stepFormat, "size-huge", "a size beyond 2^53−1", line(size, to("9007199254740992")))
 	all(stepSignature, "root", "another root", line(root, to(base64.StdEncoding.EncodeToString(seeded("root", 32)))))
 	all(stepFormat, "root-spare-bits", "stray bits in the root's base64", line(root, func(l string) string {

@@ -34,6 +34,7 @@ func badCases(t testing.TB) []vector {
 	cheatingCloses(b)
 	cheatingOrders(b)
 	steeredFiles(b)
+	takenOver(b)
 	return cases
 }
 
@@ -238,9 +239,10 @@ func closeFields() map[string]func(*audit.Close) {
 	}
 }
 
-// Offsets in an entry by the actor "daemon", at "example.com/main", "table-1".
+// Offsets in an entry by the identity "dealer" with the credential "dealer-1", at
+// "example.com/main", "table-1".
 const (
-	inBody    = 1 + 1 + 8 + 1 + len("daemon")
+	inBody    = 1 + 1 + 8 + 1 + len("dealer") + 1 + len("dealer-1")
 	inContext = inBody + 2
 	algorithm = inContext + 1 + len("example.com/main") + 1 + 1 + len("table-1")
 	recipe    = algorithm + 1
@@ -261,10 +263,10 @@ func unknownCodes(b *badAdder) {
 	}
 	fixed := func(at int) func([]byte) int { return func([]byte) int { return at } }
 	endAt := func(e []byte) int {
-		return inContext + (int(e[inBody])<<8 | int(e[inBody+1])) - 2
+		return inContext + (int(e[inBody])<<8 | int(e[inBody+1])) - 3 // in front of disclosure and the empty list of extensions
 	}
 	code(atDeal, "version", fixed(0), 2)
-	code(atDeal, "type", fixed(1), 8)
+	code(atDeal, "type", fixed(1), 15)
 	code(atCommit, "algorithm", fixed(algorithm), 2)
 	code(atCommit, "kind", fixed(recipe), 3)
 	code(atCommit, "source", fixed(planned), 4)
@@ -273,7 +275,12 @@ func unknownCodes(b *badAdder) {
 	code(atMix, "mix-source", fixed(inBody+17), 4)
 	code(atDeal, "purpose", fixed(inBody+23), 7)
 	code(atClose, "outcome", fixed(inBody+8), 6)
-	code(atClose, "reason", fixed(inBody+9), 11)
+	b.edited(unjudged, "unknown-reason", "a code that this version does not know", rich(b.T), func(f *audit.Transcript) {
+		reentry(b.T, f, atClose, func(entry []byte) []byte {
+			entry[inBody+8], entry[inBody+9] = byte(audit.OutcomeVoid), 11
+			return entry
+		})
+	})
 	code(atClose, "form", fixed(inBody+10), 3)
 
 	g := plain(b.T)
@@ -318,6 +325,7 @@ func malformedEntries(b *badAdder) {
 		return slices.Insert(slices.Delete(e, cut, cut+1), planned, 3)
 	})
 	entry(atClose, "reason-without-void", set(inBody+9, 1))
+	entry(atClose, "unknown-reason-without-void", set(inBody+9, 11))
 	entry(atClose, "no-form-with-tape", set(inBody+10, 0))
 	entry(atMix, "no-values", set(inBody+16, 0))
 	b.edited(stepFormat, "malformed-too-long", "an entry beyond the limit", rich(b.T), func(f *audit.Transcript) {

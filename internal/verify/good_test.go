@@ -30,6 +30,7 @@ func goodCases(t testing.TB) []vector {
 	meetingFiles(t, add)
 	lateFiles(t, add)
 	handedFiles(t, add)
+	takenFiles(t, add)
 	return cases
 }
 

@@ -104,7 +104,10 @@ type house struct {
 	entries   [][]byte
 	hashes    []tlog.Hash // stored hashes, in tlog's order
 	instance  uint64
-	handed    []string // member keys of its files
+	handed    []string    // member keys of its files
+	dealer    audit.Actor // who writes what is of shuffles
+	act       uint64      // index of the newest act, 0 for none
+	hired     map[audit.Actor]bool
 }
 
 // honest is the genesis that the cases start from.
@@ -114,10 +117,19 @@ func honest(key keyPair) *audit.Genesis {
 		AuditorKeys: [][]byte{point("auditor key")},
 		Deals:       audit.DealsSigned, MixModes: 7, Disclosure: audit.DisclosurePublic,
 		DefaultCloseBy: 3600, MaxCloseBy: 86400, Access: audit.AccessPublic,
+		Administrators: []audit.Administrator{{Name: "alice", Key: adminKey("alice").public()}, {Name: "bob", Key: adminKey("bob").public()}},
+		TwoPersons:     []audit.Act{audit.ActAdministrator, audit.ActAdminCredential, audit.ActTakeover, audit.ActTwoPersons},
+		Delay:          86400,
 	}
 }
 
-// open starts a ledger with genesis, instance, disclosure key and a table.
+// adminKey is an administrator's, who signs no notes.
+func adminKey(name string) keyPair {
+	return keyPair{name: name, private: ed25519.NewKeyFromSeed(seeded("administrator "+name, 32))}
+}
+
+// open starts a ledger with genesis, instance, disclosure key and the credential of
+// its dealer.
 func open(t testing.TB, change ...func(*audit.Genesis)) *house {
 	t.Helper()
 	return openAs(t, mainKey(t), change...)
@@ -125,7 +137,7 @@ func open(t testing.TB, change ...func(*audit.Genesis)) *house {
 
 func openAs(t testing.TB, key keyPair, change ...func(*audit.Genesis)) *house {
 	t.Helper()
-	h := &house{t: t, key: key, state: audit.NewState(), now: start}
+	h := &house{t: t, key: key, state: audit.NewState(), now: start, dealer: service("dealer"), hired: map[audit.Actor]bool{}}
 	g := honest(h.key)
 	for _, f := range change {
 		f(g)
@@ -136,7 +148,49 @@ func openAs(t testing.TB, key keyPair, change ...func(*audit.Genesis)) *house {
 		h.add(&audit.Key{Subject: audit.SubjectDisclosure, Public: point("disclosure key"),
 			Wraps: []audit.Wrap{{Auditor: audit.KeyID(g.AuditorKeys[0]), Sealed: seeded("wrap", 113)}}})
 	}
+	h.hire(h.dealer)
 	return h
+}
+
+// admin voids what lost its tape.
+var admin = service("admin")
+
+// service is an identity with one credential.
+func service(name string) audit.Actor {
+	return audit.Actor{Identity: name, Credential: name + "-1"}
+}
+
+// hire makes the credential of an actor, unless it has one, at the time of the entry
+// before.
+func (h *house) hire(who audit.Actor) {
+	h.t.Helper()
+	if h.hired[who] {
+		return
+	}
+	h.hired[who] = true
+	c := &audit.Credential{Kind: audit.CredentialCreated, ID: who.Credential, Form: audit.FormToken, Role: audit.RoleDealer, Identity: who.Identity}
+	if who == admin {
+		c.Role = audit.RoleAdmin
+	}
+	c.Digest = c.Opens(hash32("secret of " + who.Credential))
+	if who == admin {
+		h.approve(audit.ActAdminCredential, audit.Daemon, c)
+	}
+	h.now -= 1000
+	h.add(c)
+}
+
+// approve writes the act by which both administrators approve what who adds next.
+func (h *house) approve(act audit.Act, who audit.Actor, body audit.Body) {
+	h.t.Helper()
+	a := &audit.ActEntry{Act: act, Digest: audit.Approved(who.Identity, body), Previous: h.act, Expires: h.now + 3600_000}
+	signed := a.Signed(sha256.Sum256(h.entries[0]))
+	for _, name := range []string{"alice", "bob"} {
+		s := audit.ActSignature{Administrator: name}
+		copy(s.Signature[:], ed25519.Sign(adminKey(name).private, signed))
+		a.Signatures = append(a.Signatures, s)
+	}
+	h.act = h.add(a)
 }
 
 // openEdited starts a ledger whose genesis no writer makes.
@@ -161,8 +215,11 @@ func (h *house) cheating() *house {
 // add appends an entry one second after the last and returns its index.
 func (h *house) add(body audit.Body) uint64 {
 	h.t.Helper()
+	if h.actorOf(body) == admin && h.state != nil {
+		h.hire(admin)
+	}
 	h.now += 1000
-	e := audit.Entry{Time: h.now, Actor: actorOf(body), Body: body}
+	e := audit.Entry{Time: h.now, Actor: h.actorOf(body), Body: body}
 	b, err := e.Encode()
 	must(h.t, err)
 	if h.state != nil {
@@ -337,6 +394,22 @@ func (g *game) witness() *game {
 	return g
 }
 
+// takeOver makes another dealer the one who writes, and the shuffle's owner.
+func (g *game) takeOver(by string, extent audit.Extent) *game {
+	g.h.t.Helper()
+	t := &audit.Takeover{Shuffle: g.id, Extent: extent, Reason: "the dealer does not answer"}
+	who := service(by)
+	if g.h.state != nil {
+		g.h.hire(who)
+		if extent == audit.ExtentPlay {
+			g.h.approve(audit.ActTakeover, who, t)
+		}
+	}
+	g.h.dealer = who
+	g.add(t)
+	return g
+}
+
 func (g *game) next() (n int) {
 	for _, d := range g.deals {
 		n += d.Count()
@@ -434,12 +507,21 @@ func signed(t testing.TB, text string, key keyPair) []byte {
 // storedCount is the number of stored hashes of a tree of n leaves.
 func storedCount(n uint64) int64 { return tlog.StoredHashCount(int64(n)) }
 
-// actorOf is who writes an entry with this body: a dealer what is of shuffles, the daemon
-// everything else.
-func actorOf(body audit.Body) audit.Actor {
-	switch body.(type) {
-	case *audit.Commit, *audit.Mix, *audit.Deal, *audit.Close, *audit.Takeover:
-		return audit.Actor{Identity: "dealer", Credential: "dealer-1"}
+// actorOf is who writes an entry with this body: the dealer what is of shuffles, except
+// that the daemon closes what expired and an administrator what lost its tape, and the
+// daemon everything else.
+func (h *house) actorOf(body audit.Body) audit.Actor {
+	switch b := body.(type) {
+	case *audit.Close:
+		switch {
+		case b.Outcome == audit.OutcomeExpired:
+			return audit.Daemon
+		case b.Reason == audit.ReasonTapeLost:
+			return admin
+		}
+		return h.dealer
+	case *audit.Commit, *audit.Mix, *audit.Deal, *audit.Takeover:
+		return h.dealer
 	}
 	return audit.Daemon
 }

@@ -424,9 +424,10 @@ var exchanged = []kind{
 	{"receipt-empty", "an empty text for a receipt", stepFormat, func(v victim) []byte {
 		return v.edited(func(f *audit.Transcript) { f.Receipts[1] = "" })
 	}, nil},
-	{"node-for-entry", "two hashes of the tree as an entry, as if a node were a leaf", "", func(v victim) []byte {
-		return v.rewritten(func(r *audit.Receipt) { r.Entry = slices.Concat([]byte{1}, r.Proof[0][:], r.Proof[0][:]) })
-	}, nil},
+	{"node-for-entry", "two hashes of the tree as an entry, as if a node were a leaf: of a type that is critical and not known", "",
+		func(v victim) []byte { return v.nodeForEntry(func(t byte) bool { return t > 14 && t < 128 }) }, nil},
+	{"node-for-entry-passed-over", "the same, of a type that is not critical, whose time is none", stepEntries,
+		func(v victim) []byte { return v.nodeForEntry(func(t byte) bool { return t >= 128 }) }, nil},
 	{"proof-from-above", "a proof from one level higher, as if a leaf were a node", stepInclusion, func(v victim) []byte {
 		return v.rewritten(func(r *audit.Receipt) { r.Proof = r.Proof[1:] })
 	}, nil},
@@ -436,6 +437,9 @@ var exchanged = []kind{
 		return v.rewritten(func(r *audit.Receipt) { r.Proof = append(r.Proof, r.Proof[0]) })
 	}, nil},
 	{"proof-reversed", "a proof from the root down", stepInclusion, func(v victim) []byte {
+		if v.receipt && len(v.g.h.receipt(v.index).Proof) < 2 {
+			return nil
+		}
 		return v.rewritten(func(r *audit.Receipt) { slices.Reverse(r.Proof) })
 	}, nil},
 	{"index-next", "a receipt that says the next index", stepInclusion, func(v victim) []byte {
@@ -522,6 +526,24 @@ var exchanged = []kind{
 	{"witnessed-signature", "what the witnesses saw, not signed by the house", stepSignature, func(v victim) []byte {
 		return v.witnessed(func(r *audit.Receipt) { r.Checkpoint = resigned(r.Checkpoint, func(b []byte) { b[9] ^= 1 }) })
 	}, nil},
+}
+
+// nodeForEntry puts a hash of the proof, twice, where the entry stands; nil if none of
+// them begins with a type that fits.
+func (v victim) nodeForEntry(fits func(typ byte) bool) (file []byte) {
+	found := false
+	file = v.rewritten(func(r *audit.Receipt) {
+		for _, h := range r.Proof {
+			if fits(h[0]) && !found {
+				found = true
+				r.Entry = slices.Concat([]byte{1}, h[:], h[:])
+			}
+		}
+	})
+	if !found {
+		return nil
+	}
+	return file
 }
 
 // witnessed edits that member, where there is one.
@@ -773,7 +795,7 @@ var fromLater = []kind{
 	{"later-transcript", "a transcript of a later version", "", func(v victim) []byte { return v.with("shuffled/v1/transcript", "shuffled/v2/transcript") }, nil},
 	{"later-receipt", "a receipt of a later version", "", func(v victim) []byte { return v.with("tlog-proof@v1", "tlog-proof@v2") }, nil},
 	{"later-entry", "an entry of a later version", "", func(v victim) []byte { return v.rewritten(func(r *audit.Receipt) { r.Entry[0] = 2 }) }, nil},
-	{"later-type", "a type of entry that a later version has", "", func(v victim) []byte { return v.rewritten(func(r *audit.Receipt) { r.Entry[1] = 8 }) }, nil},
+	{"later-type", "a type of entry that a later version has", "", func(v victim) []byte { return v.rewritten(func(r *audit.Receipt) { r.Entry[1] = 15 }) }, nil},
 }
 
 // TestKinds damages honest files in every way and has both implementations judge

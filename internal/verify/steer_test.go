@@ -32,9 +32,12 @@ func TestNoChoiceIsLeft(t *testing.T) {
 			g := s.committed(plan...)
 			refused := ""
 			for _, body := range move.entries(g) {
+				if g.h.actorOf(body) == admin {
+					g.h.hire(admin)
+				}
 				g.h.now += 1000
 				var illegal *audit.Illegal
-				if err := g.h.state.Apply(audit.Entry{Time: g.h.now, Actor: as("daemon"), Body: body}); errors.As(err, &illegal) {
+				if err := g.h.state.Apply(audit.Entry{Time: g.h.now, Actor: g.h.actorOf(body), Body: body}); errors.As(err, &illegal) {
 					refused = illegal.Code
 					break
 				}

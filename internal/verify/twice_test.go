@@ -45,7 +45,7 @@ var inText = []struct {
 	{"end", func(_ *player, s string) string { return s + "x" }},
 	{"empty entry", func(p *player, s string) string { return reread(p, s, func(r *audit.Receipt) { r.Entry = nil }) }},
 	{"later entry", func(p *player, s string) string { return reread(p, s, func(r *audit.Receipt) { r.Entry[0] = 2 }) }},
-	{"later type", func(p *player, s string) string { return reread(p, s, func(r *audit.Receipt) { r.Entry[1] = 8 }) }},
+	{"later type", func(p *player, s string) string { return reread(p, s, func(r *audit.Receipt) { r.Entry[1] = 15 }) }},
 	{"byte", func(p *player, s string) string {
 		return reread(p, s, func(r *audit.Receipt) { r.Entry[p.IntN(len(r.Entry))] = byte(p.IntN(12)) })
 	}},

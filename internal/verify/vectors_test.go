@@ -92,7 +92,7 @@ func load(t testing.TB, dir string) []vector {
 // TestVectors judges every vector, and refuses to pass on few of them.
 func TestVectors(t *testing.T) {
 	t.Parallel()
-	for dir, least := range map[string]int{"good": 95, "bad": 395} {
+	for dir, least := range map[string]int{"good": 145, "bad": 525} {
 		vectors := load(t, dir)
 		if len(vectors) < least {
 			t.Errorf("%d vectors in %s, at least %d are wanted", len(vectors), dir, least)

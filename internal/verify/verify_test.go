@@ -39,13 +39,14 @@ STEPS
  "production": true,
  "checkpoint": {
   "origin": "example.com/main",
-  "size": 6
+  "size": 7
  },
- "id": 3,
+ "id": 4,
  "recipient": "seat-1",
  "table": "table-1",
  "serial": 1,
  "game_ref": "hand-1",
+ "owner": "dealer",
  "commitment": "COMMITMENT",
  "deck_root": "ROOT",
  "disclosure": "public",
@@ -91,7 +92,7 @@ STEPS
 	v = Receipt([]byte(h.receipt(0).Text()), Trust{})
 	got, err = json.Marshal(v.Entry)
 	must(t, err)
-	if want := `{"index":0,"type":"genesis","time":"2026-03-14T15:09:27.535Z","actor":"daemon"}`; string(got) != want {
+	if want := `{"index":0,"type":"genesis","time":"2026-03-14T15:09:27.535Z","identity":"daemon","credential":"daemon"}`; string(got) != want {
 		t.Errorf("entry: %s, want %s", got, want)
 	}
 }
@@ -105,7 +106,7 @@ func TestWitnessesJSON(t *testing.T) {
 	v := Transcript(g.file(""), Trust{Policy: []byte(w.policy(twoOfThree))})
 	got, err := json.Marshal(v)
 	must(t, err)
-	want := `"checkpoint":{"origin":"example.com/main","size":5},"witnesses":[{"name":"a","time":"2026-03-14T15:09:31.000Z"},{"name":"c","time":"2026-03-14T15:09:31.000Z"}],"overlap":1,"id":3`
+	want := `"checkpoint":{"origin":"example.com/main","size":6},"witnesses":[{"name":"a","time":"2026-03-14T15:09:31.000Z"},{"name":"c","time":"2026-03-14T15:09:31.000Z"}],"overlap":1,"id":4`
 	if !strings.Contains(string(got), want) {
 		t.Errorf("%s lacks %s", got, want)
 	}
@@ -115,7 +116,7 @@ func TestWitnessesJSON(t *testing.T) {
 	v = Receipt([]byte(h.receipt(h.add(&audit.Event{Kind: audit.EventTableOpen, Name: "table-1"})).Text()), Trust{VKey: h.key.vkey})
 	got, err = json.Marshal(v.Entry)
 	must(t, err)
-	if want := `{"index":3,"type":"event","actor":"daemon"}`; v.Verdict != Proved || string(got) != want {
+	if want := `{"index":4,"type":"event","identity":"daemon","credential":"daemon"}`; v.Verdict != Proved || string(got) != want {
 		t.Errorf("entry: %s, want %s", got, want)
 	}
 }
@@ -157,8 +158,8 @@ func TestResults(t *testing.T) {
 		"witnessed-too-late":          "slots beacon",
 		"witnessed-key-only":          "witnesses slots beacon",
 		"receipt-witnessed":           "slots",
-		"receipt-deal-5":              "witnesses origin slots",
-		"receipt-commit-3":            "witnesses slots",
+		"receipt-deal-6":              "witnesses origin slots",
+		"receipt-commit-4":            "witnesses slots",
 		"receipt-commit-my-slot":      "witnesses",
 		"level-mixed":                 "slots",
 		"level-mixed-both":            "",

@@ -53,6 +53,8 @@ type Ledger struct {
 	stream   cipher.Stream
 	serials  map[string][2]uint64
 	keyCount int
+	genesis  [32]byte // SHA-256 of entry 0
+	act      uint64   // index of the newest act, 0 for none
 }
 
 // Key returns an Ed25519 key that a name gives.
@@ -67,7 +69,8 @@ func Public(k ed25519.PrivateKey) []byte {
 }
 
 // New begins a ledger in dir with this genesis, whose origin and signing key are
-// filled in, and with the start of a daemon, entry 1. The seed makes tapes.
+// filled in, with the start of a daemon, entry 1, and with the credential of Dealer,
+// entry 2. The seed makes tapes.
 func New(dir, seed string, g audit.Genesis) *Ledger { return NewAt(dir, seed, g, Start) }
 
 // NewAt is New with another time of entry 0, UTC milliseconds.
@@ -85,13 +88,53 @@ func NewAt(dir, seed string, g audit.Genesis, at int64) *Ledger {
 	l.policy = string(g.Policy)
 	l.Append(&g)
 	l.Start()
+	l.Hire(Dealer, audit.RoleDealer)
 	return l
+}
+
+// Administrators are the two of Plain, with the acts that both must sign.
+func Administrators(g *audit.Genesis) {
+	for _, name := range administrators {
+		g.Administrators = append(g.Administrators, audit.Administrator{Name: name, Key: Public(Key("administrator " + name))})
+	}
+	g.TwoPersons = []audit.Act{audit.ActAdministrator, audit.ActAdminCredential, audit.ActTakeover, audit.ActTwoPersons}
+	g.Delay = 86_400
+}
+
+var administrators = []string{"alice", "bob"}
+
+// Hire makes the credential of an actor.
+func (l *Ledger) Hire(who audit.Actor, role audit.Role) {
+	c := &audit.Credential{Kind: audit.CredentialCreated, ID: who.Credential, Form: audit.FormToken, Role: role, Identity: who.Identity}
+	c.Digest = c.Opens([32]byte(l.Bytes(32)))
+	if role == audit.RoleAdmin {
+		l.Approve(audit.Daemon.Identity, c)
+	}
+	l.Append(c)
+}
+
+// Approve writes the act by which both administrators approve an entry of this identity.
+func (l *Ledger) Approve(identity string, body audit.Body) {
+	act, ok := audit.ActFor(body)
+	if !ok {
+		panic(fmt.Sprintf("no act approves a %T", body))
+	}
+	a := &audit.ActEntry{Act: act, Digest: audit.Approved(identity, body), Previous: l.act, Expires: l.Now + 3_600_000}
+	signed := a.Signed(l.genesis)
+	for _, name := range administrators {
+		s := audit.ActSignature{Administrator: name}
+		copy(s.Signature[:], ed25519.Sign(Key("administrator "+name), signed))
+		a.Signatures = append(a.Signatures, s)
+	}
+	l.act = l.Append(a)
 }
 
 // Plain is a genesis without witnesses and auditors.
 func Plain() audit.Genesis {
-	return audit.Genesis{Revision: audit.Revision, Production: true, Deals: audit.DealsSigned, MixModes: 7, Disclosure: audit.DisclosurePublic,
+	g := audit.Genesis{Revision: audit.Revision, Production: true, Deals: audit.DealsSigned, MixModes: 7, Disclosure: audit.DisclosurePublic,
 		DefaultCloseBy: 3600, MaxCloseBy: 86_400, Access: audit.AccessPublic}
+	Administrators(&g)
+	return g
 }
 
 // Start writes the start of a daemon and returns its index.
@@ -115,6 +158,9 @@ func (l *Ledger) Append(body audit.Body) uint64 {
 func (l *Ledger) AppendEntry(e audit.Entry) uint64 {
 	b, err := e.Encode()
 	must(err)
+	if l.Size == 0 {
+		l.genesis = sha256.Sum256(b)
+	}
 	if err := l.State.Apply(e); err != nil {
 		l.Illegal = append(l.Illegal, strings.SplitN(err.Error(), ":", 2)[0])
 		l.State.Force(e)
@@ -388,12 +434,27 @@ func must(err error) {
 	}
 }
 
-// actorOf is who writes an entry with this body: a dealer what is of shuffles, the daemon
-// everything else.
+// Dealer writes what is of shuffles, Admin the close of what lost its tape.
+var (
+	Dealer = audit.Actor{Identity: "dealer", Credential: "dealer-1"}
+	Admin  = audit.Actor{Identity: "admin", Credential: "admin-1"}
+)
+
+// actorOf is who writes an entry with this body: the dealer what is of shuffles, except
+// that the daemon closes what expired and an administrator what lost its tape, and the
+// daemon everything else.
 func actorOf(body audit.Body) audit.Actor {
-	switch body.(type) {
-	case *audit.Commit, *audit.Mix, *audit.Deal, *audit.Close, *audit.Takeover:
-		return audit.Actor{Identity: "dealer", Credential: "dealer-1"}
+	switch b := body.(type) {
+	case *audit.Close:
+		switch {
+		case b.Outcome == audit.OutcomeExpired:
+			return audit.Daemon
+		case b.Reason == audit.ReasonTapeLost:
+			return Admin
+		}
+		return Dealer
+	case *audit.Commit, *audit.Mix, *audit.Deal, *audit.Takeover:
+		return Dealer
 	}
 	return audit.Daemon
 }

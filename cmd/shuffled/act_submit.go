@@ -1,0 +1,105 @@
+package main
+
+import (
+	"context"
+	"encoding/base64"
+	"fmt"
+	"slices"
+	"time"
+
+	"shuffled/client"
+	"shuffled/internal/audit"
+	"shuffled/internal/ledger"
+)
+
+type actSubmitCmd struct {
+	tokenFlags
+	File string `arg:"" type:"existingfile" help:"Act, signed."`
+}
+
+// Help shows an example and says what waits.
+func (actSubmitCmd) Help() string {
+	return `An act that one administrator signed, where two are asked for, waits (shuffled act list): submit it again when the delay is over.
+
+Example:
+
+    shuffled act submit policy.act --url https://shuffle.example.com --token-file admin.token`
+}
+
+func (c actSubmitCmd) Run(ctx context.Context, s streams) error {
+	a, err := loadAct(c.File)
+	if err != nil {
+		return err
+	}
+	p, origin, err := c.persons(ctx, s)
+	if err != nil {
+		return err
+	}
+	switch {
+	case [32]byte(a.Genesis) != p.Genesis:
+		return fmt.Errorf("%s is an act of the ledger %s, and this is %s", c.File, visible(a.Ledger), visible(origin))
+	case a.entry.Act == audit.ActAdoptHead:
+		return usage("%s: a head is adopted when the daemon starts: shuffled serve --adopt-act %s", c.File, c.File)
+	}
+	at := slices.IndexFunc(p.Waiting, func(w audit.WaitingAct) bool { return a.body != nil && w.Digest == a.entry.Digest })
+	switch {
+	case at >= 0 && len(a.entry.Signatures) < 2:
+		due := time.UnixMilli(p.Waiting[at].Due)
+		if time.Now().Before(due) {
+			return fmt.Errorf("the act waits as entry %d: submit it again at %s or later", p.Waiting[at].Index, listed(due.UnixMilli()))
+		}
+		return c.submit(ctx, s, nil, a.body, "It is done: "+visible(a.Says))
+	case a.body != nil && len(a.entry.Signatures) < 2 && slices.Contains(p.TwoPersons, a.entry.Act):
+		said := fmt.Sprintf("The act waits for %s: then submit it again. Until then an administrator cancels it with act propose cancel --digest %s",
+			time.Duration(p.Delay)*time.Second, base64.StdEncoding.EncodeToString(a.entry.Digest[:]))
+		return c.submit(ctx, s, a.entry, nil, said)
+	}
+	return c.submit(ctx, s, a.entry, a.body, "It is done: "+visible(a.Says))
+}
+
+// submit writes the act and the entry that it approves, whichever are given.
+func (c *actSubmitCmd) submit(ctx context.Context, s streams, act *audit.ActEntry, body audit.Body, said string) error {
+	if c.URL == "" {
+		err := c.withLedger(ctx, c.Ledger, func(l *ledger.Ledger) error {
+			if body == nil {
+				return appendOffline(ctx, l, act, nil)
+			}
+			return appendOffline(ctx, l, body, act)
+		})
+		if err == nil {
+			_, err = fmt.Fprintf(s.out, "%s.\n", said)
+		}
+		return err
+	}
+	r := c.remote()
+	d, err := r.connect(ctx, s)
+	if err != nil {
+		return err
+	}
+	entry, err := c.ask(ctx, d, act, body)
+	if err != nil {
+		return r.fail(s, err)
+	}
+	return r.recorded(s, entry, said)
+}
+
+// ask has the daemon do it. What was approved by an act that waited is asked for as if no
+// act were needed.
+func (c *actSubmitCmd) ask(ctx context.Context, d *client.Client, act *audit.ActEntry, body audit.Body) (*client.Appended, error) {
+	if e, ok := body.(*audit.Event); ok && act == nil {
+		if e.Kind == audit.EventLatchClear {
+			return d.ClearLatch(ctx, e.Reason)
+		}
+		req := client.SwitchRequest{Action: client.SwitchRequestActionClear, Scope: client.SwitchRequestScopeLedger, Reason: e.Reason}
+		if e.Scope == audit.ScopeTable {
+			req.Scope, req.Table = client.SwitchRequestScopeTable, &e.Name
+		}
+		return d.SetSwitch(ctx, req)
+	}
+	req := client.ActRequest{Act: audit.EncodeBody(act)}
+	if body != nil {
+		number := int(body.Type())
+		req.Type, req.Body = &number, audit.EncodeBody(body)
+	}
+	return d.SubmitAct(ctx, req)
+}

@@ -1,0 +1,365 @@
+package httpapi
+
+import (
+	"crypto/ed25519"
+	"crypto/sha256"
+	"encoding/base64"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"shuffled/internal/audit"
+)
+
+// person is an administrator with a key.
+type person struct {
+	name string
+	key  ed25519.PrivateKey
+}
+
+func newPerson(name string) person {
+	seed := sha256.Sum256([]byte(name))
+	return person{name, ed25519.NewKeyFromSeed(seed[:])}
+}
+
+func (p person) administrator() audit.Administrator {
+	return audit.Administrator{Name: p.name, Key: append([]byte{1}, p.key.Public().(ed25519.PublicKey)...)}
+}
+
+var ann, ben, eve = newPerson("ann"), newPerson("ben"), newPerson("eve")
+
+// actsDelay is how long an act of one administrator waits, in the stack of the tests.
+const actsDelay = time.Hour
+
+// twoPersons is a stack whose ledger asks for two administrators, who are ann and ben,
+// from when its tokens are made.
+func twoPersons(t *testing.T) *stack {
+	t.Helper()
+	s := newStack(t, stackOptions{byClock: true, genesis: func(g *audit.Genesis) {
+		g.Administrators = []audit.Administrator{ann.administrator(), ben.administrator()}
+	}})
+	s.write(&audit.Key{Subject: audit.SubjectTwoPersons, Delay: uint32(actsDelay / time.Second), Acts: []audit.Act{
+		audit.ActPolicy, audit.ActKillClear, audit.ActAdministrator, audit.ActAdminCredential, audit.ActTakeover,
+		audit.ActTwoPersons}})
+	s.size++
+	return s
+}
+
+// propose is the act over what the API says, for a digest, without signatures.
+func (s *stack) propose(act audit.Act, digest [32]byte) *audit.ActEntry {
+	s.t.Helper()
+	said := read[Acts](s.t, s.get("/v1/main/acts", s.auditorToken))
+	return &audit.ActEntry{Act: act, Digest: digest, Previous: said.Newest, HeadSize: said.Size, HeadRoot: hashOf(s.t,
+		said.Root),
+		Expires: s.clock.Now().Add(10 * time.Minute).UnixMilli()}
+}
+
+func hashOf(t testing.TB, text string) [32]byte {
+	t.Helper()
+	b, err := base64.StdEncoding.DecodeString(text)
+	if err != nil || len(b) != 32 {
+		t.Fatalf("%q is no hash", text)
+	}
+	return [32]byte(b)
+}
+
+// sign has the persons sign it, in their order.
+func (s *stack) sign(a *audit.ActEntry, by ...person) *audit.ActEntry {
+	s.t.Helper()
+	genesis := hashOf(s.t, read[Acts](s.t, s.get("/v1/main/acts", s.auditorToken)).Genesis)
+	signed := *a
+	signed.Signatures = nil
+	for _, p := range by {
+		signature := audit.ActSignature{Administrator: p.name, Signature: [64]byte(ed25519.Sign(p.key, a.Signed(genesis)))}
+		signed.Signatures = append(signed.Signatures, signature)
+	}
+	return &signed
+}
+
+// submit sends an act, and what it approves unless that is nil.
+func (s *stack) submit(bearer string, act *audit.ActEntry, body audit.Body) answer {
+	s.t.Helper()
+	text := base64.StdEncoding.EncodeToString(audit.EncodeBody(act))
+	request := fmt.Sprintf(`{"act":%q}`, text)
+	if body != nil {
+		request = fmt.Sprintf(`{"act":%q,"type":%d,"body":%q}`, text, body.Type(),
+			base64.StdEncoding.EncodeToString(audit.EncodeBody(body)))
+	}
+	return s.by(bearer, "/v1/main/acts", "", request)
+}
+
+// wantAct wants the refusal act with the words, and nothing written.
+func (s *stack) wantAct(got answer, says string) {
+	s.t.Helper()
+	if got.want(s.t, CodeAct, ""); !strings.Contains(value(got.problem(s.t).Detail), says) {
+		s.t.Errorf("no %q in %s", says, got.body)
+	}
+}
+
+// TestPolicyByTwo: a policy that needs two administrators is set by what both signed,
+// once, and by nothing less.
+func TestPolicyByTwo(t *testing.T) {
+	t.Parallel()
+	s := twoPersons(t)
+	policy := &audit.Key{Subject: audit.SubjectPolicy, Policy: []byte("# by two\nquorum none\n")}
+	digest := audit.Approved("admin", policy)
+	said := read[Acts](t, s.get("/v1/main/acts", s.dealerToken))
+	vkey, err := audit.VKey("ann", ann.administrator().Key)
+	if len(said.Administrators) != 2 || said.Administrators[0] != (Administrator{Name: "ann", Vkey: vkey}) ||
+		err != nil || said.Newest != 0 || len(said.Waiting) != 0 ||
+		fmt.Sprint(said.TwoPersons) != "[policy kill_clear administrator admin_credential takeover two_persons]" ||
+		said.Delay != 3600 || said.Size != s.size {
+		t.Errorf("%+v: %v", said, err)
+	}
+
+	s.addKey(`{"subject":"policy","policy":"# by two\nquorum none\n"}`).want(t, CodeTwoPersons, "")
+	proposed := s.propose(audit.ActPolicy, digest)
+	both := s.sign(proposed, ann, ben)
+	changed := *proposed
+	changed.Expires++
+	forged := s.sign(&changed, ann, ben)
+	forged.Expires--
+	ended, early := *proposed, *proposed
+	ended.Expires = s.clock.Now().UnixMilli()
+	early.Expires = s.clock.Now().Add(25 * time.Hour).UnixMilli()
+	ahead := *proposed
+	ahead.HeadSize += 5
+	stale := *proposed
+	stale.Previous = 1
+	other := &audit.Key{Subject: audit.SubjectPolicy, Policy: []byte("# another\nquorum none\n")}
+	for name, c := range map[string]struct {
+		got  answer
+		says string
+	}{
+		"one signature": {s.submit(s.adminToken, s.sign(proposed, ann), policy), "policy needs two administrators"},
+		"one who is none": {s.submit(s.adminToken, s.sign(proposed, ann, eve), policy),
+			"no administrator eve is in force"},
+		"another's words":  {s.submit(s.adminToken, forged, policy), "the signature is not of administrator ann"},
+		"an expired act":   {s.submit(s.adminToken, s.sign(&ended, ann, ben), policy), "the act expires at"},
+		"too long":         {s.submit(s.adminToken, s.sign(&early, ann, ben), policy), "at most 24 hours lie between"},
+		"a head to come":   {s.submit(s.adminToken, s.sign(&ahead, ann, ben), policy), "a head of"},
+		"not the newest":   {s.submit(s.adminToken, s.sign(&stale, ann, ben), policy), "the newest act is entry 0, not 1"},
+		"another policy":   {s.submit(s.adminToken, both, other), "must follow"},
+		"nothing behind":   {s.submit(s.adminToken, both, nil), "must follow"},
+		"twice one person": {s.by(s.adminToken, "/v1/main/acts", "", twice(both)), ""},
+	} {
+		if name == "twice one person" {
+			c.got.want(t, CodeInvalidValue, "act")
+			continue
+		}
+		t.Run(name, func(t *testing.T) {
+			if c.got.want(t, CodeAct, ""); !strings.Contains(value(c.got.problem(t).Detail), c.says) {
+				t.Errorf("%s", c.got.body)
+			}
+		})
+	}
+	s.submit(s.otherToken, both, policy).want(t, CodeForbidden, "type")
+	s.submit(s.otherToken, both, nil).want(t, CodeForbidden, "type")
+	if got := read[Acts](t, s.get("/v1/main/acts", s.adminToken)); got.Size != s.size {
+		t.Fatalf("%d entries were written by acts that do not hold", got.Size-s.size)
+	}
+
+	done := read[Appended](t, s.submit(s.adminToken, both, policy))
+	if done.Index != s.size+1 {
+		t.Errorf("%+v", done)
+	}
+	s.wantAct(s.submit(s.adminToken, both, policy), "the newest act is entry")
+	said = read[Acts](t, s.get("/v1/main/acts", s.regulatorToken))
+	if said.Newest != s.size || said.Size != s.size+2 {
+		t.Errorf("%+v", said)
+	}
+	if list := read[Keys](t, s.get("/v1/main/keys", "")).Keys; value(list[len(list)-1].Policy) != string(policy.Policy) {
+		t.Errorf("%+v", list)
+	}
+}
+
+// twice is the request with one person's signature two times.
+func twice(a *audit.ActEntry) string {
+	b := *a
+	b.Signatures = []audit.ActSignature{a.Signatures[0], a.Signatures[0]}
+	return fmt.Sprintf(`{"act":%q}`, base64.StdEncoding.EncodeToString(audit.EncodeBody(&b)))
+}
+
+// TestAdminCredentialByTwo: an administrator's token alone makes no other one.
+func TestAdminCredentialByTwo(t *testing.T) {
+	t.Parallel()
+	s := twoPersons(t)
+	made, bearer := newToken(audit.RoleAdmin, of("second"))
+	request := func(c *audit.Credential, bearer string) string {
+		_, secret, _ := strings.Cut(bearer, ".")
+		return fmt.Sprintf(`{"action":"create","credential":%q,"role":%q,"identity":%q,"hash":%q}`, c.ID, c.Role,
+			c.Identity, encodeHash(sha256.Sum256([]byte(secret))))
+	}
+	s.admin("/v1/main/credentials", request(made, bearer)).want(t, CodeTwoPersons, "")
+	if got := s.status(bearer); got != 401 {
+		t.Errorf("before the act: %d", got)
+	}
+	dealer, plain := newToken(audit.RoleDealer, nil)
+	read[Appended](t, s.admin("/v1/main/credentials", request(dealer, plain))) // of another role it takes no act
+
+	wrong := s.sign(s.propose(audit.ActAdminCredential, audit.Approved("second", made)), ann, ben)
+	s.wantAct(s.submit(s.adminToken, wrong, made), "must follow") // the identity that the act names
+	of := s.sign(s.propose(audit.ActAdminCredential, audit.Approved("admin", made)), ann, ben)
+	read[Appended](t, s.submit(s.adminToken, of, made))
+	if got := s.get("/v1/main/access", bearer); got.status != 200 {
+		t.Errorf("after the act: %d", got.status)
+	}
+	read[Appended](t, s.by(bearer, "/v1/main/tables", "", `{"action":"open","table":"new"}`))
+}
+
+// TestTakeoverByTwo: a takeover to play needs two administrators, and a dealer of the
+// identity that they signed it for submits it. One to close needs nobody.
+func TestTakeoverByTwo(t *testing.T) {
+	t.Parallel()
+	s := twoPersons(t)
+	shuffle, path := s.commit("t", "k")
+	read[Deal](t, s.post(path+"/deal", "", twoHands))
+	s.by(s.otherToken, path+"/takeover", "", `{"reason":"gone","extent":"play"}`).want(t, CodeTwoPersons, "")
+	read[Takeover](t, s.by(s.otherToken, path+"/takeover", "", `{"reason":"gone"}`))
+	s.by(s.otherToken, path+"/deal", "", next).want(t, CodeNotYours, "")
+
+	takeover := &audit.Takeover{Shuffle: shuffle.ID, Extent: audit.ExtentPlay, Reason: "gone"}
+	act := s.sign(s.propose(audit.ActTakeover, audit.Approved("another", takeover)), ann, ben)
+	s.submit(s.adminToken, act, takeover).want(t, CodeForbidden, "type")
+	s.wantAct(s.submit(s.dealerToken, act, takeover), "must follow")
+	s.wantAct(s.submit(s.otherToken, s.sign(act, ben), takeover), "takeover needs two administrators")
+	read[Appended](t, s.submit(s.otherToken, act, takeover))
+	if state := read[ShuffleState](t, s.get(path, "")); state.Owner != "another" || state.Extent != nil {
+		t.Errorf("%+v", state)
+	}
+	read[Deal](t, s.by(s.otherToken, path+"/deal", "", next))
+	s.wantAct(s.submit(s.otherToken, act, takeover), "the newest act")
+}
+
+// TestActWaits: for what may be urgent one administrator suffices after the delay, and
+// another cancels it until then.
+func TestActWaits(t *testing.T) {
+	t.Parallel()
+	s := twoPersons(t)
+	const set, clear = `{"action":"set","scope":"ledger","reason":"fire"}`,
+		`{"action":"clear","scope":"ledger","reason":"put out"}`
+	read[Appended](t, s.admin("/v1/main/switches", set))
+	got := s.admin("/v1/main/switches", clear)
+	if got.want(t, CodeTwoPersons, ""); !strings.Contains(value(got.problem(t).Detail),
+		"kill_clear needs an act of two administrators") {
+		t.Errorf("%s", got.body)
+	}
+	digest := audit.Approved("admin", &audit.Event{Kind: audit.EventKillClear, Scope: audit.ScopeLedger,
+		Reason: "put out"})
+	waiting := func(want int) []WaitingAct {
+		t.Helper()
+		said := read[Acts](t, s.get("/v1/main/acts", s.adminToken))
+		if len(said.Waiting) != want {
+			t.Fatalf("%d acts wait: %+v", len(said.Waiting), said)
+		}
+		return said.Waiting
+	}
+	wait := func() Appended {
+		t.Helper()
+		return read[Appended](t, s.submit(s.adminToken, s.sign(s.propose(audit.ActKillClear, digest), ben), nil))
+	}
+	one := wait()
+	receipt, err := audit.ParseReceipt(one.Receipt)
+	if err != nil {
+		t.Fatal(err)
+	}
+	act, err := audit.ParseEntry(receipt.Entry)
+	if w := waiting(1)[0]; err != nil || w.Entry != one.Index || w.Digest != encodeHash(digest) ||
+		int64(w.Due) != act.Time+actsDelay.Milliseconds() {
+		t.Errorf("%+v of %+v: %v", w, act, err)
+	}
+	got = s.admin("/v1/main/switches", clear)
+	if got.want(t, CodeTwoPersons, ""); !strings.Contains(value(got.problem(t).Detail),
+		"of one administrator takes effect at") {
+		t.Errorf("%s", got.body)
+	}
+
+	// The other administrator takes it back.
+	s.wantAct(s.submit(s.adminToken, s.sign(s.propose(audit.ActCancel, [32]byte{1}), ann), nil),
+		"no act with this digest waits")
+	read[Appended](t, s.submit(s.adminToken, s.sign(s.propose(audit.ActCancel, digest), ann), nil))
+	waiting(0)
+	s.clock.add(actsDelay)
+	s.admin("/v1/main/switches", clear).want(t, CodeTwoPersons, "")
+
+	wait()
+	s.clock.add(actsDelay - time.Millisecond)
+	s.admin("/v1/main/switches", clear).want(t, CodeTwoPersons, "")
+	s.clock.add(time.Millisecond)
+	s.admin("/v1/main/switches", strings.Replace(clear, "put out", "another", 1)).want(t, CodeTwoPersons, "")
+	read[Appended](t, s.admin("/v1/main/switches", clear))
+	waiting(0)
+	read[Appended](t, s.admin("/v1/main/switches", set))
+	s.admin("/v1/main/switches", clear).want(t, CodeTwoPersons, "") // it approves one entry
+
+	// Two need not wait.
+	both := s.sign(s.propose(audit.ActKillClear, digest), ann, ben)
+	read[Appended](t, s.submit(s.adminToken, both, &audit.Event{Kind: audit.EventKillClear, Scope: audit.ScopeLedger,
+		Reason: "put out"}))
+	s.commit("t", "k")
+}
+
+// TestAdministratorsByAct: the people change by acts, and so does what needs them.
+func TestAdministratorsByAct(t *testing.T) {
+	t.Parallel()
+	s := twoPersons(t)
+	change := func(k *audit.Key, act audit.Act, by ...person) answer {
+		t.Helper()
+		return s.submit(s.adminToken, s.sign(s.propose(act, audit.Approved("admin", k)), by...), k)
+	}
+	remove := &audit.Key{Subject: audit.SubjectAdministrator, Admin: audit.ChangeRemove, Name: "ben"}
+	change(remove, audit.ActAdministrator, ann, ben).want(t, CodeAdministrators, "") // two are asked for
+	read[Appended](t, change(&audit.Key{Subject: audit.SubjectAdministrator, Admin: audit.ChangeAdd, Name: "eve",
+		Public: eve.administrator().Key}, audit.ActAdministrator, ann, ben))
+	read[Appended](t, change(remove, audit.ActAdministrator, ann, eve))
+	change(&audit.Key{Subject: audit.SubjectAdministrator, Admin: audit.ChangeAdd, Name: "ben",
+		Public: ben.administrator().Key}, audit.ActAdministrator, ann, eve).
+		want(t, CodeAdministrators, "")
+	s.wantAct(change(&audit.Key{Subject: audit.SubjectPolicy, Policy: []byte("quorum none\n")}, audit.ActPolicy, ann,
+		ben), "no administrator ben is in force")
+	read[Appended](t, change(&audit.Key{Subject: audit.SubjectTwoPersons, Acts: []audit.Act{audit.ActPolicy}, Delay: 60},
+		audit.ActTwoPersons, ann, eve))
+	said := read[Acts](t, s.get("/v1/main/acts", s.adminToken))
+	if len(said.Administrators) != 2 || said.Administrators[1].Name != "eve" ||
+		fmt.Sprint(said.TwoPersons) != "[policy]" || said.Delay != 60 {
+		t.Errorf("%+v", said)
+	}
+	for _, k := range read[Keys](t, s.get("/v1/main/keys", "")).Keys {
+		if k.Subject != KeySubjectSigning {
+			t.Errorf("%+v", k)
+		}
+	}
+}
+
+// TestMalformedActs: what is no act is refused by its member.
+func TestMalformedActs(t *testing.T) {
+	t.Parallel()
+	s := twoPersons(t)
+	policy := &audit.Key{Subject: audit.SubjectPolicy, Policy: []byte("quorum none\n")}
+	act := base64.StdEncoding.EncodeToString(audit.EncodeBody(s.sign(s.propose(audit.ActPolicy, audit.Approved("admin",
+		policy)), ann, ben)))
+	body := base64.StdEncoding.EncodeToString(audit.EncodeBody(policy))
+	for request, field := range map[string]string{
+		`{}`: "act", `{"act":""}`: "act", `{"act":"%%%"}`: "act", `{"act":"AAAA"}`: "act", `{"act":7}`: "act",
+		`{"act":"` + act[:len(act)-8] + `"}`:                    "act",
+		`{"act":"` + act + `","type":6}`:                        "body",
+		`{"act":"` + act + `","body":"` + body + `"}`:           "body",
+		`{"act":"` + act + `","type":9,"body":"` + body + `"}`:  "body",
+		`{"act":"` + act + `","type":99,"body":"` + body + `"}`: "body",
+		`{"act":"` + act + `","type":6,"body":"AAAA"}`:          "body",
+		`{"act":"` + act + `","type":6,"body":"!"}`:             "body",
+		`{"act":"` + act + `","signed":true}`:                   "signed",
+	} {
+		got := s.by(s.adminToken, "/v1/main/acts", "", request)
+		if p := got.problem(t); got.status != 400 || value(p.Field) != field {
+			t.Errorf("%.40s … %.20s: %d %s", request, request[max(0, len(request)-20):], got.status, got.body)
+		}
+	}
+	// An act is no entry that an act approves.
+	again := s.propose(audit.ActPolicy, [32]byte{1})
+	s.submit(s.adminToken, s.sign(again, ann, ben), s.sign(again, ann, ben)).want(t, CodeAct, "")
+	if got := s.ledger.Live().Size; got != s.size {
+		t.Errorf("%d entries were written", got-s.size)
+	}
+}

@@ -1,0 +1,164 @@
+package httpapi
+
+import (
+	"crypto/sha256"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"shuffled/internal/audit"
+	"shuffled/internal/keys"
+)
+
+// TestCredentials creates a token by the API, uses it, revokes it, and reads the list.
+func TestCredentials(t *testing.T) {
+	t.Parallel()
+	s := newStack(t, stackOptions{private: true})
+	const route = "/v1/main/credentials"
+	before := read[CredentialList](t, s.get(route, s.auditorToken)).Credentials
+	states := make(map[string]CredentialState)
+	for i, c := range before {
+		states[c.Credential] = c.State
+		if c.Entry != s.size-uint64(len(before))-1+uint64(i) || c.Form != CredentialFormToken || c.Created == 0 ||
+			(c.Revoked != nil) != (c.State == CredentialStateRevoked) {
+			t.Errorf("credential %d: %+v", i, c)
+		}
+	}
+	for token, want := range map[string]CredentialState{s.dealerToken: "in_force", s.expired: "expired",
+		s.revoked: "revoked", s.unknown: ""} {
+		if got := states[idOf(token)]; got != want {
+			t.Errorf("%s is %q, not %q", idOf(token), got, want)
+		}
+	}
+
+	id, secret := keys.NewToken()
+	bearer := string(secret.Bytes())
+	_, part, _ := keys.SplitToken(bearer)
+	expires := Timestamp(s.clock.Now().Add(time.Hour).UnixMilli())
+	at, err := expires.MarshalText()
+	if err != nil {
+		t.Fatal(err)
+	}
+	hash := sha256.Sum256([]byte(part))
+	create := fmt.Sprintf(`{"action":"create","credential":%q,"role":"dealer","identity":"tables-7",`+
+		`"tables":["b","a"],"expires":%q,"hash":%q}`, id, at, encodeHash(hash))
+	if got := s.status(bearer); got != 401 {
+		t.Errorf("before: %d", got)
+	}
+	made := read[Appended](t, s.admin(route, create))
+	receipt, err := audit.ParseReceipt(made.Receipt)
+	if err != nil || receipt.Index != made.Index {
+		t.Fatalf("%+v: %v", made, err)
+	}
+	entry, err := audit.ParseEntry(receipt.Entry)
+	if c, ok := entry.Body.(*audit.Credential); err != nil || !ok || c.Digest != c.Opens(hash) ||
+		entry.Actor != (audit.Actor{Identity: "admin", Credential: idOf(s.adminToken)}) ||
+		strings.Contains(string(receipt.Entry), string(hash[:])) {
+		t.Errorf("%+v: %v", entry, err)
+	}
+	shuffle := read[Shuffle](t, s.by(bearer, "/v1/main/shuffles", "k", `{"table":"a","deck":"short-36"}`))
+	if state := read[ShuffleState](t, s.get(fmt.Sprintf("/v1/main/shuffles/%d", shuffle.ID),
+		bearer)); state.Owner != "tables-7" {
+		t.Errorf("%+v", state)
+	}
+	s.by(bearer, "/v1/main/shuffles", "k2", `{"table":"c","deck":"short-36"}`).want(t, CodeForbidden, "")
+	s.admin(route, create).want(t, CodeCredential, "")
+
+	list := read[CredentialList](t, s.get(route, s.regulatorToken)).Credentials
+	if c := list[len(list)-1]; len(list) != len(before)+1 || c.Credential != id || c.Entry != made.Index ||
+		c.Identity != "tables-7" || c.Role != RoleDealer ||
+		fmt.Sprint(c.Tables) != "[a b]" || value(c.Expires) != expires || c.State != CredentialStateInForce {
+		t.Errorf("%+v", c)
+	}
+	over := fmt.Sprintf(`{"action":"revoke","credential":%q,"reason":"left the house"}`, id)
+	read[Appended](t, s.admin(route, over))
+	if got := s.status(bearer); got != 401 {
+		t.Errorf("revoked: %d", got)
+	}
+	s.admin(route, over).want(t, CodeCredential, "")
+	s.admin(route, create).want(t, CodeCredential, "") // an id stands once, for ever
+	list = read[CredentialList](t, s.get(route, s.adminToken)).Credentials
+	if c := list[len(list)-1]; c.State != CredentialStateRevoked || c.Revoked == nil || *c.Revoked < c.Created {
+		t.Errorf("%+v", c)
+	}
+}
+
+// TestCredentialRefusals wants a sentence that says what to do for everything that is
+// wrong, and nothing written.
+func TestCredentialRefusals(t *testing.T) {
+	t.Parallel()
+	s := newStack(t, stackOptions{})
+	id := func() string { name, _ := keys.NewToken(); return name }
+	hash := encodeHash([32]byte{1})
+	good := func() string {
+		return fmt.Sprintf(`{"action":"create","credential":%q,"role":"dealer","identity":"i","tables":["a","b"],`+
+			`"expires":"2030-01-02T03:04:05Z","hash":%q}`, id(), hash)
+	}
+	size := s.ledger.Live().Size
+	many := `"t0"`
+	for i := range 256 {
+		many += fmt.Sprintf(`,"t%d"`, i+1)
+	}
+	for _, c := range []struct {
+		from, to string // in a good body
+		code     Code
+		field    string
+		says     string
+	}{
+		{`"create"`, `"make"`, CodeInvalidValue, "action", "is create or revoke"},
+		{`"action":"create",`, ``, CodeInvalidValue, "action", "is create or revoke"},
+		{`"create"`, `"revoke"`, CodeInvalidValue, "action", "is create with role, identity, tables, expires or hash"},
+		{`"credential":"tok_`, `"credential":"a b`, CodeInvalidValue, "credential", "letters, digits"},
+		{`"credential":"tok_`, `"token":"tok_`, CodeUnknownMember, "token", ""},
+		{`"role":"dealer",`, ``, CodeInvalidValue, "role", "is needed with create: dealer, auditor, admin or regulator"},
+		{`"role":"dealer"`, `"role":"house"`, CodeInvalidValue, "role", "is dealer, auditor, admin or regulator"},
+		{`"identity":"i",`, ``, CodeInvalidValue, "identity", "is needed with create: a name of 1 to 64 letters"},
+		{`"identity":"i"`, `"identity":""`, CodeInvalidValue, "identity", "a name of 1 to 64 letters"},
+		{`"identity":"i"`, `"identity":"Jane Doe"`, CodeInvalidValue, "identity", "a name of 1 to 64 letters"},
+		{`"identity":"i"`, `"identity":"daemon"`, CodeCredential, "", "reserved"},
+		{`"identity":"i"`, `"identity":"operator"`, CodeCredential, "", "reserved"},
+		{`"tables":["a","b"]`, `"tables":[]`, CodeInvalidValue, "tables",
+			"has 1 to 256 tables; leave it out for all of them"},
+		{`"tables":["a","b"]`, `"tables":[` + many + `]`, CodeInvalidValue, "tables", "has 1 to 256 tables"},
+		{`"tables":["a","b"]`, `"tables":["a b"]`, CodeInvalidValue, "tables", "holds a table that"},
+		{`"tables":["a","b"]`, `"tables":["b","a","b"]`, CodeInvalidValue, "tables", "holds b twice: name each table once"},
+		{`"role":"dealer"`, `"role":"admin"`, CodeInvalidValue, "tables", "goes with the other roles"},
+		{`"2030-01-02T03:04:05Z"`, `"tomorrow"`, CodeInvalidValue, "expires", ""},
+		{`,"hash":"` + hash + `"`, ``, CodeInvalidValue, "hash", "is needed with create: SHA-256 of the secret"},
+		{hash, "AAAA", CodeInvalidValue, "hash", "is 32 bytes in padded base64"},
+		{hash, "x", CodeInvalidValue, "hash", "is 32 bytes in padded base64"},
+		{`"action"`, `"reason":"r","action"`, CodeInvalidValue, "reason", "goes with the action revoke"},
+	} {
+		body := good()
+		bad := strings.Replace(body, c.from, c.to, 1)
+		if bad == body {
+			t.Errorf("%s is not in %s", c.from, body)
+		}
+		got := s.admin("/v1/main/credentials", bad)
+		if got.want(t, c.code, c.field); !strings.Contains(value(got.problem(t).Detail), c.says) {
+			t.Errorf("%s → %.60s: %s", c.from, c.to, got.body)
+		}
+	}
+	revoked := func(members, says string, code Code, field string) {
+		t.Helper()
+		got := s.admin("/v1/main/credentials", `{"action":"revoke",`+members+`}`)
+		if got.want(t, code, field); !strings.Contains(value(got.problem(t).Detail), says) {
+			t.Errorf("%s: %s", members, got.body)
+		}
+	}
+	mine := fmt.Sprintf(`"credential":%q`, s.dealerID)
+	revoked(mine, "", CodeInvalidRequest, "reason")
+	revoked(mine+`,"reason":" "`, "says why", CodeInvalidRequest, "reason")
+	revoked(mine+`,"reason":"two\nlines"`, "", CodeInvalidRequest, "reason")
+	revoked(mine+`,"reason":"r","hash":"`+hash+`"`, "is create with", CodeInvalidValue, "action")
+	revoked(`"credential":"tok_nobody","reason":"r"`, "no credential tok_nobody was created", CodeCredential, "")
+	revoked(fmt.Sprintf(`"credential":%q,"reason":"r"`, idOf(s.revoked)), "was revoked before", CodeCredential, "")
+	if got := s.ledger.Live().Size; got != size {
+		t.Errorf("%d entries were written", got-size)
+	}
+	if got := s.status(s.dealerToken); got != 200 {
+		t.Errorf("the token that was not revoked: %d", got)
+	}
+	read[Appended](t, s.admin("/v1/main/credentials", good())) // so it was the changes
+}
