@@ -56,7 +56,8 @@ func TestStoreAsWriter(t *testing.T) {
 		"Slots", "Accesses", "Commits", "EntryAt")
 }
 
-// twoRoles is a daemon whose ledgers are created by the owner of the tables.
+// twoRoles is a daemon whose ledgers are created by the owner of the tables, who drops
+// old accesses, too.
 type twoRoles struct {
 	*Store
 	owner *Store
@@ -64,6 +65,10 @@ type twoRoles struct {
 
 func (s twoRoles) Create(ctx context.Context, info ledger.Info, b ledger.Batch) error {
 	return s.owner.Create(ctx, info, b)
+}
+
+func (s twoRoles) DropAccess(ctx context.Context, id ledger.ID, before int64, limit int) (int, error) {
+	return s.owner.DropAccess(ctx, id, before, limit)
 }
 
 // TestStoreThroughPooler runs statements of every kind in the mode for transaction poolers:
