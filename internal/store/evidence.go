@@ -17,7 +17,7 @@ type Table struct {
 	Keys    int      // so many columns, from the second on, are the key of a row in its ledger
 }
 
-// The tables of evidence. Tokens are none: they are revoked.
+// The tables of evidence.
 var (
 	TableLedgers     = &Table{"ledgers", []string{"ledger", "name", "origin"}, 0}
 	TableHeads       = &Table{"heads", []string{"ledger", "size", "root", "checkpoint"}, 0}

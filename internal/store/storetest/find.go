@@ -111,12 +111,14 @@ func testCheckpoints(t *testing.T, b Backend) {
 func testTiles(t *testing.T, b Backend) {
 	c := newChain(t, b.Store, "main")
 	other := newChain(t, b.Store, "other")
-	batch := c.batch(eventRow(t))
-	for level := range 3 {
-		for index := range uint64(2) {
-			data := bytes.Repeat([]byte{byte(level), byte(index)}, 4096)
-			batch.Tiles = append(batch.Tiles, ledger.Tile{Level: level, Index: index, Data: data})
-		}
+	rows := make([]ledger.Row, 2*256) // a tile is stored when its ledger fills it
+	for i := range rows {
+		rows[i] = eventRow(t)
+	}
+	batch := c.batch(rows...)
+	for index := range uint64(2) {
+		data := bytes.Repeat([]byte{1, byte(index)}, 4096)
+		batch.Tiles = append(batch.Tiles, ledger.Tile{Index: index, Data: data})
 	}
 	c.mustAppend(batch)
 	for _, want := range batch.Tiles {
@@ -129,7 +131,7 @@ func testTiles(t *testing.T, b Backend) {
 		id    ledger.ID
 		level int
 		index uint64
-	}{{other.id, 0, 0}, {c.id, 3, 0}, {c.id, 0, 2}, {c.id, -1, 0}, {c.id, 1 << 20, 0}, {c.id, 0, math.MaxUint64}} {
+	}{{other.id, 0, 0}, {c.id, 1, 0}, {c.id, 3, 0}, {c.id, 0, 2}, {c.id, -1, 0}, {c.id, 1 << 20, 0}, {c.id, 0, math.MaxUint64}} {
 		if data, err := b.Store.Tile(t.Context(), miss.id, miss.level, miss.index); !errors.Is(err, ledger.ErrNotFound) {
 			t.Errorf("tile %d/%d: %d bytes, %v", miss.level, miss.index, len(data), err)
 		}
