@@ -183,8 +183,8 @@ inBrowser("the page and a player's part", async (t, browser) => {
   await t.test("a secret value from a link to a copy on disk", async () => {
     const c = vector("good", "slot");
     await browser.open("about:blank");
-    await browser.open(`${PAGE}#main/3&slot=${encodeURIComponent(c.trust.slots[0])}`);
-    assert.equal(await browser.run("location.hash"), "#main/3");
+    await browser.open(`${PAGE}#main/4&slot=${encodeURIComponent(c.trust.slots[0])}`);
+    assert.equal(await browser.run("location.hash"), "#main/4");
     assert.equal(await browser.run("document.querySelector('#slot').value"), "");
     await browser.run(`[...document.querySelectorAll("#link button")].find((b) => b.textContent.includes("I chose this value")).click(), 0`);
     assert.equal(await browser.run("document.querySelector('#slot').value"), c.trust.slots[0]);
@@ -284,8 +284,8 @@ inBrowser("the page and what is shuffled", async (t, browser) => {
 
   await t.test("where the cards are from, and how it ended", async () => {
     const child = await judge(browser, "child", vector("good", "child"));
-    assert.match(child.text, /These cards come from shuffle 3: \d+ of its cards were shuffled again/);
-    assert.match(child.text, /Not checked here is that they are the cards of shuffle 3/);
+    assert.match(child.text, /These cards come from shuffle 4: \d+ of its cards were shuffled again/);
+    assert.match(child.text, /Not checked here is that they are the cards of shuffle 4/);
     for (const [name, says] of [["parent", /The game went on with cards of this shuffle/], ["expired", /Nobody closed this shuffle by its deadline/]])
       assert.match((await judge(browser, name, vector("good", name))).text, says, name);
     await browser.shots("expired");

@@ -123,8 +123,8 @@ inBrowser("the page from a server that lies", async (t, browser) => {
 
   await t.test("another shuffle than the link names", async () => {
     l.answer = (response) => response.end(good.file);
-    await follow(4);
-    await browser.until(`document.querySelector("#link").innerText.includes("another shuffle, number 3")`);
+    await follow(5);
+    await browser.until(`document.querySelector("#link").innerText.includes("another shuffle, number 4")`);
     assert.equal(await browser.run("document.querySelector('#result').hidden"), true);
     await browser.shots("link-other");
   });
@@ -163,7 +163,7 @@ inBrowser("the page from a server that lies", async (t, browser) => {
   await t.test("a tampered one, and something else altogether", async () => {
     for (const [file, failed] of [[vector("bad", "card-value").file, "openings"], ["<html>no</html>", "format"]]) {
       l.answer = (response) => response.end(file);
-      const r = await followed(3);
+      const r = await followed(4);
       assert.equal(r.json.failed, failed);
     }
   });
@@ -179,7 +179,7 @@ inBrowser("the page from a server that lies", async (t, browser) => {
       response.on("drain", more);
       more();
     };
-    const r = await followed(3);
+    const r = await followed(4);
     assert.equal(r.json.failed, "format");
     assert.match(r.text, /above 32 MiB/);
     await closed;
@@ -195,12 +195,12 @@ inBrowser("the page from a server that lies", async (t, browser) => {
       [(response) => response.destroy(), "does not answer"],
     ]) {
       l.answer = answer;
-      await follow(3);
+      await follow(4);
       await browser.until(`document.querySelector("#link").innerText.includes(${JSON.stringify(says)})`);
     }
     l.answer = (response) => response.end(good.file);
     browser.log.length = 0;
-    const r = await browser.judged(() => browser.run(`[...document.querySelectorAll("#link button")].find((b) => b.textContent === "Try again").click(), 0`), `${l.base}/v1/main/shuffles/3/transcript`);
+    const r = await browser.judged(() => browser.run(`[...document.querySelectorAll("#link button")].find((b) => b.textContent === "Try again").click(), 0`), `${l.base}/v1/main/shuffles/4/transcript`);
     assert.equal(r.json.verdict, "consistent");
   });
 });

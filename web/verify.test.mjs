@@ -550,8 +550,9 @@ test("the story is told of a shuffle that holds, and of no other", async () => {
   const { deck, ...both } = await story("slots");
   assert.equal(deck.length, 6);
   assert.deepEqual(both, { ranges: null, cards: 6, taken: 6, mixed: true, choice: null, parent: null, cutCard: null, order: null, tape: "public",
+    dealers: [{ identity: "dealer", first: 0, last: 2 }],
     plan: [{ source: "slot", mine: true, round: undefined, cut: undefined }, { source: "slot", mine: true, round: undefined, cut: undefined }] });
-  assert.deepEqual((await story("child")).parent, { id: 3, cards: (await story("child")).cards });
+  assert.deepEqual((await story("child")).parent, { id: 4, cards: (await story("child")).cards });
   assert.deepEqual((await story("end-at-drawn")).cutCard.place, vectors().find((x) => x.name === "end-at-drawn") && (await shuffled.verify(fileOf(vectors().find((x) => x.name === "end-at-drawn")))).end_at);
   assert.match((await story("slot-and-cut")).choice, /cut/);
   assert.match((await story("beacon-child")).choice, /child/);

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"reflect"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -154,8 +155,11 @@ func unknownOutcome(t *testing.T, r request, written, stops bool) {
 		t.Fatalf("sent again: %v", err)
 	}
 	again, err := send(t.Context())
-	if diff := cmp.Diff(first, again); diff != "" || err != nil {
+	if diff := cmp.Diff(first, again, sameAnswer); diff != "" || err != nil {
 		t.Errorf("sent a third time: %v %s", err, diff)
+	}
+	if saysRepeated(t, first) != written || !saysRepeated(t, again) {
+		t.Errorf("repeated: %v, and then %v; written: %v", saysRepeated(t, first), saysRepeated(t, again), written)
 	}
 	starts := 0
 	for _, e := range tb.entries()[size:] {
@@ -166,4 +170,23 @@ func unknownOutcome(t *testing.T, r request, written, stops bool) {
 	if n := len(tb.entries()) - size - starts; n != r.entries {
 		t.Errorf("%d entries stand, want %d", n, r.entries)
 	}
+}
+
+// saysRepeated reports whether an answer says in all its parts that it is repeated.
+func saysRepeated(t *testing.T, answer any) bool {
+	t.Helper()
+	switch a := answer.(type) {
+	case dealer.Shuffle:
+		return a.Repeated
+	case []dealer.Shuffle:
+		return len(a) > 0 && !slices.ContainsFunc(a, func(s dealer.Shuffle) bool { return !s.Repeated })
+	case dealer.Mix:
+		return a.Repeated
+	case dealer.Deal:
+		return a.Repeated && (a.Close == nil || a.Close.Repeated)
+	case dealer.Close:
+		return a.Repeated
+	}
+	t.Fatalf("an answer of type %T", answer)
+	return false
 }

@@ -61,7 +61,7 @@ func (h *house) holding(mark string, signers ...note.Signer) ledger.Config {
 func (h *house) rotate(l *ledger.Ledger, next signingKey) ledger.Appended {
 	h.t.Helper()
 	old := h.key
-	a := h.must(l, propose(next.rotation(), nil))[0]
+	a := h.must(l, propose(next.rotation()))[0]
 	h.key = next.key
 	if _, err := audit.OpenCheckpoint(a.Receipt.Checkpoint, h.key); err != nil {
 		h.t.Errorf("the checkpoint of the rotation lacks the new key's signature: %v", err)
@@ -267,7 +267,7 @@ func TestRotationRefused(t *testing.T) {
 	size := l.Head().Size
 	for name, p := range map[string]ledger.Proposal{
 		"a key that is not at hand": propose(newSigningKey(t).rotation()),
-		"beside another entry":      propose(commit("t", 1), next.rotation(), nil),
+		"beside another entry":      propose(commit("t", 1), next.rotation()),
 		"the key in force":          propose(&audit.Key{Subject: audit.SubjectSigning, Public: l.KeyHistory()[0].Public}),
 		"retiring the key in force": propose(&audit.Key{Subject: audit.SubjectRetirement, Retired: audit.SubjectSigning, ID: l.KeyHistory()[0].ID}),
 		"a point of small order":    propose(&audit.Key{Subject: audit.SubjectSigning, Public: append([]byte{1, 1}, make([]byte, 31)...)}),
@@ -381,7 +381,7 @@ func TestCrashAroundRotation(t *testing.T) {
 					return err
 				})
 				result := make(chan error, 1)
-				go func() { _, err := l.Append(context.Background(), propose(next.rotation(), nil)); result <- err }()
+				go func() { _, err := l.Append(context.Background(), propose(next.rotation())); result <- err }()
 				<-asked
 				if c.killed {
 					l.Close()

@@ -359,9 +359,7 @@ func (l *Ledger) place(d *draft, r *request, now int64) error {
 		d.batch.Rows, d.entries = append(d.batch.Rows, row), append(d.entries, e)
 	}
 	if !l.state.Complete() {
-		// An act without what it approves is a caller's fault; a deal or child without its
-		// close is one of this program.
-		return refuse(&audit.Illegal{Code: audit.RulePair, Detail: "the entry that must follow is not in the request"})
+		return refuse(&audit.Illegal{Code: audit.RulePair, Detail: "the close, or the entry that the act approves, does not follow"})
 	}
 	return nil
 }

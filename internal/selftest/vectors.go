@@ -88,6 +88,8 @@ type (
 		Bytes  string          `json:"bytes"`
 		Fields json.RawMessage `json:"fields"` // for readers of the file
 		Digest string          `json:"digest"` // leaf hash of RFC 6962
+
+		PassedOver []string `json:"passed_over"` // lists and codes that are not critical and not known
 	}
 	damagedVector struct {
 		Name  string `json:"name"`

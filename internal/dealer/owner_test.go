@@ -1,0 +1,460 @@
+package dealer_test
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"sync/atomic"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"shuffled/internal/audit"
+	"shuffled/internal/dealer"
+	"shuffled/internal/ledger"
+	"shuffled/internal/store/sqlite"
+)
+
+// calls are requests for one shuffle, of an actor.
+type calls map[string]func(context.Context, audit.Actor) error
+
+// refused: each call is refused by the rule for this actor, and writes nothing.
+func (c calls) refused(tb *table, actor audit.Actor, rule string) {
+	tb.t.Helper()
+	for name, call := range c {
+		tb.unwritten(func() {
+			wantRefusal(tb.t, name+" by "+actor.Identity, call(tb.t.Context(), actor), "", rule)
+		})
+	}
+}
+
+// answered: each call has an answer that it had before.
+func (c calls) answered(tb *table, actor audit.Actor) {
+	tb.t.Helper()
+	for name, call := range c {
+		tb.unwritten(func() {
+			if err := call(tb.t.Context(), actor); err != nil {
+				tb.t.Errorf("%s by %s: %v", name, actor.Identity, err)
+			}
+		})
+	}
+}
+
+func (tb *table) callDeal(id uint64, req dealer.DealRequest) func(context.Context, audit.Actor) error {
+	return func(ctx context.Context, by audit.Actor) error { _, err := tb.Deal(ctx, by, id, req); return err }
+}
+
+func (tb *table) callMix(id uint64, cut int) func(context.Context, audit.Actor) error {
+	return func(ctx context.Context, by audit.Actor) error {
+		_, err := tb.Mix(ctx, by, id, dealer.MixRequest{Cut: num(cut)})
+		return err
+	}
+}
+
+func (tb *table) callClose(id uint64, req dealer.CloseRequest) func(context.Context, audit.Actor) error {
+	return func(ctx context.Context, by audit.Actor) error { _, err := tb.Close(ctx, by, id, req); return err }
+}
+
+func (tb *table) callChild(key string, id uint64) func(context.Context, audit.Actor) error {
+	return func(ctx context.Context, by audit.Actor) error {
+		_, err := tb.Shuffle(ctx, by, key, child(id))
+		return err
+	}
+}
+
+var (
+	ended  = dealer.CloseRequest{Outcome: audit.OutcomeEndedEarly}
+	voided = dealer.CloseRequest{Outcome: audit.OutcomeVoid, Reason: audit.ReasonMisdeal}
+)
+
+// TestOwner: nobody but the identity that committed a shuffle mixes, deals, continues
+// and closes it, and nobody else is answered what it was answered (docs/SPEC.md
+// section 9, owner).
+func TestOwner(t *testing.T) {
+	onEachStore(t, setting{modes: allModes}, func(t *testing.T, tb *table) {
+		s := tb.commit("k", dealer.ShuffleRequest{Table: "t", Deck: "standard-52", Plan: &dealer.MixPlan{Cut: true}})
+		mallory := as("mallory")
+		first, next := dealer.DealRequest{Runs: []audit.Run{seat(2, "a")}}, dealer.DealRequest{First: 2, Runs: []audit.Run{seat(2, "b")}}
+		final := next
+		final.Close = &ended
+		calls{"mix": tb.callMix(s.ID, 9), "deal": tb.callDeal(s.ID, first)}.refused(tb, mallory, audit.RuleOwner)
+		if _, err := tb.Mix(t.Context(), as("tester"), s.ID, dealer.MixRequest{Cut: num(9)}); err != nil {
+			t.Fatal(err)
+		}
+		tb.deal(s.ID, first)
+		calls{
+			"the same mix": tb.callMix(s.ID, 9), "another mix": tb.callMix(s.ID, 8),
+			"the same deal": tb.callDeal(s.ID, first), "the next deal": tb.callDeal(s.ID, next), "a final deal": tb.callDeal(s.ID, final),
+			"a close": tb.callClose(s.ID, ended), "a void": tb.callClose(s.ID, voided), "a child": tb.callChild("child", s.ID),
+		}.refused(tb, mallory, audit.RuleOwner)
+
+		below, err := tb.Shuffle(t.Context(), as("tester"), "child", child(s.ID))
+		if err != nil {
+			t.Fatal(err)
+		}
+		calls{"the same child": tb.callChild("child", s.ID), "the same deal, closed": tb.callDeal(s.ID, first)}.
+			refused(tb, mallory, audit.RuleOwner)
+		tb.close(below.ID)
+		calls{"the same close": tb.callClose(below.ID, ended), "another close": tb.callClose(below.ID, voided)}.
+			refused(tb, mallory, audit.RuleOwner)
+		calls{"mix": tb.callMix(s.ID, 9), "deal": tb.callDeal(s.ID, first), "child": tb.callChild("child", s.ID),
+			"close": tb.callClose(below.ID, ended)}.answered(tb, as("tester"))
+		tb.transcript(s.ID, dealer.View{})
+	})
+}
+
+// TestKeyOfAnother: an idempotency key is one of an identity: under the same key and
+// for the same request another identity commits a shuffle of its own.
+func TestKeyOfAnother(t *testing.T) {
+	onEachStore(t, setting{}, func(t *testing.T, tb *table) {
+		send := func(by string) (all []dealer.Shuffle) {
+			t.Helper()
+			one, err := tb.Shuffle(t.Context(), as(by), "hand-1", dealer.ShuffleRequest{Table: "t", Deck: "standard-52"})
+			if err != nil {
+				t.Fatal(err)
+			}
+			several, err := tb.Shuffles(t.Context(), as(by), "hand-2", dealer.ShuffleRequest{Table: "t", Deck: "standard-52"}, 2)
+			if err != nil {
+				t.Fatal(err)
+			}
+			drawn, err := tb.Draws(t.Context(), as(by), "hand-3", dealer.DrawsRequest{Table: "t", Ranges: []uint32{1000}})
+			if err != nil {
+				t.Fatal(err)
+			}
+			return append(several, one, drawn)
+		}
+		first := send("tester")
+		other := send("mallory")
+		for i := range first {
+			if other[i].Repeated || other[i].ID == first[i].ID || other[i].Commitment == first[i].Commitment {
+				t.Errorf("shuffle %d is answered with %+v", first[i].ID, other[i])
+			}
+			if status, err := tb.Status(t.Context(), other[i].ID); err != nil || status.Owner != "mallory" {
+				t.Errorf("shuffle %d is of %q, %v", other[i].ID, status.Owner, err)
+			}
+		}
+		for by, want := range map[string][]dealer.Shuffle{"tester": first, "mallory": other} {
+			again := send(by)
+			if diff := cmp.Diff(want, again, sameAnswer); diff != "" || !saysRepeated(t, again) {
+				t.Errorf("%s again: %s", by, diff)
+			}
+		}
+	})
+}
+
+// TestSeveralCredentials: the credentials of one identity are one owner.
+func TestSeveralCredentials(t *testing.T) {
+	t.Parallel()
+	tb := newTable(t, nil)
+	replica := audit.Actor{Identity: "tester", Credential: "second"}
+	req := dealer.ShuffleRequest{Table: "t", Deck: "standard-52"}
+	s := tb.commit("k", req)
+	if again, err := tb.Shuffle(t.Context(), replica, "k", req); err != nil || !again.Repeated || again.ID != s.ID {
+		t.Errorf("the same request by the second credential: %+v, %v", again, err)
+	}
+	deal := dealer.DealRequest{Runs: []audit.Run{seat(2, "a")}}
+	dealt, err := tb.Deal(t.Context(), replica, s.ID, deal)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(dealt, tb.deal(s.ID, deal), sameAnswer); diff != "" {
+		t.Errorf("the same deal by the first credential: %s", diff)
+	}
+	_, err = tb.Takeover(t.Context(), replica, s.ID, dealer.TakeoverRequest{Extent: audit.ExtentPlay, Reason: "r"})
+	wantRefusal(t, "taking over one's own", err, "", audit.RuleOwner)
+	if _, err := tb.Close(t.Context(), replica, s.ID, ended); err != nil {
+		t.Error(err)
+	}
+	tb.close(s.ID)
+	var credentials []string
+	for _, e := range tb.entries()[s.ID:] {
+		credentials = append(credentials, e.Actor.Credential)
+	}
+	if want := []string{"tester", "second", "second"}; !slices.Equal(credentials, want) {
+		t.Errorf("the entries name the credentials %v, want %v", credentials, want)
+	}
+}
+
+// takeOver takes a shuffle over and says whether that was done before.
+func (tb *table) takeOver(by string, id uint64, extent audit.Extent, repeated bool) dealer.Takeover {
+	tb.t.Helper()
+	a, err := tb.Takeover(tb.t.Context(), as(by), id, dealer.TakeoverRequest{Extent: extent, Reason: "the backend is down"})
+	if err != nil {
+		tb.t.Fatal(err)
+	}
+	if a.Repeated != repeated {
+		tb.t.Errorf("repeated is %v: %+v", a.Repeated, a)
+	}
+	return a
+}
+
+// sees is the number of cards in the transcript that an identity gets.
+func (tb *table) sees(id uint64, identity string) int {
+	tb.t.Helper()
+	return len(tb.transcript(id, dealer.View{Identity: identity}).Cards)
+}
+
+// TestTakeoverToClose: who took a shuffle over to close it voids and closes it, and
+// neither deals nor is told earlier answers; the owner before is an owner no more.
+func TestTakeoverToClose(t *testing.T) {
+	onEachStore(t, setting{modes: allModes}, func(t *testing.T, tb *table) {
+		s := tb.commit("k", dealer.ShuffleRequest{Table: "t", Deck: "standard-52", Plan: &dealer.MixPlan{Cut: true}})
+		if _, err := tb.Mix(t.Context(), as("tester"), s.ID, dealer.MixRequest{Cut: num(9)}); err != nil {
+			t.Fatal(err)
+		}
+		first := dealer.DealRequest{Runs: []audit.Run{seat(2, "a"), board(1)}}
+		tb.deal(s.ID, first)
+		taken := tb.takeOver("bob", s.ID, audit.ExtentClose, false)
+		if taken.From != "tester" || taken.Time == 0 || taken.Receipt == "" {
+			t.Errorf("taken over: %+v", taken)
+		}
+		tb.unwritten(func() {
+			if diff := cmp.Diff(taken, tb.takeOver("bob", s.ID, audit.ExtentClose, true), sameAnswer); diff != "" {
+				t.Errorf("again: %s", diff)
+			}
+		})
+		all := calls{"mix": tb.callMix(s.ID, 9), "the same deal": tb.callDeal(s.ID, first), "child": tb.callChild("child", s.ID),
+			"the next deal": tb.callDeal(s.ID, dealer.DealRequest{First: 3, Runs: []audit.Run{seat(1, "b")}})}
+		all.refused(tb, as("bob"), audit.RuleOwner)
+		all["close"] = tb.callClose(s.ID, ended)
+		all.refused(tb, as("tester"), audit.RuleOwner)
+		for _, who := range []string{"bob", "tester", ""} {
+			if n := tb.sees(s.ID, who); n != 1 {
+				t.Errorf("%q sees %d cards, want the board's", who, n)
+			}
+		}
+		if st, err := tb.Status(t.Context(), s.ID); err != nil || st.Owner != "bob" || st.Extent != audit.ExtentClose {
+			t.Errorf("status %+v, %v", st, err)
+		}
+		if _, err := tb.Close(t.Context(), as("bob"), s.ID, voided); err != nil {
+			t.Fatal(err)
+		}
+		tb.unwritten(func() { // what was done is told for ever
+			if diff := cmp.Diff(taken, tb.takeOver("bob", s.ID, audit.ExtentClose, true), sameAnswer); diff != "" {
+				t.Errorf("after the close: %s", diff)
+			}
+			_, err := tb.Takeover(t.Context(), as("carol"), s.ID, dealer.TakeoverRequest{Extent: audit.ExtentClose, Reason: "r"})
+			wantRefusal(t, "a closed shuffle", err, "", audit.RuleNotOpen)
+		})
+		calls{"void": tb.callClose(s.ID, voided)}.answered(tb, as("bob"))
+		calls{"void": tb.callClose(s.ID, voided)}.refused(tb, as("tester"), audit.RuleOwner)
+		tb.transcript(s.ID, dealer.View{})
+	})
+}
+
+// TestTakeoverToPlay: who took a shuffle over to play it is its owner in all things.
+func TestTakeoverToPlay(t *testing.T) {
+	onEachStore(t, setting{modes: allModes}, func(t *testing.T, tb *table) {
+		s := tb.commit("k", dealer.ShuffleRequest{Table: "t", Deck: "standard-52", Plan: &dealer.MixPlan{Cut: true}})
+		mix, err := tb.Mix(t.Context(), as("tester"), s.ID, dealer.MixRequest{Cut: num(9)})
+		if err != nil {
+			t.Fatal(err)
+		}
+		first := dealer.DealRequest{Runs: []audit.Run{seat(2, "a")}}
+		dealt := tb.deal(s.ID, first)
+		tb.takeOver("bob", s.ID, audit.ExtentClose, false)
+		taken := tb.takeOver("bob", s.ID, audit.ExtentPlay, false)
+		if taken.From != "bob" {
+			t.Errorf("taken over: %+v", taken)
+		}
+		tb.restart()
+		if diff := cmp.Diff(taken, tb.takeOver("bob", s.ID, audit.ExtentPlay, true), sameAnswer); diff != "" {
+			t.Errorf("again: %s", diff)
+		}
+		_, err = tb.Takeover(t.Context(), as("bob"), s.ID, dealer.TakeoverRequest{Extent: audit.ExtentClose, Reason: "r"})
+		wantRefusal(t, "less than one has", err, "", audit.RuleOwner)
+		again, err := tb.Mix(t.Context(), as("bob"), s.ID, dealer.MixRequest{Cut: num(9)})
+		if diff := cmp.Diff(mix, again, sameAnswer); diff != "" || err != nil || !again.Repeated {
+			t.Errorf("the mix again: %v %s", err, diff)
+		}
+		repeated, err := tb.Deal(t.Context(), as("bob"), s.ID, first)
+		if diff := cmp.Diff(dealt, repeated, sameAnswer); diff != "" || err != nil || !repeated.Repeated {
+			t.Errorf("the deal again: %v %s", err, diff)
+		}
+		if _, err := tb.Deal(t.Context(), as("bob"), s.ID, dealer.DealRequest{First: 2, Runs: []audit.Run{seat(3, "b")}}); err != nil {
+			t.Fatal(err)
+		}
+		for who, want := range map[string]int{"bob": 5, "tester": 0, "": 0} {
+			if n := tb.sees(s.ID, who); n != want {
+				t.Errorf("%q sees %d cards, want %d", who, n, want)
+			}
+		}
+		calls{"the same deal": tb.callDeal(s.ID, first), "child": tb.callChild("child", s.ID), "close": tb.callClose(s.ID, ended)}.
+			refused(tb, as("tester"), audit.RuleOwner)
+		below, err := tb.Shuffle(t.Context(), as("bob"), "child", child(s.ID))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := tb.Close(t.Context(), as("bob"), below.ID, ended); err != nil {
+			t.Error(err)
+		}
+		tb.transcript(s.ID, dealer.View{})
+	})
+}
+
+// TestTakeoverRefused: what is asked wrongly changes nothing, and sixteen takeovers are
+// all that a shuffle has.
+func TestTakeoverRefused(t *testing.T) {
+	t.Parallel()
+	tb := newTable(t, nil)
+	s := tb.commit("k", dealer.ShuffleRequest{Table: "t", Deck: "standard-52"})
+	for name, c := range map[string]struct {
+		by          string
+		req         dealer.TakeoverRequest
+		field, rule string
+	}{
+		"no extent":    {"bob", dealer.TakeoverRequest{Reason: "r"}, "extent", ""},
+		"no reason":    {"bob", dealer.TakeoverRequest{Extent: audit.ExtentPlay}, "reason", ""},
+		"blank reason": {"bob", dealer.TakeoverRequest{Extent: audit.ExtentPlay, Reason: " "}, "reason", ""},
+		"the daemon":   {"daemon", dealer.TakeoverRequest{Extent: audit.ExtentPlay, Reason: "r"}, "", audit.RuleOwner},
+		"the operator": {"operator", dealer.TakeoverRequest{Extent: audit.ExtentClose, Reason: "r"}, "", audit.RuleOwner},
+		"the owner":    {"tester", dealer.TakeoverRequest{Extent: audit.ExtentPlay, Reason: "r"}, "", audit.RuleOwner},
+	} {
+		tb.unwritten(func() {
+			_, err := tb.Takeover(t.Context(), as(c.by), s.ID, c.req)
+			wantRefusal(t, name, err, c.field, c.rule)
+		})
+	}
+	_, err := tb.Takeover(t.Context(), as("bob"), 999, dealer.TakeoverRequest{Extent: audit.ExtentPlay, Reason: "r"})
+	wantIs(t, "no shuffle", err, dealer.ErrNotFound)
+	for i := range audit.MaxTakeovers {
+		tb.takeOver([]string{"bob", "tester"}[i%2], s.ID, audit.ExtentPlay, false)
+	}
+	_, err = tb.Takeover(t.Context(), as("bob"), s.ID, dealer.TakeoverRequest{Extent: audit.ExtentPlay, Reason: "r"})
+	wantRefusal(t, "one more", err, "", audit.RuleOwner)
+	tb.close(s.ID) // of tester, who was the last
+}
+
+// hides is a server that has takeovers which no standby has: it shows them, and none of
+// them gets through the barrier while on is set.
+type hides struct {
+	ledger.Store
+	on atomic.Bool
+}
+
+func (h *hides) ByShuffles(ctx context.Context, id ledger.ID, s ledger.Standing, all ...uint64) ([][]ledger.Row, error) {
+	lists, err := h.Store.ByShuffles(ctx, id, s, all...)
+	if s == ledger.Durable && h.on.Load() {
+		for i, rows := range lists {
+			lists[i] = slices.DeleteFunc(slices.Clone(rows), func(r ledger.Row) bool { return r.Type == audit.TypeTakeover })
+		}
+	}
+	return lists, err
+}
+
+// TestTakeoverIsDurable: earlier answers and cards are told to a new owner only when the
+// takeover cannot be lost.
+func TestTakeoverIsDurable(t *testing.T) {
+	t.Parallel()
+	tb := newTable(t, nil)
+	s := tb.commit("k", dealer.ShuffleRequest{Table: "t", Deck: "standard-52"})
+	first := dealer.DealRequest{Runs: []audit.Run{seat(2, "a")}}
+	tb.deal(s.ID, first)
+	h := &hides{Store: tb.cfg.Store}
+	tb.cfg.Store = h
+	tb.Dealer = dealer.New(tb.cfg)
+	tb.takeOver("bob", s.ID, audit.ExtentPlay, false)
+	h.on.Store(true)
+	calls{"the same deal": tb.callDeal(s.ID, first)}.refused(tb, as("bob"), audit.RuleOwner)
+	if n := tb.sees(s.ID, "bob"); n != 0 {
+		t.Errorf("bob sees %d cards", n)
+	}
+	h.on.Store(false)
+	calls{"the same deal": tb.callDeal(s.ID, first)}.answered(tb, as("bob"))
+	if n := tb.sees(s.ID, "bob"); n != 2 {
+		t.Errorf("bob sees %d cards", n)
+	}
+}
+
+// strays is a store whose server that shows without the barrier was left behind in a
+// failover.
+type strays struct {
+	ledger.Store
+	behind ledger.Store
+}
+
+func (s *strays) ByShuffles(ctx context.Context, id ledger.ID, standing ledger.Standing, all ...uint64) ([][]ledger.Row, error) {
+	if standing == ledger.Visible {
+		return s.behind.ByShuffles(ctx, id, standing, all...)
+	}
+	return s.Store.ByShuffles(ctx, id, standing, all...)
+}
+
+// TestLostTakeover: a takeover that a failover lost took nothing from the owner, whatever
+// the server that was left behind shows; sent again it is written again.
+func TestLostTakeover(t *testing.T) {
+	t.Parallel()
+	tb := newTable(t, nil)
+	s := tb.commit("k", dealer.ShuffleRequest{Table: "t", Deck: "standard-52"})
+	copied := tb.path + ".copy"
+	tb.administer(fmt.Sprintf("VACUUM INTO '%s'", copied))
+	behind, err := sqlite.Open(copied, sqlite.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { behind.Close() })
+	lost := tb.rival(behind).takeOver("bob", s.ID, audit.ExtentPlay, false)
+
+	tb.cfg.Store = &strays{tb.cfg.Store, behind}
+	tb.Dealer = dealer.New(tb.cfg)
+	first := dealer.DealRequest{Runs: []audit.Run{seat(2, "a")}}
+	calls{"a deal": tb.callDeal(s.ID, first), "a close": tb.callClose(s.ID, ended)}.refused(tb, as("bob"), audit.RuleOwner)
+	tb.deal(s.ID, first)
+	again := tb.takeOver("bob", s.ID, audit.ExtentPlay, false)
+	if again.From != "tester" || again.Receipt == lost.Receipt {
+		t.Errorf("sent again: %+v", again)
+	}
+	calls{"the deal": tb.callDeal(s.ID, first)}.answered(tb, as("bob"))
+	calls{"the deal": tb.callDeal(s.ID, first)}.refused(tb, as("tester"), audit.RuleOwner)
+}
+
+// TestOwnerReads: while a shuffle is open, only its owner reads what is not public of it.
+func TestOwnerReads(t *testing.T) {
+	onEachStore(t, setting{}, func(t *testing.T, tb *table) {
+		s := tb.commit("k", dealer.ShuffleRequest{Table: "t", Deck: "standard-52"})
+		tb.deal(s.ID, dealer.DealRequest{Runs: []audit.Run{seat(2, "a"), board(3)}})
+		want := func(state string, stranger int) {
+			t.Helper()
+			for v, n := range map[dealer.View]int{
+				{Identity: "tester"}: 5, {Identity: "tester", Recipient: "a"}: 5, {}: stranger, {Auditor: true}: stranger,
+				{Identity: "mallory"}: stranger, {Identity: "mallory", Recipient: "a"}: stranger,
+			} {
+				if got := len(tb.transcript(s.ID, v).Cards); got != n {
+					t.Errorf("%s: %+v sees %d cards, want %d", state, v, got, n)
+				}
+			}
+		}
+		want("open", 3) // the board
+		tb.close(s.ID)
+		want("closed", 5)
+	})
+}
+
+// TestTapeLostByAdministrator: what lost its tape is closed by an administrator, who owns
+// no shuffle and closes none for another reason.
+func TestTapeLostByAdministrator(t *testing.T) {
+	t.Parallel()
+	tb := newTable(t, nil)
+	for name, role := range map[string]audit.Role{"tester": audit.RoleDealer, "bob": audit.RoleDealer,
+		"admin": audit.RoleAdmin, "second-admin": audit.RoleAdmin} {
+		tb.append(&audit.Credential{Kind: audit.CredentialCreated, ID: name, Form: audit.FormToken, Role: role, Identity: name})
+	}
+	s := tb.commit("k", dealer.ShuffleRequest{Table: "t", Deck: "standard-52"})
+	lost := dealer.CloseRequest{Outcome: audit.OutcomeVoid, Reason: audit.ReasonTapeLost}
+	_, err := tb.Close(t.Context(), as("admin"), s.ID, lost)
+	wantRefusal(t, "a tape that is there", err, "reason", "")
+	calls{"void": tb.callClose(s.ID, voided)}.refused(tb, as("admin"), audit.RuleOwner)
+
+	tb.cfg.Keys = newRing(t) // which opens nothing
+	tb.Dealer = dealer.New(tb.cfg)
+	calls{"tape_lost": tb.callClose(s.ID, lost)}.refused(tb, as("tester"), audit.RuleCredential)
+	calls{"tape_lost": tb.callClose(s.ID, lost)}.refused(tb, as("bob"), audit.RuleCredential)
+	closed, err := tb.Close(t.Context(), as("admin"), s.ID, lost)
+	if err != nil || closed.Repeated || closed.Tape != nil {
+		t.Fatalf("closed: %+v, %v", closed, err)
+	}
+	again, err := tb.Close(t.Context(), as("second-admin"), s.ID, lost)
+	if diff := cmp.Diff(closed, again, sameAnswer); diff != "" || err != nil || !again.Repeated {
+		t.Errorf("again: %v %s", err, diff)
+	}
+}

@@ -1,0 +1,190 @@
+package ledger_test
+
+import (
+	"slices"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"golang.org/x/mod/sumdb/note"
+
+	"shuffled/internal/audit"
+	"shuffled/internal/ledger"
+)
+
+// person is an administrator with a key.
+type person struct {
+	note.Signer
+	audit.Administrator
+}
+
+func newPerson(t *testing.T, name string) person {
+	t.Helper()
+	skey, vkey, err := note.GenerateKey(nil, name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	signer, err := note.NewSigner(skey)
+	if err != nil {
+		t.Fatal(err)
+	}
+	key, err := audit.SigningKey(vkey)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return person{signer, audit.Administrator{Name: name, Key: key}}
+}
+
+// approve is the act of these administrators that approves body, as identity writes it.
+func approve(t *testing.T, l *ledger.Ledger, identity string, body audit.Body, by ...person) *audit.ActEntry {
+	t.Helper()
+	p, err := l.Persons(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	act, ok := audit.ActFor(body)
+	if !ok {
+		t.Fatalf("no act approves a %s", body.Type())
+	}
+	a := &audit.ActEntry{Act: act, Digest: audit.Approved(identity, body), Previous: p.Newest, HeadSize: p.Head.Size,
+		HeadRoot: p.Head.Root, Expires: time.Now().Add(time.Hour).UnixMilli()}
+	for _, who := range by {
+		raw, err := who.Sign(a.Signed(p.Genesis))
+		if err != nil {
+			t.Fatal(err)
+		}
+		a.Signatures = append(a.Signatures, audit.ActSignature{Administrator: who.Administrator.Name, Signature: [64]byte(raw)})
+	}
+	return a
+}
+
+// administered creates a ledger in which these acts need two persons.
+func administered(t *testing.T, store ledger.Store, acts ...audit.Act) (h *house, alice, bob person) {
+	t.Helper()
+	h, vkey := newKeys(t, store)
+	alice, bob = newPerson(t, "alice"), newPerson(t, "bob")
+	g := genesis(t, vkey)
+	g.Administrators, g.TwoPersons, g.Delay = []audit.Administrator{alice.Administrator, bob.Administrator}, acts, 60
+	h.create(g)
+	return h, alice, bob
+}
+
+// TestActInOneBatch: what two administrators approve stands right behind their act,
+// under one checkpoint, also while others write; neither stands alone.
+func TestActInOneBatch(t *testing.T) {
+	onBothStores(t, func(t *testing.T, store ledger.Store) {
+		h, alice, bob := administered(t, store, audit.ActTakeover)
+		l := h.open(h.config("mark"))
+		id := h.must(l, propose(commit("t", 1)))[0].Index
+		take := &audit.Takeover{Shuffle: id, Extent: audit.ExtentPlay, Reason: "the backend is down"}
+		by := func(bodies ...audit.Body) ledger.Proposal {
+			return ledger.Proposal{Actor: as("second"), Bodies: bodies}
+		}
+		act := approve(t, l, "second", take, alice, bob)
+		size := l.Head().Size
+		for name, c := range map[string]struct {
+			p    ledger.Proposal
+			rule string
+		}{
+			"no act":                  {by(take), audit.RuleTwoPersons},
+			"an act of one":           {by(approve(t, l, "second", take, alice), take), audit.RuleAct},
+			"the act alone":           {by(act), audit.RulePair},
+			"the act after its entry": {by(take, act), audit.RuleTwoPersons},
+			"another entry":           {by(act, &audit.Takeover{Shuffle: id, Extent: audit.ExtentPlay, Reason: "another"}), audit.RulePair},
+			"another identity":        {ledger.Proposal{Actor: as("third"), Bodies: []audit.Body{act, take}}, audit.RulePair},
+		} {
+			_, err := l.Append(t.Context(), c.p)
+			wantRule(t, name, err, c.rule)
+		}
+		if n := l.Head().Size; n != size {
+			t.Fatalf("%d entries were written", n-size)
+		}
+		var others sync.WaitGroup
+		for n := range 20 {
+			others.Go(func() { l.Append(t.Context(), propose(commit("u", uint64(n)))) })
+		}
+		done := h.must(l, by(act, take))
+		others.Wait()
+		if len(done) != 2 || done[1].Index != done[0].Index+1 || !slices.Equal(done[0].Receipt.Checkpoint, done[1].Receipt.Checkpoint) {
+			t.Errorf("the act is entry %d and the takeover %d, under two checkpoints or apart", done[0].Index, done[1].Index)
+		}
+		_, err := l.Append(t.Context(), by(act, take))
+		wantRule(t, "the act again", err, audit.RuleAct)
+		h.entries()
+
+		p, err := l.Persons(t.Context())
+		if err != nil || p.Newest != done[0].Index || p.Delay != 60 || len(p.Waiting) != 0 ||
+			!slices.Equal(p.TwoPersons, []audit.Act{audit.ActTakeover}) ||
+			!cmp.Equal(p.Administrators, []audit.Administrator{alice.Administrator, bob.Administrator}) {
+			t.Errorf("%+v, %v", p, err)
+		}
+		stored, err := ledger.ReadPersons(t.Context(), h.store, "main")
+		if diff := cmp.Diff(p, stored); diff != "" || err != nil {
+			t.Errorf("of the store: %v %s", err, diff)
+		}
+	})
+}
+
+// TestActThatWaits: the act of one administrator takes effect after the delay of the
+// ledger, and is listed until then.
+func TestActThatWaits(t *testing.T) {
+	t.Parallel()
+	h, alice, _ := administered(t, openSQLite(t), audit.ActKillClear)
+	clock := &aging{start: time.Now()}
+	c := h.config("mark")
+	c.Clock = clock.read
+	l := h.open(c)
+	h.must(l, byOperator(&audit.Event{Kind: audit.EventKillSet, Scope: audit.ScopeLedger, Reason: "r"}))
+	clear := &audit.Event{Kind: audit.EventKillClear, Scope: audit.ScopeLedger, Reason: "all is well"}
+	act := approve(t, l, audit.Operator.Identity, clear, alice)
+	_, err := l.Append(t.Context(), byOperator(act, clear))
+	wantRule(t, "at once", err, audit.RuleTwoPersons)
+	h.must(l, byOperator(act))
+	if p, err := l.Persons(t.Context()); err != nil || len(p.Waiting) != 1 {
+		t.Errorf("%+v, %v", p, err)
+	}
+	_, err = l.Append(t.Context(), byOperator(clear))
+	wantRule(t, "before the delay is over", err, audit.RuleTwoPersons)
+	clock.pass(time.Minute)
+	h.must(l, byOperator(clear))
+	if p, err := l.Persons(t.Context()); err != nil || len(p.Waiting) != 0 {
+		t.Errorf("%+v, %v", p, err)
+	}
+}
+
+// TestProductionGenesis: a production ledger names two administrators, and what changes
+// them needs both of them.
+func TestProductionGenesis(t *testing.T) {
+	onBothStores(t, func(t *testing.T, store ledger.Store) {
+		h, vkey := newKeys(t, store)
+		alice, bob := newPerson(t, "alice").Administrator, newPerson(t, "bob").Administrator
+		needed := []audit.Act{audit.ActAdministrator, audit.ActAdminCredential, audit.ActTakeover, audit.ActTwoPersons}
+		g := genesis(t, vkey)
+		g.Production, g.Delay = true, 60
+		for name, c := range map[string]struct {
+			persons []audit.Administrator
+			acts    []audit.Act
+		}{
+			"nobody":                 {nil, nil},
+			"nobody, and acts":       {nil, needed},
+			"one":                    {[]audit.Administrator{alice}, needed},
+			"two, and no acts":       {[]audit.Administrator{alice, bob}, nil},
+			"two, and an act less":   {[]audit.Administrator{alice, bob}, needed[:3]},
+			"two, and another less":  {[]audit.Administrator{alice, bob}, needed[1:]},
+			"two, and takeover less": {[]audit.Administrator{alice, bob}, slices.Delete(slices.Clone(needed), 2, 3)},
+		} {
+			g.Administrators, g.TwoPersons = c.persons, c.acts
+			err := ledger.Create(t.Context(), store, ledger.Info{Name: "main", Origin: origin}, g, h.signer, h.mark("mark"), time.Now())
+			wantRule(t, name, err, audit.RuleAdmins)
+		}
+		if all, err := store.Ledgers(t.Context()); err != nil || len(all) != 0 {
+			t.Fatalf("%v, %v", all, err)
+		}
+		g.Administrators, g.TwoPersons = []audit.Administrator{alice, bob}, needed
+		h.create(g)
+		l := h.open(h.config("mark"))
+		_, err := l.Append(t.Context(), propose(commit("t", 1)))
+		wantRule(t, "a commit by nobody's credential", err, audit.RuleCredential)
+	})
+}
