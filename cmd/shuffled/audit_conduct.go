@@ -16,7 +16,8 @@ const listedConduct = 20
 // auditConduct lists what no rule forbids and a reader will want to ask about: who dealt
 // and how far ahead, what administrators signed, which credentials there are.
 func (s sheet) auditConduct(r *inspect.Report) string {
-	return s.auditDealing(&r.Dealing) + s.auditActs(&r.Acts) + s.auditHeads(r.AdoptedHeads) + s.auditCredentials(&r.Credentials) + s.auditPassed(r.Passed)
+	return s.auditDealing(&r.Dealing) + s.auditActs(&r.Acts) + s.auditHeads(r.AdoptedHeads) +
+		s.auditCredentials(&r.Credentials) + s.auditPassed(r.Passed)
 }
 
 // listed is a heading with at most listedConduct lines under it, and how many there are.

@@ -38,7 +38,7 @@ func TestAuditConduct(t *testing.T) {
 		"takeover, by alice and bob; it approved entry",
 		"kill_clear, by alice, waited, cancelled by entry",
 		"kill_clear, by bob, BREAK-GLASS: it waited for a second person, and took effect without one; it approved entry",
-		"operator adopted a head of 563 entries, after one of 570 was seen: restored",
+		"operator adopted a head of 565 entries, after one of 572 was seen: restored",
 		"Credentials created: admin 1 (1 revoked), dealer 2 (2 revoked); those of administrators:",
 		"root-1 of root, token, expires 2026-09-22T14:13:20.000Z, revoked",
 		"entry 200: 2, first in entry",

@@ -201,7 +201,8 @@ func TestGaps(t *testing.T) {
 func story(t *testing.T) *house {
 	t.Helper()
 	g := inspecttest.Plain()
-	g.TwoPersons = []audit.Act{audit.ActAdoptHead, audit.ActKillClear, audit.ActAdministrator, audit.ActAdminCredential, audit.ActTakeover, audit.ActTwoPersons}
+	g.TwoPersons = []audit.Act{audit.ActAdoptHead, audit.ActKillClear, audit.ActAdministrator, audit.ActAdminCredential,
+		audit.ActTakeover, audit.ActTwoPersons}
 	g.Delay = 60
 	h := &house{inspecttest.New(t.TempDir(), "story", g), 6_000}
 	rescue := audit.Actor{Identity: "rescue", Credential: "rescue-1"}
@@ -237,7 +238,9 @@ func (h *house) taken(table string, by audit.Actor, extent audit.Extent) {
 		h.Approve(by.Identity, takeover)
 	}
 	h.By(by, takeover)
-	h.wait()
+	for range 6 { // long, after a takeover and not after a deal
+		h.wait()
+	}
 	if extent == audit.ExtentPlay {
 		h.By(by, &audit.Deal{Shuffle: s.ID, First: streets[0], Runs: []audit.Run{{Count: 3, Purpose: audit.PurposeBoard}}})
 		h.wait()
@@ -252,6 +255,7 @@ func (h *house) killed(between int) {
 	clear := &audit.Event{Kind: audit.EventKillClear, Scope: audit.ScopeTable, Name: "t1", Reason: "settled"}
 	digest := audit.Approved(audit.Daemon.Identity, clear)
 	h.Act(audit.ActKillClear, digest, "alice")
+	h.Start() // which the act does not approve
 	h.Act(audit.ActCancel, digest, "bob")
 	h.Act(audit.ActKillClear, digest, "bob")
 	s := h.Commit("t2")

@@ -94,8 +94,8 @@ func (f *fold) persons(e audit.Entry, index uint64, waiting []audit.WaitingAct, 
 		return
 	}
 	if b, ok := e.Body.(*audit.Event); ok && b.Kind == audit.EventHeadAdopted && len(f.conduct.Heads) < MaxListed {
-		f.conduct.Heads = append(f.conduct.Heads, AdoptedHead{Entry: index, Time: formatTime(e.Time), Identity: e.Actor.Identity, Credential: e.Actor.Credential,
-			Size: b.Size, LostSize: b.LostSize, Reason: b.Reason})
+		f.conduct.Heads = append(f.conduct.Heads, AdoptedHead{Entry: index, Time: formatTime(e.Time),
+			Identity: e.Actor.Identity, Credential: e.Actor.Credential, Size: b.Size, LostSize: b.LostSize, Reason: b.Reason})
 	}
 	if f.conduct.Approving != 0 {
 		if legal { // otherwise another entry came, and the rule pair says so
@@ -109,7 +109,8 @@ func (f *fold) persons(e audit.Entry, index uint64, waiting []audit.WaitingAct, 
 
 // act notes an act.
 func (f *fold) act(a *audit.ActEntry, now int64, index uint64, before []audit.WaitingAct) {
-	line := ActLine{Entry: index, Time: formatTime(now), Act: a.Act.String(), Administrators: []string{}, Digest: hex.EncodeToString(a.Digest[:])}
+	line := ActLine{Entry: index, Time: formatTime(now), Act: a.Act.String(), Administrators: []string{},
+		Digest: hex.EncodeToString(a.Digest[:])}
 	for _, s := range a.Signatures {
 		line.Administrators = append(line.Administrators, s.Administrator)
 	}
@@ -179,7 +180,8 @@ func (f *fold) credentials() Credentials {
 		if h.Role != audit.RoleAdmin || len(c.Admins) == MaxListed {
 			continue
 		}
-		line := AdminCredential{Entry: h.Index, Credential: h.ID, Identity: h.Identity, Form: h.Form.String(), Created: formatTime(h.Created)}
+		line := AdminCredential{Entry: h.Index, Credential: h.ID, Identity: h.Identity,
+			Form: h.Form.String(), Created: formatTime(h.Created)}
 		if h.Expires != 0 {
 			line.Expires = formatTime(h.Expires)
 		}
