@@ -40,7 +40,6 @@ type accessChain struct {
 
 // take goes on to the next record.
 func (c *accessChain) take(r store.Raw) error {
-	c.counts.Accesses++
 	seq, ok := c.integer(r, "seq")
 	prev, hashed := r.Bytes("prev")
 	if !ok || seq < 1 || !hashed || len(prev) != len(c.head.Hash) {

@@ -53,9 +53,8 @@ type Counts struct {
 	Snapshots   uint64 `json:"snapshots"`
 	Decks       uint64 `json:"decks"`
 	UnusedDecks uint64 `json:"unused_decks"`
-	Tapes       uint64 `json:"tapes"`        // sealed tapes
-	TapesOpened uint64 `json:"tapes_opened"` // of them, opened and held against their commitment
-	Accesses    uint64 `json:"access_records"`
+	Tapes       uint64 `json:"tapes"`         // sealed tapes
+	TapesOpened uint64 `json:"tapes_opened"`  // of them, opened and held against their commitment
 	Later       uint64 `json:"entries_later"` // appended while the check ran
 }
 
