@@ -67,8 +67,20 @@ func newSampler(t *testing.T, production bool) *sampler {
 		t.Fatal(err)
 	}
 	s := &sampler{t: t, signer: signer, public: public}
-	s.append(&audit.Genesis{Revision: audit.Revision, Origin: sampleOrigin, Production: production, SigningKey: public, Deals: audit.DealsSigned,
-		Disclosure: audit.DisclosurePublic, DefaultCloseBy: 3600, MaxCloseBy: 3600, Access: audit.AccessPublic})
+	g := &audit.Genesis{Revision: audit.Revision, Origin: sampleOrigin, Production: production, SigningKey: public, Deals: audit.DealsSigned,
+		Disclosure: audit.DisclosurePublic, DefaultCloseBy: 3600, MaxCloseBy: 3600, Access: audit.AccessPublic}
+	for _, name := range []string{"alice", "bob"} {
+		_, vkey := sampleKey(t, name)
+		key, err := audit.SigningKey(vkey)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if production {
+			g.Administrators = append(g.Administrators, audit.Administrator{Name: name, Key: key})
+		}
+	}
+	g.TwoPersons = twoPersons(g.Administrators)
+	s.append(g)
 	s.append(&audit.Event{Kind: audit.EventInstanceStart, Name: "devel"})
 	return s
 }
