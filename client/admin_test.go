@@ -3,7 +3,10 @@ package client_test
 import (
 	"encoding/json"
 	"errors"
+	"net/http"
+	"strings"
 	"testing"
+	"time"
 
 	"shuffled/client"
 	"shuffled/internal/shuffle"
@@ -76,6 +79,42 @@ func TestAdmin(t *testing.T) {
 			if _, err := call(); errors.As(err, &fault) != (i != j) || i == j && err != nil {
 				t.Errorf("call %d with the answer of call %d: %v", i, j, err)
 			}
+		}
+	}
+}
+
+// TestOtherCredential has a daemon that writes another credential than was asked for.
+func TestOtherCredential(t *testing.T) {
+	t.Parallel()
+	d := newDaemon(t)
+	until := client.Timestamp{Time: time.Now().Add(time.Hour).Truncate(time.Millisecond)}
+	text, err := until.MarshalText()
+	check(err)
+	for id, lie := range map[string]struct{ replace, by string }{
+		"tok_honest":   {"", ""},
+		"tok_identity": {`"identity":"floor"`, `"identity":"dealer"`},
+		"tok_tables":   {`["b","a"]`, `["a","b","c"]`},
+		"tok_all":      {`,"tables":["b","a"]`, ""},
+		"tok_expires":  {`"expires":"` + string(text) + `",`, ""},
+		"tok_role":     {`"role":"dealer"`, `"role":"regulator"`},
+	} {
+		c := d.client(func(h http.Handler) http.Handler {
+			return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+				body := readAll(t, r)
+				changed := strings.Replace(body, lie.replace, lie.by, 1)
+				if changed == body && lie.replace != "" {
+					t.Errorf("%s is not in %s", lie.replace, body)
+				}
+				h.ServeHTTP(w, withBody(r, changed))
+			})
+		}, func(cfg *client.Config) { cfg.Token = d.admin })
+		_, err := c.ChangeCredential(t.Context(), client.CredentialRequest{
+			Action: client.CredentialRequestActionCreate, Credential: id, Role: ptr(client.RoleDealer), Identity: ptr("floor"),
+			Tables: []string{"b", "a"}, Expires: &until, Hash: &client.Hash{1},
+		})
+		var f *client.Fault
+		if errors.As(err, &f) != (lie.replace != "") || lie.replace == "" && err != nil {
+			t.Errorf("%s: %v", id, err)
 		}
 	}
 }

@@ -126,6 +126,9 @@ func lies(t *testing.T, truth []byte) map[string][]byte {
 		}
 		slices.Sort(keys)
 		second := keys[(i*7919+13)%len(keys)]
+		if at, cut := strings.CutSuffix(second, "left out"); cut && strings.HasPrefix(first, at) {
+			continue // the lie that leaves it out is told alone, unless it is zero and absent the same
+		}
 		if forged := seconds[second]; !sameJSON(t, forged, truth) {
 			out[first+" and "+second] = forged
 		}

@@ -65,7 +65,7 @@ BEGIN
                 reader := 'SELECT';
             WHEN rel.name = 'access_records' THEN
                 writer := 'SELECT, INSERT'; -- a chain; its owner drops what is past its retention
-                reader := NULL;
+                reader := 'SELECT'; -- audit fsck holds the chain against its heads in the ledger
             WHEN rel.name = 'snapshots' THEN -- computed from evidence; old ones are dropped
                 writer := 'SELECT, INSERT, DELETE';
                 reader := 'SELECT';

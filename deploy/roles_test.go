@@ -38,7 +38,7 @@ var granted = map[string]map[string][]string{
 	reader: {
 		"ledgers": {"SELECT"}, "entries": {"SELECT"}, "tiles": {"SELECT"},
 		"checkpoints": {"SELECT"}, "cosigned": {"SELECT"}, "decks": {"SELECT"}, "heads": {"SELECT"},
-		"slots": {"SELECT"}, "access_records": {}, "snapshots": {"SELECT"},
+		"slots": {"SELECT"}, "access_records": {"SELECT"}, "snapshots": {"SELECT"},
 	},
 }
 
@@ -191,7 +191,8 @@ INSERT INTO checkpoints (ledger, size, root, checkpoint) SELECT ledger, size, ro
 
 	r := as(reader)
 	do(t, r, `SELECT * FROM checkpoints, cosigned, heads, ledgers, entries, tiles, decks, slots`)
-	refused(t, r, `SELECT * FROM access_records`)
+	do(t, r, `SELECT * FROM access_records`)
+	refused(t, r, `DELETE FROM access_records`)
 	refused(t, r, `INSERT INTO checkpoints DEFAULT VALUES`)
 	refused(t, r, `SELECT 1 FROM heads FOR KEY SHARE`)
 	refused(t, r, `CREATE TABLE mine ()`)

@@ -67,15 +67,13 @@ func newGenerated(t testing.TB, d *daemon) *generated {
 	}
 	first := g.batch(g.row(0, &audit.Genesis{Revision: audit.Revision, Origin: generatedOrigin, SigningKey: public, Deals: audit.DealsSigned,
 		Disclosure: audit.DisclosurePublic, DefaultCloseBy: 3600, MaxCloseBy: 86_400, Access: audit.AccessPublic}))
+	deck, _ := shuffle.Named("standard-52")
+	g.deck = deck.Hash()
+	first.Decks = []ledger.Deck{{Hash: g.deck, Cards: deck.Cards()}}
 	if err := store.Create(ctx, ledger.Info{Name: "main", Origin: generatedOrigin}, first); err != nil {
 		t.Fatal(err)
 	}
 	g.head = first.Head
-	deck, _ := shuffle.Named("standard-52")
-	g.deck = deck.Hash()
-	if err := store.PutDeck(ctx, g.id, g.deck, deck.Cards()); err != nil {
-		t.Fatal(err)
-	}
 	return g
 }
 

@@ -28,7 +28,7 @@ func printAudit(w io.Writer, name string, r *inspect.Report) error {
 	if len(r.Tables) > 0 {
 		b.WriteString("\n" + auditTable(r) + "\n" + s.auditBars(r))
 	}
-	b.WriteString(s.auditEvents(r) + s.auditOpen(r) + s.auditFaults(r) + "\n" + s.auditConclusion(r))
+	b.WriteString(s.auditConduct(r) + s.auditEvents(r) + s.auditOpen(r) + s.auditFaults(r) + "\n" + s.auditConclusion(r))
 	_, err := io.WriteString(w, b.String())
 	return err
 }
@@ -45,6 +45,9 @@ func (s sheet) auditFacts(r *inspect.Report) string {
 	fact("ledger", "%s, %s, %s entries", r.Origin, kind, counted(r.Size))
 	if r.Root != "" {
 		fact("root", "%s", r.Root)
+	}
+	if r.Revision != 0 {
+		fact("rules", "revision %d", r.Revision)
 	}
 	if r.VKey != "" {
 		fact("key", "%s", r.VKey)

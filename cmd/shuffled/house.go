@@ -47,7 +47,7 @@ type house struct {
 	stop     chan struct{}        // closed by close
 	watches  sync.WaitGroup       // watchOutcomes and expire, ended by stop
 	last     chan struct{}        // closed by close when watches are over: nothing more comes
-	writers  sync.WaitGroup       // watchLatch and watchFindings, ended by last
+	writers  sync.WaitGroup       // watchLatch, watchFindings and keepAccessHeads, ended by last
 }
 
 // words are what an operator may say at start.
@@ -93,6 +93,7 @@ func openHouse(ctx context.Context, cfg *config.Config, store backend, w words, 
 	}
 	h.writers.Go(h.watchLatch)
 	h.writers.Go(h.watchFindings)
+	h.writers.Go(h.keepAccessHeads)
 	h.watches.Go(h.watchOutcomes)
 	h.watches.Go(h.expire)
 	return h, nil
@@ -364,8 +365,8 @@ func (h *house) closeLedgers() error {
 	return errors.Join(errs...)
 }
 
-// close stops what may set the latch or find something, then the writers of both,
-// then the sequencers. No requests may be under way. The store stays open: it is its
+// close stops what may set the latch or find something, then the writers of both and of
+// the access heads, then the sequencers. No requests may be under way. The store stays open: it is its
 // opener's.
 func (h *house) close() error {
 	close(h.stop)

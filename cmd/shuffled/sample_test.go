@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bytes"
 	"crypto/ed25519"
 	"crypto/sha256"
 	"encoding/base64"
@@ -68,16 +67,20 @@ func newSampler(t *testing.T, production bool) *sampler {
 		t.Fatal(err)
 	}
 	s := &sampler{t: t, signer: signer, public: public}
-	genesis := &audit.Genesis{Revision: audit.Revision, Origin: sampleOrigin, Production: production, SigningKey: public, Deals: audit.DealsSigned,
+	g := &audit.Genesis{Revision: audit.Revision, Origin: sampleOrigin, Production: production, SigningKey: public, Deals: audit.DealsSigned,
 		Disclosure: audit.DisclosurePublic, DefaultCloseBy: 3600, MaxCloseBy: 3600, Access: audit.AccessPublic}
-	if production {
-		for _, name := range []string{"alice", "bob"} {
-			key := ed25519.NewKeyFromSeed(bytes.Repeat([]byte(name[:1]), ed25519.SeedSize)).Public().(ed25519.PublicKey)
-			genesis.Administrators = append(genesis.Administrators, audit.Administrator{Name: name, Key: append([]byte{1}, key...)})
+	for _, name := range []string{"alice", "bob"} {
+		_, vkey := sampleKey(t, name)
+		key, err := audit.SigningKey(vkey)
+		if err != nil {
+			t.Fatal(err)
 		}
-		genesis.TwoPersons = []audit.Act{audit.ActAdministrator, audit.ActAdminCredential, audit.ActTakeover, audit.ActTwoPersons}
+		if production {
+			g.Administrators = append(g.Administrators, audit.Administrator{Name: name, Key: key})
+		}
 	}
-	s.append(genesis)
+	g.TwoPersons = twoPersons(g.Administrators)
+	s.append(g)
 	s.append(&audit.Event{Kind: audit.EventInstanceStart, Name: "devel"})
 	return s
 }

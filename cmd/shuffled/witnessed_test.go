@@ -44,7 +44,7 @@ func TestWitnessedLedger(t *testing.T) {
 		t.Fatal(err)
 	}
 	c.write("hand-1.json", transcript)
-	if out := c.until("verify", c.path("hand-1.json"), "--policy", c.path("player.policy")); !strings.Contains(out, `"witnessed"`) {
+	if out := c.until(id, "verify", c.path("hand-1.json"), "--policy", c.path("player.policy")); !strings.Contains(out, `"witnessed"`) {
 		t.Errorf("the verdict on a witnessed hand:\n%s", out)
 	}
 	if out := c.must("verify", c.path("hand-1.json"), "--key", vkey); strings.Contains(out, `"witnessed"`) {
@@ -177,7 +177,7 @@ func (c *cardRoom) must(args ...string) string {
 
 // until runs the command until it succeeds: witnesses may be a moment behind, so
 // the transcript is fetched again each time.
-func (c *cardRoom) until(args ...string) (out string) {
+func (c *cardRoom) until(id uint64, args ...string) (out string) {
 	c.t.Helper()
 	deadline := time.Now().Add(30 * time.Second)
 	for code := -1; code != exitOK; {
@@ -187,7 +187,7 @@ func (c *cardRoom) until(args ...string) (out string) {
 		if time.Now().After(deadline) {
 			c.t.Fatalf("shuffled %s: exit code %d\n%s", strings.Join(args, " "), code, out)
 		}
-		_, transcript, err := c.get("/v1/main/shuffles/2/transcript", "")
+		_, transcript, err := c.get(fmt.Sprintf("/v1/main/shuffles/%d/transcript", id), "")
 		if err != nil {
 			c.t.Fatal(err)
 		}

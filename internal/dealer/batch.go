@@ -102,7 +102,7 @@ func (d *Dealer) newBatch(ctx context.Context, actor audit.Actor, b *batch) ([]S
 	if err != nil {
 		return nil, err
 	}
-	p := ledger.Proposal{Actor: actor, Bodies: make([]audit.Body, len(b.tags)), Sealed: make([][]byte, len(b.tags))}
+	p := ledger.Proposal{Actor: actor, Bodies: make([]audit.Body, len(b.tags)), Sealed: make([][]byte, len(b.tags)), Deck: d.newDeck(&b.asked)}
 	for i, tag := range b.tags {
 		if err := ctx.Err(); err != nil {
 			return nil, err // nobody waits for it, and nothing was written
@@ -118,6 +118,7 @@ func (d *Dealer) newBatch(ctx context.Context, actor audit.Actor, b *batch) ([]S
 	if err != nil {
 		return nil, err
 	}
+	d.keptDeck(p.Deck)
 	answers := make([]Shuffle, len(appended))
 	for i, a := range appended {
 		answers[i] = shuffleAnswer(a.Index, a.Entry.Body.(*audit.Commit), a.Entry.Time, a.Receipt.Text())

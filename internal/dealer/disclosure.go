@@ -108,13 +108,14 @@ func (d *Dealer) appendUnder(ctx context.Context, serves func(*ledger.Disclosure
 	return nil, &audit.Illegal{Code: audit.RuleDisclosureKey, Detail: "disclosure keys change faster than a tape can be sealed to one"}
 }
 
-// appendCommit appends a commit with its sealed tape; one with disclosure auditor
-// under a disclosure key; a child's with its parent's close behind it.
-func (d *Dealer) appendCommit(ctx context.Context, actor audit.Actor, c *audit.Commit, sealed []byte, from *parent) ([]ledger.Appended, error) {
+// appendCommit appends a commit, the proposal's only body, with its sealed tape; one
+// with disclosure auditor under a disclosure key; a child's with its parent's close
+// behind it.
+func (d *Dealer) appendCommit(ctx context.Context, c *audit.Context, p ledger.Proposal, from *parent) ([]ledger.Appended, error) {
 	if from != nil {
-		return d.appendChild(ctx, actor, c, sealed, from)
+		return d.appendChild(ctx, c, p, from)
 	}
-	return d.appendFresh(ctx, c.Context, ledger.Proposal{Actor: actor, Bodies: []audit.Body{c}, Sealed: [][]byte{sealed}})
+	return d.appendFresh(ctx, c, p)
 }
 
 // appendFresh appends commits to this context, which continue no parent.

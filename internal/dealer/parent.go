@@ -137,18 +137,18 @@ func (r *record) undealt(t *table) ([]uint16, error) {
 }
 
 // appendChild appends a child's commit and the close of its parent in one batch.
-func (d *Dealer) appendChild(ctx context.Context, actor audit.Actor, c *audit.Commit, sealed []byte, from *parent) ([]ledger.Appended, error) {
-	p := ledger.Proposal{Actor: actor, Sealed: [][]byte{sealed}}
+func (d *Dealer) appendChild(ctx context.Context, c *audit.Context, p ledger.Proposal, from *parent) ([]ledger.Appended, error) {
+	commit := p.Bodies[0]
 	if from.moving {
 		p.Rests = &ledger.Rest{Shuffle: from.record.id, Next: from.record.next(), Moved: errParentMoved}
 	}
 	ended := func(e *audit.Close) ledger.Proposal {
 		e.Shuffle, e.Outcome = from.record.id, audit.OutcomeContinued
-		p.Bodies = []audit.Body{c, e}
+		p.Bodies = []audit.Body{commit, e}
 		return p
 	}
 	toAuditors := from.record.commit.Context.Disclosure == audit.DisclosureAuditor
-	if !toAuditors && c.Context.Disclosure == audit.DisclosurePublic {
+	if !toAuditors && c.Disclosure == audit.DisclosurePublic {
 		return d.cfg.Ledger.Append(ctx, ended(&audit.Close{Form: audit.FormTape, Tape: bytes.Clone(from.table.tape)}))
 	}
 	return d.appendUnder(ctx, usable, func(k *ledger.Disclosure) (ledger.Proposal, error) {

@@ -156,7 +156,8 @@ func (d *Dealer) newShuffle(ctx context.Context, actor audit.Actor, tag, hash [3
 		return Shuffle{}, err
 	}
 	a.complete(commit, tag, hash)
-	appended, err := d.appendCommit(ctx, actor, commit, sealed, from)
+	p := ledger.Proposal{Actor: actor, Bodies: []audit.Body{commit}, Sealed: [][]byte{sealed}, Deck: d.newDeck(&a)}
+	appended, err := d.appendCommit(ctx, c, p, from)
 	var duplicate *ledger.DuplicateError
 	if errors.As(err, &duplicate) {
 		s, err := d.repeatShuffle(ctx, tag, hash)
@@ -165,6 +166,7 @@ func (d *Dealer) newShuffle(ctx context.Context, actor audit.Actor, tag, hash [3
 	if err != nil {
 		return Shuffle{}, err
 	}
+	d.keptDeck(p.Deck)
 	return shuffleAnswer(appended[0].Index, appended[0].Entry.Body.(*audit.Commit), appended[0].Entry.Time, appended[0].Receipt.Text()), nil
 }
 
@@ -190,10 +192,6 @@ func (d *Dealer) settle(ctx context.Context, actor audit.Actor, a asked) (_ *aud
 	}()
 	if a.child != nil && a.child.Parent != nil {
 		if opened, err = d.inherit(ctx, actor, &c, a.child); err != nil {
-			return nil, nil, err
-		}
-	} else if !c.IsDraw() {
-		if err := d.keepDeck(ctx, a.deck); err != nil {
 			return nil, nil, err
 		}
 	}
@@ -306,19 +304,29 @@ func shuffleAnswer(id uint64, c *audit.Commit, at int64, receipt string) Shuffle
 		DeckRoot: c.DeckRoot, CloseBy: c.CloseBy, Plan: c.Context.Plan, Receipt: receipt}
 }
 
-// keepDeck stores the deck's names under its hash, for receipts name the hash.
-func (d *Dealer) keepDeck(ctx context.Context, deck shuffle.Deck) error {
-	hash := deck.Hash()
+// newDeck returns the deck to be written with the first commit that names it, for
+// receipts name its hash; nil for one that the store holds, for a draw list and for the
+// cards of a parent.
+func (d *Dealer) newDeck(a *asked) *ledger.Deck {
+	if a.deck.Len() == 0 {
+		return nil
+	}
+	hash := a.deck.Hash()
 	if _, ok := d.decks.Load(hash); ok {
 		return nil
 	}
-	if err := d.cfg.Store.PutDeck(ctx, d.cfg.Ledger.ID(), hash, deck.Cards()); err != nil {
-		return fmt.Errorf("storing the deck: %w", ledger.Unavailable(err))
+	return &ledger.Deck{Hash: hash, Cards: a.deck.Cards()}
+}
+
+// keptDeck notes that the store holds a published deck: a closed list, that cannot
+// grow without bound.
+func (d *Dealer) keptDeck(deck *ledger.Deck) {
+	if deck == nil {
+		return
 	}
-	if deck.Name() != "" { // a closed list: it cannot grow without bound
-		d.decks.Store(hash, true)
+	if _, ok := shuffle.Published(deck.Hash); ok {
+		d.decks.Store(deck.Hash, true)
 	}
-	return nil
 }
 
 // deckNames returns the card names of a shuffle, nil for a draw list.
@@ -332,6 +340,9 @@ func (d *Dealer) deckNames(ctx context.Context, c *audit.Context) ([]string, err
 	cards, err := d.cfg.Store.Deck(ctx, d.cfg.Ledger.ID(), c.DeckHash)
 	if err != nil {
 		return nil, fmt.Errorf("reading the deck: %w", ledger.Unavailable(err))
+	}
+	if deck, err := shuffle.NewDeck(cards); err != nil || deck.Hash() != c.DeckHash {
+		return nil, fmt.Errorf("%w: the stored deck is another than the one committed to", ledger.ErrFrozen)
 	}
 	return slices.Clip(cards), nil
 }

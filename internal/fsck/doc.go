@@ -13,6 +13,7 @@
 // unless the caller knows it; a sealed tape without its sealing key, but for its
 // length; a checkpoint between two that stayed when both batches have the same
 // millisecond, and a cosigned checkpoint on which no entry relies, for later ones
-// vouch for the same entries; the order of rows; tokens and the requests of regulators,
-// which are no evidence.
+// vouch for the same entries; the order of rows; tokens, which are no evidence; access
+// records that are newer than the last head of their chain that is an entry, and whether
+// the beginning of the chain was dropped because its time was over.
 package fsck

@@ -149,6 +149,11 @@ func (c *chunk) parsed(index uint64, e audit.Entry) (faults []inspect.Fault) {
 		faults = append(faults, column(*r, "sealed", index, "only a commit has a sealed tape"))
 	}
 	faults = append(faults, c.holdSlots(index, want.Slots)...)
+	if b, ok := e.Body.(*audit.Event); ok && b.Kind == audit.EventAccessHead {
+		c.mu.Lock()
+		c.accessHeads[index] = ledger.AccessHead{Count: b.Records, Hash: b.Digest}
+		c.mu.Unlock()
+	}
 	return append(faults, c.batch(index, e)...)
 }
 

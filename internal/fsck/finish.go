@@ -15,7 +15,7 @@ import (
 // Finish implements inspect.Source: it looks at everything that no entry led to.
 func (s *source) Finish(ctx context.Context, sum inspect.Summary) ([]inspect.Fault, []string, error) {
 	s.finished = true
-	for _, step := range []func(context.Context) error{s.holdHead, s.holdSeen, s.names, s.decks, s.countCheckpoints, s.snapshots, s.odd} {
+	for _, step := range []func(context.Context) error{s.holdHead, s.holdSeen, s.names, s.decks, s.countCheckpoints, s.snapshots, s.accesses, s.odd} {
 		if err := step(ctx); err != nil {
 			return nil, nil, err
 		}

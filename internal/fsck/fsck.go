@@ -8,6 +8,7 @@ import (
 
 	"shuffled/internal/audit"
 	"shuffled/internal/inspect"
+	"shuffled/internal/ledger"
 	"shuffled/internal/seal"
 	"shuffled/internal/store"
 )
@@ -59,7 +60,7 @@ type Counts struct {
 
 // Run checks a ledger. It returns an error, and no report, when it cannot run.
 func Run(ctx context.Context, e *store.Evidence, o Options) (*Report, error) {
-	s := &source{rows: e, opts: o, asked: make(map[[32]byte]bool), once: make(map[string]bool), lines: make(map[uint64]int),
+	s := &source{rows: e, opts: o, asked: make(map[[32]byte]bool), once: make(map[string]bool), lines: make(map[uint64]int), accessHeads: make(map[uint64]ledger.AccessHead),
 		tallies: make(map[uint64]*tally), tiles: make(map[string]bool)}
 	report, err := s.run(ctx)
 	if !errors.Is(err, store.ErrSchema) {
@@ -68,7 +69,7 @@ func Run(ctx context.Context, e *store.Evidence, o Options) (*Report, error) {
 	// No more of it can be read, but which tables are at fault.
 	report = &Report{Report: &inspect.Report{Format: inspect.ReportFormat, Verdict: inspect.Failed, FaultCodes: make(map[string]uint64),
 		Unknown: []string{}, Notes: []string{}, Tables: []inspect.TableCounts{}, Open: []inspect.OpenShuffle{}}}
-	for _, t := range store.Tables() {
+	for _, t := range append(store.Tables(), store.TableAccess) {
 		if err := e.Probe(ctx, t); errors.Is(err, store.ErrSchema) {
 			report.add(fault(CodeSchema, t.Name, "%v", err))
 		}

@@ -4,14 +4,11 @@ import (
 	"fmt"
 	"net/url"
 	"os"
-	"path/filepath"
 	"sync"
 	"sync/atomic"
 	"testing"
-	"time"
 
 	"github.com/jackc/pgx/v5"
-	"golang.org/x/mod/sumdb/note"
 
 	"shuffled/internal/audit"
 	"shuffled/internal/fsck"
@@ -37,29 +34,7 @@ func TestLive(t *testing.T) {
 
 func beside(t *testing.T, s ledger.Store, e *store.Evidence) {
 	t.Helper()
-	skey, vkey, err := note.GenerateKey(nil, liveOrigin)
-	if err != nil {
-		t.Fatal(err)
-	}
-	signer, err := note.NewSigner(skey)
-	if err != nil {
-		t.Fatal(err)
-	}
-	public, err := audit.SigningKey(vkey)
-	if err != nil {
-		t.Fatal(err)
-	}
-	info, mark := ledger.Info{Name: name, Origin: liveOrigin}, filepath.Join(t.TempDir(), "main.mark")
-	g := &audit.Genesis{Revision: audit.Revision, Origin: liveOrigin, SigningKey: public, Deals: audit.DealsSigned, Disclosure: audit.DisclosurePublic,
-		DefaultCloseBy: 3600, MaxCloseBy: 86_400, Access: audit.AccessPublic}
-	if err := ledger.Create(t.Context(), s, info, g, signer, mark, time.Now()); err != nil {
-		t.Fatal(err)
-	}
-	l, err := ledger.Open(t.Context(), ledger.Config{Store: s, Info: info, Signers: []note.Signer{signer}, Mark: mark, Start: audit.Event{Name: "live"}, Queue: 64})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer l.Close()
+	l, vkey, mark := liveLedger(t, s)
 
 	const enough = 1500
 	var done atomic.Bool
@@ -67,19 +42,16 @@ func beside(t *testing.T, s ledger.Store, e *store.Evidence) {
 	for w := range 8 {
 		writers.Go(func() {
 			for n := 0; !done.Load(); n++ {
-				_, err := l.Append(t.Context(), ledger.Proposal{Actor: as("tester"), Bodies: []audit.Body{
-					&audit.Event{Kind: audit.EventTableOpen, Name: fmt.Sprintf("table-%d-%d", w, n)}}})
-				if err != nil {
-					t.Error(err)
-					return
-				}
 				deck, err := shuffle.NewDeck([]string{"a", fmt.Sprint(w), fmt.Sprint("n", n)})
 				if err != nil {
 					t.Error(err)
 					return
 				}
-				if err := s.PutDeck(t.Context(), l.ID(), deck.Hash(), deck.Cards()); err != nil {
+				_, err = l.Append(t.Context(), ledger.Proposal{Actor: as("tester"), Deck: &ledger.Deck{Hash: deck.Hash(), Cards: deck.Cards()},
+					Bodies: []audit.Body{&audit.Event{Kind: audit.EventTableOpen, Name: fmt.Sprintf("table-%d-%d", w, n)}}})
+				if err != nil {
 					t.Error(err)
+					return
 				}
 			}
 		})

@@ -41,6 +41,8 @@ type source struct {
 	once    map[string]bool   // faults by code and place
 	asked   map[[32]byte]bool // decks that commits name
 	lines   map[uint64]int    // signature lines of checkpoints, by size, where there is not one
+
+	accessHeads map[uint64]ledger.AccessHead // that entries tell, by their index
 }
 
 // tally counts the rows of one chunk. It belongs to the goroutine that reads the

@@ -252,11 +252,6 @@ func (m *material) load(t testing.TB, s ledger.Store, batches int) {
 			t.Fatal(err)
 		}
 	}
-	for hash, cards := range m.decks {
-		if err := s.PutDeck(t.Context(), m.id, hash, cards); err != nil {
-			t.Fatal(err)
-		}
-	}
 }
 
 // values are those of the commit at index i and, of a child, the cards that it
@@ -285,6 +280,11 @@ func (m *material) values(t testing.TB, i uint64) (values, inputs []uint32) {
 func (m *material) batch(t testing.TB, old, head ledger.Head, above *[]byte) ledger.Batch {
 	t.Helper()
 	b := ledger.Batch{Head: head}
+	if old.Size == 0 {
+		for hash, cards := range m.decks {
+			b.Decks = append(b.Decks, ledger.Deck{Hash: hash, Cards: cards})
+		}
+	}
 	for i := old.Size; i < head.Size; i++ {
 		row := ledger.Row{Index: i, Entry: m.entries[i]}
 		row.Columns(m.parsed[i])

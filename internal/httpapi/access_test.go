@@ -27,8 +27,8 @@ func (b *brokenAccess) PutAccess(ctx context.Context, id ledger.ID, a ledger.Acc
 	return b.Access.PutAccess(ctx, id, a)
 }
 
-// TestAccessRecords wants everything a regulator asks for on record, also what
-// was refused, and nothing of others.
+// TestAccessRecords wants everything a regulator or an administrator asks for on
+// record, also what was refused, and nothing of others.
 func TestAccessRecords(t *testing.T) {
 	t.Parallel()
 	s := newStack(t, stackOptions{limits: Limits{TokenRate: 1, TokenBurst: 100}})
@@ -60,12 +60,14 @@ func TestAccessRecords(t *testing.T) {
 		s.get(path, token)
 	}
 	list := read[AccessList](t, s.get("/v1/main/access", s.adminToken))
+	byRegulator := len(want)
+	want = append(want, "GET "+path, "GET /v1/main/access") // the administrator's
 	if len(list.Records) != len(want) || list.Next != nil {
 		t.Fatalf("%d records: %+v", len(list.Records), list)
 	}
 	requests := map[string]bool{}
 	for i, r := range list.Records {
-		if r.Method+" "+r.Path != want[i] || r.Token != id || requests[r.Request] {
+		if r.Method+" "+r.Path != want[i] || (r.Token == id) != (i < byRegulator) || requests[r.Request] {
 			t.Errorf("record %d: %+v, not of %s", i, r, want[i])
 		}
 		requests[r.Request] = true
@@ -86,7 +88,7 @@ func TestAccessRateLimited(t *testing.T) {
 	s := newStack(t, stackOptions{limits: Limits{TokenRate: 1, TokenBurst: 1}})
 	s.get("/v1/main/keys", s.regulatorToken)
 	s.get("/v1/main/keys", s.regulatorToken).want(t, CodeRateLimited, "")
-	if list := read[AccessList](t, s.get("/v1/main/access", s.adminToken)); len(list.Records) != 2 {
+	if list := read[AccessList](t, s.get("/v1/main/access", s.adminToken)); len(list.Records) != 3 {
 		t.Errorf("%d records", len(list.Records))
 	}
 }
@@ -106,6 +108,7 @@ func TestAccessUnrecorded(t *testing.T) {
 		if got.want(t, CodeUnavailable, ""); got.header.Get("Retry-After") == "" || strings.Contains(string(got.body), "PLANTED") {
 			t.Errorf("%s: %v %s", p, got.header, got.body)
 		}
+		s.get(p, s.adminToken).want(t, CodeUnavailable, "")
 		if got := s.get(p, s.auditorToken); got.status == 503 {
 			t.Errorf("%s as auditor: %d", p, got.status)
 		}
@@ -139,10 +142,12 @@ func TestAccessPages(t *testing.T) {
 		}
 		return string(text)
 	}
+	s.clock.add(time.Second)
+	to := "to=" + at(s.clock.Now().UnixMilli()) // what is asked from here on is on record too
 	for _, limit := range []int{1, 2, 7, 22, 23, 24, 500} {
 		seen, cursor, pages := map[string]bool{}, "", 0
 		for {
-			page := read[AccessList](t, s.get(fmt.Sprintf("/v1/main/access?limit=%d%s", limit, cursor), s.adminToken))
+			page := read[AccessList](t, s.get(fmt.Sprintf("/v1/main/access?%s&limit=%d%s", to, limit, cursor), s.adminToken))
 			for _, r := range page.Records {
 				if seen[r.Path] {
 					t.Errorf("%s came twice", r.Path)
@@ -162,8 +167,8 @@ func TestAccessPages(t *testing.T) {
 		}
 	}
 	for query, want := range map[string]int{
-		"?from=" + at(start+1): 22, "?to=" + at(start+1): 1, "?from=" + at(start+1) + "&to=" + at(start+3): 6,
-		"?from=" + at(start+1000): 0, "?to=1970-01-01T00:00:00Z": 0, "": n,
+		"?from=" + at(start+1) + "&" + to: 22, "?to=" + at(start+1): 1, "?from=" + at(start+1) + "&to=" + at(start+3): 6,
+		"?from=" + at(start+1000) + "&" + to: 0, "?to=1970-01-01T00:00:00Z": 0, "?" + to: n,
 	} {
 		if got := read[AccessList](t, s.get("/v1/main/access"+query, s.adminToken)); len(got.Records) != want {
 			t.Errorf("%s: %d records, not %d", query, len(got.Records), want)

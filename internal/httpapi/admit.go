@@ -11,8 +11,9 @@ import (
 	"shuffled/internal/ledger"
 )
 
-// admit decides who calls, what may be done, and how often. What a regulator
-// asks for is on record before anything else is said, also that it was refused.
+// admit decides who calls, what may be done, and how often. What a regulator or an
+// administrator asks for is on record before anything else is said, also that it was
+// refused.
 func (s *Server) admit(c *call) (err error) {
 	if c.caller, err = s.identities.identify(c.r.Context(), c.ledger, c.r); err != nil {
 		var r *refusal
@@ -22,7 +23,7 @@ func (s *Server) admit(c *call) (err error) {
 		return err
 	}
 	c.w.actor = c.caller.actor.Credential
-	if c.caller.role == audit.RoleRegulator {
+	if c.caller.role == audit.RoleRegulator || c.caller.role == audit.RoleAdmin {
 		if err := s.keepAccess(c); err != nil {
 			s.metrics.refuse(c.ledger, refusedRecord)
 			return err

@@ -111,7 +111,7 @@ func summaryAnswer(r ledger.Recalled, now int64) ShuffleSummary {
 	return a
 }
 
-// ListAccess answers with what regulators asked for, a page at a time.
+// ListAccess answers with what regulators and administrators asked for, a page at a time.
 func (s *Server) ListAccess(c *call, params ListAccessParams) error {
 	limit, err := pageLimit(params.Limit)
 	if err != nil {

@@ -317,7 +317,7 @@ type AccessRecord struct {
 	// Examples: 2026-03-14T15:09:26.535Z
 	Time Timestamp `json:"time"`
 
-	// Token The public id of the regulator's token.
+	// Token The public id of the token or certificate that asked.
 	Token Name `json:"token"`
 }
 

@@ -118,13 +118,16 @@ func (f *fold) report(c *collector) (*Report, error) {
 		Entries: f.types, Totals: *newCounts(), Tables: []TableCounts{}, Witnesses: f.witnesses, Open: []OpenShuffle{},
 		Events: append([]EventLine{}, f.events...), Unknown: append([]string{}, f.unknown...), Notes: append([]string{}, f.notes...)}
 	if g := f.state.Genesis(); g != nil {
-		r.Production = g.Production
+		r.Production, r.Revision = g.Production, g.Revision
 		r.VKey, _ = audit.VKey(g.Origin, f.state.SigningKey())
 	}
 	if f.final != nil {
 		r.Root = base64.StdEncoding.EncodeToString(f.final[:])
 	}
 	r.Period = f.period()
+	r.Dealing, r.Credentials, r.Acts = f.dealings(), f.credentials(), f.conduct.Acts
+	r.Acts.List = append([]ActLine{}, f.conduct.Acts.List...)
+	r.AdoptedHeads, r.Passed = append([]AdoptedHead{}, f.conduct.Heads...), append([]PassedCode{}, f.conduct.Passed...)
 	if err := f.listOpen(r, c); err != nil {
 		return nil, err
 	}
@@ -258,7 +261,9 @@ func (r *run) refused(faults *findings) *Report {
 	}
 	report := &Report{Format: ReportFormat, Origin: r.newest.Origin, Size: r.size, Pinned: len(r.trust.keys) > 0,
 		Entries: map[string]uint64{}, Totals: *newCounts(), Tables: []TableCounts{}, Open: []OpenShuffle{}, Events: []EventLine{}, Unknown: []string{},
-		Notes: []string{"nothing but the checkpoint was looked at"}}
+		Dealing: Dealing{Tables: []TableDealing{}}, Acts: Acts{List: []ActLine{}}, AdoptedHeads: []AdoptedHead{}, Passed: []PassedCode{},
+		Credentials: Credentials{Created: map[string]uint64{}, Revoked: map[string]uint64{}, Admins: []AdminCredential{}},
+		Notes:       []string{"nothing but the checkpoint was looked at"}}
 	report.Faults, report.FaultCodes = merge(faults)
 	report.conclude()
 	return report

@@ -28,6 +28,7 @@ type fold struct {
 	faults  findings
 	unknown []string
 	events  []EventLine
+	conduct conduct
 	notes   []string
 
 	keys      []KeyEntry
@@ -183,12 +184,16 @@ func (f *fold) entry(c *chunk, i int) {
 		return
 	}
 	opened, _ := f.state.Shuffle(shuffleOf(p.e))
+	waiting := f.state.WaitingActs()
 	legal := f.apply(p.e, index)
 	if f.state.Genesis() == nil {
 		return // a ledger without its genesis is one fault, and nothing else can be said of it
 	}
 	f.count(p.e)
 	f.note(p.e, index)
+	f.pass(p.passed, index)
+	f.persons(p.e, index, waiting, legal)
+	f.deal(p.e, opened)
 	f.follow(c, i, opened, legal)
 }
 
@@ -228,6 +233,8 @@ func shuffleOf(e audit.Entry) uint64 {
 		return b.Shuffle
 	case *audit.Close:
 		return b.Shuffle
+	case *audit.Takeover:
+		return b.Shuffle
 	}
 	return 0
 }
@@ -235,6 +242,7 @@ func shuffleOf(e audit.Entry) uint64 {
 // lose passes an entry whose bytes are not known.
 func (f *fold) lose(index uint64) {
 	f.lost.add(index)
+	f.conduct.Approving = 0
 	f.state.Force(audit.Entry{})
 }
 

@@ -50,6 +50,7 @@ type parsed struct {
 	size   int   // bytes
 	lost   bool  // its bytes are missing or not the ledger's
 	bad    error // it does not parse
+	passed []audit.Code
 	noDeck *Fault
 }
 
@@ -293,7 +294,7 @@ func (w *worker) parse(ctx context.Context, c *chunk, i int, b []byte, then func
 	if p.lost {
 		return
 	}
-	if p.e, p.bad = audit.ParseEntry(b); p.bad != nil {
+	if p.e, p.passed, p.bad = audit.ParseEntryCodes(b); p.bad != nil {
 		return
 	}
 	if then != nil {

@@ -35,26 +35,32 @@ const ReportFormat = "shuffled/v1/audit"
 // Report is what a check found. The same evidence and options give the same
 // report, however often the check was interrupted.
 type Report struct {
-	Format     string            `json:"format"`
-	Verdict    string            `json:"verdict"`
-	Origin     string            `json:"origin,omitempty"`
-	Production bool              `json:"production"`
-	Size       uint64            `json:"size"`           // entries that the newest checkpoint covers
-	Root       string            `json:"root,omitempty"` // base64, recomputed; absent when entries are missing
-	VKey       string            `json:"vkey,omitempty"` // the signing key in force
-	Pinned     bool              `json:"pinned"`         // a key was trusted
-	Period     Period            `json:"period"`
-	Entries    map[string]uint64 `json:"entries"` // by type
-	Totals     Counts            `json:"totals"`
-	Tables     []TableCounts     `json:"tables"` // by name
-	Witnesses  Witnesses         `json:"witnesses"`
-	Open       []OpenShuffle     `json:"open"`   // by id, at most MaxListed of totals.open
-	Events     []EventLine       `json:"events"` // of the period, by entry, at most MaxListed
-	Faults     []Fault           `json:"faults"` // by place, at most MaxFaults
-	FaultCount uint64            `json:"fault_count"`
-	FaultCodes map[string]uint64 `json:"fault_codes"`
-	Unknown    []string          `json:"unknown"` // what cannot be judged, at most MaxListed
-	Notes      []string          `json:"notes"`   // what was not checked, and why
+	Format       string            `json:"format"`
+	Verdict      string            `json:"verdict"`
+	Origin       string            `json:"origin,omitempty"`
+	Production   bool              `json:"production"`
+	Revision     uint16            `json:"revision"`       // of the rules, 0 without a genesis
+	Size         uint64            `json:"size"`           // entries that the newest checkpoint covers
+	Root         string            `json:"root,omitempty"` // base64, recomputed; absent when entries are missing
+	VKey         string            `json:"vkey,omitempty"` // the signing key in force
+	Pinned       bool              `json:"pinned"`         // a key was trusted
+	Period       Period            `json:"period"`
+	Entries      map[string]uint64 `json:"entries"` // by type
+	Totals       Counts            `json:"totals"`
+	Tables       []TableCounts     `json:"tables"` // by name
+	Dealing      Dealing           `json:"dealing"`
+	Acts         Acts              `json:"acts"`
+	AdoptedHeads []AdoptedHead     `json:"adopted_heads"` // by entry, at most MaxListed
+	Credentials  Credentials       `json:"credentials"`
+	Passed       []PassedCode      `json:"passed_over"` // by the first entry
+	Witnesses    Witnesses         `json:"witnesses"`
+	Open         []OpenShuffle     `json:"open"`   // by id, at most MaxListed of totals.open
+	Events       []EventLine       `json:"events"` // of the period, by entry, at most MaxListed
+	Faults       []Fault           `json:"faults"` // by place, at most MaxFaults
+	FaultCount   uint64            `json:"fault_count"`
+	FaultCodes   map[string]uint64 `json:"fault_codes"`
+	Unknown      []string          `json:"unknown"` // what cannot be judged, at most MaxListed
+	Notes        []string          `json:"notes"`   // what was not checked, and why
 }
 
 // MaxListed bounds the lists of a report that are no faults.

@@ -14,8 +14,9 @@ type live struct {
 	InTime    bool // by the trusted quorum before the round of its beacon came out
 	Beacon    *roundCheck
 	Skip      bool // an entry of it is lost or not as it should be: not recomputed
-	parent    *lineage
-	self      *lineage // when a child needs its values
+	tempo
+	parent *lineage
+	self   *lineage // when a child needs its values
 }
 
 func (f *fold) committed(c *audit.Commit, p *parsed, index uint64) {

@@ -15,7 +15,7 @@ import (
 )
 
 // workVersion changes with the form of the file of progress.
-const workVersion = 5
+const workVersion = 6
 
 // work is the directory of a check: the file of what was seen, and, when the
 // check can be resumed, how far it has come. It belongs to the fold.
@@ -109,6 +109,7 @@ type saved struct {
 	Unknown   []string                     `json:"unknown"`
 	Notes     []string                     `json:"notes"`
 	Events    []EventLine                  `json:"events"`
+	Conduct   conduct                      `json:"conduct"`
 	Keys      []savedEntry                 `json:"keys"`
 	Changes   []policyCall                 `json:"changes"`
 	Pending   bool                         `json:"pending"`
@@ -164,7 +165,7 @@ func (w *work) save(f *fold, c *collector) error {
 		Chunks: f.edge.chunks, Nodes: f.edge.nodes, Tiles: f.edge.tiles, Broken: f.broken, Lost: f.lost,
 		Live: f.live, Lineages: make(map[uint64]savedLineage), Parents: make(map[uint64]uint64),
 		Tables: f.tables, Types: f.types, Times: f.times, Before: f.before, Governing: f.governing, Waiting: f.waiting, Deckless: f.deckless,
-		Faults: f.faults, Unknown: f.unknown, Notes: f.notes, Events: f.events,
+		Faults: f.faults, Unknown: f.unknown, Notes: f.notes, Events: f.events, Conduct: f.conduct,
 		Changes: f.changes, Pending: f.pending,
 		Cosigned: savedSizes{f.cosigned.recent, f.cosigned.dropped, f.cosigned.broken, f.cosigned.named, f.cosigned.spoilt, f.cosigned.excused,
 			f.cosigned.pinned, f.cosigned.everPinned},
@@ -253,7 +254,7 @@ func (w *work) restore(r *run) (*fold, *collector, error) {
 func (w *work) begin(r *run) (*fold, *collector, error) {
 	f := &fold{run: r, state: audit.NewState(), edge: newEdge(), live: make(map[uint64]*live), rounds: make(map[uint64]int64), checks: make(map[light]*roundCheck), tables: make(map[string]*Counts),
 		types: make(map[string]uint64), openers: make(map[uint64]*disclosure.Opener), policies: &audit.Policies{},
-		noDeck: make(map[[32]byte]bool)}
+		noDeck: make(map[[32]byte]bool), conduct: conduct{Paces: make(map[string]*pace)}}
 	c := newCollector()
 	var err error
 	if f.cosigned.everPinned, err = r.everPinned(r.ctx); err != nil {
@@ -280,7 +281,7 @@ func (w *work) attach(f *fold, c *collector, seenAt, linesAt int64) (err error) 
 func (w *work) resumed(r *run, s *saved) (*fold, *collector, error) {
 	f := &fold{run: r, edge: newEdge(), broken: s.Broken, lost: s.Lost, live: s.Live, rounds: s.Rounds, sightings: s.Sightings, checks: make(map[light]*roundCheck), tables: s.Tables, types: s.Types,
 		times: s.Times, before: s.Before, governing: s.Governing, waiting: s.Waiting, deckless: s.Deckless,
-		faults: s.Faults, unknown: s.Unknown, notes: s.Notes, events: s.Events, changes: s.Changes, pending: s.Pending,
+		faults: s.Faults, unknown: s.Unknown, notes: s.Notes, events: s.Events, conduct: s.Conduct, changes: s.Changes, pending: s.Pending,
 		openers: make(map[uint64]*disclosure.Opener), diverged: s.Diverged, witnesses: s.Witnesses,
 		trusted: s.Trusted, unsigned: s.Unsigned, unsure: s.Unsure, shuffles: s.Shuffles, noDeck: make(map[[32]byte]bool),
 		cosigned: cosignedSizes{s.Cosigned.Recent, s.Cosigned.Dropped, s.Cosigned.Broken, s.Cosigned.Named,

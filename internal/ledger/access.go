@@ -6,8 +6,8 @@ import (
 	"encoding/binary"
 )
 
-// Access is one request of a regulator. It is kept before the request is
-// answered.
+// Access is one request of a regulator or an administrator. It is kept before the
+// request is answered.
 type Access struct {
 	Time    int64  // UTC milliseconds
 	Request string // request id, unique among those of its time

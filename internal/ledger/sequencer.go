@@ -27,6 +27,7 @@ type Proposal struct {
 	Actor  audit.Actor
 	Bodies []audit.Body // not changed
 	Sealed [][]byte     // for each body its sealed tape, or nil; may be shorter
+	Deck   *Deck        // that its commits name, where the store may not hold it; nil: none
 	Rests  *Rest        // what it rests on beside the rules; nil: nothing
 
 	starts   bool      // the first body is our instance_start
@@ -78,6 +79,11 @@ func (r *request) size() (n int) {
 	for _, b := range r.Bodies {
 		if c, ok := b.(*audit.Close); ok {
 			n += len(c.Tape)
+		}
+	}
+	if r.Deck != nil {
+		for _, name := range r.Deck.Cards {
+			n += 1 + len(name)
 		}
 	}
 	return n
@@ -360,6 +366,9 @@ func (l *Ledger) place(d *draft, r *request, now int64) error {
 	}
 	if !l.state.Complete() {
 		return refuse(&audit.Illegal{Code: audit.RulePair, Detail: "the close, or the entry that the act approves, does not follow"})
+	}
+	if deck := r.Deck; deck != nil && !slices.ContainsFunc(d.batch.Decks, func(o Deck) bool { return o.Hash == deck.Hash }) {
+		d.batch.Decks = append(d.batch.Decks, *deck)
 	}
 	return nil
 }

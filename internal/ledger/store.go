@@ -87,7 +87,14 @@ type Tile struct {
 type Batch struct {
 	Rows  []Row  // adjacent, the first at the old head's size
 	Tiles []Tile // that the rows complete
+	Decks []Deck // that commits of it name, each once; one that the store holds stays as it is
 	Head  Head   // the new one
+}
+
+// Deck is a list of card names under its hash.
+type Deck struct {
+	Hash  [32]byte
+	Cards []string
 }
 
 // Store keeps ledgers. PostgreSQL and SQLite implement it and pass
@@ -179,8 +186,7 @@ type Finder interface {
 	// Tile returns the data of a full tile.
 	Tile(ctx context.Context, id ID, level int, index uint64) ([]byte, error)
 
-	// PutDeck keeps a deck's names under its hash, once; Deck returns them.
-	PutDeck(ctx context.Context, id ID, hash [32]byte, cards []string) error
+	// Deck returns the names of a deck as they are stored.
 	Deck(ctx context.Context, id ID, hash [32]byte) ([]string, error)
 }
 

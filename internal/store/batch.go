@@ -55,6 +55,18 @@ func Slots(b ledger.Batch) (slots [][]byte, commits []int64) {
 	return slots, commits
 }
 
+// Decks returns the hashes of a batch's decks, and their lists as they are kept.
+func Decks(b ledger.Batch) (hashes, lists [][]byte, err error) {
+	for i := range b.Decks {
+		list, err := EncodeDeck(b.Decks[i].Cards)
+		if err != nil {
+			return nil, nil, err
+		}
+		hashes, lists = append(hashes, b.Decks[i].Hash[:]), append(lists, list)
+	}
+	return hashes, lists, nil
+}
+
 // Hashes returns hashes as a statement takes them.
 func Hashes(hashes [][32]byte) [][]byte {
 	all := make([][]byte, len(hashes))

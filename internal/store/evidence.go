@@ -17,7 +17,7 @@ type Table struct {
 	Keys    int      // so many columns, from the second on, are the key of a row in its ledger
 }
 
-// The tables of evidence. Tokens are none: they are revoked.
+// The tables of evidence.
 var (
 	TableLedgers     = &Table{"ledgers", []string{"ledger", "name", "origin"}, 0}
 	TableHeads       = &Table{"heads", []string{"ledger", "size", "root", "checkpoint"}, 0}
@@ -29,6 +29,10 @@ var (
 	TableDecks       = &Table{"decks", []string{"ledger", "hash", "cards"}, 1}
 	TableSnapshots   = &Table{"snapshots", []string{"ledger", "idx", "state"}, 1} // computed from evidence
 )
+
+// TableAccess is not evidence, but its chain is held against the heads of it that are
+// entries. Its key there is seq.
+var TableAccess = &Table{"access_records", []string{"ledger", "seq", "prev", "time", "request", "token", "method", "path"}, 1}
 
 // Tables lists all tables of evidence.
 func Tables() []*Table {
@@ -194,6 +198,12 @@ func (e *Evidence) Deck(ctx context.Context, id ledger.ID, hash [32]byte) ([]Raw
 // EachDeck hands over all decks of a ledger, in no order.
 func (e *Evidence) EachDeck(ctx context.Context, id ledger.ID, do func(Raw) error) error {
 	return e.each(ctx, TableDecks, "ledger = CAST($1 AS bigint)", []any{int64(id)}, do)
+}
+
+// EachAccess hands over the chained access records of a ledger by number, in one
+// statement and so as of one moment: records may be added, and dropped from the beginning.
+func (e *Evidence) EachAccess(ctx context.Context, id ledger.ID, do func(Raw) error) error {
+	return e.each(ctx, TableAccess, "ledger = CAST($1 AS bigint) AND seq IS NOT NULL ORDER BY seq", []any{int64(id)}, do)
 }
 
 // maxOdd bounds what Odd returns.

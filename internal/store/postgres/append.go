@@ -20,8 +20,11 @@ func (s *Store) Create(ctx context.Context, info ledger.Info, first ledger.Batch
 		return err
 	}
 	args := append(entryArgs(ledger.IDOf(info.Origin), 0, first), info.Name)
-	slots, commits := store.Slots(first)
-	args = append(append(args, besideArgs(first.Tiles, slots, commits)...), info.Origin)
+	beside, err := besideArgs(first)
+	if err != nil {
+		return err
+	}
+	args = append(append(args, beside...), info.Origin)
 	made, err := s.write(ctx, sqlCreate, args)
 	if err == nil && !made {
 		err = ledger.ErrExists
@@ -35,8 +38,12 @@ func (s *Store) Append(ctx context.Context, id ledger.ID, old ledger.Head, b led
 		return err
 	}
 	sql, args := sqlAppend, append(entryArgs(id, old.Size, b), old.Root[:])
-	if slots, commits := store.Slots(b); len(b.Tiles)+len(slots) > 0 {
-		sql, args = sqlAppendAll, append(args, besideArgs(b.Tiles, slots, commits)...)
+	if slots, _ := store.Slots(b); len(b.Tiles)+len(slots)+len(b.Decks) > 0 {
+		beside, err := besideArgs(b)
+		if err != nil {
+			return err
+		}
+		sql, args = sqlAppendAll, append(args, beside...)
 	}
 	moved, err := s.write(ctx, sql, args)
 	switch {
@@ -67,14 +74,17 @@ func entryArgs(id ledger.ID, old uint64, b ledger.Batch) []any {
 		times, serials, shuffles, types, tables, tags, entries, sealed, games}
 }
 
-// besideArgs returns the parameters of sqlNewBeside: slots with the indexes of their
-// commits.
-func besideArgs(tiles []ledger.Tile, slots [][]byte, commits []int64) []any {
-	levels, indexes, data := make([]int16, len(tiles)), make([]int64, len(tiles)), make([][]byte, len(tiles))
-	for i, t := range tiles {
+// besideArgs returns the parameters of sqlNewBeside: tiles, slots with the indexes of
+// their commits, and decks.
+func besideArgs(b ledger.Batch) ([]any, error) {
+	n := len(b.Tiles)
+	levels, indexes, data := make([]int16, n), make([]int64, n), make([][]byte, n)
+	for i, t := range b.Tiles {
 		levels[i], indexes[i], data[i] = int16(t.Level), int64(t.Index), t.Data
 	}
-	return []any{levels, indexes, data, slots, commits}
+	slots, commits := store.Slots(b)
+	hashes, lists, err := store.Decks(b)
+	return []any{levels, indexes, data, slots, commits, hashes, lists}, err
 }
 
 // write runs a statement that counts what it writes, a whole transaction, and

@@ -17,5 +17,5 @@ func TestStoreThroughPgBouncer(t *testing.T) {
 		dsn := c.Database(t)
 		migrate(t, dsn)
 		return backend(t, dsn, func(t *testing.T) storetest.Store { return open(t, through(dsn), Options{Pooler: true}) })
-	}, "AppendKeepsEverything", "DuplicateKeys", "Finders", "Cosigned", "Race", "Tokens", "Slots", "Accesses", "Commits", "EntryAt")
+	}, "AppendKeepsEverything", "DuplicateKeys", "Finders", "Cosigned", "Race", "Slots", "Accesses", "Commits", "EntryAt")
 }

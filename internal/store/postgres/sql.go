@@ -16,7 +16,8 @@ const sqlNewEntries = `
     FROM head, unnest($6::bigint[], $7::bigint[], $8::bigint[], $9::smallint[], $10::text[], $11::bytea[], $12::bytea[], $13::bytea[], $14::text[])
          WITH ORDINALITY AS e (time, serial, shuffle, type, tbl, key_tag, entry, sealed, game_ref, nth)`
 
-// sqlNewBeside adds tiles, whose columns are $16 … $18, and slots, $19 and $20.
+// sqlNewBeside adds tiles, whose columns are $16 … $18, slots, $19 and $20, and decks,
+// $21 and $22, those that are not there.
 const sqlNewBeside = `
 ), new_tiles AS (
     INSERT INTO tiles (ledger, level, idx, data)
@@ -25,7 +26,12 @@ const sqlNewBeside = `
 ), new_slots AS (
     INSERT INTO slots (ledger, slot, idx)
     SELECT head.ledger, s.slot, s.idx
-    FROM head, unnest($19::bytea[], $20::bigint[]) AS s (slot, idx)`
+    FROM head, unnest($19::bytea[], $20::bigint[]) AS s (slot, idx)
+), new_decks AS (
+    INSERT INTO decks (ledger, hash, cards)
+    SELECT head.ledger, d.hash, d.cards
+    FROM head, unnest($21::bytea[], $22::bytea[]) AS d (hash, cards)
+    ON CONFLICT (ledger, hash) DO NOTHING`
 
 const sqlNewCheckpoint = `
 ), new_checkpoint AS (
@@ -41,7 +47,7 @@ WITH head AS (
     WHERE ledger = $1 AND size = $2 AND root = $15
     RETURNING ledger`
 
-// sqlAppend appends entries; sqlAppendAll tiles and slots as well. Where there are
+// sqlAppend appends entries; sqlAppendAll tiles, slots and decks as well. Where there are
 // none, to look for them costs a sixth of the processor time of an append of one
 // entry.
 const (
@@ -49,10 +55,10 @@ const (
 	sqlAppendAll = sqlMoveHead + sqlNewEntries + sqlNewBeside + sqlNewCheckpoint
 )
 
-// sqlCreate makes ledger $1 named $15 with origin $21.
+// sqlCreate makes ledger $1 named $15 with origin $23.
 const sqlCreate = `
 WITH made AS (
-    INSERT INTO ledgers (ledger, name, origin) VALUES ($1, $15, $21)
+    INSERT INTO ledgers (ledger, name, origin) VALUES ($1, $15, $23)
     ON CONFLICT DO NOTHING
     RETURNING ledger
 ), head AS (
@@ -127,8 +133,7 @@ const (
 
 	sqlTile = `SELECT data FROM tiles WHERE ledger = $1 AND level = $2 AND idx = $3`
 
-	sqlPutDeck = `INSERT INTO decks (ledger, hash, cards) VALUES ($1, $2, $3) ON CONFLICT (ledger, hash) DO NOTHING`
-	sqlDeck    = `SELECT cards FROM decks WHERE ledger = $1 AND hash = $2`
+	sqlDeck = `SELECT cards FROM decks WHERE ledger = $1 AND hash = $2`
 )
 
 const ()

@@ -83,6 +83,15 @@ func (w *writer) insert(id ledger.ID, b ledger.Batch) error {
 			return fmt.Errorf("writing a slot of entry %d: %w", commits[i], err)
 		}
 	}
+	hashes, lists, err := store.Decks(b)
+	if err != nil {
+		return err
+	}
+	for i := range hashes {
+		if _, err := w.exec(sqlNewDeck, int64(id), hashes[i], lists[i]); err != nil {
+			return fmt.Errorf("writing a deck: %w", err)
+		}
+	}
 	h := b.Head
 	if _, err := w.exec(sqlNewCheckpoint, int64(id), int64(h.Size), h.Root[:], h.Checkpoint); err != nil {
 		return fmt.Errorf("writing the checkpoint: %w", err)

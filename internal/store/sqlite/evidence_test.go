@@ -54,10 +54,8 @@ func TestInsertOnly(t *testing.T) {
 	r.Slots = [][32]byte{{1}}
 	b.Rows[1].Type, b.Rows[1].Shuffle = audit.TypeClose, r.Index
 	b.Tiles = []ledger.Tile{{Data: make([]byte, 8192)}}
+	b.Decks = []ledger.Deck{{Hash: [32]byte{1}, Cards: []string{"a", "b"}}}
 	if err := s.Append(t.Context(), l.id, l.head, b); err != nil {
-		t.Fatal(err)
-	}
-	if err := s.PutDeck(t.Context(), l.id, [32]byte{1}, []string{"a", "b"}); err != nil {
 		t.Fatal(err)
 	}
 	if err := s.PutCosigned(t.Context(), l.id, l.head); err != nil {

@@ -28,7 +28,8 @@ VALUES (?, ?, ?, nullif(?, 0), nullif(?, 0), ?, nullif(?, ''), ?, ?, ?, nullif(?
 
 	sqlNewCosigned = `INSERT INTO cosigned (ledger, size, root, checkpoint) VALUES (?, ?, ?, ?)`
 
-	sqlNewDeck = `INSERT INTO decks (ledger, hash, cards) VALUES (?, ?, ?)`
+	sqlNewDeck = `INSERT INTO decks (ledger, hash, cards) SELECT ?1, ?2, ?3
+WHERE NOT EXISTS (SELECT 1 FROM decks WHERE ledger = ?1 AND hash = ?2)`
 
 	sqlNewAccess  = `INSERT INTO access_records (ledger, time, request, token, method, path, seq, prev) VALUES (?, ?, ?, ?, ?, ?, ?, ?)`
 	sqlDropAccess = `DELETE FROM access_records WHERE ledger = ?1 AND (time, request) IN

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"math"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -111,12 +112,14 @@ func testCheckpoints(t *testing.T, b Backend) {
 func testTiles(t *testing.T, b Backend) {
 	c := newChain(t, b.Store, "main")
 	other := newChain(t, b.Store, "other")
-	batch := c.batch(eventRow(t))
-	for level := range 3 {
-		for index := range uint64(2) {
-			data := bytes.Repeat([]byte{byte(level), byte(index)}, 4096)
-			batch.Tiles = append(batch.Tiles, ledger.Tile{Level: level, Index: index, Data: data})
-		}
+	rows := make([]ledger.Row, 2*256) // a tile is stored when its ledger fills it
+	for i := range rows {
+		rows[i] = eventRow(t)
+	}
+	batch := c.batch(rows...)
+	for index := range uint64(2) {
+		data := bytes.Repeat([]byte{1, byte(index)}, 4096)
+		batch.Tiles = append(batch.Tiles, ledger.Tile{Index: index, Data: data})
 	}
 	c.mustAppend(batch)
 	for _, want := range batch.Tiles {
@@ -129,7 +132,7 @@ func testTiles(t *testing.T, b Backend) {
 		id    ledger.ID
 		level int
 		index uint64
-	}{{other.id, 0, 0}, {c.id, 3, 0}, {c.id, 0, 2}, {c.id, -1, 0}, {c.id, 1 << 20, 0}, {c.id, 0, math.MaxUint64}} {
+	}{{other.id, 0, 0}, {c.id, 1, 0}, {c.id, 3, 0}, {c.id, 0, 2}, {c.id, -1, 0}, {c.id, 1 << 20, 0}, {c.id, 0, math.MaxUint64}} {
 		if data, err := b.Store.Tile(t.Context(), miss.id, miss.level, miss.index); !errors.Is(err, ledger.ErrNotFound) {
 			t.Errorf("tile %d/%d: %d bytes, %v", miss.level, miss.index, len(data), err)
 		}
@@ -150,31 +153,55 @@ func testTiles(t *testing.T, b Backend) {
 func testDecks(t *testing.T, b Backend) {
 	c := newChain(t, b.Store, "main")
 	other := newChain(t, b.Store, "other")
+	kept := func(id ledger.ID, d ledger.Deck, want error) {
+		t.Helper()
+		cards, err := b.Store.Deck(t.Context(), id, d.Hash)
+		if !errors.Is(err, want) || want == nil && !cmp.Equal(cards, d.Cards) {
+			t.Errorf("a deck of %d cards: %v, %v; want %v", len(d.Cards), cards, err, want)
+		}
+	}
+	with := func(r ledger.Row, decks ...ledger.Deck) ledger.Batch {
+		batch := c.batch(r)
+		batch.Decks = decks
+		return batch
+	}
+	var all []ledger.Deck
 	for _, name := range shuffle.Names() {
 		d, _ := shuffle.Named(name)
-		for range 2 {
-			if err := b.Store.PutDeck(t.Context(), c.id, d.Hash(), d.Cards()); err != nil {
-				t.Fatalf("keeping %s: %v", name, err)
-			}
-		}
-		cards, err := b.Store.Deck(t.Context(), c.id, d.Hash())
-		if err != nil || !cmp.Equal(cards, d.Cards()) {
-			t.Errorf("%s: %v, %v", name, cards, err)
-		}
-		if _, err := b.Store.Deck(t.Context(), other.id, d.Hash()); !errors.Is(err, ledger.ErrNotFound) {
-			t.Errorf("%s in another ledger: %v", name, err)
-		}
+		all = append(all, ledger.Deck{Hash: d.Hash(), Cards: d.Cards()})
 	}
-	d, _ := shuffle.Named("standard-52")
-	swapped := d.Cards()
-	swapped[0], swapped[1] = swapped[1], swapped[0]
-	if err := b.Store.PutDeck(t.Context(), c.id, d.Hash(), swapped); err == nil {
-		t.Error("another list was accepted under the hash of a deck")
+	c.mustAppend(with(commitRow(t, "t", 1, tag(1), 3), all[:2]...))
+	c.mustAppend(with(commitRow(t, "t", 2, tag(2), 3), all...)) // two of them again
+	for _, d := range all {
+		kept(c.id, d, nil)
+		kept(other.id, d, ledger.ErrNotFound)
 	}
-	if cards, err := b.Store.Deck(t.Context(), c.id, d.Hash()); err != nil || !cmp.Equal(cards, d.Cards()) {
-		t.Errorf("the deck after that: %v, %v", cards, err)
+	// A list that is another than its hash says does not take the place of the first.
+	swapped := ledger.Deck{Hash: all[0].Hash, Cards: slices.Clone(all[0].Cards)}
+	slices.Reverse(swapped.Cards)
+	c.mustAppend(with(eventRow(t), swapped))
+	kept(c.id, all[0], nil)
+
+	// What is refused leaves none.
+	custom := ledger.Deck{Hash: tag(77), Cards: []string{"a", "b"}}
+	before := b.Counts(t)
+	var duplicate *ledger.DuplicateError
+	if err := b.Store.Append(t.Context(), c.id, c.head, with(commitRow(t, "t", 3, tag(1), 3), custom)); !errors.As(err, &duplicate) {
+		t.Errorf("a key tag again: %v", err)
 	}
-	if err := b.Store.PutDeck(t.Context(), ledger.IDOf("example.org/unknown"), d.Hash(), d.Cards()); !errors.Is(err, ledger.ErrNotFound) {
-		t.Errorf("a deck of an unknown ledger: %v", err)
+	stale := c.head
+	stale.Root[0] ^= 1
+	if err := b.Store.Append(t.Context(), c.id, stale, with(commitRow(t, "t", 3, tag(3), 3), custom)); !errors.Is(err, ledger.ErrStale) {
+		t.Errorf("after another head: %v", err)
 	}
+	long := ledger.Deck{Hash: tag(78), Cards: []string{strings.Repeat("x", 256)}}
+	if err := b.Store.Append(t.Context(), c.id, c.head, with(commitRow(t, "t", 3, tag(3), 3), custom, long)); err == nil || errors.Is(err, ledger.ErrUnknownOutcome) {
+		t.Errorf("a name of 256 bytes: %v", err)
+	}
+	kept(c.id, custom, ledger.ErrNotFound)
+	if diff := cmp.Diff(before, b.Counts(t)); diff != "" {
+		t.Errorf("a refused batch wrote:\n%s", diff)
+	}
+	c.mustAppend(with(commitRow(t, "t", 3, tag(3), 3), custom))
+	kept(c.id, custom, nil)
 }

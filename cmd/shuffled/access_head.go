@@ -1,0 +1,57 @@
+package main
+
+import (
+	"context"
+	"time"
+
+	"shuffled/internal/audit"
+	"shuffled/internal/ledger"
+)
+
+// accessHeadEvery is how long an access record may be the newest without an entry that
+// vouches for it, and accessHeadLast how long a daemon that stops takes for the entries
+// of all its ledgers.
+const (
+	accessHeadEvery = time.Hour
+	accessHeadLast  = 10 * time.Second
+)
+
+// keepAccessHeads writes the end of each ledger's chain of access records into the
+// ledger (SPEC 5.8, access_head), every hour in which there was a record and when the
+// daemon stops. Who owns the database can then neither cut the chain nor write it anew.
+func (h *house) keepAccessHeads() {
+	tick := time.NewTicker(accessHeadEvery)
+	defer tick.Stop()
+	written := make(map[*ledger.Ledger]ledger.AccessHead)
+	for stopping := false; !stopping; {
+		patience := time.Minute
+		select {
+		case <-h.last:
+			stopping, patience = true, accessHeadLast
+		case <-tick.C:
+		}
+		ctx, cancel := context.WithTimeout(context.Background(), patience)
+		for _, d := range h.dealers {
+			h.keepAccessHead(ctx, d.Ledger(), written)
+		}
+		cancel()
+	}
+}
+
+// keepAccessHead writes the head of one chain unless this daemon wrote the same one
+// before. What cannot be written is tried again with the next.
+func (h *house) keepAccessHead(ctx context.Context, l *ledger.Ledger, written map[*ledger.Ledger]ledger.AccessHead) {
+	if l.Ready() != nil || ctx.Err() != nil {
+		return
+	}
+	head, err := h.store.AccessHead(ctx, l.ID())
+	if err == nil && head != written[l] { // an empty chain has the zero head
+		_, err = l.Append(ctx, ledger.Proposal{Actor: audit.Daemon, Bodies: []audit.Body{
+			&audit.Event{Kind: audit.EventAccessHead, Records: head.Count, Digest: head.Hash}}})
+	}
+	if err != nil {
+		h.log.Error("writing the head of the access records into the ledger", "ledger", l.Info().Name, "error", err)
+		return
+	}
+	written[l] = head
+}

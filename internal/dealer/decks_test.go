@@ -1,0 +1,87 @@
+package dealer_test
+
+import (
+	"errors"
+	"fmt"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"shuffled/internal/audit"
+	"shuffled/internal/dealer"
+	"shuffled/internal/ledger"
+	"shuffled/internal/shuffle"
+)
+
+// TestDecksOfCommits: a commit that is refused leaves no deck behind, and one that
+// lands has its deck in the store, alone and in a batch, also when it is repeated.
+func TestDecksOfCommits(t *testing.T) {
+	t.Parallel()
+	for _, postgres := range []bool{false, true} {
+		t.Run(map[bool]string{false: "sqlite", true: "postgres"}[postgres], func(t *testing.T) {
+			t.Parallel()
+			decksOfCommits(t, newTableWith(t, setting{postgres: postgres}))
+		})
+	}
+}
+
+func decksOfCommits(t *testing.T, tb *table) {
+	ctx := t.Context()
+	request := func(n int) (dealer.ShuffleRequest, shuffle.Deck) {
+		deck, err := shuffle.NewDeck([]string{"a", "b", fmt.Sprint("c", n)})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return dealer.ShuffleRequest{Table: fmt.Sprint("t", n), Cards: deck.Cards()}, deck
+	}
+	kept := func(deck shuffle.Deck) bool {
+		cards, err := tb.cfg.Store.Deck(ctx, tb.Ledger().ID(), deck.Hash())
+		if err != nil && !errors.Is(err, ledger.ErrNotFound) {
+			t.Fatal(err)
+		}
+		return err == nil && cmp.Equal(cards, deck.Cards())
+	}
+	event := func(e *audit.Event) {
+		t.Helper()
+		if _, err := tb.Ledger().Append(ctx, ledger.Proposal{Actor: as("admin"), Bodies: []audit.Body{e}}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	event(&audit.Event{Kind: audit.EventKillSet, Scope: audit.ScopeLedger, Reason: "a drill"})
+	for n := range 30 {
+		req, deck := request(n)
+		_, err := tb.Shuffle(ctx, as("tester"), fmt.Sprint("k", n), req)
+		if n%3 == 0 {
+			_, err = tb.Shuffles(ctx, as("tester"), fmt.Sprint("b", n), req, 2)
+		}
+		var illegal *audit.Illegal
+		if !errors.As(err, &illegal) || illegal.Code != audit.RuleKill {
+			t.Errorf("a commit under a kill switch: %v", err)
+		}
+		if kept(deck) {
+			t.Errorf("the refused commit %d left its deck behind", n)
+		}
+	}
+	event(&audit.Event{Kind: audit.EventKillClear, Scope: audit.ScopeLedger, Reason: "over"})
+	for n := range 2 {
+		for range 2 { // the second repeats the first
+			req, deck := request(n)
+			s, err := tb.Shuffle(ctx, as("tester"), fmt.Sprint("k", n), req)
+			if err != nil || !kept(deck) {
+				t.Fatalf("commit %d: %v; deck kept: %t", n, err, kept(deck))
+			}
+			if _, err := tb.Deal(ctx, as("tester"), s.ID, dealer.DealRequest{Runs: []audit.Run{{Count: 1, Purpose: audit.PurposeBoard}}}); err != nil {
+				t.Error(err)
+			}
+			if _, err := tb.Shuffles(ctx, as("tester"), fmt.Sprint("b", n), req, 3); err != nil {
+				t.Errorf("a batch with the same deck: %v", err)
+			}
+		}
+	}
+	named, _ := shuffle.Named("standard-52")
+	for n := range 2 { // the second time the dealer knows that the store has it
+		if _, err := tb.Shuffle(ctx, as("tester"), fmt.Sprint("n", n), dealer.ShuffleRequest{Table: "t", Deck: "standard-52"}); err != nil || !kept(named) {
+			t.Errorf("a published deck: %v; kept: %t", err, kept(named))
+		}
+	}
+}

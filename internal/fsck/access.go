@@ -1,0 +1,91 @@
+package fsck
+
+import (
+	"context"
+	"fmt"
+
+	"shuffled/internal/inspect"
+	"shuffled/internal/ledger"
+	"shuffled/internal/store"
+)
+
+// accesses holds the chain of access records against the heads of it that are entries
+// (SPEC 5.8, access_head), all of them: a chain that was written anew and then vouched
+// for shows by an older one. Retention drops the beginning of a chain, so that it is
+// followed from the first record that is kept.
+func (s *source) accesses(ctx context.Context) error {
+	c := accessChain{source: s, told: make(map[uint64][]uint64)}
+	var newest uint64 // entry whose head has the most records
+	for index, head := range s.accessHeads {
+		c.told[head.Count] = append(c.told[head.Count], index)
+		if n := s.accessHeads[newest].Count; head.Count > n || head.Count == n && index < newest {
+			newest = index
+		}
+	}
+	if err := s.rows.EachAccess(ctx, s.id, c.take); err != nil {
+		return err
+	}
+	if n := s.accessHeads[newest].Count; n > c.head.Count {
+		s.add(c.fault(n, &newest, "entry %d tells of %d access records, and the chain ends with number %d", newest, n, c.head.Count))
+	}
+	return nil
+}
+
+// accessChain is the chain as it is followed.
+type accessChain struct {
+	*source
+	told map[uint64][]uint64 // entries that tell of so many records
+	head ledger.AccessHead   // of the records up to the last that was taken
+}
+
+// take goes on to the next record.
+func (c *accessChain) take(r store.Raw) error {
+	seq, ok := c.integer(r, "seq")
+	prev, hashed := r.Bytes("prev")
+	if !ok || seq < 1 || !hashed || len(prev) != len(c.head.Hash) {
+		c.add(fault(CodeAccessChain, placeOf(r, ""), "the record has no number or no hash of the one before"))
+		return nil
+	}
+	before := ledger.AccessHead{Count: uint64(seq) - 1, Hash: [32]byte(prev)}
+	switch {
+	case c.head == ledger.AccessHead{} && before.Count > 0: // the beginning was dropped
+		c.hold(before)
+	case before.Count != c.head.Count:
+		c.add(c.fault(min(c.head.Count+1, uint64(seq)), nil, "after number %d comes number %d", c.head.Count, seq))
+	case before != c.head:
+		c.add(c.fault(uint64(seq), nil, "its hash of the one before is another: one of the two was altered"))
+	}
+	a, ok := access(r)
+	if !ok {
+		c.add(c.fault(uint64(seq), nil, "a column is not of its type"))
+	}
+	c.head = before.Next(a)
+	c.hold(c.head)
+	return nil
+}
+
+// hold compares a head with what entries tell of that many records.
+func (c *accessChain) hold(head ledger.AccessHead) {
+	for _, index := range c.told[head.Count] {
+		if c.accessHeads[index] != head {
+			c.add(c.fault(head.Count, &index, "entry %d tells another hash of the chain up to here", index))
+		}
+	}
+}
+
+func (c *accessChain) fault(seq uint64, entry *uint64, format string, args ...any) inspect.Fault {
+	f := fault(CodeAccessChain, place(store.TableAccess, "", fmt.Sprintf("seq=%d", seq)), format, args...)
+	f.Entry = entry
+	return f
+}
+
+// access reads what the hash of a record covers.
+func access(r store.Raw) (a ledger.Access, ok bool) {
+	at, ok := r.Int("time")
+	a.Time = at
+	for column, to := range map[string]*string{"request": &a.Request, "token": &a.Token, "method": &a.Method, "path": &a.Path} {
+		text, is := r.Text(column)
+		*to, ok = text, ok && is
+	}
+	return a, ok
+}

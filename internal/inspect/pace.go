@@ -1,0 +1,187 @@
+package inspect
+
+import (
+	"maps"
+	"math/bits"
+	"slices"
+
+	"shuffled/internal/audit"
+)
+
+// Dealing says by table who dealt, and at what pace. None of it is a fault: it is what a
+// reader asks the house about (docs/SPEC.md section 14.2).
+type Dealing struct {
+	Totals DealingCounts  `json:"totals"`
+	Tables []TableDealing `json:"tables"`         // where something but deals is counted, by name, at most MaxListed
+	Rest   *RestDealing   `json:"rest,omitempty"` // the sum of such tables that are not listed
+}
+
+// DealingCounts are figures about shuffles and draws committed in the period.
+type DealingCounts struct {
+	Owners      uint64 `json:"owner_changed"`       // shuffles with entries of more than one identity
+	Credentials uint64 `json:"more_credentials"`    // shuffles that more than one credential dealt from
+	ToClose     uint64 `json:"taken_over_to_close"` // takeovers
+	ToPlay      uint64 `json:"taken_over_to_play"`
+	Deals       uint64 `json:"deals"`
+	InOneGo     uint64 `json:"in_one_go"`   // of the deals: came much sooner after the one before than the table's median
+	LongBefore  uint64 `json:"long_before"` // of the deals: the shuffle's next entry came much later than that
+}
+
+// TableDealing are the figures of one table.
+type TableDealing struct {
+	Table string `json:"table"`
+	DealingCounts
+	// Median is between which milliseconds the median gap between deals of one shuffle
+	// lies, from the first and below the second; nil if there is no gap.
+	Median *[2]uint64 `json:"median_gap_ms,omitempty"`
+}
+
+// RestDealing sums tables.
+type RestDealing struct {
+	Count uint64 `json:"count"` // of tables
+	DealingCounts
+}
+
+// pace is what the fold keeps of a table. Gaps are counted by class, so that the median
+// need not be known before the end.
+type pace struct {
+	DealingCounts
+	Between gaps `json:"between"` // from a deal to the next deal of its shuffle
+	After   gaps `json:"after"`   // from a deal to the next entry of its shuffle
+}
+
+// tempo is what the fold keeps of an open shuffle for its table's pace.
+type tempo struct {
+	OwnerChanged bool
+	Dealer       string // credential of the first deal
+	MoreDealers  bool
+	AfterDeal    bool  // its newest entry is a deal
+	DealtAt      int64 // time of the newest deal
+}
+
+// gaps counts gaps by class: 0 of less than a millisecond, n ≥ 1 of 2^(n−1) to 2^n − 1
+// milliseconds. It is as long as the largest class asks, at most 65.
+type gaps []uint64
+
+// farGap is by how many classes a gap differs from the median if it is counted.
+const farGap = 2
+
+func (g *gaps) add(from, to int64) {
+	class := bits.Len64(uint64(max(0, to-from)))
+	for len(*g) <= class {
+		*g = append(*g, 0)
+	}
+	(*g)[class]++
+}
+
+// median returns the class of the lower median, false for no gap.
+func (g gaps) median() (class int, ok bool) {
+	var total, below uint64
+	for _, n := range g {
+		total += n
+	}
+	for class, n := range g {
+		if below += n; below > 0 && below >= (total+1)/2 {
+			return class, true
+		}
+	}
+	return 0, false
+}
+
+// between sums the classes from ≤ class < to.
+func (g gaps) between(from, to int) (n uint64) {
+	for class := max(0, from); class < min(to, len(g)); class++ {
+		n += g[class]
+	}
+	return n
+}
+
+// deal counts what entry e says of who dealt from its shuffle, and when. It is called
+// before the entry's own consequences.
+func (f *fold) deal(e audit.Entry, opened audit.Opened) {
+	l := f.live[shuffleOf(e)]
+	if l == nil || !f.counts(l) {
+		return
+	}
+	p := f.conduct.Paces[l.Table]
+	if p == nil {
+		p = &pace{}
+		f.conduct.Paces[l.Table] = p
+	}
+	if !l.OwnerChanged && !e.Actor.Reserved() && e.Actor.Identity != opened.Owner {
+		l.OwnerChanged = true
+		p.Owners++
+	}
+	if l.AfterDeal {
+		p.After.add(l.DealtAt, e.Time)
+	}
+	l.AfterDeal = false
+	switch b := e.Body.(type) {
+	case *audit.Takeover:
+		if b.Extent == audit.ExtentPlay {
+			p.ToPlay++
+		} else {
+			p.ToClose++
+		}
+	case *audit.Deal:
+		p.dealt(l, e)
+	}
+}
+
+func (p *pace) dealt(l *live, e audit.Entry) {
+	p.Deals++
+	if l.Dealer == "" {
+		l.Dealer = e.Actor.Credential
+	} else {
+		p.Between.add(l.DealtAt, e.Time)
+	}
+	if l.Dealer != e.Actor.Credential && !l.MoreDealers {
+		l.MoreDealers = true
+		p.Credentials++
+	}
+	l.AfterDeal, l.DealtAt = true, e.Time
+}
+
+// judge counts what was dealt ahead, now that the median is known.
+func (p *pace) judge() (c DealingCounts, median *[2]uint64) {
+	c = p.DealingCounts
+	if m, ok := p.Between.median(); ok {
+		c.InOneGo = p.Between.between(0, m-farGap+1)
+		c.LongBefore = p.After.between(m+farGap, len(p.After))
+		median = &[2]uint64{(uint64(1) << m) >> 1, uint64(1) << m}
+	}
+	return c, median
+}
+
+func (f *fold) dealings() Dealing {
+	d := Dealing{Tables: []TableDealing{}}
+	for _, name := range slices.Sorted(maps.Keys(f.conduct.Paces)) {
+		c, median := f.conduct.Paces[name].judge()
+		d.Totals.add(c)
+		switch {
+		case c.plain():
+		case len(d.Tables) < MaxListed:
+			d.Tables = append(d.Tables, TableDealing{name, c, median})
+		default:
+			if d.Rest == nil {
+				d.Rest = &RestDealing{}
+			}
+			d.Rest.Count++
+			d.Rest.add(c)
+		}
+	}
+	return d
+}
+
+// plain reports whether there is nothing to ask about.
+func (c DealingCounts) plain() bool { return c == DealingCounts{Deals: c.Deals} }
+
+func (c *DealingCounts) add(x DealingCounts) {
+	c.Owners += x.Owners
+	c.Credentials += x.Credentials
+	c.ToClose += x.ToClose
+	c.ToPlay += x.ToPlay
+	c.Deals += x.Deals
+	c.InOneGo += x.InOneGo
+	c.LongBefore += x.LongBefore
+}

@@ -1,0 +1,194 @@
+package inspect
+
+import (
+	"encoding/hex"
+	"slices"
+
+	"shuffled/internal/audit"
+)
+
+// conduct is what the fold keeps of who did what, as it is saved.
+type conduct struct {
+	Paces     map[string]*pace `json:"paces"` // by table
+	Acts      Acts             `json:"acts"`
+	Approving uint64           `json:"approving"` // index of the act that approves the next entry, 0 for none
+	Heads     []AdoptedHead    `json:"heads"`
+	Passed    []PassedCode     `json:"passed"`
+}
+
+// Acts are what administrators signed, in the whole ledger (docs/SPEC.md section 14.2).
+type Acts struct {
+	Count      uint64    `json:"count"`
+	Waited     uint64    `json:"waited"`      // of one administrator where two are asked for
+	BreakGlass uint64    `json:"break_glass"` // of those, acts whose entry was written
+	List       []ActLine `json:"list"`        // by entry, at most MaxListed
+}
+
+// ActLine is one act.
+type ActLine struct {
+	Entry          uint64   `json:"entry"` // index
+	Time           string   `json:"time"`
+	Act            string   `json:"act"`            // as in docs/SPEC.md section 5.11
+	Administrators []string `json:"administrators"` // who signed, by name
+	Digest         string   `json:"digest"`         // of what is approved, hexadecimal
+	Waited         bool     `json:"waited"`         // of one administrator where two are asked for
+	BreakGlass     bool     `json:"break_glass"`    // it waited, and what it approves was written
+	Approved       *uint64  `json:"approved,omitempty"`
+	Cancelled      *uint64  `json:"cancelled,omitempty"` // index of the act that cancelled it
+}
+
+// AdoptedHead is a head that an operator vouched for.
+type AdoptedHead struct {
+	Entry      uint64 `json:"entry"` // index
+	Time       string `json:"time"`
+	Identity   string `json:"identity"`
+	Credential string `json:"credential"`
+	Size       uint64 `json:"size"`      // of the adopted head
+	LostSize   uint64 `json:"lost_size"` // of the newest head known before, 0 for none
+	Reason     string `json:"reason"`
+}
+
+// Credentials are the tokens and certificates of the whole ledger.
+type Credentials struct {
+	Created map[string]uint64 `json:"created"` // by role
+	Revoked map[string]uint64 `json:"revoked"` // of them, by role
+	Admins  []AdminCredential `json:"admins"`  // of the role admin, by entry, at most MaxListed
+}
+
+// AdminCredential is a credential of the role admin.
+type AdminCredential struct {
+	Entry      uint64 `json:"entry"` // that created it
+	Credential string `json:"credential"`
+	Identity   string `json:"identity"`
+	Form       string `json:"form"`
+	Created    string `json:"created"`
+	Expires    string `json:"expires,omitempty"`
+	Revoked    string `json:"revoked,omitempty"`
+}
+
+// PassedCode is a code that is not critical and that this version does not know.
+type PassedCode struct {
+	List  string `json:"list"` // of docs/SPEC.md section 15
+	Code  uint8  `json:"code"`
+	Count uint64 `json:"count"` // places where it stands
+	First uint64 `json:"first"` // index of the first entry
+}
+
+// pass counts codes that were passed over. There are at most 128 of a list.
+func (f *fold) pass(codes []audit.Code, index uint64) {
+	for _, c := range codes {
+		at := slices.IndexFunc(f.conduct.Passed, func(p PassedCode) bool { return p.List == c.List && p.Code == c.Number })
+		if at < 0 {
+			at = len(f.conduct.Passed)
+			f.conduct.Passed = append(f.conduct.Passed, PassedCode{List: c.List, Code: c.Number, First: index})
+		}
+		f.conduct.Passed[at].Count++
+	}
+}
+
+// persons notes what an entry says of administrators, after it was applied. waiting are
+// the acts that waited before.
+func (f *fold) persons(e audit.Entry, index uint64, waiting []audit.WaitingAct, legal bool) {
+	if a, ok := e.Body.(*audit.ActEntry); ok {
+		f.act(a, e.Time, index, waiting)
+		return
+	}
+	if b, ok := e.Body.(*audit.Event); ok && b.Kind == audit.EventHeadAdopted && len(f.conduct.Heads) < MaxListed {
+		f.conduct.Heads = append(f.conduct.Heads, AdoptedHead{Entry: index, Time: formatTime(e.Time),
+			Identity: e.Actor.Identity, Credential: e.Actor.Credential, Size: b.Size, LostSize: b.LostSize, Reason: b.Reason})
+	}
+	if f.conduct.Approving != 0 {
+		if legal { // otherwise another entry came, and the rule pair says so
+			f.approved(f.conduct.Approving, index)
+		}
+	} else if len(waiting) > 0 {
+		f.brokeGlass(e, index, waiting)
+	}
+	f.conduct.Approving = 0
+}
+
+// act notes an act.
+func (f *fold) act(a *audit.ActEntry, now int64, index uint64, before []audit.WaitingAct) {
+	line := ActLine{Entry: index, Time: formatTime(now), Act: a.Act.String(), Administrators: []string{},
+		Digest: hex.EncodeToString(a.Digest[:])}
+	for _, s := range a.Signatures {
+		line.Administrators = append(line.Administrators, s.Administrator)
+	}
+	line.Waited = slices.ContainsFunc(f.state.WaitingActs(), func(w audit.WaitingAct) bool { return w.Index == index })
+	f.conduct.Approving = 0
+	if a.Act == audit.ActCancel {
+		at := slices.IndexFunc(before, func(w audit.WaitingAct) bool { return w.Digest == a.Digest })
+		if at >= 0 {
+			if l := f.actLine(before[at].Index); l != nil {
+				l.Cancelled = &index
+			}
+		}
+	} else if !line.Waited {
+		f.conduct.Approving = index
+	}
+	f.conduct.Acts.Count++
+	if line.Waited {
+		f.conduct.Acts.Waited++
+	}
+	if len(f.conduct.Acts.List) < MaxListed {
+		f.conduct.Acts.List = append(f.conduct.Acts.List, line)
+	}
+}
+
+// brokeGlass notes an entry that an act of one administrator approved.
+func (f *fold) brokeGlass(e audit.Entry, index uint64, waiting []audit.WaitingAct) {
+	act, ok := audit.ActFor(e.Body)
+	if !ok || !f.state.NeedsTwo(act) {
+		return
+	}
+	digest := audit.Approved(e.Actor.Identity, e.Body)
+	at := slices.IndexFunc(waiting, func(w audit.WaitingAct) bool { return w.Digest == digest })
+	if at < 0 {
+		return
+	}
+	f.conduct.Acts.BreakGlass++
+	if l := f.actLine(waiting[at].Index); l != nil {
+		l.BreakGlass = true
+	}
+	f.approved(waiting[at].Index, index)
+}
+
+// approved notes the entry that an act approved.
+func (f *fold) approved(act, index uint64) {
+	if l := f.actLine(act); l != nil {
+		l.Approved = &index
+	}
+}
+
+// actLine returns the line of the act of this index, nil if it is not listed.
+func (f *fold) actLine(index uint64) *ActLine {
+	at, ok := slices.BinarySearchFunc(f.conduct.Acts.List, index, func(l ActLine, index uint64) int { return int(l.Entry) - int(index) })
+	if !ok {
+		return nil
+	}
+	return &f.conduct.Acts.List[at]
+}
+
+func (f *fold) credentials() Credentials {
+	c := Credentials{Created: map[string]uint64{}, Revoked: map[string]uint64{}, Admins: []AdminCredential{}}
+	for _, h := range f.state.Holders() {
+		role := h.Role.String()
+		c.Created[role]++
+		if h.Revoked != 0 {
+			c.Revoked[role]++
+		}
+		if h.Role != audit.RoleAdmin || len(c.Admins) == MaxListed {
+			continue
+		}
+		line := AdminCredential{Entry: h.Index, Credential: h.ID, Identity: h.Identity,
+			Form: h.Form.String(), Created: formatTime(h.Created)}
+		if h.Expires != 0 {
+			line.Expires = formatTime(h.Expires)
+		}
+		if h.Revoked != 0 {
+			line.Revoked = formatTime(h.Revoked)
+		}
+		c.Admins = append(c.Admins, line)
+	}
+	return c
+}
