@@ -286,7 +286,7 @@ type AccessRecord struct {
 	// Examples: 2026-03-14T15:09:26.535Z
 	Time Timestamp `json:"time"`
 
-	// Token The public id of the regulator's token.
+	// Token The public id of the token or certificate that asked.
 	Token Name `json:"token"`
 }
 
@@ -323,8 +323,10 @@ type Acts struct {
 	Size Index `json:"size"`
 
 	// TwoPersons The acts that need two of them.
-	TwoPersons []string     `json:"two_persons"`
-	Waiting    []WaitingAct `json:"waiting"`
+	TwoPersons []string `json:"two_persons"`
+
+	// Waiting Acts of one administrator that wait, by entry.
+	Waiting []WaitingAct `json:"waiting"`
 }
 
 // Administrator defines model for Administrator.
@@ -432,8 +434,10 @@ type Credential struct {
 	//
 	//
 	// Examples: 2026-03-14T15:09:26.535Z
-	Expires *Timestamp     `json:"expires,omitempty"`
-	Form    CredentialForm `json:"form"`
+	Expires *Timestamp `json:"expires,omitempty"`
+
+	// Form What a caller shows.
+	Form CredentialForm `json:"form"`
 
 	// Identity Letters, digits, dots, underscores and hyphens, the first a letter or digit. Never
 	// anything that names a person.
@@ -443,13 +447,19 @@ type Credential struct {
 	//
 	//
 	// Examples: 2026-03-14T15:09:26.535Z
-	Revoked *Timestamp      `json:"revoked,omitempty"`
-	Role    Role            `json:"role"`
-	State   CredentialState `json:"state"`
-	Tables  []Name          `json:"tables,omitempty"`
+	Revoked *Timestamp `json:"revoked,omitempty"`
+
+	// Role What it opens.
+	Role Role `json:"role"`
+
+	// State Whether it opens anything now. One that was revoked is not expired.
+	State CredentialState `json:"state"`
+
+	// Tables The tables that it is for. Absent means all.
+	Tables []Name `json:"tables,omitempty"`
 }
 
-// CredentialState defines model for Credential.State.
+// CredentialState Whether it opens anything now. One that was revoked is not expired.
 type CredentialState string
 
 // CredentialForm defines model for CredentialForm.
@@ -457,11 +467,13 @@ type CredentialForm string
 
 // CredentialList defines model for CredentialList.
 type CredentialList struct {
+	// Credentials In the order of their entries.
 	Credentials []Credential `json:"credentials"`
 }
 
 // CredentialRequest defines model for CredentialRequest.
 type CredentialRequest struct {
+	// Action What happens to the credential.
 	Action CredentialRequestAction `json:"action"`
 
 	// Credential The public id, tok_… or crt_….
@@ -490,7 +502,7 @@ type CredentialRequest struct {
 	Tables []Name `json:"tables,omitempty"`
 }
 
-// CredentialRequestAction defines model for CredentialRequest.Action.
+// CredentialRequestAction What happens to the credential.
 type CredentialRequestAction string
 
 // Deal defines model for Deal.
