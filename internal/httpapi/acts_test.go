@@ -141,7 +141,7 @@ func TestPolicyByTwo(t *testing.T) {
 		"a head to come":   {s.submit(s.adminToken, s.sign(&ahead, ann, ben), policy), "a head of"},
 		"not the newest":   {s.submit(s.adminToken, s.sign(&stale, ann, ben), policy), "the newest act is entry 0, not 1"},
 		"another policy":   {s.submit(s.adminToken, both, other), "must follow"},
-		"nothing behind":   {s.submit(s.adminToken, both, nil), "must follow"},
+		"nothing behind":   {s.submit(s.adminToken, both, nil), "does not follow"},
 		"twice one person": {s.by(s.adminToken, "/v1/main/acts", "", twice(both)), ""},
 	} {
 		if name == "twice one person" {
