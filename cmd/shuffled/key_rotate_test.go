@@ -103,8 +103,10 @@ func TestRotateSigning(t *testing.T) {
 
 	r.settings = fmt.Sprintf("signing_keys = [%q]\n", r.path("main-2.key"))
 	r.restart()
-	r.says(exitOK, "admin", "main.vkey", rotate, "signed with the new key", "Entry 8 of ledger main", "Retire the old key")
-	r.says(exitOK, "admin", "main-2.vkey", rotate, "since entry 8", "nothing to do")
+	// Entry 6 is the hand; 7 is the head of the administrator's requests, as the daemon
+	// stopped; 8 is the start.
+	r.says(exitOK, "admin", "main.vkey", rotate, "signed with the new key", "Entry 9 of ledger main", "Retire the old key")
+	r.says(exitOK, "admin", "main-2.vkey", rotate, "since entry 9", "nothing to do")
 	r.says(exitOK, "admin", "main-2.vkey", []string{"key", "list"}, "replaced", "in force")
 	r.says(exitFails, "dealer", "main.vkey", hand) // who pinned the old key only learns that it signs no more
 	r.says(exitOK, "dealer", "main-2.vkey", hand)
