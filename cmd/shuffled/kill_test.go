@@ -178,8 +178,10 @@ func sameAnswer(later, first []byte) bool {
 	plain := func(b []byte) string {
 		return strings.NewReplacer(`"repeated":true,`, "", `,"repeated":true`, "").Replace(string(b))
 	}
-	return bytes.Contains(later, []byte(`"repeated":true`)) && plain(later) == plain(first)
+	return isRepeated(later) && plain(later) == plain(first)
 }
+
+func isRepeated(answer []byte) bool { return bytes.Contains(answer, []byte(`"repeated":true`)) }
 
 // checkSerials: every commit was acknowledged in the end, so the serials of each
 // table are 1, 2, 3 … without a gap.

@@ -14,12 +14,17 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"golang.org/x/mod/sumdb/note"
 	"golang.org/x/mod/sumdb/tlog"
 
 	"shuffled/internal/audit"
 )
+
+// requestLimit is how long a request of a crowd may take: far above what any answer
+// needs, so that a daemon that never answers fails a test and does not hang it.
+const requestLimit = time.Minute
 
 // replicas are daemons of one ledger, each with a directory and a mark of its own
 // and the same keys.
@@ -32,18 +37,18 @@ type replicas struct {
 }
 
 // newReplicas starts a daemon on each of the addresses, which lead to one
-// database. The first makes the ledger.
+// database. The first makes the ledger; each other one begins from a copy of its mark
+// (docs/OPERATIONS.md, Several daemons), so that no credential is revoked.
 func newReplicas(t *testing.T, databases ...string) *replicas {
 	t.Helper()
-	r := &replicas{t: t, http: &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: 1024}}}
+	r := &replicas{t: t, http: &http.Client{
+		Timeout: requestLimit, Transport: &http.Transport{MaxIdleConnsPerHost: 1024}}}
 	for i, database := range databases {
 		d := newDaemon(t, database)
-		if i == 0 {
-			d.start("--log-level", "warn")
-		} else {
-			r.copyKeys(d)
-			d.start("--log-level", "warn", "--adopt-head", "one more daemon")
+		if i > 0 {
+			r.copyTo(d)
 		}
+		d.start("--log-level", "warn")
 		r.daemons = append(r.daemons, d)
 	}
 	r.token = r.daemons[0].token("dealer.token")
@@ -58,8 +63,8 @@ func newReplicas(t *testing.T, databases ...string) *replicas {
 	return r
 }
 
-// copyKeys gives a daemon the files of the first one, but not its mark.
-func (r *replicas) copyKeys(d *daemon) {
+// copyTo gives a daemon the keys, the tokens and the mark of the first one.
+func (r *replicas) copyTo(d *daemon) {
 	r.t.Helper()
 	if err := os.Mkdir(d.data, 0o700); err != nil {
 		r.t.Fatal(err)
@@ -69,7 +74,7 @@ func (r *replicas) copyKeys(d *daemon) {
 		r.t.Fatal(err)
 	}
 	for _, path := range files {
-		if strings.HasSuffix(path, ".mark") || strings.Contains(path, ".db") {
+		if strings.Contains(path, ".db") {
 			continue
 		}
 		b, err := os.ReadFile(path)
@@ -186,6 +191,7 @@ type player struct {
 	home int // the daemon that it asks first
 	at   int // the daemon that it asked last
 	n    int // hands begun
+	took int // attempts of the last request
 }
 
 // hand plays a hand and reports whether all of it was acknowledged.
@@ -266,6 +272,7 @@ func (c *player) call(path, key, body string, answer any) bool {
 			c.again.Add(1)
 			c.at = (c.at + 1) % len(c.daemons)
 		}
+		c.took = n + 1
 		for most := c.most.Load(); most < int64(n+1) && !c.most.CompareAndSwap(most, int64(n+1)); most = c.most.Load() {
 		}
 		b, err := c.try(c.daemons[c.at].url+path, key, body)
@@ -280,24 +287,34 @@ func (c *player) call(path, key, body string, answer any) bool {
 	return c.failed("%s %s failed %d times:%s", path, key, c.attempts, last)
 }
 
-// twice sends one request to two daemons at once, which must answer the same.
+// twice sends one request to two daemons at once: one of them answers it, the other
+// one the same again.
 func (c *player) twice(path, key, body string, answer any) bool {
 	if c.commits {
 		return c.call(path, key, body, answer)
 	}
 	var both [2]json.RawMessage
+	var took [2]int
 	var wg sync.WaitGroup
 	ok := [2]bool{}
 	for i := range both {
 		one := *c
 		one.at = (c.at + i) % len(c.daemons)
-		wg.Go(func() { ok[i] = one.call(path, key, body, &both[i]) })
+		wg.Go(func() {
+			ok[i] = one.call(path, key, body, &both[i])
+			took[i] = one.took
+		})
 	}
 	wg.Wait()
 	if !ok[0] || !ok[1] {
 		return false
 	}
-	if !bytes.Equal(both[0], both[1]) {
+	// Both are repeated only if the first answer was lost and asked for again.
+	first, later := both[0], both[1]
+	if isRepeated(first) {
+		first, later = later, first
+	}
+	if !sameAnswer(later, first) || isRepeated(first) && took[0]+took[1] == 2 {
 		return c.failed("%s: two daemons answered\n%s\nand\n%s", key, both[0], both[1])
 	}
 	if err := json.Unmarshal(both[0], answer); err != nil {
@@ -307,7 +324,7 @@ func (c *player) twice(path, key, body string, answer any) bool {
 }
 
 func (c *player) try(url, key, body string) ([]byte, error) {
-	req, err := http.NewRequest(http.MethodPost, url, bytes.NewReader([]byte(body)))
+	req, err := http.NewRequestWithContext(c.t.Context(), http.MethodPost, url, bytes.NewReader([]byte(body)))
 	if err != nil {
 		return nil, err
 	}
