@@ -13,6 +13,7 @@ import (
 	"path/filepath"
 	"strings"
 	"sync"
+	"syscall"
 	"testing"
 	"time"
 )
@@ -127,11 +128,20 @@ func (d *daemon) kill() {
 	}
 }
 
-// stop ends it with SIGTERM and reports how it ended.
+// stopLimit is how long a daemon may take to stop: it finishes what it has for 20 s.
+const stopLimit = time.Minute
+
+// stop ends it as a supervisor does, and reports how it ended. One that goes on writes
+// its goroutines to its log and ends.
 func (d *daemon) stop() {
 	d.t.Helper()
-	d.cmd.Process.Signal(os.Interrupt)
-	<-d.done
+	d.cmd.Process.Signal(syscall.SIGTERM)
+	select {
+	case <-d.done:
+	case <-time.After(stopLimit):
+		d.cmd.Process.Signal(syscall.SIGQUIT)
+		<-d.done
+	}
 	if code := d.cmd.ProcessState.ExitCode(); code != 0 {
 		d.t.Errorf("the daemon stopped with code %d:\n%s", code, d.logged())
 	}

@@ -188,7 +188,9 @@ func (h *house) explainOpen(err error, info ledger.Info) error {
 		return withHint(fmt.Errorf("there is no ledger %s of %s in the database", info.Name, info.Origin),
 			"create it: shuffled ledger create --name %s --origin %s", info.Name, info.Origin)
 	case errors.Is(err, ledger.ErrNoMark):
-		return withHint(err, "if this host is new to the ledger and you know its head is right: serve --adopt-head REASON")
+		return withHint(err, "if another daemon serves this ledger, copy its mark to this place; "+
+			"if none does, and you know that the head is right: serve --adopt-head REASON, "+
+			"which revokes every token and certificate")
 	}
 	var illegal *audit.Illegal
 	if errors.As(err, &illegal) && illegal.Code == audit.RuleTwoPersons {
