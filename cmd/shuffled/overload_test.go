@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"encoding/json"
 	"flag"
 	"fmt"
 	"io"
@@ -124,6 +125,16 @@ func (l *loaded) openLoop(rate float64, d time.Duration, conns int) outcomes {
 	return got
 }
 
+// transcriptOf returns where the transcript is of the shuffle that an answer tells of.
+func (l *loaded) transcriptOf(answer []byte) string {
+	l.t.Helper()
+	var s struct{ ID uint64 }
+	if err := json.Unmarshal(answer, &s); err != nil || s.ID == 0 {
+		l.t.Fatalf("no shuffle in %s: %v", answer, err)
+	}
+	return fmt.Sprintf("%s/v1/main/shuffles/%d/transcript", l.url, s.ID)
+}
+
 func quantile(times []time.Duration, q float64) time.Duration {
 	if len(times) == 0 {
 		return 0
@@ -135,8 +146,7 @@ func quantile(times []time.Duration, q float64) time.Duration {
 // transcript plays a hand and returns its evidence.
 func (l *loaded) transcript() []byte {
 	l.t.Helper()
-	l.insist("evidence", "e-1")
-	r := l.ask(l.t.Context(), http.MethodGet, l.url+"/v1/main/shuffles/2/transcript", "", nil)
+	r := l.ask(l.t.Context(), http.MethodGet, l.transcriptOf(l.insist("evidence", "e-1")), "", nil)
 	if r.status != http.StatusOK {
 		l.t.Fatalf("the transcript: %d, %v", r.status, r.err)
 	}
@@ -206,7 +216,7 @@ func TestCancelStorm(t *testing.T) {
 		t.Skip("loads the machine")
 	}
 	l := newLoaded(t, "")
-	l.insist("storm", "s-first")
+	transcript := l.transcriptOf(l.insist("storm", "s-first"))
 	const clients = 128
 	base := l.figure("go_goroutines")
 	given := map[string][]byte{"s-first": nil}
@@ -220,7 +230,7 @@ func TestCancelStorm(t *testing.T) {
 				ctx, cancel := context.WithTimeout(t.Context(), time.Duration(rand.Int64N(int64(50*time.Millisecond))))
 				r := l.commit(ctx, "storm", key)
 				if n%4 == 0 { // reads are given up, too
-					l.ask(ctx, http.MethodGet, l.url+"/v1/main/shuffles/2/transcript", "", nil)
+					l.ask(ctx, http.MethodGet, transcript, "", nil)
 				}
 				cancel()
 				mu.Lock()
