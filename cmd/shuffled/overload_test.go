@@ -366,6 +366,18 @@ func TestHeldHead(t *testing.T) {
 		}
 		return ""
 	})
+	// What memory knows of credentials is believed for ledger.CredentialLife. Then nobody
+	// gets in, and is told so in the proper form.
+	l.until(func() string {
+		switch r := l.ask(t.Context(), http.MethodGet, l.url+"/log/main/checkpoint", "", nil); {
+		case r.refused():
+			return ""
+		case r.status != http.StatusOK:
+			t.Fatalf("a token that nobody can look up: %d %v: %s", r.status, r.err, r.body)
+		}
+		return "credentials are believed, though nothing is read"
+	})
+	l.alive(transcript)
 	if err := tx.Rollback(t.Context()); err != nil {
 		t.Fatal(err)
 	}
