@@ -53,7 +53,7 @@ func TestProduction(t *testing.T) {
 	p.serve()
 	p.keepsApart(token, auditor)
 	if code, out := p.run("", "token", "create", "--config", p.config, "--role", "auditor"); code != exitCannot || !strings.Contains(out, "--url") {
-		t.Errorf("a token made beside the daemon: %d: %s", code, out)
+		t.Errorf("a token made alongside the daemon: %d: %s", code, out)
 	}
 
 	status, answer, err := p.post("/v1/main/shuffles", token, "hand-1", map[string]any{"table": "t1", "deck": "standard-52"})
@@ -83,7 +83,7 @@ func TestProduction(t *testing.T) {
 
 	id, _, _ := strings.Cut(token, ".")
 	if code, out := p.run("", "token", "revoke", "--config", p.config, id); code != exitCannot || !strings.Contains(out, "--url") {
-		t.Errorf("a token revoked beside the daemon: %d: %s", code, out)
+		t.Errorf("a token revoked alongside the daemon: %d: %s", code, out)
 	}
 	p.stop()
 	p.must("", "token", "revoke", "--config", p.config, id)

@@ -20,9 +20,9 @@ const (
 
 var tokenEncoding = base32.NewEncoding("abcdefghijklmnopqrstuvwxyz234567").WithPadding(base32.NoPadding)
 
-// NewToken makes an API token. id is public: it is the actor in entries and
-// logs. bearer is the whole token and goes to its holder only; the store keeps
-// id and HashToken of the secret part.
+// NewToken makes an API token. id is public: it is the credential in entries and
+// logs. bearer is the whole token and goes to its holder only; the ledger's entry has
+// id and a digest of HashToken of the secret part (docs/SPEC.md section 5.10).
 func NewToken() (id string, bearer Secret) {
 	var b [10 + 32]byte
 	rand.Read(b[:]) // never fails (crypto/rand)
@@ -48,13 +48,13 @@ func SplitToken(bearer string) (id, secret string, ok bool) {
 	return id, secret, true
 }
 
-// HashToken returns what a store keeps of a token's secret: its SHA-256. A slow
+// HashToken returns what the digest of a token's entry covers of its secret: its SHA-256. A slow
 // password hash would add nothing, for there is no guessing at 256 random bits,
 // and would let anybody make the daemon work.
 func HashToken(secret string) [32]byte { return sha256.Sum256([]byte(secret)) }
 
 // CheckToken reports whether secret is the one that was hashed, in a time that
-// does not depend on where they differ. For an id that is not stored, call it
+// does not depend on where they differ. For an id that is not known, call it
 // with a zero hash, so that this takes as long.
 func CheckToken(secret string, hash [32]byte) bool {
 	got := HashToken(secret)
