@@ -52,9 +52,9 @@ func (c auditExportCmd) Run(ctx context.Context, s streams) error {
 	p := newProgress(s.err, "entries")
 	src := exportSource{store.Export{Evidence: evidence, ID: ledger.IDOf(info.Origin)}}
 	result, err := bundle.Export(ctx, src, c.Out, bundle.Options{
-		Name: info.Name, Origin: info.Origin, From: from, To: to, Progress: p.at,
+		Name: info.Name, Origin: info.Origin, From: from, To: to, Progress: p.At,
 	})
-	p.end()
+	p.End()
 	if err != nil {
 		return c.refused(s, err)
 	}

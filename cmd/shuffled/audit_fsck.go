@@ -56,9 +56,9 @@ func (c auditFsckCmd) Run(ctx context.Context, s streams) error {
 	}
 	defer e.Close()
 	p := newProgress(s.err, "entries")
-	opts.Progress = func(n inspect.Progress) { p.at(n.Entries, n.Of) }
+	opts.Progress = func(n inspect.Progress) { p.At(n.Entries, n.Of) }
 	r, err := fsck.Run(ctx, e, opts)
-	p.end()
+	p.End()
 	switch {
 	case ctx.Err() != nil:
 		return errors.New("interrupted")

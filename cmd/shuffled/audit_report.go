@@ -23,7 +23,7 @@ const (
 func printAudit(w io.Writer, name string, r *inspect.Report) error {
 	s := sheet{p: newPainter(w), w: columns(w)}
 	var b strings.Builder
-	b.WriteString(s.p.bold(fit(visible(name), max(s.w-20, 8))+": a whole ledger") + "\n\n")
+	b.WriteString(s.p.Bold(fit(visible(name), max(s.w-20, 8))+": a whole ledger") + "\n\n")
 	b.WriteString(s.auditFacts(r))
 	if len(r.Tables) > 0 {
 		b.WriteString("\n" + auditTable(r) + "\n" + s.auditBars(r))
@@ -114,8 +114,8 @@ func (s sheet) auditBars(r *inspect.Report) string {
 		}
 		fmt.Fprintf(&b, "  %s  %s%s%s%s  early %s, void %s%s, expired %s\n", pad(fit(visible(t.Table), width), width),
 			strings.Repeat(barDone, barCells-cellsOf(c.EndedEarly, c)-cellsOf(c.Void, c)-cellsOf(c.Expired, c)),
-			s.p.dim(strings.Repeat(barEarly, cellsOf(c.EndedEarly, c))), s.p.warn(strings.Repeat(barVoid, cellsOf(c.Void, c))),
-			s.p.bad(strings.Repeat(barExpired, cellsOf(c.Expired, c))),
+			s.p.Dim(strings.Repeat(barEarly, cellsOf(c.EndedEarly, c))), s.p.Warn(strings.Repeat(barVoid, cellsOf(c.Void, c))),
+			s.p.Bad(strings.Repeat(barExpired, cellsOf(c.Expired, c))),
 			percent(c.Shares.EndedEarly), percent(c.Shares.Void), reasons(c), percent(c.Shares.Expired))
 	}
 	if b.Len() > 0 {
@@ -181,7 +181,7 @@ func (s sheet) auditOpen(r *inspect.Report) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "\nOpen: %s", counted(r.Totals.Open))
 	if r.Totals.Overdue > 0 {
-		fmt.Fprintf(&b, ", of them %s by %s", s.p.warn(counted(r.Totals.Overdue)+" overdue"), r.Period.At)
+		fmt.Fprintf(&b, ", of them %s by %s", s.p.Warn(counted(r.Totals.Overdue)+" overdue"), r.Period.At)
 	}
 	b.WriteString("\n")
 	open := slices.Clone(r.Open)
@@ -201,7 +201,7 @@ func (s sheet) auditOpen(r *inspect.Report) string {
 		}
 		line := fmt.Sprintf("  %d, number %d of table %s, %d of %d places dealt, to close by %s", o.ID, o.Serial, visible(o.Table), o.Dealt, o.Places, o.CloseBy)
 		if o.Overdue {
-			line = s.p.warn(line + ": overdue")
+			line = s.p.Warn(line + ": overdue")
 		}
 		b.WriteString(line + "\n")
 	}
@@ -213,13 +213,13 @@ func (s sheet) auditFaults(r *inspect.Report) string {
 		return ""
 	}
 	var b strings.Builder
-	fmt.Fprintf(&b, "\nFaults: %s\n", s.p.bad(counted(r.FaultCount)))
+	fmt.Fprintf(&b, "\nFaults: %s\n", s.p.Bad(counted(r.FaultCount)))
 	for i, f := range r.Faults {
 		if i == shownFaults {
 			fmt.Fprintf(&b, "  and %s more: --json lists them\n", counted(r.FaultCount-shownFaults))
 			break
 		}
-		b.WriteString(hanging("  "+s.p.bad(f.Code)+"  ", placeOfFault(f)+": "+visible(f.Detail), s.w))
+		b.WriteString(hanging("  "+s.p.Bad(f.Code)+"  ", placeOfFault(f)+": "+visible(f.Detail), s.w))
 	}
 	if r.FaultCount > shownFaults {
 		for _, code := range slices.Sorted(maps.Keys(r.FaultCodes)) {
@@ -250,11 +250,11 @@ func placeOfFault(f inspect.Fault) string {
 func (s sheet) auditConclusion(r *inspect.Report) string {
 	switch r.Verdict {
 	case inspect.Failed:
-		return s.headline("FAILED", s.p.bad, fmt.Sprintf(": %s in the evidence. Ask the house about each.", plural(r.FaultCount, "fault")))
+		return s.headline("FAILED", s.p.Bad, fmt.Sprintf(": %s in the evidence. Ask the house about each.", plural(r.FaultCount, "fault")))
 	case inspect.CannotJudge:
-		return s.headline("CANNOT JUDGE", s.p.warn, ": the ledger uses something that this version does not know. That is no sign of a fault.")
+		return s.headline("CANNOT JUDGE", s.p.Warn, ": the ledger uses something that this version does not know. That is no sign of a fault.")
 	case inspect.Consistent:
-		return s.headline("KEY NOT PINNED", s.p.warn, ": the ledger agrees with itself, and nothing is proved.") + "\n" +
+		return s.headline("KEY NOT PINNED", s.p.Warn, ": the ledger agrees with itself, and nothing is proved.") + "\n" +
 			s.points([]string{
 				"Anybody can make such a ledger with a key of their own.",
 				"Take the ledger's verifier key from somewhere you trust (not from this directory, nor from whoever gave it to you) and run this again with --key.",
@@ -274,7 +274,7 @@ func (s sheet) auditConclusion(r *inspect.Report) string {
 		lines = append(lines, fmt.Sprintf("For %s no outside witness whom you trust saw the commitment before the first card. Against an operator who holds the signing key and rebuilds the ledger, that is no proof.",
 			plural(r.Totals.Shuffles-r.Totals.Witnessed(), "shuffle")))
 	}
-	return s.headline("PROVED", s.p.good, ": all of it holds.") + "\n" + s.points(lines)
+	return s.headline("PROVED", s.p.Good, ": all of it holds.") + "\n" + s.points(lines)
 }
 
 func plural(n uint64, what string) string {

@@ -64,9 +64,9 @@ func (c auditVerifyCmd) Run(ctx context.Context, s streams) error {
 		defer debug.SetGCPercent(debug.SetGCPercent(800))
 	}
 	p := newProgress(s.err, "entries")
-	opts.Progress = func(n inspect.Progress) { p.at(n.Entries-n.Resumed, n.Of-n.Resumed) }
+	opts.Progress = func(n inspect.Progress) { p.At(n.Entries-n.Resumed, n.Of-n.Resumed) }
 	r, err := inspect.Run(ctx, b, opts)
-	p.end()
+	p.End()
 	if err != nil {
 		if ctx.Err() != nil {
 			return withHint(errors.New("interrupted"), "run it again to go on from here")

@@ -9,6 +9,7 @@ import (
 	"golang.org/x/mod/sumdb/note"
 
 	"shuffled/client"
+	clients "shuffled/internal/cli/remote"
 	"shuffled/internal/audit"
 	"shuffled/internal/load"
 )
@@ -70,9 +71,9 @@ func (c *benchCmd) Run(ctx context.Context, s streams) error {
 	}
 	cfg.Progress = func(p load.Progress) { fmt.Fprintln(s.err, second(p)) }
 	verifying := newProgress(s.err, "answers verified")
-	cfg.Verifying = func(done, total int) { verifying.at(uint64(done), uint64(total)) }
+	cfg.Verifying = func(done, total int) { verifying.At(uint64(done), uint64(total)) }
 	report, err := load.Run(ctx, cfg)
-	verifying.end()
+	verifying.End()
 	if err != nil {
 		return c.wrong(err)
 	}
@@ -88,7 +89,7 @@ func (c *benchCmd) trust(ctx context.Context, s streams, cfg *load.Config) error
 	if c.ClientCert != "" {
 		return usage("--client-cert: the load is made with a token")
 	}
-	given, err := c.config(ctx, s)
+	given, err := c.Config(ctx, s.err)
 	if err != nil {
 		return err
 	}
@@ -98,7 +99,7 @@ func (c *benchCmd) trust(ctx context.Context, s streams, cfg *load.Config) error
 	}
 	said, err := d.SaidKeys(ctx)
 	if err != nil {
-		return c.explain(err)
+		return c.Explain(err)
 	}
 	if said.Production && !c.Production {
 		return withHint(usage("--production: ledger %s is of production, and what a load writes stays in it for ever", c.Ledger),
@@ -134,7 +135,7 @@ func (c *benchCmd) wrong(err error) error {
 		if code == client.CodeInvalidValue || code == client.CodeInvalidRequest {
 			return usage("%s", err)
 		}
-		if hint := advice[code]; hint != "" {
+		if hint := clients.Advice[code]; hint != "" {
 			return withHint(err, "%s", hint)
 		}
 	}

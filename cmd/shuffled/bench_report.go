@@ -56,7 +56,7 @@ func printReport(s streams, r *load.Report) {
 	if r.Rate > 0 {
 		pace = fmt.Sprintf("%g due per second", r.Rate)
 	}
-	fmt.Fprintf(s.out, "%s\n\n", p.bold(fmt.Sprintf("%s in %.1f s on %d connections, %s", r.Mix, r.Seconds, r.Connections, pace)))
+	fmt.Fprintf(s.out, "%s\n\n", p.Bold(fmt.Sprintf("%s in %.1f s on %d connections, %s", r.Mix, r.Seconds, r.Connections, pace)))
 	done := fmt.Sprintf("%s requests/s", counted(uint64(r.PerSecond)))
 	if r.Shuffles > 0 {
 		done += fmt.Sprintf(", %s shuffles/s", counted(uint64(r.Shuffles)))

@@ -32,7 +32,7 @@ func (c *closeCmd) Run(ctx context.Context, s streams) error {
 	if err != nil {
 		return c.fail(s, err)
 	}
-	closed, err := d.Close(c.tried(ctx), shuffle, *closeRequest(c.Outcome, c.Because))
+	closed, err := d.Close(c.Tried(ctx), shuffle, *closeRequest(c.Outcome, c.Because))
 	if err != nil {
 		return c.fail(s, err)
 	}
@@ -58,7 +58,7 @@ func sayClosed(s streams, id uint64, c *client.Close) {
 	if c.Reason != nil {
 		how += ": " + string(*c.Reason)
 	}
-	fmt.Fprintf(s.out, "%s\n\n", s.sheet().p.bold(fmt.Sprintf("Shuffle %d: closed as %s, recorded and signed", id, how)))
+	fmt.Fprintf(s.out, "%s\n\n", s.sheet().p.Bold(fmt.Sprintf("Shuffle %d: closed as %s, recorded and signed", id, how)))
 	if len(c.Tape) > 0 {
 		fmt.Fprintf(s.out, "The tape is public: %d bytes, which open the commitment.\n", len(c.Tape))
 	} else {

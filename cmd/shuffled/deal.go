@@ -8,6 +8,7 @@ import (
 
 	"shuffled/client"
 	"shuffled/internal/audit"
+	"shuffled/internal/term"
 )
 
 type dealCmd struct {
@@ -53,16 +54,16 @@ func (c *dealCmd) Run(ctx context.Context, s streams) error {
 	if err != nil {
 		return c.fail(s, err)
 	}
-	dealt, err := d.Deal(c.tried(ctx), shuffle, req)
+	dealt, err := d.Deal(c.Tried(ctx), shuffle, req)
 	if err != nil {
 		return c.fail(s, err)
 	}
 	if c.JSON {
 		return printSafeJSON(s.out, dealt)
 	}
-	look := plain
+	look := term.Plain
 	if state, err := d.State(ctx, c.ID); err == nil && state.DeckHash != nil { // for the drawing only
-		look = styleOfHash(*state.DeckHash)
+		look = term.StyleOfHash(*state.DeckHash)
 	}
 	sheet := s.sheet()
 	places := fmt.Sprintf("places %d to %d", c.First, dealt.Next-1)
@@ -73,10 +74,10 @@ func (c *dealCmd) Run(ctx context.Context, s streams) error {
 	if dealt.Next-1 == c.First {
 		places = fmt.Sprintf("place %d", c.First)
 	}
-	fmt.Fprintf(s.out, "%s\n\n%s\n", sheet.p.bold(fmt.Sprintf("Shuffle %d: %s dealt, recorded and signed", c.ID, places)),
-		drawHands(sheet.p, dealtHands(req.Runs, dealt, look), sheet.w))
+	fmt.Fprintf(s.out, "%s\n\n%s\n", sheet.p.Bold(fmt.Sprintf("Shuffle %d: %s dealt, recorded and signed", c.ID, places)),
+		term.DrawHands(sheet.p, dealtHands(req.Runs, dealt, look), sheet.w))
 	if deref(dealt.LastHand) {
-		fmt.Fprintf(s.out, "%s\n\n", sheet.p.bold("The cut card has come out: this hand is the last."))
+		fmt.Fprintf(s.out, "%s\n\n", sheet.p.Bold("The cut card has come out: this hand is the last."))
 	}
 	if dealt.Close != nil {
 		sayClosed(s, c.ID, dealt.Close)
@@ -88,19 +89,19 @@ func (c *dealCmd) Run(ctx context.Context, s streams) error {
 
 // dealtHands puts the cards of each run beside its recipient or purpose.
 // What a drawn value shows after its mix stands for the value.
-func dealtHands(runs []client.Run, dealt *client.Deal, look style) (hands []hand) {
+func dealtHands(runs []client.Run, dealt *client.Deal, look term.Style) (hands []term.Hand) {
 	cards, shows := dealt.Cards, dealt.Shows // the client has counted them
 	for _, r := range runs {
-		h := hand{label: string(r.Purpose)}
+		h := term.Hand{Label: string(r.Purpose)}
 		if r.Recipient != nil {
-			h.label = visible(*r.Recipient)
+			h.Label = visible(*r.Recipient)
 		}
 		for i, c := range cards[:r.Count] {
 			name := deref(c.Card)
 			if shows != nil {
 				name = strconv.FormatUint(uint64(shows[i]), 10)
 			}
-			h.cards = append(h.cards, look.face(name))
+			h.Cards = append(h.Cards, look.Face(name))
 		}
 		cards = cards[r.Count:]
 		if shows != nil {

@@ -88,7 +88,7 @@ type caughtForgery struct {
 
 // play runs the acts; each returns an error when something did not go as told.
 func (d *demo) play(ctx context.Context) error {
-	fmt.Fprintln(d.out, d.p.bold("shuffled demo: one hand, from its shuffle to a stranger's verdict"))
+	fmt.Fprintln(d.out, d.p.Bold("shuffled demo: one hand, from its shuffle to a stranger's verdict"))
 	d.say("A house deals a hand, a player checks it without trusting the house, and then there is some cheating. All of it happens here: an embedded ledger in a temporary directory, and keys made for this run.")
 	d.facts("ledger", demoOrigin+", a sandbox", "key", d.house.key.VKey())
 	for _, act := range []func(context.Context) error{
@@ -103,7 +103,7 @@ func (d *demo) play(ctx context.Context) error {
 
 // end says what to try next.
 func (d *demo) end(kept string) {
-	fmt.Fprintf(d.out, "\n%s %d files proved, %d forgeries caught.\n", d.p.good("Everything went as told:"), len(d.held), len(d.caught))
+	fmt.Fprintf(d.out, "\n%s %d files proved, %d forgeries caught.\n", d.p.Good("Everything went as told:"), len(d.held), len(d.caught))
 	dir := kept
 	if kept == "" {
 		dir = "hand"
@@ -125,7 +125,7 @@ func (d *demo) end(kept string) {
 }
 
 // act begins an act. Everything in it begins with an empty line.
-func (d *demo) act(title string) { fmt.Fprintf(d.out, "\n%s\n", d.p.bold(title)) }
+func (d *demo) act(title string) { fmt.Fprintf(d.out, "\n%s\n", d.p.Bold(title)) }
 
 // say writes a paragraph.
 func (d *demo) say(format string, args ...any) {

@@ -14,6 +14,7 @@ import (
 	"shuffled/internal/audit"
 	"shuffled/internal/dealer"
 	"shuffled/internal/ledger"
+	"shuffled/internal/term"
 	"shuffled/internal/verify"
 )
 
@@ -67,7 +68,7 @@ var (
 
 func (d *demo) deal(ctx context.Context) error {
 	d.act("2. Deal: two hands and a board")
-	next, hashes, hands := 0, 0, []hand(nil)
+	next, hashes, hands := 0, 0, []term.Hand(nil)
 	for _, runs := range [][]audit.Run{demoSeats, demoBoard} {
 		dealt, err := d.house.dealer.Deal(ctx, demoActor, d.id, dealer.DealRequest{First: next, Runs: runs})
 		if err != nil {
@@ -76,17 +77,17 @@ func (d *demo) deal(ctx context.Context) error {
 		next, hashes = dealt.Next, len(dealt.Cards[0].Proof)
 		hands = append(hands, runHands(runs, dealt.Cards)...)
 	}
-	d.show(drawHands(d.p, hands, d.w))
+	d.show(term.DrawHands(d.p, hands, d.w))
 	d.say("Each deal was in the ledger before its cards were given out. Each card came with an opening: its value, its salt and a path of %d hashes to the deck root.", hashes)
 	return nil
 }
 
 // runHands puts cards, by place, beside the runs they belong to.
-func runHands(runs []audit.Run, cards []audit.Card) (hands []hand) {
+func runHands(runs []audit.Run, cards []audit.Card) (hands []term.Hand) {
 	for _, r := range runs {
-		h := hand{label: cmp.Or(r.Recipient, r.Purpose.String())}
+		h := term.Hand{Label: cmp.Or(r.Recipient, r.Purpose.String())}
 		for _, c := range cards[:r.Count] {
-			h.cards = append(h.cards, french.face(c.Card))
+			h.Cards = append(h.Cards, term.French.Face(c.Card))
 		}
 		hands, cards = append(hands, h), cards[r.Count:]
 	}
@@ -109,7 +110,7 @@ func (d *demo) onePlayer(ctx context.Context) error {
 		return err
 	}
 	d.say("The hand is still on. %s is the file that seat-1 takes home. Checked offline, under the key above, it proves seat-1's cards and the board:", playerFile)
-	d.show(drawHands(d.p, shownHands(slices.Concat(demoSeats, demoBoard), v.Cards), d.w))
+	d.show(term.DrawHands(d.p, shownHands(slices.Concat(demoSeats, demoBoard), v.Cards), d.w))
 	d.show(d.steps(pick(v.Steps, "signature", "inclusion", "openings", "tape")))
 	d.show(d.proved(v))
 	d.say("No salt and no value of the cards that lie face down is in the file, and a hash of a card behind a salt of 256 bits tells nothing of it.")
@@ -148,20 +149,20 @@ func (d *demo) keepsSecrets(ctx context.Context, player []byte, v *verify.Verdic
 }
 
 // shownHands draws what is opened, and backs for the rest.
-func shownHands(runs []audit.Run, shown []verify.CardShown) (hands []hand) {
+func shownHands(runs []audit.Run, shown []verify.CardShown) (hands []term.Hand) {
 	names := make(map[int]string)
 	for _, c := range shown {
 		names[c.Place] = c.Name
 	}
 	place := 0
 	for _, r := range runs {
-		h := hand{label: cmp.Or(r.Recipient, r.Purpose.String())}
+		h := term.Hand{Label: cmp.Or(r.Recipient, r.Purpose.String())}
 		for range r.Count {
-			f := back
+			f := term.Back
 			if name, ok := names[place]; ok {
-				f = french.face(name)
+				f = term.French.Face(name)
 			}
-			h.cards = append(h.cards, f)
+			h.Cards = append(h.Cards, f)
 			place++
 		}
 		hands = append(hands, h)
@@ -262,8 +263,8 @@ func (d *demo) catch(what, name string, forged []byte, step string) error {
 func (d *demo) forgery(what, step, why, detail string) {
 	d.caught = append(d.caught, caughtForgery{Altered: what, Step: step, Detail: detail})
 	d.say("%s", what)
-	fmt.Fprint(d.out, strings.Replace(hanging("    ", "CAUGHT at "+step+": "+why, d.w), "CAUGHT", d.p.good("CAUGHT"), 1))
-	fmt.Fprintln(d.out, d.p.dim(strings.TrimSuffix(hanging("    ", visible(detail), d.w), "\n")))
+	fmt.Fprint(d.out, strings.Replace(hanging("    ", "CAUGHT at "+step+": "+why, d.w), "CAUGHT", d.p.Good("CAUGHT"), 1))
+	fmt.Fprintln(d.out, d.p.Dim(strings.TrimSuffix(hanging("    ", visible(detail), d.w), "\n")))
 }
 
 // catchRow alters a row in the database file and starts the ledger again.

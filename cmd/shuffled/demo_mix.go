@@ -8,6 +8,7 @@ import (
 	"shuffled/client"
 	"shuffled/internal/audit"
 	"shuffled/internal/dealer"
+	"shuffled/internal/term"
 	"shuffled/internal/verify"
 )
 
@@ -41,9 +42,9 @@ func (d *demo) mix(ctx context.Context) error {
 		return fmt.Errorf("the tape does not give 52 cards: %s", paper.Why)
 	}
 	d.facts("anna", "hash "+anna.Hash.String(), "", "then "+anna.Value.String(), "bert", "hash "+bert.Hash.String(), "", "then "+bert.Value.String())
-	hands := append([]hand{{label: "the tape", cards: french.faces(paper.Order[:5])}},
+	hands := append([]term.Hand{{Label: "the tape", Cards: term.French.Faces(paper.Order[:5])}},
 		runHands([]audit.Run{{Count: 5, Purpose: audit.PurposeBoard, Recipient: "the table"}}, dealt.Cards)...)
-	d.show(drawHands(d.p, hands, d.w))
+	d.show(term.DrawHands(d.p, hands, d.w))
 	d.say("The first five places show the positions %s of what the house committed to. Which they are hangs on both players' bytes, which the house did not have. %s, as anna checks it, with her bytes:", positionsOf(dealt.Cards), mixFile)
 	return d.holdsFor(mixFile, data, anna)
 }

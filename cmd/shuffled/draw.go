@@ -39,7 +39,7 @@ func (c *drawCmd) Run(ctx context.Context, s streams) error {
 	if err != nil {
 		return err
 	}
-	made, err := d.Draws(c.tried(ctx), c.key(), req)
+	made, err := d.Draws(c.Tried(ctx), c.key(), req)
 	if err != nil {
 		c.unknown(s, err)
 		return c.fail(s, err)

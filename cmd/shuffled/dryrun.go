@@ -9,6 +9,7 @@ import (
 
 	"shuffled/internal/audit"
 	"shuffled/internal/shuffle"
+	"shuffled/internal/term"
 	"shuffled/internal/verify"
 )
 
@@ -125,7 +126,7 @@ func (r *dryRun) rows() [][]string {
 	rows := [][]string{{"i", "k", "limit", "bytes", "x", "value", "j", "then i holds"}}
 	for _, d := range r.Draws {
 		k, limit, j := fmt.Sprint(d.K), fmt.Sprint(d.Limit), fmt.Sprint(d.J)
-		i, then := fmt.Sprint(d.I), fit(visible(d.Card), maxFace)
+		i, then := fmt.Sprint(d.I), fit(visible(d.Card), term.MaxFace)
 		if d.EndAt != 0 {
 			i, j, then = "", "", fmt.Sprintf("cut card in front of place %d", d.EndAt)
 		}
@@ -150,29 +151,6 @@ func number(lane string) string {
 	return fmt.Sprint(x)
 }
 
-// table aligns rows of cells: all to the right but the last.
-func table(rows [][]string) string {
-	wide := make([]int, len(rows[0]))
-	for _, row := range rows {
-		for i, c := range row {
-			wide[i] = max(wide[i], cells(c))
-		}
-	}
-	var b strings.Builder
-	for _, row := range rows {
-		line := "  "
-		for i, c := range row {
-			if i == len(row)-1 {
-				line += c
-				break
-			}
-			line += strings.Repeat(" ", wide[i]-cells(c)) + c + "  "
-		}
-		b.WriteString(strings.TrimRight(line, " ") + "\n")
-	}
-	return b.String()
-}
-
 // order lists the names by position, as many in a row as fit.
 func (r *dryRun) order(s sheet) string {
 	if r.Order == nil {
@@ -181,7 +159,7 @@ func (r *dryRun) order(s sheet) string {
 	wide := 0
 	names := make([]string, len(r.Order))
 	for i, n := range r.Order {
-		names[i] = fit(visible(n), maxFace)
+		names[i] = fit(visible(n), term.MaxFace)
 		wide = max(wide, cells(names[i]))
 	}
 	perRow := max(1, (s.w-8)/(wide+1))
@@ -189,7 +167,7 @@ func (r *dryRun) order(s sheet) string {
 		perRow = perRow / 10 * 10
 	}
 	var b strings.Builder
-	b.WriteString("\n" + s.p.bold("The order") + ", with the first position of each row\n")
+	b.WriteString("\n" + s.p.Bold("The order") + ", with the first position of each row\n")
 	for i, n := range names {
 		if i%perRow == 0 {
 			fmt.Fprintf(&b, "%6d ", i)

@@ -153,10 +153,10 @@ func (c *historyCmd) conclude(s streams, w walk) error {
 	p := s.sheet().p
 	switch {
 	case w.Gap != "":
-		fmt.Fprintf(s.out, "\n%s %s\n", p.bad("gap:"), visible(w.Gap))
+		fmt.Fprintf(s.out, "\n%s %s\n", p.Bad("gap:"), visible(w.Gap))
 		return errFails
 	case w.Whole:
-		fmt.Fprintf(s.out, "\n%s %s back to serial 1, each proved and naming the one before it\n", p.good("whole:"), plural(uint64(len(w.Commits)), "commit"))
+		fmt.Fprintf(s.out, "\n%s %s back to serial 1, each proved and naming the one before it\n", p.Good("whole:"), plural(uint64(len(w.Commits)), "commit"))
 	default:
 		fmt.Fprintf(s.out, "\n%s, each proved and naming the one before it; there are earlier ones\n", plural(uint64(len(w.Commits)), "commit"))
 	}

@@ -154,8 +154,8 @@ func (c *labBatteryCmd) judgeMade(ctx context.Context, s streams, r *labreport.R
 				what += ", second sample"
 			}
 			p := newProgress(s.err, what)
-			defer p.end()
-			return subject.Generate(ctx, src, c.Workers, c.Count, b, func(done uint64) { p.at(done, c.Count) })
+			defer p.End()
+			return subject.Generate(ctx, src, c.Workers, c.Count, b, func(done uint64) { p.At(done, c.Count) })
 		})
 		if err != nil {
 			return fmt.Errorf("%s: %w", subject.Name, err)

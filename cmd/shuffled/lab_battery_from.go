@@ -181,7 +181,7 @@ func (d *dump) independent(second *dump) error {
 // that neighbours in it stay neighbours.
 func (d *dump) feed(ctx context.Context, s streams, workers int, b *battery.Battery) error {
 	p := newProgress(s.err, "outcomes")
-	defer p.end()
+	defer p.End()
 	m := &d.manifest
 	maker := func(worker int) (lab.Maker, error) {
 		first := uint64(0)
@@ -195,7 +195,7 @@ func (d *dump) feed(ctx context.Context, s streams, workers int, b *battery.Batt
 			buf: make([]byte, 0, max(1, 1<<18/size)*size), values: make([]uint32, m.Positions),
 		}, nil
 	}
-	return labreport.Feed(ctx, workers, m.Outcomes, maker, b, func(done uint64) { p.at(done, m.Outcomes) })
+	return labreport.Feed(ctx, workers, m.Outcomes, maker, b, func(done uint64) { p.At(done, m.Outcomes) })
 }
 
 // A stretch reads outcomes one after the other. It is a lab.Maker.

@@ -17,7 +17,7 @@ func (c *labBatteryCmd) print(s streams, r *labreport.Report) error {
 	sheet := s.sheet()
 	var b strings.Builder
 	for _, sample := range r.Samples {
-		b.WriteString(sheet.p.bold(fmt.Sprintf("%s: %s %s in %.1f s", visible(sample.Title()), counted(sample.First.Outcomes), sample.Unit(), sample.Seconds)) + "\n\n")
+		b.WriteString(sheet.p.Bold(fmt.Sprintf("%s: %s %s in %.1f s", visible(sample.Title()), counted(sample.First.Outcomes), sample.Unit(), sample.Seconds)) + "\n\n")
 		for _, f := range sample.Files {
 			fmt.Fprintf(&b, "  from %s\n  SHA-256 %s\n\n", visible(f.Name), f.SHA256)
 		}
@@ -88,9 +88,9 @@ func resultTable(results []battery.Result) string {
 func verdictOf(p painter, sample *labreport.Sample) string {
 	switch v := sample.Verdict; v.Decision {
 	case battery.Accept:
-		return p.good(sample.Accepted()) + ": " + v.Why
+		return p.Good(sample.Accepted()) + ": " + v.Why
 	case battery.Reject:
-		return p.bad("Rejected") + ": " + v.Why
+		return p.Bad("Rejected") + ": " + v.Why
 	}
 	return "Not decided: " + sample.Verdict.Why
 }

@@ -51,8 +51,8 @@ func (c *labHealthCmd) measure(ctx context.Context, s streams, health func(alpha
 		return err
 	}
 	began, p := time.Now(), newProgress(s.err, "bytes")
-	r, err := alarms.Measure(ctx, src, health, alarms.Options{Bytes: c.Bytes, AlphaExps: c.AlphaExp, Workers: c.Workers, Progress: p.at})
-	p.end()
+	r, err := alarms.Measure(ctx, src, health, alarms.Options{Bytes: c.Bytes, AlphaExps: c.AlphaExp, Workers: c.Workers, Progress: p.At})
+	p.End()
 	switch {
 	case ctx.Err() != nil:
 		return errors.New("interrupted")
@@ -94,12 +94,12 @@ func (s sheet) falseAlarms(r healthReport) string {
 			fmt.Sprintf("%.1f", c.Expected), counted(c.Alarms), fmt.Sprintf("%.3g", c.P), "",
 		})
 	}
-	says := hanging(s.p.good("as expected")+"  ", "The tests raise as many alarms as the distribution of uniform bytes says.", s.w)
+	says := hanging(s.p.Good("as expected")+"  ", "The tests raise as many alarms as the distribution of uniform bytes says.", s.w)
 	if !r.Passed {
-		says = hanging(s.p.bad("NOT AS EXPECTED")+"  ", fmt.Sprintf("A count is farther out than chance explains: p < %.0e.", alarms.FarOut), s.w)
+		says = hanging(s.p.Bad("NOT AS EXPECTED")+"  ", fmt.Sprintf("A count is farther out than chance explains: p < %.0e.", alarms.FarOut), s.w)
 	}
 	h := r.Halt
-	return s.p.bold(fmt.Sprintf("False alarms of the health tests: %s bytes, %s windows", counted(r.Bytes), counted(r.Windows))) + "\n" + table(rows) + says +
+	return s.p.Bold(fmt.Sprintf("False alarms of the health tests: %s bytes, %s windows", counted(r.Bytes), counted(r.Windows))) + "\n" + table(rows) + says +
 		hanging("", fmt.Sprintf("What halts the daemon cannot be seen this way. Its cutoffs, for α = 2^-%d, are %d in a row and %d in a window: %.1e and %.1e a byte, so at %s tapes of %d bytes a second one false alarm in %s years. They come from the same formula as those above and run in the same code; every cutoff from 2^-1 to 2^-64 is recomputed with integers by the tests of internal/entropy (TestCutoffsExact).",
 			h.AlphaExp, h.Repetition, h.Proportion, h.RepetitionPerByte, h.ProportionPerByte,
 			counted(uint64(h.TapesPerSecond)), h.TapeBytes, counted(uint64(h.Years)/1000*1000)), s.w) +

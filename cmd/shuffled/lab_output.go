@@ -63,8 +63,8 @@ func (o *labOutput) run(ctx context.Context, s streams, w writing) error {
 		return err
 	}
 	p, began := newProgress(s.err, w.unit), time.Now()
-	written, err := w.write(ctx, src, o.Workers, out, func(done uint64) { p.at(done, w.total) })
-	p.end()
+	written, err := w.write(ctx, src, o.Workers, out, func(done uint64) { p.At(done, w.total) })
+	p.End()
 	if err := out.end(err); err != nil {
 		return o.ended(ctx, err)
 	}

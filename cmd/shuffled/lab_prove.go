@@ -105,8 +105,8 @@ func (c *labProveCmd) check() error {
 func (c *labProveCmd) one(ctx context.Context, s streams, run exact.Run, name string, r *proofs) (v exact.Verdict, text string, err error) {
 	unit := map[string]string{"lanes": "lanes", "orders": "vectors of draws", "exhaustion": "lists", "budget": "decks"}[name]
 	p := newProgress(s.err, unit)
-	defer p.end()
-	o, sh := exact.Options{Workers: c.Workers, Progress: p.at}, s.sheet()
+	defer p.End()
+	o, sh := exact.Options{Workers: c.Workers, Progress: p.At}, s.sheet()
 	switch name {
 	case "lanes":
 		if r.Lanes, err = exact.Lanes(ctx, run, exact.EveryK(), exact.WideK(), o); err == nil {
@@ -132,9 +132,9 @@ func (c *labProveCmd) print(s streams, r *proofs) error {
 		return printJSON(s.out, r)
 	}
 	sh := s.sheet()
-	text := sh.p.good("Proved")
+	text := sh.p.Good("Proved")
 	if !r.Proved {
-		text = sh.p.bad("Not proved")
+		text = sh.p.Bad("Not proved")
 	}
 	_, err := fmt.Fprintf(s.out, "%s in %.1f s\n", text, r.Seconds)
 	return err

@@ -8,11 +8,11 @@ import (
 
 // proof puts a title over a table and the verdict under it.
 func (s sheet) proof(title string, rows [][]string, v exact.Verdict, says string) string {
-	verdict := hanging(s.p.good("proved")+"  ", says, s.w)
+	verdict := hanging(s.p.Good("proved")+"  ", says, s.w)
 	if !v.Proved {
-		verdict = hanging(s.p.bad("NOT PROVED")+"  ", visible(v.Fault), s.w)
+		verdict = hanging(s.p.Bad("NOT PROVED")+"  ", visible(v.Fault), s.w)
 	}
-	return s.p.bold(title) + "\n" + table(rows) + verdict + "\n"
+	return s.p.Bold(title) + "\n" + table(rows) + verdict + "\n"
 }
 
 // whole writes a count as a cell of a table.

@@ -100,17 +100,17 @@ func (c *labSelftestCmd) run(ctx context.Context, s streams, src *entropy.Source
 		table.head()
 	}
 	p := newProgress(s.err, "outcomes")
-	defer p.end()
+	defer p.End()
 	var found []controls.Finding
 	for _, control := range chosen {
-		f, err := control.Run(ctx, src, c.Workers, func(done uint64) { p.at(before+min(done, control.Sample), total) })
+		f, err := control.Run(ctx, src, c.Workers, func(done uint64) { p.At(before+min(done, control.Sample), total) })
 		if err != nil {
 			return nil, err
 		}
 		before += control.Sample
 		found = append(found, f)
 		if !c.JSON {
-			p.end()
+			p.End()
 			table.row(f)
 		}
 	}
@@ -158,7 +158,7 @@ func faultOf(fault string) string {
 }
 
 func (t *controlTable) head() {
-	fmt.Fprintln(t.s.out, t.p.bold(t.line("control", "fault", "outcomes", "found by", "smallest p", "verdict")))
+	fmt.Fprintln(t.s.out, t.p.Bold(t.line("control", "fault", "outcomes", "found by", "smallest p", "verdict")))
 }
 
 func (t *controlTable) line(name, fault, sample, by, p, verdict string) string {
@@ -177,9 +177,9 @@ func (t *controlTable) row(f controls.Finding) {
 	}
 	verdict := map[battery.Decision]string{battery.Accept: "accepted", battery.Reject: "rejected", battery.Repeat: "borderline"}[f.Verdict]
 	if f.Passed {
-		verdict = t.p.good(verdict)
+		verdict = t.p.Good(verdict)
 	} else {
-		verdict = t.p.bad(verdict + ": " + f.Why)
+		verdict = t.p.Bad(verdict + ": " + f.Why)
 	}
 	fmt.Fprintln(t.s.out, t.line(f.Name, faultOf(f.Fault), counted(f.Sample), by, p, verdict))
 }
@@ -201,7 +201,7 @@ func controlSummary(s sheet, r *controlReport) string {
 		}
 	}
 	if wrong == 0 {
-		return fmt.Sprintf("\n%s in %.1f s\n", s.p.good(fmt.Sprintf("All %d came out as they must", len(r.Controls))), r.Seconds)
+		return fmt.Sprintf("\n%s in %.1f s\n", s.p.Good(fmt.Sprintf("All %d came out as they must", len(r.Controls))), r.Seconds)
 	}
-	return fmt.Sprintf("\n%s in %.1f s\n", s.p.bad(fmt.Sprintf("%d of %d did not come out as they must", wrong, len(r.Controls))), r.Seconds)
+	return fmt.Sprintf("\n%s in %.1f s\n", s.p.Bad(fmt.Sprintf("%d of %d did not come out as they must", wrong, len(r.Controls))), r.Seconds)
 }

@@ -29,8 +29,8 @@ func (e *swapAnywhere) text(s sheet) string {
 		orders += "  " + strings.Trim(strings.ReplaceAll(fmt.Sprint(order), " ", ""), "[]")
 		ways += fmt.Sprintf("  %3d", e.Ways[i])
 	}
-	fmt.Fprintf(&b, "\n%s\n%s\n%s\n", s.p.bold(fmt.Sprintf("Swapping with any position: the %d ways to shuffle three cards", e.All)), orders, ways)
-	fmt.Fprintf(&b, "\n%s\n", s.p.bold(fmt.Sprintf("Mean card at each position of nine: %d everywhere if it were right", (curveCards-1)/2)))
+	fmt.Fprintf(&b, "\n%s\n%s\n%s\n", s.p.Bold(fmt.Sprintf("Swapping with any position: the %d ways to shuffle three cards", e.All)), orders, ways)
+	fmt.Fprintf(&b, "\n%s\n", s.p.Bold(fmt.Sprintf("Mean card at each position of nine: %d everywhere if it were right", (curveCards-1)/2)))
 	b.WriteString(e.curve())
 	return b.String()
 }
@@ -55,7 +55,7 @@ func (e *swapAnywhere) curve() string {
 // unseenText lists what no sample shows.
 func unseenText(s sheet, list []controls.Unseen) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "\n%s\n", s.p.bold("What statistics cannot see, or only at the price of the sample"))
+	fmt.Fprintf(&b, "\n%s\n", s.p.Bold("What statistics cannot see, or only at the price of the sample"))
 	rows := [][]string{{"sample", "at a million a second", "fault"}}
 	for _, u := range list {
 		rows = append(rows, []string{fmt.Sprintf("%.1e %s", u.Sample, u.Of), span(u.Years), u.Fault})

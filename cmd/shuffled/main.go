@@ -5,24 +5,12 @@ package main
 
 import (
 	"context"
-	"errors"
-	"fmt"
-	"io"
 	"os"
 	"os/signal"
 	"syscall"
 
-	"github.com/alecthomas/kong"
-
 	"shuffled/internal/process"
-)
-
-// Exit codes. They are part of the interface: scripts depend on them.
-const (
-	exitOK     = 0 // done; for verify: proved
-	exitFails  = 1 // the evidence fails
-	exitUsage  = 2 // the command line is wrong
-	exitCannot = 3 // could not run, or could not judge
+	"shuffled/internal/term"
 )
 
 type cli struct {
@@ -57,12 +45,6 @@ type cli struct {
 	Version   versionCmd   `cmd:"" help:"Show build, algorithm and FIPS state."`
 }
 
-// streams are what a command reads and writes.
-type streams struct {
-	in       io.Reader
-	out, err io.Writer
-}
-
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	s := streams{os.Stdin, os.Stdout, os.Stderr}
@@ -76,77 +58,11 @@ func main() {
 
 // run is the whole command: arguments in, exit code out.
 func run(ctx context.Context, args []string, s streams) int {
-	code := -1
-	parser, err := kong.New(new(cli),
-		kong.Name("shuffled"),
-		kong.Description("Card shuffling that can be checked by anyone. Start with: shuffled demo"),
-		kong.UsageOnError(),
-		kong.ConfigureHelp(kong.HelpOptions{Compact: true, WrapUpperBound: 100}),
-		kong.Writers(s.out, s.err),
-		kong.Exit(func(c int) { code = c }),
-		kong.BindTo(ctx, (*context.Context)(nil)),
-		kong.Bind(s),
-	)
-	if err != nil {
-		return report(s, err)
+	program := term.Program{
+		Name:        "shuffled",
+		Description: "Card shuffling that can be checked by anyone. Start with: shuffled demo",
+		Grammar:     new(cli),
+		Before:      func(command string) (any, error) { return testSelf(command) },
 	}
-	if len(args) == 0 {
-		args = []string{"--help"}
-	}
-	parsed, err := parser.Parse(args)
-	if code >= 0 { // --help was printed
-		return code
-	}
-	if err != nil {
-		return report(s, usage("%s", err))
-	}
-	passed, err := testSelf(parsed.Command())
-	if err != nil {
-		return report(s, err)
-	}
-	return report(s, parsed.Run(passed))
-}
-
-// usageError is a mistake in the command line.
-type usageError struct{ msg string }
-
-func (e *usageError) Error() string { return e.msg }
-
-func usage(format string, args ...any) error { return &usageError{fmt.Sprintf(format, args...)} }
-
-// hinted is an error with advice for whoever reads it.
-type hinted struct {
-	error
-	hint string
-}
-
-func (h *hinted) Unwrap() error { return h.error }
-
-func withHint(err error, format string, args ...any) error {
-	return &hinted{err, fmt.Sprintf(format, args...)}
-}
-
-// errFails reports evidence that fails. The command has printed why.
-var errFails = errors.New("the evidence fails")
-
-// report prints the error, if there is one to print, and returns the exit code.
-// Messages are lower case, without a full stop; advice follows on a line of its
-// own.
-func report(s streams, err error) int {
-	if err == nil {
-		return exitOK
-	}
-	if errors.Is(err, errFails) {
-		return exitFails
-	}
-	fmt.Fprintf(s.err, "shuffled: error: %s\n", err)
-	var h *hinted
-	if errors.As(err, &h) {
-		fmt.Fprintf(s.err, "shuffled: hint: %s\n", h.hint)
-	}
-	var u *usageError
-	if errors.As(err, &u) {
-		return exitUsage
-	}
-	return exitCannot
+	return program.Run(ctx, args, term.Streams{In: s.in, Out: s.out, Err: s.err}, s)
 }

@@ -39,14 +39,14 @@ func (c *mixCmd) Run(ctx context.Context, s streams) error {
 	if err != nil {
 		return c.fail(s, err)
 	}
-	mixed, err := d.Mix(c.tried(ctx), shuffle, req)
+	mixed, err := d.Mix(c.Tried(ctx), shuffle, req)
 	if err != nil {
 		return c.fail(s, err)
 	}
 	if c.JSON {
 		return printSafeJSON(s.out, mixed)
 	}
-	fmt.Fprintf(s.out, "%s\n\n", s.sheet().p.bold(fmt.Sprintf("Shuffle %d: the mix is recorded and signed", c.ID)))
+	fmt.Fprintf(s.out, "%s\n\n", s.sheet().p.Bold(fmt.Sprintf("Shuffle %d: the mix is recorded and signed", c.ID)))
 	if len(mixed.Beacon) > 0 {
 		fmt.Fprintf(s.out, "  beacon      %s\n\n", hex.EncodeToString(mixed.Beacon))
 	}

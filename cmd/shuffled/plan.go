@@ -13,6 +13,7 @@ import (
 	"github.com/alecthomas/kong"
 
 	"shuffled/client"
+	clients "shuffled/internal/cli/remote"
 )
 
 // terms are the flags that commits to cards and to draws have in common.
@@ -106,7 +107,7 @@ func deref[T any](p *T) (v T) {
 
 // unknown tells which key repeats a request whose answer was lost.
 func (t *terms) unknown(s streams, err error) {
-	if !refused(err) {
+	if !clients.Refused(err) {
 		fmt.Fprintf(s.err, "shuffled: whether it was done is not known: repeat it with --again --idempotency-key %s\n", visible(t.Idempotent))
 	}
 }
@@ -116,7 +117,7 @@ func (t *terms) announce(s streams, made *client.Committed, what, runs string) {
 	line := func(label, format string, args ...any) {
 		fmt.Fprintf(s.out, "  %-10s  %s\n", label, visible(fmt.Sprintf(format, args...)))
 	}
-	fmt.Fprintf(s.out, "%s\n\n", s.sheet().p.bold(fmt.Sprintf("%s %d: number %d of table %s, committed and signed", what, made.ID, made.Serial, made.Table)))
+	fmt.Fprintf(s.out, "%s\n\n", s.sheet().p.Bold(fmt.Sprintf("%s %d: number %d of table %s, committed and signed", what, made.ID, made.Serial, made.Table)))
 	line("commitment", "%s", made.Commitment)
 	line("deck root", "%s", made.DeckRoot)
 	line("places", "%d", made.Places())

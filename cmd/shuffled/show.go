@@ -78,7 +78,7 @@ func (c *showCmd) print(s streams, st *client.ShuffleState) {
 	if st.Production {
 		kind = "production"
 	}
-	fmt.Fprintf(s.out, "%s\n\n", s.sheet().p.bold(fmt.Sprintf("Shuffle %d: number %d of table %s, %s", st.ID, st.Serial, visible(st.Table), st.State)))
+	fmt.Fprintf(s.out, "%s\n\n", s.sheet().p.Bold(fmt.Sprintf("Shuffle %d: number %d of table %s, %s", st.ID, st.Serial, visible(st.Table), st.State)))
 	fact("ledger", "%s (%s)", c.Ledger, kind)
 	if st.GameRef != nil {
 		fact("game", "%s", *st.GameRef)

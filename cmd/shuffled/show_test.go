@@ -9,6 +9,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"shuffled/client"
+	clients "shuffled/internal/cli/remote"
+	"shuffled/internal/term"
 )
 
 // TestShowPrint: a line for each thing that a person asks of a shuffle.
@@ -42,7 +44,7 @@ func TestShowPrint(t *testing.T) {
 			t.Parallel()
 			var out bytes.Buffer
 			test.state.ID, test.state.Table, test.state.CloseBy = 2, "t", at
-			(&showCmd{remote: remote{Ledger: "main"}}).print(streams{out: &out}, &test.state)
+			(&showCmd{remote: remote{clients.Flags{Ledger: "main"}}}).print(streams{out: &out}, &test.state)
 			for _, line := range test.want {
 				if !strings.Contains(out.String(), "\n"+line+"\n") {
 					t.Errorf("no line %q in\n%s", line, out.String())
@@ -61,9 +63,9 @@ func TestDealtHands(t *testing.T) {
 	anna, ace := "anna", "As"
 	runs := []client.Run{{Count: 1, Purpose: "seat", Recipient: &anna}, {Count: 2, Purpose: "board"}}
 	texts := func(d *client.Deal) (got []string) {
-		for _, h := range dealtHands(runs, d, plain) {
-			for _, c := range h.cards {
-				got = append(got, h.label+" "+c.text)
+		for _, h := range dealtHands(runs, d, term.Plain) {
+			for _, c := range h.Cards {
+				got = append(got, h.Label+" "+c.Text)
 			}
 		}
 		return got

@@ -44,7 +44,7 @@ func (c *shuffleCmd) Run(ctx context.Context, s streams) error {
 	if c.Count != nil {
 		return c.batch(ctx, s, d, req)
 	}
-	made, err := d.Commit(c.tried(ctx), c.key(), req)
+	made, err := d.Commit(c.Tried(ctx), c.key(), req)
 	if err != nil {
 		c.unknown(s, err)
 		return c.fail(s, err)

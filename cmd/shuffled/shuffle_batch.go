@@ -9,7 +9,7 @@ import (
 
 // batch commits to many shuffles under one key.
 func (c *shuffleCmd) batch(ctx context.Context, s streams, d *client.Client, req client.ShuffleRequest) error {
-	all, err := d.Commits(c.tried(ctx), c.key(), req, *c.Count)
+	all, err := d.Commits(c.Tried(ctx), c.key(), req, *c.Count)
 	if err != nil {
 		c.unknown(s, err)
 		return c.fail(s, err)
@@ -38,7 +38,7 @@ func (c *shuffleCmd) announceAll(s streams, all []*client.Committed) {
 		fmt.Fprintf(s.out, "  %-10s  %s\n", label, visible(fmt.Sprintf(format, args...)))
 	}
 	title := fmt.Sprintf("Shuffles %d to %d: numbers %d to %d of table %s, committed and signed", first.ID, last.ID, first.Serial, last.Serial, first.Table)
-	fmt.Fprintf(s.out, "%s\n\n", s.sheet().p.bold(title))
+	fmt.Fprintf(s.out, "%s\n\n", s.sheet().p.Bold(title))
 	line("places", "%d each", first.Places())
 	for _, fact := range planFacts(first.Plan) {
 		line(fact[0], "%s", fact[1])

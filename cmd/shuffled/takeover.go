@@ -32,13 +32,13 @@ func (c *takeoverCmd) Run(ctx context.Context, s streams) error {
 		return c.fail(s, err)
 	}
 	extent := client.Extent(c.Extent)
-	taken, err := d.TakeOver(c.tried(ctx), shuffle, client.TakeoverRequest{Reason: c.Because, Extent: &extent})
+	taken, err := d.TakeOver(c.Tried(ctx), shuffle, client.TakeoverRequest{Reason: c.Because, Extent: &extent})
 	if err != nil {
 		return c.fail(s, err)
 	}
 	if c.JSON {
 		return printSafeJSON(s.out, taken)
 	}
-	fmt.Fprintf(s.out, "%s\n", s.sheet().p.bold(fmt.Sprintf("Shuffle %d: taken over from %s to %s, recorded and signed", c.ID, visible(taken.From), c.Extent)))
+	fmt.Fprintf(s.out, "%s\n", s.sheet().p.Bold(fmt.Sprintf("Shuffle %d: taken over from %s to %s, recorded and signed", c.ID, visible(taken.From), c.Extent)))
 	return nil
 }

@@ -11,6 +11,7 @@ import (
 
 	"shuffled/client"
 	"shuffled/internal/audit"
+	clients "shuffled/internal/cli/remote"
 	"shuffled/internal/config"
 	"shuffled/internal/ledger"
 )
@@ -33,7 +34,7 @@ type tokenFlags struct {
 
 // remote is how the daemon is reached.
 func (t *tokenFlags) remote() *remote {
-	return &remote{URL: t.URL, Ledger: t.Ledger, Key: t.Key, TokenFile: t.TokenFile}
+	return &remote{Flags: clients.Flags{URL: t.URL, Ledger: t.Ledger, Key: t.Key, TokenFile: t.TokenFile}}
 }
 
 // change writes the entry, through the daemon or into the ledger itself.

@@ -6,19 +6,14 @@ import (
 	"strings"
 
 	"shuffled/internal/audit"
+	"shuffled/internal/term"
 	"shuffled/internal/verify"
 )
-
-// sheet writes for people: w columns, colour where p allows it.
-type sheet struct {
-	p painter
-	w int
-}
 
 // verdict is the whole report on one file.
 func (s sheet) verdict(name string, data []byte, v *verify.Verdict) string {
 	var b strings.Builder
-	b.WriteString(s.p.bold(s.title(name, v)) + "\n\n")
+	b.WriteString(s.p.Bold(s.title(name, v)) + "\n\n")
 	b.WriteString(s.steps(v.Steps))
 	if v.Verdict == verify.Proved || v.Verdict == verify.Consistent {
 		b.WriteString("\n" + s.facts(v))
@@ -61,7 +56,7 @@ func (s sheet) steps(steps []verify.Step) string {
 // result colours the result in a step's line.
 func (s sheet) result(text, result string) string {
 	paint := map[string]func(string) string{
-		verify.StepOK: s.p.good, verify.StepFailed: s.p.bad, verify.StepNotChecked: s.p.dim,
+		verify.StepOK: s.p.Good, verify.StepFailed: s.p.Bad, verify.StepNotChecked: s.p.Dim,
 	}[result]
 	head, rest, found := strings.Cut(text, "  "+result)
 	if paint == nil || !found {
@@ -141,11 +136,11 @@ func (s sheet) cards(data []byte, shown []verify.CardShown) string {
 	if len(shown) == 0 {
 		return ""
 	}
-	look := plain
+	look := term.Plain
 	if t, err := audit.ParseTranscript(data); err == nil {
-		look = styleOf(t.Deck)
+		look = term.StyleOf(t.Deck)
 	}
-	var hands []hand
+	var hands []term.Hand
 	for _, c := range shown {
 		label := c.Purpose
 		if c.Recipient != "" {
@@ -154,24 +149,24 @@ func (s sheet) cards(data []byte, shown []verify.CardShown) string {
 				label += " (" + c.Purpose + ")"
 			}
 		}
-		f := look.face(c.Name)
+		f := look.Face(c.Name)
 		if c.Name == "" { // of a draw list
-			f = face{text: fmt.Sprint(c.Shows)}
+			f = term.Face{Text: fmt.Sprint(c.Shows)}
 		}
-		if label = visible(label); len(hands) == 0 || hands[len(hands)-1].label != label {
-			hands = append(hands, hand{label: label})
+		if label = visible(label); len(hands) == 0 || hands[len(hands)-1].Label != label {
+			hands = append(hands, term.Hand{Label: label})
 		}
 		last := &hands[len(hands)-1]
-		last.cards = append(last.cards, f)
+		last.Cards = append(last.Cards, f)
 	}
-	return drawHands(s.p, hands, s.w)
+	return term.DrawHands(s.p, hands, s.w)
 }
 
 // conclusion is the verdict in words: what it says and what it does not say.
 func (s sheet) conclusion(v *verify.Verdict) string {
 	switch v.Verdict {
 	case verify.Failed:
-		text := s.headline("FAILED", s.p.bad, " at the step "+v.Failed+": "+meaning[v.Failed]+".")
+		text := s.headline("FAILED", s.p.Bad, " at the step "+v.Failed+": "+meaning[v.Failed]+".")
 		for _, step := range v.Steps {
 			if step.Cause != "" {
 				text += hanging("Likely cause: ", visible(step.Cause)+".", s.w)
@@ -179,9 +174,9 @@ func (s sheet) conclusion(v *verify.Verdict) string {
 		}
 		return text + "Rely on nothing that this file says.\n"
 	case verify.CannotJudge:
-		return s.headline("CANNOT JUDGE", s.p.warn, ": the file uses something that this version does not know. That is no sign of a fault.")
+		return s.headline("CANNOT JUDGE", s.p.Warn, ": the file uses something that this version does not know. That is no sign of a fault.")
 	case verify.Consistent:
-		return s.headline("KEY NOT PINNED", s.p.warn, ": the file agrees with itself, and nothing is proved.") + "\n" +
+		return s.headline("KEY NOT PINNED", s.p.Warn, ": the file agrees with itself, and nothing is proved.") + "\n" +
 			s.points([]string{
 				"Anybody can make such a file with a key of their own.",
 				"Take the ledger's verifier key from somewhere you trust (not from this file, nor from whoever gave it to you) and run this again with --key.",
@@ -196,7 +191,7 @@ func (s sheet) proved(v *verify.Verdict) string {
 	if v.Kind == verify.KindReceipt && v.Level == verify.LevelWitnessed {
 		words = "in the ledger, and seen there by outside witnesses" // a receipt does not say when
 	}
-	return s.headline("PROVED", s.p.good, fmt.Sprintf(", at the level %q%s: %s.", v.Level, forWhom(v), words))
+	return s.headline("PROVED", s.p.Good, fmt.Sprintf(", at the level %q%s: %s.", v.Level, forWhom(v), words))
 }
 
 // forWhom says whom the level mixed is for, and nothing at others.

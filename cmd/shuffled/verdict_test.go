@@ -9,6 +9,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"shuffled/internal/term"
 	"shuffled/internal/verify"
 )
 
@@ -81,7 +82,7 @@ func TestWitnessedText(t *testing.T) {
 func TestVerdictFits(t *testing.T) {
 	t.Parallel()
 	files := samples(t)
-	for w := minColumns; w <= maxColumns; w += 7 {
+	for w := term.MinColumns; w <= term.MaxColumns; w += 7 {
 		for name, data := range files {
 			trust := verify.Trust{VKey: strings.TrimSpace(string(files["good.vkey"]))}
 			for line := range strings.Lines((sheet{w: w}).verdict(name, data, verify.File(data, trust))) {

@@ -6,10 +6,9 @@ import (
 	"io"
 	"os"
 	"slices"
-	"strings"
 
 	"shuffled/internal/audit"
-	"shuffled/internal/keys"
+	clients "shuffled/internal/cli/remote"
 	"shuffled/internal/verify"
 )
 
@@ -106,7 +105,7 @@ func (c *verifyCmd) trust() (verify.Trust, error) {
 	var t verify.Trust
 	switch {
 	case c.Key != "":
-		vkey, err := readKey(c.Key)
+		vkey, err := clients.ReadKey(c.Key)
 		if err != nil {
 			return t, err
 		}
@@ -122,27 +121,6 @@ func (c *verifyCmd) trust() (verify.Trust, error) {
 		return t, usage("%s", visible(err.Error()))
 	}
 	return t, nil
-}
-
-// readKey returns the verifier key that the argument is, or that the file of
-// this name holds. A verifier key is origin+hash+base64.
-func readKey(arg string) (string, error) {
-	if strings.Count(arg, "+") >= 2 {
-		if _, err := os.Stat(arg); err != nil {
-			if _, err := audit.ParseVKey(arg); err != nil {
-				return "", usage("--key: %s", visible(err.Error()))
-			}
-			return arg, nil
-		}
-	}
-	if _, err := os.Stat(arg); err != nil {
-		return "", withHint(fmt.Errorf("reading the key: %w", err), "--key takes a verifier key (origin+hash+base64) or a file with one")
-	}
-	vkey, err := keys.ReadVKey(arg)
-	if err != nil {
-		return "", usage("--key: %s", visible(err.Error()))
-	}
-	return vkey, nil
 }
 
 // readEvidence reads the file, or standard input for "-"; a longer one than a

@@ -166,6 +166,14 @@ var table = map[string]row{
 		// Decks by name, and rounds of a beacon: what was asked for is checked here.
 		ours: []string{"internal/audit", "internal/verify", "internal/shuffle", "internal/beacon"},
 	},
+	"internal/term": {
+		why:  "what command lines share; knows the names of published cards, and no evidence",
+		ours: []string{"internal/shuffle"},
+	},
+	"internal/cli/remote": {
+		why:  "how a command reaches a running daemon",
+		ours: []string{"client", "internal/audit", "internal/keys", "internal/term"},
+	},
 	"internal/load": {
 		why: "loads a running daemon and verifies what it acknowledged, as a stranger would",
 		// Idempotency keys are the client's; a published deck is known by its hash.

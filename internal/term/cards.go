@@ -1,4 +1,4 @@
-package main
+package term
 
 import (
 	"slices"
@@ -7,15 +7,16 @@ import (
 	"shuffled/internal/shuffle"
 )
 
-// style says how the cards of a deck are drawn. It follows from the whole deck,
+// Style says how the cards of a deck are drawn. It follows from the whole deck,
 // for the name of a card alone does not give it: 7c is of clubs in a French deck
 // and of copas in a Spanish one.
-type style int
+type Style int
 
+// The styles.
 const (
-	plain   style = iota // the name, in a box
-	french               // ♠ ♥ ♦ ♣
-	spanish              // oros, bastos, espadas, copas
+	Plain   Style = iota // the name, in a box
+	French               // ♠ ♥ ♦ ♣
+	Spanish              // oros, bastos, espadas, copas
 )
 
 var (
@@ -28,9 +29,9 @@ const (
 	spanishRanks = "1234567SCR"
 )
 
-// styleOf returns the style of a deck: that of the published decks when every
+// StyleOf returns the style of a deck: that of the published decks when every
 // name in it is one of theirs.
-func styleOf(deck []string) style {
+func StyleOf(deck []string) Style {
 	all := func(ranks string, suits map[string]string, others ...string) bool {
 		return len(deck) > 0 && !slices.ContainsFunc(deck, func(name string) bool {
 			_, _, ok := split(name, ranks, suits)
@@ -39,21 +40,21 @@ func styleOf(deck []string) style {
 	}
 	switch {
 	case all(frenchRanks, frenchSuits, "Jr", "Jb"):
-		return french
+		return French
 	case all(spanishRanks, spanishSuits):
-		return spanish
+		return Spanish
 	}
-	return plain
+	return Plain
 }
 
-// styleOfHash returns the style of the published deck with this hash.
-func styleOfHash(hash [32]byte) style {
+// StyleOfHash returns the style of the published deck with this hash.
+func StyleOfHash(hash [32]byte) Style {
 	for _, name := range shuffle.Names() {
 		if d, ok := shuffle.Named(name); ok && d.Hash() == hash {
-			return styleOf(d.Cards())
+			return StyleOf(d.Cards())
 		}
 	}
-	return plain
+	return Plain
 }
 
 // split takes a name of a published deck apart.
@@ -65,69 +66,70 @@ func split(name, ranks string, suits map[string]string) (rank, suit string, ok b
 	return name[:1], suit, ok
 }
 
-// face is one card as it is drawn.
-type face struct {
-	text string // in the middle
-	name string // in the lower edge, where it is not the text itself
-	red  bool
+// Face is one card as it is drawn.
+type Face struct {
+	Text string // in the middle
+	Name string // in the lower edge, where it is not the text itself
+	Red  bool   // drawn red on a terminal with colours
 }
 
-// back is a card that lies face down.
-var back = face{text: "░░░░"}
+// Back is a card that lies face down.
+var Back = Face{Text: "░░░░"}
 
-// maxFace is the widest text of a card in columns.
-const maxFace = 32
+// MaxFace is the widest text of a card in columns.
+const MaxFace = 32
 
-// face returns the card with this name, which may come from anywhere.
-func (s style) face(name string) face {
+// Face returns the card with this name, which may come from anywhere.
+func (s Style) Face(name string) Face {
 	switch s {
-	case french:
+	case French:
 		if name == "Jr" || name == "Jb" {
-			return face{text: "joker", name: name, red: name == "Jr"}
+			return Face{Text: "joker", Name: name, Red: name == "Jr"}
 		}
 		if rank, suit, ok := split(name, frenchRanks, frenchSuits); ok {
 			if rank == "T" {
 				rank = "10"
 			}
-			return face{text: rank + suit, name: name, red: suit == "♥" || suit == "♦"}
+			return Face{Text: rank + suit, Name: name, Red: suit == "♥" || suit == "♦"}
 		}
-	case spanish:
+	case Spanish:
 		if rank, suit, ok := split(name, spanishRanks, spanishSuits); ok {
-			return face{text: rank + " " + suit, name: name}
+			return Face{Text: rank + " " + suit, Name: name}
 		}
 	}
-	return face{text: fit(visible(name), maxFace)}
+	return Face{Text: Fit(Visible(name), MaxFace)}
 }
 
-func (s style) faces(names []string) []face {
-	faces := make([]face, len(names))
+// Faces returns the cards with these names.
+func (s Style) Faces(names []string) []Face {
+	faces := make([]Face, len(names))
 	for i, n := range names {
-		faces[i] = s.face(n)
+		faces[i] = s.Face(n)
 	}
 	return faces
 }
 
 // lines draws f, three lines high and two columns wider than its inside.
-func (f face) lines(p painter) (lines [3]string, columns int) {
+func (f Face) lines(p Painter) (lines [3]string, columns int) {
 	inside := 4
-	if n := cells(f.text); n > inside {
+	if n := Cells(f.Text); n > inside {
 		inside = n + 2
 	}
-	left := (inside - cells(f.text) + 1) / 2
-	text := pad(strings.Repeat(" ", left)+f.text, inside)
-	if f.red {
-		text = p.paint("31", text)
+	left := (inside - Cells(f.Text) + 1) / 2
+	text := Pad(strings.Repeat(" ", left)+f.Text, inside)
+	if f.Red {
+		text = p.Paint("31", text)
 	}
 	edge := strings.Repeat("─", inside)
 	lower := edge
-	if f.name != "" {
-		lower = "─" + f.name + strings.Repeat("─", inside-1-cells(f.name))
+	if f.Name != "" {
+		lower = "─" + f.Name + strings.Repeat("─", inside-1-Cells(f.Name))
 	}
 	return [3]string{"╭" + edge + "╮", "│" + text + "│", "╰" + lower + "╯"}, inside + 2
 }
 
 // drawCards draws cards side by side in rows of at most n columns.
-func drawCards(p painter, cards []face, n int) (lines []string) {
+func drawCards(p Painter, cards []Face, n int) (lines []string) {
 	used := n // the first card opens a row
 	for _, c := range cards {
 		drawn, wide := c.lines(p)
@@ -143,26 +145,26 @@ func drawCards(p painter, cards []face, n int) (lines []string) {
 	return lines
 }
 
-// hand is the cards of one recipient.
-type hand struct {
-	label string
-	cards []face
+// Hand is the cards of one recipient.
+type Hand struct {
+	Label string
+	Cards []Face
 }
 
-// drawHands draws each hand beside its label, the labels in one column.
-func drawHands(p painter, hands []hand, n int) string {
+// DrawHands draws each hand beside its label, the labels in one column.
+func DrawHands(p Painter, hands []Hand, n int) string {
 	wide := 0
 	for _, h := range hands {
-		wide = max(wide, cells(h.label))
+		wide = max(wide, Cells(h.Label))
 	}
 	var b strings.Builder
 	for _, h := range hands {
-		for i, line := range drawCards(p, h.cards, n-wide-4) {
+		for i, line := range drawCards(p, h.Cards, n-wide-4) {
 			label := ""
 			if i == 1 { // the middle of the first row
-				label = h.label
+				label = h.Label
 			}
-			b.WriteString("  " + pad(label, wide) + "  " + line + "\n")
+			b.WriteString("  " + Pad(label, wide) + "  " + line + "\n")
 		}
 	}
 	return b.String()

@@ -1,4 +1,4 @@
-package main
+package term
 
 import (
 	"fmt"
@@ -18,24 +18,24 @@ import (
 // the first nothing lines up, above the second lines are hard to read.
 const (
 	defaultColumns = 80
-	minColumns     = 60
-	maxColumns     = 100
+	MinColumns     = 60
+	MaxColumns     = 100
 )
 
-// columns returns how wide text for w may be.
-func columns(w io.Writer) int {
+// Columns returns how wide text for w may be.
+func Columns(w io.Writer) int {
 	if f, ok := w.(*os.File); ok {
 		if c, _, err := term.GetSize(int(f.Fd())); err == nil && c > 0 {
-			return min(max(c, minColumns), maxColumns)
+			return min(max(c, MinColumns), MaxColumns)
 		}
 	}
 	return defaultColumns
 }
 
-// visible makes text from outside safe for a terminal: whatever is not a
+// Visible makes text from outside safe for a terminal: whatever is not a
 // printable character (escape sequences, line ends, marks that change the
 // direction of writing, bytes that are not UTF-8) is spelled out.
-func visible(s string) string {
+func Visible(s string) string {
 	var b strings.Builder
 	for len(s) > 0 {
 		r, n := utf8.DecodeRuneInString(s)
@@ -53,8 +53,8 @@ func visible(s string) string {
 	return b.String()
 }
 
-// cells returns how many columns of a terminal s takes. s is visible text.
-func cells(s string) (n int) {
+// Cells returns how many columns of a terminal s takes. s is visible text.
+func Cells(s string) (n int) {
 	for _, r := range s {
 		switch {
 		case unicode.Is(unicode.Mn, r) || unicode.Is(unicode.Me, r):
@@ -67,35 +67,35 @@ func cells(s string) (n int) {
 	return n
 }
 
-// cut returns as much of s as takes at most n columns, at least one character.
-func cut(s string, n int) string {
+// Cut returns as much of s as takes at most n columns, at least one character.
+func Cut(s string, n int) string {
 	used := 0
 	for i, r := range s {
-		if used += cells(string(r)); used > n && i > 0 {
+		if used += Cells(string(r)); used > n && i > 0 {
 			return s[:i]
 		}
 	}
 	return s
 }
 
-// fit shortens s to at most n columns, visibly.
-func fit(s string, n int) string {
-	if cells(s) <= n {
+// Fit shortens s to at most n columns, visibly.
+func Fit(s string, n int) string {
+	if Cells(s) <= n {
 		return s
 	}
-	return cut(s, n-1) + "…"
+	return Cut(s, n-1) + "…"
 }
 
-// pad fills s up to n columns.
-func pad(s string, n int) string { return s + strings.Repeat(" ", max(0, n-cells(s))) }
+// Pad fills s up to n columns.
+func Pad(s string, n int) string { return s + strings.Repeat(" ", max(0, n-Cells(s))) }
 
-// wrap breaks text into lines of at most n columns, between words; a word that
+// Wrap breaks text into lines of at most n columns, between words; a word that
 // is longer is broken where the line ends.
-func wrap(text string, n int) (lines []string) {
+func Wrap(text string, n int) (lines []string) {
 	line := ""
 	for word := range strings.FieldsSeq(text) {
 		for {
-			if line != "" && cells(line)+1+cells(word) <= n {
+			if line != "" && Cells(line)+1+Cells(word) <= n {
 				line += " " + word
 				break
 			}
@@ -103,11 +103,11 @@ func wrap(text string, n int) (lines []string) {
 				lines = append(lines, line)
 				line = ""
 			}
-			if cells(word) <= n {
+			if Cells(word) <= n {
 				line = word
 				break
 			}
-			head := cut(word, n)
+			head := Cut(word, n)
 			lines, word = append(lines, head), word[len(head):]
 		}
 	}
@@ -117,12 +117,12 @@ func wrap(text string, n int) (lines []string) {
 	return lines
 }
 
-// hanging puts label in front of text and wraps text to w columns, its further
+// Hanging puts label in front of text and wraps text to w columns, its further
 // lines aligned under its first.
-func hanging(label, text string, w int) string {
+func Hanging(label, text string, w int) string {
 	var b strings.Builder
-	indent := strings.Repeat(" ", cells(label))
-	for i, line := range wrap(text, max(w-cells(label), 20)) {
+	indent := strings.Repeat(" ", Cells(label))
+	for i, line := range Wrap(text, max(w-Cells(label), 20)) {
 		if i == 0 {
 			b.WriteString(label)
 		} else {
@@ -133,11 +133,34 @@ func hanging(label, text string, w int) string {
 	return b.String()
 }
 
-// printSafeJSON is printJSON for values that hold text from outside: what is not
+// Table aligns rows of cells: all to the right but the last.
+func Table(rows [][]string) string {
+	wide := make([]int, len(rows[0]))
+	for _, row := range rows {
+		for i, c := range row {
+			wide[i] = max(wide[i], Cells(c))
+		}
+	}
+	var b strings.Builder
+	for _, row := range rows {
+		line := "  "
+		for i, c := range row {
+			if i == len(row)-1 {
+				line += c
+				break
+			}
+			line += strings.Repeat(" ", wide[i]-Cells(c)) + c + "  "
+		}
+		b.WriteString(strings.TrimRight(line, " ") + "\n")
+	}
+	return b.String()
+}
+
+// PrintSafeJSON is printJSON for values that hold text from outside: what is not
 // printable is escaped, so that no control character reaches a terminal.
-func printSafeJSON(w io.Writer, v any) error {
+func PrintSafeJSON(w io.Writer, v any) error {
 	var plain strings.Builder
-	if err := printJSON(&plain, v); err != nil {
+	if err := PrintJSON(&plain, v); err != nil {
 		return err
 	}
 	var b strings.Builder

@@ -1,4 +1,4 @@
-package main
+package term
 
 import (
 	"encoding/json"
@@ -22,7 +22,7 @@ func TestVisible(t *testing.T) {
 		"\x7f\x00":              `\x7f\x00`,
 	}
 	for in, want := range tests {
-		if got := visible(in); got != want {
+		if got := Visible(in); got != want {
 			t.Errorf("visible(%q) = %q, want %q", in, got, want)
 		}
 	}
@@ -33,9 +33,9 @@ func FuzzVisible(f *testing.F) {
 	f.Add("\x1b[2J")
 	f.Add("\xc2\x9b")
 	f.Fuzz(func(t *testing.T, s string) {
-		for _, r := range visible(s) {
+		for _, r := range Visible(s) {
 			if !unicode.IsPrint(r) {
-				t.Fatalf("%q gives %q", s, visible(s))
+				t.Fatalf("%q gives %q", s, Visible(s))
 			}
 		}
 	})
@@ -46,11 +46,11 @@ func TestPrintSafeJSON(t *testing.T) {
 	t.Parallel()
 	want := map[string]string{"a": "\x1b[2J\u009b\u007f\u202e\U000e0001 ♠ 漢字 <&>", "b\u009b": ""}
 	var out strings.Builder
-	if err := printSafeJSON(&out, want); err != nil {
+	if err := PrintSafeJSON(&out, want); err != nil {
 		t.Fatal(err)
 	}
 	for line := range strings.Lines(out.String()) {
-		if line = strings.TrimSuffix(line, "\n"); visible(line) != line {
+		if line = strings.TrimSuffix(line, "\n"); Visible(line) != line {
 			t.Errorf("%q", line)
 		}
 	}
@@ -77,12 +77,12 @@ func TestWrap(t *testing.T) {
 		{"漢字漢字 x", 5, []string{"漢字", "漢字", "x"}},
 	}
 	for _, test := range tests {
-		got := wrap(test.text, test.n)
+		got := Wrap(test.text, test.n)
 		if diff := cmp.Diff(test.want, got); diff != "" {
 			t.Errorf("wrap(%q, %d) (-want +got):\n%s", test.text, test.n, diff)
 		}
 		for _, line := range got {
-			if cells(line) > test.n {
+			if Cells(line) > test.n {
 				t.Errorf("wrap(%q, %d): %q is too long", test.text, test.n, line)
 			}
 		}

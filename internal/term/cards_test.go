@@ -1,8 +1,12 @@
-package main
+package term
 
 import (
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/google/go-cmp/cmp"
 
 	"shuffled/internal/shuffle"
 )
@@ -18,22 +22,34 @@ func TestDrawnCards(t *testing.T) {
 		return d.Cards()
 	}
 	custom := []string{"green", "Ace of cups", "漢字", "\x1b[31mred", "a\u202eb", "x\xff", strings.Repeat("long ", 10) + "name"}
-	hands := []hand{
-		{"standard-54", styleOf(deck("standard-54")).faces(deck("standard-54")[:14])},
-		{"jokers", styleOf(deck("standard-54")).faces([]string{"Kh", "Qd", "Jc", "Jr", "Jb"})},
-		{"spanish-40", styleOf(deck("spanish-40")).faces([]string{"1o", "2b", "Ce", "7c", "Rc"})},
-		{"custom", styleOf(custom).faces(custom)},
-		{"hidden", []face{back, back}},
+	hands := []Hand{
+		{"standard-54", StyleOf(deck("standard-54")).Faces(deck("standard-54")[:14])},
+		{"jokers", StyleOf(deck("standard-54")).Faces([]string{"Kh", "Qd", "Jc", "Jr", "Jb"})},
+		{"spanish-40", StyleOf(deck("spanish-40")).Faces([]string{"1o", "2b", "Ce", "7c", "Rc"})},
+		{"custom", StyleOf(custom).Faces(custom)},
+		{"hidden", []Face{Back, Back}},
 		{"none", nil},
 	}
-	got := drawHands(painter{}, hands, 80)
-	golden(t, "cards.golden", got)
+	got := DrawHands(Painter{}, hands, 80)
+	path := filepath.Join("testdata", "cards.golden")
+	if os.Getenv("UPDATE_GOLDEN") != "" {
+		if err := os.WriteFile(path, []byte(got), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(string(want), got); diff != "" {
+		t.Errorf("%s changed; look at it, and if it is right: UPDATE_GOLDEN=1 go test (-want +got):\n%s", path, diff)
+	}
 	for line := range strings.Lines(got) {
-		if n := cells(strings.TrimRight(line, "\n")); n > 80 {
+		if n := Cells(strings.TrimRight(line, "\n")); n > 80 {
 			t.Errorf("%d columns: %s", n, line)
 		}
 	}
-	coloured := strings.Join(drawCards(painter{on: true}, french.faces([]string{"As", "Kh"}), 80), "\n")
+	coloured := strings.Join(drawCards(Painter{on: true}, French.Faces([]string{"As", "Kh"}), 80), "\n")
 	if !strings.Contains(coloured, "\x1b[31m K♥ \x1b[0m") || strings.Contains(coloured, "\x1b[31m A♠") {
 		t.Errorf("hearts are red and spades are not: %q", coloured)
 	}
@@ -50,27 +66,27 @@ func TestStyleOfDecks(t *testing.T) {
 	}
 	tests := map[string]struct {
 		deck []string
-		want style
+		want Style
 	}{
-		"stripped": {stripped, french},
-		"custom":   {[]string{"As", "Kd", "green"}, plain},
-		"empty":    {nil, plain},
+		"stripped": {stripped, French},
+		"custom":   {[]string{"As", "Kd", "green"}, Plain},
+		"empty":    {nil, Plain},
 	}
 	for name, test := range tests {
-		if got := styleOf(test.deck); got != test.want {
+		if got := StyleOf(test.deck); got != test.want {
 			t.Errorf("%s: style %d, want %d", name, got, test.want)
 		}
 	}
 	for _, name := range shuffle.Names() {
 		d, _ := shuffle.Named(name)
-		want := french
+		want := French
 		if name == "spanish-40" {
-			want = spanish
+			want = Spanish
 		}
-		if got := styleOf(d.Cards()); got != want {
+		if got := StyleOf(d.Cards()); got != want {
 			t.Errorf("%s: style %d, want %d", name, got, want)
 		}
-		if got := styleOfHash(d.Hash()); got != want {
+		if got := StyleOfHash(d.Hash()); got != want {
 			t.Errorf("%s by its hash: style %d, want %d", name, got, want)
 		}
 	}

@@ -1,10 +1,13 @@
-package main
+// Package remote is how a command reaches a running daemon: its flags, the client
+// that they make, and advice with what the daemon refuses.
+package remote
 
 import (
 	"context"
 	"crypto/tls"
 	"errors"
 	"fmt"
+	"io"
 	"net"
 	"net/http"
 	"os"
@@ -14,11 +17,12 @@ import (
 	"shuffled/client"
 	"shuffled/internal/audit"
 	"shuffled/internal/keys"
+	"shuffled/internal/term"
 )
 
-// remote are the flags of the commands that talk to a running daemon. A token
+// Flags are the flags of the commands that talk to a running daemon. A token
 // never stands on the command line, where every user of the host can read it.
-type remote struct {
+type Flags struct {
 	URL       string `name:"url" default:"http://127.0.0.1:8080" env:"SHUFFLED_URL" help:"Address of the daemon."`
 	Ledger    string `default:"main" help:"Name of the ledger."`
 	Key       string `placeholder:"VKEY" env:"SHUFFLED_KEY" help:"Hold every answer against this verifier key of the ledger, or the one in the file of this name."`
@@ -33,9 +37,9 @@ type remote struct {
 	JSON bool `name:"json" help:"Print JSON."`
 }
 
-// tried is the context of a command that writes: an answer of before it is taken with
+// Tried is the context of a command that writes: an answer of before it is taken with
 // --again only.
-func (r *remote) tried(ctx context.Context) context.Context {
+func (r *Flags) Tried(ctx context.Context) context.Context {
 	if r.Again {
 		return client.FirstTried(ctx, time.Time{})
 	}
@@ -48,22 +52,22 @@ const tokenVariable = "SHUFFLED_TOKEN"
 // attempts is how often a call is made: somebody waits at the terminal.
 const attempts = 5
 
-// connect returns a client of the ledger.
-func (r *remote) connect(ctx context.Context, s streams) (*client.Client, error) {
-	cfg, err := r.config(ctx, s)
+// Connect returns a client of the ledger.
+func (r *Flags) Connect(ctx context.Context, warnings io.Writer) (*client.Client, error) {
+	cfg, err := r.Config(ctx, warnings)
 	if err != nil {
 		return nil, err
 	}
 	c, err := client.New(cfg)
 	if err != nil {
-		return nil, usage("%s", visible(err.Error()))
+		return nil, term.Usage("%s", term.Visible(err.Error()))
 	}
 	return c, nil
 }
 
-// config is what a client of the ledger is made with. Without a pinned key it
+// Config is what a client of the ledger is made with. Without a pinned key it
 // takes the one that the daemon names, and says so.
-func (r *remote) config(ctx context.Context, s streams) (client.Config, error) {
+func (r *Flags) Config(ctx context.Context, warnings io.Writer) (client.Config, error) {
 	cfg := client.Config{URL: r.URL, Ledger: r.Ledger, Attempts: attempts}
 	token := keys.NewSecret([]byte(os.Getenv(tokenVariable)))
 	if r.TokenFile != "" {
@@ -87,7 +91,7 @@ func (r *remote) config(ctx context.Context, s streams) (client.Config, error) {
 		}
 		cfg.Policy = string(text)
 	case r.Key != "":
-		vkey, err := readKey(r.Key)
+		vkey, err := ReadKey(r.Key)
 		if err != nil {
 			return cfg, err
 		}
@@ -95,15 +99,15 @@ func (r *remote) config(ctx context.Context, s streams) (client.Config, error) {
 	default:
 		var err error
 		if cfg.Policy, err = askKeys(ctx, cfg); err != nil {
-			return cfg, r.explain(err)
+			return cfg, r.Explain(err)
 		}
-		fmt.Fprintf(s.err, "shuffled: warning: key not pinned: the answers are held against the key that the daemon itself names; --key pins one\n")
+		fmt.Fprintf(warnings, "shuffled: warning: key not pinned: the answers are held against the key that the daemon itself names; --key pins one\n")
 	}
 	return cfg, nil
 }
 
 // certified returns an HTTP client that shows the certificate.
-func (r *remote) certified() (*http.Client, error) {
+func (r *Flags) certified() (*http.Client, error) {
 	chain, err := os.ReadFile(r.ClientCert)
 	if err != nil {
 		return nil, fmt.Errorf("reading the client certificate: %w", err)
@@ -114,7 +118,7 @@ func (r *remote) certified() (*http.Client, error) {
 	}
 	pair, err := tls.X509KeyPair(chain, key.Bytes())
 	if err != nil {
-		return nil, usage("--client-cert, --client-key: %s", err)
+		return nil, term.Usage("--client-cert, --client-key: %s", err)
 	}
 	transport := http.DefaultTransport.(*http.Transport).Clone()
 	transport.TLSClientConfig = &tls.Config{MinVersion: tls.VersionTLS13, Certificates: []tls.Certificate{pair}}
@@ -136,7 +140,7 @@ func askKeys(ctx context.Context, cfg client.Config) (string, error) {
 	cfg.VKey = nobody.VKey()
 	c, err := client.New(cfg)
 	if err != nil {
-		return "", usage("%s", visible(err.Error()))
+		return "", term.Usage("%s", term.Visible(err.Error()))
 	}
 	answer, err := c.SaidKeys(ctx)
 	if err != nil {
@@ -158,8 +162,8 @@ func askKeys(ctx context.Context, cfg client.Config) (string, error) {
 	return policy + "quorum none\n", nil
 }
 
-// advice goes with the daemon's refusals, by their code.
-var advice = map[client.Code]string{
+// Advice goes with the daemon's refusals, by their code.
+var Advice = map[client.Code]string{
 	client.CodeUnauthorized:         "--token-file FILE or SHUFFLED_TOKEN gives the token",
 	client.CodeForbidden:            "`shuffled token list` shows what the token may do",
 	client.CodeNoSuchLedger:         "--ledger NAME says which one",
@@ -177,13 +181,13 @@ var advice = map[client.Code]string{
 	client.CodeOutcomeUnknown:       "repeat the command as it was: nothing is done twice",
 }
 
-// explain makes an error of the client one for people. Text from the daemon is
+// Explain makes an error of the client one for people. Text from the daemon is
 // text from outside.
-func (r *remote) explain(err error) error {
+func (r *Flags) Explain(err error) error {
 	if err == nil {
 		return nil
 	}
-	shown := errors.New(visible(err.Error()))
+	shown := errors.New(term.Visible(err.Error()))
 	var refused *client.Error
 	var fault *client.Fault
 	var dial *net.OpError
@@ -194,21 +198,21 @@ func (r *remote) explain(err error) error {
 		}
 		return &lie{error: shown, hint: "deal nothing from it; is --key the ledger's own key?"}
 	case errors.As(err, &refused):
-		shown = errors.New(visible(refused.Error())) // without method and path
+		shown = errors.New(term.Visible(refused.Error())) // without method and path
 		if refused.Code == client.CodeInvalidValue || refused.Code == client.CodeInvalidRequest {
-			return usage("%s", shown)
+			return term.Usage("%s", shown)
 		}
-		if hint := advice[refused.Code]; hint != "" {
-			return withHint(shown, "%s", hint)
+		if hint := Advice[refused.Code]; hint != "" {
+			return term.WithHint(shown, "%s", hint)
 		}
 	case errors.As(err, &dial):
-		return withHint(shown, "is a daemon running at %s? `shuffled serve --dev` starts one", visible(r.URL))
+		return term.WithHint(shown, "is a daemon running at %s? `shuffled serve --dev` starts one", term.Visible(r.URL))
 	}
 	return shown
 }
 
-// refused reports whether the daemon said no, so that nothing was done.
-func refused(err error) bool {
+// Refused reports whether the daemon said no, so that nothing was done.
+func Refused(err error) bool {
 	var e *client.Error
 	return errors.As(err, &e) && e.Status < 500
 }
@@ -222,16 +226,34 @@ type lie struct {
 // doneBefore ends the client's fault of an answer that is older than the question.
 const doneBefore = "before this client asked for it"
 
-func (l *lie) Is(target error) bool { return target == errFails }
+func (l *lie) Is(target error) bool { return target == term.ErrFails }
 
-// fail explains err and prints it if it is a lie, for nothing else will.
-func (r *remote) fail(s streams, err error) error {
-	err = r.explain(err)
+// Fail explains err and prints it if it is a lie, for nothing else will.
+func (r *Flags) Fail(w io.Writer, err error) error {
+	err = r.Explain(err)
 	if l, ok := errors.AsType[*lie](err); ok {
-		fmt.Fprintf(s.err, "shuffled: error: %s\nshuffled: hint: %s\n", err, l.hint)
+		fmt.Fprintf(w, "shuffled: error: %s\nshuffled: hint: %s\n", err, l.hint)
 	}
 	return err
 }
 
-// sheet writes for people, in the width and colours of standard output.
-func (s streams) sheet() sheet { return sheet{p: newPainter(s.out), w: columns(s.out)} }
+// ReadKey returns the verifier key that the argument is, or that the file of
+// this name holds. A verifier key is origin+hash+base64.
+func ReadKey(arg string) (string, error) {
+	if strings.Count(arg, "+") >= 2 {
+		if _, err := os.Stat(arg); err != nil {
+			if _, err := audit.ParseVKey(arg); err != nil {
+				return "", term.Usage("--key: %s", term.Visible(err.Error()))
+			}
+			return arg, nil
+		}
+	}
+	if _, err := os.Stat(arg); err != nil {
+		return "", term.WithHint(fmt.Errorf("reading the key: %w", err), "--key takes a verifier key (origin+hash+base64) or a file with one")
+	}
+	vkey, err := keys.ReadVKey(arg)
+	if err != nil {
+		return "", term.Usage("--key: %s", term.Visible(err.Error()))
+	}
+	return vkey, nil
+}

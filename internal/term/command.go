@@ -1,0 +1,122 @@
+package term
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+
+	"github.com/alecthomas/kong"
+)
+
+// Exit codes. They are part of the interface: scripts depend on them.
+const (
+	ExitOK     = 0 // done; for verify: proved
+	ExitFails  = 1 // the evidence fails
+	ExitUsage  = 2 // the command line is wrong
+	ExitCannot = 3 // could not run, or could not judge
+)
+
+// Streams are what a command reads and writes.
+type Streams struct {
+	In       io.Reader
+	Out, Err io.Writer
+}
+
+// Sheet returns what writes for people, in the width and colours of standard output.
+func (s Streams) Sheet() Sheet { return Sheet{NewPainter(s.Out), Columns(s.Out)} }
+
+// Sheet is for text of W columns, with colour if P allows it.
+type Sheet struct {
+	P Painter
+	W int
+}
+
+// Program is a command line.
+type Program struct {
+	Name, Description string
+	Grammar           any // pointer to a struct for kong
+
+	// Before runs when the command line is parsed and before its command. What it
+	// returns is an argument of the command, and its error ends the program.
+	Before func(command string) (any, error)
+}
+
+// Run parses the arguments and runs their command. A command gets ctx and the
+// values of bind as arguments. It returns the exit code.
+func (p Program) Run(ctx context.Context, args []string, s Streams, bind ...any) int {
+	code := -1
+	parser, err := kong.New(p.Grammar,
+		kong.Name(p.Name),
+		kong.Description(p.Description),
+		kong.UsageOnError(),
+		kong.ConfigureHelp(kong.HelpOptions{Compact: true, WrapUpperBound: 100}),
+		kong.Writers(s.Out, s.Err),
+		kong.Exit(func(c int) { code = c }),
+		kong.BindTo(ctx, (*context.Context)(nil)),
+		kong.Bind(bind...),
+	)
+	if err != nil {
+		return Report(s.Err, err)
+	}
+	if len(args) == 0 {
+		args = []string{"--help"}
+	}
+	parsed, err := parser.Parse(args)
+	if code >= 0 { // --help was printed
+		return code
+	}
+	if err != nil {
+		return Report(s.Err, Usage("%s", err))
+	}
+	before, err := p.Before(parsed.Command())
+	if err != nil {
+		return Report(s.Err, err)
+	}
+	return Report(s.Err, parsed.Run(before))
+}
+
+// UsageError is a mistake in the command line.
+type UsageError struct{ msg string }
+
+// Error returns what is wrong.
+func (e *UsageError) Error() string { return e.msg }
+
+// Usage returns a UsageError.
+func Usage(format string, args ...any) error { return &UsageError{fmt.Sprintf(format, args...)} }
+
+// hinted is an error with advice for its reader.
+type hinted struct {
+	error
+	hint string
+}
+
+func (h *hinted) Unwrap() error { return h.error }
+
+// WithHint adds advice to an error.
+func WithHint(err error, format string, args ...any) error {
+	return &hinted{err, fmt.Sprintf(format, args...)}
+}
+
+// ErrFails reports evidence that fails. The command has printed why.
+var ErrFails = errors.New("the evidence fails")
+
+// Report prints the error to w, if there is one to print, and returns the exit
+// code. Messages are lower case, without a full stop; advice follows on a line of
+// its own. Every program of the project is named shuffled here: a user types it.
+func Report(w io.Writer, err error) int {
+	if err == nil {
+		return ExitOK
+	}
+	if errors.Is(err, ErrFails) {
+		return ExitFails
+	}
+	fmt.Fprintf(w, "shuffled: error: %s\n", err)
+	if h, ok := errors.AsType[*hinted](err); ok {
+		fmt.Fprintf(w, "shuffled: hint: %s\n", h.hint)
+	}
+	if _, ok := errors.AsType[*UsageError](err); ok {
+		return ExitUsage
+	}
+	return ExitCannot
+}

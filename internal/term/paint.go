@@ -1,0 +1,41 @@
+package term
+
+import (
+	"encoding/json"
+	"io"
+	"os"
+
+	"golang.org/x/term"
+)
+
+// Painter colours text when it goes to a terminal and NO_COLOR is not set.
+type Painter struct{ on bool }
+
+// NewPainter returns the painter of text for w.
+func NewPainter(w io.Writer) Painter {
+	f, ok := w.(*os.File)
+	return Painter{ok && os.Getenv("NO_COLOR") == "" && os.Getenv("TERM") != "dumb" && term.IsTerminal(int(f.Fd()))}
+}
+
+// Paint writes s under an escape code of a terminal, such as 31.
+func (p Painter) Paint(code, s string) string {
+	if !p.on {
+		return s
+	}
+	return "\x1b[" + code + "m" + s + "\x1b[0m"
+}
+
+// Good, Bad, Warn, Dim and Bold write s as what it says.
+func (p Painter) Good(s string) string { return p.Paint("32", s) }
+func (p Painter) Bad(s string) string  { return p.Paint("1;31", s) }
+func (p Painter) Warn(s string) string { return p.Paint("33", s) }
+func (p Painter) Dim(s string) string  { return p.Paint("2", s) }
+func (p Painter) Bold(s string) string { return p.Paint("1", s) }
+
+// PrintJSON writes v as indented JSON, for --json.
+func PrintJSON(w io.Writer, v any) error {
+	e := json.NewEncoder(w)
+	e.SetEscapeHTML(false)
+	e.SetIndent("", "  ")
+	return e.Encode(v)
+}
