@@ -1,6 +1,6 @@
 #!/bin/sh
 # Compares shuffled with what a user would pick instead, in one run on this
-# machine (internal/bench). Arguments go to the test:
+# machine (perf/bench). Arguments go to the test:
 #
 #   -quick           one short round, to see that it works
 #   -period 10s      how long each load is measured in a round
@@ -13,12 +13,12 @@ sh scripts/postgres.sh
 here=$(pwd)
 dir=$(mktemp -d)
 trap 'rm -rf "$dir"' EXIT
-go test -c -o "$dir/bench.test" ./internal/bench
+go test -C perf -c -o "$dir/bench.test" ./bench
 for arg; do # a file is of where the user stands
 	shift
 	case ${last-} in -json) case $arg in /*) ;; *) arg=$here/$arg ;; esac ;; esac
 	last=$arg
 	set -- "$@" "$arg"
 done
-cd internal/bench
+cd perf/bench
 SHUFFLED_REQUIRE_POSTGRES=1 "$dir/bench.test" -test.timeout 60m -test.run '^TestCompare$' -compare "$@"

@@ -1,11 +1,14 @@
 #!/bin/sh
-# Builds the binary so that the same commit gives the same bytes on every machine
+# Builds the programs so that the same commit gives the same bytes on every machine
 # with the same compiler and platform:
 #
 #     sh scripts/build.sh [FILE]        default: bin/shuffled
 #
+# shuffled is FILE; shuffled-lab and shuffled-bench, which it runs for its commands
+# lab and bench, lie in the same directory.
+#
 # No C, no paths of this machine, no state of its git. The commit is told to the
-# binary by this script; an unpacked source archive has no git: COMMIT names it
+# programs by this script; an unpacked source archive has no git: COMMIT names it
 # there. In a checkout that has changes, or is of another commit than COMMIT names,
 # -modified is added to it. GOFIPS140=v1.0.0 builds on the validated module: other bytes, as
 # reproducible.
@@ -31,4 +34,11 @@ for name in GOPROXY GOSUMDB GOPRIVATE GOMODCACHE GOCACHE; do
 done
 unset GOAMD64 GOARM64 GOEXPERIMENT GODEBUG
 export CGO_ENABLED=0 GOENV=off GOFLAGS='' GOWORK=off
-exec go build -trimpath -buildvcs=false -ldflags "-X main.commit=$COMMIT" -o "$out" ./cmd/shuffled
+
+# build MODULE PROGRAM FILE
+build() {
+	go build -C "$1" -trimpath -buildvcs=false -ldflags "-X shuffled/internal/build.Commit=$COMMIT" -o "$3" "./cmd/$2"
+}
+build . shuffled "$out"
+build lab shuffled-lab "${out%/*}/shuffled-lab"
+build perf shuffled-bench "${out%/*}/shuffled-bench"

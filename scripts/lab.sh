@@ -71,19 +71,21 @@ need() {
 }
 
 # raw BYTES: the generator's output. A suite may close the pipe when it has enough.
-raw() { "$run/shuffled" lab raw --bytes "$1" --workers 1 2>>"$run/raw.log"; }
+raw() { "$run/shuffled-lab" raw --bytes "$1" --workers 1 2>>"$run/raw.log"; }
 
 # note LINE: what was run, with what.
 note() { echo "$*" >>"$run/run.txt"; }
 
 run=$out/$(date -u +%Y%m%dT%H%M%SZ)-$$
 mkdir -p "$run"
-trap 'rm -f "$run/shuffled"' EXIT
+trap 'rm -f "$run/shuffled-lab" "$run/shuffled"' EXIT
 trap 'echo "lab: interrupted; $run is not whole" >&2; exit 3' INT TERM
-CGO_ENABLED=0 go build -trimpath -o "$run/shuffled" ./cmd/shuffled || exit 3
+export CGO_ENABLED=0
+go build -trimpath -o "$run/shuffled" ./cmd/shuffled || exit 3
+go build -C lab -trimpath -o "$run/shuffled-lab" ./cmd/shuffled-lab || exit 3
 note "run        ${run##*/}"
 note "commit     $(git rev-parse HEAD 2>/dev/null || echo unknown)$([ -z "$(git status --porcelain 2>/dev/null)" ] || echo ', and changes')"
-note "binary     $(sha256sum <"$run/shuffled" | cut -d' ' -f1)"
+note "binary     $(sha256sum <"$run/shuffled-lab" | cut -d' ' -f1)"
 "$run/shuffled" version | sed 's/^/           /' >>"$run/run.txt"
 note "machine    $(uname -srm)"
 began=$(date +%s)
@@ -146,7 +148,7 @@ if need dieharder dieharder; then
 fi
 
 note "seconds    $(($(date +%s) - began))"
-rm -f "$run/shuffled"
+rm -f "$run/shuffled-lab" "$run/shuffled"
 (cd "$run" && sha256sum -- * >../sums.$$ && mv ../sums.$$ SHA256SUMS)
 echo
 cat "$run/run.txt"

@@ -1,6 +1,6 @@
 #!/bin/sh
 # Shows that the build is reproducible: clones the commit twice into directories of
-# different names, builds each, and compares the bytes.
+# different names, builds the programs in each, and compares the bytes.
 #
 #     sh scripts/reproduce.sh           with two empty caches: minutes
 #     CACHE=shared sh scripts/reproduce.sh
@@ -9,13 +9,15 @@ cd "$(dirname "$0")/.."
 work=$(mktemp -d)
 trap 'chmod -R u+w "$work"; rm -rf "$work"' EXIT
 trap 'exit 1' INT TERM
-commit=$(git rev-parse HEAD) # the same for both, whoever commits meanwhile
+commit=$(git rev-parse HEAD) # the same for both, even if somebody commits during this
 for dir in a "another place"; do
 	git clone --quiet --no-hardlinks . "$work/$dir"
 	git -C "$work/$dir" -c advice.detachedHead=false checkout --quiet "$commit"
 	[ "${CACHE-}" = shared ] || export GOCACHE="$work/cache of $dir"
-	sh "$work/$dir/scripts/build.sh" "$work/$dir/shuffled"
-	(cd "$work/$dir" && sha256sum shuffled)
+	sh "$work/$dir/scripts/build.sh" "$work/$dir/bin/shuffled"
+	(cd "$work/$dir/bin" && sha256sum -- *)
 done
-cmp "$work/a/shuffled" "$work/another place/shuffled"
+for program in "$work"/a/bin/*; do
+	cmp "$program" "$work/another place/bin/${program##*/}"
+done
 echo "reproducible: $commit, $(go version), GOFIPS140=$(go env GOFIPS140)"

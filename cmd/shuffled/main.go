@@ -38,8 +38,8 @@ type cli struct {
 	Verify    verifyCmd    `cmd:"" help:"Verify a transcript or receipt, offline."`
 	Slot      slotCmd      `cmd:"" help:"Make a player's own randomness for a shuffle."`
 	Witness   witnessCmd   `cmd:"" help:"Run a witness: it cosigns the checkpoints of ledgers that only grow."`
-	Bench     benchCmd     `cmd:"" help:"Put a running daemon under load, verify what it acknowledged, and report."`
-	Lab       labCmd       `cmd:"" help:"What a test lab needs: raw output, outcomes, statistics, controls, proofs, and the kit to hand in."`
+	Bench     benchCmd     `cmd:"" passthrough:"" help:"Put a running daemon under load, verify what it acknowledged, and report: runs shuffled-bench."`
+	Lab       labCmd       `cmd:"" passthrough:"" help:"What a test lab needs: raw output, outcomes, statistics, controls, proofs, and the kit to hand in: runs shuffled-lab."`
 	Retention retentionCmd `cmd:"" help:"Drop what is past its retention."`
 	Selftest  selftestCmd  `cmd:"" help:"Run the known-answer tests of every primitive and format, and show them."`
 	Version   versionCmd   `cmd:"" help:"Show build, algorithm and FIPS state."`

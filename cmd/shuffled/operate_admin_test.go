@@ -23,6 +23,8 @@ import (
 
 	"github.com/alecthomas/kong"
 	"github.com/rogpeppe/go-internal/testscript"
+
+	"shuffled/internal/term/termtest"
 )
 
 // TestAdmin runs an administrator's commands against a running daemon.
@@ -47,7 +49,7 @@ func TestAdmin(t *testing.T) {
 			}
 			return nil
 		},
-		Cmds: map[string]func(*testscript.TestScript, bool, []string){"exits": exits},
+		Cmds: termtest.Commands(),
 	})
 }
 

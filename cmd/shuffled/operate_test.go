@@ -10,6 +10,7 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 
 	"shuffled/client"
+	"shuffled/internal/term/termtest"
 )
 
 // TestOperate runs the commands for a running daemon against one.
@@ -29,7 +30,7 @@ func TestOperate(t *testing.T) {
 			env.Setenv("OTHER", other)
 			return nil
 		},
-		Cmds: map[string]func(*testscript.TestScript, bool, []string){"exits": exits, "clean": clean},
+		Cmds: termtest.Commands(),
 	})
 }
 

@@ -8,6 +8,8 @@ import (
 	"time"
 
 	"github.com/rogpeppe/go-internal/testscript"
+
+	"shuffled/internal/term/termtest"
 )
 
 // TestPlay plays whole games with the commands, each script against a daemon of
@@ -18,6 +20,8 @@ func TestPlay(t *testing.T) {
 	if err != nil || len(scripts) == 0 {
 		t.Fatalf("no scripts: %v", err)
 	}
+	commands := termtest.Commands()
+	commands["word"], commands["until"] = word, until
 	for _, script := range scripts {
 		t.Run(strings.TrimSuffix(filepath.Base(script), ".txtar"), func(t *testing.T) {
 			t.Parallel()
@@ -33,7 +37,7 @@ func TestPlay(t *testing.T) {
 					}
 					return nil
 				},
-				Cmds: map[string]func(*testscript.TestScript, bool, []string){"exits": exits, "clean": clean, "word": word, "until": until},
+				Cmds: commands,
 			})
 		})
 	}

@@ -18,6 +18,7 @@ import (
 	"shuffled/internal/keys"
 	"shuffled/internal/ledger"
 	"shuffled/internal/shuffle"
+	"shuffled/internal/term/termtest"
 )
 
 // TestRecall finds shuffles of a running daemon and walks its tables.
@@ -36,7 +37,7 @@ func TestRecall(t *testing.T) {
 			env.Setenv("OTHER", other)
 			return nil
 		},
-		Cmds: map[string]func(*testscript.TestScript, bool, []string){"exits": exits, "clean": clean},
+		Cmds: termtest.Commands(),
 	})
 }
 

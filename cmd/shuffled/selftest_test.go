@@ -54,6 +54,11 @@ func wrongBinary(t *testing.T) string {
 	if out, err := exec.Command("go", "build", "-overlay", overlay, "-o", binary, ".").CombinedOutput(); err != nil {
 		t.Fatalf("building with wrong answers: %v\n%s", err, out)
 	}
+	lab := exec.Command("go", "build", "-overlay", overlay, "-o", binary+"-lab", "./cmd/shuffled-lab")
+	lab.Dir = filepath.FromSlash("../../lab")
+	if out, err := lab.CombinedOutput(); err != nil {
+		t.Fatalf("building the lab with wrong answers: %v\n%s", err, out)
+	}
 	return binary
 }
 

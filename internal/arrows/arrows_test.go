@@ -6,20 +6,23 @@ import (
 	"errors"
 	"io"
 	"io/fs"
+	"iter"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
+	"slices"
 	"strings"
 	"testing"
 )
 
 const root = "../.."
 
-// TestArrows holds the module's own import graph against the rules.
+// TestArrows holds the modules' import graph against the rules.
 func TestArrows(t *testing.T) {
 	rememberSources(t)
 	g := load(t)
-	for _, must := range []string{"shuffled/internal/shuffle", "shuffled/internal/audit", "crypto/sha256"} {
+	for _, must := range []string{"shuffled/internal/shuffle", "shuffled/lab/battery", "shuffled/perf/load", "crypto/sha256"} {
 		if _, ok := g[must]; !ok {
 			t.Fatalf("the graph of %d packages lacks %s", len(g), must)
 		}
@@ -29,32 +32,79 @@ func TestArrows(t *testing.T) {
 	}
 }
 
-// load asks the go command for the module's packages and everything they reach.
-// A package that does not build (-e) still has its imports; the build is the
-// test of that.
+// modules are the directories of the modules below root: that of the product, then
+// the nested ones, whose packages are in no program that deals.
+var modules = []string{".", "lab", "perf", "test"}
+
+// nested reports whether the package with this name is of a nested module.
+func nested(name string) bool {
+	return slices.ContainsFunc(modules[1:], func(dir string) bool { return within(name, dir) })
+}
+
+// load asks the go command for the modules' packages and everything they reach.
 func load(t *testing.T) graph {
 	t.Helper()
-	cmd := exec.Command("go", "list", "-e", "-deps", "-json=ImportPath,Standard,Imports", "./...")
-	cmd.Dir = root
-	var stderr bytes.Buffer
-	cmd.Stderr = &stderr
-	out, err := cmd.Output()
-	if err != nil {
-		t.Fatalf("go list: %v\n%s", err, &stderr)
-	}
 	g := graph{}
-	for dec := json.NewDecoder(bytes.NewReader(out)); ; {
-		var p struct {
-			ImportPath string
-			Standard   bool
-			Imports    []string
-		}
-		if err := dec.Decode(&p); errors.Is(err, io.EOF) {
-			return g
-		} else if err != nil {
-			t.Fatalf("reading go list: %v", err)
-		}
+	type listing struct {
+		ImportPath string
+		Standard   bool
+		Imports    []string
+	}
+	for p := range listed[listing](t, "-json=ImportPath,Standard,Imports") {
 		g[p.ImportPath] = node{p.Standard, p.Imports}
+	}
+	return g
+}
+
+// listed yields what go list says of the packages of each module and of everything
+// they reach. A package that does not build (-e) still has its imports; the build
+// is the test of that.
+func listed[P any](t *testing.T, flags ...string) iter.Seq[P] {
+	t.Helper()
+	return func(yield func(P) bool) {
+		for _, dir := range modules {
+			cmd := exec.Command("go", append(append([]string{"list", "-e", "-deps"}, flags...), "./...")...)
+			cmd.Dir = filepath.Join(root, dir)
+			var stderr bytes.Buffer
+			cmd.Stderr = &stderr
+			out, err := cmd.Output()
+			if err != nil {
+				t.Fatalf("go list in %s: %v\n%s", dir, err, &stderr)
+			}
+			for dec := json.NewDecoder(bytes.NewReader(out)); ; {
+				var p P
+				if err := dec.Decode(&p); errors.Is(err, io.EOF) {
+					break
+				} else if err != nil {
+					t.Fatalf("reading go list: %v", err)
+				}
+				if !yield(p) {
+					return
+				}
+			}
+		}
+	}
+}
+
+// TestModules: the product's module replaces nothing and needs nothing of what
+// measures it, so that go install works on it; each nested module takes the product
+// from this tree and replaces nothing else.
+func TestModules(t *testing.T) {
+	rememberSources(t)
+	for _, dir := range modules {
+		path := filepath.Join(root, dir, "go.mod")
+		text, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		replaces := regexp.MustCompile(`(?m)^replace .*$`).FindAllString(string(text), -1)
+		if dir == "." {
+			if replaces != nil || regexp.MustCompile(`gonum|shuffled/`).Match(text) {
+				t.Errorf("%s replaces a module, or needs what only measures", path)
+			}
+		} else if !slices.Equal(replaces, []string{"replace shuffled => ../"}) {
+			t.Errorf("%s replaces %q", path, replaces)
+		}
 	}
 }
 

@@ -1,9 +1,6 @@
 package arrows
 
 import (
-	"bytes"
-	"encoding/json"
-	"errors"
 	"fmt"
 	"go/ast"
 	"go/importer"
@@ -13,7 +10,6 @@ import (
 	"io"
 	"maps"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -30,17 +26,17 @@ var reserved = map[string]map[string]string{
 	},
 	"shuffled/internal/outcome.Make": {
 		"internal/dealer": "commits to it",
-		"internal/lab":    "measures it",
+		"lab":             "measures it",
 	},
 	"shuffled/internal/outcome.Raw": {
-		"internal/lab":          "writes it out; nothing is dealt of it",
-		"internal/lab/alarms":   "counts what the health tests say of it",
-		"internal/lab/controls": "the honest bytes that its faults spoil",
+		"lab":          "writes it out; nothing is dealt of it",
+		"lab/alarms":   "counts what the health tests say of it",
+		"lab/controls": "the honest bytes that its faults spoil",
 	},
 	"(shuffled/internal/shuffle.Recipe).Run": {
 		"internal/outcome":             "fresh tapes",
-		"internal/lab/exact":           "proves it, on tapes that it writes",
-		"internal/lab/controls":        "spends tapes of generators with a fault",
+		"lab/exact":                    "proves it, on tapes that it writes",
+		"lab/controls":                 "spends tapes of generators with a fault",
 		"internal/dealer":              "opens a stored tape",
 		"internal/selftest":            "tapes of known answers",
 		"internal/fsck":                "recomputes from a stored tape",
@@ -48,7 +44,7 @@ var reserved = map[string]map[string]string{
 		"internal/verify":              "recomputes from a disclosed tape",
 		"client":                       "recomputes from a disclosed tape",
 		"internal/inspect/inspecttest": "invents ledgers, for tests",
-		"internal/load":                "recomputes from a disclosed tape",
+		"perf/load":                    "recomputes from a disclosed tape",
 	},
 	"(shuffled/internal/shuffle.Recipe).Explain": {
 		"internal/verify":   "shows a disclosed tape lane by lane",
@@ -56,7 +52,7 @@ var reserved = map[string]map[string]string{
 	},
 }
 
-// TestReserved type-checks every package of the module that can name one of the
+// TestReserved type-checks every package of the modules that can name one of the
 // reserved functions, without its tests, and finds who does. It does not see a
 // method that is called through an interface, so no package may write one that has
 // a method Tape.
@@ -104,27 +100,16 @@ type unit struct {
 
 type units map[string]unit
 
-// compiled builds the module and returns its packages and all that they reach.
+// compiled builds the modules and returns their packages and all that they reach.
 func compiled(t *testing.T) units {
 	t.Helper()
-	cmd := exec.Command("go", "list", "-e", "-deps", "-export", "-json=ImportPath,Dir,Export,GoFiles,Imports,ImportMap", "./...")
-	cmd.Dir = root
-	var stderr bytes.Buffer
-	cmd.Stderr = &stderr
-	out, err := cmd.Output()
-	if err != nil {
-		t.Fatalf("go list: %v\n%s", err, &stderr)
-	}
 	all := units{}
-	for dec := json.NewDecoder(bytes.NewReader(out)); ; {
-		var u unit
-		if err := dec.Decode(&u); errors.Is(err, io.EOF) {
-			return all
-		} else if err != nil {
-			t.Fatalf("reading go list: %v", err)
+	for u := range listed[unit](t, "-export", "-json=ImportPath,Dir,Export,GoFiles,Imports,ImportMap") {
+		if _, seen := all[u.ImportPath]; !seen {
+			all[u.ImportPath] = u
 		}
-		all[u.ImportPath] = u
 	}
+	return all
 }
 
 // canName reports whether a package imports any of this module. Another one can

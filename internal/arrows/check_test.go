@@ -69,8 +69,11 @@ func (r rules) check(g graph) []string {
 func (r rules) refuse(g graph, name string, row row, imp string) string {
 	if own, ok := ours(imp); ok {
 		all := slices.Equal(row.ours, []string{"*"})
-		if r.table[own].testOnly && !row.testOnly {
+		if r.table[own].testOnly && !row.testOnly && !nested(name) {
 			return "that is for tests only"
+		}
+		if nested(own) && !nested(name) {
+			return "that is in another module"
 		}
 		if !all && !slices.Contains(row.ours, own) {
 			return "no such arrow; " + row.why

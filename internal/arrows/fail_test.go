@@ -26,6 +26,7 @@ func lawful() graph {
 		"shuffled/store":        {imports: []string{"shuffled/audit", "example.org/lib/db"}},
 		"shuffled/bench":        {imports: []string{"shuffled/store", "math/rand/v2", "testing"}},
 		"shuffled/testdb":       {imports: []string{"testing"}},
+		"shuffled/lab/battery":  {imports: []string{"shuffled/shuffle", "shuffled/testdb"}},
 		"shuffled/cmd/shuffled": {imports: []string{"shuffled/verify", "shuffled/store", "shuffled/entropy"}},
 	}
 }
@@ -39,6 +40,7 @@ var made = rules{
 		"store":        {ours: []string{"audit"}},
 		"bench":        {ours: []string{"*"}, testOnly: true},
 		"testdb":       {testOnly: true},
+		"lab/battery":  {ours: []string{"shuffle", "testdb"}},
 		"cmd/shuffled": {ours: []string{"*"}},
 		"later":        {},
 	},
@@ -100,6 +102,10 @@ func TestBreachesAreFound(t *testing.T) {
 			"store imports shuffled/bench: that is for tests only",
 			"cmd/shuffled reaches testing: no tests: shuffled/cmd/shuffled → shuffled/store → shuffled/bench → testing",
 		}},
+		{"cmd/shuffled", "shuffled/lab/battery", []string{
+			"cmd/shuffled imports shuffled/lab/battery: that is in another module", "cmd/shuffled reaches testing",
+		}},
+		{"lab/battery", "shuffled/store", []string{"lab/battery imports shuffled/store: no such arrow"}},
 		{"bench", "shuffled/entropy", []string{"bench imports shuffled/entropy: reserved for cmd/shuffled"}},
 		{"newcomer", "crypto/sha256", []string{"newcomer is not in the table"}},
 	} {

@@ -18,7 +18,7 @@ type row struct {
 	// pure forbids the imports in impure.
 	pure bool
 	// testOnly marks a package for tests and benchmarks. No other package may
-	// import it.
+	// import it, except those of the nested modules.
 	testOnly bool
 }
 
@@ -102,33 +102,33 @@ var table = map[string]row{
 		why:  "sees checkpoints and proofs, never a shuffle",
 		ours: []string{"internal/audit", "internal/outbound"},
 	},
-	"internal/lab": {
+	"lab": {
 		why:  "measures the generator and the shuffle that the daemon uses",
 		ours: []string{"internal/outcome", "internal/shuffle", "internal/entropy"},
 	},
-	"internal/lab/battery": {
+	"lab/battery": {
 		why:  "judges outcomes wherever they come from, and makes none",
 		ours: nil,
 	},
-	"internal/lab/controls": {
+	"lab/controls": {
 		why:  "shufflers that are wrong on purpose, and the battery that must say so",
-		ours: []string{"internal/lab", "internal/lab/battery", "internal/outcome", "internal/shuffle", "internal/entropy"},
+		ours: []string{"lab", "lab/battery", "internal/outcome", "internal/shuffle", "internal/entropy"},
 	},
-	"internal/lab/exact": {
+	"lab/exact": {
 		why:  "proves draws, orders and tapes of the function it is given, and needs no randomness for it",
 		ours: []string{"internal/shuffle"}, stdOnly: true, pure: true,
 	},
-	"internal/lab/kit": {
+	"lab/kit": {
 		why:  "archives source and describes the generator; draws nothing",
 		ours: []string{"internal/shuffle", "internal/entropy"},
 	},
-	"internal/lab/alarms": {
+	"lab/alarms": {
 		why:  "counts what the health tests say of the bytes that tapes are made of, and judges as the battery does",
-		ours: []string{"internal/lab/battery", "internal/outcome", "internal/entropy"},
+		ours: []string{"lab/battery", "internal/outcome", "internal/entropy"},
 	},
-	"internal/lab/labreport": {
+	"lab/labreport": {
 		why:  "judges samples by the battery and shows what it says; plots are its own",
-		ours: []string{"internal/lab", "internal/lab/battery", "internal/shuffle", "internal/entropy"},
+		ours: []string{"lab", "lab/battery", "internal/shuffle", "internal/entropy"},
 	},
 	"internal/monitor": {
 		why:  "counts what is dealt, and tells figures of whole windows: it reaches neither evidence nor network",
@@ -174,7 +174,11 @@ var table = map[string]row{
 		why:  "how a command reaches a running daemon",
 		ours: []string{"client", "internal/audit", "internal/keys", "internal/term"},
 	},
-	"internal/load": {
+	"internal/build": {
+		why:  "which build this is, and which programs lie in its directory",
+		ours: []string{"internal/process"},
+	},
+	"perf/load": {
 		why: "loads a running daemon and verifies what it acknowledged, as a stranger would",
 		// Idempotency keys are the client's; a published deck is known by its hash.
 		ours: []string{"client", "internal/audit", "internal/shuffle"},
@@ -182,6 +186,19 @@ var table = map[string]row{
 	"cmd/shuffled": {
 		why:  "the only place where everything meets",
 		ours: []string{"*"},
+	},
+	"lab/cmd/shuffled-lab": {
+		why: "the commands of the lab",
+		ours: []string{
+			"lab", "lab/alarms", "lab/battery", "lab/controls", "lab/exact", "lab/kit", "lab/labreport", "internal/build",
+			"internal/entropy", "internal/outcome", "internal/process", "internal/selftest", "internal/shuffle", "internal/term",
+		},
+	},
+	"perf/cmd/shuffled-bench": {
+		why: "the command that loads a daemon",
+		ours: []string{
+			"perf/load", "client", "internal/audit", "internal/cli/remote", "internal/process", "internal/selftest", "internal/term",
+		},
 	},
 
 	"internal/store/storetest": {
@@ -200,8 +217,12 @@ var table = map[string]row{
 		why:     "rounds that a beacon published, for tests",
 		stdOnly: true, testOnly: true,
 	},
+	"internal/term/termtest": {
+		why:  "builds the programs for tests, and has commands for their scripts",
+		ours: []string{"internal/term"}, testOnly: true,
+	},
 	"internal/testdb": {why: "a private PostgreSQL for tests", testOnly: true},
-	"internal/failover": {
+	"perf/failover": {
 		why:      "tests of the whole against servers that fail",
 		testOnly: true,
 	},
@@ -209,16 +230,16 @@ var table = map[string]row{
 		why:     "tries what an attacker would, from outside",
 		stdOnly: true, testOnly: true,
 	},
-	"internal/bench":  {why: "measures the whole", ours: []string{"*"}, testOnly: true},
-	"internal/growth": {why: "writes large ledgers and measures what their size costs", ours: []string{"*"}, testOnly: true},
+	"perf/bench":      {why: "measures the whole", ours: []string{"*"}, testOnly: true},
+	"perf/growth":     {why: "writes large ledgers and measures what their size costs", ours: []string{"*"}, testOnly: true},
 	"internal/arrows": {why: "this test", stdOnly: true, testOnly: true},
-	"internal/compliance": {
+	"lab/compliance": {
 		why:     "names what shows each requirement, for the document and whoever runs it",
 		stdOnly: true, testOnly: true,
 	},
-	"internal/compliance/run": {
+	"lab/compliance/run": {
 		why:  "runs what the table names",
-		ours: []string{"internal/compliance"}, stdOnly: true, testOnly: true,
+		ours: []string{"lab/compliance"}, stdOnly: true, testOnly: true,
 	},
 	"deploy": {why: "tests of the deployment files", testOnly: true},
 }
@@ -269,15 +290,15 @@ var bans = []ban{
 	},
 	{
 		"internal/outcome", "what is dealt comes of no shuffler but one",
-		[]string{"shuffled/internal/lab"},
+		[]string{"shuffled/lab"},
 	},
 	{
 		"internal/httpapi", "neither dealer nor API knows a shuffler that is wrong on purpose",
-		[]string{"shuffled/internal/lab/controls"},
+		[]string{"shuffled/lab/controls"},
 	},
 	{
 		"internal/dealer", "neither dealer nor API knows a shuffler that is wrong on purpose",
-		[]string{"shuffled/internal/lab/controls"},
+		[]string{"shuffled/lab/controls"},
 	},
 	{
 		"internal/monitor", "what it counts of undealt cards goes nowhere",
@@ -289,8 +310,8 @@ var bans = []ban{
 		"cmd/shuffled", "what is for tests stays out of the binary",
 		[]string{
 			"testing", "shuffled/internal/testdb", "shuffled/internal/store/storetest", "shuffled/internal/beacon/beacontest",
-			"shuffled/internal/witness/witnesstest",
-			"shuffled/internal/bench", "shuffled/internal/arrows", "shuffled/internal/inspect/inspecttest",
+			"shuffled/internal/witness/witnesstest", "shuffled/internal/arrows", "shuffled/internal/inspect/inspecttest",
+			"shuffled/internal/term/termtest", "shuffled/lab", "gonum.org/v1/gonum",
 			"github.com/getkin/kin-openapi", "github.com/google/go-cmp",
 			"github.com/rogpeppe/go-internal", "github.com/transparency-dev/merkle",
 			"github.com/transparency-dev/tessera", "go.uber.org/goleak", "pgregory.net/rapid",
@@ -317,21 +338,22 @@ var monopolies = []monopoly{
 		"internal/testdb":  "the password and the port of a test server",
 	}},
 	// Shufflers that are wrong on purpose are for one command of the lab.
-	{"shuffled/internal/lab/controls", map[string]string{"cmd/shuffled": "lab selftest"}},
+	{"shuffled/lab/controls", map[string]string{"lab/cmd/shuffled-lab": "lab selftest"}},
 	// Nothing that is dealt or kept secret may come from a generator that can be
 	// seeded. Benchmarks compare against it.
-	{"math/rand", map[string]string{"internal/bench": "the rival"}},
-	{"math/rand/v2", map[string]string{"internal/bench": "the rival"}},
+	{"math/rand", map[string]string{"perf/bench": "the rival"}},
+	{"math/rand/v2", map[string]string{"perf/bench": "the rival"}},
 	{"testing", map[string]string{
 		"internal/testdb":              "hands out databases to tests",
 		"internal/store/storetest":     "is a test suite",
+		"internal/term/termtest":       "finds programs for tests",
 		"internal/witness/witnesstest": "hands out witnesses to tests",
-		"internal/bench":               "measures with it",
+		"perf/bench":                   "measures with it",
 	}},
 	{"github.com/jackc/pgx/v5", map[string]string{
 		"internal/store/postgres": "PostgreSQL is behind the store",
 		"internal/testdb":         "creates databases",
-		"internal/bench":          "measures the server alone",
+		"perf/bench":              "measures the server alone",
 	}},
 	{"modernc.org/sqlite", map[string]string{
 		"internal/store/sqlite": "SQLite is behind the store",

@@ -98,6 +98,15 @@ func WithHint(err error, format string, args ...any) error {
 	return &hinted{err, fmt.Sprintf(format, args...)}
 }
 
+// Distrust says what to do with a program that computes something else than was
+// published: err is of its known-answer tests.
+func Distrust(err error) error {
+	if err == nil {
+		return nil
+	}
+	return WithHint(err, "this program computes something else than was published, here and now: use it for nothing, see docs/OPERATIONS.md, known-answer tests")
+}
+
 // ErrFails reports evidence that fails. The command has printed why.
 var ErrFails = errors.New("the evidence fails")
 

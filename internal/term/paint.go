@@ -4,8 +4,6 @@ import (
 	"encoding/json"
 	"io"
 	"os"
-
-	"golang.org/x/term"
 )
 
 // Painter colours text when it goes to a terminal and NO_COLOR is not set.
@@ -13,8 +11,7 @@ type Painter struct{ on bool }
 
 // NewPainter returns the painter of text for w.
 func NewPainter(w io.Writer) Painter {
-	f, ok := w.(*os.File)
-	return Painter{ok && os.Getenv("NO_COLOR") == "" && os.Getenv("TERM") != "dumb" && term.IsTerminal(int(f.Fd()))}
+	return Painter{os.Getenv("NO_COLOR") == "" && os.Getenv("TERM") != "dumb" && IsTerminal(w)}
 }
 
 // Paint writes s under an escape code of a terminal, such as 31.

@@ -3,11 +3,8 @@ package term
 import (
 	"fmt"
 	"io"
-	"os"
 	"strconv"
 	"time"
-
-	"golang.org/x/term"
 )
 
 // Progress is one line on a terminal that says how far long work is, how fast
@@ -21,7 +18,7 @@ type Progress struct {
 
 // NewProgress returns the progress of work on things called what.
 func NewProgress(w io.Writer, what string) *Progress {
-	if f, ok := w.(*os.File); !ok || !term.IsTerminal(int(f.Fd())) {
+	if !IsTerminal(w) {
 		w = nil
 	}
 	return &Progress{w: w, what: what, start: time.Now()}

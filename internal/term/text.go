@@ -22,6 +22,12 @@ const (
 	MaxColumns     = 100
 )
 
+// IsTerminal reports whether somebody may look at what is written to w.
+func IsTerminal(w io.Writer) bool {
+	f, ok := w.(*os.File)
+	return ok && term.IsTerminal(int(f.Fd()))
+}
+
 // Columns returns how wide text for w may be.
 func Columns(w io.Writer) int {
 	if f, ok := w.(*os.File); ok {

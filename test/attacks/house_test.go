@@ -15,6 +15,7 @@ import (
 	"testing"
 	"time"
 
+	"shuffled/internal/term/termtest"
 	"shuffled/internal/testdb"
 )
 
@@ -34,11 +35,7 @@ var binary = sync.OnceValues(func() (string, error) {
 	if err != nil {
 		return "", err
 	}
-	path := filepath.Join(dir, "shuffled")
-	if out, err := exec.Command("go", "build", "-o", path, "shuffled/cmd/shuffled").CombinedOutput(); err != nil {
-		return "", fmt.Errorf("building the command: %w\n%s", err, out)
-	}
-	return path, nil
+	return filepath.Join(dir, "shuffled"), termtest.Build(dir, "shuffled")
 })
 
 // terms say what kind of house is attacked. The zero value is a sandbox ledger

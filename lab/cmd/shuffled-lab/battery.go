@@ -1,0 +1,207 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"math"
+	"os"
+	"path/filepath"
+	"runtime"
+	"runtime/debug"
+	"strings"
+	"time"
+
+	"shuffled/internal/build"
+	"shuffled/internal/entropy"
+	"shuffled/internal/shuffle"
+	"shuffled/internal/term"
+	"shuffled/lab"
+	"shuffled/lab/battery"
+	"shuffled/lab/labreport"
+)
+
+type labBatteryCmd struct {
+	Deck    []string `placeholder:"DECK" help:"Judge shuffles of this published deck; may be repeated. Default: standard-52, if nothing else is judged."`
+	Draws   []uint32 `placeholder:"K" help:"Judge values drawn from 1 to K, 2 to 2^30; may be repeated."`
+	Values  int      `default:"1" placeholder:"V" help:"With --draws: so many values in each outcome, 1 to 4096."`
+	Count   uint64   `default:"1000000" placeholder:"N" help:"So many outcomes of each kind, 1 to 4294967295."`
+	From    string   `placeholder:"FILE" help:"Judge this file that lab decks or lab draws wrote with --format bin. Its manifest is FILE.json."`
+	Second  string   `placeholder:"FILE" help:"With --from: the second sample, for a first one that is borderline."`
+	Workers int      `placeholder:"N" help:"Work with N goroutines. Default: one for each processor."`
+	All     bool     `help:"List every result, not only the worst."`
+	HTML    string   `name:"html" placeholder:"FILE" help:"Write the report as a page with plots to this new file."`
+	JSON    bool     `name:"json" help:"Print the report as JSON."`
+}
+
+func (labBatteryCmd) Help() string {
+	return `Makes outcomes with the function that the daemon deals with, or reads them from a file, and puts them to every test that regulators name. ` + labreport.Rule() + ` A second sample is made when it is needed. It ends with exit code 1 when a sample is rejected.
+
+Statistics are smoke tests on a cryptographic generator: shuffled lab prove has the proof that draws and orders are exact, shuffled lab selftest shows that the tests find known faults.
+
+Examples:
+
+    shuffled lab battery --deck standard-52 --count 10000000 --html battery.html
+    shuffled lab battery --deck shoe-6 --deck shoe-8 --count 1000000 --all
+    shuffled lab battery --draws 37 --count 10000000
+    shuffled lab battery --draws 6 --values 2 --json
+    shuffled lab battery --from decks.bin`
+}
+
+// maxJudged is as many outcomes as a battery counts without an overflow.
+const maxJudged = 1<<32 - 1
+
+func (c *labBatteryCmd) Run(ctx context.Context, s term.Streams) error {
+	subjects, err := c.check()
+	if err != nil {
+		return err
+	}
+	// Next to nothing of what is made stays: collecting less often costs some MiB.
+	if os.Getenv("GOGC") == "" {
+		defer debug.SetGCPercent(debug.SetGCPercent(800))
+	}
+	began := time.Now()
+	r := &labreport.Report{
+		Command: "lab battery", Algorithm: lab.Algorithm, Build: lab.Build(build.This()), Started: began.UTC().Format(time.RFC3339),
+		Rule: labreport.Rule(), CannotShow: labreport.CannotShow(),
+	}
+	if c.From != "" {
+		r.Parameters = map[string]any{"from": c.From, "workers": c.Workers}
+		if c.Second != "" {
+			r.Parameters["second"] = c.Second
+		}
+		err = c.judgeFiles(ctx, s, r)
+	} else {
+		r.Parameters = map[string]any{"count": c.Count, "workers": c.Workers}
+		if len(c.Deck) > 0 {
+			r.Parameters["deck"] = c.Deck
+		}
+		if len(c.Draws) > 0 {
+			r.Parameters["draws"], r.Parameters["values"] = c.Draws, c.Values
+		}
+		err = c.judgeMade(ctx, s, r, subjects)
+	}
+	if ctx.Err() != nil {
+		return errors.New("interrupted: nothing was judged")
+	}
+	if err != nil {
+		return err
+	}
+	r.Seconds = math.Round(time.Since(began).Seconds()*1000) / 1000
+	r.Conclude()
+	return c.conclude(s, r)
+}
+
+// check finds what is wrong before anything is made.
+func (c *labBatteryCmd) check() (subjects []labreport.Subject, err error) {
+	if c.Workers == 0 {
+		c.Workers = runtime.GOMAXPROCS(0)
+	}
+	switch {
+	case c.From != "" && len(c.Deck)+len(c.Draws) > 0:
+		return nil, term.Usage("--from judges what is in the file: without --deck and --draws")
+	case c.Second != "" && c.From == "":
+		return nil, term.Usage("--second goes with --from: a second sample is made when it is needed")
+	case c.Values < 1 || c.Values > shuffle.MaxRanges:
+		return nil, term.Usage("--values is 1 to %d, not %d", shuffle.MaxRanges, c.Values)
+	case c.Count < 1 || c.Count > maxJudged:
+		return nil, term.Usage("--count is 1 to %d, not %d", uint64(maxJudged), c.Count)
+	}
+	if err := lab.CheckWorkers(c.Workers); err != nil {
+		return nil, wrongField(err)
+	}
+	if err := isNew("--html", c.HTML); err != nil {
+		return nil, err
+	}
+	return c.subjects()
+}
+
+// subjects are the kinds of outcome that are made.
+func (c *labBatteryCmd) subjects() (subjects []labreport.Subject, err error) {
+	if len(c.Deck)+len(c.Draws) == 0 && c.From == "" {
+		c.Deck = []string{"standard-52"}
+	}
+	for _, name := range c.Deck {
+		deck, ok := shuffle.Named(name)
+		if !ok {
+			return nil, term.Usage("--deck is one of %s, not %s", strings.Join(shuffle.Names(), ", "), term.Visible(name))
+		}
+		subject := labreport.OfDeck(deck)
+		if _, err := battery.New(subject.Shape); err != nil {
+			return nil, term.Usage("--deck %s: %s", name, err)
+		}
+		subjects = append(subjects, subject)
+	}
+	for _, k := range c.Draws {
+		if k < 2 || k > shuffle.MaxRange {
+			return nil, term.Usage("--draws is 2 to %d, not %d", shuffle.MaxRange, k)
+		}
+		subjects = append(subjects, labreport.OfDraws(k, c.Values))
+	}
+	return subjects, nil
+}
+
+// judgeMade judges outcomes that are made now.
+func (c *labBatteryCmd) judgeMade(ctx context.Context, s term.Streams, r *labreport.Report, subjects []labreport.Subject) error {
+	src, err := entropy.New(entropy.Config{})
+	if err != nil {
+		return err
+	}
+	for _, subject := range subjects {
+		sample, err := subject.Sample(func(b *battery.Battery, second bool) error {
+			what := subject.Name
+			if second {
+				what += ", second sample"
+			}
+			p := term.NewProgress(s.Err, what)
+			defer p.End()
+			return subject.Generate(ctx, src, c.Workers, c.Count, b, func(done uint64) { p.At(done, c.Count) })
+		})
+		if err != nil {
+			return fmt.Errorf("%s: %w", subject.Name, err)
+		}
+		r.Samples = append(r.Samples, sample)
+	}
+	return nil
+}
+
+// conclude writes the report, and fails where a sample does.
+func (c *labBatteryCmd) conclude(s term.Streams, r *labreport.Report) error {
+	if c.HTML != "" {
+		if err := writeNew(c.HTML, r.WriteHTML); err != nil {
+			return fmt.Errorf("writing the page: %w", err)
+		}
+	}
+	if c.JSON {
+		if err := term.PrintSafeJSON(s.Out, r); err != nil {
+			return err
+		}
+	} else if err := c.print(s, r); err != nil {
+		return err
+	}
+	switch battery.Decision(r.Decision) {
+	case battery.Reject:
+		return term.ErrFails
+	case battery.Repeat:
+		return term.WithHint(errors.New("a sample is borderline and there is no second one"), "make another of the same size, and judge both with --from FILE --second FILE")
+	}
+	return nil
+}
+
+// writeNew makes a file under another name first: it is whole, or not there.
+func writeNew(name string, write func(io.Writer) error) error {
+	f, err := os.CreateTemp(filepath.Dir(name), ".page-*")
+	if err != nil {
+		return err
+	}
+	defer os.Remove(f.Name()) // once renamed it is not there
+	if err := errors.Join(write(f), f.Chmod(0o644), f.Close()); err != nil {
+		return err
+	}
+	if exists(name) {
+		return &fs.PathError{Op: "make", Path: name, Err: fs.ErrExist}
+	}
+	return os.Rename(f.Name(), name)
+}

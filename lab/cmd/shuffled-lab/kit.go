@@ -1,0 +1,232 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"text/tabwriter"
+	"time"
+
+	"shuffled/internal/build"
+	"shuffled/internal/term"
+	"shuffled/lab/kit"
+)
+
+type labKitCmd struct {
+	Out      string   `placeholder:"DIR" required:"" xor:"mode" help:"Make a kit in this new directory."`
+	Source   string   `default:"." placeholder:"DIR" help:"The checkout of the source, with git; its commit is archived."`
+	RawBytes uint64   `default:"125000000" placeholder:"N" help:"So many bytes of raw output."`
+	Decks    uint64   `default:"100000" placeholder:"N" help:"So many shuffles in each sample, of 1, 2, 6 and 8 decks."`
+	Format   string   `default:"csv" enum:"csv,bin,jsonl" help:"Of the samples of shuffles: csv, bin or jsonl."`
+	Battery  uint64   `default:"1000000" placeholder:"N" help:"Put so many shuffles of each deck to the battery."`
+	LeaveOut []string `placeholder:"PART" help:"Leave out source, binary, raw, decks, proof, controls or battery."`
+	Check    string   `placeholder:"DIR" required:"" xor:"mode" help:"Make nothing; hold this kit against its manifest."`
+	Against  string   `placeholder:"DIR" help:"With --check: see that this other kit has the same in all that is reproducible."`
+	JSON     bool     `name:"json" help:"Print JSON."`
+}
+
+func (labKitCmd) Help() string {
+	return `Everything that a laboratory asks to be submitted, in one directory: samples, source with digests, description of the generator with every use of randomness, differences between collecting and dealing, build instructions, version, proof, self-tests, controls, battery, and a manifest with the SHA-256 of each file. The manifest says which files another machine gets byte for byte, and which are samples.
+
+Examples:
+
+    shuffled lab kit --out kit --source ~/src/shuffled
+    shuffled lab kit --out kit --leave-out source,controls --raw-bytes 1000000 --decks 1000
+    shuffled lab kit --check kit --against kit-of-another-machine
+
+Exit codes: 0 all is well, 1 a result or a check fails, 2 usage, 3 could not run.`
+}
+
+// kitParts are the parts that can be left out.
+var kitParts = []string{"source", "binary", "raw", "decks", "proof", "controls", "battery"}
+
+func (c *labKitCmd) Run(ctx context.Context, s term.Streams) error {
+	for _, part := range c.LeaveOut {
+		if !slices.Contains(kitParts, part) {
+			return term.Usage("--leave-out is of %s, not %s", strings.Join(kitParts, ", "), term.Visible(part))
+		}
+	}
+	if c.Check != "" {
+		return c.check(s)
+	}
+	if c.Against != "" {
+		return term.Usage("--against goes with --check")
+	}
+	k := &kitMaker{labKitCmd: c, s: s}
+	if err := k.make(ctx); err != nil {
+		return fmt.Errorf("making the kit: %w", err)
+	}
+	return k.conclude()
+}
+
+// kitMaker makes one kit.
+type kitMaker struct {
+	*labKitCmd
+	s        term.Streams
+	manifest kit.Manifest
+	failed   []string // files whose commands ended with exit code 1
+}
+
+func (k *kitMaker) with(part string) bool { return !slices.Contains(k.LeaveOut, part) }
+
+// make writes everything; the manifest comes last, so that what was cut is no kit.
+func (k *kitMaker) make(ctx context.Context) error {
+	if err := os.Mkdir(k.Out, 0o755); err != nil {
+		return err
+	}
+	k.manifest.Made = time.Now().UTC().Truncate(time.Second)
+	if k.with("source") {
+		if err := k.source(ctx); err != nil {
+			return term.WithHint(err, "--source names a checkout with git; --leave-out source does without")
+		}
+	}
+	if err := k.program(); err != nil {
+		return err
+	}
+	steps := k.steps()
+	for i, st := range steps {
+		fmt.Fprintf(k.s.Err, "kit: %d of %d: shuffled %s\n", i+1, len(steps), term.Visible(strings.Join(st.args(""), " ")))
+		if err := k.step(ctx, st); err != nil {
+			return err
+		}
+	}
+	readme, err := kit.Readme(&k.manifest)
+	if err == nil {
+		err = k.document("README.md", "this list", readme, false)
+	}
+	if err != nil {
+		return err
+	}
+	return k.manifest.Write(k.Out)
+}
+
+// document writes one file and takes it into the manifest.
+func (k *kitMaker) document(name, about string, text []byte, reproducible bool) error {
+	if err := os.WriteFile(filepath.Join(k.Out, name), text, 0o644); err != nil {
+		return err
+	}
+	return k.manifest.Add(k.Out, kit.File{Name: name, About: about, Reproducible: reproducible})
+}
+
+// source archives the commit of the checkout.
+func (k *kitMaker) source(ctx context.Context) error {
+	src, err := kit.OpenSource(ctx, k.Source)
+	if err != nil {
+		return err
+	}
+	if own := build.This().Revision; own != "" && own != src.Commit {
+		return fmt.Errorf("this binary is of commit %s, the source of %s", own, src.Commit)
+	}
+	k.manifest.Commit = src.Commit
+	f, err := os.Create(filepath.Join(k.Out, "sources.tar"))
+	if err != nil {
+		return err
+	}
+	digests, err := src.Archive(ctx, f)
+	if err := errors.Join(err, f.Close()); err != nil {
+		return err
+	}
+	if err := k.manifest.Add(k.Out, kit.File{Name: "sources.tar", About: "the source, as committed", Reproducible: true}); err != nil {
+		return err
+	}
+	var list strings.Builder
+	for _, d := range digests {
+		fmt.Fprintf(&list, "%s  %s\n", d.SHA256, d.Name)
+	}
+	return k.document("sources.sha256", "SHA-256 of each file in sources.tar, for sha256sum -c", []byte(list.String()), true)
+}
+
+// program writes the documents about the program, and the program.
+func (k *kitMaker) program() error {
+	b := build.This()
+	about := kit.Build{Commit: k.manifest.Commit, Go: b.Go, FIPS: "off", Reproducible: build.Commit != "" && build.Commit == k.manifest.Commit}
+	if about.Commit == "" {
+		about.Commit = "(not known: no source in this kit)"
+	}
+	if b.FIPS {
+		about.FIPS = "on, " + b.FIPSBuild
+	}
+	for _, d := range []struct {
+		name, about string
+		text        func() ([]byte, error)
+		same        bool
+	}{
+		{"DESCRIPTION.md", "the generator: algorithm, state, seeding, scaling, every use of randomness", kit.Description, true},
+		{"DIFFERENCES.md", "how collecting differs from dealing", kit.Differences, true},
+		{"BUILD.md", "how to build the same program", func() ([]byte, error) { return kit.BuildInstructions(about) }, about.Reproducible},
+	} {
+		text, err := d.text()
+		if err == nil {
+			err = k.document(d.name, d.about, text, d.same)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	if !k.with("binary") {
+		return nil
+	}
+	return errors.Join(k.binary(product, about.Reproducible), k.binary("shuffled-lab", about.Reproducible))
+}
+
+// product is the program that a kit is about. It lies in the directory of this one.
+const product = "shuffled"
+
+// binary copies a program.
+func (k *kitMaker) binary(name string, reproducible bool) error {
+	path, err := build.Sibling(name)
+	if err != nil {
+		return err
+	}
+	from, err := os.Open(path)
+	if err != nil {
+		return err
+	}
+	defer from.Close()
+	to, err := os.OpenFile(filepath.Join(k.Out, name), os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o755)
+	if err != nil {
+		return err
+	}
+	_, err = io.Copy(to, from)
+	if err := errors.Join(err, to.Close()); err != nil {
+		return err
+	}
+	said := map[string]string{product: "the program that deals", "shuffled-lab": "the program that made this kit"}[name]
+	if !reproducible {
+		said += "; not built by scripts/build.sh from the source here, so nobody can build the same bytes"
+	}
+	return k.manifest.Add(k.Out, kit.File{Name: name, About: said, Reproducible: reproducible})
+}
+
+// conclude prints what was made, and fails where a result does.
+func (k *kitMaker) conclude() error {
+	if k.JSON {
+		if err := term.PrintSafeJSON(k.s.Out, &k.manifest); err != nil {
+			return err
+		}
+	} else {
+		w := tabwriter.NewWriter(k.s.Out, 0, 0, 2, ' ', 0)
+		for _, f := range k.manifest.Files {
+			kind := "new each time"
+			if f.Reproducible {
+				kind = "reproducible"
+			}
+			fmt.Fprintf(w, "%s\t%s bytes\t%s\t%s\n", f.Name, term.Counted(uint64(f.Size)), f.SHA256[:16], kind)
+		}
+		if err := w.Flush(); err != nil {
+			return err
+		}
+	}
+	for _, name := range k.failed {
+		fmt.Fprintf(k.s.Err, "kit: %s: the evidence fails\n", name)
+	}
+	if k.failed != nil {
+		return term.ErrFails
+	}
+	return nil
+}

@@ -1,0 +1,79 @@
+package main
+
+import (
+	"fmt"
+
+	"shuffled/internal/term"
+	"shuffled/lab/kit"
+)
+
+// kitCheck is what --check --json prints.
+type kitCheck struct {
+	Commit string   `json:"commit,omitempty"`
+	Files  int      `json:"files"`
+	Same   int      `json:"same"` // with --against: reproducible files that are equal
+	Faults []string `json:"faults"`
+	Failed []string `json:"failed"` // files whose evidence fails, as the manifest says
+}
+
+// check holds a kit against its manifest and, where there is one, another kit. It
+// fails too where the manifest says that evidence did.
+func (c *labKitCmd) check(s term.Streams) error {
+	m, err := kit.Read(c.Check)
+	if err != nil {
+		return err
+	}
+	r := kitCheck{Commit: m.Commit, Files: len(m.Files), Faults: []string{}, Failed: []string{}}
+	faults, err := m.Check(c.Check)
+	if err != nil {
+		return fmt.Errorf("checking the kit: %w", err)
+	}
+	r.Faults = append(r.Faults, faults...)
+	for _, f := range m.Failed() {
+		r.Failed = append(r.Failed, f.Name)
+	}
+	if c.Against != "" {
+		if err := c.compare(m, &r); err != nil {
+			return err
+		}
+	}
+	if c.JSON {
+		if err := term.PrintSafeJSON(s.Out, r); err != nil {
+			return err
+		}
+	} else {
+		for _, f := range r.Faults {
+			fmt.Fprintln(s.Out, term.Visible(f))
+		}
+		for _, f := range m.Failed() {
+			fmt.Fprintf(s.Out, "%s: the evidence fails: its command ended with exit code %d\n", term.Visible(f.Name), f.ExitCode)
+		}
+		fmt.Fprintf(s.Out, "%d files, %d faults\n", r.Files, len(r.Faults))
+		if c.Against != "" {
+			fmt.Fprintf(s.Out, "%d reproducible files are the same in both kits\n", r.Same)
+		}
+	}
+	if len(r.Faults)+len(r.Failed) > 0 {
+		return term.ErrFails
+	}
+	return nil
+}
+
+// compare adds what the other kit has otherwise. It is held against its own
+// manifest first, for the comparison is one of manifests.
+func (c *labKitCmd) compare(m *kit.Manifest, r *kitCheck) error {
+	other, err := kit.Read(c.Against)
+	if err != nil {
+		return err
+	}
+	faults, err := other.Check(c.Against)
+	if err != nil {
+		return fmt.Errorf("checking the other kit: %w", err)
+	}
+	for _, f := range faults {
+		r.Faults = append(r.Faults, "the other kit: "+f)
+	}
+	same, faults := m.Differ(other)
+	r.Same, r.Faults = same, append(r.Faults, faults...)
+	return nil
+}

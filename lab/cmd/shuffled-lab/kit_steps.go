@@ -1,0 +1,180 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+
+	"shuffled/internal/build"
+	"shuffled/internal/term"
+	"shuffled/lab/kit"
+)
+
+// kitStep is a command whose output goes into the kit: the same command that
+// anybody may give.
+type kitStep struct {
+	words        []string
+	files        map[string]string // flag: the file that it names; "" is standard output
+	about        map[string]string // by file, also those that no flag names
+	reproducible bool
+	without      string // member of a printed JSON object that is not taken over
+}
+
+// args returns the command line, with the files in dir.
+func (st kitStep) args(dir string) []string {
+	args := st.words
+	for _, flag := range []string{"--out", "--html"} {
+		if name, has := st.files[flag]; has {
+			args = append(args[:len(args):len(args)], flag, filepath.Join(dir, name))
+		}
+	}
+	return args
+}
+
+// kitDecks are the decks of the samples, by how many packs they have.
+var kitDecks = []struct {
+	packs int
+	name  string
+}{{1, "standard-52"}, {2, "shoe-2"}, {6, "shoe-6"}, {8, "shoe-8"}}
+
+// steps are the commands of the kit, the quick ones first.
+func (k *kitMaker) steps() []kitStep {
+	steps := []kitStep{
+		printed("version.json", "build, algorithm, FIPS state", "version", "--json"),
+		printed("selftest.json", "known-answer tests of every primitive and format", "selftest", "--json"),
+	}
+	if k.with("proof") {
+		proof := printed("proof.json", "the proof of uniformity, every case counted; without the time that it took", "lab", "prove", "--json")
+		proof.reproducible, proof.without = true, "seconds"
+		steps = append(steps, proof)
+	}
+	if k.with("raw") {
+		steps = append(steps, sampled("raw.bin", "raw output, before any scaling", "lab", "raw", "--bytes", text(k.RawBytes)))
+	}
+	if k.with("decks") {
+		for _, d := range kitDecks {
+			steps = append(steps, sampled(fmt.Sprintf("decks-%d.%s", d.packs, k.Format), fmt.Sprintf("final outcomes: shuffles of %d × 52 cards", d.packs),
+				"lab", "decks", "--deck", d.name, "--count", text(k.Decks), "--format", k.Format))
+		}
+	}
+	if k.with("battery") {
+		steps = append(steps, k.battery())
+	}
+	if k.with("controls") {
+		steps = append(steps, printed("controls.json", "faulty shufflers, each of which the battery must find", "lab", "selftest", "--json"))
+	}
+	return steps
+}
+
+// battery puts shuffles of each deck to the battery.
+func (k *kitMaker) battery() kitStep {
+	st := printed("battery.json", "the battery on new shuffles of each deck: every result", "lab", "battery")
+	for _, d := range kitDecks {
+		st.words = append(st.words, "--deck", d.name)
+	}
+	st.words = append(st.words, "--count", text(k.Battery), "--json")
+	st.files["--html"] = "battery.html"
+	st.about["battery.html"] = "the same as a page with plots"
+	return st
+}
+
+// printed is a command that prints the file.
+func printed(name, about string, words ...string) kitStep {
+	return kitStep{words: words, files: map[string]string{"": name}, about: map[string]string{name: about}}
+}
+
+// sampled is a command that writes a sample, and its own manifest beside it.
+func sampled(name, about string, words ...string) kitStep {
+	return kitStep{
+		words: words, files: map[string]string{"--out": name},
+		about: map[string]string{name: about, name + ".json": "how " + name + " is read, and how it was made"},
+	}
+}
+
+func text(n uint64) string { return strconv.FormatUint(n, 10) }
+
+// drop takes one member out of a file with a JSON object.
+func drop(file, member string) error {
+	b, err := os.ReadFile(file)
+	if err != nil {
+		return err
+	}
+	var object map[string]json.RawMessage
+	if err := json.Unmarshal(b, &object); err != nil {
+		return fmt.Errorf("reading %s: %w", filepath.Base(file), err)
+	}
+	delete(object, member)
+	if b, err = json.MarshalIndent(object, "", "  "); err != nil {
+		return err
+	}
+	return os.WriteFile(file, append(b, '\n'), 0o644)
+}
+
+// runStep runs a command line of shuffled and returns its exit code. What is not of
+// the lab, the program itself says.
+func runStep(ctx context.Context, args []string, s term.Streams) (code int, err error) {
+	if args[0] == "lab" {
+		return run(ctx, args[1:], s), nil
+	}
+	path, err := build.Sibling(product)
+	if err != nil {
+		return 0, err
+	}
+	cmd := exec.CommandContext(ctx, path, args...)
+	cmd.Stdin, cmd.Stdout, cmd.Stderr = s.In, s.Out, s.Err
+	err = cmd.Run()
+	if exit, ok := errors.AsType[*exec.ExitError](err); ok {
+		return exit.ExitCode(), nil
+	}
+	return 0, err
+}
+
+// step runs one command. What ends with exit code 1 is in the kit, and said to
+// fail; other failures end the kit.
+func (k *kitMaker) step(ctx context.Context, st kitStep) error {
+	s := term.Streams{In: strings.NewReader(""), Out: new(strings.Builder), Err: k.s.Err}
+	var file *os.File
+	if name, prints := st.files[""]; prints {
+		var err error
+		if file, err = os.Create(filepath.Join(k.Out, name)); err != nil {
+			return err
+		}
+		s.Out = file
+	}
+	code, runErr := runStep(ctx, st.args(k.Out), s)
+	if file != nil {
+		if err := file.Close(); err != nil {
+			return err
+		}
+	}
+	if ctx.Err() != nil {
+		return errors.New("interrupted: what is there is no kit")
+	}
+	if runErr != nil {
+		return runErr
+	}
+	if code != term.ExitOK && code != term.ExitFails {
+		return fmt.Errorf("shuffled %s ended with exit code %d", term.Visible(strings.Join(st.args(""), " ")), code)
+	}
+	if st.without != "" {
+		if err := drop(filepath.Join(k.Out, st.files[""]), st.without); err != nil {
+			return err
+		}
+	}
+	for name, about := range st.about {
+		f := kit.File{Name: name, About: about, Reproducible: st.reproducible, Command: append([]string{"shuffled"}, st.args("")...), ExitCode: code}
+		if err := k.manifest.Add(k.Out, f); err != nil {
+			return err
+		}
+		if code == term.ExitFails {
+			k.failed = append(k.failed, name)
+		}
+	}
+	return nil
+}

@@ -1,0 +1,55 @@
+// Command shuffled-lab is what a test lab needs: raw output, final outcomes,
+// statistics, proofs and what is handed in. `shuffled lab` runs it.
+package main
+
+import (
+	"context"
+	"os"
+	"os/signal"
+	"syscall"
+
+	"shuffled/internal/process"
+	"shuffled/internal/selftest"
+	"shuffled/internal/term"
+)
+
+type labCmd struct {
+	Raw      labRawCmd      `cmd:"" help:"Write raw output of the generator, before any scaling."`
+	Decks    labDecksCmd    `cmd:"" help:"Write shuffled decks."`
+	Draws    labDrawsCmd    `cmd:"" help:"Write drawn values."`
+	Prove    labProveCmd    `cmd:"" help:"Prove that draws and orders are exactly uniform, by trying every case."`
+	Battery  labBatteryCmd  `cmd:"" help:"Put outcomes to every test that regulators name, and report."`
+	Selftest labSelftestCmd `cmd:"" help:"See that the battery finds shufflers that are wrong on purpose, and accepts the true one."`
+	Kit      labKitCmd      `cmd:"" help:"Make everything that is handed in, in one directory, with a manifest; or check it."`
+	Health   labHealthCmd   `cmd:"" help:"Count the false alarms of the health tests, and hold them against the exact distribution."`
+}
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	s := term.Streams{In: os.Stdin, Out: os.Stdout, Err: os.Stderr}
+	code := term.Report(s.Err, process.NoDumps()) // tapes of samples are in memory
+	if code == term.ExitOK {
+		code = run(ctx, os.Args[1:], s)
+	}
+	stop()
+	os.Exit(code)
+}
+
+// run is the whole command: arguments in, exit code out.
+func run(ctx context.Context, args []string, s term.Streams) int {
+	program := term.Program{
+		Name:        "shuffled lab", // as a user types it
+		Description: "What a test lab needs: raw output, outcomes, statistics, controls, proofs, and the kit to hand in.",
+		Grammar:     new(labCmd),
+		Before: func(string) (any, error) {
+			passed, err := selftest.Judge(selftest.Run())
+			return passed, term.Distrust(err)
+		},
+	}
+	return program.Run(ctx, args, s, s)
+}
+
+// sheet writes for people.
+type sheet term.Sheet
+
+func sheetOf(s term.Streams) sheet { return sheet(s.Sheet()) }

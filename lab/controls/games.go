@@ -1,0 +1,135 @@
+package controls
+
+import (
+	"slices"
+
+	"shuffled/internal/entropy"
+	"shuffled/internal/shuffle"
+	"shuffled/lab"
+)
+
+// repeated deals in every m-th game the deck of m−1 games before: a queue of
+// prepared decks that comes round, or two generators cloned from one. Every deck
+// in it is perfectly shuffled.
+func repeated(m int) maker {
+	return func(src *entropy.Source) lab.Maker {
+		deals, first, game := lab.NewMaker(src, wholeDeck), []uint32(nil), 0
+		return next(func() ([]uint32, error) {
+			game++
+			if game%m == 0 {
+				return first, nil
+			}
+			deck, err := deals.Next()
+			if game%m == 1 {
+				first = slices.Clone(deck)
+			}
+			return deck, err
+		})
+	}
+}
+
+// notTwice shuffles again when the first card would be that of the last game,
+// because that "does not look random". Who knows it knows that card better than
+// they should. Every deck alone is perfect.
+func notTwice(src *entropy.Source) lab.Maker {
+	deals, last := lab.NewMaker(src, wholeDeck), uint32(cards)
+	return next(func() ([]uint32, error) {
+		for {
+			deck, err := deals.Next()
+			if err != nil {
+				return nil, err
+			}
+			if deck[0] != last {
+				last = deck[0]
+				return deck, nil
+			}
+		}
+	})
+}
+
+// carried riffles the cards as the last game left them, as a table does that is
+// short of time. The first deck is perfect, and so is every later one when it is
+// looked at alone: it shows only beside the one before it.
+func carried(rounds int) maker {
+	return func(src *entropy.Source) lab.Maker {
+		m := riffles(rounds)
+		first, draws := lab.NewMaker(src, wholeDeck), lab.NewMaker(src, shuffle.Recipe{Ranges: m.ranges(cards)})
+		var deck []uint32
+		return next(func() ([]uint32, error) {
+			if deck == nil {
+				got, err := first.Next()
+				deck = slices.Clone(got)
+				return got, err
+			}
+			drawn, err := draws.Next()
+			if err != nil {
+				return nil, err
+			}
+			m.move(deck, drawn)
+			return slices.Clone(deck), nil
+		})
+	}
+}
+
+// dropped loses a card in every m-th game, and somebody fills the deck up with a
+// copy of the card beside it. The dealer refuses such an order before it becomes a
+// commit (outcome.ErrFoul).
+func dropped(m int) maker {
+	return func(src *entropy.Source) lab.Maker {
+		deals, game := lab.NewMaker(src, wholeDeck), 0
+		return next(func() ([]uint32, error) {
+			deck, err := deals.Next()
+			if game++; err == nil && game%m == 0 {
+				deck[0] = deck[1]
+			}
+			return deck, err
+		})
+	}
+}
+
+// stacked makes a shoe of decks that were shuffled one by one and put on each
+// other. Every card is as likely at every place of the shoe, but 52 places on end
+// hold no card twice. Which copy of a card comes first is drawn, too, as it would
+// show otherwise, and at a table copies look the same.
+func stacked(decks int) maker {
+	return func(src *entropy.Source) lab.Maker {
+		deals := lab.NewMaker(src, wholeDeck)
+		copies := lab.NewMaker(src, shuffle.Recipe{Ranges: slices.Repeat(down(decks, 1), cards)})
+		shoe, order := make([]uint32, cards*decks), make([]uint32, decks)
+		return next(func() ([]uint32, error) {
+			for d := range decks {
+				deck, err := deals.Next()
+				if err != nil {
+					return nil, err
+				}
+				copy(shoe[cards*d:], deck)
+			}
+			drawn, err := copies.Next()
+			if err != nil {
+				return nil, err
+			}
+			number := make([][]uint32, cards) // of the copies of each card still to come
+			for card := range number {
+				newOrder(order)
+				shortRange.move(order, drawn[decks*card:][:decks])
+				number[card] = slices.Clone(order)
+			}
+			for p, card := range shoe {
+				shoe[p], number[card] = card+cards*number[card][0], number[card][1:]
+			}
+			return shoe, nil
+		})
+	}
+}
+
+// wheel spins 1..k by the remainder of a byte.
+func wheel(k uint32) maker {
+	return func(src *entropy.Source) lab.Maker {
+		r, spin := &raw{src: src}, make([]uint32, 1)
+		pick := byteModulo(r)
+		return next(func() ([]uint32, error) {
+			spin[0] = 1 + pick(k)
+			return spin, r.err
+		})
+	}
+}

@@ -1,0 +1,84 @@
+package bench
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"shuffled/internal/inspect/inspecttest"
+	"shuffled/perf/load"
+)
+
+// compareHands: batches of commits, and whole hands of six requests.
+func compareHands(t *testing.T, all *table, s *server, binary string) {
+	commits := func(connections, batch int) func() result {
+		return func() result {
+			r, _ := afresh(t, s, binary, connections, load.Mix{load.Commit: 1}, batch)
+			return r
+		}
+	}
+	best := again([]func() result{commits(64, 1), commits(8, 16), commits(8, 64), commits(8, 256)})
+	var rows []row
+	for i, name := range []string{"one commit each", "count 16", "count 64", "count 256"} {
+		r := best[i].row(name, "shuffles/s", []int{64, 8, 8, 8}[i])
+		if i > 0 {
+			r.Ratio, r.To = best[i].PerSecond/best[0].PerSecond, "one commit each"
+		}
+		rows = append(rows, r)
+	}
+	all.add("Batches: N shuffles under one key", "latency is of the request", rows...)
+
+	d := startDaemon(t, s, binary)
+	defer d.stop()
+	before := s.size(t, d.database)
+	play := func(n int) func() result {
+		return func() result { return d.load(t, n, load.Mix{load.Hand: 1}, 1) }
+	}
+	best = again([]func() result{play(1), play(64), play(256)})
+	all.add("Hands: commit, four deals of 20 cards, close", "latency is of the whole hand",
+		best[0].row("six requests one after another", "hands/s", 1),
+		best[1].row("six requests one after another", "hands/s", 64),
+		best[2].row("six requests one after another", "hands/s", 256))
+	all.store("whole hands: commit, four deals, close", d.since(t, before))
+}
+
+// measureAudit verifies a ledger of whole hands from its files with the command.
+func measureAudit(t *testing.T, all *table, binary string) {
+	n := 100_000
+	if *quick {
+		n = 10_000
+	}
+	dir := filepath.Join(t.TempDir(), "bundle")
+	inspecttest.Fast(dir, n)
+	var rows []row
+	for _, cores := range []int{1, all.Machine.Cores} {
+		cmd := exec.Command(binary, "audit", "verify", dir, "--key", inspecttest.VKey(), "--json", "--work", filepath.Join(t.TempDir(), "work"))
+		cmd.Env = append(os.Environ(), fmt.Sprintf("GOMAXPROCS=%d", cores))
+		var errs strings.Builder
+		cmd.Stderr = &errs
+		began := time.Now()
+		out, err := cmd.Output()
+		took := time.Since(began)
+		var report struct{ Verdict string }
+		if err != nil || json.Unmarshal(out, &report) != nil || report.Verdict != "proved" {
+			t.Fatalf("auditing: %v, %s: %s", err, report.Verdict, errs.String())
+		}
+		state := cmd.ProcessState
+		cpu := state.UserTime() + state.SystemTime()
+		used, _ := state.SysUsage().(*syscall.Rusage)
+		name := fmt.Sprintf("shuffled audit verify, %d cores", cores)
+		rows = append(rows,
+			row{Name: name, Unit: "shuffles/s", Value: float64(n) / took.Seconds(), Ran: took.Round(100 * time.Millisecond).String()},
+			row{Name: name, Unit: "per CPU second", Value: float64(n) / cpu.Seconds()})
+		if used != nil {
+			rows = append(rows, row{Name: name, Unit: "MiB at its peak", Value: float64(used.Maxrss) / 1024})
+		}
+	}
+	all.add("Auditing from files, every tape recomputed", fmt.Sprintf("%d hands, %d entries", n, 6*n), rows...)
+}

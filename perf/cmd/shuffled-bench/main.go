@@ -1,0 +1,171 @@
+// Command shuffled-bench puts a running daemon under load, verifies what it
+// acknowledged, and reports. `shuffled bench` runs it.
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/signal"
+	"syscall"
+	"time"
+
+	"golang.org/x/mod/sumdb/note"
+
+	"shuffled/client"
+	"shuffled/internal/audit"
+	"shuffled/internal/cli/remote"
+	"shuffled/internal/process"
+	"shuffled/internal/selftest"
+	"shuffled/internal/term"
+	"shuffled/perf/load"
+)
+
+type benchCmd struct {
+	remote.Flags
+	Connections int           `default:"64" help:"Connections, each with one request under way and a table of its own."`
+	Rate        float64       `placeholder:"N" help:"Requests, or hands, due per second in all. Latency then counts from when one was due. Default: the next request when the last one is answered."`
+	Duration    time.Duration `default:"10s" help:"How long is measured."`
+	WarmUp      time.Duration `name:"warm-up" default:"2s" help:"How long the load runs before."`
+	Mix         string        `default:"commit=1" help:"Weights of commit, deal, close, verify and hand, as commit=1,deal=4,close=1."`
+	Batch       int           `default:"1" help:"Shuffles that each commit asks for, 1 to 256."`
+	Deck        string        `default:"standard-52" help:"A published deck."`
+	Tables      string        `placeholder:"NAME" help:"Tables are called NAME-1, NAME-2, … and have to be new. Default: a new name."`
+	Keep        int           `default:"256" placeholder:"MIB" help:"Memory for answers that are verified afterwards. Where it is full, whole shuffles are left out evenly."`
+	Timeout     time.Duration `default:"30s" help:"How long a request may take."`
+	Production  bool          `help:"Load a production ledger. What is written stays in it for ever."`
+}
+
+// Help shows examples.
+func (benchCmd) Help() string {
+	return `Load a ledger of its own, in a database of the size and on the machine that you will have: docs/SIZING.md says how to read the figures.
+
+A hand is six requests: a commit, hole cards for six seats, flop, turn, river, and the close. A deal of the mix deals two cards from the table's first open shuffle, a close ends it, and a verify has the daemon verify the newest receipt; where there is none of these to do, a commit is made instead.
+
+There is no limit to the open shuffles of a table, but each takes memory of the daemon until it is closed: by the mix, or by the daemon as expired at the ledger's close-by (a day, with --dev).
+
+An answer of 429 or 503 is counted, and its request repeated after the pause that it asks for. Afterwards every answer that was kept is verified: inclusion and signature of its receipt, that the entry is what was asked for, that each card opens the deck root of its commit and was dealt once, and that a tape told at the close opens the commitment and leads to the deck root.
+
+Exit codes: 1 when an answer does not hold; 3 when the figures measure nothing, for nothing was acknowledged or, without --rate, less than was refused or failed. The report says why ("unusable" with --json).
+
+Examples:
+
+    shuffled bench --token-file shuffled-data/dealer.token --key shuffled-data/main.vkey
+    shuffled bench --connections 256 --mix hand=1 --duration 1m
+    shuffled bench --rate 500 --connections 64 --mix commit=1,deal=4,close=1 --json`
+}
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	s := term.Streams{In: os.Stdin, Out: os.Stdout, Err: os.Stderr}
+	code := term.Report(s.Err, process.NoDumps()) // a token is in memory
+	if code == term.ExitOK {
+		program := term.Program{
+			Name:        "shuffled bench", // as a user types it
+			Description: "Put a running daemon under load, verify what it acknowledged, and report.",
+			Grammar:     new(benchCmd),
+			Before: func(string) (any, error) {
+				passed, err := selftest.Judge(selftest.Run())
+				return passed, term.Distrust(err)
+			},
+		}
+		code = program.Run(ctx, os.Args[1:], s, s)
+	}
+	stop()
+	os.Exit(code)
+}
+
+// mebi is the unit of --keep.
+const mebi = 1 << 20
+
+func (c *benchCmd) Run(ctx context.Context, s term.Streams) error {
+	mix, err := load.ParseMix(c.Mix)
+	if err != nil {
+		return term.Usage("--mix: %s", term.Visible(err.Error()))
+	}
+	cfg := load.Config{
+		URL: c.URL, Ledger: c.Ledger, Connections: c.Connections, Rate: c.Rate, Warmup: c.WarmUp, Duration: c.Duration,
+		Mix: mix, Batch: c.Batch, Deck: c.Deck, Tables: c.Tables, Keep: int64(c.Keep) * mebi, Timeout: c.Timeout,
+	}
+	if cfg.Tables == "" {
+		cfg.Tables = "bench-" + client.NewKey()[:13]
+	}
+	if err := cfg.Check(); err != nil {
+		return c.wrong(err)
+	}
+	if err := c.trust(ctx, s, &cfg); err != nil {
+		return err
+	}
+	cfg.Progress = func(p load.Progress) { fmt.Fprintln(s.Err, second(p)) }
+	verifying := term.NewProgress(s.Err, "answers verified")
+	cfg.Verifying = func(done, total int) { verifying.At(uint64(done), uint64(total)) }
+	report, err := load.Run(ctx, cfg)
+	verifying.End()
+	if err != nil {
+		return c.wrong(err)
+	}
+	return c.print(s, report)
+}
+
+// errUnusable is about a load that measured nothing.
+var errUnusable = errors.New("the figures measure nothing")
+
+// trust takes the token and the keys, and refuses a production ledger unless that
+// is meant.
+func (c *benchCmd) trust(ctx context.Context, s term.Streams, cfg *load.Config) error {
+	if c.ClientCert != "" {
+		return term.Usage("--client-cert: the load is made with a token")
+	}
+	given, err := c.Config(ctx, s.Err)
+	if err != nil {
+		return err
+	}
+	d, err := client.New(given)
+	if err != nil {
+		return term.Usage("%s", term.Visible(err.Error()))
+	}
+	said, err := d.SaidKeys(ctx)
+	if err != nil {
+		return c.Explain(err)
+	}
+	if said.Production && !c.Production {
+		return term.WithHint(term.Usage("--production: ledger %s is of production, and what a load writes stays in it for ever", c.Ledger),
+			"create a sandbox ledger beside it: shuffled ledger create --help")
+	}
+	cfg.Token = given.Token
+	cfg.Keys, err = verifiers(given)
+	return err
+}
+
+// verifiers are the keys that a client is made with.
+func verifiers(given client.Config) ([]note.Verifier, error) {
+	if given.VKey != "" {
+		key, err := audit.ParseVKey(given.VKey)
+		return []note.Verifier{key}, err
+	}
+	p, err := audit.ParsePolicy([]byte(given.Policy))
+	if err != nil {
+		return nil, term.Usage("--policy: %s", term.Visible(err.Error()))
+	}
+	return p.Logs, nil
+}
+
+// wrong makes an error of the load one for people.
+func (c *benchCmd) wrong(err error) error {
+	var field *load.FieldError
+	var refusal *load.Refusal
+	switch {
+	case errors.As(err, &field):
+		return term.Usage("--%s %s", field.Field, term.Visible(field.Rule))
+	case errors.As(err, &refusal):
+		code := client.Code(refusal.Code)
+		if code == client.CodeInvalidValue || code == client.CodeInvalidRequest {
+			return term.Usage("%s", err)
+		}
+		if hint := remote.Advice[code]; hint != "" {
+			return term.WithHint(err, "%s", hint)
+		}
+	}
+	return err
+}
