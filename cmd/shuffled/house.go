@@ -72,7 +72,7 @@ func openHouse(ctx context.Context, cfg *config.Config, store backend, w words, 
 	h := &house{cfg: cfg, log: log, store: store, start: start, tiles: ledger.NewTileCache(int64(cfg.Limits.TileCache)),
 		latched: make(chan entropy.Cause, 1), findings: make(chan monitor.Finding, maxFindings),
 		stop: make(chan struct{}), last: make(chan struct{})}
-	h.monitor = monitor.New(monitor.Config{Report: h.onFinding, CountLeast: countLeast}, time.Now())
+	h.monitor = monitor.New(monitor.Config{Report: h.onFinding, Halt: cfg.Statistics == config.StatisticsHalt, CountLeast: countLeast}, time.Now())
 	passphrase, err := readPassphrase(cfg.PassphraseFile)
 	if err != nil {
 		return nil, err

@@ -24,7 +24,7 @@ func (h *house) watchOutcomes() {
 	h.monitor.Run(ctx)
 }
 
-// onFinding stops the generator, where it must, and hands the finding to
+// onFinding stops the generator, if the finding is a halt, and hands the finding to
 // watchFindings. Writing waits for a store; what is found next must not.
 func (h *house) onFinding(f monitor.Finding) {
 	if f.Halt {

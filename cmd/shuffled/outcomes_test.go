@@ -32,8 +32,9 @@ type sandbox struct {
 	said  strings.Builder // the log
 }
 
-func newSandbox(t *testing.T) *sandbox {
+func newSandbox(t *testing.T, statistics string) *sandbox {
 	s := &sandbox{t: t, cfg: config.Default()}
+	s.cfg.Statistics = statistics
 	s.cfg.Data = t.TempDir()
 	s.cfg.Resolve()
 	var err error
@@ -139,7 +140,7 @@ func (s *sandbox) figures() map[string]float64 {
 // until an operator clears it.
 func TestStatistics(t *testing.T) {
 	t.Parallel()
-	s := newSandbox(t)
+	s := newSandbox(t, config.StatisticsHalt)
 	if err := s.shuffle("one"); err != nil {
 		t.Fatal(err)
 	}
@@ -214,11 +215,33 @@ func TestStatistics(t *testing.T) {
 	}
 }
 
+// TestStatisticsWarn: without the setting a window that is far out is an alarm in the
+// ledger, and the deals go on.
+func TestStatisticsWarn(t *testing.T) {
+	t.Parallel()
+	s := newSandbox(t, config.Default().Statistics)
+	s.flips(monitor.CountWindow, 0)
+	if e := s.until(1)[0]; e.Kind != audit.EventAlarm || e.Alarm != audit.AlarmStatistics ||
+		e.Reason != "draws of 1 to 2, count window of 100000: frequency, p <= 1e-06" {
+		t.Errorf("a window far out: %+v", e)
+	}
+	if err := s.shuffle("one"); err != nil {
+		t.Errorf("after a window far out: %v", err)
+	}
+	if got := s.figures(); got["shuffled_monitor_findings_total warn"] != 1 || got["shuffled_monitor_findings_total halt"] != 0 ||
+		got["shuffled_monitor_windows_total 1e-06 count"] != 1 {
+		t.Errorf("figures: %v", got)
+	}
+	if _, latched := s.entropy.Latched(); latched || len(s.events()) != 1 {
+		t.Errorf("latched: %t, events: %+v", latched, s.events())
+	}
+}
+
 // TestStatisticsWhileClosing: what is found just before the daemon stops is in the
 // ledger when it is opened again, the latch and the alarm, each time.
 func TestStatisticsWhileClosing(t *testing.T) {
 	t.Parallel()
-	s := newSandbox(t)
+	s := newSandbox(t, config.StatisticsHalt)
 	const times = 20
 	for i := range times {
 		s.onFinding(monitor.Finding{Halt: true, Shape: "draws of 1 to 2", Outcomes: monitor.CountWindow, Test: "frequency", AtMost: monitor.HaltLevel})
@@ -248,7 +271,7 @@ func TestStatisticsWhileClosing(t *testing.T) {
 // the halt, whichever select sees first.
 func TestStatisticsAtTheLast(t *testing.T) {
 	t.Parallel()
-	s := newSandbox(t)
+	s := newSandbox(t, config.StatisticsHalt)
 	const times = 20
 	for range times {
 		h := &house{log: s.log, dealers: s.dealers, last: make(chan struct{}),
@@ -277,7 +300,7 @@ func TestStatisticsAtTheLast(t *testing.T) {
 // TestStatisticsOfLastWindow: a window that is full when the daemon stops is judged.
 func TestStatisticsOfLastWindow(t *testing.T) {
 	t.Parallel()
-	s := newSandbox(t)
+	s := newSandbox(t, config.StatisticsHalt)
 	s.flips(monitor.CountWindow, 0)
 	if err := s.house.close(); err != nil {
 		t.Fatal(err)

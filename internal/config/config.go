@@ -54,6 +54,9 @@ type Config struct {
 	// MemoryLimit is what the garbage collector aims to stay below: 0B, the default,
 	// for 9/10 of what the cgroup or the machine has; else from 64MiB.
 	MemoryLimit Size `toml:"memory_limit"`
+	// Statistics is what is done about outcomes that are far out: warn, the default,
+	// or halt, which sets the entropy latch as well.
+	Statistics string `toml:"statistics"`
 	// Retention is how long recall lists a closed shuffle after its commit; 1h to 876000h,
 	// or 0, the default, for ever. Evidence is kept for ever in any case.
 	Retention Duration `toml:"retention"`
@@ -71,6 +74,12 @@ type Config struct {
 	// Ledgers are the ledgers to serve, each created beforehand. Default none.
 	Ledgers []Ledger `toml:"ledger"`
 }
+
+// What is done about outcomes that are far out.
+const (
+	StatisticsWarn = "warn"
+	StatisticsHalt = "halt"
+)
 
 // Log says what is logged, to standard error.
 type Log struct {
@@ -157,6 +166,7 @@ func Default() *Config {
 		MarkSync:       Duration(time.Second),
 
 		DisclosureRotation: Duration(24 * time.Hour),
+		Statistics:         StatisticsWarn,
 
 		Log: Log{Level: "info", Format: "text"},
 		Limits: Limits{

@@ -61,6 +61,9 @@ func TestValidate(t *testing.T) {
 		{"shutdown_delay", func(c *Config) { c.ShutdownDelay = -1 }},
 		{"shutdown_delay", func(c *Config) { c.ShutdownDelay = Duration(time.Minute + 1) }},
 		{"", func(c *Config) { c.ShutdownDelay = Duration(time.Minute) }},
+		{"statistics", func(c *Config) { c.Statistics = "" }},
+		{"statistics", func(c *Config) { c.Statistics = "stop" }},
+		{"", func(c *Config) { c.Statistics = "halt" }},
 		{"retention", func(c *Config) { c.Retention = Duration(time.Hour - 1) }},
 		{"retention", func(c *Config) { c.Retention = -1 }},
 		{"retention", func(c *Config) { c.Retention = Duration(876_000*time.Hour + 1) }},
@@ -144,7 +147,7 @@ func TestValidateAll(t *testing.T) {
 		}
 		got = append(got, key)
 	}
-	want := []string{"listen", "data", "database", "clock_step", "mark_sync", "disclosure_rotation", "log.level", "log.format", "tls.client_ca",
+	want := []string{"listen", "data", "database", "clock_step", "mark_sync", "disclosure_rotation", "statistics", "log.level", "log.format", "tls.client_ca",
 		"limits.max_body", "limits.max_verify_body", "limits.connections", "limits.concurrency", "limits.waiting",
 		"limits.witness_waiting", "limits.verifications", "limits.readers", "limits.tile_cache", "limits.queue", "limits.token_burst", "limits.unknown_burst", "limits.read_burst",
 		"limits.verify_burst", "limits.patience", "limits.request_timeout", "limits.read_header_timeout",

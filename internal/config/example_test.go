@@ -165,6 +165,7 @@ mark_sync = "250ms"
 disclosure_rotation = "12h"
 shutdown_delay = "15s"
 memory_limit = "2GiB"
+statistics = "halt"
 retention = "26280h"
 access_retention = "43800h"
 log = { level = "debug", format = "json" }

@@ -41,6 +41,7 @@ func (c *Config) problems() []error {
 	if c.MemoryLimit != 0 {
 		p.size("memory_limit", c.MemoryLimit, 64<<20, 1<<50)
 	}
+	p.oneOf("statistics", c.Statistics, StatisticsWarn, StatisticsHalt)
 	p.retention("retention", c.Retention)
 	p.retention("access_retention", c.AccessRetention)
 	p.oneOf("log.level", c.Log.Level, "debug", "info", "warn", "error")

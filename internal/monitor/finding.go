@@ -17,7 +17,7 @@ func (s Span) String() string { return [...]string{"count", "day"}[s] }
 // Finding is a window that is too far out. It names no card and no position, and
 // its figures are too coarse for a single outcome to show in them.
 type Finding struct {
-	Halt     bool    // at or below HaltLevel: no more may be dealt
+	Halt     bool    // at or below HaltLevel, if there are halts: no more may be dealt
 	Shape    string  // of the outcomes: "52 of 52 cards", "draws of 1 to 37"
 	Span     Span    // of the window
 	Outcomes uint64  // in the window: orders, or drawn values
@@ -51,8 +51,8 @@ func atMost(p float64) float64 { return Classes[classOf(p)] }
 type Totals struct {
 	Watched   []Watched // by shape
 	Unwatched uint64    // outcomes of shapes that had no place
-	Warnings  uint64    // windows at or below WarnLevel, and above HaltLevel
-	Halts     uint64    // windows at or below HaltLevel
+	Warnings  uint64    // windows at or below WarnLevel that are no halt
+	Halts     uint64    // windows at or below HaltLevel, if there are halts
 
 	// Windows that were judged, by span and by the class of their p-value.
 	Windows [2][len(Classes)]uint64

@@ -1,10 +1,6 @@
 package monitor
 
-import (
-	"math"
-
-	"gonum.org/v1/gonum/stat/distuv"
-)
+import "math"
 
 // Tests whose distribution is an approximation are left out where it would not
 // hold in the tail. What is left out depends on totals alone.
@@ -200,12 +196,9 @@ func square(x float64) float64 { return x * x }
 // is as unlikely as one that is too uneven; with few cells it may be so by the
 // grain of whole numbers, and is not tested for.
 func evenness(q float64, df int) float64 {
-	d := distuv.ChiSquared{K: float64(df)}
+	atLeast, atMost := ChiSquare(q, df)
 	if df < leastLower {
-		return d.Survival(q)
+		return atLeast
 	}
-	return min(1, 2*min(d.Survival(q), d.CDF(q)))
+	return min(1, 2*min(atLeast, atMost))
 }
-
-// twoSided returns the p-value of a standard normal statistic.
-func twoSided(z float64) float64 { return 2 * distuv.UnitNormal.Survival(math.Abs(z)) }

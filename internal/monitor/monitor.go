@@ -21,7 +21,8 @@ import (
 )
 
 // The levels are chances that a window of a perfect generator is that far out.
-// They hold for each window; docs/LAB.md has the rates per year.
+// They hold for each window; docs/LAB.md has the rates per year. At HaltLevel there
+// is a halt only if the configuration asks for it.
 const (
 	WarnLevel = 1e-4
 	HaltLevel = 1e-6
@@ -42,6 +43,9 @@ type Config struct {
 	// Report is told of each window at or below WarnLevel, by the goroutine that
 	// called Turn, which holds no lock.
 	Report func(Finding)
+
+	// Halt makes a window at or below HaltLevel a halt; else it is a warning.
+	Halt bool
 
 	// CountWindow and DayLeast are for tests; 0 is the constant of that name.
 	CountWindow, DayLeast uint64
@@ -209,7 +213,7 @@ func (m *Monitor) turn(now time.Time) (findings []Finding) {
 // judge counts a window that is over, and appends a finding if it is one.
 func (m *Monitor) judge(to []Finding, s *shape, span Span, w *tally[uint64]) []Finding {
 	p, test := s.judge(w)
-	f := Finding{Halt: p <= HaltLevel, Shape: s.String(), Span: span, Outcomes: w.n, Test: test, AtMost: atMost(p)}
+	f := Finding{Halt: m.cfg.Halt && p <= HaltLevel, Shape: s.String(), Span: span, Outcomes: w.n, Test: test, AtMost: atMost(p)}
 	m.totals.Windows[span][classOf(p)]++
 	switch {
 	case f.Halt:

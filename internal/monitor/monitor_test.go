@@ -12,8 +12,6 @@ import (
 	"testing"
 	"time"
 
-	"gonum.org/v1/gonum/stat/distuv"
-
 	"shuffled/internal/audit"
 	"shuffled/internal/entropy"
 	"shuffled/internal/outcome"
@@ -34,7 +32,7 @@ func newStand(window, day uint64) *stand { return newSlowStand(window, day, -1) 
 func newSlowStand(window, day uint64, least time.Duration) *stand {
 	s := new(stand)
 	s.Monitor = New(Config{Report: func(f Finding) { s.found = append(s.found, f) },
-		CountWindow: window, DayLeast: day, CountLeast: least}, noon)
+		Halt: true, CountWindow: window, DayLeast: day, CountLeast: least}, noon)
 	return s
 }
 
@@ -147,8 +145,10 @@ func TestFalseAlarms(t *testing.T) {
 			for _, level := range []float64{0.1, 1e-2, 1e-3, WarnLevel} {
 				expected := level * all
 				most := expected + 4*math.Sqrt(expected) + 4
-				if d := (distuv.Binomial{N: all, P: level}); d.Survival(most) > 1e-4 {
-					t.Fatalf("the bound %v is exceeded by chance with %v", most, d.Survival(most))
+				// More than so many come of a Poisson distribution with this chance, and
+				// of a binomial one of that mean more rarely.
+				if _, chance := ChiSquare(2*expected, 2*(int(most)+1)); chance > 1e-4 {
+					t.Fatalf("the bound %v is exceeded by chance with %v", most, chance)
 				}
 				// The tests of a window see the same outcomes: together they may come
 				// less often than the sum of their chances, by half at most.
@@ -317,7 +317,7 @@ func TestGenerator(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	m := New(Config{CountLeast: -1, Report: func(f Finding) {
+	m := New(Config{Halt: true, CountLeast: -1, Report: func(f Finding) {
 		if f.Halt {
 			source.Trip(entropy.ReasonStatistics)
 		}
@@ -522,6 +522,31 @@ func TestLevels(t *testing.T) {
 	}
 }
 
+// TestWarnsOnly: unless it may halt, a monitor warns of a window that is far out, and
+// forgets nothing: the day ends with a finding as well.
+func TestWarnsOnly(t *testing.T) {
+	t.Parallel()
+	s := new(stand)
+	s.Monitor = New(Config{Report: func(f Finding) { s.found = append(s.found, f) },
+		CountWindow: 1000, DayLeast: 1000, CountLeast: -1}, noon)
+	for range 1000 {
+		s.Watch(ranges(2, 1), shuffle.Outcome{Values: []uint32{1}})
+	}
+	s.Turn(noon)
+	s.Turn(noon.Add(24 * time.Hour))
+	if len(s.found) != 2 || s.found[0].Span != ByCount || s.found[1].Span != ByDay {
+		t.Fatalf("found %+v", s.found)
+	}
+	for _, f := range s.found {
+		if f.Halt || f.AtMost != HaltLevel {
+			t.Errorf("%+v", f)
+		}
+	}
+	if n := s.Totals(); n.Warnings != 2 || n.Halts != 0 {
+		t.Errorf("%d warnings and %d halts", n.Warnings, n.Halts)
+	}
+}
+
 // TestHaltForgets: after a halt nothing of what was counted before is judged again.
 func TestHaltForgets(t *testing.T) {
 	m, from := newStand(2000, 3000), newTapes(8, whole(52))
@@ -621,7 +646,7 @@ func TestRanges(t *testing.T) {
 func TestTogether(t *testing.T) {
 	var mu sync.Mutex
 	counted := uint64(0)
-	m := New(Config{CountWindow: 500, CountLeast: -1, Report: func(f Finding) {
+	m := New(Config{Halt: true, CountWindow: 500, CountLeast: -1, Report: func(f Finding) {
 		mu.Lock()
 		defer mu.Unlock()
 		counted += f.Outcomes // the same order each time: every window is one

@@ -171,7 +171,8 @@ func TestBenchLies(t *testing.T) {
 				t.Fatalf("exit %d, %v: %s%s", code, err, out, errs)
 			}
 			v := r.Verified
-			if v.Failed == 0 || v.Failed > v.Answers/20+1 || len(v.Faults) == 0 || !regexp.MustCompile(c.says).MatchString(v.Faults[0].What) {
+			// Of an answer that is given twice, the first one fails, too.
+			if v.Failed == 0 || v.Failed > v.Answers/20+2 || len(v.Faults) == 0 || !regexp.MustCompile(c.says).MatchString(v.Faults[0].What) {
 				t.Errorf("%d of %d failed: %+v\n%s", v.Failed, v.Answers, v.Faults, errs)
 			}
 			if !strings.Contains(errs, "shuffled: error: acknowledged, and not so: ") {
