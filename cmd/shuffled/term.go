@@ -29,10 +29,7 @@ const (
 	exitCannot = term.ExitCannot
 )
 
-type (
-	usageError = term.UsageError
-	painter    = term.Painter
-)
+type usageError = term.UsageError
 
 var (
 	errFails = term.ErrFails

@@ -126,6 +126,7 @@ var table = map[string]row{
 		why:  "counts what the health tests say of the bytes that tapes are made of, and judges as the battery does",
 		ours: []string{"lab/battery", "internal/outcome", "internal/entropy"},
 	},
+	"lab/monitored": {why: "holds the chances of the monitor against those of gonum, in its tests"},
 	"lab/labreport": {
 		why:  "judges samples by the battery and shows what it says; plots are its own",
 		ours: []string{"lab", "lab/battery", "internal/shuffle", "internal/entropy"},
