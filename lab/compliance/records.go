@@ -87,7 +87,7 @@ var records = []Row{
 		Evidence: []Evidence{
 			tests("internal/monitor", "faults are seen within the stated number of outcomes; in 1,000 windows of small decks and dice, and fewer of larger decks, false alarms are as rare as computed down to about 1 in 1,000", "TestFaults", "TestFalseAlarms", "TestGenerator", "TestPower"),
 			tests("internal/monitor", "windows by count and by day; what is told of a window is rounded", "TestWindows", "TestNothingKept"),
-			document("docs/LAB.md", "Production outcomes", "levels: 1e-4 warns, 1e-6 stops"),
+			document("docs/LAB.md", "Production outcomes", "levels: 1e-4 warns, 1e-6 stops where the configuration says so"),
 		},
 		Duty: "Acting on the warning.",
 	},

@@ -1,0 +1,130 @@
+package arrows
+
+import (
+	"bytes"
+	"fmt"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// An area is a part of the source that one kind of reader reads. Its lines, without
+// tests, test support and generated code, stay below the ceiling. The ceiling goes
+// down when the area has become smaller, until it is the goal; it goes up for a
+// reason that its commit gives.
+type area struct {
+	name          string
+	ceiling, goal int
+	packages      []string // with those below them, unless another area has these
+}
+
+// product is the area of everything in the root module.
+const product = "product"
+
+var areas = []area{
+	{"certified path", 9_750, 8_000, []string{
+		"internal/shuffle", "internal/entropy", "internal/outcome", "internal/audit", "internal/beacon", "internal/seal",
+		"internal/disclosure", "internal/verify",
+	}},
+	{"daemon", 23_000, 16_000, []string{
+		"internal/ledger", "internal/witness", "internal/dealer", "internal/store", "internal/httpapi", "internal/recall",
+		"internal/keys", "internal/config", "internal/selftest", "internal/monitor", "internal/process", "internal/outbound",
+		"internal/build", "internal/beacon/relay", "migrations", "configs", "web",
+	}},
+	{"whole-ledger audit", 9_000, 7_000, []string{"internal/bundle", "internal/inspect", "internal/fsck"}},
+	{"command line", 10_000, 9_600, []string{"cmd", "internal/cli", "internal/term"}},
+	{"client", 3_250, 2_400, []string{"client"}},
+	{"generators of code", 250, 250, []string{"internal/audit/codegen"}},
+	{product, 55_000, 43_000, nil},
+	{"lab", 11_250, 11_000, []string{"lab"}},
+	{"perf", 2_250, 2_100, []string{"perf"}},
+	{"test", 250, 250, []string{"test"}},
+}
+
+// TestSize prints the lines of each area, and fails for one above its ceiling.
+func TestSize(t *testing.T) {
+	lines := map[string]int{}
+	for pkg, n := range counted(t) {
+		name := areaOf(pkg)
+		if name == "" {
+			t.Errorf("%s, of %d lines, is in no area", pkg, n)
+		}
+		lines[name] += n
+		if !nested(pkg) {
+			lines[product] += n
+		}
+	}
+	for _, a := range areas {
+		n := lines[a.name]
+		t.Logf("%-20s %6d lines, ceiling %6d, goal %6d: %s", a.name, n, a.ceiling, a.goal, distance(n, a.goal))
+		if n == 0 || a.goal > a.ceiling {
+			t.Errorf("%s: %d lines, goal %d, ceiling %d: has the table lost a package?", a.name, n, a.goal, a.ceiling)
+		}
+		if n > a.ceiling {
+			t.Errorf("%s has %d lines, and its ceiling is %d", a.name, n, a.ceiling)
+		}
+	}
+}
+
+func distance(lines, goal int) string {
+	if lines <= goal {
+		return "reached"
+	}
+	return fmt.Sprintf("%d too many", lines-goal)
+}
+
+// areaOf returns the area with the longest path to the package.
+func areaOf(pkg string) (name string) {
+	longest := ""
+	for _, a := range areas {
+		for _, top := range a.packages {
+			if within(pkg, top) && len(top) > len(longest) {
+				longest, name = top, a.name
+			}
+		}
+	}
+	return name
+}
+
+// counted returns the lines of each package of the modules that count.
+func counted(t *testing.T) map[string]int {
+	t.Helper()
+	lines := map[string]int{}
+	for _, pkg := range slices.Sorted(maps.Keys(table)) {
+		if table[pkg].testOnly && !nested(pkg) {
+			continue
+		}
+		files, err := filepath.Glob(filepath.Join(root, pkg, "*.go"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, file := range files {
+			if strings.HasSuffix(file, "_test.go") {
+				continue
+			}
+			text, err := os.ReadFile(file)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if !bytes.HasPrefix(text, []byte("// Code generated")) {
+				lines[pkg] += bytes.Count(text, []byte("\n"))
+			}
+		}
+	}
+	return lines
+}
+
+// TestAreaOf: a package is counted where the longest path says.
+func TestAreaOf(t *testing.T) {
+	for pkg, want := range map[string]string{
+		"internal/audit": "certified path", "internal/audit/codegen": "generators of code", "internal/beacon/relay": "daemon",
+		"internal/store/sqlite": "daemon", "cmd/shuffled": "command line", "lab/battery": "lab", "internal/auditor": "", "elsewhere": "",
+	} {
+		if got := areaOf(pkg); got != want {
+			t.Errorf("%s is in %q, want %q", pkg, got, want)
+		}
+	}
+}
