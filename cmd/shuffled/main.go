@@ -58,6 +58,9 @@ func main() {
 
 // run is the whole command: arguments in, exit code out.
 func run(ctx context.Context, args []string, s streams) int {
+	if len(args) == 0 {
+		args = []string{"--help"}
+	}
 	program := term.Program{
 		Name:        "shuffled",
 		Description: "Card shuffling that can be checked by anyone. Start with: shuffled demo",

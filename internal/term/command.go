@@ -59,9 +59,6 @@ func (p Program) Run(ctx context.Context, args []string, s Streams, bind ...any)
 	if err != nil {
 		return Report(s.Err, err)
 	}
-	if len(args) == 0 {
-		args = []string{"--help"}
-	}
 	parsed, err := parser.Parse(args)
 	if code >= 0 { // --help was printed
 		return code
