@@ -42,7 +42,8 @@ var reserved = map[string]map[string]string{
 		"internal/lab/exact":           "proves it, on tapes that it writes",
 		"internal/lab/controls":        "spends tapes of generators with a fault",
 		"internal/dealer":              "opens a stored tape",
-		"internal/selftest":            "tapes of known answers",
+		"internal/shuffle":             "tapes of known answers",
+		"internal/audit":               "tapes of known answers",
 		"internal/fsck":                "recomputes from a stored tape",
 		"internal/inspect":             "recomputes from a disclosed tape",
 		"internal/verify":              "recomputes from a disclosed tape",
@@ -51,8 +52,8 @@ var reserved = map[string]map[string]string{
 		"internal/load":                "recomputes from a disclosed tape",
 	},
 	"(shuffled/internal/shuffle.Recipe).Explain": {
-		"internal/verify":   "shows a disclosed tape lane by lane",
-		"internal/selftest": "tapes of known answers",
+		"internal/verify":  "shows a disclosed tape lane by lane",
+		"internal/shuffle": "tapes of known answers",
 	},
 }
 
