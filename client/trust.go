@@ -5,8 +5,6 @@ import (
 	"fmt"
 	"strings"
 
-	"golang.org/x/mod/sumdb/note"
-
 	"shuffled/internal/audit"
 	"shuffled/internal/verify"
 )
@@ -16,31 +14,25 @@ func (c *Client) trust() error {
 	if (c.cfg.VKey == "") == (c.cfg.Policy == "") {
 		return errors.New("a verifier key or a policy is pinned, and not both")
 	}
-	if c.cfg.Policy == "" {
-		key, err := audit.ParseVKey(c.cfg.VKey)
-		if err != nil {
-			return fmt.Errorf("reading the verifier key: %w", err)
-		}
-		c.keys, c.origin = []note.Verifier{key}, key.Name()
-		c.signed = verify.Trust{VKey: c.cfg.VKey}
-		c.full = c.signed
-		return nil
+	c.full = verify.Trust{VKey: c.cfg.VKey}
+	c.signed = c.full
+	if c.cfg.Policy != "" {
+		c.full.Policy = []byte(c.cfg.Policy)
+		c.signed.Policy = withoutQuorum(c.cfg.Policy)
 	}
-	p, err := audit.ParsePolicy([]byte(c.cfg.Policy))
+	t, err := audit.ParseTrust(c.full.VKey, c.full.Policy)
 	if err != nil {
 		return err
 	}
-	if len(p.Logs) == 0 {
+	if len(t.Keys) == 0 {
 		return errors.New("the policy has no log line with the ledger's key")
 	}
-	for _, key := range p.Logs {
-		if key.Name() != p.Logs[0].Name() {
-			return fmt.Errorf("the policy has keys of %s and of %s, and a client is of one ledger", p.Logs[0].Name(), key.Name())
+	for _, key := range t.Keys {
+		if key.Name() != t.Keys[0].Name() {
+			return fmt.Errorf("the policy has keys of %s and of %s, and a client is of one ledger", t.Keys[0].Name(), key.Name())
 		}
 	}
-	c.keys, c.origin, c.policy = p.Logs, p.Logs[0].Name(), p
-	c.signed = verify.Trust{Policy: withoutQuorum(c.cfg.Policy)}
-	c.full = verify.Trust{Policy: []byte(c.cfg.Policy)}
+	c.keys, c.origin, c.policy = t.Keys, t.Keys[0].Name(), t.Policy
 	return nil
 }
 

@@ -24,7 +24,7 @@ const wrongAnswer = "SHUFFLED_WRONG_ANSWER"
 // statement more, in front of the one comparison of all answers.
 func wrongBinary(t *testing.T) string {
 	t.Helper()
-	path, err := filepath.Abs("../../internal/selftest/answers.go")
+	path, err := filepath.Abs("../../internal/known/answers.go")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -35,7 +35,7 @@ func wrongBinary(t *testing.T) string {
 	text := string(source)
 	for old, with := range map[string]string{
 		"import (\n":         "import (\n\t\"os\"\n",
-		"\tif got != want {": "\tif w := os.Getenv(\"" + wrongAnswer + "\"); w == a.test || w == \"*\" {\n\t\tgot = \"wrong\"\n\t}\n\tif got != want {",
+		"\tif got != want {": "\tif w := os.Getenv(\"" + wrongAnswer + "\"); w == a.Test || w == \"*\" {\n\t\tgot = \"wrong\"\n\t}\n\tif got != want {",
 	} {
 		if strings.Count(text, old) != 1 {
 			t.Fatalf("answers.go has no single %q to replace", old)

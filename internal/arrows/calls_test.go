@@ -38,7 +38,8 @@ var reserved = map[string]map[string]string{
 		"lab/exact":                    "proves it, on tapes that it writes",
 		"lab/controls":                 "spends tapes of generators with a fault",
 		"internal/dealer":              "opens a stored tape",
-		"internal/selftest":            "tapes of known answers",
+		"internal/shuffle":             "tapes of known answers",
+		"internal/audit":               "tapes of known answers",
 		"internal/fsck":                "recomputes from a stored tape",
 		"internal/inspect":             "recomputes from a disclosed tape",
 		"internal/verify":              "recomputes from a disclosed tape",
@@ -47,8 +48,8 @@ var reserved = map[string]map[string]string{
 		"perf/load":                    "recomputes from a disclosed tape",
 	},
 	"(shuffled/internal/shuffle.Recipe).Explain": {
-		"internal/verify":   "shows a disclosed tape lane by lane",
-		"internal/selftest": "tapes of known answers",
+		"internal/verify":  "shows a disclosed tape lane by lane",
+		"internal/shuffle": "tapes of known answers",
 	},
 }
 

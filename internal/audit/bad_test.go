@@ -8,12 +8,7 @@ import (
 
 // The bad entries of testdata/entries.json. Want is the verdict of docs/SPEC.md
 // section 1.4, Field the field that a reader names.
-type badEntry struct {
-	Name  string `json:"name"`
-	Bytes hexed  `json:"bytes"`
-	Want  string `json:"want"`
-	Field string `json:"field"`
-}
+type badEntry = damagedVector
 
 const (
 	malformed = "malformed"

@@ -97,13 +97,6 @@ func BenchmarkCompression(b *testing.B) {
 			l = tlog.NodeHash(l, r)
 		}
 	})
-	b.Run("roots-node", func(b *testing.B) {
-		var l, r tlog.Hash
-		d := NewDeckRoots()
-		for b.Loop() {
-			d.Node(&l, &l, &r)
-		}
-	})
 	b.Run("block-of-1024", func(b *testing.B) {
 		d, blocks := sha256.New(), make([]byte, 64*1024)
 		for b.Loop() {

@@ -254,10 +254,10 @@ func TestWords(t *testing.T) {
 		}
 	}
 	words("entry", func(c uint8) string { return Type(c).String() }, nil)
-	words("deals", func(c uint8) string { return Deals(c).String() }, func(s string) uint8 { return uint8(ParseDeals(s)) })
+	words("deals", func(c uint8) string { return Deals(c).String() }, codesOfDeals.parse)
 	words("access", func(c uint8) string { return Access(c).String() }, func(s string) uint8 { return uint8(ParseAccess(s)) })
 	words("disclosure", func(c uint8) string { return Disclosure(c).String() }, func(s string) uint8 { return uint8(ParseDisclosure(s)) })
-	words("source", func(c uint8) string { return Source(c).String() }, func(s string) uint8 { return uint8(ParseSource(s)) })
+	words("source", func(c uint8) string { return Source(c).String() }, codesOfSource.parse)
 	words("purpose", func(c uint8) string { return Purpose(c).String() }, func(s string) uint8 { return uint8(ParsePurpose(s)) })
 	words("outcome", func(c uint8) string { return Outcome(c).String() }, func(s string) uint8 { return uint8(ParseOutcome(s)) })
 	words("reason", func(c uint8) string { return Reason(c).String() }, func(s string) uint8 { return uint8(ParseReason(s)) })

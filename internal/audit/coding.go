@@ -2,6 +2,7 @@ package audit
 
 import (
 	"bytes"
+	"encoding/binary"
 	"errors"
 	"fmt"
 
@@ -109,6 +110,27 @@ func (r *reader) str(field string) string {
 	return string(r.take(field, int(r.u8(field))))
 }
 
+// checked reads a u8-prefixed string that check finds no fault with.
+func (r *reader) checked(field string, check func(string) error) string {
+	s := r.str(field)
+	if err := check(s); err != nil {
+		r.fail(field, err.Error())
+	}
+	return s
+}
+
+func (r *reader) name(field string) string { return r.checked(field, CheckName) }
+
+// nameOrNone reads a name that may be empty.
+func (r *reader) nameOrNone(field string) string {
+	return r.checked(field, func(s string) error {
+		if s == "" {
+			return nil
+		}
+		return CheckName(s)
+	})
+}
+
 // blob reads a u16-prefixed byte string, as a copy.
 func (r *reader) blob(field string) []byte {
 	return bytes.Clone(r.take(field, int(r.u16(field))))
@@ -131,9 +153,9 @@ type writer struct {
 }
 
 func (w *writer) u8(v uint8)   { w.b = append(w.b, v) }
-func (w *writer) u16(v uint16) { w.b = append(w.b, byte(v>>8), byte(v)) }
-func (w *writer) u32(v uint32) { w.u16(uint16(v >> 16)); w.u16(uint16(v)) }
-func (w *writer) u64(v uint64) { w.u32(uint32(v >> 32)); w.u32(uint32(v)) }
+func (w *writer) u16(v uint16) { w.b = binary.BigEndian.AppendUint16(w.b, v) }
+func (w *writer) u32(v uint32) { w.b = binary.BigEndian.AppendUint32(w.b, v) }
+func (w *writer) u64(v uint64) { w.b = binary.BigEndian.AppendUint64(w.b, v) }
 
 // n8 writes a length that must fit a byte.
 func (w *writer) n8(n int) {
@@ -166,5 +188,5 @@ func (w *writer) nested(write func()) {
 	write()
 	n := len(w.b) - at - 2
 	w.wide = w.wide || n>>16 != 0
-	w.b[at], w.b[at+1] = byte(n>>8), byte(n)
+	binary.BigEndian.PutUint16(w.b[at:], uint16(n))
 }

@@ -49,11 +49,7 @@ func (c *Commit) parse(r *reader) {
 		r.fail("previous", "0 for serial 1 and only then")
 	}
 	c.CloseBy = int64(r.u64("close-by"))
-	if c.GameRef = r.str("game reference"); c.GameRef != "" {
-		if err := CheckName(c.GameRef); err != nil {
-			r.fail("game reference", err.Error())
-		}
-	}
+	c.GameRef = r.nameOrNone("game reference")
 	c.KeyTag = r.hash("key tag")
 	c.Request = r.hash("request hash")
 	c.Instance = r.u64("instance")

@@ -27,29 +27,16 @@ func Commitment(context, tape []byte) [32]byte {
 // (docs/SPEC.md section 6.2). Each hides its card behind 256 bits, though a card
 // has only a few dozen values.
 func Salts(commitment [32]byte, tape []byte, n int) []byte {
-	salts := make([]byte, 32*n)
-	key := saltKey(commitment, tape)
-	defer clear(key)
-	fillSalts(salts, key)
-	return salts
-}
-
-// saltKey returns the key of the salts.
-func saltKey(commitment [32]byte, tape []byte) []byte {
 	key, err := hkdf.Key(sha256.New, tape, commitment[:], labelSalt, 32)
 	if err != nil {
 		panic("audit: HKDF-SHA-256 refused a 32-byte output: " + err.Error())
 	}
-	return key
-}
-
-// fillSalts writes the keystream under key.
-func fillSalts(salts, key []byte) {
+	defer clear(key)
 	block, err := aes.NewCipher(key)
 	if err != nil {
 		panic("audit: AES-256 refused a 32-byte key: " + err.Error())
 	}
-	clear(salts)
-	var zero [aes.BlockSize]byte
-	cipher.NewCTR(block, zero[:]).XORKeyStream(salts, salts)
+	salts := make([]byte, 32*n)
+	cipher.NewCTR(block, make([]byte, aes.BlockSize)).XORKeyStream(salts, salts)
+	return salts
 }

@@ -18,9 +18,6 @@ const sourceLast = SourceCut
 
 func (s Source) String() string { return codesOfSource.word(uint8(s)) }
 
-// ParseSource returns the Source with the word s, 0 for none.
-func ParseSource(s string) Source { return Source(codesOfSource.parse(s)) }
-
 // Planned is one source of a mix plan.
 type Planned struct {
 	Source Source
@@ -161,7 +158,7 @@ func ParseContext(b []byte) (*Context, error) {
 
 func parseContext(r *reader) (*Context, error) {
 	c := new(Context)
-	c.Origin = r.origin()
+	c.Origin = r.checked("origin", CheckOrigin)
 	c.Production = r.flag("production")
 	c.Table = r.name("table")
 	r.known("algorithm", algorithm)
@@ -193,15 +190,6 @@ func (c *Context) parseRecipe(r *reader) {
 		}
 	}
 	c.checkRecipe(r)
-}
-
-// origin reads a ledger's origin.
-func (r *reader) origin() string {
-	s := r.str("origin")
-	if err := CheckOrigin(s); err != nil {
-		r.fail("origin", err.Error())
-	}
-	return s
 }
 
 // checkRecipe is for what has been read of the recipe so far.

@@ -81,12 +81,7 @@ func (d *Deal) parse(r *reader) {
 			r.fail("runs", "deal past the last place of any shuffle")
 		}
 		run.Purpose = Purpose(r.code("purpose", &codesOfPurpose))
-		run.Recipient = r.str("recipient")
-		if run.Recipient != "" {
-			if err := CheckName(run.Recipient); err != nil {
-				r.fail("recipient", err.Error())
-			}
-		}
+		run.Recipient = r.nameOrNone("recipient")
 		run.Public = r.flag("public")
 		d.Runs = append(d.Runs, run)
 	}

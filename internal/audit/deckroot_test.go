@@ -10,16 +10,12 @@ import (
 	"shuffled/internal/shuffle"
 )
 
-// TestDeckRoots: the fast way gives the root of tlog's tree for every number of
-// positions, with buffers that were used for others before.
-func TestDeckRoots(t *testing.T) {
+// TestDeckRootIsTlogs: both functions give the root of tlog's tree for every number of
+// positions.
+func TestDeckRootIsTlogs(t *testing.T) {
 	most := shuffle.MaxCards
 	if testing.Short() {
 		most = 300
-	}
-	d, plain := NewDeckRoots(), &DeckRoots{tree: plainTreeHasher()}
-	if d.tree.inner == nil {
-		t.Error("the state of SHA-256 is not where it is expected: deck roots are right, but slow")
 	}
 	tape := bytesOf("tape", 300)
 	for n := 1; n <= most; n++ {
@@ -45,14 +41,8 @@ func TestDeckRoots(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got := d.Root(commitment, tape, values); got != want {
-			t.Fatalf("%d positions: root %v, want %v", n, got, want)
-		}
-		if got := plain.Root(commitment, tape, values); got != want {
-			t.Fatalf("%d positions: root %v without shortcuts, want %v", n, got, want)
-		}
 		if got := DeckRoot(commitment, tape, values); got != want {
-			t.Fatalf("%d positions: root %v of a commit, want %v", n, got, want)
+			t.Fatalf("%d positions: root %v, want %v", n, got, want)
 		}
 		if got := NewDeckTree(values, salts).Root(); got != want {
 			t.Fatalf("%d positions: root %v of the tree, want %v", n, got, want)
@@ -71,7 +61,7 @@ func (r storedHashes) ReadHashes(indexes []int64) ([]tlog.Hash, error) {
 	return out, nil
 }
 
-func BenchmarkDeckRoots(b *testing.B) {
+func BenchmarkDeckRoot(b *testing.B) {
 	r := shuffle.Recipe{Cards: 52, Take: 52}
 	tape := bytesOf("tape", r.TapeLen())
 	out, err := r.Run(tape)
@@ -79,23 +69,8 @@ func BenchmarkDeckRoots(b *testing.B) {
 		b.Fatal(err)
 	}
 	commitment := [32]byte(bytesOf("commitment", 32))
-	b.Run("kept", func(b *testing.B) {
-		b.ReportAllocs()
-		for b.Loop() {
-			NewDeckTree(out.Values, Salts(commitment, tape, len(out.Values))).Root()
-		}
-	})
-	b.Run("commit", func(b *testing.B) {
-		b.ReportAllocs()
-		for b.Loop() {
-			DeckRoot(commitment, tape, out.Values)
-		}
-	})
-	b.Run("root", func(b *testing.B) {
-		b.ReportAllocs()
-		d := NewDeckRoots()
-		for b.Loop() {
-			d.Root(commitment, tape, out.Values)
-		}
-	})
+	b.ReportAllocs()
+	for b.Loop() {
+		DeckRoot(commitment, tape, out.Values)
+	}
 }

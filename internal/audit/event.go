@@ -164,18 +164,4 @@ func (r *reader) kernel() string {
 	return s
 }
 
-func (r *reader) name(field string) string {
-	s := r.str(field)
-	if err := CheckName(s); err != nil {
-		r.fail(field, err.Error())
-	}
-	return s
-}
-
-func (r *reader) reason() string {
-	s := r.str("reason")
-	if err := CheckReason(s); err != nil {
-		r.fail("reason", err.Error())
-	}
-	return s
-}
+func (r *reader) reason() string { return r.checked("reason", CheckReason) }

@@ -1,26 +1,11 @@
 package audit
 
-import (
-	"encoding/hex"
-	"fmt"
-)
+import "shuffled/internal/known"
 
 // Entries by their fields, as the data files show them.
 
 // hexed is a byte string, lower-case hex in the data files.
-type hexed []byte
-
-func (h hexed) MarshalText() ([]byte, error) { return hex.AppendEncode(nil, h), nil }
-
-func (h *hexed) UnmarshalText(b []byte) (err error) {
-	*h, err = hex.DecodeString(string(b))
-	if err == nil && h.String() != string(b) {
-		err = fmt.Errorf("%q is not lower-case hex", b)
-	}
-	return err
-}
-
-func (h hexed) String() string { return hex.EncodeToString(h) }
+type hexed = known.Bytes
 
 // refEntry is an entry by its fields. Codes are numbers as in the tables; a
 // member that is absent in the data files is 0, false or empty.
@@ -132,11 +117,7 @@ type refMix struct {
 	Values   []refValue `json:"values"`
 }
 
-type refValue struct {
-	Source uint8  `json:"source"`
-	Value  hexed  `json:"value,omitempty"`
-	Cut    uint64 `json:"cut,omitempty"`
-}
+type refValue = valueVector
 
 type refDeal struct {
 	Shuffle    uint64         `json:"shuffle"`

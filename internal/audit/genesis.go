@@ -7,9 +7,6 @@ type Deals uint8
 
 func (d Deals) String() string { return codesOfDeals.word(uint8(d)) }
 
-// ParseDeals returns the Deals with the word s, 0 for none.
-func ParseDeals(s string) Deals { return Deals(codesOfDeals.parse(s)) }
-
 // Access says who may read the log.
 type Access uint8
 
@@ -86,7 +83,7 @@ func (g *Genesis) parse(r *reader) {
 	case g.Revision > Revision:
 		r.unknown("revision", uint64(g.Revision))
 	}
-	g.Origin = r.origin()
+	g.Origin = r.checked("origin", CheckOrigin)
 	g.Production = r.flag("production")
 	g.SigningKey = r.publicKey("signing key", signingKeySize)
 	g.Policy = r.policy()

@@ -2,6 +2,7 @@ package audit
 
 import (
 	"crypto/sha256"
+	"encoding/binary"
 	"errors"
 	"fmt"
 	"math/bits"
@@ -26,8 +27,8 @@ var ErrOpening = errors.New("the opening does not lead to the deck root")
 func leafHash(position int, value uint32, salt []byte) tlog.Hash {
 	var b [55]byte
 	copy(b[1:], labelPosition)
-	b[17], b[18] = byte(position>>8), byte(position)
-	b[19], b[20], b[21], b[22] = byte(value>>24), byte(value>>16), byte(value>>8), byte(value)
+	binary.BigEndian.PutUint16(b[17:], uint16(position))
+	binary.BigEndian.PutUint32(b[19:], value)
 	copy(b[23:], salt)
 	return sha256.Sum256(b[:])
 }
@@ -44,14 +45,31 @@ type DeckTree struct {
 func NewDeckTree(values []uint32, salts []byte) *DeckTree {
 	n := len(values)
 	// A level of n is followed by one of ⌈n/2⌉: together at most this many.
-	nodes := make([]tlog.Hash, 2*n+bits.Len(uint(n)))
-	hasher, level, end := newTreeHasher(), nodes[:n], n
-	for hasher.leaves(level, values, salts); len(level) > 1; {
-		next := nodes[end : end+(len(level)+1)/2]
-		hasher.pairs(next, level)
-		level, end = next, end+len(next)
+	nodes := make([]tlog.Hash, 0, 2*n+bits.Len(uint(n)))
+	for p, v := range values {
+		nodes = append(nodes, leafHash(p, v, salts[32*p:32*p+32]))
 	}
-	return &DeckTree{values: values, salts: salts, nodes: nodes[:end]}
+	// Neighbours pair up, and an odd last node moves up unchanged. This is RFC 6962's
+	// tree: its left part is the largest power of two, so only the last node of a level
+	// can be without a neighbour.
+	for level := nodes; len(level) > 1; level = nodes[len(nodes)-(len(level)+1)/2:] {
+		for pair := range slices.Chunk(level, 2) {
+			if len(pair) == 2 {
+				nodes = append(nodes, tlog.NodeHash(pair[0], pair[1]))
+			} else {
+				nodes = append(nodes, pair[0])
+			}
+		}
+	}
+	return &DeckTree{values: values, salts: salts, nodes: nodes}
+}
+
+// DeckRoot returns the deck root of the values by position, at least one, with the
+// salts that commitment and tape give, and leaves no salt in memory.
+func DeckRoot(commitment [32]byte, tape []byte, values []uint32) tlog.Hash {
+	salts := Salts(commitment, tape, len(values))
+	defer clear(salts)
+	return NewDeckTree(values, salts).Root()
 }
 
 // Wipe clears the values and salts, of which those of undealt cards are secret. The

@@ -162,34 +162,16 @@ const maxReceipt = MaxEntry/3*4 + MaxProof*45 + MaxCheckpoint + 256
 // Text returns the receipt as text: what proof.TLogProof marshals to, without its
 // copies (TestReceiptText).
 func (r Receipt) Text() string {
-	var b strings.Builder
-	b.Grow(64 + base64.StdEncoding.EncodedLen(len(r.Entry)) + 45*len(r.Proof) + len(r.Checkpoint))
-	b.WriteString("c2sp.org/tlog-proof@v1\n")
+	b := make([]byte, 0, 64+base64.StdEncoding.EncodedLen(len(r.Entry))+45*len(r.Proof)+len(r.Checkpoint))
+	b = append(b, "c2sp.org/tlog-proof@v1\n"...)
 	if r.Entry != nil {
-		b.WriteString("extra ")
-		writeBase64(&b, r.Entry)
+		b = append(base64.StdEncoding.AppendEncode(append(b, "extra "...), r.Entry), '\n')
 	}
-	var number [20]byte
-	b.WriteString("index ")
-	b.Write(strconv.AppendUint(number[:0], r.Index, 10))
-	b.WriteByte('\n')
+	b = append(strconv.AppendUint(append(b, "index "...), r.Index, 10), '\n')
 	for i := range r.Proof {
-		writeBase64(&b, r.Proof[i][:])
+		b = append(base64.StdEncoding.AppendEncode(b, r.Proof[i][:]), '\n')
 	}
-	b.WriteByte('\n')
-	b.Write(r.Checkpoint)
-	return b.String()
-}
-
-// writeBase64 writes p as one line of base64.
-func writeBase64(b *strings.Builder, p []byte) {
-	var text [64]byte
-	for len(p) > 48 {
-		b.Write(base64.StdEncoding.AppendEncode(text[:0], p[:48]))
-		p = p[48:]
-	}
-	b.Write(base64.StdEncoding.AppendEncode(text[:0], p))
-	b.WriteByte('\n')
+	return string(append(append(b, '\n'), r.Checkpoint...))
 }
 
 // ParseReceipt reads a receipt. Limits come before work, and a text that is not

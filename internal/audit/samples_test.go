@@ -16,12 +16,7 @@ const (
 	maxInteger   = 1<<53 - 1
 )
 
-type namedEntry struct {
-	Name   string   `json:"name"`
-	Bytes  hexed    `json:"bytes"`
-	Entry  refEntry `json:"fields"`
-	Passed []string `json:"passed_over,omitempty"` // list and number of each code, in their order
-}
+type namedEntry = entryVector[refEntry]
 
 type samples []namedEntry
 

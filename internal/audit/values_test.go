@@ -111,20 +111,6 @@ func (m *refMix) body() *Mix {
 	return &Mix{Shuffle: m.Shuffle, Cosigned: m.Cosigned, Values: mixValues(m.Values)}
 }
 
-func mixValues(values []refValue) (out []MixValue) {
-	for _, v := range values {
-		value := MixValue{Source: Source(v.Source), Cut: uint16(v.Cut)}
-		switch value.Source {
-		case SourceSlot:
-			copy(value.Slot[:], v.Value)
-		case SourceBeacon:
-			copy(value.Beacon[:], v.Value)
-		}
-		out = append(out, value)
-	}
-	return out
-}
-
 func (d *refDeal) body() *Deal {
 	out := &Deal{Shuffle: d.Shuffle, First: int(d.First), Cosigned: d.Cosigned, Final: d.Final, Extensions: extensions(d.Extensions)}
 	for _, r := range d.Runs {

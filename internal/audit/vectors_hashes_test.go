@@ -8,6 +8,8 @@ import (
 	"testing"
 
 	"golang.org/x/mod/sumdb/tlog"
+
+	"shuffled/internal/known"
 )
 
 type hashVectors struct {
@@ -37,55 +39,12 @@ type commitmentVector struct {
 	Commitment hexed  `json:"commitment"`
 }
 
-type saltVector struct {
-	Name       string  `json:"name"`
-	Commitment hexed   `json:"commitment"`
-	Tape       hexed   `json:"tape"`
-	Salts      []hexed `json:"salts"`
-}
-
 type leafVector struct {
 	Name     string `json:"name"`
 	Position int    `json:"position"`
 	Value    uint32 `json:"value"`
 	Salt     hexed  `json:"salt"`
 	Leaf     hexed  `json:"leaf"`
-}
-
-type shuffleVector struct {
-	Name       string   `json:"name"`
-	Context    hexed    `json:"context"`
-	Tape       hexed    `json:"tape"`
-	Commitment hexed    `json:"commitment"`
-	Values     []uint32 `json:"values"`
-	EndAt      uint64   `json:"end_at,omitempty"`
-	DeckRoot   hexed    `json:"deck_root"`
-}
-
-type openingVector struct {
-	Name     string  `json:"name"`
-	DeckRoot hexed   `json:"deck_root"`
-	M        int     `json:"m"`
-	Position int     `json:"position"`
-	Value    uint32  `json:"value"`
-	Salt     hexed   `json:"salt"`
-	Path     []hexed `json:"path"`
-	Opens    bool    `json:"opens"`
-}
-
-type slotVector struct {
-	Name   string `json:"name"`
-	Origin string `json:"origin"`
-	Table  string `json:"table"`
-	R      hexed  `json:"r"`
-	Hash   hexed  `json:"slot_hash"`
-}
-
-type seedVector struct {
-	Name   string     `json:"name"`
-	Commit hexed      `json:"commit_entry"`
-	Values []refValue `json:"values"`
-	Seed   hexed      `json:"seed"`
 }
 
 type placeVector struct {
@@ -102,29 +61,6 @@ type shiftVector struct {
 	Ranges []uint32 `json:"ranges"`
 	Values []uint32 `json:"values"`
 	Shown  []uint32 `json:"shown"`
-}
-
-type keyTagVector struct {
-	Name     string `json:"name"`
-	Origin   string `json:"origin"`
-	Identity string `json:"identity"`
-	Table    string `json:"table"`
-	Key      string `json:"key"`
-	I        int    `json:"i,omitempty"` // of a further commit under the key
-	Tag      hexed  `json:"key_tag"`
-}
-
-type keyIDVector struct {
-	Name string `json:"name"`
-	Key  hexed  `json:"key"`
-	ID   hexed  `json:"key_id"`
-}
-
-type referenceVector struct {
-	Name      string `json:"name"`
-	Salt      hexed  `json:"salt"`
-	Value     string `json:"value"`
-	Reference string `json:"reference"`
 }
 
 type credentialVector struct {
@@ -147,14 +83,6 @@ type actVector struct {
 	Signed  hexed  `json:"signed"`
 	Key     hexed  `json:"key"` // of the first administrator who signed
 	Good    bool   `json:"good"`
-}
-
-type childVector struct {
-	Name      string   `json:"name"`
-	Parent    []uint32 `json:"parent_values"`
-	Positions []uint16 `json:"positions"`
-	Indexes   []uint32 `json:"indexes"`
-	Values    []uint32 `json:"values"`
 }
 
 var hashHead = newHead("hashes",
@@ -434,42 +362,35 @@ func TestHashVectors(t *testing.T) {
 		h := Commitment(c.Context, c.Tape)
 		holdBytes(t, c.Name, h[:], c.Commitment)
 	}
-	for _, c := range v.Salts {
-		for p, salt := range c.Salts {
-			holdBytes(t, c.Name, Salts([32]byte(c.Commitment), c.Tape, len(c.Salts))[32*p:32*p+32], salt)
-		}
-	}
 	for _, c := range v.Leaves {
 		h := leafHash(c.Position, c.Value, c.Salt)
 		holdBytes(t, c.Name, h[:], c.Leaf)
 	}
-	for _, c := range v.Shuffles {
-		runShuffleVector(t, c)
-	}
-	for _, c := range v.Slots {
-		h := SlotHash(c.Origin, c.Table, [32]byte(c.R))
-		holdBytes(t, c.Name, h[:], c.Hash)
-	}
-	for _, c := range v.Seeds {
-		h := MixSeed(tlog.RecordHash(c.Commit), mixValues(c.Values))
-		holdBytes(t, c.Name, h[:], c.Seed)
-	}
-	for _, c := range v.KeyTags {
-		h := KeyTagOf(c.Origin, c.Identity, c.Table, c.Key, c.I)
-		holdBytes(t, c.Name, h[:], c.Tag)
-	}
-	for _, c := range v.KeyIDs {
-		h := KeyID(c.Key)
-		holdBytes(t, c.Name, h[:], c.ID)
-	}
-	for _, c := range v.References {
-		if ref, err := Reference(c.Salt, c.Value); err != nil || ref != c.Reference {
-			t.Errorf("%s: %q, %v", c.Name, ref, err)
+	run := vectors{Salts: v.Salts, Shuffles: v.Shuffles, Openings: v.Openings, Slots: v.Slots, Seeds: v.Seeds, KeyTags: v.KeyTags,
+		KeyIDs: v.KeyIDs, References: v.References, Children: v.Children}
+	holdSelfTests(t, &run, "commitment", "salts", "deck-root", "opening", "context", "slot-hash", "mix-seed", "key-tag", "key-id", "reference", "child")
+	opened := 0
+	for _, c := range v.Openings {
+		if c.Opens == strings.HasPrefix(c.Name, "damaged") {
+			t.Errorf("%s: opens %t", c.Name, c.Opens)
+		}
+		if c.Opens {
+			opened++
 		}
 	}
-	for _, c := range v.Children {
-		if got, err := ChildValues(c.Parent, c.Positions, c.Indexes); err != nil || !slices.Equal(got, c.Values) {
-			t.Errorf("%s: %d, %v", c.Name, got, err)
+	if opened < 10 {
+		t.Errorf("only %d openings open", opened)
+	}
+}
+
+// holdSelfTests runs known-answer tests on all of the data files, where the binary
+// runs them on some of each.
+func holdSelfTests(t *testing.T, v *vectors, names ...string) {
+	t.Helper()
+	for _, name := range names {
+		a := known.Answers{Test: name}
+		if selfTests[name](&a, v); len(a.Wrong) > 0 || len(a.Names) < 3 {
+			t.Errorf("%s: %d answers, wrong: %q", name, len(a.Names), a.Wrong)
 		}
 	}
 }
@@ -501,44 +422,6 @@ func TestActVectors(t *testing.T) {
 		if got := verifyEd25519(c.Key[1:], signed, act.Signatures[0].Signature[:]); got != c.Good {
 			t.Errorf("%s: the signature is good: %t", c.Name, got)
 		}
-	}
-}
-
-func runShuffleVector(t *testing.T, c shuffleVector) {
-	t.Helper()
-	ctx, err := ParseContext(c.Context)
-	if err != nil {
-		t.Fatalf("%s: %v", c.Name, err)
-	}
-	out, err := ctx.Recipe.Run(c.Tape)
-	if err != nil || !slices.Equal(out.Values, c.Values) || out.EndAt != int(c.EndAt) {
-		t.Errorf("%s: %+v, %v", c.Name, out, err)
-	}
-	commitment := Commitment(c.Context, c.Tape)
-	holdBytes(t, c.Name, commitment[:], c.Commitment)
-	root := NewDeckTree(c.Values, Salts(commitment, c.Tape, len(c.Values))).Root()
-	holdBytes(t, c.Name, root[:], c.DeckRoot)
-}
-
-func TestOpeningVectors(t *testing.T) {
-	opened := 0
-	for _, c := range loadHashes(t).Openings {
-		o := Opening{Position: c.Position, Value: c.Value, Salt: [32]byte(c.Salt)}
-		for _, h := range c.Path {
-			o.Proof = append(o.Proof, tlog.Hash(h))
-		}
-		if err := o.Check(tlog.Hash(c.DeckRoot), c.M); (err == nil) != c.Opens {
-			t.Errorf("%s: %v", c.Name, err)
-		}
-		if c.Opens == strings.HasPrefix(c.Name, "damaged") {
-			t.Errorf("%s: opens %t", c.Name, c.Opens)
-		}
-		if c.Opens {
-			opened++
-		}
-	}
-	if opened < 10 {
-		t.Errorf("only %d openings open", opened)
 	}
 }
 

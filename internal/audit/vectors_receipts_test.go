@@ -16,26 +16,6 @@ type receiptVectors struct {
 	Checkpoints []checkpointVector `json:"checkpoints"`
 }
 
-type receiptVector struct {
-	Name  string `json:"name"`
-	VKey  string `json:"vkey,omitempty"` // in place of the file's
-	Text  string `json:"text"`
-	Step  string `json:"step"`
-	Index uint64 `json:"index,omitempty"`
-	Size  uint64 `json:"size,omitempty"`
-	Entry hexed  `json:"entry,omitempty"`
-}
-
-type checkpointVector struct {
-	Name   string `json:"name"`
-	VKey   string `json:"vkey,omitempty"`
-	Signed string `json:"signed"`
-	Step   string `json:"step"`
-	Origin string `json:"origin,omitempty"`
-	Size   uint64 `json:"size,omitempty"`
-	Root   hexed  `json:"root,omitempty"`
-}
-
 var receiptHead = newHead("receipts",
 	"Receipts and signed checkpoints, docs/SPEC.md section 7. vkey is the C2SP verifier key that is trusted, unless a case has its own.",
 	"step is the first step of section 10.1 that fails, with vkey trusted: format, entries, signature or inclusion; proved where all hold; cannot judge where something is unknown (section 1.4). Of a checkpoint alone: format or signature.",

@@ -11,13 +11,6 @@ type stateVectors struct {
 	Cases []stateVector `json:"cases"`
 }
 
-type stateVector struct {
-	Name    string  `json:"name"`
-	Entries []hexed `json:"entries"`
-	State   hexed   `json:"state"`
-	Digest  hexed   `json:"digest"`
-}
-
 var stateHead = newHead("states",
 	"The live state of a ledger, docs/SPEC.md section 11. entries are a legal ledger from entry 0, by their encodings of section 5.",
 	"state is the encoding of the state after them, digest the hash that a snapshot at the next index carries.")

@@ -31,8 +31,6 @@ type source struct {
 	doubtful  bool             // a checkpoint that nobody known signed is looked at as well
 	finished  bool             // Finish was called
 
-	roots sync.Pool // of *audit.DeckRoots
-
 	mu      sync.Mutex // guards what follows
 	counts  Counts
 	tallies map[uint64]*tally // by chunk

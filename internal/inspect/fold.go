@@ -118,7 +118,7 @@ func (f *fold) choose(c *chunk) {
 		}
 	}
 	c.faults = nil
-	c.reconcile(audit.NewDeckRoots(), func(t *subtree) bool {
+	c.reconcile(newTreeHasher(), func(t *subtree) bool {
 		f.edge.now = t
 		root, err := f.edge.root(size)
 		return err == nil && root == want

@@ -1,9 +1,6 @@
 package inspect
 
 import (
-	"errors"
-	"fmt"
-
 	"golang.org/x/mod/sumdb/note"
 
 	"shuffled/internal/audit"
@@ -50,21 +47,6 @@ type trusted struct {
 }
 
 func (o Options) trust() (*trusted, error) {
-	switch {
-	case o.VKey != "" && o.Policy != nil:
-		return nil, errors.New("trust in a key or in a policy, not in both")
-	case o.VKey != "":
-		key, err := audit.ParseVKey(o.VKey)
-		if err != nil {
-			return nil, fmt.Errorf("reading the trusted key: %w", err)
-		}
-		return &trusted{keys: []note.Verifier{key}}, nil
-	case o.Policy != nil:
-		p, err := audit.ParsePolicy(o.Policy)
-		if err != nil {
-			return nil, err
-		}
-		return &trusted{keys: p.Logs, policy: p}, nil
-	}
-	return &trusted{}, nil
+	t, err := audit.ParseTrust(o.VKey, o.Policy)
+	return &trusted{keys: t.Keys, policy: t.Policy}, err
 }

@@ -95,8 +95,8 @@ func signedBy(signed []byte, key note.Verifier) bool {
 // worker is what one goroutine uses again and again.
 type worker struct {
 	*run
-	leaf  []byte
-	roots *audit.DeckRoots
+	leaf   []byte
+	hasher *treeHasher
 }
 
 // read fills a chunk.
@@ -163,7 +163,7 @@ func (w *worker) settle(ctx context.Context, c *chunk, leaves []tlog.Hash) error
 	lost := slices.ContainsFunc(c.entries, func(p parsed) bool { return p.lost })
 	switch {
 	case !lost && (data == nil || same(leaves, data)):
-		c.tree = newSubtree(w.roots, leaves)
+		c.tree = newSubtree(w.hasher, leaves)
 		return nil
 	case data == nil && c.width < Width:
 		c.broken = true
@@ -185,9 +185,9 @@ func (w *worker) settle(ctx context.Context, c *chunk, leaves []tlog.Hash) error
 			leaves[i] = tile[i]
 		}
 	}
-	c.tree, c.other = newSubtree(w.roots, leaves), tile
+	c.tree, c.other = newSubtree(w.hasher, leaves), tile
 	if above != nil {
-		c.reconcile(w.roots, func(t *subtree) bool { return t.top() == *above })
+		c.reconcile(w.hasher, func(t *subtree) bool { return t.top() == *above })
 		c.other = nil
 	}
 	return nil // without anything above, the fold knows more
@@ -199,7 +199,7 @@ const mostDoubts = 8
 // reconcile finds the leaves, out of those of the entries and those of the tile,
 // with which what stands above holds, and names what is damaged: entries whose
 // hash is the tile's, or the tile.
-func (c *chunk) reconcile(roots *audit.DeckRoots, holds func(*subtree) bool) {
+func (c *chunk) reconcile(hasher *treeHasher, holds func(*subtree) bool) {
 	own := c.tree[0]
 	var doubts []int
 	for i := range own {
@@ -223,7 +223,7 @@ func (c *chunk) reconcile(roots *audit.DeckRoots, holds func(*subtree) bool) {
 				leaves[i] = c.other[i]
 			}
 		}
-		tree := newSubtree(roots, leaves)
+		tree := newSubtree(hasher, leaves)
 		if !holds(&tree) {
 			continue
 		}

@@ -110,7 +110,7 @@ func (w *worker) judge(ctx context.Context, c *closing) ([]uint32, error) {
 	if values == nil || err != nil {
 		return nil, err
 	}
-	if w.roots.Root(commit.Commitment, tape, values) != tlog.Hash(commit.DeckRoot) {
+	if w.hasher.deckRoot(values, audit.Salts(commit.Commitment, tape, len(values))) != tlog.Hash(commit.DeckRoot) {
 		// What its children were made from is not known either.
 		return nil, c.failed(CodeDeckRoot, "the recomputed order does not lead to the deck root")
 	}

@@ -134,7 +134,7 @@ func (r *run) check(ctx context.Context, f *fold, c *collector, work *work) (*Re
 		close(r.ordered)
 	}
 	for range r.opts.Workers {
-		w := &worker{run: r, roots: audit.NewDeckRoots()}
+		w := &worker{run: r, hasher: newTreeHasher()}
 		group.Go(func() error { return w.work(ctx) })
 	}
 	group.Go(func() error { return r.collect(ctx, c) })

@@ -4,8 +4,6 @@ import (
 	"fmt"
 
 	"golang.org/x/mod/sumdb/tlog"
-
-	"shuffled/internal/audit"
 )
 
 // chunkLevels are the levels of the tree inside a chunk: 0, the leaves, to 8,
@@ -16,14 +14,14 @@ const chunkLevels = 9
 type subtree [chunkLevels][]tlog.Hash
 
 // newSubtree pairs up the leaves of a chunk, 1 to Width of them.
-func newSubtree(roots *audit.DeckRoots, leaves []tlog.Hash) (s subtree) {
+func newSubtree(hasher *treeHasher, leaves []tlog.Hash) (s subtree) {
 	nodes := make([]tlog.Hash, Width)
 	s[0] = leaves
 	for level := 1; level < chunkLevels; level++ {
 		below := s[level-1]
 		n := len(below) / 2
 		for i := range n {
-			roots.Node(&nodes[i], &below[2*i], &below[2*i+1])
+			hasher.nodeHash(&nodes[i], &below[2*i], &below[2*i+1])
 		}
 		s[level], nodes = nodes[:n:n], nodes[n:]
 	}

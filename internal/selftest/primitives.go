@@ -10,20 +10,20 @@ import (
 	"crypto/hpke"
 	"crypto/sha256"
 	"strings"
+
+	"shuffled/internal/known"
 )
 
-// The cryptographic primitives, with the answers of the standards.
-var primitives = []test{
-	{"sha-256", "every hash", "SPEC 1.3", "FIPS 180-4, NIST examples", sha256Test},
-	{"hmac-sha-256", "HKDF", "SPEC 6.2, 12", "RFC 4231", hmacTest},
-	{"hkdf-sha-256", "key of the salts, keys of sealed tapes", "SPEC 6.2", "RFC 5869 A.1", hkdfTest},
-	{"aes-256-ctr", "salts, lanes of a mix", "SPEC 4.3, 6.2", "SP 800-38A F.5.5", ctrTest},
-	{"aes-256-gcm", "sealed tapes, HPKE", "SPEC 12", "GCM specification (McGrew, Viega), test case 16", gcmTest},
-	{"ed25519", "checkpoints and cosignatures", "SPEC 7", "RFC 8032 7.1", ed25519Test},
-	{"hpke", "disclosure to auditors", "SPEC 12.1", "RFC 9180, test vectors, suite 0x0010 0x0001 0x0002", hpkeTest},
+// primitives are the known-answer tests of the cryptographic primitives, by name,
+// with the answers of the standards.
+var primitives = map[string]func(*known.Answers){
+	"sha-256": sha256Test, "hmac-sha-256": hmacTest, "hkdf-sha-256": hkdfTest, "aes-256-ctr": ctrTest, "aes-256-gcm": gcmTest,
+	"ed25519": ed25519Test, "hpke": hpkeTest,
 }
 
-func sha256Test(a *answers, _ *vectors) {
+func primitive(name string, a *known.Answers) { primitives[name](a) }
+
+func sha256Test(a *known.Answers) {
 	for _, c := range []struct{ name, message, digest string }{
 		{"abc", "abc", "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad"},
 		{"two blocks", "abcdbcdecdefdefgefghfghighijhijkijkljklmklmnlmnomnopnopq", "248d6a61d20638b8e5c026930c3e6039a33ce45964ff2167f6ecedd419db06c1"},
@@ -31,72 +31,72 @@ func sha256Test(a *answers, _ *vectors) {
 			"cf5b16a778af8380036ce59e7b0492370b249b11e8f07a51afac45037afee9d1"},
 	} {
 		sum := sha256.Sum256([]byte(c.message))
-		a.bytes(c.name, sum[:], nil, c.digest)
+		a.Bytes(c.name, sum[:], nil, c.digest)
 	}
 	h := sha256.New()
 	for _, b := range []byte("abc") {
 		h.Write([]byte{b})
 	}
-	a.bytes("abc, byte by byte", h.Sum(nil), nil, "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad")
+	a.Bytes("abc, byte by byte", h.Sum(nil), nil, "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad")
 }
 
-func hmacTest(a *answers, _ *vectors) {
+func hmacTest(a *known.Answers) {
 	m := hmac.New(sha256.New, []byte(strings.Repeat("\x0b", 20)))
 	m.Write([]byte("Hi There"))
-	a.bytes("test case 1", m.Sum(nil), nil, "b0344c61d8db38535ca8afceaf0bf12b881dc200c9833da726e9376c2e32cff7")
+	a.Bytes("test case 1", m.Sum(nil), nil, "b0344c61d8db38535ca8afceaf0bf12b881dc200c9833da726e9376c2e32cff7")
 	m = hmac.New(sha256.New, []byte(strings.Repeat("\xaa", 131)))
 	m.Write([]byte("Test Using Larger Than Block-Size Key - Hash Key First"))
-	a.bytes("test case 6", m.Sum(nil), nil, "60e431591ee0b67f0d8a26aacbf5b77f8e0bc6213728c5140546040f0ee37f54")
+	a.Bytes("test case 6", m.Sum(nil), nil, "60e431591ee0b67f0d8a26aacbf5b77f8e0bc6213728c5140546040f0ee37f54")
 }
 
-func hkdfTest(a *answers, _ *vectors) {
-	secret, salt, info := unhex("0b0b0b0b0b0b0b0b0b0b0b0b0b0b0b0b0b0b0b0b0b0b"), unhex("000102030405060708090a0b0c"), unhex("f0f1f2f3f4f5f6f7f8f9")
+func hkdfTest(a *known.Answers) {
+	secret, salt, info := known.Unhex("0b0b0b0b0b0b0b0b0b0b0b0b0b0b0b0b0b0b0b0b0b0b"), known.Unhex("000102030405060708090a0b0c"), known.Unhex("f0f1f2f3f4f5f6f7f8f9")
 	prk, err := hkdf.Extract(sha256.New, secret, salt)
-	a.bytes("extract", prk, err, "077709362c2e32df0ddc3f0dc47bba6390b6c73bb50f9c3122ec844ad7c2b3e5")
+	a.Bytes("extract", prk, err, "077709362c2e32df0ddc3f0dc47bba6390b6c73bb50f9c3122ec844ad7c2b3e5")
 	const okm = "3cb25f25faacd57a90434f64d0362f2a2d2d0a90cf1a5a4c5db02d56ecc4c5bf34007208d5b887185865"
 	key, err := hkdf.Expand(sha256.New, prk, string(info), 42)
-	a.bytes("expand", key, err, okm)
+	a.Bytes("expand", key, err, okm)
 	key, err = hkdf.Key(sha256.New, secret, salt, string(info), 42)
-	a.bytes("both at once", key, err, okm)
+	a.Bytes("both at once", key, err, okm)
 }
 
-func ctrTest(a *answers, _ *vectors) {
-	block, err := aes.NewCipher(unhex("603deb1015ca71be2b73aef0857d77811f352c073b6108d72d9810a30914dff4"))
-	out := unhex("6bc1bee22e409f96e93d7e117393172aae2d8a571e03ac9c9eb76fac45af8e51" +
+func ctrTest(a *known.Answers) {
+	block, err := aes.NewCipher(known.Unhex("603deb1015ca71be2b73aef0857d77811f352c073b6108d72d9810a30914dff4"))
+	out := known.Unhex("6bc1bee22e409f96e93d7e117393172aae2d8a571e03ac9c9eb76fac45af8e51" +
 		"30c81c46a35ce411e5fbc1191a0a52eff69f2445df4f9b17ad2b417be66c3710")
 	if err == nil {
-		cipher.NewCTR(block, unhex("f0f1f2f3f4f5f6f7f8f9fafbfcfdfeff")).XORKeyStream(out, out)
+		cipher.NewCTR(block, known.Unhex("f0f1f2f3f4f5f6f7f8f9fafbfcfdfeff")).XORKeyStream(out, out)
 	}
-	a.bytes("four blocks", out, err, "601ec313775789a5b7a7f504bbf3d228f443e3ca4d62b59aca84e990cacaf5c5"+
+	a.Bytes("four blocks", out, err, "601ec313775789a5b7a7f504bbf3d228f443e3ca4d62b59aca84e990cacaf5c5"+
 		"2b0930daa23de94ce87017ba2d84988ddfc9c58db67aada613c2dd08457941a6")
 }
 
 // gcmTest opens through the AEAD that the product uses, which carries its nonce
 // in front; sealing takes a random one and has no known answer.
-func gcmTest(a *answers, _ *vectors) {
-	block, err := aes.NewCipher(unhex("feffe9928665731c6d6a8f9467308308feffe9928665731c6d6a8f9467308308"))
+func gcmTest(a *known.Answers) {
+	block, err := aes.NewCipher(known.Unhex("feffe9928665731c6d6a8f9467308308feffe9928665731c6d6a8f9467308308"))
 	if err != nil {
-		a.is("the key", "", err, "")
+		a.Is("the key", "", err, "")
 		return
 	}
 	aead, err := cipher.NewGCMWithRandomNonce(block)
 	if err != nil {
-		a.is("the mode", "", err, "")
+		a.Is("the mode", "", err, "")
 		return
 	}
-	box := unhex("cafebabefacedbaddecaf888" + "522dc1f099567d07f47f37a32a84427d643a8cdcbfe5c0c97598a2bd2555d1aa" +
+	box := known.Unhex("cafebabefacedbaddecaf888" + "522dc1f099567d07f47f37a32a84427d643a8cdcbfe5c0c97598a2bd2555d1aa" +
 		"8cb08e48590dbb3da7b08b1056828838c5f61e6393ba7a0abcc9f662" + "76fc6ece0f4e1768cddf8853bb2d551b")
-	data := unhex("feedfacedeadbeeffeedfacedeadbeefabaddad2")
+	data := known.Unhex("feedfacedeadbeeffeedfacedeadbeefabaddad2")
 	plain, err := aead.Open(nil, nil, box, data)
-	a.bytes("open", plain, err, "d9313225f88406e5a55909c5aff5269a86a7a9531534f7da2e4c303d8a318a72"+
+	a.Bytes("open", plain, err, "d9313225f88406e5a55909c5aff5269a86a7a9531534f7da2e4c303d8a318a72"+
 		"1c3c0c95956809532fcf0e2449a6b525b16aedf5aa0de657ba637b39")
 	box[len(box)-1] ^= 1
 	_, err = aead.Open(nil, nil, box, data)
-	a.is("a bit of the tag", opened(err), nil, "refused")
+	a.Is("a bit of the tag", opened(err), nil, "refused")
 	box[len(box)-1] ^= 1
 	data[0] ^= 1
 	_, err = aead.Open(nil, nil, box, data)
-	a.is("a bit of the associated data", opened(err), nil, "refused")
+	a.Is("a bit of the associated data", opened(err), nil, "refused")
 }
 
 // opened is an answer about a box whose error has no name.
@@ -107,41 +107,41 @@ func opened(err error) string {
 	return "opened"
 }
 
-func ed25519Test(a *answers, _ *vectors) {
-	key := ed25519.NewKeyFromSeed(unhex("c5aa8df43f9f837bedb7442f31dcb7b166d38535076f094b85ce3a2e0b4458f7"))
-	public := unhex("fc51cd8e6218a1a38da47ed00230f0580816ed13ba3303ac5deb911548908025")
-	message := unhex("af82")
+func ed25519Test(a *known.Answers) {
+	key := ed25519.NewKeyFromSeed(known.Unhex("c5aa8df43f9f837bedb7442f31dcb7b166d38535076f094b85ce3a2e0b4458f7"))
+	public := known.Unhex("fc51cd8e6218a1a38da47ed00230f0580816ed13ba3303ac5deb911548908025")
+	message := known.Unhex("af82")
 	const signature = "6291d657deec24024827e69c3abe01a30ce548a284743a445e3680d7db5ac3ac18ff9b538d16f290ae67f760984dc6594a7c15e9716ed28dc027beceea1ec40a"
-	a.bytes("public key of test 3", key.Public().(ed25519.PublicKey), nil, "fc51cd8e6218a1a38da47ed00230f0580816ed13ba3303ac5deb911548908025")
-	a.bytes("sign test 3", ed25519.Sign(key, message), nil, signature)
+	a.Bytes("public key of test 3", key.Public().(ed25519.PublicKey), nil, "fc51cd8e6218a1a38da47ed00230f0580816ed13ba3303ac5deb911548908025")
+	a.Bytes("sign test 3", ed25519.Sign(key, message), nil, signature)
 	verdict := func(message, signature []byte) string {
 		if ed25519.Verify(public, message, signature) {
 			return "valid"
 		}
 		return "invalid"
 	}
-	sig := unhex(signature)
-	a.is("verify test 3", verdict(message, sig), nil, "valid")
-	a.is("another message", verdict([]byte{0xaf, 0x83}, sig), nil, "invalid")
+	sig := known.Unhex(signature)
+	a.Is("verify test 3", verdict(message, sig), nil, "valid")
+	a.Is("another message", verdict([]byte{0xaf, 0x83}, sig), nil, "invalid")
 	sig[0] ^= 1
-	a.is("a bit of R", verdict(message, sig), nil, "invalid")
+	a.Is("a bit of R", verdict(message, sig), nil, "invalid")
 	sig[0] ^= 1
 	sig[32] ^= 1
-	a.is("a bit of S", verdict(message, sig), nil, "invalid")
+	a.Is("a bit of S", verdict(message, sig), nil, "invalid")
 }
 
 // hpkeTest opens the first box of the vector with the suite of docs/SPEC.md section
 // 12.1.
-func hpkeTest(a *answers, _ *vectors) {
+func hpkeTest(a *known.Answers) {
 	info := []byte("Ode on a Grecian Urn")
-	key, err := hpke.DHKEM(ecdh.P256()).NewPrivateKey(unhex("317f915db7bc629c48fe765587897e01e282d3e8445f79f27f65d031a88082b2"))
+	key, err := hpke.DHKEM(ecdh.P256()).NewPrivateKey(known.Unhex("317f915db7bc629c48fe765587897e01e282d3e8445f79f27f65d031a88082b2"))
 	if err != nil {
-		a.is("the private key", "", err, "")
+		a.Is("the private key", "", err, "")
 		return
 	}
-	a.bytes("public key", key.PublicKey().Bytes(), nil,
+	a.Bytes("public key", key.PublicKey().Bytes(), nil,
 		"04abc7e49a4c6b3566d77d0304addc6ed0e98512ffccf505e6a8e3eb25c685136f853148544876de76c0f2ef99cdc3a05ccf5ded7860c7c021238f9e2073d2356c")
-	enc := unhex("04c06b4f6bebc7bb495cb797ab753f911aff80aefb86fd8b6fcc35525f3ab5f03e0b21bd31a86c6048af3cb2d98e0d3bf01da5cc4c39ff5370d331a4f1f7d5a4e0")
+	enc := known.Unhex("04c06b4f6bebc7bb495cb797ab753f911aff80aefb86fd8b6fcc35525f3ab5f03e0b21bd31a86c6048af3cb2d98e0d3bf01da5cc4c39ff5370d331a4f1f7d5a4e0")
 	open := func(sealed, data []byte) ([]byte, error) {
 		r, err := hpke.NewRecipient(enc, key, hpke.HKDFSHA256(), hpke.AES256GCM(), info)
 		if err != nil {
@@ -149,15 +149,15 @@ func hpkeTest(a *answers, _ *vectors) {
 		}
 		return r.Open(data, sealed)
 	}
-	sealed := unhex("58c61a45059d0c5704560e9d88b564a8b63f1364b8d1fcb3c4c6ddc1d291742465e902cd216f8908da49f8f96f")
+	sealed := known.Unhex("58c61a45059d0c5704560e9d88b564a8b63f1364b8d1fcb3c4c6ddc1d291742465e902cd216f8908da49f8f96f")
 	plain, err := open(sealed, []byte("Count-0"))
-	a.is("open", string(plain), err, "Beauty is truth, truth beauty")
+	a.Is("open", string(plain), err, "Beauty is truth, truth beauty")
 	_, err = open(sealed, []byte("Count-1"))
-	a.is("other associated data", opened(err), nil, "refused")
+	a.Is("other associated data", opened(err), nil, "refused")
 	sealed[0] ^= 1
 	_, err = open(sealed, []byte("Count-0"))
-	a.is("a bit of the ciphertext", opened(err), nil, "refused")
+	a.Is("a bit of the ciphertext", opened(err), nil, "refused")
 	enc[64] ^= 1
 	_, err = hpke.NewRecipient(enc, key, hpke.HKDFSHA256(), hpke.AES256GCM(), info)
-	a.is("an encapsulated key off the curve", opened(err), nil, "refused")
+	a.Is("an encapsulated key off the curve", opened(err), nil, "refused")
 }

@@ -4,9 +4,10 @@
 // evidence, and on demand.
 //
 // A known-answer test computes with the very functions that the product calls
-// and compares with what was published: by a standard, where there is one, else
-// by docs/SPEC.md through the data files beside the packages, which their
-// references wrote (vectors.json is an excerpt of them). It finds a binary, a
+// and compares with what was published: by a standard if there is one, else by
+// docs/SPEC.md through the data files of the packages, which their references wrote.
+// Each package has its tests alongside the code and the vectors that they need in the
+// binary (selftest.go, selftest.json); here are the primitives, and the list. It finds a binary, a
 // processor or a library that computes something else. It says nothing of the
 // quality of randomness.
 //
@@ -17,25 +18,17 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+
+	"shuffled/internal/known"
 )
 
-// A test is one line of the table.
+// A test is one line of the list.
 type test struct {
 	name   string
 	covers string // what rests on it
 	rule   string // the sections of docs/SPEC.md, or what says it where they do not
 	source string // where the answers are published
-	run    func(a *answers, v *vectors)
-}
-
-// tests are all of them, from what the others rest on upwards.
-var tests = concat(primitives, draws, mixes, evidence, entries, notes, sealing, health)
-
-func concat(groups ...[]test) (all []test) {
-	for _, g := range groups {
-		all = append(all, g...)
-	}
-	return all
+	run    func(name string, a *known.Answers)
 }
 
 // Result is how one test went.
@@ -51,32 +44,27 @@ type Result struct {
 // Run runs every test. It takes some milliseconds, reads nothing from outside
 // and leaves nothing behind.
 func Run() []Result {
-	v, err := load()
 	results := make([]Result, len(tests))
 	for i, t := range tests {
-		results[i] = t.result(v, err)
+		results[i] = t.result()
 	}
 	return results
 }
 
 // result runs one test. It fails closed: a test that panics, compares nothing or
 // cannot read its vectors has failed.
-func (t test) result(v *vectors, err error) (r Result) {
-	a := &answers{test: t.name}
+func (t test) result() (r Result) {
+	a := &known.Answers{Test: t.name}
 	defer func() {
 		if p := recover(); p != nil {
-			a.wrong = append(a.wrong, fmt.Sprintf("it panicked: %v", p))
+			a.Wrong = append(a.Wrong, fmt.Sprintf("it panicked: %v", p))
 		}
-		if len(a.names) == 0 {
-			a.wrong = append(a.wrong, "it compared nothing")
+		if len(a.Names) == 0 {
+			a.Wrong = append(a.Wrong, "it compared nothing")
 		}
-		r = Result{t.name, t.covers, t.rule, t.source, a.names, a.wrong}
+		r = Result{t.name, t.covers, t.rule, t.source, a.Names, a.Wrong}
 	}()
-	if err != nil {
-		a.wrong = append(a.wrong, err.Error())
-		return
-	}
-	t.run(a, v)
+	t.run(t.name, a)
 	return
 }
 

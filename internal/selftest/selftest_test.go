@@ -1,14 +1,11 @@
 package selftest
 
 import (
-	"crypto/aes"
-	"crypto/cipher"
-	"crypto/hmac"
-	"crypto/sha256"
-	"encoding/hex"
 	"errors"
 	"strings"
 	"testing"
+
+	"shuffled/internal/known"
 )
 
 // TestRun passes every test, and holds the table itself: names that stand once,
@@ -47,20 +44,19 @@ func TestRun(t *testing.T) {
 // TestFailsClosed: whatever goes wrong in a test is a failure that names it.
 func TestFailsClosed(t *testing.T) {
 	for name, c := range map[string]struct {
-		run  func(*answers, *vectors)
-		load error
+		run  func(*known.Answers)
 		want string
 	}{
-		"a wrong answer":     {func(a *answers, _ *vectors) { a.is("one", "1", nil, "1"); a.is("two", "3", nil, "2") }, nil, "two: 3, want 2"},
-		"an error":           {func(a *answers, _ *vectors) { a.is("one", "1", errors.New("broken"), "1") }, nil, "one: error: broken, want 1"},
-		"a box that opens":   {func(a *answers, _ *vectors) { a.refused("one", nil, errors.ErrUnsupported) }, nil, "one: accepted"},
-		"for another reason": {func(a *answers, _ *vectors) { a.refused("one", errors.New("x"), errors.ErrUnsupported) }, nil, "for another reason: x"},
-		"a panic":            {func(a *answers, _ *vectors) { a.is("one", "1", nil, "1"); panic("slice") }, nil, "it panicked: slice"},
-		"a bad constant":     {func(a *answers, _ *vectors) { unhex("0") }, nil, "not hexadecimal"},
-		"nothing compared":   {func(*answers, *vectors) {}, nil, "it compared nothing"},
-		"no vectors":         {func(a *answers, _ *vectors) { a.is("one", "1", nil, "1") }, errors.New("cut short"), "cut short"},
+		"a wrong answer":     {func(a *known.Answers) { a.Is("one", "1", nil, "1"); a.Is("two", "3", nil, "2") }, "two: 3, want 2"},
+		"an error":           {func(a *known.Answers) { a.Is("one", "1", errors.New("broken"), "1") }, "one: error: broken, want 1"},
+		"a box that opens":   {func(a *known.Answers) { a.Refused("one", nil, errors.ErrUnsupported) }, "one: accepted"},
+		"for another reason": {func(a *known.Answers) { a.Refused("one", errors.New("x"), errors.ErrUnsupported) }, "for another reason: x"},
+		"a panic":            {func(a *known.Answers) { a.Is("one", "1", nil, "1"); panic("slice") }, "it panicked: slice"},
+		"a bad constant":     {func(a *known.Answers) { known.Unhex("0") }, "not hexadecimal"},
+		"nothing compared":   {func(*known.Answers) {}, "it compared nothing"},
+		"no vectors":         {func(*known.Answers) { known.Load[struct{ A int }]([]byte(`{"B":1}`)) }, "reading the vectors"},
 	} {
-		r := test{"name", "covers", "rule", "source", c.run}.result(new(vectors), c.load)
+		r := test{"name", "covers", "rule", "source", func(_ string, a *known.Answers) { c.run(a) }}.result()
 		if all := strings.Join(r.Wrong, "\n"); !strings.Contains(all, c.want) {
 			t.Errorf("%s: %q, want %q", name, all, c.want)
 		}
@@ -73,37 +69,6 @@ func TestFailsClosed(t *testing.T) {
 	}
 }
 
-// TestSealedBox makes the box of sealed-tape from the layout of package seal with
-// nothing but HMAC and AES-GCM.
-func TestSealedBox(t *testing.T) {
-	key, commitment, nonce, tape := count(0x01, 32), count(0x40, 32), count(0xc0, 12), count(0xa0, 16)
-	mac := func(key []byte, message ...byte) []byte {
-		m := hmac.New(sha256.New, key)
-		m.Write(message)
-		return m.Sum(nil)
-	}
-	const label, origin = "shuffled/v1/seal\x00", "vectors.example/ledger-1"
-	block, err := aes.NewCipher(mac(mac(commitment, key...), append([]byte(label), 1)...))
-	if err != nil {
-		t.Fatal(err)
-	}
-	aead, err := cipher.NewGCM(block)
-	if err != nil {
-		t.Fatal(err)
-	}
-	id := sha256.Sum256(append([]byte("shuffled/v1/sealing-key-id\x00"), key...))
-	data := append([]byte(label+string(rune(len(origin)))+origin), commitment...)
-	box := append(append([]byte{1}, id[:16]...), aead.Seal(nonce, nonce, tape, data)...)
-	a := new(answers)
-	sealedTest(a, nil)
-	if len(a.wrong) > 0 {
-		t.Error(a.wrong)
-	}
-	if got, want := hex.EncodeToString(box), sealedBox; got != want {
-		t.Errorf("the box is %s, not %s", got, want)
-	}
-}
-
 func BenchmarkRun(b *testing.B) {
 	for b.Loop() {
 		Run()
@@ -112,14 +77,10 @@ func BenchmarkRun(b *testing.B) {
 
 // BenchmarkTests shows where the time goes.
 func BenchmarkTests(b *testing.B) {
-	v, err := load()
-	if err != nil {
-		b.Fatal(err)
-	}
 	for _, t := range tests {
 		b.Run(t.name, func(b *testing.B) {
 			for b.Loop() {
-				t.result(v, nil)
+				t.result()
 			}
 		})
 	}

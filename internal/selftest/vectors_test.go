@@ -11,9 +11,11 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"shuffled/internal/known"
 )
 
-var update = flag.Bool("update", false, "write vectors.json from the data files")
+var update = flag.Bool("update", false, "write selftest.json of each package from the data files")
 
 // A pick takes cases of one list of a data file into the excerpt: those with
 // these names, or by their place.
@@ -26,22 +28,22 @@ type pick struct {
 }
 
 const (
-	shuffleData    = "../shuffle/testdata/shuffle.json"
-	entriesData    = "../audit/testdata/entries.json"
-	hashesData     = "../audit/testdata/hashes.json"
-	receiptsData   = "../audit/testdata/receipts.json"
-	statesData     = "../audit/testdata/states.json"
-	transcriptData = "../audit/testdata/transcripts.json"
-	disclosureData = "../disclosure/testdata/disclosure.json"
-	beaconData     = "../beacon/beacontest/quicknet.json"
+	transcriptData = "internal/audit/testdata/transcripts.json"
+	root           = "../../"
 )
 
-var picks = []pick{
+// excerpts are the selftest.json of each package, and what stands in it.
+var excerpts = map[string][]pick{"shuffle": shufflePicks, "audit": auditPicks, "disclosure": disclosurePicks}
+
+var shufflePicks = []pick{
 	{"runs", shuffleData, "runs", []string{"all of 52 cards", "all of 416 cards", "52 cards, lanes about the limits", "9 of 52 cards", "2 of 66 cards",
 		"52 of 52 cards, end_at of 1..52", "20 of 52 cards, end_at of 19..20", "a list of 6 draws, the last 1..1073741824", "a list of 2 draws, the last 1..6",
 		"52 cards, a tape of ff", "3 cards, one rejection too many", "52 cards, a byte short", "52 cards, a byte long"}, nil},
 	{"mixes", shuffleData, "mixes", nil, []int{3, 4, 6}},
 	{"shifts", shuffleData, "shifts", nil, []int{2, 3}},
+}
+
+var auditPicks = []pick{
 	{"entries", entriesData, "good", []string{"genesis: a sandbox without policy and auditors", "genesis: production with every option",
 		"commit: 52 cards, the first of its table", "commit: a draw list with slots and a beacon", "commit: a plan of every source", "commit: a child with a plan and an end_at",
 		"mix: every source", "deal: every purpose", "deal: final, to a salted reference",
@@ -71,39 +73,30 @@ var picks = []pick{
 	{"checkpoints", receiptsData, "checkpoints", []string{"size 11", "a leading zero", "signed by another key", "the signature of another text"}, nil},
 	{"states", statesData, "cases", []string{"everything"}, nil},
 	{"transcripts", transcriptData, "good", []string{"names with every escape and with what needs none"}, nil},
+}
+
+var disclosurePicks = []pick{
 	{"wraps", disclosureData, "wraps", []string{"auditor 1", "of another ledger", "another private key, sealed as it should be"}, nil},
 	{"tapes", disclosureData, "tapes", []string{"tape of 129 bytes", "of another ledger", "of another shuffle", "of another commitment", "a bit of the tag"}, nil},
-	{"rounds", beaconData, "rounds", nil, []int{0}},
 }
 
-func TestExcerpt(t *testing.T) {
-	made := excerpt(t)
-	if *update {
-		if err := os.WriteFile("vectors.json", made, 0o644); err != nil {
-			t.Fatal(err)
+func TestExcerpts(t *testing.T) {
+	for name, picks := range excerpts {
+		made, path := excerpt(t, picks), root+"internal/"+name+"/selftest.json"
+		if *update {
+			if err := os.WriteFile(path, made, 0o644); err != nil {
+				t.Fatal(err)
+			}
 		}
-	}
-	if stored, err := os.ReadFile("vectors.json"); err != nil || !bytes.Equal(stored, made) {
-		t.Errorf("vectors.json is not the excerpt of the data files (%v); go test -update writes it", err)
+		if stored, err := os.ReadFile(path); err != nil || !bytes.Equal(stored, made) {
+			t.Errorf("%s is not the excerpt of the data files (%v); go test -update writes it", path, err)
+		}
 	}
 }
 
-// excerpt is what vectors.json holds: one case a line.
-func excerpt(t *testing.T) []byte {
-	var b bytes.Buffer
-	line := func(v any) string {
-		var out bytes.Buffer
-		e := json.NewEncoder(&out)
-		e.SetEscapeHTML(false)
-		if err := e.Encode(v); err != nil {
-			t.Fatal(err)
-		}
-		return strings.TrimSpace(out.String())
-	}
-	fmt.Fprintf(&b, "{\n\"format\": \"shuffled/v1/vectors/selftest\",\n\"about\": [%s],\n\"vkey\": %s", line("An excerpt of the data files of docs/SPEC.md, case by case. digest is the leaf hash of RFC 6962, SHA-256(0x00 ‖ bytes)."), member(t, receiptsData, "vkey"))
-	list := func(name string, cases []string) {
-		fmt.Fprintf(&b, ",\n%q: [\n%s\n]", name, strings.Join(cases, ",\n"))
-	}
+// excerpt holds the cases picked, one a line, and the key that receipts are under.
+func excerpt(t *testing.T, picks []pick) []byte {
+	var members []string
 	for _, p := range picks {
 		var cases []string
 		for _, c := range p.cases(t) {
@@ -112,27 +105,17 @@ func excerpt(t *testing.T) []byte {
 			}
 			cases = append(cases, string(c))
 		}
-		list(p.member, cases)
-	}
-	var decks []string
-	for _, l := range strings.Split(strings.TrimSpace(string(read(t, "../shuffle/testdata/decks.txt"))), "\n") {
-		var d deckVector
-		if strings.HasPrefix(l, "#") {
-			continue
+		members = append(members, fmt.Sprintf("%q: [\n%s\n]", p.member, strings.Join(cases, ",\n")))
+		if p.member == "receipts" {
+			members = append(members, fmt.Sprintf("\"vkey\": %s", member(t, receiptsData, "vkey")))
 		}
-		if _, err := fmt.Sscan(l, &d.Name, &d.Cards, &d.Hash); err != nil {
-			t.Fatal(err)
-		}
-		decks = append(decks, line(d))
 	}
-	list("decks", decks)
-	b.WriteString("\n}\n")
-	return b.Bytes()
+	return []byte("{\n" + strings.Join(members, ",\n") + "\n}\n")
 }
 
 func read(t *testing.T, path string) []byte {
 	t.Helper()
-	b, err := os.ReadFile(path)
+	b, err := os.ReadFile(root + path)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -181,10 +164,10 @@ func compact(t *testing.T, c json.RawMessage) json.RawMessage {
 
 // withDigest adds to an entry its leaf hash, by RFC 6962 alone.
 func withDigest(t *testing.T, c json.RawMessage) json.RawMessage {
-	var v entryVector
+	var v struct{ Bytes known.Bytes }
 	if err := json.Unmarshal(c, &v); err != nil {
 		t.Fatal(err)
 	}
-	sum := sha256.Sum256(append([]byte{0}, unhex(v.Bytes)...))
+	sum := sha256.Sum256(append([]byte{0}, v.Bytes...))
 	return append(bytes.TrimSuffix(c, []byte("}")), `,"digest":"`+hex.EncodeToString(sum[:])+`"}`...)
 }

@@ -3,7 +3,6 @@ package shuffle
 import (
 	"flag"
 	"fmt"
-	"slices"
 	"testing"
 )
 
@@ -165,53 +164,6 @@ func TestDrawOfOne(t *testing.T) {
 		l := lanes{buf: buf}
 		if v := l.draw(1); v != 1 || l.pos != 0 || l.dry {
 			t.Errorf("a draw 1..1 from %x: value %d, %d bytes read, dry %v", buf, v, l.pos, l.dry)
-		}
-	}
-}
-
-// TestDrawByteIsModulo shows that the multiplication in drawByte is the
-// division of the specification: for every k of a one-byte lane and every x.
-func TestDrawByteIsModulo(t *testing.T) {
-	t.Parallel()
-	for k := uint32(2); k <= 1<<6; k++ {
-		lane := byteLane[k]
-		if uint64(lane.limit) != refLimit(uint64(k)) {
-			t.Errorf("k = %d: limit %d, want %d", k, lane.limit, refLimit(uint64(k)))
-		}
-		for x := range uint32(256) {
-			if got := x * lane.reciprocal >> 16; got != x/k {
-				t.Errorf("%d/%d = %d, not %d", x, k, x/k, got)
-			}
-			if err := oneLane(ours{}, k, []byte{byte(x)}, uint64(x), refLimit(uint64(k))); err != nil {
-				t.Error(err)
-			}
-		}
-	}
-}
-
-// TestSwapByBytesIsDraw is the same for the pass over bytes, which a shuffle of
-// at most 64 cards takes: for every k and every first byte, and with every number
-// of bytes before the buffer ends.
-func TestSwapByBytesIsDraw(t *testing.T) {
-	t.Parallel()
-	rng := fixed(9)
-	for k := 2; k <= 1<<6; k++ {
-		r := Recipe{Cards: k, Take: 1}
-		for x := range 256 {
-			tape := randomTape(rng, r.TapeLen(), 0)
-			tape[0] = byte(x)
-			if err := agree(ours{}, r, tape); err != nil {
-				t.Error(err)
-			}
-		}
-		for n := range 2 * k {
-			tape := randomTape(rng, n, 0)
-			fast, slow := &lanes{buf: tape}, &lanes{buf: tape}
-			got, want := fast.fisherYates(k, k, nil), slow.fisherYates(k, k, func(Step) {})
-			if fast.pos != slow.pos || fast.dry != slow.dry || !fast.dry && !slices.Equal(got, want) {
-				t.Errorf("%d cards, %x: %v after %d bytes, dry %v, want %v after %d, dry %v",
-					k, tape, got, fast.pos, fast.dry, want, slow.pos, slow.dry)
-			}
 		}
 	}
 }

@@ -1,5 +1,5 @@
 // Package shuffle turns random bytes into draws, orders and mixes, exactly as
-// docs/SPEC.md sections 2 to 4 say. It is pure: no clock, no globals, no
+// docs/SPEC.md sections 2 to 4 say. It is pure: no clock, no state, no
 // entropy source. The same bytes give the same cards for ever, here and in any
 // other implementation of the specification.
 //
@@ -185,7 +185,7 @@ func (r Recipe) run(tape []byte, show func(Step)) (Outcome, error) {
 	} else {
 		out.Values = l.fisherYates(r.Cards, r.Take, show)
 		if r.EndHi != 0 {
-			out.EndAt = r.EndLo + int(l.explained(uint32(r.EndHi-r.EndLo+1), show, Step{EndAt: true})) - 1
+			out.EndAt = r.EndLo + int(l.explained(uint32(r.EndHi-r.EndLo+1), endAt, show)) - 1
 		}
 	}
 	if l.dry {

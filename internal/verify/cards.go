@@ -106,8 +106,7 @@ func (t *transcript) order() (string, error) {
 	if p := c.Context.Parent; p != nil {
 		return "", notChecked(fmt.Sprintf("its cards are those of shuffle %d, which has a file of its own", p.ID))
 	}
-	tree := audit.NewDeckTree(out.Values, audit.Salts(c.Commitment, t.closed.Tape, len(out.Values)))
-	if tree.Root() != tlog.Hash(c.DeckRoot) {
+	if audit.DeckRoot(c.Commitment, t.closed.Tape, out.Values) != tlog.Hash(c.DeckRoot) {
 		return "", errors.New("the recomputed order does not lead to the deck root")
 	}
 	t.values = out.Values

@@ -95,7 +95,7 @@ func (e *evidence) addEarly(text string) error {
 
 // signature checks each checkpoint of the file once.
 func (e *evidence) signature() (string, error) {
-	keys, whose := e.trust.keys, "the trusted key"
+	keys, whose := e.trust.Keys, "the trusted key"
 	if len(keys) == 0 {
 		if e.genesis == nil {
 			return "", notChecked("nothing is trusted, and the file has no genesis with a key")
@@ -151,11 +151,11 @@ func (e *evidence) inclusion() (string, error) {
 // saw this history, and no more.
 func (e *evidence) quorum() error {
 	switch {
-	case e.trust.policy == nil:
+	case e.trust.Policy == nil:
 		return notChecked("no policy is given")
-	case !e.trust.policy.Asks():
+	case !e.trust.Policy.Asks():
 		return notChecked("the policy asks for no witnesses")
-	case !e.trust.policy.Satisfied(e.receipts[0].Checkpoint):
+	case !e.trust.Policy.Satisfied(e.receipts[0].Checkpoint):
 		return errors.New("the policy's quorum did not cosign the checkpoint")
 	}
 	return nil
@@ -181,8 +181,8 @@ func (e *evidence) conclude(held bool) {
 		e.v.explain(stepWitnesses, "the level stays recorded", err)
 		return
 	}
-	e.v.Level, e.v.Overlap = LevelWitnessed, e.trust.policy.Overlap()
-	for _, c := range e.trust.policy.Cosignatures(e.seen) {
+	e.v.Level, e.v.Overlap = LevelWitnessed, e.trust.Policy.Overlap()
+	for _, c := range e.trust.Policy.Cosignatures(e.seen) {
 		e.v.Witnesses = append(e.v.Witnesses, Cosigned{Name: c.Witness, Time: timestamp(c.Time * 1000)})
 	}
 }
@@ -190,10 +190,10 @@ func (e *evidence) conclude(held bool) {
 // witnessable returns why the trusted policy gives no level: two quorums of it may
 // share no witness, or a witness is the ledger itself (docs/SPEC.md section 7.3).
 func (e *evidence) witnessable() error {
-	if err := e.trust.policy.CheckOverlap(); err != nil {
+	if err := e.trust.Policy.CheckOverlap(); err != nil {
 		return err
 	}
-	return e.trust.policy.CheckWitnesses(e.head.Origin, func(public []byte) bool {
+	return e.trust.Policy.CheckWitnesses(e.head.Origin, func(public []byte) bool {
 		return e.genesis != nil && bytes.Equal(e.genesis.SigningKey, public) ||
 			slices.ContainsFunc(e.keys, func(h handover) bool { return bytes.Equal(h.key.Public, public) })
 	})

@@ -87,7 +87,7 @@ func (t *transcript) raiseWitnessed() (everybody, holders error) {
 		none := errors.New("no quorum that the verifier trusts saw the commit in time")
 		return none, none
 	}
-	seen, _ := t.trust.policy.CompleteAt(t.seen) // witnesses was ok
+	seen, _ := t.trust.Policy.CompleteAt(t.seen) // witnesses was ok
 	witnessed := timestamp(seen * 1000)
 	if t.round > 0 {
 		if at := beacon.Quicknet().TimeOf(t.round); seen < at {

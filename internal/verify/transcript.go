@@ -212,7 +212,7 @@ func (t *transcript) witnesses() (string, error) {
 	if t.early == nil {
 		return "the quorum cosigned this checkpoint; that it saw the commit before the first card is not in the file, so the level stays recorded", nil
 	}
-	complete, met := t.trust.policy.CompleteAt(t.early.Checkpoint)
+	complete, met := t.trust.Policy.CompleteAt(t.early.Checkpoint)
 	if !met {
 		// Witnesses change, and readers differ: no fault of the file's.
 		return "the quorum cosigned this checkpoint, and not the early one, so the level stays recorded", nil

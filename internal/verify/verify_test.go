@@ -137,7 +137,7 @@ func TestEarlyWork(t *testing.T) {
 		if own {
 			want = 1
 		}
-		if v := judgeTranscript(g.file(""), &trusted{keys: []note.Verifier{c}}); v.Verdict != Proved || c.n != want {
+		if v := judgeTranscript(g.file(""), &trusted{Trusted: audit.Trusted{Keys: []note.Verifier{c}}}); v.Verdict != Proved || c.n != want {
 			t.Errorf("%s with %d signatures, want %d", v.Verdict, c.n, want)
 		}
 	}
@@ -265,13 +265,13 @@ func TestWork(t *testing.T) {
 	key, err := note.NewVerifier(h.key.vkey)
 	must(t, err)
 	c := &counted{Verifier: key}
-	if v := judgeTranscript(file, &trusted{keys: []note.Verifier{c}}); v.Verdict != Proved || len(v.Cards) != 52 {
+	if v := judgeTranscript(file, &trusted{Trusted: audit.Trusted{Keys: []note.Verifier{c}}}); v.Verdict != Proved || len(v.Cards) != 52 {
 		t.Fatalf("%+v", v)
 	}
 	if c.n != 1 {
 		t.Errorf("%d signatures were verified for %d receipts", c.n, len(g.indexes)+1)
 	}
-	allocs := testing.AllocsPerRun(5, func() { judgeTranscript(file, &trusted{keys: []note.Verifier{c}}) })
+	allocs := testing.AllocsPerRun(5, func() { judgeTranscript(file, &trusted{Trusted: audit.Trusted{Keys: []note.Verifier{c}}}) })
 	if most := 60.0 * float64(len(g.indexes)+52); allocs > most {
 		t.Errorf("%.0f allocations, at most %.0f are wanted", allocs, most)
 	}

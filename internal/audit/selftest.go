@@ -1,0 +1,185 @@
+package audit
+
+import (
+	_ "embed"
+	"encoding/json"
+	"sync"
+
+	"shuffled/internal/known"
+)
+
+// selfTestJSON has cases of the data files in testdata, word for word. Embedded, so
+// that the binary needs no file to test itself.
+//
+//go:embed selftest.json
+var selfTestJSON []byte
+
+// vectors are cases of the data files in testdata.
+type vectors struct {
+	VKey        string                         `json:"vkey"`
+	Entries     []entryVector[json.RawMessage] `json:"entries"`
+	Damaged     []damagedVector                `json:"damaged_entries"`
+	Shuffles    []shuffleVector                `json:"shuffles"`
+	Salts       []saltVector                   `json:"salts"`
+	Openings    []openingVector                `json:"openings"`
+	Slots       []slotVector                   `json:"slots"`
+	Seeds       []seedVector                   `json:"seeds"`
+	KeyTags     []keyTagVector                 `json:"key_tags"`
+	KeyIDs      []keyIDVector                  `json:"key_ids"`
+	References  []referenceVector              `json:"references"`
+	Children    []childVector                  `json:"children"`
+	Receipts    []receiptVector                `json:"receipts"`
+	Checkpoints []checkpointVector             `json:"checkpoints"`
+	States      []stateVector                  `json:"states"`
+	Transcripts []transcriptVector             `json:"transcripts"`
+}
+
+type entryVector[Fields any] struct {
+	Name   string      `json:"name"`
+	Bytes  known.Bytes `json:"bytes"`
+	Entry  Fields      `json:"fields"`
+	Passed []string    `json:"passed_over,omitempty"` // list and number of each code, in their order
+	Digest known.Bytes `json:"digest,omitempty"`      // leaf hash of RFC 6962; in the excerpt alone
+}
+
+type damagedVector struct {
+	Name  string      `json:"name"`
+	Bytes known.Bytes `json:"bytes"`
+	Want  string      `json:"want"` // malformed or unknown
+	Field string      `json:"field"`
+}
+
+type valueVector struct {
+	Source uint8       `json:"source"`
+	Value  known.Bytes `json:"value,omitempty"`
+	Cut    uint64      `json:"cut,omitempty"`
+}
+
+type saltVector struct {
+	Name       string        `json:"name"`
+	Commitment known.Bytes   `json:"commitment"`
+	Tape       known.Bytes   `json:"tape"`
+	Salts      []known.Bytes `json:"salts"`
+}
+
+type shuffleVector struct {
+	Name       string      `json:"name"`
+	Context    known.Bytes `json:"context"`
+	Tape       known.Bytes `json:"tape"`
+	Commitment known.Bytes `json:"commitment"`
+	Values     []uint32    `json:"values"`
+	EndAt      uint64      `json:"end_at,omitempty"`
+	DeckRoot   known.Bytes `json:"deck_root"`
+}
+
+type openingVector struct {
+	Name     string        `json:"name"`
+	DeckRoot known.Bytes   `json:"deck_root"`
+	M        int           `json:"m"`
+	Position int           `json:"position"`
+	Value    uint32        `json:"value"`
+	Salt     known.Bytes   `json:"salt"`
+	Path     []known.Bytes `json:"path"`
+	Opens    bool          `json:"opens"`
+}
+
+type slotVector struct {
+	Name   string      `json:"name"`
+	Origin string      `json:"origin"`
+	Table  string      `json:"table"`
+	R      known.Bytes `json:"r"`
+	Hash   known.Bytes `json:"slot_hash"`
+}
+
+type seedVector struct {
+	Name   string        `json:"name"`
+	Commit known.Bytes   `json:"commit_entry"`
+	Values []valueVector `json:"values"`
+	Seed   known.Bytes   `json:"seed"`
+}
+
+type keyTagVector struct {
+	Name     string      `json:"name"`
+	Origin   string      `json:"origin"`
+	Identity string      `json:"identity"`
+	Table    string      `json:"table"`
+	Key      string      `json:"key"`
+	I        int         `json:"i,omitempty"` // of a further commit under the key
+	Tag      known.Bytes `json:"key_tag"`
+}
+
+type keyIDVector struct {
+	Name string      `json:"name"`
+	Key  known.Bytes `json:"key"`
+	ID   known.Bytes `json:"key_id"`
+}
+
+type referenceVector struct {
+	Name      string      `json:"name"`
+	Salt      known.Bytes `json:"salt"`
+	Value     string      `json:"value"`
+	Reference string      `json:"reference"`
+}
+
+type childVector struct {
+	Name      string   `json:"name"`
+	Parent    []uint32 `json:"parent_values"`
+	Positions []uint16 `json:"positions"`
+	Indexes   []uint32 `json:"indexes"`
+	Values    []uint32 `json:"values"`
+}
+
+type receiptVector struct {
+	Name  string      `json:"name"`
+	VKey  string      `json:"vkey,omitempty"` // in place of the file's
+	Text  string      `json:"text"`
+	Step  string      `json:"step"`
+	Index uint64      `json:"index,omitempty"`
+	Size  uint64      `json:"size,omitempty"`
+	Entry known.Bytes `json:"entry,omitempty"`
+}
+
+type checkpointVector struct {
+	Name   string      `json:"name"`
+	VKey   string      `json:"vkey,omitempty"`
+	Signed string      `json:"signed"`
+	Step   string      `json:"step"`
+	Origin string      `json:"origin,omitempty"`
+	Size   uint64      `json:"size,omitempty"`
+	Root   known.Bytes `json:"root,omitempty"`
+}
+
+type stateVector struct {
+	Name    string        `json:"name"`
+	Entries []known.Bytes `json:"entries"`
+	State   known.Bytes   `json:"state"`
+	Digest  known.Bytes   `json:"digest"`
+}
+
+type transcriptVector struct {
+	Name string `json:"name"`
+	Text string `json:"text"`
+	Want string `json:"want,omitempty"`
+}
+
+var embedded = sync.OnceValue(func() *vectors { return known.Load[vectors](selfTestJSON) })
+
+// SelfTest runs the known-answer test of that name on the embedded vectors. It
+// panics if there is none.
+func SelfTest(name string, a *known.Answers) { selfTests[name](a, embedded()) }
+
+// selfTests are the known-answer tests, by name. The tests of this package run them
+// on all of testdata.
+var selfTests = map[string]func(*known.Answers, *vectors){
+	"child": childrenTest, "slot-hash": slotsTest, "mix-seed": seedsTest,
+	"commitment": commitmentTest, "salts": saltsTest, "deck-root": deckRootTest, "opening": openingTest, "context": contextTest,
+	"key-tag": keyTagTest, "key-id": keyIDTest, "reference": referenceTest, "state": stateTest,
+	"entry-genesis": entryTest("genesis", genesisEntry), "entry-commit": entryTest("commit", commitEntry),
+	"entry-mix": entryTest("mix", mixEntry), "entry-deal": entryTest("deal", dealEntry),
+	"entry-close": entryTest("close", closeEntry), "entry-key": entryTest("key", keyEntry),
+	"entry-event": entryTest("event", eventEntry), "entry-takeover": entryTest("takeover", takeoverEntry),
+	"entry-credential": entryTest("credential", credentialEntry), "entry-act": entryTest("act", actEntry),
+	"header-and-codes": headerAndCodes,
+	"signed-note":      noteTest, "weak-key": weakKeyTest, "checkpoint": checkpointTest, "receipt": receiptTest,
+	"cosignature": cosignatureTest, "transcript": transcriptTest,
+}
