@@ -9,3 +9,7 @@ import (
 func BenchmarkAppend(b *testing.B) {
 	storetest.Benchmark(b, func(b *testing.B) storetest.Store { return open(b, migrated(b)) })
 }
+
+func BenchmarkReads(b *testing.B) {
+	storetest.BenchmarkReads(b, func(b *testing.B) storetest.Store { return open(b, migrated(b)) })
+}
