@@ -233,4 +233,5 @@ func (e *Evidence) Odd(ctx context.Context, t *Table, id ledger.ID, size uint64)
 	return e.read(ctx, t, fmt.Sprintf("(%s) IS NOT TRUE AND (%s) IS NOT TRUE LIMIT %d", own, known, maxOdd), args...)
 }
 
+// number returns n as a statement takes it. No stored number is larger than those of 63 bits.
 func number(n uint64) int64 { return int64(min(n, math.MaxInt64)) }

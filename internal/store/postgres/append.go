@@ -8,7 +8,6 @@ import (
 
 	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/jackc/pgx/v5/pgxpool"
-	"golang.org/x/mod/sumdb/tlog"
 
 	"shuffled/internal/ledger"
 	"shuffled/internal/store"
@@ -208,24 +207,12 @@ func (s *Store) Head(ctx context.Context, id ledger.ID) (ledger.Head, error) {
 	}
 	defer conn.Release()
 	watched := s.watch(conn)
-	h, err := scanHead(conn.QueryRow(ctx, sqlHead, int64(id)))
+	h, err := store.ScanHead(conn.QueryRow(ctx, sqlHead, int64(id)))
 	if err = watched.ended(err); err != nil {
 		return ledger.Head{}, notFound(err)
 	}
 	if err := replicated(conn.Conn().PgConn()); err != nil {
 		return ledger.Head{}, err
 	}
-	return h, nil
-}
-
-func scanHead(row scanner) (h ledger.Head, err error) {
-	var root []byte
-	if err := row.Scan(&h.Size, &root, &h.Checkpoint); err != nil {
-		return ledger.Head{}, err
-	}
-	if len(root) != tlog.HashSize {
-		return ledger.Head{}, errors.New("the stored root has not 32 bytes")
-	}
-	h.Root = tlog.Hash(root)
 	return h, nil
 }

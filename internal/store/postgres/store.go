@@ -40,6 +40,7 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"shuffled/internal/ledger"
+	"shuffled/internal/store"
 )
 
 // Options are the settings of a store. The zero value is good for production.
@@ -75,6 +76,8 @@ const appenders = 4
 // Store is a ledger.Store, AccessStore and CommitFinder in one
 // PostgreSQL database. All methods are safe for concurrent use.
 type Store struct {
+	store.Reads
+
 	appends *pgxpool.Pool // Append, Create, Head
 	reads   *pgxpool.Pool // all other, except for
 	public  *pgxpool.Pool // what is asked under ledger.AsReader
@@ -98,6 +101,7 @@ var (
 func Open(ctx context.Context, dsn string, o Options) (*Store, error) {
 	o = o.withDefaults()
 	s := &Store{timeout: o.Timeout, access: make(chan struct{}, 1)}
+	s.Reads = store.NewReads(s.query)
 	appends, err := o.pool(dsn, appenders, s.moved)
 	if err != nil {
 		return nil, err

@@ -125,7 +125,7 @@ func TestRecallPlans(t *testing.T) {
 		store.RecallByTable: {"SEARCH e USING INDEX entries_serial (ledger=? AND tbl=? AND serial>? AND serial<?)", "SCAN CONSTANT ROW", searching,
 			"SEARCH e USING INDEX entries_serial (ledger=? AND tbl=? AND serial=?)", searching, closes},
 	} {
-		rows, err := db.Query("EXPLAIN QUERY PLAN "+sqlRecall[text], 1, 2, 3, 4, 5, 6, 7)
+		rows, err := db.Query("EXPLAIN QUERY PLAN "+words.Replace(text), 1, 2, 3, 4, 5, 6, 7)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -146,8 +146,5 @@ func TestRecallPlans(t *testing.T) {
 		if !slices.Equal(plan, want) {
 			t.Errorf("%s\n%q", text, plan)
 		}
-	}
-	if len(sqlRecall) != 4 {
-		t.Errorf("%d questions", len(sqlRecall))
 	}
 }

@@ -28,7 +28,7 @@ func newReaders(path string, o Options, n int) (*readers, error) {
 
 func (r *readers) prepare() (err error) {
 	for _, text := range sqlReads {
-		if r.stmts[text], err = r.db.Prepare(text); err != nil {
+		if r.stmts[text], err = r.db.Prepare(words.Replace(text)); err != nil {
 			return err
 		}
 	}

@@ -58,6 +58,8 @@ func (o Options) withDefaults() Options {
 // Store is a ledger.Store, AccessStore and CommitFinder in one SQLite
 // file. All methods are safe for concurrent use.
 type Store struct {
+	store.Reads
+
 	writer *writer
 	turn   chan struct{} // holds a value while somebody owns writer
 	failed atomic.Pointer[error]
@@ -85,6 +87,7 @@ func Open(path string, o Options) (_ *Store, err error) {
 		return nil, err
 	}
 	s := &Store{turn: make(chan struct{}, 1)}
+	s.Reads = store.NewReads(s.query)
 	if s.writer, err = newWriter(path, o); err != nil {
 		return nil, fmt.Errorf("opening the database: %w", err)
 	}

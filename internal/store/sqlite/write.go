@@ -35,7 +35,7 @@ func newWriter(path string, o Options) (*writer, error) {
 
 func (w *writer) prepare() (err error) {
 	for _, text := range sqlWrites {
-		if w.stmts[text], err = w.conn.PrepareContext(context.Background(), text); err != nil {
+		if w.stmts[text], err = w.conn.PrepareContext(context.Background(), words.Replace(text)); err != nil {
 			return err
 		}
 	}
