@@ -73,8 +73,7 @@ type Options struct {
 // one at a time, for a millisecond.
 const appenders = 4
 
-// Store is a ledger.Store, AccessStore and CommitFinder in one
-// PostgreSQL database. All methods are safe for concurrent use.
+// Store is a store.Database in one PostgreSQL database. All methods are safe for concurrent use.
 type Store struct {
 	store.Reads
 
@@ -86,11 +85,7 @@ type Store struct {
 	access  chan struct{}                // capacity 1: who adds to the chain of accesses
 }
 
-var (
-	_ ledger.Store        = (*Store)(nil)
-	_ ledger.AccessStore  = (*Store)(nil)
-	_ ledger.CommitFinder = (*Store)(nil)
-)
+var _ store.Database = (*Store)(nil)
 
 // Open connects to the database at dsn, a postgres:// address or libpq's
 // "key=value" form, and checks it: durability switched on, no standby, no

@@ -13,6 +13,7 @@ import (
 
 	"shuffled/internal/audit"
 	"shuffled/internal/ledger"
+	"shuffled/internal/store"
 	"shuffled/internal/store/storetest"
 	"shuffled/internal/testdb"
 )
@@ -24,7 +25,7 @@ func TestStore(t *testing.T) {
 	schema := schemas(t)
 	storetest.Test(t, func(t *testing.T) storetest.Backend {
 		dsn := schema(t)
-		return backend(t, dsn, func(t *testing.T) storetest.Store { return open(t, dsn, Options{}) })
+		return backend(t, dsn, func(t *testing.T) store.Database { return open(t, dsn, Options{}) })
 	})
 }
 
@@ -49,7 +50,7 @@ func TestStoreAsWriter(t *testing.T) {
 			t.Fatal(err)
 		}
 		roles("")
-		return backend(t, admin, func(t *testing.T) storetest.Store {
+		return backend(t, admin, func(t *testing.T) store.Database {
 			return twoRoles{openAs(t, as("shuffled_writer"), Options{}), openAs(t, as("shuffled_owner"), Options{})}
 		})
 	}, "Create", "AppendKeepsEverything", "DuplicateKeys", "Finders", "Tiles", "Cosigned", "CosignedRace", "Decks",
@@ -78,11 +79,11 @@ func TestStoreThroughPooler(t *testing.T) {
 	schema := schemas(t)
 	storetest.Test(t, func(t *testing.T) storetest.Backend {
 		dsn := schema(t)
-		return backend(t, dsn, func(t *testing.T) storetest.Store { return open(t, dsn, Options{Pooler: true}) })
+		return backend(t, dsn, func(t *testing.T) store.Database { return open(t, dsn, Options{Pooler: true}) })
 	}, "AppendKeepsEverything", "DuplicateKeys", "Finders", "Cosigned", "Race", "Slots", "Accesses", "Commits", "EntryAt")
 }
 
-func backend(t *testing.T, admin string, open func(t *testing.T) storetest.Store) storetest.Backend {
+func backend(t *testing.T, admin string, open func(t *testing.T) store.Database) storetest.Backend {
 	conn := connect(t, admin)
 	return storetest.Backend{
 		Store: open(t),

@@ -26,7 +26,6 @@ import (
 	"sync/atomic"
 	"time"
 
-	"shuffled/internal/ledger"
 	"shuffled/internal/store"
 )
 
@@ -55,8 +54,7 @@ func (o Options) withDefaults() Options {
 	return o
 }
 
-// Store is a ledger.Store, AccessStore and CommitFinder in one SQLite
-// file. All methods are safe for concurrent use.
+// Store is a store.Database in one SQLite file. All methods are safe for concurrent use.
 type Store struct {
 	store.Reads
 
@@ -68,11 +66,7 @@ type Store struct {
 	public *readers // of what is asked under ledger.AsReader
 }
 
-var (
-	_ ledger.Store        = (*Store)(nil)
-	_ ledger.AccessStore  = (*Store)(nil)
-	_ ledger.CommitFinder = (*Store)(nil)
-)
+var _ store.Database = (*Store)(nil)
 
 // errClosed answers whoever uses a closed store.
 var errClosed = errors.New("the store is closed")

@@ -7,12 +7,13 @@ import (
 	"testing"
 
 	"shuffled/internal/ledger"
+	"shuffled/internal/store"
 )
 
 // Benchmark measures appends of 1, 64 and 256 commits, each of an entry of 500
 // bytes and a sealed tape of 200, of which nothing compresses. open returns a new
 // store.
-func Benchmark(b *testing.B, open func(b *testing.B) Store) {
+func Benchmark(b *testing.B, open func(b *testing.B) store.Database) {
 	for _, n := range []int{1, 64, 256} {
 		b.Run(fmt.Sprint(n), func(b *testing.B) {
 			s := open(b)
@@ -47,7 +48,7 @@ func Benchmark(b *testing.B, open func(b *testing.B) Store) {
 
 // BenchmarkReads measures the look-ups of a ledger of 4,096 commits. open returns a
 // new store.
-func BenchmarkReads(b *testing.B, open func(b *testing.B) Store) {
+func BenchmarkReads(b *testing.B, open func(b *testing.B) store.Database) {
 	const n = 4096
 	s := open(b)
 	defer s.Close()

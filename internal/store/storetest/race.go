@@ -34,7 +34,7 @@ func testRace(t *testing.T, b Backend) {
 		wins[old.Size] = win{old, batch.Rows}
 		return nil
 	}
-	write := func(w int, s Store) error {
+	write := func(w int, s ledger.Store) error {
 		for n := 0; ; n++ {
 			head, err := s.Head(t.Context(), c.id)
 			if err != nil || head.Size > heads {
