@@ -87,6 +87,11 @@ func ScanAccessHead(row Scanner) (ledger.AccessHead, error) {
 	return ledger.AccessHead{Count: uint64(seq) - 1, Hash: [32]byte(prev)}.Next(a), nil
 }
 
+// NewAccessArgs are the parameters of SQLNewAccess for an access behind head.
+func NewAccessArgs(id ledger.ID, a ledger.Access, head ledger.AccessHead) []any {
+	return []any{int64(id), a.Time, a.Request, a.Token, a.Method, a.Path, int64(head.Count + 1), head.Hash[:]}
+}
+
 func scanAccess(row Scanner) (a ledger.Access, err error) {
 	err = row.Scan(&a.Time, &a.Request, &a.Token, &a.Method, &a.Path)
 	return a, err

@@ -28,7 +28,8 @@ AND e.idx >= CAST($2 AS bigint) AND e.idx < CAST($3 AS bigint) ORDER BY e.idx LI
 
 	// RecallByGameRef is RecallByID for the game reference $5.
 	RecallByGameRef = recallColumns + ` /* INDEXED BY entries_game_ref */
-WHERE e.ledger = CAST($1 AS bigint) AND e.game_ref = CAST($5 AS text) AND e.idx >= CAST($2 AS bigint) AND e.idx < CAST($3 AS bigint) ORDER BY e.idx LIMIT CAST($4 AS bigint)`
+WHERE e.ledger = CAST($1 AS bigint) AND e.game_ref = CAST($5 AS text)
+AND e.idx >= CAST($2 AS bigint) AND e.idx < CAST($3 AS bigint) ORDER BY e.idx LIMIT CAST($4 AS bigint)`
 
 	// RecallByTable reads commits of ledger $1 and table $2 in the order of serials, which is that of indexes: $3 at
 	// most, from index $4 on, and up to serial $7. It searches for the index $4 among the serials above $5, with first

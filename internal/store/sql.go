@@ -4,8 +4,8 @@ package store
 // comment is for SQLite, which without it prefers the index of the key.
 
 // RowColumns are the columns that ScanRow reads, of entries e.
-const RowColumns = `e.idx, e.time, e.type, coalesce(e.serial, 0), coalesce(e.shuffle, 0), coalesce(e.tbl, ''), e.key_tag,
-e.entry, e.sealed, coalesce(e.game_ref, '')`
+const RowColumns = `e.idx, e.time, e.type, coalesce(e.serial, 0), coalesce(e.shuffle, 0), coalesce(e.tbl, ''),
+e.key_tag, e.entry, e.sealed, coalesce(e.game_ref, '')`
 
 // Of the evidence.
 const (

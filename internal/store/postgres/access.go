@@ -12,7 +12,7 @@ import (
 
 // PutAccess implements [ledger.AccessStore].
 func (s *Store) PutAccess(ctx context.Context, id ledger.ID, a ledger.Access) error {
-	// One at a time of this process: of two only one can be the next.
+	// One at a time in this process: only one record can be the next.
 	select {
 	case s.access <- struct{}{}:
 		defer func() { <-s.access }()
@@ -24,7 +24,7 @@ func (s *Store) PutAccess(ctx context.Context, id ledger.ID, a ledger.Access) er
 		if err != nil {
 			return err
 		}
-		_, err = s.exec(ctx, store.SQLNewAccess, int64(id), a.Time, a.Request, a.Token, a.Method, a.Path, int64(head.Count+1), head.Hash[:])
+		_, err = s.exec(ctx, store.SQLNewAccess, store.NewAccessArgs(id, a, head)...)
 		var pg *pgconn.PgError
 		switch {
 		case isCode(err, codeUnique) && errors.As(err, &pg) && pg.ConstraintName == "access_records_seq":

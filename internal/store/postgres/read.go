@@ -87,7 +87,8 @@ func (s *Store) ByKeyTags(ctx context.Context, id ledger.ID, tags ...[32]byte) (
 }
 
 // ByShuffles implements [ledger.Finder].
-func (s *Store) ByShuffles(ctx context.Context, id ledger.ID, standing ledger.Standing, shuffles ...uint64) ([][]ledger.Row, error) {
+func (s *Store) ByShuffles(ctx context.Context, id ledger.ID, standing ledger.Standing, shuffles ...uint64) (
+	[][]ledger.Row, error) {
 	var ids []int64
 	for _, shuffle := range shuffles {
 		if shuffle <= math.MaxInt64 {

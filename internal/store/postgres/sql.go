@@ -15,12 +15,13 @@ const sqlNewEntries = `
     INSERT INTO entries (ledger, idx, time, serial, shuffle, type, tbl, key_tag, entry, sealed, game_ref)
     SELECT head.ledger, $2::bigint + e.nth - 1, e.time, nullif(e.serial, 0), nullif(e.shuffle, 0), e.type,
            nullif(e.tbl, ''), e.key_tag, e.entry, e.sealed, nullif(e.game_ref, '')
-    FROM head, unnest($6::bigint[], $7::bigint[], $8::bigint[], $9::smallint[], $10::text[], $11::bytea[], $12::bytea[], $13::bytea[], $14::text[])
+    FROM head, unnest($6::bigint[], $7::bigint[], $8::bigint[], $9::smallint[], $10::text[], $11::bytea[],
+         $12::bytea[], $13::bytea[], $14::text[])
          WITH ORDINALITY AS e (time, serial, shuffle, type, tbl, key_tag, entry, sealed, game_ref, nth)`
 
-// sqlNewBeside adds tiles, whose columns are $16 … $18, slots, $19 and $20, and decks,
+// sqlNewOthers adds tiles, whose columns are $16 … $18, slots, $19 and $20, and decks,
 // $21 and $22, those that are not there.
-const sqlNewBeside = `
+const sqlNewOthers = `
 ), new_tiles AS (
     INSERT INTO tiles (ledger, level, idx, data)
     SELECT head.ledger, t.level, t.idx, t.data
@@ -49,12 +50,11 @@ WITH head AS (
     WHERE ledger = $1 AND size = $2 AND root = $15
     RETURNING ledger`
 
-// sqlAppend appends entries; sqlAppendAll tiles, slots and decks as well. Where there are
-// none, to look for them costs a sixth of the processor time of an append of one
-// entry.
+// sqlAppend appends entries; sqlAppendAll tiles, slots and decks as well. If a batch has none of these, sqlAppendAll
+// costs a sixth more of the processor time of an append of one entry.
 const (
 	sqlAppend    = sqlMoveHead + sqlNewEntries + sqlNewCheckpoint
-	sqlAppendAll = sqlMoveHead + sqlNewEntries + sqlNewBeside + sqlNewCheckpoint
+	sqlAppendAll = sqlMoveHead + sqlNewEntries + sqlNewOthers + sqlNewCheckpoint
 )
 
 // sqlCreate makes ledger $1 named $15 with origin $23.
@@ -66,7 +66,7 @@ WITH made AS (
 ), head AS (
     INSERT INTO heads (ledger, size, root, checkpoint)
     SELECT ledger, $3, $4, $5 FROM made
-    RETURNING ledger` + sqlNewEntries + sqlNewBeside + sqlNewCheckpoint
+    RETURNING ledger` + sqlNewEntries + sqlNewOthers + sqlNewCheckpoint
 
 // sqlHead takes the lock of an append (see the package comment).
 const sqlHead = `SELECT size, root, checkpoint FROM heads WHERE ledger = $1 FOR NO KEY UPDATE`
@@ -76,7 +76,8 @@ const sqlHead = `SELECT size, root, checkpoint FROM heads WHERE ledger = $1 FOR 
 // connections set enable_seqscan off, so in its index: a plan that was made while the
 // table was small stays in use.
 const (
-	sqlByKeyTags = `SELECT ` + store.RowColumns + ` FROM heads h CROSS JOIN unnest($2::bytea[]) AS t (tag) CROSS JOIN LATERAL
+	sqlByKeyTags = `SELECT ` + store.RowColumns + ` FROM heads h
+CROSS JOIN unnest($2::bytea[]) AS t (tag) CROSS JOIN LATERAL
 (SELECT * FROM entries WHERE ledger = h.ledger AND key_tag = t.tag LIMIT 1) e
 WHERE h.ledger = $1 FOR KEY SHARE OF h`
 

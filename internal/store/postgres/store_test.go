@@ -57,8 +57,7 @@ func TestStoreAsWriter(t *testing.T) {
 		"Slots", "Accesses", "Commits", "EntryAt")
 }
 
-// twoRoles is a daemon whose ledgers are created by the owner of the tables, who drops
-// old accesses, too.
+// twoRoles is a daemon whose ledgers are created by the owner of the tables, which also drops old accesses.
 type twoRoles struct {
 	*Store
 	owner *Store

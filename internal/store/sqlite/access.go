@@ -15,7 +15,7 @@ func (s *Store) PutAccess(ctx context.Context, id ledger.ID, a ledger.Access) er
 		if err != nil && !errors.Is(notFound(err), ledger.ErrNotFound) {
 			return err
 		}
-		_, err = w.exec(store.SQLNewAccess, int64(id), a.Time, a.Request, a.Token, a.Method, a.Path, int64(head.Count+1), head.Hash[:])
+		_, err = w.exec(store.SQLNewAccess, store.NewAccessArgs(id, a, head)...)
 		switch {
 		case isForeignKey(err):
 			return ledger.ErrNotFound

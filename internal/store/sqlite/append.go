@@ -42,7 +42,8 @@ func (s *Store) Append(ctx context.Context, id ledger.ID, old ledger.Head, b led
 		return err
 	}
 	err := s.transact(ctx, func(w *writer) error {
-		n, err := w.exec(sqlMoveHead, int64(b.Head.Size), b.Head.Root[:], b.Head.Checkpoint, int64(id), int64(old.Size), old.Root[:])
+		n, err := w.exec(sqlMoveHead, int64(b.Head.Size), b.Head.Root[:], b.Head.Checkpoint,
+			int64(id), int64(old.Size), old.Root[:])
 		if err != nil {
 			return err
 		}

@@ -85,7 +85,7 @@ func TestInsertOnly(t *testing.T) {
 		refused("INSERT OR REPLACE INTO " + table + " SELECT * FROM " + table)
 		refused("INSERT INTO " + table + " SELECT * FROM " + table + " WHERE true ON CONFLICT DO UPDATE SET ledger = ledger")
 	}
-	// A row that is new but for one key would replace the row that has it.
+	// A row that is new except for one key would replace the row that has it.
 	const entries = "INSERT OR REPLACE INTO entries (ledger, idx, time, type, tbl, serial, key_tag, shuffle, entry) SELECT "
 	refused(entries + "ledger, 77, 0, 2, 'table-2', 1, key_tag, NULL, x'' FROM entries WHERE type = 2")
 	refused(entries + "ledger, 77, 0, 2, tbl, serial, zeroblob(32), NULL, x'' FROM entries WHERE type = 2")

@@ -61,7 +61,8 @@ func (s *Store) ByKeyTags(ctx context.Context, id ledger.ID, tags ...[32]byte) (
 }
 
 // ByShuffles implements [ledger.Finder]. What it sees is durable.
-func (s *Store) ByShuffles(ctx context.Context, id ledger.ID, _ ledger.Standing, shuffles ...uint64) ([][]ledger.Row, error) {
+func (s *Store) ByShuffles(ctx context.Context, id ledger.ID, _ ledger.Standing, shuffles ...uint64) (
+	[][]ledger.Row, error) {
 	if err := s.sound(); err != nil {
 		return nil, err
 	}

@@ -48,7 +48,8 @@ func (r *readers) enter(ctx context.Context) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
-	return fmt.Errorf("%w: no connection to the database became free, all %d are taken", ledger.ErrOverloaded, cap(r.places))
+	return fmt.Errorf("%w: no connection to the database became free, all %d are taken",
+		ledger.ErrOverloaded, cap(r.places))
 }
 
 func (r *readers) leave() { <-r.places }

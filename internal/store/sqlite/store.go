@@ -59,7 +59,7 @@ type Store struct {
 	store.Reads
 
 	writer *writer
-	turn   chan struct{} // holds a value while somebody owns writer
+	turn   chan struct{} // holds a value while writer is owned
 	failed atomic.Pointer[error]
 
 	reads  *readers // of dealers
@@ -68,7 +68,7 @@ type Store struct {
 
 var _ store.Database = (*Store)(nil)
 
-// errClosed answers whoever uses a closed store.
+// errClosed answers every call of a closed store.
 var errClosed = errors.New("the store is closed")
 
 // Open opens the database file at path, which MigrateUp made, and checks that it

@@ -12,8 +12,8 @@ import (
 	"shuffled/internal/ledger"
 )
 
-// writer is the one connection that writes. It belongs to whoever holds the
-// store's turn. No caller's context reaches it: what was begun is ended.
+// writer is the one connection that writes. The holder of the store's turn owns it. No caller's context reaches it: what
+// was begun is ended.
 type writer struct {
 	db    *sql.DB
 	conn  *sql.Conn
@@ -129,7 +129,7 @@ func codeOf(err error) int {
 	return 0
 }
 
-// caused names the cause of an error of SQLite, where it has one that is told apart.
+// caused names the cause of an error of SQLite, if it has one that is distinguished.
 func caused(err error) error {
 	switch codeOf(err) {
 	case sqlite3.SQLITE_FULL:
@@ -152,5 +152,6 @@ func isForeignKey(err error) bool {
 // finds before the table does.
 func isTaken(err error) bool {
 	var e *sqlite.Error
-	return errors.As(err, &e) && (e.Code() == sqlite3.SQLITE_CONSTRAINT_TRIGGER || e.Code() == sqlite3.SQLITE_CONSTRAINT_PRIMARYKEY)
+	return errors.As(err, &e) &&
+		(e.Code() == sqlite3.SQLITE_CONSTRAINT_TRIGGER || e.Code() == sqlite3.SQLITE_CONSTRAINT_PRIMARYKEY)
 }

@@ -45,7 +45,7 @@ func Test(t *testing.T, open func(t *testing.T) Backend, only ...string) {
 		{"Contradictions", testContradictions},
 		{"LargeBatches", testLargeBatches},
 		{"Race", testRace},
-		{"FindersBesideAppends", testFindersBesideAppends},
+		{"FindersDuringAppends", testFindersDuringAppends},
 		{"Cancel", testCancel},
 		{"Closed", testClosed},
 		{"Rows", testRows},
