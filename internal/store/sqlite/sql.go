@@ -1,6 +1,9 @@
 package sqlite
 
 import (
+	"context"
+	"database/sql"
+	"errors"
 	"strings"
 
 	"shuffled/internal/store"
@@ -8,6 +11,30 @@ import (
 
 // words puts a statement of both stores into SQLite's words.
 var words = strings.NewReplacer("$", "?", "/*", "", "*/", "")
+
+// statements are prepared ones, by their texts.
+type statements map[string]*sql.Stmt
+
+// prepare adds statements of a connection, or of several.
+func (all statements) prepare(of interface {
+	PrepareContext(context.Context, string) (*sql.Stmt, error)
+}, texts []string) error {
+	for _, text := range texts {
+		one, err := of.PrepareContext(context.Background(), words.Replace(text))
+		if err != nil {
+			return err
+		}
+		all[text] = one
+	}
+	return nil
+}
+
+func (all statements) close() (err error) {
+	for _, one := range all {
+		err = errors.Join(err, one.Close())
+	}
+	return err
+}
 
 // All statements of this package.
 

@@ -111,7 +111,8 @@ func (s *Store) prepare() error {
 	if err := store.CheckSchema(version); err != nil {
 		return err
 	}
-	return errors.Join(s.reads.prepare(), s.public.prepare(), s.writer.prepare())
+	return errors.Join(s.reads.stmts.prepare(s.reads.db, sqlReads), s.public.stmts.prepare(s.public.db, sqlReads),
+		s.writer.stmts.prepare(s.writer.conn, sqlWrites))
 }
 
 // Close ends the store. It waits for an append that is under way.

@@ -17,7 +17,7 @@ import (
 type writer struct {
 	db    *sql.DB
 	conn  *sql.Conn
-	stmts map[string]*sql.Stmt // by their text; made by prepare
+	stmts statements
 }
 
 func newWriter(path string, o Options) (*writer, error) {
@@ -30,27 +30,15 @@ func newWriter(path string, o Options) (*writer, error) {
 	if err != nil {
 		return nil, errors.Join(err, db.Close())
 	}
-	return &writer{db: db, conn: conn, stmts: make(map[string]*sql.Stmt)}, nil
-}
-
-func (w *writer) prepare() (err error) {
-	for _, text := range sqlWrites {
-		if w.stmts[text], err = w.conn.PrepareContext(context.Background(), words.Replace(text)); err != nil {
-			return err
-		}
-	}
-	return nil
+	return &writer{db: db, conn: conn, stmts: make(statements)}, nil
 }
 
 func (w *writer) close() error {
-	var errs []error
-	for _, s := range w.stmts {
-		errs = append(errs, s.Close())
+	err := w.stmts.close()
+	if closed := w.conn.Close(); !errors.Is(closed, sql.ErrConnDone) {
+		err = errors.Join(err, closed)
 	}
-	if err := w.conn.Close(); !errors.Is(err, sql.ErrConnDone) {
-		errs = append(errs, err)
-	}
-	return errors.Join(append(errs, w.db.Close())...)
+	return errors.Join(err, w.db.Close())
 }
 
 // exec runs a statement and returns the number of rows it changed.
