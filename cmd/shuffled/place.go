@@ -7,6 +7,7 @@ import (
 
 	"shuffled/internal/config"
 	"shuffled/internal/ledger"
+	"shuffled/internal/store"
 	"shuffled/internal/store/postgres"
 	"shuffled/internal/store/sqlite"
 )
@@ -39,12 +40,7 @@ func (p placeFlags) load() (*config.Config, error) {
 }
 
 // backend is an open database.
-type backend interface {
-	ledger.Store
-	ledger.AccessStore
-	ledger.CommitFinder
-	Close() error
-}
+type backend = store.Database
 
 const sqliteScheme = "sqlite:"
 

@@ -210,7 +210,7 @@ var table = map[string]row{
 
 	"internal/store/storetest": {
 		why:  "the conformance suite of the stores",
-		ours: []string{"internal/store", "internal/ledger", "internal/audit", "internal/shuffle"}, testOnly: true,
+		ours: []string{"internal/store", "internal/ledger", "internal/audit", "internal/shuffle", "migrations"}, testOnly: true,
 	},
 	"internal/witness/witnesstest": {
 		why:  "hands out witnesses to tests",

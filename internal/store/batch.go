@@ -1,8 +1,3 @@
-// Package store holds what the stores below it have in common: the check of a
-// batch before any of it is sent, the parts in which entries are read, the
-// encoding of deck lists, and the running of migrations. The stores themselves are store/postgres, the system
-// of record, and store/sqlite, the embedded one; store/storetest is the suite
-// that both pass.
 package store
 
 import (
@@ -14,8 +9,8 @@ import (
 	"shuffled/internal/ledger"
 )
 
-// CheckBatch reports a batch that is not a continuation of a ledger of size
-// old: rows that are not adjacent, or a head that does not cover just them.
+// CheckBatch returns an error unless the batch continues a ledger of size old: its rows are adjacent, and its head covers
+// just them.
 func CheckBatch(old uint64, b ledger.Batch) error {
 	n := uint64(len(b.Rows))
 	switch {
@@ -55,7 +50,7 @@ func Slots(b ledger.Batch) (slots [][]byte, commits []int64) {
 	return slots, commits
 }
 
-// Decks returns the hashes of a batch's decks, and their lists as they are kept.
+// Decks returns the hashes of a batch's decks, and their lists as they are stored.
 func Decks(b ledger.Batch) (hashes, lists [][]byte, err error) {
 	for i := range b.Decks {
 		list, err := EncodeDeck(b.Decks[i].Cards)
@@ -76,9 +71,8 @@ func Hashes(hashes [][32]byte) [][]byte {
 	return all
 }
 
-// EncodeDeck returns the one form in which card names are kept: their number as
-// u16, then each with its length as u8 before it. That is what a deck's hash
-// covers after its label (docs/SPEC.md section 3).
+// EncodeDeck returns the one form in which card names are stored: their number as u16, then each with its length as u8
+// before it. A deck's hash covers these bytes after its label (docs/SPEC.md section 3).
 func EncodeDeck(cards []string) ([]byte, error) {
 	if len(cards) > math.MaxUint16 {
 		return nil, fmt.Errorf("a deck of %d cards is too long", len(cards))

@@ -10,7 +10,7 @@ import (
 	"shuffled/internal/ledger"
 )
 
-// Table is a table of evidence.
+// Table is a table of the database that holds evidence.
 type Table struct {
 	Name    string
 	Columns []string // of the schema, in the order of Raw
@@ -19,9 +19,10 @@ type Table struct {
 
 // The tables of evidence.
 var (
-	TableLedgers     = &Table{"ledgers", []string{"ledger", "name", "origin"}, 0}
-	TableHeads       = &Table{"heads", []string{"ledger", "size", "root", "checkpoint"}, 0}
-	TableEntries     = &Table{"entries", []string{"ledger", "idx", "time", "serial", "shuffle", "type", "tbl", "key_tag", "entry", "sealed", "game_ref"}, 1}
+	TableLedgers = &Table{"ledgers", []string{"ledger", "name", "origin"}, 0}
+	TableHeads   = &Table{"heads", []string{"ledger", "size", "root", "checkpoint"}, 0}
+	TableEntries = &Table{"entries", []string{"ledger", "idx", "time", "serial", "shuffle", "type", "tbl", "key_tag",
+		"entry", "sealed", "game_ref"}, 1}
 	TableTiles       = &Table{"tiles", []string{"ledger", "level", "idx", "data"}, 2}
 	TableCheckpoints = &Table{"checkpoints", []string{"ledger", "size", "root", "checkpoint"}, 1}
 	TableCosigned    = &Table{"cosigned", []string{"ledger", "size", "root", "checkpoint"}, 1}
@@ -30,18 +31,18 @@ var (
 	TableSnapshots   = &Table{"snapshots", []string{"ledger", "idx", "state"}, 1} // computed from evidence
 )
 
-// TableAccess is not evidence, but its chain is held against the heads of it that are
-// entries. Its key there is seq.
-var TableAccess = &Table{"access_records", []string{"ledger", "seq", "prev", "time", "request", "token", "method", "path"}, 1}
+// TableAccess is not evidence, but its chain is compared with the heads of it that are entries. Its key there is seq.
+var TableAccess = &Table{"access_records",
+	[]string{"ledger", "seq", "prev", "time", "request", "token", "method", "path"}, 1}
 
 // Tables lists all tables of evidence.
 func Tables() []*Table {
-	return []*Table{TableLedgers, TableHeads, TableEntries, TableTiles, TableCheckpoints, TableCosigned, TableSlots, TableDecks, TableSnapshots}
+	return []*Table{TableLedgers, TableHeads, TableEntries, TableTiles, TableCheckpoints, TableCosigned, TableSlots,
+		TableDecks, TableSnapshots}
 }
 
-// Raw is a row as it is stored, which need not be as a store would have written
-// it: every column may be nil or of any type that the database has, and a key
-// may stand in several rows.
+// Raw is a row as it is stored. A store need not have written it: every column may be nil or of any type that the
+// database has, and several rows may have the same key.
 type Raw struct {
 	Table  *Table
 	Values []any // by Table.Columns
@@ -86,13 +87,11 @@ func (r Raw) Text(column string) (s string, ok bool) {
 // the schema gives it.
 var ErrSchema = errors.New("the tables are not those of the schema")
 
-// Evidence reads stored rows for whoever does not believe them: read-only, by
-// short statements, with no more than SELECT on the tables of evidence. It is
-// safe for concurrent use.
+// Evidence reads stored rows that a caller does not believe yet: read-only, by short statements, with no more than
+// SELECT on the tables of evidence. It is safe for concurrent use.
 type Evidence struct {
-	// Query runs one statement, whose parameters are $1, $2 …, and hands over its
-	// rows, whose values it does not use again. Its error matches ErrSchema where
-	// that is why.
+	// Query runs one statement, whose parameters are $1, $2 …, and hands over its rows, whose values it does not use
+	// again. Its error matches ErrSchema if the statement does not fit the tables.
 	Query func(ctx context.Context, sql string, args []any, each func(values []any) error) error
 	Close func() error
 }
@@ -115,9 +114,8 @@ func (e *Evidence) each(ctx context.Context, t *Table, where string, args []any,
 	return nil
 }
 
-// CheckSchema returns an error unless the tables are of this program's schema. A
-// database that does not know its schema's number any more and still has entries
-// is looked at all the same.
+// CheckSchema returns an error unless the tables are of this program's schema. It accepts a database that has lost the
+// number of its schema, if that still has entries.
 func (e *Evidence) CheckSchema(ctx context.Context, version int) error {
 	if version == 0 {
 		if err := e.Probe(ctx, TableEntries); !errors.Is(err, ErrSchema) {
@@ -127,7 +125,7 @@ func (e *Evidence) CheckSchema(ctx context.Context, version int) error {
 	return CheckSchema(version)
 }
 
-// Probe reads nothing of a table; its error matches ErrSchema where it could not.
+// Probe reads no row of a table. Its error matches ErrSchema if the table or a column of it is missing.
 func (e *Evidence) Probe(ctx context.Context, t *Table) error {
 	_, err := e.read(ctx, t, "1 = 0")
 	return err
@@ -143,30 +141,32 @@ func (e *Evidence) Heads(ctx context.Context, id ledger.ID) ([]Raw, error) {
 	return e.read(ctx, TableHeads, "ledger = CAST($1 AS bigint)", int64(id))
 }
 
-// Range returns the rows of entries, checkpoints, cosigned, slots or snapshots whose key, or
-// the first part of it, is from ≤ key < to, by key; all with the same key, and with any key between two numbers.
+const inRange = `ledger = CAST($1 AS bigint) AND %[1]s >= CAST($2 AS bigint) AND %[1]s < CAST($3 AS bigint)
+ORDER BY %[1]s`
+
+// Range returns the rows of entries, checkpoints, cosigned, slots or snapshots whose key, or the first part of it, is
+// from ≤ key < to, by key: all with the same key, and with any key between two numbers.
 func (e *Evidence) Range(ctx context.Context, t *Table, id ledger.ID, from, to uint64) ([]Raw, error) {
-	key := t.Columns[1]
-	return e.read(ctx, t, fmt.Sprintf("ledger = CAST($1 AS bigint) AND %[1]s >= CAST($2 AS bigint) AND %[1]s < CAST($3 AS bigint) ORDER BY %[1]s", key), int64(id), number(from), number(to))
+	return e.read(ctx, t, fmt.Sprintf(inRange, t.Columns[1]), int64(id), number(from), number(to))
 }
 
 // First returns the first n rows of a Range.
 func (e *Evidence) First(ctx context.Context, t *Table, id ledger.ID, from, to uint64, n int) ([]Raw, error) {
-	key := t.Columns[1]
-	where := fmt.Sprintf("ledger = CAST($1 AS bigint) AND %[1]s >= CAST($2 AS bigint) AND %[1]s < CAST($3 AS bigint) ORDER BY %[1]s LIMIT CAST($4 AS bigint)", key)
+	where := fmt.Sprintf(inRange+" LIMIT CAST($4 AS bigint)", t.Columns[1])
 	return e.read(ctx, t, where, int64(id), number(from), number(to), int64(n))
 }
 
 // Newest returns the n rows of checkpoints or cosigned with the largest keys
 // below, largest first.
 func (e *Evidence) Newest(ctx context.Context, t *Table, id ledger.ID, below uint64, n int) ([]Raw, error) {
-	key := t.Columns[1]
-	return e.read(ctx, t, fmt.Sprintf("ledger = CAST($1 AS bigint) AND %[1]s < CAST($2 AS bigint) ORDER BY %[1]s DESC LIMIT CAST($3 AS bigint)", key), int64(id), number(below), int64(n))
+	const where = "ledger = CAST($1 AS bigint) AND %[1]s < CAST($2 AS bigint) ORDER BY %[1]s DESC LIMIT CAST($3 AS bigint)"
+	return e.read(ctx, t, fmt.Sprintf(where, t.Columns[1]), int64(id), number(below), int64(n))
 }
 
 // Sizes calls do with the sizes of the checkpoints from ≤ size < to.
 func (e *Evidence) Sizes(ctx context.Context, id ledger.ID, from, to uint64, do func(size uint64)) error {
-	const sql = "SELECT size FROM checkpoints WHERE ledger = CAST($1 AS bigint) AND size >= CAST($2 AS bigint) AND size < CAST($3 AS bigint)"
+	const sql = `SELECT size FROM checkpoints
+WHERE ledger = CAST($1 AS bigint) AND size >= CAST($2 AS bigint) AND size < CAST($3 AS bigint)`
 	err := e.Query(ctx, sql, []any{int64(id), number(from), number(to)}, func(values []any) error {
 		if n, ok := values[0].(int64); ok {
 			do(uint64(n))
@@ -179,15 +179,17 @@ func (e *Evidence) Sizes(ctx context.Context, id ledger.ID, from, to uint64, do 
 	return nil
 }
 
-// OfType returns the entries of a ledger that say that they are of a type, without
-// an index: it reads the whole table.
+// OfType returns the entries of a ledger whose column says that they are of a type. It has no index, and reads all
+// entries.
 func (e *Evidence) OfType(ctx context.Context, id ledger.ID, kind int) ([]Raw, error) {
-	return e.read(ctx, TableEntries, "ledger = CAST($1 AS bigint) AND type = CAST($2 AS bigint) ORDER BY idx", int64(id), int64(kind))
+	const where = "ledger = CAST($1 AS bigint) AND type = CAST($2 AS bigint) ORDER BY idx"
+	return e.read(ctx, TableEntries, where, int64(id), int64(kind))
 }
 
 // Tile returns the rows of one tile; there should be one.
 func (e *Evidence) Tile(ctx context.Context, id ledger.ID, level int, index uint64) ([]Raw, error) {
-	return e.read(ctx, TableTiles, "ledger = CAST($1 AS bigint) AND level = CAST($2 AS bigint) AND idx = CAST($3 AS bigint)", int64(id), int64(level), number(index))
+	const where = "ledger = CAST($1 AS bigint) AND level = CAST($2 AS bigint) AND idx = CAST($3 AS bigint)"
+	return e.read(ctx, TableTiles, where, int64(id), int64(level), number(index))
 }
 
 // Deck returns the rows of one deck; there should be one.
@@ -200,18 +202,18 @@ func (e *Evidence) EachDeck(ctx context.Context, id ledger.ID, do func(Raw) erro
 	return e.each(ctx, TableDecks, "ledger = CAST($1 AS bigint)", []any{int64(id)}, do)
 }
 
-// EachAccess hands over the chained access records of a ledger by number, in one
-// statement and so as of one moment: records may be added, and dropped from the beginning.
+// EachAccess hands over the chained access records of a ledger by number. It uses one statement and so shows one
+// moment: records may be added, and dropped from the beginning.
 func (e *Evidence) EachAccess(ctx context.Context, id ledger.ID, do func(Raw) error) error {
-	return e.each(ctx, TableAccess, "ledger = CAST($1 AS bigint) AND seq IS NOT NULL ORDER BY seq", []any{int64(id)}, do)
+	const where = "ledger = CAST($1 AS bigint) AND seq IS NOT NULL ORDER BY seq"
+	return e.each(ctx, TableAccess, where, []any{int64(id)}, do)
 }
 
 // maxOdd bounds what Odd returns.
 const maxOdd = 10_000
 
-// Odd returns rows that no ledger has a use for: of no ledger that is known, or
-// of this one and with a key that is not one below a head of this size. Of decks
-// and heads, any key will do. The first 10,000 are enough.
+// Odd returns the first 10,000 rows that belong to no ledger: their ledger is unknown, or it is this one and their key
+// is not one below a head of this size. Every key of decks and heads belongs.
 func (e *Evidence) Odd(ctx context.Context, t *Table, id ledger.ID, size uint64) ([]Raw, error) {
 	own, args := "ledger = CAST($1 AS bigint)", []any{int64(id)}
 	switch t {
@@ -233,4 +235,5 @@ func (e *Evidence) Odd(ctx context.Context, t *Table, id ledger.ID, size uint64)
 	return e.read(ctx, t, fmt.Sprintf("(%s) IS NOT TRUE AND (%s) IS NOT TRUE LIMIT %d", own, known, maxOdd), args...)
 }
 
+// number returns n as a statement takes it. No stored number is larger than those of 63 bits.
 func number(n uint64) int64 { return int64(min(n, math.MaxInt64)) }

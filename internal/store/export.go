@@ -94,68 +94,46 @@ func (x Export) one(ctx context.Context, sql string, args ...any) (b []byte, err
 	return b, nil
 }
 
-// Entries reads the entries from ≤ index < to in order, in parts, each by one
-// short statement.
+// Entries reads the entries from ≤ index < to in order, in parts, each by one short statement.
 func (x Export) Entries(ctx context.Context, from, to uint64) iter.Seq2[[]byte, error] {
-	return func(yield func([]byte, error) bool) {
-		for from < to {
-			part, err := x.entries(ctx, from, min(to, from+chunk))
-			for _, entry := range part {
-				if !yield(entry, nil) {
-					return
-				}
-			}
-			if err != nil {
-				yield(nil, err)
-				return
-			}
-			from += uint64(len(part))
+	return parts(from, func(at uint64) ([][]byte, uint64, error) {
+		if at >= to {
+			return nil, at, nil
 		}
-	}
+		return x.entries(ctx, at, min(to, at+chunk))
+	})
 }
 
-func (x Export) entries(ctx context.Context, from, to uint64) ([][]byte, error) {
-	part := make([][]byte, 0, to-from)
-	err := x.Query(ctx, sqlExportEntries, []any{int64(x.ID), number(from), number(to)}, func(values []any) error {
+func (x Export) entries(ctx context.Context, from, to uint64) (part [][]byte, next uint64, err error) {
+	part, next = make([][]byte, 0, to-from), from
+	err = x.Query(ctx, sqlExportEntries, []any{int64(x.ID), number(from), number(to)}, func(values []any) error {
 		index, ok1 := values[0].(int64)
 		entry, ok2 := values[1].([]byte)
-		if next := from + uint64(len(part)); !ok1 || !ok2 || index != number(next) {
+		if !ok1 || !ok2 || index != number(next) {
 			return fmt.Errorf("%w: entry %d is missing or no bytes", ErrOdd, next)
 		}
-		part = append(part, entry)
+		part, next = append(part, entry), next+1
 		return nil
 	})
-	if err == nil && from+uint64(len(part)) < to {
-		err = fmt.Errorf("%w: entry %d is missing", ErrOdd, from+uint64(len(part)))
+	if err == nil && next < to {
+		err = fmt.Errorf("%w: entry %d is missing", ErrOdd, next)
 	}
-	return part, err
+	return part, next, err
 }
 
 // Cosigned reads the cosigned checkpoints of at least size, ascending.
 func (x Export) Cosigned(ctx context.Context, size uint64) iter.Seq2[[]byte, error] {
-	return func(yield func([]byte, error) bool) {
-		for {
-			var part [][]byte
-			err := x.Query(ctx, sqlExportCosigned, []any{int64(x.ID), number(size)}, func(values []any) error {
-				at, ok1 := values[0].(int64)
-				checkpoint, ok2 := values[1].([]byte)
-				if !ok1 || !ok2 || at < number(size) {
-					return fmt.Errorf("%w: a cosigned checkpoint that is no bytes", ErrOdd)
-				}
-				part, size = append(part, checkpoint), uint64(at)+1
-				return nil
-			})
-			for _, checkpoint := range part {
-				if !yield(checkpoint, nil) {
-					return
-				}
+	return parts(size, func(at uint64) (part [][]byte, next uint64, err error) {
+		next = at
+		err = x.Query(ctx, sqlExportCosigned, []any{int64(x.ID), number(at)}, func(values []any) error {
+			found, ok1 := values[0].(int64)
+			checkpoint, ok2 := values[1].([]byte)
+			if !ok1 || !ok2 || found < number(next) {
+				return fmt.Errorf("%w: a cosigned checkpoint that is no bytes", ErrOdd)
 			}
-			if err != nil {
-				yield(nil, err)
-			}
-			if err != nil || len(part) == 0 {
-				return
-			}
-		}
-	}
+			part, next = append(part, checkpoint), uint64(found)+1
+			return nil
+		})
+		return part, next, err
+	})
 }

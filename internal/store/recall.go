@@ -7,16 +7,10 @@ import (
 	"shuffled/internal/ledger"
 )
 
-// The statements of recall, for both stores: parameters are $1, $2 …, each with its
-// type. What stands in a comment is for SQLite, which without it prefers the index
-// of the key.
-//
-// A search halves its step until it is 0. low is how many of the rows, which are
-// numbered in order, were found to be before what is looked for. A row that is not
-// there is not before it.
+// The statements of recall. A search halves its step until the step is 0. low is how many of the rows, which are
+// numbered in order, were found to be before what is looked for. A row that is missing is not before it.
 const (
-	// RecallEntryAt searches the entries of ledger $1, whose times never decrease, for
-	// the time $2, with first step $3.
+	// RecallEntryAt searches the entries of ledger $1, whose times never decrease, for the time $2, with first step $3.
 	RecallEntryAt = `WITH RECURSIVE search (low, step) AS (
     SELECT CAST(0 AS bigint), CAST($3 AS bigint)
     UNION ALL
@@ -33,39 +27,35 @@ const (
 AND e.idx >= CAST($2 AS bigint) AND e.idx < CAST($3 AS bigint) ORDER BY e.idx LIMIT CAST($4 AS bigint)`
 
 	// RecallByGameRef is RecallByID for the game reference $5.
-	RecallByGameRef = recallColumns + ` /* INDEXED BY entries_game_ref */ WHERE e.ledger = CAST($1 AS bigint) AND e.game_ref = CAST($5 AS text)
+	RecallByGameRef = recallColumns + ` /* INDEXED BY entries_game_ref */
+WHERE e.ledger = CAST($1 AS bigint) AND e.game_ref = CAST($5 AS text)
 AND e.idx >= CAST($2 AS bigint) AND e.idx < CAST($3 AS bigint) ORDER BY e.idx LIMIT CAST($4 AS bigint)`
 
-	// RecallByTable reads commits of ledger $1 and table $2 in the order of serials,
-	// which is that of indexes: $3 at most, from index $4 on, which it searches for
-	// among the serials above $5, with first step $6, and up to serial $7.
+	// RecallByTable reads commits of ledger $1 and table $2 in the order of serials, which is that of indexes: $3 at
+	// most, from index $4 on, and up to serial $7. It searches for the index $4 among the serials above $5, with first
+	// step $6.
 	RecallByTable = `WITH RECURSIVE search (low, step) AS (
     SELECT CAST($5 AS bigint), CAST($6 AS bigint)
     UNION ALL
     SELECT low + CASE WHEN (SELECT e.idx < CAST($4 AS bigint) FROM entries e
-        WHERE e.ledger = CAST($1 AS bigint) AND e.tbl = CAST($2 AS text) AND e.serial = low + step) THEN step ELSE 0 END, step / 2
+        WHERE e.ledger = CAST($1 AS bigint) AND e.tbl = CAST($2 AS text) AND e.serial = low + step)
+        THEN step ELSE 0 END, step / 2
     FROM search WHERE step > 0
-) ` + recallColumns + ` /* INDEXED BY entries_serial */ WHERE e.ledger = CAST($1 AS bigint) AND e.tbl = CAST($2 AS text)
-AND e.serial > (SELECT low FROM search WHERE step < 1) AND e.serial <= CAST($7 AS bigint) ORDER BY e.serial LIMIT CAST($3 AS bigint)`
+) ` + recallColumns + ` /* INDEXED BY entries_serial */
+WHERE e.ledger = CAST($1 AS bigint) AND e.tbl = CAST($2 AS text)
+AND e.serial > (SELECT low FROM search WHERE step < 1) AND e.serial <= CAST($7 AS bigint)
+ORDER BY e.serial LIMIT CAST($3 AS bigint)`
 )
 
-// RecallStatements lists the statements of recall.
-var RecallStatements = []string{RecallEntryAt, RecallByID, RecallByGameRef, RecallByTable}
-
-// EntryAtArgs are the parameters of RecallEntryAt.
-func EntryAtArgs(id ledger.ID, size uint64, time int64) []any {
-	return []any{int64(id), time, firstStep(size)}
-}
-
-// CommitsOf returns the statement that answers a query, and its parameters. What it
-// reads is for CutCommits.
-func CommitsOf(id ledger.ID, q ledger.CommitQuery) (text string, args []any) {
-	from, to := int64(min(q.From, math.MaxInt64)), int64(min(q.To, math.MaxInt64))
+// commitsOf returns the statement that answers a query, and its parameters. The commits that it reads by serial may
+// lie outside the range of indexes.
+func commitsOf(id ledger.ID, q ledger.CommitQuery) (sql string, args []any) {
+	from, to := number(q.From), number(q.To)
 	switch {
 	case q.Serial > 0:
-		serial := int64(min(q.Serial, math.MaxInt64))
+		serial := number(q.Serial)
 		return RecallByTable, []any{int64(id), q.Table, q.Limit, from, serial - 1, 0, serial}
-	case q.Table != "": // no more commits stand below From than entries
+	case q.Table != "": // below From stand at most as many commits as entries
 		return RecallByTable, []any{int64(id), q.Table, q.Limit, from, 0, firstStep(q.From), math.MaxInt64}
 	case q.GameRef != "":
 		return RecallByGameRef, []any{int64(id), from, to, q.Limit, q.GameRef}
@@ -73,28 +63,10 @@ func CommitsOf(id ledger.ID, q ledger.CommitQuery) (text string, args []any) {
 	return RecallByID, []any{int64(id), from, to, q.Limit}
 }
 
-// firstStep is the first step of a search among n rows, the largest power of 2 that
-// is no more.
+// firstStep is the first step of a search among n rows: the largest power of 2 that is at most n.
 func firstStep(n uint64) int64 {
 	if n == 0 {
 		return 0
 	}
 	return 1 << min(bits.Len64(n)-1, 62)
-}
-
-// CutCommits cuts off what is not in the range of the query.
-func CutCommits(q ledger.CommitQuery, list []ledger.CommitEntry) []ledger.CommitEntry {
-	for len(list) > 0 && list[0].Index < q.From {
-		list = list[1:]
-	}
-	for len(list) > 0 && list[len(list)-1].Index >= q.To {
-		list = list[:len(list)-1]
-	}
-	return list
-}
-
-// ScanCommit reads index, entry and close.
-func ScanCommit(row Scanner) (c ledger.CommitEntry, err error) {
-	err = row.Scan(&c.Index, &c.Commit, &c.Close)
-	return c, err
 }

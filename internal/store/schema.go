@@ -14,13 +14,12 @@ import (
 // ErrNotEmpty reports an attempt to migrate evidence away.
 var ErrNotEmpty = errors.New("the database holds entries: it is not migrated down")
 
-// A Schema is the schema of one database. Whoever makes one closes Driver.
+// A Schema is the schema of one database. The caller that makes one closes Driver.
 //
-// golang-migrate notes a version before it runs a file and marks it as whole
-// after it, each in a transaction of its own: a crash in between leaves a version
-// that may or may not be there. The number that the migration itself left tells,
-// and an interrupted migration is repaired from it. Two migrations at once do no
-// harm: what the second one repeats fails as a whole.
+// golang-migrate notes a version before it runs a file and marks it as whole after it, each in a transaction of its own.
+// A crash in between leaves a version that may or may not be there. The number that the migration itself left decides,
+// and an interrupted migration is repaired from it. Two migrations at once are safe: what the second one repeats fails
+// as a whole.
 type Schema struct {
 	Store   string              // the directory: "postgres" or "sqlite"
 	Driver  database.Driver     // over a connection of its own
@@ -34,20 +33,20 @@ func (s Schema) Up() error {
 	err := s.run(s.up)
 	if err != nil {
 		if at, verr := s.Version(); verr == nil && at == migrations.Latest {
-			return nil // somebody else was faster
+			return nil // another migration was faster
 		}
 	}
 	return err
 }
 
-// upTries is how often a migration is tried that fails while others migrate, too.
+// upTries is how often a migration is tried that fails while others run.
 const upTries = 10
 
-// up runs one migration at a time: golang-migrate reads ahead, and when a
-// migration fails the goroutine that reads the next one never ends.
+// up runs one migration at a time: golang-migrate reads ahead, and when a migration fails the goroutine that reads the
+// next one never ends.
 //
-// Somebody else who migrates may be faster, or may have noted a version that the
-// database is past or not yet at; so what fails is put in order and tried again.
+// Another process that migrates may be faster, or may have noted a version that the database is past or not yet at. So
+// what fails is put in order and tried again.
 func (s Schema) up(m *migrate.Migrate) error {
 	for tries := 1; ; {
 		at, err := s.Version()
@@ -122,7 +121,7 @@ func (s Schema) repair(m *migrate.Migrate) error {
 	if err != nil {
 		return err
 	}
-	// Not of m, which does not tell of a mark on no version at all.
+	// Not of m, which does not report a mark on no version at all.
 	noted, dirty, err := s.Driver.Version()
 	if err != nil {
 		return fmt.Errorf("reading the noted schema version: %w", plain(err))
@@ -146,9 +145,11 @@ func CheckSchema(version int) error {
 	case version == migrations.Latest:
 		return nil
 	case version > migrations.Latest:
-		return fmt.Errorf("the database has schema %d and this program knows %d: the program is too old", version, migrations.Latest)
+		return fmt.Errorf("the database has schema %d and this program knows %d: the program is too old",
+			version, migrations.Latest)
 	}
-	return fmt.Errorf("the database has schema %d and this program needs %d: run \"shuffled migrate up\"", version, migrations.Latest)
+	return fmt.Errorf("the database has schema %d and this program needs %d: run \"shuffled migrate up\"",
+		version, migrations.Latest)
 }
 
 // plain takes off the text of the migration that golang-migrate puts into its

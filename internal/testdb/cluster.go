@@ -25,7 +25,7 @@ const (
 	superuser = "shuffled"
 
 	// patience bounds every wait for the server: start, recovery, stop. It is
-	// there to end a hopeless run, not to measure anything.
+	// there to end a run that hangs, not to measure anything.
 	patience = 2 * time.Minute
 	// pause is the time between two looks at something that will happen.
 	pause = 20 * time.Millisecond
@@ -47,8 +47,6 @@ type Cluster struct {
 
 	server *process // nil while stopped; owned like Stop and Start
 	killed bool     // stopped by Kill and not started since
-
-	upstream string // of a standby that was detached
 
 	databases atomic.Uint32 // number of databases ever created
 }
@@ -212,7 +210,7 @@ func (c *Cluster) LogFile() string { return filepath.Join(c.dir, "log") }
 
 // freePort returns a loopback port that was free a moment ago. It stays below
 // the ranges from which systems take the ports of outgoing connections
-// (Linux: from 32768), so that nobody takes it while a server restarts.
+// (Linux: from 32768), so that no other process takes it while a server restarts.
 func freePort() (int, error) {
 	var err error
 	for range 100 {

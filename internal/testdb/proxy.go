@@ -41,8 +41,7 @@ var faultNames = [faults]string{"pass", "request lost", "sync lost", "cut after 
 
 func (f Fault) String() string { return faultNames[f] }
 
-// delay is the length of a delay: longer than an append takes, shorter than
-// anybody waits.
+// delay is the length of a delay: longer than an append takes, shorter than a caller waits.
 const delay = 20 * time.Millisecond
 
 // A Proxy stands between a client and a server, reads their messages, and spoils

@@ -59,8 +59,8 @@ func (c *Cluster) Restart(t testing.TB, mode Mode) {
 	c.Start(t)
 }
 
-// Standby restarts the server as a hot standby of nobody: read-only, and in
-// recovery for as long as the cluster exists.
+// Standby restarts the server as a hot standby without a primary: read-only, and in recovery for as long as the cluster
+// exists.
 func (c *Cluster) Standby(t testing.TB) {
 	t.Helper()
 	c.Stop(t, Fast)
@@ -95,7 +95,7 @@ func (c *Cluster) relaunch() error {
 var errTryAgain = errors.New("try again")
 
 // launch starts the server on a port chosen by port, again and again if the
-// port was taken in the meantime or an earlier server is still ending.
+// port was taken by then or an earlier server is still ending.
 func (c *Cluster) launch(ctx context.Context, port func() (int, error)) error {
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()

@@ -79,8 +79,7 @@ func (c *Cluster) Same(t testing.TB, dsn string) string {
 	return c.url(cfg.Database)
 }
 
-// Synchronous makes commits of the cluster wait for its standby, and waits until
-// they do; or makes an end of that.
+// Synchronous makes commits of the cluster wait for its standby, and waits until they do; or ends that.
 func (c *Cluster) Synchronous(t testing.TB, on bool) {
 	t.Helper()
 	if !on {
@@ -91,23 +90,11 @@ func (c *Cluster) Synchronous(t testing.TB, on bool) {
 	c.await(t, "a synchronous standby", "SELECT count(*) > 0 FROM pg_stat_replication WHERE sync_state = 'sync'")
 }
 
-// Detach ends the streaming of a standby: nothing that its primary writes reaches
-// it, until Attach.
+// Detach ends the streaming of a standby: nothing that its primary writes reaches it any more.
 func (c *Cluster) Detach(t testing.TB) {
 	t.Helper()
-	var conninfo string
-	if err := c.scan("SHOW primary_conninfo", &conninfo); err != nil {
-		t.Fatalf("testdb: detaching a standby: %v", err)
-	}
-	c.upstream = conninfo
 	c.Set(t, "primary_conninfo", "")
 	c.await(t, "the end of streaming", "SELECT count(*) = 0 FROM pg_stat_wal_receiver")
-}
-
-// Attach lets a detached standby stream again. It does not wait for that.
-func (c *Cluster) Attach(t testing.TB) {
-	t.Helper()
-	c.Set(t, "primary_conninfo", c.upstream)
 }
 
 // Promote makes a primary of a standby.
@@ -119,8 +106,8 @@ func (c *Cluster) Promote(t testing.TB) {
 	}
 }
 
-// Set changes a setting of the running server, for connections that are open,
-// too. What was given at its start has precedence.
+// Set changes a setting of the running server, also for connections that are open. What was given at its start has
+// precedence.
 func (c *Cluster) Set(t testing.TB, name, value string) {
 	t.Helper()
 	quoted := "'" + strings.ReplaceAll(value, "'", "''") + "'"
@@ -137,7 +124,7 @@ func (c *Cluster) Set(t testing.TB, name, value string) {
 
 // Pause stops every process of the server in its tracks, as a machine that
 // hangs: connections stay open and nothing answers. The returned function lets
-// them go on; the end of the test does, too.
+// them go on, as does the end of the test.
 func (c *Cluster) Pause(t testing.TB) (resume func()) {
 	t.Helper()
 	var pids []int

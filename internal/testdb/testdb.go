@@ -18,7 +18,7 @@
 // /usr/lib/postgresql/*/bin, newest version first. Without them a test is
 // skipped with the command that installs them, or fails if
 // SHUFFLED_REQUIRE_POSTGRES=1. PostgreSQL refuses to run as root; for root the
-// server runs as the user postgres, or nobody if there is none.
+// server runs as the user postgres, or as the user nobody if there is none.
 //
 // # What is left behind
 //

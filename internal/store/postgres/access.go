@@ -12,7 +12,7 @@ import (
 
 // PutAccess implements [ledger.AccessStore].
 func (s *Store) PutAccess(ctx context.Context, id ledger.ID, a ledger.Access) error {
-	// One at a time of this process: of two only one can be the next.
+	// One at a time in this process: only one record can be the next.
 	select {
 	case s.access <- struct{}{}:
 		defer func() { <-s.access }()
@@ -24,7 +24,7 @@ func (s *Store) PutAccess(ctx context.Context, id ledger.ID, a ledger.Access) er
 		if err != nil {
 			return err
 		}
-		_, err = s.exec(ctx, sqlPutAccess, int64(id), a.Time, a.Request, a.Token, a.Method, a.Path, int64(head.Count+1), head.Hash[:])
+		_, err = s.exec(ctx, store.SQLNewAccess, store.NewAccessArgs(id, a, head)...)
 		var pg *pgconn.PgError
 		switch {
 		case isCode(err, codeUnique) && errors.As(err, &pg) && pg.ConstraintName == "access_records_seq":
@@ -36,31 +36,6 @@ func (s *Store) PutAccess(ctx context.Context, id ledger.ID, a ledger.Access) er
 		}
 		return err
 	}
-}
-
-// AccessHead implements [ledger.AccessStore].
-func (s *Store) AccessHead(ctx context.Context, id ledger.ID) (h ledger.AccessHead, err error) {
-	err = s.query(ctx, sqlLastAccess, []any{int64(id)}, func(row scanner) error {
-		h, err = store.ScanAccessHead(row)
-		return err
-	})
-	return h, err
-}
-
-// AccessRecords implements [ledger.AccessStore].
-func (s *Store) AccessRecords(ctx context.Context, id ledger.ID, q ledger.AccessQuery) (list []ledger.Access, err error) {
-	from := max(q.From, q.After.Time)
-	err = s.query(ctx, sqlAccess, []any{int64(id), from, store.Until(q.To), q.After.Time, q.After.Request, q.Limit}, func(row scanner) error {
-		a, err := store.ScanAccess(row)
-		list = append(list, a)
-		return err
-	})
-	return list, err
-}
-
-// CountAccess implements [ledger.AccessStore].
-func (s *Store) CountAccess(ctx context.Context, id ledger.ID, before int64) (int, error) {
-	return s.count(ctx, sqlCountAccess, int64(id), before)
 }
 
 // DropAccess implements [ledger.AccessStore].

@@ -8,7 +8,6 @@ import (
 
 	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/jackc/pgx/v5/pgxpool"
-	"golang.org/x/mod/sumdb/tlog"
 
 	"shuffled/internal/ledger"
 	"shuffled/internal/store"
@@ -20,11 +19,11 @@ func (s *Store) Create(ctx context.Context, info ledger.Info, first ledger.Batch
 		return err
 	}
 	args := append(entryArgs(ledger.IDOf(info.Origin), 0, first), info.Name)
-	beside, err := besideArgs(first)
+	others, err := otherArgs(first)
 	if err != nil {
 		return err
 	}
-	args = append(append(args, beside...), info.Origin)
+	args = append(append(args, others...), info.Origin)
 	made, err := s.write(ctx, sqlCreate, args)
 	if err == nil && !made {
 		err = ledger.ErrExists
@@ -39,11 +38,11 @@ func (s *Store) Append(ctx context.Context, id ledger.ID, old ledger.Head, b led
 	}
 	sql, args := sqlAppend, append(entryArgs(id, old.Size, b), old.Root[:])
 	if slots, _ := store.Slots(b); len(b.Tiles)+len(slots)+len(b.Decks) > 0 {
-		beside, err := besideArgs(b)
+		others, err := otherArgs(b)
 		if err != nil {
 			return err
 		}
-		sql, args = sqlAppendAll, append(args, beside...)
+		sql, args = sqlAppendAll, append(args, others...)
 	}
 	moved, err := s.write(ctx, sql, args)
 	switch {
@@ -74,9 +73,9 @@ func entryArgs(id ledger.ID, old uint64, b ledger.Batch) []any {
 		times, serials, shuffles, types, tables, tags, entries, sealed, games}
 }
 
-// besideArgs returns the parameters of sqlNewBeside: tiles, slots with the indexes of
+// otherArgs returns the parameters of sqlNewOthers: tiles, slots with the indexes of
 // their commits, and decks.
-func besideArgs(b ledger.Batch) ([]any, error) {
+func otherArgs(b ledger.Batch) ([]any, error) {
 	n := len(b.Tiles)
 	levels, indexes, data := make([]int16, n), make([]int64, n), make([][]byte, n)
 	for i, t := range b.Tiles {
@@ -132,7 +131,8 @@ func (s *Store) conflict(ctx context.Context, id ledger.ID, old ledger.Head, b l
 		return ledger.ErrStale
 	}
 	if err == nil && pg != nil {
-		return fmt.Errorf("the batch contradicts rows that are stored: one stands where entry %d or what belongs to it goes (%s): see docs/OPERATIONS.md, A row in the way: %w", old.Size, pg.ConstraintName, refused)
+		return fmt.Errorf("the batch contradicts rows that are stored: one stands where entry %d or what belongs to it goes (%s): "+
+			"see docs/OPERATIONS.md, A row in the way: %w", old.Size, pg.ConstraintName, refused)
 	}
 	return fmt.Errorf("the batch contradicts rows that are stored: %w", refused)
 }
@@ -167,7 +167,8 @@ func (s *Store) TakenSlots(ctx context.Context, id ledger.ID, slots ...[32]byte)
 }
 
 // storedHashes returns those hashes that the statement finds, in their order.
-func storedHashes(ctx context.Context, conn *pgxpool.Conn, sql string, id ledger.ID, hashes [][]byte) (found [][32]byte, err error) {
+func storedHashes(ctx context.Context, conn *pgxpool.Conn, sql string, id ledger.ID, hashes [][]byte) (
+	found [][32]byte, err error) {
 	if len(hashes) == 0 {
 		return nil, nil
 	}
@@ -208,24 +209,12 @@ func (s *Store) Head(ctx context.Context, id ledger.ID) (ledger.Head, error) {
 	}
 	defer conn.Release()
 	watched := s.watch(conn)
-	h, err := scanHead(conn.QueryRow(ctx, sqlHead, int64(id)))
+	h, err := store.ScanHead(conn.QueryRow(ctx, sqlHead, int64(id)))
 	if err = watched.ended(err); err != nil {
 		return ledger.Head{}, notFound(err)
 	}
 	if err := replicated(conn.Conn().PgConn()); err != nil {
 		return ledger.Head{}, err
 	}
-	return h, nil
-}
-
-func scanHead(row scanner) (h ledger.Head, err error) {
-	var root []byte
-	if err := row.Scan(&h.Size, &root, &h.Checkpoint); err != nil {
-		return ledger.Head{}, err
-	}
-	if len(root) != tlog.HashSize {
-		return ledger.Head{}, errors.New("the stored root has not 32 bytes")
-	}
-	h.Root = tlog.Hash(root)
 	return h, nil
 }

@@ -47,7 +47,8 @@ func checkServer(ctx context.Context, conn *pgconn.PgConn, superuser bool) error
 	}
 	switch {
 	case v[3] != "f":
-		return &refusal{errors.New("the server is a standby: it cannot be written, and what it shows may be old"), ledger.CauseReadOnly}
+		return &refusal{errors.New("the server is a standby: it cannot be written, and what it shows may be old"),
+			ledger.CauseReadOnly}
 	case v[0] != "on":
 		return &refusal{err: errors.New("fsync is off: a crash would lose what was acknowledged; set fsync = on")}
 	case v[1] != "on":
@@ -55,11 +56,13 @@ func checkServer(ctx context.Context, conn *pgconn.PgConn, superuser bool) error
 	case v[2] != "on" && v[2] != "remote_apply":
 		// Without a standby, local and remote_write are what on is. With one they
 		// acknowledge what a failover may lose.
-		return &refusal{err: fmt.Errorf("synchronous_commit is %s: a crash or failover could lose what was acknowledged; set it to on or remote_apply", v[2])}
+		return &refusal{err: fmt.Errorf("synchronous_commit is %s: a crash or failover could lose what was acknowledged; "+
+			"set it to on or remote_apply", v[2])}
 	case v[6] != "off":
 		return &refusal{errors.New("the server takes no writes: default_transaction_read_only is on"), ledger.CauseReadOnly}
 	case v[4] != "off" && !superuser:
-		return &refusal{err: errors.New("the role is a superuser, which nothing in the database can stop: use the writer of deploy/roles.sql")}
+		return &refusal{err: errors.New("the role is a superuser, which nothing in the database can stop: " +
+			"use the writer of deploy/roles.sql")}
 	}
 	version, err := parseVersion(v[5])
 	if err == nil {

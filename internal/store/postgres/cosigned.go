@@ -2,7 +2,6 @@ package postgres
 
 import (
 	"context"
-	"iter"
 	"math"
 
 	"shuffled/internal/ledger"
@@ -20,7 +19,7 @@ func (s *Store) PutCosigned(ctx context.Context, id ledger.ID, h ledger.Head) er
 	case err != nil || added:
 		return err
 	}
-	err = s.one(ctx, sqlHasCosigned, []any{int64(id), size}, func(row scanner) error { return row.Scan(&size) })
+	_, err = store.One(ctx, s.query, store.Only[int64], sqlHasCosigned, int64(id), size)
 	if err != nil {
 		return err
 	}
@@ -28,23 +27,7 @@ func (s *Store) PutCosigned(ctx context.Context, id ledger.ID, h ledger.Head) er
 }
 
 // CosignedAtMost implements [ledger.Cosigned].
-func (s *Store) CosignedAtMost(ctx context.Context, id ledger.ID, size uint64) (h ledger.Head, err error) {
-	args := []any{int64(id), int64(min(size, math.MaxInt64))}
-	err = s.one(ctx, sqlCosignedAtMost, args, func(row scanner) (err error) {
-		h, err = scanHead(row)
-		return err
-	})
-	return h, err
-}
-
-// CosignedFrom implements [ledger.Cosigned].
-func (s *Store) CosignedFrom(ctx context.Context, id ledger.ID, size uint64) iter.Seq2[ledger.Head, error] {
-	return store.Heads(size, func(size uint64, n int) (list []ledger.Head, err error) {
-		err = s.query(ctx, sqlCosignedFrom, []any{int64(id), int64(size), n}, func(row scanner) error {
-			h, err := scanHead(row)
-			list = append(list, h)
-			return err
-		})
-		return list, err
-	})
+func (s *Store) CosignedAtMost(ctx context.Context, id ledger.ID, size uint64) (ledger.Head, error) {
+	most := int64(min(size, math.MaxInt64))
+	return store.One(ctx, s.query, store.ScanHead, sqlCosignedAtMost, int64(id), most)
 }

@@ -53,7 +53,7 @@ func TestLostMessages(t *testing.T) {
 	}
 }
 
-// TestRestart stops the server in every way beside a writer that goes on.
+// TestRestart stops the server in every way while a writer goes on.
 func TestRestart(t *testing.T) {
 	t.Parallel()
 	c := testdb.Start(t)

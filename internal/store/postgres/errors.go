@@ -165,7 +165,8 @@ func stripped(err error) error {
 
 // errUnreplicated reports a commit whose wait for a standby was cut short: it is
 // there and may yet be lost.
-var errUnreplicated = &ledger.StoreError{Cause: ledger.CauseStandby, Err: errors.New("the wait for a synchronous standby was cancelled")}
+var errUnreplicated = &ledger.StoreError{Cause: ledger.CauseStandby,
+	Err: errors.New("the wait for a synchronous standby was cancelled")}
 
 const syncCancelled = "shuffled: sync cancelled"
 

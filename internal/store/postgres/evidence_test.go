@@ -119,20 +119,20 @@ func TestPlans(t *testing.T) {
 		}
 	}
 	statements := map[string]statement{
-		"range":      {"bigint, bigint, bigint", "1, 2, 3", sqlRows},
+		"range":      {"bigint, bigint, bigint", "1, 2, 3", store.SQLRows},
 		"ByKeyTags":  {"bigint, bytea[]", `1, '{"\\x00", "\\x01"}'`, sqlByKeyTags},
 		"key tags":   {"bigint, bytea[]", `1, '{"\\x00", "\\x01"}'`, sqlKeyTags},
 		"slots":      {"bigint, bytea[]", `1, '{"\\x00", "\\x01"}'`, sqlSlots},
 		"commits":    {"bigint, bigint[]", "1, '{2, 3}'", sqlCommits},
 		"ByShuffles": {"bigint, bigint[]", "1, '{2, 3}'", sqlOfShuffles},
 		"visible":    {"bigint, bigint[]", "1, '{2, 3}'", sqlShuffles},
-		"checkpoint": {"bigint, bigint", "1, 2", sqlCheckpointAfter},
-		"tile":       {"bigint, smallint, bigint", "1, 0, 2", sqlTile},
+		"checkpoint": {"bigint, bigint", "1, 2", store.SQLCheckpointAfter},
+		"tile":       {"bigint, smallint, bigint", "1, 0, 2", store.SQLTile},
 		"cosigned":   {"bigint, bigint", "1, 2", sqlCosignedAtMost},
-		"and from":   {"bigint, bigint, bigint", "1, 2, 512", sqlCosignedFrom},
+		"and from":   {"bigint, bigint, bigint", "1, 2, 512", store.SQLCosignedFrom},
 		"has":        {"bigint, bigint", "1, 2", sqlHasCosigned},
-		"deck":       {"bigint, bytea", `1, '\\x00'`, sqlDeck},
-		"accesses":   {"bigint, bigint, bigint, bigint, text, int", "1, 2, 3, 2, 'a', 5", sqlAccess},
+		"deck":       {"bigint, bytea", `1, '\\x00'`, store.SQLDeck},
+		"accesses":   {"bigint, bigint, bigint, bigint, text, int", "1, 2, 3, 2, 'a', 5", store.SQLAccess},
 		"old ones":   {"bigint, bigint, int", "1, 2, 3", sqlDropAccess},
 	}
 	for _, analyzed := range []bool{false, true} {

@@ -48,7 +48,7 @@ func OpenEvidence(ctx context.Context, dsn string, o Options) (*store.Evidence, 
 		return schemaError(rows.Err())
 	}
 	var comment any
-	err = query(ctx, "SELECT coalesce(obj_description(to_regclass('heads'), 'pg_class'), '')", nil, func(values []any) error {
+	err = query(ctx, sqlVersion, nil, func(values []any) error {
 		comment = values[0]
 		return nil
 	})

@@ -102,10 +102,11 @@ func (o Options) migrate(ctx context.Context, dsn string, do func(store.Schema) 
 	})
 }
 
+const sqlVersion = `SELECT coalesce(obj_description(to_regclass('heads'), 'pg_class'), '')`
+
 func schemaVersion(ctx context.Context, db *sql.DB) (int, error) {
-	const comment = `SELECT coalesce(obj_description(to_regclass('heads'), 'pg_class'), '')`
 	var c string
-	if err := db.QueryRowContext(ctx, comment).Scan(&c); err != nil {
+	if err := db.QueryRowContext(ctx, sqlVersion).Scan(&c); err != nil {
 		return 0, fmt.Errorf("reading the schema version: %w", clean(err))
 	}
 	return parseVersion(c)

@@ -3,6 +3,7 @@ package postgres
 import (
 	"testing"
 
+	"shuffled/internal/store"
 	"shuffled/internal/store/storetest"
 	"shuffled/internal/testdb"
 )
@@ -16,6 +17,6 @@ func TestStoreThroughPgBouncer(t *testing.T) {
 	storetest.Test(t, func(t *testing.T) storetest.Backend {
 		dsn := c.Database(t)
 		migrate(t, dsn)
-		return backend(t, dsn, func(t *testing.T) storetest.Store { return open(t, through(dsn), Options{Pooler: true}) })
+		return backend(t, dsn, func(t *testing.T) store.Database { return open(t, through(dsn), Options{Pooler: true}) })
 	}, "AppendKeepsEverything", "DuplicateKeys", "Finders", "Cosigned", "Race", "Slots", "Accesses", "Commits", "EntryAt")
 }

@@ -3,7 +3,6 @@ package postgres
 import (
 	"context"
 	"errors"
-	"iter"
 	"math"
 
 	"github.com/jackc/pgx/v5"
@@ -13,12 +12,10 @@ import (
 	"shuffled/internal/store"
 )
 
-// scanner is one row of a result.
-type scanner interface{ Scan(dest ...any) error }
+type scanner = store.Scanner
 
-// query runs one statement, which is its own transaction, and hands over its
-// rows. It returns nil only after the transaction's commit: with a locking read
-// that is the barrier.
+// query runs one statement, which is its own transaction, and hands over its rows. It returns nil only after the
+// transaction's commit: with a locking read that is the barrier.
 func (s *Store) query(ctx context.Context, sql string, args []any, each func(scanner) error) error {
 	conn, ctx, release, err := s.reader(ctx)
 	if err != nil {
@@ -58,15 +55,23 @@ func handOver(rows pgx.Rows, each func(scanner) error) error {
 
 // one runs a statement that returns at most one row, ErrNotFound for none.
 func (s *Store) one(ctx context.Context, sql string, args []any, scan func(scanner) error) error {
-	found := false
-	err := s.query(ctx, sql, args, func(row scanner) error {
-		found = true
-		return scan(row)
-	})
-	if err == nil && !found {
-		err = ledger.ErrNotFound
-	}
+	_, err := store.One(ctx, s.query, func(row scanner) (bool, error) { return true, scan(row) }, sql, args...)
 	return err
+}
+
+// exec runs one statement and returns the number of rows it changed.
+func (s *Store) exec(ctx context.Context, sql string, args ...any) (int64, error) {
+	conn, ctx, release, err := s.reader(ctx)
+	if err != nil {
+		return 0, err
+	}
+	defer release()
+	watched := s.watch(conn)
+	tag, err := conn.Exec(ctx, sql, args...)
+	if err = watched.ended(err); err != nil {
+		return 0, clean(err)
+	}
+	return tag.RowsAffected(), replicated(conn.Conn().PgConn())
 }
 
 func notFound(err error) error {
@@ -76,52 +81,14 @@ func notFound(err error) error {
 	return clean(err)
 }
 
-func scanRow(row scanner) (r ledger.Row, err error) {
-	var tag []byte
-	err = row.Scan(&r.Index, &r.Time, (*uint8)(&r.Type), &r.Serial, &r.Shuffle, &r.Table, &tag, &r.Entry, &r.Sealed, &r.GameRef)
-	copy(r.KeyTag[:], tag)
-	return r, err
-}
-
-func (s *Store) rows(ctx context.Context, sql string, args ...any) (list []ledger.Row, err error) {
-	err = s.query(ctx, sql, args, func(row scanner) error {
-		r, err := scanRow(row)
-		list = append(list, r)
-		return err
-	})
-	if err != nil {
-		return nil, err
-	}
-	return list, nil
-}
-
-// Ledgers implements [ledger.Store].
-func (s *Store) Ledgers(ctx context.Context) (list []ledger.Info, err error) {
-	err = s.query(ctx, sqlLedgers, nil, func(row scanner) error {
-		var i ledger.Info
-		err := row.Scan(&i.Name, &i.Origin)
-		list = append(list, i)
-		return err
-	})
-	return list, err
-}
-
-// Rows implements [ledger.Store].
-func (s *Store) Rows(ctx context.Context, id ledger.ID, from, to uint64) iter.Seq2[ledger.Row, error] {
-	size := func() (uint64, error) { return s.Size(ctx, id) }
-	read := func(from, to uint64) ([]ledger.Row, error) {
-		return s.rows(ctx, sqlRows, int64(id), int64(from), int64(to))
-	}
-	return store.Rows(from, min(to, math.MaxInt64), size, read)
-}
-
 // ByKeyTags implements [ledger.Finder].
 func (s *Store) ByKeyTags(ctx context.Context, id ledger.ID, tags ...[32]byte) ([]ledger.Row, error) {
-	return s.rows(ctx, sqlByKeyTags, int64(id), store.Hashes(tags))
+	return store.All(ctx, s.query, store.ScanRow, sqlByKeyTags, int64(id), store.Hashes(tags))
 }
 
 // ByShuffles implements [ledger.Finder].
-func (s *Store) ByShuffles(ctx context.Context, id ledger.ID, standing ledger.Standing, shuffles ...uint64) ([][]ledger.Row, error) {
+func (s *Store) ByShuffles(ctx context.Context, id ledger.ID, standing ledger.Standing, shuffles ...uint64) (
+	[][]ledger.Row, error) {
 	var ids []int64
 	for _, shuffle := range shuffles {
 		if shuffle <= math.MaxInt64 {
@@ -134,7 +101,7 @@ func (s *Store) ByShuffles(ctx context.Context, id ledger.ID, standing ledger.St
 	}
 	found := make(map[uint64][]ledger.Row)
 	err := read(ctx, []any{int64(id), ids}, func(row scanner) error {
-		r, err := scanRow(row)
+		r, err := store.ScanRow(row)
 		of := r.Shuffle
 		if of == 0 { // a commit
 			of = r.Index
@@ -196,24 +163,4 @@ func (s *Store) durable(ctx context.Context, args []any, each func(scanner) erro
 		return clean(err)
 	}
 	return replicated(conn.Conn().PgConn())
-}
-
-// CheckpointAfter implements [ledger.Finder].
-func (s *Store) CheckpointAfter(ctx context.Context, id ledger.ID, index uint64) (h ledger.Head, err error) {
-	args := []any{int64(id), int64(min(index, math.MaxInt64))}
-	err = s.one(ctx, sqlCheckpointAfter, args, func(row scanner) (err error) {
-		h, err = scanHead(row)
-		return err
-	})
-	return h, err
-}
-
-// Tile implements [ledger.Finder].
-func (s *Store) Tile(ctx context.Context, id ledger.ID, level int, index uint64) (data []byte, err error) {
-	if level < 0 || level > math.MaxInt16 || index > math.MaxInt64 {
-		return nil, ledger.ErrNotFound
-	}
-	args := []any{int64(id), int16(level), int64(index)}
-	err = s.one(ctx, sqlTile, args, func(row scanner) error { return row.Scan(&data) })
-	return data, err
 }

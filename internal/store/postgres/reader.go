@@ -13,9 +13,9 @@ import (
 
 // reader takes a connection for reading, for which it waits as long as ctx has
 // patience, and no longer than the store's timeout: one of dealers, or of readers
-// (ledger.AsReader). Sent is the context of one statement on it: a caller who leaves does
-// not end that, for it would cost the connection, and most statements are over before
-// another one could be made. The caller calls release.
+// (ledger.AsReader). Sent is the context of one statement on it: a caller that leaves does
+// not end that: it would cost the connection, and most statements end before another
+// one could be made. The caller calls release.
 func (s *Store) reader(ctx context.Context) (conn *pgxpool.Conn, sent context.Context, release func(), err error) {
 	pool, of := s.reads, "dealers"
 	if ledger.IsReader(ctx) {
@@ -32,9 +32,11 @@ func (s *Store) reader(ctx context.Context) (conn *pgxpool.Conn, sent context.Co
 	case err == nil:
 		ledger.Began(ctx)
 	case late:
-		return nil, nil, nil, fmt.Errorf("%w: its patience ended before it asked for a connection to the database", ledger.ErrOverloaded)
+		return nil, nil, nil, fmt.Errorf("%w: its patience ended before it asked for a connection to the database",
+			ledger.ErrOverloaded)
 	case impatient && errors.Is(err, context.DeadlineExceeded):
-		return nil, nil, nil, fmt.Errorf("%w: no connection to the database became free, all %d of %s are taken", ledger.ErrOverloaded, pool.Config().MaxConns, of)
+		return nil, nil, nil, fmt.Errorf("%w: no connection to the database became free, all %d of %s are taken",
+			ledger.ErrOverloaded, pool.Config().MaxConns, of)
 	default:
 		return nil, nil, nil, fmt.Errorf("waiting for a connection: %w", clean(err))
 	}

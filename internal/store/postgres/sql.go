@@ -1,5 +1,7 @@
 package postgres
 
+import "shuffled/internal/store"
+
 // All statements of this package. Parameters are typed where PostgreSQL could
 // not tell, and are sent in binary.
 
@@ -13,12 +15,13 @@ const sqlNewEntries = `
     INSERT INTO entries (ledger, idx, time, serial, shuffle, type, tbl, key_tag, entry, sealed, game_ref)
     SELECT head.ledger, $2::bigint + e.nth - 1, e.time, nullif(e.serial, 0), nullif(e.shuffle, 0), e.type,
            nullif(e.tbl, ''), e.key_tag, e.entry, e.sealed, nullif(e.game_ref, '')
-    FROM head, unnest($6::bigint[], $7::bigint[], $8::bigint[], $9::smallint[], $10::text[], $11::bytea[], $12::bytea[], $13::bytea[], $14::text[])
+    FROM head, unnest($6::bigint[], $7::bigint[], $8::bigint[], $9::smallint[], $10::text[], $11::bytea[],
+         $12::bytea[], $13::bytea[], $14::text[])
          WITH ORDINALITY AS e (time, serial, shuffle, type, tbl, key_tag, entry, sealed, game_ref, nth)`
 
-// sqlNewBeside adds tiles, whose columns are $16 … $18, slots, $19 and $20, and decks,
+// sqlNewOthers adds tiles, whose columns are $16 … $18, slots, $19 and $20, and decks,
 // $21 and $22, those that are not there.
-const sqlNewBeside = `
+const sqlNewOthers = `
 ), new_tiles AS (
     INSERT INTO tiles (ledger, level, idx, data)
     SELECT head.ledger, t.level, t.idx, t.data
@@ -47,12 +50,11 @@ WITH head AS (
     WHERE ledger = $1 AND size = $2 AND root = $15
     RETURNING ledger`
 
-// sqlAppend appends entries; sqlAppendAll tiles, slots and decks as well. Where there are
-// none, to look for them costs a sixth of the processor time of an append of one
-// entry.
+// sqlAppend appends entries; sqlAppendAll tiles, slots and decks as well. If a batch has none of these, sqlAppendAll
+// costs a sixth more of the processor time of an append of one entry.
 const (
 	sqlAppend    = sqlMoveHead + sqlNewEntries + sqlNewCheckpoint
-	sqlAppendAll = sqlMoveHead + sqlNewEntries + sqlNewBeside + sqlNewCheckpoint
+	sqlAppendAll = sqlMoveHead + sqlNewEntries + sqlNewOthers + sqlNewCheckpoint
 )
 
 // sqlCreate makes ledger $1 named $15 with origin $23.
@@ -64,25 +66,18 @@ WITH made AS (
 ), head AS (
     INSERT INTO heads (ledger, size, root, checkpoint)
     SELECT ledger, $3, $4, $5 FROM made
-    RETURNING ledger` + sqlNewEntries + sqlNewBeside + sqlNewCheckpoint
-
-const sqlLedgers = `SELECT name, origin FROM ledgers ORDER BY name`
+    RETURNING ledger` + sqlNewEntries + sqlNewOthers + sqlNewCheckpoint
 
 // sqlHead takes the lock of an append (see the package comment).
 const sqlHead = `SELECT size, root, checkpoint FROM heads WHERE ledger = $1 FOR NO KEY UPDATE`
-
-const sqlSize = `SELECT size FROM heads WHERE ledger = $1`
-
-const columns = `e.idx, e.time, e.type, coalesce(e.serial, 0), coalesce(e.shuffle, 0), coalesce(e.tbl, ''), e.key_tag, e.entry, e.sealed, coalesce(e.game_ref, '')`
-
-const sqlRows = `SELECT ` + columns + ` FROM entries e WHERE e.ledger = $1 AND e.idx >= $2 AND e.idx < $3 ORDER BY e.idx`
 
 // The barrier is FOR KEY SHARE OF h. In a subquery that nothing reads it would
 // not be taken. LIMIT and OFFSET have each thing looked up on its own, and
 // connections set enable_seqscan off, so in its index: a plan that was made while the
 // table was small stays in use.
 const (
-	sqlByKeyTags = `SELECT ` + columns + ` FROM heads h CROSS JOIN unnest($2::bytea[]) AS t (tag) CROSS JOIN LATERAL
+	sqlByKeyTags = `SELECT ` + store.RowColumns + ` FROM heads h
+CROSS JOIN unnest($2::bytea[]) AS t (tag) CROSS JOIN LATERAL
 (SELECT * FROM entries WHERE ledger = h.ledger AND key_tag = t.tag LIMIT 1) e
 WHERE h.ledger = $1 FOR KEY SHARE OF h`
 
@@ -92,18 +87,18 @@ WHERE h.ledger = $1 AND e.key_tag = ANY ($2::bytea[]) FOR KEY SHARE OF h`
 	sqlSlots = `SELECT s.slot FROM heads h JOIN slots s ON s.ledger = h.ledger
 WHERE h.ledger = $1 AND s.slot = ANY ($2::bytea[]) FOR KEY SHARE OF h`
 
-	sqlCommits = `SELECT ` + columns + ` FROM heads h CROSS JOIN unnest($2::bigint[]) AS s (id) CROSS JOIN LATERAL
+	sqlCommits = `SELECT ` + store.RowColumns + ` FROM heads h CROSS JOIN unnest($2::bigint[]) AS s (id) CROSS JOIN LATERAL
 (SELECT * FROM entries WHERE ledger = h.ledger AND idx = s.id AND type = 2 LIMIT 1) e
 WHERE h.ledger = $1 FOR KEY SHARE OF h`
 
-	sqlOfShuffles = `SELECT ` + columns + ` FROM unnest($2::bigint[]) AS s (id) CROSS JOIN LATERAL
+	sqlOfShuffles = `SELECT ` + store.RowColumns + ` FROM unnest($2::bigint[]) AS s (id) CROSS JOIN LATERAL
 (SELECT * FROM entries WHERE ledger = $1 AND shuffle = s.id ORDER BY idx OFFSET 0) e`
 
 	// sqlBarrier is the barrier alone, for what was not found: no row, no lock.
 	sqlBarrier = `SELECT true FROM heads WHERE ledger = $1 FOR KEY SHARE`
 
 	// sqlShuffles is both without the barrier.
-	sqlShuffles = `SELECT ` + columns + ` FROM unnest($2::bigint[]) AS s (id) CROSS JOIN LATERAL
+	sqlShuffles = `SELECT ` + store.RowColumns + ` FROM unnest($2::bigint[]) AS s (id) CROSS JOIN LATERAL
 (SELECT * FROM entries WHERE ledger = $1 AND idx = s.id AND type = 2 LIMIT 1) e
 UNION ALL ` + sqlOfShuffles
 )
@@ -117,44 +112,14 @@ WITH new_cosigned AS (
 )
 SELECT count(*) FROM new_cosigned`
 
-// Of these the first two have the barrier.
+// Both have the barrier.
 const (
 	sqlHasCosigned = `SELECT c.size FROM heads h JOIN cosigned c ON c.ledger = h.ledger
 WHERE h.ledger = $1 AND c.size = $2 FOR KEY SHARE OF h`
 
 	sqlCosignedAtMost = `SELECT c.size, c.root, c.checkpoint FROM heads h JOIN cosigned c ON c.ledger = h.ledger
 WHERE h.ledger = $1 AND c.size <= $2 ORDER BY c.size DESC LIMIT 1 FOR KEY SHARE OF h`
-
-	sqlCosignedFrom = `SELECT size, root, checkpoint FROM cosigned WHERE ledger = $1 AND size >= $2 ORDER BY size LIMIT $3`
 )
 
-const (
-	sqlCheckpointAfter = `SELECT size, root, checkpoint FROM checkpoints WHERE ledger = $1 AND size > $2 ORDER BY size LIMIT 1`
-
-	sqlTile = `SELECT data FROM tiles WHERE ledger = $1 AND level = $2 AND idx = $3`
-
-	sqlDeck = `SELECT cards FROM decks WHERE ledger = $1 AND hash = $2`
-)
-
-const ()
-
-const (
-	sqlPutAccess = `INSERT INTO access_records (ledger, time, request, token, method, path, seq, prev) VALUES ($1, $2, $3, $4, $5, $6, $7, $8)`
-
-	sqlLastAccess = `SELECT seq, prev, time, request, token, method, path FROM access_records
-WHERE ledger = $1 AND seq IS NOT NULL ORDER BY seq DESC LIMIT 1`
-
-	sqlAccess = `SELECT time, request, token, method, path FROM access_records
-WHERE ledger = $1 AND time >= $2 AND time < $3 AND (time, request) > ($4::bigint, $5::text)
-ORDER BY time, request LIMIT $6`
-
-	// overdueAccess are those of before the chain, and its beginning up to the first that
-	// stays. The newest stays.
-	overdueAccess = `FROM access_records WHERE ledger = $1 AND time < $2 AND (seq IS NULL
-    OR seq < coalesce((SELECT min(seq) FROM access_records WHERE ledger = $1 AND time >= $2), 9223372036854775807)
-    AND seq < (SELECT max(seq) FROM access_records WHERE ledger = $1))`
-
-	sqlCountAccess = `SELECT count(*) ` + overdueAccess
-
-	sqlDropAccess = `DELETE FROM access_records WHERE ctid = ANY (ARRAY(SELECT ctid ` + overdueAccess + ` ORDER BY seq NULLS FIRST, time, request LIMIT $3))`
-)
+const sqlDropAccess = `DELETE FROM access_records WHERE ctid = ANY (ARRAY(
+    SELECT ctid ` + store.OverdueAccess + ` ORDER BY seq NULLS FIRST, time, request LIMIT $3))`

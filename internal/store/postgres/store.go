@@ -5,11 +5,11 @@
 // # An append
 //
 // An append is one statement (sql.go): an UPDATE of the head, from the old size
-// and root to the new, whose result feeds the INSERTs. Where the head is another
+// and root to the new, whose result feeds the INSERTs. If the head is another
 // one it returns no row, and every INSERT has nothing to insert. The statement is
 // its own transaction and commits before the server says that it is ready again,
 // which is what pgx waits for. It runs under a time limit of its own, not under
-// the caller's context: a caller who leaves does not make an outcome unknown.
+// the caller's context: a caller that leaves does not make an outcome unknown.
 //
 // # The barrier
 //
@@ -27,8 +27,8 @@
 // appends that are under way: what it returns is not overtaken by a commit that
 // was sent before. The finders take FOR KEY SHARE, which conflicts with no append:
 // they only need what they found to stay. When they find nothing, no row is locked
-// and nobody waits: an append follows, and finds out. A shuffle that is not found is
-// an answer, and so has the barrier, too.
+// and there is no wait: an append follows, and decides. That a shuffle is not found is
+// an answer, so the barrier is taken for it as well.
 package postgres
 
 import (
@@ -40,6 +40,7 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"shuffled/internal/ledger"
+	"shuffled/internal/store"
 )
 
 // Options are the settings of a store. The zero value is good for production.
@@ -72,22 +73,19 @@ type Options struct {
 // one at a time, for a millisecond.
 const appenders = 4
 
-// Store is a ledger.Store, AccessStore and CommitFinder in one
-// PostgreSQL database. All methods are safe for concurrent use.
+// Store is a store.Database in one PostgreSQL database. All methods are safe for concurrent use.
 type Store struct {
+	store.Reads
+
 	appends *pgxpool.Pool // Append, Create, Head
 	reads   *pgxpool.Pool // all other, except for
 	public  *pgxpool.Pool // what is asked under ledger.AsReader
 	timeout time.Duration
 	blocked atomic.Pointer[ledger.Cause] // what a write waits for; nil: nothing that is known
-	access  chan struct{}                // capacity 1: who adds to the chain of accesses
+	access  chan struct{}                // capacity 1: the turn to add to the chain of accesses
 }
 
-var (
-	_ ledger.Store        = (*Store)(nil)
-	_ ledger.AccessStore  = (*Store)(nil)
-	_ ledger.CommitFinder = (*Store)(nil)
-)
+var _ store.Database = (*Store)(nil)
 
 // Open connects to the database at dsn, a postgres:// address or libpq's
 // "key=value" form, and checks it: durability switched on, no standby, no
@@ -98,6 +96,7 @@ var (
 func Open(ctx context.Context, dsn string, o Options) (*Store, error) {
 	o = o.withDefaults()
 	s := &Store{timeout: o.Timeout, access: make(chan struct{}, 1)}
+	s.Reads = store.NewReads(s.query)
 	appends, err := o.pool(dsn, appenders, s.moved)
 	if err != nil {
 		return nil, err
@@ -134,8 +133,7 @@ func Open(ctx context.Context, dsn string, o Options) (*Store, error) {
 	return s, nil
 }
 
-// moved closes the connections, those in use when they are given back: their server
-// is not the one to use any more.
+// moved closes the connections, those in use when they are given back: their server is no longer the one to use.
 func (s *Store) moved() {
 	s.appends.Reset()
 	s.reads.Reset()

@@ -13,6 +13,7 @@ import (
 
 	"shuffled/internal/audit"
 	"shuffled/internal/ledger"
+	"shuffled/internal/store"
 	"shuffled/internal/store/storetest"
 	"shuffled/internal/testdb"
 )
@@ -24,7 +25,7 @@ func TestStore(t *testing.T) {
 	schema := schemas(t)
 	storetest.Test(t, func(t *testing.T) storetest.Backend {
 		dsn := schema(t)
-		return backend(t, dsn, func(t *testing.T) storetest.Store { return open(t, dsn, Options{}) })
+		return backend(t, dsn, func(t *testing.T) store.Database { return open(t, dsn, Options{}) })
 	})
 }
 
@@ -49,15 +50,14 @@ func TestStoreAsWriter(t *testing.T) {
 			t.Fatal(err)
 		}
 		roles("")
-		return backend(t, admin, func(t *testing.T) storetest.Store {
+		return backend(t, admin, func(t *testing.T) store.Database {
 			return twoRoles{openAs(t, as("shuffled_writer"), Options{}), openAs(t, as("shuffled_owner"), Options{})}
 		})
 	}, "Create", "AppendKeepsEverything", "DuplicateKeys", "Finders", "Tiles", "Cosigned", "CosignedRace", "Decks",
 		"Slots", "Accesses", "Commits", "EntryAt")
 }
 
-// twoRoles is a daemon whose ledgers are created by the owner of the tables, who drops
-// old accesses, too.
+// twoRoles is a daemon whose ledgers are created by the owner of the tables, which also drops old accesses.
 type twoRoles struct {
 	*Store
 	owner *Store
@@ -78,11 +78,11 @@ func TestStoreThroughPooler(t *testing.T) {
 	schema := schemas(t)
 	storetest.Test(t, func(t *testing.T) storetest.Backend {
 		dsn := schema(t)
-		return backend(t, dsn, func(t *testing.T) storetest.Store { return open(t, dsn, Options{Pooler: true}) })
+		return backend(t, dsn, func(t *testing.T) store.Database { return open(t, dsn, Options{Pooler: true}) })
 	}, "AppendKeepsEverything", "DuplicateKeys", "Finders", "Cosigned", "Race", "Slots", "Accesses", "Commits", "EntryAt")
 }
 
-func backend(t *testing.T, admin string, open func(t *testing.T) storetest.Store) storetest.Backend {
+func backend(t *testing.T, admin string, open func(t *testing.T) store.Database) storetest.Backend {
 	conn := connect(t, admin)
 	return storetest.Backend{
 		Store: open(t),

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 
-	"golang.org/x/mod/sumdb/tlog"
 	sqlite3 "modernc.org/sqlite/lib"
 
 	"shuffled/internal/ledger"
@@ -43,7 +42,8 @@ func (s *Store) Append(ctx context.Context, id ledger.ID, old ledger.Head, b led
 		return err
 	}
 	err := s.transact(ctx, func(w *writer) error {
-		n, err := w.exec(sqlMoveHead, int64(b.Head.Size), b.Head.Root[:], b.Head.Checkpoint, int64(id), int64(old.Size), old.Root[:])
+		n, err := w.exec(sqlMoveHead, int64(b.Head.Size), b.Head.Root[:], b.Head.Checkpoint,
+			int64(id), int64(old.Size), old.Root[:])
 		if err != nil {
 			return err
 		}
@@ -126,10 +126,7 @@ func (s *Store) TakenSlots(ctx context.Context, id ledger.ID, slots ...[32]byte)
 // stored returns those hashes that the statement finds, in their order.
 func (s *Store) stored(ctx context.Context, text string, id ledger.ID, hashes [][]byte) (found [][32]byte, err error) {
 	for _, hash := range hashes {
-		err := s.one(ctx, text, []any{int64(id), hash}, func(row scanner) error {
-			var index int64
-			return row.Scan(&index)
-		})
+		_, err := store.One(ctx, s.query, store.Only[int64], text, int64(id), hash)
 		switch {
 		case err == nil:
 			found = append(found, [32]byte(hash))
@@ -144,20 +141,8 @@ func (s *Store) stored(ctx context.Context, text string, id ledger.ID, hashes []
 // appends that are under way, in this process or another.
 func (s *Store) Head(ctx context.Context, id ledger.ID) (h ledger.Head, err error) {
 	err = s.transact(ctx, func(w *writer) error {
-		h, err = scanHead(w.stmts[sqlHead].QueryRow(int64(id)))
+		h, err = store.ScanHead(w.stmts[sqlHead].QueryRow(int64(id)))
 		return notFound(err)
 	})
 	return h, err
-}
-
-func scanHead(row scanner) (h ledger.Head, err error) {
-	var root []byte
-	if err := row.Scan(&h.Size, &root, &h.Checkpoint); err != nil {
-		return ledger.Head{}, err
-	}
-	if len(root) != tlog.HashSize {
-		return ledger.Head{}, errors.New("the stored root has not 32 bytes")
-	}
-	h.Root = tlog.Hash(root)
-	return h, nil
 }

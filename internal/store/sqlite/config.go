@@ -79,7 +79,7 @@ func connect(path string, o Options, settings []setting) (*sql.DB, error) {
 
 // makeFile makes an empty file that only its owner can read, and directories of
 // the same kind on the way to it, and sees to it that their names are on disk.
-// SQLite gives the files that it puts beside it the same mode.
+// SQLite gives its other files the same mode.
 func makeFile(path string) error {
 	dir := filepath.Dir(path)
 	if err := os.MkdirAll(dir, 0o700); err != nil {

@@ -92,3 +92,16 @@ func TestSettings(t *testing.T) {
 		}
 	}
 }
+
+// TestMissingTable opens a file that has the number of the schema and lacks a part of it.
+func TestMissingTable(t *testing.T) {
+	t.Parallel()
+	path := migrated(t)
+	if _, err := raw(t, path).Exec("DROP TABLE slots"); err != nil {
+		t.Fatal(err)
+	}
+	if s, err := Open(path, Options{}); err == nil || !strings.Contains(err.Error(), "no such table: slots") {
+		s.Close()
+		t.Errorf("opened without slots: %v", err)
+	}
+}

@@ -3,7 +3,6 @@ package sqlite
 import (
 	"context"
 	"errors"
-	"iter"
 	"math"
 
 	"shuffled/internal/ledger"
@@ -30,26 +29,10 @@ func (s *Store) PutCosigned(ctx context.Context, id ledger.ID, h ledger.Head) er
 }
 
 // CosignedAtMost implements [ledger.Cosigned].
-func (s *Store) CosignedAtMost(ctx context.Context, id ledger.ID, size uint64) (h ledger.Head, err error) {
+func (s *Store) CosignedAtMost(ctx context.Context, id ledger.ID, size uint64) (ledger.Head, error) {
 	if err := s.sound(); err != nil {
 		return ledger.Head{}, err
 	}
-	args := []any{int64(id), int64(min(size, math.MaxInt64))}
-	err = s.one(ctx, sqlCosignedAtMost, args, func(row scanner) (err error) {
-		h, err = scanHead(row)
-		return err
-	})
-	return h, err
-}
-
-// CosignedFrom implements [ledger.Cosigned].
-func (s *Store) CosignedFrom(ctx context.Context, id ledger.ID, size uint64) iter.Seq2[ledger.Head, error] {
-	return store.Heads(size, func(size uint64, n int) (list []ledger.Head, err error) {
-		err = s.query(ctx, sqlCosignedFrom, []any{int64(id), int64(size), n}, func(row scanner) error {
-			h, err := scanHead(row)
-			list = append(list, h)
-			return err
-		})
-		return list, err
-	})
+	most := int64(min(size, math.MaxInt64))
+	return store.One(ctx, s.query, store.ScanHead, sqlCosignedAtMost, int64(id), most)
 }

@@ -85,7 +85,7 @@ func TestInsertOnly(t *testing.T) {
 		refused("INSERT OR REPLACE INTO " + table + " SELECT * FROM " + table)
 		refused("INSERT INTO " + table + " SELECT * FROM " + table + " WHERE true ON CONFLICT DO UPDATE SET ledger = ledger")
 	}
-	// A row that is new but for one key would replace the row that has it.
+	// A row that is new except for one key would replace the row that has it.
 	const entries = "INSERT OR REPLACE INTO entries (ledger, idx, time, type, tbl, serial, key_tag, shuffle, entry) SELECT "
 	refused(entries + "ledger, 77, 0, 2, 'table-2', 1, key_tag, NULL, x'' FROM entries WHERE type = 2")
 	refused(entries + "ledger, 77, 0, 2, tbl, serial, zeroblob(32), NULL, x'' FROM entries WHERE type = 2")
@@ -125,7 +125,7 @@ func TestRecallPlans(t *testing.T) {
 		store.RecallByTable: {"SEARCH e USING INDEX entries_serial (ledger=? AND tbl=? AND serial>? AND serial<?)", "SCAN CONSTANT ROW", searching,
 			"SEARCH e USING INDEX entries_serial (ledger=? AND tbl=? AND serial=?)", searching, closes},
 	} {
-		rows, err := db.Query("EXPLAIN QUERY PLAN "+sqlRecall[text], 1, 2, 3, 4, 5, 6, 7)
+		rows, err := db.Query("EXPLAIN QUERY PLAN "+words.Replace(text), 1, 2, 3, 4, 5, 6, 7)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -146,8 +146,5 @@ func TestRecallPlans(t *testing.T) {
 		if !slices.Equal(plan, want) {
 			t.Errorf("%s\n%q", text, plan)
 		}
-	}
-	if len(sqlRecall) != 4 {
-		t.Errorf("%d questions", len(sqlRecall))
 	}
 }

@@ -25,7 +25,7 @@ func OpenEvidence(path string, o Options) (*store.Evidence, error) {
 	db.SetMaxOpenConns(o.Readers)
 	db.SetMaxIdleConns(o.Readers)
 	query := func(ctx context.Context, text string, args []any, each func([]any) error) error {
-		rows, err := db.QueryContext(ctx, strings.ReplaceAll(text, "$", "?"), args...)
+		rows, err := db.QueryContext(ctx, words.Replace(text), args...)
 		if err != nil {
 			return schemaError(err)
 		}

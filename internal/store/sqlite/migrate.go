@@ -15,8 +15,8 @@ import (
 	"shuffled/internal/store"
 )
 
-// MigrateUp brings the database file at path to the newest schema. Where there
-// is no file it makes one, and its directory, for the owner's eyes only.
+// MigrateUp brings the database file at path to the newest schema. If there is no file it makes one, and its directory,
+// which only the owner can read.
 func MigrateUp(ctx context.Context, path string, o Options) error {
 	if err := makeFile(path); err != nil {
 		return fmt.Errorf("making the database: %w", err)
@@ -71,7 +71,7 @@ func (o Options) migrate(ctx context.Context, path string, do func(store.Schema)
 	})
 }
 
-// connectWriter connects, and tries again while somebody else is making the
+// connectWriter connects, and tries again while another process makes the
 // write-ahead log: SQLite does not wait for that by itself.
 func (o Options) connectWriter(ctx context.Context, path string) (*sql.DB, error) {
 	o = o.withDefaults()

@@ -4,15 +4,13 @@ import (
 	"context"
 	"database/sql"
 	"errors"
-	"iter"
 	"math"
 
 	"shuffled/internal/ledger"
 	"shuffled/internal/store"
 )
 
-// scanner is one row of a result.
-type scanner interface{ Scan(dest ...any) error }
+type scanner = store.Scanner
 
 // query runs one statement and hands over its rows.
 func (s *Store) query(ctx context.Context, text string, args []any, each func(scanner) error) error {
@@ -36,14 +34,7 @@ func (s *Store) query(ctx context.Context, text string, args []any, each func(sc
 
 // one runs a statement that returns at most one row, ErrNotFound for none.
 func (s *Store) one(ctx context.Context, text string, args []any, scan func(scanner) error) error {
-	found := false
-	err := s.query(ctx, text, args, func(row scanner) error {
-		found = true
-		return scan(row)
-	})
-	if err == nil && !found {
-		err = ledger.ErrNotFound
-	}
+	_, err := store.One(ctx, s.query, func(row scanner) (bool, error) { return true, scan(row) }, text, args...)
 	return err
 }
 
@@ -54,52 +45,13 @@ func notFound(err error) error {
 	return err
 }
 
-func scanRow(row scanner) (r ledger.Row, err error) {
-	var tag []byte
-	err = row.Scan(&r.Index, &r.Time, &r.Type, &r.Serial, &r.Shuffle, &r.Table, &tag, &r.Entry, &r.Sealed, &r.GameRef)
-	copy(r.KeyTag[:], tag)
-	return r, err
-}
-
-func (s *Store) rows(ctx context.Context, text string, args ...any) (list []ledger.Row, err error) {
-	err = s.query(ctx, text, args, func(row scanner) error {
-		r, err := scanRow(row)
-		list = append(list, r)
-		return err
-	})
-	if err != nil {
-		return nil, err
-	}
-	return list, nil
-}
-
-// Ledgers implements [ledger.Store].
-func (s *Store) Ledgers(ctx context.Context) (list []ledger.Info, err error) {
-	err = s.query(ctx, sqlLedgers, nil, func(row scanner) error {
-		var i ledger.Info
-		err := row.Scan(&i.Name, &i.Origin)
-		list = append(list, i)
-		return err
-	})
-	return list, err
-}
-
-// Rows implements [ledger.Store].
-func (s *Store) Rows(ctx context.Context, id ledger.ID, from, to uint64) iter.Seq2[ledger.Row, error] {
-	size := func() (uint64, error) { return s.Size(ctx, id) }
-	read := func(from, to uint64) ([]ledger.Row, error) {
-		return s.rows(ctx, sqlRows, int64(id), int64(from), int64(to))
-	}
-	return store.Rows(from, min(to, math.MaxInt64), size, read)
-}
-
 // ByKeyTags implements [ledger.Finder].
 func (s *Store) ByKeyTags(ctx context.Context, id ledger.ID, tags ...[32]byte) (list []ledger.Row, err error) {
 	if err := s.sound(); err != nil {
 		return nil, err
 	}
 	for _, tag := range tags {
-		found, err := s.rows(ctx, sqlByKeyTag, int64(id), tag[:])
+		found, err := store.All(ctx, s.query, store.ScanRow, sqlByKeyTag, int64(id), tag[:])
 		if err != nil {
 			return nil, err
 		}
@@ -109,7 +61,8 @@ func (s *Store) ByKeyTags(ctx context.Context, id ledger.ID, tags ...[32]byte) (
 }
 
 // ByShuffles implements [ledger.Finder]. What it sees is durable.
-func (s *Store) ByShuffles(ctx context.Context, id ledger.ID, _ ledger.Standing, shuffles ...uint64) ([][]ledger.Row, error) {
+func (s *Store) ByShuffles(ctx context.Context, id ledger.ID, _ ledger.Standing, shuffles ...uint64) (
+	[][]ledger.Row, error) {
 	if err := s.sound(); err != nil {
 		return nil, err
 	}
@@ -118,7 +71,7 @@ func (s *Store) ByShuffles(ctx context.Context, id ledger.ID, _ ledger.Standing,
 		if shuffle > math.MaxInt64 {
 			continue
 		}
-		rows, err := s.rows(ctx, sqlByShuffle, int64(id), int64(shuffle))
+		rows, err := store.All(ctx, s.query, store.ScanRow, sqlByShuffle, int64(id), int64(shuffle))
 		if err != nil {
 			return nil, err
 		}
@@ -127,24 +80,4 @@ func (s *Store) ByShuffles(ctx context.Context, id ledger.ID, _ ledger.Standing,
 		}
 	}
 	return list, nil
-}
-
-// CheckpointAfter implements [ledger.Finder].
-func (s *Store) CheckpointAfter(ctx context.Context, id ledger.ID, index uint64) (h ledger.Head, err error) {
-	args := []any{int64(id), int64(min(index, math.MaxInt64))}
-	err = s.one(ctx, sqlCheckpointAfter, args, func(row scanner) (err error) {
-		h, err = scanHead(row)
-		return err
-	})
-	return h, err
-}
-
-// Tile implements [ledger.Finder].
-func (s *Store) Tile(ctx context.Context, id ledger.ID, level int, index uint64) (data []byte, err error) {
-	if index > math.MaxInt64 {
-		return nil, ledger.ErrNotFound
-	}
-	args := []any{int64(id), int64(level), int64(index)}
-	err = s.one(ctx, sqlTile, args, func(row scanner) error { return row.Scan(&data) })
-	return data, err
 }

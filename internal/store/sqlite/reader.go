@@ -12,8 +12,8 @@ import (
 // readers are connections that read. Safe for concurrent use.
 type readers struct {
 	db     *sql.DB
-	places chan struct{}        // holds a value for each statement that is under way
-	stmts  map[string]*sql.Stmt // by their text; made by prepare
+	places chan struct{} // holds a value for each statement that is under way
+	stmts  statements
 }
 
 func newReaders(path string, o Options, n int) (*readers, error) {
@@ -23,16 +23,7 @@ func newReaders(path string, o Options, n int) (*readers, error) {
 	}
 	db.SetMaxOpenConns(n)
 	db.SetMaxIdleConns(n)
-	return &readers{db, make(chan struct{}, n), make(map[string]*sql.Stmt)}, nil
-}
-
-func (r *readers) prepare() (err error) {
-	for _, text := range sqlReads {
-		if r.stmts[text], err = r.db.Prepare(text); err != nil {
-			return err
-		}
-	}
-	return nil
+	return &readers{db, make(chan struct{}, n), make(statements)}, nil
 }
 
 // enter waits for a connection, as long as ctx has patience. The caller calls leave.
@@ -48,7 +39,8 @@ func (r *readers) enter(ctx context.Context) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
-	return fmt.Errorf("%w: no connection to the database became free, all %d are taken", ledger.ErrOverloaded, cap(r.places))
+	return fmt.Errorf("%w: no connection to the database became free, all %d are taken",
+		ledger.ErrOverloaded, cap(r.places))
 }
 
 func (r *readers) leave() { <-r.places }
@@ -58,13 +50,7 @@ func (r *readers) close() error {
 	if r == nil {
 		return nil
 	}
-	var errs []error
-	for _, s := range r.stmts {
-		if s != nil {
-			errs = append(errs, s.Close())
-		}
-	}
-	return errors.Join(append(errs, r.db.Close())...)
+	return errors.Join(r.stmts.close(), r.db.Close())
 }
 
 // of returns the connections for ctx.

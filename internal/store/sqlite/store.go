@@ -26,7 +26,6 @@ import (
 	"sync/atomic"
 	"time"
 
-	"shuffled/internal/ledger"
 	"shuffled/internal/store"
 )
 
@@ -55,24 +54,21 @@ func (o Options) withDefaults() Options {
 	return o
 }
 
-// Store is a ledger.Store, AccessStore and CommitFinder in one SQLite
-// file. All methods are safe for concurrent use.
+// Store is a store.Database in one SQLite file. All methods are safe for concurrent use.
 type Store struct {
+	store.Reads
+
 	writer *writer
-	turn   chan struct{} // holds a value while somebody owns writer
+	turn   chan struct{} // holds a value while writer is owned
 	failed atomic.Pointer[error]
 
 	reads  *readers // of dealers
 	public *readers // of what is asked under ledger.AsReader
 }
 
-var (
-	_ ledger.Store        = (*Store)(nil)
-	_ ledger.AccessStore  = (*Store)(nil)
-	_ ledger.CommitFinder = (*Store)(nil)
-)
+var _ store.Database = (*Store)(nil)
 
-// errClosed answers whoever uses a closed store.
+// errClosed answers every call of a closed store.
 var errClosed = errors.New("the store is closed")
 
 // Open opens the database file at path, which MigrateUp made, and checks that it
@@ -85,6 +81,7 @@ func Open(path string, o Options) (_ *Store, err error) {
 		return nil, err
 	}
 	s := &Store{turn: make(chan struct{}, 1)}
+	s.Reads = store.NewReads(s.query)
 	if s.writer, err = newWriter(path, o); err != nil {
 		return nil, fmt.Errorf("opening the database: %w", err)
 	}
@@ -114,7 +111,8 @@ func (s *Store) prepare() error {
 	if err := store.CheckSchema(version); err != nil {
 		return err
 	}
-	return errors.Join(s.reads.prepare(), s.public.prepare(), s.writer.prepare())
+	return errors.Join(s.reads.stmts.prepare(s.reads.db, sqlReads), s.public.stmts.prepare(s.public.db, sqlReads),
+		s.writer.stmts.prepare(s.writer.conn, sqlWrites))
 }
 
 // Close ends the store. It waits for an append that is under way.

@@ -7,6 +7,7 @@ import (
 
 	"go.uber.org/goleak"
 
+	"shuffled/internal/store"
 	"shuffled/internal/store/storetest"
 )
 
@@ -19,7 +20,7 @@ func TestStore(t *testing.T) {
 		db := raw(t, path)
 		return storetest.Backend{
 			Store: open(t, path),
-			Open:  func(t *testing.T) storetest.Store { return open(t, path) },
+			Open:  func(t *testing.T) store.Database { return open(t, path) },
 			Counts: func(t *testing.T) map[string]int {
 				counts := make(map[string]int)
 				for _, table := range tables {

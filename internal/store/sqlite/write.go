@@ -12,12 +12,12 @@ import (
 	"shuffled/internal/ledger"
 )
 
-// writer is the one connection that writes. It belongs to whoever holds the
-// store's turn. No caller's context reaches it: what was begun is ended.
+// writer is the one connection that writes. The holder of the store's turn owns it. No caller's context reaches it: what
+// was begun is ended.
 type writer struct {
 	db    *sql.DB
 	conn  *sql.Conn
-	stmts map[string]*sql.Stmt // by their text; made by prepare
+	stmts statements
 }
 
 func newWriter(path string, o Options) (*writer, error) {
@@ -30,27 +30,15 @@ func newWriter(path string, o Options) (*writer, error) {
 	if err != nil {
 		return nil, errors.Join(err, db.Close())
 	}
-	return &writer{db: db, conn: conn, stmts: make(map[string]*sql.Stmt)}, nil
-}
-
-func (w *writer) prepare() (err error) {
-	for _, text := range sqlWrites {
-		if w.stmts[text], err = w.conn.PrepareContext(context.Background(), text); err != nil {
-			return err
-		}
-	}
-	return nil
+	return &writer{db: db, conn: conn, stmts: make(statements)}, nil
 }
 
 func (w *writer) close() error {
-	var errs []error
-	for _, s := range w.stmts {
-		errs = append(errs, s.Close())
+	err := w.stmts.close()
+	if closed := w.conn.Close(); !errors.Is(closed, sql.ErrConnDone) {
+		err = errors.Join(err, closed)
 	}
-	if err := w.conn.Close(); !errors.Is(err, sql.ErrConnDone) {
-		errs = append(errs, err)
-	}
-	return errors.Join(append(errs, w.db.Close())...)
+	return errors.Join(err, w.db.Close())
 }
 
 // exec runs a statement and returns the number of rows it changed.
@@ -129,7 +117,7 @@ func codeOf(err error) int {
 	return 0
 }
 
-// caused names the cause of an error of SQLite, where it has one that is told apart.
+// caused names the cause of an error of SQLite, if it has one that is distinguished.
 func caused(err error) error {
 	switch codeOf(err) {
 	case sqlite3.SQLITE_FULL:
@@ -152,5 +140,6 @@ func isForeignKey(err error) bool {
 // finds before the table does.
 func isTaken(err error) bool {
 	var e *sqlite.Error
-	return errors.As(err, &e) && (e.Code() == sqlite3.SQLITE_CONSTRAINT_TRIGGER || e.Code() == sqlite3.SQLITE_CONSTRAINT_PRIMARYKEY)
+	return errors.As(err, &e) &&
+		(e.Code() == sqlite3.SQLITE_CONSTRAINT_TRIGGER || e.Code() == sqlite3.SQLITE_CONSTRAINT_PRIMARYKEY)
 }

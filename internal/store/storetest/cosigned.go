@@ -18,7 +18,7 @@ func cosigned(size uint64, writer int) ledger.Head {
 	return ledger.Head{Size: size, Root: tag(int(size)), Checkpoint: fmt.Appendf(nil, "checkpoint %d cosigned for %d\n", size, writer)}
 }
 
-func cosignedFrom(t *testing.T, s Store, id ledger.ID, size uint64) (list []ledger.Head) {
+func cosignedFrom(t *testing.T, s ledger.Cosigned, id ledger.ID, size uint64) (list []ledger.Head) {
 	t.Helper()
 	for h, err := range s.CosignedFrom(t.Context(), id, size) {
 		if err != nil {
@@ -113,7 +113,7 @@ func testCosigned(t *testing.T, b Backend) {
 }
 
 // testCosignedRace has two daemons put every size at once: one of them wins
-// each, and what it wrote stays, beside appends and readers.
+// each, and what it wrote stays, while others append and read.
 func testCosignedRace(t *testing.T, b Backend) {
 	const sizes = 60
 	c := newChain(t, b.Store, "main")
@@ -140,7 +140,7 @@ func testCosignedRace(t *testing.T, b Backend) {
 			}
 		})
 	}
-	for range 30 { // the barrier is taken beside appends
+	for range 30 { // the barrier is taken while appends run
 		c.mustAppend(c.batch(eventRow(t)))
 	}
 	writers.Wait()

@@ -34,7 +34,7 @@ func testRace(t *testing.T, b Backend) {
 		wins[old.Size] = win{old, batch.Rows}
 		return nil
 	}
-	write := func(w int, s Store) error {
+	write := func(w int, s ledger.Store) error {
 		for n := 0; ; n++ {
 			head, err := s.Head(t.Context(), c.id)
 			if err != nil || head.Size > heads {
@@ -86,9 +86,9 @@ func testRace(t *testing.T, b Backend) {
 	c.mustAppend(c.batch(eventRow(t)))
 }
 
-// testFindersBesideAppends finds rows while the head moves: a lock that is taken
-// beside an append must not lose them.
-func testFindersBesideAppends(t *testing.T, b Backend) {
+// testFindersDuringAppends finds rows while the head moves: a lock that is taken
+// during an append must not lose them.
+func testFindersDuringAppends(t *testing.T, b Backend) {
 	c := newChain(t, b.Store, "main")
 	id := c.head.Size
 	c.mustAppend(c.batch(commitRow(t, "table-1", 1, tag(1), 129), dealRow(t, id)))

@@ -33,7 +33,7 @@ func selects(all []played, q ledger.CommitQuery) (list []ledger.CommitEntry) {
 // growing is a ledger with 60 commits on three tables in turn, in games of four, every
 // fifth open, and other entries between them. Every second entry is a millisecond
 // later than the one before, and times gives the time of each.
-func growing(t *testing.T, s Store, name string) (c *chain, all []played, times []int64) {
+func growing(t *testing.T, s ledger.Store, name string) (c *chain, all []played, times []int64) {
 	t.Helper()
 	c = newChain(t, s, name)
 	rows := []ledger.Row{}

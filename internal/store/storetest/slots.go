@@ -79,7 +79,7 @@ func testSlots(t *testing.T, b Backend) {
 }
 
 // testSlotsRace has two daemons commit the same slots at once: each slot stands
-// once, and whoever was late hears so.
+// once, and the late ones are told.
 func testSlotsRace(t *testing.T, b Backend) {
 	const writers, slots = 6, 12
 	c := newChain(t, b.Store, "main")

@@ -1,7 +1,6 @@
-// Package storetest is the suite that every store passes. What it asks for is
-// the contract of [ledger.Store], [ledger.AccessStore] and
-// [ledger.CommitFinder] as their comments give it: above all that an append writes all of a batch or nothing of it, and that
-// its error says which.
+// Package storetest is the suite that every store passes. What it asks for is the contract of [store.Database] as the
+// comments of its parts give it: above all that an append writes all of a batch or nothing of it, and that its error says
+// which.
 package storetest
 
 import (
@@ -15,22 +14,15 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"shuffled/internal/ledger"
+	"shuffled/internal/store"
 )
-
-// Store is what is tested.
-type Store interface {
-	ledger.Store
-	ledger.AccessStore
-	ledger.CommitFinder
-	Close() error
-}
 
 // Backend is an empty database of its own for one test, which ends it.
 type Backend struct {
-	Store Store
+	Store store.Database
 	// Open opens the same database a second time, as another daemon does. The
 	// test closes the result.
-	Open func(t *testing.T) Store
+	Open func(t *testing.T) store.Database
 	// Counts returns the number of rows of every table, by its name.
 	Counts func(t *testing.T) map[string]int
 }
@@ -53,7 +45,7 @@ func Test(t *testing.T, open func(t *testing.T) Backend, only ...string) {
 		{"Contradictions", testContradictions},
 		{"LargeBatches", testLargeBatches},
 		{"Race", testRace},
-		{"FindersBesideAppends", testFindersBesideAppends},
+		{"FindersDuringAppends", testFindersDuringAppends},
 		{"Cancel", testCancel},
 		{"Closed", testClosed},
 		{"Rows", testRows},
