@@ -33,7 +33,11 @@ func checkExplain(r Recipe, tape []byte) error {
 		if uint64(s.K) != ks[i] || s.At != read {
 			return fmt.Errorf("%+v, tape %x: step %d is a draw 1..%d at %d, want 1..%d at %d", r, tape, i, s.K, s.At, ks[i], read)
 		}
-		if end := r.Ranges == nil && i == r.Take; s.EndAt != end || (!end && s.I != i) {
+		end, position := r.Ranges == nil && i == r.Take, i
+		if end {
+			position = 0
+		}
+		if s.EndAt != end || s.I != position {
 			return fmt.Errorf("%+v: step %d fills position %d (end_at: %v)", r, i, s.I, s.EndAt)
 		}
 		if err := checkStep(s); err != nil {

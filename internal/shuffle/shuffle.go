@@ -164,7 +164,7 @@ type Step struct {
 	Lane     []byte // the accepted lane; empty when K is 1
 	K        uint32 // the draw was 1..K
 	Value    uint32 // its result
-	I        int    // the position filled; a shuffle swaps I and J = I + Value − 1
+	I        int    // the position filled, 0 for the cut-card place; a shuffle swaps I and J = I + Value − 1
 	EndAt    bool   // this draw chose the cut-card place
 }
 
