@@ -18,12 +18,7 @@ func Benchmark(b *testing.B, open func(b *testing.B) store.Database) {
 		b.Run(fmt.Sprint(n), func(b *testing.B) {
 			s := open(b)
 			defer s.Close()
-			c := newTestChain(nil, s, "bench")
-			first := c.batch(eventRow(b))
-			if err := s.Create(b.Context(), ledger.Info{Name: "bench", Origin: originOf("bench")}, first); err != nil {
-				b.Fatal(err)
-			}
-			c.head = first.Head
+			c := benchChain(b, s)
 			serial := uint64(0)
 			rows := make([]ledger.Row, n)
 			for b.Loop() {
@@ -46,18 +41,12 @@ func Benchmark(b *testing.B, open func(b *testing.B) store.Database) {
 	}
 }
 
-// BenchmarkReads measures the look-ups of a ledger of 4,096 commits. open returns a
-// new store.
+// BenchmarkReads measures look-ups in a ledger of 4,096 commits. open returns a new store.
 func BenchmarkReads(b *testing.B, open func(b *testing.B) store.Database) {
 	const n = 4096
 	s := open(b)
 	defer s.Close()
-	c := newTestChain(nil, s, "bench")
-	first := c.batch(eventRow(b))
-	if err := s.Create(b.Context(), ledger.Info{Name: "bench", Origin: originOf("bench")}, first); err != nil {
-		b.Fatal(err)
-	}
-	c.head = first.Head
+	c := benchChain(b, s)
 	for serial := uint64(0); serial < n; serial += 512 {
 		rows := make([]ledger.Row, 512)
 		for i := range rows {
@@ -96,6 +85,17 @@ func BenchmarkReads(b *testing.B, open func(b *testing.B) store.Database) {
 			}
 		})
 	}
+}
+
+func benchChain(b *testing.B, s ledger.Store) *chain {
+	b.Helper()
+	c := newTestChain(nil, s, "bench")
+	first := c.batch(eventRow(b))
+	if err := s.Create(b.Context(), ledger.Info{Name: "bench", Origin: originOf("bench")}, first); err != nil {
+		b.Fatal(err)
+	}
+	c.head = first.Head
+	return c
 }
 
 // noise returns n bytes that look random.
