@@ -9,7 +9,7 @@ import (
 // lostEntries are the indexes whose bytes are not known. What later entries seem
 // to do wrong for want of them is no fault of its own.
 type lostEntries struct {
-	Spans []span `json:"spans,omitempty"` // ascending
+	Spans []span // ascending
 }
 
 type span struct{ From, To uint64 } // To is behind the last

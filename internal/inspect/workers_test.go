@@ -1,0 +1,60 @@
+package inspect
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+
+	"shuffled/internal/audit"
+	"shuffled/internal/disclosure"
+	"shuffled/internal/inspect/inspecttest"
+)
+
+// TestWorkers: the report and the file of shuffles are the same for any number of
+// workers, with parents whose children are closed chunks later, and with faults.
+func TestWorkers(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	l := inspecttest.Honest(dir, 600)
+	parent := l.Commit("t1")
+	child := l.Commit("t1", inspecttest.ChildOf(parent, 3, 1, 4, 9))
+	parent.Close(audit.OutcomeContinued, audit.ReasonNone)
+	for range 2 * Width {
+		l.Start()
+	}
+	grandchild := l.Commit("t1", inspecttest.ChildOf(child, 2, 0))
+	child.Close(audit.OutcomeContinued, audit.ReasonNone)
+	for range 2 * Width {
+		l.Start()
+	}
+	size := l.Cosigned("w2", "w3")
+	grandchild.Last(2, size)
+	s := l.Commit("t1")
+	l.Cosigned("w2", "w3")
+	s.Tape = l.Bytes(len(s.Tape))
+	s.Last(2, l.Size) // a fault
+	l.Cosigned("w2", "w3")
+	l.Finish()
+	b := &broken{t, dir}
+	b.flip("tile/entries/003", 3000)
+	b.remove("tile/0/002")
+
+	var want [2]string
+	for _, workers := range []int{1, 2, 7} {
+		shuffles := filepath.Join(t.TempDir(), "shuffles")
+		r := inspectDir(t, dir, Options{Policy: inspecttest.Policy(true, 2, "w2", "w3", "w4"),
+			Auditors: []*disclosure.Auditor{inspecttest.Auditor()}, Shuffles: shuffles, Workers: workers})
+		if r.Size < 8*Width || r.FaultCount != 3 || r.Totals.Tapes[TapeUnchecked] != 0 {
+			t.Fatalf("%d entries, faults %v, tapes %v", r.Size, r.FaultCodes, r.Totals.Tapes)
+		}
+		lines, err := os.ReadFile(shuffles)
+		must(t, err)
+		got := [2]string{asJSON(t, r), string(lines)}
+		if workers == 1 {
+			want = got
+		}
+		if got != want {
+			t.Errorf("with %d workers the report is another:\n%s\nnot\n%s", workers, got[0], want[0])
+		}
+	}
+}
