@@ -4,8 +4,6 @@ import (
 	"errors"
 	"fmt"
 
-	"golang.org/x/mod/sumdb/tlog"
-
 	"shuffled/internal/audit"
 )
 
@@ -74,20 +72,10 @@ func (x *export) keyInForce() ([]byte, error) {
 			continue
 		}
 		if key := signingKeyOf(index-1, e); key != nil {
-			return key, x.proved(index-1, entries[(index-1)%Width])
+			return key, nil
 		}
 	}
 	return nil, fmt.Errorf("%w: the entry of its signing key is missing", audit.ErrMalformed)
-}
-
-// proved proves that an entry stands under the bundle's root.
-func (x *export) proved(index uint64, entry []byte) error {
-	proof, err := tlog.ProveRecord(int64(x.old.Size), int64(index), &forest{fsys: x.fsys, size: x.old.Size})
-	if err != nil {
-		return err
-	}
-	r := audit.Receipt{Index: index, Entry: entry, Proof: proof}
-	return r.CheckInclusion(x.old)
 }
 
 // bundleOf reads an entry bundle of a tree of this size.
