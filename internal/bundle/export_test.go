@@ -187,7 +187,7 @@ func TestContent(t *testing.T) {
 func TestManyCosigned(t *testing.T) {
 	t.Parallel()
 	h, dir := newHouse(t), t.TempDir()
-	for _, n := range []int{1, 255, 256, 257, 511, 512, 513, 514} {
+	for _, n := range []int{1, 9, 12, 255, 256, 257, 511, 512, 513, 514} {
 		for len(h.cosigned) < n {
 			h.grow(int(h.size()) + 1)
 			h.cosign()

@@ -62,17 +62,20 @@ func (x *export) lists() (err error) {
 // the newest entry of a signing key that the last checkpoint under signed/ covers. In
 // a ledger that keeps the rules it is the last entry below that size.
 func (x *export) keyInForce() ([]byte, error) {
-	for index := max(x.signed.size, 1); index > 0; index-- {
-		entries, err := x.bundleOf((index-1)/Width, x.old.Size)
+	for end := max(x.signed.size, 1); end > 0; end = (end - 1) / Width * Width {
+		first := (end - 1) / Width * Width
+		entries, err := x.bundleOf(first/Width, x.old.Size)
 		if err != nil {
 			return nil, err
 		}
-		e, err := audit.ParseEntry(entries[(index-1)%Width])
-		if err != nil || x.signed.size > 0 && index == 1 {
-			continue
-		}
-		if key := signingKeyOf(index-1, e); key != nil {
-			return key, nil
+		for index := end; index > first; index-- {
+			e, err := audit.ParseEntry(entries[index-1-first])
+			if err != nil {
+				continue
+			}
+			if key := signingKeyOf(index-1, e); key != nil {
+				return key, nil
+			}
 		}
 	}
 	return nil, fmt.Errorf("%w: the entry of its signing key is missing", audit.ErrMalformed)
