@@ -202,7 +202,7 @@ func (f *fold) listOpen(r *Report) error {
 	return nil
 }
 
-// line is what the file of shuffles says of a closed one, but for its tape.
+// line is what the file of shuffles says of a closed one, except its tape.
 func (f *fold) line(l *live, c *audit.Close, now int64, index uint64, o audit.Opened, level string) *ShuffleLine {
 	return &ShuffleLine{ID: c.Shuffle, Table: l.Table, Serial: l.Serial, Committed: formatTime(l.Committed),
 		CloseBy: formatTime(l.CloseBy), State: "closed", Closed: formatTime(now), Entry: index,

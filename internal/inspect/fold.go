@@ -261,7 +261,7 @@ func (f *fold) count(e audit.Entry) {
 	}
 }
 
-// follow keeps what the entry means for the audit, beside the state.
+// follow keeps what the entry means for the audit, alongside the state.
 func (f *fold) follow(c *chunk, i int, opened audit.Opened, legal bool) {
 	p, index := &c.entries[i], c.first+uint64(i)
 	switch b := p.e.Body.(type) {

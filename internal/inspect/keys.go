@@ -62,7 +62,7 @@ func (f *fold) policy(index uint64, text []byte, legal bool) {
 	f.publish()
 }
 
-// unwrap opens a disclosure key with the auditors' keys that are at hand.
+// unwrap opens a disclosure key with the auditors' keys that the caller gave.
 func (f *fold) unwrap(k *audit.Key, index uint64) (problems []error) {
 	for _, a := range f.opts.Auditors {
 		o, err := a.Unwrap(f.state.Genesis().Origin, k)

@@ -6,8 +6,8 @@ import (
 	"shuffled/internal/audit"
 )
 
-// lostEntries are the indexes whose bytes are not known. What later entries seem
-// to do wrong for want of them is no fault of its own.
+// lostEntries are the indexes whose bytes are not known. A rule that
+// a later entry seems to break because they are lost is no fault of its own.
 type lostEntries struct {
 	Spans []span // ascending
 }

@@ -25,7 +25,7 @@ type closing struct {
 	id, index uint64       // of the commit, of the close
 	opened    audit.Opened // before its close
 	close     *audit.Close
-	opener    *disclosure.Opener // nil: none at hand
+	opener    *disclosure.Opener // nil: no key was given that opens it
 	parent    *lineage           // nil: no parent, or unknown (skip)
 	self      *lineage           // a child waits for the values
 	skip      bool

@@ -24,7 +24,7 @@ const (
 // What recomputing a closed shuffle came to.
 const (
 	TapeRecomputed = "recomputed"  // tape, commitment, order and deck root agree
-	TapeSealed     = "sealed"      // to auditors; no key at hand opens it
+	TapeSealed     = "sealed"      // to auditors; no key that was given opens it
 	TapeUnchecked  = "not checked" // its parent's values are not known, or its entries are damaged
 	TapeFailed     = "failed"
 )

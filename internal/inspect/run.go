@@ -16,7 +16,7 @@ import (
 )
 
 // run is what all goroutines of one check share. It does not change once they
-// are started, but for what says so.
+// are started, except what says so.
 type run struct {
 	ctx     context.Context
 	src     Source

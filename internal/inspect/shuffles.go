@@ -2,7 +2,7 @@ package inspect
 
 import "shuffled/internal/audit"
 
-// live is what the fold keeps of an open shuffle beside the state.
+// live is what the fold keeps of an open shuffle alongside the state.
 type live struct {
 	Table     string
 	Serial    uint64

@@ -1,6 +1,8 @@
 package inspect
 
 import (
+	"context"
+	"errors"
 	"os"
 	"path/filepath"
 	"testing"
@@ -56,5 +58,34 @@ func TestWorkers(t *testing.T) {
 		if got != want {
 			t.Errorf("with %d workers the report is another:\n%s\nnot\n%s", workers, got[0], want[0])
 		}
+	}
+}
+
+// TestWorkFile: a check leaves nothing where the system keeps temporary files, whether
+// it ends or is cut.
+func TestWorkFile(t *testing.T) {
+	dir, temp := t.TempDir(), t.TempDir()
+	inspecttest.Fast(dir, 3000)
+	t.Setenv("TMPDIR", temp)
+	files := func() []os.DirEntry {
+		left, err := os.ReadDir(temp)
+		must(t, err)
+		return left
+	}
+	used := 0
+	inspectDir(t, dir, Options{Progress: func(Progress) { used = max(used, len(files())) }})
+	if left := files(); used == 0 || len(left) > 0 {
+		t.Errorf("%d files were used, %v are left", used, left)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	source, err := OpenBundle(dir)
+	must(t, err)
+	defer source.Close()
+	if _, err := Run(ctx, source, Options{Progress: func(Progress) { cancel() }}); !errors.Is(err, context.Canceled) {
+		t.Fatalf("it was done before it was cut: %v", err)
+	}
+	if left := files(); len(left) > 0 {
+		t.Errorf("%v are left", left)
 	}
 }
