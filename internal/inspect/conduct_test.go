@@ -1,7 +1,9 @@
 package inspect
 
 import (
+	"bytes"
 	"encoding/binary"
+	"fmt"
 	"os"
 	"path/filepath"
 	"testing"
@@ -281,5 +283,38 @@ func TestConduct(t *testing.T) {
 	must(t, err)
 	if got != string(want) {
 		t.Fatalf("the report is\n%snot\n%s", got, want)
+	}
+}
+
+// TestLostTakeover: what a new owner does is no fault if the takeover is lost.
+func TestLostTakeover(t *testing.T) {
+	t.Parallel()
+	h := story(t)
+	h.report(t)
+	b := &broken{t, h.Dir}
+	files, err := filepath.Glob(b.path("tile/entries") + "/0??")
+	must(t, err)
+	tried := 0
+	for n := range files {
+		name := fmt.Sprintf("tile/entries/%03d", n)
+		data := b.read(name)
+		at := 0
+		for i, frame := range b.frames(name) {
+			if at += len(frame); frame[3] != byte(audit.TypeTakeover) || tried == 8 {
+				continue
+			}
+			tried++
+			after := bytes.Clone(data)
+			after[at-1] ^= 1
+			b.write(name, after)
+			r := inspectDir(t, b.dir, trusting())
+			if index := uint64(n*Width + i); r.FaultCount != 1 || r.FaultCodes[CodeEntry] != 1 || *r.Faults[0].Entry != index {
+				t.Errorf("entry %d damaged: %s", index, asJSON(t, r.Faults))
+			}
+		}
+		b.write(name, data)
+	}
+	if tried == 0 {
+		t.Error("void: no takeover")
 	}
 }

@@ -37,6 +37,10 @@ func (f *fold) explain(rule *audit.Illegal, e audit.Entry, index uint64) bool {
 	switch {
 	case len(l.Spans) == 0:
 		return false
+	case rule.Code == audit.RuleCredential: // it may have been created there
+		return true
+	case rule.Code == audit.RuleOwner: // it may have been taken over there
+		return l.between(shuffleOf(e), index)
 	case rule.Code == audit.RuleEarlier:
 		return l.between(f.firstWaiting(shuffleOf(e)), index)
 	}
