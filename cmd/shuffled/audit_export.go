@@ -52,18 +52,18 @@ func (c auditExportCmd) Run(ctx context.Context, s streams) error {
 	p := newProgress(s.err, "entries")
 	src := exportSource{store.Export{Evidence: evidence, ID: ledger.IDOf(info.Origin)}}
 	result, err := bundle.Export(ctx, src, c.Out, bundle.Options{
-		Name: info.Name, Origin: info.Origin, From: from, To: to, Progress: p.At,
+		Origin: info.Origin, From: from, To: to, Progress: p.At,
 	})
 	p.End()
 	if err != nil {
 		return c.refused(s, err)
 	}
-	if err := c.print(s, result); err != nil {
+	if err := c.print(s, info, result); err != nil {
 		return err
 	}
-	if n := result.Manifest.Deckless; n > 0 {
-		return failed(s, withHint(fmt.Errorf("%s commits name a deck whose list the store does not have: the bundle is whole but for that", counted(n)),
-			"shuffled audit fsck finds what is wrong with the store"))
+	if n := result.MissingDecks; n > 0 {
+		return failed(s, withHint(fmt.Errorf("the store does not have %s that commits name: the bundle is whole except for that", plural(n, "deck")),
+			"shuffled audit fsck finds what is wrong with the store; a later export asks again"))
 	}
 	return nil
 }
@@ -108,30 +108,27 @@ func failed(s streams, err error) error {
 
 // exported is what `audit export --json` prints.
 type exported struct {
-	Directory string           `json:"directory"`
-	Added     uint64           `json:"added"`
-	Resumed   uint64           `json:"resumed"`
-	Manifest  *bundle.Manifest `json:"manifest"`
+	Directory    string           `json:"directory"`
+	Ledger       string           `json:"ledger"`
+	Origin       string           `json:"origin"`
+	Size         uint64           `json:"size"`
+	Added        uint64           `json:"added"`
+	Resumed      uint64           `json:"resumed"`
+	Cosigned     uint64           `json:"cosigned"`
+	MissingDecks uint64           `json:"missing_decks"`
+	Manifest     *bundle.Manifest `json:"manifest"`
 }
 
-func (c auditExportCmd) print(s streams, r *bundle.Result) error {
+func (c auditExportCmd) print(s streams, of ledger.Info, r *bundle.Result) error {
 	if c.JSON {
-		return printJSON(s.out, exported{c.Out, r.Added, r.Resumed, r.Manifest})
+		return printJSON(s.out, exported{c.Out, of.Name, of.Origin, r.Size, r.Added, r.Resumed, r.Cosigned, r.MissingDecks, r.Manifest})
 	}
-	m := r.Manifest
 	more := "nothing new"
 	if r.Added > 0 {
 		more = counted(r.Added) + " new"
 	}
-	period := fmt.Sprintf("%s in the period", counted(m.Period.Entries))
-	switch {
-	case m.Period.Activity == bundle.NoActivity:
-		period = "no activity in the period"
-	case m.Period.From == "" && m.Period.To == "":
-		period = "all in the period"
-	}
-	_, err := fmt.Fprintf(s.out, "%s: ledger %s, %s entries (%s, %s), %s cosigned checkpoints\n",
-		visible(c.Out), m.Name, counted(m.Size), more, period, counted(m.Cosigned))
+	_, err := fmt.Fprintf(s.out, "%s: ledger %s, %s entries (%s), %s cosigned checkpoints\n",
+		visible(c.Out), of.Name, counted(r.Size), more, counted(r.Cosigned))
 	return err
 }
 

@@ -140,8 +140,8 @@ func readMirror(t *testing.T, d *daemon, dir string) foreignLog {
 	}
 	defer r.Close()
 	c, err := audit.OpenCheckpoint(r.Checkpoint(), key)
-	if err != nil || r.Manifest().Size != c.Size {
-		t.Fatalf("%v, size %d, manifest of %d", err, c.Size, r.Manifest().Size)
+	if err != nil {
+		t.Fatal(err)
 	}
 	return foreignLog{verifier: key, origin: key.Name(), size: int64(c.Size), hash: c.Root}
 }
@@ -372,7 +372,7 @@ func killExports(t *testing.T, d *daemon, dir string, size uint64) {
 			t.Errorf("after a kill the bundle has size %d, not %d or %d", now, before, size)
 		}
 	}
-	if e := export(t, dir, d.place()...); e.Manifest.Size != size {
+	if e := export(t, dir, d.place()...); e.Size != size {
 		t.Errorf("%+v", e)
 	}
 	if killed == 0 && *exportKills > 3 {
@@ -519,7 +519,7 @@ func TestExportRefusals(t *testing.T) {
 		db.exec("UPDATE decks SET cards = " + db.bytes("0001"))
 		fresh := filepath.Join(t.TempDir(), "fresh")
 		args[3] = fresh
-		refused("a deck", 1, "commits name a deck", "audit fsck")
+		refused("a deck", 1, "1 deck that commits name", "audit fsck")
 		args[3] = dir
 		db.exec("DELETE FROM checkpoints WHERE size > 100")
 		refused("a rollback", 1, "does not continue the bundle", "rolled back")

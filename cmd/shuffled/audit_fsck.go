@@ -106,7 +106,6 @@ func (c auditFsckCmd) options(cfg *config.Config) (o fsck.Options, err error) {
 	if o.Options, err = verify.options(); err != nil {
 		return o, err
 	}
-	o.Work = "" // rows change; a check begins anew
 	if c.Witnesses {
 		o.Witness = func(w audit.Witness) fsck.Witness {
 			if w.URL == "" {

@@ -232,18 +232,10 @@ func (r rawDB) columns() []string {
 	return r.list("SELECT t.name || '.' || c.name FROM sqlite_schema t, pragma_table_info(t.name) c WHERE t.type = 'table'")
 }
 
-// update puts a value into every row that has one; into one row where the column
-// is a key.
+// update puts a value into every row that has one.
 func (r rawDB) update(table, column string, value any) {
 	r.t.Helper()
-	where := column + " IS NOT NULL"
-	if table == "tokens" {
-		where = "true"
-		if column == "id" {
-			where = "id = (SELECT min(id) FROM tokens)"
-		}
-	}
-	result, err := r.db.Exec(fmt.Sprintf("UPDATE %s SET %s = $1 WHERE %s", table, column, where), value)
+	result, err := r.db.Exec(fmt.Sprintf("UPDATE %s SET %s = $1 WHERE %s IS NOT NULL", table, column, column), value)
 	if err != nil {
 		r.t.Fatalf("updating %s.%s: %v", table, column, err)
 	}

@@ -18,6 +18,7 @@ var auditPage = template.Must(template.New("audit").Funcs(template.FuncMap{
 	"counted": counted,
 	"percent": percent,
 	"place":   placeOfFault,
+	"key":     keyOf,
 	"bar":     barOf,
 	"closed":  func(c inspect.Counts) uint64 { return c.Closed() },
 }).Parse(auditPageText))

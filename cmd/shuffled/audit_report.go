@@ -28,7 +28,7 @@ func printAudit(w io.Writer, name string, r *inspect.Report) error {
 	if len(r.Tables) > 0 {
 		b.WriteString("\n" + auditTable(r) + "\n" + s.auditBars(r))
 	}
-	b.WriteString(s.auditConduct(r) + s.auditEvents(r) + s.auditOpen(r) + s.auditFaults(r) + "\n" + s.auditConclusion(r))
+	b.WriteString(s.auditKeys(r) + s.auditConduct(r) + s.auditEvents(r) + s.auditOpen(r) + s.auditFaults(r) + "\n" + s.auditConclusion(r))
 	_, err := io.WriteString(w, b.String())
 	return err
 }
@@ -63,7 +63,11 @@ func (s sheet) auditFacts(r *inspect.Report) string {
 		if to == "" {
 			to = "now"
 		}
-		fact("report", "on shuffles committed from %s until %s", from, to)
+		activity := ""
+		if r.Totals.Shuffles == 0 {
+			activity = ": no activity"
+		}
+		fact("report", "on shuffles committed from %s until %s%s", from, to, activity)
 	}
 	if x := r.Witnesses; x.Cosigned > 0 {
 		fact("witnesses", "%s cosigned checkpoints, the newest of size %s; %s with the quorum of the trusted policy", counted(x.Cosigned), counted(x.Newest), counted(x.Pinned))

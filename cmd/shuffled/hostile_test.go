@@ -239,7 +239,7 @@ func TestCheatingHouse(t *testing.T) {
 	see()
 	l.Finish()
 
-	out, errs, code := command(t, "audit", "verify", dir, "--key", inspecttest.VKey(), "--json", "--work", filepath.Join(t.TempDir(), "w"))
+	out, errs, code := command(t, "audit", "verify", dir, "--key", inspecttest.VKey(), "--json")
 	if code != exitFails {
 		t.Fatalf("exit code %d: %s%s", code, out, errs)
 	}
@@ -259,7 +259,7 @@ func TestCheatingHouse(t *testing.T) {
 	if first.Commit.Serial != 1 || len(want) != 5 {
 		t.Errorf("void: %d deeds", len(want))
 	}
-	text, _, _ := command(t, "audit", "verify", dir, "--key", inspecttest.VKey(), "--work", filepath.Join(t.TempDir(), "w"))
+	text, _, _ := command(t, "audit", "verify", dir, "--key", inspecttest.VKey())
 	for _, w := range []string{"FAILED: 5 faults", "rule_serial", "rule_cosigned", "rule_mix", "slot_twice"} {
 		if !strings.Contains(text, w) {
 			t.Errorf("no %q in\n%s", w, text)

@@ -30,6 +30,7 @@ const keyCosignature = 0x04
 type Policy struct {
 	Logs      []note.Verifier // keys of log lines, perhaps none
 	Witnesses []Witness       // in the policy's order, whether the quorum needs them or not
+	Text      string          // as it was read
 	quorum    *node           // nil for quorum none
 }
 
@@ -63,6 +64,7 @@ func ParsePolicy(text []byte) (*Policy, error) {
 	if err := p.finish(); err != nil {
 		return nil, fmt.Errorf("reading the policy: %w", err)
 	}
+	p.policy.Text = string(text)
 	return &p.policy, nil
 }
 

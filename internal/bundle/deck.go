@@ -10,7 +10,8 @@ import (
 )
 
 // A deck is a file of card names, each with a line end, named after the deck's
-// hash. No card name has a line end in it.
+// hash. No card name has a line end in it. An empty file is a deck that a commit
+// names and that the store did not have.
 
 // formatDeck returns the file of a deck that has this hash.
 func formatDeck(hash [32]byte, cards []string) ([]byte, error) {
@@ -30,6 +31,9 @@ func readDeck(fsys fs.FS, hash [32]byte) ([]string, error) {
 	b, err := readFile(fsys, name, maxDeck)
 	if err != nil {
 		return nil, err
+	}
+	if len(b) == 0 {
+		return nil, fmt.Errorf("reading %s: %w: it is empty, the store did not have this deck", name, audit.ErrMalformed)
 	}
 	text, ok := strings.CutSuffix(string(b), "\n")
 	if !ok || strings.Count(text, "\n") >= shuffle.MaxCards {

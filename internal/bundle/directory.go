@@ -28,8 +28,8 @@ type directory struct {
 	jobs    chan job
 	pending sync.WaitGroup // jobs that were put and not written
 
-	// keep are full files whose partial forms an older checkpoint needs: they stay
-	// until prune. Set before the first put.
+	// keep are full files whose partial forms the published checkpoint needs: they
+	// stay until prune. Set before the first put.
 	keep map[string]bool
 
 	mu    sync.Mutex
@@ -77,7 +77,7 @@ func (d *directory) prepare(dir string) error {
 	for _, f := range files {
 		switch f.Name() {
 		case dirTiles, dirCosigned, dirSigned, dirDecks, dirNew,
-			fileCheckpoint, fileManifest, fileKeys, filePolicy:
+			fileCheckpoint, fileManifest:
 		default:
 			return fmt.Errorf("%s is no directory for a bundle: it holds %s", dir, quoted(f.Name()))
 		}

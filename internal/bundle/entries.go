@@ -161,7 +161,34 @@ func (x *export) read(ctx context.Context, index uint64, entry []byte) error {
 		if commit, ok := e.Body.(*audit.Commit); ok {
 			return x.deck(ctx, commit.Context)
 		}
-		x.keys.Apply(index, e)
+		x.signingKey(index, e)
+	}
+	return nil
+}
+
+// signingKey notes the signing key that an entry brings.
+func (x *export) signingKey(index uint64, e audit.Entry) {
+	key := signingKeyOf(index, e)
+	if key == nil {
+		return
+	}
+	if x.key = key; index > 0 {
+		x.rotations = append(x.rotations, index)
+	}
+}
+
+// signingKeyOf returns the signing key that entry index brings, as type byte and
+// public key; nil for none.
+func signingKeyOf(index uint64, e audit.Entry) []byte {
+	switch b := e.Body.(type) {
+	case *audit.Genesis:
+		if index == 0 {
+			return b.SigningKey
+		}
+	case *audit.Key:
+		if b.Subject == audit.SubjectSigning {
+			return b.Public
+		}
 	}
 	return nil
 }
@@ -176,52 +203,65 @@ func (x *export) progress() {
 // maxSeen bounds the memory of decks; one that was forgotten is looked up again.
 const maxSeen = 1 << 16
 
-// decks are the decks that commits named: whether the bundle has them.
-type decks struct {
-	seen     map[[32]byte]bool
-	deckless uint64 // commits whose deck it has not
-}
-
 // deck puts the deck that a commit names into the bundle.
 func (x *export) deck(ctx context.Context, c *audit.Context) error {
-	if c.IsDraw() {
+	if c.IsDraw() || x.decks[c.DeckHash] {
 		return nil
 	}
-	has, seen := x.decks.seen[c.DeckHash]
-	if !seen {
-		var err error
-		if has, err = x.writeDeck(ctx, c.DeckHash); err != nil {
+	if len(x.decks) >= maxSeen {
+		clear(x.decks)
+	}
+	x.decks[c.DeckHash] = true
+	if _, err := readDeck(x.fsys, c.DeckHash); err == nil {
+		return x.dir.makeDir(dirDecks)
+	} else if !errors.Is(err, fs.ErrNotExist) && !errors.Is(err, audit.ErrMalformed) {
+		return err
+	}
+	return x.writeDeck(ctx, c.DeckHash)
+}
+
+// writeDeck puts a deck into the bundle, as an empty file if the store does not have
+// it. A list of another hash is not that deck, wherever it is found.
+func (x *export) writeDeck(ctx context.Context, hash [32]byte) error {
+	cards, err := x.src.Deck(ctx, hash)
+	if err != nil && !errors.Is(err, ErrNoDeck) {
+		return fmt.Errorf("reading the deck %x: %w", hash, err)
+	}
+	var text []byte
+	if err == nil {
+		text, _ = formatDeck(hash, cards)
+	}
+	return x.dir.put(deckPath(hash), text)
+}
+
+// mend asks the store once more for the decks that it did not have.
+func (x *export) mend(ctx context.Context) error {
+	missing, err := x.missingDecks()
+	if err != nil {
+		return err
+	}
+	for _, hash := range missing {
+		if err := x.writeDeck(ctx, hash); err != nil {
 			return err
 		}
-		if x.decks.seen == nil || len(x.decks.seen) >= maxSeen {
-			x.decks.seen = make(map[[32]byte]bool)
-		}
-		x.decks.seen[c.DeckHash] = has
-	}
-	if !has {
-		x.decks.deckless++
 	}
 	return nil
 }
 
-// writeDeck reports whether the bundle has or gets a deck. A list of another hash
-// is not that deck, wherever it is found.
-func (x *export) writeDeck(ctx context.Context, hash [32]byte) (bool, error) {
-	if _, err := readDeck(x.fsys, hash); err == nil {
-		return true, x.dir.makeDir(dirDecks)
-	} else if !errors.Is(err, fs.ErrNotExist) && !errors.Is(err, audit.ErrMalformed) {
-		return false, err
+// missingDecks returns the decks whose files are empty.
+func (x *export) missingDecks() (missing [][32]byte, err error) {
+	files, err := fs.ReadDir(x.fsys, dirDecks)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil, fmt.Errorf("reading %s: %w", dirDecks, err)
 	}
-	cards, err := x.src.Deck(ctx, hash)
-	if errors.Is(err, ErrNoDeck) {
-		return false, nil
+	for _, f := range files {
+		info, err := f.Info()
+		if err != nil {
+			return nil, fmt.Errorf("reading %s: %w", dirDecks, err)
+		}
+		if hash, ok := parseDeckName(f.Name()); ok && info.Size() == 0 {
+			missing = append(missing, hash)
+		}
 	}
-	if err != nil {
-		return false, fmt.Errorf("reading the deck %x: %w", hash, err)
-	}
-	text, err := formatDeck(hash, cards)
-	if err != nil {
-		return false, nil
-	}
-	return true, x.dir.put(deckPath(hash), text)
+	return missing, nil
 }

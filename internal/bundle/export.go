@@ -41,10 +41,7 @@ func exportInto(ctx context.Context, src Source, d *directory, o Options) (*Resu
 	if err != nil {
 		return nil, err
 	}
-	if err := x.publish(ctx); err != nil {
-		return nil, err
-	}
-	return &Result{Manifest: x.manifest, Added: x.head.Size - x.old.Size, Resumed: x.resumed}, nil
+	return x.publish(ctx)
 }
 
 // export is one export on its way. One goroutine owns it.
@@ -57,23 +54,22 @@ type export struct {
 	checkpoint []byte // the store's newest, signed
 	head       audit.Checkpoint
 
-	// What the bundle has. Without one, size and counts are 0.
+	// What the bundle has. Without one, its size is 0 and the lists are empty.
 	old              audit.Checkpoint
 	oldEdge          *edge
-	oldKeys          *Keys
-	oldDeckless      uint64
-	cosigned, signed uint64
+	oldKey           []byte // the signing key in force at its size
+	cosigned, signed *list
 
 	// What it will have.
-	edge     *edge
-	keys     *Keys
-	decks    decks
-	tail     []byte // the entry bundle that is not full
-	resumed  uint64 // entries found in the directory
-	manifest *Manifest
+	edge      *edge
+	key       []byte            // the signing key in force
+	rotations []uint64          // indexes of the new entries of signing keys
+	decks     map[[32]byte]bool // that were put or found
+	tail      []byte            // the entry bundle that is not full
+	resumed   uint64            // entries found in the directory
 }
 
-// begin reads both checkpoints, and what the bundle says of itself.
+// begin reads both checkpoints, and where the bundle ends.
 func (x *export) begin(ctx context.Context) (err error) {
 	if x.checkpoint, err = x.src.Head(ctx); err != nil {
 		return fmt.Errorf("reading the newest checkpoint: %w", err)
@@ -83,8 +79,8 @@ func (x *export) begin(ctx context.Context) (err error) {
 	}
 	old, err := readFile(x.fsys, fileCheckpoint, audit.MaxCheckpoint)
 	if errors.Is(err, fs.ErrNotExist) {
-		x.oldEdge, x.oldKeys = new(edge), NewKeys(x.o.Origin)
-		return nil
+		x.oldEdge = new(edge)
+		return x.lists()
 	}
 	if err == nil {
 		x.old, err = audit.CheckpointText(old)
@@ -98,10 +94,10 @@ func (x *export) begin(ctx context.Context) (err error) {
 	if err := x.follows(ctx); err != nil {
 		return err
 	}
-	if err := x.resume(ctx); err != nil {
+	if err := x.resume(old); err != nil {
 		return fmt.Errorf("%w: %w", ErrDamaged, err)
 	}
-	return nil
+	return x.mend(ctx)
 }
 
 // parseCheckpoint reads a checkpoint of the store without a look at signatures.
@@ -113,7 +109,7 @@ func (x *export) parseCheckpoint(signed []byte) (audit.Checkpoint, error) {
 	return c, err
 }
 
-// follows refuses a ledger that is behind the bundle or beside it.
+// follows refuses a ledger that is behind the bundle or does not continue it.
 func (x *export) follows(ctx context.Context) error {
 	if x.head.Size < x.old.Size {
 		return fmt.Errorf("%w: the store has %d entries, the bundle %d", ErrDiverged, x.head.Size, x.old.Size)
@@ -161,7 +157,7 @@ func (x *export) run(ctx context.Context, reuse bool) error {
 
 // checkSignature: the checkpoint to be published is signed with the key in force.
 func (x *export) checkSignature() error {
-	key, err := audit.Verifier(x.o.Origin, x.keys.SigningKey())
+	key, err := audit.Verifier(x.o.Origin, x.key)
 	if err != nil {
 		return fmt.Errorf("%w: the signing key in force: %w", ErrContradiction, err)
 	}
@@ -178,8 +174,6 @@ func (x *export) restart() {
 	for level := 1; level < maxLevels; level++ {
 		e.tiles[level] = slices.Clone(x.oldEdge.tiles[level])
 	}
-	keys := *x.oldKeys
-	keys.Keys = slices.Clone(keys.Keys)
-	x.edge, x.keys, x.tail, x.resumed = &e, &keys, nil, 0
-	x.decks = decks{deckless: x.oldDeckless}
+	x.edge, x.key, x.rotations, x.tail, x.resumed = &e, x.oldKey, nil, nil, 0
+	x.decks = make(map[[32]byte]bool)
 }

@@ -243,7 +243,7 @@ func (h *house) Deck(_ context.Context, hash [32]byte) ([]string, error) {
 var exportedAt = time.Date(2026, 11, 21, 0, 0, 0, 0, time.UTC)
 
 func options() bundle.Options {
-	return bundle.Options{Name: "main", Origin: origin, Now: func() time.Time { return exportedAt }}
+	return bundle.Options{Origin: origin, Now: func() time.Time { return exportedAt }}
 }
 
 func (h *house) export(dir string) (*bundle.Result, error) {

@@ -31,8 +31,6 @@ const levelEntries = -1
 const (
 	fileCheckpoint = "checkpoint"
 	fileManifest   = "manifest.json"
-	fileKeys       = "keys.json"
-	filePolicy     = "policy"
 
 	dirTiles    = "tile"
 	dirCosigned = "cosigned"
@@ -47,8 +45,6 @@ const (
 	maxCheckpoints = Width * (2 + audit.MaxCheckpoint)
 	maxDeck        = shuffle.MaxCards * (shuffle.MaxCardName + 1)
 	maxManifest    = 64 << 10
-	maxKeys        = 16 << 20
-	maxPolicy      = 128 << 10
 )
 
 // tilePath returns the path of the tile with width hashes at this level, or with
@@ -76,7 +72,7 @@ func deckPath(hash [32]byte) string { return fmt.Sprintf("%s/%x.txt", dirDecks, 
 // that of a file that a bundle may hold. It is the allow-list of an export.
 func Known(path string) bool {
 	switch path {
-	case fileCheckpoint, fileManifest, fileKeys, filePolicy:
+	case fileCheckpoint, fileManifest:
 		return true
 	}
 	dir, rest, _ := strings.Cut(path, "/")

@@ -1,46 +1,98 @@
 package bundle
 
-import "fmt"
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"math"
+	"strings"
+
+	"golang.org/x/mod/sumdb/tlog"
+
+	"shuffled/internal/audit"
+)
 
 // list is a list of checkpoints in files of Width, as it grows.
 type list struct {
 	dir   *directory
 	name  string
-	count *uint64
+	count uint64
 	file  [][]byte // the one that is not full
 	last  []byte
+	size  uint64 // of the last
 }
 
-// continued opens the list of count checkpoints in a directory of the bundle.
-func (x *export) continued(name string, count *uint64) (*list, error) {
-	l := &list{dir: x.dir, name: name, count: count}
-	width := widthOf(*count, *count/Width)
+// continued opens the list in a directory of the bundle, up to the checkpoints of
+// the bundle's size. What stands behind was left by an export that was cut, and is
+// not read.
+func (x *export) continued(name string) (*list, error) {
+	l := &list{dir: x.dir, name: name}
+	if x.old.Size == 0 {
+		return l, nil
+	}
 	var err error
-	switch {
-	case width > 0:
-		l.file, err = readFramed(x.fsys, framedPath(name, *count/Width, width), width, maxCheckpoints)
-		l.last = last(l.file)
-	case *count > 0:
-		var full [][]byte
-		full, err = readFramed(x.fsys, framedPath(name, *count/Width-1, Width), Width, maxCheckpoints)
-		l.last = last(full)
+	if l.count, err = listed(x.fsys, name); err != nil {
+		return nil, err
 	}
-	if err != nil {
-		return nil, fmt.Errorf("%w: %w", ErrDamaged, err)
+	for ; l.count > 0; l.count -= uint64(len(l.file)) {
+		index := (l.count - 1) / Width
+		width := widthOf(l.count, index)
+		if l.file, err = readFramed(x.fsys, framedPath(name, index, width), width, maxCheckpoints); err != nil {
+			return nil, err
+		}
+		for n := len(l.file); n > 0; n-- {
+			c, err := audit.CheckpointText(l.file[n-1])
+			if err != nil {
+				return nil, fmt.Errorf("reading %s: %w", framedPath(name, index, width), err)
+			}
+			if c.Size <= x.old.Size {
+				l.count -= uint64(len(l.file) - n)
+				l.file, l.last, l.size = l.file[:n%Width], l.file[n-1], c.Size
+				return l, nil
+			}
+		}
 	}
+	l.file = nil
 	return l, nil
 }
 
-func last(list [][]byte) []byte {
-	if len(list) == 0 {
+// listed returns how many checkpoints the files of a list hold, as their names say:
+// the last one ends it.
+func listed(fsys fs.FS, name string) (count uint64, err error) {
+	err = eachOfList(fsys, name, func(_ string, end uint64) error {
+		count = max(count, end)
 		return nil
-	}
-	return list[len(list)-1]
+	})
+	return count, err
 }
 
-func (l *list) add(checkpoint []byte) error {
-	l.file, l.last = append(l.file, checkpoint), checkpoint
-	*l.count++
+// eachOfList calls each for every file of a list, with the number of checkpoints up
+// to its end.
+func eachOfList(fsys fs.FS, name string, each func(path string, end uint64) error) error {
+	err := fs.WalkDir(fsys, name, func(path string, _ fs.DirEntry, err error) error {
+		switch {
+		case errors.Is(err, fs.ErrNotExist):
+			return nil
+		case err != nil && leaves(fsys, path):
+			return fmt.Errorf("%w: a link that leads nowhere in the bundle", audit.ErrMalformed)
+		case err != nil:
+			return err
+		}
+		t, err := tlog.ParseTilePath("tile/8/0/" + strings.TrimPrefix(path, name+"/"))
+		if err != nil || t.N >= math.MaxInt64/Width {
+			return nil // a directory, or no part of the list
+		}
+		return each(path, uint64(t.N)*Width+uint64(t.W))
+	})
+	if err != nil {
+		return fmt.Errorf("reading %s: %w", name, err)
+	}
+	return nil
+}
+
+func (l *list) add(checkpoint []byte, size uint64) error {
+	l.file, l.last, l.size = append(l.file, checkpoint), checkpoint, size
+	l.count++
 	if len(l.file) < Width {
 		return nil
 	}
@@ -59,7 +111,17 @@ func (l *list) write() error {
 	for _, c := range l.file {
 		b = appendFramed(b, c)
 	}
-	name := framedPath(l.name, (*l.count-1)/Width, len(l.file))
+	name := framedPath(l.name, (l.count-1)/Width, len(l.file))
 	l.file = nil
 	return l.dir.put(name, b)
+}
+
+// trim removes the files that end behind the list, once it is on disk.
+func (l *list) trim() error {
+	return eachOfList(l.dir.root.FS(), l.name, func(path string, end uint64) error {
+		if end <= l.count {
+			return nil
+		}
+		return l.dir.root.RemoveAll(path)
+	})
 }

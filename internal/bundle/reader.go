@@ -10,8 +10,7 @@ import (
 	"math"
 	"os"
 	"path"
-
-	"golang.org/x/mod/sumdb/tlog"
+	"sync"
 
 	"shuffled/internal/audit"
 )
@@ -23,9 +22,11 @@ import (
 type Reader struct {
 	fsys       fs.FS
 	root       *os.Root // nil: of OpenFS
-	manifest   *Manifest
 	checkpoint []byte
 	head       audit.Checkpoint
+
+	// How many checkpoints the lists have, found out once.
+	cosigned, signed func() (uint64, error)
 }
 
 // Open opens the bundle in dir. Nothing outside dir is read, wherever symbolic
@@ -53,13 +54,8 @@ func OpenFS(fsys fs.FS) (*Reader, error) {
 	if r.head, err = audit.CheckpointText(r.checkpoint); err != nil {
 		return nil, fmt.Errorf("reading %s: %w", fileCheckpoint, err)
 	}
-	b, err := r.read(fileManifest, maxManifest)
-	if err != nil {
-		return nil, err
-	}
-	if r.manifest, err = ParseManifest(b); err != nil {
-		return nil, fmt.Errorf("reading %s: %w", fileManifest, err)
-	}
+	r.cosigned = sync.OnceValues(func() (uint64, error) { return listed(fsys, dirCosigned) })
+	r.signed = sync.OnceValues(func() (uint64, error) { return listed(fsys, dirSigned) })
 	return r, nil
 }
 
@@ -71,10 +67,18 @@ func (r *Reader) Close() error {
 	return r.root.Close()
 }
 
-// Manifest returns what the manifest says. When its size is below that of the
-// checkpoint, an export was cut between the two: the evidence is whole, and the
-// next export writes the manifest anew.
-func (r *Reader) Manifest() *Manifest { return r.manifest }
+// Manifest reads the manifest.
+func (r *Reader) Manifest() (*Manifest, error) {
+	b, err := r.read(fileManifest, maxManifest)
+	if err != nil {
+		return nil, err
+	}
+	m, err := ParseManifest(b)
+	if err != nil {
+		return nil, fmt.Errorf("reading %s: %w", fileManifest, err)
+	}
+	return m, nil
+}
 
 // Checkpoint returns the signed checkpoint of the bundle.
 func (r *Reader) Checkpoint() []byte { return bytes.Clone(r.checkpoint) }
@@ -95,15 +99,6 @@ func (r *Reader) Entries(bundle uint64) ([][]byte, error) {
 	return readFramed(r.fsys, tilePath(levelEntries, bundle, width), width, maxEntries)
 }
 
-// RootAt returns the root of the first size entries, 1 to Size, as the bundle's own
-// tiles have it.
-func (r *Reader) RootAt(size uint64) (tlog.Hash, error) {
-	if size == 0 || size > r.head.Size {
-		return tlog.Hash{}, fmt.Errorf("a root of %d entries: the bundle has %d", size, r.head.Size)
-	}
-	return (&forest{fsys: r.fsys, size: r.head.Size}).rootAt(size)
-}
-
 // widthOf returns how many of size items are in file index, 0 to Width.
 func widthOf(size, index uint64) int {
 	if index > size/Width {
@@ -120,20 +115,28 @@ func (r *Reader) Tile(level int, index uint64, width int) ([]byte, error) {
 	return readTile(r.fsys, level, index, width)
 }
 
-// Cosigned returns the signed checkpoints that witnesses cosigned, as many as the
-// manifest says. It ends with the first error.
-func (r *Reader) Cosigned() iter.Seq2[[]byte, error] {
-	return r.checkpoints(dirCosigned, r.manifest.Cosigned)
+// Counts returns how many checkpoints Cosigned and Signed have, 0 if that cannot be read.
+func (r *Reader) Counts() (cosigned, signed uint64) {
+	cosigned, _ = r.cosigned()
+	signed, _ = r.signed()
+	return cosigned, signed
 }
+
+// Cosigned returns the signed checkpoints that witnesses cosigned, all that the
+// directory has: those above the size as well. It ends with the first error.
+func (r *Reader) Cosigned() iter.Seq2[[]byte, error] { return r.checkpoints(dirCosigned, r.cosigned) }
 
 // Signed returns the checkpoints that first cover the entries of signing keys, as
-// many as the manifest says. It ends with the first error.
-func (r *Reader) Signed() iter.Seq2[[]byte, error] {
-	return r.checkpoints(dirSigned, r.manifest.Signed)
-}
+// Cosigned does.
+func (r *Reader) Signed() iter.Seq2[[]byte, error] { return r.checkpoints(dirSigned, r.signed) }
 
-func (r *Reader) checkpoints(dir string, count uint64) iter.Seq2[[]byte, error] {
+func (r *Reader) checkpoints(dir string, counted func() (uint64, error)) iter.Seq2[[]byte, error] {
 	return func(yield func([]byte, error) bool) {
+		count, err := counted()
+		if err != nil {
+			yield(nil, err)
+			return
+		}
 		for i := uint64(0); i*Width < count; i++ {
 			width := widthOf(count, i)
 			items, err := readFramed(r.fsys, framedPath(dir, i, width), width, maxCheckpoints)
@@ -175,44 +178,6 @@ func (r *Reader) Decks() ([][32]byte, error) {
 		hashes = append(hashes, hash)
 	}
 	return hashes, nil
-}
-
-// Keys returns what keys.json says.
-func (r *Reader) Keys() (*Keys, error) {
-	b, err := r.read(fileKeys, maxKeys)
-	if err != nil {
-		return nil, err
-	}
-	k, err := ParseKeys(b)
-	if err != nil {
-		return nil, fmt.Errorf("reading %s: %w", fileKeys, err)
-	}
-	return k, nil
-}
-
-// Policy returns the text of the policy file.
-func (r *Reader) Policy() ([]byte, error) { return r.read(filePolicy, maxPolicy) }
-
-// Altered names the small files whose digest is not the manifest's.
-func (r *Reader) Altered() ([]string, error) {
-	var altered []string
-	for _, f := range []struct {
-		name, want string
-		limit      int64
-	}{
-		{fileCheckpoint, r.manifest.Digests.Checkpoint, audit.MaxCheckpoint},
-		{fileKeys, r.manifest.Digests.Keys, maxKeys},
-		{filePolicy, r.manifest.Digests.Policy, maxPolicy},
-	} {
-		b, err := r.read(f.name, f.limit)
-		if err != nil {
-			return nil, err
-		}
-		if digest(b) != f.want {
-			altered = append(altered, f.name)
-		}
-	}
-	return altered, nil
 }
 
 // Strays calls each for the files of the directory that no bundle holds.

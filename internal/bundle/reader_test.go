@@ -20,7 +20,7 @@ func TestKnown(t *testing.T) {
 	t.Parallel()
 	hash := strings.Repeat("0123456789abcdef", 4)
 	for path, want := range map[string]bool{
-		"checkpoint": true, "manifest.json": true, "keys.json": true, "policy": true,
+		"checkpoint": true, "manifest.json": true,
 		"tile/0/000": true, "tile/6/x001/x234/067": true, "tile/0/000.p/255": true, "tile/1/x001/000.p/1": true,
 		"tile/entries/000": true, "tile/entries/x001/000.p/17": true,
 		"cosigned/000": true, "cosigned/000.p/3": true, "signed/x001/234": true,
@@ -32,7 +32,7 @@ func TestKnown(t *testing.T) {
 		"tile/8/0/000": false, "tile/0/../checkpoint": false, "tile/entries": false, "tile/entries/000/x": false,
 		"cosigned": false, "cosigned/0": false, "signed/000.p/999": false, "decks": false, "decks/x.txt": false,
 		"decks/" + strings.ToUpper(hash) + ".txt": false, "decks/" + hash: false, "decks/" + hash + "00.txt": false,
-		"Checkpoint": false, "keys.json~": false, ".new/1": false, "shuffled.db": false, "main.key": false, "/checkpoint": false,
+		"Checkpoint": false, "keys.json": false, "policy": false, "manifest.json~": false, ".new/1": false, "shuffled.db": false, "main.key": false, "/checkpoint": false,
 	} {
 		if got := bundle.Known(path); got != want {
 			t.Errorf("%q: %t", path, got)
@@ -97,13 +97,13 @@ func TestReaderRefuses(t *testing.T) {
 		}
 		return err
 	}
-	keys := func(r *bundle.Reader) error {
-		_, err := r.Keys()
+	manifest := func(r *bundle.Reader) error {
+		_, err := r.Manifest()
 		return err
 	}
 	size := open(t, dir).Size() - 256
 	bundlePath := "tile/entries/001.p/" + itoa(size)
-	cosignedPath := "cosigned/000.p/" + itoa(open(t, dir).Manifest().Cosigned)
+	cosignedPath := "cosigned/000.p/" + itoa(count(open(t, dir)))
 	deckPath := ""
 	for name := range files(t, dir) {
 		if strings.HasPrefix(name, "decks/") {
@@ -127,14 +127,14 @@ func TestReaderRefuses(t *testing.T) {
 		{"no checkpoint", func(m fstest.MapFS) { delete(m, "checkpoint") }, nil, fs.ErrNotExist},
 		{"a checkpoint that is too long", set("checkpoint", make([]byte, audit.MaxCheckpoint+1)), nil, audit.ErrMalformed},
 		{"a checkpoint that is none", set("checkpoint", []byte("hello\n")), nil, audit.ErrMalformed},
-		{"no manifest", func(m fstest.MapFS) { delete(m, "manifest.json") }, nil, fs.ErrNotExist},
-		{"a manifest that is too long", set("manifest.json", make([]byte, 64<<10+1)), nil, audit.ErrMalformed},
+		{"no manifest", func(m fstest.MapFS) { delete(m, "manifest.json") }, manifest, fs.ErrNotExist},
+		{"a manifest that is too long", set("manifest.json", make([]byte, 64<<10+1)), manifest, audit.ErrMalformed},
 		{"a later manifest", change("manifest.json", func(b []byte) []byte {
 			return []byte(strings.Replace(string(b), "shuffled/v1/bundle", "shuffled/v2/bundle", 1))
-		}), nil, audit.ErrUnknown},
+		}), manifest, audit.ErrUnknown},
 		{"a manifest that is a directory", func(m fstest.MapFS) {
 			m["manifest.json"] = &fstest.MapFile{Mode: fs.ModeDir | 0o700}
-		}, nil, audit.ErrMalformed},
+		}, manifest, audit.ErrMalformed},
 		{"a bundle that is cut", change(bundlePath, cut), last, audit.ErrMalformed},
 		{"a bundle that is longer", change(bundlePath, longer), last, audit.ErrMalformed},
 		{"an empty bundle", set(bundlePath, nil), last, audit.ErrMalformed},
@@ -144,12 +144,18 @@ func TestReaderRefuses(t *testing.T) {
 		{"a tile that is cut", change("tile/0/000", cut), tile, audit.ErrMalformed},
 		{"a tile that is longer", change("tile/0/000", longer), tile, audit.ErrMalformed},
 		{"no tile", func(m fstest.MapFS) { delete(m, "tile/0/000") }, tile, fs.ErrNotExist},
-		{"no cosigned checkpoints", func(m fstest.MapFS) { delete(m, cosignedPath) }, cosigned, fs.ErrNotExist},
+		{"a hole in the cosigned checkpoints", func(m fstest.MapFS) {
+			m["cosigned/001.p/1"] = m[cosignedPath]
+			delete(m, cosignedPath)
+		}, cosigned, fs.ErrNotExist},
+		{"a number of cosigned checkpoints that no ledger has", func(m fstest.MapFS) {
+			m["cosigned/x999/x999/x999/x999/999"] = m[cosignedPath]
+		}, cosigned, fs.ErrNotExist},
 		{"cosigned checkpoints that are cut", change(cosignedPath, cut), cosigned, audit.ErrMalformed},
 		{"cosigned checkpoints above their limit", set(cosignedPath, make([]byte, 256*(2+audit.MaxCheckpoint)+1)), cosigned, audit.ErrMalformed},
 		{"a cosigned checkpoint above its limit", change(cosignedPath, func([]byte) []byte {
 			var b []byte
-			for i := range open(t, dir).Manifest().Cosigned {
+			for i := range count(open(t, dir)) {
 				if i == 0 {
 					b = append(append(b, 0x40, 0x01), make([]byte, 0x4001)...)
 				} else {
@@ -163,11 +169,7 @@ func TestReaderRefuses(t *testing.T) {
 		{"a deck of no cards", set(deckPath, []byte("\n")), decks, audit.ErrMalformed},
 		{"a deck above its limit", set(deckPath, make([]byte, 4096*65+1)), decks, audit.ErrMalformed},
 		{"a million lines", set(deckPath, []byte(strings.Repeat("\n", 4096*65))), decks, audit.ErrMalformed},
-		{"keys that are longer", change("keys.json", longer), keys, audit.ErrMalformed},
-		{"keys of a later format", change("keys.json", func(b []byte) []byte {
-			return []byte(strings.Replace(string(b), "shuffled/v1/keys", "shuffled/v2/keys", 1))
-		}), keys, audit.ErrUnknown},
-		{"no keys", func(m fstest.MapFS) { delete(m, "keys.json") }, keys, fs.ErrNotExist},
+		{"an empty deck", set(deckPath, nil), decks, audit.ErrMalformed},
 	} {
 		m := mapOf(t, dir)
 		test.spoil(m)
@@ -183,6 +185,12 @@ func TestReaderRefuses(t *testing.T) {
 			t.Errorf("%s: %v", test.name, err)
 		}
 	}
+}
+
+// count returns how many cosigned checkpoints a bundle has.
+func count(r *bundle.Reader) uint64 {
+	n, _ := r.Counts()
+	return n
 }
 
 func itoa(n uint64) string {
@@ -254,16 +262,19 @@ func TestReplacedPartial(t *testing.T) {
 	if !ok {
 		t.Fatal("no such file")
 	}
+	r, err := bundle.OpenFS(m)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if n := count(r); n != 10 {
+		t.Errorf("%d checkpoints", n)
+	}
 	delete(m, "cosigned/000.p/10")
 	full := append([]byte(nil), partial.Data...)
 	for range 246 {
 		full = append(full, 0, 1, 'x')
 	}
 	m["cosigned/000"] = &fstest.MapFile{Data: full}
-	r, err := bundle.OpenFS(m)
-	if err != nil {
-		t.Fatal(err)
-	}
 	n := 0
 	for c, err := range r.Cosigned() {
 		if err != nil || string(c) != string(h.cosigned[n].signed) {
@@ -280,11 +291,11 @@ func TestReplacedPartial(t *testing.T) {
 func TestPipe(t *testing.T) {
 	t.Parallel()
 	dir := rich(t, 300).fresh()
-	path := filepath.Join(dir, "policy")
+	path := filepath.Join(dir, "manifest.json")
 	if err := errors.Join(os.Remove(path), syscall.Mkfifo(path, 0o600)); err != nil {
 		t.Skip(err)
 	}
-	if _, err := open(t, dir).Policy(); !errors.Is(err, audit.ErrMalformed) {
+	if _, err := open(t, dir).Manifest(); !errors.Is(err, audit.ErrMalformed) {
 		t.Errorf("%v", err)
 	}
 }
@@ -292,28 +303,24 @@ func TestPipe(t *testing.T) {
 // TestManifestForm: one form, and values within their bounds.
 func TestManifestForm(t *testing.T) {
 	t.Parallel()
-	b, err := os.ReadFile(filepath.Join(rich(t, 300).fresh(), "manifest.json"))
-	if err != nil {
-		t.Fatal(err)
+	const (
+		good = `{"format":"shuffled/v1/bundle","period":{"from":"2026-10-01T00:00:00.000Z","to":"2026-11-01T00:00:00.000Z"},"exported_at":"2026-11-21T00:00:00.000Z"}`
+		at   = `"exported_at":"2026-11-21T00:00:00.000Z"`
+		from = `"from":"2026-10-01T00:00:00.000Z"`
+	)
+	for _, text := range []string{good, strings.Replace(good, from+",", "", 1), `{"format":"shuffled/v1/bundle","period":{},` + at + `}`} {
+		if _, err := bundle.ParseManifest([]byte(text)); err != nil {
+			t.Errorf("%s: %v", text, err)
+		}
 	}
-	if _, err := bundle.ParseManifest(b); err != nil {
-		t.Fatal(err)
-	}
-	good := string(b)
 	for _, test := range [][2]string{
-		{`{"format"`, ` {"format"`}, {`"name":"main"`, `"name": "main"`}, {`"name":"main"`, `"name":"main","name":"main"`},
-		{`"name":"main"`, `"name":"main","extra":1`}, {`"name":"main"`, `"Name":"main"`}, {`"name":"main"`, `"name":"m\u0061in"`},
-		{`"name":"main"`, `"name":""`}, {`"name":"main"`, `"name":"../x"`}, {`"name":"main",`, ``}, {`"name":"main"`, `"name":null`},
-		{`"origin":"bundle.example/ledger"`, `"origin":"Bundle"`}, {`"production":true`, `"production":"true"`},
-		{`"signed":2`, `"signed":2.0`}, {`"signed":2`, `"signed":-2`}, {`"signed":2`, `"signed":99999`}, {`"signed":2`, `"signed":18446744073709551616`},
-		{`"deckless":0`, `"deckless":303`}, {`"cosigned":`, `"cosigned":99`}, {`"first":0`, `"first":1`},
-		{`"entries":`, `"entries":9`}, {`"exported_at":"2026-11-21T00:00:00.000Z"`, `"exported_at":"2026-11-21T00:00:00Z"`},
-		{`"exported_at":"2026-11-21T00:00:00.000Z"`, `"exported_at":"2026-11-21T01:00:00.000+01:00"`},
-		{`"exported_at":"2026-11-21T00:00:00.000Z"`, `"exported_at":"2026-11-21T00:00:00,000Z"`},
-		{`"exported_at":"2026-11-21T00:00:00.000Z"`, `"exported_at":""`}, {`"period":{`, `"period":{"from":"yesterday",`},
-		{`"period":{`, `"period":{"to":"2026-11-31T00:00:00.000Z",`}, {`},"exported_at"`, `,"activity":"none"},"exported_at"`},
-		{`},"exported_at"`, `,"activity":"some"},"exported_at"`}, {`"root":"`, `"root":"A`}, {`"checkpoint":"`, `"checkpoint":"!`},
-		{`"keys.json":"`, `"keys.json":"====`}, {`"policy":"`, `"policy":"\n`},
+		{`{"format"`, ` {"format"`}, {`"period":{`, `"period": {`}, {at, at + "," + at}, {at, at + `,"extra":1`},
+		{`"exported_at"`, `"Exported_at"`}, {`v1/bundle`, `v1\/bundle`}, {"," + at, ``}, {at, `"exported_at":null`}, {at, `"exported_at":""`},
+		{at, `"exported_at":"2026-11-21T00:00:00Z"`}, {at, `"exported_at":"2026-11-21T01:00:00.000+01:00"`},
+		{at, `"exported_at":"2026-11-21T00:00:00,000Z"`}, {from, `"from":"yesterday"`}, {from, `"from":"2026-09-31T00:00:00.000Z"`},
+		{from, `"from":"2026-11-01T00:00:00.000Z"`}, {from, `"from":"2027-10-01T00:00:00.000Z"`}, {from, `"from":""`},
+		{from, from + `,"first":0`}, {from, from + `,"entries":9`}, {`"period":{`, `"size":9,"period":{`}, {`"period":{`, `"origin":"bundle.example/ledger","period":{`},
+		{`v1/bundle`, `v01/bundle`}, {`v1/bundle`, `v1/keys`}, {`v1/bundle`, `v10000000000/bundle`}, {`shuffled/v1/bundle`, `x`},
 	} {
 		bad := strings.Replace(good, test[0], test[1], 1)
 		if bad == good {
@@ -326,6 +333,11 @@ func TestManifestForm(t *testing.T) {
 	for _, bad := range []string{"", "null", "[]", "1", good + "\n", good + good, `{"format":1}`, `{}`} {
 		if _, err := bundle.ParseManifest([]byte(bad)); !errors.Is(err, audit.ErrMalformed) {
 			t.Errorf("%q: %v", short(bad), err)
+		}
+	}
+	for _, later := range []string{"v2/bundle", "v9999999999/bundle"} {
+		if _, err := bundle.ParseManifest([]byte(`{"format":"shuffled/` + later + `","more":1}`)); !errors.Is(err, audit.ErrUnknown) {
+			t.Errorf("%s: %v", later, err)
 		}
 	}
 }

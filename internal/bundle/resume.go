@@ -1,23 +1,21 @@
 package bundle
 
 import (
-	"bytes"
-	"context"
 	"errors"
 	"fmt"
-	"io/fs"
-	"slices"
-
-	"golang.org/x/mod/sumdb/tlog"
 
 	"shuffled/internal/audit"
 )
 
 // resume takes up the bundle that is in the directory: its right edge, which must
-// hash to its root, and its keys and counts. These views are of the manifest's
-// size; the entries from there to the checkpoint's are read, if an export was cut
-// between the two files. Nothing else of the bundle is read again.
-func (x *export) resume(ctx context.Context) (err error) {
+// hash to its root, its lists, and the signing key in force, which must have signed
+// its checkpoint. Nothing else of the bundle is read again.
+func (x *export) resume(checkpoint []byte) (err error) {
+	if b, err := readFile(x.fsys, fileManifest, maxManifest); err == nil {
+		if _, err := ParseManifest(b); errors.Is(err, audit.ErrUnknown) {
+			return err // what a later version wrote is not changed
+		}
+	}
 	if x.oldEdge, err = edgeOf(x.fsys, x.old.Size); err != nil {
 		return err
 	}
@@ -28,140 +26,59 @@ func (x *export) resume(ctx context.Context) (err error) {
 	if root != x.old.Root {
 		return fmt.Errorf("%w: its tiles do not lead to its root", audit.ErrMalformed)
 	}
-	was, err := x.oldManifest()
-	if err != nil {
+	if err := x.lists(); err != nil {
 		return err
 	}
-	x.cosigned, x.signed = was.Cosigned, was.Signed
-	x.keepPartial(was)
-	from := was.Size
-	if x.keys, err = x.keysAt(was.Size); err != nil || was.Deckless > 0 {
-		// Decks that were missing may have been found.
-		from, x.keys = 0, NewKeys(x.o.Origin)
-	}
-	if err := x.reread(ctx, from); err != nil {
+	if x.oldKey, err = x.keyInForce(); err != nil {
 		return err
 	}
-	x.oldKeys, x.oldDeckless = x.keys, x.decks.deckless
-	return nil
-}
-
-// reread reads the bundle's own entries from an index on, which must lead to its
-// root.
-func (x *export) reread(ctx context.Context, from uint64) error {
-	e := &edge{size: from - from%Width}
-	tiles := &forest{fsys: x.fsys, size: x.old.Size}
-	for level := 1; level < maxLevels; level++ {
-		hashes := hashesAt(e.size, level)
-		if width := widthOf(hashes, hashes/Width); width > 0 {
-			data, err := tiles.tile(level, hashes/Width)
-			if err != nil {
-				return err
-			}
-			e.tiles[level] = slices.Clone(data[:width*tlog.HashSize])
-		}
-	}
-	for e.size < x.old.Size {
-		index := e.size / Width
-		entries, err := x.bundleOf(index, x.old.Size)
-		if err != nil {
-			return err
-		}
-		if err := x.readAll(ctx, chunk{index: index, entries: entries}, from); err != nil {
-			return err
-		}
-		if err := e.add(leavesOf(entries), func(int, uint64, []byte) error { return nil }); err != nil {
-			return err
-		}
-	}
-	root, err := e.root()
-	if err == nil && root != x.old.Root {
-		err = fmt.Errorf("%w: its entries do not lead to its root", audit.ErrMalformed)
+	key, err := audit.Verifier(x.o.Origin, x.oldKey)
+	if err == nil {
+		_, err = audit.OpenCheckpoint(checkpoint, key)
 	}
 	return err
 }
 
-// oldManifest returns the bundle's manifest; an empty one if the first export was
-// cut before it wrote one.
-func (x *export) oldManifest() (*Manifest, error) {
-	b, err := readFile(x.fsys, fileManifest, maxManifest)
-	if errors.Is(err, fs.ErrNotExist) {
-		return new(Manifest), nil
+// lists opens both lists, and names the files whose partial forms the bundle needs
+// until it has a newer checkpoint.
+func (x *export) lists() (err error) {
+	if x.cosigned, err = x.continued(dirCosigned); err == nil {
+		x.signed, err = x.continued(dirSigned)
 	}
 	if err != nil {
-		return nil, err
+		return err
 	}
-	m, err := ParseManifest(b)
-	if err == nil && (m.Origin != x.old.Origin || m.Size > x.old.Size) {
-		err = fmt.Errorf("%w: the manifest is not of the checkpoint", audit.ErrMalformed)
-	}
-	return m, err
-}
-
-// keepPartial names the files whose partial forms the bundle needs until it has a
-// newer checkpoint and manifest.
-func (x *export) keepPartial(was *Manifest) {
 	x.dir.keep = make(map[string]bool)
-	for _, size := range []uint64{x.old.Size, was.Size} {
-		for level := levelEntries; level < maxLevels; level++ {
-			x.dir.keep[tilePath(level, hashesAt(size, max(level, 0))/Width, Width)] = true
-		}
+	for level := levelEntries; level < maxLevels; level++ {
+		x.dir.keep[tilePath(level, hashesAt(x.old.Size, max(level, 0))/Width, Width)] = true
 	}
-	x.dir.keep[framedPath(dirCosigned, was.Cosigned/Width, Width)] = true
-	x.dir.keep[framedPath(dirSigned, was.Signed/Width, Width)] = true
+	for _, l := range []*list{x.cosigned, x.signed} {
+		x.dir.keep[framedPath(l.name, l.count/Width, Width)] = true
+	}
+	return nil
 }
 
-// keysAt returns the keys of keys.json below size, once the entries that they
-// come from are found under the bundle's root and say the same.
-func (x *export) keysAt(size uint64) (*Keys, error) {
-	b, err := readFile(x.fsys, fileKeys, maxKeys)
-	if err != nil {
-		return nil, err
-	}
-	all, err := ParseKeys(b)
-	if err != nil {
-		return nil, err
-	}
-	written, read, next := NewKeys(x.o.Origin), NewKeys(x.o.Origin), uint64(0)
-	for _, key := range all.Keys {
-		if key.Index >= size {
-			break
-		}
-		written.Keys = append(written.Keys, key)
-		if key.Index < next {
-			continue // of the same entry
-		}
-		e, err := x.proved(key.Index)
+// keyInForce returns the signing key at the bundle's size: that of the genesis, or of
+// the newest entry of a signing key that the last checkpoint under signed/ covers. In
+// a ledger that keeps the rules it is the last entry below that size.
+func (x *export) keyInForce() ([]byte, error) {
+	for end := max(x.signed.size, 1); end > 0; end = (end - 1) / Width * Width {
+		first := (end - 1) / Width * Width
+		entries, err := x.bundleOf(first/Width, x.old.Size)
 		if err != nil {
 			return nil, err
 		}
-		read.Apply(key.Index, e)
-		next = key.Index + 1
+		for index := end; index > first; index-- {
+			e, err := audit.ParseEntry(entries[index-1-first])
+			if err != nil {
+				continue
+			}
+			if key := signingKeyOf(index-1, e); key != nil {
+				return key, nil
+			}
+		}
 	}
-	one, err1 := written.Marshal()
-	two, err2 := read.Marshal()
-	if err := errors.Join(err1, err2); err != nil || !bytes.Equal(one, two) {
-		return nil, fmt.Errorf("%w: keys.json is not what the entries say: %w", audit.ErrMalformed, err)
-	}
-	return read, nil
-}
-
-// proved reads an entry of the bundle and proves it under its root.
-func (x *export) proved(index uint64) (audit.Entry, error) {
-	entries, err := x.bundleOf(index/Width, x.old.Size)
-	if err != nil {
-		return audit.Entry{}, err
-	}
-	entry := entries[index%Width]
-	proof, err := tlog.ProveRecord(int64(x.old.Size), int64(index), &forest{fsys: x.fsys, size: x.old.Size})
-	if err != nil {
-		return audit.Entry{}, err
-	}
-	r := audit.Receipt{Index: index, Entry: entry, Proof: proof}
-	if err := r.CheckInclusion(x.old); err != nil {
-		return audit.Entry{}, err
-	}
-	return audit.ParseEntry(entry)
+	return nil, fmt.Errorf("%w: the entry of its signing key is missing", audit.ErrMalformed)
 }
 
 // bundleOf reads an entry bundle of a tree of this size.

@@ -42,9 +42,9 @@ var (
 
 // Options are what an export is asked for.
 type Options struct {
-	Name, Origin string    // of the ledger
-	From, To     time.Time // the period of the report; zero: no bound
-	Now          func() time.Time
+	Origin   string    // of the ledger
+	From, To time.Time // the period of the report; zero: no bound
+	Now      func() time.Time
 
 	// Progress, if any, is told from time to time how many of the entries to be
 	// written have been. It is called from the goroutine of Export.
@@ -53,7 +53,10 @@ type Options struct {
 
 // Result is what an export did.
 type Result struct {
-	Manifest *Manifest
-	Added    uint64 // entries that the bundle did not have
-	Resumed  uint64 // of those, found where an export before had been cut
+	Size         uint64 // entries of the bundle
+	Added        uint64 // of those, entries that the bundle did not have
+	Resumed      uint64 // of those, found where an export before had been cut
+	Cosigned     uint64 // checkpoints under cosigned/
+	MissingDecks uint64 // that commits name and the store did not have
+	Manifest     *Manifest
 }

@@ -70,7 +70,7 @@ func (tb *table) inspectedLines(auditors []*disclosure.Auditor) (*inspect.Report
 	if err != nil {
 		tb.t.Fatal(err)
 	}
-	if _, err := bundle.Export(tb.t.Context(), exported{tb}, dir, bundle.Options{Name: "main", Origin: origin, Now: tb.now}); err != nil {
+	if _, err := bundle.Export(tb.t.Context(), exported{tb}, dir, bundle.Options{Origin: origin, Now: tb.now}); err != nil {
 		tb.t.Fatal(err)
 	}
 	b, err := inspect.OpenBundle(dir)

@@ -68,7 +68,7 @@ func Run(ctx context.Context, e *store.Evidence, o Options) (*Report, error) {
 	}
 	// No more of it can be read, but which tables are at fault.
 	report = &Report{Report: &inspect.Report{Format: inspect.ReportFormat, Verdict: inspect.Failed, FaultCodes: make(map[string]uint64),
-		Unknown: []string{}, Notes: []string{}, Tables: []inspect.TableCounts{}, Open: []inspect.OpenShuffle{}}}
+		Unknown: []string{}, Notes: []string{}, Keys: []inspect.KeyLine{}, Tables: []inspect.TableCounts{}, Open: []inspect.OpenShuffle{}}}
 	for _, t := range append(store.Tables(), store.TableAccess) {
 		if err := e.Probe(ctx, t); errors.Is(err, store.ErrSchema) {
 			report.add(fault(CodeSchema, t.Name, "%v", err))
@@ -91,7 +91,7 @@ func (s *source) run(ctx context.Context) (*Report, error) {
 	}
 	report := &Report{Report: r}
 	if !s.finished { // there is nothing to begin with
-		faults, notes, err := s.Finish(ctx, inspect.Summary{Broken: true})
+		faults, notes, err := s.Finish(ctx, inspect.Summary{})
 		if err != nil {
 			return nil, err
 		}

@@ -2,9 +2,7 @@ package inspect
 
 import (
 	"bufio"
-	"context"
 	"encoding/json"
-	"errors"
 	"maps"
 	"os"
 	"path/filepath"
@@ -146,30 +144,6 @@ func TestMixedForEverybody(t *testing.T) {
 		if got := table.Levels; len(got) != 1 || got[want[table.Table]] != 1 {
 			t.Errorf("%s: %v, want one %s", table.Table, got, want[table.Table])
 		}
-	}
-
-	work, again := filepath.Join(t.TempDir(), "work"), filepath.Join(t.TempDir(), "again")
-	cuts := 0
-	for {
-		b, err := OpenBundle(dir)
-		must(t, err)
-		ctx, cancel := context.WithCancel(t.Context())
-		_, _, at := b.Period()
-		resumed, err := Run(ctx, b, Options{Policy: policy, Shuffles: again, Work: work, At: at, saveEvery: 1, cut: cancel})
-		cancel()
-		must(t, b.Close())
-		if errors.Is(err, context.Canceled) {
-			cuts++
-			continue
-		}
-		must(t, err)
-		if diff := cmp.Diff(asJSON(t, r), asJSON(t, resumed)); diff != "" {
-			t.Errorf("resumed (-whole +resumed):\n%s", diff)
-		}
-		break
-	}
-	if diff := cmp.Diff(want, levelsOf(t, again)); diff != "" || cuts < 4 {
-		t.Errorf("after %d cuts (-want +got):\n%s", cuts, diff)
 	}
 
 	r = inspectDir(t, dir, Options{VKey: inspecttest.VKey()})

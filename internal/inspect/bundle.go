@@ -2,8 +2,6 @@ package inspect
 
 import (
 	"context"
-	"crypto/sha256"
-	"encoding/base64"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -20,28 +18,35 @@ import (
 
 // Bundle is a bundle as a Source (docs/SPEC.md section 13).
 type Bundle struct {
-	r      *bundle.Reader
-	damage *Damage // why it could not be opened
+	r        *bundle.Reader
+	damage   *Damage          // why it could not be opened
+	manifest *bundle.Manifest // nil: unread says why
+	unread   *Fault
 }
 
 // OpenBundle opens the bundle in dir. One whose checkpoint or manifest is
-// damaged opens, too: that is what Run then finds.
+// damaged opens, too: that is what Run then finds. A manifest of a later version is
+// an error.
 func OpenBundle(dir string) (*Bundle, error) {
 	r, err := bundle.Open(dir)
-	if errors.Is(err, fs.ErrNotExist) && strings.Contains(err.Error(), "reading manifest.json") {
-		return &Bundle{damage: &Damage{fault(CodeFile, "manifest.json", "it is missing")}}, nil
-	}
 	if errors.Is(err, audit.ErrMalformed) {
-		d := &Damage{fault(CodeManifest, "manifest.json", "%v", cutDir(dir, err))}
-		if !strings.Contains(err.Error(), "reading manifest.json") {
-			d = &Damage{fault(CodeCheckpoint, "checkpoint", "%v", cutDir(dir, err))}
-		}
-		return &Bundle{damage: d}, nil
+		return &Bundle{damage: &Damage{fault(CodeCheckpoint, "checkpoint", "%v", cutDir(dir, err))}}, nil
 	}
 	if err != nil {
 		return nil, err
 	}
-	return &Bundle{r: r}, nil
+	b := &Bundle{r: r}
+	if b.manifest, err = r.Manifest(); err != nil {
+		var d *Damage
+		if !errors.As(damaged("manifest.json", err), &d) {
+			return nil, errors.Join(err, r.Close())
+		}
+		b.unread = &d.Fault
+		if errors.Is(err, audit.ErrMalformed) {
+			b.unread.Code = CodeManifest
+		}
+	}
+	return b, nil
 }
 
 // cutDir keeps the place of the directory out of reports.
@@ -53,14 +58,6 @@ func (b *Bundle) Close() error {
 		return nil
 	}
 	return b.r.Close()
-}
-
-// Manifest returns what the bundle says of itself, nil when that cannot be read.
-func (b *Bundle) Manifest() *bundle.Manifest {
-	if b.r == nil {
-		return nil
-	}
-	return b.r.Manifest()
 }
 
 // Newest implements Source.
@@ -123,9 +120,11 @@ func (b *Bundle) Checkpoints(_ context.Context, kind Kind, from uint64) iter.Seq
 	var count uint64
 	switch kind {
 	case KindCosigned:
-		all, dir, count = b.r.Cosigned(), "cosigned", b.r.Manifest().Cosigned
+		all, dir = b.r.Cosigned(), "cosigned"
+		count, _ = b.r.Counts()
 	case KindSigned:
-		all, dir, count = b.r.Signed(), "signed", b.r.Manifest().Signed
+		all, dir = b.r.Signed(), "signed"
+		_, count = b.r.Counts()
 	default:
 		return func(func(Checkpoint, error) bool) {}
 	}
@@ -147,18 +146,7 @@ func (b *Bundle) Checkpoints(_ context.Context, kind Kind, from uint64) iter.Seq
 				return
 			}
 		}
-		if b.cut() {
-			yield(Checkpoint{}, ErrUntold)
-		}
 	}
-}
-
-// cut reports whether an export was cut between the checkpoint and the manifest:
-// counts, keys.json and policy may then be of an older bundle (docs/SPEC.md
-// section 13.5).
-func (b *Bundle) cut() bool {
-	h := sha256.Sum256(b.r.Checkpoint())
-	return b.r.Manifest().Digests.Checkpoint != base64.StdEncoding.EncodeToString(h[:])
 }
 
 // placeOf returns the file that an error of bundle.Reader names.
@@ -185,114 +173,24 @@ func (b *Bundle) Deck(_ context.Context, hash [32]byte) ([]string, string, error
 	return cards, where, nil
 }
 
-// Finish implements Source: the files that only say what the entries say.
+// Finish implements Source: it looks at the manifest, and names the files that are no
+// part of a bundle.
 func (b *Bundle) Finish(_ context.Context, s Summary) (faults []Fault, notes []string, err error) {
-	m := b.r.Manifest()
-	if s.Broken || s.Genesis == nil {
-		return nil, []string{"manifest.json, keys.json and policy were not compared: entries are missing"}, nil
-	}
-	if b.cut() {
-		return b.older(*m, s)
-	}
 	if notes, err = b.strays(); err != nil {
 		return nil, nil, err
 	}
-	keys := bundle.NewKeys(s.Genesis.Origin)
-	for _, k := range s.Keys {
-		keys.Apply(k.Index, k.Entry)
+	if b.unread != nil {
+		return []Fault{*b.unread}, notes, nil
 	}
-	vkey, err := audit.VKey(s.Genesis.Origin, keys.SigningKey())
-	if err != nil {
-		return nil, notes, nil // named at the key's entry
+	from, to, at := b.Period()
+	if (from != 0 || to != 0) && (from != s.From || to != s.To) {
+		notes = append(notes, fmt.Sprintf("the manifest names another period, from %q to %q: it bounds nothing, --from and --to do", b.manifest.Period.From, b.manifest.Period.To))
 	}
-	if from, to, _ := b.Period(); (from != 0 || to != 0) && (from != s.From || to != s.To) {
-		notes = append(notes, fmt.Sprintf("the manifest names another period, from %q to %q: it bounds nothing, --from and --to do", m.Period.From, m.Period.To))
+	// Clocks differ, as between witnesses and the house.
+	if at < s.Newest-audit.WitnessGrace {
+		faults = append(faults, fault(CodeManifest, "manifest.json", "exported_at is %s, and what was exported is from %s", b.manifest.ExportedAt, formatTime(s.Newest)))
 	}
-	faults, err = b.views(keys, s, vkey)
-	return append(faults, b.manifest(*m, s, vkey)...), notes, err
-}
-
-// older compares what a cut export left: a manifest of a smaller checkpoint of this
-// very ledger, and keys.json and policy as of then or as of now (docs/SPEC.md section
-// 13.5). Anything else is no cut export.
-func (b *Bundle) older(m bundle.Manifest, s Summary) (faults []Fault, notes []string, err error) {
-	if !s.Held {
-		return nil, []string{"manifest.json, keys.json and policy were not compared: the checkpoint does not hold"}, nil
-	}
-	if m.Size == 0 || m.Size >= s.Size {
-		return []Fault{fault(CodeManifest, "manifest.json", "its digest of checkpoint is another, and its size, %d, is not below the checkpoint's, as after a cut export", m.Size)}, nil, nil
-	}
-	root, err := b.r.RootAt(m.Size)
-	if err != nil {
-		if errors.As(damaged("tile", err), new(*Damage)) {
-			return nil, []string{"manifest.json, keys.json and policy were not compared: tiles are missing"}, nil
-		}
-		return nil, nil, err
-	}
-	then, now := bundle.NewKeys(s.Genesis.Origin), bundle.NewKeys(s.Genesis.Origin)
-	policies := []string{""}
-	for _, k := range s.Keys {
-		if now.Apply(k.Index, k.Entry); k.Index < m.Size {
-			then.Apply(k.Index, k.Entry)
-		}
-		switch body := k.Entry.Body.(type) {
-		case *audit.Genesis:
-			policies = append(policies, string(body.Policy))
-		case *audit.Key:
-			if body.Subject == audit.SubjectPolicy {
-				policies = append(policies, string(body.Policy))
-			}
-		}
-	}
-	vkey, err1 := audit.VKey(s.Genesis.Origin, then.SigningKey())
-	newVKey, err2 := audit.VKey(s.Genesis.Origin, now.SigningKey())
-	if errors.Join(err1, err2) != nil {
-		return nil, nil, nil // named at the key's entry
-	}
-	for _, x := range []struct {
-		member   string
-		says, is any
-	}{
-		{"origin", m.Origin, s.Genesis.Origin},
-		{"production", m.Production, s.Genesis.Production},
-		{"root", m.Root, root.String()},
-		{"vkey", m.VKey, vkey},
-	} {
-		if x.says != x.is {
-			faults = append(faults, fault(CodeManifest, "manifest.json", "%s is %v at its size, %d, not %v", x.member, x.is, m.Size, x.says))
-		}
-	}
-	keys := []func() (bool, error){func() (bool, error) { return b.sameKeys(then) }, func() (bool, error) { return b.sameKeys(now) }}
-	var policy []func() (bool, error)
-	for _, text := range policies {
-		policy = append(policy, func() (bool, error) { return b.samePolicy(text, vkey) }, func() (bool, error) { return b.samePolicy(text, newVKey) })
-	}
-	for name, ways := range map[string][]func() (bool, error){"keys.json": keys, "policy": policy} {
-		x, err := oneOf(name, ways)
-		if err != nil {
-			return faults, nil, err
-		}
-		if x != nil {
-			faults = append(faults, *x)
-		}
-	}
-	return faults, []string{fmt.Sprintf("the manifest is of an older checkpoint, of size %d, as after an export that was cut: the next export writes it anew", m.Size)}, nil
-}
-
-// oneOf returns the fault of a file that is none of what it may be.
-func oneOf(name string, ways []func() (bool, error)) (*Fault, error) {
-	for _, same := range ways {
-		ok, err := same()
-		var d *Damage
-		switch {
-		case errors.As(err, &d):
-			return &d.Fault, nil
-		case ok || err != nil:
-			return nil, err
-		}
-	}
-	x := fault(CodeView, name, "it is not what the entries say, neither of the manifest's size nor of the checkpoint's")
-	return &x, nil
+	return faults, notes, nil
 }
 
 func (b *Bundle) strays() (notes []string, err error) {
@@ -308,123 +206,10 @@ func (b *Bundle) strays() (notes []string, err error) {
 	return notes, err
 }
 
-// views compares the files that say what the entries say, and what the manifest
-// says of them.
-func (b *Bundle) views(keys *bundle.Keys, s Summary, vkey string) (faults []Fault, err error) {
-	named := make(map[string]bool)
-	var unknown error
-	for _, v := range []struct {
-		name string
-		same func() (bool, error)
-		what string
-	}{
-		{"keys.json", func() (bool, error) { return b.sameKeys(keys) }, "it is not what the key entries say"},
-		{"policy", func() (bool, error) { return b.samePolicy(s.Policy, vkey) }, "it is not the signing key and the witness policy in force"},
-	} {
-		if v.name == "policy" && s.Unsure {
-			continue
-		}
-		same, err := v.same()
-		var d *Damage
-		switch {
-		case errors.As(err, &d):
-			faults = append(faults, d.Fault)
-		case errors.Is(err, audit.ErrUnknown):
-			unknown = err
-		case err != nil:
-			return faults, err
-		case !same:
-			faults = append(faults, fault(CodeView, v.name, "%s", v.what))
-		default:
-			continue
-		}
-		named[v.name] = true
-	}
-	altered, err := b.r.Altered()
-	if errors.As(damaged("", err), new(*Damage)) {
-		return faults, unknown // it was named
-	}
-	for _, name := range altered {
-		if !named[name] {
-			faults = append(faults, fault(CodeManifest, "manifest.json", "its digest of %s is another", name))
-		}
-	}
-	return faults, errors.Join(unknown, err)
-}
-
-func (b *Bundle) sameKeys(keys *bundle.Keys) (bool, error) {
-	want, err := keys.Marshal()
-	if err != nil {
-		return false, err
-	}
-	kept, err := b.r.Keys()
-	if err != nil {
-		return false, damaged("keys.json", err)
-	}
-	got, err := kept.Marshal()
-	return string(got) == string(want), err
-}
-
-// samePolicy compares the file of the policy in force: the signing key as its
-// log, and the witnesses.
-func (b *Bundle) samePolicy(text, vkey string) (bool, error) {
-	got, err := b.r.Policy()
-	if err != nil {
-		return false, damaged("policy", err)
-	}
-	lines := []string{"log " + vkey}
-	for line := range strings.SplitSeq(text, "\n") {
-		if f := strings.Fields(line); len(f) > 0 && f[0] != "log" {
-			lines = append(lines, line)
-		}
-	}
-	if len(lines) == 1 {
-		lines = append(lines, "quorum none")
-	}
-	return string(got) == strings.Join(lines, "\n")+"\n", nil
-}
-
-// manifest compares what the manifest says of the ledger. How many checkpoints it
-// has is what was read: one too few is missed elsewhere.
-func (b *Bundle) manifest(m bundle.Manifest, s Summary, vkey string) (faults []Fault) {
-	if !s.Held { // it was named, and what is said of it is not compared
-		m.Root = tlog.Hash(s.Root).String()
-	}
-	if s.Deckless > 0 { // they were named
-		s.Deckless = m.Deckless
-	}
-	if from, to, _ := b.Period(); from != s.From || to != s.To {
-		s.PeriodFirst, s.PeriodEntries = m.Period.First, m.Period.Entries // of a report on another period
-	}
-	for _, x := range []struct {
-		member string
-		says   any
-		is     any
-	}{
-		{"origin", m.Origin, s.Genesis.Origin},
-		{"production", m.Production, s.Genesis.Production},
-		{"size", m.Size, s.Size},
-		{"root", m.Root, tlog.Hash(s.Root).String()},
-		{"vkey", m.VKey, vkey},
-		{"deckless", m.Deckless, s.Deckless},
-		{"period.first", m.Period.First, s.PeriodFirst},
-		{"period.entries", m.Period.Entries, s.PeriodEntries},
-	} {
-		if x.says != x.is {
-			faults = append(faults, fault(CodeManifest, "manifest.json", "%s is %v, not %v", x.member, x.is, x.says))
-		}
-	}
-	// Clocks differ, as between witnesses and the house.
-	if _, _, at := b.Period(); at < s.Newest-audit.WitnessGrace {
-		faults = append(faults, fault(CodeManifest, "manifest.json", "exported_at is %s, and what was exported is from %s", m.ExportedAt, formatTime(s.Newest)))
-	}
-	return faults
-}
-
 // Period returns what the manifest says of the report's time, UTC milliseconds, 0
 // for no bound; at is when the bundle was written.
 func (b *Bundle) Period() (from, to, at int64) {
-	m := b.Manifest()
+	m := b.manifest
 	if m == nil {
 		return 0, 0, 0
 	}

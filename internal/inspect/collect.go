@@ -4,12 +4,11 @@ import (
 	"bufio"
 	"encoding/json"
 	"fmt"
-	"io"
 	"os"
 )
 
 // collector takes the results of recomputing, in order. It belongs to the
-// goroutine collect, and between two syncs of the fold to nobody else.
+// goroutine collect, and once that has ended to the fold.
 type collector struct {
 	faults   findings
 	tapes    map[string]map[string]uint64 // by table and word
@@ -80,29 +79,18 @@ type ShuffleLine struct {
 	Tape      string `json:"tape,omitempty"` // of a closed one
 }
 
-// lines writes JSON lines. It keeps the offset, to which a resumed check goes
-// back.
+// lines writes JSON lines.
 type lines struct {
-	f      *os.File
-	w      *bufio.Writer
-	offset int64
+	f *os.File
+	w *bufio.Writer
 }
 
-// openLines opens name for writing from offset on.
-func openLines(name string, offset int64) (*lines, error) {
-	f, err := os.OpenFile(name, os.O_RDWR|os.O_CREATE, 0o644)
+func openLines(name string) (*lines, error) {
+	f, err := os.Create(name)
 	if err != nil {
 		return nil, fmt.Errorf("writing shuffles: %w", err)
 	}
-	if err := f.Truncate(offset); err != nil {
-		f.Close()
-		return nil, fmt.Errorf("writing shuffles: %w", err)
-	}
-	if _, err := f.Seek(offset, io.SeekStart); err != nil {
-		f.Close()
-		return nil, fmt.Errorf("writing shuffles: %w", err)
-	}
-	return &lines{f: f, w: bufio.NewWriterSize(f, 1<<16), offset: offset}, nil
+	return &lines{f: f, w: bufio.NewWriterSize(f, 1<<16)}, nil
 }
 
 func (l *lines) write(line *ShuffleLine) error {
@@ -113,9 +101,7 @@ func (l *lines) write(line *ShuffleLine) error {
 	if err != nil {
 		return fmt.Errorf("writing shuffles: %w", err)
 	}
-	n, err := l.w.Write(append(b, '\n'))
-	l.offset += int64(n)
-	if err != nil {
+	if _, err := l.w.Write(append(b, '\n')); err != nil {
 		return fmt.Errorf("writing shuffles: %w", err)
 	}
 	return nil

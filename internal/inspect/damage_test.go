@@ -2,7 +2,6 @@ package inspect
 
 import (
 	"bytes"
-	"encoding/json"
 	"errors"
 	"os"
 	"path/filepath"
@@ -62,25 +61,23 @@ var damages = []struct {
 	{"an empty checkpoint", func(b *broken) { b.cut("checkpoint", 0) }, []string{"checkpoint"}},
 	{"a checkpoint of 1 TiB", func(b *broken) { b.grow("checkpoint", 1<<40) }, []string{"checkpoint"}},
 	{"cosigned checkpoints cut short", func(b *broken) { b.cut(b.tail("cosigned"), -1) }, []string{"file"}},
-	{"cosigned checkpoints missing", func(b *broken) { b.remove(b.tail("cosigned")) }, []string{"file"}},
+	{"cosigned checkpoints of another number", func(b *broken) {
+		b.write("cosigned/000.p/255", b.read(b.tail("cosigned")))
+	}, []string{"file"}},
 	{"a signature of a cosigned checkpoint", func(b *broken) { b.flipNote(b.tail("cosigned"), 5, 0) }, []string{"signature"}},
 	{"a larger size of a cosigned checkpoint", func(b *broken) { b.sizeNote(b.tail("cosigned"), 5, "700") }, []string{"signature"}},
 	{"a smaller size of a cosigned checkpoint", func(b *broken) { b.sizeNote(b.tail("cosigned"), 5, "3") }, []string{"checkpoint"}},
 	{"a cosignature", func(b *broken) { b.flipNote(b.tail("cosigned"), 5, 1) }, []string{"quorum"}},
-	{"checkpoints of signing keys missing", func(b *broken) { b.remove(b.tail("signed")) }, []string{"file"}},
+	{"checkpoints of signing keys missing", func(b *broken) { b.remove(b.tail("signed")) }, []string{"rotation"}},
+	{"a signature line more", func(b *broken) { b.add("checkpoint", "— someone AAAAAAAA\n") }, []string{"checkpoint"}},
 
-	// What only says what the entries say.
-	{"a manifest of a sandbox", func(b *broken) { b.edit("manifest.json", `"production":true`, `"production":false`) }, []string{"manifest"}},
-	{"a manifest of another root", func(b *broken) { b.manifest("root", tlog.Hash{1}.String()) }, []string{"manifest"}},
-	{"a manifest of a larger ledger", func(b *broken) { b.manifest("size", 1_000_000) }, []string{"manifest"}},
-	{"a manifest of another key", func(b *broken) { b.manifest("vkey", "x") }, []string{"manifest"}},
-	{"a manifest of missing decks", func(b *broken) { b.manifest("deckless", 3) }, []string{"manifest"}},
+	// The manifest and decks.
 	{"a manifest with spaces", func(b *broken) { b.edit("manifest.json", `,`, `, `) }, []string{"manifest"}},
+	{"a manifest that repeats what entries say", func(b *broken) { b.edit("manifest.json", `"period"`, `"production":true,"period"`) }, []string{"manifest"}},
 	{"an empty manifest", func(b *broken) { b.cut("manifest.json", 0) }, []string{"manifest"}},
-	{"a key less", func(b *broken) { b.edit("keys.json", `"subject":"auditor"`, `"subject":"signing"`) }, []string{"view"}},
-	{"keys missing", func(b *broken) { b.remove("keys.json") }, []string{"file"}},
-	{"another policy", func(b *broken) { b.edit("policy", "quorum all-of-them", "quorum none") }, []string{"view"}},
-	{"a policy missing", func(b *broken) { b.remove("policy") }, []string{"file"}},
+	{"a manifest missing", func(b *broken) { b.remove("manifest.json") }, []string{"file"}},
+	{"a manifest and an entry", func(b *broken) { b.cut("manifest.json", 0); b.flip("tile/entries/001", 3000) }, []string{"entry", "manifest"}},
+	{"an empty deck", func(b *broken) { b.cut(b.deck(), 0) }, []string{"deck"}},
 	{"a deck missing", func(b *broken) { b.remove(b.deck()) }, []string{"deck"}},
 	{"another card in a deck", func(b *broken) { b.edit(b.deck(), "Kc\n", "Ks\n") }, []string{"deck"}},
 	{"a deck without its last line end", func(b *broken) { b.cut(b.deck(), -1) }, []string{"deck"}},
@@ -176,21 +173,6 @@ func (b *broken) exchange(one, two string) {
 	x, y := b.read(one), b.read(two)
 	b.write(one, y)
 	b.write(two, x)
-}
-
-func (b *broken) manifest(member string, value any) {
-	data := b.read("manifest.json")
-	var m map[string]any
-	must(b.t, json.Unmarshal(data, &m))
-	from, err := json.Marshal(m[member])
-	must(b.t, err)
-	to, err := json.Marshal(value)
-	must(b.t, err)
-	if member == "size" || member == "deckless" {
-		b.edit("manifest.json", `"`+member+`":`+string(from)+`,"`, `"`+member+`":`+string(to)+`,"`)
-		return
-	}
-	b.edit("manifest.json", `"`+member+`":`+string(from), `"`+member+`":`+string(to))
 }
 
 // tail is the file at the right edge of a directory.
@@ -425,91 +407,71 @@ func TestPolicies(t *testing.T) {
 	}
 }
 
-// TestCutExport: a bundle whose export was cut between checkpoint and manifest is
-// judged by its checkpoint.
-func TestCutExport(t *testing.T) {
+// TestMixedExports: the files of two exports of one ledger. What is above the
+// checkpoint was left by an export that was cut or copied, and is not looked at; what
+// is missing below it is found.
+func TestMixedExports(t *testing.T) {
 	t.Parallel()
 	l := newLedger(t)
 	l.hand("t1")
-	l.Finish()
-	before := make(map[string][]byte)
-	for _, name := range []string{"manifest.json", "keys.json", "policy"} {
-		data, err := os.ReadFile(filepath.Join(l.Dir, name))
-		must(t, err)
-		before[name] = data
-	}
 	l.Rotate()
-	l.Append(&audit.Key{Subject: audit.SubjectPolicy, Policy: inspecttest.Policy(false, 1, "w1")})
+	l.Finish()
+	older := filepath.Join(t.TempDir(), "older")
+	must(t, os.CopyFS(older, os.DirFS(l.Dir)))
 	l.hand("t1")
 	l.Finish()
-	for name, data := range before {
-		must(t, os.WriteFile(filepath.Join(l.Dir, name), data, 0o644))
-		r := inspectDir(t, l.Dir, trusting())
-		if name == "manifest.json" {
-			wantFaults(t, r, nil)
-			if len(r.Notes) == 0 {
-				t.Error("no note says so")
+	for name, test := range map[string]struct {
+		old   []string // files of the older export
+		spoil func(b *broken)
+		want  []string
+		note  bool
+	}{
+		"the older checkpoint":              {[]string{"checkpoint"}, nil, nil, true},
+		"the older checkpoint and manifest": {[]string{"checkpoint", "manifest.json"}, nil, nil, true},
+		"the older checkpoint, and a list that nobody signed": {[]string{"checkpoint"}, func(b *broken) {
+			tail := newestList(b, "cosigned")
+			b.flipNote(tail, len(b.frames(tail))-1, 0)
+		}, []string{"checkpoint_size"}, false},
+		"a checkpoint of no such size": {nil, func(b *broken) {
+			tail := newestList(b, "cosigned")
+			b.sizeNote(tail, len(b.frames(tail))-1, "100000")
+		}, []string{"checkpoint_size", "cosigned_missing", "cosigned_missing"}, false},
+		"the newest cosigned checkpoints missing": {nil, func(b *broken) { b.remove(newestList(b, "cosigned")) }, []string{"cosigned_missing", "cosigned_missing"}, false},
+		"the checkpoint of a rotation missing":    {nil, func(b *broken) { b.remove(newestList(b, "signed")) }, []string{"rotation"}, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			b := &broken{t, filepath.Join(t.TempDir(), "bundle")}
+			must(t, os.CopyFS(b.dir, os.DirFS(l.Dir)))
+			for _, file := range test.old {
+				data, err := os.ReadFile(filepath.Join(older, file))
+				must(t, err)
+				b.write(file, data)
 			}
-		}
+			if test.spoil != nil {
+				test.spoil(b)
+			}
+			r := inspectDir(t, b.dir, trusting())
+			wantFaults(t, r, test.want)
+			if got := strings.Contains(strings.Join(r.Notes, " "), "nothing above was looked at"); got != test.note {
+				t.Errorf("notes %q", r.Notes)
+			}
+		})
 	}
 }
 
-// TestNoCutExport: an edit of one digest, or of one signature line, switches the
-// comparison of the manifest, keys.json and policy off for nobody.
-func TestNoCutExport(t *testing.T) {
-	t.Parallel()
-	l := newLedger(t)
-	l.hand("t1")
-	older := filepath.Join(t.TempDir(), "manifest.json")
-	l.Finish()
-	data, err := os.ReadFile(filepath.Join(l.Dir, "manifest.json"))
-	must(t, err)
-	must(t, os.WriteFile(older, data, 0o600))
-	l.hand("t1")
-	l.Finish()
-	edit := func(dir, name string, change func(string) string) {
-		b, err := os.ReadFile(filepath.Join(dir, name))
-		must(t, err)
-		must(t, os.WriteFile(filepath.Join(dir, name), []byte(change(string(b))), 0o600))
+// newestList is the file with the most checkpoints of a list.
+func newestList(b *broken, dir string) (name string) {
+	files, err := filepath.Glob(b.path(dir) + "/000.p/*")
+	must(b.t, err)
+	most := 0
+	for _, f := range files {
+		rel, err := filepath.Rel(b.dir, f)
+		must(b.t, err)
+		if n := len(b.frames(filepath.ToSlash(rel))); n > most {
+			most, name = n, filepath.ToSlash(rel)
+		}
 	}
-	otherDigest := func(text string) string {
-		return regexp.MustCompile(`"checkpoint":"[^"]*"`).ReplaceAllString(text, `"checkpoint":"AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA="`)
-	}
-	for name, test := range map[string]struct {
-		spoil func(dir string)
-		want  []string
-	}{
-		"a signature line more": {func(dir string) {
-			edit(dir, "checkpoint", func(s string) string { return s + "— someone AAAAAAAA\n" })
-		}, []string{"manifest"}},
-		"another digest": {func(dir string) { edit(dir, "manifest.json", otherDigest) }, []string{"manifest"}},
-		"an older manifest, and a policy of nobody": {func(dir string) {
-			edit(dir, "manifest.json", func(string) string { return string(data) })
-			edit(dir, "policy", func(string) string { return "log evil\n" })
-		}, []string{"view"}},
-		"an older manifest, and no keys": {func(dir string) {
-			edit(dir, "manifest.json", func(string) string { return string(data) })
-			must(t, os.Remove(filepath.Join(dir, "keys.json")))
-		}, []string{"file"}},
-		"an older manifest of a sandbox": {func(dir string) {
-			edit(dir, "manifest.json", func(string) string {
-				return strings.Replace(string(data), `"production":true`, `"production":false`, 1)
-			})
-		}, []string{"manifest"}},
-		"an older manifest of another root": {func(dir string) {
-			edit(dir, "manifest.json", func(string) string {
-				return regexp.MustCompile(`"root":"[^"]*"`).ReplaceAllString(string(data), `"root":"AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA="`)
-			})
-		}, []string{"manifest"}},
-		"an older manifest, as after a cut": {func(dir string) { edit(dir, "manifest.json", func(string) string { return string(data) }) }, nil},
-	} {
-		t.Run(name, func(t *testing.T) {
-			dir := filepath.Join(t.TempDir(), "bundle")
-			must(t, os.CopyFS(dir, os.DirFS(l.Dir)))
-			test.spoil(dir)
-			wantFaults(t, inspectDir(t, dir, trusting()), test.want)
-		})
-	}
+	return name
 }
 
 // TestExportTime: a bundle is not older than what is in it.
@@ -559,30 +521,18 @@ func TestOneFileDoesNotStop(t *testing.T) {
 		must(t, os.Remove(filepath.Join(dir, "manifest.json")))
 		wantFaults(t, inspectDir(t, dir, trusting()), []string{"file"})
 	})
-	for _, name := range []string{"keys.json", "manifest.json"} {
-		t.Run("another format in "+name, func(t *testing.T) {
-			for format, code := range map[string]string{"shuffled/v1/keyz": "fault", "x": "fault", "shuffled/v01/FORM": "fault", "shuffled/v2/FORM": "unknown"} {
-				dir := copied(t)
-				b, err := os.ReadFile(filepath.Join(dir, name))
-				must(t, err)
-				form := map[string]string{"keys.json": "keys", "manifest.json": "bundle"}[name]
-				other := strings.Replace(format, "FORM", form, 1)
-				must(t, os.WriteFile(filepath.Join(dir, name), []byte(strings.Replace(string(b), "shuffled/v1/"+form, other, 1)), 0o600))
-				opened, err := OpenBundle(dir)
-				if name == "manifest.json" && code == "unknown" {
-					if !errors.Is(err, audit.ErrUnknown) {
-						t.Errorf("%s: %v", other, err)
-					}
-					continue
-				}
-				must(t, err)
-				must(t, opened.Close())
-				if r := inspectDir(t, dir, trusting()); (r.Verdict == Failed) != (code == "fault") || (r.Verdict == CannotJudge) != (code == "unknown") {
-					t.Errorf("%s: %s, %v", other, r.Verdict, r.FaultCodes)
-				}
-			}
-		})
-	}
+	t.Run("a manifest of another format", func(t *testing.T) {
+		for _, format := range []string{"shuffled/v1/keys", "x", "shuffled/v01/bundle", "shuffled/v0/bundle"} {
+			dir := copied(t)
+			must(t, os.WriteFile(filepath.Join(dir, "manifest.json"), []byte(`{"format":"`+format+`"}`), 0o600))
+			wantFaults(t, inspectDir(t, dir, trusting()), []string{"manifest"})
+		}
+		dir := copied(t)
+		must(t, os.WriteFile(filepath.Join(dir, "manifest.json"), []byte(`{"format":"shuffled/v2/bundle"}`), 0o600))
+		if _, err := OpenBundle(dir); !errors.Is(err, audit.ErrUnknown) {
+			t.Errorf("a later version: %v", err)
+		}
+	})
 }
 
 // TestUnknown: what a later version may write is no fault.

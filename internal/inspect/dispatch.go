@@ -2,7 +2,6 @@ package inspect
 
 import (
 	"context"
-	"errors"
 	"iter"
 
 	"golang.org/x/mod/sumdb/note"
@@ -11,12 +10,12 @@ import (
 )
 
 // dispatch cuts the ledger into chunks, with the checkpoints of their sizes.
-func (r *run) dispatch(ctx context.Context, start uint64, over map[Kind]bool) error {
+func (r *run) dispatch(ctx context.Context) error {
 	defer close(r.tasks)
 	defer close(r.ordered)
-	feeds, end := r.feeds(ctx, start*Width+1, over)
+	feeds, end := r.feeds(ctx)
 	defer end()
-	for n := start; n*Width < r.size; n++ {
+	for n := uint64(0); n*Width < r.size; n++ {
 		c := &chunk{n: n, first: n * Width, width: int(min(Width, r.size-n*Width)), done: make(chan struct{})}
 		if err := r.points(ctx, c, feeds); err != nil {
 			return err
@@ -45,14 +44,13 @@ type feed struct {
 	over  bool   // nor is there one that was read
 }
 
-// feeds opens the checkpoints of all kinds from a size on, but for those that
-// are over because they could not be read further.
-func (r *run) feeds(ctx context.Context, from uint64, over map[Kind]bool) (all []*feed, end func()) {
+// feeds opens the checkpoints of all kinds.
+func (r *run) feeds(ctx context.Context) (all []*feed, end func()) {
 	var stops []func()
 	for kind := range kinds {
-		next, stop := iter.Pull2(r.src.Checkpoints(ctx, kind, from))
+		next, stop := iter.Pull2(r.src.Checkpoints(ctx, kind, 1))
 		stops = append(stops, stop)
-		all = append(all, &feed{kind: kind, next: next, last: from - 1, over: over[kind]})
+		all = append(all, &feed{kind: kind, next: next})
 	}
 	return all, func() {
 		for _, stop := range stops {
@@ -79,7 +77,7 @@ func (r *run) points(ctx context.Context, c *chunk, feeds []*feed) error {
 			f.head = nil
 		}
 		if f.head != nil && end == r.size {
-			c.faults = append(c.faults, fault(CodeSize, f.head.Where, "it covers %d entries, the newest only %d", f.head.head.Size, r.size))
+			c.beyond = append(c.beyond, *f.head)
 		}
 	}
 	if end == r.size {
@@ -149,8 +147,6 @@ func (f *feed) read(c *chunk) (*point, bool) {
 			if err != nil {
 				c.endOfCosigned = c.endOfCosigned || f.kind == KindCosigned
 				c.endOfSigned = c.endOfSigned || f.kind == KindSigned
-			}
-			if err != nil && !errors.Is(err, ErrUntold) {
 				c.damage(err)
 			}
 			break

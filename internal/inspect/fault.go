@@ -14,7 +14,7 @@ const (
 	CodeCheckpoint  = "checkpoint"       // a signed checkpoint is malformed or of another ledger
 	CodeSignature   = "signature"        // and not signed by the key in force
 	CodeRoot        = "root"             // its root is not that of the entries
-	CodeSize        = "checkpoint_size"  // it covers more than the newest does
+	CodeSize        = "checkpoint_size"  // it covers more than the newest does, and the key in force did not sign it
 	CodeRotation    = "rotation"         // no checkpoint carries the signatures of old and new key
 	CodePinned      = "key_not_in_force" // the key that is trusted is none of this ledger
 	CodeQuorum      = "quorum"           // a checkpoint was cosigned by too few
@@ -40,8 +40,7 @@ const (
 	CodeCommitment  = "commitment_twice" // two commits with one commitment
 	CodeKeyTag      = "key_tag_twice"    // two commits under one idempotency key
 	CodeSlot        = "slot_twice"       // one slot hash in two commits
-	CodeManifest    = "manifest"         // the manifest says what the ledger does not
-	CodeView        = "view"             // keys.json or policy say what the entries do not
+	CodeManifest    = "manifest"         // the manifest is malformed, or older than what was exported
 
 	RulePrefix = "rule_"
 )
@@ -89,8 +88,8 @@ const MaxFaults = 100_000
 // findings are the faults of one stage. What is kept is the first MaxFaults, in
 // the order of the stage, which does not depend on timing.
 type findings struct {
-	Kept  []Fault           `json:"kept,omitempty"`
-	Count map[string]uint64 `json:"count,omitempty"` // by code, all
+	Kept  []Fault
+	Count map[string]uint64 // by code, all
 }
 
 func (f *findings) add(faults ...Fault) {

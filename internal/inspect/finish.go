@@ -38,7 +38,7 @@ func (f *fold) compareTile(t fullTile, width int) {
 }
 
 // finish looks at what only the end shows, and reports.
-func (f *fold) finish(ctx context.Context, c *collector) (*Report, error) {
+func (f *fold) finish(ctx context.Context) (*Report, error) {
 	f.ctx = ctx
 	f.converge()
 	f.judgeTrust()
@@ -53,11 +53,10 @@ func (f *fold) finish(ctx context.Context, c *collector) (*Report, error) {
 	if f.failed != nil {
 		return nil, f.failed
 	}
-	decks, err := f.unique(ctx)
-	if err != nil {
+	if err := f.unique(ctx); err != nil {
 		return nil, err
 	}
-	faults, notes, err := f.src.Finish(ctx, f.summary(decks))
+	faults, notes, err := f.src.Finish(ctx, f.summary())
 	f.faults.add(faults...)
 	f.notes = append(f.notes, notes...)
 	switch {
@@ -66,14 +65,14 @@ func (f *fold) finish(ctx context.Context, c *collector) (*Report, error) {
 	case err != nil:
 		return nil, err
 	}
-	report, err := f.report(c)
+	report, err := f.report()
 	if err != nil {
 		return nil, err
 	}
 	if f.opts.Progress != nil {
 		f.opts.Progress(Progress{Entries: f.state.Size(), Of: f.size, Shuffles: f.shuffles, Faults: report.FaultCount})
 	}
-	return report, c.out.flush()
+	return report, f.collector.out.flush()
 }
 
 // judgeTrust asks whether what the caller trusts has anything to do with this
@@ -94,23 +93,16 @@ func (f *fold) judgeTrust() {
 	}
 }
 
-func (f *fold) summary(decks []uint64) Summary {
-	s := Summary{Genesis: f.state.Genesis(), Size: f.state.Size(), Root: f.newest.Root, Keys: f.keys,
-		Policy: f.governing, Decks: decks, Cosigned: f.witnesses.Cosigned, Deckless: f.deckless,
-		From: f.opts.From, To: f.opts.To, PeriodFirst: f.before[0], PeriodEntries: f.before[1] - f.before[0], Held: f.held, Unsure: f.cosigned.broken, Broken: f.broken || len(f.lost.Spans) > 0}
-	s.Newest = f.times[1]
+func (f *fold) summary() Summary {
+	s := Summary{Keys: f.keys, From: f.opts.From, To: f.opts.To, Newest: f.times[1]}
 	if n := len(f.sightings); n > 0 {
 		s.Newest = max(s.Newest, f.sightings[n-1].At*1000)
-	}
-	for _, k := range f.keys {
-		if b, ok := k.Entry.Body.(*audit.Key); ok && b.Subject == audit.SubjectSigning {
-			s.Rotations++
-		}
 	}
 	return s
 }
 
-func (f *fold) report(c *collector) (*Report, error) {
+func (f *fold) report() (*Report, error) {
+	c := f.collector
 	if f.levelless == "" {
 		f.witnesses.Overlap = f.trust.policy.Overlap()
 	}
@@ -125,10 +117,14 @@ func (f *fold) report(c *collector) (*Report, error) {
 		r.Root = base64.StdEncoding.EncodeToString(f.final[:])
 	}
 	r.Period = f.period()
+	r.Keys = f.keyLines()
+	if p := f.policies.Current(); p != nil {
+		r.Policy = p.Text
+	}
 	r.Dealing, r.Credentials, r.Acts = f.dealings(), f.credentials(), f.conduct.Acts
 	r.Acts.List = append([]ActLine{}, f.conduct.Acts.List...)
 	r.AdoptedHeads, r.Passed = append([]AdoptedHead{}, f.conduct.Heads...), append([]PassedCode{}, f.conduct.Passed...)
-	if err := f.listOpen(r, c); err != nil {
+	if err := f.listOpen(r); err != nil {
 		return nil, err
 	}
 	for _, name := range slices.Sorted(maps.Keys(f.tables)) {
@@ -169,7 +165,7 @@ func (f *fold) period() Period {
 }
 
 // listOpen counts and lists the open shuffles.
-func (f *fold) listOpen(r *Report, c *collector) error {
+func (f *fold) listOpen(r *Report) error {
 	for _, id := range slices.Sorted(maps.Keys(f.live)) {
 		l := f.live[id]
 		o, ok := f.state.Shuffle(id)
@@ -186,7 +182,7 @@ func (f *fold) listOpen(r *Report, c *collector) error {
 		if overdue {
 			line.State = "overdue"
 		}
-		if err := c.out.write(&line); err != nil {
+		if err := f.collector.out.write(&line); err != nil {
 			return err
 		}
 		if !f.counts(l) {
@@ -206,7 +202,7 @@ func (f *fold) listOpen(r *Report, c *collector) error {
 	return nil
 }
 
-// line is what the file of shuffles says of a closed one, but for its tape.
+// line is what the file of shuffles says of a closed one, except its tape.
 func (f *fold) line(l *live, c *audit.Close, now int64, index uint64, o audit.Opened, level string) *ShuffleLine {
 	return &ShuffleLine{ID: c.Shuffle, Table: l.Table, Serial: l.Serial, Committed: formatTime(l.Committed),
 		CloseBy: formatTime(l.CloseBy), State: "closed", Closed: formatTime(now), Entry: index,
@@ -260,7 +256,7 @@ func (r *run) refused(faults *findings) *Report {
 		return nil
 	}
 	report := &Report{Format: ReportFormat, Origin: r.newest.Origin, Size: r.size, Pinned: len(r.trust.keys) > 0,
-		Entries: map[string]uint64{}, Totals: *newCounts(), Tables: []TableCounts{}, Open: []OpenShuffle{}, Events: []EventLine{}, Unknown: []string{},
+		Entries: map[string]uint64{}, Totals: *newCounts(), Tables: []TableCounts{}, Open: []OpenShuffle{}, Events: []EventLine{}, Unknown: []string{}, Keys: []KeyLine{},
 		Dealing: Dealing{Tables: []TableDealing{}}, Acts: Acts{List: []ActLine{}}, AdoptedHeads: []AdoptedHead{}, Passed: []PassedCode{},
 		Credentials: Credentials{Created: map[string]uint64{}, Revoked: map[string]uint64{}, Admins: []AdminCredential{}},
 		Notes:       []string{"nothing but the checkpoint was looked at"}}

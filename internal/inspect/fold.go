@@ -29,30 +29,28 @@ type fold struct {
 	unknown []string
 	events  []EventLine
 	conduct conduct
-	notes   []string
+
+	collector *collector // of collect until all chunks are folded
+	notes     []string
 
 	keys      []KeyEntry
 	openers   map[uint64]*disclosure.Opener // by index of the disclosure key's entry
 	policies  *audit.Policies
-	changes   []policyCall // what rebuilds policies
-	pending   bool         // a policy waits for its first checkpoint
-	governing string       // text of the policy that governs the next checkpoint
-	waiting   string       // text of the policy that waits
-	rotated   *rotation    // a signing key's entry without its checkpoint so far
-	unsure    bool         // not all such checkpoints could be read
+	pending   bool      // a policy waits for its first checkpoint
+	rotated   *rotation // a signing key's entry without its checkpoint so far
+	unsure    bool      // not all such checkpoints could be read
 	cosigned  cosignedSizes
 	sightings []sighting
 	needed    int    // sightings that were kept when they were looked through last
 	levelless string // why the trusted policy gives no level; "": it does
+	copied    []byte // the cosigned checkpoint of the newest's size
 	diverged  *divergence
 	noDeck    map[[32]byte]bool // decks that were named as faults
-	deckless  uint64            // commits whose deck is missing
 	witnesses Witnesses
 	seen      *seen
 	shuffles  uint64 // sent to be recomputed
 	trusted   bool   // a key that the caller trusts signed
 	unsigned  bool   // the newest checkpoint is not signed by the key in force
-	held      bool   // it is, and its root is that of the entries
 
 	batch  *batch     // of the chunk that is being folded
 	final  *tlog.Hash // the root at the size of the newest checkpoint
@@ -84,6 +82,9 @@ func (f *fold) chunk(c *chunk) error {
 			points = points[1:]
 		}
 		f.rotate()
+	}
+	for i := range c.beyond {
+		f.beyond(&c.beyond[i])
 	}
 	f.atEnd(c)
 	if c.width == Width && !f.broken {
@@ -260,7 +261,7 @@ func (f *fold) count(e audit.Entry) {
 	}
 }
 
-// follow keeps what the entry means for the audit, beside the state.
+// follow keeps what the entry means for the audit, alongside the state.
 func (f *fold) follow(c *chunk, i int, opened audit.Opened, legal bool) {
 	p, index := &c.entries[i], c.first+uint64(i)
 	switch b := p.e.Body.(type) {

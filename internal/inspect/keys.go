@@ -48,7 +48,6 @@ func (f *fold) cannot(index uint64, err error) {
 
 func (f *fold) policy(index uint64, text []byte, legal bool) {
 	f.witnesses.Policies++
-	asked := f.policies.Current().Asks()
 	switch err := f.policies.Change(index, text); {
 	case errors.Is(err, audit.ErrUnknown):
 		f.cannot(index, err)
@@ -58,17 +57,12 @@ func (f *fold) policy(index uint64, text []byte, legal bool) {
 			f.faults.add(fault(CodePolicy, "", "%v", err).at(index))
 		}
 		return
-	case asked || f.pending:
-		f.waiting = string(text)
-	default:
-		f.governing = string(text)
 	}
-	f.changes = append(f.changes, policyCall{Index: index, Text: text})
 	f.pending = true
 	f.publish()
 }
 
-// unwrap opens a disclosure key with the auditors' keys that are at hand.
+// unwrap opens a disclosure key with the auditors' keys that the caller gave.
 func (f *fold) unwrap(k *audit.Key, index uint64) (problems []error) {
 	for _, a := range f.opts.Auditors {
 		o, err := a.Unwrap(f.state.Genesis().Origin, k)
@@ -108,39 +102,10 @@ func (f *fold) genesis(g *audit.Genesis, e audit.Entry, index uint64) {
 		f.faults.add(fault(CodePolicy, "", "%v", err).at(index))
 	}
 	if err == nil {
-		f.policies, f.governing = policies, string(g.Policy)
-		f.changes = append(f.changes, policyCall{Text: g.Policy})
+		f.policies = policies
 	}
 	f.judgePolicy()
 	f.publish()
-}
-
-// rebuild makes the policies again from what changed them.
-func rebuild(changes []policyCall) (*audit.Policies, error) {
-	p := &audit.Policies{}
-	for i, c := range changes {
-		var err error
-		switch {
-		case i == 0:
-			p, err = audit.NewPolicies(c.Text)
-		case c.Size > 0:
-			p.Accept(c.Size, c.Text)
-		default:
-			err = p.Change(c.Index, c.Text)
-		}
-		if err != nil {
-			return nil, err
-		}
-	}
-	return p, nil
-}
-
-// policyCall is a policy of the ledger, or the cosigned checkpoint of this size
-// that let the policies before it take over.
-type policyCall struct {
-	Index uint64 `json:"index,omitempty"`
-	Size  uint64 `json:"size,omitempty"`
-	Text  []byte `json:"text"`
 }
 
 // publish tells the workers which key and policy are in force.

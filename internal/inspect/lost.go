@@ -6,10 +6,10 @@ import (
 	"shuffled/internal/audit"
 )
 
-// lostEntries are the indexes whose bytes are not known. What later entries seem
-// to do wrong for want of them is no fault of its own.
+// lostEntries are the indexes whose bytes are not known. A rule that
+// a later entry seems to break because they are lost is no fault of its own.
 type lostEntries struct {
-	Spans []span `json:"spans,omitempty"` // ascending
+	Spans []span // ascending
 }
 
 type span struct{ From, To uint64 } // To is behind the last
@@ -37,6 +37,10 @@ func (f *fold) explain(rule *audit.Illegal, e audit.Entry, index uint64) bool {
 	switch {
 	case len(l.Spans) == 0:
 		return false
+	case rule.Code == audit.RuleCredential: // it may have been created there
+		return true
+	case rule.Code == audit.RuleOwner: // it may have been taken over there
+		return l.between(shuffleOf(e), index)
 	case rule.Code == audit.RuleEarlier:
 		return l.between(f.firstWaiting(shuffleOf(e)), index)
 	}

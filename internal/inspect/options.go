@@ -17,12 +17,8 @@ type Options struct {
 	From, To int64                 // the report counts shuffles committed from From until before To; 0: no bound
 
 	Workers  int            // goroutines that read and recompute; 0: one for each core
-	Work     string         // directory in which an interrupted check is resumed; "": not resumable
 	Shuffles string         // file to write, with a line of JSON for each shuffle; "": none
 	Progress func(Progress) // called by one goroutine, a few times a second; nil: not
-
-	saveEvery int    // chunks between two states on disk, for tests; 0: by the clock
-	cut       func() // called after each of them, for tests
 }
 
 // Progress is how far a check has come.
@@ -30,7 +26,6 @@ type Progress struct {
 	Entries, Of uint64
 	Shuffles    uint64 // closed ones that were judged
 	Faults      uint64
-	Resumed     uint64 // entries that an earlier run had done
 }
 
 // Check reports what is wrong with the options themselves, so that a caller can

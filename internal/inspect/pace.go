@@ -46,8 +46,8 @@ type RestDealing struct {
 // need not be known before the end.
 type pace struct {
 	DealingCounts
-	Between gaps `json:"between"` // from a deal to the next deal of its shuffle
-	After   gaps `json:"after"`   // from a deal to the next entry of its shuffle
+	Between gaps // from a deal to the next deal of its shuffle
+	After   gaps // from a deal to the next entry of its shuffle
 }
 
 // tempo is what the fold keeps of an open shuffle for its table's pace.

@@ -7,13 +7,13 @@ import (
 	"shuffled/internal/audit"
 )
 
-// conduct is what the fold keeps of who did what, as it is saved.
+// conduct is what the fold keeps of who did what.
 type conduct struct {
-	Paces     map[string]*pace `json:"paces"` // by table
-	Acts      Acts             `json:"acts"`
-	Approving uint64           `json:"approving"` // index of the act that approves the next entry, 0 for none
-	Heads     []AdoptedHead    `json:"heads"`
-	Passed    []PassedCode     `json:"passed"`
+	Paces     map[string]*pace // by table
+	Acts      Acts
+	Approving uint64 // index of the act that approves the next entry, 0 for none
+	Heads     []AdoptedHead
+	Passed    []PassedCode
 }
 
 // Acts are what administrators signed, in the whole ledger (docs/SPEC.md section 14.2).

@@ -3,6 +3,7 @@ package inspect
 import (
 	"fmt"
 	"slices"
+	"strings"
 
 	"golang.org/x/mod/sumdb/note"
 
@@ -42,16 +43,32 @@ func (f *fold) point(p *point, known bool) error {
 	}
 	holds := f.signature(p) && f.compareRoot(p, known)
 	switch p.kind {
-	case kindNewest:
-		f.held = holds
 	case KindCosigned:
 		if f.cosigned.named = !holds; holds {
 			f.quorum(p)
 		} else {
 			f.cosigned.spoilt++ // its size may be another's
 		}
+		if size == f.size && !f.cosigned.named {
+			f.copied = p.Signed
+		}
+	case kindNewest:
+		if holds && f.copied != nil && !linesOf(p.Signed, f.copied) {
+			f.faults.add(fault(CodeCheckpoint, p.Where, "it has a signature line that the cosigned checkpoint of its size does not have"))
+		}
 	}
 	return nil
+}
+
+// linesOf reports whether every line of a note is one of another note.
+func linesOf(part, whole []byte) bool {
+	of := strings.Split(string(whole), "\n")
+	for line := range strings.SplitSeq(string(part), "\n") {
+		if !slices.Contains(of, line) {
+			return false
+		}
+	}
+	return true
 }
 
 // signature judges who signed the checkpoint.
@@ -85,6 +102,18 @@ func (f *fold) trustIn(p *point) {
 	if !f.trusted && len(f.trust.keys) > 0 {
 		_, err := audit.OpenCheckpoint(p.Signed, f.trust.keys...)
 		f.trusted = err == nil
+	}
+}
+
+// beyond judges a checkpoint that covers more than the newest. A bundle that was
+// copied or cut while it grew has such ones, signed by the house.
+func (f *fold) beyond(p *point) {
+	switch key := f.signers.Load().key; {
+	case key != nil && signedBy(p.Signed, key):
+		f.noteOnce(fmt.Sprintf("%s covers %d entries, the newest checkpoint %d: the copy is older than that, and nothing above was looked at",
+			p.Where, p.head.Size, f.size))
+	case len(f.lost.Spans) == 0:
+		f.faults.add(fault(CodeSize, p.Where, "it covers %d entries, the newest only %d, and the key in force did not sign it", p.head.Size, f.size))
 	}
 }
 
@@ -152,11 +181,7 @@ func (f *fold) quorum(p *point) {
 	if f.pending {
 		own = f.policies.Accept(p.head.Size, p.Signed)
 		if own {
-			f.changes = append(f.changes, policyCall{Size: p.head.Size, Text: p.Signed})
 			f.pending = false
-			if f.waiting != "" {
-				f.governing, f.waiting = f.waiting, ""
-			}
 			f.publish()
 		}
 	}

@@ -20,6 +20,7 @@ type chunk struct {
 	first  uint64  // index of the first entry
 	width  int     // entries in it, 1 to Width
 	points []point // checkpoints whose size is first+1 to first+width, ascending
+	beyond []point // of the last chunk: the first of each kind that covers more than the newest
 	done   chan struct{}
 
 	where   string

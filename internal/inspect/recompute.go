@@ -17,7 +17,6 @@ type batch struct {
 	rounds   []mixCheck
 	closings []closing
 	done     chan struct{}
-	sync     chan<- struct{} // no work: collect answers that all before it is in
 	err      error
 }
 
@@ -26,7 +25,7 @@ type closing struct {
 	id, index uint64       // of the commit, of the close
 	opened    audit.Opened // before its close
 	close     *audit.Close
-	opener    *disclosure.Opener // nil: none at hand
+	opener    *disclosure.Opener // nil: no key was given that opens it
 	parent    *lineage           // nil: no parent, or unknown (skip)
 	self      *lineage           // a child waits for the values
 	skip      bool
@@ -44,13 +43,12 @@ type closing struct {
 // recomputes the parent sets values and closes done. A batch waits only for
 // batches before it, which other workers have taken before.
 type lineage struct {
-	id     uint64
 	done   chan struct{}
 	values []uint32 // nil: not known
 	sent   bool     // the parent was sent to be recomputed; of the fold
 }
 
-func newLineage(id uint64) *lineage { return &lineage{id: id, done: make(chan struct{})} }
+func newLineage() *lineage { return &lineage{done: make(chan struct{})} }
 
 // recompute judges the closings of a batch, in order.
 func (w *worker) recompute(ctx context.Context, b *batch) {

@@ -24,7 +24,7 @@ const (
 // What recomputing a closed shuffle came to.
 const (
 	TapeRecomputed = "recomputed"  // tape, commitment, order and deck root agree
-	TapeSealed     = "sealed"      // to auditors; no key at hand opens it
+	TapeSealed     = "sealed"      // to auditors; no key that was given opens it
 	TapeUnchecked  = "not checked" // its parent's values are not known, or its entries are damaged
 	TapeFailed     = "failed"
 )
@@ -33,17 +33,19 @@ const (
 const ReportFormat = "shuffled/v1/audit"
 
 // Report is what a check found. The same evidence and options give the same
-// report, however often the check was interrupted.
+// report.
 type Report struct {
 	Format       string            `json:"format"`
 	Verdict      string            `json:"verdict"`
 	Origin       string            `json:"origin,omitempty"`
 	Production   bool              `json:"production"`
-	Revision     uint16            `json:"revision"`       // of the rules, 0 without a genesis
-	Size         uint64            `json:"size"`           // entries that the newest checkpoint covers
-	Root         string            `json:"root,omitempty"` // base64, recomputed; absent when entries are missing
-	VKey         string            `json:"vkey,omitempty"` // the signing key in force
-	Pinned       bool              `json:"pinned"`         // a key was trusted
+	Revision     uint16            `json:"revision"`         // of the rules, 0 without a genesis
+	Size         uint64            `json:"size"`             // entries that the newest checkpoint covers
+	Root         string            `json:"root,omitempty"`   // base64, recomputed; absent when entries are missing
+	VKey         string            `json:"vkey,omitempty"`   // the signing key in force
+	Keys         []KeyLine         `json:"keys"`             // and policies that entries brought, by entry, at most MaxListed
+	Policy       string            `json:"policy,omitempty"` // of the ledger, that governs its next checkpoint
+	Pinned       bool              `json:"pinned"`           // a key was trusted
 	Period       Period            `json:"period"`
 	Entries      map[string]uint64 `json:"entries"` // by type
 	Totals       Counts            `json:"totals"`

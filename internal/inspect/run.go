@@ -2,7 +2,6 @@ package inspect
 
 import (
 	"context"
-	"crypto/sha256"
 	"errors"
 	"fmt"
 	"runtime"
@@ -13,10 +12,11 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"shuffled/internal/audit"
+	"shuffled/internal/disclosure"
 )
 
 // run is what all goroutines of one check share. It does not change once they
-// are started, but for what says so.
+// are started, except what says so.
 type run struct {
 	ctx     context.Context
 	src     Source
@@ -44,7 +44,7 @@ const maxGap = 16
 
 // Run checks the ledger that src holds. It returns an error, and no report, when
 // it cannot run: for options that cannot be read, for a source that fails, and
-// when ctx ends. With Options.Work it then goes on where it was when it is run again.
+// when ctx ends.
 func Run(ctx context.Context, src Source, opts Options) (*Report, error) {
 	trust, err := opts.trust()
 	if err != nil {
@@ -58,19 +58,36 @@ func Run(ctx context.Context, src Source, opts Options) (*Report, error) {
 	if ok, err := r.open(&early); !ok {
 		return r.refused(&early), err
 	}
-	work, err := r.openWork()
+	f, err := r.begin()
 	if err != nil {
 		return nil, err
 	}
-	f, c, err := work.restore(r)
-	if err != nil {
-		return nil, errors.Join(err, work.close(false))
+	f.faults.add(early.Kept...)
+	report, err := r.check(ctx, f)
+	return report, errors.Join(err, f.seen.close(), f.collector.out.close())
+}
+
+// begin opens the files of a check.
+func (r *run) begin() (*fold, error) {
+	f := &fold{run: r, state: audit.NewState(), edge: newEdge(), live: make(map[uint64]*live), rounds: make(map[uint64]int64),
+		checks: make(map[light]*roundCheck), tables: make(map[string]*Counts), types: make(map[string]uint64),
+		openers: make(map[uint64]*disclosure.Opener), policies: &audit.Policies{}, noDeck: make(map[[32]byte]bool),
+		conduct: conduct{Paces: make(map[string]*pace)}, collector: newCollector()}
+	f.edge.full = f.fullTile
+	f.publish()
+	var err error
+	if f.cosigned.everPinned, err = r.everPinned(r.ctx); err != nil {
+		return nil, err
 	}
-	if f.state.Size() == 0 {
-		f.faults.add(early.Kept...)
+	if r.opts.Shuffles != "" {
+		if f.collector.out, err = openLines(r.opts.Shuffles); err != nil {
+			return nil, err
+		}
 	}
-	report, err := r.check(ctx, f, c, work)
-	return report, errors.Join(err, f.seen.close(), c.out.close(), work.close(err == nil))
+	if f.seen, err = openSeen(); err != nil {
+		return nil, errors.Join(err, f.collector.out.close())
+	}
+	return f, nil
 }
 
 // open reads what the check begins with: the newest checkpoint and the older one.
@@ -115,8 +132,8 @@ func (r *run) open(faults *findings) (ok bool, err error) {
 	return true, nil
 }
 
-// check runs the pipeline over the chunks that are left, and reports.
-func (r *run) check(ctx context.Context, f *fold, c *collector, work *work) (*Report, error) {
+// check runs the pipeline over all chunks, and reports.
+func (r *run) check(ctx context.Context, f *fold) (*Report, error) {
 	whole := ctx // the group's ends with the group
 	group, ctx := errgroup.WithContext(ctx)
 	r.ctx = ctx
@@ -124,21 +141,13 @@ func (r *run) check(ctx context.Context, f *fold, c *collector, work *work) (*Re
 	r.tasks, r.ordered = make(chan *chunk, depth), make(chan *chunk, depth)
 	r.jobs, r.results = make(chan *batch, depth), make(chan *batch, depth)
 	r.stop = make(chan struct{})
-	start := f.state.Size() / Width
-	if f.state.Size() < r.size {
-		group.Go(func() error {
-			return r.dispatch(ctx, start, map[Kind]bool{KindCosigned: f.cosigned.broken, KindSigned: f.unsure})
-		})
-	} else {
-		close(r.tasks)
-		close(r.ordered)
-	}
+	group.Go(func() error { return r.dispatch(ctx) })
 	for range r.opts.Workers {
 		w := &worker{run: r, hasher: newTreeHasher()}
 		group.Go(func() error { return w.work(ctx) })
 	}
-	group.Go(func() error { return r.collect(ctx, c) })
-	err := f.all(ctx, c, work)
+	group.Go(func() error { return r.collect(ctx, f.collector) })
+	err := f.all(ctx)
 	close(r.stop)
 	close(r.jobs)
 	close(r.results)
@@ -150,7 +159,7 @@ func (r *run) check(ctx context.Context, f *fold, c *collector, work *work) (*Re
 	if err := group.Wait(); err != nil {
 		return nil, err
 	}
-	return f.finish(whole, c)
+	return f.finish(whole)
 }
 
 // work is the loop of a worker.
@@ -181,10 +190,6 @@ func (w *worker) work(ctx context.Context) error {
 // collect takes the results in order.
 func (r *run) collect(ctx context.Context, c *collector) error {
 	for b := range r.results {
-		if b.sync != nil {
-			close(b.sync)
-			continue
-		}
 		select {
 		case <-b.done:
 		case <-ctx.Done():
@@ -198,8 +203,8 @@ func (r *run) collect(ctx context.Context, c *collector) error {
 }
 
 // all folds all chunks, in order.
-func (f *fold) all(ctx context.Context, c *collector, work *work) error {
-	resumed, shown := f.state.Size(), time.Time{}
+func (f *fold) all(ctx context.Context) error {
+	var shown time.Time
 	for gap := 0; gap < maxGap; {
 		var next *chunk
 		select {
@@ -208,7 +213,7 @@ func (f *fold) all(ctx context.Context, c *collector, work *work) error {
 			return context.Cause(ctx)
 		}
 		if next == nil {
-			return f.sync(ctx)
+			return nil
 		}
 		select {
 		case <-next.done:
@@ -226,23 +231,12 @@ func (f *fold) all(ctx context.Context, c *collector, work *work) error {
 		}
 		if now := time.Now(); f.opts.Progress != nil && now.Sub(shown) > 200*time.Millisecond {
 			shown = now
-			f.opts.Progress(Progress{Entries: f.state.Size(), Of: f.size, Shuffles: f.shuffles, Faults: f.faultsSoFar(), Resumed: resumed})
-		}
-		if work.due(next.n) && f.state.Size() < f.size {
-			if err := f.sync(ctx); err != nil {
-				return err
-			}
-			if err := work.save(f, c); err != nil {
-				return err
-			}
-			if f.opts.cut != nil {
-				f.opts.cut()
-			}
+			f.opts.Progress(Progress{Entries: f.state.Size(), Of: f.size, Shuffles: f.shuffles, Faults: f.faultsSoFar()})
 		}
 	}
 	f.faults.add(fault(CodeMissing, "", "nothing is there from here on").at(f.state.Size() - maxGap*Width))
 	f.broken = true
-	return f.sync(ctx)
+	return nil
 }
 
 // empty reports a chunk of which nothing is known.
@@ -274,23 +268,6 @@ func (f *fold) send(ctx context.Context, b *batch) error {
 	return nil
 }
 
-// sync waits until everything that was sent is collected. Until the next send,
-// the collector is the caller's.
-func (f *fold) sync(ctx context.Context) error {
-	done := make(chan struct{})
-	select {
-	case f.results <- &batch{sync: done}:
-	case <-ctx.Done():
-		return context.Cause(ctx)
-	}
-	select {
-	case <-done:
-		return nil
-	case <-ctx.Done():
-		return context.Cause(ctx)
-	}
-}
-
 // everPinned returns the size of the newest cosigned checkpoint with the quorum
 // that the caller trusts, 0 for none. What was never dealt counts as witnessed by
 // any. It looks from the end, in steps that double.
@@ -317,16 +294,4 @@ func (r *run) everPinned(ctx context.Context) (newest uint64, err error) {
 		}
 	}
 	return newest, ctx.Err()
-}
-
-// identity names what a check is of, so that another one does not go on with
-// its work.
-func (r *run) identity() string {
-	h := sha256.New()
-	fmt.Fprintf(h, "%d %q %q %q %q %d %d %q", workVersion, r.last.Signed, r.opts.VKey, r.opts.Policy, r.opts.Since,
-		r.opts.From, r.opts.To, r.opts.Shuffles)
-	for _, a := range r.opts.Auditors {
-		fmt.Fprintf(h, " %x", a.ID())
-	}
-	return fmt.Sprintf("%x", h.Sum(nil))
 }

@@ -31,9 +31,11 @@ func TestExported(t *testing.T) {
 	must(t, err)
 	defer r.Close()
 	out := filepath.Join(t.TempDir(), "exported")
-	at, err := time.Parse(time.RFC3339, r.Manifest().ExportedAt)
+	m, err := r.Manifest()
 	must(t, err)
-	_, err = bundle.Export(t.Context(), kept{r}, out, bundle.Options{Name: "main", Origin: inspecttest.Origin, Now: func() time.Time { return at }})
+	at, err := time.Parse(time.RFC3339, m.ExportedAt)
+	must(t, err)
+	_, err = bundle.Export(t.Context(), kept{r}, out, bundle.Options{Origin: inspecttest.Origin, Now: func() time.Time { return at }})
 	must(t, err)
 	files := func(dir string) (names []string) {
 		must(t, fs.WalkDir(os.DirFS(dir), ".", func(name string, d fs.DirEntry, err error) error {
@@ -112,7 +114,7 @@ func TestAnyBit(t *testing.T) {
 	inspecttest.Honest(b.dir, 30).Finish()
 	var files []string
 	must(t, fs.WalkDir(os.DirFS(b.dir), ".", func(name string, d fs.DirEntry, err error) error {
-		// A manifest's time and name are the exporter's own.
+		// A manifest's time is the exporter's own.
 		if err == nil && !d.IsDir() && name != "manifest.json" {
 			files = append(files, name)
 		}
@@ -138,12 +140,6 @@ func TestAnyBit(t *testing.T) {
 		r, err := Run(context.Background(), source, trusting())
 		if err != nil {
 			t.Fatal(err)
-		}
-		if name == "checkpoint" && r.Verdict == Proved && len(r.Notes) > 0 {
-			return // in a cosignature, of which cosigned/ has a copy
-		}
-		if name == "keys.json" && r.Verdict == CannotJudge {
-			return // of a later format
 		}
 		if r.Verdict != Failed {
 			t.Fatalf("verdict %s", r.Verdict)
@@ -180,7 +176,7 @@ func TestAnyEntry(t *testing.T) {
 			after := bytes.Clone(data)
 			after[at+2+size/2] ^= 1
 			at += 2 + size
-			if index%uint64(*everyEntry) != 0 || testing.Short() && index%17 != 0 {
+			if index > 8 && index%uint64(*everyEntry) != 0 || testing.Short() && index%17 != 0 {
 				continue
 			}
 			tried++
@@ -201,7 +197,7 @@ func TestAnyEntry(t *testing.T) {
 func TestSeen(t *testing.T) {
 	t.Parallel()
 	for _, n := range []uint64{100, 3 * seenPart / 2} {
-		s, err := openSeen(t.TempDir(), 0)
+		s, err := openSeen()
 		must(t, err)
 		value := func(i uint64) (h [32]byte) {
 			binary.BigEndian.PutUint64(h[24:], i*0x9e3779b97f4a7c15)
@@ -216,11 +212,8 @@ func TestSeen(t *testing.T) {
 		s.add(kindCommitment, value(7), n)
 		s.add(kindCommitment, value(7), n+1)
 		s.add(kindKeyTag, value(n-2), n+2)
-		s.addDeck(value(3), 1)
-		s.addDeck(value(3), 2)
-		s.addDeck(value(n-1), 3)
 		var got []string
-		decks, err := s.twice(func(first, again record) error {
+		err = s.twice(func(first, again record) error {
 			got = append(got, fmt.Sprintf("%d: %d %d", again.kind(), first.index(), again.index()))
 			return nil
 		})
@@ -228,8 +221,8 @@ func TestSeen(t *testing.T) {
 		must(t, s.close())
 		slices.Sort(got)
 		want := []string{fmt.Sprintf("1: 7 %d", n), fmt.Sprintf("1: 7 %d", n+1), fmt.Sprintf("2: %d %d", n-2, n+2)}
-		if !slices.Equal(got, want) || len(decks) != 2 || !slices.IsSorted(decks) {
-			t.Errorf("of %d: %s, want %s; decks %v", n, strings.Join(got, ", "), strings.Join(want, ", "), decks)
+		if !slices.Equal(got, want) {
+			t.Errorf("of %d: %s, want %s", n, strings.Join(got, ", "), strings.Join(want, ", "))
 		}
 	}
 }

@@ -16,12 +16,11 @@ import (
 	"shuffled/internal/audit"
 )
 
-// What may stand in one commit of a ledger only, and the decks that commits name.
+// What may stand in one commit of a ledger only.
 const (
 	kindCommitment = 1 + iota
 	kindKeyTag
 	kindSlot
-	kindDeck
 )
 
 // seen finds what stands in two commits. The fold appends a record of 16 bytes
@@ -29,13 +28,12 @@ const (
 // and index. At the end the records are split by value into parts that fit in
 // memory, and sorted. Two records alike are a suspicion, which the entries decide.
 type seen struct {
-	dir    string
-	f      *os.File
-	w      *bufio.Writer
-	offset int64
-	err    error
-	decks  map[uint64]bool // written lately
-	next   [seenRecord]byte
+	dir  string
+	f    *os.File
+	w    *bufio.Writer
+	size int64
+	err  error
+	next [seenRecord]byte
 }
 
 const (
@@ -45,28 +43,18 @@ const (
 	seenFile   = "seen"
 )
 
-// openSeen opens the file in dir, and keeps offset bytes of it.
-func openSeen(dir string, offset int64) (*seen, error) {
-	f, err := os.OpenFile(filepath.Join(dir, seenFile), os.O_RDWR|os.O_CREATE, 0o600)
+// openSeen makes a directory for the file, which close removes. It is made where the
+// system keeps temporary files: TMPDIR names another place.
+func openSeen() (*seen, error) {
+	dir, err := os.MkdirTemp("", "shuffled-audit-")
 	if err != nil {
-		return nil, fmt.Errorf("opening the work file: %w", err)
+		return nil, fmt.Errorf("making a directory for the work file: %w", err)
 	}
-	s := &seen{dir: dir, f: f, w: bufio.NewWriterSize(f, 1<<16), offset: offset, decks: make(map[uint64]bool)}
-	info, err := f.Stat()
-	if err == nil && info.Size() < offset {
-		err = errors.New("it is cut short")
-	}
-	if err == nil {
-		err = f.Truncate(offset)
-	}
-	if err == nil {
-		_, err = f.Seek(offset, io.SeekStart)
-	}
+	f, err := os.Create(filepath.Join(dir, seenFile))
 	if err != nil {
-		f.Close()
-		return nil, fmt.Errorf("opening the work file: %w", err)
+		return nil, errors.Join(fmt.Errorf("making the work file: %w", err), os.RemoveAll(dir))
 	}
-	return s, nil
+	return &seen{dir: dir, f: f, w: bufio.NewWriterSize(f, 1<<16)}, nil
 }
 
 func (s *seen) add(kind uint64, value [32]byte, index uint64) {
@@ -75,34 +63,10 @@ func (s *seen) add(kind uint64, value [32]byte, index uint64) {
 	if _, err := s.w.Write(s.next[:]); err != nil && s.err == nil {
 		s.err = fmt.Errorf("writing the work file: %w", err)
 	}
-	s.offset += seenRecord
+	s.size += seenRecord
 }
 
-// addDeck is add for a deck, which most commits share.
-func (s *seen) addDeck(hash [32]byte, index uint64) {
-	fp := binary.BigEndian.Uint64(hash[24:])
-	if s.decks[fp] {
-		return
-	}
-	if len(s.decks) >= deckMemory {
-		clear(s.decks)
-	}
-	s.decks[fp] = true
-	s.add(kindDeck, hash, index)
-}
-
-// flush makes all records durable.
-func (s *seen) flush() error {
-	if s.err == nil {
-		s.err = s.w.Flush()
-	}
-	if s.err == nil {
-		s.err = s.f.Sync()
-	}
-	return s.err
-}
-
-func (s *seen) close() error { return s.f.Close() }
+func (s *seen) close() error { return errors.Join(s.f.Close(), os.RemoveAll(s.dir)) }
 
 // record is one that was read back.
 type record struct{ value, place uint64 }
@@ -111,24 +75,22 @@ func (r record) kind() uint64  { return r.place >> 56 }
 func (r record) index() uint64 { return r.place & (1<<56 - 1) }
 
 // twice calls each for a record with the value and kind of an earlier one, first,
-// by ascending index for each value; and returns the decks that commits name, by
-// the last 8 bytes of their hashes in ascending order, nil for more than deckMemory.
-func (s *seen) twice(each func(first, again record) error) (decks []uint64, err error) {
+// by ascending index for each value.
+func (s *seen) twice(each func(first, again record) error) error {
 	if s.err == nil {
 		s.err = s.w.Flush()
 	}
 	if s.err != nil {
-		return nil, s.err
+		return s.err
 	}
 	parts, err := s.split()
 	if err != nil {
-		return nil, err
+		return err
 	}
-	many := false
 	for i := range parts {
 		records, err := s.part(parts, i)
 		if err != nil {
-			return nil, err
+			return err
 		}
 		slices.SortFunc(records, func(a, b record) int {
 			return cmp.Or(cmp.Compare(a.value, b.value), cmp.Compare(a.place, b.place))
@@ -137,33 +99,24 @@ func (s *seen) twice(each func(first, again record) error) (decks []uint64, err 
 		for j, r := range records {
 			if j == 0 || first.value != r.value || first.kind() != r.kind() {
 				first = r
-				if r.kind() == kindDeck && !many {
-					decks = append(decks, r.value)
-					many = len(decks) > deckMemory
-				}
-			} else if r.kind() != kindDeck {
-				if err := each(first, r); err != nil {
-					return nil, err
-				}
+			} else if err := each(first, r); err != nil {
+				return err
 			}
 		}
 	}
-	if many {
-		return nil, nil
-	}
-	return append([]uint64{}, decks...), nil
+	return nil
 }
 
 // split writes the records to files by value and returns how many there are, as
 // a slice of their sizes; one file is the file itself.
 func (s *seen) split() ([]int64, error) {
 	n := 1
-	for int64(n)*seenPart*seenRecord < s.offset && n < seenParts {
+	for int64(n)*seenPart*seenRecord < s.size && n < seenParts {
 		n *= 2
 	}
 	sizes := make([]int64, n)
 	if n == 1 {
-		sizes[0] = s.offset
+		sizes[0] = s.size
 		return sizes, nil
 	}
 	buffers := make([]bytes.Buffer, n)
@@ -175,12 +128,7 @@ func (s *seen) split() ([]int64, error) {
 		_, err = buffers[i].WriteTo(f)
 		return errors.Join(err, f.Close())
 	}
-	for i := range n { // of an earlier run
-		if err := os.Remove(s.partName(i)); err != nil && !errors.Is(err, os.ErrNotExist) {
-			return nil, fmt.Errorf("sorting the work file: %w", err)
-		}
-	}
-	err := s.read(s.f, s.offset, func(r record) error {
+	err := s.read(s.f, s.size, func(r record) error {
 		i := int(r.value / (1 << 63 / uint64(n) * 2))
 		var b [seenRecord]byte
 		binary.BigEndian.PutUint64(b[:8], r.value)
@@ -236,11 +184,12 @@ func (s *seen) read(f *os.File, size int64, each func(record) error) error {
 }
 
 // unique names what stands in two commits.
-func (f *fold) unique(ctx context.Context) (decks []uint64, err error) {
+func (f *fold) unique(ctx context.Context) error {
 	var near Chunk // the chunk that was read last
 	at := ^uint64(0)
 	commit := func(index uint64) (*audit.Commit, error) {
 		if n := index / Width; n != at {
+			var err error
 			if near, err = f.src.Chunk(ctx, n, int(min(Width, f.size-n*Width))); err != nil {
 				return nil, fmt.Errorf("reading entry %d again: %w", index, err)
 			}

@@ -2,7 +2,7 @@ package inspect
 
 import "shuffled/internal/audit"
 
-// live is what the fold keeps of an open shuffle beside the state.
+// live is what the fold keeps of an open shuffle alongside the state.
 type live struct {
 	Table     string
 	Serial    uint64
@@ -32,9 +32,6 @@ func (f *fold) committed(c *audit.Commit, p *parsed, index uint64) {
 			f.seen.add(kindSlot, s.Slot, index)
 		}
 	}
-	if !c.Context.IsDraw() {
-		f.seen.addDeck(c.Context.DeckHash, index)
-	}
 	if id := parentOf(c); id != nil {
 		parent := f.live[*id]
 		if parent == nil {
@@ -42,7 +39,7 @@ func (f *fold) committed(c *audit.Commit, p *parsed, index uint64) {
 			return
 		}
 		if parent.self == nil {
-			parent.self = newLineage(*id)
+			parent.self = newLineage()
 		}
 		l.parent = parent.self
 	}
@@ -62,7 +59,6 @@ func parentOf(c *audit.Commit) *uint64 {
 // deck names a deck that is missing or wrong, once.
 func (f *fold) deck(x Fault, c *audit.Context, index uint64) {
 	if x.Where != "" { // of the deck, not of this commit
-		f.deckless++
 		if f.noDeck[c.DeckHash] || len(f.noDeck) >= deckMemory {
 			return
 		}

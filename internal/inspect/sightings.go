@@ -10,8 +10,8 @@ import (
 // sighting is a cosigned checkpoint with the trusted quorum, and the second of 1970
 // at which the quorum was complete.
 type sighting struct {
-	Size uint64 `json:"size"`
-	At   int64  `json:"at"`
+	Size uint64
+	At   int64
 }
 
 // sightingsKept is how many sightings there may be before those that no open

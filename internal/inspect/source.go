@@ -2,7 +2,6 @@ package inspect
 
 import (
 	"context"
-	"errors"
 	"iter"
 
 	"shuffled/internal/audit"
@@ -29,8 +28,7 @@ type Source interface {
 	Tile(ctx context.Context, level int, index uint64, width int) (hashes []byte, where string, err error)
 
 	// Checkpoints returns the checkpoints of a kind, by ascending size, from
-	// size from on. It ends with the first error; ErrUntold says that there may be
-	// more, which is no fault.
+	// size from on. It ends with the first error.
 	Checkpoints(ctx context.Context, kind Kind, from uint64) iter.Seq2[Checkpoint, error]
 
 	// Deck returns the names of a deck, and where they are kept. That they have
@@ -42,10 +40,6 @@ type Source interface {
 	// be compared. With an error that matches audit.ErrUnknown faults count, too.
 	Finish(ctx context.Context, s Summary) (faults []Fault, notes []string, err error)
 }
-
-// ErrUntold ends a list of checkpoints of which a source knows no more, though
-// there may be.
-var ErrUntold = errors.New("there may be more checkpoints")
 
 // Chunk is a run of entries.
 type Chunk struct {
@@ -83,25 +77,9 @@ const (
 
 // Summary is what a ledger's entries say, for Source.Finish.
 type Summary struct {
-	Genesis       *audit.Genesis // nil: there is none
-	Size          uint64
-	Root          [32]byte // of the newest checkpoint
-	Keys          []KeyEntry
-	Policy        string // text of the witness policy that governs the newest checkpoint
-	Cosigned      uint64 // cosigned checkpoints that were read
-	Rotations     uint64 // entries of signing keys, but for the genesis
-	Deckless      uint64 // commits whose deck is missing
-	Newest        int64  // UTC milliseconds of the newest entry, or of the newest quorum that the caller trusts if it was complete later
-	From, To      int64  // the report's period, as in Options
-	PeriodFirst   uint64 // index of its first entry
-	PeriodEntries uint64 // and how many there are
-	Held          bool   // the newest checkpoint is signed, and its root is that of the entries
-	Unsure        bool   // not all cosigned checkpoints could be read: the policy may be an older one
-	Broken        bool   // entries are missing: what is counted from them is not to be compared
-
-	// Decks are the last 8 bytes of the hashes of the decks that commits name, as
-	// ascending integers; nil when there are more than 65,536.
-	Decks []uint64
+	Keys     []KeyEntry
+	Newest   int64 // UTC milliseconds of the newest entry, or of the newest quorum that the caller trusts if it was complete later
+	From, To int64 // the report's period, as in Options
 }
 
 // KeyEntry is an entry that says something of keys: the genesis or a key entry.

@@ -95,7 +95,7 @@ func (e *edge) ReadHashes(indexes []int64) ([]tlog.Hash, error) {
 	for i, x := range indexes {
 		var ok bool
 		if hashes[i], ok = e.node(tlog.SplitStoredHashIndex(x)); !ok {
-			return nil, fmt.Errorf("node %d is not at hand", x)
+			return nil, fmt.Errorf("node %d is not kept", x)
 		}
 	}
 	return hashes, nil

@@ -58,7 +58,7 @@ func measureAudit(t *testing.T, all *table, binary string) {
 	inspecttest.Fast(dir, n)
 	var rows []row
 	for _, cores := range []int{1, all.Machine.Cores} {
-		cmd := exec.Command(binary, "audit", "verify", dir, "--key", inspecttest.VKey(), "--json", "--work", filepath.Join(t.TempDir(), "work"))
+		cmd := exec.Command(binary, "audit", "verify", dir, "--key", inspecttest.VKey(), "--json")
 		cmd.Env = append(os.Environ(), fmt.Sprintf("GOMAXPROCS=%d", cores))
 		var errs strings.Builder
 		cmd.Stderr = &errs

@@ -60,8 +60,8 @@ func TestClaimsOfThePage(t *testing.T) {
 	h.modest("verify --help", h.must("verify", "--help"))
 }
 
-// TestEditedManifest: a bundle's manifest is edited so that what stands beside the
-// entries is not compared any more. Each member is held against the entries.
+// TestEditedManifest: a bundle's manifest is edited, and so is every file that repeats
+// what the entries say, if this build writes one. Each edit is found.
 func TestEditedManifest(t *testing.T) {
 	attack(t)
 	h := open(t, terms{})
@@ -74,26 +74,25 @@ func TestEditedManifest(t *testing.T) {
 		t.Fatalf("the bundle as it was exported: exit code %d: %s", code, out)
 	}
 	manifest, checkpoint := h.read("bundle/manifest.json"), h.read("bundle/checkpoint")
-	for member, value := range map[string]any{
-		"exported_at": "2001-01-01T00:00:00.000Z", "period": map[string]any{"first": 5, "entries": 1},
-		"production": true, "name": "other",
+	for _, edit := range [][2]string{
+		{`"exported_at":"2`, `"exported_at":"1`}, {"v1/bundle", "v1/keys"}, {`"period":{`, `"production":true,"period":{`},
+		{`"period":{`, `"period":{"first":5,"entries":1`}, {`"name":"main"`, `"name":"other"`},
 	} {
-		var m map[string]any
-		h.check(json.Unmarshal([]byte(manifest), &m))
-		if _, ok := m[member]; !ok {
+		edited := strings.Replace(manifest, edit[0], edit[1], 1)
+		if edited == manifest {
 			continue // this build's manifest does not say it
 		}
-		m[member] = value
-		edited, err := json.Marshal(m)
-		h.check(err)
-		h.write("bundle/manifest.json", string(edited))
-		h.write("bundle/checkpoint", checkpoint+"\n— someone AAAAAAAA\n") // the manifest seems to be of another one
-		if code, out := verify(); code != 1 {
-			t.Errorf("a manifest with another %s: exit code %d: %.300s", member, code, out)
+		h.write("bundle/manifest.json", edited)
+		// With another line the checkpoint seems to be another one than the manifest's.
+		for _, line := range []string{"", "— someone AAAAAAAA\n"} {
+			h.write("bundle/checkpoint", checkpoint+line)
+			if code, out := verify(); code != 1 {
+				t.Errorf("a manifest with %s, and a checkpoint with the line %q: exit code %d: %.300s", edit[1], line, code, out)
+			}
 		}
 	}
 	h.write("bundle/manifest.json", manifest)
-	h.write("bundle/checkpoint", checkpoint+"\n— someone AAAAAAAA\n")
+	h.write("bundle/checkpoint", checkpoint+"— someone AAAAAAAA\n")
 	for _, name := range []string{"policy", "keys.json"} {
 		if _, err := os.Stat(h.path("bundle/" + name)); err != nil {
 			continue // this build's bundles have no such file

@@ -37,13 +37,11 @@ type Ledger struct {
 	Now   int64        // time of the next entry
 	State *audit.State // of the entries so far, the illegal ones forced in
 	Size  uint64
-	Keys  *bundle.Keys
 
 	Illegal []string // rules that entries broke, in order
 
 	seed     string
 	signing  ed25519.PrivateKey
-	policy   string
 	frontier []*tlog.Hash // by level: the newest full subtree without a sibling
 	tiles    [8][]byte
 	entries  []byte
@@ -78,14 +76,13 @@ func NewAt(dir, seed string, g audit.Genesis, at int64) *Ledger {
 	key := sha256.Sum256([]byte("inspecttest tapes " + seed))
 	block, err := aes.NewCipher(key[:])
 	must(err)
-	l := &Ledger{Dir: dir, Now: at, State: audit.NewState(), Keys: bundle.NewKeys(Origin), seed: seed, signing: Key("signing 0"),
+	l := &Ledger{Dir: dir, Now: at, State: audit.NewState(), seed: seed, signing: Key("signing 0"),
 		decks: make(map[[32]byte]bool), serials: make(map[string][2]uint64),
 		stream: cipher.NewCTR(block, make([]byte, aes.BlockSize))}
 	g.Origin = Origin
 	if g.SigningKey == nil {
 		g.SigningKey = Public(l.signing)
 	}
-	l.policy = string(g.Policy)
 	l.Append(&g)
 	l.Start()
 	l.Hire(Dealer, audit.RoleDealer)
@@ -166,12 +163,6 @@ func (l *Ledger) AppendEntry(e audit.Entry) uint64 {
 		l.State.Force(e)
 	}
 	l.State.Commit()
-	l.Keys.Apply(l.Size, e)
-	if k, ok := e.Body.(*audit.Key); ok && k.Subject == audit.SubjectPolicy {
-		if _, err := audit.ParsePolicy(k.Policy); err == nil {
-			l.policy = string(k.Policy)
-		}
-	}
 	return l.AppendBytes(b)
 }
 
@@ -351,8 +342,7 @@ func (l *Ledger) Deck(d shuffle.Deck) [32]byte {
 	return hash
 }
 
-// Finish writes everything that describes the entries: after it the bundle is
-// whole. The newest checkpoint is signed by these keys, see Signed.
+// Finish writes everything but the full tiles and entry bundles, which are there: after it the bundle is whole. The newest checkpoint is signed by these keys, see Signed.
 func (l *Ledger) Finish(keys ...ed25519.PrivateKey) {
 	if len(l.entries) > 0 {
 		l.write(path(-1, l.Size/bundle.Width, int(l.Size%bundle.Width)), l.entries)
@@ -385,25 +375,10 @@ func (l *Ledger) framed(dir string, notes [][]byte) {
 	}
 }
 
-// Describe writes the checkpoint and the files that say what the entries say.
+// Describe writes the checkpoint and the manifest.
 func (l *Ledger) Describe(checkpoint []byte) {
-	keys, err := l.Keys.Marshal()
-	must(err)
-	policy := "log " + l.VKey() + "\n" + l.policy
-	if l.policy == "" {
-		policy += "quorum none\n"
-	}
-	root := l.Root()
-	m := &bundle.Manifest{Format: bundle.ManifestFormat, Origin: Origin, Name: "main", Production: l.State.Genesis() != nil && l.State.Genesis().Production,
-		Size: l.Size, Root: root.String(), VKey: l.VKey(), Cosigned: uint64(len(l.cosigned)), Signed: uint64(len(l.signed)),
-		Digests:    bundle.Digests{Checkpoint: digest(checkpoint), Keys: digest(keys), Policy: digest([]byte(policy))},
-		Period:     bundle.Period{Entries: l.Size},
-		ExportedAt: time.UnixMilli(l.Now).UTC().Format("2006-01-02T15:04:05.000Z"),
-	}
 	l.write("checkpoint", checkpoint)
-	l.write("keys.json", keys)
-	l.write("policy", []byte(policy))
-	l.Manifest(m)
+	l.Manifest(&bundle.Manifest{Format: bundle.ManifestFormat, ExportedAt: time.UnixMilli(l.Now).UTC().Format("2006-01-02T15:04:05.000Z")})
 }
 
 // Manifest writes a manifest.
@@ -411,11 +386,6 @@ func (l *Ledger) Manifest(m *bundle.Manifest) {
 	b, err := m.Marshal()
 	must(err)
 	l.write("manifest.json", b)
-}
-
-func digest(b []byte) string {
-	h := sha256.Sum256(b)
-	return base64.StdEncoding.EncodeToString(h[:])
 }
 
 func (l *Ledger) write(name string, b []byte) {
