@@ -93,6 +93,15 @@ func stateStories() (names []string, stories []*story) {
 	s.then(s.act(6, clear, "alice"))
 	s.then(operator(refEvent{Kind: 10, Size: 3, Root: bytesOf("root", 32), LostSize: 9, LostRoot: bytesOf("lost", 32), Reason: "restored"}))
 	add("an adopted head", s)
+	s = newStory(withTwo(6, 7))
+	s.then(s.signed(latchAct(s, 10_001), "alice"))
+	s.then(s.signed(latchAct(s, 20_000), "bob"))
+	s.now += 10_000
+	s.then(s.start())
+	add("two acts that wait", s)
+	s.now++
+	s.then(s.start())
+	add("the first of them lapsed", s)
 	return names, stories
 }
 
