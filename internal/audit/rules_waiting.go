@@ -14,14 +14,14 @@ type waitingAct struct {
 	expires int64 // UTC milliseconds
 }
 
-// waitable are the acts for which one administrator suffices after the delay. Adopting a
-// head is none of them: the entry of an act that waits would move the head that it names,
+// MayWait reports whether one administrator suffices for the act after the delay. Adopting
+// a head is no such act: the entry of an act that waits would move the head that it names,
 // and no ledger is open to take it before its head is adopted.
-var waitable = []Act{ActLatchClear, ActKillClear}
+func (a Act) MayWait() bool { return a == ActLatchClear || a == ActKillClear }
 
 // mayWait reports whether the act is asked of two administrators, and one suffices after
 // the delay.
-func (s *State) mayWait(a Act) bool { return s.NeedsTwo(a) && slices.Contains(waitable, a) }
+func (s *State) mayWait(a Act) bool { return s.NeedsTwo(a) && a.MayWait() }
 
 // delayed returns the delay in milliseconds.
 func (p *persons) delayed() int64 { return int64(p.delay) * 1000 }

@@ -70,6 +70,35 @@ func administered(t *testing.T, store ledger.Store, acts ...audit.Act) (h *house
 	return h, alice, bob
 }
 
+// TestRotationByAct: a signing key that two administrators approve comes behind its act, and
+// the checkpoint over both carries the signatures of the old and the new key.
+func TestRotationByAct(t *testing.T) {
+	onBothStores(t, func(t *testing.T, store ledger.Store) {
+		h, alice, bob := administered(t, store, audit.ActSigning)
+		next := newSigningKey(t)
+		l := h.open(h.holding("mark", h.signer, next))
+		rotation := next.rotation()
+		act := approve(t, l, "operator", rotation, alice, bob)
+		if _, err := l.Append(t.Context(), ledger.Proposal{Actor: audit.Operator, Bodies: []audit.Body{act, rotation, commit("t", 1)}}); err == nil {
+			t.Error("an entry behind the new signing key, in one batch")
+		}
+		a, err := l.AddKey(t.Context(), audit.Operator, rotation, act)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for name, key := range map[string]note.Verifier{"old": h.key, "new": next.key} {
+			c, err := audit.OpenCheckpoint(a.Receipt.Checkpoint, key)
+			if err != nil || c.Size != a.Index+1 {
+				t.Errorf("the %s key, at the checkpoint of the rotation: %+v, %v", name, c, err)
+			}
+		}
+		h.key = next.key
+		h.must(l, propose(commit("t", 1)))
+		l.Close()
+		h.must(h.open(h.holding("mark", h.signer, next)), propose(commit("t", 2)))
+	})
+}
+
 // TestActInOneBatch: what two administrators approve stands right behind their act,
 // under one checkpoint, also while others write; neither stands alone.
 func TestActInOneBatch(t *testing.T) {
