@@ -38,6 +38,9 @@ func (c *Client) trust() error {
 			return fmt.Errorf("the policy has keys of %s and of %s, and a client is of one ledger", p.Logs[0].Name(), key.Name())
 		}
 	}
+	if err := p.CheckOverlap(); p.Asks() && err != nil {
+		return fmt.Errorf("the policy proves nothing: %w", err)
+	}
 	c.keys, c.origin, c.policy = p.Logs, p.Logs[0].Name(), p
 	c.signed = verify.Trust{Policy: withoutQuorum(c.cfg.Policy)}
 	c.full = verify.Trust{Policy: []byte(c.cfg.Policy)}
