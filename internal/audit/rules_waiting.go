@@ -1,8 +1,8 @@
 package audit
 
 import (
+	"fmt"
 	"slices"
-	"time"
 )
 
 // waitingAct is an act of one administrator, where two are asked for: break-glass. It is
@@ -105,5 +105,20 @@ func (s *State) WaitingActs() (all []WaitingAct) {
 	return all
 }
 
-// Instant returns a time of an entry, UTC milliseconds, as messages show it.
-func Instant(ms int64) string { return time.UnixMilli(ms).UTC().Format(time.RFC3339) }
+// Instant returns a time of an entry, UTC milliseconds from 1970 on, as messages show it:
+// RFC 3339 in seconds. The days are counted from a 1st of March, so that a leap day is the
+// last of its year; 146,097 days are 400 years.
+func Instant(ms int64) string {
+	seconds := ms / 1000
+	day := seconds/86400 + 719468 // from 0000-03-01
+	era, day := day/146097, day%146097
+	year := (day - day/1460 + day/36524 - day/146096) / 365
+	day -= 365*year + year/4 - year/100
+	month := (5*day + 2) / 153 // from March
+	day -= (153*month + 2) / 5
+	year += 400 * era
+	if month += 3; month > 12 {
+		year, month = year+1, month-12
+	}
+	return fmt.Sprintf("%04d-%02d-%02dT%02d:%02d:%02dZ", year, month, day+1, seconds/3600%24, seconds/60%60, seconds%60)
+}
