@@ -1236,6 +1236,11 @@ type WaitingAct struct {
 
 	// Entry An index in the ledger. An id is the index of a shuffle's commit.
 	Entry Index `json:"entry"`
+
+	// Expires From when on it is of no effect any more.
+	//
+	// Examples: 2026-03-14T15:09:26.535Z
+	Expires Timestamp `json:"expires"`
 }
 
 // Why Why, in printable ASCII. It is written to the ledger for ever.

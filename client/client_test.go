@@ -1,10 +1,13 @@
 package client_test
 
 import (
+	"bytes"
+	"crypto/ed25519"
 	"errors"
 	"fmt"
 	"net/http"
 	"regexp"
+	"shuffled/internal/audit"
 	"slices"
 	"strings"
 	"testing"
@@ -162,6 +165,32 @@ func TestConfig(t *testing.T) {
 		change(&bad)
 		if _, err := client.New(bad); err == nil {
 			t.Errorf("%s is accepted", name)
+		}
+	}
+}
+
+// TestQuorumsApart: a policy of which two quorums share no witness can make nothing
+// witnessed, so no client is made that would wait for it.
+func TestQuorumsApart(t *testing.T) {
+	t.Parallel()
+	text := "log " + newDaemon(t).vkey + "\n"
+	for i, name := range []string{"w1", "w2", "w3"} {
+		vkey, err := audit.WitnessVKey(name, ed25519.NewKeyFromSeed(bytes.Repeat([]byte{byte(i)}, 32)).Public().(ed25519.PublicKey))
+		if err != nil {
+			t.Fatal(err)
+		}
+		text += "witness " + name + " " + vkey + "\n"
+	}
+	for quorum, says := range map[string]string{
+		"group g any w1 w2 w3\nquorum g\n": "the quorum of w1 and the quorum of w2 share no witness",
+		"group g any w1 w2\nquorum g\n":    "the quorum of w1 and the quorum of w2 share no witness",
+		"group g 2 w1 w2 w3\nquorum g\n":   "",
+		"quorum w1\n":                      "",
+		"quorum none\n":                    "",
+	} {
+		_, err := client.New(client.Config{URL: "https://shuffle.example.com", Ledger: "main", Policy: text + quorum})
+		if (err == nil) != (says == "") || err != nil && !strings.Contains(err.Error(), says) {
+			t.Errorf("%q: %v", quorum, err)
 		}
 	}
 }

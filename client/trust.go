@@ -32,6 +32,11 @@ func (c *Client) trust() error {
 			return fmt.Errorf("the policy has keys of %s and of %s, and a client is of one ledger", t.Keys[0].Name(), key.Name())
 		}
 	}
+	if p := t.Policy; p != nil && p.Asks() {
+		if err := p.CheckOverlap(); err != nil {
+			return fmt.Errorf("the policy proves nothing: %w", err)
+		}
+	}
 	c.keys, c.origin, c.policy = t.Keys, t.Keys[0].Name(), t.Policy
 	return nil
 }

@@ -74,7 +74,7 @@ func TestNotWitnessed(t *testing.T) {
 // before the deal, and then it was not late: so a few hands.
 func TestLate(t *testing.T) {
 	t.Parallel()
-	d := newDaemonWith(t, setting{witnesses: 2, late: true})
+	d := newDaemonWith(t, setting{witnesses: 3, late: true})
 	plain, c := d.client(nil, nil), d.client(nil, d.witnessed)
 	for n := range 5 {
 		for _, w := range d.witnesses {

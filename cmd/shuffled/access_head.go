@@ -16,19 +16,28 @@ const (
 	accessHeadLast  = 10 * time.Second
 )
 
+// accessHeadBack is how many of the newest entries a daemon looks through, once, for the
+// head that one before it wrote. Where it lies further back the same head is written again.
+const accessHeadBack = 256
+
 // keepAccessHeads writes the end of each ledger's chain of access records into the
 // ledger (SPEC 5.8, access_head), every hour in which there was a record and when the
 // daemon stops. Who owns the database can then neither cut the chain nor write it anew.
 func (h *house) keepAccessHeads() {
 	tick := time.NewTicker(accessHeadEvery)
 	defer tick.Stop()
+	h.writeAccessHeads(tick.C)
+}
+
+// writeAccessHeads is keepAccessHeads by the clock tick.
+func (h *house) writeAccessHeads(tick <-chan time.Time) {
 	written := make(map[*ledger.Ledger]ledger.AccessHead)
 	for stopping := false; !stopping; {
 		patience := time.Minute
 		select {
 		case <-h.last:
 			stopping, patience = true, accessHeadLast
-		case <-tick.C:
+		case <-tick:
 		}
 		ctx, cancel := context.WithTimeout(context.Background(), patience)
 		for _, d := range h.dealers {
@@ -38,14 +47,18 @@ func (h *house) keepAccessHeads() {
 	}
 }
 
-// keepAccessHead writes the head of one chain unless this daemon wrote the same one
-// before. What cannot be written is tried again with the next.
+// keepAccessHead writes the head of one chain unless this daemon wrote the same one, or
+// found it in the ledger. What cannot be written is tried again with the next.
 func (h *house) keepAccessHead(ctx context.Context, l *ledger.Ledger, written map[*ledger.Ledger]ledger.AccessHead) {
 	if l.Ready() != nil || ctx.Err() != nil {
 		return
 	}
 	head, err := h.store.AccessHead(ctx, l.ID())
-	if err == nil && head != written[l] { // an empty chain has the zero head
+	before, known := written[l]
+	if err == nil && !known {
+		before, err = h.writtenAccessHead(ctx, l)
+	}
+	if err == nil && head != before { // an empty chain has the zero head
 		_, err = l.Append(ctx, ledger.Proposal{Actor: audit.Daemon, Bodies: []audit.Body{
 			&audit.Event{Kind: audit.EventAccessHead, Records: head.Count, Digest: head.Hash}}})
 	}
@@ -54,4 +67,22 @@ func (h *house) keepAccessHead(ctx context.Context, l *ledger.Ledger, written ma
 		return
 	}
 	written[l] = head
+}
+
+// writtenAccessHead returns the newest access_head among the newest entries, zero for none.
+func (h *house) writtenAccessHead(ctx context.Context, l *ledger.Ledger) (newest ledger.AccessHead, err error) {
+	size := l.Live().Size
+	for row, err := range h.store.Rows(ctx, l.ID(), size-min(size, accessHeadBack), size) {
+		if err != nil {
+			return ledger.AccessHead{}, err
+		}
+		e, err := audit.ParseEntry(row.Entry)
+		if err != nil {
+			return ledger.AccessHead{}, err
+		}
+		if b, ok := e.Body.(*audit.Event); ok && b.Kind == audit.EventAccessHead {
+			newest = ledger.AccessHead{Count: b.Records, Hash: b.Digest}
+		}
+	}
+	return newest, nil
 }

@@ -5,6 +5,7 @@ import (
 	"encoding/base64"
 	"errors"
 	"fmt"
+	"slices"
 	"text/tabwriter"
 	"time"
 
@@ -22,8 +23,16 @@ type actCmd struct {
 	List    actListCmd    `cmd:"" help:"List the administrators, what needs two of them, and the acts that wait."`
 }
 
-// persons asks the daemon, or without an address the stored ledger, who approves acts.
-func (t *tokenFlags) persons(ctx context.Context, s streams) (p ledger.Persons, origin string, err error) {
+// persons asks the daemon, or without an address the stored ledger, who approves acts, and
+// which acts wait and have not lapsed.
+func (t *tokenFlags) persons(ctx context.Context, s streams) (ledger.Persons, string, error) {
+	p, origin, err := t.toldPersons(ctx, s)
+	now := time.Now().UnixMilli()
+	p.Waiting = slices.DeleteFunc(p.Waiting, func(w audit.WaitingAct) bool { return w.Expires <= now })
+	return p, origin, err
+}
+
+func (t *tokenFlags) toldPersons(ctx context.Context, s streams) (p ledger.Persons, origin string, err error) {
 	if t.URL == "" {
 		err = t.withLedgers(ctx, func(cfg *config.Config, store backend, infos []ledger.Info) error {
 			for _, info := range infos {
@@ -48,11 +57,11 @@ func (t *tokenFlags) persons(ctx context.Context, s streams) (p ledger.Persons, 
 	if err != nil {
 		return p, "", r.fail(s, err)
 	}
-	p, err = toldPersons(told)
+	p, err = personsOf(told)
 	return p, d.Origin(), err
 }
 
-func toldPersons(told *client.Acts) (p ledger.Persons, err error) {
+func personsOf(told *client.Acts) (p ledger.Persons, err error) {
 	p = ledger.Persons{Genesis: told.Genesis, Newest: told.Newest, Delay: uint32(told.Delay),
 		Head: ledger.Head{Size: told.Size, Root: [32]byte(told.Root)}}
 	for _, a := range told.Administrators {
@@ -66,7 +75,7 @@ func toldPersons(told *client.Acts) (p ledger.Persons, err error) {
 		p.TwoPersons = append(p.TwoPersons, audit.ParseAct(word))
 	}
 	for _, w := range told.Waiting {
-		p.Waiting = append(p.Waiting, audit.WaitingAct{Index: w.Entry, Due: w.Due.UnixMilli(), Digest: w.Digest})
+		p.Waiting = append(p.Waiting, audit.WaitingAct{Index: w.Entry, Due: w.Due.UnixMilli(), Expires: w.Expires.UnixMilli(), Digest: w.Digest})
 	}
 	return p, nil
 }
@@ -93,7 +102,7 @@ func (c actListCmd) Run(ctx context.Context, s streams) error {
 	}
 	fmt.Fprintf(w, "delay\t%s\n", time.Duration(p.Delay)*time.Second)
 	for _, a := range p.Waiting {
-		fmt.Fprintf(w, "waits\tentry %d\tuntil %s\t%s\n", a.Index, listed(a.Due), base64.StdEncoding.EncodeToString(a.Digest[:]))
+		fmt.Fprintf(w, "waits\tentry %d\tin force from %s until %s\t%s\n", a.Index, listed(a.Due+999), listed(a.Expires), base64.StdEncoding.EncodeToString(a.Digest[:]))
 	}
 	return w.Flush()
 }

@@ -5,6 +5,7 @@ import (
 	"encoding/base64"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"shuffled/internal/audit"
@@ -19,13 +20,14 @@ type actProposeCmd struct {
 	Passphrase string        `name:"passphrase-file" placeholder:"FILE" help:"Passphrase of an encrypted key file."`
 	Out        string        `required:"" placeholder:"FILE" help:"File for the act."`
 	As         string        `default:"operator" placeholder:"IDENTITY" help:"Identity that will submit it: of the admin's token, of the dealer's for a takeover, operator for an offline command. An adopt_head is the daemon's."`
-	Life       time.Duration `default:"1h" help:"How long it is good for, at most 24h."`
+	Life       time.Duration `default:"1h" help:"How long it is good for, at most 24h; for latch_clear and kill_clear, where two administrators are asked for, after the delay."`
 	Because    string        `name:"reason" placeholder:"TEXT" help:"Why, for latch_clear, kill_clear, takeover and adopt_head. It is written to the ledger for ever."`
 
 	Policy   string        `type:"existingfile" placeholder:"FILE" help:"policy: the C2SP tlog-policy."`
 	Public   string        `type:"existingfile" placeholder:"FILE" help:"auditor: the .pub file. signing, add_administrator, replace_administrator: the .vkey file."`
 	Retired  string        `enum:",signing,disclosure,auditor" default:"" help:"retirement: signing, disclosure or auditor."`
 	KeyID    string        `placeholder:"ID" help:"retirement: the id of the key, in base64."`
+	From     string        `placeholder:"TIME" help:"retirement: from when on what was done under the key deserves no trust, such as 2026-03-14T15:09:26Z. The default is now."`
 	Table    string        `placeholder:"NAME" help:"kill_clear: the table (default: the ledger's switch)."`
 	Admin    string        `placeholder:"NAME" help:"add_, remove_, replace_administrator: the administrator."`
 	Identity string        `placeholder:"NAME" default:"admin" help:"admin_credential: the identity of the token."`
@@ -68,7 +70,7 @@ func (c actProposeCmd) Run(ctx context.Context, s streams) error {
 	if !slices.ContainsFunc(p.Administrators, func(a audit.Administrator) bool { return a.Name == key.Origin() }) {
 		return fmt.Errorf("%s is the key of %s, who is no administrator of %s", c.Sign, key.Origin(), origin)
 	}
-	body, err := c.body(p)
+	body, err := c.body(p, origin)
 	if err != nil {
 		return err
 	}
@@ -82,7 +84,15 @@ func (c actProposeCmd) Run(ctx context.Context, s streams) error {
 	if err := a.save(c.Out); err != nil {
 		return err
 	}
-	return a.show(s)
+	if err := a.show(s); err != nil || body == nil || !slices.Contains(p.TwoPersons, a.entry.Act) {
+		return err
+	}
+	alone := ""
+	if a.entry.Act.MayWait() {
+		alone = fmt.Sprintf(", or by one: then it takes effect %s after it was submitted", time.Duration(p.Delay)*time.Second)
+	}
+	_, err = fmt.Fprintf(s.out, "needs       a second signature (shuffled act sign %s --key FILE)%s\n", c.Out, alone)
+	return err
 }
 
 // propose makes the act that approves body, unsigned.
@@ -102,6 +112,9 @@ func (c *actProposeCmd) propose(p ledger.Persons, origin string, body audit.Body
 			return nil, fmt.Errorf("no act approves a %s", body.Type())
 		}
 		entry.Act, entry.Digest = act, audit.Approved(c.As, body)
+		if act.MayWait() && slices.Contains(p.TwoPersons, act) {
+			entry.Expires += int64(p.Delay) * 1000
+		}
 		a.Type, a.Body = uint8(body.Type()), audit.EncodeBody(body)
 	}
 	a.Format, a.Ledger, a.Identity, a.Genesis = actFormat, origin, c.As, p.Genesis[:]
@@ -110,7 +123,7 @@ func (c *actProposeCmd) propose(p ledger.Persons, origin string, body audit.Body
 }
 
 // body is the entry that the act approves, nil for a cancel.
-func (c *actProposeCmd) body(p ledger.Persons) (audit.Body, error) {
+func (c *actProposeCmd) body(p ledger.Persons, origin string) (audit.Body, error) {
 	switch c.What {
 	case "cancel":
 		return nil, nil
@@ -132,7 +145,7 @@ func (c *actProposeCmd) body(p ledger.Persons) (audit.Body, error) {
 	case "admin_credential":
 		return c.adminToken()
 	}
-	return c.keyBody()
+	return c.keyBody(origin)
 }
 
 func (c *actProposeCmd) reasoned() error {
@@ -163,7 +176,7 @@ func (c *actProposeCmd) adminToken() (audit.Body, error) {
 	return b, nil
 }
 
-func (c *actProposeCmd) keyBody() (audit.Body, error) {
+func (c *actProposeCmd) keyBody(origin string) (audit.Body, error) {
 	switch c.What {
 	case "policy":
 		text, err := readBounded(c.Policy, audit.MaxPolicy)
@@ -172,7 +185,7 @@ func (c *actProposeCmd) keyBody() (audit.Body, error) {
 		public, err := keys.ReadAuditorPublic(c.Public)
 		return &audit.Key{Subject: audit.SubjectAuditor, Public: public}, err
 	case "signing":
-		public, err := readPublic(c.Public)
+		public, err := readPublic(c.Public, origin)
 		return &audit.Key{Subject: audit.SubjectSigning, Public: public}, err
 	case "retirement":
 		return c.retirement()
@@ -190,7 +203,7 @@ func (c *actProposeCmd) keyBody() (audit.Body, error) {
 		k.Admin = audit.ChangeReplace
 	}
 	var err error
-	k.Public, err = readPublic(c.Public)
+	k.Public, err = readPublic(c.Public, c.Admin)
 	return k, err
 }
 
@@ -200,7 +213,13 @@ func (c *actProposeCmd) retirement() (audit.Body, error) {
 	if err != nil || len(id) != 32 || c.Retired == "" {
 		return nil, usage("--retired and --key-id say which key, as shuffled key list shows it")
 	}
-	return &audit.Key{Subject: audit.SubjectRetirement, Retired: subjects[c.Retired], ID: [32]byte(id), From: time.Now().UnixMilli()}, nil
+	from := time.Now()
+	if c.From != "" {
+		if from, err = retiredFrom(c.From); err != nil {
+			return nil, err
+		}
+	}
+	return &audit.Key{Subject: audit.SubjectRetirement, Retired: subjects[c.Retired], ID: [32]byte(id), From: from.UnixMilli()}, nil
 }
 
 func (c *actProposeCmd) twoPersons() (audit.Body, error) {
@@ -216,14 +235,18 @@ func (c *actProposeCmd) twoPersons() (audit.Body, error) {
 	return k, nil
 }
 
-// readPublic reads the verifier key of a signing key or an administrator.
-func readPublic(path string) ([]byte, error) {
+// readPublic reads the verifier key of an administrator, or of a signing key, which has the
+// name of its ledger.
+func readPublic(path, name string) ([]byte, error) {
 	if path == "" {
 		return nil, usage("--public is needed: the .vkey file of the key")
 	}
 	vkey, err := keys.ReadVKey(path)
 	if err != nil {
 		return nil, err
+	}
+	if of, _, _ := strings.Cut(vkey, "+"); of != name {
+		return nil, usage("%s is a key of %s, not of %s: give the .vkey file of a key with the name %s", path, of, name, name)
 	}
 	return audit.SigningKey(vkey)
 }

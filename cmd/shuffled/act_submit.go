@@ -19,7 +19,7 @@ type actSubmitCmd struct {
 
 // Help shows an example and says what waits.
 func (actSubmitCmd) Help() string {
-	return `An act that one administrator signed, where two are asked for, waits (shuffled act list): submit it again when the delay is over.
+	return `An act that one administrator signed, where two are asked for, waits (shuffled act list): submit it again when the delay is over, and before it expires. adopt_head never waits.
 
 Example:
 
@@ -38,20 +38,23 @@ func (c actSubmitCmd) Run(ctx context.Context, s streams) error {
 	switch {
 	case [32]byte(a.Genesis) != p.Genesis:
 		return fmt.Errorf("%s is an act of the ledger %s, and this is %s", c.File, visible(a.Ledger), visible(origin))
+	case time.Now().UnixMilli() >= a.entry.Expires:
+		return fmt.Errorf("%s expired at %s and is of no effect: propose it anew", c.File, a.Expires)
+	case a.entry.Act == audit.ActAdoptHead && len(a.entry.Signatures) < 2 && slices.Contains(p.TwoPersons, audit.ActAdoptHead):
+		return usage("%s: adopt_head needs two administrators and never waits: shuffled act sign %s --key FILE, then shuffled serve --adopt-act %s", c.File, c.File, c.File)
 	case a.entry.Act == audit.ActAdoptHead:
 		return usage("%s: a head is adopted when the daemon starts: shuffled serve --adopt-act %s", c.File, c.File)
 	}
 	at := slices.IndexFunc(p.Waiting, func(w audit.WaitingAct) bool { return a.body != nil && w.Digest == a.entry.Digest })
 	switch {
 	case at >= 0 && len(a.entry.Signatures) < 2:
-		due := time.UnixMilli(p.Waiting[at].Due)
-		if time.Now().Before(due) {
-			return fmt.Errorf("the act waits as entry %d: submit it again at %s or later", p.Waiting[at].Index, listed(due.UnixMilli()))
+		if w := p.Waiting[at]; time.Now().UnixMilli() < w.Due {
+			return fmt.Errorf("the act waits as entry %d: submit it again at %s or later, and before %s", w.Index, listed(w.Due+999), listed(w.Expires))
 		}
 		return c.submit(ctx, s, nil, a.body, "It is done: "+visible(a.Says))
 	case a.body != nil && len(a.entry.Signatures) < 2 && slices.Contains(p.TwoPersons, a.entry.Act):
-		said := fmt.Sprintf("The act waits for %s: then submit it again. Until then an administrator cancels it with act propose cancel --digest %s",
-			time.Duration(p.Delay)*time.Second, base64.StdEncoding.EncodeToString(a.entry.Digest[:]))
+		said := fmt.Sprintf("The act waits for %s: then submit it again, before %s. An administrator cancels it with act propose cancel --digest %s",
+			time.Duration(p.Delay)*time.Second, a.Expires, base64.StdEncoding.EncodeToString(a.entry.Digest[:]))
 		return c.submit(ctx, s, a.entry, nil, said)
 	}
 	return c.submit(ctx, s, a.entry, a.body, "It is done: "+visible(a.Says))

@@ -193,8 +193,8 @@ func (h *house) explainOpen(err error, info ledger.Info) error {
 			"which revokes every token and certificate")
 	}
 	var illegal *audit.Illegal
-	if errors.As(err, &illegal) && illegal.Code == audit.RuleTwoPersons {
-		return withHint(err, "this ledger asks for two administrators: shuffled act propose adopt_head, act sign, and serve --adopt-act FILE")
+	if errors.As(err, &illegal) && (illegal.Code == audit.RuleTwoPersons || illegal.Code == audit.RuleAct) {
+		return withHint(err, "a head is adopted by an act that two administrators signed for this head, where the ledger asks for two: shuffled act propose adopt_head, act sign, and serve --adopt-act FILE")
 	}
 	return err
 }

@@ -128,9 +128,9 @@ func (c *keyRetireCmd) Run(ctx context.Context, s streams) error {
 	req := client.KeyRequest{Subject: client.KeyRequestSubjectRetirement, Retired: &retired, ID: &id}
 	from := "now"
 	if c.From != "" {
-		at, err := time.Parse(time.RFC3339, c.From)
+		at, err := retiredFrom(c.From)
 		if err != nil {
-			return usage("--from is a time such as 2026-03-14T15:09:26Z")
+			return err
 		}
 		req.From, from = &client.Timestamp{Time: at}, at.UTC().Format(time.RFC3339)
 	}
@@ -139,6 +139,15 @@ func (c *keyRetireCmd) Run(ctx context.Context, s streams) error {
 		return err
 	}
 	return c.addKey(ctx, s, req, fmt.Sprintf("The %s key %s is retired from %s on", c.Subject, id, from))
+}
+
+// retiredFrom reads the time from which a retired key deserves no trust.
+func retiredFrom(text string) (time.Time, error) {
+	at, err := time.Parse(time.RFC3339, text)
+	if err != nil || at.Before(time.Unix(0, 0)) {
+		return at, usage("--from is a time such as 2026-03-14T15:09:26Z, not %q", visible(text))
+	}
+	return at, nil
 }
 
 // addKey asks for a key entry and says where it stands.

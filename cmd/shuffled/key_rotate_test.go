@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"net"
 	"net/http"
+	"net/url"
 	"os"
 	"path/filepath"
 	"strings"
@@ -16,6 +17,7 @@ import (
 type rotating struct {
 	*production
 	settings string // of the ledger
+	database string // address, "" for SQLite in the data directory
 	sealing  string
 }
 
@@ -54,11 +56,28 @@ func (r *rotating) configure() {
 	if r.cmd != nil {
 		r.stop()
 	}
-	text := fmt.Sprintf("listen = %q\noperator_listen = %q\ndata = %q\nsealing_keys = %s\n[[ledger]]\nname = \"main\"\n%s",
-		r.addr, strings.TrimPrefix(r.operator, "http://"), r.dir, r.sealing, r.settings)
+	text := fmt.Sprintf("listen = %q\noperator_listen = %q\ndata = %q\nsealing_keys = %s\n%s[[ledger]]\nname = \"main\"\n%s",
+		r.addr, strings.TrimPrefix(r.operator, "http://"), r.dir, r.sealing, r.stored(), r.settings)
 	if err := os.WriteFile(r.config, []byte(text), 0o600); err != nil {
 		r.t.Fatal(err)
 	}
+}
+
+// stored is the setting of the database.
+func (r *rotating) stored() string {
+	if r.database == "" {
+		return ""
+	}
+	u, err := url.Parse(r.database)
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	password, _ := u.User.Password()
+	u.User = url.User(u.User.Username())
+	if err := os.WriteFile(r.path("password"), []byte(password), 0o600); err != nil {
+		r.t.Fatal(err)
+	}
+	return fmt.Sprintf("database = %q\ndatabase_password_file = %q\n", u, r.path("password"))
 }
 
 // operate runs a command against the daemon with a token, pinned to a key file.

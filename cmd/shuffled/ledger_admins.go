@@ -16,7 +16,7 @@ func (c ledgerCreateCmd) administrators() (all []audit.Administrator, err error)
 		if !ok || audit.CheckName(name) != nil {
 			return nil, usage("--administrator is NAME=FILE.vkey: a name of letters, digits, '.', '_' and '-', and a verifier key file")
 		}
-		key, err := readPublic(path)
+		key, err := readPublic(path, name)
 		if err != nil {
 			return nil, usage("--administrator %s: %s", name, err)
 		}

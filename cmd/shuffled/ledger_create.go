@@ -32,7 +32,7 @@ type ledgerCreateCmd struct {
 	CloseBy    time.Duration `default:"24h" help:"Life of a shuffle that does not say."`
 	MaxCloseBy time.Duration `default:"744h" help:"Longest life of a shuffle."`
 	Admins     []string      `name:"administrator" placeholder:"NAME=FILE.vkey" sep:"none" help:"An administrator and the verifier key of that administrator, as shuffled key generate administrator makes it. Production asks for two, and for acts that two of them sign. Repeat it for each."`
-	Delay      time.Duration `default:"1h" help:"How long an act waits that one administrator signed where two are asked for: clearing a latch or switch, adopting a head."`
+	Delay      time.Duration `default:"1h" help:"How long an act waits that one administrator signed where two are asked for: clearing a latch or switch."`
 	Key        string        `placeholder:"FILE" help:"Signing key file; made when it does not exist (default DATA/NAME.key)."`
 	Policy     string        `placeholder:"FILE" help:"C2SP tlog-policy with the witnesses, their addresses and the quorum: it goes into the first entry."`
 	Succeeds   string        `placeholder:"FILE" help:"Newest checkpoint of the ledger that this one continues, as its witnesses hold it: it goes into the first entry."`

@@ -23,7 +23,7 @@ type retentionRunCmd struct {
 
 // Help shows an example.
 func (retentionRunCmd) Help() string {
-	return `Drops the requests of regulators that are older than "access_retention" of the configuration, from the
+	return `Drops the requests (reads and acts) of regulators and administrators that are older than "access_retention" of the configuration, from the
 beginning of their chain; the newest stays, and the chain goes on from it. It takes the owner of the tables: the
 daemon only adds to the chain, so run this once a day from a timer. Entries, receipts, transcripts and whatever else proves something are never
 dropped. "retention", how long recall lists a closed shuffle after its commit, needs no run: it drops nothing.
@@ -62,9 +62,9 @@ func (c retentionRunCmd) Run(ctx context.Context, s streams) error {
 
 func (c retentionRunCmd) print(s streams, keep time.Duration, list []retained) error {
 	if keep == 0 {
-		fmt.Fprintln(s.out, "regulators' requests are kept for ever: access_retention is 0s")
+		fmt.Fprintln(s.out, "the requests of regulators and administrators are kept for ever: access_retention is 0s")
 	} else {
-		fmt.Fprintf(s.out, "regulators' requests are kept for %s\n", keep)
+		fmt.Fprintf(s.out, "the requests of regulators and administrators are kept for %s\n", keep)
 	}
 	did := "DROPPED"
 	if c.DryRun {

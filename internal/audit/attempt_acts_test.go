@@ -160,7 +160,7 @@ func (a attempts) approved() (Entry, bool) {
 // act is signed by two, or by one where that may do.
 func (a attempts) act(act Act, digest [32]byte, now int64) *ActEntry {
 	b := &ActEntry{Act: act, Digest: digest, Previous: a.m.newestAct(), HeadSize: uint64(a.pick(0, len(a.m))),
-		Expires: now + []int64{1, 1000, 86_400_000}[a.pick(0, 2)]}
+		Expires: now + []int64{1, 1000, 1001, 2000, 86_400_000}[a.pick(0, 4)]}
 	if a.odd() {
 		b.Act = Act(a.pick(1, 12))
 	}
@@ -171,7 +171,7 @@ func (a attempts) act(act Act, digest [32]byte, now int64) *ActEntry {
 		b.HeadSize = a.index() + 1
 	}
 	if a.odd() {
-		b.Expires = now + []int64{0, -1, 86_400_001}[a.pick(0, 2)]
+		b.Expires = now + []int64{0, -1, 86_400_001, 86_401_000, 86_401_001}[a.pick(0, 4)]
 	}
 	inForce, _ := a.m.administrators()
 	var names []string

@@ -173,6 +173,9 @@ func (a attempts) genesis() *Genesis {
 	if g.Deals == DealsSigned && a.odd() {
 		g.Policy = nil
 	}
+	if len(g.Administrators) > 0 && a.odd() {
+		g.Administrators[0].Key = g.SigningKey
+	}
 	return g
 }
 
@@ -403,10 +406,17 @@ func (a attempts) key() *Key {
 	k := &Key{Subject: Subject(a.pick(1, 7))}
 	k.Public = attemptKey(k.Subject, a.pick(0, 40))
 	switch k.Subject {
+	case SubjectSigning:
+		if a.odd() {
+			k.Public = attemptAdmins()[a.pick(0, 7)].key
+		}
 	case SubjectAdministrator:
 		k.Admin, k.Name, k.Public = Change(a.pick(1, 3)), fmt.Sprint("x", a.pick(0, 3)), attemptAdmins()[a.pick(0, 7)].key
 		if a.odd() {
 			k.Public = keyLike(33)
+		}
+		if a.odd() {
+			k.Public = attemptKey(SubjectSigning, a.pick(0, 2))
 		}
 		if k.Admin == ChangeRemove {
 			k.Public = nil

@@ -143,7 +143,6 @@ const (
 	AlarmClockStep      Alarm = 131 // the clock stepped further than the limit
 	AlarmWitnesses      Alarm = 132 // the quorum was out of reach
 	AlarmStatistics     Alarm = 133 // statistics over outcomes, unlikely
-	AlarmCredential     Alarm = 134 // the row of a credential is not what its entry says
 )
 
 // Codes of the list extent: what a takeover lets its owner do (docs/SPEC.md section 5.9).
@@ -211,7 +210,7 @@ var (
 	codesOfVdso             = codeList{name: "vdso", open: false, names: [256]string{0: "not_known", 1: "no", 2: "yes"}}
 	codesOfScope            = codeList{name: "scope", open: false, names: [256]string{1: "ledger", 2: "table", 3: "deck"}}
 	codesOfLatch            = codeList{name: "latch", open: true, names: [256]string{1: "repetition", 2: "proportion", 3: "short_read", 4: "read_error", 5: "slow", 6: "replaced", 7: "startup", 8: "tape_exhausted", 9: "foul_deck", 10: "operator", 11: "statistics"}}
-	codesOfAlarm            = codeList{name: "alarm", open: true, names: [256]string{129: "mark_adopted", 130: "signing_resumed", 131: "clock_step", 132: "witnesses", 133: "statistics", 134: "credential"}}
+	codesOfAlarm            = codeList{name: "alarm", open: true, names: [256]string{129: "mark_adopted", 130: "signing_resumed", 131: "clock_step", 132: "witnesses", 133: "statistics"}}
 	codesOfExtent           = codeList{name: "extent", open: false, names: [256]string{1: "close", 2: "play"}}
 	codesOfCredentialKind   = codeList{name: "credential_kind", open: false, names: [256]string{1: "created", 2: "revoked"}}
 	codesOfCredentialForm   = codeList{name: "credential_form", open: false, names: [256]string{1: "token", 2: "certificate"}}

@@ -233,7 +233,7 @@ func (c legalityCases) acts() {
 	add("of two, where one suffices", holds, next(as(2), "alice", "bob"))
 	add("of one, for a takeover", "act", next(as(10), "alice"))
 	add("of one, for an administrator", "act", next(as(8), "alice"))
-	add("of one, for adopt_head", holds, next(as(5), "alice"))
+	add("of one, for adopt_head", "act", next(as(5), "alice"))
 	add("of one, for latch_clear", holds, next(as(6), "alice"))
 	add("of one, for kill_clear", holds, next(as(7), "alice"))
 	add("of nobody known", "act", next(same, "alice", "carol"))
@@ -279,7 +279,29 @@ func (c legalityCases) acts() {
 	s.then(s.administrator(3, "alice", "alice 2"))
 	add("by an administrator's old key", "act", next(same, "alice", "carol"))
 	delayless := newStory(withTwo(5, 6), func(g *refGenesis) { g.Delay = 0 })
-	c.add("act", "of one, for adopt_head without a delay", "act", delayless, delayless.act(5, policy, "alice"))
+	c.add("act", "of one, for adopt_head where there is no delay", "act", delayless, delayless.act(5, policy, "alice"))
+	c.add("act", "of one, for latch_clear without a delay, that expires in 24 hours", holds, delayless, delayless.signed(latchAct(delayless, 86_400_000), "alice"))
+	c.add("act", "of one, for latch_clear without a delay, that expires a millisecond later", "act", delayless, delayless.signed(latchAct(delayless, 86_400_001), "alice"))
+	d := newStory(withTwo(6)) // a delay of 10 s
+	for _, e := range []struct {
+		name, rule string
+		life       uint64
+		by         []string
+	}{
+		{"of one, that expires before the delay is over", "act", 9_999, []string{"alice"}},
+		{"of one, that expires when the delay is over", "act", 10_000, []string{"alice"}},
+		{"of one, that expires a millisecond after the delay", holds, 10_001, []string{"alice"}},
+		{"of one, that expires 24 hours after the delay", holds, 86_410_000, []string{"alice"}},
+		{"of one, that expires a millisecond later", "act", 86_410_001, []string{"alice"}},
+		{"of two, where one may wait, that expires before the delay is over", holds, 1, []string{"alice", "bob"}},
+		{"of two, where one may wait, that expires 24 hours after the delay", holds, 86_410_000, []string{"alice", "bob"}},
+		{"of two, where one may wait, that expires a millisecond later", "act", 86_410_001, []string{"alice", "bob"}},
+	} {
+		c.add("act", e.name, e.rule, d, d.signed(latchAct(d, e.life), e.by...))
+	}
+	f := newStory(withTwo(1))
+	c.add("act", "of one, where one suffices, that expires in 24 hours", holds, f, f.signed(latchAct(f, 86_400_000), "alice"))
+	c.add("act", "of one, where one suffices, that expires a millisecond later", "act", f, f.signed(latchAct(f, 86_400_001), "alice"))
 	c.add("act", "of one, for latch_clear without a delay", holds, delayless, delayless.act(6, policy, "alice"))
 	none := newStory()
 	c.add("act", "where there are no administrators", "act", none, none.act(1, policy, "alice"))
@@ -291,6 +313,13 @@ func (c legalityCases) acts() {
 		rule := []string{holds, "credential"}[i%2]
 		c.add("credential", "an act by "+who, rule, h, of(who, h.act(10, h.takeover(9, "dealer-1", 2), "alice", "bob")))
 	}
+	c.add("credential", "an act that is none for a takeover, by dealer-1", "credential", h, of("dealer-1", h.signed(latchAct(h, 9), "alice")))
+	c.add("credential", "an act that is none for a takeover, by admin-1", holds, h, of("admin-1", h.signed(latchAct(h, 9), "alice")))
+}
+
+// latchAct is an act to clear the latch that lives for some milliseconds.
+func latchAct(s *story, life uint64) refAct {
+	return refAct{Act: 6, Digest: refApproved(s.dated(operator(refEvent{Kind: 7, Reason: "replaced"}))), Expires: s.now + life}
 }
 
 // signedRaw is an act as it is.
@@ -383,7 +412,10 @@ func (c legalityCases) waiting() {
 	add("at once", "two_persons", clear)
 	add("a millisecond before the delay is over", "two_persons", at(9_999, clear))
 	add("when the delay is over", holds, at(10_000, clear))
-	add("long after", holds, at(1_000_000, clear))
+	add("a millisecond before it expires", holds, at(59_999, clear))
+	add("when it expires", "two_persons", at(60_000, clear))
+	add("long after", "two_persons", at(1_000_000, clear))
+	c.add("act", "cancel of an act that expires", "act", s, at(60_000, s.signed(refAct{Act: 12, Digest: refApproved(s.dated(clear)), Expires: s.now + 90_000}, "bob")))
 	add("another entry of the kind", "two_persons", at(10_000, operator(refEvent{Kind: 7, Reason: "another"})))
 	add("by another identity", "two_persons", at(10_000, of("daemon", clear)))
 	add("the play goes on", holds, s.deal(id, 0, 1))
@@ -410,14 +442,24 @@ func (c legalityCases) waiting() {
 	s.then(s.act(6, clear, "alice"))
 	s.then(s.twoPersons(60, 6))
 	add("the delay was made longer", "two_persons", at(10_000, clear))
-	add("the longer delay is over", holds, at(60_000, clear))
+	add("the longer delay is over when it expires", "two_persons", at(60_000, clear))
+	s.then(s.twoPersons(59, 6))
+	add("another delay is over before it expires", holds, at(59_000, clear))
 	s.then(s.act(6, clear, "alice", "bob"))
 	add("an act of two in between", holds, clear)
 	s.then(clear)
 	s.then(set)
-	add("an act of two spends none that waits", holds, at(60_000, clear))
-	s.then(s.twoPersons(60))
+	add("an act of two spends none that waits", holds, at(59_000, clear))
+	s.then(s.twoPersons(59))
 	add("two are asked for no more", holds, clear)
+
+	s = newStory(withTwo(6))
+	s.then(set)
+	s.then(s.signed(latchAct(s, 12_000), "alice"))
+	s.then(at(5_000, s.signed(latchAct(s, 30_000), "bob")))
+	add("the first of two is in force", holds, at(6_999, clear))
+	add("the first of two expired, and the second takes no effect yet", "two_persons", at(7_000, clear))
+	add("the first of two expired, and the second is in force", holds, at(10_000, clear))
 }
 
 func (c legalityCases) administrators() {
@@ -440,6 +482,7 @@ func (c legalityCases) administrators() {
 	}
 	weak := append(hexed{1, 1}, make(hexed, 31)...)
 	c.add("key", "genesis: an administrator's key of small order", "key", empty, newStory(func(g *refGenesis) { g.Admins = []refAdmin{{"a", weak}} }).entries[0])
+	c.add("key", "genesis: an administrator has the signing key", "key", empty, newStory(func(g *refGenesis) { g.Admins = []refAdmin{{"a", signingKey("1")}} }).entries[0])
 	c.add("key", "two rules: genesis: a policy that cannot be read, and one administrator in production", "key", empty,
 		newStory(production, func(g *refGenesis) { g.Admins, g.Policy = admins("alice"), "two of three\n" }).entries[0])
 
@@ -461,7 +504,18 @@ func (c legalityCases) administrators() {
 	c.add("key", "two rules: a stranger has a key of small order", "key", s, low)
 	signs := s.administrator(1, "carol", "")
 	signs.Key.Public = signingKey("1")
-	add("one comes with the key that signs checkpoints: no rule says no", holds, s, signs)
+	c.add("key", "one comes with the key that signs checkpoints", "key", s, signs)
+	signs = s.administrator(3, "bob", "")
+	signs.Key.Public = signingKey("1")
+	c.add("key", "one has the key that signs checkpoints", "key", s, signs)
+	c.add("key", "the key of an administrator signs checkpoints", "key", s, s.key(refKey{Subject: 1, Public: adminKey("bob")}))
+	t := newStory(func(g *refGenesis) { g.Admins = admins("alice", "bob") })
+	t.then(t.key(refKey{Subject: 1, Public: signingKey("2")}))
+	c.add("key", "one has the key that signed checkpoints before", "key", t, signs)
+	t.then(t.administrator(3, "bob", "bob 2"))
+	t.then(t.administrator(2, "alice", ""))
+	c.add("key", "the key that was an administrator's signs checkpoints", "key", t, t.key(refKey{Subject: 1, Public: adminKey("bob")}))
+	c.add("key", "the key of an administrator who went signs checkpoints", "key", t, t.key(refKey{Subject: 1, Public: adminKey("alice")}))
 	add("two for an act", holds, s, s.twoPersons(0, 1, 2))
 	s.then(s.administrator(2, "bob", ""))
 	add("who went comes back", "administrators", s, s.administrator(1, "bob", "bob 2"))

@@ -91,7 +91,10 @@ func rolesFor(b Body) []Role {
 	case *Key, *Credential:
 		return []Role{RoleAdmin}
 	case *ActEntry:
-		return []Role{RoleAdmin, RoleDealer}
+		if b.Act == ActTakeover {
+			return []Role{RoleAdmin, RoleDealer}
+		}
+		return []Role{RoleAdmin}
 	case *Close:
 		if b.Outcome == OutcomeVoid && b.Reason == ReasonTapeLost {
 			return []Role{RoleAdmin}
@@ -230,8 +233,16 @@ func (m model) waits(a *ActEntry) bool {
 	return len(a.Signatures) == 1 && a.Act != ActCancel && slices.Contains(acts, a.Act)
 }
 
-// waiting returns the indexes of the acts that wait.
+// waiting returns the indexes of the acts that wait, at the time of the newest entry.
 func (m model) waiting() (indexes []uint64) {
+	if len(m) == 0 {
+		return nil
+	}
+	return m.waitingAt(m[len(m)-1].Time)
+}
+
+// waitingAt returns the indexes of the acts that wait and have not expired at a time.
+func (m model) waitingAt(now int64) (indexes []uint64) {
 	if len(m) == 0 {
 		return nil
 	}
@@ -240,8 +251,13 @@ func (m model) waiting() (indexes []uint64) {
 			indexes = slices.Delete(indexes, i, i+1)
 		}
 	}
+	lapse := func(now int64) {
+		indexes = slices.DeleteFunc(indexes, func(i uint64) bool { return m[i].Body.(*ActEntry).Expires <= now })
+	}
+	defer func() { lapse(now) }()
 	for i, e := range m[1:] {
 		m := m[:i+1]
+		lapse(e.Time)
 		if a, ok := e.Body.(*ActEntry); ok {
 			if a.Act == ActCancel {
 				drop(func(w *ActEntry) bool { return w.Digest == a.Digest })
@@ -275,7 +291,7 @@ func (m model) approves(e Entry) bool {
 	if m.due() || !slices.Contains(acts, actOf(e.Body)) {
 		return true
 	}
-	for _, i := range m.waiting() {
+	for _, i := range m.waitingAt(e.Time) {
 		if approvedBy(m[i].Body.(*ActEntry), e) {
 			return e.Time >= m[i].Time+delay
 		}
@@ -303,11 +319,18 @@ func (m model) actRule(a *ActEntry, now int64) string {
 				return true
 			}
 		}
-		_, delay := m.twoPersons()
-		mayWait := a.Act == 6 || a.Act == 7 || a.Act == 5 && delay > 0
-		return a.Previous != m.newestAct() || a.HeadSize > uint64(len(m)) || now >= a.Expires || a.Expires > now+86_400_000 ||
+		acts, delay := m.twoPersons()
+		least, most := now+1, now+86_400_000
+		mayWait := (a.Act == 6 || a.Act == 7) && slices.Contains(acts, a.Act)
+		if mayWait {
+			most += delay
+		}
+		if m.waits(a) {
+			least += delay
+		}
+		return a.Previous != m.newestAct() || a.HeadSize > uint64(len(m)) || a.Expires < least || a.Expires > most ||
 			m.waits(a) && !mayWait ||
-			a.Act == ActCancel && !slices.ContainsFunc(m.waiting(), func(i uint64) bool { return m[i].Body.(*ActEntry).Digest == a.Digest })
+			a.Act == ActCancel && !slices.ContainsFunc(m.waitingAt(now), func(i uint64) bool { return m[i].Body.(*ActEntry).Digest == a.Digest })
 	})
 }
 

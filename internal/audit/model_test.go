@@ -396,10 +396,11 @@ func (m model) keyRule(k *Key) string {
 	}
 	auditors, _, _ := m.keysInForce()
 	signing := m.known(SubjectSigning)
+	_, administrators := m.administrators()
 	return first("key", func() bool {
 		switch k.Subject {
 		case SubjectSigning:
-			return anywhere(KeyID(k.Public)) || !soundEdwards(k.Public) || ownWitness(m.policy(), "", [][32]byte{KeyID(k.Public)})
+			return slices.Contains(administrators, string(k.Public)) || anywhere(KeyID(k.Public)) || !soundEdwards(k.Public) || ownWitness(m.policy(), "", [][32]byte{KeyID(k.Public)})
 		case SubjectAuditor:
 			return anywhere(KeyID(k.Public)) || len(auditors) == 64 || !soundPoint(k.Public)
 		case SubjectPolicy:
@@ -415,7 +416,7 @@ func (m model) keyRule(k *Key) string {
 			slices.SortFunc(wrapped, order)
 			return anywhere(KeyID(k.Public)) || !soundPoint(k.Public) || !slices.Equal(wrapped, inForce)
 		case SubjectAdministrator:
-			return k.Admin != ChangeRemove && !soundEdwards(k.Public)
+			return k.Admin != ChangeRemove && (!soundEdwards(k.Public) || slices.Contains(signing, KeyID(k.Public)))
 		case SubjectRetirement:
 			return !slices.Contains(m.known(k.Retired), k.ID) ||
 				any1(m, func(r *Key) bool { return r.Subject == SubjectRetirement && r.ID == k.ID }) ||
@@ -430,7 +431,9 @@ func (m model) genesisRule(g *Genesis) string {
 	return first("key", func() bool {
 		weak := func(k []byte) bool { return !soundPoint(k) }
 		return !soundEdwards(g.SigningKey) || slices.ContainsFunc(g.AuditorKeys, weak) || len(g.Policy) > 0 && badPolicy(g.Policy, g, [][32]byte{KeyID(g.SigningKey)}) ||
-			slices.ContainsFunc(g.Administrators, func(a Administrator) bool { return !soundEdwards(a.Key) })
+			slices.ContainsFunc(g.Administrators, func(a Administrator) bool {
+				return !soundEdwards(a.Key) || slices.Equal(a.Key, g.SigningKey)
+			})
 	}, "administrators", func() bool { return tooFew(g.Production, len(g.Administrators), g.TwoPersons) })
 }
 

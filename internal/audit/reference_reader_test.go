@@ -452,7 +452,7 @@ func (r *refReader) event() {
 		}
 		r.matches(refReason, r.str8())
 	case 129:
-		r.open("alarm", 0, 129, 130, 131, 132, 133, 134)
+		r.open("alarm", 0, 129, 130, 131, 132, 133)
 		r.matches(refReason, r.str8())
 	case 130:
 		r.integer()

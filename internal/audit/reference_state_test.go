@@ -50,7 +50,7 @@ func (m model) refWaiting() []byte {
 	out := refJoin(uint32(len(list)))
 	for _, i := range list {
 		a := m[i].Body.(*ActEntry)
-		out = refJoin(out, i, m[i].Time, uint8(a.Act), a.Digest[:])
+		out = refJoin(out, i, m[i].Time, a.Expires, uint8(a.Act), a.Digest[:])
 	}
 	return out
 }

@@ -28,21 +28,12 @@ type approval struct {
 	digest [32]byte
 }
 
-// waitingAct is an act of one administrator, where two are asked for.
-type waitingAct struct {
-	approval
-	index uint64
-	at    int64 // UTC milliseconds
-}
-
-// mayWait are the acts for which one administrator suffices after the delay.
-var mayWait = []Act{ActAdoptHead, ActLatchClear, ActKillClear}
-
 // alwaysTwo are the acts that need two administrators in every production ledger: with
 // them, one person could become two.
 var alwaysTwo = []Act{ActAdministrator, ActAdminCredential, ActTakeover, ActTwoPersons}
 
-// actLife is how long an act may be good for, in milliseconds.
+// actLife is how long an act may be good for, in milliseconds; of one that may wait, for
+// how long after the delay.
 const actLife = 24 * 60 * 60 * 1000
 
 // hash returns SHA-256 of the entry's encoding.
@@ -86,6 +77,9 @@ func (s *State) checkAdministrator(k *Key) error {
 	if k.Admin != ChangeRemove {
 		if err := soundKey(SubjectAdministrator, k.Public); err != nil {
 			return err
+		}
+		if s.IsSigningKey(k.Public) {
+			return signsBoth(k.Name)
 		}
 	}
 	p, after := &s.persons, len(s.persons.inForce)
@@ -143,8 +137,9 @@ func (s *State) checkAct(a *ActEntry, now int64) error {
 		return illegal(RuleAct, "the newest act is entry %d, not %d", p.newest, a.Previous)
 	case a.HeadSize > s.size:
 		return illegal(RuleAct, "a head of %d entries at entry %d", a.HeadSize, s.size)
-	case now >= a.Expires || a.Expires-now > actLife:
-		return illegal(RuleAct, "the act expires at %d, and the entry is of %d: at most 24 hours lie between", a.Expires, now)
+	}
+	if err := s.checkExpiry(a, now); err != nil {
+		return err
 	}
 	for _, sig := range a.Signatures {
 		key := p.inForce[sig.Administrator]
@@ -155,11 +150,25 @@ func (s *State) checkAct(a *ActEntry, now int64) error {
 			return illegal(RuleAct, "the signature is not of administrator %s", sig.Administrator)
 		}
 	}
-	if s.waits(a) && (!slices.Contains(mayWait, a.Act) || a.Act == ActAdoptHead && p.delay == 0) {
-		return illegal(RuleAct, "%s needs two administrators", a.Act)
+	if s.waits(a) {
+		return s.checkWaits(a, now)
 	}
-	if a.Act == ActCancel && s.waitingDigest(a.Digest) < 0 {
+	if a.Act == ActCancel && s.waitingDigest(a.Digest, now) < 0 {
 		return illegal(RuleAct, "no act with this digest waits")
+	}
+	return nil
+}
+
+// checkExpiry: an act is good for a day at most. Where it may wait that day comes after
+// the delay, whether one administrator signed it or two: both sign the same bytes.
+func (s *State) checkExpiry(a *ActEntry, now int64) error {
+	life, said := int64(actLife), "24 hours"
+	if s.mayWait(a.Act) {
+		life, said = life+s.persons.delayed(), "the delay and 24 hours"
+	}
+	if now >= a.Expires || a.Expires-now > life {
+		return illegal(RuleAct, "the act expires at %s, and the entry is of %s: the expiry is later, by at most %s",
+			Instant(a.Expires), Instant(now), said)
 	}
 	return nil
 }
@@ -172,21 +181,6 @@ func verifyEd25519(public, message, signature []byte) bool {
 	return !slices.Contains(smallOrder, r) && ed25519.Verify(public, message, signature)
 }
 
-// waits reports whether the act is of one administrator where two are asked for.
-func (s *State) waits(a *ActEntry) bool {
-	return a.Act != ActCancel && len(a.Signatures) < 2 && s.NeedsTwo(a.Act)
-}
-
-// waitingFor returns the place of the first act that waits with this approval, −1 for none.
-func (s *State) waitingFor(a approval) int {
-	return slices.IndexFunc(s.persons.waiting, func(w waitingAct) bool { return w.approval == a })
-}
-
-// waitingDigest is waitingFor whatever the act.
-func (s *State) waitingDigest(digest [32]byte) int {
-	return slices.IndexFunc(s.persons.waiting, func(w waitingAct) bool { return w.digest == digest })
-}
-
 func (s *State) applyAct(a *ActEntry, index uint64, now int64) {
 	before := s.persons
 	s.push(func() { s.persons = before })
@@ -194,19 +188,13 @@ func (s *State) applyAct(a *ActEntry, index uint64, now int64) {
 	p.newest = index
 	switch {
 	case a.Act == ActCancel:
-		s.unwait(s.waitingDigest(a.Digest))
+		s.unwait(s.waitingDigest(a.Digest, now))
 	case s.waits(a):
-		p.waiting = append(slices.Clip(p.waiting), waitingAct{approval{a.Act, a.Digest}, index, now})
+		if now < a.Expires { // one that Force put in may have lapsed
+			p.waiting = append(slices.Clip(p.waiting), waitingAct{approval{a.Act, a.Digest}, index, now, a.Expires})
+		}
 	default:
 		p.approved = &approval{a.Act, a.Digest}
-	}
-}
-
-// unwait takes the act at a place from those that wait, if there is one.
-func (s *State) unwait(i int) {
-	if i >= 0 {
-		w := s.persons.waiting
-		s.persons.waiting = slices.Concat(w[:i], w[i+1:])
 	}
 }
 
@@ -224,17 +212,10 @@ func (s *State) checkApproved(e Entry) error {
 	if !ok || !s.NeedsTwo(act) || s.holders.supposed {
 		return nil
 	}
-	i := s.waitingFor(approval{act, Approved(e.Actor.Identity, e.Body)})
-	if i < 0 {
-		return illegal(RuleTwoPersons, "%s needs an act of two administrators", act)
-	}
-	if due := p.waiting[i].at + int64(p.delay)*1000; e.Time < due {
-		return illegal(RuleTwoPersons, "act %d of one administrator takes effect at %d", p.waiting[i].index, due)
-	}
-	return nil
+	return s.checkWaited(approval{act, Approved(e.Actor.Identity, e.Body)}, e.Time)
 }
 
-// spend ends what approved the entry e.
+// spend ends what approved the entry e, and the acts that lapsed before it.
 func (s *State) spend(e Entry) {
 	p := &s.persons
 	if p.approved == nil && len(p.waiting) == 0 {
@@ -242,10 +223,11 @@ func (s *State) spend(e Entry) {
 	}
 	before := *p
 	s.push(func() { s.persons = before })
+	p.lapse(e.Time)
 	if p.approved != nil {
 		p.approved = nil
 	} else if act, ok := ActFor(e.Body); ok && s.NeedsTwo(act) {
-		s.unwait(s.waitingFor(approval{act, Approved(e.Actor.Identity, e.Body)}))
+		s.unwait(s.waitingFor(approval{act, Approved(e.Actor.Identity, e.Body)}, e.Time))
 	}
 }
 
@@ -276,6 +258,7 @@ func (s *State) encodePersons(w *writer) {
 	for _, a := range s.persons.waiting {
 		w.u64(a.index)
 		w.u64(uint64(a.at))
+		w.u64(uint64(a.expires))
 		w.u8(uint8(a.act))
 		w.raw(a.digest[:])
 	}
@@ -290,30 +273,18 @@ func (r *stateReader) persons() {
 	p.newest = r.below("newest act")
 	last := uint64(0)
 	r.each("acts that wait", func() {
-		a := waitingAct{index: r.below("act"), at: int64(r.u64("time of the act"))}
+		a := waitingAct{index: r.below("act"), at: int64(r.u64("time of the act")), expires: int64(r.u64("expiry of the act"))}
 		a.approval = r.approval()
 		r.ascending("acts that wait", a.index > last && a.index <= p.newest)
+		if a.expires <= r.state.time {
+			r.fail("acts that wait", "none that lapsed")
+		}
 		last = a.index
 		p.waiting = append(p.waiting, a)
 	})
 	if r.err == nil && r.state.genesis != nil && bytes.Equal(p.genesis[:], make([]byte, 32)) {
 		r.fail("hash of the genesis", "zeros with a genesis")
 	}
-}
-
-// WaitingAct is an act of one administrator, where two are asked for.
-type WaitingAct struct {
-	Index  uint64
-	Due    int64 // UTC milliseconds from when on what it approves may be written
-	Digest [32]byte
-}
-
-// WaitingActs returns the acts that wait, by index.
-func (s *State) WaitingActs() (all []WaitingAct) {
-	for _, a := range s.persons.waiting {
-		all = append(all, WaitingAct{a.index, a.at + int64(s.persons.delay)*1000, a.digest})
-	}
-	return all
 }
 
 // TwoPersons returns the acts that need two administrators, and after how many seconds

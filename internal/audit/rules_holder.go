@@ -59,7 +59,7 @@ func (s *State) checkHolder(e Entry) error {
 	case h.Identity != e.Actor.Identity:
 		return illegal(RuleCredential, "credential %s is of %s, not of %s", h.ID, h.Identity, e.Actor.Identity)
 	case h.Expires != 0 && e.Time >= h.Expires:
-		return illegal(RuleCredential, "credential %s expired at %d", h.ID, h.Expires)
+		return illegal(RuleCredential, "credential %s expired at %s", h.ID, Instant(h.Expires))
 	case !writes(h.Role, e.Body):
 		return illegal(RuleCredential, "credential %s is of the role %s, which writes no %s", h.ID, h.Role, e.Body.Type())
 	}
@@ -72,8 +72,8 @@ func (s *State) checkHolder(e Entry) error {
 // writes reports whether a credential of the role causes entries with this body.
 func writes(r Role, b Body) bool {
 	switch b := b.(type) {
-	case *ActEntry: // it carries signatures of its own
-		return r == RoleAdmin || r == RoleDealer
+	case *ActEntry: // a takeover comes with its act, and the rule looks at the table of that
+		return r == RoleAdmin || r == RoleDealer && b.Act == ActTakeover
 	case *Event:
 		return r == RoleAdmin || r == RoleDealer && (b.Kind == EventTableOpen || b.Kind == EventTableClose)
 	case *Key, *Credential:

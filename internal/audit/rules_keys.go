@@ -103,6 +103,9 @@ func checkGenesis(g *Genesis) error {
 		if err := soundKey(SubjectAdministrator, a.Key); err != nil {
 			return err
 		}
+		if bytes.Equal(a.Key, g.SigningKey) {
+			return signsBoth(a.Name)
+		}
 	}
 	if len(g.Policy) > 0 { // with deals cosigned none without parses
 		own := func(public []byte) bool { return bytes.Equal(public, g.SigningKey) }
@@ -111,6 +114,12 @@ func checkGenesis(g *Genesis) error {
 		}
 	}
 	return checkTwoPersons(g.Production, len(g.Administrators), g.TwoPersons)
+}
+
+// signsBoth: who has the key of the checkpoints, which lies on the daemon's host, is not
+// one of two persons as well.
+func signsBoth(administrator string) error {
+	return illegal(RuleKey, "the key of administrator %s is a signing key of the ledger: an administrator has a key of their own", administrator)
 }
 
 // soundKey refuses a key that parses but cannot be trusted or used.
@@ -166,6 +175,9 @@ func (s *State) checkKey(k *Key) error {
 		case SubjectDisclosure:
 			return s.checkWraps(k)
 		case SubjectSigning:
+			if s.persons.stood[string(k.Public)] {
+				return illegal(RuleKey, "the signing key stood in the ledger as the key of an administrator")
+			}
 			return s.checkNotWitness(k.Public)
 		}
 	case SubjectPolicy:

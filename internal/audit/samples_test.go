@@ -299,7 +299,7 @@ func (s *samples) addEvents() {
 	}
 	add("latch_clear", refEvent{Kind: 7, Reason: "source replaced, 4 tests passed"})
 	add("snapshot", refEvent{Kind: 8, Entries: 65_536, Digest: bytesOf("live state", 32)})
-	for i, alarm := range []string{"mark_adopted", "signing_resumed", "clock_step", "witnesses", "statistics", "credential"} {
+	for i, alarm := range []string{"mark_adopted", "signing_resumed", "clock_step", "witnesses", "statistics"} {
 		add("alarm "+alarm, refEvent{Kind: 129, Alarm: uint8(i + 129), Reason: "head 4711 held against the backup"})
 	}
 	add("head_adopted", refEvent{Kind: 10, Size: 9, Root: bytesOf("root", 32), LostSize: 12, LostRoot: bytesOf("lost", 32), Reason: "restored"})

@@ -2,6 +2,7 @@ package audit_test
 
 import (
 	"bytes"
+	"crypto/ed25519"
 	"errors"
 	"slices"
 	"testing"
@@ -34,6 +35,9 @@ func alone() []audit.Placed {
 			Tape: make([]byte, ctx.Recipe.TapeLen())}),
 	}
 }
+
+// seedKey is the key of a seed of zeros.
+var seedKey = append([]byte{1}, ed25519.NewKeyFromSeed(make([]byte, 32)).Public().(ed25519.PublicKey)...)
 
 // otherKey is the point y = 3 of edwards25519.
 var otherKey = append([]byte{1, 3}, make([]byte, 31)...)
@@ -106,10 +110,14 @@ func TestCheckShuffle(t *testing.T) {
 			by(dealer2, 3, 4), func(e []audit.Placed) []audit.Placed {
 				g := e[0].Entry.Body.(*audit.Genesis)
 				g.Production, commit(e).Context.Production = true, true
-				g.Administrators = []audit.Administrator{{Name: "a", Key: aloneKey}, {Name: "b", Key: otherKey}}
+				g.Administrators = []audit.Administrator{{Name: "a", Key: seedKey}, {Name: "b", Key: otherKey}}
 				g.TwoPersons = []audit.Act{audit.ActAdministrator, audit.ActAdminCredential, audit.ActTakeover, audit.ActTwoPersons}
 				return e
 			})},
+		"an administrator with the signing key": {audit.RuleKey, list(func(e []audit.Placed) []audit.Placed {
+			e[0].Entry.Body.(*audit.Genesis).Administrators = []audit.Administrator{{Name: "a", Key: otherKey}, {Name: "b", Key: aloneKey}}
+			return e
+		})},
 		"in production without administrators": {audit.RuleAdmins, list(func(e []audit.Placed) []audit.Placed {
 			e[0].Entry.Body.(*audit.Genesis).Production, commit(e).Context.Production = true, true
 			return e

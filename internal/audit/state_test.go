@@ -86,17 +86,20 @@ func TestParseStateRefuses(t *testing.T) {
 		"a credential with its tables in disorder": func(s *State) {
 			s.holders.known["c"] = aHolder(func(h *holder) { h.Tables = []string{"b", "a"} })
 		},
-		"an act that waits above the newest act": func(s *State) { s.persons.waiting = []waitingAct{{approval{act: ActLatchClear}, 3, 1}} },
+		"an act that waits above the newest act": func(s *State) { s.persons.waiting = []waitingAct{{approval{act: ActLatchClear}, 3, 1, MaxInteger}} },
 		"an act that waits at entry 0": func(s *State) {
-			s.persons.newest, s.persons.waiting = 3, []waitingAct{{approval{act: ActLatchClear}, 0, 1}}
+			s.persons.newest, s.persons.waiting = 3, []waitingAct{{approval{act: ActLatchClear}, 0, 1, MaxInteger}}
 		},
 		"acts that wait in disorder": func(s *State) {
-			s.persons.newest, s.persons.waiting = 5, []waitingAct{{approval{act: ActLatchClear}, 4, 1}, {approval{act: ActLatchClear}, 3, 1}}
+			s.persons.newest, s.persons.waiting = 5, []waitingAct{{approval{act: ActLatchClear}, 4, 1, MaxInteger}, {approval{act: ActLatchClear}, 3, 1, MaxInteger}}
 		},
 		"an act that waits at no time": func(s *State) {
-			s.persons.newest, s.persons.waiting = 5, []waitingAct{{approval{act: ActLatchClear}, 4, -1}}
+			s.persons.newest, s.persons.waiting = 5, []waitingAct{{approval{act: ActLatchClear}, 4, -1, MaxInteger}}
 		},
-		"an act that waits of no kind": func(s *State) { s.persons.newest, s.persons.waiting = 5, []waitingAct{{approval{}, 4, 1}} },
+		"an act that waits and has expired": func(s *State) {
+			s.persons.newest, s.persons.waiting = 5, []waitingAct{{approval{act: ActLatchClear}, 4, 1, s.time}}
+		},
+		"an act that waits of no kind": func(s *State) { s.persons.newest, s.persons.waiting = 5, []waitingAct{{approval{}, 4, 1, MaxInteger}} },
 		"an approval of no kind":       func(s *State) { s.persons.approved = &approval{} },
 		"an administrator's key of another size": func(s *State) {
 			*keyOf(s, SubjectPolicy) = Key{Subject: SubjectAdministrator, Admin: ChangeAdd, Name: "a", Public: keyLike(32)}
@@ -120,9 +123,11 @@ func TestParseStateRefuses(t *testing.T) {
 		})
 	}
 	for name, change := range map[string]func(s *State){
-		"an extent":            func(s *State) { _, o := first(s, true); o.extent, o.takeovers = 3, 1 },
-		"a role":               func(s *State) { s.holders.known["c"] = aHolder(func(h *holder) { h.Role = 5 }) },
-		"an act that waits":    func(s *State) { s.persons.newest, s.persons.waiting = 5, []waitingAct{{approval{act: 13}, 4, 1}} },
+		"an extent": func(s *State) { _, o := first(s, true); o.extent, o.takeovers = 3, 1 },
+		"a role":    func(s *State) { s.holders.known["c"] = aHolder(func(h *holder) { h.Role = 5 }) },
+		"an act that waits": func(s *State) {
+			s.persons.newest, s.persons.waiting = 5, []waitingAct{{approval{act: 13}, 4, 1, MaxInteger}}
+		},
 		"an act that approves": func(s *State) { s.persons.approved = &approval{act: 128} },
 		"a scope":              func(s *State) { s.killed[kill{scope: 4}] = true },
 		"a subject":            func(s *State) { keyOf(s, SubjectRetirement).Retired = SubjectPolicy },
@@ -230,7 +235,7 @@ func TestParseStateOrder(t *testing.T) {
 	swap("credentials of another length", holders[1], holders[2])
 	var waiting [][]byte
 	for _, a := range s.persons.waiting {
-		waiting = append(waiting, refJoin(a.index, a.at, uint8(a.act), a.digest[:]))
+		waiting = append(waiting, refJoin(a.index, a.at, a.expires, uint8(a.act), a.digest[:]))
 	}
 	swap("acts that wait", waiting[0], waiting[1])
 }

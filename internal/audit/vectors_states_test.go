@@ -74,10 +74,10 @@ func stateStories() (names []string, stories []*story) {
 	s.then(s.administrator(3, "alice", "alice 2"))
 	s.then(s.administrator(2, "bob", ""))
 	s.then(s.administrator(1, "dave", "dave"))
-	s.then(s.twoPersons(60, 1, 5, 6, 7))
+	s.then(s.twoPersons(50, 1, 5, 6, 7))
 	clear := operator(refEvent{Kind: 7, Reason: "replaced"})
 	s.then(s.act(6, clear, "carol"))
-	s.then(s.act(5, clear, "carol"))
+	s.then(s.act(7, killSwitch(false, 1, "", nil), "carol"))
 	add("owners, credentials, administrators and acts that wait", s)
 	s.then(s.act(1, s.key(refKey{Subject: 4, Policy: "quorum none\n"}), "carol", "dave"))
 	add("the entry that an act approves comes next", s)
@@ -86,6 +86,15 @@ func stateStories() (names []string, stories []*story) {
 	s.then(s.act(6, clear, "alice"))
 	s.then(operator(refEvent{Kind: 10, Size: 3, Root: bytesOf("root", 32), LostSize: 9, LostRoot: bytesOf("lost", 32), Reason: "restored"}))
 	add("an adopted head", s)
+	s = newStory(withTwo(6, 7))
+	s.then(s.signed(latchAct(s, 10_001), "alice"))
+	s.then(s.signed(latchAct(s, 20_000), "bob"))
+	s.now += 10_000
+	s.then(s.start())
+	add("two acts that wait", s)
+	s.now++
+	s.then(s.start())
+	add("the first of them lapsed", s)
 	return names, stories
 }
 

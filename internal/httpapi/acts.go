@@ -23,7 +23,7 @@ func (s *Server) GetActs(c *call) error {
 		a.TwoPersons = append(a.TwoPersons, act.String())
 	}
 	for _, w := range p.Waiting {
-		a.Waiting = append(a.Waiting, WaitingAct{Entry: w.Index, Due: Timestamp(w.Due), Digest: encodeHash(w.Digest)})
+		a.Waiting = append(a.Waiting, WaitingAct{Entry: w.Index, Due: Timestamp(w.Due), Expires: Timestamp(w.Expires), Digest: encodeHash(w.Digest)})
 	}
 	return c.json(a)
 }
@@ -47,8 +47,18 @@ func (s *Server) SubmitAct(c *call) error {
 			return refuseValue("body", "is the body of the entry that the act approves: "+err.Error())
 		}
 	}
-	if _, takeover := body.(*audit.Takeover); takeover != (c.caller.role == audit.RoleDealer) {
+	takeover, ok := body.(*audit.Takeover)
+	if ok != (c.caller.role == audit.RoleDealer) {
 		return &refusal{code: CodeForbidden, field: "type", detail: "a dealer submits takeovers, and an admin everything else"}
+	}
+	if ok && c.caller.tables != nil {
+		table, err := c.ledger.table(c.r.Context(), takeover.Shuffle)
+		if err != nil {
+			return err
+		}
+		if err := c.mayTable(table); err != nil {
+			return err
+		}
 	}
 	recorded, err := c.ledger.Dealer.SubmitAct(c.r.Context(), c.caller.actor, signed.(*audit.ActEntry), body)
 	if err != nil {

@@ -50,9 +50,13 @@ func twoPersons(t *testing.T) *stack {
 func (s *stack) propose(act audit.Act, digest [32]byte) *audit.ActEntry {
 	s.t.Helper()
 	said := read[Acts](s.t, s.get("/v1/main/acts", s.auditorToken))
-	return &audit.ActEntry{Act: act, Digest: digest, Previous: said.Newest, HeadSize: said.Size, HeadRoot: hashOf(s.t,
+	a := &audit.ActEntry{Act: act, Digest: digest, Previous: said.Newest, HeadSize: said.Size, HeadRoot: hashOf(s.t,
 		said.Root),
 		Expires: s.clock.Now().Add(10 * time.Minute).UnixMilli()}
+	if act == audit.ActKillClear {
+		a.Expires += actsDelay.Milliseconds()
+	}
+	return a
 }
 
 func hashOf(t testing.TB, text string) [32]byte {
@@ -137,7 +141,7 @@ func TestPolicyByTwo(t *testing.T) {
 			"no administrator eve is in force"},
 		"another's words":  {s.submit(s.adminToken, forged, policy), "the signature is not of administrator ann"},
 		"an expired act":   {s.submit(s.adminToken, s.sign(&ended, ann, ben), policy), "the act expires at"},
-		"too long":         {s.submit(s.adminToken, s.sign(&early, ann, ben), policy), "at most 24 hours lie between"},
+		"too long":         {s.submit(s.adminToken, s.sign(&early, ann, ben), policy), "by at most 24 hours"},
 		"a head to come":   {s.submit(s.adminToken, s.sign(&ahead, ann, ben), policy), "a head of"},
 		"not the newest":   {s.submit(s.adminToken, s.sign(&stale, ann, ben), policy), "the newest act is entry 0, not 1"},
 		"another policy":   {s.submit(s.adminToken, both, other), "must follow"},
@@ -232,6 +236,39 @@ func TestTakeoverByTwo(t *testing.T) {
 	s.wantAct(s.submit(s.otherToken, act, takeover), "the newest act")
 }
 
+// TestTakeoverByTwoForTables: a dealer's token for some tables reads what an act needs, and
+// submits the takeover of a shuffle of these tables alone, under whatever act.
+func TestTakeoverByTwoForTables(t *testing.T) {
+	t.Parallel()
+	s := twoPersons(t)
+	_, bearer := s.putToken(audit.RoleDealer, func(c *audit.Credential) { c.Identity, c.Tables = "another", []string{"a"} })
+	read[Acts](t, s.get("/v1/main/acts", bearer))
+	play := func(table string) (*audit.Takeover, string) {
+		shuffle, path := s.commit(table, table)
+		return &audit.Takeover{Shuffle: shuffle.ID, Extent: audit.ExtentPlay, Reason: "gone"}, path
+	}
+	own, path := play("a")
+	foreign, elsewhere := play("z")
+	unknown := *own
+	unknown.Shuffle += 1000
+	act := s.sign(s.propose(audit.ActTakeover, audit.Approved("another", foreign)), ann, ben)
+	size := s.ledger.Live().Size
+	if got := s.submit(bearer, act, foreign); !strings.Contains(value(got.problem(t).Detail), "these tables only: a") {
+		t.Errorf("%s", got.body)
+	}
+	s.submit(bearer, act, &unknown).want(t, CodeNotFound, "")
+	s.submit(bearer, act, nil).want(t, CodeForbidden, "type")
+	s.by(bearer, elsewhere+"/takeover", "", `{"reason":"gone"}`).want(t, CodeForbidden, "")
+	s.wantAct(s.submit(bearer, act, own), "must follow") // an act for another table's
+	if got := s.ledger.Live().Size; got != size {
+		t.Errorf("%d entries were written", got-size)
+	}
+	read[Appended](t, s.submit(bearer, s.sign(s.propose(audit.ActTakeover, audit.Approved("another", own)), ann, ben), own))
+	if state := read[ShuffleState](t, s.get(path, "")); state.Owner != "another" {
+		t.Errorf("%+v", state)
+	}
+}
+
 // TestActWaits: for what may be urgent one administrator suffices after the delay, and
 // another cancels it until then.
 func TestActWaits(t *testing.T) {
@@ -266,7 +303,7 @@ func TestActWaits(t *testing.T) {
 	}
 	act, err := audit.ParseEntry(receipt.Entry)
 	if w := waiting(1)[0]; err != nil || w.Entry != one.Index || w.Digest != encodeHash(digest) ||
-		int64(w.Due) != act.Time+actsDelay.Milliseconds() {
+		int64(w.Due) != act.Time+actsDelay.Milliseconds() || int64(w.Expires) != act.Body.(*audit.ActEntry).Expires {
 		t.Errorf("%+v of %+v: %v", w, act, err)
 	}
 	got = s.admin("/v1/main/switches", clear)
@@ -292,6 +329,14 @@ func TestActWaits(t *testing.T) {
 	waiting(0)
 	read[Appended](t, s.admin("/v1/main/switches", set))
 	s.admin("/v1/main/switches", clear).want(t, CodeTwoPersons, "") // it approves one entry
+
+	// It lapses.
+	wait()
+	s.clock.add(actsDelay + 10*time.Minute)
+	s.admin("/v1/main/switches", clear).want(t, CodeTwoPersons, "")
+	early := s.propose(audit.ActKillClear, digest)
+	early.Expires -= (10 * time.Minute).Milliseconds()
+	s.wantAct(s.submit(s.adminToken, s.sign(early, ben), nil), "an act of one administrator takes effect at ")
 
 	// Two need not wait.
 	both := s.sign(s.propose(audit.ActKillClear, digest), ann, ben)

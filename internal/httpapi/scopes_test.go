@@ -6,7 +6,9 @@ import (
 	"fmt"
 	"maps"
 	"net/http"
+	"path"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -39,10 +41,20 @@ var bodies = map[string]string{
 	"clearLatch":       `{"reason":"a test"}`,
 	"takeOverShuffle":  `{"reason":"a test"}`,
 	"changeCredential": `{"action":"revoke","credential":"tok_nobody","reason":"a test"}`,
-	"submitAct":        `{"act":"AAAA"}`,
+	"submitAct":        `{"act":"` + anAct + `","type":8,"body":"TAKEOVER"}`,
 	"addKey":           `{"subject":"auditor"}`,
 	"setTable":         `{"action":"close","table":"TABLE"}`,
 	"setSwitch":        `{"action":"set","scope":"table","table":"TABLE","reason":"a test"}`,
+}
+
+// anAct is the body of an act that nobody signed.
+var anAct = base64.StdEncoding.EncodeToString(audit.EncodeBody(&audit.ActEntry{Act: audit.ActTakeover, Expires: 1,
+	Signatures: []audit.ActSignature{{Administrator: "ann"}}}))
+
+// takeover is the body of a takeover of the shuffle that the work's path is of.
+func (of work) takeover() string {
+	id, _ := strconv.ParseUint(path.Base(of.path), 10, 64)
+	return base64.StdEncoding.EncodeToString(audit.EncodeBody(&audit.Takeover{Shuffle: id, Extent: audit.ExtentPlay, Reason: "a test"}))
 }
 
 // rights reads the operations on ledgers from the contract, in the order of their
@@ -98,7 +110,7 @@ func (r right) ask(s *stack, of work) ask {
 	}
 	a := ask{method: r.method, path: path}
 	if body := bodies[r.id]; body != "" {
-		a.body = strings.ReplaceAll(body, "TABLE", of.table)
+		a.body = strings.NewReplacer("TABLE", of.table, "TAKEOVER", of.takeover()).Replace(body)
 	}
 	if r.keyed {
 		a.key = fmt.Sprint("key-", s.api.number.Load())
@@ -235,6 +247,9 @@ func (m *matrix) try(takes func(r right, may bool) bool) {
 				a := r.ask(m.s, of)
 				if a.token = p.token; r.id == "closeShuffle" && p.role == "admin" {
 					a.body = `{"outcome":"void","reason":"tape_lost"}` // what an admin closes for
+				}
+				if r.id == "submitAct" && p.role == "admin" {
+					a.body = `{"act":"` + anAct + `"}` // an admin submits no takeovers
 				}
 				name := fmt.Sprintf("%s %s as %q for tables %q", a.method, a.path, p.role, p.tables)
 				got := m.s.do(a)

@@ -1570,6 +1570,11 @@ type WaitingAct struct {
 
 	// Entry An index in the ledger. An id is the index of a shuffle's commit.
 	Entry Index `json:"entry"`
+
+	// Expires From when on it is of no effect any more.
+	//
+	// Examples: 2026-03-14T15:09:26.535Z
+	Expires Timestamp `json:"expires"`
 }
 
 // Why Why, in printable ASCII. It is written to the ledger for ever.
@@ -2072,8 +2077,8 @@ func routes(ops operations) []route {
 		{http.MethodPost, "/v1/{ledger}/latch", []string{"admin"}, "ledger", b.ClearLatch},
 		{http.MethodGet, "/v1/{ledger}/credentials", []string{"admin", "auditor", "regulator"}, "ledger", b.ListCredentials},
 		{http.MethodPost, "/v1/{ledger}/credentials", []string{"admin"}, "ledger", b.ChangeCredential},
-		{http.MethodGet, "/v1/{ledger}/acts", []string{"dealer", "admin", "auditor", "regulator"}, "ledger", b.GetActs},
-		{http.MethodPost, "/v1/{ledger}/acts", []string{"dealer", "admin"}, "ledger", b.SubmitAct},
+		{http.MethodGet, "/v1/{ledger}/acts", []string{"dealer", "admin", "auditor", "regulator"}, "none", b.GetActs},
+		{http.MethodPost, "/v1/{ledger}/acts", []string{"dealer", "admin"}, "table", b.SubmitAct},
 		{http.MethodGet, "/v1/{ledger}/access", []string{"regulator", "admin"}, "ledger", b.ListAccess},
 		{http.MethodPost, "/v1/verify", []string{}, "", b.Verify},
 		{http.MethodGet, "/log/{ledger}/checkpoint", []string{}, "none", b.GetCheckpoint},

@@ -2,7 +2,6 @@ package inspect
 
 import (
 	"fmt"
-	"time"
 
 	"shuffled/internal/audit"
 )
@@ -65,7 +64,5 @@ func doubted(b *audit.Key, retirement KeyEntry, came, next map[[32]byte]KeyEntry
 		what = "tapes closed between are sealed to it"
 	}
 	return fmt.Sprintf("the %s key of entry %d deserves no trust from %s on, and was in use until entry %d of %s: %s",
-		b.Retired, first.Index, instant(from), end.Index, instant(end.Entry.Time), what)
+		b.Retired, first.Index, audit.Instant(from), end.Index, audit.Instant(end.Entry.Time), what)
 }
-
-func instant(milli int64) string { return time.UnixMilli(milli).UTC().Format(time.RFC3339) }

@@ -65,28 +65,10 @@ func TestSplitTokenRefuses(t *testing.T) {
 	}
 }
 
-func TestCheckToken(t *testing.T) {
+func TestHashToken(t *testing.T) {
 	_, secret, _ := newToken(t)
-	hash := HashToken(secret)
-	if hash != sha256.Sum256([]byte(secret)) || !CheckToken(secret, hash) {
-		t.Error("the right secret is refused")
-	}
-	for i := range secret {
-		wrong := []byte(secret)
-		wrong[i] ^= 1
-		if CheckToken(string(wrong), hash) {
-			t.Errorf("character %d is not checked", i)
-		}
-	}
-	for bit := range 256 {
-		other := hash
-		other[bit/8] ^= 1 << (bit % 8)
-		if CheckToken(secret, other) {
-			t.Errorf("bit %d of the hash is not checked", bit)
-		}
-	}
-	if CheckToken(secret, [32]byte{}) || CheckToken("", hash) || CheckToken("", [32]byte{}) {
-		t.Error("an unknown token is accepted")
+	if HashToken(secret) != sha256.Sum256([]byte(secret)) {
+		t.Error("the hash is not SHA-256 of the secret's text")
 	}
 }
 

@@ -1,7 +1,9 @@
 package ledger_test
 
 import (
+	"errors"
 	"slices"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -68,6 +70,76 @@ func administered(t *testing.T, store ledger.Store, acts ...audit.Act) (h *house
 	g.Administrators, g.TwoPersons, g.Delay = []audit.Administrator{alice.Administrator, bob.Administrator}, acts, 60
 	h.create(g)
 	return h, alice, bob
+}
+
+// TestProductionQuorumsMeet: a production ledger takes no policy of which two quorums share
+// no witness, and says which two.
+func TestProductionQuorumsMeet(t *testing.T) {
+	t.Parallel()
+	h, vkey := newKeys(t, openSQLite(t))
+	g := genesis(t, vkey)
+	g.Production, g.Administrators = true, []audit.Administrator{newPerson(t, "alice").Administrator, newPerson(t, "bob").Administrator}
+	g.TwoPersons = []audit.Act{audit.ActAdministrator, audit.ActAdminCredential, audit.ActTakeover, audit.ActTwoPersons}
+	h.create(g)
+	l := h.open(h.config("mark"))
+	_, a, err := note.GenerateKey(nil, "w1")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, b, err := note.GenerateKey(nil, "w2")
+	if err != nil {
+		t.Fatal(err)
+	}
+	text := "witness w1 " + witnessKey(t, a) + " http://127.0.0.1:1/\nwitness w2 " + witnessKey(t, b) + " http://127.0.0.1:1/\ngroup g any w1 w2\nquorum g\n"
+	_, err = l.AddKey(t.Context(), audit.Operator, &audit.Key{Subject: audit.SubjectPolicy, Policy: []byte(text)}, nil)
+	var illegal *audit.Illegal
+	if !errors.As(err, &illegal) || illegal.Code != audit.RuleKey || !strings.Contains(illegal.Detail, "the quorum of w1 and the quorum of w2 share no witness") {
+		t.Errorf("%v", err)
+	}
+}
+
+// witnessKey is the verifier key of a witness with this key.
+func witnessKey(t *testing.T, vkey string) string {
+	t.Helper()
+	key, err := audit.SigningKey(vkey)
+	if err != nil {
+		t.Fatal(err)
+	}
+	name, _, _ := strings.Cut(vkey, "+")
+	as, err := audit.WitnessVKey(name, key[1:])
+	if err != nil {
+		t.Fatal(err)
+	}
+	return as
+}
+
+// TestRotationByAct: a signing key that two administrators approve comes behind its act, and
+// the checkpoint over both carries the signatures of the old and the new key.
+func TestRotationByAct(t *testing.T) {
+	onBothStores(t, func(t *testing.T, store ledger.Store) {
+		h, alice, bob := administered(t, store, audit.ActSigning)
+		next := newSigningKey(t)
+		l := h.open(h.holding("mark", h.signer, next))
+		rotation := next.rotation()
+		act := approve(t, l, "operator", rotation, alice, bob)
+		if _, err := l.Append(t.Context(), ledger.Proposal{Actor: audit.Operator, Bodies: []audit.Body{act, rotation, commit("t", 1)}}); err == nil {
+			t.Error("an entry behind the new signing key, in one batch")
+		}
+		a, err := l.AddKey(t.Context(), audit.Operator, rotation, act)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for name, key := range map[string]note.Verifier{"old": h.key, "new": next.key} {
+			c, err := audit.OpenCheckpoint(a.Receipt.Checkpoint, key)
+			if err != nil || c.Size != a.Index+1 {
+				t.Errorf("the %s key, at the checkpoint of the rotation: %+v, %v", name, c, err)
+			}
+		}
+		h.key = next.key
+		h.must(l, propose(commit("t", 1)))
+		l.Close()
+		h.must(h.open(h.holding("mark", h.signer, next)), propose(commit("t", 2)))
+	})
 }
 
 // TestActInOneBatch: what two administrators approve stands right behind their act,

@@ -60,17 +60,19 @@ func (p *Proposal) rotates() bool {
 	})
 }
 
-// checkRotation: a new signing key stands alone in its batch, whose checkpoint
-// carries the signatures of both keys (docs/SPEC.md section 9), and whoever
-// writes it can go on under it.
+// checkRotation: a new signing key stands alone in its batch, or behind the act that
+// approves it. The checkpoint of the batch carries the signatures of both keys
+// (docs/SPEC.md section 9), and the daemon that writes it can go on under it.
 func (l *Ledger) checkRotation(p *Proposal) error {
 	if !p.rotates() {
 		return nil
 	}
-	if len(p.Bodies) != 1 {
-		return errors.New("a signing key is a batch of its own")
+	last := len(p.Bodies) - 1
+	k, ok := p.Bodies[last].(*audit.Key)
+	if !ok || last > 1 || last == 1 && p.Bodies[0].Type() != audit.TypeAct {
+		return errors.New("a signing key is the last of a batch of its own, with no more than its act in front")
 	}
-	key, err := audit.Verifier(l.cfg.Info.Origin, p.Bodies[0].(*audit.Key).Public)
+	key, err := audit.Verifier(l.cfg.Info.Origin, k.Public)
 	if err != nil {
 		return &audit.Illegal{Code: audit.RuleKey, Detail: err.Error()}
 	}

@@ -8,12 +8,12 @@ import (
 	"shuffled/internal/ledger"
 )
 
-// Overdue counts the regulators' requests of a ledger that Drop would remove. keep
+// Overdue counts the the requests of regulators and administrators of a ledger that Drop would remove. keep
 // is how long they are kept, 0 for ever.
 func Overdue(ctx context.Context, s ledger.AccessStore, id ledger.ID, keep time.Duration, now time.Time) (n int, err error) {
 	if before, ok := past(keep, now); ok {
 		if n, err = s.CountAccess(ctx, id, before); err != nil {
-			return 0, fmt.Errorf("counting regulators' requests: %w", err)
+			return 0, fmt.Errorf("counting the requests of regulators and administrators: %w", err)
 		}
 	}
 	return n, nil
@@ -22,7 +22,7 @@ func Overdue(ctx context.Context, s ledger.AccessStore, id ledger.ID, keep time.
 // dropAtOnce is how much is removed in one transaction.
 const dropAtOnce = 5000
 
-// Drop removes the regulators' requests of a ledger that are older than keep, in
+// Drop removes the the requests of regulators and administrators of a ledger that are older than keep, in
 // small transactions; none if keep is 0. It returns how many it removed, also with
 // an error.
 func Drop(ctx context.Context, s ledger.AccessStore, id ledger.ID, keep time.Duration, now time.Time) (all int, err error) {
@@ -31,7 +31,7 @@ func Drop(ctx context.Context, s ledger.AccessStore, id ledger.ID, keep time.Dur
 		n, err := s.DropAccess(ctx, id, before, dropAtOnce)
 		all += n
 		if err != nil {
-			return all, fmt.Errorf("dropping regulators' requests: %w", err)
+			return all, fmt.Errorf("dropping the requests of regulators and administrators: %w", err)
 		}
 		ok = n > 0
 	}

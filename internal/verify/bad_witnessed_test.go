@@ -391,6 +391,7 @@ func cheatingGeneses(b *badAdder) {
 	off := point("auditor key")
 	off[65] ^= 1
 	genesis(stepLegality, "auditor-off-curve", "an auditor key that is no point of the curve", replaced(point("auditor key"), off))
+	genesis(stepLegality, "administrator-signs", "an administrator who holds the signing key", replaced(adminKey("bob").public(), b.key.public()))
 	genesis(stepLegality, "policy-unreadable", "a policy without a quorum", policy("# later\n"))
 	w := newTrio(b.T)
 	genesis(unjudged, "policy-later", "a policy with a witness key of a later type", policy("witness a "+w.a.vkey+"\nquorum a\n"))

@@ -55,10 +55,12 @@ func (p *player) game() *game {
 	if p.chance(60) {
 		g.witness()
 	}
-	if len(g.commit.Context.Plan) > 0 && p.chance(90) {
+	plays, ready := p.takeOver(g), len(g.commit.Context.Plan) == 0
+	if plays && !ready && p.chance(90) {
 		p.reveal(g, cosigned)
+		plays, ready = p.takeOver(g), true
 	}
-	if len(g.commit.Context.Plan) == 0 || len(g.indexes) == 2 {
+	if plays && ready {
 		p.deal(g, cosigned)
 	}
 	if g.early != "" && p.chance(15) {
@@ -127,6 +129,23 @@ func (p *player) size(g *game, cosigned bool) uint64 {
 		return g.id + 1
 	}
 	return p.Uint64N(uint64(len(g.h.entries)) + 1)
+}
+
+// takeOver has another identity take the shuffle over, now and then, and says whether its
+// owner may play.
+func (p *player) takeOver(g *game) (plays bool) {
+	for p.chance(15) {
+		g.takeOver(pick(p, slices.DeleteFunc([]string{"dealer", "second", "third"}, func(name string) bool { return name == g.h.dealer.Identity })...),
+			audit.ExtentPlay)
+		if p.chance(30) { // who may only close may take over to play
+			g.takeOver(pick(p, slices.DeleteFunc([]string{"dealer", "second"}, func(name string) bool { return name == g.h.dealer.Identity })...), audit.ExtentClose)
+			if p.chance(50) {
+				return false
+			}
+			g.takeOver(g.h.dealer.Identity, audit.ExtentPlay)
+		}
+	}
+	return true
 }
 
 func (p *player) reveal(g *game, cosigned bool) {
@@ -243,6 +262,9 @@ func (p *player) recoded(entry []byte) []byte {
 		pick(p, func() { b.Cosigned = small(b.Shuffle) }, func() { b.First = p.IntN(9) }, func() { b.Shuffle = small(b.Shuffle) },
 			func() { b.Final = !b.Final }, func() { b.Runs[0].Count = p.IntN(5) }, func() { b.Runs = append(b.Runs, board(p.IntN(50))) },
 			func() { b.Runs[0].Recipient = "seat-2" }, func() { e.Time += 3600_000 }, func() { e.Time -= 2000 })()
+	case *audit.Takeover:
+		pick(p, func() { b.Extent ^= 3 }, func() { b.Shuffle = small(b.Shuffle) }, func() { e.Actor = audit.Operator },
+			func() { e.Actor.Identity = pick(p, "dealer", "second", "third") }, func() { b.Reason = "another" })()
 	case *audit.Close:
 		pick(p, func() { b.Outcome = audit.Outcome(1 + p.IntN(5)) }, func() { b.Outcome, b.Reason = audit.OutcomeVoid, audit.Reason(1+p.IntN(10)) },
 			func() { b.Form, b.Key = audit.FormSealed, small(2) }, func() { b.Form, b.Key = audit.FormTape, 0 }, func() { b.Shuffle = small(b.Shuffle) },

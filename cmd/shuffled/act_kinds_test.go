@@ -1,0 +1,112 @@
+package main
+
+import (
+	"encoding/base64"
+	"fmt"
+	"testing"
+
+	"shuffled/internal/audit"
+	"shuffled/internal/keys"
+	"shuffled/internal/testdb"
+)
+
+// TestActKinds does what takes two administrators: nothing with the signature of one, and
+// each act with both; by a daemon on SQLite, and without one on PostgreSQL.
+func TestActKinds(t *testing.T) {
+	t.Parallel()
+	for name, database := range map[string]func(t *testing.T) string{
+		"sqlite":   func(*testing.T) string { return "" },
+		"postgres": func(t *testing.T) string { return testdb.DSN(t) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			r := newActing(t, database(t))
+			for _, key := range [][]string{
+				{"administrator", "--name", "carol", "--out", r.path("carol.key")},
+				{"administrator", "--name", "bob", "--out", r.path("bob-2.key")},
+				{"signing", "--origin", "cards.example.com/main", "--out", r.path("main-2.key")},
+			} {
+				r.must("", append([]string{"key", "generate"}, key...)...)
+			}
+			r.settings = fmt.Sprintf("signing_keys = [%q]\n", r.path("main-2.key"))
+			r.adminToken()
+			if r.configure(); r.database == "" {
+				r.serve()
+				defer r.stop()
+			}
+			r.kinds()
+		})
+	}
+}
+
+// kinds proposes each act as alice, submits it alone, and then with bob's signature.
+func (r *rotating) kinds() {
+	r.t.Helper()
+	pinned, as := "main.vkey", "admin"
+	if r.database != "" {
+		as = "operator"
+	}
+	says := func(code int, args []string, texts ...string) {
+		r.t.Helper()
+		if r.database == "" {
+			r.says(code, "admin", pinned, args, texts...)
+		} else {
+			r.offline(code, args[1:], texts...)
+		}
+	}
+	propose := func(act string, args ...string) []string {
+		return append([]string{"act", "propose", act, "--as", as, "--sign", r.path("alice.key"), "--out", r.path("kind.act")}, args...)
+	}
+	submit := []string{"act", "submit", r.path("kind.act")}
+	byTwo := func(act, second, done string, args ...string) {
+		r.t.Helper()
+		says(exitOK, propose(act, args...), "signed by   alice", "needs       a second signature")
+		says(exitCannot, submit, "needs two administrators")
+		r.must("", "act", "sign", r.path("kind.act"), "--key", r.path(second))
+		says(exitOK, submit, "It is done: "+done)
+		says(exitCannot, submit, "the newest act is entry")
+	}
+	refused := func(why, act string, args ...string) {
+		r.t.Helper()
+		says(exitUsage, propose(act, args...), why)
+	}
+
+	refused("bob.vkey is a key of bob, not of carol", "add_administrator", "--admin", "carol", "--public", r.path("bob.vkey"))
+	byTwo("add_administrator", "bob.key", "add administrator carol", "--admin", "carol", "--public", r.path("carol.vkey"))
+	refused("carol.vkey is a key of carol, not of bob", "replace_administrator", "--admin", "bob", "--public", r.path("carol.vkey"))
+	byTwo("replace_administrator", "bob.key", "replace administrator bob", "--admin", "bob", "--public", r.path("bob-2.vkey"))
+	says(exitOK, []string{"act", "list"}, "administrator  alice", "administrator  bob", "administrator  carol", "delay          1h0m0s")
+	byTwo("remove_administrator", "bob-2.key", "remove administrator carol", "--admin", "carol")
+	says(exitOK, propose("remove_administrator", "--admin", "bob"))
+	r.must("", "act", "sign", r.path("kind.act"), "--key", r.path("bob-2.key"))
+	says(exitCannot, submit, "two administrators are asked for, and 1 would be in force")
+	byTwo("two_persons", "bob-2.key", "ask two administrators for", "--delay", "2h",
+		"--acts", "signing,retirement,kill_clear,administrator,admin_credential,takeover,two_persons")
+	says(exitOK, []string{"act", "list"}, "two persons    kill_clear", "delay          2h0m0s")
+
+	refused("bob-2.vkey is a key of bob, not of cards.example.com/main", "signing", "--public", r.path("bob-2.vkey"))
+	old := r.keyID("main.vkey")
+	byTwo("signing", "bob-2.key", "bring the signing key "+r.keyID("main-2.vkey"), "--public", r.path("main-2.vkey"))
+	pinned = "main-2.vkey"
+	refused(`--from is a time such as 2026-03-14T15:09:26Z, not "then"`, "retirement", "--retired", "signing", "--key-id", old, "--from", "then")
+	byTwo("retirement", "bob-2.key", "retire the signing key "+old+" from 2026-03-14T15:09:26Z on",
+		"--retired", "signing", "--key-id", old, "--from", "2026-03-14T16:09:26+01:00")
+	if r.database == "" {
+		r.says(exitOK, "admin", pinned, []string{"key", "list"}, "from 2026-03-14T15:09:26Z", "retired")
+	}
+}
+
+// keyID is the id of a verifier key's key, as key list shows it.
+func (r *rotating) keyID(file string) string {
+	r.t.Helper()
+	vkey, err := keys.ReadVKey(r.path(file))
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	key, err := audit.SigningKey(vkey)
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	id := audit.KeyID(key)
+	return base64.StdEncoding.EncodeToString(id[:])
+}
