@@ -47,10 +47,8 @@ func (c *Client) proveBatch(ctx context.Context, key string, req *ShuffleRequest
 		if err := s.own(c, when, answer); err != nil {
 			return nil, err
 		}
-		what := s.differs(terms{req.Table, key, i, req.Mix, req.Disclosure, req.CloseBy, req.GameRef})
-		if what == "" {
-			what = s.differsInCards(req, nil)
-		}
+		asked := &terms{req.Table, key, i, req.Mix, req.Disclosure, req.CloseBy, req.GameRef}
+		what := s.differs(asked, req.wants(asked, s.commit.Context, nil))
 		if what == "" && i > 0 && !s.follows(all[i-1]) {
 			what = "its commits are not adjacent"
 		}

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 	"strconv"
 	"sync"
 
@@ -18,6 +17,7 @@ import (
 // saw of it since. It is safe for concurrent use.
 type Committed struct {
 	Shuffle
+	Terms
 	commit *audit.Commit
 	leaf   tlog.Hash // of the commit's entry
 	at     int64     // of the commit, UTC milliseconds
@@ -81,11 +81,8 @@ func (c *Client) commitTo(ctx context.Context, key string, req *ShuffleRequest, 
 	if err != nil {
 		return nil, err
 	}
-	what := s.differs(terms{req.Table, key, 0, req.Mix, req.Disclosure, req.CloseBy, req.GameRef})
-	if what == "" {
-		what = s.differsInCards(req, parent)
-	}
-	if what != "" {
+	asked := &terms{req.Table, key, 0, req.Mix, req.Disclosure, req.CloseBy, req.GameRef}
+	if what := s.differs(asked, req.wants(asked, s.commit.Context, parent)); what != "" {
 		return nil, &Fault{What: what, Answer: answer}
 	}
 	if parent != nil {
@@ -111,12 +108,8 @@ func (c *Client) Draws(ctx context.Context, key string, req DrawsRequest) (*Comm
 	if err != nil {
 		return nil, err
 	}
-	what := s.differs(terms{req.Table, key, 0, req.Mix, req.Disclosure, req.CloseBy, req.GameRef})
-	deck := req.labels()
-	if what == "" {
-		what = s.differsInDraws(&req, deck)
-	}
-	if what != "" {
+	asked, deck := &terms{req.Table, key, 0, req.Mix, req.Disclosure, req.CloseBy, req.GameRef}, req.labels()
+	if what := s.differs(asked, req.wants(asked, s.commit.Context, deck)); what != "" {
 		return nil, &Fault{What: what, Answer: answer}
 	}
 	if deck, err := shuffle.NewDeck(deck); err == nil {
@@ -164,9 +157,6 @@ func (c *Client) proveCommit(ctx context.Context, s Shuffle, when asked, answer 
 	if c.cfg.Production && !commit.Context.Production {
 		return fault("it is of a sandbox, and production is wanted")
 	}
-	if !planned(s.Plan, commit.Context.Plan) {
-		return fault("the plan is not the one in the commit")
-	}
 	if p, ok := commit.Context.Beacon(); ok {
 		if at, known := audit.BeaconTime(p.Chain, p.Round); !known || at <= e.Time/1000 {
 			return fault("the beacon's round was out when it was planned, or its chain is not known")
@@ -175,30 +165,9 @@ func (c *Client) proveCommit(ctx context.Context, s Shuffle, when asked, answer 
 	if what := c.tables.add(s.ID, commit); what != "" {
 		return fault(what)
 	}
-	committed := &Committed{Shuffle: s, commit: commit, leaf: e.leaf, at: e.Time, by: e.Actor}
+	committed := &Committed{Shuffle: s, Terms: termsOf(commit, e.Time), commit: commit, leaf: e.leaf, at: e.Time, by: e.Actor}
 	committed.play = newPlay(committed)
 	return committed, nil
-}
-
-// planned reports whether an answer tells a plan as it stands in the commit.
-func planned(told *Plan, plan []audit.Planned) bool {
-	if told == nil {
-		return len(plan) == 0
-	}
-	var as []audit.Planned
-	for _, h := range told.Slots {
-		as = append(as, audit.Planned{Source: audit.SourceSlot, Slot: h})
-	}
-	if b := told.Beacon; b != nil {
-		as = append(as, audit.Planned{Source: audit.SourceBeacon, Chain: b.Chain, Round: b.Round})
-		if at, known := audit.BeaconTime(b.Chain, b.Round); !known || at*1000 != b.Time.UnixMilli() {
-			return false
-		}
-	}
-	if told.Cut != nil {
-		as = append(as, audit.Planned{Source: audit.SourceCut})
-	}
-	return len(plan) > 0 && slices.Equal(as, plan) && (told.Cut == nil || bool(*told.Cut))
 }
 
 // requested returns the deck that a request names or lists.

@@ -237,7 +237,7 @@ func (d *Dealer) repeatClose(ctx context.Context, actor audit.Actor, r *record, 
 
 // closeAnswer holds the tape only where the close tells it to everybody.
 func closeAnswer(c *audit.Close, at int64, receipt string) Close {
-	a := Close{Answered: Answered{Time: at}, Outcome: c.Outcome, Reason: c.Reason, Receipt: receipt}
+	a := Close{Answered: Answered{Time: at}, Receipt: receipt}
 	if c.Form == audit.FormTape {
 		a.Tape = c.Tape
 	}

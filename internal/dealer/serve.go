@@ -300,8 +300,8 @@ func committedUnder(row ledger.Row, tag [32]byte) (*audit.Commit, int64, error) 
 }
 
 func shuffleAnswer(id uint64, c *audit.Commit, at int64, receipt string) Shuffle {
-	return Shuffle{Answered: Answered{Time: at}, ID: id, Table: c.Context.Table, Serial: c.Serial, Commitment: c.Commitment,
-		DeckRoot: c.DeckRoot, CloseBy: c.CloseBy, Plan: c.Context.Plan, Receipt: receipt}
+	return Shuffle{Answered: Answered{Time: at}, ID: id, Table: c.Context.Table, Serial: c.Serial,
+		Commitment: c.Commitment, DeckRoot: c.DeckRoot, CloseBy: c.CloseBy, Receipt: receipt}
 }
 
 // newDeck returns the deck to be written with the first commit that names it, for
