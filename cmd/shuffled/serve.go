@@ -150,7 +150,7 @@ func (c serveCmd) serve(ctx context.Context, s streams, cfg *config.Config, list
 	}
 	server := httpapi.NewHTTPServer(public, apiLimits(cfg, c.Dev), log)
 	server.TLSConfig = tlsConfig
-	serveUntil(run, group, api.Limit(listener, tlsConfig != nil), server, api.Drain)
+	serveUntil(run, group, api.Limit(listener), server, api.Drain)
 
 	start := newWaiting(log, api.Waiting)
 	store, err := insist(ctx, start, "", "the database", func(s *step) (backend, error) { return c.open(ctx, cfg, s) })

@@ -146,9 +146,9 @@ func TestVerifyRate(t *testing.T) {
 func TestVerifyingLimit(t *testing.T) {
 	t.Parallel()
 	s := newStack(t, stackOptions{limits: Limits{Verifying: 1}})
-	s.api.verifying <- struct{}{}
+	s.api.verifying.TryAcquire(1)
 	s.do(ask{method: "POST", path: "/v1/verify", body: "{}"}).want(t, CodeOverloaded, "")
-	<-s.api.verifying
+	s.api.verifying.Release(1)
 	s.do(ask{method: "POST", path: "/v1/verify", body: "{}", header: http.Header{"Content-Type": {"text/html"}}}).want(t, CodeUnsupportedMediaType, "Content-Type")
 	if got := s.do(ask{method: "POST", path: "/v1/verify", body: "{}"}); got.status != 200 {
 		t.Errorf("%d", got.status)
@@ -198,7 +198,7 @@ func TestRatesForget(t *testing.T) {
 		if !r.allow(key, now) {
 			t.Fatalf("key %d has no burst", key)
 		}
-		if n := len(r.buckets.young) + len(r.buckets.old); n > 2*maxRemembered {
+		if n := r.buckets.Len(); n > maxRemembered {
 			t.Fatalf("%d keys are kept", n)
 		}
 	}

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
+	"golang.org/x/sync/semaphore"
 
 	"shuffled/internal/ledger"
 )
@@ -44,7 +45,7 @@ type Server struct {
 	connections *crowd[netip.Prefix]
 	bodies      *budget // of all requests but those to verify
 	evidence    *budget
-	verifying   gate
+	verifying   *semaphore.Weighted
 	uploads     *crowd[netip.Prefix] // of evidence: uploadsPerVerification times as many
 	tokenRates  *rates[tokenKey]
 	readRates   *rates[netip.Prefix] // of anonymous reads that cost
@@ -76,7 +77,7 @@ func New(cfg Config) (*Server, error) {
 		connections: newCrowd[netip.Prefix](cfg.Limits.Connections),
 		bodies:      newBudget(roomPerBody * cfg.Limits.Body),
 		evidence:    newBudget(roomPerEvidence * cfg.Limits.Verify),
-		verifying:   make(gate, cfg.Limits.Verifying),
+		verifying:   semaphore.NewWeighted(int64(cfg.Limits.Verifying)),
 		uploads:     newCrowd[netip.Prefix](uploadsPerVerification * cfg.Limits.Verifying),
 		tokenRates:  newRates[tokenKey](cfg.Limits.TokenRate, cfg.Limits.TokenBurst),
 		readRates:   newRates[netip.Prefix](cfg.Limits.ReadRate, cfg.Limits.ReadBurst),
