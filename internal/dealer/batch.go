@@ -42,7 +42,7 @@ func (d *Dealer) Shuffles(ctx context.Context, actor audit.Actor, key string, re
 	for i := range b.tags {
 		b.tags[i] = audit.KeyTagOf(c.Origin, actor.Identity, c.Table, key, i)
 	}
-	end, err := d.flights.begin(ctx, b.tags[0])
+	end, err := d.underway.begin(ctx, b.tags[0])
 	if err != nil {
 		return nil, err
 	}

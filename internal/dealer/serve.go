@@ -46,11 +46,11 @@ type Config struct {
 type Dealer struct {
 	cfg              Config
 	keys             *keyring
-	flights          flights
-	commits          *lookups[[32]byte, ledger.Row] // by key tag
-	durable, visible *lookups[uint64, []ledger.Row] // shuffles by id
-	public           *lookups[uint64, []ledger.Row] // durable, of what is asked under ledger.AsReader
-	decks            sync.Map                       // hashes of published decks that the store holds
+	underway         singleflight
+	commits          *loader[[32]byte, ledger.Row] // by key tag
+	durable, visible *loader[uint64, []ledger.Row] // shuffles by id
+	public           *loader[uint64, []ledger.Row] // durable, of what is asked under ledger.AsReader
+	decks            sync.Map                      // hashes of published decks that the store holds
 
 	batches *semaphore.Weighted // of maxInBatches: commits of batches that are worked on
 }
@@ -60,7 +60,7 @@ func New(cfg Config) *Dealer {
 	if cfg.Rotation == 0 {
 		cfg.Rotation = 24 * time.Hour
 	}
-	return &Dealer{cfg: cfg, keys: newKeyring(), batches: semaphore.NewWeighted(maxInBatches), commits: commitLookups(cfg.Store, cfg.Ledger.ID()), durable: shuffleLookups(cfg.Store, cfg.Ledger.ID(), ledger.Durable), visible: shuffleLookups(cfg.Store, cfg.Ledger.ID(), ledger.Visible), public: publicLookups(cfg.Store, cfg.Ledger.ID())}
+	return &Dealer{cfg: cfg, keys: newKeyring(), batches: semaphore.NewWeighted(maxInBatches), commits: commitLoader(cfg.Store, cfg.Ledger.ID()), durable: shuffleLoader(cfg.Store, cfg.Ledger.ID(), ledger.Durable), visible: shuffleLoader(cfg.Store, cfg.Ledger.ID(), ledger.Visible), public: publicLoader(cfg.Store, cfg.Ledger.ID())}
 }
 
 // Ledger returns the ledger that the dealer serves.
@@ -98,7 +98,7 @@ func (d *Dealer) begin(ctx context.Context, actor audit.Actor, key string, a ask
 	}
 	c := a.context
 	tag, hash := audit.KeyTag(c.Origin, actor.Identity, c.Table, key), a.hash()
-	end, err := d.flights.begin(ctx, tag)
+	end, err := d.underway.begin(ctx, tag)
 	if err != nil {
 		return Shuffle{}, err
 	}

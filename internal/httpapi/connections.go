@@ -17,7 +17,7 @@ func (s *Server) Limit(l net.Listener) net.Listener {
 // addresses, so that one could take every connection, and it keeps the others waiting.
 type limited struct {
 	net.Listener
-	open    *crowd[netip.Prefix]
+	open    *fairSemaphore[netip.Prefix]
 	refused func()
 }
 

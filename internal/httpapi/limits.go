@@ -33,12 +33,12 @@ type Limits struct {
 	VerifyRate   float64 // verifications per second and address
 	VerifyBurst  int     // of these at once; at least 1
 
-	Patience time.Duration // from a request's header until its turn has come, else it is refused; as Request
-	Request  time.Duration // from a request's header to its answer; 10 s
-	Header   time.Duration // to read a request's header; 5 s
-	Read     time.Duration // to read a whole request; 30 s
-	Write    time.Duration // to answer; 60 s
-	Idle     time.Duration // of a kept connection; 120 s
+	QueueDeadline time.Duration // from a request's header until its turn has come, else it is refused; as Request
+	Request       time.Duration // from a request's header to its answer; 10 s
+	Header        time.Duration // to read a request's header; 5 s
+	Read          time.Duration // to read a whole request; 30 s
+	Write         time.Duration // to answer; 60 s
+	Idle          time.Duration // of a kept connection; 120 s
 }
 
 func (l *Limits) setDefaults() {
@@ -55,7 +55,7 @@ func (l *Limits) setDefaults() {
 	setDefault(&l.ReadBurst, 1)
 	setDefault(&l.VerifyBurst, 1)
 	setDefault(&l.Request, 10*time.Second)
-	setDefault(&l.Patience, l.Request)
+	setDefault(&l.QueueDeadline, l.Request)
 	setDefault(&l.Header, 5*time.Second)
 	setDefault(&l.Read, 30*time.Second)
 	setDefault(&l.Write, 60*time.Second)

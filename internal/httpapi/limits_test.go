@@ -46,7 +46,7 @@ func TestConcurrencyLimit(t *testing.T) {
 			done <- resp.StatusCode
 		}()
 	}
-	for s.api.turns.waiting(seat{s.ledger.ID(), false}) < waiting {
+	for s.api.working.waiting(queueKey{s.ledger.ID(), false}) < waiting {
 		if len(done) > 0 {
 			t.Fatal("a request was not held")
 		}
