@@ -13,6 +13,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 )
@@ -208,6 +209,28 @@ func TestRatesForget(t *testing.T) {
 	}
 	if !(*rates[int])(nil).allow(1, now) || newRates[int](0, 5) != nil {
 		t.Error("no rate is no limit")
+	}
+}
+
+// TestRatesOfNewKeys: requests that come together with a new key have one bucket.
+func TestRatesOfNewKeys(t *testing.T) {
+	t.Parallel()
+	r := newRates[int](1, 1)
+	now := time.Now()
+	for key := range 2000 {
+		var allowed atomic.Int64
+		var all sync.WaitGroup
+		for range 4 {
+			all.Go(func() {
+				if r.allow(key, now) {
+					allowed.Add(1)
+				}
+			})
+		}
+		all.Wait()
+		if n := allowed.Load(); n != 1 {
+			t.Fatalf("key %d: %d requests of a burst of 1", key, n)
+		}
 	}
 }
 
