@@ -75,15 +75,15 @@ func (c *Client) commitTo(ctx context.Context, key string, req *ShuffleRequest, 
 		return nil, err
 	}
 	when := c.command(ctx).under(key)
-	s, answer, err := c.proveCommitted(ctx, when, func() ([]byte, error) {
-		return c.createShuffle(when.in(ctx), CreateShuffleParams{IdempotencyKey: key}, *req)
-	})
+	answer, err := c.createShuffle(when.in(ctx), CreateShuffleParams{IdempotencyKey: key}, *req)
+	told, err := decoded[Shuffle](answer, err)
 	if err != nil {
 		return nil, err
 	}
-	asked := &terms{req.Table, key, 0, req.Mix, req.Disclosure, req.CloseBy, req.GameRef}
-	if what := s.differs(asked, req.wants(asked, s.commit.Context, parent)); what != "" {
-		return nil, &Fault{What: what, Answer: answer}
+	t := req.terms(key, 0)
+	s, err := c.proveAsked(ctx, *told, t, func(got *audit.Context) *audit.Context { return req.wants(t, got, parent) }, when, answer)
+	if err != nil {
+		return nil, err
 	}
 	if parent != nil {
 		if err := c.inherit(ctx, s, parent); err != nil {
@@ -102,43 +102,36 @@ func (c *Client) Draws(ctx context.Context, key string, req DrawsRequest) (*Comm
 		return nil, err
 	}
 	when := c.command(ctx).under(key)
-	s, answer, err := c.proveCommitted(ctx, when, func() ([]byte, error) {
-		return c.createDraws(when.in(ctx), CreateDrawsParams{IdempotencyKey: key}, req)
-	})
+	answer, err := c.createDraws(when.in(ctx), CreateDrawsParams{IdempotencyKey: key}, req)
+	told, err := decoded[Shuffle](answer, err)
 	if err != nil {
 		return nil, err
 	}
-	asked, deck := &terms{req.Table, key, 0, req.Mix, req.Disclosure, req.CloseBy, req.GameRef}, req.labels()
-	if what := s.differs(asked, req.wants(asked, s.commit.Context, deck)); what != "" {
-		return nil, &Fault{What: what, Answer: answer}
+	t, labels := req.terms(key), req.labels()
+	s, err := c.proveAsked(ctx, *told, t, func(got *audit.Context) *audit.Context { return req.wants(t, got, labels) }, when, answer)
+	if err != nil {
+		return nil, err
 	}
-	if deck, err := shuffle.NewDeck(deck); err == nil {
+	if deck, err := shuffle.NewDeck(labels); err == nil {
 		c.learn(deck)
 	}
 	return s, nil
 }
 
-// proveCommitted makes the call and proves the commit that it answers with.
-func (c *Client) proveCommitted(ctx context.Context, when asked, call func() ([]byte, error)) (*Committed, []byte, error) {
-	answer, err := call()
+// proveAsked is proveCommit of a commit that this client asked for.
+func (c *Client) proveAsked(ctx context.Context, told Shuffle, t *terms, wants func(got *audit.Context) *audit.Context, when asked, answer []byte) (*Committed, error) {
+	s, err := c.proveCommit(ctx, told, when, answer)
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
-	s, err := decoded[Shuffle](answer, nil)
-	if err != nil {
-		return nil, nil, err
-	}
-	committed, err := c.proveCommit(ctx, *s, when, answer)
-	if err != nil {
-		return nil, nil, err
-	}
-	return committed, answer, committed.own(c, when, answer)
-}
-
-// own is Client.own of the commit.
-func (s *Committed) own(c *Client, when asked, answer []byte) error {
 	e := proved{Entry: audit.Entry{Time: s.at, Actor: s.by}, index: s.ID}
-	return c.own(e, said{s.Time, bool(deref(s.Repeated))}, when, answer)
+	if err := c.own(e, said{s.Time, bool(deref(s.Repeated))}, when, answer); err != nil {
+		return nil, err
+	}
+	if what := s.differs(t, wants(s.commit.Context)); what != "" {
+		return nil, &Fault{What: what, Answer: answer}
+	}
+	return s, nil
 }
 
 // proveCommit holds what the daemon says of a shuffle against its commit. That

@@ -17,6 +17,14 @@ type terms struct {
 	gameRef    *Name
 }
 
+func (r *ShuffleRequest) terms(key string, i int) *terms {
+	return &terms{r.Table, key, i, r.Mix, r.Disclosure, r.CloseBy, r.GameRef}
+}
+
+func (r *DrawsRequest) terms(key string) *terms {
+	return &terms{r.Table, key, 0, r.Mix, r.Disclosure, r.CloseBy, r.GameRef}
+}
+
 // context begins the context of the commit that was asked for. What the request leaves
 // to the daemon is as in got.
 func (t *terms) context(got *audit.Context) *audit.Context {
