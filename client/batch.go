@@ -43,12 +43,14 @@ func (c *Client) proveBatch(ctx context.Context, key string, req *ShuffleRequest
 	all := make([]*Committed, count)
 	for i, told := range batch.Shuffles {
 		t := req.terms(key, i)
-		s, err := c.proveAsked(ctx, told, t, func(got *audit.Context) *audit.Context { return req.wants(t, got, nil) }, when, answer)
+		wants := func(got *audit.Context) *audit.Context { return req.wants(t, got, nil) }
+		s, err := c.proveAsked(ctx, told, t, wants, when, answer)
 		if err != nil {
 			return nil, err
 		}
 		if i > 0 && !s.follows(all[i-1]) {
-			return nil, &Fault{What: fmt.Sprintf("shuffles %d and %d of %d are not adjacent", i, i+1, count), Answer: answer}
+			what := fmt.Sprintf("shuffles %d and %d of %d are not adjacent", i, i+1, count)
+			return nil, &Fault{What: what, Answer: answer}
 		}
 		all[i] = s
 	}

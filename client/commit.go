@@ -81,7 +81,8 @@ func (c *Client) commitTo(ctx context.Context, key string, req *ShuffleRequest, 
 		return nil, err
 	}
 	t := req.terms(key, 0)
-	s, err := c.proveAsked(ctx, *told, t, func(got *audit.Context) *audit.Context { return req.wants(t, got, parent) }, when, answer)
+	wants := func(got *audit.Context) *audit.Context { return req.wants(t, got, parent) }
+	s, err := c.proveAsked(ctx, *told, t, wants, when, answer)
 	if err != nil {
 		return nil, err
 	}
@@ -108,7 +109,8 @@ func (c *Client) Draws(ctx context.Context, key string, req DrawsRequest) (*Comm
 		return nil, err
 	}
 	t, labels := req.terms(key), req.labels()
-	s, err := c.proveAsked(ctx, *told, t, func(got *audit.Context) *audit.Context { return req.wants(t, got, labels) }, when, answer)
+	wants := func(got *audit.Context) *audit.Context { return req.wants(t, got, labels) }
+	s, err := c.proveAsked(ctx, *told, t, wants, when, answer)
 	if err != nil {
 		return nil, err
 	}
@@ -119,7 +121,8 @@ func (c *Client) Draws(ctx context.Context, key string, req DrawsRequest) (*Comm
 }
 
 // proveAsked is proveCommit of a commit that this client asked for.
-func (c *Client) proveAsked(ctx context.Context, told Shuffle, t *terms, wants func(got *audit.Context) *audit.Context, when asked, answer []byte) (*Committed, error) {
+func (c *Client) proveAsked(ctx context.Context, told Shuffle, t *terms,
+	wants func(got *audit.Context) *audit.Context, when asked, answer []byte) (*Committed, error) {
 	s, err := c.proveCommit(ctx, told, when, answer)
 	if err != nil {
 		return nil, err

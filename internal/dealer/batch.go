@@ -29,7 +29,8 @@ func (d *Dealer) Shuffles(ctx context.Context, actor audit.Actor, key string, re
 		err = req.batch(count, deck.Len())
 	}
 	return d.serve(ctx, actor, key, &asked{
-		context: c, deck: deck, hash: func() [32]byte { return req.hashOf(count) }, closeBy: req.CloseBy, gameRef: req.GameRef, count: count,
+		context: c, deck: deck, hash: func() [32]byte { return req.hashOf(count) },
+		closeBy: req.CloseBy, gameRef: req.GameRef, count: count,
 	}, err)
 }
 
