@@ -122,7 +122,11 @@ func (c *showCmd) print(s streams, st *client.Status) {
 	fact("tape", "disclosed at the close: %s", st.Disclosure)
 	fact("commitment", "%s", st.Commitment)
 	fact("deck root", "%s", st.DeckRoot)
-	fmt.Fprintf(s.out, "\nThis is proved, except that nothing followed and whether a drawn cut card is out. The evidence:\n  shuffled show %d --transcript FILE\n", st.ID)
+	unproved := "that nothing followed"
+	if st.EndAt != nil && st.EndAt.Lo != st.EndAt.Hi {
+		unproved += " and whether the cut card is out"
+	}
+	fmt.Fprintf(s.out, "\nThis is proved, except %s. The evidence:\n  shuffled show %d --transcript FILE\n", unproved, st.ID)
 }
 
 // cutCard says where the cut card lies, as far as it is told.
