@@ -157,11 +157,6 @@ const (
 	OutcomeVoid       Outcome = "void"
 )
 
-// Defines values for PlanCut.
-const (
-	PlanCutTrue PlanCut = true
-)
-
 // Defines values for Purpose.
 const (
 	PurposeBoard   Purpose = "board"
@@ -377,14 +372,7 @@ type Card struct {
 
 // Close defines model for Close.
 type Close struct {
-	// Outcome How a shuffle ended. A dealer asks for completed, ended_early or void; continued and
-	// expired are written by the daemon.
-	Outcome Outcome `json:"outcome"`
-
-	// Reason Of a void shuffle.
-	Reason *Reason `json:"reason,omitempty"`
-
-	// Receipt The receipt of the close.
+	// Receipt The receipt of the close. Its entry says how the shuffle ended.
 	Receipt Receipt `json:"receipt"`
 
 	// Repeated This request was answered before. Every other member is as it was then.
@@ -684,10 +672,7 @@ type LatchRequest struct {
 
 // Mix defines model for Mix.
 type Mix struct {
-	// Beacon The round's signature, where the plan has a beacon.
-	Beacon []byte `json:"beacon,omitempty"`
-
-	// Receipt The receipt of the mix.
+	// Receipt The receipt of the mix. Its entry holds the values, a beacon's signature among them.
 	Receipt Receipt `json:"receipt"`
 
 	// Repeated This request was answered before. Every other member is as it was then.
@@ -758,21 +743,6 @@ type Parent struct {
 	Positions []int `json:"positions,omitempty"`
 }
 
-// Plan The mix plan as it was committed.
-type Plan struct {
-	// Beacon A beacon's round.
-	Beacon *Round `json:"beacon,omitempty"`
-
-	// Cut A player cuts.
-	Cut *PlanCut `json:"cut,omitempty"`
-
-	// Slots Slot hashes.
-	Slots []Hash `json:"slots,omitempty"`
-}
-
-// PlanCut A player cuts.
-type PlanCut bool
-
 // Problem A problem document of RFC 9457.
 type Problem struct {
 	// Code What went wrong. The codes are stable.
@@ -808,20 +778,6 @@ type Receipt = string
 // Role defines model for Role.
 type Role string
 
-// Round A beacon's round.
-type Round struct {
-	// Chain The hash of the chain.
-	Chain Hash `json:"chain"`
-
-	// Round The round.
-	Round uint64 `json:"round"`
-
-	// Time When it comes out.
-	//
-	// Examples: 2026-03-14T15:09:26.535Z
-	Time Timestamp `json:"time"`
-}
-
 // Run A number of cards that go the same way.
 type Run struct {
 	// Count Cards.
@@ -855,10 +811,8 @@ type Shuffle struct {
 	// ID An index in the ledger. An id is the index of a shuffle's commit.
 	ID Index `json:"id"`
 
-	// Plan The mix plan as it was committed.
-	Plan *Plan `json:"plan,omitempty"`
-
-	// Receipt The receipt of the commit.
+	// Receipt The receipt of the commit. Its entry says what else was committed to: deck, recipe, plan, parent,
+	// disclosure, game.
 	Receipt Receipt `json:"receipt"`
 
 	// Repeated This request was answered before. Every other member is as it was then.
@@ -945,9 +899,6 @@ type ShuffleRequest struct {
 
 // ShuffleState defines model for ShuffleState.
 type ShuffleState struct {
-	// Cards Cards of the deck, 0 for a list of draws.
-	Cards int `json:"cards"`
-
 	// CloseBy RFC 3339 in UTC. Answers have milliseconds; a request may leave them out.
 	//
 	//
@@ -962,29 +913,11 @@ type ShuffleState struct {
 	// Commitment Hash of label, context and tape.
 	Commitment Hash `json:"commitment"`
 
-	// CommittedAt RFC 3339 in UTC. Answers have milliseconds; a request may leave them out.
-	//
-	//
-	// Examples: 2026-03-14T15:09:26.535Z
-	CommittedAt Timestamp `json:"committed_at"`
-
-	// DeckHash Hash of the deck's names in order. Absent for a list of draws.
-	DeckHash *Hash `json:"deck_hash,omitempty"`
-
 	// DeckRoot Merkle root over one salted leaf for each committed position.
 	DeckRoot Hash `json:"deck_root"`
 
-	// Disclosure Who gets the tape at the close.
-	Disclosure Disclosure `json:"disclosure"`
-
-	// EndAt The cut card as committed; a drawn one is not told before it shows.
-	EndAt *EndAt `json:"end_at,omitempty"`
-
 	// Extent With close the owner took it over, to close it and for nothing else.
 	Extent *Extent `json:"extent,omitempty"`
-
-	// GameRef The operator's name for the game, if there is one.
-	GameRef *Name `json:"game_ref,omitempty"`
 
 	// ID An index in the ledger. An id is the index of a shuffle's commit.
 	ID Index `json:"id"`
@@ -1004,28 +937,10 @@ type ShuffleState struct {
 	// Owner The identity that mixes, deals and closes it.
 	Owner Name `json:"owner"`
 
-	// Parent The shuffle whose cards these are.
-	Parent *Index `json:"parent,omitempty"`
-
-	// Places Cards that may be dealt.
-	Places int `json:"places"`
-
-	// Plan The mix plan as it was committed.
-	Plan *Plan `json:"plan,omitempty"`
-
-	// Previous The table's shuffle before this one. Absent for serial 1.
-	Previous *Index `json:"previous,omitempty"`
-
-	// Production Whether the ledger is for production; false is a sandbox.
-	Production bool `json:"production"`
-
-	// Ranges Of a list of draws, the range of each value.
-	Ranges []uint32 `json:"ranges,omitempty"`
-
 	// Reason Of a void shuffle.
 	Reason *Reason `json:"reason,omitempty"`
 
-	// Receipt The receipt of the commit.
+	// Receipt The receipt of the commit, whose entry says what else was committed to.
 	Receipt Receipt `json:"receipt"`
 
 	// Serial The shuffle's number at its table.

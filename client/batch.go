@@ -3,6 +3,8 @@ package client
 import (
 	"context"
 	"fmt"
+
+	"shuffled/internal/audit"
 )
 
 // Commits asks for count shuffles like req, 2 to 256, under one key, and returns
@@ -39,23 +41,16 @@ func (c *Client) proveBatch(ctx context.Context, key string, req *ShuffleRequest
 		return nil, &Fault{What: fmt.Sprintf("it has %d shuffles, and %d were asked for", len(batch.Shuffles), count), Answer: answer}
 	}
 	all := make([]*Committed, count)
-	for i, said := range batch.Shuffles {
-		s, err := c.proveCommit(ctx, said, when, answer)
+	for i, told := range batch.Shuffles {
+		t := req.terms(key, i)
+		wants := func(got *audit.Context) *audit.Context { return req.wants(t, got, nil) }
+		s, err := c.proveAsked(ctx, told, t, wants, when, answer)
 		if err != nil {
 			return nil, err
 		}
-		if err := s.own(c, when, answer); err != nil {
-			return nil, err
-		}
-		what := s.differs(terms{req.Table, key, i, req.Mix, req.Disclosure, req.CloseBy, req.GameRef})
-		if what == "" {
-			what = s.differsInCards(req, nil)
-		}
-		if what == "" && i > 0 && !s.follows(all[i-1]) {
-			what = "its commits are not adjacent"
-		}
-		if what != "" {
-			return nil, &Fault{What: fmt.Sprintf("shuffle %d of %d: %s", i+1, count, what), Answer: answer}
+		if i > 0 && !s.follows(all[i-1]) {
+			what := fmt.Sprintf("shuffles %d and %d of %d are not adjacent", i, i+1, count)
+			return nil, &Fault{What: what, Answer: answer}
 		}
 		all[i] = s
 	}

@@ -131,56 +131,6 @@ func (c *Client) CloseIdleConnections() { c.http.CloseIdleConnections() }
 // Origin returns the name of the ledger that the pinned keys are of.
 func (c *Client) Origin() string { return c.origin }
 
-// Load returns a shuffle that was committed earlier, its commit proved again. Of
-// one that was played already it takes the mix and the dealt cards from a proved
-// transcript, and holds the daemon's word on its state against that. Of a child
-// it does not learn the parent's cards.
-func (c *Client) Load(ctx context.Context, id uint64) (*Committed, error) {
-	s, state, answer, err := c.state(ctx, id)
-	if err != nil {
-		return nil, err
-	}
-	untouched := state.Next == 0 && !deref(state.Mixed) && state.State != ShuffleStateStateClosed
-	if untouched && state.Owner == s.by.Identity && state.Extent == nil {
-		return s, nil
-	}
-	return s, c.restore(ctx, s, state, answer)
-}
-
-// State returns the state of a shuffle. What the commit says is proved; Owner, Extent,
-// Next, Mixed, LastHand, State, ClosedAt, Outcome and Reason are the daemon's word,
-// which Load and Transcript prove.
-func (c *Client) State(ctx context.Context, id uint64) (*ShuffleState, error) {
-	_, state, _, err := c.state(ctx, id)
-	return state, err
-}
-
-func (c *Client) state(ctx context.Context, id uint64) (*Committed, *ShuffleState, []byte, error) {
-	when := c.reading()
-	answer, err := c.getShuffle(ctx, id)
-	if err != nil {
-		return nil, nil, nil, err
-	}
-	state, err := decoded[ShuffleState](answer, nil)
-	if err != nil {
-		return nil, nil, nil, err
-	}
-	if state.ID != id {
-		return nil, nil, nil, &Fault{What: "it is of another shuffle", Answer: answer}
-	}
-	s, err := c.proveCommit(ctx, Shuffle{
-		ID: state.ID, Table: state.Table, Serial: state.Serial, Commitment: state.Commitment, DeckRoot: state.DeckRoot,
-		CloseBy: state.CloseBy, Plan: state.Plan, Receipt: state.Receipt, Time: state.CommittedAt,
-	}, when, answer)
-	if err != nil {
-		return nil, nil, nil, err
-	}
-	if what := s.misstated(state); what != "" {
-		return nil, nil, nil, &Fault{What: what, Answer: answer}
-	}
-	return s, state, answer, nil
-}
-
 // Receipt returns the receipt of an entry, proved.
 func (c *Client) Receipt(ctx context.Context, index uint64) (string, error) {
 	receipt, _, err := c.receipt(ctx, index)

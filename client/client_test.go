@@ -98,7 +98,7 @@ func TestCustomDeck(t *testing.T) {
 		t.Errorf("dealt %v of %v", dealt, cards)
 	}
 	ending, err := c.Close(t.Context(), s, client.CloseRequest{Outcome: client.OutcomeCompleted})
-	if err != nil || ending.Outcome != client.OutcomeCompleted {
+	if err != nil || len(ending.Tape) == 0 {
 		t.Errorf("%+v, %v", ending, err)
 	}
 }

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 	"strconv"
 	"sync"
 
@@ -18,6 +17,7 @@ import (
 // saw of it since. It is safe for concurrent use.
 type Committed struct {
 	Shuffle
+	Terms
 	commit *audit.Commit
 	leaf   tlog.Hash // of the commit's entry
 	at     int64     // of the commit, UTC milliseconds
@@ -75,18 +75,16 @@ func (c *Client) commitTo(ctx context.Context, key string, req *ShuffleRequest, 
 		return nil, err
 	}
 	when := c.command(ctx).under(key)
-	s, answer, err := c.proveCommitted(ctx, when, func() ([]byte, error) {
-		return c.createShuffle(when.in(ctx), CreateShuffleParams{IdempotencyKey: key}, *req)
-	})
+	answer, err := c.createShuffle(when.in(ctx), CreateShuffleParams{IdempotencyKey: key}, *req)
+	told, err := decoded[Shuffle](answer, err)
 	if err != nil {
 		return nil, err
 	}
-	what := s.differs(terms{req.Table, key, 0, req.Mix, req.Disclosure, req.CloseBy, req.GameRef})
-	if what == "" {
-		what = s.differsInCards(req, parent)
-	}
-	if what != "" {
-		return nil, &Fault{What: what, Answer: answer}
+	t := req.terms(key, 0)
+	wants := func(got *audit.Context) *audit.Context { return req.wants(t, got, parent) }
+	s, err := c.proveAsked(ctx, *told, t, wants, when, answer)
+	if err != nil {
+		return nil, err
 	}
 	if parent != nil {
 		if err := c.inherit(ctx, s, parent); err != nil {
@@ -105,47 +103,38 @@ func (c *Client) Draws(ctx context.Context, key string, req DrawsRequest) (*Comm
 		return nil, err
 	}
 	when := c.command(ctx).under(key)
-	s, answer, err := c.proveCommitted(ctx, when, func() ([]byte, error) {
-		return c.createDraws(when.in(ctx), CreateDrawsParams{IdempotencyKey: key}, req)
-	})
+	answer, err := c.createDraws(when.in(ctx), CreateDrawsParams{IdempotencyKey: key}, req)
+	told, err := decoded[Shuffle](answer, err)
 	if err != nil {
 		return nil, err
 	}
-	what := s.differs(terms{req.Table, key, 0, req.Mix, req.Disclosure, req.CloseBy, req.GameRef})
-	deck := req.labels()
-	if what == "" {
-		what = s.differsInDraws(&req, deck)
+	t, labels := req.terms(key), req.labels()
+	wants := func(got *audit.Context) *audit.Context { return req.wants(t, got, labels) }
+	s, err := c.proveAsked(ctx, *told, t, wants, when, answer)
+	if err != nil {
+		return nil, err
 	}
-	if what != "" {
-		return nil, &Fault{What: what, Answer: answer}
-	}
-	if deck, err := shuffle.NewDeck(deck); err == nil {
+	if deck, err := shuffle.NewDeck(labels); err == nil {
 		c.learn(deck)
 	}
 	return s, nil
 }
 
-// proveCommitted makes the call and proves the commit that it answers with.
-func (c *Client) proveCommitted(ctx context.Context, when asked, call func() ([]byte, error)) (*Committed, []byte, error) {
-	answer, err := call()
+// proveAsked is proveCommit of a commit that this client asked for.
+func (c *Client) proveAsked(ctx context.Context, told Shuffle, t *terms,
+	wants func(got *audit.Context) *audit.Context, when asked, answer []byte) (*Committed, error) {
+	s, err := c.proveCommit(ctx, told, when, answer)
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
-	s, err := decoded[Shuffle](answer, nil)
-	if err != nil {
-		return nil, nil, err
-	}
-	committed, err := c.proveCommit(ctx, *s, when, answer)
-	if err != nil {
-		return nil, nil, err
-	}
-	return committed, answer, committed.own(c, when, answer)
-}
-
-// own is Client.own of the commit.
-func (s *Committed) own(c *Client, when asked, answer []byte) error {
 	e := proved{Entry: audit.Entry{Time: s.at, Actor: s.by}, index: s.ID}
-	return c.own(e, said{s.Time, bool(deref(s.Repeated))}, when, answer)
+	if err := c.own(e, said{s.Time, bool(deref(s.Repeated))}, when, answer); err != nil {
+		return nil, err
+	}
+	if what := s.differs(t, wants(s.commit.Context)); what != "" {
+		return nil, &Fault{What: what, Answer: answer}
+	}
+	return s, nil
 }
 
 // proveCommit holds what the daemon says of a shuffle against its commit. That
@@ -164,9 +153,6 @@ func (c *Client) proveCommit(ctx context.Context, s Shuffle, when asked, answer 
 	if c.cfg.Production && !commit.Context.Production {
 		return fault("it is of a sandbox, and production is wanted")
 	}
-	if !planned(s.Plan, commit.Context.Plan) {
-		return fault("the plan is not the one in the commit")
-	}
 	if p, ok := commit.Context.Beacon(); ok {
 		if at, known := audit.BeaconTime(p.Chain, p.Round); !known || at <= e.Time/1000 {
 			return fault("the beacon's round was out when it was planned, or its chain is not known")
@@ -175,30 +161,9 @@ func (c *Client) proveCommit(ctx context.Context, s Shuffle, when asked, answer 
 	if what := c.tables.add(s.ID, commit); what != "" {
 		return fault(what)
 	}
-	committed := &Committed{Shuffle: s, commit: commit, leaf: e.leaf, at: e.Time, by: e.Actor}
+	committed := &Committed{Shuffle: s, Terms: termsOf(commit, e.Time), commit: commit, leaf: e.leaf, at: e.Time, by: e.Actor}
 	committed.play = newPlay(committed)
 	return committed, nil
-}
-
-// planned reports whether an answer tells a plan as it stands in the commit.
-func planned(told *Plan, plan []audit.Planned) bool {
-	if told == nil {
-		return len(plan) == 0
-	}
-	var as []audit.Planned
-	for _, h := range told.Slots {
-		as = append(as, audit.Planned{Source: audit.SourceSlot, Slot: h})
-	}
-	if b := told.Beacon; b != nil {
-		as = append(as, audit.Planned{Source: audit.SourceBeacon, Chain: b.Chain, Round: b.Round})
-		if at, known := audit.BeaconTime(b.Chain, b.Round); !known || at*1000 != b.Time.UnixMilli() {
-			return false
-		}
-	}
-	if told.Cut != nil {
-		as = append(as, audit.Planned{Source: audit.SourceCut})
-	}
-	return len(plan) > 0 && slices.Equal(as, plan) && (told.Cut == nil || bool(*told.Cut))
 }
 
 // requested returns the deck that a request names or lists.

@@ -83,7 +83,7 @@ func (r *rigged) dealt(s *Committed, change func(*Deal), first int, positions ..
 func (r *rigged) closed(s *Committed) error {
 	r.t.Helper()
 	body := &audit.Close{Outcome: audit.OutcomeCompleted, Form: audit.FormTape, Tape: r.tape}
-	answer := Close{Time: timestamp(r.at), Outcome: OutcomeCompleted, Tape: r.tape, Receipt: r.receipts(r.commit, body)[1]}
+	answer := Close{Time: timestamp(r.at), Tape: r.tape, Receipt: r.receipts(r.commit, body)[1]}
 	return r.client().proveClose(r.t.Context(), s, &CloseRequest{Outcome: OutcomeCompleted}, &answer, anyIndex, asked{}, nil)
 }
 
@@ -97,7 +97,7 @@ func (r *rigged) final(between ...audit.Body) error {
 	bodies = append(bodies, &audit.Close{Outcome: audit.OutcomeCompleted, Form: audit.FormTape, Tape: r.tape})
 	receipts := r.receipts(bodies...)
 	d.Receipt = receipts[1]
-	d.Close = &Close{Time: timestamp(r.at), Outcome: OutcomeCompleted, Tape: r.tape, Receipt: receipts[len(receipts)-1]}
+	d.Close = &Close{Time: timestamp(r.at), Tape: r.tape, Receipt: receipts[len(receipts)-1]}
 	_, err := r.client().proveDeal(r.t.Context(), r.committed(), &req, &d, asked{}, nil)
 	return err
 }
@@ -255,6 +255,9 @@ func TestHostileCutCard(t *testing.T) {
 	expect(t, "one where there is none", none.dealt(none.committed(), func(d *Deal) { d.LastHand = &yes }, 0, 0), true)
 }
 
+// otherParent is what a client says of a child that continues something else.
+const otherParent = "it is of another parent, or of other cards of it"
+
 // TestHostileChild: a child shows only what its parent gave it.
 func TestHostileChild(t *testing.T) {
 	t.Parallel()
@@ -299,12 +302,18 @@ func TestHostileChild(t *testing.T) {
 	expect(t, "another order than the tape's", moved.closed(know(moved.committed())), true)
 
 	positions := []int{2, 3, 4}
-	for id, what := range map[uint64]string{0: "", 5: "its parent is another one", 1: "its parent is another one"} {
-		child, of := honest.committed(), parent.committed()
+	differs := func(c *audit.Commit, parent *Committed, asked []int) string {
+		id, terms := uint64(1), &terms{table: "t", key: "k"}
+		commit := *c
+		commit.KeyTag = audit.KeyTagOf(h.signer.Name(), "", "t", "k", 0)
+		child := &Committed{Shuffle: Shuffle{ID: id}, commit: &commit}
+		req := ShuffleRequest{Table: "t", Parent: &Parent{ID: parent.ID, Positions: asked}}
+		return child.differs(terms, req.wants(terms, commit.Context, parent))
+	}
+	for id, what := range map[uint64]string{0: "", 5: otherParent, 1: otherParent} {
+		of := parent.committed()
 		of.ID = id
-		child.ID = 1
-		req := ShuffleRequest{Table: "t", Parent: &Parent{ID: id, Positions: positions}}
-		if got := child.differsInCards(&req, of); got != what {
+		if got := differs(honest.commit, of, positions); got != what {
 			t.Errorf("a child of shuffle 0 as one of %d: %q", id, got)
 		}
 	}
@@ -338,10 +347,13 @@ func TestHostileChild(t *testing.T) {
 		"another order":                {[]uint16{3, 2, 4}, nil, true},
 		"as asked":                     {[]uint16{4, 0}, []int{4, 0}, false},
 		"not as asked":                 {[]uint16{0, 4}, []int{4, 0}, true},
-		"fewer than asked":             {[]uint16{4}, []int{4, 0}, true},
+		"fewer than asked":             {[]uint16{4, 0}, []int{4, 0, 1}, true},
 		"other ones, the right number": {[]uint16{4, 1}, []int{4, 0}, true},
 	} {
-		if got := s.gave(c.got, c.asked); (got != "") != c.wrong {
+		of := context
+		of.Parent = &audit.Parent{ID: 0, Positions: c.got}
+		of.Recipe = shuffle.Recipe{Cards: len(c.got), Take: len(c.got)}
+		if got := differs(h.rig(of, nil).commit, s, c.asked); (got == otherParent) != c.wrong || !c.wrong && got != "" {
 			t.Errorf("%s: %q", what, got)
 		}
 	}
@@ -387,26 +399,21 @@ func TestHostileCommit(t *testing.T) {
 		client.heads = newHeads() // each of these logs is another one
 		expect(t, what, prove(client, c.at, as(c.serial, c.previous)), c.wrong)
 	}
-	planned := func(p audit.Planned, tell Plan) func(*audit.Commit, *Shuffle) {
-		return func(c *audit.Commit, s *Shuffle) {
+	planned := func(p audit.Planned) func(*audit.Commit, *Shuffle) {
+		return func(c *audit.Commit, _ *Shuffle) {
 			context := *c.Context
 			context.Plan = []audit.Planned{p}
-			c.Context, s.Plan = &context, &tell
+			c.Context = &context
 		}
 	}
 	at, _ := audit.BeaconTime(audit.Quicknet, 2)
 	later := audit.Planned{Source: audit.SourceBeacon, Chain: audit.Quicknet, Round: 2}
-	round := Round{Chain: audit.Quicknet, Round: 2, Time: timestamp(at * 1000)}
-	expect(t, "a beacon", prove(h.client(), 1, planned(later, Plan{Beacon: &round})), false)
-	wrongTime, wrongRound := round, round
-	wrongTime.Time, wrongRound.Round = timestamp(at*1000+3000), 3
-	expect(t, "another time", prove(h.client(), 1, planned(later, Plan{Beacon: &wrongTime})), true)
-	expect(t, "another round", prove(h.client(), 1, planned(later, Plan{Beacon: &wrongRound})), true)
-	unknown, unknownRound := later, round
-	unknown.Chain, unknownRound.Chain = Hash{1}, Hash{1}
-	expect(t, "an unknown chain", prove(h.client(), 1, planned(unknown, Plan{Beacon: &unknownRound})), true)
+	expect(t, "a beacon", prove(h.client(), 1, planned(later)), false)
+	unknown := later
+	unknown.Chain = Hash{1}
+	expect(t, "an unknown chain", prove(h.client(), 1, planned(unknown)), true)
 	h.at = at * 1000
-	expect(t, "a round that is out", prove(h.client(), 1, planned(later, Plan{Beacon: &round})), true)
+	expect(t, "a round that is out", prove(h.client(), 1, planned(later)), true)
 	strict := h.client()
 	strict.cfg.Production = true
 	expect(t, "a sandbox for production", prove(strict, 1, as(1, 0)), true)

@@ -130,18 +130,18 @@ func TestHostileHouse(t *testing.T) {
 	}
 	completed := CloseRequest{Outcome: OutcomeCompleted}
 	honest := audit.Close{Outcome: audit.OutcomeCompleted, Form: audit.FormTape, Tape: tape}
-	expect(t, "an honest close", closed(&honest, Close{Outcome: OutcomeCompleted, Tape: tape}, completed), false)
+	expect(t, "an honest close", closed(&honest, Close{Tape: tape}, completed), false)
 	another := honest
 	another.Outcome = audit.OutcomeEndedEarly
-	expect(t, "another outcome", closed(&another, Close{Outcome: OutcomeCompleted, Tape: tape}, completed), true)
+	expect(t, "another outcome", closed(&another, Close{Tape: tape}, completed), true)
 	wrongTape := honest
 	wrongTape.Tape = other
-	expect(t, "another tape", closed(&wrongTape, Close{Outcome: OutcomeCompleted, Tape: other}, completed), true)
+	expect(t, "another tape", closed(&wrongTape, Close{Tape: other}, completed), true)
 	elsewhere := honest
 	elsewhere.Shuffle = 7
-	expect(t, "another shuffle's close", closed(&elsewhere, Close{Outcome: OutcomeCompleted, Tape: tape}, completed), true)
+	expect(t, "another shuffle's close", closed(&elsewhere, Close{Tape: tape}, completed), true)
 	sealed := audit.Close{Outcome: audit.OutcomeCompleted, Form: audit.FormSealed, Tape: make([]byte, len(tape)+81), Key: 1}
-	expect(t, "a sealed tape", closed(&sealed, Close{Outcome: OutcomeCompleted}, completed), true)
+	expect(t, "a sealed tape", closed(&sealed, Close{}, completed), true)
 
 	dealt := func(d *audit.Deal, req DealRequest, cards ...int) error {
 		answer := Deal{Time: timestamp(h.at), Next: req.First + len(cards), Receipt: h.receipts(commit, d)[1]}

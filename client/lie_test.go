@@ -232,6 +232,7 @@ func TestBadDaemon(t *testing.T) {
 		"game":        {`"game_ref":"a"`, `"game_ref":"b"`, client.ShuffleRequest{GameRef: ptr("a")}},
 		"no game":     {`"table"`, `"game_ref":"b","table"`, client.ShuffleRequest{}},
 		"custom deck": {`["a","b","c"]`, `["a","b"]`, client.ShuffleRequest{Cards: []string{"a", "b", "c"}}},
+		"other card":  {`["a","b","c"]`, `["a","b","d"]`, client.ShuffleRequest{Cards: []string{"a", "b", "c"}}},
 		"mix":         {`"cut":true`, `"slots":["q6urq6urq6urq6urq6urq6urq6urq6urq6urq6urq6s="]`, client.ShuffleRequest{Mix: &client.MixPlan{Cut: ptr(client.MixPlanCut(true))}}},
 		"no mix":      {`"table"`, `"mix":{"cut":true},"table"`, client.ShuffleRequest{}},
 		"less mix":    {`"beacon":{},`, ``, client.ShuffleRequest{Mix: &client.MixPlan{Beacon: &client.BeaconPlan{}, Cut: ptr(client.MixPlanCut(true))}}},
@@ -258,4 +259,11 @@ func TestBadDaemon(t *testing.T) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
+	other := func(h http.Handler) http.Handler {
+		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			h.ServeHTTP(w, withBody(r, strings.Replace(readAll(t, r), "[6,6]", "[6,7]", 1)))
+		})
+	}
+	_, err := d.client(other, nil).Draws(t.Context(), "ranges", client.DrawsRequest{Table: "dice", Ranges: []uint32{6, 6}})
+	isFault(t, "other ranges", err, "of another deck, or of other ranges")
 }

@@ -204,14 +204,9 @@ func TestTakeOver(t *testing.T) {
 			again.From = ""
 		}
 		return again, err
-	}, map[string]string{"/from": "who had it before is the daemon's word"}}, {"load", fmt.Sprint("/shuffles/", s.ID), func() (any, error) {
-		s, err := floor.Load(ctx, s.ID)
-		return shuffleOf(s), err
-	}, map[string]string{
-		"/state":           "an open or overdue shuffle is the same to a client",
-		"/next left out":   "an open shuffle is dealt on between two questions, and the transcript tells how far",
-		"/extent left out": "it is another owner's then, as the transcript tells",
-	}}})
+	}, map[string]string{"/from": "who had it before is the daemon's word"}}, {"state", fmt.Sprint("/shuffles/", s.ID), func() (any, error) {
+		return without(floor.State(ctx, s.ID))
+	}, untold}})
 	void := client.CloseRequest{Outcome: client.OutcomeVoid, Reason: ptr(client.ReasonMisdeal)}
 	_, err = c.Close(ctx, s, void)
 	isRefused(t, "a close of the first owner", err, client.CodeNotYours)

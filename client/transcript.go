@@ -79,18 +79,19 @@ func (c *Client) holdTranscript(ctx context.Context, answer []byte, when asked) 
 	return file, nil
 }
 
-// restore takes what was played of a shuffle from a proved transcript, and holds
-// the state that the daemon told before against it; nil is none.
-func (c *Client) restore(ctx context.Context, s *Committed, state *ShuffleState, told []byte) error {
+// restore takes what was played of a shuffle from a proved transcript, whose verdict it
+// returns.
+func (c *Client) restore(ctx context.Context, s *Committed) (*verify.Verdict, error) {
 	answer, v, file, err := c.transcript(ctx, s.ID, "", c.signed)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	fault := func(what string, err error) error { return &Fault{What: what, Answer: answer, Err: err} }
+	fault := func(what string, err error) (*verify.Verdict, error) {
+		return nil, &Fault{What: what, Answer: answer, Err: err}
+	}
 	if v.Commitment != s.Commitment.String() {
 		return fault("the transcript is of another commit", nil)
 	}
-	var mix *audit.Mix
 	var closed *audit.Close
 	for _, text := range file.Receipts[2:] {
 		r, err := audit.ParseReceipt(text)
@@ -103,19 +104,11 @@ func (c *Client) restore(ctx context.Context, s *Committed, state *ShuffleState,
 		}
 		switch b := e.Body.(type) {
 		case *audit.Mix:
-			mix = b
+			if err := s.mixed(b); err != nil {
+				return fault("the mix", err)
+			}
 		case *audit.Close:
 			closed = b
-		}
-	}
-	if mix != nil {
-		if err := s.mixed(mix); err != nil {
-			return fault("the mix", err)
-		}
-	}
-	if state != nil {
-		if what := contradicts(state, v, mix != nil); what != "" {
-			return &Fault{What: what, Answer: told}
 		}
 	}
 	for _, card := range file.Cards {
@@ -134,50 +127,9 @@ func (c *Client) restore(ctx context.Context, s *Committed, state *ShuffleState,
 		c.learn(deck)
 	}
 	if closed != nil && closed.Form == audit.FormTape {
-		return s.proveTape(closed, answer)
+		return v, s.proveTape(closed, answer)
 	}
-	return nil
-}
-
-// contradicts says where a state is not borne out by a transcript that is at least
-// as new, or "".
-func contradicts(state *ShuffleState, v *verify.Verdict, mixed bool) string {
-	isClosed := state.State == ShuffleStateStateClosed
-	var closedAt string
-	if state.ClosedAt != nil {
-		text, _ := state.ClosedAt.MarshalText() // never fails
-		closedAt = string(text)
-	}
-	switch {
-	case state.Next > v.Next, isClosed && state.Next != v.Next:
-		return "other places were dealt than the ledger shows"
-	case deref(state.Mixed) && !mixed:
-		return "the ledger shows no mix"
-	case !owned(state, v, isClosed):
-		return "the ledger shows another owner"
-	case isClosed && (v.State != "closed" || v.ClosedAt != closedAt || v.Outcome != string(deref(state.Outcome)) || v.Reason != string(deref(state.Reason))):
-		return "the ledger shows another end"
-	}
-	return ""
-}
-
-// owned reports whether the ledger shows the owner that a state names: the last one if
-// the shuffle is closed, and otherwise any, since the transcript may be newer.
-func owned(state *ShuffleState, v *verify.Verdict, isClosed bool) bool {
-	owner, extent := v.Owner, ExtentPlay
-	holds := func() bool {
-		told := ExtentPlay
-		if state.Extent != nil {
-			told = *state.Extent
-		}
-		return state.Owner == owner && told == extent
-	}
-	ok := holds()
-	for _, t := range v.Takeovers {
-		owner, extent = t.Identity, Extent(t.Extent)
-		ok = holds() || ok && !isClosed
-	}
-	return ok
+	return v, nil
 }
 
 // learnMix restores a shuffle whose mix another client made.
@@ -188,7 +140,7 @@ func (c *Client) learnMix(ctx context.Context, s *Committed) error {
 	if known {
 		return nil
 	}
-	if err := c.restore(ctx, s, nil, nil); err != nil {
+	if _, err := c.restore(ctx, s); err != nil {
 		return fmt.Errorf("learning the mix: %w", err)
 	}
 	return nil
@@ -216,7 +168,7 @@ func (c *Client) proveNames(ctx context.Context, s *Committed, cards []Card, ans
 		known, ok := c.decks[hash]
 		c.mu.Unlock()
 		if !ok {
-			if err := c.restore(ctx, s, nil, nil); err != nil {
+			if _, err := c.restore(ctx, s); err != nil {
 				return fmt.Errorf("learning the deck's names: %w", err)
 			}
 			c.mu.Lock()

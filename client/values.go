@@ -5,7 +5,6 @@ import (
 	"errors"
 	"time"
 
-	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 )
 
@@ -84,28 +83,5 @@ func (e EndAt) MarshalJSONTo(enc *jsontext.Encoder) error {
 			return err
 		}
 	}
-	return nil
-}
-
-// UnmarshalJSONFrom reads what MarshalJSONTo writes.
-func (e *EndAt) UnmarshalJSONFrom(dec *jsontext.Decoder) error {
-	if dec.PeekKind() == '0' {
-		if err := json.UnmarshalDecode(dec, &e.Lo); err != nil {
-			return err
-		}
-		e.Hi = e.Lo
-		return nil
-	}
-	var r struct {
-		Lo *int `json:"lo"`
-		Hi *int `json:"hi"`
-	}
-	if err := json.UnmarshalDecode(dec, &r); err != nil {
-		return err
-	}
-	if r.Lo == nil || r.Hi == nil {
-		return errors.New("not a place, nor lo and hi")
-	}
-	e.Lo, e.Hi = *r.Lo, *r.Hi
 	return nil
 }

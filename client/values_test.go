@@ -79,22 +79,6 @@ func TestPause(t *testing.T) {
 	}
 }
 
-func TestEndAt(t *testing.T) {
-	t.Parallel()
-	for text, want := range map[string]EndAt{"3": {3, 3}, `{"lo":1,"hi":2}`: {1, 2}} {
-		var e EndAt
-		if err := json.Unmarshal([]byte(text), &e); err != nil || e != want {
-			t.Errorf("%s: %v, %v", text, e, err)
-		}
-	}
-	for _, text := range []string{`"3"`, `{"lo":1}`, `{"hi":1}`, `{}`, `[1,2]`, `1.5`, `true`} {
-		var e EndAt
-		if json.Unmarshal([]byte(text), &e) == nil {
-			t.Errorf("%s is taken", text)
-		}
-	}
-}
-
 func TestSlot(t *testing.T) {
 	t.Parallel()
 	a, b := NewSlot("example.com/test", "t"), NewSlot("example.com/test", "t")

@@ -39,7 +39,7 @@ func (c *closeCmd) Run(ctx context.Context, s streams) error {
 	if c.JSON {
 		return printSafeJSON(s.out, closed)
 	}
-	sayClosed(s, c.ID, closed)
+	sayClosed(s, c.ID, closeRequest(c.Outcome, c.Because), closed)
 	return nil
 }
 
@@ -53,10 +53,10 @@ func closeRequest(outcome, reason string) *client.CloseRequest {
 }
 
 // sayClosed says how the shuffle ended and who has the tape.
-func sayClosed(s streams, id uint64, c *client.Close) {
-	how := string(c.Outcome)
-	if c.Reason != nil {
-		how += ": " + string(*c.Reason)
+func sayClosed(s streams, id uint64, asked *client.CloseRequest, c *client.Close) {
+	how := string(asked.Outcome)
+	if asked.Reason != nil {
+		how += ": " + string(*asked.Reason)
 	}
 	fmt.Fprintf(s.out, "%s\n\n", s.sheet().p.Bold(fmt.Sprintf("Shuffle %d: closed as %s, recorded and signed", id, how)))
 	if len(c.Tape) > 0 {

@@ -62,8 +62,8 @@ func (c *dealCmd) Run(ctx context.Context, s streams) error {
 		return printSafeJSON(s.out, dealt)
 	}
 	look := term.Plain
-	if state, err := d.State(ctx, c.ID); err == nil && state.DeckHash != nil { // for the drawing only
-		look = term.StyleOfHash(*state.DeckHash)
+	if shuffle.DeckHash != nil { // for the drawing only
+		look = term.StyleOfHash(*shuffle.DeckHash)
 	}
 	sheet := s.sheet()
 	places := fmt.Sprintf("places %d to %d", c.First, dealt.Next-1)
@@ -80,7 +80,7 @@ func (c *dealCmd) Run(ctx context.Context, s streams) error {
 		fmt.Fprintf(s.out, "%s\n\n", sheet.p.Bold("The cut card has come out: this hand is the last."))
 	}
 	if dealt.Close != nil {
-		sayClosed(s, c.ID, dealt.Close)
+		sayClosed(s, c.ID, req.Close, dealt.Close)
 		return nil
 	}
 	fmt.Fprintf(s.out, "Every %s opens the deck root. The next place is %d of %d.\n", what, dealt.Next, shuffle.Places())

@@ -186,7 +186,7 @@ func (d *demo) closeHand(ctx context.Context) error {
 	}
 	d.act("4. Close: the tape becomes public")
 	d.say("The hand is over. The close writes the tape into the ledger:")
-	d.facts("outcome", closed.Outcome.String(), "tape", hex.EncodeToString(closed.Tape))
+	d.facts("outcome", audit.OutcomeCompleted.String(), "tape", hex.EncodeToString(closed.Tape))
 	d.say("Now anybody can shuffle again: i and j change places, 52 times. The first draws on paper:")
 	data, err := d.house.dealer.Transcript(ctx, d.id, dealer.View{})
 	if err != nil {

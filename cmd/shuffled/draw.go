@@ -45,7 +45,7 @@ func (c *drawCmd) Run(ctx context.Context, s streams) error {
 		return c.fail(s, err)
 	}
 	if c.JSON {
-		return printSafeJSON(s.out, committed{made.Shuffle, c.Idempotent})
+		return printSafeJSON(s.out, committed{made.Shuffle, made.Terms, c.Idempotent})
 	}
 	c.announce(s, made, "Draw", fmt.Sprintf("--run %d:board::public --close completed", count))
 	return nil

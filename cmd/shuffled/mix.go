@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"encoding/hex"
 	"fmt"
 
 	"shuffled/client"
@@ -47,9 +46,6 @@ func (c *mixCmd) Run(ctx context.Context, s streams) error {
 		return printSafeJSON(s.out, mixed)
 	}
 	fmt.Fprintf(s.out, "%s\n\n", s.sheet().p.Bold(fmt.Sprintf("Shuffle %d: the mix is recorded and signed", c.ID)))
-	if len(mixed.Beacon) > 0 {
-		fmt.Fprintf(s.out, "  beacon      %s\n\n", hex.EncodeToString(mixed.Beacon))
-	}
 	fmt.Fprintf(s.out, "The order of the places follows from the commit and these values; anybody can compute it.\nDeal from it: shuffled deal %d --first 0 --run …\n", c.ID)
 	return nil
 }

@@ -144,7 +144,7 @@ func planFacts(p *client.Plan) (facts [][2]string) {
 	if b := p.Beacon; b != nil {
 		facts = append(facts, [2]string{"beacon", fmt.Sprintf("round %d of drand's quicknet, out at %s", b.Round, clock(b.Time))})
 	}
-	if p.Cut != nil {
+	if p.Cut {
 		facts = append(facts, [2]string{"cut", "by a player"})
 	}
 	return facts
@@ -153,7 +153,7 @@ func planFacts(p *client.Plan) (facts [][2]string) {
 // mixCommand is the command that answers a plan.
 func mixCommand(id uint64, p *client.Plan) string {
 	line := fmt.Sprintf("shuffled mix %d", id) + strings.Repeat(" --slot VALUE", len(p.Slots))
-	if p.Cut != nil {
+	if p.Cut {
 		line += " --cut N"
 	}
 	return line

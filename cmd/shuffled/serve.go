@@ -150,7 +150,7 @@ func (c serveCmd) serve(ctx context.Context, s streams, cfg *config.Config, list
 	}
 	server := httpapi.NewHTTPServer(public, apiLimits(cfg, c.Dev), log)
 	server.TLSConfig = tlsConfig
-	serveUntil(run, group, api.Limit(listener, tlsConfig != nil), server, api.Drain)
+	serveUntil(run, group, api.Limit(listener), server, api.Drain)
 
 	start := newWaiting(log, api.Waiting)
 	store, err := insist(ctx, start, "", "the database", func(s *step) (backend, error) { return c.open(ctx, cfg, s) })
@@ -212,18 +212,18 @@ func (c serveCmd) listenOperator(ctx context.Context, group *errgroup.Group, cfg
 	return nil
 }
 
-// apiLimits are the configured limits; a sandbox has no rates, and all patience.
+// apiLimits are the configured limits; a sandbox has no rates and no queue deadline.
 func apiLimits(cfg *config.Config, dev bool) httpapi.Limits {
 	c := cfg.Limits
 	l := httpapi.Limits{
 		Body: int64(c.MaxBody), Verify: int64(c.MaxVerifyBody), Connections: c.Connections, Concurrent: c.Concurrency, Waiting: c.Waiting,
-		Witnessed: c.Witnessed, Verifying: c.Verifications, Readers: c.Readers, ReadBytes: int64(c.ReadBytes), ReadBytesAll: int64(c.ReadBytesAll), Patience: c.Patience.Duration(),
+		Witnessed: c.Witnessed, Verifying: c.Verifications, Readers: c.Readers, ReadBytes: int64(c.ReadBytes), ReadBytesAll: int64(c.ReadBytesAll), QueueDeadline: c.Patience.Duration(),
 		TokenRate: c.TokenRate, TokenBurst: c.TokenBurst, UnknownRate: c.UnknownRate, UnknownBurst: c.UnknownBurst, ReadRate: c.ReadRate, ReadBurst: c.ReadBurst, VerifyRate: c.VerifyRate, VerifyBurst: c.VerifyBurst,
 		Request: c.RequestTimeout.Duration(), Header: c.ReadHeaderTimeout.Duration(), Read: c.ReadTimeout.Duration(),
 		Write: c.WriteTimeout.Duration(), Idle: c.IdleTimeout.Duration(),
 	}
 	if dev {
-		l.TokenRate, l.UnknownRate, l.ReadRate, l.VerifyRate, l.Patience = 0, 0, 0, 0, 0
+		l.TokenRate, l.UnknownRate, l.ReadRate, l.VerifyRate, l.QueueDeadline = 0, 0, 0, 0, 0
 		l.ReadBytes, l.ReadBytesAll = 0, 0
 	}
 	return l

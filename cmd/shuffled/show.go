@@ -35,9 +35,6 @@ func (c *showCmd) Run(ctx context.Context, s streams) error {
 	if c.Transcript != "" {
 		return c.write(ctx, s, d)
 	}
-	if _, err := d.Load(ctx, c.ID); err != nil { // proves the commit
-		return c.fail(s, err)
-	}
 	state, err := d.State(ctx, c.ID)
 	if err != nil {
 		return c.fail(s, err)
@@ -69,8 +66,8 @@ func (c *showCmd) write(ctx context.Context, s streams, d *client.Client) error 
 	return nil
 }
 
-// print says what the daemon says of the shuffle.
-func (c *showCmd) print(s streams, st *client.ShuffleState) {
+// print says what is known of the shuffle.
+func (c *showCmd) print(s streams, st *client.Status) {
 	fact := func(label, format string, args ...any) {
 		fmt.Fprintf(s.out, "  %-10s  %s\n", label, visible(fmt.Sprintf(format, args...)))
 	}
@@ -125,11 +122,15 @@ func (c *showCmd) print(s streams, st *client.ShuffleState) {
 	fact("tape", "disclosed at the close: %s", st.Disclosure)
 	fact("commitment", "%s", st.Commitment)
 	fact("deck root", "%s", st.DeckRoot)
-	fmt.Fprintf(s.out, "\nThe commit is proved. The rest is the daemon's word until you have the evidence:\n  shuffled show %d --transcript FILE\n", st.ID)
+	unproved := "that nothing followed"
+	if st.EndAt != nil && st.EndAt.Lo != st.EndAt.Hi {
+		unproved += " and whether the cut card is out"
+	}
+	fmt.Fprintf(s.out, "\nThis is proved, except %s. The evidence:\n  shuffled show %d --transcript FILE\n", unproved, st.ID)
 }
 
 // cutCard says where the cut card lies, as far as it is told.
-func cutCard(st *client.ShuffleState) string {
+func cutCard(st *client.Status) string {
 	where := fmt.Sprintf("at place %d", st.EndAt.Lo)
 	if st.EndAt.Hi != st.EndAt.Lo {
 		where = fmt.Sprintf("drawn from places %d to %d", st.EndAt.Lo, st.EndAt.Hi)

@@ -17,28 +17,28 @@ import (
 func TestShowPrint(t *testing.T) {
 	t.Parallel()
 	at := client.Timestamp{Time: time.Date(2026, 3, 14, 15, 9, 26, 0, time.UTC)}
-	yes, no, id, cut := true, false, uint64(7), client.PlanCutTrue
-	plan := &client.Plan{Slots: []client.Hash{{1}, {2}}, Beacon: &client.Round{Round: 34169524, Time: at}, Cut: &cut}
+	yes, no, id := true, false, uint64(7)
+	plan := &client.Plan{Slots: []client.Hash{{1}, {2}}, Beacon: &client.Round{Round: 34169524, Time: at}, Cut: true}
 	for name, test := range map[string]struct {
-		state client.ShuffleState
+		state client.Status
 		want  []string // lines
 		not   string
 	}{
-		"open": {client.ShuffleState{State: "open", Places: 52, Next: 3}, []string{"  places      3 of 52 dealt", "  close by    2026-03-14 15:09:26 UTC"}, "cut card"},
-		"overdue": {client.ShuffleState{State: "overdue"},
+		"open": {client.Status{ShuffleState: client.ShuffleState{State: "open", Next: 3}, Terms: client.Terms{Places: 52}}, []string{"  places      3 of 52 dealt", "  close by    2026-03-14 15:09:26 UTC"}, "cut card"},
+		"overdue": {client.Status{ShuffleState: client.ShuffleState{State: "overdue"}},
 			[]string{"  close by    2026-03-14 15:09:26 UTC: overdue, the daemon closes it as expired"}, "closed  "},
-		"waits for its mix": {client.ShuffleState{State: "open", Plan: plan, Mixed: &no}, []string{
+		"waits for its mix": {client.Status{ShuffleState: client.ShuffleState{State: "open", Mixed: &no}, Terms: client.Terms{Plan: plan}}, []string{
 			"  slot 1      AQAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA=", "  slot 2      AgAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA=",
 			"  beacon      round 34169524 of drand's quicknet, out at 2026-03-14 15:09:26 UTC", "  cut         by a player",
 			"  mix         not recorded yet: shuffled mix 2 --slot VALUE --slot VALUE --cut N"}, "yes"},
-		"mixed":        {client.ShuffleState{State: "open", Plan: plan, Mixed: &yes}, []string{"  mix         recorded"}, "not yet"},
-		"never mixed":  {client.ShuffleState{State: "closed", Plan: plan, Mixed: &no}, []string{"  mix         never recorded"}, "not yet"},
-		"a child":      {client.ShuffleState{State: "open", Parent: &id, Previous: &id}, []string{"  cards of    shuffle 7, shuffled again", "  previous    shuffle 7 of this table"}, "mixed"},
-		"a cut card":   {client.ShuffleState{State: "open", EndAt: &client.EndAt{Lo: 380, Hi: 380}}, []string{"  cut card    at place 380"}, "last"},
-		"a drawn one":  {client.ShuffleState{State: "open", EndAt: &client.EndAt{Lo: 380, Hi: 400}, LastHand: &no}, []string{"  cut card    drawn from places 380 to 400"}, "last"},
-		"the last one": {client.ShuffleState{State: "open", EndAt: &client.EndAt{Lo: 380, Hi: 400}, LastHand: &yes}, []string{"  cut card    drawn from places 380 to 400; it has come out, this hand is the last"}, "overdue"},
-		"dice":         {client.ShuffleState{State: "open", Ranges: []uint32{6, 20}}, []string{"  draws       1-6, 1-20"}, "more"},
-		"many dice":    {client.ShuffleState{State: "open", Ranges: make([]uint32, 15)}, []string{"  draws       1-0, 1-0, 1-0, 1-0, 1-0, 1-0, 1-0, 1-0, 1-0, 1-0, 1-0, 1-0 and 3 more"}, "cards of"},
+		"mixed":        {client.Status{ShuffleState: client.ShuffleState{State: "open", Mixed: &yes}, Terms: client.Terms{Plan: plan}}, []string{"  mix         recorded"}, "not yet"},
+		"never mixed":  {client.Status{ShuffleState: client.ShuffleState{State: "closed", Mixed: &no}, Terms: client.Terms{Plan: plan}}, []string{"  mix         never recorded"}, "not yet"},
+		"a child":      {client.Status{ShuffleState: client.ShuffleState{State: "open"}, Terms: client.Terms{Parent: &id, Previous: &id}}, []string{"  cards of    shuffle 7, shuffled again", "  previous    shuffle 7 of this table"}, "mixed"},
+		"a cut card":   {client.Status{ShuffleState: client.ShuffleState{State: "open"}, Terms: client.Terms{EndAt: &client.EndAt{Lo: 380, Hi: 380}}}, []string{"  cut card    at place 380"}, "last"},
+		"a drawn one":  {client.Status{ShuffleState: client.ShuffleState{State: "open", LastHand: &no}, Terms: client.Terms{EndAt: &client.EndAt{Lo: 380, Hi: 400}}}, []string{"  cut card    drawn from places 380 to 400"}, "last"},
+		"the last one": {client.Status{ShuffleState: client.ShuffleState{State: "open", LastHand: &yes}, Terms: client.Terms{EndAt: &client.EndAt{Lo: 380, Hi: 400}}}, []string{"  cut card    drawn from places 380 to 400; it has come out, this hand is the last"}, "overdue"},
+		"dice":         {client.Status{ShuffleState: client.ShuffleState{State: "open"}, Terms: client.Terms{Ranges: []uint32{6, 20}}}, []string{"  draws       1-6, 1-20"}, "more"},
+		"many dice":    {client.Status{ShuffleState: client.ShuffleState{State: "open"}, Terms: client.Terms{Ranges: make([]uint32, 15)}}, []string{"  draws       1-0, 1-0, 1-0, 1-0, 1-0, 1-0, 1-0, 1-0, 1-0, 1-0, 1-0, 1-0 and 3 more"}, "cards of"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -50,7 +50,7 @@ func (c *shuffleCmd) Run(ctx context.Context, s streams) error {
 		return c.fail(s, err)
 	}
 	if c.JSON {
-		return printSafeJSON(s.out, committed{made.Shuffle, c.Idempotent})
+		return printSafeJSON(s.out, committed{made.Shuffle, made.Terms, c.Idempotent})
 	}
 	c.announce(s, made, "Shuffle", "--run 2:seat:seat-1")
 	return nil
@@ -59,7 +59,8 @@ func (c *shuffleCmd) Run(ctx context.Context, s streams) error {
 // committed is what --json prints of a commit.
 type committed struct {
 	client.Shuffle
-	Key string `json:"idempotency_key"`
+	client.Terms
+	Key string `json:"idempotency_key,omitempty"`
 }
 
 // request is what the flags ask for.

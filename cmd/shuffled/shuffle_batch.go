@@ -17,7 +17,7 @@ func (c *shuffleCmd) batch(ctx context.Context, s streams, d *client.Client, req
 	if c.JSON {
 		batch := committedBatch{Key: c.Idempotent}
 		for _, made := range all {
-			batch.Shuffles = append(batch.Shuffles, made.Shuffle)
+			batch.Shuffles = append(batch.Shuffles, committed{made.Shuffle, made.Terms, ""})
 		}
 		return printSafeJSON(s.out, batch)
 	}
@@ -27,8 +27,8 @@ func (c *shuffleCmd) batch(ctx context.Context, s streams, d *client.Client, req
 
 // committedBatch is what --json prints of a batch.
 type committedBatch struct {
-	Shuffles []client.Shuffle `json:"shuffles"`
-	Key      string           `json:"idempotency_key"`
+	Shuffles []committed `json:"shuffles"`
+	Key      string      `json:"idempotency_key"`
 }
 
 // announceAll says what was committed, and how it goes on.

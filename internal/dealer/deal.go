@@ -82,7 +82,7 @@ func (d *Dealer) Deal(ctx context.Context, actor audit.Actor, id uint64, req Dea
 	return answer, nil
 }
 
-func (d *Dealer) appendDeal(ctx context.Context, actor audit.Actor, r *record, t *table, deal *audit.Deal, req DealRequest) ([]ledger.Appended, error) {
+func (d *Dealer) appendDeal(ctx context.Context, actor audit.Actor, r *record, t *opened, deal *audit.Deal, req DealRequest) ([]ledger.Appended, error) {
 	if req.Close != nil {
 		return d.appendClose(ctx, actor, r, t.tape, *req.Close, deal)
 	}
@@ -90,7 +90,7 @@ func (d *Dealer) appendDeal(ctx context.Context, actor audit.Actor, r *record, t
 }
 
 // dealAnswer is what a deal's answer has beside its cards and receipts.
-func dealAnswer(t *table, deal *audit.Deal, at int64) Deal {
+func dealAnswer(t *opened, deal *audit.Deal, at int64) Deal {
 	next := deal.First + deal.Count()
 	a := Deal{Answered: Answered{Time: at}, Next: next, LastHand: t.endAt > 0 && next >= t.endAt}
 	if t.shows != nil {
@@ -187,7 +187,7 @@ func (d *Dealer) end(ctx context.Context, actor audit.Actor, r *record, req Clos
 	defer clear(tape)
 	defer clear(inputs)
 	if err == nil && req.Outcome != audit.OutcomeVoid {
-		var t *table
+		var t *opened
 		if t, err = d.open(ctx, r); err == nil { // a foul deck ends void only
 			t.wipe()
 		}
@@ -237,7 +237,7 @@ func (d *Dealer) repeatClose(ctx context.Context, actor audit.Actor, r *record, 
 
 // closeAnswer holds the tape only where the close tells it to everybody.
 func closeAnswer(c *audit.Close, at int64, receipt string) Close {
-	a := Close{Answered: Answered{Time: at}, Outcome: c.Outcome, Reason: c.Reason, Receipt: receipt}
+	a := Close{Answered: Answered{Time: at}, Receipt: receipt}
 	if c.Form == audit.FormTape {
 		a.Tape = c.Tape
 	}

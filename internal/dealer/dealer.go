@@ -85,9 +85,8 @@ type Shuffle struct {
 	Serial     uint64
 	Commitment [32]byte
 	DeckRoot   [32]byte
-	CloseBy    int64           // UTC milliseconds
-	Plan       []audit.Planned // the mix plan, the round of the dealer's choice in it
-	Receipt    string          // C2SP tlog-proof of the commit
+	CloseBy    int64  // UTC milliseconds
+	Receipt    string // C2SP tlog-proof of the commit
 }
 
 // MixRequest reveals the values of a plan.
@@ -100,7 +99,6 @@ type MixRequest struct {
 // Mix is the answer to a MixRequest, the same for ever, except Repeated.
 type Mix struct {
 	Answered
-	Beacon  *[48]byte // the round's signature, where the plan has a beacon
 	Receipt string
 }
 
@@ -131,8 +129,6 @@ type CloseRequest struct {
 // Close is the answer to a CloseRequest, the same for ever, except Repeated.
 type Close struct {
 	Answered
-	Outcome audit.Outcome
-	Reason  audit.Reason
 	Tape    []byte // when it is disclosed to everybody, else nil
 	Receipt string
 }
@@ -150,30 +146,21 @@ type Takeover struct {
 	Receipt string
 }
 
-// Status is the public state of a shuffle.
+// Status is the public state of a shuffle: what its commit's entry does not say.
 type Status struct {
 	Shuffle
-	Owner       string       // identity
-	Extent      audit.Extent // what the owner may do
-	Production  bool
-	Disclosure  audit.Disclosure
-	GameRef     string
-	DeckHash    [32]byte // zero for a draw list
-	Ranges      []uint32 // of a draw list
-	Mixed       bool     // its plan was revealed
-	Parent      *uint64
-	Previous    uint64 // the table's commit before, 0 for none
-	EndAt       *EndAt // the cut card's place, as committed
-	LastHand    bool   // the cut card has come out
-	Cards       int    // n
-	Places      int    // m
-	Next        int    // next place to deal
-	CommittedAt int64  // UTC milliseconds
-	Overdue     bool   // close-by passed and it is open
-	Closed      bool
-	ClosedAt    int64 // when Closed
-	Outcome     audit.Outcome
-	Reason      audit.Reason
+	Owner    string       // identity
+	Extent   audit.Extent // what the owner may do
+	Planned  bool         // it has a mix plan
+	Mixed    bool         // its plan was revealed
+	CutCard  bool         // it has a cut card
+	LastHand bool         // the cut card has come out
+	Next     int          // next place to deal
+	Overdue  bool         // close-by passed and it is open
+	Closed   bool
+	ClosedAt int64 // when Closed
+	Outcome  audit.Outcome
+	Reason   audit.Reason
 }
 
 // RequestError is a request that breaks a rule of its own, whatever the state:

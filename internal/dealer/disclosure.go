@@ -108,18 +108,13 @@ func (d *Dealer) appendUnder(ctx context.Context, serves func(*ledger.Disclosure
 	return nil, &audit.Illegal{Code: audit.RuleDisclosureKey, Detail: "disclosure keys change faster than a tape can be sealed to one"}
 }
 
-// appendCommit appends a commit, the proposal's only body, with its sealed tape; one
-// with disclosure auditor under a disclosure key; a child's with its parent's close
-// behind it.
-func (d *Dealer) appendCommit(ctx context.Context, c *audit.Context, p ledger.Proposal, from *parent) ([]ledger.Appended, error) {
+// appendCommits appends commits to this context, which are the proposal's bodies; with
+// disclosure to auditors under a disclosure key; a child's with its parent's close behind
+// it.
+func (d *Dealer) appendCommits(ctx context.Context, c *audit.Context, p ledger.Proposal, from *parent) ([]ledger.Appended, error) {
 	if from != nil {
 		return d.appendChild(ctx, c, p, from)
 	}
-	return d.appendFresh(ctx, c, p)
-}
-
-// appendFresh appends commits to this context, which continue no parent.
-func (d *Dealer) appendFresh(ctx context.Context, c *audit.Context, p ledger.Proposal) ([]ledger.Appended, error) {
 	if c.Disclosure == audit.DisclosurePublic {
 		return d.cfg.Ledger.Append(ctx, p)
 	}

@@ -37,9 +37,8 @@ func TestDraws(t *testing.T) {
 				t.Errorf("value %d of 1..%d is %+v, shows %d", i, k, d.Cards[i], d.Shows[i])
 			}
 		}
-		state, err := tb.Status(t.Context(), dice.ID)
-		if err != nil || len(state.Ranges) != 5 || state.Cards != 0 || state.Places != 5 || state.DeckHash != [32]byte{} {
-			t.Errorf("%+v, %v", state, err)
+		if c := tb.commitOf(dice.ID).Context; len(c.Recipe.Ranges) != 5 || c.Recipe.Cards != 0 || c.DeckHash != [32]byte{} {
+			t.Errorf("%+v", c)
 		}
 
 		raffle := tb.draw("raffle", dealer.DrawsRequest{Table: "t", Numbers: &dealer.Numbers{Of: 80, Take: 20}})
@@ -55,7 +54,7 @@ func TestDraws(t *testing.T) {
 		if len(seen) != 20 || d.Shows != nil {
 			t.Errorf("%d numbers, shows %v", len(seen), d.Shows)
 		}
-		_, err = tb.Deal(t.Context(), as("tester"), raffle.ID, dealer.DealRequest{First: 20, Runs: []audit.Run{board(1)}})
+		_, err := tb.Deal(t.Context(), as("tester"), raffle.ID, dealer.DealRequest{First: 20, Runs: []audit.Run{board(1)}})
 		wantRefusal(t, "the 21st number", err, "", audit.RulePlaces)
 
 		wheel := tb.draw("wheel", dealer.DrawsRequest{Table: "t", Wheel: []dealer.Stop{{Label: "red", Weight: 18}, {Label: "black", Weight: 18}, {Label: "zero", Weight: 1}}})
@@ -206,7 +205,7 @@ func TestLastHand(t *testing.T) {
 				}
 				d := tb.deal(s.ID, req)
 				state, err := tb.Status(t.Context(), s.ID)
-				if err != nil || state.LastHand != d.LastHand || *state.EndAt != end {
+				if err != nil || state.LastHand != d.LastHand || !state.CutCard {
 					t.Fatalf("after place %d the deal says %t, the state %+v, %v", first, d.LastHand, state, err)
 				}
 				if d.LastHand && out == 0 {

@@ -117,7 +117,7 @@ func (d *Dealer) Mix(ctx context.Context, actor audit.Actor, id uint64, req MixR
 	if err != nil {
 		return Mix{}, err
 	}
-	return mixAnswer(mix, appended[0].Entry.Time, appended[0].Receipt.Text()), nil
+	return Mix{Answered{Time: appended[0].Entry.Time}, appended[0].Receipt.Text()}, nil
 }
 
 func (d *Dealer) repeatMix(ctx context.Context, actor audit.Actor, r *record, req MixRequest) (Mix, error) {
@@ -126,7 +126,7 @@ func (d *Dealer) repeatMix(ctx context.Context, actor audit.Actor, r *record, re
 	}
 	signature := req.Beacon
 	if signature == nil {
-		signature = mixAnswer(r.mix, 0, "").Beacon
+		signature = signatureIn(r.mix)
 	}
 	if !slices.Equal(req.values(signature), r.mix.Values) {
 		return Mix{}, fmt.Errorf("the mix of shuffle %d: %w", r.id, ErrRepeated)
@@ -135,9 +135,7 @@ func (d *Dealer) repeatMix(ctx context.Context, actor audit.Actor, r *record, re
 	if err != nil {
 		return Mix{}, err
 	}
-	answer := mixAnswer(r.mix, r.mixAt, receipt)
-	answer.Repeated = true
-	return answer, nil
+	return Mix{Answered{Time: r.mixAt, Repeated: true}, receipt}, nil
 }
 
 // answers reports which source of the plan the request leaves without a value, or
@@ -221,13 +219,12 @@ func (d *Dealer) fetch(ctx context.Context, chain *beacon.Chain, round uint64) (
 	return signature, nil
 }
 
-func mixAnswer(m *audit.Mix, at int64, receipt string) Mix {
-	a := Mix{Answered: Answered{Time: at}, Receipt: receipt}
-	for _, v := range m.Values {
-		if v.Source == audit.SourceBeacon {
-			signature := v.Beacon
-			a.Beacon = &signature
+// signatureIn returns the beacon's signature among the values of a mix, nil without one.
+func signatureIn(m *audit.Mix) *[48]byte {
+	for i := range m.Values {
+		if m.Values[i].Source == audit.SourceBeacon {
+			return &m.Values[i].Beacon
 		}
 	}
-	return a
+	return nil
 }

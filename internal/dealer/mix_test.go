@@ -94,13 +94,13 @@ func TestMix(t *testing.T) {
 		values, hashes := slots("mix", 2)
 		s := tb.commit("k", dealer.ShuffleRequest{Table: "t", Deck: "standard-52",
 			Plan: &dealer.MixPlan{Slots: hashes, Beacon: true, Round: round.Round, Cut: true}})
-		if len(s.Plan) != 4 || s.Plan[2].Round != round.Round {
-			t.Errorf("the plan is %+v", s.Plan)
+		if plan := tb.commitOf(s.ID).Context.Plan; len(plan) != 4 || plan[2].Round != round.Round {
+			t.Errorf("the plan is %+v", plan)
 		}
 		right := dealer.MixRequest{Slots: values, Beacon: &round.Signature, Cut: num(17)}
 		tb.wrongMixes(s.ID, right)
 		mixed, err := tb.Mix(t.Context(), as("tester"), s.ID, right)
-		if err != nil || *mixed.Beacon != round.Signature {
+		if err != nil || mixed.Repeated {
 			t.Fatalf("%+v, %v", mixed, err)
 		}
 		tb.restart()
@@ -265,8 +265,9 @@ func TestMixPlans(t *testing.T) {
 	tb.commit("k", with("k", dealer.MixPlan{Beacon: true, Round: last.Round}))
 	chosen := with("chosen", dealer.MixPlan{Beacon: true})
 	s := tb.commit("chosen", chosen)
-	if at := roundTime(s.Plan[0].Round); !at.After(tb.now()) || at.After(tb.now().Add(time.Minute)) {
-		t.Errorf("the dealer chose round %d, of %s", s.Plan[0].Round, at)
+	plan := tb.commitOf(s.ID).Context.Plan
+	if at := roundTime(plan[0].Round); !at.After(tb.now()) || at.After(tb.now().Add(time.Minute)) {
+		t.Errorf("the dealer chose round %d, of %s", plan[0].Round, at)
 	}
 	tb.pass(time.Hour)
 	if diff := cmp.Diff(s, tb.commit("chosen", chosen), sameAnswer); diff != "" {

@@ -255,7 +255,7 @@ func (m *model) look(r *rapid.T) {
 	if err != nil {
 		r.Fatal(err)
 	}
-	if s.Next != p.next || s.Closed != (p.ended != nil) || s.Mixed != (p.mixed != nil) || s.Serial != p.serial || s.Places != p.m ||
+	if s.Next != p.next || s.Closed != (p.ended != nil) || s.Mixed != (p.mixed != nil) || s.Serial != p.serial ||
 		p.ended != nil && (s.Outcome != p.ended.Outcome || s.Reason != p.ended.Reason) ||
 		s.Overdue != (p.ended == nil && m.now() >= p.closeBy) {
 		r.Fatalf("shuffle %d is %+v, the model has %+v", p.id, s, p)

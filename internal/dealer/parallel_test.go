@@ -193,12 +193,12 @@ func (tb *table) race(daemons []*table, id uint64, n int) audit.Outcome {
 	begin := func(f func()) { wg.Go(func() { <-wait; f() }) }
 	closers := []func(d *table){
 		func(d *table) {
-			c, err := d.Close(ctx, as("tester"), id, dealer.CloseRequest{Outcome: audit.OutcomeCompleted})
-			ended(c.Outcome, err)
+			_, err := d.Close(ctx, as("tester"), id, dealer.CloseRequest{Outcome: audit.OutcomeCompleted})
+			ended(audit.OutcomeCompleted, err)
 		},
 		func(d *table) {
-			c, err := d.Close(ctx, as("tester"), id, dealer.CloseRequest{Outcome: audit.OutcomeVoid, Reason: audit.ReasonMisdeal})
-			ended(c.Outcome, err)
+			_, err := d.Close(ctx, as("tester"), id, dealer.CloseRequest{Outcome: audit.OutcomeVoid, Reason: audit.ReasonMisdeal})
+			ended(audit.OutcomeVoid, err)
 		},
 		func(d *table) {
 			_, err := d.Shuffle(ctx, as("tester"), fmt.Sprint("child-", n), child(id, 0, 1))

@@ -22,7 +22,7 @@ var errParentMoved = errors.New("the parent was dealt from meanwhile")
 // parent is a shuffle that a child continues.
 type parent struct {
 	record *record
-	table  *table   // laid open; wiped with the parent
+	opened *opened  // laid open; wiped with the parent
 	inputs []uint32 // the child's: the parent's values at the child's positions
 	moving bool     // these are the undealt ones, so no deal may come between
 }
@@ -30,7 +30,7 @@ type parent struct {
 // wipe clears what was opened. Nobody is no parent.
 func (p *parent) wipe() {
 	if p != nil {
-		p.table.wipe()
+		p.opened.wipe()
 		clear(p.inputs)
 	}
 }
@@ -79,7 +79,7 @@ func (d *Dealer) inherit(ctx context.Context, actor audit.Actor, c *audit.Contex
 	if err != nil {
 		return nil, err
 	}
-	p := &parent{record: r, table: t, moving: req.Parent.Positions == nil}
+	p := &parent{record: r, opened: t, moving: req.Parent.Positions == nil}
 	defer func() {
 		if err != nil {
 			p.wipe()
@@ -121,7 +121,7 @@ func (d *Dealer) checkSlots(ctx context.Context, c *audit.Context) error {
 
 // undealt returns the positions that no place dealt so far shows, ascending. Which
 // order they stand in does not matter: the child's tape gives each order alike.
-func (r *record) undealt(t *table) ([]uint16, error) {
+func (r *record) undealt(t *opened) ([]uint16, error) {
 	if len(r.commit.Context.Plan) > 0 && r.mix == nil {
 		return nil, &audit.Illegal{Code: audit.RuleMix, Detail: fmt.Sprintf("shuffle %d is dealt only after its mix", r.id)}
 	}
@@ -149,13 +149,13 @@ func (d *Dealer) appendChild(ctx context.Context, c *audit.Context, p ledger.Pro
 	}
 	toAuditors := from.record.commit.Context.Disclosure == audit.DisclosureAuditor
 	if !toAuditors && c.Disclosure == audit.DisclosurePublic {
-		return d.cfg.Ledger.Append(ctx, ended(&audit.Close{Form: audit.FormTape, Tape: bytes.Clone(from.table.tape)}))
+		return d.cfg.Ledger.Append(ctx, ended(&audit.Close{Form: audit.FormTape, Tape: bytes.Clone(from.opened.tape)}))
 	}
 	return d.appendUnder(ctx, usable, func(k *ledger.Disclosure) (ledger.Proposal, error) {
 		if !toAuditors {
-			return ended(&audit.Close{Form: audit.FormTape, Tape: bytes.Clone(from.table.tape)}), nil
+			return ended(&audit.Close{Form: audit.FormTape, Tape: bytes.Clone(from.opened.tape)}), nil
 		}
-		e, err := d.sealedClose(from.record, k, from.table.tape)
+		e, err := d.sealedClose(from.record, k, from.opened.tape)
 		if err != nil {
 			return ledger.Proposal{}, err
 		}

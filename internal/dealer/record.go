@@ -79,7 +79,7 @@ func (d *Dealer) owned(ctx context.Context, id uint64, may func(*record) error) 
 	return r, may(r)
 }
 
-func (d *Dealer) read(ctx context.Context, from *lookups[uint64, []ledger.Row], id uint64) (*record, error) {
+func (d *Dealer) read(ctx context.Context, from *loader[uint64, []ledger.Row], id uint64) (*record, error) {
 	rows, err := d.rows(ctx, from, id)
 	if err != nil {
 		return nil, err
@@ -121,7 +121,7 @@ func (d *Dealer) read(ctx context.Context, from *lookups[uint64, []ledger.Row], 
 }
 
 // rows reads the rows of a shuffle, that of its commit first.
-func (d *Dealer) rows(ctx context.Context, from *lookups[uint64, []ledger.Row], id uint64) ([]ledger.Row, error) {
+func (d *Dealer) rows(ctx context.Context, from *loader[uint64, []ledger.Row], id uint64) ([]ledger.Row, error) {
 	if ledger.IsReader(ctx) {
 		from = d.public // a dealer's question does not wait for what a stranger asks
 	}
@@ -248,10 +248,10 @@ func (r *record) closes(actor audit.Actor) error {
 	return nil
 }
 
-// table is a shuffle laid open: every value, salt and proof of it. It holds
+// opened is a shuffle laid open: every value, salt and proof of it. It holds
 // undealt cards and stays inside this package. It belongs to the function that
 // opened it, which wipes it; no answer shares memory with it.
-type table struct {
+type opened struct {
 	tape   []byte
 	values []uint32 // by position
 	shows  []uint32 // of draws, by position: values moved by the mix
@@ -261,7 +261,7 @@ type table struct {
 }
 
 // wipe clears what t opened, which is not to stay in memory until that is used again.
-func (t *table) wipe() {
+func (t *opened) wipe() {
 	clear(t.tape)
 	clear(t.values)
 	clear(t.shows)
@@ -276,11 +276,11 @@ const maxAncestors = 64
 // key, and computes everything from it. A tape that does not open the commitment
 // is an error; an order that is not the committed one, or not one of the deck's
 // cards, is a foul deck: the latch is set, and nothing is dealt.
-func (d *Dealer) open(ctx context.Context, r *record) (*table, error) {
+func (d *Dealer) open(ctx context.Context, r *record) (*opened, error) {
 	return d.openBelow(ctx, r, maxAncestors)
 }
 
-func (d *Dealer) openBelow(ctx context.Context, r *record, ancestors int) (_ *table, err error) {
+func (d *Dealer) openBelow(ctx context.Context, r *record, ancestors int) (_ *opened, err error) {
 	c := r.commit
 	tape, inputs, err := d.tape(ctx, r, ancestors)
 	if err != nil {
@@ -292,7 +292,7 @@ func (d *Dealer) openBelow(ctx context.Context, r *record, ancestors int) (_ *ta
 		clear(tape)
 		return nil, fmt.Errorf("shuffle %d: %w", r.id, err)
 	}
-	t := &table{tape: tape, endAt: max(out.EndAt, c.Context.EndAt)}
+	t := &opened{tape: tape, endAt: max(out.EndAt, c.Context.EndAt)}
 	defer func() {
 		if err != nil {
 			t.wipe()
@@ -416,7 +416,7 @@ func (d *Dealer) inherited(ctx context.Context, c *audit.Context, ancestors int)
 }
 
 // cards returns the openings of the places first … first+count−1.
-func (d *Dealer) cards(ctx context.Context, r *record, t *table, first, count int) ([]audit.Card, error) {
+func (d *Dealer) cards(ctx context.Context, r *record, t *opened, first, count int) ([]audit.Card, error) {
 	if len(r.commit.Context.Plan) > 0 && r.mix == nil {
 		// No order yet, also when a mix is written meanwhile: r does not know it.
 		return nil, &audit.Illegal{Code: audit.RuleMix, Detail: fmt.Sprintf("shuffle %d is dealt only after its mix", r.id)}
@@ -430,7 +430,7 @@ func (d *Dealer) cards(ctx context.Context, r *record, t *table, first, count in
 
 // cards returns the openings of places whose order is known. Names are those of the
 // deck, nil for a draw list.
-func (t *table) cards(names []string, first, count int) []audit.Card {
+func (t *opened) cards(names []string, first, count int) []audit.Card {
 	cards := make([]audit.Card, count)
 	for i := range cards {
 		o := t.tree.Open(t.order.Position(first + i))

@@ -46,11 +46,11 @@ type Config struct {
 type Dealer struct {
 	cfg              Config
 	keys             *keyring
-	flights          flights
-	commits          *lookups[[32]byte, ledger.Row] // by key tag
-	durable, visible *lookups[uint64, []ledger.Row] // shuffles by id
-	public           *lookups[uint64, []ledger.Row] // durable, of what is asked under ledger.AsReader
-	decks            sync.Map                       // hashes of published decks that the store holds
+	underway         singleflight
+	byKey            *loader[[32]byte, ledger.Row] // commits by key tag
+	durable, visible *loader[uint64, []ledger.Row] // shuffles by id
+	public           *loader[uint64, []ledger.Row] // durable, of what is asked under ledger.AsReader
+	decks            sync.Map                      // hashes of published decks that the store holds
 
 	batches *semaphore.Weighted // of maxInBatches: commits of batches that are worked on
 }
@@ -60,7 +60,12 @@ func New(cfg Config) *Dealer {
 	if cfg.Rotation == 0 {
 		cfg.Rotation = 24 * time.Hour
 	}
-	return &Dealer{cfg: cfg, keys: newKeyring(), batches: semaphore.NewWeighted(maxInBatches), commits: commitLookups(cfg.Store, cfg.Ledger.ID()), durable: shuffleLookups(cfg.Store, cfg.Ledger.ID(), ledger.Durable), visible: shuffleLookups(cfg.Store, cfg.Ledger.ID(), ledger.Visible), public: publicLookups(cfg.Store, cfg.Ledger.ID())}
+	store, id := cfg.Store, cfg.Ledger.ID()
+	return &Dealer{
+		cfg: cfg, keys: newKeyring(), batches: semaphore.NewWeighted(maxInBatches), byKey: commitLoader(store, id),
+		durable: shuffleLoader(store, id, ledger.Durable), visible: shuffleLoader(store, id, ledger.Visible),
+		public: publicLoader(store, id),
+	}
 }
 
 // Ledger returns the ledger that the dealer serves.
@@ -73,12 +78,20 @@ func (d *Dealer) Ledger() *ledger.Ledger { return d.cfg.Ledger }
 // as its own commit declared.
 func (d *Dealer) Shuffle(ctx context.Context, actor audit.Actor, key string, req ShuffleRequest) (Shuffle, error) {
 	c, deck, err := req.context(d.cfg.Ledger.Genesis())
-	return d.begin(ctx, actor, key, asked{
-		context: c, deck: deck, hash: req.hash, closeBy: req.CloseBy, gameRef: req.GameRef, child: &req,
-	}, err)
+	return one(d.serve(ctx, actor, key, &asked{
+		context: c, deck: deck, hash: req.hash, closeBy: req.CloseBy, gameRef: req.GameRef, child: &req, count: 1,
+	}, err))
 }
 
-// asked is a request for a commit, of cards or draws.
+// one returns the only shuffle of an answer.
+func one(all []Shuffle, err error) (s Shuffle, _ error) {
+	if err == nil {
+		s = all[0]
+	}
+	return s, err
+}
+
+// asked is a request for commits, of cards or draws, under one key.
 type asked struct {
 	context *audit.Context
 	deck    shuffle.Deck    // zero for a draw list and a child
@@ -86,54 +99,64 @@ type asked struct {
 	closeBy *int64
 	gameRef string
 	child   *ShuffleRequest // when its Parent is set
+	count   int             // of commits
+
+	request [32]byte   // hash()
+	tags    [][32]byte // of the commits, in order
 }
 
-// begin commits to what was asked for; invalid is what is wrong with it.
-func (d *Dealer) begin(ctx context.Context, actor audit.Actor, key string, a asked, invalid error) (Shuffle, error) {
+// serve answers a request for commits; invalid is what is wrong with it. It looks the
+// key up, draws the tapes, appends the commits and answers. The key is looked up before
+// any entropy is drawn: a retry draws no tape. It is not asked of the store if the ledger
+// is sure that it is new, except for a child, with which its parent's tape goes there.
+//
+// If nothing was written, a copy of the request may have been first, and the key is
+// looked up again. A child whose parent was dealt from is tried again.
+func (d *Dealer) serve(ctx context.Context, actor audit.Actor, key string, a *asked, invalid error) ([]Shuffle, error) {
 	if err := audit.CheckIdempotencyKey(key); err != nil {
-		return Shuffle{}, &RequestError{"Idempotency-Key", err.Error()}
+		return nil, &RequestError{"Idempotency-Key", err.Error()}
 	}
 	if invalid != nil {
-		return Shuffle{}, invalid
+		return nil, invalid
 	}
-	c := a.context
-	tag, hash := audit.KeyTag(c.Origin, actor.Identity, c.Table, key), a.hash()
-	end, err := d.flights.begin(ctx, tag)
+	a.request = a.hash()
+	for i := range a.count {
+		a.tags = append(a.tags, audit.KeyTagOf(a.context.Origin, actor.Identity, a.context.Table, key, i))
+	}
+	end, err := d.underway.begin(ctx, a.tags[0])
 	if err != nil {
-		return Shuffle{}, err
+		return nil, err
 	}
 	defer end()
-	// The key is looked up before any entropy is drawn: a retry draws no tape. Where
-	// the ledger is sure that it is new, that is not asked of the store. A child's is,
-	// for with the child its parent's tape goes there.
-	taken := (a.child == nil || a.child.Parent == nil) && d.cfg.Ledger.NewKey(tag)
-	if !taken {
-		if s, err := d.repeatShuffle(ctx, tag, hash); !errors.Is(err, ledger.ErrNotFound) {
+	isNew := (a.child == nil || a.child.Parent == nil) && d.cfg.Ledger.NewKey(a.tags[0])
+	var refused error // why the try before wrote nothing
+	for try := 0; ; try++ {
+		if !isNew || refused != nil {
+			if s, err := d.repeated(ctx, a); !errors.Is(err, ledger.ErrNotFound) {
+				return s, err
+			}
+		}
+		if refused != nil && !errors.Is(refused, errParentMoved) {
+			return nil, d.notRepeated(refused)
+		}
+		if try == childTries {
+			return nil, &audit.Illegal{Code: audit.RuleParent, Detail: "the parent is being dealt from"}
+		}
+		s, err := d.commits(ctx, actor, a)
+		if err == nil || !mayRepeat(ctx, err, isNew) {
 			return s, err
 		}
+		refused = err
 	}
-	for range childTries {
-		s, err := d.newShuffle(ctx, actor, tag, hash, a)
-		if err == nil || !errors.Is(err, errParentMoved) && !mayRepeat(ctx, err, taken) {
-			return s, err
-		}
-		// A copy of this request may have been first.
-		if s, err := d.repeatShuffle(ctx, tag, hash); !errors.Is(err, ledger.ErrNotFound) {
-			return s, err
-		}
-		if !errors.Is(err, errParentMoved) {
-			return Shuffle{}, err
-		}
-	}
-	return Shuffle{}, &audit.Illegal{Code: audit.RuleParent, Detail: "the parent is being dealt from"}
 }
 
-// mayRepeat reports whether a refused request may be one that was answered before:
-// a copy of it may have been first, or its key was only taken for new. Who is told
-// to come back comes back, and who has left is told nothing else.
-func mayRepeat(ctx context.Context, err error, taken bool) bool {
+// mayRepeat reports whether a request that was refused may be one that was answered
+// before: a copy of it was first, or its key was only taken for new. A caller that is told
+// to come back is told nothing else, nor is one that has left.
+func mayRepeat(ctx context.Context, err error, isNew bool) bool {
 	var illegal *audit.Illegal
-	if errors.As(err, &illegal) {
+	var duplicate *ledger.DuplicateError
+	if errors.As(err, &illegal) || errors.As(err, &duplicate) || errors.Is(err, errParentMoved) {
 		return true
 	}
 	for _, later := range []error{ledger.ErrUnknownOutcome, ledger.ErrOverloaded, ledger.ErrClosed} {
@@ -141,49 +164,64 @@ func mayRepeat(ctx context.Context, err error, taken bool) bool {
 			return false
 		}
 	}
-	return taken && ctx.Err() == nil
+	return isNew && ctx.Err() == nil
 }
 
-// newShuffle draws a tape and appends the commit to it.
-func (d *Dealer) newShuffle(ctx context.Context, actor audit.Actor, tag, hash [32]byte, a asked) (Shuffle, error) {
-	c, from, err := d.settle(ctx, actor, a)
-	if err != nil {
-		return Shuffle{}, err
-	}
-	defer from.wipe()
-	commit, sealed, err := d.commit(c, from)
-	if err != nil {
-		return Shuffle{}, err
-	}
-	a.complete(commit, tag, hash)
-	p := ledger.Proposal{Actor: actor, Bodies: []audit.Body{commit}, Sealed: [][]byte{sealed}, Deck: d.newDeck(&a)}
-	appended, err := d.appendCommit(ctx, c, p, from)
+// notRepeated is the answer to a request that was refused and is not under its key. If
+// that is what it was refused for, a server that was left behind in a failover was asked,
+// or a failover has lost what was remembered of the key.
+func (d *Dealer) notRepeated(refused error) error {
 	var duplicate *ledger.DuplicateError
-	if errors.As(err, &duplicate) {
-		s, err := d.repeatShuffle(ctx, tag, hash)
-		return s, d.refused(err, duplicate)
-	}
-	if err != nil {
-		return Shuffle{}, err
-	}
-	d.keptDeck(p.Deck)
-	return shuffleAnswer(appended[0].Index, appended[0].Entry.Body.(*audit.Commit), appended[0].Entry.Time, appended[0].Receipt.Text()), nil
-}
-
-// refused says what it means that a key was refused as a repeated one and then was
-// not found: a server that was left behind in a failover was asked, or a failover
-// has lost what was remembered of it.
-func (d *Dealer) refused(err error, duplicate *ledger.DuplicateError) error {
-	if errors.Is(err, ledger.ErrNotFound) {
+	if errors.As(refused, &duplicate) {
 		d.cfg.Ledger.ForgetKeys(duplicate.Tags...)
 		return fmt.Errorf("%w: the database does not show a key that it has", ledger.ErrUnavailable)
 	}
-	return err
+	return refused
+}
+
+// commits draws the tapes and appends the commits to them.
+func (d *Dealer) commits(ctx context.Context, actor audit.Actor, a *asked) ([]Shuffle, error) {
+	leave, err := d.enterBatches(ctx, len(a.tags))
+	if err != nil {
+		return nil, err
+	}
+	defer leave()
+	c, from, err := d.settle(ctx, actor, a)
+	if err != nil {
+		return nil, err
+	}
+	defer from.wipe()
+	n := len(a.tags)
+	p := ledger.Proposal{Actor: actor, Bodies: make([]audit.Body, n), Sealed: make([][]byte, n), Deck: d.newDeck(a)}
+	for i, tag := range a.tags {
+		if err := ctx.Err(); err != nil {
+			return nil, err // nobody waits for it, and nothing was written
+		}
+		commit, sealed, err := d.commit(c, from)
+		if err != nil {
+			return nil, err
+		}
+		commit.KeyTag, commit.Request, commit.GameRef = tag, a.request, a.gameRef
+		if a.closeBy != nil {
+			commit.CloseBy = *a.closeBy
+		}
+		p.Bodies[i], p.Sealed[i] = commit, sealed
+	}
+	appended, err := d.appendCommits(ctx, c, p, from)
+	if err != nil {
+		return nil, err
+	}
+	d.keptDeck(p.Deck)
+	answers := make([]Shuffle, n) // a parent's close may stand behind the commit
+	for i, e := range appended[:n] {
+		answers[i] = shuffleAnswer(e.Index, e.Entry.Body.(*audit.Commit), e.Entry.Time, e.Receipt.Text())
+	}
+	return answers, nil
 }
 
 // settle does what must be done before a tape is drawn, and returns the context
 // that it is spent on, with the parent of a child, which the caller wipes.
-func (d *Dealer) settle(ctx context.Context, actor audit.Actor, a asked) (_ *audit.Context, _ *parent, err error) {
+func (d *Dealer) settle(ctx context.Context, actor audit.Actor, a *asked) (_ *audit.Context, _ *parent, err error) {
 	c, opened := *a.context, (*parent)(nil)
 	defer func() {
 		if err != nil {
@@ -210,14 +248,6 @@ func (d *Dealer) settle(ctx context.Context, actor audit.Actor, a asked) (_ *aud
 		return nil, nil, err
 	}
 	return &c, opened, nil
-}
-
-// complete writes into a commit what no tape decides.
-func (a *asked) complete(c *audit.Commit, tag, hash [32]byte) {
-	c.KeyTag, c.Request, c.GameRef = tag, hash, a.gameRef
-	if a.closeBy != nil {
-		c.CloseBy = *a.closeBy
-	}
 }
 
 // commit spends a fresh tape on the context and seals it, with a child's inputs. The
@@ -254,26 +284,35 @@ func (d *Dealer) commit(c *audit.Context, from *parent) (*audit.Commit, []byte, 
 	return &audit.Commit{Context: c, Commitment: commitment, DeckRoot: root}, sealed, nil
 }
 
-// repeatShuffle answers a key that is in the ledger; ledger.ErrNotFound when it
-// is not.
-func (d *Dealer) repeatShuffle(ctx context.Context, tag, hash [32]byte) (Shuffle, error) {
-	row, c, at, err := d.keyed(ctx, tag, hash)
+// repeated answers a key that is in the ledger; ledger.ErrNotFound when it is not. The
+// commits stand or fall together, so the first one speaks for all.
+func (d *Dealer) repeated(ctx context.Context, a *asked) ([]Shuffle, error) {
+	row, commit, at, err := d.keyed(ctx, a.tags[0], a.request)
 	if err != nil {
-		return Shuffle{}, err
+		return nil, err
 	}
-	receipt, err := d.cfg.Ledger.FirstReceipt(ctx, row)
+	rows, commits := []ledger.Row{row}, []*audit.Commit{commit}
+	if len(a.tags) > 1 {
+		if rows, commits, err = d.committed(ctx, row.Index, a.tags); err != nil {
+			return nil, err
+		}
+	}
+	receipts, err := d.cfg.Ledger.FirstReceipts(ctx, rows)
 	if err != nil {
-		return Shuffle{}, err
+		return nil, err
 	}
-	answer := shuffleAnswer(row.Index, c, at, receipt)
-	answer.Repeated = true
-	return answer, nil
+	answers := make([]Shuffle, len(rows))
+	for i := range rows {
+		answers[i] = shuffleAnswer(rows[i].Index, commits[i], at, receipts[i])
+		answers[i].Repeated = true
+	}
+	return answers, nil
 }
 
 // keyed returns the stored commit under a key, if it was made for the request with
 // this hash; ErrKeyReused for another one.
 func (d *Dealer) keyed(ctx context.Context, tag, hash [32]byte) (row ledger.Row, c *audit.Commit, at int64, err error) {
-	if row, err = d.commits.find(ctx, tag); err != nil {
+	if row, err = d.byKey.find(ctx, tag); err != nil {
 		return row, nil, 0, fmt.Errorf("looking up the idempotency key: %w", ledger.Unavailable(err))
 	}
 	if err := d.cfg.Ledger.Authentic(ctx, []ledger.Row{row}); err != nil {
@@ -300,49 +339,6 @@ func committedUnder(row ledger.Row, tag [32]byte) (*audit.Commit, int64, error) 
 }
 
 func shuffleAnswer(id uint64, c *audit.Commit, at int64, receipt string) Shuffle {
-	return Shuffle{Answered: Answered{Time: at}, ID: id, Table: c.Context.Table, Serial: c.Serial, Commitment: c.Commitment,
-		DeckRoot: c.DeckRoot, CloseBy: c.CloseBy, Plan: c.Context.Plan, Receipt: receipt}
-}
-
-// newDeck returns the deck to be written with the first commit that names it, for
-// receipts name its hash; nil for one that the store holds, for a draw list and for the
-// cards of a parent.
-func (d *Dealer) newDeck(a *asked) *ledger.Deck {
-	if a.deck.Len() == 0 {
-		return nil
-	}
-	hash := a.deck.Hash()
-	if _, ok := d.decks.Load(hash); ok {
-		return nil
-	}
-	return &ledger.Deck{Hash: hash, Cards: a.deck.Cards()}
-}
-
-// keptDeck notes that the store holds a published deck: a closed list, that cannot
-// grow without bound.
-func (d *Dealer) keptDeck(deck *ledger.Deck) {
-	if deck == nil {
-		return
-	}
-	if _, ok := shuffle.Published(deck.Hash); ok {
-		d.decks.Store(deck.Hash, true)
-	}
-}
-
-// deckNames returns the card names of a shuffle, nil for a draw list.
-func (d *Dealer) deckNames(ctx context.Context, c *audit.Context) ([]string, error) {
-	if c.IsDraw() {
-		return nil, nil
-	}
-	if deck, ok := shuffle.Published(c.DeckHash); ok {
-		return deck.Cards(), nil
-	}
-	cards, err := d.cfg.Store.Deck(ctx, d.cfg.Ledger.ID(), c.DeckHash)
-	if err != nil {
-		return nil, fmt.Errorf("reading the deck: %w", ledger.Unavailable(err))
-	}
-	if deck, err := shuffle.NewDeck(cards); err != nil || deck.Hash() != c.DeckHash {
-		return nil, fmt.Errorf("%w: the stored deck is another than the one committed to", ledger.ErrFrozen)
-	}
-	return slices.Clip(cards), nil
+	return Shuffle{Answered: Answered{Time: at}, ID: id, Table: c.Context.Table, Serial: c.Serial,
+		Commitment: c.Commitment, DeckRoot: c.DeckRoot, CloseBy: c.CloseBy, Receipt: receipt}
 }

@@ -19,37 +19,16 @@ func (d *Dealer) Status(ctx context.Context, id uint64) (Status, error) {
 	if err != nil {
 		return Status{}, err
 	}
-	c := r.commit
+	c := r.commit.Context
 	s := Status{
-		Shuffle:     shuffleAnswer(id, c, r.at, receipt),
-		Owner:       r.owner,
-		Extent:      r.extent,
-		Production:  c.Context.Production,
-		Disclosure:  c.Context.Disclosure,
-		GameRef:     c.GameRef,
-		DeckHash:    c.Context.DeckHash,
-		Cards:       c.Context.Recipe.Cards,
-		Places:      c.Context.Recipe.Positions(),
-		Next:        r.next(),
-		CommittedAt: r.at,
-		Ranges:      c.Context.Recipe.Ranges,
-		Mixed:       r.mix != nil,
-		Previous:    c.Previous,
-	}
-	if p := c.Context.Parent; p != nil {
-		s.Parent = &p.ID
+		Shuffle: shuffleAnswer(id, r.commit, r.at, receipt), Owner: r.owner, Extent: r.extent,
+		Planned: len(c.Plan) > 0, Mixed: r.mix != nil, CutCard: c.EndAt != 0 || c.Recipe.EndHi != 0, Next: r.next(),
 	}
 	if s.LastHand, err = d.lastHand(ctx, r); err != nil {
 		return Status{}, err
 	}
-	switch e := c.Context.Recipe; {
-	case e.EndHi != 0:
-		s.EndAt = &EndAt{e.EndLo, e.EndHi}
-	case c.Context.EndAt != 0:
-		s.EndAt = &EndAt{c.Context.EndAt, c.Context.EndAt}
-	}
 	if r.closed == nil {
-		s.Overdue = d.cfg.Now() >= c.CloseBy
+		s.Overdue = d.cfg.Now() >= r.commit.CloseBy
 	} else {
 		s.Closed, s.ClosedAt, s.Outcome, s.Reason = true, r.closeAt, r.closed.Outcome, r.closed.Reason
 	}

@@ -15,7 +15,7 @@ func TestBodyRoom(t *testing.T) {
 	t.Parallel()
 	const most = 64 << 10
 	s := newStack(t, stackOptions{limits: Limits{Body: most, Verify: most}})
-	for path, room := range map[string]*budget{"/v1/main/shuffles": s.api.bodies, "/v1/verify": s.api.evidence} {
+	for path, room := range map[string]*byteQuota{"/v1/main/shuffles": s.api.bodies, "/v1/verify": s.api.evidence} {
 		all := room.left.Load()
 		post := func(body io.Reader) chan answer {
 			done := make(chan answer, 1)

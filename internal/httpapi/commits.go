@@ -176,11 +176,7 @@ func (s *Server) MixShuffle(c *call, id ID) error {
 	if err != nil {
 		return err
 	}
-	answer := Mix{Time: Timestamp(mix.Time), Repeated: repeated[MixRepeated](mix.Answered), Receipt: mix.Receipt}
-	if mix.Beacon != nil {
-		answer.Beacon = mix.Beacon[:]
-	}
-	return c.json(answer)
+	return c.json(Mix{Time: Timestamp(mix.Time), Repeated: repeated[MixRepeated](mix.Answered), Receipt: mix.Receipt})
 }
 
 // repeated is the member of that name: true, or absent.
@@ -204,27 +200,6 @@ func shuffleAnswer(s dealer.Shuffle) Shuffle {
 		Time: Timestamp(s.Time), Repeated: repeated[ShuffleRepeated](s.Answered),
 		ID: s.ID, Table: s.Table, Serial: s.Serial,
 		Commitment: encodeHash(s.Commitment), DeckRoot: encodeHash(s.DeckRoot),
-		CloseBy: Timestamp(s.CloseBy), Plan: planAnswer(s.Plan), Receipt: s.Receipt,
+		CloseBy: Timestamp(s.CloseBy), Receipt: s.Receipt,
 	}
-}
-
-// planAnswer shows a plan; nil without one.
-func planAnswer(plan []audit.Planned) *Plan {
-	if len(plan) == 0 {
-		return nil
-	}
-	a := new(Plan)
-	for _, p := range plan {
-		switch p.Source {
-		case audit.SourceSlot:
-			a.Slots = append(a.Slots, encodeHash(p.Slot))
-		case audit.SourceBeacon:
-			at, _ := audit.BeaconTime(p.Chain, p.Round)
-			a.Beacon = &Round{Chain: encodeHash(p.Chain), Round: p.Round, Time: Timestamp(at * 1000)}
-		case audit.SourceCut:
-			cut := PlanCut(true)
-			a.Cut = &cut
-		}
-	}
-	return a
 }

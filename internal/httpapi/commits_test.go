@@ -27,11 +27,12 @@ func TestMixThroughTheAPI(t *testing.T) {
 	body := fmt.Sprintf(`{"table":"t","deck":"standard-52","mix":{"slots":[%q,%q],"cut":true}}`, h1, h2)
 	first := s.post("/v1/main/shuffles", "k", body)
 	shuffle := read[Shuffle](t, first)
-	if p := shuffle.Plan; p == nil || !slices.Equal(p.Slots, []Hash{h1, h2}) || p.Cut == nil || p.Beacon != nil {
-		t.Errorf("plan %+v", p)
+	plan := committed(t, shuffle.Receipt).Context.Plan
+	if len(plan) != 3 || encodeHash(plan[0].Slot) != h1 || encodeHash(plan[1].Slot) != h2 || plan[2].Source != audit.SourceCut {
+		t.Errorf("plan %+v", plan)
 	}
 	path := fmt.Sprintf("/v1/main/shuffles/%d", shuffle.ID)
-	if state := read[ShuffleState](t, s.get(path, "")); state.Mixed == nil || *state.Mixed || state.Plan == nil {
+	if state := read[ShuffleState](t, s.get(path, "")); state.Mixed == nil || *state.Mixed {
 		t.Errorf("before the mix: %+v", state)
 	}
 	s.post(path+"/deal", "", twoHands).want(t, CodeMix, "")
@@ -100,8 +101,9 @@ func TestPlansAreChecked(t *testing.T) {
 
 	// Without a round the daemon chooses one that is still to come.
 	shuffle := read[Shuffle](t, s.post("/v1/main/shuffles", "b", `{"table":"t","deck":"short-36","mix":{"beacon":{}}}`))
-	if b := shuffle.Plan.Beacon; b == nil || int64(b.Time) <= s.clock.Now().UnixMilli() {
-		t.Fatalf("plan %+v", shuffle.Plan)
+	b, _ := committed(t, shuffle.Receipt).Context.Beacon()
+	if at, ok := audit.BeaconTime(b.Chain, b.Round); !ok || at <= s.clock.Now().Unix() {
+		t.Fatalf("round %+v", b)
 	}
 	mix := fmt.Sprintf("/v1/main/shuffles/%d/mix", shuffle.ID)
 	old := beacontest.Newest().Signature
@@ -188,8 +190,8 @@ func TestChildrenThroughTheAPI(t *testing.T) {
 	}
 	s.post("/v1/main/shuffles", "other", body).want(t, CodeParent, "")
 	childPath := fmt.Sprintf("/v1/main/shuffles/%d", child.ID)
-	if state := read[ShuffleState](t, s.get(childPath, "")); state.Parent == nil || *state.Parent != shuffle.ID || state.Places != 44 {
-		t.Errorf("the child: %+v", state)
+	if c := committed(t, child.Receipt).Context; c.Parent == nil || c.Parent.ID != shuffle.ID || c.Recipe.Positions() != 44 {
+		t.Errorf("the child: %+v", c)
 	}
 	deal := read[Deal](t, s.post(childPath+"/deal", "", `{"first":0,"runs":[{"count":44,"purpose":"order"}]}`))
 	parent := s.get(path+"/transcript", "")
@@ -224,7 +226,7 @@ func TestLastHand(t *testing.T) {
 	last := 0
 	for next := 0; next < 52 && last == 0; next++ {
 		state := read[ShuffleState](t, s.get(path, ""))
-		if state.EndAt == nil || state.EndAt.Lo != 20 || state.EndAt.Hi != 40 || *state.LastHand {
+		if state.LastHand == nil || *state.LastHand {
 			t.Fatalf("after %d cards: %+v", next, state)
 		}
 		d := read[Deal](t, s.post(path+"/deal", "", fmt.Sprintf(`{"first":%d,"runs":[{"count":1,"purpose":"board"}]}`, next)))

@@ -8,7 +8,7 @@
 // answers and errors become bytes.
 //
 // A request passes, in this order: the route, the size of the body, the ledger,
-// the rate of anonymous reads, the ledger's turn, the token or certificate, the
+// the rate of anonymous reads, the fair queue of ledgers, the token or certificate, the
 // record of a regulator's access, the role, the token's rate, its tables, the
 // parameters, the body. What fails is answered with a problem document (RFC
 // 9457) and has changed nothing.

@@ -4,6 +4,8 @@ import (
 	"encoding/json"
 	"reflect"
 	"testing"
+
+	"shuffled/internal/audit"
 )
 
 func decodeAny(t testing.TB, b []byte) any {
@@ -93,4 +95,18 @@ func walk(v any, visit func(map[string]any)) {
 			walk(one, visit)
 		}
 	}
+}
+
+// committed returns the commit that a receipt proves.
+func committed(t testing.TB, receipt string) *audit.Commit {
+	t.Helper()
+	r, err := audit.ParseReceipt(receipt)
+	if err != nil {
+		t.Fatal(err)
+	}
+	e, err := audit.ParseEntry(r.Entry)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return e.Body.(*audit.Commit)
 }

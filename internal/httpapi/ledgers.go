@@ -7,6 +7,7 @@ import (
 	"slices"
 	"sync"
 
+	lru "github.com/hashicorp/golang-lru/v2"
 	"golang.org/x/mod/sumdb/tlog"
 
 	"shuffled/internal/audit"
@@ -85,26 +86,19 @@ type served struct {
 	id     ledger.ID
 	public bool // whether its genesis lets everybody read
 
-	mu     sync.Mutex
-	tables memory[uint64, string] // of shuffles by id
+	tables *lru.Cache[uint64, string] // of shuffles by id
 }
 
 // table returns the table of a shuffle, which never changes.
 func (l *served) table(ctx context.Context, id uint64) (string, error) {
-	l.mu.Lock()
-	name, ok := l.tables.get(id)
-	l.mu.Unlock()
-	if ok {
+	if name, ok := l.tables.Get(id); ok {
 		return name, nil
 	}
 	name, err := l.Dealer.Table(ctx, id)
-	if err != nil {
-		return "", err
+	if err == nil {
+		l.tables.Add(id, name)
 	}
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	l.tables.put(id, name)
-	return name, nil
+	return name, err
 }
 
 // registry holds the ledgers by name. Ledgers are added while the daemon
@@ -132,6 +126,7 @@ func (r *registry) add(l Ledger) error {
 		Ledger: l,
 		id:     ledger.IDOf(info.Origin),
 		public: l.Log.Genesis().Access == audit.AccessPublic,
+		tables: newCache[uint64, string](),
 	}
 	return nil
 }

@@ -4,9 +4,9 @@ import (
 	"log/slog"
 	"net/http"
 	"net/netip"
-	"sync"
 	"time"
 
+	lru "github.com/hashicorp/golang-lru/v2"
 	"golang.org/x/time/rate"
 )
 
@@ -33,12 +33,12 @@ type Limits struct {
 	VerifyRate   float64 // verifications per second and address
 	VerifyBurst  int     // of these at once; at least 1
 
-	Patience time.Duration // from a request's header until its turn has come, else it is refused; as Request
-	Request  time.Duration // from a request's header to its answer; 10 s
-	Header   time.Duration // to read a request's header; 5 s
-	Read     time.Duration // to read a whole request; 30 s
-	Write    time.Duration // to answer; 60 s
-	Idle     time.Duration // of a kept connection; 120 s
+	QueueDeadline time.Duration // from a request's header until its turn has come, else it is refused; as Request
+	Request       time.Duration // from a request's header to its answer; 10 s
+	Header        time.Duration // to read a request's header; 5 s
+	Read          time.Duration // to read a whole request; 30 s
+	Write         time.Duration // to answer; 60 s
+	Idle          time.Duration // of a kept connection; 120 s
 }
 
 func (l *Limits) setDefaults() {
@@ -55,7 +55,7 @@ func (l *Limits) setDefaults() {
 	setDefault(&l.ReadBurst, 1)
 	setDefault(&l.VerifyBurst, 1)
 	setDefault(&l.Request, 10*time.Second)
-	setDefault(&l.Patience, l.Request)
+	setDefault(&l.QueueDeadline, l.Request)
 	setDefault(&l.Header, 5*time.Second)
 	setDefault(&l.Read, 30*time.Second)
 	setDefault(&l.Write, 60*time.Second)
@@ -109,45 +109,37 @@ const (
 	roomPerEvidence = 2
 )
 
-// gate lets a number of requests in at a time and turns the next away at once.
-type gate chan struct{}
+// maxRemembered is how many keys a cache remembers before it forgets those that were
+// not asked for for the longest time.
+const maxRemembered = 20_000
 
-func (g gate) enter() bool {
-	select {
-	case g <- struct{}{}:
-		return true
-	default:
-		return false
+// newCache returns a cache of maxRemembered keys.
+func newCache[K comparable, V any]() *lru.Cache[K, V] {
+	c, err := lru.New[K, V](maxRemembered)
+	if err != nil {
+		panic(err) // not reached: the size is above 0
 	}
+	return c
 }
 
-func (g gate) leave() { <-g }
-
-// rates holds one token bucket per key, of the keys that a memory remembers. A nil
+// rates holds one token bucket per key, of the keys that a cache remembers. A nil
 // rates has no limit.
 type rates[K comparable] struct {
-	limit rate.Limit
-	burst int
-
-	mu      sync.Mutex
-	buckets memory[K, *rate.Limiter]
+	limit   rate.Limit
+	burst   int
+	buckets *lru.Cache[K, *rate.Limiter]
 }
 
 func newRates[K comparable](perSecond float64, burst int) *rates[K] {
 	if perSecond <= 0 {
 		return nil
 	}
-	return &rates[K]{limit: rate.Limit(perSecond), burst: burst}
+	return &rates[K]{limit: rate.Limit(perSecond), burst: burst, buckets: newCache[K, *rate.Limiter]()}
 }
 
 // allow takes one from the key's bucket, if there is one in it.
 func (r *rates[K]) allow(key K, now time.Time) bool {
-	if r == nil {
-		return true
-	}
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	return r.bucket(key).AllowN(now, 1)
+	return r == nil || r.bucket(key).AllowN(now, 1)
 }
 
 // after returns after how long there is something in the key's bucket; 0 or less:
@@ -156,14 +148,8 @@ func (r *rates[K]) after(key K, now time.Time) time.Duration {
 	if r == nil {
 		return 0
 	}
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	bucket, ok := r.buckets.get(key)
-	if !ok {
-		return 0
-	}
 	// One more, for a bucket that is refilled to nothing is empty.
-	return time.Duration((1 - bucket.TokensAt(now)) / float64(r.limit) * float64(time.Second))
+	return time.Duration((1 - r.bucket(key).TokensAt(now)) / float64(r.limit) * float64(time.Second))
 }
 
 // spend takes n from the key's bucket, also more than is in it: nothing is in it
@@ -172,8 +158,6 @@ func (r *rates[K]) spend(key K, n int, now time.Time) {
 	if r == nil {
 		return
 	}
-	r.mu.Lock()
-	defer r.mu.Unlock()
 	bucket := r.bucket(key)
 	for n > 0 { // no more than the burst can be reserved at a time
 		some := min(n, r.burst)
@@ -182,12 +166,14 @@ func (r *rates[K]) spend(key K, n int, now time.Time) {
 	}
 }
 
-// bucket returns the key's bucket. The caller holds the lock.
+// bucket returns the key's bucket. Two requests with a new key get the same one.
 func (r *rates[K]) bucket(key K) *rate.Limiter {
-	bucket, ok := r.buckets.get(key)
-	if !ok {
-		bucket = rate.NewLimiter(r.limit, r.burst)
-		r.buckets.put(key, bucket)
+	if bucket, ok := r.buckets.Get(key); ok {
+		return bucket
+	}
+	bucket := rate.NewLimiter(r.limit, r.burst)
+	if first, ok, _ := r.buckets.PeekOrAdd(key, bucket); ok {
+		return first
 	}
 	return bucket
 }

@@ -13,6 +13,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 )
@@ -46,7 +47,7 @@ func TestConcurrencyLimit(t *testing.T) {
 			done <- resp.StatusCode
 		}()
 	}
-	for s.api.turns.waiting(seat{s.ledger.ID(), false}) < waiting {
+	for s.api.working.waiting(queueKey{s.ledger.ID(), false}) < waiting {
 		if len(done) > 0 {
 			t.Fatal("a request was not held")
 		}
@@ -146,9 +147,9 @@ func TestVerifyRate(t *testing.T) {
 func TestVerifyingLimit(t *testing.T) {
 	t.Parallel()
 	s := newStack(t, stackOptions{limits: Limits{Verifying: 1}})
-	s.api.verifying <- struct{}{}
+	s.api.verifying.TryAcquire(1)
 	s.do(ask{method: "POST", path: "/v1/verify", body: "{}"}).want(t, CodeOverloaded, "")
-	<-s.api.verifying
+	s.api.verifying.Release(1)
 	s.do(ask{method: "POST", path: "/v1/verify", body: "{}", header: http.Header{"Content-Type": {"text/html"}}}).want(t, CodeUnsupportedMediaType, "Content-Type")
 	if got := s.do(ask{method: "POST", path: "/v1/verify", body: "{}"}); got.status != 200 {
 		t.Errorf("%d", got.status)
@@ -198,7 +199,7 @@ func TestRatesForget(t *testing.T) {
 		if !r.allow(key, now) {
 			t.Fatalf("key %d has no burst", key)
 		}
-		if n := len(r.buckets.young) + len(r.buckets.old); n > 2*maxRemembered {
+		if n := r.buckets.Len(); n > maxRemembered {
 			t.Fatalf("%d keys are kept", n)
 		}
 	}
@@ -208,6 +209,28 @@ func TestRatesForget(t *testing.T) {
 	}
 	if !(*rates[int])(nil).allow(1, now) || newRates[int](0, 5) != nil {
 		t.Error("no rate is no limit")
+	}
+}
+
+// TestRatesOfNewKeys: requests that come together with a new key have one bucket.
+func TestRatesOfNewKeys(t *testing.T) {
+	t.Parallel()
+	r := newRates[int](1, 1)
+	now := time.Now()
+	for key := range 2000 {
+		var allowed atomic.Int64
+		var all sync.WaitGroup
+		for range 4 {
+			all.Go(func() {
+				if r.allow(key, now) {
+					allowed.Add(1)
+				}
+			})
+		}
+		all.Wait()
+		if n := allowed.Load(); n != 1 {
+			t.Fatalf("key %d: %d requests of a burst of 1", key, n)
+		}
 	}
 }
 

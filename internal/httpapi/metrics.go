@@ -74,7 +74,7 @@ func newMetrics(s *Server) (*metrics, error) {
 	}, func() float64 { return float64(s.connections.inside(s.cfg.Limits.Connections)) })
 
 	all := []prometheus.Collector{
-		m.requests, m.seconds, m.refused, m.connections, build, inFlight, open, ledgerFigures{&s.ledgers, s.turns, s.cfg.Now},
+		m.requests, m.seconds, m.refused, m.connections, build, inFlight, open, ledgerFigures{&s.ledgers, s.working, s.cfg.Now},
 		collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}),
 	}
 	for _, c := range append(all, s.cfg.Collectors...) {
@@ -99,7 +99,7 @@ func (m *metrics) observe(route string, status int, elapsed time.Duration) {
 // ledgerFigures reads the ledgers when somebody looks.
 type ledgerFigures struct {
 	ledgers *registry
-	turns   *turns[seat]
+	working *fairQueue[queueKey]
 	now     func() time.Time
 }
 
@@ -189,7 +189,7 @@ func (f ledgerFigures) Collect(ch chan<- prometheus.Metric) {
 			gauge(f.desc, f.read(l))
 		}
 		collectAppends(ch, l)
-		gauge(waitingTurn, float64(f.turns.waiting(seat{l.id, false})+f.turns.waiting(seat{l.id, true})))
+		gauge(waitingTurn, float64(f.working.waiting(queueKey{l.id, false})+f.working.waiting(queueKey{l.id, true})))
 		for _, w := range l.Log.Witnesses() {
 			gauge(witnessOK, boolFigure(w.Err == nil), w.Name)
 		}

@@ -69,23 +69,3 @@ func TestScopedRecipient(t *testing.T) {
 		}
 	}
 }
-
-func TestMemoryForgets(t *testing.T) {
-	t.Parallel()
-	var m memory[int, int]
-	for key := range 5 * maxRemembered {
-		m.put(key, -key)
-		if v, ok := m.get(0); key < 2*maxRemembered && (!ok || v != 0) {
-			t.Fatalf("what is asked for is forgotten after %d", key)
-		}
-		if n := len(m.young) + len(m.old); n > 2*maxRemembered {
-			t.Fatalf("%d keys are kept", n)
-		}
-	}
-	if v, ok := m.get(5*maxRemembered - 1); !ok || v != 1-5*maxRemembered {
-		t.Errorf("the newest: %d, %t", v, ok)
-	}
-	if _, ok := m.get(1); ok {
-		t.Error("what nobody asks for is kept")
-	}
-}

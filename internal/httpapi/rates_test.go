@@ -19,7 +19,7 @@ func (s *stack) listen() string {
 	}
 	server := NewHTTPServer(s.api, s.api.cfg.Limits, s.api.cfg.Log)
 	done := make(chan error, 1)
-	go func() { done <- server.Serve(s.api.Limit(l, false)) }()
+	go func() { done <- server.Serve(s.api.Limit(l)) }()
 	s.t.Cleanup(func() { server.Close(); <-done })
 	return "http://" + l.Addr().String()
 }

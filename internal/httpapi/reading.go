@@ -29,7 +29,7 @@ func (c *call) reader() bool {
 // of all addresses take turns.
 func (s *Server) read(c *call) error {
 	from := remote(c.r)
-	until := c.w.start.Add(s.cfg.Limits.Patience)
+	until := c.w.start.Add(s.cfg.Limits.QueueDeadline)
 	for {
 		if !c.caller.known() && !s.awaitBytes(c, from, until) {
 			s.metrics.refuse(c.ledger, refusedBytes)

@@ -99,14 +99,14 @@ func TestReadersShare(t *testing.T) {
 	if got := s.from("192.0.2.9", "/log/main/checkpoint"); got.Code != http.StatusOK {
 		t.Errorf("a checkpoint, which is in memory: %d", got.Code)
 	}
-	s.api.cfg.Limits.Patience = 10 * time.Millisecond
+	s.api.cfg.Limits.QueueDeadline = 10 * time.Millisecond
 	for _, token := range []string{"", s.auditorToken} {
 		s.get("/v1/main/entries/0/receipt", token).want(t, CodeOverloaded, "")
 	}
 	if !strings.Contains(string(operator(t, s, "/metrics").body), `shuffled_http_refused_total{ledger="main",reason="readers"} 2`) {
 		t.Error("refusals are not counted")
 	}
-	s.api.cfg.Limits.Patience = time.Minute
+	s.api.cfg.Limits.QueueDeadline = time.Minute
 	s.api.reading.leave(prefix("192.0.2.3:1"))
 	close(log.hold)
 	strangers.Wait()
@@ -167,7 +167,7 @@ func TestReadersDoNotRead(t *testing.T) {
 // of all together; who is known is not counted.
 func TestReadBytes(t *testing.T) {
 	t.Parallel()
-	s := newStack(t, stackOptions{limits: Limits{ReadBytes: 60, ReadBytesAll: 150, Patience: 20 * time.Millisecond}})
+	s := newStack(t, stackOptions{limits: Limits{ReadBytes: 60, ReadBytesAll: 150, QueueDeadline: 20 * time.Millisecond}})
 	size := len(s.from("192.0.2.1", bundlePath).Body.Bytes())
 	if size <= 150 || size >= 300 {
 		t.Fatalf("a bundle of %d bytes: void", size)
@@ -239,12 +239,12 @@ func (s *stack) manyDeals(cards, deals int) (path string) {
 }
 
 // TestManyDeals: the transcript of as many deals as a shuffle can have is served
-// under the default limits, to a dealer, an auditor and a stranger. The patience is
+// under the default limits, to a dealer, an auditor and a stranger. The queue deadline is
 // that of the default, and much shorter than the answer takes.
 func TestManyDeals(t *testing.T) {
 	t.Parallel()
 	const most = 4096
-	s := newStack(t, stackOptions{limits: Limits{Patience: 700 * time.Millisecond, ReadRate: 20, ReadBurst: 100,
+	s := newStack(t, stackOptions{limits: Limits{QueueDeadline: 700 * time.Millisecond, ReadRate: 20, ReadBurst: 100,
 		ReadBytes: 8 << 20, ReadBytesAll: 32 << 20}})
 	path := s.manyDeals(most, most)
 	read[Close](s.t, s.post(path+"/close", "", `{"outcome":"completed"}`))

@@ -11,11 +11,11 @@ import (
 // wait, without reading it from the wire.
 func BenchmarkRefused(b *testing.B) {
 	s := newStack(b, stackOptions{limits: Limits{Concurrent: 1, Waiting: 1}})
-	if !s.api.turns.enter(b.Context(), seat{s.ledger.ID(), false}, never) {
+	if !s.api.working.enter(b.Context(), queueKey{s.ledger.ID(), false}, never) {
 		b.Fatal("no place")
 	}
-	go s.api.turns.enter(b.Context(), seat{s.ledger.ID(), false}, never)
-	for s.api.turns.waiting(seat{s.ledger.ID(), false}) == 0 {
+	go s.api.working.enter(b.Context(), queueKey{s.ledger.ID(), false}, never)
+	for s.api.working.waiting(queueKey{s.ledger.ID(), false}) == 0 {
 	}
 	b.ReportAllocs()
 	for b.Loop() {
@@ -27,5 +27,5 @@ func BenchmarkRefused(b *testing.B) {
 			b.Fatal(w.Code)
 		}
 	}
-	s.api.turns.leave(seat{s.ledger.ID(), false})
+	s.api.working.leave(queueKey{s.ledger.ID(), false})
 }

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
+	"golang.org/x/sync/semaphore"
 
 	"shuffled/internal/ledger"
 )
@@ -38,19 +39,19 @@ type Server struct {
 	metrics    *metrics
 	mux        *http.ServeMux
 
-	inFlight    atomic.Int64      // requests being answered, those that wait included
-	turns       *turns[seat]      // of requests that work on ledgers
-	witnessed   *crowd[ledger.ID] // requests that wait for witnesses
-	connections *crowd[netip.Prefix]
-	bodies      *budget // of all requests but those to verify
-	evidence    *budget
-	verifying   gate
-	uploads     *crowd[netip.Prefix] // of evidence: uploadsPerVerification times as many
+	inFlight    atomic.Int64              // requests being answered, those that wait included
+	working     *fairQueue[queueKey]      // of requests that work on ledgers
+	witnessed   *fairSemaphore[ledger.ID] // requests that wait for witnesses
+	connections *fairSemaphore[netip.Prefix]
+	bodies      *byteQuota // of all requests but those to verify
+	evidence    *byteQuota
+	verifying   *semaphore.Weighted
+	uploads     *fairSemaphore[netip.Prefix] // of evidence: uploadsPerVerification times as many
 	tokenRates  *rates[tokenKey]
-	readRates   *rates[netip.Prefix] // of anonymous reads that cost
-	reading     *turns[netip.Prefix] // of readers that work
-	readBytes   *rates[netip.Prefix] // that strangers are given
-	allBytes    *rates[struct{}]     // that all of them are given
+	readRates   *rates[netip.Prefix]     // of anonymous reads that cost
+	reading     *fairQueue[netip.Prefix] // of readers that work
+	readBytes   *rates[netip.Prefix]     // that strangers are given
+	allBytes    *rates[struct{}]         // that all of them are given
 	verifyRates *rates[netip.Prefix]
 
 	epoch  string // names this process in request ids
@@ -71,16 +72,16 @@ func New(cfg Config) (*Server, error) {
 		cfg:         cfg,
 		identities:  newIdentities(cfg.Now, newRates[netip.Prefix](cfg.Limits.UnknownRate, cfg.Limits.UnknownBurst)),
 		mux:         http.NewServeMux(),
-		turns:       newTurns[seat](cfg.Limits.Concurrent, cfg.Limits.Waiting),
-		witnessed:   newCrowd[ledger.ID](cfg.Limits.Witnessed),
-		connections: newCrowd[netip.Prefix](cfg.Limits.Connections),
-		bodies:      newBudget(roomPerBody * cfg.Limits.Body),
-		evidence:    newBudget(roomPerEvidence * cfg.Limits.Verify),
-		verifying:   make(gate, cfg.Limits.Verifying),
-		uploads:     newCrowd[netip.Prefix](uploadsPerVerification * cfg.Limits.Verifying),
+		working:     newFairQueue[queueKey](cfg.Limits.Concurrent, cfg.Limits.Waiting),
+		witnessed:   newFairSemaphore[ledger.ID](cfg.Limits.Witnessed),
+		connections: newFairSemaphore[netip.Prefix](cfg.Limits.Connections),
+		bodies:      newByteQuota(roomPerBody * cfg.Limits.Body),
+		evidence:    newByteQuota(roomPerEvidence * cfg.Limits.Verify),
+		verifying:   semaphore.NewWeighted(int64(cfg.Limits.Verifying)),
+		uploads:     newFairSemaphore[netip.Prefix](uploadsPerVerification * cfg.Limits.Verifying),
 		tokenRates:  newRates[tokenKey](cfg.Limits.TokenRate, cfg.Limits.TokenBurst),
 		readRates:   newRates[netip.Prefix](cfg.Limits.ReadRate, cfg.Limits.ReadBurst),
-		reading:     newTurns[netip.Prefix](cfg.Limits.Readers, cfg.Limits.Waiting),
+		reading:     newFairQueue[netip.Prefix](cfg.Limits.Readers, cfg.Limits.Waiting),
 		readBytes:   newRates[netip.Prefix](float64(cfg.Limits.ReadBytes), int(burstOfBytes*cfg.Limits.ReadBytes)),
 		allBytes:    newRates[struct{}](float64(cfg.Limits.ReadBytesAll), int(burstOfBytes*cfg.Limits.ReadBytesAll)),
 		verifyRates: newRates[netip.Prefix](cfg.Limits.VerifyRate, cfg.Limits.VerifyBurst),
@@ -194,7 +195,7 @@ func (s *Server) serve(rec *recorder, r *http.Request, rt route) {
 	rec.route = r.Pattern
 	ctx, cancel := context.WithTimeout(r.Context(), s.cfg.Limits.Request)
 	defer cancel()
-	until := rec.start.Add(s.cfg.Limits.Patience)
+	until := rec.start.Add(s.cfg.Limits.QueueDeadline)
 	if r.Method != http.MethodPost {
 		ctx = ledger.WithFirstPatience(ctx, until)
 	} else {
@@ -219,7 +220,7 @@ func (s *Server) answer(c *call) error {
 	// its own writer.
 	c.r.Body = http.MaxBytesReader(c.w.ResponseWriter, c.r.Body, limit)
 	if c.r.ContentLength < 0 || c.r.ContentLength > smallBody {
-		body := &metered{ReadCloser: c.r.Body, budget: room}
+		body := &countedBody{ReadCloser: c.r.Body, quota: room}
 		defer body.release()
 		c.r.Body = body
 	}

@@ -21,25 +21,16 @@ func stateAnswer(s dealer.Status) ShuffleState {
 		ID: s.ID, Table: s.Table, Serial: s.Serial,
 		Commitment: encodeHash(s.Commitment), DeckRoot: encodeHash(s.DeckRoot),
 		CloseBy: Timestamp(s.CloseBy), Receipt: s.Receipt,
-		Owner: s.Owner, Production: s.Production, Disclosure: Disclosure(s.Disclosure.String()),
-		GameRef: optional(s.GameRef), Cards: s.Cards, Places: s.Places, Next: s.Next,
-		CommittedAt: Timestamp(s.CommittedAt), State: ShuffleStateStateOpen,
+		Owner: s.Owner, Next: s.Next, State: ShuffleStateStateOpen,
 	}
 	if s.Extent != audit.ExtentPlay {
 		a.Extent = optionalOf(Extent(s.Extent.String()))
 	}
-	if s.DeckHash != [32]byte{} {
-		a.DeckHash = optional(encodeHash(s.DeckHash))
-	}
-	a.Ranges, a.Parent, a.Plan = s.Ranges, s.Parent, planAnswer(s.Plan)
-	if a.Plan != nil {
+	if s.Planned {
 		a.Mixed = &s.Mixed
 	}
-	if s.Previous != 0 {
-		a.Previous = &s.Previous
-	}
-	if s.EndAt != nil {
-		a.EndAt, a.LastHand = &EndAt{s.EndAt.Lo, s.EndAt.Hi}, &s.LastHand
+	if s.CutCard {
+		a.LastHand = &s.LastHand
 	}
 	switch {
 	case s.Closed:
@@ -150,7 +141,7 @@ func closeRequest(req CloseRequest, prefix string) (dealer.CloseRequest, error) 
 }
 
 func closeAnswer(c dealer.Close) Close {
-	return Close{Time: Timestamp(c.Time), Repeated: repeated[CloseRepeated](c.Answered), Outcome: Outcome(c.Outcome.String()), Reason: reasonAnswer(c.Reason), Tape: c.Tape, Receipt: c.Receipt}
+	return Close{Time: Timestamp(c.Time), Repeated: repeated[CloseRepeated](c.Answered), Tape: c.Tape, Receipt: c.Receipt}
 }
 
 // GetTranscript answers with the evidence that the caller may see.

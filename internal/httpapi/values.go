@@ -62,14 +62,6 @@ type endAtRange struct {
 	Hi int `json:"hi"`
 }
 
-// MarshalJSONTo writes a number, or an object with lo and hi.
-func (e EndAt) MarshalJSONTo(enc *jsontext.Encoder) error {
-	if e.Lo == e.Hi {
-		return enc.WriteToken(jsontext.Int(int64(e.Lo)))
-	}
-	return json.MarshalEncode(enc, endAtRange(e))
-}
-
 // UnmarshalJSONFrom reads a number or an object with lo and hi.
 func (e *EndAt) UnmarshalJSONFrom(dec *jsontext.Decoder) error {
 	switch dec.PeekKind() {

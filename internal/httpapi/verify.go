@@ -24,7 +24,7 @@ func (s *Server) Verify(c *call) error {
 	if err := checkMedia(c.r, want); err != nil {
 		return err
 	}
-	// Evidence is large, and its check is work: each behind a gate of its own, so
+	// Evidence is large, and its check is work: each behind a limit of its own, so
 	// that slow uploads do not keep the judge idle, nor those of one address others.
 	from := remote(c.r)
 	if !s.uploads.enter(from) {
@@ -35,10 +35,10 @@ func (s *Server) Verify(c *call) error {
 	if err != nil {
 		return err
 	}
-	if !s.verifying.enter() {
+	if !s.verifying.TryAcquire(1) {
 		return refuse(CodeOverloaded)
 	}
-	defer s.verifying.leave()
+	defer s.verifying.Release(1)
 	var verdict *verify.Verdict
 	// What the file is, its first bytes say (docs/SPEC.md section 10), whatever the
 	// media type.

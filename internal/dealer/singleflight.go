@@ -8,18 +8,20 @@ import (
 	"shuffled/internal/ledger"
 )
 
-// flights lets one request under a key go at a time: copies that come meanwhile
-// wait, and then find the answer in the ledger instead of drawing tapes of their
-// own. Copies at another daemon do not wait; the ledger keeps them apart.
-type flights struct {
+// singleflight lets one request under a key go at a time. A copy that comes in that time
+// waits, and then finds the answer in the ledger instead of drawing a tape of its own. It
+// shares no result, as the package of x/sync of that name does: a copy may be another
+// request under the same key, its caller may leave, and its answer says that it is a
+// repeat. Copies at another daemon do not wait; the ledger keeps them apart.
+type singleflight struct {
 	mu  sync.Mutex
 	all map[[32]byte]chan struct{} // by key tag; closed and gone when the request is answered
 }
 
-// begin waits for its turn under the tag, as long as the caller has patience. The
-// caller must call end.
-func (f *flights) begin(ctx context.Context, tag [32]byte) (end func(), err error) {
-	turn, cancel := ctx, func() {} // most find nobody ahead, and need no patience
+// begin waits for its turn under the tag, until the queue deadline of ctx. The caller
+// must call end.
+func (f *singleflight) begin(ctx context.Context, tag [32]byte) (end func(), err error) {
+	turn, cancel := ctx, func() {} // most find nobody ahead, and need no deadline
 	defer func() { cancel() }()
 	for {
 		f.mu.Lock()

@@ -70,16 +70,16 @@ func TestWitnessWait(t *testing.T) {
 		t.Error("the refusal is not counted")
 	}
 	// Their places are few: who gets one after the other has it for a moment.
-	s.api.cfg.Limits.Patience = time.Minute
-	s.api.turns.most = most
+	s.api.cfg.Limits.QueueDeadline = time.Minute
+	s.api.working.most = most
 	close(u.cosigned)
 	for range most {
 		if got := <-done; got.status != http.StatusOK {
 			t.Errorf("%d: %s", got.status, got.body)
 		}
 	}
-	if free := s.api.witnessed.places.free; free != 10 || s.api.turns.places.free != 2 {
-		t.Errorf("%d and %d places are free", free, s.api.turns.places.free)
+	if free := s.api.witnessed.places.free; free != 10 || s.api.working.places.free != 2 {
+		t.Errorf("%d and %d places are free", free, s.api.working.places.free)
 	}
 }
 
@@ -115,13 +115,13 @@ func TestStrangersDoNotRead(t *testing.T) {
 	}
 	over, cancel := context.WithCancel(t.Context())
 	cancel()
-	if s.api.turns.enter(over, seat{s.ledger.ID(), true}, time.Now()) {
+	if s.api.working.enter(over, queueKey{s.ledger.ID(), true}, time.Now()) {
 		t.Error("strangers have another place")
 	}
 	s.commit("t", "k")
 	close(reads)
 	strangers.Wait()
-	if free := s.api.turns.places.free; free != 4 {
+	if free := s.api.working.places.free; free != 4 {
 		t.Errorf("%d places are free", free)
 	}
 }

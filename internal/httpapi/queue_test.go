@@ -12,9 +12,9 @@ import (
 // never is later than any test.
 var never = time.Now().AddDate(100, 0, 0)
 
-// office is a turns in a bubble, with what it did in order.
+// office is a fair queue in a bubble, with what it did in order.
 type office struct {
-	*turns[string]
+	*fairQueue[string]
 	served []string
 	ended  int // of served, from the front
 }
@@ -42,10 +42,10 @@ func (o *office) next() {
 	synctest.Wait()
 }
 
-func TestTurnsAlternate(t *testing.T) {
+func TestFairQueueAlternate(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		const crowd = 10_000
-		o := &office{turns: newTurns[string](1, crowd)}
+		o := &office{fairQueue: newFairQueue[string](1, crowd)}
 		o.arrive(t.Context(), "a") // works
 		for range crowd {
 			go func() {
@@ -89,11 +89,11 @@ func (o *office) settled(t *testing.T, places int) {
 	}
 }
 
-// TestTurnsOrder: within a ledger the first to come is the first to be served,
+// TestFairQueueOrder: within a ledger the first to come is the first to be served,
 // and with many ledgers none has two turns before another has one.
-func TestTurnsOrder(t *testing.T) {
+func TestFairQueueOrder(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		o := &office{turns: newTurns[string](1, 100)}
+		o := &office{fairQueue: newFairQueue[string](1, 100)}
 		o.arrive(t.Context(), "x")
 		for _, who := range []string{"a0", "a1", "a2", "b0", "c0", "b1", "a3", "d0"} {
 			go func() {
@@ -115,10 +115,10 @@ func TestTurnsOrder(t *testing.T) {
 	})
 }
 
-// TestTurnsBound: a full line refuses at once, and is nothing to another ledger.
-func TestTurnsBound(t *testing.T) {
+// TestFairQueueBound: a full line refuses at once, and is nothing to another ledger.
+func TestFairQueueBound(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		o := &office{turns: newTurns[string](4, 3)} // two of them for each
+		o := &office{fairQueue: newFairQueue[string](4, 3)} // two of them for each
 		ctx, cancel := context.WithCancel(t.Context())
 		for i := range 2 + 3 {
 			if o.arrive(ctx, "a") {
@@ -146,11 +146,11 @@ func TestTurnsBound(t *testing.T) {
 	})
 }
 
-// TestTurnsCancelled: who gives up leaves the line, wherever in it, and the
+// TestFairQueueCancelled: who gives up leaves the line, wherever in it, and the
 // others go on.
-func TestTurnsCancelled(t *testing.T) {
+func TestFairQueueCancelled(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		o := &office{turns: newTurns[string](1, 100)}
+		o := &office{fairQueue: newFairQueue[string](1, 100)}
 		o.arrive(t.Context(), "x")
 		cancels := map[string]context.CancelFunc{}
 		var left []string
@@ -184,11 +184,11 @@ func TestTurnsCancelled(t *testing.T) {
 	})
 }
 
-// TestTurnsShare: requests that hang at one ledger, or at several, leave places to
+// TestFairQueueShare: requests that hang at one ledger, or at several, leave places to
 // the others, and a place is nobody's while a ledger that may have it waits.
-func TestTurnsShare(t *testing.T) {
+func TestFairQueueShare(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		o := &office{turns: newTurns[string](60, 1000)}
+		o := &office{fairQueue: newFairQueue[string](60, 1000)}
 		for _, key := range []string{"a", "b", "c"} {
 			for range 100 {
 				o.arrive(t.Context(), key) // and hangs
@@ -236,11 +236,11 @@ func TestTurnsShare(t *testing.T) {
 	})
 }
 
-// TestTurnsPatience: who waits is refused when patience ends, long before the
+// TestFairQueueDeadline: who waits is refused when its deadline ends, long before the
 // request does.
-func TestTurnsPatience(t *testing.T) {
+func TestFairQueueDeadline(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		o := &office{turns: newTurns[string](1, 100)}
+		o := &office{fairQueue: newFairQueue[string](1, 100)}
 		o.arrive(t.Context(), "x")
 		start := time.Now()
 		if o.enter(t.Context(), "a", start.Add(time.Second)) || time.Since(start) != time.Second {
@@ -251,10 +251,10 @@ func TestTurnsPatience(t *testing.T) {
 	})
 }
 
-// TestTurnsTimeout: nobody waits longer than a request may take.
-func TestTurnsTimeout(t *testing.T) {
+// TestFairQueueTimeout: nobody waits longer than a request may take.
+func TestFairQueueTimeout(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		o := &office{turns: newTurns[string](1, 100)}
+		o := &office{fairQueue: newFairQueue[string](1, 100)}
 		o.arrive(t.Context(), "x")
 		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 		defer cancel()
@@ -266,11 +266,11 @@ func TestTurnsTimeout(t *testing.T) {
 	})
 }
 
-// TestTurnsPassOn: a place that was granted to somebody who gave up in the same
+// TestFairQueuePassOn: a place that was granted to somebody who gave up in the same
 // instant goes to the next and is not lost.
-func TestTurnsPassOn(t *testing.T) {
+func TestFairQueuePassOn(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		o := &office{turns: newTurns[string](1, 100)}
+		o := &office{fairQueue: newFairQueue[string](1, 100)}
 		o.arrive(t.Context(), "x")
 		ctx, cancel := context.WithCancel(t.Context())
 		late := make(chan bool, 1)

@@ -10,12 +10,12 @@ import (
 	"shuffled/internal/ledger"
 )
 
-// TestLookupsBound: while the store does not answer, nobody waits beyond patience,
+// TestLoaderBound: while the store does not answer, nobody waits beyond patience,
 // and what is to be asked does not grow without bound, whoever left.
-func TestLookupsBound(t *testing.T) {
+func TestLoaderBound(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		release := make(chan struct{})
-		l := &lookups[int, int]{most: 10, ask: func(_ context.Context, keys []int) (map[int]int, error) {
+		l := &loader[int, int]{most: 10, ask: func(_ context.Context, keys []int) (map[int]int, error) {
 			<-release
 			found := make(map[int]int)
 			for _, k := range keys {

@@ -13,45 +13,45 @@ import (
 // How many things one question asks for, and how long it may take. The rows of a
 // shuffle are many, and those of all in one question are in memory at once.
 const (
-	maxKeyTags    = 1024
-	maxShuffles   = 64
-	lookupTimeout = 10 * time.Second
+	maxKeyTags  = 1024
+	maxShuffles = 64
+	loadTimeout = 10 * time.Second
 )
 
 // maxQuestions is how many questions are at the store at a time: a slow one does
 // not keep everybody waiting, and the more there are the less they share.
 const maxQuestions = 2
 
-// maxWaiting is how many questions wait at most: those who asked may have left.
+// maxWaiting is how many questions wait at most: their callers may have left.
 const maxWaiting = 64
 
-// lookups finds things in the store by their keys. The keys that come while the
-// store is busy with questions are the next one, so that many requests share a
-// round trip and none waits for a timer.
+// loader is a batch loader: it finds things in the store by their keys. The keys that
+// come while the store is busy with questions are the next question, so that many
+// requests share a round trip and none waits for a timer.
 //
-// A question has a time limit of its own: who asked and has left makes it fail for
-// nobody. Goroutines end when there is nothing more to ask.
-type lookups[K comparable, V any] struct {
+// A question has a time limit of its own: a caller that leaves makes it fail for nobody
+// else. Goroutines end when there is nothing more to ask.
+type loader[K comparable, V any] struct {
 	most int // keys in one question
 	ask  func(context.Context, []K) (map[K]V, error)
 
 	mu      sync.Mutex
-	asking  int             // goroutines that run
-	waiting []*lookup[K, V] // to be asked, the oldest first
+	asking  int           // goroutines that run
+	waiting []*load[K, V] // to be asked, the oldest first
 }
 
-// lookup is one question. What it found is written before done is closed, and
+// load is one question. What it found is written before done is closed, and
 // changed by nobody: several may have asked for it.
-type lookup[K comparable, V any] struct {
+type load[K comparable, V any] struct {
 	keys  []K
 	done  chan struct{}
 	found map[K]V
 	err   error
 }
 
-// commitLookups finds commits by key tag.
-func commitLookups(store ledger.Store, id ledger.ID) *lookups[[32]byte, ledger.Row] {
-	return &lookups[[32]byte, ledger.Row]{most: maxKeyTags, ask: func(ctx context.Context, tags [][32]byte) (map[[32]byte]ledger.Row, error) {
+// commitLoader finds commits by key tag.
+func commitLoader(store ledger.Store, id ledger.ID) *loader[[32]byte, ledger.Row] {
+	return &loader[[32]byte, ledger.Row]{most: maxKeyTags, ask: func(ctx context.Context, tags [][32]byte) (map[[32]byte]ledger.Row, error) {
 		rows, err := store.ByKeyTags(ctx, id, tags...)
 		if err != nil || len(rows) == 0 {
 			return nil, err
@@ -64,9 +64,9 @@ func commitLookups(store ledger.Store, id ledger.ID) *lookups[[32]byte, ledger.R
 	}}
 }
 
-// shuffleLookups finds the rows of shuffles by id.
-func shuffleLookups(store ledger.Store, id ledger.ID, s ledger.Standing) *lookups[uint64, []ledger.Row] {
-	return &lookups[uint64, []ledger.Row]{most: maxShuffles, ask: func(ctx context.Context, ids []uint64) (map[uint64][]ledger.Row, error) {
+// shuffleLoader finds the rows of shuffles by id.
+func shuffleLoader(store ledger.Store, id ledger.ID, s ledger.Standing) *loader[uint64, []ledger.Row] {
+	return &loader[uint64, []ledger.Row]{most: maxShuffles, ask: func(ctx context.Context, ids []uint64) (map[uint64][]ledger.Row, error) {
 		slices.Sort(ids)
 		ids = slices.Compact(ids)
 		list, err := store.ByShuffles(ctx, id, s, ids...)
@@ -83,9 +83,9 @@ func shuffleLookups(store ledger.Store, id ledger.ID, s ledger.Standing) *lookup
 	}}
 }
 
-// publicLookups finds the rows of shuffles for readers, over their connections.
-func publicLookups(store ledger.Store, id ledger.ID) *lookups[uint64, []ledger.Row] {
-	l := shuffleLookups(store, id, ledger.Durable)
+// publicLoader finds the rows of shuffles for readers, over their connections.
+func publicLoader(store ledger.Store, id ledger.ID) *loader[uint64, []ledger.Row] {
+	l := shuffleLoader(store, id, ledger.Durable)
 	ask := l.ask
 	l.ask = func(ctx context.Context, ids []uint64) (map[uint64][]ledger.Row, error) {
 		return ask(ledger.AsReader(ctx), ids)
@@ -95,7 +95,7 @@ func publicLookups(store ledger.Store, id ledger.ID) *lookups[uint64, []ledger.R
 
 // find returns what has the key; ledger.ErrNotFound for nothing. The store was
 // asked after find was called.
-func (l *lookups[K, V]) find(ctx context.Context, key K) (v V, err error) {
+func (l *loader[K, V]) find(ctx context.Context, key K) (v V, err error) {
 	q, err := l.join(key)
 	if err != nil {
 		return v, err
@@ -121,7 +121,7 @@ func (l *lookups[K, V]) find(ctx context.Context, key K) (v V, err error) {
 }
 
 // join adds the key to a question that is not asked yet.
-func (l *lookups[K, V]) join(key K) (*lookup[K, V], error) {
+func (l *loader[K, V]) join(key K) (*load[K, V], error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	n := len(l.waiting)
@@ -129,7 +129,7 @@ func (l *lookups[K, V]) join(key K) (*lookup[K, V], error) {
 		if n == maxWaiting {
 			return nil, fmt.Errorf("%w: the store does not answer", ledger.ErrOverloaded)
 		}
-		l.waiting = append(l.waiting, &lookup[K, V]{done: make(chan struct{})})
+		l.waiting = append(l.waiting, &load[K, V]{done: make(chan struct{})})
 		n++
 	}
 	q := l.waiting[n-1]
@@ -141,7 +141,7 @@ func (l *lookups[K, V]) join(key K) (*lookup[K, V], error) {
 	return q, nil
 }
 
-func (l *lookups[K, V]) run() {
+func (l *loader[K, V]) run() {
 	for {
 		l.mu.Lock()
 		if len(l.waiting) == 0 {
@@ -156,9 +156,9 @@ func (l *lookups[K, V]) run() {
 	}
 }
 
-func (l *lookups[K, V]) answer(q *lookup[K, V]) {
+func (l *loader[K, V]) answer(q *load[K, V]) {
 	defer close(q.done)
-	ctx, cancel := context.WithTimeout(context.Background(), lookupTimeout)
+	ctx, cancel := context.WithTimeout(context.Background(), loadTimeout)
 	defer cancel()
 	q.found, q.err = l.ask(ctx, q.keys)
 }

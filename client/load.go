@@ -1,0 +1,105 @@
+package client
+
+import (
+	"context"
+	"time"
+
+	"shuffled/internal/verify"
+)
+
+// Status is the state of a shuffle. Terms and the members of Shuffle are read from the
+// proved commit. Owner, Extent, Next, Mixed, ClosedAt, Outcome and Reason are read from
+// a proved transcript; that nothing followed is the daemon's word. Overdue is by this
+// host's clock. LastHand, of a cut card whose place was drawn, is nil or the daemon's
+// word, which no later answer and no tape may contradict.
+type Status struct {
+	ShuffleState
+	Terms
+}
+
+// Load returns a shuffle that was committed earlier, its commit proved again. Of one that
+// was played already it takes the mix and the dealt cards from a proved transcript. Of a
+// child it does not learn the parent's cards.
+func (c *Client) Load(ctx context.Context, id uint64) (*Committed, error) {
+	s, _, err := c.load(ctx, id)
+	return s, err
+}
+
+// State returns the state of a shuffle.
+func (c *Client) State(ctx context.Context, id uint64) (*Status, error) {
+	_, status, err := c.load(ctx, id)
+	return status, err
+}
+
+func (c *Client) load(ctx context.Context, id uint64) (*Committed, *Status, error) {
+	when := c.reading()
+	answer, err := c.getShuffle(ctx, id)
+	told, err := decoded[ShuffleState](answer, err)
+	if err != nil {
+		return nil, nil, err
+	}
+	if told.ID != id {
+		return nil, nil, &Fault{What: "it is of another shuffle", Answer: answer}
+	}
+	s, err := c.proveCommit(ctx, Shuffle{
+		ID: told.ID, Table: told.Table, Serial: told.Serial, Commitment: told.Commitment, DeckRoot: told.DeckRoot,
+		CloseBy: told.CloseBy, Receipt: told.Receipt,
+	}, when, answer)
+	if err != nil {
+		return nil, nil, err
+	}
+	s.Time = s.CommittedAt
+	v := &verify.Verdict{Owner: s.by.Identity, State: string(ShuffleStateStateOpen)}
+	untouched := told.Next == 0 && !deref(told.Mixed) && told.State != ShuffleStateStateClosed
+	if !untouched || told.Owner != v.Owner || told.Extent != nil {
+		if v, err = c.restore(ctx, s); err != nil {
+			return nil, nil, err
+		}
+	}
+	status, what := s.status(told, v)
+	if what != "" {
+		return nil, nil, &Fault{What: what, Answer: answer}
+	}
+	return s, status, nil
+}
+
+// status is the state that a transcript proves, which is at least as new as what the
+// daemon told before, or says what is wrong with the latter.
+func (s *Committed) status(told *ShuffleState, v *verify.Verdict) (status *Status, what string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	switch {
+	case told.Next < 0 || told.Next > v.Next:
+		return nil, "other places were dealt than the ledger shows"
+	case !s.play.cut(told.Next, deref(told.LastHand)):
+		return nil, "the cut card has not come out, or has and was not told"
+	}
+	st := ShuffleState{ID: s.ID, Table: s.Table, Serial: s.Serial, Commitment: s.Commitment, DeckRoot: s.DeckRoot,
+		CloseBy: s.CloseBy, Receipt: s.Receipt, Owner: v.Owner, Next: v.Next, State: ShuffleStateState(v.State)}
+	for _, t := range v.Takeovers {
+		st.Owner, st.Extent = t.Identity, nil
+		if extent := Extent(t.Extent); extent != ExtentPlay {
+			st.Extent = &extent
+		}
+	}
+	if mixed := s.play.mix != nil; s.Plan != nil {
+		st.Mixed = &mixed
+	}
+	if out := v.Next >= s.play.after; s.EndAt != nil && (out || v.Next <= s.play.before) {
+		st.LastHand = &out
+	}
+	if st.State != ShuffleStateStateClosed {
+		if time.Now().After(s.CloseBy.Time) {
+			st.State = ShuffleStateStateOverdue
+		}
+		return &Status{st, s.Terms}, ""
+	}
+	at, outcome, reason := new(Timestamp), Outcome(v.Outcome), Reason(v.Reason)
+	if at.UnmarshalText([]byte(v.ClosedAt)) == nil {
+		st.ClosedAt = at
+	}
+	if st.Outcome = &outcome; reason != "" {
+		st.Reason = &reason
+	}
+	return &Status{st, s.Terms}, ""
+}

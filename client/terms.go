@@ -1,0 +1,80 @@
+package client
+
+import "shuffled/internal/audit"
+
+// Terms are what a commit says of its shuffle besides the members of Shuffle: all of it
+// is read from the entry that the receipt proves.
+type Terms struct {
+	Production  bool       `json:"production"` // false: a sandbox
+	Disclosure  Disclosure `json:"disclosure"`
+	GameRef     *Name      `json:"game_ref,omitempty"`
+	DeckHash    *Hash      `json:"deck_hash,omitempty"` // of the deck's names in order; nil for a list of draws
+	Cards       int        `json:"cards"`               // of the deck, 0 for a list of draws
+	Places      int        `json:"places"`              // places that can be dealt
+	Ranges      []uint32   `json:"ranges,omitempty"`    // of a list of draws
+	Plan        *Plan      `json:"plan,omitempty"`
+	Parent      *Index     `json:"parent,omitempty"`   // the shuffle whose cards these are
+	Previous    *Index     `json:"previous,omitempty"` // the table's shuffle before this one
+	EndAt       *EndAt     `json:"end_at,omitempty"`   // the cut card as committed
+	CommittedAt Timestamp  `json:"committed_at"`
+}
+
+// Plan is the mix plan of a commit.
+type Plan struct {
+	Slots  []Hash `json:"slots,omitempty"`
+	Beacon *Round `json:"beacon,omitempty"`
+	Cut    bool   `json:"cut,omitempty"` // a player cuts
+}
+
+// Round is the round of a beacon.
+type Round struct {
+	Chain Hash      `json:"chain"`
+	Round uint64    `json:"round"`
+	Time  Timestamp `json:"time"` // when it comes out
+}
+
+// termsOf reads the terms of a commit, made at this time.
+func termsOf(c *audit.Commit, at int64) Terms {
+	ctx := c.Context
+	t := Terms{Production: ctx.Production, Disclosure: Disclosure(ctx.Disclosure.String()), Cards: ctx.Recipe.Cards,
+		Places: ctx.Recipe.Positions(), Ranges: ctx.Recipe.Ranges, Plan: planOf(ctx), CommittedAt: timestamp(at)}
+	if c.GameRef != "" {
+		t.GameRef = &c.GameRef
+	}
+	if !ctx.IsDraw() {
+		t.DeckHash = (*Hash)(&ctx.DeckHash)
+	}
+	if ctx.Parent != nil {
+		t.Parent = &ctx.Parent.ID
+	}
+	if c.Previous != 0 {
+		t.Previous = &c.Previous
+	}
+	switch {
+	case ctx.Recipe.EndHi != 0:
+		t.EndAt = &EndAt{ctx.Recipe.EndLo, ctx.Recipe.EndHi}
+	case ctx.EndAt != 0:
+		t.EndAt = &EndAt{ctx.EndAt, ctx.EndAt}
+	}
+	return t
+}
+
+// planOf is the plan of a context, nil without one.
+func planOf(c *audit.Context) *Plan {
+	if len(c.Plan) == 0 {
+		return nil
+	}
+	plan := new(Plan)
+	for _, p := range c.Plan {
+		switch p.Source {
+		case audit.SourceSlot:
+			plan.Slots = append(plan.Slots, p.Slot)
+		case audit.SourceBeacon:
+			at, _ := audit.BeaconTime(p.Chain, p.Round) // 0 of an unknown chain, which proveCommit refuses
+			plan.Beacon = &Round{p.Chain, p.Round, timestamp(at * 1000)}
+		case audit.SourceCut:
+			plan.Cut = true
+		}
+	}
+	return plan
+}

@@ -1,0 +1,54 @@
+package dealer
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"shuffled/internal/audit"
+	"shuffled/internal/ledger"
+	"shuffled/internal/shuffle"
+)
+
+// newDeck returns the deck to be written with the first commit that names it, for
+// receipts name its hash; nil for one that the store holds, for a draw list and for the
+// cards of a parent.
+func (d *Dealer) newDeck(a *asked) *ledger.Deck {
+	if a.deck.Len() == 0 {
+		return nil
+	}
+	hash := a.deck.Hash()
+	if _, ok := d.decks.Load(hash); ok {
+		return nil
+	}
+	return &ledger.Deck{Hash: hash, Cards: a.deck.Cards()}
+}
+
+// keptDeck notes that the store holds a published deck: a closed list, that cannot
+// grow without bound.
+func (d *Dealer) keptDeck(deck *ledger.Deck) {
+	if deck == nil {
+		return
+	}
+	if _, ok := shuffle.Published(deck.Hash); ok {
+		d.decks.Store(deck.Hash, true)
+	}
+}
+
+// deckNames returns the card names of a shuffle, nil for a draw list.
+func (d *Dealer) deckNames(ctx context.Context, c *audit.Context) ([]string, error) {
+	if c.IsDraw() {
+		return nil, nil
+	}
+	if deck, ok := shuffle.Published(c.DeckHash); ok {
+		return deck.Cards(), nil
+	}
+	cards, err := d.cfg.Store.Deck(ctx, d.cfg.Ledger.ID(), c.DeckHash)
+	if err != nil {
+		return nil, fmt.Errorf("reading the deck: %w", ledger.Unavailable(err))
+	}
+	if deck, err := shuffle.NewDeck(cards); err != nil || deck.Hash() != c.DeckHash {
+		return nil, fmt.Errorf("%w: the stored deck is another than the one committed to", ledger.ErrFrozen)
+	}
+	return slices.Clip(cards), nil
+}
