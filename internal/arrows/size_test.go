@@ -21,6 +21,10 @@ type area struct {
 	packages      []string // with those below them, unless another area has these
 }
 
+// knownAnswers is the area of the tests that a program runs on itself before it
+// starts. They lie in files selftest*.go of the packages that they test.
+const knownAnswers = "known answers"
+
 // product is the area of everything in the root module.
 const product = "product"
 
@@ -31,9 +35,10 @@ var areas = []area{
 	}},
 	{"daemon", 23_000, 16_000, []string{
 		"internal/ledger", "internal/witness", "internal/dealer", "internal/store", "internal/httpapi", "internal/recall",
-		"internal/keys", "internal/config", "internal/selftest", "internal/monitor", "internal/process", "internal/outbound",
+		"internal/keys", "internal/config", "internal/monitor", "internal/process", "internal/outbound",
 		"internal/build", "internal/beacon/relay", "migrations", "configs", "web",
 	}},
+	{knownAnswers, 1_900, 1_700, []string{"internal/known", "internal/selftest"}},
 	{"whole-ledger audit", 9_000, 7_000, []string{"internal/bundle", "internal/inspect", "internal/fsck"}},
 	{"command line", 10_000, 9_600, []string{"cmd", "internal/cli", "internal/term"}},
 	{"client", 3_250, 2_400, []string{"client"}},
@@ -109,8 +114,12 @@ func counted(t *testing.T) map[string]int {
 			if err != nil {
 				t.Fatal(err)
 			}
+			of := pkg
+			if areaOf(pkg) == "certified path" && strings.HasPrefix(filepath.Base(file), "selftest") {
+				of = "internal/known"
+			}
 			if !bytes.HasPrefix(text, []byte("// Code generated")) {
-				lines[pkg] += bytes.Count(text, []byte("\n"))
+				lines[of] += bytes.Count(text, []byte("\n"))
 			}
 		}
 	}
