@@ -143,6 +143,11 @@ type Cosigned interface {
 	// still be. To call it again is safe.
 	PutCosigned(ctx context.Context, id ID, h Head) error
 
+	// PutHandover is PutCosigned for a checkpoint that lets a witness policy take over:
+	// it adds h if no cosigned checkpoint of size from or above is stored, else it
+	// returns ErrStale. Of two calls at once one sees the other's checkpoint.
+	PutHandover(ctx context.Context, id ID, h Head, from uint64) error
+
 	// CosignedAtMost returns the newest one whose size is at most size, behind the
 	// barrier of Head, or ErrNotFound.
 	CosignedAtMost(ctx context.Context, id ID, size uint64) (Head, error)

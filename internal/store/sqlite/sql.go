@@ -63,6 +63,7 @@ UNION ALL SELECT ` + rowColumns + ` FROM entries WHERE ledger = ?1 AND shuffle =
 	sqlCheckpointAfter = `SELECT size, root, checkpoint FROM checkpoints WHERE ledger = ? AND size > ? ORDER BY size LIMIT 1`
 
 	sqlHasCosigned    = `SELECT size FROM cosigned WHERE ledger = ? AND size = ?`
+	sqlNewestCosigned = `SELECT size FROM cosigned WHERE ledger = ? ORDER BY size DESC LIMIT 1`
 	sqlCosignedAtMost = `SELECT size, root, checkpoint FROM cosigned WHERE ledger = ? AND size <= ? ORDER BY size DESC LIMIT 1`
 	sqlCosignedFrom   = `SELECT size, root, checkpoint FROM cosigned WHERE ledger = ? AND size >= ? ORDER BY size LIMIT ?`
 
@@ -78,7 +79,7 @@ WHERE ledger = ? AND time >= ? AND time < ? AND (time, request) > (?, ?) ORDER B
 
 var (
 	sqlWrites = []string{sqlBegin, sqlCommit, sqlRollback, sqlTaken, sqlNewLedger, sqlNewHead, sqlHead, sqlMoveHead,
-		sqlNewEntry, sqlNewSlot, sqlNewTile, sqlNewCheckpoint, sqlNewCosigned, sqlHasCosigned, sqlNewDeck, sqlDeck,
+		sqlNewEntry, sqlNewSlot, sqlNewTile, sqlNewCheckpoint, sqlNewCosigned, sqlHasCosigned, sqlNewestCosigned, sqlNewDeck, sqlDeck,
 		sqlNewAccess, sqlLastAccess, sqlDropAccess, sqlHasSnapshot, sqlNewSnapshot, sqlDropSnapshot}
 	sqlReads = append([]string{sqlLedgers, sqlSize, sqlRows, sqlByKeyTag, sqlHasTag, sqlHasSlot, sqlByShuffle,
 		sqlCheckpointAfter, sqlCosignedAtMost, sqlCosignedFrom, sqlTile, sqlDeck,

@@ -62,6 +62,7 @@ func Test(t *testing.T, open func(t *testing.T) Backend, only ...string) {
 		{"Tiles", testTiles},
 		{"Cosigned", testCosigned},
 		{"CosignedRace", testCosignedRace},
+		{"Handover", testHandover},
 		{"Snapshots", testSnapshots},
 		{"Decks", testDecks},
 		{"Slots", testSlots},
