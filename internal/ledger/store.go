@@ -129,7 +129,6 @@ type Store interface {
 
 	Finder
 	Cosigned
-	Snapshots
 }
 
 // Cosigned keeps the cosigned checkpoints of ledgers: for some of their sizes

@@ -155,11 +155,11 @@ func eventEntry() made {
 }
 
 func takeoverEntry() made {
-	return madeEntry("takeover: to close", 108, dealer, &audit.Takeover{Shuffle: 2, Extent: audit.ExtentClose, Reason: "table 7: dealer-1 does not answer"})
+	return madeEntry("takeover: to close", 107, dealer, &audit.Takeover{Shuffle: 2, Extent: audit.ExtentClose, Reason: "table 7: dealer-1 does not answer"})
 }
 
 func credentialEntry() made {
-	return madeEntry("credential: for two tables, with an expiry", 117, audit.Operator, &audit.Credential{Kind: audit.CredentialCreated,
+	return madeEntry("credential: for two tables, with an expiry", 116, audit.Operator, &audit.Credential{Kind: audit.CredentialCreated,
 		ID: "token-1", Form: audit.FormToken, Role: audit.RoleDealer, Identity: "dealer-1", Tables: []string{"table-7", "wheel-1"}, Expires: audit.MaxInteger,
 		Digest: hash32("d0d2a2d9e4214a52170ac61891609a9420a404fbf182a7fca732bf1f026d2523")})
 }
@@ -168,7 +168,7 @@ func actEntry() made {
 	sign := func(administrator, signature string) audit.ActSignature {
 		return audit.ActSignature{Administrator: administrator, Signature: [64]byte(unhex(signature))}
 	}
-	return madeEntry("act: takeover", 130, audit.Operator, &audit.ActEntry{Act: audit.ActTakeover,
+	return madeEntry("act: takeover", 129, audit.Operator, &audit.ActEntry{Act: audit.ActTakeover,
 		Digest:   hash32("93c6cc7c24de53f1c972525173fe09285034cdab919f44ba755576d5b1e6464b"),
 		Previous: 9, HeadSize: 20, HeadRoot: hash32("a86aa004e89e2ccfc71fbbf44c520f78b4364a49c360f315488ec15331944eb9"), Expires: madeTime + 3_600_000,
 		Signatures: []audit.ActSignature{

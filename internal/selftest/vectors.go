@@ -39,7 +39,7 @@ type vectors struct {
 	VKey        string             `json:"vkey"`
 	Receipts    []receiptVector    `json:"receipts"`
 	Checkpoints []checkpointVector `json:"checkpoints"`
-	States      []stateVector      `json:"states"`
+	Ledgers     []ledgerVector     `json:"ledgers"`
 	Transcripts []textVector       `json:"transcripts"`
 
 	// internal/disclosure/testdata
@@ -183,11 +183,9 @@ type (
 		Size   uint64 `json:"size"`
 		Root   string `json:"root"`
 	}
-	stateVector struct {
+	ledgerVector struct {
 		Name    string   `json:"name"`
 		Entries []string `json:"entries"`
-		State   string   `json:"state"`
-		Digest  string   `json:"digest"`
 	}
 	textVector struct {
 		Name string `json:"name"`

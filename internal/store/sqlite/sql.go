@@ -80,8 +80,8 @@ WHERE ledger = ? AND time >= ? AND time < ? AND (time, request) > (?, ?) ORDER B
 var (
 	sqlWrites = []string{sqlBegin, sqlCommit, sqlRollback, sqlTaken, sqlNewLedger, sqlNewHead, sqlHead, sqlMoveHead,
 		sqlNewEntry, sqlNewSlot, sqlNewTile, sqlNewCheckpoint, sqlNewCosigned, sqlHasCosigned, sqlNewestCosigned, sqlNewDeck, sqlDeck,
-		sqlNewAccess, sqlLastAccess, sqlDropAccess, sqlHasSnapshot, sqlNewSnapshot, sqlDropSnapshot}
+		sqlNewAccess, sqlLastAccess, sqlDropAccess}
 	sqlReads = append([]string{sqlLedgers, sqlSize, sqlRows, sqlByKeyTag, sqlHasTag, sqlHasSlot, sqlByShuffle,
 		sqlCheckpointAfter, sqlCosignedAtMost, sqlCosignedFrom, sqlTile, sqlDeck,
-		sqlAccess, sqlLastAccess, sqlCountAccess, sqlSnapshotBelow}, slices.Collect(maps.Values(sqlRecall))...)
+		sqlAccess, sqlLastAccess, sqlCountAccess}, slices.Collect(maps.Values(sqlRecall))...)
 )

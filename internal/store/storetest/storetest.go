@@ -63,7 +63,6 @@ func Test(t *testing.T, open func(t *testing.T) Backend, only ...string) {
 		{"Cosigned", testCosigned},
 		{"CosignedRace", testCosignedRace},
 		{"Handover", testHandover},
-		{"Snapshots", testSnapshots},
 		{"Decks", testDecks},
 		{"Slots", testSlots},
 		{"SlotsRace", testSlotsRace},
