@@ -10,7 +10,7 @@
 -- shuffled_owner   owns the tables: migrations, and `shuffled ledger create`,
 --                  which makes a head. Its password is not on the daemon's host.
 -- shuffled_writer  the daemon. Adds evidence, and can neither change nor remove
---                  any. Old snapshots, which are no evidence, it removes. It updates heads: the
+--                  any. It updates heads: the
 --                  compare-and-swap of an append, and the lock (FOR KEY SHARE)
 --                  without which nothing stored is acknowledged. PostgreSQL lets only a role that may update a
 --                  table lock its rows, so heads are all it can lock.
@@ -66,9 +66,6 @@ BEGIN
             WHEN rel.name = 'access_records' THEN
                 writer := 'SELECT, INSERT'; -- a chain; its owner drops what is past its retention
                 reader := 'SELECT'; -- audit fsck holds the chain against its heads in the ledger
-            WHEN rel.name = 'snapshots' THEN -- computed from evidence; old ones are dropped
-                writer := 'SELECT, INSERT, DELETE';
-                reader := 'SELECT';
             WHEN rel.name = 'schema_migrations' THEN
                 writer := 'SELECT';
                 reader := 'SELECT';

@@ -33,12 +33,11 @@ var granted = map[string]map[string][]string{
 		"slots":          {"SELECT", "INSERT"},
 		"heads":          {"SELECT", "UPDATE"},
 		"access_records": {"SELECT", "INSERT"},
-		"snapshots":      {"SELECT", "INSERT", "DELETE"},
 	},
 	reader: {
 		"ledgers": {"SELECT"}, "entries": {"SELECT"}, "tiles": {"SELECT"},
 		"checkpoints": {"SELECT"}, "cosigned": {"SELECT"}, "decks": {"SELECT"}, "heads": {"SELECT"},
-		"slots": {"SELECT"}, "access_records": {"SELECT"}, "snapshots": {"SELECT"},
+		"slots": {"SELECT"}, "access_records": {"SELECT"},
 	},
 }
 

@@ -39,7 +39,7 @@ const TRANSCRIPTS = readJSON("audit", "testdata", "transcripts.json");
 test("every published vector file is read here", () => {
   const files = (...name) => readdirSync(path.join(DATA, ...name, "testdata")).filter((f) => f !== "rapid").sort(); // rapid: a failed run of a test
   assert.deepEqual(files("shuffle"), ["decks.txt", "shuffle.json"]);
-  assert.deepEqual(files("audit"), ["entries.json", "hashes.json", "legality.json", "receipts.json", "states.json", "transcripts.json"]); // legality and states: of whole ledgers
+  assert.deepEqual(files("audit"), ["entries.json", "hashes.json", "ledgers.json", "legality.json", "receipts.json", "transcripts.json"]); // ledgers and legality: of whole ledgers
   assert.deepEqual(files("verify"), ["vectors"]);
 });
 

@@ -258,7 +258,7 @@ var (
 		"entries.ledger", "entries.idx", "entries.type", "checkpoints.ledger", "checkpoints.size", "cosigned.ledger", "cosigned.size",
 		"decks.ledger", "decks.hash", "heads.ledger", "heads.size", "ledgers.ledger", "tiles.ledger", "tiles.level", "tiles.idx",
 		"schema_migrations.version", "schema_migrations.dirty",
-		"slots.ledger", "access_records.ledger", "snapshots.ledger",
+		"slots.ledger", "access_records.ledger",
 	}
 	plantedColumns = map[string]string{ // and their kinds
 		"entries.time": "number", "entries.serial": "number", "entries.shuffle": "number", "entries.tbl": "text",
@@ -268,13 +268,11 @@ var (
 		"access_records.time": "number", "access_records.request": "text", "access_records.token": "text",
 		"access_records.method": "text", "access_records.path": "text",
 		"access_records.seq": "number", "access_records.prev": "hash",
-		"snapshots.idx": "number", "snapshots.state": "bytes",
 	}
 	// One row, with a value in every column, for each table beside the evidence.
 	rowsBeside = []string{
 		"INSERT INTO slots (ledger, slot, idx) SELECT ledger, root, 1 FROM heads",
 		"INSERT INTO access_records (ledger, time, request, token, method, path, seq, prev) SELECT ledger, 1, 'r', 't', 'm', 'p', 1, root FROM heads",
-		"INSERT INTO snapshots (ledger, idx, state) SELECT ledger, 1, root FROM heads",
 	}
 )
 

@@ -454,7 +454,7 @@ func (a attempts) key() *Key {
 }
 
 func (a attempts) event() *Event {
-	e := &Event{Kind: []EventKind{1, 2, 3, 4, 5, 6, 7, 8, 129, 10, 130, 200}[a.pick(0, 11)], Reason: "r"}
+	e := &Event{Kind: []EventKind{1, 2, 3, 4, 5, 6, 7, 129, 10, 130, 200}[a.pick(0, 10)], Reason: "r"}
 	if a.m.latched() && a.pick(0, 2) > 0 {
 		e.Kind = EventLatchClear
 	}
@@ -486,14 +486,6 @@ func (a attempts) event() *Event {
 		}
 	case EventLatchSet:
 		e.Latch, e.Instance = LatchSlow, a.of(a.starts())
-	case EventSnapshot:
-		e.Size, e.Digest = a.index(), refDigest(a.m)
-		if a.odd() {
-			e.Size = max(1, a.index()) + uint64(a.pick(0, 2)) - 1
-		}
-		if a.odd() {
-			e.Digest[a.pick(0, 31)] ^= 1
-		}
 	case EventAlarm:
 		e.Alarm = AlarmClockStep
 	case EventHeadAdopted:
@@ -501,7 +493,7 @@ func (a attempts) event() *Event {
 			e.Kind = EventAccessHead // not every ledger can lose all its credentials again and again
 		}
 	}
-	if e.Kind >= 130 || e.Kind == EventSnapshot {
+	if e.Kind >= 130 {
 		e.Reason = ""
 	}
 	return e

@@ -101,7 +101,6 @@ const (
 	EventKillClear     EventKind = 5   // the switch was cleared
 	EventLatchSet      EventKind = 6   // doubtful entropy or a foul deck: no commits
 	EventLatchClear    EventKind = 7   // commits again
-	EventSnapshot      EventKind = 8   // digest of the live state
 	EventHeadAdopted   EventKind = 10  // an operator vouched for a head, and every credential is revoked
 	EventAlarm         EventKind = 129 // what an auditor will want to ask about
 	EventAccessHead    EventKind = 130 // head of the record of regulators' and administrators' requests
@@ -206,7 +205,7 @@ var (
 	codesOfDeals            = codeList{name: "deals", open: false, names: [256]string{1: "signed", 2: "cosigned"}}
 	codesOfAccess           = codeList{name: "access", open: false, names: [256]string{1: "public", 2: "token"}}
 	codesOfSubject          = codeList{name: "subject", open: false, names: [256]string{1: "signing", 2: "disclosure", 3: "auditor", 4: "policy", 5: "retirement", 6: "administrator", 7: "two_persons"}}
-	codesOfEvent            = codeList{name: "event", open: true, names: [256]string{1: "instance_start", 2: "table_open", 3: "table_close", 4: "kill_set", 5: "kill_clear", 6: "latch_set", 7: "latch_clear", 8: "snapshot", 10: "head_adopted", 129: "alarm", 130: "access_head"}}
+	codesOfEvent            = codeList{name: "event", open: true, names: [256]string{1: "instance_start", 2: "table_open", 3: "table_close", 4: "kill_set", 5: "kill_clear", 6: "latch_set", 7: "latch_clear", 10: "head_adopted", 129: "alarm", 130: "access_head"}}
 	codesOfVdso             = codeList{name: "vdso", open: false, names: [256]string{0: "not_known", 1: "no", 2: "yes"}}
 	codesOfScope            = codeList{name: "scope", open: false, names: [256]string{1: "ledger", 2: "table", 3: "deck"}}
 	codesOfLatch            = codeList{name: "latch", open: true, names: [256]string{1: "repetition", 2: "proportion", 3: "short_read", 4: "read_error", 5: "slow", 6: "replaced", 7: "startup", 8: "tape_exhausted", 9: "foul_deck", 10: "operator", 11: "statistics"}}

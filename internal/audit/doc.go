@@ -26,7 +26,6 @@ const (
 	labelCredential = "shuffled/v1/credential\x00"
 	labelApproved   = "shuffled/v1/approved\x00"
 	labelAct        = "shuffled/v1/act\x00"
-	labelState      = "shuffled/v1/state\x00"
 )
 
 // Limits of docs/SPEC.md section 1.2. Every reader checks them before it works.

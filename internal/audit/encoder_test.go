@@ -353,9 +353,6 @@ func (e *refEvent) write(w *refWriter) {
 		w.num("instance", e.Instance, 8)
 	case 7:
 		w.str8("reason", e.Reason)
-	case 8:
-		w.num("snapshot size", e.Entries, 8)
-		w.fixed("snapshot digest", e.Digest)
 	case 10:
 		w.num("adopted size", e.Size, 8)
 		w.fixed("adopted root", e.Root)

@@ -40,8 +40,8 @@ type Event struct {
 	Latch    Latch    // latch_set
 	Instance uint64   // latch_set: index of the instance_start of the daemon that saw it
 	Reason   string   // kill events, latch_clear, alarm: why, in an operator's words
-	Size     uint64   // snapshot: entries folded, all below this one; head_adopted: of the adopted head
-	Digest   [32]byte // snapshot: State.Digest of them; access_head: hash of the newest record; head_adopted: root
+	Size     uint64   // head_adopted: of the adopted head
+	Digest   [32]byte // access_head: hash of the newest record; head_adopted: its root
 	LostSize uint64   // head_adopted: size of the newest head known before, 0 for none
 	LostRoot [32]byte // head_adopted: its root
 	Alarm    Alarm    // alarm
@@ -81,9 +81,6 @@ func (e *Event) encode(w *writer) {
 		w.u64(e.Instance)
 	case EventLatchClear:
 		w.str(e.Reason)
-	case EventSnapshot:
-		w.u64(e.Size)
-		w.raw(e.Digest[:])
 	case EventAlarm:
 		w.u8(uint8(e.Alarm))
 		w.str(e.Reason)
@@ -127,9 +124,6 @@ func (e *Event) parse(r *reader) {
 		e.Instance = r.u64("instance")
 	case EventLatchClear:
 		e.Reason = r.reason()
-	case EventSnapshot:
-		e.Size = r.u64("snapshot size")
-		e.Digest = r.hash("snapshot digest")
 	case EventAlarm:
 		e.Alarm = Alarm(r.code("alarm", &codesOfAlarm))
 		e.Reason = r.reason()

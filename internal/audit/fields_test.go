@@ -175,8 +175,6 @@ type refEvent struct {
 	Deck     hexed  `json:"deck_hash,omitempty"`
 	Cause    uint8  `json:"cause,omitempty"`
 	Instance uint64 `json:"instance,omitempty"`
-	Entries  uint64 `json:"entries,omitempty"`
-	Digest   hexed  `json:"digest,omitempty"`
 	Alarm    uint8  `json:"alarm,omitempty"`
 	Reason   string `json:"reason,omitempty"`
 	Kernel   string `json:"kernel_release,omitempty"`

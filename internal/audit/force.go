@@ -8,11 +8,10 @@ package audit
 // is Entry{}: it counts and changes nothing else.
 //
 // Everything applied so far is final, as after Commit. Force takes any entry in
-// any state, and a legal one as Apply does. From then on the digest of a snapshot
-// is not compared: its writer had another state.
+// any state, and a legal one as Apply does.
 func (s *State) Force(e Entry) {
 	index := s.size
-	s.faulty, s.digest = true, nil
+	s.faulty = true
 	s.size, s.pair = index+1, nil
 	if e.Body != nil {
 		s.spend(e)
@@ -41,6 +40,7 @@ func (s *State) force(e Entry, index uint64) {
 		}
 	case *Mix:
 		if o, ok := s.open.find(b.Shuffle); ok && o.planned {
+			s.keep(o)
 			o.mixed = true
 		}
 	case *Deal:

@@ -342,7 +342,7 @@ func sortWraps(wraps []refWrap) {
 }
 
 func genEvent(t *rapid.T) *refEvent {
-	e := &refEvent{Kind: rapid.SampledFrom([]uint8{1, 2, 3, 4, 5, 6, 7, 8, 10, 129, 130, 200}).Draw(t, "kind")}
+	e := &refEvent{Kind: rapid.SampledFrom([]uint8{1, 2, 3, 4, 5, 6, 7, 10, 129, 130, 200}).Draw(t, "kind")}
 	switch e.Kind {
 	case 1:
 		e.Build, e.Config = genHash().Draw(t, "build"), genHash().Draw(t, "configuration")
@@ -359,8 +359,6 @@ func genEvent(t *rapid.T) *refEvent {
 		}
 	case 6:
 		e.Cause, e.Instance = genOpen(11).Draw(t, "cause"), genIndex(0).Draw(t, "instance")
-	case 8:
-		e.Entries, e.Digest = genIndex(0).Draw(t, "entries"), genHash().Draw(t, "digest")
 	case 10:
 		e.Size, e.Root = genIndex(0).Draw(t, "size"), genHash().Draw(t, "root")
 		e.LostSize, e.LostRoot = genIndex(0).Draw(t, "lost size"), genHash().Draw(t, "lost root")

@@ -38,7 +38,7 @@ var stateOptions = cmp.Options{
 	cmp.AllowUnexported(State{}, kill{}, table{}, heldOpen{}, open{}, terms{}, keys{}, standing{}, disclosure{}, pair{},
 		holders{}, holder{}, persons{}, approval{}, waitingAct{}),
 	cmpopts.IgnoreFields(holders{}, "numbers", "identities", "changes"),
-	cmpopts.IgnoreFields(State{}, "undo", "digest", "scratch"), cmpopts.EquateEmpty(),
+	cmpopts.IgnoreFields(State{}, "undo", "scratch"), cmpopts.EquateEmpty(),
 	cmp.Comparer(func(a, b [32]byte) bool { return a == b }),
 	cmp.Transformer("open", heldOf),
 	cmp.Comparer(func(a, b *Commit) bool { return sameBody(a, b) }),
@@ -92,7 +92,7 @@ func holdState(t interface{ Fatalf(string, ...any) }, s *State, entries model) {
 // rules are the codes of section 9.
 var rules = []string{"genesis_first", "time", "pair", "origin", "instance", "latch", "kill", "table", "serial", "close_by", "mix_modes", "beacon",
 	"disclosure_key", "parent", "not_open", "deadline", "earlier_serial", "mix", "place", "places", "cosigned", "outcome", "form", "key",
-	"snapshot", "owner", "credential", "two_persons", "act", "administrators"}
+	"owner", "credential", "two_persons", "act", "administrators"}
 
 // TestLegalityAgreesWithModel: whatever comes next, the state and the model say
 // the same, down to the rule; an illegal entry changes nothing; a rollback to
@@ -203,8 +203,8 @@ func (w *world) resume(t *rapid.T) {
 	if err != nil {
 		t.Fatalf("the state of %d entries: %v", len(w.m), err)
 	}
-	if again := s.Encode(); !bytes.Equal(again, b) || s.Digest() != refDigest(w.m) || w.s.Digest() != refDigest(w.m) {
-		t.Fatalf("%x parses and encodes to\n%x, or has another digest", b, again)
+	if again := s.Encode(); !bytes.Equal(again, b) {
+		t.Fatalf("%x parses and encodes to\n%x", b, again)
 	}
 	clear(b) // it keeps no part
 	holdState(t, s, w.m)

@@ -368,7 +368,6 @@ func limitsOfEvents() []limit {
 		codes("cause", 11, func(n uint64) refEntry { return event(refEvent{Kind: 6, Cause: uint8(n)}) }),
 		integer("instance", 0, func(n uint64) refEntry { return event(refEvent{Kind: 6, Cause: 1, Instance: n}) }),
 		{"bytes of a clearing reason", 1, 200, malformed, malformed, func(n uint64) refEntry { return event(refEvent{Kind: 7, Reason: letters(n)}) }},
-		integer("entries", 0, func(n uint64) refEntry { return event(refEvent{Kind: 8, Entries: n, Digest: make(hexed, 32)}) }),
 		passed("cause passed over", func(n uint64) refEntry { return event(refEvent{Kind: 6, Cause: uint8(n)}) }),
 		passed("alarm", func(n uint64) refEntry { return event(refEvent{Kind: 129, Alarm: uint8(n), Reason: "r"}) }),
 		{"bytes of an alarm's reason", 1, 200, malformed, malformed, func(n uint64) refEntry { return event(refEvent{Kind: 129, Alarm: 130, Reason: letters(n)}) }},

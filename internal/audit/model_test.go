@@ -495,9 +495,5 @@ func (m model) eventRule(e *Event) string {
 		},
 		"instance", func() bool { return e.Kind == EventLatchSet && !m.started(e.Instance) },
 		"latch", func() bool { return e.Kind == EventLatchClear && !m.latched() },
-		"snapshot", func() bool {
-			newest := m.newestSnapshot()
-			return e.Kind == EventSnapshot && (e.Size != uint64(len(m)) || newest > 0 && uint64(len(m)) < newest+1024 || e.Digest != refDigest(m))
-		},
 	)
 }

@@ -46,6 +46,7 @@ type open struct {
 	extent    Extent // what the owner may do
 	takeovers uint8
 	used      uint8          // bytes of tail
+	copied    uint8          // the copy that has it (State.Copy)
 	tail      [tailSize]byte // the commit's body (docs/SPEC.md section 5.3) after its context
 }
 

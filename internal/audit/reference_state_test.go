@@ -5,21 +5,19 @@ import (
 	"strings"
 )
 
-// refState is docs/SPEC.md section 11.1 for a legal ledger, from looks at the
-// whole list of entries.
+// refState is the encoding of the state of a legal ledger, from looks at the whole
+// list of entries.
 func refState(m model) []byte {
 	if len(m) == 0 {
-		return append([]byte{1}, make([]byte, 17+2+32+9+1+4*4+4+4+8+4)...)
+		return append([]byte{1}, make([]byte, 17+2+32+1+1+4*4+4+4+8+4)...)
 	}
 	last := m[len(m)-1]
 	return slices.Concat(
-		refJoin(uint8(1), uint64(len(m)), last.Time, false), refBlob(refBody(m[0])), refSum(refBytes(m[0])), refJoin(m.latched(), m.newestSnapshot()), m.refPair(),
+		refJoin(uint8(1), uint64(len(m)), last.Time, false), refBlob(refBody(m[0])), refSum(refBytes(m[0])), refJoin(m.latched()), m.refPair(),
 		refSorted(m.switches()), refSorted(m.starts()), refSorted(m.tables()), refSorted(m.played()),
 		m.keyring(), refSorted(m.credentials()), refJoin(m.newestAct()), m.refWaiting(),
 	)
 }
-
-func refDigest(m model) [32]byte { return [32]byte(refSum("shuffled/v1/state\000", refState(m))) }
 
 func refBlob(b []byte) []byte { return refJoin(uint16(len(b)), b) }
 
@@ -60,13 +58,6 @@ func refSorted(elements []string) []byte {
 	slices.Sort(elements)
 	elements = slices.Compact(elements)
 	return refJoin(uint32(len(elements)), strings.Join(elements, ""))
-}
-
-func (m model) newestSnapshot() (index uint64) {
-	for _, i := range all(m, func(e *Event) bool { return e.Kind == EventSnapshot }) {
-		index = i
-	}
-	return index
 }
 
 func (m model) refPair() []byte {

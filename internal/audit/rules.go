@@ -33,7 +33,6 @@ const (
 	RuleCosigned      = "cosigned"       // where asked for, a cosigned checkpoint covers the commit
 	RuleOutcome       = "outcome"        // continued follows the child's commit, and only that
 	RuleForm          = "form"           // the close discloses as the commit declared
-	RuleSnapshot      = "snapshot"       // a snapshot is of all entries below it, and seldom
 	RuleKey           = "key"            // keys are sound, new, wrapped to all auditors, retired once; policies can be read
 )
 
@@ -109,26 +108,6 @@ func (s *State) checkEvent(e *Event) error {
 		if !s.latched {
 			return illegal(RuleLatch, "the latch is not set")
 		}
-	case EventSnapshot:
-		return s.checkSnapshot(e)
-	}
-	return nil
-}
-
-// snapshotDistance is how many entries two snapshots are apart at least. A reader
-// computes the state's digest for each, so they are no way to slow it down.
-const snapshotDistance = 1024
-
-// checkSnapshot: a snapshot is of all entries below it, so that whoever folds
-// them checks it on the way, and whoever trusts it need not fold them.
-func (s *State) checkSnapshot(e *Event) error {
-	switch {
-	case e.Size != s.size:
-		return illegal(RuleSnapshot, "a snapshot of %d entries at entry %d", e.Size, s.size)
-	case s.snapshot != 0 && s.size-s.snapshot < snapshotDistance:
-		return illegal(RuleSnapshot, "the snapshot at entry %d is less than %d entries below", s.snapshot, snapshotDistance)
-	case !s.faulty && e.Digest != s.Digest():
-		return illegal(RuleSnapshot, "the state of %d entries has another digest", s.size)
 	}
 	return nil
 }
@@ -157,10 +136,6 @@ func (s *State) applyEvent(e *Event, index uint64, now int64) {
 		s.push(func() { s.latched = latched })
 	case EventHeadAdopted:
 		s.adopt(now)
-	case EventSnapshot:
-		before := s.snapshot
-		s.snapshot = index
-		s.push(func() { s.snapshot = before })
 	}
 }
 

@@ -65,6 +65,7 @@ func (s *State) checkTakeover(t *Takeover, by Actor) error {
 
 func (s *State) applyTakeover(t *Takeover, by Actor) {
 	o, _ := s.open.find(t.Shuffle)
+	s.keep(o)
 	owner, extent, takeovers := o.owner, o.extent, o.takeovers
 	s.push(func() {
 		o, _ := s.open.find(t.Shuffle)

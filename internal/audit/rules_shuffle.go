@@ -158,6 +158,7 @@ func (s *State) applyMix(m *Mix) {
 
 func (s *State) setMixed(id uint64, mixed bool) {
 	o, _ := s.open.find(id)
+	s.keep(o)
 	o.mixed = mixed
 }
 
@@ -189,6 +190,7 @@ func (s *State) applyDeal(d *Deal) {
 
 // dealTo makes next the next place of o.
 func (s *State) dealTo(o opened, d *Deal, next int) {
+	s.keep(o)
 	before, waiting := o.next, o.table.waiting
 	s.push(func() {
 		o, _ := s.open.find(d.Shuffle) // not in the same slot, if it was closed and put back
@@ -238,7 +240,9 @@ func (s *State) checkClose(c *Close, e Entry) error {
 }
 
 func (s *State) applyClose(c *Close) {
-	o := s.open.remove(c.Shuffle)
+	o, _ := s.open.find(c.Shuffle)
+	s.keep(o)
+	o = s.open.remove(c.Shuffle)
 	waiting := o.table.waiting
 	s.push(func() {
 		s.open.insert(o)

@@ -298,7 +298,6 @@ func (s *samples) addEvents() {
 		add("latch_set for "+cause, refEvent{Kind: 6, Cause: uint8(i + 1), Instance: 1})
 	}
 	add("latch_clear", refEvent{Kind: 7, Reason: "source replaced, 4 tests passed"})
-	add("snapshot", refEvent{Kind: 8, Entries: 65_536, Digest: bytesOf("live state", 32)})
 	for i, alarm := range []string{"mark_adopted", "signing_resumed", "clock_step", "witnesses", "statistics"} {
 		add("alarm "+alarm, refEvent{Kind: 129, Alarm: uint8(i + 129), Reason: "head 4711 held against the backup"})
 	}

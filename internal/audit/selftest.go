@@ -30,7 +30,7 @@ type vectors struct {
 	Children    []childVector                  `json:"children"`
 	Receipts    []receiptVector                `json:"receipts"`
 	Checkpoints []checkpointVector             `json:"checkpoints"`
-	States      []stateVector                  `json:"states"`
+	Ledgers     []ledgerVector                 `json:"ledgers"`
 	Transcripts []transcriptVector             `json:"transcripts"`
 }
 
@@ -149,11 +149,9 @@ type checkpointVector struct {
 	Root   known.Bytes `json:"root,omitempty"`
 }
 
-type stateVector struct {
+type ledgerVector struct {
 	Name    string        `json:"name"`
 	Entries []known.Bytes `json:"entries"`
-	State   known.Bytes   `json:"state"`
-	Digest  known.Bytes   `json:"digest"`
 }
 
 type transcriptVector struct {
@@ -173,7 +171,7 @@ func SelfTest(name string, a *known.Answers) { selfTests[name](a, embedded()) }
 var selfTests = map[string]func(*known.Answers, *vectors){
 	"child": childrenTest, "slot-hash": slotsTest, "mix-seed": seedsTest,
 	"commitment": commitmentTest, "salts": saltsTest, "deck-root": deckRootTest, "opening": openingTest, "context": contextTest,
-	"key-tag": keyTagTest, "key-id": keyIDTest, "reference": referenceTest, "state": stateTest,
+	"key-tag": keyTagTest, "key-id": keyIDTest, "reference": referenceTest, "legality": legalityTest,
 	"entry-genesis": entryTest("genesis", genesisEntry), "entry-commit": entryTest("commit", commitEntry),
 	"entry-mix": entryTest("mix", mixEntry), "entry-deal": entryTest("deal", dealEntry),
 	"entry-close": entryTest("close", closeEntry), "entry-key": entryTest("key", keyEntry),

@@ -145,11 +145,11 @@ func eventEntry() made {
 }
 
 func takeoverEntry() made {
-	return madeEntry("takeover: to close", 107, madeDealer, &Takeover{Shuffle: 2, Extent: ExtentClose, Reason: "table 7: dealer-1 does not answer"})
+	return madeEntry("takeover: to close", 106, madeDealer, &Takeover{Shuffle: 2, Extent: ExtentClose, Reason: "table 7: dealer-1 does not answer"})
 }
 
 func credentialEntry() made {
-	return madeEntry("credential: for two tables, with an expiry", 116, Operator, &Credential{Kind: CredentialCreated,
+	return madeEntry("credential: for two tables, with an expiry", 115, Operator, &Credential{Kind: CredentialCreated,
 		ID: "token-1", Form: FormToken, Role: RoleDealer, Identity: "dealer-1", Tables: []string{"table-7", "wheel-1"}, Expires: MaxInteger,
 		Digest: known.Hash("d0d2a2d9e4214a52170ac61891609a9420a404fbf182a7fca732bf1f026d2523")})
 }
@@ -158,7 +158,7 @@ func actEntry() made {
 	sign := func(administrator, signature string) ActSignature {
 		return ActSignature{Administrator: administrator, Signature: [64]byte(known.Unhex(signature))}
 	}
-	return madeEntry("act: takeover", 129, Operator, &ActEntry{Act: ActTakeover,
+	return madeEntry("act: takeover", 128, Operator, &ActEntry{Act: ActTakeover,
 		Digest:   known.Hash("93c6cc7c24de53f1c972525173fe09285034cdab919f44ba755576d5b1e6464b"),
 		Previous: 9, HeadSize: 20, HeadRoot: known.Hash("a86aa004e89e2ccfc71fbbf44c520f78b4364a49c360f315488ec15331944eb9"), Expires: madeTime + 3_600_000,
 		Signatures: []ActSignature{

@@ -18,7 +18,6 @@ type State struct {
 	genesis   *Genesis
 	faulty    bool // an entry was forced in
 	latched   bool
-	snapshot  uint64 // index of the newest snapshot event, 0 for none
 	killed    map[kill]bool
 	instances map[uint64]bool   // indexes of instance_start events
 	tables    map[string]*table //
@@ -30,8 +29,10 @@ type State struct {
 	// pair is set when the next entry must be the close of one shuffle.
 	pair *pair
 
-	undo   []func()  // how to take back what was applied since the last Commit
-	digest *[32]byte // Digest, until the next change
+	undo []func() // how to take back what was applied since the last Commit
+	copy *Copy    // that is being made, nil for none
+
+	copies uint8 // that were begun
 
 	scratch writer // of opening
 }
@@ -115,7 +116,6 @@ func (s *State) Mark() int { return len(s.undo) }
 // Rollback takes back everything applied since mark, newest first.
 func (s *State) Rollback(mark int) {
 	for len(s.undo) > mark {
-		s.digest = nil
 		last := len(s.undo) - 1
 		s.undo[last]()
 		s.undo[last], s.undo = nil, s.undo[:last]
@@ -129,10 +129,7 @@ func (s *State) Commit() {
 }
 
 // push notes how to take back a change, which every change does.
-func (s *State) push(undo func()) {
-	s.undo = append(s.undo, undo)
-	s.digest = nil
-}
+func (s *State) push(undo func()) { s.undo = append(s.undo, undo) }
 
 // Complete reports whether an entry may be the last of a batch: not a final
 // deal without its close, a child's commit without its parent's, nor an act without the

@@ -3,59 +3,28 @@ package audit
 import (
 	"bytes"
 	"cmp"
-	"crypto/sha256"
 	"slices"
 )
 
 // stateVersion is the first byte of an encoded state.
 const stateVersion = 1
 
-// Digest returns SHA-256(label ‖ Encode()), which a snapshot event carries
-// (docs/SPEC.md section 11.2). It is kept until the state changes.
-func (s *State) Digest() [32]byte {
-	if s.digest == nil {
-		digest := StateDigest(s.Encode())
-		s.digest = &digest
-	}
-	return *s.digest
-}
-
-// StateDigest returns the digest of an encoded state.
-func StateDigest(encoded []byte) (digest [32]byte) {
-	h := sha256.New()
-	h.Write([]byte(labelState))
-	h.Write(encoded)
-	h.Sum(digest[:0])
-	return digest
-}
-
-// Snapshot returns the snapshot event that may come next. Where another entry
-// comes first, it is illegal.
-func (s *State) Snapshot() *Event {
-	return &Event{Kind: EventSnapshot, Size: s.size, Digest: s.Digest()}
-}
-
-// EncodedSnapshot returns the event of Snapshot and the encoded state that it
-// vouches for, at the price of one encoding.
-func (s *State) EncodedSnapshot() (*Event, []byte) {
-	encoded := s.Encode()
-	digest := StateDigest(encoded)
-	s.digest = &digest
-	return s.Snapshot(), encoded
-}
-
-// LastSnapshot returns the index of the newest snapshot event, 0 for none.
-func (s *State) LastSnapshot() uint64 { return s.snapshot }
-
-// Encode returns the one encoding of the state (docs/SPEC.md section 11.1), of
-// about 300 bytes for an open shuffle and 30 for a table. What Rollback would
-// take back is in it.
+// Encode returns the one encoding of the state, of about 300 bytes for an open
+// shuffle and 30 for a table: lists are in ascending order of their elements' bytes.
+// What Rollback would take back is in it. It is no evidence: who reads one has to
+// know where it comes from.
 func (s *State) Encode() []byte {
-	size := 4096 + 48*len(s.tables)
+	size := 0
 	for o := range s.open.all() {
-		size += o.bodyLen() + 13
+		size += o.bodyLen() + 64
 	}
-	w := &writer{b: make([]byte, 0, size)}
+	return s.encode(size+48*len(s.tables), s.tables, s.open.slots)
+}
+
+// encode writes the state with these tables and the open shuffles in these slots, by
+// id, which take about size bytes.
+func (s *State) encode(size int, tables map[string]*table, slots map[uint64]uint32) []byte {
+	w := &writer{b: make([]byte, 0, 4096+size)}
 	w.u8(stateVersion)
 	w.u64(s.size)
 	w.u64(uint64(s.time))
@@ -67,31 +36,33 @@ func (s *State) Encode() []byte {
 	})
 	w.raw(s.persons.genesis[:])
 	w.flag(s.latched)
-	w.u64(s.snapshot)
 	s.encodePair(w)
 	s.encodeKills(w)
 	writeSorted(w, s.instances, cmp.Compare, func(index uint64, _ bool) { w.u64(index) })
-	writeSorted(w, s.tables, compareNames, func(name string, t *table) {
-		w.str(name)
-		w.flag(t.closed)
-		w.u64(t.serial)
-		w.u64(t.last)
-	})
-	writeSorted(w, s.open.slots, cmp.Compare, func(id uint64, slot uint32) {
-		o := s.open.at(slot)
-		w.u64(id)
-		w.n16(o.bodyLen())
-		w.b = o.appendBody(w.b)
-		w.n16(int(o.next))
-		w.flag(o.mixed)
-		w.str(s.holders.identities[o.owner])
-		w.u8(uint8(o.extent))
-		w.u8(o.takeovers)
-	})
+	writeSorted(w, tables, compareNames, func(_ string, t *table) { t.encode(w) })
+	writeSorted(w, slots, cmp.Compare, func(_ uint64, slot uint32) { s.encodeOpen(w, s.open.at(slot)) })
 	s.encodeKeys(w)
 	s.encodeHolders(w)
 	s.encodePersons(w)
 	return w.b
+}
+
+func (t *table) encode(w *writer) {
+	w.str(t.name)
+	w.flag(t.closed)
+	w.u64(t.serial)
+	w.u64(t.last)
+}
+
+func (s *State) encodeOpen(w *writer, o opened) {
+	w.u64(o.id)
+	w.n16(o.bodyLen())
+	w.b = o.appendBody(w.b)
+	w.n16(int(o.next))
+	w.flag(o.mixed)
+	w.str(s.holders.identities[o.owner])
+	w.u8(uint8(o.extent))
+	w.u8(o.takeovers)
 }
 
 // What an entry must be when the one below left a pair open.

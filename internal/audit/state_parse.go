@@ -2,10 +2,10 @@ package audit
 
 import "bytes"
 
-// ParseState reads the encoding of a state (docs/SPEC.md section 11.1). Nothing
-// of it can be taken back, and it keeps no part of b. What Encode would not have
-// written is an ErrMalformed, what a later version may have written an
-// ErrUnknown. That the state is that of a ledger shows only its digest.
+// ParseState reads the encoding of a state. Nothing of it can be taken back, and it
+// keeps no part of b. What Encode would not have written is an ErrMalformed, what a
+// later version may have written an ErrUnknown. It does not show that the state is
+// that of a ledger.
 func ParseState(b []byte) (*State, error) {
 	r, s := &stateReader{reader: reader{s: b}}, NewState()
 	r.state = s
@@ -18,7 +18,6 @@ func ParseState(b []byte) (*State, error) {
 	r.genesis()
 	s.persons.genesis = r.hash("hash of the genesis")
 	s.latched = r.flag("latch")
-	s.snapshot = r.below("newest snapshot")
 	r.pair()
 	r.kills()
 	r.instances()
@@ -149,49 +148,62 @@ func (r *stateReader) instances() {
 func (r *stateReader) tables() {
 	last := ""
 	r.each("tables", func() {
-		name := r.name("table")
-		t := &table{name: name, closed: r.flag("closed"), serial: r.u64("serial"), last: r.below("newest commit")}
-		r.ascending("tables", compareNames(last, name) < 0)
-		if (t.serial == 0) != (t.last == 0) {
-			r.fail("serial", "0 without a commit and only then")
-		}
-		last = name
-		r.state.tables[name] = t
+		t := r.table()
+		r.ascending("tables", compareNames(last, t.name) < 0)
+		last = t.name
 	})
+}
+
+// table reads a table into the state.
+func (r *stateReader) table() *table {
+	t := &table{name: r.name("table"), closed: r.flag("closed"), serial: r.u64("serial"), last: r.below("newest commit")}
+	if (t.serial == 0) != (t.last == 0) {
+		r.fail("serial", "0 without a commit and only then")
+	}
+	r.state.tables[t.name] = t
+	return t
 }
 
 func (r *stateReader) open() {
 	last := uint64(0)
 	r.each("open shuffles", func() {
-		id, c := r.below("shuffle"), new(Commit)
-		body := r.take("commit", int(r.u16("commit")))
-		r.body("commit", body, c)
-		next, mixed := int(r.u16("next place")), r.flag("mixed")
-		owner, extent, takeovers := r.name("owner"), Extent(r.code("extent", &codesOfExtent)), r.u8("takeovers")
-		if r.err != nil {
-			return
-		}
-		o := r.state.open.describe(id, c, body, r.state.tables[c.Context.Table])
-		o.next, o.mixed, o.extent, o.takeovers = uint16(next), mixed, extent, takeovers
-		o.owner = r.state.identity(Actor{Identity: owner})
+		id := r.openShuffle()
 		r.ascending("open shuffles", id > last)
-		switch {
-		case o.table == nil || o.table.last < id:
-			r.fail("table", "does not know an open shuffle")
-		case takeovers > MaxTakeovers || takeovers == 0 && extent != ExtentPlay:
-			r.fail("takeovers", "at most 16, and no first owner is limited")
-		case next > o.m:
-			r.fail("next place", "past the last")
-		case mixed && !o.planned:
-			r.fail("mixed", "without a plan")
-		case next == 0:
-			o.table.waiting = append(o.table.waiting, id)
-		}
 		last = id
-		if r.err == nil {
-			r.state.open.insert(o)
-		}
 	})
+}
+
+// openShuffle reads an open shuffle into the state, and returns its id.
+func (r *stateReader) openShuffle() (id uint64) {
+	id, c := r.below("shuffle"), new(Commit)
+	body := r.take("commit", int(r.u16("commit")))
+	r.body("commit", body, c)
+	next, mixed := int(r.u16("next place")), r.flag("mixed")
+	owner, extent, takeovers := r.name("owner"), Extent(r.code("extent", &codesOfExtent)), r.u8("takeovers")
+	if r.err != nil {
+		return id
+	}
+	o := r.state.open.describe(id, c, body, r.state.tables[c.Context.Table])
+	o.next, o.mixed, o.extent, o.takeovers = uint16(next), mixed, extent, takeovers
+	o.owner = r.state.identity(Actor{Identity: owner})
+	switch {
+	case id == 0 || r.state.open.has(id):
+		r.fail("shuffle", "each once, and not the genesis")
+	case o.table == nil || o.table.last < id:
+		r.fail("table", "does not know an open shuffle")
+	case takeovers > MaxTakeovers || takeovers == 0 && extent != ExtentPlay:
+		r.fail("takeovers", "at most 16, and no first owner is limited")
+	case next > o.m:
+		r.fail("next place", "past the last")
+	case mixed && !o.planned:
+		r.fail("mixed", "without a plan")
+	case next == 0:
+		o.table.waiting = append(o.table.waiting, id)
+	}
+	if r.err == nil {
+		r.state.open.insert(o)
+	}
+	return id
 }
 
 // keys reads the key entries and folds them, as they were folded when they took

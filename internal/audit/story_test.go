@@ -141,11 +141,6 @@ func (s *story) model() (m model) {
 	return m
 }
 
-func (s *story) snapshot() refEntry {
-	digest := refDigest(s.model())
-	return refEntry{Event: &refEvent{Kind: 8, Entries: uint64(len(s.entries)), Digest: digest[:]}}
-}
-
 func (s *story) key(k refKey) refEntry {
 	return refEntry{Identity: "operator", Credential: "operator", Key: &k}
 }

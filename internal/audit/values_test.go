@@ -134,5 +134,5 @@ func (e *refEvent) body() *Event {
 	return &Event{Kernel: e.Kernel, VDSO: VDSO(e.VDSO), LostSize: e.LostSize, LostRoot: array(e.LostRoot), Records: e.Records, Opaque: e.Opaque,
 		Kind: EventKind(e.Kind), Build: array(e.Build), Config: array(e.Config), FIPS: e.FIPS, Name: e.Version + e.Table,
 		Scope: Scope(e.Scope), Deck: array(e.Deck), Latch: Latch(e.Cause), Instance: e.Instance, Reason: e.Reason,
-		Size: e.Entries + e.Size, Digest: array(slices.Concat(e.Digest, e.Root, e.Newest)), Alarm: Alarm(e.Alarm)}
+		Size: e.Size, Digest: array(slices.Concat(e.Root, e.Newest)), Alarm: Alarm(e.Alarm)}
 }

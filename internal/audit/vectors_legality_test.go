@@ -110,7 +110,7 @@ func TestLegalityVectors(t *testing.T) {
 func TestRulesAreListed(t *testing.T) {
 	ours := []string{RuleGenesisFirst, RuleTime, RulePair, RuleOrigin, RuleInstance, RuleLatch, RuleKill, RuleTable, RuleSerial,
 		RuleCloseBy, RuleMixModes, RuleBeacon, RuleParent, RuleDisclosureKey, RuleNotOpen, RuleDeadline, RuleEarlier, RuleMix, RulePlace,
-		RulePlaces, RuleCosigned, RuleOutcome, RuleForm, RuleSnapshot, RuleKey, RuleOwner, RuleTwoPersons, RuleAct, RuleAdmins,
+		RulePlaces, RuleCosigned, RuleOutcome, RuleForm, RuleKey, RuleOwner, RuleTwoPersons, RuleAct, RuleAdmins,
 		RuleCredential}
 	slices.Sort(ours)
 	want := slices.Sorted(slices.Values(rules))

@@ -22,7 +22,6 @@ const (
 	CodeMark         = "mark"          // the high-water mark file cannot be read
 	CodeSealedTape   = "sealed_tape"   // a tape at rest is not the one committed to
 	CodeSignatures   = "signatures"    // a checkpoint has a signature line that nobody put there
-	CodeSnapshot     = "snapshot"      // a stored snapshot is not the state that the ledger vouches for
 	CodeAccessChain  = "access_chain"  // the access records are not those whose head is an entry
 	CodeEntryBetween = "entry_between" // one of these entries is not what was signed
 )

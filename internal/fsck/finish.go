@@ -15,7 +15,7 @@ import (
 // Finish implements inspect.Source: it looks at everything that no entry led to.
 func (s *source) Finish(ctx context.Context, sum inspect.Summary) ([]inspect.Fault, []string, error) {
 	s.finished = true
-	for _, step := range []func(context.Context) error{s.holdHead, s.holdSeen, s.names, s.decks, s.countCheckpoints, s.snapshots, s.accesses, s.odd} {
+	for _, step := range []func(context.Context) error{s.holdHead, s.holdSeen, s.names, s.decks, s.countCheckpoints, s.accesses, s.odd} {
 		if err := step(ctx); err != nil {
 			return nil, nil, err
 		}
@@ -125,7 +125,7 @@ func (s *source) decks(ctx context.Context) error {
 // head may be of batches that came since: a second head, read after them, tells.
 func (s *source) odd(ctx context.Context) error {
 	rows := make(map[*store.Table][]store.Raw)
-	tables := []*store.Table{store.TableHeads, store.TableEntries, store.TableTiles, store.TableCheckpoints, store.TableCosigned, store.TableSlots, store.TableDecks, store.TableSnapshots}
+	tables := []*store.Table{store.TableHeads, store.TableEntries, store.TableTiles, store.TableCheckpoints, store.TableCosigned, store.TableSlots, store.TableDecks}
 	for _, t := range tables {
 		var err error
 		if rows[t], err = s.rows.Odd(ctx, t, s.id, s.size); err != nil {
@@ -164,7 +164,7 @@ func (s *source) judgeOdd(r store.Raw, size uint64) {
 	n, _ := r.Int(key[len(key)-1])
 	used := n >= 0
 	switch r.Table {
-	case store.TableEntries, store.TableSlots, store.TableSnapshots:
+	case store.TableEntries, store.TableSlots:
 		used = used && uint64(n) < size
 	case store.TableCheckpoints, store.TableCosigned:
 		used = n > 0 && uint64(n) <= size

@@ -50,7 +50,6 @@ type Counts struct {
 	Tiles       uint64 `json:"tiles"`
 	Checkpoints uint64 `json:"checkpoints"`
 	Cosigned    uint64 `json:"cosigned"`
-	Snapshots   uint64 `json:"snapshots"`
 	Decks       uint64 `json:"decks"`
 	UnusedDecks uint64 `json:"unused_decks"`
 	Tapes       uint64 `json:"tapes"`         // sealed tapes

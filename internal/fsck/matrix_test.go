@@ -339,9 +339,6 @@ func wantOf(v victim, column string) []want {
 	switch {
 	case v.Table == store.TableLedgers && column == "ledger":
 		wants = []want{{table: table, column: "ledger"}, {table: table, key: key, code: fsck.CodeRowMissing}}
-	case v.Table == store.TableSnapshots && column != "state":
-		// One that is missing is no fault; where it stands now it is one.
-		wants = []want{{table: table, code: fsck.CodeRowExtra}, {table: table, code: fsck.CodeColumn}}
 	case slices.Contains(v.Table.Columns[:1+v.Table.Keys], column):
 		// A row with another key is one that is missing.
 		wants = []want{{table: table, key: key, code: missingCode(v.Table)}}
@@ -366,10 +363,8 @@ func rowCases(t *testing.T, m *material, db tampered) (cases []tamperCase) {
 		for _, v := range victims(t, m, table, rows) {
 			key := keyText(v.Raw)
 			name := func(what string) string { return fmt.Sprintf("%s, %s: %s", table.Name, v.what, what) }
-			if table != store.TableSnapshots { // which are dropped when there are newer ones
-				cases = append(cases, tamperCase{name("deleted"), []change{remove(v.Raw)}, []want{{table: table.Name, key: key, code: missingCode(table)}}})
-			}
 			cases = append(cases,
+				tamperCase{name("deleted"), []change{remove(v.Raw)}, []want{{table: table.Name, key: key, code: missingCode(table)}}},
 				tamperCase{name("twice"), []change{insert(v.Raw, v.Values)}, []want{{table: table.Name, key: key, code: fsck.CodeRowTwice}}})
 			again := slices.Clone(v.Values)
 			again[len(again)-1] = rows[0].Values[len(again)-1]
@@ -388,9 +383,6 @@ func rowCases(t *testing.T, m *material, db tampered) (cases []tamperCase) {
 			}
 			cases = append(cases, tamperCase{name("of no ledger"), []change{insert(v.Raw, none)}, stray})
 			cases = append(cases, strayCases(v, name)...)
-		}
-		if table == store.TableSnapshots {
-			continue
 		}
 		cases = append(cases, tamperCase{table.Name + ": emptied", []change{{"DELETE FROM " + table.Name, nil}}, []want{{table: table.Name, code: missingCode(table)}}})
 	}

@@ -27,7 +27,6 @@ type material struct {
 	parsed   []audit.Entry
 	heads    []ledger.Head // one for each batch
 	cosigned []ledger.Head
-	kept     []ledger.Snapshot
 	decks    map[[32]byte][]string
 	tapes    map[uint64][]byte // by shuffle
 	keys     *seal.Keyring
@@ -136,8 +135,6 @@ func (w *writer) round(i int) {
 		w.batch()
 		w.l.Cosigned("w2", "w3")
 	case 9:
-		event, state := w.l.State.EncodedSnapshot()
-		w.m.kept = append(w.m.kept, ledger.Snapshot{Index: w.l.Append(event), State: state})
 		w.l.Start()
 		w.batch()
 	}
@@ -241,14 +238,6 @@ func (m *material) load(t testing.TB, s ledger.Store, batches int) {
 			break
 		}
 		if err := s.PutCosigned(t.Context(), m.id, h); err != nil {
-			t.Fatal(err)
-		}
-	}
-	for _, kept := range m.kept {
-		if kept.Index >= old.Size {
-			break
-		}
-		if err := s.PutSnapshot(t.Context(), m.id, kept); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -290,12 +290,6 @@ var forgeries = []struct {
 		l.Append(&audit.Key{Subject: audit.SubjectPolicy, Policy: []byte("witness nobody\n")})
 		l.hand("t1")
 	}, []string{"rule_key"}},
-	{"another state in a snapshot", func(l *ledger) {
-		e := l.State.Snapshot()
-		e.Digest[3] ^= 1
-		l.Append(e)
-		l.hand("t1")
-	}, []string{"rule_snapshot"}},
 	{"bytes that are no entry", func(l *ledger) { l.AppendLost([]byte{1, 7, 0, 0}); l.hand("t1") }, []string{"malformed"}},
 	{"two faults in one shuffle", func(l *ledger) {
 		s := l.commit("t1")

@@ -9,12 +9,19 @@ import (
 )
 
 // keepCosigned stores a cosigned checkpoint and then shows it. It reports
-// whether a checkpoint of that size or above is held.
-func (l *Ledger) keepCosigned(h Head) bool {
+// whether a checkpoint of that size or above is held. One that lets a policy take
+// over names the size from which on this daemon has seen no stored checkpoint; with
+// any other, from is 0.
+func (l *Ledger) keepCosigned(h Head, from uint64) bool {
 	ctx, cancel := context.WithTimeout(l.running, storeTimeout)
 	defer cancel()
-	err := l.cfg.Store.PutCosigned(ctx, l.id, h)
-	if errors.Is(err, ErrExists) { // another daemon was first
+	var err error
+	if from > 0 {
+		err = l.cfg.Store.PutHandover(ctx, l.id, h, from)
+	} else {
+		err = l.cfg.Store.PutCosigned(ctx, l.id, h)
+	}
+	if errors.Is(err, ErrExists) || errors.Is(err, ErrStale) { // another daemon was first
 		return l.followCosigned()
 	}
 	if err != nil {

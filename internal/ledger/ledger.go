@@ -80,9 +80,9 @@ type Config struct {
 	ClockStep time.Duration
 	// MarkSync is how often the mark is synced.
 	MarkSync time.Duration
-	// SnapshotEvery is how many entries come between two snapshots: 65,536 if it is
-	// 0, and at least 2,048.
-	SnapshotEvery uint64
+	// CacheEvery is how many entries come between two caches of the state, which lie
+	// alongside the mark: 65,536 if it is 0.
+	CacheEvery uint64
 	// Probe is how often a frozen ledger looks whether the store has recovered.
 	Probe time.Duration
 	// Clock returns the wall clock and a monotonic time since some start. It is safe
@@ -118,8 +118,8 @@ func (c *Config) setDefaults() {
 	if c.MarkSync == 0 {
 		c.MarkSync = time.Second
 	}
-	if c.SnapshotEvery == 0 {
-		c.SnapshotEvery = 65_536
+	if c.CacheEvery == 0 {
+		c.CacheEvery = 65_536
 	}
 	if c.Probe == 0 {
 		c.Probe = time.Second
@@ -169,7 +169,7 @@ type Ledger struct {
 	// Set by Open, then unchanged.
 	seen       *audit.Checkpoint  // the mark at the start, nil: there was none
 	witnessing *witnessing        // asks the witnesses, if there are any
-	snapshots  *snapshots         // logs the state now and then
+	cache      *caching           // writes the state to a file now and then
 	running    context.Context    // ends with Close
 	cancel     context.CancelFunc // of running
 
@@ -263,14 +263,15 @@ func Open(ctx context.Context, cfg Config) (*Ledger, error) {
 			return nil, fmt.Errorf("opening ledger %s: the reason to adopt its head %w", cfg.Info.Name, err)
 		}
 	}
-	missing, err := l.load(ctx)
-	if err != nil {
+	l.cache = l.newCaching()
+	if err := l.load(ctx); err != nil {
 		return nil, fmt.Errorf("opening ledger %s: %w", cfg.Info.Name, err)
 	}
 	if err := l.checkSigners(); err != nil {
 		return nil, fmt.Errorf("opening ledger %s: %w", cfg.Info.Name, err)
 	}
 	l.showKeys()
+	var err error
 	if l.witnessing, err = l.newWitnessing(); err != nil {
 		return nil, fmt.Errorf("opening ledger %s: %w", cfg.Info.Name, err)
 	}
@@ -282,11 +283,10 @@ func Open(ctx context.Context, cfg Config) (*Ledger, error) {
 	}
 	l.recent.begin(l.state.Time())
 	l.setStatus(fmt.Errorf("%w: starting", ErrUnavailable))
-	l.snapshots = l.newSnapshots()
 	l.isNewest()
 	l.publish()
 	go l.sequence()
-	go l.snapshots.run(missing)
+	go l.cache.run()
 	l.witnessing.start()
 	if err := l.begin(ctx); err != nil {
 		l.Close()
@@ -319,7 +319,7 @@ func (l *Ledger) Close() error {
 		l.cancel()
 		<-l.done
 		l.witnessing.wait()
-		<-l.snapshots.done
+		<-l.cache.done
 		err = l.mark.close()
 	})
 	return err
@@ -408,5 +408,5 @@ func (l *Ledger) publish() {
 	l.live.Store(&Live{Size: head.Size, Time: l.state.Time(), Open: l.state.OpenCount(), Latched: l.state.Latched(), Switches: l.state.SwitchCount()})
 	l.published.Store(&head)
 	l.witnessing.wake()
-	l.snapshots.wake()
+	l.cache.wake()
 }

@@ -13,43 +13,35 @@ import (
 // bounds memory, whatever the ledger's size.
 const loadChunk = 4096
 
-// load folds the stored entries, from the newest snapshot that holds or from entry
-// 0: it parses each, checks it against the rules and hashes it into the tree, whose
-// root must be the one the stored head signs. missing is a snapshot that it passed
-// and the store lacks.
-func (l *Ledger) load(ctx context.Context) (missing *Snapshot, err error) {
+// load folds the stored entries, from the cache or from entry 0: it parses each,
+// checks it against the rules and hashes it into the tree, whose root must be the one
+// the stored head signs.
+func (l *Ledger) load(ctx context.Context) error {
 	l.cfg.Step("the database, which is asked for the head of the ledger")
 	head, err := l.cfg.Store.Head(ctx, l.id)
 	if err != nil {
-		return nil, fmt.Errorf("reading the head: %w", err)
+		return fmt.Errorf("reading the head: %w", err)
 	}
-	l.cfg.Step("the newest snapshot")
+	l.cfg.Step("the cache of the state")
 	if err := l.restore(ctx, head); err != nil {
-		return nil, err
+		return err
 	}
-	var passed *Snapshot
-	if err := l.loadTail(ctx, head, &passed); err != nil {
-		return nil, err
+	if err := l.loadTail(ctx, head); err != nil {
+		return err
 	}
 	if g := l.state.Genesis(); g.Origin != l.cfg.Info.Origin {
-		return nil, fmt.Errorf("the genesis is of %q", g.Origin)
+		return fmt.Errorf("the genesis is of %q", g.Origin)
 	}
 	g, err := l.tree.extend(nil)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	l.head = head
-	if err := l.checkHead(g, head, l.history); err != nil {
-		return nil, err
-	}
-	if passed != nil && l.lacks(ctx, passed, head.Size) {
-		missing = passed
-	}
-	return missing, nil
+	return l.checkHead(g, head, l.history)
 }
 
 // loadTail folds the entries that memory does not know yet.
-func (l *Ledger) loadTail(ctx context.Context, head Head, passed **Snapshot) error {
+func (l *Ledger) loadTail(ctx context.Context, head Head) error {
 	leaves := make([]tlog.Hash, 0, loadChunk)
 	var handovers []handover
 	next := l.state.Size()
@@ -59,7 +51,7 @@ func (l *Ledger) loadTail(ctx context.Context, head Head, passed **Snapshot) err
 			return fmt.Errorf("reading entries: %w", err)
 		}
 		old := l.history
-		signs, err := l.fold(row, next, &l.history, passed)
+		signs, err := l.fold(row, next, &l.history)
 		if err != nil {
 			return err
 		}
@@ -117,15 +109,13 @@ func (l *Ledger) keep(leaves []tlog.Hash) error {
 }
 
 // fold applies a stored row as entry index, to the history of keys, too; signs
-// says that it brought a signing key. Where passed is not nil, a snapshot that the
-// entry is about is left there.
-func (l *Ledger) fold(row Row, index uint64, history *keyHistory, passed **Snapshot) (signs bool, err error) {
+// says that it brought a signing key.
+func (l *Ledger) fold(row Row, index uint64, history *keyHistory) (signs bool, err error) {
 	if row.Index != index {
 		return false, fmt.Errorf("%w: entry %d is missing", ErrFrozen, index)
 	}
 	e, err := audit.ParseEntry(row.Entry)
 	if err == nil {
-		l.passSnapshot(e, passed)
 		err = l.state.Apply(e)
 	}
 	if err == nil {
@@ -182,7 +172,7 @@ func (l *Ledger) replay(ctx context.Context, head Head, history *keyHistory) (*g
 			return nil, fmt.Errorf("reading entries: %w", err)
 		}
 		old := *history
-		signs, err := l.fold(row, next, history, nil)
+		signs, err := l.fold(row, next, history)
 		if err != nil {
 			return nil, err
 		}

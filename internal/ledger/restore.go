@@ -1,106 +1,156 @@
 package ledger
 
 import (
+	"bufio"
 	"context"
+	"crypto/sha256"
+	"encoding/binary"
 	"errors"
 	"fmt"
+	"os"
+	"slices"
+	"strings"
 
+	"golang.org/x/mod/sumdb/note"
 	"golang.org/x/mod/sumdb/tlog"
 
 	"shuffled/internal/audit"
 )
 
-// restore goes on from the newest stored snapshot that holds, so that only the
-// entries from there on are folded; without one it changes nothing. Nobody's word
-// is taken for a snapshot: its digest must be that of a snapshot event which stands
-// under the root of head, and that root is checked like any other when the tail is
-// folded. So whoever could make one up could as well make up the entries: with a
-// signing key of this ledger, and not without.
-//
-// Whatever does not hold is passed over, and costs time: the entries themselves say
-// in the end whether the ledger is damaged.
+// restore goes on from the cache, if there is one that holds, so that only the entries
+// from there on are folded; without one it changes nothing. What does not hold is
+// passed over, and costs time: the entries themselves say whether the ledger is
+// damaged.
 func (l *Ledger) restore(ctx context.Context, head Head) error {
-	below := head.Size
-	for range KeptSnapshots {
-		s, err := l.cfg.Store.SnapshotBelow(ctx, l.id, below)
-		if errors.Is(err, ErrNotFound) {
-			break
+	file, err := os.Open(cachePath(l.cfg.Mark))
+	if errors.Is(err, os.ErrNotExist) {
+		if head.Size >= 2*l.cfg.CacheEvery {
+			l.cfg.Log.Warn("no cache of the state to begin from: folding all entries",
+				"ledger", l.cfg.Info.Name, "size", head.Size)
 		}
-		if err != nil {
-			return fmt.Errorf("reading a snapshot: %w", err)
-		}
-		if err = l.restoreFrom(ctx, head, s); err == nil {
-			return nil
-		}
-		if ctx.Err() != nil {
-			return err
-		}
-		l.cfg.Log.Error("a stored snapshot does not hold: it is passed over", "ledger", l.cfg.Info.Name, "entry", s.Index, "error", err)
-		if s.Index >= below {
-			break
-		}
-		below = s.Index
+		return nil
 	}
-	if head.Size >= 2*l.cfg.SnapshotEvery {
-		l.cfg.Log.Warn("no snapshot to begin from: folding all entries", "ledger", l.cfg.Info.Name, "size", head.Size)
+	if err == nil {
+		err = l.restoreFrom(ctx, head, file)
+		file.Close()
 	}
-	return nil
+	if err != nil && ctx.Err() == nil {
+		l.cfg.Log.Error("the cache of the state does not hold: folding all entries",
+			"ledger", l.cfg.Info.Name, "size", head.Size, "error", err)
+	}
+	return ctx.Err()
 }
 
-// restoreFrom makes a snapshot what memory knows. On an error nothing has changed.
-func (l *Ledger) restoreFrom(ctx context.Context, head Head, s Snapshot) error {
+// restoreFrom makes a cache what memory knows. On an error nothing has changed.
+func (l *Ledger) restoreFrom(ctx context.Context, head Head, file *os.File) error {
+	header, state, err := l.readCache(head, file)
+	if err != nil {
+		return err
+	}
 	under := tlog.TileHashReader(tlog.Tree{N: int64(head.Size), Hash: head.Root}, l.ownTiles(ctx))
-	genesis, event, err := l.snapshotEntries(ctx, head, under, s.Index)
+	edge, err := edgeAt(under, header.Size)
 	if err != nil {
 		return err
 	}
-	b, ok := event.Body.(*audit.Event)
-	if !ok || b.Kind != audit.EventSnapshot || b.Digest != audit.StateDigest(s.State) {
-		return errors.New("its digest is not in the ledger")
-	}
-	state, err := audit.ParseState(s.State)
+	whole, err := edge.extend(nil)
 	if err != nil {
 		return err
 	}
-	if state.Size() != s.Index {
-		return fmt.Errorf("it is of %d entries", state.Size())
+	switch root, err := whole.root(); {
+	case err != nil:
+		return err
+	case root != header.Root:
+		return fmt.Errorf("it is of another tree of %d entries", header.Size)
+	}
+	row, err := l.row(ctx, 0)
+	if err != nil {
+		return err
+	}
+	genesis, err := audit.ParseEntry(row.Entry)
+	if err != nil {
+		return err
+	}
+	if sha256.Sum256(row.Entry) != header.Genesis {
+		return errors.New("it is of another genesis")
 	}
 	history, err := l.historyOf(ctx, under, genesis, state.KeyEntries())
 	if err != nil {
 		return err
 	}
-	edge, err := edgeAt(under, s.Index)
-	if err != nil {
-		return err
-	}
 	l.genesis, l.state, l.history, l.tree = genesis, state, history, edge
+	l.cache.size, l.cache.key = header.Size, l.signerInForce()
 	return nil
 }
 
-// snapshotEntries returns the genesis and the entry at index, both under the root
-// of head, to which under authenticates what it reads.
-func (l *Ledger) snapshotEntries(ctx context.Context, head Head, under tlog.HashReader, index uint64) (genesis, event audit.Entry, err error) {
-	if index == 0 || index >= head.Size {
-		return genesis, event, errors.New("it is of no entry of the ledger")
-	}
-	leaves, err := under.ReadHashes([]int64{tlog.StoredHashIndex(0, 0), tlog.StoredHashIndex(0, int64(index))})
+// readCache reads a cache that was written under the signing key of head, or one of
+// two if the head hands on, and is of no more entries than head.
+func (l *Ledger) readCache(head Head, file *os.File) (header cacheHeader, state *audit.State, err error) {
+	info, err := file.Stat()
 	if err != nil {
-		return genesis, event, err
+		return header, nil, err
 	}
-	var parsed [2]audit.Entry
-	for i, at := range []uint64{0, index} {
-		row, err := l.row(ctx, at)
-		if err == nil && tlog.RecordHash(row.Entry) != leaves[i] {
-			err = fmt.Errorf("the row of entry %d is not that entry", at)
+	err = errCacheMAC
+	for _, s := range l.signersOf(head) {
+		key, keyErr := cacheKey(s)
+		if keyErr != nil {
+			return header, nil, keyErr
+		}
+		if _, err = file.Seek(0, 0); err != nil {
+			return header, nil, err
+		}
+		in, from, left := bufio.NewReaderSize(file, 1<<16), newFrames(key), info.Size()
+		first, readErr := from.read(in, nil, &left)
+		if err = readErr; errors.Is(err, errCacheMAC) {
+			continue
 		}
 		if err == nil {
-			parsed[i], err = audit.ParseEntry(row.Entry)
+			_, err = binary.Decode(first, binary.BigEndian, &header)
+		}
+		if err == nil && (header.Size == 0 || header.Size > head.Size) {
+			err = fmt.Errorf("it is of %d entries, and the ledger has %d", header.Size, head.Size)
 		}
 		if err != nil {
-			return genesis, event, err
+			return header, nil, err
+		}
+		state, err = readCopy(in, from, &left)
+		if err == nil && state.Size() != header.Size {
+			err = fmt.Errorf("it names %d entries and is of %d", header.Size, state.Size())
+		}
+		return header, state, err
+	}
+	return header, nil, err
+}
+
+// readCopy reads the pieces of a state up to the empty frame.
+func readCopy(in *bufio.Reader, from *frames, left *int64) (*audit.State, error) {
+	piece, err := from.read(in, nil, left)
+	if err != nil {
+		return nil, err
+	}
+	to, err := audit.Restore(piece)
+	for err == nil {
+		if piece, err = from.read(in, piece, left); err != nil {
+			return nil, err
+		}
+		if len(piece) == 0 {
+			return to.Done(), nil
+		}
+		err = to.Add(piece)
+	}
+	return nil, err
+}
+
+// signersOf returns those of this daemon's keys that signed a head. Whether they did
+// is for checkHead, when the entries are folded.
+func (l *Ledger) signersOf(head Head) (signers []note.Signer) {
+	for line := range strings.Lines(string(head.Checkpoint)) {
+		for _, s := range l.cfg.Signers {
+			if signerOf(line) == fmt.Sprintf("%s+%08x", s.Name(), s.KeyHash()) && !slices.Contains(signers, s) {
+				signers = append(signers, s)
+			}
 		}
 	}
-	return parsed[0], parsed[1], nil
+	return signers
 }
 
 // historyOf makes the history of keys of a state, and checks every hand-over in it
@@ -150,21 +200,4 @@ func edgeAt(under tlog.HashReader, size uint64) (*tree, error) {
 		t.nodes[n] = hashes[i]
 	}
 	return t, nil
-}
-
-// passSnapshot notes the state that a folded snapshot event is about, before the
-// event is applied. The store may lack it.
-func (l *Ledger) passSnapshot(e audit.Entry, passed **Snapshot) {
-	b, ok := e.Body.(*audit.Event)
-	if passed == nil || !ok || b.Kind != audit.EventSnapshot {
-		return
-	}
-	_, encoded := l.state.EncodedSnapshot() // the rule has the digest for nothing then
-	*passed = &Snapshot{l.state.Size(), encoded}
-}
-
-// lacks reports whether the store keeps no snapshot of that index or a later one.
-func (l *Ledger) lacks(ctx context.Context, s *Snapshot, size uint64) bool {
-	newest, err := l.cfg.Store.SnapshotBelow(ctx, l.id, size)
-	return errors.Is(err, ErrNotFound) || err == nil && newest.Index < s.Index
 }

@@ -113,9 +113,10 @@ func (r *round) signed(policies ...*audit.Policy) []byte {
 // everybody has answered. failed: it ended without.
 //
 // A checkpoint that lets a waiting policy take over needs both quorums here,
-// though the old one's is enough for docs/SPEC.md section 7.3. Of two daemons one
-// may store a smaller checkpoint after the other's: in the order of sizes the
-// first of them lets the new policy take over, and the second has its quorum too.
+// though the old one's is enough for docs/SPEC.md section 7.3: the new one is shown
+// to be met before it governs. It is stored only if this daemon has read all
+// cosigned checkpoints that are stored: with several policies that wait, another
+// daemon may have let another of them take over.
 func (w *witnessing) count(a reply) (failed bool) {
 	r := w.round
 	r.add(a)
@@ -125,7 +126,7 @@ func (w *witnessing) count(a reply) (failed bool) {
 		w.l.confirmed.Store(true)
 		if next.Satisfied(signed) {
 			reached = true
-			failed = !w.l.keepCosigned(Head{Size: r.head.Size, Root: r.head.Root, Checkpoint: signed})
+			failed = !w.l.keepCosigned(Head{Size: r.head.Size, Root: r.head.Root, Checkpoint: signed}, w.unseen(r.head.Size))
 		}
 	}
 	if len(r.waits) > 0 && !reached {

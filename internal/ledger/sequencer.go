@@ -30,8 +30,7 @@ type Proposal struct {
 	Deck   *Deck        // that its commits name, where the store may not hold it; nil: none
 	Rests  *Rest        // what it rests on beside the rules; nil: nothing
 
-	starts   bool      // the first body is our instance_start
-	snapshot *Snapshot // to be taken at its place, which makes the body; nil: none
+	starts bool // the first body is our instance_start
 }
 
 // Rest is what a proposal read of a shuffle before it was made: that the next
@@ -338,9 +337,6 @@ func (l *Ledger) place(d *draft, r *request, now int64) error {
 		return &DuplicateError{Tags: tags}
 	}
 	if err := l.checkRotation(&r.Proposal); err != nil {
-		return err
-	}
-	if err := l.takeSnapshot(&r.Proposal); err != nil {
 		return err
 	}
 	if rest := r.Rests; rest != nil {

@@ -129,7 +129,6 @@ type Store interface {
 
 	Finder
 	Cosigned
-	Snapshots
 }
 
 // Cosigned keeps the cosigned checkpoints of ledgers: for some of their sizes
@@ -142,6 +141,11 @@ type Cosigned interface {
 	// ErrUnknownOutcome, wrapped, when h may or may not have been written or may
 	// still be. To call it again is safe.
 	PutCosigned(ctx context.Context, id ID, h Head) error
+
+	// PutHandover is PutCosigned for a checkpoint that lets a witness policy take over:
+	// it adds h if no cosigned checkpoint of size from or above is stored, else it
+	// returns ErrStale. Of two calls at once one sees the other's checkpoint.
+	PutHandover(ctx context.Context, id ID, h Head, from uint64) error
 
 	// CosignedAtMost returns the newest one whose size is at most size, behind the
 	// barrier of Head, or ErrNotFound.

@@ -74,6 +74,16 @@ func (w *witnessing) publish() {
 	w.tenures.Store(&t)
 }
 
+// unseen returns the size from which on follow has read no stored checkpoint, if
+// one of that size lets a waiting policy take over; else 0.
+func (w *witnessing) unseen(size uint64) uint64 {
+	waiting := w.policies.Waiting()
+	if len(waiting) == 0 || waiting[0].Index >= size {
+		return 0
+	}
+	return max(w.looked, waiting[0].Index+1)
+}
+
 // follow reads the stored cosigned checkpoints for one that lets a waiting policy
 // take over, from this daemon or another; changed: there was one, and recruit is
 // due. Rows that do not hold are passed over, each once. Without a waiting policy
@@ -132,6 +142,7 @@ func (w *witnessing) accept(h Head) (changed bool) {
 	if len(taken) == 0 {
 		return false
 	}
+	w.round = nil // one under way may be of a smaller size, which the policy before governs
 	w.publish()
 	w.l.cfg.Log.Info("a witness policy is in force", "ledger", w.l.cfg.Info.Name, "entry", taken[len(taken)-1].Index, "after_size", h.Size)
 	return true

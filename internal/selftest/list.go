@@ -15,7 +15,7 @@ const (
 	entriesData    = "internal/audit/testdata/entries.json"
 	hashesData     = "internal/audit/testdata/hashes.json"
 	receiptsData   = "internal/audit/testdata/receipts.json"
-	statesData     = "internal/audit/testdata/states.json"
+	ledgersData    = "internal/audit/testdata/ledgers.json"
 	disclosureData = "internal/disclosure/testdata/disclosure.json"
 )
 
@@ -49,7 +49,7 @@ var tests = []test{
 	{"draw-shift", "a mixed draw list", "SPEC 4.3", shuffleData, shuffle.SelfTest},
 	{"beacon", "rounds of drand's quicknet, BLS12-381", "SPEC 4.4", "round 1 as the beacon published it", beacon.SelfTest},
 
-	// Commitments, salts, openings, names and states: docs/SPEC.md sections 1.5, 5, 6, 9 and 11.
+	// Commitments, salts, openings, names and rules: docs/SPEC.md sections 1.5, 5, 6 and 9.
 	{"commitment", "what a commit promises", "SPEC 6.1", hashesData, audit.SelfTest},
 	{"salts", "what hides an unopened card", "SPEC 6.2", hashesData, audit.SelfTest},
 	{"deck-root", "Merkle tree over positions, two ways", "SPEC 6.3", hashesData, audit.SelfTest},
@@ -58,7 +58,7 @@ var tests = []test{
 	{"key-tag", "tag of an idempotency key", "SPEC 5.3", hashesData, audit.SelfTest},
 	{"key-id", "id of a public key", "SPEC 5.7", hashesData, audit.SelfTest},
 	{"reference", "salted reference to a person", "SPEC 1.5", hashesData, audit.SelfTest},
-	{"state", "rules of legality, digest of the state", "SPEC 9, 11", statesData, audit.SelfTest},
+	{"legality", "rules of legality", "SPEC 9", ledgersData, audit.SelfTest},
 
 	// Every type of entry: docs/SPEC.md section 5.
 	{"entry-genesis", "encoding and digest: genesis", "SPEC 5.1", entriesData, audit.SelfTest},

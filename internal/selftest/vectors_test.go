@@ -50,7 +50,7 @@ var auditPicks = []pick{
 		"close: completed, public", "close: void for tape_lost, without a tape", "close: completed, sealed to auditors",
 		"key: signing", "key: disclosure for one auditor", "key: auditor", "key: policy", "key: retirement of a disclosure key",
 		"event: instance_start in FIPS 140-3 mode", "event: table_open", "event: table_close", "event: kill_set for a deck", "event: kill_clear for a table",
-		"event: latch_set for statistics", "event: latch_clear", "event: snapshot", "event: alarm statistics", "event: head_adopted", "event: access_head",
+		"event: latch_set for statistics", "event: latch_clear", "event: alarm statistics", "event: head_adopted", "event: access_head",
 		"takeover: to close", "takeover: to play", "credential: for two tables, with an expiry", "credential: revoked", "act: takeover",
 		"key: an administrator has another key", "key: two_persons for every act",
 		"passed over: a type", "passed over: two purposes", "passed over: extensions of a context and its commit"}, nil},
@@ -71,7 +71,7 @@ var auditPicks = []pick{
 	{"children", hashesData, "children", []string{"cards in no order, a value twice", "two of five"}, nil},
 	{"receipts", receiptsData, "receipts", []string{"entry 4 of 11, cosigned", "a leading zero in the index", "signed by another key of the same name", "a root that was not signed", "another entry's proof"}, nil},
 	{"checkpoints", receiptsData, "checkpoints", []string{"size 11", "a leading zero", "signed by another key", "the signature of another text"}, nil},
-	{"states", statesData, "cases", []string{"everything"}, nil},
+	{"ledgers", ledgersData, "cases", []string{"everything"}, nil},
 	{"transcripts", transcriptData, "good", []string{"names with every escape and with what needs none"}, nil},
 }
 

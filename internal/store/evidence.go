@@ -28,7 +28,6 @@ var (
 	TableCosigned    = &Table{"cosigned", []string{"ledger", "size", "root", "checkpoint"}, 1}
 	TableSlots       = &Table{"slots", []string{"ledger", "idx", "slot"}, 2}
 	TableDecks       = &Table{"decks", []string{"ledger", "hash", "cards"}, 1}
-	TableSnapshots   = &Table{"snapshots", []string{"ledger", "idx", "state"}, 1} // computed from evidence
 )
 
 // TableAccess is not evidence, but its chain is compared with the heads of it that are entries. Its key there is seq.
@@ -38,7 +37,7 @@ var TableAccess = &Table{"access_records",
 // Tables lists all tables of evidence.
 func Tables() []*Table {
 	return []*Table{TableLedgers, TableHeads, TableEntries, TableTiles, TableCheckpoints, TableCosigned, TableSlots,
-		TableDecks, TableSnapshots}
+		TableDecks}
 }
 
 // Raw is a row as it is stored. A store need not have written it: every column may be nil or of any type that the
@@ -144,7 +143,7 @@ func (e *Evidence) Heads(ctx context.Context, id ledger.ID) ([]Raw, error) {
 const inRange = `ledger = CAST($1 AS bigint) AND %[1]s >= CAST($2 AS bigint) AND %[1]s < CAST($3 AS bigint)
 ORDER BY %[1]s`
 
-// Range returns the rows of entries, checkpoints, cosigned, slots or snapshots whose key, or the first part of it, is
+// Range returns the rows of entries, checkpoints, cosigned or slots whose key, or the first part of it, is
 // from ≤ key < to, by key: all with the same key, and with any key between two numbers.
 func (e *Evidence) Range(ctx context.Context, t *Table, id ledger.ID, from, to uint64) ([]Raw, error) {
 	return e.read(ctx, t, fmt.Sprintf(inRange, t.Columns[1]), int64(id), number(from), number(to))
@@ -217,7 +216,7 @@ const maxOdd = 10_000
 func (e *Evidence) Odd(ctx context.Context, t *Table, id ledger.ID, size uint64) ([]Raw, error) {
 	own, args := "ledger = CAST($1 AS bigint)", []any{int64(id)}
 	switch t {
-	case TableEntries, TableSlots, TableSnapshots:
+	case TableEntries, TableSlots:
 		own, args = own+" AND idx >= 0 AND idx < CAST($2 AS bigint)", append(args, number(size))
 	case TableCheckpoints, TableCosigned:
 		own, args = own+" AND size > 0 AND size <= CAST($2 AS bigint)", append(args, number(size))

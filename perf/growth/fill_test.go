@@ -78,7 +78,7 @@ func (f *filler) fill(t *testing.T, l *ledger.Ledger, size uint64) {
 	began, from := time.Now(), l.Head().Size
 	for told := began; l.Head().Size < size; {
 		_, err := l.Append(context.Background(), f.proposal(l.Head().Size))
-		var moved *audit.Illegal // a snapshot came between, and the ids are others
+		var moved *audit.Illegal // an entry of the daemon came between, and the ids are others
 		if err != nil && !errors.As(err, &moved) {
 			t.Fatal(err)
 		}

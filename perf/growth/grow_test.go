@@ -5,6 +5,7 @@ import (
 	"flag"
 	"fmt"
 	"math/rand/v2"
+	"os"
 	"path/filepath"
 	"slices"
 	"testing"
@@ -25,7 +26,7 @@ var (
 	data     = flag.String("data", "", "data directory of that daemon")
 	entries  = flag.Uint64("entries", 100_000, "size up to which the ledger is filled")
 	keyKind  = flag.String("keys", "uuid", "idempotency keys: uuid or random")
-	full     = flag.Bool("fold", false, "measure a start without snapshots, too")
+	full     = flag.Bool("fold", false, "measure a start without the cache of the state, too")
 )
 
 // TestGrow fills the ledger of a sandbox and prints what its size costs.
@@ -44,26 +45,18 @@ func TestGrow(t *testing.T) {
 	}
 	c := ledger.Config{Store: s, Info: ledger.Info{Name: "main", Origin: key.Origin()}, Signers: []note.Signer{key.Signer()},
 		Mark: filepath.Join(*data, "main.mark"), Start: audit.Event{Name: "growth"}}
-	if s, err := s.SnapshotBelow(t.Context(), ledger.IDOf(key.Origin()), audit.MaxInteger); err == nil {
-		t.Logf("newest snapshot: entry %d, %d bytes", s.Index, len(s.State))
-	}
 	l := start(t, c, "start-up")
 	newFiller(key.Origin(), *keyKind).fill(t, l, *entries)
 	reads(t, l, s)
 	l.Close()
 	start(t, c, "start-up").Close()
 	if *full {
-		c.Store = bare{s}
-		start(t, c, "start-up without snapshots").Close()
+		if err := os.Remove(c.Mark + ".cache"); err != nil {
+			t.Fatal(err)
+		}
+		start(t, c, "start-up without the cache").Close()
 	}
 	disk(t)
-}
-
-// bare is a store without snapshots.
-type bare struct{ ledger.Store }
-
-func (bare) SnapshotBelow(context.Context, ledger.ID, uint64) (ledger.Snapshot, error) {
-	return ledger.Snapshot{}, ledger.ErrNotFound
 }
 
 func start(t *testing.T, c ledger.Config, what string) *ledger.Ledger {

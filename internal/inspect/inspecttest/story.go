@@ -23,8 +23,6 @@ func Honest(dir string, n int) *Ledger {
 		switch {
 		case i%97 == 96:
 			l.Rotate()
-		case i%61 == 60 && (l.State.LastSnapshot() == 0 || l.Size-l.State.LastSnapshot() > 1100):
-			l.Append(l.State.Snapshot())
 		case i%53 == 52:
 			l.Append(&audit.Event{Kind: audit.EventTableClose, Name: "t3"})
 			l.Append(&audit.Event{Kind: audit.EventTableOpen, Name: "t3"})
@@ -139,9 +137,6 @@ func Fast(dir string, n int) *Ledger {
 		}
 		for _, s := range shuffles {
 			s.Close(audit.OutcomeCompleted, audit.ReasonNone)
-		}
-		if done%50_000 == 0 {
-			l.Append(l.State.Snapshot())
 		}
 	}
 	l.Finish()

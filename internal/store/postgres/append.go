@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/jackc/pgx/v5/pgxpool"
 
@@ -86,9 +87,16 @@ func otherArgs(b ledger.Batch) ([]any, error) {
 	return []any{levels, indexes, data, slots, commits, hashes, lists}, err
 }
 
-// write runs a statement that counts what it writes, a whole transaction, and
-// reports whether that is one. Its error is that of outcome, or nothing was sent.
-func (s *Store) write(ctx context.Context, sql string, args []any) (done bool, err error) {
+// earlier is a statement that runs ahead of another in its transaction.
+type earlier struct {
+	sql  string
+	args []any
+}
+
+// write runs a statement that counts what it writes, a whole transaction with those
+// ahead of it, and reports whether that is one. Its error is that of outcome, or
+// nothing was sent.
+func (s *Store) write(ctx context.Context, sql string, args []any, ahead ...earlier) (done bool, err error) {
 	waiting, cancel := context.WithTimeout(ctx, s.timeout)
 	defer cancel()
 	conn, err := s.appends.Acquire(waiting)
@@ -100,13 +108,27 @@ func (s *Store) write(ctx context.Context, sql string, args []any) (done bool, e
 	defer cancel()
 	var heads int
 	watched := s.watch(conn)
-	if err := watched.ended(conn.QueryRow(sent, sql, args...).Scan(&heads)); err != nil {
+	if err := watched.ended(count(sent, conn.Conn(), sql, args, ahead, &heads)); err != nil {
 		return false, outcome(err)
 	}
 	if err := replicated(conn.Conn().PgConn()); err != nil {
 		return false, fmt.Errorf("%w: %w", ledger.ErrUnknownOutcome, err)
 	}
 	return heads == 1, nil
+}
+
+// count scans the row of a statement, which runs behind those ahead of it in one
+// transaction and one round trip.
+func count(ctx context.Context, conn *pgx.Conn, sql string, args []any, ahead []earlier, n *int) error {
+	if len(ahead) == 0 {
+		return conn.QueryRow(ctx, sql, args...).Scan(n)
+	}
+	var all pgx.Batch
+	for _, one := range ahead {
+		all.Queue(one.sql, one.args...)
+	}
+	all.Queue(sql, args...).QueryRow(func(row pgx.Row) error { return row.Scan(n) })
+	return conn.SendBatch(ctx, &all).Close()
 }
 
 // conflict explains an append that a unique index refused: key tags or slots that

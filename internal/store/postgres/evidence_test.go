@@ -34,9 +34,6 @@ func TestInsertOnly(t *testing.T) {
 	if err := s.PutCosigned(t.Context(), l.id, l.head); err != nil {
 		t.Fatal(err)
 	}
-	if err := s.PutSnapshot(t.Context(), l.id, ledger.Snapshot{Index: 1, State: []byte("state")}); err != nil {
-		t.Fatal(err)
-	}
 	if err := s.PutAccess(t.Context(), l.id, ledger.Access{Request: "a"}); err != nil {
 		t.Fatal(err)
 	}
@@ -73,8 +70,6 @@ func TestInsertOnly(t *testing.T) {
 			refused("MERGE INTO entries e USING heads h ON e.ledger = h.ledger WHEN MATCHED THEN DELETE")
 		}
 		refused("UPDATE access_records SET time = 0")
-		refused("UPDATE snapshots SET state = ''")
-		refused("TRUNCATE snapshots")
 		refused("TRUNCATE access_records")
 		refused("DELETE FROM heads")
 		refused("TRUNCATE heads")

@@ -112,6 +112,21 @@ WITH new_cosigned AS (
 )
 SELECT count(*) FROM new_cosigned`
 
+// sqlPutHandover is sqlPutCosigned where nothing of size $5 or above stands. It runs
+// behind sqlHandovers in one transaction: alone, it would not see what another
+// connection has not committed yet.
+const (
+	sqlHandovers = `SELECT pg_advisory_xact_lock($1)`
+
+	sqlPutHandover = `
+WITH new_cosigned AS (
+    INSERT INTO cosigned (ledger, size, root, checkpoint) SELECT $1::bigint, $2::bigint, $3::bytea, $4::bytea
+    WHERE NOT EXISTS (SELECT FROM cosigned WHERE ledger = $1 AND size >= $5)
+    RETURNING ledger
+)
+SELECT count(*) FROM new_cosigned`
+)
+
 // Both have the barrier.
 const (
 	sqlHasCosigned = `SELECT c.size FROM heads h JOIN cosigned c ON c.ledger = h.ledger

@@ -79,7 +79,7 @@ func TestSettings(t *testing.T) {
 			t.Errorf("reader: %s is %s, %v; want %s", pragma, r, err, want)
 		}
 	}
-	if _, err := s.reads.db.Exec("DELETE FROM snapshots"); err == nil {
+	if _, err := s.reads.db.Exec("DELETE FROM access_records"); err == nil {
 		t.Error("a reader wrote")
 	}
 	for _, bad := range []setting{{"synchronous", "NORMAL", "2"}, {"journal_mode", "DELETE", "wal"}, {"foreign_keys", "0", "1"}} {

@@ -61,9 +61,6 @@ func TestInsertOnly(t *testing.T) {
 	if err := s.PutCosigned(t.Context(), l.id, l.head); err != nil {
 		t.Fatal(err)
 	}
-	if err := s.PutSnapshot(t.Context(), l.id, ledger.Snapshot{Index: 1, State: []byte("state")}); err != nil {
-		t.Fatal(err)
-	}
 	if err := s.PutAccess(t.Context(), l.id, ledger.Access{Request: "a"}); err != nil {
 		t.Fatal(err)
 	}
@@ -94,8 +91,6 @@ func TestInsertOnly(t *testing.T) {
 	refused("INSERT OR REPLACE INTO ledgers SELECT ledger + 1, name, 'example.org/new' FROM ledgers")
 	refused("INSERT OR REPLACE INTO ledgers SELECT ledger + 1, 'new', origin FROM ledgers")
 	refused("UPDATE access_records SET time = 0")
-	refused("UPDATE snapshots SET state = x''")
-	refused("INSERT OR REPLACE INTO snapshots SELECT ledger, idx, x'' FROM snapshots")
 	refused("INSERT OR REPLACE INTO access_records SELECT ledger, time, request, 'another', method, path, seq, prev FROM access_records")
 	refused("UPDATE heads SET size = size - 1")
 	refused("UPDATE heads SET root = zeroblob(32)")

@@ -76,14 +76,15 @@ const (
 	sqlByShuffle = `SELECT ` + store.RowColumns + ` FROM entries e WHERE e.ledger = ?1 AND e.idx = ?2 AND e.type = 2
 UNION ALL SELECT ` + store.RowColumns + ` FROM entries e WHERE e.ledger = ?1 AND e.shuffle = ?2 ORDER BY idx`
 
+	sqlNewestCosigned = `SELECT size FROM cosigned WHERE ledger = ? ORDER BY size DESC LIMIT 1`
 	sqlCosignedAtMost = `SELECT size, root, checkpoint FROM cosigned
 WHERE ledger = ? AND size <= ? ORDER BY size DESC LIMIT 1`
 )
 
 var (
 	sqlWrites = []string{sqlBegin, sqlCommit, sqlRollback, sqlTaken, sqlNewLedger, sqlNewHead, sqlHead, sqlMoveHead,
-		sqlNewEntry, sqlNewSlot, sqlNewTile, sqlNewCheckpoint, sqlHasCosigned, sqlNewCosigned, sqlNewDeck,
-		store.SQLNewAccess, store.SQLLastAccess, sqlDropAccess, sqlHasSnapshot, sqlNewSnapshot, sqlDropSnapshot}
-	sqlReads = append([]string{sqlByKeyTag, sqlHasTag, sqlHasSlot, sqlByShuffle, sqlCosignedAtMost, sqlSnapshotBelow},
+		sqlNewEntry, sqlNewSlot, sqlNewTile, sqlNewCheckpoint, sqlHasCosigned, sqlNewestCosigned, sqlNewCosigned, sqlNewDeck,
+		store.SQLNewAccess, store.SQLLastAccess, sqlDropAccess}
+	sqlReads = append([]string{sqlByKeyTag, sqlHasTag, sqlHasSlot, sqlByShuffle, sqlCosignedAtMost},
 		store.Statements...)
 )

@@ -163,3 +163,44 @@ func testCosignedRace(t *testing.T, b Backend) {
 		}
 	}
 }
+
+// testHandover: of daemons that have seen the same checkpoints, one lets a policy
+// take over, whatever sizes they do it at.
+func testHandover(t *testing.T, b Backend) {
+	c := newChain(t, b.Store, "main")
+	other := newChain(t, b.Store, "other")
+	again := b.Open(t)
+	defer again.Close()
+	if err := b.Store.PutHandover(t.Context(), ledger.IDOf("example.org/unknown"), cosigned(1, 0), 1); !errors.Is(err, ledger.ErrNotFound) {
+		t.Errorf("of an unknown ledger: %v", err)
+	}
+	if err := b.Store.PutCosigned(t.Context(), other.id, cosigned(math.MaxInt64, 0)); err != nil {
+		t.Fatal(err)
+	}
+	for round := range uint64(40) {
+		from := 10*round + 1
+		won := make([]error, 4)
+		var writers sync.WaitGroup
+		for w := range won {
+			s := b.Store
+			if w%2 == 1 {
+				s = again
+			}
+			writers.Go(func() { won[w] = s.PutHandover(t.Context(), c.id, cosigned(from+uint64(w), w), from) })
+		}
+		writers.Wait()
+		list := cosignedFrom(t, b.Store, c.id, from)
+		if len(list) != 1 {
+			t.Fatalf("%d checkpoints hand on from size %d", len(list), from)
+		}
+		for w, err := range won {
+			winner := list[0].Size == from+uint64(w)
+			if winner && err != nil || !winner && !errors.Is(err, ledger.ErrStale) {
+				t.Errorf("writer %d of size %d, and %d is stored: %v", w, from+uint64(w), list[0].Size, err)
+			}
+		}
+		if err := b.Store.PutHandover(t.Context(), c.id, list[0], from); !errors.Is(err, ledger.ErrStale) {
+			t.Errorf("again: %v", err)
+		}
+	}
+}

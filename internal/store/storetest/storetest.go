@@ -54,7 +54,7 @@ func Test(t *testing.T, open func(t *testing.T) Backend, only ...string) {
 		{"Tiles", testTiles},
 		{"Cosigned", testCosigned},
 		{"CosignedRace", testCosignedRace},
-		{"Snapshots", testSnapshots},
+		{"Handover", testHandover},
 		{"Decks", testDecks},
 		{"Slots", testSlots},
 		{"SlotsRace", testSlotsRace},

@@ -5,7 +5,6 @@ BEGIN SELECT RAISE(ABORT, 'the database holds entries: evidence is never migrate
 INSERT INTO migrating_down SELECT ledger FROM entries LIMIT 1;
 
 DROP TABLE migrating_down;
-DROP TABLE snapshots;
 
 CREATE INDEX recall_serial ON recall (ledger, tbl, serial, id);
 

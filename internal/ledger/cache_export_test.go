@@ -1,9 +1,12 @@
 package ledger
 
 import (
+	"bytes"
 	"context"
+	"encoding/binary"
 	"maps"
 
+	"golang.org/x/mod/sumdb/note"
 	"golang.org/x/mod/sumdb/tlog"
 
 	"shuffled/internal/audit"
@@ -21,15 +24,15 @@ type Memory struct {
 	Above   []uint64
 	Waits   uint64
 
-	From    int64     // the first entry that was folded, which is no part of what is known
-	Missing *Snapshot // nor is this
+	From int64 // the first entry that was folded, which is no part of what is known
 }
 
 // Remember starts a daemon up to where it would begin to write.
 func Remember(ctx context.Context, cfg Config) (*Memory, error) {
 	cfg.setDefaults()
 	l := &Ledger{cfg: cfg, id: IDOf(cfg.Info.Origin), state: audit.NewState(), tree: newTree(), running: ctx}
-	missing, err := l.load(ctx)
+	l.cache = l.newCaching()
+	err := l.load(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -41,7 +44,7 @@ func Remember(ctx context.Context, cfg Config) (*Memory, error) {
 	}
 	l.witnessing.follow()
 	m := &Memory{State: l.state.Encode(), Genesis: l.genesis, Records: l.history.records, Edge: maps.Clone(l.tree.nodes),
-		Size: l.tree.size, From: l.tree.known, Missing: missing}
+		Size: l.tree.size, From: l.tree.known}
 	for _, k := range l.history.signing {
 		fate := " in force"
 		if k.retired {
@@ -60,4 +63,40 @@ func Remember(ctx context.Context, cfg Config) (*Memory, error) {
 		m.Above, m.Tenures, m.Waits = append(m.Above, one.above), append(m.Tenures, names), tenures.waits
 	}
 	return m, nil
+}
+
+// CacheHeader is what a cache is bound to.
+type CacheHeader = cacheHeader
+
+// ForgeCache changes the header of a cache that was written under one key and writes
+// it under another.
+func ForgeCache(b []byte, change func(*CacheHeader), from, to note.Signer) ([]byte, error) {
+	old, err := cacheKey(from)
+	if err != nil {
+		return nil, err
+	}
+	key, err := cacheKey(to)
+	if err != nil {
+		return nil, err
+	}
+	left, r, in, out := int64(len(b)), bytes.NewReader(b), newFrames(old), newFrames(key)
+	var forged bytes.Buffer
+	for first := true; r.Len() > 0; first = false {
+		frame, err := in.read(r, nil, &left)
+		if err != nil {
+			return nil, err
+		}
+		if first {
+			var header cacheHeader
+			if _, err := binary.Decode(frame, binary.BigEndian, &header); err != nil {
+				return nil, err
+			}
+			change(&header)
+			frame, _ = binary.Append(nil, binary.BigEndian, header)
+		}
+		if err := out.write(&forged, frame); err != nil {
+			return nil, err
+		}
+	}
+	return forged.Bytes(), nil
 }

@@ -9,8 +9,6 @@ BEGIN
 END
 $$;
 
-DROP TABLE snapshots;
-
 CREATE INDEX recall_serial ON recall (ledger, tbl, serial, id);
 
 COMMENT ON TABLE heads IS 'shuffled schema 3';

@@ -1,0 +1,207 @@
+package ledger_test
+
+import (
+	"bytes"
+	"context"
+	"encoding/binary"
+	"errors"
+	"os"
+	"slices"
+	"testing"
+
+	"golang.org/x/mod/sumdb/note"
+
+	"shuffled/internal/audit"
+	"shuffled/internal/ledger"
+)
+
+// cacheFrames returns the frames of a cache, each with its length and MAC.
+func cacheFrames(t *testing.T, b []byte) (frames [][]byte) {
+	t.Helper()
+	for len(b) > 0 {
+		n := 4 + int(binary.BigEndian.Uint32(b)) + 32
+		frames, b = append(frames, b[:n:n]), b[n:]
+	}
+	return frames
+}
+
+// TestLyingCache: whatever is made of the cache by somebody who does not hold the
+// signing key, a start knows what all entries say, and not more: no administrator, no
+// owner of a shuffle, no signing key.
+func TestLyingCache(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t, openSQLite(t))
+	l := h.open(dense(h.config("mark")))
+	h.grow(l, "mark", cacheEvery+100)
+	small, err := os.ReadFile(h.mark("mark") + ".cache")
+	if err != nil {
+		t.Fatal(err)
+	}
+	h.must(l, ledger.Proposal{Actor: audit.Operator, Bodies: []audit.Body{
+		&audit.Credential{Kind: audit.CredentialCreated, ID: "tester", Form: audit.FormToken, Role: audit.RoleDealer, Identity: "tester"},
+		&audit.Credential{Kind: audit.CredentialCreated, ID: "token-1", Form: audit.FormToken, Role: audit.RoleDealer, Identity: "dealer"}}})
+	h.grow(l, "mark", 3*cacheEvery)
+	l.Close()
+	honest, err := os.ReadFile(h.mark("mark") + ".cache")
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := h.remember(dense(h.config("no mark")))
+	frames := cacheFrames(t, honest)
+	if len(frames) < 5 || bytes.Equal(small, honest) {
+		t.Fatalf("%d frames", len(frames))
+	}
+
+	// Another ledger of the same origin, and the same entries under another key.
+	other := newHouse(t, openSQLite(t))
+	foreign := other.open(dense(other.config("mark")))
+	other.grow(foreign, "mark", cacheEvery+100)
+	foreign.Close()
+	another, err := os.ReadFile(other.mark("mark") + ".cache")
+	if err != nil {
+		t.Fatal(err)
+	}
+	swapped := func(old, with string) []byte {
+		b := bytes.Clone(honest)
+		at := bytes.Index(b, []byte(old))
+		if at < 0 {
+			t.Fatalf("the cache has no %q", old)
+		}
+		copy(b[at:], with)
+		return b
+	}
+	flipped := func(at int) []byte {
+		b := bytes.Clone(honest)
+		b[at] ^= 1
+		return b
+	}
+	forged := func(header func(h *ledger.CacheHeader), signer note.Signer) []byte {
+		b, err := ledger.ForgeCache(honest, header, h.signer, signer)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return b
+	}
+	cases := map[string][]byte{
+		"none":                        nil,
+		"empty":                       {},
+		"of another ledger":           another,
+		"the dealer is another":       swapped("dealer", "thiefs"),
+		"the owner is another":        swapped("tester", "robber"),
+		"the length of a frame":       flipped(0),
+		"the length of the state":     flipped(len(frames[0]) + 2),
+		"the size":                    flipped(4 + 32 + 7),
+		"the last MAC":                flipped(len(honest) - 1),
+		"without its end":             bytes.Join(frames[:len(frames)-1], nil),
+		"without a frame":             bytes.Join(slices.Delete(slices.Clone(frames), 2, 3), nil),
+		"a frame twice":               bytes.Join(slices.Insert(slices.Clone(frames), 2, frames[2]), nil),
+		"two frames in another order": bytes.Join([][]byte{frames[0], frames[1], frames[3], frames[2]}, nil),
+		"a header over another state": bytes.Join([][]byte{frames[0], small[len(frames[0]):]}, nil),
+		"of a thief's key":            forged(func(*ledger.CacheHeader) {}, newSigningKey(t).Signer),
+		// And what a daemon of this ledger would not have written at all.
+		"of another genesis": forged(func(h *ledger.CacheHeader) { h.Genesis[0] ^= 1 }, h.signer),
+		"of another tree":    forged(func(h *ledger.CacheHeader) { h.Root[0] ^= 1 }, h.signer),
+		"of more entries":    forged(func(h *ledger.CacheHeader) { h.Size = uint64(want.Size) + 1 }, h.signer),
+		"of fewer entries":   forged(func(h *ledger.CacheHeader) { h.Size-- }, h.signer),
+		"of no entries":      forged(func(h *ledger.CacheHeader) { h.Size = 0 }, h.signer),
+	}
+	for n := range 40 {
+		cases["a bit at "+string(rune('a'+n))] = flipped(n * len(honest) / 40)
+	}
+	for name, b := range cases {
+		if err := os.Remove(h.mark("mark") + ".cache"); err != nil && !errors.Is(err, os.ErrNotExist) {
+			t.Fatal(err)
+		}
+		if b != nil {
+			if err := os.WriteFile(h.mark("mark")+".cache", b, 0o600); err != nil {
+				t.Fatal(err)
+			}
+		}
+		m := h.remember(dense(h.config("mark")))
+		if m.From != 0 {
+			t.Errorf("%s: it was believed", name)
+		}
+		same(t, name, want, m)
+	}
+	for name, b := range map[string][]byte{"the newest": honest, "an old one": small, "made again": forged(func(*ledger.CacheHeader) {}, h.signer)} {
+		if err := os.WriteFile(h.mark("mark")+".cache", b, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		m := h.remember(dense(h.config("mark")))
+		if m.From == 0 {
+			t.Errorf("%s was not believed", name)
+		}
+		same(t, name, want, m)
+	}
+}
+
+// TestCacheAfterRotation: a cache under the key before is not used, and the next one
+// comes with the rotation.
+func TestCacheAfterRotation(t *testing.T) {
+	t.Parallel()
+	h, next := newHouse(t, openSQLite(t)), newSigningKey(t)
+	config := dense(h.holding("mark", h.signer, next))
+	l := h.open(config)
+	h.grow(l, "mark", cacheEvery+100)
+	old, err := os.ReadFile(h.mark("mark") + ".cache")
+	if err != nil {
+		t.Fatal(err)
+	}
+	h.rotate(l, next)
+	h.must(l, propose(commit("after", 1)))
+	waitFor(t, func() bool { return h.cacheSize("mark") > cacheEvery+100 })
+	l.Close()
+	if m := h.remember(config); m.From <= cacheEvery+100 {
+		t.Errorf("the start after the rotation begins at %d", m.From)
+	}
+	if err := os.WriteFile(h.mark("mark")+".cache", old, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if m := h.remember(config); m.From != 0 {
+		t.Error("a cache under the key before the rotation was believed")
+	}
+}
+
+// unsigned is a store whose checkpoints lack the signatures of a key.
+type unsigned struct {
+	ledger.Store
+	key note.Verifier
+}
+
+func (s unsigned) CheckpointAfter(ctx context.Context, id ledger.ID, index uint64) (ledger.Head, error) {
+	h, err := s.Store.CheckpointAfter(ctx, id, index)
+	text, lines, _ := bytes.Cut(h.Checkpoint, []byte("\n\n"))
+	kept := append(bytes.Clone(text), "\n\n"...)
+	for line := range bytes.Lines(lines) {
+		if one := slices.Concat(text, []byte("\n\n"), line); !opens(one, s.key) {
+			kept = append(kept, line...)
+		}
+	}
+	h.Checkpoint = kept
+	return h, err
+}
+
+func opens(signed []byte, key note.Verifier) bool {
+	_, err := audit.OpenCheckpoint(signed, key)
+	return err == nil
+}
+
+// TestHandoverWithCache: a key that the one before did not hand on to is nobody's, also
+// where the cache is of more entries.
+func TestHandoverWithCache(t *testing.T) {
+	t.Parallel()
+	h, next := newHouse(t, openSQLite(t)), newSigningKey(t)
+	old := h.key
+	config := dense(h.holding("mark", h.signer, next))
+	l := h.open(config)
+	h.rotate(l, next)
+	h.grow(l, "mark", cacheEvery+100)
+	l.Close()
+	if m := h.remember(config); m.From == 0 {
+		t.Fatal("the honest ledger has no cache")
+	}
+	config.Store = unsigned{h.store, old}
+	if _, err := ledger.Remember(t.Context(), config); !errors.Is(err, ledger.ErrFrozen) {
+		t.Errorf("without the old key's signature: %v", err)
+	}
+}
