@@ -53,12 +53,6 @@ func handOver(rows pgx.Rows, each func(scanner) error) error {
 	return nil
 }
 
-// one runs a statement that returns at most one row, ErrNotFound for none.
-func (s *Store) one(ctx context.Context, sql string, args []any, scan func(scanner) error) error {
-	_, err := store.One(ctx, s.query, func(row scanner) (bool, error) { return true, scan(row) }, sql, args...)
-	return err
-}
-
 // exec runs one statement and returns the number of rows it changed.
 func (s *Store) exec(ctx context.Context, sql string, args ...any) (int64, error) {
 	conn, ctx, release, err := s.reader(ctx)

@@ -32,12 +32,6 @@ func (s *Store) query(ctx context.Context, text string, args []any, each func(sc
 	return rows.Err()
 }
 
-// one runs a statement that returns at most one row, ErrNotFound for none.
-func (s *Store) one(ctx context.Context, text string, args []any, scan func(scanner) error) error {
-	_, err := store.One(ctx, s.query, func(row scanner) (bool, error) { return true, scan(row) }, text, args...)
-	return err
-}
-
 func notFound(err error) error {
 	if errors.Is(err, sql.ErrNoRows) {
 		return ledger.ErrNotFound
