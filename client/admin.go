@@ -24,7 +24,8 @@ func (c *Client) SetSwitch(ctx context.Context, req SwitchRequest) (*Appended, e
 		}
 		// A deck by its name is the daemon's to look up.
 		deck := req.DeckHash == nil || Hash(e.Deck) == *req.DeckHash
-		return e.Kind == kind && e.Scope.String() == string(req.Scope) && e.Name == deref(req.Table) && deck && e.Reason == req.Reason
+		return e.Kind == kind && e.Scope.String() == string(req.Scope) && e.Name == deref(req.Table) && deck &&
+			e.Reason == req.Reason
 	})
 }
 
@@ -71,7 +72,8 @@ func (c *Client) Access(ctx context.Context, params ListAccessParams) (*AccessLi
 
 // proveEvent returns the answer to a call that wrote an event: its entry is
 // proved, and is what was asked for.
-func (c *Client) proveEvent(ctx context.Context, when asked, answer []byte, what string, fits func(*audit.Event) bool) (*Appended, error) {
+func (c *Client) proveEvent(ctx context.Context, when asked, answer []byte, what string,
+	fits func(*audit.Event) bool) (*Appended, error) {
 	return c.proveEntry(ctx, when, answer, what, func(b audit.Body) bool {
 		event, ok := b.(*audit.Event)
 		return ok && fits(event)
@@ -79,7 +81,8 @@ func (c *Client) proveEvent(ctx context.Context, when asked, answer []byte, what
 }
 
 // proveEntry is proveEvent for an entry of any type.
-func (c *Client) proveEntry(ctx context.Context, when asked, answer []byte, what string, fits func(audit.Body) bool) (*Appended, error) {
+func (c *Client) proveEntry(ctx context.Context, when asked, answer []byte, what string,
+	fits func(audit.Body) bool) (*Appended, error) {
 	appended, err := decoded[Appended](answer, nil)
 	if err != nil {
 		return nil, err

@@ -46,7 +46,8 @@ func isAsked(k *audit.Key, req *KeyRequest) bool {
 	case audit.SubjectPolicy:
 		return string(k.Policy) == deref(req.Policy)
 	case audit.SubjectRetirement:
-		return req.Retired != nil && k.Retired.String() == string(*req.Retired) && req.ID != nil && Hash(k.ID) == *req.ID &&
+		return req.Retired != nil && k.Retired.String() == string(*req.Retired) && req.ID != nil &&
+			Hash(k.ID) == *req.ID &&
 			(req.From == nil || k.From == req.From.UnixMilli())
 	}
 	return false

@@ -60,14 +60,16 @@ func TestAdmin(t *testing.T) {
 		t.Errorf("%s, %v", got, err)
 	}
 	var refused *client.Error
-	if _, err := turn(unset, client.SwitchRequest{Scope: client.SwitchRequestScopeTable, Table: ptr("none")})(); !errors.As(err, &refused) || refused.Code != client.CodeKill {
+	if _, err := turn(unset, client.SwitchRequest{Scope: client.SwitchRequestScopeTable,
+		Table: ptr("none")})(); !errors.As(err, &refused) || refused.Code != client.CodeKill {
 		t.Errorf("a switch that is not set: %v", err)
 	}
 	if _, err := c.ClearLatch(ctx, "not set"); !errors.As(err, &refused) || refused.Code != client.CodeInvalidRequest {
 		t.Errorf("a latch that is not set: %v", err)
 	}
 	// An administrator's own requests are on record.
-	if records, err := c.Access(ctx, client.ListAccessParams{Limit: ptr(uint64(5))}); err != nil || len(records.Records) != 5 || records.Next == nil {
+	if records, err := c.Access(ctx, client.ListAccessParams{Limit: ptr(uint64(5))}); err != nil ||
+		len(records.Records) != 5 || records.Next == nil {
 		t.Errorf("%v, %v", records, err)
 	}
 
@@ -110,8 +112,9 @@ func TestOtherCredential(t *testing.T) {
 			})
 		}, func(cfg *client.Config) { cfg.Token = d.admin })
 		_, err := c.ChangeCredential(t.Context(), client.CredentialRequest{
-			Action: client.CredentialRequestActionCreate, Credential: id, Role: ptr(client.RoleDealer), Identity: ptr("floor"),
-			Tables: []string{"b", "a"}, Expires: &until, Hash: &client.Hash{1},
+			Action: client.CredentialRequestActionCreate, Credential: id, Role: ptr(client.RoleDealer),
+			Identity: ptr("floor"),
+			Tables:   []string{"b", "a"}, Expires: &until, Hash: &client.Hash{1},
 		})
 		var f *client.Fault
 		if errors.As(err, &f) != (lie.replace != "") || lie.replace == "" && err != nil {

@@ -35,10 +35,12 @@ func (c *Client) Commits(ctx context.Context, key string, req ShuffleRequest, co
 
 // proveBatch holds an answer against the commits in it, and these against what was
 // asked for and against each other.
-func (c *Client) proveBatch(ctx context.Context, key string, req *ShuffleRequest, batch *ShuffleBatch, when asked, answer []byte) ([]*Committed, error) {
+func (c *Client) proveBatch(ctx context.Context, key string, req *ShuffleRequest, batch *ShuffleBatch, when asked,
+	answer []byte) ([]*Committed, error) {
 	count := *req.Count
 	if len(batch.Shuffles) != count {
-		return nil, &Fault{What: fmt.Sprintf("it has %d shuffles, and %d were asked for", len(batch.Shuffles), count), Answer: answer}
+		return nil, &Fault{What: fmt.Sprintf("it has %d shuffles, and %d were asked for", len(batch.Shuffles), count),
+			Answer: answer}
 	}
 	all := make([]*Committed, count)
 	for i, told := range batch.Shuffles {

@@ -33,7 +33,8 @@ func TestCommits(t *testing.T) {
 		})
 	}, func(cfg *client.Config) { cfg.State = state })
 	ctx := t.Context()
-	req := client.ShuffleRequest{Table: "t", Deck: ptr("standard-52"), GameRef: ptr("g"), EndAt: &client.EndAt{Lo: 5, Hi: 9}}
+	req := client.ShuffleRequest{Table: "t", Deck: ptr("standard-52"), GameRef: ptr("g"),
+		EndAt: &client.EndAt{Lo: 5, Hi: 9}}
 	hands, err := c.Commits(ctx, "k", req, 20)
 	if err != nil || len(hands) != 20 || calls.Load() != 3 {
 		t.Fatalf("%d hands after %d calls: %v", len(hands), calls.Load(), err)
@@ -100,7 +101,8 @@ func TestLiesOfBatches(t *testing.T) {
 	d, l := newDaemon(t), new(liar)
 	c := d.client(l.between, nil)
 	ctx := client.FirstTried(t.Context(), d.start)
-	req := client.ShuffleRequest{Table: "t", Deck: ptr("short-36"), Mix: &client.MixPlan{Cut: ptr(client.MixPlanCut(true)), Beacon: &client.BeaconPlan{}}}
+	req := client.ShuffleRequest{Table: "t", Deck: ptr("short-36"),
+		Mix: &client.MixPlan{Cut: ptr(client.MixPlanCut(true)), Beacon: &client.BeaconPlan{}}}
 	lieAbout(t, l, []told{{"batch", "/shuffles", func() (any, error) {
 		all, err := c.Commits(ctx, "k", req, 3)
 		var told []any
@@ -133,7 +135,8 @@ func TestOtherBatch(t *testing.T) {
 			})
 		}, nil)
 		var f *client.Fault
-		if _, err := c.Commits(context.Background(), name, client.ShuffleRequest{Table: "t", Deck: ptr("short-36")}, 3); !errors.As(err, &f) {
+		if _, err := c.Commits(context.Background(), name, client.ShuffleRequest{Table: "t", Deck: ptr("short-36")},
+			3); !errors.As(err, &f) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}

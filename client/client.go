@@ -101,7 +101,8 @@ func newClient(cfg Config) (*Client, error) {
 	if cfg.Attempts < 0 || cfg.Pause < 0 || cfg.MaxPause < cfg.Pause {
 		return nil, errors.New("attempts and pauses are positive, and the first pause is the shortest")
 	}
-	c := &Client{cfg: cfg, base: base, ledger: cfg.Ledger, http: httpClient(cfg.HTTP), identity: newIdentity(&cfg), heads: newHeads(), tables: newTables(), decks: make(map[[32]byte][]string)}
+	c := &Client{cfg: cfg, base: base, ledger: cfg.Ledger, http: httpClient(cfg.HTTP), identity: newIdentity(&cfg),
+		heads: newHeads(), tables: newTables(), decks: make(map[[32]byte][]string)}
 	if err := c.trust(); err != nil {
 		return nil, err
 	}

@@ -29,7 +29,8 @@ func TestHand(t *testing.T) {
 	c := d.client(nil, nil)
 	ctx := t.Context()
 	closeBy := client.Timestamp{Time: time.Now().Add(time.Hour).Truncate(time.Millisecond)}
-	req := client.ShuffleRequest{Table: "t", Deck: ptr("standard-52"), Take: ptr(20), EndAt: &client.EndAt{Lo: 5, Hi: 9},
+	req := client.ShuffleRequest{Table: "t", Deck: ptr("standard-52"), Take: ptr(20),
+		EndAt:      &client.EndAt{Lo: 5, Hi: 9},
 		Disclosure: ptr(client.DisclosurePublic), CloseBy: &closeBy, GameRef: ptr("g")}
 	key := client.NewKey()
 	s, err := c.Commit(ctx, key, req)
@@ -51,12 +52,14 @@ func TestHand(t *testing.T) {
 	if err != nil || loaded.Shuffle != s.Shuffle {
 		t.Fatalf("%+v, %v", loaded, err)
 	}
-	last, err := c.Deal(ctx, loaded, client.DealRequest{First: 5, Runs: []client.Run{{Count: 1, Purpose: client.PurposeBurn}},
+	last, err := c.Deal(ctx, loaded, client.DealRequest{First: 5,
+		Runs:  []client.Run{{Count: 1, Purpose: client.PurposeBurn}},
 		Close: &client.CloseRequest{Outcome: client.OutcomeVoid, Reason: ptr(client.ReasonRegulator)}})
 	if err != nil || last.Close == nil || last.Close.Tape == nil {
 		t.Fatalf("%+v, %v", last, err)
 	}
-	if state, err := c.State(ctx, s.ID); err != nil || state.State != client.ShuffleStateStateClosed || *state.Reason != client.ReasonRegulator {
+	if state, err := c.State(ctx, s.ID); err != nil || state.State != client.ShuffleStateStateClosed ||
+		*state.Reason != client.ReasonRegulator {
 		t.Errorf("%+v, %v", state, err)
 	}
 	for _, recipient := range []string{"", "seat-2"} {
@@ -64,11 +67,13 @@ func TestHand(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if v := verify.Transcript(file, verify.Trust{VKey: d.vkey}); v.Verdict != verify.Proved || v.Recipient != recipient {
+		if v := verify.Transcript(file, verify.Trust{VKey: d.vkey}); v.Verdict != verify.Proved ||
+			v.Recipient != recipient {
 			t.Errorf("%+v", v)
 		}
 	}
-	if receipt, err := c.Receipt(ctx, s.ID); err != nil || verify.Receipt([]byte(receipt), verify.Trust{VKey: d.vkey}).Verdict != verify.Proved {
+	if receipt, err := c.Receipt(ctx, s.ID); err != nil ||
+		verify.Receipt([]byte(receipt), verify.Trust{VKey: d.vkey}).Verdict != verify.Proved {
 		t.Errorf("%q, %v", receipt, err)
 	}
 	if k, err := c.Keys(ctx); err != nil || len(k.Keys) != 2 || *k.Keys[0].Vkey != d.vkey {
@@ -80,11 +85,13 @@ func TestCustomDeck(t *testing.T) {
 	t.Parallel()
 	c := newDaemon(t).client(nil, nil)
 	cards := []string{"red", "red", "black", "grün", "🂡"}
-	s, err := c.Commit(t.Context(), "k", client.ShuffleRequest{Table: "t", Cards: cards, EndAt: &client.EndAt{Lo: 3, Hi: 3}})
+	s, err := c.Commit(t.Context(), "k",
+		client.ShuffleRequest{Table: "t", Cards: cards, EndAt: &client.EndAt{Lo: 3, Hi: 3}})
 	if err != nil {
 		t.Fatal(err)
 	}
-	deal, err := c.Deal(t.Context(), s, client.DealRequest{Runs: []client.Run{{Count: 5, Purpose: client.PurposeBoard}}})
+	deal, err := c.Deal(t.Context(), s, client.DealRequest{Runs: []client.Run{{Count: 5,
+		Purpose: client.PurposeBoard}}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -114,7 +121,8 @@ func TestRefusals(t *testing.T) {
 	want := func(err error, code client.Code, field string) {
 		t.Helper()
 		var e *client.Error
-		if !errors.As(err, &e) || e.Code != code || e.Field == nil && field != "" || e.Field != nil && *e.Field != field || e.RequestID == "" {
+		if !errors.As(err, &e) || e.Code != code || e.Field == nil && field != "" || e.Field != nil &&
+			*e.Field != field || e.RequestID == "" {
 			t.Errorf("%v, not %s %s", err, code, field)
 		}
 		if err != nil && (!strings.Contains(err.Error(), string(code)) || strings.Contains(err.Error(), d.token)) {
@@ -141,7 +149,8 @@ func TestRefusals(t *testing.T) {
 
 func TestConfig(t *testing.T) {
 	t.Parallel()
-	good := client.Config{URL: "https://shuffle.example.com/casino/", Ledger: "main", VKey: "example.com/main+07afa1a7+AT2UahZD1RIf+ni8a3bebTaBLaj7QQWlAGzKBv20RmKa"}
+	good := client.Config{URL: "https://shuffle.example.com/casino/", Ledger: "main",
+		VKey: "example.com/main+07afa1a7+AT2UahZD1RIf+ni8a3bebTaBLaj7QQWlAGzKBv20RmKa"}
 	if _, err := client.New(good); err == nil {
 		t.Error("a key whose hash is wrong")
 	}
@@ -175,7 +184,8 @@ func TestQuorumsApart(t *testing.T) {
 	t.Parallel()
 	text := "log " + newDaemon(t).vkey + "\n"
 	for i, name := range []string{"w1", "w2", "w3"} {
-		vkey, err := audit.WitnessVKey(name, ed25519.NewKeyFromSeed(bytes.Repeat([]byte{byte(i)}, 32)).Public().(ed25519.PublicKey))
+		vkey, err := audit.WitnessVKey(name,
+			ed25519.NewKeyFromSeed(bytes.Repeat([]byte{byte(i)}, 32)).Public().(ed25519.PublicKey))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -220,7 +230,8 @@ func TestOneClientForMany(t *testing.T) {
 	const n = 32
 	for i := range n {
 		go func() {
-			s, err := c.Commit(t.Context(), client.NewKey(), client.ShuffleRequest{Table: fmt.Sprint("t", i), Deck: ptr("short-36")})
+			s, err := c.Commit(t.Context(), client.NewKey(),
+				client.ShuffleRequest{Table: fmt.Sprint("t", i), Deck: ptr("short-36")})
 			if err == nil {
 				_, err = c.Deal(t.Context(), s, twoSeats)
 			}

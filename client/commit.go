@@ -161,7 +161,8 @@ func (c *Client) proveCommit(ctx context.Context, s Shuffle, when asked, answer 
 	if what := c.tables.add(s.ID, commit); what != "" {
 		return fault(what)
 	}
-	committed := &Committed{Shuffle: s, Terms: termsOf(commit, e.Time), commit: commit, leaf: e.leaf, at: e.Time, by: e.Actor}
+	committed := &Committed{Shuffle: s, Terms: termsOf(commit, e.Time), commit: commit, leaf: e.leaf, at: e.Time,
+		by: e.Actor}
 	committed.play = newPlay(committed)
 	return committed, nil
 }

@@ -36,7 +36,8 @@ func (c *Client) Mix(ctx context.Context, s *Committed, req MixRequest) (*Mix, e
 }
 
 // proveMix holds a mix against its request, the plan and its entry.
-func (c *Client) proveMix(ctx context.Context, s *Committed, req *MixRequest, m *Mix, when asked, answer []byte) (uint64, error) {
+func (c *Client) proveMix(ctx context.Context, s *Committed, req *MixRequest, m *Mix, when asked,
+	answer []byte) (uint64, error) {
 	e, err := c.prove(ctx, m.Receipt, anyIndex, when, answer)
 	if err != nil {
 		return 0, err
@@ -91,7 +92,8 @@ func mixValues(req *MixRequest, signature []byte) (values []audit.MixValue) {
 // its order. That slots open their hashes is for players to see: the values are
 // the request's.
 func answersPlan(values []audit.MixValue, plan []audit.Planned) bool {
-	return len(plan) > 0 && slices.EqualFunc(values, plan, func(v audit.MixValue, p audit.Planned) bool { return v.Source == p.Source })
+	return len(plan) > 0 && slices.EqualFunc(values, plan,
+		func(v audit.MixValue, p audit.Planned) bool { return v.Source == p.Source })
 }
 
 // Deal deals the next places and returns their cards when the deal is proved to
@@ -124,7 +126,8 @@ func (c *Client) Deal(ctx context.Context, s *Committed, req DealRequest) (*Deal
 }
 
 // proveDeal holds a deal against its request, its entry and the deck root.
-func (c *Client) proveDeal(ctx context.Context, s *Committed, req *DealRequest, d *Deal, when asked, answer []byte) (uint64, error) {
+func (c *Client) proveDeal(ctx context.Context, s *Committed, req *DealRequest, d *Deal, when asked,
+	answer []byte) (uint64, error) {
 	e, err := c.prove(ctx, d.Receipt, anyIndex, when, answer)
 	if err != nil {
 		return 0, err
@@ -133,7 +136,8 @@ func (c *Client) proveDeal(ctx context.Context, s *Committed, req *DealRequest, 
 		return 0, &Fault{What: fmt.Sprintf(format, args...), Answer: answer}
 	}
 	deal, ok := e.Body.(*audit.Deal)
-	if !ok || deal.Shuffle != s.ID || !s.during(e) || deal.First != req.First || deal.Final != (req.Close != nil) || !slices.Equal(deal.Runs, runs(req)) {
+	if !ok || deal.Shuffle != s.ID || !s.during(e) || deal.First != req.First || deal.Final != (req.Close != nil) ||
+		!slices.Equal(deal.Runs, runs(req)) {
 		return fault("the deal in the ledger is another one")
 	}
 	if err := c.own(e, said{d.Time, bool(deref(d.Repeated))}, when, answer); err != nil {
@@ -232,19 +236,22 @@ func (c *Client) Close(ctx context.Context, s *Committed, req CloseRequest) (*Cl
 }
 
 // proveClose holds a close against its request, its entry and the commitment.
-func (c *Client) proveClose(ctx context.Context, s *Committed, req *CloseRequest, ending *Close, index uint64, when asked, answer []byte) error {
+func (c *Client) proveClose(ctx context.Context, s *Committed, req *CloseRequest, ending *Close, index uint64,
+	when asked, answer []byte) error {
 	e, err := c.prove(ctx, ending.Receipt, index, when, answer)
 	if err != nil {
 		return err
 	}
 	body, ok := e.Body.(*audit.Close)
-	if !ok || body.Shuffle != s.ID || !s.during(e) || body.Outcome.String() != string(req.Outcome) || body.Reason.String() != string(deref(req.Reason)) {
+	if !ok || body.Shuffle != s.ID || !s.during(e) || body.Outcome.String() != string(req.Outcome) ||
+		body.Reason.String() != string(deref(req.Reason)) {
 		return &Fault{What: "the close in the ledger is another one", Answer: answer}
 	}
 	if err := c.own(e, said{ending.Time, bool(deref(ending.Repeated))}, when, answer); err != nil {
 		return err
 	}
-	if body.Form == audit.FormTape != (ending.Tape != nil) || ending.Tape != nil && !bytes.Equal(body.Tape, ending.Tape) {
+	if body.Form == audit.FormTape != (ending.Tape != nil) || ending.Tape != nil &&
+		!bytes.Equal(body.Tape, ending.Tape) {
 		return &Fault{What: "the tape is not the one in the ledger", Answer: answer}
 	}
 	return s.proveTape(body, answer)

@@ -74,7 +74,8 @@ func Example() {
 	// The player's proof, to be passed on byte for byte.
 	file, err := c.Transcript(ctx, hand.ID, seat1)
 	check(err)
-	fmt.Println(len(names(holes)), "hole cards,", len(names(board)), "for the board and burns, a transcript:", len(file) > 0)
+	fmt.Println(len(names(holes)), "hole cards,", len(names(board)), "for the board and burns, a transcript:",
+		len(file) > 0)
 	// Output: 4 hole cards, 8 for the board and burns, a transcript: true
 }
 
@@ -86,13 +87,17 @@ func Example_baccarat() {
 	ctx := context.Background()
 	shoe8, faceUp := "shoe-8", true
 	for range 2 {
-		shoe, err := c.Commit(ctx, client.NewKey(), client.ShuffleRequest{Table: "bac-1", Deck: &shoe8, EndAt: &client.EndAt{Lo: 30, Hi: 40}})
+		shoe, err := c.Commit(ctx, client.NewKey(),
+			client.ShuffleRequest{Table: "bac-1", Deck: &shoe8, EndAt: &client.EndAt{Lo: 30, Hi: 40}})
 		check(err)
-		first, err := c.Deal(ctx, shoe, client.DealRequest{Runs: []client.Run{{Count: 1, Purpose: client.PurposeBurn, Public: &faceUp}}})
+		first, err := c.Deal(ctx, shoe, client.DealRequest{Runs: []client.Run{{Count: 1, Purpose: client.PurposeBurn,
+			Public: &faceUp}}})
 		check(err)
 		next := first.Next
 		for last := false; !last; {
-			coup, err := c.Deal(ctx, shoe, client.DealRequest{First: next, Runs: []client.Run{{Count: 4, Purpose: client.PurposeBoard, Public: &faceUp}}})
+			coup, err := c.Deal(ctx, shoe,
+				client.DealRequest{First: next,
+					Runs: []client.Run{{Count: 4, Purpose: client.PurposeBoard, Public: &faceUp}}})
 			check(err)
 			next, last = coup.Next, coup.LastHand != nil && *coup.LastHand
 			// Third cards, if there are any, are another deal of this coup.
@@ -117,12 +122,14 @@ func Example_continuousShuffler() {
 	shoe, err := c.Commit(ctx, client.NewKey(), client.ShuffleRequest{Table: "bj-3", Deck: &shoe6})
 	check(err)
 	for range 3 {
-		round, err := c.Deal(ctx, shoe, client.DealRequest{Runs: []client.Run{{Count: 6, Purpose: client.PurposeBoard, Public: &faceUp}}})
+		round, err := c.Deal(ctx, shoe, client.DealRequest{Runs: []client.Run{{Count: 6, Purpose: client.PurposeBoard,
+			Public: &faceUp}}})
 		check(err)
 		// All go back; shoe.Positions(0, 1) would keep the first two out.
 		back, err := shoe.Positions()
 		check(err)
-		shoe, err = c.Child(ctx, client.NewKey(), shoe, client.ShuffleRequest{Table: "bj-3", Parent: &client.Parent{ID: shoe.ID, Positions: back}})
+		shoe, err = c.Child(ctx, client.NewKey(), shoe,
+			client.ShuffleRequest{Table: "bj-3", Parent: &client.Parent{ID: shoe.ID, Positions: back}})
 		check(err)
 		fmt.Println(len(round.Cards), "cards dealt,", shoe.Places(), "shuffled again")
 	}
@@ -139,7 +146,8 @@ func Example_raffle() {
 	c, done := sandbox(0)
 	defer done()
 	ctx := context.Background()
-	draw, err := c.Draws(ctx, client.NewKey(), client.DrawsRequest{Table: "raffle", Numbers: &client.Numbers{Of: 2000, Take: 3}})
+	draw, err := c.Draws(ctx, client.NewKey(),
+		client.DrawsRequest{Table: "raffle", Numbers: &client.Numbers{Of: 2000, Take: 3}})
 	check(err)
 	faceUp := true
 	prizes, err := c.Deal(ctx, draw, client.DealRequest{
@@ -207,8 +215,9 @@ func Example_draws() {
 	keno := play(20, client.DrawsRequest{Table: "keno", Numbers: &client.Numbers{Of: 80, Take: 20}})
 	fmt.Println(len(names(keno)), "of 80 numbers")
 
-	wheel := play(1, client.DrawsRequest{Table: "wheel", Wheel: []client.Stop{{Label: "1", Weight: 24}, {Label: "2", Weight: 15},
-		{Label: "5", Weight: 7}, {Label: "10", Weight: 4}, {Label: "20", Weight: 2}, {Label: "joker", Weight: 2}}})
+	wheel := play(1, client.DrawsRequest{Table: "wheel",
+		Wheel: []client.Stop{{Label: "1", Weight: 24}, {Label: "2", Weight: 15},
+			{Label: "5", Weight: 7}, {Label: "10", Weight: 4}, {Label: "20", Weight: 2}, {Label: "joker", Weight: 2}}})
 	fmt.Println("the wheel shows a stop:", len(names(wheel)[0]) > 0)
 	// Output:
 	// two dice show 2 to 12: true

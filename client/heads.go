@@ -116,7 +116,8 @@ func (a asked) before(index, size uint64) bool {
 func (c *Client) hold(ctx context.Context, n head, past bool, answer []byte) error {
 	other, open := c.heads.add(n)
 	if other != nil {
-		return &Fault{What: fmt.Sprintf("two checkpoints of %d entries have different roots: the ledger was forked", n.Size),
+		return &Fault{What: fmt.Sprintf("two checkpoints of %d entries have different roots: the ledger was forked",
+			n.Size),
 			Answer: answer, Other: other.signed}
 	}
 	if !open {
@@ -154,9 +155,11 @@ func (c *Client) Check(ctx context.Context) error {
 		case tiles.err != nil:
 			return fmt.Errorf("proving that the ledger only grew: %w", tiles.err)
 		case err != nil:
-			return &Fault{What: fmt.Sprintf("the log's tiles are not those of its %d entries", newest.Size), Answer: newest.signed, Other: l.signed, Err: err}
+			return &Fault{What: fmt.Sprintf("the log's tiles are not those of its %d entries", newest.Size),
+				Answer: newest.signed, Other: l.signed, Err: err}
 		case root != l.Root:
-			return &Fault{What: fmt.Sprintf("the ledger of %d entries does not extend that of %d", newest.Size, l.Size), Answer: newest.signed, Other: l.signed}
+			return &Fault{What: fmt.Sprintf("the ledger of %d entries does not extend that of %d", newest.Size, l.Size),
+				Answer: newest.signed, Other: l.signed}
 		}
 	}
 	c.heads.mu.Lock()

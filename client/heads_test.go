@@ -58,7 +58,8 @@ func commits(t *testing.T, c *client.Client, n int, key string) (s *client.Commi
 	t.Helper()
 	for i := range n {
 		var err error
-		if s, err = c.Commit(t.Context(), fmt.Sprint(key, i), client.ShuffleRequest{Table: fmt.Sprint(key, i), Deck: ptr("short-36")}); err != nil {
+		if s, err = c.Commit(t.Context(), fmt.Sprint(key, i),
+			client.ShuffleRequest{Table: fmt.Sprint(key, i), Deck: ptr("short-36")}); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -136,7 +137,8 @@ func TestRestart(t *testing.T) {
 	_, err := led.Commit(t.Context(), "c", client.ShuffleRequest{Table: "c", Deck: ptr("short-36")})
 	isFork(t, "after a restart", err)
 	// Without the state the other ledger is as good as the one.
-	if _, err := f.client(nil).Commit(client.FirstTried(t.Context(), time.Time{}), "c", client.ShuffleRequest{Table: "c", Deck: ptr("short-36")}); err != nil {
+	if _, err := f.client(nil).Commit(client.FirstTried(t.Context(), time.Time{}), "c",
+		client.ShuffleRequest{Table: "c", Deck: ptr("short-36")}); err != nil {
 		t.Error(err)
 	}
 	files, err := filepath.Glob(path + "*")
@@ -216,7 +218,8 @@ func TestBadState(t *testing.T) {
 	d, other := newDaemon(t), newDaemon(t)
 	full := errors.New("disk full")
 	c := d.client(nil, func(cfg *client.Config) { cfg.State = badState{on: full} })
-	if _, err := c.Commit(context.Background(), "k", client.ShuffleRequest{Table: "t", Deck: ptr("short-36")}); !errors.Is(err, full) {
+	if _, err := c.Commit(context.Background(), "k",
+		client.ShuffleRequest{Table: "t", Deck: ptr("short-36")}); !errors.Is(err, full) {
 		t.Errorf("a state that cannot be kept: %v", err)
 	}
 	path := filepath.Join(t.TempDir(), "state")
@@ -263,7 +266,8 @@ func TestForkInState(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		_, err = client.New(client.Config{URL: "http://localhost", Ledger: "main", VKey: f.one.vkey, State: badState{content: state}})
+		_, err = client.New(client.Config{URL: "http://localhost", Ledger: "main", VKey: f.one.vkey,
+			State: badState{content: state}})
 		if (err == nil) != (want == "") || err != nil && !strings.Contains(err.Error(), want) {
 			t.Errorf("want %q: %v", want, err)
 		}
@@ -276,7 +280,8 @@ func TestAwaitFork(t *testing.T) {
 	f := newForked(t)
 	commits(t, f.two.client(nil, nil), 1, "b")
 	c := f.one.client(f.between, func(cfg *client.Config) {
-		cfg.VKey, cfg.Policy = "", strings.Replace(newDaemonWith(t, setting{witnesses: 1}).policy, "log ", "log "+f.one.vkey+"\n# ", 1)
+		cfg.VKey, cfg.Policy = "", strings.Replace(newDaemonWith(t, setting{witnesses: 1}).policy, "log ",
+			"log "+f.one.vkey+"\n# ", 1)
 	})
 	s := commits(t, c, 1, "a")
 	f.led.Store(true)

@@ -48,7 +48,8 @@ func (c *Client) past(ctx context.Context, id uint64, after *Past) (p Past, prev
 		return p, 0, &Fault{What: fmt.Sprintf("entry %d is no commit", id), Answer: []byte(receipt)}
 	}
 	p = Past{ID: id, Serial: commit.Serial, Table: commit.Context.Table, CommittedAt: time.UnixMilli(e.Time).UTC(),
-		CloseBy: time.UnixMilli(commit.CloseBy).UTC(), GameRef: commit.GameRef, Draw: commit.Context.IsDraw(), Receipt: receipt}
+		CloseBy: time.UnixMilli(commit.CloseBy).UTC(), GameRef: commit.GameRef, Draw: commit.Context.IsDraw(),
+		Receipt: receipt}
 	if commit.Context.Parent != nil {
 		p.Parent = commit.Context.Parent.ID
 	}
@@ -64,5 +65,6 @@ func (c *Client) past(ctx context.Context, id uint64, after *Past) (p Past, prev
 
 // precedes reports whether p can be the commit before after.
 func (p *Past) precedes(after *Past) bool {
-	return p.Table == after.Table && p.Serial == after.Serial-1 && p.ID < after.ID && !p.CommittedAt.After(after.CommittedAt)
+	return p.Table == after.Table && p.Serial == after.Serial-1 && p.ID < after.ID &&
+		!p.CommittedAt.After(after.CommittedAt)
 }

@@ -37,7 +37,8 @@ func (h *house) rig(c audit.Context, cheat func(values []uint32)) *rigged {
 	}
 	commitment := audit.Commitment(c.Encode(), tape)
 	tree := audit.NewDeckTree(out.Values, audit.Salts(commitment, tape, len(out.Values)))
-	return &rigged{h, &audit.Commit{Context: &c, Commitment: commitment, DeckRoot: tree.Root(), Serial: 1, CloseBy: 5000}, tape, tree}
+	return &rigged{h, &audit.Commit{Context: &c, Commitment: commitment, DeckRoot: tree.Root(), Serial: 1,
+		CloseBy: 5000}, tape, tree}
 }
 
 // committed is the shuffle as a client has it after the commit.
@@ -47,7 +48,8 @@ func (r *rigged) committed() *Committed {
 	if err != nil {
 		r.t.Fatal(err)
 	}
-	s := &Committed{Shuffle: Shuffle{ID: 0, Table: "t", Serial: 1, Commitment: r.commit.Commitment, DeckRoot: Hash(r.commit.DeckRoot)},
+	s := &Committed{Shuffle: Shuffle{ID: 0, Table: "t", Serial: 1, Commitment: r.commit.Commitment,
+		DeckRoot: Hash(r.commit.DeckRoot)},
 		commit: r.commit, leaf: tlog.RecordHash(b), at: 1000}
 	s.play = newPlay(s)
 	return s
@@ -84,7 +86,8 @@ func (r *rigged) closed(s *Committed) error {
 	r.t.Helper()
 	body := &audit.Close{Outcome: audit.OutcomeCompleted, Form: audit.FormTape, Tape: r.tape}
 	answer := Close{Time: timestamp(r.at), Tape: r.tape, Receipt: r.receipts(r.commit, body)[1]}
-	return r.client().proveClose(r.t.Context(), s, &CloseRequest{Outcome: OutcomeCompleted}, &answer, anyIndex, asked{}, nil)
+	return r.client().proveClose(r.t.Context(), s, &CloseRequest{Outcome: OutcomeCompleted}, &answer, anyIndex, asked{},
+		nil)
 }
 
 // final is a deal with its close, and what stands between them in the ledger.
@@ -92,7 +95,8 @@ func (r *rigged) final(between ...audit.Body) error {
 	r.t.Helper()
 	req, d := r.deal(0, 0)
 	req.Close = &CloseRequest{Outcome: OutcomeCompleted}
-	bodies := []audit.Body{r.commit, &audit.Deal{Final: true, Runs: []audit.Run{{Count: 1, Purpose: audit.PurposeSeat}}}}
+	bodies := []audit.Body{r.commit, &audit.Deal{Final: true,
+		Runs: []audit.Run{{Count: 1, Purpose: audit.PurposeSeat}}}}
 	bodies = append(bodies, between...)
 	bodies = append(bodies, &audit.Close{Outcome: audit.OutcomeCompleted, Form: audit.FormTape, Tape: r.tape})
 	receipts := r.receipts(bodies...)
@@ -250,7 +254,8 @@ func TestHostileCutCard(t *testing.T) {
 	fixed := h.rig(audit.Context{Recipe: shuffle.Recipe{Cards: 5, Take: 5}, EndAt: 3}, nil)
 	none := h.rig(fiveCards, nil)
 	yes := true
-	expect(t, "a fixed one too early", fixed.dealt(fixed.committed(), func(d *Deal) { d.LastHand = &yes }, 0, 0, 1), true)
+	expect(t, "a fixed one too early", fixed.dealt(fixed.committed(), func(d *Deal) { d.LastHand = &yes }, 0, 0, 1),
+		true)
 	expect(t, "a fixed one not told", fixed.dealt(fixed.committed(), nil, 0, 0, 1, 2), true)
 	expect(t, "one where there is none", none.dealt(none.committed(), func(d *Deal) { d.LastHand = &yes }, 0, 0), true)
 }
@@ -263,7 +268,8 @@ func TestHostileChild(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t)
 	parent := h.rig(fiveCards, nil)
-	context := audit.Context{Recipe: shuffle.Recipe{Cards: 3, Take: 3}, Parent: &audit.Parent{ID: 0, Positions: []uint16{2, 3, 4}}}
+	context := audit.Context{Recipe: shuffle.Recipe{Cards: 3, Take: 3},
+		Parent: &audit.Parent{ID: 0, Positions: []uint16{2, 3, 4}}}
 	values := make([]uint32, 5)
 	for p := range values {
 		values[p] = parent.tree.Open(p).Value
@@ -321,10 +327,14 @@ func TestHostileChild(t *testing.T) {
 		end   *audit.Close
 		wrong bool
 	}{
-		"the parent's end":    {&audit.Close{Outcome: audit.OutcomeContinued, Form: audit.FormTape, Tape: parent.tape}, false},
-		"another shuffle's":   {&audit.Close{Shuffle: 7, Outcome: audit.OutcomeContinued, Form: audit.FormTape, Tape: parent.tape}, true},
-		"an end as completed": {&audit.Close{Outcome: audit.OutcomeCompleted, Form: audit.FormTape, Tape: parent.tape}, true},
-		"another tape":        {&audit.Close{Outcome: audit.OutcomeContinued, Form: audit.FormTape, Tape: forged.tape}, true},
+		"the parent's end": {&audit.Close{Outcome: audit.OutcomeContinued, Form: audit.FormTape, Tape: parent.tape},
+			false},
+		"another shuffle's": {&audit.Close{Shuffle: 7, Outcome: audit.OutcomeContinued, Form: audit.FormTape,
+			Tape: parent.tape}, true},
+		"an end as completed": {&audit.Close{Outcome: audit.OutcomeCompleted, Form: audit.FormTape, Tape: parent.tape},
+			true},
+		"another tape": {&audit.Close{Outcome: audit.OutcomeContinued, Form: audit.FormTape, Tape: forged.tape},
+			true},
 	} {
 		child := honest.committed()
 		err := child.inherit(parent.committed(), proved{Entry: audit.Entry{Body: c.end}}, "")

@@ -112,7 +112,8 @@ func (h *house) commit() (*audit.Commit, []byte, *audit.DeckTree) {
 	}
 	commitment := audit.Commitment(c.Encode(), tape)
 	tree := audit.NewDeckTree(result.Values, audit.Salts(commitment, tape, 3))
-	return &audit.Commit{Context: c, Commitment: commitment, DeckRoot: tree.Root(), Serial: 1, CloseBy: 5000}, tape, tree
+	return &audit.Commit{Context: c, Commitment: commitment, DeckRoot: tree.Root(), Serial: 1, CloseBy: 5000}, tape,
+		tree
 }
 
 // TestHostileHouse has entries with true signatures and false contents.
@@ -120,7 +121,8 @@ func TestHostileHouse(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t)
 	commit, tape, tree := h.commit()
-	s := &Committed{Shuffle: Shuffle{ID: 0, Table: "t", Serial: 1, Commitment: commit.Commitment, DeckRoot: Hash(commit.DeckRoot)}, commit: commit}
+	s := &Committed{Shuffle: Shuffle{ID: 0, Table: "t", Serial: 1, Commitment: commit.Commitment,
+		DeckRoot: Hash(commit.DeckRoot)}, commit: commit}
 	other := append([]byte(nil), tape...)
 	other[0] ^= 1
 
@@ -140,7 +142,8 @@ func TestHostileHouse(t *testing.T) {
 	elsewhere := honest
 	elsewhere.Shuffle = 7
 	expect(t, "another shuffle's close", closed(&elsewhere, Close{Tape: tape}, completed), true)
-	sealed := audit.Close{Outcome: audit.OutcomeCompleted, Form: audit.FormSealed, Tape: make([]byte, len(tape)+81), Key: 1}
+	sealed := audit.Close{Outcome: audit.OutcomeCompleted, Form: audit.FormSealed, Tape: make([]byte, len(tape)+81),
+		Key: 1}
 	expect(t, "a sealed tape", closed(&sealed, Close{}, completed), true)
 
 	dealt := func(d *audit.Deal, req DealRequest, cards ...int) error {
@@ -163,8 +166,10 @@ func TestHostileHouse(t *testing.T) {
 	expect(t, "a second dealt", dealt(&audit.Deal{Runs: runs}, two, 0, 2), true)
 	expect(t, "a card twice", dealt(&audit.Deal{Runs: runs}, two, 0, 0), true)
 	expect(t, "a card less", dealt(&audit.Deal{Runs: runs}, two, 0), true)
-	expect(t, "another purpose", dealt(&audit.Deal{Runs: []audit.Run{{Count: 2, Purpose: audit.PurposeBurn}}}, two, 0, 1), true)
-	expect(t, "another recipient", dealt(&audit.Deal{Runs: []audit.Run{{Count: 2, Purpose: audit.PurposeSeat, Recipient: "x"}}}, two, 0, 1), true)
+	expect(t, "another purpose", dealt(&audit.Deal{Runs: []audit.Run{{Count: 2, Purpose: audit.PurposeBurn}}}, two, 0,
+		1), true)
+	expect(t, "another recipient", dealt(&audit.Deal{Runs: []audit.Run{{Count: 2, Purpose: audit.PurposeSeat,
+		Recipient: "x"}}}, two, 0, 1), true)
 	expect(t, "a final deal", dealt(&audit.Deal{Runs: runs, Final: true}, two, 0, 1), true)
 	expect(t, "another shuffle's deal", dealt(&audit.Deal{Shuffle: 9, Runs: runs}, two, 0, 1), true)
 	expect(t, "another place", dealt(&audit.Deal{First: 1, Runs: runs}, two, 0, 1), true)

@@ -39,7 +39,8 @@ func (c *Client) Keys(ctx context.Context) (*Keys, error) {
 		if !slices.EqualFunc(keys, c.saidBy(e), sameKey) {
 			return nil, &Fault{What: fmt.Sprintf("entry %d says other keys", index), Answer: answer}
 		}
-		if g, ok := e.Body.(*audit.Genesis); ok && (g.Origin != k.Origin || g.Origin != c.origin || g.Production != k.Production) {
+		if g, ok := e.Body.(*audit.Genesis); ok &&
+			(g.Origin != k.Origin || g.Origin != c.origin || g.Production != k.Production) {
 			return nil, &Fault{What: "the genesis says another origin, or other than production", Answer: answer}
 		}
 	}
@@ -81,7 +82,8 @@ func (c *Client) saidBy(e proved) (keys []Key) {
 	case *audit.Key:
 		if b.Subject == audit.SubjectRetirement {
 			id, retired, from := Hash(b.ID), KeyRetired(b.Retired.String()), timestamp(b.From)
-			return []Key{{Subject: KeySubjectRetirement, Entry: e.index, Time: timestamp(e.Time), ID: &id, Retired: &retired, From: &from}}
+			return []Key{{Subject: KeySubjectRetirement, Entry: e.index, Time: timestamp(e.Time), ID: &id,
+				Retired: &retired, From: &from}}
 		}
 		add(KeySubject(b.Subject.String()), b.Public, b.Policy)
 	}
@@ -89,7 +91,8 @@ func (c *Client) saidBy(e proved) (keys []Key) {
 }
 
 func sameKey(a, b Key) bool {
-	return a.Subject == b.Subject && a.Entry == b.Entry && a.Time.Equal(b.Time.Time) && same(a.ID, b.ID) && same(a.Vkey, b.Vkey) &&
+	return a.Subject == b.Subject && a.Entry == b.Entry && a.Time.Equal(b.Time.Time) && same(a.ID, b.ID) &&
+		same(a.Vkey, b.Vkey) &&
 		bytes.Equal(a.Public, b.Public) && same(a.Policy, b.Policy) && same(a.Retired, b.Retired) &&
 		(a.From == nil) == (b.From == nil) && deref(a.From).Equal(deref(b.From).Time)
 }

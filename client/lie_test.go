@@ -36,7 +36,8 @@ func (l *liar) between(h http.Handler) http.Handler {
 		body := rec.Body.Bytes()
 		l.mu.Lock()
 		inLog := strings.HasPrefix(r.URL.Path, "/log/") // only when it is meant
-		if l.lie != nil && strings.HasSuffix(r.URL.Path, l.path) && inLog == strings.HasPrefix(l.path, "/log") && (rec.Code == http.StatusOK || l.forge) {
+		if l.lie != nil && strings.HasSuffix(r.URL.Path, l.path) && inLog == strings.HasPrefix(l.path, "/log") &&
+			(rec.Code == http.StatusOK || l.forge) {
 			body, rec.Code = l.lie(body), http.StatusOK
 		}
 		l.mu.Unlock()
@@ -186,7 +187,8 @@ func TestFork(t *testing.T) {
 		t.Fatal(err)
 	}
 	one, two := newDaemonUnder(t, signing), newDaemonUnder(t, signing)
-	other, err := two.client(nil, nil).Commit(t.Context(), "k", client.ShuffleRequest{Table: "t", Deck: ptr("short-36")})
+	other, err := two.client(nil, nil).Commit(t.Context(), "k",
+		client.ShuffleRequest{Table: "t", Deck: ptr("short-36")})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -201,7 +203,8 @@ func TestFork(t *testing.T) {
 		})
 	}, nil)
 	commits(t, two.client(nil, nil), 4, "b") // so that no two sizes are the same
-	if _, err := one.client(nil, nil).Commit(t.Context(), "k", client.ShuffleRequest{Table: "t", Deck: ptr("short-36")}); err != nil {
+	if _, err := one.client(nil, nil).Commit(t.Context(), "k",
+		client.ShuffleRequest{Table: "t", Deck: ptr("short-36")}); err != nil {
 		t.Fatal(err)
 	}
 	s, err := c.Load(t.Context(), other.ID) // and has no names
@@ -233,10 +236,13 @@ func TestBadDaemon(t *testing.T) {
 		"no game":     {`"table"`, `"game_ref":"b","table"`, client.ShuffleRequest{}},
 		"custom deck": {`["a","b","c"]`, `["a","b"]`, client.ShuffleRequest{Cards: []string{"a", "b", "c"}}},
 		"other card":  {`["a","b","c"]`, `["a","b","d"]`, client.ShuffleRequest{Cards: []string{"a", "b", "c"}}},
-		"mix":         {`"cut":true`, `"slots":["q6urq6urq6urq6urq6urq6urq6urq6urq6urq6urq6s="]`, client.ShuffleRequest{Mix: &client.MixPlan{Cut: ptr(client.MixPlanCut(true))}}},
-		"no mix":      {`"table"`, `"mix":{"cut":true},"table"`, client.ShuffleRequest{}},
-		"less mix":    {`"beacon":{},`, ``, client.ShuffleRequest{Mix: &client.MixPlan{Beacon: &client.BeaconPlan{}, Cut: ptr(client.MixPlanCut(true))}}},
-		"table":       {`"table":"t"`, `"table":"u"`, client.ShuffleRequest{}},
+		"mix": {`"cut":true`, `"slots":["q6urq6urq6urq6urq6urq6urq6urq6urq6urq6urq6s="]`,
+			client.ShuffleRequest{Mix: &client.MixPlan{Cut: ptr(client.MixPlanCut(true))}}},
+		"no mix": {`"table"`, `"mix":{"cut":true},"table"`, client.ShuffleRequest{}},
+		"less mix": {`"beacon":{},`, ``,
+			client.ShuffleRequest{Mix: &client.MixPlan{Beacon: &client.BeaconPlan{},
+				Cut: ptr(client.MixPlanCut(true))}}},
+		"table": {`"table":"t"`, `"table":"u"`, client.ShuffleRequest{}},
 	} {
 		rewrite := func(h http.Handler) http.Handler {
 			return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -264,6 +270,7 @@ func TestBadDaemon(t *testing.T) {
 			h.ServeHTTP(w, withBody(r, strings.Replace(readAll(t, r), "[6,6]", "[6,7]", 1)))
 		})
 	}
-	_, err := d.client(other, nil).Draws(t.Context(), "ranges", client.DrawsRequest{Table: "dice", Ranges: []uint32{6, 6}})
+	_, err := d.client(other, nil).Draws(t.Context(), "ranges",
+		client.DrawsRequest{Table: "dice", Ranges: []uint32{6, 6}})
 	isFault(t, "other ranges", err, "of another deck, or of other ranges")
 }

@@ -181,19 +181,23 @@ func TestLies(t *testing.T) {
 	d, l := newDaemon(t), new(liar)
 	c := d.client(l.between, nil)
 	ctx := client.FirstTried(t.Context(), d.start)
-	req := client.ShuffleRequest{Table: "t", Deck: ptr("standard-52"), GameRef: ptr("g"), EndAt: &client.EndAt{Lo: 3, Hi: 3}}
+	req := client.ShuffleRequest{Table: "t", Deck: ptr("standard-52"), GameRef: ptr("g"),
+		EndAt: &client.EndAt{Lo: 3, Hi: 3}}
 	s, err := c.Commit(ctx, "k", req)
 	check(err)
 	ending := client.CloseRequest{Outcome: client.OutcomeVoid, Reason: ptr(client.ReasonMisdeal)}
 	last := client.DealRequest{First: 5, Runs: []client.Run{{Count: 1, Purpose: client.PurposeSeat}}, Close: &ending}
 	lieAbout(t, l, []told{
-		{"commit", "/shuffles", func() (any, error) { s, err := c.Commit(ctx, "k", req); return shuffleOf(s), err }, nil},
-		{"load, undealt", fmt.Sprint("/shuffles/", s.ID), func() (any, error) { return without(c.State(ctx, s.ID)) }, untold},
+		{"commit", "/shuffles", func() (any, error) { s, err := c.Commit(ctx, "k", req); return shuffleOf(s), err },
+			nil},
+		{"load, undealt", fmt.Sprint("/shuffles/", s.ID), func() (any, error) { return without(c.State(ctx, s.ID)) },
+			untold},
 		{"deal", "/deal", func() (any, error) { return without(c.Deal(ctx, s, twoSeats)) }, nil},
 		{"load", fmt.Sprint("/shuffles/", s.ID), func() (any, error) { return without(c.State(ctx, s.ID)) }, untold},
 		{"deal and close", "/deal", func() (any, error) { return without(c.Deal(ctx, s, last)) }, nil},
 		{"close", "/close", func() (any, error) { return without(c.Close(ctx, s, ending)) }, nil},
-		{"load, closed", fmt.Sprint("/shuffles/", s.ID), func() (any, error) { return without(c.State(ctx, s.ID)) }, untold},
+		{"load, closed", fmt.Sprint("/shuffles/", s.ID), func() (any, error) { return without(c.State(ctx, s.ID)) },
+			untold},
 		{"transcript", "/transcript", func() (any, error) { return without(c.Transcript(ctx, s.ID, "seat-1")) }, nil},
 		{"receipt", "/receipt", func() (any, error) { return without(c.Receipt(ctx, s.ID)) }, nil},
 		{"keys", "/keys", func() (any, error) { return without(c.Keys(ctx)) }, nil},
@@ -219,18 +223,22 @@ func TestLiesOfMixes(t *testing.T) {
 	a, b := client.NewSlot(d.origin, "t"), client.NewSlot(d.origin, "t")
 	cut := client.MixPlanCut(true)
 	req := client.ShuffleRequest{Table: "t", Deck: ptr("short-36"), Take: ptr(12), EndAt: &client.EndAt{Lo: 4, Hi: 10},
-		Mix: &client.MixPlan{Slots: []client.Hash{a.Hash, b.Hash}, Beacon: &client.BeaconPlan{Round: &round.Round}, Cut: &cut}}
+		Mix: &client.MixPlan{Slots: []client.Hash{a.Hash, b.Hash}, Beacon: &client.BeaconPlan{Round: &round.Round},
+			Cut: &cut}}
 	s, err := c.Commit(ctx, "k", req)
 	check(err)
 	given := client.MixRequest{Slots: []client.Hash{a.Value, b.Value}, Beacon: round.Signature[:], Cut: ptr(7)}
 	fetched := given
 	fetched.Beacon = nil
 	ending := client.CloseRequest{Outcome: client.OutcomeCompleted}
-	deal := client.DealRequest{First: 0, Runs: []client.Run{{Count: 3, Purpose: client.PurposeSeat, Recipient: ptr("seat-1")}}}
+	deal := client.DealRequest{First: 0,
+		Runs: []client.Run{{Count: 3, Purpose: client.PurposeSeat, Recipient: ptr("seat-1")}}}
 	rest := client.DealRequest{First: 3, Runs: []client.Run{{Count: 9, Purpose: client.PurposeOrder}}}
 	lieAbout(t, l, []told{
-		{"commit", "/shuffles", func() (any, error) { s, err := c.Commit(ctx, "k", req); return shuffleOf(s), err }, nil},
-		{"load, not mixed", fmt.Sprint("/shuffles/", s.ID), func() (any, error) { return without(c.State(ctx, s.ID)) }, untold},
+		{"commit", "/shuffles", func() (any, error) { s, err := c.Commit(ctx, "k", req); return shuffleOf(s), err },
+			nil},
+		{"load, not mixed", fmt.Sprint("/shuffles/", s.ID), func() (any, error) { return without(c.State(ctx, s.ID)) },
+			untold},
 		{"mix", "/mix", func() (any, error) { return without(c.Mix(ctx, s, given)) }, nil},
 		{"mix, fetched", "/mix", func() (any, error) { return without(c.Mix(ctx, s, fetched)) }, nil},
 		{"deal", "/deal", func() (any, error) { return without(c.Deal(ctx, s, deal)) }, nil},
@@ -263,7 +271,8 @@ func TestLiesOfDraws(t *testing.T) {
 		key := fmt.Sprint("k", i)
 		s, err := c.Draws(ctx, key, reqs[i])
 		check(err)
-		calls := []told{{"draws", "/draws", func() (any, error) { s, err := c.Draws(ctx, key, reqs[i]); return shuffleOf(s), err }, nil}}
+		calls := []told{{"draws", "/draws",
+			func() (any, error) { s, err := c.Draws(ctx, key, reqs[i]); return shuffleOf(s), err }, nil}}
 		if reqs[i].Mix != nil {
 			mix := client.MixRequest{Slots: []client.Hash{slot.Value}}
 			calls = append(calls, told{"mix", "/mix", func() (any, error) { return without(c.Mix(ctx, s, mix)) }, nil})
@@ -300,14 +309,21 @@ func TestLiesOfChildren(t *testing.T) {
 	grand, err := c.Child(ctx, "all", child, all)
 	check(err)
 	lieAbout(t, l, []told{
-		{"child of the stub", "/shuffles", func() (any, error) { s, err := c.Child(ctx, "stub", parent, stub); return shuffleOf(s), err }, nil},
+		{"child of the stub", "/shuffles",
+			func() (any, error) { s, err := c.Child(ctx, "stub", parent, stub); return shuffleOf(s), err }, nil},
 		{"its parent's end", fmt.Sprintf("/entries/%d/receipt", child.ID+1), func() (any, error) {
 			s, err := c.Child(ctx, "stub", parent, stub)
 			return shuffleOf(s), err
 		}, nil},
-		{"child of all", "/shuffles", func() (any, error) { s, err := c.Child(ctx, "all", child, all); return shuffleOf(s), err }, nil},
-		{"by id", "/shuffles", func() (any, error) { s, err := c.Commit(ctx, "all", all); return shuffleOf(s), err }, nil},
-		{"load", fmt.Sprint("/shuffles/", grand.ID), func() (any, error) { return without(c.State(ctx, grand.ID)) }, untold},
+		{"child of all", "/shuffles", func() (any, error) {
+			s,
+				err := c.Child(ctx, "all", child, all)
+			return shuffleOf(s), err
+		}, nil},
+		{"by id", "/shuffles", func() (any, error) { s, err := c.Commit(ctx, "all", all); return shuffleOf(s), err },
+			nil},
+		{"load", fmt.Sprint("/shuffles/", grand.ID), func() (any, error) { return without(c.State(ctx, grand.ID)) },
+			untold},
 		{"deal", "/deal", func() (any, error) { return without(c.Deal(ctx, grand, deal)) }, nil},
 		{"close", "/close", func() (any, error) {
 			return without(c.Close(ctx, grand, client.CloseRequest{Outcome: client.OutcomeCompleted}))
@@ -356,7 +372,8 @@ func TestLiesOfLists(t *testing.T) {
 	var s *client.Committed
 	for i := range 4 {
 		var err error
-		s, err = c.Commit(ctx, fmt.Sprint("k", i), client.ShuffleRequest{Table: "t", Deck: ptr("short-36"), GameRef: ptr("g")})
+		s, err = c.Commit(ctx, fmt.Sprint("k", i),
+			client.ShuffleRequest{Table: "t", Deck: ptr("short-36"), GameRef: ptr("g")})
 		check(err)
 	}
 	all := func(params client.ListShufflesParams) (any, error) {

@@ -23,7 +23,8 @@ func TestList(t *testing.T) {
 	}, nil)
 	var ids []uint64
 	for range 3 {
-		s, err := c.Commit(t.Context(), client.NewKey(), client.ShuffleRequest{Table: "t-1", Deck: ptr("standard-52"), GameRef: ptr("game-7")})
+		s, err := c.Commit(t.Context(), client.NewKey(),
+			client.ShuffleRequest{Table: "t-1", Deck: ptr("standard-52"), GameRef: ptr("game-7")})
 		if err != nil {
 			t.Fatal(err)
 		}

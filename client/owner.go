@@ -74,7 +74,8 @@ func (i *identity) foreign(by audit.Actor, at int64, first time.Time) string {
 	case known == nil && i.credential != "" && by.Credential != i.credential:
 		return fmt.Sprintf("it was done with %s, and not with this client's token", by.Credential)
 	case at < first.Add(-clockSkew).UnixMilli():
-		return fmt.Sprintf("it was done at %s, before this client asked for it", time.UnixMilli(at).UTC().Format(time.RFC3339))
+		return fmt.Sprintf("it was done at %s, before this client asked for it",
+			time.UnixMilli(at).UTC().Format(time.RFC3339))
 	}
 	if known == nil && by.Credential == i.credential {
 		i.known.Store(&by.Identity)
@@ -100,7 +101,8 @@ func (c *Client) own(e proved, says said, when asked, answer []byte) error {
 	case !says.repeated && e.index < when.since:
 		what = "the request was answered before, and the answer does not say so"
 	case says.repeated && !when.again && !when.open.Load():
-		what = fmt.Sprintf("it was done at %s, before this client asked for it", time.UnixMilli(e.Time).UTC().Format(time.RFC3339))
+		what = fmt.Sprintf("it was done at %s, before this client asked for it",
+			time.UnixMilli(e.Time).UTC().Format(time.RFC3339))
 	default:
 		what = c.identity.foreign(e.Actor, e.Time, when.first)
 	}
@@ -130,7 +132,8 @@ func (c *Client) TakeOver(ctx context.Context, s *Committed, req TakeoverRequest
 		extent = *req.Extent
 	}
 	body, ok := e.Body.(*audit.Takeover)
-	if !ok || body.Shuffle != s.ID || !s.during(e) || body.Extent.String() != string(extent) || body.Reason != req.Reason && !repeated {
+	if !ok || body.Shuffle != s.ID || !s.during(e) || body.Extent.String() != string(extent) ||
+		body.Reason != req.Reason && !repeated {
 		return nil, &Fault{What: "the takeover in the ledger is another one", Answer: answer}
 	}
 	if repeated { // it is told again for as long as it holds, whatever the reason now

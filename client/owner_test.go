@@ -51,8 +51,9 @@ func TestOtherIdentity(t *testing.T) {
 	theirs, err := rival.Commit(ctx, "k", shortDeck)
 	check(err)
 	for name, c := range map[string]*client.Client{
-		"it was done by rival, and not by dealer": d.client(l.between, func(cfg *client.Config) { cfg.Identity = "dealer" }),
-		"and not with this client's token":        d.client(l.between, nil),
+		"it was done by rival, and not by dealer": d.client(l.between,
+			func(cfg *client.Config) { cfg.Identity = "dealer" }),
+		"and not with this client's token": d.client(l.between, nil),
 	} {
 		l.tell("/shuffles", func([]byte) []byte { return answer })
 		_, err := c.Commit(ctx, "k", shortDeck)
@@ -204,9 +205,10 @@ func TestTakeOver(t *testing.T) {
 			again.From = ""
 		}
 		return again, err
-	}, map[string]string{"/from": "who had it before is the daemon's word"}}, {"state", fmt.Sprint("/shuffles/", s.ID), func() (any, error) {
-		return without(floor.State(ctx, s.ID))
-	}, untold}})
+	}, map[string]string{"/from": "who had it before is the daemon's word"}},
+		{"state", fmt.Sprint("/shuffles/", s.ID), func() (any, error) {
+			return without(floor.State(ctx, s.ID))
+		}, untold}})
 	void := client.CloseRequest{Outcome: client.OutcomeVoid, Reason: ptr(client.ReasonMisdeal)}
 	_, err = c.Close(ctx, s, void)
 	isRefused(t, "a close of the first owner", err, client.CodeNotYours)
@@ -247,7 +249,8 @@ func TestTakeOverOfAnother(t *testing.T) {
 		_, err = floor.TakeOver(t.Context(), s, client.TakeoverRequest{Reason: "a test", Extent: &extent})
 		check(err)
 		for _, ask := range []client.TakeoverRequest{
-			{Reason: "a test", Extent: ptr(client.ExtentPlay)}, {Reason: "another", Extent: &extent}, {Reason: "a test"},
+			{Reason: "a test", Extent: ptr(client.ExtentPlay)}, {Reason: "another", Extent: &extent},
+			{Reason: "a test"},
 		} {
 			if ask.Extent == nil && i == 0 || deref(ask.Extent) == extent && ask.Reason == "a test" {
 				continue // what was asked for

@@ -83,7 +83,8 @@ func (s *Committed) open(place int, o audit.Opening) (what string, err error) {
 	case place < 0 || place >= s.Places():
 		return fmt.Sprintf("there is no place %d", place), nil
 	case s.play.order.Position(place) != o.Position:
-		return fmt.Sprintf("place %d shows position %d, and it is position %d", place, o.Position, s.play.order.Position(place)), nil
+		return fmt.Sprintf("place %d shows position %d, and it is position %d", place, o.Position,
+			s.play.order.Position(place)), nil
 	}
 	if err := o.Check(tlog.Hash(s.DeckRoot), s.Places()); err != nil {
 		return fmt.Sprintf("the card at place %d", place), err

@@ -88,7 +88,8 @@ func TestRetries(t *testing.T) {
 					h.ServeHTTP(w, withBody(r, body))
 				})
 			}, nil)
-			s, err := c.Commit(t.Context(), client.NewKey(), client.ShuffleRequest{Table: "t", Deck: ptr("standard-52")})
+			s, err := c.Commit(t.Context(), client.NewKey(),
+				client.ShuffleRequest{Table: "t", Deck: ptr("standard-52")})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -119,8 +120,12 @@ func TestNoRetry(t *testing.T) {
 		"redirect": func(w http.ResponseWriter, r *http.Request) {
 			http.Redirect(w, r, "/elsewhere", http.StatusTemporaryRedirect)
 		},
-		"redirect to wait": func(w http.ResponseWriter, r *http.Request) { w.Header().Set("Retry-After", "0"); w.WriteHeader(307) },
-		"no content":       func(w http.ResponseWriter, r *http.Request) { w.WriteHeader(204) },
+		"redirect to wait": func(w http.ResponseWriter,
+			r *http.Request) {
+			w.Header().Set("Retry-After", "0")
+			w.WriteHeader(307)
+		},
+		"no content": func(w http.ResponseWriter, r *http.Request) { w.WriteHeader(204) },
 	} {
 		var calls atomic.Int64
 		c := d.client(func(http.Handler) http.Handler {
@@ -246,7 +251,8 @@ func TestConnections(t *testing.T) {
 		t.Fatal(err)
 	}
 	for range 30 {
-		if _, err := c.Commit(t.Context(), client.NewKey(), client.ShuffleRequest{Table: "t", Deck: ptr("short-36")}); err != nil {
+		if _, err := c.Commit(t.Context(), client.NewKey(),
+			client.ShuffleRequest{Table: "t", Deck: ptr("short-36")}); err != nil {
 			t.Fatal(err)
 		}
 		c.State(t.Context(), 999) // a refusal is read to its end as well

@@ -194,7 +194,8 @@ var errNoURL = errors.New("the daemon's address is an http or https URL without 
 // baseOf returns the daemon's address without a slash at its end.
 func baseOf(address string) (string, error) {
 	u, err := url.Parse(address)
-	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" || u.RawQuery != "" || u.Fragment != "" || u.User != nil {
+	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" || u.RawQuery != "" ||
+		u.Fragment != "" || u.User != nil {
 		return "", errNoURL
 	}
 	return strings.TrimRight(u.String(), "/"), nil

@@ -70,8 +70,10 @@ func (c *Client) ProveSummary(ctx context.Context, s ShuffleSummary) error {
 	if ok && commit.Context.Parent != nil {
 		parent = commit.Context.Parent.ID
 	}
-	if !ok || s.Table != commit.Context.Table || s.Serial != commit.Serial || s.Kind != kind || deref(s.Parent) != parent ||
-		deref(s.GameRef) != commit.GameRef || s.CommittedAt.UnixMilli() != e.Time || s.CloseBy.UnixMilli() != commit.CloseBy {
+	if !ok || s.Table != commit.Context.Table || s.Serial != commit.Serial || s.Kind != kind ||
+		deref(s.Parent) != parent ||
+		deref(s.GameRef) != commit.GameRef || s.CommittedAt.UnixMilli() != e.Time ||
+		s.CloseBy.UnixMilli() != commit.CloseBy {
 		return &Fault{What: "it is not what its commit says", Answer: []byte(receipt)}
 	}
 	return nil

@@ -110,12 +110,14 @@ func newDaemonOf(t testing.TB, signing *keys.SigningKey, o setting) *daemon {
 	info := ledger.Info{Name: "main", Origin: signing.Origin()}
 	mark := filepath.Join(dir, "main.mark")
 	check(ledger.Create(t.Context(), store, info, &audit.Genesis{
-		Revision: audit.Revision, Origin: signing.Origin(), SigningKey: signing.Public(), AuditorKeys: [][]byte{auditor.Public()},
-		Policy: made.witnessPolicy(), Deals: deals, Disclosure: o.disclosure, MixModes: 7,
+		Revision: audit.Revision, Origin: signing.Origin(), SigningKey: signing.Public(),
+		AuditorKeys: [][]byte{auditor.Public()},
+		Policy:      made.witnessPolicy(), Deals: deals, Disclosure: o.disclosure, MixModes: 7,
 		DefaultCloseBy: 3600, MaxCloseBy: 86_400, Access: audit.AccessPublic,
 	}, signing.Signer(), mark, now()))
 	l, err := ledger.Open(t.Context(), ledger.Config{
-		Store: store, Info: info, Signers: []note.Signer{signing.Signer()}, Mark: mark, Start: audit.Event{Name: "test"},
+		Store: store, Info: info, Signers: []note.Signer{signing.Signer()}, Mark: mark,
+		Start: audit.Event{Name: "test"},
 		Clock: func() (time.Time, time.Duration) { return now(), time.Since(start) },
 		Witness: func(w audit.Witness) (ledger.Witness, error) {
 			return &witness.Client{URL: w.URL, Key: w.Key}, nil
@@ -180,7 +182,8 @@ func (d *daemon) witnessPolicy() []byte {
 	if lines == nil {
 		return nil
 	}
-	return fmt.Appendf(nil, "%s\ngroup all-but-one %d %s\nquorum all-but-one\n", strings.Join(lines, "\n"), max(1, len(names)-1), strings.Join(names, " "))
+	return fmt.Appendf(nil, "%s\ngroup all-but-one %d %s\nquorum all-but-one\n", strings.Join(lines, "\n"),
+		max(1, len(names)-1), strings.Join(names, " "))
 }
 
 // client returns a client of the daemon behind between, which sees every

@@ -35,7 +35,8 @@ func (t *tables) add(id uint64, c *audit.Commit) string {
 		return ""
 	case c.Serial == known.serial+1 && c.Previous == known.id:
 	default:
-		return fmt.Sprintf("it is serial %d after entry %d, and serial %d of the table is entry %d", c.Serial, c.Previous, known.serial, known.id)
+		return fmt.Sprintf("it is serial %d after entry %d, and serial %d of the table is entry %d", c.Serial,
+			c.Previous, known.serial, known.id)
 	}
 	if len(t.newest) >= maxTables {
 		clear(t.newest)

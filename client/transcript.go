@@ -19,7 +19,8 @@ func (c *Client) Transcript(ctx context.Context, id uint64, recipient string) ([
 	return answer, err
 }
 
-func (c *Client) transcript(ctx context.Context, id uint64, recipient string, trust verify.Trust) ([]byte, *verify.Verdict, *audit.Transcript, error) {
+func (c *Client) transcript(ctx context.Context, id uint64, recipient string, trust verify.Trust) ([]byte,
+	*verify.Verdict, *audit.Transcript, error) {
 	var params GetTranscriptParams
 	if recipient != "" {
 		params.Recipient = &recipient
@@ -42,7 +43,8 @@ func (c *Client) transcript(ctx context.Context, id uint64, recipient string, tr
 		}
 		switch {
 		case v.Verdict != verify.Proved:
-			return nil, nil, nil, &Fault{What: "the transcript is " + v.Verdict + " at " + v.Failed + v.Unknown, Answer: answer}
+			return nil, nil, nil, &Fault{What: "the transcript is " + v.Verdict + " at " + v.Failed + v.Unknown,
+				Answer: answer}
 		case v.ID != id || v.Recipient != recipient:
 			return nil, nil, nil, &Fault{What: "the transcript is another one", Answer: answer}
 		}

@@ -29,7 +29,8 @@ func (c *Client) trust() error {
 	}
 	for _, key := range t.Keys {
 		if key.Name() != t.Keys[0].Name() {
-			return fmt.Errorf("the policy has keys of %s and of %s, and a client is of one ledger", t.Keys[0].Name(), key.Name())
+			return fmt.Errorf("the policy has keys of %s and of %s, and a client is of one ledger", t.Keys[0].Name(),
+				key.Name())
 		}
 	}
 	if p := t.Policy; p != nil && p.Asks() {

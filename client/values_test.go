@@ -18,7 +18,8 @@ func TestHash(t *testing.T) {
 		t.Errorf("%s, %v", h, err)
 	}
 	for _, bad := range []string{
-		"", "AA==", good[:43], good[:42] + "9=", good[:43] + "A", good + "\n", "\n" + good, good[:20] + "\r\n" + good[20:],
+		"", "AA==", good[:43], good[:42] + "9=", good[:43] + "A", good + "\n", "\n" + good, good[:20] + "\r\n" +
+			good[20:],
 		"-" + good[1:], good[:42] + "==", good + good,
 	} {
 		if h.UnmarshalText([]byte(bad)) == nil {
@@ -47,10 +48,13 @@ func TestRequestsAsJSON(t *testing.T) {
 	t.Parallel()
 	deck, end := "short-36", EndAt{3, 3}
 	for want, req := range map[string]any{
-		`{"deck":"short-36","end_at":3,"table":"t"}`:               ShuffleRequest{Table: "t", Deck: &deck, EndAt: &end},
-		`{"cards":["a","b"],"end_at":{"lo":1,"hi":2},"table":"t"}`: ShuffleRequest{Table: "t", Cards: []string{"a", "b"}, EndAt: &EndAt{1, 2}},
-		`{"first":0,"runs":[{"count":1,"purpose":"burn"}]}`:        DealRequest{Runs: []Run{{Count: 1, Purpose: PurposeBurn}}},
-		`{"outcome":"completed"}`:                                  CloseRequest{Outcome: OutcomeCompleted},
+		`{"deck":"short-36","end_at":3,"table":"t"}`: ShuffleRequest{Table: "t", Deck: &deck,
+			EndAt: &end},
+		`{"cards":["a","b"],"end_at":{"lo":1,"hi":2},"table":"t"}`: ShuffleRequest{Table: "t",
+			Cards: []string{"a", "b"}, EndAt: &EndAt{1, 2}},
+		`{"first":0,"runs":[{"count":1,"purpose":"burn"}]}`: DealRequest{Runs: []Run{{Count: 1,
+			Purpose: PurposeBurn}}},
+		`{"outcome":"completed"}`: CloseRequest{Outcome: OutcomeCompleted},
 	} {
 		if got, err := json.Marshal(req); err != nil || string(got) != want {
 			t.Errorf("%s, %v; want %s", got, err, want)

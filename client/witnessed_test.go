@@ -33,9 +33,13 @@ func TestNotWitnessed(t *testing.T) {
 			h.ServeHTTP(w, r)
 		})
 	}
-	c := d.client(count, func(cfg *client.Config) { cfg.VKey, cfg.Policy, cfg.Attempts = "", "log "+d.vkey+"\n"+lines[1], 3 })
+	c := d.client(count, func(cfg *client.Config) {
+		cfg.VKey, cfg.Policy, cfg.Attempts = "",
+			"log "+d.vkey+"\n"+lines[1], 3
+	})
 	slot := client.NewSlot(d.origin, "t")
-	s, err := c.Commit(t.Context(), "k", client.ShuffleRequest{Table: "t", Deck: ptr("short-36"), Mix: &client.MixPlan{Slots: []client.Hash{slot.Hash}}})
+	s, err := c.Commit(t.Context(), "k",
+		client.ShuffleRequest{Table: "t", Deck: ptr("short-36"), Mix: &client.MixPlan{Slots: []client.Hash{slot.Hash}}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -80,7 +84,8 @@ func TestLate(t *testing.T) {
 		for _, w := range d.witnesses {
 			w.Down(true)
 		}
-		early, err := plain.Commit(t.Context(), fmt.Sprint("k", n), client.ShuffleRequest{Table: "t", Deck: ptr("short-36")})
+		early, err := plain.Commit(t.Context(), fmt.Sprint("k", n),
+			client.ShuffleRequest{Table: "t", Deck: ptr("short-36")})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -128,7 +133,8 @@ func TestWitnessed(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, req := range []client.DealRequest{twoSeats, {First: 5, Runs: []client.Run{{Count: 1, Purpose: client.PurposeBurn}}}} {
+	for _, req := range []client.DealRequest{twoSeats,
+		{First: 5, Runs: []client.Run{{Count: 1, Purpose: client.PurposeBurn}}}} {
 		if _, err := other.Deal(client.FirstTried(t.Context(), d.start), loaded, req); err != nil {
 			t.Error(err)
 		}

@@ -128,7 +128,8 @@ func testUnit(t *testing.T, name string) {
 		t.Errorf("systemd-analyze verify: %v\n%s", err, out)
 	}
 	// The scale goes from 0 to 100; above the threshold is an error.
-	out, err = exec.Command(analyze, "security", "--offline=true", "--threshold=20", "--no-pager", path).CombinedOutput()
+	out, err = exec.Command(analyze, "security", "--offline=true", "--threshold=20", "--no-pager",
+		path).CombinedOutput()
 	if err != nil {
 		t.Errorf("systemd-analyze security: %v\n%s", err, out)
 	}

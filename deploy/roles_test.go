@@ -163,7 +163,8 @@ func TestRolesAtWork(t *testing.T) {
 	do(t, w, `WITH h AS (UPDATE heads SET size = 2, root = decode(repeat('01', 32), 'hex') WHERE ledger = 1 AND size = 1 RETURNING *),
 e AS (INSERT INTO entries (ledger, idx, time, type, entry) SELECT ledger, 1, 1, 7, '' FROM h)
 INSERT INTO checkpoints (ledger, size, root, checkpoint) SELECT ledger, size, root, checkpoint FROM h`)
-	for _, sql := range []string{`UPDATE heads SET size = 9007199254740000`, `INSERT INTO entries (ledger, idx, time, type, entry) VALUES (1, 2, 1, 7, '')`} {
+	for _, sql := range []string{`UPDATE heads SET size = 9007199254740000`,
+		`INSERT INTO entries (ledger, idx, time, type, entry) VALUES (1, 2, 1, 7, '')`} {
 		if _, err := w.Exec(t.Context(), sql); err == nil || !strings.Contains(err.Error(), "is refused: ") {
 			t.Errorf("%s: %v", sql, err)
 		}

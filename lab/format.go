@@ -55,7 +55,8 @@ func (s Sample) Describe() string {
 	n := s.Recipe.Positions()
 	switch s.Format {
 	case CSV:
-		return fmt.Sprintf("one line for each outcome, ended by LF, no header; %d fields, position 0 first: %s", n, each)
+		return fmt.Sprintf("one line for each outcome, ended by LF, no header; %d fields, position 0 first: %s", n,
+			each)
 	case JSONLines:
 		return fmt.Sprintf(`one JSON object for each outcome, ended by LF: "index", from 0, and %q, %d of them, position 0 first`, what, n)
 	}

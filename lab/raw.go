@@ -23,7 +23,8 @@ func CheckRaw(bytes uint64) error {
 // as tapes, in tapes of entropy.MaxTape bytes, the last one shorter. Tape t is read
 // by worker t mod workers. The health tests run over every byte; a failure ends it.
 // progress, which may be nil, is told how many bytes are written.
-func Raw(ctx context.Context, src *entropy.Source, workers int, bytes uint64, w io.Writer, progress func(done uint64)) (*Written, error) {
+func Raw(ctx context.Context, src *entropy.Source, workers int, bytes uint64, w io.Writer,
+	progress func(done uint64)) (*Written, error) {
 	if err := CheckRaw(bytes); err != nil {
 		return nil, err
 	}

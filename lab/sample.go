@@ -62,7 +62,8 @@ func Draws(k uint64, values int, count uint64, format Format) (Sample, error) {
 	if values < 1 || values > shuffle.MaxRanges {
 		return Sample{}, &FieldError{"values", fmt.Sprintf("is 1 to %d, not %d", shuffle.MaxRanges, values)}
 	}
-	s := Sample{Recipe: shuffle.Recipe{Ranges: slices.Repeat([]uint32{uint32(k)}, values)}, Count: count, Format: format}
+	s := Sample{Recipe: shuffle.Recipe{Ranges: slices.Repeat([]uint32{uint32(k)}, values)}, Count: count,
+		Format: format}
 	return s, s.check()
 }
 
@@ -85,7 +86,8 @@ func (s Sample) block() uint64 {
 // Write makes the outcomes on so many workers and writes them in order: outcome i
 // is made by worker ⌊i/block⌋ mod workers, block being Written.Block. progress,
 // which may be nil, is told how many are written.
-func (s Sample) Write(ctx context.Context, src *entropy.Source, workers int, w io.Writer, progress func(done uint64)) (*Written, error) {
+func (s Sample) Write(ctx context.Context, src *entropy.Source, workers int, w io.Writer,
+	progress func(done uint64)) (*Written, error) {
 	if err := CheckWorkers(workers); err != nil {
 		return nil, err
 	}
@@ -131,5 +133,6 @@ func record(src *entropy.Source, workers int, block uint64, write func() (uint64
 		return nil, err
 	}
 	after := src.Stats()
-	return &Written{n, hex.EncodeToString(sum[:]), workers, block, after.Tapes - before.Tapes, after.Bytes - before.Bytes}, nil
+	return &Written{n, hex.EncodeToString(sum[:]), workers, block, after.Tapes - before.Tapes,
+		after.Bytes - before.Bytes}, nil
 }

@@ -61,7 +61,8 @@ func readObject(t *testing.T, m *Manifest, index int, line []byte) (outcome []st
 	if err := d.Decode(&o); err != nil {
 		t.Fatal(err)
 	}
-	if line[len(line)-1] != '\n' || o.Index != index || (o.Cards == nil) == (m.Deck != nil) || (o.Values == nil) == (m.Deck == nil) {
+	if line[len(line)-1] != '\n' || o.Index != index || (o.Cards == nil) == (m.Deck != nil) ||
+		(o.Values == nil) == (m.Deck == nil) {
 		t.Fatalf("line %d is %s", index, line)
 	}
 	for _, v := range o.Values {
@@ -141,7 +142,8 @@ func TestFormatsAgree(t *testing.T) {
 			want = append(want, named(s, values))
 		}
 		if got := readBack(t, m, data); !slices.EqualFunc(got, want, slices.Equal) {
-			t.Errorf("%s of %d cards, ranges %v: read back\n%v, want\n%v", s.Format, s.Recipe.Cards, s.Recipe.Ranges, got, want)
+			t.Errorf("%s of %d cards, ranges %v: read back\n%v, want\n%v", s.Format, s.Recipe.Cards, s.Recipe.Ranges,
+				got, want)
 		}
 		if n := m.Format.RecordBytes; n*int(s.Count) != len(data) && (n != 0 || s.Format == Binary) {
 			t.Errorf("%d records of %d bytes make %d", s.Count, n, len(data))
@@ -251,7 +253,8 @@ func possible(t *testing.T, s Sample, outcomes [][]string) {
 		used := map[string]int{}
 		for _, name := range o {
 			used[name]++
-			if v, err := strconv.Atoi(name); s.Recipe.Ranges != nil && (err != nil || v < 1 || uint32(v) > s.Recipe.Ranges[0]) ||
+			if v, err := strconv.Atoi(name); s.Recipe.Ranges != nil &&
+				(err != nil || v < 1 || uint32(v) > s.Recipe.Ranges[0]) ||
 				s.Recipe.Ranges == nil && used[name] > left[name] {
 				t.Fatalf("%s stands in %v", name, o)
 			}
@@ -273,7 +276,8 @@ func TestRaw(t *testing.T) {
 				t.Fatal(err)
 			}
 			sum := sha256.Sum256(h.all)
-			if w.Bytes != bytes || uint64(len(h.all)) != bytes || last != bytes || w.Tapes != tapes || w.TapeBytes != bytes || w.SHA256 != hex.EncodeToString(sum[:]) {
+			if w.Bytes != bytes || uint64(len(h.all)) != bytes || last != bytes || w.Tapes != tapes ||
+				w.TapeBytes != bytes || w.SHA256 != hex.EncodeToString(sum[:]) {
 				t.Errorf("%d bytes, progress to %d: %+v", len(h.all), last, w)
 			}
 			// 16 bytes that came before: by chance below 2^-90.

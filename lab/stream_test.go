@@ -147,7 +147,8 @@ func TestStreamWaits(t *testing.T) {
 		}
 	}
 	broken := errors.New("broken")
-	if _, _, err := stream(t.Context(), &writer{err: broken}, 4, 1<<40, filler, func(uint64) {}); !errors.Is(err, broken) {
+	if _, _, err := stream(t.Context(), &writer{err: broken}, 4, 1<<40, filler, func(uint64) {}); !errors.Is(err,
+		broken) {
 		t.Fatal(err)
 	}
 	if b, d := begun.Load(), done.Load(); b == 0 || b != d {

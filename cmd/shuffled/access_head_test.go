@@ -21,7 +21,9 @@ func TestAccessHeads(t *testing.T) {
 	ask := func() {
 		t.Helper()
 		asks++
-		if err := s.store.PutAccess(t.Context(), id, ledger.Access{Time: int64(asks), Request: fmt.Sprint(asks), Token: "t", Method: "GET", Path: "/"}); err != nil {
+		if err := s.store.PutAccess(t.Context(), id,
+			ledger.Access{Time: int64(asks), Request: fmt.Sprint(asks), Token: "t", Method: "GET",
+				Path: "/"}); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -75,7 +75,8 @@ func personsOf(told *client.Acts) (p ledger.Persons, err error) {
 		p.TwoPersons = append(p.TwoPersons, audit.ParseAct(word))
 	}
 	for _, w := range told.Waiting {
-		p.Waiting = append(p.Waiting, audit.WaitingAct{Index: w.Entry, Due: w.Due.UnixMilli(), Expires: w.Expires.UnixMilli(), Digest: w.Digest})
+		p.Waiting = append(p.Waiting, audit.WaitingAct{Index: w.Entry, Due: w.Due.UnixMilli(),
+			Expires: w.Expires.UnixMilli(), Digest: w.Digest})
 	}
 	return p, nil
 }
@@ -102,7 +103,8 @@ func (c actListCmd) Run(ctx context.Context, s streams) error {
 	}
 	fmt.Fprintf(w, "delay\t%s\n", time.Duration(p.Delay)*time.Second)
 	for _, a := range p.Waiting {
-		fmt.Fprintf(w, "waits\tentry %d\tin force from %s until %s\t%s\n", a.Index, listed(a.Due+999), listed(a.Expires), base64.StdEncoding.EncodeToString(a.Digest[:]))
+		fmt.Fprintf(w, "waits\tentry %d\tin force from %s until %s\t%s\n", a.Index, listed(a.Due+999),
+			listed(a.Expires), base64.StdEncoding.EncodeToString(a.Digest[:]))
 	}
 	return w.Flush()
 }
@@ -153,7 +155,8 @@ func signAct(a *loadedAct, key *keys.SigningKey) error {
 }
 
 func (a *loadedAct) show(s streams) error {
-	fmt.Fprintf(s.out, "ledger      %s\nact         %s\ndoes        %s\nsubmitted   by %s\nexpires     %s\n", a.Ledger, a.Act, visible(a.Says), a.Identity, a.Expires)
+	fmt.Fprintf(s.out, "ledger      %s\nact         %s\ndoes        %s\nsubmitted   by %s\nexpires     %s\n", a.Ledger,
+		a.Act, visible(a.Says), a.Identity, a.Expires)
 	for _, sig := range a.entry.Signatures {
 		fmt.Fprintf(s.out, "signed by   %s\n", sig.Administrator)
 	}

@@ -104,7 +104,8 @@ func approves(a *audit.ActEntry, body audit.Body) string {
 	case *audit.Event:
 		switch b.Kind {
 		case audit.EventHeadAdopted:
-			return fmt.Sprintf("adopt the stored head of %d entries, root %s, because: %s", b.Size, base64.StdEncoding.EncodeToString(b.Digest[:]), b.Reason)
+			return fmt.Sprintf("adopt the stored head of %d entries, root %s, because: %s", b.Size,
+				base64.StdEncoding.EncodeToString(b.Digest[:]), b.Reason)
 		case audit.EventLatchClear:
 			return "clear the entropy latch, because: " + b.Reason
 		}
@@ -123,7 +124,8 @@ func approvesKey(k *audit.Key) string {
 	case audit.SubjectPolicy:
 		return fmt.Sprintf("put this witness policy into force: %q", k.Policy)
 	case audit.SubjectRetirement:
-		return fmt.Sprintf("retire the %s key %s from %s on", k.Retired, base64.StdEncoding.EncodeToString(k.ID[:]), listed(k.From))
+		return fmt.Sprintf("retire the %s key %s from %s on", k.Retired, base64.StdEncoding.EncodeToString(k.ID[:]),
+			listed(k.From))
 	case audit.SubjectAdministrator:
 		return fmt.Sprintf("%s administrator %s, key %s", k.Admin, k.Name, base64.StdEncoding.EncodeToString(k.Public))
 	case audit.SubjectTwoPersons:

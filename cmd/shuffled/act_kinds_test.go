@@ -55,7 +55,8 @@ func (r *rotating) kinds() {
 		}
 	}
 	propose := func(act string, args ...string) []string {
-		return append([]string{"act", "propose", act, "--as", as, "--sign", r.path("alice.key"), "--out", r.path("kind.act")}, args...)
+		return append([]string{"act", "propose", act, "--as", as, "--sign", r.path("alice.key"), "--out",
+			r.path("kind.act")}, args...)
 	}
 	submit := []string{"act", "submit", r.path("kind.act")}
 	byTwo := func(act, second, done string, args ...string) {
@@ -71,11 +72,16 @@ func (r *rotating) kinds() {
 		says(exitUsage, propose(act, args...), why)
 	}
 
-	refused("bob.vkey is a key of bob, not of carol", "add_administrator", "--admin", "carol", "--public", r.path("bob.vkey"))
-	byTwo("add_administrator", "bob.key", "add administrator carol", "--admin", "carol", "--public", r.path("carol.vkey"))
-	refused("carol.vkey is a key of carol, not of bob", "replace_administrator", "--admin", "bob", "--public", r.path("carol.vkey"))
-	byTwo("replace_administrator", "bob.key", "replace administrator bob", "--admin", "bob", "--public", r.path("bob-2.vkey"))
-	says(exitOK, []string{"act", "list"}, "administrator  alice", "administrator  bob", "administrator  carol", "delay          1h0m0s")
+	refused("bob.vkey is a key of bob, not of carol", "add_administrator", "--admin", "carol", "--public",
+		r.path("bob.vkey"))
+	byTwo("add_administrator", "bob.key", "add administrator carol", "--admin", "carol", "--public",
+		r.path("carol.vkey"))
+	refused("carol.vkey is a key of carol, not of bob", "replace_administrator", "--admin", "bob", "--public",
+		r.path("carol.vkey"))
+	byTwo("replace_administrator", "bob.key", "replace administrator bob", "--admin", "bob", "--public",
+		r.path("bob-2.vkey"))
+	says(exitOK, []string{"act", "list"}, "administrator  alice", "administrator  bob", "administrator  carol",
+		"delay          1h0m0s")
 	byTwo("remove_administrator", "bob-2.key", "remove administrator carol", "--admin", "carol")
 	says(exitOK, propose("remove_administrator", "--admin", "bob"))
 	r.must("", "act", "sign", r.path("kind.act"), "--key", r.path("bob-2.key"))
@@ -88,7 +94,8 @@ func (r *rotating) kinds() {
 	old := r.keyID("main.vkey")
 	byTwo("signing", "bob-2.key", "bring the signing key "+r.keyID("main-2.vkey"), "--public", r.path("main-2.vkey"))
 	pinned = "main-2.vkey"
-	refused(`--from is a time such as 2026-03-14T15:09:26Z, not "then"`, "retirement", "--retired", "signing", "--key-id", old, "--from", "then")
+	refused(`--from is a time such as 2026-03-14T15:09:26Z, not "then"`, "retirement", "--retired", "signing",
+		"--key-id", old, "--from", "then")
 	byTwo("retirement", "bob-2.key", "retire the signing key "+old+" from 2026-03-14T15:09:26Z on",
 		"--retired", "signing", "--key-id", old, "--from", "2026-03-14T16:09:26+01:00")
 	if r.database == "" {

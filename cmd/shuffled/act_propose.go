@@ -89,7 +89,8 @@ func (c actProposeCmd) Run(ctx context.Context, s streams) error {
 	}
 	alone := ""
 	if a.entry.Act.MayWait() {
-		alone = fmt.Sprintf(", or by one: then it takes effect %s after it was submitted", time.Duration(p.Delay)*time.Second)
+		alone = fmt.Sprintf(", or by one: then it takes effect %s after it was submitted",
+			time.Duration(p.Delay)*time.Second)
 	}
 	_, err = fmt.Fprintf(s.out, "needs       a second signature (shuffled act sign %s --key FILE)%s\n", c.Out, alone)
 	return err
@@ -130,7 +131,8 @@ func (c *actProposeCmd) body(p ledger.Persons, origin string) (audit.Body, error
 	case "latch_clear":
 		return &audit.Event{Kind: audit.EventLatchClear, Reason: c.Because}, c.reasoned()
 	case "adopt_head":
-		return &audit.Event{Kind: audit.EventHeadAdopted, Size: p.Head.Size, Digest: p.Head.Root, Reason: c.Because}, c.reasoned()
+		return &audit.Event{Kind: audit.EventHeadAdopted, Size: p.Head.Size, Digest: p.Head.Root, Reason: c.Because},
+			c.reasoned()
 	case "kill_clear":
 		e := &audit.Event{Kind: audit.EventKillClear, Scope: audit.ScopeLedger, Name: c.Table, Reason: c.Because}
 		if c.Table != "" {
@@ -168,7 +170,8 @@ func (c *actProposeCmd) adminToken() (audit.Body, error) {
 	if err != nil {
 		return nil, err
 	}
-	b := &audit.Credential{Kind: audit.CredentialCreated, ID: id, Form: audit.FormToken, Role: audit.RoleAdmin, Identity: c.Identity}
+	b := &audit.Credential{Kind: audit.CredentialCreated, ID: id, Form: audit.FormToken, Role: audit.RoleAdmin,
+		Identity: c.Identity}
 	b.Digest = b.Opens(hash)
 	if err := keys.WriteSecret(c.TokenOut, bearer); err != nil {
 		return nil, fmt.Errorf("writing the token: %w", err)
@@ -208,7 +211,8 @@ func (c *actProposeCmd) keyBody(origin string) (audit.Body, error) {
 }
 
 func (c *actProposeCmd) retirement() (audit.Body, error) {
-	subjects := map[string]audit.Subject{"signing": audit.SubjectSigning, "disclosure": audit.SubjectDisclosure, "auditor": audit.SubjectAuditor}
+	subjects := map[string]audit.Subject{"signing": audit.SubjectSigning, "disclosure": audit.SubjectDisclosure,
+		"auditor": audit.SubjectAuditor}
 	id, err := base64.StdEncoding.DecodeString(c.KeyID)
 	if err != nil || len(id) != 32 || c.Retired == "" {
 		return nil, usage("--retired and --key-id say which key, as shuffled key list shows it")
@@ -219,7 +223,8 @@ func (c *actProposeCmd) retirement() (audit.Body, error) {
 			return nil, err
 		}
 	}
-	return &audit.Key{Subject: audit.SubjectRetirement, Retired: subjects[c.Retired], ID: [32]byte(id), From: from.UnixMilli()}, nil
+	return &audit.Key{Subject: audit.SubjectRetirement, Retired: subjects[c.Retired], ID: [32]byte(id),
+		From: from.UnixMilli()}, nil
 }
 
 func (c *actProposeCmd) twoPersons() (audit.Body, error) {
@@ -246,7 +251,8 @@ func readPublic(path, name string) ([]byte, error) {
 		return nil, err
 	}
 	if of, _, _ := strings.Cut(vkey, "+"); of != name {
-		return nil, usage("%s is a key of %s, not of %s: give the .vkey file of a key with the name %s", path, of, name, name)
+		return nil, usage("%s is a key of %s, not of %s: give the .vkey file of a key with the name %s", path, of, name,
+			name)
 	}
 	return audit.SigningKey(vkey)
 }

@@ -40,16 +40,21 @@ func (c actSubmitCmd) Run(ctx context.Context, s streams) error {
 		return fmt.Errorf("%s is an act of the ledger %s, and this is %s", c.File, visible(a.Ledger), visible(origin))
 	case time.Now().UnixMilli() >= a.entry.Expires:
 		return fmt.Errorf("%s expired at %s and is of no effect: propose it anew", c.File, a.Expires)
-	case a.entry.Act == audit.ActAdoptHead && len(a.entry.Signatures) < 2 && slices.Contains(p.TwoPersons, audit.ActAdoptHead):
+	case a.entry.Act == audit.ActAdoptHead && len(a.entry.Signatures) < 2 &&
+		slices.Contains(p.TwoPersons, audit.ActAdoptHead):
 		return usage("%s: adopt_head needs two administrators and never waits: shuffled act sign %s --key FILE, then shuffled serve --adopt-act %s", c.File, c.File, c.File)
 	case a.entry.Act == audit.ActAdoptHead:
 		return usage("%s: a head is adopted when the daemon starts: shuffled serve --adopt-act %s", c.File, c.File)
 	}
-	at := slices.IndexFunc(p.Waiting, func(w audit.WaitingAct) bool { return a.body != nil && w.Digest == a.entry.Digest })
+	at := slices.IndexFunc(p.Waiting, func(w audit.WaitingAct) bool {
+		return a.body != nil &&
+			w.Digest == a.entry.Digest
+	})
 	switch {
 	case at >= 0 && len(a.entry.Signatures) < 2:
 		if w := p.Waiting[at]; time.Now().UnixMilli() < w.Due {
-			return fmt.Errorf("the act waits as entry %d: submit it again at %s or later, and before %s", w.Index, listed(w.Due+999), listed(w.Expires))
+			return fmt.Errorf("the act waits as entry %d: submit it again at %s or later, and before %s", w.Index,
+				listed(w.Due+999), listed(w.Expires))
 		}
 		return c.submit(ctx, s, nil, a.body, "It is done: "+visible(a.Says))
 	case a.body != nil && len(a.entry.Signatures) < 2 && slices.Contains(p.TwoPersons, a.entry.Act):
@@ -88,12 +93,14 @@ func (c *actSubmitCmd) submit(ctx context.Context, s streams, act *audit.ActEntr
 
 // ask has the daemon do it. What was approved by an act that waited is asked for as if no
 // act were needed.
-func (c *actSubmitCmd) ask(ctx context.Context, d *client.Client, act *audit.ActEntry, body audit.Body) (*client.Appended, error) {
+func (c *actSubmitCmd) ask(ctx context.Context, d *client.Client, act *audit.ActEntry,
+	body audit.Body) (*client.Appended, error) {
 	if e, ok := body.(*audit.Event); ok && act == nil {
 		if e.Kind == audit.EventLatchClear {
 			return d.ClearLatch(ctx, e.Reason)
 		}
-		req := client.SwitchRequest{Action: client.SwitchRequestActionClear, Scope: client.SwitchRequestScopeLedger, Reason: e.Reason}
+		req := client.SwitchRequest{Action: client.SwitchRequestActionClear, Scope: client.SwitchRequestScopeLedger,
+			Reason: e.Reason}
 		if e.Scope == audit.ScopeTable {
 			req.Scope, req.Table = client.SwitchRequestScopeTable, &e.Name
 		}

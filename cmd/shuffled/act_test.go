@@ -23,7 +23,8 @@ func TestActs(t *testing.T) {
 	}
 	token("dealer", "--role", "dealer", "--identity", "poker-backend")
 	token("other", "--role", "dealer", "--identity", "pit")
-	if code, out := r.run("", "token", "create", "--data", r.dir, "--role", "admin"); code != exitCannot || !strings.Contains(out, "shuffled act propose admin_credential") {
+	if code, out := r.run("", "token", "create", "--data", r.dir, "--role", "admin"); code != exitCannot ||
+		!strings.Contains(out, "shuffled act propose admin_credential") {
 		t.Errorf("an admin's token by nobody: %d\n%s", code, out)
 	}
 
@@ -37,7 +38,9 @@ func TestActs(t *testing.T) {
 	propose := func(role, as, act string, args ...string) string {
 		t.Helper()
 		file := r.path(act + ".act")
-		r.says(exitOK, role, "main.vkey", append([]string{"act", "propose", act, "--as", as, "--sign", r.path("alice.key"), "--out", file}, args...), "signed by   alice")
+		r.says(exitOK, role, "main.vkey",
+			append([]string{"act", "propose", act, "--as", as, "--sign", r.path("alice.key"), "--out", file}, args...),
+			"signed by   alice")
 		return file
 	}
 	sign := func(file string) { r.must("", "act", "sign", file, "--key", r.path("bob.key")) }
@@ -52,7 +55,8 @@ func TestActs(t *testing.T) {
 	submit(exitOK, "admin", file, "It is done: bring the auditor key")
 
 	// A takeover to play.
-	out := r.says(exitOK, "dealer", "main.vkey", []string{"shuffle", "--table", "t1", "--deck", "standard-52", "--json"})
+	out := r.says(exitOK, "dealer", "main.vkey",
+		[]string{"shuffle", "--table", "t1", "--deck", "standard-52", "--json"})
 	var made struct{ ID json.Number }
 	if err := json.Unmarshal([]byte(out), &made); err != nil {
 		t.Fatal(err)
@@ -60,7 +64,8 @@ func TestActs(t *testing.T) {
 	id := made.ID.String()
 	deal := []string{"deal", id, "--first", "0", "--run", "2:seat:seat-1"}
 	r.says(exitCannot, "other", "main.vkey", deal, "not_yours")
-	r.says(exitCannot, "other", "main.vkey", []string{"takeover", id, "--extent", "play", "--reason", "the service is gone"}, "two_persons")
+	r.says(exitCannot, "other", "main.vkey",
+		[]string{"takeover", id, "--extent", "play", "--reason", "the service is gone"}, "two_persons")
 	file = propose("admin", "pit", "takeover", "--shuffle", id, "--reason", "the service is gone")
 	sign(file)
 	submit(exitCannot, "admin", file, "403 forbidden")
@@ -123,7 +128,8 @@ func (r *rotating) place() []string {
 // adminToken makes an admin's token by both administrators, without a daemon.
 func (r *rotating) adminToken() {
 	r.t.Helper()
-	r.offline(exitOK, []string{"propose", "admin_credential", "--new-token-file", r.path("admin.token"), "--sign", r.path("alice.key"), "--out", r.path("admin.act")}, "signed by   alice", "needs       a second signature")
+	r.offline(exitOK, []string{"propose", "admin_credential", "--new-token-file", r.path("admin.token"), "--sign",
+		r.path("alice.key"), "--out", r.path("admin.act")}, "signed by   alice", "needs       a second signature")
 	r.offline(exitCannot, []string{"submit", r.path("admin.act")}, "needs two administrators")
 	r.offline(exitCannot, []string{"sign", r.path("admin.act"), "--key", r.path("alice.key")}, "signed it already")
 	r.offline(exitOK, []string{"sign", r.path("admin.act"), "--key", r.path("bob.key")}, "signed by   bob")
@@ -156,17 +162,22 @@ func (r *rotating) adopts() {
 		r.t.Fatal(err)
 	}
 	act := r.path("head.act")
-	r.offline(exitOK, []string{"propose", "adopt_head", "--reason", "a new host", "--sign", r.path("alice.key"), "--out", act}, "submitted   by daemon")
-	for _, flags := range [][]string{nil, {"--adopt-head", "a new host"}, {"--adopt-act", act}, {"--adopt-act", r.path("auditor.act")}} {
-		if code, out := r.run("", append([]string{"serve", "--config", r.config}, flags...)...); code == exitOK || !strings.Contains(out, "adopt") ||
-			slices.Contains(flags, act) && !strings.Contains(out, "adopt_head needs two administrators: it cannot wait") {
+	r.offline(exitOK, []string{"propose", "adopt_head", "--reason", "a new host", "--sign", r.path("alice.key"),
+		"--out", act}, "submitted   by daemon")
+	for _, flags := range [][]string{nil, {"--adopt-head", "a new host"}, {"--adopt-act", act},
+		{"--adopt-act", r.path("auditor.act")}} {
+		if code, out := r.run("", append([]string{"serve", "--config", r.config}, flags...)...); code == exitOK ||
+			!strings.Contains(out, "adopt") ||
+			slices.Contains(flags, act) &&
+				!strings.Contains(out, "adopt_head needs two administrators: it cannot wait") {
 			r.t.Errorf("serve %v: exit code %d\n%s", flags, code, out)
 		}
 	}
 	r.offline(exitUsage, []string{"submit", act}, "adopt_head needs two administrators and never waits")
 	r.must("", "act", "sign", act, "--key", r.path("bob.key"))
 	r.launch(r.operator, []string{"serve", "--config", r.config, "--adopt-act", act})
-	r.says(exitCannot, "dealer", "main.vkey", []string{"shuffle", "--table", "t2", "--deck", "standard-52"}, "401 unauthorized")
+	r.says(exitCannot, "dealer", "main.vkey", []string{"shuffle", "--table", "t2", "--deck", "standard-52"},
+		"401 unauthorized")
 	r.stop()
 	if list := r.must("", "token", "list", "--data", r.dir); strings.Contains(list, "in force") {
 		r.t.Errorf("after a head was adopted:\n%s", list)

@@ -48,7 +48,8 @@ func (s sheet) auditDealing(d *inspect.Dealing) string {
 	for _, t := range d.Tables[:min(len(d.Tables), listedConduct)] {
 		line := fmt.Sprintf("%s: %s", t.Table, dealingOf(t.DealingCounts))
 		if m := t.Median; m != nil {
-			line += fmt.Sprintf("; the median gap between deals of one shuffle is between %s and %s", pause(m[0]), pause(m[1]))
+			line += fmt.Sprintf("; the median gap between deals of one shuffle is between %s and %s", pause(m[0]),
+				pause(m[1]))
 		}
 		lines = append(lines, line)
 	}
@@ -115,13 +116,15 @@ func (s sheet) auditHeads(heads []inspect.AdoptedHead) string {
 	}
 	var lines []string
 	for _, h := range heads {
-		line := fmt.Sprintf("%s  entry %d  %s adopted a head of %s entries", h.Time, h.Entry, h.Identity, counted(h.Size))
+		line := fmt.Sprintf("%s  entry %d  %s adopted a head of %s entries", h.Time, h.Entry, h.Identity,
+			counted(h.Size))
 		if h.LostSize > 0 {
 			line += fmt.Sprintf(", after one of %s was seen", counted(h.LostSize))
 		}
 		lines = append(lines, line+": "+h.Reason)
 	}
-	return s.listed(fmt.Sprintf("Adopted heads, each of which revoked every credential: %d", len(heads)), lines, uint64(len(heads)))
+	return s.listed(fmt.Sprintf("Adopted heads, each of which revoked every credential: %d", len(heads)), lines,
+		uint64(len(heads)))
 }
 
 func (s sheet) auditCredentials(c *inspect.Credentials) string {
@@ -130,7 +133,8 @@ func (s sheet) auditCredentials(c *inspect.Credentials) string {
 	}
 	var roles []string
 	for _, role := range slices.Sorted(maps.Keys(c.Created)) {
-		roles = append(roles, fmt.Sprintf("%s %s (%s revoked)", role, counted(c.Created[role]), counted(c.Revoked[role])))
+		roles = append(roles, fmt.Sprintf("%s %s (%s revoked)", role, counted(c.Created[role]),
+			counted(c.Revoked[role])))
 	}
 	var lines []string
 	for _, a := range c.Admins {

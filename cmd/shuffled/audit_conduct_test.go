@@ -54,7 +54,8 @@ func TestAuditConduct(t *testing.T) {
 	if b, err = os.ReadFile(page); err != nil {
 		t.Fatal(err)
 	}
-	for _, want := range []string{"revision 1", "dealer: 2 created, 2 revoked", "entry 200: 2, first", "<td>break-glass", "<td class=\"left\">restored", "root-1"} {
+	for _, want := range []string{"revision 1", "dealer: 2 created, 2 revoked", "entry 200: 2, first",
+		"<td>break-glass", "<td class=\"left\">restored", "root-1"} {
 		if !strings.Contains(string(b), want) {
 			t.Errorf("no %q in the page", want)
 		}

@@ -121,7 +121,8 @@ type exported struct {
 
 func (c auditExportCmd) print(s streams, of ledger.Info, r *bundle.Result) error {
 	if c.JSON {
-		return printJSON(s.out, exported{c.Out, of.Name, of.Origin, r.Size, r.Added, r.Resumed, r.Cosigned, r.MissingDecks, r.Manifest})
+		return printJSON(s.out, exported{c.Out, of.Name, of.Origin, r.Size, r.Added, r.Resumed, r.Cosigned,
+			r.MissingDecks, r.Manifest})
 	}
 	more := "nothing new"
 	if r.Added > 0 {

@@ -155,7 +155,8 @@ func sameAsLive(t *testing.T, d *daemon, dir string) {
 			continue
 		}
 		status, b, err := d.get("/log/main/"+path, "")
-		if err != nil || status != http.StatusOK && !strings.Contains(path, ".p/") || status == http.StatusOK && string(b) != content {
+		if err != nil || status != http.StatusOK && !strings.Contains(path, ".p/") || status == http.StatusOK &&
+			string(b) != content {
 			t.Errorf("%s is not what the daemon serves: %d, %v", path, status, err)
 		}
 		n++
@@ -194,7 +195,8 @@ func TestExportAllowList(t *testing.T) {
 		d.start()
 		fill(t, d)
 		var s struct{ ID uint64 }
-		d.mustPost("/v1/main/shuffles", "the-key-of-a-client", map[string]any{"table": "t9", "deck": "standard-52", "game_ref": "g"}, &s)
+		d.mustPost("/v1/main/shuffles", "the-key-of-a-client",
+			map[string]any{"table": "t9", "deck": "standard-52", "game_ref": "g"}, &s)
 		d.mustPost(fmt.Sprintf("/v1/main/shuffles/%d/deal", s.ID), "", map[string]any{"first": 0,
 			"runs": []any{map[string]any{"count": 2, "purpose": "seat", "recipient": "seat-1"}}}, nil)
 		d.stop()
@@ -206,7 +208,8 @@ func TestExportAllowList(t *testing.T) {
 		dir := filepath.Join(t.TempDir(), "bundle")
 		export(t, dir, d.place()...)
 		for path, content := range tree(t, d.data) {
-			if strings.HasSuffix(path, ".vkey") || strings.HasSuffix(path, ".mark") || strings.Contains(path, "shuffled.db") {
+			if strings.HasSuffix(path, ".vkey") || strings.HasSuffix(path, ".mark") ||
+				strings.Contains(path, "shuffled.db") {
 				continue // public, or the database itself
 			}
 			for line := range strings.Lines(content) {
@@ -253,17 +256,21 @@ func (s secret) forms() []string {
 // The columns that an export holds, and those that have no room for a secret or
 // without which nothing can be read.
 var (
-	exportedColumns = []string{"entries.entry", "checkpoints.checkpoint", "cosigned.checkpoint", "decks.cards", "ledgers.name", "ledgers.origin"}
-	plainColumns    = []string{
-		"entries.ledger", "entries.idx", "entries.type", "checkpoints.ledger", "checkpoints.size", "cosigned.ledger", "cosigned.size",
-		"decks.ledger", "decks.hash", "heads.ledger", "heads.size", "ledgers.ledger", "tiles.ledger", "tiles.level", "tiles.idx",
+	exportedColumns = []string{"entries.entry", "checkpoints.checkpoint", "cosigned.checkpoint", "decks.cards",
+		"ledgers.name", "ledgers.origin"}
+	plainColumns = []string{
+		"entries.ledger", "entries.idx", "entries.type", "checkpoints.ledger", "checkpoints.size", "cosigned.ledger",
+		"cosigned.size",
+		"decks.ledger", "decks.hash", "heads.ledger", "heads.size", "ledgers.ledger", "tiles.ledger", "tiles.level",
+		"tiles.idx",
 		"schema_migrations.version", "schema_migrations.dirty",
 		"slots.ledger", "access_records.ledger",
 	}
 	plantedColumns = map[string]string{ // and their kinds
 		"entries.time": "number", "entries.serial": "number", "entries.shuffle": "number", "entries.tbl": "text",
-		"entries.key_tag": "hash", "entries.sealed": "bytes", "entries.game_ref": "text", "checkpoints.root": "hash", "cosigned.root": "hash",
-		"heads.root": "hash", "heads.checkpoint": "bytes", "tiles.data": "tile",
+		"entries.key_tag": "hash", "entries.sealed": "bytes", "entries.game_ref": "text", "checkpoints.root": "hash",
+		"cosigned.root": "hash",
+		"heads.root":    "hash", "heads.checkpoint": "bytes", "tiles.data": "tile",
 		"slots.slot": "hash", "slots.idx": "number",
 		"access_records.time": "number", "access_records.request": "text", "access_records.token": "text",
 		"access_records.method": "text", "access_records.path": "text",
@@ -547,12 +554,15 @@ func TestParsePeriod(t *testing.T) {
 		{"", "", "0001-01-01T00:00:00Z", "0001-01-01T00:00:00Z"},
 	} {
 		begin, end, err := parsePeriod(test.from, test.to)
-		if err != nil || begin.UTC().Format(time.RFC3339Nano) != test.begin || end.UTC().Format(time.RFC3339Nano) != test.end {
+		if err != nil || begin.UTC().Format(time.RFC3339Nano) != test.begin ||
+			end.UTC().Format(time.RFC3339Nano) != test.end {
 			t.Errorf("%q to %q: %v to %v, %v", test.from, test.to, begin, end, err)
 		}
 	}
-	for _, test := range [][2]string{{"2026-11", "2026-10"}, {"2026-11-07", "2026-11-06"}, {"2026-11-07T00:00:00Z", "2026-11-07T00:00:00Z"},
-		{"yesterday", ""}, {"", "2026-13"}, {"2026-02-30", ""}, {"1969-12", ""}, {"2026-11-07 12:00", ""}, {"", "11/2026"}} {
+	for _, test := range [][2]string{{"2026-11", "2026-10"}, {"2026-11-07", "2026-11-06"},
+		{"2026-11-07T00:00:00Z", "2026-11-07T00:00:00Z"},
+		{"yesterday", ""}, {"", "2026-13"}, {"2026-02-30", ""}, {"1969-12", ""}, {"2026-11-07 12:00", ""},
+		{"", "11/2026"}} {
 		if begin, end, err := parsePeriod(test[0], test[1]); err == nil {
 			t.Errorf("%q to %q: %v to %v", test[0], test[1], begin, end)
 		}

@@ -81,7 +81,8 @@ func (c auditFsckCmd) print(s streams, cfg *config.Config, r *fsck.Report) error
 	}
 	n := r.Store
 	_, err := fmt.Fprintf(s.out, "Rows: %s entries, %s tiles, %s checkpoints, %s cosigned, %s decks; %s of %s sealed tapes opened.\n",
-		counted(n.Entries), counted(n.Tiles), counted(n.Checkpoints), counted(n.Cosigned), counted(n.Decks), counted(n.TapesOpened), counted(n.Tapes))
+		counted(n.Entries), counted(n.Tiles), counted(n.Checkpoints), counted(n.Cosigned), counted(n.Decks),
+		counted(n.TapesOpened), counted(n.Tapes))
 	return err
 }
 
@@ -98,8 +99,9 @@ func (c auditFsckCmd) options(cfg *config.Config) (o fsck.Options, err error) {
 	if key == "" && c.Policy == "" && exists(own.vkey) {
 		key = own.vkey
 	}
-	verify := auditVerifyCmd{Key: key, Policy: c.Policy, Since: c.Since, AuditorKey: c.AuditorKey, Passphrase: c.Passphrase,
-		At: time.Now().UTC().Format(time.RFC3339Nano)}
+	verify := auditVerifyCmd{Key: key, Policy: c.Policy, Since: c.Since, AuditorKey: c.AuditorKey,
+		Passphrase: c.Passphrase,
+		At:         time.Now().UTC().Format(time.RFC3339Nano)}
 	if verify.Passphrase == "" {
 		verify.Passphrase = cfg.PassphraseFile
 	}

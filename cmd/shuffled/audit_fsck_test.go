@@ -80,14 +80,16 @@ func TestFsck(t *testing.T) {
 			fsckOf(t, d, 0)
 		}
 		r := fsckOf(t, d, 0)
-		if r.Verdict != inspect.Proved || r.Store.Tapes == 0 || r.Store.TapesOpened != r.Store.Tapes || r.Store.Entries != r.Size {
+		if r.Verdict != inspect.Proved || r.Store.Tapes == 0 || r.Store.TapesOpened != r.Store.Tapes ||
+			r.Store.Entries != r.Size {
 			t.Errorf("after %d checks: %s, %+v", checks, r.Verdict, r.Store)
 		}
 		d.stop()
 		if d.database == "" {
 			d.exec("DROP TRIGGER entries_no_update", "UPDATE entries SET tbl = tbl || 'x' WHERE tbl IS NOT NULL")
 		} else {
-			d.exec("ALTER TABLE entries DISABLE TRIGGER ALL", "UPDATE entries SET tbl = tbl || 'x' WHERE tbl IS NOT NULL")
+			d.exec("ALTER TABLE entries DISABLE TRIGGER ALL",
+				"UPDATE entries SET tbl = tbl || 'x' WHERE tbl IS NOT NULL")
 		}
 		r = fsckOf(t, d, 1)
 		if r.FaultCount != r.Store.Tapes || !slices.ContainsFunc(r.Faults, func(f inspect.Fault) bool {

@@ -65,7 +65,8 @@ func newGenerated(t testing.TB, d *daemon) *generated {
 	if err != nil {
 		t.Fatal(err)
 	}
-	first := g.batch(g.row(0, &audit.Genesis{Revision: audit.Revision, Origin: generatedOrigin, SigningKey: public, Deals: audit.DealsSigned,
+	first := g.batch(g.row(0, &audit.Genesis{Revision: audit.Revision, Origin: generatedOrigin, SigningKey: public,
+		Deals:      audit.DealsSigned,
 		Disclosure: audit.DisclosurePublic, DefaultCloseBy: 3600, MaxCloseBy: 86_400, Access: audit.AccessPublic}))
 	deck, _ := shuffle.Named("standard-52")
 	g.deck = deck.Hash()
@@ -107,13 +108,16 @@ func (g *generated) body(i uint64) audit.Body {
 		}
 	case 1:
 		return &audit.Deal{Shuffle: id, Runs: []audit.Run{
-			{Count: 2, Purpose: audit.PurposeSeat, Recipient: "seat-1"}, {Count: 2, Purpose: audit.PurposeSeat, Recipient: "seat-2"}}}
+			{Count: 2, Purpose: audit.PurposeSeat, Recipient: "seat-1"},
+			{Count: 2, Purpose: audit.PurposeSeat, Recipient: "seat-2"}}}
 	}
-	return &audit.Close{Shuffle: id, Outcome: audit.OutcomeCompleted, Form: audit.FormTape, Tape: append(make([]byte, 97), noise[:]...)}
+	return &audit.Close{Shuffle: id, Outcome: audit.OutcomeCompleted, Form: audit.FormTape,
+		Tape: append(make([]byte, 97), noise[:]...)}
 }
 
 func (g *generated) row(i uint64, body audit.Body) ledger.Row {
-	e := audit.Entry{Time: time.Date(2026, 11, 1, 0, 0, 0, 0, time.UTC).UnixMilli() + int64(i), Actor: as("dealer-1"), Body: body}
+	e := audit.Entry{Time: time.Date(2026, 11, 1, 0, 0, 0, 0, time.UTC).UnixMilli() + int64(i), Actor: as("dealer-1"),
+		Body: body}
 	b, err := e.Encode()
 	if err != nil {
 		g.t.Fatal(err)

@@ -28,7 +28,8 @@ func printAudit(w io.Writer, name string, r *inspect.Report) error {
 	if len(r.Tables) > 0 {
 		b.WriteString("\n" + auditTable(r) + "\n" + s.auditBars(r))
 	}
-	b.WriteString(s.auditKeys(r) + s.auditConduct(r) + s.auditEvents(r) + s.auditOpen(r) + s.auditFaults(r) + "\n" + s.auditConclusion(r))
+	b.WriteString(s.auditKeys(r) + s.auditConduct(r) + s.auditEvents(r) + s.auditOpen(r) + s.auditFaults(r) + "\n" +
+		s.auditConclusion(r))
 	_, err := io.WriteString(w, b.String())
 	return err
 }
@@ -70,7 +71,8 @@ func (s sheet) auditFacts(r *inspect.Report) string {
 		fact("report", "on shuffles committed from %s until %s%s", from, to, activity)
 	}
 	if x := r.Witnesses; x.Cosigned > 0 {
-		fact("witnesses", "%s cosigned checkpoints, the newest of size %s; %s with the quorum of the trusted policy", counted(x.Cosigned), counted(x.Newest), counted(x.Pinned))
+		fact("witnesses", "%s cosigned checkpoints, the newest of size %s; %s with the quorum of the trusted policy",
+			counted(x.Cosigned), counted(x.Newest), counted(x.Pinned))
 	}
 	for _, n := range r.Notes {
 		fact("note", "%s", n)
@@ -84,8 +86,10 @@ func auditTable(r *inspect.Report) string {
 	w := tabwriter.NewWriter(&b, 0, 8, 2, ' ', tabwriter.AlignRight)
 	fmt.Fprintln(w, "\ttable\tshuffles\tcompleted\tearly\tvoid\texpired\topen\toverdue\twitnessed\tmixed\trecomputed\tsealed\t")
 	row := func(name string, c *inspect.Counts) {
-		fmt.Fprintf(w, "\t%s\t%d\t%d\t%d\t%d\t%d\t%d\t%d\t%d\t%d\t%d\t%d\t\n", visible(name), c.Shuffles, c.Completed+c.Continued, c.EndedEarly, c.Void,
-			c.Expired, c.Open, c.Overdue, c.Witnessed(), c.Levels[inspect.LevelMixed], c.Tapes[inspect.TapeRecomputed], c.Tapes[inspect.TapeSealed])
+		fmt.Fprintf(w, "\t%s\t%d\t%d\t%d\t%d\t%d\t%d\t%d\t%d\t%d\t%d\t%d\t\n", visible(name), c.Shuffles,
+			c.Completed+c.Continued, c.EndedEarly, c.Void,
+			c.Expired, c.Open, c.Overdue, c.Witnessed(), c.Levels[inspect.LevelMixed], c.Tapes[inspect.TapeRecomputed],
+			c.Tapes[inspect.TapeSealed])
 	}
 	for i := range r.Tables {
 		row(r.Tables[i].Table, &r.Tables[i].Counts)
@@ -118,12 +122,14 @@ func (s sheet) auditBars(r *inspect.Report) string {
 		}
 		fmt.Fprintf(&b, "  %s  %s%s%s%s  early %s, void %s%s, expired %s\n", pad(fit(visible(t.Table), width), width),
 			strings.Repeat(barDone, barCells-cellsOf(c.EndedEarly, c)-cellsOf(c.Void, c)-cellsOf(c.Expired, c)),
-			s.p.Dim(strings.Repeat(barEarly, cellsOf(c.EndedEarly, c))), s.p.Warn(strings.Repeat(barVoid, cellsOf(c.Void, c))),
+			s.p.Dim(strings.Repeat(barEarly, cellsOf(c.EndedEarly, c))),
+			s.p.Warn(strings.Repeat(barVoid, cellsOf(c.Void, c))),
 			s.p.Bad(strings.Repeat(barExpired, cellsOf(c.Expired, c))),
 			percent(c.Shares.EndedEarly), percent(c.Shares.Void), reasons(c), percent(c.Shares.Expired))
 	}
 	if b.Len() > 0 {
-		fmt.Fprintf(&b, "  %s  %s played  %s ended early  %s void  %s expired\n", pad("", width), barDone, barEarly, barVoid, barExpired)
+		fmt.Fprintf(&b, "  %s  %s played  %s ended early  %s void  %s expired\n", pad("", width), barDone, barEarly,
+			barVoid, barExpired)
 	}
 	return b.String()
 }
@@ -203,7 +209,8 @@ func (s sheet) auditOpen(r *inspect.Report) string {
 			fmt.Fprintf(&b, "  and %s more: --json lists them\n", counted(r.Totals.Open-shownOpen))
 			break
 		}
-		line := fmt.Sprintf("  %d, number %d of table %s, %d of %d places dealt, to close by %s", o.ID, o.Serial, visible(o.Table), o.Dealt, o.Places, o.CloseBy)
+		line := fmt.Sprintf("  %d, number %d of table %s, %d of %d places dealt, to close by %s", o.ID, o.Serial,
+			visible(o.Table), o.Dealt, o.Places, o.CloseBy)
 		if o.Overdue {
 			line = s.p.Warn(line + ": overdue")
 		}
@@ -254,11 +261,14 @@ func placeOfFault(f inspect.Fault) string {
 func (s sheet) auditConclusion(r *inspect.Report) string {
 	switch r.Verdict {
 	case inspect.Failed:
-		return s.headline("FAILED", s.p.Bad, fmt.Sprintf(": %s in the evidence. Ask the house about each.", plural(r.FaultCount, "fault")))
+		return s.headline("FAILED", s.p.Bad,
+			fmt.Sprintf(": %s in the evidence. Ask the house about each.", plural(r.FaultCount, "fault")))
 	case inspect.CannotJudge:
-		return s.headline("CANNOT JUDGE", s.p.Warn, ": the ledger uses something that this version does not know. That is no sign of a fault.")
+		return s.headline("CANNOT JUDGE", s.p.Warn,
+			": the ledger uses something that this version does not know. That is no sign of a fault.")
 	case inspect.Consistent:
-		return s.headline("KEY NOT PINNED", s.p.Warn, ": the ledger agrees with itself, and nothing is proved.") + "\n" +
+		return s.headline("KEY NOT PINNED", s.p.Warn, ": the ledger agrees with itself, and nothing is proved.") +
+			"\n" +
 			s.points([]string{
 				"Anybody can make such a ledger with a key of their own.",
 				"Take the ledger's verifier key from somewhere you trust (not from this directory, nor from whoever gave it to you) and run this again with --key.",
@@ -269,7 +279,8 @@ func (s sheet) auditConclusion(r *inspect.Report) string {
 		lines = append(lines, fmt.Sprintf("%s not recomputed: their tapes are sealed to auditors. --auditor-key opens them.", plural(n, "shuffle")))
 	}
 	if n := r.Totals.Levels[inspect.LevelMixed]; n > 0 {
-		lines = append(lines, fmt.Sprintf("Of %s the order hangs on a beacon's round that was out only after your witnesses had seen the commitment: a value that the house could not know when it committed. Who got which of the next places was still the house's word.", plural(n, "shuffle")))
+		lines = append(lines,
+			fmt.Sprintf("Of %s the order hangs on a beacon's round that was out only after your witnesses had seen the commitment: a value that the house could not know when it committed. Who got which of the next places was still the house's word.", plural(n, "shuffle")))
 	}
 	if r.Totals.Witnessed() > 0 {
 		lines = append(lines, fmt.Sprintf("A second history with witnessed shuffles takes %s. Which operators run the witnesses is not known here, and readers with another policy are not covered.", liars(r.Witnesses.Overlap)))

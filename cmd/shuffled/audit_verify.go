@@ -107,7 +107,8 @@ func judgement(r *inspect.Report) error {
 // cannotJudge adds to what is unknown that this is no fault.
 func cannotJudge(err error) error {
 	if errors.Is(err, audit.ErrUnknown) {
-		return withHint(errors.New("cannot judge: "+visible(err.Error())), "this is no fault of the evidence; a newer version of shuffled may know it")
+		return withHint(errors.New("cannot judge: "+visible(err.Error())),
+			"this is no fault of the evidence; a newer version of shuffled may know it")
 	}
 	return err
 }

@@ -29,7 +29,8 @@ func TestAuditVerify(t *testing.T) {
 		return at(name)
 	}
 	policy := write("policy.txt", inspecttest.Policy(true, 2, "w2", "w3"))
-	old := write("old", inspecttest.Sign("inspect.example/ledger\n1\n"+strings.Repeat("A", 43)+"=\n", inspecttest.Key("signing 0")))
+	old := write("old", inspecttest.Sign("inspect.example/ledger\n1\n"+strings.Repeat("A", 43)+"=\n",
+		inspecttest.Key("signing 0")))
 	for _, test := range []struct {
 		name string
 		args []string
@@ -37,15 +38,19 @@ func TestAuditVerify(t *testing.T) {
 		want []string
 	}{
 		{"not pinned", nil, exitOK, []string{"KEY NOT PINNED", "t4", "█", "overdue"}},
-		{"a key", []string{"--key", inspecttest.VKey()}, exitOK, []string{"PROVED", "sealed to auditors", "Keys and policies", ": the signing key", "a policy",
-			"the auditor key with the id", "The ledger's policy for its next checkpoint", "quorum all-of-them"}},
+		{"a key", []string{"--key", inspecttest.VKey()}, exitOK,
+			[]string{"PROVED", "sealed to auditors", "Keys and policies", ": the signing key", "a policy",
+				"the auditor key with the id", "The ledger's policy for its next checkpoint", "quorum all-of-them"}},
 		{"a policy", []string{"--policy", policy}, exitOK, []string{"PROVED"}},
 		{"another key", []string{"--key", "inspect.example/ledger+01234567+AAAA"}, exitUsage, nil},
 		{"a fork", []string{"--since", old}, exitFails, []string{"since", "FAILED: 1 fault "}},
 		{"no checkpoint", []string{"--since", policy}, exitUsage, nil},
-		{"json", []string{"--json", "--key", inspecttest.VKey(), "--at", "2036-01-01T00:00:00Z"}, exitOK, []string{`"verdict": "proved"`, `"fault_count": 0`, `"overdue": 2`, `"subject": "signing"`, `"policy": "`}},
-		{"a period of the reader", []string{"--json", "--from", "2020-01", "--to", "2020-02"}, exitOK, []string{`"shuffles": 0`}},
-		{"a period of the reader, in words", []string{"--from", "2020-01", "--to", "2020-02"}, exitOK, []string{": no activity"}},
+		{"json", []string{"--json", "--key", inspecttest.VKey(), "--at", "2036-01-01T00:00:00Z"}, exitOK,
+			[]string{`"verdict": "proved"`, `"fault_count": 0`, `"overdue": 2`, `"subject": "signing"`, `"policy": "`}},
+		{"a period of the reader", []string{"--json", "--from", "2020-01", "--to", "2020-02"}, exitOK,
+			[]string{`"shuffles": 0`}},
+		{"a period of the reader, in words", []string{"--from", "2020-01", "--to", "2020-02"}, exitOK,
+			[]string{": no activity"}},
 		{"no period", []string{"--from", "yesterday"}, exitUsage, nil},
 		{"a time", []string{"--json", "--at", "2026-09-21T00:00:00Z"}, exitOK, []string{`"overdue": 0`}},
 		{"no time", []string{"--at", "yesterday"}, exitUsage, nil},
@@ -66,7 +71,8 @@ func TestAuditVerify(t *testing.T) {
 		t.Errorf("an empty directory exits %d", code)
 	}
 	page, shuffles := at("page.html"), at("shuffles.jsonl")
-	if _, errs, code := command(t, "audit", "verify", dir, "--policy", policy, "--html", page, "--shuffles", shuffles, "--at", "2036-01-01T00:00:00Z"); code != exitOK {
+	if _, errs, code := command(t, "audit", "verify", dir, "--policy", policy, "--html", page, "--shuffles", shuffles,
+		"--at", "2036-01-01T00:00:00Z"); code != exitOK {
 		t.Fatalf("exit code %d\n%s", code, errs)
 	}
 	checkPage(t, page)
@@ -81,7 +87,8 @@ func checkPage(t *testing.T, name string) {
 		t.Fatal(err)
 	}
 	page := string(b)
-	for _, w := range []string{"<h1>Audit of inspect.example/ledger</h1>", "<strong>Proved:</strong>", "Keys and policies, as the", "quorum all-of-them", "<rect class=\"void\"", "overdue", "</html>"} {
+	for _, w := range []string{"<h1>Audit of inspect.example/ledger</h1>", "<strong>Proved:</strong>",
+		"Keys and policies, as the", "quorum all-of-them", "<rect class=\"void\"", "overdue", "</html>"} {
 		if !strings.Contains(page, w) {
 			t.Errorf("no %q in the page", w)
 		}

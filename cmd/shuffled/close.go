@@ -58,7 +58,8 @@ func sayClosed(s streams, id uint64, asked *client.CloseRequest, c *client.Close
 	if asked.Reason != nil {
 		how += ": " + string(*asked.Reason)
 	}
-	fmt.Fprintf(s.out, "%s\n\n", s.sheet().p.Bold(fmt.Sprintf("Shuffle %d: closed as %s, recorded and signed", id, how)))
+	fmt.Fprintf(s.out, "%s\n\n", s.sheet().p.Bold(fmt.Sprintf("Shuffle %d: closed as %s, recorded and signed", id,
+		how)))
 	if len(c.Tape) > 0 {
 		fmt.Fprintf(s.out, "The tape is public: %d bytes, which open the commitment.\n", len(c.Tape))
 	} else {

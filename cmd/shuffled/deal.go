@@ -74,7 +74,8 @@ func (c *dealCmd) Run(ctx context.Context, s streams) error {
 	if dealt.Next-1 == c.First {
 		places = fmt.Sprintf("place %d", c.First)
 	}
-	fmt.Fprintf(s.out, "%s\n\n%s\n", sheet.p.Bold(fmt.Sprintf("Shuffle %d: %s dealt, recorded and signed", c.ID, places)),
+	fmt.Fprintf(s.out, "%s\n\n%s\n", sheet.p.Bold(fmt.Sprintf("Shuffle %d: %s dealt, recorded and signed", c.ID,
+		places)),
 		term.DrawHands(sheet.p, dealtHands(req.Runs, dealt, look), sheet.w))
 	if deref(dealt.LastHand) {
 		fmt.Fprintf(s.out, "%s\n\n", sheet.p.Bold("The cut card has come out: this hand is the last."))
@@ -83,7 +84,8 @@ func (c *dealCmd) Run(ctx context.Context, s streams) error {
 		sayClosed(s, c.ID, req.Close, dealt.Close)
 		return nil
 	}
-	fmt.Fprintf(s.out, "Every %s opens the deck root. The next place is %d of %d.\n", what, dealt.Next, shuffle.Places())
+	fmt.Fprintf(s.out, "Every %s opens the deck root. The next place is %d of %d.\n", what, dealt.Next,
+		shuffle.Places())
 	return nil
 }
 

@@ -103,7 +103,8 @@ func (d *demo) play(ctx context.Context) error {
 
 // end says what to try next.
 func (d *demo) end(kept string) {
-	fmt.Fprintf(d.out, "\n%s %d files proved, %d forgeries caught.\n", d.p.Good("Everything went as told:"), len(d.held), len(d.caught))
+	fmt.Fprintf(d.out, "\n%s %d files proved, %d forgeries caught.\n", d.p.Good("Everything went as told:"),
+		len(d.held), len(d.caught))
 	dir := kept
 	if kept == "" {
 		dir = "hand"
@@ -153,7 +154,8 @@ func (d *demo) expect(name string, data []byte, failed string) (*verify.Verdict,
 		want = verify.Failed
 	}
 	if v.Verdict != want || v.Failed != failed {
-		return nil, fmt.Errorf("%s: the verdict is %q at step %q where it must be %q at %q", name, v.Verdict, v.Failed, want, failed)
+		return nil, fmt.Errorf("%s: the verdict is %q at step %q where it must be %q at %q", name, v.Verdict, v.Failed,
+			want, failed)
 	}
 	d.files[name] = data
 	if failed == "" {

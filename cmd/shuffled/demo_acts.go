@@ -28,7 +28,8 @@ const (
 var demoActor = audit.Actor{Identity: "demo", Credential: "demo"}
 
 func (d *demo) commit(ctx context.Context) error {
-	made, err := d.house.dealer.Shuffle(ctx, demoActor, client.NewKey(), dealer.ShuffleRequest{Table: demoTable, Deck: "standard-52"})
+	made, err := d.house.dealer.Shuffle(ctx, demoActor, client.NewKey(),
+		dealer.ShuffleRequest{Table: demoTable, Deck: "standard-52"})
 	if err != nil {
 		return err
 	}
@@ -224,7 +225,8 @@ func (d *demo) cheat(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if err := d.catch("One card: seat-1 held "+was+", and the file now says "+is+".", "forged-card.json", forged, "openings"); err != nil {
+	if err := d.catch("One card: seat-1 held "+was+", and the file now says "+is+".", "forged-card.json", forged,
+		"openings"); err != nil {
 		return err
 	}
 	if forged, err = alterTape(honest); err != nil {
@@ -242,7 +244,8 @@ func (d *demo) cheat(ctx context.Context) error {
 	if forged, err = alterProof(honest); err != nil {
 		return err
 	}
-	if err := d.catch("One hash of the proof that the commit is in the ledger.", "forged-proof.json", forged, "inclusion"); err != nil {
+	if err := d.catch("One hash of the proof that the commit is in the ledger.", "forged-proof.json", forged,
+		"inclusion"); err != nil {
 		return err
 	}
 	return d.catchRow(ctx)
@@ -263,7 +266,8 @@ func (d *demo) catch(what, name string, forged []byte, step string) error {
 func (d *demo) forgery(what, step, why, detail string) {
 	d.caught = append(d.caught, caughtForgery{Altered: what, Step: step, Detail: detail})
 	d.say("%s", what)
-	fmt.Fprint(d.out, strings.Replace(hanging("    ", "CAUGHT at "+step+": "+why, d.w), "CAUGHT", d.p.Good("CAUGHT"), 1))
+	fmt.Fprint(d.out, strings.Replace(hanging("    ", "CAUGHT at "+step+": "+why, d.w), "CAUGHT", d.p.Good("CAUGHT"),
+		1))
 	fmt.Fprintln(d.out, d.p.Dim(strings.TrimSuffix(hanging("    ", visible(detail), d.w), "\n")))
 }
 

@@ -24,7 +24,8 @@ func (d *demo) mix(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if _, err := d.house.dealer.Mix(ctx, demoActor, made.ID, dealer.MixRequest{Slots: [][32]byte{anna.Value, bert.Value}}); err != nil {
+	if _, err := d.house.dealer.Mix(ctx, demoActor, made.ID,
+		dealer.MixRequest{Slots: [][32]byte{anna.Value, bert.Value}}); err != nil {
 		return err
 	}
 	dealt, err := d.house.dealer.Deal(ctx, demoActor, made.ID, dealer.DealRequest{
@@ -41,7 +42,8 @@ func (d *demo) mix(ctx context.Context) error {
 	if len(paper.Order) != 52 {
 		return fmt.Errorf("the tape does not give 52 cards: %s", paper.Why)
 	}
-	d.facts("anna", "hash "+anna.Hash.String(), "", "then "+anna.Value.String(), "bert", "hash "+bert.Hash.String(), "", "then "+bert.Value.String())
+	d.facts("anna", "hash "+anna.Hash.String(), "", "then "+anna.Value.String(), "bert", "hash "+bert.Hash.String(), "",
+		"then "+bert.Value.String())
 	hands := append([]term.Hand{{Label: "the tape", Cards: term.French.Faces(paper.Order[:5])}},
 		runHands([]audit.Run{{Count: 5, Purpose: audit.PurposeBoard, Recipient: "the table"}}, dealt.Cards)...)
 	d.show(term.DrawHands(d.p, hands, d.w))

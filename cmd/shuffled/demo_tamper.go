@@ -135,7 +135,8 @@ func (h *demoHouse) rewriteTape(ctx context.Context, transcript []byte) ([]byte,
 		if err != nil {
 			return nil, err
 		}
-		t.Receipts[i] = audit.Receipt{Index: r.Index, Entry: entries[r.Index], Proof: proof, Checkpoint: head.Checkpoint}.Text()
+		t.Receipts[i] = audit.Receipt{Index: r.Index, Entry: entries[r.Index], Proof: proof,
+			Checkpoint: head.Checkpoint}.Text()
 	}
 	return t.Marshal()
 }
@@ -171,7 +172,8 @@ func (h *demoHouse) alterRow(ctx context.Context, from, to string) (err error) {
 	}
 	var index int64
 	var entry []byte
-	err = db.QueryRowContext(ctx, "SELECT idx, entry FROM entries WHERE type = ? ORDER BY idx", audit.TypeDeal).Scan(&index, &entry)
+	err = db.QueryRowContext(ctx, "SELECT idx, entry FROM entries WHERE type = ? ORDER BY idx",
+		audit.TypeDeal).Scan(&index, &entry)
 	if err != nil {
 		return err
 	}

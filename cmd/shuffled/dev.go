@@ -107,7 +107,8 @@ func makeDevToken(ctx context.Context, l *ledger.Ledger, role audit.Role, path s
 	if err != nil {
 		return err
 	}
-	body := &audit.Credential{Kind: audit.CredentialCreated, ID: id, Form: audit.FormToken, Role: role, Identity: role.String()}
+	body := &audit.Credential{Kind: audit.CredentialCreated, ID: id, Form: audit.FormToken, Role: role,
+		Identity: role.String()}
 	body.Digest = body.Opens(hash)
 	if err := appendOffline(ctx, l, body, nil); err != nil {
 		return err
@@ -139,8 +140,10 @@ func createDev(ctx context.Context, cfg *config.Config, store backend, f files) 
 		return err
 	}
 	return ledger.Create(ctx, store, ledger.Info{Name: devLedger, Origin: key.Origin()}, &audit.Genesis{
-		Revision: audit.Revision, Origin: key.Origin(), SigningKey: key.Public(), AuditorKeys: [][]byte{auditor}, Deals: audit.DealsSigned,
-		MixModes: allMixModes, Disclosure: audit.DisclosurePublic, DefaultCloseBy: defaultCloseBy, MaxCloseBy: maxCloseBy, Access: audit.AccessPublic,
+		Revision: audit.Revision, Origin: key.Origin(), SigningKey: key.Public(), AuditorKeys: [][]byte{auditor},
+		Deals:    audit.DealsSigned,
+		MixModes: allMixModes, Disclosure: audit.DisclosurePublic, DefaultCloseBy: defaultCloseBy,
+		MaxCloseBy: maxCloseBy, Access: audit.AccessPublic,
 	}, key.Signer(), f.mark, time.Now())
 }
 

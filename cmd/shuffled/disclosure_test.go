@@ -123,7 +123,8 @@ func playForAuditors(t *testing.T, d *daemon, c *client.Client) {
 		t.Fatal(err)
 	}
 	if n := d.disclosureKeys(first.ID); n != 0 {
-		t.Errorf("%d disclosure keys stand below the first commit, entry %d: keys come when they are needed", n, first.ID)
+		t.Errorf("%d disclosure keys stand below the first commit, entry %d: keys come when they are needed", n,
+			first.ID)
 	}
 	s, err := c.Commit(ctx, "k1", client.ShuffleRequest{Table: "t1", Deck: &deck, Disclosure: &who})
 	if err != nil {
@@ -133,7 +134,8 @@ func playForAuditors(t *testing.T, d *daemon, c *client.Client) {
 		t.Errorf("%d disclosure keys stand below the first commit for auditors, entry %d, not one", n, s.ID)
 	}
 	seat := "seat-1"
-	dealt, err := c.Deal(ctx, s, client.DealRequest{First: 0, Runs: []client.Run{{Count: 5, Purpose: "seat", Recipient: &seat}},
+	dealt, err := c.Deal(ctx, s, client.DealRequest{First: 0,
+		Runs:  []client.Run{{Count: 5, Purpose: "seat", Recipient: &seat}},
 		Close: &client.CloseRequest{Outcome: "completed"}})
 	if err != nil {
 		t.Fatal(err)
@@ -145,7 +147,8 @@ func playForAuditors(t *testing.T, d *daemon, c *client.Client) {
 	if audit.Commitment(d.entry(s.ID).Body.(*audit.Commit).Context.Encode(), tape) != s.Commitment {
 		t.Error("the auditor's tape is not the one committed to")
 	}
-	for reader, token := range map[string]string{"anybody": "", "the auditor": d.token("auditor.token"), "the dealer": d.token("dealer.token")} {
+	for reader, token := range map[string]string{"anybody": "", "the auditor": d.token("auditor.token"),
+		"the dealer": d.token("dealer.token")} {
 		status, text, err := d.get(fmt.Sprintf("/v1/main/shuffles/%d/transcript", s.ID), token)
 		if err != nil || status != 200 {
 			t.Fatalf("%s: %d, %v", reader, status, err)
@@ -170,7 +173,8 @@ func playForAuditors(t *testing.T, d *daemon, c *client.Client) {
 		if err := json.Unmarshal(out, &v); err != nil {
 			t.Fatal(err)
 		}
-		if want := map[bool]int{true: 0, false: 5}[token == ""]; v.Verdict != "proved" || v.Level != "recorded" || v.Disclosure != "auditor" || len(v.Cards) != want {
+		if want := map[bool]int{true: 0, false: 5}[token == ""]; v.Verdict != "proved" || v.Level != "recorded" ||
+			v.Disclosure != "auditor" || len(v.Cards) != want {
 			t.Errorf("%s: %s %s %s, %d cards of %d", reader, v.Verdict, v.Level, v.Disclosure, len(v.Cards), want)
 		}
 		for _, step := range v.Steps {
@@ -208,7 +212,8 @@ func TestAuditorCommands(t *testing.T) {
 		t.Fatal(err)
 	}
 	first := run(exitOK, "shuffled-auditor:v1:", "key", "generate", "--auditor", "--out", at("a.key"))
-	second := run(exitOK, "shuffled-auditor:v1:", "key", "generate", "auditor", "--out", at("b.key"), "--passphrase-file", at("pass"))
+	second := run(exitOK, "shuffled-auditor:v1:", "key", "generate", "auditor", "--out", at("b.key"),
+		"--passphrase-file", at("pass"))
 	for name, line := range map[string]string{"a": first, "b": second} {
 		public, err := os.ReadFile(at(name + ".pub"))
 		if err != nil || string(public) != line {
@@ -236,7 +241,8 @@ func TestAuditorCommands(t *testing.T) {
 
 	run(exitOK, "", "migrate", "up", "--data", at("data"))
 	create := func(more ...string) []string {
-		return append([]string{"ledger", "create", "--data", at("data"), "--name", "main", "--origin", "cards.example.com/main"}, more...)
+		return append([]string{"ledger", "create", "--data", at("data"), "--name", "main", "--origin",
+			"cards.example.com/main"}, more...)
 	}
 	run(exitUsage, "--auditor", create("--disclosure", "auditor")...)
 	run(exitUsage, "same key", create("--auditor", at("a.pub"), "--auditor", at("a.pub"))...)

@@ -106,8 +106,9 @@ func (r *dryRun) text(s sheet) string {
 	if r.Why != "" {
 		return "\n" + hanging("Dry run: ", "none, "+visible(r.Why)+".", s.w)
 	}
-	b.WriteString("\n" + hanging("Dry run: ", fmt.Sprintf("a tape of %d bytes. %d are used, by %d draws and %d rejected lanes; the rest is spare.",
-		r.Tape, r.Used, len(r.Draws), r.Rejected), s.w))
+	b.WriteString("\n" + hanging("Dry run: ",
+		fmt.Sprintf("a tape of %d bytes. %d are used, by %d draws and %d rejected lanes; the rest is spare.",
+			r.Tape, r.Used, len(r.Draws), r.Rejected), s.w))
 	rows, swaps := r.rows(), " Then j = i + value - 1, and positions i and j change places."
 	if r.List { // there is nothing to swap
 		swaps = ""

@@ -20,7 +20,8 @@ func openEvidence(ctx context.Context, cfg *config.Config) (*store.Evidence, err
 	if path, ok := sqlitePath(cfg); ok {
 		return sqlite.OpenEvidence(path, sqlite.Options{})
 	}
-	return postgres.OpenEvidence(ctx, cfg.Database, postgres.Options{PasswordFile: cfg.DatabasePasswordFile, Pooler: cfg.DatabasePooler})
+	return postgres.OpenEvidence(ctx, cfg.Database,
+		postgres.Options{PasswordFile: cfg.DatabasePasswordFile, Pooler: cfg.DatabasePooler})
 }
 
 // exportSource is a ledger in a database as the source of a bundle.

@@ -161,7 +161,8 @@ func bundleHashes(raw []byte) (hashes [][]byte, err error) {
 }
 
 func (l foreignLog) torchwood(t *testing.T) {
-	fetcher, err := torchwood.NewTileFetcher(strings.TrimSuffix(l.root.String(), "/"), torchwood.WithHTTPClient(http.DefaultClient))
+	fetcher, err := torchwood.NewTileFetcher(strings.TrimSuffix(l.root.String(), "/"),
+		torchwood.WithHTTPClient(http.DefaultClient))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -62,7 +62,8 @@ func (c *historyCmd) Run(ctx context.Context, s streams) error {
 			return c.fail(s, err)
 		}
 		if from == 0 {
-			return withHint(fmt.Errorf("recall lists no shuffle of table %s", c.Table), "--from ID names a commit to begin with")
+			return withHint(fmt.Errorf("recall lists no shuffle of table %s", c.Table),
+				"--from ID names a commit to begin with")
 		}
 	}
 	w := walk{Table: c.Table, Commits: []historyStep{}}
@@ -80,7 +81,8 @@ func (c *historyCmd) Run(ctx context.Context, s streams) error {
 		w.Commits = append(w.Commits, step)
 		id, w.Whole = step.Previous, step.Serial == 1
 		if !c.JSON {
-			fmt.Fprintf(s.out, "%12d  %9d  %-23s  %12s\n", step.ID, step.Serial, clock(step.Committed), previousOf(step))
+			fmt.Fprintf(s.out, "%12d  %9d  %-23s  %12s\n", step.ID, step.Serial, clock(step.Committed),
+				previousOf(step))
 		}
 	}
 	return c.conclude(s, w)
@@ -95,7 +97,8 @@ func previousOf(s historyStep) string {
 
 // step fetches the receipt of an entry, which must be the commit before the last
 // one of the walk. gap says why it is not.
-func (c *historyCmd) step(ctx context.Context, d *client.Client, id uint64, walked []historyStep) (_ historyStep, gap string, err error) {
+func (c *historyCmd) step(ctx context.Context, d *client.Client, id uint64, walked []historyStep) (_ historyStep,
+	gap string, err error) {
 	text, err := d.Receipt(ctx, id)
 	var no *client.Error
 	if errors.As(err, &no) && no.Code == client.CodeNotFound {
@@ -116,7 +119,8 @@ func (c *historyCmd) step(ctx context.Context, d *client.Client, id uint64, walk
 	if !ok {
 		return historyStep{}, fmt.Sprintf("entry %d is of type %s, and no commit", id, e.Body.Type()), nil
 	}
-	step := historyStep{ID: id, Serial: commit.Serial, Committed: client.Timestamp{Time: time.UnixMilli(e.Time)}, Previous: commit.Previous}
+	step := historyStep{ID: id, Serial: commit.Serial, Committed: client.Timestamp{Time: time.UnixMilli(e.Time)},
+		Previous: commit.Previous}
 	return step, misplaced(c.Table, commit, step, walked), nil
 }
 
@@ -133,7 +137,8 @@ func misplaced(table string, c *audit.Commit, step historyStep, walked []history
 	after := walked[len(walked)-1]
 	switch {
 	case step.Serial != after.Serial-1:
-		return fmt.Sprintf("entry %d has serial %d, and serial %d should come before entry %d", step.ID, step.Serial, after.Serial-1, after.ID)
+		return fmt.Sprintf("entry %d has serial %d, and serial %d should come before entry %d", step.ID, step.Serial,
+			after.Serial-1, after.ID)
 	case step.Committed.After(after.Committed.Time):
 		return fmt.Sprintf("entry %d is later than entry %d, which follows it", step.ID, after.ID)
 	}
@@ -156,11 +161,14 @@ func (c *historyCmd) conclude(s streams, w walk) error {
 		fmt.Fprintf(s.out, "\n%s %s\n", p.Bad("gap:"), visible(w.Gap))
 		return errFails
 	case w.Whole:
-		fmt.Fprintf(s.out, "\n%s %s back to serial 1, each proved and naming the one before it\n", p.Good("whole:"), plural(uint64(len(w.Commits)), "commit"))
+		fmt.Fprintf(s.out, "\n%s %s back to serial 1, each proved and naming the one before it\n", p.Good("whole:"),
+			plural(uint64(len(w.Commits)), "commit"))
 	default:
-		fmt.Fprintf(s.out, "\n%s, each proved and naming the one before it; there are earlier ones\n", plural(uint64(len(w.Commits)), "commit"))
+		fmt.Fprintf(s.out, "\n%s, each proved and naming the one before it; there are earlier ones\n",
+			plural(uint64(len(w.Commits)), "commit"))
 	}
-	fmt.Fprintf(s.out, "That no commit came after entry %d is the daemon's word; `shuffled audit` proves it.\n", w.Commits[0].ID)
+	fmt.Fprintf(s.out, "That no commit came after entry %d is the daemon's word; `shuffled audit` proves it.\n",
+		w.Commits[0].ID)
 	return nil
 }
 

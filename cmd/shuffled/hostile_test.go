@@ -77,7 +77,8 @@ func (d *daemon) hand(n int, what deed) (table string, serial uint64) {
 	}
 	d.mustPost("/v1/main/shuffles", fmt.Sprint("hand-", n), req, &s)
 	path := fmt.Sprintf("/v1/main/shuffles/%d", s.ID)
-	d.mustPost(path+"/deal", "", map[string]any{"first": 0, "runs": []any{map[string]any{"count": 1 + n%5, "purpose": "seat"}}}, nil)
+	d.mustPost(path+"/deal", "", map[string]any{"first": 0,
+		"runs": []any{map[string]any{"count": 1 + n%5, "purpose": "seat"}}}, nil)
 	if what.outcome != "" && what.outcome != "expired" {
 		end := map[string]any{"outcome": what.outcome}
 		if what.reason != "" {
@@ -112,7 +113,8 @@ func (d *daemon) awaitExpired(want map[string]deed) {
 	}
 	d.waitFor(d.url+"/metrics", func(resp *http.Response) bool {
 		for s := bufio.NewScanner(resp.Body); s.Scan(); {
-			if name, value, ok := strings.Cut(s.Text(), " "); ok && strings.HasPrefix(name, "shuffled_ledger_open_shuffles{") {
+			if name, value, ok := strings.Cut(s.Text(), " "); ok &&
+				strings.HasPrefix(name, "shuffled_ledger_open_shuffles{") {
 				return value == fmt.Sprint(open)
 			}
 		}
@@ -159,12 +161,15 @@ func wantSelection(t *testing.T, d *daemon, vkey string, want map[string]deed) {
 		tables[table][what.outcome+" "+what.reason]++
 	}
 	if len(got) != len(want) || len(r.Tables) != len(tables) {
-		t.Errorf("%d hands at %d tables are reported, there were %d at %d", len(got), len(r.Tables), len(want), len(tables))
+		t.Errorf("%d hands at %d tables are reported, there were %d at %d", len(got), len(r.Tables), len(want),
+			len(tables))
 	}
 	for _, c := range r.Tables {
 		w := tables[c.Table]
-		if c.Completed != w["completed"] || c.EndedEarly != w["ended_early"] || c.Expired != w["expired"] || c.Void != w["void"] ||
-			c.Open != w[""] || c.Overdue != w[""] || c.VoidBy["misdeal"] != w["void misdeal"] || c.VoidBy["game_cancelled"] != w["void game_cancelled"] {
+		if c.Completed != w["completed"] || c.EndedEarly != w["ended_early"] || c.Expired != w["expired"] ||
+			c.Void != w["void"] ||
+			c.Open != w[""] || c.Overdue != w[""] || c.VoidBy["misdeal"] != w["void misdeal"] ||
+			c.VoidBy["game_cancelled"] != w["void game_cancelled"] {
 			t.Errorf("the figures of %s are %+v, the house did %v", c.Table, c.Counts, w)
 		}
 	}
@@ -210,7 +215,8 @@ func TestCheatingHouse(t *testing.T) {
 		play(l.Commit("honest"))
 	}
 	first := play(l.Commit("reused"))
-	want["rule_serial reused"] = play(l.Commit("reused", func(s *inspecttest.Shuffle) { s.Commit.Serial, s.Commit.Previous = 1, 0 })).ID
+	want["rule_serial reused"] = play(l.Commit("reused",
+		func(s *inspecttest.Shuffle) { s.Commit.Serial, s.Commit.Previous = 1, 0 })).ID
 	play(l.Commit("skipped"))
 	want["rule_serial skipped"] = play(l.Commit("skipped", func(s *inspecttest.Shuffle) { s.Commit.Serial++ })).ID
 
@@ -249,7 +255,8 @@ func TestCheatingHouse(t *testing.T) {
 	}
 	for name, entry := range want {
 		code, _, _ := strings.Cut(name, " ")
-		if !slices.ContainsFunc(r.Faults, func(f inspect.Fault) bool { return f.Code == code && f.Entry != nil && *f.Entry == entry }) {
+		if !slices.ContainsFunc(r.Faults,
+			func(f inspect.Fault) bool { return f.Code == code && f.Entry != nil && *f.Entry == entry }) {
 			t.Errorf("%s at entry %d is not reported", name, entry)
 		}
 	}

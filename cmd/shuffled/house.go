@@ -68,11 +68,13 @@ func (w words) adopt(origin string) (reason string, act *audit.ActEntry) {
 
 // openHouse opens the store, the generator, the keys and every configured
 // ledger. The caller must close it.
-func openHouse(ctx context.Context, cfg *config.Config, store backend, w words, log *slog.Logger, start *waiting) (*house, error) {
+func openHouse(ctx context.Context, cfg *config.Config, store backend, w words, log *slog.Logger,
+	start *waiting) (*house, error) {
 	h := &house{cfg: cfg, log: log, store: store, start: start, tiles: ledger.NewTileCache(int64(cfg.Limits.TileCache)),
 		latched: make(chan entropy.Cause, 1), findings: make(chan monitor.Finding, maxFindings),
 		stop: make(chan struct{}), last: make(chan struct{})}
-	h.monitor = monitor.New(monitor.Config{Report: h.onFinding, Halt: cfg.Statistics == config.StatisticsHalt, CountLeast: countLeast}, time.Now())
+	h.monitor = monitor.New(monitor.Config{Report: h.onFinding, Halt: cfg.Statistics == config.StatisticsHalt,
+		CountLeast: countLeast}, time.Now())
 	passphrase, err := readPassphrase(cfg.PassphraseFile)
 	if err != nil {
 		return nil, err
@@ -128,13 +130,15 @@ func (h *house) openLedgers(ctx context.Context, start audit.Event, w words, pas
 		}
 	}
 	if err == nil && w.adoptAct != nil && !named {
-		return usage("--adopt-act: it is of the ledger %s, which this daemon does not serve", visible(w.adoptAct.Ledger))
+		return usage("--adopt-act: it is of the ledger %s, which this daemon does not serve",
+			visible(w.adoptAct.Ledger))
 	}
 	return err
 }
 
 // openLedger opens one. It may return a dealer beside the error.
-func (h *house) openLedger(ctx context.Context, c config.Ledger, info ledger.Info, signers []note.Signer, start audit.Event, w words) (*dealer.Dealer, error) {
+func (h *house) openLedger(ctx context.Context, c config.Ledger, info ledger.Info, signers []note.Signer,
+	start audit.Event, w words) (*dealer.Dealer, error) {
 	l, err := insist(ctx, h.start, info.Name, "the ledger to open", func(s *step) (*ledger.Ledger, error) {
 		opening := h.ledgerConfig(c, info, signers, start, w)
 		opening.Step = s.next
@@ -161,7 +165,8 @@ func (h *house) openLedger(ctx context.Context, c config.Ledger, info ledger.Inf
 }
 
 // ledgerConfig is what a ledger of this house is opened with.
-func (h *house) ledgerConfig(c config.Ledger, info ledger.Info, signers []note.Signer, start audit.Event, w words) ledger.Config {
+func (h *house) ledgerConfig(c config.Ledger, info ledger.Info, signers []note.Signer, start audit.Event,
+	w words) ledger.Config {
 	reason, act := w.adopt(info.Origin)
 	return ledger.Config{
 		Store:     h.store,
@@ -217,7 +222,8 @@ func (h *house) witness(w audit.Witness) (ledger.Witness, error) {
 // the executable and of the configuration, FIPS state, version, the platform below.
 func (h *house) describe() (audit.Event, error) {
 	below := process.Platform()
-	e := audit.Event{FIPS: below.FIPS, Name: versionName(), Config: h.cfg.Digest(), Kernel: recordedKernel(below.Kernel), VDSO: recordedVDSO[below.VDSO]}
+	e := audit.Event{FIPS: below.FIPS, Name: versionName(), Config: h.cfg.Digest(),
+		Kernel: recordedKernel(below.Kernel), VDSO: recordedVDSO[below.VDSO]}
 	path, err := os.Executable()
 	if err != nil {
 		return e, fmt.Errorf("finding the executable: %w", err)
@@ -236,7 +242,8 @@ func (h *house) describe() (audit.Event, error) {
 }
 
 // recordedVDSO are the codes of what the platform says (docs/SPEC.md section 5.8).
-var recordedVDSO = map[process.VDSO]audit.VDSO{process.VDSOUnknown: audit.VDSONotKnown, process.VDSONo: audit.VDSONo, process.VDSOYes: audit.VDSOYes}
+var recordedVDSO = map[process.VDSO]audit.VDSO{process.VDSOUnknown: audit.VDSONotKnown, process.VDSONo: audit.VDSONo,
+	process.VDSOYes: audit.VDSOYes}
 
 // recordedKernel is the release as an entry may have it (docs/SPEC.md section 5.8), ""
 // for one that it may not: a kernel of a strange name is no reason not to start.
@@ -269,7 +276,8 @@ func (h *house) watchLatch() {
 	pending := make(map[*ledger.Ledger]bool)
 	set := func(c entropy.Cause) {
 		cause = c
-		h.log.Error("the entropy latch is set: no more tapes are drawn", "cause", cause.Reason.String(), "detail", cause.Detail)
+		h.log.Error("the entropy latch is set: no more tapes are drawn", "cause", cause.Reason.String(), "detail",
+			cause.Detail)
 		for _, d := range h.dealers {
 			pending[d.Ledger()] = true
 		}

@@ -63,7 +63,8 @@ func printKeys(s streams, list []client.Key) error {
 		if k.Retired != nil {
 			subject += " of " + string(*k.Retired)
 		}
-		fmt.Fprintf(w, "%d\t%s\t%s\t%s\t%s\n", k.Entry, k.Time.UTC().Format(time.RFC3339), visible(subject), visible(standing[i]), visible(what))
+		fmt.Fprintf(w, "%d\t%s\t%s\t%s\t%s\n", k.Entry, k.Time.UTC().Format(time.RFC3339), visible(subject),
+			visible(standing[i]), visible(what))
 	}
 	return w.Flush()
 }
@@ -82,7 +83,8 @@ func keyStanding(list []client.Key) []string {
 				standing[i] = "from " + k.From.UTC().Format(time.RFC3339)
 			}
 			for j, other := range list[:i] {
-				if k.ID != nil && other.ID != nil && *other.ID == *k.ID && other.Subject != client.KeySubjectRetirement {
+				if k.ID != nil && other.ID != nil && *other.ID == *k.ID &&
+					other.Subject != client.KeySubjectRetirement {
 					standing[j] = "retired"
 				}
 			}
@@ -135,7 +137,8 @@ func (c *keyRetireCmd) Run(ctx context.Context, s streams) error {
 		req.From, from = &client.Timestamp{Time: at}, at.UTC().Format(time.RFC3339)
 	}
 	if c.DryRun {
-		_, err := fmt.Fprintf(s.out, "Would retire the %s key %s from %s on. Nothing was written.\n", c.Subject, id, from)
+		_, err := fmt.Fprintf(s.out, "Would retire the %s key %s from %s on. Nothing was written.\n", c.Subject, id,
+			from)
 		return err
 	}
 	return c.addKey(ctx, s, req, fmt.Sprintf("The %s key %s is retired from %s on", c.Subject, id, from))

@@ -53,8 +53,10 @@ func (c *keyRotateSigningCmd) Run(ctx context.Context, s streams) error {
 	if k.Origin() != answer.Origin {
 		return usage("%s is a key of %s, and ledger %s is %s", c.New, k.Origin(), c.Ledger, visible(answer.Origin))
 	}
-	if i := slices.IndexFunc(answer.Keys, func(one client.Key) bool { return one.Vkey != nil && *one.Vkey == k.VKey() }); i >= 0 {
-		_, err := fmt.Fprintf(s.out, "The key stands in the ledger since entry %d: there is nothing to do.\n%s\n", answer.Keys[i].Entry, k.VKey())
+	if i := slices.IndexFunc(answer.Keys,
+		func(one client.Key) bool { return one.Vkey != nil && *one.Vkey == k.VKey() }); i >= 0 {
+		_, err := fmt.Fprintf(s.out, "The key stands in the ledger since entry %d: there is nothing to do.\n%s\n",
+			answer.Keys[i].Entry, k.VKey())
 		return err
 	}
 	if c.DryRun {
@@ -82,7 +84,8 @@ Now:
 // make makes the key and says how to go on.
 func (c *keyRotateSigningCmd) make(s streams, origin string, passphrase keys.Secret) error {
 	if c.DryRun {
-		_, err := fmt.Fprintf(s.out, "Would make a signing key of %s in %s. Nothing was written.\n", visible(origin), c.New)
+		_, err := fmt.Fprintf(s.out, "Would make a signing key of %s in %s. Nothing was written.\n", visible(origin),
+			c.New)
 		return err
 	}
 	k, err := writeSigning(c.New, vkeyPath(c.New), origin, passphrase)

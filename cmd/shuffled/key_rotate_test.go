@@ -30,11 +30,13 @@ func newRotating(t *testing.T) *rotating {
 		t.Fatal(err)
 	}
 	defer l.Close()
-	r := &rotating{production: &production{daemon: d, dir: dir, config: filepath.Join(dir, "shuffled.toml"), operator: "http://" + l.Addr().String()}}
+	r := &rotating{production: &production{daemon: d, dir: dir, config: filepath.Join(dir, "shuffled.toml"),
+		operator: "http://" + l.Addr().String()}}
 	r.sealing = fmt.Sprintf("[%q]", r.path("sealing.key"))
 	r.must("", "key", "generate", "sealing", "--out", r.path("sealing.key"))
 	r.must("", "migrate", "up", "--data", dir)
-	r.must("", "ledger", "create", "--data", dir, "--name", "main", "--origin", "cards.example.com/main", "--deals", "signed")
+	r.must("", "ledger", "create", "--data", dir, "--name", "main", "--origin", "cards.example.com/main", "--deals",
+		"signed")
 	for _, role := range []string{"admin", "dealer"} {
 		token := r.must("", "token", "create", "--data", dir, "--ledger", "main", "--role", role, "--identity", role)
 		if err := os.WriteFile(r.path(role+".token"), []byte(token), 0o600); err != nil {
@@ -111,7 +113,8 @@ func TestRotateSigning(t *testing.T) {
 	r.says(exitOK, "dealer", "main.vkey", hand)
 	r.says(exitOK, "dealer", "main.vkey", []string{"show", "6", "--transcript", r.path("before.json")})
 
-	r.says(exitOK, "admin", "main.vkey", append(rotate, "--dry-run"), "Would make a signing key of cards.example.com/main")
+	r.says(exitOK, "admin", "main.vkey", append(rotate, "--dry-run"),
+		"Would make a signing key of cards.example.com/main")
 	if exists(r.path("main-2.key")) {
 		t.Error("a dry run made the key")
 	}
@@ -124,7 +127,8 @@ func TestRotateSigning(t *testing.T) {
 	r.restart()
 	// Entry 6 is the hand; 7 is the head of the administrator's requests, as the daemon
 	// stopped; 8 is the start.
-	r.says(exitOK, "admin", "main.vkey", rotate, "signed with the new key", "Entry 9 of ledger main", "Retire the old key")
+	r.says(exitOK, "admin", "main.vkey", rotate, "signed with the new key", "Entry 9 of ledger main",
+		"Retire the old key")
 	r.says(exitOK, "admin", "main-2.vkey", rotate, "since entry 9", "nothing to do")
 	r.says(exitOK, "admin", "main-2.vkey", []string{"key", "list"}, "replaced", "in force")
 	r.says(exitFails, "dealer", "main.vkey", hand) // who pinned the old key only learns that it signs no more
@@ -134,14 +138,18 @@ func TestRotateSigning(t *testing.T) {
 	r.says(exitOK, "admin", "main-2.vkey", append(retire, "--dry-run"), "Would retire", "Nothing was written")
 	r.says(exitOK, "admin", "main-2.vkey", retire, "is retired from 2026-03-14T15:09:26Z on")
 	r.says(exitCannot, "admin", "main-2.vkey", retire, "was retired before")
-	r.says(exitCannot, "admin", "main-2.vkey", []string{"key", "retire", "signing", r.path("main-2.vkey")}, "replaced before it is retired")
-	r.says(exitOK, "admin", "main-2.vkey", []string{"key", "list"}, "retirement of signing", "from 2026-03-14T15:09:26Z", "retired")
-	if out := r.must("", "verify", r.path("before.json"), "--key", r.path("main.vkey")); !strings.Contains(out, "PROVED") {
+	r.says(exitCannot, "admin", "main-2.vkey", []string{"key", "retire", "signing", r.path("main-2.vkey")},
+		"replaced before it is retired")
+	r.says(exitOK, "admin", "main-2.vkey", []string{"key", "list"}, "retirement of signing",
+		"from 2026-03-14T15:09:26Z", "retired")
+	if out := r.must("", "verify", r.path("before.json"), "--key", r.path("main.vkey")); !strings.Contains(out,
+		"PROVED") {
 		t.Errorf("a transcript of before, under the key of before:\n%s", out)
 	}
 	r.must("", "audit", "export", "--data", r.dir, "--ledger", "main", "--out", r.path("bundle"))
 	for _, pinned := range []string{"main.vkey", "main-2.vkey"} { // offline, across the rotation
-		if out := r.must("", "audit", "verify", r.path("bundle"), "--key", r.path(pinned)); !strings.Contains(out, "PROVED") {
+		if out := r.must("", "audit", "verify", r.path("bundle"), "--key", r.path(pinned)); !strings.Contains(out,
+			"PROVED") {
 			t.Errorf("the bundle under %s:\n%s", pinned, out)
 		}
 	}
@@ -150,16 +158,19 @@ func TestRotateSigning(t *testing.T) {
 	r.settings = ""
 	r.configure()
 	r.launchUntil(r.operator+"/readyz", func(resp *http.Response) bool { return resp.StatusCode == http.StatusServiceUnavailable && served(r) }, []string{"serve", "--config", r.config})
-	if ready := r.mustGet(r.operator, "/readyz", http.StatusServiceUnavailable); !strings.Contains(ready, "signing_keys") {
+	if ready := r.mustGet(r.operator, "/readyz", http.StatusServiceUnavailable); !strings.Contains(ready,
+		"signing_keys") {
 		t.Errorf("readiness without the key in force: %s", ready)
 	}
 	r.says(exitCannot, "dealer", "main-2.vkey", hand, "503 signing_key")
 	// The receipt of before the rotation is under the key of then: pin both.
 	both := r.path("both.policy")
-	if err := os.WriteFile(both, []byte("log "+r.vkey("main.vkey")+"\nlog "+r.vkey("main-2.vkey")+"\nquorum none\n"), 0o600); err != nil {
+	if err := os.WriteFile(both, []byte("log "+r.vkey("main.vkey")+"\nlog "+r.vkey("main-2.vkey")+"\nquorum none\n"),
+		0o600); err != nil {
 		t.Fatal(err)
 	}
-	if code, out := r.run("", "show", "6", "--url", r.url, "--policy", both); code != exitOK || strings.Contains(out, "not pinned") {
+	if code, out := r.run("", "show", "6", "--url", r.url, "--policy", both); code != exitOK ||
+		strings.Contains(out, "not pinned") {
 		t.Errorf("show under a policy of both keys: %d\n%s", code, out)
 	}
 	if code, out := r.run("", "show", "6", "--url", r.url); code != exitOK || !strings.Contains(out, "not pinned") {
@@ -197,10 +208,12 @@ func TestRotateSealing(t *testing.T) {
 	deal := func(id string) []string { return []string{"deal", id, "--first", "0", "--run", "2:seat:seat-1"} }
 	r.says(exitOK, "dealer", "main.vkey", hand("t1"))
 	rotate := []string{"key", "rotate", "sealing", "--new", r.path("sealing-2.key")}
-	if out := r.must("", append(rotate, "--dry-run")...); !strings.Contains(out, "Would make") || exists(r.path("sealing-2.key")) {
+	if out := r.must("", append(rotate, "--dry-run")...); !strings.Contains(out, "Would make") ||
+		exists(r.path("sealing-2.key")) {
 		t.Errorf("a dry run:\n%s", out)
 	}
-	if out := r.must("", rotate...); !strings.Contains(out, "sealing_keys = [OLD, ") || !strings.Contains(out, "sealing_keys = [\""+r.path("sealing-2.key")+"\", OLD]") {
+	if out := r.must("", rotate...); !strings.Contains(out, "sealing_keys = [OLD, ") ||
+		!strings.Contains(out, "sealing_keys = [\""+r.path("sealing-2.key")+"\", OLD]") {
 		t.Errorf("it does not say how:\n%s", out)
 	}
 	if code, _ := r.run("", rotate...); code != exitUsage {
@@ -245,7 +258,8 @@ func TestAuditorsAndPolicy(t *testing.T) {
 	}
 	r.says(exitUsage, "admin", "main.vkey", auditor("retire", "nobody"), "no key id")
 
-	witness := strings.TrimSpace(r.must("", "key", "generate", "witness", "--name", "w.example.org/1", "--out", r.path("w.key")))
+	witness := strings.TrimSpace(r.must("", "key", "generate", "witness", "--name", "w.example.org/1", "--out",
+		r.path("w.key")))
 	write := func(name, text string) string {
 		if err := os.WriteFile(r.path(name), []byte(text), 0o600); err != nil {
 			t.Fatal(err)
@@ -256,9 +270,11 @@ func TestAuditorsAndPolicy(t *testing.T) {
 	policy := func(args ...string) []string { return append([]string{"ledger", "policy"}, args...) }
 	r.says(exitOK, "admin", "main.vkey", policy("show"), "no witness policy")
 	r.says(exitOK, "admin", "main.vkey", policy("set", dead, "--dry-run"), "Would have these witnesses cosign", ": w")
-	r.says(exitCannot, "admin", "main.vkey", policy("set", dead), "witness w: 127.0.0.1:1 is neither in the policy", "witness.hosts")
+	r.says(exitCannot, "admin", "main.vkey", policy("set", dead), "witness w: 127.0.0.1:1 is neither in the policy",
+		"witness.hosts")
 	named := write("named.policy", "witness w "+witness+" http://me:password@127.0.0.1:1\nquorum w\n")
-	if out := r.says(exitCannot, "admin", "main.vkey", policy("set", named), "holds a user name or password"); strings.Contains(out, "me:") {
+	if out := r.says(exitCannot, "admin", "main.vkey", policy("set", named),
+		"holds a user name or password"); strings.Contains(out, "me:") {
 		t.Errorf("the password is repeated: %s", out)
 	}
 	r.settings += "[witness]\nhosts = [\"127.0.0.1:1\"]\n"

@@ -146,11 +146,13 @@ func (c *killClient) next() *call {
 		// same twice: the stored one counts.
 		return shuffle(c.name, []string{"public", "auditor"}[c.n/4%2])
 	case 2:
-		return &call{path: fmt.Sprintf("/v1/main/shuffles/%d/deal", c.id), body: map[string]any{"first": 0, "runs": []any{
-			map[string]any{"count": 2, "purpose": "seat", "recipient": "seat-1"},
-			map[string]any{"count": 3, "purpose": "board", "public": true}}}}
+		return &call{path: fmt.Sprintf("/v1/main/shuffles/%d/deal", c.id),
+			body: map[string]any{"first": 0, "runs": []any{
+				map[string]any{"count": 2, "purpose": "seat", "recipient": "seat-1"},
+				map[string]any{"count": 3, "purpose": "board", "public": true}}}}
 	case 3:
-		return &call{path: fmt.Sprintf("/v1/main/shuffles/%d/close", c.id), body: map[string]any{"outcome": "completed"}}
+		return &call{path: fmt.Sprintf("/v1/main/shuffles/%d/close", c.id),
+			body: map[string]any{"outcome": "completed"}}
 	}
 	commit := shuffle("shared", "public")
 	if c.n%8 == 0 {
@@ -166,7 +168,8 @@ func checkRepeats(t *testing.T, d *daemon, clients []*killClient) {
 		for _, call := range c.done {
 			status, answer, err := d.post(call.path, c.token, call.key, call.body)
 			if err != nil || status/100 != 2 || !sameAnswer(answer, call.answer) {
-				t.Fatalf("%s %s: repeated: %d, %v\n%s\nfirst:\n%s", call.path, call.key, status, err, answer, call.answer)
+				t.Fatalf("%s %s: repeated: %d, %v\n%s\nfirst:\n%s", call.path, call.key, status, err, answer,
+					call.answer)
 			}
 		}
 	}

@@ -39,7 +39,8 @@ func (c ledgerListCmd) Run(ctx context.Context, s streams) error {
 	})
 }
 
-func (c ledgerListCmd) print(ctx context.Context, s streams, cfg *config.Config, store backend, infos []ledger.Info) error {
+func (c ledgerListCmd) print(ctx context.Context, s streams, cfg *config.Config, store backend,
+	infos []ledger.Info) error {
 	list := make([]listedLedger, 0, len(infos))
 	for _, info := range infos {
 		one, err := listLedger(ctx, store, info)

@@ -99,7 +99,8 @@ func (c ledgerCreateCmd) Run(ctx context.Context, s streams) error {
 		return err
 	}
 	err = ledger.Create(ctx, store, ledger.Info{Name: c.Name, Origin: c.Origin}, &audit.Genesis{
-		Revision: audit.Revision, Administrators: administrators, TwoPersons: twoPersons(administrators), Delay: uint32(c.Delay / time.Second),
+		Revision: audit.Revision, Administrators: administrators, TwoPersons: twoPersons(administrators),
+		Delay:  uint32(c.Delay / time.Second),
 		Origin: c.Origin, Production: c.Production, SigningKey: key.Public(), AuditorKeys: auditors, Deals: deals,
 		MixModes: c.mixModes(), Disclosure: audit.ParseDisclosure(c.Disclosure),
 		DefaultCloseBy: uint32(c.CloseBy / time.Second), MaxCloseBy: uint32(c.MaxCloseBy / time.Second),
@@ -127,7 +128,8 @@ func (c ledgerCreateCmd) deals() (audit.Deals, error) {
 }
 
 // mixSources are the words for the sources of a mix, and allMixModes all of them.
-var mixSources = map[string]audit.Source{"slots": audit.SourceSlot, "beacon": audit.SourceBeacon, "cut": audit.SourceCut}
+var mixSources = map[string]audit.Source{"slots": audit.SourceSlot, "beacon": audit.SourceBeacon,
+	"cut": audit.SourceCut}
 
 const allMixModes = 1<<(audit.SourceSlot-1) | 1<<(audit.SourceBeacon-1) | 1<<(audit.SourceCut-1)
 

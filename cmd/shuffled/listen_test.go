@@ -53,7 +53,8 @@ func TestShutdownDelay(t *testing.T) {
 	case <-time.After(50 * time.Second):
 		t.Fatal("a second signal does not end the delay")
 	}
-	if code := d.cmd.ProcessState.ExitCode(); code != 0 || !strings.Contains(d.logged(), "requests are served for a while yet") {
+	if code := d.cmd.ProcessState.ExitCode(); code != 0 ||
+		!strings.Contains(d.logged(), "requests are served for a while yet") {
 		t.Errorf("exit %d:\n%s", code, d.logged())
 	}
 }

@@ -39,7 +39,8 @@ func newLoaded(t *testing.T, limits string) *loaded {
 	admins := administrators(t, p.dir, func(args ...string) { p.must("", args...) })
 	for _, name := range []string{"main", "poker"} {
 		p.must("owner", append([]string{"ledger", "create", "--database", p.as("shuffled_owner"), "--data", p.dir,
-			"--name", name, "--origin", "cards.example.com/" + name, "--production", "--deals", "signed"}, admins...)...)
+			"--name", name, "--origin", "cards.example.com/" + name, "--production", "--deals", "signed"},
+			admins...)...)
 	}
 	config, err := os.ReadFile(p.config)
 	if err == nil {
@@ -49,7 +50,8 @@ func newLoaded(t *testing.T, limits string) *loaded {
 		t.Fatal(err)
 	}
 	l := &loaded{production: p}
-	l.token = strings.TrimSpace(p.must("", "token", "create", "--config", p.config, "--ledger", "main", "--role", "dealer", "--identity", "poker-backend"))
+	l.token = strings.TrimSpace(p.must("", "token", "create", "--config", p.config, "--ledger", "main", "--role",
+		"dealer", "--identity", "poker-backend"))
 	dial := net.Dialer{}
 	l.client = &http.Client{Timeout: 60 * time.Second, Transport: &http.Transport{MaxIdleConnsPerHost: 8192,
 		DialContext: func(ctx context.Context, network, addr string) (net.Conn, error) {
@@ -75,7 +77,8 @@ type reply struct {
 
 // refused: told to come back, in the proper form.
 func (r reply) refused() bool {
-	return r.err == nil && (r.status == http.StatusServiceUnavailable || r.status == http.StatusTooManyRequests) && r.retry != ""
+	return r.err == nil && (r.status == http.StatusServiceUnavailable || r.status == http.StatusTooManyRequests) &&
+		r.retry != ""
 }
 
 // commit commits to a deck at a table under a key.
@@ -243,7 +246,8 @@ func (l *loaded) checkCommits(table string, given map[string][]byte) {
 					l.t.Errorf("%s: repeated:\n%s\nfirst:\n%s", c.key, again, c.body)
 				}
 				var s struct{ Serial int }
-				if err := json.Unmarshal(again, &s); err != nil || s.Serial < 1 || s.Serial > len(given) || serials[s.Serial].Swap(true) {
+				if err := json.Unmarshal(again, &s); err != nil || s.Serial < 1 || s.Serial > len(given) ||
+					serials[s.Serial].Swap(true) {
 					l.t.Errorf("%s: %v, serial %d of %d", c.key, err, s.Serial, len(given))
 				}
 			}

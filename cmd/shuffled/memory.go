@@ -32,7 +32,8 @@ func limitMemory(cfg *config.Config, log *slog.Logger) {
 			available, from, err = allowed, "cgroup", nil
 		}
 		if err != nil {
-			log.Warn("the memory of this machine is unknown: no memory limit is set, memory_limit would set one", "error", err)
+			log.Warn("the memory of this machine is unknown: no memory limit is set, memory_limit would set one",
+				"error", err)
 			return
 		}
 		limit = config.Size(available / 10 * 9 >> 20 << 20)

@@ -43,7 +43,8 @@ func TestLimitMemory(t *testing.T) {
 
 func TestGCPercent(t *testing.T) {
 	t.Parallel()
-	for live, want := range map[uint64]int{0: 300, 32 << 20: 300, 64 << 20: 150, 96 << 20: 100, 480 << 20: 20, 4 << 30: 20} {
+	for live, want := range map[uint64]int{0: 300, 32 << 20: 300, 64 << 20: 150, 96 << 20: 100, 480 << 20: 20,
+		4 << 30: 20} {
 		if got := gcPercent(live); got != want {
 			t.Errorf("%d bytes: %d %%, not %d", live, got, want)
 		}

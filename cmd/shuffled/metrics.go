@@ -35,7 +35,8 @@ func (g *generator) latched() float64 {
 
 func (g *generator) collectors() []prometheus.Collector {
 	counter := func(name, help string, read func(entropy.Stats) uint64) prometheus.Collector {
-		return prometheus.NewCounterFunc(prometheus.CounterOpts{Namespace: "shuffled", Subsystem: "entropy", Name: name, Help: help},
+		return prometheus.NewCounterFunc(prometheus.CounterOpts{Namespace: "shuffled", Subsystem: "entropy", Name: name,
+			Help: help},
 			func() float64 { return float64(read(g.stats())) })
 	}
 	return []prometheus.Collector{
@@ -86,7 +87,8 @@ func (w windowFigures) Collect(to chan<- prometheus.Metric) {
 	counter(outcomesUnwatched, t.Unwatched)
 	for span, classes := range t.Windows {
 		for i, n := range classes {
-			counter(outcomesWindows, n, monitor.Span(span).String(), strconv.FormatFloat(monitor.Classes[i], 'g', -1, 64))
+			counter(outcomesWindows, n, monitor.Span(span).String(),
+				strconv.FormatFloat(monitor.Classes[i], 'g', -1, 64))
 		}
 	}
 	counter(outcomesFindings, t.Warnings, "warn")

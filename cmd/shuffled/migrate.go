@@ -98,7 +98,8 @@ func printSchema(ctx context.Context, s streams, cfg *config.Config, asJSON bool
 	if path, ok := sqlitePath(cfg); ok {
 		version, err = sqlite.SchemaVersion(ctx, path, sqlite.Options{})
 	} else {
-		version, err = postgres.SchemaVersion(ctx, cfg.Database, postgres.Options{PasswordFile: cfg.DatabasePasswordFile})
+		version, err = postgres.SchemaVersion(ctx, cfg.Database,
+			postgres.Options{PasswordFile: cfg.DatabasePasswordFile})
 	}
 	if err != nil {
 		return err

@@ -245,7 +245,8 @@ func (c *accessListCmd) Run(ctx context.Context, s streams) error {
 	w := tabwriter.NewWriter(s.out, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(w, "TIME\tWHO\tREQUEST\tASKED FOR")
 	for _, r := range records {
-		fmt.Fprintf(w, "%s\t%s\t%s\t%s\n", clock(r.Time), visible(r.Token), visible(r.Request), visible(r.Method+" "+r.Path))
+		fmt.Fprintf(w, "%s\t%s\t%s\t%s\n", clock(r.Time), visible(r.Token), visible(r.Request),
+			visible(r.Method+" "+r.Path))
 	}
 	return w.Flush()
 }

@@ -42,8 +42,10 @@ func TestAdmin(t *testing.T) {
 		Setup: func(env *testscript.Env) error {
 			for name, value := range map[string]string{
 				"SHUFFLED_URL": d.url, "DATA": d.data, "VKEY": filepath.Join(d.data, "main.vkey"), "OTHER": other,
-				"DEALER": filepath.Join(d.data, "dealer.token"), "AUDITOR": filepath.Join(d.data, "auditor.token"), "ADMIN": filepath.Join(d.data, "admin.token"),
-				"CERT": first, "RENEWED": c.issue("renewed", client, false), "AUTHORITY": c.path("authority.pem"), "BOTH": c.join(first, c.path("authority.pem")),
+				"DEALER": filepath.Join(d.data, "dealer.token"), "AUDITOR": filepath.Join(d.data, "auditor.token"),
+				"ADMIN": filepath.Join(d.data, "admin.token"),
+				"CERT":  first, "RENEWED": c.issue("renewed", client, false), "AUTHORITY": c.path("authority.pem"),
+				"BOTH": c.join(first, c.path("authority.pem")),
 			} {
 				env.Setenv(name, value)
 			}
@@ -108,9 +110,12 @@ func (c *certificates) issue(name string, key *ecdsa.PrivateKey, authority bool)
 	c.t.Helper()
 	c.following++
 	template := &x509.Certificate{
-		SerialNumber: big.NewInt(c.following), Subject: pkix.Name{CommonName: name}, IPAddresses: []net.IP{net.IPv4(127, 0, 0, 1)},
-		NotBefore: time.Now().Add(-time.Hour), NotAfter: time.Now().Add(time.Hour), BasicConstraintsValid: true, IsCA: authority,
-		KeyUsage: x509.KeyUsageDigitalSignature, ExtKeyUsage: []x509.ExtKeyUsage{x509.ExtKeyUsageClientAuth, x509.ExtKeyUsageServerAuth},
+		SerialNumber: big.NewInt(c.following), Subject: pkix.Name{CommonName: name},
+		IPAddresses: []net.IP{net.IPv4(127, 0, 0, 1)},
+		NotBefore:   time.Now().Add(-time.Hour), NotAfter: time.Now().Add(time.Hour), BasicConstraintsValid: true,
+		IsCA:        authority,
+		KeyUsage:    x509.KeyUsageDigitalSignature,
+		ExtKeyUsage: []x509.ExtKeyUsage{x509.ExtKeyUsageClientAuth, x509.ExtKeyUsageServerAuth},
 	}
 	parent := c.cert
 	if authority {
@@ -198,15 +203,18 @@ func TestClientCertificates(t *testing.T) {
 	run("migrate", "up", "--config", config)
 	run("key", "generate", "sealing", "--out", filepath.Join(d.data, "sealing.key"))
 	run("ledger", "create", "--config", config, "--name", "main", "--origin", "sandbox.example/main")
-	if err := os.WriteFile(c.path("admin.token"), []byte(run("token", "create", "--config", config, "--role", "admin")+"\n"), 0o600); err != nil {
+	if err := os.WriteFile(c.path("admin.token"),
+		[]byte(run("token", "create", "--config", config, "--role", "admin")+"\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	id := run("token", "create", "--config", config, "--role", "dealer", "--identity", "poker-backend", "--certificate", c.path("known.pem"))
+	id := run("token", "create", "--config", config, "--role", "dealer", "--identity", "poker-backend", "--certificate",
+		c.path("known.pem"))
 	d.launch("http://"+operator, []string{"serve", "--config", config})
 
 	commit := func(client *http.Client) int {
 		t.Helper()
-		req, err := http.NewRequest("POST", "https://"+d.addr+"/v1/main/shuffles", strings.NewReader(`{"table":"t","deck":"short-36"}`))
+		req, err := http.NewRequest("POST", "https://"+d.addr+"/v1/main/shuffles",
+			strings.NewReader(`{"table":"t","deck":"short-36"}`))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -242,7 +250,8 @@ func TestClientCertificates(t *testing.T) {
 	if got := commit(known); got != 200 {
 		t.Fatalf("a second time: %d", got)
 	}
-	run("token", "revoke", "--url", "https://"+d.addr, "--token-file", c.path("admin.token"), "--key", filepath.Join(d.data, "main.vkey"), id)
+	run("token", "revoke", "--url", "https://"+d.addr, "--token-file", c.path("admin.token"), "--key",
+		filepath.Join(d.data, "main.vkey"), id)
 	for end := time.Now().Add(time.Minute); commit(known) != 401; time.Sleep(100 * time.Millisecond) {
 		if time.Now().After(end) { // five seconds, and a busy machine
 			t.Fatal("a revoked certificate is still taken")

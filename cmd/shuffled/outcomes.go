@@ -54,7 +54,8 @@ func (h *house) watchFindings() {
 		for _, d := range h.dealers {
 			l := d.Ledger()
 			if len(pending[l]) >= maxFindings {
-				h.log.Error("the ledger does not say so: earlier findings wait to be written", "ledger", l.Info().Name, "finding", f.String())
+				h.log.Error("the ledger does not say so: earlier findings wait to be written", "ledger", l.Info().Name,
+					"finding", f.String())
 				continue
 			}
 			pending[l] = append(pending[l], f)

@@ -54,13 +54,15 @@ func (s *sandbox) open() {
 	start := newWaiting(slog.New(slog.DiscardHandler), nil)
 	defer start.stop()
 	var err error
-	if s.house, err = openHouse(s.t.Context(), s.cfg, s.store, words{}, slog.New(slog.NewTextHandler(io.Writer(&s.said), nil)), start); err != nil {
+	if s.house, err = openHouse(s.t.Context(), s.cfg, s.store, words{},
+		slog.New(slog.NewTextHandler(io.Writer(&s.said), nil)), start); err != nil {
 		s.t.Fatal(err)
 	}
 }
 
 func (s *sandbox) shuffle(key string) error {
-	_, err := s.dealers[0].Shuffle(s.t.Context(), as("dealer"), key, dealer.ShuffleRequest{Table: "t", Deck: "standard-52"})
+	_, err := s.dealers[0].Shuffle(s.t.Context(), as("dealer"), key,
+		dealer.ShuffleRequest{Table: "t", Deck: "standard-52"})
 	return err
 }
 
@@ -196,7 +198,8 @@ func TestStatistics(t *testing.T) {
 	if err := s.house.close(); err != nil {
 		t.Fatal(err)
 	}
-	if said := s.said.String(); strings.Count(said, "statistics over outcomes") != 2 || !strings.Contains(said, "cause=statistics") {
+	if said := s.said.String(); strings.Count(said, "statistics over outcomes") != 2 ||
+		!strings.Contains(said, "cause=statistics") {
 		t.Errorf("the log:\n%s", said)
 	}
 	s.open()
@@ -228,7 +231,8 @@ func TestStatisticsWarn(t *testing.T) {
 	if err := s.shuffle("one"); err != nil {
 		t.Errorf("after a window far out: %v", err)
 	}
-	if got := s.figures(); got["shuffled_monitor_findings_total warn"] != 1 || got["shuffled_monitor_findings_total halt"] != 0 ||
+	if got := s.figures(); got["shuffled_monitor_findings_total warn"] != 1 ||
+		got["shuffled_monitor_findings_total halt"] != 0 ||
 		got["shuffled_monitor_windows_total 1e-06 count"] != 1 {
 		t.Errorf("figures: %v", got)
 	}
@@ -244,7 +248,8 @@ func TestStatisticsWhileClosing(t *testing.T) {
 	s := newSandbox(t, config.StatisticsHalt)
 	const times = 20
 	for i := range times {
-		s.onFinding(monitor.Finding{Halt: true, Shape: "draws of 1 to 2", Outcomes: monitor.CountWindow, Test: "frequency", AtMost: monitor.HaltLevel})
+		s.onFinding(monitor.Finding{Halt: true, Shape: "draws of 1 to 2", Outcomes: monitor.CountWindow,
+			Test: "frequency", AtMost: monitor.HaltLevel})
 		if err := s.house.close(); err != nil {
 			t.Fatal(err)
 		}

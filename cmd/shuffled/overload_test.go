@@ -18,10 +18,12 @@ import (
 )
 
 var (
-	overload    = flag.Duration("overload", 3*time.Second, "how long the overload test loads the daemon beyond its capacity")
+	overload = flag.Duration("overload", 3*time.Second,
+		"how long the overload test loads the daemon beyond its capacity")
 	cancels     = flag.Int("cancels", 2000, "how many requests the cancel test gives up")
 	connections = flag.Int("connections", 1000, "on how many connections the overload test sends")
-	tightLimits = flag.Bool("tight", true, "run the overload test with few places, so that it refuses; else with the limits by default")
+	tightLimits = flag.Bool("tight", true,
+		"run the overload test with few places, so that it refuses; else with the limits by default")
 )
 
 // maxMemory is what the daemon may take, whatever comes.
@@ -168,7 +170,8 @@ func (l *loaded) capacity(clients int, d time.Duration) float64 {
 		defer w.conn.Close()
 		group.Go(func() {
 			for n := 0; time.Since(start) < d; n++ {
-				if r := w.commit(l.token, fmt.Sprint("c-", c), fmt.Sprintf("c-%d-%d", c, n)); r.status == http.StatusOK {
+				if r := w.commit(l.token, fmt.Sprint("c-", c),
+					fmt.Sprintf("c-%d-%d", c, n)); r.status == http.StatusOK {
 					done.Add(1)
 				}
 			}
@@ -185,7 +188,8 @@ func (l *loaded) alive(transcript []byte) {
 	for _, path := range []string{"/healthz", "/metrics"} {
 		l.mustGet(l.operator, path, http.StatusOK)
 	}
-	if r := l.ask(l.t.Context(), http.MethodPost, l.url+"/v1/verify", "", transcript); r.status != http.StatusOK || !strings.Contains(string(r.body), "recorded") {
+	if r := l.ask(l.t.Context(), http.MethodPost, l.url+"/v1/verify", "", transcript); r.status != http.StatusOK ||
+		!strings.Contains(string(r.body), "recorded") {
 		l.t.Errorf("verification under load: %d %v %.200s", r.status, r.err, r.body)
 	}
 }
@@ -279,7 +283,8 @@ func TestCancelStorm(t *testing.T) {
 	}
 	l.checkCommits("storm", given)
 	now, most := l.rss()
-	t.Logf("%d requests, %d given up, %d connections to the database, memory %d MiB, at most %d MiB", *cancels, cut.Load(), sessions, now>>20, most>>20)
+	t.Logf("%d requests, %d given up, %d connections to the database, memory %d MiB, at most %d MiB", *cancels,
+		cut.Load(), sessions, now>>20, most>>20)
 	if most > maxMemory {
 		t.Errorf("%d MiB of memory", most>>20)
 	}
@@ -330,7 +335,8 @@ func TestHeldHead(t *testing.T) {
 	go func() { first <- l.commit(t.Context(), "held", "h-first") }()
 	l.until(func() string {
 		var n int
-		if err := db.QueryRow(context.Background(), "SELECT count(*) FROM pg_locks WHERE NOT granted").Scan(&n); err != nil {
+		if err := db.QueryRow(context.Background(),
+			"SELECT count(*) FROM pg_locks WHERE NOT granted").Scan(&n); err != nil {
 			t.Fatal(err)
 		}
 		if n == 0 {
@@ -397,7 +403,8 @@ func TestHeldHead(t *testing.T) {
 	})
 	l.checkCommits("held", given)
 	_, most := l.rss()
-	t.Logf("%d commits refused while the head was held, the slowest after %v; memory at most %d MiB", crowd, slowest.Round(time.Millisecond), most>>20)
+	t.Logf("%d commits refused while the head was held, the slowest after %v; memory at most %d MiB", crowd,
+		slowest.Round(time.Millisecond), most>>20)
 	if most > maxMemory {
 		t.Errorf("%d MiB of memory", most>>20)
 	}

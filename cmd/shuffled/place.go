@@ -56,7 +56,8 @@ func openStore(ctx context.Context, cfg *config.Config, allowSuperuser bool) (ba
 		return sqlite.Open(path, sqlite.Options{Audience: cfg.Limits.Readers})
 	}
 	return postgres.Open(ctx, cfg.Database, postgres.Options{
-		PasswordFile: cfg.DatabasePasswordFile, AllowSuperuser: allowSuperuser, Pooler: cfg.DatabasePooler, Audience: cfg.Limits.Readers,
+		PasswordFile: cfg.DatabasePasswordFile, AllowSuperuser: allowSuperuser, Pooler: cfg.DatabasePooler,
+		Audience: cfg.Limits.Readers,
 	})
 }
 

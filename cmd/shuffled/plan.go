@@ -108,7 +108,8 @@ func deref[T any](p *T) (v T) {
 // unknown tells which key repeats a request whose answer was lost.
 func (t *terms) unknown(s streams, err error) {
 	if !clients.Refused(err) {
-		fmt.Fprintf(s.err, "shuffled: whether it was done is not known: repeat it with --again --idempotency-key %s\n", visible(t.Idempotent))
+		fmt.Fprintf(s.err, "shuffled: whether it was done is not known: repeat it with --again --idempotency-key %s\n",
+			visible(t.Idempotent))
 	}
 }
 
@@ -117,7 +118,8 @@ func (t *terms) announce(s streams, made *client.Committed, what, runs string) {
 	line := func(label, format string, args ...any) {
 		fmt.Fprintf(s.out, "  %-10s  %s\n", label, visible(fmt.Sprintf(format, args...)))
 	}
-	fmt.Fprintf(s.out, "%s\n\n", s.sheet().p.Bold(fmt.Sprintf("%s %d: number %d of table %s, committed and signed", what, made.ID, made.Serial, made.Table)))
+	fmt.Fprintf(s.out, "%s\n\n", s.sheet().p.Bold(fmt.Sprintf("%s %d: number %d of table %s, committed and signed",
+		what, made.ID, made.Serial, made.Table)))
 	line("commitment", "%s", made.Commitment)
 	line("deck root", "%s", made.DeckRoot)
 	line("places", "%d", made.Places())
@@ -142,7 +144,8 @@ func planFacts(p *client.Plan) (facts [][2]string) {
 		facts = append(facts, [2]string{fmt.Sprintf("slot %d", i+1), hash.String()})
 	}
 	if b := p.Beacon; b != nil {
-		facts = append(facts, [2]string{"beacon", fmt.Sprintf("round %d of drand's quicknet, out at %s", b.Round, clock(b.Time))})
+		facts = append(facts, [2]string{"beacon",
+			fmt.Sprintf("round %d of drand's quicknet, out at %s", b.Round, clock(b.Time))})
 	}
 	if p.Cut {
 		facts = append(facts, [2]string{"cut", "by a player"})

@@ -21,7 +21,8 @@ import (
 
 func TestParseRanges(t *testing.T) {
 	t.Parallel()
-	for in, want := range map[string][]uint32{"37": {37}, "6,6": {6, 6}, "6x3": {6, 6, 6}, "6x2,20": {6, 6, 20}, "0": {0}, "4294967295": {1<<32 - 1}} {
+	for in, want := range map[string][]uint32{"37": {37}, "6,6": {6, 6}, "6x3": {6, 6, 6}, "6x2,20": {6, 6, 20},
+		"0": {0}, "4294967295": {1<<32 - 1}} {
 		if got, err := parseRanges(in); err != nil || !cmp.Equal(got, want) {
 			t.Errorf("%s: %v, %v", in, got, err)
 		}
@@ -29,7 +30,8 @@ func TestParseRanges(t *testing.T) {
 	if got, err := parseRanges("6x4096"); err != nil || len(got) != maxRanges {
 		t.Errorf("%d ranges, %v", len(got), err)
 	}
-	for _, in := range []string{"", ",", "6,", "six", "-6", "6x", "6x0", "6x-1", "x6", "6x4097", "6x4096,6", "4294967296", "6x2x2"} {
+	for _, in := range []string{"", ",", "6,", "six", "-6", "6x", "6x0", "6x-1", "x6", "6x4097", "6x4096,6",
+		"4294967296", "6x2x2"} {
 		var wrong *usageError
 		if got, err := parseRanges(in); !errors.As(err, &wrong) {
 			t.Errorf("%q: %v, %v", in, got, err)
@@ -40,7 +42,8 @@ func TestParseRanges(t *testing.T) {
 func TestParseWheel(t *testing.T) {
 	t.Parallel()
 	got, err := parseWheel("1:24,10:1:3,joker:2")
-	if want := []client.Stop{{Label: "1", Weight: 24}, {Label: "10:1", Weight: 3}, {Label: "joker", Weight: 2}}; err != nil || !cmp.Equal(got, want) {
+	if want := []client.Stop{{Label: "1", Weight: 24}, {Label: "10:1", Weight: 3},
+		{Label: "joker", Weight: 2}}; err != nil || !cmp.Equal(got, want) {
 		t.Errorf("%v, %v", got, err)
 	}
 	for _, in := range []string{"", "red", ":3", "red:", "red:x", "red:1,", "red:1.5"} {
@@ -53,7 +56,8 @@ func TestParseWheel(t *testing.T) {
 
 func TestParsePositions(t *testing.T) {
 	t.Parallel()
-	for in, want := range map[string][]int{"0": {0}, "3,1": {3, 1}, "0,5,9-11": {0, 5, 9, 10, 11}, "4095-4095": {4095}} {
+	for in, want := range map[string][]int{"0": {0}, "3,1": {3, 1}, "0,5,9-11": {0, 5, 9, 10, 11},
+		"4095-4095": {4095}} {
 		if got, err := parsePositions(in); err != nil || !cmp.Equal(got, want) {
 			t.Errorf("%s: %v, %v", in, got, err)
 		}
@@ -78,7 +82,8 @@ func TestParseBytes(t *testing.T) {
 	if b, err := parseBytes(strings.Repeat("abcd", 16), 48); err != nil || len(b) != 48 {
 		t.Errorf("%x, %v", b, err)
 	}
-	for _, in := range []string{"", "secret", hexadecimal[1:], hexadecimal + "00", base64[:43], base64 + "\n", strings.Repeat("x", 64)} {
+	for _, in := range []string{"", "secret", hexadecimal[1:], hexadecimal + "00", base64[:43], base64 + "\n",
+		strings.Repeat("x", 64)} {
 		if b, err := parseBytes(in, 32); err == nil || in != "" && strings.Contains(err.Error(), in) {
 			t.Errorf("%q: %x, %v", in, b, err)
 		}
@@ -108,13 +113,15 @@ func TestRoundFlag(t *testing.T) {
 
 func TestMixModes(t *testing.T) {
 	t.Parallel()
-	for line, want := range map[string]uint8{"": 0, "--mix slots": 1, "--mix beacon": 2, "--mix cut": 4, "--mix slots,cut": 5, "--mix slots,beacon,cut": allMixModes} {
+	for line, want := range map[string]uint8{"": 0, "--mix slots": 1, "--mix beacon": 2, "--mix cut": 4,
+		"--mix slots,cut": 5, "--mix slots,beacon,cut": allMixModes} {
 		var c ledgerCreateCmd
 		parser, err := kong.New(&c)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if _, err := parser.Parse(strings.Fields("--name main --origin o " + line)); err != nil || c.mixModes() != want {
+		if _, err := parser.Parse(strings.Fields("--name main --origin o " + line)); err != nil ||
+			c.mixModes() != want {
 			t.Errorf("%s: %d, %v", line, c.mixModes(), err)
 		}
 		if _, err := parser.Parse([]string{"--name", "main", "--origin", "o", "--mix", "slots,dice"}); err == nil {
@@ -156,8 +163,10 @@ func TestRelays(t *testing.T) {
 	tick := time.NewTicker(50 * time.Millisecond)
 	defer tick.Stop()
 	for {
-		status, answer, err := d.post(fmt.Sprintf("/v1/main/shuffles/%d/mix", made.ID), d.token("dealer.token"), "", map[string]any{})
-		if err != nil || status != http.StatusServiceUnavailable || !strings.Contains(string(answer), `"code":"beacon_early"`) {
+		status, answer, err := d.post(fmt.Sprintf("/v1/main/shuffles/%d/mix", made.ID), d.token("dealer.token"), "",
+			map[string]any{})
+		if err != nil || status != http.StatusServiceUnavailable ||
+			!strings.Contains(string(answer), `"code":"beacon_early"`) {
 			t.Fatalf("%d, %v: %s", status, err, answer)
 		}
 		select {

@@ -45,7 +45,8 @@ func TestPlay(t *testing.T) {
 
 // environment is what the commands for this daemon take from theirs.
 func (d *daemon) environment() []string {
-	return []string{"SHUFFLED_URL=" + d.url, "SHUFFLED_KEY=" + filepath.Join(d.data, "main.vkey"), "SHUFFLED_TOKEN=" + d.token("dealer.token")}
+	return []string{"SHUFFLED_URL=" + d.url, "SHUFFLED_KEY=" + filepath.Join(d.data, "main.vkey"), "SHUFFLED_TOKEN=" +
+		d.token("dealer.token")}
 }
 
 // word sets a variable to the word after a label, at the start of a line of a file.

@@ -28,7 +28,8 @@ func TestProduction(t *testing.T) {
 	p.psql()
 	create := []string{"ledger", "create", "--database", p.as("shuffled_owner"), "--data", p.dir,
 		"--name", "main", "--origin", "cards.example.com/main", "--production"}
-	if code, out := p.run("owner", append(create, "--deals", "signed")...); code != exitUsage || !strings.Contains(out, "at least two administrators") {
+	if code, out := p.run("owner", append(create, "--deals", "signed")...); code != exitUsage ||
+		!strings.Contains(out, "at least two administrators") {
 		t.Errorf("a production ledger without administrators: %d: %s", code, out)
 	}
 	create = append(create, administrators(t, p.dir, func(args ...string) { p.must("", args...) })...)
@@ -36,11 +37,14 @@ func TestProduction(t *testing.T) {
 		t.Errorf("a production ledger without witnesses, unasked: %d: %s", code, out)
 	}
 	p.must("owner", append(create, "--deals", "signed")...)
-	if code, out := p.run("owner", append(create, "--deals", "signed")...); code != exitCannot || !strings.Contains(out, "exists") {
+	if code, out := p.run("owner", append(create, "--deals", "signed")...); code != exitCannot ||
+		!strings.Contains(out, "exists") {
 		t.Errorf("the same ledger twice: %d: %s", code, out)
 	}
-	token := strings.TrimSpace(p.must("", "token", "create", "--config", p.config, "--ledger", "main", "--role", "dealer", "--identity", "poker-backend"))
-	if list := p.must("", "token", "list", "--config", p.config); strings.Contains(list, token) || !strings.Contains(list, "in force") {
+	token := strings.TrimSpace(p.must("", "token", "create", "--config", p.config, "--ledger", "main", "--role",
+		"dealer", "--identity", "poker-backend"))
+	if list := p.must("", "token", "list", "--config", p.config); strings.Contains(list, token) ||
+		!strings.Contains(list, "in force") {
 		t.Errorf("tokens: %s", list)
 	}
 	if list := p.must("", "ledger", "list", "--config", p.config); !strings.Contains(list, "production") {
@@ -49,14 +53,17 @@ func TestProduction(t *testing.T) {
 	second := append([]string(nil), create...)
 	second[7], second[9] = "poker", "cards.example.com/poker"
 	p.must("owner", append(second, "--deals", "signed", "--access", "token")...)
-	auditor := strings.TrimSpace(p.must("", "token", "create", "--config", p.config, "--ledger", "poker", "--role", "auditor"))
+	auditor := strings.TrimSpace(p.must("", "token", "create", "--config", p.config, "--ledger", "poker", "--role",
+		"auditor"))
 	p.serve()
 	p.keepsApart(token, auditor)
-	if code, out := p.run("", "token", "create", "--config", p.config, "--role", "auditor"); code != exitCannot || !strings.Contains(out, "--url") {
+	if code, out := p.run("", "token", "create", "--config", p.config, "--role", "auditor"); code != exitCannot ||
+		!strings.Contains(out, "--url") {
 		t.Errorf("a token made alongside the daemon: %d: %s", code, out)
 	}
 
-	status, answer, err := p.post("/v1/main/shuffles", token, "hand-1", map[string]any{"table": "t1", "deck": "standard-52"})
+	status, answer, err := p.post("/v1/main/shuffles", token, "hand-1",
+		map[string]any{"table": "t1", "deck": "standard-52"})
 	if err != nil || status/100 != 2 {
 		t.Fatalf("a commit: %d, %v: %s", status, err, answer)
 	}
@@ -65,37 +72,44 @@ func TestProduction(t *testing.T) {
 			t.Errorf("%s on the public listener: %d, %v", path, status, err)
 		}
 	}
-	if metrics := p.mustGet(p.operator, "/metrics", http.StatusOK); !strings.Contains(metrics, "shuffled_entropy_tapes_total 1\n") {
+	if metrics := p.mustGet(p.operator, "/metrics", http.StatusOK); !strings.Contains(metrics,
+		"shuffled_entropy_tapes_total 1\n") {
 		t.Errorf("the metrics after one shuffle:\n%s", metrics)
 	}
 	var made struct{ ID uint64 }
 	if err := json.Unmarshal(answer, &made); err != nil {
 		t.Fatal(err)
 	}
-	if status, transcript, err := p.get(fmt.Sprintf("/v1/main/shuffles/%d/transcript", made.ID), ""); err != nil || status != http.StatusOK {
+	if status, transcript, err := p.get(fmt.Sprintf("/v1/main/shuffles/%d/transcript", made.ID), ""); err != nil ||
+		status != http.StatusOK {
 		t.Errorf("the transcript: %d, %v", status, err)
 	} else if err := os.WriteFile(p.path("t.json"), transcript, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if out := p.must("", "verify", p.path("t.json"), "--key", p.path("main.vkey")); !strings.Contains(out, "PROVED") || strings.Contains(out, "sandbox") {
+	if out := p.must("", "verify", p.path("t.json"), "--key", p.path("main.vkey")); !strings.Contains(out, "PROVED") ||
+		strings.Contains(out, "sandbox") {
 		t.Errorf("the verdict on a production shuffle:\n%s", out)
 	}
 
 	id, _, _ := strings.Cut(token, ".")
-	if code, out := p.run("", "token", "revoke", "--config", p.config, id); code != exitCannot || !strings.Contains(out, "--url") {
+	if code, out := p.run("", "token", "revoke", "--config", p.config, id); code != exitCannot ||
+		!strings.Contains(out, "--url") {
 		t.Errorf("a token revoked alongside the daemon: %d: %s", code, out)
 	}
 	p.stop()
 	p.must("", "token", "revoke", "--config", p.config, id)
 	p.serve()
-	if status, _, err := p.post("/v1/main/shuffles", token, "hand-2", map[string]any{"table": "t1", "deck": "standard-52"}); err != nil || status != http.StatusUnauthorized {
+	if status, _, err := p.post("/v1/main/shuffles", token, "hand-2",
+		map[string]any{"table": "t1", "deck": "standard-52"}); err != nil || status != http.StatusUnauthorized {
 		t.Errorf("a revoked token: %d, %v", status, err)
 	}
 	p.stop()
-	if code, out := p.run("owner", "migrate", "down", "--database", p.as("shuffled_owner")); code != exitCannot || !strings.Contains(out, "entries") {
+	if code, out := p.run("owner", "migrate", "down", "--database", p.as("shuffled_owner")); code != exitCannot ||
+		!strings.Contains(out, "entries") {
 		t.Errorf("migrating down over entries: %d: %s", code, out)
 	}
-	if code, out := p.run("", "serve", "--data", p.dir, "--database", p.super); code != exitCannot || !strings.Contains(out, "superuser") {
+	if code, out := p.run("", "serve", "--data", p.dir, "--database", p.super); code != exitCannot ||
+		!strings.Contains(out, "superuser") {
 		t.Errorf("serving as a superuser: %d: %s", code, out)
 	}
 }
@@ -105,10 +119,12 @@ func TestProduction(t *testing.T) {
 func (p *production) keepsApart(token, auditor string) {
 	p.t.Helper()
 	body := map[string]any{"table": "t1", "deck": "standard-52"}
-	if status, _, err := p.post("/v1/poker/shuffles", token, "hand-1", body); err != nil || status != http.StatusUnauthorized {
+	if status, _, err := p.post("/v1/poker/shuffles", token, "hand-1", body); err != nil ||
+		status != http.StatusUnauthorized {
 		p.t.Errorf("a token of another ledger: %d, %v", status, err)
 	}
-	for who, want := range map[string]int{"": http.StatusUnauthorized, token: http.StatusUnauthorized, auditor: http.StatusOK} {
+	for who, want := range map[string]int{"": http.StatusUnauthorized, token: http.StatusUnauthorized,
+		auditor: http.StatusOK} {
 		status, checkpoint, err := p.get("/log/poker/checkpoint", who)
 		if err != nil || status != want {
 			p.t.Errorf("the log of a closed ledger as %.8q: %d, %v", who, status, err)
@@ -186,8 +202,10 @@ func (p *production) psql() {
 	if err != nil {
 		p.t.Fatal(err)
 	}
-	passwords := "ALTER ROLE shuffled_owner PASSWORD '" + testPassword + "'; ALTER ROLE shuffled_writer PASSWORD '" + testPassword + "'"
-	out, err := exec.Command(psql, p.super, "-q", "-v", "ON_ERROR_STOP=1", "-f", "../../deploy/roles.sql", "-c", passwords).CombinedOutput()
+	passwords := "ALTER ROLE shuffled_owner PASSWORD '" + testPassword + "'; ALTER ROLE shuffled_writer PASSWORD '" +
+		testPassword + "'"
+	out, err := exec.Command(psql, p.super, "-q", "-v", "ON_ERROR_STOP=1", "-f", "../../deploy/roles.sql", "-c",
+		passwords).CombinedOutput()
 	if err != nil {
 		p.t.Fatalf("roles.sql: %v\n%s", err, out)
 	}

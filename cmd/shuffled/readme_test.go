@@ -31,7 +31,8 @@ func TestReadme(t *testing.T) {
 		if !found || !closed {
 			t.Fatalf("the README has no block of commands that begins with %s", first)
 		}
-		script := strings.NewReplacer("http://127.0.0.1:8080", d.url, "go run ./cmd/shuffled", path, "shuffled-data", d.data).Replace(first + block)
+		script := strings.NewReplacer("http://127.0.0.1:8080", d.url, "go run ./cmd/shuffled", path, "shuffled-data",
+			d.data).Replace(first + block)
 		cmd := exec.Command("sh", "-eu", "-c", script)
 		cmd.Dir = dir
 		out, err := cmd.CombinedOutput()

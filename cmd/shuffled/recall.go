@@ -121,7 +121,8 @@ func parseDay(flag, text string) (*client.Timestamp, error) {
 			return &client.Timestamp{Time: t}, nil
 		}
 	}
-	return nil, usage("%s: %q is no day such as 2026-11-22 and no time such as 2026-11-22T18:30:00Z", flag, visible(text))
+	return nil, usage("%s: %q is no day such as 2026-11-22 and no time such as 2026-11-22T18:30:00Z", flag,
+		visible(text))
 }
 
 // recallLines prints pages under one head. Columns grow with what comes.
@@ -173,5 +174,6 @@ func recallRow(r client.ShuffleSummary) [6]string {
 	if r.GameRef != nil {
 		game = visible(*r.GameRef)
 	}
-	return [6]string{fmt.Sprint(r.ID), fmt.Sprint(r.Serial), visible(r.Table), game, clock(r.CommittedAt), visible(state)}
+	return [6]string{fmt.Sprint(r.ID), fmt.Sprint(r.Serial), visible(r.Table), game, clock(r.CommittedAt),
+		visible(state)}
 }

@@ -102,8 +102,9 @@ func TestHistoryGaps(t *testing.T) {
 	}
 	commit := func(table string, serial, previous uint64) *audit.Commit {
 		return &audit.Commit{
-			Context: &audit.Context{Origin: key.Origin(), Table: table, Recipe: shuffle.Recipe{Cards: 52, Take: 52}, Disclosure: audit.DisclosurePublic},
-			Serial:  serial, Previous: previous, CloseBy: 1000,
+			Context: &audit.Context{Origin: key.Origin(), Table: table, Recipe: shuffle.Recipe{Cards: 52, Take: 52},
+				Disclosure: audit.DisclosurePublic},
+			Serial: serial, Previous: previous, CloseBy: 1000,
 		}
 	}
 	url := crooked(t, key, []audit.Body{
@@ -134,7 +135,8 @@ func TestHistoryGaps(t *testing.T) {
 		{"5", "1", "", 1},
 	} {
 		var out, errs strings.Builder
-		args := []string{"history", "t-1", "--from", test.from, "--limit", test.limit, "--url", url, "--key", key.VKey()}
+		args := []string{"history", "t-1", "--from", test.from, "--limit", test.limit, "--url", url, "--key",
+			key.VKey()}
 		code := run(context.Background(), args, streams{nil, &out, &errs})
 		want := exitOK
 		switch {

@@ -15,10 +15,11 @@ import (
 )
 
 var (
-	replicasMeasure = flag.Duration("replicas.measure", 0, "measure several daemons on one ledger, each case for so long")
-	replicasCounts  = flag.String("replicas.counts", "1,2,4,8", "of how many daemons")
-	replicasUneven  = flag.Bool("replicas.uneven", false, "give the first daemon nine tenths of the connections")
-	replicasConns   = flag.Int("replicas.connections", 256, "connections of all daemons together")
+	replicasMeasure = flag.Duration("replicas.measure", 0,
+		"measure several daemons on one ledger, each case for so long")
+	replicasCounts = flag.String("replicas.counts", "1,2,4,8", "of how many daemons")
+	replicasUneven = flag.Bool("replicas.uneven", false, "give the first daemon nine tenths of the connections")
+	replicasConns  = flag.Int("replicas.connections", 256, "connections of all daemons together")
 )
 
 // TestReplicasMeasure prints what several daemons on one ledger do under full
@@ -65,7 +66,8 @@ func measureReplicas(t *testing.T, n int) {
 		least, most = min(least, work[i]/commits), max(most, work[i]/commits)
 	}
 	t.Logf("%d daemons: %6.0f commits/s, %5.1f commits a batch, %6.0f batches/s, %4.1f %% lost, work %4.1f … %4.1f %%, CPU per commit: daemons %3.0f µs, server %3.0f µs",
-		n, commits/elapsed.Seconds(), commits/landed, landed/elapsed.Seconds(), 100*lost/(landed+lost), 100*least, 100*most,
+		n, commits/elapsed.Seconds(), commits/landed, landed/elapsed.Seconds(), 100*lost/(landed+lost), 100*least,
+		100*most,
 		1e6*(r.cpu()-daemons)/commits, 1e6*(serverCPU(t, cluster)-server)/commits)
 }
 

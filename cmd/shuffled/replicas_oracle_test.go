@@ -40,7 +40,8 @@ func (r *replicas) check(journal []acked, resolved bool) *oracle {
 			r.t.Fatalf("acknowledged entry %d is not in the ledger of %d", a.index, len(o.leaves))
 		}
 		if root, ok := o.roots[a.size]; !ok || root != a.root {
-			r.t.Fatalf("entry %d was acknowledged under a checkpoint of size %d that the ledger never had", a.index, a.size)
+			r.t.Fatalf("entry %d was acknowledged under a checkpoint of size %d that the ledger never had", a.index,
+				a.size)
 		}
 		if a.key == "" {
 			continue
@@ -179,7 +180,8 @@ func (r *replicas) checkMark(daemon int, path string, o *oracle) {
 		}
 		found = true
 		if err != nil || o.roots[c.Size] != c.Root {
-			r.t.Errorf("the mark of daemon %d has a checkpoint of size %d that the ledger never had (%v)", daemon, c.Size, err)
+			r.t.Errorf("the mark of daemon %d has a checkpoint of size %d that the ledger never had (%v)", daemon,
+				c.Size, err)
 		}
 	}
 	if !found {

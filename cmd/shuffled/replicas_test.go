@@ -12,8 +12,9 @@ import (
 var (
 	replicasAppends = flag.Int64("replicas.appends", 3000, "how many entries several daemons append to one ledger")
 	replicasDaemons = flag.Int("replicas.daemons", 0, "how many daemons; 0: 2, then 4")
-	replicasCount   = flag.Int("replicas.count", 0, "how many commits are asked for with each request; 0: hands, one by one")
-	replicasPauses  = flag.Int("replicas.pauses", 15, "how often daemons are stopped for a moment")
+	replicasCount   = flag.Int("replicas.count", 0,
+		"how many commits are asked for with each request; 0: hands, one by one")
+	replicasPauses = flag.Int("replicas.pauses", 15, "how often daemons are stopped for a moment")
 )
 
 // TestReplicas has several daemons append to one ledger under full load, also for

@@ -31,7 +31,8 @@ func TestRetention(t *testing.T) {
 		regulator := d.token("regulator.token")
 		const asks = 3
 		for range asks {
-			if status, b, err := d.get("/v1/main/shuffles?limit=500", regulator); status != 200 || err != nil || strings.Count(string(b), `"serial"`) != len(ids) {
+			if status, b, err := d.get("/v1/main/shuffles?limit=500", regulator); status != 200 || err != nil ||
+				strings.Count(string(b), `"serial"`) != len(ids) {
 				t.Fatalf("recall: %d, %v: %s", status, err, b)
 			}
 		}
@@ -55,7 +56,8 @@ func TestRetention(t *testing.T) {
 			t.Fatalf("dropped %d requests, %v; want all but the newest of %d", n, err, asks)
 		}
 		for keep, want := range map[time.Duration][]uint64{0: ids, 3 * time.Hour: ids, time.Hour: ids[len(ids)-1:]} {
-			found, err := recall.New(closing{store, id}, store, keep, later).Find(t.Context(), ledger.RecallQuery{Limit: 99})
+			found, err := recall.New(closing{store, id}, store, keep, later).Find(t.Context(),
+				ledger.RecallQuery{Limit: 99})
 			var got []uint64
 			for _, r := range found.Shuffles {
 				got = append(got, r.ID)
@@ -97,9 +99,11 @@ func (d *daemon) playSome(n int) (ids []uint64) {
 	d.t.Helper()
 	for i := range n {
 		var s struct{ ID uint64 }
-		d.mustPost("/v1/main/shuffles", fmt.Sprintf("retention-%d", i), map[string]any{"table": "t-1", "deck": "standard-52", "game_ref": "g"}, &s)
+		d.mustPost("/v1/main/shuffles", fmt.Sprintf("retention-%d", i),
+			map[string]any{"table": "t-1", "deck": "standard-52", "game_ref": "g"}, &s)
 		path := fmt.Sprintf("/v1/main/shuffles/%d/", s.ID)
-		d.mustPost(path+"deal", "", map[string]any{"first": 0, "runs": []any{map[string]any{"count": 2, "purpose": "seat", "recipient": "seat-1"}}}, nil)
+		d.mustPost(path+"deal", "", map[string]any{"first": 0,
+			"runs": []any{map[string]any{"count": 2, "purpose": "seat", "recipient": "seat-1"}}}, nil)
 		if i < n-1 {
 			d.mustPost(path+"close", "", map[string]any{"outcome": "completed"}, nil)
 		}
@@ -172,7 +176,8 @@ func TestRetentionRun(t *testing.T) {
 			want []string
 		}{
 			{"", nil, []string{"the requests of regulators and administrators are kept for ever: access_retention is 0s\n", "DROPPED  REQUESTS\n", " main         0\n"}},
-			{"access_retention = \"72h\"\n", nil, []string{"the requests of regulators and administrators are kept for 72h0m0s\n", " main         0\n"}},
+			{"access_retention = \"72h\"\n", nil,
+				[]string{"the requests of regulators and administrators are kept for 72h0m0s\n", " main         0\n"}},
 			{day, []string{"--dry-run"}, []string{"TO DROP  REQUESTS\n", " main         1\n"}},
 			{day, []string{"--dry-run", "--json"}, []string{"\"ledger\": \"main\",\n    \"accesses\": 1\n"}},
 			{day, nil, []string{" main         1\n"}},

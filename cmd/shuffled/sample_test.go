@@ -67,7 +67,8 @@ func newSampler(t *testing.T, production bool) *sampler {
 		t.Fatal(err)
 	}
 	s := &sampler{t: t, signer: signer, public: public}
-	g := &audit.Genesis{Revision: audit.Revision, Origin: sampleOrigin, Production: production, SigningKey: public, Deals: audit.DealsSigned,
+	g := &audit.Genesis{Revision: audit.Revision, Origin: sampleOrigin, Production: production, SigningKey: public,
+		Deals:      audit.DealsSigned,
 		Disclosure: audit.DisclosurePublic, DefaultCloseBy: 3600, MaxCloseBy: 3600, Access: audit.AccessPublic}
 	for _, name := range []string{"alice", "bob"} {
 		_, vkey := sampleKey(t, name)
@@ -144,7 +145,8 @@ func (g *game) deal(runs ...audit.Run) {
 }
 
 func (g *game) close() {
-	g.places = append(g.places, g.s.append(&audit.Close{Shuffle: g.id, Outcome: audit.OutcomeCompleted, Form: audit.FormTape, Tape: g.tape}))
+	g.places = append(g.places, g.s.append(&audit.Close{Shuffle: g.id, Outcome: audit.OutcomeCompleted,
+		Form: audit.FormTape, Tape: g.tape}))
 }
 
 // receipts proves the given entries under one checkpoint of the whole ledger.
@@ -165,7 +167,8 @@ func (s *sampler) receipts(indexes ...uint64) []string {
 		if err != nil {
 			s.t.Fatal(err)
 		}
-		texts = append(texts, audit.Receipt{Index: i, Entry: s.entries[i], Proof: proof, Checkpoint: head.Checkpoint}.Text())
+		texts = append(texts, audit.Receipt{Index: i, Entry: s.entries[i], Proof: proof,
+			Checkpoint: head.Checkpoint}.Text())
 	}
 	return texts
 }
@@ -277,6 +280,7 @@ func samples(t *testing.T) map[string][]byte {
 		t.Fatal(err)
 	}
 	files["policy"] = fmt.Appendf(nil, "log %s\nquorum none\n", strings.TrimSpace(string(files["good.vkey"])))
-	files["witness-policy"] = fmt.Appendf(nil, "log %s\nwitness w1 %s\nquorum w1\n", strings.TrimSpace(string(files["good.vkey"])), witness.VKey())
+	files["witness-policy"] = fmt.Appendf(nil, "log %s\nwitness w1 %s\nquorum w1\n",
+		strings.TrimSpace(string(files["good.vkey"])), witness.VKey())
 	return files
 }

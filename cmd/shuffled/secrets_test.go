@@ -36,7 +36,8 @@ func TestSecretsStayHidden(t *testing.T) {
 	t.Run("postgres", func(t *testing.T) {
 		t.Parallel()
 		c := testdb.Start(t, testdb.Setting("log_statement", "all"), testdb.Setting("log_parameter_max_length", "-1"),
-			testdb.Setting("log_parameter_max_length_on_error", "-1"), testdb.Setting("log_min_duration_statement", "0"))
+			testdb.Setting("log_parameter_max_length_on_error", "-1"),
+			testdb.Setting("log_min_duration_statement", "0"))
 		d := newDaemon(t, c.Database(t))
 		secretsTest(t, d, func(s sinks) {
 			dump, err := testdb.Bin("pg_dump")
@@ -109,7 +110,8 @@ func secretsTest(t *testing.T, d *daemon, more func(sinks)) {
 			Commitment []byte
 		}
 		s[fmt.Sprintf("commit answer %d", i)] = d.mustPost("/v1/main/shuffles", fmt.Sprintf("key-%d", i),
-			map[string]any{"table": fmt.Sprintf("t%d", i), "deck": "standard-52", "disclosure": []string{"public", "auditor"}[i%2]}, &created)
+			map[string]any{"table": fmt.Sprintf("t%d", i), "deck": "standard-52",
+				"disclosure": []string{"public", "auditor"}[i%2]}, &created)
 		hands[i] = playedHand{id: created.ID, auditor: i%2 == 1, commitment: [32]byte(created.Commitment)}
 		path := fmt.Sprintf("/v1/main/shuffles/%d", created.ID)
 		s[fmt.Sprintf("deal answer %d", i)] = d.mustPost(path+"/deal", "", map[string]any{"first": 0, "runs": []any{
@@ -125,7 +127,8 @@ func secretsTest(t *testing.T, d *daemon, more func(sinks)) {
 	for i, h := range hands {
 		var closed struct{ Tape []byte }
 		path := fmt.Sprintf("/v1/main/shuffles/%d", h.id)
-		after[fmt.Sprintf("close answer %d", i)] = d.mustPost(path+"/close", "", map[string]any{"outcome": "completed"}, &closed)
+		after[fmt.Sprintf("close answer %d", i)] = d.mustPost(path+"/close", "", map[string]any{"outcome": "completed"},
+			&closed)
 		hands[i].tape = closed.Tape
 		if !h.auditor {
 			continue
@@ -147,8 +150,10 @@ func secretsTest(t *testing.T, d *daemon, more func(sinks)) {
 // askEverything makes good and bad requests about a shuffle, as several callers.
 func askEverything(t *testing.T, d *daemon, s sinks, path string, i int) {
 	t.Helper()
-	for _, token := range []string{"", d.token("auditor.token"), d.token("dealer.token"), d.token("regulator.token"), d.token("admin.token")} {
-		for _, p := range []string{path, path + "/transcript", path + "/transcript?recipient=seat-1", "/metrics", "/readyz",
+	for _, token := range []string{"", d.token("auditor.token"), d.token("dealer.token"), d.token("regulator.token"),
+		d.token("admin.token")} {
+		for _, p := range []string{path, path + "/transcript", path + "/transcript?recipient=seat-1", "/metrics",
+			"/readyz",
 			"/v1/main/keys", "/log/main/checkpoint", path + "/nothing", "/v1/main/access", "/v1/main/shuffles?table=t1",
 			path + "?token=" + d.token("dealer.token"), path + "?Bearer%20" + d.token("regulator.token")} {
 			_, b, err := d.get(p, token)
@@ -157,7 +162,8 @@ func askEverything(t *testing.T, d *daemon, s sinks, path string, i int) {
 			}
 			s[fmt.Sprintf("GET %s as %.8s %d", p, token, i)] = b
 		}
-		for _, body := range []any{map[string]any{"first": 40, "runs": []any{map[string]any{"count": 20, "purpose": "seat"}}},
+		for _, body := range []any{map[string]any{"first": 40,
+			"runs": []any{map[string]any{"count": 20, "purpose": "seat"}}},
 			map[string]any{"outcome": "void"}, map[string]any{"nonsense": strings.Repeat("x", 100)}} {
 			for _, p := range []string{path + "/deal", path + "/close"} {
 				status, b, err := d.post(p, token, "", body)

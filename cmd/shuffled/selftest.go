@@ -39,7 +39,8 @@ func (c selftestCmd) Run(s streams) error {
 	results := selftest.Run()
 	took := time.Since(start)
 	passed, failed := selftest.Judge(results)
-	r := selftestReport{Build: build.This(), Passed: failed == nil, Tests: len(results), Answers: passed.Answers, Took: float64(took.Microseconds()) / 1000, Results: results}
+	r := selftestReport{Build: build.This(), Passed: failed == nil, Tests: len(results), Answers: passed.Answers,
+		Took: float64(took.Microseconds()) / 1000, Results: results}
 	if c.JSON {
 		return errors.Join(printJSON(s.out, r), term.Distrust(failed))
 	}
@@ -56,7 +57,8 @@ func (c selftestCmd) Run(s streams) error {
 		return err
 	}
 	if failed == nil {
-		fmt.Fprintf(s.out, "%d known-answer tests passed, %d answers, in %.0f ms\n", passed.Tests, passed.Answers, r.Took)
+		fmt.Fprintf(s.out, "%d known-answer tests passed, %d answers, in %.0f ms\n", passed.Tests, passed.Answers,
+			r.Took)
 	}
 	return term.Distrust(failed)
 }
@@ -81,7 +83,8 @@ func testSelf(command string) (selftest.Passed, error) {
 // selfTested shows that the known-answer tests passed, and when.
 func selfTested(p selftest.Passed) []prometheus.Collector {
 	gauge := func(name, help string, v float64) prometheus.Collector {
-		g := prometheus.NewGauge(prometheus.GaugeOpts{Namespace: "shuffled", Subsystem: "selftest", Name: name, Help: help})
+		g := prometheus.NewGauge(prometheus.GaugeOpts{Namespace: "shuffled", Subsystem: "selftest", Name: name,
+			Help: help})
 		g.Set(v)
 		return g
 	}

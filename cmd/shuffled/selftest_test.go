@@ -34,8 +34,9 @@ func wrongBinary(t *testing.T) string {
 	}
 	text := string(source)
 	for old, with := range map[string]string{
-		"import (\n":         "import (\n\t\"os\"\n",
-		"\tif got != want {": "\tif w := os.Getenv(\"" + wrongAnswer + "\"); w == a.Test || w == \"*\" {\n\t\tgot = \"wrong\"\n\t}\n\tif got != want {",
+		"import (\n": "import (\n\t\"os\"\n",
+		"\tif got != want {": "\tif w := os.Getenv(\"" + wrongAnswer +
+			"\"); w == a.Test || w == \"*\" {\n\t\tgot = \"wrong\"\n\t}\n\tif got != want {",
 	} {
 		if strings.Count(text, old) != 1 {
 			t.Fatalf("answers.go has no single %q to replace", old)
@@ -43,12 +44,14 @@ func wrongBinary(t *testing.T) string {
 		text = strings.Replace(text, old, with, 1)
 	}
 	dir := t.TempDir()
-	replacement, overlay, binary := filepath.Join(dir, "answers.go"), filepath.Join(dir, "overlay.json"), filepath.Join(dir, "shuffled")
+	replacement, overlay, binary := filepath.Join(dir, "answers.go"), filepath.Join(dir, "overlay.json"),
+		filepath.Join(dir, "shuffled")
 	list, err := json.Marshal(map[string]map[string]string{"Replace": {path: replacement}})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := errors.Join(os.WriteFile(replacement, []byte(text), 0o600), os.WriteFile(overlay, list, 0o600)); err != nil {
+	if err := errors.Join(os.WriteFile(replacement, []byte(text), 0o600),
+		os.WriteFile(overlay, list, 0o600)); err != nil {
 		t.Fatal(err)
 	}
 	if out, err := exec.Command("go", "build", "-overlay", overlay, "-o", binary, ".").CombinedOutput(); err != nil {
@@ -111,7 +114,8 @@ func TestSelfTestsStop(t *testing.T) {
 		code, out = runWith(t, variable, wrong, "serve", "--dev", "--data", data, "--listen", addr)
 		return code, out, data
 	}
-	if code, out, _ := serve(t, wrongAnswer+"="); code != exitCannot || !strings.Contains(out, "address already in use") || strings.Contains(out, "tests failed") {
+	if code, out, _ := serve(t, wrongAnswer+"="); code != exitCannot ||
+		!strings.Contains(out, "address already in use") || strings.Contains(out, "tests failed") {
 		t.Fatalf("with right answers: %d: %s", code, out)
 	}
 	results := selftest.Run()
@@ -121,7 +125,8 @@ func TestSelfTestsStop(t *testing.T) {
 	for _, r := range results {
 		t.Run(r.Name, func(t *testing.T) {
 			code, out, data := serve(t, wrongAnswer+"="+r.Name)
-			if code != exitCannot || !strings.Contains(out, " known-answer tests failed: "+r.Name+" (") || !strings.Contains(out, "error: 1 of ") {
+			if code != exitCannot || !strings.Contains(out, " known-answer tests failed: "+r.Name+" (") ||
+				!strings.Contains(out, "error: 1 of ") {
 				t.Errorf("code %d: %s", code, out)
 			}
 			if strings.Contains(out, "listening") || strings.Contains(out, "address already in use") {
@@ -158,17 +163,21 @@ func everyAnswerFails(t *testing.T, wrong string, results []selftest.Result) {
 func commandsStop(t *testing.T, wrong string) {
 	dir := t.TempDir()
 	for _, args := range [][]string{
-		{"demo"}, {"verify", "x.json"}, {"audit", "verify", dir}, {"key", "generate", "sealing", "--out", filepath.Join(dir, "key")}, {"slot", "new", "--origin", "example.org/main", "--table", "t"},
+		{"demo"}, {"verify", "x.json"}, {"audit", "verify", dir},
+		{"key", "generate", "sealing", "--out", filepath.Join(dir, "key")},
+		{"slot", "new", "--origin", "example.org/main", "--table", "t"},
 		{"lab", "raw", "--bytes", "1"}, {"selftest"},
 	} {
-		if code, out := runWith(t, wrongAnswer+"=sha-256", wrong, args...); code != exitCannot || !strings.Contains(out, "known-answer tests failed: sha-256 (") {
+		if code, out := runWith(t, wrongAnswer+"=sha-256", wrong, args...); code != exitCannot ||
+			!strings.Contains(out, "known-answer tests failed: sha-256 (") {
 			t.Errorf("%q: %d: %s", args, code, out)
 		}
 	}
 	if entries, err := os.ReadDir(dir); err != nil || len(entries) > 0 {
 		t.Errorf("a command wrote something: %v, %v", entries, err)
 	}
-	if code, out := runWith(t, wrongAnswer+"=sha-256", wrong, "version"); code != exitOK || !strings.Contains(out, "shuffled/v1") {
+	if code, out := runWith(t, wrongAnswer+"=sha-256", wrong, "version"); code != exitOK ||
+		!strings.Contains(out, "shuffled/v1") {
 		t.Errorf("version: %d: %s", code, out)
 	}
 }
@@ -183,10 +192,13 @@ func TestModuleSelfTestsStop(t *testing.T) {
 		t.Fatal(err)
 	}
 	addr := occupied(t)
-	for _, cast := range []string{"CTR_DRBG", "SHA2-256", "HMAC-SHA2-256", "HKDF-SHA2-256", "AES-CBC", "SHA2-512", "Ed25519 sign and verify", "KAS-ECC-SSC P-256"} {
+	for _, cast := range []string{"CTR_DRBG", "SHA2-256", "HMAC-SHA2-256", "HKDF-SHA2-256", "AES-CBC", "SHA2-512",
+		"Ed25519 sign and verify", "KAS-ECC-SSC P-256"} {
 		t.Run(cast, func(t *testing.T) {
-			code, out := runWith(t, "GODEBUG=fips140=on,failfipscast="+cast, binary, "serve", "--dev", "--data", filepath.Join(t.TempDir(), "data"), "--listen", addr)
-			if code == exitOK || !strings.Contains(out, "FIPS 140-3 self-test failed: "+cast) || strings.Contains(out, "listening") {
+			code, out := runWith(t, "GODEBUG=fips140=on,failfipscast="+cast, binary, "serve", "--dev", "--data",
+				filepath.Join(t.TempDir(), "data"), "--listen", addr)
+			if code == exitOK || !strings.Contains(out, "FIPS 140-3 self-test failed: "+cast) ||
+				strings.Contains(out, "listening") {
 				t.Errorf("code %d: %s", code, out)
 			}
 		})
@@ -214,7 +226,8 @@ func TestSelfTestCommand(t *testing.T) {
 		t.Fatal(err)
 	}
 	i := slices.IndexFunc(report.Results, func(r selftest.Result) bool { return r.Name == "shuffle" })
-	if !report.Passed || report.Tests != len(report.Results) || i < 0 || !slices.Contains(report.Results[i].Answers, "all of 52 cards") {
+	if !report.Passed || report.Tests != len(report.Results) || i < 0 ||
+		!slices.Contains(report.Results[i].Answers, "all of 52 cards") {
 		t.Errorf("%+v", report)
 	}
 }

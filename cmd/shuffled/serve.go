@@ -86,7 +86,8 @@ func (c serveCmd) adoptAct() (*loadedAct, error) {
 		return nil, usage("--adopt-act %s: it is an act %s, not adopt_head", c.AdoptAct, a.Act)
 	}
 	if a.Identity != audit.Daemon.Identity {
-		return nil, usage("--adopt-act %s: it is to be submitted by %s, and it is the daemon that adopts a head", c.AdoptAct, a.Identity)
+		return nil, usage("--adopt-act %s: it is to be submitted by %s, and it is the daemon that adopts a head",
+			c.AdoptAct, a.Identity)
 	}
 	return a, nil
 }
@@ -119,9 +120,11 @@ func (c serveCmd) open(ctx context.Context, cfg *config.Config, step *step) (_ b
 
 // serve answers not_ready until the ledgers are loaded, and stops in this order:
 // readiness and, after the delay, no new requests, listeners, ledgers, store.
-func (c serveCmd) serve(ctx context.Context, s streams, cfg *config.Config, listener net.Listener, w words, passed selftest.Passed, log *slog.Logger) error {
+func (c serveCmd) serve(ctx context.Context, s streams, cfg *config.Config, listener net.Listener, w words,
+	passed selftest.Passed, log *slog.Logger) error {
 	figures := new(generator)
-	api, err := httpapi.New(httpapi.Config{Limits: apiLimits(cfg, c.Dev), Version: versionName(), Log: log, Collectors: append(figures.collectors(), selfTested(passed)...)})
+	api, err := httpapi.New(httpapi.Config{Limits: apiLimits(cfg, c.Dev), Version: versionName(), Log: log,
+		Collectors: append(figures.collectors(), selfTested(passed)...)})
 	if err != nil {
 		return err
 	}
@@ -202,7 +205,8 @@ func (h *house) serveBy(api *httpapi.Server) error {
 	return nil
 }
 
-func (c serveCmd) listenOperator(ctx context.Context, group *errgroup.Group, cfg *config.Config, api *httpapi.Server, log *slog.Logger) error {
+func (c serveCmd) listenOperator(ctx context.Context, group *errgroup.Group, cfg *config.Config, api *httpapi.Server,
+	log *slog.Logger) error {
 	l, err := net.Listen("tcp", cfg.OperatorListen)
 	if err != nil {
 		return fmt.Errorf("listening for operators: %w", err)
@@ -216,9 +220,12 @@ func (c serveCmd) listenOperator(ctx context.Context, group *errgroup.Group, cfg
 func apiLimits(cfg *config.Config, dev bool) httpapi.Limits {
 	c := cfg.Limits
 	l := httpapi.Limits{
-		Body: int64(c.MaxBody), Verify: int64(c.MaxVerifyBody), Connections: c.Connections, Concurrent: c.Concurrency, Waiting: c.Waiting,
-		Witnessed: c.Witnessed, Verifying: c.Verifications, Readers: c.Readers, ReadBytes: int64(c.ReadBytes), ReadBytesAll: int64(c.ReadBytesAll), QueueDeadline: c.Patience.Duration(),
-		TokenRate: c.TokenRate, TokenBurst: c.TokenBurst, UnknownRate: c.UnknownRate, UnknownBurst: c.UnknownBurst, ReadRate: c.ReadRate, ReadBurst: c.ReadBurst, VerifyRate: c.VerifyRate, VerifyBurst: c.VerifyBurst,
+		Body: int64(c.MaxBody), Verify: int64(c.MaxVerifyBody), Connections: c.Connections, Concurrent: c.Concurrency,
+		Waiting:   c.Waiting,
+		Witnessed: c.Witnessed, Verifying: c.Verifications, Readers: c.Readers, ReadBytes: int64(c.ReadBytes),
+		ReadBytesAll: int64(c.ReadBytesAll), QueueDeadline: c.Patience.Duration(),
+		TokenRate: c.TokenRate, TokenBurst: c.TokenBurst, UnknownRate: c.UnknownRate, UnknownBurst: c.UnknownBurst,
+		ReadRate: c.ReadRate, ReadBurst: c.ReadBurst, VerifyRate: c.VerifyRate, VerifyBurst: c.VerifyBurst,
 		Request: c.RequestTimeout.Duration(), Header: c.ReadHeaderTimeout.Duration(), Read: c.ReadTimeout.Duration(),
 		Write: c.WriteTimeout.Duration(), Idle: c.IdleTimeout.Duration(),
 	}

@@ -62,7 +62,8 @@ func (c *showCmd) write(ctx context.Context, s streams, d *client.Client) error 
 	if c.JSON {
 		return printSafeJSON(s.out, map[string]any{"file": c.Transcript, "bytes": len(data)})
 	}
-	fmt.Fprintf(s.out, "%s: %d bytes, proved. Anyone can check it: shuffled verify %s --key VKEY\n", visible(c.Transcript), len(data), visible(c.Transcript))
+	fmt.Fprintf(s.out, "%s: %d bytes, proved. Anyone can check it: shuffled verify %s --key VKEY\n",
+		visible(c.Transcript), len(data), visible(c.Transcript))
 	return nil
 }
 
@@ -75,7 +76,8 @@ func (c *showCmd) print(s streams, st *client.Status) {
 	if st.Production {
 		kind = "production"
 	}
-	fmt.Fprintf(s.out, "%s\n\n", s.sheet().p.Bold(fmt.Sprintf("Shuffle %d: number %d of table %s, %s", st.ID, st.Serial, visible(st.Table), st.State)))
+	fmt.Fprintf(s.out, "%s\n\n", s.sheet().p.Bold(fmt.Sprintf("Shuffle %d: number %d of table %s, %s", st.ID, st.Serial,
+		visible(st.Table), st.State)))
 	fact("ledger", "%s (%s)", c.Ledger, kind)
 	if st.GameRef != nil {
 		fact("game", "%s", *st.GameRef)
@@ -126,7 +128,8 @@ func (c *showCmd) print(s streams, st *client.Status) {
 	if st.EndAt != nil && st.EndAt.Lo != st.EndAt.Hi {
 		unproved += " and whether the cut card is out"
 	}
-	fmt.Fprintf(s.out, "\nThis is proved, except %s. The evidence:\n  shuffled show %d --transcript FILE\n", unproved, st.ID)
+	fmt.Fprintf(s.out, "\nThis is proved, except %s. The evidence:\n  shuffled show %d --transcript FILE\n", unproved,
+		st.ID)
 }
 
 // cutCard says where the cut card lies, as far as it is told.

@@ -37,7 +37,8 @@ func (c *shuffleCmd) announceAll(s streams, all []*client.Committed) {
 	line := func(label, format string, args ...any) {
 		fmt.Fprintf(s.out, "  %-10s  %s\n", label, visible(fmt.Sprintf(format, args...)))
 	}
-	title := fmt.Sprintf("Shuffles %d to %d: numbers %d to %d of table %s, committed and signed", first.ID, last.ID, first.Serial, last.Serial, first.Table)
+	title := fmt.Sprintf("Shuffles %d to %d: numbers %d to %d of table %s, committed and signed", first.ID, last.ID,
+		first.Serial, last.Serial, first.Table)
 	fmt.Fprintf(s.out, "%s\n\n", s.sheet().p.Bold(title))
 	line("places", "%d each", first.Places())
 	for _, fact := range planFacts(first.Plan) {
@@ -50,7 +51,8 @@ func (c *shuffleCmd) announceAll(s streams, all []*client.Committed) {
 		line(fmt.Sprint(made.ID), "commitment %s", made.Commitment)
 	}
 	if first.Plan != nil {
-		fmt.Fprintf(s.out, "\nNothing is dealt before its mix, and none before the one above it: %s\n", mixCommand(first.ID, first.Plan))
+		fmt.Fprintf(s.out, "\nNothing is dealt before its mix, and none before the one above it: %s\n",
+			mixCommand(first.ID, first.Plan))
 		return
 	}
 	fmt.Fprintf(s.out, "\nDeal from them in this order: shuffled deal %d --first 0 --run 2:seat:seat-1\n", first.ID)

@@ -36,7 +36,8 @@ func TestSlotNew(t *testing.T) {
 	if err := json.Unmarshal([]byte(other), &made); err != nil || code != exitOK || len(made.Value) != 32 {
 		t.Fatalf("exit code %d, %v: %s", code, err, other)
 	}
-	if want := audit.SlotHash("example.com/main", "table-1", [32]byte(made.Value)); !bytes.Equal(made.Hash, want[:]) || strings.Contains(text, base64.StdEncoding.EncodeToString(made.Value)) {
+	if want := audit.SlotHash("example.com/main", "table-1", [32]byte(made.Value)); !bytes.Equal(made.Hash, want[:]) ||
+		strings.Contains(text, base64.StdEncoding.EncodeToString(made.Value)) {
 		t.Errorf("value %x, hash %x, want %x", made.Value, made.Hash, want)
 	}
 	file := filepath.Join(t.TempDir(), "my-slot")
@@ -57,8 +58,10 @@ func TestSlotNew(t *testing.T) {
 		}
 	}
 	for _, args := range [][]string{
-		{"slot", "new", "--origin", "Example", "--table", "table-1"}, {"slot", "new", "--origin", "example.com/main", "--table", "t 1"},
-		{"slot", "new", "--table", "table-1"}, {"slot", "hash", "-", "--origin", "example.com/main", "--table", "table-1"},
+		{"slot", "new", "--origin", "Example", "--table", "table-1"},
+		{"slot", "new", "--origin", "example.com/main", "--table", "t 1"},
+		{"slot", "new", "--table", "table-1"},
+		{"slot", "hash", "-", "--origin", "example.com/main", "--table", "table-1"},
 	} {
 		if code, _, errs := said(t, "hunter2", args...); code != exitUsage || strings.Contains(errs, "hunter2") {
 			t.Errorf("%v: exit code %d, %s", args, code, errs)
@@ -111,13 +114,16 @@ func TestVerifyMySlot(t *testing.T) {
 		want string // in what is printed
 	}{
 		{[]string{file}, exitOK, `PROVED, at the level "witnessed": `},
-		{[]string{file, "--my-slot", value}, exitOK, `PROVED, at the level "mixed" for you who gave the slot, and for nobody else`},
+		{[]string{file, "--my-slot", value}, exitOK,
+			`PROVED, at the level "mixed" for you who gave the slot, and for nobody else`},
 		{[]string{file, "--my-slot", inHex}, exitOK, `PROVED, at the level "mixed" for you`},
 		{[]string{file, "--my-slot-file", slot}, exitOK, `PROVED, at the level "mixed" for you`},
-		{[]string{file, "--my-slot", value, "--my-slot", inHex, "--my-slot-file", slot}, exitOK, `for the holder of slot `},
+		{[]string{file, "--my-slot", value, "--my-slot", inHex, "--my-slot-file", slot}, exitOK,
+			`for the holder of slot `},
 		{[]string{file, "--my-slot", value, "--require", "mixed"}, exitOK, `"mixed"`},
 		{[]string{file, "--require", "mixed"}, exitFails, `the level "mixed" was required, this is "witnessed"`},
-		{[]string{file, "--my-slot", missing}, exitFails, `FAILED at the step slots: your slot is not in the plan of this shuffle`},
+		{[]string{file, "--my-slot", missing}, exitFails,
+			`FAILED at the step slots: your slot is not in the plan of this shuffle`},
 		{[]string{file, "--my-slot", value, "--my-slot", missing}, exitFails, `FAILED at the step slots`},
 		{[]string{commit, "--my-slot-file", slot}, exitOK, "1 of the 2 sources of the plan"},
 		{[]string{commit, "--my-slot", missing}, exitFails, `FAILED at the step slots`},
@@ -129,14 +135,16 @@ func TestVerifyMySlot(t *testing.T) {
 		{[]string{"-", "--my-slot-file", "-"}, exitUsage, "not both"},
 	} {
 		code, out, errs := said(t, "", append([]string{"verify", "--policy", policy}, test.args...)...)
-		if text := strings.Join(strings.Fields(out+errs), " "); code != test.code || !strings.Contains(text, test.want) || strings.Contains(text, value) {
+		if text := strings.Join(strings.Fields(out+errs), " "); code != test.code ||
+			!strings.Contains(text, test.want) || strings.Contains(text, value) {
 			t.Errorf("%q: exit code %d, want %d and %q\n%s%s", test.args, code, test.code, test.want, out, errs)
 		}
 	}
 
 	_, out, _ := said(t, "", "verify", file, "--policy", policy, "--my-slot", value, "--json")
 	var got verify.Verdict
-	if err := json.Unmarshal([]byte(out), &got); err != nil || got.Level != verify.LevelMixed || len(got.Mixed) != 1 || got.Mixed[0].For != verify.ForSlot {
+	if err := json.Unmarshal([]byte(out), &got); err != nil || got.Level != verify.LevelMixed || len(got.Mixed) != 1 ||
+		got.Mixed[0].For != verify.ForSlot {
 		t.Errorf("%v: %s", err, out)
 	}
 }

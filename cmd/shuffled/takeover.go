@@ -39,6 +39,7 @@ func (c *takeoverCmd) Run(ctx context.Context, s streams) error {
 	if c.JSON {
 		return printSafeJSON(s.out, taken)
 	}
-	fmt.Fprintf(s.out, "%s\n", s.sheet().p.Bold(fmt.Sprintf("Shuffle %d: taken over from %s to %s, recorded and signed", c.ID, visible(taken.From), c.Extent)))
+	fmt.Fprintf(s.out, "%s\n", s.sheet().p.Bold(fmt.Sprintf("Shuffle %d: taken over from %s to %s, recorded and signed",
+		c.ID, visible(taken.From), c.Extent)))
 	return nil
 }

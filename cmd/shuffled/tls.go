@@ -33,7 +33,8 @@ func loadTLS(c config.TLS) (*tls.Config, error) {
 	if err != nil {
 		return nil, fmt.Errorf("reading the TLS certificate %s and its private key: %w", c.Cert, err)
 	}
-	t := &tls.Config{MinVersion: tls.VersionTLS13, Certificates: []tls.Certificate{cert}, NextProtos: []string{"h2", "http/1.1"}}
+	t := &tls.Config{MinVersion: tls.VersionTLS13, Certificates: []tls.Certificate{cert},
+		NextProtos: []string{"h2", "http/1.1"}}
 	if c.ClientCA == "" {
 		return t, nil
 	}

@@ -25,7 +25,8 @@ func TestTLSKeyMode(t *testing.T) {
 			t.Fatal(err)
 		}
 		_, err := loadTLS(files)
-		if !errors.Is(err, keys.ErrMode) || !strings.Contains(err.Error(), files.Key) || !strings.Contains(err.Error(), "make it "+cure) {
+		if !errors.Is(err, keys.ErrMode) || !strings.Contains(err.Error(), files.Key) ||
+			!strings.Contains(err.Error(), "make it "+cure) {
 			t.Errorf("a key of mode %04o: %v", mode, err)
 		}
 	}
@@ -33,11 +34,13 @@ func TestTLSKeyMode(t *testing.T) {
 	key := c.path("witness.key")
 	var out strings.Builder
 	s := streams{strings.NewReader(""), &out, &out}
-	if code := run(t.Context(), []string{"key", "generate", "witness", "--name", "example.org/w", "--out", key}, s); code != exitOK {
+	if code := run(t.Context(), []string{"key", "generate", "witness", "--name", "example.org/w", "--out", key},
+		s); code != exitOK {
 		t.Fatalf("making a witness's key: %d\n%s", code, out.String())
 	}
 	out.Reset()
-	code := run(t.Context(), []string{"witness", "serve", "--key", key, "--state", c.path("state"), "--listen", "127.0.0.1:0",
+	code := run(t.Context(), []string{"witness", "serve", "--key", key, "--state", c.path("state"), "--listen",
+		"127.0.0.1:0",
 		"--log", newGrowing(t).key.VKey(), "--tls-cert", files.Cert, "--tls-key", files.Key}, s)
 	if code != exitCannot || !strings.Contains(out.String(), "unsafe file mode: "+files.Key) {
 		t.Errorf("witness serve: %d\n%s", code, out.String())

@@ -48,12 +48,14 @@ func TestOpenTogether(t *testing.T) {
 	c.must("key", "generate", "sealing", "--out", c.path("sealing.key"))
 	c.must("key", "generate", "witness", "--name", "witness.example.org/w", "--out", c.path("w.key"))
 	c.must("migrate", "up", "--data", c.dir)
-	config := fmt.Sprintf("listen = %q\noperator_listen = %q\ndata = %q\n", c.addr, strings.TrimPrefix(c.operator, "http://"), c.dir)
+	config := fmt.Sprintf("listen = %q\noperator_listen = %q\ndata = %q\n", c.addr,
+		strings.TrimPrefix(c.operator, "http://"), c.dir)
 	admins := administrators(t, c.dir, func(args ...string) { c.must(args...) })
 	for i := range ledgers {
 		name := fmt.Sprintf("l%d", i)
 		c.write("policy", fmt.Appendf(nil, "witness w %s %s/%s\nquorum w\n", c.read("w.vkey"), server.URL, name))
-		c.must(append([]string{"ledger", "create", "--data", c.dir, "--name", name, "--origin", "cards.example.com/" + name,
+		c.must(append([]string{"ledger", "create", "--data", c.dir, "--name", name, "--origin", "cards.example.com/" +
+			name,
 			"--production", "--deals", "signed", "--policy", c.path("policy")}, admins...)...)
 		config += fmt.Sprintf("[[ledger]]\nname = %q\n", name)
 	}

@@ -48,8 +48,10 @@ func (t *tokenFlags) change(ctx context.Context, s streams, body *audit.Credenti
 		return err
 	}
 	_, err = d.ChangeCredential(ctx, credentialRequest(body, hash))
-	if refused, ok := errors.AsType[*client.Error](err); ok && (refused.Code == client.CodeCredential || refused.Code == client.CodeTwoPersons) {
-		return &audit.Illegal{Code: string(refused.Code), Detail: visible(deref(refused.Detail))} // as if it were written here
+	if refused, ok := errors.AsType[*client.Error](err); ok &&
+		(refused.Code == client.CodeCredential || refused.Code == client.CodeTwoPersons) {
+		return &audit.Illegal{Code: string(refused.Code),
+			Detail: visible(deref(refused.Detail))} // as if it were written here
 	}
 	if err != nil {
 		return r.fail(s, err)
@@ -64,7 +66,8 @@ func credentialRequest(body *audit.Credential, hash [32]byte) client.CredentialR
 		return req
 	}
 	role, shown := client.Role(body.Role.String()), client.Hash(hash)
-	req.Action, req.Role, req.Identity, req.Tables, req.Hash = client.CredentialRequestActionCreate, &role, &body.Identity, body.Tables, &shown
+	req.Action, req.Role, req.Identity, req.Tables, req.Hash = client.CredentialRequestActionCreate, &role,
+		&body.Identity, body.Tables, &shown
 	if body.Expires != 0 {
 		at := client.Timestamp{Time: time.UnixMilli(body.Expires)}
 		req.Expires = &at
@@ -108,7 +111,8 @@ func (c tokenListCmd) Run(ctx context.Context, s streams) error {
 	fmt.Fprintln(w, "ID\tKIND\tROLE\tIDENTITY\tTABLES\tSTATE\tCREATED\tEXPIRES")
 	for _, t := range list {
 		tables := cmp.Or(strings.Join(t.Tables, " "), "all")
-		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\n", t.ID, t.Kind, t.Role, t.Identity, tables, t.State, t.Created, t.Expires)
+		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\n", t.ID, t.Kind, t.Role, t.Identity, tables, t.State, t.Created,
+			t.Expires)
 	}
 	return w.Flush()
 }
@@ -149,7 +153,8 @@ func listed(ms int64) string {
 }
 
 func listToken(h audit.Holder) listedToken {
-	l := listedToken{ID: h.ID, Kind: h.Form.String(), Role: h.Role.String(), Identity: h.Identity, Tables: h.Tables, Entry: h.Index,
+	l := listedToken{ID: h.ID, Kind: h.Form.String(), Role: h.Role.String(), Identity: h.Identity, Tables: h.Tables,
+		Entry: h.Index,
 		State: "in force", Created: listed(h.Created), Expires: listed(h.Expires), Revoked: listed(h.Revoked)}
 	switch {
 	case h.Revoked != 0:
@@ -169,8 +174,10 @@ func toldTokens(told *client.CredentialList) []listedToken {
 	}
 	list := make([]listedToken, len(told.Credentials))
 	for i, c := range told.Credentials {
-		list[i] = listedToken{ID: c.Credential, Kind: string(c.Form), Role: string(c.Role), Identity: c.Identity, Tables: c.Tables,
-			Entry: c.Entry, State: strings.ReplaceAll(string(c.State), "_", " "), Created: listed(c.Created.UnixMilli()), Expires: at(c.Expires), Revoked: at(c.Revoked)}
+		list[i] = listedToken{ID: c.Credential, Kind: string(c.Form), Role: string(c.Role), Identity: c.Identity,
+			Tables: c.Tables,
+			Entry:  c.Entry, State: strings.ReplaceAll(string(c.State), "_", " "),
+			Created: listed(c.Created.UnixMilli()), Expires: at(c.Expires), Revoked: at(c.Revoked)}
 	}
 	return list
 }

@@ -55,7 +55,8 @@ func (c tokenCreateCmd) Run(ctx context.Context, s streams) error {
 			"a key stays what it was made, also when it is revoked: make a new key")
 	}
 	if errors.As(err, &illegal) && illegal.Code == audit.RuleTwoPersons {
-		return withHint(fmt.Errorf("creating the token: %w", err), "an admin's token takes two administrators: shuffled act propose admin_credential")
+		return withHint(fmt.Errorf("creating the token: %w", err),
+			"an admin's token takes two administrators: shuffled act propose admin_credential")
 	}
 	if err != nil {
 		return fmt.Errorf("creating the token: %w", err)
@@ -70,7 +71,8 @@ func (c tokenCreateCmd) Run(ctx context.Context, s streams) error {
 
 // body is what was asked for, without id and digest.
 func (c tokenCreateCmd) body(now time.Time) (*audit.Credential, error) {
-	b := &audit.Credential{Kind: audit.CredentialCreated, Form: audit.FormToken, Role: audit.ParseRole(c.Role), Identity: c.Identity}
+	b := &audit.Credential{Kind: audit.CredentialCreated, Form: audit.FormToken, Role: audit.ParseRole(c.Role),
+		Identity: c.Identity}
 	switch {
 	case c.Expires < 0:
 		return nil, usage("--expires is a time from now")

@@ -23,7 +23,8 @@ func TestVerifyJSONWithoutTrust(t *testing.T) {
 	for _, trust := range [][]string{{"--key", "a+b+c"}, {"--policy", policy}} {
 		code, out, errs := said(t, "", append([]string{"verify", "missing.json", "--json"}, trust...)...)
 		var v verify.Verdict
-		if err := json.Unmarshal([]byte(out), &v); err != nil || v.Verdict != verify.CannotJudge || v.Unknown == "" || len(v.Steps) != 0 || v.Steps == nil {
+		if err := json.Unmarshal([]byte(out), &v); err != nil || v.Verdict != verify.CannotJudge || v.Unknown == "" ||
+			len(v.Steps) != 0 || v.Steps == nil {
 			t.Errorf("%v: %v, %s", trust, err, out)
 		}
 		if code != exitUsage || !strings.Contains(errs, trust[0][2:]) && !strings.Contains(errs, "nobody") {
@@ -47,7 +48,8 @@ func TestDevKeepsSigningKeys(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer store.Close()
-	if l := s.cfg.Ledgers; len(l) != 1 || len(l[0].SigningKeys) != 1 || filepath.Base(l[0].SigningKeys[0]) != "next.key" {
+	if l := s.cfg.Ledgers; len(l) != 1 || len(l[0].SigningKeys) != 1 ||
+		filepath.Base(l[0].SigningKeys[0]) != "next.key" {
 		t.Errorf("%+v", l)
 	}
 }

@@ -95,10 +95,12 @@ func (s sheet) facts(v *verify.Verdict) string {
 		}
 	}
 	if v.Entry != nil {
-		fact("entry", "%d, %s by %s with %s at %s", v.Entry.Index, v.Entry.Type, v.Entry.Identity, v.Entry.Credential, v.Entry.Time)
+		fact("entry", "%d, %s by %s with %s at %s", v.Entry.Index, v.Entry.Type, v.Entry.Identity, v.Entry.Credential,
+			v.Entry.Time)
 	}
 	for _, p := range v.PassedOver {
-		fact("passed over", "%d of the code %d of the list %s, first in entry %d: not known here, and without a say", p.Count, p.Code, p.List, p.First)
+		fact("passed over", "%d of the code %d of the list %s, first in entry %d: not known here, and without a say",
+			p.Count, p.Code, p.List, p.First)
 	}
 	if v.Kind != verify.KindTranscript {
 		if v.Table != "" { // of a commit
@@ -112,7 +114,8 @@ func (s sheet) facts(v *verify.Verdict) string {
 	}
 	fact("committed", "%s by %s, to close by %s", v.CommittedAt, v.Owner, v.CloseBy)
 	for _, t := range v.Takeovers {
-		fact("taken over", "%s by %s from %s at place %d, to %s: %s", t.Time, t.Identity, t.From, t.Place, t.Extent, t.Reason)
+		fact("taken over", "%s by %s from %s at place %d, to %s: %s", t.Time, t.Identity, t.From, t.Place, t.Extent,
+			t.Reason)
 	}
 	switch {
 	case v.State == "closed" && v.Reason != "":
@@ -174,7 +177,8 @@ func (s sheet) conclusion(v *verify.Verdict) string {
 		}
 		return text + "Rely on nothing that this file says.\n"
 	case verify.CannotJudge:
-		return s.headline("CANNOT JUDGE", s.p.Warn, ": the file uses something that this version does not know. That is no sign of a fault.")
+		return s.headline("CANNOT JUDGE", s.p.Warn,
+			": the file uses something that this version does not know. That is no sign of a fault.")
 	case verify.Consistent:
 		return s.headline("KEY NOT PINNED", s.p.Warn, ": the file agrees with itself, and nothing is proved.") + "\n" +
 			s.points([]string{

@@ -55,7 +55,8 @@ func TestWitnessedText(t *testing.T) {
 	t.Parallel()
 	for _, name := range []string{"witnessed", "witnessed-undealt", "witnessed-too-late", "receipt-witnessed",
 		"level-mixed", "level-mixed-both", "slot", "beacon-and-cut"} {
-		b, err := os.ReadFile(filepath.Join("..", "..", "internal", "verify", "testdata", "vectors", "good", name+".json"))
+		b, err := os.ReadFile(filepath.Join("..", "..", "internal", "verify", "testdata", "vectors", "good",
+			name+".json"))
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -84,7 +84,8 @@ func (c *verifyCmd) judge(s streams, v *verify.Verdict) error {
 	case verify.Failed:
 		return errFails
 	case verify.CannotJudge:
-		return withHint(errors.New("cannot judge: "+visible(v.Unknown)), "this is no fault of the evidence; a newer version of shuffled may know it")
+		return withHint(errors.New("cannot judge: "+visible(v.Unknown)),
+			"this is no fault of the evidence; a newer version of shuffled may know it")
 	}
 	if c.Require != "" && !reaches(v.Level, verify.Level(c.Require)) {
 		fmt.Fprintf(s.err, "shuffled: the level %q was required, this is %q\n", c.Require, v.Level)

@@ -32,7 +32,9 @@ func (c versionCmd) Run(s streams) error {
 	if b.FIPS {
 		fips = "on (module " + b.FIPSBuild + ")"
 	}
-	fmt.Fprintf(s.out, "shuffled   %s %s\nalgorithm  %s\ngo         %s\nFIPS 140-3 %s\n", b.Version, b.Revision, b.Algorithm, b.Go, fips)
-	fmt.Fprintf(s.out, "platform   %s\nkernel     %s, getrandom in the vDSO: %s\n", b.Platform, cmp.Or(b.Kernel, "unknown"), b.VDSO)
+	fmt.Fprintf(s.out, "shuffled   %s %s\nalgorithm  %s\ngo         %s\nFIPS 140-3 %s\n", b.Version, b.Revision,
+		b.Algorithm, b.Go, fips)
+	fmt.Fprintf(s.out, "platform   %s\nkernel     %s, getrandom in the vDSO: %s\n", b.Platform,
+		cmp.Or(b.Kernel, "unknown"), b.VDSO)
 	return nil
 }

@@ -73,7 +73,8 @@ func (w *waiting) say(now time.Time) {
 		}
 		s.said = now
 		w.tell(s.what)
-		w.log.Warn("the start waits", "for", s.what, "ledger", s.of, "since", now.Sub(s.began).Truncate(time.Millisecond))
+		w.log.Warn("the start waits", "for", s.what, "ledger", s.of, "since",
+			now.Sub(s.began).Truncate(time.Millisecond))
 	}
 }
 

@@ -89,7 +89,8 @@ func TestNoStandbyIsNamed(t *testing.T) {
 	d.start()
 	cluster.Set(t, "synchronous_standby_names", "nobody")
 	const cause = "no synchronous standby confirms what is written"
-	status, body, err := d.post("/v1/main/shuffles", d.token("dealer.token"), "k-1", map[string]any{"table": "t", "deck": "standard-52"})
+	status, body, err := d.post("/v1/main/shuffles", d.token("dealer.token"), "k-1",
+		map[string]any{"table": "t", "deck": "standard-52"})
 	if err != nil || status != http.StatusServiceUnavailable || !strings.Contains(string(body), cause) {
 		t.Errorf("a commit that no standby confirms: %d, %v: %s", status, err, body)
 	}

@@ -60,7 +60,8 @@ func (c witnessServeCmd) Run(ctx context.Context, s streams) error {
 	if err != nil {
 		return err
 	}
-	if u, err := url.Parse(c.URL); c.URL != "" && (err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" || strings.ContainsAny(c.URL, " #?")) {
+	if u, err := url.Parse(c.URL); c.URL != "" &&
+		(err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" || strings.ContainsAny(c.URL, " #?")) {
 		return usage("--url is not like https://witness.example.org/w1")
 	}
 	if (c.TLSCert == "") != (c.TLSKey == "") {
@@ -146,7 +147,8 @@ func witnessServer(h http.Handler, log *slog.Logger) *http.Server {
 }
 
 // serve serves until ctx ends and the requests under way are answered.
-func (c witnessServeCmd) serve(ctx context.Context, w *witness.Witness, server *http.Server, l net.Listener, log *slog.Logger) error {
+func (c witnessServeCmd) serve(ctx context.Context, w *witness.Witness, server *http.Server, l net.Listener,
+	log *slog.Logger) error {
 	run, stop := context.WithCancel(ctx)
 	defer stop()
 	group, run := errgroup.WithContext(run)

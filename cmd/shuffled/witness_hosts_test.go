@@ -16,16 +16,21 @@ func TestMayAsk(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	first := &audit.Genesis{Policy: []byte("witness w " + key.VKey() + " https://Genesis.example.org:7443/w1\nquorum w\n")}
+	first := &audit.Genesis{Policy: []byte("witness w " + key.VKey() +
+		" https://Genesis.example.org:7443/w1\nquorum w\n")}
 	h := &house{cfg: config.Default()}
 	h.cfg.Witness.Hosts = []string{"plain.example.org", "port.example.org:8080", "[::1]:9"}
 	for url, may := range map[string]bool{
-		"https://genesis.example.org:7443/other": true, "https://genesis.example.org": false, "http://genesis.example.org:22": false,
-		"http://plain.example.org/w": true, "https://PLAIN.example.org/w": true, "https://plain.example.org:443": true,
-		"http://plain.example.org:443": false, "http://plain.example.org:17990": false, "http://x.plain.example.org": false,
+		"https://genesis.example.org:7443/other": true, "https://genesis.example.org": false,
+		"http://genesis.example.org:22": false,
+		"http://plain.example.org/w":    true, "https://PLAIN.example.org/w": true,
+		"https://plain.example.org:443": true,
+		"http://plain.example.org:443":  false, "http://plain.example.org:17990": false,
+		"http://x.plain.example.org":   false,
 		"http://port.example.org:8080": true, "https://port.example.org:8080": true, "http://port.example.org": false,
 		"http://[::1]:9/": true, "http://127.0.0.1:17990/": false, "http://169.254.169.254/latest": false,
-		"https://user:word@plain.example.org": false, "file:///etc/passwd": false, "": false, "https://plain.example.org?to=x": false,
+		"https://user:word@plain.example.org": false, "file:///etc/passwd": false, "": false,
+		"https://plain.example.org?to=x": false,
 	} {
 		err := h.mayAsk(first, audit.Witness{Name: "w", URL: url})
 		if (err == nil) != may || err != nil && strings.Contains(err.Error(), "word@") {

@@ -92,7 +92,8 @@ func runWitness(t *testing.T, args ...string) *runningWitness {
 	if err != nil {
 		t.Fatal(err)
 	}
-	p := &runningWitness{t: t, cmd: exec.Command(path, append([]string{"witness", "serve", "--json", "--listen", "127.0.0.1:0"}, args...)...)}
+	p := &runningWitness{t: t, cmd: exec.Command(path,
+		append([]string{"witness", "serve", "--json", "--listen", "127.0.0.1:0"}, args...)...)}
 	p.cmd.Stderr = &p.log
 	out, err := p.cmd.StdoutPipe()
 	if err != nil {
@@ -170,7 +171,8 @@ func TestWitnessServe(t *testing.T) {
 	if err != nil || !ours.Satisfied(append(signed, lines...)) {
 		t.Errorf("%q, %v", lines, err)
 	}
-	if figures := getText(t, "http://"+operator+"/metrics"); !strings.Contains(figures, `shuffled_witness_size{origin="example.org/grows"} 5`) ||
+	if figures := getText(t, "http://"+operator+"/metrics"); !strings.Contains(figures,
+		`shuffled_witness_size{origin="example.org/grows"} 5`) ||
 		!strings.Contains(figures, `shuffled_witness_requests_total{route="add-checkpoint",status="200"} 1`) {
 		t.Errorf("metrics:\n%s", figures)
 	}
@@ -179,7 +181,8 @@ func TestWitnessServe(t *testing.T) {
 	}
 	// A second process on the same state does not start.
 	path, _ := builtBinary()
-	out, err := exec.Command(path, "witness", "serve", "--listen", "127.0.0.1:0", "--key", key, "--state", state, "--policy", policy).CombinedOutput()
+	out, err := exec.Command(path, "witness", "serve", "--listen", "127.0.0.1:0", "--key", key, "--state", state,
+		"--policy", policy).CombinedOutput()
 	var exit *exec.ExitError
 	if !errors.As(err, &exit) || exit.ExitCode() != exitCannot || !strings.Contains(string(out), "another witness") {
 		t.Errorf("a second one: %v\n%s", err, out)
@@ -188,7 +191,8 @@ func TestWitnessServe(t *testing.T) {
 		t.Errorf("stopped with %d:\n%s", code, p.log.Bytes())
 	}
 	p = runWitness(t, "--key", key, "--state", state, "--log", g.key.VKey(), "--url", "https://witness.example.org/w1/")
-	if p.told.URL != "https://witness.example.org/w1" || !strings.HasSuffix(p.told.PolicyLine, " https://witness.example.org/w1") {
+	if p.told.URL != "https://witness.example.org/w1" ||
+		!strings.HasSuffix(p.told.PolicyLine, " https://witness.example.org/w1") {
 		t.Errorf("%+v", p.told)
 	}
 	if code := p.end(syscall.SIGTERM); code != exitOK {

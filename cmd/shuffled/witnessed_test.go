@@ -32,7 +32,8 @@ func TestWitnessedLedger(t *testing.T) {
 	admins := administrators(t, c.dir, func(args ...string) { c.must(args...) })
 	c.must(append([]string{"ledger", "create", "--data", c.dir, "--name", "main", "--origin", "cards.example.com/main",
 		"--production", "--policy", c.path("ledger.policy")}, admins...)...)
-	token := strings.TrimSpace(c.must("token", "create", "--data", c.dir, "--ledger", "main", "--role", "dealer", "--identity", "poker-backend"))
+	token := strings.TrimSpace(c.must("token", "create", "--data", c.dir, "--ledger", "main", "--role", "dealer",
+		"--identity", "poker-backend"))
 	c.configure("main")
 	c.serve()
 
@@ -44,7 +45,8 @@ func TestWitnessedLedger(t *testing.T) {
 		t.Fatal(err)
 	}
 	c.write("hand-1.json", transcript)
-	if out := c.until(id, "verify", c.path("hand-1.json"), "--policy", c.path("player.policy")); !strings.Contains(out, `"witnessed"`) {
+	if out := c.until(id, "verify", c.path("hand-1.json"), "--policy", c.path("player.policy")); !strings.Contains(out,
+		`"witnessed"`) {
 		t.Errorf("the verdict on a witnessed hand:\n%s", out)
 	}
 	if out := c.must("verify", c.path("hand-1.json"), "--key", vkey); strings.Contains(out, `"witnessed"`) {
@@ -60,7 +62,8 @@ func TestWitnessedLedger(t *testing.T) {
 	c.witnesses[0].kill()
 	c.witnesses[1].kill()
 	id = c.commit(token, "hand-2", http.StatusOK)
-	if status, answer := c.deal(token, id, 0); status != http.StatusServiceUnavailable || !strings.Contains(answer, `"code":"cosigned"`) {
+	if status, answer := c.deal(token, id, 0); status != http.StatusServiceUnavailable ||
+		!strings.Contains(answer, `"code":"cosigned"`) {
 		t.Errorf("a deal that one witness of three has seen: %d: %s", status, answer)
 	}
 	c.witnesses[0].start()
@@ -80,11 +83,13 @@ func TestWitnessedLedger(t *testing.T) {
 	}
 	c.launchUnready()
 	c.readyNames(http.StatusServiceUnavailable, "another history", "under this ledger's key")
-	if status, answer, err := c.post("/v1/main/shuffles", token, "hand-4", map[string]any{"table": "t1", "deck": "standard-52"}); err != nil ||
+	if status, answer, err := c.post("/v1/main/shuffles", token, "hand-4",
+		map[string]any{"table": "t1", "deck": "standard-52"}); err != nil ||
 		status != http.StatusServiceUnavailable || !strings.Contains(string(answer), `"code":"frozen"`) {
 		t.Errorf("a commit onto a restored backup: %d, %v: %s", status, err, answer)
 	}
-	if status, _, err := c.get(fmt.Sprintf("/v1/main/shuffles/%d/transcript", first), ""); err != nil || status != http.StatusOK {
+	if status, _, err := c.get(fmt.Sprintf("/v1/main/shuffles/%d/transcript", first), ""); err != nil ||
+		status != http.StatusOK {
 		t.Errorf("reads do not go on: %d, %v", status, err)
 	}
 
@@ -92,13 +97,17 @@ func TestWitnessedLedger(t *testing.T) {
 	// witness holds it.
 	c.write("last.checkpoint", []byte(c.witnesses[0].latest("cards.example.com/main")))
 	c.kill()
-	out := c.must(append([]string{"ledger", "create", "--data", c.dir, "--name", "main-2", "--origin", "cards.example.com/main-2",
-		"--production", "--deals", "signed", "--succeeds", c.path("last.checkpoint"), "--succeeds-key", vkey}, admins...)...)
+	out := c.must(append([]string{"ledger", "create", "--data", c.dir, "--name", "main-2", "--origin",
+		"cards.example.com/main-2",
+		"--production", "--deals", "signed", "--succeeds", c.path("last.checkpoint"), "--succeeds-key", vkey},
+		admins...)...)
 	if !strings.Contains(out, "created ledger main-2") {
 		t.Errorf("creating a successor: %s", out)
 	}
-	if code, out := c.run(append([]string{"ledger", "create", "--data", c.dir, "--name", "main-3", "--origin", "cards.example.com/main-3", "--production",
-		"--deals", "signed", "--succeeds", c.path("last.checkpoint"), "--succeeds-key", c.read("main-2.vkey")}, admins...)...); code != exitCannot {
+	if code, out := c.run(append([]string{"ledger", "create", "--data", c.dir, "--name", "main-3", "--origin",
+		"cards.example.com/main-3", "--production",
+		"--deals", "signed", "--succeeds", c.path("last.checkpoint"), "--succeeds-key", c.read("main-2.vkey")},
+		admins...)...); code != exitCannot {
 		t.Errorf("a successor of a checkpoint under another key: %d: %s", code, out)
 	}
 

@@ -22,7 +22,8 @@ const root = "../.."
 func TestArrows(t *testing.T) {
 	rememberSources(t)
 	g := load(t)
-	for _, must := range []string{"shuffled/internal/shuffle", "shuffled/lab/battery", "shuffled/perf/load", "crypto/sha256"} {
+	for _, must := range []string{"shuffled/internal/shuffle", "shuffled/lab/battery", "shuffled/perf/load",
+		"crypto/sha256"} {
 		if _, ok := g[must]; !ok {
 			t.Fatalf("the graph of %d packages lacks %s", len(g), must)
 		}

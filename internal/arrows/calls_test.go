@@ -72,7 +72,8 @@ func TestReserved(t *testing.T) {
 			}
 			seen[what][name] = true
 			if _, may := reserved[what][name]; !may && "shuffled/"+name != declaredIn(what) {
-				t.Errorf("%s: %s is reserved for %s", at, what, strings.Join(slices.Sorted(maps.Keys(reserved[what])), ", "))
+				t.Errorf("%s: %s is reserved for %s", at, what,
+					strings.Join(slices.Sorted(maps.Keys(reserved[what])), ", "))
 			}
 		}
 	}

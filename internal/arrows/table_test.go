@@ -73,8 +73,9 @@ var table = map[string]row{
 		ours: []string{"internal/audit", "internal/shuffle"},
 	},
 	"internal/inspect": {
-		why:  "judges a whole ledger, from a bundle or whatever else holds the evidence",
-		ours: []string{"internal/bundle", "internal/disclosure", "internal/beacon", "internal/audit", "internal/shuffle"},
+		why: "judges a whole ledger, from a bundle or whatever else holds the evidence",
+		ours: []string{"internal/bundle", "internal/disclosure", "internal/beacon", "internal/audit",
+			"internal/shuffle"},
 	},
 	"internal/ledger": {
 		why:  "orders and signs entries; what they mean is audit's",
@@ -101,8 +102,9 @@ var table = map[string]row{
 		ours: []string{"internal/audit", "internal/known"},
 	},
 	"internal/dealer": {
-		why:  "the lifecycle, and the only place where a tape becomes an entry",
-		ours: []string{"internal/ledger", "internal/audit", "internal/outcome", "internal/shuffle", "internal/entropy", "internal/seal", "internal/disclosure", "internal/beacon"},
+		why: "the lifecycle, and the only place where a tape becomes an entry",
+		ours: []string{"internal/ledger", "internal/audit", "internal/outcome", "internal/shuffle", "internal/entropy",
+			"internal/seal", "internal/disclosure", "internal/beacon"},
 	},
 	"internal/witness": {
 		why:  "sees checkpoints and proofs, never a shuffle",
@@ -142,8 +144,9 @@ var table = map[string]row{
 		ours: []string{"internal/shuffle"},
 	},
 	"internal/selftest": {
-		why:  "known answers of all that a daemon and a verifier compute with, from bytes in the binary alone",
-		ours: []string{"internal/known", "internal/shuffle", "internal/entropy", "internal/audit", "internal/seal", "internal/disclosure", "internal/beacon"}, pure: true,
+		why: "known answers of all that a daemon and a verifier compute with, from bytes in the binary alone",
+		ours: []string{"internal/known", "internal/shuffle", "internal/entropy", "internal/audit", "internal/seal",
+			"internal/disclosure", "internal/beacon"}, pure: true,
 	},
 	"migrations": {why: "embeds SQL", stdOnly: true},
 	"configs":    {why: "embeds the example, if anything", stdOnly: true},
@@ -161,8 +164,9 @@ var table = map[string]row{
 		ours: []string{"internal/ledger", "internal/store", "migrations"},
 	},
 	"internal/fsck": {
-		why:  "holds the rows of a store against the evidence in them",
-		ours: []string{"internal/store", "internal/ledger", "internal/inspect", "internal/seal", "internal/audit", "internal/shuffle"},
+		why: "holds the rows of a store against the evidence in them",
+		ours: []string{"internal/store", "internal/ledger", "internal/inspect", "internal/seal", "internal/audit",
+			"internal/shuffle"},
 	},
 	"internal/httpapi": {
 		why:  "requests in, answers out; neither stores nor keys",
@@ -197,28 +201,33 @@ var table = map[string]row{
 	"lab/cmd/shuffled-lab": {
 		why: "the commands of the lab",
 		ours: []string{
-			"lab", "lab/alarms", "lab/battery", "lab/controls", "lab/exact", "lab/kit", "lab/labreport", "internal/build",
-			"internal/entropy", "internal/outcome", "internal/process", "internal/selftest", "internal/shuffle", "internal/term",
+			"lab", "lab/alarms", "lab/battery", "lab/controls", "lab/exact", "lab/kit", "lab/labreport",
+			"internal/build",
+			"internal/entropy", "internal/outcome", "internal/process", "internal/selftest", "internal/shuffle",
+			"internal/term",
 		},
 	},
 	"perf/cmd/shuffled-bench": {
 		why: "the command that loads a daemon",
 		ours: []string{
-			"perf/load", "client", "internal/audit", "internal/cli/remote", "internal/process", "internal/selftest", "internal/term",
+			"perf/load", "client", "internal/audit", "internal/cli/remote", "internal/process", "internal/selftest",
+			"internal/term",
 		},
 	},
 
 	"internal/store/storetest": {
-		why:  "the conformance suite of the stores",
-		ours: []string{"internal/store", "internal/ledger", "internal/audit", "internal/shuffle", "migrations"}, testOnly: true,
+		why:      "the conformance suite of the stores",
+		ours:     []string{"internal/store", "internal/ledger", "internal/audit", "internal/shuffle", "migrations"},
+		testOnly: true,
 	},
 	"internal/witness/witnesstest": {
 		why:  "hands out witnesses to tests",
 		ours: []string{"internal/witness", "internal/audit"}, testOnly: true,
 	},
 	"internal/inspect/inspecttest": {
-		why:  "writes ledgers to inspect, honest ones and others",
-		ours: []string{"internal/bundle", "internal/disclosure", "internal/beacon", "internal/beacon/beacontest", "internal/audit", "internal/shuffle"}, testOnly: true,
+		why: "writes ledgers to inspect, honest ones and others",
+		ours: []string{"internal/bundle", "internal/disclosure", "internal/beacon", "internal/beacon/beacontest",
+			"internal/audit", "internal/shuffle"}, testOnly: true,
 	},
 	"internal/beacon/beacontest": {
 		why:     "rounds that a beacon published, for tests",
@@ -237,8 +246,9 @@ var table = map[string]row{
 		why:     "tries what an attacker would, from outside",
 		stdOnly: true, testOnly: true,
 	},
-	"perf/bench":      {why: "measures the whole", ours: []string{"*"}, testOnly: true},
-	"perf/growth":     {why: "writes large ledgers and measures what their size costs", ours: []string{"*"}, testOnly: true},
+	"perf/bench": {why: "measures the whole", ours: []string{"*"}, testOnly: true},
+	"perf/growth": {why: "writes large ledgers and measures what their size costs", ours: []string{"*"},
+		testOnly: true},
 	"internal/arrows": {why: "this test", stdOnly: true, testOnly: true},
 	"lab/compliance": {
 		why:     "names what shows each requirement, for the document and whoever runs it",
@@ -316,8 +326,10 @@ var bans = []ban{
 	{
 		"cmd/shuffled", "what is for tests stays out of the binary",
 		[]string{
-			"testing", "shuffled/internal/testdb", "shuffled/internal/store/storetest", "shuffled/internal/beacon/beacontest",
-			"shuffled/internal/witness/witnesstest", "shuffled/internal/arrows", "shuffled/internal/inspect/inspecttest",
+			"testing", "shuffled/internal/testdb", "shuffled/internal/store/storetest",
+			"shuffled/internal/beacon/beacontest",
+			"shuffled/internal/witness/witnesstest", "shuffled/internal/arrows",
+			"shuffled/internal/inspect/inspecttest",
 			"shuffled/internal/term/termtest", "shuffled/lab", "gonum.org/v1/gonum",
 			"github.com/getkin/kin-openapi", "github.com/google/go-cmp",
 			"github.com/rogpeppe/go-internal", "github.com/transparency-dev/merkle",

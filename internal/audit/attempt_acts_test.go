@@ -122,9 +122,11 @@ func (a attempts) takeover() *Takeover {
 func (a attempts) credential(now int64) *Credential {
 	created := all(a.m, func(c *Credential) bool { return c.Kind == CredentialCreated })
 	if len(created) > 0 && a.pick(0, 3) == 0 {
-		return &Credential{Kind: CredentialRevoked, ID: a.m[created[a.pick(0, len(created)-1)]].Body.(*Credential).ID, Reason: "r"}
+		return &Credential{Kind: CredentialRevoked, ID: a.m[created[a.pick(0, len(created)-1)]].Body.(*Credential).ID,
+			Reason: "r"}
 	}
-	c := &Credential{Kind: CredentialCreated, ID: fmt.Sprint("c", a.pick(0, 9)), Form: FormToken, Role: Role(a.pick(1, 4)),
+	c := &Credential{Kind: CredentialCreated, ID: fmt.Sprint("c", a.pick(0, 9)), Form: FormToken,
+		Role:     Role(a.pick(1, 4)),
 		Identity: []string{"a", "b"}[a.pick(0, 1)]}
 	if a.pick(0, 1) == 0 {
 		c.Role = []Role{RoleDealer, RoleAdmin}[a.pick(0, 1)]
@@ -183,7 +185,8 @@ func (a attempts) act(act Act, digest [32]byte, now int64) *ActEntry {
 	if len(names) == 0 {
 		names = []string{"x0"}
 	}
-	alone := slices.Contains([]Act{ActAdoptHead, ActLatchClear, ActKillClear, ActCancel}, act) && a.pick(0, 2) > 0 || a.odd()
+	alone := slices.Contains([]Act{ActAdoptHead, ActLatchClear, ActKillClear, ActCancel}, act) && a.pick(0, 2) > 0 ||
+		a.odd()
 	for len(names) > 2 || len(names) > 1 && alone {
 		i := a.pick(0, len(names)-1)
 		names = slices.Delete(names, i, i+1)
@@ -192,7 +195,8 @@ func (a attempts) act(act Act, digest [32]byte, now int64) *ActEntry {
 	for _, name := range names {
 		i := slices.IndexFunc(attemptAdmins(), func(k attemptAdmin) bool { return string(k.key) == inForce[name] })
 		text := b.Signed([32]byte(genesis))
-		s := ActSignature{Administrator: name, Signature: [64]byte(ed25519.Sign(attemptAdmins()[max(i, 0)].private, text))}
+		s := ActSignature{Administrator: name,
+			Signature: [64]byte(ed25519.Sign(attemptAdmins()[max(i, 0)].private, text))}
 		if a.odd() {
 			s.Signature[a.pick(0, 63)] ^= 1
 		}

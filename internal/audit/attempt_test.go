@@ -78,7 +78,8 @@ func (a attempts) entry() Entry {
 func (a attempts) body(now int64) Body {
 	n := a.pick(0, 48)
 	if a.guarded() && a.pick(0, 9) > 0 && len(a.held("a", RoleDealer, now)) == 0 {
-		return &Credential{Kind: CredentialCreated, ID: fmt.Sprint("c", len(a.m)), Form: FormToken, Role: RoleDealer, Identity: "a"}
+		return &Credential{Kind: CredentialCreated, ID: fmt.Sprint("c", len(a.m)), Form: FormToken, Role: RoleDealer,
+			Identity: "a"}
 	}
 	if a.m.latched() && a.pick(0, 2) == 0 {
 		return &Event{Kind: EventLatchClear, Reason: "r"}
@@ -155,7 +156,8 @@ func attemptKey(subject Subject, i int) []byte {
 }
 
 func (a attempts) genesis() *Genesis {
-	g := &Genesis{Origin: attemptOrigin, SigningKey: attemptKey(SubjectSigning, 0), Policy: a.policy(), Deals: Deals(a.pick(1, 2)),
+	g := &Genesis{Origin: attemptOrigin, SigningKey: attemptKey(SubjectSigning, 0), Policy: a.policy(),
+		Deals:    Deals(a.pick(1, 2)),
 		MixModes: 7, Disclosure: DisclosurePublic, DefaultCloseBy: 1, MaxCloseBy: 3, Access: AccessPublic, Revision: 1}
 	a.administrators(g)
 	if a.pick(0, 4) == 0 {
@@ -192,7 +194,8 @@ var attemptPolicy = sync.OnceValue(func() string { return witnessPolicy("w1", "w
 func attemptDeck(i int) [32]byte { return [32]byte{31: byte(i)} }
 
 func (a attempts) commit(now int64) *Commit {
-	ctx := &Context{Origin: attemptOrigin, Production: a.m.genesis().Production != a.odd(), Table: []string{"t1", "t1", "t2"}[a.pick(0, 2)],
+	ctx := &Context{Origin: attemptOrigin, Production: a.m.genesis().Production != a.odd(),
+		Table:      []string{"t1", "t1", "t2"}[a.pick(0, 2)],
 		Disclosure: DisclosurePublic}
 	if a.odd() {
 		ctx.Origin = "other"
@@ -202,7 +205,8 @@ func (a attempts) commit(now int64) *Commit {
 	if _, disclosure, changed := a.m.keysInForce(); disclosure > 0 && !changed && a.pick(0, 2) > 0 || a.odd() {
 		ctx.Disclosure = DisclosureAuditor
 	}
-	c := &Commit{Context: ctx, Serial: 1, CloseBy: now + []int64{1, 1000, 3000, 3000, 3000, 3000}[a.pick(0, 5)], Instance: a.of(a.starts())}
+	c := &Commit{Context: ctx, Serial: 1, CloseBy: now + []int64{1, 1000, 3000, 3000, 3000, 3000}[a.pick(0, 5)],
+		Instance: a.of(a.starts())}
 	if below := a.m.commitsAt(ctx.Table); len(below) > 0 {
 		c.Serial, c.Previous = uint64(len(below))+1, below[len(below)-1]
 	}
@@ -318,7 +322,8 @@ func (a attempts) deal(now int64) Body {
 
 func (a attempts) mix() *Mix {
 	planned := slices.DeleteFunc(a.m.open(), func(id uint64) bool {
-		return len(a.m.openCommit(id).Context.Plan) == 0 || a.m.earlier(id) || any1(a.m, func(m *Mix) bool { return m.Shuffle == id })
+		return len(a.m.openCommit(id).Context.Plan) == 0 || a.m.earlier(id) ||
+			any1(a.m, func(m *Mix) bool { return m.Shuffle == id })
 	})
 	x := &Mix{Shuffle: a.of(planned)}
 	x.Cosigned = a.cosigned(x.Shuffle)
@@ -362,7 +367,8 @@ func (a attempts) spoil(x *Mix, m int) {
 }
 
 func (a attempts) close(id uint64, now int64) *Close {
-	c := &Close{Shuffle: id, Outcome: []Outcome{OutcomeCompleted, OutcomeEndedEarly, OutcomeVoid}[a.pick(0, 2)], Form: FormTape}
+	c := &Close{Shuffle: id, Outcome: []Outcome{OutcomeCompleted, OutcomeEndedEarly, OutcomeVoid}[a.pick(0, 2)],
+		Form: FormTape}
 	length := 54
 	if o := a.m.openCommit(id); o != nil {
 		length = o.Context.Recipe.TapeLen()
@@ -411,7 +417,8 @@ func (a attempts) key() *Key {
 			k.Public = attemptAdmins()[a.pick(0, 7)].key
 		}
 	case SubjectAdministrator:
-		k.Admin, k.Name, k.Public = Change(a.pick(1, 3)), fmt.Sprint("x", a.pick(0, 3)), attemptAdmins()[a.pick(0, 7)].key
+		k.Admin, k.Name, k.Public = Change(a.pick(1, 3)), fmt.Sprint("x", a.pick(0, 3)),
+			attemptAdmins()[a.pick(0, 7)].key
 		if a.odd() {
 			k.Public = keyLike(33)
 		}

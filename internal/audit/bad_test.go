@@ -82,11 +82,14 @@ func (b *badEntries) addHeads() {
 		b.add(what+" that is reserved, and the other name is not: daemon", malformed, "credential", named("daemon"))
 		b.add(what+" that is reserved, and the other name is not: operator", malformed, "credential", named("operator"))
 	}
-	b.add("two reserved words that differ", malformed, "credential", with(e, func(e *refEntry) { e.Identity, e.Credential = "daemon", "operator" }).bytes())
+	b.add("two reserved words that differ", malformed, "credential",
+		with(e, func(e *refEntry) { e.Identity, e.Credential = "daemon", "operator" }).bytes())
 	opaque := b.of("passed over: a type with 1,024 bytes")
 	b.add("1,025 bytes behind a type that is not known", malformed, "body", append(opaque.bytes(), 0))
-	b.add("a type that is passed over, with a bad header", malformed, "identity", with(opaque, func(e *refEntry) { e.Identity = "" }).bytes())
-	b.add("a type that is passed over, cut short in its header", malformed, "credential", opaque.bytes()[:11+len(opaque.Identity)])
+	b.add("a type that is passed over, with a bad header", malformed, "identity",
+		with(opaque, func(e *refEntry) { e.Identity = "" }).bytes())
+	b.add("a type that is passed over, cut short in its header", malformed, "credential",
+		opaque.bytes()[:11+len(opaque.Identity)])
 	b.add("a byte after the end", malformed, "event", append(e.bytes(), 0))
 	b.add("cut short in the last field", malformed, "table", e.bytes()[:len(e.bytes())-1])
 	b.add("an entry of 48,001 bytes", malformed, "entry", append(e.bytes(), make([]byte, 48_001-len(e.bytes()))...))
@@ -95,7 +98,8 @@ func (b *badEntries) addHeads() {
 func (b *badEntries) addGenesis() {
 	add := func(name, want, field string, changes ...func(*refGenesis)) {
 		g := with(sampleGenesis(), changes...)
-		b.add("genesis: "+name, want, field, refEntry{Time: sampleTime, Identity: "operator", Credential: "operator", Genesis: &g}.bytes())
+		b.add("genesis: "+name, want, field,
+			refEntry{Time: sampleTime, Identity: "operator", Credential: "operator", Genesis: &g}.bytes())
 	}
 	origin := func(s string) func(*refGenesis) { return func(g *refGenesis) { g.Origin = s } }
 	add("no origin", malformed, "origin", origin(""))
@@ -105,15 +109,22 @@ func (b *badEntries) addGenesis() {
 	add("an origin that starts with a hyphen", malformed, "origin", origin("-casino"))
 	add("an origin with a plus sign", malformed, "origin", origin("a+b"))
 	add("a signing key without a key", malformed, "signing key", func(g *refGenesis) { g.SigningKey = hexed{1} })
-	add("a signing key of 2,049 bytes", malformed, "signing key", func(g *refGenesis) { g.SigningKey = bytesOf("k", 2049) })
-	add("a signing key of 34 bytes", malformed, "signing key", func(g *refGenesis) { g.SigningKey = append(signingKey("1"), 0) })
+	add("a signing key of 2,049 bytes", malformed, "signing key",
+		func(g *refGenesis) { g.SigningKey = bytesOf("k", 2049) })
+	add("a signing key of 34 bytes", malformed, "signing key",
+		func(g *refGenesis) { g.SigningKey = append(signingKey("1"), 0) })
 	add("a signing key of type 6", unknown, "signing key", func(g *refGenesis) { g.SigningKey[0] = 6 })
 	add("a point for a signing key", malformed, "signing key", func(g *refGenesis) { g.SigningKey = auditorKey("1") })
-	add("an auditor key of type 2", unknown, "auditor key", func(g *refGenesis) { g.Auditors = []hexed{append(hexed{2}, auditorKey("1")[1:]...)} })
-	add("an auditor key of type 2 and another size", unknown, "auditor key", func(g *refGenesis) { g.Auditors = []hexed{{2, 0}} })
-	add("an auditor key that is compressed", malformed, "auditor key", func(g *refGenesis) { g.Auditors = []hexed{compressed("1")} })
-	add("an auditor key in hybrid form", malformed, "auditor key", func(g *refGenesis) { g.Auditors = []hexed{append(hexed{1, 6}, auditorKey("1")[2:]...)} })
-	add("a policy of 8,193 bytes", malformed, "witness policy", func(g *refGenesis) { g.Policy = strings.Repeat("#", 8193) })
+	add("an auditor key of type 2", unknown, "auditor key",
+		func(g *refGenesis) { g.Auditors = []hexed{append(hexed{2}, auditorKey("1")[1:]...)} })
+	add("an auditor key of type 2 and another size", unknown, "auditor key",
+		func(g *refGenesis) { g.Auditors = []hexed{{2, 0}} })
+	add("an auditor key that is compressed", malformed, "auditor key",
+		func(g *refGenesis) { g.Auditors = []hexed{compressed("1")} })
+	add("an auditor key in hybrid form", malformed, "auditor key",
+		func(g *refGenesis) { g.Auditors = []hexed{append(hexed{1, 6}, auditorKey("1")[2:]...)} })
+	add("a policy of 8,193 bytes", malformed, "witness policy",
+		func(g *refGenesis) { g.Policy = strings.Repeat("#", 8193) })
 	add("a policy with a tab", malformed, "witness policy", func(g *refGenesis) { g.Policy = "a\tb" })
 	add("a policy with a carriage return", malformed, "witness policy", func(g *refGenesis) { g.Policy = "a\r\n" })
 	add("65 auditors", malformed, "auditor keys", func(g *refGenesis) {
@@ -121,7 +132,8 @@ func (b *badEntries) addGenesis() {
 			g.Auditors = append(g.Auditors, auditorKey(fmt.Sprint(i)))
 		}
 	})
-	add("an auditor twice", malformed, "auditor keys", func(g *refGenesis) { g.Auditors = []hexed{auditorKey("1"), auditorKey("2"), auditorKey("1")} })
+	add("an auditor twice", malformed, "auditor keys",
+		func(g *refGenesis) { g.Auditors = []hexed{auditorKey("1"), auditorKey("2"), auditorKey("1")} })
 	add("an auditor key without a key", malformed, "auditor key", func(g *refGenesis) { g.Auditors = []hexed{{1}} })
 	add("deals 0", malformed, "deals", func(g *refGenesis) { g.Deals = 0 })
 	add("deals 3", unknown, "deals", func(g *refGenesis) { g.Deals = 3 })
@@ -130,8 +142,10 @@ func (b *badEntries) addGenesis() {
 	add("disclosure 3", unknown, "disclosure", func(g *refGenesis) { g.Disclosure = 3 })
 	add("access 0", malformed, "access", func(g *refGenesis) { g.Access = 0 })
 	add("a default close-by of 0", malformed, "default close-by", func(g *refGenesis) { g.DefaultCloseBy = 0 })
-	add("a default close-by above the cap", malformed, "default close-by", func(g *refGenesis) { g.DefaultCloseBy = g.MaxCloseBy + 1 })
-	add("a predecessor of 16,385 bytes", malformed, "predecessor", func(g *refGenesis) { g.Predecessor = bytesOf("p", 16_385) })
+	add("a default close-by above the cap", malformed, "default close-by",
+		func(g *refGenesis) { g.DefaultCloseBy = g.MaxCloseBy + 1 })
+	add("a predecessor of 16,385 bytes", malformed, "predecessor",
+		func(g *refGenesis) { g.Predecessor = bytesOf("p", 16_385) })
 	add("revision 0", malformed, "revision", func(g *refGenesis) { g.Revision = 0 })
 	add("revision 2", unknown, "revision", func(g *refGenesis) { g.Revision = 2 })
 	add("17 administrators", malformed, "administrators", func(g *refGenesis) {
@@ -139,16 +153,23 @@ func (b *badEntries) addGenesis() {
 			g.Admins = append(g.Admins, admins(fmt.Sprintf("admin-%02d", i))...)
 		}
 	})
-	add("administrators in descending order", malformed, "administrators", func(g *refGenesis) { g.Admins = admins("bob", "alice") })
-	add("an administrator twice", malformed, "administrators", func(g *refGenesis) { g.Admins = []refAdmin{{"a", adminKey("1")}, {"a", adminKey("2")}} })
-	add("two administrators with one key", malformed, "administrators", func(g *refGenesis) { g.Admins = []refAdmin{{"a", adminKey("1")}, {"b", adminKey("1")}} })
+	add("administrators in descending order", malformed, "administrators",
+		func(g *refGenesis) { g.Admins = admins("bob", "alice") })
+	add("an administrator twice", malformed, "administrators",
+		func(g *refGenesis) { g.Admins = []refAdmin{{"a", adminKey("1")}, {"a", adminKey("2")}} })
+	add("two administrators with one key", malformed, "administrators",
+		func(g *refGenesis) { g.Admins = []refAdmin{{"a", adminKey("1")}, {"b", adminKey("1")}} })
 	add("an administrator without a name", malformed, "administrator", func(g *refGenesis) { g.Admins = admins("") })
-	add("an administrator's key of type 6", unknown, "administrator's key", func(g *refGenesis) { g.Admins = []refAdmin{{"a", append(hexed{6}, adminKey("1")[1:]...)}} })
-	add("an administrator's key of 34 bytes", malformed, "administrator's key", func(g *refGenesis) { g.Admins = []refAdmin{{"a", append(adminKey("1"), 0)}} })
-	add("a point for an administrator's key", malformed, "administrator's key", func(g *refGenesis) { g.Admins = []refAdmin{{"a", auditorKey("1")}} })
+	add("an administrator's key of type 6", unknown, "administrator's key",
+		func(g *refGenesis) { g.Admins = []refAdmin{{"a", append(hexed{6}, adminKey("1")[1:]...)}} })
+	add("an administrator's key of 34 bytes", malformed, "administrator's key",
+		func(g *refGenesis) { g.Admins = []refAdmin{{"a", append(adminKey("1"), 0)}} })
+	add("a point for an administrator's key", malformed, "administrator's key",
+		func(g *refGenesis) { g.Admins = []refAdmin{{"a", auditorKey("1")}} })
 	add("act 0 among two persons", malformed, "act", func(g *refGenesis) { g.TwoPersons = []uint16{0} })
 	add("act 13 among two persons", unknown, "act", func(g *refGenesis) { g.TwoPersons = []uint16{1, 13} })
-	add("act 128 among two persons: the list is closed", unknown, "act", func(g *refGenesis) { g.TwoPersons = []uint16{128} })
+	add("act 128 among two persons: the list is closed", unknown, "act",
+		func(g *refGenesis) { g.TwoPersons = []uint16{128} })
 	add("two persons in descending order", malformed, "acts", func(g *refGenesis) { g.TwoPersons = []uint16{9, 8} })
 	add("an act twice among two persons", malformed, "acts", func(g *refGenesis) { g.TwoPersons = []uint16{8, 8} })
 	for _, x := range badExtensions() {
@@ -161,7 +182,8 @@ func (b *badEntries) addGenesis() {
 func (b *badEntries) addCommits() {
 	add := func(name, field string, changes ...func(*refCommit)) {
 		c := with(sampleCommit(sampleContext()), changes...)
-		b.add("commit: "+name, malformed, field, refEntry{Time: sampleTime, Identity: "daemon", Credential: "daemon", Commit: &c}.bytes())
+		b.add("commit: "+name, malformed, field,
+			refEntry{Time: sampleTime, Identity: "daemon", Credential: "daemon", Commit: &c}.bytes())
 	}
 	add("serial 0", "serial", func(c *refCommit) { c.Serial = 0 })
 	add("serial 1 with a previous commit", "previous", func(c *refCommit) { c.Previous = 2 })
@@ -173,22 +195,29 @@ func (b *badEntries) addCommits() {
 	add("a game reference of 65 bytes", "game reference", func(c *refCommit) { c.GameRef = strings.Repeat("g", 65) })
 	for _, x := range badExtensions() {
 		c := with(sampleCommit(sampleContext()), func(c *refCommit) { c.Extensions = x.list })
-		b.add("commit: "+x.name, x.want, "extension", refEntry{Time: sampleTime, Identity: "dealer-1", Credential: "token-1", Commit: &c}.bytes())
+		b.add("commit: "+x.name, x.want, "extension",
+			refEntry{Time: sampleTime, Identity: "dealer-1", Credential: "token-1", Commit: &c}.bytes())
 	}
-	c := with(sampleCommit(sampleContext()), func(c *refCommit) { c.Extensions = []refExtension{{1, bytesOf("seats", 32)}} })
-	b.add("commit: the extension seat_root, which is reserved", unknown, "extension", refEntry{Time: sampleTime, Identity: "dealer-1", Credential: "token-1", Commit: &c}.bytes())
+	c := with(sampleCommit(sampleContext()),
+		func(c *refCommit) { c.Extensions = []refExtension{{1, bytesOf("seats", 32)}} })
+	b.add("commit: the extension seat_root, which is reserved", unknown, "extension",
+		refEntry{Time: sampleTime, Identity: "dealer-1", Credential: "token-1", Commit: &c}.bytes())
 	e := b.of("commit: 52 cards, the first of its table")
 	n := len(e.Commit.Context.bytes())
 	b.add("commit: an empty context", malformed, "origin", e.patch("context", true, 0, 0, 0))
-	b.add("commit: a context that ends a byte early", malformed, "extensions", e.patch("context", true, 0, byte((n-1)>>8), byte(n-1)))
-	b.add("commit: a context that ends a byte late", malformed, "context", e.patch("context", true, 0, byte((n+1)>>8), byte(n+1)))
-	b.add("commit: a context of 65,535 bytes in a shorter entry", malformed, "context", e.patch("context", true, 0, 255, 255))
+	b.add("commit: a context that ends a byte early", malformed, "extensions",
+		e.patch("context", true, 0, byte((n-1)>>8), byte(n-1)))
+	b.add("commit: a context that ends a byte late", malformed, "context",
+		e.patch("context", true, 0, byte((n+1)>>8), byte(n+1)))
+	b.add("commit: a context of 65,535 bytes in a shorter entry", malformed, "context",
+		e.patch("context", true, 0, 255, 255))
 }
 
 func (b *badEntries) addContexts() {
 	add := func(name, want, field string, of func() refContext, changes ...func(*refContext)) {
 		c := sampleCommit(with(of(), changes...))
-		b.add("context: "+name, want, field, refEntry{Time: sampleTime, Identity: "daemon", Credential: "daemon", Commit: &c}.bytes())
+		b.add("context: "+name, want, field,
+			refEntry{Time: sampleTime, Identity: "daemon", Credential: "daemon", Commit: &c}.bytes())
 	}
 	cards, draw := sampleContext, sampleDraw
 	add("an origin with a space", malformed, "origin", cards, func(c *refContext) { c.Origin = "a b" })
@@ -203,7 +232,8 @@ func (b *badEntries) addContexts() {
 	add("no card taken", malformed, "recipe", cards, func(c *refContext) { c.Take = 0 })
 	add("more cards taken than there are", malformed, "recipe", cards, func(c *refContext) { c.Take = 53 })
 	add("a draw list of nothing", malformed, "recipe", draw, func(c *refContext) { c.Ranges = nil })
-	add("a draw list of 4,097", malformed, "recipe", draw, func(c *refContext) { c.Ranges = slices.Repeat([]uint32{2}, 4097) })
+	add("a draw list of 4,097", malformed, "recipe", draw,
+		func(c *refContext) { c.Ranges = slices.Repeat([]uint32{2}, 4097) })
 	add("a draw 1..0", malformed, "recipe", draw, func(c *refContext) { c.Ranges[1] = 0 })
 	add("a draw 1..2^30+1", malformed, "recipe", draw, func(c *refContext) { c.Ranges[1] = 1<<30 + 1 })
 	add("a draw list with a parent", malformed, "parent positions", draw, func(c *refContext) {
@@ -215,7 +245,8 @@ func (b *badEntries) addContexts() {
 	add("a child with a position less than cards", malformed, "parent positions", cards, child(3, 0, 1))
 	add("a child with a position more than cards", malformed, "parent positions", cards, child(2, 0, 1, 2))
 	add("a child with a position twice", malformed, "parent positions", cards, child(3, 5, 6, 5))
-	add("a parent with id 2^53", malformed, "parent", cards, child(2, 0, 1), func(c *refContext) { c.Parent.ID = 1 << 53 })
+	add("a parent with id 2^53", malformed, "parent", cards, child(2, 0, 1),
+		func(c *refContext) { c.Parent.ID = 1 << 53 })
 	end := func(e refEndAt) func(*refContext) { return func(c *refContext) { c.Take, c.EndAt = 40, e } }
 	add("end_at of a fourth form", unknown, "end_at", cards, end(refEndAt{Form: 3}))
 	add("fixed end_at 0", malformed, "end_at", cards, end(refEndAt{Form: 1}))
@@ -226,15 +257,18 @@ func (b *badEntries) addContexts() {
 	add("drawn end_at 6..5", malformed, "recipe", cards, end(refEndAt{Form: 2, Lo: 6, Hi: 5}))
 	add("drawn end_at 5..0", malformed, "recipe", cards, end(refEndAt{Form: 2, Lo: 5}))
 	add("drawn end_at past the cards taken", malformed, "recipe", cards, end(refEndAt{Form: 2, Lo: 5, Hi: 41}))
-	add("fixed end_at of a draw list", malformed, "end_at", draw, func(c *refContext) { c.EndAt = refEndAt{Form: 1, Place: 1} })
-	add("drawn end_at of a draw list", malformed, "recipe", draw, func(c *refContext) { c.EndAt = refEndAt{Form: 2, Lo: 1, Hi: 2} })
+	add("fixed end_at of a draw list", malformed, "end_at", draw,
+		func(c *refContext) { c.EndAt = refEndAt{Form: 1, Place: 1} })
+	add("drawn end_at of a draw list", malformed, "recipe", draw,
+		func(c *refContext) { c.EndAt = refEndAt{Form: 2, Lo: 1, Hi: 2} })
 	add("disclosure 0", malformed, "disclosure", cards, func(c *refContext) { c.Disclosure = 0 })
 	add("disclosure 3", unknown, "disclosure", cards, func(c *refContext) { c.Disclosure = 3 })
 	for _, x := range badExtensions() {
 		add(x.name, x.want, "extension", cards, func(c *refContext) { c.Extensions = x.list })
 	}
 	for i, name := range []string{"terms", "co_dealer", "deal_plan"} {
-		add("the extension "+name+", which is reserved", unknown, "extension", draw, func(c *refContext) { c.Extensions = []refExtension{{uint8(i + 1), nil}} })
+		add("the extension "+name+", which is reserved", unknown, "extension", draw,
+			func(c *refContext) { c.Extensions = []refExtension{{uint8(i + 1), nil}} })
 	}
 	e := b.of("commit: 52 cards, the first of its table")
 	b.add("context: production 2", malformed, "production", e.patch("production", false, 0, 2))
@@ -244,7 +278,8 @@ func (b *badEntries) addContexts() {
 func (b *badEntries) addPlans() {
 	add := func(name, want, field string, of func() refContext, plan ...refSource) {
 		c := sampleCommit(with(of(), func(c *refContext) { c.Plan = plan }))
-		b.add("plan: "+name, want, field, refEntry{Time: sampleTime, Identity: "daemon", Credential: "daemon", Commit: &c}.bytes())
+		b.add("plan: "+name, want, field,
+			refEntry{Time: sampleTime, Identity: "daemon", Credential: "daemon", Commit: &c}.bytes())
 	}
 	cards, slot, cut := sampleContext, slots(1)[0], refSource{Source: 3}
 	add("source 0", malformed, "mix source", cards, refSource{})
@@ -263,7 +298,8 @@ func (b *badEntries) addPlans() {
 
 func (b *badEntries) addMixesAndDeals() {
 	mix := b.of("mix: every source")
-	b.add("mix: no values", malformed, "mix values", with(mix, func(e *refEntry) { e.Mix = &refMix{Shuffle: 2} }).bytes())
+	b.add("mix: no values", malformed, "mix values",
+		with(mix, func(e *refEntry) { e.Mix = &refMix{Shuffle: 2} }).bytes())
 	b.add("mix: 33 values", malformed, "mix values", with(mix, func(e *refEntry) {
 		e.Mix = &refMix{Shuffle: 2, Values: slices.Repeat([]refValue{{Source: 3}}, 33)}
 	}).bytes())
@@ -275,7 +311,8 @@ func (b *badEntries) addMixesAndDeals() {
 	b.add("mix: a value more than counted", malformed, "mix", mix.patch("mix values", true, 0, 3))
 	add := func(name, want, field string, changes ...func(*refDeal)) {
 		d := with(refDeal{Shuffle: 2, Runs: []refRun{{Cards: 2, Purpose: 1, Recipient: "seat-1"}}}, changes...)
-		b.add("deal: "+name, want, field, refEntry{Time: sampleTime, Identity: "t1", Credential: "t1", Deal: &d}.bytes())
+		b.add("deal: "+name, want, field,
+			refEntry{Time: sampleTime, Identity: "t1", Credential: "t1", Deal: &d}.bytes())
 	}
 	add("no runs", malformed, "runs", func(d *refDeal) { d.Runs = nil })
 	add("513 runs", malformed, "runs", func(d *refDeal) { d.Runs = slices.Repeat(d.Runs, 513) })
@@ -287,7 +324,8 @@ func (b *badEntries) addMixesAndDeals() {
 	add("purpose 7", unknown, "purpose", func(d *refDeal) { d.Runs[0].Purpose = 7 })
 	add("purpose 127", unknown, "purpose", func(d *refDeal) { d.Runs[0].Purpose = 127 })
 	add("a recipient with an at sign", malformed, "recipient", func(d *refDeal) { d.Runs[0].Recipient = "a@b" })
-	add("a recipient of 65 bytes", malformed, "recipient", func(d *refDeal) { d.Runs[0].Recipient = strings.Repeat("s", 65) })
+	add("a recipient of 65 bytes", malformed, "recipient",
+		func(d *refDeal) { d.Runs[0].Recipient = strings.Repeat("s", 65) })
 	add("shuffle 2^53", malformed, "shuffle", func(d *refDeal) { d.Shuffle = 1 << 53 })
 	for _, x := range badExtensions() {
 		add(x.name, x.want, "extension", func(d *refDeal) { d.Extensions = x.list })
@@ -301,24 +339,29 @@ func (b *badEntries) addMixesAndDeals() {
 
 func (b *badEntries) addCloses() {
 	add := func(name, want, field string, c refClose) {
-		b.add("close: "+name, want, field, refEntry{Time: sampleTime, Identity: "t1", Credential: "t1", Close: &c}.bytes())
+		b.add("close: "+name, want, field,
+			refEntry{Time: sampleTime, Identity: "t1", Credential: "t1", Close: &c}.bytes())
 	}
 	tape := bytesOf("tape", 129)
 	add("outcome 0", malformed, "outcome", refClose{Shuffle: 2, Form: 1, Tape: tape})
 	add("outcome 6", unknown, "outcome", refClose{Shuffle: 2, Outcome: 6, Form: 1, Tape: tape})
 	add("reason 11", unknown, "reason", refClose{Shuffle: 2, Outcome: 4, Reason: 11, Form: 1, Tape: tape})
 	add("form 3", unknown, "form", refClose{Shuffle: 2, Outcome: 1, Form: 3})
-	add("completed with a reason", malformed, "reason", refClose{Shuffle: 2, Outcome: 1, Reason: 1, Form: 1, Tape: tape})
+	add("completed with a reason", malformed, "reason",
+		refClose{Shuffle: 2, Outcome: 1, Reason: 1, Form: 1, Tape: tape})
 	add("void without a reason", malformed, "reason", refClose{Shuffle: 2, Outcome: 4, Form: 1, Tape: tape})
 	add("expired for tape_lost", malformed, "reason", refClose{Shuffle: 2, Outcome: 5, Reason: 10})
 	add("tape_lost with a tape", malformed, "form", refClose{Shuffle: 2, Outcome: 4, Reason: 10, Form: 1, Tape: tape})
 	add("no tape and not tape_lost", malformed, "form", refClose{Shuffle: 2, Outcome: 4, Reason: 6})
 	add("completed without a tape", malformed, "form", refClose{Shuffle: 2, Outcome: 1})
 	add("an empty tape", malformed, "tape", refClose{Shuffle: 2, Outcome: 1, Form: 1})
-	add("a public tape of 32,769 bytes", malformed, "tape", refClose{Shuffle: 2, Outcome: 1, Form: 1, Tape: bytesOf("t", 32_769)})
+	add("a public tape of 32,769 bytes", malformed, "tape",
+		refClose{Shuffle: 2, Outcome: 1, Form: 1, Tape: bytesOf("t", 32_769)})
 	add("an empty sealed tape", malformed, "tape", refClose{Shuffle: 2, Outcome: 1, Form: 2, Key: 5})
-	add("a sealed tape of 32,850 bytes", malformed, "tape", refClose{Shuffle: 2, Outcome: 1, Form: 2, Key: 5, Tape: bytesOf("t", 32_850)})
-	add("disclosure key 2^53", malformed, "disclosure key", refClose{Shuffle: 2, Outcome: 1, Form: 2, Key: 1 << 53, Tape: tape})
+	add("a sealed tape of 32,850 bytes", malformed, "tape",
+		refClose{Shuffle: 2, Outcome: 1, Form: 2, Key: 5, Tape: bytesOf("t", 32_850)})
+	add("disclosure key 2^53", malformed, "disclosure key",
+		refClose{Shuffle: 2, Outcome: 1, Form: 2, Key: 1 << 53, Tape: tape})
 	for _, x := range badExtensions() {
 		add(x.name, x.want, "extension", refClose{Shuffle: 2, Outcome: 1, Form: 1, Tape: tape, Extensions: x.list})
 	}
@@ -326,16 +369,19 @@ func (b *badEntries) addCloses() {
 	add("form 128: the list is closed", unknown, "form", refClose{Shuffle: 2, Outcome: 1, Form: 128})
 	add("reason 127", unknown, "reason", refClose{Shuffle: 2, Outcome: 4, Reason: 127, Form: 1, Tape: tape})
 	add("reason 128 without a tape", malformed, "form", refClose{Shuffle: 2, Outcome: 4, Reason: 128})
-	add("completed with reason 128", malformed, "reason", refClose{Shuffle: 2, Outcome: 1, Reason: 128, Form: 1, Tape: tape})
+	add("completed with reason 128", malformed, "reason",
+		refClose{Shuffle: 2, Outcome: 1, Reason: 128, Form: 1, Tape: tape})
 	e := b.of("close: completed, public")
 	b.add("close: a byte more than the tape's length", malformed, "extension", e.patch("tape", true, 0, 0, 128))
 	b.add("close: a byte less than the tape's length", malformed, "extensions", e.patch("tape", true, 0, 0, 130))
-	b.add("close: bytes after tape_lost", malformed, "close", append(b.of("close: void for tape_lost, without a tape").bytes(), 0, 0))
+	b.add("close: bytes after tape_lost", malformed, "close",
+		append(b.of("close: void for tape_lost, without a tape").bytes(), 0, 0))
 }
 
 func (b *badEntries) addKeys() {
 	add := func(name, want, field string, k refKey) {
-		b.add("key: "+name, want, field, refEntry{Time: sampleTime, Identity: "operator", Credential: "operator", Key: &k}.bytes())
+		b.add("key: "+name, want, field,
+			refEntry{Time: sampleTime, Identity: "operator", Credential: "operator", Key: &k}.bytes())
 	}
 	wrap := func(id string) refWrap { return refWrap{hexed(strings.Repeat(id, 32)), bytesOf("wrap", 113)} }
 	key := auditorKey("disclosure")
@@ -345,11 +391,16 @@ func (b *badEntries) addKeys() {
 	add("change 0", malformed, "change", refKey{Subject: 6, Name: "a", Public: adminKey("a")})
 	add("change 4", unknown, "change", refKey{Subject: 6, Change: 4, Name: "a", Public: adminKey("a")})
 	add("an administrator without a name", malformed, "administrator", refKey{Subject: 6, Change: 2})
-	add("an administrator comes without a key", malformed, "administrator's key", refKey{Subject: 6, Change: 1, Name: "a"})
-	add("an administrator has a key of type 2", unknown, "administrator's key", refKey{Subject: 6, Change: 3, Name: "a", Public: append(hexed{2}, adminKey("a")[1:]...)})
-	add("an administrator's key is a point", malformed, "administrator's key", refKey{Subject: 6, Change: 1, Name: "a", Public: key})
-	goes := refEntry{Time: sampleTime, Identity: "operator", Credential: "operator", Key: &refKey{Subject: 6, Change: 2, Name: "a"}}
-	b.add("key: an administrator goes, with a key", malformed, "key", append(goes.bytes(), refJoin(uint16(33), []byte(adminKey("a")))...))
+	add("an administrator comes without a key", malformed, "administrator's key",
+		refKey{Subject: 6, Change: 1, Name: "a"})
+	add("an administrator has a key of type 2", unknown, "administrator's key",
+		refKey{Subject: 6, Change: 3, Name: "a", Public: append(hexed{2}, adminKey("a")[1:]...)})
+	add("an administrator's key is a point", malformed, "administrator's key",
+		refKey{Subject: 6, Change: 1, Name: "a", Public: key})
+	goes := refEntry{Time: sampleTime, Identity: "operator", Credential: "operator",
+		Key: &refKey{Subject: 6, Change: 2, Name: "a"}}
+	b.add("key: an administrator goes, with a key", malformed, "key",
+		append(goes.bytes(), refJoin(uint16(33), []byte(adminKey("a")))...))
 	add("two_persons with act 0", malformed, "act", refKey{Subject: 7, Acts: []uint16{0, 1}})
 	add("two_persons with act 13", unknown, "act", refKey{Subject: 7, Acts: []uint16{13}})
 	add("two_persons in descending order", malformed, "acts", refKey{Subject: 7, Acts: []uint16{2, 1}})
@@ -363,36 +414,49 @@ func (b *badEntries) addKeys() {
 		many = append(many, wrap(string(rune('!'+i))))
 	}
 	add("65 wraps", malformed, "wraps", refKey{Subject: 2, Public: key, Wraps: many})
-	add("wraps in descending order", malformed, "wraps", refKey{Subject: 2, Public: key, Wraps: []refWrap{wrap("b"), wrap("a")}})
-	add("an auditor's wrap twice", malformed, "wraps", refKey{Subject: 2, Public: key, Wraps: []refWrap{wrap("a"), wrap("a")}})
-	add("an empty wrap", malformed, "wrapped key", refKey{Subject: 2, Public: key, Wraps: []refWrap{{wrap("a").Auditor, nil}}})
-	add("a wrap of 112 bytes", malformed, "wrapped key", refKey{Subject: 2, Public: key, Wraps: []refWrap{{wrap("a").Auditor, bytesOf("w", 112)}}})
-	add("a wrap of 114 bytes", malformed, "wrapped key", refKey{Subject: 2, Public: key, Wraps: []refWrap{{wrap("a").Auditor, bytesOf("w", 114)}}})
+	add("wraps in descending order", malformed, "wraps",
+		refKey{Subject: 2, Public: key, Wraps: []refWrap{wrap("b"), wrap("a")}})
+	add("an auditor's wrap twice", malformed, "wraps",
+		refKey{Subject: 2, Public: key, Wraps: []refWrap{wrap("a"), wrap("a")}})
+	add("an empty wrap", malformed, "wrapped key",
+		refKey{Subject: 2, Public: key, Wraps: []refWrap{{wrap("a").Auditor, nil}}})
+	add("a wrap of 112 bytes", malformed, "wrapped key",
+		refKey{Subject: 2, Public: key, Wraps: []refWrap{{wrap("a").Auditor, bytesOf("w", 112)}}})
+	add("a wrap of 114 bytes", malformed, "wrapped key",
+		refKey{Subject: 2, Public: key, Wraps: []refWrap{{wrap("a").Auditor, bytesOf("w", 114)}}})
 	add("a signing key of 32 bytes", malformed, "signing key", refKey{Subject: 1, Public: signingKey("1")[:32]})
-	add("a signing key of type 2", unknown, "signing key", refKey{Subject: 1, Public: append(hexed{2}, signingKey("1")[1:]...)})
+	add("a signing key of type 2", unknown, "signing key",
+		refKey{Subject: 1, Public: append(hexed{2}, signingKey("1")[1:]...)})
 	add("an auditor key of 65 bytes", malformed, "auditor key", refKey{Subject: 3, Public: key[:65]})
 	add("an auditor key of 67 bytes", malformed, "auditor key", refKey{Subject: 3, Public: append(auditorKey("1"), 0)})
 	add("a signing key for an auditor", malformed, "auditor key", refKey{Subject: 3, Public: signingKey("1")})
-	add("a disclosure key that is compressed", malformed, "disclosure key", refKey{Subject: 2, Public: compressed("1"), Wraps: []refWrap{wrap("a")}})
-	add("a disclosure key of type 0", unknown, "disclosure key", refKey{Subject: 2, Public: append(hexed{0}, key[1:]...), Wraps: []refWrap{wrap("a")}})
+	add("a disclosure key that is compressed", malformed, "disclosure key",
+		refKey{Subject: 2, Public: compressed("1"), Wraps: []refWrap{wrap("a")}})
+	add("a disclosure key of type 0", unknown, "disclosure key",
+		refKey{Subject: 2, Public: append(hexed{0}, key[1:]...), Wraps: []refWrap{wrap("a")}})
 	add("a policy that is not ASCII", malformed, "witness policy", refKey{Subject: 4, Policy: "é"})
 	add("a policy with DEL", malformed, "witness policy", refKey{Subject: 4, Policy: "\x7f"})
 	add("retirement of subject 0", malformed, "retired subject", refKey{Subject: 5, ID: refKeyID(key)})
 	add("retirement of a policy", unknown, "retired subject", refKey{Subject: 5, Retired: 4, ID: refKeyID(key)})
-	add("retirement from 2^53", malformed, "retired from", refKey{Subject: 5, Retired: 1, ID: refKeyID(key), From: 1 << 53})
+	add("retirement from 2^53", malformed, "retired from",
+		refKey{Subject: 5, Retired: 1, ID: refKeyID(key), From: 1 << 53})
 }
 
 func (b *badEntries) addEvents() {
 	add := func(name, want, field string, e refEvent) {
-		b.add("event: "+name, want, field, refEntry{Time: sampleTime, Identity: "operator", Credential: "operator", Event: &e}.bytes())
+		b.add("event: "+name, want, field,
+			refEntry{Time: sampleTime, Identity: "operator", Credential: "operator", Event: &e}.bytes())
 	}
 	add("kind 0", malformed, "event", refEvent{})
 	add("kind 9, which is reserved", unknown, "event", refEvent{Kind: 9})
 	add("kind 11", unknown, "event", refEvent{Kind: 11})
 	add("kind 127", unknown, "event", refEvent{Kind: 127})
-	add("1,025 bytes behind a kind that is not known", malformed, "event", refEvent{Kind: 131, Opaque: bytesOf("o", 1025)})
-	add("no software version", malformed, "version", refEvent{Kind: 1, Build: bytesOf("b", 32), Config: bytesOf("c", 32)})
-	add("a software version with a plus sign", malformed, "version", refEvent{Kind: 1, Build: bytesOf("b", 32), Config: bytesOf("c", 32), Version: "v1+dirty"})
+	add("1,025 bytes behind a kind that is not known", malformed, "event",
+		refEvent{Kind: 131, Opaque: bytesOf("o", 1025)})
+	add("no software version", malformed, "version",
+		refEvent{Kind: 1, Build: bytesOf("b", 32), Config: bytesOf("c", 32)})
+	add("a software version with a plus sign", malformed, "version",
+		refEvent{Kind: 1, Build: bytesOf("b", 32), Config: bytesOf("c", 32), Version: "v1+dirty"})
 	add("opening no table", malformed, "table", refEvent{Kind: 2})
 	add("closing a table with a space", malformed, "table", refEvent{Kind: 3, Table: " "})
 	add("scope 0", malformed, "scope", refEvent{Kind: 4, Reason: "r"})
@@ -412,17 +476,22 @@ func (b *badEntries) addEvents() {
 	add("alarm 127", unknown, "alarm", refEvent{Kind: 129, Alarm: 127, Reason: "r"})
 	add("an alarm that is passed over, without a reason", malformed, "reason", refEvent{Kind: 129, Alarm: 200})
 	start := func(kernel string, vdso uint8) refEvent {
-		return refEvent{Kind: 1, Build: bytesOf("b", 32), Config: bytesOf("c", 32), Version: "v1", Kernel: kernel, VDSO: vdso}
+		return refEvent{Kind: 1, Build: bytesOf("b", 32), Config: bytesOf("c", 32), Version: "v1", Kernel: kernel,
+			VDSO: vdso}
 	}
 	add("a kernel release of 65 bytes", malformed, "kernel release", start(strings.Repeat("k", 65), 1))
 	add("a kernel release with a space", malformed, "kernel release", start("6.8 x", 1))
 	add("a kernel release with DEL", malformed, "kernel release", start("6.8\x7f", 1))
 	add("vdso 3", unknown, "vDSO", start("6.8", 3))
 	add("vdso 128: the list is closed", unknown, "vDSO", start("6.8", 128))
-	adopted := refEvent{Kind: 10, Size: 9, Root: bytesOf("root", 32), LostSize: 12, LostRoot: bytesOf("lost", 32), Reason: "restored"}
-	add("an adopted head of 2^53 entries", malformed, "adopted size", with(adopted, func(e *refEvent) { e.Size = 1 << 53 }))
-	add("a lost head of 2^53 entries", malformed, "lost size", with(adopted, func(e *refEvent) { e.LostSize = 1 << 53 }))
-	add("a lost head of no entries, with a root", malformed, "lost root", with(adopted, func(e *refEvent) { e.LostSize = 0 }))
+	adopted := refEvent{Kind: 10, Size: 9, Root: bytesOf("root", 32), LostSize: 12, LostRoot: bytesOf("lost", 32),
+		Reason: "restored"}
+	add("an adopted head of 2^53 entries", malformed, "adopted size",
+		with(adopted, func(e *refEvent) { e.Size = 1 << 53 }))
+	add("a lost head of 2^53 entries", malformed, "lost size",
+		with(adopted, func(e *refEvent) { e.LostSize = 1 << 53 }))
+	add("a lost head of no entries, with a root", malformed, "lost root",
+		with(adopted, func(e *refEvent) { e.LostSize = 0 }))
 	add("an adopted head without a reason", malformed, "reason", with(adopted, func(e *refEvent) { e.Reason = "" }))
 	add("2^53 records", malformed, "records", refEvent{Kind: 130, Records: 1 << 53, Newest: bytesOf("n", 32)})
 	e := b.of("event: instance_start")
@@ -431,7 +500,8 @@ func (b *badEntries) addEvents() {
 
 func (b *badEntries) addTakeovers() {
 	add := func(name, want, field string, t refTakeover) {
-		b.add("takeover: "+name, want, field, refEntry{Time: sampleTime, Identity: "dealer-2", Credential: "token-2", Takeover: &t}.bytes())
+		b.add("takeover: "+name, want, field,
+			refEntry{Time: sampleTime, Identity: "dealer-2", Credential: "token-2", Takeover: &t}.bytes())
 	}
 	add("shuffle 2^53", malformed, "shuffle", refTakeover{1 << 53, 1, "r"})
 	add("extent 0", malformed, "extent", refTakeover{2, 0, "r"})
@@ -467,7 +537,8 @@ func (b *badEntries) addHolders() {
 	})
 	add("an expiry of 2^53", malformed, "expiry", func(h *refHolder) { h.Expires = 1 << 53 })
 	add("revoked without a reason", malformed, "reason", func(h *refHolder) { h.Kind = 2 })
-	b.add("credential: a digest of 31 bytes", malformed, "digest", b.of("credential: a dealer's token for all tables").patch("digest", false, 0, bytesOf("d", 31)...))
+	b.add("credential: a digest of 31 bytes", malformed, "digest",
+		b.of("credential: a dealer's token for all tables").patch("digest", false, 0, bytesOf("d", 31)...))
 }
 
 func (b *badEntries) addActs() {
@@ -475,7 +546,8 @@ func (b *badEntries) addActs() {
 		Signatures: []refSignature{{"alice", make(hexed, 64)}, {"bob", make(hexed, 64)}}}
 	add := func(name, want, field string, changes ...func(*refAct)) {
 		a := with(one, changes...)
-		b.add("act: "+name, want, field, refEntry{Time: sampleTime, Identity: "operator", Credential: "operator", Act: &a}.bytes())
+		b.add("act: "+name, want, field,
+			refEntry{Time: sampleTime, Identity: "operator", Credential: "operator", Act: &a}.bytes())
 	}
 	signed := func(names ...string) func(*refAct) {
 		return func(a *refAct) {
@@ -496,7 +568,8 @@ func (b *badEntries) addActs() {
 	add("administrators in descending order", malformed, "signatures", signed("bob", "alice"))
 	add("an administrator twice", malformed, "signatures", signed("bob", "bob"))
 	add("an administrator without a name", malformed, "administrator", signed(""))
-	add("a signature of 63 bytes", malformed, "signature", func(a *refAct) { a.Signatures = []refSignature{{"a", make(hexed, 63)}} })
+	add("a signature of 63 bytes", malformed, "signature",
+		func(a *refAct) { a.Signatures = []refSignature{{"a", make(hexed, 63)}} })
 }
 
 // badExtensions are extension lists that no structure may end in.

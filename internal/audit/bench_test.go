@@ -20,8 +20,9 @@ func benchCommit(tb testing.TB) (e Entry, tape []byte, values []uint32) {
 	}
 	commitment := Commitment(c.Encode(), tape)
 	root := NewDeckTree(out.Values, Salts(commitment, tape, 52)).Root()
-	e = Entry{Time: sampleTime, Actor: Actor{"dealer-1", "0123456789abcdef"}, Body: &Commit{Context: c, Commitment: commitment, DeckRoot: root,
-		Serial: 1234, Previous: 55_555, CloseBy: sampleTime + 3_600_000, GameRef: "round-123456", Instance: 1}}
+	e = Entry{Time: sampleTime, Actor: Actor{"dealer-1", "0123456789abcdef"},
+		Body: &Commit{Context: c, Commitment: commitment, DeckRoot: root,
+			Serial: 1234, Previous: 55_555, CloseBy: sampleTime + 3_600_000, GameRef: "round-123456", Instance: 1}}
 	return e, tape, out.Values
 }
 

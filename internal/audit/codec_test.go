@@ -54,7 +54,8 @@ func TestContextAgreesWithReference(t *testing.T) {
 			t.Fatalf("parsed otherwise (-want +got):\n%s", diff)
 		}
 		if c.IsDraw() != (fields.Kind == 2) || c.Recipe.TapeLen() != refTapeLen(&fields) {
-			t.Fatalf("draw %t, tape of %d bytes, want kind %d, %d", c.IsDraw(), c.Recipe.TapeLen(), fields.Kind, refTapeLen(&fields))
+			t.Fatalf("draw %t, tape of %d bytes, want kind %d, %d", c.IsDraw(), c.Recipe.TapeLen(), fields.Kind,
+				refTapeLen(&fields))
 		}
 	})
 }
@@ -147,16 +148,27 @@ func TestEncodeRefuses(t *testing.T) {
 		{"identity longer by 256", Entry{Time: 1, Actor: Actor{"a" + long, "a"}, Body: deal(0, one).Body}},
 		{"credential longer by 256", Entry{Time: 1, Actor: Actor{"a", "a" + long}, Body: deal(0, one).Body}},
 		{"a reserved identity with a credential", Entry{Time: 1, Actor: Actor{"daemon", "a"}, Body: deal(0, one).Body}},
-		{"257 extensions", Entry{Time: 1, Actor: someone, Body: &Deal{Shuffle: 2, Runs: []Run{one}, Extensions: make([]Extension, 257)}}},
-		{"an extension of 65,536 bytes", context(func(c *Context) { c.Extensions = []Extension{{200, make([]byte, 65_536)}} })},
-		{"an opaque body of a type that is known", Entry{Time: 1, Actor: someone, Body: &Opaque{Code: TypeMix, Data: []byte{1}}}},
+		{"257 extensions", Entry{Time: 1, Actor: someone,
+			Body: &Deal{Shuffle: 2, Runs: []Run{one}, Extensions: make([]Extension, 257)}}},
+		{"an extension of 65,536 bytes",
+			context(func(c *Context) { c.Extensions = []Extension{{200, make([]byte, 65_536)}} })},
+		{"an opaque body of a type that is known",
+			Entry{Time: 1, Actor: someone, Body: &Opaque{Code: TypeMix, Data: []byte{1}}}},
 		{"an opaque body of a critical type", Entry{Time: 1, Actor: someone, Body: &Opaque{Code: 0}}},
-		{"257 administrators", Entry{Time: 1, Actor: someone, Body: &Genesis{Administrators: make([]Administrator, 257)}}},
+		{"257 administrators", Entry{Time: 1, Actor: someone,
+			Body: &Genesis{Administrators: make([]Administrator, 257)}}},
 		{"257 acts", key(Key{Subject: SubjectTwoPersons, Acts: make([]Act, 257)})},
-		{"257 signatures", Entry{Time: 1, Actor: someone, Body: &ActEntry{Act: ActPolicy, Signatures: make([]ActSignature, 257)}}},
-		{"an act that expires at −1", Entry{Time: 1, Actor: someone, Body: &ActEntry{Act: ActPolicy, Expires: -1, Signatures: []ActSignature{{Administrator: "a"}}}}},
-		{"65,536 tables", Entry{Time: 1, Actor: someone, Body: &Credential{Kind: CredentialCreated, ID: "a", Form: FormToken, Role: RoleDealer, Identity: "a", Tables: make([]string, 65_536)}}},
-		{"a credential that expires at −1", Entry{Time: 1, Actor: someone, Body: &Credential{Kind: CredentialCreated, ID: "a", Form: FormToken, Role: RoleDealer, Identity: "a", Expires: -1}}},
+		{"257 signatures", Entry{Time: 1, Actor: someone,
+			Body: &ActEntry{Act: ActPolicy, Signatures: make([]ActSignature, 257)}}},
+		{"an act that expires at −1", Entry{Time: 1, Actor: someone,
+			Body: &ActEntry{Act: ActPolicy, Expires: -1, Signatures: []ActSignature{{Administrator: "a"}}}}},
+		{"65,536 tables", Entry{Time: 1, Actor: someone,
+			Body: &Credential{Kind: CredentialCreated, ID: "a", Form: FormToken, Role: RoleDealer, Identity: "a",
+				Tables: make([]string, 65_536)}}},
+		{"a credential that expires at −1",
+			Entry{Time: 1, Actor: someone,
+				Body: &Credential{Kind: CredentialCreated, ID: "a", Form: FormToken, Role: RoleDealer, Identity: "a",
+					Expires: -1}}},
 		{"first place 65,536", deal(65_536, one)},
 		{"first place −1", deal(-1, one)},
 		{"first place −65,536", deal(-65_536, one)},
@@ -181,8 +193,10 @@ func TestEncodeRefuses(t *testing.T) {
 		{"a key of 65,538 bytes", key(Key{Subject: SubjectSigning, Public: make([]byte, 65_538)})},
 		{"a policy of 65,536 bytes", key(Key{Subject: SubjectPolicy, Policy: bytes.Repeat([]byte("a"), 65_536)})},
 		{"retired from −1", key(Key{Subject: SubjectRetirement, Retired: SubjectSigning, From: -1})},
-		{"a tape of 65,537 bytes", Entry{Time: 1, Actor: someone, Body: &Close{Outcome: OutcomeCompleted, Form: FormTape, Tape: make([]byte, 65_537)}}},
-		{"a reason longer by 256", Entry{Time: 1, Actor: someone, Body: &Event{Kind: EventLatchClear, Reason: "a" + long}}},
+		{"a tape of 65,537 bytes", Entry{Time: 1, Actor: someone,
+			Body: &Close{Outcome: OutcomeCompleted, Form: FormTape, Tape: make([]byte, 65_537)}}},
+		{"a reason longer by 256", Entry{Time: 1, Actor: someone,
+			Body: &Event{Kind: EventLatchClear, Reason: "a" + long}}},
 	} {
 		if b, err := c.e.Encode(); !errors.Is(err, ErrMalformed) || b != nil {
 			t.Errorf("%s: %x, %v", c.name, b, err)
@@ -201,9 +215,11 @@ func bytesRuns(n int) []Run {
 // TestEncodeSmuggles: a credential whose length wraps around would otherwise carry
 // a body of its own in front of the entry's.
 func TestEncodeSmuggles(t *testing.T) {
-	inner := refEntry{Identity: "a", Credential: "a", Close: &refClose{Shuffle: 2, Outcome: 1, Form: 1, Tape: bytesOf("tape", 300)}}
+	inner := refEntry{Identity: "a", Credential: "a",
+		Close: &refClose{Shuffle: 2, Outcome: 1, Form: 1, Tape: bytesOf("tape", 300)}}
 	body := inner.bytes()[len(inner.bytes())-(8+3+2+300+1):]
-	outer := Entry{Time: 1, Body: &Close{Shuffle: 7, Outcome: OutcomeCompleted, Form: FormTape, Tape: body[256+8+3+2 : len(body)-1]}}
+	outer := Entry{Time: 1, Body: &Close{Shuffle: 7, Outcome: OutcomeCompleted, Form: FormTape,
+		Tape: body[256+8+3+2 : len(body)-1]}}
 	outer.Actor = Actor{"a", "a" + string(body[:256])}
 	if b, err := outer.Encode(); err == nil {
 		got, err := ParseEntry(b)
@@ -255,18 +271,25 @@ func TestWords(t *testing.T) {
 	}
 	words("entry", func(c uint8) string { return Type(c).String() }, nil)
 	words("deals", func(c uint8) string { return Deals(c).String() }, codesOfDeals.parse)
-	words("access", func(c uint8) string { return Access(c).String() }, func(s string) uint8 { return uint8(ParseAccess(s)) })
-	words("disclosure", func(c uint8) string { return Disclosure(c).String() }, func(s string) uint8 { return uint8(ParseDisclosure(s)) })
+	words("access", func(c uint8) string { return Access(c).String() },
+		func(s string) uint8 { return uint8(ParseAccess(s)) })
+	words("disclosure", func(c uint8) string { return Disclosure(c).String() },
+		func(s string) uint8 { return uint8(ParseDisclosure(s)) })
 	words("source", func(c uint8) string { return Source(c).String() }, codesOfSource.parse)
-	words("purpose", func(c uint8) string { return Purpose(c).String() }, func(s string) uint8 { return uint8(ParsePurpose(s)) })
-	words("outcome", func(c uint8) string { return Outcome(c).String() }, func(s string) uint8 { return uint8(ParseOutcome(s)) })
-	words("reason", func(c uint8) string { return Reason(c).String() }, func(s string) uint8 { return uint8(ParseReason(s)) })
+	words("purpose", func(c uint8) string { return Purpose(c).String() },
+		func(s string) uint8 { return uint8(ParsePurpose(s)) })
+	words("outcome", func(c uint8) string { return Outcome(c).String() },
+		func(s string) uint8 { return uint8(ParseOutcome(s)) })
+	words("reason", func(c uint8) string { return Reason(c).String() },
+		func(s string) uint8 { return uint8(ParseReason(s)) })
 	words("subject", func(c uint8) string { return Subject(c).String() }, nil)
 	words("event", func(c uint8) string { return EventKind(c).String() }, nil)
-	words("scope", func(c uint8) string { return Scope(c).String() }, func(s string) uint8 { return uint8(ParseScope(s)) })
+	words("scope", func(c uint8) string { return Scope(c).String() },
+		func(s string) uint8 { return uint8(ParseScope(s)) })
 	words("latch", func(c uint8) string { return Latch(c).String() }, nil)
 	words("alarm", func(c uint8) string { return Alarm(c).String() }, nil)
-	words("extent", func(c uint8) string { return Extent(c).String() }, func(s string) uint8 { return uint8(ParseExtent(s)) })
+	words("extent", func(c uint8) string { return Extent(c).String() },
+		func(s string) uint8 { return uint8(ParseExtent(s)) })
 	words("credential_kind", func(c uint8) string { return CredentialKind(c).String() }, nil)
 	words("credential_form", func(c uint8) string { return CredentialForm(c).String() }, nil)
 	words("role", func(c uint8) string { return Role(c).String() }, func(s string) uint8 { return uint8(ParseRole(s)) })

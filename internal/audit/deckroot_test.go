@@ -31,7 +31,8 @@ func TestDeckRootIsTlogs(t *testing.T) {
 		var nodes []tlog.Hash
 		for p := range values {
 			values[p] = uint32(p)*2654435761 + uint32(n)
-			more, err := tlog.StoredHashesForRecordHash(int64(p), leafHash(p, values[p], salts[32*p:]), storedHashes(nodes))
+			more, err := tlog.StoredHashesForRecordHash(int64(p), leafHash(p, values[p], salts[32*p:]),
+				storedHashes(nodes))
 			if err != nil {
 				t.Fatal(err)
 			}

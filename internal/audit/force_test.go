@@ -32,7 +32,8 @@ func TestForceIsApply(t *testing.T) {
 		for _, e := range m {
 			s.Force(e)
 		}
-		if diff := cmp.Diff(fold(t, m), s, stateOptions, cmpopts.IgnoreFields(State{}, "faulty")); diff != "" || !s.faulty && len(m) > 0 {
+		if diff := cmp.Diff(fold(t, m), s, stateOptions, cmpopts.IgnoreFields(State{}, "faulty")); diff != "" ||
+			!s.faulty && len(m) > 0 {
 			t.Fatalf("forced otherwise than applied (-want +got):\n%s", diff)
 		}
 	})
@@ -458,7 +459,8 @@ func holdForced(t interface{ Fatalf(string, ...any) }, s *State, size int) {
 		t.Fatalf("%d entries of %d, %d auditors", s.Size(), size, len(s.keys.auditors))
 	}
 	for o := range s.open.all() {
-		if _, waits := slices.BinarySearch(o.table.waiting, o.id); waits != (o.next == 0) || int(o.next) > o.m || o.table != s.tables[o.commit().Context.Table] {
+		if _, waits := slices.BinarySearch(o.table.waiting, o.id); waits != (o.next == 0) || int(o.next) > o.m ||
+			o.table != s.tables[o.commit().Context.Table] {
 			t.Fatalf("shuffle %d: next %d of %d, waiting %t", o.id, o.next, o.m, waits)
 		}
 	}

@@ -66,7 +66,8 @@ func FuzzCheckShuffle(f *testing.F) {
 			index += 1 + uint64(b[i])%3
 		}
 		err := CheckShuffle(placed)
-		if rule := codeOf(err); rule != holds && !slices.Contains(rules, rule) && faultOf(err) != malformed && faultOf(err) != unknown {
+		if rule := codeOf(err); rule != holds && !slices.Contains(rules, rule) && faultOf(err) != malformed &&
+			faultOf(err) != unknown {
 			t.Fatal(err)
 		}
 	})
@@ -112,7 +113,8 @@ func FuzzParseReceipt(f *testing.F) {
 		r, err := ParseReceipt(text)
 		if err != nil {
 			// Unknown is a later version of the receipt, and only that.
-			if f := faultOf(err); f != malformed && (f != unknown || !strings.HasPrefix(text, "c2sp.org/tlog-proof@v")) {
+			if f := faultOf(err); f != malformed &&
+				(f != unknown || !strings.HasPrefix(text, "c2sp.org/tlog-proof@v")) {
 				t.Fatal(err)
 			}
 			return
@@ -232,7 +234,8 @@ func FuzzDeckTree(f *testing.F) {
 		}
 		tree := NewDeckTree(values, salts)
 		root, o := tree.Root(), tree.Open(int(p))
-		if !bytes.Equal(root[:], refRoot(leaves)) || !refOpens(root[:], int(n), int(p), o.Value, o.Salt[:], path(o.Proof)) || o.Check(root, int(n)) != nil {
+		if !bytes.Equal(root[:], refRoot(leaves)) ||
+			!refOpens(root[:], int(n), int(p), o.Value, o.Salt[:], path(o.Proof)) || o.Check(root, int(n)) != nil {
 			t.Fatalf("position %d of %d: root %x, opening %+v", p, n, root, o)
 		}
 	})

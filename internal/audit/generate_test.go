@@ -105,7 +105,8 @@ func genEntry() *rapid.Generator[refEntry] {
 		case 7:
 			e.Event = genEvent(t)
 		case 8:
-			e.Takeover = &refTakeover{genIndex(0).Draw(t, "shuffle"), genCode(2).Draw(t, "extent"), genReason().Draw(t, "reason")}
+			e.Takeover = &refTakeover{genIndex(0).Draw(t, "shuffle"), genCode(2).Draw(t, "extent"),
+				genReason().Draw(t, "reason")}
 		case 9:
 			e.Holder = genHolder(t)
 		case 10:
@@ -168,8 +169,10 @@ func genHolder(t *rapid.T) *refHolder {
 }
 
 func genAct(t *rapid.T) *refAct {
-	a := &refAct{Act: genCode(12).Draw(t, "act"), Digest: genHash().Draw(t, "digest"), Previous: genIndex(0).Draw(t, "previous"),
-		HeadSize: genIndex(0).Draw(t, "size"), HeadRoot: genHash().Draw(t, "root"), Expires: genIndex(0).Draw(t, "expires")}
+	a := &refAct{Act: genCode(12).Draw(t, "act"), Digest: genHash().Draw(t, "digest"),
+		Previous: genIndex(0).Draw(t, "previous"),
+		HeadSize: genIndex(0).Draw(t, "size"), HeadRoot: genHash().Draw(t, "root"),
+		Expires: genIndex(0).Draw(t, "expires")}
 	for _, name := range genNames(t, 1, 2) {
 		a.Signatures = append(a.Signatures, refSignature{name, genBytes(64, 64).Draw(t, "signature")})
 	}
@@ -198,7 +201,8 @@ func genGenesis(t *rapid.T) *refGenesis {
 func genContext(t *rapid.T) refContext {
 	c := refContext{
 		Origin: genOrigin().Draw(t, "origin"), Production: rapid.Bool().Draw(t, "production"),
-		Table: genName().Draw(t, "table"), Algorithm: 1, Kind: genCode(2).Draw(t, "kind"), Disclosure: genCode(2).Draw(t, "disclosure"),
+		Table: genName().Draw(t, "table"), Algorithm: 1, Kind: genCode(2).Draw(t, "kind"),
+		Disclosure: genCode(2).Draw(t, "disclosure"),
 	}
 	if c.Kind == 2 {
 		c.Ranges = rapid.SliceOfN(rapid.Uint32Range(1, 1<<30), 1, 20).Draw(t, "ranges")
@@ -240,7 +244,8 @@ func genPlan(t *rapid.T, kind uint8) (plan []refSource) {
 		plan = append(plan, refSource{Source: 1, Slot: slot})
 	}
 	if rapid.Bool().Draw(t, "beacon") {
-		plan = append(plan, refSource{Source: 2, Chain: genHash().Draw(t, "chain"), Round: genIndex(1).Draw(t, "round")})
+		plan = append(plan, refSource{Source: 2, Chain: genHash().Draw(t, "chain"),
+			Round: genIndex(1).Draw(t, "round")})
 	}
 	if kind == 1 && rapid.Bool().Draw(t, "cut") {
 		plan = append(plan, refSource{Source: 3})
@@ -347,7 +352,8 @@ func genEvent(t *rapid.T) *refEvent {
 	case 1:
 		e.Build, e.Config = genHash().Draw(t, "build"), genHash().Draw(t, "configuration")
 		e.FIPS, e.Version = rapid.Bool().Draw(t, "fips"), genName().Draw(t, "version")
-		e.Kernel, e.VDSO = genOptional(genText(alnum+"+~", alnum+"+~.-_", alnum, 64)).Draw(t, "kernel"), rapid.Uint8Range(0, 2).Draw(t, "vdso")
+		e.Kernel, e.VDSO = genOptional(genText(alnum+"+~", alnum+"+~.-_", alnum, 64)).Draw(t, "kernel"),
+			rapid.Uint8Range(0, 2).Draw(t, "vdso")
 	case 2, 3:
 		e.Table = genName().Draw(t, "table")
 	case 4, 5:

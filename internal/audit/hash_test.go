@@ -17,7 +17,8 @@ import (
 func holdHashes(t interface{ Errorf(string, ...any) }, context, tape []byte, origin, identity, table, key string) {
 	hold := func(what string, got, want []byte) {
 		if !bytes.Equal(got, want) {
-			t.Errorf("%s of context %x, tape %x, %q, %q, %q, %q is\n%x, want\n%x", what, context, tape, origin, identity, table, key, got, want)
+			t.Errorf("%s of context %x, tape %x, %q, %q, %q, %q is\n%x, want\n%x", what, context, tape, origin,
+				identity, table, key, got, want)
 		}
 	}
 	commitment := Commitment(context, tape)
@@ -45,10 +46,12 @@ func TestHashesAgreeWithReference(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
 		holdHashes(t, genBytes(0, 400).Draw(t, "context"), genBytes(0, 400).Draw(t, "tape"),
-			genOrigin().Draw(t, "origin"), genName().Draw(t, "identity"), genName().Draw(t, "table"), genReason().Draw(t, "key"))
+			genOrigin().Draw(t, "origin"), genName().Draw(t, "identity"), genName().Draw(t, "table"),
+			genReason().Draw(t, "key"))
 	})
 	for n := range 300 {
-		holdHashes(t, bytesOf("context", n), bytesOf("tape", n), letters(uint64(n%129)), letters(uint64(n%63)), letters(uint64(n%65)), letters(uint64(n%256)))
+		holdHashes(t, bytesOf("context", n), bytesOf("tape", n), letters(uint64(n%129)), letters(uint64(n%63)),
+			letters(uint64(n%65)), letters(uint64(n%256)))
 	}
 	long := bytesOf("tape", 32_768)
 	holdHashes(t, bytesOf("context", 40_000), long, "o", "i", "t", "k")
@@ -83,7 +86,8 @@ func TestHashesDiffer(t *testing.T) {
 		h := SlotHash(s[0], s[1], [32]byte{})
 		see("slot "+s[0]+","+s[1], h[:])
 	}
-	for _, s := range [][3]string{{"ab", "c", "i"}, {"a", "bc", "i"}, {"abc", "d", "i"}, {"a", "b", "i"}, {"a", "b", "bi"}, {"ab", "b", "i"}, {"a", "i", "b"}} {
+	for _, s := range [][3]string{{"ab", "c", "i"}, {"a", "bc", "i"}, {"abc", "d", "i"}, {"a", "b", "i"},
+		{"a", "b", "bi"}, {"ab", "b", "i"}, {"a", "i", "b"}} {
 		for _, key := range []string{"k", "ck", s[0]} {
 			tag := KeyTag(s[0], s[2], s[1], key)
 			see("tag "+strings.Join(s[:], ",")+","+key, tag[6:])
@@ -241,7 +245,8 @@ func drawnValues(ranges []uint32) (values []uint32) {
 // TestOrderNeedsItsMix: a plan without a mix has no order, and a mix without a
 // plan is none.
 func TestOrderNeedsItsMix(t *testing.T) {
-	plain, planned := sampleCommit(sampleContext()), sampleCommit(with(sampleContext(), func(c *refContext) { c.Plan = slots(1) }))
+	plain, planned := sampleCommit(sampleContext()),
+		sampleCommit(with(sampleContext(), func(c *refContext) { c.Plan = slots(1) }))
 	for what, c := range map[string]struct {
 		commit *Commit
 		mix    *Mix

@@ -77,7 +77,8 @@ func TestLaterWitness(t *testing.T) {
 	told := newStory()
 	s := fold(t, told.model())
 	before := s.Encode()
-	if err := s.Apply(told.dated(told.key(refKey{Subject: 4, Policy: later})).entry()); faultOf(err) != unknown || !bytes.Equal(s.Encode(), before) {
+	if err := s.Apply(told.dated(told.key(refKey{Subject: 4, Policy: later})).entry()); faultOf(err) != unknown ||
+		!bytes.Equal(s.Encode(), before) {
 		t.Errorf("a key entry: %v", err)
 	}
 	genesis := newStory(func(g *refGenesis) { g.Policy = later }).entries[0].entry()
@@ -99,7 +100,8 @@ func TestSmallR(t *testing.T) {
 	}
 	h := sha512.Sum512(key.Seed())
 	h[0], h[31] = h[0]&248, h[31]&127|64
-	order, _ := new(big.Int).SetString("7237005577332262213973186563042994240857116359379907606001950938285454250989", 10)
+	order, _ := new(big.Int).SetString("7237005577332262213973186563042994240857116359379907606001950938285454250989",
+		10)
 	r := append([]byte{1}, make([]byte, 31)...)
 	k := sha512.Sum512(slices.Concat(r, public, text))
 	s := new(big.Int).Mul(little(k[:]), little(h[:32]))

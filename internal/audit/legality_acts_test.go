@@ -55,7 +55,8 @@ func (c legalityCases) owners() {
 	c.add("deadline", "two rules: a deal of another's shuffle, late", "deadline", q, overdue(q.deal(id, 0, 1)))
 	c.add("owner", "two rules: a deal of another's shuffle, out of turn", "owner", q, q.deal(id, 0, 1))
 	c.add("owner", "two rules: a close of another's shuffle, late", "owner", q, overdue(q.close(id, 1)))
-	c.add("parent", "two rules: a child of another's shuffle, at a wrong position", "parent", q, q.commit("t", child(id, 0, 9)))
+	c.add("parent", "two rules: a child of another's shuffle, at a wrong position", "parent", q,
+		q.commit("t", child(id, 0, 9)))
 }
 
 func (c legalityCases) takeovers() {
@@ -136,15 +137,18 @@ func (c legalityCases) credentials() {
 		e    refEntry
 		by   string // who may write it, apart from dealers where it says "both"
 	}{
-		{"a commit", s.commit("u"), "dealer-1"}, {"a deal", s.deal(id, 0, 1), "dealer-1"}, {"a close", s.close(id, 2), "dealer-1"},
+		{"a commit", s.commit("u"), "dealer-1"}, {"a deal", s.deal(id, 0, 1), "dealer-1"},
+		{"a close", s.close(id, 2), "dealer-1"},
 		{"tape_lost", s.close(id, 4, tapeLost), "admin-1"}, {"a key", key, "admin-1"},
-		{"a table that opens", operator(refEvent{Kind: 2, Table: "x"}), "both"}, {"a switch", killSwitch(true, 1, "", nil), "admin-1"}, {"a credential", s.credential("dealer-9", 1), "admin-1"},
+		{"a table that opens", operator(refEvent{Kind: 2, Table: "x"}), "both"},
+		{"a switch", killSwitch(true, 1, "", nil), "admin-1"}, {"a credential", s.credential("dealer-9", 1), "admin-1"},
 		{"an event that is passed over", refEntry{Event: &refEvent{Kind: 200}}, "admin-1"},
 		{"an entry that is passed over", refEntry{Opaque: &refOpaque{200, nil}}, "dealer-1"},
 	}
 	for _, r := range roles {
 		for _, who := range []string{"dealer-1", "auditor-1", "admin-1", "regulator-1"} {
-			rule := map[bool]string{true: holds, false: "credential"}[who == r.by || r.by == "both" && (who == "dealer-1" || who == "admin-1")]
+			rule := map[bool]string{true: holds, false: "credential"}[who == r.by || r.by == "both" &&
+				(who == "dealer-1" || who == "admin-1")]
 			add(r.name+" by "+who, rule, s, of(who, r.e))
 		}
 	}
@@ -161,9 +165,11 @@ func (c legalityCases) credentials() {
 	again := s.deal(id, 0, 1)
 	again.Identity, again.Credential = "dealer-1", "token-9"
 	add("a deal by the identity's next credential", holds, s, again)
-	s.then(operator(refEvent{Kind: 10, Size: 3, Root: bytesOf("root", 32), LostSize: 9, LostRoot: bytesOf("lost", 32), Reason: "restored"}))
+	s.then(operator(refEvent{Kind: 10, Size: 3, Root: bytesOf("root", 32), LostSize: 9, LostRoot: bytesOf("lost", 32),
+		Reason: "restored"}))
 	add("after an adopted head", "credential", s, again)
-	add("after an adopted head: the operator makes a new one", holds, s, s.credential("dealer-1", 1, func(h *refHolder) { h.ID = "token-10" }))
+	add("after an adopted head: the operator makes a new one", holds, s,
+		s.credential("dealer-1", 1, func(h *refHolder) { h.ID = "token-10" }))
 
 	l := newStory()
 	l.then(l.credential("dealer-1", 1, func(h *refHolder) { h.Tables, h.Expires = []string{"t", "u"}, l.now+1000 }))
@@ -179,11 +185,15 @@ func (c legalityCases) credentials() {
 	add("a deal a millisecond before it expires", holds, l, at(999, l.deal(id, 0, 1)))
 	add("a deal when it expires", "credential", l, at(1000, l.deal(id, 0, 1)))
 	add("a table closed by its administrator", holds, l, of("admin-1", refEntry{Event: &refEvent{Kind: 3, Table: "t"}}))
-	add("a table opened by the administrator of another", "credential", l, of("admin-1", refEntry{Event: &refEvent{Kind: 2, Table: "u"}}))
+	add("a table opened by the administrator of another", "credential", l,
+		of("admin-1", refEntry{Event: &refEvent{Kind: 2, Table: "u"}}))
 	add("a switch for a table by its administrator", holds, l, of("admin-1", killSwitch(true, 2, "t", nil)))
-	add("a switch for a table by the administrator of another", "credential", l, of("admin-1", killSwitch(true, 2, "u", nil)))
-	c.add("not_open", "two rules: a deal of no shuffle by a credential for some tables", "not_open", l, l.deal(99, 0, 1))
-	c.add("credential", "two rules: a stranger's deal of another's shuffle", "credential", l, of("dealer-9", l.deal(id, 0, 1)))
+	add("a switch for a table by the administrator of another", "credential", l,
+		of("admin-1", killSwitch(true, 2, "u", nil)))
+	c.add("not_open", "two rules: a deal of no shuffle by a credential for some tables", "not_open", l,
+		l.deal(99, 0, 1))
+	c.add("credential", "two rules: a stranger's deal of another's shuffle", "credential", l,
+		of("dealer-9", l.deal(id, 0, 1)))
 	c.add("time", "two rules: a stranger, earlier", "time", l, at(^uint64(0), of("dealer-9", l.deal(id, 0, 1))))
 }
 
@@ -198,20 +208,24 @@ func (c legalityCases) holders() {
 	add := func(name, rule string, next refEntry) { c.add("credential", "entry: "+name, rule, s, next) }
 	add("created", holds, s.credential("dealer-1", 1))
 	add("revoked before it was created", "credential", s.revoke("token-1"))
-	add("of the identity daemon", "credential", s.credential("dealer-1", 1, func(h *refHolder) { h.Identity = "daemon" }))
-	add("of the identity operator", "credential", s.credential("dealer-1", 3, func(h *refHolder) { h.Identity = "operator" }))
+	add("of the identity daemon", "credential",
+		s.credential("dealer-1", 1, func(h *refHolder) { h.Identity = "daemon" }))
+	add("of the identity operator", "credential",
+		s.credential("dealer-1", 3, func(h *refHolder) { h.Identity = "operator" }))
 	add("with the id daemon", "credential", s.credential("dealer-1", 1, func(h *refHolder) { h.ID = "daemon" }))
 	add("that expired long ago", holds, s.credential("dealer-1", 1, func(h *refHolder) { h.Expires = 1 }))
 	s.then(s.credential("dealer-1", 1))
 	add("created again", "credential", s.credential("dealer-1", 1))
-	add("created again, for another identity", "credential", s.credential("dealer-1", 1, func(h *refHolder) { h.Identity = "dealer-2" }))
+	add("created again, for another identity", "credential",
+		s.credential("dealer-1", 1, func(h *refHolder) { h.Identity = "dealer-2" }))
 	add("a second one of the identity", holds, s.credential("dealer-1", 1, func(h *refHolder) { h.ID = "token-2" }))
 	add("revoked", holds, s.revoke("token-1"))
 	s.then(s.revoke("token-1"))
 	add("revoked twice", "credential", s.revoke("token-1"))
 	add("created after it was revoked", "credential", s.credential("dealer-1", 1))
 	s.then(s.credential("dealer-2", 1))
-	s.then(operator(refEvent{Kind: 10, Size: 3, Root: bytesOf("root", 32), LostRoot: make(hexed, 32), Reason: "restored"}))
+	s.then(operator(refEvent{Kind: 10, Size: 3, Root: bytesOf("root", 32), LostRoot: make(hexed, 32),
+		Reason: "restored"}))
 	add("revoked after an adopted head revoked it", "credential", s.revoke("token-2"))
 }
 
@@ -254,7 +268,8 @@ func (c legalityCases) acts() {
 	flip.Act.Signatures[1].Signature[40] ^= 1
 	add("with a bit of the second signature changed", "act", flip)
 	swapped := next(same, "alice", "bob")
-	swapped.Act.Signatures[0].Signature, swapped.Act.Signatures[1].Signature = swapped.Act.Signatures[1].Signature, swapped.Act.Signatures[0].Signature
+	swapped.Act.Signatures[0].Signature, swapped.Act.Signatures[1].Signature = swapped.Act.Signatures[1].Signature,
+		swapped.Act.Signatures[0].Signature
 	add("with the two signatures exchanged", "act", swapped)
 	changed := next(same, "alice", "bob")
 	changed.Act.Digest = refApproved(s.key(refKey{Subject: 4, Policy: witnessPolicy("w1")}))
@@ -268,7 +283,9 @@ func (c legalityCases) acts() {
 
 	s.approved(1, policy)
 	add("the second: the first is its previous", holds, next(same, "alice", "bob"))
-	add("the second, with none for its previous", "act", s.signedRaw(refAct{Act: 1, Digest: refApproved(policy), HeadRoot: make(hexed, 32), Expires: s.now + 9}, "alice", "bob"))
+	add("the second, with none for its previous", "act",
+		s.signedRaw(refAct{Act: 1, Digest: refApproved(policy), HeadRoot: make(hexed, 32), Expires: s.now + 9}, "alice",
+			"bob"))
 	replayed := s.entries[2]
 	add("the first again", "act", replayed)
 	s.approved(8, s.administrator(1, "carol", "carol"))
@@ -280,8 +297,10 @@ func (c legalityCases) acts() {
 	add("by an administrator's old key", "act", next(same, "alice", "carol"))
 	delayless := newStory(withTwo(5, 6), func(g *refGenesis) { g.Delay = 0 })
 	c.add("act", "of one, for adopt_head where there is no delay", "act", delayless, delayless.act(5, policy, "alice"))
-	c.add("act", "of one, for latch_clear without a delay, that expires in 24 hours", holds, delayless, delayless.signed(latchAct(delayless, 86_400_000), "alice"))
-	c.add("act", "of one, for latch_clear without a delay, that expires a millisecond later", "act", delayless, delayless.signed(latchAct(delayless, 86_400_001), "alice"))
+	c.add("act", "of one, for latch_clear without a delay, that expires in 24 hours", holds, delayless,
+		delayless.signed(latchAct(delayless, 86_400_000), "alice"))
+	c.add("act", "of one, for latch_clear without a delay, that expires a millisecond later", "act", delayless,
+		delayless.signed(latchAct(delayless, 86_400_001), "alice"))
 	d := newStory(withTwo(6)) // a delay of 10 s
 	for _, e := range []struct {
 		name, rule string
@@ -294,14 +313,17 @@ func (c legalityCases) acts() {
 		{"of one, that expires 24 hours after the delay", holds, 86_410_000, []string{"alice"}},
 		{"of one, that expires a millisecond later", "act", 86_410_001, []string{"alice"}},
 		{"of two, where one may wait, that expires before the delay is over", holds, 1, []string{"alice", "bob"}},
-		{"of two, where one may wait, that expires 24 hours after the delay", holds, 86_410_000, []string{"alice", "bob"}},
+		{"of two, where one may wait, that expires 24 hours after the delay", holds, 86_410_000,
+			[]string{"alice", "bob"}},
 		{"of two, where one may wait, that expires a millisecond later", "act", 86_410_001, []string{"alice", "bob"}},
 	} {
 		c.add("act", e.name, e.rule, d, d.signed(latchAct(d, e.life), e.by...))
 	}
 	f := newStory(withTwo(1))
-	c.add("act", "of one, where one suffices, that expires in 24 hours", holds, f, f.signed(latchAct(f, 86_400_000), "alice"))
-	c.add("act", "of one, where one suffices, that expires a millisecond later", "act", f, f.signed(latchAct(f, 86_400_001), "alice"))
+	c.add("act", "of one, where one suffices, that expires in 24 hours", holds, f,
+		f.signed(latchAct(f, 86_400_000), "alice"))
+	c.add("act", "of one, where one suffices, that expires a millisecond later", "act", f,
+		f.signed(latchAct(f, 86_400_001), "alice"))
 	c.add("act", "of one, for latch_clear without a delay", holds, delayless, delayless.act(6, policy, "alice"))
 	none := newStory()
 	c.add("act", "where there are no administrators", "act", none, none.act(1, policy, "alice"))
@@ -313,13 +335,16 @@ func (c legalityCases) acts() {
 		rule := []string{holds, "credential"}[i%2]
 		c.add("credential", "an act by "+who, rule, h, of(who, h.act(10, h.takeover(9, "dealer-1", 2), "alice", "bob")))
 	}
-	c.add("credential", "an act that is none for a takeover, by dealer-1", "credential", h, of("dealer-1", h.signed(latchAct(h, 9), "alice")))
-	c.add("credential", "an act that is none for a takeover, by admin-1", holds, h, of("admin-1", h.signed(latchAct(h, 9), "alice")))
+	c.add("credential", "an act that is none for a takeover, by dealer-1", "credential", h,
+		of("dealer-1", h.signed(latchAct(h, 9), "alice")))
+	c.add("credential", "an act that is none for a takeover, by admin-1", holds, h,
+		of("admin-1", h.signed(latchAct(h, 9), "alice")))
 }
 
 // latchAct is an act to clear the latch that lives for some milliseconds.
 func latchAct(s *story, life uint64) refAct {
-	return refAct{Act: 6, Digest: refApproved(s.dated(operator(refEvent{Kind: 7, Reason: "replaced"}))), Expires: s.now + life}
+	return refAct{Act: 6, Digest: refApproved(s.dated(operator(refEvent{Kind: 7, Reason: "replaced"}))),
+		Expires: s.now + life}
 }
 
 // signedRaw is an act as it is.
@@ -333,15 +358,18 @@ func (c legalityCases) approvals() {
 	id := s.then(s.commit("t"))
 	s.then(refEntry{Event: &refEvent{Kind: 6, Cause: 1, Instance: 1}})
 	s.then(killSwitch(true, 1, "", nil))
-	adopted := operator(refEvent{Kind: 10, Size: 3, Root: bytesOf("root", 32), LostRoot: make(hexed, 32), Reason: "restored"})
+	adopted := operator(refEvent{Kind: 10, Size: 3, Root: bytesOf("root", 32), LostRoot: make(hexed, 32),
+		Reason: "restored"})
 	all := []struct {
 		act  uint8
 		name string
 		e    refEntry
 	}{
 		{1, "policy", s.key(refKey{Subject: 4, Policy: "quorum none\n"})}, {2, "auditor", s.auditor("3")},
-		{3, "signing", s.key(refKey{Subject: 1, Public: signingKey("2")})}, {4, "retirement", s.retire(3, auditorKey("1"))},
-		{5, "adopt_head", adopted}, {6, "latch_clear", operator(refEvent{Kind: 7, Reason: "r"})}, {7, "kill_clear", killSwitch(false, 1, "", nil)},
+		{3, "signing", s.key(refKey{Subject: 1, Public: signingKey("2")})},
+		{4, "retirement", s.retire(3, auditorKey("1"))},
+		{5, "adopt_head", adopted}, {6, "latch_clear", operator(refEvent{Kind: 7, Reason: "r"})},
+		{7, "kill_clear", killSwitch(false, 1, "", nil)},
 		{8, "administrator", s.administrator(1, "carol", "carol")}, {9, "admin_credential", s.credential("admin-1", 3)},
 		{10, "takeover", s.takeover(id, "dealer-2", 2)}, {11, "two_persons", s.twoPersons(9, 8)},
 	}
@@ -415,14 +443,18 @@ func (c legalityCases) waiting() {
 	add("a millisecond before it expires", holds, at(59_999, clear))
 	add("when it expires", "two_persons", at(60_000, clear))
 	add("long after", "two_persons", at(1_000_000, clear))
-	c.add("act", "cancel of an act that expires", "act", s, at(60_000, s.signed(refAct{Act: 12, Digest: refApproved(s.dated(clear)), Expires: s.now + 90_000}, "bob")))
+	c.add("act", "cancel of an act that expires", "act", s,
+		at(60_000, s.signed(refAct{Act: 12, Digest: refApproved(s.dated(clear)), Expires: s.now + 90_000}, "bob")))
 	add("another entry of the kind", "two_persons", at(10_000, operator(refEvent{Kind: 7, Reason: "another"})))
 	add("by another identity", "two_persons", at(10_000, of("daemon", clear)))
 	add("the play goes on", holds, s.deal(id, 0, 1))
 	play := s.takeover(id, "dealer-2", 2)
-	c.add("act", "cancel of an act that waits, by one", holds, s, s.signed(refAct{Act: 12, Digest: refApproved(s.dated(clear))}, "bob"))
-	c.add("act", "cancel of an act that waits, by two", holds, s, s.signed(refAct{Act: 12, Digest: refApproved(s.dated(clear))}, "alice", "bob"))
-	c.add("act", "cancel of another act than waits", "act", s, s.signed(refAct{Act: 12, Digest: refApproved(play)}, "bob"))
+	c.add("act", "cancel of an act that waits, by one", holds, s,
+		s.signed(refAct{Act: 12, Digest: refApproved(s.dated(clear))}, "bob"))
+	c.add("act", "cancel of an act that waits, by two", holds, s,
+		s.signed(refAct{Act: 12, Digest: refApproved(s.dated(clear))}, "alice", "bob"))
+	c.add("act", "cancel of another act than waits", "act", s,
+		s.signed(refAct{Act: 12, Digest: refApproved(play)}, "bob"))
 	s.then(s.act(7, play, "alice"))
 	add("a takeover after an act of one for kill_clear, with its digest", "two_persons", at(10_000, play))
 	s.then(s.act(6, clear, "bob"))
@@ -437,7 +469,8 @@ func (c legalityCases) waiting() {
 	s.then(set)
 	add("an act approves one entry", "two_persons", at(10_000, clear))
 	s.then(s.act(6, clear, "bob"))
-	s.approved(5, operator(refEvent{Kind: 10, Size: 3, Root: bytesOf("root", 32), LostRoot: make(hexed, 32), Reason: "restored"}))
+	s.approved(5, operator(refEvent{Kind: 10, Size: 3, Root: bytesOf("root", 32), LostRoot: make(hexed, 32),
+		Reason: "restored"}))
 	add("an adopted head ends those that wait", "two_persons", at(10_000, clear))
 	s.then(s.act(6, clear, "alice"))
 	s.then(s.twoPersons(60, 6))
@@ -470,19 +503,23 @@ func (c legalityCases) administrators() {
 	}
 	genesis("a sandbox without any", holds)
 	genesis("a sandbox with one, and no act for two", holds, func(g *refGenesis) { g.Admins = admins("alice") })
-	genesis("a sandbox with one, and an act for two", "administrators", func(g *refGenesis) { g.Admins, g.TwoPersons = admins("alice"), []uint16{1} })
+	genesis("a sandbox with one, and an act for two", "administrators",
+		func(g *refGenesis) { g.Admins, g.TwoPersons = admins("alice"), []uint16{1} })
 	genesis("production with two", holds, production)
 	genesis("production with one", "administrators", production, func(g *refGenesis) { g.Admins = admins("alice") })
 	genesis("production without any", "administrators", func(g *refGenesis) { g.Production = true })
-	genesis("production without an act for two", "administrators", production, func(g *refGenesis) { g.TwoPersons = nil })
+	genesis("production without an act for two", "administrators", production,
+		func(g *refGenesis) { g.TwoPersons = nil })
 	for i := range 4 {
 		genesis(fmt.Sprint("production without act ", 8+i), "administrators", production, func(g *refGenesis) {
 			g.TwoPersons = append(append([]uint16{}, []uint16{8, 9, 10, 11}[:i]...), []uint16{8, 9, 10, 11}[i+1:]...)
 		})
 	}
 	weak := append(hexed{1, 1}, make(hexed, 31)...)
-	c.add("key", "genesis: an administrator's key of small order", "key", empty, newStory(func(g *refGenesis) { g.Admins = []refAdmin{{"a", weak}} }).entries[0])
-	c.add("key", "genesis: an administrator has the signing key", "key", empty, newStory(func(g *refGenesis) { g.Admins = []refAdmin{{"a", signingKey("1")}} }).entries[0])
+	c.add("key", "genesis: an administrator's key of small order", "key", empty,
+		newStory(func(g *refGenesis) { g.Admins = []refAdmin{{"a", weak}} }).entries[0])
+	c.add("key", "genesis: an administrator has the signing key", "key", empty,
+		newStory(func(g *refGenesis) { g.Admins = []refAdmin{{"a", signingKey("1")}} }).entries[0])
 	c.add("key", "two rules: genesis: a policy that cannot be read, and one administrator in production", "key", empty,
 		newStory(production, func(g *refGenesis) { g.Admins, g.Policy = admins("alice"), "two of three\n" }).entries[0])
 
@@ -508,14 +545,17 @@ func (c legalityCases) administrators() {
 	signs = s.administrator(3, "bob", "")
 	signs.Key.Public = signingKey("1")
 	c.add("key", "one has the key that signs checkpoints", "key", s, signs)
-	c.add("key", "the key of an administrator signs checkpoints", "key", s, s.key(refKey{Subject: 1, Public: adminKey("bob")}))
+	c.add("key", "the key of an administrator signs checkpoints", "key", s,
+		s.key(refKey{Subject: 1, Public: adminKey("bob")}))
 	t := newStory(func(g *refGenesis) { g.Admins = admins("alice", "bob") })
 	t.then(t.key(refKey{Subject: 1, Public: signingKey("2")}))
 	c.add("key", "one has the key that signed checkpoints before", "key", t, signs)
 	t.then(t.administrator(3, "bob", "bob 2"))
 	t.then(t.administrator(2, "alice", ""))
-	c.add("key", "the key that was an administrator's signs checkpoints", "key", t, t.key(refKey{Subject: 1, Public: adminKey("bob")}))
-	c.add("key", "the key of an administrator who went signs checkpoints", "key", t, t.key(refKey{Subject: 1, Public: adminKey("alice")}))
+	c.add("key", "the key that was an administrator's signs checkpoints", "key", t,
+		t.key(refKey{Subject: 1, Public: adminKey("bob")}))
+	c.add("key", "the key of an administrator who went signs checkpoints", "key", t,
+		t.key(refKey{Subject: 1, Public: adminKey("alice")}))
 	add("two for an act", holds, s, s.twoPersons(0, 1, 2))
 	s.then(s.administrator(2, "bob", ""))
 	add("who went comes back", "administrators", s, s.administrator(1, "bob", "bob 2"))

@@ -54,7 +54,8 @@ func (c legalityCases) everyEntry() {
 	c.add("genesis_first", "entry 0 is another", "genesis_first", empty, newStory().start())
 	s, id := dealt()
 	c.add("genesis_first", "a second genesis", "genesis_first", s, refEntry{Genesis: s.genesis()})
-	c.add("genesis_first", "a second genesis below in time, too", "genesis_first", s, refEntry{Time: 1, Genesis: s.genesis()})
+	c.add("genesis_first", "a second genesis below in time, too", "genesis_first", s,
+		refEntry{Time: 1, Genesis: s.genesis()})
 	c.add("time", "at the same time", holds, s, s.deal(id, 1, 1))
 	later := func(ms uint64, e refEntry) refEntry { e.Time = s.now + ms; return e }
 	c.add("time", "a millisecond later", holds, s, later(1, s.deal(id, 1, 1)))
@@ -94,7 +95,8 @@ func (c legalityCases) pair() {
 func (c legalityCases) commitOfThisLedger() {
 	s := newStory()
 	c.add("origin", "the ledger's origin", holds, s, s.commit("t"))
-	c.add("origin", "another origin", "origin", s, s.commit("t", func(c *refContext) { c.Origin = "casino.example/other" }))
+	c.add("origin", "another origin", "origin", s,
+		s.commit("t", func(c *refContext) { c.Origin = "casino.example/other" }))
 	c.add("origin", "production in a sandbox", "origin", s, s.commit("t", func(c *refContext) { c.Production = true }))
 	p := newStory(production)
 	p.then(p.credential("dealer-1", 1))
@@ -139,7 +141,8 @@ func (c legalityCases) commitInOrder() {
 	}{
 		{"ledger", func(on bool) refEntry { return killSwitch(on, 1, "", nil) }, nil},
 		{"table", func(on bool) refEntry { return killSwitch(on, 2, "t", nil) }, func(c *refContext) { c.Table = "u" }},
-		{"deck", func(on bool) refEntry { return killSwitch(on, 3, "", deck) }, func(c *refContext) { c.DeckHash = other }},
+		{"deck", func(on bool) refEntry { return killSwitch(on, 3, "", deck) },
+			func(c *refContext) { c.DeckHash = other }},
 	} {
 		s := newStory()
 		open := s.then(s.commit("t"))
@@ -225,7 +228,8 @@ func (c legalityCases) commitOptions() {
 	}
 	none := newStory(func(g *refGenesis) { g.MixModes = 0 })
 	c.add("mix_modes", "no plan where nothing is declared", holds, none, none.commit("t"))
-	c.add("mix_modes", "the last of three sources is not declared", "mix_modes", newStory(func(g *refGenesis) { g.MixModes = 3 }),
+	c.add("mix_modes", "the last of three sources is not declared", "mix_modes",
+		newStory(func(g *refGenesis) { g.MixModes = 3 }),
 		none.commit("t", planned(slot, beacon(7), refSource{Source: 3})))
 }
 
@@ -252,7 +256,8 @@ func (c legalityCases) beacons() {
 	add("the last round there can be", holds, at(second*1000, 1<<53-1))
 	add("a round of a chain that is not known", holds, s.commit("t", planned(beacon(1))))
 	add("behind two slots", "beacon", s.commit("t", planned(refSource{Source: 1, Slot: bytesOf("one", 32)},
-		refSource{Source: 1, Slot: bytesOf("two", 32)}, refSource{Source: 2, Chain: hexed(Quicknet[:]), Round: 7}, refSource{Source: 3})))
+		refSource{Source: 1, Slot: bytesOf("two", 32)}, refSource{Source: 2, Chain: hexed(Quicknet[:]), Round: 7},
+		refSource{Source: 3})))
 }
 
 func (c legalityCases) parents() {
@@ -265,7 +270,8 @@ func (c legalityCases) parents() {
 	add("position m − 1", holds, s.commit("t", child(id, 2, 3)))
 	add("position m: it was not taken", "parent", s.commit("t", child(id, 2, 4)))
 	add("a position that no shuffle has", "parent", s.commit("t", child(id, 65535, 0)))
-	add("another deck hash", "parent", s.commit("t", child(id, 0, 1), func(c *refContext) { c.DeckHash = bytesOf("another deck", 32) }))
+	add("another deck hash", "parent", s.commit("t", child(id, 0, 1),
+		func(c *refContext) { c.DeckHash = bytesOf("another deck", 32) }))
 	add("at another table than the parent", "parent", s.commit("t", child(elsewhere, 0, 1)))
 	add("a draw list for a parent", "parent", s.commit("w", child(wheel, 0, 1)))
 	add("the genesis for a parent", "parent", s.commit("t", child(0, 0, 1)))

@@ -125,13 +125,15 @@ func (c legalityCases) weakKeys() {
 	genesis := func(name, rule string, change func(*refGenesis)) {
 		c.add("key", "genesis: "+name, rule, empty, newStory(change).entries[0])
 	}
-	genesis("a signing key of small order", "key", func(g *refGenesis) { g.SigningKey = ed(func(b hexed) { b[0] = 1 }) })
+	genesis("a signing key of small order", "key",
+		func(g *refGenesis) { g.SigningKey = ed(func(b hexed) { b[0] = 1 }) })
 	genesis("64 auditors", holds, func(g *refGenesis) {
 		for i := range 64 {
 			g.Auditors = append(g.Auditors, auditorKey(fmt.Sprint("n", i)))
 		}
 	})
-	genesis("the second of two auditors beside the curve", "key", func(g *refGenesis) { g.Auditors = []hexed{auditorKey("1"), bent("2", 65)} })
+	genesis("the second of two auditors beside the curve", "key",
+		func(g *refGenesis) { g.Auditors = []hexed{auditorKey("1"), bent("2", 65)} })
 }
 
 func (c legalityCases) policies() {
@@ -144,20 +146,24 @@ func (c legalityCases) policies() {
 		for _, p := range []struct{ name, rule, text string }{
 			{"witnesses", holds, asks},
 			{"a log line, too", holds, "log " + refVKey(sampleOrigin, signer("1")) + "\n" + asks},
-			{"witnesses that the quorum does not ask", none, strings.ReplaceAll(asks, "quorum any-of-them", "quorum none")},
+			{"witnesses that the quorum does not ask", none,
+				strings.ReplaceAll(asks, "quorum any-of-them", "quorum none")},
 			{"quorum none", none, "quorum none\n"},
 			{"no quorum", "key", strings.ReplaceAll(asks, "quorum any-of-them\n", "")},
 			{"a quorum of nobody known", "key", "quorum w1\n"},
 			{"a witness twice", "key", asks + asks},
 			{"words", "key", "two of three\n"},
-			{"the ledger's name for a witness", "key", "witness w " + refWitnessKey(sampleOrigin, signer("w1")) + "\nquorum w\n"},
-			{"the ledger's key for a witness", "key", "witness w " + refWitnessKey("witness.example/w1", signer("1")) + "\nquorum w\n"},
+			{"the ledger's name for a witness", "key", "witness w " + refWitnessKey(sampleOrigin, signer("w1")) +
+				"\nquorum w\n"},
+			{"the ledger's key for a witness", "key", "witness w " + refWitnessKey("witness.example/w1", signer("1")) +
+				"\nquorum w\n"},
 		} {
 			c.add("key", name+", policy: "+p.name, p.rule, s, s.key(refKey{Subject: 4, Policy: p.text}))
 			g := newStory(cosignedDeals, func(g *refGenesis) { g.Deals, g.Policy = deals, p.text })
 			c.add("key", name+", genesis with policy: "+p.name, p.rule, empty, g.entries[0])
 		}
-		c.add("key", name+", a signing key that is a witness's", "key", s, s.key(refKey{Subject: 1, Public: signingKey("w1")}))
+		c.add("key", name+", a signing key that is a witness's", "key", s,
+			s.key(refKey{Subject: 1, Public: signingKey("w1")}))
 		c.add("key", name+", policy: nothing", "key", s, s.key(refKey{Subject: 4}))
 	}
 	c.add("key", "signed, genesis without a policy", holds, empty, newStory().entries[0])
@@ -198,7 +204,8 @@ func (c legalityCases) retirements() {
 }
 
 func (c legalityCases) events() {
-	c.add("time", "an alarm is always legal", holds, newStory(), operator(refEvent{Kind: 129, Alarm: 132, Reason: "two of three did not answer"}))
+	c.add("time", "an alarm is always legal", holds, newStory(),
+		operator(refEvent{Kind: 129, Alarm: 132, Reason: "two of three did not answer"}))
 }
 
 // twoRules breaks neighbours in the order of section 9: the first is named.
@@ -223,8 +230,10 @@ func (c legalityCases) twoRules() {
 		}
 		return e
 	}
-	repairLedger := map[int]refEntry{3: operator(refEvent{Kind: 7, Reason: "r"}), 4: killSwitch(false, 1, "", nil), 5: operator(refEvent{Kind: 2, Table: "t"})}
-	for n, rule := range []string{"origin", "instance", "latch", "kill", "table", "serial", "close_by", "mix_modes", "disclosure_key", "parent", holds} {
+	repairLedger := map[int]refEntry{3: operator(refEvent{Kind: 7, Reason: "r"}), 4: killSwitch(false, 1, "", nil),
+		5: operator(refEvent{Kind: 2, Table: "t"})}
+	for n, rule := range []string{"origin", "instance", "latch", "kill", "table", "serial", "close_by", "mix_modes",
+		"disclosure_key", "parent", holds} {
 		if e, ok := repairLedger[n]; ok {
 			s.then(e)
 		}

@@ -21,9 +21,11 @@ func (c legalityCases) openAndInTime() {
 	c.add("deadline", "expired long after close-by", holds, s, at(closeBy+1_000_000, s.close(id, 5)))
 	c.add("deadline", "expired before anything was dealt", holds, m, at(closeBy, m.close(mixed, 5)))
 	c.add("deadline", "tape_lost before close-by", holds, s, at(closeBy-1, s.close(id, 4, tapeLost)))
-	c.add("deadline", "tape_lost after close-by: without its tape nothing expires", holds, s, at(closeBy+1, s.close(id, 4, tapeLost)))
+	c.add("deadline", "tape_lost after close-by: without its tape nothing expires", holds, s,
+		at(closeBy+1, s.close(id, 4, tapeLost)))
 
-	for wrong, name := range []string{0: "the genesis", 1: "an event", 3: "a deal", 4: "the next index", 9: "a later index"} {
+	for wrong, name := range []string{0: "the genesis", 1: "an event", 3: "a deal", 4: "the next index",
+		9: "a later index"} {
 		if name != "" {
 			c.add("not_open", "a deal of "+name, "not_open", s, s.deal(uint64(wrong), 0, 1))
 			c.add("not_open", "a mix of "+name, "not_open", s, s.mix(uint64(wrong), slot))
@@ -65,7 +67,8 @@ func (c legalityCases) mixes() {
 	s := newStory()
 	v0, p0 := storySlot("t", 0)
 	v1, p1 := storySlot("t", 1)
-	light, cut := refValue{Source: 2, Value: bytesOf("beacon", 48)}, func(n uint64) refValue { return refValue{Source: 3, Cut: n} }
+	light, cut := refValue{Source: 2, Value: bytesOf("beacon", 48)},
+		func(n uint64) refValue { return refValue{Source: 3, Cut: n} }
 	id := s.then(s.commit("t", planned(p0, p1, beacon(7), refSource{Source: 3})))
 	add := func(name, rule string, next refEntry) { c.add("mix", name, rule, s, next) }
 	add("every value in order", holds, s.mix(id, v0, v1, light, cut(0)))
@@ -114,8 +117,10 @@ func (c legalityCases) places() {
 	}
 	c.add("places", "an order of the rest", holds, fresh, fresh.deal(first, 0, 1, order(2)))
 	c.add("places", "an order that leaves a place", "places", fresh, fresh.deal(first, 0, 1, order(1)))
-	c.add("places", "an order in front of another run", "places", fresh, fresh.deal(first, 0, 1, order(1, refRun{Cards: 1, Purpose: 3})))
-	c.add("places", "two runs that end past the last place", "places", fresh, fresh.deal(first, 0, 2, func(d *refDeal) { d.Runs = append(d.Runs, d.Runs[0]) }))
+	c.add("places", "an order in front of another run", "places", fresh,
+		fresh.deal(first, 0, 1, order(1, refRun{Cards: 1, Purpose: 3})))
+	c.add("places", "two runs that end past the last place", "places", fresh,
+		fresh.deal(first, 0, 2, func(d *refDeal) { d.Runs = append(d.Runs, d.Runs[0]) }))
 	fresh.then(fresh.deal(first, 0, 3))
 	c.add("places", "a deal when all are dealt", "places", fresh, fresh.deal(first, 3, 1))
 	wheel := fresh.then(fresh.commit("w", draws(6, 6, 37)))

@@ -59,7 +59,8 @@ func heldOf(s openShuffles) map[uint64]heldOpen {
 		slot.terms, slot.owner = 0, 0 // numbers, which differ with the order they were given in
 		held[o.id] = heldOpen{slot, *o.terms, o.long}
 	}
-	if len(held) != s.len() || len(s.numbers)+len(s.unused) != len(s.terms) || len(s.slots)+len(s.free) != len(s.chunks)*chunkSlots {
+	if len(held) != s.len() || len(s.numbers)+len(s.unused) != len(s.terms) ||
+		len(s.slots)+len(s.free) != len(s.chunks)*chunkSlots {
 		panic("the slots of open shuffles do not add up")
 	}
 	return held
@@ -90,8 +91,10 @@ func holdState(t interface{ Fatalf(string, ...any) }, s *State, entries model) {
 }
 
 // rules are the codes of section 9.
-var rules = []string{"genesis_first", "time", "pair", "origin", "instance", "latch", "kill", "table", "serial", "close_by", "mix_modes", "beacon",
-	"disclosure_key", "parent", "not_open", "deadline", "earlier_serial", "mix", "place", "places", "cosigned", "outcome", "form", "key",
+var rules = []string{"genesis_first", "time", "pair", "origin", "instance", "latch", "kill", "table", "serial",
+	"close_by", "mix_modes", "beacon",
+	"disclosure_key", "parent", "not_open", "deadline", "earlier_serial", "mix", "place", "places", "cosigned",
+	"outcome", "form", "key",
 	"owner", "credential", "two_persons", "act", "administrators"}
 
 // TestLegalityAgreesWithModel: whatever comes next, the state and the model say
@@ -215,7 +218,8 @@ func (w *world) resume(t *rapid.T) {
 func (w *world) look(t *rapid.T) {
 	ids := w.m.open()
 	if w.s.Size() != uint64(len(w.m)) || w.s.OpenCount() != len(ids) || w.s.Latched() != w.m.latched() {
-		t.Fatalf("size %d, %d open, latched %t, want %d, %d, %t", w.s.Size(), w.s.OpenCount(), w.s.Latched(), len(w.m), len(ids), w.m.latched())
+		t.Fatalf("size %d, %d open, latched %t, want %d, %d, %t", w.s.Size(), w.s.OpenCount(), w.s.Latched(), len(w.m),
+			len(ids), w.m.latched())
 	}
 	if len(w.m) == 0 {
 		return

@@ -55,7 +55,8 @@ func faultOf(err error) string {
 }
 
 func TestLimits(t *testing.T) {
-	limits := slices.Concat(limitsOfHeads(), limitsOfGenesis(), limitsOfContexts(), limitsOfCommits(), limitsOfPlay(), limitsOfKeys(), limitsOfEvents(),
+	limits := slices.Concat(limitsOfHeads(), limitsOfGenesis(), limitsOfContexts(), limitsOfCommits(), limitsOfPlay(),
+		limitsOfKeys(), limitsOfEvents(),
 		limitsOfHolders(), limitsOfActs())
 	if len(limits) < 110 {
 		t.Fatalf("only %d limits", len(limits))
@@ -94,9 +95,14 @@ func event(e refEvent) refEntry { return refEntry{Identity: "a", Credential: "a"
 func limitsOfHeads() []limit {
 	open := refEvent{Kind: 2, Table: "t"}
 	return []limit{
-		integer("time", 0, func(n uint64) refEntry { return refEntry{Time: n, Identity: "a", Credential: "a", Event: &open} }),
-		{"bytes of an identity", 1, 64, malformed, malformed, func(n uint64) refEntry { return refEntry{Identity: letters(n), Credential: "a", Event: &open} }},
-		{"bytes of a credential", 1, 64, malformed, malformed, func(n uint64) refEntry { return refEntry{Identity: "a", Credential: letters(n), Event: &open} }},
+		integer("time", 0, func(n uint64) refEntry {
+			return refEntry{Time: n, Identity: "a", Credential: "a",
+				Event: &open}
+		}),
+		{"bytes of an identity", 1, 64, malformed, malformed,
+			func(n uint64) refEntry { return refEntry{Identity: letters(n), Credential: "a", Event: &open} }},
+		{"bytes of a credential", 1, 64, malformed, malformed,
+			func(n uint64) refEntry { return refEntry{Identity: "a", Credential: letters(n), Event: &open} }},
 		passed("type", func(n uint64) refEntry {
 			return refEntry{Identity: "a", Credential: "a", Opaque: &refOpaque{uint8(n), nil}}
 		}),
@@ -115,11 +121,15 @@ func limitsOfGenesis() []limit {
 		}
 	}
 	return []limit{
-		{"bytes of an origin", 1, 128, malformed, malformed, of(func(g *refGenesis, n uint64) { g.Origin = letters(n) })},
-		{"bytes of a signing key", 33, 33, malformed, malformed, of(func(g *refGenesis, n uint64) { g.SigningKey = keyLike(n) })},
-		{"bytes of an auditor key", 66, 66, malformed, malformed, of(func(g *refGenesis, n uint64) { g.Auditors = []hexed{keyLike(n)} })},
+		{"bytes of an origin", 1, 128, malformed, malformed,
+			of(func(g *refGenesis, n uint64) { g.Origin = letters(n) })},
+		{"bytes of a signing key", 33, 33, malformed, malformed,
+			of(func(g *refGenesis, n uint64) { g.SigningKey = keyLike(n) })},
+		{"bytes of an auditor key", 66, 66, malformed, malformed,
+			of(func(g *refGenesis, n uint64) { g.Auditors = []hexed{keyLike(n)} })},
 		{"bytes of a policy", 0, 8192, "", malformed, of(func(g *refGenesis, n uint64) { g.Policy = letters(n) })},
-		{"bytes of a policy for cosigned deals", 1, 8192, malformed, malformed, of(func(g *refGenesis, n uint64) { g.Deals, g.Policy = 2, letters(n) })},
+		{"bytes of a policy for cosigned deals", 1, 8192, malformed, malformed,
+			of(func(g *refGenesis, n uint64) { g.Deals, g.Policy = 2, letters(n) })},
 		{"auditors", 0, 64, "", malformed, of(func(g *refGenesis, n uint64) {
 			for i := range n {
 				g.Auditors = append(g.Auditors, append(keyLike(65), byte(i)))
@@ -129,20 +139,29 @@ func limitsOfGenesis() []limit {
 		{"mix modes", 0, 7, "", unknown, of(func(g *refGenesis, n uint64) { g.MixModes = uint8(n) })},
 		codes("disclosure", 2, of(func(g *refGenesis, n uint64) { g.Disclosure = uint8(n) })),
 		codes("access", 2, of(func(g *refGenesis, n uint64) { g.Access = uint8(n) })),
-		{"default close-by", 1, 86_400, malformed, malformed, of(func(g *refGenesis, n uint64) { g.DefaultCloseBy = uint32(n) })},
+		{"default close-by", 1, 86_400, malformed, malformed,
+			of(func(g *refGenesis, n uint64) { g.DefaultCloseBy = uint32(n) })},
 		{"revision", 1, 1, malformed, unknown, of(func(g *refGenesis, n uint64) { g.Revision = uint16(n) })},
 		{"administrators", 0, 16, "", malformed, of(func(g *refGenesis, n uint64) {
 			for i := range n {
-				g.Admins = append(g.Admins, refAdmin{fmt.Sprintf("a%02d", i), append(hexed{1}, append(make(hexed, 31), byte(i))...)})
+				g.Admins = append(g.Admins,
+					refAdmin{fmt.Sprintf("a%02d", i), append(hexed{1}, append(make(hexed, 31), byte(i))...)})
 			}
 		})},
-		{"bytes of an administrator", 1, 64, malformed, malformed, of(func(g *refGenesis, n uint64) { g.Admins = []refAdmin{{letters(n), keyLike(33)}} })},
-		{"bytes of an administrator's key", 33, 33, malformed, malformed, of(func(g *refGenesis, n uint64) { g.Admins = []refAdmin{{"a", keyLike(n)}} })},
+		{"bytes of an administrator", 1, 64, malformed, malformed,
+			of(func(g *refGenesis, n uint64) { g.Admins = []refAdmin{{letters(n), keyLike(33)}} })},
+		{"bytes of an administrator's key", 33, 33, malformed, malformed,
+			of(func(g *refGenesis, n uint64) { g.Admins = []refAdmin{{"a", keyLike(n)}} })},
 		codes("act of two persons", 12, of(func(g *refGenesis, n uint64) { g.TwoPersons = []uint16{uint16(n)} })),
 		{"delay", 0, 1<<32 - 1, "", "", of(func(g *refGenesis, n uint64) { g.Delay = uint32(n) })},
-		extensionBytes("genesis", of(func(g *refGenesis, n uint64) { g.Extensions = []refExtension{{200, make(hexed, n)}} })),
-		passed("extension of a genesis", of(func(g *refGenesis, n uint64) { g.Extensions = []refExtension{{uint8(n), nil}} })),
-		{"bytes of a predecessor", 0, 16_384, "", malformed, of(func(g *refGenesis, n uint64) { g.Predecessor = make(hexed, n) })},
+		extensionBytes("genesis", of(func(g *refGenesis,
+			n uint64) {
+			g.Extensions = []refExtension{{200, make(hexed, n)}}
+		})),
+		passed("extension of a genesis",
+			of(func(g *refGenesis, n uint64) { g.Extensions = []refExtension{{uint8(n), nil}} })),
+		{"bytes of a predecessor", 0, 16_384, "", malformed,
+			of(func(g *refGenesis, n uint64) { g.Predecessor = make(hexed, n) })},
 	}
 }
 
@@ -165,24 +184,35 @@ func limitsOfContexts() []limit {
 		}
 	}
 	return []limit{
-		{"bytes of an origin", 1, 128, malformed, malformed, of(func(c *refContext, n uint64) { c.Origin = letters(n) })},
+		{"bytes of an origin", 1, 128, malformed, malformed,
+			of(func(c *refContext, n uint64) { c.Origin = letters(n) })},
 		{"bytes of a table", 1, 64, malformed, malformed, of(func(c *refContext, n uint64) { c.Table = letters(n) })},
 		codes("algorithm", 1, of(func(c *refContext, n uint64) { c.Algorithm = uint8(n) })),
 		{"cards", 2, 4096, malformed, malformed, of(func(c *refContext, n uint64) { c.Cards, c.Take = n, min(n, 2) })},
 		{"cards taken", 1, 52, malformed, malformed, of(func(c *refContext, n uint64) { c.Take = n })},
-		{"ranges", 1, 4096, malformed, malformed, of(func(c *refContext, n uint64) { *c = sampleDraw(); c.Ranges = slices.Repeat([]uint32{9}, int(n)) })},
-		{"one range", 1, 1 << 30, malformed, malformed, of(func(c *refContext, n uint64) { *c = sampleDraw(); c.Ranges[2] = uint32(n) })},
+		{"ranges", 1, 4096, malformed, malformed,
+			of(func(c *refContext, n uint64) { *c = sampleDraw(); c.Ranges = slices.Repeat([]uint32{9}, int(n)) })},
+		{"one range", 1, 1 << 30, malformed, malformed,
+			of(func(c *refContext, n uint64) { *c = sampleDraw(); c.Ranges[2] = uint32(n) })},
 		{"positions of a child", 2, 4096, malformed, malformed, of(child)},
 		integer("parent", 0, of(func(c *refContext, n uint64) { child(c, 2); c.Parent.ID = n })),
 		{"sources", 0, 32, "", malformed, of(func(c *refContext, n uint64) { c.Plan = slots(int(n)) })},
-		{"sources with a cut", 0, 31, "", malformed, of(func(c *refContext, n uint64) { c.Plan = append(slots(int(n)), refSource{Source: 3}) })},
+		{"sources with a cut", 0, 31, "", malformed,
+			of(func(c *refContext, n uint64) { c.Plan = append(slots(int(n)), refSource{Source: 3}) })},
 		integer("round", 1, of(func(c *refContext, n uint64) { c.Plan = []refSource{beacon(n)} })),
-		{"fixed end_at", 1, 40, malformed, malformed, of(func(c *refContext, n uint64) { c.Take, c.EndAt = 40, refEndAt{Form: 1, Place: n} })},
-		{"drawn end_at from", 1, 39, malformed, malformed, of(func(c *refContext, n uint64) { c.Take, c.EndAt = 40, refEndAt{Form: 2, Lo: n, Hi: 40} })},
-		{"drawn end_at to", 8, 40, malformed, malformed, of(func(c *refContext, n uint64) { c.Take, c.EndAt = 40, refEndAt{Form: 2, Lo: 7, Hi: n} })},
+		{"fixed end_at", 1, 40, malformed, malformed,
+			of(func(c *refContext, n uint64) { c.Take, c.EndAt = 40, refEndAt{Form: 1, Place: n} })},
+		{"drawn end_at from", 1, 39, malformed, malformed,
+			of(func(c *refContext, n uint64) { c.Take, c.EndAt = 40, refEndAt{Form: 2, Lo: n, Hi: 40} })},
+		{"drawn end_at to", 8, 40, malformed, malformed,
+			of(func(c *refContext, n uint64) { c.Take, c.EndAt = 40, refEndAt{Form: 2, Lo: 7, Hi: n} })},
 		codes("disclosure", 2, of(func(c *refContext, n uint64) { c.Disclosure = uint8(n) })),
-		extensionBytes("context", of(func(c *refContext, n uint64) { c.Extensions = []refExtension{{200, make(hexed, n)}} })),
-		passed("extension of a context", of(func(c *refContext, n uint64) { c.Extensions = []refExtension{{uint8(n), nil}} })),
+		extensionBytes("context", of(func(c *refContext,
+			n uint64) {
+			c.Extensions = []refExtension{{200, make(hexed, n)}}
+		})),
+		passed("extension of a context",
+			of(func(c *refContext, n uint64) { c.Extensions = []refExtension{{uint8(n), nil}} })),
 	}
 }
 
@@ -192,10 +222,17 @@ func limitsOfCommits() []limit {
 		integer("previous", 1, commitWith(func(c *refCommit, n uint64) { c.Serial, c.Previous = 2, n })),
 		{"previous of serial 1", 0, 0, "", malformed, commitWith(func(c *refCommit, n uint64) { c.Previous = n })},
 		integer("close-by", 0, commitWith(func(c *refCommit, n uint64) { c.CloseBy = n })),
-		{"bytes of a game reference", 0, 64, "", malformed, commitWith(func(c *refCommit, n uint64) { c.GameRef = letters(n) })},
+		{"bytes of a game reference", 0, 64, "", malformed,
+			commitWith(func(c *refCommit, n uint64) { c.GameRef = letters(n) })},
 		integer("instance", 0, commitWith(func(c *refCommit, n uint64) { c.Instance = n })),
-		extensionBytes("commit", commitWith(func(c *refCommit, n uint64) { c.Extensions = []refExtension{{200, make(hexed, n)}} })),
-		passed("extension of a commit", commitWith(func(c *refCommit, n uint64) { c.Extensions = []refExtension{{uint8(n), nil}} })),
+		extensionBytes("commit", commitWith(func(c *refCommit,
+			n uint64) {
+			c.Extensions = []refExtension{{200, make(hexed, n)}}
+		})),
+		passed("extension of a commit", commitWith(func(c *refCommit,
+			n uint64) {
+			c.Extensions = []refExtension{{uint8(n), nil}}
+		})),
 	}
 }
 
@@ -231,33 +268,56 @@ func limitsOfPlay() []limit {
 	return []limit{
 		integer("shuffle of a mix", 0, mix(func(m *refMix, n uint64) { m.Shuffle = n })),
 		integer("cosigned size of a mix", 0, mix(func(m *refMix, n uint64) { m.Cosigned = n })),
-		{"values", 1, 32, malformed, malformed, mix(func(m *refMix, n uint64) { m.Values = slices.Repeat(m.Values, int(n)) })},
+		{"values", 1, 32, malformed, malformed,
+			mix(func(m *refMix, n uint64) { m.Values = slices.Repeat(m.Values, int(n)) })},
 		integer("shuffle of a deal", 0, deal(func(d *refDeal, n uint64) { d.Shuffle = n })),
 		integer("cosigned size of a deal", 0, deal(func(d *refDeal, n uint64) { d.Cosigned = n })),
-		{"runs", 1, 512, malformed, malformed, deal(func(d *refDeal, n uint64) { d.Runs = slices.Repeat(d.Runs, int(n)) })},
+		{"runs", 1, 512, malformed, malformed,
+			deal(func(d *refDeal, n uint64) { d.Runs = slices.Repeat(d.Runs, int(n)) })},
 		{"cards of a run", 1, 4096, malformed, malformed, deal(func(d *refDeal, n uint64) { d.Runs[0].Cards = n })},
 		{"first place", 0, 4095, "", malformed, deal(func(d *refDeal, n uint64) { d.First = n })},
-		{"first place and cards", 1, 96, malformed, malformed, deal(func(d *refDeal, n uint64) { d.First, d.Runs[0].Cards = 4000, n })},
+		{"first place and cards", 1, 96, malformed, malformed,
+			deal(func(d *refDeal, n uint64) { d.First, d.Runs[0].Cards = 4000, n })},
 		codes("purpose", 6, deal(func(d *refDeal, n uint64) { d.Runs[0].Purpose = uint8(n) })),
 		passed("purpose passed over", deal(func(d *refDeal, n uint64) { d.Runs[0].Purpose = uint8(n) })),
-		extensionBytes("deal", deal(func(d *refDeal, n uint64) { d.Extensions = []refExtension{{200, make(hexed, n)}} })),
-		passed("extension of a deal", deal(func(d *refDeal, n uint64) { d.Extensions = []refExtension{{uint8(n), nil}} })),
-		{"bytes of a recipient", 0, 64, "", malformed, deal(func(d *refDeal, n uint64) { d.Runs[0].Recipient = letters(n) })},
+		extensionBytes("deal", deal(func(d *refDeal,
+			n uint64) {
+			d.Extensions = []refExtension{{200, make(hexed, n)}}
+		})),
+		passed("extension of a deal", deal(func(d *refDeal,
+			n uint64) {
+			d.Extensions = []refExtension{{uint8(n), nil}}
+		})),
+		{"bytes of a recipient", 0, 64, "", malformed,
+			deal(func(d *refDeal, n uint64) { d.Runs[0].Recipient = letters(n) })},
 		integer("shuffle of a close", 0, closed(func(c *refClose, n uint64) { c.Shuffle = n })),
-		{"outcome that needs no reason", 1, 3, malformed, malformed, closed(func(c *refClose, n uint64) { c.Outcome = uint8(n) })},
-		{"outcome with a reason", 4, 4, malformed, malformed, closed(func(c *refClose, n uint64) { c.Outcome, c.Reason = uint8(n), 1 })},
+		{"outcome that needs no reason", 1, 3, malformed, malformed,
+			closed(func(c *refClose, n uint64) { c.Outcome = uint8(n) })},
+		{"outcome with a reason", 4, 4, malformed, malformed,
+			closed(func(c *refClose, n uint64) { c.Outcome, c.Reason = uint8(n), 1 })},
 		{"outcome", 5, 5, malformed, unknown, closed(func(c *refClose, n uint64) { c.Outcome = uint8(n) })},
-		{"reason with a tape", 1, 9, malformed, malformed, closed(func(c *refClose, n uint64) { c.Outcome, c.Reason = 4, uint8(n) })},
-		{"reason without a tape", 10, 10, malformed, unknown, closed(func(c *refClose, n uint64) { c.Outcome, c.Reason, c.Form = 4, uint8(n), 0 })},
+		{"reason with a tape", 1, 9, malformed, malformed,
+			closed(func(c *refClose, n uint64) { c.Outcome, c.Reason = 4, uint8(n) })},
+		{"reason without a tape", 10, 10, malformed, unknown,
+			closed(func(c *refClose, n uint64) { c.Outcome, c.Reason, c.Form = 4, uint8(n), 0 })},
 		passed("reason passed over", closed(func(c *refClose, n uint64) { c.Outcome, c.Reason = 4, uint8(n) })),
-		extensionBytes("close", closed(func(c *refClose, n uint64) { c.Extensions = []refExtension{{200, make(hexed, n)}} })),
-		passed("extension of a close", closed(func(c *refClose, n uint64) { c.Extensions = []refExtension{{uint8(n), nil}} })),
+		extensionBytes("close", closed(func(c *refClose,
+			n uint64) {
+			c.Extensions = []refExtension{{200, make(hexed, n)}}
+		})),
+		passed("extension of a close", closed(func(c *refClose,
+			n uint64) {
+			c.Extensions = []refExtension{{uint8(n), nil}}
+		})),
 		integer("shuffle of a takeover", 0, taken(func(x *refTakeover, n uint64) { x.Shuffle = n })),
 		codes("extent", 2, taken(func(x *refTakeover, n uint64) { x.Extent = uint8(n) })),
-		{"bytes of a takeover's reason", 1, 200, malformed, malformed, taken(func(x *refTakeover, n uint64) { x.Reason = letters(n) })},
+		{"bytes of a takeover's reason", 1, 200, malformed, malformed,
+			taken(func(x *refTakeover, n uint64) { x.Reason = letters(n) })},
 		{"form", 1, 2, malformed, unknown, closed(func(c *refClose, n uint64) { c.Form = uint8(n) })},
-		{"bytes of a tape", 1, 32_768, malformed, malformed, closed(func(c *refClose, n uint64) { c.Tape = make(hexed, n) })},
-		{"bytes of a sealed tape", 1, 32_849, malformed, malformed, closed(func(c *refClose, n uint64) { c.Form, c.Tape = 2, make(hexed, n) })},
+		{"bytes of a tape", 1, 32_768, malformed, malformed,
+			closed(func(c *refClose, n uint64) { c.Tape = make(hexed, n) })},
+		{"bytes of a sealed tape", 1, 32_849, malformed, malformed,
+			closed(func(c *refClose, n uint64) { c.Form, c.Tape = 2, make(hexed, n) })},
 		integer("disclosure key", 0, closed(func(c *refClose, n uint64) { c.Form, c.Key = 2, n })),
 	}
 }
@@ -281,7 +341,9 @@ func limitsOfKeys() []limit {
 		{"type of a signing key", 1, 1, unknown, unknown, of(refKey{Subject: 1, Public: keyLike(33)}, typed)},
 		{"type of a disclosure key", 1, 1, unknown, unknown, of(wraps, typed)},
 		{"type of an auditor key", 1, 1, unknown, unknown, of(refKey{Subject: 3, Public: keyLike(66)}, typed)},
-		{"form of a point", 4, 4, malformed, malformed, of(refKey{Subject: 3, Public: keyLike(66)}, func(k *refKey, n uint64) { k.Public = append(hexed{1, byte(n)}, k.Public[2:]...) })},
+		{"form of a point", 4, 4, malformed, malformed,
+			of(refKey{Subject: 3, Public: keyLike(66)},
+				func(k *refKey, n uint64) { k.Public = append(hexed{1, byte(n)}, k.Public[2:]...) })},
 		{"wraps", 1, 64, malformed, malformed, of(wraps, func(k *refKey, n uint64) {
 			k.Wraps = nil
 			for i := range n {
@@ -291,14 +353,20 @@ func limitsOfKeys() []limit {
 		{"bytes of a wrap", 113, 113, malformed, malformed, of(wraps, func(k *refKey, n uint64) {
 			k.Wraps = []refWrap{{k.Wraps[0].Auditor, make(hexed, n)}}
 		})},
-		{"bytes of a policy", 0, 8192, "", malformed, of(refKey{Subject: 4}, func(k *refKey, n uint64) { k.Policy = letters(n) })},
+		{"bytes of a policy", 0, 8192, "", malformed,
+			of(refKey{Subject: 4}, func(k *refKey, n uint64) { k.Policy = letters(n) })},
 		codes("retired subject", 3, of(retired, func(k *refKey, n uint64) { k.Retired = uint8(n) })),
 		integer("retired from", 0, of(retired, func(k *refKey, n uint64) { k.From = n })),
-		codes("change", 3, of(refKey{Subject: 6, Name: "a", Public: keyLike(33)}, func(k *refKey, n uint64) { k.Change = uint8(n) })),
-		{"bytes of an administrator", 1, 64, malformed, malformed, of(refKey{Subject: 6, Change: 2}, func(k *refKey, n uint64) { k.Name = letters(n) })},
-		{"bytes of an administrator's key", 33, 33, malformed, malformed, of(refKey{Subject: 6, Change: 1, Name: "a"}, public)},
-		{"type of an administrator's key", 1, 1, unknown, unknown, of(refKey{Subject: 6, Change: 3, Name: "a", Public: keyLike(33)}, typed)},
-		codes("act that needs two", 12, of(refKey{Subject: 7}, func(k *refKey, n uint64) { k.Acts = []uint16{uint16(n)} })),
+		codes("change", 3, of(refKey{Subject: 6, Name: "a", Public: keyLike(33)},
+			func(k *refKey, n uint64) { k.Change = uint8(n) })),
+		{"bytes of an administrator", 1, 64, malformed, malformed,
+			of(refKey{Subject: 6, Change: 2}, func(k *refKey, n uint64) { k.Name = letters(n) })},
+		{"bytes of an administrator's key", 33, 33, malformed, malformed,
+			of(refKey{Subject: 6, Change: 1, Name: "a"}, public)},
+		{"type of an administrator's key", 1, 1, unknown, unknown,
+			of(refKey{Subject: 6, Change: 3, Name: "a", Public: keyLike(33)}, typed)},
+		codes("act that needs two", 12, of(refKey{Subject: 7},
+			func(k *refKey, n uint64) { k.Acts = []uint16{uint16(n)} })),
 	}
 }
 
@@ -315,25 +383,30 @@ func limitsOfHolders() []limit {
 		}
 	}
 	return []limit{
-		{"bytes of a credential's id", 1, 64, malformed, malformed, of(func(h *refHolder, n uint64) { h.ID = letters(n) })},
+		{"bytes of a credential's id", 1, 64, malformed, malformed,
+			of(func(h *refHolder, n uint64) { h.ID = letters(n) })},
 		codes("form of a credential", 2, of(func(h *refHolder, n uint64) { h.Form = uint8(n) })),
 		codes("role", 4, of(func(h *refHolder, n uint64) { h.Role = uint8(n) })),
-		{"bytes of a credential's identity", 1, 64, malformed, malformed, of(func(h *refHolder, n uint64) { h.Identity = letters(n) })},
+		{"bytes of a credential's identity", 1, 64, malformed, malformed,
+			of(func(h *refHolder, n uint64) { h.Identity = letters(n) })},
 		{"tables", 0, 256, "", malformed, of(func(h *refHolder, n uint64) {
 			for i := range n {
 				h.Tables = append(h.Tables, fmt.Sprintf("t%03d", i))
 			}
 		})},
-		{"bytes of a credential's table", 1, 64, malformed, malformed, of(func(h *refHolder, n uint64) { h.Tables = []string{letters(n)} })},
+		{"bytes of a credential's table", 1, 64, malformed, malformed,
+			of(func(h *refHolder, n uint64) { h.Tables = []string{letters(n)} })},
 		integer("expiry of a credential", 0, of(func(h *refHolder, n uint64) { h.Expires = n })),
-		{"bytes of a revocation's reason", 1, 200, malformed, malformed, of(func(h *refHolder, n uint64) { h.Kind, h.Reason = 2, letters(n) })},
+		{"bytes of a revocation's reason", 1, 200, malformed, malformed,
+			of(func(h *refHolder, n uint64) { h.Kind, h.Reason = 2, letters(n) })},
 	}
 }
 
 func limitsOfActs() []limit {
 	of := func(change func(a *refAct, n uint64)) func(uint64) refEntry {
 		return func(n uint64) refEntry {
-			a := refAct{Act: 1, Digest: make(hexed, 32), HeadRoot: make(hexed, 32), Signatures: []refSignature{{"a", make(hexed, 64)}}}
+			a := refAct{Act: 1, Digest: make(hexed, 32), HeadRoot: make(hexed, 32),
+				Signatures: []refSignature{{"a", make(hexed, 64)}}}
 			change(&a, n)
 			return refEntry{Identity: "a", Credential: "a", Act: &a}
 		}
@@ -349,45 +422,57 @@ func limitsOfActs() []limit {
 				a.Signatures = append(a.Signatures, refSignature{fmt.Sprint("a", i), make(hexed, 64)})
 			}
 		})},
-		{"bytes of a signature", 64, 64, malformed, malformed, of(func(a *refAct, n uint64) { a.Signatures[0].Signature = make(hexed, n) })},
+		{"bytes of a signature", 64, 64, malformed, malformed,
+			of(func(a *refAct, n uint64) { a.Signatures[0].Signature = make(hexed, n) })},
 	}
 }
 
 func limitsOfEvents() []limit {
 	start := refEvent{Kind: 1, Build: make(hexed, 32), Config: make(hexed, 32), Version: "v", VDSO: 1}
 	return []limit{
-		{"bytes of a version", 1, 64, malformed, malformed, func(n uint64) refEntry { e := start; e.Version = letters(n); return event(e) }},
-		{"bytes of a table", 1, 64, malformed, malformed, func(n uint64) refEntry { return event(refEvent{Kind: 3, Table: letters(n)}) }},
+		{"bytes of a version", 1, 64, malformed, malformed,
+			func(n uint64) refEntry { e := start; e.Version = letters(n); return event(e) }},
+		{"bytes of a table", 1, 64, malformed, malformed,
+			func(n uint64) refEntry { return event(refEvent{Kind: 3, Table: letters(n)}) }},
 		{"bytes of a killed table", 1, 64, malformed, malformed, func(n uint64) refEntry {
 			return event(refEvent{Kind: 4, Scope: 2, Table: letters(n), Reason: "r"})
 		}},
 		codes("scope", 3, func(n uint64) refEntry {
 			return event(refEvent{Kind: 5, Scope: uint8(n), Table: "t", Deck: make(hexed, 32), Reason: "r"})
 		}),
-		{"bytes of a kill reason", 1, 200, malformed, malformed, func(n uint64) refEntry { return event(refEvent{Kind: 5, Scope: 1, Reason: letters(n)}) }},
+		{"bytes of a kill reason", 1, 200, malformed, malformed,
+			func(n uint64) refEntry { return event(refEvent{Kind: 5, Scope: 1, Reason: letters(n)}) }},
 		codes("cause", 11, func(n uint64) refEntry { return event(refEvent{Kind: 6, Cause: uint8(n)}) }),
 		integer("instance", 0, func(n uint64) refEntry { return event(refEvent{Kind: 6, Cause: 1, Instance: n}) }),
-		{"bytes of a clearing reason", 1, 200, malformed, malformed, func(n uint64) refEntry { return event(refEvent{Kind: 7, Reason: letters(n)}) }},
+		{"bytes of a clearing reason", 1, 200, malformed, malformed,
+			func(n uint64) refEntry { return event(refEvent{Kind: 7, Reason: letters(n)}) }},
 		passed("cause passed over", func(n uint64) refEntry { return event(refEvent{Kind: 6, Cause: uint8(n)}) }),
 		passed("alarm", func(n uint64) refEntry { return event(refEvent{Kind: 129, Alarm: uint8(n), Reason: "r"}) }),
-		{"bytes of an alarm's reason", 1, 200, malformed, malformed, func(n uint64) refEntry { return event(refEvent{Kind: 129, Alarm: 130, Reason: letters(n)}) }},
-		{"bytes of a kernel release", 0, 64, "", malformed, func(n uint64) refEntry { e := start; e.Kernel = letters(n); return event(e) }},
+		{"bytes of an alarm's reason", 1, 200, malformed, malformed,
+			func(n uint64) refEntry { return event(refEvent{Kind: 129, Alarm: 130, Reason: letters(n)}) }},
+		{"bytes of a kernel release", 0, 64, "", malformed,
+			func(n uint64) refEntry { e := start; e.Kernel = letters(n); return event(e) }},
 		{"vdso", 0, 2, "", unknown, func(n uint64) refEntry { e := start; e.VDSO = uint8(n); return event(e) }},
-		{"bytes behind a kind", 0, 1024, "", malformed, func(n uint64) refEntry { return event(refEvent{Kind: 131, Opaque: make(hexed, n)}) }},
+		{"bytes behind a kind", 0, 1024, "", malformed,
+			func(n uint64) refEntry { return event(refEvent{Kind: 131, Opaque: make(hexed, n)}) }},
 		integer("adopted size", 0, func(n uint64) refEntry {
 			return event(refEvent{Kind: 10, Size: n, Root: make(hexed, 32), LostRoot: make(hexed, 32), Reason: "r"})
 		}),
 		integer("lost size", 0, func(n uint64) refEntry {
 			return event(refEvent{Kind: 10, LostSize: n, Root: make(hexed, 32), LostRoot: make(hexed, 32), Reason: "r"})
 		}),
-		integer("records", 0, func(n uint64) refEntry { return event(refEvent{Kind: 130, Records: n, Newest: make(hexed, 32)}) }),
+		integer("records", 0, func(n uint64) refEntry {
+			return event(refEvent{Kind: 130, Records: n,
+				Newest: make(hexed, 32)})
+		}),
 	}
 }
 
 // TestLongestEntry: size comes before everything else. No entry of this version
 // is as long.
 func TestLongestEntry(t *testing.T) {
-	b := append(refEntry{Identity: "a", Credential: "a", Event: &refEvent{Kind: 2, Table: "t"}}.bytes(), make([]byte, 48_001)...)
+	b := append(refEntry{Identity: "a", Credential: "a", Event: &refEvent{Kind: 2, Table: "t"}}.bytes(),
+		make([]byte, 48_001)...)
 	for n, field := range map[int]string{48_000: "after the end", 48_001: "48001 bytes"} {
 		if _, err := ParseEntry(b[:n]); faultOf(err) != malformed || !strings.Contains(err.Error(), field) {
 			t.Errorf("%d bytes: %v", n, err)
@@ -398,9 +483,11 @@ func TestLongestEntry(t *testing.T) {
 // TestLaterKeys: a key of a later type is not judged, whatever its size; one
 // that no reader can take for a key is malformed.
 func TestLaterKeys(t *testing.T) {
-	for n, want := range map[int]string{0: malformed, 1: malformed, 2: unknown, 33: unknown, 66: unknown, 2048: unknown, 2049: malformed} {
+	for n, want := range map[int]string{0: malformed, 1: malformed, 2: unknown, 33: unknown, 66: unknown, 2048: unknown,
+		2049: malformed} {
 		for _, subject := range []uint8{1, 3} {
-			e := refEntry{Identity: "a", Credential: "a", Key: &refKey{Subject: subject, Public: slices.Repeat(hexed{6}, n)}}
+			e := refEntry{Identity: "a", Credential: "a",
+				Key: &refKey{Subject: subject, Public: slices.Repeat(hexed{6}, n)}}
 			if _, err := ParseEntry(e.bytes()); faultOf(err) != want {
 				t.Errorf("%d bytes, subject %d: %v, want %s", n, subject, err, want)
 			}
@@ -426,7 +513,8 @@ func TestGrammars(t *testing.T) {
 			{"name", CheckName, alone(letter, letter || mark, letter || mark)},
 			{"origin", CheckOrigin, alone(digit, digit || mark || b == "/", digit)},
 			{"reason", CheckReason, alone(printable, printable, printable)},
-			{"idempotency key", CheckIdempotencyKey, alone(printable && c != ' ', printable && c != ' ', printable && c != ' ')},
+			{"idempotency key", CheckIdempotencyKey,
+				alone(printable && c != ' ', printable && c != ' ', printable && c != ' ')},
 		} {
 			for i, s := range []string{b + "xx", "x" + b + "x", "xx" + b} {
 				if err := g.check(s); (err == nil) != g.want[i] {
@@ -455,7 +543,8 @@ func TestPolicyBytes(t *testing.T) {
 	for c := 0; c < 256; c++ {
 		e := refEntry{Identity: "a", Credential: "a", Key: &refKey{Subject: 4, Policy: "x" + string([]byte{byte(c)})}}
 		_, err := ParseEntry(e.bytes())
-		if good := c == '\n' || c >= 0x20 && c <= 0x7e; (faultOf(err) == "") != good || !good && faultOf(err) != malformed {
+		if good := c == '\n' || c >= 0x20 && c <= 0x7e; (faultOf(err) == "") != good || !good &&
+			faultOf(err) != malformed {
 			t.Errorf("a policy with byte %#x: %v", c, err)
 		}
 	}

@@ -77,7 +77,8 @@ func (m model) holds(e Entry) bool {
 	}
 	c := m[created].Body.(*Credential)
 	table, some := m.tableFor(e.Body)
-	return c.Identity == e.Actor.Identity && (c.Expires == 0 || e.Time < c.Expires) && slices.Contains(rolesFor(e.Body), c.Role) &&
+	return c.Identity == e.Actor.Identity && (c.Expires == 0 || e.Time < c.Expires) &&
+		slices.Contains(rolesFor(e.Body), c.Role) &&
 		(!some || len(c.Tables) == 0 || slices.Contains(c.Tables, table))
 }
 
@@ -330,7 +331,8 @@ func (m model) actRule(a *ActEntry, now int64) string {
 		}
 		return a.Previous != m.newestAct() || a.HeadSize > uint64(len(m)) || a.Expires < least || a.Expires > most ||
 			m.waits(a) && !mayWait ||
-			a.Act == ActCancel && !slices.ContainsFunc(m.waitingAt(now), func(i uint64) bool { return m[i].Body.(*ActEntry).Digest == a.Digest })
+			a.Act == ActCancel && !slices.ContainsFunc(m.waitingAt(now),
+				func(i uint64) bool { return m[i].Body.(*ActEntry).Digest == a.Digest })
 	})
 }
 

@@ -90,7 +90,8 @@ func (m model) breaksPair(e Entry) bool {
 	case *Deal:
 		return last.Final && !(isClose && c.Shuffle == last.Shuffle && c.Outcome != OutcomeContinued)
 	case *Commit:
-		return last.Context.Parent != nil && !(isClose && c.Shuffle == last.Context.Parent.ID && c.Outcome == OutcomeContinued)
+		return last.Context.Parent != nil &&
+			!(isClose && c.Shuffle == last.Context.Parent.ID && c.Outcome == OutcomeContinued)
 	}
 	return false
 }
@@ -216,7 +217,8 @@ func (m model) commitRule(c *Commit, e Entry) string {
 		"close_by", func() bool { return c.CloseBy <= now || c.CloseBy-now > 1000*int64(g.MaxCloseBy) },
 		"mix_modes", func() bool {
 			return slices.ContainsFunc(ctx.Plan, func(p Planned) bool {
-				return !map[Source]bool{SourceSlot: g.MixModes&1 != 0, SourceBeacon: g.MixModes&2 != 0, SourceCut: g.MixModes&4 != 0}[p.Source]
+				return !map[Source]bool{SourceSlot: g.MixModes&1 != 0, SourceBeacon: g.MixModes&2 != 0,
+					SourceCut: g.MixModes&4 != 0}[p.Source]
 			})
 		},
 		"beacon", func() bool {
@@ -234,8 +236,10 @@ func (m model) commitRule(c *Commit, e Entry) string {
 				return false
 			}
 			p := m.openCommit(ctx.Parent.ID)
-			return p == nil || now >= p.CloseBy || p.Context.IsDraw() || p.Context.Table != ctx.Table || p.Context.DeckHash != ctx.DeckHash ||
-				slices.ContainsFunc(ctx.Parent.Positions, func(pos uint16) bool { return int(pos) >= p.Context.Recipe.Take })
+			return p == nil || now >= p.CloseBy || p.Context.IsDraw() || p.Context.Table != ctx.Table ||
+				p.Context.DeckHash != ctx.DeckHash ||
+				slices.ContainsFunc(ctx.Parent.Positions,
+					func(pos uint16) bool { return int(pos) >= p.Context.Recipe.Take })
 		},
 		"owner", func() bool {
 			return word(e.Actor.Identity) || ctx.Parent != nil && !m.plays(ctx.Parent.ID, e.Actor.Identity)
@@ -309,14 +313,16 @@ func (m model) mixRule(x *Mix, e Entry) string {
 
 func (m model) badMix(c *Commit, x *Mix) bool {
 	ctx := c.Context
-	if any1(m, func(other *Mix) bool { return other.Shuffle == x.Shuffle }) || len(m.dealsOf(x.Shuffle)) > 0 || len(x.Values) != len(ctx.Plan) {
+	if any1(m, func(other *Mix) bool { return other.Shuffle == x.Shuffle }) || len(m.dealsOf(x.Shuffle)) > 0 ||
+		len(x.Values) != len(ctx.Plan) {
 		return true
 	}
 	for i, v := range x.Values {
 		switch {
 		case v.Source != ctx.Plan[i].Source:
 			return true
-		case v.Source == SourceSlot && string(refSlotHash(ctx.Origin, ctx.Table, v.Slot[:])) != string(ctx.Plan[i].Slot[:]):
+		case v.Source == SourceSlot && string(refSlotHash(ctx.Origin, ctx.Table,
+			v.Slot[:])) != string(ctx.Plan[i].Slot[:]):
 			return true
 		case v.Source == SourceCut && int(v.Cut) >= ctx.Recipe.Take:
 			return true
@@ -376,7 +382,8 @@ func (m model) closeRule(c *Close, e Entry) string {
 		"deadline", func() bool { return !lost && (now >= opened.CloseBy) != (c.Outcome == OutcomeExpired) },
 		"outcome", func() bool {
 			below, ok := m[len(m)-1].Body.(*Commit)
-			return c.Outcome == OutcomeContinued && !(ok && below.Context.Parent != nil && below.Context.Parent.ID == c.Shuffle)
+			return c.Outcome == OutcomeContinued &&
+				!(ok && below.Context.Parent != nil && below.Context.Parent.ID == c.Shuffle)
 		},
 		"form", func() bool {
 			length := opened.Context.Recipe.TapeLen()
@@ -392,7 +399,8 @@ func (m model) closeRule(c *Close, e Entry) string {
 
 func (m model) keyRule(k *Key) string {
 	anywhere := func(id [32]byte) bool {
-		return slices.Contains(m.known(SubjectSigning), id) || slices.Contains(m.known(SubjectDisclosure), id) || slices.Contains(m.known(SubjectAuditor), id)
+		return slices.Contains(m.known(SubjectSigning), id) || slices.Contains(m.known(SubjectDisclosure), id) ||
+			slices.Contains(m.known(SubjectAuditor), id)
 	}
 	auditors, _, _ := m.keysInForce()
 	signing := m.known(SubjectSigning)
@@ -400,7 +408,8 @@ func (m model) keyRule(k *Key) string {
 	return first("key", func() bool {
 		switch k.Subject {
 		case SubjectSigning:
-			return slices.Contains(administrators, string(k.Public)) || anywhere(KeyID(k.Public)) || !soundEdwards(k.Public) || ownWitness(m.policy(), "", [][32]byte{KeyID(k.Public)})
+			return slices.Contains(administrators, string(k.Public)) || anywhere(KeyID(k.Public)) ||
+				!soundEdwards(k.Public) || ownWitness(m.policy(), "", [][32]byte{KeyID(k.Public)})
 		case SubjectAuditor:
 			return anywhere(KeyID(k.Public)) || len(auditors) == 64 || !soundPoint(k.Public)
 		case SubjectPolicy:
@@ -430,7 +439,8 @@ func (m model) keyRule(k *Key) string {
 func (m model) genesisRule(g *Genesis) string {
 	return first("key", func() bool {
 		weak := func(k []byte) bool { return !soundPoint(k) }
-		return !soundEdwards(g.SigningKey) || slices.ContainsFunc(g.AuditorKeys, weak) || len(g.Policy) > 0 && badPolicy(g.Policy, g, [][32]byte{KeyID(g.SigningKey)}) ||
+		return !soundEdwards(g.SigningKey) || slices.ContainsFunc(g.AuditorKeys, weak) || len(g.Policy) > 0 &&
+			badPolicy(g.Policy, g, [][32]byte{KeyID(g.SigningKey)}) ||
 			slices.ContainsFunc(g.Administrators, func(a Administrator) bool {
 				return !soundEdwards(a.Key) || slices.Equal(a.Key, g.SigningKey)
 			})
@@ -491,7 +501,8 @@ func (m model) eventRule(e *Event) string {
 			return e.Kind == EventTableOpen && open || e.Kind == EventTableClose && !open
 		},
 		"kill", func() bool {
-			return (e.Kind == EventKillSet || e.Kind == EventKillClear) && m.killed(e.Scope, e.Name, e.Deck) == (e.Kind == EventKillSet)
+			return (e.Kind == EventKillSet || e.Kind == EventKillClear) &&
+				m.killed(e.Scope, e.Name, e.Deck) == (e.Kind == EventKillSet)
 		},
 		"instance", func() bool { return e.Kind == EventLatchSet && !m.started(e.Instance) },
 		"latch", func() bool { return e.Kind == EventLatchClear && !m.latched() },

@@ -23,19 +23,21 @@ func TestNoteForm(t *testing.T) {
 		const digits = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/"
 		other := end[:len(end)-1] + string(digits[strings.IndexByte(digits, end[len(end)-1])^1]) + line[len(end):]
 		field := strings.Fields(other)[2]
-		if _, err := base64.StdEncoding.DecodeString(field); err != nil || strings.HasSuffix(field, "A") && !strings.Contains(field, "=") {
+		if _, err := base64.StdEncoding.DecodeString(field); err != nil || strings.HasSuffix(field, "A") &&
+			!strings.Contains(field, "=") {
 			t.Fatalf("%q has no stray bits: %v", field, err)
 		}
 		return other
 	}
 	own, cosignature := lines[4], lines[5]
 	for name, text := range map[string]string{
-		"stray bits in a cosignature":       strings.Replace(signed, cosignature, stray(cosignature), 1),
-		"stray bits in the own signature":   strings.Replace(signed, own, stray(own), 1),
-		"the own line twice":                strings.Replace(signed, own, own+own, 1),
-		"a cosignature twice":               signed + cosignature,
-		"one name and id with another text": signed + refCosign("another text\n", "witness.example/w1", signer("w1"), 7),
-		"the ledger's line comes second":    strings.Replace(signed, own+cosignature, cosignature+own, 1),
+		"stray bits in a cosignature":     strings.Replace(signed, cosignature, stray(cosignature), 1),
+		"stray bits in the own signature": strings.Replace(signed, own, stray(own), 1),
+		"the own line twice":              strings.Replace(signed, own, own+own, 1),
+		"a cosignature twice":             signed + cosignature,
+		"one name and id with another text": signed +
+			refCosign("another text\n", "witness.example/w1", signer("w1"), 7),
+		"the ledger's line comes second": strings.Replace(signed, own+cosignature, cosignature+own, 1),
 	} {
 		if text == signed {
 			t.Fatalf("%s: nothing was changed", name)

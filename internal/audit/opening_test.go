@@ -135,7 +135,8 @@ func acceptOpening(t *testing.T, c committed, o Opening, root tlog.Hash, n int) 
 	if err := tlog.CheckRecord(o.Proof, int64(n), root, int64(p), tlog.Hash(c.leaves[p])); err != nil {
 		t.Fatalf("x/mod refuses position %d of %d: %v", p, n, err)
 	}
-	if err := proof.VerifyInclusion(rfc6962.DefaultHasher, uint64(p), uint64(n), c.leaves[p], path(o.Proof), root[:]); err != nil {
+	if err := proof.VerifyInclusion(rfc6962.DefaultHasher, uint64(p), uint64(n), c.leaves[p], path(o.Proof),
+		root[:]); err != nil {
 		t.Fatalf("transparency-dev refuses position %d of %d: %v", p, n, err)
 	}
 }
@@ -191,8 +192,14 @@ func openingDamage(tree *DeckTree, p int) map[string]func(*Opening, *tlog.Hash) 
 	}
 	for i := range tree.Open(p).Proof {
 		damage[fmt.Sprintf("path hash %d changed", i)] = func(o *Opening, _ *tlog.Hash) { o.Proof[i][i] ^= 0x80 }
-		damage[fmt.Sprintf("path hash %d missing", i)] = func(o *Opening, _ *tlog.Hash) { o.Proof = slices.Delete(o.Proof, i, i+1) }
-		damage[fmt.Sprintf("path hash %d twice", i)] = func(o *Opening, _ *tlog.Hash) { o.Proof = slices.Insert(o.Proof, i, o.Proof[i]) }
+		damage[fmt.Sprintf("path hash %d missing", i)] = func(o *Opening,
+			_ *tlog.Hash) {
+			o.Proof = slices.Delete(o.Proof, i, i+1)
+		}
+		damage[fmt.Sprintf("path hash %d twice", i)] = func(o *Opening,
+			_ *tlog.Hash) {
+			o.Proof = slices.Insert(o.Proof, i, o.Proof[i])
+		}
 		if i > 0 {
 			damage[fmt.Sprintf("path hashes %d and %d exchanged", i-1, i)] = func(o *Opening, _ *tlog.Hash) {
 				o.Proof[i-1], o.Proof[i] = o.Proof[i], o.Proof[i-1]

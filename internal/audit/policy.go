@@ -55,7 +55,8 @@ func ParsePolicy(text []byte) (*Policy, error) {
 	if !utf8.Valid(text) {
 		return nil, errors.New("reading the policy: UTF-8 is wanted")
 	}
-	p := policyReader{nodes: make(map[string]*node), witnesses: make(map[string]*node), members: make(map[*node]bool), keys: make(map[string]bool)}
+	p := policyReader{nodes: make(map[string]*node), witnesses: make(map[string]*node), members: make(map[*node]bool),
+		keys: make(map[string]bool)}
 	for i, line := range strings.Split(string(text), "\n") {
 		if err := p.line(line); err != nil {
 			return nil, fmt.Errorf("reading the policy: line %d: %w", i+1, err)

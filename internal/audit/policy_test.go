@@ -22,8 +22,10 @@ var policyWords = strings.NewReplacer(
 	"W1", refWitnessKey("witness.example/w1", signer("w1")), "W2", refWitnessKey("witness.example/w2", signer("w2")),
 	"W3", refWitnessKey("witness.example/w3", signer("w3")),
 	"ALIAS", refWitnessKey("witness.example/alias", signer("w1")), "PLAIN", refVKey("witness.example/w1", signer("w1")),
-	"WEAK", refWitnessKey("witness.example/1", append(make(ed25519.PrivateKey, 32), append([]byte{1}, make([]byte, 31)...)...)),
-	"WRONGID", "witness.example/w1+00000000+"+strings.SplitN(refWitnessKey("witness.example/w1", signer("w1")), "+", 3)[2],
+	"WEAK", refWitnessKey("witness.example/1",
+		append(make(ed25519.PrivateKey, 32), append([]byte{1}, make([]byte, 31)...)...)),
+	"WRONGID", "witness.example/w1+00000000+"+strings.SplitN(refWitnessKey("witness.example/w1", signer("w1")), "+",
+		3)[2],
 	"CAPITAL", strings.ReplaceAll(refWitnessKey("witness.example/w1", signer("w1")), idOfW1, strings.ToUpper(idOfW1)),
 	"MLDSA", "witness.example/w1+01020304+"+refBase64(append([]byte{6}, make([]byte, 1312)...)),
 )
@@ -135,7 +137,8 @@ func TestPolicyFields(t *testing.T) {
 		t.Fatalf("%+v", p)
 	}
 	a, b := p.Witnesses[0], p.Witnesses[1]
-	if a.Name != "a" || a.VKey != policyWords.Replace("W1") || a.URL != "https://a.example/x" || a.Key.Name() != "witness.example/w1" ||
+	if a.Name != "a" || a.VKey != policyWords.Replace("W1") || a.URL != "https://a.example/x" ||
+		a.Key.Name() != "witness.example/w1" ||
 		b.Name != "b" || b.URL != "" {
 		t.Errorf("%+v %+v", a, b)
 	}
@@ -180,17 +183,21 @@ func TestSatisfied(t *testing.T) {
 		{"no time", "quorum a", h.cosignedAt(11, map[string]uint64{"w1": 0}), 5000, false},
 		{"the last second", "quorum a", h.cosignedAt(11, map[string]uint64{"w1": maxSeconds}), 1 << 60, true},
 		{"beyond the year 9999", "quorum a", h.cosignedAt(11, map[string]uint64{"w1": maxSeconds + 1}), 1 << 60, false},
-		{"a time of 64 bits, which is no time before", "quorum a", h.cosignedAt(11, map[string]uint64{"w1": 1 << 63}), 5000, false},
+		{"a time of 64 bits, which is no time before", "quorum a", h.cosignedAt(11, map[string]uint64{"w1": 1 << 63}),
+			5000, false},
 		{"the first line of a key counts", "quorum a",
-			h.signed(11) + refCosign("another text\n", "witness.example/w1", signer("w1"), 1) + refCosign(h.text(11), "witness.example/w1", signer("w1"), 1), 5000, false},
-		{"as many lines as a note may have", "quorum a", padded(h.cosignedAt(11, map[string]uint64{"w1": 1}), 64), 5000, true},
+			h.signed(11) + refCosign("another text\n", "witness.example/w1", signer("w1"), 1) +
+				refCosign(h.text(11), "witness.example/w1", signer("w1"), 1), 5000, false},
+		{"as many lines as a note may have", "quorum a", padded(h.cosignedAt(11, map[string]uint64{"w1": 1}), 64), 5000,
+			true},
 		{"a line more", "quorum a", padded(h.cosignedAt(11, map[string]uint64{"w1": 1}), 65), 5000, false},
 		{"no note", "quorum a", "no note", 5000, false},
 	}
 	for _, test := range tests {
 		p := policyOf(t, threeWitnesses+test.quorum+"\n")
 		at, complete := p.CompleteAt([]byte(test.signed))
-		if got := p.Satisfied([]byte(test.signed)) && (!p.Asks() || at < test.before); got != test.want || complete && !p.Satisfied([]byte(test.signed)) {
+		if got := p.Satisfied([]byte(test.signed)) && (!p.Asks() || at < test.before); got != test.want || complete &&
+			!p.Satisfied([]byte(test.signed)) {
 			t.Errorf("%s: %t", test.name, got)
 		}
 	}
@@ -211,7 +218,8 @@ func TestCosignatures(t *testing.T) {
 	t.Parallel()
 	h := newHouse()
 	p := policyOf(t, "witness c W3\nwitness b W2\nwitness a W1\nquorum none\n")
-	signed := h.cosignedAt(11, map[string]uint64{"w1": 1000, "w3": 3000}) + refCosign("x\n", "witness.example/w2", signer("w2"), 2000)
+	signed := h.cosignedAt(11, map[string]uint64{"w1": 1000, "w3": 3000}) +
+		refCosign("x\n", "witness.example/w2", signer("w2"), 2000)
 	var got []string
 	for _, c := range p.Cosignatures([]byte(signed)) {
 		got = append(got, fmt.Sprint(c.Witness, c.Time))
@@ -306,7 +314,8 @@ func TestPolicies(t *testing.T) {
 		}
 	}
 	p, err := NewPolicies(nil)
-	if err != nil || p.Change(2, []byte("x")) == nil || p.Change(3, []byte("quorum none\n")) != nil || p.Change(3, []byte("quorum none\n")) == nil {
+	if err != nil || p.Change(2, []byte("x")) == nil || p.Change(3, []byte("quorum none\n")) != nil ||
+		p.Change(3, []byte("quorum none\n")) == nil {
 		t.Error("an unreadable policy, or two at one index, are taken")
 	}
 	if _, err := NewPolicies([]byte("x")); err == nil {

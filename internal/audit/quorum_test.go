@@ -102,7 +102,8 @@ func TestOverlapNested(t *testing.T) {
 	fmt.Fprintf(&b, "witness w0 %s\n", refWitnessKey("witness.example/0", signer("0")))
 	for i := 1; i < maxPolicyLines; i++ {
 		name := fmt.Sprint(i)
-		fmt.Fprintf(&b, "witness w%s %s\ngroup g%s 2 %s w%s\n", name, refWitnessKey("witness.example/"+name, signer(name)), name, last, name)
+		fmt.Fprintf(&b, "witness w%s %s\ngroup g%s 2 %s w%s\n", name,
+			refWitnessKey("witness.example/"+name, signer(name)), name, last, name)
 		last = "g" + name
 	}
 	p, err := ParsePolicy([]byte(b.String() + "quorum " + last + "\n"))
@@ -177,7 +178,8 @@ func TestCompleteAt(t *testing.T) {
 	t.Parallel()
 	h := newHouse()
 	p := policyOf(t, threeWitnesses+"group g 2 a b c\nquorum g\n")
-	if at, ok := p.CompleteAt([]byte(h.cosignedAt(11, map[string]uint64{"w1": 3000, "w2": 1000, "w3": 2000}))); !ok || at != 2000 {
+	if at, ok := p.CompleteAt([]byte(h.cosignedAt(11, map[string]uint64{"w1": 3000, "w2": 1000, "w3": 2000}))); !ok ||
+		at != 2000 {
 		t.Errorf("%d, %t", at, ok)
 	}
 	if _, ok := p.CompleteAt([]byte(h.cosignedAt(11, map[string]uint64{"w1": 3000}))); ok {

@@ -86,14 +86,17 @@ func TestReceiptsOfEveryEntry(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if r.Index != uint64(i) || !bytes.Equal(r.Entry, h.entries[i]) || string(r.Checkpoint) != h.signed(n) || r.Text() != text {
+			if r.Index != uint64(i) || !bytes.Equal(r.Entry, h.entries[i]) || string(r.Checkpoint) != h.signed(n) ||
+				r.Text() != text {
 				t.Fatalf("entry %d of %d: read as %+v", i, n, r)
 			}
 			c, err := OpenCheckpoint(r.Checkpoint, houseVerifier(t, vkey))
-			if err != nil || c != (Checkpoint{sampleOrigin, uint64(n), tlog.Hash(refRoot(h.leaves[:n]))}) || c.Text() != h.text(n) {
+			if err != nil || c != (Checkpoint{sampleOrigin, uint64(n), tlog.Hash(refRoot(h.leaves[:n]))}) ||
+				c.Text() != h.text(n) {
 				t.Fatalf("checkpoint of %d: %+v, %v", n, c, err)
 			}
-			if err := proof.VerifyInclusion(rfc6962.DefaultHasher, r.Index, c.Size, h.leaves[i], path(r.Proof), c.Root[:]); err != nil {
+			if err := proof.VerifyInclusion(rfc6962.DefaultHasher, r.Index, c.Size, h.leaves[i], path(r.Proof),
+				c.Root[:]); err != nil {
 				t.Fatalf("transparency-dev refuses entry %d of %d: %v", i, n, err)
 			}
 		}
@@ -205,7 +208,8 @@ func TestReceiptLimits(t *testing.T) {
 		{"index 2^53", refReceipt([]byte{1}, maxInteger+1, nil, signed), malformed},
 		{"a checkpoint of 16,384 bytes", refReceipt([]byte{1}, 1, nil, longCheckpoint(16_384)), ""},
 		{"a checkpoint of 16,385 bytes", refReceipt([]byte{1}, 1, nil, longCheckpoint(16_385)), malformed},
-		{"everything at its limit", refReceipt(make([]byte, 48_000), maxInteger, hashes(63), longCheckpoint(16_384)), ""},
+		{"everything at its limit", refReceipt(make([]byte, 48_000), maxInteger, hashes(63), longCheckpoint(16_384)),
+			""},
 		{"a receipt of a gigabyte's first megabytes", refReceipt([]byte{1}, 1, hashes(100_000), signed), malformed},
 	} {
 		r, err := ParseReceipt(c.text)
@@ -247,7 +251,8 @@ func TestCheckpointLimits(t *testing.T) {
 // TestCheckpointRoundTrip: any origin, size and root has one text.
 func TestCheckpointRoundTrip(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		c := Checkpoint{genOrigin().Draw(t, "origin"), genIndex(0).Draw(t, "size"), tlog.Hash(genHash().Draw(t, "root"))}
+		c := Checkpoint{genOrigin().Draw(t, "origin"), genIndex(0).Draw(t, "size"),
+			tlog.Hash(genHash().Draw(t, "root"))}
 		if want := refCheckpoint(c.Origin, c.Size, c.Root[:]); c.Text() != want {
 			t.Fatalf("%q, want %q", c.Text(), want)
 		}
@@ -290,12 +295,13 @@ func TestCheckInclusion(t *testing.T) {
 				t.Fatalf("entry %d of %d: %v", i, n, err)
 			}
 			for what, r := range map[string]Receipt{
-				"another entry":    {good.Index, h.entries[(i+1)%11], good.Proof, nil},
-				"no entry":         {good.Index, nil, good.Proof, nil},
-				"index size":       {uint64(n), good.Entry, good.Proof, nil},
-				"index 2^63":       {1 << 63, good.Entry, good.Proof, nil},
-				"another index":    {good.Index ^ 1, good.Entry, good.Proof, nil},
-				"one hash more":    {good.Index, good.Entry, append(good.Proof[:len(good.Proof):len(good.Proof)], tlog.Hash{}), nil},
+				"another entry": {good.Index, h.entries[(i+1)%11], good.Proof, nil},
+				"no entry":      {good.Index, nil, good.Proof, nil},
+				"index size":    {uint64(n), good.Entry, good.Proof, nil},
+				"index 2^63":    {1 << 63, good.Entry, good.Proof, nil},
+				"another index": {good.Index ^ 1, good.Entry, good.Proof, nil},
+				"one hash more": {good.Index, good.Entry,
+					append(good.Proof[:len(good.Proof):len(good.Proof)], tlog.Hash{}), nil},
 				"one hash less":    {good.Index, good.Entry, good.Proof[:max(0, len(good.Proof)-1)], nil},
 				"an entry changed": {good.Index, append(bytes.Clone(good.Entry), 0), good.Proof, nil},
 			} {
@@ -346,8 +352,10 @@ func TestVKey(t *testing.T) {
 		key  hexed
 		want string
 	}{
-		"no key": {nil, unknown}, "type 0": {append(hexed{0}, public...), unknown}, "type 2": {append(hexed{2}, public...), unknown},
-		"type 1 of 31 bytes": {signingKey(houseKey)[:32], malformed}, "type 1 of 33 bytes": {append(signingKey(houseKey), 0), malformed},
+		"no key": {nil, unknown}, "type 0": {append(hexed{0}, public...), unknown},
+		"type 2":             {append(hexed{2}, public...), unknown},
+		"type 1 of 31 bytes": {signingKey(houseKey)[:32], malformed},
+		"type 1 of 33 bytes": {append(signingKey(houseKey), 0), malformed},
 	} {
 		if _, err := VKey(sampleOrigin, c.key); faultOf(err) != c.want {
 			t.Errorf("%s: %v, want %s", name, err, c.want)
@@ -357,10 +365,12 @@ func TestVKey(t *testing.T) {
 		}
 	}
 	for name, vkey := range map[string]string{
-		"empty": "", "no hash": sampleOrigin + "+" + refBase64(signingKey(houseKey)), "capital hash": strings.ToUpper(want[:len(sampleOrigin)]) + want[len(sampleOrigin):],
+		"empty": "", "no hash": sampleOrigin + "+" + refBase64(signingKey(houseKey)),
+		"capital hash": strings.ToUpper(want[:len(sampleOrigin)]) + want[len(sampleOrigin):],
 		"another hash": strings.Replace(want, "+", "+0", 1), "a space": want + " ", "padding": want + "=",
-		"a witness's type": sampleOrigin + fmt.Sprintf("+%x+", refKeyHash(sampleOrigin, 4, signer(houseKey))) + refBase64(append([]byte{4}, public...)),
-		"a long origin":    refVKey(letters(129), signer(houseKey)),
+		"a witness's type": sampleOrigin + fmt.Sprintf("+%x+", refKeyHash(sampleOrigin, 4, signer(houseKey))) +
+			refBase64(append([]byte{4}, public...)),
+		"a long origin": refVKey(letters(129), signer(houseKey)),
 	} {
 		if v, err := ParseVKey(vkey); err == nil {
 			t.Errorf("%s: %q is the key of %s", name, vkey, v.Name())
@@ -390,12 +400,16 @@ func TestFirstSignature(t *testing.T) {
 		{"both keys of a rotation, the old one known", refNote(text, next, mine), []note.Verifier{key}, nil},
 		{"both keys of a rotation, the old one first", refNote(text, mine, next), []note.Verifier{key}, nil},
 		{"a witness's, then the ledger's", refNote(text, witness, mine), []note.Verifier{key}, ErrMalformed},
-		{"a known key of another name, then the ledger's", refNote(text, third, mine), []note.Verifier{other, key}, ErrMalformed},
-		{"the ledger's, and only another's key is known", refNote(text, mine, third), []note.Verifier{other}, ErrSignature},
+		{"a known key of another name, then the ledger's", refNote(text, third, mine), []note.Verifier{other, key},
+			ErrMalformed},
+		{"the ledger's, and only another's key is known", refNote(text, mine, third), []note.Verifier{other},
+			ErrSignature},
 		{"a witness's alone", refNote(text, witness), []note.Verifier{key}, ErrMalformed},
-		{"one known key's, another's of another text", refNote(text, mine, refSign("x\n", sampleOrigin, signer("2"))), []note.Verifier{second, key}, nil},
+		{"one known key's, another's of another text", refNote(text, mine, refSign("x\n", sampleOrigin, signer("2"))),
+			[]note.Verifier{second, key}, nil},
 	} {
-		if _, err := OpenCheckpoint([]byte(c.signed), c.keys...); !errors.Is(err, c.want) || errors.Is(err, ErrSignature) && errors.Is(err, ErrMalformed) {
+		if _, err := OpenCheckpoint([]byte(c.signed), c.keys...); !errors.Is(err, c.want) ||
+			errors.Is(err, ErrSignature) && errors.Is(err, ErrMalformed) {
 			t.Errorf("%s: %v, want %v", c.name, err, c.want)
 		}
 	}
@@ -403,13 +417,17 @@ func TestFirstSignature(t *testing.T) {
 
 // TestErrorsArePrintable: what a damaged file says does not reach a terminal raw.
 func TestErrorsArePrintable(t *testing.T) {
-	for _, text := range []string{"\x1b[2J", "c2sp.org/tlog-proof@v1\nextra \x1b[2J\nindex 1\n", "c2sp.org/tlog-proof@v1\nindex \x1b]0;x\x07\n"} {
-		if _, err := ParseReceipt(text); err == nil || strings.ContainsFunc(err.Error(), func(r rune) bool { return r < 0x20 || r == 0x7f }) {
+	for _, text := range []string{"\x1b[2J", "c2sp.org/tlog-proof@v1\nextra \x1b[2J\nindex 1\n",
+		"c2sp.org/tlog-proof@v1\nindex \x1b]0;x\x07\n"} {
+		if _, err := ParseReceipt(text); err == nil ||
+			strings.ContainsFunc(err.Error(), func(r rune) bool { return r < 0x20 || r == 0x7f }) {
 			t.Errorf("%q: %q", text, err)
 		}
 	}
-	for _, text := range []string{"{\"\x1b\":1}", "{\"format\":\"\\u001b[2J\"}", "{\"format\":\"shuffled/v1/transcript\",\"\\u0007\":1}"} {
-		if _, err := ParseTranscript([]byte(text)); err == nil || strings.ContainsFunc(err.Error(), func(r rune) bool { return r < 0x20 || r == 0x7f }) {
+	for _, text := range []string{"{\"\x1b\":1}", "{\"format\":\"\\u001b[2J\"}",
+		"{\"format\":\"shuffled/v1/transcript\",\"\\u0007\":1}"} {
+		if _, err := ParseTranscript([]byte(text)); err == nil ||
+			strings.ContainsFunc(err.Error(), func(r rune) bool { return r < 0x20 || r == 0x7f }) {
 			t.Errorf("%q: %q", text, err)
 		}
 	}
@@ -417,7 +435,8 @@ func TestErrorsArePrintable(t *testing.T) {
 
 func TestPrintable(t *testing.T) {
 	for in, want := range map[string]string{
-		"plain text, é and 🂡": "plain text, é and 🂡", "\x1b[2J\x07\n\r\t\x00\x7f": "?[2J??????", "a\u009bb\u202ec\u200bd": "a?b?c?d",
+		"plain text, é and 🂡": "plain text, é and 🂡", "\x1b[2J\x07\n\r\t\x00\x7f": "?[2J??????",
+		"a\u009bb\u202ec\u200bd": "a?b?c?d",
 		strings.Repeat("x", 300): strings.Repeat("x", 200),
 	} {
 		if got := printable(in); got != want {

@@ -13,7 +13,8 @@ func refState(m model) []byte {
 	}
 	last := m[len(m)-1]
 	return slices.Concat(
-		refJoin(uint8(1), uint64(len(m)), last.Time, false), refBlob(refBody(m[0])), refSum(refBytes(m[0])), refJoin(m.latched()), m.refPair(),
+		refJoin(uint8(1), uint64(len(m)), last.Time, false), refBlob(refBody(m[0])), refSum(refBytes(m[0])),
+		refJoin(m.latched()), m.refPair(),
 		refSorted(m.switches()), refSorted(m.starts()), refSorted(m.tables()), refSorted(m.played()),
 		m.keyring(), refSorted(m.credentials()), refJoin(m.newestAct()), m.refWaiting(),
 	)

@@ -273,7 +273,8 @@ func (r *stateReader) persons() {
 	p.newest = r.below("newest act")
 	last := uint64(0)
 	r.each("acts that wait", func() {
-		a := waitingAct{index: r.below("act"), at: int64(r.u64("time of the act")), expires: int64(r.u64("expiry of the act"))}
+		a := waitingAct{index: r.below("act"), at: int64(r.u64("time of the act")),
+			expires: int64(r.u64("expiry of the act"))}
 		a.approval = r.approval()
 		r.ascending("acts that wait", a.index > last && a.index <= p.newest)
 		if a.expires <= r.state.time {

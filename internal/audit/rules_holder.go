@@ -61,7 +61,8 @@ func (s *State) checkHolder(e Entry) error {
 	case h.Expires != 0 && e.Time >= h.Expires:
 		return illegal(RuleCredential, "credential %s expired at %s", h.ID, Instant(h.Expires))
 	case !writes(h.Role, e.Body):
-		return illegal(RuleCredential, "credential %s is of the role %s, which writes no %s", h.ID, h.Role, e.Body.Type())
+		return illegal(RuleCredential, "credential %s is of the role %s, which writes no %s", h.ID, h.Role,
+			e.Body.Type())
 	}
 	if table, ok := s.tableOf(e.Body); ok && len(h.Tables) > 0 && !slices.Contains(h.Tables, table) {
 		return illegal(RuleCredential, "credential %s is not for table %s", h.ID, table)

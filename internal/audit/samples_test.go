@@ -111,7 +111,8 @@ func (s *samples) addGenesis() {
 		g.Production, g.Deals, g.MixModes, g.Disclosure, g.Access = true, 2, 7, 2, 2
 		g.Policy = "log " + refVKey(sampleOrigin, signer("1")) + "\n" + witnessPolicy("w1", "w2")
 		g.Auditors = []hexed{auditorKey("1"), auditorKey("2")}
-		g.Predecessor = hexed("casino.example/2025\n7\n" + strings.Repeat("A", 43) + "=\n\n— casino.example/2025 AAAA\n")
+		g.Predecessor = hexed("casino.example/2025\n7\n" + strings.Repeat("A", 43) +
+			"=\n\n— casino.example/2025 AAAA\n")
 		g.Admins = admins("alice", "bob", "carol")
 		g.TwoPersons, g.Delay = []uint16{1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12}, 3600
 	})
@@ -140,7 +141,8 @@ func sampleContext() refContext {
 }
 
 func sampleDraw() refContext {
-	return refContext{Origin: sampleOrigin, Table: "wheel-1", Algorithm: 1, Kind: 2, Ranges: []uint32{6, 6, 37}, Disclosure: 1}
+	return refContext{Origin: sampleOrigin, Table: "wheel-1", Algorithm: 1, Kind: 2, Ranges: []uint32{6, 6, 37},
+		Disclosure: 1}
 }
 
 func sampleCommit(ctx refContext) refCommit {
@@ -151,7 +153,8 @@ func sampleCommit(ctx refContext) refCommit {
 
 func slots(n int) (plan []refSource) {
 	for i := range n {
-		plan = append(plan, refSource{Source: 1, Slot: refSlotHash(sampleOrigin, "table-7", bytesOf(fmt.Sprint("slot ", i), 32))})
+		plan = append(plan, refSource{Source: 1,
+			Slot: refSlotHash(sampleOrigin, "table-7", bytesOf(fmt.Sprint("slot ", i), 32))})
 	}
 	return plan
 }
@@ -168,17 +171,23 @@ func (s *samples) addCommits() {
 	of := func(changes ...func(*refContext)) refContext { return with(sampleContext(), changes...) }
 	draw := func(changes ...func(*refContext)) refContext { return with(sampleDraw(), changes...) }
 	add("52 cards, the first of its table", of())
-	add("a later serial, with a game reference", of(), func(c *refCommit) { c.Serial, c.Previous, c.GameRef = 2, 9, "hand.4711" })
+	add("a later serial, with a game reference", of(),
+		func(c *refCommit) { c.Serial, c.Previous, c.GameRef = 2, 9, "hand.4711" })
 	add("an idempotency key that is a UUIDv7", of(), func(c *refCommit) {
 		c.KeyTag = refKeyTag(sampleOrigin, "dealer-1", "table-7", "01920000-1234-7abc-8def-0123456789ab")
 	})
-	add("of a production ledger, disclosed to auditors", of(func(c *refContext) { c.Production, c.Disclosure = true, 2 }))
+	add("of a production ledger, disclosed to auditors",
+		of(func(c *refContext) { c.Production, c.Disclosure = true, 2 }))
 	add("the fewest cards, one taken", of(func(c *refContext) { c.Cards, c.Take = 2, 1 }))
 	add("the most cards, all taken", of(func(c *refContext) { c.Cards, c.Take = 4096, 4096 }))
-	add("a shoe of eight decks, fixed end_at", of(func(c *refContext) { c.Cards, c.Take, c.EndAt = 416, 416, refEndAt{Form: 1, Place: 350} }))
+	add("a shoe of eight decks, fixed end_at",
+		of(func(c *refContext) { c.Cards, c.Take, c.EndAt = 416, 416, refEndAt{Form: 1, Place: 350} }))
 	add("fixed end_at at the first place there is", of(func(c *refContext) { c.EndAt = refEndAt{Form: 1, Place: 1} }))
 	add("fixed end_at at the end", of(func(c *refContext) { c.Take, c.EndAt = 9, refEndAt{Form: 1, Place: 9} }))
-	add("a drawn end_at", of(func(c *refContext) { c.Cards, c.Take, c.EndAt = 416, 416, refEndAt{Form: 2, Lo: 338, Hi: 364} }))
+	add("a drawn end_at", of(func(c *refContext) {
+		c.Cards, c.Take, c.EndAt = 416, 416,
+			refEndAt{Form: 2, Lo: 338, Hi: 364}
+	}))
 	add("the widest drawn end_at", of(func(c *refContext) { c.EndAt = refEndAt{Form: 2, Lo: 1, Hi: 52} }))
 	add("a draw list", draw())
 	add("one draw 1..1", draw(func(c *refContext) { c.Ranges = []uint32{1} }))
@@ -187,9 +196,13 @@ func (s *samples) addCommits() {
 	}))
 	add("a draw list with slots and a beacon", draw(func(c *refContext) { c.Plan = append(slots(2), beacon(7)) }))
 	add("a plan of one slot", of(func(c *refContext) { c.Plan = slots(1) }))
-	add("a plan of a beacon in the last round there is", of(func(c *refContext) { c.Plan = []refSource{beacon(maxInteger)} }))
+	add("a plan of a beacon in the last round there is",
+		of(func(c *refContext) { c.Plan = []refSource{beacon(maxInteger)} }))
 	add("a plan of a cut", of(func(c *refContext) { c.Plan = []refSource{{Source: 3}} }))
-	add("a plan of every source", of(func(c *refContext) { c.Plan = append(slots(2), beacon(1), refSource{Source: 3}) }))
+	add("a plan of every source", of(func(c *refContext) {
+		c.Plan = append(slots(2), beacon(1),
+			refSource{Source: 3})
+	}))
 	add("a plan of 32 slots", of(func(c *refContext) { c.Plan = slots(32) }))
 	add("a child: a stub of five cards in no order", of(func(c *refContext) {
 		c.Cards, c.Take, c.Parent = 5, 5, &refParent{ID: 2, Positions: []uint16{51, 0, 7, 50, 8}}
@@ -219,7 +232,8 @@ func (s *samples) addMixes() {
 		all = append(all, refValue{Source: 1, Value: bytesOf(fmt.Sprint("slot ", i), 32)})
 	}
 	add("32 slots", 1, all...)
-	add("an order that no plan has: it is bytes that a writer can make, and illegal", 1, refValue{Source: 3, Cut: 1}, slot)
+	add("an order that no plan has: it is bytes that a writer can make, and illegal", 1, refValue{Source: 3, Cut: 1},
+		slot)
 }
 
 func (s *samples) addDeals() {
@@ -232,7 +246,8 @@ func (s *samples) addDeals() {
 	add("final, to a salted reference", refDeal{Shuffle: 2, First: 51, Final: true, Runs: []refRun{
 		{Cards: 1, Purpose: 1, Recipient: refReference(bytesOf("salt", 16), "Erika Mustermann")}}})
 	add("all places there can be, in one run", refDeal{Shuffle: 2, Runs: []refRun{{Cards: 4096, Purpose: 4}}})
-	add("the last place there can be", refDeal{Shuffle: 2, First: 4095, Runs: []refRun{{Cards: 1, Purpose: 2, Public: true}}})
+	add("the last place there can be", refDeal{Shuffle: 2, First: 4095,
+		Runs: []refRun{{Cards: 1, Purpose: 2, Public: true}}})
 	many := refDeal{Shuffle: 2}
 	for range 512 {
 		many.Runs = append(many.Runs, refRun{Cards: 8, Purpose: 3})
@@ -247,22 +262,28 @@ func (s *samples) addCloses() {
 			add(outcome+", public", refClose{Shuffle: 2, Outcome: uint8(i + 1), Form: 1, Tape: bytesOf("tape", 129)})
 		}
 	}
-	for i, reason := range []string{"misdeal", "exposed_card", "foul_deck", "game_cancelled", "operator_error", "system_fault",
+	for i, reason := range []string{"misdeal", "exposed_card", "foul_deck", "game_cancelled", "operator_error",
+		"system_fault",
 		"player_dispute", "mix_failed", "regulator"} {
-		add("void for "+reason, refClose{Shuffle: 2, Outcome: 4, Reason: uint8(i + 1), Form: 1, Tape: bytesOf("tape", 54)})
+		add("void for "+reason, refClose{Shuffle: 2, Outcome: 4, Reason: uint8(i + 1), Form: 1,
+			Tape: bytesOf("tape", 54)})
 	}
 	add("void for tape_lost, without a tape", refClose{Shuffle: 2, Outcome: 4, Reason: 10})
-	add("completed, sealed to auditors", refClose{Shuffle: 2, Outcome: 1, Form: 2, Key: 5, Tape: bytesOf("sealed", 129+81)})
-	add("void, sealed to auditors", refClose{Shuffle: 2, Outcome: 4, Reason: 9, Form: 2, Key: 5, Tape: bytesOf("sealed", 54+81)})
+	add("completed, sealed to auditors",
+		refClose{Shuffle: 2, Outcome: 1, Form: 2, Key: 5, Tape: bytesOf("sealed", 129+81)})
+	add("void, sealed to auditors", refClose{Shuffle: 2, Outcome: 4, Reason: 9, Form: 2, Key: 5,
+		Tape: bytesOf("sealed", 54+81)})
 	add("the shortest tape that a reader takes", refClose{Shuffle: 2, Outcome: 1, Form: 1, Tape: hexed{0}})
 }
 
 func (s *samples) addKeys() {
 	add := func(name string, k refKey) { s.add("key: "+name, refEntry{Key: &k}) }
-	low, high := refWrap{hexed(strings.Repeat("\x01", 32)), bytesOf("wrap", 113)}, refWrap{hexed(strings.Repeat("\xfe", 32)), bytesOf("another wrap", 113)}
+	low, high := refWrap{hexed(strings.Repeat("\x01", 32)), bytesOf("wrap", 113)},
+		refWrap{hexed(strings.Repeat("\xfe", 32)), bytesOf("another wrap", 113)}
 	add("signing", refKey{Subject: 1, Public: signingKey("2")})
 	add("disclosure for one auditor", refKey{Subject: 2, Public: auditorKey("disclosure"), Wraps: []refWrap{low}})
-	add("disclosure for two auditors, in order of key id", refKey{Subject: 2, Public: auditorKey("disclosure"), Wraps: []refWrap{low, high}})
+	add("disclosure for two auditors, in order of key id",
+		refKey{Subject: 2, Public: auditorKey("disclosure"), Wraps: []refWrap{low, high}})
 	add("auditor", refKey{Subject: 3, Public: auditorKey("3")})
 	add("policy", refKey{Subject: 4, Policy: witnessPolicy("w2")})
 	add("an empty policy: it is bytes that a writer can make, and illegal", refKey{Subject: 4})
@@ -273,27 +294,33 @@ func (s *samples) addKeys() {
 	add("an administrator comes", refKey{Subject: 6, Change: 1, Name: "dave", Public: adminKey("dave")})
 	add("an administrator goes", refKey{Subject: 6, Change: 2, Name: strings.Repeat("z", 64)})
 	add("an administrator has another key", refKey{Subject: 6, Change: 3, Name: "dave", Public: adminKey("dave 2")})
-	add("two_persons for every act", refKey{Subject: 7, Acts: []uint16{1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12}, Delay: 86_400})
+	add("two_persons for every act", refKey{Subject: 7, Acts: []uint16{1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12},
+		Delay: 86_400})
 	add("two_persons for no act", refKey{Subject: 7})
 }
 
 func (s *samples) addEvents() {
 	add := func(name string, e refEvent) { s.add("event: "+name, refEntry{Event: &e}) }
-	add("instance_start", refEvent{Kind: 1, Build: bytesOf("executable", 32), Config: bytesOf("configuration", 32), Version: "1.0.0",
-		Kernel: "6.8.0-45-generic+~1", VDSO: 2})
-	add("instance_start with the longest kernel release", refEvent{Kind: 1, Build: bytesOf("executable", 32), Config: bytesOf("configuration", 32),
-		Version: "1.0.0", Kernel: "!" + strings.Repeat("~", 63), VDSO: 1})
-	add("instance_start in FIPS 140-3 mode", refEvent{Kind: 1, Build: bytesOf("executable", 32), Config: bytesOf("configuration", 32),
-		FIPS: true, Version: "v1.2.3-rc.1_x"})
+	add("instance_start", refEvent{Kind: 1, Build: bytesOf("executable", 32), Config: bytesOf("configuration", 32),
+		Version: "1.0.0",
+		Kernel:  "6.8.0-45-generic+~1", VDSO: 2})
+	add("instance_start with the longest kernel release",
+		refEvent{Kind: 1, Build: bytesOf("executable", 32), Config: bytesOf("configuration", 32),
+			Version: "1.0.0", Kernel: "!" + strings.Repeat("~", 63), VDSO: 1})
+	add("instance_start in FIPS 140-3 mode",
+		refEvent{Kind: 1, Build: bytesOf("executable", 32), Config: bytesOf("configuration", 32),
+			FIPS: true, Version: "v1.2.3-rc.1_x"})
 	add("table_open", refEvent{Kind: 2, Table: "A"})
 	add("table_close", refEvent{Kind: 3, Table: strings.Repeat("z", 64)})
 	for i, what := range []string{"kill_set", "kill_clear"} {
 		kind := uint8(4 + i)
 		add(what+" for the ledger", refEvent{Kind: kind, Scope: 1, Reason: "audit of 2026-11-20"})
 		add(what+" for a table", refEvent{Kind: kind, Scope: 2, Table: "table-7", Reason: " ~"})
-		add(what+" for a deck", refEvent{Kind: kind, Scope: 3, Deck: bytesOf("deck", 32), Reason: strings.Repeat("r", 200)})
+		add(what+" for a deck", refEvent{Kind: kind, Scope: 3, Deck: bytesOf("deck", 32),
+			Reason: strings.Repeat("r", 200)})
 	}
-	for i, cause := range []string{"repetition", "proportion", "short_read", "read_error", "slow", "replaced", "startup",
+	for i, cause := range []string{"repetition", "proportion", "short_read", "read_error", "slow", "replaced",
+		"startup",
 		"tape_exhausted", "foul_deck", "operator", "statistics"} {
 		add("latch_set for "+cause, refEvent{Kind: 6, Cause: uint8(i + 1), Instance: 1})
 	}
@@ -301,8 +328,10 @@ func (s *samples) addEvents() {
 	for i, alarm := range []string{"mark_adopted", "signing_resumed", "clock_step", "witnesses", "statistics"} {
 		add("alarm "+alarm, refEvent{Kind: 129, Alarm: uint8(i + 129), Reason: "head 4711 held against the backup"})
 	}
-	add("head_adopted", refEvent{Kind: 10, Size: 9, Root: bytesOf("root", 32), LostSize: 12, LostRoot: bytesOf("lost", 32), Reason: "restored"})
-	add("head_adopted, without a head known before", refEvent{Kind: 10, Size: 9, Root: bytesOf("root", 32), LostRoot: make(hexed, 32), Reason: "r"})
+	add("head_adopted", refEvent{Kind: 10, Size: 9, Root: bytesOf("root", 32), LostSize: 12,
+		LostRoot: bytesOf("lost", 32), Reason: "restored"})
+	add("head_adopted, without a head known before",
+		refEvent{Kind: 10, Size: 9, Root: bytesOf("root", 32), LostRoot: make(hexed, 32), Reason: "r"})
 	add("access_head", refEvent{Kind: 130, Records: 17, Newest: bytesOf("record", 32)})
 }
 
@@ -327,7 +356,8 @@ func twoAdmins(g *refGenesis) {
 
 func (s *samples) addTakeovers() {
 	for i, extent := range []string{"close", "play"} {
-		s.add("takeover: to "+extent, refEntry{Takeover: &refTakeover{2, uint8(i + 1), "table 7: dealer-1 does not answer"}})
+		s.add("takeover: to "+extent, refEntry{Takeover: &refTakeover{2, uint8(i + 1),
+			"table 7: dealer-1 does not answer"}})
 	}
 	s.add("takeover: the largest id, the shortest reason", refEntry{Takeover: &refTakeover{maxInteger, 1, " "}})
 	s.add("takeover: the longest reason", refEntry{Takeover: &refTakeover{2, 2, strings.Repeat("~", 200)}})
@@ -347,15 +377,18 @@ func (s *samples) addHolders() {
 	}
 	add("a dealer's token for all tables")
 	for i, role := range []string{"auditor", "admin", "regulator"} {
-		add("a certificate of the role "+role, func(h *refHolder) { h.Form, h.Role, h.Identity = 2, uint8(i+2), role+"-1" })
+		add("a certificate of the role "+role,
+			func(h *refHolder) { h.Form, h.Role, h.Identity = 2, uint8(i+2), role+"-1" })
 	}
-	add("for two tables, with an expiry", func(h *refHolder) { h.Tables, h.Expires = []string{"table-7", "wheel-1"}, maxInteger })
+	add("for two tables, with an expiry",
+		func(h *refHolder) { h.Tables, h.Expires = []string{"table-7", "wheel-1"}, maxInteger })
 	add("for 256 tables", func(h *refHolder) {
 		for i := range 256 {
 			h.Tables = append(h.Tables, fmt.Sprintf("t%03d", i))
 		}
 	})
-	add("of a reserved identity: it is bytes that a writer can make, and illegal", func(h *refHolder) { h.Identity = "daemon" })
+	add("of a reserved identity: it is bytes that a writer can make, and illegal",
+		func(h *refHolder) { h.Identity = "daemon" })
 	s.add("credential: revoked", refEntry{Holder: &refHolder{Kind: 2, ID: "token-1", Reason: "lost"}})
 }
 
@@ -390,17 +423,22 @@ func refCredential(h *refHolder, secret []byte) hexed { return refCredentialHash
 func (s *samples) addActs() {
 	genesis := with(sampleGenesis(), twoAdmins)
 	first := refEntry{Time: sampleTime, Identity: "operator", Credential: "operator", Genesis: &genesis}.bytes()
-	for i, act := range []string{"policy", "auditor", "signing", "retirement", "adopt_head", "latch_clear", "kill_clear", "administrator",
+	for i, act := range []string{"policy", "auditor", "signing", "retirement", "adopt_head", "latch_clear",
+		"kill_clear", "administrator",
 		"admin_credential", "takeover", "two_persons", "cancel"} {
-		a := refAct{Act: uint8(i + 1), Digest: bytesOf("approved", 32), Previous: uint64(i), HeadSize: 20, HeadRoot: bytesOf("root", 32),
-			Expires: sampleTime + 3_600_000}
+		a := refAct{Act: uint8(i + 1), Digest: bytesOf("approved", 32), Previous: uint64(i), HeadSize: 20,
+			HeadRoot: bytesOf("root", 32),
+			Expires:  sampleTime + 3_600_000}
 		s.add("act: "+act, refEntry{Act: signedAct(first, a, "alice", "bob")})
 	}
 	e := refEntry{Identity: "dealer-2", Takeover: &refTakeover{2, 2, "table 7: dealer-1 does not answer"}}
-	s.add("act: of one administrator, for a takeover by dealer-2", refEntry{Act: signedAct(first, refAct{Act: 10, Digest: refApproved(e),
-		HeadRoot: make(hexed, 32), Expires: sampleTime + 1}, "bob")})
-	s.add("act: the largest integers, and signatures that are none", refEntry{Act: &refAct{Act: 1, Digest: bytesOf("d", 32), Previous: maxInteger,
-		HeadSize: maxInteger, HeadRoot: bytesOf("r", 32), Expires: maxInteger, Signatures: []refSignature{{"a", make(hexed, 64)}}}})
+	s.add("act: of one administrator, for a takeover by dealer-2",
+		refEntry{Act: signedAct(first, refAct{Act: 10, Digest: refApproved(e),
+			HeadRoot: make(hexed, 32), Expires: sampleTime + 1}, "bob")})
+	s.add("act: the largest integers, and signatures that are none",
+		refEntry{Act: &refAct{Act: 1, Digest: bytesOf("d", 32), Previous: maxInteger,
+			HeadSize: maxInteger, HeadRoot: bytesOf("r", 32), Expires: maxInteger,
+			Signatures: []refSignature{{"a", make(hexed, 64)}}}})
 }
 
 // addPassed has every code that a reader passes over: code says of which list and number.
@@ -424,13 +462,19 @@ func (s *samples) addPassed() {
 		{"a cause of the latch", []string{"latch 128"}, refEntry{Event: &refEvent{Kind: 6, Cause: 128, Instance: 1}}},
 		{"two purposes", []string{"purpose 128", "purpose 240"}, refEntry{Deal: &refDeal{Shuffle: 2, Runs: []refRun{
 			{Cards: 1, Purpose: 128}, {Cards: 1, Purpose: 1}, {Cards: 1, Purpose: 240}}}}},
-		{"a reason", []string{"reason 128"}, refEntry{Close: &refClose{Shuffle: 2, Outcome: 4, Reason: 128, Form: 1, Tape: tape}}},
-		{"extensions of a genesis", []string{"genesis_extension 128", "genesis_extension 255"}, refEntry{Genesis: &genesis}},
-		{"extensions of a context and its commit", []string{"context_extension 200", "commit_extension 129", "commit_extension 130"}, refEntry{Commit: &commit}},
-		{"an extension of a deal", []string{"deal_extension 128"}, refEntry{Deal: &refDeal{Shuffle: 2, Runs: []refRun{{Cards: 1, Purpose: 3}},
-			Extensions: []refExtension{{128, most}}}}},
-		{"extensions of a close", []string{"close_extension 128", "close_extension 129"}, refEntry{Close: &refClose{Shuffle: 2, Outcome: 1, Form: 1, Tape: tape,
-			Extensions: []refExtension{{128, nil}, {129, hexed{0}}}}}},
+		{"a reason", []string{"reason 128"},
+			refEntry{Close: &refClose{Shuffle: 2, Outcome: 4, Reason: 128, Form: 1, Tape: tape}}},
+		{"extensions of a genesis", []string{"genesis_extension 128", "genesis_extension 255"},
+			refEntry{Genesis: &genesis}},
+		{"extensions of a context and its commit",
+			[]string{"context_extension 200", "commit_extension 129", "commit_extension 130"},
+			refEntry{Commit: &commit}},
+		{"an extension of a deal", []string{"deal_extension 128"},
+			refEntry{Deal: &refDeal{Shuffle: 2, Runs: []refRun{{Cards: 1, Purpose: 3}},
+				Extensions: []refExtension{{128, most}}}}},
+		{"extensions of a close", []string{"close_extension 128", "close_extension 129"},
+			refEntry{Close: &refClose{Shuffle: 2, Outcome: 1, Form: 1, Tape: tape,
+				Extensions: []refExtension{{128, nil}, {129, hexed{0}}}}}},
 	} {
 		s.add("passed over: "+p.name, p.e)
 		(*s)[len(*s)-1].Passed = p.passed

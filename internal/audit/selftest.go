@@ -170,7 +170,8 @@ func SelfTest(name string, a *known.Answers) { selfTests[name](a, embedded()) }
 // on all of testdata.
 var selfTests = map[string]func(*known.Answers, *vectors){
 	"child": childrenTest, "slot-hash": slotsTest, "mix-seed": seedsTest,
-	"commitment": commitmentTest, "salts": saltsTest, "deck-root": deckRootTest, "opening": openingTest, "context": contextTest,
+	"commitment": commitmentTest, "salts": saltsTest, "deck-root": deckRootTest, "opening": openingTest,
+	"context": contextTest,
 	"key-tag": keyTagTest, "key-id": keyIDTest, "reference": referenceTest, "legality": legalityTest,
 	"entry-genesis": entryTest("genesis", genesisEntry), "entry-commit": entryTest("commit", commitEntry),
 	"entry-mix": entryTest("mix", mixEntry), "entry-deal": entryTest("deal", dealEntry),

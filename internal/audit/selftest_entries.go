@@ -89,13 +89,16 @@ func madeEntry(vector string, plus int64, by Actor, b Body) made {
 
 func genesisEntry() made {
 	return madeEntry("genesis: a sandbox without policy and auditors", 0, Daemon, &Genesis{
-		Revision: Revision, Origin: madeOrigin, SigningKey: known.Unhex("01bc0f81ea3476f0dae395585a4ad10b2075a62c4553c23f5a9ee03da57be54203"),
-		Deals: DealsSigned, Disclosure: DisclosurePublic, DefaultCloseBy: 3600, MaxCloseBy: 86400, Access: AccessPublic})
+		Revision: Revision, Origin: madeOrigin,
+		SigningKey: known.Unhex("01bc0f81ea3476f0dae395585a4ad10b2075a62c4553c23f5a9ee03da57be54203"),
+		Deals:      DealsSigned, Disclosure: DisclosurePublic, DefaultCloseBy: 3600, MaxCloseBy: 86400,
+		Access: AccessPublic})
 }
 
 func commitEntry() made {
 	return madeEntry("commit: a plan of every source", 26, madeDealer, &Commit{
-		Context: &Context{Origin: madeOrigin, Table: "table-7", DeckHash: known.Hash(madeDeck), Recipe: shuffle.Recipe{Cards: 52, Take: 52},
+		Context: &Context{Origin: madeOrigin, Table: "table-7", DeckHash: known.Hash(madeDeck),
+			Recipe: shuffle.Recipe{Cards: 52, Take: 52},
 			Plan: []Planned{
 				{Source: SourceSlot, Slot: known.Hash("d4f4a2aa4873403a8587835447ba583c2619e6ade0debb1c89adb221c15d8589")},
 				{Source: SourceSlot, Slot: known.Hash("3947a9a8daf023d131289b123593f2c0743a88c5fac76f8f0b8efb999ae59a06")},
@@ -129,12 +132,14 @@ func dealEntry() made {
 }
 
 func closeEntry() made {
-	return madeEntry("close: void for tape_lost, without a tape", 57, madeDealer, &Close{Shuffle: 2, Outcome: OutcomeVoid, Reason: ReasonTapeLost, Form: FormNone})
+	return madeEntry("close: void for tape_lost, without a tape", 57, madeDealer,
+		&Close{Shuffle: 2, Outcome: OutcomeVoid, Reason: ReasonTapeLost, Form: FormNone})
 }
 
 func keyEntry() made {
-	return madeEntry("key: retirement of a disclosure key", 68, Operator, &Key{Subject: SubjectRetirement, Retired: SubjectDisclosure,
-		ID: known.Hash("29e8fc856dc65f4ec4da0f447fae1e69987bb4c3d85969af7c00e7df202add75"), From: madeTime + 1})
+	return madeEntry("key: retirement of a disclosure key", 68, Operator,
+		&Key{Subject: SubjectRetirement, Retired: SubjectDisclosure,
+			ID: known.Hash("29e8fc856dc65f4ec4da0f447fae1e69987bb4c3d85969af7c00e7df202add75"), From: madeTime + 1})
 }
 
 func eventEntry() made {
@@ -145,13 +150,15 @@ func eventEntry() made {
 }
 
 func takeoverEntry() made {
-	return madeEntry("takeover: to close", 106, madeDealer, &Takeover{Shuffle: 2, Extent: ExtentClose, Reason: "table 7: dealer-1 does not answer"})
+	return madeEntry("takeover: to close", 106, madeDealer,
+		&Takeover{Shuffle: 2, Extent: ExtentClose, Reason: "table 7: dealer-1 does not answer"})
 }
 
 func credentialEntry() made {
 	return madeEntry("credential: for two tables, with an expiry", 115, Operator, &Credential{Kind: CredentialCreated,
-		ID: "token-1", Form: FormToken, Role: RoleDealer, Identity: "dealer-1", Tables: []string{"table-7", "wheel-1"}, Expires: MaxInteger,
-		Digest: known.Hash("d0d2a2d9e4214a52170ac61891609a9420a404fbf182a7fca732bf1f026d2523")})
+		ID: "token-1", Form: FormToken, Role: RoleDealer, Identity: "dealer-1", Tables: []string{"table-7", "wheel-1"},
+		Expires: MaxInteger,
+		Digest:  known.Hash("d0d2a2d9e4214a52170ac61891609a9420a404fbf182a7fca732bf1f026d2523")})
 }
 
 func actEntry() made {

@@ -78,7 +78,8 @@ func checkpointTest(a *known.Answers, v *vectors) {
 		head, err := OpenCheckpoint([]byte(c.Signed), key)
 		a.Is(c.Name, step(err), nil, c.Step)
 		if c.Step == "proved" {
-			a.Is(c.Name+", its content", fmt.Sprintf("%s %d %x", head.Origin, head.Size, head.Root[:]), nil, fmt.Sprintf("%s %d %s", c.Origin, c.Size, c.Root))
+			a.Is(c.Name+", its content", fmt.Sprintf("%s %d %x", head.Origin, head.Size, head.Root[:]), nil,
+				fmt.Sprintf("%s %d %s", c.Origin, c.Size, c.Root))
 			a.Is(c.Name+", its text", head.Text(), nil, c.Signed[:strings.Index(c.Signed, "\n\n")+1])
 		}
 	}
@@ -105,7 +106,8 @@ func receiptTest(a *known.Answers, v *vectors) {
 		}
 		a.Is(c.Name, step(err), nil, c.Step)
 		if c.Step == "proved" {
-			a.Is(c.Name+", its content", fmt.Sprintf("%d %d %x", r.Index, head.Size, r.Entry), nil, fmt.Sprintf("%d %d %s", c.Index, c.Size, c.Entry))
+			a.Is(c.Name+", its content", fmt.Sprintf("%d %d %x", r.Index, head.Size, r.Entry), nil,
+				fmt.Sprintf("%d %d %s", c.Index, c.Size, c.Entry))
 			a.Is(c.Name+", its text", r.Text(), nil, c.Text)
 		}
 	}
@@ -139,7 +141,8 @@ func cosignatureTest(a *known.Answers, v *vectors) {
 	complete, _ := policy.CompleteAt(r.Checkpoint)
 	a.Values("the second at which the quorum was complete", complete, nil, int64(1790000000))
 	a.Is("another text", look(bytes.Replace(r.Checkpoint, []byte("\n11\n"), []byte("\n12\n"), 1)), nil, "false")
-	a.Is("another time of the first", look(bytes.Replace(r.Checkpoint, []byte("AAAABqsTuA"), []byte("AAAABqsTuB"), 1)), nil, "w2 1790000001 true")
+	a.Is("another time of the first", look(bytes.Replace(r.Checkpoint, []byte("AAAABqsTuA"), []byte("AAAABqsTuB"), 1)),
+		nil, "w2 1790000001 true")
 }
 
 func transcriptTest(a *known.Answers, v *vectors) {

@@ -47,7 +47,8 @@ func TestThousandsOfOpenShuffles(t *testing.T) {
 		case i > 0 && r.IntN(2) == 0:
 			apply("earlier_serial", burn(waiting[i]))
 		default:
-			apply(holds, &Close{Shuffle: waiting[i], Outcome: OutcomeVoid, Reason: ReasonMisdeal, Form: FormTape, Tape: make([]byte, 54)})
+			apply(holds, &Close{Shuffle: waiting[i], Outcome: OutcomeVoid, Reason: ReasonMisdeal, Form: FormTape,
+				Tape: make([]byte, 54)})
 			apply("not_open", burn(waiting[i]))
 			waiting = slices.Delete(waiting, i, i+1)
 		}
@@ -80,6 +81,7 @@ func sampleGenesisBody() *Genesis {
 // nextCommit is a commit of two cards that may come next at a table.
 func nextCommit(s *State, table string) *Commit {
 	serial, previous := s.Next(table)
-	return &Commit{Context: &Context{Origin: sampleOrigin, Table: table, Recipe: shuffle.Recipe{Cards: 2, Take: 2}, Disclosure: DisclosurePublic},
+	return &Commit{Context: &Context{Origin: sampleOrigin, Table: table, Recipe: shuffle.Recipe{Cards: 2, Take: 2},
+		Disclosure: DisclosurePublic},
 		Serial: serial, Previous: previous, CloseBy: 1000, Instance: 1}
 }

@@ -22,12 +22,14 @@ var aloneKey = append([]byte{1, 0x58}, bytes.Repeat([]byte{0x66}, 31)...)
 // alone returns the genesis, a commit at aloneID, a deal and a close.
 func alone() []audit.Placed {
 	at := func(index uint64, ms int64, body audit.Body) audit.Placed {
-		return audit.Placed{Index: index, Entry: audit.Entry{Time: ms, Actor: audit.Actor{Identity: "dealer-1", Credential: "token-1"}, Body: body}}
+		return audit.Placed{Index: index,
+			Entry: audit.Entry{Time: ms, Actor: audit.Actor{Identity: "dealer-1", Credential: "token-1"}, Body: body}}
 	}
 	ctx := &audit.Context{Origin: "example.com/alone", Table: "t", Recipe: shuffle.Recipe{Cards: 6, Take: 6},
 		Disclosure: audit.DisclosurePublic}
 	return []audit.Placed{
-		at(0, 1000, &audit.Genesis{Revision: 1, Origin: "example.com/alone", SigningKey: aloneKey, Deals: audit.DealsSigned,
+		at(0, 1000, &audit.Genesis{Revision: 1, Origin: "example.com/alone", SigningKey: aloneKey,
+			Deals:      audit.DealsSigned,
 			Disclosure: audit.DisclosurePublic, DefaultCloseBy: 60, MaxCloseBy: 60, Access: audit.AccessPublic}),
 		at(aloneID, 2000, &audit.Commit{Context: ctx, Serial: 7, Previous: 50, CloseBy: 62_000, Instance: 9}),
 		at(110, 3000, &audit.Deal{Shuffle: aloneID, Runs: []audit.Run{{Count: 2, Purpose: audit.PurposeBoard}}}),
@@ -61,15 +63,17 @@ func TestCheckShuffle(t *testing.T) {
 	}
 	seal := func(e []audit.Placed, key uint64) {
 		commit(e).Context.Disclosure = audit.DisclosureAuditor
-		closing(e).Form, closing(e).Key, closing(e).Tape = audit.FormSealed, key, append(closing(e).Tape, make([]byte, 81)...)
+		closing(e).Form, closing(e).Key, closing(e).Tape = audit.FormSealed, key,
+			append(closing(e).Tape, make([]byte, 81)...)
 	}
 	dealer2 := audit.Actor{Identity: "dealer-2", Credential: "token-2"}
 	// taken puts takeovers by dealer-2 between the commit and the deal.
 	taken := func(extents ...audit.Extent) func([]audit.Placed) []audit.Placed {
 		return func(e []audit.Placed) []audit.Placed {
 			for i, extent := range extents {
-				e = slices.Insert(e, 2+i, audit.Placed{Index: aloneID + 1 + uint64(i), Entry: audit.Entry{Time: 2500, Actor: dealer2,
-					Body: &audit.Takeover{Shuffle: aloneID, Extent: extent, Reason: "r"}}})
+				e = slices.Insert(e, 2+i,
+					audit.Placed{Index: aloneID + 1 + uint64(i), Entry: audit.Entry{Time: 2500, Actor: dealer2,
+						Body: &audit.Takeover{Shuffle: aloneID, Extent: extent, Reason: "r"}}})
 			}
 			return e
 		}
@@ -95,34 +99,40 @@ func TestCheckShuffle(t *testing.T) {
 		"taken over to close, and dealt":     {audit.RuleOwner, list(taken(audit.ExtentClose), by(dealer2, 3, 4))},
 		"taken over to close":                {"", list(taken(audit.ExtentClose), by(dealer2, 4), without(3))},
 		"taken over to close, then to play":  {"", list(taken(audit.ExtentClose, audit.ExtentPlay), by(dealer2, 4, 5))},
-		"taken over twice alike":             {audit.RuleOwner, list(taken(audit.ExtentPlay, audit.ExtentPlay), by(dealer2, 4, 5))},
-		"taken over by the operator":         {audit.RuleOwner, list(taken(audit.ExtentPlay), by(audit.Operator, 2))},
-		"another shuffle taken over": {audit.RuleNotOpen, list(taken(audit.ExtentPlay), func(e []audit.Placed) []audit.Placed {
-			e[2].Entry.Body.(*audit.Takeover).Shuffle++
-			return e
-		})},
+		"taken over twice alike": {audit.RuleOwner,
+			list(taken(audit.ExtentPlay, audit.ExtentPlay), by(dealer2, 4, 5))},
+		"taken over by the operator": {audit.RuleOwner, list(taken(audit.ExtentPlay), by(audit.Operator, 2))},
+		"another shuffle taken over": {audit.RuleNotOpen,
+			list(taken(audit.ExtentPlay), func(e []audit.Placed) []audit.Placed {
+				e[2].Entry.Body.(*audit.Takeover).Shuffle++
+				return e
+			})},
 		"taken over after a final deal": {audit.RulePair, list(func(e []audit.Placed) []audit.Placed {
 			deal(e).Final = true
 			return slices.Insert(e, 3, audit.Placed{Index: 111, Entry: audit.Entry{Time: 3000, Actor: dealer2,
 				Body: &audit.Takeover{Shuffle: aloneID, Extent: audit.ExtentClose, Reason: "r"}}})
 		}, by(dealer2, 4))},
-		"in production, where a takeover to play needs an act that the file does not hold": {"", list(taken(audit.ExtentPlay),
-			by(dealer2, 3, 4), func(e []audit.Placed) []audit.Placed {
-				g := e[0].Entry.Body.(*audit.Genesis)
-				g.Production, commit(e).Context.Production = true, true
-				g.Administrators = []audit.Administrator{{Name: "a", Key: seedKey}, {Name: "b", Key: otherKey}}
-				g.TwoPersons = []audit.Act{audit.ActAdministrator, audit.ActAdminCredential, audit.ActTakeover, audit.ActTwoPersons}
-				return e
-			})},
+		"in production, where a takeover to play needs an act that the file does not hold": {"",
+			list(taken(audit.ExtentPlay),
+				by(dealer2, 3, 4), func(e []audit.Placed) []audit.Placed {
+					g := e[0].Entry.Body.(*audit.Genesis)
+					g.Production, commit(e).Context.Production = true, true
+					g.Administrators = []audit.Administrator{{Name: "a", Key: seedKey}, {Name: "b", Key: otherKey}}
+					g.TwoPersons = []audit.Act{audit.ActAdministrator, audit.ActAdminCredential, audit.ActTakeover,
+						audit.ActTwoPersons}
+					return e
+				})},
 		"an administrator with the signing key": {audit.RuleKey, list(func(e []audit.Placed) []audit.Placed {
-			e[0].Entry.Body.(*audit.Genesis).Administrators = []audit.Administrator{{Name: "a", Key: otherKey}, {Name: "b", Key: aloneKey}}
+			e[0].Entry.Body.(*audit.Genesis).Administrators = []audit.Administrator{{Name: "a", Key: otherKey},
+				{Name: "b", Key: aloneKey}}
 			return e
 		})},
 		"in production without administrators": {audit.RuleAdmins, list(func(e []audit.Placed) []audit.Placed {
 			e[0].Entry.Body.(*audit.Genesis).Production, commit(e).Context.Production = true, true
 			return e
 		})},
-		"a child, continued by another": {audit.RuleOwner, list(func(e []audit.Placed) []audit.Placed { child(e); return e }, by(dealer2, 2))},
+		"a child, continued by another": {audit.RuleOwner,
+			list(func(e []audit.Placed) []audit.Placed { child(e); return e }, by(dealer2, 2))},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -132,7 +142,8 @@ func TestCheckShuffle(t *testing.T) {
 			}
 			err := audit.CheckShuffle(entries)
 			var illegal *audit.Illegal
-			if test.rule == "" && err != nil || test.rule != "" && (!errors.As(err, &illegal) || illegal.Code != test.rule) {
+			if test.rule == "" && err != nil || test.rule != "" &&
+				(!errors.As(err, &illegal) || illegal.Code != test.rule) {
 				t.Errorf("%v, want %q", err, test.rule)
 			}
 		})
@@ -156,13 +167,15 @@ func TestCheckShuffle(t *testing.T) {
 		"no genesis":          {audit.RuleGenesisFirst, func(e []audit.Placed) { e[0].Entry.Body = e[2].Entry.Body }},
 		"time":                {audit.RuleTime, func(e []audit.Placed) { e[3].Entry.Time = 2999 }},
 		"time before genesis": {audit.RuleTime, func(e []audit.Placed) { e[1].Entry.Time = 999 }},
-		"origin":              {audit.RuleOrigin, func(e []audit.Placed) { commit(e).Context.Origin = "example.com/other" }},
-		"production":          {audit.RuleOrigin, func(e []audit.Placed) { commit(e).Context.Production = true }},
-		"instance above":      {audit.RuleInstance, func(e []audit.Placed) { commit(e).Instance = aloneID }},
-		"instance 0":          {audit.RuleInstance, func(e []audit.Placed) { commit(e).Instance = 0 }},
-		"previous above":      {audit.RuleSerial, func(e []audit.Placed) { commit(e).Previous = aloneID }},
-		"close-by":            {audit.RuleCloseBy, func(e []audit.Placed) { commit(e).CloseBy++ }},
-		"mix modes":           {audit.RuleMixModes, func(e []audit.Placed) { commit(e).Context.Plan = []audit.Planned{{Source: audit.SourceCut}} }},
+		"origin": {audit.RuleOrigin,
+			func(e []audit.Placed) { commit(e).Context.Origin = "example.com/other" }},
+		"production":     {audit.RuleOrigin, func(e []audit.Placed) { commit(e).Context.Production = true }},
+		"instance above": {audit.RuleInstance, func(e []audit.Placed) { commit(e).Instance = aloneID }},
+		"instance 0":     {audit.RuleInstance, func(e []audit.Placed) { commit(e).Instance = 0 }},
+		"previous above": {audit.RuleSerial, func(e []audit.Placed) { commit(e).Previous = aloneID }},
+		"close-by":       {audit.RuleCloseBy, func(e []audit.Placed) { commit(e).CloseBy++ }},
+		"mix modes": {audit.RuleMixModes,
+			func(e []audit.Placed) { commit(e).Context.Plan = []audit.Planned{{Source: audit.SourceCut}} }},
 		"a round that is out": {audit.RuleBeacon, func(e []audit.Placed) {
 			e[0].Entry.Body.(*audit.Genesis).MixModes = 2
 			commit(e).Context.Plan = []audit.Planned{{Source: audit.SourceBeacon, Chain: audit.Quicknet, Round: 1}}
@@ -171,29 +184,36 @@ func TestCheckShuffle(t *testing.T) {
 			}
 			commit(e).CloseBy += 1692803367_000
 		}},
-		"parent above":         {audit.RuleParent, func(e []audit.Placed) { child(e); commit(e).Context.Parent.ID = aloneID }},
-		"parent 0":             {audit.RuleParent, func(e []audit.Placed) { child(e); commit(e).Context.Parent.ID = 0 }},
+		"parent above": {audit.RuleParent,
+			func(e []audit.Placed) { child(e); commit(e).Context.Parent.ID = aloneID }},
+		"parent 0": {audit.RuleParent,
+			func(e []audit.Placed) { child(e); commit(e).Context.Parent.ID = 0 }},
 		"no room for a parent": {audit.RulePair, func(e []audit.Placed) { child(e); e[2].Index = aloneID + 1 }},
 		"a deal of the parent": {audit.RulePlace, func(e []audit.Placed) { child(e); deal(e).Shuffle = 40 }},
 		"a mix of the parent": {audit.RuleMix, func(e []audit.Placed) {
 			child(e)
 			e[2].Entry.Body = &audit.Mix{Shuffle: 40, Values: []audit.MixValue{{Source: audit.SourceCut}}}
 		}},
-		"a weak genesis key":       {audit.RuleKey, func(e []audit.Placed) { e[0].Entry.Body.(*audit.Genesis).SigningKey = make([]byte, 33) }},
-		"another shuffle":          {audit.RuleNotOpen, func(e []audit.Placed) { deal(e).Shuffle++ }},
-		"late deal":                {audit.RuleDeadline, func(e []audit.Placed) { e[2].Entry.Time, e[3].Entry.Time = 62_000, 62_000 }},
-		"late close":               {audit.RuleDeadline, func(e []audit.Placed) { e[3].Entry.Time = 62_000 }},
-		"early expiry":             {audit.RuleDeadline, func(e []audit.Placed) { closing(e).Outcome = audit.OutcomeExpired }},
-		"place":                    {audit.RulePlace, func(e []audit.Placed) { deal(e).First = 1 }},
-		"places":                   {audit.RulePlaces, func(e []audit.Placed) { deal(e).Runs[0].Count = 7 }},
-		"cosigned above":           {audit.RuleCosigned, func(e []audit.Placed) { deal(e).Cosigned = 111 }},
-		"not cosigned":             {audit.RuleCosigned, func(e []audit.Placed) { e[0].Entry.Body.(*audit.Genesis).Deals = audit.DealsCosigned }},
+		"a weak genesis key": {audit.RuleKey,
+			func(e []audit.Placed) { e[0].Entry.Body.(*audit.Genesis).SigningKey = make([]byte, 33) }},
+		"another shuffle": {audit.RuleNotOpen, func(e []audit.Placed) { deal(e).Shuffle++ }},
+		"late deal": {audit.RuleDeadline,
+			func(e []audit.Placed) { e[2].Entry.Time, e[3].Entry.Time = 62_000, 62_000 }},
+		"late close": {audit.RuleDeadline, func(e []audit.Placed) { e[3].Entry.Time = 62_000 }},
+		"early expiry": {audit.RuleDeadline,
+			func(e []audit.Placed) { closing(e).Outcome = audit.OutcomeExpired }},
+		"place":          {audit.RulePlace, func(e []audit.Placed) { deal(e).First = 1 }},
+		"places":         {audit.RulePlaces, func(e []audit.Placed) { deal(e).Runs[0].Count = 7 }},
+		"cosigned above": {audit.RuleCosigned, func(e []audit.Placed) { deal(e).Cosigned = 111 }},
+		"not cosigned": {audit.RuleCosigned,
+			func(e []audit.Placed) { e[0].Entry.Body.(*audit.Genesis).Deals = audit.DealsCosigned }},
 		"final, and later a close": {audit.RulePair, func(e []audit.Placed) { deal(e).Final = true }},
-		"no room for a child":      {audit.RuleOutcome, func(e []audit.Placed) { closing(e).Outcome, e[3].Index = audit.OutcomeContinued, 111 }},
-		"form":                     {audit.RuleForm, func(e []audit.Placed) { closing(e).Tape = closing(e).Tape[1:] }},
-		"sealed to a key above":    {audit.RuleDisclosureKey, func(e []audit.Placed) { seal(e, 120) }},
-		"sealed to entry 0":        {audit.RuleDisclosureKey, func(e []audit.Placed) { seal(e, 0) }},
-		"a commit more":            {audit.RuleSerial, func(e []audit.Placed) { e[2].Entry.Body = e[1].Entry.Body }},
+		"no room for a child": {audit.RuleOutcome,
+			func(e []audit.Placed) { closing(e).Outcome, e[3].Index = audit.OutcomeContinued, 111 }},
+		"form":                  {audit.RuleForm, func(e []audit.Placed) { closing(e).Tape = closing(e).Tape[1:] }},
+		"sealed to a key above": {audit.RuleDisclosureKey, func(e []audit.Placed) { seal(e, 120) }},
+		"sealed to entry 0":     {audit.RuleDisclosureKey, func(e []audit.Placed) { seal(e, 0) }},
+		"a commit more":         {audit.RuleSerial, func(e []audit.Placed) { e[2].Entry.Body = e[1].Entry.Body }},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -201,7 +221,8 @@ func TestCheckShuffle(t *testing.T) {
 			test.change(entries)
 			err := audit.CheckShuffle(entries)
 			var illegal *audit.Illegal
-			if test.rule == "" && err != nil || test.rule != "" && (!errors.As(err, &illegal) || illegal.Code != test.rule) {
+			if test.rule == "" && err != nil || test.rule != "" &&
+				(!errors.As(err, &illegal) || illegal.Code != test.rule) {
 				t.Errorf("%v, want %q", err, test.rule)
 			}
 		})
@@ -233,7 +254,8 @@ func TestCheckShuffle(t *testing.T) {
 		late := alone()
 		late[0].Index = 1
 		for name, entries := range map[string][]audit.Placed{
-			"none": nil, "genesis alone": alone()[:1], "no commit": alone()[2:], "out of order": swapped, "a late genesis": late,
+			"none": nil, "genesis alone": alone()[:1], "no commit": alone()[2:], "out of order": swapped,
+			"a late genesis": late,
 		} {
 			if err := audit.CheckShuffle(entries); !errors.Is(err, audit.ErrMalformed) {
 				t.Errorf("%s: %v", name, err)

@@ -52,7 +52,8 @@ func TestCopyStands(t *testing.T) {
 				id := all[rapid.IntRange(0, len(all)-1).Draw(rt, "shuffle")].ID
 				switch o := find(s, id); act {
 				case 5, 6:
-					apply(someone, &Deal{Shuffle: id, First: int(o.next), Runs: []Run{{Count: 1, Purpose: PurposeBurn}}})
+					apply(someone, &Deal{Shuffle: id, First: int(o.next),
+						Runs: []Run{{Count: 1, Purpose: PurposeBurn}}})
 				case 7, 8:
 					s.applyTakeover(&Takeover{Shuffle: id, Extent: ExtentPlay}, Actor{Identity: "another"})
 					s.setMixed(id, o.planned)
@@ -77,7 +78,8 @@ func TestCopyStands(t *testing.T) {
 				rt.Fatalf("%d of %d open shuffles\n%x\nwant\n%x", back.OpenCount(), s.OpenCount(), got, want)
 			}
 			for id := range back.open.slots {
-				if o := find(back, id); o.next == 0 && !bytes.Contains(fmt.Append(nil, o.table.waiting), fmt.Append(nil, id)) {
+				if o := find(back, id); o.next == 0 &&
+					!bytes.Contains(fmt.Append(nil, o.table.waiting), fmt.Append(nil, id)) {
 					rt.Fatalf("shuffle %d does not wait at its table", id)
 				}
 			}

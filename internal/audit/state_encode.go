@@ -104,7 +104,8 @@ func (s *State) encodeKills(w *writer) {
 }
 
 func (k kill) compare(other kill) int {
-	return cmp.Or(cmp.Compare(k.scope, other.scope), compareNames(k.table, other.table), bytes.Compare(k.deck[:], other.deck[:]))
+	return cmp.Or(cmp.Compare(k.scope, other.scope), compareNames(k.table, other.table),
+		bytes.Compare(k.deck[:], other.deck[:]))
 }
 
 // compareNames orders names as their encodings, which begin with the length.

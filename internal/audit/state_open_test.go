@@ -19,7 +19,8 @@ func TestOpenShufflesOwnTheirBytes(t *testing.T) {
 	var commits []*Commit
 	for _, table := range []string{"a", "b", "a"} {
 		c := nextCommit(s, table)
-		c.GameRef, c.CloseBy, c.Context.Recipe = strings.Repeat(table, 64), sampleTime+1000, shuffle.Recipe{Ranges: []uint32{6, 6}}
+		c.GameRef, c.CloseBy, c.Context.Recipe = strings.Repeat(table, 64), sampleTime+1000,
+			shuffle.Recipe{Ranges: []uint32{6, 6}}
 		benchApply(t, s, []Entry{{Time: sampleTime, Actor: someone, Body: c}})
 		commits = append(commits, c)
 	}
@@ -156,7 +157,8 @@ func TestOpenSlots(t *testing.T) {
 		end(id)
 	}
 	if len(s.open.numbers) != 1 || len(s.open.long) != 0 {
-		t.Errorf("one shuffle is open, and %d terms and %d long commits are held", len(s.open.numbers), len(s.open.long))
+		t.Errorf("one shuffle is open, and %d terms and %d long commits are held", len(s.open.numbers),
+			len(s.open.long))
 	}
 	if got := find(s, ids[0]).commit().GameRef; got != "" {
 		t.Errorf("game reference %q", got)

@@ -156,7 +156,8 @@ func (r *stateReader) tables() {
 
 // table reads a table into the state.
 func (r *stateReader) table() *table {
-	t := &table{name: r.name("table"), closed: r.flag("closed"), serial: r.u64("serial"), last: r.below("newest commit")}
+	t := &table{name: r.name("table"), closed: r.flag("closed"), serial: r.u64("serial"),
+		last: r.below("newest commit")}
 	if (t.serial == 0) != (t.last == 0) {
 		r.fail("serial", "0 without a commit and only then")
 	}

@@ -37,51 +37,92 @@ func TestParseStateRefuses(t *testing.T) {
 		"no genesis":                func(s *State) { s.genesis = nil },
 		"no genesis, and a key entry": func(s *State) {
 			*s = *NewState()
-			s.size, s.faulty, s.keys.entries = 2, true, []KeyEntry{{1, 1, &Key{Subject: SubjectAuditor, Public: auditorKey("1")}}}
+			s.size, s.faulty, s.keys.entries = 2, true,
+				[]KeyEntry{{1, 1, &Key{Subject: SubjectAuditor, Public: auditorKey("1")}}}
 		},
-		"no genesis, and the latch":              func(s *State) { *s = *NewState(); s.size, s.faulty, s.latched = 1, true, true },
-		"no genesis, and no fault":               func(s *State) { *s = *NewState(); s.size = 1 },
-		"no entries, and a time":                 func(s *State) { *s = *NewState(); s.time = 1 },
-		"no entries, and a fault":                func(s *State) { *s = *NewState(); s.faulty = true },
-		"a pair of no open shuffle":              func(s *State) { s.pair = &pair{shuffle: 1} },
-		"a switch for a table without a name":    func(s *State) { s.killed[kill{scope: ScopeTable}] = true },
-		"an instance above":                      func(s *State) { s.instances[s.size] = true },
-		"the genesis for an instance":            func(s *State) { s.instances[0] = true },
-		"a table with a bad name":                func(s *State) { s.tables["-"] = &table{} },
-		"a table with a serial and no commit":    func(s *State) { s.tables["u"] = &table{serial: 1} },
-		"a table with a commit and no serial":    func(s *State) { s.tables["u"] = &table{last: 1} },
-		"a table with a commit above":            func(s *State) { s.tables["u"] = &table{serial: 1, last: s.size} },
-		"an open shuffle of no table":            func(s *State) { _, o := first(s, true); delete(s.tables, o.commit().Context.Table) },
+		"no genesis, and the latch": func(s *State) {
+			*s = *NewState()
+			s.size, s.faulty, s.latched = 1,
+				true, true
+		},
+		"no genesis, and no fault":            func(s *State) { *s = *NewState(); s.size = 1 },
+		"no entries, and a time":              func(s *State) { *s = *NewState(); s.time = 1 },
+		"no entries, and a fault":             func(s *State) { *s = *NewState(); s.faulty = true },
+		"a pair of no open shuffle":           func(s *State) { s.pair = &pair{shuffle: 1} },
+		"a switch for a table without a name": func(s *State) { s.killed[kill{scope: ScopeTable}] = true },
+		"an instance above":                   func(s *State) { s.instances[s.size] = true },
+		"the genesis for an instance":         func(s *State) { s.instances[0] = true },
+		"a table with a bad name":             func(s *State) { s.tables["-"] = &table{} },
+		"a table with a serial and no commit": func(s *State) { s.tables["u"] = &table{serial: 1} },
+		"a table with a commit and no serial": func(s *State) { s.tables["u"] = &table{last: 1} },
+		"a table with a commit above":         func(s *State) { s.tables["u"] = &table{serial: 1, last: s.size} },
+		"an open shuffle of no table": func(s *State) {
+			_,
+				o := first(s, true)
+			delete(s.tables, o.commit().Context.Table)
+		},
 		"an open shuffle above the table's last": func(s *State) { _, o := first(s, true); o.table.last = 1 },
-		"an open shuffle above":                  func(s *State) { _, o := first(s, true); o.table.last = s.size - 1; move(s, o.id, s.size) },
-		"an open shuffle at entry 0":             func(s *State) { _, o := first(s, true); move(s, o.id, 0) },
-		"an open shuffle with a bad commit":      func(s *State) { _, o := first(s, true); rewrite(s, o, func(c *Commit) { c.Serial = 0 }) },
-		"an open shuffle with a bad context":     func(s *State) { _, o := first(s, true); rewrite(s, o, func(c *Commit) { c.Context.Origin = "" }) },
-		"a next place past the last":             func(s *State) { _, o := first(s, true); o.next = uint16(o.m + 1) },
-		"mixed without a plan":                   func(s *State) { _, o := first(s, false); o.mixed = true },
-		"a key entry above":                      func(s *State) { s.keys.entries[0].Index = s.size },
-		"the genesis for a key entry":            func(s *State) { s.keys.entries[0].Index = 0 },
-		"a key entry of no time that can be":     func(s *State) { s.keys.entries[0].Time = -1 },
-		"a signing key of another size":          func(s *State) { keyOf(s, SubjectSigning).Public = signingKey("3")[:32] },
-		"no signing key":                         func(s *State) { keyOf(s, SubjectSigning).Public = nil },
-		"an auditor key of another size":         func(s *State) { *keyOf(s, SubjectPolicy) = Key{Subject: SubjectAuditor, Public: auditorKey("9")[:65]} },
-		"an auditor key that is in force":        func(s *State) { *keyOf(s, SubjectPolicy) = Key{Subject: SubjectAuditor, Public: auditorKey("1")} },
-		"a disclosure key of another form":       func(s *State) { keyOf(s, SubjectDisclosure).Public = compressed("9") },
-		"a retirement of an unknown key":         func(s *State) { keyOf(s, SubjectRetirement).ID[0] ^= 1 },
-		"a retirement of another subject":        func(s *State) { keyOf(s, SubjectRetirement).Retired = SubjectDisclosure },
-		"a policy that is not ASCII":             func(s *State) { keyOf(s, SubjectPolicy).Policy = []byte("é") },
-		"a hash of the genesis of zeros":         func(s *State) { s.persons.genesis = [32]byte{} },
-		"a newest act above":                     func(s *State) { s.persons.newest = s.size },
-		"17 takeovers":                           func(s *State) { _, o := first(s, true); o.takeovers = 17 },
-		"a first owner who may only close":       func(s *State) { _, o := first(s, true); o.extent = ExtentClose },
-		"an owner without a name":                func(s *State) { _, o := first(s, true); o.owner = s.identity(Actor{}) },
-		"a credential of the genesis":            func(s *State) { s.holders.known["c"] = aHolder(func(h *holder) { h.index = 0 }) },
-		"a credential above":                     func(s *State) { s.holders.known["c"] = aHolder(func(h *holder) { h.index = s.size }) },
-		"a credential of no time that can be":    func(s *State) { s.holders.known["c"] = aHolder(func(h *holder) { h.created = -1 }) },
-		"a credential revoked at no time":        func(s *State) { s.holders.known["c"] = aHolder(func(h *holder) { h.revoked = -1 }) },
-		"a credential without an id":             func(s *State) { s.holders.known["c"] = aHolder(func(h *holder) { h.ID = "" }) },
-		"a credential with a reserved id":        func(s *State) { s.holders.known["c"] = aHolder(func(h *holder) { h.ID = "daemon" }) },
-		"a credential of a reserved identity":    func(s *State) { s.holders.known["c"] = aHolder(func(h *holder) { h.Identity = "operator" }) },
+		"an open shuffle above": func(s *State) {
+			_,
+				o := first(s, true)
+			o.table.last = s.size - 1
+			move(s, o.id, s.size)
+		},
+		"an open shuffle at entry 0": func(s *State) { _, o := first(s, true); move(s, o.id, 0) },
+		"an open shuffle with a bad commit": func(s *State) {
+			_,
+				o := first(s, true)
+			rewrite(s, o, func(c *Commit) { c.Serial = 0 })
+		},
+		"an open shuffle with a bad context": func(s *State) {
+			_,
+				o := first(s, true)
+			rewrite(s, o, func(c *Commit) { c.Context.Origin = "" })
+		},
+		"a next place past the last":         func(s *State) { _, o := first(s, true); o.next = uint16(o.m + 1) },
+		"mixed without a plan":               func(s *State) { _, o := first(s, false); o.mixed = true },
+		"a key entry above":                  func(s *State) { s.keys.entries[0].Index = s.size },
+		"the genesis for a key entry":        func(s *State) { s.keys.entries[0].Index = 0 },
+		"a key entry of no time that can be": func(s *State) { s.keys.entries[0].Time = -1 },
+		"a signing key of another size": func(s *State) {
+			keyOf(s,
+				SubjectSigning).Public = signingKey("3")[:32]
+		},
+		"no signing key": func(s *State) { keyOf(s, SubjectSigning).Public = nil },
+		"an auditor key of another size": func(s *State) {
+			*keyOf(s,
+				SubjectPolicy) = Key{Subject: SubjectAuditor, Public: auditorKey("9")[:65]}
+		},
+		"an auditor key that is in force": func(s *State) {
+			*keyOf(s,
+				SubjectPolicy) = Key{Subject: SubjectAuditor, Public: auditorKey("1")}
+		},
+		"a disclosure key of another form": func(s *State) {
+			keyOf(s,
+				SubjectDisclosure).Public = compressed("9")
+		},
+		"a retirement of an unknown key": func(s *State) { keyOf(s, SubjectRetirement).ID[0] ^= 1 },
+		"a retirement of another subject": func(s *State) {
+			keyOf(s,
+				SubjectRetirement).Retired = SubjectDisclosure
+		},
+		"a policy that is not ASCII":       func(s *State) { keyOf(s, SubjectPolicy).Policy = []byte("é") },
+		"a hash of the genesis of zeros":   func(s *State) { s.persons.genesis = [32]byte{} },
+		"a newest act above":               func(s *State) { s.persons.newest = s.size },
+		"17 takeovers":                     func(s *State) { _, o := first(s, true); o.takeovers = 17 },
+		"a first owner who may only close": func(s *State) { _, o := first(s, true); o.extent = ExtentClose },
+		"an owner without a name": func(s *State) {
+			_,
+				o := first(s, true)
+			o.owner = s.identity(Actor{})
+		},
+		"a credential of the genesis":         func(s *State) { s.holders.known["c"] = aHolder(func(h *holder) { h.index = 0 }) },
+		"a credential above":                  func(s *State) { s.holders.known["c"] = aHolder(func(h *holder) { h.index = s.size }) },
+		"a credential of no time that can be": func(s *State) { s.holders.known["c"] = aHolder(func(h *holder) { h.created = -1 }) },
+		"a credential revoked at no time":     func(s *State) { s.holders.known["c"] = aHolder(func(h *holder) { h.revoked = -1 }) },
+		"a credential without an id":          func(s *State) { s.holders.known["c"] = aHolder(func(h *holder) { h.ID = "" }) },
+		"a credential with a reserved id":     func(s *State) { s.holders.known["c"] = aHolder(func(h *holder) { h.ID = "daemon" }) },
+		"a credential of a reserved identity": func(s *State) { s.holders.known["c"] = aHolder(func(h *holder) { h.Identity = "operator" }) },
 		"a credential with its tables in disorder": func(s *State) {
 			s.holders.known["c"] = aHolder(func(h *holder) { h.Tables = []string{"b", "a"} })
 		},
@@ -90,7 +131,9 @@ func TestParseStateRefuses(t *testing.T) {
 			s.persons.newest, s.persons.waiting = 3, []waitingAct{{approval{act: ActLatchClear}, 0, 1, MaxInteger}}
 		},
 		"acts that wait in disorder": func(s *State) {
-			s.persons.newest, s.persons.waiting = 5, []waitingAct{{approval{act: ActLatchClear}, 4, 1, MaxInteger}, {approval{act: ActLatchClear}, 3, 1, MaxInteger}}
+			s.persons.newest, s.persons.waiting = 5,
+				[]waitingAct{{approval{act: ActLatchClear}, 4, 1, MaxInteger},
+					{approval{act: ActLatchClear}, 3, 1, MaxInteger}}
 		},
 		"an act that waits at no time": func(s *State) {
 			s.persons.newest, s.persons.waiting = 5, []waitingAct{{approval{act: ActLatchClear}, 4, -1, MaxInteger}}
@@ -98,16 +141,25 @@ func TestParseStateRefuses(t *testing.T) {
 		"an act that waits and has expired": func(s *State) {
 			s.persons.newest, s.persons.waiting = 5, []waitingAct{{approval{act: ActLatchClear}, 4, 1, s.time}}
 		},
-		"an act that waits of no kind": func(s *State) { s.persons.newest, s.persons.waiting = 5, []waitingAct{{approval{}, 4, 1, MaxInteger}} },
-		"an approval of no kind":       func(s *State) { s.persons.approved = &approval{} },
-		"an administrator's key of another size": func(s *State) {
-			*keyOf(s, SubjectPolicy) = Key{Subject: SubjectAdministrator, Admin: ChangeAdd, Name: "a", Public: keyLike(32)}
+		"an act that waits of no kind": func(s *State) {
+			s.persons.newest, s.persons.waiting = 5,
+				[]waitingAct{{approval{}, 4, 1, MaxInteger}}
 		},
-		"two persons in disorder": func(s *State) { *keyOf(s, SubjectPolicy) = Key{Subject: SubjectTwoPersons, Acts: []Act{2, 1}} },
+		"an approval of no kind": func(s *State) { s.persons.approved = &approval{} },
+		"an administrator's key of another size": func(s *State) {
+			*keyOf(s, SubjectPolicy) = Key{Subject: SubjectAdministrator, Admin: ChangeAdd, Name: "a",
+				Public: keyLike(32)}
+		},
+		"two persons in disorder": func(s *State) {
+			*keyOf(s, SubjectPolicy) = Key{Subject: SubjectTwoPersons,
+				Acts: []Act{2, 1}}
+		},
 		"a policy of 8,193 bytes": func(s *State) { keyOf(s, SubjectPolicy).Policy = make([]byte, 8193) },
 		"65 auditor keys": func(s *State) {
 			for i := range 64 { // and the one in force
-				s.keys.entries = append(s.keys.entries, KeyEntry{s.size - 65 + uint64(i), 1, &Key{Subject: SubjectAuditor, Public: auditorKey(fmt.Sprint("more ", i))}})
+				s.keys.entries = append(s.keys.entries,
+					KeyEntry{s.size - 65 + uint64(i), 1,
+						&Key{Subject: SubjectAuditor, Public: auditorKey(fmt.Sprint("more ", i))}})
 			}
 			s.size += 100
 		},
@@ -208,10 +260,12 @@ func TestParseStateOrder(t *testing.T) {
 	}
 	swap("switches", refJoin(uint8(2), refStr8("b")), refJoin(uint8(2), refStr8("aa")))
 	swap("instances", refJoin(uint64(1)), refJoin(uint64(8)))
-	swap("tables", refJoin(refStr8("s"), true, uint64(1), s.tables["s"].last), refJoin(refStr8("t"), false, uint64(1), s.tables["t"].last))
+	swap("tables", refJoin(refStr8("s"), true, uint64(1), s.tables["s"].last),
+		refJoin(refStr8("t"), false, uint64(1), s.tables["t"].last))
 	var open [][]byte
 	for _, o := range s.OpenShuffles() {
-		open = append(open, refJoin(o.ID, refBlob(refBody(Entry{Actor: someone, Body: o.Commit()})), uint16(o.Next), o.Mixed, refStr8(o.Owner), uint8(o.Extent), uint8(0)))
+		open = append(open, refJoin(o.ID, refBlob(refBody(Entry{Actor: someone, Body: o.Commit()})), uint16(o.Next),
+			o.Mixed, refStr8(o.Owner), uint8(o.Extent), uint8(0)))
 	}
 	swap("open shuffles", open[0], open[1])
 	var retired [][]byte
@@ -228,7 +282,8 @@ func TestParseStateOrder(t *testing.T) {
 	var holders [][]byte
 	for _, id := range []string{"token-1", "token-2", "token-22"} {
 		h := s.holders.known[id]
-		holders = append(holders, refJoin(refBody(Entry{Actor: someone, Body: &h.Credential})[1:], h.index, h.created, h.revoked))
+		holders = append(holders, refJoin(refBody(Entry{Actor: someone, Body: &h.Credential})[1:], h.index, h.created,
+			h.revoked))
 	}
 	swap("credentials", holders[0], holders[1])
 	swap("credentials of another length", holders[1], holders[2])
@@ -244,7 +299,8 @@ func TestParseStateOrder(t *testing.T) {
 func TestDamagedState(t *testing.T) {
 	t.Parallel()
 	names, stories := stateStories()
-	for _, name := range []string{"everything", "owners, credentials, administrators and acts that wait", "the entry that an act approves comes next"} {
+	for _, name := range []string{"everything", "owners, credentials, administrators and acts that wait",
+		"the entry that an act approves comes next"} {
 		damageState(t, fold(t, stories[slices.Index(names, name)].model()).Encode())
 	}
 }

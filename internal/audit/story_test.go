@@ -19,7 +19,8 @@ const storyCap = 3600 // seconds
 // newStory is a genesis and the start of a daemon, entry 1.
 func newStory(changes ...func(*refGenesis)) *story {
 	s := &story{now: sampleTime, tapes: make(map[uint64]hexed), serials: make(map[string][]uint64)}
-	g := with(refGenesis{Revision: 1, Origin: sampleOrigin, SigningKey: signingKey("1"), Deals: 1, MixModes: 7, Disclosure: 1,
+	g := with(refGenesis{Revision: 1, Origin: sampleOrigin, SigningKey: signingKey("1"), Deals: 1, MixModes: 7,
+		Disclosure:     1,
 		DefaultCloseBy: 60, MaxCloseBy: storyCap, Access: 1}, changes...)
 	s.then(refEntry{Genesis: &g})
 	s.then(s.start())
@@ -58,12 +59,14 @@ func (s *story) tape(c *refContext) hexed {
 }
 
 func (s *story) start() refEntry {
-	return refEntry{Event: &refEvent{Kind: 1, Build: bytesOf("executable", 32), Config: bytesOf("configuration", 32), Version: "1.0.0", Kernel: "6.8.0", VDSO: 2}}
+	return refEntry{Event: &refEvent{Kind: 1, Build: bytesOf("executable", 32), Config: bytesOf("configuration", 32),
+		Version: "1.0.0", Kernel: "6.8.0", VDSO: 2}}
 }
 
 // commit is the next commit of a table: four cards of a deck unless changed.
 func (s *story) commit(table string, changes ...func(*refContext)) refEntry {
-	ctx := with(refContext{Origin: sampleOrigin, Production: s.genesis().Production, Table: table, Algorithm: 1, Kind: 1,
+	ctx := with(refContext{Origin: sampleOrigin, Production: s.genesis().Production, Table: table, Algorithm: 1,
+		Kind:     1,
 		DeckHash: bytesOf("deck", 32), Cards: 4, Take: 4, Disclosure: 1}, changes...)
 	c := &refCommit{Context: ctx, Serial: 1, CloseBy: s.now + 60_000, Request: bytesOf("request", 32), Instance: 1,
 		KeyTag: refKeyTag(ctx.Origin, "dealer-1", ctx.Table, fmt.Sprint("key-", len(s.entries)))}

@@ -14,7 +14,8 @@ import (
 
 func sampleTranscript() *Transcript {
 	h := newHouse()
-	return &Transcript{Format: TranscriptFormat, ID: 2, Recipient: "seat-1", Deck: []string{"As", "2s", "Jr <&>", "Dame \"é\" \\ 🂭"},
+	return &Transcript{Format: TranscriptFormat, ID: 2, Recipient: "seat-1",
+		Deck:     []string{"As", "2s", "Jr <&>", "Dame \"é\" \\ 🂭"},
 		Receipts: []string{h.receipt(0, 3, h.signed(3)), h.receipt(2, 3, h.signed(3))},
 		Cards:    []Card{sampleCard(0, 3, "As"), sampleCard(4095, 4, "")}}
 }
@@ -22,7 +23,8 @@ func sampleTranscript() *Transcript {
 // sampleCard is a card of five, by the reference.
 func sampleCard(place, position int, name string) Card {
 	c := commit(5)
-	card := Card{Place: place, Position: position, Value: c.values[position], Card: name, Salt: refBase64(c.salts[32*position : 32*position+32]), Proof: []string{}}
+	card := Card{Place: place, Position: position, Value: c.values[position], Card: name,
+		Salt: refBase64(c.salts[32*position : 32*position+32]), Proof: []string{}}
 	for _, h := range refPath(position, c.leaves) {
 		card.Proof = append(card.Proof, refBase64(h))
 	}
@@ -45,7 +47,8 @@ func TestTranscriptAgreesWithReference(t *testing.T) {
 	t.Parallel()
 	text := rapid.StringN(0, 20, 60)
 	card := rapid.Custom(func(t *rapid.T) Card {
-		o := Opening{Position: rapid.IntRange(0, 4095).Draw(t, "position"), Value: rapid.Uint32().Draw(t, "value"), Salt: [32]byte(genHash().Draw(t, "salt"))}
+		o := Opening{Position: rapid.IntRange(0, 4095).Draw(t, "position"), Value: rapid.Uint32().Draw(t, "value"),
+			Salt: [32]byte(genHash().Draw(t, "salt"))}
 		for _, h := range rapid.SliceOfN(genHash(), 0, 12).Draw(t, "proof") {
 			o.Proof = append(o.Proof, tlog.Hash(h))
 		}
@@ -59,7 +62,8 @@ func TestTranscriptAgreesWithReference(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		tr := &Transcript{Format: TranscriptFormat, ID: genIndex(0).Draw(t, "id"), Recipient: text.Draw(t, "recipient"),
 			Deck: rapid.SliceOfN(text, 0, 5).Draw(t, "deck"), Receipts: rapid.SliceOfN(text, 0, 5).Draw(t, "receipts"),
-			Witnessed: text.Draw(t, "witnessed"), Keys: rapid.SliceOfN(text, 0, 3).Draw(t, "keys"), Cards: rapid.SliceOfN(card, 0, 5).Draw(t, "cards")}
+			Witnessed: text.Draw(t, "witnessed"), Keys: rapid.SliceOfN(text, 0, 3).Draw(t, "keys"),
+			Cards: rapid.SliceOfN(card, 0, 5).Draw(t, "cards")}
 		b, err := tr.Marshal()
 		if err != nil || string(b) != refTranscript(tr) {
 			t.Fatalf("%s, %v, want\n%s", b, err, refTranscript(tr))
@@ -89,11 +93,13 @@ func TestTranscriptCharacters(t *testing.T) {
 			t.Fatalf("%U: %v", r, err)
 		}
 		one := refString(string(r))
-		for _, other := range []string{fmt.Sprintf(`"\u%04x"`, r), fmt.Sprintf(`"\u%04X"`, r), `"\/"`, `"` + string(r) + `"`} {
+		for _, other := range []string{fmt.Sprintf(`"\u%04x"`, r), fmt.Sprintf(`"\u%04X"`, r), `"\/"`, `"` + string(r) +
+			`"`} {
 			if other == one || strings.ContainsRune(`"\`, r) && len(other) < 6 || other == `"\/"` && r != '/' {
 				continue
 			}
-			if _, err := ParseTranscript([]byte(strings.Replace(b, `"deck":[`+one, `"deck":[`+other, 1))); faultOf(err) != malformed {
+			if _, err := ParseTranscript([]byte(strings.Replace(b, `"deck":[`+one, `"deck":[`+other,
+				1))); faultOf(err) != malformed {
 				t.Errorf("%U as %s: %v", r, other, err)
 			}
 		}
@@ -175,12 +181,14 @@ func TestTranscriptDamaged(t *testing.T) {
 func TestTranscriptMembers(t *testing.T) {
 	tr := sampleTranscript()
 	card := tr.Cards[0]
-	top := []string{`"format":` + refString(tr.Format), `"id":2`, `"recipient":"seat-1"`, `"deck":` + refStrings(tr.Deck),
+	top := []string{`"format":` + refString(tr.Format), `"id":2`, `"recipient":"seat-1"`, `"deck":` +
+		refStrings(tr.Deck),
 		`"receipts":` + refStrings(tr.Receipts), `"cards":[` + cardOf(card) + `]`}
 	cardMembers := []string{`"place":0`, `"position":3`, fmt.Sprintf(`"value":%d`, card.Value), `"card":"As"`,
 		`"salt":` + refString(card.Salt), `"proof":` + refStrings(card.Proof)}
 	inCard := func(members []string) string {
-		return "{" + strings.Join(append(slices.Clone(top[:5]), `"cards":[{`+strings.Join(members, ",")+`}]`), ",") + "}"
+		return "{" + strings.Join(append(slices.Clone(top[:5]), `"cards":[{`+strings.Join(members, ",")+`}]`), ",") +
+			"}"
 	}
 	holdMembers(t, top, []int{2, 3}, func(members []string) string { return "{" + strings.Join(members, ",") + "}" })
 	holdMembers(t, cardMembers, []int{3}, inCard)
@@ -208,7 +216,8 @@ func holdMembers(t *testing.T, members []string, optional []int, whole func([]st
 		name, value, _ := strings.Cut(m, ":")
 		for j := range members {
 			if j != i {
-				bad(fmt.Sprintf("%s moved to %d", name, j), slices.Insert(slices.Delete(slices.Clone(members), i, i+1), j, m))
+				bad(fmt.Sprintf("%s moved to %d", name, j),
+					slices.Insert(slices.Delete(slices.Clone(members), i, i+1), j, m))
 			}
 		}
 		with := func(s string) []string { c := slices.Clone(members); c[i] = s; return c }
@@ -244,7 +253,8 @@ func holdMembers(t *testing.T, members []string, optional []int, whole func([]st
 			bad(name+" with null", with(name+":[null]"))
 			bad(name+" with a comma at the end", with(name+":"+value[:len(value)-1]+",]"))
 		default:
-			for _, n := range []string{value + ".0", value + "e0", value + "E0", "0" + value, "+" + value, `"` + value + `"`, "-0", "0x1", value + "0e-1",
+			for _, n := range []string{value + ".0", value + "e0", value + "E0", "0" + value, "+" + value, `"` + value +
+				`"`, "-0", "0x1", value + "0e-1",
 				"1.5", "NaN", "18446744073709551616", "-9223372036854775809"} {
 				bad(name+" as "+n, with(name+":"+n))
 			}
@@ -271,7 +281,8 @@ func TestTranscriptFormats(t *testing.T) {
 		{"no version", strings.Replace(good, "/v1/", "/v/", 1), malformed},
 		{"another word", strings.Replace(good, "/v1/transcript", "/v2/transcripts", 1), malformed},
 		{"another format altogether", strings.Replace(good, "shuffled/v1", "shuffler/v2", 1), malformed},
-		{"version 2 behind a space", strings.Replace(good, `{"format":"shuffled/v1`, `{"format": "shuffled/v2`, 1), malformed},
+		{"version 2 behind a space", strings.Replace(good, `{"format":"shuffled/v1`, `{"format": "shuffled/v2`, 1),
+			malformed},
 		{"no format", `{"id":1,"receipts":[],"cards":[]}`, malformed},
 		{"null for a format", `{"format":null,"id":1,"receipts":[],"cards":[]}`, malformed},
 		{"an empty object", `{}`, malformed},
@@ -295,7 +306,8 @@ func TestTranscriptFormats(t *testing.T) {
 func TestCountParts(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string]int{
-		``: 0, `[1,2,3]`: 2, `[",",","]`: 1, `["\",",","]`: 1, `["\\",",",1]`: 2, `["\\\",",1]`: 1, `"`: 0, `"\`: 0, `\,,`: 2,
+		``: 0, `[1,2,3]`: 2, `[",",","]`: 1, `["\",",","]`: 1, `["\\",",",1]`: 2, `["\\\",",1]`: 1, `"`: 0, `"\`: 0,
+		`\,,`: 2,
 	} {
 		if got := countParts([]byte(text)); got != want {
 			t.Errorf("%s: %d parts, want %d", text, got, want)
@@ -306,7 +318,8 @@ func TestCountParts(t *testing.T) {
 // TestTranscriptLimit: 32 MiB and a byte more.
 func TestTranscriptLimit(t *testing.T) {
 	t.Parallel()
-	start, end, _ := strings.Cut(refTranscript(&Transcript{Format: TranscriptFormat, ID: 1, Receipts: []string{"RRR"}}), "RRR")
+	start, end, _ := strings.Cut(refTranscript(&Transcript{Format: TranscriptFormat, ID: 1, Receipts: []string{"RRR"}}),
+		"RRR")
 	for n, want := range map[int]string{32 << 20: "", 32<<20 + 1: malformed} {
 		b := []byte(start + strings.Repeat("x", n-len(start)-len(end)) + end)
 		if _, err := ParseTranscript(b); faultOf(err) != want || len(b) != n {
@@ -324,8 +337,10 @@ func TestCardOpening(t *testing.T) {
 	good := c.Salt
 	stray := good[:42] + string(good[42]+1) + "="
 	for name, s := range map[string]string{
-		"empty": "", "no padding": good[:43], "31 bytes": refBase64(make([]byte, 31)), "33 bytes": refBase64(make([]byte, 33)), "a newline": good[:20] + "\n" + good[20:],
-		"a newline at the end": good + "\n", "a carriage return": good[:43] + "\r" + "=", "stray bits": stray, "another alphabet": strings.Repeat("-", 43) + "=", "hexadecimal": hexed(make([]byte, 32)).String(),
+		"empty": "", "no padding": good[:43], "31 bytes": refBase64(make([]byte, 31)),
+		"33 bytes": refBase64(make([]byte, 33)), "a newline": good[:20] + "\n" + good[20:],
+		"a newline at the end": good + "\n", "a carriage return": good[:43] + "\r" + "=", "stray bits": stray,
+		"another alphabet": strings.Repeat("-", 43) + "=", "hexadecimal": hexed(make([]byte, 32)).String(),
 		"a space": " " + good[1:], "more padding": good + "=", "padding in the middle": good[:21] + "=" + good[22:],
 	} {
 		salted, proved := c, c

@@ -32,7 +32,8 @@ func (e refEntry) entry() Entry {
 	case e.Holder != nil:
 		h := e.Holder
 		out.Body = &Credential{Kind: CredentialKind(h.Kind), ID: h.ID, Form: CredentialForm(h.Form), Role: Role(h.Role),
-			Identity: h.Identity, Tables: h.Tables, Expires: int64(h.Expires), Digest: array(h.Digest), Reason: h.Reason}
+			Identity: h.Identity, Tables: h.Tables, Expires: int64(h.Expires), Digest: array(h.Digest),
+			Reason: h.Reason}
 	case e.Act != nil:
 		out.Body = e.Act.body()
 	case e.Opaque != nil:
@@ -74,10 +75,12 @@ func array(b hexed) (a [32]byte) {
 }
 
 func (g *refGenesis) body() *Genesis {
-	out := &Genesis{Revision: g.Revision, Origin: g.Origin, Production: g.Production, SigningKey: g.SigningKey, Policy: []byte(g.Policy),
-		Deals: Deals(g.Deals), MixModes: g.MixModes, Disclosure: Disclosure(g.Disclosure),
-		DefaultCloseBy: g.DefaultCloseBy, MaxCloseBy: g.MaxCloseBy, Access: Access(g.Access), Predecessor: g.Predecessor,
-		TwoPersons: actList(g.TwoPersons), Delay: g.Delay, Extensions: extensions(g.Extensions)}
+	out := &Genesis{Revision: g.Revision, Origin: g.Origin, Production: g.Production, SigningKey: g.SigningKey,
+		Policy: []byte(g.Policy),
+		Deals:  Deals(g.Deals), MixModes: g.MixModes, Disclosure: Disclosure(g.Disclosure),
+		DefaultCloseBy: g.DefaultCloseBy, MaxCloseBy: g.MaxCloseBy, Access: Access(g.Access),
+		Predecessor: g.Predecessor,
+		TwoPersons:  actList(g.TwoPersons), Delay: g.Delay, Extensions: extensions(g.Extensions)}
 	for _, a := range g.Admins {
 		out.Administrators = append(out.Administrators, Administrator{a.Name, a.Key})
 	}
@@ -96,7 +99,8 @@ func (c *refContext) value() *Context {
 		out.Parent = &Parent{ID: c.Parent.ID, Positions: c.Parent.Positions}
 	}
 	for _, p := range c.Plan {
-		out.Plan = append(out.Plan, Planned{Source: Source(p.Source), Slot: array(p.Slot), Chain: array(p.Chain), Round: p.Round})
+		out.Plan = append(out.Plan, Planned{Source: Source(p.Source), Slot: array(p.Slot), Chain: array(p.Chain),
+			Round: p.Round})
 	}
 	return out
 }
@@ -112,9 +116,11 @@ func (m *refMix) body() *Mix {
 }
 
 func (d *refDeal) body() *Deal {
-	out := &Deal{Shuffle: d.Shuffle, First: int(d.First), Cosigned: d.Cosigned, Final: d.Final, Extensions: extensions(d.Extensions)}
+	out := &Deal{Shuffle: d.Shuffle, First: int(d.First), Cosigned: d.Cosigned, Final: d.Final,
+		Extensions: extensions(d.Extensions)}
 	for _, r := range d.Runs {
-		out.Runs = append(out.Runs, Run{Count: int(r.Cards), Purpose: Purpose(r.Purpose), Recipient: r.Recipient, Public: r.Public})
+		out.Runs = append(out.Runs, Run{Count: int(r.Cards), Purpose: Purpose(r.Purpose), Recipient: r.Recipient,
+			Public: r.Public})
 	}
 	return out
 }
@@ -131,8 +137,10 @@ func (k *refKey) body() *Key {
 
 // body puts the version or the table into Name, which holds whichever the kind has, and so with Size and Digest.
 func (e *refEvent) body() *Event {
-	return &Event{Kernel: e.Kernel, VDSO: VDSO(e.VDSO), LostSize: e.LostSize, LostRoot: array(e.LostRoot), Records: e.Records, Opaque: e.Opaque,
-		Kind: EventKind(e.Kind), Build: array(e.Build), Config: array(e.Config), FIPS: e.FIPS, Name: e.Version + e.Table,
+	return &Event{Kernel: e.Kernel, VDSO: VDSO(e.VDSO), LostSize: e.LostSize, LostRoot: array(e.LostRoot),
+		Records: e.Records, Opaque: e.Opaque,
+		Kind: EventKind(e.Kind), Build: array(e.Build), Config: array(e.Config), FIPS: e.FIPS, Name: e.Version +
+			e.Table,
 		Scope: Scope(e.Scope), Deck: array(e.Deck), Latch: Latch(e.Cause), Instance: e.Instance, Reason: e.Reason,
 		Size: e.Size, Digest: array(slices.Concat(e.Root, e.Newest)), Alarm: Alarm(e.Alarm)}
 }

@@ -136,9 +136,12 @@ func TestGoodEntriesCoverEveryCode(t *testing.T) {
 			see("act", e.Act.Act)
 		}
 	}
-	for list, last := range map[string]uint8{"deals": 2, "access": 2, "genesis disclosure": 2, "kind": 2, "end_at": 3, "disclosure": 2,
-		"source": 3, "value": 3, "purpose": 6, "outcome": 5, "reason": 11, "form": 3, "subject": 7, "retired": 3, "event": 7,
-		"scope": 3, "cause": 11, "genesis act": 12, "key act": 12, "change": 3, "vdso": 3, "extent": 2, "credential_kind": 2,
+	for list, last := range map[string]uint8{"deals": 2, "access": 2, "genesis disclosure": 2, "kind": 2, "end_at": 3,
+		"disclosure": 2,
+		"source":     3, "value": 3, "purpose": 6, "outcome": 5, "reason": 11, "form": 3, "subject": 7, "retired": 3,
+		"event": 7,
+		"scope": 3, "cause": 11, "genesis act": 12, "key act": 12, "change": 3, "vdso": 3, "extent": 2,
+		"credential_kind": 2,
 		"credential_form": 2, "role": 4, "act": 12} {
 		for code := uint8(1); code <= last; code++ {
 			if !count[list][code] {
@@ -158,7 +161,8 @@ func TestGoodEntriesCoverEveryCode(t *testing.T) {
 // wantFault fails unless err is the fault that want and field say, and no other.
 func wantFault(t *testing.T, name string, err error, want, field string) {
 	t.Helper()
-	if errors.Is(err, ErrMalformed) != (want == malformed) || errors.Is(err, ErrUnknown) != (want == unknown) || err == nil {
+	if errors.Is(err, ErrMalformed) != (want == malformed) || errors.Is(err, ErrUnknown) != (want == unknown) ||
+		err == nil {
 		t.Errorf("%s: %v, want %s", name, err, want)
 	} else if !strings.Contains(err.Error(), field) {
 		t.Errorf("%s: %v does not name %q", name, err, field)

@@ -118,13 +118,15 @@ func (v *hashVectors) addCommitments() {
 		{"a byte of tape", nil, []byte{7}},
 		{"a tape whose length needs a second byte", []byte{1}, bytesOf("tape", 300)},
 	} {
-		v.Commitments = append(v.Commitments, commitmentVector{c.name, c.context, c.tape, refCommitment(c.context, c.tape)})
+		v.Commitments = append(v.Commitments,
+			commitmentVector{c.name, c.context, c.tape, refCommitment(c.context, c.tape)})
 	}
 	for _, c := range []struct {
 		name string
 		tape []byte
 		n    int
-	}{{"one", bytesOf("tape", 54), 1}, {"nine, from a tape of 129 bytes", bytesOf("tape", 129), 9}, {"three, from a tape of zeros", make([]byte, 64), 3}} {
+	}{{"one", bytesOf("tape", 54), 1}, {"nine, from a tape of 129 bytes", bytesOf("tape", 129), 9},
+		{"three, from a tape of zeros", make([]byte, 64), 3}} {
 		s := saltVector{Name: c.name, Commitment: bytesOf("commitment", 32), Tape: c.tape}
 		for _, salt := range refSalts(s.Commitment, c.tape, c.n) {
 			s.Salts = append(s.Salts, salt)
@@ -137,8 +139,10 @@ func (v *hashVectors) addCommitments() {
 		v    uint32
 		salt hexed
 	}{
-		{"position 0, value 0, a salt of zeros", 0, 0, make(hexed, 32)}, {"position 51, value 17", 51, 17, bytesOf("salt", 32)},
-		{"the last position there can be", 4095, 4095, bytesOf("salt", 32)}, {"the largest drawn value", 0, 1 << 30, bytesOf("salt", 32)},
+		{"position 0, value 0, a salt of zeros", 0, 0, make(hexed, 32)},
+		{"position 51, value 17", 51, 17, bytesOf("salt", 32)},
+		{"the last position there can be", 4095, 4095, bytesOf("salt", 32)},
+		{"the largest drawn value", 0, 1 << 30, bytesOf("salt", 32)},
 		{"bytes of position and value in order", 0x0102, 0x03040506, bytesOf("salt", 32)},
 	} {
 		v.Leaves = append(v.Leaves, leafVector{c.name, c.p, c.v, c.salt, refLeaf(uint16(c.p), c.v, c.salt)})
@@ -149,11 +153,13 @@ func (v *hashVectors) addCommitments() {
 func (c refContext) encoded() []byte { return c.bytes() }
 
 func (v *hashVectors) addShuffles() {
-	names := []string{"52 cards", "one of two cards", "9 of 52 cards", "104 cards, a drawn end_at", "a draw list", "draws at the edges of lane widths"}
+	names := []string{"52 cards", "one of two cards", "9 of 52 cards", "104 cards, a drawn end_at", "a draw list",
+		"draws at the edges of lane widths"}
 	for i, c := range wholeContexts() {
 		tape := bytesOf("tape", refTapeLen(&c))
 		values, endAt := refSpend(&c, tape)
-		v.Shuffles = append(v.Shuffles, shuffleVector{names[i], c.bytes(), tape, refCommitment(c.bytes(), tape), values, endAt,
+		v.Shuffles = append(v.Shuffles, shuffleVector{names[i], c.bytes(), tape, refCommitment(c.bytes(), tape), values,
+			endAt,
 			refDeckRoot(c.bytes(), tape, values)})
 	}
 }
@@ -161,7 +167,8 @@ func (v *hashVectors) addShuffles() {
 func (v *hashVectors) addOpenings() {
 	c := commit(52)
 	add := func(name string, n, p int, damage func(*openingVector)) {
-		o := openingVector{Name: name, DeckRoot: refRoot(c.leaves[:n]), M: n, Position: p, Value: c.values[p], Salt: c.salts[32*p : 32*p+32]}
+		o := openingVector{Name: name, DeckRoot: refRoot(c.leaves[:n]), M: n, Position: p, Value: c.values[p],
+			Salt: c.salts[32*p : 32*p+32]}
 		for _, h := range refPath(p, c.leaves[:n]) {
 			o.Path = append(o.Path, h)
 		}
@@ -175,7 +182,8 @@ func (v *hashVectors) addOpenings() {
 		o.Opens = refOpens(o.DeckRoot, o.M, o.Position, o.Value, o.Salt, hashes)
 		v.Openings = append(v.Openings, o)
 	}
-	for n, positions := range [][]int{1: {0}, 2: {0, 1}, 3: {0, 1, 2}, 5: {0, 3, 4}, 7: {6}, 8: {7}, 52: {0, 17, 32, 51}} {
+	for n, positions := range [][]int{1: {0}, 2: {0, 1}, 3: {0, 1, 2}, 5: {0, 3, 4}, 7: {6}, 8: {7},
+		52: {0, 17, 32, 51}} {
 		for _, p := range positions {
 			add(fmt.Sprintf("position %d of %d", p, n), n, p, nil)
 		}
@@ -190,12 +198,15 @@ func (v *hashVectors) addOpenings() {
 	add("damaged: the path without its first hash", 52, 17, func(o *openingVector) { o.Path = o.Path[1:] })
 	add("damaged: the path without its last hash", 52, 17, func(o *openingVector) { o.Path = o.Path[:len(o.Path)-1] })
 	add("damaged: the path in the other order", 52, 17, func(o *openingVector) { slices.Reverse(o.Path) })
-	add("damaged: the path with a hash more", 52, 17, func(o *openingVector) { o.Path = append(o.Path, make(hexed, 32)) })
+	add("damaged: the path with a hash more", 52, 17,
+		func(o *openingVector) { o.Path = append(o.Path, make(hexed, 32)) })
 	add("damaged: no path", 52, 17, func(o *openingVector) { o.Path = nil })
-	add("damaged: a path where one position has none", 1, 0, func(o *openingVector) { o.Path = []hexed{make(hexed, 32)} })
+	add("damaged: a path where one position has none", 1, 0,
+		func(o *openingVector) { o.Path = []hexed{make(hexed, 32)} })
 	add("damaged: m one more than there are, at the right edge", 5, 4, func(o *openingVector) { o.M = 6 })
 	add("damaged: m below the position", 52, 51, func(o *openingVector) { o.M = 51 })
-	add("m of another tree with a path of the same shape: the root does not say m, the commit does", 52, 17, func(o *openingVector) { o.M = 50 })
+	add("m of another tree with a path of the same shape: the root does not say m, the commit does", 52, 17,
+		func(o *openingVector) { o.M = 50 })
 	add("damaged: a node passed off as a leaf's neighbour", 8, 0, func(o *openingVector) {
 		o.Path = o.Path[1:]
 		o.M = 4
@@ -205,7 +216,8 @@ func (v *hashVectors) addOpenings() {
 func (v *hashVectors) addMixes() {
 	for i, table := range []string{"table-7", "t", letters(64)} {
 		r := bytesOf(fmt.Sprint("slot ", i), 32)
-		v.Slots = append(v.Slots, slotVector{"table " + table, sampleOrigin, table, r, refSlotHash(sampleOrigin, table, r)})
+		v.Slots = append(v.Slots, slotVector{"table " + table, sampleOrigin, table, r,
+			refSlotHash(sampleOrigin, table, r)})
 	}
 	commit := with(sampleCommit(sampleContext()), func(c *refCommit) {
 		c.Context.Plan = append(slots(2), beacon(1), refSource{Source: 3})
@@ -218,7 +230,8 @@ func (v *hashVectors) addMixes() {
 		values []refValue
 	}{
 		{"two slots", []refValue{slot(0), slot(1)}}, {"two slots in the other order", []refValue{slot(1), slot(0)}},
-		{"a beacon", []refValue{light}}, {"slots, beacon and cut", []refValue{slot(0), slot(1), light, {Source: 3, Cut: 17}}},
+		{"a beacon", []refValue{light}},
+		{"slots, beacon and cut", []refValue{slot(0), slot(1), light, {Source: 3, Cut: 17}}},
 		{"slots, beacon and another cut: the same seed", []refValue{slot(0), slot(1), light, {Source: 3, Cut: 18}}},
 		{"a cut alone", []refValue{{Source: 3, Cut: 1}}},
 	} {
@@ -226,27 +239,36 @@ func (v *hashVectors) addMixes() {
 	}
 	seed := hexed(refSeed(entry, []refValue{slot(0)}))
 	for _, c := range [][2]int{{1, 0}, {2, 0}, {2, 1}, {9, 0}, {52, 0}, {52, 1}, {52, 51}, {416, 0}, {416, 100}} {
-		v.Places = append(v.Places, placeVector{fmt.Sprintf("%d positions, cut at %d", c[0], c[1]), seed, c[0], c[1], refPositions(seed, c[0], c[1])})
+		v.Places = append(v.Places, placeVector{fmt.Sprintf("%d positions, cut at %d", c[0], c[1]), seed, c[0], c[1],
+			refPositions(seed, c[0], c[1])})
 	}
-	for i, ranges := range [][]uint32{{6}, {1}, {6, 6, 37}, {64, 65, 1 << 14, 1<<14 + 1, 1 << 30}, slices.Repeat([]uint32{100}, 40)} {
+	for i, ranges := range [][]uint32{{6}, {1}, {6, 6, 37}, {64, 65, 1 << 14, 1<<14 + 1, 1 << 30},
+		slices.Repeat([]uint32{100}, 40)} {
 		values := drawnValues(ranges)
-		v.Shifts = append(v.Shifts, shiftVector{fmt.Sprintf("%d draws, list %d", len(ranges), i), seed, ranges, values, refShift(seed, ranges, values)})
+		v.Shifts = append(v.Shifts, shiftVector{fmt.Sprintf("%d draws, list %d", len(ranges), i), seed, ranges, values,
+			refShift(seed, ranges, values)})
 	}
 }
 
 func (v *hashVectors) addNames() {
 	for _, c := range keyTagCases() {
-		v.KeyTags = append(v.KeyTags, keyTagVector{c.name, sampleOrigin, "dealer-1", "table-7", c.key, 0, refKeyTag(sampleOrigin, "dealer-1", "table-7", c.key)})
+		v.KeyTags = append(v.KeyTags, keyTagVector{c.name, sampleOrigin, "dealer-1", "table-7", c.key, 0,
+			refKeyTag(sampleOrigin, "dealer-1", "table-7", c.key)})
 	}
-	v.KeyTags = append(v.KeyTags, keyTagVector{"the same key at another table", sampleOrigin, "dealer-1", "table-8", "k", 0, refKeyTag(sampleOrigin, "dealer-1", "table-8", "k")},
-		keyTagVector{"the same key of another identity", sampleOrigin, "dealer-2", "table-7", "k", 0, refKeyTag(sampleOrigin, "dealer-2", "table-7", "k")},
-		keyTagVector{"the same key in another ledger", "o", "dealer-1", "table-7", "k", 0, refKeyTag("o", "dealer-1", "table-7", "k")})
+	v.KeyTags = append(v.KeyTags, keyTagVector{"the same key at another table", sampleOrigin, "dealer-1", "table-8",
+		"k", 0, refKeyTag(sampleOrigin, "dealer-1", "table-8", "k")},
+		keyTagVector{"the same key of another identity", sampleOrigin, "dealer-2", "table-7", "k", 0,
+			refKeyTag(sampleOrigin, "dealer-2", "table-7", "k")},
+		keyTagVector{"the same key in another ledger", "o", "dealer-1", "table-7", "k", 0,
+			refKeyTag("o", "dealer-1", "table-7", "k")})
 	const uuid = "0192f3c4-d5e6-7abc-8def-0123456789ab"
 	for _, c := range []struct {
 		name, key string
 		i         int
-	}{{"the second commit under a key", "k", 1}, {"the second under a UUIDv7, with its time", uuid, 1}, {"the 256th", uuid, 255}, {"the last that there can be", "k", 65_535}} {
-		v.KeyTags = append(v.KeyTags, keyTagVector{c.name, sampleOrigin, "dealer-1", "table-7", c.key, c.i, refKeyTagOf(sampleOrigin, "dealer-1", "table-7", c.key, c.i)})
+	}{{"the second commit under a key", "k", 1}, {"the second under a UUIDv7, with its time", uuid, 1},
+		{"the 256th", uuid, 255}, {"the last that there can be", "k", 65_535}} {
+		v.KeyTags = append(v.KeyTags, keyTagVector{c.name, sampleOrigin, "dealer-1", "table-7", c.key, c.i,
+			refKeyTagOf(sampleOrigin, "dealer-1", "table-7", c.key, c.i)})
 	}
 	for _, k := range []struct {
 		name string
@@ -257,7 +279,8 @@ func (v *hashVectors) addNames() {
 	for _, c := range []struct {
 		name, value string
 		salt        int
-	}{{"a person", "Erika Mustermann", 16}, {"UTF-8", "Jürgen Groß", 32}, {"an empty value", "", 16}, {"the longest salt", "x", 255}} {
+	}{{"a person", "Erika Mustermann", 16}, {"UTF-8", "Jürgen Groß", 32}, {"an empty value", "", 16},
+		{"the longest salt", "x", 255}} {
 		salt := bytesOf("salt", c.salt)
 		v.References = append(v.References, referenceVector{c.name, salt, c.value, refReference(salt, c.value)})
 	}
@@ -291,34 +314,43 @@ func (v *hashVectors) addActs() {
 	other.Credential, other.Time = "token-3", 2
 	third := takeover
 	third.Identity = "dealer-3"
-	for name, e := range []refEntry{takeover, other, third, {Identity: "operator", Credential: "operator", Key: &refKey{Subject: 4, Policy: "quorum none\n"}}} {
-		v.Approvals = append(v.Approvals, approvalVector{[]string{"a takeover", "at another time, with another credential: the same digest",
-			"by another identity", "a policy"}[name], e.bytes(), refApproved(e)})
+	for name, e := range []refEntry{takeover, other, third,
+		{Identity: "operator", Credential: "operator", Key: &refKey{Subject: 4, Policy: "quorum none\n"}}} {
+		v.Approvals = append(v.Approvals,
+			approvalVector{[]string{"a takeover", "at another time, with another credential: the same digest",
+				"by another identity", "a policy"}[name], e.bytes(), refApproved(e)})
 	}
 	g := with(sampleGenesis(), twoAdmins)
 	genesis := refEntry{Identity: "operator", Credential: "operator", Genesis: &g}.bytes()
-	fields := refAct{Act: 10, Digest: refApproved(takeover), Previous: 3, HeadSize: 9, HeadRoot: bytesOf("root", 32), Expires: sampleTime}
+	fields := refAct{Act: 10, Digest: refApproved(takeover), Previous: 3, HeadSize: 9, HeadRoot: bytesOf("root", 32),
+		Expires: sampleTime}
 	add := func(name string, a *refAct, key hexed, good bool) {
 		w := new(refWriter)
 		a.writeSigned(w)
 		e := refEntry{Identity: "dealer-2", Credential: "token-2", Act: a}
-		v.Acts = append(v.Acts, actVector{name, genesis, e.bytes(), refJoin("shuffled/v1/act\000", refSum(genesis), w.b), key, good})
+		v.Acts = append(v.Acts, actVector{name, genesis, e.bytes(),
+			refJoin("shuffled/v1/act\000", refSum(genesis), w.b), key, good})
 	}
 	add("two signatures", signedAct(genesis, fields, "alice", "bob"), adminKey("alice"), true)
 	add("another administrator's key", signedAct(genesis, fields, "alice"), adminKey("bob"), false)
 	add("signed for another ledger", signedAct([]byte{1}, fields, "alice"), adminKey("alice"), false)
-	for i, name := range []string{"another act", "another previous act", "another head", "another root", "another expiry", "another digest"} {
+	for i, name := range []string{"another act", "another previous act", "another head", "another root",
+		"another expiry", "another digest"} {
 		a := signedAct(genesis, fields, "alice")
-		[]func(){func() { a.Act = 11 }, func() { a.Previous++ }, func() { a.HeadSize++ }, func() { a.HeadRoot = bytesOf("r", 32) },
+		[]func(){func() { a.Act = 11 }, func() { a.Previous++ }, func() { a.HeadSize++ },
+			func() { a.HeadRoot = bytesOf("r", 32) },
 			func() { a.Expires++ }, func() { a.Digest = bytesOf("d", 32) }}[i]()
 		add(name+" than was signed", a, adminKey("alice"), false)
 	}
 }
 
 func (v *hashVectors) members() []any {
-	return []any{"commitments", v.Commitments, "salts", v.Salts, "leaves", v.Leaves, "shuffles", v.Shuffles, "openings", v.Openings,
-		"slots", v.Slots, "seeds", v.Seeds, "places", v.Places, "shifts", v.Shifts, "key_tags", v.KeyTags, "key_ids", v.KeyIDs,
-		"references", v.References, "children", v.Children, "credentials", v.Credentials, "approvals", v.Approvals, "acts", v.Acts}
+	return []any{"commitments", v.Commitments, "salts", v.Salts, "leaves", v.Leaves, "shuffles", v.Shuffles, "openings",
+		v.Openings,
+		"slots", v.Slots, "seeds", v.Seeds, "places", v.Places, "shifts", v.Shifts, "key_tags", v.KeyTags, "key_ids",
+		v.KeyIDs,
+		"references", v.References, "children", v.Children, "credentials", v.Credentials, "approvals", v.Approvals,
+		"acts", v.Acts}
 }
 
 func TestHashVectorsAreTheReferences(t *testing.T) {
@@ -366,9 +398,11 @@ func TestHashVectors(t *testing.T) {
 		h := leafHash(c.Position, c.Value, c.Salt)
 		holdBytes(t, c.Name, h[:], c.Leaf)
 	}
-	run := vectors{Salts: v.Salts, Shuffles: v.Shuffles, Openings: v.Openings, Slots: v.Slots, Seeds: v.Seeds, KeyTags: v.KeyTags,
-		KeyIDs: v.KeyIDs, References: v.References, Children: v.Children}
-	holdSelfTests(t, &run, "commitment", "salts", "deck-root", "opening", "context", "slot-hash", "mix-seed", "key-tag", "key-id", "reference", "child")
+	run := vectors{Salts: v.Salts, Shuffles: v.Shuffles, Openings: v.Openings, Slots: v.Slots, Seeds: v.Seeds,
+		KeyTags: v.KeyTags,
+		KeyIDs:  v.KeyIDs, References: v.References, Children: v.Children}
+	holdSelfTests(t, &run, "commitment", "salts", "deck-root", "opening", "context", "slot-hash", "mix-seed", "key-tag",
+		"key-id", "reference", "child")
 	opened := 0
 	for _, c := range v.Openings {
 		if c.Opens == strings.HasPrefix(c.Name, "damaged") {
@@ -433,7 +467,8 @@ func TestPlaceVectors(t *testing.T) {
 		if got := refPositions(c.Seed, c.M, c.Cut); !slices.Equal(got, c.Positions) {
 			t.Errorf("%s: %d", c.Name, got)
 		}
-		values := []MixValue{{Source: SourceSlot, Slot: [32]byte(bytesOf("slot 0", 32))}, {Source: SourceCut, Cut: uint16(c.Cut)}}
+		values := []MixValue{{Source: SourceSlot, Slot: [32]byte(bytesOf("slot 0", 32))},
+			{Source: SourceCut, Cut: uint16(c.Cut)}}
 		entry := v.Seeds[0].Commit
 		parsed, err := ParseEntry(entry)
 		if err != nil {

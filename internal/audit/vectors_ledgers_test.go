@@ -82,7 +82,8 @@ func stateStories() (names []string, stories []*story) {
 	s = newStory(withTwo(6))
 	s.then(s.credential("dealer-1", 1))
 	s.then(s.act(6, clear, "alice"))
-	s.then(operator(refEvent{Kind: 10, Size: 3, Root: bytesOf("root", 32), LostSize: 9, LostRoot: bytesOf("lost", 32), Reason: "restored"}))
+	s.then(operator(refEvent{Kind: 10, Size: 3, Root: bytesOf("root", 32), LostSize: 9, LostRoot: bytesOf("lost", 32),
+		Reason: "restored"}))
 	add("an adopted head", s)
 	s = newStory(withTwo(6, 7))
 	s.then(s.signed(latchAct(s, 10_001), "alice"))

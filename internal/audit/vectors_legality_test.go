@@ -108,8 +108,10 @@ func TestLegalityVectors(t *testing.T) {
 
 // TestRulesAreListed: the codes of section 9, each once.
 func TestRulesAreListed(t *testing.T) {
-	ours := []string{RuleGenesisFirst, RuleTime, RulePair, RuleOrigin, RuleInstance, RuleLatch, RuleKill, RuleTable, RuleSerial,
-		RuleCloseBy, RuleMixModes, RuleBeacon, RuleParent, RuleDisclosureKey, RuleNotOpen, RuleDeadline, RuleEarlier, RuleMix, RulePlace,
+	ours := []string{RuleGenesisFirst, RuleTime, RulePair, RuleOrigin, RuleInstance, RuleLatch, RuleKill, RuleTable,
+		RuleSerial,
+		RuleCloseBy, RuleMixModes, RuleBeacon, RuleParent, RuleDisclosureKey, RuleNotOpen, RuleDeadline, RuleEarlier,
+		RuleMix, RulePlace,
 		RulePlaces, RuleCosigned, RuleOutcome, RuleForm, RuleKey, RuleOwner, RuleTwoPersons, RuleAct, RuleAdmins,
 		RuleCredential}
 	slices.Sort(ours)

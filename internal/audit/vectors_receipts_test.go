@@ -84,7 +84,8 @@ func (c receiptCases) otherForms() {
 	replace("a version with a leading zero", "@v1", "@v02")
 	replace("a later version that is not all of the line", "@v1", "@v2 ")
 	bad("a later version without the end of the line", "c2sp.org/tlog-proof@v2")
-	bad("more bytes than a receipt may have, of a later version", strings.Replace(good, "@v1", "@v2", 1)+strings.Repeat("x", 83_475))
+	bad("more bytes than a receipt may have, of a later version",
+		strings.Replace(good, "@v1", "@v2", 1)+strings.Repeat("x", 83_475))
 	replace("no extra line", lines[1]+"\n", "")
 	replace("an empty extra line", lines[1], "extra ")
 	replace("two extra lines", lines[1], lines[1]+"\n"+lines[1])
@@ -108,13 +109,15 @@ func (c receiptCases) otherForms() {
 	replace("a hash of 33 bytes", lines[3], refBase64(make([]byte, 33)))
 	replace("a hash in hexadecimal", lines[3], hexed(make([]byte, 32)).String())
 	replace("a hash without padding", lines[3], strings.TrimRight(lines[3], "="))
-	replace("a hash in the other base64 alphabet", lines[3], strings.NewReplacer("+", "-", "/", "_").Replace(refBase64(make([]byte, 29))+"+//="))
+	replace("a hash in the other base64 alphabet", lines[3],
+		strings.NewReplacer("+", "-", "/", "_").Replace(refBase64(make([]byte, 29))+"+//="))
 	last := lines[3][:len(lines[3])-2]
 	replace("a hash with stray bits in its last character", lines[3], last+string(lines[3][len(lines[3])-2]+1)+"=")
 	bad("64 hashes", refReceipt(c.h.entries[5], 5, make64(), c.h.signed(11)))
 	bad("no checkpoint", refReceipt(c.h.entries[5], 5, nil, ""))
 	replace("a checkpoint with a leading zero in its size", "\n11\n", "\n011\n")
-	replace("a checkpoint with an extension line", "\n11\n"+refBase64(refRoot(c.h.leaves))+"\n", "\n11\n"+refBase64(refRoot(c.h.leaves))+"\nextension\n")
+	replace("a checkpoint with an extension line", "\n11\n"+refBase64(refRoot(c.h.leaves))+"\n",
+		"\n11\n"+refBase64(refRoot(c.h.leaves))+"\nextension\n")
 	replace("a checkpoint with a root of 31 bytes", refBase64(refRoot(c.h.leaves)), refBase64(make([]byte, 31)))
 	replace("a checkpoint without a blank line before its signatures", "\n\n—", "\n—")
 	bad("an entry of 48,001 bytes", refReceipt(make([]byte, 48_001), 5, nil, c.h.signed(11)))
@@ -141,16 +144,20 @@ func (c receiptCases) otherContents() {
 	c.add("an entry of a type that is not listed", cannotJudge, refReceipt([]byte{1, 99}, 5, way(5), signed))
 
 	text := h.text(11)
-	c.add("signed by another key of the same name", stepSignature, h.receipt(5, 11, refNote(text, refSign(text, sampleOrigin, signer("9")))))
-	c.add("signed for a smaller checkpoint", stepSignature, h.receipt(5, 11, refNote(text, refSign(h.text(10), sampleOrigin, signer(houseKey)))))
+	c.add("signed by another key of the same name", stepSignature,
+		h.receipt(5, 11, refNote(text, refSign(text, sampleOrigin, signer("9")))))
+	c.add("signed for a smaller checkpoint", stepSignature,
+		h.receipt(5, 11, refNote(text, refSign(h.text(10), sampleOrigin, signer(houseKey)))))
 	c.add("a size that was not signed", stepSignature, h.receipt(5, 11, strings.Replace(signed, "\n11\n", "\n12\n", 1)))
-	c.add("a root that was not signed", stepSignature, h.receipt(5, 11, strings.Replace(signed, refBase64(refRoot(h.leaves)), refBase64(refRoot(h.leaves[:10])), 1)))
+	c.add("a root that was not signed", stepSignature,
+		h.receipt(5, 11, strings.Replace(signed, refBase64(refRoot(h.leaves)), refBase64(refRoot(h.leaves[:10])), 1)))
 	other := strings.Replace(text, sampleOrigin, "casino.example/other", 1)
 	c.add("signed by the trusted key, of another origin", stepSignature,
 		h.receipt(5, 11, refNote(other, refSign(other, "casino.example/other", signer(houseKey)))))
 	c.add("of another origin, under the trusted key's name", stepFormat,
 		h.receipt(5, 11, refNote(other, refSign(other, sampleOrigin, signer(houseKey)))))
-	c.v.Receipts = append(c.v.Receipts, receiptVector{Name: "another key is trusted", VKey: refVKey(sampleOrigin, signer("2")),
+	c.v.Receipts = append(c.v.Receipts, receiptVector{Name: "another key is trusted",
+		VKey: refVKey(sampleOrigin, signer("2")),
 		Text: h.receipt(5, 11, signed), Step: stepSignature})
 
 	c.add("another entry", stepInclusion, refReceipt(h.entries[6], 5, way(5), signed))
@@ -164,7 +171,8 @@ func (c receiptCases) otherContents() {
 	swapped := way(5)
 	swapped[0], swapped[1] = swapped[1], swapped[0]
 	c.add("two hashes exchanged", stepInclusion, refReceipt(h.entries[5], 5, swapped, signed))
-	c.add("the proof of a smaller checkpoint", stepInclusion, refReceipt(h.entries[5], 5, refPath(5, h.leaves[:8]), signed))
+	c.add("the proof of a smaller checkpoint", stepInclusion,
+		refReceipt(h.entries[5], 5, refPath(5, h.leaves[:8]), signed))
 	flipped := h.receipt(5, 11, signed)
 	at := strings.Index(flipped, "index 5\n") + len("index 5\n")
 	c.add("a hash with one character changed", stepInclusion, flipped[:at]+swapLetter(flipped[at])+flipped[at+1:])
@@ -183,20 +191,25 @@ func (c receiptCases) checkpoints() {
 		c.v.Checkpoints = append(c.v.Checkpoints, checkpointVector{Name: name, Signed: signed, Step: step})
 	}
 	for _, n := range []int{1, 2, 11} {
-		c.v.Checkpoints = append(c.v.Checkpoints, checkpointVector{Name: fmt.Sprintf("size %d", n), Signed: h.signed(n), Step: proved,
-			Origin: sampleOrigin, Size: uint64(n), Root: refRoot(h.leaves[:n])})
+		c.v.Checkpoints = append(c.v.Checkpoints,
+			checkpointVector{Name: fmt.Sprintf("size %d", n), Signed: h.signed(n), Step: proved,
+				Origin: sampleOrigin, Size: uint64(n), Root: refRoot(h.leaves[:n])})
 	}
 	sign := func(text string) string { return refNote(text, refSign(text, sampleOrigin, signer(houseKey))) }
 	huge := refCheckpoint(sampleOrigin, maxInteger, refRoot(nil))
-	c.v.Checkpoints = append(c.v.Checkpoints, checkpointVector{Name: "the largest size", Signed: sign(huge), Step: proved,
-		Origin: sampleOrigin, Size: maxInteger, Root: refRoot(nil)})
+	c.v.Checkpoints = append(c.v.Checkpoints,
+		checkpointVector{Name: "the largest size", Signed: sign(huge), Step: proved,
+			Origin: sampleOrigin, Size: maxInteger, Root: refRoot(nil)})
 	root := refBase64(refRoot(h.leaves))
 	for _, b := range [][2]string{
-		{"a leading zero", "\n011\n" + root + "\n"}, {"a plus sign", "\n+11\n" + root + "\n"}, {"no size", "\n\n" + root + "\n"},
+		{"a leading zero", "\n011\n" + root + "\n"}, {"a plus sign", "\n+11\n" + root + "\n"},
+		{"no size", "\n\n" + root + "\n"},
 		{"size 2^53", "\n9007199254740992\n" + root + "\n"}, {"size 2^64", "\n18446744073709551616\n" + root + "\n"},
 		{"a size in hexadecimal", "\n0xb\n" + root + "\n"}, {"a space after the size", "\n11 \n" + root + "\n"},
-		{"a root of 31 bytes", "\n11\n" + refBase64(make([]byte, 31)) + "\n"}, {"a root without padding", "\n11\n" + strings.TrimRight(root, "=") + "\n"},
-		{"no root", "\n11\n"}, {"an extension line", "\n11\n" + root + "\nmore\n"}, {"a blank line at the end", "\n11\n" + root + "\n\n"},
+		{"a root of 31 bytes", "\n11\n" + refBase64(make([]byte, 31)) + "\n"},
+		{"a root without padding", "\n11\n" + strings.TrimRight(root, "=") + "\n"},
+		{"no root", "\n11\n"}, {"an extension line", "\n11\n" + root + "\nmore\n"},
+		{"a blank line at the end", "\n11\n" + root + "\n\n"},
 	} {
 		add(b[0], stepFormat, sign(sampleOrigin+b[1]))
 	}
@@ -204,7 +217,8 @@ func (c receiptCases) checkpoints() {
 	add("no signature block", stepFormat, h.text(11))
 	add("a signature block without signatures", stepFormat, h.text(11)+"\n")
 	add("signed by another key", stepSignature, refNote(h.text(11), refSign(h.text(11), sampleOrigin, signer("9"))))
-	add("the signature of another text", stepSignature, refNote(h.text(11), refSign(h.text(2), sampleOrigin, signer(houseKey))))
+	add("the signature of another text", stepSignature,
+		refNote(h.text(11), refSign(h.text(2), sampleOrigin, signer(houseKey))))
 	add("a signature line with a hyphen", stepFormat, strings.Replace(h.signed(11), "—", "-", 1))
 	add("a signature line with two spaces", stepFormat, strings.Replace(h.signed(11), "— ", "—  ", 1))
 	add("no newline at the end", stepFormat, strings.TrimRight(h.signed(11), "\n"))
@@ -213,7 +227,8 @@ func (c receiptCases) checkpoints() {
 
 func TestReceiptVectorsAreTheReferences(t *testing.T) {
 	v := makeReceipts()
-	holdVectors(t, "receipts", encodeVectors(t, v.vectorHead, "vkey", v.VKey, "receipts", v.Receipts, "checkpoints", v.Checkpoints))
+	holdVectors(t, "receipts", encodeVectors(t, v.vectorHead, "vkey", v.VKey, "receipts", v.Receipts, "checkpoints",
+		v.Checkpoints))
 }
 
 func loadReceipts(t testing.TB) (v receiptVectors) {

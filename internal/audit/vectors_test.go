@@ -45,7 +45,8 @@ func encodeVectors(t *testing.T, head vectorHead, members ...any) []byte {
 		}
 		return strings.TrimSpace(out.String())
 	}
-	fmt.Fprintf(&b, "{\n\"format\": %s,\n\"status\": %s,\n\"about\": %s", line(head.Format), line(head.Status), line(head.About))
+	fmt.Fprintf(&b, "{\n\"format\": %s,\n\"status\": %s,\n\"about\": %s", line(head.Format), line(head.Status),
+		line(head.About))
 	for i := 0; i < len(members); i += 2 {
 		fmt.Fprintf(&b, ",\n%s: ", line(members[i]))
 		if s, ok := members[i+1].(string); ok {

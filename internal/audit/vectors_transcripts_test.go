@@ -51,9 +51,10 @@ func makeTranscripts() transcriptVectors {
 				}
 			}
 		}},
-		{"4,116 receipts: genesis, commit, mix, 4,096 deals, 16 takeovers and a close, here without their texts", func(t *Transcript) {
-			t.Receipts = slices.Repeat([]string{"r"}, 4116)
-		}},
+		{"4,116 receipts: genesis, commit, mix, 4,096 deals, 16 takeovers and a close, here without their texts",
+			func(t *Transcript) {
+				t.Receipts = slices.Repeat([]string{"r"}, 4116)
+			}},
 		{"no cards yet", func(t *Transcript) { t.Cards = nil }},
 		{"the largest id", func(t *Transcript) { t.ID = maxInteger }},
 		{"names with every escape and with what needs none", func(t *Transcript) {
@@ -64,7 +65,8 @@ func makeTranscripts() transcriptVectors {
 		c.change(&t)
 		v.Good = append(v.Good, transcriptVector{Name: c.name, Text: refTranscript(&t)})
 	}
-	small := &Transcript{Format: TranscriptFormat, ID: 2, Deck: []string{"As", "Kd"}, Receipts: []string{"r0\n", "r1\n"}, Cards: []Card{tr.Cards[0]}}
+	small := &Transcript{Format: TranscriptFormat, ID: 2, Deck: []string{"As", "Kd"},
+		Receipts: []string{"r0\n", "r1\n"}, Cards: []Card{tr.Cards[0]}}
 	good := refTranscript(small)
 	add := func(name, want, text string) { v.Bad = append(v.Bad, transcriptVector{name, text, want}) }
 	edit := func(name, old, with string) {
@@ -77,7 +79,8 @@ func makeTranscripts() transcriptVectors {
 	edit("a space after a comma", `,"id"`, `, "id"`)
 	add("a newline at the end", malformed, good+"\n")
 	add("a byte order mark", malformed, "\ufeff"+good)
-	edit("members in another order", `"format":"shuffled/v1/transcript","id":2`, `"id":2,"format":"shuffled/v1/transcript"`)
+	edit("members in another order", `"format":"shuffled/v1/transcript","id":2`,
+		`"id":2,"format":"shuffled/v1/transcript"`)
 	edit("members of a card in another order", `"place":0,"position":3`, `"position":3,"place":0`)
 	edit("a member twice", `"id":2`, `"id":2,"id":2`)
 	edit("an unknown member", `"id":2`, `"id":2,"note":""`)
@@ -119,7 +122,8 @@ func makeTranscripts() transcriptVectors {
 	edit("a version with a leading zero", "/v1/", "/v02/")
 	edit("another format", "/v1/transcript", "/v1/receipt")
 	add("a later format", unknown, strings.Replace(good, "/v1/", "/v2/", 1))
-	add("a later format with other members", unknown, `{"format":"shuffled/v2/transcript","shuffle":{"id":2},"pages":[]}`)
+	add("a later format with other members", unknown,
+		`{"format":"shuffled/v2/transcript","shuffle":{"id":2},"pages":[]}`)
 	add("a later format and nothing that JSON is", unknown, `{"format":"shuffled/v10/transcript"`)
 	return v
 }

@@ -71,7 +71,8 @@ func TestByHash(t *testing.T) {
 func TestTimes(t *testing.T) {
 	t.Parallel()
 	c := Quicknet()
-	for round, want := range map[uint64]int64{1: 1692803367, 2: 1692803370, 8193: 1692827943, 10_000_000: 1722803364, 31_799_517: 1788201915} {
+	for round, want := range map[uint64]int64{1: 1692803367, 2: 1692803370, 8193: 1692827943, 10_000_000: 1722803364,
+		31_799_517: 1788201915} {
 		if got := c.TimeOf(round); got != want {
 			t.Errorf("round %d comes out at %d, not %d", round, got, want)
 		}
@@ -172,7 +173,8 @@ func TestSubgroup(t *testing.T) {
 		if larger(sumY) {
 			flags = 0xa0
 		}
-		left, right := new(big.Int).Exp(sumY, big.NewInt(2), fieldOrder), new(big.Int).Exp(sumX, big.NewInt(3), fieldOrder)
+		left, right := new(big.Int).Exp(sumY, big.NewInt(2), fieldOrder),
+			new(big.Int).Exp(sumX, big.NewInt(3), fieldOrder)
 		if right.Add(right, big.NewInt(4)).Mod(right, fieldOrder); left.Cmp(right) != 0 {
 			t.Fatal("the sum is not on the curve")
 		}

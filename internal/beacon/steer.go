@@ -26,7 +26,8 @@ func Steered(c *audit.Context) error {
 	case c.Parent != nil:
 		return errors.New("which cards went into a child was chosen by whoever knew the parent's order")
 	case !c.IsDraw() && c.Recipe.Take < c.Recipe.Cards:
-		return fmt.Errorf("which %d of the %d cards there are hangs on the tape alone, and the mix only moves them", c.Recipe.Take, c.Recipe.Cards)
+		return fmt.Errorf("which %d of the %d cards there are hangs on the tape alone, and the mix only moves them",
+			c.Recipe.Take, c.Recipe.Cards)
 	}
 	return nil
 }

@@ -29,8 +29,9 @@ var Commit string
 // This returns what this binary knows.
 func This() Info {
 	below := process.Platform()
-	b := Info{Version: "devel", Revision: Commit, Algorithm: "shuffled/v1", Go: runtime.Version(), FIPS: below.FIPS, FIPSBuild: fips140.Version(),
-		Platform: runtime.GOOS + "/" + runtime.GOARCH, Kernel: below.Kernel, VDSO: string(below.VDSO)}
+	b := Info{Version: "devel", Revision: Commit, Algorithm: "shuffled/v1", Go: runtime.Version(), FIPS: below.FIPS,
+		FIPSBuild: fips140.Version(),
+		Platform:  runtime.GOOS + "/" + runtime.GOARCH, Kernel: below.Kernel, VDSO: string(below.VDSO)}
 	info, ok := debug.ReadBuildInfo()
 	if !ok {
 		return b

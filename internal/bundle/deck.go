@@ -33,11 +33,13 @@ func readDeck(fsys fs.FS, hash [32]byte) ([]string, error) {
 		return nil, err
 	}
 	if len(b) == 0 {
-		return nil, fmt.Errorf("reading %s: %w: it is empty, the store did not have this deck", name, audit.ErrMalformed)
+		return nil, fmt.Errorf("reading %s: %w: it is empty, the store did not have this deck", name,
+			audit.ErrMalformed)
 	}
 	text, ok := strings.CutSuffix(string(b), "\n")
 	if !ok || strings.Count(text, "\n") >= shuffle.MaxCards {
-		return nil, fmt.Errorf("reading %s: %w: at most %d lines, each with its end", name, audit.ErrMalformed, shuffle.MaxCards)
+		return nil, fmt.Errorf("reading %s: %w: at most %d lines, each with its end", name, audit.ErrMalformed,
+			shuffle.MaxCards)
 	}
 	deck, err := shuffle.NewDeck(strings.Split(text, "\n"))
 	if err != nil {

@@ -104,7 +104,8 @@ func (f *forest) tile(level int, index uint64) ([]byte, error) {
 // rootAt returns the root of the first size entries.
 func (f *forest) rootAt(size uint64) (tlog.Hash, error) {
 	if size == 0 || size > f.size {
-		return tlog.Hash{}, fmt.Errorf("%w: a checkpoint of size %d in a ledger of %d entries", audit.ErrMalformed, size, f.size)
+		return tlog.Hash{}, fmt.Errorf("%w: a checkpoint of size %d in a ledger of %d entries", audit.ErrMalformed,
+			size, f.size)
 	}
 	return tlog.TreeHash(int64(size), f)
 }

@@ -150,7 +150,8 @@ func (x *export) run(ctx context.Context, reuse bool) error {
 		return err
 	}
 	if root != x.head.Root {
-		return fmt.Errorf("%w: its entries do not lead to the root of its checkpoint of size %d", ErrContradiction, x.head.Size)
+		return fmt.Errorf("%w: its entries do not lead to the root of its checkpoint of size %d", ErrContradiction,
+			x.head.Size)
 	}
 	return x.checkSignature()
 }

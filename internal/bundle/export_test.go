@@ -119,12 +119,14 @@ func rich(t testing.TB, size int) *house {
 		t.Fatal(err)
 	}
 	h.add(&audit.Key{Subject: audit.SubjectAuditor, Public: append([]byte{1}, auditor.PublicKey().Bytes()...)})
-	h.add(&audit.Key{Subject: audit.SubjectRetirement, Retired: audit.SubjectAuditor, ID: [32]byte{9}, From: start.UnixMilli()})
+	h.add(&audit.Key{Subject: audit.SubjectRetirement, Retired: audit.SubjectAuditor, ID: [32]byte{9},
+		From: start.UnixMilli()})
 	h.sign()
 	h.rotate()
 	h.cosign()
 	h.add(&audit.Commit{Context: &audit.Context{Origin: origin, Production: true, Table: "d",
-		Recipe: shuffle.Recipe{Ranges: []uint32{6, 6}}, Disclosure: audit.DisclosurePublic}, Serial: 1, CloseBy: start.UnixMilli()})
+		Recipe: shuffle.Recipe{Ranges: []uint32{6, 6}}, Disclosure: audit.DisclosurePublic}, Serial: 1,
+		CloseBy: start.UnixMilli()})
 	for int(h.size()) < size {
 		h.grow(min(size, int(h.size())+40))
 		h.cosign()
@@ -168,13 +170,15 @@ func TestContent(t *testing.T) {
 		t.Errorf("cosigned:\n%s", diff)
 	}
 	signed := list(r.Signed())
-	if len(signed) != 2 || strings.Count(signed[0], "— "+origin) != 2 || signed[1] != string(h.heads[len(h.heads)-1].signed) {
+	if len(signed) != 2 || strings.Count(signed[0], "— "+origin) != 2 ||
+		signed[1] != string(h.heads[len(h.heads)-1].signed) {
 		t.Errorf("signed: %q", signed)
 	}
 	if string(r.Checkpoint()) != cosigned[len(cosigned)-1] {
 		t.Error("the checkpoint is not the cosigned one")
 	}
-	if m, err := r.Manifest(); err != nil || *m != (bundle.Manifest{Format: bundle.ManifestFormat, ExportedAt: "2026-11-21T00:00:00.000Z"}) {
+	if m, err := r.Manifest(); err != nil ||
+		*m != (bundle.Manifest{Format: bundle.ManifestFormat, ExportedAt: "2026-11-21T00:00:00.000Z"}) {
 		t.Errorf("manifest %+v, %v", m, err)
 	}
 	if cosigned, signed := r.Counts(); cosigned != uint64(len(h.cosigned)) || signed != 2 {
@@ -254,18 +258,23 @@ var refusals = []struct {
 	want  error
 	spoil func(h *house)
 }{
-	{"an entry that was changed", bundle.ErrContradiction, func(h *house) { h.entries[620] = append([]byte(nil), h.entries[621]...) }},
-	{"two entries that changed places", bundle.ErrContradiction, func(h *house) { h.entries[640], h.entries[641] = h.entries[641], h.entries[640] }},
-	{"an entry of which a byte is missing", bundle.ErrContradiction, func(h *house) { h.entries[700] = h.entries[700][1:] }},
+	{"an entry that was changed", bundle.ErrContradiction,
+		func(h *house) { h.entries[620] = append([]byte(nil), h.entries[621]...) }},
+	{"two entries that changed places", bundle.ErrContradiction,
+		func(h *house) { h.entries[640], h.entries[641] = h.entries[641], h.entries[640] }},
+	{"an entry of which a byte is missing", bundle.ErrContradiction,
+		func(h *house) { h.entries[700] = h.entries[700][1:] }},
 	{"an empty entry", bundle.ErrContradiction, func(h *house) { h.entries[700] = nil }},
-	{"an entry that no file can hold", bundle.ErrContradiction, func(h *house) { h.entries[700] = make([]byte, 65_536) }},
+	{"an entry that no file can hold", bundle.ErrContradiction,
+		func(h *house) { h.entries[700] = make([]byte, 65_536) }},
 	{"a missing entry", bundle.ErrContradiction, func(h *house) { h.entries = h.entries[:len(h.entries)-1] }},
 	{"a head of another root", bundle.ErrContradiction, func(h *house) {
 		h.heads = append(h.heads, head{h.size(), h.note(h.size(), tlog.Hash{1})})
 	}},
 	{"a head that is too small", bundle.ErrDiverged, func(h *house) { h.heads = []head{h.checkpoint(100, h.signer)} }},
 	{"a head of size 0", bundle.ErrContradiction, func(h *house) { h.heads = []head{{0, h.note(0, tlog.Hash{})}} }},
-	{"a head that is no checkpoint", bundle.ErrContradiction, func(h *house) { h.heads = []head{{9, []byte("hello")}} }},
+	{"a head that is no checkpoint", bundle.ErrContradiction,
+		func(h *house) { h.heads = []head{{9, []byte("hello")}} }},
 	{"a head signed by an earlier key", bundle.ErrContradiction, func(h *house) {
 		old := h.signer
 		h.rotate()
@@ -579,7 +588,8 @@ func TestForgedKeys(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			edit(t, filepath.Join(dir, "tile", "entries", "001.p", fmt.Sprint(h.size()-256)), string(key), string(forged))
+			edit(t, filepath.Join(dir, "tile", "entries", "001.p", fmt.Sprint(h.size()-256)), string(key),
+				string(forged))
 		},
 		"the last rotation is missing": func(h *house, dir string) {
 			name := filepath.Join(dir, "signed", "000.p", "2")
@@ -588,7 +598,8 @@ func TestForgedKeys(t *testing.T) {
 				t.Fatal(err)
 			}
 			first := b[:2+int(b[0])<<8+int(b[1])]
-			if err := errors.Join(os.Remove(name), os.WriteFile(filepath.Join(filepath.Dir(name), "1"), first, 0o600)); err != nil {
+			if err := errors.Join(os.Remove(name),
+				os.WriteFile(filepath.Join(filepath.Dir(name), "1"), first, 0o600)); err != nil {
 				t.Fatal(err)
 			}
 		},

@@ -53,7 +53,8 @@ type house struct {
 func newHouse(t testing.TB) *house {
 	t.Helper()
 	h := newEmpty(t)
-	h.add(&audit.Genesis{Revision: audit.Revision, Origin: origin, Production: true, SigningKey: h.public(h.newSigner(origin)), Deals: audit.DealsSigned,
+	h.add(&audit.Genesis{Revision: audit.Revision, Origin: origin, Production: true,
+		SigningKey: h.public(h.newSigner(origin)), Deals: audit.DealsSigned,
 		Disclosure: audit.DisclosurePublic, DefaultCloseBy: 3600, MaxCloseBy: 86_400, Access: audit.AccessPublic})
 	h.sign()
 	return h
@@ -173,7 +174,8 @@ func (h *house) checkpoint(size uint64, signers ...note.Signer) head {
 	if err != nil {
 		h.t.Fatal(err)
 	}
-	signed, err := note.Sign(&note.Note{Text: audit.Checkpoint{Origin: origin, Size: size, Root: root}.Text()}, signers...)
+	signed, err := note.Sign(&note.Note{Text: audit.Checkpoint{Origin: origin, Size: size, Root: root}.Text()},
+		signers...)
 	if err != nil {
 		h.t.Fatal(err)
 	}

@@ -20,7 +20,8 @@ func (x *export) publish(ctx context.Context) (*Result, error) {
 	if err := x.checkpoints(ctx); err != nil {
 		return nil, err
 	}
-	m := &Manifest{Format: ManifestFormat, Period: newPeriod(x.o.From, x.o.To), ExportedAt: formatTime(x.o.Now().UnixMilli())}
+	m := &Manifest{Format: ManifestFormat, Period: newPeriod(x.o.From, x.o.To),
+		ExportedAt: formatTime(x.o.Now().UnixMilli())}
 	manifest, err := m.Marshal()
 	if err != nil {
 		return nil, err
@@ -110,7 +111,8 @@ func (x *export) holds(trees *forest, c audit.Checkpoint) error {
 		return err
 	}
 	if root != c.Root {
-		return fmt.Errorf("%w: its entries do not lead to the root of a checkpoint of size %d", ErrContradiction, c.Size)
+		return fmt.Errorf("%w: its entries do not lead to the root of a checkpoint of size %d", ErrContradiction,
+			c.Size)
 	}
 	return nil
 }

@@ -146,7 +146,8 @@ func (r *Reader) checkpoints(dir string, counted func() (uint64, error)) iter.Se
 			}
 			for _, c := range items {
 				if len(c) > audit.MaxCheckpoint {
-					yield(nil, fmt.Errorf("reading %s: %w: a checkpoint of %d bytes", framedPath(dir, i, width), audit.ErrMalformed, len(c)))
+					yield(nil, fmt.Errorf("reading %s: %w: a checkpoint of %d bytes", framedPath(dir, i, width),
+						audit.ErrMalformed, len(c)))
 					return
 				}
 				if !yield(c, nil) {
@@ -224,7 +225,8 @@ func readFile(fsys fs.FS, name string, limit int64) ([]byte, error) {
 		return nil, fmt.Errorf("reading %s: %w", name, err)
 	}
 	if !info.Mode().IsRegular() || info.Size() > limit {
-		return nil, fmt.Errorf("reading %s: %w: not a regular file of at most %d bytes", name, audit.ErrMalformed, limit)
+		return nil, fmt.Errorf("reading %s: %w: not a regular file of at most %d bytes", name, audit.ErrMalformed,
+			limit)
 	}
 	f, err := fsys.Open(name)
 	if err != nil {

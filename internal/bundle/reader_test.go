@@ -26,13 +26,15 @@ func TestKnown(t *testing.T) {
 		"cosigned/000": true, "cosigned/000.p/3": true, "signed/x001/234": true,
 		"decks/" + hash + ".txt": true,
 
-		"": false, ".": false, "tile": false, "tile/0": false, "tile/0/": false, "tile/7/000": false, "tile/-1/000": false,
+		"": false, ".": false, "tile": false, "tile/0": false, "tile/0/": false, "tile/7/000": false,
+		"tile/-1/000":   false,
 		"tile/data/000": false, "tile/00/000": false, "tile/0/0": false, "tile/0/1000": false, "tile/0/x000/001": false,
 		"tile/0/000.p/256": false, "tile/0/000.p/0": false, "tile/0/000.p/01": false, "tile/0/000.p": false,
 		"tile/8/0/000": false, "tile/0/../checkpoint": false, "tile/entries": false, "tile/entries/000/x": false,
 		"cosigned": false, "cosigned/0": false, "signed/000.p/999": false, "decks": false, "decks/x.txt": false,
 		"decks/" + strings.ToUpper(hash) + ".txt": false, "decks/" + hash: false, "decks/" + hash + "00.txt": false,
-		"Checkpoint": false, "keys.json": false, "policy": false, "manifest.json~": false, ".new/1": false, "shuffled.db": false, "main.key": false, "/checkpoint": false,
+		"Checkpoint": false, "keys.json": false, "policy": false, "manifest.json~": false, ".new/1": false,
+		"shuffled.db": false, "main.key": false, "/checkpoint": false,
 	} {
 		if got := bundle.Known(path); got != want {
 			t.Errorf("%q: %t", path, got)
@@ -125,7 +127,8 @@ func TestReaderRefuses(t *testing.T) {
 		want  error
 	}{
 		{"no checkpoint", func(m fstest.MapFS) { delete(m, "checkpoint") }, nil, fs.ErrNotExist},
-		{"a checkpoint that is too long", set("checkpoint", make([]byte, audit.MaxCheckpoint+1)), nil, audit.ErrMalformed},
+		{"a checkpoint that is too long", set("checkpoint", make([]byte, audit.MaxCheckpoint+1)), nil,
+			audit.ErrMalformed},
 		{"a checkpoint that is none", set("checkpoint", []byte("hello\n")), nil, audit.ErrMalformed},
 		{"no manifest", func(m fstest.MapFS) { delete(m, "manifest.json") }, manifest, fs.ErrNotExist},
 		{"a manifest that is too long", set("manifest.json", make([]byte, 64<<10+1)), manifest, audit.ErrMalformed},
@@ -152,7 +155,8 @@ func TestReaderRefuses(t *testing.T) {
 			m["cosigned/x999/x999/x999/x999/999"] = m[cosignedPath]
 		}, cosigned, fs.ErrNotExist},
 		{"cosigned checkpoints that are cut", change(cosignedPath, cut), cosigned, audit.ErrMalformed},
-		{"cosigned checkpoints above their limit", set(cosignedPath, make([]byte, 256*(2+audit.MaxCheckpoint)+1)), cosigned, audit.ErrMalformed},
+		{"cosigned checkpoints above their limit", set(cosignedPath, make([]byte, 256*(2+audit.MaxCheckpoint)+1)),
+			cosigned, audit.ErrMalformed},
 		{"a cosigned checkpoint above its limit", change(cosignedPath, func([]byte) []byte {
 			var b []byte
 			for i := range count(open(t, dir)) {
@@ -308,19 +312,24 @@ func TestManifestForm(t *testing.T) {
 		at   = `"exported_at":"2026-11-21T00:00:00.000Z"`
 		from = `"from":"2026-10-01T00:00:00.000Z"`
 	)
-	for _, text := range []string{good, strings.Replace(good, from+",", "", 1), `{"format":"shuffled/v1/bundle","period":{},` + at + `}`} {
+	for _, text := range []string{good, strings.Replace(good, from+",", "", 1),
+		`{"format":"shuffled/v1/bundle","period":{},` + at + `}`} {
 		if _, err := bundle.ParseManifest([]byte(text)); err != nil {
 			t.Errorf("%s: %v", text, err)
 		}
 	}
 	for _, test := range [][2]string{
 		{`{"format"`, ` {"format"`}, {`"period":{`, `"period": {`}, {at, at + "," + at}, {at, at + `,"extra":1`},
-		{`"exported_at"`, `"Exported_at"`}, {`v1/bundle`, `v1\/bundle`}, {"," + at, ``}, {at, `"exported_at":null`}, {at, `"exported_at":""`},
+		{`"exported_at"`, `"Exported_at"`}, {`v1/bundle`, `v1\/bundle`}, {"," + at, ``}, {at, `"exported_at":null`},
+		{at, `"exported_at":""`},
 		{at, `"exported_at":"2026-11-21T00:00:00Z"`}, {at, `"exported_at":"2026-11-21T01:00:00.000+01:00"`},
-		{at, `"exported_at":"2026-11-21T00:00:00,000Z"`}, {from, `"from":"yesterday"`}, {from, `"from":"2026-09-31T00:00:00.000Z"`},
+		{at, `"exported_at":"2026-11-21T00:00:00,000Z"`}, {from, `"from":"yesterday"`},
+		{from, `"from":"2026-09-31T00:00:00.000Z"`},
 		{from, `"from":"2026-11-01T00:00:00.000Z"`}, {from, `"from":"2027-10-01T00:00:00.000Z"`}, {from, `"from":""`},
-		{from, from + `,"first":0`}, {from, from + `,"entries":9`}, {`"period":{`, `"size":9,"period":{`}, {`"period":{`, `"origin":"bundle.example/ledger","period":{`},
-		{`v1/bundle`, `v01/bundle`}, {`v1/bundle`, `v1/keys`}, {`v1/bundle`, `v10000000000/bundle`}, {`shuffled/v1/bundle`, `x`},
+		{from, from + `,"first":0`}, {from, from + `,"entries":9`}, {`"period":{`, `"size":9,"period":{`},
+		{`"period":{`, `"origin":"bundle.example/ledger","period":{`},
+		{`v1/bundle`, `v01/bundle`}, {`v1/bundle`, `v1/keys`}, {`v1/bundle`, `v10000000000/bundle`},
+		{`shuffled/v1/bundle`, `x`},
 	} {
 		bad := strings.Replace(good, test[0], test[1], 1)
 		if bad == good {
@@ -336,7 +345,8 @@ func TestManifestForm(t *testing.T) {
 		}
 	}
 	for _, later := range []string{"v2/bundle", "v9999999999/bundle"} {
-		if _, err := bundle.ParseManifest([]byte(`{"format":"shuffled/` + later + `","more":1}`)); !errors.Is(err, audit.ErrUnknown) {
+		if _, err := bundle.ParseManifest([]byte(`{"format":"shuffled/` + later + `","more":1}`)); !errors.Is(err,
+			audit.ErrUnknown) {
 			t.Errorf("%s: %v", later, err)
 		}
 	}

@@ -113,7 +113,8 @@ func TestValidate(t *testing.T) {
 		{"ledger: signing_key, signing_keys", func(c *Config) {
 			c.Ledgers = []Ledger{{Name: "a", SigningKey: "k", SigningKeys: []string{"next", "k"}}}
 		}},
-		{"ledger: signing_key, signing_keys", func(c *Config) { c.Ledgers = []Ledger{{Name: "a", SigningKeys: []string{""}}} }},
+		{"ledger: signing_key, signing_keys",
+			func(c *Config) { c.Ledgers = []Ledger{{Name: "a", SigningKeys: []string{""}}} }},
 		{"", func(c *Config) { c.Ledgers = []Ledger{{Name: "a", SigningKeys: []string{"next", "last"}}} }},
 		{"ledger: mark", func(c *Config) { c.Ledgers = []Ledger{{Name: "a", Mark: "m"}, {Name: "b", Mark: "m"}} }},
 		{"", func(c *Config) { c.Ledgers = []Ledger{{Name: strings.Repeat("a", 64)}, {Name: "0-9._Z"}} }},
@@ -147,9 +148,11 @@ func TestValidateAll(t *testing.T) {
 		}
 		got = append(got, key)
 	}
-	want := []string{"listen", "data", "database", "clock_step", "mark_sync", "disclosure_rotation", "statistics", "log.level", "log.format", "tls.client_ca",
+	want := []string{"listen", "data", "database", "clock_step", "mark_sync", "disclosure_rotation", "statistics",
+		"log.level", "log.format", "tls.client_ca",
 		"limits.max_body", "limits.max_verify_body", "limits.connections", "limits.concurrency", "limits.waiting",
-		"limits.witness_waiting", "limits.verifications", "limits.readers", "limits.tile_cache", "limits.queue", "limits.token_burst", "limits.unknown_burst", "limits.read_burst",
+		"limits.witness_waiting", "limits.verifications", "limits.readers", "limits.tile_cache", "limits.queue",
+		"limits.token_burst", "limits.unknown_burst", "limits.read_burst",
 		"limits.verify_burst", "limits.patience", "limits.request_timeout", "limits.read_header_timeout",
 		"limits.read_timeout", "limits.write_timeout", "limits.idle_timeout", "ledger 1"}
 	if diff := cmp.Diff(want, got); diff != "" {
@@ -250,7 +253,8 @@ func TestDigest(t *testing.T) {
 }
 
 func TestDuration(t *testing.T) {
-	for text, want := range map[string]time.Duration{"5s": 5 * time.Second, "1m30s": 90 * time.Second, "250ms": 250 * time.Millisecond, "0s": 0} {
+	for text, want := range map[string]time.Duration{"5s": 5 * time.Second, "1m30s": 90 * time.Second,
+		"250ms": 250 * time.Millisecond, "0s": 0} {
 		var d Duration
 		if err := d.UnmarshalText([]byte(text)); err != nil || d.Duration() != want {
 			t.Errorf("%q: %v, %v", text, d, err)
@@ -265,13 +269,15 @@ func TestDuration(t *testing.T) {
 }
 
 func TestSize(t *testing.T) {
-	for text, want := range map[string]Size{"0B": 0, "1B": 1, "1023B": 1023, "1KiB": 1024, "64KiB": 65536, "3MiB": 3 << 20, "2GiB": 2 << 30, "8589934591GiB": 8589934591 << 30} {
+	for text, want := range map[string]Size{"0B": 0, "1B": 1, "1023B": 1023, "1KiB": 1024, "64KiB": 65536,
+		"3MiB": 3 << 20, "2GiB": 2 << 30, "8589934591GiB": 8589934591 << 30} {
 		var s Size
 		if err := s.UnmarshalText([]byte(text)); err != nil || s != want || fmt.Sprint(s) != text {
 			t.Errorf("%q: %d as %v, %v", text, int64(s), s, err)
 		}
 	}
-	for _, text := range []string{"", "1", "B", "1kB", "1KB", "1MB", "1Mi", "1 MiB", "-1B", "+1B", "1.5MiB", "0x10B", "1_000B",
+	for _, text := range []string{"", "1", "B", "1kB", "1KB", "1MB", "1Mi", "1 MiB", "-1B", "+1B", "1.5MiB", "0x10B",
+		"1_000B",
 		"8589934592GiB", "9223372036854775808B", "99999999999999999999B", "1BKiB"} {
 		s := Size(7)
 		if err := s.UnmarshalText([]byte(text)); err == nil || s != 7 {

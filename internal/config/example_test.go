@@ -236,7 +236,9 @@ func TestEverySettingIsRead(t *testing.T) {
 	}
 	c := different(t)
 	walk("Config", reflect.ValueOf(*Default()), reflect.ValueOf(*c))
-	if len(c.Ledgers) != 2 || !reflect.DeepEqual(c.Ledgers[0], Ledger{"roulette.nl", "/keys/nl", []string{"/keys/nl-2", "/keys/nl-3"}, "/marks/nl"}) || c.Limits.MaxBody != 65536 {
+	if len(c.Ledgers) != 2 || !reflect.DeepEqual(c.Ledgers[0],
+		Ledger{"roulette.nl", "/keys/nl", []string{"/keys/nl-2", "/keys/nl-3"}, "/marks/nl"}) ||
+		c.Limits.MaxBody != 65536 {
 		t.Errorf("%+v", c)
 	}
 	if !bytes.Contains(readExample(t), []byte("[[ledger]]")) {

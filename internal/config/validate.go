@@ -86,7 +86,8 @@ func (b *Beacon) check(p *problems) {
 	p.distinct("beacon.relays", b.Relays)
 	for _, relay := range b.Relays {
 		u, err := url.Parse(relay)
-		if err != nil || u.Scheme != "https" && u.Scheme != "http" || u.Host == "" || u.User != nil || u.RawQuery != "" || u.Fragment != "" {
+		if err != nil || u.Scheme != "https" && u.Scheme != "http" || u.Host == "" || u.User != nil ||
+			u.RawQuery != "" || u.Fragment != "" {
 			p.add("beacon.relays", "an http or https address without a password or a query") // which it may hold
 		}
 	}

@@ -103,7 +103,8 @@ func (d *Dealer) SetTable(ctx context.Context, actor audit.Actor, table string, 
 // daemon's latch and writes that the ledger's is cleared. In doubt, and that is
 // ErrEntropy, the latch stays set and nothing is written. Where this daemon is
 // latched and the ledger does not say so, it says both: set, and cleared.
-func (d *Dealer) ClearLatch(ctx context.Context, actor audit.Actor, reason string, act *audit.ActEntry) (Recorded, error) {
+func (d *Dealer) ClearLatch(ctx context.Context, actor audit.Actor, reason string, act *audit.ActEntry) (Recorded,
+	error) {
 	if err := checkReason(reason); err != nil {
 		return Recorded{}, err
 	}
@@ -158,7 +159,8 @@ func (d *Dealer) ChangeCredential(ctx context.Context, actor audit.Actor, c *aud
 // SubmitAct does what administrators signed: it appends the act and the entry that it
 // approves, which is nil for an act that waits or cancels. Keys and the latch go the way
 // that they go without an act.
-func (d *Dealer) SubmitAct(ctx context.Context, actor audit.Actor, act *audit.ActEntry, body audit.Body) (Recorded, error) {
+func (d *Dealer) SubmitAct(ctx context.Context, actor audit.Actor, act *audit.ActEntry, body audit.Body) (Recorded,
+	error) {
 	switch b := body.(type) {
 	case nil:
 		return d.append(ctx, actor, act)

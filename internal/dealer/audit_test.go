@@ -70,7 +70,8 @@ func (tb *table) inspectedLines(auditors []*disclosure.Auditor) (*inspect.Report
 	if err != nil {
 		tb.t.Fatal(err)
 	}
-	if _, err := bundle.Export(tb.t.Context(), exported{tb}, dir, bundle.Options{Origin: origin, Now: tb.now}); err != nil {
+	if _, err := bundle.Export(tb.t.Context(), exported{tb}, dir,
+		bundle.Options{Origin: origin, Now: tb.now}); err != nil {
 		tb.t.Fatal(err)
 	}
 	b, err := inspect.OpenBundle(dir)
@@ -79,7 +80,8 @@ func (tb *table) inspectedLines(auditors []*disclosure.Auditor) (*inspect.Report
 	}
 	defer b.Close()
 	lines := filepath.Join(tb.dir, "shuffles.jsonl")
-	r, err := inspect.Run(tb.t.Context(), b, inspect.Options{VKey: tb.vkey, Auditors: auditors, At: tb.now().UnixMilli(), Shuffles: lines})
+	r, err := inspect.Run(tb.t.Context(), b,
+		inspect.Options{VKey: tb.vkey, Auditors: auditors, At: tb.now().UnixMilli(), Shuffles: lines})
 	if err != nil {
 		tb.t.Fatal(err)
 	}

@@ -23,7 +23,8 @@ const maxInBatches = 2048
 // Shuffles commits to count shuffles as [Dealer.Shuffle] does to one, each to a
 // tape of its own. Their commits are adjacent entries of one batch, all of them or
 // none, in the order of their serials. The key repeats the whole answer.
-func (d *Dealer) Shuffles(ctx context.Context, actor audit.Actor, key string, req ShuffleRequest, count int) ([]Shuffle, error) {
+func (d *Dealer) Shuffles(ctx context.Context, actor audit.Actor, key string, req ShuffleRequest, count int) ([]Shuffle,
+	error) {
 	c, deck, err := req.context(d.cfg.Ledger.Genesis())
 	if err == nil {
 		err = req.batch(count, deck.Len())
@@ -58,13 +59,15 @@ func (r *ShuffleRequest) batch(count, n int) error {
 	case r.Plan != nil && len(r.Plan.Slots) > 0:
 		return &RequestError{"count", "goes without mix.slots, each of which is good for one commit"}
 	case count*n > MaxBatchCards:
-		return &RequestError{"count", fmt.Sprintf("times the cards of the deck is at most %d: %d for these %d cards", MaxBatchCards, MaxBatchCards/n, n)}
+		return &RequestError{"count", fmt.Sprintf("times the cards of the deck is at most %d: %d for these %d cards",
+			MaxBatchCards, MaxBatchCards/n, n)}
 	}
 	return nil
 }
 
 // committed reads the adjacent commits with these tags.
-func (d *Dealer) committed(ctx context.Context, from uint64, tags [][32]byte) (rows []ledger.Row, commits []*audit.Commit, err error) {
+func (d *Dealer) committed(ctx context.Context, from uint64, tags [][32]byte) (rows []ledger.Row,
+	commits []*audit.Commit, err error) {
 	for row, err := range d.cfg.Store.Rows(ctx, d.cfg.Ledger.ID(), from, from+uint64(len(tags))) {
 		if err != nil {
 			return nil, nil, fmt.Errorf("reading entries from %d: %w", from, ledger.Unavailable(err))
@@ -72,7 +75,8 @@ func (d *Dealer) committed(ctx context.Context, from uint64, tags [][32]byte) (r
 		rows = append(rows, row)
 	}
 	if len(rows) != len(tags) {
-		return nil, nil, fmt.Errorf("%w: %d of the %d entries from %d are there", ledger.ErrFrozen, len(rows), len(tags), from)
+		return nil, nil, fmt.Errorf("%w: %d of the %d entries from %d are there", ledger.ErrFrozen, len(rows),
+			len(tags), from)
 	}
 	if err := d.cfg.Ledger.Authentic(ctx, rows); err != nil {
 		return nil, nil, err

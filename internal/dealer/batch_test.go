@@ -102,11 +102,13 @@ func (tb *table) checkBatch(key string, before dealer.Shuffle, all []dealer.Shuf
 		if i > 0 {
 			previous = all[i-1].ID
 		}
-		if c.KeyTag != audit.KeyTagOf(origin, "tester", "t", key, i) || c.Request != first.Request || c.Previous != previous ||
+		if c.KeyTag != audit.KeyTagOf(origin, "tester", "t", key, i) || c.Request != first.Request ||
+			c.Previous != previous ||
 			c.CloseBy != closeBy || c.GameRef != "g" || c.Context.Recipe.Cards != 52 {
 			t.Errorf("commit %d of the batch is %+v", i, c)
 		}
-		if c.Commitment != s.Commitment || c.DeckRoot != s.DeckRoot || seen[c.Commitment] || seen[c.DeckRoot] || seen[c.KeyTag] {
+		if c.Commitment != s.Commitment || c.DeckRoot != s.DeckRoot || seen[c.Commitment] || seen[c.DeckRoot] ||
+			seen[c.KeyTag] {
 			t.Errorf("commit %d of the batch is another one, or one of two", i)
 		}
 		seen[c.Commitment], seen[c.DeckRoot], seen[c.KeyTag] = true, true, true
@@ -130,24 +132,49 @@ func TestBatchUnderAKey(t *testing.T) {
 		req := dealer.ShuffleRequest{Table: "t", Deck: "standard-52"}
 		tb.commits("batch", req, 3)
 		tb.commit("one", req)
-		if _, err := tb.Draws(ctx, as("tester"), "draws", dealer.DrawsRequest{Table: "t", Ranges: []uint32{6}}); err != nil {
+		if _, err := tb.Draws(ctx, as("tester"), "draws",
+			dealer.DrawsRequest{Table: "t", Ranges: []uint32{6}}); err != nil {
 			t.Fatal(err)
 		}
 		other := req
 		other.GameRef = "g"
 		tb.unwritten(func() {
 			for name, ask := range map[string]func() error{
-				"another count":     func() error { _, err := tb.Shuffles(ctx, as("tester"), "batch", req, 2); return err },
-				"a greater count":   func() error { _, err := tb.Shuffles(ctx, as("tester"), "batch", req, 4); return err },
-				"another body":      func() error { _, err := tb.Shuffles(ctx, as("tester"), "batch", other, 3); return err },
-				"one for a batch":   func() error { _, err := tb.Shuffle(ctx, as("tester"), "batch", req); return err },
-				"a batch for one":   func() error { _, err := tb.Shuffles(ctx, as("tester"), "one", req, 2); return err },
-				"a batch for draws": func() error { _, err := tb.Shuffles(ctx, as("tester"), "draws", req, 2); return err },
+				"another count": func() error {
+					_,
+						err := tb.Shuffles(ctx, as("tester"), "batch", req, 2)
+					return err
+				},
+				"a greater count": func() error {
+					_,
+						err := tb.Shuffles(ctx, as("tester"), "batch", req, 4)
+					return err
+				},
+				"another body": func() error {
+					_,
+						err := tb.Shuffles(ctx, as("tester"), "batch", other, 3)
+					return err
+				},
+				"one for a batch": func() error { _, err := tb.Shuffle(ctx, as("tester"), "batch", req); return err },
+				"a batch for one": func() error {
+					_,
+						err := tb.Shuffles(ctx, as("tester"), "one", req, 2)
+					return err
+				},
+				"a batch for draws": func() error {
+					_,
+						err := tb.Shuffles(ctx, as("tester"), "draws", req, 2)
+					return err
+				},
 				"draws for a batch": func() error {
 					_, err := tb.Draws(ctx, as("tester"), "batch", dealer.DrawsRequest{Table: "t", Ranges: []uint32{6}})
 					return err
 				},
-				"another batch of two": func() error { _, err := tb.Shuffles(ctx, as("tester"), "one", other, 2); return err },
+				"another batch of two": func() error {
+					_,
+						err := tb.Shuffles(ctx, as("tester"), "one", other, 2)
+					return err
+				},
 			} {
 				wantIs(t, name, ask(), dealer.ErrKeyReused)
 			}
@@ -191,12 +218,19 @@ func TestBatchRefused(t *testing.T) {
 			{"more than a batch", 257, nil, "count", ""},
 			{"a milliard", 1_000_000_000, nil, "count", ""},
 			{"too many shoes", 158, func(r *dealer.ShuffleRequest) { r.Deck = "shoe-8" }, "count", ""},
-			{"too many of the largest decks", 17, func(r *dealer.ShuffleRequest) { r.Deck, r.Cards = "", names }, "count", ""},
-			{"of which few are taken", 17, func(r *dealer.ShuffleRequest) { r.Deck, r.Cards, r.Take = "", names, num(5) }, "count", ""},
-			{"children", 2, func(r *dealer.ShuffleRequest) { r.Deck, r.Parent = "", &dealer.Parent{ID: parent.ID} }, "count", ""},
-			{"slots", 2, func(r *dealer.ShuffleRequest) { r.Plan = &dealer.MixPlan{Slots: hashes, Cut: true} }, "count", ""},
+			{"too many of the largest decks", 17, func(r *dealer.ShuffleRequest) { r.Deck, r.Cards = "", names },
+				"count", ""},
+			{"of which few are taken", 17,
+				func(r *dealer.ShuffleRequest) { r.Deck, r.Cards, r.Take = "", names, num(5) }, "count", ""},
+			{"children", 2, func(r *dealer.ShuffleRequest) { r.Deck, r.Parent = "", &dealer.Parent{ID: parent.ID} },
+				"count", ""},
+			{"slots", 2, func(r *dealer.ShuffleRequest) { r.Plan = &dealer.MixPlan{Slots: hashes, Cut: true} }, "count",
+				""},
 			{"no deck", 2, func(r *dealer.ShuffleRequest) { r.Deck = "" }, "deck", ""},
-			{"a mix of one card", 2, func(r *dealer.ShuffleRequest) { r.Take, r.Plan = num(1), &dealer.MixPlan{Cut: true} }, "mix", ""},
+			{"a mix of one card", 2, func(r *dealer.ShuffleRequest) {
+				r.Take, r.Plan = num(1),
+					&dealer.MixPlan{Cut: true}
+			}, "mix", ""},
 			{"after their end", 2, func(r *dealer.ShuffleRequest) { r.CloseBy = &passed }, "", audit.RuleCloseBy},
 		} {
 			req := dealer.ShuffleRequest{Table: "t", Deck: "standard-52"}
@@ -230,13 +264,15 @@ func TestBatchRefused(t *testing.T) {
 		}
 		kill := func(set bool) func() error {
 			return func() error {
-				_, err := tb.SetSwitch(ctx, as("tester"), dealer.SwitchRequest{Scope: audit.ScopeDeck, Deck: "standard-52", Set: set, Reason: "r"})
+				_, err := tb.SetSwitch(ctx, as("tester"),
+					dealer.SwitchRequest{Scope: audit.ScopeDeck, Deck: "standard-52", Set: set, Reason: "r"})
 				return err
 			}
 		}
 		blocked(audit.RuleTable, table(false), table(true))
 		blocked(audit.RuleKill, kill(true), kill(false))
-		if _, err := tb.Shuffles(ctx, as("tester"), "two words", req, 2); err == nil || !strings.Contains(err.Error(), "Idempotency-Key") {
+		if _, err := tb.Shuffles(ctx, as("tester"), "two words", req, 2); err == nil ||
+			!strings.Contains(err.Error(), "Idempotency-Key") {
 			t.Errorf("a key with a space: %v", err)
 		}
 		gone, cancel := context.WithCancel(ctx)
@@ -246,7 +282,8 @@ func TestBatchRefused(t *testing.T) {
 			wantIs(t, "nobody waits", err, context.Canceled)
 		})
 		// The key is free still, for the largest there are.
-		if n := len(tb.commits("k", dealer.ShuffleRequest{Table: "t", Cards: names, Disclosure: audit.DisclosureAuditor}, 16)); n != 16 {
+		if n := len(tb.commits("k", dealer.ShuffleRequest{Table: "t", Cards: names,
+			Disclosure: audit.DisclosureAuditor}, 16)); n != 16 {
 			t.Errorf("%d shuffles", n)
 		}
 		if n := len(tb.commits("shoes", dealer.ShuffleRequest{Table: "t", Deck: "shoe-8"}, 157)); n != 157 {
@@ -431,7 +468,8 @@ func TestBatchesInTurn(t *testing.T) {
 	var wg sync.WaitGroup
 	for i := range atOnce {
 		wg.Go(func() {
-			if all, err := held.Shuffles(context.Background(), as("tester"), fmt.Sprint("k", i), req, 256); err != nil || len(all) != 256 {
+			if all, err := held.Shuffles(context.Background(), as("tester"), fmt.Sprint("k", i), req,
+				256); err != nil || len(all) != 256 {
 				t.Errorf("batch %d: %d shuffles, %v", i, len(all), err)
 			}
 		})
@@ -452,7 +490,8 @@ func TestBatchesInTurn(t *testing.T) {
 	// Nor do those that come with a patience which ends before their time does.
 	err := error(nil)
 	for patience := time.Millisecond; err == nil || !strings.Contains(err.Error(), "other batches"); patience *= 2 {
-		_, err = held.Shuffles(ledger.WithPatience(t.Context(), time.Now().Add(patience)), as("tester"), "impatient", req, 2)
+		_, err = held.Shuffles(ledger.WithPatience(t.Context(), time.Now().Add(patience)), as("tester"), "impatient",
+			req, 2)
 		wantIs(t, "an impatient batch", err, ledger.ErrOverloaded)
 	}
 	if n := drawn() - before; n != atOnce*256 {

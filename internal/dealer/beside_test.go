@@ -25,7 +25,8 @@ type hooked struct {
 	after func()
 }
 
-func (h *hooked) ByShuffles(ctx context.Context, id ledger.ID, standing ledger.Standing, s ...uint64) ([][]ledger.Row, error) {
+func (h *hooked) ByShuffles(ctx context.Context, id ledger.ID, standing ledger.Standing, s ...uint64) ([][]ledger.Row,
+	error) {
 	rows, err := h.Store.ByShuffles(ctx, id, standing, s...)
 	if h.reads++; h.reads == 1 {
 		h.after()
@@ -48,9 +49,12 @@ func dealBesideMix(t *testing.T, draw bool) {
 	var s dealer.Shuffle
 	var err error
 	if draw {
-		s, err = tb.Draws(t.Context(), as("tester"), "kd", dealer.DrawsRequest{Table: "t", Ranges: []uint32{1000, 1000, 1000, 1000}, Plan: &dealer.MixPlan{Slots: hashes}})
+		s, err = tb.Draws(t.Context(), as("tester"), "kd",
+			dealer.DrawsRequest{Table: "t", Ranges: []uint32{1000, 1000, 1000, 1000},
+				Plan: &dealer.MixPlan{Slots: hashes}})
 	} else {
-		s, err = tb.Shuffle(t.Context(), as("tester"), "k", dealer.ShuffleRequest{Table: "t", Deck: "standard-52", Plan: &dealer.MixPlan{Slots: hashes}})
+		s, err = tb.Shuffle(t.Context(), as("tester"), "k",
+			dealer.ShuffleRequest{Table: "t", Deck: "standard-52", Plan: &dealer.MixPlan{Slots: hashes}})
 	}
 	if err != nil {
 		t.Fatal(err)
@@ -79,7 +83,8 @@ func dealBesideMix(t *testing.T, draw bool) {
 func TestMixCopy(t *testing.T) {
 	tb := newTableWith(t, setting{modes: allModes})
 	values, hashes := slots("r", 1)
-	s, err := tb.Shuffle(t.Context(), as("tester"), "k", dealer.ShuffleRequest{Table: "t", Deck: "standard-52", Plan: &dealer.MixPlan{Slots: hashes}})
+	s, err := tb.Shuffle(t.Context(), as("tester"), "k",
+		dealer.ShuffleRequest{Table: "t", Deck: "standard-52", Plan: &dealer.MixPlan{Slots: hashes}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -89,7 +94,8 @@ func TestMixCopy(t *testing.T) {
 		if first, err = tb.Mix(t.Context(), as("tester"), s.ID, dealer.MixRequest{Slots: values}); err != nil {
 			t.Error(err)
 		}
-		if _, err := tb.Close(t.Context(), as("tester"), s.ID, dealer.CloseRequest{Outcome: audit.OutcomeEndedEarly}); err != nil {
+		if _, err := tb.Close(t.Context(), as("tester"), s.ID,
+			dealer.CloseRequest{Outcome: audit.OutcomeEndedEarly}); err != nil {
 			t.Error(err)
 		}
 	}}
@@ -146,7 +152,8 @@ func TestLongNames(t *testing.T) {
 		_, err := tb.Shuffle(t.Context(), as("tester"), "k", req)
 		wantRefusal(t, field, err, field, "")
 	}
-	_, err := tb.Draws(t.Context(), as("tester"), "k", dealer.DrawsRequest{Table: "t", Wheel: []dealer.Stop{{Label: long, Weight: 2}}})
+	_, err := tb.Draws(t.Context(), as("tester"), "k",
+		dealer.DrawsRequest{Table: "t", Wheel: []dealer.Stop{{Label: long, Weight: 2}}})
 	wantRefusal(t, "wheel", err, "wheel", "")
 }
 
@@ -156,7 +163,8 @@ type blindStore struct {
 	blind atomic.Bool
 }
 
-func (s *blindStore) ByShuffles(ctx context.Context, id ledger.ID, standing ledger.Standing, all ...uint64) ([][]ledger.Row, error) {
+func (s *blindStore) ByShuffles(ctx context.Context, id ledger.ID, standing ledger.Standing,
+	all ...uint64) ([][]ledger.Row, error) {
 	if standing == ledger.Durable && s.blind.Load() {
 		return nil, ledger.ErrOverloaded
 	}
@@ -169,7 +177,8 @@ func TestCopyUnread(t *testing.T) {
 	t.Parallel()
 	tb := newTableWith(t, setting{modes: allModes})
 	values, hashes := slots("u", 1)
-	s, err := tb.Shuffle(t.Context(), as("tester"), "k", dealer.ShuffleRequest{Table: "t", Deck: "standard-52", Plan: &dealer.MixPlan{Slots: hashes}})
+	s, err := tb.Shuffle(t.Context(), as("tester"), "k",
+		dealer.ShuffleRequest{Table: "t", Deck: "standard-52", Plan: &dealer.MixPlan{Slots: hashes}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -214,7 +223,8 @@ func (behind) ByKeyTags(context.Context, ledger.ID, ...[32]byte) ([]ledger.Row, 
 	return nil, nil
 }
 
-func (b behind) ByShuffles(ctx context.Context, id ledger.ID, standing ledger.Standing, s ...uint64) ([][]ledger.Row, error) {
+func (b behind) ByShuffles(ctx context.Context, id ledger.ID, standing ledger.Standing, s ...uint64) ([][]ledger.Row,
+	error) {
 	list, err := b.Store.ByShuffles(ctx, id, standing, s...)
 	for i := range list {
 		switch {

@@ -57,7 +57,8 @@ func TestStub(t *testing.T) {
 					t.Fatal(err)
 				}
 			}
-			dealt := tb.deal(parent.ID, dealer.DealRequest{Runs: []audit.Run{seat(9, "a"), {Count: 2, Purpose: audit.PurposeBurn}}})
+			dealt := tb.deal(parent.ID, dealer.DealRequest{Runs: []audit.Run{seat(9, "a"),
+				{Count: 2, Purpose: audit.PurposeBurn}}})
 			req := child(parent.ID)
 			s := tb.commit(name+"-stub", req)
 			state, err := tb.Status(t.Context(), parent.ID)
@@ -73,7 +74,8 @@ func TestStub(t *testing.T) {
 				wantRefusal(t, "a second child", err, "", audit.RuleParent)
 			})
 			of, below := tb.commitOf(parent.ID).Context, tb.commitOf(s.ID).Context
-			if below.Parent == nil || below.Parent.ID != parent.ID || below.Recipe.Take != 41 || below.Recipe.Cards != 41 || below.DeckHash != of.DeckHash {
+			if below.Parent == nil || below.Parent.ID != parent.ID || below.Recipe.Take != 41 ||
+				below.Recipe.Cards != 41 || below.DeckHash != of.DeckHash {
 				t.Errorf("%s: the child is %+v", name, below)
 			}
 			rest := tb.all(s, 0, 41)
@@ -118,7 +120,9 @@ func TestListedPositions(t *testing.T) {
 			t.Errorf("the parent showed %d, its tape says %d", dealt[3].Value, back[0])
 		}
 		tb.transcript(s.ID, dealer.View{})
-		if state, err := tb.Status(t.Context(), s.ID); err != nil || !state.LastHand || commit.Context.DeckHash != tb.commitOf(s.ID).Context.DeckHash || tb.commitOf(s.ID).Context.Recipe.EndHi != 3 {
+		if state, err := tb.Status(t.Context(), s.ID); err != nil || !state.LastHand ||
+			commit.Context.DeckHash != tb.commitOf(s.ID).Context.DeckHash ||
+			tb.commitOf(s.ID).Context.Recipe.EndHi != 3 {
 			t.Errorf("%+v, %v", state, err)
 		}
 	})
@@ -155,7 +159,8 @@ func (tb *table) closeOf(id uint64) *audit.Close {
 func TestBadChildren(t *testing.T) {
 	onEachStore(t, setting{}, func(t *testing.T, tb *table) {
 		parent := tb.commit("parent", dealer.ShuffleRequest{Table: "t", Deck: "standard-52", Take: num(20)})
-		draw, err := tb.Draws(t.Context(), as("tester"), "draw", dealer.DrawsRequest{Table: "t", Ranges: []uint32{6, 6}})
+		draw, err := tb.Draws(t.Context(), as("tester"), "draw",
+			dealer.DrawsRequest{Table: "t", Ranges: []uint32{6, 6}})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -171,21 +176,26 @@ func TestBadChildren(t *testing.T) {
 				field, rule string
 				req         dealer.ShuffleRequest
 			}{
-				"the genesis":           {"parent.id", "", child(0)},
-				"an event":              {"", audit.RuleParent, child(1)},
-				"nothing":               {"", audit.RuleParent, child(999)},
-				"too far":               {"parent.id", "", child(audit.MaxInteger + 1)},
-				"a draw":                {"", audit.RuleParent, child(draw.ID)},
-				"another table's":       {"", audit.RuleParent, child(elsewhere.ID)},
-				"a closed one":          {"", audit.RuleParent, child(closed.ID)},
-				"one position":          {"parent.positions", "", child(parent.ID, 1)},
-				"no positions":          {"parent.positions", "", with(child(parent.ID), func(r *dealer.ShuffleRequest) { r.Parent.Positions = []uint16{} })},
+				"the genesis":     {"parent.id", "", child(0)},
+				"an event":        {"", audit.RuleParent, child(1)},
+				"nothing":         {"", audit.RuleParent, child(999)},
+				"too far":         {"parent.id", "", child(audit.MaxInteger + 1)},
+				"a draw":          {"", audit.RuleParent, child(draw.ID)},
+				"another table's": {"", audit.RuleParent, child(elsewhere.ID)},
+				"a closed one":    {"", audit.RuleParent, child(closed.ID)},
+				"one position":    {"parent.positions", "", child(parent.ID, 1)},
+				"no positions": {"parent.positions", "",
+					with(child(parent.ID), func(r *dealer.ShuffleRequest) { r.Parent.Positions = []uint16{} })},
 				"a position twice":      {"parent.positions[2]", "", child(parent.ID, 1, 2, 1)},
 				"one that none has":     {"parent.positions[1]", "", child(parent.ID, 1, 4096)},
 				"one that is not dealt": {"", audit.RuleParent, child(parent.ID, 1, 20)},
-				"a deck, too":           {"parent", "", with(child(parent.ID), func(r *dealer.ShuffleRequest) { r.Deck = "standard-52" })},
-				"take more":             {"take", "", with(child(parent.ID, 1, 2), func(r *dealer.ShuffleRequest) { r.Take = num(3) })},
-				"end_at more":           {"end_at", "", with(child(parent.ID, 1, 2), func(r *dealer.ShuffleRequest) { r.EndAt = &dealer.EndAt{Lo: 3, Hi: 3} })},
+				"a deck, too": {"parent", "",
+					with(child(parent.ID), func(r *dealer.ShuffleRequest) { r.Deck = "standard-52" })},
+				"take more": {"take", "",
+					with(child(parent.ID, 1, 2), func(r *dealer.ShuffleRequest) { r.Take = num(3) })},
+				"end_at more": {"end_at", "",
+					with(child(parent.ID, 1, 2),
+						func(r *dealer.ShuffleRequest) { r.EndAt = &dealer.EndAt{Lo: 3, Hi: 3} })},
 			} {
 				_, err := tb.Shuffle(t.Context(), as("tester"), strings.ReplaceAll(name, " ", "-"), c.req)
 				wantRefusal(t, name, err, c.field, c.rule)
@@ -235,7 +245,8 @@ func TestGenerations(t *testing.T) {
 	cfg.Keys = newRing(t)
 	other := dealer.New(cfg)
 	for id, want := range map[uint64]error{ids[0]: nil, ids[1]: nil, ids[64]: nil, ids[75]: dealer.ErrSealed} {
-		if _, err := other.Transcript(t.Context(), id, dealer.View{}); id == ids[75] && !errors.Is(err, want) || id != ids[75] && err != nil {
+		if _, err := other.Transcript(t.Context(), id, dealer.View{}); id == ids[75] && !errors.Is(err, want) ||
+			id != ids[75] && err != nil {
 			t.Errorf("the transcript of %d without the sealing key: %v, want %v", id, err, want)
 		}
 	}
@@ -253,7 +264,8 @@ func TestChildrenAndDeals(t *testing.T) {
 			var dealt []audit.Card
 			wg.Go(func() {
 				for first := 0; first < 40; first++ {
-					d, err := rival.Deal(context.Background(), as("tester"), parent.ID, dealer.DealRequest{First: first, Runs: []audit.Run{seat(1, "a")}})
+					d, err := rival.Deal(context.Background(), as("tester"), parent.ID,
+						dealer.DealRequest{First: first, Runs: []audit.Run{seat(1, "a")}})
 					if err != nil {
 						break // the parent ended
 					}
@@ -264,7 +276,8 @@ func TestChildrenAndDeals(t *testing.T) {
 			errs := make([]error, len(answers))
 			for i := range answers {
 				wg.Go(func() {
-					answers[i], errs[i] = tb.Shuffle(context.Background(), as("tester"), fmt.Sprint("child-", n), child(parent.ID))
+					answers[i], errs[i] = tb.Shuffle(context.Background(), as("tester"), fmt.Sprint("child-", n),
+						child(parent.ID))
 				})
 			}
 			wg.Wait()

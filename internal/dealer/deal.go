@@ -82,7 +82,8 @@ func (d *Dealer) Deal(ctx context.Context, actor audit.Actor, id uint64, req Dea
 	return answer, nil
 }
 
-func (d *Dealer) appendDeal(ctx context.Context, actor audit.Actor, r *record, t *opened, deal *audit.Deal, req DealRequest) ([]ledger.Appended, error) {
+func (d *Dealer) appendDeal(ctx context.Context, actor audit.Actor, r *record, t *opened, deal *audit.Deal,
+	req DealRequest) ([]ledger.Appended, error) {
 	if req.Close != nil {
 		return d.appendClose(ctx, actor, r, t.tape, *req.Close, deal)
 	}
@@ -112,12 +113,14 @@ func fits(deal *audit.Deal, c *audit.Commit) error {
 var errVanished = fmt.Errorf("%w: the database lost what it showed", ledger.ErrUnavailable)
 
 // repeatDeal answers a deal that is in the ledger.
-func (d *Dealer) repeatDeal(ctx context.Context, actor audit.Actor, r *record, at dealt, req DealRequest) (Deal, error) {
+func (d *Dealer) repeatDeal(ctx context.Context, actor audit.Actor, r *record, at dealt, req DealRequest) (Deal,
+	error) {
 	if err := r.plays(actor); err != nil {
 		return Deal{}, err
 	}
 	if !slices.Equal(at.deal.Runs, req.Runs) || at.deal.Final != (req.Close != nil) ||
-		req.Close != nil && (r.closed == nil || r.closed.Outcome != req.Close.Outcome || r.closed.Reason != req.Close.Reason) {
+		req.Close != nil && (r.closed == nil || r.closed.Outcome != req.Close.Outcome ||
+			r.closed.Reason != req.Close.Reason) {
 		return Deal{}, fmt.Errorf("places from %d of shuffle %d: %w", req.First, r.id, ErrRepeated)
 	}
 	t, err := d.open(ctx, r)
@@ -206,7 +209,8 @@ func (d *Dealer) end(ctx context.Context, actor audit.Actor, r *record, req Clos
 	case !errors.Is(err, ErrSealed):
 		return nil, err
 	}
-	d.cfg.Log.Error("closing a shuffle without its tape", "shuffle", r.id, "identity", actor.Identity, "credential", actor.Credential)
+	d.cfg.Log.Error("closing a shuffle without its tape", "shuffle", r.id, "identity", actor.Identity, "credential",
+		actor.Credential)
 	return d.cfg.Ledger.Append(ctx, ledger.Proposal{Actor: actor, Bodies: []audit.Body{
 		&audit.Close{Shuffle: r.id, Outcome: req.Outcome, Reason: req.Reason}}})
 }

@@ -25,7 +25,8 @@ func TestWholeHand(t *testing.T) {
 	tb := newTable(t, nil)
 	s := tb.commit("k1", dealer.ShuffleRequest{Table: "t1", Deck: "standard-52", GameRef: "hand-1"})
 	first := tb.deal(s.ID, dealer.DealRequest{First: 0, Runs: []audit.Run{seat(2, "seat-1"), seat(2, "seat-2")}})
-	second := tb.deal(s.ID, dealer.DealRequest{First: 4, Runs: []audit.Run{{Count: 1, Purpose: audit.PurposeBurn}, board(3)}})
+	second := tb.deal(s.ID, dealer.DealRequest{First: 4,
+		Runs: []audit.Run{{Count: 1, Purpose: audit.PurposeBurn}, board(3)}})
 	if first.Next != 4 || second.Next != 8 || len(first.Cards) != 4 || len(second.Cards) != 4 {
 		t.Errorf("next %d and %d, cards %d and %d", first.Next, second.Next, len(first.Cards), len(second.Cards))
 	}
@@ -79,7 +80,8 @@ func TestRepeats(t *testing.T) {
 	tb := newTable(t, nil)
 	commit := dealer.ShuffleRequest{Table: "t", Deck: "standard-52"}
 	deal := dealer.DealRequest{Runs: []audit.Run{seat(2, "a")}}
-	last := dealer.DealRequest{First: 2, Runs: []audit.Run{board(3)}, Close: &dealer.CloseRequest{Outcome: audit.OutcomeCompleted}}
+	last := dealer.DealRequest{First: 2, Runs: []audit.Run{board(3)},
+		Close: &dealer.CloseRequest{Outcome: audit.OutcomeCompleted}}
 	s := tb.commit("key", commit)
 	d := tb.deal(s.ID, deal)
 	l := tb.deal(s.ID, last)
@@ -107,7 +109,8 @@ func TestRepeats(t *testing.T) {
 	wantIs(t, "another recipient", err, dealer.ErrRepeated)
 	_, err = tb.Deal(ctx, as("tester"), s.ID, dealer.DealRequest{First: 2, Runs: []audit.Run{board(3)}})
 	wantIs(t, "the last deal without its close", err, dealer.ErrRepeated)
-	_, err = tb.Close(ctx, as("tester"), s.ID, dealer.CloseRequest{Outcome: audit.OutcomeVoid, Reason: audit.ReasonMisdeal})
+	_, err = tb.Close(ctx, as("tester"), s.ID,
+		dealer.CloseRequest{Outcome: audit.OutcomeVoid, Reason: audit.ReasonMisdeal})
 	wantIs(t, "another close", err, dealer.ErrRepeated)
 	if got := tb.Ledger().Live().Size; got != size {
 		t.Errorf("repeats wrote %d entries", got-size)
@@ -175,7 +178,8 @@ func TestRivalDeals(t *testing.T) {
 		wg.Go(func() {
 			to := fmt.Sprintf("rival-%d", rival)
 			for first := 0; first < 52; first++ {
-				d, err := tb.Deal(context.Background(), as("tester"), s.ID, dealer.DealRequest{First: first, Runs: []audit.Run{seat(1, to)}})
+				d, err := tb.Deal(context.Background(), as("tester"), s.ID,
+					dealer.DealRequest{First: first, Runs: []audit.Run{seat(1, to)}})
 				if err != nil {
 					continue // another rival has the place
 				}
@@ -212,21 +216,29 @@ func TestRefusals(t *testing.T) {
 		rule  string // of package audit
 		req   dealer.ShuffleRequest
 	}{
-		"no table":         {field: "table", req: dealer.ShuffleRequest{Deck: "standard-52"}},
-		"a person's name":  {field: "table", req: dealer.ShuffleRequest{Table: "Jane Doe", Deck: "standard-52"}},
-		"no deck":          {field: "deck", req: dealer.ShuffleRequest{Table: "t"}},
-		"two decks":        {field: "deck", req: dealer.ShuffleRequest{Table: "t", Deck: "standard-52", Cards: []string{"a", "b"}}},
-		"an unknown deck":  {field: "deck", req: dealer.ShuffleRequest{Table: "t", Deck: "tarot"}},
-		"one card":         {field: "cards", req: dealer.ShuffleRequest{Table: "t", Cards: []string{"a"}}},
-		"a nameless card":  {field: "cards", req: dealer.ShuffleRequest{Table: "t", Cards: []string{"a", ""}}},
-		"take 0":           {field: "take", req: dealer.ShuffleRequest{Table: "t", Deck: "standard-52", Take: num(0)}},
-		"take 53":          {field: "take", req: dealer.ShuffleRequest{Table: "t", Deck: "standard-52", Take: num(53)}},
-		"end_at past take": {field: "end_at", req: dealer.ShuffleRequest{Table: "t", Deck: "standard-52", Take: num(5), EndAt: &dealer.EndAt{Lo: 6, Hi: 6}}},
-		"end_at backwards": {field: "end_at", req: dealer.ShuffleRequest{Table: "t", Deck: "standard-52", EndAt: &dealer.EndAt{Lo: 6, Hi: 5}}},
-		"a bad reference":  {field: "game_ref", req: dealer.ShuffleRequest{Table: "t", Deck: "standard-52", GameRef: "a b"}},
-		"closed by now":    {rule: audit.RuleCloseBy, req: dealer.ShuffleRequest{Table: "t", Deck: "standard-52", CloseBy: &past}},
-		"past the cap":     {rule: audit.RuleCloseBy, req: dealer.ShuffleRequest{Table: "t", Deck: "standard-52", CloseBy: &far}},
-		"auditors only":    {rule: audit.RuleDisclosureKey, req: dealer.ShuffleRequest{Table: "t", Deck: "standard-52", Disclosure: audit.DisclosureAuditor}},
+		"no table":        {field: "table", req: dealer.ShuffleRequest{Deck: "standard-52"}},
+		"a person's name": {field: "table", req: dealer.ShuffleRequest{Table: "Jane Doe", Deck: "standard-52"}},
+		"no deck":         {field: "deck", req: dealer.ShuffleRequest{Table: "t"}},
+		"two decks": {field: "deck",
+			req: dealer.ShuffleRequest{Table: "t", Deck: "standard-52", Cards: []string{"a", "b"}}},
+		"an unknown deck": {field: "deck", req: dealer.ShuffleRequest{Table: "t", Deck: "tarot"}},
+		"one card":        {field: "cards", req: dealer.ShuffleRequest{Table: "t", Cards: []string{"a"}}},
+		"a nameless card": {field: "cards", req: dealer.ShuffleRequest{Table: "t", Cards: []string{"a", ""}}},
+		"take 0":          {field: "take", req: dealer.ShuffleRequest{Table: "t", Deck: "standard-52", Take: num(0)}},
+		"take 53":         {field: "take", req: dealer.ShuffleRequest{Table: "t", Deck: "standard-52", Take: num(53)}},
+		"end_at past take": {field: "end_at",
+			req: dealer.ShuffleRequest{Table: "t", Deck: "standard-52", Take: num(5),
+				EndAt: &dealer.EndAt{Lo: 6, Hi: 6}}},
+		"end_at backwards": {field: "end_at",
+			req: dealer.ShuffleRequest{Table: "t", Deck: "standard-52", EndAt: &dealer.EndAt{Lo: 6, Hi: 5}}},
+		"a bad reference": {field: "game_ref",
+			req: dealer.ShuffleRequest{Table: "t", Deck: "standard-52", GameRef: "a b"}},
+		"closed by now": {rule: audit.RuleCloseBy,
+			req: dealer.ShuffleRequest{Table: "t", Deck: "standard-52", CloseBy: &past}},
+		"past the cap": {rule: audit.RuleCloseBy,
+			req: dealer.ShuffleRequest{Table: "t", Deck: "standard-52", CloseBy: &far}},
+		"auditors only": {rule: audit.RuleDisclosureKey,
+			req: dealer.ShuffleRequest{Table: "t", Deck: "standard-52", Disclosure: audit.DisclosureAuditor}},
 	}
 	for name, c := range shuffles {
 		_, err := tb.Shuffle(t.Context(), as("tester"), strings.ReplaceAll(name, " ", "-"), c.req)
@@ -240,14 +252,16 @@ func TestRefusals(t *testing.T) {
 		field, rule string
 		req         dealer.DealRequest
 	}{
-		"no runs":         {s.ID, "runs", "", dealer.DealRequest{First: 2}},
-		"no cards":        {s.ID, "runs[0].count", "", dealer.DealRequest{First: 2, Runs: []audit.Run{seat(0, "a")}}},
-		"no purpose":      {s.ID, "runs[0].purpose", "", dealer.DealRequest{First: 2, Runs: []audit.Run{{Count: 1}}}},
-		"a bad recipient": {s.ID, "runs[1].recipient", "", dealer.DealRequest{First: 2, Runs: []audit.Run{seat(1, "a"), seat(1, "a@b")}}},
-		"a gap":           {s.ID, "", audit.RulePlace, dealer.DealRequest{First: 3, Runs: []audit.Run{seat(1, "a")}}},
-		"inside a deal":   {s.ID, "", audit.RulePlace, dealer.DealRequest{First: 1, Runs: []audit.Run{seat(1, "a")}}},
-		"past the end":    {s.ID, "", audit.RulePlaces, dealer.DealRequest{First: 2, Runs: []audit.Run{seat(51, "a")}}},
-		"a bad close":     {s.ID, "close.outcome", "", dealer.DealRequest{First: 2, Runs: []audit.Run{seat(1, "a")}, Close: &dealer.CloseRequest{}}},
+		"no runs":    {s.ID, "runs", "", dealer.DealRequest{First: 2}},
+		"no cards":   {s.ID, "runs[0].count", "", dealer.DealRequest{First: 2, Runs: []audit.Run{seat(0, "a")}}},
+		"no purpose": {s.ID, "runs[0].purpose", "", dealer.DealRequest{First: 2, Runs: []audit.Run{{Count: 1}}}},
+		"a bad recipient": {s.ID, "runs[1].recipient", "",
+			dealer.DealRequest{First: 2, Runs: []audit.Run{seat(1, "a"), seat(1, "a@b")}}},
+		"a gap":         {s.ID, "", audit.RulePlace, dealer.DealRequest{First: 3, Runs: []audit.Run{seat(1, "a")}}},
+		"inside a deal": {s.ID, "", audit.RulePlace, dealer.DealRequest{First: 1, Runs: []audit.Run{seat(1, "a")}}},
+		"past the end":  {s.ID, "", audit.RulePlaces, dealer.DealRequest{First: 2, Runs: []audit.Run{seat(51, "a")}}},
+		"a bad close": {s.ID, "close.outcome", "",
+			dealer.DealRequest{First: 2, Runs: []audit.Run{seat(1, "a")}, Close: &dealer.CloseRequest{}}},
 	}
 	for name, c := range deals {
 		_, err := tb.Deal(t.Context(), as("tester"), c.id, c.req)
@@ -266,7 +280,8 @@ func TestRefusals(t *testing.T) {
 		_, err = tb.Close(t.Context(), as("tester"), later.ID, req)
 		wantRefusal(t, name, err, "outcome", "")
 	}
-	for _, req := range []dealer.CloseRequest{{Outcome: audit.OutcomeVoid}, {Outcome: audit.OutcomeVoid, Reason: audit.ReasonTapeLost},
+	for _, req := range []dealer.CloseRequest{{Outcome: audit.OutcomeVoid},
+		{Outcome: audit.OutcomeVoid, Reason: audit.ReasonTapeLost},
 		{Outcome: audit.OutcomeCompleted, Reason: audit.ReasonMisdeal}} {
 		_, err = tb.Close(t.Context(), as("tester"), later.ID, req)
 		wantRefusal(t, "reason", err, "reason", "")
@@ -356,20 +371,24 @@ func TestViews(t *testing.T) {
 		}
 	}
 	check("before a deal", map[dealer.View][]int{{}: nil, {Identity: "tester"}: nil, {Auditor: true}: nil})
-	tb.deal(s.ID, dealer.DealRequest{Runs: []audit.Run{seat(2, "a"), seat(2, "b"), {Count: 1, Purpose: audit.PurposeBurn}, board(3)}})
+	tb.deal(s.ID, dealer.DealRequest{Runs: []audit.Run{seat(2, "a"), seat(2, "b"),
+		{Count: 1, Purpose: audit.PurposeBurn}, board(3)}})
 	public, all := []int{5, 6, 7}, []int{0, 1, 2, 3, 4, 5, 6, 7}
 	check("before the close", map[dealer.View][]int{
 		{}: public, {Auditor: true}: public, {Identity: "tester"}: all,
 		{Identity: "tester", Recipient: "a"}: {0, 1, 5, 6, 7}, {Identity: "tester", Recipient: "b"}: {2, 3, 5, 6, 7},
 	})
 	// Nobody but a dealer gets a recipient's cards.
-	check("without a dealer's word", map[dealer.View][]int{{Recipient: "a"}: public, {Auditor: true, Recipient: "a"}: public})
+	check("without a dealer's word", map[dealer.View][]int{{Recipient: "a"}: public,
+		{Auditor: true, Recipient: "a"}: public})
 	_, err := tb.Transcript(t.Context(), s.ID, dealer.View{Identity: "tester", Recipient: "nobody"})
 	wantRefusal(t, "nobody", err, "recipient", "")
-	if _, err := tb.Close(t.Context(), as("tester"), s.ID, dealer.CloseRequest{Outcome: audit.OutcomeEndedEarly}); err != nil {
+	if _, err := tb.Close(t.Context(), as("tester"), s.ID,
+		dealer.CloseRequest{Outcome: audit.OutcomeEndedEarly}); err != nil {
 		t.Fatal(err)
 	}
-	check("after the close", map[dealer.View][]int{{}: all, {Auditor: true}: all, {Identity: "tester"}: all, {Identity: "tester", Recipient: "b"}: {2, 3, 5, 6, 7}})
+	check("after the close", map[dealer.View][]int{{}: all, {Auditor: true}: all, {Identity: "tester"}: all,
+		{Identity: "tester", Recipient: "b"}: {2, 3, 5, 6, 7}})
 }
 
 // TestLostSealingKey: without the key nothing is dealt and nothing is guessed.
@@ -426,7 +445,8 @@ func TestDoubtfulEntropy(t *testing.T) {
 	var failed error
 	n := 0
 	for ; failed == nil && n < 100; n++ {
-		_, failed = tb.Shuffle(t.Context(), as("tester"), fmt.Sprint("key-", n), dealer.ShuffleRequest{Table: "t", Deck: "standard-52"})
+		_, failed = tb.Shuffle(t.Context(), as("tester"), fmt.Sprint("key-", n),
+			dealer.ShuffleRequest{Table: "t", Deck: "standard-52"})
 	}
 	wantIs(t, "stuck bytes", failed, dealer.ErrEntropy)
 	if _, ok := source.Latched(); !ok {

@@ -70,7 +70,8 @@ func decksOfCommits(t *testing.T, tb *table) {
 			if err != nil || !kept(deck) {
 				t.Fatalf("commit %d: %v; deck kept: %t", n, err, kept(deck))
 			}
-			if _, err := tb.Deal(ctx, as("tester"), s.ID, dealer.DealRequest{Runs: []audit.Run{{Count: 1, Purpose: audit.PurposeBoard}}}); err != nil {
+			if _, err := tb.Deal(ctx, as("tester"), s.ID,
+				dealer.DealRequest{Runs: []audit.Run{{Count: 1, Purpose: audit.PurposeBoard}}}); err != nil {
 				t.Error(err)
 			}
 			if _, err := tb.Shuffles(ctx, as("tester"), fmt.Sprint("b", n), req, 3); err != nil {
@@ -80,7 +81,8 @@ func decksOfCommits(t *testing.T, tb *table) {
 	}
 	named, _ := shuffle.Named("standard-52")
 	for n := range 2 { // the second time the dealer knows that the store has it
-		if _, err := tb.Shuffle(ctx, as("tester"), fmt.Sprint("n", n), dealer.ShuffleRequest{Table: "t", Deck: "standard-52"}); err != nil || !kept(named) {
+		if _, err := tb.Shuffle(ctx, as("tester"), fmt.Sprint("n", n),
+			dealer.ShuffleRequest{Table: "t", Deck: "standard-52"}); err != nil || !kept(named) {
 			t.Errorf("a published deck: %v; kept: %t", err, kept(named))
 		}
 	}

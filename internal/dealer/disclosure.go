@@ -53,7 +53,8 @@ func (d *Dealer) disclosureKey(ctx context.Context, serves func(*ledger.Disclosu
 		}
 		serves = usable // it is new, whatever the clock says of its age
 	}
-	return nil, &audit.Illegal{Code: audit.RuleDisclosureKey, Detail: "the auditors change faster than a key can be made for them"}
+	return nil, &audit.Illegal{Code: audit.RuleDisclosureKey,
+		Detail: "the auditors change faster than a key can be made for them"}
 }
 
 // makeKey appends a new disclosure key for these auditors. Nothing is written,
@@ -73,7 +74,8 @@ func (d *Dealer) makeKey(ctx context.Context, auditors [][]byte) error {
 	if err != nil {
 		return fmt.Errorf("appending a disclosure key: %w", err)
 	}
-	d.cfg.Log.Info("made a disclosure key", "ledger", d.cfg.Ledger.Info().Name, "entry", appended[0].Index, "auditors", len(auditors))
+	d.cfg.Log.Info("made a disclosure key", "ledger", d.cfg.Ledger.Info().Name, "entry", appended[0].Index, "auditors",
+		len(auditors))
 	return nil
 }
 
@@ -105,13 +107,15 @@ func (d *Dealer) appendUnder(ctx context.Context, serves func(*ledger.Disclosure
 		}
 		d.keys.newest.CompareAndSwap(k, nil)
 	}
-	return nil, &audit.Illegal{Code: audit.RuleDisclosureKey, Detail: "disclosure keys change faster than a tape can be sealed to one"}
+	return nil, &audit.Illegal{Code: audit.RuleDisclosureKey,
+		Detail: "disclosure keys change faster than a tape can be sealed to one"}
 }
 
 // appendCommits appends commits to this context, which are the proposal's bodies; with
 // disclosure to auditors under a disclosure key; a child's with its parent's close behind
 // it.
-func (d *Dealer) appendCommits(ctx context.Context, c *audit.Context, p ledger.Proposal, from *parent) ([]ledger.Appended, error) {
+func (d *Dealer) appendCommits(ctx context.Context, c *audit.Context, p ledger.Proposal,
+	from *parent) ([]ledger.Appended, error) {
 	if from != nil {
 		return d.appendChild(ctx, c, p, from)
 	}
@@ -125,7 +129,8 @@ func (d *Dealer) appendCommits(ctx context.Context, c *audit.Context, p ledger.P
 // It discloses the tape as the commit declared: in the clear only to everybody,
 // else sealed to the auditors before it comes near the sequencer. The tape stays the
 // caller's: the sequencer may still hold what it was given when the caller has left.
-func (d *Dealer) appendClose(ctx context.Context, actor audit.Actor, r *record, tape []byte, req CloseRequest, before ...audit.Body) ([]ledger.Appended, error) {
+func (d *Dealer) appendClose(ctx context.Context, actor audit.Actor, r *record, tape []byte, req CloseRequest,
+	before ...audit.Body) ([]ledger.Appended, error) {
 	propose := func(c *audit.Close) ledger.Proposal {
 		c.Shuffle, c.Outcome, c.Reason = r.id, req.Outcome, req.Reason
 		return ledger.Proposal{Actor: actor, Bodies: append(before[:len(before):len(before)], c)}

@@ -43,7 +43,8 @@ func onBoth(t *testing.T, auditors int, test func(t *testing.T, tb *table, audit
 		t.Run(map[bool]string{false: "sqlite", true: "postgres"}[postgres], func(t *testing.T) {
 			t.Parallel()
 			all, publics := newAuditors(t, auditors)
-			test(t, newTableWith(t, setting{postgres: postgres, auditors: publics, disclosure: audit.DisclosureAuditor}), all)
+			test(t, newTableWith(t, setting{postgres: postgres, auditors: publics,
+				disclosure: audit.DisclosureAuditor}), all)
 		})
 	}
 }
@@ -115,7 +116,8 @@ func (tb *table) opened(a *disclosure.Auditor) map[uint64][]byte {
 
 func (tb *table) append(bodies ...audit.Body) {
 	tb.t.Helper()
-	if _, err := tb.Ledger().Append(tb.t.Context(), ledger.Proposal{Actor: as("operator"), Bodies: bodies}); err != nil {
+	if _, err := tb.Ledger().Append(tb.t.Context(),
+		ledger.Proposal{Actor: as("operator"), Bodies: bodies}); err != nil {
 		tb.t.Fatal(err)
 	}
 }
@@ -139,10 +141,12 @@ func TestForAuditorsOnly(t *testing.T) {
 		}
 		dealt := tb.commit("dealt", hand)
 		forgotten := tb.commit("forgotten", hand)
-		everybody := tb.commit("everybody", dealer.ShuffleRequest{Table: "u", Deck: "standard-52", Disclosure: audit.DisclosurePublic})
+		everybody := tb.commit("everybody",
+			dealer.ShuffleRequest{Table: "u", Deck: "standard-52", Disclosure: audit.DisclosurePublic})
 		tb.deal(closed.ID, dealer.DealRequest{Runs: []audit.Run{seat(2, "a"), board(3)}})
 		before := tb.close(closed.ID)
-		last := dealer.DealRequest{Runs: []audit.Run{seat(2, "b"), board(3)}, Close: &dealer.CloseRequest{Outcome: audit.OutcomeCompleted}}
+		last := dealer.DealRequest{Runs: []audit.Run{seat(2, "b"), board(3)},
+			Close: &dealer.CloseRequest{Outcome: audit.OutcomeCompleted}}
 		end := tb.deal(dealt.ID, last)
 		if public := tb.close(everybody.ID); len(public.Tape) != 129 {
 			t.Errorf("a public close has %d bytes of tape", len(public.Tape))
@@ -166,11 +170,13 @@ func TestForAuditorsOnly(t *testing.T) {
 			t.Errorf("disclosure keys at %v", keys)
 		}
 		for i, a := range auditors {
-			if tapes := tb.opened(a); len(tapes) != 3 || tapes[closed.ID] == nil || tapes[dealt.ID] == nil || tapes[forgotten.ID] == nil {
+			if tapes := tb.opened(a); len(tapes) != 3 || tapes[closed.ID] == nil || tapes[dealt.ID] == nil ||
+				tapes[forgotten.ID] == nil {
 				t.Errorf("auditor %d opens %d tapes", i, len(tapes))
 			}
 		}
-		for view, cards := range map[dealer.View]int{{}: 3, {Identity: "tester"}: 5, {Auditor: true}: 5, {Identity: "tester", Recipient: "a"}: 5} {
+		for view, cards := range map[dealer.View]int{{}: 3, {Identity: "tester"}: 5, {Auditor: true}: 5,
+			{Identity: "tester", Recipient: "a"}: 5} {
 			if tr := tb.transcript(closed.ID, view); len(tr.Cards) != cards {
 				t.Errorf("%+v sees %d cards, want %d", view, len(tr.Cards), cards)
 			}
@@ -180,7 +186,8 @@ func TestForAuditorsOnly(t *testing.T) {
 			t.Fatal(err)
 		}
 		for _, s := range verify.Transcript(b, verify.Trust{VKey: tb.vkey}).Steps {
-			if unchecked := s.Result == "not checked"; unchecked != slices.Contains([]string{"witnesses", "slots", "beacon", "tape", "order", "cards"}, s.Name) {
+			if unchecked := s.Result == "not checked"; unchecked != slices.Contains([]string{"witnesses", "slots",
+				"beacon", "tape", "order", "cards"}, s.Name) {
 				t.Errorf("step %s: %s", s.Name, s.Result)
 			}
 		}
@@ -282,7 +289,8 @@ func TestAuditorsChange(t *testing.T) {
 		// The house may retire a disclosure key; then it, too, needs another.
 		entries := tb.entries()
 		newest := entries[keysIn(entries)[2]].Body.(*audit.Key).Public
-		tb.append(&audit.Key{Subject: audit.SubjectRetirement, Retired: audit.SubjectDisclosure, ID: audit.KeyID(newest), From: 1})
+		tb.append(&audit.Key{Subject: audit.SubjectRetirement, Retired: audit.SubjectDisclosure,
+			ID: audit.KeyID(newest), From: 1})
 		tb.close(d)
 		var wraps []int
 		entries = tb.entries()
@@ -343,7 +351,8 @@ func TestCopiesForAuditors(t *testing.T) {
 		<-gate.begun
 		for i := range ids {
 			wg.Go(func() {
-				s, err := tb.Shuffle(context.Background(), as("tester"), fmt.Sprint("k", i), dealer.ShuffleRequest{Table: fmt.Sprint("t", i), Deck: "standard-52"})
+				s, err := tb.Shuffle(context.Background(), as("tester"), fmt.Sprint("k", i),
+					dealer.ShuffleRequest{Table: fmt.Sprint("t", i), Deck: "standard-52"})
 				if err != nil {
 					t.Error(err)
 				}
@@ -355,7 +364,8 @@ func TestCopiesForAuditors(t *testing.T) {
 		for i := range answers {
 			wg.Go(func() {
 				var err error
-				if answers[i], err = tb.Close(context.Background(), as("tester"), ids[0], dealer.CloseRequest{Outcome: audit.OutcomeEndedEarly}); err != nil {
+				if answers[i], err = tb.Close(context.Background(), as("tester"), ids[0],
+					dealer.CloseRequest{Outcome: audit.OutcomeEndedEarly}); err != nil {
 					t.Error(err)
 				}
 			})
@@ -399,9 +409,11 @@ func TestTwoDaemons(t *testing.T) {
 			for i, tb := range []*table{a, b, a, b, a, b, a, b} {
 				wg.Go(func() {
 					ctx, name := context.Background(), fmt.Sprintf("%d-%d", round, i)
-					s, err := tb.Shuffle(ctx, as("tester"), name, dealer.ShuffleRequest{Table: name, Deck: "standard-52"})
+					s, err := tb.Shuffle(ctx, as("tester"), name,
+						dealer.ShuffleRequest{Table: name, Deck: "standard-52"})
 					if err == nil {
-						_, err = tb.Close(ctx, as("tester"), s.ID, dealer.CloseRequest{Outcome: audit.OutcomeEndedEarly})
+						_, err = tb.Close(ctx, as("tester"), s.ID,
+							dealer.CloseRequest{Outcome: audit.OutcomeEndedEarly})
 					}
 					if err != nil {
 						t.Error(err)
@@ -490,7 +502,8 @@ func TestKilledBetween(t *testing.T) {
 		tb.append(&audit.Key{Subject: audit.SubjectAuditor, Public: more[1]})
 		store := &cutStore{Store: tb.open.Store}
 		dying := tb.rival(store)
-		if _, err := dying.Close(t.Context(), as("tester"), id, dealer.CloseRequest{Outcome: audit.OutcomeEndedEarly}); err == nil || store.cut.Load() == 0 {
+		if _, err := dying.Close(t.Context(), as("tester"), id,
+			dealer.CloseRequest{Outcome: audit.OutcomeEndedEarly}); err == nil || store.cut.Load() == 0 {
 			t.Fatalf("void: the close was not cut off (%v)", err)
 		}
 		keys := keysIn(tb.entries())

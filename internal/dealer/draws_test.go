@@ -37,7 +37,8 @@ func TestDraws(t *testing.T) {
 				t.Errorf("value %d of 1..%d is %+v, shows %d", i, k, d.Cards[i], d.Shows[i])
 			}
 		}
-		if c := tb.commitOf(dice.ID).Context; len(c.Recipe.Ranges) != 5 || c.Recipe.Cards != 0 || c.DeckHash != [32]byte{} {
+		if c := tb.commitOf(dice.ID).Context; len(c.Recipe.Ranges) != 5 || c.Recipe.Cards != 0 ||
+			c.DeckHash != [32]byte{} {
 			t.Errorf("%+v", c)
 		}
 
@@ -54,12 +55,15 @@ func TestDraws(t *testing.T) {
 		if len(seen) != 20 || d.Shows != nil {
 			t.Errorf("%d numbers, shows %v", len(seen), d.Shows)
 		}
-		_, err := tb.Deal(t.Context(), as("tester"), raffle.ID, dealer.DealRequest{First: 20, Runs: []audit.Run{board(1)}})
+		_, err := tb.Deal(t.Context(), as("tester"), raffle.ID,
+			dealer.DealRequest{First: 20, Runs: []audit.Run{board(1)}})
 		wantRefusal(t, "the 21st number", err, "", audit.RulePlaces)
 
-		wheel := tb.draw("wheel", dealer.DrawsRequest{Table: "t", Wheel: []dealer.Stop{{Label: "red", Weight: 18}, {Label: "black", Weight: 18}, {Label: "zero", Weight: 1}}})
+		wheel := tb.draw("wheel", dealer.DrawsRequest{Table: "t",
+			Wheel: []dealer.Stop{{Label: "red", Weight: 18}, {Label: "black", Weight: 18}, {Label: "zero", Weight: 1}}})
 		d = tb.deal(wheel.ID, dealer.DealRequest{Runs: []audit.Run{board(1)}})
-		if c := d.Cards[0]; c.Card != map[bool]string{true: "red", false: map[bool]string{true: "black", false: "zero"}[c.Value < 36]}[c.Value < 18] {
+		if c := d.Cards[0]; c.Card != map[bool]string{true: "red",
+			false: map[bool]string{true: "black", false: "zero"}[c.Value < 36]}[c.Value < 18] {
 			t.Errorf("the wheel stops at %+v", c)
 		}
 		for _, s := range []dealer.Shuffle{dice, raffle, wheel} {
@@ -126,27 +130,38 @@ func TestBadDraws(t *testing.T) {
 			field string
 			req   dealer.DrawsRequest
 		}{
-			"nothing":             {"ranges", dealer.DrawsRequest{}},
-			"two kinds":           {"ranges", dealer.DrawsRequest{Ranges: []uint32{6}, Numbers: &dealer.Numbers{Of: 6, Take: 1}}},
-			"three kinds":         {"ranges", dealer.DrawsRequest{Ranges: []uint32{6}, Numbers: &dealer.Numbers{Of: 6, Take: 1}, Wheel: long[:3]}},
-			"no ranges":           {"ranges", dealer.DrawsRequest{Ranges: []uint32{}}},
-			"a range of 0":        {"ranges[1]", dealer.DrawsRequest{Ranges: []uint32{6, 0}}},
-			"a range above 2^30":  {"ranges[0]", dealer.DrawsRequest{Ranges: []uint32{1<<30 + 1}}},
-			"4,097 ranges":        {"ranges", dealer.DrawsRequest{Ranges: slices.Repeat([]uint32{1}, 4097)}},
-			"more than a tape":    {"ranges", dealer.DrawsRequest{Ranges: slices.Repeat([]uint32{shuffle.MaxRange}, 4096*2)}},
-			"one number":          {"numbers.of", dealer.DrawsRequest{Numbers: &dealer.Numbers{Of: 1, Take: 1}}},
-			"4,097 numbers":       {"numbers.of", dealer.DrawsRequest{Numbers: &dealer.Numbers{Of: 4097, Take: 1}}},
-			"none of 6":           {"numbers.take", dealer.DrawsRequest{Numbers: &dealer.Numbers{Of: 6}}},
-			"7 of 6":              {"numbers.take", dealer.DrawsRequest{Numbers: &dealer.Numbers{Of: 6, Take: 7}}},
-			"an empty wheel":      {"wheel", dealer.DrawsRequest{Wheel: []dealer.Stop{}}},
-			"one stop":            {"wheel", dealer.DrawsRequest{Wheel: long[:1]}},
-			"no weight":           {"wheel[1].weight", dealer.DrawsRequest{Wheel: []dealer.Stop{{Label: "a", Weight: 1}, {Label: "b"}}}},
-			"a heavy stop":        {"wheel[1].weight", dealer.DrawsRequest{Wheel: []dealer.Stop{{Label: "a", Weight: 1}, {Label: "b", Weight: 4096}}}},
-			"the heaviest stop":   {"wheel[0].weight", dealer.DrawsRequest{Wheel: []dealer.Stop{{Label: "a", Weight: int(^uint(0) >> 1)}, {Label: "b", Weight: 2}}}},
-			"weights that wrap":   {"wheel[1].weight", dealer.DrawsRequest{Wheel: []dealer.Stop{{Label: "a", Weight: 2}, {Label: "b", Weight: int(^uint(0) >> 1)}}}},
-			"4,097 stops":         {"wheel[4096].weight", dealer.DrawsRequest{Wheel: long}},
-			"a stop without name": {"wheel", dealer.DrawsRequest{Wheel: []dealer.Stop{{Weight: 2}, {Label: "b", Weight: 1}}}},
-			"a cut of values":     {"mix.cut", dealer.DrawsRequest{Ranges: []uint32{6}, Plan: &dealer.MixPlan{Cut: true}}},
+			"nothing": {"ranges", dealer.DrawsRequest{}},
+			"two kinds": {"ranges",
+				dealer.DrawsRequest{Ranges: []uint32{6}, Numbers: &dealer.Numbers{Of: 6, Take: 1}}},
+			"three kinds": {"ranges",
+				dealer.DrawsRequest{Ranges: []uint32{6}, Numbers: &dealer.Numbers{Of: 6, Take: 1}, Wheel: long[:3]}},
+			"no ranges":          {"ranges", dealer.DrawsRequest{Ranges: []uint32{}}},
+			"a range of 0":       {"ranges[1]", dealer.DrawsRequest{Ranges: []uint32{6, 0}}},
+			"a range above 2^30": {"ranges[0]", dealer.DrawsRequest{Ranges: []uint32{1<<30 + 1}}},
+			"4,097 ranges":       {"ranges", dealer.DrawsRequest{Ranges: slices.Repeat([]uint32{1}, 4097)}},
+			"more than a tape": {"ranges",
+				dealer.DrawsRequest{Ranges: slices.Repeat([]uint32{shuffle.MaxRange}, 4096*2)}},
+			"one number":     {"numbers.of", dealer.DrawsRequest{Numbers: &dealer.Numbers{Of: 1, Take: 1}}},
+			"4,097 numbers":  {"numbers.of", dealer.DrawsRequest{Numbers: &dealer.Numbers{Of: 4097, Take: 1}}},
+			"none of 6":      {"numbers.take", dealer.DrawsRequest{Numbers: &dealer.Numbers{Of: 6}}},
+			"7 of 6":         {"numbers.take", dealer.DrawsRequest{Numbers: &dealer.Numbers{Of: 6, Take: 7}}},
+			"an empty wheel": {"wheel", dealer.DrawsRequest{Wheel: []dealer.Stop{}}},
+			"one stop":       {"wheel", dealer.DrawsRequest{Wheel: long[:1]}},
+			"no weight": {"wheel[1].weight",
+				dealer.DrawsRequest{Wheel: []dealer.Stop{{Label: "a", Weight: 1}, {Label: "b"}}}},
+			"a heavy stop": {"wheel[1].weight",
+				dealer.DrawsRequest{Wheel: []dealer.Stop{{Label: "a", Weight: 1}, {Label: "b", Weight: 4096}}}},
+			"the heaviest stop": {"wheel[0].weight",
+				dealer.DrawsRequest{Wheel: []dealer.Stop{{Label: "a", Weight: int(^uint(0) >> 1)},
+					{Label: "b", Weight: 2}}}},
+			"weights that wrap": {"wheel[1].weight",
+				dealer.DrawsRequest{Wheel: []dealer.Stop{{Label: "a", Weight: 2},
+					{Label: "b", Weight: int(^uint(0) >> 1)}}}},
+			"4,097 stops": {"wheel[4096].weight", dealer.DrawsRequest{Wheel: long}},
+			"a stop without name": {"wheel",
+				dealer.DrawsRequest{Wheel: []dealer.Stop{{Weight: 2}, {Label: "b", Weight: 1}}}},
+			"a cut of values": {"mix.cut",
+				dealer.DrawsRequest{Ranges: []uint32{6}, Plan: &dealer.MixPlan{Cut: true}}},
 		} {
 			c.req.Table = "t"
 			_, err := tb.Draws(t.Context(), as("tester"), "k", c.req)

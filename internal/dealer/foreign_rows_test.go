@@ -55,7 +55,8 @@ func TestInsertedRows(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	e := audit.Entry{Time: time.Now().UnixMilli(), Actor: as("dba"), Body: &audit.Deal{Shuffle: s.ID, First: 2, Runs: []audit.Run{board(50)}}}
+	e := audit.Entry{Time: time.Now().UnixMilli(), Actor: as("dba"),
+		Body: &audit.Deal{Shuffle: s.ID, First: 2, Runs: []audit.Run{board(50)}}}
 	row, err := e.Encode()
 	if err != nil {
 		t.Fatal(err)
@@ -63,8 +64,10 @@ func TestInsertedRows(t *testing.T) {
 	root := tlog.RecordHash(row)
 	db := tb.administer()
 	for query, args := range map[string][]any{
-		`INSERT INTO entries (ledger, idx, time, shuffle, type, entry) VALUES (?,?,?,?,4,?)`: {int64(id), head.Size, e.Time, s.ID, row},
-		`INSERT INTO checkpoints (ledger, size, root, checkpoint) VALUES (?,?,?,?)`:          {int64(id), head.Size + 1, root[:], []byte("unsigned")},
+		`INSERT INTO entries (ledger, idx, time, shuffle, type, entry) VALUES (?,?,?,?,4,?)`: {int64(id), head.Size,
+			e.Time, s.ID, row},
+		`INSERT INTO checkpoints (ledger, size, root, checkpoint) VALUES (?,?,?,?)`: {int64(id), head.Size + 1,
+			root[:], []byte("unsigned")},
 	} {
 		if _, err := db.Exec(query, args...); err != nil {
 			t.Fatal(err)

@@ -15,7 +15,8 @@ import (
 
 // foul appends, behind the dealer's back, the commit of a deck that is not what
 // its tape gives: change makes it so.
-func (tb *table) foul(key string, c audit.Context, inputs []uint32, change func(values []uint32), more ...audit.Body) uint64 {
+func (tb *table) foul(key string, c audit.Context, inputs []uint32, change func(values []uint32),
+	more ...audit.Body) uint64 {
 	t := tb.t
 	t.Helper()
 	tape, err := tb.cfg.Entropy.Tape(c.Recipe.TapeLen())
@@ -38,8 +39,10 @@ func (tb *table) foul(key string, c audit.Context, inputs []uint32, change func(
 	if err != nil {
 		t.Fatal(err)
 	}
-	commit := &audit.Commit{Context: &c, Commitment: commitment, DeckRoot: tree.Root(), KeyTag: audit.KeyTag(origin, "tester", c.Table, key)}
-	appended, err := tb.Ledger().Append(t.Context(), ledger.Proposal{Actor: as("tester"), Bodies: append([]audit.Body{commit}, more...), Sealed: [][]byte{sealed}})
+	commit := &audit.Commit{Context: &c, Commitment: commitment, DeckRoot: tree.Root(),
+		KeyTag: audit.KeyTag(origin, "tester", c.Table, key)}
+	appended, err := tb.Ledger().Append(t.Context(),
+		ledger.Proposal{Actor: as("tester"), Bodies: append([]audit.Body{commit}, more...), Sealed: [][]byte{sealed}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -99,10 +102,12 @@ func TestFoulDeck(t *testing.T) {
 			if latched++; len(causes) != latched {
 				t.Errorf("%s: the owner was told of %d latches", name, len(causes))
 			}
-			tb.deal(honest.ID, dealer.DealRequest{First: latched, Runs: []audit.Run{seat(1, "a")}}) // what stands is dealt
+			tb.deal(honest.ID, dealer.DealRequest{First: latched,
+				Runs: []audit.Run{seat(1, "a")}}) // what stands is dealt
 			tb.clearLatch(name)
 		}
-		_, err = tb.Close(t.Context(), as("tester"), decks["another order"], dealer.CloseRequest{Outcome: audit.OutcomeVoid, Reason: audit.ReasonMisdeal})
+		_, err = tb.Close(t.Context(), as("tester"), decks["another order"],
+			dealer.CloseRequest{Outcome: audit.OutcomeVoid, Reason: audit.ReasonMisdeal})
 		if err != nil {
 			t.Fatalf("a foul deck cannot be ended: %v", err)
 		}
@@ -121,7 +126,8 @@ func TestFoulDeck(t *testing.T) {
 		tb.deal(next.ID, dealer.DealRequest{Runs: []audit.Run{board(52)}})
 		for name, id := range decks {
 			// The parent of the last was continued honestly: its inputs betray it.
-			if got := tb.closeOf(id); got.Form != audit.FormTape || name == "another order" != (got.Outcome == audit.OutcomeVoid) {
+			if got := tb.closeOf(id); got.Form != audit.FormTape ||
+				name == "another order" != (got.Outcome == audit.OutcomeVoid) {
 				t.Errorf("%s: closed as %+v", name, got)
 			}
 		}
@@ -130,7 +136,8 @@ func TestFoulDeck(t *testing.T) {
 		if fmt.Sprint(report.FaultCodes) != fmt.Sprint(want) {
 			t.Errorf("the audit finds %v, want %v: %+v", report.FaultCodes, want, report.Faults)
 		}
-		if kinds := latchEvents(tb.entries()); !slices.Equal(kinds, slices.Repeat([]audit.EventKind{audit.EventLatchSet, audit.EventLatchClear}, 4)) {
+		if kinds := latchEvents(tb.entries()); !slices.Equal(kinds,
+			slices.Repeat([]audit.EventKind{audit.EventLatchSet, audit.EventLatchClear}, 4)) {
 			t.Errorf("latch events %v", kinds)
 		}
 	})

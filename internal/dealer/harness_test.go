@@ -103,14 +103,17 @@ func newTableWith(t *testing.T, set setting) *table {
 		set.disclosure = audit.DisclosurePublic
 	}
 	info, mark := ledger.Info{Name: "main", Origin: origin}, filepath.Join(tb.dir, "mark")
-	g := &audit.Genesis{Revision: audit.Revision, Origin: origin, SigningKey: public, Deals: audit.DealsSigned, MixModes: set.modes,
-		AuditorKeys: set.auditors, Disclosure: set.disclosure, DefaultCloseBy: 3600, MaxCloseBy: 7200, Access: audit.AccessPublic}
+	g := &audit.Genesis{Revision: audit.Revision, Origin: origin, SigningKey: public, Deals: audit.DealsSigned,
+		MixModes:    set.modes,
+		AuditorKeys: set.auditors, Disclosure: set.disclosure, DefaultCloseBy: 3600, MaxCloseBy: 7200,
+		Access: audit.AccessPublic}
 	tb.startWitnesses(g, set.witnesses)
 	err = ledger.Create(t.Context(), store, info, g, signer, mark, tb.now())
 	if err != nil {
 		t.Fatal(err)
 	}
-	tb.open = ledger.Config{Store: store, Info: info, Signers: []note.Signer{signer}, Mark: mark, Start: audit.Event{Name: "test"},
+	tb.open = ledger.Config{Store: store, Info: info, Signers: []note.Signer{signer}, Mark: mark,
+		Start:   audit.Event{Name: "test"},
 		Witness: func(w audit.Witness) (ledger.Witness, error) { return &witness.Client{URL: w.URL, Key: w.Key}, nil },
 		Clock:   func() (time.Time, time.Duration) { return tb.shared.read(tb.start) }}
 	if set.source == nil {
@@ -136,7 +139,8 @@ func (tb *table) startWitnesses(g *audit.Genesis, n int) {
 		lines, names = append(lines, w.PolicyLine), append(names, w.Name)
 	}
 	g.Deals = audit.DealsCosigned
-	g.Policy = fmt.Appendf(nil, "%s\ngroup all-of-them all %s\nquorum all-of-them\n", strings.Join(lines, "\n"), strings.Join(names, " "))
+	g.Policy = fmt.Appendf(nil, "%s\ngroup all-of-them all %s\nquorum all-of-them\n", strings.Join(lines, "\n"),
+		strings.Join(names, " "))
 }
 
 // openStore makes an empty store.

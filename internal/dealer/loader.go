@@ -51,36 +51,38 @@ type load[K comparable, V any] struct {
 
 // commitLoader finds commits by key tag.
 func commitLoader(store ledger.Store, id ledger.ID) *loader[[32]byte, ledger.Row] {
-	return &loader[[32]byte, ledger.Row]{most: maxKeyTags, ask: func(ctx context.Context, tags [][32]byte) (map[[32]byte]ledger.Row, error) {
-		rows, err := store.ByKeyTags(ctx, id, tags...)
-		if err != nil || len(rows) == 0 {
-			return nil, err
-		}
-		found := make(map[[32]byte]ledger.Row, len(rows))
-		for _, row := range rows {
-			found[row.KeyTag] = row
-		}
-		return found, nil
-	}}
+	return &loader[[32]byte, ledger.Row]{most: maxKeyTags,
+		ask: func(ctx context.Context, tags [][32]byte) (map[[32]byte]ledger.Row, error) {
+			rows, err := store.ByKeyTags(ctx, id, tags...)
+			if err != nil || len(rows) == 0 {
+				return nil, err
+			}
+			found := make(map[[32]byte]ledger.Row, len(rows))
+			for _, row := range rows {
+				found[row.KeyTag] = row
+			}
+			return found, nil
+		}}
 }
 
 // shuffleLoader finds the rows of shuffles by id.
 func shuffleLoader(store ledger.Store, id ledger.ID, s ledger.Standing) *loader[uint64, []ledger.Row] {
-	return &loader[uint64, []ledger.Row]{most: maxShuffles, ask: func(ctx context.Context, ids []uint64) (map[uint64][]ledger.Row, error) {
-		slices.Sort(ids)
-		ids = slices.Compact(ids)
-		list, err := store.ByShuffles(ctx, id, s, ids...)
-		if err != nil {
-			return nil, err
-		}
-		found := make(map[uint64][]ledger.Row, len(ids))
-		for i, rows := range list {
-			if len(rows) > 0 {
-				found[ids[i]] = rows
+	return &loader[uint64, []ledger.Row]{most: maxShuffles,
+		ask: func(ctx context.Context, ids []uint64) (map[uint64][]ledger.Row, error) {
+			slices.Sort(ids)
+			ids = slices.Compact(ids)
+			list, err := store.ByShuffles(ctx, id, s, ids...)
+			if err != nil {
+				return nil, err
 			}
-		}
-		return found, nil
-	}}
+			found := make(map[uint64][]ledger.Row, len(ids))
+			for i, rows := range list {
+				if len(rows) > 0 {
+					found[ids[i]] = rows
+				}
+			}
+			return found, nil
+		}}
 }
 
 // publicLoader finds the rows of shuffles for readers, over their connections.

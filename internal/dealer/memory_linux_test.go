@@ -52,18 +52,21 @@ func TestMemoryDaemon(t *testing.T) {
 	tb.Dealer = dealer.New(tb.cfg)
 	out := json.NewEncoder(os.Stdout)
 	for i := range 12 {
-		made, err := tb.Shuffle(t.Context(), as("house"), fmt.Sprint("key-", i), dealer.ShuffleRequest{Table: fmt.Sprint("t", i), Deck: "shoe-2"})
+		made, err := tb.Shuffle(t.Context(), as("house"), fmt.Sprint("key-", i),
+			dealer.ShuffleRequest{Table: fmt.Sprint("t", i), Deck: "shoe-2"})
 		if err != nil {
 			t.Fatal(err)
 		}
 		for first := range i % 4 {
-			if _, err := tb.Deal(t.Context(), as("house"), made.ID, dealer.DealRequest{First: first, Runs: []audit.Run{seat(1, "box")}}); err != nil {
+			if _, err := tb.Deal(t.Context(), as("house"), made.ID,
+				dealer.DealRequest{First: first, Runs: []audit.Run{seat(1, "box")}}); err != nil {
 				t.Fatal(err)
 			}
 		}
 		switch i % 3 {
 		case 1:
-			if _, err := tb.Close(t.Context(), as("house"), made.ID, dealer.CloseRequest{Outcome: audit.OutcomeCompleted}); err != nil {
+			if _, err := tb.Close(t.Context(), as("house"), made.ID,
+				dealer.CloseRequest{Outcome: audit.OutcomeCompleted}); err != nil {
 				t.Fatal(err)
 			}
 		case 2:

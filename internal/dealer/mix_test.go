@@ -90,32 +90,34 @@ func stepOf(v *verify.Verdict, name string) string {
 // every wrong value on the way.
 func TestMix(t *testing.T) {
 	round := beacontest.Newest()
-	onEachStore(t, setting{modes: allModes, at: roundTime(round.Round).Add(-time.Minute)}, func(t *testing.T, tb *table) {
-		values, hashes := slots("mix", 2)
-		s := tb.commit("k", dealer.ShuffleRequest{Table: "t", Deck: "standard-52",
-			Plan: &dealer.MixPlan{Slots: hashes, Beacon: true, Round: round.Round, Cut: true}})
-		if plan := tb.commitOf(s.ID).Context.Plan; len(plan) != 4 || plan[2].Round != round.Round {
-			t.Errorf("the plan is %+v", plan)
-		}
-		right := dealer.MixRequest{Slots: values, Beacon: &round.Signature, Cut: num(17)}
-		tb.wrongMixes(s.ID, right)
-		mixed, err := tb.Mix(t.Context(), as("tester"), s.ID, right)
-		if err != nil || mixed.Repeated {
-			t.Fatalf("%+v, %v", mixed, err)
-		}
-		tb.restart()
-		tb.repeatedMixes(s.ID, right, mixed)
-		d := tb.deal(s.ID, dealer.DealRequest{Runs: []audit.Run{seat(30, "a"), board(22)}, Close: &dealer.CloseRequest{Outcome: audit.OutcomeCompleted}})
-		tb.repeatedMixes(s.ID, right, mixed) // also of a closed shuffle
-		v := tb.judged(s.ID, verify.Trust{Slots: values[:1]})
-		if v.Verdict != verify.Proved || stepOf(v, "beacon") != verify.StepOK {
-			t.Errorf("the verdict is %+v", v)
-		}
-		if v := tb.judged(s.ID, verify.Trust{Slots: [][32]byte{{9}}}); v.Verdict != verify.Failed {
-			t.Errorf("with the slot of nobody the verdict is %s", v.Verdict)
-		}
-		tb.checkMixed(s.ID, d, values, round.Signature, 17)
-	})
+	onEachStore(t, setting{modes: allModes, at: roundTime(round.Round).Add(-time.Minute)},
+		func(t *testing.T, tb *table) {
+			values, hashes := slots("mix", 2)
+			s := tb.commit("k", dealer.ShuffleRequest{Table: "t", Deck: "standard-52",
+				Plan: &dealer.MixPlan{Slots: hashes, Beacon: true, Round: round.Round, Cut: true}})
+			if plan := tb.commitOf(s.ID).Context.Plan; len(plan) != 4 || plan[2].Round != round.Round {
+				t.Errorf("the plan is %+v", plan)
+			}
+			right := dealer.MixRequest{Slots: values, Beacon: &round.Signature, Cut: num(17)}
+			tb.wrongMixes(s.ID, right)
+			mixed, err := tb.Mix(t.Context(), as("tester"), s.ID, right)
+			if err != nil || mixed.Repeated {
+				t.Fatalf("%+v, %v", mixed, err)
+			}
+			tb.restart()
+			tb.repeatedMixes(s.ID, right, mixed)
+			d := tb.deal(s.ID, dealer.DealRequest{Runs: []audit.Run{seat(30, "a"), board(22)},
+				Close: &dealer.CloseRequest{Outcome: audit.OutcomeCompleted}})
+			tb.repeatedMixes(s.ID, right, mixed) // also of a closed shuffle
+			v := tb.judged(s.ID, verify.Trust{Slots: values[:1]})
+			if v.Verdict != verify.Proved || stepOf(v, "beacon") != verify.StepOK {
+				t.Errorf("the verdict is %+v", v)
+			}
+			if v := tb.judged(s.ID, verify.Trust{Slots: [][32]byte{{9}}}); v.Verdict != verify.Failed {
+				t.Errorf("with the slot of nobody the verdict is %s", v.Verdict)
+			}
+			tb.checkMixed(s.ID, d, values, round.Signature, 17)
+		})
 }
 
 // wrongMixes sends values that are not the plan's; nothing is written.
@@ -134,11 +136,12 @@ func (tb *table) wrongMixes(id uint64, right dealer.MixRequest) {
 			field, rule string
 			req         dealer.MixRequest
 		}{
-			"another value":      {"", audit.RuleMix, with(func(r *dealer.MixRequest) { r.Slots[1][31] ^= 1 })},
-			"swapped values":     {"", audit.RuleMix, with(func(r *dealer.MixRequest) { slices.Reverse(r.Slots) })},
-			"one value twice":    {"", audit.RuleMix, with(func(r *dealer.MixRequest) { r.Slots[1] = r.Slots[0] })},
-			"a slot too few":     {"slots", "", with(func(r *dealer.MixRequest) { r.Slots = r.Slots[:1] })},
-			"a slot too many":    {"slots", "", with(func(r *dealer.MixRequest) { r.Slots = append(r.Slots, [32]byte{}) })},
+			"another value":   {"", audit.RuleMix, with(func(r *dealer.MixRequest) { r.Slots[1][31] ^= 1 })},
+			"swapped values":  {"", audit.RuleMix, with(func(r *dealer.MixRequest) { slices.Reverse(r.Slots) })},
+			"one value twice": {"", audit.RuleMix, with(func(r *dealer.MixRequest) { r.Slots[1] = r.Slots[0] })},
+			"a slot too few":  {"slots", "", with(func(r *dealer.MixRequest) { r.Slots = r.Slots[:1] })},
+			"a slot too many": {"slots", "",
+				with(func(r *dealer.MixRequest) { r.Slots = append(r.Slots, [32]byte{}) })},
 			"no slots":           {"slots", "", with(func(r *dealer.MixRequest) { r.Slots = nil })},
 			"another round":      {"", audit.RuleBeacon, with(func(r *dealer.MixRequest) { r.Beacon = &other })},
 			"no signature":       {"", audit.RuleBeacon, with(func(r *dealer.MixRequest) { r.Beacon = new([48]byte) })},
@@ -153,7 +156,8 @@ func (tb *table) wrongMixes(id uint64, right dealer.MixRequest) {
 		}
 		_, err := tb.Deal(t.Context(), as("tester"), id, dealer.DealRequest{Runs: []audit.Run{seat(1, "a")}})
 		wantRefusal(t, "a deal before the mix", err, "", audit.RuleMix)
-		_, err = tb.Shuffle(t.Context(), as("tester"), "child", dealer.ShuffleRequest{Table: "t", Parent: &dealer.Parent{ID: id}})
+		_, err = tb.Shuffle(t.Context(), as("tester"), "child",
+			dealer.ShuffleRequest{Table: "t", Parent: &dealer.Parent{ID: id}})
 		wantRefusal(t, "what was not dealt, before the mix says what that is", err, "", audit.RuleMix)
 		if v := tb.judged(id, verify.Trust{}); v.Verdict != verify.Proved {
 			t.Errorf("before the mix the verdict is %+v", v)
@@ -221,7 +225,8 @@ func (tb *table) checkMixed(id uint64, d dealer.Deal, values [][32]byte, signatu
 	for i, c := range d.Cards {
 		position := int(p[(i+cut)%52])
 		if c.Place != i || c.Position != position || c.Value != out.Values[position] {
-			tb.t.Errorf("place %d shows position %d, value %d, not %d, %d", i, c.Position, c.Value, position, out.Values[position])
+			tb.t.Errorf("place %d shows position %d, value %d, not %d, %d", i, c.Position, c.Value, position,
+				out.Values[position])
 		}
 		moved = moved || position != i
 	}
@@ -254,7 +259,8 @@ func TestMixPlans(t *testing.T) {
 		"no such round": {"mix.beacon.round", "", dealer.MixPlan{Beacon: true, Round: audit.MaxInteger + 1}},
 	} {
 		tb.unwritten(func() {
-			_, err := tb.Shuffle(t.Context(), as("tester"), "k", dealer.ShuffleRequest{Table: "t", Deck: "standard-52", Plan: &c.plan})
+			_, err := tb.Shuffle(t.Context(), as("tester"), "k",
+				dealer.ShuffleRequest{Table: "t", Deck: "standard-52", Plan: &c.plan})
 			wantRefusal(t, name, err, c.field, c.rule)
 		})
 	}

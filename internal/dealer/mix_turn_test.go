@@ -31,9 +31,11 @@ func TestSlotOnce(t *testing.T) {
 			tb.unwritten(func() {
 				for _, table := range []string{"t", "u"} {
 					one := &dealer.MixPlan{Slots: [][32]byte{hashes[9], hashes[1]}, Cut: true}
-					_, err := tb.Shuffle(t.Context(), as("tester"), "second", dealer.ShuffleRequest{Table: table, Deck: "short-36", Plan: one})
+					_, err := tb.Shuffle(t.Context(), as("tester"), "second",
+						dealer.ShuffleRequest{Table: table, Deck: "short-36", Plan: one})
 					wantRefusal(t, when+", a shuffle at "+table, err, "", audit.RuleSlot)
-					_, err = tb.Draws(t.Context(), as("tester"), "second", dealer.DrawsRequest{Table: table, Ranges: []uint32{6}, Plan: plan})
+					_, err = tb.Draws(t.Context(), as("tester"), "second",
+						dealer.DrawsRequest{Table: table, Ranges: []uint32{6}, Plan: plan})
 					wantRefusal(t, when+", a draw at "+table, err, "", audit.RuleSlot)
 				}
 				if diff := cmp.Diff(s, tb.commit("first", first), sameAnswer); diff != "" {
@@ -51,7 +53,8 @@ func TestSlotOnce(t *testing.T) {
 			var wg sync.WaitGroup
 			for i := range 8 {
 				wg.Go(func() {
-					req := dealer.ShuffleRequest{Table: fmt.Sprintf("t%d", i%3), Deck: "standard-52", Plan: &dealer.MixPlan{Slots: [][32]byte{hash}}}
+					req := dealer.ShuffleRequest{Table: fmt.Sprintf("t%d", i%3), Deck: "standard-52",
+						Plan: &dealer.MixPlan{Slots: [][32]byte{hash}}}
 					_, err := daemons[i%2].Shuffle(context.Background(), as("tester"), fmt.Sprintf("%d-%d", n, i), req)
 					var illegal *audit.Illegal
 					switch {
@@ -128,7 +131,8 @@ func TestMixWaitsForWitnesses(t *testing.T) {
 	onEachStore(t, setting{modes: allModes, witnesses: 2}, func(t *testing.T, tb *table) {
 		values, hashes := slots("witnessed", 1)
 		tb.witnesses[1].Down(true)
-		s := tb.commit("k", dealer.ShuffleRequest{Table: "t", Deck: "standard-52", Plan: &dealer.MixPlan{Slots: hashes}})
+		s := tb.commit("k", dealer.ShuffleRequest{Table: "t", Deck: "standard-52",
+			Plan: &dealer.MixPlan{Slots: hashes}})
 		tb.unwritten(func() {
 			ctx, cancel := context.WithTimeout(t.Context(), 300*time.Millisecond)
 			defer cancel()
@@ -138,7 +142,8 @@ func TestMixWaitsForWitnesses(t *testing.T) {
 		tb.witnesses[1].Down(false)
 		var err error
 		for range 5 {
-			if _, err = tb.Mix(t.Context(), as("tester"), s.ID, dealer.MixRequest{Slots: values}); !errors.Is(err, ledger.ErrNotWitnessed) {
+			if _, err = tb.Mix(t.Context(), as("tester"), s.ID, dealer.MixRequest{Slots: values}); !errors.Is(err,
+				ledger.ErrNotWitnessed) {
 				break
 			}
 		}
@@ -169,7 +174,8 @@ func TestFetchedRound(t *testing.T) {
 		return answer, failure
 	}
 	tb.Dealer = dealer.New(tb.cfg)
-	s := tb.commit("k", dealer.ShuffleRequest{Table: "t", Deck: "standard-52", Plan: &dealer.MixPlan{Beacon: true, Round: round.Round}})
+	s := tb.commit("k", dealer.ShuffleRequest{Table: "t", Deck: "standard-52",
+		Plan: &dealer.MixPlan{Beacon: true, Round: round.Round}})
 	mix := func() error {
 		_, err := tb.Mix(t.Context(), as("tester"), s.ID, dealer.MixRequest{})
 		return err

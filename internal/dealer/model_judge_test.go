@@ -49,11 +49,13 @@ func (m *model) judge() {
 		}
 	}
 	if len(report.Tables) != len(tables) || len(lines) != len(m.plays) {
-		r.Fatalf("%d tables and %d shuffles are reported, want %d and %d", len(report.Tables), len(lines), len(tables), len(m.plays))
+		r.Fatalf("%d tables and %d shuffles are reported, want %d and %d", len(report.Tables), len(lines), len(tables),
+			len(m.plays))
 	}
 	for _, p := range m.plays {
 		l := lines[p.id]
-		if l.Table != p.table || l.Serial != p.serial || l.Dealt != p.next || l.Places != p.m || (l.State == "closed") != (p.ended != nil) {
+		if l.Table != p.table || l.Serial != p.serial || l.Dealt != p.next || l.Places != p.m ||
+			(l.State == "closed") != (p.ended != nil) {
 			r.Fatalf("the audit says %+v, the model %+v", l, p)
 		}
 	}

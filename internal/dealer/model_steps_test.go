@@ -17,7 +17,8 @@ import (
 func (m *model) terms(r *rapid.T) (table, key string, who audit.Disclosure, closeBy *int64) {
 	table = rapid.SampledFrom([]string{"t", "u"}).Draw(r, "table")
 	m.keys++
-	who = rapid.SampledFrom([]audit.Disclosure{0, audit.DisclosurePublic, audit.DisclosureAuditor}).Draw(r, "disclosure")
+	who = rapid.SampledFrom([]audit.Disclosure{0, audit.DisclosurePublic, audit.DisclosureAuditor}).Draw(r,
+		"disclosure")
 	if rapid.Bool().Draw(r, "soon") {
 		at := m.now() + rapid.Int64Range(0, 900).Draw(r, "life")*1000
 		closeBy = &at
@@ -111,7 +112,10 @@ func (m *model) batch(r *rapid.T) {
 		}
 		m.begun(r, s, &play{table: at, m: 36, plan: req.Plan})
 	}
-	m.answer("batch", all, func(d *table) (any, error) { return d.Shuffles(context.Background(), as("tester"), key, req, count) })
+	m.answer("batch", all, func(d *table) (any,
+		error) {
+		return d.Shuffles(context.Background(), as("tester"), key, req, count)
+	})
 }
 
 func (m *model) draw(r *rapid.T) {
@@ -146,7 +150,10 @@ func (m *model) draw(r *rapid.T) {
 	s, err := m.pick(r).Draws(context.Background(), as("tester"), key, req)
 	if m.expect(r, "draw", want, err) {
 		m.begun(r, s, p)
-		m.answer("draw", s, func(d *table) (any, error) { return d.Draws(context.Background(), as("tester"), key, req) })
+		m.answer("draw", s, func(d *table) (any,
+			error) {
+			return d.Draws(context.Background(), as("tester"), key, req)
+		})
 	}
 }
 
@@ -176,14 +183,18 @@ func (m *model) child(r *rapid.T) {
 	}
 	s, err := m.pick(r).Shuffle(context.Background(), as("tester"), key, req)
 	var illegal *audit.Illegal
-	if errors.As(err, &illegal) && illegal.Code == audit.RuleKill && (m.switches["deck standard-52"] || m.switches["deck short-36"]) {
+	if errors.As(err, &illegal) && illegal.Code == audit.RuleKill &&
+		(m.switches["deck standard-52"] || m.switches["deck short-36"]) {
 		return // the deck is its root ancestor's, which the model does not follow
 	}
 	if m.expect(r, "child", want, err) {
 		of.ended = &dealer.CloseRequest{Outcome: audit.OutcomeContinued}
 		of.children++
 		m.begun(r, s, &play{table: of.table, m: cards})
-		m.answer("child", s, func(d *table) (any, error) { return d.Shuffle(context.Background(), as("tester"), key, req) })
+		m.answer("child", s, func(d *table) (any,
+			error) {
+			return d.Shuffle(context.Background(), as("tester"), key, req)
+		})
 	}
 }
 
@@ -232,7 +243,8 @@ func (m *model) deal(r *rapid.T) {
 	case 2:
 		req.Runs = []audit.Run{{Count: max(1, p.m-p.next), Purpose: audit.PurposeOrder}}
 	case 3:
-		req.Close = &dealer.CloseRequest{Outcome: rapid.SampledFrom([]audit.Outcome{audit.OutcomeCompleted, audit.OutcomeEndedEarly}).Draw(r, "outcome")}
+		req.Close = &dealer.CloseRequest{Outcome: rapid.SampledFrom([]audit.Outcome{audit.OutcomeCompleted,
+			audit.OutcomeEndedEarly}).Draw(r, "outcome")}
 	}
 	count := 0
 	for _, run := range req.Runs {
@@ -274,8 +286,10 @@ func (m *model) deal(r *rapid.T) {
 
 func (m *model) close(r *rapid.T) {
 	p := m.one(r)
-	req := rapid.SampledFrom([]dealer.CloseRequest{{Outcome: audit.OutcomeCompleted}, {Outcome: audit.OutcomeEndedEarly},
-		{Outcome: audit.OutcomeVoid, Reason: audit.ReasonMisdeal}, {Outcome: audit.OutcomeVoid, Reason: audit.ReasonRegulator}}).Draw(r, "close")
+	req := rapid.SampledFrom([]dealer.CloseRequest{{Outcome: audit.OutcomeCompleted},
+		{Outcome: audit.OutcomeEndedEarly},
+		{Outcome: audit.OutcomeVoid, Reason: audit.ReasonMisdeal},
+		{Outcome: audit.OutcomeVoid, Reason: audit.ReasonRegulator}}).Draw(r, "close")
 	want := ""
 	switch {
 	case p.ended != nil && *p.ended == req:
@@ -288,7 +302,10 @@ func (m *model) close(r *rapid.T) {
 	c, err := m.pick(r).Close(context.Background(), as("tester"), p.id, req)
 	if m.expect(r, "close", want, err) {
 		p.ended = &req
-		m.answer("close", c, func(d *table) (any, error) { return d.Close(context.Background(), as("tester"), p.id, req) })
+		m.answer("close", c, func(d *table) (any,
+			error) {
+			return d.Close(context.Background(), as("tester"), p.id, req)
+		})
 	}
 }
 
@@ -315,8 +332,10 @@ func (m *model) expire(r *rapid.T) {
 }
 
 func (m *model) throwSwitch(r *rapid.T) {
-	req := rapid.SampledFrom([]dealer.SwitchRequest{{Scope: audit.ScopeLedger}, {Scope: audit.ScopeTable, Table: "t"}, {Scope: audit.ScopeDeck, Deck: "short-36"}}).Draw(r, "switch")
-	name := map[audit.Scope]string{audit.ScopeLedger: "ledger", audit.ScopeTable: "table t", audit.ScopeDeck: "deck short-36"}[req.Scope]
+	req := rapid.SampledFrom([]dealer.SwitchRequest{{Scope: audit.ScopeLedger}, {Scope: audit.ScopeTable, Table: "t"},
+		{Scope: audit.ScopeDeck, Deck: "short-36"}}).Draw(r, "switch")
+	name := map[audit.Scope]string{audit.ScopeLedger: "ledger", audit.ScopeTable: "table t",
+		audit.ScopeDeck: "deck short-36"}[req.Scope]
 	// Most often cleared, so that stories go on.
 	req.Reason, req.Set = "checked", rapid.IntRange(0, 9).Draw(r, "set") == 9
 	want := ""
@@ -344,7 +363,9 @@ func (m *model) setTable(r *rapid.T) {
 func (m *model) latch(r *rapid.T) {
 	d := m.pick(r)
 	if rapid.IntRange(0, 9).Draw(r, "set") == 9 {
-		_, err := d.Ledger().Append(context.Background(), ledger.Proposal{Actor: m.by(), Bodies: []audit.Body{&audit.Event{Kind: audit.EventLatchSet, Latch: audit.LatchOperator}}})
+		_, err := d.Ledger().Append(context.Background(),
+			ledger.Proposal{Actor: m.by(),
+				Bodies: []audit.Body{&audit.Event{Kind: audit.EventLatchSet, Latch: audit.LatchOperator}}})
 		m.expect(r, "latch", "", err)
 		m.latched = true
 		return

@@ -46,7 +46,8 @@ func TestNewKeyLeaves(t *testing.T) {
 	for _, several := range []bool{false, true} {
 		tb := newTable(t, nil)
 		tb.pass(time.Minute)
-		h := &held{Store: tb.cfg.Store, hold: make(chan struct{}), entered: make(chan struct{}), written: make(chan error, 1)}
+		h := &held{Store: tb.cfg.Store, hold: make(chan struct{}), entered: make(chan struct{}),
+			written: make(chan error, 1)}
 		ctx, leave := context.WithCancel(t.Context())
 		req := dealer.ShuffleRequest{Table: "t", Deck: "standard-52"}
 		tb.commit("first", req) // from here on it is alone
@@ -114,7 +115,8 @@ func TestTakenSlotOfAChild(t *testing.T) {
 				}
 			}
 		}}, tb.open.Mark)
-		_, err := tb.Shuffle(t.Context(), as("tester"), "child", dealer.ShuffleRequest{Table: "t", Parent: &dealer.Parent{ID: parent.ID}, Plan: req.Plan})
+		_, err := tb.Shuffle(t.Context(), as("tester"), "child",
+			dealer.ShuffleRequest{Table: "t", Parent: &dealer.Parent{ID: parent.ID}, Plan: req.Plan})
 		var illegal *audit.Illegal
 		if !errors.As(err, &illegal) || illegal.Code != audit.RuleSlot {
 			t.Errorf("a slot that is taken: %v", err)
@@ -130,7 +132,8 @@ func TestLyingKeyOfAChild(t *testing.T) {
 	req := dealer.ShuffleRequest{Table: "t", Deck: "standard-52"}
 	lying := keyAt(tb.now().Add(time.Hour), 1)
 	used := tb.commit(lying, req)
-	if _, err := tb.Close(t.Context(), as("tester"), used.ID, dealer.CloseRequest{Outcome: audit.OutcomeEndedEarly}); err != nil {
+	if _, err := tb.Close(t.Context(), as("tester"), used.ID,
+		dealer.CloseRequest{Outcome: audit.OutcomeEndedEarly}); err != nil {
 		t.Fatal(err)
 	}
 	by := tb.now().Add(7000 * time.Second).UnixMilli()
@@ -145,7 +148,8 @@ func TestLyingKeyOfAChild(t *testing.T) {
 		}
 	}}, tb.open.Mark)
 	tb.pass(time.Hour)
-	_, err := tb.Shuffle(t.Context(), as("tester"), lying, dealer.ShuffleRequest{Table: "t", Parent: &dealer.Parent{ID: parent.ID}})
+	_, err := tb.Shuffle(t.Context(), as("tester"), lying,
+		dealer.ShuffleRequest{Table: "t", Parent: &dealer.Parent{ID: parent.ID}})
 	if !errors.Is(err, dealer.ErrKeyReused) {
 		t.Errorf("another request under the key: %v", err)
 	}

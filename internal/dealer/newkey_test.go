@@ -69,7 +69,8 @@ func TestNewKeys(t *testing.T) {
 			t.Errorf("a retry drew %d tapes", n)
 		}
 		questions("a batch under a young key", 0, func() {
-			if _, err := d.Shuffles(t.Context(), as("tester"), keyAt(tb.now(), 2), dealer.ShuffleRequest{Table: "t", Deck: "standard-52"}, 3); err != nil {
+			if _, err := d.Shuffles(t.Context(), as("tester"), keyAt(tb.now(), 2),
+				dealer.ShuffleRequest{Table: "t", Deck: "standard-52"}, 3); err != nil {
 				t.Fatal(err)
 			}
 		})
@@ -135,7 +136,8 @@ func TestLyingKeys(t *testing.T) {
 		same("taken for new", 1, 1) // after the first nothing is taken for new for a while
 		same("remembered", 1, 0)
 		tb.restart()
-		if _, err := tb.SetSwitch(t.Context(), as("admin"), dealer.SwitchRequest{Scope: audit.ScopeLedger, Set: true, Reason: "a test"}); err != nil {
+		if _, err := tb.SetSwitch(t.Context(), as("admin"),
+			dealer.SwitchRequest{Scope: audit.ScopeLedger, Set: true, Reason: "a test"}); err != nil {
 			t.Fatal(err)
 		}
 		same("behind a switch", 0, 4)

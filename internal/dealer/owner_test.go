@@ -74,7 +74,8 @@ func TestOwner(t *testing.T) {
 	onEachStore(t, setting{modes: allModes}, func(t *testing.T, tb *table) {
 		s := tb.commit("k", dealer.ShuffleRequest{Table: "t", Deck: "standard-52", Plan: &dealer.MixPlan{Cut: true}})
 		mallory := as("mallory")
-		first, next := dealer.DealRequest{Runs: []audit.Run{seat(2, "a")}}, dealer.DealRequest{First: 2, Runs: []audit.Run{seat(2, "b")}}
+		first, next := dealer.DealRequest{Runs: []audit.Run{seat(2, "a")}},
+			dealer.DealRequest{First: 2, Runs: []audit.Run{seat(2, "b")}}
 		final := next
 		final.Close = &ended
 		calls{"mix": tb.callMix(s.ID, 9), "deal": tb.callDeal(s.ID, first)}.refused(tb, mallory, audit.RuleOwner)
@@ -84,8 +85,10 @@ func TestOwner(t *testing.T) {
 		tb.deal(s.ID, first)
 		calls{
 			"the same mix": tb.callMix(s.ID, 9), "another mix": tb.callMix(s.ID, 8),
-			"the same deal": tb.callDeal(s.ID, first), "the next deal": tb.callDeal(s.ID, next), "a final deal": tb.callDeal(s.ID, final),
-			"a close": tb.callClose(s.ID, ended), "a void": tb.callClose(s.ID, voided), "a child": tb.callChild("child", s.ID),
+			"the same deal": tb.callDeal(s.ID, first), "the next deal": tb.callDeal(s.ID, next),
+			"a final deal": tb.callDeal(s.ID, final),
+			"a close":      tb.callClose(s.ID, ended), "a void": tb.callClose(s.ID, voided),
+			"a child": tb.callChild("child", s.ID),
 		}.refused(tb, mallory, audit.RuleOwner)
 
 		below, err := tb.Shuffle(t.Context(), as("tester"), "child", child(s.ID))
@@ -109,15 +112,18 @@ func TestKeyOfAnother(t *testing.T) {
 	onEachStore(t, setting{}, func(t *testing.T, tb *table) {
 		send := func(by string) (all []dealer.Shuffle) {
 			t.Helper()
-			one, err := tb.Shuffle(t.Context(), as(by), "hand-1", dealer.ShuffleRequest{Table: "t", Deck: "standard-52"})
+			one, err := tb.Shuffle(t.Context(), as(by), "hand-1",
+				dealer.ShuffleRequest{Table: "t", Deck: "standard-52"})
 			if err != nil {
 				t.Fatal(err)
 			}
-			several, err := tb.Shuffles(t.Context(), as(by), "hand-2", dealer.ShuffleRequest{Table: "t", Deck: "standard-52"}, 2)
+			several, err := tb.Shuffles(t.Context(), as(by), "hand-2",
+				dealer.ShuffleRequest{Table: "t", Deck: "standard-52"}, 2)
 			if err != nil {
 				t.Fatal(err)
 			}
-			drawn, err := tb.Draws(t.Context(), as(by), "hand-3", dealer.DrawsRequest{Table: "t", Ranges: []uint32{1000}})
+			drawn, err := tb.Draws(t.Context(), as(by), "hand-3",
+				dealer.DrawsRequest{Table: "t", Ranges: []uint32{1000}})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -178,7 +184,8 @@ func TestSeveralCredentials(t *testing.T) {
 // takeOver takes a shuffle over and says whether that was done before.
 func (tb *table) takeOver(by string, id uint64, extent audit.Extent, repeated bool) dealer.Takeover {
 	tb.t.Helper()
-	a, err := tb.Takeover(tb.t.Context(), as(by), id, dealer.TakeoverRequest{Extent: extent, Reason: "the backend is down"})
+	a, err := tb.Takeover(tb.t.Context(), as(by), id,
+		dealer.TakeoverRequest{Extent: extent, Reason: "the backend is down"})
 	if err != nil {
 		tb.t.Fatal(err)
 	}
@@ -213,7 +220,8 @@ func TestTakeoverToClose(t *testing.T) {
 				t.Errorf("again: %s", diff)
 			}
 		})
-		all := calls{"mix": tb.callMix(s.ID, 9), "the same deal": tb.callDeal(s.ID, first), "child": tb.callChild("child", s.ID),
+		all := calls{"mix": tb.callMix(s.ID, 9), "the same deal": tb.callDeal(s.ID, first),
+			"child":         tb.callChild("child", s.ID),
 			"the next deal": tb.callDeal(s.ID, dealer.DealRequest{First: 3, Runs: []audit.Run{seat(1, "b")}})}
 		all.refused(tb, as("bob"), audit.RuleOwner)
 		all["close"] = tb.callClose(s.ID, ended)
@@ -233,7 +241,8 @@ func TestTakeoverToClose(t *testing.T) {
 			if diff := cmp.Diff(taken, tb.takeOver("bob", s.ID, audit.ExtentClose, true), sameAnswer); diff != "" {
 				t.Errorf("after the close: %s", diff)
 			}
-			_, err := tb.Takeover(t.Context(), as("carol"), s.ID, dealer.TakeoverRequest{Extent: audit.ExtentClose, Reason: "r"})
+			_, err := tb.Takeover(t.Context(), as("carol"), s.ID,
+				dealer.TakeoverRequest{Extent: audit.ExtentClose, Reason: "r"})
 			wantRefusal(t, "a closed shuffle", err, "", audit.RuleNotOpen)
 		})
 		calls{"void": tb.callClose(s.ID, voided)}.answered(tb, as("bob"))
@@ -261,7 +270,8 @@ func TestTakeoverToPlay(t *testing.T) {
 		if diff := cmp.Diff(taken, tb.takeOver("bob", s.ID, audit.ExtentPlay, true), sameAnswer); diff != "" {
 			t.Errorf("again: %s", diff)
 		}
-		_, err = tb.Takeover(t.Context(), as("bob"), s.ID, dealer.TakeoverRequest{Extent: audit.ExtentClose, Reason: "r"})
+		_, err = tb.Takeover(t.Context(), as("bob"), s.ID,
+			dealer.TakeoverRequest{Extent: audit.ExtentClose, Reason: "r"})
 		wantRefusal(t, "less than one has", err, "", audit.RuleOwner)
 		again, err := tb.Mix(t.Context(), as("bob"), s.ID, dealer.MixRequest{Cut: num(9)})
 		if diff := cmp.Diff(mix, again, sameAnswer); diff != "" || err != nil || !again.Repeated {
@@ -271,7 +281,8 @@ func TestTakeoverToPlay(t *testing.T) {
 		if diff := cmp.Diff(dealt, repeated, sameAnswer); diff != "" || err != nil || !repeated.Repeated {
 			t.Errorf("the deal again: %v %s", err, diff)
 		}
-		if _, err := tb.Deal(t.Context(), as("bob"), s.ID, dealer.DealRequest{First: 2, Runs: []audit.Run{seat(3, "b")}}); err != nil {
+		if _, err := tb.Deal(t.Context(), as("bob"), s.ID,
+			dealer.DealRequest{First: 2, Runs: []audit.Run{seat(3, "b")}}); err != nil {
 			t.Fatal(err)
 		}
 		for who, want := range map[string]int{"bob": 5, "tester": 0, "": 0} {
@@ -279,7 +290,8 @@ func TestTakeoverToPlay(t *testing.T) {
 				t.Errorf("%q sees %d cards, want %d", who, n, want)
 			}
 		}
-		calls{"the same deal": tb.callDeal(s.ID, first), "child": tb.callChild("child", s.ID), "close": tb.callClose(s.ID, ended)}.
+		calls{"the same deal": tb.callDeal(s.ID, first), "child": tb.callChild("child", s.ID),
+			"close": tb.callClose(s.ID, ended)}.
 			refused(tb, as("tester"), audit.RuleOwner)
 		below, err := tb.Shuffle(t.Context(), as("bob"), "child", child(s.ID))
 		if err != nil {
@@ -307,8 +319,9 @@ func TestTakeoverRefused(t *testing.T) {
 		"no reason":    {"bob", dealer.TakeoverRequest{Extent: audit.ExtentPlay}, "reason", ""},
 		"blank reason": {"bob", dealer.TakeoverRequest{Extent: audit.ExtentPlay, Reason: " "}, "reason", ""},
 		"the daemon":   {"daemon", dealer.TakeoverRequest{Extent: audit.ExtentPlay, Reason: "r"}, "", audit.RuleOwner},
-		"the operator": {"operator", dealer.TakeoverRequest{Extent: audit.ExtentClose, Reason: "r"}, "", audit.RuleOwner},
-		"the owner":    {"tester", dealer.TakeoverRequest{Extent: audit.ExtentPlay, Reason: "r"}, "", audit.RuleOwner},
+		"the operator": {"operator", dealer.TakeoverRequest{Extent: audit.ExtentClose, Reason: "r"}, "",
+			audit.RuleOwner},
+		"the owner": {"tester", dealer.TakeoverRequest{Extent: audit.ExtentPlay, Reason: "r"}, "", audit.RuleOwner},
 	} {
 		tb.unwritten(func() {
 			_, err := tb.Takeover(t.Context(), as(c.by), s.ID, c.req)
@@ -332,11 +345,13 @@ type hides struct {
 	on atomic.Bool
 }
 
-func (h *hides) ByShuffles(ctx context.Context, id ledger.ID, s ledger.Standing, all ...uint64) ([][]ledger.Row, error) {
+func (h *hides) ByShuffles(ctx context.Context, id ledger.ID, s ledger.Standing, all ...uint64) ([][]ledger.Row,
+	error) {
 	lists, err := h.Store.ByShuffles(ctx, id, s, all...)
 	if s == ledger.Durable && h.on.Load() {
 		for i, rows := range lists {
-			lists[i] = slices.DeleteFunc(slices.Clone(rows), func(r ledger.Row) bool { return r.Type == audit.TypeTakeover })
+			lists[i] = slices.DeleteFunc(slices.Clone(rows),
+				func(r ledger.Row) bool { return r.Type == audit.TypeTakeover })
 		}
 	}
 	return lists, err
@@ -373,7 +388,8 @@ type strays struct {
 	behind ledger.Store
 }
 
-func (s *strays) ByShuffles(ctx context.Context, id ledger.ID, standing ledger.Standing, all ...uint64) ([][]ledger.Row, error) {
+func (s *strays) ByShuffles(ctx context.Context, id ledger.ID, standing ledger.Standing, all ...uint64) ([][]ledger.Row,
+	error) {
 	if standing == ledger.Visible {
 		return s.behind.ByShuffles(ctx, id, standing, all...)
 	}
@@ -398,7 +414,8 @@ func TestLostTakeover(t *testing.T) {
 	tb.cfg.Store = &strays{tb.cfg.Store, behind}
 	tb.Dealer = dealer.New(tb.cfg)
 	first := dealer.DealRequest{Runs: []audit.Run{seat(2, "a")}}
-	calls{"a deal": tb.callDeal(s.ID, first), "a close": tb.callClose(s.ID, ended)}.refused(tb, as("bob"), audit.RuleOwner)
+	calls{"a deal": tb.callDeal(s.ID, first), "a close": tb.callClose(s.ID, ended)}.refused(tb, as("bob"),
+		audit.RuleOwner)
 	tb.deal(s.ID, first)
 	again := tb.takeOver("bob", s.ID, audit.ExtentPlay, false)
 	if again.From != "tester" || again.Receipt == lost.Receipt {
@@ -416,7 +433,8 @@ func TestOwnerReads(t *testing.T) {
 		want := func(state string, stranger int) {
 			t.Helper()
 			for v, n := range map[dealer.View]int{
-				{Identity: "tester"}: 5, {Identity: "tester", Recipient: "a"}: 5, {}: stranger, {Auditor: true}: stranger,
+				{Identity: "tester"}: 5, {Identity: "tester", Recipient: "a"}: 5, {}: stranger,
+				{Auditor: true}:       stranger,
 				{Identity: "mallory"}: stranger, {Identity: "mallory", Recipient: "a"}: stranger,
 			} {
 				if got := len(tb.transcript(s.ID, v).Cards); got != n {
@@ -437,7 +455,8 @@ func TestTapeLostByAdministrator(t *testing.T) {
 	tb := newTable(t, nil)
 	for name, role := range map[string]audit.Role{"tester": audit.RoleDealer, "bob": audit.RoleDealer,
 		"admin": audit.RoleAdmin, "second-admin": audit.RoleAdmin} {
-		tb.append(&audit.Credential{Kind: audit.CredentialCreated, ID: name, Form: audit.FormToken, Role: role, Identity: name})
+		tb.append(&audit.Credential{Kind: audit.CredentialCreated, ID: name, Form: audit.FormToken, Role: role,
+			Identity: name})
 	}
 	s := tb.commit("k", dealer.ShuffleRequest{Table: "t", Deck: "standard-52"})
 	lost := dealer.CloseRequest{Outcome: audit.OutcomeVoid, Reason: audit.ReasonTapeLost}

@@ -49,7 +49,8 @@ func TestCopies(t *testing.T) {
 				for i := range copies {
 					wg.Go(func() {
 						var err error
-						if all[i], err = daemons[i%2].Shuffle(context.Background(), as("tester"), key, req); err != nil {
+						if all[i], err = daemons[i%2].Shuffle(context.Background(), as("tester"), key,
+							req); err != nil {
 							t.Error(err)
 						}
 					})
@@ -116,7 +117,8 @@ func (tb *table) checkCommits(answers []dealer.Shuffle) {
 		tb.t.Errorf("%d commits for %d keys", commits, len(answers))
 	}
 	for _, s := range answers {
-		if c, ok := entries[s.ID].Body.(*audit.Commit); !ok || c.Serial != s.Serial || c.Commitment != s.Commitment || c.DeckRoot != s.DeckRoot {
+		if c, ok := entries[s.ID].Body.(*audit.Commit); !ok || c.Serial != s.Serial || c.Commitment != s.Commitment ||
+			c.DeckRoot != s.DeckRoot {
 			tb.t.Errorf("the answer %+v is not entry %d", s, s.ID)
 		}
 	}
@@ -178,7 +180,8 @@ func (tb *table) race(daemons []*table, id uint64, n int) audit.Outcome {
 				if turn.Load() >= after {
 					start()
 				}
-				answer, err := d.Deal(ctx, as("tester"), id, dealer.DealRequest{First: first, Runs: []audit.Run{seat(1, fmt.Sprint("rival-", i))}})
+				answer, err := d.Deal(ctx, as("tester"), id,
+					dealer.DealRequest{First: first, Runs: []audit.Run{seat(1, fmt.Sprint("rival-", i))}})
 				turn.Add(1)
 				if err != nil {
 					refused(err)
@@ -197,7 +200,8 @@ func (tb *table) race(daemons []*table, id uint64, n int) audit.Outcome {
 			ended(audit.OutcomeCompleted, err)
 		},
 		func(d *table) {
-			_, err := d.Close(ctx, as("tester"), id, dealer.CloseRequest{Outcome: audit.OutcomeVoid, Reason: audit.ReasonMisdeal})
+			_, err := d.Close(ctx, as("tester"), id,
+				dealer.CloseRequest{Outcome: audit.OutcomeVoid, Reason: audit.ReasonMisdeal})
 			ended(audit.OutcomeVoid, err)
 		},
 		func(d *table) {
@@ -254,7 +258,8 @@ func (tb *table) settled(id uint64, deals []dealer.Deal, ends []audit.Outcome) a
 			}
 		}
 	}
-	if len(stands) != 1 || len(ends) > 1 || len(ends) == 1 && ends[0] != stands[0] || len(ends) == 0 && stands[0] != audit.OutcomeExpired {
+	if len(stands) != 1 || len(ends) > 1 || len(ends) == 1 && ends[0] != stands[0] || len(ends) == 0 &&
+		stands[0] != audit.OutcomeExpired {
 		t.Fatalf("shuffle %d ended as %v, answered was %v", id, stands, ends)
 	}
 	if len(deals) != len(given) {
@@ -262,7 +267,8 @@ func (tb *table) settled(id uint64, deals []dealer.Deal, ends []audit.Outcome) a
 	}
 	tr := tb.transcript(id, dealer.View{})
 	for _, d := range deals {
-		if i := slices.IndexFunc(tr.Cards, func(c audit.Card) bool { return c.Place == d.Cards[0].Place }); i < 0 || !cmp.Equal(tr.Cards[i], d.Cards[0]) {
+		if i := slices.IndexFunc(tr.Cards, func(c audit.Card) bool { return c.Place == d.Cards[0].Place }); i < 0 ||
+			!cmp.Equal(tr.Cards[i], d.Cards[0]) {
 			t.Errorf("shuffle %d: the transcript has another card at place %d than was dealt", id, d.Cards[0].Place)
 		}
 	}

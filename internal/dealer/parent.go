@@ -43,7 +43,8 @@ func (p *Parent) validate(r *ShuffleRequest) error {
 	case p.ID < 1 || p.ID > audit.MaxInteger:
 		return &RequestError{"parent.id", "is the id of an open shuffle"}
 	case p.Positions != nil && (len(p.Positions) < shuffle.MinCards || len(p.Positions) > shuffle.MaxCards):
-		return &RequestError{"parent.positions", fmt.Sprintf("has %d to %d positions", shuffle.MinCards, shuffle.MaxCards)}
+		return &RequestError{"parent.positions",
+			fmt.Sprintf("has %d to %d positions", shuffle.MinCards, shuffle.MaxCards)}
 	}
 	seen := make(map[uint16]bool, len(p.Positions))
 	for i, at := range p.Positions {
@@ -57,7 +58,8 @@ func (p *Parent) validate(r *ShuffleRequest) error {
 
 // inherit fills in what a child's context has from its parent, which it opens.
 // The caller wipes the parent.
-func (d *Dealer) inherit(ctx context.Context, actor audit.Actor, c *audit.Context, req *ShuffleRequest) (_ *parent, err error) {
+func (d *Dealer) inherit(ctx context.Context, actor audit.Actor, c *audit.Context, req *ShuffleRequest) (_ *parent,
+	err error) {
 	r, err := d.record(ctx, req.Parent.ID)
 	if errors.Is(err, ErrNotFound) {
 		return nil, &audit.Illegal{Code: audit.RuleParent, Detail: fmt.Sprintf("there is no shuffle %d", req.Parent.ID)}
@@ -70,7 +72,8 @@ func (d *Dealer) inherit(ctx context.Context, actor audit.Actor, c *audit.Contex
 	}
 	of := r.commit.Context
 	if r.closed != nil || of.IsDraw() || of.Table != c.Table {
-		return nil, &audit.Illegal{Code: audit.RuleParent, Detail: fmt.Sprintf("shuffle %d is no open shuffle of cards at table %s", r.id, c.Table)}
+		return nil, &audit.Illegal{Code: audit.RuleParent,
+			Detail: fmt.Sprintf("shuffle %d is no open shuffle of cards at table %s", r.id, c.Table)}
 	}
 	if err := d.checkSlots(ctx, c); err != nil {
 		return nil, err
@@ -94,7 +97,8 @@ func (d *Dealer) inherit(ctx context.Context, actor audit.Actor, c *audit.Contex
 	p.inputs = make([]uint32, 0, len(positions))
 	for _, at := range positions {
 		if int(at) >= len(t.values) {
-			return nil, &audit.Illegal{Code: audit.RuleParent, Detail: fmt.Sprintf("shuffle %d has no position %d", r.id, at)}
+			return nil, &audit.Illegal{Code: audit.RuleParent,
+				Detail: fmt.Sprintf("shuffle %d has no position %d", r.id, at)}
 		}
 		p.inputs = append(p.inputs, t.values[at])
 	}
@@ -123,21 +127,24 @@ func (d *Dealer) checkSlots(ctx context.Context, c *audit.Context) error {
 // order they stand in does not matter: the child's tape gives each order alike.
 func (r *record) undealt(t *opened) ([]uint16, error) {
 	if len(r.commit.Context.Plan) > 0 && r.mix == nil {
-		return nil, &audit.Illegal{Code: audit.RuleMix, Detail: fmt.Sprintf("shuffle %d is dealt only after its mix", r.id)}
+		return nil, &audit.Illegal{Code: audit.RuleMix,
+			Detail: fmt.Sprintf("shuffle %d is dealt only after its mix", r.id)}
 	}
 	var left []uint16
 	for place := r.next(); place < len(t.values); place++ {
 		left = append(left, uint16(t.order.Position(place)))
 	}
 	if len(left) < shuffle.MinCards {
-		return nil, &audit.Illegal{Code: audit.RuleParent, Detail: fmt.Sprintf("%d cards are left of shuffle %d, fewer than a shuffle needs", len(left), r.id)}
+		return nil, &audit.Illegal{Code: audit.RuleParent,
+			Detail: fmt.Sprintf("%d cards are left of shuffle %d, fewer than a shuffle needs", len(left), r.id)}
 	}
 	slices.Sort(left)
 	return left, nil
 }
 
 // appendChild appends a child's commit and the close of its parent in one batch.
-func (d *Dealer) appendChild(ctx context.Context, c *audit.Context, p ledger.Proposal, from *parent) ([]ledger.Appended, error) {
+func (d *Dealer) appendChild(ctx context.Context, c *audit.Context, p ledger.Proposal, from *parent) ([]ledger.Appended,
+	error) {
 	commit := p.Bodies[0]
 	if from.moving {
 		p.Rests = &ledger.Rest{Shuffle: from.record.id, Next: from.record.next(), Moved: errParentMoved}

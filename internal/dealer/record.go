@@ -229,7 +229,8 @@ func (r *record) playedAt() uint64 {
 func (r *record) plays(actor audit.Actor) error {
 	switch {
 	case r.owner != actor.Identity:
-		return notYours("shuffle %d is of %s, and the request of %s: %s can take it over", r.id, r.owner, actor.Identity, actor.Identity)
+		return notYours("shuffle %d is of %s, and the request of %s: %s can take it over", r.id, r.owner,
+			actor.Identity, actor.Identity)
 	case r.extent != audit.ExtentPlay:
 		return notYours("%s took shuffle %d over to close it, and for nothing else", r.owner, r.id)
 	}
@@ -243,7 +244,8 @@ func notYours(format string, args ...any) error {
 // closes reports whether the actor's identity may close the shuffle.
 func (r *record) closes(actor audit.Actor) error {
 	if r.owner != actor.Identity {
-		return notYours("shuffle %d is of %s, and the request of %s: %s can take it over", r.id, r.owner, actor.Identity, actor.Identity)
+		return notYours("shuffle %d is of %s, and the request of %s: %s can take it over", r.id, r.owner,
+			actor.Identity, actor.Identity)
 	}
 	return nil
 }
@@ -303,7 +305,8 @@ func (d *Dealer) openBelow(ctx context.Context, r *record, ancestors int) (_ *op
 	}
 	t.tree = audit.NewDeckTree(t.values, audit.Salts(c.Commitment, tape, len(t.values)))
 	if t.tree.Root() != tlog.Hash(c.DeckRoot) {
-		return nil, fmt.Errorf("shuffle %d: %w", r.id, d.foul(fmt.Errorf("%w: the tape does not lead to the deck root", outcome.ErrFoul)))
+		return nil, fmt.Errorf("shuffle %d: %w", r.id,
+			d.foul(fmt.Errorf("%w: the tape does not lead to the deck root", outcome.ErrFoul)))
 	}
 	if len(c.Context.Plan) > 0 && r.mix == nil {
 		return t, nil
@@ -419,7 +422,8 @@ func (d *Dealer) inherited(ctx context.Context, c *audit.Context, ancestors int)
 func (d *Dealer) cards(ctx context.Context, r *record, t *opened, first, count int) ([]audit.Card, error) {
 	if len(r.commit.Context.Plan) > 0 && r.mix == nil {
 		// No order yet, also when a mix is written meanwhile: r does not know it.
-		return nil, &audit.Illegal{Code: audit.RuleMix, Detail: fmt.Sprintf("shuffle %d is dealt only after its mix", r.id)}
+		return nil, &audit.Illegal{Code: audit.RuleMix,
+			Detail: fmt.Sprintf("shuffle %d is dealt only after its mix", r.id)}
 	}
 	names, err := d.deckNames(ctx, r.commit.Context)
 	if err != nil {

@@ -61,7 +61,8 @@ func (r *ShuffleRequest) endAt(c *audit.Context) error {
 	}
 	lo, hi := r.EndAt.Lo, r.EndAt.Hi
 	if lo < 1 || hi < lo || hi > c.Recipe.Take {
-		return &RequestError{"end_at", fmt.Sprintf("is a place from 1 to the %d cards taken, or lo < hi of these", c.Recipe.Take)}
+		return &RequestError{"end_at", fmt.Sprintf("is a place from 1 to the %d cards taken, or lo < hi of these",
+			c.Recipe.Take)}
 	}
 	if lo == hi {
 		c.EndAt = lo

@@ -26,11 +26,17 @@ func TestEveryMemberCounts(t *testing.T) {
 		cards := func(change func(r *dealer.ShuffleRequest)) {
 			req := dealer.ShuffleRequest{Table: "t", Deck: "standard-52"}
 			change(&req)
-			asks = append(asks, func(key string) (dealer.Shuffle, error) { return tb.Shuffle(t.Context(), as("tester"), key, req) })
+			asks = append(asks, func(key string) (dealer.Shuffle,
+				error) {
+				return tb.Shuffle(t.Context(), as("tester"), key, req)
+			})
 		}
 		draws := func(req dealer.DrawsRequest) {
 			req.Table = "t"
-			asks = append(asks, func(key string) (dealer.Shuffle, error) { return tb.Draws(t.Context(), as("tester"), key, req) })
+			asks = append(asks, func(key string) (dealer.Shuffle,
+				error) {
+				return tb.Draws(t.Context(), as("tester"), key, req)
+			})
 		}
 		plan := func(p dealer.MixPlan) { cards(func(r *dealer.ShuffleRequest) { r.Plan = &p }) }
 		cards(func(r *dealer.ShuffleRequest) {})
@@ -76,7 +82,8 @@ func TestEveryMemberCounts(t *testing.T) {
 		for _, n := range []dealer.Numbers{{Of: 6, Take: 1}, {Of: 6, Take: 2}, {Of: 7, Take: 1}} {
 			draws(dealer.DrawsRequest{Numbers: &n})
 		}
-		for _, w := range [][]dealer.Stop{{{Label: "a", Weight: 1}, {Label: "b", Weight: 2}}, {{Label: "a", Weight: 2}, {Label: "b", Weight: 1}},
+		for _, w := range [][]dealer.Stop{{{Label: "a", Weight: 1}, {Label: "b", Weight: 2}},
+			{{Label: "a", Weight: 2}, {Label: "b", Weight: 1}},
 			{{Label: "b", Weight: 1}, {Label: "a", Weight: 2}}} {
 			draws(dealer.DrawsRequest{Wheel: w})
 		}
@@ -121,5 +128,6 @@ func TestEveryMemberCounts(t *testing.T) {
 func onBothAt(t *testing.T, test func(t *testing.T, tb *table)) {
 	t.Helper()
 	_, publics := newAuditors(t, 1)
-	onEachStore(t, setting{modes: allModes, auditors: publics, at: roundTime(beacontest.Newest().Round).Add(-10 * time.Minute)}, test)
+	onEachStore(t, setting{modes: allModes, auditors: publics,
+		at: roundTime(beacontest.Newest().Round).Add(-10 * time.Minute)}, test)
 }

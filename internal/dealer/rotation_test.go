@@ -46,7 +46,8 @@ func TestTranscriptAcrossRotations(t *testing.T) {
 			t.Fatal(err)
 		}
 		rotate(pins[1])
-		if _, err := tb.Deal(t.Context(), as("tester"), s.ID, dealer.DealRequest{Runs: []audit.Run{seat(2, "a")}}); err != nil {
+		if _, err := tb.Deal(t.Context(), as("tester"), s.ID,
+			dealer.DealRequest{Runs: []audit.Run{seat(2, "a")}}); err != nil {
 			t.Fatal(err)
 		}
 		rotate(pins[2])

@@ -13,7 +13,8 @@ import (
 // renamer is a store in which every commit is of table "ours".
 type renamer struct{ ledger.Store }
 
-func (s renamer) ByShuffles(ctx context.Context, id ledger.ID, standing ledger.Standing, shuffles ...uint64) ([][]ledger.Row, error) {
+func (s renamer) ByShuffles(ctx context.Context, id ledger.ID, standing ledger.Standing,
+	shuffles ...uint64) ([][]ledger.Row, error) {
 	list, err := s.Store.ByShuffles(ctx, id, standing, shuffles...)
 	for _, rows := range list {
 		for i := range rows {

@@ -46,7 +46,8 @@ func (d *Dealer) Takeover(ctx context.Context, actor audit.Actor, id uint64, req
 		return Takeover{}, err
 	}
 	last := appended[len(appended)-1]
-	d.cfg.Log.Warn("a shuffle was taken over", "shuffle", id, "from", r.owner, "by", actor.Identity, "extent", req.Extent.String())
+	d.cfg.Log.Warn("a shuffle was taken over", "shuffle", id, "from", r.owner, "by", actor.Identity, "extent",
+		req.Extent.String())
 	return Takeover{Answered: Answered{Time: last.Entry.Time}, From: r.owner, Receipt: last.Receipt.Text()}, nil
 }
 

@@ -67,7 +67,8 @@ func TestThiefOfSealingKey(t *testing.T) {
 		t.Error("the thief reads a tape that was sealed after the rotation")
 	}
 	for _, id := range []uint64{before.ID, after.ID} {
-		if _, err := tb.Deal(t.Context(), as("tester"), id, dealer.DealRequest{Runs: []audit.Run{seat(1, "a")}}); err != nil {
+		if _, err := tb.Deal(t.Context(), as("tester"), id,
+			dealer.DealRequest{Runs: []audit.Run{seat(1, "a")}}); err != nil {
 			t.Errorf("shuffle %d: %v", id, err)
 		}
 		tb.close(id)
@@ -101,7 +102,8 @@ func TestThiefOfDisclosureKey(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	tb.append(&audit.Key{Subject: audit.SubjectRetirement, Retired: audit.SubjectDisclosure, ID: audit.KeyID(stolen.Public), From: 1})
+	tb.append(&audit.Key{Subject: audit.SubjectRetirement, Retired: audit.SubjectDisclosure,
+		ID: audit.KeyID(stolen.Public), From: 1})
 	tb.close(b)
 	opens := make(map[uint64]bool)
 	all := tb.entries()

@@ -49,19 +49,22 @@ func TestWatch(t *testing.T) {
 			ids = append(ids, s.ID)
 		}
 		seen("a batch of five", 6)
-		draws, err := tb.Draws(t.Context(), as("tester"), "draws", dealer.DrawsRequest{Table: "t", Ranges: []uint32{6, 6, 37}})
+		draws, err := tb.Draws(t.Context(), as("tester"), "draws",
+			dealer.DrawsRequest{Table: "t", Ranges: []uint32{6, 6, 37}})
 		if err != nil {
 			t.Fatal(err)
 		}
 		ids = append(ids, draws.ID)
 		parent := tb.commit("parent", dealer.ShuffleRequest{Table: "u", Deck: "spanish-40"})
-		child := tb.commit("child", dealer.ShuffleRequest{Table: "u", Parent: &dealer.Parent{ID: parent.ID, Positions: []uint16{3, 1, 7}}})
+		child := tb.commit("child", dealer.ShuffleRequest{Table: "u",
+			Parent: &dealer.Parent{ID: parent.ID, Positions: []uint16{3, 1, 7}}})
 		ids = append(ids, parent.ID, child.ID)
 		seen("draws, a parent and its child", len(ids))
 
 		for i, id := range ids {
 			if id != parent.ID { // which the child ended
-				if _, err := tb.Close(t.Context(), as("tester"), id, dealer.CloseRequest{Outcome: audit.OutcomeEndedEarly}); err != nil {
+				if _, err := tb.Close(t.Context(), as("tester"), id,
+					dealer.CloseRequest{Outcome: audit.OutcomeEndedEarly}); err != nil {
 					t.Fatal(err)
 				}
 			}

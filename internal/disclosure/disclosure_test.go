@@ -66,15 +66,18 @@ func TestForAuditors(t *testing.T) {
 		if at < 0 || len(k.Wraps[at].Sealed) != WrapSize || WrapSize != 113 {
 			t.Fatalf("auditor %d: wrap %d", i, at)
 		}
-		private := refOpen(t, bytesOf(fmt.Sprint("auditor ", i), 32), refInfo("wrap", origin), k.Public, k.Wraps[at].Sealed)
-		if got := refOpen(t, private, refInfo("disclosure", origin), refData(1234, commitment[:]), sealed); !bytes.Equal(got, tape) {
+		private := refOpen(t, bytesOf(fmt.Sprint("auditor ", i), 32), refInfo("wrap", origin), k.Public,
+			k.Wraps[at].Sealed)
+		if got := refOpen(t, private, refInfo("disclosure", origin), refData(1234, commitment[:]),
+			sealed); !bytes.Equal(got, tape) {
 			t.Errorf("auditor %d: the reference reads %x", i, got)
 		}
 	}
 	if _, err := newAuditor(t, "a stranger").Unwrap(origin, k); !errors.Is(err, ErrNoWrap) {
 		t.Errorf("a stranger: %v", err)
 	}
-	for _, other := range []*audit.Key{{Subject: audit.SubjectAuditor, Public: publics[0]}, {Subject: audit.SubjectPolicy}} {
+	for _, other := range []*audit.Key{{Subject: audit.SubjectAuditor, Public: publics[0]},
+		{Subject: audit.SubjectPolicy}} {
 		if _, err := auditors[0].Unwrap(origin, other); !errors.Is(err, ErrNoWrap) {
 			t.Errorf("a key entry of subject %s: %v", other.Subject, err)
 		}
@@ -114,11 +117,13 @@ func TestLongest(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	e := audit.Entry{Time: 1, Actor: as("a"), Body: &audit.Close{Shuffle: 2, Outcome: audit.OutcomeExpired, Form: audit.FormSealed, Key: 1, Tape: sealed}}
+	e := audit.Entry{Time: 1, Actor: as("a"),
+		Body: &audit.Close{Shuffle: 2, Outcome: audit.OutcomeExpired, Form: audit.FormSealed, Key: 1, Tape: sealed}}
 	if _, err := e.Encode(); err != nil {
 		t.Error(err)
 	}
-	if got, err := (&Opener{k}).Open(origin, audit.MaxInteger, [32]byte{}, sealed); err != nil || !bytes.Equal(got, tape) {
+	if got, err := (&Opener{k}).Open(origin, audit.MaxInteger, [32]byte{}, sealed); err != nil ||
+		!bytes.Equal(got, tape) {
 		t.Error(err)
 	}
 }
@@ -173,7 +178,8 @@ func TestEveryByte(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	long := refSeal(t, bytesOf("ephemeral", 32), refPublic(t, disclosure)[1:], refInfo("disclosure", origin), refData(9, commitment[:]), make([]byte, MaxTape+1))
+	long := refSeal(t, bytesOf("ephemeral", 32), refPublic(t, disclosure)[1:], refInfo("disclosure", origin),
+		refData(9, commitment[:]), make([]byte, MaxTape+1))
 	if _, err := o.Open(origin, 9, commitment, long); !errors.Is(err, ErrOpen) {
 		t.Errorf("too long a tape: %v", err)
 	}
@@ -224,7 +230,8 @@ func TestRefusedKeys(t *testing.T) {
 		}
 	}
 	order := unhex(t, "ffffffff00000000ffffffffffffffffbce6faada7179e84f3b9cac2fc632551")
-	for name, private := range map[string][]byte{"none": nil, "31 bytes": make([]byte, 31), "zero": make([]byte, 32), "the order": order} {
+	for name, private := range map[string][]byte{"none": nil, "31 bytes": make([]byte, 31), "zero": make([]byte, 32),
+		"the order": order} {
 		if _, err := NewAuditor(private); err == nil {
 			t.Errorf("a private key: %s", name)
 		}
@@ -258,10 +265,13 @@ func TestNothingIsTold(t *testing.T) {
 	_, short := NewAuditor(private[:31])
 	_, long := Seal(a.Public(), "", 1, [32]byte{}, tape)
 	said := fmt.Sprintf("%v %+v %#v %s %v %+v %#v %s %v %+v %#v %v %v", a, a, a, a, o, o, o, o, p, p, p, short, long)
-	for what, secret := range map[string][]byte{"auditor's": private, "disclosure": disclosure, "pair's": pair, "tape": tape} {
+	for what, secret := range map[string][]byte{"auditor's": private, "disclosure": disclosure, "pair's": pair,
+		"tape": tape} {
 		head := secret[:16]
-		for _, form := range []string{string(head), hex.EncodeToString(head), base64.StdEncoding.EncodeToString(head)[:20],
-			strings.Trim(fmt.Sprint(head), "[]"), strings.TrimSuffix(strings.TrimPrefix(fmt.Sprintf("%#v", head), "[]byte{"), "}")} {
+		for _, form := range []string{string(head), hex.EncodeToString(head),
+			base64.StdEncoding.EncodeToString(head)[:20],
+			strings.Trim(fmt.Sprint(head), "[]"),
+			strings.TrimSuffix(strings.TrimPrefix(fmt.Sprintf("%#v", head), "[]byte{"), "}")} {
 			if strings.Contains(said, form) {
 				t.Errorf("the %s key is told", what)
 			}

@@ -38,7 +38,8 @@ func (p *Pair) Wrap(origin string, auditor []byte) (audit.Wrap, error) {
 	defer clear(private)
 	sealed, err := seal(auditor, labelWrap, origin, p.public, private)
 	if err != nil {
-		return audit.Wrap{}, fmt.Errorf("wrapping a disclosure key to the auditor key %x: %w", audit.KeyID(auditor), err)
+		return audit.Wrap{}, fmt.Errorf("wrapping a disclosure key to the auditor key %x: %w", audit.KeyID(auditor),
+			err)
 	}
 	return audit.Wrap{Auditor: audit.KeyID(auditor), Sealed: sealed}, nil
 }

@@ -46,9 +46,11 @@ type refContext struct{ shared, key, nonce []byte }
 func refSchedule(dh, enc, receiver, info []byte) refContext {
 	prk := refExtract(refKEM, nil, "eae_prk", dh)
 	shared := refExpand(refKEM, prk, "shared_secret", slices.Concat(enc, receiver), 32)
-	context := slices.Concat([]byte{0}, refExtract(refHPKE, nil, "psk_id_hash", nil), refExtract(refHPKE, nil, "info_hash", info))
+	context := slices.Concat([]byte{0}, refExtract(refHPKE, nil, "psk_id_hash", nil),
+		refExtract(refHPKE, nil, "info_hash", info))
 	secret := refExtract(refHPKE, shared, "secret", nil)
-	return refContext{shared, refExpand(refHPKE, secret, "key", context, 32), refExpand(refHPKE, secret, "base_nonce", context, 12)}
+	return refContext{shared, refExpand(refHPKE, secret, "key", context, 32),
+		refExpand(refHPKE, secret, "base_nonce", context, 12)}
 }
 
 func (c refContext) aead(t testing.TB) cipher.AEAD {
@@ -144,7 +146,8 @@ func TestReference(t *testing.T) {
 	public := unhex(t, "04abc7e49a4c6b3566d77d0304addc6ed0e98512ffccf505e6a8e3eb25c685136f853148544876de76c0f2ef99cdc3a05ccf5ded7860c7c021238f9e2073d2356c")
 	enc := unhex(t, "04c06b4f6bebc7bb495cb797ab753f911aff80aefb86fd8b6fcc35525f3ab5f03e0b21bd31a86c6048af3cb2d98e0d3bf01da5cc4c39ff5370d331a4f1f7d5a4e0")
 	data, plain := []byte("Count-0"), []byte("Beauty is truth, truth beauty")
-	sealed := slices.Concat(enc, unhex(t, "58c61a45059d0c5704560e9d88b564a8b63f1364b8d1fcb3c4c6ddc1d291742465e902cd216f8908da49f8f96f"))
+	sealed := slices.Concat(enc, unhex(t,
+		"58c61a45059d0c5704560e9d88b564a8b63f1364b8d1fcb3c4c6ddc1d291742465e902cd216f8908da49f8f96f"))
 
 	dh, err := refKey(t, private).ECDH(refKey(t, ephemeral).PublicKey())
 	if err != nil {

@@ -71,7 +71,8 @@ func wrapTest(a *known.Answers, v *vectors) {
 
 // entry is the key entry that carries the wrap.
 func (c wrapVector) entry() *audit.Key {
-	return &audit.Key{Subject: audit.SubjectDisclosure, Public: c.Public, Wraps: []audit.Wrap{{Auditor: [32]byte(c.ID), Sealed: c.Sealed}}}
+	return &audit.Key{Subject: audit.SubjectDisclosure, Public: c.Public,
+		Wraps: []audit.Wrap{{Auditor: [32]byte(c.ID), Sealed: c.Sealed}}}
 }
 
 // tapeTest opens tapes with the private half of each vector.

@@ -62,8 +62,10 @@ func makeVectors(t testing.TB) vectorFile {
 	for _, auditor := range []string{"auditor 1", "auditor 2"} {
 		private, disclosure := bytesOf(auditor, 32), bytesOf("disclosure 1", 32)
 		public := refPublic(t, disclosure)
-		good := wrapVector{Name: auditor, Origin: origin, Auditor: private, ID: keyIDOf(refPublic(t, private)), Public: public,
-			Sealed: seal(auditor, refPublic(t, private), refInfo("wrap", origin), public, disclosure), Opens: true, Private: disclosure}
+		good := wrapVector{Name: auditor, Origin: origin, Auditor: private, ID: keyIDOf(refPublic(t, private)),
+			Public: public,
+			Sealed: seal(auditor, refPublic(t, private), refInfo("wrap", origin), public, disclosure), Opens: true,
+			Private: disclosure}
 		v.Wraps = append(v.Wraps, good)
 		if auditor != "auditor 1" {
 			continue
@@ -76,7 +78,8 @@ func makeVectors(t testing.TB) vectorFile {
 		}
 		to := refPublic(t, private)
 		bad("of another ledger", func(w *wrapVector) { w.Origin = another })
-		bad("under another disclosure key", func(w *wrapVector) { w.Public = refPublic(t, bytesOf("disclosure 2", 32)) })
+		bad("under another disclosure key",
+			func(w *wrapVector) { w.Public = refPublic(t, bytesOf("disclosure 2", 32)) })
 		bad("another private key, sealed as it should be", func(w *wrapVector) {
 			w.Sealed = seal(w.Name, to, refInfo("wrap", origin), public, bytesOf("disclosure 2", 32))
 		})
@@ -92,7 +95,10 @@ func makeVectors(t testing.TB) vectorFile {
 		bad("sealed to another auditor", func(w *wrapVector) {
 			w.Sealed = seal(w.Name, refPublic(t, bytesOf("auditor 2", 32)), refInfo("wrap", origin), public, disclosure)
 		})
-		bad("no associated data", func(w *wrapVector) { w.Sealed = seal(w.Name, to, refInfo("wrap", origin), nil, disclosure) })
+		bad("no associated data", func(w *wrapVector) {
+			w.Sealed = seal(w.Name, to, refInfo("wrap", origin), nil,
+				disclosure)
+		})
 		bad("cut short by a byte", func(w *wrapVector) { w.Sealed = w.Sealed[:WrapSize-1] })
 		bad("a byte too many", func(w *wrapVector) { w.Sealed = append(slices.Clone(w.Sealed), 0) })
 	}
@@ -100,8 +106,10 @@ func makeVectors(t testing.TB) vectorFile {
 		name := fmt.Sprintf("tape of %d bytes", n)
 		private, tape, commitment := bytesOf("disclosure 1", 32), bytesOf(name, n), bytesOf("commitment of "+name, 32)
 		public := refPublic(t, private)
-		good := tapeVector{Name: name, Origin: origin, Private: private, Shuffle: uint64(n) << 20, Commitment: commitment,
-			Sealed: seal(name, public, refInfo("disclosure", origin), refData(uint64(n)<<20, commitment), tape), Opens: true, Tape: tape}
+		good := tapeVector{Name: name, Origin: origin, Private: private, Shuffle: uint64(n) << 20,
+			Commitment: commitment,
+			Sealed:     seal(name, public, refInfo("disclosure", origin), refData(uint64(n)<<20, commitment), tape),
+			Opens:      true, Tape: tape}
 		v.Tapes = append(v.Tapes, good)
 		if n != 129 {
 			continue

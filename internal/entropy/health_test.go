@@ -153,7 +153,8 @@ func TestHealthAgainstReference(t *testing.T) {
 			}
 			got, want := h.Test(b), ref.test(b)
 			if got != want {
-				t.Fatalf("seed %d, α = 2^-%d, piece %d of %d bytes: %v, want %v", seed, alphaExp, piece, len(b), got, want)
+				t.Fatalf("seed %d, α = 2^-%d, piece %d of %d bytes: %v, want %v", seed, alphaExp, piece, len(b), got,
+					want)
 			}
 			verdicts[got]++
 		}

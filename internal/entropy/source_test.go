@@ -199,7 +199,8 @@ func TestFaultAtStart(t *testing.T) {
 	for _, f := range faults {
 		t.Run(f.name, func(t *testing.T) {
 			var causes []Cause
-			s, err := NewFrom(scripted(f.read, good), time.Minute, Config{OnLatch: func(c Cause) { causes = append(causes, c) }})
+			s, err := NewFrom(scripted(f.read, good), time.Minute,
+				Config{OnLatch: func(c Cause) { causes = append(causes, c) }})
 			if !errors.Is(err, ErrLatched) || !strings.Contains(err.Error(), f.atNew.String()) {
 				t.Fatalf("error %v, want ErrLatched naming %v", err, f.atNew)
 			}
@@ -237,14 +238,16 @@ func TestSlowLatches(t *testing.T) {
 			}
 			start := time.Now()
 			var causes []Cause
-			s, err := NewFrom(scripted(calls...), 3*time.Second, Config{OnLatch: func(c Cause) { causes = append(causes, c) }})
+			s, err := NewFrom(scripted(calls...), 3*time.Second,
+				Config{OnLatch: func(c Cause) { causes = append(causes, c) }})
 			if !atStart {
 				if err != nil {
 					t.Fatal(err)
 				}
 				err = mustRefuse(t, s)
 			}
-			if !errors.Is(err, ErrLatched) || !strings.Contains(err.Error(), "slow") || !strings.Contains(err.Error(), "3s") {
+			if !errors.Is(err, ErrLatched) || !strings.Contains(err.Error(), "slow") ||
+				!strings.Contains(err.Error(), "3s") {
 				t.Errorf("error %v", err)
 			}
 			if waited := time.Since(start); waited != 3*time.Second {

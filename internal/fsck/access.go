@@ -26,7 +26,8 @@ func (s *source) accesses(ctx context.Context) error {
 		return err
 	}
 	if n := s.accessHeads[newest].Count; n > c.head.Count {
-		s.add(c.fault(n, &newest, "entry %d tells of %d access records, and the chain ends with number %d", newest, n, c.head.Count))
+		s.add(c.fault(n, &newest, "entry %d tells of %d access records, and the chain ends with number %d", newest, n,
+			c.head.Count))
 	}
 	return nil
 }
@@ -83,7 +84,8 @@ func (c *accessChain) fault(seq uint64, entry *uint64, format string, args ...an
 func access(r store.Raw) (a ledger.Access, ok bool) {
 	at, ok := r.Int("time")
 	a.Time = at
-	for column, to := range map[string]*string{"request": &a.Request, "token": &a.Token, "method": &a.Method, "path": &a.Path} {
+	for column, to := range map[string]*string{"request": &a.Request, "token": &a.Token, "method": &a.Method,
+		"path": &a.Path} {
 		text, is := r.Text(column)
 		*to, ok = text, ok && is
 	}

@@ -50,7 +50,8 @@ func accessChain(t *testing.T, s interface {
 	}
 	put := func(from, to int) {
 		for i := from; i <= to; i++ {
-			a := ledger.Access{Time: int64(i), Request: fmt.Sprint("r", i), Token: "tok_1", Method: "GET", Path: "/v1/main/keys"}
+			a := ledger.Access{Time: int64(i), Request: fmt.Sprint("r", i), Token: "tok_1", Method: "GET",
+				Path: "/v1/main/keys"}
 			if err := s.PutAccess(t.Context(), l.ID(), a); err != nil {
 				t.Fatal(err)
 			}
@@ -145,12 +146,14 @@ func liveLedger(t *testing.T, s ledger.Store) (l *ledger.Ledger, vkey, mark stri
 	}
 	info := ledger.Info{Name: name, Origin: liveOrigin}
 	mark = filepath.Join(t.TempDir(), "main.mark")
-	g := &audit.Genesis{Revision: audit.Revision, Origin: liveOrigin, SigningKey: public, Deals: audit.DealsSigned, Disclosure: audit.DisclosurePublic,
+	g := &audit.Genesis{Revision: audit.Revision, Origin: liveOrigin, SigningKey: public, Deals: audit.DealsSigned,
+		Disclosure:     audit.DisclosurePublic,
 		DefaultCloseBy: 3600, MaxCloseBy: 86_400, Access: audit.AccessPublic}
 	if err := ledger.Create(t.Context(), s, info, g, signer, mark, time.Now()); err != nil {
 		t.Fatal(err)
 	}
-	l, err = ledger.Open(t.Context(), ledger.Config{Store: s, Info: info, Signers: []note.Signer{signer}, Mark: mark, Start: audit.Event{Name: "live"}, Queue: 64})
+	l, err = ledger.Open(t.Context(), ledger.Config{Store: s, Info: info, Signers: []note.Signer{signer}, Mark: mark,
+		Start: audit.Event{Name: "live"}, Queue: 64})
 	if err != nil {
 		t.Fatal(err)
 	}

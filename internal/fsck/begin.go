@@ -154,7 +154,8 @@ func (s *source) learnKeys(ctx context.Context) error {
 		if p, err := audit.ParsePolicy(policy); err == nil {
 			s.witnesses = append(s.witnesses, p.Witnesses...)
 		}
-		if k, err := audit.Verifier(s.origin, public); err == nil && !slices.ContainsFunc(s.keys, func(o note.Verifier) bool { return o.KeyHash() == k.KeyHash() }) {
+		if k, err := audit.Verifier(s.origin, public); err == nil &&
+			!slices.ContainsFunc(s.keys, func(o note.Verifier) bool { return o.KeyHash() == k.KeyHash() }) {
 			s.keys = append(s.keys, k)
 		}
 	}

@@ -40,7 +40,8 @@ func TestEveryByte(t *testing.T) {
 				named := want{table: table.Name, key: keyText(v)}
 				db.with(t, []change{update(v, "checkpoint", changed)}, func(e *store.Evidence) {
 					if r := check(t, e, m.options()); !slices.ContainsFunc(r.Faults, named.is) {
-						t.Errorf("%s, byte %d of %q: %s, %+v", table.Name, i, bytes.TrimSpace(signed[max(0, i-10):i+1]), r.Verdict, first(r.Faults))
+						t.Errorf("%s, byte %d of %q: %s, %+v", table.Name, i, bytes.TrimSpace(signed[max(0, i-10):i+1]),
+							r.Verdict, first(r.Faults))
 					}
 				})
 			}

@@ -18,7 +18,8 @@ const page = 512
 // Checkpoints implements inspect.Source. All signed checkpoints of a store are of
 // one kind; those with two signatures are among them.
 func (s *source) Checkpoints(ctx context.Context, kind inspect.Kind, from uint64) iter.Seq2[inspect.Checkpoint, error] {
-	table := map[inspect.Kind]*store.Table{inspect.KindHead: store.TableCheckpoints, inspect.KindCosigned: store.TableCosigned}[kind]
+	table := map[inspect.Kind]*store.Table{inspect.KindHead: store.TableCheckpoints,
+		inspect.KindCosigned: store.TableCosigned}[kind]
 	return func(yield func(inspect.Checkpoint, error) bool) {
 		if table == nil {
 			return
@@ -113,10 +114,12 @@ func (s *source) checkpoint(r store.Raw) (c inspect.Checkpoint, ok bool) {
 		return c, false
 	}
 	if !rooted {
-		s.add(fault(CodeColumn, placeOf(r, "root"), "it is %s, and the checkpoint says %s", show(r.Value("root")), show(head.Root[:])))
+		s.add(fault(CodeColumn, placeOf(r, "root"), "it is %s, and the checkpoint says %s", show(r.Value("root")),
+			show(head.Root[:])))
 	}
 	if !sized {
-		s.add(fault(CodeColumn, placeOf(r, "size"), "it is %s, and the checkpoint says %d", show(r.Value("size")), head.Size))
+		s.add(fault(CodeColumn, placeOf(r, "size"), "it is %s, and the checkpoint says %d", show(r.Value("size")),
+			head.Size))
 		return c, false
 	}
 	if f := strayBits(b, where); f != nil {

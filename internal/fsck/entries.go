@@ -18,7 +18,8 @@ import (
 // Chunk implements inspect.Source.
 func (s *source) Chunk(ctx context.Context, n uint64, width int) (inspect.Chunk, error) {
 	first := n * inspect.Width
-	c := &chunk{source: s, first: first, rows: make([]*store.Raw, width), batches: make(map[uint64]bool), tally: new(tally)}
+	c := &chunk{source: s, first: first, rows: make([]*store.Raw, width), batches: make(map[uint64]bool),
+		tally: new(tally)}
 	s.mu.Lock()
 	s.tallies[n] = c.tally
 	s.mu.Unlock()
@@ -26,13 +27,15 @@ func (s *source) Chunk(ctx context.Context, n uint64, width int) (inspect.Chunk,
 	if err != nil {
 		return inspect.Chunk{}, err
 	}
-	if err := s.rows.Sizes(ctx, s.id, first, first+uint64(width), func(size uint64) { c.batches[size] = true }); err != nil {
+	if err := s.rows.Sizes(ctx, s.id, first, first+uint64(width),
+		func(size uint64) { c.batches[size] = true }); err != nil {
 		return inspect.Chunk{}, err
 	}
 	if err := c.readSlots(ctx, width); err != nil {
 		return inspect.Chunk{}, err
 	}
-	out := inspect.Chunk{Where: place(store.TableEntries, "entry", ""), Entries: make([][]byte, width), Parsed: c.parsed}
+	out := inspect.Chunk{Where: place(store.TableEntries, "entry", ""), Entries: make([][]byte, width),
+		Parsed: c.parsed}
 	for i := range rows {
 		out.Faults = append(out.Faults, c.take(&rows[i], out.Entries)...)
 	}
@@ -140,7 +143,8 @@ func (c *chunk) parsed(index uint64, e audit.Entry) (faults []inspect.Fault) {
 	}
 	for _, x := range columns {
 		if !same(*r, x.name, x.want) {
-			faults = append(faults, column(*r, x.name, index, "it is %s, and the entry says %s", show(r.Value(x.name)), show(x.want)))
+			faults = append(faults, column(*r, x.name, index, "it is %s, and the entry says %s", show(r.Value(x.name)),
+				show(x.want)))
 		}
 	}
 	if b, ok := e.Body.(*audit.Commit); ok {

@@ -15,7 +15,8 @@ import (
 // Finish implements inspect.Source: it looks at everything that no entry led to.
 func (s *source) Finish(ctx context.Context, sum inspect.Summary) ([]inspect.Fault, []string, error) {
 	s.finished = true
-	for _, step := range []func(context.Context) error{s.holdHead, s.holdSeen, s.names, s.decks, s.countCheckpoints, s.accesses, s.odd} {
+	for _, step := range []func(context.Context) error{s.holdHead, s.holdSeen, s.names, s.decks, s.countCheckpoints,
+		s.accesses, s.odd} {
 		if err := step(ctx); err != nil {
 			return nil, nil, err
 		}
@@ -53,7 +54,8 @@ func (s *source) names(ctx context.Context) error {
 		name, named := r.Text("name")
 		origin, placed := r.Text("origin")
 		if !numbered {
-			s.add(fault(CodeColumn, place(store.TableLedgers, "ledger", "name="+show(r.Value("name"))), "it is %s, not an integer", kind(r.Value("ledger"))))
+			s.add(fault(CodeColumn, place(store.TableLedgers, "ledger", "name="+show(r.Value("name"))),
+				"it is %s, not an integer", kind(r.Value("ledger"))))
 			continue
 		}
 		if !named {
@@ -67,15 +69,19 @@ func (s *source) names(ctx context.Context) error {
 		case ledger.ID(id) == s.id:
 			own++
 			if named && name != s.opts.Ledger {
-				s.add(fault(CodeColumn, placeOf(r, "name"), "it is %s, and the ledger is %q", show(name), s.opts.Ledger))
+				s.add(fault(CodeColumn, placeOf(r, "name"), "it is %s, and the ledger is %q", show(name),
+					s.opts.Ledger))
 			}
 			if origin != s.origin {
-				s.add(fault(CodeColumn, placeOf(r, "origin"), "it is %s, and the ledger's is %q", show(r.Value("origin")), s.origin))
+				s.add(fault(CodeColumn, placeOf(r, "origin"), "it is %s, and the ledger's is %q",
+					show(r.Value("origin")), s.origin))
 			}
 		case placed && origin == s.origin:
-			s.add(fault(CodeColumn, placeOf(r, "ledger"), "it is %d, and the ledger of this origin is %d", id, int64(s.id)))
+			s.add(fault(CodeColumn, placeOf(r, "ledger"), "it is %d, and the ledger of this origin is %d", id,
+				int64(s.id)))
 		case !placed || ledger.IDOf(origin) != ledger.ID(id):
-			s.add(fault(CodeColumn, placeOf(r, "origin"), "it is %s, of which another ledger is made", show(r.Value("origin"))))
+			s.add(fault(CodeColumn, placeOf(r, "origin"), "it is %s, of which another ledger is made",
+				show(r.Value("origin"))))
 		default:
 			heads, err := s.rows.Heads(ctx, ledger.ID(id))
 			if err != nil {
@@ -87,7 +93,8 @@ func (s *source) names(ctx context.Context) error {
 		}
 	}
 	if own == 0 {
-		s.add(fault(CodeRowMissing, place(store.TableLedgers, "", s.headKey()), "the ledger %s is not in the catalogue", s.origin))
+		s.add(fault(CodeRowMissing, place(store.TableLedgers, "", s.headKey()), "the ledger %s is not in the catalogue",
+			s.origin))
 	}
 	return nil
 }
@@ -99,7 +106,8 @@ func (s *source) decks(ctx context.Context) error {
 		s.counts.Decks++
 		hash, ok := r.Bytes("hash")
 		if !ok || len(hash) != 32 {
-			s.add(fault(CodeColumn, placeOf(r, "hash"), "it is %s, and a hash has 32 bytes", kindAndSize(r.Value("hash"))))
+			s.add(fault(CodeColumn, placeOf(r, "hash"), "it is %s, and a hash has 32 bytes",
+				kindAndSize(r.Value("hash"))))
 			return nil
 		}
 		if !s.asked[[32]byte(hash)] {
@@ -125,7 +133,8 @@ func (s *source) decks(ctx context.Context) error {
 // head may be of batches that came since: a second head, read after them, tells.
 func (s *source) odd(ctx context.Context) error {
 	rows := make(map[*store.Table][]store.Raw)
-	tables := []*store.Table{store.TableHeads, store.TableEntries, store.TableTiles, store.TableCheckpoints, store.TableCosigned, store.TableSlots, store.TableDecks}
+	tables := []*store.Table{store.TableHeads, store.TableEntries, store.TableTiles, store.TableCheckpoints,
+		store.TableCosigned, store.TableSlots, store.TableDecks}
 	for _, t := range tables {
 		var err error
 		if rows[t], err = s.rows.Odd(ctx, t, s.id, s.size); err != nil {
@@ -148,7 +157,8 @@ func (s *source) odd(ctx context.Context) error {
 func (s *source) judgeOdd(r store.Raw, size uint64) {
 	id, numbered := r.Int("ledger")
 	if !numbered || ledger.ID(id) != s.id {
-		s.add(fault(CodeRowExtra, place(r.Table, "ledger", "ledger="+show(r.Value("ledger"))+","+keyOf(r)), "the row is of no ledger of the catalogue"))
+		s.add(fault(CodeRowExtra, place(r.Table, "ledger", "ledger="+show(r.Value("ledger"))+","+keyOf(r)),
+			"the row is of no ledger of the catalogue"))
 		return
 	}
 	key := r.Table.Columns[1 : 1+r.Table.Keys]
@@ -193,7 +203,8 @@ func (s *source) signatureLines(sum inspect.Summary) {
 	}
 	for size, n := range s.lines {
 		if n != 2 || !rotated[size] {
-			s.add(fault(CodeSignatures, place(store.TableCheckpoints, "checkpoint", fmt.Sprintf("size=%d", size)), "it has more signature lines than it was made with"))
+			s.add(fault(CodeSignatures, place(store.TableCheckpoints, "checkpoint", fmt.Sprintf("size=%d", size)),
+				"it has more signature lines than it was made with"))
 		}
 	}
 }
@@ -232,7 +243,9 @@ func (s *source) cosignatures(ctx context.Context, sum inspect.Summary) error {
 			}
 		}
 		if n := signatures(b); n != known+len(by) {
-			s.add(fault(CodeSignatures, placeOf(r, "checkpoint"), "of the %d signature lines at size %d %d are of the ledger and %d of its witnesses", n, head.Size, known, len(by)))
+			s.add(fault(CodeSignatures, placeOf(r, "checkpoint"),
+				"of the %d signature lines at size %d %d are of the ledger and %d of its witnesses", n, head.Size,
+				known, len(by)))
 		}
 	}
 	return nil

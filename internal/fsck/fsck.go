@@ -59,15 +59,18 @@ type Counts struct {
 
 // Run checks a ledger. It returns an error, and no report, when it cannot run.
 func Run(ctx context.Context, e *store.Evidence, o Options) (*Report, error) {
-	s := &source{rows: e, opts: o, asked: make(map[[32]byte]bool), once: make(map[string]bool), lines: make(map[uint64]int), accessHeads: make(map[uint64]ledger.AccessHead),
+	s := &source{rows: e, opts: o, asked: make(map[[32]byte]bool), once: make(map[string]bool),
+		lines: make(map[uint64]int), accessHeads: make(map[uint64]ledger.AccessHead),
 		tallies: make(map[uint64]*tally), tiles: make(map[string]bool)}
 	report, err := s.run(ctx)
 	if !errors.Is(err, store.ErrSchema) {
 		return report, err
 	}
 	// No more of it can be read, but which tables are at fault.
-	report = &Report{Report: &inspect.Report{Format: inspect.ReportFormat, Verdict: inspect.Failed, FaultCodes: make(map[string]uint64),
-		Unknown: []string{}, Notes: []string{}, Keys: []inspect.KeyLine{}, Tables: []inspect.TableCounts{}, Open: []inspect.OpenShuffle{}}}
+	report = &Report{Report: &inspect.Report{Format: inspect.ReportFormat, Verdict: inspect.Failed,
+		FaultCodes: make(map[string]uint64),
+		Unknown:    []string{}, Notes: []string{}, Keys: []inspect.KeyLine{}, Tables: []inspect.TableCounts{},
+		Open: []inspect.OpenShuffle{}}}
 	for _, t := range append(store.Tables(), store.TableAccess) {
 		if err := e.Probe(ctx, t); errors.Is(err, store.ErrSchema) {
 			report.add(fault(CodeSchema, t.Name, "%v", err))
@@ -181,7 +184,8 @@ func (s *source) narrow(ctx context.Context, r *Report) error {
 		if first+1 < size {
 			key += fmt.Sprintf("..%d", size-1)
 		}
-		r.add(fault(CodeEntryBetween, place(store.TableEntries, "entry", key), "these bytes do not lead to the root that was signed for size %d", size))
+		r.add(fault(CodeEntryBetween, place(store.TableEntries, "entry", key),
+			"these bytes do not lead to the root that was signed for size %d", size))
 	}
 	return nil
 }

@@ -45,7 +45,8 @@ func made(t testing.TB) *material {
 }
 
 func (m *material) options() fsck.Options {
-	return fsck.Options{Ledger: name, Keys: m.keys, Options: inspect.Options{VKey: m.vkey, Auditors: []*disclosure.Auditor{inspecttest.Auditor()}}}
+	return fsck.Options{Ledger: name, Keys: m.keys,
+		Options: inspect.Options{VKey: m.vkey, Auditors: []*disclosure.Auditor{inspecttest.Auditor()}}}
 }
 
 func check(t testing.TB, e *store.Evidence, o fsck.Options) *fsck.Report {
@@ -123,8 +124,10 @@ func wantHonest(t *testing.T, m *material, e *store.Evidence) {
 		b, _ := json.MarshalIndent(r, "", " ")
 		t.Fatalf("an honest ledger:\n%s", b)
 	}
-	if r.Size != uint64(len(m.entries)) || r.Store.TapesOpened != uint64(len(m.tapes)) || r.Store.Decks != uint64(len(m.decks)) ||
-		r.Store.Checkpoints != uint64(len(m.heads)) || r.Store.Cosigned != uint64(len(m.cosigned)) || r.Store.Entries != r.Size || r.Store.Tiles == 0 || r.Store.UnusedDecks != 0 {
+	if r.Size != uint64(len(m.entries)) || r.Store.TapesOpened != uint64(len(m.tapes)) ||
+		r.Store.Decks != uint64(len(m.decks)) ||
+		r.Store.Checkpoints != uint64(len(m.heads)) || r.Store.Cosigned != uint64(len(m.cosigned)) ||
+		r.Store.Entries != r.Size || r.Store.Tiles == 0 || r.Store.UnusedDecks != 0 {
 		t.Errorf("counts %+v of %d entries", r.Store, len(m.entries))
 	}
 }

@@ -21,7 +21,8 @@ func (s *source) headKey() string { return fmt.Sprintf("ledger=%d", int64(s.id))
 // its keys, unless none of them could be learned or doubtful ones will do.
 func (s *source) known(b []byte) (audit.Checkpoint, bool) {
 	head, err := audit.CheckpointText(b)
-	return head, err == nil && head.Origin == s.origin && head.Size > 0 && (s.doubtful || len(s.keys) == 0 || s.signed(b))
+	return head, err == nil && head.Origin == s.origin && head.Size > 0 &&
+		(s.doubtful || len(s.keys) == 0 || s.signed(b))
 }
 
 // readHead decides which checkpoint is the newest, and so up to where the ledger
@@ -66,7 +67,8 @@ func (s *source) chooseHead(ctx context.Context) error {
 		return nil
 	}
 	if s.newest.Signed != nil {
-		s.add(fault(CodeHead, at("size"), "the head has size %d, and there is a signed checkpoint of size %d", s.size, head.Size))
+		s.add(fault(CodeHead, at("size"), "the head has size %d, and there is a signed checkpoint of size %d", s.size,
+			head.Size))
 	}
 	s.newest, s.head, s.size = *below, head, head.Size
 	return nil
@@ -116,7 +118,8 @@ func (s *source) headColumns(r store.Raw, at func(string) string, head *audit.Ch
 		s.add(fault(CodeColumn, at("size"), "it is %s, and the checkpoint says %d", show(r.Value("size")), head.Size))
 	}
 	if !same(r, "root", head.Root[:]) {
-		s.add(fault(CodeColumn, at("root"), "it is %s, and the checkpoint says %s", show(r.Value("root")), show(head.Root[:])))
+		s.add(fault(CodeColumn, at("root"), "it is %s, and the checkpoint says %s", show(r.Value("root")),
+			show(head.Root[:])))
 	}
 }
 
@@ -148,7 +151,9 @@ func (s *source) holdSeen(ctx context.Context) error {
 	for _, seen := range s.seen {
 		c := seen
 		if c.Size > s.size {
-			s.add(fault(CodeRollback, place(store.TableHeads, "size", s.headKey()), "the ledger has %d entries, and %s is a signed checkpoint of size %d: the database went back", s.size, seen.by, c.Size))
+			s.add(fault(CodeRollback, place(store.TableHeads, "size", s.headKey()),
+				"the ledger has %d entries, and %s is a signed checkpoint of size %d: the database went back", s.size,
+				seen.by, c.Size))
 			continue
 		}
 		rows, err := s.rows.Range(ctx, store.TableCheckpoints, s.id, c.Size, c.Size+1)
@@ -158,7 +163,8 @@ func (s *source) holdSeen(ctx context.Context) error {
 		where := place(store.TableCheckpoints, "root", fmt.Sprintf("size=%d", c.Size))
 		switch {
 		case len(rows) == 0:
-			s.add(fault(CodeRowMissing, place(store.TableCheckpoints, "", fmt.Sprintf("size=%d", c.Size)), "%s is the checkpoint of this size, and it is not there", seen.by))
+			s.add(fault(CodeRowMissing, place(store.TableCheckpoints, "", fmt.Sprintf("size=%d", c.Size)),
+				"%s is the checkpoint of this size, and it is not there", seen.by))
 		case !slices.ContainsFunc(rows, func(r store.Raw) bool { return same(r, "root", c.Root[:]) }):
 			s.add(fault(CodeFork, where, "%s has another root for this size: one of the two is a fork", seen.by))
 		}
@@ -173,11 +179,13 @@ func (s *source) holdHead(ctx context.Context) error {
 		return err
 	}
 	if len(rows) == 0 {
-		s.add(fault(CodeRowMissing, place(store.TableCheckpoints, "", fmt.Sprintf("size=%d", s.size)), "the head's own checkpoint is not there"))
+		s.add(fault(CodeRowMissing, place(store.TableCheckpoints, "", fmt.Sprintf("size=%d", s.size)),
+			"the head's own checkpoint is not there"))
 	}
 	for _, r := range rows {
 		b, ok := r.Bytes("checkpoint")
-		if ok && s.newest.Where == place(store.TableHeads, "checkpoint", s.headKey()) && s.signed(b) && !bytes.Equal(b, s.newest.Signed) {
+		if ok && s.newest.Where == place(store.TableHeads, "checkpoint", s.headKey()) && s.signed(b) &&
+			!bytes.Equal(b, s.newest.Signed) {
 			s.add(fault(CodeHead, s.newest.Where, "it is not the newest checkpoint, byte for byte"))
 		}
 	}

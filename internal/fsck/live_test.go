@@ -47,8 +47,10 @@ func beside(t *testing.T, s ledger.Store, e *store.Evidence) {
 					t.Error(err)
 					return
 				}
-				_, err = l.Append(t.Context(), ledger.Proposal{Actor: as("tester"), Deck: &ledger.Deck{Hash: deck.Hash(), Cards: deck.Cards()},
-					Bodies: []audit.Body{&audit.Event{Kind: audit.EventTableOpen, Name: fmt.Sprintf("table-%d-%d", w, n)}}})
+				_, err = l.Append(t.Context(),
+					ledger.Proposal{Actor: as("tester"), Deck: &ledger.Deck{Hash: deck.Hash(), Cards: deck.Cards()},
+						Bodies: []audit.Body{&audit.Event{Kind: audit.EventTableOpen,
+							Name: fmt.Sprintf("table-%d-%d", w, n)}}})
 				if err != nil {
 					t.Error(err)
 					return

@@ -28,19 +28,27 @@ func TestLong(t *testing.T) {
 		code      string
 		where     string
 	}{
-		{"the tile above", "UPDATE tiles SET data = zeroblob(8192) WHERE level = 1", inspect.CodeTile, "tiles.data[level=1,idx=0]"},
+		{"the tile above", "UPDATE tiles SET data = zeroblob(8192) WHERE level = 1", inspect.CodeTile,
+			"tiles.data[level=1,idx=0]"},
 		{"no tile above", "DELETE FROM tiles WHERE level = 1", fsck.CodeRowMissing, "tiles[level=1,idx=0]"},
-		{"a tile", "UPDATE tiles SET data = zeroblob(8192) WHERE level = 0 AND idx = 100", inspect.CodeTile, "tiles.data[level=0,idx=100]"},
-		{"an entry", "UPDATE entries SET entry = (SELECT entry FROM entries WHERE idx = 30001) WHERE idx = 30000", inspect.CodeEntry, "entries.entry[idx=30000]"},
-		{"a size twice at the end of a page", "INSERT INTO checkpoints SELECT * FROM checkpoints WHERE size = " + number(int64(m.heads[511].Size)), fsck.CodeRowTwice, "checkpoints[" + size(511) + "]"},
-		{"a size twice at the beginning of a page", "INSERT INTO checkpoints SELECT * FROM checkpoints WHERE size = " + number(int64(m.heads[512].Size)), fsck.CodeRowTwice, "checkpoints[" + size(512) + "]"},
-		{"a checkpoint", "DELETE FROM checkpoints WHERE size = " + number(int64(m.heads[700].Size)), fsck.CodeRowMissing, "checkpoints[" + size(700) + "]"},
-		{"the tapes of the last", "UPDATE entries SET sealed = NULL WHERE idx > 65000", fsck.CodeSealedTape, "entries.sealed[idx=" + number(int64(lastCommit(m))) + "]"},
+		{"a tile", "UPDATE tiles SET data = zeroblob(8192) WHERE level = 0 AND idx = 100", inspect.CodeTile,
+			"tiles.data[level=0,idx=100]"},
+		{"an entry", "UPDATE entries SET entry = (SELECT entry FROM entries WHERE idx = 30001) WHERE idx = 30000",
+			inspect.CodeEntry, "entries.entry[idx=30000]"},
+		{"a size twice at the end of a page", "INSERT INTO checkpoints SELECT * FROM checkpoints WHERE size = " +
+			number(int64(m.heads[511].Size)), fsck.CodeRowTwice, "checkpoints[" + size(511) + "]"},
+		{"a size twice at the beginning of a page", "INSERT INTO checkpoints SELECT * FROM checkpoints WHERE size = " +
+			number(int64(m.heads[512].Size)), fsck.CodeRowTwice, "checkpoints[" + size(512) + "]"},
+		{"a checkpoint", "DELETE FROM checkpoints WHERE size = " + number(int64(m.heads[700].Size)),
+			fsck.CodeRowMissing, "checkpoints[" + size(700) + "]"},
+		{"the tapes of the last", "UPDATE entries SET sealed = NULL WHERE idx > 65000", fsck.CodeSealedTape,
+			"entries.sealed[idx=" + number(int64(lastCommit(m))) + "]"},
 		{"most entries", "DELETE FROM entries WHERE idx > 1000", fsck.CodeRowMissing, "entries[idx=1001..1023]"},
 	} {
 		db.with(t, []change{{c.sql, nil}}, func(e *store.Evidence) {
 			r := check(t, e, m.options())
-			if !slices.ContainsFunc(r.Faults, func(f inspect.Fault) bool { return f.Code == c.code && f.Where == c.where }) {
+			if !slices.ContainsFunc(r.Faults,
+				func(f inspect.Fault) bool { return f.Code == c.code && f.Where == c.where }) {
 				t.Errorf("%s: no %s at %s: %d faults, first %.2000v", c.name, c.code, c.where, r.FaultCount, r.Faults)
 			}
 		})

@@ -69,7 +69,8 @@ type want struct {
 func TestMatrix(t *testing.T) {
 	t.Parallel()
 	m := made(t)
-	for name, open := range map[string]func(*testing.T, *material) tampered{"sqlite": strippedSQLite, "postgres": strippedPostgres} {
+	for name, open := range map[string]func(*testing.T, *material) tampered{"sqlite": strippedSQLite,
+		"postgres": strippedPostgres} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			db := open(t, m)
@@ -87,7 +88,8 @@ func TestMatrix(t *testing.T) {
 				t.Run(c.name, func(t *testing.T) {
 					db.with(t, c.changes, func(e *store.Evidence) {
 						r := check(t, e, m.options())
-						if !slices.ContainsFunc(c.want, func(w want) bool { return slices.ContainsFunc(r.Faults, w.is) }) {
+						if !slices.ContainsFunc(c.want,
+							func(w want) bool { return slices.ContainsFunc(r.Faults, w.is) }) {
 							b, _ := json.MarshalIndent(r.Faults, "", " ")
 							t.Errorf("verdict %s, want a fault at one of %v\n%.3000s", r.Verdict, c.want, b)
 						}
@@ -157,7 +159,8 @@ func where(r store.Raw, from int) (sql string, args []any) {
 
 func update(r store.Raw, column string, value any) change {
 	cond, args := where(r, 2)
-	return change{fmt.Sprintf("UPDATE %s SET %s = $1 WHERE %s", r.Table.Name, column, cond), append([]any{value}, args...)}
+	return change{fmt.Sprintf("UPDATE %s SET %s = $1 WHERE %s", r.Table.Name, column, cond),
+		append([]any{value}, args...)}
 }
 
 func remove(r store.Raw) change {
@@ -170,7 +173,8 @@ func insert(r store.Raw, values []any) change {
 	for i := range values {
 		marks = append(marks, fmt.Sprintf("$%d", i+1))
 	}
-	return change{fmt.Sprintf("INSERT INTO %s (%s) VALUES (%s)", r.Table.Name, strings.Join(r.Table.Columns, ", "), strings.Join(marks, ", ")), values}
+	return change{fmt.Sprintf("INSERT INTO %s (%s) VALUES (%s)", r.Table.Name, strings.Join(r.Table.Columns, ", "),
+		strings.Join(marks, ", ")), values}
 }
 
 // victims are rows of every kind that a table has.
@@ -179,7 +183,8 @@ func victims(t *testing.T, m *material, table *store.Table, rows []store.Raw) (l
 	add := func(what string, is func(store.Raw) bool) {
 		for _, r := range rows {
 			if is(r) {
-				list = append(list, victim{r, what, table != store.TableEntries || strings.HasPrefix(what, "a commit") || what == "a deal"})
+				list = append(list, victim{r, what, table != store.TableEntries ||
+					strings.HasPrefix(what, "a commit") || what == "a deal"})
 				return
 			}
 		}
@@ -192,20 +197,44 @@ func victims(t *testing.T, m *material, table *store.Table, rows []store.Raw) (l
 		entry := func(r store.Raw) audit.Body { return m.parsed[number(r, "idx")].Body }
 		add("the genesis", func(r store.Raw) bool { return number(r, "idx") == 0 })
 		add("a commit", func(r store.Raw) bool { c, ok := entry(r).(*audit.Commit); return ok && !c.Context.IsDraw() })
-		add("a child", func(r store.Raw) bool { c, ok := entry(r).(*audit.Commit); return ok && c.Context.Parent != nil })
-		add("a commit in the tail", func(r store.Raw) bool { _, ok := entry(r).(*audit.Commit); return ok && number(r, "idx") >= 256 })
+		add("a child", func(r store.Raw) bool {
+			c, ok := entry(r).(*audit.Commit)
+			return ok &&
+				c.Context.Parent != nil
+		})
+		add("a commit in the tail", func(r store.Raw) bool {
+			_, ok := entry(r).(*audit.Commit)
+			return ok &&
+				number(r, "idx") >= 256
+		})
 		add("a mix", func(r store.Raw) bool { _, ok := entry(r).(*audit.Mix); return ok })
 		add("a deal", func(r store.Raw) bool { _, ok := entry(r).(*audit.Deal); return ok })
-		add("a deal in the tail", func(r store.Raw) bool { _, ok := entry(r).(*audit.Deal); return ok && number(r, "idx") >= 256 })
-		add("a public close", func(r store.Raw) bool { c, ok := entry(r).(*audit.Close); return ok && c.Form == audit.FormTape })
-		add("a sealed close", func(r store.Raw) bool { c, ok := entry(r).(*audit.Close); return ok && c.Form == audit.FormSealed })
+		add("a deal in the tail", func(r store.Raw) bool {
+			_, ok := entry(r).(*audit.Deal)
+			return ok &&
+				number(r, "idx") >= 256
+		})
+		add("a public close", func(r store.Raw) bool {
+			c, ok := entry(r).(*audit.Close)
+			return ok &&
+				c.Form == audit.FormTape
+		})
+		add("a sealed close", func(r store.Raw) bool {
+			c, ok := entry(r).(*audit.Close)
+			return ok &&
+				c.Form == audit.FormSealed
+		})
 		add("a key", func(r store.Raw) bool { _, ok := entry(r).(*audit.Key); return ok && number(r, "idx") > 9 })
 		add("an event", func(r store.Raw) bool { _, ok := entry(r).(*audit.Event); return ok && number(r, "idx") > 9 })
 		add("the newest", func(r store.Raw) bool { return number(r, "idx") == last })
 	case store.TableCheckpoints:
 		add("the first", func(r store.Raw) bool { return true })
 		add("in the middle", func(r store.Raw) bool { return number(r, "size") > 30 })
-		add("of a rotation", func(r store.Raw) bool { b, _ := r.Bytes("checkpoint"); return bytes.Count(b, []byte("\n— ")) == 2 })
+		add("of a rotation", func(r store.Raw) bool {
+			b,
+				_ := r.Bytes("checkpoint")
+			return bytes.Count(b, []byte("\n— ")) == 2
+		})
 		add("the newest", func(r store.Raw) bool { return number(r, "size") == last })
 	case store.TableCosigned:
 		add("one that a deal relies on", func(r store.Raw) bool { return number(r, "size") > 30 })
@@ -237,7 +266,8 @@ func values(v any, others []any, mistyped []any) map[string]any {
 		out["another beginning"], out["another end"] = "x"+v[1:], v[:len(v)-1]+"x"
 		out["another middle"], out["longer"], out["empty"] = v[:len(v)/2]+"x"+v[len(v)/2+1:], v+" ", ""
 	case []byte:
-		out["the first byte"], out["a middle byte"], out["the last byte"] = flip(v, 0), flip(v, len(v)/2), flip(v, len(v)-1)
+		out["the first byte"], out["a middle byte"], out["the last byte"] = flip(v, 0), flip(v, len(v)/2), flip(v,
+			len(v)-1)
 		out["shorter"], out["longer"], out["empty"] = slices.Clone(v[:len(v)-1]), append(slices.Clone(v), 0), []byte{}
 		out["zeros"] = make([]byte, len(v))
 	}
@@ -261,7 +291,8 @@ func equal(a, b any) bool {
 	if ok || ok2 {
 		return ok && ok2 && bytes.Equal(x, y)
 	}
-	return fmt.Sprintf("%T%v", a, a) == fmt.Sprintf("%T%v", b, b) || a != nil && b != nil && isNumber(a) && isNumber(b) && fmt.Sprint(a) == fmt.Sprint(b)
+	return fmt.Sprintf("%T%v", a, a) == fmt.Sprintf("%T%v", b, b) || a != nil && b != nil && isNumber(a) &&
+		isNumber(b) && fmt.Sprint(a) == fmt.Sprint(b)
 }
 
 func isNumber(v any) bool {
@@ -324,10 +355,12 @@ func casesOf(m *material, db tampered, v victim, column string, rows []store.Raw
 		if x == nil && old == nil {
 			continue
 		}
-		cases = append(cases, tamperCase{fmt.Sprintf("%s.%s of %s: %s", v.Table.Name, column, v.what, what), []change{update(v.Raw, column, x)}, wants})
+		cases = append(cases, tamperCase{fmt.Sprintf("%s.%s of %s: %s", v.Table.Name, column, v.what, what),
+			[]change{update(v.Raw, column, x)}, wants})
 	}
 	if swapped != nil && !slices.Contains(v.Table.Columns[:1+v.Table.Keys], column) {
-		cases = append(cases, tamperCase{fmt.Sprintf("%s.%s of %s: swapped with another row", v.Table.Name, column, v.what), swapped, wants})
+		cases = append(cases, tamperCase{fmt.Sprintf("%s.%s of %s: swapped with another row", v.Table.Name, column,
+			v.what), swapped, wants})
 	}
 	return cases
 }
@@ -364,11 +397,14 @@ func rowCases(t *testing.T, m *material, db tampered) (cases []tamperCase) {
 			key := keyText(v.Raw)
 			name := func(what string) string { return fmt.Sprintf("%s, %s: %s", table.Name, v.what, what) }
 			cases = append(cases,
-				tamperCase{name("deleted"), []change{remove(v.Raw)}, []want{{table: table.Name, key: key, code: missingCode(table)}}},
-				tamperCase{name("twice"), []change{insert(v.Raw, v.Values)}, []want{{table: table.Name, key: key, code: fsck.CodeRowTwice}}})
+				tamperCase{name("deleted"), []change{remove(v.Raw)},
+					[]want{{table: table.Name, key: key, code: missingCode(table)}}},
+				tamperCase{name("twice"), []change{insert(v.Raw, v.Values)},
+					[]want{{table: table.Name, key: key, code: fsck.CodeRowTwice}}})
 			again := slices.Clone(v.Values)
 			again[len(again)-1] = rows[0].Values[len(again)-1]
-			cases = append(cases, tamperCase{name("twice, with another value"), []change{insert(v.Raw, again)}, []want{{table: table.Name, key: key, code: fsck.CodeRowTwice}}})
+			cases = append(cases, tamperCase{name("twice, with another value"), []change{insert(v.Raw, again)},
+				[]want{{table: table.Name, key: key, code: fsck.CodeRowTwice}}})
 			foreign := slices.Clone(v.Values)
 			foreign[0] = int64(12345)
 			stray := []want{{table: table.Name, column: "ledger", code: fsck.CodeRowExtra}}
@@ -384,7 +420,8 @@ func rowCases(t *testing.T, m *material, db tampered) (cases []tamperCase) {
 			cases = append(cases, tamperCase{name("of no ledger"), []change{insert(v.Raw, none)}, stray})
 			cases = append(cases, strayCases(v, name)...)
 		}
-		cases = append(cases, tamperCase{table.Name + ": emptied", []change{{"DELETE FROM " + table.Name, nil}}, []want{{table: table.Name, code: missingCode(table)}}})
+		cases = append(cases, tamperCase{table.Name + ": emptied", []change{{"DELETE FROM " + table.Name, nil}},
+			[]want{{table: table.Name, code: missingCode(table)}}})
 	}
 	stray := bytes.Repeat([]byte{7}, 32)
 	cases = append(cases, tamperCase{"decks: one that no commit names, under another hash",
@@ -392,7 +429,9 @@ func rowCases(t *testing.T, m *material, db tampered) (cases []tamperCase) {
 		[]want{{table: "decks", column: "cards", key: fmt.Sprintf("hash=%x", stray), code: inspect.CodeDeck}}})
 	cases = append(cases, tailCases(m)...)
 	cases = append(cases, lineCases(t, m, db)...)
-	cases = append(cases, tamperCase{"ledgers: one that is not there", []change{{"INSERT INTO ledgers (ledger, name, origin) VALUES ($1, 'ghost', 'example.org/ghost')", []any{int64(idOf("example.org/ghost"))}}},
+	cases = append(cases, tamperCase{"ledgers: one that is not there",
+		[]change{{"INSERT INTO ledgers (ledger, name, origin) VALUES ($1, 'ghost', 'example.org/ghost')",
+			[]any{int64(idOf("example.org/ghost"))}}},
 		[]want{{table: "ledgers", code: fsck.CodeRowExtra}}})
 	return cases
 }
@@ -406,10 +445,12 @@ func strayCases(v victim, name func(string) string) (cases []tamperCase) {
 	if v.Table == store.TableSlots {
 		at = 1 // its number
 	}
-	for what, n := range map[string]any{"far beyond the head": int64(1 << 40), "below zero": int64(-1), "without a key": nil} {
+	for what, n := range map[string]any{"far beyond the head": int64(1 << 40), "below zero": int64(-1),
+		"without a key": nil} {
 		stray := slices.Clone(v.Values)
 		stray[at] = n
-		wants := []want{{table: v.Table.Name, code: fsck.CodeRowExtra, key: strings.Replace(keyText(v.Raw), fmt.Sprint("=", v.Values[at]), fmt.Sprint("=", n), 1)}}
+		wants := []want{{table: v.Table.Name, code: fsck.CodeRowExtra,
+			key: strings.Replace(keyText(v.Raw), fmt.Sprint("=", v.Values[at]), fmt.Sprint("=", n), 1)}}
 		if n == nil {
 			wants = []want{{table: v.Table.Name, code: fsck.CodeColumn, column: v.Table.Columns[at]}}
 		}
@@ -436,7 +477,8 @@ func lineCases(t *testing.T, m *material, db tampered) (cases []tamperCase) {
 				"that stands there": string(signed[bytes.LastIndex(signed, []byte("— ")):]),
 			} {
 				longer := append(slices.Clone(signed), line...)
-				cases = append(cases, tamperCase{fmt.Sprintf("%s.checkpoint of %s: a line more %s", table.Name, v.what, what), []change{update(v.Raw, "checkpoint", longer)}, wants})
+				cases = append(cases, tamperCase{fmt.Sprintf("%s.checkpoint of %s: a line more %s", table.Name, v.what,
+					what), []change{update(v.Raw, "checkpoint", longer)}, wants})
 			}
 		}
 	}
@@ -447,17 +489,22 @@ func lineCases(t *testing.T, m *material, db tampered) (cases []tamperCase) {
 func tailCases(m *material) []tamperCase {
 	size := int64(len(m.entries))
 	head, before := m.heads[len(m.heads)-1], m.heads[len(m.heads)-5]
-	setHead := change{"UPDATE heads SET size = $1, root = $2, checkpoint = $3", []any{int64(before.Size), before.Root[:], before.Checkpoint}}
+	setHead := change{"UPDATE heads SET size = $1, root = $2, checkpoint = $3",
+		[]any{int64(before.Size), before.Root[:], before.Checkpoint}}
 	cutEntries := change{"DELETE FROM entries WHERE idx >= $1", []any{int64(before.Size)}}
 	cutCheckpoints := change{"DELETE FROM checkpoints WHERE size > $1", []any{int64(before.Size)}}
 	missing := []want{{table: "entries", key: fmt.Sprintf("idx=%d", size-1), code: fsck.CodeRowMissing}}
 	return []tamperCase{
 		{"the newest entries cut off", []change{cutEntries}, missing},
 		{"the newest half of the entries cut off", []change{{"DELETE FROM entries WHERE idx >= 100", nil}}, missing},
-		{"the newest checkpoints cut off", []change{cutCheckpoints}, []want{{table: "checkpoints", key: fmt.Sprintf("size=%d", head.Size), code: fsck.CodeRowMissing}}},
+		{"the newest checkpoints cut off", []change{cutCheckpoints},
+			[]want{{table: "checkpoints", key: fmt.Sprintf("size=%d", head.Size), code: fsck.CodeRowMissing}}},
 		{"an older head", []change{setHead}, []want{{table: "heads", column: "size", code: fsck.CodeHead}}},
-		{"an older head and no later checkpoints", []change{setHead, cutCheckpoints}, []want{{table: "entries", code: fsck.CodeRowExtra, key: fmt.Sprintf("idx=%d", before.Size)}}},
-		{"older entries and checkpoints", []change{cutEntries, cutCheckpoints}, append(missing, want{table: "checkpoints", key: fmt.Sprintf("size=%d", head.Size)})},
-		{"older cosigned checkpoints", []change{{"DELETE FROM cosigned WHERE size > 30", nil}}, []want{{table: "cosigned", code: missingCode(store.TableCosigned)}}},
+		{"an older head and no later checkpoints", []change{setHead, cutCheckpoints},
+			[]want{{table: "entries", code: fsck.CodeRowExtra, key: fmt.Sprintf("idx=%d", before.Size)}}},
+		{"older entries and checkpoints", []change{cutEntries, cutCheckpoints},
+			append(missing, want{table: "checkpoints", key: fmt.Sprintf("size=%d", head.Size)})},
+		{"older cosigned checkpoints", []change{{"DELETE FROM cosigned WHERE size > 30", nil}},
+			[]want{{table: "cosigned", code: missingCode(store.TableCosigned)}}},
 	}
 }

@@ -53,7 +53,8 @@ func (c *chunk) holdSlots(index uint64, want [][32]byte) (faults []inspect.Fault
 	}
 	for _, slot := range want {
 		if kept[slot] == 0 {
-			add(CodeRowMissing, place(store.TableSlots, "", fmt.Sprintf("idx=%d,slot=%s", index, hex.EncodeToString(slot[:]))), "the slot of the entry is not kept")
+			add(CodeRowMissing, place(store.TableSlots, "",
+				fmt.Sprintf("idx=%d,slot=%s", index, hex.EncodeToString(slot[:]))), "the slot of the entry is not kept")
 		}
 	}
 	return faults

@@ -74,7 +74,8 @@ func (s *source) add(f inspect.Fault) {
 // Newest implements inspect.Source.
 func (s *source) Newest(context.Context) (inspect.Checkpoint, error) {
 	if s.newest.Signed == nil {
-		f := fault(CodeHead, place(store.TableHeads, "checkpoint", s.headKey()), "neither the head nor any checkpoint is signed with a key of this ledger")
+		f := fault(CodeHead, place(store.TableHeads, "checkpoint", s.headKey()),
+			"neither the head nor any checkpoint is signed with a key of this ledger")
 		return inspect.Checkpoint{}, &inspect.Damage{Fault: f}
 	}
 	return s.newest, nil
@@ -98,14 +99,16 @@ func (s *source) Tile(ctx context.Context, level int, index uint64, width int) (
 	s.tiles[where] = true
 	s.mu.Unlock()
 	if len(rows) > 1 {
-		s.add(fault(CodeRowTwice, place(store.TableTiles, "", tileKey(level, index)), "the tile stands in %d rows", len(rows)))
+		s.add(fault(CodeRowTwice, place(store.TableTiles, "", tileKey(level, index)), "the tile stands in %d rows",
+			len(rows)))
 	}
 	for _, column := range []string{"level", "idx"} {
 		s.integer(rows[0], column)
 	}
 	data, ok := rows[0].Bytes("data")
 	if !ok || len(data) != inspect.Width*tlog.HashSize {
-		f := fault(CodeColumn, where, "it is %s, and a tile has %d bytes", kindAndSize(rows[0].Value("data")), inspect.Width*tlog.HashSize)
+		f := fault(CodeColumn, where, "it is %s, and a tile has %d bytes", kindAndSize(rows[0].Value("data")),
+			inspect.Width*tlog.HashSize)
 		return nil, where, &inspect.Damage{Fault: f}
 	}
 	return data, where, nil
@@ -131,7 +134,8 @@ func (s *source) Deck(ctx context.Context, hash [32]byte) ([]string, string, err
 		return nil, where, err
 	}
 	if len(rows) == 0 {
-		f := fault(CodeRowMissing, place(store.TableDecks, "", key), "a commit names this deck, and its list is not there")
+		f := fault(CodeRowMissing, place(store.TableDecks, "", key),
+			"a commit names this deck, and its list is not there")
 		return nil, where, &inspect.Damage{Fault: f}
 	}
 	if len(rows) > 1 {

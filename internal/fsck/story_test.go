@@ -131,7 +131,8 @@ func (w *writer) round(i int) {
 			return w.m.heads[len(w.m.heads)-1].Checkpoint
 		})
 	case 7:
-		w.l.Append(&audit.Key{Subject: audit.SubjectPolicy, Policy: inspecttest.Policy(false, 2, "w2", "w3", "w1", "w4")})
+		w.l.Append(&audit.Key{Subject: audit.SubjectPolicy,
+			Policy: inspecttest.Policy(false, 2, "w2", "w3", "w1", "w4")})
 		w.batch()
 		w.l.Cosigned("w2", "w3")
 	case 9:
@@ -280,7 +281,8 @@ func (m *material) batch(t testing.TB, old, head ledger.Head, above *[]byte) led
 		if c, ok := m.parsed[i].Body.(*audit.Commit); ok {
 			_, inputs := m.values(t, i)
 			var err error
-			if row.Sealed, err = m.keys.Seal(inspecttest.Origin, c.Commitment, seal.Join(m.tapes[i], inputs)); err != nil {
+			if row.Sealed, err = m.keys.Seal(inspecttest.Origin, c.Commitment,
+				seal.Join(m.tapes[i], inputs)); err != nil {
 				t.Fatal(err)
 			}
 		}

@@ -179,7 +179,8 @@ func strippedPostgres(t *testing.T, m *material) tampered {
 	t.Cleanup(func() { conn.Close(context.Background()) })
 	for _, table := range store.Tables() {
 		for _, text := range strip(table.Name) {
-			if _, err := conn.Exec(t.Context(), strings.ReplaceAll(text, "DROP TABLE "+table.Name, "DROP TABLE "+table.Name+" CASCADE")); err != nil {
+			if _, err := conn.Exec(t.Context(),
+				strings.ReplaceAll(text, "DROP TABLE "+table.Name, "DROP TABLE "+table.Name+" CASCADE")); err != nil {
 				t.Fatal(err)
 			}
 		}

@@ -103,9 +103,11 @@ func TestAccessUnrecorded(t *testing.T) {
 		return l
 	}})
 	_, path := s.commit("t", "k")
-	for _, p := range []string{path, path + "/transcript", "/v1/main/keys", "/log/main/checkpoint", "/v1/main/access", "/v1/main/shuffles"} {
+	for _, p := range []string{path, path + "/transcript", "/v1/main/keys", "/log/main/checkpoint", "/v1/main/access",
+		"/v1/main/shuffles"} {
 		got := s.get(p, s.regulatorToken)
-		if got.want(t, CodeUnavailable, ""); got.header.Get("Retry-After") == "" || strings.Contains(string(got.body), "PLANTED") {
+		if got.want(t, CodeUnavailable, ""); got.header.Get("Retry-After") == "" ||
+			strings.Contains(string(got.body), "PLANTED") {
 			t.Errorf("%s: %v %s", p, got.header, got.body)
 		}
 		s.get(p, s.adminToken).want(t, CodeUnavailable, "")
@@ -147,7 +149,8 @@ func TestAccessPages(t *testing.T) {
 	for _, limit := range []int{1, 2, 7, 22, 23, 24, 500} {
 		seen, cursor, pages := map[string]bool{}, "", 0
 		for {
-			page := read[AccessList](t, s.get(fmt.Sprintf("/v1/main/access?%s&limit=%d%s", to, limit, cursor), s.adminToken))
+			page := read[AccessList](t, s.get(fmt.Sprintf("/v1/main/access?%s&limit=%d%s", to, limit, cursor),
+				s.adminToken))
 			for _, r := range page.Records {
 				if seen[r.Path] {
 					t.Errorf("%s came twice", r.Path)
@@ -167,7 +170,8 @@ func TestAccessPages(t *testing.T) {
 		}
 	}
 	for query, want := range map[string]int{
-		"?from=" + at(start+1) + "&" + to: 22, "?to=" + at(start+1): 1, "?from=" + at(start+1) + "&to=" + at(start+3): 6,
+		"?from=" + at(start+1) + "&" + to: 22, "?to=" + at(start+1): 1, "?from=" + at(start+1) + "&to=" +
+			at(start+3): 6,
 		"?from=" + at(start+1000) + "&" + to: 0, "?to=1970-01-01T00:00:00Z": 0, "?" + to: n,
 	} {
 		if got := read[AccessList](t, s.get("/v1/main/access"+query, s.adminToken)); len(got.Records) != want {
@@ -175,7 +179,8 @@ func TestAccessPages(t *testing.T) {
 		}
 	}
 	for query, field := range map[string]string{
-		"?limit=0": "limit", "?limit=501": "limit", "?cursor=x": "cursor", "?cursor=12": "cursor", "?cursor=12-": "cursor",
+		"?limit=0": "limit", "?limit=501": "limit", "?cursor=x": "cursor", "?cursor=12": "cursor",
+		"?cursor=12-":     "cursor",
 		"?from=yesterday": "from", "?table=t": "table",
 	} {
 		s.get("/v1/main/access"+query, s.adminToken).want(t, CodeInvalidValue, field)
@@ -185,14 +190,16 @@ func TestAccessPages(t *testing.T) {
 func TestRecordedPath(t *testing.T) {
 	t.Parallel()
 	for raw, want := range map[string]string{
-		"/v1/main/keys":                                                      "/v1/main/keys",
-		"/v1/main/shuffles?table=t&limit=5":                                  "/v1/main/shuffles?table=t&limit=5",
-		"/v1/main/shuffles?token=tok_abc.def":                                "/v1/main/shuffles?withheld",
-		"/v1/main/shuffles?tok%5fabc.def":                                    "/v1/main/shuffles?withheld",
-		"/v1/main/shuffles?x=TOK_abc.def":                                    "/v1/main/shuffles?withheld",
-		"/v1/main/shuffles?x=\u00fc\x01\xff" + strings.Repeat("\u00fc", 600): "/v1/main/shuffles?x=???" + strings.Repeat("?", 477),
-		"/v1/main/shuffles?%zz":                                              "/v1/main/shuffles?withheld",
-		"/v1/main/shuffles?x=" + strings.Repeat("y", 600):                    "/v1/main/shuffles?x=" + strings.Repeat("y", 480),
+		"/v1/main/keys":                       "/v1/main/keys",
+		"/v1/main/shuffles?table=t&limit=5":   "/v1/main/shuffles?table=t&limit=5",
+		"/v1/main/shuffles?token=tok_abc.def": "/v1/main/shuffles?withheld",
+		"/v1/main/shuffles?tok%5fabc.def":     "/v1/main/shuffles?withheld",
+		"/v1/main/shuffles?x=TOK_abc.def":     "/v1/main/shuffles?withheld",
+		"/v1/main/shuffles?x=\u00fc\x01\xff" + strings.Repeat("\u00fc", 600): "/v1/main/shuffles?x=???" +
+			strings.Repeat("?", 477),
+		"/v1/main/shuffles?%zz": "/v1/main/shuffles?withheld",
+		"/v1/main/shuffles?x=" + strings.Repeat("y", 600): "/v1/main/shuffles?x=" +
+			strings.Repeat("y", 480),
 	} {
 		path, query, _ := strings.Cut(raw, "?")
 		got := recordedPath(&url.URL{Path: path, RawQuery: query})
@@ -224,7 +231,8 @@ func TestRecall(t *testing.T) {
 	s := newStack(t, stackOptions{wrap: func(l Ledger) Ledger { l.Recall = recall; return l }})
 	now := s.clock.Now().UnixMilli()
 	recall.found = []ledger.Recalled{
-		{ID: 2, Table: "a", Serial: 1, Committed: now - 9000, CloseBy: now - 1000, GameRef: "g-1", Closed: now - 5000, Outcome: 1},
+		{ID: 2, Table: "a", Serial: 1, Committed: now - 9000, CloseBy: now - 1000, GameRef: "g-1", Closed: now - 5000,
+			Outcome: 1},
 		{ID: 5, Table: "a", Serial: 2, Committed: now - 8000, CloseBy: now, Draw: true},
 		{ID: 7, Table: "b", Serial: 1, Committed: now - 7000, CloseBy: now + 1, Parent: 5},
 	}
@@ -233,11 +241,13 @@ func TestRecall(t *testing.T) {
 	for _, f := range list.Shuffles {
 		states += fmt.Sprintf("%d %s %s; ", f.ID, f.Kind, f.State)
 	}
-	if states != "2 cards closed; 5 draws overdue; 7 cards open; " || list.Next != nil || recall.asked.Limit != 100 || recall.asked.Tables != nil {
+	if states != "2 cards closed; 5 draws overdue; 7 cards open; " || list.Next != nil || recall.asked.Limit != 100 ||
+		recall.asked.Tables != nil {
 		t.Errorf("%s %+v", states, recall.asked)
 	}
 	first := list.Shuffles[0]
-	if value(first.GameRef) != "g-1" || value(first.Outcome) != "completed" || first.Reason != nil || int64(value(first.ClosedAt)) != now-5000 ||
+	if value(first.GameRef) != "g-1" || value(first.Outcome) != "completed" || first.Reason != nil ||
+		int64(value(first.ClosedAt)) != now-5000 ||
 		value(list.Shuffles[2].Parent) != 5 {
 		t.Errorf("%+v", list.Shuffles)
 	}
@@ -246,7 +256,8 @@ func TestRecall(t *testing.T) {
 		t.Errorf("%+v", page)
 	}
 	s.get("/v1/main/shuffles?cursor=5&table=a&serial=3&game_ref=g&state=closed&from=2026-01-01T00:00:00Z&to=2026-01-02T00:00:00.000Z", s.auditorToken)
-	want := ledger.RecallQuery{Table: "a", Serial: 3, GameRef: "g", State: "closed", From: 1767225600000, To: 1767312000000, After: 5, Limit: 100}
+	want := ledger.RecallQuery{Table: "a", Serial: 3, GameRef: "g", State: "closed", From: 1767225600000,
+		To: 1767312000000, After: 5, Limit: 100}
 	if fmt.Sprintf("%+v", recall.asked) != fmt.Sprintf("%+v", want) {
 		t.Errorf("asked %+v, not %+v", recall.asked, want)
 	}
@@ -261,7 +272,8 @@ func TestRecall(t *testing.T) {
 	s.get("/v1/main/shuffles?table=z", s.tableToken).want(t, CodeForbidden, "")
 
 	for query, field := range map[string]string{
-		"state=overdue": "state", "serial=1": "serial", "serial=0&table=a": "serial", "limit=0": "limit", "cursor=x": "cursor",
+		"state=overdue": "state", "serial=1": "serial", "serial=0&table=a": "serial", "limit=0": "limit",
+		"cursor=x":  "cursor",
 		"cursor=05": "cursor", "table=a%20b": "table", "from=1": "from", "id=3": "id",
 	} {
 		s.get("/v1/main/shuffles?"+query, s.auditorToken).want(t, CodeInvalidValue, field)

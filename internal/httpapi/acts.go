@@ -10,8 +10,9 @@ func (s *Server) GetActs(c *call) error {
 	if err != nil {
 		return err
 	}
-	a := Acts{Genesis: encodeHash(p.Genesis), Newest: p.Newest, Administrators: []Administrator{}, TwoPersons: []string{},
-		Delay: int(p.Delay), Waiting: []WaitingAct{}, Size: p.Head.Size, Root: encodeHash(p.Head.Root)}
+	a := Acts{Genesis: encodeHash(p.Genesis), Newest: p.Newest, Administrators: []Administrator{},
+		TwoPersons: []string{},
+		Delay:      int(p.Delay), Waiting: []WaitingAct{}, Size: p.Head.Size, Root: encodeHash(p.Head.Root)}
 	for _, one := range p.Administrators {
 		vkey, err := audit.VKey(one.Name, one.Key)
 		if err != nil {
@@ -23,7 +24,8 @@ func (s *Server) GetActs(c *call) error {
 		a.TwoPersons = append(a.TwoPersons, act.String())
 	}
 	for _, w := range p.Waiting {
-		a.Waiting = append(a.Waiting, WaitingAct{Entry: w.Index, Due: Timestamp(w.Due), Expires: Timestamp(w.Expires), Digest: encodeHash(w.Digest)})
+		a.Waiting = append(a.Waiting, WaitingAct{Entry: w.Index, Due: Timestamp(w.Due), Expires: Timestamp(w.Expires),
+			Digest: encodeHash(w.Digest)})
 	}
 	return c.json(a)
 }
@@ -49,7 +51,8 @@ func (s *Server) SubmitAct(c *call) error {
 	}
 	takeover, ok := body.(*audit.Takeover)
 	if ok != (c.caller.role == audit.RoleDealer) {
-		return &refusal{code: CodeForbidden, field: "type", detail: "a dealer submits takeovers, and an admin everything else"}
+		return &refusal{code: CodeForbidden, field: "type",
+			detail: "a dealer submits takeovers, and an admin everything else"}
 	}
 	if ok && c.caller.tables != nil {
 		table, err := c.ledger.table(c.r.Context(), takeover.Shuffle)

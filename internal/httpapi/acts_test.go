@@ -75,7 +75,8 @@ func (s *stack) sign(a *audit.ActEntry, by ...person) *audit.ActEntry {
 	signed := *a
 	signed.Signatures = nil
 	for _, p := range by {
-		signature := audit.ActSignature{Administrator: p.name, Signature: [64]byte(ed25519.Sign(p.key, a.Signed(genesis)))}
+		signature := audit.ActSignature{Administrator: p.name,
+			Signature: [64]byte(ed25519.Sign(p.key, a.Signed(genesis)))}
 		signed.Signatures = append(signed.Signatures, signature)
 	}
 	return &signed
@@ -139,11 +140,12 @@ func TestPolicyByTwo(t *testing.T) {
 		"one signature": {s.submit(s.adminToken, s.sign(proposed, ann), policy), "policy needs two administrators"},
 		"one who is none": {s.submit(s.adminToken, s.sign(proposed, ann, eve), policy),
 			"no administrator eve is in force"},
-		"another's words":  {s.submit(s.adminToken, forged, policy), "the signature is not of administrator ann"},
-		"an expired act":   {s.submit(s.adminToken, s.sign(&ended, ann, ben), policy), "the act expires at"},
-		"too long":         {s.submit(s.adminToken, s.sign(&early, ann, ben), policy), "by at most 24 hours"},
-		"a head to come":   {s.submit(s.adminToken, s.sign(&ahead, ann, ben), policy), "a head of"},
-		"not the newest":   {s.submit(s.adminToken, s.sign(&stale, ann, ben), policy), "the newest act is entry 0, not 1"},
+		"another's words": {s.submit(s.adminToken, forged, policy), "the signature is not of administrator ann"},
+		"an expired act":  {s.submit(s.adminToken, s.sign(&ended, ann, ben), policy), "the act expires at"},
+		"too long":        {s.submit(s.adminToken, s.sign(&early, ann, ben), policy), "by at most 24 hours"},
+		"a head to come":  {s.submit(s.adminToken, s.sign(&ahead, ann, ben), policy), "a head of"},
+		"not the newest": {s.submit(s.adminToken, s.sign(&stale, ann, ben), policy),
+			"the newest act is entry 0, not 1"},
 		"another policy":   {s.submit(s.adminToken, both, other), "must follow"},
 		"nothing behind":   {s.submit(s.adminToken, both, nil), "does not follow"},
 		"twice one person": {s.by(s.adminToken, "/v1/main/acts", "", twice(both)), ""},
@@ -173,7 +175,8 @@ func TestPolicyByTwo(t *testing.T) {
 	if said.Newest != s.size || said.Size != s.size+2 {
 		t.Errorf("%+v", said)
 	}
-	if list := read[Keys](t, s.get("/v1/main/keys", "")).Keys; value(list[len(list)-1].Policy) != string(policy.Policy) {
+	if list := read[Keys](t, s.get("/v1/main/keys",
+		"")).Keys; value(list[len(list)-1].Policy) != string(policy.Policy) {
 		t.Errorf("%+v", list)
 	}
 }
@@ -241,7 +244,8 @@ func TestTakeoverByTwo(t *testing.T) {
 func TestTakeoverByTwoForTables(t *testing.T) {
 	t.Parallel()
 	s := twoPersons(t)
-	_, bearer := s.putToken(audit.RoleDealer, func(c *audit.Credential) { c.Identity, c.Tables = "another", []string{"a"} })
+	_, bearer := s.putToken(audit.RoleDealer,
+		func(c *audit.Credential) { c.Identity, c.Tables = "another", []string{"a"} })
 	read[Acts](t, s.get("/v1/main/acts", bearer))
 	play := func(table string) (*audit.Takeover, string) {
 		shuffle, path := s.commit(table, table)
@@ -263,7 +267,8 @@ func TestTakeoverByTwoForTables(t *testing.T) {
 	if got := s.ledger.Live().Size; got != size {
 		t.Errorf("%d entries were written", got-size)
 	}
-	read[Appended](t, s.submit(bearer, s.sign(s.propose(audit.ActTakeover, audit.Approved("another", own)), ann, ben), own))
+	read[Appended](t, s.submit(bearer, s.sign(s.propose(audit.ActTakeover, audit.Approved("another", own)), ann, ben),
+		own))
 	if state := read[ShuffleState](t, s.get(path, "")); state.Owner != "another" {
 		t.Errorf("%+v", state)
 	}
@@ -363,7 +368,8 @@ func TestAdministratorsByAct(t *testing.T) {
 		want(t, CodeAdministrators, "")
 	s.wantAct(change(&audit.Key{Subject: audit.SubjectPolicy, Policy: []byte("quorum none\n")}, audit.ActPolicy, ann,
 		ben), "no administrator ben is in force")
-	read[Appended](t, change(&audit.Key{Subject: audit.SubjectTwoPersons, Acts: []audit.Act{audit.ActPolicy}, Delay: 60},
+	read[Appended](t, change(&audit.Key{Subject: audit.SubjectTwoPersons, Acts: []audit.Act{audit.ActPolicy},
+		Delay: 60},
 		audit.ActTwoPersons, ann, eve))
 	said := read[Acts](t, s.get("/v1/main/acts", s.adminToken))
 	if len(said.Administrators) != 2 || said.Administrators[1].Name != "eve" ||

@@ -83,7 +83,8 @@ func (s *Server) SetTable(c *call) error {
 	if err := c.mayTable(req.Table); err != nil {
 		return err
 	}
-	recorded, err := c.ledger.Dealer.SetTable(c.r.Context(), c.caller.actor, req.Table, req.Action == TableRequestActionOpen)
+	recorded, err := c.ledger.Dealer.SetTable(c.r.Context(), c.caller.actor, req.Table,
+		req.Action == TableRequestActionOpen)
 	if err != nil {
 		return err
 	}

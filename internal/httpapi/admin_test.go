@@ -37,7 +37,8 @@ func (s *stack) event(a answer) *audit.Event {
 		s.t.Fatal(err)
 	}
 	event, ok := entry.Body.(*audit.Event)
-	if by := (audit.Actor{Identity: "admin", Credential: idOf(s.adminToken)}); !ok || entry.Actor != by || receipt.Index != answered.Index {
+	if by := (audit.Actor{Identity: "admin", Credential: idOf(s.adminToken)}); !ok || entry.Actor != by ||
+		receipt.Index != answered.Index {
 		s.t.Fatalf("entry %d, receipt of %d: %+v", answered.Index, receipt.Index, entry)
 	}
 	return event
@@ -66,7 +67,8 @@ func TestKillSwitch(t *testing.T) {
 			map[string]bool{"t standard-52": true, "t short-36": true, "u standard-52": false}},
 		"deck by name": {`"scope":"deck","deck":"short-36"`, audit.Event{Scope: audit.ScopeDeck, Deck: short},
 			map[string]bool{"t standard-52": false, "t short-36": true, "u short-36": true}},
-		"deck by hash": {`"scope":"deck","deck_hash":"` + base64.StdEncoding.EncodeToString(short[:]) + `"`, audit.Event{Scope: audit.ScopeDeck, Deck: short},
+		"deck by hash": {`"scope":"deck","deck_hash":"` + base64.StdEncoding.EncodeToString(short[:]) + `"`,
+			audit.Event{Scope: audit.ScopeDeck, Deck: short},
 			map[string]bool{"t standard-52": false, "u short-36": true}},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -80,7 +82,8 @@ func TestKillSwitch(t *testing.T) {
 				for of, stops := range c.stops {
 					table, deck, _ := strings.Cut(of, " ")
 					key++
-					got := s.post("/v1/main/shuffles", fmt.Sprint("k", key), fmt.Sprintf(`{"table":%q,"deck":%q}`, table, deck))
+					got := s.post("/v1/main/shuffles", fmt.Sprint("k", key),
+						fmt.Sprintf(`{"table":%q,"deck":%q}`, table, deck))
 					if stopped && stops {
 						got.want(t, CodeKill, "")
 					} else if got.status != 200 {
@@ -98,11 +101,13 @@ func TestKillSwitch(t *testing.T) {
 			read[Deal](t, s.post(open+"/deal", "", twoHands))
 			read[Close](t, s.post(open+"/close", "", `{"outcome":"completed"}`))
 			read[Deal](t, s.post(another+"/deal", "", twoHands))
-			if figures := string(operator(t, s, "/metrics").body); !strings.Contains(figures, `shuffled_ledger_kill_switches{ledger="main"} 1`) {
+			if figures := string(operator(t, s, "/metrics").body); !strings.Contains(figures,
+				`shuffled_ledger_kill_switches{ledger="main"} 1`) {
 				t.Error("the switch is not in the metrics")
 			}
 			list := read[SwitchList](t, s.get("/v1/main/switches", s.adminToken)).Switches
-			if len(list) != 1 || string(list[0].Scope) != c.want.Scope.String() || value(list[0].Table) != c.want.Name || (list[0].DeckHash != nil) != (c.want.Deck == short) {
+			if len(list) != 1 || string(list[0].Scope) != c.want.Scope.String() ||
+				value(list[0].Table) != c.want.Name || (list[0].DeckHash != nil) != (c.want.Deck == short) {
 				t.Errorf("%+v are set", list)
 			}
 			s.admin("/v1/main/switches", `{"action":"set","reason":"again",`+c.what+`}`).want(t, CodeKill, "")
@@ -135,18 +140,22 @@ func TestAdminRequests(t *testing.T) {
 		{"switches", `{"action":"set","scope":"ledger"}`, CodeInvalidRequest, "reason"},
 		{"switches", `{"action":"set","scope":"ledger","reason":" "}`, CodeInvalidRequest, "reason"},
 		{"switches", `{"action":"set","scope":"ledger","reason":"two\nlines"}`, CodeInvalidRequest, "reason"},
-		{"switches", `{"action":"set","scope":"ledger","reason":"` + strings.Repeat("x", 201) + `"}`, CodeInvalidRequest, "reason"},
+		{"switches", `{"action":"set","scope":"ledger","reason":"` + strings.Repeat("x", 201) + `"}`,
+			CodeInvalidRequest, "reason"},
 		{"switches", `{"action":"set","scope":"ledger","reason":"r","table":"t"}`, CodeInvalidRequest, "table"},
 		{"switches", `{"action":"set","scope":"ledger","reason":"r","deck":"short-36"}`, CodeInvalidRequest, "deck"},
 		{"switches", `{"action":"set","scope":"table","reason":"r"}`, CodeInvalidRequest, "table"},
 		{"switches", `{"action":"set","scope":"table","reason":"r","table":""}`, CodeInvalidValue, "table"},
 		{"switches", `{"action":"set","scope":"table","reason":"r","table":"a b"}`, CodeInvalidRequest, "table"},
-		{"switches", `{"action":"set","scope":"table","reason":"r","table":"t","deck":"short-36"}`, CodeInvalidRequest, "deck"},
+		{"switches", `{"action":"set","scope":"table","reason":"r","table":"t","deck":"short-36"}`, CodeInvalidRequest,
+			"deck"},
 		{"switches", `{"action":"set","scope":"deck","reason":"r"}`, CodeInvalidRequest, "deck"},
 		{"switches", `{"action":"set","scope":"deck","reason":"r","deck":"marked-52"}`, CodeInvalidRequest, "deck"},
 		{"switches", `{"action":"set","scope":"deck","reason":"r","deck_hash":"AAAA"}`, CodeInvalidValue, "deck_hash"},
-		{"switches", `{"action":"set","scope":"deck","reason":"r","deck":"short-36","deck_hash":"` + strings.Repeat("A", 43) + `="}`, CodeInvalidRequest, "deck"},
-		{"switches", `{"action":"set","scope":"table","reason":"r","table":"t","deck_hash":"` + strings.Repeat("A", 43) + `="}`, CodeInvalidRequest, "deck_hash"},
+		{"switches", `{"action":"set","scope":"deck","reason":"r","deck":"short-36","deck_hash":"` +
+			strings.Repeat("A", 43) + `="}`, CodeInvalidRequest, "deck"},
+		{"switches", `{"action":"set","scope":"table","reason":"r","table":"t","deck_hash":"` +
+			strings.Repeat("A", 43) + `="}`, CodeInvalidRequest, "deck_hash"},
 		{"switches", `{"action":"set","scope":"ledger","reason":"r","until":"noon"}`, CodeUnknownMember, "until"},
 		{"tables", `{}`, CodeInvalidValue, "action"},
 		{"tables", `{"action":"burn","table":"t"}`, CodeInvalidValue, "action"},
@@ -169,7 +178,8 @@ func TestTables(t *testing.T) {
 	s := newStack(t, stackOptions{})
 	table := func(action, name, token string) answer {
 		t.Helper()
-		return s.do(ask{method: "POST", path: "/v1/main/tables", token: token, body: fmt.Sprintf(`{"action":%q,"table":%q}`, action, name)})
+		return s.do(ask{method: "POST", path: "/v1/main/tables", token: token,
+			body: fmt.Sprintf(`{"action":%q,"table":%q}`, action, name)})
 	}
 	_, open := s.commit("a", "k1")
 	event := s.event(table("close", "a", s.adminToken))
@@ -237,12 +247,14 @@ func TestClearLatch(t *testing.T) {
 	g.broken.Store(false)
 	commit("k2").want(t, CodeLatch, "")
 	event := s.event(s.admin("/v1/main/latch", `{"reason":"host exchanged"}`))
-	if event.Kind != audit.EventLatchClear || event.Reason != "host exchanged" || s.ledger.Live().Size != size+3 { // the deal, set, clear
+	if event.Kind != audit.EventLatchClear || event.Reason != "host exchanged" ||
+		s.ledger.Live().Size != size+3 { // the deal, set, clear
 		t.Errorf("%+v after %d entries", event, s.ledger.Live().Size-size)
 	}
 	for row, err := range s.store.Rows(t.Context(), s.ledger.ID(), size+1, size+2) {
 		entry, bad := audit.ParseEntry(row.Entry)
-		if e, ok := entry.Body.(*audit.Event); err != nil || bad != nil || !ok || e.Kind != audit.EventLatchSet || e.Latch != audit.LatchRepetition {
+		if e, ok := entry.Body.(*audit.Event); err != nil || bad != nil || !ok || e.Kind != audit.EventLatchSet ||
+			e.Latch != audit.LatchRepetition {
 			t.Errorf("%+v, %v, %v", entry, err, bad)
 		}
 	}
@@ -261,7 +273,8 @@ func TestClearLatch(t *testing.T) {
 		}
 	}
 	latch()
-	if figures := string(operator(t, s, "/metrics").body); !strings.Contains(figures, `shuffled_ledger_entropy_latched{ledger="main"} 1`) {
+	if figures := string(operator(t, s, "/metrics").body); !strings.Contains(figures,
+		`shuffled_ledger_entropy_latched{ledger="main"} 1`) {
 		t.Error("the latch is not in the metrics")
 	}
 	commit("k4").want(t, CodeLatch, "")
@@ -289,17 +302,20 @@ func TestBacklogFigures(t *testing.T) {
 			}
 		}
 	}
-	figures(`open_shuffles{ledger="main"} 0`, `overdue_shuffles{ledger="main"} 0`, `oldest_open_seconds{ledger="main"} 0`)
+	figures(`open_shuffles{ledger="main"} 0`, `overdue_shuffles{ledger="main"} 0`,
+		`oldest_open_seconds{ledger="main"} 0`)
 	_, first := s.commit("t", "k1") // for an hour
 	s.commit("t", "k2")
 	s.clock.add(90 * time.Minute)
-	figures(`open_shuffles{ledger="main"} 2`, `overdue_shuffles{ledger="main"} 2`, `oldest_open_seconds{ledger="main"} 5`) // 5,400
+	figures(`open_shuffles{ledger="main"} 2`, `overdue_shuffles{ledger="main"} 2`,
+		`oldest_open_seconds{ledger="main"} 5`) // 5,400
 	read[Close](t, s.post(first+"/close", "", `{"outcome":"completed"}`))
 	figures(`open_shuffles{ledger="main"} 1`, `overdue_shuffles{ledger="main"} 1`)
 	if err := s.ledger.Close(); err != nil {
 		t.Fatal(err)
 	}
-	if got := string(operator(t, s, "/metrics").body); strings.Contains(got, "overdue_shuffles{") || !strings.Contains(got, `open_shuffles{ledger="main"} 1`) {
+	if got := string(operator(t, s, "/metrics").body); strings.Contains(got, "overdue_shuffles{") ||
+		!strings.Contains(got, `open_shuffles{ledger="main"} 1`) {
 		t.Error("the figures of a ledger that does not answer")
 	}
 }

@@ -67,7 +67,8 @@ func (c *call) mayTable(table string) error {
 
 // otherTables is the refusal of a token for some tables.
 func (c *call) otherTables() error {
-	return &refusal{code: CodeForbidden, detail: "the token is for these tables only: " + strings.Join(c.caller.tables, ", ")}
+	return &refusal{code: CodeForbidden, detail: "the token is for these tables only: " +
+		strings.Join(c.caller.tables, ", ")}
 }
 
 // The values of x-scope in the contract.
@@ -113,7 +114,8 @@ func (s *Server) keepAccess(c *call) error {
 		Method: c.r.Method, Path: recordedPath(c.r.URL),
 	})
 	if err != nil {
-		return &refusal{code: CodeUnavailable, detail: "the access could not be recorded", cause: fmt.Errorf("recording an access: %w", err)}
+		return &refusal{code: CodeUnavailable, detail: "the access could not be recorded",
+			cause: fmt.Errorf("recording an access: %w", err)}
 	}
 	return nil
 }

@@ -19,10 +19,11 @@ import (
 // document is the contract, loaded once.
 var document = sync.OnceValues(func() (*openapi3.T, error) {
 	for _, media := range []string{"application/yaml", "text/html"} {
-		openapi3filter.RegisterBodyDecoder(media, func(body io.Reader, _ http.Header, _ *openapi3.SchemaRef, _ openapi3filter.EncodingFn) (any, error) {
-			b, err := io.ReadAll(body)
-			return string(b), err
-		})
+		openapi3filter.RegisterBodyDecoder(media,
+			func(body io.Reader, _ http.Header, _ *openapi3.SchemaRef, _ openapi3filter.EncodingFn) (any, error) {
+				b, err := io.ReadAll(body)
+				return string(b), err
+			})
 	}
 	return openapi3.NewLoader().LoadFromData(contract)
 })
@@ -50,7 +51,8 @@ func find(doc *openapi3.T, method, path string) (*routers.Route, map[string]stri
 			continue
 		}
 		params, ok := match(template, path)
-		if ok && (best == nil || len(params) < len(bestParams) || len(params) == len(bestParams) && len(template) > len(best.Path)) {
+		if ok && (best == nil || len(params) < len(bestParams) || len(params) == len(bestParams) &&
+			len(template) > len(best.Path)) {
 			best = &routers.Route{Spec: doc, Path: template, PathItem: item, Method: method, Operation: op}
 			bestParams = params
 		}
@@ -110,7 +112,8 @@ func checkContract(t testing.TB, a ask, got answer) {
 		return
 	}
 	err = openapi3filter.ValidateResponse(context.Background(), &openapi3filter.ResponseValidationInput{
-		RequestValidationInput: input, Status: got.status, Header: got.header, Body: io.NopCloser(bytes.NewReader(got.body)),
+		RequestValidationInput: input, Status: got.status, Header: got.header,
+		Body:    io.NopCloser(bytes.NewReader(got.body)),
 		Options: &openapi3filter.Options{IncludeResponseStatus: true},
 	})
 	if err != nil {
@@ -140,7 +143,8 @@ func checkProblem(t testing.TB, doc *openapi3.T, a ask, got answer) {
 // checkHeaders checks what every answer has, and every problem.
 func checkHeaders(t testing.TB, a ask, got answer) {
 	t.Helper()
-	if got.header.Get("Request-Id") == "" || got.header.Get("X-Content-Type-Options") != "nosniff" || got.header.Get("Cache-Control") == "" {
+	if got.header.Get("Request-Id") == "" || got.header.Get("X-Content-Type-Options") != "nosniff" ||
+		got.header.Get("Cache-Control") == "" {
 		t.Errorf("%s %s: headers %v", a.method, a.path, got.header)
 	}
 	if !strings.HasPrefix(got.header.Get("Content-Type"), "application/problem+json") {

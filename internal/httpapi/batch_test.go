@@ -22,17 +22,20 @@ func TestBatchThroughTheAPI(t *testing.T) {
 		t.Fatalf("%d shuffles", len(batch.Shuffles))
 	}
 	for i, one := range batch.Shuffles {
-		if one.Serial != uint64(i+1) || one.ID != batch.Shuffles[0].ID+uint64(i) || len(committed(t, one.Receipt).Context.Plan) != 1 || one.Table != "t" {
+		if one.Serial != uint64(i+1) || one.ID != batch.Shuffles[0].ID+uint64(i) ||
+			len(committed(t, one.Receipt).Context.Plan) != 1 || one.Table != "t" {
 			t.Errorf("shuffle %d is %+v", i, one)
 		}
-		if v := verify.Receipt([]byte(one.Receipt), verify.Trust{VKey: s.vkey}); v.Verdict != verify.Consistent && v.Verdict != verify.Proved {
+		if v := verify.Receipt([]byte(one.Receipt), verify.Trust{VKey: s.vkey}); v.Verdict != verify.Consistent &&
+			v.Verdict != verify.Proved {
 			t.Errorf("the receipt of shuffle %d: %s at %s", i, v.Verdict, v.Failed)
 		}
 		path := fmt.Sprintf("/v1/main/shuffles/%d", one.ID)
 		read[Mix](t, s.post(path+"/mix", "", `{"cut":5}`))
 		read[Deal](t, s.post(path+"/deal", "", twoHands))
 		read[Close](t, s.post(path+"/close", "", `{"outcome":"completed"}`))
-		if v := verify.Transcript(s.get(path+"/transcript", "").body, verify.Trust{VKey: s.vkey}); v.Verdict != verify.Proved {
+		if v := verify.Transcript(s.get(path+"/transcript", "").body,
+			verify.Trust{VKey: s.vkey}); v.Verdict != verify.Proved {
 			t.Errorf("the transcript of shuffle %d: %s at %s", i, v.Verdict, v.Failed)
 		}
 	}
@@ -41,11 +44,13 @@ func TestBatchThroughTheAPI(t *testing.T) {
 	for _, b := range []string{body, other} {
 		wantRepeat(t, first, s.post("/v1/main/shuffles", "k", b))
 	}
-	for _, b := range []string{strings.Replace(body, ":3", ":4", 1), strings.Replace(body, `"count":3,`, "", 1), strings.Replace(body, `"g"`, `"h"`, 1)} {
+	for _, b := range []string{strings.Replace(body, ":3", ":4", 1), strings.Replace(body, `"count":3,`, "", 1),
+		strings.Replace(body, `"g"`, `"h"`, 1)} {
 		s.post("/v1/main/shuffles", "k", b).want(t, CodeIdempotencyKeyReused, "")
 	}
 	// Each of the round's shuffles has it in its plan.
-	beacon := read[ShuffleBatch](t, s.post("/v1/main/shuffles", "b", `{"table":"b","deck":"short-36","count":2,"mix":{"beacon":{}}}`))
+	beacon := read[ShuffleBatch](t, s.post("/v1/main/shuffles", "b",
+		`{"table":"b","deck":"short-36","count":2,"mix":{"beacon":{}}}`))
 	a, _ := committed(t, beacon.Shuffles[0].Receipt).Context.Beacon()
 	if b, ok := committed(t, beacon.Shuffles[1].Receipt).Context.Beacon(); !ok || a != b {
 		t.Errorf("the rounds are %+v and %+v", a, b)
@@ -73,7 +78,8 @@ func TestLargestBatches(t *testing.T) {
 	long := strings.Repeat("t", 64)
 	for name, body := range map[string]string{
 		"shuffles": fmt.Sprintf(`{"table":%q,"deck":"standard-54","count":256,"end_at":{"lo":1,"hi":54},"game_ref":%q,"mix":{"beacon":{},"cut":true}}`, long, long),
-		"cards":    fmt.Sprintf(`{"table":%q,"cards":[%s],"count":16,"game_ref":%q}`, long, strings.Join(names, ","), long),
+		"cards": fmt.Sprintf(`{"table":%q,"cards":[%s],"count":16,"game_ref":%q}`, long, strings.Join(names, ","),
+			long),
 	} {
 		got := s.post("/v1/main/shuffles", name, body)
 		if n := len(read[ShuffleBatch](t, got).Shuffles); n != map[string]int{"shuffles": 256, "cards": 16}[name] {

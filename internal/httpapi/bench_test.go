@@ -40,7 +40,8 @@ func BenchmarkCommit(b *testing.B) {
 	b.ReportAllocs()
 	for b.Loop() {
 		n++
-		a := ask{method: http.MethodPost, path: "/v1/main/shuffles", token: s.dealerToken, key: fmt.Sprint(n), body: `{"table":"t","deck":"standard-52"}`}
+		a := ask{method: http.MethodPost, path: "/v1/main/shuffles", token: s.dealerToken, key: fmt.Sprint(n),
+			body: `{"table":"t","deck":"standard-52"}`}
 		w := httptest.NewRecorder()
 		s.api.ServeHTTP(w, a.request(b, ""))
 		if w.Code != http.StatusOK {

@@ -43,8 +43,10 @@ func newAuthority(t *testing.T) *authority {
 	t.Helper()
 	a := &authority{t: t, key: newKey(t)}
 	template := &x509.Certificate{
-		SerialNumber: big.NewInt(1), Subject: pkix.Name{CommonName: "test authority"}, IsCA: true, BasicConstraintsValid: true,
-		NotBefore: time.Now().Add(-time.Hour), NotAfter: time.Now().Add(24 * time.Hour), KeyUsage: x509.KeyUsageCertSign,
+		SerialNumber: big.NewInt(1), Subject: pkix.Name{CommonName: "test authority"}, IsCA: true,
+		BasicConstraintsValid: true,
+		NotBefore:             time.Now().Add(-time.Hour), NotAfter: time.Now().Add(24 * time.Hour),
+		KeyUsage: x509.KeyUsageCertSign,
 	}
 	der, err := x509.CreateCertificate(rand.Reader, template, template, a.key.Public(), a.key)
 	if err != nil {
@@ -62,7 +64,8 @@ func (a *authority) issue(key *ecdsa.PrivateKey, change func(*x509.Certificate))
 	template := &x509.Certificate{
 		SerialNumber: big.NewInt(2), Subject: pkix.Name{CommonName: "back end"}, DNSNames: []string{"localhost"},
 		NotBefore: time.Now().Add(-time.Hour), NotAfter: time.Now().Add(time.Hour),
-		KeyUsage: x509.KeyUsageDigitalSignature, ExtKeyUsage: []x509.ExtKeyUsage{x509.ExtKeyUsageClientAuth, x509.ExtKeyUsageServerAuth},
+		KeyUsage:    x509.KeyUsageDigitalSignature,
+		ExtKeyUsage: []x509.ExtKeyUsage{x509.ExtKeyUsageClientAuth, x509.ExtKeyUsageServerAuth},
 	}
 	if change != nil {
 		change(template)
@@ -156,7 +159,8 @@ func (s *secured) register(key *ecdsa.PrivateKey, role audit.Role, change func(*
 		s.t.Fatal(err)
 	}
 	id, hash := ledger.CertificateID(spki)
-	c := &audit.Credential{Kind: audit.CredentialCreated, ID: id, Form: audit.FormCertificate, Role: role, Identity: role.String()}
+	c := &audit.Credential{Kind: audit.CredentialCreated, ID: id, Form: audit.FormCertificate, Role: role,
+		Identity: role.String()}
 	if change != nil {
 		change(c)
 	}
@@ -198,7 +202,8 @@ func TestCertificates(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if e, err := audit.ParseEntry(row.Entry); err != nil || e.Actor != (audit.Actor{Identity: "dealer", Credential: id}) {
+		if e, err := audit.ParseEntry(row.Entry); err != nil ||
+			e.Actor != (audit.Actor{Identity: "dealer", Credential: id}) {
 			t.Errorf("the actor is %+v: %v", e.Actor, err)
 		}
 	}
@@ -213,13 +218,14 @@ func TestCertificates(t *testing.T) {
 		cert *tls.Certificate
 		want int // 0: the handshake fails
 	}{
-		"known":                        {good, 200},
-		"none":                         {nil, 401},
-		"unknown, of our authority":    {s.authority.issue(newKey(t), nil), 401},
-		"known key, other authority":   {newAuthority(t).issue(key, nil), 0},
-		"expired certificate":          {s.authority.issue(key, past), 0},
-		"for servers only":             {s.authority.issue(key, server), 0},
-		"renewed with the same key":    {s.authority.issue(key, func(c *x509.Certificate) { c.SerialNumber = big.NewInt(99) }), 200},
+		"known":                      {good, 200},
+		"none":                       {nil, 401},
+		"unknown, of our authority":  {s.authority.issue(newKey(t), nil), 401},
+		"known key, other authority": {newAuthority(t).issue(key, nil), 0},
+		"expired certificate":        {s.authority.issue(key, past), 0},
+		"for servers only":           {s.authority.issue(key, server), 0},
+		"renewed with the same key": {s.authority.issue(key,
+			func(c *x509.Certificate) { c.SerialNumber = big.NewInt(99) }), 200},
 		"known, its entry expired":     {s.authority.issue(other, nil), 401},
 		"known, for tables: keys":      {s.authority.issue(narrow, nil), 200},
 		"signed by a known key itself": {(&authority{t, good.Leaf, key}).issue(newKey(t), nil), 0},
@@ -228,7 +234,9 @@ func TestCertificates(t *testing.T) {
 			t.Errorf("%s: %d, not %d", name, got, c.want)
 		}
 	}
-	if status, body, _ := s.ask(s.client(s.authority.issue(narrow, nil)), "GET", fmt.Sprintf("/v1/main/shuffles/%d", s.size+1), "", ""); status != 403 || !strings.Contains(body, "tables only: z") {
+	if status, body, _ := s.ask(s.client(s.authority.issue(narrow, nil)), "GET",
+		fmt.Sprintf("/v1/main/shuffles/%d", s.size+1), "", ""); status != 403 ||
+		!strings.Contains(body, "tables only: z") {
 		t.Errorf("a table that the certificate is not for: %d %s", status, body)
 	}
 }
@@ -253,7 +261,8 @@ func TestCertificateAndHeader(t *testing.T) {
 		"known certificate, no token at all":  {known, "x", 401},
 	} {
 		// A dealer gets as far as the deck.
-		if got, body, _ := s.ask(c.client, "POST", "/v1/main/shuffles", c.bearer, `{"table":"t","deck":"none"}`); got != c.want {
+		if got, body, _ := s.ask(c.client, "POST", "/v1/main/shuffles", c.bearer,
+			`{"table":"t","deck":"none"}`); got != c.want {
 			t.Errorf("%s: %d %s", name, got, body)
 		}
 	}
@@ -279,7 +288,8 @@ func TestCertificateRevoked(t *testing.T) {
 	if status, _, resumed := s.ask(resuming, "GET", "/v1/main/keys", "", ""); status != 401 || !resumed {
 		t.Errorf("on a connection that resumed (%t): %d", resumed, status)
 	}
-	again := &audit.Credential{Kind: audit.CredentialCreated, ID: id, Form: audit.FormCertificate, Role: audit.RoleDealer, Identity: "dealer"}
+	again := &audit.Credential{Kind: audit.CredentialCreated, ID: id, Form: audit.FormCertificate,
+		Role: audit.RoleDealer, Identity: "dealer"}
 	_, err := s.ledger.Append(t.Context(), ledger.Proposal{Actor: audit.Operator, Bodies: []audit.Body{again}})
 	if illegal := new(audit.Illegal); !errors.As(err, &illegal) || illegal.Code != audit.RuleCredential {
 		t.Errorf("a revoked key is registered again: %v", err)
@@ -310,11 +320,13 @@ func TestCertificateIsNoToken(t *testing.T) {
 	s := newStack(t, stackOptions{private: true})
 	spki := "a public key that everybody has"
 	id, hash := ledger.CertificateID([]byte(spki))
-	c := &audit.Credential{Kind: audit.CredentialCreated, ID: id, Form: audit.FormCertificate, Role: audit.RoleAdmin, Identity: "admin"}
+	c := &audit.Credential{Kind: audit.CredentialCreated, ID: id, Form: audit.FormCertificate, Role: audit.RoleAdmin,
+		Identity: "admin"}
 	c.Digest = c.Opens(hash)
 	s.write(c)
 	s.get("/v1/main/keys", id+"."+spki).want(t, CodeUnauthorized, "")
 	// Nor is a header of a proxy a certificate.
-	header := http.Header{"X-Client-Cert": {spki}, "X-Ssl-Client-Cert": {spki}, "Client-Cert": {spki}, "X-Forwarded-Client-Cert": {spki}}
+	header := http.Header{"X-Client-Cert": {spki}, "X-Ssl-Client-Cert": {spki}, "Client-Cert": {spki},
+		"X-Forwarded-Client-Cert": {spki}}
 	s.do(ask{method: "GET", path: "/v1/main/keys", header: header}).want(t, CodeUnauthorized, "")
 }

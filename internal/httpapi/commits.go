@@ -75,7 +75,8 @@ func shuffleRequest(req *ShuffleRequest) (dealer.ShuffleRequest, error) {
 		}
 	}
 	var err error
-	out.Plan, out.Disclosure, out.CloseBy, out.GameRef, err = commonTerms(req.Table, req.Mix, req.Disclosure, req.CloseBy, req.GameRef)
+	out.Plan, out.Disclosure, out.CloseBy, out.GameRef, err = commonTerms(req.Table, req.Mix, req.Disclosure,
+		req.CloseBy, req.GameRef)
 	return out, err
 }
 
@@ -91,7 +92,8 @@ func drawsRequest(req *DrawsRequest) (dealer.DrawsRequest, error) {
 		out.Wheel[i] = dealer.Stop{Label: stop.Label, Weight: stop.Weight}
 	}
 	var err error
-	out.Plan, out.Disclosure, out.CloseBy, out.GameRef, err = commonTerms(req.Table, req.Mix, req.Disclosure, req.CloseBy, req.GameRef)
+	out.Plan, out.Disclosure, out.CloseBy, out.GameRef, err = commonTerms(req.Table, req.Mix, req.Disclosure,
+		req.CloseBy, req.GameRef)
 	return out, err
 }
 

@@ -28,7 +28,8 @@ func TestMixThroughTheAPI(t *testing.T) {
 	first := s.post("/v1/main/shuffles", "k", body)
 	shuffle := read[Shuffle](t, first)
 	plan := committed(t, shuffle.Receipt).Context.Plan
-	if len(plan) != 3 || encodeHash(plan[0].Slot) != h1 || encodeHash(plan[1].Slot) != h2 || plan[2].Source != audit.SourceCut {
+	if len(plan) != 3 || encodeHash(plan[0].Slot) != h1 || encodeHash(plan[1].Slot) != h2 ||
+		plan[2].Source != audit.SourceCut {
 		t.Errorf("plan %+v", plan)
 	}
 	path := fmt.Sprintf("/v1/main/shuffles/%d", shuffle.ID)
@@ -43,13 +44,14 @@ func TestMixThroughTheAPI(t *testing.T) {
 		code  Code
 		field string
 	}{
-		"other order":      {values(v2, v1, `,"cut":5`), CodeMix, ""},
-		"not its value":    {values(v1, v1, `,"cut":5`), CodeMix, ""},
-		"a cut too far":    {values(v1, v2, `,"cut":52`), CodeMix, ""},
-		"no cut":           {values(v1, v2, ``), CodeInvalidRequest, "cut"},
-		"one slot":         {fmt.Sprintf(`{"slots":[%q],"cut":5}`, v1), CodeInvalidRequest, "slots"},
-		"nothing":          {`{}`, CodeInvalidRequest, "slots"},
-		"a beacon more":    {values(v1, v2, `,"cut":5,"beacon":"`+strings.Repeat("A", 64)+`"`), CodeInvalidRequest, "beacon"},
+		"other order":   {values(v2, v1, `,"cut":5`), CodeMix, ""},
+		"not its value": {values(v1, v1, `,"cut":5`), CodeMix, ""},
+		"a cut too far": {values(v1, v2, `,"cut":52`), CodeMix, ""},
+		"no cut":        {values(v1, v2, ``), CodeInvalidRequest, "cut"},
+		"one slot":      {fmt.Sprintf(`{"slots":[%q],"cut":5}`, v1), CodeInvalidRequest, "slots"},
+		"nothing":       {`{}`, CodeInvalidRequest, "slots"},
+		"a beacon more": {values(v1, v2, `,"cut":5,"beacon":"`+strings.Repeat("A", 64)+`"`), CodeInvalidRequest,
+			"beacon"},
 		"a short beacon":   {values(v1, v2, `,"cut":5,"beacon":"AAAA"`), CodeInvalidValue, "beacon"},
 		"a short value":    {values(v1, "AAAA", `,"cut":5`), CodeInvalidValue, "slots[1]"},
 		"unknown member":   {values(v1, v2, `,"cut":5,"salt":1`), CodeUnknownMember, "salt"},
@@ -76,7 +78,8 @@ func TestMixThroughTheAPI(t *testing.T) {
 
 	// A slot stands in one commit of a ledger, and once in a plan.
 	s.post("/v1/main/shuffles", "k2", body).want(t, CodeSlot, "")
-	s.post("/v1/main/shuffles", "k3", fmt.Sprintf(`{"table":"t","deck":"standard-52","mix":{"slots":[%q,%q]}}`, h1, h1)).
+	s.post("/v1/main/shuffles", "k3", fmt.Sprintf(`{"table":"t","deck":"standard-52","mix":{"slots":[%q,%q]}}`, h1,
+		h1)).
 		want(t, CodeInvalidRequest, "mix.slots[1]")
 }
 
@@ -109,7 +112,8 @@ func TestPlansAreChecked(t *testing.T) {
 	old := beacontest.Newest().Signature
 	s.post(mix, "", fmt.Sprintf(`{"beacon":%q}`, base64.StdEncoding.EncodeToString(old[:]))).want(t, CodeBeacon, "")
 	s.post(mix, "", `{}`).want(t, CodeInvalidRequest, "beacon") // it fetches none
-	read[Close](t, s.post(fmt.Sprintf("/v1/main/shuffles/%d/close", shuffle.ID), "", `{"outcome":"void","reason":"mix_failed"}`))
+	read[Close](t, s.post(fmt.Sprintf("/v1/main/shuffles/%d/close", shuffle.ID), "",
+		`{"outcome":"void","reason":"mix_failed"}`))
 }
 
 func TestDrawsThroughTheAPI(t *testing.T) {
@@ -119,14 +123,17 @@ func TestDrawsThroughTheAPI(t *testing.T) {
 		t.Helper()
 		draws := read[Shuffle](t, s.post("/v1/main/draws", key, body))
 		path := fmt.Sprintf("/v1/main/shuffles/%d", draws.ID)
-		deal := read[Deal](t, s.post(path+"/deal", "", fmt.Sprintf(`{"first":0,"runs":[{"count":%d,"purpose":"board","public":true}],"close":{"outcome":"completed"}}`, count)))
+		deal := read[Deal](t, s.post(path+"/deal", "",
+			fmt.Sprintf(`{"first":0,"runs":[{"count":%d,"purpose":"board","public":true}],"close":{"outcome":"completed"}}`, count)))
 		transcript := s.get(path+"/transcript", "")
-		if v := verify.Transcript(transcript.body, verify.Trust{VKey: s.vkey}); v.Verdict != verify.Proved || len(v.Cards) != count {
+		if v := verify.Transcript(transcript.body, verify.Trust{VKey: s.vkey}); v.Verdict != verify.Proved ||
+			len(v.Cards) != count {
 			t.Errorf("%s: %s at %s", key, v.Verdict, v.Failed)
 		}
 		return deal
 	}
-	if d := play("dice", `{"table":"dice","ranges":[6,6]}`, 2); len(d.Shows) != 2 || d.Shows[0] < 1 || d.Shows[0] > 6 || d.Cards[0].Card != nil {
+	if d := play("dice", `{"table":"dice","ranges":[6,6]}`, 2); len(d.Shows) != 2 || d.Shows[0] < 1 || d.Shows[0] > 6 ||
+		d.Cards[0].Card != nil {
 		t.Errorf("dice %+v", d)
 	}
 	seen := make(map[string]bool)
@@ -136,28 +143,32 @@ func TestDrawsThroughTheAPI(t *testing.T) {
 	if len(seen) != 20 {
 		t.Errorf("keno drew %d numbers", len(seen))
 	}
-	if d := play("wheel", `{"table":"wheel","wheel":[{"label":"red","weight":18},{"label":"green","weight":1}]}`, 1); d.Shows != nil || value(d.Cards[0].Card) == "" {
+	if d := play("wheel", `{"table":"wheel","wheel":[{"label":"red","weight":18},{"label":"green","weight":1}]}`,
+		1); d.Shows != nil || value(d.Cards[0].Card) == "" {
 		t.Errorf("wheel %+v", d)
 	}
 
 	for name, c := range map[string]struct{ body, field string }{
-		"nothing":              {`{"table":"t"}`, "ranges"},
-		"two kinds":            {`{"table":"t","ranges":[6],"numbers":{"of":8,"take":2}}`, "ranges"},
-		"no range":             {`{"table":"t","ranges":[]}`, "ranges"},
-		"a range of nothing":   {`{"table":"t","ranges":[6,0]}`, "ranges[1]"},
-		"a range too wide":     {`{"table":"t","ranges":[1073741825]}`, "ranges[0]"},
-		"too many wide ones":   {`{"table":"t","ranges":[` + strings.Repeat("1073741824,", 4095) + `1073741824]}`, ""},
-		"more than there are":  {`{"table":"t","numbers":{"of":8,"take":9}}`, "numbers.take"},
-		"too many numbers":     {`{"table":"t","numbers":{"of":4097,"take":1}}`, "numbers.of"},
-		"no weight":            {`{"table":"t","wheel":[{"label":"a","weight":1},{"label":"b","weight":0}]}`, "wheel[1].weight"},
-		"too much weight":      {`{"table":"t","wheel":[{"label":"a","weight":4096},{"label":"b","weight":1}]}`, "wheel[1].weight"},
+		"nothing":             {`{"table":"t"}`, "ranges"},
+		"two kinds":           {`{"table":"t","ranges":[6],"numbers":{"of":8,"take":2}}`, "ranges"},
+		"no range":            {`{"table":"t","ranges":[]}`, "ranges"},
+		"a range of nothing":  {`{"table":"t","ranges":[6,0]}`, "ranges[1]"},
+		"a range too wide":    {`{"table":"t","ranges":[1073741825]}`, "ranges[0]"},
+		"too many wide ones":  {`{"table":"t","ranges":[` + strings.Repeat("1073741824,", 4095) + `1073741824]}`, ""},
+		"more than there are": {`{"table":"t","numbers":{"of":8,"take":9}}`, "numbers.take"},
+		"too many numbers":    {`{"table":"t","numbers":{"of":4097,"take":1}}`, "numbers.of"},
+		"no weight": {`{"table":"t","wheel":[{"label":"a","weight":1},{"label":"b","weight":0}]}`,
+			"wheel[1].weight"},
+		"too much weight": {`{"table":"t","wheel":[{"label":"a","weight":4096},{"label":"b","weight":1}]}`,
+			"wheel[1].weight"},
 		"one stop of weight 1": {`{"table":"t","wheel":[{"label":"a","weight":1}]}`, "wheel"},
 		"no label":             {`{"table":"t","wheel":[{"label":"","weight":2}]}`, "wheel"},
 		"a mix of one stop":    {`{"table":"t","wheel":[{"label":"a","weight":3}],"mix":{"beacon":{}}}`, "mix"},
 		"a cut of values":      {`{"table":"t","ranges":[6],"mix":{"cut":true}}`, "mix.cut"},
 	} {
 		if c.field != "" {
-			s.post("/v1/main/draws", "bad-"+strings.ReplaceAll(name, " ", "-"), c.body).want(t, CodeInvalidRequest, c.field)
+			s.post("/v1/main/draws", "bad-"+strings.ReplaceAll(name, " ", "-"), c.body).want(t, CodeInvalidRequest,
+				c.field)
 		} else {
 			read[Shuffle](t, s.post("/v1/main/draws", "wide", c.body)) // 24,626 bytes of tape are still one draw
 		}
@@ -179,18 +190,21 @@ func TestChildrenThroughTheAPI(t *testing.T) {
 	} {
 		s.post("/v1/main/shuffles", "bad", bad).want(t, CodeInvalidRequest, field)
 	}
-	s.post("/v1/main/shuffles", "bad", fmt.Sprintf(`{"table":"u","parent":{"id":%d}}`, shuffle.ID)).want(t, CodeParent, "")
+	s.post("/v1/main/shuffles", "bad", fmt.Sprintf(`{"table":"u","parent":{"id":%d}}`, shuffle.ID)).want(t, CodeParent,
+		"")
 	s.post("/v1/main/shuffles", "bad", `{"table":"t","parent":{"id":999}}`).want(t, CodeParent, "")
 
 	first := s.post("/v1/main/shuffles", "child", body)
 	child := read[Shuffle](t, first)
 	wantRepeat(t, first, s.post("/v1/main/shuffles", "child", body))
-	if state := read[ShuffleState](t, s.get(path, "")); state.State != ShuffleStateStateClosed || *state.Outcome != OutcomeContinued {
+	if state := read[ShuffleState](t, s.get(path, "")); state.State != ShuffleStateStateClosed ||
+		*state.Outcome != OutcomeContinued {
 		t.Errorf("the parent: %+v", state)
 	}
 	s.post("/v1/main/shuffles", "other", body).want(t, CodeParent, "")
 	childPath := fmt.Sprintf("/v1/main/shuffles/%d", child.ID)
-	if c := committed(t, child.Receipt).Context; c.Parent == nil || c.Parent.ID != shuffle.ID || c.Recipe.Positions() != 44 {
+	if c := committed(t, child.Receipt).Context; c.Parent == nil || c.Parent.ID != shuffle.ID ||
+		c.Recipe.Positions() != 44 {
 		t.Errorf("the child: %+v", c)
 	}
 	deal := read[Deal](t, s.post(childPath+"/deal", "", `{"first":0,"runs":[{"count":44,"purpose":"order"}]}`))
@@ -213,7 +227,8 @@ func TestChildrenThroughTheAPI(t *testing.T) {
 		t.Errorf("%d cards in all", len(all))
 	}
 	read[Close](t, s.post(childPath+"/close", "", `{"outcome":"completed"}`))
-	if v := verify.Transcript(s.get(childPath+"/transcript", "").body, verify.Trust{VKey: s.vkey}); v.Verdict != verify.Proved {
+	if v := verify.Transcript(s.get(childPath+"/transcript", "").body,
+		verify.Trust{VKey: s.vkey}); v.Verdict != verify.Proved {
 		t.Errorf("the child's transcript: %s at %s", v.Verdict, v.Failed)
 	}
 }
@@ -221,7 +236,8 @@ func TestChildrenThroughTheAPI(t *testing.T) {
 func TestLastHand(t *testing.T) {
 	t.Parallel()
 	s := newStack(t, stackOptions{})
-	shoe := read[Shuffle](t, s.post("/v1/main/shuffles", "k", `{"table":"t","deck":"shoe-1","end_at":{"lo":20,"hi":40}}`))
+	shoe := read[Shuffle](t, s.post("/v1/main/shuffles", "k",
+		`{"table":"t","deck":"shoe-1","end_at":{"lo":20,"hi":40}}`))
 	path := fmt.Sprintf("/v1/main/shuffles/%d", shoe.ID)
 	last := 0
 	for next := 0; next < 52 && last == 0; next++ {
@@ -229,7 +245,8 @@ func TestLastHand(t *testing.T) {
 		if state.LastHand == nil || *state.LastHand {
 			t.Fatalf("after %d cards: %+v", next, state)
 		}
-		d := read[Deal](t, s.post(path+"/deal", "", fmt.Sprintf(`{"first":%d,"runs":[{"count":1,"purpose":"board"}]}`, next)))
+		d := read[Deal](t, s.post(path+"/deal", "",
+			fmt.Sprintf(`{"first":%d,"runs":[{"count":1,"purpose":"board"}]}`, next)))
 		if d.LastHand != nil {
 			last = d.Next
 		}

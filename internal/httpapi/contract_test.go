@@ -59,7 +59,8 @@ func TestContractDescribesEverything(t *testing.T) {
 			if p.Value.Type.Is("integer") && p.Value.Min == nil {
 				t.Errorf("%s has no range", at)
 			}
-			if strings.HasSuffix(name, "Request") && p.Value.Type.Is("string") && p.Value.MaxLength == nil && p.Value.Enum == nil && p.Value.Pattern == "" {
+			if strings.HasSuffix(name, "Request") && p.Value.Type.Is("string") && p.Value.MaxLength == nil &&
+				p.Value.Enum == nil && p.Value.Pattern == "" {
 				t.Errorf("%s has no end", at)
 			}
 		}
@@ -128,7 +129,8 @@ func TestProblemsAreTheContracts(t *testing.T) {
 			t.Errorf("%s is not in x-problems", code)
 			continue
 		}
-		if fmt.Sprint(said["status"]) != strconv.Itoa(k.status) || said["title"] != k.title || said["retry"] != k.retry {
+		if fmt.Sprint(said["status"]) != strconv.Itoa(k.status) || said["title"] != k.title ||
+			said["retry"] != k.retry {
 			t.Errorf("%s: the table says %+v, the contract %v", code, k, said)
 		}
 		if k.retry && k.status != 429 && k.status != 503 {
@@ -190,12 +192,16 @@ func TestEverySentinelHasACode(t *testing.T) {
 	// Those never leave the packages below, or say that something is wrong here.
 	inside := map[string]bool{"ErrExists": true, "ErrStale": true, "ErrNoMark": true, "ErrMarkLocked": true}
 	known := map[string]error{
-		"dealer.ErrKeyReused": dealer.ErrKeyReused, "dealer.ErrRepeated": dealer.ErrRepeated, "dealer.ErrNotFound": dealer.ErrNotFound,
-		"dealer.ErrBeaconEarly": dealer.ErrBeaconEarly, "dealer.ErrEntropy": dealer.ErrEntropy, "dealer.ErrSealed": dealer.ErrSealed,
-		"ledger.ErrFrozen": ledger.ErrFrozen, "ledger.ErrClock": ledger.ErrClock, "ledger.ErrOverloaded": ledger.ErrOverloaded,
-		"ledger.ErrClosed": ledger.ErrClosed, "ledger.ErrUnavailable": ledger.ErrUnavailable,
+		"dealer.ErrKeyReused": dealer.ErrKeyReused, "dealer.ErrRepeated": dealer.ErrRepeated,
+		"dealer.ErrNotFound":    dealer.ErrNotFound,
+		"dealer.ErrBeaconEarly": dealer.ErrBeaconEarly, "dealer.ErrEntropy": dealer.ErrEntropy,
+		"dealer.ErrSealed": dealer.ErrSealed,
+		"ledger.ErrFrozen": ledger.ErrFrozen, "ledger.ErrClock": ledger.ErrClock,
+		"ledger.ErrOverloaded": ledger.ErrOverloaded,
+		"ledger.ErrClosed":     ledger.ErrClosed, "ledger.ErrUnavailable": ledger.ErrUnavailable,
 		"ledger.ErrNotFound": ledger.ErrNotFound, "ledger.ErrUnknownOutcome": ledger.ErrUnknownOutcome,
-		"ledger.ErrNotWitnessed": ledger.ErrNotWitnessed, "ledger.ErrNoKey": ledger.ErrNoKey, "ledger.ErrPolicy": ledger.ErrPolicy,
+		"ledger.ErrNotWitnessed": ledger.ErrNotWitnessed, "ledger.ErrNoKey": ledger.ErrNoKey,
+		"ledger.ErrPolicy": ledger.ErrPolicy,
 	}
 	found := 0
 	for _, pkg := range []string{"dealer", "ledger"} {
@@ -246,7 +252,8 @@ func declared(t *testing.T, dir, prefix string) map[string]ast.Expr {
 				continue
 			}
 			for _, spec := range gen.Specs {
-				if v, ok := spec.(*ast.ValueSpec); ok && strings.HasPrefix(v.Names[0].Name, prefix) && len(v.Values) == 1 {
+				if v, ok := spec.(*ast.ValueSpec); ok && strings.HasPrefix(v.Names[0].Name, prefix) &&
+					len(v.Values) == 1 {
 					found[v.Names[0].Name] = v.Values[0]
 				}
 			}

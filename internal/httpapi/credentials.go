@@ -75,7 +75,8 @@ func credentialBody(req *CredentialRequest) (*audit.Credential, error) {
 	case req.Role == nil:
 		return nil, refuseValue("role", "is needed with create: dealer, auditor, admin or regulator")
 	case req.Identity == nil || audit.CheckName(*req.Identity) != nil:
-		return nil, refuseValue("identity", "is needed with create: a name of 1 to 64 letters, digits, '.', '_' and '-'")
+		return nil, refuseValue("identity",
+			"is needed with create: a name of 1 to 64 letters, digits, '.', '_' and '-'")
 	case req.Hash == nil:
 		return nil, refuseValue("hash", "is needed with create: SHA-256 of the secret")
 	}
@@ -133,5 +134,6 @@ func (s *Server) TakeOverShuffle(c *call, id ID) error {
 	if err != nil {
 		return err
 	}
-	return c.json(Takeover{From: t.From, Time: Timestamp(t.Time), Repeated: repeated[TakeoverRepeated](t.Answered), Receipt: t.Receipt})
+	return c.json(Takeover{From: t.From, Time: Timestamp(t.Time), Repeated: repeated[TakeoverRepeated](t.Answered),
+		Receipt: t.Receipt})
 }

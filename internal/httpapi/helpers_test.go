@@ -56,7 +56,8 @@ func wantRepeat(t testing.TB, first, again answer) {
 	was, is := decodeAny(t, first.body), decodeAny(t, again.body)
 	fresh, marked := unmark(was), unmark(is)
 	if answers := times(was); fresh != 0 || marked == 0 || marked != answers || !reflect.DeepEqual(was, is) {
-		t.Errorf("%d answers, of which %d and then %d are repeats: %s, then %s", answers, fresh, marked, cut(first.body),
+		t.Errorf("%d answers, of which %d and then %d are repeats: %s, then %s", answers, fresh, marked,
+			cut(first.body),
 			cut(again.body))
 	}
 }

@@ -91,7 +91,8 @@ func valid(chains [][]*x509.Certificate, now time.Time) bool {
 // check returns who has the public id and shows what gives the hash. An id that memory
 // does not know may be one that another daemon created a moment ago: the store is asked,
 // which counts against the caller's address, like everything that does not hold.
-func (i *identities) check(ctx context.Context, l *served, from netip.Prefix, id string, hash [32]byte) (caller, error) {
+func (i *identities) check(ctx context.Context, l *served, from netip.Prefix, id string, hash [32]byte) (caller,
+	error) {
 	c, err := l.Log.Credential(ctx, id, false)
 	holds := err == nil && opens(c, hash)
 	if !holds && !errors.Is(err, ledger.ErrUnavailable) {

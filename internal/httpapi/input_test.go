@@ -64,44 +64,84 @@ func posts(path string) []struct {
 		bad             [][3]string
 	}{
 		{"/v1/main/shuffles", "bad", `{"table":"t","deck":"standard-52","take":5,"end_at":4,"disclosure":"public","close_by":"2030-01-02T03:04:05Z","game_ref":"g"}`, [][3]string{
-			{`"t"`, `null`, "table"}, {`"t"`, `7`, "table"}, {`"t"`, `""`, "table"}, {`"t"`, `"a b"`, "table"}, {`"t"`, `"ä"`, "table"},
-			{`"t"`, "\"\xff\"", "table"}, {`"t"`, `"\ud800"`, "table"}, {`"t"`, `"` + strings.Repeat("t", 65) + `"`, "table"}, {`"t"`, `["t"]`, "table"},
+			{`"t"`, `null`, "table"}, {`"t"`, `7`, "table"}, {`"t"`, `""`, "table"}, {`"t"`, `"a b"`, "table"},
+			{`"t"`, `"ä"`, "table"},
+			{`"t"`, "\"\xff\"", "table"}, {`"t"`, `"\ud800"`, "table"},
+			{`"t"`, `"` + strings.Repeat("t", 65) + `"`, "table"}, {`"t"`, `["t"]`, "table"},
 			{`"t"`, "\"t\n\"", "table"}, {`"table":"t",`, ``, "table"}, {`"t"`, `"t\u0000"`, "table"},
-			{`"standard-52"`, `null`, "deck"}, {`"standard-52"`, `""`, "deck"}, {`"standard-52"`, `"Standard-52"`, "deck"}, {`"standard-52"`, `52`, "deck"},
+			{`"standard-52"`, `null`, "deck"}, {`"standard-52"`, `""`, "deck"},
+			{`"standard-52"`, `"Standard-52"`, "deck"}, {`"standard-52"`, `52`, "deck"},
 			{`"deck":"standard-52",`, ``, "deck"}, {`"take"`, `"cards":["a","b"],"take"`, "deck"},
-			{`"deck":"standard-52"`, `"cards":null`, "cards"}, {`"deck":"standard-52"`, `"cards":[]`, "cards"}, {`"deck":"standard-52"`, `"cards":["a"]`, "cards"},
-			{`"deck":"standard-52"`, `"cards":["a",null]`, "cards[1]"}, {`"deck":"standard-52"`, `"cards":["a",1]`, "cards[1]"}, {`"deck":"standard-52"`, `"cards":["a",""]`, "cards"},
-			{`"deck":"standard-52"`, `"cards":["a","\u0007"]`, "cards"}, {`"deck":"standard-52"`, `"cards":{"a":1}`, "cards"}, {`"deck":"standard-52"`, `"cards":["a"` + strings.Repeat(`,"b"`, 4096) + `]`, "cards"},
-			{`:5,`, `:null,`, "take"}, {`:5,`, `:0,`, "take"}, {`:5,`, `:-1,`, "take"}, {`:5,`, `:53,`, "take"}, {`:5,`, `:"5",`, "take"}, {`:5,`, `:5.0,`, "take"}, {`:5,`, `:5e0,`, "take"}, {`:5,`, `:1e999,`, "take"},
-			{`:5,`, `:05,`, ""}, {`:5,`, `:+5,`, "take"}, {`:5,`, `:0x5,`, ""}, {`:5,`, `:NaN,`, "take"}, {`:5,`, `:Infinity,`, "take"}, {`:5,`, `:99999999999999999999,`, "take"}, {`:5,`, `:1_0,`, ""}, {`:5,`, `:true,`, "take"},
-			{`4,`, `null,`, "end_at"}, {`4,`, `0,`, "end_at"}, {`4,`, `6,`, "end_at"}, {`4,`, `"4",`, "end_at"}, {`4,`, `{},`, "end_at"}, {`4,`, `{"lo":1},`, "end_at"}, {`4,`, `{"lo":3,"hi":2},`, "end_at"},
-			{`4,`, `{"lo":1,"hi":6},`, "end_at"}, {`4,`, `{"lo":1,"hi":2,"hi":3},`, "end_at.hi"}, {`4,`, `{"lo":1,"hi":2,"mid":3},`, "end_at.mid"}, {`4,`, `{"lo":null,"hi":2},`, "end_at"},
+			{`"deck":"standard-52"`, `"cards":null`, "cards"}, {`"deck":"standard-52"`, `"cards":[]`, "cards"},
+			{`"deck":"standard-52"`, `"cards":["a"]`, "cards"},
+			{`"deck":"standard-52"`, `"cards":["a",null]`, "cards[1]"},
+			{`"deck":"standard-52"`, `"cards":["a",1]`, "cards[1]"},
+			{`"deck":"standard-52"`, `"cards":["a",""]`, "cards"},
+			{`"deck":"standard-52"`, `"cards":["a","\u0007"]`, "cards"},
+			{`"deck":"standard-52"`, `"cards":{"a":1}`, "cards"},
+			{`"deck":"standard-52"`, `"cards":["a"` + strings.Repeat(`,"b"`, 4096) + `]`, "cards"},
+			{`:5,`, `:null,`, "take"}, {`:5,`, `:0,`, "take"}, {`:5,`, `:-1,`, "take"}, {`:5,`, `:53,`, "take"},
+			{`:5,`, `:"5",`, "take"}, {`:5,`, `:5.0,`, "take"}, {`:5,`, `:5e0,`, "take"}, {`:5,`, `:1e999,`, "take"},
+			{`:5,`, `:05,`, ""}, {`:5,`, `:+5,`, "take"}, {`:5,`, `:0x5,`, ""}, {`:5,`, `:NaN,`, "take"},
+			{`:5,`, `:Infinity,`, "take"}, {`:5,`, `:99999999999999999999,`, "take"}, {`:5,`, `:1_0,`, ""},
+			{`:5,`, `:true,`, "take"},
+			{`4,`, `null,`, "end_at"}, {`4,`, `0,`, "end_at"}, {`4,`, `6,`, "end_at"}, {`4,`, `"4",`, "end_at"},
+			{`4,`, `{},`, "end_at"}, {`4,`, `{"lo":1},`, "end_at"}, {`4,`, `{"lo":3,"hi":2},`, "end_at"},
+			{`4,`, `{"lo":1,"hi":6},`, "end_at"}, {`4,`, `{"lo":1,"hi":2,"hi":3},`, "end_at.hi"},
+			{`4,`, `{"lo":1,"hi":2,"mid":3},`, "end_at.mid"}, {`4,`, `{"lo":null,"hi":2},`, "end_at"},
 			{`4,`, `{"Lo":1,"hi":2},`, "end_at.Lo"}, {`4,`, `[1,2],`, "end_at"}, {`4,`, `4.5,`, "end_at"},
-			{`"public"`, `null`, "disclosure"}, {`"public"`, `"Public"`, "disclosure"}, {`"public"`, `""`, "disclosure"}, {`"public"`, `true`, "disclosure"},
-			{`05Z`, `05`, "close_by"}, {`05Z`, `05+00:00`, "close_by"}, {`05Z`, `05.1Z`, "close_by"}, {`05Z`, `05,123Z`, "close_by"}, {`05Z`, `65Z`, "close_by"}, {`2030-01-02`, `2030-1-2`, "close_by"},
-			{`2030-01-02`, `1969-01-02`, "close_by"}, {`2030-01-02`, `2030-02-30`, "close_by"}, {`"2030-01-02T03:04:05Z"`, `1893553445`, "close_by"}, {`"2030-01-02T03:04:05Z"`, `null`, "close_by"}, {`05Z`, `05z`, "close_by"},
+			{`"public"`, `null`, "disclosure"}, {`"public"`, `"Public"`, "disclosure"},
+			{`"public"`, `""`, "disclosure"}, {`"public"`, `true`, "disclosure"},
+			{`05Z`, `05`, "close_by"}, {`05Z`, `05+00:00`, "close_by"}, {`05Z`, `05.1Z`, "close_by"},
+			{`05Z`, `05,123Z`, "close_by"}, {`05Z`, `65Z`, "close_by"}, {`2030-01-02`, `2030-1-2`, "close_by"},
+			{`2030-01-02`, `1969-01-02`, "close_by"}, {`2030-01-02`, `2030-02-30`, "close_by"},
+			{`"2030-01-02T03:04:05Z"`, `1893553445`, "close_by"}, {`"2030-01-02T03:04:05Z"`, `null`, "close_by"},
+			{`05Z`, `05z`, "close_by"},
 			{`"g"`, `""`, "game_ref"}, {`"g"`, `"a@b"`, "game_ref"}, {`"g"`, `null`, "game_ref"},
 			{`"take"`, `"mix":null,"take"`, "mix"}, {`"take"`, `"parent":null,"take"`, "parent"},
-			{`"take"`, `"count":0,"take"`, "count"}, {`"take"`, `"count":1,"take"`, "count"}, {`"take"`, `"count":-1,"take"`, "count"}, {`"take"`, `"count":257,"take"`, "count"},
-			{`"take"`, `"count":1000000000,"take"`, "count"}, {`"take"`, `"count":1e9,"take"`, "count"}, {`"take"`, `"count":18446744073709551618,"take"`, "count"}, {`"take"`, `"count":4294967298,"take"`, "count"},
-			{`"take"`, `"count":"2","take"`, "count"}, {`"take"`, `"count":2.0,"take"`, "count"}, {`"take"`, `"count":2.5,"take"`, "count"}, {`"take"`, `"count":null,"take"`, "count"}, {`"take"`, `"count":[2],"take"`, "count"},
-			{`"take"`, `"count":true,"take"`, "count"}, {`"take"`, `"count":2,"count":2,"take"`, "count"}, {`"take"`, `"Count":2,"take"`, "Count"},
-			{`"take"`, `"count":2,"parent":{"id":2},"take"`, ""}, {`"deck":"standard-52"`, `"deck":"shoe-8","count":158`, "count"}, {`"deck":"standard-52"`, `"deck":"shoe-16","count":256`, "count"},
+			{`"take"`, `"count":0,"take"`, "count"}, {`"take"`, `"count":1,"take"`, "count"},
+			{`"take"`, `"count":-1,"take"`, "count"}, {`"take"`, `"count":257,"take"`, "count"},
+			{`"take"`, `"count":1000000000,"take"`, "count"}, {`"take"`, `"count":1e9,"take"`, "count"},
+			{`"take"`, `"count":18446744073709551618,"take"`, "count"},
+			{`"take"`, `"count":4294967298,"take"`, "count"},
+			{`"take"`, `"count":"2","take"`, "count"}, {`"take"`, `"count":2.0,"take"`, "count"},
+			{`"take"`, `"count":2.5,"take"`, "count"}, {`"take"`, `"count":null,"take"`, "count"},
+			{`"take"`, `"count":[2],"take"`, "count"},
+			{`"take"`, `"count":true,"take"`, "count"}, {`"take"`, `"count":2,"count":2,"take"`, "count"},
+			{`"take"`, `"Count":2,"take"`, "Count"},
+			{`"take"`, `"count":2,"parent":{"id":2},"take"`, ""},
+			{`"deck":"standard-52"`, `"deck":"shoe-8","count":158`, "count"},
+			{`"deck":"standard-52"`, `"deck":"shoe-16","count":256`, "count"},
 			{`"take"`, `"count":2,"mix":{"slots":["q6urq6urq6urq6urq6urq6urq6urq6urq6urq6urq6s="]},"take"`, "count"},
 		}},
 		{path + "/deal", "", `{"first":0,"runs":[{"count":2,"purpose":"seat","recipient":"seat-1","public":false},{"count":1,"purpose":"burn"}],"close":{"outcome":"void","reason":"misdeal"}}`, [][3]string{
-			{`0,`, `null,`, "first"}, {`0,`, `-1,`, "first"}, {`0,`, `"0",`, "first"}, {`0,`, `0.0,`, "first"}, {`0,`, `4097,`, "first"}, {`"first":0,`, ``, "first"}, {`0,`, `9223372036854775808,`, "first"},
-			{`"runs":[`, `"runs":[],"x":[`, "x"}, {`"count":2,`, ``, "runs[0].count"}, {`2,`, `0,`, "runs[0].count"}, {`2,`, `-2,`, "runs[0].count"}, {`2,`, `4097,`, "runs[0].count"}, {`2,`, `null,`, "runs[0].count"},
-			{`2,`, `2,"count":2,`, "runs[0].count"}, {`"burn"`, `"Burn"`, "runs[1].purpose"}, {`"burn"`, `null`, "runs[1].purpose"}, {`"burn"`, `3`, "runs[1].purpose"}, {`,"purpose":"burn"`, ``, "runs[1].purpose"},
-			{`"seat-1"`, `""`, "runs[0].recipient"}, {`"seat-1"`, `"seat 1"`, "runs[0].recipient"}, {`"seat-1"`, `null`, "runs[0].recipient"}, {`false`, `0`, "runs[0].public"}, {`false`, `"false"`, "runs[0].public"}, {`false`, `null`, "runs[0].public"},
-			{`{"count":1,"purpose":"burn"}`, `null`, "runs[1]"}, {`{"count":1,"purpose":"burn"}`, `7`, "runs[1]"}, {`{"count":1,"purpose":"burn"}`, `{"count":1,"purpose":"burn","note":"x"}`, "runs[1].note"},
-			{`"void"`, `"expired"`, "close.outcome"}, {`"void"`, `"continued"`, "close.outcome"}, {`"void"`, `"VOID"`, "close.outcome"}, {`"void"`, `null`, "close.outcome"}, {`"outcome":"void",`, ``, "close.outcome"},
-			{`"misdeal"`, `"tape_lost"`, "close.reason"}, {`"misdeal"`, `""`, "close.reason"}, {`"misdeal"`, `"because"`, "close.reason"}, {`,"reason":"misdeal"`, ``, "close.reason"}, {`"void"`, `"completed"`, "close.reason"},
-			{`"close":{"outcome":"void","reason":"misdeal"}`, `"close":null`, "close"}, {`"close":{"outcome":"void","reason":"misdeal"}`, `"close":"void"`, "close"}, {`"misdeal"`, `"misdeal","tape":""`, "close.tape"},
+			{`0,`, `null,`, "first"}, {`0,`, `-1,`, "first"}, {`0,`, `"0",`, "first"}, {`0,`, `0.0,`, "first"},
+			{`0,`, `4097,`, "first"}, {`"first":0,`, ``, "first"}, {`0,`, `9223372036854775808,`, "first"},
+			{`"runs":[`, `"runs":[],"x":[`, "x"}, {`"count":2,`, ``, "runs[0].count"}, {`2,`, `0,`, "runs[0].count"},
+			{`2,`, `-2,`, "runs[0].count"}, {`2,`, `4097,`, "runs[0].count"}, {`2,`, `null,`, "runs[0].count"},
+			{`2,`, `2,"count":2,`, "runs[0].count"}, {`"burn"`, `"Burn"`, "runs[1].purpose"},
+			{`"burn"`, `null`, "runs[1].purpose"}, {`"burn"`, `3`, "runs[1].purpose"},
+			{`,"purpose":"burn"`, ``, "runs[1].purpose"},
+			{`"seat-1"`, `""`, "runs[0].recipient"}, {`"seat-1"`, `"seat 1"`, "runs[0].recipient"},
+			{`"seat-1"`, `null`, "runs[0].recipient"}, {`false`, `0`, "runs[0].public"},
+			{`false`, `"false"`, "runs[0].public"}, {`false`, `null`, "runs[0].public"},
+			{`{"count":1,"purpose":"burn"}`, `null`, "runs[1]"}, {`{"count":1,"purpose":"burn"}`, `7`, "runs[1]"},
+			{`{"count":1,"purpose":"burn"}`, `{"count":1,"purpose":"burn","note":"x"}`, "runs[1].note"},
+			{`"void"`, `"expired"`, "close.outcome"}, {`"void"`, `"continued"`, "close.outcome"},
+			{`"void"`, `"VOID"`, "close.outcome"}, {`"void"`, `null`, "close.outcome"},
+			{`"outcome":"void",`, ``, "close.outcome"},
+			{`"misdeal"`, `"tape_lost"`, "close.reason"}, {`"misdeal"`, `""`, "close.reason"},
+			{`"misdeal"`, `"because"`, "close.reason"}, {`,"reason":"misdeal"`, ``, "close.reason"},
+			{`"void"`, `"completed"`, "close.reason"},
+			{`"close":{"outcome":"void","reason":"misdeal"}`, `"close":null`, "close"},
+			{`"close":{"outcome":"void","reason":"misdeal"}`, `"close":"void"`, "close"},
+			{`"misdeal"`, `"misdeal","tape":""`, "close.tape"},
 		}},
 		{path + "/close", "", `{"outcome":"void","reason":"misdeal"}`, [][3]string{
-			{`"void"`, `"expired"`, "outcome"}, {`"void"`, `""`, "outcome"}, {`"void"`, `4`, "outcome"}, {`"void"`, `null`, "outcome"}, {`"outcome":"void",`, ``, "outcome"}, {`"void"`, `"completed"`, "reason"},
-			{`"misdeal"`, `null`, "reason"}, {`,"reason":"misdeal"`, ``, "reason"}, {`"misdeal"`, `"misdeal\u0000"`, "reason"},
+			{`"void"`, `"expired"`, "outcome"}, {`"void"`, `""`, "outcome"}, {`"void"`, `4`, "outcome"},
+			{`"void"`, `null`, "outcome"}, {`"outcome":"void",`, ``, "outcome"}, {`"void"`, `"completed"`, "reason"},
+			{`"misdeal"`, `null`, "reason"}, {`,"reason":"misdeal"`, ``, "reason"},
+			{`"misdeal"`, `"misdeal\u0000"`, "reason"},
 		}},
 	}
 }
@@ -120,8 +160,10 @@ func TestBadInput(t *testing.T) {
 		a.method, a.token = http.MethodPost, s.dealerToken
 		got := s.do(a)
 		p := got.problem(t)
-		if got.status < 400 || got.status > 499 || !strings.Contains(codes, string(p.Code)) || field != "" && value(p.Field) != field {
-			t.Errorf("%s: %s: %d %s %q (%s), not %s %q", a.path, name, got.status, p.Code, value(p.Field), value(p.Detail), codes, field)
+		if got.status < 400 || got.status > 499 || !strings.Contains(codes, string(p.Code)) || field != "" &&
+			value(p.Field) != field {
+			t.Errorf("%s: %s: %d %s %q (%s), not %s %q", a.path, name, got.status, p.Code, value(p.Field),
+				value(p.Detail), codes, field)
 		}
 	}
 	for _, post := range posts(path) {
@@ -148,7 +190,8 @@ func TestBadInput(t *testing.T) {
 	// The good bodies are good, so it was the changes.
 	for _, post := range posts(path)[:2] {
 		inAnHour := time.Now().Add(time.Hour).UTC().Format(secondsLayout)
-		if got := s.post(post.path, post.key, strings.Replace(post.good, "2030-01-02T03:04:05Z", inAnHour, 1)); got.status != 200 {
+		if got := s.post(post.path, post.key,
+			strings.Replace(post.good, "2030-01-02T03:04:05Z", inAnHour, 1)); got.status != 200 {
 			t.Errorf("%s: %d %s", post.path, got.status, cut(got.body))
 		}
 	}
@@ -157,16 +200,21 @@ func TestBadInput(t *testing.T) {
 func tryHeaders(try func(string, ask, string, string), path, key, good string) {
 	header := func(name string, values ...string) http.Header { return http.Header{name: values} }
 	media := string(CodeUnsupportedMediaType)
-	for _, v := range []string{"", "text/plain", "application/json; charset=latin1", "application/json; charset=utf-8; x=1", "application/x-www-form-urlencoded",
+	for _, v := range []string{"", "text/plain", "application/json; charset=latin1",
+		"application/json; charset=utf-8; x=1", "application/x-www-form-urlencoded",
 		"multipart/form-data; boundary=x", "application/JSON/x", "json", "application/json,application/json"} {
-		try("content type "+v, ask{path: path, key: key, body: good, header: header("Content-Type", v)}, media, "Content-Type")
+		try("content type "+v, ask{path: path, key: key, body: good, header: header("Content-Type", v)}, media,
+			"Content-Type")
 	}
 	try("no content type", ask{path: path, key: key, body: good, header: header("Content-Type")}, media, "Content-Type")
-	try("two content types", ask{path: path, key: key, body: good, header: header("Content-Type", "application/json", "application/json")}, media, "Content-Type")
+	try("two content types", ask{path: path, key: key, body: good,
+		header: header("Content-Type", "application/json", "application/json")}, media, "Content-Type")
 	for _, v := range []string{"gzip", "deflate", "br", "identity", ""} {
-		try("encoding "+v, ask{path: path, key: key, body: good, header: header("Content-Encoding", v)}, media, "Content-Encoding")
+		try("encoding "+v, ask{path: path, key: key, body: good, header: header("Content-Encoding", v)}, media,
+			"Content-Encoding")
 	}
-	try("endless body", ask{path: path, key: key, body: io.MultiReader(strings.NewReader(good[:1]), endless{})}, string(CodeBodyTooLarge), "")
+	try("endless body", ask{path: path, key: key, body: io.MultiReader(strings.NewReader(good[:1]), endless{})},
+		string(CodeBodyTooLarge), "")
 	for _, q := range []string{"?x=1", "?recipient=seat-1", "?", "?%zz", "?a;b"} {
 		try("query "+q, ask{path: path + q, key: key, body: good}, string(CodeInvalidValue), "")
 	}
@@ -174,9 +222,11 @@ func tryHeaders(try func(string, ask, string, string), path, key, good string) {
 		return
 	}
 	try("no key", ask{path: path, body: good}, string(CodeIdempotencyKeyMissing), "Idempotency-Key")
-	try("two keys", ask{path: path, body: good, header: header("Idempotency-Key", "a", "b")}, string(CodeIdempotencyKeyMissing), "Idempotency-Key")
+	try("two keys", ask{path: path, body: good, header: header("Idempotency-Key", "a", "b")},
+		string(CodeIdempotencyKeyMissing), "Idempotency-Key")
 	for _, v := range []string{"a b", "ä", strings.Repeat("k", 256), ""} {
-		try("key "+v, ask{path: path, body: good, header: header("Idempotency-Key", v)}, string(CodeInvalidValue), "Idempotency-Key")
+		try("key "+v, ask{path: path, body: good, header: header("Idempotency-Key", v)}, string(CodeInvalidValue),
+			"Idempotency-Key")
 	}
 }
 
@@ -249,9 +299,12 @@ func TestBadPaths(t *testing.T) {
 	}
 	for _, a := range []ask{
 		{method: "DELETE", path: good}, {method: "PUT", path: good + "/deal"}, {method: "GET", path: "/v1/main/latch"},
-		{method: "POST", path: "/log/main/checkpoint"}, {method: "POST", path: "/"}, {method: "OPTIONS", path: "/v1/main/access"},
-		{method: "GET", path: good + "/close"}, {method: "PATCH", path: "/openapi.yaml"}, {method: "get", path: "/v1/main/access"},
-		{method: "GET", path: "/v1/verify"}, {method: "PROPFIND", path: "/log/main/checkpoint"}, {method: "TRACE", path: "/"},
+		{method: "POST", path: "/log/main/checkpoint"}, {method: "POST", path: "/"},
+		{method: "OPTIONS", path: "/v1/main/access"},
+		{method: "GET", path: good + "/close"}, {method: "PATCH", path: "/openapi.yaml"},
+		{method: "get", path: "/v1/main/access"},
+		{method: "GET", path: "/v1/verify"}, {method: "PROPFIND", path: "/log/main/checkpoint"},
+		{method: "TRACE", path: "/"},
 	} {
 		got := s.do(a)
 		got.want(t, CodeMethodNotAllowed, "")
@@ -270,7 +323,8 @@ func TestProblemsHoldNoInput(t *testing.T) {
 	t.Parallel()
 	s := newStack(t, stackOptions{})
 	secret := strings.Repeat("PLANTED", 200)
-	for _, body := range []string{`{"table":"` + secret + `"}`, `{"` + secret + `":1}`, `{"table":"t","deck":"` + secret + `"}`, `{"table":"t","close_by":"` + secret + `"}`, secret} {
+	for _, body := range []string{`{"table":"` + secret + `"}`, `{"` + secret + `":1}`, `{"table":"t","deck":"` +
+		secret + `"}`, `{"table":"t","close_by":"` + secret + `"}`, secret} {
 		got := s.post("/v1/main/shuffles", "k", body)
 		if n := bytes.Count(got.body, []byte("PLANTED")); got.status/100 != 4 || n > 30 {
 			t.Errorf("%d with %d times the input", got.status, n)

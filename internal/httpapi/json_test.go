@@ -193,7 +193,8 @@ func hasNull(body []byte) bool {
 }
 
 func FuzzTimestamp(f *testing.F) {
-	for _, s := range []string{"2026-03-14T15:09:26.535Z", "2026-03-14T15:09:26Z", "2026-03-14t15:09:26Z", "9999-12-31T23:59:59.999Z", ""} {
+	for _, s := range []string{"2026-03-14T15:09:26.535Z", "2026-03-14T15:09:26Z", "2026-03-14t15:09:26Z",
+		"9999-12-31T23:59:59.999Z", ""} {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, s string) {
@@ -202,7 +203,8 @@ func FuzzTimestamp(f *testing.F) {
 			return
 		}
 		back, err := at.MarshalText()
-		if err != nil || at < 0 || strings.TrimSuffix(strings.TrimSuffix(string(back), "Z"), ".000") != strings.TrimSuffix(strings.TrimSuffix(s, "Z"), ".000") {
+		if err != nil || at < 0 || strings.TrimSuffix(strings.TrimSuffix(string(back), "Z"),
+			".000") != strings.TrimSuffix(strings.TrimSuffix(s, "Z"), ".000") {
 			t.Fatalf("%q is %q", s, back)
 		}
 	})

@@ -87,7 +87,8 @@ func keyBody(origin string, req *KeyRequest) (*audit.Key, error) {
 	}
 	for _, m := range members {
 		if m.there && m.of != req.Subject {
-			return nil, &refusal{code: CodeInvalidRequest, field: m.name, detail: "goes with the subject " + string(m.of)}
+			return nil, &refusal{code: CodeInvalidRequest, field: m.name, detail: "goes with the subject " +
+				string(m.of)}
 		}
 		if !m.there && m.of == req.Subject && m.needs {
 			return nil, &refusal{code: CodeInvalidRequest, field: m.name, detail: "is needed with this subject"}

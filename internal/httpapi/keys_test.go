@@ -44,7 +44,8 @@ func TestKeys(t *testing.T) {
 		t.Errorf("the hand-over under the old key: %+v", v)
 	}
 	list := read[Keys](t, s.get("/v1/main/keys", "")).Keys
-	if len(list) != 3 || list[1].Subject != KeySubjectAuditor || base64.StdEncoding.EncodeToString(list[1].Public) != public ||
+	if len(list) != 3 || list[1].Subject != KeySubjectAuditor ||
+		base64.StdEncoding.EncodeToString(list[1].Public) != public ||
 		list[2].Entry != rotated.Index || value(list[2].Vkey) != s.next.VKey() {
 		t.Errorf("%+v", list)
 	}
@@ -63,10 +64,12 @@ func TestKeys(t *testing.T) {
 		t.Error("the first receipt changed with the key")
 	}
 
-	retire := fmt.Sprintf(`{"subject":"retirement","retired":"signing","id":%q,"from":"2026-03-14T15:09:26.535Z"}`, value(before[0].ID))
+	retire := fmt.Sprintf(`{"subject":"retirement","retired":"signing","id":%q,"from":"2026-03-14T15:09:26.535Z"}`,
+		value(before[0].ID))
 	at := read[Appended](t, s.addKey(retire))
 	list = read[Keys](t, s.get("/v1/main/keys", "")).Keys
-	if k := list[3]; k.Entry != at.Index || value(k.Retired) != KeyRetiredSigning || value(k.ID) != value(before[0].ID) || k.From == nil || *k.From != 1773500966535 {
+	if k := list[3]; k.Entry != at.Index || value(k.Retired) != KeyRetiredSigning ||
+		value(k.ID) != value(before[0].ID) || k.From == nil || *k.From != 1773500966535 {
 		t.Errorf("%+v", k)
 	}
 	judge(old, verify.Failed) // for this daemon; who pinned the key knows since when it counts no more
@@ -77,23 +80,28 @@ func TestKeys(t *testing.T) {
 		code  Code
 		field string
 	}{
-		"no subject":              {`{}`, CodeInvalidValue, "subject"},
-		"an unknown subject":      {`{"subject":"sealing"}`, CodeInvalidValue, "subject"},
-		"a disclosure key":        {`{"subject":"disclosure"}`, CodeInvalidValue, "subject"},
-		"signing without a key":   {`{"subject":"signing"}`, CodeInvalidRequest, "vkey"},
-		"members of another":      {`{"subject":"signing","vkey":"x","policy":"quorum none\n"}`, CodeInvalidRequest, "policy"},
-		"no verifier key":         {`{"subject":"signing","vkey":"x"}`, CodeInvalidValue, "vkey"},
-		"a key of another ledger": {`{"subject":"signing","vkey":"` + foreignVKey(t) + `"}`, CodeInvalidRequest, "vkey"},
-		"a key that is not here":  {`{"subject":"signing","vkey":"` + anotherVKey(t, s.origin) + `"}`, CodeKey, ""},
-		"a key that was there":    {`{"subject":"signing","vkey":"` + s.vkey + `"}`, CodeKey, ""},
-		"the same auditor":        {`{"subject":"auditor","public":"` + public + `"}`, CodeKey, ""},
-		"no point":                {`{"subject":"auditor","public":"AQIDBA=="}`, CodeKey, ""},
-		"a policy in no form":     {`{"subject":"policy","policy":"quorum nobody\n"}`, CodeKey, ""},
-		"an id of other size":     {`{"subject":"retirement","retired":"auditor","id":"AAAA"}`, CodeInvalidValue, "id"},
-		"an unknown id":           {`{"subject":"retirement","retired":"auditor","id":"` + encodeHash([32]byte{1}) + `"}`, CodeKey, ""},
-		"the last auditor":        {`{"subject":"retirement","retired":"auditor","id":"` + encodeHash(audit.KeyID(auditor.Public())) + `"}`, CodeKey, ""},
-		"retired before":          {retire, CodeKey, ""},
-		"witnesses that are away": {`{"subject":"policy","policy":"witness w ` + witnessVKey(t) + ` http://127.0.0.1:1\nquorum w\n"}`, CodePolicy, ""},
+		"no subject":            {`{}`, CodeInvalidValue, "subject"},
+		"an unknown subject":    {`{"subject":"sealing"}`, CodeInvalidValue, "subject"},
+		"a disclosure key":      {`{"subject":"disclosure"}`, CodeInvalidValue, "subject"},
+		"signing without a key": {`{"subject":"signing"}`, CodeInvalidRequest, "vkey"},
+		"members of another": {`{"subject":"signing","vkey":"x","policy":"quorum none\n"}`, CodeInvalidRequest,
+			"policy"},
+		"no verifier key": {`{"subject":"signing","vkey":"x"}`, CodeInvalidValue, "vkey"},
+		"a key of another ledger": {`{"subject":"signing","vkey":"` + foreignVKey(t) + `"}`, CodeInvalidRequest,
+			"vkey"},
+		"a key that is not here": {`{"subject":"signing","vkey":"` + anotherVKey(t, s.origin) + `"}`, CodeKey, ""},
+		"a key that was there":   {`{"subject":"signing","vkey":"` + s.vkey + `"}`, CodeKey, ""},
+		"the same auditor":       {`{"subject":"auditor","public":"` + public + `"}`, CodeKey, ""},
+		"no point":               {`{"subject":"auditor","public":"AQIDBA=="}`, CodeKey, ""},
+		"a policy in no form":    {`{"subject":"policy","policy":"quorum nobody\n"}`, CodeKey, ""},
+		"an id of other size":    {`{"subject":"retirement","retired":"auditor","id":"AAAA"}`, CodeInvalidValue, "id"},
+		"an unknown id": {`{"subject":"retirement","retired":"auditor","id":"` + encodeHash([32]byte{1}) +
+			`"}`, CodeKey, ""},
+		"the last auditor": {`{"subject":"retirement","retired":"auditor","id":"` +
+			encodeHash(audit.KeyID(auditor.Public())) + `"}`, CodeKey, ""},
+		"retired before": {retire, CodeKey, ""},
+		"witnesses that are away": {`{"subject":"policy","policy":"witness w ` + witnessVKey(t) +
+			` http://127.0.0.1:1\nquorum w\n"}`, CodePolicy, ""},
 	} {
 		t.Run(name, func(t *testing.T) { s.addKey(c.body).want(t, c.code, c.field) })
 	}

@@ -18,7 +18,8 @@ import (
 // Dealer is what the API needs of a ledger's dealer; *dealer.Dealer is one.
 type Dealer interface {
 	Shuffle(ctx context.Context, actor audit.Actor, key string, req dealer.ShuffleRequest) (dealer.Shuffle, error)
-	Shuffles(ctx context.Context, actor audit.Actor, key string, req dealer.ShuffleRequest, count int) ([]dealer.Shuffle, error)
+	Shuffles(ctx context.Context, actor audit.Actor, key string, req dealer.ShuffleRequest,
+		count int) ([]dealer.Shuffle, error)
 	Draws(ctx context.Context, actor audit.Actor, key string, req dealer.DrawsRequest) (dealer.Shuffle, error)
 	Mix(ctx context.Context, actor audit.Actor, id uint64, req dealer.MixRequest) (dealer.Mix, error)
 	Deal(ctx context.Context, actor audit.Actor, id uint64, req dealer.DealRequest) (dealer.Deal, error)

@@ -23,7 +23,8 @@ const twoHands = `{"first":0,"runs":[{"count":2,"purpose":"seat","recipient":"se
 // commit makes a shuffle and returns it with its path.
 func (s *stack) commit(table, key string) (Shuffle, string) {
 	s.t.Helper()
-	shuffle := read[Shuffle](s.t, s.post("/v1/main/shuffles", key, fmt.Sprintf(`{"table":%q,"deck":"standard-52"}`, table)))
+	shuffle := read[Shuffle](s.t, s.post("/v1/main/shuffles", key,
+		fmt.Sprintf(`{"table":%q,"deck":"standard-52"}`, table)))
 	return shuffle, fmt.Sprintf("/v1/main/shuffles/%d", shuffle.ID)
 }
 
@@ -70,13 +71,15 @@ func TestHand(t *testing.T) {
 	shown(s.dealerToken, "?recipient=seat-2", 2, 3, 5, 6, 7)
 	s.get(path+"/transcript?recipient=seat-9", s.dealerToken).want(t, CodeInvalidRequest, "recipient")
 
-	last := read[Deal](t, s.post(path+"/deal", "", `{"first":8,"runs":[{"count":1,"purpose":"discard"}],"close":{"outcome":"void","reason":"misdeal"}}`))
+	last := read[Deal](t, s.post(path+"/deal", "",
+		`{"first":8,"runs":[{"count":1,"purpose":"discard"}],"close":{"outcome":"void","reason":"misdeal"}}`))
 	if last.Close == nil || len(last.Close.Tape) != 129 {
 		t.Errorf("%+v", last)
 	}
 	shown("", "", 0, 1, 2, 3, 4, 5, 6, 7, 8)
 	state = read[ShuffleState](t, s.get(path, ""))
-	if state.State != ShuffleStateStateClosed || state.ClosedAt == nil || value(state.Outcome) != OutcomeVoid || value(state.Reason) != ReasonMisdeal {
+	if state.State != ShuffleStateStateClosed || state.ClosedAt == nil || value(state.Outcome) != OutcomeVoid ||
+		value(state.Reason) != ReasonMisdeal {
 		t.Errorf("%+v", state)
 	}
 	s.post(path+"/close", "", `{"outcome":"completed"}`).want(t, CodeRepeated, "")
@@ -170,15 +173,19 @@ func TestTimes(t *testing.T) {
 	at := time.Now().Add(time.Hour).UTC().Truncate(time.Second)
 	body := `{"table":"t","deck":"short-36","close_by":%q}`
 	got := s.post("/v1/main/shuffles", "1", fmt.Sprintf(body, at.Format(time.RFC3339)))
-	if read[Shuffle](t, got).CloseBy != Timestamp(at.UnixMilli()) || !bytes.Contains(got.body, []byte(at.Format(`"close_by":"2006-01-02T15:04:05.000Z"`))) {
+	if read[Shuffle](t, got).CloseBy != Timestamp(at.UnixMilli()) ||
+		!bytes.Contains(got.body, []byte(at.Format(`"close_by":"2006-01-02T15:04:05.000Z"`))) {
 		t.Errorf("%s", cut(got.body))
 	}
-	s.post("/v1/main/shuffles", "2", fmt.Sprintf(body, time.Now().Add(-time.Second).UTC().Format(millisLayout))).want(t, CodeCloseBy, "")
-	s.post("/v1/main/shuffles", "3", fmt.Sprintf(body, time.Now().Add(48*time.Hour).UTC().Format(millisLayout))).want(t, CodeCloseBy, "")
+	s.post("/v1/main/shuffles", "2", fmt.Sprintf(body, time.Now().Add(-time.Second).UTC().Format(millisLayout))).want(t,
+		CodeCloseBy, "")
+	s.post("/v1/main/shuffles", "3", fmt.Sprintf(body, time.Now().Add(48*time.Hour).UTC().Format(millisLayout))).want(t,
+		CodeCloseBy, "")
 
 	id := read[Shuffle](t, got).ID
 	s.clock.add(2 * time.Hour)
-	if state := read[ShuffleState](t, s.get(fmt.Sprintf("/v1/main/shuffles/%d", id), "")); state.State != ShuffleStateStateOverdue {
+	if state := read[ShuffleState](t, s.get(fmt.Sprintf("/v1/main/shuffles/%d", id),
+		"")); state.State != ShuffleStateStateOverdue {
 		t.Errorf("%+v", state)
 	}
 }
@@ -190,7 +197,8 @@ func TestEvidence(t *testing.T) {
 	shuffle, path := s.commit("t", "k")
 	read[Deal](t, s.post(path+"/deal", "", twoHands))
 	receipt := s.get(fmt.Sprintf("/v1/main/entries/%d/receipt", shuffle.ID), "")
-	if v := verify.Receipt(receipt.body, verify.Trust{VKey: s.vkey}); v.Verdict != verify.Proved || v.Entry.Index != shuffle.ID {
+	if v := verify.Receipt(receipt.body, verify.Trust{VKey: s.vkey}); v.Verdict != verify.Proved ||
+		v.Entry.Index != shuffle.ID {
 		t.Errorf("%+v", v)
 	}
 	s.get("/v1/main/entries/99/receipt", "").want(t, CodeNotFound, "")
@@ -209,15 +217,17 @@ func TestEvidence(t *testing.T) {
 		header   http.Header
 		want     string
 	}{
-		"transcript":         {transcript, nil, verify.Proved},
-		"receipt":            {receipt.body, text, verify.Proved},
-		"altered card":       {bytes.Replace(transcript, []byte(`"place":5`), []byte(`"place":4`), 1), nil, verify.Failed},
+		"transcript": {transcript, nil, verify.Proved},
+		"receipt":    {receipt.body, text, verify.Proved},
+		"altered card": {bytes.Replace(transcript, []byte(`"place":5`), []byte(`"place":4`), 1), nil,
+			verify.Failed},
 		"receipt as JSON":    {receipt.body, nil, verify.Proved}, // its first bytes say what it is
 		"transcript as text": {transcript, text, verify.Proved},
-		"almost a receipt":   {bytes.Replace(receipt.body, []byte("c2sp.org"), []byte("c2s.org"), 1), text, verify.Failed},
-		"nothing":            {nil, text, verify.Failed},
-		"no JSON":            {[]byte("\x00\xff"), nil, verify.Failed},
-		"truncated":          {transcript[:len(transcript)/2], nil, verify.Failed},
+		"almost a receipt": {bytes.Replace(receipt.body, []byte("c2sp.org"), []byte("c2s.org"), 1), text,
+			verify.Failed},
+		"nothing":   {nil, text, verify.Failed},
+		"no JSON":   {[]byte("\x00\xff"), nil, verify.Failed},
+		"truncated": {transcript[:len(transcript)/2], nil, verify.Failed},
 	} {
 		got := s.do(ask{method: http.MethodPost, path: "/v1/verify", body: c.evidence, header: c.header})
 		var v verify.Verdict
@@ -304,8 +314,10 @@ func TestLog(t *testing.T) {
 			t.Errorf("%s: %d %v", path, got.status, got.header)
 		}
 	}
-	for _, path := range []string{"0/001", "0/002", "0/001.p/255", "1/000", "2/000.p/1", "entries/001", "entries/002.p/1",
-		"0/0", "0/1", "0/000.p/0", "0/000.p/256", "0/000.p/01", "00/000", "-1/000", "63/000", "0/x000/000", "0/000/", "data/000",
+	for _, path := range []string{"0/001", "0/002", "0/001.p/255", "1/000", "2/000.p/1", "entries/001",
+		"entries/002.p/1",
+		"0/0", "0/1", "0/000.p/0", "0/000.p/256", "0/000.p/01", "00/000", "-1/000", "63/000", "0/x000/000", "0/000/",
+		"data/000",
 		"8/0/000", "0/000.p/", "0/000.p/1/", "entries", "0/x001/x234/067", "0/999999999999999999999"} {
 		got := s.get("/log/main/tile/"+path, "")
 		if got.status != 404 {

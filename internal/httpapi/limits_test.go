@@ -63,7 +63,8 @@ func TestConcurrencyLimit(t *testing.T) {
 		t.Errorf("readiness while full: %d", got.status)
 	}
 	// A request that was answered a moment ago may still be counted.
-	waitForFigures(t, s, `shuffled_ledger_waiting{ledger="main"} 1`, `shuffled_http_refused_total{ledger="main",reason="queue"} 2`,
+	waitForFigures(t, s, `shuffled_ledger_waiting{ledger="main"} 1`,
+		`shuffled_http_refused_total{ledger="main",reason="queue"} 2`,
 		"shuffled_http_requests_in_flight 4")
 	close(release)
 	for range most + waiting {
@@ -94,12 +95,14 @@ func TestReadRate(t *testing.T) {
 			t.Errorf("%s with a token: %d", p, got.status)
 		}
 	}
-	for _, p := range []string{"/v1/main/keys", "/log/main/checkpoint", "/log/main/tile/0/000.p/2", "/", "/openapi.yaml"} {
+	for _, p := range []string{"/v1/main/keys", "/log/main/checkpoint", "/log/main/tile/0/000.p/2", "/",
+		"/openapi.yaml"} {
 		if got := s.get(p, ""); got.status != 200 {
 			t.Errorf("%s: %d", p, got.status)
 		}
 	}
-	if figures := string(operator(t, s, "/metrics").body); !strings.Contains(figures, `shuffled_http_refused_total{ledger="main",reason="address_rate"} 3`) {
+	if figures := string(operator(t, s, "/metrics").body); !strings.Contains(figures,
+		`shuffled_http_refused_total{ledger="main",reason="address_rate"} 3`) {
 		t.Error("refusals are not counted")
 	}
 	s.clock.add(time.Second)
@@ -150,7 +153,8 @@ func TestVerifyingLimit(t *testing.T) {
 	s.api.verifying.TryAcquire(1)
 	s.do(ask{method: "POST", path: "/v1/verify", body: "{}"}).want(t, CodeOverloaded, "")
 	s.api.verifying.Release(1)
-	s.do(ask{method: "POST", path: "/v1/verify", body: "{}", header: http.Header{"Content-Type": {"text/html"}}}).want(t, CodeUnsupportedMediaType, "Content-Type")
+	s.do(ask{method: "POST", path: "/v1/verify", body: "{}",
+		header: http.Header{"Content-Type": {"text/html"}}}).want(t, CodeUnsupportedMediaType, "Content-Type")
 	if got := s.do(ask{method: "POST", path: "/v1/verify", body: "{}"}); got.status != 200 {
 		t.Errorf("%d", got.status)
 	}
@@ -182,7 +186,8 @@ func TestSlowEvidence(t *testing.T) {
 			refused = w.Code
 		}
 	}
-	if got := s.do(ask{method: "POST", path: "/v1/verify", body: "{}"}); refused != http.StatusServiceUnavailable || got.status != http.StatusOK {
+	if got := s.do(ask{method: "POST", path: "/v1/verify", body: "{}"}); refused != http.StatusServiceUnavailable ||
+		got.status != http.StatusOK {
 		t.Errorf("after %d and %d: %d", len(stop), refused, got.status)
 	}
 	for _, end := range stop {
@@ -271,11 +276,13 @@ func TestServerLimits(t *testing.T) {
 	}
 	head := "POST /v1/main/shuffles/99/close HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nAuthorization: Bearer " + s.dealerToken + "\r\n"
 	for name, c := range map[string]struct{ text, want string }{
-		"slow header":         {"GET / HTTP/1.1\r\nHost: x\r\n", ""},
-		"slow body":           {head + "Content-Length: 30\r\n\r\n{", `"code":"request_timeout"`},
-		"slow chunks":         {head + "Transfer-Encoding: chunked\r\n\r\n1\r\n{\r\n", `"code":"request_timeout"`},
-		"header flood":        {"GET / HTTP/1.1\r\nHost: x\r\nX: " + strings.Repeat("x", 64<<10) + "\r\n\r\n", "HTTP/1.1 431 "},
-		"many headers":        {"GET / HTTP/1.1\r\nHost: x\r\n" + strings.Repeat("X: y\r\n", 10_000) + "\r\n", "HTTP/1.1 431 "},
+		"slow header": {"GET / HTTP/1.1\r\nHost: x\r\n", ""},
+		"slow body":   {head + "Content-Length: 30\r\n\r\n{", `"code":"request_timeout"`},
+		"slow chunks": {head + "Transfer-Encoding: chunked\r\n\r\n1\r\n{\r\n", `"code":"request_timeout"`},
+		"header flood": {"GET / HTTP/1.1\r\nHost: x\r\nX: " + strings.Repeat("x", 64<<10) + "\r\n\r\n",
+			"HTTP/1.1 431 "},
+		"many headers": {"GET / HTTP/1.1\r\nHost: x\r\n" + strings.Repeat("X: y\r\n", 10_000) + "\r\n",
+			"HTTP/1.1 431 "},
 		"body said too large": {head + "Content-Length: 99999999\r\n\r\n", `"code":"body_too_large"`},
 		"two lengths":         {head + "Content-Length: 2\r\nContent-Length: 3\r\n\r\n{}", "HTTP/1.1 400 "},
 		"length and chunks":   {head + "Content-Length: 2\r\nTransfer-Encoding: gzip\r\n\r\n{}", "HTTP/1.1 501 "},
@@ -316,7 +323,8 @@ func TestSlowCallers(t *testing.T) {
 func TestCancelled(t *testing.T) {
 	t.Parallel()
 	s := newStack(t, stackOptions{limits: Limits{Request: time.Nanosecond}})
-	s.post("/v1/main/shuffles", "k", `{"table":"t","deck":"short-36"}`).want(t, CodeUnavailable, "") // the token could not be read
+	s.post("/v1/main/shuffles", "k", `{"table":"t","deck":"short-36"}`).want(t, CodeUnavailable,
+		"") // the token could not be read
 	s.get("/v1/main/shuffles/1", "").want(t, CodeUnavailable, "")
 	if s.ledger.Live().Size != s.size {
 		t.Error("an entry was written")
@@ -348,13 +356,16 @@ func TestLogAndMetrics(t *testing.T) {
 	_, wrong, _ := strings.Cut(s.wrong, ".")
 	var tape bytes.Buffer
 	fmt.Fprintf(&tape, "%x", closed.Tape[:16])
-	for name, planted := range map[string]string{"secret": secret, "wrong secret": wrong, "key": "key-planted", "table": "table-planted",
-		"path": "planted-path", "method": "PLANTED", "recipient": "seat-1", "tape": tape.String(), "card salt": read[Deal](t, deal).Cards[0].Salt, "id": "77777"} {
+	for name, planted := range map[string]string{"secret": secret, "wrong secret": wrong, "key": "key-planted",
+		"table": "table-planted",
+		"path":  "planted-path", "method": "PLANTED", "recipient": "seat-1", "tape": tape.String(),
+		"card salt": read[Deal](t, deal).Cards[0].Salt, "id": "77777"} {
 		if strings.Contains(log, planted) || strings.Contains(figures, planted) {
 			t.Errorf("the %s is in the log or the metrics", name)
 		}
 	}
-	for _, want := range []string{`"msg":"request"`, `"route":"POST /v1/{ledger}/shuffles/{id}/deal"`, `"status":200`, s.dealerID, `"status":401`, `"route":""`} {
+	for _, want := range []string{`"msg":"request"`, `"route":"POST /v1/{ledger}/shuffles/{id}/deal"`, `"status":200`,
+		s.dealerID, `"status":401`, `"route":""`} {
 		if !strings.Contains(log, want) {
 			t.Errorf("no %s in the log", want)
 		}

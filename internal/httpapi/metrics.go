@@ -74,7 +74,8 @@ func newMetrics(s *Server) (*metrics, error) {
 	}, func() float64 { return float64(s.connections.inside(s.cfg.Limits.Connections)) })
 
 	all := []prometheus.Collector{
-		m.requests, m.seconds, m.refused, m.connections, build, inFlight, open, ledgerFigures{&s.ledgers, s.working, s.cfg.Now},
+		m.requests, m.seconds, m.refused, m.connections, build, inFlight, open,
+		ledgerFigures{&s.ledgers, s.working, s.cfg.Now},
 		collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}),
 	}
 	for _, c := range append(all, s.cfg.Collectors...) {
@@ -124,19 +125,26 @@ var figures = []ledgerFigure{
 	figure("entries", "Entries of the ledger.", func(l *served) float64 { return float64(l.Log.Live().Size) }),
 	figure("newest_entry_timestamp_seconds", "Time of the newest entry, in seconds since 1970.",
 		func(l *served) float64 { return float64(l.Log.Live().Time) / 1000 }),
-	figure("open_shuffles", "Shuffles that are not closed.", func(l *served) float64 { return float64(l.Log.Live().Open) }),
-	figure("entropy_latched", "1 while the entropy latch is set.", func(l *served) float64 { return boolFigure(l.Log.Live().Latched) }),
-	figure("kill_switches", "Kill switches that are set.", func(l *served) float64 { return float64(l.Log.Live().Switches) }),
-	figure("queue", "Requests that wait for the sequencer.", func(l *served) float64 { return float64(l.Log.QueueLen()) }),
+	figure("open_shuffles", "Shuffles that are not closed.",
+		func(l *served) float64 { return float64(l.Log.Live().Open) }),
+	figure("entropy_latched", "1 while the entropy latch is set.",
+		func(l *served) float64 { return boolFigure(l.Log.Live().Latched) }),
+	figure("kill_switches", "Kill switches that are set.",
+		func(l *served) float64 { return float64(l.Log.Live().Switches) }),
+	figure("queue", "Requests that wait for the sequencer.",
+		func(l *served) float64 { return float64(l.Log.QueueLen()) }),
 	figure("cosigned_entries", "Entries that a cosigned checkpoint covers; 0 without witnesses.",
 		func(l *served) float64 { return float64(l.Log.Live().Cosigned) }),
-	figure("writable", "1 while entries can be written.", func(l *served) float64 { return boolFigure(l.Log.Ready() == nil) }),
+	figure("writable", "1 while entries can be written.",
+		func(l *served) float64 { return boolFigure(l.Log.Ready() == nil) }),
 }
 
 var (
-	waitingTurn = prometheus.NewDesc("shuffled_ledger_waiting", "Requests that wait for their turn.", []string{"ledger"}, nil)
-	overdue     = prometheus.NewDesc("shuffled_ledger_overdue_shuffles", "Open shuffles whose close-by has passed.", []string{"ledger"}, nil)
-	oldestOpen  = prometheus.NewDesc("shuffled_ledger_oldest_open_seconds",
+	waitingTurn = prometheus.NewDesc("shuffled_ledger_waiting", "Requests that wait for their turn.",
+		[]string{"ledger"}, nil)
+	overdue = prometheus.NewDesc("shuffled_ledger_overdue_shuffles", "Open shuffles whose close-by has passed.",
+		[]string{"ledger"}, nil)
+	oldestOpen = prometheus.NewDesc("shuffled_ledger_oldest_open_seconds",
 		"Age of the oldest open shuffle, 0 for none. It and the overdue ones are absent while the ledger does not answer.", []string{"ledger"}, nil)
 )
 
@@ -153,8 +161,10 @@ var mostOvertaken = prometheus.NewDesc("shuffled_ledger_most_overtaken",
 // collectAppends shows what became of the ledger's batches.
 func collectAppends(ch chan<- prometheus.Metric, l *served) {
 	a := l.Log.Live().Appends
-	for outcome, n := range map[string]uint64{"landed": a.Landed, "lost": a.Lost, "duplicate": a.Duplicate, "failed": a.Failed, "unknown": a.Unknown} {
-		ch <- prometheus.MustNewConstMetric(appendsTotal, prometheus.CounterValue, float64(n), l.Log.Info().Name, outcome)
+	for outcome, n := range map[string]uint64{"landed": a.Landed, "lost": a.Lost, "duplicate": a.Duplicate,
+		"failed": a.Failed, "unknown": a.Unknown} {
+		ch <- prometheus.MustNewConstMetric(appendsTotal, prometheus.CounterValue, float64(n), l.Log.Info().Name,
+			outcome)
 	}
 	ch <- prometheus.MustNewConstMetric(mostOvertaken, prometheus.GaugeValue, float64(a.Most), l.Log.Info().Name)
 }
@@ -183,7 +193,8 @@ func (f ledgerFigures) Collect(ch chan<- prometheus.Metric) {
 	ledgers, _ := f.ledgers.all()
 	for _, l := range ledgers {
 		gauge := func(desc *prometheus.Desc, v float64, labels ...string) {
-			ch <- prometheus.MustNewConstMetric(desc, prometheus.GaugeValue, v, append([]string{l.Log.Info().Name}, labels...)...)
+			ch <- prometheus.MustNewConstMetric(desc, prometheus.GaugeValue, v,
+				append([]string{l.Log.Info().Name}, labels...)...)
 		}
 		for _, f := range figures {
 			gauge(f.desc, f.read(l))

@@ -43,7 +43,8 @@ func TestOperator(t *testing.T) {
 		t.Errorf("%d", got.status)
 	}
 	ready := read[Readiness](t, operator(t, s, "/readyz"))
-	if !ready.Ready || len(ready.Ledgers) != 1 || ready.Ledgers[0].Name != "main" || ready.Ledgers[0].Size != s.size || ready.Ledgers[0].Newest == 0 {
+	if !ready.Ready || len(ready.Ledgers) != 1 || ready.Ledgers[0].Name != "main" || ready.Ledgers[0].Size != s.size ||
+		ready.Ledgers[0].Newest == 0 {
 		t.Errorf("%+v", ready)
 	}
 	operator(t, s, "/v1/main/keys").want(t, CodeNoSuchRoute, "")
@@ -111,7 +112,8 @@ func TestStopped(t *testing.T) {
 	}
 	s.post("/v1/main/shuffles", "k2", `{"table":"t","deck":"short-36"}`).want(t, CodeNotReady, "")
 	s.post(path+"/deal", "", twoHands).want(t, CodeNotReady, "")
-	for _, read := range []string{path, path + "/transcript", fmt.Sprintf("/v1/main/entries/%d/receipt", s.size), "/log/main/checkpoint", "/log/main/tile/0/000.p/2"} {
+	for _, read := range []string{path, path + "/transcript", fmt.Sprintf("/v1/main/entries/%d/receipt", s.size),
+		"/log/main/checkpoint", "/log/main/tile/0/000.p/2"} {
 		if got := s.get(read, ""); got.status != 200 {
 			t.Errorf("%s: %d %s", read, got.status, cut(got.body))
 		}
@@ -163,13 +165,16 @@ func TestFailures(t *testing.T) {
 			t.Errorf("%s shows its cause", c.code)
 		}
 		id := got.header.Get("Request-Id")
-		if !strings.Contains(s.log.String(), fmt.Sprintf(`"request":%q,"route":"GET /v1/{ledger}/shuffles/{id}","code":%q,"error":"PLANTED`, id, c.code)) {
+		if !strings.Contains(s.log.String(),
+			fmt.Sprintf(`"request":%q,"route":"GET /v1/{ledger}/shuffles/{id}","code":%q,"error":"PLANTED`, id,
+				c.code)) {
 			t.Errorf("the cause of %s is not in the log under %s", c.code, id)
 		}
 	}
 	broken.panic = "SECRET in a panic"
 	got := s.get("/v1/main/shuffles/1", "")
-	if got.want(t, CodeInternal, ""); strings.Contains(string(got.body)+s.log.String(), "SECRET") || !strings.Contains(s.log.String(), "request panicked") {
+	if got.want(t, CodeInternal, ""); strings.Contains(string(got.body)+s.log.String(), "SECRET") ||
+		!strings.Contains(s.log.String(), "request panicked") {
 		t.Error("a panic shows its value, or is not logged")
 	}
 	if n := s.api.inFlight.Load(); n != 0 || s.api.working.places.free != s.api.cfg.Limits.Concurrent {
@@ -181,11 +186,14 @@ func TestPages(t *testing.T) {
 	t.Parallel()
 	s := newStack(t, stackOptions{})
 	home := s.get("/", "")
-	if h := home.header; string(home.body) != string(web.Page) || h.Get("Content-Type") != "text/html; charset=utf-8" || h.Get("ETag") != web.ETag ||
-		h.Get("Content-Security-Policy") != web.Policy || h.Get("Referrer-Policy") != "no-referrer" || h.Get("Cache-Control") != "public, max-age=60" {
+	if h := home.header; string(home.body) != string(web.Page) || h.Get("Content-Type") != "text/html; charset=utf-8" ||
+		h.Get("ETag") != web.ETag ||
+		h.Get("Content-Security-Policy") != web.Policy || h.Get("Referrer-Policy") != "no-referrer" ||
+		h.Get("Cache-Control") != "public, max-age=60" {
 		t.Errorf("%v\n%.200s", home.header, home.body)
 	}
-	if h := home.header; h.Get("Cross-Origin-Resource-Policy") != "same-origin" || !strings.Contains(h.Get("Permissions-Policy"), "camera=()") ||
+	if h := home.header; h.Get("Cross-Origin-Resource-Policy") != "same-origin" ||
+		!strings.Contains(h.Get("Permissions-Policy"), "camera=()") ||
 		h.Get("Cross-Origin-Opener-Policy") != "same-origin" || h.Get("Strict-Transport-Security") != "" {
 		t.Errorf("the page over plain HTTP: %v", h)
 	}
@@ -193,7 +201,8 @@ func TestPages(t *testing.T) {
 	if same.status != 304 || len(same.body) != 0 || same.header.Get("ETag") != web.ETag {
 		t.Errorf("the page that the browser has: %d, %v", same.status, same.header)
 	}
-	if got := s.get("/openapi.yaml", ""); string(got.body) != string(contract) || got.header.Get("Content-Type") != "application/yaml" {
+	if got := s.get("/openapi.yaml", ""); string(got.body) != string(contract) ||
+		got.header.Get("Content-Type") != "application/yaml" {
 		t.Errorf("%v", got.header)
 	}
 	if _, err := New(Config{}); err == nil {

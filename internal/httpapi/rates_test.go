@@ -41,9 +41,10 @@ func TestRatesOfNewConnections(t *testing.T) {
 		request func() ask
 		within  int // the status of what is not too much
 	}{
-		"reads":          {always(ask{method: http.MethodGet, path: "/v1/main/entries/0/receipt"}), http.StatusOK},
-		"verifications":  {always(ask{method: http.MethodPost, path: "/v1/verify", body: "{}"}), http.StatusOK},
-		"a token":        {always(ask{method: http.MethodGet, path: "/v1/main/keys", token: s.auditorToken}), http.StatusOK},
+		"reads":         {always(ask{method: http.MethodGet, path: "/v1/main/entries/0/receipt"}), http.StatusOK},
+		"verifications": {always(ask{method: http.MethodPost, path: "/v1/verify", body: "{}"}), http.StatusOK},
+		"a token": {always(ask{method: http.MethodGet, path: "/v1/main/keys", token: s.auditorToken}),
+			http.StatusOK},
 		"unknown tokens": {stranger, http.StatusUnauthorized},
 	} {
 		if name == "a token" { // which is no stranger any more

@@ -103,7 +103,8 @@ func TestReadersShare(t *testing.T) {
 	for _, token := range []string{"", s.auditorToken} {
 		s.get("/v1/main/entries/0/receipt", token).want(t, CodeOverloaded, "")
 	}
-	if !strings.Contains(string(operator(t, s, "/metrics").body), `shuffled_http_refused_total{ledger="main",reason="readers"} 2`) {
+	if !strings.Contains(string(operator(t, s, "/metrics").body),
+		`shuffled_http_refused_total{ledger="main",reason="readers"} 2`) {
 		t.Error("refusals are not counted")
 	}
 	s.api.cfg.Limits.QueueDeadline = time.Minute
@@ -133,7 +134,8 @@ func TestWhoReads(t *testing.T) {
 		{bundlePath, s.dealerToken, true}, {receipt, s.dealerToken, false}, {receipt, s.adminToken, false},
 	} {
 		log.readers, log.dealers = 0, 0
-		if got := s.get(c.path, c.token); got.status != http.StatusOK || log.readers+log.dealers != 1 || (log.readers == 1) != c.reader {
+		if got := s.get(c.path, c.token); got.status != http.StatusOK || log.readers+log.dealers != 1 ||
+			(log.readers == 1) != c.reader {
 			t.Errorf("%s: %d, %d questions of readers and %d of dealers", c.path, got.status, log.readers, log.dealers)
 		}
 	}
@@ -167,14 +169,16 @@ func TestReadersDoNotRead(t *testing.T) {
 // of all together; who is known is not counted.
 func TestReadBytes(t *testing.T) {
 	t.Parallel()
-	s := newStack(t, stackOptions{limits: Limits{ReadBytes: 60, ReadBytesAll: 150, QueueDeadline: 20 * time.Millisecond}})
+	s := newStack(t, stackOptions{limits: Limits{ReadBytes: 60, ReadBytesAll: 150,
+		QueueDeadline: 20 * time.Millisecond}})
 	size := len(s.from("192.0.2.1", bundlePath).Body.Bytes())
 	if size <= 150 || size >= 300 {
 		t.Fatalf("a bundle of %d bytes: void", size)
 	}
 	want := func(address string, status int) {
 		t.Helper()
-		if w := s.from(address, bundlePath); w.Code != status || status != http.StatusOK && w.Header().Get("Retry-After") == "" {
+		if w := s.from(address, bundlePath); w.Code != status || status != http.StatusOK &&
+			w.Header().Get("Retry-After") == "" {
 			t.Errorf("%s: %d %s", address, w.Code, w.Body)
 		}
 	}
@@ -189,7 +193,8 @@ func TestReadBytes(t *testing.T) {
 			t.Errorf("%s: %d", name, got.status)
 		}
 	}
-	if figures := string(operator(t, s, "/metrics").body); !strings.Contains(figures, `shuffled_http_refused_total{ledger="main",reason="bytes"} 2`) {
+	if figures := string(operator(t, s, "/metrics").body); !strings.Contains(figures,
+		`shuffled_http_refused_total{ledger="main",reason="bytes"} 2`) {
 		t.Error("refusals are not counted")
 	}
 	s.clock.add(time.Minute)
@@ -224,7 +229,8 @@ func (s *stack) manyDeals(cards, deals int) (path string) {
 	for i := range names {
 		names[i] = fmt.Sprintf(`"c%d"`, i)
 	}
-	shuffle := read[Shuffle](s.t, s.post("/v1/main/shuffles", "many", `{"table":"many","cards":[`+strings.Join(names, ",")+`]}`))
+	shuffle := read[Shuffle](s.t, s.post("/v1/main/shuffles", "many",
+		`{"table":"many","cards":[`+strings.Join(names, ",")+`]}`))
 	for first := 0; first < deals; {
 		var bodies []audit.Body
 		for ; first < deals && len(bodies) < 512; first++ {

@@ -19,7 +19,8 @@ func BenchmarkRefused(b *testing.B) {
 	}
 	b.ReportAllocs()
 	for b.Loop() {
-		r := httptest.NewRequest(http.MethodPost, "/v1/main/shuffles", strings.NewReader(`{"table":"t","deck":"standard-52"}`))
+		r := httptest.NewRequest(http.MethodPost, "/v1/main/shuffles",
+			strings.NewReader(`{"table":"t","deck":"standard-52"}`))
 		r.Header.Set("Authorization", "Bearer "+s.dealerToken)
 		w := httptest.NewRecorder()
 		s.api.ServeHTTP(w, r)

@@ -19,7 +19,8 @@ func TestReaders(t *testing.T) {
 		t.Fatal(err)
 	}
 	s := newStack(t, stackOptions{auditor: auditor.Public()})
-	shuffle := read[Shuffle](t, s.post("/v1/main/shuffles", "k", `{"table":"a","deck":"standard-52","disclosure":"auditor"}`))
+	shuffle := read[Shuffle](t, s.post("/v1/main/shuffles", "k",
+		`{"table":"a","deck":"standard-52","disclosure":"auditor"}`))
 	path := fmt.Sprintf("/v1/main/shuffles/%d", shuffle.ID)
 	read[Deal](t, s.post(path+"/deal", "", twoHands)) // five cards hidden, three public
 	cards := func(token string) int {
@@ -33,7 +34,8 @@ func TestReaders(t *testing.T) {
 	see := func(when string, want map[string]int) {
 		t.Helper()
 		for role, n := range want {
-			token := map[string]string{"auditor": s.auditorToken, "regulator": s.regulatorToken, "admin": s.adminToken, "dealer": s.dealerToken}[role]
+			token := map[string]string{"auditor": s.auditorToken, "regulator": s.regulatorToken, "admin": s.adminToken,
+				"dealer": s.dealerToken}[role]
 			if got := cards(token); got != n {
 				t.Errorf("%s %q sees %d cards, not %d", when, role, got, n)
 			}

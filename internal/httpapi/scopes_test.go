@@ -54,7 +54,8 @@ var anAct = base64.StdEncoding.EncodeToString(audit.EncodeBody(&audit.ActEntry{A
 // takeover is the body of a takeover of the shuffle that the work's path is of.
 func (of work) takeover() string {
 	id, _ := strconv.ParseUint(path.Base(of.path), 10, 64)
-	return base64.StdEncoding.EncodeToString(audit.EncodeBody(&audit.Takeover{Shuffle: id, Extent: audit.ExtentPlay, Reason: "a test"}))
+	return base64.StdEncoding.EncodeToString(audit.EncodeBody(&audit.Takeover{Shuffle: id, Extent: audit.ExtentPlay,
+		Reason: "a test"}))
 }
 
 // rights reads the operations on ledgers from the contract, in the order of their
@@ -74,7 +75,8 @@ func rights(t *testing.T) []right {
 				r.roles = append(r.roles, requirement["token"]...)
 			}
 			r.scope, _ = op.Extensions["x-scope"].(string)
-			if inLedger := strings.Contains(path, "/{ledger}/"); inLedger != slices.Contains([]string{"table", "ledger", "none"}, r.scope) {
+			if inLedger := strings.Contains(path,
+				"/{ledger}/"); inLedger != slices.Contains([]string{"table", "ledger", "none"}, r.scope) {
 				t.Errorf("%s declares the x-scope %q", r.id, r.scope)
 			} else if !inLedger {
 				continue
@@ -104,7 +106,8 @@ func rights(t *testing.T) []right {
 // ask is a call of the operation about the work.
 func (r right) ask(s *stack, of work) ask {
 	tile := map[string]string{"getTile": "0/000.p/1", "getEntries": fmt.Sprintf("000.p/%d", s.ledger.Live().Size)}[r.id]
-	path := strings.NewReplacer("/v1/{ledger}/shuffles/{id}", of.path, "{ledger}", "main", "{index}", fmt.Sprint(of.close), "{tile}", tile).Replace(r.path)
+	path := strings.NewReplacer("/v1/{ledger}/shuffles/{id}", of.path, "{ledger}", "main", "{index}",
+		fmt.Sprint(of.close), "{tile}", tile).Replace(r.path)
 	if r.filtered {
 		path += "?table=" + of.table
 	}
@@ -163,7 +166,8 @@ func TestRoles(t *testing.T) {
 			m.try(func(r right, may bool) bool { return may && r.method == http.MethodGet })
 			m.try(func(r right, may bool) bool { return may && r.method != http.MethodGet })
 			if m.refused < 200 || m.allowed < 200 || private != (m.strange == 0) {
-				t.Errorf("%d calls were refused, %d allowed, %d of them answered as a stranger's", m.refused, m.allowed, m.strange)
+				t.Errorf("%d calls were refused, %d allowed, %d of them answered as a stranger's", m.refused, m.allowed,
+					m.strange)
 			}
 			tryBadTokens(t, m.s, m.rights)
 		})
@@ -210,7 +214,8 @@ func newMatrix(t *testing.T, private bool) *matrix {
 func (m *matrix) play(table, disclosure string) work {
 	m.t.Helper()
 	body := fmt.Sprintf(`{"table":%q,"deck":"standard-52","disclosure":%q}`, table, disclosure)
-	path := fmt.Sprintf("/v1/main/shuffles/%d", read[Shuffle](m.t, m.s.post("/v1/main/shuffles", table+disclosure, body)).ID)
+	path := fmt.Sprintf("/v1/main/shuffles/%d",
+		read[Shuffle](m.t, m.s.post("/v1/main/shuffles", table+disclosure, body)).ID)
 	dealt := read[Deal](m.t, m.s.post(path+"/deal", "", twoHands))
 	closed := read[Close](m.t, m.s.post(path+"/close", "", `{"outcome":"completed"}`))
 	receipt, err := audit.ParseReceipt(closed.Receipt)

@@ -66,7 +66,8 @@ func (s *Server) DealCards(c *call, id ID) error {
 	asked := dealer.DealRequest{First: req.First, Runs: make([]audit.Run, len(req.Runs))}
 	for i, run := range req.Runs {
 		// A word or number that is none is 0 here; the dealer names the field.
-		asked.Runs[i] = audit.Run{Count: run.Count, Purpose: audit.ParsePurpose(string(run.Purpose)), Public: value(run.Public)}
+		asked.Runs[i] = audit.Run{Count: run.Count, Purpose: audit.ParsePurpose(string(run.Purpose)),
+			Public: value(run.Public)}
 		if run.Recipient != nil && *run.Recipient == "" {
 			return refuseValue(fmt.Sprintf("runs[%d].recipient", i), "is not empty")
 		}
@@ -90,7 +91,8 @@ func (s *Server) DealCards(c *call, id ID) error {
 }
 
 func dealAnswer(d dealer.Deal) Deal {
-	a := Deal{Time: Timestamp(d.Time), Repeated: repeated[DealRepeated](d.Answered), Cards: make([]Card, len(d.Cards)), Shows: d.Shows, Next: d.Next, Receipt: d.Receipt}
+	a := Deal{Time: Timestamp(d.Time), Repeated: repeated[DealRepeated](d.Answered), Cards: make([]Card, len(d.Cards)),
+		Shows: d.Shows, Next: d.Next, Receipt: d.Receipt}
 	if d.LastHand {
 		a.LastHand = &d.LastHand
 	}
@@ -118,7 +120,8 @@ func (s *Server) CloseShuffle(c *call, id ID) error {
 		return err
 	}
 	if lost := asked.Reason == audit.ReasonTapeLost; lost != (c.caller.role == audit.RoleAdmin) {
-		return &refusal{code: CodeForbidden, field: "reason", detail: "tape_lost takes the role admin, and an admin closes for nothing else"}
+		return &refusal{code: CodeForbidden, field: "reason",
+			detail: "tape_lost takes the role admin, and an admin closes for nothing else"}
 	}
 	ending, err := c.ledger.Dealer.Close(c.r.Context(), c.caller.actor, id, asked)
 	if err != nil {
@@ -141,7 +144,8 @@ func closeRequest(req CloseRequest, prefix string) (dealer.CloseRequest, error) 
 }
 
 func closeAnswer(c dealer.Close) Close {
-	return Close{Time: Timestamp(c.Time), Repeated: repeated[CloseRepeated](c.Answered), Tape: c.Tape, Receipt: c.Receipt}
+	return Close{Time: Timestamp(c.Time), Repeated: repeated[CloseRepeated](c.Answered), Tape: c.Tape,
+		Receipt: c.Receipt}
 }
 
 // GetTranscript answers with the evidence that the caller may see.

@@ -137,8 +137,10 @@ func (s *stack) openLedger(dir string, o stackOptions) {
 	s.vkey = signing.VKey()
 	s.next, err = keys.GenerateSigning(s.origin)
 	check(err)
-	g := &audit.Genesis{Revision: audit.Revision, Origin: s.origin, SigningKey: signing.Public(), Deals: audit.DealsSigned,
-		MixModes: 7, Disclosure: audit.DisclosurePublic, DefaultCloseBy: 3600, MaxCloseBy: 86_400, Access: audit.AccessPublic}
+	g := &audit.Genesis{Revision: audit.Revision, Origin: s.origin, SigningKey: signing.Public(),
+		Deals:    audit.DealsSigned,
+		MixModes: 7, Disclosure: audit.DisclosurePublic, DefaultCloseBy: 3600, MaxCloseBy: 86_400,
+		Access: audit.AccessPublic}
 	if o.auditor != nil {
 		g.AuditorKeys = [][]byte{o.auditor}
 	}
@@ -152,7 +154,8 @@ func (s *stack) openLedger(dir string, o stackOptions) {
 	mark := filepath.Join(dir, "main.mark")
 	check(ledger.Create(s.t.Context(), s.store, info, g, signing.Signer(), mark, time.Now()))
 	s.cfg = ledger.Config{
-		Store: s.store, Info: info, Signers: []note.Signer{signing.Signer(), s.next.Signer()}, Mark: mark, Start: audit.Event{Name: "test", VDSO: audit.VDSONotKnown},
+		Store: s.store, Info: info, Signers: []note.Signer{signing.Signer(), s.next.Signer()}, Mark: mark,
+		Start: audit.Event{Name: "test", VDSO: audit.VDSONotKnown},
 	}
 	if o.byClock {
 		s.clock.opened(&s.cfg)
@@ -174,7 +177,8 @@ func (s *stack) openLedger(dir string, o stackOptions) {
 
 func (s *stack) makeDealer() {
 	s.dealer = dealer.New(dealer.Config{Ledger: s.ledger, Store: s.store, Entropy: s.source, Keys: s.ring,
-		Log: slog.New(slog.NewJSONHandler(s.log, &slog.HandlerOptions{Level: slog.LevelDebug})), Now: func() int64 { return s.clock.Now().UnixMilli() }})
+		Log: slog.New(slog.NewJSONHandler(s.log, &slog.HandlerOptions{Level: slog.LevelDebug})),
+		Now: func() int64 { return s.clock.Now().UnixMilli() }})
 }
 
 // ask is one request.

@@ -23,10 +23,12 @@ func TestTrustInManyKeys(t *testing.T) {
 	for _, n := range []int{1, 2, 64, 65, 200} {
 		var history []ledger.KeyRecord
 		for i := range n {
-			history = append(history, ledger.KeyRecord{Subject: audit.SubjectSigning, ID: audit.KeyID(key(i)), Public: key(i)})
+			history = append(history, ledger.KeyRecord{Subject: audit.SubjectSigning, ID: audit.KeyID(key(i)),
+				Public: key(i)})
 		}
 		retired := key(n)
-		history = append(history, ledger.KeyRecord{Subject: audit.SubjectSigning, ID: audit.KeyID(retired), Public: retired},
+		history = append(history, ledger.KeyRecord{Subject: audit.SubjectSigning, ID: audit.KeyID(retired),
+			Public: retired},
 			ledger.KeyRecord{Subject: audit.SubjectRetirement, ID: audit.KeyID(retired), Retired: audit.SubjectSigning})
 		trust := trustIn(origin, history)
 		if err := trust.Check(); err != nil {

@@ -88,7 +88,8 @@ func (h *hunt) everyState() map[string]work {
 	deal := func(id uint64) uint64 {
 		t.Helper()
 		_, err := d.Deal(t.Context(), h.s.house(), id, dealer.DealRequest{Runs: []audit.Run{
-			{Count: 2, Purpose: audit.PurposeSeat, Recipient: "seat-1"}, {Count: 3, Purpose: audit.PurposeBoard, Public: true}}})
+			{Count: 2, Purpose: audit.PurposeSeat, Recipient: "seat-1"},
+			{Count: 3, Purpose: audit.PurposeBoard, Public: true}}})
 		must(err)
 		return id
 	}
@@ -116,11 +117,14 @@ func (h *hunt) everyState() map[string]work {
 	end(deal(commit("closed", "c1", dealer.ShuffleRequest{})), audit.OutcomeCompleted, 0)
 	end(deal(commit("closed for auditors", "c2", sealed)), audit.OutcomeEndedEarly, 0)
 	end(commit("void", "c3", sealed), audit.OutcomeVoid, audit.ReasonMisdeal)
-	for state, who := range map[string]audit.Disclosure{"child": audit.DisclosurePublic, "child for auditors": audit.DisclosureAuditor} {
+	for state, who := range map[string]audit.Disclosure{"child": audit.DisclosurePublic,
+		"child for auditors": audit.DisclosureAuditor} {
 		above := deal(commit("parent of the "+state, "k-"+who.String(), dealer.ShuffleRequest{Disclosure: who}))
-		deal(commit(state, "k-"+who.String(), dealer.ShuffleRequest{Parent: &dealer.Parent{ID: above}, Disclosure: who}))
+		deal(commit(state, "k-"+who.String(),
+			dealer.ShuffleRequest{Parent: &dealer.Parent{ID: above}, Disclosure: who}))
 	}
-	draw, err := d.Draws(t.Context(), h.s.house(), "draw", dealer.DrawsRequest{Table: "d1", Ranges: []uint32{6, 6, 6, 6, 6, 6, 37, 1 << 30}, CloseBy: &long})
+	draw, err := d.Draws(t.Context(), h.s.house(), "draw",
+		dealer.DrawsRequest{Table: "d1", Ranges: []uint32{6, 6, 6, 6, 6, 6, 37, 1 << 30}, CloseBy: &long})
 	must(err)
 	all["draw"] = work{table: "d1", path: fmt.Sprintf("/v1/main/shuffles/%d", deal(draw.ID))}
 
@@ -146,7 +150,8 @@ func (h *hunt) everyState() map[string]work {
 // callers are everybody, by name.
 func (h *hunt) callers() map[string]string {
 	s := h.s
-	return map[string]string{"nobody": "", "dealer": s.dealerToken, "dealer of other tables": s.tableToken, "auditor": s.auditorToken,
+	return map[string]string{"nobody": "", "dealer": s.dealerToken, "dealer of other tables": s.tableToken,
+		"auditor":   s.auditorToken,
 		"regulator": s.regulatorToken, "admin": s.adminToken, "expired": s.expired, "wrong": s.wrong}
 }
 
@@ -162,24 +167,31 @@ func (h *hunt) callAll(state string, of work) {
 	}
 	bad := func(path string, bodies ...string) {
 		for _, b := range bodies {
-			asks = append(asks, ask{method: "POST", path: path, key: fmt.Sprintf("bad-%d-%d", len(h.said), len(asks)), body: b})
+			asks = append(asks, ask{method: "POST", path: path, key: fmt.Sprintf("bad-%d-%d", len(h.said), len(asks)),
+				body: b})
 		}
 	}
 	id := of.path[strings.LastIndex(of.path, "/")+1:]
-	bad(of.path+"/deal", `{"first":40,"runs":[{"count":1,"purpose":"seat"}]}`, `{"first":5,"runs":[{"count":48,"purpose":"seat"}]}`,
-		`{"first":0,"runs":[{"count":5,"purpose":"seat"}]}`, `{"first":1,"runs":[{"count":1,"purpose":"seat"}]}`, `{"first":-1,"runs":[]}`,
-		`{"first":5,"runs":[{"count":1,"purpose":"order"}]}`, `{"first":0,"runs":[{"count":2,"purpose":"seat","recipient":"seat-1"},{"count":3,"purpose":"board","public":true}]}`,
+	bad(of.path+"/deal", `{"first":40,"runs":[{"count":1,"purpose":"seat"}]}`,
+		`{"first":5,"runs":[{"count":48,"purpose":"seat"}]}`,
+		`{"first":0,"runs":[{"count":5,"purpose":"seat"}]}`, `{"first":1,"runs":[{"count":1,"purpose":"seat"}]}`,
+		`{"first":-1,"runs":[]}`,
+		`{"first":5,"runs":[{"count":1,"purpose":"order"}]}`,
+		`{"first":0,"runs":[{"count":2,"purpose":"seat","recipient":"seat-1"},{"count":3,"purpose":"board","public":true}]}`,
 		`{"first":5,"runs":[{"count":1,"purpose":"seat"}]}`, `nonsense`)
 	bad(of.path+"/mix", `{}`, `{"cut":99}`, `{"cut":1}`, `{"slots":["AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA="]}`)
 	bad(of.path+"/close", `{"outcome":"void"}`, `{"outcome":"expired"}`, `{"outcome":"void","reason":"tape_lost"}`)
-	bad("/v1/main/shuffles", `{"table":"`+of.table+`","parent":{"id":`+id+`,"positions":[1,2,60]}}`, `{"table":"other","parent":{"id":`+id+`}}`)
-	for _, query := range []string{"?recipient=seat-1", "?recipient=seat-9", "?recipient=", "?position=40", "?all=true"} {
+	bad("/v1/main/shuffles", `{"table":"`+of.table+`","parent":{"id":`+id+`,"positions":[1,2,60]}}`,
+		`{"table":"other","parent":{"id":`+id+`}}`)
+	for _, query := range []string{"?recipient=seat-1", "?recipient=seat-9", "?recipient=", "?position=40",
+		"?all=true"} {
 		asks = append(asks, ask{method: "GET", path: of.path + "/transcript" + query})
 	}
 	for _, method := range []string{"HEAD", "PUT", "DELETE", "OPTIONS", "PATCH"} {
 		asks = append(asks, ask{method: method, path: of.path}, ask{method: method, path: of.path + "/transcript"})
 	}
-	for _, path := range []string{of.path + "/", of.path + "/cards", of.path + "/deal", of.path + "/tape", of.path + "/../" + id} {
+	for _, path := range []string{of.path + "/", of.path + "/cards", of.path + "/deal", of.path + "/tape", of.path +
+		"/../" + id} {
 		asks = append(asks, ask{method: "GET", path: path})
 	}
 	for who, token := range h.callers() {
@@ -201,7 +213,8 @@ func (h *hunt) callLog() {
 		asks = append(asks, ask{method: "GET", path: fmt.Sprintf("/v1/main/entries/%d/receipt", i)})
 	}
 	width := min(size, 255)
-	for _, path := range []string{"/", "/openapi.yaml", fmt.Sprintf("/log/main/tile/0/000.p/%d", width), fmt.Sprintf("/log/main/tile/entries/000.p/%d", width), "/log/main/tile/0/000",
+	for _, path := range []string{"/", "/openapi.yaml", fmt.Sprintf("/log/main/tile/0/000.p/%d", width),
+		fmt.Sprintf("/log/main/tile/entries/000.p/%d", width), "/log/main/tile/0/000",
 		"/v1/main/shuffles?limit=1000", "/v1/main/shuffles?state=open", "/v1/main/access"} {
 		asks = append(asks, ask{method: "GET", path: path})
 	}
@@ -281,7 +294,8 @@ func (h *hunt) search() {
 		found += len(known.in(b))
 		h.openings(where, b, dealt)
 	}
-	t.Logf("%d tapes and %d cards in %d answers; %d known values found, openings of %d shuffles", tapes, cards, len(h.said), found, len(h.sent))
+	t.Logf("%d tapes and %d cards in %d answers; %d known values found, openings of %d shuffles", tapes, cards,
+		len(h.said), found, len(h.sent))
 	if tapes < 12 || cards < 300 || found < 100 || len(h.sent) < 8 {
 		t.Error("void: the search looked for too little, or finds nothing")
 	}

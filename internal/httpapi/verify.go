@@ -81,7 +81,8 @@ func trustIn(origin string, history []ledger.KeyRecord) verify.Trust {
 	}
 	var vkeys []string
 	for _, r := range history {
-		if vkey, err := audit.VKey(origin, r.Public); r.Subject == audit.SubjectSigning && err == nil && !retired[r.ID] {
+		if vkey, err := audit.VKey(origin, r.Public); r.Subject == audit.SubjectSigning && err == nil &&
+			!retired[r.ID] {
 			vkeys = append(vkeys, vkey)
 		}
 	}

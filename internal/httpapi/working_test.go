@@ -39,12 +39,13 @@ func (u *unwitnessed) AwaitWitnesses(ctx context.Context, _ uint64) error {
 func TestWitnessWait(t *testing.T) {
 	t.Parallel()
 	u := &unwitnessed{arrived: make(chan struct{}), cosigned: make(chan struct{})}
-	s := newStack(t, stackOptions{limits: Limits{Concurrent: 2, Waiting: 1, Witnessed: 10}, wrap: func(l Ledger) Ledger {
-		u.Dealer, u.Log, u.genesis = l.Dealer, l.Log, *l.Log.Genesis()
-		u.genesis.Deals = audit.DealsCosigned
-		l.Dealer, l.Log = u, u
-		return l
-	}})
+	s := newStack(t, stackOptions{limits: Limits{Concurrent: 2, Waiting: 1, Witnessed: 10},
+		wrap: func(l Ledger) Ledger {
+			u.Dealer, u.Log, u.genesis = l.Dealer, l.Log, *l.Log.Genesis()
+			u.genesis.Deals = audit.DealsCosigned
+			l.Dealer, l.Log = u, u
+			return l
+		}})
 	const most = 5 // half of ten
 	var paths []string
 	for _, key := range []string{"0", "1", "2", "3", "4", "5"} {
@@ -66,7 +67,8 @@ func TestWitnessWait(t *testing.T) {
 	} else {
 		got.want(t, CodeOverloaded, "")
 	}
-	if !strings.Contains(string(operator(t, s, "/metrics").body), `shuffled_http_refused_total{ledger="main",reason="witnesses"} 1`) {
+	if !strings.Contains(string(operator(t, s, "/metrics").body),
+		`shuffled_http_refused_total{ledger="main",reason="witnesses"} 1`) {
 		t.Error("the refusal is not counted")
 	}
 	// Their places are few: who gets one after the other has it for a moment.

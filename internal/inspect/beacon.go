@@ -39,7 +39,8 @@ func (c mixCheck) fault() *Fault {
 	if c.Holds {
 		return nil
 	}
-	f := fault(CodeBeacon, "", "the mix of shuffle %d has another value than the beacon's signature of round %d", c.id, c.light.round).at(c.index).of(c.id)
+	f := fault(CodeBeacon, "", "the mix of shuffle %d has another value than the beacon's signature of round %d", c.id,
+		c.light.round).at(c.index).of(c.id)
 	return &f
 }
 

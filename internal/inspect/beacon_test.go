@@ -170,7 +170,8 @@ func TestForgedBeacon(t *testing.T) {
 		withBeacons(dir, func(s *inspecttest.Shuffle) { forge(s); id = s.ID })
 		shuffles := filepath.Join(t.TempDir(), "shuffles")
 		r := inspectDir(t, dir, Options{Policy: inspecttest.Policy(true, 2, "w1", "w2", "w3"), Shuffles: shuffles})
-		if r.Verdict != Failed || r.FaultCount != 1 || r.Faults[0].Code != CodeBeacon || *r.Faults[0].Shuffle != id || *r.Faults[0].Entry <= id {
+		if r.Verdict != Failed || r.FaultCount != 1 || r.Faults[0].Code != CodeBeacon || *r.Faults[0].Shuffle != id ||
+			*r.Faults[0].Entry <= id {
 			t.Errorf("%s: verdict %s\n%s", name, r.Verdict, asJSON(t, r.Faults))
 		}
 		if got := levelsOf(t, shuffles); got["beacon"] != LevelWitnessed || got["beacon-slots"] != LevelMixed {

@@ -188,7 +188,8 @@ func (b *Bundle) Finish(_ context.Context, s Summary) (faults []Fault, notes []s
 	}
 	// Clocks differ, as between witnesses and the house.
 	if at < s.Newest-audit.WitnessGrace {
-		faults = append(faults, fault(CodeManifest, "manifest.json", "exported_at is %s, and what was exported is from %s", b.manifest.ExportedAt, formatTime(s.Newest)))
+		faults = append(faults, fault(CodeManifest, "manifest.json",
+			"exported_at is %s, and what was exported is from %s", b.manifest.ExportedAt, formatTime(s.Newest)))
 	}
 	return faults, notes, nil
 }
@@ -201,7 +202,8 @@ func (b *Bundle) strays() (notes []string, err error) {
 		}
 	})
 	if count > 0 {
-		notes = append(notes, fmt.Sprintf("%d files are no part of a bundle and were not looked at, the first is %q", count, audit.Printable(first)))
+		notes = append(notes, fmt.Sprintf("%d files are no part of a bundle and were not looked at, the first is %q",
+			count, audit.Printable(first)))
 	}
 	return notes, err
 }

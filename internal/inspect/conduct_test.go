@@ -155,10 +155,12 @@ func TestManyTables(t *testing.T) {
 	t.Parallel()
 	f := &fold{conduct: conduct{Paces: make(map[string]*pace)}}
 	for i := range MaxListed + 3 {
-		f.conduct.Paces[string(rune('a'+i%26))+string(rune('0'+i/26))] = &pace{DealingCounts: DealingCounts{Owners: 1, Deals: 2}}
+		f.conduct.Paces[string(rune('a'+i%26))+string(rune('0'+i/26))] = &pace{DealingCounts: DealingCounts{Owners: 1,
+			Deals: 2}}
 	}
 	d := f.dealings()
-	if len(d.Tables) != MaxListed || d.Rest == nil || d.Rest.Count != 3 || d.Rest.DealingCounts != (DealingCounts{Owners: 3, Deals: 6}) ||
+	if len(d.Tables) != MaxListed || d.Rest == nil || d.Rest.Count != 3 ||
+		d.Rest.DealingCounts != (DealingCounts{Owners: 3, Deals: 6}) ||
 		d.Totals != (DealingCounts{Owners: MaxListed + 3, Deals: 2*MaxListed + 6}) {
 		t.Errorf("%d listed, rest %+v, totals %+v", len(d.Tables), d.Rest, d.Totals)
 	}
@@ -177,7 +179,8 @@ func TestGaps(t *testing.T) {
 		{"nothing", nil, []int64{5000}, 0, 0, nil},
 		{"one gap", []int64{9}, []int64{9}, 0, 0, &[2]uint64{8, 16}},
 		{"the lower of two", []int64{1, 1000}, nil, 0, 0, &[2]uint64{1, 2}},
-		{"within a quarter", []int64{1024, 1024, 1024, 1024, 1024, 255, 256, 511, 512}, nil, 3, 0, &[2]uint64{1024, 2048}},
+		{"within a quarter", []int64{1024, 1024, 1024, 1024, 1024, 255, 256, 511, 512}, nil, 3, 0,
+			&[2]uint64{1024, 2048}},
 		{"beyond four times", []int64{1024}, []int64{4095, 4096, 4097, 1 << 62}, 0, 3, &[2]uint64{1024, 2048}},
 		{"all at once", []int64{0, 0, 0}, []int64{0, 1, 2}, 0, 1, &[2]uint64{0, 1}},
 		{"a clock that went back", []int64{-5}, nil, 0, 0, &[2]uint64{0, 1}},
@@ -207,8 +210,9 @@ func story(t *testing.T) *house {
 	h := &house{inspecttest.New(t.TempDir(), "story", g), 6_000}
 	rescue := audit.Actor{Identity: "rescue", Credential: "rescue-1"}
 	h.Hire(rescue, audit.RoleDealer)
-	root := &audit.Credential{Kind: audit.CredentialCreated, ID: "root-1", Form: audit.FormToken, Role: audit.RoleAdmin, Identity: "root",
-		Expires: h.Now + 86_400_000}
+	root := &audit.Credential{Kind: audit.CredentialCreated, ID: "root-1", Form: audit.FormToken, Role: audit.RoleAdmin,
+		Identity: "root",
+		Expires:  h.Now + 86_400_000}
 	h.Approve(audit.Daemon.Identity, root)
 	h.Append(root)
 	h.hand("t1")
@@ -221,7 +225,8 @@ func story(t *testing.T) *house {
 	h.Append(&audit.Opaque{Code: 200, Data: []byte("later")})
 	h.Append(&audit.Event{Kind: 201, Opaque: []byte("later")})
 	h.Append(&audit.Opaque{Code: 200})
-	adopted := &audit.Event{Kind: audit.EventHeadAdopted, Size: h.Size, Digest: h.Root(), LostSize: h.Size + 7, Reason: "restored"}
+	adopted := &audit.Event{Kind: audit.EventHeadAdopted, Size: h.Size, Digest: h.Root(), LostSize: h.Size + 7,
+		Reason: "restored"}
 	h.Approve(audit.Operator.Identity, adopted)
 	h.By(audit.Operator, adopted)
 	return h
@@ -242,7 +247,8 @@ func (h *house) taken(table string, by audit.Actor, extent audit.Extent) {
 		h.wait()
 	}
 	if extent == audit.ExtentPlay {
-		h.By(by, &audit.Deal{Shuffle: s.ID, First: streets[0], Runs: []audit.Run{{Count: 3, Purpose: audit.PurposeBoard}}})
+		h.By(by, &audit.Deal{Shuffle: s.ID, First: streets[0],
+			Runs: []audit.Run{{Count: 3, Purpose: audit.PurposeBoard}}})
 		h.wait()
 	}
 	h.By(by, s.Closing(audit.OutcomeVoid, audit.ReasonSystemFault))
@@ -308,7 +314,8 @@ func TestLostTakeover(t *testing.T) {
 			after[at-1] ^= 1
 			b.write(name, after)
 			r := inspectDir(t, b.dir, trusting())
-			if index := uint64(n*Width + i); r.FaultCount != 1 || r.FaultCodes[CodeEntry] != 1 || *r.Faults[0].Entry != index {
+			if index := uint64(n*Width + i); r.FaultCount != 1 || r.FaultCodes[CodeEntry] != 1 ||
+				*r.Faults[0].Entry != index {
 				t.Errorf("entry %d damaged: %s", index, asJSON(t, r.Faults))
 			}
 		}

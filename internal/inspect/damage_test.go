@@ -38,11 +38,17 @@ var damages = []struct {
 	{"entries missing", func(b *broken) { b.remove("tile/entries/001") }, []string{"file"}},
 	{"the last entries missing", func(b *broken) { b.remove(b.tail("tile/entries")) }, []string{"file"}},
 	{"the tail dropped, with its tile", func(b *broken) { b.remove(b.tail("tile/entries")); b.remove(b.tail("tile/0")) }, []string{"file", "file"}},
-	{"entries and their tile missing", func(b *broken) { b.remove("tile/entries/001"); b.remove("tile/0/001") }, []string{"file", "file"}},
+	{"entries and their tile missing", func(b *broken) { b.remove("tile/entries/001"); b.remove("tile/0/001") },
+		[]string{"file", "file"}},
 	{"entries of 64 GiB", func(b *broken) { b.grow("tile/entries/001", 64<<30) }, []string{"file"}},
 	{"lengths that promise more", func(b *broken) { b.set("tile/entries/001", 0, "\xff\xff") }, []string{"file"}},
-	{"two files of entries exchanged", func(b *broken) { b.exchange("tile/entries/000", "tile/entries/001") }, slices.Repeat([]string{"entry"}, 512)},
-	{"a directory for a file", func(b *broken) { b.remove("tile/entries/001"); must(b.t, os.Mkdir(b.path("tile/entries/001"), 0o755)) }, []string{"file"}},
+	{"two files of entries exchanged", func(b *broken) { b.exchange("tile/entries/000", "tile/entries/001") },
+		slices.Repeat([]string{"entry"}, 512)},
+	{"a directory for a file", func(b *broken) {
+		b.remove("tile/entries/001")
+		must(b.t,
+			os.Mkdir(b.path("tile/entries/001"), 0o755))
+	}, []string{"file"}},
 
 	// Tiles.
 	{"a bit of a tile", func(b *broken) { b.flip("tile/0/001", 99) }, []string{"tile"}},
@@ -52,31 +58,42 @@ var damages = []struct {
 	{"a tile above missing", func(b *broken) { b.remove(b.tail("tile/1")) }, []string{"file"}},
 	{"a tile cut short", func(b *broken) { b.cut("tile/0/000", 8191) }, []string{"file"}},
 	{"a tile of 1 TiB", func(b *broken) { b.grow("tile/0/000", 1<<40) }, []string{"file"}},
-	{"an entry and a tile", func(b *broken) { b.flip("tile/entries/001", 3000); b.flip("tile/0/001", 99) }, []string{"entry", "tile"}},
-	{"an entry and a tile at the edge", func(b *broken) { b.flip(b.tail("tile/entries"), 300); b.flip(b.tail("tile/0"), 99) }, []string{"entry", "tile"}},
+	{"an entry and a tile", func(b *broken) { b.flip("tile/entries/001", 3000); b.flip("tile/0/001", 99) },
+		[]string{"entry", "tile"}},
+	{"an entry and a tile at the edge", func(b *broken) {
+		b.flip(b.tail("tile/entries"), 300)
+		b.flip(b.tail("tile/0"),
+			99)
+	}, []string{"entry", "tile"}},
 
 	// Checkpoints.
 	{"a checkpoint with CRLF", func(b *broken) { b.edit("checkpoint", "\n", "\r\n") }, []string{"checkpoint"}},
-	{"a checkpoint of another root", func(b *broken) { b.editLine("checkpoint", 2, tlog.Hash{1}.String()) }, []string{"signature"}},
+	{"a checkpoint of another root", func(b *broken) { b.editLine("checkpoint", 2, tlog.Hash{1}.String()) },
+		[]string{"signature"}},
 	{"an empty checkpoint", func(b *broken) { b.cut("checkpoint", 0) }, []string{"checkpoint"}},
 	{"a checkpoint of 1 TiB", func(b *broken) { b.grow("checkpoint", 1<<40) }, []string{"checkpoint"}},
 	{"cosigned checkpoints cut short", func(b *broken) { b.cut(b.tail("cosigned"), -1) }, []string{"file"}},
 	{"cosigned checkpoints of another number", func(b *broken) {
 		b.write("cosigned/000.p/255", b.read(b.tail("cosigned")))
 	}, []string{"file"}},
-	{"a signature of a cosigned checkpoint", func(b *broken) { b.flipNote(b.tail("cosigned"), 5, 0) }, []string{"signature"}},
-	{"a larger size of a cosigned checkpoint", func(b *broken) { b.sizeNote(b.tail("cosigned"), 5, "700") }, []string{"signature"}},
-	{"a smaller size of a cosigned checkpoint", func(b *broken) { b.sizeNote(b.tail("cosigned"), 5, "3") }, []string{"checkpoint"}},
+	{"a signature of a cosigned checkpoint", func(b *broken) { b.flipNote(b.tail("cosigned"), 5, 0) },
+		[]string{"signature"}},
+	{"a larger size of a cosigned checkpoint", func(b *broken) { b.sizeNote(b.tail("cosigned"), 5, "700") },
+		[]string{"signature"}},
+	{"a smaller size of a cosigned checkpoint", func(b *broken) { b.sizeNote(b.tail("cosigned"), 5, "3") },
+		[]string{"checkpoint"}},
 	{"a cosignature", func(b *broken) { b.flipNote(b.tail("cosigned"), 5, 1) }, []string{"quorum"}},
 	{"checkpoints of signing keys missing", func(b *broken) { b.remove(b.tail("signed")) }, []string{"rotation"}},
 	{"a signature line more", func(b *broken) { b.add("checkpoint", "— someone AAAAAAAA\n") }, []string{"checkpoint"}},
 
 	// The manifest and decks.
 	{"a manifest with spaces", func(b *broken) { b.edit("manifest.json", `,`, `, `) }, []string{"manifest"}},
-	{"a manifest that repeats what entries say", func(b *broken) { b.edit("manifest.json", `"period"`, `"production":true,"period"`) }, []string{"manifest"}},
+	{"a manifest that repeats what entries say",
+		func(b *broken) { b.edit("manifest.json", `"period"`, `"production":true,"period"`) }, []string{"manifest"}},
 	{"an empty manifest", func(b *broken) { b.cut("manifest.json", 0) }, []string{"manifest"}},
 	{"a manifest missing", func(b *broken) { b.remove("manifest.json") }, []string{"file"}},
-	{"a manifest and an entry", func(b *broken) { b.cut("manifest.json", 0); b.flip("tile/entries/001", 3000) }, []string{"entry", "manifest"}},
+	{"a manifest and an entry", func(b *broken) { b.cut("manifest.json", 0); b.flip("tile/entries/001", 3000) },
+		[]string{"entry", "manifest"}},
 	{"an empty deck", func(b *broken) { b.cut(b.deck(), 0) }, []string{"deck"}},
 	{"a deck missing", func(b *broken) { b.remove(b.deck()) }, []string{"deck"}},
 	{"another card in a deck", func(b *broken) { b.edit(b.deck(), "Kc\n", "Ks\n") }, []string{"deck"}},
@@ -326,7 +343,8 @@ func TestSizes(t *testing.T) {
 		l.Commit("t1").Last(2, 0)
 		l.Finish()
 		big := audit.Checkpoint{Origin: inspecttest.Origin, Size: size, Root: l.Root()}
-		must(t, os.WriteFile(filepath.Join(l.Dir, "checkpoint"), inspecttest.Sign(big.Text(), inspecttest.Key("signing 0")), 0o644))
+		must(t, os.WriteFile(filepath.Join(l.Dir, "checkpoint"),
+			inspecttest.Sign(big.Text(), inspecttest.Key("signing 0")), 0o644))
 		r := inspectDir(t, l.Dir, trusting())
 		if r.Verdict != Failed || r.FaultCodes[CodeMissing] != 1 || r.FaultCount > 4*maxGap {
 			t.Errorf("size %d: %s, faults %v", size, r.Verdict, r.FaultCodes)
@@ -354,7 +372,8 @@ func TestSince(t *testing.T) {
 	c := audit.Checkpoint{Origin: inspecttest.Origin, Size: l.Size + 1, Root: l.Root()}
 	larger := inspecttest.Sign(c.Text(), inspecttest.Key("signing 0"))
 	c.Origin, c.Size = "inspect.example/other", 5
-	another := bytes.Replace(inspecttest.Sign(c.Text(), inspecttest.Key("signing 0")), []byte("— "+inspecttest.Origin), []byte("— "+c.Origin), 1)
+	another := bytes.Replace(inspecttest.Sign(c.Text(), inspecttest.Key("signing 0")), []byte("— "+inspecttest.Origin),
+		[]byte("— "+c.Origin), 1)
 	for _, test := range []struct {
 		name  string
 		since []byte
@@ -436,8 +455,10 @@ func TestMixedExports(t *testing.T) {
 			tail := newestList(b, "cosigned")
 			b.sizeNote(tail, len(b.frames(tail))-1, "100000")
 		}, []string{"checkpoint_size", "cosigned_missing", "cosigned_missing"}, false},
-		"the newest cosigned checkpoints missing": {nil, func(b *broken) { b.remove(newestList(b, "cosigned")) }, []string{"cosigned_missing", "cosigned_missing"}, false},
-		"the checkpoint of a rotation missing":    {nil, func(b *broken) { b.remove(newestList(b, "signed")) }, []string{"rotation"}, false},
+		"the newest cosigned checkpoints missing": {nil, func(b *broken) { b.remove(newestList(b, "cosigned")) },
+			[]string{"cosigned_missing", "cosigned_missing"}, false},
+		"the checkpoint of a rotation missing": {nil, func(b *broken) { b.remove(newestList(b, "signed")) },
+			[]string{"rotation"}, false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			b := &broken{t, filepath.Join(t.TempDir(), "bundle")}

@@ -125,8 +125,10 @@ func (f *feed) pull(c *chunk, key note.Verifier) bool {
 		// A size that is too large would put all others behind it: then the one
 		// that is not signed is wrong.
 		f.after, _ = f.read(c)
-		if q := f.after; q != nil && q.head.Size > f.last && q.head.Size <= p.head.Size && key != nil && !signedBy(p.Signed, key) {
-			f.spoil(c, fault(CodeSignature, p.Where, "the checkpoint of size %d is not signed by the key in force", p.head.Size))
+		if q := f.after; q != nil && q.head.Size > f.last && q.head.Size <= p.head.Size && key != nil &&
+			!signedBy(p.Signed, key) {
+			f.spoil(c, fault(CodeSignature, p.Where, "the checkpoint of size %d is not signed by the key in force",
+				p.head.Size))
 			continue
 		}
 		f.head, f.last = p, p.head.Size

@@ -24,7 +24,8 @@ func (f *fold) note(e audit.Entry, index uint64) {
 		return
 	}
 	if detail, ok := telling(b); ok {
-		f.events = append(f.events, EventLine{Entry: index, Time: formatTime(e.Time), Kind: b.Kind.String(), Detail: detail,
+		f.events = append(f.events, EventLine{Entry: index, Time: formatTime(e.Time), Kind: b.Kind.String(),
+			Detail:   detail,
 			Identity: e.Actor.Identity, Credential: e.Actor.Credential})
 	}
 }

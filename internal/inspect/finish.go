@@ -33,7 +33,8 @@ func (f *fold) compareTile(t fullTile, width int) {
 	case err != nil:
 		f.failed = err
 	case data != nil && !slices.Equal(data, t.hashes):
-		f.faults.add(fault(CodeTile, where, "%d hashes are not those of the tiles below", differ(hashes(data), hashes(t.hashes))))
+		f.faults.add(fault(CodeTile, where, "%d hashes are not those of the tiles below",
+			differ(hashes(data), hashes(t.hashes))))
 	}
 }
 
@@ -78,18 +79,23 @@ func (f *fold) finish(ctx context.Context) (*Report, error) {
 // judgeTrust asks whether what the caller trusts has anything to do with this
 // ledger.
 func (f *fold) judgeTrust() {
-	named := f.unsigned || f.unsure || len(f.lost.Spans) > 0 || f.faults.Count[CodeRotation] > 0 // why the key was not seen
+	named := f.unsigned || f.unsure || len(f.lost.Spans) > 0 ||
+		f.faults.Count[CodeRotation] > 0 // why the key was not seen
 	if len(f.trust.keys) > 0 && !f.trusted && !named {
-		f.faults.add(fault(CodePinned, "", "the trusted key is none of this ledger's: it signed neither the newest checkpoint nor one that hands on to another key"))
+		f.faults.add(fault(CodePinned, "",
+			"the trusted key is none of this ledger's: it signed neither the newest checkpoint nor one that hands on to another key"))
 	}
 	if !f.trust.policy.Asks() {
 		return
 	}
 	switch {
 	case f.witnesses.Newest == 0 && !f.cosigned.broken:
-		f.faults.add(fault(CodeQuorum, "", "the trusted policy asks for witnesses, and there is no cosigned checkpoint"))
+		f.faults.add(fault(CodeQuorum, "",
+			"the trusted policy asks for witnesses, and there is no cosigned checkpoint"))
 	case f.cosigned.pinned < f.witnesses.Newest && !f.cosigned.named:
-		f.faults.add(fault(CodeQuorum, "", "the newest cosigned checkpoint, of size %d, is not cosigned by the quorum of the trusted policy", f.witnesses.Newest))
+		f.faults.add(fault(CodeQuorum, "",
+			"the newest cosigned checkpoint, of size %d, is not cosigned by the quorum of the trusted policy",
+			f.witnesses.Newest))
 	}
 }
 
@@ -108,7 +114,8 @@ func (f *fold) report() (*Report, error) {
 	}
 	r := &Report{Format: ReportFormat, Origin: f.newest.Origin, Size: f.size, Pinned: len(f.trust.keys) > 0,
 		Entries: f.types, Totals: *newCounts(), Tables: []TableCounts{}, Witnesses: f.witnesses, Open: []OpenShuffle{},
-		Events: append([]EventLine{}, f.events...), Unknown: append([]string{}, f.unknown...), Notes: append([]string{}, f.notes...)}
+		Events: append([]EventLine{}, f.events...), Unknown: append([]string{}, f.unknown...),
+		Notes: append([]string{}, f.notes...)}
 	if g := f.state.Genesis(); g != nil {
 		r.Production, r.Revision = g.Production, g.Revision
 		r.VKey, _ = audit.VKey(g.Origin, f.state.SigningKey())
@@ -177,8 +184,9 @@ func (f *fold) listOpen(r *Report) error {
 		if level == LevelWitnessed && l.mixedForAll(o) && l.Beacon.Holds {
 			level = LevelMixed
 		}
-		line := ShuffleLine{ID: id, Table: l.Table, Serial: l.Serial, Committed: formatTime(l.Committed), CloseBy: formatTime(l.CloseBy),
-			State: "open", Places: o.Places, Dealt: o.Next, Level: level}
+		line := ShuffleLine{ID: id, Table: l.Table, Serial: l.Serial, Committed: formatTime(l.Committed),
+			CloseBy: formatTime(l.CloseBy),
+			State:   "open", Places: o.Places, Dealt: o.Next, Level: level}
 		if overdue {
 			line.State = "overdue"
 		}
@@ -211,7 +219,8 @@ func (f *fold) line(l *live, c *audit.Close, now int64, index uint64, o audit.Op
 
 func (c *Counts) share() {
 	closed := c.Closed()
-	c.Shares = Shares{Void: share(c.Void, closed), Expired: share(c.Expired, closed), EndedEarly: share(c.EndedEarly, closed)}
+	c.Shares = Shares{Void: share(c.Void, closed), Expired: share(c.Expired, closed),
+		EndedEarly: share(c.EndedEarly, closed)}
 }
 
 func (c *Counts) add(t *Counts) {
@@ -223,7 +232,8 @@ func (c *Counts) add(t *Counts) {
 	c.Expired += t.Expired
 	c.Open += t.Open
 	c.Overdue += t.Overdue
-	for _, m := range []struct{ to, from map[string]uint64 }{{c.VoidBy, t.VoidBy}, {c.Levels, t.Levels}, {c.Tapes, t.Tapes}} {
+	for _, m := range []struct{ to, from map[string]uint64 }{{c.VoidBy, t.VoidBy}, {c.Levels, t.Levels},
+		{c.Tapes, t.Tapes}} {
 		for k, n := range m.from {
 			m.to[k] += n
 		}
@@ -256,10 +266,13 @@ func (r *run) refused(faults *findings) *Report {
 		return nil
 	}
 	report := &Report{Format: ReportFormat, Origin: r.newest.Origin, Size: r.size, Pinned: len(r.trust.keys) > 0,
-		Entries: map[string]uint64{}, Totals: *newCounts(), Tables: []TableCounts{}, Open: []OpenShuffle{}, Events: []EventLine{}, Unknown: []string{}, Keys: []KeyLine{},
-		Dealing: Dealing{Tables: []TableDealing{}}, Acts: Acts{List: []ActLine{}}, AdoptedHeads: []AdoptedHead{}, Passed: []PassedCode{},
-		Credentials: Credentials{Created: map[string]uint64{}, Revoked: map[string]uint64{}, Admins: []AdminCredential{}},
-		Notes:       []string{"nothing but the checkpoint was looked at"}}
+		Entries: map[string]uint64{}, Totals: *newCounts(), Tables: []TableCounts{}, Open: []OpenShuffle{},
+		Events: []EventLine{}, Unknown: []string{}, Keys: []KeyLine{},
+		Dealing: Dealing{Tables: []TableDealing{}}, Acts: Acts{List: []ActLine{}}, AdoptedHeads: []AdoptedHead{},
+		Passed: []PassedCode{},
+		Credentials: Credentials{Created: map[string]uint64{}, Revoked: map[string]uint64{},
+			Admins: []AdminCredential{}},
+		Notes: []string{"nothing but the checkpoint was looked at"}}
 	report.Faults, report.FaultCodes = merge(faults)
 	report.conclude()
 	return report

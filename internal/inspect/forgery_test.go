@@ -21,7 +21,8 @@ var forgeries = []struct {
 	{"honest", func(l *ledger) { l.hand("t1"); l.hand("t1") }, nil},
 
 	// Order and lifecycle.
-	{"close twice", func(l *ledger) { s := l.hand("t1"); s.Close(completed, none); l.hand("t1") }, []string{"rule_not_open"}},
+	{"close twice", func(l *ledger) { s := l.hand("t1"); s.Close(completed, none); l.hand("t1") },
+		[]string{"rule_not_open"}},
 	{"deal after the close", func(l *ledger) { s := l.hand("t1"); s.Deal(1, l.seen) }, []string{"rule_not_open"}},
 	{"serial skipped", func(l *ledger) {
 		l.hand("t1")
@@ -70,14 +71,16 @@ var forgeries = []struct {
 		s.Close(completed, none)
 		l.hand("t1")
 	}, []string{"rule_deadline"}},
-	{"expired too early", func(l *ledger) { l.commit("t1").Close(audit.OutcomeExpired, none) }, []string{"rule_deadline"}},
+	{"expired too early", func(l *ledger) { l.commit("t1").Close(audit.OutcomeExpired, none) },
+		[]string{"rule_deadline"}},
 	{"an earlier serial passed over", func(l *ledger) {
 		a, b := l.Commit("t1"), l.Commit("t1")
 		l.see()
 		l.play(b)
 		l.play(a)
 	}, []string{"rule_earlier_serial"}},
-	{"time runs back", func(l *ledger) { l.hand("t1"); l.Now -= 5000; l.Start(); l.Now += 5000; l.hand("t1") }, []string{"rule_time"}},
+	{"time runs back", func(l *ledger) { l.hand("t1"); l.Now -= 5000; l.Start(); l.Now += 5000; l.hand("t1") },
+		[]string{"rule_time"}},
 	{"a closed table", func(l *ledger) {
 		l.hand("t1")
 		l.Append(&audit.Event{Kind: audit.EventTableClose, Name: "t1"})
@@ -107,7 +110,8 @@ var forgeries = []struct {
 		l.hand("t2")
 		s.Close(completed, none)
 	}, []string{"rule_pair"}},
-	{"two geneses", func(l *ledger) { g := *l.State.Genesis(); l.Append(&g); l.hand("t1") }, []string{"rule_genesis_first"}},
+	{"two geneses", func(l *ledger) { g := *l.State.Genesis(); l.Append(&g); l.hand("t1") },
+		[]string{"rule_genesis_first"}},
 
 	// Mixes and cosigned checkpoints.
 	{"another slot's value", func(l *ledger) {
@@ -275,11 +279,13 @@ var forgeries = []struct {
 	{"a cosigned fork", func(l *ledger) {
 		l.Start()
 		other := audit.Checkpoint{Origin: inspecttest.Origin, Size: l.Size, Root: [32]byte{1}}
-		l.KeepCosigned(inspecttest.Cosign(inspecttest.Sign(other.Text(), inspecttest.Key("signing 0")), l.Now/1000, "w1", "w2"))
+		l.KeepCosigned(inspecttest.Cosign(inspecttest.Sign(other.Text(), inspecttest.Key("signing 0")), l.Now/1000,
+			"w1", "w2"))
 		l.hand("t1")
 	}, []string{"root"}},
 	{"cosigned by too few", func(l *ledger) { l.Start(); l.Cosigned("w1"); l.hand("t1") }, []string{"quorum"}},
-	{"cosigned by others", func(l *ledger) { l.Start(); l.Cosigned("x1", "x2", "x3"); l.hand("t1") }, []string{"quorum"}},
+	{"cosigned by others", func(l *ledger) { l.Start(); l.Cosigned("x1", "x2", "x3"); l.hand("t1") },
+		[]string{"quorum"}},
 	{"the new witnesses alone", func(l *ledger) {
 		l.Append(&audit.Key{Subject: audit.SubjectPolicy, Policy: inspecttest.Policy(false, 2, "n1", "n2")})
 		l.Cosigned("n1", "n2")
@@ -290,7 +296,8 @@ var forgeries = []struct {
 		l.Append(&audit.Key{Subject: audit.SubjectPolicy, Policy: []byte("witness nobody\n")})
 		l.hand("t1")
 	}, []string{"rule_key"}},
-	{"bytes that are no entry", func(l *ledger) { l.AppendLost([]byte{1, 7, 0, 0}); l.hand("t1") }, []string{"malformed"}},
+	{"bytes that are no entry", func(l *ledger) { l.AppendLost([]byte{1, 7, 0, 0}); l.hand("t1") },
+		[]string{"malformed"}},
 	{"two faults in one shuffle", func(l *ledger) {
 		s := l.commit("t1")
 		l.Append(&audit.Deal{Shuffle: s.ID, First: 3, Cosigned: l.seen, Runs: burn(2)})

@@ -54,7 +54,8 @@ func TestHonest(t *testing.T) {
 	if r.Verdict != Consistent {
 		t.Fatalf("verdict %s\n%s", r.Verdict, asJSON(t, r))
 	}
-	r = inspectDir(t, dir, Options{VKey: inspecttest.VKey(), Shuffles: filepath.Join(t.TempDir(), "s"), Auditors: []*disclosure.Auditor{inspecttest.Auditor()}})
+	r = inspectDir(t, dir, Options{VKey: inspecttest.VKey(), Shuffles: filepath.Join(t.TempDir(), "s"),
+		Auditors: []*disclosure.Auditor{inspecttest.Auditor()}})
 	if r.Verdict != Proved {
 		t.Fatalf("verdict %s\n%s", r.Verdict, asJSON(t, r))
 	}

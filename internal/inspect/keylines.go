@@ -41,7 +41,8 @@ func (f *fold) keyLines() []KeyLine {
 			case audit.SubjectPolicy:
 				of.Policy = string(b.Policy)
 			case audit.SubjectRetirement:
-				of.ID, of.Retired, of.From = base64.StdEncoding.EncodeToString(b.ID[:]), b.Retired.String(), formatTime(b.From)
+				of.ID, of.Retired, of.From = base64.StdEncoding.EncodeToString(b.ID[:]), b.Retired.String(),
+					formatTime(b.From)
 			default:
 				of = of.public(b.Subject, b.Public, f.newest.Origin)
 			}
@@ -54,7 +55,8 @@ func (f *fold) keyLines() []KeyLine {
 // public returns the line of a public key.
 func (l KeyLine) public(subject audit.Subject, key []byte, origin string) KeyLine {
 	id := audit.KeyID(key)
-	l.Subject, l.ID, l.Key = subject.String(), base64.StdEncoding.EncodeToString(id[:]), base64.StdEncoding.EncodeToString(key)
+	l.Subject, l.ID, l.Key = subject.String(), base64.StdEncoding.EncodeToString(id[:]),
+		base64.StdEncoding.EncodeToString(key)
 	if subject == audit.SubjectSigning {
 		l.VKey, _ = audit.VKey(origin, key) // a type of a later version has no text
 	}

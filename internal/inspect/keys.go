@@ -85,7 +85,8 @@ func (f *fold) genesis(g *audit.Genesis, e audit.Entry, index uint64) {
 	}
 	f.checkSigning(g.SigningKey, index)
 	if g.Origin != f.newest.Origin {
-		f.faults.add(fault(CodeOrigin, "", "the ledger is %s, its newest checkpoint is of %s", g.Origin, f.newest.Origin).at(index))
+		f.faults.add(fault(CodeOrigin, "", "the ledger is %s, its newest checkpoint is of %s", g.Origin,
+			f.newest.Origin).at(index))
 	}
 	if len(g.Predecessor) > 0 {
 		if _, err := audit.CheckpointText(g.Predecessor); err != nil {

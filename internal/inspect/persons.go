@@ -77,7 +77,8 @@ type PassedCode struct {
 // pass counts codes that were passed over. There are at most 128 of a list.
 func (f *fold) pass(codes []audit.Code, index uint64) {
 	for _, c := range codes {
-		at := slices.IndexFunc(f.conduct.Passed, func(p PassedCode) bool { return p.List == c.List && p.Code == c.Number })
+		at := slices.IndexFunc(f.conduct.Passed,
+			func(p PassedCode) bool { return p.List == c.List && p.Code == c.Number })
 		if at < 0 {
 			at = len(f.conduct.Passed)
 			f.conduct.Passed = append(f.conduct.Passed, PassedCode{List: c.List, Code: c.Number, First: index})
@@ -95,7 +96,8 @@ func (f *fold) persons(e audit.Entry, index uint64, waiting []audit.WaitingAct, 
 	}
 	if b, ok := e.Body.(*audit.Event); ok && b.Kind == audit.EventHeadAdopted && len(f.conduct.Heads) < MaxListed {
 		f.conduct.Heads = append(f.conduct.Heads, AdoptedHead{Entry: index, Time: formatTime(e.Time),
-			Identity: e.Actor.Identity, Credential: e.Actor.Credential, Size: b.Size, LostSize: b.LostSize, Reason: b.Reason})
+			Identity: e.Actor.Identity, Credential: e.Actor.Credential, Size: b.Size, LostSize: b.LostSize,
+			Reason: b.Reason})
 	}
 	if f.conduct.Approving != 0 {
 		if legal { // otherwise another entry came, and the rule pair says so
@@ -162,7 +164,8 @@ func (f *fold) approved(act, index uint64) {
 
 // actLine returns the line of the act of this index, nil if it is not listed.
 func (f *fold) actLine(index uint64) *ActLine {
-	at, ok := slices.BinarySearchFunc(f.conduct.Acts.List, index, func(l ActLine, index uint64) int { return int(l.Entry) - int(index) })
+	at, ok := slices.BinarySearchFunc(f.conduct.Acts.List, index,
+		func(l ActLine, index uint64) int { return int(l.Entry) - int(index) })
 	if !ok {
 		return nil
 	}

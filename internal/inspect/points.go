@@ -54,7 +54,8 @@ func (f *fold) point(p *point, known bool) error {
 		}
 	case kindNewest:
 		if holds && f.copied != nil && !linesOf(p.Signed, f.copied) {
-			f.faults.add(fault(CodeCheckpoint, p.Where, "it has a signature line that the cosigned checkpoint of its size does not have"))
+			f.faults.add(fault(CodeCheckpoint, p.Where,
+				"it has a signature line that the cosigned checkpoint of its size does not have"))
 		}
 	}
 	return nil
@@ -91,7 +92,8 @@ func (f *fold) signature(p *point) bool {
 		f.noteOnce("signatures above a lost entry are not checked: it may have changed the signing key")
 		return false
 	}
-	f.faults.add(fault(CodeSignature, p.Where, "the checkpoint of size %d is not signed by the key in force", p.head.Size))
+	f.faults.add(fault(CodeSignature, p.Where, "the checkpoint of size %d is not signed by the key in force",
+		p.head.Size))
 	f.unsigned = f.unsigned || p.kind == kindNewest
 	return false
 }
@@ -113,7 +115,8 @@ func (f *fold) beyond(p *point) {
 		f.noteOnce(fmt.Sprintf("%s covers %d entries, the newest checkpoint %d: the copy is older than that, and nothing above was looked at",
 			p.Where, p.head.Size, f.size))
 	case len(f.lost.Spans) == 0:
-		f.faults.add(fault(CodeSize, p.Where, "it covers %d entries, the newest only %d, and the key in force did not sign it", p.head.Size, f.size))
+		f.faults.add(fault(CodeSize, p.Where,
+			"it covers %d entries, the newest only %d, and the key in force did not sign it", p.head.Size, f.size))
 	}
 }
 
@@ -125,7 +128,8 @@ func (f *fold) rotate() {
 			f.noteOnce("whether both keys signed at a rotation is not checked: not all checkpoints could be read")
 			return
 		}
-		f.faults.add(fault(CodeRotation, "", "no checkpoint of size %d carries the signatures of the old and the new key", r.index+1).at(r.index))
+		f.faults.add(fault(CodeRotation, "",
+			"no checkpoint of size %d carries the signatures of the old and the new key", r.index+1).at(r.index))
 	}
 }
 
@@ -159,7 +163,8 @@ func (f *fold) converge() {
 	if d.More > 0 {
 		more = fmt.Sprintf(", nor are those of the %d checkpoints after it, to size %d", d.More, d.Last)
 	}
-	f.faults.add(fault(CodeRoot, d.First.Where, "the root signed for size %d is not that of the entries%s", d.Size, more))
+	f.faults.add(fault(CodeRoot, d.First.Where, "the root signed for size %d is not that of the entries%s", d.Size,
+		more))
 }
 
 // since judges the older checkpoint that the caller brought.
@@ -167,11 +172,13 @@ func (f *fold) since(p *point, known bool) {
 	root, ok := f.root(p.head.Size)
 	switch {
 	case !p.signed:
-		f.faults.add(fault(CodeSince, p.Where, "the older checkpoint of size %d is not signed by the key in force then", p.head.Size))
+		f.faults.add(fault(CodeSince, p.Where, "the older checkpoint of size %d is not signed by the key in force then",
+			p.head.Size))
 	case !ok || !known:
 		f.noteOnce("roots above lost entries are not checked")
 	case root != p.head.Root:
-		f.faults.add(fault(CodeSince, p.Where, "the ledger does not extend the older checkpoint of size %d: one of the two is a fork", p.head.Size))
+		f.faults.add(fault(CodeSince, p.Where,
+			"the ledger does not extend the older checkpoint of size %d: one of the two is a fork", p.head.Size))
 	}
 }
 
@@ -189,7 +196,8 @@ func (f *fold) quorum(p *point) {
 	if !own && len(f.lost.Spans) > 0 {
 		f.noteOnce("quorums above a lost entry are not checked: it may have changed the policy")
 	} else if !own {
-		f.faults.add(fault(CodeQuorum, p.Where, "the checkpoint of size %d is not cosigned by the quorum of the ledger's policy", p.head.Size))
+		f.faults.add(fault(CodeQuorum, p.Where,
+			"the checkpoint of size %d is not cosigned by the quorum of the ledger's policy", p.head.Size))
 	}
 	if p.pinned {
 		f.cosigned.pinned = p.head.Size
@@ -245,7 +253,8 @@ func (s *cosignedSizes) missing(f *fold, size, index, id uint64) {
 		s.excused = append(s.excused, size)
 		return
 	}
-	f.faults.add(fault(CodeCosigned, "", "the entry relies on a cosigned checkpoint of size %d, which is not there", size).at(index).of(id))
+	f.faults.add(fault(CodeCosigned, "", "the entry relies on a cosigned checkpoint of size %d, which is not there",
+		size).at(index).of(id))
 }
 
 func (f *fold) noteOnce(text string) {

@@ -31,6 +31,9 @@ func TestQuorumOfTheNewest(t *testing.T) {
 		{"the two of the second", inspecttest.Policy(true, 2, "w1", "w2"), []string{"quorum"}},
 		{"another", inspecttest.Policy(true, 1, "x1"), []string{"quorum"}},
 	} {
-		t.Run(test.name, func(t *testing.T) { wantFaults(t, inspectDir(t, l.Dir, Options{Policy: test.policy}), test.want) })
+		t.Run(test.name, func(t *testing.T) {
+			wantFaults(t, inspectDir(t, l.Dir, Options{Policy: test.policy}),
+				test.want)
+		})
 	}
 }

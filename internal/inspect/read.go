@@ -232,15 +232,18 @@ func (c *chunk) reconcile(hasher *treeHasher, holds func(*subtree) bool) {
 		for _, i := range doubts {
 			if leaves[i] != own[i] {
 				c.entries[i].lost = true
-				c.faults = append(c.faults, fault(CodeEntry, c.where, "these bytes are not what stands in the tree").at(c.first+uint64(i)))
+				c.faults = append(c.faults,
+					fault(CodeEntry, c.where, "these bytes are not what stands in the tree").at(c.first+uint64(i)))
 			}
 		}
 		if kept > 0 {
-			c.faults = append(c.faults, fault(CodeTile, c.tileAt, "%d hashes are not those of the entries, which lead to what is above", kept))
+			c.faults = append(c.faults, fault(CodeTile, c.tileAt,
+				"%d hashes are not those of the entries, which lead to what is above", kept))
 		}
 		return
 	}
-	c.faults = append(c.faults, fault(CodeTile, c.tileAt, "%d hashes are not those of the entries, and neither lead to what is above", len(doubts)))
+	c.faults = append(c.faults, fault(CodeTile, c.tileAt,
+		"%d hashes are not those of the entries, and neither lead to what is above", len(doubts)))
 }
 
 // above returns the hash over chunk n that the tile of level 1 has.

@@ -29,7 +29,8 @@ func TestRetiredKeys(t *testing.T) {
 			l.Rotate()
 			at := l.Now
 			l.Now += 1000
-			l.Append(&audit.Key{Subject: audit.SubjectRetirement, Retired: audit.SubjectSigning, ID: first, From: at - c.ahead})
+			l.Append(&audit.Key{Subject: audit.SubjectRetirement, Retired: audit.SubjectSigning, ID: first,
+				From: at - c.ahead})
 			l.Finish()
 			r := inspectDir(t, dir, Options{VKey: inspecttest.VKey()})
 			if r.Verdict != Proved || r.FaultCount != 0 {
@@ -54,13 +55,15 @@ func TestRetiredDisclosureKey(t *testing.T) {
 	key(1, 1000, &audit.Key{Subject: audit.SubjectDisclosure, Public: d1})
 	key(5, 2000, &audit.Key{Subject: audit.SubjectDisclosure, Public: d2})
 	retire := func(id []byte, from int64) *audit.Key {
-		return &audit.Key{Subject: audit.SubjectRetirement, Retired: audit.SubjectDisclosure, ID: audit.KeyID(id), From: from}
+		return &audit.Key{Subject: audit.SubjectRetirement, Retired: audit.SubjectDisclosure, ID: audit.KeyID(id),
+			From: from}
 	}
 	key(6, 3000, retire(d1, 500))
 	key(7, 4000, retire(d2, 3500))
 	key(8, 5000, &audit.Key{Subject: audit.SubjectDisclosure, Public: []byte{1, 3}})
 	f.retiredKeys()
-	if len(f.notes) != 2 || !strings.Contains(f.notes[0], "entry 1 deserves no trust from 1970-01-01T00:00:01Z on, and was in use until entry 5") ||
+	if len(f.notes) != 2 || !strings.Contains(f.notes[0],
+		"entry 1 deserves no trust from 1970-01-01T00:00:01Z on, and was in use until entry 5") ||
 		!strings.Contains(f.notes[1], "entry 5 deserves no trust from 1970-01-01T00:00:03Z on, and was in use until entry 7") {
 		t.Errorf("%q", f.notes)
 	}

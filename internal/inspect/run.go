@@ -69,7 +69,8 @@ func Run(ctx context.Context, src Source, opts Options) (*Report, error) {
 
 // begin opens the files of a check.
 func (r *run) begin() (*fold, error) {
-	f := &fold{run: r, state: audit.NewState(), edge: newEdge(), live: make(map[uint64]*live), rounds: make(map[uint64]int64),
+	f := &fold{run: r, state: audit.NewState(), edge: newEdge(), live: make(map[uint64]*live),
+		rounds: make(map[uint64]int64),
 		checks: make(map[light]*roundCheck), tables: make(map[string]*Counts), types: make(map[string]uint64),
 		openers: make(map[uint64]*disclosure.Opener), policies: &audit.Policies{}, noDeck: make(map[[32]byte]bool),
 		conduct: conduct{Paces: make(map[string]*pace)}, collector: newCollector()}
@@ -109,7 +110,8 @@ func (r *run) open(faults *findings) (ok bool, err error) {
 		return false, nil
 	}
 	if r.size = r.newest.Size; r.size == 0 {
-		faults.add(fault(CodeCheckpoint, r.last.Where, "a ledger has at least its genesis, and the checkpoint covers no entry"))
+		faults.add(fault(CodeCheckpoint, r.last.Where,
+			"a ledger has at least its genesis, and the checkpoint covers no entry"))
 		return false, nil
 	}
 	if r.opts.Since == nil {
@@ -231,7 +233,8 @@ func (f *fold) all(ctx context.Context) error {
 		}
 		if now := time.Now(); f.opts.Progress != nil && now.Sub(shown) > 200*time.Millisecond {
 			shown = now
-			f.opts.Progress(Progress{Entries: f.state.Size(), Of: f.size, Shuffles: f.shuffles, Faults: f.faultsSoFar()})
+			f.opts.Progress(Progress{Entries: f.state.Size(), Of: f.size, Shuffles: f.shuffles,
+				Faults: f.faultsSoFar()})
 		}
 	}
 	f.faults.add(fault(CodeMissing, "", "nothing is there from here on").at(f.state.Size() - maxGap*Width))

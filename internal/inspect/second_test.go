@@ -35,7 +35,8 @@ func TestExported(t *testing.T) {
 	must(t, err)
 	at, err := time.Parse(time.RFC3339, m.ExportedAt)
 	must(t, err)
-	_, err = bundle.Export(t.Context(), kept{r}, out, bundle.Options{Origin: inspecttest.Origin, Now: func() time.Time { return at }})
+	_, err = bundle.Export(t.Context(), kept{r}, out,
+		bundle.Options{Origin: inspecttest.Origin, Now: func() time.Time { return at }})
 	must(t, err)
 	files := func(dir string) (names []string) {
 		must(t, fs.WalkDir(os.DirFS(dir), ".", func(name string, d fs.DirEntry, err error) error {

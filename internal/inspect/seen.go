@@ -227,7 +227,8 @@ func shared(kind uint64, a, b *audit.Commit, first uint64) (Fault, bool) {
 	case kindCommitment:
 		return fault(CodeCommitment, "", "the commitment stands in entry %d, too", first), a.Commitment == b.Commitment
 	case kindKeyTag:
-		return fault(CodeKeyTag, "", "the key tag stands in entry %d, too: one idempotency key made two shuffles", first), a.KeyTag == b.KeyTag
+		return fault(CodeKeyTag, "", "the key tag stands in entry %d, too: one idempotency key made two shuffles",
+			first), a.KeyTag == b.KeyTag
 	}
 	for _, p := range a.Context.Plan {
 		for _, q := range b.Context.Plan {

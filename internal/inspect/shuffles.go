@@ -126,7 +126,8 @@ func (f *fold) closed(c *audit.Close, now int64, index uint64, o audit.Opened, l
 		x.opener = f.openers[c.Key]
 	}
 	if c.Form == audit.FormNone {
-		f.faults.add(fault(CodeTapeLost, "", "the close of shuffle %d discloses no tape: the operator lost it", c.Shuffle).at(index).of(c.Shuffle))
+		f.faults.add(fault(CodeTapeLost, "", "the close of shuffle %d discloses no tape: the operator lost it",
+			c.Shuffle).at(index).of(c.Shuffle))
 	}
 	x.legal = legal
 	f.batch.closings = append(f.batch.closings, x)

@@ -32,11 +32,13 @@ func TestLateQuorum(t *testing.T) {
 	s.Deal(1, l.Size)
 	l.see()
 	l.Finish()
-	opts := Options{Policy: inspecttest.Policy(true, 2, "w1", "w2", "w3"), Shuffles: filepath.Join(t.TempDir(), "shuffles")}
+	opts := Options{Policy: inspecttest.Policy(true, 2, "w1", "w2", "w3"),
+		Shuffles: filepath.Join(t.TempDir(), "shuffles")}
 	r := inspectDir(t, l.Dir, opts)
 	wantFaults(t, r, nil)
 	levels := levelsOf(t, opts.Shuffles)
-	if levels["in-time"] != LevelWitnessed || levels["late"] != LevelRecorded || levels["late-and-then-in-time"] != LevelWitnessed {
+	if levels["in-time"] != LevelWitnessed || levels["late"] != LevelRecorded ||
+		levels["late-and-then-in-time"] != LevelWitnessed {
 		t.Error(levels)
 	}
 	if r.Witnesses.Overlap != 1 {

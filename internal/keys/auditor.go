@@ -57,7 +57,8 @@ func ReadAuditor(path string, passphrase Secret) (*AuditorKey, error) {
 		}
 	}
 	// Nothing of the text: it may be a damaged key.
-	return nil, fmt.Errorf("reading an auditor key: %s holds no %q and a private key of P-256 in base64", path, auditorPrefix)
+	return nil, fmt.Errorf("reading an auditor key: %s holds no %q and a private key of P-256 in base64", path,
+		auditorPrefix)
 }
 
 // WriteFile creates a private file with mode 0600, encrypted unless passphrase
@@ -92,7 +93,8 @@ func ReadAuditorPublic(path string) ([]byte, error) {
 		err = checkAuditorPublic(public)
 	}
 	if err != nil {
-		return nil, fmt.Errorf("reading a public auditor key: %s holds no %q and a public key of P-256 in base64", path, auditorPublicPrefix)
+		return nil, fmt.Errorf("reading a public auditor key: %s holds no %q and a public key of P-256 in base64", path,
+			auditorPublicPrefix)
 	}
 	return public, nil
 }

@@ -49,11 +49,13 @@ func TestAuditorFiles(t *testing.T) {
 			t.Errorf("modes %04o and %04o", mode(t, private), mode(t, public))
 		}
 		got, err := ReadAuditor(private, pass)
-		if err != nil || !bytes.Equal(got.Private().Bytes(), k.Private().Bytes()) || !bytes.Equal(got.Public(), k.Public()) {
+		if err != nil || !bytes.Equal(got.Private().Bytes(), k.Private().Bytes()) ||
+			!bytes.Equal(got.Public(), k.Public()) {
 			t.Errorf("reading back: %v", err)
 		}
 		read, err := ReadAuditorPublic(public)
-		if err != nil || !bytes.Equal(read, k.Public()) || len(read) != 66 || read[0] != 1 || audit.KeyID(read) != k.ID() {
+		if err != nil || !bytes.Equal(read, k.Public()) || len(read) != 66 || read[0] != 1 ||
+			audit.KeyID(read) != k.ID() {
 			t.Errorf("reading %x: %v", read, err)
 		}
 		text, err := os.ReadFile(public)
@@ -102,11 +104,13 @@ func TestAuditorFiles(t *testing.T) {
 
 func TestReadAuditorExample(t *testing.T) {
 	private, public := unhex(t, examplePrivate), append([]byte{1}, unhex(t, examplePublic)...)
-	k, err := ReadAuditor(put(t, "key", "shuffled-auditor-key:v1:"+base64.StdEncoding.EncodeToString(private)+"\n", 0o600), Secret{})
+	k, err := ReadAuditor(put(t, "key", "shuffled-auditor-key:v1:"+base64.StdEncoding.EncodeToString(private)+"\n",
+		0o600), Secret{})
 	if err != nil || !bytes.Equal(k.Public(), public) {
 		t.Errorf("%v, %v", k, err)
 	}
-	got, err := ReadAuditorPublic(put(t, "pub", "shuffled-auditor:v1:"+base64.StdEncoding.EncodeToString(public)+"\r\n", 0o644))
+	got, err := ReadAuditorPublic(put(t, "pub", "shuffled-auditor:v1:"+base64.StdEncoding.EncodeToString(public)+"\r\n",
+		0o644))
 	if err != nil || !bytes.Equal(got, public) {
 		t.Errorf("%x, %v", got, err)
 	}
@@ -123,18 +127,19 @@ func TestReadAuditorRefuses(t *testing.T) {
 		return "shuffled-auditor:v1:" + base64.StdEncoding.EncodeToString(b)
 	}
 	for name, text := range map[string]string{
-		"nothing":          "",
-		"no prefix":        good,
-		"a sealing key":    "shuffled-sealing-key:v1:" + good,
-		"the public line":  with(0, 1),
-		"version 2":        "shuffled-auditor-key:v2:" + good,
-		"two lines":        "shuffled-auditor-key:v1:" + good + "\n\n",
-		"a line end":       "shuffled-auditor-key:v1:" + good[:20] + "\n" + good[20:],
-		"spare bits":       "shuffled-auditor-key:v1:" + good[:len(good)-2] + "J=",
-		"without padding":  "shuffled-auditor-key:v1:" + strings.TrimRight(good, "="),
-		"31 bytes":         "shuffled-auditor-key:v1:" + base64.StdEncoding.EncodeToString(private[1:]),
-		"zero":             "shuffled-auditor-key:v1:" + base64.StdEncoding.EncodeToString(make([]byte, 32)),
-		"above the order":  "shuffled-auditor-key:v1:" + base64.StdEncoding.EncodeToString(bytes.Repeat([]byte{255}, 32)),
+		"nothing":         "",
+		"no prefix":       good,
+		"a sealing key":   "shuffled-sealing-key:v1:" + good,
+		"the public line": with(0, 1),
+		"version 2":       "shuffled-auditor-key:v2:" + good,
+		"two lines":       "shuffled-auditor-key:v1:" + good + "\n\n",
+		"a line end":      "shuffled-auditor-key:v1:" + good[:20] + "\n" + good[20:],
+		"spare bits":      "shuffled-auditor-key:v1:" + good[:len(good)-2] + "J=",
+		"without padding": "shuffled-auditor-key:v1:" + strings.TrimRight(good, "="),
+		"31 bytes":        "shuffled-auditor-key:v1:" + base64.StdEncoding.EncodeToString(private[1:]),
+		"zero":            "shuffled-auditor-key:v1:" + base64.StdEncoding.EncodeToString(make([]byte, 32)),
+		"above the order": "shuffled-auditor-key:v1:" +
+			base64.StdEncoding.EncodeToString(bytes.Repeat([]byte{255}, 32)),
 		"a space in front": " shuffled-auditor-key:v1:" + good,
 	} {
 		path := put(t, "key", text, 0o600)
@@ -148,14 +153,16 @@ func TestReadAuditorRefuses(t *testing.T) {
 		}
 	}
 	for name, text := range map[string]string{
-		"a private key":   "shuffled-auditor-key:v1:" + good,
-		"another type":    with(0, 2),
-		"off the curve":   with(66-1, public[65]^1),
-		"compressed":      "shuffled-auditor:v1:" + base64.StdEncoding.EncodeToString(append([]byte{1, 2}, public[2:34]...)),
+		"a private key": "shuffled-auditor-key:v1:" + good,
+		"another type":  with(0, 2),
+		"off the curve": with(66-1, public[65]^1),
+		"compressed": "shuffled-auditor:v1:" +
+			base64.StdEncoding.EncodeToString(append([]byte{1, 2}, public[2:34]...)),
 		"a byte too many": "shuffled-auditor:v1:" + base64.StdEncoding.EncodeToString(append(public, 0)),
 	} {
 		path := put(t, "pub", text, 0o644)
-		if b, err := ReadAuditorPublic(path); b != nil || err == nil || !strings.Contains(err.Error(), path) || strings.Contains(err.Error(), good[:12]) {
+		if b, err := ReadAuditorPublic(path); b != nil || err == nil || !strings.Contains(err.Error(), path) ||
+			strings.Contains(err.Error(), good[:12]) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}

@@ -31,7 +31,8 @@ func secretForms(b []byte) []string {
 func printAll(values ...any) string {
 	var out strings.Builder
 	for _, v := range values {
-		for _, verb := range []string{"%v", "%+v", "%#v", "%s", "%q", "%x", "%X", "%d", "%o", "%b", "%c", "%U", "%T", "%p"} {
+		for _, verb := range []string{"%v", "%+v", "%#v", "%s", "%q", "%x", "%X", "%d", "%o", "%b", "%c", "%U", "%T",
+			"%p"} {
 			fmt.Fprintf(&out, verb+"\n", v)
 		}
 		if js, err := json.Marshal(v); err == nil {
@@ -135,7 +136,8 @@ func TestPrivateFileModes(t *testing.T) {
 			if !errors.Is(err, ErrMode) || !s.Empty() {
 				t.Fatalf("mode %04o: %v", m, err)
 			}
-			if want := fmt.Sprintf("%04o", m); !strings.Contains(err.Error(), want) || !strings.Contains(err.Error(), path) {
+			if want := fmt.Sprintf("%04o", m); !strings.Contains(err.Error(), want) ||
+				!strings.Contains(err.Error(), path) {
 				t.Fatalf("the error %q does not name file and mode %s", err, want)
 			}
 			if strings.Contains(err.Error(), "hunter2") {
@@ -249,7 +251,8 @@ func TestWriteSecret(t *testing.T) {
 
 // TestCreateFileFailure: a full disk leaves no half of a key behind.
 func TestCreateFileFailure(t *testing.T) {
-	if err := createFile(filepath.Join(t.TempDir(), "no", "such", "dir"), []byte("x"), modePrivate); !errors.Is(err, fs.ErrNotExist) {
+	if err := createFile(filepath.Join(t.TempDir(), "no", "such", "dir"), []byte("x"), modePrivate); !errors.Is(err,
+		fs.ErrNotExist) {
 		t.Errorf("error %v", err)
 	}
 }

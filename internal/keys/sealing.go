@@ -31,7 +31,8 @@ func ReadSealing(path string, passphrase Secret) (Secret, error) {
 	key, err := decodeLine(b, sealingPrefix)
 	if err != nil || len(key) != sealingSize {
 		// Nothing of the text: it may be a damaged key.
-		return Secret{}, fmt.Errorf("reading a sealing key: %s holds no %q and %d bytes in base64", path, sealingPrefix, sealingSize)
+		return Secret{}, fmt.Errorf("reading a sealing key: %s holds no %q and %d bytes in base64", path, sealingPrefix,
+			sealingSize)
 	}
 	return NewSecret(key), nil
 }

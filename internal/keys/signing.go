@@ -89,7 +89,8 @@ func parseSigning(skey []byte) (*SigningKey, error) {
 	// again refuses the line ends that the decoder skips.
 	key64 := strings.SplitN(text, "+", 5)[4]
 	key, err := base64.StdEncoding.DecodeString(key64)
-	if err != nil || len(key) != 1+ed25519.SeedSize || key[0] != algEd25519 || base64.StdEncoding.EncodeToString(key) != key64 {
+	if err != nil || len(key) != 1+ed25519.SeedSize || key[0] != algEd25519 ||
+		base64.StdEncoding.EncodeToString(key) != key64 {
 		return nil, errSigning
 	}
 	public := ed25519.NewKeyFromSeed(key[1:]).Public().(ed25519.PublicKey)

@@ -65,7 +65,8 @@ func TestGenerateSigning(t *testing.T) {
 
 func TestGenerateSigningRefuses(t *testing.T) {
 	for _, origin := range []string{"", "two words", "a+b", "line\n", "\xff", strings.Repeat("o", 129)} {
-		if k, err := GenerateSigning(origin); k != nil || err == nil || !strings.Contains(err.Error(), fmt.Sprintf("%q", origin)) {
+		if k, err := GenerateSigning(origin); k != nil || err == nil ||
+			!strings.Contains(err.Error(), fmt.Sprintf("%q", origin)) {
 			t.Errorf("origin %q: %v", origin, err)
 		}
 	}
@@ -98,7 +99,8 @@ func TestSigningFiles(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if signer, err := note.NewSigner(strings.TrimSuffix(string(text), "\n")); err != nil || signer.KeyHash() != k.Signer().KeyHash() {
+	if signer, err := note.NewSigner(strings.TrimSuffix(string(text), "\n")); err != nil ||
+		signer.KeyHash() != k.Signer().KeyHash() {
 		t.Errorf("the file is not for x/mod: %v", err)
 	}
 	// Nothing is overwritten.

@@ -114,7 +114,8 @@ var errWitness = errors.New("no Ed25519 witness key in signed-note form")
 // key hash and signature type of cosignatures.
 func witnessText(vkey string, seed []byte) string {
 	parts := strings.SplitN(vkey, "+", 3) // name, hash, public key
-	return "PRIVATE+KEY+" + parts[0] + "+" + parts[1] + "+" + base64.StdEncoding.EncodeToString(append([]byte{algCosignature}, seed...))
+	return "PRIVATE+KEY+" + parts[0] + "+" + parts[1] + "+" +
+		base64.StdEncoding.EncodeToString(append([]byte{algCosignature}, seed...))
 }
 
 // parseWitness reads signed-note text, in its one encoding (which settles type
@@ -142,7 +143,8 @@ func parseWitness(skey []byte) (*WitnessKey, error) {
 	if err != nil {
 		return nil, errWitness
 	}
-	signed, err := note.Sign(&note.Note{Text: "pairwise test\n0\n47DEQpj8HBSa+/TImW+5JCeuQeRkm5NMpJWZG3hSuFU=\n"}, signer)
+	signed, err := note.Sign(&note.Note{Text: "pairwise test\n0\n47DEQpj8HBSa+/TImW+5JCeuQeRkm5NMpJWZG3hSuFU=\n"},
+		signer)
 	if err == nil {
 		_, err = note.Open(signed, note.VerifierList(verifier))
 	}

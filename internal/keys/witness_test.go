@@ -171,7 +171,8 @@ func TestWitnessKeyPrintsItsVKey(t *testing.T) {
 		t.Errorf("the verifier key shows %d times of 8: %s", n, out.String())
 	}
 	seed := k.key.Seed()
-	for _, secret := range []string{fmt.Sprint(seed[:8])[1:20], fmt.Sprintf("%x", seed[:8]), base64.StdEncoding.EncodeToString(seed)[:10]} {
+	for _, secret := range []string{fmt.Sprint(seed[:8])[1:20], fmt.Sprintf("%x", seed[:8]),
+		base64.StdEncoding.EncodeToString(seed)[:10]} {
 		if strings.Contains(out.String(), secret) {
 			t.Errorf("%q shows", secret)
 		}

@@ -40,7 +40,8 @@ func (l *Ledger) objection(ctx context.Context) error {
 		}
 	}
 	if l.Genesis().Deals == audit.DealsCosigned && !l.confirmed.Load() {
-		return fmt.Errorf("%w: waiting for a quorum of witnesses to confirm the stored head of size %d", ErrFrozen, l.head.Size)
+		return fmt.Errorf("%w: waiting for a quorum of witnesses to confirm the stored head of size %d", ErrFrozen,
+			l.head.Size)
 	}
 	return nil
 }
@@ -55,7 +56,8 @@ func (l *Ledger) holdAgainstMark(ctx context.Context) error {
 	case seen == nil && l.cfg.AdoptHead != "":
 		l.adopt = adoptedByOperator
 	case seen == nil && l.asksWitnesses(l.head.Size):
-		return fmt.Errorf("%w: %w (size %d, %s): waiting for a quorum of witnesses", ErrFrozen, ErrNoMark, l.head.Size, l.cfg.Mark)
+		return fmt.Errorf("%w: %w (size %d, %s): waiting for a quorum of witnesses", ErrFrozen, ErrNoMark, l.head.Size,
+			l.cfg.Mark)
 	case seen == nil:
 		return fmt.Errorf("%w (size %d, %s)", ErrNoMark, l.head.Size, l.cfg.Mark)
 	case seen.Size > l.head.Size:
@@ -126,7 +128,8 @@ func (l *Ledger) announcement() Proposal {
 	bodies := []audit.Body{&start}
 	switch l.adopt {
 	case adoptedByWitnesses:
-		bodies = append(bodies, &audit.Event{Kind: audit.EventAlarm, Alarm: audit.AlarmMarkAdopted, Reason: "a quorum of witnesses cosigned the stored head"})
+		bodies = append(bodies, &audit.Event{Kind: audit.EventAlarm, Alarm: audit.AlarmMarkAdopted,
+			Reason: "a quorum of witnesses cosigned the stored head"})
 	case adoptedByOperator:
 		bodies = append(bodies, l.adoption()...)
 	}

@@ -43,7 +43,8 @@ func Remember(ctx context.Context, cfg Config) (*Memory, error) {
 		return nil, err
 	}
 	l.witnessing.follow()
-	m := &Memory{State: l.state.Encode(), Genesis: l.genesis, Records: l.history.records, Edge: maps.Clone(l.tree.nodes),
+	m := &Memory{State: l.state.Encode(), Genesis: l.genesis, Records: l.history.records,
+		Edge: maps.Clone(l.tree.nodes),
 		Size: l.tree.size, From: l.tree.known}
 	for _, k := range l.history.signing {
 		fate := " in force"

@@ -38,8 +38,10 @@ func TestLyingCache(t *testing.T) {
 		t.Fatal(err)
 	}
 	h.must(l, ledger.Proposal{Actor: audit.Operator, Bodies: []audit.Body{
-		&audit.Credential{Kind: audit.CredentialCreated, ID: "tester", Form: audit.FormToken, Role: audit.RoleDealer, Identity: "tester"},
-		&audit.Credential{Kind: audit.CredentialCreated, ID: "token-1", Form: audit.FormToken, Role: audit.RoleDealer, Identity: "dealer"}}})
+		&audit.Credential{Kind: audit.CredentialCreated, ID: "tester", Form: audit.FormToken, Role: audit.RoleDealer,
+			Identity: "tester"},
+		&audit.Credential{Kind: audit.CredentialCreated, ID: "token-1", Form: audit.FormToken, Role: audit.RoleDealer,
+			Identity: "dealer"}}})
 	h.grow(l, "mark", 3*cacheEvery)
 	l.Close()
 	honest, err := os.ReadFile(h.mark("mark") + ".cache")
@@ -123,7 +125,8 @@ func TestLyingCache(t *testing.T) {
 		}
 		same(t, name, want, m)
 	}
-	for name, b := range map[string][]byte{"the newest": honest, "an old one": small, "made again": forged(func(*ledger.CacheHeader) {}, h.signer)} {
+	for name, b := range map[string][]byte{"the newest": honest, "an old one": small,
+		"made again": forged(func(*ledger.CacheHeader) {}, h.signer)} {
 		if err := os.WriteFile(h.mark("mark")+".cache", b, 0o600); err != nil {
 			t.Fatal(err)
 		}

@@ -144,7 +144,8 @@ func (w *played) to(l *ledger.Ledger, n uint64) {
 			for range min(r.IntN(60), len(w.shuffles)) { // oldest first, as turns are
 				body := audit.Body(oneCard(w.shuffles[0]))
 				if r.IntN(2) == 0 {
-					body = &audit.Close{Shuffle: w.shuffles[0], Outcome: audit.OutcomeEndedEarly, Form: audit.FormTape, Tape: tape()}
+					body = &audit.Close{Shuffle: w.shuffles[0], Outcome: audit.OutcomeEndedEarly, Form: audit.FormTape,
+						Tape: tape()}
 				}
 				bodies, w.shuffles = append(bodies, body), w.shuffles[1:]
 			}
@@ -155,7 +156,8 @@ func (w *played) to(l *ledger.Ledger, n uint64) {
 			name := fmt.Sprint("spare-", r.IntN(1000))
 			l.Append(w.t.Context(), propose(&audit.Event{Kind: audit.EventTableOpen, Name: name})) // or it is open
 			l.Append(w.t.Context(), propose(&audit.Event{Kind: audit.EventTableClose, Name: name}))
-			l.Append(w.t.Context(), propose(&audit.Event{Kind: audit.EventKillSet, Scope: audit.ScopeTable, Name: name, Reason: "test"}))
+			l.Append(w.t.Context(), propose(&audit.Event{Kind: audit.EventKillSet, Scope: audit.ScopeTable, Name: name,
+				Reason: "test"}))
 		case 8:
 			if w.auditors < 30 {
 				w.auditors++
@@ -165,7 +167,8 @@ func (w *played) to(l *ledger.Ledger, n uint64) {
 			k := pointKey(w.t)
 			w.must(l, propose(&audit.Key{Subject: audit.SubjectAuditor, Public: k}))
 			if w.auditors > 0 {
-				w.must(l, propose(&audit.Key{Subject: audit.SubjectRetirement, Retired: audit.SubjectAuditor, ID: audit.KeyID(k), From: 5}))
+				w.must(l, propose(&audit.Key{Subject: audit.SubjectRetirement, Retired: audit.SubjectAuditor,
+					ID: audit.KeyID(k), From: 5}))
 			}
 			w.auditors++
 		case 10:
@@ -181,12 +184,14 @@ func (w *played) to(l *ledger.Ledger, n uint64) {
 			if !w.rotated && l.Head().Size > 2000 {
 				w.rotated = true
 				w.rotate(l, w.next)
-				w.must(l, propose(&audit.Key{Subject: audit.SubjectRetirement, Retired: audit.SubjectSigning, ID: audit.KeyID(old), From: 7}))
+				w.must(l, propose(&audit.Key{Subject: audit.SubjectRetirement, Retired: audit.SubjectSigning,
+					ID: audit.KeyID(old), From: 7}))
 			}
 		default:
 			if len(w.shuffles) > 0 { // out of turn, which is allowed to a close
 				i := r.IntN(len(w.shuffles))
-				w.must(l, propose(&audit.Close{Shuffle: w.shuffles[i], Outcome: audit.OutcomeVoid, Reason: audit.ReasonMisdeal, Form: audit.FormTape, Tape: tape()}))
+				w.must(l, propose(&audit.Close{Shuffle: w.shuffles[i], Outcome: audit.OutcomeVoid,
+					Reason: audit.ReasonMisdeal, Form: audit.FormTape, Tape: tape()}))
 				w.shuffles = append(w.shuffles[:i:i], w.shuffles[i+1:]...)
 			}
 		}
@@ -236,7 +241,9 @@ func TestStartReadsTheTail(t *testing.T) {
 				a := h.must(l, propose(commits("closed", 100_000*size+1000*n, 200)...))
 				var closes []audit.Body
 				for _, one := range a {
-					closes = append(closes, &audit.Close{Shuffle: one.Index, Outcome: audit.OutcomeEndedEarly, Form: audit.FormTape, Tape: tape()})
+					closes = append(closes,
+						&audit.Close{Shuffle: one.Index, Outcome: audit.OutcomeEndedEarly, Form: audit.FormTape,
+							Tape: tape()})
 				}
 				h.must(l, propose(closes...))
 			}
@@ -248,7 +255,8 @@ func TestStartReadsTheTail(t *testing.T) {
 			m, from := h.remember(c), h.cacheSize("mark")
 			tail := int(uint64(m.Size) - from)
 			t.Logf("of %d entries %d were read, %d tiles", m.Size, counted.rows, counted.tiles)
-			if uint64(m.From) != from || counted.rows > tail+2+255 || counted.tiles > int(m.Size/256+8) || counted.statements > 8 {
+			if uint64(m.From) != from || counted.rows > tail+2+255 || counted.tiles > int(m.Size/256+8) ||
+				counted.statements > 8 {
 				t.Errorf("a start with %d entries above the cache of %d reads %d of %d entries and %d tiles with %d statements, from %d",
 					tail, from, counted.rows, m.Size, counted.tiles, counted.statements, m.From)
 			}

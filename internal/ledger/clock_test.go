@@ -20,11 +20,12 @@ func TestClock(t *testing.T) {
 		"steps forward":           {{0, 0, 0, 0}, {time.Hour, time.Second, 0, -1}},
 		"steps back":              {{0, 0, 0, 0}, {-time.Hour, time.Second, 0, -1}},
 		"stands still for long":   {{0, 0, 0, 0}, {0, time.Minute, 0, -1}},
-		"comes back":              {{0, 0, 0, 0}, {time.Hour, time.Second, 0, -1}, {3 * time.Second, 3 * time.Second, 0, 3000}},
-		"goes back a little":      {{0, 0, 0, 0}, {-time.Second, 0, 700, 700}},
-		"is behind the ledger":    {{0, 0, 5001, -1}},
-		"is at the limit behind":  {{0, 0, 5000, 5000}},
-		"small steps add up":      {{0, 0, 0, 0}, {4 * time.Second, 0, 0, 4000}, {8 * time.Second, 0, 0, -1}},
+		"comes back": {{0, 0, 0, 0}, {time.Hour, time.Second, 0, -1},
+			{3 * time.Second, 3 * time.Second, 0, 3000}},
+		"goes back a little":     {{0, 0, 0, 0}, {-time.Second, 0, 700, 700}},
+		"is behind the ledger":   {{0, 0, 5001, -1}},
+		"is at the limit behind": {{0, 0, 5000, 5000}},
+		"small steps add up":     {{0, 0, 0, 0}, {4 * time.Second, 0, 0, 4000}, {8 * time.Second, 0, 0, -1}},
 		"steps far apart add up": {{0, 0, 0, 0}, {29*time.Minute + 4*time.Second, 29 * time.Minute, 0, 1_744_000},
 			{58*time.Minute + 8*time.Second, 58 * time.Minute, 0, -1}},
 		"steps back add up": {{0, 0, 0, 0}, {29*time.Minute - 4*time.Second, 29 * time.Minute, 0, 1_736_000},
@@ -38,7 +39,8 @@ func TestClock(t *testing.T) {
 		"far in the future": {{0, 0, 1 << 50, -1}},
 	} {
 		var now reading
-		c := clock{limit: 5 * time.Second, read: func() (time.Time, time.Duration) { return start.Add(now.wall), now.elapsed }}
+		c := clock{limit: 5 * time.Second,
+			read: func() (time.Time, time.Duration) { return start.Add(now.wall), now.elapsed }}
 		for i, r := range readings {
 			now = r
 			got, err := c.now(start.UnixMilli() + r.newest)

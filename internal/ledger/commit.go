@@ -347,6 +347,7 @@ func SlotTaken() error {
 func takenSlot(r *request, duplicate *DuplicateError) bool {
 	return slices.ContainsFunc(r.Bodies, func(b audit.Body) bool {
 		c, ok := b.(*audit.Commit)
-		return ok && slices.ContainsFunc(c.Context.Slots(), func(s [32]byte) bool { return slices.Contains(duplicate.Slots, s) })
+		return ok && slices.ContainsFunc(c.Context.Slots(),
+			func(s [32]byte) bool { return slices.Contains(duplicate.Slots, s) })
 	})
 }

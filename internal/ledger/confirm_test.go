@@ -28,7 +28,8 @@ func TestOneWitnessConfirmsNothing(t *testing.T) {
 	waitFor(t, func() bool { return l.Witnesses()[0].Err == nil && l.Witnesses()[0].Size == l.Head().Size })
 	seen := s.heads() // each look of a frozen ledger reads it
 	waitFor(t, func() bool { return s.heads() > seen+5 })
-	if err := l.Ready(); !errors.Is(err, ledger.ErrFrozen) || !strings.Contains(err.Error(), "confirm the stored head") {
+	if err := l.Ready(); !errors.Is(err, ledger.ErrFrozen) ||
+		!strings.Contains(err.Error(), "confirm the stored head") {
 		t.Errorf("one witness of three cosigned the stored head: %v", err)
 	}
 	w.down(false, 1)

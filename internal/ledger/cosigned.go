@@ -44,7 +44,8 @@ func (l *Ledger) followCosigned() bool {
 	}
 	held, err := l.extends(ctx, head, audit.Checkpoint{Size: h.Size, Root: h.Root})
 	if err != nil || !held {
-		l.cfg.Log.Error("a stored cosigned checkpoint is not of the stored entries", "ledger", l.cfg.Info.Name, "size", h.Size, "error", err)
+		l.cfg.Log.Error("a stored cosigned checkpoint is not of the stored entries", "ledger", l.cfg.Info.Name, "size",
+			h.Size, "error", err)
 		return false
 	}
 	l.showCosigned(h)
@@ -74,7 +75,8 @@ func (l *Ledger) CosignedAtMost(ctx context.Context, size uint64) (Head, error) 
 			return h, nil
 		}
 		if h.Size <= policies.waits { // above, another daemon may have let the next policy take over
-			l.cfg.Log.Error("a stored cosigned checkpoint does not hold", "ledger", l.cfg.Info.Name, "size", h.Size, "error", err)
+			l.cfg.Log.Error("a stored cosigned checkpoint does not hold", "ledger", l.cfg.Info.Name, "size", h.Size,
+				"error", err)
 		}
 		if h.Size == 0 || h.Size > size {
 			break
@@ -104,7 +106,8 @@ func (l *Ledger) FirstCosigned(ctx context.Context, index uint64) (Head, error) 
 			return h, nil
 		}
 		if h.Size <= policies.waits {
-			l.cfg.Log.Error("a stored cosigned checkpoint does not hold", "ledger", l.cfg.Info.Name, "size", h.Size, "error", err)
+			l.cfg.Log.Error("a stored cosigned checkpoint does not hold", "ledger", l.cfg.Info.Name, "size", h.Size,
+				"error", err)
 		}
 	}
 	return Head{}, ErrNotFound

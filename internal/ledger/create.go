@@ -17,14 +17,17 @@ import (
 // Create makes a ledger: entry 0 is the genesis, signed by its first key, and
 // the high-water mark is written beside it. The signer's name is the origin.
 // It returns ErrExists when the name or origin is taken.
-func Create(ctx context.Context, store Store, info Info, g *audit.Genesis, signer note.Signer, markPath string, now time.Time) error {
+func Create(ctx context.Context, store Store, info Info, g *audit.Genesis, signer note.Signer, markPath string,
+	now time.Time) error {
 	entry := audit.Entry{Time: now.UnixMilli(), Actor: audit.Operator, Body: g}
 	if g.Origin != info.Origin || signer.Name() != info.Origin {
-		return fmt.Errorf("creating ledger %s: genesis and signing key are of %q and %q", info.Name, g.Origin, signer.Name())
+		return fmt.Errorf("creating ledger %s: genesis and signing key are of %q and %q", info.Name, g.Origin,
+			signer.Name())
 	}
 	if _, err := os.Stat(markPath); !errors.Is(err, fs.ErrNotExist) {
 		// A second genesis under the same key would be a fork.
-		return fmt.Errorf("creating ledger %s: %s exists: this host has seen a ledger of this name", info.Name, markPath)
+		return fmt.Errorf("creating ledger %s: %s exists: this host has seen a ledger of this name", info.Name,
+			markPath)
 	}
 	if err := audit.CheckName(info.Name); err != nil {
 		return fmt.Errorf("creating a ledger: its name %w", err)

@@ -14,8 +14,9 @@ import (
 
 // credential is the creation of a token, all that a ledger holds of it.
 func credential(id string, role audit.Role) *audit.Credential {
-	return &audit.Credential{Kind: audit.CredentialCreated, ID: id, Form: audit.FormToken, Role: role, Identity: "service-" + id,
-		Tables: []string{"t"}, Digest: [32]byte{1}}
+	return &audit.Credential{Kind: audit.CredentialCreated, ID: id, Form: audit.FormToken, Role: role,
+		Identity: "service-" + id,
+		Tables:   []string{"t"}, Digest: [32]byte{1}}
 }
 
 func revoked(id string) *audit.Credential {

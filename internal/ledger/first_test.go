@@ -33,7 +33,8 @@ func TestFirstCosigned(t *testing.T) {
 		if h, err := l.FirstCosigned(t.Context(), third); !errors.Is(err, ledger.ErrNotFound) {
 			t.Errorf("over an entry that nobody cosigned: size %d, %v", h.Size, err)
 		}
-		if err := store.PutCosigned(t.Context(), l.ID(), ledger.Head{Size: third + 1, Checkpoint: []byte("junk")}); err != nil {
+		if err := store.PutCosigned(t.Context(), l.ID(),
+			ledger.Head{Size: third + 1, Checkpoint: []byte("junk")}); err != nil {
 			t.Fatal(err)
 		}
 		w.down(false, 0, 1, 2)

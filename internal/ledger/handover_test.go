@@ -30,7 +30,8 @@ type gates struct {
 	cut  map[string]bool
 }
 
-func (g gatedWitness) AddCheckpoint(ctx context.Context, old uint64, proof []tlog.Hash, checkpoint []byte) ([]byte, error) {
+func (g gatedWitness) AddCheckpoint(ctx context.Context, old uint64, proof []tlog.Hash, checkpoint []byte) ([]byte,
+	error) {
 	g.gates.mu.Lock()
 	shut, cut := g.gates.shut[g.name], g.gates.cut[g.name]
 	g.gates.mu.Unlock()

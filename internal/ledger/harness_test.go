@@ -70,7 +70,8 @@ func genesis(t *testing.T, vkey string) *audit.Genesis {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return &audit.Genesis{Revision: audit.Revision, Origin: origin, SigningKey: key, Deals: audit.DealsSigned, Disclosure: audit.DisclosurePublic,
+	return &audit.Genesis{Revision: audit.Revision, Origin: origin, SigningKey: key, Deals: audit.DealsSigned,
+		Disclosure:     audit.DisclosurePublic,
 		DefaultCloseBy: 3600, MaxCloseBy: 86_400, Access: audit.AccessPublic}
 }
 
@@ -78,8 +79,9 @@ func (h *house) mark(name string) string { return filepath.Join(h.dir, name) }
 
 // config returns a configuration for a daemon with its own mark.
 func (h *house) config(mark string) ledger.Config {
-	return ledger.Config{Store: h.store, Info: ledger.Info{Name: "main", Origin: origin}, Signers: []note.Signer{h.signer},
-		Mark: h.mark(mark), Start: audit.Event{Name: "test"}, Probe: 5 * time.Millisecond}
+	return ledger.Config{Store: h.store, Info: ledger.Info{Name: "main", Origin: origin},
+		Signers: []note.Signer{h.signer},
+		Mark:    h.mark(mark), Start: audit.Event{Name: "test"}, Probe: 5 * time.Millisecond}
 }
 
 // open starts a daemon and closes it with the test.

@@ -45,9 +45,11 @@ type keyHistory struct {
 func (h keyHistory) with(e audit.Entry, index uint64) (next keyHistory, signs bool, err error) {
 	switch b := e.Body.(type) {
 	case *audit.Genesis:
-		h.records = append(h.records, KeyRecord{Subject: audit.SubjectSigning, ID: audit.KeyID(b.SigningKey), Public: b.SigningKey, Time: e.Time})
+		h.records = append(h.records, KeyRecord{Subject: audit.SubjectSigning, ID: audit.KeyID(b.SigningKey),
+			Public: b.SigningKey, Time: e.Time})
 		for _, k := range b.AuditorKeys {
-			h.records = append(h.records, KeyRecord{Subject: audit.SubjectAuditor, ID: audit.KeyID(k), Public: k, Time: e.Time})
+			h.records = append(h.records,
+				KeyRecord{Subject: audit.SubjectAuditor, ID: audit.KeyID(k), Public: k, Time: e.Time})
 		}
 		if len(b.Policy) > 0 {
 			h.records = append(h.records, KeyRecord{Subject: audit.SubjectPolicy, Policy: b.Policy, Time: e.Time})
@@ -55,7 +57,8 @@ func (h keyHistory) with(e audit.Entry, index uint64) (next keyHistory, signs bo
 		next, err = h.sign(b.Origin, b.SigningKey, index)
 		return next, true, err
 	case *audit.Key:
-		r := KeyRecord{Index: index, Time: e.Time, Subject: b.Subject, Public: b.Public, Policy: b.Policy, Retired: b.Retired, From: b.From}
+		r := KeyRecord{Index: index, Time: e.Time, Subject: b.Subject, Public: b.Public, Policy: b.Policy,
+			Retired: b.Retired, From: b.From}
 		switch b.Subject {
 		case audit.SubjectRetirement:
 			r.ID = b.ID

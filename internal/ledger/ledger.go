@@ -97,7 +97,8 @@ type Config struct {
 // Unavailable marks an error of the store, or of the way to it, as
 // ErrUnavailable. What a store reports by name stays as it is.
 func Unavailable(err error) error {
-	for _, named := range []error{nil, ErrNotFound, ErrExists, ErrStale, ErrUnknownOutcome, ErrFrozen, ErrUnavailable, ErrOverloaded} {
+	for _, named := range []error{nil, ErrNotFound, ErrExists, ErrStale, ErrUnknownOutcome, ErrFrozen, ErrUnavailable,
+		ErrOverloaded} {
 		if errors.Is(err, named) {
 			return err
 		}
@@ -405,7 +406,8 @@ func (l *Ledger) publish() {
 	head := l.head
 	l.showKeys()
 	l.showHolders()
-	l.live.Store(&Live{Size: head.Size, Time: l.state.Time(), Open: l.state.OpenCount(), Latched: l.state.Latched(), Switches: l.state.SwitchCount()})
+	l.live.Store(&Live{Size: head.Size, Time: l.state.Time(), Open: l.state.OpenCount(), Latched: l.state.Latched(),
+		Switches: l.state.SwitchCount()})
 	l.published.Store(&head)
 	l.witnessing.wake()
 	l.cache.wake()

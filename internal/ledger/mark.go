@@ -58,7 +58,8 @@ func readMark(path string, keys ...note.Verifier) (newest audit.Checkpoint, in i
 		}
 	}
 	if newest.Size == 0 {
-		return newest, 0, fmt.Errorf("reading the high-water mark: %s holds no checkpoint of this ledger", filepath.Base(path))
+		return newest, 0, fmt.Errorf("reading the high-water mark: %s holds no checkpoint of this ledger",
+			filepath.Base(path))
 	}
 	return newest, in, nil
 }

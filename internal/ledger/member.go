@@ -139,7 +139,8 @@ func (m *member) ahead(ctx context.Context, l *Ledger, size uint64) error {
 	}
 	signed, err := m.witness.Latest(ctx, l.cfg.Info.Origin)
 	if errors.Is(err, audit.ErrWitnessNone) {
-		return &contradiction{witness: m.name, why: fmt.Sprintf("it says size %d, the stored ledger has %d entries", size, l.Head().Size)}
+		return &contradiction{witness: m.name,
+			why: fmt.Sprintf("it says size %d, the stored ledger has %d entries", size, l.Head().Size)}
 	}
 	if err != nil {
 		return fmt.Errorf("it says size %d, and does not show it: %w", size, err)
@@ -161,7 +162,8 @@ func (m *member) beside(ctx context.Context, l *Ledger, old uint64, head Head) e
 	if err == nil {
 		c, err := audit.OpenCheckpoint(signed, l.witnessedKeys()...)
 		if err != nil {
-			return fmt.Errorf("it refuses the head of size %d, and shows nothing under this ledger's key: %w", head.Size, err)
+			return fmt.Errorf("it refuses the head of size %d, and shows nothing under this ledger's key: %w",
+				head.Size, err)
 		}
 		if doubt := m.weigh(l, c); doubt != nil {
 			return doubt
@@ -171,7 +173,8 @@ func (m *member) beside(ctx context.Context, l *Ledger, old uint64, head Head) e
 	if !errors.Is(err, audit.ErrWitnessNone) {
 		return fmt.Errorf("it refuses the head of size %d, and does not show why: %w", head.Size, err)
 	}
-	return &contradiction{witness: m.name, why: fmt.Sprintf("it refuses the head of size %d after one of size %d", head.Size, old)}
+	return &contradiction{witness: m.name,
+		why: fmt.Sprintf("it refuses the head of size %d after one of size %d", head.Size, old)}
 }
 
 // reach folds what other daemons wrote if the newest head is below size. A

@@ -107,7 +107,8 @@ func TestWrongAddressTried(t *testing.T) {
 	set := func(first string) <-chan error {
 		done := make(chan error, 1)
 		go func() {
-			_, err := l.AddKey(context.Background(), as("tok_admin"), &audit.Key{Subject: audit.SubjectPolicy, Policy: w.all(first)}, nil)
+			_, err := l.AddKey(context.Background(), as("tok_admin"),
+				&audit.Key{Subject: audit.SubjectPolicy, Policy: w.all(first)}, nil)
 			done <- err
 		}()
 		return done
@@ -130,7 +131,8 @@ func TestWrongAddressTried(t *testing.T) {
 	default:
 	}
 	wrong.answer()
-	if err := <-done; !errors.Is(err, ledger.ErrPolicy) || !strings.Contains(err.Error(), w.witnesses[0].Name+": nobody is here") {
+	if err := <-done; !errors.Is(err, ledger.ErrPolicy) ||
+		!strings.Contains(err.Error(), w.witnesses[0].Name+": nobody is here") {
 		t.Errorf("a policy with a wrong address: %v", err)
 	}
 	w.asked(l, &quorum{witnesses: w.witnesses})
@@ -214,7 +216,8 @@ func TestTrialUnderLoad(t *testing.T) {
 			time.Sleep(time.Millisecond) // a load, not a wait
 		}
 	}()
-	if _, err := l.AddKey(t.Context(), as("tok_admin"), &audit.Key{Subject: audit.SubjectPolicy, Policy: w.all("/moved")}, nil); err != nil {
+	if _, err := l.AddKey(t.Context(), as("tok_admin"),
+		&audit.Key{Subject: audit.SubjectPolicy, Policy: w.all("/moved")}, nil); err != nil {
 		t.Error(err)
 	}
 	stop()

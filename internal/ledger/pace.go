@@ -153,7 +153,8 @@ func (l *Ledger) overtook(requests []*request) (again []*request) {
 			l.appends.most.Store(r.tries)
 		}
 		if r.tries == mostTries {
-			r.answer(answer{err: fmt.Errorf("%w: other daemons were first %d times in a row", ErrUnavailable, mostTries)})
+			r.answer(answer{err: fmt.Errorf("%w: other daemons were first %d times in a row", ErrUnavailable,
+				mostTries)})
 		} else {
 			again = append(again, r)
 		}

@@ -63,7 +63,8 @@ func TestAloneForNothing(t *testing.T) {
 	s.looks.Store(0)
 	appends(a, 20)
 	if s.heads.Load() != 0 || s.looks.Load() != 0 {
-		t.Errorf("20 batches after the other had left: %d heads and %d checkpoints were read", s.heads.Load(), s.looks.Load())
+		t.Errorf("20 batches after the other had left: %d heads and %d checkpoints were read", s.heads.Load(),
+			s.looks.Load())
 	}
 }
 
@@ -92,7 +93,8 @@ func TestTurns(t *testing.T) {
 			for c := range clients {
 				wg.Go(func() {
 					for n := uint64(0); sum().Landed < batches; n++ {
-						if _, err := l.Append(t.Context(), propose(commit(fmt.Sprintf("t%d-%d", i, c), n))); err != nil {
+						if _, err := l.Append(t.Context(),
+							propose(commit(fmt.Sprintf("t%d-%d", i, c), n))); err != nil {
 							t.Error(err)
 							return
 						}

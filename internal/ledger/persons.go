@@ -29,7 +29,8 @@ func (l *Ledger) Persons(ctx context.Context) (p Persons, err error) {
 }
 
 func personsOf(s *audit.State, head Head) Persons {
-	p := Persons{Genesis: s.GenesisHash(), Newest: s.NewestAct(), Administrators: s.Administrators(), Waiting: s.WaitingActs(), Head: head}
+	p := Persons{Genesis: s.GenesisHash(), Newest: s.NewestAct(), Administrators: s.Administrators(),
+		Waiting: s.WaitingActs(), Head: head}
 	p.TwoPersons, p.Delay = s.TwoPersons()
 	return p
 }

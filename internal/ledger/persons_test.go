@@ -56,7 +56,8 @@ func approve(t *testing.T, l *ledger.Ledger, identity string, body audit.Body, b
 		if err != nil {
 			t.Fatal(err)
 		}
-		a.Signatures = append(a.Signatures, audit.ActSignature{Administrator: who.Administrator.Name, Signature: [64]byte(raw)})
+		a.Signatures = append(a.Signatures,
+			audit.ActSignature{Administrator: who.Administrator.Name, Signature: [64]byte(raw)})
 	}
 	return a
 }
@@ -78,7 +79,8 @@ func TestProductionQuorumsMeet(t *testing.T) {
 	t.Parallel()
 	h, vkey := newKeys(t, openSQLite(t))
 	g := genesis(t, vkey)
-	g.Production, g.Administrators = true, []audit.Administrator{newPerson(t, "alice").Administrator, newPerson(t, "bob").Administrator}
+	g.Production, g.Administrators = true,
+		[]audit.Administrator{newPerson(t, "alice").Administrator, newPerson(t, "bob").Administrator}
 	g.TwoPersons = []audit.Act{audit.ActAdministrator, audit.ActAdminCredential, audit.ActTakeover, audit.ActTwoPersons}
 	h.create(g)
 	l := h.open(h.config("mark"))
@@ -90,10 +92,12 @@ func TestProductionQuorumsMeet(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	text := "witness w1 " + witnessKey(t, a) + " http://127.0.0.1:1/\nwitness w2 " + witnessKey(t, b) + " http://127.0.0.1:1/\ngroup g any w1 w2\nquorum g\n"
+	text := "witness w1 " + witnessKey(t, a) + " http://127.0.0.1:1/\nwitness w2 " + witnessKey(t, b) +
+		" http://127.0.0.1:1/\ngroup g any w1 w2\nquorum g\n"
 	_, err = l.AddKey(t.Context(), audit.Operator, &audit.Key{Subject: audit.SubjectPolicy, Policy: []byte(text)}, nil)
 	var illegal *audit.Illegal
-	if !errors.As(err, &illegal) || illegal.Code != audit.RuleKey || !strings.Contains(illegal.Detail, "the quorum of w1 and the quorum of w2 share no witness") {
+	if !errors.As(err, &illegal) || illegal.Code != audit.RuleKey ||
+		!strings.Contains(illegal.Detail, "the quorum of w1 and the quorum of w2 share no witness") {
 		t.Errorf("%v", err)
 	}
 }
@@ -122,7 +126,8 @@ func TestRotationByAct(t *testing.T) {
 		l := h.open(h.holding("mark", h.signer, next))
 		rotation := next.rotation()
 		act := approve(t, l, "operator", rotation, alice, bob)
-		if _, err := l.Append(t.Context(), ledger.Proposal{Actor: audit.Operator, Bodies: []audit.Body{act, rotation, commit("t", 1)}}); err == nil {
+		if _, err := l.Append(t.Context(),
+			ledger.Proposal{Actor: audit.Operator, Bodies: []audit.Body{act, rotation, commit("t", 1)}}); err == nil {
 			t.Error("an entry behind the new signing key, in one batch")
 		}
 		a, err := l.AddKey(t.Context(), audit.Operator, rotation, act)
@@ -163,8 +168,10 @@ func TestActInOneBatch(t *testing.T) {
 			"an act of one":           {by(approve(t, l, "second", take, alice), take), audit.RuleAct},
 			"the act alone":           {by(act), audit.RulePair},
 			"the act after its entry": {by(take, act), audit.RuleTwoPersons},
-			"another entry":           {by(act, &audit.Takeover{Shuffle: id, Extent: audit.ExtentPlay, Reason: "another"}), audit.RulePair},
-			"another identity":        {ledger.Proposal{Actor: as("third"), Bodies: []audit.Body{act, take}}, audit.RulePair},
+			"another entry": {by(act,
+				&audit.Takeover{Shuffle: id, Extent: audit.ExtentPlay, Reason: "another"}), audit.RulePair},
+			"another identity": {ledger.Proposal{Actor: as("third"), Bodies: []audit.Body{act, take}},
+				audit.RulePair},
 		} {
 			_, err := l.Append(t.Context(), c.p)
 			wantRule(t, name, err, c.rule)
@@ -178,8 +185,10 @@ func TestActInOneBatch(t *testing.T) {
 		}
 		done := h.must(l, by(act, take))
 		others.Wait()
-		if len(done) != 2 || done[1].Index != done[0].Index+1 || !slices.Equal(done[0].Receipt.Checkpoint, done[1].Receipt.Checkpoint) {
-			t.Errorf("the act is entry %d and the takeover %d, under two checkpoints or apart", done[0].Index, done[1].Index)
+		if len(done) != 2 || done[1].Index != done[0].Index+1 ||
+			!slices.Equal(done[0].Receipt.Checkpoint, done[1].Receipt.Checkpoint) {
+			t.Errorf("the act is entry %d and the takeover %d, under two checkpoints or apart", done[0].Index,
+				done[1].Index)
 		}
 		_, err := l.Append(t.Context(), by(act, take))
 		wantRule(t, "the act again", err, audit.RuleAct)
@@ -247,7 +256,8 @@ func TestProductionGenesis(t *testing.T) {
 			"two, and takeover less": {[]audit.Administrator{alice, bob}, slices.Delete(slices.Clone(needed), 2, 3)},
 		} {
 			g.Administrators, g.TwoPersons = c.persons, c.acts
-			err := ledger.Create(t.Context(), store, ledger.Info{Name: "main", Origin: origin}, g, h.signer, h.mark("mark"), time.Now())
+			err := ledger.Create(t.Context(), store, ledger.Info{Name: "main", Origin: origin}, g, h.signer,
+				h.mark("mark"), time.Now())
 			wantRule(t, name, err, audit.RuleAdmins)
 		}
 		if all, err := store.Ledgers(t.Context()); err != nil || len(all) != 0 {

@@ -191,7 +191,9 @@ func TestPolicyRefused(t *testing.T) {
 		_, err := l.AddKey(t.Context(), as("tok_admin"), &audit.Key{Subject: audit.SubjectPolicy, Policy: text}, nil)
 		return err
 	}
-	if err := try(dead.text); !errors.Is(err, ledger.ErrPolicy) || !strings.Contains(err.Error(), dead.witnesses[0].Name+": ") || strings.Contains(err.Error(), dead.witnesses[1].Name+": ") {
+	if err := try(dead.text); !errors.Is(err, ledger.ErrPolicy) ||
+		!strings.Contains(err.Error(), dead.witnesses[0].Name+": ") ||
+		strings.Contains(err.Error(), dead.witnesses[1].Name+": ") {
 		t.Errorf("two of three are down: %v", err)
 	}
 	if err := try(strange.text); !errors.Is(err, ledger.ErrPolicy) || !strings.Contains(err.Error(), "403") {
@@ -297,7 +299,8 @@ func TestPolicyFromNoneAndToNone(t *testing.T) {
 		first := newQuorum(t, vkey)
 		l := w.open(w.config("mark"))
 		w.must(l, propose(commit("t", 1)))
-		if _, err := l.CosignedAtMost(t.Context(), audit.MaxInteger); !errors.Is(err, ledger.ErrNotFound) || len(l.Witnesses()) != 0 {
+		if _, err := l.CosignedAtMost(t.Context(), audit.MaxInteger); !errors.Is(err, ledger.ErrNotFound) ||
+			len(l.Witnesses()) != 0 {
 			t.Errorf("without witnesses: %v", err)
 		}
 		index := w.addPolicy(l, first)
@@ -450,7 +453,8 @@ func TestSigningKeyTried(t *testing.T) {
 		w.everyWitness(l)
 		_, err := l.AddKey(t.Context(), as("tok_admin"), next.rotation(), nil)
 		var illegal *audit.Illegal
-		if unaware > 0 && (!errors.As(err, &illegal) || illegal.Code != audit.RuleKey || !strings.Contains(err.Error(), w.witnesses[0].Name)) {
+		if unaware > 0 && (!errors.As(err, &illegal) || illegal.Code != audit.RuleKey ||
+			!strings.Contains(err.Error(), w.witnesses[0].Name)) {
 			t.Errorf("%d of 3 do not know it: %v", unaware, err)
 		}
 		if unaware == 0 {
@@ -541,7 +545,8 @@ func TestTriedWitnessIsNoDoubt(t *testing.T) {
 		return asked, err
 	}
 	l := w.open(c)
-	if _, err := l.AddKey(t.Context(), as("tok_admin"), lying.entry(), nil); !errors.Is(err, ledger.ErrPolicy) || !strings.Contains(err.Error(), "another history") {
+	if _, err := l.AddKey(t.Context(), as("tok_admin"), lying.entry(), nil); !errors.Is(err, ledger.ErrPolicy) ||
+		!strings.Contains(err.Error(), "another history") {
 		t.Errorf("a policy of witnesses that have seen more: %v", err)
 	}
 	if err := l.Ready(); err != nil {

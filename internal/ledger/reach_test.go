@@ -96,7 +96,8 @@ func TestAbsentAsksNobody(t *testing.T) {
 				t.Errorf("receipt %d: %v", index, err)
 			}
 		}
-		for _, tile := range []tlog.Tile{{L: 0, N: 0, W: 255}, {L: 0, N: 1, W: 1}, {L: 1, N: 0, W: 1}, {L: 6, N: 126, W: 1}, {L: 6, N: 127, W: 1}, {L: 7, N: 0, W: 1},
+		for _, tile := range []tlog.Tile{{L: 0, N: 0, W: 255}, {L: 0, N: 1, W: 1}, {L: 1, N: 0, W: 1},
+			{L: 6, N: 126, W: 1}, {L: 6, N: 127, W: 1}, {L: 7, N: 0, W: 1},
 			{L: 8, N: 0, W: 1}, {L: 0, N: math.MaxInt64, W: 256}, {L: 3, N: math.MaxInt64 >> 32, W: 256}} {
 			tile.H = 8
 			if _, err := b.Tile(t.Context(), tile); !errors.Is(err, ledger.ErrNotFound) {
@@ -129,7 +130,8 @@ func TestReceiptsShare(t *testing.T) {
 		})
 		<-s.asked // by the one who leaves
 		leave()
-		if _, err := b.Receipt(ledger.WithPatience(t.Context(), time.Now()), row.Index); !errors.Is(err, ledger.ErrOverloaded) {
+		if _, err := b.Receipt(ledger.WithPatience(t.Context(), time.Now()), row.Index); !errors.Is(err,
+			ledger.ErrOverloaded) {
 			t.Errorf("without patience: %v", err)
 		}
 		for range readers {

@@ -57,7 +57,8 @@ func (l *Ledger) ReceiptsUnder(ctx context.Context, rows []Row, head Head) ([]st
 		proofs, err := prove(some, head.Size, reader)
 		if errors.Is(err, ErrNotFound) {
 			// The head covers them: a database that lost its tail.
-			return nil, fmt.Errorf("%w: what proves entry %d at size %d is missing: %v", ErrFrozen, some[0].Index, head.Size, err)
+			return nil, fmt.Errorf("%w: what proves entry %d at size %d is missing: %v", ErrFrozen, some[0].Index,
+				head.Size, err)
 		}
 		if err != nil {
 			return nil, Unavailable(fmt.Errorf("proving entry %d: %w", some[0].Index, err))

@@ -101,10 +101,12 @@ func TestNoRefusalFromAnUndoneDraft(t *testing.T) {
 		}
 		appendLater("first", commit("u", 1), 0)
 		<-entered
-		appendLater("close", &audit.Close{Shuffle: id, Outcome: audit.OutcomeCompleted, Form: audit.FormTape, Tape: tape()}, 1)
+		appendLater("close", &audit.Close{Shuffle: id, Outcome: audit.OutcomeCompleted, Form: audit.FormTape,
+			Tape: tape()}, 1)
 		appendLater("deal", oneCard(id), 2)
 		close(release)
-		for name, want := range map[string]error{"first": nil, "close": ledger.ErrUnavailable, "deal": ledger.ErrUnavailable} {
+		for name, want := range map[string]error{"first": nil, "close": ledger.ErrUnavailable,
+			"deal": ledger.ErrUnavailable} {
 			if err := <-results[name]; !errors.Is(err, want) {
 				t.Errorf("%s: %v, want %v", name, err, want)
 			}
@@ -232,7 +234,8 @@ func TestNotReadyUntilAppendsWork(t *testing.T) {
 func TestCreateBesideAMark(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t, openSQLite(t))
-	err := ledger.Create(t.Context(), openSQLite(t), ledger.Info{Name: "main", Origin: origin}, &audit.Genesis{}, h.signer, h.mark("mark"), time.Now())
+	err := ledger.Create(t.Context(), openSQLite(t), ledger.Info{Name: "main", Origin: origin}, &audit.Genesis{},
+		h.signer, h.mark("mark"), time.Now())
 	if err == nil {
 		t.Error("a second genesis was signed")
 	}

@@ -155,7 +155,8 @@ func (l *Ledger) signersOf(head Head) (signers []note.Signer) {
 
 // historyOf makes the history of keys of a state, and checks every hand-over in it
 // as a fold does.
-func (l *Ledger) historyOf(ctx context.Context, under tlog.HashReader, genesis audit.Entry, keys []audit.KeyEntry) (keyHistory, error) {
+func (l *Ledger) historyOf(ctx context.Context, under tlog.HashReader, genesis audit.Entry,
+	keys []audit.KeyEntry) (keyHistory, error) {
 	history, _, err := keyHistory{}.with(genesis, 0)
 	if err != nil {
 		return keyHistory{}, err
@@ -175,7 +176,8 @@ func (l *Ledger) historyOf(ctx context.Context, under tlog.HashReader, genesis a
 		if err != nil {
 			return keyHistory{}, err
 		}
-		handovers = append(handovers, handover{index: k.Index, root: root, old: old.inForce().key, next: history.inForce().key})
+		handovers = append(handovers, handover{index: k.Index, root: root, old: old.inForce().key,
+			next: history.inForce().key})
 	}
 	return history, l.checkHandovers(ctx, handovers)
 }

@@ -80,7 +80,8 @@ func (h *house) rotate(l *ledger.Ledger, next signingKey) ledger.Appended {
 
 // amongOthers queues proposals behind one that is being written, and holds the
 // batches against the rule that a rotation stands alone. It returns its index.
-func (h *house) amongOthers(l *ledger.Ledger, f *faultyStore, old, next note.Verifier, bodies []audit.Body) (index uint64) {
+func (h *house) amongOthers(l *ledger.Ledger, f *faultyStore, old, next note.Verifier,
+	bodies []audit.Body) (index uint64) {
 	t := h.t
 	t.Helper()
 	entered, release := make(chan struct{}), make(chan struct{})
@@ -141,7 +142,8 @@ func TestRotation(t *testing.T) {
 		l.Close()
 		l = h.open(h.holding("mark", h.signer, middle, next))
 		h.amongOthers(l, f, old, middle.key, []audit.Body{middle.rotation(), commit("u", 1), commit("u", 2)})
-		index := h.amongOthers(l, f, middle.key, next.key, []audit.Body{commit("v", 1), next.rotation(), commit("v", 2)})
+		index := h.amongOthers(l, f, middle.key, next.key,
+			[]audit.Body{commit("v", 1), next.rotation(), commit("v", 2)})
 		h.key = next.key
 		after := h.must(l, propose(commit("t", 2)))[0]
 		if _, err := audit.OpenCheckpoint(after.Receipt.Checkpoint, old); err == nil {
@@ -151,7 +153,8 @@ func TestRotation(t *testing.T) {
 			t.Errorf("VKey: %s, then %s", oldVKey, l.VKey())
 		}
 		keys := l.KeyHistory()
-		if n := len(keys); n != 3 || keys[2].Index != index || keys[2].Subject != audit.SubjectSigning || !bytes.Equal(keys[2].Public, next.public) {
+		if n := len(keys); n != 3 || keys[2].Index != index || keys[2].Subject != audit.SubjectSigning ||
+			!bytes.Equal(keys[2].Public, next.public) {
 			t.Errorf("the history: %+v", keys)
 		}
 
@@ -200,8 +203,11 @@ func TestRotationOnTwoDaemons(t *testing.T) {
 	onBoth(t, func(t *testing.T, h *house) {
 		next, last := newSigningKey(t), newSigningKey(t)
 		a := h.open(h.holding("mark", h.signer, next, last))
-		b := h.second(nil)                                                                                           // the old key only
-		c := h.second(func(c *ledger.Config) { c.Mark, c.Signers = h.mark("mark3"), []note.Signer{h.signer, last} }) // old and last
+		b := h.second(nil) // the old key only
+		c := h.second(func(c *ledger.Config) {
+			c.Mark, c.Signers = h.mark("mark3"),
+				[]note.Signer{h.signer, last}
+		}) // old and last
 		h.must(b, propose(commit("b", 1)))
 		h.rotate(a, next)
 		// b and c may not have looked yet: the head is not the one they know.
@@ -268,9 +274,12 @@ func TestRotationRefused(t *testing.T) {
 	for name, p := range map[string]ledger.Proposal{
 		"a key that is not at hand": propose(newSigningKey(t).rotation()),
 		"beside another entry":      propose(commit("t", 1), next.rotation()),
-		"the key in force":          propose(&audit.Key{Subject: audit.SubjectSigning, Public: l.KeyHistory()[0].Public}),
-		"retiring the key in force": propose(&audit.Key{Subject: audit.SubjectRetirement, Retired: audit.SubjectSigning, ID: l.KeyHistory()[0].ID}),
-		"a point of small order":    propose(&audit.Key{Subject: audit.SubjectSigning, Public: append([]byte{1, 1}, make([]byte, 31)...)}),
+		"the key in force": propose(&audit.Key{Subject: audit.SubjectSigning,
+			Public: l.KeyHistory()[0].Public}),
+		"retiring the key in force": propose(&audit.Key{Subject: audit.SubjectRetirement, Retired: audit.SubjectSigning,
+			ID: l.KeyHistory()[0].ID}),
+		"a point of small order": propose(&audit.Key{Subject: audit.SubjectSigning,
+			Public: append([]byte{1, 1}, make([]byte, 31)...)}),
 	} {
 		if _, err := l.Append(t.Context(), p); err == nil {
 			t.Errorf("%s: accepted", name)
@@ -357,10 +366,14 @@ func TestCrashAroundRotation(t *testing.T) {
 		rotated bool // in the end
 	}{
 		{name: "the store refuses", fault: func(*faultyStore, func() error) error { return errors.New("no space") }},
-		{name: "the reply is lost, not written", fault: func(*faultyStore, func() error) error { return lost }, rotated: true},
-		{name: "the reply is lost, written", fault: func(_ *faultyStore, real func() error) error { return errors.Join(real(), lost) }, rotated: true},
-		{name: "killed before it was written", killed: true, fault: func(*faultyStore, func() error) error { return lost }},
-		{name: "killed after it was written", killed: true, rotated: true, fault: func(_ *faultyStore, real func() error) error { return errors.Join(real(), lost) }},
+		{name: "the reply is lost, not written", fault: func(*faultyStore, func() error) error { return lost },
+			rotated: true},
+		{name: "the reply is lost, written",
+			fault: func(_ *faultyStore, real func() error) error { return errors.Join(real(), lost) }, rotated: true},
+		{name: "killed before it was written", killed: true,
+			fault: func(*faultyStore, func() error) error { return lost }},
+		{name: "killed after it was written", killed: true, rotated: true,
+			fault: func(_ *faultyStore, real func() error) error { return errors.Join(real(), lost) }},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			onBoth(t, func(t *testing.T, h *house) {
@@ -447,7 +460,8 @@ func TestMarkAcrossRotation(t *testing.T) {
 				h.copyMark("before", "mark")
 				h.store = backup.open()
 				l = h.open(h.holding("mark", h.signer, next))
-				if err := l.Ready(); !errors.Is(err, ledger.ErrFrozen) || !strings.Contains(err.Error(), fmt.Sprintf("mark has %d", size)) {
+				if err := l.Ready(); !errors.Is(err, ledger.ErrFrozen) ||
+					!strings.Contains(err.Error(), fmt.Sprintf("mark has %d", size)) {
 					t.Errorf("a database of before the rotation: %v", err)
 				}
 				if _, err := l.Append(t.Context(), propose(commit("w", 1))); !errors.Is(err, ledger.ErrFrozen) {
@@ -476,7 +490,8 @@ func rotatable(t *testing.T, store ledger.Store, deals audit.Deals, unaware int)
 	}
 	w.genesis = genesis(t, vkey)
 	w.genesis.Deals = deals
-	w.genesis.Policy = fmt.Appendf(nil, "%s\ngroup three 2 %s\nquorum three\n", strings.Join(lines, "\n"), strings.Join(names, " "))
+	w.genesis.Policy = fmt.Appendf(nil, "%s\ngroup three 2 %s\nquorum three\n", strings.Join(lines, "\n"),
+		strings.Join(names, " "))
 	w.create(w.genesis)
 	return w, next
 }
@@ -522,7 +537,8 @@ func TestWitnessedRotation(t *testing.T) {
 func (w *witnessed) everyWitnessBut(l *ledger.Ledger, name string) {
 	w.t.Helper()
 	waitFor(w.t, func() bool {
-		return !slices.ContainsFunc(l.Witnesses(), func(s ledger.WitnessState) bool { return s.Name != name && s.Size < l.Head().Size })
+		return !slices.ContainsFunc(l.Witnesses(),
+			func(s ledger.WitnessState) bool { return s.Name != name && s.Size < l.Head().Size })
 	})
 }
 
@@ -548,7 +564,8 @@ func TestRollbackAcrossRotation(t *testing.T) {
 		}
 		w.store = backup.open()
 		l = w.open(w.holding("mark", w.signer, next))
-		if err := l.Ready(); !errors.Is(err, ledger.ErrFrozen) || !strings.Contains(err.Error(), "under this ledger's key") {
+		if err := l.Ready(); !errors.Is(err, ledger.ErrFrozen) ||
+			!strings.Contains(err.Error(), "under this ledger's key") {
 			t.Errorf("a database of before the rotation: %v", err)
 		}
 	})

@@ -99,7 +99,8 @@ func (r *round) signed(policies ...*audit.Policy) []byte {
 	b, n := slices.Clone(r.head.Checkpoint), 0
 	for _, c := range r.lines {
 		named := slices.ContainsFunc(policies, func(p *audit.Policy) bool {
-			return p != nil && slices.ContainsFunc(p.Witnesses, func(w audit.Witness) bool { return signer(w.Key) == c.by })
+			return p != nil && slices.ContainsFunc(p.Witnesses,
+				func(w audit.Witness) bool { return signer(w.Key) == c.by })
 		})
 		if named && n < audit.MaxSignatures-2 {
 			b = append(b, c.line...)
@@ -126,7 +127,8 @@ func (w *witnessing) count(a reply) (failed bool) {
 		w.l.confirmed.Store(true)
 		if next.Satisfied(signed) {
 			reached = true
-			failed = !w.l.keepCosigned(Head{Size: r.head.Size, Root: r.head.Root, Checkpoint: signed}, w.unseen(r.head.Size))
+			failed = !w.l.keepCosigned(Head{Size: r.head.Size, Root: r.head.Root, Checkpoint: signed},
+				w.unseen(r.head.Size))
 		}
 	}
 	if len(r.waits) > 0 && !reached {
@@ -155,7 +157,8 @@ func (w *witnessing) missing(missed bool) {
 	if w.missed++; w.missed != missedRounds {
 		return
 	}
-	reason := fmt.Sprintf("%d rounds without a quorum of the witnesses, since the cosigned checkpoint of size %d", missedRounds, w.l.cosignedSize())
+	reason := fmt.Sprintf("%d rounds without a quorum of the witnesses, since the cosigned checkpoint of size %d",
+		missedRounds, w.l.cosignedSize())
 	if w.l.ask(w.l.running, func() { w.l.alarm(audit.AlarmWitnesses, reason) }) != nil {
 		w.missed-- // the ledger is closing
 	}

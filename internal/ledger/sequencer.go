@@ -361,9 +361,11 @@ func (l *Ledger) place(d *draft, r *request, now int64) error {
 		d.batch.Rows, d.entries = append(d.batch.Rows, row), append(d.entries, e)
 	}
 	if !l.state.Complete() {
-		return refuse(&audit.Illegal{Code: audit.RulePair, Detail: "the close, or the entry that the act approves, does not follow"})
+		return refuse(&audit.Illegal{Code: audit.RulePair,
+			Detail: "the close, or the entry that the act approves, does not follow"})
 	}
-	if deck := r.Deck; deck != nil && !slices.ContainsFunc(d.batch.Decks, func(o Deck) bool { return o.Hash == deck.Hash }) {
+	if deck := r.Deck; deck != nil && !slices.ContainsFunc(d.batch.Decks,
+		func(o Deck) bool { return o.Hash == deck.Hash }) {
 		d.batch.Decks = append(d.batch.Decks, *deck)
 	}
 	return nil

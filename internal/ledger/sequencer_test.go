@@ -32,17 +32,20 @@ func TestAppend(t *testing.T) {
 
 		var illegal *audit.Illegal
 		deal := &audit.Deal{Shuffle: second.Index, Runs: []audit.Run{{Count: 1, Purpose: audit.PurposeBurn}}}
-		if _, err := l.Append(t.Context(), propose(deal)); !errors.As(err, &illegal) || illegal.Code != audit.RuleEarlier {
+		if _, err := l.Append(t.Context(), propose(deal)); !errors.As(err, &illegal) ||
+			illegal.Code != audit.RuleEarlier {
 			t.Errorf("a deal before an earlier serial's: %v", err)
 		}
 		// A final deal and its close stand together, or not at all.
 		end := &audit.Close{Shuffle: first.Index, Outcome: audit.OutcomeCompleted, Form: audit.FormTape, Tape: tape()}
-		final := &audit.Deal{Shuffle: first.Index, Final: true, Runs: []audit.Run{{Count: 2, Purpose: audit.PurposeSeat}}}
+		final := &audit.Deal{Shuffle: first.Index, Final: true,
+			Runs: []audit.Run{{Count: 2, Purpose: audit.PurposeSeat}}}
 		if _, err := l.Append(t.Context(), propose(final)); err == nil {
 			t.Error("a final deal without its close was accepted")
 		}
 		both := h.must(l, propose(final, end))
-		if both[1].Index != both[0].Index+1 || string(both[0].Receipt.Checkpoint) != string(both[1].Receipt.Checkpoint) {
+		if both[1].Index != both[0].Index+1 ||
+			string(both[0].Receipt.Checkpoint) != string(both[1].Receipt.Checkpoint) {
 			t.Errorf("deal and close at %d and %d", both[0].Index, both[1].Index)
 		}
 		h.must(l, propose(deal))
@@ -67,7 +70,8 @@ func TestAppendTogether(t *testing.T) {
 			wg.Go(func() {
 				for i := range each {
 					// Clients in pairs propose the same keys.
-					_, err := l.Append(context.Background(), propose(commit(fmt.Sprintf("t%d", client%4), uint64(client/2*each+i))))
+					_, err := l.Append(context.Background(),
+						propose(commit(fmt.Sprintf("t%d", client%4), uint64(client/2*each+i))))
 					var duplicate *ledger.DuplicateError
 					switch {
 					case err == nil:
@@ -92,7 +96,8 @@ func TestAppendTogether(t *testing.T) {
 		}
 		count := func(m *sync.Map) (n int) { m.Range(func(any, any) bool { n++; return true }); return n }
 		if len(tags) != count(&landed) || count(&landed)+count(&duplicates) != clients*each {
-			t.Errorf("%d tags, %d landed, %d duplicates of %d", len(tags), count(&landed), count(&duplicates), clients*each)
+			t.Errorf("%d tags, %d landed, %d duplicates of %d", len(tags), count(&landed), count(&duplicates),
+				clients*each)
 		}
 	})
 }
@@ -185,7 +190,8 @@ func TestTwoDaemons(t *testing.T) {
 			for client := range 4 {
 				wg.Go(func() {
 					for n := range each {
-						a, err := l.Append(context.Background(), propose(commit(fmt.Sprintf("t%d", client), uint64(i*100+n))))
+						a, err := l.Append(context.Background(),
+							propose(commit(fmt.Sprintf("t%d", client), uint64(i*100+n))))
 						if err != nil {
 							t.Error(err)
 							continue
@@ -286,7 +292,8 @@ func TestReceiptsForEver(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				if got, err := l.ReceiptUnder(t.Context(), ledger.Row{Index: index, Entry: r.Entry}, head); err != nil || got != want {
+				if got, err := l.ReceiptUnder(t.Context(), ledger.Row{Index: index, Entry: r.Entry},
+					head); err != nil || got != want {
 					t.Fatalf("the first receipt of %d is not repeated (%v)", index, err)
 				}
 			}
@@ -463,13 +470,25 @@ func TestForgedHead(t *testing.T) {
 			return head.Checkpoint
 		}
 		for name, forge := range map[string]func(ledger.Head) ledger.Head{
-			"another root":          func(s ledger.Head) ledger.Head { s.Root[0] ^= 1; return s },
-			"a longer ledger":       func(s ledger.Head) ledger.Head { s.Size++; return s },
-			"a shorter ledger":      func(s ledger.Head) ledger.Head { s.Size--; return s },
-			"no checkpoint":         func(s ledger.Head) ledger.Head { s.Checkpoint = nil; return s },
-			"another key":           func(s ledger.Head) ledger.Head { s.Checkpoint = signed(other, s.Size, s.Root); return s },
-			"a checkpoint of less":  func(s ledger.Head) ledger.Head { s.Checkpoint = signed(h, s.Size-1, s.Root); return s },
-			"a checkpoint of other": func(s ledger.Head) ledger.Head { s.Checkpoint = signed(h, s.Size, [32]byte{1}); return s },
+			"another root":     func(s ledger.Head) ledger.Head { s.Root[0] ^= 1; return s },
+			"a longer ledger":  func(s ledger.Head) ledger.Head { s.Size++; return s },
+			"a shorter ledger": func(s ledger.Head) ledger.Head { s.Size--; return s },
+			"no checkpoint":    func(s ledger.Head) ledger.Head { s.Checkpoint = nil; return s },
+			"another key": func(s ledger.Head) ledger.Head {
+				s.Checkpoint = signed(other, s.Size,
+					s.Root)
+				return s
+			},
+			"a checkpoint of less": func(s ledger.Head) ledger.Head {
+				s.Checkpoint = signed(h, s.Size-1,
+					s.Root)
+				return s
+			},
+			"a checkpoint of other": func(s ledger.Head) ledger.Head {
+				s.Checkpoint = signed(h, s.Size,
+					[32]byte{1})
+				return s
+			},
 		} {
 			f := &faultyStore{Store: h.store}
 			f.failHead(func(ledger.Head, error) (ledger.Head, error) { return forge(stored), nil })

@@ -25,7 +25,8 @@ func (l *Ledger) checkSigners() error {
 		if s.Name() != l.cfg.Info.Origin {
 			return fmt.Errorf("a signing key is of %q", s.Name())
 		}
-		known = known || slices.ContainsFunc(l.history.signing, func(k signingKey) bool { return k.key.KeyHash() == s.KeyHash() })
+		known = known || slices.ContainsFunc(l.history.signing,
+			func(k signingKey) bool { return k.key.KeyHash() == s.KeyHash() })
 	}
 	if !known {
 		return errors.New("no signing key that was given is one of this ledger")
@@ -47,7 +48,8 @@ func (l *Ledger) signer(key note.Verifier) note.Signer {
 // the sequencer's goroutine.
 func (l *Ledger) canSign() error {
 	if k := l.history.inForce(); l.signer(k.key) == nil {
-		return fmt.Errorf("%w: entry %d brought %s; start this daemon with its file among signing_keys", ErrNoKey, k.index, k.vkey)
+		return fmt.Errorf("%w: entry %d brought %s; start this daemon with its file among signing_keys", ErrNoKey,
+			k.index, k.vkey)
 	}
 	return nil
 }
@@ -77,7 +79,8 @@ func (l *Ledger) checkRotation(p *Proposal) error {
 		return &audit.Illegal{Code: audit.RuleKey, Detail: err.Error()}
 	}
 	if l.signer(key) == nil {
-		return &audit.Illegal{Code: audit.RuleKey, Detail: "this daemon does not hold the private half of the new signing key"}
+		return &audit.Illegal{Code: audit.RuleKey,
+			Detail: "this daemon does not hold the private half of the new signing key"}
 	}
 	return nil
 }
@@ -149,7 +152,8 @@ func (l *Ledger) checkHandovers(ctx context.Context, all []handover) error {
 		}
 		c, err := audit.OpenCheckpoint(head.Checkpoint, h.old)
 		if err != nil || c.Size != h.index+1 || c.Root != h.root {
-			return fmt.Errorf("%w: entry %d: the checkpoint that hands on the signing key is of another head", ErrFrozen, h.index)
+			return fmt.Errorf("%w: entry %d: the checkpoint that hands on the signing key is of another head",
+				ErrFrozen, h.index)
 		}
 	}
 	return nil
@@ -186,7 +190,8 @@ func (l *Ledger) witnessedKeys() []note.Verifier {
 	h := l.keys.Load()
 	keys := h.verifiers(false)
 	for _, own := range l.ownKeys() {
-		if !slices.ContainsFunc(h.signing, func(k signingKey) bool { return k.retired && k.key.KeyHash() == own.KeyHash() }) {
+		if !slices.ContainsFunc(h.signing,
+			func(k signingKey) bool { return k.retired && k.key.KeyHash() == own.KeyHash() }) {
 			keys = append(keys, own)
 		}
 	}

@@ -144,6 +144,7 @@ func (w *witnessing) accept(h Head) (changed bool) {
 	}
 	w.round = nil // one under way may be of a smaller size, which the policy before governs
 	w.publish()
-	w.l.cfg.Log.Info("a witness policy is in force", "ledger", w.l.cfg.Info.Name, "entry", taken[len(taken)-1].Index, "after_size", h.Size)
+	w.l.cfg.Log.Info("a witness policy is in force", "ledger", w.l.cfg.Info.Name, "entry", taken[len(taken)-1].Index,
+		"after_size", h.Size)
 	return true
 }

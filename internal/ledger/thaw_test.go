@@ -26,7 +26,8 @@ func TestConfirmedLater(t *testing.T) {
 
 	w.down(true, 0, 1, 2)
 	l = w.open(w.config("mark"))
-	if err := l.Ready(); !errors.Is(err, ledger.ErrFrozen) || !strings.Contains(err.Error(), "confirm the stored head") {
+	if err := l.Ready(); !errors.Is(err, ledger.ErrFrozen) ||
+		!strings.Contains(err.Error(), "confirm the stored head") {
 		t.Fatalf("without witnesses: %v", err)
 	}
 	w.down(false, 0, 1, 2)
@@ -40,7 +41,8 @@ type overtaken struct {
 	first func(context.Context)
 }
 
-func (o overtaken) AddCheckpoint(ctx context.Context, old uint64, proof []tlog.Hash, checkpoint []byte) ([]byte, error) {
+func (o overtaken) AddCheckpoint(ctx context.Context, old uint64, proof []tlog.Hash, checkpoint []byte) ([]byte,
+	error) {
 	o.first(ctx)
 	return o.Witness.AddCheckpoint(ctx, old, proof, checkpoint)
 }

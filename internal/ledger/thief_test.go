@@ -28,7 +28,9 @@ func TestThiefOfSigningKey(t *testing.T) {
 		genesis := l.KeyHistory()[0]
 		w.must(l, propose(commit("t", 1)))
 		w.rotate(l, next)
-		if _, err := l.AddKey(t.Context(), as("tok_admin"), &audit.Key{Subject: audit.SubjectRetirement, Retired: audit.SubjectSigning, ID: genesis.ID, From: 1}, nil); err != nil {
+		if _, err := l.AddKey(t.Context(), as("tok_admin"),
+			&audit.Key{Subject: audit.SubjectRetirement, Retired: audit.SubjectSigning, ID: genesis.ID, From: 1},
+			nil); err != nil {
 			t.Fatal(err)
 		}
 		w.everyWitness(l)
@@ -57,13 +59,16 @@ func TestThiefOfSigningKey(t *testing.T) {
 		}
 
 		// In the table it stands for nothing.
-		if err := store.PutCosigned(t.Context(), l.ID(), ledger.Head{Size: fork.Size, Root: fork.Root, Checkpoint: append(slices.Clone(fork.Checkpoint), line...)}); err != nil {
+		if err := store.PutCosigned(t.Context(), l.ID(),
+			ledger.Head{Size: fork.Size, Root: fork.Root,
+				Checkpoint: append(slices.Clone(fork.Checkpoint), line...)}); err != nil {
 			t.Fatal(err)
 		}
 		index := w.must(l, propose(commits("u", 1, 3)...))[2].Index
 		w.awaitCosigned(l, index)
 		waitFor(t, func() bool {
-			return slices.ContainsFunc(l.Witnesses(), func(s ledger.WitnessState) bool { return s.Name == poisoned.Name && s.Err != nil })
+			return slices.ContainsFunc(l.Witnesses(),
+				func(s ledger.WitnessState) bool { return s.Name == poisoned.Name && s.Err != nil })
 		})
 		if err := l.Ready(); err != nil {
 			t.Errorf("a thief of a retired key stops the ledger: %v", err)
@@ -92,7 +97,8 @@ func TestThiefOfSigningKey(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if err := store.Append(t.Context(), l.ID(), now, ledger.Batch{Rows: []ledger.Row{row}, Head: stolen}); err != nil {
+		if err := store.Append(t.Context(), l.ID(), now,
+			ledger.Batch{Rows: []ledger.Row{row}, Head: stolen}); err != nil {
 			t.Fatal(err)
 		}
 		if l, err := ledger.Open(t.Context(), w.holding("mark", next)); err == nil {

@@ -57,7 +57,8 @@ func (l *Ledger) full(t tlog.Tile) bool { return l.Head().Size>>((t.L+1)*tileHei
 // kept returns a tile of at least so many hashes or entries from the cache. What is
 // not there is read with load: once for all who ask in the meantime, also if the
 // first of them leaves.
-func (l *Ledger) kept(ctx context.Context, key tileKey, width int, load func(context.Context, tileKey) (*cachedTile, error)) ([]byte, int, error) {
+func (l *Ledger) kept(ctx context.Context, key tileKey, width int,
+	load func(context.Context, tileKey) (*cachedTile, error)) ([]byte, int, error) {
 	impatience, stop := Impatience(ctx)
 	defer stop()
 	for {

@@ -80,7 +80,8 @@ func (c *observedStore) since() (rows, tiles, dealers int) {
 }
 
 // grown returns a ledger of so many entries on a store that counts.
-func grown(t *testing.T, store ledger.Store, size uint64, cache *ledger.TileCache) (*house, *observedStore, *ledger.Ledger) {
+func grown(t *testing.T, store ledger.Store, size uint64, cache *ledger.TileCache) (*house, *observedStore,
+	*ledger.Ledger) {
 	t.Helper()
 	counting := &observedStore{Store: store}
 	h := newHouse(t, counting)

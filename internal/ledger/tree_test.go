@@ -61,7 +61,8 @@ func TestTreeAgainstFullTree(t *testing.T) {
 			t.Fatal(err)
 		}
 		for _, tile := range tiles {
-			want, err := tlog.ReadTileData(tlog.Tile{H: tileHeight, L: tile.Level, N: int64(tile.Index), W: tileWidth}, full)
+			want, err := tlog.ReadTileData(tlog.Tile{H: tileHeight, L: tile.Level, N: int64(tile.Index), W: tileWidth},
+				full)
 			if err != nil || !bytes.Equal(want, tile.Data) {
 				t.Fatalf("tile %d/%d at size %d differs (%v)", tile.Level, tile.Index, g.size, err)
 			}
@@ -109,7 +110,8 @@ func checkEdge(t *testing.T, tr *tree, full fullTree) {
 			t.Fatalf("partial tile of level %d at size %d differs (%v)", level, tr.size, err)
 		}
 	}
-	for _, n := range []int64{0, tr.size - recentLeaves - 1, tr.size - recentLeaves, tr.size / 2, tr.size - 1, tr.size} {
+	for _, n := range []int64{0, tr.size - recentLeaves - 1, tr.size - recentLeaves, tr.size / 2, tr.size - 1,
+		tr.size} {
 		known := n >= 0 && n < tr.size && n >= tr.size-recentLeaves
 		if h, ok := tr.leaf(n); ok != known || ok && h != testLeaf(n) {
 			t.Fatalf("leaf %d at size %d: known %t, want %t", n, tr.size, ok, known)

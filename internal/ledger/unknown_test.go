@@ -148,7 +148,8 @@ func TestOtherHeadOfTheSize(t *testing.T) {
 				h.must(l, propose(commit("t", 1)))
 				size := l.Head().Size
 				f.failHead(func(head ledger.Head, err error) (ledger.Head, error) { return change(h, head), err })
-				if err := l.Refresh(t.Context()); !errors.Is(err, ledger.ErrFrozen) || !errors.Is(l.Ready(), ledger.ErrFrozen) {
+				if err := l.Refresh(t.Context()); !errors.Is(err, ledger.ErrFrozen) ||
+					!errors.Is(l.Ready(), ledger.ErrFrozen) {
 					t.Errorf("a refresh: %v; ready: %v", err, l.Ready())
 				}
 				if _, err := l.Append(t.Context(), propose(commit("t", 2))); !errors.Is(err, ledger.ErrFrozen) {

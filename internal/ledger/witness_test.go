@@ -39,7 +39,8 @@ func newWitnessed(t *testing.T, store ledger.Store, deals audit.Deals) *witnesse
 	}
 	w.genesis = genesis(t, vkey)
 	w.genesis.Deals = deals
-	w.genesis.Policy = fmt.Appendf(nil, "%s\ngroup three 2 %s\nquorum three\n", strings.Join(lines, "\n"), strings.Join(names, " "))
+	w.genesis.Policy = fmt.Appendf(nil, "%s\ngroup three 2 %s\nquorum three\n", strings.Join(lines, "\n"),
+		strings.Join(names, " "))
 	w.create(w.genesis)
 	return w
 }
@@ -94,7 +95,8 @@ func TestWitnessed(t *testing.T) {
 		if err != nil || stored.Size != h.Size {
 			t.Errorf("stored: size %d, %v", stored.Size, err)
 		}
-		d := w.must(l, propose(&audit.Deal{Shuffle: c.Index, Runs: []audit.Run{{Count: 2, Purpose: audit.PurposeSeat}}}))[0]
+		d := w.must(l, propose(&audit.Deal{Shuffle: c.Index,
+			Runs: []audit.Run{{Count: 2, Purpose: audit.PurposeSeat}}}))[0]
 		if got := d.Entry.Body.(*audit.Deal).Cosigned; got != h.Size {
 			t.Errorf("the deal names the cosigned size %d, not %d", got, h.Size)
 		}
@@ -128,7 +130,8 @@ func TestQuorum(t *testing.T) {
 	c = w.must(l, propose(commit("u", 1)))[0]
 	deal := propose(&audit.Deal{Shuffle: c.Index, Runs: []audit.Run{{Count: 1, Purpose: audit.PurposeSeat}}})
 	waitFor(t, func() bool { // two have said no
-		return slices.IndexFunc(l.Witnesses(), func(s ledger.WitnessState) bool { return s.Err == nil && s.Size > c.Index }) >= 0 &&
+		return slices.IndexFunc(l.Witnesses(),
+			func(s ledger.WitnessState) bool { return s.Err == nil && s.Size > c.Index }) >= 0 &&
 			l.Witnesses()[0].Err != nil && l.Witnesses()[1].Err != nil
 	})
 	var illegal *audit.Illegal
@@ -245,9 +248,11 @@ func TestRestoredBackup(t *testing.T) {
 	}{
 		{name: "mark", deals: audit.DealsSigned, mark: "kept", witnessesDown: true, cause: "high-water mark has"},
 		{name: "no mark, witnesses up", deals: audit.DealsSigned, mark: "none", cause: "another history"},
-		{name: "no mark, witnesses down", deals: audit.DealsSigned, mark: "none", witnessesDown: true, cause: "waiting for a quorum"},
+		{name: "no mark, witnesses down", deals: audit.DealsSigned, mark: "none", witnessesDown: true,
+			cause: "waiting for a quorum"},
 		{name: "old mark, witnesses up", deals: audit.DealsSigned, mark: "old", cause: "another history"},
-		{name: "old mark, witnesses down, deals wait for them", deals: audit.DealsCosigned, mark: "old", witnessesDown: true, cause: "confirm the stored head"},
+		{name: "old mark, witnesses down, deals wait for them", deals: audit.DealsCosigned, mark: "old",
+			witnessesDown: true, cause: "confirm the stored head"},
 		// Blunt: the whole host went back and no outsider can be asked.
 		{name: "old mark, witnesses down", deals: audit.DealsSigned, mark: "old", witnessesDown: true, signs: true},
 	} {
@@ -459,7 +464,8 @@ func TestCreateHoldsTheGenesis(t *testing.T) {
 	h, vkey := newKeys(t, openSQLite(t))
 	g := genesis(t, vkey)
 	g.Policy = []byte("quorum nobody\n")
-	err := ledger.Create(t.Context(), h.store, ledger.Info{Name: "main", Origin: origin}, g, h.signer, h.mark("mark"), time.Now())
+	err := ledger.Create(t.Context(), h.store, ledger.Info{Name: "main", Origin: origin}, g, h.signer, h.mark("mark"),
+		time.Now())
 	var illegal *audit.Illegal
 	if !errors.As(err, &illegal) {
 		t.Errorf("a genesis with a policy that cannot be read: %v", err)
@@ -492,7 +498,8 @@ func TestForkIsRefused(t *testing.T) {
 				proof = []tlog.Hash{{1}, {2}, {3}}
 			}
 			for _, one := range w.witnesses {
-				if _, err := one.Client().AddCheckpoint(t.Context(), size, proof, forged.Checkpoint); !errors.Is(err, head.want) {
+				if _, err := one.Client().AddCheckpoint(t.Context(), size, proof, forged.Checkpoint); !errors.Is(err,
+					head.want) {
 					t.Errorf("%s: %v", one.Name, err)
 				}
 			}
@@ -538,7 +545,10 @@ func TestLyingWitness(t *testing.T) {
 			if stops {
 				waitFor(t, func() bool { return errors.Is(l.Ready(), ledger.ErrFrozen) })
 			} else {
-				waitFor(t, func() bool { return strings.Contains(fmt.Sprint(l.Witnesses()[0].Err), "shows no checkpoint") })
+				waitFor(t, func() bool {
+					return strings.Contains(fmt.Sprint(l.Witnesses()[0].Err),
+						"shows no checkpoint")
+				})
 				if err := l.Ready(); err != nil {
 					t.Errorf("stopped by a lie: %v", err)
 				}

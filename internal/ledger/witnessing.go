@@ -228,7 +228,8 @@ func (w *witnessing) tell(r reply) {
 	}
 	if why := r.err.Error(); why != last.why && time.Since(last.at) >= witnessRetry {
 		w.told[r.member] = told{why, time.Now()}
-		w.l.cfg.Log.Warn("a witness did not cosign", "ledger", w.l.cfg.Info.Name, "witness", r.member.name, "url", r.member.at.url, "error", r.err)
+		w.l.cfg.Log.Warn("a witness did not cosign", "ledger", w.l.cfg.Info.Name, "witness", r.member.name, "url",
+			r.member.at.url, "error", r.err)
 	}
 }
 

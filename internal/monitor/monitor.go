@@ -77,8 +77,9 @@ func New(cfg Config, now time.Time) *Monitor {
 	if cfg.DayLeast == 0 {
 		cfg.DayLeast = DayLeast
 	}
-	return &Monitor{cfg: cfg, whole: newPlaces(len(published)), other: newPlaces(maxShapes), drawn: newPlaces(maxShapes),
-		full: make(chan struct{}, 1), day: dayOf(now), turned: now}
+	return &Monitor{cfg: cfg, whole: newPlaces(len(published)), other: newPlaces(maxShapes),
+		drawn: newPlaces(maxShapes),
+		full:  make(chan struct{}, 1), day: dayOf(now), turned: now}
 }
 
 func dayOf(t time.Time) int64 { return t.Unix() / 86_400 }
@@ -213,7 +214,8 @@ func (m *Monitor) turn(now time.Time) (findings []Finding) {
 // judge counts a window that is over, and appends a finding if it is one.
 func (m *Monitor) judge(to []Finding, s *shape, span Span, w *tally[uint64]) []Finding {
 	p, test := s.judge(w)
-	f := Finding{Halt: m.cfg.Halt && p <= HaltLevel, Shape: s.String(), Span: span, Outcomes: w.n, Test: test, AtMost: atMost(p)}
+	f := Finding{Halt: m.cfg.Halt && p <= HaltLevel, Shape: s.String(), Span: span, Outcomes: w.n, Test: test,
+		AtMost: atMost(p)}
 	m.totals.Windows[span][classOf(p)]++
 	switch {
 	case f.Halt:

@@ -69,7 +69,8 @@ func TestFair(t *testing.T) {
 		t.Skip("statistics of one goroutine")
 	}
 	for _, r := range []shuffle.Recipe{whole(52), whole(54), {Cards: 52, Take: 9}, {Cards: 100, Take: 100}, whole(416),
-		{Cards: 832, Take: 832}, {Cards: 208, Take: 208, EndLo: 150, EndHi: 180}, {Cards: 49, Take: 6}, {Cards: 1000, Take: 1},
+		{Cards: 832, Take: 832}, {Cards: 208, Take: 208, EndLo: 150, EndHi: 180}, {Cards: 49, Take: 6},
+		{Cards: 1000, Take: 1},
 		ranges(2, 3), ranges(6, 2), ranges(37, 1), ranges(1000, 4), ranges(1<<30, 1)} {
 		m, from := newStand(10_000, 0), newTapes(1, r)
 		for range 10_000 {
@@ -153,7 +154,8 @@ func TestFalseAlarms(t *testing.T) {
 				// The tests of a window see the same outcomes: together they may come
 				// less often than the sum of their chances, by half at most.
 				if got := float64(below[level]); got > most || got < expected/2-4*math.Sqrt(expected) {
-					t.Errorf("%d of %d windows at or below %v, expected %.1f, at most %.1f", below[level], c.windows, level, expected, most)
+					t.Errorf("%d of %d windows at or below %v, expected %.1f, at most %.1f", below[level], c.windows,
+						level, expected, most)
 				}
 				t.Logf("%d of %d windows at or below %v, expected %.1f", below[level], c.windows, level, expected)
 			}
@@ -284,7 +286,8 @@ func TestFaults(t *testing.T) {
 				}
 			}
 			if warned > c.warn || halted > c.halt || c.warn > 0 && warned == 0 || c.halt > 0 && halted == 0 {
-				t.Errorf("warned after %d windows, halted after %d; stated %d and %d: %v", warned, halted, c.warn, c.halt, m.found)
+				t.Errorf("warned after %d windows, halted after %d; stated %d and %d: %v", warned, halted, c.warn,
+					c.halt, m.found)
 			}
 			t.Logf("warned after %d windows, halted after %d: %v", warned, halted, m.found)
 		})
@@ -561,7 +564,8 @@ func TestHaltForgets(t *testing.T) {
 		t.Fatalf("found %v", m.found)
 	}
 	reason := m.found[0].String()
-	if audit.CheckReason(reason) != nil || reason != "40 of 40 cards, count window of 2000: position x card, p <= 1e-06" {
+	if audit.CheckReason(reason) != nil ||
+		reason != "40 of 40 cards, count window of 2000: position x card, p <= 1e-06" {
 		t.Errorf("reason %q", reason)
 	}
 	for range 1999 {
@@ -569,7 +573,8 @@ func TestHaltForgets(t *testing.T) {
 		m.Watch(whole(40), shuffle.Outcome{Values: counting(0, 40)})
 	}
 	m.Turn(noon.Add(24 * time.Hour)) // fewer than DayLeast since
-	if got := m.Totals(); len(m.found) != 1 || got.Halts != 1 || got.Warnings != 0 || got.Windows[ByDay] != [len(Classes)]uint64{} {
+	if got := m.Totals(); len(m.found) != 1 || got.Halts != 1 || got.Warnings != 0 ||
+		got.Windows[ByDay] != [len(Classes)]uint64{} {
 		t.Errorf("found %v, %+v", m.found, got)
 	}
 	m.Watch(whole(40), shuffle.Outcome{Values: counting(0, 40)})
@@ -599,7 +604,8 @@ func TestPlaces(t *testing.T) {
 		t.Errorf("%d without a place, %d shapes: %v", got.Unwatched, len(got.Watched), got.Watched)
 	}
 	// standard-52 and shoe-1 are of one shape.
-	if !slices.Contains(got.Watched, Watched{"52 of 52 cards", 2}) || !slices.Contains(got.Watched, Watched{"105 of 105 cards", 2}) {
+	if !slices.Contains(got.Watched, Watched{"52 of 52 cards", 2}) ||
+		!slices.Contains(got.Watched, Watched{"105 of 105 cards", 2}) {
 		t.Errorf("watched %v", got.Watched)
 	}
 }
@@ -637,7 +643,8 @@ func TestRanges(t *testing.T) {
 		t.Errorf("a coin and the place of a cut card: %+v", coin.live)
 	}
 	three := m.other.all[0].Load().live
-	if three.fixed != 1 || three.cells[0][2] != 1 || three.cells[2][0] != 1 || three.follow[2][1] != 1 || three.follow[1][0] != 1 {
+	if three.fixed != 1 || three.cells[0][2] != 1 || three.cells[2][0] != 1 || three.follow[2][1] != 1 ||
+		three.follow[1][0] != 1 {
 		t.Errorf("three cards: %+v", three)
 	}
 }
@@ -738,7 +745,8 @@ func TestNothingKept(t *testing.T) {
 			t.Errorf("p = %v is told as %v", p, class)
 		}
 	}
-	f := Finding{Shape: "416 of 4096 cards", Span: ByDay, Outcomes: math.MaxUint64, Test: "position x card", AtMost: 1e-4}
+	f := Finding{Shape: "416 of 4096 cards", Span: ByDay, Outcomes: math.MaxUint64, Test: "position x card",
+		AtMost: 1e-4}
 	if s := f.String(); audit.CheckReason(s) != nil || strings.ContainsAny(s, "\n") {
 		t.Errorf("reason %q", s)
 	}

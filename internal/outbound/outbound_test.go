@@ -35,8 +35,10 @@ func speaks(t *testing.T, text string) string {
 // TestReason wants no word of a server in an error, whatever it speaks.
 func TestReason(t *testing.T) {
 	t.Parallel()
-	for _, text := range []string{"220 SECRET ESMTP\r\n", "HTTP/1.1 SECRET\r\n\r\n", "HTTP/1.1 200 OK\r\nSECRET\r\n\r\n",
-		"HTTP/9.SECRET 200 OK\r\n\r\n", "HTTP/1.1 200 OK\r\nContent-Length: SECRET\r\n\r\n", "HTTP/1.1 200 OK\r\nTransfer-Encoding: SECRET\r\n\r\n", ""} {
+	for _, text := range []string{"220 SECRET ESMTP\r\n", "HTTP/1.1 SECRET\r\n\r\n",
+		"HTTP/1.1 200 OK\r\nSECRET\r\n\r\n",
+		"HTTP/9.SECRET 200 OK\r\n\r\n", "HTTP/1.1 200 OK\r\nContent-Length: SECRET\r\n\r\n",
+		"HTTP/1.1 200 OK\r\nTransfer-Encoding: SECRET\r\n\r\n", ""} {
 		at := speaks(t, text)
 		_, err := Client(nil).Get(at)
 		if err == nil {
@@ -62,7 +64,8 @@ func TestReason(t *testing.T) {
 		t.Fatal(err)
 	}
 	l.Close()
-	if _, err := Client(nil).Get("http://" + l.Addr().String()); !errors.Is(Reason(err), syscall.ECONNREFUSED) || Reason(err).Error() != "dial: connect: connection refused" {
+	if _, err := Client(nil).Get("http://" + l.Addr().String()); !errors.Is(Reason(err), syscall.ECONNREFUSED) ||
+		Reason(err).Error() != "dial: connect: connection refused" {
 		t.Errorf("nobody listens: %v", Reason(err))
 	}
 	ctx, cancel := context.WithCancel(t.Context())
@@ -101,7 +104,8 @@ func TestParseURL(t *testing.T) {
 			t.Errorf("%s: %v, %v", address, u, err)
 		}
 	}
-	for _, address := range []string{"", "w.example.org", "ftp://w", "https://", "https://u:pw@w", "https://u@w", "https://w?a", "https://w/?", "https://w#f", "http:w", "://", "http://[::1"} {
+	for _, address := range []string{"", "w.example.org", "ftp://w", "https://", "https://u:pw@w", "https://u@w",
+		"https://w?a", "https://w/?", "https://w#f", "http:w", "://", "http://[::1"} {
 		if _, err := ParseURL(address); err == nil || strings.Contains(err.Error(), "pw") {
 			t.Errorf("%q: %v", address, err)
 		}

@@ -30,7 +30,8 @@ func Make(src *entropy.Source, r shuffle.Recipe) (tape []byte, out shuffle.Outco
 }
 
 // makeBy is Make; run is another shuffle in tests of what is doubted.
-func makeBy(run func(shuffle.Recipe, []byte) (shuffle.Outcome, error), src *entropy.Source, r shuffle.Recipe) (tape []byte, out shuffle.Outcome, err error) {
+func makeBy(run func(shuffle.Recipe, []byte) (shuffle.Outcome, error), src *entropy.Source,
+	r shuffle.Recipe) (tape []byte, out shuffle.Outcome, err error) {
 	if tape, err = src.Tape(r.TapeLen()); err != nil {
 		return nil, shuffle.Outcome{}, err
 	}

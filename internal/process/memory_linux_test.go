@@ -42,8 +42,9 @@ func TestMain(m *testing.M) {
 func beChild(as string) (a childAnswer) {
 	limits := map[string]unix.Rlimit{
 		"8MiB": {Cur: 8 << 20, Max: 8 << 20}, "8MiB, capable": {Cur: 8 << 20, Max: 8 << 20},
-		"soft 8MiB": {Cur: 8 << 20, Max: unix.RLIM_INFINITY}, "unlimited": {Cur: unix.RLIM_INFINITY, Max: unix.RLIM_INFINITY},
-		"1TiB": {Cur: 1 << 40, Max: 1 << 40},
+		"soft 8MiB": {Cur: 8 << 20, Max: unix.RLIM_INFINITY},
+		"unlimited": {Cur: unix.RLIM_INFINITY, Max: unix.RLIM_INFINITY},
+		"1TiB":      {Cur: 1 << 40, Max: 1 << 40},
 	}
 	limit := limits[as]
 	if err := unix.Setrlimit(unix.RLIMIT_MEMLOCK, &limit); err != nil {
@@ -124,7 +125,8 @@ func child(t *testing.T, as string) childAnswer {
 func TestLock(t *testing.T) {
 	type want struct{ all, now bool }
 	for as, want := range map[string]want{
-		"8MiB": {}, "soft 8MiB": {true, true}, "unlimited": {true, true}, "1TiB": {false, true}, "8MiB, capable": {true, true},
+		"8MiB": {}, "soft 8MiB": {true, true}, "unlimited": {true, true}, "1TiB": {false, true},
+		"8MiB, capable": {true, true},
 	} {
 		t.Run(as, func(t *testing.T) {
 			if os.Geteuid() != 0 && strings.HasSuffix(as, "capable") {
@@ -190,7 +192,8 @@ func TestFindVDSO(t *testing.T) {
 	if !ok || from != 0x7ffd2000 || to != 0x7ffd4000 {
 		t.Errorf("%x-%x, %t", from, to, ok)
 	}
-	for _, bad := range []string{"", "x-7ffd4000 r-xp 0 0 0 [vdso]\n", "7ffd4000-7ffd2000 r-xp 0 0 0 [vdso]\n", "7ffd2000 r-xp 0 0 0 [vdso]\n"} {
+	for _, bad := range []string{"", "x-7ffd4000 r-xp 0 0 0 [vdso]\n", "7ffd4000-7ffd2000 r-xp 0 0 0 [vdso]\n",
+		"7ffd2000 r-xp 0 0 0 [vdso]\n"} {
 		if _, _, ok := findVDSO(strings.NewReader(bad)); ok {
 			t.Errorf("found in %q", bad)
 		}

@@ -106,7 +106,8 @@ func (b *book) OpenAt(_ context.Context, size uint64) (open []audit.OpenRef, err
 
 func newBook(t *testing.T, s ledger.Store, name string) *book {
 	t.Helper()
-	b := &book{t: t, store: s, info: ledger.Info{Name: name, Origin: "example.org/" + name}, time: 1000, next: make(map[string]uint64)}
+	b := &book{t: t, store: s, info: ledger.Info{Name: name, Origin: "example.org/" + name}, time: 1000,
+		next: make(map[string]uint64)}
 	b.id, b.more = ledger.IDOf(b.info.Origin), sync.NewCond(&b.mu)
 	b.append(&audit.Event{Kind: audit.EventTableOpen, Name: "t"})
 	return b

@@ -68,7 +68,8 @@ type Finder struct {
 // New returns the finder of a ledger, which lists a closed shuffle for keep after
 // its commit, or for ever if keep is 0.
 func New(l Ledger, s Store, keep time.Duration, now func() time.Time) *Finder {
-	return &Finder{ledger: l, store: s, keep: keep, now: now, commits: biteCommits, entries: biteEntries, most: pageCommits}
+	return &Finder{ledger: l, store: s, keep: keep, now: now, commits: biteCommits, entries: biteEntries,
+		most: pageCommits}
 }
 
 // Find returns shuffles by id: those of q that the ledger held when Find was
@@ -245,7 +246,8 @@ func (f *Finder) walk(ctx context.Context, q question) (list []ledger.Recalled, 
 // along reads commits by one index, a bite at a time, until the page is full or more
 // than most were read; at least one bite. It returns those that fit below until, up
 // to which it looked.
-func (f *Finder) along(ctx context.Context, q question, by ledger.CommitQuery, most int) (list []ledger.Recalled, until uint64, err error) {
+func (f *Finder) along(ctx context.Context, q question, by ledger.CommitQuery, most int) (list []ledger.Recalled,
+	until uint64, err error) {
 	serial := uint64(0) // of the commit before
 	for by.From = q.from; by.From < q.to && len(list) < q.Limit; {
 		by.To, by.Limit = q.to, max(q.Limit-len(list), f.commits)
@@ -263,7 +265,8 @@ func (f *Finder) along(ctx context.Context, q question, by ledger.CommitQuery, m
 				return nil, 0, err
 			}
 			if by.Table != "" && serial != 0 && r.Serial != serial+1 {
-				return nil, 0, fmt.Errorf("serial %d of table %s stands where serial %d should", r.Serial, r.Table, serial+1)
+				return nil, 0, fmt.Errorf("serial %d of table %s stands where serial %d should", r.Serial, r.Table,
+					serial+1)
 			}
 			serial = r.Serial
 			if q.fits(r) {

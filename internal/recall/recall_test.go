@@ -33,17 +33,18 @@ func TestFind(t *testing.T) {
 			q    ledger.RecallQuery
 			want []int
 		}{
-			"all":            {ledger.RecallQuery{}, []int{0, 1, 2, 3}},
-			"of a table":     {ledger.RecallQuery{Table: "t-1"}, []int{0, 2, 3}},
-			"of tables":      {ledger.RecallQuery{Tables: []string{"t-2", "t-9"}}, []int{1}},
-			"of a serial":    {ledger.RecallQuery{Table: "t-1", Serial: 2}, []int{2}},
-			"of a game":      {ledger.RecallQuery{GameRef: "game-1"}, []int{0, 3}},
-			"open":           {ledger.RecallQuery{State: ledger.RecallOpen}, []int{1, 3}},
-			"closed":         {ledger.RecallQuery{State: ledger.RecallClosed}, []int{0, 2}},
-			"from a time":    {ledger.RecallQuery{From: b.all[1].Committed}, []int{1, 2, 3}},
-			"before a time":  {ledger.RecallQuery{To: b.all[1].Committed}, []int{0}},
-			"after an id":    {ledger.RecallQuery{After: b.all[2].ID}, []int{3}},
-			"all conditions": {ledger.RecallQuery{Table: "t-1", Tables: []string{"t-1"}, From: 1, To: 9999, Serial: 3, GameRef: "game-1", State: ledger.RecallOpen, After: 1}, []int{3}},
+			"all":           {ledger.RecallQuery{}, []int{0, 1, 2, 3}},
+			"of a table":    {ledger.RecallQuery{Table: "t-1"}, []int{0, 2, 3}},
+			"of tables":     {ledger.RecallQuery{Tables: []string{"t-2", "t-9"}}, []int{1}},
+			"of a serial":   {ledger.RecallQuery{Table: "t-1", Serial: 2}, []int{2}},
+			"of a game":     {ledger.RecallQuery{GameRef: "game-1"}, []int{0, 3}},
+			"open":          {ledger.RecallQuery{State: ledger.RecallOpen}, []int{1, 3}},
+			"closed":        {ledger.RecallQuery{State: ledger.RecallClosed}, []int{0, 2}},
+			"from a time":   {ledger.RecallQuery{From: b.all[1].Committed}, []int{1, 2, 3}},
+			"before a time": {ledger.RecallQuery{To: b.all[1].Committed}, []int{0}},
+			"after an id":   {ledger.RecallQuery{After: b.all[2].ID}, []int{3}},
+			"all conditions": {ledger.RecallQuery{Table: "t-1", Tables: []string{"t-1"}, From: 1, To: 9999, Serial: 3,
+				GameRef: "game-1", State: ledger.RecallOpen, After: 1}, []int{3}},
 		} {
 			var want []ledger.Recalled
 			for _, i := range test.want {
@@ -118,14 +119,16 @@ func TestQuestions(t *testing.T) {
 			}
 			for _, table := range []string{"", "t-1", "none"} {
 				for _, tables := range [][]string{nil, {}, {"t-1"}, {"T-3", "t-1", "T-3"}, {"none", "", "t-2"}} {
-					for _, times := range [][2]int64{{}, {middle, 0}, {0, middle}, {middle, late}, {1, math.MaxInt64}, {late, middle}} {
+					for _, times := range [][2]int64{{}, {middle, 0}, {0, middle}, {middle, late}, {1, math.MaxInt64},
+						{late, middle}} {
 						for _, serial := range []uint64{0, 7, 99} {
 							for _, ref := range []string{"", "game-b", "none"} {
 								for _, state := range []string{"", ledger.RecallOpen, ledger.RecallClosed} {
 									if serial > 0 && table == "" {
 										continue
 									}
-									q := ledger.RecallQuery{Table: table, Tables: tables, From: times[0], To: times[1], Serial: serial, GameRef: ref, State: state}
+									q := ledger.RecallQuery{Table: table, Tables: tables, From: times[0], To: times[1],
+										Serial: serial, GameRef: ref, State: state}
 									for _, after := range [][]uint64{{0}, {45}, {b.all[40].ID}}[asked%3] {
 										q.After = after
 										ask(q)
@@ -175,7 +178,8 @@ func (s *counting) Commits(ctx context.Context, id ledger.ID, q ledger.CommitQue
 	return list, err
 }
 
-func (s *counting) ByShuffles(ctx context.Context, id ledger.ID, standing ledger.Standing, shuffles ...uint64) ([][]ledger.Row, error) {
+func (s *counting) ByShuffles(ctx context.Context, id ledger.ID, standing ledger.Standing,
+	shuffles ...uint64) ([][]ledger.Row, error) {
 	s.asked, s.read = s.asked+1, s.read+len(shuffles)
 	return s.Store.ByShuffles(ctx, id, standing, shuffles...)
 }
@@ -191,7 +195,8 @@ func TestReads(t *testing.T) {
 				var batch []audit.Body
 				for range 20 {
 					id := b.head.Size + uint64(len(batch))
-					batch = append(batch, b.commit("t-1", "g"), closes(id, audit.OutcomeCompleted, 0), b.commit("t-2", ""), closes(id+2, audit.OutcomeCompleted, 0))
+					batch = append(batch, b.commit("t-1", "g"), closes(id, audit.OutcomeCompleted, 0),
+						b.commit("t-2", ""), closes(id+2, audit.OutcomeCompleted, 0))
 				}
 				b.append(batch...)
 			}
@@ -218,7 +223,8 @@ func TestReads(t *testing.T) {
 					t.Fatalf("%s: %v, %v", name, p, err)
 				}
 				if s.asked > 3 || s.read > 12 || s.span > 40 {
-					t.Errorf("of %d shuffles, %s: %d were read by %d statements, in ranges of up to %d", n, name, s.read, s.asked, s.span)
+					t.Errorf("of %d shuffles, %s: %d were read by %d statements, in ranges of up to %d", n, name,
+						s.read, s.asked, s.span)
 				}
 			}
 			// All but the last few were closed too long ago.
@@ -230,7 +236,8 @@ func TestReads(t *testing.T) {
 			for _, q := range []ledger.RecallQuery{{}, {Table: "t-1"}, {State: ledger.RecallClosed}} {
 				s.read, s.asked, q.Limit = 0, 0, 500
 				p, err := newFinder(b, s, since).Find(t.Context(), q)
-				if want := selects(b.kept(since), q); err != nil || !cmp.Equal(p.Shuffles, want) || len(want) == 0 || p.Next != 0 {
+				if want := selects(b.kept(since), q); err != nil || !cmp.Equal(p.Shuffles, want) || len(want) == 0 ||
+					p.Next != 0 {
 					t.Fatalf("%v, %v; want %v", p, err, want)
 				}
 				if n := len(p.Shuffles); s.read > n+3 || s.asked > 3 {
@@ -305,12 +312,16 @@ func TestBroken(t *testing.T) {
 			change func(*ledger.CommitEntry) bool
 			want   string
 		}{
-			"a gap":              {func(c *ledger.CommitEntry) bool { return c.Index != 2 }, "serial 3 of table t-1 stands where serial 2 should"},
+			"a gap": {func(c *ledger.CommitEntry) bool { return c.Index != 2 },
+				"serial 3 of table t-1 stands where serial 2 should"},
 			"a commit cut short": {func(c *ledger.CommitEntry) bool { c.Commit = c.Commit[:len(c.Commit)-1]; return true }, "entry 1: "},
 			"no entry":           {func(c *ledger.CommitEntry) bool { c.Commit = nil; return true }, "entry 1: "},
-			"another entry":      {func(c *ledger.CommitEntry) bool { c.Commit = other[0].Close; return true }, "entry 1 is no commit"},
-			"a close cut short":  {func(c *ledger.CommitEntry) bool { c.Close = other[0].Close[:9]; return true }, "the close of shuffle 1: "},
-			"another close":      {func(c *ledger.CommitEntry) bool { c.Close = other[0].Close; return true }, "the close of shuffle 1 is not its close"},
+			"another entry": {func(c *ledger.CommitEntry) bool { c.Commit = other[0].Close; return true },
+				"entry 1 is no commit"},
+			"a close cut short": {func(c *ledger.CommitEntry) bool { c.Close = other[0].Close[:9]; return true },
+				"the close of shuffle 1: "},
+			"another close": {func(c *ledger.CommitEntry) bool { c.Close = other[0].Close; return true },
+				"the close of shuffle 1 is not its close"},
 			"a close that is none": {func(c *ledger.CommitEntry) bool { c.Close = other[0].Commit; return true },
 				"the close of shuffle 1 is not its close"},
 		} {
@@ -321,7 +332,8 @@ func TestBroken(t *testing.T) {
 			}
 		}
 		b.all = append(b.all, ledger.Recalled{ID: 4, Table: "t-1"}) // which is no commit
-		if list, err := newFinder(b, s, 0).Find(t.Context(), ledger.RecallQuery{State: ledger.RecallOpen, Limit: 9}); err == nil || list.Shuffles != nil {
+		if list, err := newFinder(b, s, 0).Find(t.Context(),
+			ledger.RecallQuery{State: ledger.RecallOpen, Limit: 9}); err == nil || list.Shuffles != nil {
 			t.Errorf("of an open shuffle that the store has not: %v, %v", list, err)
 		}
 		gone, cancel := context.WithCancel(t.Context())
@@ -338,7 +350,8 @@ type changed struct {
 	change func(*ledger.CommitEntry) bool
 }
 
-func (s changed) Commits(ctx context.Context, id ledger.ID, q ledger.CommitQuery) (kept []ledger.CommitEntry, err error) {
+func (s changed) Commits(ctx context.Context, id ledger.ID, q ledger.CommitQuery) (kept []ledger.CommitEntry,
+	err error) {
 	list, err := s.Store.Commits(ctx, id, q)
 	for _, c := range list {
 		if s.change(&c) {
@@ -416,7 +429,8 @@ func TestAtOnce(t *testing.T) {
 		}
 		stop()
 		daemons.Wait()
-		if diff := cmp.Diff(b.all, find(t, newFinder(b, stores[1], 0), ledger.RecallQuery{Limit: MaxPage})); diff != "" {
+		if diff := cmp.Diff(b.all, find(t, newFinder(b, stores[1], 0),
+			ledger.RecallQuery{Limit: MaxPage})); diff != "" {
 			t.Errorf("in the end:\n%s", diff)
 		}
 	})
@@ -442,7 +456,8 @@ func TestModel(t *testing.T) {
 		since, commits, entries, most := int64(0), 1, uint64(1), 1
 		r.Repeat(map[string]func(*rapid.T){
 			"commit": func(r *rapid.T) {
-				b.append(b.commit(rapid.SampledFrom([]string{"t-1", "t-2"}).Draw(r, "table"), rapid.SampledFrom([]string{"", "g"}).Draw(r, "ref")))
+				b.append(b.commit(rapid.SampledFrom([]string{"t-1", "t-2"}).Draw(r, "table"),
+					rapid.SampledFrom([]string{"", "g"}).Draw(r, "ref")))
 			},
 			"close": func(r *rapid.T) {
 				for _, c := range b.all {

@@ -10,7 +10,8 @@ import (
 
 // Overdue counts the the requests of regulators and administrators of a ledger that Drop would remove. keep
 // is how long they are kept, 0 for ever.
-func Overdue(ctx context.Context, s ledger.AccessStore, id ledger.ID, keep time.Duration, now time.Time) (n int, err error) {
+func Overdue(ctx context.Context, s ledger.AccessStore, id ledger.ID, keep time.Duration, now time.Time) (n int,
+	err error) {
 	if before, ok := past(keep, now); ok {
 		if n, err = s.CountAccess(ctx, id, before); err != nil {
 			return 0, fmt.Errorf("counting the requests of regulators and administrators: %w", err)
@@ -25,7 +26,8 @@ const dropAtOnce = 5000
 // Drop removes the the requests of regulators and administrators of a ledger that are older than keep, in
 // small transactions; none if keep is 0. It returns how many it removed, also with
 // an error.
-func Drop(ctx context.Context, s ledger.AccessStore, id ledger.ID, keep time.Duration, now time.Time) (all int, err error) {
+func Drop(ctx context.Context, s ledger.AccessStore, id ledger.ID, keep time.Duration, now time.Time) (all int,
+	err error) {
 	before, ok := past(keep, now)
 	for ok {
 		n, err := s.DropAccess(ctx, id, before, dropAtOnce)

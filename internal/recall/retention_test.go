@@ -62,7 +62,8 @@ func TestDrop(t *testing.T) {
 		b, other := newBook(t, s, "main"), newBook(t, s, "other")
 		for i := range 20 {
 			for _, id := range []ledger.ID{b.id, other.id} {
-				if err := s.PutAccess(t.Context(), id, ledger.Access{Time: int64(1000 + i), Request: fmt.Sprint(i)}); err != nil {
+				if err := s.PutAccess(t.Context(), id,
+					ledger.Access{Time: int64(1000 + i), Request: fmt.Sprint(i)}); err != nil {
 					t.Fatal(err)
 				}
 			}

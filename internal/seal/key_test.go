@@ -81,7 +81,8 @@ func TestNothingPrintsAKey(t *testing.T) {
 
 	var out strings.Builder
 	for _, v := range values {
-		for _, verb := range []string{"%v", "%+v", "%#v", "%s", "%q", "%x", "%X", "%d", "%o", "%b", "%c", "%U", "%T", "%p"} {
+		for _, verb := range []string{"%v", "%+v", "%#v", "%s", "%q", "%x", "%X", "%d", "%o", "%b", "%c", "%U", "%T",
+			"%p"} {
 			fmt.Fprintf(&out, verb+"\n", v)
 		}
 		if js, err := json.Marshal(v); err == nil {

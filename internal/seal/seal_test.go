@@ -192,7 +192,8 @@ func TestOpenMoved(t *testing.T) {
 		other[bit/8] ^= 1 << (bit % 8)
 		mustNotOpen(t, r, origin, other, sealed, ErrOpen)
 	}
-	for _, o := range []string{origin + "x", origin[:len(origin)-1], strings.ToUpper(origin), "", strings.Repeat("o", 256)} {
+	for _, o := range []string{origin + "x", origin[:len(origin)-1], strings.ToUpper(origin), "",
+		strings.Repeat("o", 256)} {
 		mustNotOpen(t, r, o, commitment, sealed, ErrOpen)
 	}
 	// Bytes pushed from the origin into the commitment and back: the length
@@ -217,7 +218,8 @@ func TestKeyRotation(t *testing.T) {
 	}
 	mustNotOpen(t, testRing(t, newKey), origin, commitment, before, ErrUnknownKey)
 	mustNotOpen(t, testRing(t, oldKey), origin, commitment, after, ErrUnknownKey)
-	if _, err := testRing(t, newKey).Open(origin, commitment, before); !strings.Contains(err.Error(), oldKey.ID().String()) {
+	if _, err := testRing(t, newKey).Open(origin, commitment, before); !strings.Contains(err.Error(),
+		oldKey.ID().String()) {
 		t.Errorf("the error %q does not name the missing key", err)
 	}
 }

@@ -14,7 +14,8 @@ import (
 // TestSealedBox makes the box of sealed-tape from the layout of package seal with
 // nothing but HMAC and AES-GCM.
 func TestSealedBox(t *testing.T) {
-	key, commitment, nonce, tape := known.Count(0x01, 32), known.Count(0x40, 32), known.Count(0xc0, 12), known.Count(0xa0, 16)
+	key, commitment, nonce, tape := known.Count(0x01, 32), known.Count(0x40, 32), known.Count(0xc0, 12),
+		known.Count(0xa0, 16)
 	mac := func(key []byte, message ...byte) []byte {
 		m := hmac.New(sha256.New, key)
 		m.Write(message)

@@ -37,7 +37,8 @@ var tests = []test{
 	{"custom-take", "order of some cards", "SPEC 2.2", shuffleData, shuffle.SelfTest},
 	{"end-at", "drawn place of the cut card", "SPEC 2.2", shuffleData, shuffle.SelfTest},
 	{"draw-list", "dice, numbers, wheels", "SPEC 2.2", shuffleData, shuffle.SelfTest},
-	{"tape-refused", "no result from a tape that runs out or has another length", "SPEC 2.3, 2.4", shuffleData, shuffle.SelfTest},
+	{"tape-refused", "no result from a tape that runs out or has another length", "SPEC 2.3, 2.4", shuffleData,
+		shuffle.SelfTest},
 	{"decks", "deck hashes", "SPEC 3.1, 3.2", "internal/shuffle/testdata/decks.txt", shuffle.SelfTest},
 	{"child", "cards of a child", "SPEC 3.3", hashesData, audit.SelfTest},
 
@@ -47,7 +48,8 @@ var tests = []test{
 	{"mix", "public order of places", "SPEC 4.3", shuffleData, shuffle.SelfTest},
 	{"cut", "a player's cut", "SPEC 4.3", shuffleData, shuffle.SelfTest},
 	{"draw-shift", "a mixed draw list", "SPEC 4.3", shuffleData, shuffle.SelfTest},
-	{"beacon", "rounds of drand's quicknet, BLS12-381", "SPEC 4.4", "round 1 as the beacon published it", beacon.SelfTest},
+	{"beacon", "rounds of drand's quicknet, BLS12-381", "SPEC 4.4", "round 1 as the beacon published it",
+		beacon.SelfTest},
 
 	// Commitments, salts, openings, names and rules: docs/SPEC.md sections 1.5, 5, 6 and 9.
 	{"commitment", "what a commit promises", "SPEC 6.1", hashesData, audit.SelfTest},
@@ -75,19 +77,25 @@ var tests = []test{
 
 	// Checkpoints, receipts, cosignatures, transcripts: docs/SPEC.md sections 7 and 8.
 	{"signed-note", "how a checkpoint is signed", "SPEC 7.1", "C2SP signed-note, its example", audit.SelfTest},
-	{"weak-key", "keys under which a signature proves nothing", "SPEC 10.1", "RFC 8032, points of small order", audit.SelfTest},
+	{"weak-key", "keys under which a signature proves nothing", "SPEC 10.1", "RFC 8032, points of small order",
+		audit.SelfTest},
 	{"checkpoint", "the head of a ledger", "SPEC 7.1", receiptsData, audit.SelfTest},
 	{"receipt", "proof of an entry", "SPEC 7.2", receiptsData, audit.SelfTest},
 	{"cosignature", "what a witness says", "SPEC 7.3", receiptsData, audit.SelfTest},
-	{"transcript", "the one form of a transcript", "SPEC 8", "internal/audit/testdata/transcripts.json", audit.SelfTest},
+	{"transcript", "the one form of a transcript", "SPEC 8", "internal/audit/testdata/transcripts.json",
+		audit.SelfTest},
 
 	// Sealed tapes, to auditors and at rest: docs/SPEC.md section 12.
 	{"disclosure-key", "the key that auditors open tapes with", "SPEC 12.2", disclosureData, disclosure.SelfTest},
 	{"disclosed-tape", "a tape as auditors get it", "SPEC 12.3", disclosureData, disclosure.SelfTest},
-	{"sealed-tape", "a tape at rest", "package seal", "the layout of package seal, made with another implementation", seal.SelfTest},
+	{"sealed-tape", "a tape at rest", "package seal", "the layout of package seal, made with another implementation",
+		seal.SelfTest},
 
 	// The health tests of the generator.
-	{"health-cutoffs", "when the generator is halted", "SP 800-90B 4.4", "SP 800-90B 4.4.1, 4.4.2 with the published correction; H = 8, W = 512", entropy.SelfTest},
-	{"stuck-stream", "a generator that repeats a value", "SP 800-90B 4.4", "SP 800-90B 4.4.1, by hand", entropy.SelfTest},
-	{"biased-stream", "a generator that prefers a value", "SP 800-90B 4.4", "SP 800-90B 4.4.2, by hand", entropy.SelfTest},
+	{"health-cutoffs", "when the generator is halted", "SP 800-90B 4.4",
+		"SP 800-90B 4.4.1, 4.4.2 with the published correction; H = 8, W = 512", entropy.SelfTest},
+	{"stuck-stream", "a generator that repeats a value", "SP 800-90B 4.4", "SP 800-90B 4.4.1, by hand",
+		entropy.SelfTest},
+	{"biased-stream", "a generator that prefers a value", "SP 800-90B 4.4", "SP 800-90B 4.4.2, by hand",
+		entropy.SelfTest},
 }

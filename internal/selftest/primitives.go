@@ -17,8 +17,9 @@ import (
 // primitives are the known-answer tests of the cryptographic primitives, by name,
 // with the answers of the standards.
 var primitives = map[string]func(*known.Answers){
-	"sha-256": sha256Test, "hmac-sha-256": hmacTest, "hkdf-sha-256": hkdfTest, "aes-256-ctr": ctrTest, "aes-256-gcm": gcmTest,
-	"ed25519": ed25519Test, "hpke": hpkeTest,
+	"sha-256": sha256Test, "hmac-sha-256": hmacTest, "hkdf-sha-256": hkdfTest, "aes-256-ctr": ctrTest,
+	"aes-256-gcm": gcmTest,
+	"ed25519":     ed25519Test, "hpke": hpkeTest,
 }
 
 func primitive(name string, a *known.Answers) { primitives[name](a) }
@@ -26,7 +27,8 @@ func primitive(name string, a *known.Answers) { primitives[name](a) }
 func sha256Test(a *known.Answers) {
 	for _, c := range []struct{ name, message, digest string }{
 		{"abc", "abc", "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad"},
-		{"two blocks", "abcdbcdecdefdefgefghfghighijhijkijkljklmklmnlmnomnopnopq", "248d6a61d20638b8e5c026930c3e6039a33ce45964ff2167f6ecedd419db06c1"},
+		{"two blocks", "abcdbcdecdefdefgefghfghighijhijkijkljklmklmnlmnomnopnopq",
+			"248d6a61d20638b8e5c026930c3e6039a33ce45964ff2167f6ecedd419db06c1"},
 		{"three blocks", "abcdefghbcdefghicdefghijdefghijkefghijklfghijklmghijklmnhijklmnoijklmnopjklmnopqklmnopqrlmnopqrsmnopqrstnopqrstu",
 			"cf5b16a778af8380036ce59e7b0492370b249b11e8f07a51afac45037afee9d1"},
 	} {
@@ -50,7 +52,8 @@ func hmacTest(a *known.Answers) {
 }
 
 func hkdfTest(a *known.Answers) {
-	secret, salt, info := known.Unhex("0b0b0b0b0b0b0b0b0b0b0b0b0b0b0b0b0b0b0b0b0b0b"), known.Unhex("000102030405060708090a0b0c"), known.Unhex("f0f1f2f3f4f5f6f7f8f9")
+	secret, salt, info := known.Unhex("0b0b0b0b0b0b0b0b0b0b0b0b0b0b0b0b0b0b0b0b0b0b"),
+		known.Unhex("000102030405060708090a0b0c"), known.Unhex("f0f1f2f3f4f5f6f7f8f9")
 	prk, err := hkdf.Extract(sha256.New, secret, salt)
 	a.Bytes("extract", prk, err, "077709362c2e32df0ddc3f0dc47bba6390b6c73bb50f9c3122ec844ad7c2b3e5")
 	const okm = "3cb25f25faacd57a90434f64d0362f2a2d2d0a90cf1a5a4c5db02d56ecc4c5bf34007208d5b887185865"
@@ -112,7 +115,8 @@ func ed25519Test(a *known.Answers) {
 	public := known.Unhex("fc51cd8e6218a1a38da47ed00230f0580816ed13ba3303ac5deb911548908025")
 	message := known.Unhex("af82")
 	const signature = "6291d657deec24024827e69c3abe01a30ce548a284743a445e3680d7db5ac3ac18ff9b538d16f290ae67f760984dc6594a7c15e9716ed28dc027beceea1ec40a"
-	a.Bytes("public key of test 3", key.Public().(ed25519.PublicKey), nil, "fc51cd8e6218a1a38da47ed00230f0580816ed13ba3303ac5deb911548908025")
+	a.Bytes("public key of test 3", key.Public().(ed25519.PublicKey), nil,
+		"fc51cd8e6218a1a38da47ed00230f0580816ed13ba3303ac5deb911548908025")
 	a.Bytes("sign test 3", ed25519.Sign(key, message), nil, signature)
 	verdict := func(message, signature []byte) string {
 		if ed25519.Verify(public, message, signature) {

@@ -88,7 +88,8 @@ func Judge(results []Result) (Passed, error) {
 		return Passed{}, errors.New("no known-answer tests ran")
 	}
 	if len(failed) > 0 {
-		return Passed{}, fmt.Errorf("%d of %d known-answer tests failed: %s", len(failed), p.Tests, strings.Join(failed, ", "))
+		return Passed{}, fmt.Errorf("%d of %d known-answer tests failed: %s", len(failed), p.Tests,
+			strings.Join(failed, ", "))
 	}
 	return p, nil
 }

@@ -47,20 +47,27 @@ func TestFailsClosed(t *testing.T) {
 		run  func(*known.Answers)
 		want string
 	}{
-		"a wrong answer":     {func(a *known.Answers) { a.Is("one", "1", nil, "1"); a.Is("two", "3", nil, "2") }, "two: 3, want 2"},
-		"an error":           {func(a *known.Answers) { a.Is("one", "1", errors.New("broken"), "1") }, "one: error: broken, want 1"},
-		"a box that opens":   {func(a *known.Answers) { a.Refused("one", nil, errors.ErrUnsupported) }, "one: accepted"},
-		"for another reason": {func(a *known.Answers) { a.Refused("one", errors.New("x"), errors.ErrUnsupported) }, "for another reason: x"},
-		"a panic":            {func(a *known.Answers) { a.Is("one", "1", nil, "1"); panic("slice") }, "it panicked: slice"},
-		"a bad constant":     {func(a *known.Answers) { known.Unhex("0") }, "not hexadecimal"},
-		"nothing compared":   {func(*known.Answers) {}, "it compared nothing"},
-		"no vectors":         {func(*known.Answers) { known.Load[struct{ A int }]([]byte(`{"B":1}`)) }, "reading the vectors"},
+		"a wrong answer": {func(a *known.Answers) { a.Is("one", "1", nil, "1"); a.Is("two", "3", nil, "2") },
+			"two: 3, want 2"},
+		"an error": {func(a *known.Answers) { a.Is("one", "1", errors.New("broken"), "1") },
+			"one: error: broken, want 1"},
+		"a box that opens": {func(a *known.Answers) { a.Refused("one", nil, errors.ErrUnsupported) },
+			"one: accepted"},
+		"for another reason": {func(a *known.Answers) { a.Refused("one", errors.New("x"), errors.ErrUnsupported) },
+			"for another reason: x"},
+		"a panic": {func(a *known.Answers) { a.Is("one", "1", nil, "1"); panic("slice") },
+			"it panicked: slice"},
+		"a bad constant":   {func(a *known.Answers) { known.Unhex("0") }, "not hexadecimal"},
+		"nothing compared": {func(*known.Answers) {}, "it compared nothing"},
+		"no vectors": {func(*known.Answers) { known.Load[struct{ A int }]([]byte(`{"B":1}`)) },
+			"reading the vectors"},
 	} {
 		r := test{"name", "covers", "rule", "source", func(_ string, a *known.Answers) { c.run(a) }}.result()
 		if all := strings.Join(r.Wrong, "\n"); !strings.Contains(all, c.want) {
 			t.Errorf("%s: %q, want %q", name, all, c.want)
 		}
-		if _, err := Judge([]Result{{Name: "another", Answers: []string{"x"}}, r}); err == nil || !strings.Contains(err.Error(), "1 of 2 known-answer tests failed: name (") {
+		if _, err := Judge([]Result{{Name: "another", Answers: []string{"x"}}, r}); err == nil ||
+			!strings.Contains(err.Error(), "1 of 2 known-answer tests failed: name (") {
 			t.Errorf("%s: %v", name, err)
 		}
 	}

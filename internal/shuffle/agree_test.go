@@ -128,7 +128,8 @@ func FuzzRun(f *testing.F) {
 	f.Add(int16(52), int16(52), int16(0), int16(0), []byte{}, []byte{0x00, 0xd0, 0xff}, true)
 	f.Add(int16(416), int16(416), int16(300), int16(400), []byte{}, []byte{0xff, 0xfe, 0x12}, true)
 	f.Add(int16(66), int16(2), int16(1), int16(2), []byte{}, []byte{0xff}, true)
-	f.Add(int16(0), int16(0), int16(0), int16(0), []byte{0, 0, 0, 6, 0, 0, 0x33, 0x34, 0x33, 0x33, 0x33, 0x34}, []byte{0xfb, 0x01}, true)
+	f.Add(int16(0), int16(0), int16(0), int16(0), []byte{0, 0, 0, 6, 0, 0, 0x33, 0x34, 0x33, 0x33, 0x33, 0x34},
+		[]byte{0xfb, 0x01}, true)
 	f.Add(int16(3), int16(3), int16(0), int16(0), []byte{}, make([]byte, 54), false)
 	f.Fuzz(func(t *testing.T, cards, take, lo, hi int16, ranges, tape []byte, fit bool) {
 		r := Recipe{Cards: int(cards), Take: int(take), EndLo: int(lo), EndHi: int(hi), Ranges: bytesToRanges(ranges)}

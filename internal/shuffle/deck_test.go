@@ -98,7 +98,8 @@ func TestNamedDecksInNumbers(t *testing.T) {
 	if !slices.Equal(slices.Compact(slices.Sorted(slices.Values(Names()))), slices.Sorted(slices.Values(Names()))) {
 		t.Errorf("a name is published twice: %q", Names())
 	}
-	different := map[string]int{"standard-52": 52, "standard-54": 54, "short-36": 36, "pinochle-48": 24, "spanish-40": 40}
+	different := map[string]int{"standard-52": 52, "standard-54": 54, "short-36": 36, "pinochle-48": 24,
+		"spanish-40": 40}
 	for _, name := range Names() {
 		d, _ := Named(name)
 		copies, kinds := make(map[string]int), 52
@@ -166,13 +167,16 @@ func TestNewDeckNames(t *testing.T) {
 		name string
 		ok   bool
 	}{
-		{"A", true}, {"As", true}, {"10♠", true}, {"🂡", true}, {"é", true}, {"two words", true}, {"~", true}, {"\"\\", true},
+		{"A", true}, {"As", true}, {"10♠", true}, {"🂡", true}, {"é", true}, {"two words", true}, {"~", true},
+		{"\"\\", true},
 		{strings.Repeat("x", 64), true}, {strings.Repeat("é", 32), true},
 		{"", false}, {strings.Repeat("x", 65), false}, {strings.Repeat("é", 33), false},
 		{" ", false}, {" A", false}, {"A ", false},
-		{"\x00", false}, {"A\x00s", false}, {"A\n", false}, {"\tA", false}, {"A\x1bB", false}, {"A\x1f", false}, {"A\x7f", false},
+		{"\x00", false}, {"A\x00s", false}, {"A\n", false}, {"\tA", false}, {"A\x1bB", false}, {"A\x1f", false},
+		{"A\x7f", false},
 		{"A\u0080", false}, {"A\u0085B", false}, {"\u009f", false},
-		{"\xff", false}, {"A\x80", false}, {"\xc0\x80", false}, {"\xed\xa0\x80", false}, {"\xe2\x99", false}, {"\xf4\x90\x80\x80", false},
+		{"\xff", false}, {"A\x80", false}, {"\xc0\x80", false}, {"\xed\xa0\x80", false}, {"\xe2\x99", false},
+		{"\xf4\x90\x80\x80", false},
 	} {
 		for i := range 3 { // a bad name is found wherever it stands
 			cards := []string{"a", "b", "c"}
@@ -190,7 +194,8 @@ func TestDeckHashIsTheOrdersOwn(t *testing.T) {
 	t.Parallel()
 	seen := make(map[[32]byte][]string)
 	for _, cards := range [][]string{
-		{"a", "b"}, {"b", "a"}, {"a", "a"}, {"a", "b", "a"}, {"ab", "c"}, {"a", "bc"}, {"abc", "c"}, {"a\u0301", "b"}, {"\u00e1", "b"},
+		{"a", "b"}, {"b", "a"}, {"a", "a"}, {"a", "b", "a"}, {"ab", "c"}, {"a", "bc"}, {"abc", "c"}, {"a\u0301", "b"},
+		{"\u00e1", "b"},
 	} {
 		d, err := NewDeck(cards)
 		if err != nil {

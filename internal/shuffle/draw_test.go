@@ -68,7 +68,8 @@ func oneLane(s shuffler, k uint32, buf []byte, x, limit uint64) error {
 	case x >= limit && ok:
 		return fmt.Errorf("k = %d: lane %d is not below the limit %d and gave %d", k, x, limit, v)
 	case x < limit && (!ok || uint64(v) != 1+x%uint64(k) || len(rest) != 0):
-		return fmt.Errorf("k = %d: lane %d gave %d (%v, %d bytes unread), want %d", k, x, v, ok, len(rest), 1+x%uint64(k))
+		return fmt.Errorf("k = %d: lane %d gave %d (%v, %d bytes unread), want %d", k, x, v, ok, len(rest),
+			1+x%uint64(k))
 	}
 	return nil
 }

@@ -31,7 +31,8 @@ func checkExplain(r Recipe, tape []byte) error {
 	}
 	for i, s := range steps {
 		if uint64(s.K) != ks[i] || s.At != read {
-			return fmt.Errorf("%+v, tape %x: step %d is a draw 1..%d at %d, want 1..%d at %d", r, tape, i, s.K, s.At, ks[i], read)
+			return fmt.Errorf("%+v, tape %x: step %d is a draw 1..%d at %d, want 1..%d at %d", r, tape, i, s.K, s.At,
+				ks[i], read)
 		}
 		end, position := r.Ranges == nil && i == r.Take, i
 		if end {

@@ -180,10 +180,14 @@ var mutants = []struct {
 	m      mutant
 	caught string
 }{
-	{"any position: j < n", mutant{draws: sameRange(0), swap: func(_ int, v uint64, _ int) int { return int(v) - 1 }}, "orders"},
-	{"never in place", mutant{draws: sattolo, swap: func(i int, v uint64, n int) int { return min(n-1, i+int(v)) }}, "orders"},
-	{"a range short by one", mutant{draws: sameRange(1), swap: func(i int, v uint64, n int) int { return min(n-1, i+int(v)-1) }}, "orders"},
-	{"the first card stays", mutant{swap: func(i int, v uint64, _ int) int { return i + (int(v)-1)*min(i, 1) }}, "orders"},
+	{"any position: j < n", mutant{draws: sameRange(0), swap: func(_ int, v uint64, _ int) int { return int(v) - 1 }},
+		"orders"},
+	{"never in place", mutant{draws: sattolo, swap: func(i int, v uint64, n int) int { return min(n-1, i+int(v)) }},
+		"orders"},
+	{"a range short by one", mutant{draws: sameRange(1),
+		swap: func(i int, v uint64, n int) int { return min(n-1, i+int(v)-1) }}, "orders"},
+	{"the first card stays", mutant{swap: func(i int, v uint64, _ int) int { return i + (int(v)-1)*min(i, 1) }},
+		"orders"},
 	{"takes out, moves up", mutant{remove: true}, "reference"},
 	{"end_at before the cards", mutant{early: true}, "reference"},
 	{"% k without rejection", mutant{reject: func(_, _, _, _ uint64) bool { return false }}, "lanes"},
@@ -191,13 +195,18 @@ var mutants = []struct {
 	{"% k without rejection, in ways", mutant{reject: func(_, _, _, _ uint64) bool { return false }}, "ways"},
 	{"% k without rejection, four bytes", mutant{reject: func(_, _, _, _ uint64) bool { return false }}, "wide lanes"},
 	{"limit off by one: x > limit", mutant{reject: func(x, limit, _, _ uint64) bool { return x > limit }}, "lanes"},
-	{"limit off by one: x > limit, four bytes", mutant{reject: func(x, limit, _, _ uint64) bool { return x > limit }}, "wide lanes"},
-	{"limit off by one: x ≥ limit − 1", mutant{reject: func(x, limit, _, _ uint64) bool { return x+1 >= limit }}, "lanes"},
-	{"limit off by one: x ≥ limit − 1, four bytes", mutant{reject: func(x, limit, _, _ uint64) bool { return x+1 >= limit }}, "wide lanes"},
+	{"limit off by one: x > limit, four bytes", mutant{reject: func(x, limit, _, _ uint64) bool { return x > limit }},
+		"wide lanes"},
+	{"limit off by one: x ≥ limit − 1", mutant{reject: func(x, limit, _, _ uint64) bool { return x+1 >= limit }},
+		"lanes"},
+	{"limit off by one: x ≥ limit − 1, four bytes",
+		mutant{reject: func(x, limit, _, _ uint64) bool { return x+1 >= limit }}, "wide lanes"},
 	{"limit a run too low", mutant{reject: func(x, limit, k, _ uint64) bool { return x >= limit-k }}, "lanes"},
-	{"limit 2^32 in 32 bits", mutant{reject: func(x, limit, _, _ uint64) bool { return uint32(x) >= uint32(limit) }}, "wide lanes"},
+	{"limit 2^32 in 32 bits", mutant{reject: func(x, limit, _, _ uint64) bool { return uint32(x) >= uint32(limit) }},
+		"wide lanes"},
 	{"one byte up to 2^8", mutant{width: narrow(8, 14)}, "lanes"},
-	{"one byte up to 2^14", mutant{width: narrow(14, 14), reject: func(_, _, _, _ uint64) bool { return false }}, "lanes"},
+	{"one byte up to 2^14", mutant{width: narrow(14, 14), reject: func(_, _, _, _ uint64) bool { return false }},
+		"lanes"},
 	{"one byte up to 63", mutant{width: func(k uint64) int {
 		if k == 64 {
 			return 2
@@ -205,7 +214,8 @@ var mutants = []struct {
 		return refWidth(k)
 	}}, "lanes"},
 	{"two bytes up to 2^16", mutant{width: narrow(6, 16)}, "wide lanes"},
-	{"three-byte lanes", mutant{width: func(k uint64) int { return min(3, refWidth(k)) }, reject: func(_, _, _, _ uint64) bool { return false }}, "wide lanes"},
+	{"three-byte lanes", mutant{width: func(k uint64) int { return min(3, refWidth(k)) },
+		reject: func(_, _, _, _ uint64) bool { return false }}, "wide lanes"},
 	{"little-endian lanes", mutant{number: func(lane []byte) (x uint64) {
 		for i, b := range lane {
 			x |= uint64(b) << (8 * i)

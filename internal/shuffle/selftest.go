@@ -130,12 +130,14 @@ func tapeLengthTest(a *known.Answers, _ *vectorSet) {
 		recipe Recipe
 		want   int // S + ⌈S/2⌉ + 52·max(1, W)
 	}{
-		{"2 cards", Recipe{Cards: 2, Take: 2}, 54},                                                     // S = 1
-		{"52 cards", Recipe{Cards: 52, Take: 52}, 129},                                                 // S = 51
-		{"9 of 52 cards", Recipe{Cards: 52, Take: 9}, 66},                                              // S = 9
-		{"52 cards, end_at", Recipe{Cards: 52, Take: 52, EndLo: 1, EndHi: 52}, 130},                    // S = 52
-		{"eight decks", Recipe{Cards: 416, Take: 416}, 1255},                                           // S = 2·352 + 63 = 767
-		{"4096 cards", Recipe{Cards: 4096, Take: 4096}, 12295},                                         // S = 2·4032 + 63 = 8127
+		{"2 cards", Recipe{Cards: 2, Take: 2}, 54},                                  // S = 1
+		{"52 cards", Recipe{Cards: 52, Take: 52}, 129},                              // S = 51
+		{"9 of 52 cards", Recipe{Cards: 52, Take: 9}, 66},                           // S = 9
+		{"52 cards, end_at", Recipe{Cards: 52, Take: 52, EndLo: 1, EndHi: 52}, 130}, // S = 52
+		{"eight decks", Recipe{Cards: 416, Take: 416},
+			1255}, // S = 2·352 + 63 = 767
+		{"4096 cards", Recipe{Cards: 4096, Take: 4096},
+			12295}, // S = 2·4032 + 63 = 8127
 		{"three ranges", Recipe{Ranges: []uint32{1, 6, 1 << 30}}, 5 + 3 + 208},                         // S = 0 + 1 + 4
 		{"the longest", Recipe{Ranges: slices.Repeat([]uint32{1 << 30}, MaxRanges)}, 16384*3/2 + 4*52}, // S = 4·4096
 	} {
@@ -196,8 +198,9 @@ func decksTest(a *known.Answers, _ *vectorSet) {
 	}
 	a.Is("the names", strings.Join(Names(), " "), nil, strings.Join(names, " "))
 	d, _ := Named("standard-52")
-	a.Is("cards of standard-52", strings.Join(d.Cards(), " "), nil, "As 2s 3s 4s 5s 6s 7s 8s 9s Ts Js Qs Ks Ah 2h 3h 4h 5h 6h 7h 8h 9h Th Jh Qh Kh "+
-		"Ad 2d 3d 4d 5d 6d 7d 8d 9d Td Jd Qd Kd Ac 2c 3c 4c 5c 6c 7c 8c 9c Tc Jc Qc Kc")
+	a.Is("cards of standard-52", strings.Join(d.Cards(), " "), nil,
+		"As 2s 3s 4s 5s 6s 7s 8s 9s Ts Js Qs Ks Ah 2h 3h 4h 5h 6h 7h 8h 9h Th Jh Qh Kh "+
+			"Ad 2d 3d 4d 5d 6d 7d 8d 9d Td Jd Qd Kd Ac 2c 3c 4c 5c 6c 7c 8c 9c Tc Jc Qc Kc")
 }
 
 func mixTest(a *known.Answers, v *vectorSet) {

@@ -176,7 +176,8 @@ func (r Recipe) run(tape []byte, show func(Step)) (Outcome, error) {
 		return Outcome{}, err
 	}
 	if len(tape) != r.TapeLen() {
-		return Outcome{}, fmt.Errorf("%w: %d bytes where the recipe takes exactly %d", ErrTapeLength, len(tape), r.TapeLen())
+		return Outcome{}, fmt.Errorf("%w: %d bytes where the recipe takes exactly %d", ErrTapeLength, len(tape),
+			r.TapeLen())
 	}
 	l := &lanes{buf: tape}
 	var out Outcome

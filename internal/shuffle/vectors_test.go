@@ -70,7 +70,8 @@ func referenceVectors() vectorFile {
 	}
 	for _, ranges := range [][]uint32{{6, 6}, {37}, {1}, {1, 1, 6, 1}, {2, 64, 65, 1 << 14, 1<<14 + 1, 1 << 30},
 		{63, 66, 16383, 1<<30 - 1}, {52, 13108, 858_993_460}, slices.Repeat([]uint32{100}, 50)} {
-		file.addRun(fmt.Sprintf("a list of %d draws, the last 1..%d", len(ranges), ranges[len(ranges)-1]), Recipe{Ranges: ranges}, nil)
+		file.addRun(fmt.Sprintf("a list of %d draws, the last 1..%d", len(ranges), ranges[len(ranges)-1]),
+			Recipe{Ranges: ranges}, nil)
 	}
 	file.addEdges()
 	for i, m := range []int{1, 2, 3, 10, 52, 64, 65, 66, 104, 416, 600} {
@@ -81,7 +82,8 @@ func referenceVectors() vectorFile {
 		p, cut := refMix(seed, m), (7*m/11+i)%m
 		file.Mixes = append(file.Mixes, mixVector{seed[:], m, p, cut, refCut(p, cut)})
 	}
-	for i, ranges := range [][]uint32{{6}, {1, 1}, {6, 6, 37}, {2, 64, 65, 1 << 14, 1<<14 + 1, 1 << 30}, slices.Repeat([]uint32{13108, 52}, 150)} {
+	for i, ranges := range [][]uint32{{6}, {1, 1}, {6, 6, 37}, {2, 64, 65, 1 << 14, 1<<14 + 1, 1 << 30},
+		slices.Repeat([]uint32{13108, 52}, 150)} {
 		seed, values := vectorSeed(fmt.Sprintf("shift %d", i)), make([]uint32, len(ranges))
 		for j, k := range ranges {
 			values[j] = 1 + uint32(1_000_003*(j+i))%k
@@ -129,12 +131,15 @@ func (f *vectorFile) addEdges() {
 	f.addRun("52 cards, a byte short", deck(52), zero[:128])
 	f.addRun("52 cards, a byte long", deck(52), append(zero, 0))
 	f.addRun("52 cards, no tape", deck(52), []byte{})
-	f.addRun("52 cards, lanes about the limits", deck(52), slices.Concat([]byte{0xd0, 0xff, 0xcf, 0xfe, 0xff, 0xc7}, zero[:123]))
+	f.addRun("52 cards, lanes about the limits", deck(52),
+		slices.Concat([]byte{0xd0, 0xff, 0xcf, 0xfe, 0xff, 0xc7}, zero[:123]))
 	f.addRun("3 cards, the last byte is the last lane", deck(3), slices.Concat(ones[:53], []byte{0xfe, 0x01}))
 	f.addRun("3 cards, one rejection too many", deck(3), slices.Concat(ones[:54], []byte{0xfe}))
-	f.addRun("a draw 1..65 at its limit", Recipe{Ranges: []uint32{65}}, slices.Concat([]byte{0xff, 0xf0, 0xff, 0xff, 0xff, 0xef}, zero[:101]))
+	f.addRun("a draw 1..65 at its limit", Recipe{Ranges: []uint32{65}},
+		slices.Concat([]byte{0xff, 0xf0, 0xff, 0xff, 0xff, 0xef}, zero[:101]))
 	f.addRun("a draw 1..858993460 at its limit", Recipe{Ranges: []uint32{858_993_460}},
-		slices.Concat([]byte{0xcc, 0xcc, 0xcc, 0xd0, 0xff, 0xff, 0xff, 0xff, 0xcc, 0xcc, 0xcc, 0xcf}, make([]byte, 202)))
+		slices.Concat([]byte{0xcc, 0xcc, 0xcc, 0xd0, 0xff, 0xff, 0xff, 0xff, 0xcc, 0xcc, 0xcc, 0xcf},
+			make([]byte, 202)))
 	f.addRun("a draw 1..2^30 of the last lane", Recipe{Ranges: []uint32{1 << 30}}, bytes.Repeat([]byte{0xff}, 214))
 }
 

@@ -224,7 +224,8 @@ func (e *Evidence) Odd(ctx context.Context, t *Table, id ledger.ID, size uint64)
 		var levels []string
 		for level := 0; level < 7; level++ {
 			args = append(args, number(size>>(8*(level+1))))
-			levels = append(levels, fmt.Sprintf("level = %d AND idx >= 0 AND idx < CAST($%d AS bigint)", level, len(args)))
+			levels = append(levels, fmt.Sprintf("level = %d AND idx >= 0 AND idx < CAST($%d AS bigint)", level,
+				len(args)))
 		}
 		own += " AND (" + strings.Join(levels, " OR ") + ")"
 	case TableDecks:

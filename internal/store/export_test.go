@@ -102,10 +102,12 @@ func TestExportNothing(t *testing.T) {
 // the numbers that find it.
 func TestExportColumns(t *testing.T) {
 	t.Parallel()
-	for _, sql := range []string{sqlExportLedgers, sqlExportEntries, sqlExportNewest, sqlExportCheckpoint, sqlExportCosigned, sqlExportDeck} {
+	for _, sql := range []string{sqlExportLedgers, sqlExportEntries, sqlExportNewest, sqlExportCheckpoint,
+		sqlExportCosigned, sqlExportDeck} {
 		columns, rest, ok := strings.Cut(strings.TrimPrefix(sql, "SELECT "), " FROM ")
 		table, _, _ := strings.Cut(rest, " ")
-		if !ok || !map[string]bool{"ledgers name, origin": true, "entries idx, entry": true, "checkpoints checkpoint": true,
+		if !ok || !map[string]bool{"ledgers name, origin": true, "entries idx, entry": true,
+			"checkpoints checkpoint":    true,
 			"cosigned size, checkpoint": true, "decks cards": true}[table+" "+columns] {
 			t.Errorf("%s", sql)
 		}

@@ -21,7 +21,8 @@ func TestDrawnCards(t *testing.T) {
 		}
 		return d.Cards()
 	}
-	custom := []string{"green", "Ace of cups", "漢字", "\x1b[31mred", "a\u202eb", "x\xff", strings.Repeat("long ", 10) + "name"}
+	custom := []string{"green", "Ace of cups", "漢字", "\x1b[31mred", "a\u202eb", "x\xff", strings.Repeat("long ", 10) +
+		"name"}
 	hands := []Hand{
 		{"standard-54", StyleOf(deck("standard-54")).Faces(deck("standard-54")[:14])},
 		{"jokers", StyleOf(deck("standard-54")).Faces([]string{"Kh", "Qd", "Jc", "Jr", "Jb"})},

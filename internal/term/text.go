@@ -64,7 +64,8 @@ func Cells(s string) (n int) {
 	for _, r := range s {
 		switch {
 		case unicode.Is(unicode.Mn, r) || unicode.Is(unicode.Me, r):
-		case width.LookupRune(r).Kind() == width.EastAsianWide || width.LookupRune(r).Kind() == width.EastAsianFullwidth:
+		case width.LookupRune(r).Kind() == width.EastAsianWide ||
+			width.LookupRune(r).Kind() == width.EastAsianFullwidth:
 			n += 2
 		default:
 			n++

@@ -36,8 +36,10 @@ const (
 	faults
 )
 
-var faultNames = [faults]string{"pass", "request lost", "sync lost", "cut after the request", "reply lost", "cut in the row",
-	"cut before CommandComplete", "cut before ReadyForQuery", "cut in ReadyForQuery", "reply held", "request delayed", "reply delayed"}
+var faultNames = [faults]string{"pass", "request lost", "sync lost", "cut after the request", "reply lost",
+	"cut in the row",
+	"cut before CommandComplete", "cut before ReadyForQuery", "cut in ReadyForQuery", "reply held", "request delayed",
+	"reply delayed"}
 
 func (f Fault) String() string { return faultNames[f] }
 

@@ -29,7 +29,8 @@ func editedCards(b *badAdder) {
 		f.Cards[0].Card = sixCards[f.Cards[0].Value]
 	})
 	cards(stepOpenings, "value-beyond-deck", "a value that no card has", first(func(c *audit.Card) { c.Value = 6 }))
-	cards(stepOpenings, "value-largest", "the largest value there is", first(func(c *audit.Card) { c.Value = 1<<32 - 1 }))
+	cards(stepOpenings, "value-largest", "the largest value there is",
+		first(func(c *audit.Card) { c.Value = 1<<32 - 1 }))
 	cards(stepOpenings, "position", "another position", first(func(c *audit.Card) { c.Position = 5 }))
 	cards(stepOpenings, "place-shifted", "every place one further", func(f *audit.Transcript) {
 		for i := range f.Cards {
@@ -37,7 +38,8 @@ func editedCards(b *badAdder) {
 		}
 	})
 	cards(stepOpenings, "places-descend", "cards out of order", func(f *audit.Transcript) { slices.Reverse(f.Cards) })
-	cards(stepOpenings, "twice", "the same card twice", func(f *audit.Transcript) { f.Cards = append(f.Cards[:1:1], f.Cards...) })
+	cards(stepOpenings, "twice", "the same card twice",
+		func(f *audit.Transcript) { f.Cards = append(f.Cards[:1:1], f.Cards...) })
 	cards(stepOpenings, "undealt", "an honest opening of a place that was not dealt", func(f *audit.Transcript) {
 		f.Cards = append(f.Cards, plain(b.T).card(5))
 	})
@@ -47,50 +49,67 @@ func editedCards(b *badAdder) {
 	cards(stepOpenings, "proof-bit", "another proof", first(func(c *audit.Card) {
 		c.Proof[0] = base64.StdEncoding.EncodeToString(seeded("proof", 32))
 	}))
-	cards(stepOpenings, "proof-short", "a proof of one hash fewer", first(func(c *audit.Card) { c.Proof = c.Proof[:len(c.Proof)-1] }))
-	cards(stepOpenings, "proof-long", "a proof of one hash more", first(func(c *audit.Card) { c.Proof = append(c.Proof, c.Proof[0]) }))
+	cards(stepOpenings, "proof-short", "a proof of one hash fewer",
+		first(func(c *audit.Card) { c.Proof = c.Proof[:len(c.Proof)-1] }))
+	cards(stepOpenings, "proof-long", "a proof of one hash more",
+		first(func(c *audit.Card) { c.Proof = append(c.Proof, c.Proof[0]) }))
 	cards(stepOpenings, "proof-none", "no proof", first(func(c *audit.Card) { c.Proof = []string{} }))
-	cards(stepFormat, "proof-13", "a longer proof than 4,096 cards need", first(func(c *audit.Card) { c.Proof = slices.Repeat(c.Proof[:1], 13) }))
+	cards(stepFormat, "proof-13", "a longer proof than 4,096 cards need",
+		first(func(c *audit.Card) { c.Proof = slices.Repeat(c.Proof[:1], 13) }))
 	cards(stepFormat, "place-negative", "a negative place", first(func(c *audit.Card) { c.Place = -1 }))
-	cards(stepFormat, "place-4096", "a place that no shuffle has", func(f *audit.Transcript) { f.Cards[4].Place = 4096 })
-	cards(stepFormat, "position-4096", "a position that no shuffle has", func(f *audit.Transcript) { f.Cards[4].Position = 4096 })
+	cards(stepFormat, "place-4096", "a place that no shuffle has",
+		func(f *audit.Transcript) { f.Cards[4].Place = 4096 })
+	cards(stepFormat, "position-4096", "a position that no shuffle has",
+		func(f *audit.Transcript) { f.Cards[4].Position = 4096 })
 
 	b.edited(stepOpenings, "card-of-another", "a card of another recipient in one recipient's file", plain(b.T),
 		func(f *audit.Transcript) { f.Recipient = "seat-2" })
 	b.edited(stepFormat, "recipient-grammar", "a recipient that is no name", plain(b.T),
 		func(f *audit.Transcript) { f.Recipient = "seat 1" })
-	b.edited(stepOpenings, "card-other-shuffle", "a card of another shuffle of the same deck", plain(b.T), func(f *audit.Transcript) {
-		h := open(b.T)
-		h.add(&audit.Event{Kind: audit.EventAlarm, Alarm: audit.AlarmWitnesses, Reason: "another index, another tape"})
-		f.Cards[0] = h.commitTo(h.cards(sixCards), sixCards).card(0)
-	})
-	b.edited(stepOpenings, "mixed-as-unmixed", "a mixed shuffle's cards by position", rich(b.T), func(f *audit.Transcript) {
-		g := rich(b.T)
-		g.order = audit.Order{}
-		f.Cards = []audit.Card{g.card(0)}
-	})
+	b.edited(stepOpenings, "card-other-shuffle", "a card of another shuffle of the same deck", plain(b.T),
+		func(f *audit.Transcript) {
+			h := open(b.T)
+			h.add(&audit.Event{Kind: audit.EventAlarm, Alarm: audit.AlarmWitnesses,
+				Reason: "another index, another tape"})
+			f.Cards[0] = h.commitTo(h.cards(sixCards), sixCards).card(0)
+		})
+	b.edited(stepOpenings, "mixed-as-unmixed", "a mixed shuffle's cards by position", rich(b.T),
+		func(f *audit.Transcript) {
+			g := rich(b.T)
+			g.order = audit.Order{}
+			f.Cards = []audit.Card{g.card(0)}
+		})
 	g := mixedDraws(b.T).deal(board(3))
-	b.edited(stepOpenings, "draw-shown-as-committed", "a mixed draw's value after the shift in place of the committed one", g, func(f *audit.Transcript) {
-		f.Cards[2].Value = f.Cards[2].Value%1000 + 1
-	})
-	b.edited(stepOpenings, "draw-with-name", "a draw with a card's name", g, func(f *audit.Transcript) { f.Cards[0].Card = "Ace" })
-	b.edited(stepOpenings, "draw-twice", "the same draw twice", g, func(f *audit.Transcript) { f.Cards = append(f.Cards[:1:1], f.Cards...) })
+	b.edited(stepOpenings, "draw-shown-as-committed",
+		"a mixed draw's value after the shift in place of the committed one", g, func(f *audit.Transcript) {
+			f.Cards[2].Value = f.Cards[2].Value%1000 + 1
+		})
+	b.edited(stepOpenings, "draw-with-name", "a draw with a card's name", g,
+		func(f *audit.Transcript) { f.Cards[0].Card = "Ace" })
+	b.edited(stepOpenings, "draw-twice", "the same draw twice", g,
+		func(f *audit.Transcript) { f.Cards = append(f.Cards[:1:1], f.Cards...) })
 	b.edited(stepOpenings, "draw-zero", "a draw of 0", g, func(f *audit.Transcript) { f.Cards[0].Value = 0 })
-	b.edited(stepOpenings, "draw-above-range", "a draw above its range", g, func(f *audit.Transcript) { f.Cards[0].Value = 7 })
+	b.edited(stepOpenings, "draw-above-range", "a draw above its range", g,
+		func(f *audit.Transcript) { f.Cards[0].Value = 7 })
 }
 
 func editedDecks(b *badAdder) {
 	deck := func(step, name, about string, change func([]string) []string) {
-		b.edited(step, "deck-"+name, about, plain(b.T), func(f *audit.Transcript) { f.Deck = change(slices.Clone(f.Deck)) })
+		b.edited(step, "deck-"+name, about, plain(b.T),
+			func(f *audit.Transcript) { f.Deck = change(slices.Clone(f.Deck)) })
 	}
-	deck(stepDeck, "reordered", "two cards of the deck exchanged", func(d []string) []string { d[0], d[1] = d[1], d[0]; return d })
+	deck(stepDeck, "reordered", "two cards of the deck exchanged",
+		func(d []string) []string { d[0], d[1] = d[1], d[0]; return d })
 	deck(stepDeck, "renamed", "another name in the deck", func(d []string) []string { d[5] = "nine"; return d })
 	deck(stepDeck, "fewer", "a card fewer", func(d []string) []string { return d[:5] })
 	deck(stepDeck, "more", "a card more", func(d []string) []string { return append(d, "Joker") })
 	deck(stepDeck, "absent", "no deck", func([]string) []string { return nil })
-	deck(stepDeck, "name-too-long", "a name of 65 bytes", func(d []string) []string { d[0] = strings.Repeat("A", 65); return d })
-	deck(stepDeck, "control-character", "a name with a control character", func(d []string) []string { d[0] = "A\x07"; return d })
-	deck(stepFormat, "too-large", "4,097 cards", func(d []string) []string { return slices.Repeat([]string{"A"}, 4097) })
+	deck(stepDeck, "name-too-long", "a name of 65 bytes",
+		func(d []string) []string { d[0] = strings.Repeat("A", 65); return d })
+	deck(stepDeck, "control-character", "a name with a control character",
+		func(d []string) []string { d[0] = "A\x07"; return d })
+	deck(stepFormat, "too-large", "4,097 cards",
+		func(d []string) []string { return slices.Repeat([]string{"A"}, 4097) })
 	b.edited(stepDeck, "deck-with-draws", "a deck in a draw list's file", mixedDraws(b.T).deal(board(1)),
 		func(f *audit.Transcript) { f.Deck = sixCards })
 }
@@ -105,13 +124,17 @@ func wrongTrust(b *badAdder) {
 	same := newKey(b.T, "example.com/main", "a key of the same name")
 	trust(stepSignature, "other-ledger", "the key of another ledger", g.file(""), vectorTrust{VKey: other.vkey})
 	trust(stepSignature, "other-key", "another key of the same name", g.file(""), vectorTrust{VKey: same.vkey})
-	trust(stepSignature, "policy-other-ledger", "a policy for another ledger", g.file(""), vectorTrust{Policy: "log " + other.vkey + "\nquorum none\n"})
-	trust(stepSignature, "receipt-other-ledger", "a receipt under the key of another ledger", []byte(g.h.receipt(g.id).Text()), vectorTrust{VKey: other.vkey})
+	trust(stepSignature, "policy-other-ledger", "a policy for another ledger", g.file(""),
+		vectorTrust{Policy: "log " + other.vkey + "\nquorum none\n"})
+	trust(stepSignature, "receipt-other-ledger", "a receipt under the key of another ledger",
+		[]byte(g.h.receipt(g.id).Text()), vectorTrust{VKey: other.vkey})
 
-	w1, w2, w3 := newKey(b.T, "witness.example/1", "w1"), newKey(b.T, "witness.example/2", "w2"), newKey(b.T, "witness.example/3", "w3")
+	w1, w2, w3 := newKey(b.T, "witness.example/1", "w1"), newKey(b.T, "witness.example/2", "w2"),
+		newKey(b.T, "witness.example/3", "w3")
 	v1, _ := w1.witnessKey()
 	v2, _ := w2.witnessKey()
-	policy := vectorTrust{Policy: fmt.Sprintf("log %s\nwitness a %s\nwitness b %s\ngroup g all a b\nquorum g\n", g.h.key.vkey, v1, v2)}
+	policy := vectorTrust{Policy: fmt.Sprintf("log %s\nwitness a %s\nwitness b %s\ngroup g all a b\nquorum g\n",
+		g.h.key.vkey, v1, v2)}
 	trust(stepWitnesses, "quorum-none-cosigned", "a policy with witnesses, and no cosignature", g.file(""), policy)
 	g.h.witnesses = []keyPair{w1}
 	trust(stepWitnesses, "quorum-one-of-two", "one of two witnesses", g.file(""), policy)
@@ -120,11 +143,13 @@ func wrongTrust(b *badAdder) {
 	g.h.witnesses = []keyPair{w1, w2}
 	trust(stepWitnesses, "quorum-forged", "a cosignature with a damaged signature",
 		[]byte(damageCosignature(b.T, string(g.file("")), w2.name)), policy)
-	b.file(stepSignature, "genesis-of-another-key", "nothing is trusted, and the genesis has another key than the signature",
+	b.file(stepSignature, "genesis-of-another-key",
+		"nothing is trusted, and the genesis has another key than the signature",
 		renamedKey(b.T).file(""), func(v *vector) { v.Trust = vectorTrust{} })
 	b.file(stepEntries, "genesis-key-short", "the genesis has a key of 31 bytes",
 		shortKey(b.T).file(""), func(v *vector) { v.Trust = vectorTrust{} })
-	b.file(stepSignature, "genesis-key-weak", "nothing is trusted, and the genesis has a key under which one signature fits every message",
+	b.file(stepSignature, "genesis-key-weak",
+		"nothing is trusted, and the genesis has a key under which one signature fits every message",
 		weakKey(b.T).file(""), func(v *vector) { v.Trust = vectorTrust{} })
 }
 

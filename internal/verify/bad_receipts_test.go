@@ -13,7 +13,8 @@ import (
 // editedReceipts moves whole receipts and proofs about.
 func editedReceipts(b *badAdder) {
 	receipts := func(step, name, about string, change func([]string) []string) {
-		b.edited(step, "receipts-"+name, about, rich(b.T), func(f *audit.Transcript) { f.Receipts = change(f.Receipts) })
+		b.edited(step, "receipts-"+name, about, rich(b.T),
+			func(f *audit.Transcript) { f.Receipts = change(f.Receipts) })
 	}
 	swap := func(i, j int) func([]string) []string {
 		return func(r []string) []string { r[i], r[j] = r[j], r[i]; return r }
@@ -28,9 +29,12 @@ func editedReceipts(b *badAdder) {
 	receipts(stepEntries, "no-commit", "without the commit", drop(atCommit))
 	receipts(stepEntries, "no-mix", "without the mix that the plan asks for", drop(atMix))
 	receipts(stepLegality, "no-first-deal", "without a deal, the places have a gap", drop(atDeal))
-	receipts(stepEntries, "deal-twice", "the same receipt twice", func(r []string) []string { return slices.Insert(r, atDeal, r[atDeal]) })
-	receipts(stepEntries, "genesis-twice", "a second genesis", func(r []string) []string { return slices.Insert(r, 1, r[0]) })
-	receipts(stepEntries, "close-twice", "the same close twice", func(r []string) []string { return append(r, r[atClose]) })
+	receipts(stepEntries, "deal-twice", "the same receipt twice",
+		func(r []string) []string { return slices.Insert(r, atDeal, r[atDeal]) })
+	receipts(stepEntries, "genesis-twice", "a second genesis",
+		func(r []string) []string { return slices.Insert(r, 1, r[0]) })
+	receipts(stepEntries, "close-twice", "the same close twice",
+		func(r []string) []string { return append(r, r[atClose]) })
 	receipts(stepEntries, "event", "an entry that belongs to no shuffle", func(r []string) []string {
 		return slices.Insert(r, 1, rich(b.T).h.receipt(1).Text())
 	})
@@ -49,8 +53,10 @@ func editedReceipts(b *badAdder) {
 	proof(stepInclusion, "short", "one hash too few", func(r *audit.Receipt) { r.Proof = r.Proof[:len(r.Proof)-1] })
 	proof(stepInclusion, "long", "one hash too many", func(r *audit.Receipt) { r.Proof = append(r.Proof, r.Proof[0]) })
 	proof(stepInclusion, "empty", "no proof", func(r *audit.Receipt) { r.Proof = nil })
-	proof(stepInclusion, "swapped", "two hashes exchanged", func(r *audit.Receipt) { r.Proof[0], r.Proof[1] = r.Proof[1], r.Proof[0] })
-	proof(stepFormat, "64-hashes", "more hashes than any tree has levels", func(r *audit.Receipt) { r.Proof = make([]tlog.Hash, 64) })
+	proof(stepInclusion, "swapped", "two hashes exchanged",
+		func(r *audit.Receipt) { r.Proof[0], r.Proof[1] = r.Proof[1], r.Proof[0] })
+	proof(stepFormat, "64-hashes", "more hashes than any tree has levels",
+		func(r *audit.Receipt) { r.Proof = make([]tlog.Hash, 64) })
 	proof(stepFormat, "index-too-large", "an index beyond 2^53−1", func(r *audit.Receipt) { r.Index = 1 << 53 })
 	proof(stepEntries, "index-of-commit", "the deal at the commit's place", func(r *audit.Receipt) { r.Index = 3 })
 
@@ -63,12 +69,13 @@ func editedReceipts(b *badAdder) {
 	h := open(b.T)
 	b.edited(stepEntries, "id-of-another", "the id of another shuffle", h.commitTo(h.cards(sixCards), sixCards),
 		func(f *audit.Transcript) { f.ID++ })
-	b.edited(stepInclusion, "leaf-shifted", "the last entry one index later, under a larger index", rich(b.T), func(f *audit.Transcript) {
-		r, err := audit.ParseReceipt(f.Receipts[atClose])
-		must(b.T, err)
-		r.Index++
-		f.Receipts[atClose] = r.Text()
-	})
+	b.edited(stepInclusion, "leaf-shifted", "the last entry one index later, under a larger index", rich(b.T),
+		func(f *audit.Transcript) {
+			r, err := audit.ParseReceipt(f.Receipts[atClose])
+			must(b.T, err)
+			r.Index++
+			f.Receipts[atClose] = r.Text()
+		})
 	b.edited(stepInclusion, "leaves-swapped", "two deals exchange their entries", rich(b.T), func(f *audit.Transcript) {
 		one, err := audit.ParseReceipt(f.Receipts[atDeal])
 		must(b.T, err)
@@ -139,22 +146,27 @@ func editedCheckpoints(b *badAdder) {
 		raw, _ := base64.StdEncoding.DecodeString(l)
 		return spareBits(raw)
 	}))
-	all(stepFormat, "root-short", "a root of 31 bytes", line(root, to(base64.StdEncoding.EncodeToString(make([]byte, 31)))))
+	all(stepFormat, "root-short", "a root of 31 bytes",
+		line(root, to(base64.StdEncoding.EncodeToString(make([]byte, 31)))))
 	all(stepFormat, "extension", "an extension line", line(root, func(l string) string { return l + "\nextension" }))
 	all(stepSignature, "signature-bit", "one bit of the signature", signature(flip(40)))
 	all(stepSignature, "signature-key-hash", "the signature of another key", signature(flip(0)))
 	all(stepFormat, "signature-spare-bits", "stray bits in the signature's base64", signature(spareBits))
-	all(stepFormat, "signature-unpadded", "a signature without padding", signature(base64.RawStdEncoding.EncodeToString))
-	all(stepFormat, "signature-twice", "the same signature twice", line(sig, func(l string) string { return l + "\n" + l }))
+	all(stepFormat, "signature-unpadded", "a signature without padding",
+		signature(base64.RawStdEncoding.EncodeToString))
+	all(stepFormat, "signature-twice", "the same signature twice",
+		line(sig, func(l string) string { return l + "\n" + l }))
 	all(stepFormat, "signature-again", "two different signatures of one key", func(s string) string {
 		return s + strings.Split(signature(flip(40))(s), "\n")[sig] + "\n"
 	})
 	all(stepFormat, "signature-none", "not signed", line(sig, to("")))
-	all(stepFormat, "signature-dash", "a hyphen where the dash stands", line(sig, func(l string) string { return "-" + strings.TrimPrefix(l, "—") }))
+	all(stepFormat, "signature-dash", "a hyphen where the dash stands",
+		line(sig, func(l string) string { return "-" + strings.TrimPrefix(l, "—") }))
 	all(stepFormat, "signature-other-first", "another name's signature first", line(sig, func(l string) string {
 		return strings.Replace(l, "example.com/main", "example.com/mine", 1) + "\n" + l
 	}))
-	all(stepFormat, "no-newline", "the last newline is missing", func(s string) string { return strings.TrimSuffix(s, "\n") })
+	all(stepFormat, "no-newline", "the last newline is missing",
+		func(s string) string { return strings.TrimSuffix(s, "\n") })
 	all(stepFormat, "blank-line", "a blank line more", func(s string) string { return s + "\n" })
 
 	other := newKey(b.T, "example.com/main", "a key of the same name")
@@ -165,10 +177,11 @@ func editedCheckpoints(b *badAdder) {
 	small := plain(b.T)
 	small.h.entries, small.h.hashes = small.h.entries[:4], small.h.hashes[:tlog.StoredHashCount(4)]
 	all(stepInclusion, "older", "an older checkpoint of this ledger", to(string(small.h.head())))
-	b.edited(stepFormat, "checkpoint-one-differs", "one receipt under another checkpoint", plain(b.T), func(f *audit.Transcript) {
-		r, err := audit.ParseReceipt(f.Receipts[2])
-		must(b.T, err)
-		r.Checkpoint = small.h.head()
-		f.Receipts[2] = r.Text()
-	})
+	b.edited(stepFormat, "checkpoint-one-differs", "one receipt under another checkpoint", plain(b.T),
+		func(f *audit.Transcript) {
+			r, err := audit.ParseReceipt(f.Receipts[2])
+			must(b.T, err)
+			r.Checkpoint = small.h.head()
+			f.Receipts[2] = r.Text()
+		})
 }

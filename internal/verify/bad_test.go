@@ -170,14 +170,17 @@ func genesisFields() map[string]func(*audit.Genesis) {
 
 func commitFields() map[string]func(*audit.Commit) {
 	return map[string]func(*audit.Commit){
-		"origin":       func(c *audit.Commit) { c.Context.Origin = "example.com/mine" },
-		"production":   func(c *audit.Commit) { c.Context.Production = false },
-		"table":        func(c *audit.Commit) { c.Context.Table = "table-2" },
-		"deck-hash":    func(c *audit.Commit) { c.Context.DeckHash[0] ^= 1 },
-		"cards":        func(c *audit.Commit) { c.Context.Recipe.Cards++ },
-		"take":         func(c *audit.Commit) { c.Context.Recipe.Take-- },
-		"kind":         func(c *audit.Commit) { *c.Context = *drawsInstead(c.Context) },
-		"parent":       func(c *audit.Commit) { c.Context.Parent = &audit.Parent{ID: 1, Positions: []uint16{0, 1, 2, 3, 4, 5}} },
+		"origin":     func(c *audit.Commit) { c.Context.Origin = "example.com/mine" },
+		"production": func(c *audit.Commit) { c.Context.Production = false },
+		"table":      func(c *audit.Commit) { c.Context.Table = "table-2" },
+		"deck-hash":  func(c *audit.Commit) { c.Context.DeckHash[0] ^= 1 },
+		"cards":      func(c *audit.Commit) { c.Context.Recipe.Cards++ },
+		"take":       func(c *audit.Commit) { c.Context.Recipe.Take-- },
+		"kind":       func(c *audit.Commit) { *c.Context = *drawsInstead(c.Context) },
+		"parent": func(c *audit.Commit) {
+			c.Context.Parent = &audit.Parent{ID: 1,
+				Positions: []uint16{0, 1, 2, 3, 4, 5}}
+		},
 		"plan-slot":    func(c *audit.Commit) { c.Context.Plan[1].Slot[31] ^= 1 },
 		"plan-chain":   func(c *audit.Commit) { c.Context.Plan[2].Chain[0] ^= 1 },
 		"plan-round":   func(c *audit.Commit) { c.Context.Plan[2].Round++ },
@@ -254,12 +257,13 @@ const (
 // no verdict.
 func unknownCodes(b *badAdder) {
 	code := func(i int, name string, at func(entry []byte) int, v byte) {
-		b.edited(unjudged, "unknown-"+name, "a code that this version does not know", rich(b.T), func(f *audit.Transcript) {
-			reentry(b.T, f, i, func(entry []byte) []byte {
-				entry[at(entry)] = v
-				return entry
+		b.edited(unjudged, "unknown-"+name, "a code that this version does not know", rich(b.T),
+			func(f *audit.Transcript) {
+				reentry(b.T, f, i, func(entry []byte) []byte {
+					entry[at(entry)] = v
+					return entry
+				})
 			})
-		})
 	}
 	fixed := func(at int) func([]byte) int { return func([]byte) int { return at } }
 	endAt := func(e []byte) int {
@@ -275,27 +279,32 @@ func unknownCodes(b *badAdder) {
 	code(atMix, "mix-source", fixed(inBody+17), 4)
 	code(atDeal, "purpose", fixed(inBody+23), 7)
 	code(atClose, "outcome", fixed(inBody+8), 6)
-	b.edited(unjudged, "unknown-reason", "a code that this version does not know", rich(b.T), func(f *audit.Transcript) {
-		reentry(b.T, f, atClose, func(entry []byte) []byte {
-			entry[inBody+8], entry[inBody+9] = byte(audit.OutcomeVoid), 11
-			return entry
+	b.edited(unjudged, "unknown-reason", "a code that this version does not know", rich(b.T),
+		func(f *audit.Transcript) {
+			reentry(b.T, f, atClose, func(entry []byte) []byte {
+				entry[inBody+8], entry[inBody+9] = byte(audit.OutcomeVoid), 11
+				return entry
+			})
 		})
-	})
 	code(atClose, "form", fixed(inBody+10), 3)
 
 	g := plain(b.T)
 	file := string(g.file(""))
 	b.text(unjudged, "unknown-format", "a transcript of a later version", file, "shuffled/v1/", "shuffled/v2/")
-	b.file(unjudged, "unknown-format-members", "a later version may have other members", []byte(`{"format":"shuffled/v2/transcript","pages":[1,2]}`))
-	b.text(unjudged, "unknown-receipt-version", "a receipt of a later version in a transcript", file, "tlog-proof@v1", "tlog-proof@v2")
-	b.text(unjudged, "unknown-receipt-version-alone", "a receipt of a later version", g.h.receipt(g.id).Text(), "tlog-proof@v1", "tlog-proof@v12")
+	b.file(unjudged, "unknown-format-members", "a later version may have other members",
+		[]byte(`{"format":"shuffled/v2/transcript","pages":[1,2]}`))
+	b.text(unjudged, "unknown-receipt-version", "a receipt of a later version in a transcript", file, "tlog-proof@v1",
+		"tlog-proof@v2")
+	b.text(unjudged, "unknown-receipt-version-alone", "a receipt of a later version", g.h.receipt(g.id).Text(),
+		"tlog-proof@v1", "tlog-proof@v12")
 
 	h := openEdited(b.T, func(genesis []byte) []byte {
 		genesis[bytes.Index(genesis, b.key.public())] = 6
 		return genesis
 	})
 	g = h.commitTo(h.cards(sixCards), sixCards).deal(board(1))
-	b.file(unjudged, "unknown-signing-key-type", "the genesis has a key of a later type, which stops a reader even where another is trusted", g.file(""))
+	b.file(unjudged, "unknown-signing-key-type",
+		"the genesis has a key of a later type, which stops a reader even where another is trusted", g.file(""))
 	b.file(unjudged, "trust-unreadable-key", "what is trusted is no key", plain(b.T).file(""),
 		func(v *vector) { v.Trust = vectorTrust{VKey: "example.com/main+00000000+AAAA"} })
 }

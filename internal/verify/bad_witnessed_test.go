@@ -41,16 +41,19 @@ func wrongWitnessed(b *badAdder) {
 
 	// format
 	whole := string(begin().played().file(""))
-	member := `,"witnessed":` + whole[strings.Index(whole, `,"witnessed":`)+len(`,"witnessed":`):strings.Index(whole, `,"cards":`)]
+	member := `,"witnessed":` + whole[strings.Index(whole, `,"witnessed":`)+len(`,"witnessed":`):strings.Index(whole,
+		`,"cards":`)]
 	text("empty", "an empty member, where it is to be absent", member, `,"witnessed":""`)
 	text("null", "a member that is null", member, `,"witnessed":null`)
 	text("array", "a member that is an array", member, `,"witnessed":["x"]`)
 	text("text", "no receipt", member, `,"witnessed":"x"`)
 	text("twice", "the member twice", member, member+member)
 	text("after-cards", "members in another order", whole[strings.Index(whole, member):], `,"cards":[]`+member+"}")
-	b.text(unjudged, "witnessed-receipt-version", "a receipt of a later version", whole, `"witnessed":"c2sp.org/tlog-proof@v1`, `"witnessed":"c2sp.org/tlog-proof@v2`)
+	b.text(unjudged, "witnessed-receipt-version", "a receipt of a later version", whole,
+		`"witnessed":"c2sp.org/tlog-proof@v1`, `"witnessed":"c2sp.org/tlog-proof@v2`)
 	text("crlf", "CRLF in the receipt", member, strings.ReplaceAll(member, `\n`, `\r\n`))
-	head(stepFormat, "extension", "an extension line in the early checkpoint", func(s string) string { return strings.Replace(s, "\n\n", "\nmore\n\n", 1) })
+	head(stepFormat, "extension", "an extension line in the early checkpoint",
+		func(s string) string { return strings.Replace(s, "\n\n", "\nmore\n\n", 1) })
 	head(stepFormat, "spare-bits", "stray bits in a signature of the early checkpoint", func(s string) string {
 		lines := strings.Split(s, "\n")
 		fields := strings.Split(lines[4], " ")
@@ -63,7 +66,8 @@ func wrongWitnessed(b *badAdder) {
 		text, _, _ := strings.Cut(s, "\n\n")
 		return s + w.a.cosignAt(text+"\n", witnessTime+1)
 	})
-	head(stepFormat, "65-signatures", "more signature lines than a checkpoint may have", func(s string) string { return string(crowd([]byte(s), 65)) })
+	head(stepFormat, "65-signatures", "more signature lines than a checkpoint may have",
+		func(s string) string { return string(crowd([]byte(s), 65)) })
 	head(stepFormat, "witness-first", "a cosignature in front of the ledger's signature", func(s string) string {
 		lines := strings.Split(s, "\n")
 		lines[4], lines[5] = lines[5], lines[4]
@@ -104,8 +108,10 @@ func wrongWitnessed(b *badAdder) {
 	must(b.T, err)
 	r.Checkpoint = []byte(resigned(string(r.Checkpoint)))
 	g.early = r.Text()
-	file(stepSignature, "resigned-key-only", "the same, where nobody asks for witnesses", g, func(v *vector) { v.Trust = vectorTrust{VKey: w.key.vkey} })
-	b.file(stepSignature, "witnessed-resigned-nothing-pinned", "the same, where the genesis brings the key", g.file(""), func(v *vector) { v.Trust = vectorTrust{} })
+	file(stepSignature, "resigned-key-only", "the same, where nobody asks for witnesses", g,
+		func(v *vector) { v.Trust = vectorTrust{VKey: w.key.vkey} })
+	b.file(stepSignature, "witnessed-resigned-nothing-pinned", "the same, where the genesis brings the key", g.file(""),
+		func(v *vector) { v.Trust = vectorTrust{} })
 	head(stepSignature, "root", "a root that was not signed", func(s string) string {
 		lines := strings.Split(s, "\n")
 		lines[2] = encode(hash32("root"))
@@ -121,7 +127,8 @@ func wrongWitnessed(b *badAdder) {
 	g.played()
 	r.Proof = g.h.receipt(g.id).Proof
 	g.early = r.Text()
-	b.file(stepInclusion, "witnessed-proof-of-newest", "the proof of the newest checkpoint under the early one", g.file(""), w.want2of3())
+	b.file(stepInclusion, "witnessed-proof-of-newest", "the proof of the newest checkpoint under the early one",
+		g.file(""), w.want2of3())
 	b.file(stepInclusion, "witnessed-proof-key-only", "the same, where nobody asks for witnesses", g.file(""))
 	g = begin().played()
 	r = g.h.receipt(g.id)
@@ -137,10 +144,13 @@ func wrongWitnessed(b *badAdder) {
 		return g.file("")
 	}(), w.want2of3())
 	one, two := begin(), begin()
-	two.h.cheating().add(&audit.Event{Kind: audit.EventAlarm, Alarm: audit.AlarmWitnesses, Reason: "in the place of the deal"})
+	two.h.cheating().add(&audit.Event{Kind: audit.EventAlarm, Alarm: audit.AlarmWitnesses,
+		Reason: "in the place of the deal"})
 	one.deal(board(1))
 	one.early = two.h.receipt(two.id).Text()
-	b.file(stepInclusion, "witnessed-fork", "two signed and cosigned checkpoints of one size with different roots, both with the commit", one.file(""), w.want2of3())
+	b.file(stepInclusion, "witnessed-fork",
+		"two signed and cosigned checkpoints of one size with different roots, both with the commit", one.file(""),
+		w.want2of3())
 	b.file(stepInclusion, "witnessed-fork-key-only", "the same, where nobody asks for witnesses", one.file(""))
 
 	wrongCosignatures(b, w)
@@ -155,11 +165,14 @@ func wrongCosignatures(b *badAdder, w trio) {
 	})
 	g := witnessedGame(b.T, w).played()
 	g.h.witnesses = []keyPair{w.b}
-	b.file(stepWitnesses, "receipt-cosigned-once", "a receipt alone, one of the two witnesses", []byte(g.h.receipt(g.id).Text()), w.want2of3())
-	small := g.h.receiptUnder(g.id, append(g.h.head(), smallR(b.T, w.a, fmt.Sprintf("cosignature/v1\ntime %d\n%s", witnessTime, g.h.text()), func(sig []byte) string {
-		return w.a.cosignLine(witnessTime, sig)
-	})...))
-	b.file(stepWitnesses, "receipt-cosigned-small-r", "a cosignature whose R is of small order", []byte(small.Text()), w.want2of3())
+	b.file(stepWitnesses, "receipt-cosigned-once", "a receipt alone, one of the two witnesses",
+		[]byte(g.h.receipt(g.id).Text()), w.want2of3())
+	small := g.h.receiptUnder(g.id, append(g.h.head(),
+		smallR(b.T, w.a, fmt.Sprintf("cosignature/v1\ntime %d\n%s", witnessTime, g.h.text()), func(sig []byte) string {
+			return w.a.cosignLine(witnessTime, sig)
+		})...))
+	b.file(stepWitnesses, "receipt-cosigned-small-r", "a cosignature whose R is of small order", []byte(small.Text()),
+		w.want2of3())
 }
 
 // wrongSignatures are signatures that one implementation takes and another does
@@ -176,7 +189,8 @@ func wrongSignatures(b *badAdder) {
 	receipt := func(name, about, checkpoint string) {
 		b.file(stepSignature, "receipt-"+name, about, []byte(h.receiptUnder(0, []byte(checkpoint)).Text()))
 	}
-	receipt("small-r", "a signature whose R is the neutral point, which only the key's owner can make", smallR(b.T, h.key, h.text(), line))
+	receipt("small-r", "a signature whose R is the neutral point, which only the key's owner can make",
+		smallR(b.T, h.key, h.text(), line))
 	honest, err := base64.StdEncoding.DecodeString(strings.Fields(string(h.head())[len(h.text()):])[2])
 	must(b.T, err)
 	sig := honest[4:]
@@ -186,7 +200,8 @@ func wrongSignatures(b *badAdder) {
 	receipt("signature-63", "a signature of 63 bytes", line(sig[:63]))
 	receipt("signature-65", "a signature of 65 bytes", line(append(slices.Clone(sig), 0)))
 	head := string(crowd(h.head(), 65))
-	b.file(stepFormat, "receipt-65-signatures", "more signature lines than a checkpoint may have", []byte(h.receiptUnder(0, []byte(head)).Text()))
+	b.file(stepFormat, "receipt-65-signatures", "more signature lines than a checkpoint may have",
+		[]byte(h.receiptUnder(0, []byte(head)).Text()))
 }
 
 // groupOrder is that of Ed25519's base point (RFC 8032 section 5.1).
@@ -259,15 +274,19 @@ func unreadablePolicies(b *badAdder) {
 	edit("witness-id", "a witness key with another id", id, "00000000")
 	edit("witness-id-capital", "a witness key with its id in capitals", id, strings.ToUpper(id))
 	edit("witness-plain-key", "a witness key of type 0x01, which signs notes and no time", v1, w.a.vkey)
-	edit("witness-mldsa", "a witness key of type 0x06", v1, w.a.name+"+01020304+"+base64.StdEncoding.EncodeToString(append([]byte{6}, make([]byte, 1312)...)))
-	weak, _ := keyPair{w.a.name, "", append(make(ed25519.PrivateKey, 32), append([]byte{1}, make([]byte, 31)...)...)}.witnessKey()
+	edit("witness-mldsa", "a witness key of type 0x06", v1,
+		w.a.name+"+01020304+"+base64.StdEncoding.EncodeToString(append([]byte{6}, make([]byte, 1312)...)))
+	weak, _ := keyPair{w.a.name, "", append(make(ed25519.PrivateKey, 32),
+		append([]byte{1}, make([]byte, 31)...)...)}.witnessKey()
 	edit("witness-weak", "a witness key of small order", v1, weak)
 	alias, _ := keyPair{"witness.example/alias", "", w.a.private}.witnessKey()
 	edit("witness-alias", "one witness under two names", strings.Split(w.policy(""), "\n")[2], "witness b "+alias)
 	edit("line-too-long", "a line of 8,193 bytes", "quorum", "#"+strings.Repeat("x", 8192)+"\nquorum")
-	b.file(unjudged, "policy-unreadable-file-broken", "what is trusted cannot be read, and the file is damaged: the trust comes first", []byte("{"),
+	b.file(unjudged, "policy-unreadable-file-broken",
+		"what is trusted cannot be read, and the file is damaged: the trust comes first", []byte("{"),
 		trusted1("quorum\n"))
-	b.file(unjudged, "policy-unreadable-file-foreign", "what is trusted cannot be read, and the file is neither transcript nor receipt", []byte("%PDF-1.7"),
+	b.file(unjudged, "policy-unreadable-file-foreign",
+		"what is trusted cannot be read, and the file is neither transcript nor receipt", []byte("%PDF-1.7"),
 		trusted1("quorum\n"))
 }
 
@@ -287,24 +306,37 @@ func twoFaults(b *badAdder) {
 	damaged := func(i int) func(*audit.Transcript) {
 		return func(f *audit.Transcript) { f.Receipts[i] += "x" }
 	}
-	edited(unjudged, "receipt-unknown", "a receipt of a later version, and a damaged one behind it", version(atDeal), damaged(atClose))
-	edited(stepFormat, "receipt-damaged", "a damaged receipt, and one of a later version behind it", damaged(atDeal), version(atClose))
-	edited(stepFormat, "step-format", "a damaged receipt, and an unknown code in an entry", damaged(atClose), set(atCommit, algorithm, 2))
-	edited(unjudged, "entry-unknown", "an unknown code in an entry, and a malformed entry behind it", set(atMix, inBody+17, 4), set(atClose, inBody+10, 0))
-	edited(stepEntries, "entry-malformed", "a malformed entry, and an unknown code behind it", set(atMix, inBody+16, 0), set(atClose, inBody+8, 6))
-	edited(stepEntries, "field-malformed", "an origin that is none, and an unknown algorithm behind it", set(atCommit, inContext+1, 'E'), set(atCommit, algorithm, 2))
-	edited(unjudged, "field-unknown", "an unknown algorithm, and a number of cards that none can be behind it", set(atCommit, algorithm, 2), set(atCommit, recipe+36, 7))
-	edited(stepEntries, "recipe-malformed", "more cards taken than there are, and an unknown source behind it", set(atCommit, recipe+36, 7), set(atCommit, planned, 4))
-	edited(stepEntries, "reason-malformed", "a reason without void, and an unknown form behind it", set(atClose, inBody+9, 1), set(atClose, inBody+10, 3))
-	edited(unjudged, "purpose-unknown", "an unknown purpose, and a flag of 2 behind it", set(atDeal, inBody+23, 7), set(atDeal, inBody+31, 2))
-	edited(unjudged, "unknown-before-signature", "an unknown code, in a file that nobody signed", set(atClose, inBody+8, 6), func(f *audit.Transcript) {
-		for i, text := range f.Receipts {
-			r, err := audit.ParseReceipt(text)
-			must(b.T, err)
-			r.Checkpoint = []byte(strings.Replace(string(r.Checkpoint), "\n"+fmt.Sprint(len(rich(b.T).h.entries))+"\n", "\n1000\n", 1))
-			f.Receipts[i] = r.Text()
-		}
-	})
+	edited(unjudged, "receipt-unknown", "a receipt of a later version, and a damaged one behind it", version(atDeal),
+		damaged(atClose))
+	edited(stepFormat, "receipt-damaged", "a damaged receipt, and one of a later version behind it", damaged(atDeal),
+		version(atClose))
+	edited(stepFormat, "step-format", "a damaged receipt, and an unknown code in an entry", damaged(atClose),
+		set(atCommit, algorithm, 2))
+	edited(unjudged, "entry-unknown", "an unknown code in an entry, and a malformed entry behind it",
+		set(atMix, inBody+17, 4), set(atClose, inBody+10, 0))
+	edited(stepEntries, "entry-malformed", "a malformed entry, and an unknown code behind it", set(atMix, inBody+16, 0),
+		set(atClose, inBody+8, 6))
+	edited(stepEntries, "field-malformed", "an origin that is none, and an unknown algorithm behind it",
+		set(atCommit, inContext+1, 'E'), set(atCommit, algorithm, 2))
+	edited(unjudged, "field-unknown", "an unknown algorithm, and a number of cards that none can be behind it",
+		set(atCommit, algorithm, 2), set(atCommit, recipe+36, 7))
+	edited(stepEntries, "recipe-malformed", "more cards taken than there are, and an unknown source behind it",
+		set(atCommit, recipe+36, 7), set(atCommit, planned, 4))
+	edited(stepEntries, "reason-malformed", "a reason without void, and an unknown form behind it",
+		set(atClose, inBody+9, 1), set(atClose, inBody+10, 3))
+	edited(unjudged, "purpose-unknown", "an unknown purpose, and a flag of 2 behind it", set(atDeal, inBody+23, 7),
+		set(atDeal, inBody+31, 2))
+	edited(unjudged, "unknown-before-signature", "an unknown code, in a file that nobody signed",
+		set(atClose, inBody+8, 6), func(f *audit.Transcript) {
+			for i, text := range f.Receipts {
+				r, err := audit.ParseReceipt(text)
+				must(b.T, err)
+				r.Checkpoint = []byte(strings.Replace(string(r.Checkpoint),
+					"\n"+fmt.Sprint(len(rich(b.T).h.entries))+"\n",
+					"\n1000\n", 1))
+				f.Receipts[i] = r.Text()
+			}
+		})
 
 	receipt := func(i int, change func(*audit.Receipt)) func(*audit.Transcript) {
 		return func(f *audit.Transcript) {
@@ -321,20 +353,26 @@ func twoFaults(b *badAdder) {
 		r.Checkpoint = signed(b.T, string(checkpointText(r)), newKey(b.T, mainKey(b.T).name, "impostor"))
 	})
 	ofAnother := receipt(atDeal, func(r *audit.Receipt) { r.Entry[inBody+7]++ })
-	edited(stepEntries, "event", "an entry that belongs to no shuffle, and one of an unknown type behind it", event(atMix), set(atClose, 1, 15))
-	edited(unjudged, "event-behind", "an entry of an unknown type, and one that belongs to no shuffle behind it", set(atMix, 1, 15), event(atClose))
-	edited(stepEntries, "shuffle", "an entry of another shuffle, and one of an unknown type behind it", ofAnother, set(atClose, 1, 15))
+	edited(stepEntries, "event", "an entry that belongs to no shuffle, and one of an unknown type behind it",
+		event(atMix), set(atClose, 1, 15))
+	edited(unjudged, "event-behind", "an entry of an unknown type, and one that belongs to no shuffle behind it",
+		set(atMix, 1, 15), event(atClose))
+	edited(stepEntries, "shuffle", "an entry of another shuffle, and one of an unknown type behind it", ofAnother,
+		set(atClose, 1, 15))
 	edited(stepEntries, "no-mix", "a deal before the mix, and an entry of an unknown type behind it",
 		func(f *audit.Transcript) { f.Receipts = slices.Delete(f.Receipts, atMix, atMix+1) }, set(atClose-1, 1, 15))
-	edited(stepFormat, "checkpoint", "another checkpoint, and a receipt of a later version behind it", elsewhere, version(atClose))
-	edited(unjudged, "checkpoint-behind", "a receipt of a later version, and another checkpoint behind it", elsewhere, version(atCommit))
+	edited(stepFormat, "checkpoint", "another checkpoint, and a receipt of a later version behind it", elsewhere,
+		version(atClose))
+	edited(unjudged, "checkpoint-behind", "a receipt of a later version, and another checkpoint behind it", elsewhere,
+		version(atCommit))
 	for name, change := range map[string]func(*audit.Card){
 		"salt":     func(c *audit.Card) { c.Salt = "no salt" },
 		"place":    func(c *audit.Card) { c.Place = 4096 },
 		"position": func(c *audit.Card) { c.Position = -1 },
 		"proof":    func(c *audit.Card) { c.Proof = slices.Repeat([]string{c.Salt}, 13) },
 	} {
-		edited(stepFormat, "card-"+name, "a receipt of a later version, and a card that is none: the JSON comes before the texts in it",
+		edited(stepFormat, "card-"+name,
+			"a receipt of a later version, and a card that is none: the JSON comes before the texts in it",
 			version(atCommit), func(f *audit.Transcript) { change(&f.Cards[0]) })
 	}
 	mine := func(text string) string { return strings.ReplaceAll(text, "example.com/main", "example.com/mine") }
@@ -344,11 +382,13 @@ func twoFaults(b *badAdder) {
 		early.h.rotate("second ledger key").rotate("third ledger key")
 		b.edited(step, "first-"+name, about, early.played(), change)
 	}
-	handed(stepFormat, "witnessed-origin", "what the witnesses saw is of another origin, and a key's receipt of a later version",
+	handed(stepFormat, "witnessed-origin",
+		"what the witnesses saw is of another origin, and a key's receipt of a later version",
 		func(f *audit.Transcript) {
 			f.Witnessed, f.Keys = mine(f.Witnessed), []string{later(f.Keys[0]), f.Keys[1]}
 		})
-	handed(unjudged, "witnessed-version", "what the witnesses saw is of a later version, and a key's receipt of another origin",
+	handed(unjudged, "witnessed-version",
+		"what the witnesses saw is of a later version, and a key's receipt of another origin",
 		func(f *audit.Transcript) {
 			f.Witnessed, f.Keys = later(f.Witnessed), []string{mine(f.Keys[0]), f.Keys[1]}
 		})
@@ -384,26 +424,31 @@ func cheatingGeneses(b *badAdder) {
 	// The policy follows the signing key and is empty.
 	policy := func(text string) func([]byte) []byte {
 		key := b.key.public()
-		return replaced(append(slices.Clone(key), 0, 0), append(append(slices.Clone(key), byte(len(text)>>8), byte(len(text))), text...))
+		return replaced(append(slices.Clone(key), 0, 0),
+			append(append(slices.Clone(key), byte(len(text)>>8), byte(len(text))), text...))
 	}
 	genesis(stepLegality, "key-weak", "its signing key is of small order, and another key is trusted",
 		replaced(b.key.public(), append([]byte{1, 1}, make([]byte, 31)...)))
 	off := point("auditor key")
 	off[65] ^= 1
-	genesis(stepLegality, "auditor-off-curve", "an auditor key that is no point of the curve", replaced(point("auditor key"), off))
-	genesis(stepLegality, "administrator-signs", "an administrator who holds the signing key", replaced(adminKey("bob").public(), b.key.public()))
+	genesis(stepLegality, "auditor-off-curve", "an auditor key that is no point of the curve",
+		replaced(point("auditor key"), off))
+	genesis(stepLegality, "administrator-signs", "an administrator who holds the signing key",
+		replaced(adminKey("bob").public(), b.key.public()))
 	genesis(stepLegality, "policy-unreadable", "a policy without a quorum", policy("# later\n"))
 	w := newTrio(b.T)
-	genesis(unjudged, "policy-later", "a policy with a witness key of a later type", policy("witness a "+w.a.vkey+"\nquorum a\n"))
-	b.file(stepLegality, "cheat-genesis-policy-none", "deals that wait for witnesses, and a policy that asks for none", func() []byte {
-		h := open(b.T).cheating()
-		g := honest(h.key)
-		g.Deals, g.Policy = audit.DealsCosigned, []byte("quorum none\n")
-		e, err := audit.Entry{Time: start + 1000, Actor: audit.Daemon, Body: g}.Encode()
-		must(b.T, err)
-		h = openEdited(b.T, func([]byte) []byte { return e })
-		return h.commitTo(h.cards(sixCards), sixCards).file("")
-	}())
+	genesis(unjudged, "policy-later", "a policy with a witness key of a later type",
+		policy("witness a "+w.a.vkey+"\nquorum a\n"))
+	b.file(stepLegality, "cheat-genesis-policy-none", "deals that wait for witnesses, and a policy that asks for none",
+		func() []byte {
+			h := open(b.T).cheating()
+			g := honest(h.key)
+			g.Deals, g.Policy = audit.DealsCosigned, []byte("quorum none\n")
+			e, err := audit.Entry{Time: start + 1000, Actor: audit.Daemon, Body: g}.Encode()
+			must(b.T, err)
+			h = openEdited(b.T, func([]byte) []byte { return e })
+			return h.commitTo(h.cards(sixCards), sixCards).file("")
+		}())
 	h := open(b.T, cosignedDeals, func(g *audit.Genesis) { g.MixModes = 7 }).cheating()
 	ctx := h.cards(sixCards)
 	ctx.Plan = []audit.Planned{{Source: audit.SourceCut}}
@@ -443,13 +488,17 @@ func cosignedFiles(t testing.TB, w trio, emit func(name, about string, file []by
 	}
 	undealt := func(g *game) *game { return g }
 	dealt := func(g *game) *game { return g.deal(board(1)) }
-	file("too-few", "one witness over the early checkpoint, two over the newest", by(w.a.cosign), by(w.a.cosign, w.b.cosign), undealt)
+	file("too-few", "one witness over the early checkpoint, two over the newest", by(w.a.cosign),
+		by(w.a.cosign, w.b.cosign), undealt)
 	file("nobody", "no witness over the early checkpoint", by(), by(w.a.cosign, w.b.cosign), undealt)
-	file("newest-too-few", "two witnesses over the early checkpoint, one over the newest", by(w.a.cosign, w.b.cosign), by(w.b.cosign), undealt)
+	file("newest-too-few", "two witnesses over the early checkpoint, one over the newest", by(w.a.cosign, w.b.cosign),
+		by(w.b.cosign), undealt)
 	file("too-late-too-few", "too late, and one witness", by(w.a.cosign), by(w.a.cosign, w.b.cosign), dealt)
 	file("time-0", "a cosignature without a time", by(w.a.cosign, at(w.b, 0)), by(w.a.cosign, w.b.cosign), undealt)
-	file("time-10000", "a cosignature of the year 10000", by(w.a.cosign, at(w.b, lastSecond+1)), by(w.a.cosign, w.b.cosign), undealt)
-	file("time-64-bits", "a time of 64 bits, which is not one before 1970", by(w.a.cosign, at(w.b, 1<<63)), by(w.a.cosign, w.b.cosign), undealt)
+	file("time-10000", "a cosignature of the year 10000", by(w.a.cosign, at(w.b, lastSecond+1)),
+		by(w.a.cosign, w.b.cosign), undealt)
+	file("time-64-bits", "a time of 64 bits, which is not one before 1970", by(w.a.cosign, at(w.b, 1<<63)),
+		by(w.a.cosign, w.b.cosign), undealt)
 	file("time-changed", "a time that was not signed", by(w.a.cosign, func(text string) string {
 		line := w.b.cosign(text)
 		_, sig, _ := strings.Cut(strings.TrimPrefix(line, "— "), " ")
@@ -460,9 +509,10 @@ func cosignedFiles(t testing.TB, w trio, emit func(name, about string, file []by
 	file("cosigned-another", "a cosignature of another checkpoint", by(w.a.cosign, func(text string) string {
 		return w.b.cosign(strings.Replace(text, w.key.name, "example.com/other", 1))
 	}), by(w.a.cosign, w.b.cosign), undealt)
-	file("signed-plainly", "a witness's signature of the note itself, by a key of type 0x01", by(w.a.cosign, func(text string) string {
-		_, line, _ := strings.Cut(string(signed(t, text, w.b)), "\n\n")
-		return line
-	}), by(w.a.cosign, w.b.cosign), undealt)
+	file("signed-plainly", "a witness's signature of the note itself, by a key of type 0x01",
+		by(w.a.cosign, func(text string) string {
+			_, line, _ := strings.Cut(string(signed(t, text, w.b)), "\n\n")
+			return line
+		}), by(w.a.cosign, w.b.cosign), undealt)
 
 }

@@ -26,8 +26,10 @@ func cheatingCommits(b *badAdder) {
 			return h.commitTo(ctx, sixCards)
 		})
 	}
-	context(stepOrigin, "origin", "a commit for another ledger", func(c *audit.Context) { c.Origin = "example.com/other" })
-	context(stepOrigin, "production", "a sandbox's commit in a production ledger", func(c *audit.Context) { c.Production = false })
+	context(stepOrigin, "origin", "a commit for another ledger",
+		func(c *audit.Context) { c.Origin = "example.com/other" })
+	context(stepOrigin, "production", "a sandbox's commit in a production ledger",
+		func(c *audit.Context) { c.Production = false })
 	b.file(stepOrigin, "cheat-sandbox", "a production commit in a sandbox", func() []byte {
 		h := open(b.T, func(g *audit.Genesis) { g.Production = false }).cheating()
 		return h.commitTo(h.cards(sixCards), sixCards).file("")
@@ -36,12 +38,18 @@ func cheatingCommits(b *badAdder) {
 		h := open(b.T, func(g *audit.Genesis) { g.Origin = "example.com/other" }).cheating()
 		return h.commitTo(h.cards(sixCards), sixCards).file("")
 	}())
-	commit(stepLegality, "close-by-cap", "a close-by beyond the ledger's cap", func(c *audit.Commit, g *game) { c.CloseBy += 86_400_000 })
-	commit(stepLegality, "close-by-past", "a close-by before the commit", func(c *audit.Commit, g *game) { c.CloseBy = start })
-	commit(stepLegality, "instance-above", "an instance that starts after the commit", func(c *audit.Commit, g *game) { c.Instance = g.id + 1 })
-	commit(stepLegality, "instance-genesis", "the genesis as the instance", func(c *audit.Commit, g *game) { c.Instance = 0 })
-	commit(stepLegality, "previous-above", "a previous commit that comes later", func(c *audit.Commit, g *game) { c.Serial, c.Previous = 2, g.id+1 })
-	commit(stepLegality, "previous-self", "itself as the previous commit", func(c *audit.Commit, g *game) { c.Serial, c.Previous = 2, g.id })
+	commit(stepLegality, "close-by-cap", "a close-by beyond the ledger's cap",
+		func(c *audit.Commit, g *game) { c.CloseBy += 86_400_000 })
+	commit(stepLegality, "close-by-past", "a close-by before the commit",
+		func(c *audit.Commit, g *game) { c.CloseBy = start })
+	commit(stepLegality, "instance-above", "an instance that starts after the commit",
+		func(c *audit.Commit, g *game) { c.Instance = g.id + 1 })
+	commit(stepLegality, "instance-genesis", "the genesis as the instance",
+		func(c *audit.Commit, g *game) { c.Instance = 0 })
+	commit(stepLegality, "previous-above", "a previous commit that comes later",
+		func(c *audit.Commit, g *game) { c.Serial, c.Previous = 2, g.id+1 })
+	commit(stepLegality, "previous-self", "itself as the previous commit",
+		func(c *audit.Commit, g *game) { c.Serial, c.Previous = 2, g.id })
 	context(stepLegality, "parent-above", "a parent that comes later", func(c *audit.Context) {
 		c.Parent = &audit.Parent{ID: 1 << 40, Positions: []uint16{0, 1, 2, 3, 4, 5}}
 	})
@@ -118,8 +126,10 @@ func cheatingPlay(b *badAdder) {
 		v[0].Slot[0] ^= 1
 		return v
 	}))
-	mix(stepLegality, "fewer-values", "a value left out", with(func(v []audit.MixValue) []audit.MixValue { return v[1:] }))
-	mix(stepLegality, "more-values", "a value added", with(func(v []audit.MixValue) []audit.MixValue { return append(v, v[3]) }))
+	mix(stepLegality, "fewer-values", "a value left out",
+		with(func(v []audit.MixValue) []audit.MixValue { return v[1:] }))
+	mix(stepLegality, "more-values", "a value added",
+		with(func(v []audit.MixValue) []audit.MixValue { return append(v, v[3]) }))
 	mix(stepLegality, "value-order", "values in another order", with(func(v []audit.MixValue) []audit.MixValue {
 		v[2], v[3] = v[3], v[2]
 		return v
@@ -132,7 +142,8 @@ func cheatingPlay(b *badAdder) {
 		g.add(&audit.Mix{Shuffle: g.id, Cosigned: 100, Values: mixValues()})
 	})
 	mix(stepEntries, "mix-twice", "two mixes", func(g *game) { g.mix(mixValues()...).mix(mixValues()...) })
-	mix(stepEntries, "mix-after-deal", "dealt first and mixed afterwards", func(g *game) { g.deal(board(1)).mix(mixValues()...) })
+	mix(stepEntries, "mix-after-deal", "dealt first and mixed afterwards",
+		func(g *game) { g.deal(board(1)).mix(mixValues()...) })
 	mix(stepEntries, "mix-skipped", "dealt without the mix", func(g *game) { g.deal(board(1)) })
 	mix(stepLegality, "mix-late", "a mix at close-by", func(g *game) {
 		g.h.now = g.commit.CloseBy - 1000
@@ -161,27 +172,34 @@ func cheatingCloses(b *badAdder) {
 	}
 	whole := func(g *game) []byte { return g.tape }
 	done := audit.Close{Outcome: audit.OutcomeCompleted, Form: audit.FormTape}
-	closes(stepLegality, "expired-early", "expired before close-by", as(audit.Close{Outcome: audit.OutcomeExpired, Form: audit.FormTape}, whole))
+	closes(stepLegality, "expired-early", "expired before close-by",
+		as(audit.Close{Outcome: audit.OutcomeExpired, Form: audit.FormTape}, whole))
 	closes(stepLegality, "completed-late", "completed at close-by", func(g *game) {
 		g.h.now = g.commit.CloseBy - 1000
 		g.close(audit.OutcomeCompleted, 0)
 	})
-	closes(stepLegality, "continued-alone", "continued without room for a child's commit", as(audit.Close{Outcome: audit.OutcomeContinued, Form: audit.FormTape}, whole))
+	closes(stepLegality, "continued-alone", "continued without room for a child's commit",
+		as(audit.Close{Outcome: audit.OutcomeContinued, Form: audit.FormTape}, whole))
 	closes(stepLegality, "sealed-though-public", "sealed to auditors where everybody was promised the tape",
-		as(audit.Close{Outcome: audit.OutcomeCompleted, Form: audit.FormSealed, Key: 2}, func(g *game) []byte { return seeded("s", len(g.tape)+81) }))
-	closes(stepLegality, "tape-short", "a tape that is one byte short", as(done, func(g *game) []byte { return g.tape[:len(g.tape)-1] }))
-	closes(stepLegality, "tape-long", "a tape with a byte more", as(done, func(g *game) []byte { return append(bytes.Clone(g.tape), 0) }))
+		as(audit.Close{Outcome: audit.OutcomeCompleted, Form: audit.FormSealed, Key: 2},
+			func(g *game) []byte { return seeded("s", len(g.tape)+81) }))
+	closes(stepLegality, "tape-short", "a tape that is one byte short",
+		as(done, func(g *game) []byte { return g.tape[:len(g.tape)-1] }))
+	closes(stepLegality, "tape-long", "a tape with a byte more",
+		as(done, func(g *game) []byte { return append(bytes.Clone(g.tape), 0) }))
 	closes(stepTape, "tape-byte", "a tape with one byte changed", as(done, func(g *game) []byte {
 		tape := bytes.Clone(g.tape)
 		tape[0] ^= 1
 		return tape
 	}))
-	closes(stepTape, "tape-unused-byte", "a tape with a byte changed that no draw reads", as(done, func(g *game) []byte {
-		tape := bytes.Clone(g.tape)
-		tape[len(tape)-1] ^= 1
-		return tape
-	}))
-	closes(stepTape, "tape-other", "the tape of another shuffle", as(done, func(g *game) []byte { return seeded("other", len(g.tape)) }))
+	closes(stepTape, "tape-unused-byte", "a tape with a byte changed that no draw reads",
+		as(done, func(g *game) []byte {
+			tape := bytes.Clone(g.tape)
+			tape[len(tape)-1] ^= 1
+			return tape
+		}))
+	closes(stepTape, "tape-other", "the tape of another shuffle",
+		as(done, func(g *game) []byte { return seeded("other", len(g.tape)) }))
 	closes(stepEntries, "two-closes", "two closes", func(g *game) {
 		g.close(audit.OutcomeVoid, audit.ReasonMisdeal).close(audit.OutcomeCompleted, 0)
 	})
@@ -199,9 +217,11 @@ func cheatingCloses(b *badAdder) {
 			return g.closeAs(&c)
 		})
 	}
-	sealed("public-though-auditor", "the tape for everybody where auditors were promised it", audit.Close{Form: audit.FormTape}, 0)
+	sealed("public-though-auditor", "the tape for everybody where auditors were promised it",
+		audit.Close{Form: audit.FormTape}, 0)
 	sealed("sealed-short", "a sealed tape of another length", audit.Close{Form: audit.FormSealed, Key: 2}, 80)
-	sealed("disclosure-key-above", "sealed to a key that comes later", audit.Close{Form: audit.FormSealed, Key: 1000}, 81)
+	sealed("disclosure-key-above", "sealed to a key that comes later", audit.Close{Form: audit.FormSealed, Key: 1000},
+		81)
 	sealed("disclosure-key-genesis", "sealed to the genesis", audit.Close{Form: audit.FormSealed, Key: 0}, 81)
 }
 
@@ -227,16 +247,17 @@ func cheatingOrders(b *badAdder) {
 		g.tree = audit.NewDeckTree(g.values, seeded("salts", 32*6))
 		c.DeckRoot = g.tree.Root()
 	})
-	order(stepOrder, "modulo-without-rejection", "a shuffle that does not reject lanes", true, func(c *audit.Commit, g *game) {
-		g.tape[0] = 0xff // the first lane of six cards, rejected
-		c.Commitment = audit.Commitment(c.Context.Encode(), g.tape)
-		a := []uint32{0, 1, 2, 3, 4, 5}
-		for i := range a {
-			j := i + int(g.tape[i])%(6-i)
-			a[i], a[j] = a[j], a[i]
-		}
-		g.plant(c, a)
-	})
+	order(stepOrder, "modulo-without-rejection", "a shuffle that does not reject lanes", true,
+		func(c *audit.Commit, g *game) {
+			g.tape[0] = 0xff // the first lane of six cards, rejected
+			c.Commitment = audit.Commitment(c.Context.Encode(), g.tape)
+			a := []uint32{0, 1, 2, 3, 4, 5}
+			for i := range a {
+				j := i + int(g.tape[i])%(6-i)
+				a[i], a[j] = a[j], a[i]
+			}
+			g.plant(c, a)
+		})
 	order(stepOrder, "tape-runs-out", "a tape of rejected lanes only", true, func(c *audit.Commit, g *game) {
 		for i := range g.tape {
 			g.tape[i] = 0xff

@@ -29,15 +29,18 @@ func TestBothImplementations(t *testing.T) {
 				if diff == "" {
 					continue
 				}
-				t.Errorf("SHUFFLED_SEED=%d, file %d, %s (-Go +JavaScript):\n%s\nGo: %+v\ntrust: %s %s\n%.6000q", seed, i, kind, diff, v.Steps, trust.VKey, trust.Policy, file)
+				t.Errorf("SHUFFLED_SEED=%d, file %d, %s (-Go +JavaScript):\n%s\nGo: %+v\ntrust: %s %s\n%.6000q", seed,
+					i, kind, diff, v.Steps, trust.VKey, trust.Policy, file)
 				if differing++; differing == 5 {
 					t.FailNow()
 				}
 			}
 			t.Logf("SHUFFLED_SEED=%d: %d files, %v", seed, each, seen)
 			var missing []string
-			for _, want := range []string{"proved recorded", "proved witnessed", "consistent key not pinned", "cannot judge ", "failed format", "failed entries",
-				"failed signature", "failed inclusion", "failed witnesses", "failed origin", "failed legality", "failed deck", "failed openings", "failed tape", "failed order"} {
+			for _, want := range []string{"proved recorded", "proved witnessed", "consistent key not pinned",
+				"cannot judge ", "failed format", "failed entries",
+				"failed signature", "failed inclusion", "failed witnesses", "failed origin", "failed legality",
+				"failed deck", "failed openings", "failed tape", "failed order"} {
 				if seen[want] == 0 {
 					missing = append(missing, want)
 				}
@@ -63,11 +66,13 @@ func TestPoliciesInBoth(t *testing.T) {
 		v, diff := js.differ(file, Trust{Policy: policy})
 		seen[v.Verdict+" "+v.Failed+string(v.Level)]++
 		if diff != "" {
-			t.Fatalf("SHUFFLED_SEED=%d, policy %d (-Go +JavaScript):\n%s\nGo: %s %+v\n%.3000q", seed, i, diff, v.Unknown, v.Steps, policy)
+			t.Fatalf("SHUFFLED_SEED=%d, policy %d (-Go +JavaScript):\n%s\nGo: %s %+v\n%.3000q", seed, i, diff,
+				v.Unknown, v.Steps, policy)
 		}
 	}
 	t.Logf("SHUFFLED_SEED=%d: %v", seed, seen)
-	for _, want := range []string{"proved recorded", "proved witnessed", "consistent key not pinned", "cannot judge ", "failed signature", "failed witnesses"} {
+	for _, want := range []string{"proved recorded", "proved witnessed", "consistent key not pinned", "cannot judge ",
+		"failed signature", "failed witnesses"} {
 		if seen[want] == 0 {
 			t.Errorf("no policy makes it %s", want)
 		}

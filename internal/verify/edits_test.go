@@ -57,7 +57,8 @@ func TestEditsProveOnlyTruth(t *testing.T) {
 		rapid.Check(t, check)
 	}
 	if held == 0 || witnessed == 0 || caught == 0 {
-		t.Errorf("%d files held, %d of them witnessed, and %d did not: the edits are too strong or too weak", held+witnessed, witnessed, caught)
+		t.Errorf("%d files held, %d of them witnessed, and %d did not: the edits are too strong or too weak",
+			held+witnessed, witnessed, caught)
 	}
 }
 
@@ -108,7 +109,8 @@ func edit(t *rapid.T, f *audit.Transcript, honest []*audit.Transcript, receipts 
 			func() { f.Cards[i].Salt = f.Cards[j].Salt },
 			func() { f.Cards[i].Proof = f.Cards[j].Proof },
 			func() {
-				f.Cards[i].Proof = append(slices.Clone(f.Cards[i].Proof), base64.StdEncoding.EncodeToString(make([]byte, 32)))
+				f.Cards[i].Proof = append(slices.Clone(f.Cards[i].Proof),
+					base64.StdEncoding.EncodeToString(make([]byte, 32)))
 			},
 			func() { f.Cards = slices.Insert(f.Cards, i, f.Cards[j]) },
 		)

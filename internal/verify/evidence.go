@@ -135,7 +135,8 @@ func (e *evidence) inclusion() (string, error) {
 			return "", fmt.Errorf("the early checkpoint: %w", err)
 		}
 		if e.early.head.Size == e.head.Size && e.early.head.Root != e.head.Root {
-			return "", fmt.Errorf("two signed checkpoints of %d entries have different roots: the ledger was forked", e.head.Size)
+			return "", fmt.Errorf("two signed checkpoints of %d entries have different roots: the ledger was forked",
+				e.head.Size)
 		}
 	}
 	for _, h := range e.keys {

@@ -31,7 +31,8 @@ func otherForms(b *badAdder) {
 	raw("crlf-in-receipts", "with CRLF inside the receipts", strings.ReplaceAll(file, `\n`, `\r\n`))
 	raw("invalid-utf-8", "a byte that is no UTF-8", strings.Replace(file, "Éclair", "\xc9clair", 1))
 	form("space", "a space after a colon", `"id":4`, `"id": 4`)
-	form("member-order", "members in another order", `{"format":"shuffled/v1/transcript","id":4,`, `{"id":4,"format":"shuffled/v1/transcript",`)
+	form("member-order", "members in another order", `{"format":"shuffled/v1/transcript","id":4,`,
+		`{"id":4,"format":"shuffled/v1/transcript",`)
 	form("duplicate-member", "a member twice", `"id":4,`, `"id":4,"id":4,`)
 	form("duplicate-in-card", "a member of a card twice", `"place":0,`, `"place":0,"place":0,`)
 	form("unknown-member", "a member that no version lists", `"id":4,`, `"id":4,"note":"",`)
@@ -135,15 +136,19 @@ func otherReceiptForms(b *badAdder) {
 		r.Entry[9] ^= 1
 	})
 	edited(stepInclusion, "index-changed", "another index", func(r *audit.Receipt) { r.Index++ })
-	edited(stepInclusion, "index-beyond-size", "an index beyond the checkpoint", func(r *audit.Receipt) { r.Index = 1000 })
+	edited(stepInclusion, "index-beyond-size", "an index beyond the checkpoint",
+		func(r *audit.Receipt) { r.Index = 1000 })
 	edited(stepInclusion, "proof-changed", "one bit of the proof", func(r *audit.Receipt) { r.Proof[0][31] ^= 1 })
-	edited(stepInclusion, "proof-of-neighbour", "another entry's proof", func(r *audit.Receipt) { r.Proof = g.h.receipt(i ^ 1).Proof })
-	edited(stepEntries, "entry-malformed", "a byte after the entry", func(r *audit.Receipt) { r.Entry = append(r.Entry, 0) })
+	edited(stepInclusion, "proof-of-neighbour", "another entry's proof",
+		func(r *audit.Receipt) { r.Proof = g.h.receipt(i ^ 1).Proof })
+	edited(stepEntries, "entry-malformed", "a byte after the entry",
+		func(r *audit.Receipt) { r.Entry = append(r.Entry, 0) })
 	edited(unjudged, "entry-unknown", "a type of entry that this version does not know", func(r *audit.Receipt) {
 		r.Entry = []byte{1, 15}
 	})
 
-	capital := openAs(b.T, newKey(b.T, "example.com/Main", "capital"), func(g *audit.Genesis) { g.Origin = "example.com/main" })
+	capital := openAs(b.T, newKey(b.T, "example.com/Main", "capital"),
+		func(g *audit.Genesis) { g.Origin = "example.com/main" })
 	b.file(stepFormat, "receipt-origin-grammar", "a checkpoint whose origin no ledger can have, under its own key",
 		[]byte(capital.receipt(1).Text()), func(v *vector) { v.Trust = vectorTrust{VKey: capital.key.vkey} })
 	foreign := open(b.T, func(g *audit.Genesis) { g.Origin = "example.com/other" })

@@ -62,7 +62,8 @@ func shuffles(t testing.TB, add adder) {
 	add("end-at-drawn", "end_at drawn from the tape", g.file(""))
 
 	h = open(t)
-	g = h.commitTo(h.cards(sixCards), sixCards).deal(seat("seat-1", 1)).deal(audit.Run{Count: 5, Purpose: audit.PurposeOrder})
+	g = h.commitTo(h.cards(sixCards), sixCards).deal(seat("seat-1", 1)).deal(audit.Run{Count: 5,
+		Purpose: audit.PurposeOrder})
 	add("handed-over", "the whole rest was handed over as an order", g.file(""))
 	g.close(audit.OutcomeCompleted, 0)
 	add("handed-over-closed", "the whole rest was handed over as an order, and the shuffle closed", g.file(""))
@@ -159,7 +160,8 @@ func lists(t testing.TB, add adder) {
 func mixedDraws(t testing.TB) *game {
 	h := open(t)
 	ctx := h.draws(6, 37, 1000)
-	ctx.Plan = []audit.Planned{{Source: audit.SourceSlot, Slot: audit.SlotHash(h.key.name, ctx.Table, hash32("slot 1"))}}
+	ctx.Plan = []audit.Planned{{Source: audit.SourceSlot,
+		Slot: audit.SlotHash(h.key.name, ctx.Table, hash32("slot 1"))}}
 	return h.commitTo(ctx, nil).mix(mixValues()[0])
 }
 
@@ -179,7 +181,8 @@ func endings(t testing.TB, add adder) {
 
 	g = dealt()
 	g.h.now = g.commit.CloseBy - 1000 // so the close comes exactly at close-by
-	add("expired", "closed by the daemon, at the very millisecond of close-by", g.close(audit.OutcomeExpired, 0).file(""))
+	add("expired", "closed by the daemon, at the very millisecond of close-by",
+		g.close(audit.OutcomeExpired, 0).file(""))
 
 	g = dealt()
 	g.dealAs(&audit.Deal{Shuffle: g.id, First: 2, Final: true, Runs: []audit.Run{board(1)}})
@@ -224,25 +227,29 @@ func trusts(t testing.TB, add adder) {
 	plain := g.file("")
 	add("nothing-pinned", "nothing is trusted: the file agrees with itself", plain,
 		func(v *vector) { v.Trust = vectorTrust{} }, consistent)
-	add("policy-without-witnesses", "a policy with the ledger's key", plain, trusted1("log "+h.key.vkey+"\nquorum none\n"))
+	add("policy-without-witnesses", "a policy with the ledger's key", plain,
+		trusted1("log "+h.key.vkey+"\nquorum none\n"))
 	add("policy-without-log", "a policy that pins no ledger", plain, trusted1("quorum none\n"), consistent)
 	other := newKey(t, "example.com/other", "other key")
 	add("policy-two-logs", "any of the logs may match", plain,
 		trusted1("# two\nlog "+other.vkey+"\n\tlog "+h.key.vkey+" https://example.com/log\n\nquorum none"))
 
-	w1, w2, w3 := newKey(t, "witness.example/1", "w1"), newKey(t, "witness.example/2", "w2"), newKey(t, "witness.example/3", "w3")
+	w1, w2, w3 := newKey(t, "witness.example/1", "w1"), newKey(t, "witness.example/2", "w2"),
+		newKey(t, "witness.example/3", "w3")
 	v1, _ := w1.witnessKey()
 	v2, _ := w2.witnessKey()
 	v3, _ := w3.witnessKey()
 	policy := func(rule string) string {
-		return fmt.Sprintf("log %s\nwitness a %s\nwitness b %s https://b.example/\nwitness c %s\n%s", h.key.vkey, v1, v2, v3, rule)
+		return fmt.Sprintf("log %s\nwitness a %s\nwitness b %s https://b.example/\nwitness c %s\n%s", h.key.vkey, v1,
+			v2, v3, rule)
 	}
 	h.witnesses = []keyPair{w1, w3}
 	cosigned := g.file("")
 	add("cosigned-key-only", "cosignatures that nobody asks for", cosigned)
 	add("cosigned-2-of-3", "a quorum of witnesses", cosigned, trusted1(policy("group g 2 a b c\nquorum g\n")))
 	add("cosigned-one", "one witness as the quorum", cosigned, trusted1(policy("quorum c\n")))
-	add("cosigned-groups", "groups of groups", cosigned, trusted1(policy("group x any a b\ngroup y all x c\nquorum y\n")))
+	add("cosigned-groups", "groups of groups", cosigned,
+		trusted1(policy("group x any a b\ngroup y all x c\nquorum y\n")))
 }
 
 // receiptsOf adds a receipt of every type of entry.
@@ -259,12 +266,15 @@ func receiptsOf(t testing.TB, add adder) {
 	h = open(t)
 	h.now = audit.MaxInteger - 1000
 	late := h.add(&audit.Event{Kind: audit.EventTableOpen, Name: "table-1"})
-	add("receipt-beyond-9999", "the last time there is, which the verdict cannot write and leaves out", []byte(h.receipt(late).Text()))
+	add("receipt-beyond-9999", "the last time there is, which the verdict cannot write and leaves out",
+		[]byte(h.receipt(late).Text()))
 	h = g.h
 	nothing := func(v *vector) {
 		v.Trust = vectorTrust{}
 		v.Want = want{Verdict: Consistent, Level: LevelKeyNotPinned}
 	}
-	add("receipt-genesis-nothing-pinned", "a genesis brings a key, which nothing vouches for", []byte(h.receipt(0).Text()), nothing)
-	add("receipt-deal-nothing-pinned", "no key at all: the signature is not checked", []byte(h.receipt(g.indexes[2]).Text()), nothing)
+	add("receipt-genesis-nothing-pinned", "a genesis brings a key, which nothing vouches for",
+		[]byte(h.receipt(0).Text()), nothing)
+	add("receipt-deal-nothing-pinned", "no key at all: the signature is not checked",
+		[]byte(h.receipt(g.indexes[2]).Text()), nothing)
 }

@@ -100,7 +100,8 @@ func (h *handover) included(e *evidence) error {
 	}
 	if h.head.Size == e.head.Size && h.head.Root != e.head.Root ||
 		e.early != nil && h.head.Size == e.early.head.Size && h.head.Root != e.early.head.Root {
-		return fmt.Errorf("two signed checkpoints of %d entries have different roots: the ledger was forked", h.head.Size)
+		return fmt.Errorf("two signed checkpoints of %d entries have different roots: the ledger was forked",
+			h.head.Size)
 	}
 	return nil
 }

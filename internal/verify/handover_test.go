@@ -61,15 +61,18 @@ func handedFiles(t testing.TB, add adder) {
 	g := handedGame(t)
 	file := g.file("")
 	add("rotated-first-key", "the genesis's key is pinned, and handed on twice", file)
-	add("rotated-second-key", "the second key is pinned", file, pinned(newKey(t, g.h.key.name, "second ledger key").vkey))
+	add("rotated-second-key", "the second key is pinned", file,
+		pinned(newKey(t, g.h.key.name, "second ledger key").vkey))
 	add("rotated-newest-key", "the newest key is pinned", file, pinned(g.h.key.vkey))
-	add("rotated-nothing-pinned", "nothing is pinned: the key of the genesis, and those that it handed on to", file, consistent)
+	add("rotated-nothing-pinned", "nothing is pinned: the key of the genesis, and those that it handed on to", file,
+		consistent)
 	add("rotated-recipient", "one recipient's file", g.file("seat-1"))
 
 	w := newTrio(t)
 	early := witnessedGame(t, w)
 	early.h.rotate("second ledger key")
-	add("rotated-witnessed", "witnesses saw the commit under the key of before", early.played().file(""), w.want2of3(), proves(LevelWitnessed, "a", "c"))
+	add("rotated-witnessed", "witnesses saw the commit under the key of before", early.played().file(""), w.want2of3(),
+		proves(LevelWitnessed, "a", "c"))
 }
 
 func wrongHandovers(b *badAdder) {
@@ -100,8 +103,10 @@ func wrongHandovers(b *badAdder) {
 	b.text(stepFormat, "rotated-string", "a text in place of the list", whole, member, `,"keys":"x"`)
 	b.text(stepFormat, "rotated-no-receipt", "an element that is no receipt", whole, member, `,"keys":["x"]`)
 	b.text(stepFormat, "rotated-twice", "the member twice", whole, member, member+member)
-	b.text(stepFormat, "rotated-after-cards", "members in another order", whole, whole[strings.Index(whole, member):], whole[strings.Index(whole, `,"cards":`):len(whole)-1]+member+"}")
-	b.text(unjudged, "rotated-receipt-version", "a receipt of a later version", whole, `"keys":["c2sp.org/tlog-proof@v1`, `"keys":["c2sp.org/tlog-proof@v2`)
+	b.text(stepFormat, "rotated-after-cards", "members in another order", whole, whole[strings.Index(whole, member):],
+		whole[strings.Index(whole, `,"cards":`):len(whole)-1]+member+"}")
+	b.text(unjudged, "rotated-receipt-version", "a receipt of a later version", whole,
+		`"keys":["c2sp.org/tlog-proof@v1`, `"keys":["c2sp.org/tlog-proof@v2`)
 	one(stepFormat, "other-origin", "the checkpoint of another ledger", func(r *audit.Receipt) {
 		other := newKey(b.T, "example.com/other", "other key")
 		r.Checkpoint = signedBy(b.T, strings.Replace(checkpointOf(b.T, r), g.h.key.name, other.name, 1), other)
@@ -115,15 +120,19 @@ func wrongHandovers(b *badAdder) {
 	addedTo := added.commitTo(added.cards(sixCards), sixCards)
 	index := added.add(&audit.Key{Subject: audit.SubjectAuditor, Public: point("another auditor")})
 	added.handed = []string{added.receipt(index).Text()}
-	b.file(stepEntries, "rotated-not-a-signing-key", "the entry of an auditor key, the last of its checkpoint", addedTo.file(""))
+	b.file(stepEntries, "rotated-not-a-signing-key", "the entry of an auditor key, the last of its checkpoint",
+		addedTo.file(""))
 	keys(stepEntries, "not-a-key", "the entry of an instance_start", func(all []string) []string {
 		return append([]string{g.h.receipt(1).Text()}, all...)
 	})
 	keys(stepEntries, "descending", "in another order", func(all []string) []string { return []string{all[1], all[0]} })
-	keys(stepEntries, "one-twice", "the same entry twice", func(all []string) []string { return []string{all[0], all[0]} })
-	one(stepEntries, "larger-checkpoint", "under a checkpoint with entries behind it", func(r *audit.Receipt) { *r = g.h.receipt(r.Index) })
+	keys(stepEntries, "one-twice", "the same entry twice",
+		func(all []string) []string { return []string{all[0], all[0]} })
+	one(stepEntries, "larger-checkpoint", "under a checkpoint with entries behind it",
+		func(r *audit.Receipt) { *r = g.h.receipt(r.Index) })
 	one(unjudged, "unknown-key-type", "a key of a later type", func(r *audit.Receipt) {
-		r.Entry = []byte(strings.Replace(string(r.Entry), string(second.public()), string(append([]byte{9}, second.public()[1:]...)), 1))
+		r.Entry = []byte(strings.Replace(string(r.Entry), string(second.public()),
+			string(append([]byte{9}, second.public()[1:]...)), 1))
 	})
 	short := handedGame(b.T)
 	early := short.transcript("")
@@ -133,9 +142,12 @@ func wrongHandovers(b *badAdder) {
 
 	// signature
 	thief := newKey(b.T, g.h.key.name, "thief")
-	keys(stepSignature, "left-out", "no keys: the pinned one does not sign any more", func([]string) []string { return nil })
-	keys(stepSignature, "last-left-out", "the last hand-over is missing", func(all []string) []string { return all[:1] })
-	keys(stepSignature, "first-left-out", "the chain does not begin at the genesis's key", func(all []string) []string { return all[1:] })
+	keys(stepSignature, "left-out", "no keys: the pinned one does not sign any more",
+		func([]string) []string { return nil })
+	keys(stepSignature, "last-left-out", "the last hand-over is missing",
+		func(all []string) []string { return all[:1] })
+	keys(stepSignature, "first-left-out", "the chain does not begin at the genesis's key",
+		func(all []string) []string { return all[1:] })
 	for _, c := range []struct {
 		name, about string
 		by          []keyPair
@@ -144,7 +156,8 @@ func wrongHandovers(b *badAdder) {
 		{"new-only", "the old key did not sign", []keyPair{second}},
 		{"thief-signs", "a stranger's key in place of the old one", []keyPair{thief, second}},
 	} {
-		one(stepSignature, c.name, c.about, func(r *audit.Receipt) { r.Checkpoint = signedBy(b.T, checkpointOf(b.T, r), c.by...) })
+		one(stepSignature, c.name, c.about,
+			func(r *audit.Receipt) { r.Checkpoint = signedBy(b.T, checkpointOf(b.T, r), c.by...) })
 	}
 	one(stepSignature, "other-key", "the entry names another key than the one that signed", func(r *audit.Receipt) {
 		r.Entry = []byte(strings.Replace(string(r.Entry), string(second.public()), string(thief.public()), 1))
@@ -156,14 +169,18 @@ func wrongHandovers(b *badAdder) {
 	stolen := open(b.T).cheating() // the first key is in other hands, after it was replaced
 	forged := stolen.commitTo(stolen.cards(sixCards), sixCards)
 	stolen.rotate("thief")
-	b.file(stepSignature, "rotated-to-a-thief", "the thief of a key that was replaced hands on to one of theirs, and the newest key is pinned",
+	b.file(stepSignature, "rotated-to-a-thief",
+		"the thief of a key that was replaced hands on to one of theirs, and the newest key is pinned",
 		forged.played().file(""), pinned(g.h.key.vkey))
 	before := plain(b.T)
-	b.file(stepSignature, "rotated-backwards", "signed with the key of before, which the pinned newest one does not vouch for", before.file(""), pinned(second.vkey))
+	b.file(stepSignature, "rotated-backwards",
+		"signed with the key of before, which the pinned newest one does not vouch for", before.file(""),
+		pinned(second.vkey))
 	w := newTrio(b.T)
 	seen := witnessedGame(b.T, w)
 	seen.h.rotate("second ledger key")
-	b.file(stepSignature, "rotated-witnessed-backwards", "what witnesses saw is signed with the key of before, and only the newest is pinned",
+	b.file(stepSignature, "rotated-witnessed-backwards",
+		"what witnesses saw is signed with the key of before, and only the newest is pinned",
 		seen.played().file(""), pinned(second.vkey))
 
 	// inclusion

@@ -84,7 +84,8 @@ const witnessTime = start/1000 + 5
 func (k keyPair) cosign(text string) string { return k.cosignAt(text, witnessTime) }
 
 func (k keyPair) cosignAt(text string, seconds uint64) string {
-	return k.cosignLine(seconds, ed25519.Sign(k.private, fmt.Appendf(nil, "cosignature/v1\ntime %d\n%s", seconds, text)))
+	return k.cosignLine(seconds, ed25519.Sign(k.private,
+		fmt.Appendf(nil, "cosignature/v1\ntime %d\n%s", seconds, text)))
 }
 
 func (k keyPair) cosignLine(seconds uint64, sig []byte) string {
@@ -117,9 +118,11 @@ func honest(key keyPair) *audit.Genesis {
 		AuditorKeys: [][]byte{point("auditor key")},
 		Deals:       audit.DealsSigned, MixModes: 7, Disclosure: audit.DisclosurePublic,
 		DefaultCloseBy: 3600, MaxCloseBy: 86400, Access: audit.AccessPublic,
-		Administrators: []audit.Administrator{{Name: "alice", Key: adminKey("alice").public()}, {Name: "bob", Key: adminKey("bob").public()}},
-		TwoPersons:     []audit.Act{audit.ActAdministrator, audit.ActAdminCredential, audit.ActTakeover, audit.ActTwoPersons},
-		Delay:          86400,
+		Administrators: []audit.Administrator{{Name: "alice", Key: adminKey("alice").public()},
+			{Name: "bob", Key: adminKey("bob").public()}},
+		TwoPersons: []audit.Act{audit.ActAdministrator, audit.ActAdminCredential, audit.ActTakeover,
+			audit.ActTwoPersons},
+		Delay: 86400,
 	}
 }
 
@@ -137,13 +140,15 @@ func open(t testing.TB, change ...func(*audit.Genesis)) *house {
 
 func openAs(t testing.TB, key keyPair, change ...func(*audit.Genesis)) *house {
 	t.Helper()
-	h := &house{t: t, key: key, state: audit.NewState(), now: start, dealer: service("dealer"), hired: map[audit.Actor]bool{}}
+	h := &house{t: t, key: key, state: audit.NewState(), now: start, dealer: service("dealer"),
+		hired: map[audit.Actor]bool{}}
 	g := honest(h.key)
 	for _, f := range change {
 		f(g)
 	}
 	h.add(g)
-	h.instance = h.add(&audit.Event{Kind: audit.EventInstanceStart, Build: hash32("build"), Config: hash32("config"), Name: "1.0.0"})
+	h.instance = h.add(&audit.Event{Kind: audit.EventInstanceStart, Build: hash32("build"), Config: hash32("config"),
+		Name: "1.0.0"})
 	if len(g.AuditorKeys) > 0 {
 		h.add(&audit.Key{Subject: audit.SubjectDisclosure, Public: point("disclosure key"),
 			Wraps: []audit.Wrap{{Auditor: audit.KeyID(g.AuditorKeys[0]), Sealed: seeded("wrap", 113)}}})
@@ -168,7 +173,8 @@ func (h *house) hire(who audit.Actor) {
 		return
 	}
 	h.hired[who] = true
-	c := &audit.Credential{Kind: audit.CredentialCreated, ID: who.Credential, Form: audit.FormToken, Role: audit.RoleDealer, Identity: who.Identity}
+	c := &audit.Credential{Kind: audit.CredentialCreated, ID: who.Credential, Form: audit.FormToken,
+		Role: audit.RoleDealer, Identity: who.Identity}
 	if who == admin {
 		c.Role = audit.RoleAdmin
 	}
@@ -183,7 +189,8 @@ func (h *house) hire(who audit.Actor) {
 // approve writes the act by which both administrators approve what who adds next.
 func (h *house) approve(act audit.Act, who audit.Actor, body audit.Body) {
 	h.t.Helper()
-	a := &audit.ActEntry{Act: act, Digest: audit.Approved(who.Identity, body), Previous: h.act, Expires: h.now + 3600_000}
+	a := &audit.ActEntry{Act: act, Digest: audit.Approved(who.Identity, body), Previous: h.act, Expires: h.now +
+		3600_000}
 	signed := a.Signed(sha256.Sum256(h.entries[0]))
 	for _, name := range []string{"alice", "bob"} {
 		s := audit.ActSignature{Administrator: name}
@@ -321,7 +328,8 @@ func (h *house) commitTo(ctx *audit.Context, deck []string, change ...func(*audi
 	g.id = uint64(len(h.entries))
 	serial, previous := h.next(ctx.Table)
 	c := &audit.Commit{Context: ctx, Serial: serial, Previous: previous, CloseBy: h.now + 1000 + 3600_000,
-		GameRef: "hand-1", KeyTag: hash32(fmt.Sprintf("key %d", g.id)), Request: hash32("request"), Instance: h.instance}
+		GameRef: "hand-1", KeyTag: hash32(fmt.Sprintf("key %d", g.id)), Request: hash32("request"),
+		Instance: h.instance}
 	g.lay(c)
 	for _, f := range change {
 		f(c, g)

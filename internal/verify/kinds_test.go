@@ -39,9 +39,11 @@ func victims(t testing.TB) []victim {
 	of := func(name string, g *game, trust Trust) victim {
 		return victim{t: t, name: name, g: g, file: string(g.file("")), trust: trust}
 	}
-	all := []victim{of("whole", whole, key), of("mixed", mixed, key), of("draws", draws, key), of("witnessed", seen, policy)}
+	all := []victim{of("whole", whole, key), of("mixed", mixed, key), of("draws", draws, key),
+		of("witnessed", seen, policy)}
 	for _, i := range append([]uint64{0, 1, 2}, mixed.indexes...) {
-		all = append(all, victim{t: t, name: fmt.Sprintf("receipt %d", i), g: mixed, index: i, receipt: true, file: mixed.h.receipt(i).Text(), trust: key})
+		all = append(all, victim{t: t, name: fmt.Sprintf("receipt %d", i), g: mixed, index: i, receipt: true,
+			file: mixed.h.receipt(i).Text(), trust: key})
 	}
 	all[0].sample, all[len(all)-1].sample = true, true
 	for _, v := range all {
@@ -218,17 +220,20 @@ const million = 1_000_000
 // kinds are all the kinds of damage to transcripts and receipts. Those to whole
 // bundles are internal/inspect's.
 func kinds() []kind {
-	return slices.Concat(damagedBytes, otherSpellings, wrongNumbers, tooMuch, exchanged, editedFields(), forgedCards, forgedLedgers, wrongTrusts, fromLater)
+	return slices.Concat(damagedBytes, otherSpellings, wrongNumbers, tooMuch, exchanged, editedFields(), forgedCards,
+		forgedLedgers, wrongTrusts, fromLater)
 }
 
 var damagedBytes = []kind{
 	{"empty", "nothing at all", stepFormat, func(victim) []byte { return []byte{} }, nil},
 	{"half", "cut in the middle", stepFormat, func(v victim) []byte { return []byte(v.file[:len(v.file)/2]) }, nil},
-	{"byte-less", "the last byte is missing", stepFormat, func(v victim) []byte { return []byte(v.file[:len(v.file)-1]) }, nil},
+	{"byte-less", "the last byte is missing", stepFormat,
+		func(v victim) []byte { return []byte(v.file[:len(v.file)-1]) }, nil},
 	{"byte-more", "a newline more", stepFormat, func(v victim) []byte { return []byte(v.file + "\n") }, nil},
 	{"nul", "a NUL at the end", stepFormat, func(v victim) []byte { return []byte(v.file + "\x00") }, nil},
 	{"twice", "the file twice", stepFormat, func(v victim) []byte { return []byte(v.file + v.file) }, nil},
-	{"byte-order-mark", "a byte order mark", stepFormat, func(v victim) []byte { return []byte("\ufeff" + v.file) }, nil},
+	{"byte-order-mark", "a byte order mark", stepFormat, func(v victim) []byte { return []byte("\ufeff" + v.file) },
+		nil},
 	{"leading-space", "a space in front", stepFormat, func(v victim) []byte { return []byte(" " + v.file) }, nil},
 	{"utf-16", "in UTF-16", stepFormat, func(v victim) []byte {
 		var b []byte
@@ -237,13 +242,18 @@ var damagedBytes = []kind{
 		}
 		return b
 	}, nil},
-	{"latin-1", "in Latin-1, where the dash of a signature has no byte", stepFormat, func(v victim) []byte { return []byte(strings.ReplaceAll(v.file, "—", "\x97")) }, nil},
+	{"latin-1", "in Latin-1, where the dash of a signature has no byte", stepFormat,
+		func(v victim) []byte { return []byte(strings.ReplaceAll(v.file, "—", "\x97")) }, nil},
 	{"no-utf-8", "an overlong dash", stepFormat, func(v victim) []byte { return v.with("—", "\xf0\x82\x80\x94") }, nil},
-	{"surrogate", "a surrogate in UTF-8", stepFormat, func(v victim) []byte { return v.with("—", "\xed\xa0\x80") }, nil},
-	{"hyphen", "a hyphen for the dash of a signature", stepFormat, func(v victim) []byte { return []byte(strings.ReplaceAll(v.file, "—", "-")) }, nil},
-	{"upper-case", "all in capitals", stepFormat, func(v victim) []byte { return []byte(strings.ToUpper(v.file)) }, nil},
+	{"surrogate", "a surrogate in UTF-8", stepFormat, func(v victim) []byte { return v.with("—", "\xed\xa0\x80") },
+		nil},
+	{"hyphen", "a hyphen for the dash of a signature", stepFormat,
+		func(v victim) []byte { return []byte(strings.ReplaceAll(v.file, "—", "-")) }, nil},
+	{"upper-case", "all in capitals", stepFormat, func(v victim) []byte { return []byte(strings.ToUpper(v.file)) },
+		nil},
 	{"gzip", "compressed", stepFormat, func(v victim) []byte { return compressed(v.t, []byte(v.file)) }, nil},
-	{"html", "a page that shows it", stepFormat, func(v victim) []byte { return []byte("<!doctype html><pre>" + v.file) }, nil},
+	{"html", "a page that shows it", stepFormat,
+		func(v victim) []byte { return []byte("<!doctype html><pre>" + v.file) }, nil},
 }
 
 var otherSpellings = []kind{
@@ -254,43 +264,64 @@ var otherSpellings = []kind{
 		return []byte(strings.ReplaceAll(v.file, `\n`, `\r\n`))
 	}, nil},
 	{"cr-in-line", "a carriage return at one end of line", stepFormat, func(v victim) []byte {
-		return v.with(map[bool]string{true: "@v1\n", false: `@v1\n`}[v.receipt], map[bool]string{true: "@v1\r\n", false: `@v1\r\n`}[v.receipt])
+		return v.with(map[bool]string{true: "@v1\n", false: `@v1\n`}[v.receipt],
+			map[bool]string{true: "@v1\r\n", false: `@v1\r\n`}[v.receipt])
 	}, nil},
-	{"indented", "the JSON indented", stepFormat, func(v victim) []byte { return v.with(`,"receipts":`, ",\n \"receipts\": ") }, nil},
-	{"duplicate-id", "the id twice, the true one last", stepFormat, func(v victim) []byte { return v.with(`"id":`, `"id":9,"id":`) }, nil},
-	{"duplicate-receipts", "an empty list of receipts behind the true one", stepFormat, func(v victim) []byte { return v.with(`,"cards":`, `,"receipts":[],"cards":`) }, nil},
-	{"duplicate-cards", "the cards twice", stepFormat, func(v victim) []byte { return v.with(`,"cards":`, `,"cards":[],"cards":`) }, nil},
-	{"duplicate-value", "a card's value twice", stepFormat, func(v victim) []byte { return v.with(`"value":`, `"value":0,"value":`) }, nil},
-	{"duplicate-escaped", "a member twice, once escaped", stepFormat, func(v victim) []byte { return v.with(`"id":`, `"\u0069d":9,"id":`) }, nil},
-	{"prototype", "a member that JavaScript knows", stepFormat, func(v victim) []byte { return v.with(`"id":`, `"__proto__":{},"id":`) }, nil},
-	{"unknown-member", "a member of no version", stepFormat, func(v victim) []byte { return v.with(`"id":`, `"note":"paid","id":`) }, nil},
-	{"members-exchanged", "two members in the other order", stepFormat, func(v victim) []byte { return v.with(`"place":0,"position":`, `"position":0,"place":`) }, nil},
-	{"escaped-slash", "a slash escaped", stepFormat, func(v victim) []byte { return v.with(`"shuffled/v1/transcript"`, `"shuffled\/v1/transcript"`) }, nil},
-	{"escaped-letter", "a letter escaped", stepFormat, func(v victim) []byte { return v.with(`"c2sp`, `"\u00632sp`) }, nil},
-	{"null-witnessed", "a member that is null", stepFormat, func(v victim) []byte { return v.with(`,"cards":`, `,"witnessed":null,"cards":`) }, nil},
+	{"indented", "the JSON indented", stepFormat,
+		func(v victim) []byte { return v.with(`,"receipts":`, ",\n \"receipts\": ") }, nil},
+	{"duplicate-id", "the id twice, the true one last", stepFormat,
+		func(v victim) []byte { return v.with(`"id":`, `"id":9,"id":`) }, nil},
+	{"duplicate-receipts", "an empty list of receipts behind the true one", stepFormat,
+		func(v victim) []byte { return v.with(`,"cards":`, `,"receipts":[],"cards":`) }, nil},
+	{"duplicate-cards", "the cards twice", stepFormat,
+		func(v victim) []byte { return v.with(`,"cards":`, `,"cards":[],"cards":`) }, nil},
+	{"duplicate-value", "a card's value twice", stepFormat,
+		func(v victim) []byte { return v.with(`"value":`, `"value":0,"value":`) }, nil},
+	{"duplicate-escaped", "a member twice, once escaped", stepFormat,
+		func(v victim) []byte { return v.with(`"id":`, `"\u0069d":9,"id":`) }, nil},
+	{"prototype", "a member that JavaScript knows", stepFormat,
+		func(v victim) []byte { return v.with(`"id":`, `"__proto__":{},"id":`) }, nil},
+	{"unknown-member", "a member of no version", stepFormat,
+		func(v victim) []byte { return v.with(`"id":`, `"note":"paid","id":`) }, nil},
+	{"members-exchanged", "two members in the other order", stepFormat,
+		func(v victim) []byte { return v.with(`"place":0,"position":`, `"position":0,"place":`) }, nil},
+	{"escaped-slash", "a slash escaped", stepFormat,
+		func(v victim) []byte { return v.with(`"shuffled/v1/transcript"`, `"shuffled\/v1/transcript"`) }, nil},
+	{"escaped-letter", "a letter escaped", stepFormat, func(v victim) []byte { return v.with(`"c2sp`, `"\u00632sp`) },
+		nil},
+	{"null-witnessed", "a member that is null", stepFormat,
+		func(v victim) []byte { return v.with(`,"cards":`, `,"witnessed":null,"cards":`) }, nil},
 	{"empty-witnessed", "an empty text of what the witnesses saw", stepFormat, func(v victim) []byte {
 		if strings.Contains(v.file, "witnessed") {
 			return nil
 		}
 		return v.with(`,"cards":`, `,"witnessed":"","cards":`)
 	}, nil},
-	{"base64-unpadded", "a hash without padding", stepFormat, func(v victim) []byte { s, _ := v.firstHash(); return v.with(s, strings.TrimRight(s, "=")) }, nil},
+	{"base64-unpadded", "a hash without padding", stepFormat,
+		func(v victim) []byte { s, _ := v.firstHash(); return v.with(s, strings.TrimRight(s, "=")) }, nil},
 	{"base64-url", "the alphabet for URLs", stepFormat, func(v victim) []byte {
 		s, _ := v.firstHash()
 		return v.with(s, strings.Repeat("-_", 21)+"A=")
 	}, nil},
-	{"base64-stray-bits", "stray bits in a hash", stepFormat, func(v victim) []byte { s, h := v.firstHash(); return v.with(s, spareBits(h)) }, nil},
-	{"base64-space", "a space in a hash", stepFormat, func(v victim) []byte { s, _ := v.firstHash(); return v.with(s, s[:20]+" "+s[20:]) }, nil},
-	{"base64-padding-twice", "padding in the middle", stepFormat, func(v victim) []byte { s, _ := v.firstHash(); return v.with(s, s[:19]+"="+s[20:]) }, nil},
-	{"base64-hex", "a hash in hexadecimal", stepFormat, func(v victim) []byte { s, h := v.firstHash(); return v.with(s, hex.EncodeToString(h)) }, nil},
+	{"base64-stray-bits", "stray bits in a hash", stepFormat,
+		func(v victim) []byte { s, h := v.firstHash(); return v.with(s, spareBits(h)) }, nil},
+	{"base64-space", "a space in a hash", stepFormat,
+		func(v victim) []byte { s, _ := v.firstHash(); return v.with(s, s[:20]+" "+s[20:]) }, nil},
+	{"base64-padding-twice", "padding in the middle", stepFormat,
+		func(v victim) []byte { s, _ := v.firstHash(); return v.with(s, s[:19]+"="+s[20:]) }, nil},
+	{"base64-hex", "a hash in hexadecimal", stepFormat,
+		func(v victim) []byte { s, h := v.firstHash(); return v.with(s, hex.EncodeToString(h)) }, nil},
 	{"base64-two-lines", "a hash in two lines", stepFormat, func(v victim) []byte {
 		s, _ := v.firstHash()
 		return v.with(s, s[:20]+map[bool]string{true: "\n", false: `\n`}[v.receipt]+s[20:])
 	}, nil},
-	{"extra-none", "no entry in the receipts", stepFormat, func(v victim) []byte { return v.line("extra ", "extra ") }, nil},
-	{"extra-capital", "another word for extra", stepFormat, func(v victim) []byte { return v.with("extra ", "Extra ") }, nil},
+	{"extra-none", "no entry in the receipts", stepFormat, func(v victim) []byte { return v.line("extra ", "extra ") },
+		nil},
+	{"extra-capital", "another word for extra", stepFormat, func(v victim) []byte { return v.with("extra ", "Extra ") },
+		nil},
 	{"blank-line-more", "a blank line more", stepFormat, func(v victim) []byte {
-		return v.with(map[bool]string{true: "\n\n", false: `\n\n`}[v.receipt], map[bool]string{true: "\n\n\n", false: `\n\n\n`}[v.receipt])
+		return v.with(map[bool]string{true: "\n\n", false: `\n\n`}[v.receipt],
+			map[bool]string{true: "\n\n\n", false: `\n\n\n`}[v.receipt])
 	}, nil},
 	{"extension-line", "an extension line in the checkpoint", stepFormat, func(v victim) []byte {
 		return v.rewrittenAll(func(r *audit.Receipt) {
@@ -306,26 +337,40 @@ var otherSpellings = []kind{
 }
 
 var wrongNumbers = []kind{
-	{"id-2^53", "an id beyond 2^53 − 1", stepFormat, func(v victim) []byte { return v.number(`"id":`, "9007199254740992") }, nil},
-	{"id-huge", "an id of a million digits", stepFormat, func(v victim) []byte { return v.number(`"id":`, strings.Repeat("9", million)) }, nil},
-	{"id-exponent", "an id with an exponent that is enormous", stepFormat, func(v victim) []byte { return v.number(`"id":`, "1e999999999") }, nil},
-	{"id-fraction", "an id with a fraction", stepFormat, func(v victim) []byte { return v.number(`"id":`, "3.0") }, nil},
+	{"id-2^53", "an id beyond 2^53 − 1", stepFormat,
+		func(v victim) []byte { return v.number(`"id":`, "9007199254740992") }, nil},
+	{"id-huge", "an id of a million digits", stepFormat,
+		func(v victim) []byte { return v.number(`"id":`, strings.Repeat("9", million)) }, nil},
+	{"id-exponent", "an id with an exponent that is enormous", stepFormat,
+		func(v victim) []byte { return v.number(`"id":`, "1e999999999") }, nil},
+	{"id-fraction", "an id with a fraction", stepFormat, func(v victim) []byte { return v.number(`"id":`, "3.0") },
+		nil},
 	{"id-zero", "shuffle 0, the genesis", stepFormat, func(v victim) []byte { return v.number(`"id":`, "0") }, nil},
 	{"id-negative", "a negative id", stepFormat, func(v victim) []byte { return v.number(`"id":`, "-3") }, nil},
-	{"place-4096", "a place that no deck has", stepFormat, func(v victim) []byte { return v.number(`"place":`, "4096") }, nil},
-	{"position-4096", "a position that no deck has", stepFormat, func(v victim) []byte { return v.number(`"position":`, "4096") }, nil},
-	{"value-2^32", "a value beyond 32 bits", stepFormat, func(v victim) []byte { return v.number(`"value":`, "4294967296") }, nil},
-	{"value-leading-zero", "a value with a leading zero", stepFormat, func(v victim) []byte { return v.number(`"value":`, "00") }, nil},
-	{"index-2^64", "an index beyond 64 bits", stepFormat, func(v victim) []byte { return v.line("index ", "index 18446744073709551616") }, nil},
-	{"index-huge", "an index of a million digits", stepFormat, func(v victim) []byte { return v.line("index ", "index "+strings.Repeat("1", million)) }, nil},
-	{"index-zeros", "indexes with leading zeros", stepFormat, func(v victim) []byte { return v.line("index ", "index 00") }, nil},
-	{"size-huge", "a checkpoint over more entries than there can be", stepFormat, func(v victim) []byte { return v.sized("9007199254740992") }, nil},
+	{"place-4096", "a place that no deck has", stepFormat,
+		func(v victim) []byte { return v.number(`"place":`, "4096") }, nil},
+	{"position-4096", "a position that no deck has", stepFormat,
+		func(v victim) []byte { return v.number(`"position":`, "4096") }, nil},
+	{"value-2^32", "a value beyond 32 bits", stepFormat,
+		func(v victim) []byte { return v.number(`"value":`, "4294967296") }, nil},
+	{"value-leading-zero", "a value with a leading zero", stepFormat,
+		func(v victim) []byte { return v.number(`"value":`, "00") }, nil},
+	{"index-2^64", "an index beyond 64 bits", stepFormat,
+		func(v victim) []byte { return v.line("index ", "index 18446744073709551616") }, nil},
+	{"index-huge", "an index of a million digits", stepFormat,
+		func(v victim) []byte { return v.line("index ", "index "+strings.Repeat("1", million)) }, nil},
+	{"index-zeros", "indexes with leading zeros", stepFormat,
+		func(v victim) []byte { return v.line("index ", "index 00") }, nil},
+	{"size-huge", "a checkpoint over more entries than there can be", stepFormat,
+		func(v victim) []byte { return v.sized("9007199254740992") }, nil},
 	{"size-zero", "a checkpoint over nothing", stepSignature, func(v victim) []byte { return v.sized("0") }, nil},
-	{"size-more", "a checkpoint over one entry more", stepSignature, func(v victim) []byte { return v.sized(fmt.Sprint(len(v.g.h.entries) + 1)) }, nil},
+	{"size-more", "a checkpoint over one entry more", stepSignature,
+		func(v victim) []byte { return v.sized(fmt.Sprint(len(v.g.h.entries) + 1)) }, nil},
 }
 
 var tooMuch = []kind{
-	{"33-mib", "more than 32 MiB of zeros behind the brace", stepFormat, func(v victim) []byte { return append([]byte("{"), make([]byte, 33<<20)...) }, nil},
+	{"33-mib", "more than 32 MiB of zeros behind the brace", stepFormat,
+		func(v victim) []byte { return append([]byte("{"), make([]byte, 33<<20)...) }, nil},
 	{"one-string", "32 MiB in one string", stepFormat, func(v victim) []byte {
 		return []byte(`{"format":"shuffled/v1/transcript","id":3,"recipient":"` + strings.Repeat("a", 31<<20) + `"`)
 	}, nil},
@@ -346,7 +391,10 @@ var tooMuch = []kind{
 		return v.rewritten(func(r *audit.Receipt) { r.Proof = slices.Repeat(r.Proof[:1], 63) })
 	}, nil},
 	{"entry-48001", "an entry beyond its limit", stepFormat, func(v victim) []byte {
-		return v.rewritten(func(r *audit.Receipt) { r.Entry = append(r.Entry, make([]byte, audit.MaxEntry+1-len(r.Entry))...) })
+		return v.rewritten(func(r *audit.Receipt) {
+			r.Entry = append(r.Entry,
+				make([]byte, audit.MaxEntry+1-len(r.Entry))...)
+		})
 	}, nil},
 	{"entry-20-mib", "an entry of 20 MiB", stepFormat, func(v victim) []byte {
 		return v.with("extra ", "extra "+strings.Repeat("AAAA", 5<<20))
@@ -366,10 +414,14 @@ var tooMuch = []kind{
 			}
 		})
 	}, nil},
-	{"4101-receipts", "more receipts than a shuffle can have", stepFormat, func(v victim) []byte { return v.list(`"receipts":[`, `"a"`, 4101) }, nil},
-	{"million-receipts", "a million receipts", stepFormat, func(v victim) []byte { return v.list(`"receipts":[`, `"a"`, million) }, nil},
-	{"4097-names", "more names than a deck can have", stepFormat, func(v victim) []byte { return v.list(`"deck":[`, `"a"`, 4097) }, nil},
-	{"million-names", "a million names of cards", stepFormat, func(v victim) []byte { return v.list(`"deck":[`, `"a"`, million) }, nil},
+	{"4101-receipts", "more receipts than a shuffle can have", stepFormat,
+		func(v victim) []byte { return v.list(`"receipts":[`, `"a"`, 4101) }, nil},
+	{"million-receipts", "a million receipts", stepFormat,
+		func(v victim) []byte { return v.list(`"receipts":[`, `"a"`, million) }, nil},
+	{"4097-names", "more names than a deck can have", stepFormat,
+		func(v victim) []byte { return v.list(`"deck":[`, `"a"`, 4097) }, nil},
+	{"million-names", "a million names of cards", stepFormat,
+		func(v victim) []byte { return v.list(`"deck":[`, `"a"`, million) }, nil},
 	{"4097-cards", "more cards than a shuffle can have", stepFormat, func(v victim) []byte {
 		if v.receipt {
 			return nil
@@ -381,9 +433,12 @@ var tooMuch = []kind{
 	{"13-hashes", "one hash more than an opening may have", stepFormat, func(v victim) []byte {
 		return v.open(func(c *audit.Card, _ []audit.Card) { c.Proof = slices.Repeat([]string{c.Salt}, 13) })
 	}, nil},
-	{"million-hashes", "a million hashes in an opening", stepFormat, func(v victim) []byte { return v.list(`"proof":[`, `"a"`, million) }, nil},
-	{"long-name", "a name of a megabyte in the deck", stepDeck, func(v victim) []byte { return v.with(`"deck":["`, `"deck":["`+strings.Repeat("a", 1<<20)) }, nil},
-	{"compressed-bomb", "a gigabyte of zeros, compressed", stepFormat, func(v victim) []byte { return compressed(v.t, make([]byte, 64<<20)) }, nil},
+	{"million-hashes", "a million hashes in an opening", stepFormat,
+		func(v victim) []byte { return v.list(`"proof":[`, `"a"`, million) }, nil},
+	{"long-name", "a name of a megabyte in the deck", stepDeck,
+		func(v victim) []byte { return v.with(`"deck":["`, `"deck":["`+strings.Repeat("a", 1<<20)) }, nil},
+	{"compressed-bomb", "a gigabyte of zeros, compressed", stepFormat,
+		func(v victim) []byte { return compressed(v.t, make([]byte, 64<<20)) }, nil},
 }
 
 var exchanged = []kind{
@@ -428,11 +483,14 @@ var exchanged = []kind{
 		func(v victim) []byte { return v.nodeForEntry(func(t byte) bool { return t > 14 && t < 128 }) }, nil},
 	{"node-for-entry-passed-over", "the same, of a type that is not critical, whose time is none", stepEntries,
 		func(v victim) []byte { return v.nodeForEntry(func(t byte) bool { return t >= 128 }) }, nil},
-	{"proof-from-above", "a proof from one level higher, as if a leaf were a node", stepInclusion, func(v victim) []byte {
-		return v.rewritten(func(r *audit.Receipt) { r.Proof = r.Proof[1:] })
-	}, nil},
-	{"proof-none", "no proof", stepInclusion, func(v victim) []byte { return v.rewritten(func(r *audit.Receipt) { r.Proof = nil }) }, nil},
-	{"proof-bit", "one bit of a proof", stepInclusion, func(v victim) []byte { return v.rewritten(func(r *audit.Receipt) { r.Proof[0][31] ^= 1 }) }, nil},
+	{"proof-from-above", "a proof from one level higher, as if a leaf were a node", stepInclusion,
+		func(v victim) []byte {
+			return v.rewritten(func(r *audit.Receipt) { r.Proof = r.Proof[1:] })
+		}, nil},
+	{"proof-none", "no proof", stepInclusion,
+		func(v victim) []byte { return v.rewritten(func(r *audit.Receipt) { r.Proof = nil }) }, nil},
+	{"proof-bit", "one bit of a proof", stepInclusion,
+		func(v victim) []byte { return v.rewritten(func(r *audit.Receipt) { r.Proof[0][31] ^= 1 }) }, nil},
 	{"proof-longer", "a hash more in a proof", stepInclusion, func(v victim) []byte {
 		return v.rewritten(func(r *audit.Receipt) { r.Proof = append(r.Proof, r.Proof[0]) })
 	}, nil},
@@ -460,13 +518,15 @@ var exchanged = []kind{
 		}
 		return v.rewritten(func(r *audit.Receipt) { r.Index++ })
 	}, nil},
-	{"two-faults", "a run that is too long, of an unknown purpose: the first of two faults counts", stepEntries, func(v victim) []byte {
-		if v.name != "mixed" {
-			return nil
-		}
-		return v.rewrittenAt(atDeal, func(r *audit.Receipt) { r.Entry[inBody+21], r.Entry[inBody+23] = 0xff, 97 })
-	}, nil},
-	{"entry-byte-more", "a byte more in an entry", stepEntries, func(v victim) []byte { return v.rewritten(func(r *audit.Receipt) { r.Entry = append(r.Entry, 0) }) }, nil},
+	{"two-faults", "a run that is too long, of an unknown purpose: the first of two faults counts", stepEntries,
+		func(v victim) []byte {
+			if v.name != "mixed" {
+				return nil
+			}
+			return v.rewrittenAt(atDeal, func(r *audit.Receipt) { r.Entry[inBody+21], r.Entry[inBody+23] = 0xff, 97 })
+		}, nil},
+	{"entry-byte-more", "a byte more in an entry", stepEntries,
+		func(v victim) []byte { return v.rewritten(func(r *audit.Receipt) { r.Entry = append(r.Entry, 0) }) }, nil},
 	{"entry-byte-less", "a byte less in an entry", stepEntries, func(v victim) []byte {
 		return v.rewritten(func(r *audit.Receipt) { r.Entry = r.Entry[:len(r.Entry)-1] })
 	}, nil},
@@ -480,13 +540,22 @@ var exchanged = []kind{
 		})
 	}, nil},
 	{"signature-bit", "one bit of the signature", stepSignature, func(v victim) []byte {
-		return v.rewrittenAll(func(r *audit.Receipt) { r.Checkpoint = resigned(r.Checkpoint, func(b []byte) { b[4] ^= 1 }) })
+		return v.rewrittenAll(func(r *audit.Receipt) {
+			r.Checkpoint = resigned(r.Checkpoint,
+				func(b []byte) { b[4] ^= 1 })
+		})
 	}, nil},
 	{"signature-key-id", "the signature under another key's id", stepSignature, func(v victim) []byte {
-		return v.rewrittenAll(func(r *audit.Receipt) { r.Checkpoint = resigned(r.Checkpoint, func(b []byte) { b[0] ^= 1 }) })
+		return v.rewrittenAll(func(r *audit.Receipt) {
+			r.Checkpoint = resigned(r.Checkpoint,
+				func(b []byte) { b[0] ^= 1 })
+		})
 	}, nil},
 	{"signature-zero", "a signature of zeros", stepSignature, func(v victim) []byte {
-		return v.rewrittenAll(func(r *audit.Receipt) { r.Checkpoint = resigned(r.Checkpoint, func(b []byte) { clear(b[4:]) }) })
+		return v.rewrittenAll(func(r *audit.Receipt) {
+			r.Checkpoint = resigned(r.Checkpoint,
+				func(b []byte) { clear(b[4:]) })
+		})
 	}, nil},
 	{"impostor", "signed by another key of the same name", stepSignature, func(v victim) []byte {
 		return v.rewrittenAll(func(r *audit.Receipt) {
@@ -495,7 +564,10 @@ var exchanged = []kind{
 		})
 	}, nil},
 	{"origin-line", "another origin in the checkpoint", stepFormat, func(v victim) []byte {
-		return v.rewrittenAll(func(r *audit.Receipt) { r.Checkpoint = bytes.Replace(r.Checkpoint, []byte("main"), []byte("mine"), 1) })
+		return v.rewrittenAll(func(r *audit.Receipt) {
+			r.Checkpoint = bytes.Replace(r.Checkpoint, []byte("main"),
+				[]byte("mine"), 1)
+		})
 	}, nil},
 	{"origin-everywhere", "another origin in checkpoints and signatures", stepSignature, func(v victim) []byte {
 		return []byte(strings.ReplaceAll(v.file, "example.com/main", "example.com/mine"))
@@ -516,7 +588,8 @@ var exchanged = []kind{
 			r.Checkpoint = signed(v.t, string(checkpointText(r)), newKey(v.t, v.g.h.key.name, "impostor"))
 		})
 	}, nil},
-	{"another-id", "the id of another entry", stepEntries, func(v victim) []byte { return v.edited(func(f *audit.Transcript) { f.ID++ }) }, nil},
+	{"another-id", "the id of another entry", stepEntries,
+		func(v victim) []byte { return v.edited(func(f *audit.Transcript) { f.ID++ }) }, nil},
 	{"witnessed-genesis", "the genesis for what the witnesses saw", stepEntries, func(v victim) []byte {
 		return v.edited(func(f *audit.Transcript) { f.Witnessed = f.Receipts[0] })
 	}, nil},
@@ -524,7 +597,10 @@ var exchanged = []kind{
 		return v.witnessed(func(r *audit.Receipt) { r.Proof[0][0] ^= 1 })
 	}, nil},
 	{"witnessed-signature", "what the witnesses saw, not signed by the house", stepSignature, func(v victim) []byte {
-		return v.witnessed(func(r *audit.Receipt) { r.Checkpoint = resigned(r.Checkpoint, func(b []byte) { b[9] ^= 1 }) })
+		return v.witnessed(func(r *audit.Receipt) {
+			r.Checkpoint = resigned(r.Checkpoint,
+				func(b []byte) { b[9] ^= 1 })
+		})
 	}, nil},
 }
 
@@ -589,18 +665,19 @@ func resigned(checkpoint []byte, edit func(b []byte)) []byte {
 func editedFields() []kind {
 	var out []kind
 	field := func(i int, name string, change func(*audit.Entry)) {
-		out = append(out, kind{"field-" + name, "one field of an entry is another", stepInclusion, func(v victim) []byte {
-			if v.name != "mixed" {
-				return nil
-			}
-			return v.rewrittenAt(i, func(r *audit.Receipt) {
-				e, err := audit.ParseEntry(r.Entry)
-				must(v.t, err)
-				change(&e)
-				r.Entry, err = e.Encode()
-				must(v.t, err)
-			})
-		}, nil})
+		out = append(out, kind{"field-" + name, "one field of an entry is another", stepInclusion,
+			func(v victim) []byte {
+				if v.name != "mixed" {
+					return nil
+				}
+				return v.rewrittenAt(i, func(r *audit.Receipt) {
+					e, err := audit.ParseEntry(r.Entry)
+					must(v.t, err)
+					change(&e)
+					r.Entry, err = e.Encode()
+					must(v.t, err)
+				})
+			}, nil})
 	}
 	field(atDeal, "entry-time", func(e *audit.Entry) { e.Time++ })
 	field(atDeal, "entry-actor", func(e *audit.Entry) { e.Actor = audit.Operator })
@@ -629,20 +706,29 @@ func fields[T any](all map[string]func(T), each func(string, func(T))) {
 }
 
 var forgedCards = []kind{
-	{"card-value", "another value", stepOpenings, func(v victim) []byte { return v.open(func(c *audit.Card, _ []audit.Card) { c.Value ^= 1 }) }, nil},
+	{"card-value", "another value", stepOpenings,
+		func(v victim) []byte { return v.open(func(c *audit.Card, _ []audit.Card) { c.Value ^= 1 }) }, nil},
 	{"card-value-and-name", "another card altogether", stepOpenings, func(v victim) []byte {
 		return v.open(func(c *audit.Card, all []audit.Card) { c.Value, c.Card = all[1].Value, all[1].Card })
 	}, nil},
-	{"card-name", "another name", stepOpenings, func(v victim) []byte { return v.open(func(c *audit.Card, _ []audit.Card) { c.Card = "Joker" }) }, nil},
-	{"card-salt", "another card's salt", stepOpenings, func(v victim) []byte { return v.open(func(c *audit.Card, all []audit.Card) { c.Salt = all[1].Salt }) }, nil},
+	{"card-name", "another name", stepOpenings,
+		func(v victim) []byte { return v.open(func(c *audit.Card, _ []audit.Card) { c.Card = "Joker" }) }, nil},
+	{"card-salt", "another card's salt", stepOpenings,
+		func(v victim) []byte { return v.open(func(c *audit.Card, all []audit.Card) { c.Salt = all[1].Salt }) }, nil},
 	{"card-proof", "another card's proof", stepOpenings, func(v victim) []byte {
-		return v.open(func(c *audit.Card, all []audit.Card) { c.Proof = slices.Clone(all[1].Proof); slices.Reverse(c.Proof) })
+		return v.open(func(c *audit.Card,
+			all []audit.Card) {
+			c.Proof = slices.Clone(all[1].Proof)
+			slices.Reverse(c.Proof)
+		})
 	}, nil},
-	{"card-proof-none", "no proof", stepOpenings, func(v victim) []byte { return v.open(func(c *audit.Card, _ []audit.Card) { c.Proof = []string{} }) }, nil},
+	{"card-proof-none", "no proof", stepOpenings,
+		func(v victim) []byte { return v.open(func(c *audit.Card, _ []audit.Card) { c.Proof = []string{} }) }, nil},
 	{"card-node-as-leaf", "an opening from one level higher", stepOpenings, func(v victim) []byte {
 		return v.open(func(c *audit.Card, _ []audit.Card) { c.Proof = c.Proof[1:] })
 	}, nil},
-	{"card-position", "another position", stepOpenings, func(v victim) []byte { return v.open(func(c *audit.Card, _ []audit.Card) { c.Position ^= 1 }) }, nil},
+	{"card-position", "another position", stepOpenings,
+		func(v victim) []byte { return v.open(func(c *audit.Card, _ []audit.Card) { c.Position ^= 1 }) }, nil},
 	{"card-place", "a place that was not dealt", stepOpenings, func(v victim) []byte {
 		return v.edited(func(f *audit.Transcript) { f.Cards[len(f.Cards)-1].Place = 4000 })
 	}, nil},
@@ -659,12 +745,17 @@ var forgedCards = []kind{
 			}
 		})
 	}, nil},
-	{"recipient-no-name", "a recipient that is no name", stepFormat, func(v victim) []byte { return v.edited(func(f *audit.Transcript) { f.Recipient = "seat 1" }) }, nil},
+	{"recipient-no-name", "a recipient that is no name", stepFormat,
+		func(v victim) []byte { return v.edited(func(f *audit.Transcript) { f.Recipient = "seat 1" }) }, nil},
 	{"deck-swapped", "two names of the deck exchanged", stepDeck, func(v victim) []byte {
 		if v.g.deck == nil {
 			return nil
 		}
-		return v.edited(func(f *audit.Transcript) { f.Deck = slices.Clone(f.Deck); f.Deck[0], f.Deck[1] = f.Deck[1], f.Deck[0] })
+		return v.edited(func(f *audit.Transcript) {
+			f.Deck = slices.Clone(f.Deck)
+			f.Deck[0], f.Deck[1] = f.Deck[1],
+				f.Deck[0]
+		})
 	}, nil},
 	{"deck-shorter", "a name left out of the deck", stepDeck, func(v victim) []byte {
 		if v.g.deck == nil {
@@ -684,7 +775,8 @@ var forgedCards = []kind{
 		}
 		return v.edited(func(f *audit.Transcript) { f.Deck = sixCards })
 	}, nil},
-	{"deck-lookalike", "a name with a space that does not show", stepDeck, func(v victim) []byte { return v.with(`"Ace"`, "\"Ace\u200b\"") }, nil},
+	{"deck-lookalike", "a name with a space that does not show", stepDeck,
+		func(v victim) []byte { return v.with(`"Ace"`, "\"Ace\u200b\"") }, nil},
 }
 
 var forgedLedgers = []kind{
@@ -703,25 +795,41 @@ var forgedLedgers = []kind{
 	{"auditor-no-point", "an auditor key that is no point", stepLegality, func(v victim) []byte {
 		return v.relaid(-1, func(e *audit.Entry) { e.Body.(*audit.Genesis).AuditorKeys[0][65] ^= 1 })
 	}, nil},
-	{"instance-above", "an instance that started later", stepLegality, func(v victim) []byte { return v.commit(func(c *audit.Commit) { c.Instance = 1000 }) }, nil},
+	{"instance-above", "an instance that started later", stepLegality,
+		func(v victim) []byte { return v.commit(func(c *audit.Commit) { c.Instance = 1000 }) }, nil},
 	{"previous-above", "a previous commit that came later", stepLegality, func(v victim) []byte {
 		return v.commit(func(c *audit.Commit) { c.Serial, c.Previous = 2, 1000 })
 	}, nil},
-	{"close-by-past", "a time to close that had passed", stepLegality, func(v victim) []byte { return v.commit(func(c *audit.Commit) { c.CloseBy = 1 }) }, nil},
-	{"close-by-far", "a time to close beyond the cap", stepLegality, func(v victim) []byte { return v.commit(func(c *audit.Commit) { c.CloseBy += 90000_000 }) }, nil},
-	{"deal-late", "a deal after the time to close", stepLegality, func(v victim) []byte { return v.deal(func(e *audit.Entry, _ *audit.Deal) { e.Time += 4000_000 }) }, nil},
-	{"deal-early", "a deal from before its commit", stepLegality, func(v victim) []byte { return v.deal(func(e *audit.Entry, _ *audit.Deal) { e.Time -= 60_000 }) }, nil},
-	{"deal-gap", "a deal that leaves a place out", stepLegality, func(v victim) []byte { return v.deal(func(_ *audit.Entry, d *audit.Deal) { d.First++ }) }, nil},
-	{"deal-beyond", "a deal beyond the last card", stepLegality, func(v victim) []byte { return v.deal(func(_ *audit.Entry, d *audit.Deal) { d.Runs[0].Count += 100 }) }, nil},
-	{"deal-final", "a final deal before another", stepLegality, func(v victim) []byte { return v.deal(func(_ *audit.Entry, d *audit.Deal) { d.Final = true }) }, nil},
-	{"deal-cosigned-above", "a deal that saw a checkpoint from later", stepLegality, func(v victim) []byte { return v.deal(func(_ *audit.Entry, d *audit.Deal) { d.Cosigned = 1000 }) }, nil},
-	{"expired-early", "expired before its time", stepLegality, func(v victim) []byte { return v.close(func(c *audit.Close) { c.Outcome = audit.OutcomeExpired }) }, nil},
-	{"continued-alone", "continued in nothing", stepLegality, func(v victim) []byte { return v.close(func(c *audit.Close) { c.Outcome = audit.OutcomeContinued }) }, nil},
+	{"close-by-past", "a time to close that had passed", stepLegality,
+		func(v victim) []byte { return v.commit(func(c *audit.Commit) { c.CloseBy = 1 }) }, nil},
+	{"close-by-far", "a time to close beyond the cap", stepLegality,
+		func(v victim) []byte { return v.commit(func(c *audit.Commit) { c.CloseBy += 90000_000 }) }, nil},
+	{"deal-late", "a deal after the time to close", stepLegality,
+		func(v victim) []byte { return v.deal(func(e *audit.Entry, _ *audit.Deal) { e.Time += 4000_000 }) }, nil},
+	{"deal-early", "a deal from before its commit", stepLegality,
+		func(v victim) []byte { return v.deal(func(e *audit.Entry, _ *audit.Deal) { e.Time -= 60_000 }) }, nil},
+	{"deal-gap", "a deal that leaves a place out", stepLegality,
+		func(v victim) []byte { return v.deal(func(_ *audit.Entry, d *audit.Deal) { d.First++ }) }, nil},
+	{"deal-beyond", "a deal beyond the last card", stepLegality,
+		func(v victim) []byte { return v.deal(func(_ *audit.Entry, d *audit.Deal) { d.Runs[0].Count += 100 }) }, nil},
+	{"deal-final", "a final deal before another", stepLegality,
+		func(v victim) []byte { return v.deal(func(_ *audit.Entry, d *audit.Deal) { d.Final = true }) }, nil},
+	{"deal-cosigned-above", "a deal that saw a checkpoint from later", stepLegality,
+		func(v victim) []byte { return v.deal(func(_ *audit.Entry, d *audit.Deal) { d.Cosigned = 1000 }) }, nil},
+	{"expired-early", "expired before its time", stepLegality,
+		func(v victim) []byte { return v.close(func(c *audit.Close) { c.Outcome = audit.OutcomeExpired }) }, nil},
+	{"continued-alone", "continued in nothing", stepLegality,
+		func(v victim) []byte { return v.close(func(c *audit.Close) { c.Outcome = audit.OutcomeContinued }) }, nil},
 	{"sealed-for-public", "a sealed tape where it goes to everybody", stepLegality, func(v victim) []byte {
-		return v.close(func(c *audit.Close) { c.Form, c.Key, c.Tape = audit.FormSealed, 2, make([]byte, len(c.Tape)+81) })
+		return v.close(func(c *audit.Close) {
+			c.Form, c.Key, c.Tape = audit.FormSealed, 2,
+				make([]byte, len(c.Tape)+81)
+		})
 	}, nil},
-	{"tape-short", "a tape that is a byte short", stepLegality, func(v victim) []byte { return v.close(func(c *audit.Close) { c.Tape = c.Tape[1:] }) }, nil},
-	{"tape-long", "a tape that is a byte long", stepLegality, func(v victim) []byte { return v.close(func(c *audit.Close) { c.Tape = append(c.Tape, 0) }) }, nil},
+	{"tape-short", "a tape that is a byte short", stepLegality,
+		func(v victim) []byte { return v.close(func(c *audit.Close) { c.Tape = c.Tape[1:] }) }, nil},
+	{"tape-long", "a tape that is a byte long", stepLegality,
+		func(v victim) []byte { return v.close(func(c *audit.Close) { c.Tape = append(c.Tape, 0) }) }, nil},
 	{"tape-other", "another tape", stepTape, func(v victim) []byte {
 		return v.close(func(c *audit.Close) { c.Tape = seeded("another", len(c.Tape)) })
 	}, nil},
@@ -733,14 +841,17 @@ var forgedLedgers = []kind{
 			c.Form, c.Tape, c.Outcome, c.Reason = audit.FormNone, nil, audit.OutcomeVoid, audit.ReasonTapeLost
 		})
 	}, nil},
-	{"deck-root", "another deck root", stepOpenings, func(v victim) []byte { return v.commit(func(c *audit.Commit) { c.DeckRoot[0] ^= 1 }) }, nil},
-	{"commitment", "another commitment", stepTape, func(v victim) []byte { return v.plainly(func(c *audit.Commit) { c.Commitment[0] ^= 1 }) }, nil},
-	{"request", "a commit with another request hash, which moves what a mix shows", stepOpenings, func(v victim) []byte {
-		if v.name != "mixed" {
-			return nil
-		}
-		return v.commit(func(c *audit.Commit) { c.Request[0] ^= 1 })
-	}, nil},
+	{"deck-root", "another deck root", stepOpenings,
+		func(v victim) []byte { return v.commit(func(c *audit.Commit) { c.DeckRoot[0] ^= 1 }) }, nil},
+	{"commitment", "another commitment", stepTape,
+		func(v victim) []byte { return v.plainly(func(c *audit.Commit) { c.Commitment[0] ^= 1 }) }, nil},
+	{"request", "a commit with another request hash, which moves what a mix shows", stepOpenings,
+		func(v victim) []byte {
+			if v.name != "mixed" {
+				return nil
+			}
+			return v.commit(func(c *audit.Commit) { c.Request[0] ^= 1 })
+		}, nil},
 	{"deck-hash", "the hash of another deck", stepDeck, func(v victim) []byte {
 		if v.g.deck == nil {
 			return nil
@@ -779,23 +890,34 @@ func (v victim) plainly(edit func(*audit.Commit)) []byte {
 func asIs(v victim) []byte { return []byte(v.file) }
 
 var wrongTrusts = []kind{
-	{"another-ledger's-key", "the key of another ledger", stepSignature, asIs, func(v victim) Trust { return Trust{VKey: newKey(v.t, "example.com/other", "ledger key").vkey} }},
-	{"another-key", "another key of the same name", stepSignature, asIs, func(v victim) Trust { return Trust{VKey: newKey(v.t, v.g.h.key.name, "impostor").vkey} }},
+	{"another-ledger's-key", "the key of another ledger", stepSignature, asIs,
+		func(v victim) Trust { return Trust{VKey: newKey(v.t, "example.com/other", "ledger key").vkey} }},
+	{"another-key", "another key of the same name", stepSignature, asIs,
+		func(v victim) Trust { return Trust{VKey: newKey(v.t, v.g.h.key.name, "impostor").vkey} }},
 	{"another-policy", "a policy of other witnesses", stepWitnesses, asIs, func(v victim) Trust {
-		w := trio{v.g.h.key, newKey(v.t, "witness.example/7", "w7"), newKey(v.t, "witness.example/8", "w8"), newKey(v.t, "witness.example/9", "w9")}
+		w := trio{v.g.h.key, newKey(v.t, "witness.example/7", "w7"), newKey(v.t, "witness.example/8", "w8"),
+			newKey(v.t, "witness.example/9", "w9")}
 		return Trust{Policy: []byte(w.policy("quorum a\n"))}
 	}},
-	{"key-id", "a verifier key whose id is another's", "", asIs, func(v victim) Trust { return Trust{VKey: strings.Replace(v.g.h.key.vkey, "+5a", "+5b", 1)} }},
-	{"key-space", "a verifier key with a space behind it", "", asIs, func(v victim) Trust { return Trust{VKey: v.g.h.key.vkey + " "} }},
-	{"policy-unreadable", "a policy without a quorum", "", asIs, func(v victim) Trust { return Trust{Policy: []byte("log " + v.g.h.key.vkey + "\n")} }},
-	{"policy-crlf", "a policy with CRLF", "", asIs, func(v victim) Trust { return Trust{Policy: []byte("log " + v.g.h.key.vkey + "\r\nquorum none\r\n")} }},
+	{"key-id", "a verifier key whose id is another's", "", asIs,
+		func(v victim) Trust { return Trust{VKey: strings.Replace(v.g.h.key.vkey, "+5a", "+5b", 1)} }},
+	{"key-space", "a verifier key with a space behind it", "", asIs,
+		func(v victim) Trust { return Trust{VKey: v.g.h.key.vkey + " "} }},
+	{"policy-unreadable", "a policy without a quorum", "", asIs,
+		func(v victim) Trust { return Trust{Policy: []byte("log " + v.g.h.key.vkey + "\n")} }},
+	{"policy-crlf", "a policy with CRLF", "", asIs,
+		func(v victim) Trust { return Trust{Policy: []byte("log " + v.g.h.key.vkey + "\r\nquorum none\r\n")} }},
 }
 
 var fromLater = []kind{
-	{"later-transcript", "a transcript of a later version", "", func(v victim) []byte { return v.with("shuffled/v1/transcript", "shuffled/v2/transcript") }, nil},
-	{"later-receipt", "a receipt of a later version", "", func(v victim) []byte { return v.with("tlog-proof@v1", "tlog-proof@v2") }, nil},
-	{"later-entry", "an entry of a later version", "", func(v victim) []byte { return v.rewritten(func(r *audit.Receipt) { r.Entry[0] = 2 }) }, nil},
-	{"later-type", "a type of entry that a later version has", "", func(v victim) []byte { return v.rewritten(func(r *audit.Receipt) { r.Entry[1] = 15 }) }, nil},
+	{"later-transcript", "a transcript of a later version", "",
+		func(v victim) []byte { return v.with("shuffled/v1/transcript", "shuffled/v2/transcript") }, nil},
+	{"later-receipt", "a receipt of a later version", "",
+		func(v victim) []byte { return v.with("tlog-proof@v1", "tlog-proof@v2") }, nil},
+	{"later-entry", "an entry of a later version", "",
+		func(v victim) []byte { return v.rewritten(func(r *audit.Receipt) { r.Entry[0] = 2 }) }, nil},
+	{"later-type", "a type of entry that a later version has", "",
+		func(v victim) []byte { return v.rewritten(func(r *audit.Receipt) { r.Entry[1] = 15 }) }, nil},
 }
 
 // TestKinds damages honest files in every way and has both implementations judge
@@ -835,9 +957,11 @@ func TestKinds(t *testing.T) {
 			if js != nil {
 				got, diff = js.differ(file, trust)
 			}
-			if want := (want{Verdict: Failed, Failed: k.step}); k.step != "" && (got.Verdict != want.Verdict || got.Failed != want.Failed) ||
+			if want := (want{Verdict: Failed, Failed: k.step}); k.step != "" &&
+				(got.Verdict != want.Verdict || got.Failed != want.Failed) ||
 				k.step == "" && got.Verdict != CannotJudge {
-				t.Errorf("%s (%s), %s: %s at %q, not at %q: %+v", k.name, k.about, v.name, got.Verdict, got.Failed, k.step, got.Steps)
+				t.Errorf("%s (%s), %s: %s at %q, not at %q: %+v", k.name, k.about, v.name, got.Verdict, got.Failed,
+					k.step, got.Steps)
 			}
 			if diff != "" {
 				t.Errorf("%s (%s), %s (-Go +JavaScript):\n%s", k.name, k.about, v.name, diff)

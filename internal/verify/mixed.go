@@ -28,7 +28,8 @@ func (t *transcript) beacon() (string, error) {
 		return "", err
 	}
 	t.round = p.Round
-	return fmt.Sprintf("the value is quicknet's signature of round %d, which came out at %s", p.Round, timestamp(chain.TimeOf(p.Round)*1000)), nil
+	return fmt.Sprintf("the value is quicknet's signature of round %d, which came out at %s", p.Round,
+		timestamp(chain.TimeOf(p.Round)*1000)), nil
 }
 
 // slots finds the slots whose values were given in the plan. That the mix has
@@ -48,9 +49,13 @@ func (e *evidence) findSlots(ctx *audit.Context) (mine []int, err error) {
 	}
 	for _, value := range e.trust.slots {
 		hash := audit.SlotHash(ctx.Origin, ctx.Table, value)
-		i := slices.IndexFunc(ctx.Plan, func(p audit.Planned) bool { return p.Source == audit.SourceSlot && p.Slot == hash })
+		i := slices.IndexFunc(ctx.Plan, func(p audit.Planned) bool {
+			return p.Source == audit.SourceSlot &&
+				p.Slot == hash
+		})
 		if i < 0 {
-			return nil, fmt.Errorf("the slot of hash %s, at table %s of %s, is not in the plan", encode(hash), ctx.Table, ctx.Origin)
+			return nil, fmt.Errorf("the slot of hash %s, at table %s of %s, is not in the plan", encode(hash),
+				ctx.Table, ctx.Origin)
 		}
 		mine = append(mine, i)
 	}
@@ -91,7 +96,8 @@ func (t *transcript) raiseWitnessed() (everybody, holders error) {
 	witnessed := timestamp(seen * 1000)
 	if t.round > 0 {
 		if at := beacon.Quicknet().TimeOf(t.round); seen < at {
-			t.v.Mixed = append(t.v.Mixed, Mixed{For: ForEverybody, Witnessed: witnessed, Round: t.round, Time: timestamp(at * 1000)})
+			t.v.Mixed = append(t.v.Mixed,
+				Mixed{For: ForEverybody, Witnessed: witnessed, Round: t.round, Time: timestamp(at * 1000)})
 		} else {
 			everybody = fmt.Errorf("the quorum saw the commit by %s, and not before the round came out", witnessed)
 		}
@@ -99,7 +105,8 @@ func (t *transcript) raiseWitnessed() (everybody, holders error) {
 		return nil, errors.New("the beacon's value may be anything, and could be chosen when the slots were known")
 	}
 	for _, i := range t.mine {
-		t.v.Mixed = append(t.v.Mixed, Mixed{For: ForSlot, Witnessed: witnessed, Slot: encode(t.commit.Context.Plan[i].Slot)})
+		t.v.Mixed = append(t.v.Mixed, Mixed{For: ForSlot, Witnessed: witnessed,
+			Slot: encode(t.commit.Context.Plan[i].Slot)})
 	}
 	return everybody, nil
 }

@@ -16,8 +16,10 @@ var out = beacon.Quicknet().TimeOf(round.Round)
 
 // Sources of the plans below, and their values.
 var (
-	planSlot1  = audit.Planned{Source: audit.SourceSlot, Slot: audit.SlotHash("example.com/main", "table-1", hash32("slot 1"))}
-	planSlot2  = audit.Planned{Source: audit.SourceSlot, Slot: audit.SlotHash("example.com/main", "table-1", hash32("slot 2"))}
+	planSlot1 = audit.Planned{Source: audit.SourceSlot,
+		Slot: audit.SlotHash("example.com/main", "table-1", hash32("slot 1"))}
+	planSlot2 = audit.Planned{Source: audit.SourceSlot,
+		Slot: audit.SlotHash("example.com/main", "table-1", hash32("slot 2"))}
 	planBeacon = audit.Planned{Source: audit.SourceBeacon, Chain: audit.Quicknet, Round: round.Round}
 	planCut    = audit.Planned{Source: audit.SourceCut}
 
@@ -101,7 +103,8 @@ func (s steered) played(plan ...audit.Planned) *game {
 
 // Members of the verdict.
 func everybody(witnessedBefore int64) Mixed {
-	return Mixed{For: ForEverybody, Witnessed: timestamp((out - witnessedBefore) * 1000), Round: round.Round, Time: timestamp(out * 1000)}
+	return Mixed{For: ForEverybody, Witnessed: timestamp((out - witnessedBefore) * 1000), Round: round.Round,
+		Time: timestamp(out * 1000)}
 }
 
 func holder(p audit.Planned, witnessedBefore int64) Mixed {
@@ -144,32 +147,43 @@ func mine(labels ...string) (slots [][32]byte) {
 func levelMixedFiles(t testing.TB, add adder) {
 	s := newSteered(t)
 	bls, plain := true, false
-	add("level-mixed", "a beacon whose round came out after the quorum saw the commit", s.played(planBeacon).file(""), s.wants(bls, nil, everybody(10)))
-	add("level-mixed-recipient", "one recipient's file", s.played(planBeacon).file("seat-1"), s.wants(bls, nil, everybody(10)))
-	add("level-mixed-undealt", "the mix is recorded, and nothing dealt yet", s.mixed(planBeacon).file(""), s.wants(bls, nil, everybody(10)))
-	add("level-mixed-void", "void after the mix: that shows, and the order is no other", s.mixed(planBeacon).close(audit.OutcomeVoid, audit.ReasonMisdeal).file(""), s.wants(bls, nil, everybody(10)))
-	add("level-mixed-slots", "two slots and a beacon, by a verifier who holds none", s.played(planSlot1, planSlot2, planBeacon).file(""), s.wants(bls, nil, everybody(10)))
-	add("level-mixed-both", "for everybody by the beacon, for the second slot's holder by that, too", s.played(planSlot1, planSlot2, planBeacon).file(""),
+	add("level-mixed", "a beacon whose round came out after the quorum saw the commit", s.played(planBeacon).file(""),
+		s.wants(bls, nil, everybody(10)))
+	add("level-mixed-recipient", "one recipient's file", s.played(planBeacon).file("seat-1"),
+		s.wants(bls, nil, everybody(10)))
+	add("level-mixed-undealt", "the mix is recorded, and nothing dealt yet", s.mixed(planBeacon).file(""),
+		s.wants(bls, nil, everybody(10)))
+	add("level-mixed-void", "void after the mix: that shows, and the order is no other",
+		s.mixed(planBeacon).close(audit.OutcomeVoid, audit.ReasonMisdeal).file(""), s.wants(bls, nil, everybody(10)))
+	add("level-mixed-slots", "two slots and a beacon, by a verifier who holds none",
+		s.played(planSlot1, planSlot2, planBeacon).file(""), s.wants(bls, nil, everybody(10)))
+	add("level-mixed-both", "for everybody by the beacon, for the second slot's holder by that, too",
+		s.played(planSlot1, planSlot2, planBeacon).file(""),
 		s.wants(bls, mine("slot 2"), everybody(10), holder(planSlot2, 10)))
 
-	add("slot", "for the holder of a slot", s.played(planSlot1, planSlot2).file(""), s.wants(plain, mine("slot 1"), holder(planSlot1, 10)))
+	add("slot", "for the holder of a slot", s.played(planSlot1, planSlot2).file(""),
+		s.wants(plain, mine("slot 1"), holder(planSlot1, 10)))
 	add("slots", "for the holder of both slots, in the plan's order", s.played(planSlot1, planSlot2).file(""),
 		s.wants(plain, mine("slot 2", "slot 1", "slot 2"), holder(planSlot1, 10), holder(planSlot2, 10)))
-	add("slots-of-others", "slots, by a verifier who holds none: the house may hold them all", s.played(planSlot1, planSlot2).file(""), s.wants(plain, nil))
-	add("slot-unmixed", "the slot is in the plan, and its value not yet given", s.committed(planSlot1, planSlot2).file(""), s.wants(plain, mine("slot 1")))
+	add("slots-of-others", "slots, by a verifier who holds none: the house may hold them all",
+		s.played(planSlot1, planSlot2).file(""), s.wants(plain, nil))
+	add("slot-unmixed", "the slot is in the plan, and its value not yet given",
+		s.committed(planSlot1, planSlot2).file(""), s.wants(plain, mine("slot 1")))
 	add("beacon-unmixed", "the round is not out yet", s.committed(planBeacon).file(""), s.wants(plain, nil))
 
 	draws := s
 	draws.context = func(h *house) *audit.Context { return h.draws(6, 37, 1000) }
 	add("level-mixed-draws", "a draw list", draws.played(planBeacon).file(""), draws.wants(bls, nil, everybody(10)))
-	add("slot-draws", "a draw list, for the holder of its slot", draws.played(planSlot1).file(""), draws.wants(plain, mine("slot 1"), holder(planSlot1, 10)))
+	add("slot-draws", "a draw list, for the holder of its slot", draws.played(planSlot1).file(""),
+		draws.wants(plain, mine("slot 1"), holder(planSlot1, 10)))
 	sealed := s
 	sealed.context = func(h *house) *audit.Context {
 		ctx := h.cards(sixCards)
 		ctx.Disclosure = audit.DisclosureAuditor
 		return ctx
 	}
-	add("level-mixed-auditor", "the tape is sealed: what was not checked is open at every level", sealed.played(planBeacon).file(""), sealed.wants(bls, nil, everybody(10)))
+	add("level-mixed-auditor", "the tape is sealed: what was not checked is open at every level",
+		sealed.played(planBeacon).file(""), sealed.wants(bls, nil, everybody(10)))
 
 	clocks(t, add)
 	choices(t, add)
@@ -180,13 +194,17 @@ func levelMixedFiles(t testing.TB, add adder) {
 func clocks(t testing.TB, add adder) {
 	s, bls, plain := newSteered(t), true, false
 	s.cosigned = map[string]int64{"a": 2, "c": 1}
-	add("level-mixed-last-second", "the quorum was there in the last second before the round", s.played(planBeacon).file(""), s.wants(bls, nil, everybody(1)))
+	add("level-mixed-last-second", "the quorum was there in the last second before the round",
+		s.played(planBeacon).file(""), s.wants(bls, nil, everybody(1)))
 	s.cosigned = map[string]int64{"a": 20, "c": 0}
-	add("beacon-same-second", "and in the second of the round: the house may have seen it", s.played(planBeacon).file(""), s.wants(plain, nil))
-	add("beacon-same-second-my-slot", "which is no matter to the holder of a slot", s.played(planSlot1, planBeacon).file(""),
+	add("beacon-same-second", "and in the second of the round: the house may have seen it",
+		s.played(planBeacon).file(""), s.wants(plain, nil))
+	add("beacon-same-second-my-slot", "which is no matter to the holder of a slot",
+		s.played(planSlot1, planBeacon).file(""),
 		s.wants(bls, mine("slot 1"), holder(planSlot1, 0)))
 	s.cosigned = map[string]int64{"a": -5, "b": 30, "c": 1}
-	add("level-mixed-late-third", "the third witness came after the round, two were enough", s.played(planBeacon).file(""), s.wants(bls, nil, everybody(1)))
+	add("level-mixed-late-third", "the third witness came after the round, two were enough",
+		s.played(planBeacon).file(""), s.wants(bls, nil, everybody(1)))
 	s.cosigned = map[string]int64{"a": -5, "b": 30, "c": -1}
 	add("beacon-late-two", "two of three came after the round", s.played(planBeacon).file(""), s.wants(plain, nil))
 
@@ -201,22 +219,29 @@ func clocks(t testing.TB, add adder) {
 // choices are shuffles of which the house could choose something all the same.
 func choices(t testing.TB, add adder) {
 	s, plain := newSteered(t), false
-	add("beacon-and-cut", "a cut is written when the beacon is known: it is one choice of six", s.played(planBeacon, planCut).file(""), s.wants(plain, nil))
-	add("slot-and-cut", "nor is it for the holder of a slot", s.played(planSlot1, planCut).file(""), s.wants(plain, mine("slot 1")))
+	add("beacon-and-cut", "a cut is written when the beacon is known: it is one choice of six",
+		s.played(planBeacon, planCut).file(""), s.wants(plain, nil))
+	add("slot-and-cut", "nor is it for the holder of a slot", s.played(planSlot1, planCut).file(""),
+		s.wants(plain, mine("slot 1")))
 	few := s
 	few.context = func(h *house) *audit.Context {
 		ctx := h.cards(sixCards)
 		ctx.Recipe.Take = 4
 		return ctx
 	}
-	add("beacon-take-4-of-6", "the mix moves four cards, and which four they are hangs on the tape", few.played(planBeacon).file(""), few.wants(plain, nil))
-	add("slot-take-4-of-6", "nor is it for the holder of a slot", few.played(planSlot1).file(""), few.wants(plain, mine("slot 1")))
-	add("beacon-child", "which cards a child was given was chosen with its parent's order known", s.childPlayed(planBeacon).file(""), s.wants(plain, nil))
+	add("beacon-take-4-of-6", "the mix moves four cards, and which four they are hangs on the tape",
+		few.played(planBeacon).file(""), few.wants(plain, nil))
+	add("slot-take-4-of-6", "nor is it for the holder of a slot", few.played(planSlot1).file(""),
+		few.wants(plain, mine("slot 1")))
+	add("beacon-child", "which cards a child was given was chosen with its parent's order known",
+		s.childPlayed(planBeacon).file(""), s.wants(plain, nil))
 	unknown := s
 	foreign := audit.Planned{Source: audit.SourceBeacon, Chain: hash32("chain"), Round: round.Round}
 	unknown.values = []audit.MixValue{valueSlot1, valueBeacon}
-	add("beacon-of-unknown-chain", "a chain that this version does not know: its value may be anything", unknown.played(planSlot1, foreign).file(""), unknown.wants(plain, nil))
-	add("beacon-of-unknown-chain-my-slot", "and could be chosen when the slots were known", unknown.played(planSlot1, foreign).file(""), unknown.wants(plain, mine("slot 1")))
+	add("beacon-of-unknown-chain", "a chain that this version does not know: its value may be anything",
+		unknown.played(planSlot1, foreign).file(""), unknown.wants(plain, nil))
+	add("beacon-of-unknown-chain-my-slot", "and could be chosen when the slots were known",
+		unknown.played(planSlot1, foreign).file(""), unknown.wants(plain, mine("slot 1")))
 }
 
 // childPlayed writes the child's commit and its parent's close, which come
@@ -247,13 +272,17 @@ func lessTrust(t testing.TB, add adder) {
 	s := newSteered(t)
 	slots := func(v *vector) { v.Trust.Slots = [][]byte{valueSlot1.Slot[:]} }
 	g := s.played(planSlot1, planBeacon)
-	add("beacon-key-only", "a beacon whose signature holds, and a key: no clock but the house's says what came first", g.file(""))
+	add("beacon-key-only", "a beacon whose signature holds, and a key: no clock but the house's says what came first",
+		g.file(""))
 	add("beacon-nothing-pinned", "and nothing that is trusted", g.file(""), func(v *vector) {
 		v.Trust, v.Want = vectorTrust{}, want{Verdict: Consistent, Level: LevelKeyNotPinned}
 	})
-	add("slot-key-only", "a slot under a key alone: nothing but the house says that its commit came first", g.file(""), slots)
-	add("receipt-commit-my-slot", "the receipt by which a holder sees the slot in the plan, before giving its value", []byte(g.h.receipt(g.id).Text()), slots)
-	add("receipt-deal-my-slot", "any other entry has no plan, and the slot is not looked for", []byte(g.h.receipt(g.indexes[2]).Text()), slots)
+	add("slot-key-only", "a slot under a key alone: nothing but the house says that its commit came first", g.file(""),
+		slots)
+	add("receipt-commit-my-slot", "the receipt by which a holder sees the slot in the plan, before giving its value",
+		[]byte(g.h.receipt(g.id).Text()), slots)
+	add("receipt-deal-my-slot", "any other entry has no plan, and the slot is not looked for",
+		[]byte(g.h.receipt(g.indexes[2]).Text()), slots)
 }
 
 // steeredFiles fail.
@@ -261,7 +290,8 @@ func steeredFiles(b *badAdder) {
 	s := newSteered(b.T)
 	value := func(name, about string, sig [48]byte) {
 		s.values = []audit.MixValue{{Source: audit.SourceBeacon, Beacon: sig}}
-		b.file(stepBeacon, "beacon-"+name, about, s.played(planBeacon).file(""), s.wants(true, nil), withoutBLS(stepBeacon))
+		b.file(stepBeacon, "beacon-"+name, about, s.played(planBeacon).file(""), s.wants(true, nil),
+			withoutBLS(stepBeacon))
 	}
 	value("other-round", "the signature of the round before", beacontest.Signature(round.Round-1))
 	value("other", "bytes that are no signature", [48]byte(seeded("beacon", 48)))
@@ -278,7 +308,8 @@ func steeredFiles(b *badAdder) {
 	s = newSteered(b.T)
 	late := audit.Planned{Source: audit.SourceBeacon, Chain: audit.Quicknet, Round: round.Round + 1000}
 	s.values = []audit.MixValue{valueBeacon}
-	b.file(stepBeacon, "beacon-other-plan", "the signature of another round than the planned one", s.played(late).file(""), s.wants(true, nil), withoutBLS(stepBeacon))
+	b.file(stepBeacon, "beacon-other-plan", "the signature of another round than the planned one",
+		s.played(late).file(""), s.wants(true, nil), withoutBLS(stepBeacon))
 	s.values = []audit.MixValue{{Source: audit.SourceBeacon, Beacon: beacontest.Signature(round.Round - 1)}}
 	wrong := s.played(planBeacon).file("")
 	b.file(stepBeacon, "beacon-other-key-only", "the same under a key alone", wrong, func(v *vector) {
@@ -292,7 +323,8 @@ func steeredFiles(b *badAdder) {
 	h.now = out * 1000
 	ctx := h.cards(sixCards)
 	ctx.Plan = []audit.Planned{planBeacon}
-	b.file(stepLegality, "beacon-round-out", "a commit to a round that is out already", h.commitTo(ctx, sixCards).mix(valueBeacon).deal(board(1)).file(""))
+	b.file(stepLegality, "beacon-round-out", "a commit to a round that is out already",
+		h.commitTo(ctx, sixCards).mix(valueBeacon).deal(board(1)).file(""))
 
 	s = newSteered(b.T)
 	slots := func(step, name, about string, file []byte, given ...string) {
@@ -304,10 +336,12 @@ func steeredFiles(b *badAdder) {
 	}
 	two := s.played(planSlot1, planSlot2)
 	slots(stepSlots, "left-out", "a slot that the house left out of the plan", two.file(""), "slot 3")
-	slots(stepSlots, "one-left-out", "one of two that the verifier holds is not there", two.file(""), "slot 1", "slot 3")
+	slots(stepSlots, "one-left-out", "one of two that the verifier holds is not there", two.file(""), "slot 1",
+		"slot 3")
 	slots(stepSlots, "no-plan", "no plan at all", b.plainFile(), "slot 1")
 	slots(stepSlots, "beacon-only", "a plan without slots", s.played(planBeacon).file(""), "slot 1")
-	slots(stepSlots, "left-out-receipt", "the commit's receipt shows it, too", []byte(two.h.receipt(two.id).Text()), "slot 3")
+	slots(stepSlots, "left-out-receipt", "the commit's receipt shows it, too", []byte(two.h.receipt(two.id).Text()),
+		"slot 3")
 	s.context = func(h *house) *audit.Context {
 		ctx := h.cards(sixCards)
 		ctx.Table = "table-2"

@@ -128,7 +128,8 @@ func (w truth) lies(v *Verdict, file []byte) error {
 	for _, c := range v.Cards {
 		g := w.games[v.ID]
 		want := g.card(c.Place)
-		if got := (audit.Card{Place: c.Place, Position: c.Position, Value: c.Value, Card: c.Name}); got.Position != want.Position ||
+		if got := (audit.Card{Place: c.Place, Position: c.Position, Value: c.Value,
+			Card: c.Name}); got.Position != want.Position ||
 			got.Value != want.Value || got.Card != want.Card || c.Place >= g.next() {
 			return fmt.Errorf("place %d shows %+v, where the house dealt %+v", c.Place, got, want)
 		}
@@ -158,7 +159,8 @@ func late(f *audit.Transcript) error {
 		}
 	}
 	if r.Index != f.ID || head.Size <= f.ID || head.Size > first {
-		return fmt.Errorf("witnessed at %d entries of entry %d, where entry %d began the play", head.Size, r.Index, first)
+		return fmt.Errorf("witnessed at %d entries of entry %d, where entry %d began the play", head.Size, r.Index,
+			first)
 	}
 	return nil
 }
@@ -172,9 +174,11 @@ func world(t testing.TB) (truth, [][]byte) {
 	h.witnesses = []keyPair{w.a, w.b}
 	var heads []string
 	witness := func(g *game) *game { heads = append(heads, string(h.head())); return g.witness() }
-	a := witness(h.commitTo(h.cards(sixCards), sixCards)).deal(seat("seat-1", 2), board(1)).close(audit.OutcomeEndedEarly, 0)
+	a := witness(h.commitTo(h.cards(sixCards), sixCards)).deal(seat("seat-1", 2),
+		board(1)).close(audit.OutcomeEndedEarly, 0)
 	ctx := h.draws(6, 37, 1000)
-	ctx.Plan = []audit.Planned{{Source: audit.SourceSlot, Slot: audit.SlotHash(h.key.name, ctx.Table, hash32("slot 1"))}}
+	ctx.Plan = []audit.Planned{{Source: audit.SourceSlot,
+		Slot: audit.SlotHash(h.key.name, ctx.Table, hash32("slot 1"))}}
 	b := witness(h.commitTo(ctx, nil)).mix(mixValues()[0]).deal(board(2))
 	files := [][]byte{a.file(""), a.file("seat-1"), b.file("")}
 	for i := range uint64(len(h.entries)) {

@@ -52,8 +52,12 @@ func takenFiles(t testing.TB, add adder) {
 	h := open(t, func(g *audit.Genesis) { g.Extensions = []audit.Extension{{Code: 140}} })
 	ctx := h.cards(sixCards)
 	ctx.Extensions = []audit.Extension{{Code: 150, Value: []byte{1}}}
-	g = h.commitTo(ctx, sixCards, func(c *audit.Commit, _ *game) { c.Extensions = []audit.Extension{{Code: 160}} }).deal(board(1))
-	add("passed-over-commit", "extensions of genesis, context and commit that are not critical and not known", g.file(""))
+	g = h.commitTo(ctx, sixCards, func(c *audit.Commit,
+		_ *game) {
+		c.Extensions = []audit.Extension{{Code: 160}}
+	}).deal(board(1))
+	add("passed-over-commit", "extensions of genesis, context and commit that are not critical and not known",
+		g.file(""))
 	h = open(t).cheating()
 	last := h.addBytes(slices.Concat([]byte{1, 200}, h.entries[1][2:10], []byte("\x06dealer\x08dealer-1later")))
 	add("receipt-passed-over", "an entry of a type that is not critical and not known", []byte(h.receipt(last).Text()))
@@ -73,7 +77,8 @@ func takenOver(b *badAdder) {
 		return g
 	}
 	of(stepLegality, "owner-deal", "another dealer's deal", func(g *game) { by(g, "second").deal(board(1)) })
-	of(stepLegality, "owner-close", "another dealer's close", func(g *game) { by(g, "second").close(audit.OutcomeVoid, audit.ReasonMisdeal) })
+	of(stepLegality, "owner-close", "another dealer's close",
+		func(g *game) { by(g, "second").close(audit.OutcomeVoid, audit.ReasonMisdeal) })
 	of(stepLegality, "owner-close-daemon", "a close as completed by the daemon", func(g *game) {
 		g.h.dealer = audit.Daemon
 		g.close(audit.OutcomeCompleted, 0)
@@ -87,10 +92,11 @@ func takenOver(b *badAdder) {
 		ctx.Plan = []audit.Planned{{Source: audit.SourceCut}}
 		return by(h.commitTo(ctx, sixCards), "second").mix(audit.MixValue{Source: audit.SourceCut, Cut: 1})
 	})
-	b.cheat(stepLegality, "owner-commit-daemon", "a commit of the daemon, which nobody could own", func(h *house) *game {
-		h.dealer = audit.Daemon
-		return h.commitTo(h.cards(sixCards), sixCards)
-	})
+	b.cheat(stepLegality, "owner-commit-daemon", "a commit of the daemon, which nobody could own",
+		func(h *house) *game {
+			h.dealer = audit.Daemon
+			return h.commitTo(h.cards(sixCards), sixCards)
+		})
 	of(stepLegality, "owner-close-taken-deals", "who took over to close deals on", func(g *game) {
 		g.takeOver("second", audit.ExtentClose).deal(board(1))
 	})
@@ -100,7 +106,8 @@ func takenOver(b *badAdder) {
 	of(stepLegality, "owner-before-closes", "the earlier owner closes", func(g *game) {
 		by(g.takeOver("second", audit.ExtentClose), "dealer").close(audit.OutcomeVoid, audit.ReasonMisdeal)
 	})
-	of(stepLegality, "owner-takes-own", "the owner takes over", func(g *game) { g.takeOver("dealer", audit.ExtentPlay) })
+	of(stepLegality, "owner-takes-own", "the owner takes over",
+		func(g *game) { g.takeOver("dealer", audit.ExtentPlay) })
 	of(stepLegality, "owner-closes-twice", "who may only close takes over to close again", func(g *game) {
 		g.takeOver("second", audit.ExtentClose).takeOver("second", audit.ExtentClose)
 	})
@@ -123,9 +130,10 @@ func takenOver(b *badAdder) {
 
 	taken := func() *game { return plainTaken(b.T) }
 	const atTakeover = atMix + 1 // genesis, commit, deal, takeover, deal, close
-	b.edited(stepLegality, "takeover-left-out", "the receipt of the takeover is missing", taken(), func(f *audit.Transcript) {
-		f.Receipts = slices.Delete(f.Receipts, atTakeover, atTakeover+1)
-	})
+	b.edited(stepLegality, "takeover-left-out", "the receipt of the takeover is missing", taken(),
+		func(f *audit.Transcript) {
+			f.Receipts = slices.Delete(f.Receipts, atTakeover, atTakeover+1)
+		})
 	b.edited(stepEntries, "takeover-twice", "the receipt of the takeover twice", taken(), func(f *audit.Transcript) {
 		f.Receipts = slices.Insert(f.Receipts, atTakeover, f.Receipts[atTakeover])
 	})
@@ -142,10 +150,14 @@ func takenOver(b *badAdder) {
 			return out
 		})
 	}
-	takeover(stepInclusion, "extent", "another extent", func(_ *audit.Entry, t *audit.Takeover) { t.Extent = audit.ExtentClose })
-	takeover(stepInclusion, "reason", "another reason", func(_ *audit.Entry, t *audit.Takeover) { t.Reason = "she asked for it" })
-	takeover(stepInclusion, "identity", "another identity", func(e *audit.Entry, _ *audit.Takeover) { e.Actor.Identity = "third" })
-	takeover(stepInclusion, "credential", "another credential", func(e *audit.Entry, _ *audit.Takeover) { e.Actor.Credential = "second-2" })
+	takeover(stepInclusion, "extent", "another extent",
+		func(_ *audit.Entry, t *audit.Takeover) { t.Extent = audit.ExtentClose })
+	takeover(stepInclusion, "reason", "another reason",
+		func(_ *audit.Entry, t *audit.Takeover) { t.Reason = "she asked for it" })
+	takeover(stepInclusion, "identity", "another identity",
+		func(e *audit.Entry, _ *audit.Takeover) { e.Actor.Identity = "third" })
+	takeover(stepInclusion, "credential", "another credential",
+		func(e *audit.Entry, _ *audit.Takeover) { e.Actor.Credential = "second-2" })
 	takeover(stepEntries, "shuffle", "of another shuffle", func(_ *audit.Entry, t *audit.Takeover) { t.Shuffle++ })
 
 	set := func(at int, v byte) func([]byte) []byte {
@@ -162,26 +174,33 @@ func takenOver(b *badAdder) {
 	}
 	long := append([]byte{1, 200, 4, 1}, make([]byte, audit.MaxOpaque+1)...)
 	entry(unjudged, "unknown-extension", "an extension that is critical and not known", 2, list(1, 5, 0, 0))
-	entry(unjudged, "unknown-extension-behind", "one that is passed over, and one that is critical", 2, list(2, 5, 0, 0, 200, 0, 0))
+	entry(unjudged, "unknown-extension-behind", "one that is passed over, and one that is critical", 2,
+		list(2, 5, 0, 0, 200, 0, 0))
 	entry(unjudged, "unknown-reserved-type", "a type that a later version assigns", 2, set(1, 11))
 	entry(unjudged, "unknown-type-127", "the last type that is critical", 2, set(1, 127))
-	entry(stepEntries, "passed-over-type", "an entry of a type that is not critical, where a shuffle's stands", 2, set(1, 128))
+	entry(stepEntries, "passed-over-type", "an entry of a type that is not critical, where a shuffle's stands", 2,
+		set(1, 128))
 	entry(stepEntries, "malformed-extension-order", "extensions in descending order", 2, list(2, 201, 0, 0, 200, 0, 0))
 	entry(stepEntries, "malformed-extension-twice", "an extension twice", 2, list(2, 200, 0, 0, 200, 0, 0))
 	entry(stepEntries, "malformed-extension-0", "an extension of code 0", 2, list(1, 0, 0, 0))
-	entry(stepEntries, "malformed-extension-long", "an extension that is passed over, and too long for that", 2, list(long...))
+	entry(stepEntries, "malformed-extension-long", "an extension that is passed over, and too long for that", 2,
+		list(long...))
 	entry(stepEntries, "malformed-extension-short", "an extension less than counted", 2, list(1))
 
 	// A header of which one name alone is reserved.
 	named := func(identity, credential string) func([]byte) []byte {
 		return func(e []byte) []byte {
-			names := slices.Concat([]byte{byte(len(identity))}, []byte(identity), []byte{byte(len(credential))}, []byte(credential))
+			names := slices.Concat([]byte{byte(len(identity))}, []byte(identity), []byte{byte(len(credential))},
+				[]byte(credential))
 			return slices.Concat(e[:10], names, e[inBody:])
 		}
 	}
-	entry(stepEntries, "malformed-identity-daemon", "the identity daemon with another credential", 2, named("daemon", "dealer-1"))
-	entry(stepEntries, "malformed-credential-daemon", "the credential daemon of another identity", 2, named("dealer", "daemon"))
-	entry(stepEntries, "malformed-identity-operator", "the identity operator with the credential daemon", 2, named("operator", "daemon"))
+	entry(stepEntries, "malformed-identity-daemon", "the identity daemon with another credential", 2,
+		named("daemon", "dealer-1"))
+	entry(stepEntries, "malformed-credential-daemon", "the credential daemon of another identity", 2,
+		named("dealer", "daemon"))
+	entry(stepEntries, "malformed-identity-operator", "the identity operator with the credential daemon", 2,
+		named("operator", "daemon"))
 	entry(stepEntries, "malformed-identity-empty", "no identity", 2, named("", "dealer-1"))
 	entry(stepEntries, "malformed-credential-empty", "no credential", 2, named("dealer", ""))
 	entry(stepInclusion, "field-entry-identity", "another identity", 2, named("second", "dealer-1"))
@@ -222,7 +241,8 @@ func TestOwners(t *testing.T) {
 	}
 	got := v.Takeovers[0]
 	got.Time = ""
-	want := Takeover{Index: g.indexes[2], Identity: "second", Credential: "second-1", From: "dealer", Place: 2, Extent: "play", Reason: "the dealer does not answer"}
+	want := Takeover{Index: g.indexes[2], Identity: "second", Credential: "second-1", From: "dealer", Place: 2,
+		Extent: "play", Reason: "the dealer does not answer"}
 	if diff := cmp.Diff(want, got); v.Owner != "dealer" || diff != "" {
 		t.Errorf("first owner %q, takeover (-want +got):\n%s", v.Owner, diff)
 	}

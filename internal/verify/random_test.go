@@ -111,10 +111,12 @@ func (p *player) context(h *house) *audit.Context {
 	}
 	if p.chance(40) {
 		for i := range p.IntN(3) {
-			ctx.Plan = append(ctx.Plan, audit.Planned{Source: audit.SourceSlot, Slot: audit.SlotHash(h.key.name, ctx.Table, hash32(fmt.Sprintf("slot %d", i)))})
+			ctx.Plan = append(ctx.Plan, audit.Planned{Source: audit.SourceSlot,
+				Slot: audit.SlotHash(h.key.name, ctx.Table, hash32(fmt.Sprintf("slot %d", i)))})
 		}
 		if p.chance(50) {
-			ctx.Plan = append(ctx.Plan, audit.Planned{Source: audit.SourceBeacon, Chain: hash32("chain"), Round: 1 + p.Uint64N(9)})
+			ctx.Plan = append(ctx.Plan, audit.Planned{Source: audit.SourceBeacon, Chain: hash32("chain"), Round: 1 +
+				p.Uint64N(9)})
 		}
 		if ctx.Recipe.Ranges == nil && p.chance(50) {
 			ctx.Plan = append(ctx.Plan, audit.Planned{Source: audit.SourceCut})
@@ -135,10 +137,12 @@ func (p *player) size(g *game, cosigned bool) uint64 {
 // owner may play.
 func (p *player) takeOver(g *game) (plays bool) {
 	for p.chance(15) {
-		g.takeOver(pick(p, slices.DeleteFunc([]string{"dealer", "second", "third"}, func(name string) bool { return name == g.h.dealer.Identity })...),
+		g.takeOver(pick(p, slices.DeleteFunc([]string{"dealer", "second", "third"},
+			func(name string) bool { return name == g.h.dealer.Identity })...),
 			audit.ExtentPlay)
 		if p.chance(30) { // who may only close may take over to play
-			g.takeOver(pick(p, slices.DeleteFunc([]string{"dealer", "second"}, func(name string) bool { return name == g.h.dealer.Identity })...), audit.ExtentClose)
+			g.takeOver(pick(p, slices.DeleteFunc([]string{"dealer", "second"},
+				func(name string) bool { return name == g.h.dealer.Identity })...), audit.ExtentClose)
 			if p.chance(50) {
 				return false
 			}
@@ -169,7 +173,8 @@ func (p *player) deal(g *game, cosigned bool) {
 		d := &audit.Deal{Shuffle: g.id, First: g.next(), Cosigned: p.size(g, cosigned)}
 		for left > 0 && len(d.Runs) < 3 {
 			n := 1 + p.IntN(min(left, 4))
-			d.Runs = append(d.Runs, pick(p, seat("seat-1", n), seat("seat-2", n), board(n), audit.Run{Count: n, Purpose: audit.PurposeBurn}))
+			d.Runs = append(d.Runs, pick(p, seat("seat-1", n), seat("seat-2", n), board(n),
+				audit.Run{Count: n, Purpose: audit.PurposeBurn}))
 			left -= n
 		}
 		d.Final = p.chance(15)
@@ -204,7 +209,8 @@ func (p *player) trust() Trust {
 	case n < 11:
 		return Trust{Policy: p.damaged([]byte(p.policy(twoOfThree)))}
 	default:
-		return Trust{Policy: []byte(p.policy(pick(p, twoOfThree, "quorum none\n", "quorum a\n", "group g any a b c\nquorum g\n",
+		return Trust{Policy: []byte(p.policy(pick(p, twoOfThree, "quorum none\n", "quorum a\n",
+			"group g any a b c\nquorum g\n",
 			"group g all a b\ngroup h any c g\nquorum h\n", "group g all a b c\nquorum g\n")))}
 	}
 }
@@ -241,35 +247,48 @@ func (p *player) recoded(entry []byte) []byte {
 	switch b := e.Body.(type) {
 	case *audit.Genesis:
 		pick(p,
-			func() { b.Production = !b.Production }, func() { b.MixModes = uint8(p.IntN(8)) }, func() { b.MaxCloseBy = 3600 },
-			func() { cosignedDeals(b) }, func() { b.Policy = p.damaged([]byte(p.policy(twoOfThree))) }, func() { b.Origin = "example.com/other" },
+			func() { b.Production = !b.Production }, func() { b.MixModes = uint8(p.IntN(8)) },
+			func() { b.MaxCloseBy = 3600 },
+			func() { cosignedDeals(b) }, func() { b.Policy = p.damaged([]byte(p.policy(twoOfThree))) },
+			func() { b.Origin = "example.com/other" },
 			func() { b.SigningKey = append([]byte{1}, seeded(fmt.Sprint(p.IntN(9)), 32)...) },
 			func() { b.AuditorKeys = [][]byte{append([]byte{1, 4}, seeded("no point", 64)...)} })()
 	case *audit.Commit:
 		pick(p,
-			func() { b.Serial = small(b.Serial) }, func() { b.Previous = small(b.Previous) }, func() { b.Serial, b.Previous = 2, small(2) },
-			func() { b.Instance = small(b.Instance) }, func() { b.CloseBy = pick(p, e.Time, e.Time+86400_000, e.Time+86400_001, e.Time-1) },
-			func() { b.Context.Disclosure ^= 3 }, func() { b.Context.Production = !b.Context.Production }, func() { b.Context.EndAt = p.IntN(5) },
+			func() { b.Serial = small(b.Serial) }, func() { b.Previous = small(b.Previous) },
+			func() { b.Serial, b.Previous = 2, small(2) },
+			func() { b.Instance = small(b.Instance) },
+			func() { b.CloseBy = pick(p, e.Time, e.Time+86400_000, e.Time+86400_001, e.Time-1) },
+			func() { b.Context.Disclosure ^= 3 }, func() { b.Context.Production = !b.Context.Production },
+			func() { b.Context.EndAt = p.IntN(5) },
 			func() { b.DeckRoot[0] ^= 1 }, func() { b.Commitment[0] ^= 1 }, func() { b.Context.DeckHash[0] ^= 1 },
 			func() { b.Context.Recipe.Take = p.IntN(8) }, func() { b.Context.Plan = nil },
 			func() {
 				b.Context.Parent = &audit.Parent{ID: small(b.Instance), Positions: positions(b.Context.Recipe.Cards)}
 			})()
 	case *audit.Mix:
-		pick(p, func() { b.Cosigned = small(b.Shuffle) }, func() { b.Values = b.Values[1:] }, func() { b.Shuffle = small(b.Shuffle) },
-			func() { b.Values[len(b.Values)-1].Cut += 60 }, func() { slices.Reverse(b.Values) }, func() { e.Time += 3600_000 })()
+		pick(p, func() { b.Cosigned = small(b.Shuffle) }, func() { b.Values = b.Values[1:] },
+			func() { b.Shuffle = small(b.Shuffle) },
+			func() { b.Values[len(b.Values)-1].Cut += 60 }, func() { slices.Reverse(b.Values) },
+			func() { e.Time += 3600_000 })()
 	case *audit.Deal:
-		pick(p, func() { b.Cosigned = small(b.Shuffle) }, func() { b.First = p.IntN(9) }, func() { b.Shuffle = small(b.Shuffle) },
-			func() { b.Final = !b.Final }, func() { b.Runs[0].Count = p.IntN(5) }, func() { b.Runs = append(b.Runs, board(p.IntN(50))) },
+		pick(p, func() { b.Cosigned = small(b.Shuffle) }, func() { b.First = p.IntN(9) },
+			func() { b.Shuffle = small(b.Shuffle) },
+			func() { b.Final = !b.Final }, func() { b.Runs[0].Count = p.IntN(5) },
+			func() { b.Runs = append(b.Runs, board(p.IntN(50))) },
 			func() { b.Runs[0].Recipient = "seat-2" }, func() { e.Time += 3600_000 }, func() { e.Time -= 2000 })()
 	case *audit.Takeover:
 		pick(p, func() { b.Extent ^= 3 }, func() { b.Shuffle = small(b.Shuffle) }, func() { e.Actor = audit.Operator },
 			func() { e.Actor.Identity = pick(p, "dealer", "second", "third") }, func() { b.Reason = "another" })()
 	case *audit.Close:
-		pick(p, func() { b.Outcome = audit.Outcome(1 + p.IntN(5)) }, func() { b.Outcome, b.Reason = audit.OutcomeVoid, audit.Reason(1+p.IntN(10)) },
-			func() { b.Form, b.Key = audit.FormSealed, small(2) }, func() { b.Form, b.Key = audit.FormTape, 0 }, func() { b.Shuffle = small(b.Shuffle) },
-			func() { b.Tape = seeded("another", len(b.Tape)) }, func() { b.Tape = append(b.Tape, 0) }, func() { b.Key = small(b.Key) },
-			func() { b.Tape = bytes.Repeat([]byte{0xff}, len(b.Tape)) }, func() { e.Time += 3600_000 }, func() { e.Time -= 2000 },
+		pick(p, func() { b.Outcome = audit.Outcome(1 + p.IntN(5)) },
+			func() { b.Outcome, b.Reason = audit.OutcomeVoid, audit.Reason(1+p.IntN(10)) },
+			func() { b.Form, b.Key = audit.FormSealed, small(2) }, func() { b.Form, b.Key = audit.FormTape, 0 },
+			func() { b.Shuffle = small(b.Shuffle) },
+			func() { b.Tape = seeded("another", len(b.Tape)) }, func() { b.Tape = append(b.Tape, 0) },
+			func() { b.Key = small(b.Key) },
+			func() { b.Tape = bytes.Repeat([]byte{0xff}, len(b.Tape)) }, func() { e.Time += 3600_000 },
+			func() { e.Time -= 2000 },
 			func() {
 				b.Form, b.Tape, b.Outcome, b.Reason = audit.FormNone, nil, audit.OutcomeVoid, audit.ReasonTapeLost
 			})()
@@ -322,7 +341,8 @@ func (p *player) retold(g *game, other *game) []byte {
 	receipt := func() string { return pick(p, append(slices.Clone(o.Receipts), f.Receipts...)...) }
 	i := p.IntN(len(f.Receipts))
 	edits := []func(){
-		func() { f.ID = pick(p, o.ID, f.ID+1, 1) }, func() { f.Recipient = pick(p, "", "seat-1", "seat-2") }, func() { f.Deck = o.Deck },
+		func() { f.ID = pick(p, o.ID, f.ID+1, 1) }, func() { f.Recipient = pick(p, "", "seat-1", "seat-2") },
+		func() { f.Deck = o.Deck },
 		func() { f.Receipts = slices.Delete(f.Receipts, i, i+1) }, func() { f.Receipts[i] = receipt() },
 		func() { f.Receipts = slices.Insert(f.Receipts, i, receipt()) }, func() { f.Receipts = o.Receipts },
 		func() { f.Witnessed = receipt() }, func() { f.Witnessed = o.Witnessed }, func() { f.Witnessed = "" },
@@ -336,9 +356,12 @@ func (p *player) retold(g *game, other *game) []byte {
 	if n := len(f.Cards); n > 0 {
 		c, d := &f.Cards[p.IntN(n)], f.Cards[p.IntN(n)]
 		edits = append(edits,
-			func() { f.Cards = f.Cards[:p.IntN(n)] }, func() { *c = d }, func() { c.Place = p.IntN(n + 2) }, func() { c.Position = p.IntN(n + 2) },
-			func() { c.Value, c.Card = d.Value, d.Card }, func() { c.Card = d.Card }, func() { c.Card += "x" }, func() { c.Salt = d.Salt }, func() { c.Proof = d.Proof },
-			func() { c.Proof = append(slices.Clone(c.Proof), d.Salt) }, func() { c.Value = pick(p, 0, 1<<32-1, c.Value+1) })
+			func() { f.Cards = f.Cards[:p.IntN(n)] }, func() { *c = d }, func() { c.Place = p.IntN(n + 2) },
+			func() { c.Position = p.IntN(n + 2) },
+			func() { c.Value, c.Card = d.Value, d.Card }, func() { c.Card = d.Card }, func() { c.Card += "x" },
+			func() { c.Salt = d.Salt }, func() { c.Proof = d.Proof },
+			func() { c.Proof = append(slices.Clone(c.Proof), d.Salt) },
+			func() { c.Value = pick(p, 0, 1<<32-1, c.Value+1) })
 	}
 	for range 1 + p.IntN(2) {
 		pick(p, edits...)()
@@ -411,18 +434,21 @@ func (p *player) randomPolicy() []byte {
 	names := []string{"a", "b", "c", "g", "h"}
 	witness := func(k keyPair) string { vkey, _ := k.witnessKey(); return vkey }
 	if p.chance(85) {
-		lines = append(lines, "log "+pick(p, p.key.vkey, p.key.vkey, p.key.vkey, newKey(p.t, "example.com/other", "ledger key").vkey)+pick(p, "", " https://example.com/", "\t"))
+		lines = append(lines, "log "+pick(p, p.key.vkey, p.key.vkey, p.key.vkey,
+			newKey(p.t, "example.com/other", "ledger key").vkey)+pick(p, "", " https://example.com/", "\t"))
 	}
 	for i, k := range []keyPair{p.a, p.b, p.c} {
 		if p.chance(90) {
-			lines = append(lines, fmt.Sprintf("%switness%s%s %s%s", pick(p, "", " "), pick(p, " ", "\t "), names[i], witness(k), pick(p, "", "", " https://w.example/ ")))
+			lines = append(lines, fmt.Sprintf("%switness%s%s %s%s", pick(p, "", " "), pick(p, " ", "\t "), names[i],
+				witness(k), pick(p, "", "", " https://w.example/ ")))
 		}
 	}
 	for _, name := range []string{"g", "h"} {
 		if p.chance(60) {
 			members := slices.Clone(names)
 			p.Shuffle(len(members), func(i, j int) { members[i], members[j] = members[j], members[i] })
-			lines = append(lines, fmt.Sprintf("group %s %s %s", name, pick(p, "any", "all", "1", "2", "3"), strings.Join(members[:1+p.IntN(3)], " ")))
+			lines = append(lines, fmt.Sprintf("group %s %s %s", name, pick(p, "any", "all", "1", "2", "3"),
+				strings.Join(members[:1+p.IntN(3)], " ")))
 		}
 	}
 	lines = append(lines, "quorum "+pick(p, "a", "b", "c", "g", "g", "h", "none"))
@@ -434,14 +460,18 @@ func (p *player) randomPolicy() []byte {
 		i := p.IntN(len(lines))
 		lines = slices.Delete(lines, i, i+1)
 	case 2:
-		lines = append(lines, pick(p, "", "# ours", " \t# caf\u00e9", "#\u0085", "#\u2028", "#\xff", "#\x00", "#\r", "log", "quorum", "group x any", "log "+witness(p.a),
-			"witness d "+p.key.vkey, "witness none "+witness(newKey(p.t, "witness.example/4", "w4")), "witness d "+witness(p.a), "#"+strings.Repeat("x", pick(p, 8190, 8191, 8192)),
-			"log "+newKey(p.t, strings.Repeat("n", pick(p, 127, 128, 129)), "long").vkey, "policy 2", "Log "+p.key.vkey, "quorum none # yes"))
+		lines = append(lines, pick(p, "", "# ours", " \t# caf\u00e9", "#\u0085", "#\u2028", "#\xff", "#\x00", "#\r",
+			"log", "quorum", "group x any", "log "+witness(p.a),
+			"witness d "+p.key.vkey, "witness none "+witness(newKey(p.t, "witness.example/4", "w4")),
+			"witness d "+witness(p.a), "#"+strings.Repeat("x", pick(p, 8190, 8191, 8192)),
+			"log "+newKey(p.t, strings.Repeat("n", pick(p, 127, 128, 129)), "long").vkey, "policy 2", "Log "+p.key.vkey,
+			"quorum none # yes"))
 	case 3:
 		p.Shuffle(len(lines), func(i, j int) { lines[i], lines[j] = lines[j], lines[i] })
 	case 4:
 		i := p.IntN(len(lines))
-		lines[i] = strings.NewReplacer(pick(p, "+5a", "+31", "+BP", "="), pick(p, "+5A", "+32", "+Bg", "")).Replace(lines[i])
+		lines[i] = strings.NewReplacer(pick(p, "+5a", "+31", "+BP", "="),
+			pick(p, "+5A", "+32", "+Bg", "")).Replace(lines[i])
 	}
 	text := strings.Join(lines, "\n") + pick(p, "", "\n", "\n\n")
 	if p.chance(15) {

@@ -51,7 +51,8 @@ func TestSecondOpinion(t *testing.T) {
 			leaf = append(leaf, byte(o.Position>>8), byte(o.Position),
 				byte(o.Value>>24), byte(o.Value>>16), byte(o.Value>>8), byte(o.Value))
 			leaf = append(leaf, o.Salt[:]...)
-			if err := included(uint64(o.Position), uint64(commit.Context.Recipe.Positions()), leaf, o.Proof, commit.DeckRoot[:]); err != nil {
+			if err := included(uint64(o.Position), uint64(commit.Context.Recipe.Positions()), leaf, o.Proof,
+				commit.DeckRoot[:]); err != nil {
 				t.Errorf("%s: place %d: %v", v.Name, c.Place, err)
 			}
 			cards++

@@ -37,7 +37,8 @@ func TestNoChoiceIsLeft(t *testing.T) {
 				}
 				g.h.now += 1000
 				var illegal *audit.Illegal
-				if err := g.h.state.Apply(audit.Entry{Time: g.h.now, Actor: g.h.actorOf(body), Body: body}); errors.As(err, &illegal) {
+				if err := g.h.state.Apply(audit.Entry{Time: g.h.now, Actor: g.h.actorOf(body),
+					Body: body}); errors.As(err, &illegal) {
 					refused = illegal.Code
 					break
 				}
@@ -64,7 +65,8 @@ func TestNoChoiceIsLeft(t *testing.T) {
 			case v.Verdict == Failed && v.Failed == move.step:
 			case v.Verdict == Proved && move.step == "" && v.Outcome == move.ends && len(v.Cards) == 0:
 			default:
-				t.Errorf("%s at %q, outcome %q: %v; want a failure at %q or the outcome %q", v.Verdict, v.Failed, v.Outcome, v.Steps, move.step, move.ends)
+				t.Errorf("%s at %q, outcome %q: %v; want a failure at %q or the outcome %q", v.Verdict, v.Failed,
+					v.Outcome, v.Steps, move.step, move.ends)
 			}
 		})
 	}
@@ -84,7 +86,8 @@ func TestNoChoiceIsLeft(t *testing.T) {
 
 	// What the house may choose without a word: how many cards it deals at a time
 	// and to whom. The order stays.
-	g := s.mixed(plan...).deal(seat("seat-2", 3)).deal(audit.Run{Count: 1, Purpose: audit.PurposeBurn}, board(2)).close(audit.OutcomeCompleted, 0)
+	g := s.mixed(plan...).deal(seat("seat-2", 3)).deal(audit.Run{Count: 1, Purpose: audit.PurposeBurn},
+		board(2)).close(audit.OutcomeCompleted, 0)
 	if got := shownOf(Transcript(g.file(""), s.trust())); !slices.Equal(got, fixed) {
 		t.Errorf("dealt otherwise the places show %v, not %v", got, fixed)
 	}
@@ -179,7 +182,8 @@ func otherEntries() []aMove {
 			return []audit.Body{closing(g, audit.OutcomeExpired, 0)}
 		}},
 		{name: "the tape lost", step: stepTape, entries: func(g *game) []audit.Body {
-			return []audit.Body{mix(g), &audit.Close{Shuffle: g.id, Outcome: audit.OutcomeVoid, Reason: audit.ReasonTapeLost, Form: audit.FormNone}}
+			return []audit.Body{mix(g), &audit.Close{Shuffle: g.id, Outcome: audit.OutcomeVoid,
+				Reason: audit.ReasonTapeLost, Form: audit.FormNone}}
 		}},
 	}
 }
@@ -233,7 +237,8 @@ func otherCommits(s steered, plan []audit.Planned) map[string][]byte {
 		ctx.Recipe.Take = 5
 		return ctx
 	}
-	files["five of six cards, chosen by the tape"] = few.mixed(planBeacon).deal(board(5)).close(audit.OutcomeCompleted, 0).file("")
+	files["five of six cards, chosen by the tape"] = few.mixed(planBeacon).deal(board(5)).close(audit.OutcomeCompleted,
+		0).file("")
 	return files
 }
 

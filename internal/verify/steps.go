@@ -76,7 +76,8 @@ func (v *Verdict) run(steps []step) bool {
 			v.Verdict, v.Unknown = CannotJudge, v.Steps[i].Detail
 			return false
 		default:
-			v.Steps[i].Result, v.Steps[i].Detail, v.Steps[i].Cause = StepFailed, audit.Printable(err.Error()), causes[s.name]
+			v.Steps[i].Result, v.Steps[i].Detail, v.Steps[i].Cause = StepFailed, audit.Printable(err.Error()),
+				causes[s.name]
 			v.Verdict, v.Failed = Failed, s.name
 			return false
 		}

@@ -86,7 +86,8 @@ func (t *transcript) format() (string, error) {
 func (t *transcript) parseCards() error {
 	for _, c := range t.file.Cards {
 		if c.Place < 0 || c.Place >= shuffle.MaxCards || c.Position < 0 || c.Position >= shuffle.MaxCards {
-			return malformed("card: place %d shows position %d, where both are 0 to %d", c.Place, c.Position, shuffle.MaxCards-1)
+			return malformed("card: place %d shows position %d, where both are 0 to %d", c.Place, c.Position,
+				shuffle.MaxCards-1)
 		}
 		if len(c.Proof) > maxOpening {
 			return malformed("card: %d hashes in the proof of place %d, at most %d", len(c.Proof), c.Place, maxOpening)
@@ -116,7 +117,8 @@ func (t *transcript) entries() (string, error) {
 			return "", err
 		}
 	}
-	if commit := t.receipts[1]; t.early != nil && (t.early.Index != commit.Index || !bytes.Equal(t.early.Entry, commit.Entry)) {
+	if commit := t.receipts[1]; t.early != nil &&
+		(t.early.Index != commit.Index || !bytes.Equal(t.early.Entry, commit.Entry)) {
 		return "", fmt.Errorf("the early checkpoint's receipt is of entry %d, and not of this commit", t.early.Index)
 	}
 	return fmt.Sprintf("shuffle %d: %d deals, %s", t.file.ID, len(t.deals), t.v.State), t.handoverEntries()

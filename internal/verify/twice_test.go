@@ -44,8 +44,14 @@ var inText = []struct {
 	{"no version", func(_ *player, s string) string { return strings.Replace(s, "@v1", "@v01", 1) }},
 	{"end", func(_ *player, s string) string { return s + "x" }},
 	{"empty entry", func(p *player, s string) string { return reread(p, s, func(r *audit.Receipt) { r.Entry = nil }) }},
-	{"later entry", func(p *player, s string) string { return reread(p, s, func(r *audit.Receipt) { r.Entry[0] = 2 }) }},
-	{"later type", func(p *player, s string) string { return reread(p, s, func(r *audit.Receipt) { r.Entry[1] = 15 }) }},
+	{"later entry", func(p *player, s string) string {
+		return reread(p, s,
+			func(r *audit.Receipt) { r.Entry[0] = 2 })
+	}},
+	{"later type", func(p *player, s string) string {
+		return reread(p, s,
+			func(r *audit.Receipt) { r.Entry[1] = 15 })
+	}},
 	{"byte", func(p *player, s string) string {
 		return reread(p, s, func(r *audit.Receipt) { r.Entry[p.IntN(len(r.Entry))] = byte(p.IntN(12)) })
 	}},
@@ -67,7 +73,10 @@ var inText = []struct {
 			r.Checkpoint = []byte(strings.Join(lines, "\n"))
 		})
 	}},
-	{"origin", func(p *player, s string) string { return strings.ReplaceAll(s, "example.com/main", "example.com/mine") }},
+	{"origin", func(p *player, s string) string {
+		return strings.ReplaceAll(s, "example.com/main",
+			"example.com/mine")
+	}},
 	{"signature", func(p *player, s string) string {
 		return reread(p, s, func(r *audit.Receipt) {
 			r.Checkpoint = resigned(r.Checkpoint, func(b []byte) {
@@ -106,7 +115,8 @@ func wrongs() (all []wrong) {
 	for _, name := range []string{"receipt", "witnessed", "key"} {
 		part := parts[name]
 		for _, w := range inText {
-			all = append(all, wrong{name + " " + w.name, func(p *player, f *audit.Transcript) { text := part(p, f); *text = w.do(p, *text) }})
+			all = append(all, wrong{name + " " + w.name,
+				func(p *player, f *audit.Transcript) { text := part(p, f); *text = w.do(p, *text) }})
 		}
 		all = append(all, wrong{name + " of another place", func(p *player, f *audit.Transcript) {
 			*part(p, f) = pick(p, slices.Concat(f.Receipts, f.Keys, []string{f.Witnessed})...)
@@ -196,13 +206,15 @@ func TestTwoWrongsInBoth(t *testing.T) {
 		if diff == "" {
 			continue
 		}
-		t.Errorf("SHUFFLED_SEED=%d, file %d, %s and %s (-Go +JavaScript):\n%s\nGo: %+v", seed, i, one.name, two.name, diff, v.Steps)
+		t.Errorf("SHUFFLED_SEED=%d, file %d, %s and %s (-Go +JavaScript):\n%s\nGo: %+v", seed, i, one.name, two.name,
+			diff, v.Steps)
 		if differing++; differing == 5 {
 			t.FailNow()
 		}
 	}
 	t.Logf("SHUFFLED_SEED=%d: %v", seed, seen)
-	for _, want := range []string{"cannot judge ", "failed format", "failed entries", "failed signature", "failed inclusion", "failed openings"} {
+	for _, want := range []string{"cannot judge ", "failed format", "failed entries", "failed signature",
+		"failed inclusion", "failed openings"} {
 		if seen[want] == 0 {
 			t.Errorf("no file is %q", want)
 		}

@@ -47,7 +47,8 @@ type want struct {
 
 // found is what a verdict says of it.
 func found(v *Verdict) want {
-	return want{Verdict: v.Verdict, Level: v.Level, Failed: v.Failed, Witnesses: v.Witnesses, Overlap: v.Overlap, Mixed: v.Mixed}
+	return want{Verdict: v.Verdict, Level: v.Level, Failed: v.Failed, Witnesses: v.Witnesses, Overlap: v.Overlap,
+		Mixed: v.Mixed}
 }
 
 func (v vector) trust() Trust {
@@ -116,10 +117,12 @@ func TestVectors(t *testing.T) {
 func checkShape(t *testing.T, v *Verdict) {
 	t.Helper()
 	held := v.Verdict == Proved || v.Verdict == Consistent
-	if held != (v.Level != "") || (v.Verdict == Failed) != (v.Failed != "") || (v.Verdict == CannotJudge) != (v.Unknown != "") {
+	if held != (v.Level != "") || (v.Verdict == Failed) != (v.Failed != "") ||
+		(v.Verdict == CannotJudge) != (v.Unknown != "") {
 		t.Errorf("verdict %q has level %q, failed %q, unknown %q", v.Verdict, v.Level, v.Failed, v.Unknown)
 	}
-	if (v.Level == LevelMixed) != (len(v.Mixed) > 0) || v.Level == LevelMixed && (v.Kind != KindTranscript || len(v.Witnesses) == 0) {
+	if (v.Level == LevelMixed) != (len(v.Mixed) > 0) || v.Level == LevelMixed &&
+		(v.Kind != KindTranscript || len(v.Witnesses) == 0) {
 		t.Errorf("level %q, mixed for %v, witnessed by %v", v.Level, v.Mixed, v.Witnesses)
 	}
 	if !held && v.Cards != nil {

@@ -113,10 +113,12 @@ func TestWitnessesJSON(t *testing.T) {
 
 	h := open(t)
 	h.now = audit.MaxInteger - 1000
-	v = Receipt([]byte(h.receipt(h.add(&audit.Event{Kind: audit.EventTableOpen, Name: "table-1"})).Text()), Trust{VKey: h.key.vkey})
+	v = Receipt([]byte(h.receipt(h.add(&audit.Event{Kind: audit.EventTableOpen, Name: "table-1"})).Text()),
+		Trust{VKey: h.key.vkey})
 	got, err = json.Marshal(v.Entry)
 	must(t, err)
-	if want := `{"index":4,"type":"event","identity":"daemon","credential":"daemon"}`; v.Verdict != Proved || string(got) != want {
+	if want := `{"index":4,"type":"event","identity":"daemon","credential":"daemon"}`; v.Verdict != Proved ||
+		string(got) != want {
 		t.Errorf("entry: %s, want %s", got, want)
 	}
 }
@@ -137,7 +139,8 @@ func TestEarlyWork(t *testing.T) {
 		if own {
 			want = 1
 		}
-		if v := judgeTranscript(g.file(""), &trusted{Trusted: audit.Trusted{Keys: []note.Verifier{c}}}); v.Verdict != Proved || c.n != want {
+		if v := judgeTranscript(g.file(""),
+			&trusted{Trusted: audit.Trusted{Keys: []note.Verifier{c}}}); v.Verdict != Proved || c.n != want {
 			t.Errorf("%s with %d signatures, want %d", v.Verdict, c.n, want)
 		}
 	}
@@ -265,13 +268,17 @@ func TestWork(t *testing.T) {
 	key, err := note.NewVerifier(h.key.vkey)
 	must(t, err)
 	c := &counted{Verifier: key}
-	if v := judgeTranscript(file, &trusted{Trusted: audit.Trusted{Keys: []note.Verifier{c}}}); v.Verdict != Proved || len(v.Cards) != 52 {
+	if v := judgeTranscript(file, &trusted{Trusted: audit.Trusted{Keys: []note.Verifier{c}}}); v.Verdict != Proved ||
+		len(v.Cards) != 52 {
 		t.Fatalf("%+v", v)
 	}
 	if c.n != 1 {
 		t.Errorf("%d signatures were verified for %d receipts", c.n, len(g.indexes)+1)
 	}
-	allocs := testing.AllocsPerRun(5, func() { judgeTranscript(file, &trusted{Trusted: audit.Trusted{Keys: []note.Verifier{c}}}) })
+	allocs := testing.AllocsPerRun(5, func() {
+		judgeTranscript(file,
+			&trusted{Trusted: audit.Trusted{Keys: []note.Verifier{c}}})
+	})
 	if most := 60.0 * float64(len(g.indexes)+52); allocs > most {
 		t.Errorf("%.0f allocations, at most %.0f are wanted", allocs, most)
 	}
@@ -286,10 +293,11 @@ func TestBounds(t *testing.T) {
 	f := g.transcript("")
 	f.Cards = slices.Repeat(f.Cards[:1], 4097)
 	for name, file := range map[string][]byte{
-		"a million proof lines":            []byte(head + "\n" + strings.Repeat(hash, 1_000_000) + "\n" + tail),
-		"a receipt of 33 MiB":              append([]byte(receiptHeader), make([]byte, 33<<20)...),
-		"a transcript of 33 MiB":           append([]byte("{"), make([]byte, 33<<20)...),
-		"eight million empty cards":        []byte(`{"format":"shuffled/v1/transcript","id":3,"receipts":[],"cards":[` + strings.Repeat("{},", 8<<20)),
+		"a million proof lines":  []byte(head + "\n" + strings.Repeat(hash, 1_000_000) + "\n" + tail),
+		"a receipt of 33 MiB":    append([]byte(receiptHeader), make([]byte, 33<<20)...),
+		"a transcript of 33 MiB": append([]byte("{"), make([]byte, 33<<20)...),
+		"eight million empty cards": []byte(`{"format":"shuffled/v1/transcript","id":3,"receipts":[],"cards":[` +
+			strings.Repeat("{},", 8<<20)),
 		"a transcript of quotes and slash": append([]byte("{"), bytes.Repeat([]byte(`\"`), 1<<20)...),
 		"4,097 cards":                      marshal(t, f),
 	} {

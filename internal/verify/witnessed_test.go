@@ -15,7 +15,8 @@ type trio struct {
 }
 
 func newTrio(t testing.TB) trio {
-	return trio{mainKey(t), newKey(t, "witness.example/1", "w1"), newKey(t, "witness.example/2", "w2"), newKey(t, "witness.example/3", "w3")}
+	return trio{mainKey(t), newKey(t, "witness.example/1", "w1"), newKey(t, "witness.example/2", "w2"),
+		newKey(t, "witness.example/3", "w3")}
 }
 
 // policy returns the ledger's log line, the witnesses and a rule.
@@ -65,14 +66,18 @@ func (g *game) played() *game {
 func witnessedFiles(t testing.TB, add adder) {
 	w := newTrio(t)
 	g := witnessedGame(t, w)
-	add("witnessed-undealt", "cosigned, and nothing dealt yet: the early checkpoint may be the file's own", g.file(""), w.want2of3(), proves(LevelWitnessed, "a", "c"))
+	add("witnessed-undealt", "cosigned, and nothing dealt yet: the early checkpoint may be the file's own", g.file(""),
+		w.want2of3(), proves(LevelWitnessed, "a", "c"))
 	g.deal(seat("seat-1", 2), board(1))
-	add("witnessed-open", "the early checkpoint ends where the first deal begins: its size is that deal's index", g.file(""), w.want2of3(), proves(LevelWitnessed, "a", "c"))
+	add("witnessed-open", "the early checkpoint ends where the first deal begins: its size is that deal's index",
+		g.file(""), w.want2of3(), proves(LevelWitnessed, "a", "c"))
 	g.deal(board(1)).close(audit.OutcomeEndedEarly, 0)
-	add("witnessed", "closed with its tape, two of three witnesses", g.file(""), w.want2of3(), proves(LevelWitnessed, "a", "c"))
+	add("witnessed", "closed with its tape, two of three witnesses", g.file(""), w.want2of3(),
+		proves(LevelWitnessed, "a", "c"))
 	add("witnessed-recipient", "one recipient's file", g.file("seat-1"), w.want2of3(), proves(LevelWitnessed, "a", "c"))
 	add("witnessed-key-only", "without a policy nobody asks for witnesses", g.file(""), proves(LevelRecorded))
-	add("witnessed-quorum-none", "a policy that asks for none", g.file(""), trusted1(w.policy("quorum none\n")), proves(LevelRecorded))
+	add("witnessed-quorum-none", "a policy that asks for none", g.file(""), trusted1(w.policy("quorum none\n")),
+		proves(LevelRecorded))
 	add("witnessed-policy-without-log", "a quorum, and no key: nothing says whose ledger the witnesses saw", g.file(""),
 		trusted1(strings.Replace(w.policy(twoOfThree), "log ", "# log ", 1)), func(v *vector) {
 			v.Want = want{Verdict: Consistent, Level: LevelKeyNotPinned}
@@ -81,41 +86,54 @@ func witnessedFiles(t testing.TB, add adder) {
 		v.Trust, v.Want = vectorTrust{}, want{Verdict: Consistent, Level: LevelKeyNotPinned}
 	})
 	g.h.witnesses = []keyPair{w.b, w.c}
-	add("witnessed-by-others", "another two of the three cosigned the newest checkpoint", g.file(""), w.want2of3(), proves(LevelWitnessed, "a", "c"))
+	add("witnessed-by-others", "another two of the three cosigned the newest checkpoint", g.file(""), w.want2of3(),
+		proves(LevelWitnessed, "a", "c"))
 	g.early = ""
-	add("witnessed-absent", "a quorum over the newest checkpoint alone: it may have seen the commit too late", g.file(""), w.want2of3(), proves(LevelRecorded))
-	add("receipt-witnessed", "a receipt alone: the quorum saw this entry", []byte(g.h.receipt(g.id).Text()), w.want2of3(), proves(LevelWitnessed, "b", "c"))
-	add("receipt-witnessed-genesis", "of the genesis", []byte(g.h.receipt(0).Text()), w.want2of3(), proves(LevelWitnessed, "b", "c"))
-	add("receipt-cosigned-key-only", "cosignatures that nobody asks for", []byte(g.h.receipt(g.id).Text()), proves(LevelRecorded))
+	add("witnessed-absent", "a quorum over the newest checkpoint alone: it may have seen the commit too late",
+		g.file(""), w.want2of3(), proves(LevelRecorded))
+	add("receipt-witnessed", "a receipt alone: the quorum saw this entry", []byte(g.h.receipt(g.id).Text()),
+		w.want2of3(), proves(LevelWitnessed, "b", "c"))
+	add("receipt-witnessed-genesis", "of the genesis", []byte(g.h.receipt(0).Text()), w.want2of3(),
+		proves(LevelWitnessed, "b", "c"))
+	add("receipt-cosigned-key-only", "cosignatures that nobody asks for", []byte(g.h.receipt(g.id).Text()),
+		proves(LevelRecorded))
 
 	g = witnessedGame(t, w).deal(board(1)).witness().deal(board(2)).close(audit.OutcomeEndedEarly, 0)
-	add("witnessed-too-late", "the early checkpoint covers the first deal", g.file(""), w.want2of3(), proves(LevelRecorded))
+	add("witnessed-too-late", "the early checkpoint covers the first deal", g.file(""), w.want2of3(),
+		proves(LevelRecorded))
 	cosignedFiles(t, w, func(name, about string, file []byte, newest bool) {
 		if !newest {
-			add(name, about+": that gives no level, and is no fault, for witnesses change", file, w.want2of3(), proves(LevelRecorded))
+			add(name, about+": that gives no level, and is no fault, for witnesses change", file, w.want2of3(),
+				proves(LevelRecorded))
 		}
 	})
 	g = witnessedGame(t, w).close(audit.OutcomeVoid, audit.ReasonGameCancelled).witness()
-	add("witnessed-void", "closed with nothing dealt: the close begins no play", g.file(""), w.want2of3(), proves(LevelWitnessed, "a", "c"))
+	add("witnessed-void", "closed with nothing dealt: the close begins no play", g.file(""), w.want2of3(),
+		proves(LevelWitnessed, "a", "c"))
 
 	m := mixed(t, func(g *game) { g.h.witnesses = []keyPair{w.a, w.b}; g.witness() })
-	add("witnessed-mixed", "the early checkpoint ends where the mix stands", m.deal(board(3)).file(""), w.want2of3(), proves(LevelWitnessed, "a", "b"))
+	add("witnessed-mixed", "the early checkpoint ends where the mix stands", m.deal(board(3)).file(""), w.want2of3(),
+		proves(LevelWitnessed, "a", "b"))
 	m = mixed(t, func(g *game) { g.h.witnesses = []keyPair{w.a, w.b} }).witness()
-	add("witnessed-after-mix", "the early checkpoint covers the mix, though no deal", m.deal(board(3)).file(""), w.want2of3(), proves(LevelRecorded))
+	add("witnessed-after-mix", "the early checkpoint covers the mix, though no deal", m.deal(board(3)).file(""),
+		w.want2of3(), proves(LevelRecorded))
 
 	h := open(t)
 	h.witnesses = []keyPair{w.a, w.b, w.c}
 	g = h.commitTo(h.draws(6, 6, 37), nil).witness().deal(board(3)).close(audit.OutcomeCompleted, 0)
-	add("witnessed-draws", "a draw list, three of three, at once after the commit", g.file(""), w.want2of3(), proves(LevelWitnessed, "a", "b", "c"))
-	add("witnessed-all", "all of three: two histories need three that lie", g.file(""), trusted1(w.policy("group g all a b c\nquorum g\n")), proves(LevelWitnessed, "a", "b", "c"), func(v *vector) {
-		v.Want.Overlap = 3
-	})
+	add("witnessed-draws", "a draw list, three of three, at once after the commit", g.file(""), w.want2of3(),
+		proves(LevelWitnessed, "a", "b", "c"))
+	add("witnessed-all", "all of three: two histories need three that lie", g.file(""),
+		trusted1(w.policy("group g all a b c\nquorum g\n")), proves(LevelWitnessed, "a", "b", "c"), func(v *vector) {
+			v.Want.Overlap = 3
+		})
 
 	rotated := newKey(t, w.key.name, "next key")
 	g = witnessedGame(t, w)
 	g.h.add(&audit.Key{Subject: audit.SubjectSigning, Public: rotated.public()})
 	g.h.key = rotated
-	add("witnessed-rotated", "the early checkpoint is signed by an older key, and the policy has both", g.played().file(""),
+	add("witnessed-rotated", "the early checkpoint is signed by an older key, and the policy has both",
+		g.played().file(""),
 		trusted1("log "+rotated.vkey+"\n"+w.policy(twoOfThree)), proves(LevelWitnessed, "a", "c"))
 
 	g = witnessedGame(t, w)
@@ -125,26 +143,33 @@ func witnessedFiles(t testing.TB, add adder) {
 		"next": "log " + w.key.vkey + "\nlog " + rotated.vkey, "old": "log " + rotated.vkey + "\nlog " + w.key.vkey,
 	} {
 		head := string(signed(t, g.h.text(), g.h.key)) + damaged
-		add("signed-by-one-of-two-"+name, "one of two trusted keys signed, the other's signature is of another text", []byte(g.h.receiptUnder(0, []byte(head)).Text()),
+		add("signed-by-one-of-two-"+name, "one of two trusted keys signed, the other's signature is of another text",
+			[]byte(g.h.receiptUnder(0, []byte(head)).Text()),
 			trusted1(other+"\nquorum none\n"), proves(LevelRecorded))
 	}
 
 	g = witnessedGame(t, w)
 	g.early = g.h.receiptUnder(g.id, crowd(g.h.head(), audit.MaxSignatures)).Text()
-	add("witnessed-64-signatures", "as many signature lines as a checkpoint may have", g.played().file(""), w.want2of3(), proves(LevelWitnessed, "a", "c"))
+	add("witnessed-64-signatures", "as many signature lines as a checkpoint may have", g.played().file(""),
+		w.want2of3(), proves(LevelWitnessed, "a", "c"))
 
 	h = open(t)
 	g = h.commitTo(h.cards(sixCards), sixCards)
-	early := append(h.head(), w.a.cosignAt(h.text(), lastSecond)+w.b.cosignAt(h.text(), lastSecond+1)+w.c.cosignAt(h.text(), 1)...)
+	early := append(h.head(), w.a.cosignAt(h.text(), lastSecond)+w.b.cosignAt(h.text(),
+		lastSecond+1)+w.c.cosignAt(h.text(), 1)...)
 	g.early = h.receiptUnder(g.id, early).Text()
 	h.witnesses = []keyPair{w.a, w.b}
-	add("witnessed-times", "the first second and the last one that count; one beyond does not", g.file(""), w.want2of3(), func(v *vector) {
-		v.Want = want{Verdict: Proved, Level: LevelWitnessed, Overlap: 1, Witnesses: []Cosigned{{"a", "9999-12-31T23:59:59.000Z"}, {"c", "1970-01-01T00:00:01.000Z"}}}
-	})
+	add("witnessed-times", "the first second and the last one that count; one beyond does not", g.file(""),
+		w.want2of3(), func(v *vector) {
+			v.Want = want{Verdict: Proved, Level: LevelWitnessed, Overlap: 1,
+				Witnesses: []Cosigned{{"a", "9999-12-31T23:59:59.000Z"}, {"c", "1970-01-01T00:00:01.000Z"}}}
+		})
 	tabs := "#\ttabs, and Größe\n" + strings.ReplaceAll(w.policy(twoOfThree), " ", "\t  ")
-	add("witnessed-policy-tabs", "fields of a policy stand between spaces and tabs", g.file(""), trusted1(tabs), func(v *vector) {
-		v.Want = want{Verdict: Proved, Level: LevelWitnessed, Overlap: 1, Witnesses: []Cosigned{{"a", "9999-12-31T23:59:59.000Z"}, {"c", "1970-01-01T00:00:01.000Z"}}}
-	})
+	add("witnessed-policy-tabs", "fields of a policy stand between spaces and tabs", g.file(""), trusted1(tabs),
+		func(v *vector) {
+			v.Want = want{Verdict: Proved, Level: LevelWitnessed, Overlap: 1,
+				Witnesses: []Cosigned{{"a", "9999-12-31T23:59:59.000Z"}, {"c", "1970-01-01T00:00:01.000Z"}}}
+		})
 }
 
 // meetingFiles hold under policies whose quorums share a witness, or none (docs/SPEC.md
@@ -153,20 +178,27 @@ func meetingFiles(t testing.TB, add adder) {
 	w := newTrio(t)
 	recorded := proves(LevelRecorded)
 	file := witnessedGame(t, w).played().file("")
-	add("witnessed-any", "one of three is a quorum: another one could cosign another history", file, trusted1(w.policy("group g any a b c\nquorum g\n")), recorded)
-	add("witnessed-nested-any", "a and (b or c): two quorums share a", file, trusted1(w.policy("group x any b c\ngroup g all a x\nquorum g\n")), proves(LevelWitnessed, "a", "c"))
-	add("witnessed-nested-apart", "a or (b and c)", file, trusted1(w.policy("group x all b c\ngroup g any a x\nquorum g\n")), recorded)
+	add("witnessed-any", "one of three is a quorum: another one could cosign another history", file,
+		trusted1(w.policy("group g any a b c\nquorum g\n")), recorded)
+	add("witnessed-nested-any", "a and (b or c): two quorums share a", file,
+		trusted1(w.policy("group x any b c\ngroup g all a x\nquorum g\n")), proves(LevelWitnessed, "a", "c"))
+	add("witnessed-nested-apart", "a or (b and c)", file,
+		trusted1(w.policy("group x all b c\ngroup g any a x\nquorum g\n")), recorded)
 
 	again := newKey(t, w.a.name, "w1 again")
 	vkey, _ := again.witnessKey()
 	two := "witness d " + vkey + "\n"
-	add("witnessed-two-lines", "two lines of one witness count once: with another it is two", file, trusted1(two+w.policy("group g 2 a d c\nquorum g\n")), proves(LevelWitnessed, "a", "c"),
+	add("witnessed-two-lines", "two lines of one witness count once: with another it is two", file,
+		trusted1(two+w.policy("group g 2 a d c\nquorum g\n")), proves(LevelWitnessed, "a", "c"),
 		func(v *vector) { v.Want.Overlap = 2 })
-	add("witnessed-two-lines-any", "any line of the one witness: its quorums are the same witness", file, trusted1(two+w.policy("group g any a d\nquorum g\n")), proves(LevelWitnessed, "a", "c"))
-	add("witnessed-other-line", "the quorum's line did not sign, another of the same witness did", file, trusted1(two+w.policy("quorum d\n")), proves(LevelWitnessed, "a", "c"))
+	add("witnessed-two-lines-any", "any line of the one witness: its quorums are the same witness", file,
+		trusted1(two+w.policy("group g any a d\nquorum g\n")), proves(LevelWitnessed, "a", "c"))
+	add("witnessed-other-line", "the quorum's line did not sign, another of the same witness did", file,
+		trusted1(two+w.policy("quorum d\n")), proves(LevelWitnessed, "a", "c"))
 
 	g := witnessedGame(t, w)
-	add("receipt-witnessed-any", "a receipt under such a policy", []byte(g.h.receipt(g.id).Text()), trusted1(w.policy("group g any a b c\nquorum g\n")), recorded)
+	add("receipt-witnessed-any", "a receipt under such a policy", []byte(g.h.receipt(g.id).Text()),
+		trusted1(w.policy("group g any a b c\nquorum g\n")), recorded)
 	own := w.key
 	own.name = "witness.example/own"
 	ownVKey, _ := own.witnessKey()
@@ -176,7 +208,8 @@ func meetingFiles(t testing.TB, add adder) {
 	g.h.add(&audit.Key{Subject: audit.SubjectSigning, Public: rotated.public()})
 	g.h.key = rotated
 	g.witness()
-	add("witnessed-by-itself", "the witness has a signing key of the ledger, which the policy's log lines do not show", g.played().file(""), trusted1(next), recorded)
+	add("witnessed-by-itself", "the witness has a signing key of the ledger, which the policy's log lines do not show",
+		g.played().file(""), trusted1(next), recorded)
 }
 
 // lateFiles were cosigned around the time of the first deal (docs/SPEC.md section
@@ -204,8 +237,10 @@ func lateFiles(t testing.TB, add adder) {
 			}
 		})
 	}
-	late("witnessed-10-s-after", "the second witness of two came 10 s after the deal: clocks differ", 10, LevelWitnessed)
-	late("witnessed-11-s-after", "11 s after the deal is too late, though the checkpoint is small enough", 11, LevelRecorded)
+	late("witnessed-10-s-after", "the second witness of two came 10 s after the deal: clocks differ", 10,
+		LevelWitnessed)
+	late("witnessed-11-s-after", "11 s after the deal is too late, though the checkpoint is small enough", 11,
+		LevelRecorded)
 }
 
 // lastSecond is that of the year 9999.

@@ -160,7 +160,8 @@ func TestRefusals(t *testing.T) {
 		{"negative", string(sign(t, strings.Replace(l.text(5), "\n5\n", "\n-5\n", 1), l.signer)), 400},
 		{"size above 2^53-1", string(sign(t, big, l.signer)), 400},
 		{"short root", string(sign(t, "example.org/log\n5\nAAAA\n", l.signer)), 400},
-		{"spare bits in the root", string(sign(t, "example.org/log\n5\n"+strings.Repeat("A", 42)+"B=\n", l.signer)), 400},
+		{"spare bits in the root", string(sign(t, "example.org/log\n5\n"+strings.Repeat("A", 42)+"B=\n", l.signer)),
+			400},
 		{"blank line in the text", string(sign(t, l.text(5)+"\nextension\n", l.signer)), 400},
 	} {
 		w := openWitness(t, t.TempDir(), nil, l.vkey)
@@ -229,7 +230,8 @@ func TestAddresses(t *testing.T) {
 	}
 	// The note of the monitoring address has the log's signature and ours, in that order.
 	n, err := note.Open([]byte(w.latest(l.origin)), note.VerifierList(mustVerifier(t, l.vkey), w.key))
-	if err != nil || len(n.Sigs) != 2 || n.Sigs[0].Name != l.origin || n.Sigs[1].Name != witnessName || len(n.UnverifiedSigs) != 0 {
+	if err != nil || len(n.Sigs) != 2 || n.Sigs[0].Name != l.origin || n.Sigs[1].Name != witnessName ||
+		len(n.UnverifiedSigs) != 0 {
 		t.Errorf("%+v, %v", n, err)
 	}
 }
@@ -284,7 +286,8 @@ func TestManyLogs(t *testing.T) {
 		t.Errorf("both signatures are not kept: %q", kept)
 	}
 	w.must(rotated, 6, 7)
-	if got := w.add(witness.Request{Old: 7, Proof: a.proof(7, 8), Checkpoint: sign(t, b.text(8), a.signer)}); got.status != 403 {
+	if got := w.add(witness.Request{Old: 7, Proof: a.proof(7, 8),
+		Checkpoint: sign(t, b.text(8), a.signer)}); got.status != 403 {
 		t.Errorf("another log's text under this log's key: %+v", got)
 	}
 	if got := w.latest(b.origin); !strings.HasPrefix(got, string(b.signed(2))) {

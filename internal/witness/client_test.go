@@ -65,7 +65,8 @@ func TestClient(t *testing.T) {
 	} {
 		lines, err := w.Client().AddCheckpoint(ctx, uint64(c.old), c.l.proof(c.old, c.size), c.l.signed(c.size))
 		var conflict *audit.WitnessConflict
-		if lines != nil || errors.As(err, &conflict) != (c.conflict > 0) || errors.Is(err, audit.ErrWitnessRefused) != (c.conflict == 0) ||
+		if lines != nil || errors.As(err, &conflict) != (c.conflict > 0) ||
+			errors.Is(err, audit.ErrWitnessRefused) != (c.conflict == 0) ||
 			errors.Is(err, audit.ErrWitnessContradicts) != c.contradicts {
 			t.Errorf("%s: %v", c.name, err)
 		}
@@ -101,7 +102,8 @@ func against(t *testing.T, f http.HandlerFunc) *witness.Client {
 	t.Helper()
 	server := httptest.NewServer(f)
 	t.Cleanup(server.Close)
-	return &witness.Client{URL: server.URL, Key: openWitness(t, t.TempDir(), nil, newTestLog(t, "example.org/x", "x").vkey).key}
+	return &witness.Client{URL: server.URL,
+		Key: openWitness(t, t.TempDir(), nil, newTestLog(t, "example.org/x", "x").vkey).key}
 }
 
 // TestClientReadsAnswers puts every kind of answer before the client.
@@ -217,7 +219,8 @@ func witnessLine(t *testing.T, seed, text string) (string, error) {
 func cosigner(t *testing.T) note.Signer {
 	t.Helper()
 	key := seeded("witness")
-	text := "PRIVATE+KEY+" + witnessName + "+00000000+" + base64.StdEncoding.EncodeToString(append([]byte{4}, key.Seed()...))
+	text := "PRIVATE+KEY+" + witnessName + "+00000000+" +
+		base64.StdEncoding.EncodeToString(append([]byte{4}, key.Seed()...))
 	s, err := fnote.NewSignerForCosignatureV1(text)
 	if err != nil {
 		t.Fatal(err)
@@ -231,7 +234,8 @@ func TestClientReadsNoMore(t *testing.T) {
 	endless := new(endless)
 	c := against(t, func(http.ResponseWriter, *http.Request) {})
 	c.HTTP = &http.Client{Transport: endless}
-	if _, err := c.AddCheckpoint(t.Context(), 0, nil, l.signed(1)); err == nil || errors.Is(err, audit.ErrWitnessRefused) {
+	if _, err := c.AddCheckpoint(t.Context(), 0, nil, l.signed(1)); err == nil ||
+		errors.Is(err, audit.ErrWitnessRefused) {
 		t.Errorf("endless: %v", err)
 	}
 	if endless.n > 1<<17 {
@@ -332,7 +336,8 @@ func TestClientRequests(t *testing.T) {
 		t.Errorf("a redirect: %v", err)
 	}
 	m := monitoring(l.origin)
-	want := []string{"POST /w/add-checkpoint", "GET /w" + m, "POST /w/add-checkpoint", "GET /w" + m, "POST /moved/add-checkpoint", "GET /moved" + m}
+	want := []string{"POST /w/add-checkpoint", "GET /w" + m, "POST /w/add-checkpoint", "GET /w" + m,
+		"POST /moved/add-checkpoint", "GET /moved" + m}
 	if fmt.Sprint(asked) != fmt.Sprint(want) || connections.Load() != 1 {
 		t.Errorf("over %d connections %q, want %q", connections.Load(), asked, want)
 	}
@@ -347,9 +352,11 @@ func TestClientRefusesToAsk(t *testing.T) {
 	if _, err := c.AddCheckpoint(t.Context(), 1<<53, nil, l.signed(1)); err == nil {
 		t.Error("a size beyond 2^53-1")
 	}
-	for _, url := range []string{"", "file:///etc/passwd", "witness.example.org", "://", "ftp://x", "https://me:word@w.example.org"} {
+	for _, url := range []string{"", "file:///etc/passwd", "witness.example.org", "://", "ftp://x",
+		"https://me:word@w.example.org"} {
 		c := &witness.Client{URL: url, Key: c.Key}
-		if _, err := c.AddCheckpoint(t.Context(), 0, nil, l.signed(1)); err == nil || errors.Is(err, audit.ErrWitnessRefused) {
+		if _, err := c.AddCheckpoint(t.Context(), 0, nil, l.signed(1)); err == nil ||
+			errors.Is(err, audit.ErrWitnessRefused) {
 			t.Errorf("%q: %v", url, err)
 		} else if strings.Contains(err.Error(), "word@") {
 			t.Errorf("the password is repeated: %v", err)

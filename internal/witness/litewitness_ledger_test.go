@@ -36,7 +36,8 @@ func TestLitewitnessOfALedger(t *testing.T) {
 	dir := t.TempDir()
 	db, mark := filepath.Join(dir, "shuffled.db"), filepath.Join(dir, "mark")
 	info := ledger.Info{Name: "live", Origin: l.origin}
-	config := ledger.Config{Info: info, Signers: []note.Signer{l.signer}, Mark: mark, Start: audit.Event{Name: "test"}, Probe: 5 * time.Millisecond,
+	config := ledger.Config{Info: info, Signers: []note.Signer{l.signer}, Mark: mark, Start: audit.Event{Name: "test"},
+		Probe:   5 * time.Millisecond,
 		Witness: func(audit.Witness) (ledger.Witness, error) { return w, nil }}
 	if err := sqlite.MigrateUp(t.Context(), db, sqlite.Options{}); err != nil {
 		t.Fatal(err)
@@ -46,8 +47,11 @@ func TestLitewitnessOfALedger(t *testing.T) {
 		t.Fatal(err)
 	}
 	policy := fmt.Appendf(nil, "witness foreign %s %s\nquorum foreign\n", own.Verifier(), w.URL)
-	err = ledger.Create(t.Context(), store, info, &audit.Genesis{Revision: audit.Revision, Origin: l.origin, SigningKey: public, Policy: policy, Deals: audit.DealsCosigned,
-		Disclosure: audit.DisclosurePublic, DefaultCloseBy: 3600, MaxCloseBy: 7200, Access: audit.AccessPublic}, l.signer, mark, time.Now())
+	err = ledger.Create(t.Context(), store, info,
+		&audit.Genesis{Revision: audit.Revision, Origin: l.origin, SigningKey: public, Policy: policy,
+			Deals:      audit.DealsCosigned,
+			Disclosure: audit.DisclosurePublic, DefaultCloseBy: 3600, MaxCloseBy: 7200, Access: audit.AccessPublic},
+		l.signer, mark, time.Now())
 	if err != nil {
 		t.Fatal(err)
 	}

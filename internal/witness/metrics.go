@@ -26,7 +26,8 @@ func newMetrics(w *Witness) metrics {
 				Name: "shuffled_witness_size", Help: "Size of the newest cosigned checkpoint.", ConstLabels: labels,
 			}, func() float64 { return float64(l.newest().N) }),
 			prometheus.NewGaugeFunc(prometheus.GaugeOpts{
-				Name: "shuffled_witness_cosigned_timestamp_seconds", Help: "Time of the newest cosignature, 0 before the first.", ConstLabels: labels,
+				Name: "shuffled_witness_cosigned_timestamp_seconds",
+				Help: "Time of the newest cosignature, 0 before the first.", ConstLabels: labels,
 			}, func() float64 { return float64(l.newest().time) }),
 		)
 	}

@@ -102,7 +102,8 @@ func TestBusy(t *testing.T) {
 	var held sync.WaitGroup
 	for range 256 {
 		held.Go(func() {
-			w.w.ServeHTTP(httptest.NewRecorder(), httptest.NewRequest("POST", "/add-checkpoint", &heldBody{entered, release}))
+			w.w.ServeHTTP(httptest.NewRecorder(),
+				httptest.NewRequest("POST", "/add-checkpoint", &heldBody{entered, release}))
 		})
 	}
 	for range 256 {

@@ -24,7 +24,8 @@ func TestParseRequest(t *testing.T) {
 		if err != nil {
 			t.Fatalf("%q: %v", r.Encode(), err)
 		}
-		if got.Old != r.Old || fmt.Sprint(got.Proof) != fmt.Sprint(r.Proof) || !bytes.Equal(got.Checkpoint, r.Checkpoint) {
+		if got.Old != r.Old || fmt.Sprint(got.Proof) != fmt.Sprint(r.Proof) ||
+			!bytes.Equal(got.Checkpoint, r.Checkpoint) {
 			t.Errorf("%+v, want %+v", got, r)
 		}
 	}

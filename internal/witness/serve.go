@@ -89,7 +89,8 @@ func (w *Witness) health() answer {
 		doubt := l.doubt
 		l.mu.Unlock()
 		if doubt != nil {
-			return plain("healthz", http.StatusServiceUnavailable, "the state of a log is in doubt; see the log of this witness")
+			return plain("healthz", http.StatusServiceUnavailable,
+				"the state of a log is in doubt; see the log of this witness")
 		}
 	}
 	return plain("healthz", http.StatusOK, "ok")
@@ -99,7 +100,8 @@ func (w *Witness) addCheckpoint(rw http.ResponseWriter, r *http.Request) answer 
 	a := answer{route: "add-checkpoint", status: http.StatusOK}
 	body, err := io.ReadAll(http.MaxBytesReader(rw, r.Body, MaxRequest))
 	if err != nil {
-		return plain(a.route, http.StatusBadRequest, fmt.Sprintf("malformed request: unreadable, or more than %d bytes", MaxRequest))
+		return plain(a.route, http.StatusBadRequest,
+			fmt.Sprintf("malformed request: unreadable, or more than %d bytes", MaxRequest))
 	}
 	a.about, a.problem = w.submit(body)
 	var no *refusal
@@ -122,10 +124,12 @@ func (w *Witness) addCheckpoint(rw http.ResponseWriter, r *http.Request) answer 
 func (w *Witness) record(r *http.Request, a answer, took time.Duration) {
 	level := slog.LevelInfo
 	fields := []slog.Attr{
-		slog.String("method", r.Method[:min(len(r.Method), 16)]), slog.String("route", a.route), slog.Int("status", a.status), slog.Duration("took", took),
+		slog.String("method", r.Method[:min(len(r.Method), 16)]), slog.String("route", a.route),
+		slog.Int("status", a.status), slog.Duration("took", took),
 	}
 	if a.about.origin != "" {
-		fields = append(fields, slog.String("origin", a.about.origin), slog.Int64("old", a.about.old), slog.Int64("size", a.about.size))
+		fields = append(fields, slog.String("origin", a.about.origin), slog.Int64("old", a.about.old),
+			slog.Int64("size", a.about.size))
 	}
 	if a.problem != nil {
 		fields = append(fields, slog.String("reason", a.problem.Error()))
@@ -133,7 +137,8 @@ func (w *Witness) record(r *http.Request, a answer, took time.Duration) {
 	switch {
 	case a.status >= http.StatusInternalServerError:
 		level = slog.LevelError
-	case a.about.checkpoint != nil && (a.status == http.StatusUnprocessableEntity || a.status == http.StatusConflict && !a.isSize):
+	case a.about.checkpoint != nil && (a.status == http.StatusUnprocessableEntity || a.status == http.StatusConflict &&
+		!a.isSize):
 		level = slog.LevelError
 		fields = append(fields, slog.String("checkpoint", string(a.about.checkpoint)))
 	}

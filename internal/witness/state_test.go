@@ -23,7 +23,8 @@ func TestStateOutlives(t *testing.T) {
 		if size > 0 && !strings.HasPrefix(w.latest(l.origin), string(l.signed(size))) {
 			t.Fatalf("size %d is forgotten: %q", size, w.latest(l.origin))
 		}
-		if a := w.add(witness.Request{Old: size + 1, Proof: l.proof(size+1, size+2), Checkpoint: l.signed(size + 2)}); a.status != http.StatusConflict {
+		if a := w.add(witness.Request{Old: size + 1, Proof: l.proof(size+1, size+2),
+			Checkpoint: l.signed(size + 2)}); a.status != http.StatusConflict {
 			t.Fatalf("a proof from a size not cosigned: %+v", a)
 		}
 		w.must(l, size, size+1)
@@ -316,7 +317,8 @@ func TestAgain(t *testing.T) {
 	}
 	now = now.Add(time.Second)
 	later := w.must(l, 3, 3)
-	if w.cosigned(l.text(3), later) != now.Unix() || writes != 4 || !strings.HasSuffix(w.latest(l.origin), string(later)) {
+	if w.cosigned(l.text(3), later) != now.Unix() || writes != 4 ||
+		!strings.HasSuffix(w.latest(l.origin), string(later)) {
 		t.Errorf("%d syncs, kept %q", writes, w.latest(l.origin))
 	}
 	now = now.Add(-time.Second)

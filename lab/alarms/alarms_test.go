@@ -72,12 +72,13 @@ func TestPlatform(t *testing.T) {
 		t.Fatal(err)
 	}
 	var last uint64
-	r, err := Measure(context.Background(), src, genuine, Options{Bytes: 20_000_001, AlphaExps: levels, Progress: func(done, total uint64) {
-		if done <= last || total != 20_000_256 {
-			t.Errorf("%d of %d after %d", done, total, last)
-		}
-		last = done
-	}})
+	r, err := Measure(context.Background(), src, genuine,
+		Options{Bytes: 20_000_001, AlphaExps: levels, Progress: func(done, total uint64) {
+			if done <= last || total != 20_000_256 {
+				t.Errorf("%d of %d after %d", done, total, last)
+			}
+			last = done
+		}})
 	if err != nil || !r.Passed || last != r.Bytes || r.Bytes != 20_000_256 {
 		t.Fatalf("%+v, %v, %d", r, err, last)
 	}
@@ -108,7 +109,8 @@ func TestBroken(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			r, err := Measure(context.Background(), newSeeded(t, c.bytes), c.health, Options{Bytes: 40_000_000, AlphaExps: []int{9}})
+			r, err := Measure(context.Background(), newSeeded(t, c.bytes), c.health,
+				Options{Bytes: 40_000_000, AlphaExps: []int{9}})
 			if err != nil || r.Passed {
 				t.Fatalf("%+v, %v", r, err)
 			}
@@ -202,12 +204,14 @@ func TestFailingSource(t *testing.T) {
 	if err == nil {
 		t.Fatal("eight bytes were enough")
 	}
-	if r, err := Measure(context.Background(), src, genuine, Options{Bytes: 1 << 20, AlphaExps: levels}); !errors.Is(err, entropy.ErrLatched) || r != nil {
+	if r, err := Measure(context.Background(), src, genuine,
+		Options{Bytes: 1 << 20, AlphaExps: levels}); !errors.Is(err, entropy.ErrLatched) || r != nil {
 		t.Errorf("%+v, %v", r, err)
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
-	if r, err := Measure(ctx, newSeeded(t, nil), genuine, Options{Bytes: 1 << 20, AlphaExps: levels}); !errors.Is(err, context.Canceled) || r != nil {
+	if r, err := Measure(ctx, newSeeded(t, nil), genuine, Options{Bytes: 1 << 20, AlphaExps: levels}); !errors.Is(err,
+		context.Canceled) || r != nil {
 		t.Errorf("%+v, %v", r, err)
 	}
 }
@@ -217,7 +221,8 @@ func TestHalt(t *testing.T) {
 	t.Parallel()
 	h := halt()
 	if h.AlphaExp != 60 || h.Repetition != 9 || h.Proportion != 26 || h.RepetitionPerByte != math.Exp2(-64) ||
-		h.ProportionPerByte > math.Exp2(-71) || h.ProportionPerByte < math.Exp2(-72) || h.Years < 200_000 || h.Years > 230_000 {
+		h.ProportionPerByte > math.Exp2(-71) || h.ProportionPerByte < math.Exp2(-72) || h.Years < 200_000 ||
+		h.Years > 230_000 {
 		t.Errorf("%+v", h)
 	}
 	t.Logf("%+v", h)

@@ -45,7 +45,8 @@ func (s Shape) check() error {
 	case s.Cards < 4 || s.Cards > maxCards:
 		return fmt.Errorf("cards = %d: the battery takes 4..%d", s.Cards, maxCards)
 	case s.Decks < 1 || s.Decks > 1 && s.Cards != shoeTypes*s.Decks:
-		return fmt.Errorf("decks = %d of %d cards: a deck is 1, a shoe has %d cards for each", s.Decks, s.Cards, shoeTypes)
+		return fmt.Errorf("decks = %d of %d cards: a deck is 1, a shoe has %d cards for each", s.Decks, s.Cards,
+			shoeTypes)
 	}
 	return nil
 }

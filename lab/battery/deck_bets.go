@@ -150,13 +150,14 @@ func betCounters(s Shape) (all []counter) {
 	}
 	law := baccaratLaw(s.Decks)
 	for _, at := range starts {
-		all = append(all, newHistogram("side bets", betName("baccarat: player, banker, tie", at), law, func(d *dealt) int {
-			var v [6]int
-			for i := range v {
-				v[i] = points(int(d.kind[at+i]))
-			}
-			return baccarat(v)
-		}))
+		all = append(all, newHistogram("side bets", betName("baccarat: player, banker, tie", at), law,
+			func(d *dealt) int {
+				var v [6]int
+				for i := range v {
+					v[i] = points(int(d.kind[at+i]))
+				}
+				return baccarat(v)
+			}))
 	}
 	return all
 }

@@ -19,7 +19,8 @@ type interplay struct {
 
 func newInterplay(s Shape) *interplay {
 	n := s.Cards
-	return &interplay{n: n, types: s.types(), stride: stride(s), last: make([]float64, n), now: make([]float64, n), sums: make([]float64, n*n)}
+	return &interplay{n: n, types: s.types(), stride: stride(s), last: make([]float64, n), now: make([]float64, n),
+		sums: make([]float64, n*n)}
 }
 
 // twice returns 2·type − (types − 1): centred, and whole.
@@ -73,7 +74,8 @@ type serial struct {
 }
 
 func newSerial(s Shape) *serial {
-	return &serial{n: s.Cards, types: s.types(), sums: make([]int64, min(s.Cards/2, maxLags)), room: make([]int32, s.Cards)}
+	return &serial{n: s.Cards, types: s.types(), sums: make([]int64, min(s.Cards/2, maxLags)),
+		room: make([]int32, s.Cards)}
 }
 
 func (c *serial) add(d *dealt) {
@@ -109,7 +111,8 @@ func (c *serial) results(f *deckFindings) {
 		sd := math.Sqrt(variance * games)
 		t := float64(c.types)
 		products := games * float64(c.n-i-1) * (t*t - 1) / 3
-		f.z("serial correlation", fmt.Sprintf("lag %d", i+1), (float64(s)-games*mean)/sd, c.games, sd/products, "a correlation off by %.2g")
+		f.z("serial correlation", fmt.Sprintf("lag %d", i+1), (float64(s)-games*mean)/sd, c.games, sd/products,
+			"a correlation off by %.2g")
 	}
 }
 

@@ -96,7 +96,8 @@ func TestEveryFamilyFinds(t *testing.T) {
 			}
 		}, []string{"subsequences"}},
 		{"never the same place twice in a cycle", deck, 2000, sattolo, []string{"fixed points", "cycles"}},
-		{"five riffles", deck, 2000, riffles(5), []string{"rising sequences", "inversions", "adjacent cards", "guesses", "runs"}},
+		{"five riffles", deck, 2000, riffles(5),
+			[]string{"rising sequences", "inversions", "adjacent cards", "guesses", "runs"}},
 		{"successor follows at position 7", deck, 30000, func(r *rand.Rand, _ int, order, _ []uint32) {
 			if often(r, 0.1) {
 				bring(order, (order[5]+1)%52, 6)
@@ -188,7 +189,8 @@ func TestEveryFamilyFinds(t *testing.T) {
 		}
 		for _, family := range tt.families {
 			found[family] = true
-			if !slices.ContainsFunc(report.Results, func(res Result) bool { return res.Test == family && res.Rejected }) {
+			if !slices.ContainsFunc(report.Results,
+				func(res Result) bool { return res.Test == family && res.Rejected }) {
 				t.Errorf("%s: not found by %s", tt.name, family)
 			}
 		}
@@ -234,7 +236,8 @@ func TestFairIsAccepted(t *testing.T) {
 	if testing.Short() {
 		games = 4_000
 	}
-	for _, s := range []Shape{{Cards: 52, Decks: 1}, {Cards: 54, Decks: 1}, {Cards: 36, Decks: 1}, {Cards: 80, Decks: 1}, {Cards: 104, Decks: 2}, {Cards: 4, Decks: 1}, {Cards: 9, Decks: 1}} {
+	for _, s := range []Shape{{Cards: 52, Decks: 1}, {Cards: 54, Decks: 1}, {Cards: 36, Decks: 1},
+		{Cards: 80, Decks: 1}, {Cards: 104, Decks: 2}, {Cards: 4, Decks: 1}, {Cards: 9, Decks: 1}} {
 		r := sample(t, s, games, 3, nil)
 		if r.Rejected || r.Borderline {
 			for _, res := range r.Results {
@@ -299,7 +302,8 @@ func TestPValuesAreEven(t *testing.T) {
 			most = 0.25 // twice the smaller of two sides is cut off at 1
 		}
 		if low < 0.02 || low > 0.08 || high > most || mean < 0.45 || mean > 0.56 {
-			t.Errorf("%s: of %d p-values %.3f are below 0.05 and %.3f above 0.95, the mean is %.3f", test, f.n, low, high, mean)
+			t.Errorf("%s: of %d p-values %.3f are below 0.05 and %.3f above 0.95, the mean is %.3f", test, f.n, low,
+				high, mean)
 		}
 	}
 	if len(families) < 20 {
@@ -307,7 +311,8 @@ func TestPValuesAreEven(t *testing.T) {
 	}
 	if testing.Verbose() {
 		for test, f := range families {
-			fmt.Printf("%-20s %5d p-values, below 0.05: %.3f, above 0.95: %.3f, mean %.3f\n", test, f.n, float64(f.low)/float64(f.n), float64(f.high)/float64(f.n), f.sum/float64(f.n))
+			fmt.Printf("%-20s %5d p-values, below 0.05: %.3f, above 0.95: %.3f, mean %.3f\n", test, f.n,
+				float64(f.low)/float64(f.n), float64(f.high)/float64(f.n), f.sum/float64(f.n))
 		}
 	}
 }

@@ -41,7 +41,8 @@ func handCounters(s Shape) []counter {
 	suits, ranks := groupings(s)
 	var all []counter
 	for _, g := range []grouping{suits, ranks} {
-		all = append(all, newHistogram("coupon collector", "until all "+g.name+" are seen", couponLaw(g.size), coupons(g)))
+		all = append(all, newHistogram("coupon collector", "until all "+g.name+" are seen", couponLaw(g.size),
+			coupons(g)))
 	}
 	for class := range suits.size {
 		all = append(all, gapCounters(s, suits, class)...)

@@ -58,14 +58,16 @@ func orderCounters(s Shape) []counter {
 		newHistogram("matches", "cards in the place of the game before", fixedPointLaw(n), matches),
 	}
 	for _, hand := range handSizes(n) {
-		all = append(all, newHistogram("overlaps", fmt.Sprintf("first %d cards of two games", hand), overlapLaw(n, hand), overlap(hand)))
+		all = append(all, newHistogram("overlaps", fmt.Sprintf("first %d cards of two games", hand),
+			overlapLaw(n, hand), overlap(hand)))
 	}
 	if n <= maxOrders {
 		orders := 1
 		for i := 2; i <= n; i++ {
 			orders *= i
 		}
-		all = append(all, &even{*newHistogram("orders", "every order", make([]float64, orders), func(d *dealt) int { return int(lehmer(d.card, n)) })})
+		all = append(all, &even{*newHistogram("orders", "every order", make([]float64, orders),
+			func(d *dealt) int { return int(lehmer(d.card, n)) })})
 	}
 	return all
 }

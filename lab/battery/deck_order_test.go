@@ -65,7 +65,8 @@ func TestDegreesOfFreedom(t *testing.T) {
 	f.fit("fit", "rare class in the middle", []uint32{5000, 40, 4960}, []float64{0.5, 0.004, 0.496})
 	for i, want := range []float64{23, 23, 1, 1, 1} {
 		if found := f.found[i]; found.DF != want || !alike(found.Statistic, 0) {
-			t.Errorf("%s, %s: χ² %v with %v degrees of freedom, want 0 with %v", found.Test, found.Name, found.Statistic, found.DF, want)
+			t.Errorf("%s, %s: χ² %v with %v degrees of freedom, want 0 with %v", found.Test, found.Name,
+				found.Statistic, found.DF, want)
 		}
 	}
 }

@@ -47,11 +47,12 @@ func TestDetectsIsTrue(t *testing.T) {
 			_, _, p := PositionCard(rows)
 			return p
 		}},
-		{"expected value", math.Sqrt(noncentrality(level, 4) / (games * 4 * 12.0 / 24) / curve), func(rows [][]uint64) float64 {
-			var f deckFindings
-			(&placement{n: 5, types: 5}).curve(&f, means(rows), games)
-			return f.found[len(f.found)-1].P
-		}},
+		{"expected value", math.Sqrt(noncentrality(level, 4) / (games * 4 * 12.0 / 24) / curve),
+			func(rows [][]uint64) float64 {
+				var f deckFindings
+				(&placement{n: 5, types: 5}).curve(&f, means(rows), games)
+				return f.found[len(f.found)-1].P
+			}},
 	}
 	r := rand.New(rand.NewChaCha8([32]byte{7}))
 	for _, tt := range tests {

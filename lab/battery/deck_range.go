@@ -140,10 +140,12 @@ func (c *repeated) results(f *deckFindings) {
 	lgamma, _ := math.Lgamma(float64(c.n + 1))
 	mean := all * (math.Exp(-lgamma) + math.Exp2(-64))
 	f.found = append(f.found, finding{
-		Result{Test: "duplicates", Name: "games that were dealt before", Statistic: float64(pairs), P: poissonP(float64(pairs), mean), N: uint64(n)},
+		Result{Test: "duplicates", Name: "games that were dealt before", Statistic: float64(pairs),
+			P: poissonP(float64(pairs), mean), N: uint64(n)},
 		func(level float64) string {
 			more := excess(mean, level)
-			return fmt.Sprintf("%.2g more repeats than %.2g, as of a generator of 2^%.1f orders", more, mean, math.Log2(all/more))
+			return fmt.Sprintf("%.2g more repeats than %.2g, as of a generator of 2^%.1f orders", more, mean,
+				math.Log2(all/more))
 		},
 	})
 }

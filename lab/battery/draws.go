@@ -44,7 +44,8 @@ const (
 const fedAtOnce = 1 << 12
 
 func newDrawTally(s Shape) *drawTally {
-	d := &drawTally{shape: s, small: alphabetOf(s.K, smallLow, smallHigh), coarse: alphabetOf(s.K, coarseLow, coarseHigh)}
+	d := &drawTally{shape: s, small: alphabetOf(s.K, smallLow, smallHigh),
+		coarse: alphabetOf(s.K, coarseLow, coarseHigh)}
 	d.values = slices.Concat(d.frequencyTests(), d.orderTests())
 	d.letters = d.letterTests()
 	d.games = d.gameTests()

@@ -89,7 +89,8 @@ func (d *drawTally) frequencyTests() []drawTest {
 	if d.shape.K >= minKolmogorov {
 		tests = append(tests, &kolmogorov{counts: all, probs: probs})
 	} else {
-		d.skip("Kolmogorov–Smirnov", "values of 1..%d are too few to be nearly continuous: frequency counts each", d.shape.K)
+		d.skip("Kolmogorov–Smirnov", "values of 1..%d are too few to be nearly continuous: frequency counts each",
+			d.shape.K)
 	}
 	for _, m := range subsequences {
 		tests = append(tests, newBlocks("subsequence", fmt.Sprintf("every value %d", m), m, probs, first))
@@ -164,9 +165,11 @@ const (
 
 // orderTests compare values with each other.
 func (d *drawTally) orderTests() []drawTest {
-	tests := []drawTest{d.permutation(), d.orderStatistic("maximum of t", fmt.Sprintf("of %d", maximumOf), maximumOf, maximumOf)}
+	tests := []drawTest{d.permutation(),
+		d.orderStatistic("maximum of t", fmt.Sprintf("of %d", maximumOf), maximumOf, maximumOf)}
 	for rank := 1; rank <= orderedSize; rank++ {
-		tests = append(tests, d.orderStatistic("order statistic", fmt.Sprintf("%d of %d", rank, orderedSize), orderedSize, rank))
+		tests = append(tests, d.orderStatistic("order statistic", fmt.Sprintf("%d of %d", rank, orderedSize),
+			orderedSize, rank))
 	}
 	tests = append(tests, newRuns("up", d.shape.K, false), newRuns("down", d.shape.K, true), newCorrelation(d.shape.K))
 	return append(tests, newDuplicates(d.shape.K)...)

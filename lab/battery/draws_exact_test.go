@@ -42,7 +42,8 @@ func near(t *testing.T, what string, got, want []float64) {
 // blocks there are.
 func TestBlockProbabilities(t *testing.T) {
 	for _, k := range []uint32{2, 3, 5, 6} {
-		d := &drawTally{shape: Shape{K: k, Values: 3}, small: alphabetOf(k, smallLow, smallHigh), coarse: alphabetOf(k, coarseLow, coarseHigh)}
+		d := &drawTally{shape: Shape{K: k, Values: 3}, small: alphabetOf(k, smallLow, smallHigh),
+			coarse: alphabetOf(k, coarseLow, coarseHigh)}
 		d.games = d.gameTests()
 		for _, test := range slices.Concat(d.frequencyTests(), d.orderTests(), []drawTest{d.poker()}, d.games) {
 			b, ok := test.(*blocks)
@@ -158,7 +159,8 @@ func TestCollisionMoments(t *testing.T) {
 		})
 		mean, variance := collisionMoments(float64(c.m), float64(c.n))
 		if want := sum / of; math.Abs(mean-want) > 1e-9 || math.Abs(variance-(squares/of-want*want)) > 1e-9 {
-			t.Errorf("%d balls, %d urns: mean %v, variance %v, want %v, %v", c.n, c.m, mean, variance, want, squares/of-want*want)
+			t.Errorf("%d balls, %d urns: mean %v, variance %v, want %v, %v", c.n, c.m, mean, variance, want,
+				squares/of-want*want)
 		}
 	}
 }
@@ -189,7 +191,8 @@ func TestAlphabet(t *testing.T) {
 			}
 		}
 		if slices.Min(counts) != a.step || slices.Max(counts) != a.step || a.size > smallHigh || left*16 > k {
-			t.Fatalf("k = %d: %d letters of %d to %d values, %d left out", k, a.size, slices.Min(counts), slices.Max(counts), left)
+			t.Fatalf("k = %d: %d letters of %d to %d values, %d left out", k, a.size, slices.Min(counts),
+				slices.Max(counts), left)
 		}
 	}
 }

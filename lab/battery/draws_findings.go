@@ -131,7 +131,8 @@ func (f *findings) binomial(test, name string, count, n uint64, chance float64) 
 		return
 	}
 	f.found = append(f.found, finding{
-		Result{Test: test, Name: name, Statistic: float64(count), P: BinomialP(float64(count), float64(n), chance), N: n},
+		Result{Test: test, Name: name, Statistic: float64(count), P: BinomialP(float64(count), float64(n), chance),
+			N: n},
 		func(level float64) string { return detectsRate(level, float64(n), chance) },
 	})
 }

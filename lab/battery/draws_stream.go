@@ -227,7 +227,8 @@ func (c *collisions) results(f *findings) {
 	}
 	mean, variance := collisionMoments(float64(c.urns), float64(c.balls))
 	z := (float64(c.sum) - float64(c.rounds)*mean) / math.Sqrt(float64(c.rounds)*variance)
-	f.normal("collisions", "all", z, c.rounds*uint64(c.balls), "a mean number of collisions off by", math.Sqrt(variance/float64(c.rounds))/mean)
+	f.normal("collisions", "all", z, c.rounds*uint64(c.balls), "a mean number of collisions off by",
+		math.Sqrt(variance/float64(c.rounds))/mean)
 }
 
 // minKolmogorov is the smallest K for which the distance of Kolmogorov and Smirnov

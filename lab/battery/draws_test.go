@@ -106,8 +106,10 @@ func TestDrawFaults(t *testing.T) {
 		shape    Shape
 		fault    func(rng *rand.Rand, at int, outcome []uint32)
 	}{
-		{"a byte modulo 37", "frequency", Shape{K: 37, Values: 1}, func(rng *rand.Rand, _ int, o []uint32) { o[0] = 1 + rng.Uint32N(256)%37 }},
-		{"the last value never comes", "frequency", Shape{K: 37, Values: 1}, func(rng *rand.Rand, _ int, o []uint32) { o[0] = 1 + rng.Uint32N(36) }},
+		{"a byte modulo 37", "frequency", Shape{K: 37, Values: 1},
+			func(rng *rand.Rand, _ int, o []uint32) { o[0] = 1 + rng.Uint32N(256)%37 }},
+		{"the last value never comes", "frequency", Shape{K: 37, Values: 1},
+			func(rng *rand.Rand, _ int, o []uint32) { o[0] = 1 + rng.Uint32N(36) }},
 		{"one value sticks in 3 %", "duplicates", dice, func(rng *rand.Rand, _ int, o []uint32) {
 			if rng.Uint32N(100) < 3 {
 				o[1] = o[0]
@@ -126,16 +128,20 @@ func TestDrawFaults(t *testing.T) {
 		}},
 		{"a value avoids the one before", "duplicates", Shape{K: 37, Values: 1}, nil},
 		{"a number does not come again soon", "gap", Shape{K: 37, Values: 1}, nil},
-		{"values go round in turn", "coupon collector", Shape{K: 37, Values: 1}, func(_ *rand.Rand, at int, o []uint32) { o[0] = 1 + uint32(at)%37 }},
-		{"small and large values take turns", "serial correlation", Shape{K: 1 << 30, Values: 1}, func(rng *rand.Rand, at int, o []uint32) {
-			o[0] = 1 + rng.Uint32N(1<<29) + uint32(at%2)<<29
-		}},
-		{"every fifth value is low", "subsequence", Shape{K: 1000, Values: 1}, func(rng *rand.Rand, at int, o []uint32) {
-			if at%5 == 4 {
-				o[0] = 1 + rng.Uint32N(900)
-			}
-		}},
-		{"values of 11 bits, scaled", "frequency", Shape{K: 1000, Values: 1}, func(rng *rand.Rand, _ int, o []uint32) { o[0] = 1 + rng.Uint32N(1<<11)*1000>>11 }},
+		{"values go round in turn", "coupon collector", Shape{K: 37, Values: 1},
+			func(_ *rand.Rand, at int, o []uint32) { o[0] = 1 + uint32(at)%37 }},
+		{"small and large values take turns", "serial correlation", Shape{K: 1 << 30, Values: 1},
+			func(rng *rand.Rand, at int, o []uint32) {
+				o[0] = 1 + rng.Uint32N(1<<29) + uint32(at%2)<<29
+			}},
+		{"every fifth value is low", "subsequence", Shape{K: 1000, Values: 1},
+			func(rng *rand.Rand, at int, o []uint32) {
+				if at%5 == 4 {
+					o[0] = 1 + rng.Uint32N(900)
+				}
+			}},
+		{"values of 11 bits, scaled", "frequency", Shape{K: 1000, Values: 1},
+			func(rng *rand.Rand, _ int, o []uint32) { o[0] = 1 + rng.Uint32N(1<<11)*1000>>11 }},
 		{"triples rise", "permutation", Shape{K: 100, Values: 1}, nil},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -156,7 +162,8 @@ func TestDrawFaults(t *testing.T) {
 						next(o)
 					}
 				case "a number does not come again soon":
-					for o[0] == 7 && slices.ContainsFunc(past[max(0, at-10):], func(p []uint32) bool { return p[0] == 7 }) {
+					for o[0] == 7 && slices.ContainsFunc(past[max(0, at-10):],
+						func(p []uint32) bool { return p[0] == 7 }) {
 						next(o)
 					}
 				case "triples rise":
@@ -209,7 +216,8 @@ func TestDrawsMerged(t *testing.T) {
 		all.merge(b)
 		r := &Report{}
 		all.report(r)
-		if r.Outcomes != 60_000 || len(r.Positions) != 2 || len(r.Positions[1]) != 6 || total(r.Positions[1]) != 60_000 {
+		if r.Outcomes != 60_000 || len(r.Positions) != 2 || len(r.Positions[1]) != 6 ||
+			total(r.Positions[1]) != 60_000 {
 			t.Errorf("%d outcomes, positions %v", r.Outcomes, r.Positions)
 		}
 		if len(r.Results) != len(parts) {
@@ -217,7 +225,8 @@ func TestDrawsMerged(t *testing.T) {
 		}
 		for _, x := range r.Results {
 			if x.N != parts[[2]string{x.Test, x.Name}] {
-				t.Errorf("%s %s: %d observations, %d of the workers", x.Test, x.Name, x.N, parts[[2]string{x.Test, x.Name}])
+				t.Errorf("%s %s: %d observations, %d of the workers", x.Test, x.Name, x.N,
+					parts[[2]string{x.Test, x.Name}])
 			}
 		}
 		for _, mean := range r.Means {
@@ -284,12 +293,14 @@ func TestDrawShapes(t *testing.T) {
 			t.Errorf("%+v: %v", s, err)
 		}
 	}
-	for _, s := range []Shape{{K: 1, Values: 1}, {K: 1<<30 + 1, Values: 1}, {K: 6}, {K: 6, Values: 4097}, {K: 6, Values: 1, Cards: 52}} {
+	for _, s := range []Shape{{K: 1, Values: 1}, {K: 1<<30 + 1, Values: 1}, {K: 6}, {K: 6, Values: 4097},
+		{K: 6, Values: 1, Cards: 52}} {
 		if _, err := New(s); err == nil {
 			t.Errorf("%+v is taken", s)
 		}
 	}
-	for _, s := range []Shape{{K: 2, Values: 1}, {K: 37, Values: 1}, {K: 1000, Values: 1}, {Cards: 52, Decks: 1}, {Cards: 416, Decks: 8}} {
+	for _, s := range []Shape{{K: 2, Values: 1}, {K: 37, Values: 1}, {K: 1000, Values: 1}, {Cards: 52, Decks: 1},
+		{Cards: 416, Decks: 8}} {
 		sum := 0.0
 		for _, share := range s.Shares() {
 			sum += share
@@ -302,10 +313,12 @@ func TestDrawShapes(t *testing.T) {
 
 // TestDrawsEdges runs the shapes at the ends of what is taken.
 func TestDrawsEdges(t *testing.T) {
-	for _, s := range []Shape{{K: 2, Values: 1}, {K: 3, Values: 4}, {K: 65, Values: 2}, {K: 1 << 30, Values: 1}, {K: 37, Values: 600}} {
+	for _, s := range []Shape{{K: 2, Values: 1}, {K: 3, Values: 4}, {K: 65, Values: 2}, {K: 1 << 30, Values: 1},
+		{K: 37, Values: 600}} {
 		r := drawn(s, 20_000/s.Values, fair(fixed(9), s.K))
 		for _, x := range r.Results {
-			if math.IsNaN(x.P) || x.P < 1e-6 || x.P > 1 || math.IsNaN(x.Statistic) || math.IsInf(x.Statistic, 0) || x.N == 0 || x.Detects == "" {
+			if math.IsNaN(x.P) || x.P < 1e-6 || x.P > 1 || math.IsNaN(x.Statistic) || math.IsInf(x.Statistic, 0) ||
+				x.N == 0 || x.Detects == "" {
 				t.Errorf("%+v: %+v", s, x)
 			}
 		}
@@ -333,10 +346,13 @@ func TestDrawNeighbours(t *testing.T) {
 				want = 1
 			}
 			if d.equal[other] != want || r.equal[other] != want {
-				t.Errorf("a repeat %d apart: %d values and %d outcomes %d apart", lag, d.equal[other], r.equal[other], other+1)
+				t.Errorf("a repeat %d apart: %d values and %d outcomes %d apart", lag, d.equal[other], r.equal[other],
+					other+1)
 			}
-			if pairs := uint64(50 - other - 1); d.pairs[other] != pairs || r.pairs[other] != pairs || c.products[other] != pairs {
-				t.Errorf("50 values have %d, %d, %d pairs %d apart", d.pairs[other], r.pairs[other], c.products[other], other+1)
+			if pairs := uint64(50 - other - 1); d.pairs[other] != pairs || r.pairs[other] != pairs ||
+				c.products[other] != pairs {
+				t.Errorf("50 values have %d, %d, %d pairs %d apart", d.pairs[other], r.pairs[other], c.products[other],
+					other+1)
 			}
 		}
 	}

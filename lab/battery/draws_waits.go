@@ -19,7 +19,8 @@ type gaps struct {
 }
 
 func newGaps(of alphabet) []drawTest {
-	g := &gaps{of: of, probs: gapProbs(of.size, 12*int(of.size)), counts: make([][]uint64, of.size), last: make([]uint64, of.size)}
+	g := &gaps{of: of, probs: gapProbs(of.size, 12*int(of.size)), counts: make([][]uint64, of.size),
+		last: make([]uint64, of.size)}
 	for l := range g.counts {
 		g.counts[l] = make([]uint64, len(g.probs))
 	}

@@ -8,7 +8,8 @@ import (
 
 // small are shapes of which every order can be gone through. A shoe of two decks
 // of four types is none that can be dealt, but obeys the same laws.
-var small = []Shape{{Cards: 4, Decks: 1}, {Cards: 5, Decks: 1}, {Cards: 6, Decks: 1}, {Cards: 7, Decks: 1}, {Cards: 8, Decks: 1},
+var small = []Shape{{Cards: 4, Decks: 1}, {Cards: 5, Decks: 1}, {Cards: 6, Decks: 1}, {Cards: 7, Decks: 1},
+	{Cards: 8, Decks: 1},
 	{Cards: 6, Decks: 2}, {Cards: 8, Decks: 2}, {Cards: 6, Decks: 3}}
 
 // everyOrder calls f with each of the n! orders of 0..n−1 once.
@@ -61,7 +62,8 @@ func TestLawsAreExact(t *testing.T) {
 			}
 			for class, count := range h.cells {
 				if got := float64(count) / orders; !alike(got, law[class]) {
-					t.Errorf("%v %s, %s: class %d has probability %v, the law says %v", s, h.test, h.name, class, got, law[class])
+					t.Errorf("%v %s, %s: class %d has probability %v, the law says %v", s, h.test, h.name, class, got,
+						law[class])
 				}
 			}
 		}
@@ -111,7 +113,8 @@ func TestLawsAtFullSize(t *testing.T) {
 			{"inversions", inversionLaw(size), n * (n - 1) / 4, n * (n - 1) * (2*n + 5) / 72},
 			{"successions", successionLaw(size), (n - 1) / n, 0},
 			{"neighbours", neighbourLaw(size, mostNeighbours), 2 * (n - 1) / n, 0},
-			{"overlap", overlapLaw(size, size/4), hand * hand / n, hand * hand * (n - hand) * (n - hand) / (n * n * (n - 1))},
+			{"overlap", overlapLaw(size, size/4), hand * hand / n,
+				hand * hand * (n - hand) * (n - hand) / (n * n * (n - 1))},
 			{"gap", gapLaw(size, size/4), (n - hand) / (hand + 1), 0},
 			{"lowest of five", rankLaw(size, 5, 1), (n+1)/6 - 1, 0},
 			{"coupons", couponLaw([]int{size / 2, size / 2}), 0, 0},
@@ -182,7 +185,8 @@ func TestSerialMomentsAreExact(t *testing.T) {
 			everyOrder(s.Cards, func(order []uint32) {
 				sum := 0.0
 				for i := range s.Cards - lag {
-					sum += float64(twice(int32(order[i])%int32(s.types()), s.types()) * twice(int32(order[i+lag])%int32(s.types()), s.types()))
+					sum += float64(twice(int32(order[i])%int32(s.types()),
+						s.types()) * twice(int32(order[i+lag])%int32(s.types()), s.types()))
 				}
 				orders++
 				first += sum

@@ -117,9 +117,13 @@ func (b *Battery) Judge(first, second *Report) Verdict {
 	case !first.Borderline:
 		return Verdict{Decision: Accept, Why: fmt.Sprintf("no adjusted p is below %v", Level)}
 	case second == nil:
-		return Verdict{Decision: Repeat, Why: fmt.Sprintf("the smallest adjusted p is between %v and %v: a second sample of the same size decides", RejectAtOnce, Level)}
+		return Verdict{Decision: Repeat,
+			Why: fmt.Sprintf("the smallest adjusted p is between %v and %v: a second sample of the same size decides",
+				RejectAtOnce, Level)}
 	case second.Shape != first.Shape || second.Outcomes != first.Outcomes:
-		return Verdict{Decision: Repeat, Why: fmt.Sprintf("the second sample has %d outcomes, the first %d: they must be alike", second.Outcomes, first.Outcomes)}
+		return Verdict{Decision: Repeat,
+			Why: fmt.Sprintf("the second sample has %d outcomes, the first %d: they must be alike", second.Outcomes,
+				first.Outcomes)}
 	case second.Rejected:
 		return Verdict{Decision: Reject, Why: fmt.Sprintf("second sample: an adjusted p is below %v", RejectAtOnce)}
 	}
@@ -135,14 +139,16 @@ func rejudge(first, second *Report) Verdict {
 		}
 		i := slices.IndexFunc(second.Results, func(s Result) bool { return s.Test == res.Test && s.Name == res.Name })
 		if i < 0 {
-			return Verdict{Decision: Repeat, Why: fmt.Sprintf("the second sample lacks the test %q, %q", res.Test, res.Name)}
+			return Verdict{Decision: Repeat,
+				Why: fmt.Sprintf("the second sample lacks the test %q, %q", res.Test, res.Name)}
 		}
 		again = append(again, second.Results[i])
 	}
 	holm(again)
 	for _, res := range again {
 		if res.Rejected {
-			return Verdict{Reject, fmt.Sprintf("second sample: %q, %q is below %v again", res.Test, res.Name, Level), again}
+			return Verdict{Reject, fmt.Sprintf("second sample: %q, %q is below %v again", res.Test, res.Name, Level),
+				again}
 		}
 	}
 	return Verdict{Accept, fmt.Sprintf("second sample: no borderline test is below %v again", Level), again}

@@ -32,7 +32,8 @@ func TestHolm(t *testing.T) {
 		holm(results)
 		for i, res := range results {
 			if !alike(res.Adjusted, tt.adjusted[i]) || res.Rejected != tt.rejected[i] {
-				t.Errorf("%v: result %d is %v, %v; want %v, %v", tt.p, i, res.Adjusted, res.Rejected, tt.adjusted[i], tt.rejected[i])
+				t.Errorf("%v: result %d is %v, %v; want %v, %v", tt.p, i, res.Adjusted, res.Rejected, tt.adjusted[i],
+					tt.rejected[i])
 			}
 		}
 	}
@@ -68,7 +69,8 @@ func TestJudge(t *testing.T) {
 		{"borderline, then fair", report(9, 0.00006, 0.9), report(9, 0.02, 0.002), Accept, 1},
 		{"borderline, then again", report(9, 0.00006, 0.9), report(9, 0.009, 0.9), Reject, 1},
 		{"two borderline, one again by Holm", report(9, 0.00006, 0.0001, 0.9), report(9, 0.004, 0.3, 0.9), Reject, 2},
-		{"two borderline, neither again by Holm", report(9, 0.00006, 0.0001, 0.9), report(9, 0.006, 0.3, 0.9), Accept, 2},
+		{"two borderline, neither again by Holm", report(9, 0.00006, 0.0001, 0.9), report(9, 0.006, 0.3, 0.9), Accept,
+			2},
 		{"another test gives way in the second", report(9, 0.00006, 0.9), report(9, 0.5, 0.000001), Reject, 0},
 		{"smaller second", report(9, 0.00006, 0.9), report(8, 0.5, 0.5), Repeat, 0},
 		{"second lacks the test", report(9, 0.9, 0.00006), report(9, 0.5), Repeat, 0},
@@ -221,7 +223,8 @@ func TestAddAllocatesNothing(t *testing.T) {
 }
 
 func TestShapes(t *testing.T) {
-	for _, s := range []Shape{{}, {Cards: 52}, {Cards: 3, Decks: 1}, {Cards: 417, Decks: 1}, {Cards: 104, Decks: 3}, {Cards: 468, Decks: 9},
+	for _, s := range []Shape{{}, {Cards: 52}, {Cards: 3, Decks: 1}, {Cards: 417, Decks: 1}, {Cards: 104, Decks: 3},
+		{Cards: 468, Decks: 9},
 		{Cards: 52, Decks: -1}, {K: 6}, {K: 6, Values: -1}, {K: 6, Values: 1, Cards: 52, Decks: 1}} {
 		if _, err := New(s); err == nil || !strings.HasPrefix(err.Error(), "battery: ") {
 			t.Errorf("%+v: error %v", s, err)
@@ -231,11 +234,13 @@ func TestShapes(t *testing.T) {
 
 // A sample that is too small, or broken, is named as such and never panics.
 func TestFewAndBroken(t *testing.T) {
-	for _, s := range []Shape{{Cards: 52, Decks: 1}, {Cards: 104, Decks: 2}, {Cards: 80, Decks: 1}, {Cards: 4, Decks: 1}} {
+	for _, s := range []Shape{{Cards: 52, Decks: 1}, {Cards: 104, Decks: 2}, {Cards: 80, Decks: 1},
+		{Cards: 4, Decks: 1}} {
 		for _, games := range []int{0, 1, 2, 50} {
 			r := sample(t, s, games, 6, nil)
 			if r.Rejected || r.Borderline || r.Outcomes != uint64(games) || len(r.Untested) == 0 {
-				t.Errorf("%v, %d games: rejected %v, borderline %v, %d outcomes, %d untested", s, games, r.Rejected, r.Borderline, r.Outcomes, len(r.Untested))
+				t.Errorf("%v, %d games: rejected %v, borderline %v, %d outcomes, %d untested", s, games, r.Rejected,
+					r.Borderline, r.Outcomes, len(r.Untested))
 			}
 			if _, err := json.Marshal(r); err != nil {
 				t.Errorf("%v, %d games: %v", s, games, err)
@@ -243,7 +248,8 @@ func TestFewAndBroken(t *testing.T) {
 		}
 		b, _ := New(s)
 		w := b.Worker()
-		for _, broken := range [][]uint32{nil, {0}, make([]uint32, s.Cards), slices.Repeat([]uint32{math.MaxUint32}, s.Cards)} {
+		for _, broken := range [][]uint32{nil, {0}, make([]uint32, s.Cards),
+			slices.Repeat([]uint32{math.MaxUint32}, s.Cards)} {
 			w.Add(broken)
 		}
 		if r := b.Report(); !r.Rejected || r.Results[0].Statistic != 4 {

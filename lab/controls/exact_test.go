@@ -86,7 +86,8 @@ func TestMatrixIsEnumeration(t *testing.T) {
 			}
 			for i, ways := range got {
 				if want[i/n][i%n].Uint64() != ways {
-					t.Fatalf("%d cards, %d positions: card %d at %d in %d ways, the matrix says %d", n, n-less, i%n, i/n, ways, want[i/n][i%n])
+					t.Fatalf("%d cards, %d positions: card %d at %d in %d ways, the matrix says %d", n, n-less, i%n,
+						i/n, ways, want[i/n][i%n])
 				}
 			}
 		}

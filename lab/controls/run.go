@@ -46,7 +46,8 @@ type Member struct {
 // Run makes the control's sample on the workers and has the battery judge it.
 // progress, which may be nil, is called as lab.Run does. An error means that there
 // is no verdict.
-func (c Control) Run(ctx context.Context, src *entropy.Source, workers int, progress func(done uint64)) (Finding, error) {
+func (c Control) Run(ctx context.Context, src *entropy.Source, workers int, progress func(done uint64)) (Finding,
+	error) {
 	s := sampler{c, src, workers, progress}
 	for try := 1; ; try++ {
 		report, verdict, err := s.judge(ctx)
@@ -134,13 +135,15 @@ func (f *Finding) fault(untested []string) string {
 	case f.Tests == 0:
 		return "the battery tested nothing"
 	case f.Fault == "" && f.Verdict != battery.Accept:
-		return fmt.Sprintf("the true shuffler is rejected by %s: %s, in each of %d samples", f.Smallest.Test, f.Smallest.Name, f.Tries)
+		return fmt.Sprintf("the true shuffler is rejected by %s: %s, in each of %d samples", f.Smallest.Test,
+			f.Smallest.Name, f.Tries)
 	case f.Fault == "":
 		return ""
 	case f.Verdict != battery.Reject:
 		return "the battery does not see the fault"
 	case f.Found == nil:
-		return fmt.Sprintf("the battery has no p for the test %q; too small a sample: %s", f.Finder, strings.Join(untested, "; "))
+		return fmt.Sprintf("the battery has no p for the test %q; too small a sample: %s", f.Finder,
+			strings.Join(untested, "; "))
 	case !slices.Contains(f.RejectedBy, f.Finder):
 		return fmt.Sprintf("the battery rejects it, but not by the test %q, which is there for it", f.Finder)
 	}

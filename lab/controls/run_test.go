@@ -85,14 +85,17 @@ func TestFind(t *testing.T) {
 	}{
 		{"found", fault, []battery.Result{good, found}, battery.Reject, ""},
 		{"found, too", fault, []battery.Result{other, found, good}, battery.Reject, ""},
-		{"not seen", fault, []battery.Result{good, {Test: "lag 1", P: 0.3, Adjusted: 1}}, battery.Accept, "does not see"},
+		{"not seen", fault, []battery.Result{good, {Test: "lag 1", P: 0.3, Adjusted: 1}}, battery.Accept,
+			"does not see"},
 		{"hardly seen", fault, []battery.Result{good, weak}, battery.Repeat, "does not see"},
-		{"found by another", fault, []battery.Result{other, {Test: "lag 1", P: 0.3, Adjusted: 1}}, battery.Reject, "not by the test"},
+		{"found by another", fault, []battery.Result{other, {Test: "lag 1", P: 0.3, Adjusted: 1}}, battery.Reject,
+			"not by the test"},
 		{"found weakly", fault, []battery.Result{other, weak}, battery.Reject, "not by the test"},
 		{"no such test", fault, []battery.Result{other}, battery.Reject, "no p for the test \"lag 1\""},
 		{"nothing tested", fault, nil, battery.Reject, "nothing"},
 		{"accepted", honest, []battery.Result{good}, battery.Accept, ""},
-		{"rejected", honest, []battery.Result{good, other}, battery.Reject, "true shuffler is rejected by overlaps: all"},
+		{"rejected", honest, []battery.Result{good, other}, battery.Reject,
+			"true shuffler is rejected by overlaps: all"},
 		{"borderline", honest, []battery.Result{good, weak}, battery.Repeat, "true shuffler is rejected"},
 		{"true, nothing tested", honest, nil, battery.Accept, "nothing"},
 	} {
@@ -104,7 +107,8 @@ func TestFind(t *testing.T) {
 		})
 	}
 	f := fault.find(&battery.Report{Results: []battery.Result{good, found, other}}, battery.Reject, 1)
-	if f.Found.P != found.P || f.Smallest.Test != "overlaps" || strings.Join(f.RejectedBy, " ") != "lag 1 overlaps" || f.Tests != 3 {
+	if f.Found.P != found.P || f.Smallest.Test != "overlaps" || strings.Join(f.RejectedBy, " ") != "lag 1 overlaps" ||
+		f.Tests != 3 {
 		t.Errorf("%+v", f)
 	}
 }
@@ -124,7 +128,8 @@ func TestFaultyCalledTrue(t *testing.T) {
 
 // TestTrueCalledFaulty: the true shuffler under the name of a fault fails.
 func TestTrueCalledFaulty(t *testing.T) {
-	c := Control{Name: "x", Fault: "none", Finder: "position × card", Shape: deck, Sample: 500, maker: honest(wholeDeck)}
+	c := Control{Name: "x", Fault: "none", Finder: "position × card", Shape: deck, Sample: 500,
+		maker: honest(wholeDeck)}
 	f, err := c.Run(context.Background(), stream(t, 9), 1, nil)
 	if err != nil {
 		t.Fatal(err)
@@ -145,7 +150,8 @@ func TestNoVerdict(t *testing.T) {
 		if testing.Short() && i%8 != 0 {
 			continue
 		}
-		if _, err := c.Run(context.Background(), src, 2, nil); !errors.Is(err, entropy.ErrLatched) || !strings.Contains(err.Error(), c.Name) {
+		if _, err := c.Run(context.Background(), src, 2, nil); !errors.Is(err, entropy.ErrLatched) ||
+			!strings.Contains(err.Error(), c.Name) {
 			t.Errorf("%s: error %v", c.Name, err)
 		}
 	}

@@ -117,6 +117,7 @@ func reachOf(bits int, orders *big.Int) Reach {
 	if states.Cmp(orders) >= 0 {
 		return Reach{StateBits: bits, SharePercent: "100"}
 	}
-	percent := new(big.Float).Quo(new(big.Float).SetInt(states.Mul(states, big.NewInt(100))), new(big.Float).SetInt(orders))
+	percent := new(big.Float).Quo(new(big.Float).SetInt(states.Mul(states, big.NewInt(100))),
+		new(big.Float).SetInt(orders))
 	return Reach{bits, percent.Text('e', 1), float64(bits) - log2(orders)}
 }

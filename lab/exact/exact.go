@@ -48,7 +48,8 @@ func verdict(fault error) Verdict {
 // progress. worker is called once for each goroutine and returns what does one
 // job there. It returns the fault of the first job, in order, that has one: the
 // jobs after it may be left out. err is the context's.
-func each[J any](ctx context.Context, o Options, jobs []J, cost func(J) uint64, worker func() func(J) error) (fault, err error) {
+func each[J any](ctx context.Context, o Options, jobs []J, cost func(J) uint64, worker func() func(J) error) (fault,
+	err error) {
 	var (
 		mu          sync.Mutex // guards all below
 		next        int        // the first job that nobody took

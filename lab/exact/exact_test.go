@@ -124,22 +124,37 @@ func TestBrokenShufflesFail(t *testing.T) {
 		{"one lane too many", offByOne.run, []string{"lanes", "wide lanes"}},
 		{"one lane too many, draw lists", only(true, offByOne), []string{"lanes", "wide lanes"}},
 		{"one lane too many, cards", only(false, offByOne), []string{"lanes"}},
-		{"one lane too few", model{limit: func(x, limit uint64, _ uint32) bool { return x < limit-1 }}.run, []string{"lanes", "wide lanes"}},
-		{"one run too few", model{limit: func(x, limit uint64, k uint32) bool { return x < limit-uint64(k) }}.run, []string{"lanes", "wide lanes"}},
-		{"the first lane rejected", model{limit: func(x, limit uint64, _ uint32) bool { return 0 < x && x < limit }}.run, []string{"lanes", "wide lanes"}},
-		{"a lane rejected whose value the end of the tape gives, draw lists", only(true, model{limit: func(x, limit uint64, k uint32) bool {
-			return x != uint64(k) && x < limit
-		}}), []string{"lanes"}},
-		{"a lane in the middle rejected", model{limit: func(x, limit uint64, _ uint32) bool { return x != 100 && x < limit }}.run, []string{"lanes"}},
-		{"limit in 32 bits", model{limit: func(x, limit uint64, _ uint32) bool { return uint32(x) < uint32(limit) }}.run, []string{"wide lanes"}},
-		{"values from 0", model{value: func(x, _ uint64, k uint32) uint32 { return uint32(x % uint64(k)) }}.run, []string{"lanes", "wide lanes"}},
-		{"values to k + 1", model{value: func(x, _ uint64, k uint32) uint32 { return 1 + uint32(x%uint64(k+1)) }}.run, []string{"lanes", "wide lanes"}},
+		{"one lane too few", model{limit: func(x, limit uint64, _ uint32) bool { return x < limit-1 }}.run,
+			[]string{"lanes", "wide lanes"}},
+		{"one run too few", model{limit: func(x, limit uint64, k uint32) bool { return x < limit-uint64(k) }}.run,
+			[]string{"lanes", "wide lanes"}},
+		{"the first lane rejected", model{limit: func(x, limit uint64, _ uint32) bool {
+			return 0 < x &&
+				x < limit
+		}}.run, []string{"lanes", "wide lanes"}},
+		{"a lane rejected whose value the end of the tape gives, draw lists",
+			only(true, model{limit: func(x, limit uint64, k uint32) bool {
+				return x != uint64(k) && x < limit
+			}}), []string{"lanes"}},
+		{"a lane in the middle rejected",
+			model{limit: func(x, limit uint64, _ uint32) bool { return x != 100 && x < limit }}.run, []string{"lanes"}},
+		{"limit in 32 bits", model{limit: func(x, limit uint64,
+			_ uint32) bool {
+			return uint32(x) < uint32(limit)
+		}}.run, []string{"wide lanes"}},
+		{"values from 0", model{value: func(x, _ uint64, k uint32) uint32 { return uint32(x % uint64(k)) }}.run,
+			[]string{"lanes", "wide lanes"}},
+		{"values to k + 1", model{value: func(x, _ uint64, k uint32) uint32 { return 1 + uint32(x%uint64(k+1)) }}.run,
+			[]string{"lanes", "wide lanes"}},
 		{"32-bit float", model{limit: always, value: func(x, lanes uint64, k uint32) uint32 {
 			return min(k, 1+uint32(float32(x)/float32(lanes)*float32(k)))
 		}}.run, []string{"lanes", "wide lanes"}},
-		{"any position", model{ranges: func(_, n int) int { return n }, swap: func(_, v, _ int) int { return v - 1 }}.run, []string{"orders"}},
-		{"never in place", model{ranges: func(i, n int) int { return max(1, n-1-i) }, swap: func(i, v, n int) int { return min(n-1, i+v) }}.run, []string{"orders"}},
-		{"the first card stays", model{swap: func(i, v, _ int) int { return i + (v-1)*min(i, 1) }}.run, []string{"orders"}},
+		{"any position", model{ranges: func(_, n int) int { return n },
+			swap: func(_, v, _ int) int { return v - 1 }}.run, []string{"orders"}},
+		{"never in place", model{ranges: func(i, n int) int { return max(1, n-1-i) },
+			swap: func(i, v, n int) int { return min(n-1, i+v) }}.run, []string{"orders"}},
+		{"the first card stays", model{swap: func(i, v, _ int) int { return i + (v-1)*min(i, 1) }}.run,
+			[]string{"orders"}},
 		{"a byte less of tape", model{spare: 1}.run, []string{"exhaustion"}},
 		{"part of an outcome", model{part: true}.run, []string{"exhaustion", "lanes"}},
 	} {
@@ -196,7 +211,8 @@ func TestCountExhausted(t *testing.T) {
 		ks    []uint32
 		slack int
 	}{
-		{[]uint32{52}, 0}, {[]uint32{52}, 1}, {[]uint32{52, 37}, 0}, {[]uint32{64, 3}, 0}, {[]uint32{13_108}, 0}, {[]uint32{1, 6, 1}, 1},
+		{[]uint32{52}, 0}, {[]uint32{52}, 1}, {[]uint32{52, 37}, 0}, {[]uint32{64, 3}, 0}, {[]uint32{13_108}, 0},
+		{[]uint32{1, 6, 1}, 1},
 	} {
 		need := 0
 		for _, k := range c.ks {

@@ -189,7 +189,8 @@ func runsOutAt(run Run, r shuffle.Recipe, ks []uint32, i, slack int) error {
 		}
 		_, err := run(r, tape)
 		if fits := n*w <= slack; fits && err != nil || !fits && !errors.Is(err, shuffle.ErrTapeExhausted) {
-			return fmt.Errorf("%d lanes rejected before draw %d on a tape with %d bytes to spare: error %v", n, i, slack, err)
+			return fmt.Errorf("%d lanes rejected before draw %d on a tape with %d bytes to spare: error %v", n, i,
+				slack, err)
 		}
 	}
 	return nil

@@ -25,7 +25,8 @@ type laneProver struct {
 }
 
 func newLaneProver(run Run) *laneProver {
-	p := &laneProver{run: run, ranges: make([]uint32, block+1), counts: make([]uint32, MaxEnumerated+1), tape: make([]byte, shuffle.MaxTape)}
+	p := &laneProver{run: run, ranges: make([]uint32, block+1), counts: make([]uint32, MaxEnumerated+1),
+		tape: make([]byte, shuffle.MaxTape)}
 	p.every1, p.every2 = make([]byte, 1<<8), make([]byte, 2<<16)
 	for x := range 1 << 8 {
 		p.every1[x] = byte(x)
@@ -85,7 +86,8 @@ func (p *laneProver) accepted(k uint32, lanes []byte) error {
 		return fmt.Errorf("draw 1..%d: lanes %x to %x: %w", k, first(lanes, n), last(lanes, n), err)
 	}
 	if len(out.Values) != n+1 || out.Values[n] != 1 {
-		return fmt.Errorf("draw 1..%d: %d draws did not take exactly the %d lanes %x to %x", k, n, n, first(lanes, n), last(lanes, n))
+		return fmt.Errorf("draw 1..%d: %d draws did not take exactly the %d lanes %x to %x", k, n, n, first(lanes, n),
+			last(lanes, n))
 	}
 	for i, v := range out.Values[:n] {
 		if v-1 >= k { // 0 as well
@@ -183,7 +185,8 @@ func (p *laneProver) everyCard(k uint32) error {
 	}
 	for v, c := range p.counts[:k] {
 		if uint64(c) != lanes/uint64(k) || rejected != lanes-limit {
-			return fmt.Errorf("first of %d cards: card %d came from %d of %d lanes, not %d; %d were rejected", k, v, c, lanes, lanes/uint64(k), rejected)
+			return fmt.Errorf("first of %d cards: card %d came from %d of %d lanes, not %d; %d were rejected", k, v, c,
+				lanes, lanes/uint64(k), rejected)
 		}
 	}
 	return nil

@@ -87,10 +87,12 @@ func (j orderJob) prove(run Run) error {
 		}
 		rank, ok := rankOf(out.Values, j.n, j.m)
 		if !ok {
-			return fmt.Errorf("%d of %d cards: draws %d give %d, which is no order", j.m, j.n, plusOne(draws), out.Values)
+			return fmt.Errorf("%d of %d cards: draws %d give %d, which is no order", j.m, j.n, plusOne(draws),
+				out.Values)
 		}
 		if seen[rank] {
-			return fmt.Errorf("%d of %d cards: draws %d give %d, as other draws did", j.m, j.n, plusOne(draws), out.Values)
+			return fmt.Errorf("%d of %d cards: draws %d give %d, as other draws did", j.m, j.n, plusOne(draws),
+				out.Values)
 		}
 		seen[rank] = true
 		for i := j.m - 1; i >= 0; i-- {

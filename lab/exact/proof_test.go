@@ -19,7 +19,8 @@ func TestDrawIsUniform(t *testing.T) {
 	if testing.Short() {
 		ks = spread(ks)
 	}
-	report, err := exact.Lanes(context.Background(), exact.Daemon, ks, exact.WideK(), exact.Options{Workers: runtime.GOMAXPROCS(0)})
+	report, err := exact.Lanes(context.Background(), exact.Daemon, ks, exact.WideK(),
+		exact.Options{Workers: runtime.GOMAXPROCS(0)})
 	if err != nil || !report.Proved {
 		t.Fatalf("%+v, %v", report, err)
 	}

@@ -91,7 +91,8 @@ func TestCallsAreComplete(t *testing.T) {
 			}
 		}
 	}
-	for _, c := range slices.SortedFunc(maps.Keys(found), func(a, b [3]string) int { return slices.Compare(a[:], b[:]) }) {
+	for _, c := range slices.SortedFunc(maps.Keys(found),
+		func(a, b [3]string) int { return slices.Compare(a[:], b[:]) }) {
 		if !said[c] {
 			t.Errorf("%s: %s uses %s, and is not in the list", c[0], c[1], c[2])
 		}

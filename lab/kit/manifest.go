@@ -141,7 +141,8 @@ func (m *Manifest) Check(dir string) (faults []string, err error) {
 		case err != nil:
 			return faults, err
 		case size != f.Size || sum != f.SHA256:
-			faults = append(faults, fmt.Sprintf("%s has %d bytes with SHA-256 %s; the manifest says %d and %s", f.Name, size, sum, f.Size, f.SHA256))
+			faults = append(faults, fmt.Sprintf("%s has %d bytes with SHA-256 %s; the manifest says %d and %s", f.Name,
+				size, sum, f.Size, f.SHA256))
 		}
 	}
 	err = fs.WalkDir(os.DirFS(dir), ".", func(name string, d fs.DirEntry, err error) error {

@@ -44,8 +44,10 @@ func TestCheck(t *testing.T) {
 	}{
 		{"honest", func(string) {}, ""},
 		{"changed", func(dir string) { put(t, dir, "sources.tar", "sources.taR") }, "sources.tar has 11 bytes"},
-		{"longer", func(dir string) { put(t, dir, "samples/raw.bin", "samples/raw.bin\n") }, "samples/raw.bin has 16 bytes"},
-		{"missing", func(dir string) { os.Remove(filepath.Join(dir, "samples/raw.bin")) }, "samples/raw.bin is missing"},
+		{"longer", func(dir string) { put(t, dir, "samples/raw.bin", "samples/raw.bin\n") },
+			"samples/raw.bin has 16 bytes"},
+		{"missing", func(dir string) { os.Remove(filepath.Join(dir, "samples/raw.bin")) },
+			"samples/raw.bin is missing"},
 		{"added", func(dir string) { put(t, dir, "samples/more", "") }, "samples/more is not in the manifest"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -59,7 +61,8 @@ func TestCheck(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if c.want == "" && faults != nil || c.want != "" && (len(faults) != 1 || !strings.HasPrefix(faults[0], c.want)) {
+			if c.want == "" && faults != nil || c.want != "" &&
+				(len(faults) != 1 || !strings.HasPrefix(faults[0], c.want)) {
 				t.Errorf("faults %q, want %q", faults, c.want)
 			}
 		})
@@ -107,7 +110,8 @@ func TestFailed(t *testing.T) {
 func TestDiffer(t *testing.T) {
 	a := func() *Manifest {
 		return &Manifest{Commit: "c0ffee", Files: []File{
-			{Name: "proof", SHA256: "1", Reproducible: true}, {Name: "sources", SHA256: "2", Reproducible: true}, {Name: "raw", SHA256: "3"},
+			{Name: "proof", SHA256: "1", Reproducible: true}, {Name: "sources", SHA256: "2", Reproducible: true},
+			{Name: "raw", SHA256: "3"},
 		}}
 	}
 	for _, c := range []struct {
@@ -120,11 +124,15 @@ func TestDiffer(t *testing.T) {
 		{"another sample", func(m *Manifest) { m.Files[2].SHA256 = "4" }, 2, nil},
 		{"a sample less", func(m *Manifest) { m.Files = m.Files[:2] }, 2, nil},
 		{"another source", func(m *Manifest) { m.Files[1].SHA256 = "4" }, 1, []string{"sources has SHA-256 2 and 4"}},
-		{"said otherwise", func(m *Manifest) { m.Files[1].Reproducible = false }, 1, []string{"sources has SHA-256 2 and 2"}},
-		{"said otherwise of a sample", func(m *Manifest) { m.Files[2].Reproducible = true }, 2, []string{"raw has SHA-256 3 and 3"}},
+		{"said otherwise", func(m *Manifest) { m.Files[1].Reproducible = false }, 1,
+			[]string{"sources has SHA-256 2 and 2"}},
+		{"said otherwise of a sample", func(m *Manifest) { m.Files[2].Reproducible = true }, 2,
+			[]string{"raw has SHA-256 3 and 3"}},
 		{"one less", func(m *Manifest) { m.Files = m.Files[1:] }, 1, []string{"proof is in one kit only"}},
-		{"one more", func(m *Manifest) { m.Files = append(m.Files, File{Name: "more", Reproducible: true}) }, 2, []string{"more is in one kit only"}},
-		{"another commit", func(m *Manifest) { m.Commit = "b" }, 0, []string{"the kits are of two commits, c0ffee and b"}},
+		{"one more", func(m *Manifest) { m.Files = append(m.Files, File{Name: "more", Reproducible: true}) }, 2,
+			[]string{"more is in one kit only"}},
+		{"another commit", func(m *Manifest) { m.Commit = "b" }, 0,
+			[]string{"the kits are of two commits, c0ffee and b"}},
 	} {
 		b := a()
 		c.change(b)

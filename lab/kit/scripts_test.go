@@ -10,7 +10,8 @@ import (
 
 // scripted copies a script of the project into a directory of its own with files,
 // and with programs in place of others: each is the text of a shell script.
-func scripted(t *testing.T, script string, files, programs map[string]string) func(env []string, args ...string) (code int, out string) {
+func scripted(t *testing.T, script string, files, programs map[string]string) func(env []string,
+	args ...string) (code int, out string) {
 	t.Helper()
 	text, err := os.ReadFile(filepath.Join("../../scripts", script))
 	if err != nil {
@@ -31,7 +32,8 @@ func scripted(t *testing.T, script string, files, programs map[string]string) fu
 		t.Helper()
 		cmd := exec.Command("sh", append([]string{"scripts/" + script}, args...)...)
 		cmd.Dir = dir
-		cmd.Env = append(append(os.Environ(), "PATH="+bin+":"+os.Getenv("PATH"), "SHUFFLED_INSTALL=no", "COMMIT="), env...)
+		cmd.Env = append(append(os.Environ(), "PATH="+bin+":"+os.Getenv("PATH"), "SHUFFLED_INSTALL=no", "COMMIT="),
+			env...)
 		out, _ := cmd.CombinedOutput()
 		return cmd.ProcessState.ExitCode(), string(out)
 	}

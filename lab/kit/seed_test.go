@@ -17,7 +17,8 @@ import (
 // a fault; and nothing in the binary makes one of another reader.
 func TestNoSeed(t *testing.T) {
 	path := []string{"shuffled/internal/entropy", "shuffled/internal/shuffle", "shuffled/internal/outcome"}
-	outside := []string{"flag", "io/fs", "net", "net/http", "os", "os/exec", "syscall", "math/rand", "math/rand/v2", "unsafe"}
+	outside := []string{"flag", "io/fs", "net", "net/http", "os", "os/exec", "syscall", "math/rand", "math/rand/v2",
+		"unsafe"}
 	seen := 0
 	for _, p := range inBinary(t) {
 		if slices.Contains(path, p.ImportPath) {
@@ -28,7 +29,8 @@ func TestNoSeed(t *testing.T) {
 				}
 			}
 		}
-		if p.Standard || p.ImportPath == "shuffled/internal/entropy" || !slices.Contains(p.Imports, "shuffled/internal/entropy") {
+		if p.Standard || p.ImportPath == "shuffled/internal/entropy" ||
+			!slices.Contains(p.Imports, "shuffled/internal/entropy") {
 			continue
 		}
 		for _, file := range p.GoFiles {

@@ -98,7 +98,8 @@ func readTar(b []byte) ([]tarFile, error) {
 		} else if err != nil {
 			return nil, err
 		}
-		f := tarFile{header: tar.Header{Typeflag: h.Typeflag, Name: h.Name, Linkname: h.Linkname, Mode: 0o644, Format: tar.FormatPAX}}
+		f := tarFile{header: tar.Header{Typeflag: h.Typeflag, Name: h.Name, Linkname: h.Linkname, Mode: 0o644,
+			Format: tar.FormatPAX}}
 		switch h.Typeflag {
 		case tar.TypeDir, tar.TypeXGlobalHeader:
 			continue

@@ -62,7 +62,8 @@ func TestArchive(t *testing.T) {
 		if len(s.Commit) != 40 || s.Time.UTC().Format("2006-01-02T15:04:05") != "2026-01-01T21:04:05" {
 			t.Errorf("commit %s at %v", s.Commit, s.Time)
 		}
-		if got, want := contents(t, archives[i].Bytes()), []string{"b.go 644 package b\n", "b/run 755 #!/bin/sh\n"}; !slices.Equal(got, want) {
+		if got, want := contents(t, archives[i].Bytes()),
+			[]string{"b.go 644 package b\n", "b/run 755 #!/bin/sh\n"}; !slices.Equal(got, want) {
 			t.Errorf("archive of %q, want %q", got, want)
 		}
 		sum := sha256.Sum256([]byte("package b\n"))
@@ -97,7 +98,8 @@ func contents(t *testing.T, b []byte) (files []string) {
 }
 
 func TestNoSource(t *testing.T) {
-	if _, err := OpenSource(t.Context(), t.TempDir()); err == nil || !strings.HasPrefix(err.Error(), "finding the commit of the source: ") {
+	if _, err := OpenSource(t.Context(), t.TempDir()); err == nil ||
+		!strings.HasPrefix(err.Error(), "finding the commit of the source: ") {
 		t.Errorf("a directory that is no checkout: %v", err)
 	}
 }

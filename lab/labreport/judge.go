@@ -90,12 +90,15 @@ var ErrNoSecond = errors.New("there is no second sample")
 var ErrTooSmall = errors.New("sample too small: nothing could be tested")
 
 // Generate adds count outcomes that are made now, through the function that deals.
-func (s Subject) Generate(ctx context.Context, src *entropy.Source, workers int, count uint64, b *battery.Battery, progress func(done uint64)) error {
-	return Feed(ctx, workers, count, func(int) (lab.Maker, error) { return lab.NewMaker(src, s.Recipe), nil }, b, progress)
+func (s Subject) Generate(ctx context.Context, src *entropy.Source, workers int, count uint64, b *battery.Battery,
+	progress func(done uint64)) error {
+	return Feed(ctx, workers, count, func(int) (lab.Maker, error) { return lab.NewMaker(src, s.Recipe), nil }, b,
+		progress)
 }
 
 // Feed adds count outcomes of makers, one for each worker.
-func Feed(ctx context.Context, workers int, count uint64, maker func(worker int) (lab.Maker, error), b *battery.Battery, progress func(done uint64)) error {
+func Feed(ctx context.Context, workers int, count uint64, maker func(worker int) (lab.Maker, error), b *battery.Battery,
+	progress func(done uint64)) error {
 	counters := make([]*battery.Worker, workers)
 	for i := range counters {
 		counters[i] = b.Worker()

@@ -71,7 +71,8 @@ const hostile = `"><script>document.title="taken"</script><img src=x onerror="do
 // report is on samples of every kind, with text from outside that means harm.
 func report(t *testing.T) *Report {
 	t.Helper()
-	r := &Report{Command: "lab battery", Parameters: map[string]any{"from": hostile}, Rule: Rule(), CannotShow: CannotShow()}
+	r := &Report{Command: "lab battery", Parameters: map[string]any{"from": hostile}, Rule: Rule(),
+		CannotShow: CannotShow()}
 	made := func(s Subject, count int) {
 		rng := fixed(1)
 		r.Samples = append(r.Samples, sampled(t, s, func(b *battery.Battery, _ bool) error {
@@ -99,7 +100,8 @@ func report(t *testing.T) *Report {
 	made(OfDraws(37, 1), 20_000)
 	made(OfDraws(6, 2), 20_000)
 	made(OfDraws(1<<30, 3), 20_000)
-	r.Samples = append(r.Samples, sampled(t, OfDraws(6, 1), func(b *battery.Battery, _ bool) error { dice(fixed(2), 20_000, 2, b); return nil }))
+	r.Samples = append(r.Samples, sampled(t, OfDraws(6, 1),
+		func(b *battery.Battery, _ bool) error { dice(fixed(2), 20_000, 2, b); return nil }))
 	r.Samples[0].Files = []File{{hostile, "00ff"}}
 	r.Conclude()
 	return r
@@ -118,7 +120,8 @@ func TestPage(t *testing.T) {
 	for _, s := range r.Samples {
 		for _, x := range s.First.Results {
 			row := fmt.Sprintf(`<td class="left">%s<td>%s<td>%s<td>%s<td>%s<td>%s<td class="left">%s`,
-				escaped(x.Name), Figure(x.Statistic), DF(x.DF), Counted(x.N), escaped(P(x.P)), escaped(P(x.Adjusted)), escaped(x.Detects))
+				escaped(x.Name), Figure(x.Statistic), DF(x.DF), Counted(x.N), escaped(P(x.P)), escaped(P(x.Adjusted)),
+				escaped(x.Detects))
 			if !strings.Contains(got, row) {
 				t.Fatalf("%s has no row %s", s.Title(), row)
 			}
@@ -139,12 +142,14 @@ func TestPage(t *testing.T) {
 			t.Errorf("%q is not on the page", want)
 		}
 	}
-	for _, never := range []string{"<script", "<img", "<b>one", "http:", "https:", "url(", "@import", "NaN", "Inf", "ZgotmplZ", "%!"} {
+	for _, never := range []string{"<script", "<img", "<b>one", "http:", "https:", "url(", "@import", "NaN", "Inf",
+		"ZgotmplZ", "%!"} {
 		if strings.Contains(got, never) {
 			t.Errorf("%q is on the page", never)
 		}
 	}
-	if r.Decision != string(battery.Reject) || !strings.Contains(got, "<strong>Rejected:</strong>") || !strings.Contains(got, `<tr class="bad">`) {
+	if r.Decision != string(battery.Reject) || !strings.Contains(got, "<strong>Rejected:</strong>") ||
+		!strings.Contains(got, `<tr class="bad">`) {
 		t.Errorf("a loaded die: %s", r.Decision)
 	}
 }
@@ -185,11 +190,15 @@ func TestPageInBrowser(t *testing.T) {
 	if err := errors.Join(r.WriteHTML(file), file.Close()); err != nil {
 		t.Fatal(err)
 	}
-	flags := []string{"--headless", "--no-sandbox", "--disable-gpu", "--hide-scrollbars", "--no-first-run", "--disable-background-networking",
-		"--host-resolver-rules=MAP * ~NOTFOUND", "--enable-logging=stderr", "--user-data-dir=" + filepath.Join(dir, "profile"), "--window-size=1200,6000"}
+	flags := []string{"--headless", "--no-sandbox", "--disable-gpu", "--hide-scrollbars", "--no-first-run",
+		"--disable-background-networking",
+		"--host-resolver-rules=MAP * ~NOTFOUND", "--enable-logging=stderr", "--user-data-dir=" +
+			filepath.Join(dir, "profile"), "--window-size=1200,6000"}
 	last := "--dump-dom"
 	if shots := os.Getenv("SHOTS"); shots != "" {
-		if err := exec.CommandContext(t.Context(), browser, append(flags, "--screenshot="+filepath.Join(shots, "battery.png"), "file://"+file.Name())...).Run(); err != nil {
+		if err := exec.CommandContext(t.Context(), browser,
+			append(flags, "--screenshot="+filepath.Join(shots, "battery.png"),
+				"file://"+file.Name())...).Run(); err != nil {
 			t.Error(err)
 		}
 	}
@@ -205,7 +214,8 @@ func TestPageInBrowser(t *testing.T) {
 	}
 	text := string(dom)
 	title := regexp.MustCompile(`<title>([^<]*)`).FindStringSubmatch(text)
-	if title == nil || !strings.HasPrefix(title[1], "Battery: standard-52") || strings.Contains(text, "<script") || strings.Contains(text, "<img") {
+	if title == nil || !strings.HasPrefix(title[1], "Battery: standard-52") || strings.Contains(text, "<script") ||
+		strings.Contains(text, "<img") {
 		t.Errorf("the page's title is %q", title)
 	}
 	// A map and a plot each, and a curve where an outcome has several values.
@@ -245,9 +255,12 @@ func TestTwoStages(t *testing.T) {
 		again  bool
 	}{
 		{"no second sample", func(*battery.Battery) error { return ErrNoSecond }, battery.Repeat, false},
-		{"a fair one", func(b *battery.Battery) error { dice(fixed(4), count, 0, b); return nil }, battery.Accept, true},
-		{"the same die", func(b *battery.Battery) error { dice(fixed(3), count, borderline, b); return nil }, battery.Reject, true},
-		{"a smaller one", func(b *battery.Battery) error { dice(fixed(4), count-1, 0, b); return nil }, battery.Repeat, true},
+		{"a fair one", func(b *battery.Battery) error { dice(fixed(4), count, 0, b); return nil }, battery.Accept,
+			true},
+		{"the same die", func(b *battery.Battery) error { dice(fixed(3), count, borderline, b); return nil },
+			battery.Reject, true},
+		{"a smaller one", func(b *battery.Battery) error { dice(fixed(4), count-1, 0, b); return nil }, battery.Repeat,
+			true},
 	} {
 		s := sampled(t, OfDraws(6, 1), func(b *battery.Battery, second bool) error {
 			if second {
@@ -262,7 +275,8 @@ func TestTwoStages(t *testing.T) {
 			t.Errorf("%s: %+v, %s, second %v", c.name, s.Verdict, r.Decision, s.Second != nil)
 		}
 		var page strings.Builder
-		if err := r.WriteHTML(&page); err != nil || c.again && c.want != battery.Repeat && !strings.Contains(page.String(), "Borderline tests, on the second sample") {
+		if err := r.WriteHTML(&page); err != nil || c.again && c.want != battery.Repeat &&
+			!strings.Contains(page.String(), "Borderline tests, on the second sample") {
 			t.Errorf("%s: the page says nothing of the second sample (%v)", c.name, err)
 		}
 	}
@@ -285,7 +299,8 @@ func TestTwoStages(t *testing.T) {
 // standard deviations, and every cell is in one shade.
 func TestHeat(t *testing.T) {
 	s := &Sample{Name: "draws", First: &battery.Report{
-		Shape: battery.Shape{K: 4, Values: 2}, Outcomes: 1600, Positions: [][]uint64{{400, 400, 400, 400}, {400, 450, 300, 450}}, Means: []float64{2.5, 2.5},
+		Shape: battery.Shape{K: 4, Values: 2}, Outcomes: 1600,
+		Positions: [][]uint64{{400, 400, 400, 400}, {400, 450, 300, 450}}, Means: []float64{2.5, 2.5},
 	}}
 	h := newHeat(s)
 	// √(1600 · ¼ · ¾) = 17.32
@@ -303,16 +318,19 @@ func TestHeat(t *testing.T) {
 
 // TestCurve: the band is of all means together.
 func TestCurve(t *testing.T) {
-	s := &Sample{First: &battery.Report{Shape: battery.Shape{K: 6, Values: 2}, Outcomes: 10_000, Positions: [][]uint64{{0}, {0}}, Means: []float64{3.5, 3.6}}}
+	s := &Sample{First: &battery.Report{Shape: battery.Shape{K: 6, Values: 2}, Outcomes: 10_000,
+		Positions: [][]uint64{{0}, {0}}, Means: []float64{3.5, 3.6}}}
 	c := newCurve(s)
 	// √(35/12/10000) = 0.01708, times 2.807 at 0.5 % each.
-	if c.Expected != 3.5 || c.Band < 0.0479 || c.Band > 0.0480 || c.Outside != 1 || !strings.HasPrefix(c.Farthest, "position 1") {
+	if c.Expected != 3.5 || c.Band < 0.0479 || c.Band > 0.0480 || c.Outside != 1 ||
+		!strings.HasPrefix(c.Farthest, "position 1") {
 		t.Errorf("%+v", c)
 	}
 }
 
 func TestAxisLabels(t *testing.T) {
-	for _, c := range []struct{ n, every int }{{1, 1}, {52, 1}, {60, 1}, {104, 2}, {208, 5}, {312, 10}, {416, 10}, {1000, 20}, {4096, 100}} {
+	for _, c := range []struct{ n, every int }{{1, 1}, {52, 1}, {60, 1}, {104, 2}, {208, 5}, {312, 10}, {416, 10},
+		{1000, 20}, {4096, 100}} {
 		labels := axis{c.n}.labels(0, number)
 		if len(labels) != (c.n+c.every-1)/c.every {
 			t.Errorf("%d columns have %d labels, want each of %d", c.n, len(labels), c.every)

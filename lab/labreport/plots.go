@@ -128,7 +128,8 @@ func newHeat(s *Sample) *heat {
 	var all []cell
 	for i, counts := range positions {
 		for j, n := range counts {
-			c := cell{Position: fmt.Sprint(i), Card: s.column(j), Count: n, Expected: float64(s.First.Outcomes) * shares[j]}
+			c := cell{Position: fmt.Sprint(i), Card: s.column(j), Count: n,
+				Expected: float64(s.First.Outcomes) * shares[j]}
 			c.Off = (float64(n) - c.Expected) / math.Sqrt(c.Expected*(1-shares[j]))
 			all = append(all, c)
 			at, _ := slices.BinarySearch(shadeLimits, c.Off)
@@ -137,7 +138,8 @@ func newHeat(s *Sample) *heat {
 			if flip {
 				x, y = j, i
 			}
-			fmt.Fprintf(&paths[at], "M%.4g %.5gh%.4gv%.4gh-%.4gz", plotLeft+float64(x)*a.step(), plotTop+float64(y)*rowHeight, a.step(), rowHeight, a.step())
+			fmt.Fprintf(&paths[at], "M%.4g %.5gh%.4gv%.4gh-%.4gz", plotLeft+float64(x)*a.step(),
+				plotTop+float64(y)*rowHeight, a.step(), rowHeight, a.step())
 		}
 	}
 	for i := range paths {
@@ -167,7 +169,8 @@ func newShades(cells int) []shade {
 			name = fmt.Sprintf("above %+g", low)
 		}
 		share := distuv.UnitNormal.CDF(high) - distuv.UnitNormal.CDF(low)
-		out[i] = shade{Class: fmt.Sprintf("s%d", i), Range: strings.ReplaceAll(name, "-", "−"), Expected: float64(cells) * share}
+		out[i] = shade{Class: fmt.Sprintf("s%d", i), Range: strings.ReplaceAll(name, "-", "−"),
+			Expected: float64(cells) * share}
 	}
 	return out
 }

@@ -54,7 +54,8 @@ func Rule() string {
 		"It is rejected at once when an adjusted p is below %g, and accepted when none is below %g. In between, the tests below %g are "+
 		"judged alone on a second sample of the same size, made afterwards, at %g %% (Holm); a second sample below %g in any test is rejected too. "+
 		"A perfect generator is rejected in %.3g %% of samples at most.",
-		100*battery.Level, battery.RejectAtOnce, battery.Level, battery.Level, 100*battery.Level, battery.RejectAtOnce, 100*battery.FalseAlarm)
+		100*battery.Level, battery.RejectAtOnce, battery.Level, battery.Level, 100*battery.Level, battery.RejectAtOnce,
+		100*battery.FalseAlarm)
 }
 
 // CannotShow is what no such report shows.
@@ -93,7 +94,8 @@ func (s *Sample) Accepted() string {
 	if not == 1 {
 		were = "was"
 	}
-	return fmt.Sprintf("Accepted by %s %s; %s %s not possible at this sample size", Counted(uint64(n)), tests, Counted(uint64(not)), were)
+	return fmt.Sprintf("Accepted by %s %s; %s %s not possible at this sample size", Counted(uint64(n)), tests,
+		Counted(uint64(not)), were)
 }
 
 // Title says what the outcomes are.

@@ -46,7 +46,8 @@ func TestChiSquareLimits(t *testing.T) {
 	for _, df := range []int{1, 2, 3, 50, 51, 2601, 415 * 51} {
 		for _, q := range []float64{0, 5e-324, 1e-300, 1e-9, 1, 1e3, 1e6, 1e9, math.MaxFloat64} {
 			atLeast, atMost := monitor.ChiSquare(q, df)
-			if sum := atLeast + atMost; !(atLeast >= 0 && atLeast <= 1+1e-9 && atMost >= 0 && atMost <= 1+1e-9 && math.Abs(sum-1) < 1e-9) {
+			if sum := atLeast + atMost; !(atLeast >= 0 && atLeast <= 1+1e-9 && atMost >= 0 && atMost <= 1+1e-9 &&
+				math.Abs(sum-1) < 1e-9) {
 				t.Errorf("%d degrees of freedom, %v: %v and %v", df, q, atLeast, atMost)
 			}
 		}

@@ -38,7 +38,8 @@ func compareCommits(t *testing.T, all *table, s *server, binary string) {
 	best := again(contestants)
 
 	var rows []row
-	pg, own, other := best[:len(clients)], best[len(clients):len(clients)+len(connections)], best[len(clients)+len(connections):]
+	pg, own, other := best[:len(clients)], best[len(clients):len(clients)+len(connections)],
+		best[len(clients)+len(connections):]
 	most := slices.MaxFunc(pg, func(a, b result) int { return int(a.PerSecond - b.PerSecond) })
 	for i, r := range pg {
 		rows = append(rows, r.row("pgbench: a row inserted, prepared", "/s", clients[i]))

@@ -39,7 +39,8 @@ func TestCompare(t *testing.T) {
 	// Enough memory and log that no checkpoint falls into one load and not into
 	// another. Durability is that of testdb: fsync, full_page_writes,
 	// synchronous_commit.
-	cluster := testdb.Start(t, testdb.Setting("shared_buffers", "256MB"), testdb.Setting("max_wal_size", "8GB"), testdb.Setting("checkpoint_timeout", "1h"))
+	cluster := testdb.Start(t, testdb.Setting("shared_buffers", "256MB"), testdb.Setting("max_wal_size", "8GB"),
+		testdb.Setting("checkpoint_timeout", "1h"))
 	s := &server{Cluster: cluster}
 	all := &table{Machine: describe(t, s)}
 	fmt.Println(all.Machine)

@@ -74,7 +74,8 @@ func measureAudit(t *testing.T, all *table, binary string) {
 		used, _ := state.SysUsage().(*syscall.Rusage)
 		name := fmt.Sprintf("shuffled audit verify, %d cores", cores)
 		rows = append(rows,
-			row{Name: name, Unit: "shuffles/s", Value: float64(n) / took.Seconds(), Ran: took.Round(100 * time.Millisecond).String()},
+			row{Name: name, Unit: "shuffles/s", Value: float64(n) / took.Seconds(),
+				Ran: took.Round(100 * time.Millisecond).String()},
 			row{Name: name, Unit: "per CPU second", Value: float64(n) / cpu.Seconds()})
 		if used != nil {
 			rows = append(rows, row{Name: name, Unit: "MiB at its peak", Value: float64(used.Maxrss) / 1024})

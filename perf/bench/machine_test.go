@@ -30,7 +30,8 @@ type machine struct {
 func describe(t *testing.T, s *server) machine {
 	m := machine{
 		CPU: firstMatch("/proc/cpuinfo", `model name\s*: (.*)`), Cores: runtime.NumCPU(),
-		RAM: "unknown", Kernel: runtime.GOOS + "/" + runtime.GOARCH + " " + firstMatch("/proc/sys/kernel/osrelease", `(.*)`),
+		RAM: "unknown", Kernel: runtime.GOOS + "/" + runtime.GOARCH + " " +
+			firstMatch("/proc/sys/kernel/osrelease", `(.*)`),
 		Go: runtime.Version(), Load: firstMatch("/proc/loadavg", `(\S+)`), Date: time.Now().UTC().Format(time.DateOnly),
 	}
 	if kb, err := strconv.Atoi(firstMatch("/proc/meminfo", `MemTotal:\s*(\d+) kB`)); err == nil {

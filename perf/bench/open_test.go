@@ -33,7 +33,8 @@ func compareOpen(t *testing.T, all *table, s *server, binary string) {
 	}
 	best := again([]func() result{few(1), full(one, 1), few(spread), full(many, spread)})
 	tables := fmt.Sprintf("at %d new tables", spread*connections)
-	names := []string{"a new ledger", fmt.Sprintf("%d open before", *open), "a new ledger, " + tables, fmt.Sprintf("%d open before, %s", *open, tables)}
+	names := []string{"a new ledger", fmt.Sprintf("%d open before", *open), "a new ledger, " + tables,
+		fmt.Sprintf("%d open before, %s", *open, tables)}
 	var rows []row
 	for i, name := range names {
 		r := best[i].row(name, "/s", connections)
@@ -46,10 +47,13 @@ func compareOpen(t *testing.T, all *table, s *server, binary string) {
 	rows = nil
 	for i, d := range []*filled{one, many} {
 		rows = append(rows,
-			row{Name: names[2*i+1] + ": more than at its start, each", Unit: "bytes", Value: (d.memory("VmRSS") - d.idle) * (1 << 20) / d.opened},
-			row{Name: names[2*i+1] + ": more at its peak, each", Unit: "bytes", Value: (d.peak() - d.idle) * (1 << 20) / d.opened})
+			row{Name: names[2*i+1] + ": more than at its start, each", Unit: "bytes",
+				Value: (d.memory("VmRSS") - d.idle) * (1 << 20) / d.opened},
+			row{Name: names[2*i+1] + ": more at its peak, each", Unit: "bytes",
+				Value: (d.peak() - d.idle) * (1 << 20) / d.opened})
 	}
-	all.add("Open shuffles, memory of the daemon", fmt.Sprintf("with %.0f and %.0f open", one.opened, many.opened), rows...)
+	all.add("Open shuffles, memory of the daemon", fmt.Sprintf("with %.0f and %.0f open", one.opened, many.opened),
+		rows...)
 }
 
 // filled is a daemon with many open shuffles.

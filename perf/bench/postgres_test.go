@@ -80,7 +80,8 @@ func (s *server) pgbench(t *testing.T, database string, clients int) result {
 
 func (s *server) script(t *testing.T) string {
 	script := filepath.Join(t.TempDir(), "insert.sql")
-	insert := "\\set n random(1, 1000000000)\nINSERT INTO rows (n, entry) VALUES (:n, '" + strings.Repeat("x", 500) + "');\n"
+	insert := "\\set n random(1, 1000000000)\nINSERT INTO rows (n, entry) VALUES (:n, '" + strings.Repeat("x", 500) +
+		"');\n"
 	if err := os.WriteFile(script, []byte(insert), 0o600); err != nil {
 		t.Fatal(err)
 	}
@@ -103,7 +104,8 @@ func (s *server) size(t *testing.T, database string) (r room) {
 		t.Fatal(err)
 	}
 	defer conn.Close(context.Background())
-	err = conn.QueryRow(context.Background(), `SELECT (SELECT count(*) FROM entries WHERE type = 2)::float8, sum(pg_table_size(oid))::float8, sum(pg_indexes_size(oid))::float8 FROM pg_class
+	err = conn.QueryRow(context.Background(),
+		`SELECT (SELECT count(*) FROM entries WHERE type = 2)::float8, sum(pg_table_size(oid))::float8, sum(pg_indexes_size(oid))::float8 FROM pg_class
 		WHERE relkind = 'r' AND relnamespace NOT IN (SELECT oid FROM pg_namespace WHERE nspname IN ('pg_catalog', 'information_schema'))`).Scan(&r.shuffles, &r.tables, &r.indexes)
 	if err != nil {
 		t.Fatal(err)

@@ -30,7 +30,8 @@ func serveRival(database string) error {
 	if err != nil {
 		return err
 	}
-	_, err = pool.Exec(context.Background(), `CREATE TABLE shuffles (id bigserial PRIMARY KEY, made timestamptz NOT NULL DEFAULT now(),
+	_, err = pool.Exec(context.Background(),
+		`CREATE TABLE shuffles (id bigserial PRIMARY KEY, made timestamptz NOT NULL DEFAULT now(),
 		game_table text NOT NULL, deck bytea NOT NULL, signature bytea NOT NULL)`)
 	if err != nil {
 		return err
@@ -49,14 +50,16 @@ func serveRival(database string) error {
 		hash := sha256.Sum256(deck)
 		signature := ed25519.Sign(key, hash[:])
 		var id int64
-		err := pool.QueryRow(r.Context(), "INSERT INTO shuffles (game_table, deck, signature) VALUES ($1, $2, $3) RETURNING id",
+		err := pool.QueryRow(r.Context(),
+			"INSERT INTO shuffles (game_table, deck, signature) VALUES ($1, $2, $3) RETURNING id",
 			request.Table, deck, signature).Scan(&id)
 		if err != nil {
 			http.Error(w, err.Error(), http.StatusInternalServerError)
 			return
 		}
 		w.Header().Set("Content-Type", "application/json")
-		json.NewEncoder(w).Encode(map[string]any{"id": id, "table": request.Table, "deck": deck, "signature": signature})
+		json.NewEncoder(w).Encode(map[string]any{"id": id, "table": request.Table, "deck": deck,
+			"signature": signature})
 	})
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {

@@ -172,8 +172,11 @@ func (d *service) loadAt(t *testing.T, connections int, mix load.Mix, batch, spr
 	own, db := d.stat().own, d.server.cpu()
 	ownAfter, dbAfter := own, db
 	r, err := load.Run(context.Background(), load.Config{
-		URL: d.url, Ledger: "main", Token: d.token, Keys: keys, Connections: connections, Warmup: *period / 5, Duration: *period,
-		Mix: mix, Batch: batch, Deck: "standard-52", Tables: "t-" + client.NewKey()[:23], Spread: spread, Keep: keep, Timeout: 30 * time.Second,
+		URL: d.url, Ledger: "main", Token: d.token, Keys: keys, Connections: connections, Warmup: *period / 5,
+		Duration: *period,
+		Mix:      mix, Batch: batch, Deck: "standard-52", Tables: "t-" + client.NewKey()[:23], Spread: spread,
+		Keep:    keep,
+		Timeout: 30 * time.Second,
 		Verifying: func(done, _ int) {
 			if done == 0 { // the load is over
 				ownAfter, dbAfter = d.stat().own, d.server.cpu()
@@ -183,7 +186,8 @@ func (d *service) loadAt(t *testing.T, connections int, mix load.Mix, batch, spr
 	if err != nil {
 		t.Fatal(err)
 	}
-	if d.key != nil && (r.Verified.Failed > 0 || r.Verified.Answers == 0) || !fills && (r.Errors > 0 || len(r.Refused) > 0) {
+	if d.key != nil && (r.Verified.Failed > 0 || r.Verified.Answers == 0) || !fills &&
+		(r.Errors > 0 || len(r.Refused) > 0) {
 		t.Fatalf("not all was well: %+v", r)
 	}
 	kind, per := "commit", float64(batch)
@@ -193,12 +197,14 @@ func (d *service) loadAt(t *testing.T, connections int, mix load.Mix, batch, spr
 	l, units := r.LatencyMS[kind], float64(r.Acknowledged)*per
 	return result{
 		PerSecond: r.PerSecond * per, Mean: l.Mean, P50: l.P50, P99: l.P99,
-		Service: perUnit(ownAfter-own, units), PostgreSQL: perUnit(dbAfter-db, units), Generator: r.Generator.CPUSeconds * 1e6 / units,
+		Service: perUnit(ownAfter-own, units), PostgreSQL: perUnit(dbAfter-db, units),
+		Generator:    r.Generator.CPUSeconds * 1e6 / units,
 		Acknowledged: uint64(units),
 	}
 }
 
 func (r result) row(name, unit string, connections int) row {
-	return row{Name: name, Unit: unit, Connections: connections, Value: r.PerSecond, Mean: r.Mean, P50: r.P50, P99: r.P99,
+	return row{Name: name, Unit: unit, Connections: connections, Value: r.PerSecond, Mean: r.Mean, P50: r.P50,
+		P99:     r.P99,
 		Service: r.Service, PostgreSQL: r.PostgreSQL, Generator: r.Generator, Ran: took(*period)}
 }

@@ -20,7 +20,8 @@ func compareShuffles(all *table) {
 	recipe := shuffle.Recipe{Cards: 52, Take: 52}
 	var seed [32]byte
 	rand.Read(seed[:])
-	names := []string{"shuffled: tape, health tests, order", "math/rand/v2 over ChaCha8, no OS bytes", "math/rand/v2 over crypto/rand"}
+	names := []string{"shuffled: tape, health tests, order", "math/rand/v2 over ChaCha8, no OS bytes",
+		"math/rand/v2 over crypto/rand"}
 	each := []func(b *testing.B){
 		func(b *testing.B) {
 			for b.Loop() {

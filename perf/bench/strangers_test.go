@@ -58,7 +58,8 @@ func compareStrangers(t *testing.T, all *table, s *server, binary string) {
 			}
 			rows = append(rows, r)
 		}
-		all.add("Dealing while strangers read, "+store, fmt.Sprintf("a bundle of %.1f MB; latency is of the whole hand", float64(bundle)/1e6), rows...)
+		all.add("Dealing while strangers read, "+store,
+			fmt.Sprintf("a bundle of %.1f MB; latency is of the whole hand", float64(bundle)/1e6), rows...)
 		d.stop()
 	}
 }
@@ -67,8 +68,10 @@ func compareStrangers(t *testing.T, all *table, s *server, binary string) {
 func (d *service) hands(t *testing.T, connections int) result {
 	t.Helper()
 	r, err := load.Run(context.Background(), load.Config{
-		URL: d.url, Ledger: "main", Token: d.token, Keys: []note.Verifier{d.key}, Connections: connections, Warmup: *period / 5, Duration: *period,
-		Mix: load.Mix{load.Hand: 1}, Batch: 1, Deck: "standard-52", Tables: "t-" + client.NewKey()[:23], Keep: 16 << 20, Timeout: 30 * time.Second,
+		URL: d.url, Ledger: "main", Token: d.token, Keys: []note.Verifier{d.key}, Connections: connections,
+		Warmup: *period / 5, Duration: *period,
+		Mix: load.Mix{load.Hand: 1}, Batch: 1, Deck: "standard-52", Tables: "t-" + client.NewKey()[:23], Keep: 16 << 20,
+		Timeout: 30 * time.Second,
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -126,7 +129,8 @@ func (d *service) asWriter(t *testing.T) string {
 func (d *service) fillBundle(t *testing.T) int {
 	t.Helper()
 	for i := range 160 {
-		answer := d.post(t, "/v1/main/draws", fmt.Sprintf("fill-%d", i), fmt.Sprintf(`{"table":"fill-%d","numbers":{"of":3500,"take":3500}}`, i))
+		answer := d.post(t, "/v1/main/draws", fmt.Sprintf("fill-%d", i),
+			fmt.Sprintf(`{"table":"fill-%d","numbers":{"of":3500,"take":3500}}`, i))
 		var drawn struct {
 			ID json.Number `json:"id"`
 		}

@@ -130,9 +130,11 @@ func (p *program) told(answer []byte) (members map[string]any, repeated bool) {
 // hand plays one hand and returns its three requests.
 func (p *program) hand(n int) []*request {
 	p.t.Helper()
-	all := []*request{{path: "/v1/main/shuffles", key: fmt.Sprintf("hand-%d", n), body: `{"table":"table-1","deck":"standard-52"}`}}
+	all := []*request{{path: "/v1/main/shuffles", key: fmt.Sprintf("hand-%d", n),
+		body: `{"table":"table-1","deck":"standard-52"}`}}
 	p.send(all[0])
-	for _, step := range [][2]string{{"deal", `{"first":0,"runs":[{"count":2,"purpose":"seat","recipient":"seat-1"}]}`}, {"close", `{"outcome":"completed"}`}} {
+	for _, step := range [][2]string{{"deal", `{"first":0,"runs":[{"count":2,"purpose":"seat","recipient":"seat-1"}]}`},
+		{"close", `{"outcome":"completed"}`}} {
 		r := &request{path: fmt.Sprintf("/v1/main/shuffles/%v/%s", all[0].answer["id"], step[0]), body: step[1]}
 		p.send(r)
 		all = append(all, r)
@@ -174,7 +176,8 @@ func TestProgram(t *testing.T) {
 	standby.Promote(t)
 	promoted := time.Now()
 	all = append(all, p.hand(-1)...)
-	t.Logf("%d requests and as many replies lost; a hand was played %v after the promotion", n, time.Since(promoted).Round(time.Millisecond))
+	t.Logf("%d requests and as many replies lost; a hand was played %v after the promotion", n,
+		time.Since(promoted).Round(time.Millisecond))
 	for _, r := range all {
 		p.send(r)
 	}

@@ -154,7 +154,8 @@ func (h *hand) receipts() (all []string) {
 // excused reports whether a client may get this error while servers fail: it asks
 // again. Everything else is an untrue answer.
 func excused(err error) bool {
-	for _, ok := range []error{ledger.ErrUnknownOutcome, ledger.ErrUnavailable, ledger.ErrOverloaded, ledger.ErrNotWitnessed,
+	for _, ok := range []error{ledger.ErrUnknownOutcome, ledger.ErrUnavailable, ledger.ErrOverloaded,
+		ledger.ErrNotWitnessed,
 		context.DeadlineExceeded} {
 		if errors.Is(err, ok) {
 			return true
@@ -224,7 +225,8 @@ func (c *clients) finish(h *hand, turn int, hasty bool) bool {
 			return false
 		default:
 			c.failed.Add(1)
-			h.maybe = h.maybe || !errors.Is(err, ledger.ErrUnavailable) && !errors.Is(err, ledger.ErrOverloaded) || errors.Is(err, ledger.ErrUnknownOutcome)
+			h.maybe = h.maybe || !errors.Is(err, ledger.ErrUnavailable) && !errors.Is(err, ledger.ErrOverloaded) ||
+				errors.Is(err, ledger.ErrUnknownOutcome)
 			if hasty {
 				return false
 			}
@@ -310,7 +312,8 @@ func (h *house) lost(got *history, hands []*hand) (lost int) {
 	for _, hand := range hands {
 		for _, text := range hand.receipts() {
 			r, c := h.proved(text)
-			if c.Size >= uint64(len(got.roots)) || got.roots[c.Size] != c.Root || string(got.rows[r.Index].Entry) != string(r.Entry) {
+			if c.Size >= uint64(len(got.roots)) || got.roots[c.Size] != c.Root ||
+				string(got.rows[r.Index].Entry) != string(r.Entry) {
 				lost++
 			}
 		}
@@ -346,7 +349,8 @@ func (h *house) settled(c *clients, dsn string) {
 		return there
 	}
 	for _, hand := range c.abandoned {
-		if there := got.keys[audit.KeyTag(origin, as("client").Identity, hand.table, hand.key)]; !hand.maybe && hand.shuffle == nil && there > 0 {
+		if there := got.keys[audit.KeyTag(origin, as("client").Identity, hand.table, hand.key)]; !hand.maybe &&
+			hand.shuffle == nil && there > 0 {
 			h.t.Errorf("%s was written, and its client told that nothing was", hand.key)
 		}
 	}

@@ -78,7 +78,8 @@ func newHouse(t *testing.T, direct string, witnesses int) *house {
 	must(t, err)
 	public, err := audit.SigningKey(vkey)
 	must(t, err)
-	g := &audit.Genesis{Revision: audit.Revision, Origin: origin, SigningKey: public, Deals: audit.DealsSigned, Disclosure: audit.DisclosurePublic,
+	g := &audit.Genesis{Revision: audit.Revision, Origin: origin, SigningKey: public, Deals: audit.DealsSigned,
+		Disclosure:     audit.DisclosurePublic,
 		DefaultCloseBy: 3600, MaxCloseBy: 7200, Access: audit.AccessPublic}
 	h.startWitnesses(g, vkey, witnesses)
 	must(t, postgres.MigrateUp(t.Context(), direct, postgres.Options{}))
@@ -99,7 +100,8 @@ func (h *house) startWitnesses(g *audit.Genesis, vkey string, n int) {
 		lines, names = append(lines, w.PolicyLine), append(names, w.Name)
 	}
 	g.Deals = audit.DealsCosigned
-	g.Policy = fmt.Appendf(nil, "%s\ngroup all-of-them all %s\nquorum all-of-them\n", strings.Join(lines, "\n"), strings.Join(names, " "))
+	g.Policy = fmt.Appendf(nil, "%s\ngroup all-of-them all %s\nquorum all-of-them\n", strings.Join(lines, "\n"),
+		strings.Join(names, " "))
 }
 
 func (h *house) mark(name string) string { return filepath.Join(h.dir, name+".mark") }

@@ -60,7 +60,8 @@ func TestPromotedServerRefused(t *testing.T) {
 				return errors.Is(err, ledger.ErrUnavailable) && strings.Contains(err.Error(), test.reason)
 			})
 			for i := range 5 {
-				if err := (&hand{table: "table", key: fmt.Sprint(i)}).next(t.Context(), d.Dealer); !errors.Is(err, ledger.ErrUnavailable) {
+				if err := (&hand{table: "table", key: fmt.Sprint(i)}).next(t.Context(), d.Dealer); !errors.Is(err,
+					ledger.ErrUnavailable) {
 					t.Errorf("a commit: %v", err)
 				}
 			}

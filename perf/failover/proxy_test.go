@@ -27,7 +27,8 @@ func newSpoiler(n int) *spoiler {
 		testdb.LoseRequest: (n + 1) / 2, testdb.LoseSync: (n + 1) / 2,
 		testdb.DelayRequest: n/10 + 1, testdb.DelayReply: n/10 + 1, testdb.HoldReply: n/50 + 2,
 	}}
-	cuts := []testdb.Fault{testdb.LoseBoth, testdb.LoseReply, testdb.LoseRow, testdb.LoseComplete, testdb.LoseReady, testdb.LoseEnd}
+	cuts := []testdb.Fault{testdb.LoseBoth, testdb.LoseReply, testdb.LoseRow, testdb.LoseComplete, testdb.LoseReady,
+		testdb.LoseEnd}
 	for _, f := range cuts {
 		s.left[f] = (n + len(cuts) - 1) / len(cuts)
 	}
@@ -98,9 +99,11 @@ func loseMessages(t *testing.T, dsn, through string, o postgres.Options, n int) 
 	p := testdb.NewProxy(t, through)
 	s := newSpoiler(n)
 	p.Fault = s.fault
-	c := &clients{t: t, patience: 20 * time.Second, daemons: []*daemon{h.daemon("a", p.DSN, o), h.daemon("b", p.DSN, o)}}
+	c := &clients{t: t, patience: 20 * time.Second,
+		daemons: []*daemon{h.daemon("a", p.DSN, o), h.daemon("b", p.DSN, o)}}
 	c.play("client", 16)
-	for deadline := time.Now().Add(5*time.Minute + time.Duration(n)*time.Second); !s.done() && !t.Failed(); time.Sleep(10 * time.Millisecond) {
+	for deadline := time.Now().Add(5*time.Minute + time.Duration(n)*time.Second); !s.done() &&
+		!t.Failed(); time.Sleep(10 * time.Millisecond) {
 		if time.Now().After(deadline) {
 			c.quit()
 			t.Fatalf("void: left %v after %d answers", s.left, c.acked.Load())
@@ -116,6 +119,7 @@ func loseMessages(t *testing.T, dsn, through string, o postgres.Options, n int) 
 		t.Errorf("void: only %d faults struck", struck)
 	}
 	h.settled(c, dsn)
-	t.Logf("%d appends and %d cosigned checkpoints spoiled; %d answers, %d errors, %d hands, %d given up", s.wrote[0], s.wrote[1],
+	t.Logf("%d appends and %d cosigned checkpoints spoiled; %d answers, %d errors, %d hands, %d given up", s.wrote[0],
+		s.wrote[1],
 		c.acked.Load(), c.failed.Load(), len(c.hands), len(c.abandoned))
 }

@@ -67,7 +67,8 @@ func (p *pair) endWaits(n int) {
 	ended := 0
 	until(p.t, "commits that wait for the standby", func() bool {
 		var some int
-		must(p.t, conn.QueryRow(p.t.Context(), "SELECT count(*) FILTER (WHERE "+ends[p.cancels%2]+"(pid)) FROM pg_stat_activity WHERE wait_event = 'SyncRep'").Scan(&some))
+		must(p.t, conn.QueryRow(p.t.Context(),
+			"SELECT count(*) FILTER (WHERE "+ends[p.cancels%2]+"(pid)) FROM pg_stat_activity WHERE wait_event = 'SyncRep'").Scan(&some))
 		ended, p.cancels = ended+some, p.cancels+some
 		return ended >= n
 	})

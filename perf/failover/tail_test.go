@@ -28,7 +28,8 @@ func newLossy(t *testing.T, witnesses, daemons int) *lossy {
 	l.house = newHouse(t, l.primary.Database(t), witnesses)
 	l.address = testdb.NewProxy(t, l.direct)
 	for i := range daemons {
-		l.daemons = append(l.daemons, l.daemon(fmt.Sprintf("d%d", i), l.address.DSN, postgres.Options{Timeout: 2 * time.Second}))
+		l.daemons = append(l.daemons, l.daemon(fmt.Sprintf("d%d", i), l.address.DSN,
+			postgres.Options{Timeout: 2 * time.Second}))
 	}
 	return l
 }
@@ -99,7 +100,8 @@ func TestLostTail(t *testing.T) {
 			moved := time.Now()
 			known := l.size(promoted)
 			for _, d := range l.daemons {
-				until(t, d.name+" to stop signing", func() bool { return errors.Is(d.Ledger().Ready(), ledger.ErrFrozen) })
+				until(t, d.name+" to stop signing",
+					func() bool { return errors.Is(d.Ledger().Ready(), ledger.ErrFrozen) })
 				longest = max(longest, time.Since(moved))
 				if err := l.commit(d); !errors.Is(err, ledger.ErrFrozen) {
 					t.Fatalf("%s: a commit after a lost tail: %v", d.name, err)
@@ -119,7 +121,8 @@ func TestLostTail(t *testing.T) {
 			}
 		})
 	}
-	t.Logf("%d tails, %d daemons: signing stopped %v at most after the address moved", len(tails), len(l.daemons), longest.Round(time.Millisecond))
+	t.Logf("%d tails, %d daemons: signing stopped %v at most after the address moved", len(tails), len(l.daemons),
+		longest.Round(time.Millisecond))
 }
 
 // reads checks that receipts are given below a lost tail of k entries. Those that

@@ -60,13 +60,17 @@ func (f *filler) proposal(size uint64) ledger.Proposal {
 	for i := range shuffles {
 		table := fmt.Sprint("table-", i%tables)
 		p.Bodies = append(p.Bodies, &audit.Commit{
-			Context:    &audit.Context{Origin: f.origin, Table: table, DeckHash: f.hash(), Recipe: f.recipe, Disclosure: audit.DisclosurePublic},
-			Commitment: f.hash(), DeckRoot: f.hash(), KeyTag: audit.KeyTag(f.origin, "tok_growth", table, f.key()), Request: f.hash(),
+			Context: &audit.Context{Origin: f.origin, Table: table, DeckHash: f.hash(), Recipe: f.recipe,
+				Disclosure: audit.DisclosurePublic},
+			Commitment: f.hash(), DeckRoot: f.hash(), KeyTag: audit.KeyTag(f.origin, "tok_growth", table, f.key()),
+			Request: f.hash(),
 		})
 		p.Sealed = append(p.Sealed, f.bytes(f.recipe.TapeLen()+seal.Overhead))
 		id := size + uint64(i)
-		deals = append(deals, &audit.Deal{Shuffle: id, Runs: []audit.Run{{Count: 2, Purpose: audit.PurposeSeat, Recipient: "seat-1"}}})
-		closes = append(closes, &audit.Close{Shuffle: id, Outcome: audit.OutcomeEndedEarly, Form: audit.FormTape, Tape: f.bytes(f.recipe.TapeLen())})
+		deals = append(deals, &audit.Deal{Shuffle: id,
+			Runs: []audit.Run{{Count: 2, Purpose: audit.PurposeSeat, Recipient: "seat-1"}}})
+		closes = append(closes, &audit.Close{Shuffle: id, Outcome: audit.OutcomeEndedEarly, Form: audit.FormTape,
+			Tape: f.bytes(f.recipe.TapeLen())})
 	}
 	p.Bodies = append(append(p.Bodies, deals...), closes...)
 	return p

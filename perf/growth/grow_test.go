@@ -22,11 +22,12 @@ import (
 )
 
 var (
-	database = flag.String("database", "", "address of a database with the sandbox ledger of a daemon that was stopped; empty: measure nothing")
-	data     = flag.String("data", "", "data directory of that daemon")
-	entries  = flag.Uint64("entries", 100_000, "size up to which the ledger is filled")
-	keyKind  = flag.String("keys", "uuid", "idempotency keys: uuid or random")
-	full     = flag.Bool("fold", false, "measure a start without the cache of the state, too")
+	database = flag.String("database", "",
+		"address of a database with the sandbox ledger of a daemon that was stopped; empty: measure nothing")
+	data    = flag.String("data", "", "data directory of that daemon")
+	entries = flag.Uint64("entries", 100_000, "size up to which the ledger is filled")
+	keyKind = flag.String("keys", "uuid", "idempotency keys: uuid or random")
+	full    = flag.Bool("fold", false, "measure a start without the cache of the state, too")
 )
 
 // TestGrow fills the ledger of a sandbox and prints what its size costs.
@@ -43,8 +44,9 @@ func TestGrow(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	c := ledger.Config{Store: s, Info: ledger.Info{Name: "main", Origin: key.Origin()}, Signers: []note.Signer{key.Signer()},
-		Mark: filepath.Join(*data, "main.mark"), Start: audit.Event{Name: "growth"}}
+	c := ledger.Config{Store: s, Info: ledger.Info{Name: "main", Origin: key.Origin()},
+		Signers: []note.Signer{key.Signer()},
+		Mark:    filepath.Join(*data, "main.mark"), Start: audit.Event{Name: "growth"}}
 	l := start(t, c, "start-up")
 	newFiller(key.Origin(), *keyKind).fill(t, l, *entries)
 	reads(t, l, s)
@@ -117,7 +119,8 @@ func reads(t *testing.T, l *ledger.Ledger, s *postgres.Store) {
 			return err
 		}},
 		{"a key that is not there", func(uint64) error {
-			_, err := s.ByKeyTags(t.Context(), l.ID(), [32]byte{byte(rand.Uint32()), byte(rand.Uint32()), byte(rand.Uint32())})
+			_, err := s.ByKeyTags(t.Context(), l.ID(),
+				[32]byte{byte(rand.Uint32()), byte(rand.Uint32()), byte(rand.Uint32())})
 			return err
 		}},
 	} {
@@ -130,7 +133,8 @@ func reads(t *testing.T, l *ledger.Ledger, s *postgres.Store) {
 			times[i] = time.Since(began)
 		}
 		slices.Sort(times)
-		t.Logf("%s: p50 %v, p99 %v", read.name, times[rounds/2].Round(time.Microsecond), times[rounds*99/100].Round(time.Microsecond))
+		t.Logf("%s: p50 %v, p99 %v", read.name, times[rounds/2].Round(time.Microsecond),
+			times[rounds*99/100].Round(time.Microsecond))
 	}
 }
 
@@ -143,7 +147,8 @@ func disk(t *testing.T) {
 	}
 	defer conn.Close(context.Background())
 	var n, shuffles float64
-	if err := conn.QueryRow(t.Context(), "SELECT count(*), count(key_tag) FROM entries").Scan(&n, &shuffles); err != nil {
+	if err := conn.QueryRow(t.Context(), "SELECT count(*), count(key_tag) FROM entries").Scan(&n,
+		&shuffles); err != nil {
 		t.Fatal(err)
 	}
 	rows, err := conn.Query(t.Context(), `

@@ -171,7 +171,8 @@ func (c *checker) commits(k *claim, a *answer) error {
 		}
 		b, ok := e.Body.(*audit.Commit)
 		switch {
-		case !ok || b.Context.Table != k.table || b.KeyTag != audit.KeyTagOf(origin, e.Actor.Identity, k.table, k.key, i):
+		case !ok || b.Context.Table != k.table ||
+			b.KeyTag != audit.KeyTagOf(origin, e.Actor.Identity, k.table, k.key, i):
 			return fmt.Errorf("entry %d is a %s that was not asked for", index, e.Body.Type())
 		case one.ID != index || index != all[0].ID+uint64(i):
 			return fmt.Errorf("it is of shuffle %d, and its receipt of entry %d", one.ID, index)

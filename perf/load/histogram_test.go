@@ -52,7 +52,8 @@ func TestQuantiles(t *testing.T) {
 		}
 		slices.Sort(exact)
 		l := h.latency()
-		if l.Count != uint64(len(exact)) || l.Max != milliseconds(exact[len(exact)-1]) || math.Abs(l.Mean-sum/float64(len(exact))) > 1e-9*sum+1e-12 {
+		if l.Count != uint64(len(exact)) || l.Max != milliseconds(exact[len(exact)-1]) ||
+			math.Abs(l.Mean-sum/float64(len(exact))) > 1e-9*sum+1e-12 {
 			t.Fatalf("%d, mean %v, at most %v, of %v", l.Count, l.Mean, l.Max, exact)
 		}
 		for q, got := range map[float64]float64{0.5: l.P50, 0.9: l.P90, 0.99: l.P99, 0.999: l.P999} {

@@ -81,7 +81,8 @@ func (e *FieldError) Error() string { return e.Field + " " + e.Rule }
 func (c *Config) Check() error {
 	u, err := url.Parse(c.URL)
 	switch {
-	case err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" || u.RawQuery != "" || u.Fragment != "" || u.User != nil:
+	case err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" || u.RawQuery != "" ||
+		u.Fragment != "" || u.User != nil:
 		return &FieldError{"url", "is an http or https address without query or fragment"}
 	case c.Connections < 1 || c.Connections > MaxConnections:
 		return &FieldError{"connections", fmt.Sprintf("is from 1 to %d", MaxConnections)}

@@ -19,7 +19,8 @@ import (
 func config(answer func(w io.Writer, request string) bool) Config {
 	return Config{
 		URL: "http://daemon", Ledger: "main", Token: "tok_x.y", Keys: []note.Verifier{nil},
-		Connections: 1, Duration: time.Second, Mix: Mix{Commit: 1}, Batch: 1, Deck: "standard-52", Tables: "t", Keep: 1 << 20, Timeout: time.Minute,
+		Connections: 1, Duration: time.Second, Mix: Mix{Commit: 1}, Batch: 1, Deck: "standard-52", Tables: "t",
+		Keep: 1 << 20, Timeout: time.Minute,
 		until: waitTimer,
 		dial: func(context.Context) (net.Conn, error) {
 			client, server := net.Pipe()
@@ -70,7 +71,8 @@ func TestRateKeepsDueTimes(t *testing.T) {
 		if l.Count != 100 || l.Max != 201 || r.PerSecond != 100 || r.Acknowledged != 110 || r.Unsent != 0 {
 			t.Errorf("%+v", r)
 		}
-		if near := func(got, want float64) bool { return got > want*0.99 && got < want*1.01 }; !near(l.P50, 1) || !near(l.P90, 201-9*9-9) || !near(l.P99, 192) {
+		if near := func(got, want float64) bool { return got > want*0.99 && got < want*1.01 }; !near(l.P50, 1) ||
+			!near(l.P90, 201-9*9-9) || !near(l.P99, 192) {
 			t.Errorf("%+v", l)
 		}
 		if r.LateMS.Count != 100 || r.LateMS.Max != 191 {
@@ -90,7 +92,8 @@ func TestRateTooHigh(t *testing.T) {
 		cfg.Rate = 100
 		r, err := loaded(t, t.Context(), cfg)
 		// At the end half were sent, and one waits in the hand of the pacer.
-		if err != nil || r.Acknowledged+r.Unsent != 100 || r.Unsent < 48 || r.Unsent > 50 || r.LatencyMS["commit"].Max < 490 {
+		if err != nil || r.Acknowledged+r.Unsent != 100 || r.Unsent < 48 || r.Unsent > 50 ||
+			r.LatencyMS["commit"].Max < 490 {
 			t.Errorf("%+v, %v", r, err)
 		}
 	})
@@ -107,13 +110,15 @@ func TestClosedLoop(t *testing.T) {
 		cfg.Connections = 3
 		lines := 0
 		cfg.Progress = func(p Progress) {
-			if lines++; p.P50.Round(100*time.Microsecond) != 4*time.Millisecond || p.Rate < 700 || p.Warming != (lines == 1) {
+			if lines++; p.P50.Round(100*time.Microsecond) != 4*time.Millisecond || p.Rate < 700 ||
+				p.Warming != (lines == 1) {
 				t.Errorf("%+v", p)
 			}
 		}
 		cfg.Warmup, cfg.Duration = 1100*time.Millisecond, 2*time.Second
 		r, err := loaded(t, t.Context(), cfg)
-		if l := r.LatencyMS["commit"]; err != nil || r.PerSecond != 750 || r.Shuffles != 750 || l.P50 < 3.98 || l.P50 > 4.02 || lines != 3 {
+		if l := r.LatencyMS["commit"]; err != nil || r.PerSecond != 750 || r.Shuffles != 750 || l.P50 < 3.98 ||
+			l.P50 > 4.02 || lines != 3 {
 			t.Errorf("%+v, %v, %d lines", r, err, lines)
 		}
 	})
@@ -151,14 +156,17 @@ func TestRepeats(t *testing.T) {
 		r, err := loaded(t, t.Context(), cfg)
 		mu.Lock()
 		defer mu.Unlock()
-		if err != nil || len(requests) != 5 || requests[0] != requests[1] || requests[0] != requests[2] || requests[0] != requests[3] || requests[0] == requests[4] {
+		if err != nil || len(requests) != 5 || requests[0] != requests[1] || requests[0] != requests[2] ||
+			requests[0] != requests[3] || requests[0] == requests[4] {
 			t.Fatalf("%+v, %v: %q", r, err, requests)
 		}
-		if !strings.HasPrefix(requests[0], "POST /v1/main/shuffles HTTP/1.1\r\nHost: daemon\r\nAuthorization: Bearer tok_x.y\r\n") ||
+		if !strings.HasPrefix(requests[0],
+			"POST /v1/main/shuffles HTTP/1.1\r\nHost: daemon\r\nAuthorization: Bearer tok_x.y\r\n") ||
 			!strings.HasSuffix(requests[0], "\r\n\r\n"+`{"table":"t-1","deck":"standard-52"}`) {
 			t.Errorf("the request is %q", requests[0])
 		}
-		if r.Refused["overloaded"] != 1 || r.Refused["http_429"] != 1 || r.Errors != 2 || r.GivenUp != 1 || r.Acknowledged != 1 || r.Requests != 5 {
+		if r.Refused["overloaded"] != 1 || r.Refused["http_429"] != 1 || r.Errors != 2 || r.GivenUp != 1 ||
+			r.Acknowledged != 1 || r.Requests != 5 {
 			t.Errorf("%+v", r)
 		}
 		if l := r.LatencyMS["commit"]; l.Count != 1 || l.Max < 3000 || l.Max > 3100 {
@@ -171,7 +179,8 @@ func TestRepeats(t *testing.T) {
 // TestRefused ends a load that no other request would fare better in, and goes on
 // after what concerns one shuffle or is over.
 func TestRefused(t *testing.T) {
-	for status, stops := range map[int]bool{400: true, 401: true, 403: true, 404: true, 409: false, 429: false, 500: false, 503: false} {
+	for status, stops := range map[int]bool{400: true, 401: true, 403: true, 404: true, 409: false, 429: false,
+		500: false, 503: false} {
 		synctest.Test(t, func(t *testing.T) {
 			cfg := config(func(w io.Writer, _ string) bool {
 				time.Sleep(100 * time.Millisecond)
@@ -180,7 +189,8 @@ func TestRefused(t *testing.T) {
 			})
 			r, err := loaded(t, t.Context(), cfg)
 			var refusal *Refusal
-			if errors.As(err, &refusal) != stops || stops && err.Error() != fmt.Sprintf("the daemon refuses: %d no: deck: No: not this", status) {
+			if errors.As(err, &refusal) != stops || stops &&
+				err.Error() != fmt.Sprintf("the daemon refuses: %d no: deck: No: not this", status) {
 				t.Errorf("%d: %+v, %v", status, r, err)
 			}
 			if !stops && r.Refused["no"] != 10 {
@@ -208,7 +218,8 @@ func TestStopped(t *testing.T) {
 		cfg.Duration = time.Hour
 		began := time.Now()
 		r, err := loaded(t, ctx, cfg)
-		if err != nil || time.Since(began) != 3*time.Second || r.Seconds != 3 || r.Acknowledged != 10 || r.GivenUp != 1 {
+		if err != nil || time.Since(began) != 3*time.Second || r.Seconds != 3 || r.Acknowledged != 10 ||
+			r.GivenUp != 1 {
 			t.Errorf("%+v, %v", r, err)
 		}
 	})
@@ -262,7 +273,8 @@ func TestDealtOut(t *testing.T) {
 				respond(w, 200, "", fmt.Sprintf(`{"id":%d}`, id))
 				return true
 			case "deal":
-				if want := fmt.Sprintf(`{"first":%d,"runs":[{"count":2,"purpose":"seat","recipient":"seat-1"}]}`, 2*deals[path]); !strings.HasSuffix(body, want) {
+				if want := fmt.Sprintf(`{"first":%d,"runs":[{"count":2,"purpose":"seat","recipient":"seat-1"}]}`,
+					2*deals[path]); !strings.HasSuffix(body, want) {
 					t.Errorf("%s: %s", path, body)
 				}
 				deals[path]++
@@ -414,14 +426,16 @@ func TestUnusable(t *testing.T) {
 		rate   float64
 		says   string
 	}{
-		"all served":          {10, 0, 0, ""},
-		"one half":            {5, 0, 0, ""},
-		"fewer":               {4, 0, 0, "60 requests were refused and 0 failed, and 40 were acknowledged: busy"},
-		"fewer, at a rate":    {1, 0, 100, ""},
-		"none":                {0, 0, 0, "nothing was acknowledged: busy"},
-		"none, at a rate":     {0, 0, 100, "nothing was acknowledged: busy"},
-		"only in the warm-up": {-40, 500 * time.Millisecond, 0, "nothing was acknowledged within the measured time: busy"},
-		"broken connections":  {-10, 0, 0, "0 requests were refused and 12 failed, and 10 were acknowledged: reading the answer: EOF"},
+		"all served":       {10, 0, 0, ""},
+		"one half":         {5, 0, 0, ""},
+		"fewer":            {4, 0, 0, "60 requests were refused and 0 failed, and 40 were acknowledged: busy"},
+		"fewer, at a rate": {1, 0, 100, ""},
+		"none":             {0, 0, 0, "nothing was acknowledged: busy"},
+		"none, at a rate":  {0, 0, 100, "nothing was acknowledged: busy"},
+		"only in the warm-up": {-40, 500 * time.Millisecond, 0,
+			"nothing was acknowledged within the measured time: busy"},
+		"broken connections": {-10, 0, 0,
+			"0 requests were refused and 12 failed, and 10 were acknowledged: reading the answer: EOF"},
 	} {
 		synctest.Test(t, func(t *testing.T) {
 			n := 0

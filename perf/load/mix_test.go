@@ -33,7 +33,8 @@ func TestParseMix(t *testing.T) {
 
 // TestRound hands kinds out as often as their weights say, and spread.
 func TestRound(t *testing.T) {
-	for _, mix := range []Mix{{Commit: 1}, {Hand: 3}, {Commit: 1, Deal: 4, Close: 1}, {Deal: 1000, Hand: 1}, {Commit: 2, Close: 2, Verify: 3}} {
+	for _, mix := range []Mix{{Commit: 1}, {Hand: 3}, {Commit: 1, Deal: 4, Close: 1}, {Deal: 1000, Hand: 1},
+		{Commit: 2, Close: 2, Verify: 3}} {
 		total := 0
 		for _, w := range mix {
 			total += w

@@ -57,7 +57,8 @@ func (r *run) report(cpu time.Duration) *Report {
 	c := &r.cfg
 	seconds := max(r.end.Sub(r.start).Seconds(), 1e-9)
 	out := &Report{
-		Connections: c.Connections, Rate: c.Rate, Seconds: seconds, Warmup: c.Warmup.Seconds(), Mix: c.Mix.String(), Batch: c.Batch,
+		Connections: c.Connections, Rate: c.Rate, Seconds: seconds, Warmup: c.Warmup.Seconds(), Mix: c.Mix.String(),
+		Batch:     c.Batch,
 		Started:   r.began.UTC().Format(time.RFC3339),
 		PerSecond: float64(r.within.Load()) / seconds, Shuffles: float64(r.shuffles.Load()) / seconds,
 		LatencyMS: make(map[string]Latency), LateMS: r.late.latency(),
@@ -70,7 +71,8 @@ func (r *run) report(cpu time.Duration) *Report {
 		}
 	}
 	out.Unusable = r.unusable()
-	out.Generator = Generator{CPUSeconds: cpu.Seconds(), CPUPerRequest: cpu.Seconds() * 1e6 / float64(max(out.Requests, 1))}
+	out.Generator = Generator{CPUSeconds: cpu.Seconds(),
+		CPUPerRequest: cpu.Seconds() * 1e6 / float64(max(out.Requests, 1))}
 	return out
 }
 
@@ -85,7 +87,8 @@ func (r *run) unusable() string {
 	case r.within.Load() == 0:
 		return "nothing was acknowledged within the measured time" + r.because()
 	case r.cfg.Rate == 0 && refused+failed > done:
-		return fmt.Sprintf("%d requests were refused and %d failed, and %d were acknowledged%s", refused, failed, done, r.because())
+		return fmt.Sprintf("%d requests were refused and %d failed, and %d were acknowledged%s", refused, failed, done,
+			r.because())
 	}
 	return ""
 }

@@ -19,7 +19,8 @@ import (
 
 // serve answers each connection with what answer writes after each request, and
 // closes it where that returns false.
-func serve(t testing.TB, answer func(w io.Writer, request string) bool) (address string, dial func(context.Context) (net.Conn, error)) {
+func serve(t testing.TB, answer func(w io.Writer, request string) bool) (address string,
+	dial func(context.Context) (net.Conn, error)) {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -77,22 +78,28 @@ func TestWire(t *testing.T) {
 		stays  bool
 		fails  bool
 	}{
-		"with a length":        {answer: "HTTP/1.1 200 OK\r\nContent-Length: 2\r\nX: y\r\n\r\nhi", status: 200, after: -1, body: "hi", stays: true},
-		"header in lower case": {answer: "HTTP/1.1 200 OK\r\ncontent-length:2\r\n\r\nhi", status: 200, after: -1, body: "hi", stays: true},
-		"in chunks":            {answer: "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n1\r\nh\r\n1\r\ni\r\n0\r\nTrailer: x\r\n\r\n", status: 200, after: -1, body: "hi", stays: true},
-		"interim answers":      {answer: "HTTP/1.1 103 Early Hints\r\nLink: x\r\n\r\nHTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nhi", status: 200, after: -1, body: "hi", stays: true},
-		"told to wait":         {answer: "HTTP/1.1 503 Service Unavailable\r\nRetry-After: 7\r\nContent-Length: 0\r\n\r\n", status: 503, after: 7 * time.Second, stays: true},
-		"without a body":       {answer: "HTTP/1.1 204 No Content\r\n\r\n", status: 204, after: -1, stays: true},
-		"connection ends":      {answer: "HTTP/1.1 200 OK\r\nConnection: close\r\nContent-Length: 2\r\n\r\nhi", status: 200, after: -1, body: "hi"},
-		"of HTTP/1.0":          {answer: "HTTP/1.0 200 OK\r\nContent-Length: 2\r\n\r\nhi", status: 200, after: -1, body: "hi"},
-		"up to the end":        {answer: "HTTP/1.1 200 OK\r\n\r\nhi", status: 200, after: -1, body: "hi"},
-		"cut off":              {answer: "HTTP/1.1 200 OK\r\nContent-Length: 3\r\n\r\nhi", fails: true},
-		"cut off in a line":    {answer: "HTTP/1.1 200", fails: true},
-		"endless":              {answer: "HTTP/1.1 200 OK\r\nContent-Length: 99999999\r\n\r\nhi", fails: true},
-		"negative":             {answer: "HTTP/1.1 200 OK\r\nContent-Length: -2\r\n\r\nhi", fails: true},
-		"not HTTP":             {answer: "SSH-2.0-OpenSSH_9.2p1\r\n", fails: true},
-		"a header of no form":  {answer: "HTTP/1.1 200 OK\r\nhello\r\n\r\n", fails: true},
-		"a header too long":    {answer: "HTTP/1.1 200 OK\r\nX: " + strings.Repeat("y", 20<<10) + "\r\n\r\n", fails: true},
+		"with a length": {answer: "HTTP/1.1 200 OK\r\nContent-Length: 2\r\nX: y\r\n\r\nhi", status: 200,
+			after: -1, body: "hi", stays: true},
+		"header in lower case": {answer: "HTTP/1.1 200 OK\r\ncontent-length:2\r\n\r\nhi", status: 200, after: -1,
+			body: "hi", stays: true},
+		"in chunks":       {answer: "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n1\r\nh\r\n1\r\ni\r\n0\r\nTrailer: x\r\n\r\n", status: 200, after: -1, body: "hi", stays: true},
+		"interim answers": {answer: "HTTP/1.1 103 Early Hints\r\nLink: x\r\n\r\nHTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nhi", status: 200, after: -1, body: "hi", stays: true},
+		"told to wait": {answer: "HTTP/1.1 503 Service Unavailable\r\nRetry-After: 7\r\nContent-Length: 0\r\n\r\n",
+			status: 503, after: 7 * time.Second, stays: true},
+		"without a body": {answer: "HTTP/1.1 204 No Content\r\n\r\n", status: 204, after: -1, stays: true},
+		"connection ends": {answer: "HTTP/1.1 200 OK\r\nConnection: close\r\nContent-Length: 2\r\n\r\nhi",
+			status: 200, after: -1, body: "hi"},
+		"of HTTP/1.0": {answer: "HTTP/1.0 200 OK\r\nContent-Length: 2\r\n\r\nhi", status: 200, after: -1,
+			body: "hi"},
+		"up to the end":       {answer: "HTTP/1.1 200 OK\r\n\r\nhi", status: 200, after: -1, body: "hi"},
+		"cut off":             {answer: "HTTP/1.1 200 OK\r\nContent-Length: 3\r\n\r\nhi", fails: true},
+		"cut off in a line":   {answer: "HTTP/1.1 200", fails: true},
+		"endless":             {answer: "HTTP/1.1 200 OK\r\nContent-Length: 99999999\r\n\r\nhi", fails: true},
+		"negative":            {answer: "HTTP/1.1 200 OK\r\nContent-Length: -2\r\n\r\nhi", fails: true},
+		"not HTTP":            {answer: "SSH-2.0-OpenSSH_9.2p1\r\n", fails: true},
+		"a header of no form": {answer: "HTTP/1.1 200 OK\r\nhello\r\n\r\n", fails: true},
+		"a header too long": {answer: "HTTP/1.1 200 OK\r\nX: " + strings.Repeat("y", 20<<10) + "\r\n\r\n",
+			fails: true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			connections := new(atomic.Int32)
@@ -114,7 +121,8 @@ func TestWire(t *testing.T) {
 					}
 					continue
 				}
-				if err != nil || r.status != c.status || r.after != c.after || string(r.body) != c.body || (w.conn != nil) != c.stays {
+				if err != nil || r.status != c.status || r.after != c.after || string(r.body) != c.body ||
+					(w.conn != nil) != c.stays {
 					t.Errorf("it is %d, after %v, %q, stays %t: %v", r.status, r.after, r.body, w.conn != nil, err)
 				}
 			}
@@ -188,7 +196,8 @@ func BenchmarkCall(b *testing.B) {
 		defer client.CloseIdleConnections()
 		measure(b, func() (func() error, func()) {
 			return func() error {
-				req, err := http.NewRequest(http.MethodPost, "http://"+address+"/v1/main/shuffles", strings.NewReader(body))
+				req, err := http.NewRequest(http.MethodPost, "http://"+address+"/v1/main/shuffles",
+					strings.NewReader(body))
 				if err != nil {
 					return err
 				}

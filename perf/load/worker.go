@@ -234,7 +234,8 @@ func (w *worker) measured(at time.Time) bool { return !at.Before(w.start) && at.
 // bytes each time, so that nothing is done twice. The answer is nil where it was
 // refused or given up, and valid until the next call; at is when it came. An
 // error ends the run.
-func (w *worker) ask(ctx context.Context, kind Kind, key string, due time.Time) (answer []byte, at time.Time, err error) {
+func (w *worker) ask(ctx context.Context, kind Kind, key string, due time.Time) (answer []byte, at time.Time,
+	err error) {
 	w.write(kind, key)
 	for attempt := 0; ; attempt++ {
 		w.requests.Add(1)

@@ -75,7 +75,8 @@ func TestEditedManifest(t *testing.T) {
 	}
 	manifest, checkpoint := h.read("bundle/manifest.json"), h.read("bundle/checkpoint")
 	for _, edit := range [][2]string{
-		{`"exported_at":"2`, `"exported_at":"1`}, {"v1/bundle", "v1/keys"}, {`"period":{`, `"production":true,"period":{`},
+		{`"exported_at":"2`, `"exported_at":"1`}, {"v1/bundle", "v1/keys"},
+		{`"period":{`, `"production":true,"period":{`},
 		{`"period":{`, `"period":{"first":5,"entries":1`}, {`"name":"main"`, `"name":"other"`},
 	} {
 		edited := strings.Replace(manifest, edit[0], edit[1], 1)
@@ -87,7 +88,8 @@ func TestEditedManifest(t *testing.T) {
 		for _, line := range []string{"", "— someone AAAAAAAA\n"} {
 			h.write("bundle/checkpoint", checkpoint+line)
 			if code, out := verify(); code != 1 {
-				t.Errorf("a manifest with %s, and a checkpoint with the line %q: exit code %d: %.300s", edit[1], line, code, out)
+				t.Errorf("a manifest with %s, and a checkpoint with the line %q: exit code %d: %.300s", edit[1], line,
+					code, out)
 			}
 		}
 	}

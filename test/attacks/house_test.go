@@ -158,7 +158,8 @@ func (h *house) administrator() string {
 		return h.token("admin", "admin")
 	}
 	h.must("act", "propose", "admin_credential", "--config", h.path("shuffled.toml"), "--as", "operator",
-		"--identity", "admin", "--new-token-file", h.path("admin.token"), "--sign", h.path("alice.key"), "--out", h.path("admin.act"))
+		"--identity", "admin", "--new-token-file", h.path("admin.token"), "--sign", h.path("alice.key"), "--out",
+		h.path("admin.act"))
 	h.must("act", "sign", h.path("admin.act"), "--key", h.path("bob.key"))
 	h.must("act", "submit", h.path("admin.act"), "--config", h.path("shuffled.toml"))
 	return h.read("admin.token")

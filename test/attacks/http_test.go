@@ -100,7 +100,8 @@ func (h *house) refused(what string, a answer, codes ...string) {
 // commit commits to a deck at a table, under the key.
 func (h *house) commit(token, key, table string) answer {
 	h.t.Helper()
-	return h.do(http.MethodPost, "/v1/main/shuffles", token, key, fmt.Sprintf(`{"table":%q,"deck":"standard-52"}`, table))
+	return h.do(http.MethodPost, "/v1/main/shuffles", token, key,
+		fmt.Sprintf(`{"table":%q,"deck":"standard-52"}`, table))
 }
 
 // hand commits as the house and returns the address of the shuffle.

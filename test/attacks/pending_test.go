@@ -58,7 +58,8 @@ func TestPending(t *testing.T) {
 		}
 		for _, d := range f.Decls {
 			fn, ok := d.(*ast.FuncDecl)
-			if !ok || !strings.HasPrefix(fn.Name.Name, "Test") || fn.Name.Name == "TestMain" || fn.Name.Name == t.Name() {
+			if !ok || !strings.HasPrefix(fn.Name.Name, "Test") || fn.Name.Name == "TestMain" ||
+				fn.Name.Name == t.Name() {
 				continue
 			}
 			if attacks[fn.Name.Name] = begins(fn); !begins(fn) {

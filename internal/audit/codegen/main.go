@@ -45,8 +45,10 @@ func main() {
 	formatted, err := format.Source(goSource(lists))
 	check(err)
 	check(os.WriteFile("codes.gen.go", formatted, 0o644))
-	check(replace("../../docs/SPEC.md", "<!-- codes: made by go generate ./internal/audit -->\n", "<!-- codes end -->", table(lists)))
-	check(replace("../../web/verify.html", "// codes: made by go generate ./internal/audit\n", "// codes end", script(lists)))
+	check(replace("../../docs/SPEC.md", "<!-- codes: made by go generate ./internal/audit -->\n", "<!-- codes end -->",
+		table(lists)))
+	check(replace("../../web/verify.html", "// codes: made by go generate ./internal/audit\n", "// codes end",
+		script(lists)))
 	check(rehash("../../web/verify.html"))
 }
 
@@ -92,7 +94,8 @@ func goSource(lists []list) []byte {
 		if l.goType == "-" {
 			continue
 		}
-		fmt.Fprintf(b, "\n// Codes of the list %s: %s (docs/SPEC.md section %s).\nconst (\n", l.name, l.meaning, l.section)
+		fmt.Fprintf(b, "\n// Codes of the list %s: %s (docs/SPEC.md section %s).\nconst (\n", l.name, l.meaning,
+			l.section)
 		for _, c := range l.codes {
 			if c.constant != "-" {
 				fmt.Fprintf(b, "\t%s %s = %d // %s\n", c.constant, l.goType, c.number, c.meaning)

@@ -249,7 +249,8 @@ func ReadKey(arg string) (string, error) {
 		}
 	}
 	if _, err := os.Stat(arg); err != nil {
-		return "", term.WithHint(fmt.Errorf("reading the key: %w", err), "--key takes a verifier key (origin+hash+base64) or a file with one")
+		return "", term.WithHint(fmt.Errorf("reading the key: %w", err),
+			"--key takes a verifier key (origin+hash+base64) or a file with one")
 	}
 	vkey, err := keys.ReadVKey(arg)
 	if err != nil {

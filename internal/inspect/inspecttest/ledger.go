@@ -92,7 +92,8 @@ func NewAt(dir, seed string, g audit.Genesis, at int64) *Ledger {
 // Administrators are the two of Plain, with the acts that both must sign.
 func Administrators(g *audit.Genesis) {
 	for _, name := range administrators {
-		g.Administrators = append(g.Administrators, audit.Administrator{Name: name, Key: Public(Key("administrator " + name))})
+		g.Administrators = append(g.Administrators,
+			audit.Administrator{Name: name, Key: Public(Key("administrator " + name))})
 	}
 	g.TwoPersons = []audit.Act{audit.ActAdministrator, audit.ActAdminCredential, audit.ActTakeover, audit.ActTwoPersons}
 	g.Delay = 86_400
@@ -102,7 +103,8 @@ var administrators = []string{"alice", "bob"}
 
 // Hire makes the credential of an actor.
 func (l *Ledger) Hire(who audit.Actor, role audit.Role) {
-	c := &audit.Credential{Kind: audit.CredentialCreated, ID: who.Credential, Form: audit.FormToken, Role: role, Identity: who.Identity}
+	c := &audit.Credential{Kind: audit.CredentialCreated, ID: who.Credential, Form: audit.FormToken, Role: role,
+		Identity: who.Identity}
 	c.Digest = c.Opens([32]byte(l.Bytes(32)))
 	if role == audit.RoleAdmin {
 		l.Approve(audit.Daemon.Identity, c)
@@ -128,7 +130,8 @@ func (l *Ledger) Approve(identity string, body audit.Body) {
 
 // Plain is a genesis without witnesses and auditors.
 func Plain() audit.Genesis {
-	g := audit.Genesis{Revision: audit.Revision, Production: true, Deals: audit.DealsSigned, MixModes: 7, Disclosure: audit.DisclosurePublic,
+	g := audit.Genesis{Revision: audit.Revision, Production: true, Deals: audit.DealsSigned, MixModes: 7,
+		Disclosure:     audit.DisclosurePublic,
 		DefaultCloseBy: 3600, MaxCloseBy: 86_400, Access: audit.AccessPublic}
 	Administrators(&g)
 	return g
@@ -136,7 +139,8 @@ func Plain() audit.Genesis {
 
 // Start writes the start of a daemon and returns its index.
 func (l *Ledger) Start() uint64 {
-	return l.Append(&audit.Event{Kind: audit.EventInstanceStart, Build: [32]byte(l.Bytes(32)), Config: [32]byte(l.Bytes(32)), Name: "1.0.0"})
+	return l.Append(&audit.Event{Kind: audit.EventInstanceStart, Build: [32]byte(l.Bytes(32)),
+		Config: [32]byte(l.Bytes(32)), Name: "1.0.0"})
 }
 
 // Bytes returns n bytes that the seed gives, others each time.
@@ -378,7 +382,8 @@ func (l *Ledger) framed(dir string, notes [][]byte) {
 // Describe writes the checkpoint and the manifest.
 func (l *Ledger) Describe(checkpoint []byte) {
 	l.write("checkpoint", checkpoint)
-	l.Manifest(&bundle.Manifest{Format: bundle.ManifestFormat, ExportedAt: time.UnixMilli(l.Now).UTC().Format("2006-01-02T15:04:05.000Z")})
+	l.Manifest(&bundle.Manifest{Format: bundle.ManifestFormat,
+		ExportedAt: time.UnixMilli(l.Now).UTC().Format("2006-01-02T15:04:05.000Z")})
 }
 
 // Manifest writes a manifest.

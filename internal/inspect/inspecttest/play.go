@@ -127,10 +127,12 @@ func Mixed(slots int, round uint64, cut bool) Wish {
 		for range slots {
 			r := [32]byte(s.l.Bytes(32))
 			s.Slots = append(s.Slots, r)
-			ctx.Plan = append(ctx.Plan, audit.Planned{Source: audit.SourceSlot, Slot: audit.SlotHash(Origin, ctx.Table, r)})
+			ctx.Plan = append(ctx.Plan, audit.Planned{Source: audit.SourceSlot,
+				Slot: audit.SlotHash(Origin, ctx.Table, r)})
 		}
 		if round > 0 {
-			ctx.Plan = append(ctx.Plan, audit.Planned{Source: audit.SourceBeacon, Chain: sha256.Sum256([]byte("chain")), Round: round})
+			ctx.Plan = append(ctx.Plan, audit.Planned{Source: audit.SourceBeacon, Chain: sha256.Sum256([]byte("chain")),
+				Round: round})
 		}
 		if cut {
 			ctx.Plan = append(ctx.Plan, audit.Planned{Source: audit.SourceCut})
@@ -149,7 +151,8 @@ func Quicknet(s *Shuffle) {
 	if at > 0 && ctx.Plan[at-1].Source == audit.SourceCut {
 		at--
 	}
-	ctx.Plan = slices.Insert(ctx.Plan, at, audit.Planned{Source: audit.SourceBeacon, Chain: audit.Quicknet, Round: Round.Round})
+	ctx.Plan = slices.Insert(ctx.Plan, at,
+		audit.Planned{Source: audit.SourceBeacon, Chain: audit.Quicknet, Round: Round.Round})
 	s.Light = Round.Signature
 }
 

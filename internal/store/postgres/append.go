@@ -138,7 +138,8 @@ func (s *Store) conflict(ctx context.Context, id ledger.ID, old ledger.Head, b l
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), s.timeout)
 	defer cancel()
 	var pg *pgconn.PgError
-	if errors.As(refused, &pg) && (strings.HasPrefix(pg.ConstraintName, "entries_key_tag") || strings.HasPrefix(pg.ConstraintName, "slots_")) {
+	if errors.As(refused, &pg) && (strings.HasPrefix(pg.ConstraintName, "entries_key_tag") ||
+		strings.HasPrefix(pg.ConstraintName, "slots_")) {
 		stored, err := s.duplicates(ctx, id, b)
 		switch {
 		case err != nil:

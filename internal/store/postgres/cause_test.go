@@ -25,18 +25,20 @@ func TestCauseOf(t *testing.T) {
 		err  error
 		want ledger.Cause
 	}{
-		"disk full":            {code("53100"), ledger.CauseDiskFull},
-		"lock timeout":         {code("55P03"), ledger.CauseLock},
-		"read only":            {code("25006"), ledger.CauseReadOnly},
-		"password":             {code("28P01"), ledger.CauseRefused},
-		"privilege":            {code("42501"), ledger.CauseRefused},
-		"connections":          {code("53300"), ledger.CauseStarting},
-		"starting":             {code("57P03"), ledger.CauseStarting},
-		"statement timeout":    {code("57014"), ledger.CauseSilent},
-		"deadline":             {fmt.Errorf("reading: %w", context.DeadlineExceeded), ledger.CauseSilent},
-		"refused":              {&net.OpError{Op: "dial", Err: errors.New("connection refused")}, ledger.CauseUnreachable},
-		"cut":                  {fmt.Errorf("reading: %w", io.ErrUnexpectedEOF), ledger.CauseUnreachable},
-		"certificate":          {fmt.Errorf("tls: %w", &tls.CertificateVerificationError{Err: errors.New("expired")}), ledger.CauseCertificate},
+		"disk full":         {code("53100"), ledger.CauseDiskFull},
+		"lock timeout":      {code("55P03"), ledger.CauseLock},
+		"read only":         {code("25006"), ledger.CauseReadOnly},
+		"password":          {code("28P01"), ledger.CauseRefused},
+		"privilege":         {code("42501"), ledger.CauseRefused},
+		"connections":       {code("53300"), ledger.CauseStarting},
+		"starting":          {code("57P03"), ledger.CauseStarting},
+		"statement timeout": {code("57014"), ledger.CauseSilent},
+		"deadline":          {fmt.Errorf("reading: %w", context.DeadlineExceeded), ledger.CauseSilent},
+		"refused": {&net.OpError{Op: "dial", Err: errors.New("connection refused")},
+			ledger.CauseUnreachable},
+		"cut": {fmt.Errorf("reading: %w", io.ErrUnexpectedEOF), ledger.CauseUnreachable},
+		"certificate": {fmt.Errorf("tls: %w", &tls.CertificateVerificationError{Err: errors.New("expired")}),
+			ledger.CauseCertificate},
 		"unique index":         {code("23505"), ""},
 		"a caller that leaves": {context.Canceled, ""},
 		"another error":        {errors.New("no"), ""},
@@ -81,10 +83,12 @@ func TestSilence(t *testing.T) {
 	}
 	defer silent.Close() // the backlog accepts
 	o := Options{Timeout: 300 * time.Millisecond}
-	if _, err := Open(t.Context(), "postgres://u@"+silent.Addr().String()+"/d?sslmode=disable", o); ledger.CauseOf(err) != ledger.CauseSilent {
+	if _, err := Open(t.Context(), "postgres://u@"+silent.Addr().String()+"/d?sslmode=disable",
+		o); ledger.CauseOf(err) != ledger.CauseSilent {
 		t.Errorf("opening: %v", err)
 	}
-	if err := MigrateUp(t.Context(), "postgres://u@"+silent.Addr().String()+"/d?sslmode=disable", o); ledger.CauseOf(err) != ledger.CauseSilent {
+	if err := MigrateUp(t.Context(), "postgres://u@"+silent.Addr().String()+"/d?sslmode=disable",
+		o); ledger.CauseOf(err) != ledger.CauseSilent {
 		t.Errorf("migrating: %v", err)
 	}
 	dsn := migrated(t)
@@ -114,7 +118,8 @@ func TestSilence(t *testing.T) {
 func TestCausesHoldNoValues(t *testing.T) {
 	t.Parallel()
 	raw := &pgconn.PgError{Severity: "ERROR", Code: "55P03", Message: "locked", Detail: "Key (key_tag)=(secret)"}
-	for _, err := range []error{clean(raw), clean(&ledger.StoreError{Cause: ledger.CauseLock, Err: raw}), outcome(&ledger.StoreError{Cause: ledger.CauseLock, Err: raw})} {
+	for _, err := range []error{clean(raw), clean(&ledger.StoreError{Cause: ledger.CauseLock, Err: raw}),
+		outcome(&ledger.StoreError{Cause: ledger.CauseLock, Err: raw})} {
 		var pg *pgconn.PgError
 		if !errors.As(err, &pg) || pg.Detail != "" || ledger.CauseOf(err) != ledger.CauseLock {
 			t.Errorf("%+v", pg)

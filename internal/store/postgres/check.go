@@ -59,7 +59,8 @@ func checkServer(ctx context.Context, conn *pgconn.PgConn, superuser bool) error
 		return &refusal{err: fmt.Errorf("synchronous_commit is %s: a crash or failover could lose what was acknowledged; "+
 			"set it to on or remote_apply", v[2])}
 	case v[6] != "off":
-		return &refusal{errors.New("the server takes no writes: default_transaction_read_only is on"), ledger.CauseReadOnly}
+		return &refusal{errors.New("the server takes no writes: default_transaction_read_only is on"),
+			ledger.CauseReadOnly}
 	case v[4] != "off" && !superuser:
 		return &refusal{err: errors.New("the role is a superuser, which nothing in the database can stop: " +
 			"use the writer of deploy/roles.sql")}

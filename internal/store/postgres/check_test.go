@@ -33,7 +33,8 @@ func TestServerRefused(t *testing.T) {
 	t.Run("read only", func(t *testing.T) {
 		t.Parallel()
 		dsn := migrated(t)
-		refusedWith(t, dsn+"&options=-c%20default_transaction_read_only%3Don", Options{AllowSuperuser: true}, "takes no writes")
+		refusedWith(t, dsn+"&options=-c%20default_transaction_read_only%3Don", Options{AllowSuperuser: true},
+			"takes no writes")
 	})
 	t.Run("standby", func(t *testing.T) {
 		t.Parallel()
@@ -49,7 +50,8 @@ func TestServerRefused(t *testing.T) {
 		}
 		// A store that was opened before the server changed finds out as well.
 		s.reads.Reset()
-		if _, err := s.ByKeyTags(t.Context(), l.id, [32]byte{}); err == nil || !strings.Contains(err.Error(), "is a standby") {
+		if _, err := s.ByKeyTags(t.Context(), l.id, [32]byte{}); err == nil ||
+			!strings.Contains(err.Error(), "is a standby") {
 			t.Errorf("reading from what has become a standby: %v", err)
 		}
 		s.Close()
@@ -127,7 +129,8 @@ func TestServerChanges(t *testing.T) {
 	if err := usual.Append(t.Context(), l.id, l.head, l.next(1)); !plain(err) || !isCode(err, codeReadOnly) {
 		t.Errorf("appending to a server that takes no writes: %v", err)
 	}
-	if err := usual.Append(t.Context(), l.id, l.head, l.next(1)); !plain(err) || !strings.Contains(err.Error(), "takes no writes") {
+	if err := usual.Append(t.Context(), l.id, l.head, l.next(1)); !plain(err) ||
+		!strings.Contains(err.Error(), "takes no writes") {
 		t.Errorf("appending again: %v", err)
 	}
 	c.Set(t, "default_transaction_read_only", "off")
@@ -163,9 +166,12 @@ func TestServers(t *testing.T) {
 	all := *primary
 	all.Host = strings.Join([]string{silent.Addr().String(), second.Host, primary.Host}, ",")
 	// One that hangs takes only its share of the time that there is.
-	for address, want := range map[string]time.Duration{dsn: 12 * time.Second, all.String(): 3 * time.Second, all.String() + "&connect_timeout=2": 2 * time.Second} {
-		if cfg, err := (Options{Timeout: 12 * time.Second}).parse(address); err != nil || cfg.ConnConfig.ConnectTimeout != want {
-			t.Errorf("connecting to one of %s may take %v, want %v; %v", address, cfg.ConnConfig.ConnectTimeout, want, err)
+	for address, want := range map[string]time.Duration{dsn: 12 * time.Second, all.String(): 3 * time.Second,
+		all.String() + "&connect_timeout=2": 2 * time.Second} {
+		if cfg, err := (Options{Timeout: 12 * time.Second}).parse(address); err != nil ||
+			cfg.ConnConfig.ConnectTimeout != want {
+			t.Errorf("connecting to one of %s may take %v, want %v; %v", address, cfg.ConnConfig.ConnectTimeout, want,
+				err)
 		}
 	}
 	for _, more := range []string{"", "&target_session_attrs=read-write"} {
@@ -191,8 +197,9 @@ func TestVanishedClient(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer conn.Release()
-	for setting, want := range map[string]string{"tcp_keepalives_idle": "8", "tcp_keepalives_interval": "2", "tcp_keepalives_count": "4",
-		"tcp_user_timeout": "16000"} {
+	for setting, want := range map[string]string{"tcp_keepalives_idle": "8", "tcp_keepalives_interval": "2",
+		"tcp_keepalives_count": "4",
+		"tcp_user_timeout":     "16000"} {
 		if got := query[string](t, conn.Conn(), "SHOW "+setting); got != want {
 			t.Errorf("%s is %s, want %s", setting, got, want)
 		}

@@ -28,7 +28,8 @@ func (s *Store) PutCosigned(ctx context.Context, id ledger.ID, h ledger.Head) er
 
 // PutHandover implements [ledger.Cosigned].
 func (s *Store) PutHandover(ctx context.Context, id ledger.ID, h ledger.Head, from uint64) error {
-	args := []any{int64(id), int64(min(h.Size, math.MaxInt64)), h.Root[:], h.Checkpoint, int64(min(from, math.MaxInt64))}
+	args := []any{int64(id), int64(min(h.Size, math.MaxInt64)), h.Root[:], h.Checkpoint,
+		int64(min(from, math.MaxInt64))}
 	added, err := s.write(ctx, sqlPutHandover, args, earlier{sqlHandovers, args[:1]})
 	switch {
 	case isCode(err, codeForeignKey):

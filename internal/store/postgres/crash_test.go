@@ -87,7 +87,8 @@ func TestRestart(t *testing.T) {
 		if c, err := s.CosignedAtMost(t.Context(), l.id, h.Size); err != nil || c.Size < l.cosigned {
 			t.Fatalf("mode %d: cosigned checkpoint of size %d, acknowledged %d, %v", mode, c.Size, l.cosigned, err)
 		}
-		if n := query[int64](t, admin, "SELECT count(*) FROM entries WHERE idx < $1", int64(h.Size)); n != int64(h.Size) {
+		if n := query[int64](t, admin, "SELECT count(*) FROM entries WHERE idx < $1",
+			int64(h.Size)); n != int64(h.Size) {
 			t.Fatalf("mode %d: %d entries under a head of size %d", mode, n, h.Size)
 		}
 	}

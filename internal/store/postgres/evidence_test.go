@@ -64,7 +64,8 @@ func TestInsertOnly(t *testing.T) {
 			refused("UPDATE " + table + " SET ledger = ledger WHERE false")
 			refused("DELETE FROM " + table)
 			refused("TRUNCATE " + table + " CASCADE")
-			refused("INSERT INTO " + table + " SELECT * FROM " + table + " ON CONFLICT ON CONSTRAINT " + table + "_pkey DO UPDATE SET ledger = excluded.ledger")
+			refused("INSERT INTO " + table + " SELECT * FROM " + table + " ON CONFLICT ON CONSTRAINT " + table +
+				"_pkey DO UPDATE SET ledger = excluded.ledger")
 		}
 		if query[int](t, conn, "SELECT current_setting('server_version_num')::int") >= 150000 {
 			refused("MERGE INTO entries e USING heads h ON e.ledger = h.ledger WHEN MATCHED THEN DELETE")
@@ -168,12 +169,14 @@ func TestPlansOfFewRows(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	all := []statement{{"bigint, bigint[]", "1, '{2, 3}'", sqlShuffles}, {"bigint, bytea[]", `1, '{"\\x00"}'`, sqlByKeyTags}}
+	all := []statement{{"bigint, bigint[]", "1, '{2, 3}'", sqlShuffles},
+		{"bigint, bytea[]", `1, '{"\\x00"}'`, sqlByKeyTags}}
 	for _, q := range recallPlans {
 		all = append(all, q.statement)
 	}
 	for _, s := range all {
-		if plan := explain(t, conn, "EXPLAIN (ANALYZE, TIMING OFF, SUMMARY OFF)", s); !strings.Contains(plan, "Index ") || scans.MatchString(plan) {
+		if plan := explain(t, conn, "EXPLAIN (ANALYZE, TIMING OFF, SUMMARY OFF)", s); !strings.Contains(plan,
+			"Index ") || scans.MatchString(plan) {
 			t.Errorf("%s:\n%s", s.sql, plan)
 		}
 	}
@@ -231,8 +234,10 @@ var recallPlans = map[string]recallPlan{
 		[]string{"entries_pkey: ledger = idx >= idx <", closeLookup}},
 	"game": {statement{"bigint, bigint, bigint, bigint, text", "1, 2000, 5000, 64, 'game-300'", store.RecallByGameRef},
 		[]string{"entries_game_ref: ledger = game_ref = idx >= idx <", closeLookup}},
-	"table": {statement{"bigint, text, bigint, bigint, bigint, bigint, bigint", "1, 'table-7', 64, 2000, 0, 1024, 999999", store.RecallByTable},
-		[]string{"entries_serial: ledger = tbl = serial =", "entries_serial: ledger = tbl = serial > serial <=", closeLookup}},
+	"table": {statement{"bigint, text, bigint, bigint, bigint, bigint, bigint",
+		"1, 'table-7', 64, 2000, 0, 1024, 999999", store.RecallByTable},
+		[]string{"entries_serial: ledger = tbl = serial =", "entries_serial: ledger = tbl = serial > serial <=",
+			closeLookup}},
 }
 
 const closeLookup = "entries_close: ledger = shuffle ="
@@ -256,5 +261,6 @@ func (p recallPlan) is(plan string) bool {
 		}
 		lookups = append(lookups, lookup)
 	}
-	return slices.Equal(lookups, p.lookups) && !strings.Contains(plan, "Sort") && !strings.Contains(plan, "Scan on entries")
+	return slices.Equal(lookups, p.lookups) && !strings.Contains(plan, "Sort") &&
+		!strings.Contains(plan, "Scan on entries")
 }

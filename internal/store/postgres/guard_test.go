@@ -23,15 +23,17 @@ func TestGuards(t *testing.T) {
 	conn := connect(t, dsn)
 	const next = `(SELECT ledger, size FROM heads) h`
 	for name, sql := range map[string]string{
-		"the next entry":           `INSERT INTO entries (ledger, idx, time, type, entry) SELECT ledger, size, 1, 7, '' FROM ` + next,
-		"a far entry":              `INSERT INTO entries (ledger, idx, time, type, entry) SELECT ledger, size + 1000, 1, 7, '' FROM ` + next,
-		"an entry of no ledger":    `INSERT INTO entries (ledger, idx, time, type, entry) VALUES (7, 0, 1, 7, '')`,
-		"a huge head":              `UPDATE heads SET size = 9007199254740000`,
-		"another root":             `UPDATE heads SET size = size + 1, root = sha256('')`,
-		"another checkpoint":       `UPDATE heads SET checkpoint = checkpoint || '+'`,
-		"the next checkpoint":      `INSERT INTO checkpoints SELECT ledger, size + 1, sha256(''), '' FROM ` + next,
-		"a full tile of the level": `INSERT INTO tiles SELECT ledger, 0, 0, decode(repeat('00', 8192), 'hex') FROM ` + next,
-		"a tile above all levels":  `INSERT INTO tiles SELECT ledger, 7, 0, decode(repeat('00', 8192), 'hex') FROM ` + next,
+		"the next entry":        `INSERT INTO entries (ledger, idx, time, type, entry) SELECT ledger, size, 1, 7, '' FROM ` + next,
+		"a far entry":           `INSERT INTO entries (ledger, idx, time, type, entry) SELECT ledger, size + 1000, 1, 7, '' FROM ` + next,
+		"an entry of no ledger": `INSERT INTO entries (ledger, idx, time, type, entry) VALUES (7, 0, 1, 7, '')`,
+		"a huge head":           `UPDATE heads SET size = 9007199254740000`,
+		"another root":          `UPDATE heads SET size = size + 1, root = sha256('')`,
+		"another checkpoint":    `UPDATE heads SET checkpoint = checkpoint || '+'`,
+		"the next checkpoint":   `INSERT INTO checkpoints SELECT ledger, size + 1, sha256(''), '' FROM ` + next,
+		"a full tile of the level": `INSERT INTO tiles SELECT ledger, 0, 0, decode(repeat('00', 8192), 'hex') FROM ` +
+			next,
+		"a tile above all levels": `INSERT INTO tiles SELECT ledger, 7, 0, decode(repeat('00', 8192), 'hex') FROM ` +
+			next,
 		"a head with its checkpoint alone": `WITH h AS (UPDATE heads SET size = size + 1, root = sha256('') RETURNING *)
 INSERT INTO checkpoints SELECT ledger, size, root, checkpoint FROM h`,
 		"a head, its checkpoint and the last entry alone": `WITH h AS (UPDATE heads SET size = size + 5, root = sha256('') RETURNING *),
@@ -68,7 +70,9 @@ func TestRowInTheWay(t *testing.T) {
 		}
 	}
 	err := s.Append(t.Context(), l.id, l.head, l.next(1))
-	if err == nil || !strings.Contains(err.Error(), "one stands where entry 1 or what belongs to it goes (entries_pkey)") || !strings.Contains(err.Error(), "docs/OPERATIONS.md, A row in the way") {
+	if err == nil || !strings.Contains(err.Error(),
+		"one stands where entry 1 or what belongs to it goes (entries_pkey)") ||
+		!strings.Contains(err.Error(), "docs/OPERATIONS.md, A row in the way") {
 		t.Errorf("%v", err)
 	}
 }

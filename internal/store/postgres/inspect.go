@@ -79,7 +79,8 @@ func schemaError(err error) error {
 	if err == nil {
 		return nil
 	}
-	for _, code := range []string{codeUndefinedTable, codeUndefinedColumn, codeUndefinedFunction, codeDatatypeMismatch} {
+	for _, code := range []string{codeUndefinedTable, codeUndefinedColumn, codeUndefinedFunction,
+		codeDatatypeMismatch} {
 		if isCode(err, code) {
 			return fmt.Errorf("%w: %w", store.ErrSchema, clean(err))
 		}

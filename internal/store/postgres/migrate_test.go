@@ -50,7 +50,8 @@ func TestVersionOfNothing(t *testing.T) {
 	t.Parallel()
 	dsn := testdb.DSN(t)
 	wantVersion(t, dsn, 0)
-	if got := query[string](t, connect(t, dsn), "SELECT coalesce(to_regclass('schema_migrations')::text, '')"); got != "" {
+	if got := query[string](t, connect(t, dsn),
+		"SELECT coalesce(to_regclass('schema_migrations')::text, '')"); got != "" {
 		t.Error("reading the version made a table")
 	}
 }

@@ -17,7 +17,8 @@ import (
 // plain reports whether err says that nothing was written.
 func plain(err error) bool {
 	var duplicate *ledger.DuplicateError
-	return err != nil && !errors.Is(err, ledger.ErrUnknownOutcome) && !errors.Is(err, ledger.ErrStale) && !errors.As(err, &duplicate)
+	return err != nil && !errors.Is(err, ledger.ErrUnknownOutcome) && !errors.Is(err, ledger.ErrStale) &&
+		!errors.As(err, &duplicate)
 }
 
 // until waits for a condition that the server will reach.
@@ -136,8 +137,10 @@ func TestDefiniteErrors(t *testing.T) {
 	t.Parallel()
 	for _, test := range []struct{ name, when, body, code string }{
 		{"slow", "BEFORE INSERT ON entries FOR EACH ROW", "PERFORM pg_sleep(60); RETURN NEW;", "57014"},
-		{"out of space", "AFTER INSERT ON entries FOR EACH ROW", "RAISE 'no space' USING ERRCODE = 'disk_full'; RETURN NEW;", "53100"},
-		{"serialization", "AFTER UPDATE ON heads FOR EACH ROW", "RAISE 'again' USING ERRCODE = '40001'; RETURN NEW;", "40001"},
+		{"out of space", "AFTER INSERT ON entries FOR EACH ROW",
+			"RAISE 'no space' USING ERRCODE = 'disk_full'; RETURN NEW;", "53100"},
+		{"serialization", "AFTER UPDATE ON heads FOR EACH ROW", "RAISE 'again' USING ERRCODE = '40001'; RETURN NEW;",
+			"40001"},
 		{"at commit", "CONSTRAINT", "RAISE 'late' USING ERRCODE = '23514'; RETURN NEW;", "23514"},
 	} {
 		t.Run(test.name, func(t *testing.T) {

@@ -17,6 +17,10 @@ func TestStoreThroughPgBouncer(t *testing.T) {
 	storetest.Test(t, func(t *testing.T) storetest.Backend {
 		dsn := c.Database(t)
 		migrate(t, dsn)
-		return backend(t, dsn, func(t *testing.T) store.Database { return open(t, through(dsn), Options{Pooler: true}) })
-	}, "AppendKeepsEverything", "DuplicateKeys", "Finders", "Cosigned", "Race", "Slots", "Accesses", "Commits", "EntryAt")
+		return backend(t, dsn, func(t *testing.T) store.Database {
+			return open(t, through(dsn),
+				Options{Pooler: true})
+		})
+	}, "AppendKeepsEverything", "DuplicateKeys", "Finders", "Cosigned", "Race", "Slots", "Accesses", "Commits",
+		"EntryAt")
 }

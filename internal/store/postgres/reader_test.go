@@ -31,7 +31,8 @@ func TestReaders(t *testing.T) {
 		}
 		release = append(release, done)
 	}
-	if err := ask(ledger.WithPatience(t.Context(), time.Now().Add(10*time.Millisecond))); !errors.Is(err, ledger.ErrOverloaded) {
+	if err := ask(ledger.WithPatience(t.Context(), time.Now().Add(10*time.Millisecond))); !errors.Is(err,
+		ledger.ErrOverloaded) {
 		t.Errorf("all connections are taken: %v", err)
 	}
 	gone, cancel := context.WithCancel(t.Context())

@@ -87,7 +87,8 @@ WHERE h.ledger = $1 AND e.key_tag = ANY ($2::bytea[]) FOR KEY SHARE OF h`
 	sqlSlots = `SELECT s.slot FROM heads h JOIN slots s ON s.ledger = h.ledger
 WHERE h.ledger = $1 AND s.slot = ANY ($2::bytea[]) FOR KEY SHARE OF h`
 
-	sqlCommits = `SELECT ` + store.RowColumns + ` FROM heads h CROSS JOIN unnest($2::bigint[]) AS s (id) CROSS JOIN LATERAL
+	sqlCommits = `SELECT ` + store.RowColumns +
+		` FROM heads h CROSS JOIN unnest($2::bigint[]) AS s (id) CROSS JOIN LATERAL
 (SELECT * FROM entries WHERE ledger = h.ledger AND idx = s.id AND type = 2 LIMIT 1) e
 WHERE h.ledger = $1 FOR KEY SHARE OF h`
 

@@ -79,7 +79,8 @@ func TestStoreThroughPooler(t *testing.T) {
 	storetest.Test(t, func(t *testing.T) storetest.Backend {
 		dsn := schema(t)
 		return backend(t, dsn, func(t *testing.T) store.Database { return open(t, dsn, Options{Pooler: true}) })
-	}, "AppendKeepsEverything", "DuplicateKeys", "Finders", "Cosigned", "Race", "Slots", "Accesses", "Commits", "EntryAt")
+	}, "AppendKeepsEverything", "DuplicateKeys", "Finders", "Cosigned", "Race", "Slots", "Accesses", "Commits",
+		"EntryAt")
 }
 
 func backend(t *testing.T, admin string, open func(t *testing.T) store.Database) storetest.Backend {
@@ -97,7 +98,8 @@ func backend(t *testing.T, admin string, open func(t *testing.T) store.Database)
 	}
 }
 
-var tables = []string{"ledgers", "heads", "entries", "tiles", "checkpoints", "cosigned", "decks", "slots", "access_records"}
+var tables = []string{"ledgers", "heads", "entries", "tiles", "checkpoints", "cosigned", "decks", "slots",
+	"access_records"}
 
 // schemas returns a function that makes stores within one database, each in a
 // namespace of its own, which is sooner made than a database.
@@ -206,7 +208,8 @@ func create(t testing.TB, s *Store) aLedger {
 func (l aLedger) next(n int) (b ledger.Batch) {
 	for i := range n {
 		index := l.head.Size + uint64(i)
-		b.Rows = append(b.Rows, ledger.Row{Index: index, Entry: fmt.Appendf(nil, "entry %d", index), Type: audit.TypeEvent})
+		b.Rows = append(b.Rows, ledger.Row{Index: index, Entry: fmt.Appendf(nil, "entry %d", index),
+			Type: audit.TypeEvent})
 	}
 	b.Head = ledger.Head{Size: l.head.Size + uint64(n), Checkpoint: []byte("checkpoint")}
 	b.Head.Root[0], b.Head.Root[1] = byte(b.Head.Size>>8), byte(b.Head.Size)

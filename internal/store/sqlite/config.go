@@ -27,7 +27,8 @@ var (
 		{"trusted_schema", "0", "0"},  // functions in a foreign schema are not run
 		{"cell_size_check", "1", "1"}, // a torn page is noticed where it is read
 	}
-	writerSettings = append([]setting{{"journal_mode", "WAL", "wal"}, {"cache_size", "-16384", "-16384"}}, commonSettings...)
+	writerSettings = append([]setting{{"journal_mode", "WAL", "wal"}, {"cache_size", "-16384", "-16384"}},
+		commonSettings...)
 	readerSettings = append([]setting{{"query_only", "1", "1"}}, commonSettings...)
 )
 
@@ -71,7 +72,8 @@ func connect(path string, o Options, settings []setting) (*sql.DB, error) {
 			return nil, errors.Join(err, db.Close())
 		}
 		if !strings.EqualFold(got, s.want) {
-			return nil, errors.Join(fmt.Errorf("%s is %s and cannot be set to %s here", s.name, got, s.value), db.Close())
+			return nil, errors.Join(fmt.Errorf("%s is %s and cannot be set to %s here", s.name, got, s.value),
+				db.Close())
 		}
 	}
 	return db, nil

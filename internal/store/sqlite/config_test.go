@@ -49,7 +49,8 @@ func TestOpenRefused(t *testing.T) {
 		t.Fatal(err)
 	}
 	for path, reason := range map[string]string{
-		name("none"): "there is no database", dir: "not a regular file", "": "there is no database", ":memory:": "there is no database",
+		name("none"): "there is no database", dir: "not a regular file", "": "there is no database",
+		":memory:":    "there is no database",
 		name("empty"): `run "shuffled migrate up"`, name("text"): "not a database", newer: "too old",
 	} {
 		s, err := Open(path, Options{})
@@ -70,7 +71,8 @@ func TestOpenRefused(t *testing.T) {
 func TestSettings(t *testing.T) {
 	t.Parallel()
 	s := open(t, migrated(t))
-	for pragma, want := range map[string]string{"journal_mode": "wal", "synchronous": "2", "foreign_keys": "1", "busy_timeout": "5000"} {
+	for pragma, want := range map[string]string{"journal_mode": "wal", "synchronous": "2", "foreign_keys": "1",
+		"busy_timeout": "5000"} {
 		var w, r string
 		if err := s.writer.conn.QueryRowContext(t.Context(), "PRAGMA "+pragma).Scan(&w); err != nil || w != want {
 			t.Errorf("writer: %s is %s, %v; want %s", pragma, w, err, want)
@@ -82,7 +84,8 @@ func TestSettings(t *testing.T) {
 	if _, err := s.reads.db.Exec("DELETE FROM access_records"); err == nil {
 		t.Error("a reader wrote")
 	}
-	for _, bad := range []setting{{"synchronous", "NORMAL", "2"}, {"journal_mode", "DELETE", "wal"}, {"foreign_keys", "0", "1"}} {
+	for _, bad := range []setting{{"synchronous", "NORMAL", "2"}, {"journal_mode", "DELETE", "wal"},
+		{"foreign_keys", "0", "1"}} {
 		db, err := connect(migrated(t), Options{}.withDefaults(), []setting{bad})
 		if err == nil {
 			db.Close()

@@ -34,7 +34,8 @@ func create(t testing.TB, s *Store) aLedger {
 func (l aLedger) next(n int) (b ledger.Batch) {
 	for i := range n {
 		index := l.head.Size + uint64(i)
-		b.Rows = append(b.Rows, ledger.Row{Index: index, Entry: fmt.Appendf(nil, "entry %d", index), Type: audit.TypeEvent})
+		b.Rows = append(b.Rows, ledger.Row{Index: index, Entry: fmt.Appendf(nil, "entry %d", index),
+			Type: audit.TypeEvent})
 	}
 	b.Head = ledger.Head{Size: l.head.Size + uint64(n), Checkpoint: []byte("checkpoint")}
 	b.Head.Root[0], b.Head.Root[1] = byte(b.Head.Size>>8), byte(b.Head.Size)
@@ -71,7 +72,8 @@ func TestInsertOnly(t *testing.T) {
 			t.Errorf("%s: %v", sql, err)
 		}
 	}
-	for _, table := range []string{"ledgers", "heads", "entries", "tiles", "checkpoints", "cosigned", "decks", "slots"} {
+	for _, table := range []string{"ledgers", "heads", "entries", "tiles", "checkpoints", "cosigned", "decks",
+		"slots"} {
 		var n int
 		if err := db.QueryRow("SELECT count(*) FROM " + table).Scan(&n); err != nil || n == 0 {
 			t.Fatalf("%s has %d rows, %v", table, n, err)
@@ -80,7 +82,8 @@ func TestInsertOnly(t *testing.T) {
 		refused("UPDATE " + table + " SET ledger = ledger + 1")
 		refused("UPDATE OR REPLACE " + table + " SET ledger = ledger + 1")
 		refused("INSERT OR REPLACE INTO " + table + " SELECT * FROM " + table)
-		refused("INSERT INTO " + table + " SELECT * FROM " + table + " WHERE true ON CONFLICT DO UPDATE SET ledger = ledger")
+		refused("INSERT INTO " + table + " SELECT * FROM " + table +
+			" WHERE true ON CONFLICT DO UPDATE SET ledger = ledger")
 	}
 	// A row that is new except for one key would replace the row that has it.
 	const entries = "INSERT OR REPLACE INTO entries (ledger, idx, time, type, tbl, serial, key_tag, shuffle, entry) SELECT "
@@ -114,10 +117,14 @@ func TestRecallPlans(t *testing.T) {
 		searching = "SCAN search"
 	)
 	for text, want := range map[string][]string{
-		store.RecallEntryAt:   {"SCAN CONSTANT ROW", searching, "SEARCH e USING INDEX sqlite_autoindex_entries_1 (ledger=? AND idx=?)", searching},
-		store.RecallByID:      {"SEARCH e USING INDEX sqlite_autoindex_entries_1 (ledger=? AND idx>? AND idx<?)", closes},
-		store.RecallByGameRef: {"SEARCH e USING INDEX entries_game_ref (ledger=? AND game_ref=? AND idx>? AND idx<?)", closes},
-		store.RecallByTable: {"SEARCH e USING INDEX entries_serial (ledger=? AND tbl=? AND serial>? AND serial<?)", "SCAN CONSTANT ROW", searching,
+		store.RecallEntryAt: {"SCAN CONSTANT ROW", searching,
+			"SEARCH e USING INDEX sqlite_autoindex_entries_1 (ledger=? AND idx=?)", searching},
+		store.RecallByID: {"SEARCH e USING INDEX sqlite_autoindex_entries_1 (ledger=? AND idx>? AND idx<?)",
+			closes},
+		store.RecallByGameRef: {"SEARCH e USING INDEX entries_game_ref (ledger=? AND game_ref=? AND idx>? AND idx<?)",
+			closes},
+		store.RecallByTable: {"SEARCH e USING INDEX entries_serial (ledger=? AND tbl=? AND serial>? AND serial<?)",
+			"SCAN CONSTANT ROW", searching,
 			"SEARCH e USING INDEX entries_serial (ledger=? AND tbl=? AND serial=?)", searching, closes},
 	} {
 		rows, err := db.Query("EXPLAIN QUERY PLAN "+words.Replace(text), 1, 2, 3, 4, 5, 6, 7)
@@ -131,7 +138,8 @@ func TestRecallPlans(t *testing.T) {
 			if err := rows.Scan(&id, &parent, &unused, &line); err != nil {
 				t.Fatal(err)
 			}
-			if strings.HasPrefix(line, "SEARCH ") || strings.HasPrefix(line, "SCAN ") || strings.Contains(line, "B-TREE") {
+			if strings.HasPrefix(line, "SEARCH ") || strings.HasPrefix(line, "SCAN ") ||
+				strings.Contains(line, "B-TREE") {
 				plan = append(plan, line)
 			}
 		}

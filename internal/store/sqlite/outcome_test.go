@@ -41,7 +41,8 @@ func TestOtherWriter(t *testing.T) {
 	if _, err := other.ExecContext(t.Context(), "BEGIN IMMEDIATE; UPDATE heads SET checkpoint = x'00'"); err != nil {
 		t.Fatal(err)
 	}
-	if err := hasty.Append(t.Context(), l.id, l.head, l.next(1)); !plain(err) || !strings.Contains(err.Error(), "locked") {
+	if err := hasty.Append(t.Context(), l.id, l.head, l.next(1)); !plain(err) ||
+		!strings.Contains(err.Error(), "locked") {
 		t.Errorf("appending beside a long transaction: %v", err)
 	}
 	if _, err := hasty.Head(t.Context(), l.id); !plain(err) {
@@ -82,7 +83,8 @@ func TestFull(t *testing.T) {
 	}
 	limit := func(pages int) {
 		t.Helper()
-		if err := s.writer.conn.QueryRowContext(t.Context(), fmt.Sprint("PRAGMA max_page_count = ", pages)).Scan(&pages); err != nil {
+		if err := s.writer.conn.QueryRowContext(t.Context(),
+			fmt.Sprint("PRAGMA max_page_count = ", pages)).Scan(&pages); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -144,7 +146,8 @@ func TestCommitFails(t *testing.T) {
 	if err := syscall.Getrlimit(syscall.RLIMIT_FSIZE, &old); err != nil {
 		t.Fatal(err)
 	}
-	if err := syscall.Setrlimit(syscall.RLIMIT_FSIZE, &syscall.Rlimit{Cur: uint64(wal.Size()) + 5000, Max: old.Max}); err != nil {
+	if err := syscall.Setrlimit(syscall.RLIMIT_FSIZE,
+		&syscall.Rlimit{Cur: uint64(wal.Size()) + 5000, Max: old.Max}); err != nil {
 		t.Fatal(err)
 	}
 	next := l.next(100)
@@ -206,7 +209,8 @@ func TestCommitIsFull(t *testing.T) {
 	// In the place of the commit: a write for which there is no room.
 	commit := s.writer.stmts[sqlCommit]
 	full, err := s.writer.conn.PrepareContext(t.Context(),
-		fmt.Sprintf("INSERT INTO decks (ledger, hash, cards) VALUES (%d, zeroblob(32), zeroblob(1000000))", int64(l.id)))
+		fmt.Sprintf("INSERT INTO decks (ledger, hash, cards) VALUES (%d, zeroblob(32), zeroblob(1000000))",
+			int64(l.id)))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -215,7 +219,8 @@ func TestCommitIsFull(t *testing.T) {
 	s.writer.stmts[sqlCommit] = full
 	next := l.next(1)
 	for range 2 {
-		if err := s.Append(t.Context(), l.id, l.head, next); !errors.Is(err, ledger.ErrUnknownOutcome) || !strings.Contains(err.Error(), "full") {
+		if err := s.Append(t.Context(), l.id, l.head, next); !errors.Is(err, ledger.ErrUnknownOutcome) ||
+			!strings.Contains(err.Error(), "full") {
 			t.Errorf("a commit without room: %v", err)
 		}
 	}

@@ -39,7 +39,8 @@ func TestShares(t *testing.T) {
 		defer rows.Close()
 		free = func() error { return errors.Join(rows.Close(), conn.Close()) }
 	}
-	if _, err := s.Ledgers(ledger.WithPatience(reader, time.Now().Add(10*time.Millisecond))); !errors.Is(err, ledger.ErrOverloaded) ||
+	if _, err := s.Ledgers(ledger.WithPatience(reader, time.Now().Add(10*time.Millisecond))); !errors.Is(err,
+		ledger.ErrOverloaded) ||
 		!strings.Contains(err.Error(), "all 2 are taken") {
 		t.Errorf("a reader, with all of their connections taken: %v", err)
 	}

@@ -83,7 +83,8 @@ WHERE ledger = ? AND size <= ? ORDER BY size DESC LIMIT 1`
 
 var (
 	sqlWrites = []string{sqlBegin, sqlCommit, sqlRollback, sqlTaken, sqlNewLedger, sqlNewHead, sqlHead, sqlMoveHead,
-		sqlNewEntry, sqlNewSlot, sqlNewTile, sqlNewCheckpoint, sqlHasCosigned, sqlNewestCosigned, sqlNewCosigned, sqlNewDeck,
+		sqlNewEntry, sqlNewSlot, sqlNewTile, sqlNewCheckpoint, sqlHasCosigned, sqlNewestCosigned, sqlNewCosigned,
+		sqlNewDeck,
 		store.SQLNewAccess, store.SQLLastAccess, sqlDropAccess}
 	sqlReads = append([]string{sqlByKeyTag, sqlHasTag, sqlHasSlot, sqlByShuffle, sqlCosignedAtMost},
 		store.Statements...)

@@ -27,10 +27,14 @@ func testAccesses(t *testing.T, b Backend) {
 			t.Fatal(err)
 		}
 	}
-	if err := b.Store.PutAccess(ctx, c.id, ledger.Access{Time: 20, Request: "a", Token: "x", Method: "GET", Path: "/"}); !errors.Is(err, ledger.ErrExists) {
+	if err := b.Store.PutAccess(ctx, c.id,
+		ledger.Access{Time: 20, Request: "a", Token: "x", Method: "GET", Path: "/"}); !errors.Is(err,
+		ledger.ErrExists) {
 		t.Errorf("the same request again: %v", err)
 	}
-	if err := b.Store.PutAccess(ctx, c.id, ledger.Access{Time: 50, Request: "z", Token: "x", Method: "GET", Path: strings.Repeat("é", 251)}); err == nil || errors.Is(err, ledger.ErrExists) {
+	if err := b.Store.PutAccess(ctx, c.id,
+		ledger.Access{Time: 50, Request: "z", Token: "x", Method: "GET", Path: strings.Repeat("é", 251)}); err == nil ||
+		errors.Is(err, ledger.ErrExists) {
 		t.Errorf("a path of 502 bytes: %v", err)
 	}
 	if err := b.Store.PutAccess(ctx, ledger.IDOf("example.org/unknown"), all[0]); !errors.Is(err, ledger.ErrNotFound) {
@@ -88,7 +92,8 @@ func testAccesses(t *testing.T, b Backend) {
 			t.Errorf("dropped %d of at most %d, %v; want %d", n, step.limit, err, step.want)
 		}
 	}
-	if list, err := b.Store.AccessRecords(ctx, c.id, ledger.AccessQuery{Limit: 9}); err != nil || !cmp.Equal(list, []ledger.Access{all[1], all[3]}) {
+	if list, err := b.Store.AccessRecords(ctx, c.id, ledger.AccessQuery{Limit: 9}); err != nil ||
+		!cmp.Equal(list, []ledger.Access{all[1], all[3]}) {
 		t.Errorf("what was kept: %v, %v", list, err)
 	}
 	if n, err := b.Store.DropAccess(ctx, c.id, 1000, 9); n != 1 || err != nil {
@@ -116,7 +121,8 @@ func testAccessesTogether(t *testing.T, b Backend, id ledger.ID) {
 	group, ctx := errgroup.WithContext(t.Context())
 	for i := range 40 {
 		group.Go(func() error {
-			return b.Store.PutAccess(ctx, id, ledger.Access{Time: 7, Request: fmt.Sprint("together-", i), Token: "r", Method: "GET", Path: "/"})
+			return b.Store.PutAccess(ctx, id,
+				ledger.Access{Time: 7, Request: fmt.Sprint("together-", i), Token: "r", Method: "GET", Path: "/"})
 		})
 	}
 	if err := group.Wait(); err != nil {

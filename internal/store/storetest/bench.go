@@ -69,10 +69,15 @@ func BenchmarkReads(b *testing.B, open func(b *testing.B) store.Database) {
 			return err
 		}},
 		{"ByKeyTags", func(i int) error { _, err := s.ByKeyTags(b.Context(), c.id, tag(i%n)); return err }},
-		{"CheckpointAfter", func(i int) error { _, err := s.CheckpointAfter(b.Context(), c.id, uint64(i%n)); return err }},
+		{"CheckpointAfter", func(i int) error {
+			_,
+				err := s.CheckpointAfter(b.Context(), c.id, uint64(i%n))
+			return err
+		}},
 		{"Tile", func(i int) error { _, err := s.Tile(b.Context(), c.id, 0, uint64(i%(n/256))); return err }},
 		{"Commits", func(i int) error {
-			_, err := s.Commits(b.Context(), c.id, ledger.CommitQuery{Table: "table-1", From: uint64(i % n), To: n, Limit: 10})
+			_, err := s.Commits(b.Context(), c.id,
+				ledger.CommitQuery{Table: "table-1", From: uint64(i % n), To: n, Limit: 10})
 			return err
 		}},
 	} {

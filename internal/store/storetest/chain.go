@@ -99,7 +99,8 @@ func tag(n int) [32]byte {
 // row encodes an entry.
 func row(t testing.TB, body audit.Body) ledger.Row {
 	t.Helper()
-	e := audit.Entry{Time: 1_700_000_000_000, Actor: audit.Actor{Identity: "dealer-1", Credential: "dealer-1"}, Body: body}
+	e := audit.Entry{Time: 1_700_000_000_000, Actor: audit.Actor{Identity: "dealer-1", Credential: "dealer-1"},
+		Body: body}
 	b, err := e.Encode()
 	if err != nil {
 		t.Fatal(err)
@@ -135,15 +136,18 @@ func mixRow(t testing.TB, id uint64) ledger.Row {
 }
 
 func dealRow(t testing.TB, id uint64) ledger.Row {
-	return row(t, &audit.Deal{Shuffle: id, Runs: []audit.Run{{Count: 2, Purpose: audit.PurposeSeat, Recipient: "seat-1"}}})
+	return row(t, &audit.Deal{Shuffle: id,
+		Runs: []audit.Run{{Count: 2, Purpose: audit.PurposeSeat, Recipient: "seat-1"}}})
 }
 
 func closeRow(t testing.TB, id uint64) ledger.Row {
-	return row(t, &audit.Close{Shuffle: id, Outcome: audit.OutcomeCompleted, Form: audit.FormTape, Tape: make([]byte, 129)})
+	return row(t, &audit.Close{Shuffle: id, Outcome: audit.OutcomeCompleted, Form: audit.FormTape,
+		Tape: make([]byte, 129)})
 }
 
 func longCloseRow(t testing.TB, id uint64) ledger.Row {
-	return row(t, &audit.Close{Shuffle: id, Outcome: audit.OutcomeCompleted, Form: audit.FormTape, Tape: make([]byte, shuffle.MaxTape)})
+	return row(t, &audit.Close{Shuffle: id, Outcome: audit.OutcomeCompleted, Form: audit.FormTape,
+		Tape: make([]byte, shuffle.MaxTape)})
 }
 
 func eventRow(t testing.TB) ledger.Row {
@@ -170,5 +174,6 @@ func tilesOf(b ledger.Batch) (tiles []ledger.Tile) {
 }
 
 func keyRow(t testing.TB) ledger.Row {
-	return row(t, &audit.Key{Subject: audit.SubjectRetirement, Retired: audit.SubjectAuditor, ID: tag(7), From: 1_700_000_000_000})
+	return row(t, &audit.Key{Subject: audit.SubjectRetirement, Retired: audit.SubjectAuditor, ID: tag(7),
+		From: 1_700_000_000_000})
 }

@@ -15,7 +15,8 @@ import (
 
 // cosigned returns a head with cosignatures made up by a writer.
 func cosigned(size uint64, writer int) ledger.Head {
-	return ledger.Head{Size: size, Root: tag(int(size)), Checkpoint: fmt.Appendf(nil, "checkpoint %d cosigned for %d\n", size, writer)}
+	return ledger.Head{Size: size, Root: tag(int(size)),
+		Checkpoint: fmt.Appendf(nil, "checkpoint %d cosigned for %d\n", size, writer)}
 }
 
 func cosignedFrom(t *testing.T, s ledger.Cosigned, id ledger.ID, size uint64) (list []ledger.Head) {
@@ -54,14 +55,16 @@ func testCosigned(t *testing.T, b Backend) {
 			t.Errorf("size %d of an unknown ledger was kept", h.Size)
 		}
 	}
-	if err := b.Store.PutCosigned(t.Context(), ledger.IDOf("example.org/unknown"), all[0]); !errors.Is(err, ledger.ErrNotFound) {
+	if err := b.Store.PutCosigned(t.Context(), ledger.IDOf("example.org/unknown"), all[0]); !errors.Is(err,
+		ledger.ErrNotFound) {
 		t.Errorf("a cosigned checkpoint of an unknown ledger: %v", err)
 	}
 	if diff := cmp.Diff(before, b.Counts(t)); diff != "" {
 		t.Errorf("rows of all tables:\n%s", diff)
 	}
 
-	for size, want := range map[uint64]int{1: 0, 2: 0, 3: 0, 4: 1, 600: 199, last - 1: len(all) - 2, last: len(all) - 1, math.MaxUint64: len(all) - 1} {
+	for size, want := range map[uint64]int{1: 0, 2: 0, 3: 0, 4: 1, 600: 199, last - 1: len(all) - 2, last: len(all) - 1,
+		math.MaxUint64: len(all) - 1} {
 		h, err := b.Store.CosignedAtMost(t.Context(), c.id, size)
 		if err != nil {
 			t.Fatalf("at most %d: %v", size, err)
@@ -171,7 +174,8 @@ func testHandover(t *testing.T, b Backend) {
 	other := newChain(t, b.Store, "other")
 	again := b.Open(t)
 	defer again.Close()
-	if err := b.Store.PutHandover(t.Context(), ledger.IDOf("example.org/unknown"), cosigned(1, 0), 1); !errors.Is(err, ledger.ErrNotFound) {
+	if err := b.Store.PutHandover(t.Context(), ledger.IDOf("example.org/unknown"), cosigned(1, 0), 1); !errors.Is(err,
+		ledger.ErrNotFound) {
 		t.Errorf("of an unknown ledger: %v", err)
 	}
 	if err := b.Store.PutCosigned(t.Context(), other.id, cosigned(math.MaxInt64, 0)); err != nil {

@@ -132,8 +132,10 @@ func testTiles(t *testing.T, b Backend) {
 		id    ledger.ID
 		level int
 		index uint64
-	}{{other.id, 0, 0}, {c.id, 1, 0}, {c.id, 3, 0}, {c.id, 0, 2}, {c.id, -1, 0}, {c.id, 1 << 20, 0}, {c.id, 0, math.MaxUint64}} {
-		if data, err := b.Store.Tile(t.Context(), miss.id, miss.level, miss.index); !errors.Is(err, ledger.ErrNotFound) {
+	}{{other.id, 0, 0}, {c.id, 1, 0}, {c.id, 3, 0}, {c.id, 0, 2}, {c.id, -1, 0}, {c.id, 1 << 20, 0},
+		{c.id, 0, math.MaxUint64}} {
+		if data, err := b.Store.Tile(t.Context(), miss.id, miss.level, miss.index); !errors.Is(err,
+			ledger.ErrNotFound) {
 			t.Errorf("tile %d/%d: %d bytes, %v", miss.level, miss.index, len(data), err)
 		}
 	}
@@ -186,16 +188,19 @@ func testDecks(t *testing.T, b Backend) {
 	custom := ledger.Deck{Hash: tag(77), Cards: []string{"a", "b"}}
 	before := b.Counts(t)
 	var duplicate *ledger.DuplicateError
-	if err := b.Store.Append(t.Context(), c.id, c.head, with(commitRow(t, "t", 3, tag(1), 3), custom)); !errors.As(err, &duplicate) {
+	if err := b.Store.Append(t.Context(), c.id, c.head, with(commitRow(t, "t", 3, tag(1), 3), custom)); !errors.As(err,
+		&duplicate) {
 		t.Errorf("a key tag again: %v", err)
 	}
 	stale := c.head
 	stale.Root[0] ^= 1
-	if err := b.Store.Append(t.Context(), c.id, stale, with(commitRow(t, "t", 3, tag(3), 3), custom)); !errors.Is(err, ledger.ErrStale) {
+	if err := b.Store.Append(t.Context(), c.id, stale, with(commitRow(t, "t", 3, tag(3), 3), custom)); !errors.Is(err,
+		ledger.ErrStale) {
 		t.Errorf("after another head: %v", err)
 	}
 	long := ledger.Deck{Hash: tag(78), Cards: []string{strings.Repeat("x", 256)}}
-	if err := b.Store.Append(t.Context(), c.id, c.head, with(commitRow(t, "t", 3, tag(3), 3), custom, long)); err == nil || errors.Is(err, ledger.ErrUnknownOutcome) {
+	if err := b.Store.Append(t.Context(), c.id, c.head,
+		with(commitRow(t, "t", 3, tag(3), 3), custom, long)); err == nil || errors.Is(err, ledger.ErrUnknownOutcome) {
 		t.Errorf("a name of 256 bytes: %v", err)
 	}
 	kept(c.id, custom, ledger.ErrNotFound)

@@ -185,7 +185,8 @@ func testWithEntries(t *testing.T, _ Dialect, at func(t *testing.T) Place) {
 	p.exec(t, "INSERT INTO ledgers VALUES (%d, 'main', '%s')", c.id, originOf("main"))
 	p.exec(t, "INSERT INTO entries (ledger, idx, time, type, entry) VALUES (%d, 0, 0, 7, %s)", c.id, p.Bytes([]byte{0}))
 	for _, name := range []string{"heads", "checkpoints"} {
-		p.exec(t, "INSERT INTO %s VALUES (%d, 1, %s, %s)", name, c.id, p.Bytes(c.head.Root[:]), p.Bytes(c.head.Checkpoint))
+		p.exec(t, "INSERT INTO %s VALUES (%d, 1, %s, %s)", name, c.id, p.Bytes(c.head.Root[:]),
+			p.Bytes(c.head.Checkpoint))
 	}
 	want := fmt.Sprintf(`schema 1 and this program needs %d: run "shuffled migrate up"`, migrations.Latest)
 	if s, err := p.Open(); err == nil {

@@ -51,7 +51,8 @@ func testMigrateGameRefs(t *testing.T, d Dialect, at func(t *testing.T) Place) {
 				p.exec(t, `INSERT INTO recall (ledger, id, serial, committed, close_by, draw, tbl, game_ref)
 					VALUES (%d, %d, %d, %d, 99, false, 't', %s)`, id, n, n, 10*n, game)
 			}
-			p.exec(t, "INSERT INTO entries (ledger, idx, time, type, shuffle, entry) VALUES (%d, 5, 50, 5, 1, %s)", id, entry)
+			p.exec(t, "INSERT INTO entries (ledger, idx, time, type, shuffle, entry) VALUES (%d, 5, 50, 5, 1, %s)", id,
+				entry)
 			p.exec(t, "INSERT INTO recall_marks VALUES (%d, 6, 0)", id)
 			if test.spoil != "" {
 				p.exec(t, "%s", test.spoil)

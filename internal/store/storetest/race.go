@@ -98,11 +98,13 @@ func testFindersDuringAppends(t *testing.T, b Backend) {
 	for range 4 {
 		find.Go(func() {
 			for ctx.Err() == nil {
-				if r, err := b.Store.ByKeyTags(t.Context(), c.id, tag(1)); err != nil || len(r) != 1 || r[0].Index != id {
+				if r, err := b.Store.ByKeyTags(t.Context(), c.id, tag(1)); err != nil || len(r) != 1 ||
+					r[0].Index != id {
 					t.Errorf("by key tag: %d entries, %v", len(r), err)
 					return
 				}
-				if rows, err := b.Store.ByShuffles(t.Context(), c.id, ledger.Durable, id); err != nil || len(rows[0]) != 2 {
+				if rows, err := b.Store.ByShuffles(t.Context(), c.id, ledger.Durable, id); err != nil ||
+					len(rows[0]) != 2 {
 					t.Errorf("by shuffle: %v, %v", rows, err)
 					return
 				}

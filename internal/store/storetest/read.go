@@ -22,7 +22,8 @@ func testRows(t *testing.T, b Backend) {
 	for _, r := range []struct{ from, to, first, end uint64 }{
 		{0, n, 0, n}, {0, 0, 0, 0}, {5, 5, 5, 5}, {7, 3, 7, 7}, {0, 1, 0, 1}, {n - 1, n, n - 1, n},
 		{0, 512, 0, 512}, {1, 514, 1, 514}, {3, 1200, 3, 1200},
-		{n, n + 10, n, n}, {n - 3, n + 3, n - 3, n}, {0, 1 << 62, 0, n}, {10, 1<<64 - 1, 10, n}, {1<<64 - 2, 1<<64 - 1, 0, 0},
+		{n, n + 10, n, n}, {n - 3, n + 3, n - 3, n}, {0, 1 << 62, 0, n}, {10, 1<<64 - 1, 10, n},
+		{1<<64 - 2, 1<<64 - 1, 0, 0},
 	} {
 		got := c.rows(r.from, r.to)
 		if uint64(len(got)) != r.end-r.first {
@@ -89,7 +90,8 @@ func testClosed(t *testing.T, b Backend) {
 		t.Errorf("%d answers of a closed store", len(failures))
 	}
 	for i, err := range failures {
-		if err == nil || errors.Is(err, ledger.ErrNotFound) || errors.Is(err, ledger.ErrStale) || errors.Is(err, ledger.ErrUnknownOutcome) {
+		if err == nil || errors.Is(err, ledger.ErrNotFound) || errors.Is(err, ledger.ErrStale) ||
+			errors.Is(err, ledger.ErrUnknownOutcome) {
 			t.Errorf("call %d of a closed store: %v", i, err)
 		}
 	}

@@ -22,7 +22,8 @@ type played struct {
 // selects is what a query should return, the slow way.
 func selects(all []played, q ledger.CommitQuery) (list []ledger.CommitEntry) {
 	for _, c := range all {
-		if c.Index >= q.From && c.Index < q.To && (q.Table == "" || q.Table == c.table) && (q.Serial == 0 || q.Serial == c.serial) &&
+		if c.Index >= q.From && c.Index < q.To && (q.Table == "" || q.Table == c.table) &&
+			(q.Serial == 0 || q.Serial == c.serial) &&
 			(q.GameRef == "" || q.GameRef == c.ref) && len(list) < q.Limit {
 			list = append(list, c.CommitEntry)
 		}
@@ -115,7 +116,8 @@ func testEntryAt(t *testing.T, b Backend) {
 	}
 	for size := range c.head.Size + 1 {
 		first, last := times[0], times[len(times)-1]
-		for _, at := range []int64{math.MinInt64, 0, first, first + 1, first + int64(size/4), first + int64(size/2), first + int64(size/2) + 1, last, last + 1, math.MaxInt64} {
+		for _, at := range []int64{math.MinInt64, 0, first, first + 1, first + int64(size/4), first + int64(size/2),
+			first + int64(size/2) + 1, last, last + 1, math.MaxInt64} {
 			want := uint64(0)
 			for want < size && times[want] < at {
 				want++
@@ -147,7 +149,8 @@ func testGameRefs(t *testing.T, b Backend) {
 		}
 	}
 	for ref, want := range map[string]int{"g": 2, "G": 1, "Ünïcode 🂡": 1, "gg": 0} {
-		if got, err := b.Store.Commits(t.Context(), c.id, ledger.CommitQuery{GameRef: ref, To: 99, Limit: 9}); err != nil || len(got) != want {
+		if got, err := b.Store.Commits(t.Context(), c.id,
+			ledger.CommitQuery{GameRef: ref, To: 99, Limit: 9}); err != nil || len(got) != want {
 			t.Errorf("of %q: %v, %v; want %d", ref, got, err, want)
 		}
 	}

@@ -42,13 +42,15 @@ func testSlots(t *testing.T, b Backend) {
 		{"the same commit again", []ledger.Row{commit(1, 1, tag(101), tag(102))},
 			&ledger.DuplicateError{Tags: [][32]byte{tag(1)}, Slots: [][32]byte{tag(101), tag(102)}}},
 		{"a slot twice in the batch", []ledger.Row{commit(4, 4, tag(104)), commit(5, 5, tag(104))}, nil},
-		{"a slot twice in the batch, and one that stands", []ledger.Row{commit(4, 4, tag(104)), commit(5, 5, tag(104), tag(101))},
+		{"a slot twice in the batch, and one that stands",
+			[]ledger.Row{commit(4, 4, tag(104)), commit(5, 5, tag(104), tag(101))},
 			&ledger.DuplicateError{Slots: [][32]byte{tag(101)}}},
 	} {
 		err := b.Store.Append(t.Context(), c.id, c.head, c.batch(test.rows...))
 		var got *ledger.DuplicateError
 		errors.As(err, &got)
-		if err == nil || errors.Is(err, ledger.ErrStale) || errors.Is(err, ledger.ErrUnknownOutcome) || !cmp.Equal(got, test.want) {
+		if err == nil || errors.Is(err, ledger.ErrStale) || errors.Is(err, ledger.ErrUnknownOutcome) ||
+			!cmp.Equal(got, test.want) {
 			t.Errorf("%s: %v, %x; want %x", test.name, err, got, test.want)
 		}
 		if diff := cmp.Diff(before, b.Counts(t)); diff != "" {
@@ -70,7 +72,8 @@ func testSlots(t *testing.T, b Backend) {
 	// Stale comes first, as with keys.
 	stale := *c
 	stale.head.Root[0] ^= 1
-	if err := b.Store.Append(t.Context(), c.id, stale.head, stale.batch(commit(4, 4, tag(101)))); !errors.Is(err, ledger.ErrStale) {
+	if err := b.Store.Append(t.Context(), c.id, stale.head, stale.batch(commit(4, 4, tag(101)))); !errors.Is(err,
+		ledger.ErrStale) {
 		t.Errorf("a repeated slot under another head: %v, want ErrStale", err)
 	}
 	c.check()
@@ -100,7 +103,8 @@ func testSlotsRace(t *testing.T, b Backend) {
 					return
 				}
 				d := chain{t: t, id: c.id, head: head}
-				batch := d.batch(slotted(commitRow(t, fmt.Sprintf("table-%d", w), uint64(n+1), tag(100*w+n), 129), tag(10_000+n)))
+				batch := d.batch(slotted(commitRow(t, fmt.Sprintf("table-%d", w), uint64(n+1), tag(100*w+n), 129),
+					tag(10_000+n)))
 				var duplicate *ledger.DuplicateError
 				switch err := s.Append(t.Context(), c.id, head, batch); {
 				case err == nil:
@@ -125,6 +129,7 @@ func testSlotsRace(t *testing.T, b Backend) {
 	}
 	head, err := b.Store.Head(t.Context(), c.id)
 	if err != nil || total != slots || head.Size != 1+slots || b.Counts(t)["slots"] != slots {
-		t.Errorf("%d appends won %d slots, of which %d are kept: size %d, %v", total, slots, b.Counts(t)["slots"], head.Size, err)
+		t.Errorf("%d appends won %d slots, of which %d are kept: size %d, %v", total, slots, b.Counts(t)["slots"],
+			head.Size, err)
 	}
 }

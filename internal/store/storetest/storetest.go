@@ -226,7 +226,8 @@ func testDuplicateKeys(t *testing.T, b Backend) {
 	// Stale comes first: the keys may be the very batch that was written.
 	stale := *c
 	stale.head.Root[0] ^= 1
-	if err := b.Store.Append(t.Context(), c.id, stale.head, stale.batch(commitRow(t, "table-1", 3, tag(2), 129))); !errors.Is(err, ledger.ErrStale) {
+	if err := b.Store.Append(t.Context(), c.id, stale.head,
+		stale.batch(commitRow(t, "table-1", 3, tag(2), 129))); !errors.Is(err, ledger.ErrStale) {
 		t.Errorf("repeated key under another head: %v, want ErrStale", err)
 	}
 	c.mustAppend(c.batch(commitRow(t, "table-1", 3, tag(3), 129), eventRow(t), commitRow(t, "table-1", 4, tag(4), 129)))
@@ -244,7 +245,8 @@ func testContradictions(t *testing.T, b Backend) {
 	shortTile.Tiles = []ledger.Tile{{Level: 0, Index: 7, Data: make([]byte, 100)}}
 	before := b.Counts(t)
 	for name, batch := range map[string]ledger.Batch{
-		"a key twice in the batch": c.batch(commitRow(t, "table-1", 2, tag(2), 129), commitRow(t, "table-1", 3, tag(2), 129)),
+		"a key twice in the batch": c.batch(commitRow(t, "table-1", 2, tag(2), 129),
+			commitRow(t, "table-1", 3, tag(2), 129)),
 		"a serial again":           c.batch(commitRow(t, "table-1", 1, tag(3), 129)),
 		"a second close":           c.batch(closeRow(t, id)),
 		"a commit without a table": c.batch(wrongColumns),
@@ -252,7 +254,8 @@ func testContradictions(t *testing.T, b Backend) {
 	} {
 		err := b.Store.Append(t.Context(), c.id, c.head, batch)
 		var duplicate *ledger.DuplicateError
-		if err == nil || errors.Is(err, ledger.ErrStale) || errors.Is(err, ledger.ErrUnknownOutcome) || errors.As(err, &duplicate) {
+		if err == nil || errors.Is(err, ledger.ErrStale) || errors.Is(err, ledger.ErrUnknownOutcome) ||
+			errors.As(err, &duplicate) {
 			t.Errorf("%s: %v, want a plain error", name, err)
 		}
 	}

@@ -64,8 +64,9 @@ func (c *labBatteryCmd) Run(ctx context.Context, s term.Streams) error {
 	}
 	began := time.Now()
 	r := &labreport.Report{
-		Command: "lab battery", Algorithm: lab.Algorithm, Build: lab.Build(build.This()), Started: began.UTC().Format(time.RFC3339),
-		Rule: labreport.Rule(), CannotShow: labreport.CannotShow(),
+		Command: "lab battery", Algorithm: lab.Algorithm, Build: lab.Build(build.This()),
+		Started: began.UTC().Format(time.RFC3339),
+		Rule:    labreport.Rule(), CannotShow: labreport.CannotShow(),
 	}
 	if c.From != "" {
 		r.Parameters = map[string]any{"from": c.From, "workers": c.Workers}
@@ -126,7 +127,8 @@ func (c *labBatteryCmd) subjects() (subjects []labreport.Subject, err error) {
 	for _, name := range c.Deck {
 		deck, ok := shuffle.Named(name)
 		if !ok {
-			return nil, term.Usage("--deck is one of %s, not %s", strings.Join(shuffle.Names(), ", "), term.Visible(name))
+			return nil, term.Usage("--deck is one of %s, not %s", strings.Join(shuffle.Names(), ", "),
+				term.Visible(name))
 		}
 		subject := labreport.OfDeck(deck)
 		if _, err := battery.New(subject.Shape); err != nil {
@@ -144,7 +146,8 @@ func (c *labBatteryCmd) subjects() (subjects []labreport.Subject, err error) {
 }
 
 // judgeMade judges outcomes that are made now.
-func (c *labBatteryCmd) judgeMade(ctx context.Context, s term.Streams, r *labreport.Report, subjects []labreport.Subject) error {
+func (c *labBatteryCmd) judgeMade(ctx context.Context, s term.Streams, r *labreport.Report,
+	subjects []labreport.Subject) error {
 	src, err := entropy.New(entropy.Config{})
 	if err != nil {
 		return err
@@ -185,7 +188,8 @@ func (c *labBatteryCmd) conclude(s term.Streams, r *labreport.Report) error {
 	case battery.Reject:
 		return term.ErrFails
 	case battery.Repeat:
-		return term.WithHint(errors.New("a sample is borderline and there is no second one"), "make another of the same size, and judge both with --from FILE --second FILE")
+		return term.WithHint(errors.New("a sample is borderline and there is no second one"),
+			"make another of the same size, and judge both with --from FILE --second FILE")
 	}
 	return nil
 }

@@ -147,7 +147,8 @@ func kindOf(m *lab.Manifest) (labreport.Subject, error) {
 		deck = named // a shoe is known by its name
 	}
 	if m.Positions != deck.Len() {
-		return labreport.Subject{}, term.Usage("only %d of %d cards were written: whole orders are judged", m.Positions, deck.Len())
+		return labreport.Subject{}, term.Usage("only %d of %d cards were written: whole orders are judged", m.Positions,
+			deck.Len())
 	}
 	return labreport.OfDeck(deck), nil
 }

@@ -122,7 +122,8 @@ func TestBatteryFrom(t *testing.T) {
 	decks := decksOf(t, "standard-52", 0, 3000, lab.Binary)
 	writeDump(t, file("fair"), decks, shuffler(stream(1), 52, false))
 	writeDump(t, file("sattolo"), decks, shuffler(stream(1), 52, true))
-	writeDump(t, file("shoe"), decksOf(t, "shoe-6", 0, 200, lab.Binary), shuffler(stream(1), 312, false)) // two bytes a value
+	writeDump(t, file("shoe"), decksOf(t, "shoe-6", 0, 200, lab.Binary),
+		shuffler(stream(1), 312, false)) // two bytes a value
 	writeDump(t, file("wheel"), drawsOf(t, 37, 30_000), wheel(stream(1), 37))
 	writeDump(t, file("short wheel"), drawsOf(t, 37, 30_000), wheel(stream(1), 36))
 	writeDump(t, file("wide"), drawsOf(t, 1<<20, 30_000), wheel(stream(1), 1<<20)) // four bytes a value
@@ -142,7 +143,10 @@ func TestBatteryFrom(t *testing.T) {
 	})
 	writeDump(t, file("five"), decksOf(t, "standard-52", 5, 3000, lab.Binary), func() []uint32 { return foul()[:5] })
 	writeDump(t, file("csv"), decks, shuffler(stream(1), 52, false))
-	change("csv.json", func(b []byte) []byte { return bytes.ReplaceAll(b, []byte(`"name":"bin"`), []byte(`"name":"csv"`)) })
+	change("csv.json", func(b []byte) []byte {
+		return bytes.ReplaceAll(b, []byte(`"name":"bin"`),
+			[]byte(`"name":"csv"`))
+	})
 	writeDump(t, file("disagrees"), decks, shuffler(stream(1), 52, false))
 	change("disagrees.json", func(b []byte) []byte {
 		return bytes.ReplaceAll(b, []byte(`"outcomes":3000`), []byte(`"outcomes":2999`))
@@ -156,7 +160,8 @@ func TestBatteryFrom(t *testing.T) {
 		err  string
 	}{
 		{"fair", nil, term.ExitOK, "standard-52: 3,000 decks", ""},
-		{"fair", []string{"--workers", "3"}, term.ExitOK, "Accepted by 1,530 tests; 3 were not possible at this sample size: no adjusted p is below 0.01", ""},
+		{"fair", []string{"--workers", "3"}, term.ExitOK,
+			"Accepted by 1,530 tests; 3 were not possible at this sample size: no adjusted p is below 0.01", ""},
 		{"sattolo", nil, term.ExitFails, "Rejected: first sample", ""},
 		{"shoe", nil, term.ExitOK, "shoe-6: 200 shoes", ""},
 		{"wheel", nil, term.ExitOK, "draws of 1 value, 1 to 37: 30,000 outcomes", ""},
@@ -184,7 +189,8 @@ func TestBatteryFrom(t *testing.T) {
 			t.Errorf("%s %q: exit code %d, want %d\n%s%s", c.from, c.args, code, c.code, out, stderr)
 		}
 	}
-	if _, out, _ := labRun(t, "--from", file("short wheel"), "--all"); !regexp.MustCompile(`frequency +all +[\d,.]+ +36 +30,000`).MatchString(out) {
+	if _, out, _ := labRun(t, "--from", file("short wheel"),
+		"--all"); !regexp.MustCompile(`frequency +all +[\d,.]+ +36 +30,000`).MatchString(out) {
 		t.Errorf("--all lists not all:\n%s", out)
 	}
 }
@@ -217,7 +223,8 @@ func TestBatteryReports(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if r.Decision != "accept" || r.Command != "lab battery" || r.Samples[0].First.Outcomes != 30_000 || !bytes.Contains(page, []byte(r.Samples[0].Files[0].SHA256)) {
+	if r.Decision != "accept" || r.Command != "lab battery" || r.Samples[0].First.Outcomes != 30_000 ||
+		!bytes.Contains(page, []byte(r.Samples[0].Files[0].SHA256)) {
 		t.Errorf("%.400s", out)
 	}
 	if len(r.Samples[0].First.Results) < 60 {
@@ -228,7 +235,8 @@ func TestBatteryReports(t *testing.T) {
 			t.Errorf("%+v is not all there", x)
 		}
 	}
-	if code, _, stderr := labRun(t, "--from", name, "--html", pageName); code != term.ExitUsage || !strings.Contains(stderr, "is there already") {
+	if code, _, stderr := labRun(t, "--from", name, "--html", pageName); code != term.ExitUsage ||
+		!strings.Contains(stderr, "is there already") {
 		t.Errorf("a page that is there: exit code %d, %s", code, stderr)
 	}
 }
@@ -241,11 +249,14 @@ func TestBatteryMade(t *testing.T) {
 	var out, stderr string
 	for range 5 {
 		var code int
-		code, out, stderr = labRun(t, "--deck", "standard-52", "--deck", "spanish-40", "--draws", "6", "--values", "2", "--count", "2000")
+		code, out, stderr = labRun(t, "--deck", "standard-52", "--deck", "spanish-40", "--draws", "6", "--values", "2",
+			"--count", "2000")
 		if code != term.ExitOK {
 			continue
 		}
-		for _, want := range []string{"standard-52: 2,000 decks", "spanish-40: 2,000 decks", "draws of 2 values, 1 to 6: 2,000 outcomes", "The worst 12 of", "Not tested, and not counted:", "Rule ", "Not shown"} {
+		for _, want := range []string{"standard-52: 2,000 decks", "spanish-40: 2,000 decks",
+			"draws of 2 values, 1 to 6: 2,000 outcomes", "The worst 12 of", "Not tested, and not counted:", "Rule ",
+			"Not shown"} {
 			if !strings.Contains(out, want) {
 				t.Errorf("%q is not in\n%s", want, out)
 			}
@@ -287,7 +298,8 @@ func TestBatterySecondUnused(t *testing.T) {
 	if err := json.Unmarshal([]byte(out), &r); err != nil || code != term.ExitOK {
 		t.Fatalf("exit code %d, %v\n%s", code, err, stderr)
 	}
-	if s := r.Samples[0]; len(s.Files) != 1 || s.Files[0].Name != first || s.Note != "second sample not used: the first decided" {
+	if s := r.Samples[0]; len(s.Files) != 1 || s.Files[0].Name != first ||
+		s.Note != "second sample not used: the first decided" {
 		t.Errorf("%+v", s)
 	}
 }
@@ -310,7 +322,8 @@ func TestBatteryUsage(t *testing.T) {
 	} {
 		code, out, stderr := labRun(t, strings.Fields(args)...)
 		if code != term.ExitUsage || out != "" || !strings.Contains(stderr, want) {
-			t.Errorf("%s: exit code %d, want %d\n%s%s", args, code, term.ExitUsage, out, fmt.Sprintf("%s, want %s", stderr, want))
+			t.Errorf("%s: exit code %d, want %d\n%s%s", args, code, term.ExitUsage, out,
+				fmt.Sprintf("%s, want %s", stderr, want))
 		}
 	}
 }
@@ -322,8 +335,10 @@ func TestBatteryInterrupted(t *testing.T) {
 	stop()
 	page := filepath.Join(t.TempDir(), "page.html")
 	var out, stderr bytes.Buffer
-	code := run(ctx, []string{"battery", "--count", "1000000000", "--html", page}, term.Streams{Out: &out, Err: &stderr})
-	if code != term.ExitCannot || out.Len() > 0 || !strings.Contains(stderr.String(), "interrupted: nothing was judged") || exists(page) {
+	code := run(ctx, []string{"battery", "--count", "1000000000", "--html", page},
+		term.Streams{Out: &out, Err: &stderr})
+	if code != term.ExitCannot || out.Len() > 0 ||
+		!strings.Contains(stderr.String(), "interrupted: nothing was judged") || exists(page) {
 		t.Errorf("exit code %d\n%s%s", code, &out, &stderr)
 	}
 }

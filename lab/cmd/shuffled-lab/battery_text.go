@@ -18,7 +18,8 @@ func (c *labBatteryCmd) print(s term.Streams, r *labreport.Report) error {
 	sheet := sheetOf(s)
 	var b strings.Builder
 	for _, sample := range r.Samples {
-		b.WriteString(sheet.P.Bold(fmt.Sprintf("%s: %s %s in %.1f s", term.Visible(sample.Title()), term.Counted(sample.First.Outcomes), sample.Unit(), sample.Seconds)) + "\n\n")
+		b.WriteString(sheet.P.Bold(fmt.Sprintf("%s: %s %s in %.1f s", term.Visible(sample.Title()),
+			term.Counted(sample.First.Outcomes), sample.Unit(), sample.Seconds)) + "\n\n")
 		for _, f := range sample.Files {
 			fmt.Fprintf(&b, "  from %s\n  SHA-256 %s\n\n", term.Visible(f.Name), f.SHA256)
 		}
@@ -76,10 +77,12 @@ func resultTable(results []battery.Result) string {
 	for _, r := range results {
 		test, name = max(test, term.Cells(r.Test)), max(name, term.Cells(r.Name))
 	}
-	rows := [][]string{{term.Pad("test", test), term.Pad("of", name), "statistic", "df", "n", "p", "adjusted", "finds, with 99 %"}}
+	rows := [][]string{{term.Pad("test", test), term.Pad("of", name), "statistic", "df", "n", "p", "adjusted",
+		"finds, with 99 %"}}
 	for _, r := range results {
 		rows = append(rows, []string{
-			term.Pad(r.Test, test), term.Pad(r.Name, name), labreport.Figure(r.Statistic), labreport.DF(r.DF), term.Counted(r.N),
+			term.Pad(r.Test, test), term.Pad(r.Name, name), labreport.Figure(r.Statistic), labreport.DF(r.DF),
+			term.Counted(r.N),
 			labreport.P(r.P), labreport.P(r.Adjusted), r.Detects,
 		})
 	}

@@ -59,7 +59,8 @@ func types(t *testing.T, args []string) error {
 	}
 	var help strings.Builder
 	command := append(strings.Fields(parsed.Command()), "--help")
-	if code := run(context.Background(), command, term.Streams{In: strings.NewReader(""), Out: &help, Err: &help}); code != term.ExitOK {
+	if code := run(context.Background(), command,
+		term.Streams{In: strings.NewReader(""), Out: &help, Err: &help}); code != term.ExitOK {
 		return errors.New("it has no help")
 	}
 	if !strings.Contains(help.String(), "Usage: shuffled lab "+parsed.Command()) {

@@ -68,7 +68,8 @@ func (c *labDecksCmd) deck() (shuffle.Deck, error) {
 	}
 	deck, ok := shuffle.Named(c.Deck)
 	if !ok {
-		return deck, term.Usage("--deck is one of %s, not %s", strings.Join(shuffle.Names(), ", "), term.Visible(c.Deck))
+		return deck, term.Usage("--deck is one of %s, not %s", strings.Join(shuffle.Names(), ", "),
+			term.Visible(c.Deck))
 	}
 	return deck, nil
 }

@@ -52,7 +52,8 @@ func (c *labHealthCmd) measure(ctx context.Context, s term.Streams, health func(
 		return err
 	}
 	began, p := time.Now(), term.NewProgress(s.Err, "bytes")
-	r, err := alarms.Measure(ctx, src, health, alarms.Options{Bytes: c.Bytes, AlphaExps: c.AlphaExp, Workers: c.Workers, Progress: p.At})
+	r, err := alarms.Measure(ctx, src, health,
+		alarms.Options{Bytes: c.Bytes, AlphaExps: c.AlphaExp, Workers: c.Workers, Progress: p.At})
 	p.End()
 	switch {
 	case ctx.Err() != nil:
@@ -95,14 +96,18 @@ func (s sheet) falseAlarms(r healthReport) string {
 			fmt.Sprintf("%.1f", c.Expected), term.Counted(c.Alarms), fmt.Sprintf("%.3g", c.P), "",
 		})
 	}
-	says := term.Hanging(s.P.Good("as expected")+"  ", "The tests raise as many alarms as the distribution of uniform bytes says.", s.W)
+	says := term.Hanging(s.P.Good("as expected")+"  ",
+		"The tests raise as many alarms as the distribution of uniform bytes says.", s.W)
 	if !r.Passed {
-		says = term.Hanging(s.P.Bad("NOT AS EXPECTED")+"  ", fmt.Sprintf("A count is farther out than chance explains: p < %.0e.", alarms.FarOut), s.W)
+		says = term.Hanging(s.P.Bad("NOT AS EXPECTED")+"  ",
+			fmt.Sprintf("A count is farther out than chance explains: p < %.0e.", alarms.FarOut), s.W)
 	}
 	h := r.Halt
-	return s.P.Bold(fmt.Sprintf("False alarms of the health tests: %s bytes, %s windows", term.Counted(r.Bytes), term.Counted(r.Windows))) + "\n" + term.Table(rows) + says +
-		term.Hanging("", fmt.Sprintf("What halts the daemon cannot be seen this way. Its cutoffs, for α = 2^-%d, are %d in a row and %d in a window: %.1e and %.1e a byte, so at %s tapes of %d bytes a second one false alarm in %s years. They come from the same formula as those above and run in the same code; every cutoff from 2^-1 to 2^-64 is recomputed with integers by the tests of internal/entropy (TestCutoffsExact).",
-			h.AlphaExp, h.Repetition, h.Proportion, h.RepetitionPerByte, h.ProportionPerByte,
-			term.Counted(uint64(h.TapesPerSecond)), h.TapeBytes, term.Counted(uint64(h.Years)/1000*1000)), s.W) +
+	return s.P.Bold(fmt.Sprintf("False alarms of the health tests: %s bytes, %s windows", term.Counted(r.Bytes),
+		term.Counted(r.Windows))) + "\n" + term.Table(rows) + says +
+		term.Hanging("",
+			fmt.Sprintf("What halts the daemon cannot be seen this way. Its cutoffs, for α = 2^-%d, are %d in a row and %d in a window: %.1e and %.1e a byte, so at %s tapes of %d bytes a second one false alarm in %s years. They come from the same formula as those above and run in the same code; every cutoff from 2^-1 to 2^-64 is recomputed with integers by the tests of internal/entropy (TestCutoffsExact).",
+				h.AlphaExp, h.Repetition, h.Proportion, h.RepetitionPerByte, h.ProportionPerByte,
+				term.Counted(uint64(h.TapesPerSecond)), h.TapeBytes, term.Counted(uint64(h.Years)/1000*1000)), s.W) +
 		fmt.Sprintf("%.1f s\n", r.Seconds)
 }

@@ -90,7 +90,8 @@ func (k *kitMaker) make(ctx context.Context) error {
 	}
 	steps := k.steps()
 	for i, st := range steps {
-		fmt.Fprintf(k.s.Err, "kit: %d of %d: shuffled %s\n", i+1, len(steps), term.Visible(strings.Join(st.args(""), " ")))
+		fmt.Fprintf(k.s.Err, "kit: %d of %d: shuffled %s\n", i+1, len(steps),
+			term.Visible(strings.Join(st.args(""), " ")))
 		if err := k.step(ctx, st); err != nil {
 			return err
 		}
@@ -131,20 +132,23 @@ func (k *kitMaker) source(ctx context.Context) error {
 	if err := errors.Join(err, f.Close()); err != nil {
 		return err
 	}
-	if err := k.manifest.Add(k.Out, kit.File{Name: "sources.tar", About: "the source, as committed", Reproducible: true}); err != nil {
+	if err := k.manifest.Add(k.Out, kit.File{Name: "sources.tar", About: "the source, as committed",
+		Reproducible: true}); err != nil {
 		return err
 	}
 	var list strings.Builder
 	for _, d := range digests {
 		fmt.Fprintf(&list, "%s  %s\n", d.SHA256, d.Name)
 	}
-	return k.document("sources.sha256", "SHA-256 of each file in sources.tar, for sha256sum -c", []byte(list.String()), true)
+	return k.document("sources.sha256", "SHA-256 of each file in sources.tar, for sha256sum -c", []byte(list.String()),
+		true)
 }
 
 // program writes the documents about the program, and the program.
 func (k *kitMaker) program() error {
 	b := build.This()
-	about := kit.Build{Commit: k.manifest.Commit, Go: b.Go, FIPS: "off", Reproducible: build.Commit != "" && build.Commit == k.manifest.Commit}
+	about := kit.Build{Commit: k.manifest.Commit, Go: b.Go, FIPS: "off", Reproducible: build.Commit != "" &&
+		build.Commit == k.manifest.Commit}
 	if about.Commit == "" {
 		about.Commit = "(not known: no source in this kit)"
 	}
@@ -156,9 +160,11 @@ func (k *kitMaker) program() error {
 		text        func() ([]byte, error)
 		same        bool
 	}{
-		{"DESCRIPTION.md", "the generator: algorithm, state, seeding, scaling, every use of randomness", kit.Description, true},
+		{"DESCRIPTION.md", "the generator: algorithm, state, seeding, scaling, every use of randomness",
+			kit.Description, true},
 		{"DIFFERENCES.md", "how collecting differs from dealing", kit.Differences, true},
-		{"BUILD.md", "how to build the same program", func() ([]byte, error) { return kit.BuildInstructions(about) }, about.Reproducible},
+		{"BUILD.md", "how to build the same program", func() ([]byte, error) { return kit.BuildInstructions(about) },
+			about.Reproducible},
 	} {
 		text, err := d.text()
 		if err == nil {

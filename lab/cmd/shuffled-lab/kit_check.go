@@ -46,7 +46,8 @@ func (c *labKitCmd) check(s term.Streams) error {
 			fmt.Fprintln(s.Out, term.Visible(f))
 		}
 		for _, f := range m.Failed() {
-			fmt.Fprintf(s.Out, "%s: the evidence fails: its command ended with exit code %d\n", term.Visible(f.Name), f.ExitCode)
+			fmt.Fprintf(s.Out, "%s: the evidence fails: its command ended with exit code %d\n", term.Visible(f.Name),
+				f.ExitCode)
 		}
 		fmt.Fprintf(s.Out, "%d files, %d faults\n", r.Files, len(r.Faults))
 		if c.Against != "" {

@@ -31,9 +31,12 @@ func TestKitCheckFailedEvidence(t *testing.T) {
 		}
 		for _, args := range [][]string{nil, {"--json"}} {
 			var out, stderr bytes.Buffer
-			code := run(t.Context(), append([]string{"kit", "--check", dir}, args...), term.Streams{Out: &out, Err: &stderr})
-			if code != want || strings.Contains(out.String(), "battery.json") != (exit != 0) || strings.Contains(out.String(), "raw.bin") {
-				t.Errorf("evidence with exit code %d, %q: exit code %d, want %d\n%s%s", exit, args, code, want, &out, &stderr)
+			code := run(t.Context(), append([]string{"kit", "--check", dir}, args...),
+				term.Streams{Out: &out, Err: &stderr})
+			if code != want || strings.Contains(out.String(), "battery.json") != (exit != 0) ||
+				strings.Contains(out.String(), "raw.bin") {
+				t.Errorf("evidence with exit code %d, %q: exit code %d, want %d\n%s%s", exit, args, code, want, &out,
+					&stderr)
 			}
 		}
 	}

@@ -50,16 +50,19 @@ func (k *kitMaker) steps() []kitStep {
 		printed("selftest.json", "known-answer tests of every primitive and format", "selftest", "--json"),
 	}
 	if k.with("proof") {
-		proof := printed("proof.json", "the proof of uniformity, every case counted; without the time that it took", "lab", "prove", "--json")
+		proof := printed("proof.json", "the proof of uniformity, every case counted; without the time that it took",
+			"lab", "prove", "--json")
 		proof.reproducible, proof.without = true, "seconds"
 		steps = append(steps, proof)
 	}
 	if k.with("raw") {
-		steps = append(steps, sampled("raw.bin", "raw output, before any scaling", "lab", "raw", "--bytes", text(k.RawBytes)))
+		steps = append(steps, sampled("raw.bin", "raw output, before any scaling", "lab", "raw", "--bytes",
+			text(k.RawBytes)))
 	}
 	if k.with("decks") {
 		for _, d := range kitDecks {
-			steps = append(steps, sampled(fmt.Sprintf("decks-%d.%s", d.packs, k.Format), fmt.Sprintf("final outcomes: shuffles of %d × 52 cards", d.packs),
+			steps = append(steps, sampled(fmt.Sprintf("decks-%d.%s", d.packs, k.Format),
+				fmt.Sprintf("final outcomes: shuffles of %d × 52 cards", d.packs),
 				"lab", "decks", "--deck", d.name, "--count", text(k.Decks), "--format", k.Format))
 		}
 	}
@@ -67,7 +70,8 @@ func (k *kitMaker) steps() []kitStep {
 		steps = append(steps, k.battery())
 	}
 	if k.with("controls") {
-		steps = append(steps, printed("controls.json", "faulty shufflers, each of which the battery must find", "lab", "selftest", "--json"))
+		steps = append(steps, printed("controls.json", "faulty shufflers, each of which the battery must find", "lab",
+			"selftest", "--json"))
 	}
 	return steps
 }
@@ -168,7 +172,8 @@ func (k *kitMaker) step(ctx context.Context, st kitStep) error {
 		}
 	}
 	for name, about := range st.about {
-		f := kit.File{Name: name, About: about, Reproducible: st.reproducible, Command: append([]string{"shuffled"}, st.args("")...), ExitCode: code}
+		f := kit.File{Name: name, About: about, Reproducible: st.reproducible,
+			Command: append([]string{"shuffled"}, st.args("")...), ExitCode: code}
 		if err := k.manifest.Add(k.Out, f); err != nil {
 			return err
 		}

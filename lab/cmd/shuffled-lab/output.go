@@ -36,8 +36,9 @@ type writing struct {
 	unit       string // of total
 	total      uint64
 	parameters map[string]any
-	write      func(ctx context.Context, src *entropy.Source, workers int, w io.Writer, progress func(uint64)) (*lab.Written, error)
-	manifest   func(*lab.Written) *lab.Manifest
+	write      func(ctx context.Context, src *entropy.Source, workers int, w io.Writer,
+		progress func(uint64)) (*lab.Written, error)
+	manifest func(*lab.Written) *lab.Manifest
 }
 
 // run writes the sample, and the manifest when all of it is written.
@@ -199,7 +200,8 @@ func (o *labOutput) conclude(s term.Streams, m *lab.Manifest) error {
 	}
 	text := term.Counted(m.Bytes) + " bytes"
 	if m.Outcomes > 0 {
-		text = fmt.Sprintf("%s outcomes of %s values, %s", term.Counted(m.Outcomes), term.Counted(uint64(m.Positions)), text)
+		text = fmt.Sprintf("%s outcomes of %s values, %s", term.Counted(m.Outcomes), term.Counted(uint64(m.Positions)),
+			text)
 	}
 	text += fmt.Sprintf(", %.1f s\nSHA-256   %s\n", m.Seconds, m.SHA256)
 	if o.Manifest != "" {

@@ -83,10 +83,12 @@ func TestLabManifest(t *testing.T) {
 			t.Fatal(err)
 		}
 		sum := sha256.Sum256(data)
-		if m.SHA256 != hex.EncodeToString(sum[:]) || m.Bytes != uint64(len(data)) || p.SHA256 != m.SHA256 || m.Build.Go == "" || m.Started == "" {
+		if m.SHA256 != hex.EncodeToString(sum[:]) || m.Bytes != uint64(len(data)) || p.SHA256 != m.SHA256 ||
+			m.Build.Go == "" || m.Started == "" {
 			t.Errorf("%v: %d bytes, manifest %s", args, len(data), stored)
 		}
-		if m.Command != "lab "+args[0] || m.Format.RecordBytes*int(m.Outcomes) != len(data) && m.Format.RecordBytes != 0 {
+		if m.Command != "lab "+args[0] || m.Format.RecordBytes*int(m.Outcomes) != len(data) &&
+			m.Format.RecordBytes != 0 {
 			t.Errorf("%v: manifest %s", args, stored)
 		}
 	}
@@ -98,7 +100,8 @@ func TestLabInterrupted(t *testing.T) {
 	t.Parallel()
 	t.Run("file", func(t *testing.T) {
 		t.Parallel()
-		cmd := labCommand(t, "decks", "--deck", "standard-52", "--count", "1000000000000", "--format", "bin", "--out", "sample")
+		cmd := labCommand(t, "decks", "--deck", "standard-52", "--count", "1000000000000", "--format", "bin", "--out",
+			"sample")
 		var stderr bytes.Buffer
 		cmd.Stderr = &stderr
 		if err := cmd.Start(); err != nil {
@@ -152,9 +155,10 @@ func TestLabClosedPipe(t *testing.T) {
 		code   int
 		stderr string
 	}{
-		"raw":           {[]string{"raw", "--bytes", "1000000000000"}, term.ExitOK, ""},
-		"decks":         {[]string{"decks", "--deck", "standard-52", "--count", "1000000000"}, term.ExitOK, ""},
-		"with manifest": {[]string{"draws", "--k", "6", "--count", "1000000000000", "--manifest", "manifest"}, term.ExitCannot, "closed the pipe"},
+		"raw":   {[]string{"raw", "--bytes", "1000000000000"}, term.ExitOK, ""},
+		"decks": {[]string{"decks", "--deck", "standard-52", "--count", "1000000000"}, term.ExitOK, ""},
+		"with manifest": {[]string{"draws", "--k", "6", "--count", "1000000000000", "--manifest", "manifest"},
+			term.ExitCannot, "closed the pipe"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -173,7 +177,8 @@ func TestLabClosedPipe(t *testing.T) {
 			}
 			out.Close()
 			err = cmd.Wait()
-			if code := exitCode(err); code != c.code || !strings.Contains(stderr.String(), c.stderr) || c.stderr == "" && stderr.Len() > 0 {
+			if code := exitCode(err); code != c.code || !strings.Contains(stderr.String(), c.stderr) ||
+				c.stderr == "" && stderr.Len() > 0 {
 				t.Errorf("exit %d, %v, %s", code, err, &stderr)
 			}
 			if names := left(t, cmd.Dir); len(names) != 0 {
@@ -197,7 +202,8 @@ func TestLabFullDisk(t *testing.T) {
 	cmd := labCommand(t, "raw", "--bytes", "100000", "--manifest", "manifest")
 	var stderr bytes.Buffer
 	cmd.Stdout, cmd.Stderr = full, &stderr
-	if code := exitCode(cmd.Run()); code != term.ExitCannot || !strings.Contains(stderr.String(), syscall.ENOSPC.Error()) {
+	if code := exitCode(cmd.Run()); code != term.ExitCannot ||
+		!strings.Contains(stderr.String(), syscall.ENOSPC.Error()) {
 		t.Errorf("exit %d, %s", code, &stderr)
 	}
 	if names := left(t, cmd.Dir); len(names) != 0 {

@@ -103,8 +103,10 @@ func (c *labProveCmd) check() error {
 }
 
 // one makes the named proof, puts it in r and returns it as text.
-func (c *labProveCmd) one(ctx context.Context, s term.Streams, run exact.Run, name string, r *proofs) (v exact.Verdict, text string, err error) {
-	unit := map[string]string{"lanes": "lanes", "orders": "vectors of draws", "exhaustion": "lists", "budget": "decks"}[name]
+func (c *labProveCmd) one(ctx context.Context, s term.Streams, run exact.Run, name string, r *proofs) (v exact.Verdict,
+	text string, err error) {
+	unit := map[string]string{"lanes": "lanes", "orders": "vectors of draws", "exhaustion": "lists",
+		"budget": "decks"}[name]
 	p := term.NewProgress(s.Err, unit)
 	defer p.End()
 	o, sh := exact.Options{Workers: c.Workers, Progress: p.At}, sheetOf(s)

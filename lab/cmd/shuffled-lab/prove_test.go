@@ -31,7 +31,8 @@ func TestProveFails(t *testing.T) {
 		var out bytes.Buffer
 		s := term.Streams{Out: &out, Err: new(bytes.Buffer)}
 		c := &labProveCmd{Only: []string{"lanes", "orders", "budget"}, JSON: asJSON}
-		if err := c.prove(context.Background(), s, broken); !errors.Is(err, term.ErrFails) || term.Report(s.Err, err) != term.ExitFails {
+		if err := c.prove(context.Background(), s, broken); !errors.Is(err, term.ErrFails) ||
+			term.Report(s.Err, err) != term.ExitFails {
 			t.Fatalf("%v", err)
 		}
 		if !asJSON {
@@ -47,7 +48,8 @@ func TestProveFails(t *testing.T) {
 			continue
 		}
 		var r proofs
-		if err := json.Unmarshal(out.Bytes(), &r); err != nil || r.Proved || r.Orders.Proved || r.Orders.Fault == "" || !r.Budget.Proved || r.Lanes.Proved || r.Exhaustion != nil {
+		if err := json.Unmarshal(out.Bytes(), &r); err != nil || r.Proved || r.Orders.Proved || r.Orders.Fault == "" ||
+			!r.Budget.Proved || r.Lanes.Proved || r.Exhaustion != nil {
 			t.Errorf("%v: %s", err, &out)
 		}
 	}

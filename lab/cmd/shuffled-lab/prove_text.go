@@ -23,13 +23,16 @@ func (s sheet) lanesProof(r *exact.LanesReport) string {
 	rows := [][]string{{"lane", "draws 1..k", "lanes tried", "rejected", "rejects most"}}
 	for _, w := range r.Enumerated {
 		rows = append(rows, []string{
-			map[int]string{1: "1 byte", 2: "2 bytes"}[w.Bytes], fmt.Sprintf("every k of %s..%s", whole(w.From), whole(w.To)), whole(w.Lanes), whole(w.Rejected),
+			map[int]string{1: "1 byte", 2: "2 bytes"}[w.Bytes],
+			fmt.Sprintf("every k of %s..%s", whole(w.From), whole(w.To)), whole(w.Lanes), whole(w.Rejected),
 			fmt.Sprintf("k = %s: %s of %s", whole(w.WorstK), whole(w.WorstRejected), whole(w.Lanes/w.Draws)),
 		})
 	}
 	rows = append(rows,
-		[]string{"4 bytes", fmt.Sprintf("%s k of %s..%s", whole(r.Wide.Draws), whole(r.Wide.From), whole(r.Wide.To)), whole(r.Wide.Lanes), "", "at the edges"},
-		[]string{"cards", fmt.Sprintf("first of %s decks", whole(r.Cards.Enumerated+r.Cards.Edges)), whole(r.Cards.Lanes), "", "all lanes to 64 cards, above at the edges"})
+		[]string{"4 bytes", fmt.Sprintf("%s k of %s..%s", whole(r.Wide.Draws), whole(r.Wide.From), whole(r.Wide.To)),
+			whole(r.Wide.Lanes), "", "at the edges"},
+		[]string{"cards", fmt.Sprintf("first of %s decks", whole(r.Cards.Enumerated+r.Cards.Edges)),
+			whole(r.Cards.Lanes), "", "all lanes to 64 cards, above at the edges"})
 	return s.proof("Lanes: each value comes from equally many", rows, r.Verdict,
 		"Each value 1..k comes from exactly ⌊2^(8w)/k⌋ lanes of w bytes, k ≤ 16,384; all other lanes are rejected. Wider draws accept exactly the lanes below the largest multiple of k and take the remainder: so do theirs. They were tried at both sides of that limit, for the smallest and the largest k of every quotient ⌊2^32/k⌋ and about every power of two.")
 }
@@ -46,7 +49,8 @@ func (s sheet) ordersProof(r *exact.OrdersReport) string {
 func (s sheet) exhaustionProof(r *exact.ExhaustionReport) string {
 	rows := [][]string{{"list", "draws", "S bytes", "L bytes", "runs out", ""}}
 	for _, l := range r.Lists {
-		rows = append(rows, []string{l.Name, whole(l.Draws), whole(l.Need), whole(l.Tape), fmt.Sprintf("2^%.1f", l.Log2), ""})
+		rows = append(rows, []string{l.Name, whole(l.Draws), whole(l.Need), whole(l.Tape),
+			fmt.Sprintf("2^%.1f", l.Log2), ""})
 	}
 	return s.proof("Exhaustion: how rarely a tape runs out", rows, r.Verdict, fmt.Sprintf(
 		"Counted with integers for the lists above: the named decks, and of each lane width the equal draws that run out most often. No list at all, of whatever draws, runs out with a probability above 2^%.2f (Chernoff's bound, docs/SPEC.md section 2.4), which is below 2^%d. Tapes were tried to run out where the count says.",
@@ -61,7 +65,8 @@ func (s sheet) budgetProof(r *exact.BudgetReport) string {
 	}
 	reach[0] = append(reach[0], "")
 	for _, d := range r.Decks {
-		rows = append(rows, []string{d.Name, whole(d.Cards), fmt.Sprintf("%.2f", d.OrdersLog2), fmt.Sprintf("%.2f", d.FacesLog2), whole(d.NeedBits), whole(d.TapeBits), ""})
+		rows = append(rows, []string{d.Name, whole(d.Cards), fmt.Sprintf("%.2f", d.OrdersLog2),
+			fmt.Sprintf("%.2f", d.FacesLog2), whole(d.NeedBits), whole(d.TapeBits), ""})
 		row := []string{d.Name}
 		for _, share := range d.Reach {
 			row = append(row, share.SharePercent)

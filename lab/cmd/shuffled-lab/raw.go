@@ -30,7 +30,8 @@ func (c *labRawCmd) Run(ctx context.Context, s term.Streams) error {
 	return c.run(ctx, s, writing{
 		binary: true, unit: "bytes", total: c.Bytes,
 		parameters: map[string]any{"bytes": c.Bytes},
-		write: func(ctx context.Context, src *entropy.Source, workers int, w io.Writer, progress func(uint64)) (*lab.Written, error) {
+		write: func(ctx context.Context, src *entropy.Source, workers int, w io.Writer,
+			progress func(uint64)) (*lab.Written, error) {
 			return lab.Raw(ctx, src, workers, c.Bytes, w, progress)
 		},
 		manifest: lab.RawManifest,

@@ -59,7 +59,8 @@ func (c *labSelftestCmd) Run(ctx context.Context, s term.Streams) error {
 	}
 	chosen, err := controls.Named(c.Only...)
 	if err != nil {
-		return term.WithHint(term.Usage("--only: %s", term.Visible(err.Error())), "there are %s", strings.Join(controls.Names(), ", "))
+		return term.WithHint(term.Usage("--only: %s", term.Visible(err.Error())), "there are %s",
+			strings.Join(controls.Names(), ", "))
 	}
 	src, err := entropy.New(entropy.Config{})
 	if err != nil {
@@ -91,7 +92,8 @@ func (c *labSelftestCmd) conclude(s term.Streams, r *controlReport) error {
 }
 
 // run puts the controls to the battery, and shows each finding when it is there.
-func (c *labSelftestCmd) run(ctx context.Context, s term.Streams, src *entropy.Source, chosen []controls.Control) ([]controls.Finding, error) {
+func (c *labSelftestCmd) run(ctx context.Context, s term.Streams, src *entropy.Source,
+	chosen []controls.Control) ([]controls.Finding, error) {
 	total, before := uint64(0), uint64(0)
 	for _, control := range chosen {
 		total += control.Sample
@@ -176,7 +178,8 @@ func (t *controlTable) row(f controls.Finding) {
 		by = fmt.Sprintf("none of %s p, adjusted %.2g", term.Counted(uint64(f.Tests)), f.Smallest.Adjusted)
 		p = smallP(f.Smallest.P)
 	}
-	verdict := map[battery.Decision]string{battery.Accept: "accepted", battery.Reject: "rejected", battery.Repeat: "borderline"}[f.Verdict]
+	verdict := map[battery.Decision]string{battery.Accept: "accepted", battery.Reject: "rejected",
+		battery.Repeat: "borderline"}[f.Verdict]
 	if f.Passed {
 		verdict = t.p.Good(verdict)
 	} else {
@@ -202,7 +205,9 @@ func controlSummary(s sheet, r *controlReport) string {
 		}
 	}
 	if wrong == 0 {
-		return fmt.Sprintf("\n%s in %.1f s\n", s.P.Good(fmt.Sprintf("All %d came out as they must", len(r.Controls))), r.Seconds)
+		return fmt.Sprintf("\n%s in %.1f s\n", s.P.Good(fmt.Sprintf("All %d came out as they must", len(r.Controls))),
+			r.Seconds)
 	}
-	return fmt.Sprintf("\n%s in %.1f s\n", s.P.Bad(fmt.Sprintf("%d of %d did not come out as they must", wrong, len(r.Controls))), r.Seconds)
+	return fmt.Sprintf("\n%s in %.1f s\n",
+		s.P.Bad(fmt.Sprintf("%d of %d did not come out as they must", wrong, len(r.Controls))), r.Seconds)
 }

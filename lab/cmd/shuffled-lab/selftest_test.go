@@ -41,16 +41,20 @@ func TestControlsStayInTheLab(t *testing.T) {
 func TestSelftestFails(t *testing.T) {
 	var out bytes.Buffer
 	s := term.Streams{Out: &out, Err: &out}
-	good := controls.Finding{Name: "found", Fault: "f", Finder: "runs", Sample: 1000, Verdict: battery.Reject, Passed: true,
-		Found: &controls.Member{Test: "runs", Name: "up", P: 0}}
-	missed := controls.Finding{Name: "missed", Fault: "f", Finder: "runs", Sample: 1000, Verdict: battery.Accept, Why: "the battery does not see the fault"}
+	good := controls.Finding{Name: "found", Fault: "f", Finder: "runs", Sample: 1000, Verdict: battery.Reject,
+		Passed: true,
+		Found:  &controls.Member{Test: "runs", Name: "up", P: 0}}
+	missed := controls.Finding{Name: "missed", Fault: "f", Finder: "runs", Sample: 1000, Verdict: battery.Accept,
+		Why: "the battery does not see the fault"}
 	for _, c := range []struct {
 		found []controls.Finding
 		code  int
 		want  []string
 	}{
-		{[]controls.Finding{good}, term.ExitOK, []string{"found", "runs: up", "< 1e-300", "rejected", "All 1 came out"}},
-		{[]controls.Finding{good, missed}, term.ExitFails, []string{"accepted: the battery does not see the fault", "1 of 2 did not"}},
+		{[]controls.Finding{good}, term.ExitOK,
+			[]string{"found", "runs: up", "< 1e-300", "rejected", "All 1 came out"}},
+		{[]controls.Finding{good, missed}, term.ExitFails,
+			[]string{"accepted: the battery does not see the fault", "1 of 2 did not"}},
 	} {
 		out.Reset()
 		table := newControlTable(s, nil)
@@ -66,7 +70,8 @@ func TestSelftestFails(t *testing.T) {
 				t.Errorf("%q is not in\n%s", want, &out)
 			}
 		}
-		if err := (&labSelftestCmd{JSON: true}).conclude(s, &controlReport{Controls: c.found}); errors.Is(err, term.ErrFails) != (c.code == term.ExitFails) {
+		if err := (&labSelftestCmd{JSON: true}).conclude(s, &controlReport{Controls: c.found}); errors.Is(err,
+			term.ErrFails) != (c.code == term.ExitFails) {
 			t.Errorf("--json: %v", err)
 		}
 	}
@@ -97,7 +102,8 @@ Mean card at each position of nine: 4 everywhere if it were right
 }
 
 func TestSpan(t *testing.T) {
-	for years, want := range map[float64]string{1.24: "1.2 years", 42: "42 years", 204175: "200,000 years", 1.774e6: "1,800,000 years", 0.000413: "3.6 hours"} {
+	for years, want := range map[float64]string{1.24: "1.2 years", 42: "42 years", 204175: "200,000 years",
+		1.774e6: "1,800,000 years", 0.000413: "3.6 hours"} {
 		if got := span(years); got != want {
 			t.Errorf("%v years: %s, want %s", years, got, want)
 		}

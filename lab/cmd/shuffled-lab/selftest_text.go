@@ -31,7 +31,8 @@ func (e *swapAnywhere) text(s sheet) string {
 		ways += fmt.Sprintf("  %3d", e.Ways[i])
 	}
 	fmt.Fprintf(&b, "\n%s\n%s\n%s\n", s.P.Bold(fmt.Sprintf("Swapping with any position: the %d ways to shuffle three cards", e.All)), orders, ways)
-	fmt.Fprintf(&b, "\n%s\n", s.P.Bold(fmt.Sprintf("Mean card at each position of nine: %d everywhere if it were right", (curveCards-1)/2)))
+	fmt.Fprintf(&b, "\n%s\n", s.P.Bold(fmt.Sprintf("Mean card at each position of nine: %d everywhere if it were right",
+		(curveCards-1)/2)))
 	b.WriteString(e.curve())
 	return b.String()
 }

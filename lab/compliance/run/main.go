@@ -68,7 +68,8 @@ func (r *runner) all(ctx context.Context) error {
 		}
 	}
 	for i, pkg := range packages {
-		fmt.Fprintf(os.Stderr, "compliance: %4.0f s  tests of %s (%d of %d packages)\n", time.Since(start).Seconds(), pkg, i+1, len(packages))
+		fmt.Fprintf(os.Stderr, "compliance: %4.0f s  tests of %s (%d of %d packages)\n", time.Since(start).Seconds(),
+			pkg, i+1, len(packages))
 		if err := r.goTest(ctx, pkg, byPackage[pkg]); err != nil {
 			return err
 		}

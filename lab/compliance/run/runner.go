@@ -97,7 +97,8 @@ func (r *runner) goTest(ctx context.Context, pkg string, names []string) error {
 
 func (r *runner) goTestRun(ctx context.Context, pkg string, names []string) error {
 	dir, inModule := compliance.Evidence{Package: pkg}.Module()
-	cmd := exec.CommandContext(ctx, "go", "test", "-count=1", "-timeout=10m", "-json", "-run", compliance.Pattern(names), inModule)
+	cmd := exec.CommandContext(ctx, "go", "test", "-count=1", "-timeout=10m", "-json", "-run",
+		compliance.Pattern(names), inModule)
 	cmd.Dir, cmd.Stderr = filepath.Join(r.root, dir), os.Stderr
 	out, err := cmd.Output()
 	var exit *exec.ExitError

@@ -28,7 +28,8 @@ import (
 func (d *daemon) bench(args ...string) (code int, stdout, stderr string) {
 	d.t.Helper()
 	args = append([]string{"bench", "--url", d.url, "--key", filepath.Join(d.data, "main.vkey"),
-		"--token-file", filepath.Join(d.data, "dealer.token"), "--duration", "1s", "--warm-up", "0s", "--connections", "4"}, args...)
+		"--token-file", filepath.Join(d.data, "dealer.token"), "--duration", "1s", "--warm-up", "0s", "--connections",
+		"4"}, args...)
 	var out, errs bytes.Buffer
 	cmd := exec.Command(termtest.Path(d.t, "shuffled"), args...)
 	cmd.Stdout, cmd.Stderr = &out, &errs
@@ -57,10 +58,11 @@ func TestBench(t *testing.T) {
 		args  []string
 		kinds string
 	}{
-		"commits":       {[]string{}, "commit"},
-		"batches":       {[]string{"--batch", "16"}, "commit"},
-		"hands":         {[]string{"--mix", "hand=1"}, "close commit deal hand"},
-		"everything":    {[]string{"--mix", "commit=2,deal=5,close=2,verify=1,hand=1"}, "close commit deal hand verify"},
+		"commits": {[]string{}, "commit"},
+		"batches": {[]string{"--batch", "16"}, "commit"},
+		"hands":   {[]string{"--mix", "hand=1"}, "close commit deal hand"},
+		"everything": {[]string{"--mix", "commit=2,deal=5,close=2,verify=1,hand=1"},
+			"close commit deal hand verify"},
 		"batches dealt": {[]string{"--batch", "3", "--mix", "commit=1,deal=4,close=2"}, "close commit deal"},
 		"at a rate":     {[]string{"--rate", "50"}, "commit"},
 	} {
@@ -71,10 +73,12 @@ func TestBench(t *testing.T) {
 			r := d.report(c.args...)
 			v := r.Verified
 			delete(r.Refused, "overloaded") // few verifications at a time are let in
-			if len(r.Refused) != 0 || r.Errors != 0 || r.GivenUp != 0 || v.Failed != 0 || v.Answers == 0 || uint64(v.Answers) != v.Of || v.Checkpoints == 0 {
+			if len(r.Refused) != 0 || r.Errors != 0 || r.GivenUp != 0 || v.Failed != 0 || v.Answers == 0 ||
+				uint64(v.Answers) != v.Of || v.Checkpoints == 0 {
 				t.Errorf("%+v", r)
 			}
-			if (v.Cards > 0) != strings.Contains(c.kinds, "deal") || (v.Tapes > 0) != strings.Contains(c.kinds, "close") {
+			if (v.Cards > 0) != strings.Contains(c.kinds, "deal") ||
+				(v.Tapes > 0) != strings.Contains(c.kinds, "close") {
 				t.Errorf("%d cards and %d tapes verified of %s", v.Cards, v.Tapes, c.kinds)
 			}
 			var kinds []string
@@ -100,7 +104,8 @@ func TestBench(t *testing.T) {
 		t.Errorf("%+v", v)
 	}
 	code, out, errs := d.bench("--mix", "hand=1,verify=1", "--duration", "3s")
-	if code != term.ExitOK || !regexp.MustCompile(`(?m)^  verified +all [0-9,]+ answers: [0-9,]+ entries under [0-9,]+ checkpoints, signed and included; [0-9,]+ cards open their deck roots; [0-9,]+ tapes lead to theirs$`).MatchString(out) ||
+	if code != term.ExitOK ||
+		!regexp.MustCompile(`(?m)^  verified +all [0-9,]+ answers: [0-9,]+ entries under [0-9,]+ checkpoints, signed and included; [0-9,]+ cards open their deck roots; [0-9,]+ tapes lead to theirs$`).MatchString(out) ||
 		!regexp.MustCompile(`(?m)^ +[0-9]+ s  +[0-9,]+/s  p50 +[0-9.]+ ms  p99 +[0-9.]+ ms`).MatchString(errs) {
 		t.Errorf("exit %d\n%s%s", code, out, errs)
 	}
@@ -141,19 +146,37 @@ func TestBenchLies(t *testing.T) {
 		of    string // what is asked of a shuffle; empty: commits
 	}{
 		"a byte of the entry": {func(b []byte, _ [][]byte) []byte { return flip(b, `extra `, 12) }, "proof", ""},
-		"a byte of the signature": {func(b []byte, _ [][]byte) []byte { return flip(b, `\n— sandbox.localhost/main `, 20) },
+		"a byte of the signature": {func(b []byte,
+			_ [][]byte) []byte {
+			return flip(b, `\n— sandbox.localhost/main `, 20)
+		},
 			"not signed by the ledger's key", ""},
-		"a hash of the proof":  {func(b []byte, _ [][]byte) []byte { return flip(b, `index `, 14) }, "proof", ""},
-		"the deck root":        {func(b []byte, _ [][]byte) []byte { return flip(b, `"deck_root":"`, 4) }, "another commitment or deck root", ""},
-		"the id":               {func(b []byte, _ [][]byte) []byte { return bytes.Replace(b, []byte(`"id":`), []byte(`"id":1`), 1) }, "receipt of entry", ""},
-		"no receipt":           {func(b []byte, _ [][]byte) []byte { return []byte(`{"id":7}`) }, "malformed receipt", ""},
-		"no JSON":              {func(b []byte, _ [][]byte) []byte { return b[:len(b)/2] }, "not what the contract says", ""},
-		"another one's answer": {func(_ []byte, before [][]byte) []byte { return before[0] }, "two requests|not asked for", ""},
+		"a hash of the proof": {func(b []byte, _ [][]byte) []byte { return flip(b, `index `, 14) }, "proof", ""},
+		"the deck root": {func(b []byte, _ [][]byte) []byte { return flip(b, `"deck_root":"`, 4) },
+			"another commitment or deck root", ""},
+		"the id": {func(b []byte,
+			_ [][]byte) []byte {
+			return bytes.Replace(b, []byte(`"id":`), []byte(`"id":1`), 1)
+		}, "receipt of entry", ""},
+		"no receipt": {func(b []byte, _ [][]byte) []byte { return []byte(`{"id":7}`) }, "malformed receipt",
+			""},
+		"no JSON": {func(b []byte, _ [][]byte) []byte { return b[:len(b)/2] },
+			"not what the contract says", ""},
+		"another one's answer": {func(_ []byte, before [][]byte) []byte { return before[0] },
+			"two requests|not asked for", ""},
 
-		"the value of a card": {func(b []byte, _ [][]byte) []byte { return bytes.Replace(b, []byte(`"value":`), []byte(`"value":1`), 1) }, "of the deck|does not lead to the deck root", "/deal"},
-		"the salt of a card":  {func(b []byte, _ [][]byte) []byte { return flip(b, `"salt":"`, 4) }, "does not lead to the deck root", "/deal"},
-		"an older deal":       {func(_ []byte, before [][]byte) []byte { return before[0] }, "two requests|not asked for", "/deal"},
-		"a card withheld":     {func(b []byte, _ [][]byte) []byte { return bytes.Replace(b, []byte(`"cards":`), []byte(`"kept":`), 1) }, "2 cards were asked for, and 0", "/deal"},
+		"the value of a card": {func(b []byte,
+			_ [][]byte) []byte {
+			return bytes.Replace(b, []byte(`"value":`), []byte(`"value":1`), 1)
+		}, "of the deck|does not lead to the deck root", "/deal"},
+		"the salt of a card": {func(b []byte, _ [][]byte) []byte { return flip(b, `"salt":"`, 4) },
+			"does not lead to the deck root", "/deal"},
+		"an older deal": {func(_ []byte, before [][]byte) []byte { return before[0] },
+			"two requests|not asked for", "/deal"},
+		"a card withheld": {func(b []byte,
+			_ [][]byte) []byte {
+			return bytes.Replace(b, []byte(`"cards":`), []byte(`"kept":`), 1)
+		}, "2 cards were asked for, and 0", "/deal"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -172,7 +195,8 @@ func TestBenchLies(t *testing.T) {
 			}
 			v := r.Verified
 			// Of an answer that is given twice, the first one fails, too.
-			if v.Failed == 0 || v.Failed > v.Answers/20+2 || len(v.Faults) == 0 || !regexp.MustCompile(c.says).MatchString(v.Faults[0].What) {
+			if v.Failed == 0 || v.Failed > v.Answers/20+2 || len(v.Faults) == 0 ||
+				!regexp.MustCompile(c.says).MatchString(v.Faults[0].What) {
 				t.Errorf("%d of %d failed: %+v\n%s", v.Failed, v.Answers, v.Faults, errs)
 			}
 			if !strings.Contains(errs, "shuffled: error: acknowledged, and not so: ") {
@@ -237,8 +261,9 @@ func TestBenchTurnedAway(t *testing.T) {
 		code   int
 		says   string
 	}{
-		"none":             {0, nil, term.ExitCannot, `^nothing was acknowledged: overloaded$`},
-		"three in ten":     {3, nil, term.ExitCannot, `^[0-9]+ requests were refused and 0 failed, and [0-9]+ were acknowledged: overloaded$`},
+		"none": {0, nil, term.ExitCannot, `^nothing was acknowledged: overloaded$`},
+		"three in ten": {3, nil, term.ExitCannot,
+			`^[0-9]+ requests were refused and 0 failed, and [0-9]+ were acknowledged: overloaded$`},
 		"seven in ten":     {7, nil, term.ExitOK, `^$`},
 		"three, at a rate": {3, []string{"--rate", "50"}, term.ExitOK, `^$`},
 		"none, at a rate":  {0, []string{"--rate", "50"}, term.ExitCannot, `^nothing was acknowledged: overloaded$`},
@@ -259,13 +284,16 @@ func TestBenchTurnedAway(t *testing.T) {
 			turned.t, turned.url = t, s.URL
 			code, out, errs := turned.bench(append(c.args, "--json")...)
 			var r load.Report
-			if err := json.Unmarshal([]byte(out), &r); err != nil || code != c.code || !regexp.MustCompile(c.says).MatchString(r.Unusable) {
+			if err := json.Unmarshal([]byte(out), &r); err != nil || code != c.code ||
+				!regexp.MustCompile(c.says).MatchString(r.Unusable) {
 				t.Fatalf("exit %d, %v: %s%s", code, err, out, errs)
 			}
-			if told := strings.Contains(errs, "shuffled: error: the figures measure nothing: "+r.Unusable); told != (code == term.ExitCannot) {
+			if told := strings.Contains(errs,
+				"shuffled: error: the figures measure nothing: "+r.Unusable); told != (code == term.ExitCannot) {
 				t.Errorf("exit %d, and it says %s", code, errs)
 			}
-			if code, out, _ := turned.bench(c.args...); code != c.code || strings.Contains(out, "\n  unusable      ") != (code == term.ExitCannot) {
+			if code, out, _ := turned.bench(c.args...); code != c.code ||
+				strings.Contains(out, "\n  unusable      ") != (code == term.ExitCannot) {
 				t.Errorf("exit %d: %s", code, out)
 			}
 		})
@@ -299,7 +327,8 @@ func TestBenchProduction(t *testing.T) {
 	defer s.Close()
 	said := *d
 	said.url = s.URL
-	if code, _, errs := said.bench(); code != term.ExitUsage || !strings.Contains(errs, "--production: ledger main is of production") || commits.Load() != 0 {
+	if code, _, errs := said.bench(); code != term.ExitUsage ||
+		!strings.Contains(errs, "--production: ledger main is of production") || commits.Load() != 0 {
 		t.Errorf("exit %d after %d commits: %s", code, commits.Load(), errs)
 	}
 	if code, _, errs := said.bench("--production"); code != term.ExitOK || commits.Load() == 0 {

@@ -14,7 +14,8 @@ import (
 
 // second is a line of progress.
 func second(p load.Progress) string {
-	line := fmt.Sprintf("%4d s  %9s/s  p50 %8.2f ms  p99 %8.2f ms", int(p.At.Round(time.Second).Seconds()), term.Counted(uint64(p.Rate)), inMS(p.P50), inMS(p.P99))
+	line := fmt.Sprintf("%4d s  %9s/s  p50 %8.2f ms  p99 %8.2f ms", int(p.At.Round(time.Second).Seconds()),
+		term.Counted(uint64(p.Rate)), inMS(p.P50), inMS(p.P99))
 	if p.Refused > 0 {
 		line += fmt.Sprintf("  refused %s", term.Counted(p.Refused))
 	}
@@ -57,7 +58,8 @@ func printReport(s term.Streams, r *load.Report) {
 	if r.Rate > 0 {
 		pace = fmt.Sprintf("%g due per second", r.Rate)
 	}
-	fmt.Fprintf(s.Out, "%s\n\n", p.Bold(fmt.Sprintf("%s in %.1f s on %d connections, %s", r.Mix, r.Seconds, r.Connections, pace)))
+	fmt.Fprintf(s.Out, "%s\n\n", p.Bold(fmt.Sprintf("%s in %.1f s on %d connections, %s", r.Mix, r.Seconds,
+		r.Connections, pace)))
 	done := fmt.Sprintf("%s requests/s", term.Counted(uint64(r.PerSecond)))
 	if r.Shuffles > 0 {
 		done += fmt.Sprintf(", %s shuffles/s", term.Counted(uint64(r.Shuffles)))
@@ -74,11 +76,13 @@ func printReport(s term.Streams, r *load.Report) {
 	fmt.Fprintln(w, "  ms\tcount\tmean\tp50\tp90\tp99\tp99.9\tmax\t")
 	for _, kind := range slices.Sorted(maps.Keys(r.LatencyMS)) {
 		l := r.LatencyMS[kind]
-		fmt.Fprintf(w, "  %s\t%s\t%.2f\t%.2f\t%.2f\t%.2f\t%.2f\t%.2f\t\n", kind, term.Counted(l.Count), l.Mean, l.P50, l.P90, l.P99, l.P999, l.Max)
+		fmt.Fprintf(w, "  %s\t%s\t%.2f\t%.2f\t%.2f\t%.2f\t%.2f\t%.2f\t\n", kind, term.Counted(l.Count), l.Mean, l.P50,
+			l.P90, l.P99, l.P999, l.Max)
 	}
 	if r.Rate > 0 {
 		l := r.LateMS
-		fmt.Fprintf(w, "  sent late\t%s\t%.2f\t%.2f\t%.2f\t%.2f\t%.2f\t%.2f\t\n", term.Counted(l.Count), l.Mean, l.P50, l.P90, l.P99, l.P999, l.Max)
+		fmt.Fprintf(w, "  sent late\t%s\t%.2f\t%.2f\t%.2f\t%.2f\t%.2f\t%.2f\t\n", term.Counted(l.Count), l.Mean, l.P50,
+			l.P90, l.P99, l.P999, l.Max)
 	}
 	w.Flush()
 }
@@ -118,12 +122,14 @@ func faults(r *load.Report) string {
 func verdictOn(v *load.Verified) string {
 	which := fmt.Sprintf("all %s answers", term.Counted(uint64(v.Answers)))
 	if uint64(v.Answers) < v.Of {
-		which = fmt.Sprintf("%s of %s answers, by whole shuffles, spread evenly", term.Counted(uint64(v.Answers)), term.Counted(v.Of))
+		which = fmt.Sprintf("%s of %s answers, by whole shuffles, spread evenly", term.Counted(uint64(v.Answers)),
+			term.Counted(v.Of))
 	}
 	if v.Failed > 0 {
 		return fmt.Sprintf("%s: %s FAILED", which, term.Counted(uint64(v.Failed)))
 	}
-	line := fmt.Sprintf("%s: %s entries under %s checkpoints, signed and included", which, term.Counted(uint64(v.Entries)), term.Counted(uint64(v.Checkpoints)))
+	line := fmt.Sprintf("%s: %s entries under %s checkpoints, signed and included", which,
+		term.Counted(uint64(v.Entries)), term.Counted(uint64(v.Checkpoints)))
 	if v.Cards > 0 {
 		line += fmt.Sprintf("; %s cards open their deck roots", term.Counted(uint64(v.Cards)))
 	}
