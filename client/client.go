@@ -31,7 +31,7 @@ type Config struct {
 	// than the daemon. Every answer is held against it.
 	VKey string
 	// Policy, in place of VKey, is the text of a C2SP tlog-policy. Its log lines
-	// are the keys of this one ledger: the next one beside the old one before a
+	// are the keys of this one ledger: the next one alongside the old one before a
 	// signing key changes. If its quorum asks for witnesses, nothing is mixed or
 	// dealt before they cosigned the commit: see Client.Await.
 	Policy string

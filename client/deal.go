@@ -170,7 +170,7 @@ func (c *Client) proveDeal(ctx context.Context, s *Committed, req *DealRequest, 
 	return e.index, c.proveClose(ctx, s, req.Close, d.Close, e.index+1, when, answer)
 }
 
-// told says what is wrong with what a deal tells beside its cards, or "".
+// told says what is wrong with what a deal tells alongside its cards, or "".
 func (s *Committed) told(d *Deal, opened []audit.Opening) string {
 	s.mu.Lock()
 	possible := s.play.cut(d.Next, deref(d.LastHand))

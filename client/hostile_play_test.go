@@ -351,7 +351,7 @@ func TestHostileChild(t *testing.T) {
 		wrong bool
 	}{
 		"what was not dealt":           {[]uint16{2, 3, 4}, nil, false},
-		"others dealt on meanwhile":    {[]uint16{3, 4}, nil, false},
+		"others dealt on in that time": {[]uint16{3, 4}, nil, false},
 		"what was dealt":               {[]uint16{1, 2, 3, 4}, nil, true},
 		"a gap":                        {[]uint16{2, 4}, nil, true},
 		"another order":                {[]uint16{3, 2, 4}, nil, true},

@@ -405,7 +405,7 @@ func TestLiesOfLists(t *testing.T) {
 	lieAbout(t, l, []told{
 		{"history", fmt.Sprintf("/entries/%d/receipt", s.ID-1), history, nil},
 	})
-	// A list is an index beside the evidence: it can leave out, and no more.
+	// A list is an index alongside the evidence: it can leave out, and no more.
 	var truth []byte
 	l.tell("/shuffles", func(b []byte) []byte { truth = slices.Clone(b); return b })
 	want, err := all(client.ListShufflesParams{Table: ptr("t")})
@@ -429,7 +429,7 @@ func TestLiesOfLists(t *testing.T) {
 	}
 }
 
-// subset reports whether got holds shuffles of want, but for whether they are
+// subset reports whether got holds shuffles of want, except whether they are
 // overdue.
 func subset(got, want []client.ShuffleSummary) bool {
 	for _, g := range got {

@@ -145,7 +145,7 @@ func TestFirstTried(t *testing.T) {
 	// A key of NewKey says when that was. One that is no such key says nothing.
 	for range 2 {
 		if _, err := c.Commit(t.Context(), old, shortDeck); err != nil {
-			t.Errorf("under a key of then: %v", err)
+			t.Errorf("under a key of that time: %v", err)
 		}
 	}
 	random := old[:14] + "4" + old[15:]

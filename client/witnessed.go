@@ -14,7 +14,7 @@ import (
 // It asks again with growing pauses, Config.Attempts times: then ErrNotWitnessed.
 //
 // Mix and Deal do this by themselves before the first value or card is asked for,
-// and want the entry they get to stand behind that checkpoint. So whoever cosigned
+// and want the entry they get to stand behind that checkpoint. So anyone who cosigned
 // held the whole order before a card was told. Receipts are signed at once and
 // cosigned a moment later: an answer is accepted under the ledger's signature, and
 // Transcript is what waits for the witnesses of all of it.

@@ -1,4 +1,4 @@
-// Package deploy is the tests of the deployment files beside it. It has no
+// Package deploy is the tests of the deployment files alongside it. It has no
 // other code.
 package deploy
 

@@ -3,7 +3,7 @@
 -- Run it as superuser in the database of the ledgers: once before the first
 -- migration, which makes the roles, and again after every migration, which
 -- grants what the new tables need. It is of this version's schema, may be repeated,
--- also beside a running daemon, and takes effect as a whole or not at all.
+-- also alongside a running daemon, and takes effect as a whole or not at all.
 --
 --     psql -v ON_ERROR_STOP=1 -d shuffled -f roles.sql
 --

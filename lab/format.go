@@ -25,7 +25,7 @@ var Formats = []Format{CSV, Binary, JSONLines}
 func (s Sample) valueBytes() int {
 	largest := uint32(max(s.Recipe.Cards-1, 0))
 	if s.Recipe.Ranges != nil {
-		largest = s.Recipe.Ranges[0] // they are all the same
+		largest = s.Recipe.Ranges[0] // all ranges are equal
 	}
 	switch {
 	case largest < 1<<8:

@@ -1,4 +1,4 @@
-// Package lab makes outcomes for whoever measures them, through the function that
+// Package lab makes outcomes for anyone who measures them, through the function that
 // the dealer uses: raw output of the generator, shuffled decks and draws, on all
 // processors, in an order that does not depend on which was faster.
 package lab

@@ -12,7 +12,7 @@ import (
 const Algorithm = "shuffled/v1"
 
 // Manifest says what a file holds, how it is read, and what made it: all that a
-// test lab needs beside it.
+// test lab needs alongside it.
 type Manifest struct {
 	Command    string         `json:"command"`
 	Parameters map[string]any `json:"parameters"` // as they were given, defaults included
@@ -79,7 +79,7 @@ type DeckInfo struct {
 	Names []string `json:"names"`
 }
 
-// RawManifest is the manifest of raw output, but for what only the command knows:
+// RawManifest is the manifest of raw output, except what only the command knows:
 // Parameters, Build, Started, Seconds and File.
 func RawManifest(w *Written) *Manifest {
 	m := newManifest("lab raw", w)
@@ -88,7 +88,7 @@ func RawManifest(w *Written) *Manifest {
 	return m
 }
 
-// Manifest is that of what the sample wrote, but for what only the command knows:
+// Manifest is that of what the sample wrote, except what only the command knows:
 // Parameters, Build, Started, Seconds and File.
 func (s Sample) Manifest(w *Written) *Manifest {
 	command := "lab decks"

@@ -124,7 +124,7 @@ type Written struct {
 	TapeBytes uint64 // of those tapes
 }
 
-// record runs write and says what the source gave meanwhile. Nobody else may use
+// record runs write and says what the source gave in that time. Nobody else may use
 // the source.
 func record(src *entropy.Source, workers int, block uint64, write func() (uint64, [32]byte, error)) (*Written, error) {
 	before := src.Stats()

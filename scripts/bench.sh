@@ -7,7 +7,7 @@
 #   -rounds 5        how often the rivals take turns
 #   -open 1000000    how many shuffles are open in the row that never closes them
 #   -only NAME       only one section: strangers (dealing while strangers read) or open
-#   -json FILE       the table as JSON, beside the text
+#   -json FILE       the table as JSON, alongside the text
 set -eu
 sh scripts/postgres.sh
 here=$(pwd)

@@ -66,7 +66,7 @@ install_debian() {
 	trap 'rm -f "$drop_in"' EXIT
 	mkdir -p "${drop_in%/*}" && echo 'create_main_cluster = false' >"$drop_in" || return
 	export DEBIAN_FRONTEND=noninteractive
-	apt-get update -q </dev/null || echo "PostgreSQL: apt-get update failed; trying with the lists at hand" >&2
+	apt-get update -q </dev/null || echo "PostgreSQL: apt-get update failed; trying with the lists available" >&2
 	apt-get install -q -y --no-install-recommends postgresql </dev/null
 }
 

@@ -22,7 +22,7 @@ install() {
 	[ "$(id -u)" = 0 ] && command -v apt-get >/dev/null && [ "${SHUFFLED_INSTALL-yes}" != no ] || return
 	echo "second implementation: installing Debian's $*"
 	export DEBIAN_FRONTEND=noninteractive
-	apt-get update -q </dev/null || echo "apt-get update failed; trying with the lists at hand" >&2
+	apt-get update -q </dev/null || echo "apt-get update failed; trying with the lists available" >&2
 	apt-get install -q -y --no-install-recommends "$@" </dev/null
 }
 

@@ -68,7 +68,7 @@ inBrowser("the page from a daemon", async (t, browser, dir) => {
     const r = await browser.visit(`${base}/#main/${id}&key=${encodeURIComponent(key)}`, transcript);
     assert.deepEqual([r.json.verdict, r.json.level], ["consistent", "key not pinned"]);
     assert.equal(await browser.run("document.querySelector('#trust').value"), "");
-    assert.match(r.text, /It is not used: whoever made the link chose it/);
+    assert.match(r.text, /It is not used: anyone who made the link chose it/);
     await browser.shots("link-key");
     const told = await browser.judged(() => press("I have compared it"));
     assert.equal(told.json.verdict, "proved");
@@ -137,7 +137,7 @@ inBrowser("the page from a server that lies", async (t, browser) => {
     assert.equal(await browser.run("location.href"), `${l.base}/#main/${id}`);
     assert.equal(await browser.run("document.querySelector('#slot').value"), "");
     assert.equal(r.steps[6], "not-checked");
-    assert.match(r.text, /It is not used: only to whoever chose a value does it say anything/);
+    assert.match(r.text, /It is not used: it says something only to the player who chose it/);
     await browser.shots("link-slot");
     await browser.paste("trust", c.trust.policy);
     const told = await browser.judged(() => browser.run(`[...document.querySelectorAll("#result button")].find((b) => b.textContent.includes("I chose this value")).click(), 0`));

@@ -43,7 +43,7 @@ func benchReceipt(tb testing.TB) Receipt {
 }
 
 // BenchmarkCommitBytes takes each pure function that makes a commit of 52 cards
-// or reads one, but for those of packages shuffle, entropy and seal.
+// or reads one, except those of packages shuffle, entropy and seal.
 func BenchmarkCommitBytes(b *testing.B) {
 	e, tape, values := benchCommit(b)
 	c := e.Body.(*Commit)

@@ -32,7 +32,7 @@ type Parent struct {
 	Positions []uint16 // committed positions of the parent, distinct, in input order
 }
 
-// Context is what the commitment covers beside the tape: all that decides how
+// Context is what the commitment covers alongside the tape: all that decides how
 // the tape becomes cards, and for whom (docs/SPEC.md section 5.2). Serial, index
 // and time are not in it: the sequencer assigns them later.
 type Context struct {

@@ -164,7 +164,7 @@ func (c legalityCases) commitInOrder() {
 	}
 	s := newStory()
 	s.then(killSwitch(true, 2, "t", nil))
-	c.add("kill", "two switches: the deck's beside the table's", holds, s, killSwitch(true, 3, "", deck))
+	c.add("kill", "two switches: the deck's alongside the table's", holds, s, killSwitch(true, 3, "", deck))
 	s.then(killSwitch(true, 3, "", make(hexed, 32)))
 	c.add("kill", "deck of zeros: a draw list has no deck hash", holds, s, s.commit("u", draws(6, 6)))
 

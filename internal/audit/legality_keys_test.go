@@ -113,13 +113,13 @@ func (c legalityCases) weakKeys() {
 	over := auditorKey("1")
 	copy(over[2:34], slices.Repeat(hexed{0xff}, 32))
 	add("an auditor key", holds, 3, auditorKey("3"))
-	add("an auditor key beside the curve by y", "key", 3, bent("3", 65))
-	add("an auditor key beside the curve by x", "key", 3, bent("3", 33))
+	add("an auditor key off the curve by y", "key", 3, bent("3", 65))
+	add("an auditor key off the curve by x", "key", 3, bent("3", 33))
 	add("an auditor key of zeros", "key", 3, append(hexed{1, 4}, make(hexed, 64)...))
 	add("an auditor key with x above the field", "key", 3, over)
 	s = newStory(withAuditors("1"))
 	add("a disclosure key", holds, 2, auditorKey("disclosure 1"))
-	add("a disclosure key beside the curve", "key", 2, bent("disclosure 1", 65))
+	add("a disclosure key off the curve", "key", 2, bent("disclosure 1", 65))
 
 	empty := &story{now: sampleTime}
 	genesis := func(name, rule string, change func(*refGenesis)) {
@@ -132,7 +132,7 @@ func (c legalityCases) weakKeys() {
 			g.Auditors = append(g.Auditors, auditorKey(fmt.Sprint("n", i)))
 		}
 	})
-	genesis("the second of two auditors beside the curve", "key",
+	genesis("the second of two auditors off the curve", "key",
 		func(g *refGenesis) { g.Auditors = []hexed{auditorKey("1"), bent("2", 65)} })
 }
 

@@ -8,7 +8,7 @@ import (
 )
 
 // TestNoteForm: one parser holds the signature lines of every checkpoint to one
-// form, whoever reads it (docs/SPEC.md section 7.1).
+// form, for every reader (docs/SPEC.md section 7.1).
 func TestNoteForm(t *testing.T) {
 	t.Parallel()
 	h := newHouse()

@@ -217,7 +217,7 @@ func TestReceiptLimits(t *testing.T) {
 			t.Errorf("%s: %v, want %q", c.name, err, c.want)
 		}
 		if err != nil && (r.Entry != nil || r.Checkpoint != nil) {
-			t.Errorf("%s: a receipt beside the error", c.name)
+			t.Errorf("%s: a receipt with the error", c.name)
 		}
 	}
 }
@@ -379,7 +379,7 @@ func TestVKey(t *testing.T) {
 }
 
 // TestFirstSignature: the first signature of a checkpoint is the ledger's
-// (docs/SPEC.md section 7.1), whoever else signed it.
+// (docs/SPEC.md section 7.1), no matter who else signed it.
 func TestFirstSignature(t *testing.T) {
 	h := newHouse()
 	text := h.text(11)

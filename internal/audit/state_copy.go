@@ -13,7 +13,7 @@ import (
 type Copy struct {
 	s       *State
 	below   uint64 // entries at the beginning
-	left    int    // open shuffles of then that are not copied
+	left    int    // open shuffles of that time that are not copied
 	turn    uint8  // marks the slots that are
 	slot    uint32 // the next
 	changed writer // the shuffles that changed since the last piece

@@ -52,7 +52,7 @@ type OpenRef struct {
 }
 
 // OpenRefs returns all open shuffles, in no order: who sorts them need not keep the
-// state from changing meanwhile.
+// state from changing in that time.
 func (s *State) OpenRefs() []OpenRef {
 	all := make([]OpenRef, 0, s.open.len())
 	for o := range s.open.all() {

@@ -56,7 +56,7 @@ func TestOpenShufflesKeepNoCommit(t *testing.T) {
 	runtime.KeepAlive(s)
 }
 
-// TestOpenIsOfItsCommit: what stands beside the body is what the body says, however
+// TestOpenIsOfItsCommit: what stands next to the body is what the body says, however
 // the state came about.
 func TestOpenIsOfItsCommit(t *testing.T) {
 	t.Parallel()

@@ -177,7 +177,7 @@ func TestTranscriptDamaged(t *testing.T) {
 }
 
 // TestTranscriptMembers: every member in every other place, twice, in another
-// case, missing, null, or beside an unknown one.
+// case, missing, null, or alongside an unknown one.
 func TestTranscriptMembers(t *testing.T) {
 	tr := sampleTranscript()
 	card := tr.Cards[0]

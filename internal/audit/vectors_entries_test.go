@@ -174,7 +174,7 @@ func TestBadEntries(t *testing.T) {
 		e, err := ParseEntry(c.Bytes)
 		wantFault(t, c.Name, err, c.Want, c.Field)
 		if e.Body != nil {
-			t.Errorf("%s: an entry beside the error", c.Name)
+			t.Errorf("%s: an entry with the error", c.Name)
 		}
 	}
 }

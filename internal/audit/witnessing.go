@@ -17,7 +17,7 @@ var (
 	// root at a size that it has cosigned.
 	ErrWitnessRefused = errors.New("the witness refuses the checkpoint")
 
-	// ErrWitnessContradicts is matched, beside ErrWitnessRefused, when the refusal
+	// ErrWitnessContradicts is matched, alongside ErrWitnessRefused, when the refusal
 	// means that the witness has seen another history of the log: the proof from
 	// the size it cosigned does not lead to this checkpoint, or it cosigned another
 	// root at this size.

@@ -5,7 +5,7 @@
 // nothing but the level mixed may rest on it.
 //
 // The one chain is drand's quicknet, of the scheme bls-unchained-g1-rfc9380. A
-// signature is unique: for a round and a key there is one, which whoever holds
+// signature is unique: for a round and a key there is one, which anyone who holds
 // fewer shares of the key than drand's threshold cannot know before the round.
 package beacon
 

@@ -24,7 +24,7 @@ func Steered(c *audit.Context) error {
 	case find(c.Plan, audit.SourceCut) >= 0:
 		return errors.New("the cut could be chosen when all else was known")
 	case c.Parent != nil:
-		return errors.New("which cards went into a child was chosen by whoever knew the parent's order")
+		return errors.New("which cards went into a child was chosen by someone who knew the parent's order")
 	case !c.IsDraw() && c.Recipe.Take < c.Recipe.Cards:
 		return fmt.Errorf("which %d of the %d cards there are hangs on the tape alone, and the mix only moves them",
 			c.Recipe.Take, c.Recipe.Cards)

@@ -103,7 +103,7 @@ type Beacon struct {
 // Witness says at which hosts the daemon asks witnesses. An administrator may write a
 // policy with any address over the API, and the daemon would send requests to it.
 type Witness struct {
-	// Hosts are host or host:port, beside those of the policy with which a ledger was
+	// Hosts are host or host:port, alongside those of the policy with which a ledger was
 	// created; without a port they stand for that of http or https. Default none.
 	Hosts []string `toml:"hosts"`
 }

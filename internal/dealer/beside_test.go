@@ -171,7 +171,7 @@ func (s *blindStore) ByShuffles(ctx context.Context, id ledger.ID, standing ledg
 	return s.Store.ByShuffles(ctx, id, standing, all...)
 }
 
-// TestCopyUnread: a copy of what was written meanwhile, whose answer cannot be read,
+// TestCopyUnread: a copy of what was written in that time, whose answer cannot be read,
 // is not told that a rule forbids it: it is to be sent again.
 func TestCopyUnread(t *testing.T) {
 	t.Parallel()

@@ -42,7 +42,7 @@ func (d *Dealer) Deal(ctx context.Context, actor audit.Actor, id uint64, req Dea
 	defer t.wipe()
 	// The cards are ready before the deal is written: a deal that stands in the
 	// ledger can always be answered. Those of a plan that is not mixed yet have no
-	// order: the deal is refused, unless the mix is written meanwhile.
+	// order: the deal is refused, unless the mix is written in that time.
 	deal := &audit.Deal{Shuffle: id, First: req.First, Runs: req.Runs, Final: req.Close != nil}
 	if err := fits(deal, r.commit); err != nil {
 		return Deal{}, err
@@ -90,7 +90,7 @@ func (d *Dealer) appendDeal(ctx context.Context, actor audit.Actor, r *record, t
 	return d.cfg.Ledger.Append(ctx, ledger.Proposal{Actor: actor, Bodies: []audit.Body{deal}})
 }
 
-// dealAnswer is what a deal's answer has beside its cards and receipts.
+// dealAnswer is what a deal's answer has alongside its cards and receipts.
 func dealAnswer(t *opened, deal *audit.Deal, at int64) Deal {
 	next := deal.First + deal.Count()
 	a := Deal{Answered: Answered{Time: at}, Next: next, LastHand: t.endAt > 0 && next >= t.endAt}

@@ -172,7 +172,7 @@ type RequestError struct {
 
 func (e *RequestError) Error() string { return fmt.Sprintf("%s %s", e.Field, e.Rule) }
 
-// What the dealer reports beside *RequestError, *audit.Illegal and the ledger's
+// What the dealer reports alongside *RequestError, *audit.Illegal and the ledger's
 // errors.
 var (
 	// ErrKeyReused: another request was made under this idempotency key.
@@ -182,10 +182,10 @@ var (
 	ErrRepeated = errors.New("this was answered before for another request")
 	// ErrNotFound: no shuffle has this id, or no entry this index.
 	ErrNotFound = errors.New("not found")
-	// ErrBeaconEarly: the beacon's round is not out, or not at hand yet.
+	// ErrBeaconEarly: the beacon's round is not out, or not available yet.
 	ErrBeaconEarly = errors.New("the beacon's round is not there yet")
 	// ErrEntropy: the generator is in doubt, and the latch is set.
 	ErrEntropy = errors.New("the entropy latch is set")
-	// ErrSealed: the sealing key of this tape is not at hand.
-	ErrSealed = errors.New("the tape cannot be opened with the sealing keys at hand")
+	// ErrSealed: the sealing key of this tape is not available.
+	ErrSealed = errors.New("the tape cannot be opened with the sealing keys available")
 )

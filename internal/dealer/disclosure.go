@@ -89,7 +89,7 @@ func (d *Dealer) young(k *ledger.Disclosure) bool {
 
 // appendUnder appends what needs a disclosure key, under the newest one. When
 // another daemon's key or another auditor came first, nothing was written, and
-// it is proposed again under the key of then.
+// it is proposed again under the key of that time.
 func (d *Dealer) appendUnder(ctx context.Context, serves func(*ledger.Disclosure) bool,
 	propose func(*ledger.Disclosure) (ledger.Proposal, error)) (appended []ledger.Appended, err error) {
 	for range keyTries {

@@ -272,8 +272,8 @@ func TestRotationByAge(t *testing.T) {
 	})
 }
 
-// TestAuditorsChange: whoever comes reads what is closed from then on, whoever
-// goes nothing more; a close makes the key that it needs as a commit does.
+// TestAuditorsChange: a new auditor reads what is closed from then on, one that
+// left reads nothing more; a close makes the key that it needs as a commit does.
 func TestAuditorsChange(t *testing.T) {
 	t.Parallel()
 	for _, postgres := range []bool{false, true} {
@@ -385,8 +385,8 @@ func TestCopiesForAuditors(t *testing.T) {
 	})
 }
 
-// TestTwoDaemons: a daemon that knows an older key than the ledger has gets its
-// close in all the same, and two that rotate at once do no harm.
+// TestTwoDaemons: a daemon that knows an older key than the ledger has still gets its
+// close in, and two that rotate at once do no harm.
 func TestTwoDaemons(t *testing.T) {
 	onBoth(t, 2, func(t *testing.T, a *table, auditors []*disclosure.Auditor) {
 		b := a.rival(a.open.Store)
@@ -434,7 +434,7 @@ func TestTwoDaemons(t *testing.T) {
 }
 
 // TestBehind: a daemon that has not seen another auditor makes no key without
-// that auditor, and its request is served all the same.
+// that auditor, and its request is still served.
 func TestBehind(t *testing.T) {
 	onBoth(t, 1, func(t *testing.T, a *table, auditors []*disclosure.Auditor) {
 		a.open.Probe = time.Hour // so that no probe tells

@@ -11,7 +11,7 @@ import (
 )
 
 // TestLoaderBound: while the store does not answer, nobody waits beyond patience,
-// and what is to be asked does not grow without bound, whoever left.
+// and what is to be asked does not grow without bound when callers leave.
 func TestLoaderBound(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		release := make(chan struct{})

@@ -224,7 +224,7 @@ func (m *model) crash(r *rapid.T) {
 	if rapid.Bool().Draw(r, "close") {
 		m.daemons[i].restart()
 	} else {
-		// The old one lives on beside it, and nobody asks it any more.
+		// The old one lives on alongside it, and nobody asks it any more.
 		m.daemons[i] = m.daemons[i].rival(m.tb.cfg.Store)
 	}
 	m.did["crash"]++

@@ -95,13 +95,13 @@ func TestNewKeys(t *testing.T) {
 			t.Errorf("%d batches were refused for what the other daemon wrote", n)
 		}
 		// Now it has seen that others write.
-		questions("a young key beside another daemon", 1, func() { commit(d, keyAt(tb.now(), 6)) })
+		questions("a young key alongside another daemon", 1, func() { commit(d, keyAt(tb.now(), 6)) })
 	})
 }
 
 // TestLyingKeys: keys whose maker's clock is ahead by the time that a daemon was
-// away are taken for new although the ledger has them. Their answers are the first
-// ones all the same, also where a later rule would refuse them; and none of them
+// away are taken for new although the ledger has them. Their answers are still
+// the first ones, also where a later rule would refuse them; and none of them
 // spoils more than one batch.
 func TestLyingKeys(t *testing.T) {
 	onEachStore(t, setting{}, func(t *testing.T, tb *table) {

@@ -126,7 +126,7 @@ func (tb *table) checkCommits(answers []dealer.Shuffle) {
 
 // TestRaces deals, closes, voids, expires and continues one shuffle from many
 // goroutines and two daemons. Exactly one end stands, the deals have no gap, and
-// whoever was answered finds in the ledger what the answer says.
+// anyone who was answered finds in the ledger what the answer says.
 func TestRaces(t *testing.T) {
 	onEachStore(t, setting{}, func(t *testing.T, tb *table) {
 		daemons := []*table{tb, tb.rival(tb.cfg.Store)}
@@ -276,7 +276,7 @@ func (tb *table) settled(id uint64, deals []dealer.Deal, ends []audit.Outcome) a
 }
 
 // TestOutage: shuffles become overdue while no daemon runs. The daemons that come
-// back close each of them once, whoever comes first, and nothing twice.
+// back close each of them once, whichever comes first, and nothing twice.
 func TestOutage(t *testing.T) {
 	onEachStore(t, setting{}, func(t *testing.T, tb *table) {
 		n := 120

@@ -17,7 +17,7 @@ import (
 const childTries = 4
 
 // errParentMoved: the parent was dealt from since its undealt cards were read.
-var errParentMoved = errors.New("the parent was dealt from meanwhile")
+var errParentMoved = errors.New("the parent was dealt from in that time")
 
 // parent is a shuffle that a child continues.
 type parent struct {
@@ -35,7 +35,7 @@ func (p *parent) wipe() {
 	}
 }
 
-// validate reports what the request says wrongly beside its parent.
+// validate reports what the request says wrongly alongside its parent.
 func (p *Parent) validate(r *ShuffleRequest) error {
 	switch {
 	case r.Deck != "" || r.Cards != nil:

@@ -421,7 +421,7 @@ func (d *Dealer) inherited(ctx context.Context, c *audit.Context, ancestors int)
 // cards returns the openings of the places first … first+count−1.
 func (d *Dealer) cards(ctx context.Context, r *record, t *opened, first, count int) ([]audit.Card, error) {
 	if len(r.commit.Context.Plan) > 0 && r.mix == nil {
-		// No order yet, also when a mix is written meanwhile: r does not know it.
+		// No order yet, also when a mix is written in that time: r does not know it.
 		return nil, &audit.Illegal{Code: audit.RuleMix,
 			Detail: fmt.Sprintf("shuffle %d is dealt only after its mix", r.id)}
 	}

@@ -72,7 +72,7 @@ func (r *ShuffleRequest) endAt(c *audit.Context) error {
 	return nil
 }
 
-// terms are what a request of either kind says beside its cards or ranges.
+// terms are what a request of either kind says alongside its cards or ranges.
 type terms struct {
 	table      string
 	plan       *MixPlan

@@ -19,7 +19,7 @@ import (
 	"shuffled/internal/shuffle"
 )
 
-// Config is what a dealer works with. All of it is required but for Round, Watch
+// Config is what a dealer works with. All of it is required except Round, Watch
 // and Rotation.
 type Config struct {
 	Ledger  *ledger.Ledger

@@ -37,7 +37,7 @@ func (a *Auditor) ID() [32]byte { return audit.KeyID(a.public) }
 
 // Unwrap opens a disclosure key from its key entry, in the ledger named origin.
 // The error matches ErrNoWrap when the entry has none for this auditor;
-// audit.ErrUnknown for a key of another type; else ErrOpen: whoever wrote the
+// audit.ErrUnknown for a key of another type; else ErrOpen: the writer of the
 // entry kept the auditor from opening tapes, or the entry was altered.
 func (a *Auditor) Unwrap(origin string, k *audit.Key) (*Opener, error) {
 	if k.Subject != audit.SubjectDisclosure {

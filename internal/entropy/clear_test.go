@@ -84,7 +84,7 @@ func TestClearWhileFailing(t *testing.T) {
 		return rand.Read(b)
 	}, good))
 	mustRefuse(t, s)
-	if err := s.Clear("repaired"); !errors.Is(err, ErrLatched) || !strings.Contains(err.Error(), "meanwhile") {
+	if err := s.Clear("repaired"); !errors.Is(err, ErrLatched) || !strings.Contains(err.Error(), "in that time") {
 		t.Fatalf("error %v", err)
 	}
 	mustRefuse(t, s)
@@ -133,7 +133,7 @@ func TestSelfTestOnDemand(t *testing.T) {
 }
 
 // The tests below assign package variables and crypto/rand.Reader, so they do
-// not run beside others.
+// not run alongside others.
 
 // replace assigns crypto/rand.Reader for the length of one test.
 func replace(t *testing.T, r io.Reader) {

@@ -52,7 +52,7 @@ type Cause struct {
 	Detail string    // for people; holds no byte of a tape
 }
 
-// latch is set by the first trip and cleared only when no other came meanwhile.
+// latch is set by the first trip and cleared only when no other came in that time.
 type latch struct {
 	cause    atomic.Pointer[Cause] // nil: clear. Written under mu, read without
 	failures atomic.Uint64         // trips ever, those of a set latch included
@@ -82,7 +82,7 @@ func (l *latch) trip(r Reason, detail string) error {
 	if err := l.err(); err != nil {
 		return err
 	}
-	// Cleared in this instant: the caller is refused all the same.
+	// Cleared in this instant: the caller is still refused.
 	return fmt.Errorf("%w: %s: %s", ErrLatched, r, detail)
 }
 

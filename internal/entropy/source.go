@@ -186,7 +186,7 @@ func (s *Source) Clear(reason string) error {
 		w.mu.Unlock()
 	}
 	if !s.latch.clear(failures) {
-		return fmt.Errorf("clearing: another failure meanwhile: %w", s.latch.err())
+		return fmt.Errorf("clearing: another failure in that time: %w", s.latch.err())
 	}
 	return nil
 }

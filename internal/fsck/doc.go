@@ -1,6 +1,6 @@
 // Package fsck holds the rows of a store against the evidence in them: the check
 // of a whole ledger that package inspect makes, and of every other column what
-// can be computed from an entry, a checkpoint or a key at hand. Somebody who owns
+// can be computed from an entry, a checkpoint or an available key. Somebody who owns
 // the database can drop every trigger and constraint, so nothing is taken for
 // granted: not that a key is unique, that a column is filled or of its type, that
 // rows are there, or that there are no others.

@@ -195,7 +195,7 @@ func (c *chunk) batch(index uint64, e audit.Entry) (faults []inspect.Fault) {
 }
 
 // tape holds a sealed tape against its commitment and deck root, as far as a key
-// is at hand.
+// is available.
 func (c *chunk) tape(r store.Raw, index uint64, commit *audit.Commit) []inspect.Fault {
 	bad := func(format string, args ...any) []inspect.Fault {
 		f := fault(CodeSealedTape, placeOf(r, "sealed"), format, args...)

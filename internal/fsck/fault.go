@@ -9,7 +9,7 @@ import (
 	"shuffled/internal/store"
 )
 
-// Codes of faults of a store, beside those of package inspect. They are stable.
+// Codes of faults of a store, alongside those of package inspect. They are stable.
 const (
 	CodeColumn       = "column"        // a column is not what the entry, or the checkpoint, says
 	CodeRowMissing   = "row_missing"   // a row is not there

@@ -33,13 +33,13 @@ func (s *source) notes() (notes []string) {
 	note := func(format string, args ...any) { notes = append(notes, fmt.Sprintf(format, args...)) }
 	c := s.total()
 	if n := c.Tapes - c.TapesOpened; n > 0 {
-		note("sealed tapes that were not opened, for want of their sealing key: %d", n)
+		note("sealed tapes that were not opened, for lack of their sealing key: %d", n)
 	}
 	if c.UnusedDecks > 0 {
 		note("decks that no commit names: %d", c.UnusedDecks)
 	}
 	if c.Later > 0 {
-		note("entries that were appended meanwhile and are for the next check: %d", c.Later)
+		note("entries that were appended in that time and are for the next check: %d", c.Later)
 	}
 	return append(notes, s.said...)
 }

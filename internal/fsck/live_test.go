@@ -27,12 +27,12 @@ const liveOrigin = "live.example/ledger"
 func TestLive(t *testing.T) {
 	t.Parallel()
 	path, s := openSQLite(t)
-	beside(t, s, evidenceOfSQLite(t, path))
+	alongside(t, s, evidenceOfSQLite(t, path))
 	dsn, p := openPostgres(t)
-	beside(t, p, evidenceOfPostgres(t, dsn))
+	alongside(t, p, evidenceOfPostgres(t, dsn))
 }
 
-func beside(t *testing.T, s ledger.Store, e *store.Evidence) {
+func alongside(t *testing.T, s ledger.Store, e *store.Evidence) {
 	t.Helper()
 	l, vkey, mark := liveLedger(t, s)
 
@@ -69,7 +69,7 @@ func beside(t *testing.T, s ledger.Store, e *store.Evidence) {
 		later += r.Store.Later
 	}
 	if later == 0 {
-		t.Error("no check saw entries that came meanwhile")
+		t.Error("no check saw entries that came in that time")
 	}
 }
 

@@ -263,7 +263,7 @@ func TestClearLatch(t *testing.T) {
 	}
 	s.admin("/v1/main/latch", `{"reason":"once more"}`).want(t, CodeInvalidRequest, "")
 
-	// Another daemon's latch, which the ledger tells of: tested here all the same.
+	// Another daemon's latch, which the ledger tells of: tested here, too.
 	latch := func() {
 		t.Helper()
 		_, err := s.ledger.Append(t.Context(), ledger.Proposal{Actor: audit.Daemon, Bodies: []audit.Body{

@@ -21,7 +21,7 @@ func (c *call) json(v any) error {
 }
 
 // write answers with the body. A caller that does not wait for it is its own
-// affair, and one that reads it slowly holds no reader's place meanwhile.
+// affair, and one that reads it slowly holds no reader's place in that time.
 func (c *call) write(mediaType, cache string, body []byte) error {
 	if c.computed != nil {
 		c.computed(len(body))

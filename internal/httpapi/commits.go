@@ -97,7 +97,7 @@ func drawsRequest(req *DrawsRequest) (dealer.DrawsRequest, error) {
 	return out, err
 }
 
-// commonTerms reads what both kinds of request say beside their cards or values.
+// commonTerms reads what both kinds of request say alongside their cards or values.
 func commonTerms(table string, mix *MixPlan, disclosure *Disclosure, closeBy *Timestamp, gameRef *string) (
 	plan *dealer.MixPlan, disclose audit.Disclosure, by *int64, ref string, err error) {
 	switch {

@@ -7,8 +7,8 @@ import (
 )
 
 // Limit returns a listener that hands on as many connections at a time as the
-// limits say, of one address its share. Those above are closed without a word: whoever
-// takes more than its share is no client that would wait for an answer.
+// limits say, of one address its share. Those above are closed without a word: a client that
+// takes more than its share would not wait for an answer.
 func (s *Server) Limit(l net.Listener) net.Listener {
 	return &limited{Listener: l, open: s.connections, refused: s.metrics.connections.Inc}
 }

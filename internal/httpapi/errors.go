@@ -72,7 +72,7 @@ var problems = map[Code]kind{
 	CodeFrozen:                {503, "Signing is stopped, reads go on", false},
 	CodeClock:                 {503, "The daemon's clock cannot be trusted", false},
 	CodeLatch:                 {503, "The entropy latch is set, an operator must clear it", false},
-	CodeSealed:                {503, "The sealing key of this tape is not at hand", false},
+	CodeSealed:                {503, "The sealing key of this tape is not available", false},
 }
 
 // illegals are the rules of legality that a request can break, with their
@@ -151,7 +151,7 @@ func translate(method string, err error) *refusal {
 		}
 	}
 	if errors.Is(err, context.DeadlineExceeded) || errors.Is(err, context.Canceled) {
-		// Whoever waits no longer cannot know whether a batch took the entry.
+		// Anyone who waits no longer cannot know whether a batch took the entry.
 		if method == http.MethodPost {
 			return &refusal{code: CodeOutcomeUnknown, detail: string(ledger.CauseOf(err)), cause: err}
 		}

@@ -57,7 +57,7 @@ func (c *call) tile(path string, read func(context.Context, tlog.Tile) ([]byte, 
 	return c.write("application/octet-stream", c.cache(keep), data)
 }
 
-// cache says who may keep an answer, beside for how long.
+// cache says who may keep an answer, alongside for how long.
 func (c *call) cache(how string) string {
 	if c.ledger.public {
 		return "public, " + how

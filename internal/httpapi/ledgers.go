@@ -81,7 +81,7 @@ type Ledger struct {
 	Recall Recall
 }
 
-// served is a Ledger with what the API keeps beside it.
+// served is a Ledger with what the API keeps alongside it.
 type served struct {
 	Ledger
 	id     ledger.ID

@@ -100,7 +100,7 @@ func NewHTTPServer(h http.Handler, l Limits, log *slog.Logger) *http.Server {
 }
 
 // uploadsPerVerification is how many callers may send evidence for each one that
-// is judged, half of them from one address. Evidence is held in memory meanwhile.
+// is judged, half of them from one address. Evidence is held in memory in that time.
 const uploadsPerVerification = 16
 
 // How many bodies, and how much evidence, of the largest size may be in memory at a

@@ -78,7 +78,7 @@ func TestConcurrencyLimit(t *testing.T) {
 }
 
 // TestReadRate: anonymous reads that cost are counted under their address; keys,
-// the log and whoever is known are not.
+// the log and anyone who is known are not.
 func TestReadRate(t *testing.T) {
 	t.Parallel()
 	s := newStack(t, stackOptions{limits: Limits{ReadRate: 1, ReadBurst: 4}})
@@ -160,7 +160,7 @@ func TestVerifyingLimit(t *testing.T) {
 	}
 }
 
-// TestSlowEvidence: whoever begins to send evidence as often as it can, and goes on
+// TestSlowEvidence: anyone who begins to send evidence as often as it can, and goes on
 // with none of it, keeps nobody else from a verdict.
 func TestSlowEvidence(t *testing.T) {
 	t.Parallel()

@@ -18,7 +18,7 @@ type recorder struct {
 	route  string // method and pattern; "" for an unknown address
 	actor  string // public id of the token, or ""
 	status int    // written, 0 before
-	away   bool   // turned away for want of a place, of which there may be very many
+	away   bool   // turned away for lack of a place, of which there may be very many
 }
 
 // WriteHeader keeps the status.

@@ -65,7 +65,7 @@ func writeProblem(w http.ResponseWriter, e *refusal) {
 }
 
 // plainProblems are the documents of problems that have no more to say, by code:
-// whoever is told to come back costs little.
+// anyone who is told to come back costs little.
 var plainProblems = func() map[Code][]byte {
 	all := make(map[Code][]byte, len(problems))
 	for code := range problems {

@@ -18,7 +18,7 @@ func (r route) reads() bool {
 }
 
 // reader reports whether the call is a reader's work: what somebody reads who does
-// not deal, and the log, whoever reads it.
+// not deal, and every read of the log.
 func (c *call) reader() bool {
 	deals := c.caller.role == audit.RoleDealer || c.caller.role == audit.RoleAdmin
 	return c.route.reads() && (!deals || strings.HasPrefix(c.route.path, "/log/"))

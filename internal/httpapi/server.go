@@ -22,7 +22,7 @@ type Config struct {
 	Limits Limits
 	// Version is the build's, for metrics.
 	Version string
-	// Collectors are shown among the metrics, beside the API's own.
+	// Collectors are shown among the metrics, alongside the API's own.
 	Collectors []prometheus.Collector
 	// Log gets one line per request, and the cause of every failure. Required.
 	Log *slog.Logger
@@ -128,7 +128,7 @@ type route struct {
 	call   func(*call) error
 }
 
-// costs reports whether the route computes its answer from the store for whoever
+// costs reports whether the route computes its answer from the store for anyone who
 // asks. The log's tiles are kept, here and by mirrors: they are counted in bytes.
 func (r route) costs() bool {
 	return r.method == http.MethodGet && len(r.roles) == 0 &&

@@ -36,7 +36,7 @@ type stack struct {
 	dealer *dealer.Dealer
 	origin string
 	vkey   string
-	next   *keys.SigningKey // at hand, and not in force
+	next   *keys.SigningKey // available, and not in force
 	clock  *testClock
 	log    *syncBuffer
 	ring   *seal.Keyring // the house's

@@ -56,7 +56,7 @@ func (s *Server) Verify(c *call) error {
 	return c.write("application/json", noStore, body)
 }
 
-// trust is what our ledger of that origin signs and signed with, but for what was
+// trust is what our ledger of that origin signs and signed with, except what was
 // retired. Evidence of any other ledger is judged without a key, and the verdict
 // says so.
 func (s *Server) trust(origin string) verify.Trust {

@@ -163,7 +163,7 @@ func TestAnyBit(t *testing.T) {
 var everyEntry = flag.Int("entries", 3, "TestAnyEntry damages every n-th entry")
 
 // TestAnyEntry: one entry after another is damaged, and that is the one fault:
-// what others seem to break for want of it is none.
+// what others seem to break for lack of it is none.
 func TestAnyEntry(t *testing.T) {
 	t.Parallel()
 	b := &broken{t, t.TempDir()}

@@ -1,6 +1,6 @@
 // Package known is what known-answer tests report to, and what their vectors are
 // read with. The packages that a daemon and a verifier compute with have their
-// known-answer tests beside the code, in selftest.go; internal/selftest is the list
+// known-answer tests alongside the code, in selftest.go; internal/selftest is the list
 // that runs them.
 package known
 

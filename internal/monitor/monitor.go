@@ -30,7 +30,7 @@ const (
 
 // The windows: so many outcomes of one shape or more, over so long at least, and
 // all of one UTC day if they are enough to say something. One commit may hold
-// thousands of draws: without CountLeast whoever may ask for them could have as
+// thousands of draws: without CountLeast anyone who may ask for them could have as
 // many windows, and with them false halts, as the host can count.
 const (
 	CountWindow = 100_000

@@ -584,7 +584,7 @@ func TestHaltForgets(t *testing.T) {
 	}
 }
 
-// TestPlaces: whoever asks for many shapes takes the places of none that is there,
+// TestPlaces: anyone who asks for many shapes takes the places of none that is there,
 // nor those of published decks; what has no place is counted.
 func TestPlaces(t *testing.T) {
 	m := newStand(0, 0)

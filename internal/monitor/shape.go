@@ -12,7 +12,7 @@ import (
 // Bounds of what is counted. The largest shape takes 0.75 MB, all of them together
 // below 17 MB.
 const (
-	maxShapes    = 8   // of orders and of draws, beside the published decks dealt whole
+	maxShapes    = 8   // of orders and of draws, alongside the published decks dealt whole
 	maxPositions = 416 // of an order; those behind are not counted
 	columns      = 64  // of a row; so many cards have a column each, those of larger decks one modulo shoeTypes
 	shoeTypes    = 52  // equal cards of a shoe are one type
@@ -38,7 +38,7 @@ type key struct {
 }
 
 // places hold the shapes of one kind, first come, first served, until the process
-// ends. There are few: whoever may ask for a shuffle may ask for thousands of
+// ends. There are few: anyone who may ask for a shuffle may ask for thousands of
 // shapes, and displaces none that is there, nor a published deck.
 type places struct {
 	all    []atomic.Pointer[shape] // filled from the front
@@ -202,7 +202,7 @@ func (s *shape) class(v uint32) uint64 {
 }
 
 // collect adds what was counted to the window and the day, if one of them is due,
-// and says whether it did. Whoever counts waits for an exchange of pointers.
+// and says whether it did. Anyone who counts waits for an exchange of pointers.
 func (s *shape) collect(window uint64, due bool) bool {
 	s.mu.Lock()
 	if !due && s.live.n < s.left {

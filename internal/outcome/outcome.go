@@ -3,7 +3,7 @@
 // measured is what is dealt: nothing else reads a tape from the source, which
 // internal/arrows checks.
 //
-// Whoever recomputes a shuffle from a stored tape calls shuffle.Recipe.Run and
+// Anyone who recomputes a shuffle from a stored tape calls shuffle.Recipe.Run and
 // Check itself: there is no randomness in that.
 package outcome
 

@@ -73,7 +73,7 @@ func New(l Ledger, s Store, keep time.Duration, now func() time.Time) *Finder {
 }
 
 // Find returns shuffles by id: those of q that the ledger held when Find was
-// called, but for what is past its retention. At most q.Limit of them, which is 1
+// called, except what is past its retention. At most q.Limit of them, which is 1
 // to MaxPage. Its error matches ledger.ErrUnavailable when the store does not answer.
 func (f *Finder) Find(ctx context.Context, q ledger.RecallQuery) (ledger.RecallPage, error) {
 	switch {

@@ -25,7 +25,7 @@ type KeyID [idSize]byte
 // String returns the id in hexadecimal.
 func (id KeyID) String() string { return hex.EncodeToString(id[:]) }
 
-// Key is a sealing key: whoever has it opens every tape sealed under it. It
+// Key is a sealing key: anyone who has it opens every tape sealed under it. It
 // prints and logs as its id, in any format, and marshals to nothing.
 type Key struct {
 	id KeyID

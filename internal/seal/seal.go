@@ -1,5 +1,5 @@
 // Package seal encrypts undisclosed tapes before they reach a store, so that
-// whoever holds the database, its log or its backups cannot compute a card that
+// anyone who holds the database, its log or its backups cannot compute a card that
 // was not dealt.
 //
 // A tape is sealed with AES-256-GCM and a random nonce under a key of its own,

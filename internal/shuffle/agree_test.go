@@ -54,7 +54,7 @@ func randomRange(rng *rand.Rand) uint32 {
 	}
 }
 
-// randomTape is uniform but for a share of ones/8 of 0xff bytes, which most
+// randomTape is uniform except for a share of ones/8 of 0xff bytes, which most
 // draws reject: uniform tapes reject seldom and run out never.
 func randomTape(rng *rand.Rand, length, ones int) []byte {
 	tape := make([]byte, 0, length+7)

@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// BenchmarkShuffle52 puts the exact shuffle beside what a Go programmer would
+// BenchmarkShuffle52 puts the exact shuffle alongside what a Go programmer would
 // pick instead (design goal: at most 1.5 × ChaCha8, which reads no OS bytes;
 // health tests are measured where they live, in cmd's bench).
 func BenchmarkShuffle52(b *testing.B) {

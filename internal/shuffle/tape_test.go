@@ -171,7 +171,7 @@ func TestPositions(t *testing.T) {
 }
 
 // someRecipes are the recipes that the checks of rejections go through: every
-// lane width alone and beside each other, every end of a width.
+// lane width alone and alongside each other, every end of a width.
 var someRecipes = []Recipe{
 	deck(3), deck(52), deck(65), deck(66), deck(67), deck(416),
 	{Cards: 66, Take: 1}, {Cards: 100, Take: 60}, {Cards: 4096, Take: 5},

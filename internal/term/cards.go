@@ -151,7 +151,7 @@ type Hand struct {
 	Cards []Face
 }
 
-// DrawHands draws each hand beside its label, the labels in one column.
+// DrawHands draws each hand alongside its label, the labels in one column.
 func DrawHands(p Painter, hands []Hand, n int) string {
 	wide := 0
 	for _, h := range hands {

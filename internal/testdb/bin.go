@@ -22,7 +22,7 @@ var errNoBinaries = errors.New("no PostgreSQL server binaries in PATH, " +
 var serverPrograms = []string{"initdb", "postgres", "pg_ctl"}
 
 // Bin returns the path of a PostgreSQL program such as pgbench, psql or
-// pg_dump: of the version that the clusters run, if it is installed beside the
+// pg_dump: of the version that the clusters run, if it is installed alongside the
 // server, otherwise from PATH.
 func Bin(name string) (string, error) {
 	if dir, err := binDir(); err == nil {

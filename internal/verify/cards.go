@@ -114,7 +114,7 @@ func (t *transcript) order() (string, error) {
 }
 
 // cards follows from openings and order, unless SHA-256 is broken. It is done
-// all the same, as the one step that a reader can do by eye.
+// nevertheless, as the one step that a reader can do by eye.
 func (t *transcript) cards() (string, error) {
 	if t.values == nil {
 		return "", notChecked("no recomputed order to compare with")

@@ -198,7 +198,7 @@ func endings(t testing.TB, add adder) {
 	ctx.Production = false
 	add("sandbox", "evidence of a sandbox says so", h.commitTo(ctx, sixCards).deal(board(1)).file(""))
 
-	// Honest bytes, and a fault of the operator all the same.
+	// Honest bytes, and still a fault of the operator.
 	add("tape-lost", "void because the tape is lost: the one legal close that fails",
 		dealt().close(audit.OutcomeVoid, audit.ReasonTapeLost).file(""), fails(stepTape))
 	g = dealt()

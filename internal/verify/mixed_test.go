@@ -216,7 +216,7 @@ func clocks(t testing.TB, add adder) {
 		g.deal(board(1)).file(""), s.wants(plain, nil), recorded)
 }
 
-// choices are shuffles of which the house could choose something all the same.
+// choices are shuffles of which the house could still choose something.
 func choices(t testing.TB, add adder) {
 	s, plain := newSteered(t), false
 	add("beacon-and-cut", "a cut is written when the beacon is known: it is one choice of six",

@@ -50,7 +50,7 @@ func TestEveryByteCounts(t *testing.T) {
 }
 
 // TestEveryByteOfCosigned does the same to a cosigned receipt. A cosignature is
-// evidence for whoever asks for it: under a policy every byte of it matters, and
+// evidence for anyone who asks for it: under a policy every byte of it matters, and
 // under a key alone none, since nothing is claimed from it.
 func TestEveryByteOfCosigned(t *testing.T) {
 	t.Parallel()
@@ -91,7 +91,7 @@ type truth struct {
 	policy Trust // two of three witnesses
 }
 
-// lies returns what a file that was proved says beside the truth.
+// lies returns what a file that was proved says alongside the truth.
 func (w truth) lies(v *Verdict, file []byte) error {
 	if v.Verdict != Proved {
 		return nil

@@ -71,7 +71,7 @@ func (r *receipt) origin() (string, error) {
 	return "", notChecked("such an entry names no ledger")
 }
 
-// slots: whoever holds a slot can see before giving its value that the commit has
+// slots: anyone who holds a slot can see before giving its value that the commit has
 // it.
 func (r *receipt) slots() (string, error) {
 	b, ok := r.body.(*audit.Commit)

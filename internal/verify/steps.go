@@ -44,7 +44,7 @@ var causes = map[string]string{
 	stepCards:     "a card was altered",
 }
 
-// A step reports what it found. An error fails the run, but for notChecked and
+// A step reports what it found. An error fails the run, except notChecked and
 // audit.ErrUnknown.
 type step struct {
 	name string

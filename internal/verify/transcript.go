@@ -12,7 +12,7 @@ import (
 	"shuffled/internal/shuffle"
 )
 
-// Limits of a transcript, beside its size.
+// Limits of a transcript, alongside its size.
 const (
 	// genesis, commit, mix, a deal for each place, takeovers, close
 	maxReceipts = shuffle.MaxCards + 4 + audit.MaxTakeovers

@@ -243,7 +243,7 @@ func TestClientReadsNoMore(t *testing.T) {
 	}
 }
 
-// endless is an answer without an end, but for the sake of the test.
+// endless is an answer without an end, limited for the sake of the test.
 type endless struct{ n int }
 
 func (e *endless) RoundTrip(*http.Request) (*http.Response, error) {

@@ -53,7 +53,7 @@ func orderCounters(s Shape) []counter {
 		newHistogram("runs", "longest run up", longestRunLaw(n, min(n, longestRun)), longestUp),
 		newHistogram("inversions", "number", inversionLaw(n), inversions),
 		newHistogram("adjacent cards", "cards followed by their successor", successionLaw(n), successions),
-		newHistogram("adjacent cards", "cards beside their neighbour", neighbourLaw(n, mostNeighbours), neighbours),
+		newHistogram("adjacent cards", "cards alongside their neighbour", neighbourLaw(n, mostNeighbours), neighbours),
 		newHistogram("guesses", "right guesses by one who sees each card", recordLaw(n), guesses),
 		newHistogram("matches", "cards in the place of the game before", fixedPointLaw(n), matches),
 	}

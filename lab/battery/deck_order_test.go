@@ -31,7 +31,7 @@ func TestStatisticsByHand(t *testing.T) {
 		{"longest run up", longestUp, other, 3},              // 0 1 4
 		{"inversions", inversions, other, 14},                // 6 + 5 + 0 + 0 + 2 + 1
 		{"followed by the successor", successions, other, 1}, // 0 1
-		{"beside a neighbour", neighbours, other, 4},         // 6 5, 0 1, 4 3, 3 2
+		{"alongside a neighbour", neighbours, other, 4},      // 6 5, 0 1, 4 3, 3 2
 		{"right guesses", guesses, other, 3},                 // 0 at third, 1 after it, 2 at last
 		{"matches", matches, other, 1},                       // 6
 		{"first game", matches, riffle, -1},                  // has none before

@@ -161,7 +161,7 @@ func TestKnownOdds(t *testing.T) {
 	}
 }
 
-// What two workers count is what one counts, but for the games that follow each
+// What two workers count is what one counts, except the games that follow each
 // other; Report leaves the workers as they are.
 func TestWorkersMerge(t *testing.T) {
 	s := Shape{Cards: 52, Decks: 1}

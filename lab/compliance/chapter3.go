@@ -12,7 +12,7 @@ var chapter3 = []Row{
 			tests("internal/arrows", "who may import the generator; the binary holds no test code", "TestArrows",
 				"TestBreachesAreFound"),
 			tests("lab/kit", "the list of every use of randomness is that of the source", "TestCallsAreComplete"),
-			command("build, algorithm and FIPS state of the binary at hand", "version", "--json"),
+			command("build, algorithm and FIPS state of this binary", "version", "--json"),
 		},
 		Duty: "The reading itself.",
 	},

@@ -76,7 +76,7 @@ func TestEvidenceIsChecked(t *testing.T) {
 		tests("lab/compliance", "no such test", "TestRows", "TestNothing"),
 		tests("lab/compliance", "a helper", "parse"),
 		tests("lab/compliance", "no such subtest", "TestEvidenceIsChecked/there is none\x21"),
-		tests("lab/compliance", "subtests beside others", "TestRows", "TestEvidenceIsChecked/a name"),
+		tests("lab/compliance", "subtests alongside others", "TestRows", "TestEvidenceIsChecked/a name"),
 		document("docs/NOTHING.md", "The kit", "no such document"),
 		document("docs/LAB.md", "No such section", "no such section"),
 	} {

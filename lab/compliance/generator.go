@@ -89,7 +89,7 @@ var generator = []Row{
 			tests("internal/ledger", "a commit whose outcome is unknown is looked up, never guessed",
 				"TestUnknownOutcomes"),
 			long(tests("cmd/shuffled", "kill -9 at random moments under clients: whatever was acknowledged is there, byte for byte", "TestKill")),
-			long(tests("internal/store/postgres", "the database restarted in every way beside a writer", "TestRestart",
+			long(tests("internal/store/postgres", "the database restarted in every way alongside a writer", "TestRestart",
 				"TestLostMessages")),
 			tests("internal/store/sqlite", "the writer killed again and again", "TestKilled"),
 		},

@@ -1,6 +1,6 @@
 package compliance
 
-// operation is rows 37 to 44: keys, links, changes, and whoever checks from
+// operation is rows 37 to 44: keys, links, changes, and who checks from
 // outside.
 var operation = []Row{
 	{

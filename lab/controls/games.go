@@ -49,7 +49,7 @@ func notTwice(src *entropy.Source) lab.Maker {
 
 // carried riffles the cards as the last game left them, as a table does that is
 // short of time. The first deck is perfect, and so is every later one when it is
-// looked at alone: it shows only beside the one before it.
+// looked at alone: it shows only alongside the one before it.
 func carried(rounds int) maker {
 	return func(src *entropy.Source) lab.Maker {
 		m := riffles(rounds)
@@ -72,7 +72,7 @@ func carried(rounds int) maker {
 }
 
 // dropped loses a card in every m-th game, and somebody fills the deck up with a
-// copy of the card beside it. The dealer refuses such an order before it becomes a
+// copy of the card alongside it. The dealer refuses such an order before it becomes a
 // commit (outcome.ErrFoul).
 func dropped(m int) maker {
 	return func(src *entropy.Source) lab.Maker {

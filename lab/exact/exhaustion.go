@@ -32,7 +32,7 @@ type Exhaustion struct {
 	Draws int     `json:"draws"`
 	Need  int     `json:"need_bytes"` // S: without rejections
 	Tape  int     `json:"tape_bytes"` // L
-	Log2  float64 `json:"log2"`       // of the probability, exact but for its 53 bits
+	Log2  float64 `json:"log2"`       // of the probability, exact to 53 bits
 }
 
 // Exhausted proves that a tape runs out with a probability below 2^BoundLog2, by
@@ -171,7 +171,7 @@ func lastRejecting(ks []uint32) int {
 	return -1
 }
 
-// runsOutAt tries tapes of zeros but for lanes of ones before draw i, which rejects
+// runsOutAt tries tapes of zeros except lanes of ones before draw i, which rejects
 // them: from none of these to one more than slack has room for.
 func runsOutAt(run Run, r shuffle.Recipe, ks []uint32, i, slack int) error {
 	before := 0

@@ -57,7 +57,7 @@ func (a axis) labels(y float64, name func(int) string) (out []label) {
 
 func number(i int) string { return fmt.Sprint(i) }
 
-// short cuts the name of a card to what fits beside a plot.
+// short cuts the name of a card to what fits alongside a plot.
 func short(name string) string {
 	if runes := []rune(name); len(runes) > 12 {
 		return string(runes[:11]) + "…"

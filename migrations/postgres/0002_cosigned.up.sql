@@ -1,7 +1,7 @@
 -- Cosigned checkpoints: those heads for which a quorum of witnesses answered,
 -- with the cosignatures. They are evidence, and insert-only like the rest. This
--- migration may run beside a daemon: it touches no table that an append does,
--- but for the comment.
+-- migration may run alongside a daemon: it touches no table that an append does,
+-- except the comment.
 CREATE TABLE cosigned (
     ledger     bigint NOT NULL REFERENCES ledgers,
     size       bigint NOT NULL CHECK (size > 0),

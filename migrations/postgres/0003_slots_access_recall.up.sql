@@ -34,7 +34,7 @@ CREATE TRIGGER unchanged BEFORE UPDATE OR TRUNCATE ON access_records
     FOR EACH STATEMENT EXECUTE FUNCTION refuse_change('a record is kept or dropped, not changed');
 ALTER TABLE access_records ENABLE ALWAYS TRIGGER unchanged;
 
--- An index of shuffles beside the evidence, computed from the entries some time
+-- An index of shuffles alongside the evidence, computed from the entries some time
 -- after they were appended, so that no append waits for it. It may be removed as
 -- it stands, and is then made again: DELETE FROM recall_marks makes it begin anew.
 -- Ids and times of commits grow together. No foreign key: the mark, which is

@@ -1,5 +1,5 @@
 -- Access records are a chain, as in migrations/postgres. The guards of evidence there
--- are against a role that may only add rows; whoever writes this file may drop them.
+-- are against a role that may only add rows; anyone who writes this file may drop them.
 ALTER TABLE access_records ADD COLUMN seq INTEGER CHECK (seq > 0);
 ALTER TABLE access_records ADD COLUMN prev BLOB CHECK (length(prev) = 32 AND seq IS NOT NULL OR prev IS NULL AND seq IS NULL);
 CREATE UNIQUE INDEX access_records_seq ON access_records (ledger, seq);

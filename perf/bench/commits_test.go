@@ -10,7 +10,7 @@ import (
 
 const proved = "shuffled: a commit with proof, over HTTP"
 
-// compareCommits: commits over HTTP beside pgbench's single-row inserts and the
+// compareCommits: commits over HTTP alongside pgbench's single-row inserts and the
 // rival's, on the same PostgreSQL.
 func compareCommits(t *testing.T, all *table, s *server, binary string) {
 	rival, inserts := startRival(t, s), s.pgbenchDatabase(t)

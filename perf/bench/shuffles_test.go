@@ -56,7 +56,7 @@ func compareShuffles(all *table) {
 	all.add("A shuffle of 52", "on one core", rows...)
 }
 
-// order keeps an order for whoever asked for it, as ours is kept.
+// order keeps an order for anyone who asked for it, as ours is kept.
 var order []uint32
 
 func goShuffle(r *mathrand.Rand) func(b *testing.B) {

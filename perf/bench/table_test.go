@@ -26,7 +26,7 @@ type row struct {
 	P99         float64 `json:"p99_ms,omitempty"`
 	Mean        float64 `json:"mean_ms,omitempty"`
 	// Processor time for each unit in microseconds: of the service, of PostgreSQL, and
-	// of whoever made the load.
+	// of the process that made the load.
 	Service    float64 `json:"cpu_service_us,omitempty"`
 	PostgreSQL float64 `json:"cpu_postgresql_us,omitempty"`
 	Generator  float64 `json:"cpu_generator_us,omitempty"`

@@ -332,7 +332,7 @@ func (h *house) proved(text string) (audit.Receipt, audit.Checkpoint) {
 	return r, c
 }
 
-// settled checks the hands against the database: whoever was answered holds the
+// settled checks the hands against the database: anyone who was answered holds the
 // truth, and gets it again from every daemon; what was given up is there once or
 // not at all, and stays so while others go on.
 func (h *house) settled(c *clients, dsn string) {

@@ -83,7 +83,7 @@ func (p *pair) unknown() (n int) {
 }
 
 // outOfReach takes the standby away from a primary under load, ends waits for it,
-// kills and starts the primary meanwhile, and then kills it for good. It returns
+// kills and starts the primary in that time, and then kills it for good. It returns
 // how many entries the standby lacks.
 func (p *pair) outOfReach() (missing int) {
 	p.t.Helper()

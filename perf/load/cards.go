@@ -44,7 +44,7 @@ func (c *checker) opened(k *claim, cards []audit.Card) error {
 	return nil
 }
 
-// open checks one card: at its place, which is its position for want of a mix, of
+// open checks one card: at its place, which is its position for lack of a mix, of
 // the deck, in the tree, and dealt once.
 func (c *checker) open(s *committed, place int, card audit.Card) error {
 	if card.Place != place || card.Position != place {

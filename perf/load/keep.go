@@ -6,7 +6,7 @@ import "github.com/go-json-experiment/json"
 type claim struct {
 	kind    Kind
 	group   uint64 // the commit that it belongs to
-	shuffle uint64 // its id, but for a commit
+	shuffle uint64 // its id; not set for a commit
 	first   int    // of a deal: the place
 	count   int    // of a deal: cards; of a commit: shuffles
 	key     string // of a commit
@@ -30,7 +30,7 @@ type kept struct {
 	unproved [][]byte // verdicts of the daemon that do not prove its own receipts
 }
 
-// claimSize is about what a claim takes beside its answer.
+// claimSize is about what a claim takes alongside its answer.
 const claimSize = 168
 
 // add keeps a copy. A commit begins a group, which other claims name. Where the

@@ -47,8 +47,8 @@ type Config struct {
 	// Spread is how many tables each connection goes round, a commit at each: 1, also
 	// if it is 0, or more if the mix is of commits only.
 	Spread int
-	// Keep is how many bytes of answers are kept for verification, at the most, but
-	// for one commit of each connection with what was dealt of it. Of what does not
+	// Keep is how many bytes of answers are kept for verification, at the most, except
+	// one commit of each connection with what was dealt of it. Of what does not
 	// fit whole commits are left out, evenly.
 	Keep int64
 	// Timeout bounds each request.
@@ -76,7 +76,7 @@ type FieldError struct{ Field, Rule string }
 
 func (e *FieldError) Error() string { return e.Field + " " + e.Rule }
 
-// Check returns a *FieldError about what is wrong, but for the Keys, which may come
+// Check returns a *FieldError about what is wrong. It does not look at the Keys, which may come
 // later.
 func (c *Config) Check() error {
 	u, err := url.Parse(c.URL)

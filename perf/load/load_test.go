@@ -48,7 +48,7 @@ func respond(w io.Writer, status int, header, body string) {
 }
 
 // TestRateKeepsDueTimes stalls one request for 200 ms where one is due every 10:
-// all that were due meanwhile count from when they were due.
+// all that were due in that time count from when they were due.
 func TestRateKeepsDueTimes(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		n := 0

@@ -15,7 +15,7 @@ import (
 )
 
 // wire is one connection that speaks as much of HTTP/1.1 (RFC 9112) as a request
-// at a time takes. It belongs to one goroutine. Beside a transport of net/http,
+// at a time takes. It belongs to one goroutine. Alongside a transport of net/http,
 // which has two more goroutines and a map for each call, it takes a fraction of
 // the processor time (BenchmarkCall), which on a shared machine is the daemon's.
 type wire struct {

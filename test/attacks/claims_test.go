@@ -101,7 +101,7 @@ func TestEditedManifest(t *testing.T) {
 		}
 		h.write("bundle/"+name, "log evil\n")
 		if code, out := verify(); code != 1 {
-			t.Errorf("another %s beside the entries: exit code %d: %.300s", name, code, out)
+			t.Errorf("another %s next to the entries: exit code %d: %.300s", name, code, out)
 		}
 	}
 }

@@ -28,7 +28,7 @@ func bothStores(t *testing.T, of terms, try func(t *testing.T, h *house)) {
 	}
 }
 
-// database opens the database as the daemon's role, or the embedded one as whoever
+// database opens the database as the daemon's role, or the embedded one as anyone who
 // may write its file.
 func (h *house) database() *sql.DB {
 	h.t.Helper()

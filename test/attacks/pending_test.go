@@ -19,7 +19,7 @@ import (
 // work that will. An entry goes when its defence comes.
 var pending = map[string]string{}
 
-// attack begins a test of the suite, which may run beside others. It skips one that
+// attack begins a test of the suite, which may run alongside others. It skips one that
 // is pending.
 func attack(t *testing.T) {
 	t.Helper()

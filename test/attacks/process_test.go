@@ -16,7 +16,7 @@ import (
 	"time"
 )
 
-// TestLooseTLSKey: whoever may read the daemon's TLS key poses as the daemon. A file
+// TestLooseTLSKey: anyone who may read the daemon's TLS key poses as the daemon. A file
 // that others can read is refused, as every other secret is.
 func TestLooseTLSKey(t *testing.T) {
 	attack(t)

@@ -140,7 +140,7 @@ func TestOneAdminReplacesWitnesses(t *testing.T) {
 	}
 }
 
-// twoPersons wants an act of one administrator to be refused for want of a second.
+// twoPersons wants an act of one administrator to be refused for lack of a second.
 func (h *house) twoPersons(what string, got answer) {
 	h.t.Helper()
 	refused := got.status == http.StatusForbidden || got.status == http.StatusConflict

@@ -14,7 +14,7 @@ import (
 )
 
 // TestFloodOfStrangers: 64 strangers ask for a full bundle of entries, read a little
-// and leave. No hand that is played beside them is refused. The ratio of the rates is
+// and leave. No hand that is played alongside them is refused. The ratio of the rates is
 // printed; the machine decides it, and nothing here.
 func TestFloodOfStrangers(t *testing.T) {
 	attackAlone(t)
@@ -27,10 +27,10 @@ func TestFloodOfStrangers(t *testing.T) {
 		stop, asked := h.flood(64, "/log/main/tile/entries/000")
 		busy, refused := h.hands("busy", func(n int) bool { return n < 10 || n < 500 && asked.Load() < 2000 })
 		stop()
-		fmt.Printf("attacks: %s: a hand takes %.1f times as long beside 64 strangers (%v, %v without; they asked %d times)\n",
+		fmt.Printf("attacks: %s: a hand takes %.1f times as long alongside 64 strangers (%v, %v without; they asked %d times)\n",
 			t.Name(), busy.Seconds()/quiet.Seconds(), busy, quiet, asked.Load())
 		if refused > 0 {
-			t.Errorf("%d requests of dealers were refused beside 64 strangers", refused)
+			t.Errorf("%d requests of dealers were refused alongside 64 strangers", refused)
 		}
 	})
 }

@@ -32,7 +32,7 @@ type Flags struct {
 	ClientCert string `placeholder:"FILE" and:"certificate" help:"Certificate to be known by in place of a token, in PEM, and those between it and its authority."`
 	ClientKey  string `placeholder:"FILE" and:"certificate" help:"Its private key, in PEM, mode 0600."`
 
-	Again bool `help:"This was tried before: take the answer of then. Without it, what was done before this command is refused."`
+	Again bool `help:"This was tried before: take the answer of that time. Without it, what was done before this command is refused."`
 
 	JSON bool `name:"json" help:"Print JSON."`
 }
@@ -129,7 +129,7 @@ func (r *Flags) certified() (*http.Client, error) {
 const callTimeout = 30 * time.Second
 
 // askKeys returns a policy with the signing keys that the daemon names for the
-// ledger: a receipt of before a rotation is under the key of then.
+// ledger: a receipt of before a rotation is under the key of that time.
 func askKeys(ctx context.Context, cfg client.Config) (string, error) {
 	// A client wants a key. This one belongs to nobody: what it would vouch for
 	// is not asked for.
@@ -194,7 +194,7 @@ func (r *Flags) Explain(err error) error {
 	switch {
 	case errors.As(err, &fault):
 		if strings.HasSuffix(fault.What, doneBefore) {
-			return &lie{error: shown, hint: "was it tried before? --again takes the answer of then; if not, deal nothing from it"}
+			return &lie{error: shown, hint: "was it tried before? --again takes the answer of that time; if not, deal nothing from it"}
 		}
 		return &lie{error: shown, hint: "deal nothing from it; is --key the ledger's own key?"}
 	case errors.As(err, &refused):

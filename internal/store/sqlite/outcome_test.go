@@ -43,13 +43,13 @@ func TestOtherWriter(t *testing.T) {
 	}
 	if err := hasty.Append(t.Context(), l.id, l.head, l.next(1)); !plain(err) ||
 		!strings.Contains(err.Error(), "locked") {
-		t.Errorf("appending beside a long transaction: %v", err)
+		t.Errorf("appending alongside a long transaction: %v", err)
 	}
 	if _, err := hasty.Head(t.Context(), l.id); !plain(err) {
-		t.Errorf("reading the head beside a long transaction: %v", err)
+		t.Errorf("reading the head alongside a long transaction: %v", err)
 	}
 	// A caller who leaves while the append waits changes nothing about it, and
-	// whoever waits for that append may leave.
+	// anyone who waits for that append may leave.
 	ctx, cancel := context.WithCancel(t.Context())
 	appended := make(chan error)
 	go func() { appended <- s.Append(ctx, l.id, l.head, l.next(1)) }()

@@ -85,7 +85,7 @@ type dump struct {
 // maxManifest is larger than the manifest of any deck.
 const maxManifest = 4 << 20
 
-// openDump opens a file, reads the manifest beside it and holds one against the
+// openDump opens a file, reads the manifest alongside it and holds one against the
 // other.
 func openDump(name string) (*dump, error) {
 	d := &dump{}

@@ -20,7 +20,7 @@ type labDecksCmd struct {
 }
 
 func (labDecksCmd) Help() string {
-	return `Shuffled decks, each from a tape of its own, made by the function that the daemon deals with. docs/LAB.md says how the formats are read; the manifest does so for the file beside it.
+	return `Shuffled decks, each from a tape of its own, made by the function that the daemon deals with. docs/LAB.md says how the formats are read; the manifest does so for the file alongside it.
 
 Examples:
 

@@ -93,7 +93,7 @@ func printed(name, about string, words ...string) kitStep {
 	return kitStep{words: words, files: map[string]string{"": name}, about: map[string]string{name: about}}
 }
 
-// sampled is a command that writes a sample, and its own manifest beside it.
+// sampled is a command that writes a sample, and its own manifest alongside it.
 func sampled(name, about string, words ...string) kitStep {
 	return kitStep{
 		words: words, files: map[string]string{"--out": name},

@@ -55,7 +55,7 @@ func exitCode(err error) int {
 	return 0
 }
 
-// TestLabManifest: the manifest is of the file beside it.
+// TestLabManifest: the manifest is of the file alongside it.
 func TestLabManifest(t *testing.T) {
 	t.Parallel()
 	for _, args := range [][]string{

@@ -131,7 +131,7 @@ func (c *benchCmd) trust(ctx context.Context, s term.Streams, cfg *load.Config) 
 	}
 	if said.Production && !c.Production {
 		return term.WithHint(term.Usage("--production: ledger %s is of production, and what a load writes stays in it for ever", c.Ledger),
-			"create a sandbox ledger beside it: shuffled ledger create --help")
+			"create a sandbox ledger alongside it: shuffled ledger create --help")
 	}
 	cfg.Token = given.Token
 	cfg.Keys, err = verifiers(given)
