@@ -13,7 +13,7 @@ import (
 var (
 	compare  = flag.Bool("compare", false, "run the comparison (make bench)")
 	quick    = flag.Bool("quick", false, "with -compare: one short round, to see that it works")
-	only     = flag.String("only", "", "with -compare: only the section named: strangers or open")
+	only     = flag.String("only", "", "with -compare: only the section named: strangers, open or ledgers")
 	period   = flag.Duration("period", 5*time.Second, "how long each load is measured in a round")
 	rounds   = flag.Int("rounds", 3, "how often the rivals take turns")
 	open     = flag.Int("open", 1_000_000, "how many shuffles are open in the row that never closes what it opens")
@@ -53,12 +53,15 @@ func TestCompare(t *testing.T) {
 		compareStrangers(t, all, s, binary)
 		measureAudit(t, all, binary)
 		compareOpen(t, all, s, binary)
+		compareLedgers(t, all, s, binary)
 	case "strangers":
 		compareStrangers(t, all, s, binary)
 	case "open":
 		compareOpen(t, all, s, binary)
+	case "ledgers":
+		compareLedgers(t, all, s, binary)
 	default:
-		t.Fatalf("-only %s: strangers or open", *only)
+		t.Fatalf("-only %s: strangers, open or ledgers", *only)
 	}
 	if *jsonFile != "" {
 		all.write(t, *jsonFile)

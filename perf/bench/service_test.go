@@ -3,6 +3,7 @@ package bench
 import (
 	"bufio"
 	"bytes"
+	"cmp"
 	"context"
 	"fmt"
 	"net"
@@ -28,6 +29,7 @@ import (
 type service struct {
 	cmd        *exec.Cmd
 	url, token string
+	ledger     string        // "" is main
 	key        note.Verifier // nil: its answers prove nothing
 	database   string
 	data       string // the daemon's directory
@@ -172,7 +174,7 @@ func (d *service) loadAt(t *testing.T, connections int, mix load.Mix, batch, spr
 	own, db := d.stat().own, d.server.cpu()
 	ownAfter, dbAfter := own, db
 	r, err := load.Run(context.Background(), load.Config{
-		URL: d.url, Ledger: "main", Token: d.token, Keys: keys, Connections: connections, Warmup: *period / 5,
+		URL: d.url, Ledger: cmp.Or(d.ledger, "main"), Token: d.token, Keys: keys, Connections: connections, Warmup: *period / 5,
 		Duration: *period,
 		Mix:      mix, Batch: batch, Deck: "standard-52", Tables: "t-" + client.NewKey()[:23], Spread: spread,
 		Keep:    keep,
