@@ -27,10 +27,9 @@ programs:
 MODULE = .
 check:
 	test -n "$(PKG)" || { echo 'make check PKG=./internal/audit: which package?' >&2; exit 2; }
-	cd $(MODULE) && test -z "$$(gofmt -l $(PKG))" || { cd $(MODULE) && gofmt -d $(PKG); exit 1; }
-	go vet -C $(MODULE) $(PKG)
-	staticcheck=$$(go tool -n staticcheck) && cd $(MODULE) && $$staticcheck -checks=inherit,ST1000 $(PKG)
-	go test -C $(MODULE) -short $(PKG)
+	set -e; staticcheck=$$(go tool -n staticcheck); cd $(MODULE); \
+		test -z "$$(gofmt -l $(PKG))" || { gofmt -d $(PKG); exit 1; }; \
+		go vet $(PKG); $$staticcheck -checks=inherit,ST1000 $(PKG); go test -short $(PKG)
 
 # All packages on a real PostgreSQL, found or installed where that is allowed. -short
 # leaves out what takes minutes: damage of every kind, kills under load, samples.
