@@ -32,11 +32,16 @@ check:
 		go vet $(PKG); $$staticcheck -checks=inherit,ST1000 $(PKG); go test -short $(PKG)
 
 # All packages on a real PostgreSQL, found or installed where that is allowed. -short
-# leaves out what takes minutes: damage of every kind, kills under load, samples.
+# leaves out what takes minutes: damage of every kind, kills under load, samples; and so
+# do SHORT_SKIP, ledgers of many entries, and PERF, which has no lost servers.
+SHORT_SKIP = ^(TestLong)$$
+PERF = ./bench ./cmd/... ./growth ./load
 test:
 	sh scripts/postgres.sh
-	SHUFFLED_REQUIRE_POSTGRES=1 go test -short -timeout 10m ./...
-	set -e; for m in $(NESTED); do SHUFFLED_REQUIRE_POSTGRES=1 go test -C $$m -short -timeout 10m ./...; done
+	SHUFFLED_REQUIRE_POSTGRES=1 go test -short -skip '$(SHORT_SKIP)' -timeout 10m ./...
+	go test -C lab -short -timeout 10m ./...
+	SHUFFLED_REQUIRE_POSTGRES=1 go test -C perf -short -timeout 10m $(PERF)
+	go test -C test -short -timeout 10m ./...
 
 # The same with nothing left out, and against a foreign witness, whose module may have
 # to be downloaded (SHUFFLED_REQUIRE_LITEWITNESS=1: it must build).
@@ -97,7 +102,7 @@ race:
 RACE_SHORT = audit fsck inspect keys shuffle
 RACE_LONG = $(filter-out shuffled/internal/process $(RACE_SHORT:%=shuffled/internal/%),$(shell go list ./internal/...))
 # The answers of 4,096 deals do not fit the default deadlines under the detector.
-RACE_SLOW = ^TestManyDeals$$
+RACE_SLOW = ^(TestManyDeals)$$
 RACE_LAB = . ./alarms ./battery ./controls ./exact ./kit ./labreport
 race-all:
 	CGO_ENABLED=1 go test -race -skip '$(RACE_SLOW)' $(RACE_LONG)

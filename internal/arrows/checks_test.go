@@ -110,6 +110,35 @@ func TestChecksDiffer(t *testing.T) {
 	}
 }
 
+// skipped is a variable of the Makefile with the names of tests that a check leaves out.
+var skipped = regexp.MustCompile(`(?m)^[A-Z_]+ = \^\(([A-Za-z|]+)\)\$\$$`)
+
+// TestSkipped: what the Makefile leaves out by name is a test of the tree, or has been
+// renamed and is no longer left out.
+func TestSkipped(t *testing.T) {
+	all := map[string]bool{}
+	eachGoFile(t, func(file string, text []byte) {
+		if strings.HasSuffix(file, "_test.go") {
+			for _, m := range testFunc.FindAllSubmatch(text, -1) {
+				all[string(m[1])] = true
+			}
+		}
+	})
+	lists := skipped.FindAllStringSubmatch(readFile(t, "Makefile"), -1)
+	if len(lists) < 3 {
+		t.Errorf("the Makefile has only %d lists of tests that a check leaves out", len(lists))
+	}
+	for _, list := range lists {
+		for _, name := range strings.Split(list[1], "|") {
+			if !all[name] {
+				t.Errorf("the Makefile leaves out %s, which is no test", name)
+			}
+		}
+	}
+}
+
+var testFunc = regexp.MustCompile(`(?m)^func (Test\w+)\(t \*testing\.T\)`)
+
 var link = regexp.MustCompile(`\]\(([^)\s]+)\)`)
 
 // TestLinks: what a document of the tree links to in the tree is there.
