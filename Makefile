@@ -15,7 +15,7 @@ run:
 	go run ./cmd/shuffled serve --dev --data ./shuffled-data --listen 127.0.0.1:8080
 
 # The three programs, static and without C, in BIN. Each is run once.
-BIN = bin
+BIN ?= bin
 programs:
 	sh scripts/build.sh $(BIN)/shuffled
 	$(BIN)/shuffled version
