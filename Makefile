@@ -1,5 +1,7 @@
-# Thin names for plain commands; make prints each one before it runs it.
-.PHONY: demo run test attacks race fips web lint cover bench lab compliance
+# Thin names for plain commands; make prints each one before it runs it. The table in
+# .github/CONTRIBUTING.md says which check holds what, and which .ci/run makes.
+.PHONY: demo run programs check test test-all attacks lint fips fips-all web race race-all reproduce
+.PHONY: cover bench lab compliance
 
 # The modules below that of the product: what measures it and what attacks it.
 NESTED = lab perf test
@@ -12,10 +14,40 @@ demo:
 run:
 	go run ./cmd/shuffled serve --dev --data ./shuffled-data --listen 127.0.0.1:8080
 
-# Everything, on a real PostgreSQL: found, or installed where that is allowed; and
-# against a foreign witness, whose module may have to be downloaded
-# (SHUFFLED_REQUIRE_LITEWITNESS=1: it must build).
+# The three programs, static and without C, in BIN. Each is run once.
+BIN ?= bin
+programs:
+	sh scripts/build.sh $(BIN)/shuffled
+	$(BIN)/shuffled version
+	$(BIN)/shuffled lab prove --only orders
+	$(BIN)/shuffled bench --help >/dev/null
+
+# One package in seconds: make check PKG=./internal/audit. MODULE=lab PKG=./battery:
+# one of a module below.
+MODULE = .
+check:
+	test -n "$(PKG)" || { echo 'make check PKG=./internal/audit: which package?' >&2; exit 2; }
+	set -e; staticcheck=$$(go tool -n staticcheck); cd $(MODULE); \
+		test -z "$$(gofmt -l $(PKG))" || { gofmt -d $(PKG); exit 1; }; \
+		go vet $(PKG); $$staticcheck -checks=inherit,ST1000 $(PKG); go test -short $(PKG)
+
+# All packages on a real PostgreSQL, found or installed where that is allowed. -short
+# leaves out what takes minutes: damage of every kind, kills under load, samples; and so
+# do SHORT_SKIP, ledgers of many entries, and PERF, which has no lost servers.
+SHORT_SKIP = ^(TestLong)$$
+PERF = ./bench ./cmd/... ./growth ./load
+# Tests wait for disks and clocks: twice as many packages at a time as there are cores.
+AT_ONCE = $(shell expr 2 \* $$(getconf _NPROCESSORS_ONLN))
 test:
+	sh scripts/postgres.sh
+	SHUFFLED_REQUIRE_POSTGRES=1 go test -short -p $(AT_ONCE) -skip '$(SHORT_SKIP)' -timeout 10m ./...
+	go test -C lab -short -timeout 10m ./...
+	SHUFFLED_REQUIRE_POSTGRES=1 go test -C perf -short -timeout 10m $(PERF)
+	go test -C test -short -timeout 10m ./...
+
+# The same with nothing left out, and against a foreign witness, whose module may have
+# to be downloaded (SHUFFLED_REQUIRE_LITEWITNESS=1: it must build).
+test-all:
 	sh scripts/postgres.sh
 	cd tools/litewitness && CGO_ENABLED=0 go build -o /dev/null filippo.io/torchwood/cmd/litewitness || \
 		echo '*** litewitness does not build here: the test against a foreign witness will be SKIPPED ***' >&2
@@ -30,42 +62,59 @@ attacks:
 	sh scripts/postgres.sh
 	SHUFFLED_ATTACKS=1 SHUFFLED_REQUIRE_POSTGRES=1 go test -C test -v -count=1 -timeout 20m ./attacks
 
-# The race detector needs a C compiler. These packages run -short: what that leaves
-# out is arithmetic, codecs, scrypt, damage tried entry by entry, and a build of the
-# whole, each in one goroutine, where the detector takes minutes and has nothing to
-# find. What starts goroutines of its own stays: workers, streams, a ledger that is
-# written while fsck reads. make test runs all of it, without the detector.
-RACE_SHORT = audit fsck inspect keys shuffle
-# internal/process measures memory, of which the detector takes several times as much.
-RACE = $(filter-out shuffled/internal/process $(RACE_SHORT:%=shuffled/internal/%),$(shell go list ./internal/...))
-RACE_SKIP = ^(TestLegalityAgreesWithModel|TestLong|TestEncryptedFiles|TestWitnessFiles|TestAuditorFiles)$$
-# The answers of 4,096 deals do not fit the default deadlines under the detector.
-RACE_SLOW = ^TestManyDeals$$
-race:
-	CGO_ENABLED=1 go test -race -skip '$(RACE_SLOW)' $(RACE)
-	CGO_ENABLED=1 go test -race -short -skip '$(RACE_SKIP)' $(RACE_SHORT:%=./internal/%)
-	CGO_ENABLED=1 go test -C lab -race -short -skip '$(RACE_SKIP)' . ./alarms ./battery ./controls ./exact ./kit ./labreport
-	CGO_ENABLED=1 go test -C perf -race ./load ./bench ./growth ./failover
+lint:
+	test -z "$$(gofmt -l .)" || { gofmt -d .; exit 1; }
+	set -e; staticcheck=$$(go tool -n staticcheck); for m in . $(NESTED); do (cd $$m && go vet ./... && \
+		$$staticcheck -checks=inherit,ST1000 ./... && go mod tidy -diff && go generate ./...); done
+	git diff --exit-code -- '*.gen.go' docs/COMPLIANCE.md docs/SPEC.md web/verify.html
+	if command -v shellcheck >/dev/null; then shellcheck .ci/run scripts/*.sh; \
+		else echo '*** no shellcheck here: scripts are not checked ***' >&2; fi
 
-# The packages that decide what is dealt and what is proved, on Go's FIPS 140-3
-# module, without C. Short: each of its functions, not as often.
+# The product on Go's FIPS 140-3 modules, the validated one and the newest, without C,
+# and on the validated one the tests of the packages that decide what is dealt and what
+# is proved.
 fips:
-	set -e; for m in . $(NESTED); do CGO_ENABLED=0 GOFIPS140=v1.0.0 go build -C $$m ./...; done
-	CGO_ENABLED=0 GOFIPS140=v1.0.0 go test -short $(FIPS)
-FIPS = ./internal/shuffle ./internal/entropy ./internal/outcome ./internal/audit ./internal/verify \
-	./internal/keys ./internal/seal ./internal/disclosure ./internal/ledger ./internal/dealer ./internal/witness ./internal/inspect \
-	./internal/selftest
+	CGO_ENABLED=0 GOFIPS140=v1.26.0 go build ./...
+	CGO_ENABLED=0 GOFIPS140=v1.0.0 go build ./...
+	CGO_ENABLED=0 GOFIPS140=v1.0.0 go test -short $(FIPS:%=./internal/%)
+FIPS = shuffle entropy outcome audit seal disclosure beacon selftest keys witness
+
+# The same for the other modules, and for what keeps and checks the ledger.
+fips-all: fips
+	set -e; for m in $(NESTED); do for v in v1.0.0 v1.26.0; do \
+		CGO_ENABLED=0 GOFIPS140=$$v go build -C $$m ./...; done; done
+	CGO_ENABLED=0 GOFIPS140=v1.0.0 go test -short $(FIPS_ALL:%=./internal/%)
+FIPS_ALL = verify ledger dealer inspect
 
 # The second implementation, in JavaScript: on all vectors with Node 20, and in
 # Chromium where there is one. scripts/web.sh finds or installs both.
 web:
 	node --test web/*.test.mjs
 
-lint:
-	test -z "$$(gofmt -l .)" || { gofmt -d .; exit 1; }
-	set -e; staticcheck=$$(go tool -n staticcheck); for m in . $(NESTED); do (cd $$m && go vet ./... && \
-		$$staticcheck -checks=inherit,ST1000 ./... && go mod tidy -diff && go generate ./...); done
-	git diff --exit-code -- '*.gen.go' docs/COMPLIANCE.md docs/SPEC.md web/verify.html
+# The race detector needs a C compiler. The core: packages that start goroutines of
+# their own or are called from many, -short and without what one goroutine computes
+# alone, where the detector takes minutes and has nothing to find.
+RACE = bundle dealer entropy httpapi ledger monitor witness
+RACE_SKIP = ^(TestLegalityAgreesWithModel|TestLong|TestEncryptedFiles|TestWitnessFiles|TestAuditorFiles)$$
+race:
+	CGO_ENABLED=1 go test -race -short -skip '$(RACE_SKIP)' $(RACE:%=./internal/%)
+
+# Every package, but internal/process, which measures memory, of which the detector
+# takes several times as much. RACE_SHORT have little beside one goroutine.
+RACE_SHORT = audit fsck inspect keys shuffle
+RACE_LONG = $(filter-out shuffled/internal/process $(RACE_SHORT:%=shuffled/internal/%),$(shell go list ./internal/...))
+# The answers of 4,096 deals do not fit the default deadlines under the detector.
+RACE_SLOW = ^(TestManyDeals)$$
+RACE_LAB = . ./alarms ./battery ./controls ./exact ./kit ./labreport
+race-all:
+	CGO_ENABLED=1 go test -race -skip '$(RACE_SLOW)' $(RACE_LONG)
+	CGO_ENABLED=1 go test -race -short -skip '$(RACE_SKIP)' $(RACE_SHORT:%=./internal/%)
+	CGO_ENABLED=1 go test -C lab -race -short -skip '$(RACE_SKIP)' $(RACE_LAB)
+	CGO_ENABLED=1 go test -C perf -race ./load ./bench ./growth ./failover
+
+# The same commit gives the same bytes: two builds with empty caches.
+reproduce:
+	sh scripts/reproduce.sh
 
 cover:
 	go test -coverprofile=cover.prof ./...

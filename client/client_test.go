@@ -225,7 +225,9 @@ func TestNewKey(t *testing.T) {
 // TestOneClientForMany uses one client from many goroutines.
 func TestOneClientForMany(t *testing.T) {
 	t.Parallel()
-	c := newDaemon(t).client(nil, func(cfg *client.Config) { cfg.HTTP = &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: 32}} })
+	c := newDaemon(t).client(nil, func(cfg *client.Config) {
+		cfg.HTTP = &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: 32}}
+	})
 	errs := make(chan error)
 	const n = 32
 	for i := range n {

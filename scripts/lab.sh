@@ -84,7 +84,8 @@ export CGO_ENABLED=0
 go build -trimpath -o "$run/shuffled" ./cmd/shuffled || exit 3
 go build -C lab -trimpath -o "$run/shuffled-lab" ./cmd/shuffled-lab || exit 3
 note "run        ${run##*/}"
-note "commit     $(git rev-parse HEAD 2>/dev/null || echo unknown)$([ -z "$(git status --porcelain 2>/dev/null)" ] || echo ', and changes')"
+changes=$(git status --porcelain 2>/dev/null || true)
+note "commit     $(git rev-parse HEAD 2>/dev/null || echo unknown)${changes:+, and changes}"
 note "binary     $(sha256sum <"$run/shuffled-lab" | cut -d' ' -f1)"
 "$run/shuffled" version | sed 's/^/           /' >>"$run/run.txt"
 note "machine    $(uname -srm)"
@@ -108,7 +109,8 @@ if need rngtest rng-tools5 rng-tools-debian rng-tools; then
 	else
 		verdict=passed
 	fi
-	printf '%-34s %-8s %s\n' "rngtest FIPS 140-2" "$verdict" "${bad:-?} of $blocks blocks fail; about $((blocks * 8 / 10000)) do by chance" >>"$run/summary.txt"
+	printf '%-34s %-8s %s\n' "rngtest FIPS 140-2" "$verdict" \
+		"${bad:-?} of $blocks blocks fail; about $((blocks * 8 / 10000)) do by chance" >>"$run/summary.txt"
 fi
 
 # dieharder, test by test, so that time can end it between two. -Y 1 asks for more
@@ -120,7 +122,10 @@ if need dieharder dieharder; then
 	quick='0 1 2 3 8 10 11 15 16 100 101'
 	all='0 1 2 3 4 8 9 10 11 12 13 15 16 17 100 101 102 200 201 202 203 204 205 206 207 208 209'
 	if [ "$full" = yes ]; then default=$all; else default=$quick; fi
-	note "dieharder  $(dieharder -h 2>&1 | sed -n 's/.*dieharder version \([0-9.]*\).*/\1/p' | head -n 1); generator 200 (standard input, binary), -Y 1 -k 2$([ "$full" = yes ] || echo ' -p 20'), tests: ${tests:-$default}"
+	version=$(dieharder -h 2>&1 | sed -n 's/.*dieharder version \([0-9.]*\).*/\1/p' | head -n 1)
+	fewer=' -p 20'
+	[ "$full" = no ] || fewer=
+	note "dieharder  $version; generator 200 (standard input, binary), -Y 1 -k 2$fewer, tests: ${tests:-$default}"
 	for test in ${tests:-$default}; do
 		if [ "$full" = no ] && [ $(($(date +%s) - began)) -ge $((minutes * 60)) ]; then
 			printf '%-34s %-8s %s\n' "dieharder -d $test" "not run" "$minutes minutes are over" >>"$run/summary.txt"

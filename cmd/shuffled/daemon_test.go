@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
-	"fmt"
 	"io"
 	"net"
 	"net/http"
@@ -16,6 +15,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"shuffled/internal/term/termtest"
 )
 
 // builtBinary builds the command once per test process.
@@ -24,12 +25,7 @@ var builtBinary = sync.OnceValues(func() (string, error) {
 	if err != nil {
 		return "", err
 	}
-	path := filepath.Join(dir, "shuffled")
-	out, err := exec.Command("go", "build", "-o", path, ".").CombinedOutput()
-	if err != nil {
-		return "", fmt.Errorf("building the command: %w\n%s", err, out)
-	}
-	return path, nil
+	return filepath.Join(dir, "shuffled"), termtest.Build(dir, "shuffled")
 })
 
 // daemon is a running `shuffled serve --dev`.

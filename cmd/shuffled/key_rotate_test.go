@@ -157,7 +157,10 @@ func TestRotateSigning(t *testing.T) {
 	// Without the key in force: no writes, reads go on, and readiness says which.
 	r.settings = ""
 	r.configure()
-	r.launchUntil(r.operator+"/readyz", func(resp *http.Response) bool { return resp.StatusCode == http.StatusServiceUnavailable && served(r) }, []string{"serve", "--config", r.config})
+	notReady := func(resp *http.Response) bool {
+		return resp.StatusCode == http.StatusServiceUnavailable && served(r)
+	}
+	r.launchUntil(r.operator+"/readyz", notReady, []string{"serve", "--config", r.config})
 	if ready := r.mustGet(r.operator, "/readyz", http.StatusServiceUnavailable); !strings.Contains(ready,
 		"signing_keys") {
 		t.Errorf("readiness without the key in force: %s", ready)

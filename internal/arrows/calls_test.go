@@ -121,19 +121,33 @@ func (u unit) canName() bool {
 	return slices.ContainsFunc(u.Imports, func(imp string) bool { _, own := ours(imp); return own })
 }
 
-// names returns, for each reserved function that a package names, one place.
-func (all units) names(t *testing.T, path string) map[string]string {
+// checked is one package of the modules, type-checked without its tests.
+type checked struct {
+	fset      *token.FileSet
+	types     *types.Package
+	info      *types.Info
+	generated map[string]bool // by file
+}
+
+// check type-checks a package against the compiled ones.
+func (all units) check(t *testing.T, path string) checked {
 	t.Helper()
 	fset := token.NewFileSet()
 	var files []*ast.File
+	generated := map[string]bool{}
 	for _, name := range all[path].GoFiles {
-		f, err := parser.ParseFile(fset, filepath.Join(all[path].Dir, name), nil, parser.SkipObjectResolution)
+		name = filepath.Join(all[path].Dir, name)
+		f, err := parser.ParseFile(fset, name, nil, parser.SkipObjectResolution|parser.ParseComments)
 		if err != nil {
 			t.Fatal(err)
 		}
+		generated[name] = ast.IsGenerated(f)
 		files = append(files, f)
 	}
-	info := &types.Info{Uses: map[*ast.Ident]types.Object{}, Types: map[ast.Expr]types.TypeAndValue{}}
+	info := &types.Info{
+		Defs: map[*ast.Ident]types.Object{}, Uses: map[*ast.Ident]types.Object{},
+		Types: map[ast.Expr]types.TypeAndValue{},
+	}
 	conf := types.Config{Importer: importer.ForCompiler(fset, "gc", func(imp string) (io.ReadCloser, error) {
 		if mapped, ok := all[path].ImportMap[imp]; ok {
 			imp = mapped
@@ -143,18 +157,26 @@ func (all units) names(t *testing.T, path string) map[string]string {
 		}
 		return os.Open(all[imp].Export)
 	})}
-	if _, err := conf.Check(path, fset, files, info); err != nil {
+	pkg, err := conf.Check(path, fset, files, info)
+	if err != nil {
 		t.Fatalf("type-checking %s: %v", path, err)
 	}
+	return checked{fset, pkg, info, generated}
+}
+
+// names returns, for each reserved function that a package names, one place.
+func (all units) names(t *testing.T, path string) map[string]string {
+	t.Helper()
+	p := all.check(t, path)
 	found := map[string]string{}
-	for id, object := range info.Uses {
+	for id, object := range p.info.Uses {
 		if f, ok := object.(*types.Func); ok && reserved[f.FullName()] != nil {
-			found[f.FullName()] = fset.Position(id.Pos()).String()
+			found[f.FullName()] = p.fset.Position(id.Pos()).String()
 		}
 	}
-	for e, of := range info.Types {
+	for e, of := range p.info.Types {
 		if i, ok := of.Type.(*types.Interface); ok && of.IsType() && has(i, "Tape") {
-			t.Errorf("%s: an interface with a method Tape would hide who calls the source's", fset.Position(e.Pos()))
+			t.Errorf("%s: an interface with a method Tape would hide who calls the source's", p.fset.Position(e.Pos()))
 		}
 	}
 	return found

@@ -22,7 +22,8 @@ type Key struct {
 	Name    string   // administrator; Public is the key that is added or replaces the one before
 	Acts    []Act    // two_persons: acts that need two administrators, ascending
 	Delay   uint32   // two_persons: seconds until an act of one administrator takes effect
-	From    int64    // retirement: UTC milliseconds from which nothing under it counts; the entry itself takes effect at once
+	// retirement: UTC milliseconds from which nothing under it counts; the entry itself takes effect at once
+	From int64
 }
 
 // Wrap is the disclosure key's private key, sealed to one auditor key.

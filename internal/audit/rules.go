@@ -33,7 +33,8 @@ const (
 	RuleCosigned      = "cosigned"       // where asked for, a cosigned checkpoint covers the commit
 	RuleOutcome       = "outcome"        // continued follows the child's commit, and only that
 	RuleForm          = "form"           // the close discloses as the commit declared
-	RuleKey           = "key"            // keys are sound, new, wrapped to all auditors, retired once; policies can be read
+	// keys are sound, new, wrapped to all auditors, retired once; policies can be read
+	RuleKey = "key"
 )
 
 // RuleSlot is not one of State's: a slot hash stands in one commit of a ledger

@@ -116,13 +116,27 @@ func TestParseStateRefuses(t *testing.T) {
 				o := first(s, true)
 			o.owner = s.identity(Actor{})
 		},
-		"a credential of the genesis":         func(s *State) { s.holders.known["c"] = aHolder(func(h *holder) { h.index = 0 }) },
-		"a credential above":                  func(s *State) { s.holders.known["c"] = aHolder(func(h *holder) { h.index = s.size }) },
-		"a credential of no time that can be": func(s *State) { s.holders.known["c"] = aHolder(func(h *holder) { h.created = -1 }) },
-		"a credential revoked at no time":     func(s *State) { s.holders.known["c"] = aHolder(func(h *holder) { h.revoked = -1 }) },
-		"a credential without an id":          func(s *State) { s.holders.known["c"] = aHolder(func(h *holder) { h.ID = "" }) },
-		"a credential with a reserved id":     func(s *State) { s.holders.known["c"] = aHolder(func(h *holder) { h.ID = "daemon" }) },
-		"a credential of a reserved identity": func(s *State) { s.holders.known["c"] = aHolder(func(h *holder) { h.Identity = "operator" }) },
+		"a credential of the genesis": func(s *State) {
+			s.holders.known["c"] = aHolder(func(h *holder) { h.index = 0 })
+		},
+		"a credential above": func(s *State) {
+			s.holders.known["c"] = aHolder(func(h *holder) { h.index = s.size })
+		},
+		"a credential of no time that can be": func(s *State) {
+			s.holders.known["c"] = aHolder(func(h *holder) { h.created = -1 })
+		},
+		"a credential revoked at no time": func(s *State) {
+			s.holders.known["c"] = aHolder(func(h *holder) { h.revoked = -1 })
+		},
+		"a credential without an id": func(s *State) {
+			s.holders.known["c"] = aHolder(func(h *holder) { h.ID = "" })
+		},
+		"a credential with a reserved id": func(s *State) {
+			s.holders.known["c"] = aHolder(func(h *holder) { h.ID = "daemon" })
+		},
+		"a credential of a reserved identity": func(s *State) {
+			s.holders.known["c"] = aHolder(func(h *holder) { h.Identity = "operator" })
+		},
 		"a credential with its tables in disorder": func(s *State) {
 			s.holders.known["c"] = aHolder(func(h *holder) { h.Tables = []string{"b", "a"} })
 		},

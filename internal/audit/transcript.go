@@ -26,8 +26,9 @@ type Transcript struct {
 	Deck      []string `json:"deck,omitempty"`      // card names; absent for a draw list
 	Receipts  []string `json:"receipts"`            // genesis, commit, mix if any, deals and takeovers, close if closed
 	Witnessed string   `json:"witnessed,omitempty"` // receipt of the commit under an early cosigned checkpoint, or ""
-	Keys      []string `json:"keys,omitempty"`      // receipts of signing keys, each where the one before handed on to it
-	Cards     []Card   `json:"cards"`               // openings, by place
+	// receipts of signing keys, each where the one before handed on to it
+	Keys  []string `json:"keys,omitempty"`
+	Cards []Card   `json:"cards"` // openings, by place
 }
 
 // Card is an opening as JSON: what a deal answers and a transcript holds.

@@ -153,7 +153,8 @@ func readTile(fsys fs.FS, level int, index uint64, width int) ([]byte, error) {
 	}
 	name := tilePath(level, index, width)
 	b, err := readFile(fsys, name, int64(width)*tlog.HashSize)
-	if width < Width && errors.Is(err, fs.ErrNotExist) { // a mirror that was copied while it grew (docs/SPEC.md section 13.1)
+	// a mirror that was copied while it grew (docs/SPEC.md section 13.1)
+	if width < Width && errors.Is(err, fs.ErrNotExist) {
 		if full, more := readTile(fsys, level, index, Width); more == nil {
 			return full[:width*tlog.HashSize], nil
 		}

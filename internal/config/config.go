@@ -97,7 +97,8 @@ type TLS struct {
 // Beacon says where the daemon fetches rounds of drand's quicknet, which it checks
 // under the chain's pinned key.
 type Beacon struct {
-	Relays []string `toml:"relays"` // http or https addresses, asked in this order; default none, so that callers bring the rounds
+	// http or https addresses, asked in this order; default none, so that callers bring the rounds
+	Relays []string `toml:"relays"`
 }
 
 // Witness says at which hosts the daemon asks witnesses. An administrator may write a
@@ -112,27 +113,37 @@ type Witness struct {
 type Limits struct {
 	MaxBody       Size `toml:"max_body"`        // of a request; 64KiB to 64MiB, default 1MiB
 	MaxVerifyBody Size `toml:"max_verify_body"` // of evidence to verify; 64KiB to 64MiB, default 32MiB
-	Connections   int  `toml:"connections"`     // open to the API at a time, from one address half of them; at least 2, default 8192
-	Concurrency   int  `toml:"concurrency"`     // requests that work on ledgers at a time, on one ledger half of them; at least 1, default 2048
-	Waiting       int  `toml:"waiting"`         // requests that wait for that, per ledger; at least 1, default 4096
-	Witnessed     int  `toml:"witness_waiting"` // requests that wait for witnesses at a time, of one ledger half of them; at least 1, default 4096
-	Verifications int  `toml:"verifications"`   // verifications at a time; at least 1, default 4
-	Readers       int  `toml:"readers"`         // reads of shuffles and the log at a time by those who do not deal, of one address half of them, and connections to the database for them; at least 1, default 4
-	TileCache     Size `toml:"tile_cache"`      // memory for tiles and entry bundles; 1MiB to 64GiB, default 64MiB
-	Queue         int  `toml:"queue"`           // requests that wait for a ledger's writer, per ledger; at least 1024, default 4096
+	// open to the API at a time, from one address half of them; at least 2, default 8192
+	Connections int `toml:"connections"`
+	// requests that work on ledgers at a time, on one ledger half of them; at least 1, default 2048
+	Concurrency int `toml:"concurrency"`
+	Waiting     int `toml:"waiting"` // requests that wait for that, per ledger; at least 1, default 4096
+	// requests that wait for witnesses at a time, of one ledger half of them; at least 1, default 4096
+	Witnessed     int `toml:"witness_waiting"`
+	Verifications int `toml:"verifications"` // verifications at a time; at least 1, default 4
+	// reads of shuffles and the log at a time by those who do not deal, of one address half of them, and connections to
+	// the database for them; at least 1, default 4
+	Readers   int  `toml:"readers"`
+	TileCache Size `toml:"tile_cache"` // memory for tiles and entry bundles; 1MiB to 64GiB, default 64MiB
+	// requests that wait for a ledger's writer, per ledger; at least 1024, default 4096
+	Queue int `toml:"queue"`
 
-	TokenRate    float64 `toml:"token_rate"`     // requests per second and token; 0: no limit, the default
-	TokenBurst   int     `toml:"token_burst"`    // of these at once; at least 1, default 100
-	UnknownRate  float64 `toml:"unknown_rate"`   // tokens not seen before or wrong, per second and address; 0: no limit; default 20
-	UnknownBurst int     `toml:"unknown_burst"`  // of these at once; at least 1, default 200
-	ReadRate     float64 `toml:"read_rate"`      // anonymous reads that cost, per second and address; 0: no limit; default 20
-	ReadBurst    int     `toml:"read_burst"`     // of these at once; at least 1, default 100
-	ReadBytes    Size    `toml:"read_bytes"`     // bytes of anonymous reads per second and address; 0B: no limit; default 8MiB
+	TokenRate  float64 `toml:"token_rate"`  // requests per second and token; 0: no limit, the default
+	TokenBurst int     `toml:"token_burst"` // of these at once; at least 1, default 100
+	// tokens not seen before or wrong, per second and address; 0: no limit; default 20
+	UnknownRate  float64 `toml:"unknown_rate"`
+	UnknownBurst int     `toml:"unknown_burst"` // of these at once; at least 1, default 200
+	// anonymous reads that cost, per second and address; 0: no limit; default 20
+	ReadRate  float64 `toml:"read_rate"`
+	ReadBurst int     `toml:"read_burst"` // of these at once; at least 1, default 100
+	// bytes of anonymous reads per second and address; 0B: no limit; default 8MiB
+	ReadBytes    Size    `toml:"read_bytes"`
 	ReadBytesAll Size    `toml:"read_bytes_all"` // the same of all addresses together; 0B: no limit; default 32MiB
 	VerifyRate   float64 `toml:"verify_rate"`    // verifications per second and address; 0: no limit; default 5
 	VerifyBurst  int     `toml:"verify_burst"`   // of these at once; at least 1, default 20
 
-	Patience          Duration `toml:"patience"`            // from header until a request's turn has come; 10ms to 10m, default 700ms
+	// from header until a request's turn has come; 10ms to 10m, default 700ms
+	Patience          Duration `toml:"patience"`
 	RequestTimeout    Duration `toml:"request_timeout"`     // from header to answer; 100ms to 10m, default 10s
 	ReadHeaderTimeout Duration `toml:"read_header_timeout"` // 100ms to 10m, default 5s
 	ReadTimeout       Duration `toml:"read_timeout"`        // of a whole request; 100ms to 10m, default 30s

@@ -58,7 +58,9 @@ func (d *Dealer) lastHand(ctx context.Context, r *record) (bool, error) {
 
 // View says who asks for a transcript.
 type View struct {
-	Identity  string // of a dealer: sees every dealt card of its own shuffles, and of closed ones as far as they are disclosed; "" for others
+	// of a dealer: sees every dealt card of its own shuffles, and of closed ones as far as they
+	// are disclosed; "" for others
+	Identity  string
 	Auditor   bool   // holds an auditor's token: sees what is disclosed to auditors
 	Recipient string // only this recipient's cards and the public ones; the owner only
 }

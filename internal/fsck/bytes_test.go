@@ -28,7 +28,7 @@ func TestEveryByte(t *testing.T) {
 		for _, v := range rows[len(rows)-1:] {
 			signed, _ := v.Bytes("checkpoint")
 			for i, b := range signed {
-				if i%sparse != 0 {
+				if i%sparse() != 0 {
 					continue
 				}
 				changed := slices.Clone(signed)

@@ -82,7 +82,7 @@ func TestMatrix(t *testing.T) {
 			}
 			codes := make(map[string]int)
 			for i, c := range cases {
-				if i%sparse != 0 {
+				if i%sparse() != 0 {
 					continue
 				}
 				t.Run(c.name, func(t *testing.T) {

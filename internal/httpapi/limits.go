@@ -20,7 +20,8 @@ type Limits struct {
 	Waiting     int   // requests that wait for their turn, per ledger, strangers apart; 4,096
 	Witnessed   int   // requests that wait for witnesses at a time, of one ledger half of them; 4,096
 	Verifying   int   // verifications at a time; 4
-	Readers     int   // reads of shuffles and the log at a time by those who do not deal, of one address half of them; 4
+	// reads of shuffles and the log at a time by those who do not deal, of one address half of them; 4
+	Readers int
 
 	TokenRate    float64 // requests per second and token
 	TokenBurst   int     // of these at once; at least 1

@@ -37,7 +37,10 @@ var damages = []struct {
 	{"entries and more", func(b *broken) { b.add("tile/entries/001", "\x00\x01x") }, []string{"file"}},
 	{"entries missing", func(b *broken) { b.remove("tile/entries/001") }, []string{"file"}},
 	{"the last entries missing", func(b *broken) { b.remove(b.tail("tile/entries")) }, []string{"file"}},
-	{"the tail dropped, with its tile", func(b *broken) { b.remove(b.tail("tile/entries")); b.remove(b.tail("tile/0")) }, []string{"file", "file"}},
+	{"the tail dropped, with its tile", func(b *broken) {
+		b.remove(b.tail("tile/entries"))
+		b.remove(b.tail("tile/0"))
+	}, []string{"file", "file"}},
 	{"entries and their tile missing", func(b *broken) { b.remove("tile/entries/001"); b.remove("tile/0/001") },
 		[]string{"file", "file"}},
 	{"entries of 64 GiB", func(b *broken) { b.grow("tile/entries/001", 64<<30) }, []string{"file"}},

@@ -14,12 +14,13 @@ import (
 // to the goroutine that called Run.
 type fold struct {
 	*run
-	state   *audit.State
-	edge    *edge
-	broken  bool // entries without hashes were passed: roots are no longer known
-	lost    lostEntries
-	live    map[uint64]*live // open shuffles by id
-	rounds  map[uint64]int64 // by id, of open shuffles that are not played and not yet seen in time: when their round comes out
+	state  *audit.State
+	edge   *edge
+	broken bool // entries without hashes were passed: roots are no longer known
+	lost   lostEntries
+	live   map[uint64]*live // open shuffles by id
+	// by id, of open shuffles that are not played and not yet seen in time: when their round comes out
+	rounds  map[uint64]int64
 	checks  map[light]*roundCheck
 	tables  map[string]*Counts // by table, of the period
 	types   map[string]uint64

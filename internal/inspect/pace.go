@@ -23,8 +23,9 @@ type DealingCounts struct {
 	ToClose     uint64 `json:"taken_over_to_close"` // takeovers
 	ToPlay      uint64 `json:"taken_over_to_play"`
 	Deals       uint64 `json:"deals"`
-	InOneGo     uint64 `json:"in_one_go"`   // of the deals: came much sooner after the one before than the table's median
-	LongBefore  uint64 `json:"long_before"` // of the deals: the shuffle's next entry came much later than that
+	// of the deals: came much sooner after the one before than the table's median
+	InOneGo    uint64 `json:"in_one_go"`
+	LongBefore uint64 `json:"long_before"` // of the deals: the shuffle's next entry came much later than that
 }
 
 // TableDealing are the figures of one table.

@@ -35,15 +35,16 @@ const ReportFormat = "shuffled/v1/audit"
 // Report is what a check found. The same evidence and options give the same
 // report.
 type Report struct {
-	Format       string            `json:"format"`
-	Verdict      string            `json:"verdict"`
-	Origin       string            `json:"origin,omitempty"`
-	Production   bool              `json:"production"`
-	Revision     uint16            `json:"revision"`         // of the rules, 0 without a genesis
-	Size         uint64            `json:"size"`             // entries that the newest checkpoint covers
-	Root         string            `json:"root,omitempty"`   // base64, recomputed; absent when entries are missing
-	VKey         string            `json:"vkey,omitempty"`   // the signing key in force
-	Keys         []KeyLine         `json:"keys"`             // and policies that entries brought, by entry, at most MaxListed
+	Format     string `json:"format"`
+	Verdict    string `json:"verdict"`
+	Origin     string `json:"origin,omitempty"`
+	Production bool   `json:"production"`
+	Revision   uint16 `json:"revision"`       // of the rules, 0 without a genesis
+	Size       uint64 `json:"size"`           // entries that the newest checkpoint covers
+	Root       string `json:"root,omitempty"` // base64, recomputed; absent when entries are missing
+	VKey       string `json:"vkey,omitempty"` // the signing key in force
+	// and policies that entries brought, by entry, at most MaxListed
+	Keys         []KeyLine         `json:"keys"`
 	Policy       string            `json:"policy,omitempty"` // of the ledger, that governs its next checkpoint
 	Pinned       bool              `json:"pinned"`           // a key was trusted
 	Period       Period            `json:"period"`
@@ -111,8 +112,10 @@ type Witnesses struct {
 	Cosigned uint64 `json:"cosigned"`         // checkpoints, all with the ledger's own quorum or a fault
 	Newest   uint64 `json:"newest,omitempty"` // size of the newest
 	Pinned   uint64 `json:"pinned"`           // of them, with the quorum of the trusted policy
-	Overlap  int    `json:"overlap"`          // witnesses that two histories at the level witnessed would need to lie, of the trusted policy (docs/SPEC.md section 7.3, d)
-	Policies uint64 `json:"policies"`         // that stood in the ledger, one after another
+	// witnesses that two histories at the level witnessed would need to lie, of the trusted policy (docs/SPEC.md
+	// section 7.3, d)
+	Overlap  int    `json:"overlap"`
+	Policies uint64 `json:"policies"` // that stood in the ledger, one after another
 }
 
 // OpenShuffle is one that was not closed.

@@ -77,8 +77,9 @@ const (
 
 // Summary is what a ledger's entries say, for Source.Finish.
 type Summary struct {
-	Keys     []KeyEntry
-	Newest   int64 // UTC milliseconds of the newest entry, or of the newest quorum that the caller trusts if it was complete later
+	Keys []KeyEntry
+	// UTC milliseconds of the newest entry, or of the newest quorum that the caller trusts if it was complete later
+	Newest   int64
 	From, To int64 // the report's period, as in Options
 }
 

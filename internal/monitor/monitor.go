@@ -161,11 +161,10 @@ func (m *Monitor) Run(ctx context.Context) {
 	}
 }
 
-// Turn judges every window that has CountWindow outcomes and has lasted CountLeast,
-// and at the first call of a UTC day those of the day before. A window lasts from
-// the Turn that ended the one before it, or from the last before its shape came,
-// and holds all that came until the Turn that ends it. At a halt all counts are forgotten: what comes after the latch was
-// cleared is judged by itself.
+// Turn judges every window that has CountWindow outcomes and has lasted CountLeast, and at the first call of a UTC day
+// those of the day before. A window lasts from the Turn that ended the one before it, or from the last before its shape
+// came, and holds all that came until the Turn that ends it. At a halt all counts are forgotten: what comes after the
+// latch was cleared is judged by itself.
 func (m *Monitor) Turn(now time.Time) {
 	for _, f := range m.turn(now) {
 		m.cfg.Report(f)

@@ -314,8 +314,11 @@ func TestBroken(t *testing.T) {
 		}{
 			"a gap": {func(c *ledger.CommitEntry) bool { return c.Index != 2 },
 				"serial 3 of table t-1 stands where serial 2 should"},
-			"a commit cut short": {func(c *ledger.CommitEntry) bool { c.Commit = c.Commit[:len(c.Commit)-1]; return true }, "entry 1: "},
-			"no entry":           {func(c *ledger.CommitEntry) bool { c.Commit = nil; return true }, "entry 1: "},
+			"a commit cut short": {func(c *ledger.CommitEntry) bool {
+				c.Commit = c.Commit[:len(c.Commit)-1]
+				return true
+			}, "entry 1: "},
+			"no entry": {func(c *ledger.CommitEntry) bool { c.Commit = nil; return true }, "entry 1: "},
 			"another entry": {func(c *ledger.CommitEntry) bool { c.Commit = other[0].Close; return true },
 				"entry 1 is no commit"},
 			"a close cut short": {func(c *ledger.CommitEntry) bool { c.Close = other[0].Close[:9]; return true },

@@ -9,8 +9,8 @@ import (
 	"shuffled/internal/ledger"
 )
 
-// CheckBatch returns an error unless the batch continues a ledger of size old: its rows are adjacent, and its head covers
-// just them.
+// CheckBatch returns an error unless the batch continues a ledger of size old: its rows are adjacent, and its head
+// covers just them.
 func CheckBatch(old uint64, b ledger.Batch) error {
 	n := uint64(len(b.Rows))
 	switch {

@@ -16,10 +16,10 @@ var ErrNotEmpty = errors.New("the database holds entries: it is not migrated dow
 
 // A Schema is the schema of one database. The caller that makes one closes Driver.
 //
-// golang-migrate notes a version before it runs a file and marks it as whole after it, each in a transaction of its own.
-// A crash in between leaves a version that may or may not be there. The number that the migration itself left decides,
-// and an interrupted migration is repaired from it. Two migrations at once are safe: what the second one repeats fails
-// as a whole.
+// golang-migrate notes a version before it runs a file and marks it as whole after it, each in a transaction of its
+// own. A crash in between leaves a version that may or may not be there. The number that the migration itself left
+// decides, and an interrupted migration is repaired from it. Two migrations at once are safe: what the second one
+// repeats fails as a whole.
 type Schema struct {
 	Store   string              // the directory: "postgres" or "sqlite"
 	Driver  database.Driver     // over a connection of its own

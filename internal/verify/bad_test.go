@@ -267,7 +267,8 @@ func unknownCodes(b *badAdder) {
 	}
 	fixed := func(at int) func([]byte) int { return func([]byte) int { return at } }
 	endAt := func(e []byte) int {
-		return inContext + (int(e[inBody])<<8 | int(e[inBody+1])) - 3 // in front of disclosure and the empty list of extensions
+		// in front of disclosure and the empty list of extensions
+		return inContext + (int(e[inBody])<<8 | int(e[inBody+1])) - 3
 	}
 	code(atDeal, "version", fixed(0), 2)
 	code(atDeal, "type", fixed(1), 15)

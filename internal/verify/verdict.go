@@ -54,35 +54,39 @@ type Verdict struct {
 	Unknown string `json:"unknown,omitempty"` // with CannotJudge: what is not known
 	Steps   []Step `json:"steps"`             // all of them, in order
 
-	Ledger     string      `json:"ledger,omitempty"` // origin of the checkpoint
-	Production bool        `json:"production"`       // genesis or commit says so; false: a sandbox, or the file does not say
+	Ledger string `json:"ledger,omitempty"` // origin of the checkpoint
+	// genesis or commit says so; false: a sandbox, or the file does not say
+	Production bool        `json:"production"`
 	Checkpoint *Checkpoint `json:"checkpoint,omitempty"`
-	Witnesses  []Cosigned  `json:"witnesses,omitempty"` // with LevelWitnessed: who cosigned the checkpoint it rests on, as the policy lists them
-	Overlap    int         `json:"overlap,omitempty"`   // with LevelWitnessed: witnesses that two histories at this level would need to lie (docs/SPEC.md section 7.3, d)
-	Entry      *Entry      `json:"entry,omitempty"`     // of a receipt
+	// with LevelWitnessed: who cosigned the checkpoint it rests on, as the policy lists them
+	Witnesses []Cosigned `json:"witnesses,omitempty"`
+	// with LevelWitnessed: witnesses that two histories at this level would need to lie (docs/SPEC.md section 7.3, d)
+	Overlap int    `json:"overlap,omitempty"`
+	Entry   *Entry `json:"entry,omitempty"` // of a receipt
 
 	Mixed []Mixed `json:"mixed,omitempty"` // with LevelMixed: for whom, everybody first
 
 	PassedOver []PassedOver `json:"passed_over,omitempty"` // by list and code
 
-	ID          uint64 `json:"id,omitempty"`           // of the shuffle
-	Recipient   string `json:"recipient,omitempty"`    // whose file it is, when it is one recipient's
-	Table       string `json:"table,omitempty"`        //
-	Serial      uint64 `json:"serial,omitempty"`       // of the table, from 1
-	GameRef     string `json:"game_ref,omitempty"`     //
-	Owner       string `json:"owner,omitempty"`        // identity that committed to it
-	Commitment  string `json:"commitment,omitempty"`   // base64
-	DeckRoot    string `json:"deck_root,omitempty"`    // base64
-	Disclosure  string `json:"disclosure,omitempty"`   // "public" or "auditor"
-	CommittedAt string `json:"committed_at,omitempty"` // times are RFC 3339 in UTC, with milliseconds; beyond 9999 they are absent
-	CloseBy     string `json:"close_by,omitempty"`     //
-	Places      int    `json:"places,omitempty"`       // m: positions committed
-	Next        int    `json:"next,omitempty"`         // places dealt, as far as the file shows
-	EndAt       int    `json:"end_at,omitempty"`       // place of the cut card; a drawn one once the tape is known
-	State       string `json:"state,omitempty"`        // "closed", or "open": the file holds no close
-	ClosedAt    string `json:"closed_at,omitempty"`    //
-	Outcome     string `json:"outcome,omitempty"`      // of a closed shuffle, as in docs/SPEC.md section 5.6
-	Reason      string `json:"reason,omitempty"`       // of a void one
+	ID         uint64 `json:"id,omitempty"`         // of the shuffle
+	Recipient  string `json:"recipient,omitempty"`  // whose file it is, when it is one recipient's
+	Table      string `json:"table,omitempty"`      //
+	Serial     uint64 `json:"serial,omitempty"`     // of the table, from 1
+	GameRef    string `json:"game_ref,omitempty"`   //
+	Owner      string `json:"owner,omitempty"`      // identity that committed to it
+	Commitment string `json:"commitment,omitempty"` // base64
+	DeckRoot   string `json:"deck_root,omitempty"`  // base64
+	Disclosure string `json:"disclosure,omitempty"` // "public" or "auditor"
+	// times are RFC 3339 in UTC, with milliseconds; beyond 9999 they are absent
+	CommittedAt string `json:"committed_at,omitempty"`
+	CloseBy     string `json:"close_by,omitempty"`  //
+	Places      int    `json:"places,omitempty"`    // m: positions committed
+	Next        int    `json:"next,omitempty"`      // places dealt, as far as the file shows
+	EndAt       int    `json:"end_at,omitempty"`    // place of the cut card; a drawn one once the tape is known
+	State       string `json:"state,omitempty"`     // "closed", or "open": the file holds no close
+	ClosedAt    string `json:"closed_at,omitempty"` //
+	Outcome     string `json:"outcome,omitempty"`   // of a closed shuffle, as in docs/SPEC.md section 5.6
+	Reason      string `json:"reason,omitempty"`    // of a void one
 
 	Takeovers []Takeover `json:"takeovers,omitempty"` // changes of the owner, in order
 

@@ -20,7 +20,8 @@ var operation = []Row{
 		Clauses:     "GLI-19 B.6.2(f)–(g), B.6.3; [PCI DSS 4.0.1 §3.7.5]",
 		Requirement: "Keys are generated, stored encrypted, changed, retired and revoked by procedure; algorithms can be replaced.",
 		Evidence: []Evidence{
-			tests("internal/ledger", "a signing key is handed on under the old one; a stolen old one is of no use once retired", "TestRotation", "TestRotationRefused", "TestForgedRotation", "TestThiefOfSigningKey"),
+			tests("internal/ledger", "a signing key is handed on under the old one; a stolen old one is of no use once retired",
+				"TestRotation", "TestRotationRefused", "TestForgedRotation", "TestThiefOfSigningKey"),
 			tests("internal/keys", "modes of key files, encryption under a passphrase, nothing printed",
 				"TestPrivateFileModes", "TestEncryptedFiles", "TestSigningKeyIsNotPrinted"),
 			long(tests("cmd/shuffled", "both rotations as the manual has them", "TestRotateSigning",

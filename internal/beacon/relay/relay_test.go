@@ -68,6 +68,8 @@ func TestNextRelay(t *testing.T) {
 	t.Parallel()
 	good, _ := relay(t, http.StatusOK, recorded)
 	forged := strings.Replace(recorded, "b446", "b447", 1)
+	const signature = "b44679b9a59af2ec876b1a6b1ad52ea9b1615fc3982b19576350f93447cb1125e342b73a8dd2bacbe47e4b6b63ed5e39"
+	other := strings.Replace(recorded, signature, fmt.Sprintf("%x", beacontest.Signature(1001)), 1)
 	for name, c := range map[string]struct {
 		status     int
 		body, want string
@@ -75,17 +77,16 @@ func TestNextRelay(t *testing.T) {
 	}{
 		"another round":      {200, strings.Replace(recorded, "1000", "1001", 1), "it answers with round 1001", nil},
 		"a forged signature": {200, forged, "not the chain's signature", beacon.ErrSignature},
-		"of another round": {200,
-			strings.Replace(recorded, "b44679b9a59af2ec876b1a6b1ad52ea9b1615fc3982b19576350f93447cb1125e342b73a8dd2bacbe47e4b6b63ed5e39", fmt.Sprintf("%x", beacontest.Signature(1001)), 1), "not the chain's signature", beacon.ErrSignature},
-		"a short signature": {200, strings.Replace(recorded, "5e39", "", 1), "48 bytes in hexadecimal", nil},
-		"no hexadecimal":    {200, strings.Replace(recorded, "b446", "x446", 1), "48 bytes in hexadecimal", nil},
-		"no JSON":           {200, "<html>", "no JSON", nil},
-		"nothing":           {200, "", "no JSON", nil},
-		"trailing data":     {200, recorded + "{}", "no JSON", nil},
-		"without end":       {200, `{"x":"` + strings.Repeat("x", 1<<20), "more than 16384 bytes", nil},
-		"an error":          {500, recorded, "status 500", nil},
-		"not found":         {404, "", "status 404", ErrEarly},
-		"too early":         {425, "", "status 425", ErrEarly},
+		"of another round":   {200, other, "not the chain's signature", beacon.ErrSignature},
+		"a short signature":  {200, strings.Replace(recorded, "5e39", "", 1), "48 bytes in hexadecimal", nil},
+		"no hexadecimal":     {200, strings.Replace(recorded, "b446", "x446", 1), "48 bytes in hexadecimal", nil},
+		"no JSON":            {200, "<html>", "no JSON", nil},
+		"nothing":            {200, "", "no JSON", nil},
+		"trailing data":      {200, recorded + "{}", "no JSON", nil},
+		"without end":        {200, `{"x":"` + strings.Repeat("x", 1<<20), "more than 16384 bytes", nil},
+		"an error":           {500, recorded, "status 500", nil},
+		"not found":          {404, "", "status 404", ErrEarly},
+		"too early":          {425, "", "status 425", ErrEarly},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

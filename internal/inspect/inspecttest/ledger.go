@@ -346,7 +346,8 @@ func (l *Ledger) Deck(d shuffle.Deck) [32]byte {
 	return hash
 }
 
-// Finish writes everything but the full tiles and entry bundles, which are there: after it the bundle is whole. The newest checkpoint is signed by these keys, see Signed.
+// Finish writes everything but the full tiles and entry bundles, which are there: after it the bundle is whole. The
+// newest checkpoint is signed by these keys, see Signed.
 func (l *Ledger) Finish(keys ...ed25519.PrivateKey) {
 	if len(l.entries) > 0 {
 		l.write(path(-1, l.Size/bundle.Width, int(l.Size%bundle.Width)), l.entries)

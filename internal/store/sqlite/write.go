@@ -12,8 +12,8 @@ import (
 	"shuffled/internal/ledger"
 )
 
-// writer is the one connection that writes. The holder of the store's turn owns it. No caller's context reaches it: what
-// was begun is ended.
+// writer is the one connection that writes. The holder of the store's turn owns it. No caller's context reaches it:
+// what was begun is ended.
 type writer struct {
 	db    *sql.DB
 	conn  *sql.Conn

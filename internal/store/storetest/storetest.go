@@ -1,6 +1,6 @@
 // Package storetest is the suite that every store passes. What it asks for is the contract of [store.Database] as the
-// comments of its parts give it: above all that an append writes all of a batch or nothing of it, and that its error says
-// which.
+// comments of its parts give it: above all that an append writes all of a batch or nothing of it, and that its error
+// says which.
 package storetest
 
 import (

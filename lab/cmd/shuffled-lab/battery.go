@@ -37,7 +37,8 @@ type labBatteryCmd struct {
 }
 
 func (labBatteryCmd) Help() string {
-	return `Makes outcomes with the function that the daemon deals with, or reads them from a file, and puts them to every test that regulators name. ` + labreport.Rule() + ` A second sample is made when it is needed. It ends with exit code 1 when a sample is rejected.
+	return `Makes outcomes with the function that the daemon deals with, or reads them from a file, and puts them to every test that regulators name. ` +
+		labreport.Rule() + ` A second sample is made when it is needed. It ends with exit code 1 when a sample is rejected.
 
 Statistics are smoke tests on a cryptographic generator: shuffled lab prove has the proof that draws and orders are exact, shuffled lab selftest shows that the tests find known faults.
 
