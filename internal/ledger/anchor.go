@@ -226,7 +226,6 @@ func (l *Ledger) resume() {
 		p = l.announcement()
 	}
 	r := &request{Proposal: p, reply: make(chan answer, 1)}
-	l.pace.began = time.Now()
 	l.process([]*request{r})
 	a := <-r.reply
 	if l.started && a.err == nil && len(p.Bodies) > 0 && !p.starts {

@@ -90,9 +90,7 @@ func (l *Ledger) landed(d *draft) {
 	for i, e := range d.entries {
 		// Not an error: sign has made a verifier of each key.
 		l.history, _, _ = l.history.with(e, d.batch.Rows[i].Index)
-		l.recent.stage(e)
 	}
-	l.recent.keep()
 	proofs := make([]audit.Receipt, len(d.batch.Rows))
 	for i, row := range d.batch.Rows {
 		proof, err := d.growth.prove(int64(row.Index))
@@ -112,7 +110,7 @@ func (l *Ledger) landed(d *draft) {
 	if l.keepMark() {
 		l.setStatus(nil)
 	}
-	l.sawLanding()
+	l.appends.landed.Add(1)
 	l.publish()
 	d.answerRefused()
 	i := 0
@@ -168,6 +166,9 @@ func (l *Ledger) overtaken(d *draft, duplicate *DuplicateError) (again []*reques
 // slots were in the way, it is they, and memory is right.
 func (l *Ledger) behind(d *draft, duplicate *DuplicateError) (again []*request) {
 	l.state.Rollback(d.mark)
+	if duplicate == nil {
+		l.stopping(backOff(d)) // a daemon that closes reads once more, and answers
+	}
 	known := l.head.Size
 	ctx, cancel := context.WithTimeout(context.Background(), storeTimeout)
 	defer cancel()
@@ -309,10 +310,6 @@ func (l *Ledger) recheck() {
 // ledger, and returns the others.
 func (l *Ledger) duplicated(d *draft, duplicate *DuplicateError) (again []*request) {
 	l.appends.duplicate.Add(1)
-	if len(duplicate.Tags) > 0 {
-		_, elapsed := l.cfg.Clock()
-		l.recent.met(duplicate.Tags, l.state.Time(), elapsed)
-	}
 	return append(d.refusedRequests(), answerDuplicates(d.requests, duplicate)...)
 }
 

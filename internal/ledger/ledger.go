@@ -155,7 +155,6 @@ type Ledger struct {
 	history  keyHistory // of state, as of the head
 	instance uint64     // index of our instance_start
 	clock    clock
-	pace     pace
 	stepped  string                     // how far the clock stepped, while entries are refused for that
 	alarms   []audit.Event              // to be written when entries can be
 	resumed  bool                       // appends failed or were stopped, and no entry says yet that they work again
@@ -200,7 +199,6 @@ type Ledger struct {
 	// live are counts for metrics, as of the published head.
 	live    atomic.Pointer[Live]
 	appends appends
-	recent  recent // filled by the sequencer
 
 	// refreshing guards shared, the refresh that is under way, nil for none. Who sets
 	// it starts its goroutine, which takes it away before it is done.
@@ -282,7 +280,6 @@ func Open(ctx context.Context, cfg Config) (*Ledger, error) {
 	if err := l.readMark(); err != nil {
 		return nil, errors.Join(fmt.Errorf("opening ledger %s: %w", cfg.Info.Name, err), l.mark.close())
 	}
-	l.recent.begin(l.state.Time())
 	l.setStatus(fmt.Errorf("%w: starting", ErrUnavailable))
 	l.isNewest()
 	l.publish()

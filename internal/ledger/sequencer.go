@@ -53,7 +53,7 @@ type Appended struct {
 type request struct {
 	Proposal
 	claim atomic.Int32 // waiting, then claimed by the sequencer or withdrawn by its caller
-	tries uint64       // that another daemon overtook; the sequencer's
+	tries uint64       // that lost the compare-and-swap; the sequencer's
 	reply chan answer  // of capacity 1
 }
 
@@ -148,7 +148,6 @@ func (l *Ledger) sequence() {
 		case ask := <-l.asks:
 			ask()
 		case r := <-l.queue:
-			l.giveWay()
 			l.process(l.gather(r))
 		}
 	}
@@ -207,9 +206,6 @@ func (l *Ledger) process(requests []*request) {
 			requests = append(l.confirm(d), d.later...)
 		} else {
 			requests = append(l.write(d), d.later...)
-		}
-		if len(requests) > 0 {
-			l.giveWay()
 		}
 	}
 }
@@ -332,9 +328,6 @@ func (l *Ledger) place(d *draft, r *request, now int64) error {
 		l.state.Rollback(mark)
 		d.batch.Rows, d.entries = d.batch.Rows[:rows], d.entries[:rows]
 		return err
-	}
-	if tags := l.recent.repeated(r.Bodies); len(tags) > 0 {
-		return &DuplicateError{Tags: tags}
 	}
 	if err := l.checkRotation(&r.Proposal); err != nil {
 		return err
