@@ -4,11 +4,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"maps"
-	"slices"
 	"time"
 
 	"shuffled/internal/audit"
+	"shuffled/internal/witness/gateway"
 )
 
 // A database cannot guard against its own rollback, so the head is held against
@@ -17,29 +16,21 @@ import (
 // nothing is signed; entries that stand are still read and proved.
 
 // witnessStart is how long the start waits for the witnesses' first answers.
-const witnessStart = witnessTimeout + time.Second
+const witnessStart = gateway.Timeout + time.Second
 
 // objection returns why nothing may be signed now, nil when nothing is in the
 // way: what the stored head contradicts, or whose word is still missing. It runs
 // on the sequencer's goroutine.
 func (l *Ledger) objection(ctx context.Context) error {
-	for _, at := range slices.SortedFunc(maps.Keys(l.doubts), address.compare) {
-		doubt := l.doubts[at]
-		if doubt.seen != nil {
-			// The witness need not be there any more to see that it is content.
-			if held, err := l.extends(ctx, l.head, *doubt.seen); err == nil && held {
-				delete(l.doubts, at)
-				continue
-			}
-		}
-		return fmt.Errorf("%w: witness %s: %w", ErrFrozen, doubt.witness, doubt)
+	if c := l.witnesses.doubt(ctx, l.head); c != nil {
+		return fmt.Errorf("%w: witness %s: %w", ErrFrozen, c.Name, c)
 	}
 	if !l.marked {
 		if err := l.holdAgainstMark(ctx); err != nil {
 			return err
 		}
 	}
-	if l.Genesis().Deals == audit.DealsCosigned && !l.confirmed.Load() {
+	if l.Genesis().Deals == audit.DealsCosigned && !l.witnesses.confirmed.Load() {
 		return fmt.Errorf("%w: waiting for a quorum of witnesses to confirm the stored head of size %d", ErrFrozen,
 			l.head.Size)
 	}
@@ -51,7 +42,7 @@ func (l *Ledger) objection(ctx context.Context) error {
 func (l *Ledger) holdAgainstMark(ctx context.Context) error {
 	seen := l.seen
 	switch {
-	case seen == nil && l.confirmed.Load():
+	case seen == nil && l.witnesses.confirmed.Load():
 		l.adopt = adoptedByWitnesses
 	case seen == nil && l.cfg.AdoptHead != "":
 		l.adopt = adoptedByOperator
@@ -84,7 +75,7 @@ func (l *Ledger) begin(ctx context.Context) error {
 	wait := time.NewTimer(witnessStart)
 	defer wait.Stop()
 	select {
-	case <-l.witnessing.settled:
+	case <-l.witnesses.settled:
 	case <-wait.C:
 	case <-ctx.Done():
 		return ctx.Err()
@@ -160,20 +151,13 @@ func (c *Config) adopted(head Head) *audit.Event {
 	return &audit.Event{Kind: audit.EventHeadAdopted, Size: head.Size, Digest: head.Root, Reason: c.AdoptHead}
 }
 
-// doubt notes that a witness has seen another history, or with nil that it
-// cosigned the stored head again. The sequencer stops on the first and goes on
-// when there is none left.
-func (l *Ledger) doubt(m *member, c *contradiction) error {
-	return l.ask(l.running, func() {
-		if c == nil {
-			delete(l.doubts, m.at)
-			return
-		}
-		l.doubts[m.at] = c
-		if !errors.Is(l.Ready(), ErrFrozen) {
-			l.freeze(fmt.Errorf("%w: witness %s: %w", ErrFrozen, m.name, c))
-		}
-	})
+// stopForDoubts stops the sequencer, on whose goroutine it runs, over a witness that has
+// seen another history. Only thaw ends that.
+func (l *Ledger) stopForDoubts() {
+	c := l.witnesses.doubt(l.running, l.head)
+	if c != nil && !errors.Is(l.Ready(), ErrFrozen) {
+		l.freeze(fmt.Errorf("%w: witness %s: %w", ErrFrozen, c.Name, c))
+	}
 }
 
 // thaw resumes signing if the stored head extends everything seen again and the

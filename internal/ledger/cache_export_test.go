@@ -39,10 +39,10 @@ func Remember(ctx context.Context, cfg Config) (*Memory, error) {
 	l.showKeys()
 	head := l.head
 	l.published.Store(&head)
-	if l.witnessing, err = l.newWitnessing(); err != nil {
+	if l.witnesses, err = l.newWitnesses(); err != nil {
 		return nil, err
 	}
-	l.witnessing.follow()
+	l.witnesses.follow()
 	m := &Memory{State: l.state.Encode(), Genesis: l.genesis, Records: l.history.records,
 		Edge: maps.Clone(l.tree.nodes),
 		Size: l.tree.size, From: l.tree.known}
@@ -53,7 +53,7 @@ func Remember(ctx context.Context, cfg Config) (*Memory, error) {
 		}
 		m.Signing = append(m.Signing, k.vkey+fate)
 	}
-	tenures := l.witnessing.tenures.Load()
+	tenures := l.witnesses.intervals.Load()
 	for _, one := range tenures.list {
 		names := []string{}
 		if one.policy != nil {

@@ -155,33 +155,22 @@ type Ledger struct {
 	history  keyHistory // of state, as of the head
 	instance uint64     // index of our instance_start
 	clock    clock
-	stepped  string                     // how far the clock stepped, while entries are refused for that
-	alarms   []audit.Event              // to be written when entries can be
-	resumed  bool                       // appends failed or were stopped, and no entry says yet that they work again
-	started  bool                       // our instance_start is written
-	balked   bool                       // the newest append was refused, and nothing was in its way
-	marked   bool                       // the head was held against the mark, or somebody vouched for it
-	adopt    adopter                    // who vouched for a head without a mark: goes into the ledger
-	doubts   map[address]*contradiction // of witnesses that have seen another history
+	stepped  string        // how far the clock stepped, while entries are refused for that
+	alarms   []audit.Event // to be written when entries can be
+	resumed  bool          // appends failed or were stopped, and no entry says yet that they work again
+	started  bool          // our instance_start is written
+	balked   bool          // the newest append was refused, and nothing was in its way
+	marked   bool          // the head was held against the mark, or somebody vouched for it
+	adopt    adopter       // who vouched for a head without a mark: goes into the ledger
 
 	holderChanges uint64 // of state, when holders was shown
 
 	// Set by Open, then unchanged.
-	seen       *audit.Checkpoint  // the mark at the start, nil: there was none
-	witnessing *witnessing        // asks the witnesses, if there are any
-	cache      *caching           // writes the state to a file now and then
-	running    context.Context    // ends with Close
-	cancel     context.CancelFunc // of running
-
-	// confirmed: a quorum of witnesses cosigned a head of this daemon.
-	confirmed atomic.Bool
-	witnesses atomic.Pointer[[]WitnessState]
-
-	// cosign guards the newest cosigned head, and the channel that is closed
-	// when there is a newer one.
-	cosign       sync.Mutex
-	cosigned     *Head
-	cosignedMore chan struct{}
+	seen      *audit.Checkpoint  // the mark at the start, nil: there was none
+	witnesses *witnesses         // asks the witnesses, if there are any
+	cache     *caching           // writes the state to a file now and then
+	running   context.Context    // ends with Close
+	cancel    context.CancelFunc // of running
 
 	// keys is what the published head's entries say of keys.
 	keys atomic.Pointer[keyHistory]
@@ -252,9 +241,7 @@ func Open(ctx context.Context, cfg Config) (*Ledger, error) {
 		tree:  newTree(),
 		clock: clock{read: cfg.Clock, limit: cfg.ClockStep},
 
-		open:         openList{turn: make(chan struct{}, 1)},
-		doubts:       make(map[address]*contradiction),
-		cosignedMore: make(chan struct{}),
+		open: openList{turn: make(chan struct{}, 1)},
 	}
 	l.running, l.cancel = context.WithCancel(context.Background())
 	if cfg.AdoptHead != "" {
@@ -271,7 +258,7 @@ func Open(ctx context.Context, cfg Config) (*Ledger, error) {
 	}
 	l.showKeys()
 	var err error
-	if l.witnessing, err = l.newWitnessing(); err != nil {
+	if l.witnesses, err = l.newWitnesses(); err != nil {
 		return nil, fmt.Errorf("opening ledger %s: %w", cfg.Info.Name, err)
 	}
 	if l.mark, err = openMark(cfg.Mark, 0, cfg.MarkSync); err != nil {
@@ -285,7 +272,7 @@ func Open(ctx context.Context, cfg Config) (*Ledger, error) {
 	l.publish()
 	go l.sequence()
 	go l.cache.run()
-	l.witnessing.start()
+	l.witnesses.start()
 	if err := l.begin(ctx); err != nil {
 		l.Close()
 		return nil, fmt.Errorf("opening ledger %s: %w", cfg.Info.Name, err)
@@ -316,7 +303,7 @@ func (l *Ledger) Close() error {
 		close(l.stop)
 		l.cancel()
 		<-l.done
-		l.witnessing.wait()
+		l.witnesses.wait()
 		<-l.cache.done
 		err = l.mark.close()
 	})
@@ -406,6 +393,6 @@ func (l *Ledger) publish() {
 	l.live.Store(&Live{Size: head.Size, Time: l.state.Time(), Open: l.state.OpenCount(), Latched: l.state.Latched(),
 		Switches: l.state.SwitchCount()})
 	l.published.Store(&head)
-	l.witnessing.wake()
+	l.witnesses.wake()
 	l.cache.wake()
 }
