@@ -130,7 +130,7 @@ func (l *Ledger) tryKey(ctx context.Context, public []byte) error {
 		return notTaken("this daemon does not hold the private half of the new signing key")
 	}
 	head := l.Head()
-	policy := l.witnesses.intervals.Load().at(head.Size)
+	policy := l.witnesses.policies.shown.Load().at(head.Size)
 	if !policy.Asks() {
 		return nil
 	}

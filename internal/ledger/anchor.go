@@ -22,7 +22,7 @@ const witnessStart = gateway.Timeout + time.Second
 // way: what the stored head contradicts, or whose word is still missing. It runs
 // on the sequencer's goroutine.
 func (l *Ledger) objection(ctx context.Context) error {
-	if c := l.witnesses.doubt(ctx, l.head); c != nil {
+	if c := l.witnesses.roll.doubt(ctx, l.head); c != nil {
 		return fmt.Errorf("%w: witness %s: %w", ErrFrozen, c.Name, c)
 	}
 	if !l.marked {
@@ -154,7 +154,9 @@ func (c *Config) adopted(head Head) *audit.Event {
 // stopForDoubts stops the sequencer, on whose goroutine it runs, over a witness that has
 // seen another history. Only thaw ends that.
 func (l *Ledger) stopForDoubts() {
-	c := l.witnesses.doubt(l.running, l.head)
+	ctx, cancel := context.WithTimeout(l.running, storeTimeout)
+	defer cancel()
+	c := l.witnesses.roll.doubt(ctx, l.head)
 	if c != nil && !errors.Is(l.Ready(), ErrFrozen) {
 		l.freeze(fmt.Errorf("%w: witness %s: %w", ErrFrozen, c.Name, c))
 	}

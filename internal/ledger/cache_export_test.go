@@ -53,7 +53,7 @@ func Remember(ctx context.Context, cfg Config) (*Memory, error) {
 		}
 		m.Signing = append(m.Signing, k.vkey+fate)
 	}
-	tenures := l.witnesses.intervals.Load()
+	tenures := l.witnesses.policies.shown.Load()
 	for _, one := range tenures.list {
 		names := []string{}
 		if one.policy != nil {

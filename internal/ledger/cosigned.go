@@ -64,7 +64,7 @@ const maxUnheld = 16
 // store holds is believed only under the ledger's key and the quorum of the policy
 // of then; what is not cannot hide an older one.
 func (l *Ledger) CosignedAtMost(ctx context.Context, size uint64) (Head, error) {
-	policies := *l.witnesses.intervals.Load()
+	policies := *l.witnesses.policies.shown.Load()
 	if !policies.ask() {
 		return Head{}, ErrNotFound
 	}
@@ -89,7 +89,7 @@ func (l *Ledger) CosignedAtMost(ctx context.Context, size uint64) (Head, error) 
 // and that the ledger's witnesses cosigned; ErrNotFound when there is none. It holds
 // what it finds as CosignedAtMost does.
 func (l *Ledger) FirstCosigned(ctx context.Context, index uint64) (Head, error) {
-	policies := *l.witnesses.intervals.Load()
+	policies := *l.witnesses.policies.shown.Load()
 	if !policies.ask() {
 		return Head{}, ErrNotFound
 	}
