@@ -151,7 +151,7 @@ func (c *caching) wake() {
 	l := c.l
 	next := c.size + max(l.cfg.CacheEvery, uint64(l.state.OpenCount()/2))
 	rotated := c.size > 0 && c.key != l.signerInForce()
-	if !l.started || l.state.Size() < next && !rotated {
+	if !l.begun() || l.state.Size() < next && !rotated {
 		return
 	}
 	select {

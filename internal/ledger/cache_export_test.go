@@ -30,7 +30,8 @@ type Memory struct {
 // Remember starts a daemon up to where it would begin to write.
 func Remember(ctx context.Context, cfg Config) (*Memory, error) {
 	cfg.setDefaults()
-	l := &Ledger{cfg: cfg, id: IDOf(cfg.Info.Origin), state: audit.NewState(), tree: newTree(), running: ctx}
+	l := &Ledger{cfg: cfg, id: IDOf(cfg.Info.Origin), memory: memory{state: audit.NewState()}}
+	l.tree, l.running = newTree(), ctx
 	l.cache = l.newCaching()
 	err := l.load(ctx)
 	if err != nil {

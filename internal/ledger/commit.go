@@ -46,7 +46,7 @@ func (l *Ledger) write(d *draft) (again []*request) {
 		case errors.Is(err, ErrUnknownOutcome):
 			unknown = true
 			l.appends.unknown.Add(1)
-			l.setStatus(withCause(fmt.Errorf("%w: a commit is being resolved", ErrUnavailable), CauseOf(err)))
+			l.wait(withCause(fmt.Errorf("%w: a commit is being resolved", ErrUnavailable), CauseOf(err)))
 			l.cfg.Log.Error("the outcome of a commit is unknown; resolving it", "ledger", l.cfg.Info.Name, "error", err)
 		case unknown:
 			// Nothing was written this time; the first attempt is still open.
@@ -54,7 +54,7 @@ func (l *Ledger) write(d *draft) (again []*request) {
 			l.appends.failed.Add(1)
 			l.state.Rollback(d.mark)
 			l.resumed = true // once an append works again
-			l.setStatus(Unavailable(err))
+			l.wait(Unavailable(err))
 			answerAll(d.all(), l.Ready())
 			return nil
 		}
@@ -103,12 +103,12 @@ func (l *Ledger) landed(d *draft) {
 	l.edge.Lock()
 	l.tree.grow(d.growth, d.batch.Tiles)
 	l.edge.Unlock()
-	l.head, l.balked = d.batch.Head, false
+	l.head = d.batch.Head
 	if d.requests[0].starts {
-		l.instance, l.started = d.batch.Rows[0].Index, true
+		l.instance = d.batch.Rows[0].Index
 	}
 	if l.keepMark() {
-		l.setStatus(nil)
+		l.to(phaseWriting, nil)
 	}
 	l.appends.landed.Add(1)
 	l.publish()
@@ -150,7 +150,7 @@ func (l *Ledger) overtaken(d *draft, duplicate *DuplicateError) (again []*reques
 		case err == nil:
 			return l.behind(d, duplicate)
 		}
-		l.setStatus(Unavailable(err))
+		l.wait(Unavailable(err))
 		if l.stopping(l.cfg.Probe) {
 			l.giveUp(d)
 			return nil
@@ -177,8 +177,7 @@ func (l *Ledger) behind(d *draft, duplicate *DuplicateError) (again []*request) 
 		if duplicate != nil {
 			return l.duplicated(d, duplicate)
 		}
-		if !l.balked {
-			l.balked = true
+		if !d.balked() {
 			return d.all()
 		}
 		err = fmt.Errorf("%w: entry %d is taken, and no head covers it", ErrFrozen, known)
@@ -243,8 +242,7 @@ func (l *Ledger) catchUp(ctx context.Context) error {
 	if !moved {
 		return nil
 	}
-	l.balked = false
-	kept := !l.marked || l.keepMark() // not marked: the mark may be above this head
+	kept := l.vouched == voucherNone || l.keepMark() // else the mark may be above this head
 	l.publish()
 	if !kept {
 		return l.Ready()
@@ -254,23 +252,14 @@ func (l *Ledger) catchUp(ctx context.Context) error {
 
 // unreadable notes why the ledger cannot be written after a failed catch-up.
 func (l *Ledger) unreadable(err error) {
-	if errors.Is(l.Ready(), ErrFrozen) {
+	if l.phase == phaseFrozen {
 		return // for want of a mark, and catchUp said so
 	}
 	if errors.Is(err, ErrFrozen) || errors.Is(err, ErrNotFound) {
 		l.freeze(err)
 		return
 	}
-	l.setStatus(Unavailable(err))
-}
-
-// freeze stops signing. Only thaw ends it.
-func (l *Ledger) freeze(err error) {
-	if !errors.Is(err, ErrFrozen) {
-		err = fmt.Errorf("%w: %w", ErrFrozen, err)
-	}
-	l.setStatus(err)
-	l.cfg.Log.Error("signing stopped", "ledger", l.cfg.Info.Name, "size", l.head.Size, "error", err)
+	l.wait(Unavailable(err))
 }
 
 // recheck looks, every probe, at clock and store, so that readiness is true also
@@ -278,7 +267,7 @@ func (l *Ledger) freeze(err error) {
 func (l *Ledger) recheck() {
 	ctx, cancel := context.WithTimeout(context.Background(), probeTimeout)
 	defer cancel()
-	if errors.Is(l.Ready(), ErrFrozen) {
+	if l.phase == phaseFrozen {
 		l.thaw(ctx)
 		return
 	}
@@ -288,22 +277,25 @@ func (l *Ledger) recheck() {
 	}
 	if _, err := l.clock.now(l.state.Time()); err != nil { // what others wrote is read all the same
 		l.stepped = err.Error()
-		l.setStatus(err)
+		l.wait(err)
 		return
 	}
 	if err := l.canSign(); err != nil {
-		l.setStatus(err)
+		l.wait(err)
 		return
+	}
+	if l.phase == phaseStarting {
+		return // begin goes on
 	}
 	if l.stepped != "" {
 		l.alarm(audit.AlarmClockStep, l.stepped+"; entries were refused until it came back")
 		l.stepped = ""
 	}
-	if l.resumed || len(l.alarms) > 0 && l.started {
-		l.resume() // only an append shows that appends work again
+	if l.owes() {
+		l.pay()
 		return
 	}
-	l.setStatus(nil)
+	l.to(phaseWriting, nil)
 }
 
 // duplicated answers those requests of a refused draft whose key or slot is in the

@@ -35,6 +35,7 @@ func (l *Ledger) overtook(requests []*request) (again []*request) {
 	l.appends.lost.Add(1)
 	for _, r := range requests {
 		r.tries++
+		r.stale = false
 		if r.tries > l.appends.most.Load() {
 			l.appends.most.Store(r.tries)
 		}
