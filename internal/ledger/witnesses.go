@@ -45,16 +45,17 @@ type witnesses struct {
 
 	// Of run.
 	policies *policyHistory
-	round    *round      // nil: none is under way
+	asking   bool        // a round is under way
 	rounds   chan *round // rounds that are over
 	missed   int         // rounds without a quorum since the last with one
 }
 
-// round is one head on its way to a quorum.
+// round is one head on its way to a quorum. What it needs for that is of when it began: if
+// another daemon lets a policy take over under way, the store refuses what it brings.
 type round struct {
 	head            Head
 	governing, next *audit.Policy
-	stop            context.CancelFunc
+	from            uint64 // of the handover, 0 if it is none (policyHistory.unseen)
 	came            gateway.Round
 }
 
@@ -116,11 +117,9 @@ func (w *witnesses) run() {
 			return
 		case <-w.moved:
 		case r := <-w.rounds:
-			if w.round == r {
-				w.round = nil
-				if failed := w.ended(r); failed || w.roll.doubted() {
-					earliest = time.Now().Add(witnessRetry)
-				}
+			w.asking = false
+			if failed := w.ended(r); failed || w.roll.doubted() {
+				earliest = time.Now().Add(witnessRetry)
 			}
 			w.settle.Do(func() { w.group.Go(func() { w.awaitAll(r) }) })
 		case <-retry.C:
@@ -128,7 +127,7 @@ func (w *witnesses) run() {
 		}
 		head := w.l.Head()
 		w.learn() // of the entries below head, at least
-		if w.round == nil && w.due(head) && !time.Now().Before(earliest) {
+		if !w.asking && w.due(head) && !time.Now().Before(earliest) {
 			w.open(head)
 		}
 	}
@@ -142,16 +141,11 @@ func (w *witnesses) learn() {
 }
 
 // follow takes the policies that a stored checkpoint let take over, from this daemon or
-// another. A round that is under way may be of a size that the policy before governs.
+// another.
 func (w *witnesses) follow() {
-	if !w.policies.follow() {
-		return
+	if w.policies.follow() {
+		w.roll.call(w.policies.witnesses())
 	}
-	if w.round != nil {
-		w.round.stop()
-		w.round = nil
-	}
-	w.roll.call(w.policies.witnesses())
 }
 
 // awaitAll ends the wait of the start when everybody has answered.
@@ -175,17 +169,16 @@ func (w *witnesses) due(head Head) bool {
 // to be met before it governs. All that wait are asked, so that they are at the head when
 // their turn comes.
 func (w *witnesses) open(head Head) {
-	r := &round{head: head, governing: w.policies.in.Governing(head.Size), next: w.policies.in.Next(head.Size)}
+	r := &round{head: head, governing: w.policies.in.Governing(head.Size), next: w.policies.in.Next(head.Size),
+		from: w.policies.unseen(head.Size)}
 	var quorums []*audit.Policy
 	if r.governing.Asks() {
 		quorums = []*audit.Policy{r.governing, r.next}
 	}
 	ask := w.policies.witnesses()
-	ctx, stop := context.WithCancel(w.l.running)
-	r.stop, w.round = stop, r
+	w.asking = true
 	w.group.Go(func() {
-		defer stop()
-		r.came = w.gateway.Cosign(ctx, gateway.Head(head), ask, quorums...)
+		r.came = w.gateway.Cosign(w.l.running, gateway.Head(head), ask, quorums...)
 		select {
 		case w.rounds <- r:
 		case <-w.l.stop:
@@ -195,14 +188,11 @@ func (w *witnesses) open(head Head) {
 
 // ended stores and shows what a round brought; failed: not what it was for.
 func (w *witnesses) ended(r *round) (failed bool) {
-	if r.governing != w.policies.in.Governing(r.head.Size) || r.next != w.policies.in.Next(r.head.Size) {
-		return false // a policy came while it was under way
-	}
 	switch {
 	case !r.governing.Asks():
 	case r.came.Met:
 		w.confirmed.Store(true)
-		failed = !w.keepCosigned(Head(r.came.Head), w.policies.unseen(r.head.Size))
+		failed = !w.keepCosigned(Head(r.came.Head), r.from)
 		w.missing(false)
 	default:
 		failed = !w.followCosigned()
