@@ -79,7 +79,7 @@ var table = map[string]row{
 	},
 	"internal/ledger": {
 		why:  "orders and signs entries; what they mean is audit's",
-		ours: []string{"internal/audit"},
+		ours: []string{"internal/witness/gateway", "internal/audit"},
 	},
 	"internal/recall": {
 		why:  "finds shuffles by the indexes of entries, and writes none",
@@ -109,6 +109,10 @@ var table = map[string]row{
 	"internal/witness": {
 		why:  "sees checkpoints and proofs, never a shuffle",
 		ours: []string{"internal/audit", "internal/outbound"},
+	},
+	"internal/witness/gateway": {
+		why:  "asks witnesses for cosignatures of a log, of which it knows heads and proofs",
+		ours: []string{"internal/audit"},
 	},
 	"lab": {
 		why:  "measures the generator and the shuffle that the daemon uses",

@@ -40,7 +40,7 @@ func (h *held) Append(ctx context.Context, id ledger.ID, old ledger.Head, b ledg
 }
 
 // TestNewKeyLeaves: who leaves while the commit is being written is told that its
-// outcome is not known, whatever its key was taken for.
+// outcome is not known.
 func TestNewKeyLeaves(t *testing.T) {
 	t.Parallel()
 	for _, several := range []bool{false, true} {

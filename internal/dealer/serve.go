@@ -107,11 +107,11 @@ type asked struct {
 
 // serve answers a request for commits; invalid is what is wrong with it. It looks the
 // key up, draws the tapes, appends the commits and answers. The key is looked up before
-// any entropy is drawn: a retry draws no tape. It is not asked of the store if the ledger
-// is sure that it is new, except for a child, with which its parent's tape goes there.
+// any entropy is drawn: a retry draws no tape.
 //
-// If nothing was written, a copy of the request may have been first, and the key is
-// looked up again. A child whose parent was dealt from is tried again.
+// If a rule or a key that stands in the ledger refuses the commits, a copy of the request
+// may have been first, through another daemon, and the key is looked up again. A child
+// whose parent was dealt from is tried again.
 func (d *Dealer) serve(ctx context.Context, actor audit.Actor, key string, a *asked, invalid error) ([]Shuffle, error) {
 	if err := audit.CheckIdempotencyKey(key); err != nil {
 		return nil, &RequestError{"Idempotency-Key", err.Error()}
@@ -128,22 +128,19 @@ func (d *Dealer) serve(ctx context.Context, actor audit.Actor, key string, a *as
 		return nil, err
 	}
 	defer end()
-	isNew := (a.child == nil || a.child.Parent == nil) && d.cfg.Ledger.NewKey(a.tags[0])
 	var refused error // why the try before wrote nothing
 	for try := 0; ; try++ {
-		if !isNew || refused != nil {
-			if s, err := d.repeated(ctx, a); !errors.Is(err, ledger.ErrNotFound) {
-				return s, err
-			}
+		if s, err := d.repeated(ctx, a); !errors.Is(err, ledger.ErrNotFound) {
+			return s, err
 		}
 		if refused != nil && !errors.Is(refused, errParentMoved) {
-			return nil, d.notRepeated(refused)
+			return nil, notRepeated(refused)
 		}
 		if try == childTries {
 			return nil, &audit.Illegal{Code: audit.RuleParent, Detail: "the parent is being dealt from"}
 		}
 		s, err := d.commits(ctx, actor, a)
-		if err == nil || !mayRepeat(ctx, err, isNew) {
+		if err == nil || !mayRepeat(err) {
 			return s, err
 		}
 		refused = err
@@ -151,29 +148,18 @@ func (d *Dealer) serve(ctx context.Context, actor audit.Actor, key string, a *as
 }
 
 // mayRepeat reports whether a request that was refused may be one that was answered
-// before: a copy of it was first, or its key was only taken for new. A caller that is told
-// to come back is told nothing else, nor is one that has left.
-func mayRepeat(ctx context.Context, err error, isNew bool) bool {
+// before: a copy of it was first.
+func mayRepeat(err error) bool {
 	var illegal *audit.Illegal
 	var duplicate *ledger.DuplicateError
-	if errors.As(err, &illegal) || errors.As(err, &duplicate) || errors.Is(err, errParentMoved) {
-		return true
-	}
-	for _, later := range []error{ledger.ErrUnknownOutcome, ledger.ErrOverloaded, ledger.ErrClosed} {
-		if errors.Is(err, later) {
-			return false
-		}
-	}
-	return isNew && ctx.Err() == nil
+	return errors.As(err, &illegal) || errors.As(err, &duplicate) || errors.Is(err, errParentMoved)
 }
 
 // notRepeated is the answer to a request that was refused and is not under its key. If
-// that is what it was refused for, a server that was left behind in a failover was asked,
-// or a failover has lost what was remembered of the key.
-func (d *Dealer) notRepeated(refused error) error {
+// that is what it was refused for, a server that was left behind in a failover was asked.
+func notRepeated(refused error) error {
 	var duplicate *ledger.DuplicateError
 	if errors.As(refused, &duplicate) {
-		d.cfg.Ledger.ForgetKeys(duplicate.Tags...)
 		return fmt.Errorf("%w: the database does not show a key that it has", ledger.ErrUnavailable)
 	}
 	return refused

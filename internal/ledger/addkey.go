@@ -4,9 +4,22 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
+	"strings"
+	"sync"
+	"time"
 
 	"shuffled/internal/audit"
+	"shuffled/internal/witness/gateway"
 )
+
+// ErrPolicy: the witnesses of a new policy did not cosign the newest checkpoint.
+// Nothing was written.
+var ErrPolicy = errors.New("the policy's quorum did not cosign the newest checkpoint")
+
+// trialRounds is how many rounds the quorum of a new policy may take: another daemon may
+// be with a witness.
+const trialRounds = 3
 
 // AddKey writes a key entry for an administrator: a signing key, an auditor key,
 // a witness policy or a retirement. Beside what Append returns it is an
@@ -50,4 +63,100 @@ func (l *Ledger) AddKey(ctx context.Context, actor audit.Actor, k *audit.Key, ac
 
 func notTaken(format string, args ...any) error {
 	return &audit.Illegal{Code: audit.RuleKey, Detail: fmt.Sprintf(format, args...)}
+}
+
+// tryPolicy asks the witnesses of a policy, where the policy says that they are, to cosign
+// the newest head: one that can never be met could not take over, and deals that wait for
+// witnesses would wait for ever. In production any two quorums of it share a witness
+// (docs/SPEC.md section 7.3).
+func (l *Ledger) tryPolicy(ctx context.Context, text []byte) error {
+	p, err := audit.ParsePolicy(text)
+	if err != nil {
+		return notTaken("%s", err)
+	}
+	if err := p.CheckOverlap(); err != nil && l.Genesis().Production {
+		return notTaken("a production ledger does not take this policy: %s", err)
+	}
+	for _, one := range p.Witnesses {
+		if err := l.mayAsk(one); err != nil {
+			return notTaken("witness %s: %s", one.Name, err)
+		}
+	}
+	if !p.Asks() {
+		return nil // whether it may is for the rules
+	}
+	w := l.witnesses
+	if !w.trial.TryLock() {
+		return fmt.Errorf("%w: it was not tried: another one is", ErrPolicy)
+	}
+	defer w.trial.Unlock()
+	for try := 1; ; try++ {
+		r := w.gateway.Cosign(ctx, gateway.Head(l.Head()), p.Witnesses, p)
+		switch {
+		case r.Met:
+			return nil
+		case ctx.Err() != nil:
+			return fmt.Errorf("%w in time", ErrPolicy)
+		case try == trialRounds:
+			var why []string
+			for _, a := range r.Refused {
+				why = append(why, a.Witness.Name+": "+a.Err.Error())
+			}
+			return fmt.Errorf("%w: %s", ErrPolicy, strings.Join(why, "; "))
+		}
+		select {
+		case <-time.After(witnessRetry):
+		case <-ctx.Done():
+		case <-l.stop:
+			return ErrClosed
+		}
+	}
+}
+
+// tryKey asks the witnesses whether they know a new signing key of the ledger: a
+// witness that does not would cosign nothing after its entry. One that cannot be
+// reached is told later.
+//
+// The question is the newest head under the new key with the old size 0. A witness
+// looks at the signature before the size (C2SP tlog-witness), so one that knows the
+// key answers with the size it is at, and changes nothing.
+func (l *Ledger) tryKey(ctx context.Context, public []byte) error {
+	key, err := audit.Verifier(l.cfg.Info.Origin, public)
+	if err != nil {
+		return notTaken("%s", err)
+	}
+	s := l.signer(key)
+	if s == nil {
+		return notTaken("this daemon does not hold the private half of the new signing key")
+	}
+	head := l.Head()
+	policy := l.witnesses.policies.shown.Load().at(head.Size)
+	if !policy.Asks() {
+		return nil
+	}
+	head, err = signHead(head.Size, head.Root, s)
+	if err != nil {
+		return err
+	}
+	ctx, cancel := context.WithTimeout(ctx, gateway.Timeout)
+	defer cancel()
+	unaware := make([]string, len(policy.Witnesses))
+	var group sync.WaitGroup
+	for i, one := range policy.Witnesses {
+		group.Go(func() {
+			asked, err := l.reachWitness(one)
+			if err == nil {
+				_, err = asked.AddCheckpoint(ctx, 0, nil, head.Checkpoint)
+			}
+			if errors.Is(err, audit.ErrWitnessRefused) && !errors.Is(err, audit.ErrWitnessContradicts) {
+				unaware[i] = one.Name
+			}
+		})
+	}
+	group.Wait()
+	unaware = slices.DeleteFunc(unaware, func(name string) bool { return name == "" })
+	if len(unaware) > 0 {
+		return notTaken("these witnesses do not know the new signing key: %s", strings.Join(unaware, ", "))
+	}
+	return nil
 }

@@ -4,11 +4,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"maps"
-	"slices"
 	"time"
 
 	"shuffled/internal/audit"
+	"shuffled/internal/witness/gateway"
 )
 
 // A database cannot guard against its own rollback, so the head is held against
@@ -17,29 +16,21 @@ import (
 // nothing is signed; entries that stand are still read and proved.
 
 // witnessStart is how long the start waits for the witnesses' first answers.
-const witnessStart = witnessTimeout + time.Second
+const witnessStart = gateway.Timeout + time.Second
 
 // objection returns why nothing may be signed now, nil when nothing is in the
 // way: what the stored head contradicts, or whose word is still missing. It runs
 // on the sequencer's goroutine.
 func (l *Ledger) objection(ctx context.Context) error {
-	for _, at := range slices.SortedFunc(maps.Keys(l.doubts), address.compare) {
-		doubt := l.doubts[at]
-		if doubt.seen != nil {
-			// The witness need not be there any more to see that it is content.
-			if held, err := l.extends(ctx, l.head, *doubt.seen); err == nil && held {
-				delete(l.doubts, at)
-				continue
-			}
-		}
-		return fmt.Errorf("%w: witness %s: %w", ErrFrozen, doubt.witness, doubt)
+	if c := l.witnesses.roll.doubt(ctx, l.head); c != nil {
+		return fmt.Errorf("%w: witness %s: %w", ErrFrozen, c.Name, c)
 	}
-	if !l.marked {
+	if l.vouched == voucherNone {
 		if err := l.holdAgainstMark(ctx); err != nil {
 			return err
 		}
 	}
-	if l.Genesis().Deals == audit.DealsCosigned && !l.confirmed.Load() {
+	if l.Genesis().Deals == audit.DealsCosigned && !l.witnesses.confirmed.Load() {
 		return fmt.Errorf("%w: waiting for a quorum of witnesses to confirm the stored head of size %d", ErrFrozen,
 			l.head.Size)
 	}
@@ -51,10 +42,10 @@ func (l *Ledger) objection(ctx context.Context) error {
 func (l *Ledger) holdAgainstMark(ctx context.Context) error {
 	seen := l.seen
 	switch {
-	case seen == nil && l.confirmed.Load():
-		l.adopt = adoptedByWitnesses
+	case seen == nil && l.witnesses.confirmed.Load():
+		l.vouched = voucherWitnesses
 	case seen == nil && l.cfg.AdoptHead != "":
-		l.adopt = adoptedByOperator
+		l.vouched = voucherOperator
 	case seen == nil && l.asksWitnesses(l.head.Size):
 		return fmt.Errorf("%w: %w (size %d, %s): waiting for a quorum of witnesses", ErrFrozen, ErrNoMark, l.head.Size,
 			l.cfg.Mark)
@@ -70,8 +61,8 @@ func (l *Ledger) holdAgainstMark(ctx context.Context) error {
 		if root != seen.Root {
 			return fmt.Errorf("%w: another root at size %d than the high-water mark's", ErrFrozen, seen.Size)
 		}
+		l.vouched = voucherMark
 	}
-	l.marked = true
 	return nil
 }
 
@@ -84,7 +75,7 @@ func (l *Ledger) begin(ctx context.Context) error {
 	wait := time.NewTimer(witnessStart)
 	defer wait.Stop()
 	select {
-	case <-l.witnessing.settled:
+	case <-l.witnesses.settled:
 	case <-wait.C:
 	case <-ctx.Done():
 		return ctx.Err()
@@ -92,15 +83,15 @@ func (l *Ledger) begin(ctx context.Context) error {
 	var objection error
 	begun := false
 	if err := l.ask(ctx, func() {
-		if begun = l.started; begun { // by recheck, when a doubt was gone
+		if begun = l.begun(); begun { // by recheck, when a doubt was gone
 			return
 		}
-		if objection = l.Ready(); errors.Is(objection, ErrFrozen) {
-			return // what froze it must be gone first, which recheck sees
+		if l.phase == phaseFrozen {
+			objection = l.Ready() // what froze it must be gone first, which recheck sees
+			return
 		}
 		if objection = l.objection(ctx); objection == nil {
-			l.setStatus(nil)
-			l.resumed = l.canSign() != nil // to begin should a key that is at hand come into force
+			l.to(phaseWriting, nil)
 		} else if errors.Is(objection, ErrFrozen) {
 			l.freeze(objection)
 		}
@@ -126,24 +117,15 @@ func (l *Ledger) announcement() Proposal {
 	start := l.cfg.Start
 	start.Kind = audit.EventInstanceStart
 	bodies := []audit.Body{&start}
-	switch l.adopt {
-	case adoptedByWitnesses:
+	switch l.vouched {
+	case voucherWitnesses:
 		bodies = append(bodies, &audit.Event{Kind: audit.EventAlarm, Alarm: audit.AlarmMarkAdopted,
 			Reason: "a quorum of witnesses cosigned the stored head"})
-	case adoptedByOperator:
+	case voucherOperator:
 		bodies = append(bodies, l.adoption()...)
 	}
 	return Proposal{Actor: audit.Daemon, Bodies: bodies, starts: true}
 }
-
-// Who vouched for a head without a mark.
-type adopter int
-
-const (
-	adoptedByNobody adopter = iota
-	adoptedByWitnesses
-	adoptedByOperator
-)
 
 // adoption is the entry of a head that an operator vouched for, behind the act that
 // approves it where one was given.
@@ -160,20 +142,15 @@ func (c *Config) adopted(head Head) *audit.Event {
 	return &audit.Event{Kind: audit.EventHeadAdopted, Size: head.Size, Digest: head.Root, Reason: c.AdoptHead}
 }
 
-// doubt notes that a witness has seen another history, or with nil that it
-// cosigned the stored head again. The sequencer stops on the first and goes on
-// when there is none left.
-func (l *Ledger) doubt(m *member, c *contradiction) error {
-	return l.ask(l.running, func() {
-		if c == nil {
-			delete(l.doubts, m.at)
-			return
-		}
-		l.doubts[m.at] = c
-		if !errors.Is(l.Ready(), ErrFrozen) {
-			l.freeze(fmt.Errorf("%w: witness %s: %w", ErrFrozen, m.name, c))
-		}
-	})
+// stopForDoubts stops the sequencer, on whose goroutine it runs, over a witness that has
+// seen another history. Only thaw ends that.
+func (l *Ledger) stopForDoubts() {
+	ctx, cancel := context.WithTimeout(l.running, storeTimeout)
+	defer cancel()
+	c := l.witnesses.roll.doubt(ctx, l.head)
+	if c != nil && l.phase != phaseFrozen {
+		l.freeze(fmt.Errorf("%w: witness %s: %w", ErrFrozen, c.Name, c))
+	}
 }
 
 // thaw resumes signing if the stored head extends everything seen again and the
@@ -192,8 +169,8 @@ func (l *Ledger) thaw(ctx context.Context) {
 	}
 	l.cfg.Log.Warn("signing resumes", "ledger", l.cfg.Info.Name, "size", l.head.Size)
 	l.resumed = true
-	l.setStatus(fmt.Errorf("%w: signing resumes", ErrUnavailable))
-	l.resume()
+	l.to(phaseWaiting, fmt.Errorf("%w: signing resumes", ErrUnavailable))
+	l.pay()
 }
 
 // refreeze keeps readiness true to the newest cause.
@@ -201,36 +178,4 @@ func (l *Ledger) refreeze(err error) {
 	if errors.Is(err, ErrFrozen) && err.Error() != l.Ready().Error() {
 		l.freeze(err)
 	}
-}
-
-// alarm has an alarm written at the next probe that can write. It runs on the
-// sequencer's goroutine.
-func (l *Ledger) alarm(kind audit.Alarm, reason string) {
-	l.cfg.Log.Error("alarm", "ledger", l.cfg.Info.Name, "kind", kind.String(), "reason", reason)
-	l.alarms = append(l.alarms, audit.Event{Kind: audit.EventAlarm, Alarm: kind, Reason: reason})
-}
-
-// resume writes into the ledger that entries are written again after they could
-// not be, or that this daemon starts, if it could not before, and the alarms that
-// wait. It is tried at every probe until it stands.
-func (l *Ledger) resume() {
-	p := Proposal{Actor: audit.Daemon}
-	if l.resumed {
-		p.Bodies = append(p.Bodies, &audit.Event{Kind: audit.EventAlarm, Alarm: audit.AlarmSigningResumed,
-			Reason: "the store takes entries again, and extends all that was seen"})
-	}
-	for i := range l.alarms {
-		p.Bodies = append(p.Bodies, &l.alarms[i])
-	}
-	if !l.started {
-		p = l.announcement()
-	}
-	r := &request{Proposal: p, reply: make(chan answer, 1)}
-	l.pace.began = time.Now()
-	l.process([]*request{r})
-	a := <-r.reply
-	if l.started && a.err == nil && len(p.Bodies) > 0 && !p.starts {
-		l.alarms = nil
-	}
-	l.resumed = l.resumed && a.err != nil
 }

@@ -16,6 +16,7 @@ import (
 	"golang.org/x/mod/sumdb/note"
 
 	"shuffled/internal/audit"
+	"shuffled/internal/witness/gateway"
 )
 
 // The cache is a file alongside the mark with the state of all entries below a size,
@@ -150,7 +151,7 @@ func (c *caching) wake() {
 	l := c.l
 	next := c.size + max(l.cfg.CacheEvery, uint64(l.state.OpenCount()/2))
 	rotated := c.size > 0 && c.key != l.signerInForce()
-	if !l.started || l.state.Size() < next && !rotated {
+	if !l.begun() || l.state.Size() < next && !rotated {
 		return
 	}
 	select {
@@ -160,7 +161,7 @@ func (c *caching) wake() {
 }
 
 // signerInForce names the signing key in force.
-func (l *Ledger) signerInForce() string { return signer(l.history.inForce().key) }
+func (l *Ledger) signerInForce() string { return gateway.Signer(l.history.inForce().key) }
 
 // write copies the state and puts it in place of the cache.
 func (c *caching) write() error {

@@ -30,7 +30,8 @@ type Memory struct {
 // Remember starts a daemon up to where it would begin to write.
 func Remember(ctx context.Context, cfg Config) (*Memory, error) {
 	cfg.setDefaults()
-	l := &Ledger{cfg: cfg, id: IDOf(cfg.Info.Origin), state: audit.NewState(), tree: newTree(), running: ctx}
+	l := &Ledger{cfg: cfg, id: IDOf(cfg.Info.Origin), memory: memory{state: audit.NewState()}}
+	l.tree, l.running = newTree(), ctx
 	l.cache = l.newCaching()
 	err := l.load(ctx)
 	if err != nil {
@@ -39,10 +40,10 @@ func Remember(ctx context.Context, cfg Config) (*Memory, error) {
 	l.showKeys()
 	head := l.head
 	l.published.Store(&head)
-	if l.witnessing, err = l.newWitnessing(); err != nil {
+	if l.witnesses, err = l.newWitnesses(); err != nil {
 		return nil, err
 	}
-	l.witnessing.follow()
+	l.witnesses.follow()
 	m := &Memory{State: l.state.Encode(), Genesis: l.genesis, Records: l.history.records,
 		Edge: maps.Clone(l.tree.nodes),
 		Size: l.tree.size, From: l.tree.known}
@@ -53,7 +54,7 @@ func Remember(ctx context.Context, cfg Config) (*Memory, error) {
 		}
 		m.Signing = append(m.Signing, k.vkey+fate)
 	}
-	tenures := l.witnessing.tenures.Load()
+	tenures := l.witnesses.policies.shown.Load()
 	for _, one := range tenures.list {
 		names := []string{}
 		if one.policy != nil {

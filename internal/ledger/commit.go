@@ -46,7 +46,7 @@ func (l *Ledger) write(d *draft) (again []*request) {
 		case errors.Is(err, ErrUnknownOutcome):
 			unknown = true
 			l.appends.unknown.Add(1)
-			l.setStatus(withCause(fmt.Errorf("%w: a commit is being resolved", ErrUnavailable), CauseOf(err)))
+			l.wait(withCause(fmt.Errorf("%w: a commit is being resolved", ErrUnavailable), CauseOf(err)))
 			l.cfg.Log.Error("the outcome of a commit is unknown; resolving it", "ledger", l.cfg.Info.Name, "error", err)
 		case unknown:
 			// Nothing was written this time; the first attempt is still open.
@@ -54,7 +54,7 @@ func (l *Ledger) write(d *draft) (again []*request) {
 			l.appends.failed.Add(1)
 			l.state.Rollback(d.mark)
 			l.resumed = true // once an append works again
-			l.setStatus(Unavailable(err))
+			l.wait(Unavailable(err))
 			answerAll(d.all(), l.Ready())
 			return nil
 		}
@@ -90,9 +90,7 @@ func (l *Ledger) landed(d *draft) {
 	for i, e := range d.entries {
 		// Not an error: sign has made a verifier of each key.
 		l.history, _, _ = l.history.with(e, d.batch.Rows[i].Index)
-		l.recent.stage(e)
 	}
-	l.recent.keep()
 	proofs := make([]audit.Receipt, len(d.batch.Rows))
 	for i, row := range d.batch.Rows {
 		proof, err := d.growth.prove(int64(row.Index))
@@ -105,14 +103,14 @@ func (l *Ledger) landed(d *draft) {
 	l.edge.Lock()
 	l.tree.grow(d.growth, d.batch.Tiles)
 	l.edge.Unlock()
-	l.head, l.balked = d.batch.Head, false
+	l.head = d.batch.Head
 	if d.requests[0].starts {
-		l.instance, l.started = d.batch.Rows[0].Index, true
+		l.instance = d.batch.Rows[0].Index
 	}
 	if l.keepMark() {
-		l.setStatus(nil)
+		l.to(phaseWriting, nil)
 	}
-	l.sawLanding()
+	l.appends.landed.Add(1)
 	l.publish()
 	d.answerRefused()
 	i := 0
@@ -152,7 +150,7 @@ func (l *Ledger) overtaken(d *draft, duplicate *DuplicateError) (again []*reques
 		case err == nil:
 			return l.behind(d, duplicate)
 		}
-		l.setStatus(Unavailable(err))
+		l.wait(Unavailable(err))
 		if l.stopping(l.cfg.Probe) {
 			l.giveUp(d)
 			return nil
@@ -168,6 +166,9 @@ func (l *Ledger) overtaken(d *draft, duplicate *DuplicateError) (again []*reques
 // slots were in the way, it is they, and memory is right.
 func (l *Ledger) behind(d *draft, duplicate *DuplicateError) (again []*request) {
 	l.state.Rollback(d.mark)
+	if duplicate == nil {
+		l.stopping(backOff(d)) // a daemon that closes reads once more, and answers
+	}
 	known := l.head.Size
 	ctx, cancel := context.WithTimeout(context.Background(), storeTimeout)
 	defer cancel()
@@ -176,8 +177,7 @@ func (l *Ledger) behind(d *draft, duplicate *DuplicateError) (again []*request) 
 		if duplicate != nil {
 			return l.duplicated(d, duplicate)
 		}
-		if !l.balked {
-			l.balked = true
+		if !d.balked() {
 			return d.all()
 		}
 		err = fmt.Errorf("%w: entry %d is taken, and no head covers it", ErrFrozen, known)
@@ -242,8 +242,7 @@ func (l *Ledger) catchUp(ctx context.Context) error {
 	if !moved {
 		return nil
 	}
-	l.balked = false
-	kept := !l.marked || l.keepMark() // not marked: the mark may be above this head
+	kept := l.vouched == voucherNone || l.keepMark() // else the mark may be above this head
 	l.publish()
 	if !kept {
 		return l.Ready()
@@ -253,23 +252,14 @@ func (l *Ledger) catchUp(ctx context.Context) error {
 
 // unreadable notes why the ledger cannot be written after a failed catch-up.
 func (l *Ledger) unreadable(err error) {
-	if errors.Is(l.Ready(), ErrFrozen) {
+	if l.phase == phaseFrozen {
 		return // for want of a mark, and catchUp said so
 	}
 	if errors.Is(err, ErrFrozen) || errors.Is(err, ErrNotFound) {
 		l.freeze(err)
 		return
 	}
-	l.setStatus(Unavailable(err))
-}
-
-// freeze stops signing. Only thaw ends it.
-func (l *Ledger) freeze(err error) {
-	if !errors.Is(err, ErrFrozen) {
-		err = fmt.Errorf("%w: %w", ErrFrozen, err)
-	}
-	l.setStatus(err)
-	l.cfg.Log.Error("signing stopped", "ledger", l.cfg.Info.Name, "size", l.head.Size, "error", err)
+	l.wait(Unavailable(err))
 }
 
 // recheck looks, every probe, at clock and store, so that readiness is true also
@@ -277,7 +267,7 @@ func (l *Ledger) freeze(err error) {
 func (l *Ledger) recheck() {
 	ctx, cancel := context.WithTimeout(context.Background(), probeTimeout)
 	defer cancel()
-	if errors.Is(l.Ready(), ErrFrozen) {
+	if l.phase == phaseFrozen {
 		l.thaw(ctx)
 		return
 	}
@@ -287,32 +277,31 @@ func (l *Ledger) recheck() {
 	}
 	if _, err := l.clock.now(l.state.Time()); err != nil { // what others wrote is read all the same
 		l.stepped = err.Error()
-		l.setStatus(err)
+		l.wait(err)
 		return
 	}
 	if err := l.canSign(); err != nil {
-		l.setStatus(err)
+		l.wait(err)
 		return
+	}
+	if l.phase == phaseStarting {
+		return // begin goes on
 	}
 	if l.stepped != "" {
 		l.alarm(audit.AlarmClockStep, l.stepped+"; entries were refused until it came back")
 		l.stepped = ""
 	}
-	if l.resumed || len(l.alarms) > 0 && l.started {
-		l.resume() // only an append shows that appends work again
+	if l.owes() {
+		l.pay()
 		return
 	}
-	l.setStatus(nil)
+	l.to(phaseWriting, nil)
 }
 
 // duplicated answers those requests of a refused draft whose key or slot is in the
 // ledger, and returns the others.
 func (l *Ledger) duplicated(d *draft, duplicate *DuplicateError) (again []*request) {
 	l.appends.duplicate.Add(1)
-	if len(duplicate.Tags) > 0 {
-		_, elapsed := l.cfg.Clock()
-		l.recent.met(duplicate.Tags, l.state.Time(), elapsed)
-	}
 	return append(d.refusedRequests(), answerDuplicates(d.requests, duplicate)...)
 }
 

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"sync"
 
 	"shuffled/internal/audit"
 )
@@ -12,7 +13,8 @@ import (
 // whether a checkpoint of that size or above is held. One that lets a policy take
 // over names the size from which on this daemon has seen no stored checkpoint; with
 // any other, from is 0.
-func (l *Ledger) keepCosigned(h Head, from uint64) bool {
+func (w *witnesses) keepCosigned(h Head, from uint64) bool {
+	l := w.l
 	ctx, cancel := context.WithTimeout(l.running, storeTimeout)
 	defer cancel()
 	var err error
@@ -22,19 +24,20 @@ func (l *Ledger) keepCosigned(h Head, from uint64) bool {
 		err = l.cfg.Store.PutCosigned(ctx, l.id, h)
 	}
 	if errors.Is(err, ErrExists) || errors.Is(err, ErrStale) { // another daemon was first
-		return l.followCosigned()
+		return w.followCosigned()
 	}
 	if err != nil {
 		l.cfg.Log.Error("storing a cosigned checkpoint", "ledger", l.cfg.Info.Name, "size", h.Size, "error", err)
 		return false
 	}
-	l.showCosigned(h)
+	w.cosigned.show(h)
 	return true
 }
 
 // followCosigned takes over what another daemon stored, if it is of this
 // history, and reports whether it is newer than what this one held.
-func (l *Ledger) followCosigned() bool {
+func (w *witnesses) followCosigned() bool {
+	l := w.l
 	ctx, cancel := context.WithTimeout(l.running, storeTimeout)
 	defer cancel()
 	head := l.Head()
@@ -48,7 +51,7 @@ func (l *Ledger) followCosigned() bool {
 			h.Size, "error", err)
 		return false
 	}
-	l.showCosigned(h)
+	w.cosigned.show(h)
 	return true
 }
 
@@ -61,8 +64,8 @@ const maxUnheld = 16
 // store holds is believed only under the ledger's key and the quorum of the policy
 // of then; what is not cannot hide an older one.
 func (l *Ledger) CosignedAtMost(ctx context.Context, size uint64) (Head, error) {
-	policies := *l.witnessing.tenures.Load()
-	if !policies.asks() {
+	policies := *l.witnesses.policies.shown.Load()
+	if !policies.ask() {
 		return Head{}, ErrNotFound
 	}
 	size = min(size, l.Head().Size) // what is above may be under another key
@@ -71,12 +74,8 @@ func (l *Ledger) CosignedAtMost(ctx context.Context, size uint64) (Head, error) 
 		if err != nil {
 			return Head{}, Unavailable(err)
 		}
-		if err = l.isCosigned(h, policies.at(h.Size)); err == nil {
+		if l.isCosigned(h, policies) {
 			return h, nil
-		}
-		if h.Size <= policies.waits { // above, another daemon may have let the next policy take over
-			l.cfg.Log.Error("a stored cosigned checkpoint does not hold", "ledger", l.cfg.Info.Name, "size", h.Size,
-				"error", err)
 		}
 		if h.Size == 0 || h.Size > size {
 			break
@@ -90,8 +89,8 @@ func (l *Ledger) CosignedAtMost(ctx context.Context, size uint64) (Head, error) 
 // and that the ledger's witnesses cosigned; ErrNotFound when there is none. It holds
 // what it finds as CosignedAtMost does.
 func (l *Ledger) FirstCosigned(ctx context.Context, index uint64) (Head, error) {
-	policies := *l.witnessing.tenures.Load()
-	if !policies.asks() {
+	policies := *l.witnesses.policies.shown.Load()
+	if !policies.ask() {
 		return Head{}, ErrNotFound
 	}
 	looked, newest := 0, l.Head().Size
@@ -102,50 +101,61 @@ func (l *Ledger) FirstCosigned(ctx context.Context, index uint64) (Head, error) 
 		if looked++; h.Size > newest || looked > maxUnheld {
 			break
 		}
-		if err = l.isCosigned(h, policies.at(h.Size)); err == nil {
+		if l.isCosigned(h, policies) {
 			return h, nil
-		}
-		if h.Size <= policies.waits {
-			l.cfg.Log.Error("a stored cosigned checkpoint does not hold", "ledger", l.cfg.Info.Name, "size", h.Size,
-				"error", err)
 		}
 	}
 	return Head{}, ErrNotFound
 }
 
-// isCosigned reports why a stored head is not one that the ledger signed and the
-// quorum cosigned.
-func (l *Ledger) isCosigned(h Head, policy *audit.Policy) error {
+// isCosigned reports whether a stored head is one that the ledger signed and the quorum
+// of its interval cosigned, and logs why one is not. Above the first policy that waits
+// that is no wonder: another daemon may have let it take over.
+func (l *Ledger) isCosigned(h Head, policies intervals) bool {
+	policy := policies.at(h.Size)
 	c, err := audit.OpenCheckpoint(h.Checkpoint, l.keys.Load().at(h.Size))
-	if err != nil {
-		return err
+	if err == nil && (c.Size != h.Size || c.Root != h.Root || !policy.Asks() || !policy.Satisfied(h.Checkpoint)) {
+		err = errors.New("it is of another head, or lacks the quorum")
 	}
-	if c.Size != h.Size || c.Root != h.Root || !policy.Asks() || !policy.Satisfied(h.Checkpoint) {
-		return errors.New("it is of another head, or lacks the quorum")
+	if err != nil && h.Size <= policies.waits {
+		l.cfg.Log.Error("a stored cosigned checkpoint does not hold", "ledger", l.cfg.Info.Name, "size", h.Size,
+			"error", err)
 	}
-	return nil
+	return err == nil
 }
 
-// showCosigned makes h the newest cosigned head and wakes who waits for one.
-func (l *Ledger) showCosigned(h Head) {
-	l.cosign.Lock()
-	defer l.cosign.Unlock()
-	if l.cosigned == nil || h.Size > l.cosigned.Size {
-		l.cosigned = &h
-		close(l.cosignedMore)
-		l.cosignedMore = make(chan struct{})
+// cosignedHead is the newest cosigned head that this daemon holds.
+type cosignedHead struct {
+	mu   sync.Mutex
+	head *Head         // nil: none
+	more chan struct{} // closed when there is a newer one
+}
+
+// show makes h the newest cosigned head, if it is, and wakes who waits for one.
+func (c *cosignedHead) show(h Head) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.head == nil || h.Size > c.head.Size {
+		c.head = &h
+		close(c.more)
+		c.more = make(chan struct{})
 	}
+}
+
+// newest returns the head, nil for none, and what is closed when there is a newer one.
+func (c *cosignedHead) newest() (*Head, <-chan struct{}) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.head, c.more
 }
 
 // Cosigned returns the newest cosigned head that this daemon holds; ok is false
 // when there is none.
 func (l *Ledger) Cosigned() (h Head, ok bool) {
-	l.cosign.Lock()
-	defer l.cosign.Unlock()
-	if l.cosigned == nil {
-		return Head{}, false
+	if newest, _ := l.witnesses.cosigned.newest(); newest != nil {
+		return *newest, true
 	}
-	return *l.cosigned, true
+	return Head{}, false
 }
 
 func (l *Ledger) cosignedSize() uint64 {
@@ -157,19 +167,14 @@ func (l *Ledger) cosignedSize() uint64 {
 // returns ErrNotWitnessed when ctx ends first.
 func (l *Ledger) AwaitCosigned(ctx context.Context, index uint64) error {
 	for {
-		l.cosign.Lock()
-		more, size := l.cosignedMore, uint64(0)
-		if l.cosigned != nil {
-			size = l.cosigned.Size
-		}
-		l.cosign.Unlock()
-		if size > index {
+		h, more := l.witnesses.cosigned.newest()
+		if h != nil && h.Size > index {
 			return nil
 		}
 		select {
 		case <-more:
 		case <-ctx.Done():
-			return fmt.Errorf("%w: entry %d, and %d entries are cosigned", ErrNotWitnessed, index, size)
+			return fmt.Errorf("%w: entry %d, and %d entries are cosigned", ErrNotWitnessed, index, l.cosignedSize())
 		case <-l.done:
 			return ErrClosed
 		}

@@ -217,3 +217,40 @@ func TestTwoPoliciesWait(t *testing.T) {
 		w.judged()
 	})
 }
+
+// TestRoundAcrossHandover: of two policies that wait the first takes over, on another
+// daemon, while a round for the second is under way. That round has the policy before and
+// the second behind it, and the first governs: nothing of it is stored.
+func TestRoundAcrossHandover(t *testing.T) {
+	t.Parallel()
+	w := newWitnessed(t, openSQLite(t), audit.DealsSigned)
+	old := (&quorum{witnesses: w.witnesses}).write(t)
+	first, second := newQuorum(t, w.vkey), newQuorum(t, w.vkey)
+	ca := w.config("mark")
+	cut := behind(&ca)
+	a := w.open(ca)
+	w.awaitCosigned(a, w.must(a, propose(commit("t", 1)))[0].Index)
+	w.copyMark("mark", "second")
+	cb := w.config("second")
+	held := behind(&cb)
+	seen := &blindStore{Store: w.store, tried: make(chan uint64, 1)}
+	cb.Store = seen
+	b := w.open(cb)
+	w.everyone(b, old)
+	seen.blind.Store(true)
+	w.awaitCosigned(a, w.addPolicy(a, first))
+	w.asked(a, first)
+	cut.setCut(second.names()...) // it hands on to no other
+	open := held.setShut(second.names()...)
+	defer open()
+	size := w.must(a, propose(second.entry()))[0].Index + 1
+	if err := b.Refresh(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	w.cosignedBy(b, size, old.names()...)
+	seen.blind.Store(false)
+	w.asked(b, first, second)
+	open()
+	w.awaitCosigned(b, size-1)
+	w.judged()
+}

@@ -137,86 +137,63 @@ func (c *Config) setDefaults() {
 	}
 }
 
-// Ledger is one open ledger.
+// Ledger is one open ledger. Each part says who owns it.
 type Ledger struct {
-	cfg     Config
-	id      ID
-	genesis audit.Entry
-	mark    *mark
-	queue   chan *request
-	asks    chan func()   // to run on the sequencer's goroutine
-	stop    chan struct{} // closed by Close
-	done    chan struct{} // closed by the sequencer when it has stopped
-	once    sync.Once
+	cfg     Config      // unchanged after Open
+	id      ID          // unchanged
+	genesis audit.Entry // unchanged after Open
 
-	// Owned by the sequencer's goroutine.
-	state    *audit.State
-	head     Head
-	history  keyHistory // of state, as of the head
-	instance uint64     // index of our instance_start
-	clock    clock
-	pace     pace
-	stepped  string                     // how far the clock stepped, while entries are refused for that
-	alarms   []audit.Event              // to be written when entries can be
-	resumed  bool                       // appends failed or were stopped, and no entry says yet that they work again
-	started  bool                       // our instance_start is written
-	balked   bool                       // the newest append was refused, and nothing was in its way
-	marked   bool                       // the head was held against the mark, or somebody vouched for it
-	adopt    adopter                    // who vouched for a head without a mark: goes into the ledger
-	doubts   map[address]*contradiction // of witnesses that have seen another history
+	memory   // the sequencer's
+	standing // the sequencer's
+	shown    // written by the sequencer, read by anybody
+	life     // what the goroutines begin and end with
 
+	mark      *mark      // the high-water mark, written by the sequencer
+	witnesses *witnesses // asks the witnesses, if there are any
+	cache     *caching   // writes the state to a file now and then
+	appends   appends    // counters
+
+	refreshes refreshes // for readers of what other daemons wrote
+	open      openList  // for recall
+	handovers sync.Map  // receipts of signing keys by the index of their entries, as text; they never change
+}
+
+// memory is what the sequencer's goroutine knows of the ledger, as of the newest head that
+// is durable. While a batch is prepared, state is ahead of head.
+type memory struct {
+	state         *audit.State
+	head          Head
+	history       keyHistory
+	instance      uint64 // index of our instance_start; 0: it is not written
+	clock         clock
 	holderChanges uint64 // of state, when holders was shown
+}
 
-	// Set by Open, then unchanged.
-	seen       *audit.Checkpoint  // the mark at the start, nil: there was none
-	witnessing *witnessing        // asks the witnesses, if there are any
-	cache      *caching           // writes the state to a file now and then
-	running    context.Context    // ends with Close
-	cancel     context.CancelFunc // of running
-
-	// confirmed: a quorum of witnesses cosigned a head of this daemon.
-	confirmed atomic.Bool
-	witnesses atomic.Pointer[[]WitnessState]
-
-	// cosign guards the newest cosigned head, and the channel that is closed
-	// when there is a newer one.
-	cosign       sync.Mutex
-	cosigned     *Head
-	cosignedMore chan struct{}
-
-	// keys is what the published head's entries say of keys.
-	keys atomic.Pointer[keyHistory]
-	// holders are the credentials of the published head, by id. folded is when memory
-	// covered the store's newest entry, in the clock's elapsed nanoseconds.
-	holders atomic.Pointer[map[string]audit.Holder]
-	folded  atomic.Int64
-	// published is the newest head that is durable; written by the sequencer.
+// shown is what readers see of the newest durable head. The sequencer writes it, publish
+// most of all; nobody changes what a pointer leads to.
+type shown struct {
 	published atomic.Pointer[Head]
-	// status is why nothing can be written now, nil when it can.
-	status atomic.Pointer[error]
-	// writing is since when a batch is at the store, in nanoseconds since 1970; 0:
-	// none is.
-	writing atomic.Int64
-	// live are counts for metrics, as of the published head.
-	live    atomic.Pointer[Live]
-	appends appends
-	recent  recent // filled by the sequencer
+	keys      atomic.Pointer[keyHistory]
+	holders   atomic.Pointer[map[string]audit.Holder] // credentials, by id
+	live      atomic.Pointer[Live]                    // counts for metrics
 
-	// refreshing guards shared, the refresh that is under way, nil for none. Who sets
-	// it starts its goroutine, which takes it away before it is done.
-	refreshing sync.Mutex
-	shared     *sharedRefresh
+	folded  atomic.Int64 // when memory covered the store's newest entry, in the clock's elapsed nanoseconds
+	writing atomic.Int64 // since when a batch is at the store, in nanoseconds since 1970; 0: none is
 
-	open openList // for recall
-
-	// handovers are the receipts of signing keys by the index of their entries, as
-	// text; they never change.
-	handovers sync.Map
-
-	// edge guards tree, which the sequencer changes after a durable batch and
-	// readers of partial tiles look at.
-	edge sync.RWMutex
+	edge sync.RWMutex // guards tree, which readers of partial tiles look at
 	tree *tree
+}
+
+// life is what the goroutines of a ledger begin and end with.
+type life struct {
+	queue chan *request
+	asks  chan func()   // to run on the sequencer's goroutine
+	stop  chan struct{} // closed by Close
+	done  chan struct{} // closed by the sequencer when it has stopped
+	once  sync.Once     // of Close
+
+	running context.Context    // ends with Close
+	cancel  context.CancelFunc // of running
 }
 
 // Live is what metrics show of a ledger.
@@ -244,20 +221,14 @@ type Live struct {
 func Open(ctx context.Context, cfg Config) (*Ledger, error) {
 	cfg.setDefaults()
 	l := &Ledger{
-		cfg:   cfg,
-		id:    IDOf(cfg.Info.Origin),
-		queue: make(chan *request, cfg.Queue),
-		asks:  make(chan func()),
-		stop:  make(chan struct{}),
-		done:  make(chan struct{}),
-		state: audit.NewState(),
-		tree:  newTree(),
-		clock: clock{read: cfg.Clock, limit: cfg.ClockStep},
-
-		open:         openList{turn: make(chan struct{}, 1)},
-		doubts:       make(map[address]*contradiction),
-		cosignedMore: make(chan struct{}),
+		cfg:    cfg,
+		id:     IDOf(cfg.Info.Origin),
+		memory: memory{state: audit.NewState(), clock: clock{read: cfg.Clock, limit: cfg.ClockStep}},
+		life: life{queue: make(chan *request, cfg.Queue), asks: make(chan func()), stop: make(chan struct{}),
+			done: make(chan struct{})},
+		open: openList{turn: make(chan struct{}, 1)},
 	}
+	l.tree = newTree()
 	l.running, l.cancel = context.WithCancel(context.Background())
 	if cfg.AdoptHead != "" {
 		if err := audit.CheckReason(cfg.AdoptHead); err != nil {
@@ -273,7 +244,7 @@ func Open(ctx context.Context, cfg Config) (*Ledger, error) {
 	}
 	l.showKeys()
 	var err error
-	if l.witnessing, err = l.newWitnessing(); err != nil {
+	if l.witnesses, err = l.newWitnesses(); err != nil {
 		return nil, fmt.Errorf("opening ledger %s: %w", cfg.Info.Name, err)
 	}
 	if l.mark, err = openMark(cfg.Mark, 0, cfg.MarkSync); err != nil {
@@ -282,13 +253,12 @@ func Open(ctx context.Context, cfg Config) (*Ledger, error) {
 	if err := l.readMark(); err != nil {
 		return nil, errors.Join(fmt.Errorf("opening ledger %s: %w", cfg.Info.Name, err), l.mark.close())
 	}
-	l.recent.begin(l.state.Time())
-	l.setStatus(fmt.Errorf("%w: starting", ErrUnavailable))
+	l.to(phaseStarting, fmt.Errorf("%w: starting", ErrUnavailable))
 	l.isNewest()
 	l.publish()
 	go l.sequence()
 	go l.cache.run()
-	l.witnessing.start()
+	l.witnesses.start()
 	if err := l.begin(ctx); err != nil {
 		l.Close()
 		return nil, fmt.Errorf("opening ledger %s: %w", cfg.Info.Name, err)
@@ -319,7 +289,7 @@ func (l *Ledger) Close() error {
 		close(l.stop)
 		l.cancel()
 		<-l.done
-		l.witnessing.wait()
+		l.witnesses.wait()
 		<-l.cache.done
 		err = l.mark.close()
 	})
@@ -360,8 +330,8 @@ const slowBatch = 2 * time.Second
 
 // Ready returns nil when the ledger can be written, else why not.
 func (l *Ledger) Ready() error {
-	if p := l.status.Load(); p != nil {
-		return *p
+	if why := l.why.Load(); why != nil {
+		return *why
 	}
 	if since := l.writing.Load(); since != 0 {
 		if d := time.Since(time.Unix(0, since)); d > slowBatch {
@@ -373,17 +343,6 @@ func (l *Ledger) Ready() error {
 		}
 	}
 	return nil
-}
-
-func (l *Ledger) setStatus(err error) {
-	if err == nil {
-		l.status.Store(nil)
-		return
-	}
-	l.status.Store(&err)
-	if cause := CauseOf(err); cause != "" && !l.started {
-		l.cfg.Step(string(cause))
-	}
 }
 
 // Checkpoint returns the checkpoint to publish: the newest one that the witnesses
@@ -409,6 +368,6 @@ func (l *Ledger) publish() {
 	l.live.Store(&Live{Size: head.Size, Time: l.state.Time(), Open: l.state.OpenCount(), Latched: l.state.Latched(),
 		Switches: l.state.SwitchCount()})
 	l.published.Store(&head)
-	l.witnessing.wake()
+	l.witnesses.wake()
 	l.cache.wake()
 }

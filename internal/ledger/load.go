@@ -127,8 +127,6 @@ func (l *Ledger) fold(row Row, index uint64, history *keyHistory) (signs bool, e
 	if index == 0 {
 		l.genesis = e
 	}
-	l.recent.stage(e)
-	l.sawEntry(e)
 	return signs, nil
 }
 
@@ -144,11 +142,9 @@ func (l *Ledger) advance(ctx context.Context, head Head) error {
 	}
 	if err != nil {
 		l.state.Rollback(mark)
-		l.recent.drop()
 		return err
 	}
 	l.state.Commit()
-	l.recent.keep()
 	l.history = history
 	l.edge.Lock()
 	l.tree.grow(g, full)

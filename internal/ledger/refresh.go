@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"sync"
 
 	"golang.org/x/mod/sumdb/tlog"
 )
@@ -75,6 +76,15 @@ func (l *Ledger) reachTile(ctx context.Context, t tlog.Tile) error {
 	return l.reachEntry(ctx, hashes<<(t.L*tileHeight)-1)
 }
 
+// refreshes shares one refresh among all who wait.
+type refreshes struct {
+	mu sync.Mutex
+
+	// shared is the refresh that is under way, nil for none. Who sets it starts its
+	// goroutine, which takes it away before it is done.
+	shared *sharedRefresh
+}
+
 // sharedRefresh is one refresh for all who wait for it.
 type sharedRefresh struct {
 	done chan struct{}
@@ -99,13 +109,13 @@ func (l *Ledger) refreshTogether(ctx context.Context) error {
 
 // startRefresh returns the refresh that is under way, or starts one.
 func (l *Ledger) startRefresh() *sharedRefresh {
-	l.refreshing.Lock()
-	defer l.refreshing.Unlock()
-	if l.shared == nil {
-		l.shared = &sharedRefresh{done: make(chan struct{})}
-		go l.share(l.shared)
+	l.refreshes.mu.Lock()
+	defer l.refreshes.mu.Unlock()
+	if l.refreshes.shared == nil {
+		l.refreshes.shared = &sharedRefresh{done: make(chan struct{})}
+		go l.share(l.refreshes.shared)
 	}
-	return l.shared
+	return l.refreshes.shared
 }
 
 // share refreshes for all who wait. It ends with the ledger, or when the sequencer
@@ -117,8 +127,8 @@ func (l *Ledger) share(r *sharedRefresh) {
 	if err := ctx.Err(); err != nil && errors.Is(r.err, err) {
 		r.err = fmt.Errorf("%w: the sequencer does not come to it", ErrUnavailable)
 	}
-	l.refreshing.Lock()
-	l.shared = nil
-	l.refreshing.Unlock()
+	l.refreshes.mu.Lock()
+	l.refreshes.shared = nil
+	l.refreshes.mu.Unlock()
 	close(r.done)
 }

@@ -15,6 +15,7 @@ import (
 	"golang.org/x/mod/sumdb/tlog"
 
 	"shuffled/internal/audit"
+	"shuffled/internal/witness/gateway"
 )
 
 // restore goes on from the cache, if there is one that holds, so that only the entries
@@ -145,7 +146,7 @@ func readCopy(in *bufio.Reader, from *frames, left *int64) (*audit.State, error)
 func (l *Ledger) signersOf(head Head) (signers []note.Signer) {
 	for line := range strings.Lines(string(head.Checkpoint)) {
 		for _, s := range l.cfg.Signers {
-			if signerOf(line) == fmt.Sprintf("%s+%08x", s.Name(), s.KeyHash()) && !slices.Contains(signers, s) {
+			if gateway.SignerOf(line) == gateway.Signer(s) && !slices.Contains(signers, s) {
 				signers = append(signers, s)
 			}
 		}

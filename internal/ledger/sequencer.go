@@ -2,7 +2,6 @@ package ledger
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"slices"
 	"sync/atomic"
@@ -53,7 +52,8 @@ type Appended struct {
 type request struct {
 	Proposal
 	claim atomic.Int32 // waiting, then claimed by the sequencer or withdrawn by its caller
-	tries uint64       // that another daemon overtook; the sequencer's
+	tries uint64       // that lost the compare-and-swap; the sequencer's
+	stale bool         // its newest append was refused, and the head had not moved; the sequencer's
 	reply chan answer  // of capacity 1
 }
 
@@ -142,13 +142,13 @@ func (l *Ledger) sequence() {
 	for {
 		select {
 		case <-l.stop:
+			l.to(phaseClosed, ErrClosed)
 			return
 		case <-probe.C:
 			l.recheck()
 		case ask := <-l.asks:
 			ask()
 		case r := <-l.queue:
-			l.giveWay()
 			l.process(l.gather(r))
 		}
 	}
@@ -193,13 +193,13 @@ func (l *Ledger) gather(first *request) []*request {
 // process writes the batch, again and again until every request has its answer.
 func (l *Ledger) process(requests []*request) {
 	for len(requests) > 0 {
-		if err := l.Ready(); errors.Is(err, ErrFrozen) {
-			answerAll(requests, err)
+		if l.phase == phaseFrozen {
+			answerAll(requests, l.Ready())
 			return
 		}
 		d, err := l.prepare(requests)
 		if err != nil {
-			l.setStatus(err)
+			l.wait(err)
 			answerAll(requests, err)
 			return
 		}
@@ -207,9 +207,6 @@ func (l *Ledger) process(requests []*request) {
 			requests = append(l.confirm(d), d.later...)
 		} else {
 			requests = append(l.write(d), d.later...)
-		}
-		if len(requests) > 0 {
-			l.giveWay()
 		}
 	}
 }
@@ -267,6 +264,16 @@ func (d *draft) refusedRequests() (requests []*request) {
 		requests = append(requests, r.request)
 	}
 	return requests
+}
+
+// balked notes that the store refused the draft and that the head had not moved, and
+// reports whether that happened to each of its requests the time before.
+func (d *draft) balked() (twice bool) {
+	twice = true
+	for _, r := range d.requests {
+		twice, r.stale = twice && r.stale, true
+	}
+	return twice
 }
 
 // all returns the requests that the draft answers if it is written.
@@ -332,9 +339,6 @@ func (l *Ledger) place(d *draft, r *request, now int64) error {
 		l.state.Rollback(mark)
 		d.batch.Rows, d.entries = d.batch.Rows[:rows], d.entries[:rows]
 		return err
-	}
-	if tags := l.recent.repeated(r.Bodies); len(tags) > 0 {
-		return &DuplicateError{Tags: tags}
 	}
 	if err := l.checkRotation(&r.Proposal); err != nil {
 		return err

@@ -1,4 +1,4 @@
-package ledger
+package gateway
 
 import (
 	"errors"
@@ -24,7 +24,7 @@ type board struct {
 
 func newBoard(t *testing.T) *board {
 	t.Helper()
-	skey, vkey, err := note.GenerateKey(nil, testOrigin)
+	skey, vkey, err := note.GenerateKey(nil, "test.example/ledger")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -49,18 +49,22 @@ func newBoard(t *testing.T) *board {
 // head is a signed head of some size.
 func (b *board) head(size uint64) Head {
 	b.t.Helper()
-	h, err := SignHead(b.signer, size, tlog.Hash{byte(size)})
-	if err != nil {
+	h := Head{Size: size, Root: tlog.Hash{byte(size)}}
+	var err error
+	text := audit.Checkpoint{Origin: b.signer.Name(), Size: size, Root: h.Root}.Text()
+	if h.Checkpoint, err = note.Sign(&note.Note{Text: text}, b.signer); err != nil {
 		b.t.Fatal(err)
 	}
 	return h
 }
 
-// member is a witness of the board at an address.
-func (b *board) member(i int, url string) *member {
+// at is a witness of the board at an address.
+func (b *board) at(i int, url string) audit.Witness {
 	w := b.witnesses[i]
-	return &member{name: w.Name, at: address{w.VKey, url}, signer: signer(w.Key)}
+	return audit.Witness{Name: w.Name, VKey: w.VKey, URL: url, Key: w.Key}
 }
+
+func newRound() *Round { return &Round{At: make(map[string]uint64)} }
 
 // cosigned are a witness's lines on a head, the first that it sees.
 func (b *board) cosigned(i int, h Head) []string {
@@ -78,49 +82,52 @@ func TestRoundCountsWitnesses(t *testing.T) {
 	t.Parallel()
 	b := newBoard(t)
 	h := b.head(7)
-	r := newRound(h)
-	here, there := b.member(0, "here"), b.member(0, "there")
-	r.waits[here], r.waits[there] = true, true
+	r := newRound()
+	here, there, second := b.at(0, "here"), b.at(0, "there"), b.at(1, "here")
 	lines := b.cosigned(0, h)
-	r.add(reply{member: here, head: h, lines: lines})
-	r.add(reply{member: there, head: h, lines: append(slices.Clone(lines), lines...)})
-	if signed := r.signed(b.policy); len(r.lines) != 1 ||
-		strings.Count(string(signed), "\n— ") != 2 || b.policy.Satisfied(signed) {
-		t.Errorf("one witness at two addresses has %d lines:\n%s", len(r.lines), signed)
+	add := func(a Answer) {
+		r.add(a)
+		r.sign(h, []*audit.Policy{b.policy})
 	}
-	if len(r.waits) != 0 {
-		t.Errorf("%d are waited for", len(r.waits))
+	add(Answer{Witness: here, Size: 7, lines: lines})
+	add(Answer{Witness: there, Size: 7, lines: append(slices.Clone(lines), lines...)})
+	if len(r.lines) != 1 || strings.Count(string(r.Head.Checkpoint), "\n— ") != 2 || r.Met {
+		t.Errorf("one witness at two addresses has %d lines:\n%s", len(r.lines), r.Head.Checkpoint)
 	}
-	r.add(reply{member: b.member(1, "here"), head: h, lines: b.cosigned(1, h)})
-	if signed := r.signed(b.policy); len(r.lines) != 2 || !b.policy.Satisfied(signed) {
-		t.Errorf("two witnesses have %d lines:\n%s", len(r.lines), signed)
+	add(Answer{Witness: second, Size: 7, lines: b.cosigned(1, h)})
+	if len(r.lines) != 2 || !r.Met || !b.policy.Satisfied(r.Head.Checkpoint) {
+		t.Errorf("two witnesses have %d lines:\n%s", len(r.lines), r.Head.Checkpoint)
+	}
+	if r.sign(h, nil); r.Met {
+		t.Error("a round without a quorum was met")
 	}
 	for _, size := range []uint64{12, 9} {
-		r.add(reply{member: here, head: h, err: &movedError{size}})
-		r.add(reply{member: there, head: h, lines: lines})
+		r.add(Answer{Witness: here, Size: 7, Err: &Moved{size}})
+		r.add(Answer{Witness: there, Size: 7, lines: lines})
 	}
-	if at := r.at[here.signer]; at != 12 {
+	if at := r.At[Signer(here.Key)]; at != 12 {
 		t.Errorf("a witness that said 12, 9 and 7 is at %d", at)
 	}
-	r.add(reply{member: b.member(2, "here"), head: h, err: errors.New("down")})
-	if at, ok := r.at[b.member(2, "here").signer]; ok {
+	r.add(Answer{Witness: b.at(2, "here"), Size: 7, Err: errors.New("down")})
+	if at, ok := r.At[Signer(b.witnesses[2].Key)]; ok {
 		t.Errorf("a witness that said nothing is at %d", at)
 	}
 }
 
-// TestConfirm: where another daemon is always with the witnesses first, the ledger is
+// TestConfirm: if another daemon is always with the witnesses first, the ledger is
 // confirmed by a quorum that cosigned the newest cosigned checkpoint and said in this
 // round that it has seen no more, and by nothing less.
 func TestConfirm(t *testing.T) {
 	t.Parallel()
 	b := newBoard(t)
 	h := b.head(7)
-	r := newRound(h)
+	r := newRound()
 	for i := range 2 {
-		r.add(reply{member: b.member(i, "here"), head: h, lines: b.cosigned(i, h)})
+		r.add(Answer{Witness: b.at(i, "here"), Size: 7, lines: b.cosigned(i, h)})
 	}
+	r.sign(h, []*audit.Policy{b.policy})
 	cosigned := h
-	cosigned.Checkpoint = r.signed(b.policy)
+	cosigned.Checkpoint = r.Head.Checkpoint
 	for _, c := range []struct {
 		name  string
 		sizes map[int]uint64 // that witnesses say they are at
@@ -136,22 +143,15 @@ func TestConfirm(t *testing.T) {
 		{"all three", map[int]uint64{0: 7, 1: 7, 2: 7}, true},
 		{"the third has seen more", map[int]uint64{0: 7, 1: 7, 2: 8}, true},
 	} {
-		l := &Ledger{cosigned: &cosigned}
-		w := &witnessing{l: l}
-		l.witnessing = w
-		w.tenures.Store(&tenures{list: []tenure{{0, b.policy}}, waits: audit.MaxInteger})
-		said := newRound(b.head(7))
+		said := newRound()
 		for i, size := range c.sizes {
-			said.add(reply{member: b.member(i, "here"), err: &movedError{size}})
+			said.add(Answer{Witness: b.at(i, "here"), Err: &Moved{size}})
 		}
-		if w.confirm(said); l.confirmed.Load() != c.want {
+		if said.Confirms(cosigned, b.policy) != c.want {
 			t.Errorf("%s: confirmed %v", c.name, !c.want)
 		}
-	}
-	l := &Ledger{cosigned: nil}
-	w := &witnessing{l: l}
-	w.tenures.Store(&tenures{list: []tenure{{0, b.policy}}, waits: audit.MaxInteger})
-	if w.confirm(r); l.confirmed.Load() {
-		t.Error("confirmed without a cosigned checkpoint")
+		if said.Confirms(cosigned, nil) {
+			t.Errorf("%s: confirmed under no policy", c.name)
+		}
 	}
 }

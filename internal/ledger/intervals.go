@@ -1,0 +1,195 @@
+package ledger
+
+import (
+	"context"
+	"slices"
+	"sync/atomic"
+
+	"shuffled/internal/audit"
+	"shuffled/internal/witness/gateway"
+)
+
+// intervals says which witness policy governs which checkpoints (docs/SPEC.md
+// section 7.3). A published one is not changed.
+type intervals struct {
+	list  []policyInterval // ascending, at least one
+	waits uint64           // index of the first policy that waits; MaxInteger for none
+}
+
+// policyInterval is a policy that governs checkpoints above a size, up to that of the
+// next interval.
+type policyInterval struct {
+	above  uint64
+	policy *audit.Policy // nil: none
+}
+
+// at returns the policy that governs a checkpoint of that size, nil for none.
+func (t intervals) at(size uint64) *audit.Policy {
+	i := len(t.list) - 1
+	for i > 0 && t.list[i].above >= size {
+		i--
+	}
+	return t.list[i].policy
+}
+
+// ask reports whether any of the policies asks for witnesses.
+func (t intervals) ask() bool {
+	return slices.ContainsFunc(t.list, func(one policyInterval) bool { return one.policy.Asks() })
+}
+
+// asksWitnesses reports whether checkpoints of the newest size need cosignatures.
+func (l *Ledger) asksWitnesses(size uint64) bool {
+	return l.witnesses.policies.shown.Load().at(size).Asks()
+}
+
+// policyHistory follows which policy governs: entries bring one, and a stored checkpoint
+// lets it take over. It belongs to the goroutine of witnesses.run; anybody may read shown.
+type policyHistory struct {
+	l      *Ledger
+	in     *audit.Policies
+	past   []policyInterval // of the policies that are or were in force
+	record int              // how many records of the key history in has
+	looked uint64           // stored checkpoints below this size let no waiting policy take over
+	shown  atomic.Pointer[intervals]
+}
+
+func (l *Ledger) newPolicyHistory() (*policyHistory, error) {
+	in, err := audit.NewPolicies(l.Genesis().Policy)
+	if err != nil {
+		return nil, err
+	}
+	return &policyHistory{l: l, in: in, past: []policyInterval{{0, in.Governing(0)}}}, nil
+}
+
+// witnesses returns those of the policy in force and of the policies that wait, each once
+// at each of its addresses.
+func (p *policyHistory) witnesses() (all []audit.Witness) {
+	seen := make(map[gateway.Address]bool)
+	add := func(policy *audit.Policy) {
+		if !policy.Asks() {
+			return
+		}
+		for _, one := range policy.Witnesses {
+			if at := gateway.AddressOf(one); !seen[at] {
+				seen[at] = true
+				all = append(all, one)
+			}
+		}
+	}
+	add(p.in.Governing(0))
+	for _, waiting := range p.in.Waiting() {
+		add(waiting.Policy)
+	}
+	return all
+}
+
+// learn takes the policies of new entries; news: there was one. The fold has read them
+// before.
+func (p *policyHistory) learn() (news bool) {
+	records := p.l.keys.Load().records
+	for ; p.record < len(records); p.record++ {
+		r := records[p.record]
+		if r.Subject != audit.SubjectPolicy || r.Index == 0 {
+			continue
+		}
+		if err := p.in.Change(r.Index, r.Policy); err != nil {
+			p.l.cfg.Log.Error("reading a witness policy", "ledger", p.l.cfg.Info.Name, "entry", r.Index, "error", err)
+			continue
+		}
+		news = true
+	}
+	if news || p.shown.Load() == nil {
+		p.changed()
+	}
+	return news
+}
+
+// changed shows which policy governs: those that were in force and, where the last of
+// them asks for nobody, those that wait.
+func (p *policyHistory) changed() {
+	t := intervals{slices.Clone(p.past), audit.MaxInteger}
+	for i, next := range p.in.Waiting() {
+		if i == 0 {
+			t.waits = next.Index
+		}
+		if !p.in.Governing(0).Asks() {
+			t.list = append(t.list, policyInterval{next.Index, next.Policy})
+		}
+	}
+	p.shown.Store(&t)
+}
+
+// unseen returns the size from which on follow has read no stored checkpoint, if
+// one of that size lets a waiting policy take over; else 0.
+func (p *policyHistory) unseen(size uint64) uint64 {
+	waiting := p.in.Waiting()
+	if len(waiting) == 0 || waiting[0].Index >= size {
+		return 0
+	}
+	return max(p.looked, waiting[0].Index+1)
+}
+
+// follow reads the stored cosigned checkpoints for those that let a waiting policy take
+// over; changed: there was one. Rows that do not hold are passed over, each once. Without a
+// waiting policy there is nothing to read.
+func (p *policyHistory) follow() (changed bool) {
+	for waiting := p.in.Waiting(); len(waiting) > 0; waiting = p.in.Waiting() {
+		h, ok := p.nextHandover(max(p.looked, waiting[0].Index+1))
+		if !ok {
+			break
+		}
+		p.accept(h, waiting)
+		changed = true
+	}
+	return changed
+}
+
+// nextHandover returns the first stored checkpoint from a size on that lets a policy take
+// over; not ok: there is none, or the rest is looked at later.
+func (p *policyHistory) nextHandover(from uint64) (Head, bool) {
+	ctx, cancel := context.WithTimeout(p.l.running, storeTimeout)
+	defer cancel()
+	head := p.l.Head()
+	for h, err := range p.l.cfg.Store.CosignedFrom(ctx, p.l.id, from) {
+		if err != nil || h.Size > head.Size {
+			break
+		}
+		held, err := p.holds(ctx, head, h)
+		if err != nil {
+			break
+		}
+		p.looked = h.Size + 1
+		if policy := p.in.Governing(h.Size); held && policy != nil && policy.Satisfied(h.Checkpoint) {
+			return h, true
+		}
+	}
+	return Head{}, false
+}
+
+// holds reports whether a stored head is one that the ledger signed, of its
+// history; an error says that the store could not tell.
+func (p *policyHistory) holds(ctx context.Context, head, h Head) (bool, error) {
+	c, err := audit.OpenCheckpoint(h.Checkpoint, p.l.keys.Load().at(h.Size))
+	if err != nil || c.Size != h.Size || c.Root != h.Root {
+		return false, nil
+	}
+	return p.l.extends(ctx, head, c)
+}
+
+// accept lets the newest waiting policy that h covers take over.
+func (p *policyHistory) accept(h Head, waiting []audit.WaitingPolicy) {
+	asked := p.in.Governing(0).Asks()
+	p.in.Accept(h.Size, h.Checkpoint)
+	taken := waiting[:len(waiting)-len(p.in.Waiting())]
+	for i, next := range taken {
+		switch {
+		case !asked:
+			p.past = append(p.past, policyInterval{next.Index, next.Policy})
+		case i == len(taken)-1:
+			p.past = append(p.past, policyInterval{h.Size, next.Policy})
+		}
+	}
+	p.changed()
+	p.l.cfg.Log.Info("a witness policy is in force", "ledger", p.l.cfg.Info.Name, "entry", taken[len(taken)-1].Index,
+		"after_size", h.Size)
+}

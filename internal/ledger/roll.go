@@ -1,0 +1,156 @@
+package ledger
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"shuffled/internal/audit"
+	"shuffled/internal/witness/gateway"
+)
+
+// asked is a witness that is asked, at one address.
+type asked struct {
+	witness audit.Witness
+	size    uint64 // of the newest head that it cosigned for this daemon
+	err     error  // why it did not cosign the newest it was asked for
+	told    string // err as the log has it
+	toldAt  time.Time
+}
+
+// WitnessState is what the daemon knows of a witness.
+type WitnessState struct {
+	Name string // in its policy; where two have it, with the key's id, and then the URL, behind it
+	Size uint64 // of the newest head that it cosigned for this daemon
+	Err  error  // why it did not cosign the newest it was asked for; nil: it did
+}
+
+// roll is what the witnesses that are asked said last, and who of them doubts.
+type roll struct {
+	l *Ledger
+
+	mu     sync.Mutex
+	asked  []*asked                                   // each at one address
+	doubts map[gateway.Address]*gateway.Contradiction // of witnesses that have seen another history
+}
+
+// call makes these the witnesses that are asked. Of one that is asked no more what it
+// showed stays a doubt, its mere word does not.
+func (r *roll) call(named []audit.Witness) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	before := r.asked
+	r.asked = nil
+	for _, one := range named {
+		a := find(before, gateway.AddressOf(one))
+		if a == nil {
+			a = &asked{witness: one, err: errors.New("not asked yet")}
+		}
+		r.asked = append(r.asked, a)
+	}
+	for at, c := range r.doubts {
+		if c.Seen == nil && find(r.asked, at) == nil {
+			delete(r.doubts, at)
+		}
+	}
+}
+
+// find returns the witness at an address, nil for none.
+func find(list []*asked, at gateway.Address) *asked {
+	i := slices.IndexFunc(list, func(a *asked) bool { return gateway.AddressOf(a.witness) == at })
+	if i < 0 {
+		return nil
+	}
+	return list[i]
+}
+
+// doubted reports whether a witness has seen another history.
+func (r *roll) doubted() bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return len(r.doubts) > 0
+}
+
+// note takes what a witness said. One that cosigns doubts no more.
+func (r *roll) note(a gateway.Answer) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	at := gateway.AddressOf(a.Witness)
+	one := find(r.asked, at)
+	if one == nil {
+		return
+	}
+	var doubt *gateway.Contradiction
+	if one.err = a.Err; a.Err == nil {
+		one.size = a.Size
+		delete(r.doubts, at)
+	} else if errors.As(a.Err, &doubt) {
+		r.doubts[at] = doubt
+	}
+	r.tell(one)
+}
+
+// doubt returns a doubt about the history that head ends, nil for none. What a witness
+// showed is no doubt any more once head extends it, whether the witness is there or not.
+func (r *roll) doubt(ctx context.Context, head Head) *gateway.Contradiction {
+	r.mu.Lock()
+	doubts := maps.Clone(r.doubts)
+	r.mu.Unlock()
+	for _, at := range slices.SortedFunc(maps.Keys(doubts), gateway.Address.Compare) {
+		c := doubts[at]
+		if c.Seen == nil {
+			return c
+		}
+		if held, err := r.l.extends(ctx, head, *c.Seen); err != nil || !held {
+			return c
+		}
+		r.mu.Lock()
+		if r.doubts[at] == c {
+			delete(r.doubts, at)
+		}
+		r.mu.Unlock()
+	}
+	return nil
+}
+
+// tell logs why a witness did not cosign when that is new, and not too often: a witness
+// can make up a reason for every head. It needs the lock.
+func (r *roll) tell(one *asked) {
+	if one.err == nil {
+		one.told = ""
+		return
+	}
+	if why := one.err.Error(); why != one.told && time.Since(one.toldAt) >= witnessRetry {
+		one.told, one.toldAt = why, time.Now()
+		r.l.cfg.Log.Warn("a witness did not cosign", "ledger", r.l.cfg.Info.Name, "witness", one.witness.Name, "url",
+			one.witness.URL, "error", one.err)
+	}
+}
+
+// Witnesses returns the witnesses of the policy in force and of those that wait, by name;
+// empty without any.
+func (l *Ledger) Witnesses() []WitnessState {
+	r := &l.witnesses.roll
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	states := make([]WitnessState, 0, len(r.asked))
+	shown := make(map[string]bool)
+	for _, one := range r.asked {
+		s := WitnessState{Size: one.size, Err: one.err}
+		keyed := one.witness.Name + fmt.Sprintf("+%08x", one.witness.Key.KeyHash())
+		for _, s.Name = range []string{one.witness.Name, keyed, keyed + " " + one.witness.URL} {
+			if !shown[s.Name] {
+				break
+			}
+		}
+		shown[s.Name] = true
+		states = append(states, s)
+	}
+	slices.SortFunc(states, func(a, b WitnessState) int { return strings.Compare(a.Name, b.Name) })
+	return states
+}

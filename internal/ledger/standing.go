@@ -1,0 +1,132 @@
+package ledger
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"sync/atomic"
+
+	"shuffled/internal/audit"
+)
+
+// phase is what the sequencer can do now.
+type phase int
+
+const (
+	phaseStarting phase = iota // what was seen before is not held against the stored ledger yet: nothing is written
+	phaseWriting               // entries are written
+	phaseWaiting               // for the store, the clock or the signing key: each batch tries anew
+	phaseFrozen                // the stored ledger contradicts what was seen before: nothing is signed, reads go on
+	phaseClosed                // the sequencer has stopped
+)
+
+// follows lists which phase may come after which. A frozen ledger does not write before
+// thaw has held it against everything that was seen.
+var follows = map[phase][]phase{
+	phaseStarting: {phaseStarting, phaseWriting, phaseFrozen, phaseClosed},
+	phaseWriting:  {phaseWriting, phaseWaiting, phaseFrozen, phaseClosed},
+	phaseWaiting:  {phaseWaiting, phaseWriting, phaseFrozen, phaseClosed},
+	phaseFrozen:   {phaseFrozen, phaseWaiting, phaseClosed},
+}
+
+// standing is where the sequencer stands. Its goroutine alone changes it, by to, which is
+// the only place that does; anybody may read why.
+type standing struct {
+	phase phase
+	why   atomic.Pointer[error] // why nothing can be written now; nil in writing
+
+	seen    *audit.Checkpoint // the high-water mark at the start; nil: there was none
+	vouched voucher           // who vouched for the stored head at the start
+
+	// What the ledger is owed: it is written when entries can be.
+	resumed bool          // that entries are written again after an append failed or signing stopped
+	stepped string        // how far the clock stepped, until it is back
+	alarms  []audit.Event // the rest
+}
+
+// voucher is who vouched for the stored head at the start.
+type voucher int
+
+const (
+	voucherNone      voucher = iota // nobody yet: the mark is not raised, and nothing signed
+	voucherMark                     // the high-water mark
+	voucherWitnesses                // a quorum of witnesses, without a mark; goes into the ledger
+	voucherOperator                 // an operator, without a mark; goes into the ledger
+)
+
+// to changes the phase. why says why nothing can be written, and is nil in writing only.
+func (s *standing) to(next phase, why error) {
+	if !slices.Contains(follows[s.phase], next) || (why == nil) != (next == phaseWriting) {
+		panic(fmt.Sprintf("ledger: from phase %d to %d: %v", s.phase, next, why))
+	}
+	s.phase = next
+	if why == nil {
+		s.why.Store(nil)
+		return
+	}
+	s.why.Store(&why)
+}
+
+// begun reports whether this daemon's instance_start stands.
+func (l *Ledger) begun() bool { return l.instance != 0 }
+
+// wait notes why nothing can be written for now.
+func (l *Ledger) wait(err error) {
+	switch l.phase {
+	case phaseFrozen:
+		return // only thaw ends it
+	case phaseStarting:
+		l.to(phaseStarting, err) // until begin has held the ledger against what was seen
+	default:
+		l.to(phaseWaiting, err)
+	}
+	if cause := CauseOf(err); cause != "" && !l.begun() {
+		l.cfg.Step(string(cause))
+	}
+}
+
+// freeze stops signing. Only thaw ends it.
+func (l *Ledger) freeze(err error) {
+	if !errors.Is(err, ErrFrozen) {
+		err = fmt.Errorf("%w: %w", ErrFrozen, err)
+	}
+	l.to(phaseFrozen, err)
+	l.cfg.Log.Error("signing stopped", "ledger", l.cfg.Info.Name, "size", l.head.Size, "error", err)
+}
+
+// alarm has an alarm written at the next probe that can write. It runs on the
+// sequencer's goroutine.
+func (l *Ledger) alarm(kind audit.Alarm, reason string) {
+	l.cfg.Log.Error("alarm", "ledger", l.cfg.Info.Name, "kind", kind.String(), "reason", reason)
+	l.alarms = append(l.alarms, audit.Event{Kind: audit.EventAlarm, Alarm: kind, Reason: reason})
+}
+
+// owes reports whether an entry is to be written before entries are written again: only an
+// append shows that appends work.
+func (l *Ledger) owes() bool { return l.resumed || !l.begun() || len(l.alarms) > 0 }
+
+// pay writes what the ledger is owed: that entries are written again after they could not
+// be, or that this daemon starts, if it could not before, and the alarms that wait. It is
+// tried at every probe until it stands.
+func (l *Ledger) pay() {
+	p := Proposal{Actor: audit.Daemon}
+	if l.resumed {
+		p.Bodies = append(p.Bodies, &audit.Event{Kind: audit.EventAlarm, Alarm: audit.AlarmSigningResumed,
+			Reason: "the store takes entries again, and extends all that was seen"})
+	}
+	for i := range l.alarms {
+		p.Bodies = append(p.Bodies, &l.alarms[i])
+	}
+	if !l.begun() {
+		p = l.announcement()
+	}
+	r := &request{Proposal: p, reply: make(chan answer, 1)}
+	l.process([]*request{r})
+	if a := <-r.reply; a.err != nil {
+		return
+	}
+	l.resumed = false
+	if !p.starts {
+		l.alarms = nil
+	}
+}

@@ -1,0 +1,294 @@
+package ledger
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"golang.org/x/mod/sumdb/note"
+	"golang.org/x/mod/sumdb/tlog"
+
+	"shuffled/internal/audit"
+	"shuffled/internal/witness/gateway"
+)
+
+// Witness is an outside party that cosigns checkpoints (C2SP tlog-witness).
+type Witness = gateway.Witness
+
+const (
+	// witnessRetry is how soon a round without a quorum is followed by the next.
+	witnessRetry = time.Second
+	// missedRounds is how many rounds without a quorum are an alarm: ten seconds of
+	// refusals, or a minute of silence.
+	missedRounds = 10
+)
+
+// witnesses gets cosignatures on published heads: the goroutine of run takes the newest
+// head, has the gateway ask the witnesses of the policy in force and of those that wait,
+// and stores and shows what a quorum cosigned. Only published heads are sent: their commit
+// is known.
+type witnesses struct {
+	l         *Ledger
+	gateway   *gateway.Gateway
+	moved     chan struct{} // capacity 1: the published head moved
+	group     sync.WaitGroup
+	roll      roll
+	confirmed atomic.Bool  // a quorum cosigned a head of this daemon
+	cosigned  cosignedHead // the newest
+	trial     sync.Mutex   // held while a policy is tried
+
+	settled chan struct{} // closed when the first round is over and every witness has answered, if only with an error
+	settle  sync.Once     // closes settled
+
+	// Of run.
+	policies *policyHistory
+	asking   bool        // a round is under way
+	rounds   chan *round // rounds that are over
+	missed   int         // rounds without a quorum since the last with one
+}
+
+// round is one head on its way to a quorum. What it needs for that is of when it began: if
+// another daemon lets a policy take over under way, the store refuses what it brings.
+type round struct {
+	head            Head
+	governing, next *audit.Policy
+	from            uint64 // of the handover, 0 if it is none (policyHistory.unseen)
+	came            gateway.Round
+}
+
+// newWitnesses returns what asks the witnesses of the ledger's policies, whether it has
+// any now or not.
+func (l *Ledger) newWitnesses() (*witnesses, error) {
+	policies, err := l.newPolicyHistory()
+	if err != nil {
+		return nil, err
+	}
+	w := &witnesses{l: l, moved: make(chan struct{}, 1), settled: make(chan struct{}), rounds: make(chan *round, 1),
+		policies: policies}
+	w.roll.l, w.roll.doubts = l, make(map[gateway.Address]*gateway.Contradiction)
+	w.cosigned.more = make(chan struct{})
+	w.gateway = gateway.New(l.running, witnessedLog{l}, l.reachWitness, w.heard)
+	w.learn()
+	if w.policies.shown.Load().ask() && l.cfg.Witness == nil {
+		return nil, errors.New("the ledger has witnesses, and there is no way to reach them")
+	}
+	return w, nil
+}
+
+// start finds out which policy is in force, and runs the goroutine, which ends with the
+// ledger.
+func (w *witnesses) start() {
+	w.follow()
+	w.roll.call(w.policies.witnesses())
+	if head := w.l.Head(); w.due(head) {
+		w.open(head)
+	} else {
+		w.settle.Do(func() { close(w.settled) })
+	}
+	w.group.Go(w.run)
+}
+
+// wait waits for the end of the goroutines.
+func (w *witnesses) wait() {
+	w.group.Wait()
+	w.gateway.Wait()
+}
+
+// wake says that there may be a reason for a round.
+func (w *witnesses) wake() {
+	select {
+	case w.moved <- struct{}{}:
+	default:
+	}
+}
+
+// run opens a round whenever there is a reason to, and again after a pause when the round
+// before found no quorum.
+func (w *witnesses) run() {
+	retry := time.NewTicker(min(witnessRetry, w.l.cfg.Probe))
+	defer retry.Stop()
+	var earliest time.Time // of the next round
+	for {
+		select {
+		case <-w.l.stop:
+			return
+		case <-w.moved:
+		case r := <-w.rounds:
+			w.asking = false
+			if failed := w.ended(r); failed || w.roll.doubted() {
+				earliest = time.Now().Add(witnessRetry)
+			}
+			w.settle.Do(func() { w.group.Go(func() { w.awaitAll(r) }) })
+		case <-retry.C:
+			w.follow()
+		}
+		head := w.l.Head()
+		w.learn() // of the entries below head, at least
+		if !w.asking && w.due(head) && !time.Now().Before(earliest) {
+			w.open(head)
+		}
+	}
+}
+
+// learn takes the policies of new entries, and has their witnesses asked.
+func (w *witnesses) learn() {
+	if w.policies.learn() {
+		w.roll.call(w.policies.witnesses())
+	}
+}
+
+// follow takes the policies that a stored checkpoint let take over, from this daemon or
+// another.
+func (w *witnesses) follow() {
+	if w.policies.follow() {
+		w.roll.call(w.policies.witnesses())
+	}
+}
+
+// awaitAll ends the wait of the start when everybody has answered.
+func (w *witnesses) awaitAll(r *round) {
+	select {
+	case <-r.came.Heard:
+		close(w.settled)
+	case <-w.l.stop:
+	}
+}
+
+// due reports whether the witnesses are to be asked for head: it is above the cosigned
+// one or not confirmed yet, or somebody doubts.
+func (w *witnesses) due(head Head) bool {
+	return w.roll.doubted() || w.policies.in.Governing(head.Size).Asks() &&
+		(head.Size > w.l.cosignedSize() || !w.confirmed.Load())
+}
+
+// open begins a round. A checkpoint that lets a waiting policy take over needs both quorums
+// here, though the old one's is enough for docs/SPEC.md section 7.3: the new one is shown
+// to be met before it governs. All that wait are asked, so that they are at the head when
+// their turn comes.
+func (w *witnesses) open(head Head) {
+	r := &round{head: head, governing: w.policies.in.Governing(head.Size), next: w.policies.in.Next(head.Size),
+		from: w.policies.unseen(head.Size)}
+	var quorums []*audit.Policy
+	if r.governing.Asks() {
+		quorums = []*audit.Policy{r.governing, r.next}
+	}
+	ask := w.policies.witnesses()
+	w.asking = true
+	w.group.Go(func() {
+		r.came = w.gateway.Cosign(w.l.running, gateway.Head(head), ask, quorums...)
+		select {
+		case w.rounds <- r:
+		case <-w.l.stop:
+		}
+	})
+}
+
+// ended stores and shows what a round brought; failed: not what it was for.
+func (w *witnesses) ended(r *round) (failed bool) {
+	switch {
+	case !r.governing.Asks():
+	case r.came.Met:
+		w.confirmed.Store(true)
+		failed = !w.keepCosigned(Head(r.came.Head), r.from)
+		w.missing(false)
+	default:
+		failed = !w.followCosigned()
+		if r.governing.Satisfied(r.came.Head.Checkpoint) {
+			w.confirmed.Store(true) // only the policy that waits was not met
+		} else if h, ok := w.l.Cosigned(); ok && r.came.Confirms(gateway.Head(h), w.policies.shown.Load().at(h.Size)) {
+			w.confirmed.Store(true)
+		}
+		w.missing(failed)
+	}
+	w.follow()
+	return failed
+}
+
+// missing counts rounds without a quorum, one after another, and has the alarm
+// written when there were missedRounds of them.
+func (w *witnesses) missing(missed bool) {
+	if !missed {
+		w.missed = 0
+		return
+	}
+	if w.missed++; w.missed != missedRounds {
+		return
+	}
+	reason := fmt.Sprintf("%d rounds without a quorum of the witnesses, since the cosigned checkpoint of size %d",
+		missedRounds, w.l.cosignedSize())
+	if w.l.ask(w.l.running, func() { w.l.alarm(audit.AlarmWitnesses, reason) }) != nil {
+		w.missed-- // the ledger is closing
+	}
+}
+
+// heard takes what a witness said, in time or late. On a doubt the sequencer stops; a
+// witness that cosigns doubts no more. One that is only tried is no reason to stop.
+func (w *witnesses) heard(a gateway.Answer) {
+	var doubt *gateway.Contradiction
+	if w.roll.note(a); errors.As(a.Err, &doubt) {
+		w.l.ask(w.l.running, w.l.stopForDoubts)
+	}
+}
+
+// reachWitness returns the way to a witness.
+func (l *Ledger) reachWitness(one audit.Witness) (Witness, error) {
+	if l.cfg.Witness == nil {
+		return nil, errors.New("there is no way to reach witnesses")
+	}
+	asked, err := l.cfg.Witness(one)
+	if err == nil {
+		err = l.mayAsk(one)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("reaching witness %s: %w", one.Name, err)
+	}
+	return asked, nil
+}
+
+func (l *Ledger) mayAsk(one audit.Witness) error {
+	if l.cfg.MayAsk == nil {
+		return nil
+	}
+	return l.cfg.MayAsk(l.Genesis(), one)
+}
+
+// witnessedLog is the ledger as the gateway sees it.
+type witnessedLog struct{ l *Ledger }
+
+func (w witnessedLog) Origin() string        { return w.l.cfg.Info.Origin }
+func (w witnessedLog) Keys() []note.Verifier { return w.l.witnessedKeys() }
+
+func (w witnessedLog) Prove(ctx context.Context, old uint64, head gateway.Head) ([]tlog.Hash, error) {
+	reader := tlog.TileHashReader(tlog.Tree{N: int64(head.Size), Hash: head.Root}, w.l.ownTiles(ctx))
+	proof, err := tlog.ProveTree(int64(head.Size), int64(old), reader)
+	if err != nil {
+		return nil, fmt.Errorf("proving that size %d extends size %d: %w", head.Size, old, err)
+	}
+	return proof, nil
+}
+
+// Reach folds what other daemons wrote. A frozen ledger does that by itself.
+func (w witnessedLog) Reach(ctx context.Context, size uint64) (uint64, error) {
+	if w.l.Head().Size < size {
+		if err := w.l.Refresh(ctx); err != nil && !errors.Is(err, ErrFrozen) {
+			return 0, err
+		}
+	}
+	return w.l.Head().Size, nil
+}
+
+func (w witnessedLog) Extends(ctx context.Context, c audit.Checkpoint) (bool, error) {
+	return w.l.extends(ctx, w.l.Head(), c)
+}
+
+// extends reports whether head extends a checkpoint of at least one entry.
+func (l *Ledger) extends(ctx context.Context, head Head, c audit.Checkpoint) (bool, error) {
+	if c.Size > head.Size {
+		return false, nil
+	}
+	root, err := l.rootAt(ctx, head, c.Size)
+	return err == nil && root == c.Root, err
+}

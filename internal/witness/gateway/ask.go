@@ -1,0 +1,136 @@
+package gateway
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"golang.org/x/mod/sumdb/tlog"
+
+	"shuffled/internal/audit"
+)
+
+// weighTimeout is how long the log may take to be held against what a witness shows.
+const weighTimeout = 10 * time.Second
+
+// ask gets the witness's cosignatures on head. The first answer of a witness that the
+// gateway does not know, or that another writer was with, is the size to prove from.
+func (g *Gateway) ask(ctx context.Context, m *member, head Head) ([]string, error) {
+	if m.err != nil {
+		return nil, m.err
+	}
+	for range 3 {
+		old := min(m.size, head.Size)
+		var proof []tlog.Hash
+		var err error
+		if old > 0 && old < head.Size {
+			if proof, err = g.log.Prove(ctx, old, head); err != nil {
+				return nil, err
+			}
+		}
+		text, err := m.witness.AddCheckpoint(ctx, old, proof, head.Checkpoint)
+		var conflict *audit.WitnessConflict
+		switch {
+		case err == nil:
+			m.size = head.Size
+			return slices.Collect(strings.Lines(string(text))), nil
+		case errors.As(err, &conflict) && conflict.Size <= head.Size && conflict.Size != old:
+			m.size = conflict.Size
+		case errors.As(err, &conflict) && conflict.Size > head.Size:
+			return nil, g.ahead(ctx, m, conflict.Size)
+		case errors.Is(err, audit.ErrWitnessContradicts):
+			return nil, g.refuses(ctx, m, old, head)
+		default:
+			return nil, err
+		}
+	}
+	return nil, &Moved{m.size} // it moves on with every question
+}
+
+// ahead decides what it means that a witness has cosigned more than the head it was
+// asked for: another writer of this log was there first, or the stored log lost its
+// end. A checkpoint under the log's own key settles it. If a witness does not show one,
+// its word is doubt enough to stop.
+func (g *Gateway) ahead(ctx context.Context, m *member, size uint64) error {
+	has, err := g.log.Reach(ctx, size)
+	if err != nil {
+		return err
+	}
+	if has >= size {
+		return &Moved{size}
+	}
+	c, err := g.shown(ctx, m)
+	switch {
+	case errors.Is(err, audit.ErrWitnessNone):
+		return &Contradiction{Name: m.at.Name,
+			Why: fmt.Sprintf("it says size %d, the stored ledger has %d entries", size, has)}
+	case errors.Is(err, errShown) || err == nil && c.Size < size:
+		return fmt.Errorf("it says size %d and shows no checkpoint of it under this ledger's key", size)
+	case err != nil:
+		return fmt.Errorf("it says size %d, and does not show it: %w", size, err)
+	}
+	if doubt := g.weigh(m, c); doubt != nil {
+		return doubt
+	}
+	return &Moved{c.Size} // it went on since it said its size, and so did the log
+}
+
+// refuses decides what it means that a witness at size old refuses head: it has seen
+// another history, unless it shows a checkpoint that the log does extend.
+func (g *Gateway) refuses(ctx context.Context, m *member, old uint64, head Head) error {
+	c, err := g.shown(ctx, m)
+	switch {
+	case errors.Is(err, audit.ErrWitnessNone):
+		return &Contradiction{Name: m.at.Name,
+			Why: fmt.Sprintf("it refuses the head of size %d after one of size %d", head.Size, old)}
+	case err != nil:
+		return fmt.Errorf("it refuses the head of size %d, and does not show why: %w", head.Size, err)
+	}
+	if doubt := g.weigh(m, c); doubt != nil {
+		return doubt
+	}
+	return fmt.Errorf("it refuses the head of size %d, and shows one of size %d that it extends", head.Size, c.Size)
+}
+
+var errShown = errors.New("it shows nothing under this ledger's key")
+
+// shown returns the newest checkpoint that a witness shows, which the log signed.
+func (g *Gateway) shown(ctx context.Context, m *member) (audit.Checkpoint, error) {
+	signed, err := m.witness.Latest(ctx, g.log.Origin())
+	if err != nil {
+		return audit.Checkpoint{}, err
+	}
+	c, err := audit.OpenCheckpoint(signed, g.log.Keys()...)
+	if err != nil {
+		return c, fmt.Errorf("%w: %w", errShown, err)
+	}
+	return c, nil
+}
+
+// weigh holds the stored log against what a witness shows in place of a cosignature; nil
+// when the log extends it. It takes its own time, for the witness may have used up that
+// of the question.
+func (g *Gateway) weigh(m *member, c audit.Checkpoint) error {
+	ctx, cancel := context.WithTimeout(g.running, weighTimeout)
+	defer cancel()
+	held := false
+	size, err := g.log.Reach(ctx, c.Size)
+	if err == nil {
+		held, err = g.log.Extends(ctx, c)
+	}
+	why := fmt.Sprintf("it holds a checkpoint of size %d under this ledger's key, and the stored ledger ", c.Size)
+	switch {
+	case held:
+		return nil
+	case err != nil:
+		why += "cannot be held against it: " + err.Error()
+	case c.Size > size:
+		why += fmt.Sprintf("has %d entries", size)
+	default:
+		why += "has another root there"
+	}
+	return &Contradiction{m.at.Name, why, &c}
+}

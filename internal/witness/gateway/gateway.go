@@ -1,0 +1,271 @@
+// Package gateway gets the cosignatures of a log's witnesses (C2SP tlog-witness). It
+// sends a head to all witnesses of a policy at once and returns when the quorum has
+// cosigned it. Slower witnesses are asked all the same: what each says, in time or late,
+// is told apart, and so is the doubt of one that has seen another history.
+package gateway
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"golang.org/x/mod/sumdb/note"
+	"golang.org/x/mod/sumdb/tlog"
+
+	"shuffled/internal/audit"
+)
+
+// Timeout is how long a witness may take to answer.
+const Timeout = 5 * time.Second
+
+// Witness is an outside party that cosigns checkpoints (C2SP tlog-witness). Its
+// errors are those of package audit, or of the way to it.
+type Witness interface {
+	// AddCheckpoint asks for cosignatures on a signed checkpoint, with the proof
+	// that it extends the one of size old, and returns note signature lines. It
+	// returns an *audit.WitnessConflict when the witness is at another size, and
+	// an error that matches audit.ErrWitnessRefused when it will never cosign.
+	AddCheckpoint(ctx context.Context, old uint64, proof []tlog.Hash, checkpoint []byte) ([]byte, error)
+
+	// Latest returns the newest checkpoint that the witness cosigned for origin;
+	// audit.ErrWitnessNone when there is none or it does not tell.
+	Latest(ctx context.Context, origin string) ([]byte, error)
+}
+
+// Head is a checkpoint of the log. It is durable: one that is rolled back after a
+// witness saw it would be a fork of the log's own making.
+type Head struct {
+	Size       uint64
+	Root       tlog.Hash
+	Checkpoint []byte // signed note
+}
+
+// Log is what the gateway asks of the log whose heads it sends.
+type Log interface {
+	Origin() string
+	// Keys are the keys under which a checkpoint is evidence of another history.
+	Keys() []note.Verifier
+	// Prove proves that head extends the log's first old entries.
+	Prove(ctx context.Context, old uint64, head Head) ([]tlog.Hash, error)
+	// Reach reads what other writers of the log added, if it is known below size here,
+	// and returns its size.
+	Reach(ctx context.Context, size uint64) (uint64, error)
+	// Extends reports whether the log extends a checkpoint of at least one entry.
+	Extends(ctx context.Context, c audit.Checkpoint) (bool, error)
+}
+
+// Address is where a witness is asked: a policy that waits or is tried may have another
+// one for it, and that is no reason to leave the address in force.
+type Address struct{ VKey, URL string }
+
+// AddressOf returns the address that a policy has for a witness.
+func AddressOf(w audit.Witness) Address { return Address{w.VKey, w.URL} }
+
+// Compare orders addresses.
+func (a Address) Compare(b Address) int {
+	return cmp.Or(strings.Compare(a.VKey, b.VKey), strings.Compare(a.URL, b.URL))
+}
+
+// Answer is what one witness said of one head.
+type Answer struct {
+	Witness audit.Witness
+	Size    uint64 // of the head
+	Err     error  // why it did not cosign: a *Contradiction, a *Moved or another; nil: it did
+
+	lines []string // signature lines, each with its newline
+}
+
+// Gateway asks the witnesses of one log. It is safe for concurrent use. A witness is
+// asked one question at a time at each of its addresses, whoever asks.
+type Gateway struct {
+	log   Log
+	reach func(audit.Witness) (Witness, error)
+	heard func(Answer)
+
+	running context.Context // ends all questions
+	group   sync.WaitGroup
+
+	mu      sync.Mutex // guards members, and queue and busy of each
+	members map[Address]*member
+}
+
+// New returns a gateway that works until running ends. reach returns the way to a
+// witness. heard is told every answer, also one that comes when Cosign has returned; the
+// answers of one address come one after another, each before Cosign counts it.
+func New(running context.Context, log Log, reach func(audit.Witness) (Witness, error), heard func(Answer)) *Gateway {
+	return &Gateway{log: log, reach: reach, heard: heard, running: running, members: make(map[Address]*member)}
+}
+
+// Wait waits until nothing is asked any more, after running has ended.
+func (g *Gateway) Wait() {
+	g.mu.Lock()
+	//lint:ignore SA2001 what was begun before running ended is counted; nothing is begun after it
+	g.mu.Unlock()
+	g.group.Wait()
+}
+
+// member is a witness at an address. The goroutine of serve owns size.
+type member struct {
+	at      audit.Witness
+	witness Witness
+	err     error  // why there is no way to it
+	size    uint64 // that the witness has cosigned, as far as known
+	busy    bool   // serve runs
+	queue   []question
+}
+
+// question is one head for one member.
+type question struct {
+	head Head
+	call *call
+}
+
+// call is one call of Cosign. Its questions outlive it: a slow witness is asked too.
+type call struct {
+	answers chan Answer   // room for all
+	over    bool          // nobody waits for answers
+	asks    int           // questions without an answer
+	heard   chan struct{} // closed when there is none
+	// over and asks are guarded by the gateway's mu.
+}
+
+// Round is what came of asking for a head.
+type Round struct {
+	Head Head // with the cosignatures of the quorums' witnesses
+	Met  bool // the quorums have cosigned it
+
+	Heard <-chan struct{} // closed when every witness has answered, if only that it does not
+
+	// At is the size that a witness said it is at, by its signer, if that is not above
+	// the log's; of two addresses the larger.
+	At      map[string]uint64
+	Refused []Answer // of witnesses that answered and did not cosign
+
+	lines []cosignature // one of each witness
+}
+
+// Cosign asks the witnesses for a head, and returns when each of the quorums has cosigned
+// it, when everybody has answered, or when ctx ends. Without quorums it waits for all.
+func (g *Gateway) Cosign(ctx context.Context, head Head, ask []audit.Witness, quorums ...*audit.Policy) Round {
+	c := &call{answers: make(chan Answer, len(ask)), heard: make(chan struct{})}
+	waits := g.send(head, ask, c)
+	defer func() {
+		g.mu.Lock()
+		defer g.mu.Unlock()
+		c.over = true
+	}()
+	r := Round{Head: head, Heard: c.heard, At: make(map[string]uint64)}
+	for ; waits > 0 && !r.Met; waits-- {
+		select {
+		case a := <-c.answers:
+			r.add(a)
+			r.sign(head, quorums)
+		case <-ctx.Done():
+			return r
+		case <-g.running.Done():
+			return r
+		}
+	}
+	return r
+}
+
+// send gives each witness the question, once at each address, and returns how many. A
+// question that nobody waits for any more is left out when a newer head follows it.
+func (g *Gateway) send(head Head, ask []audit.Witness, c *call) (sent int) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	asked := make(map[Address]bool)
+	for _, one := range ask {
+		at := AddressOf(one)
+		if asked[at] {
+			continue
+		}
+		asked[at] = true
+		m := g.members[at]
+		if m == nil {
+			m = &member{at: one}
+			m.witness, m.err = g.reach(one)
+			g.members[at] = m
+		}
+		m.queue = slices.DeleteFunc(m.queue, func(q question) bool {
+			late := q.call.over && q.head.Size <= head.Size
+			if late {
+				q.call.answered()
+			}
+			return late
+		})
+		m.queue = append(m.queue, question{head, c})
+		if !m.busy && g.running.Err() == nil {
+			m.busy = true
+			g.group.Go(func() { g.serve(m) })
+		}
+	}
+	if c.asks = len(asked); c.asks == 0 {
+		close(c.heard)
+	}
+	return c.asks
+}
+
+// answered counts an answer, or a question that is left out. It needs the gateway's mu.
+func (c *call) answered() {
+	if c.asks--; c.asks == 0 {
+		close(c.heard)
+	}
+}
+
+// next takes the next question of a member, which is idle when there is none.
+func (g *Gateway) next(m *member) (q question, ok bool) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if len(m.queue) == 0 || g.running.Err() != nil {
+		m.busy = false
+		return q, false
+	}
+	q, m.queue = m.queue[0], m.queue[1:]
+	return q, true
+}
+
+// serve asks a member, one question after another.
+func (g *Gateway) serve(m *member) {
+	for {
+		q, ok := g.next(m)
+		if !ok {
+			return
+		}
+		ctx, cancel := context.WithTimeout(g.running, Timeout)
+		a := Answer{Witness: m.at, Size: q.head.Size}
+		a.lines, a.Err = g.ask(ctx, m, q.head)
+		cancel()
+		if g.running.Err() != nil {
+			continue // the answer may be of the closing's making
+		}
+		g.heard(a)
+		q.call.answers <- a
+		g.mu.Lock()
+		q.call.answered()
+		g.mu.Unlock()
+	}
+}
+
+// Moved: another writer of the log is with the witness, which was at this size when it
+// was asked, and not above the log.
+type Moved struct{ Size uint64 }
+
+func (e *Moved) Error() string { return fmt.Sprintf("the witness is at size %d already", e.Size) }
+
+// Contradiction: what a witness has seen is not in the stored log.
+type Contradiction struct {
+	Name string // of the witness
+	Why  string
+
+	// Seen is what the witness shows for it, under the log's own key: the doubt ends
+	// when the stored log holds that. nil: it shows nothing and is believed, until it
+	// cosigns again.
+	Seen *audit.Checkpoint
+}
+
+func (c *Contradiction) Error() string { return "a witness has seen another history: " + c.Why }

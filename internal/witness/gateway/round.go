@@ -1,0 +1,95 @@
+package gateway
+
+import (
+	"bytes"
+	"encoding/base64"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"shuffled/internal/audit"
+)
+
+// cosignature is a signature line of a note, with its newline.
+type cosignature struct {
+	by   string // signer
+	line string
+}
+
+// Signer names a key, private or public, as a note does: by name and four bytes of its hash.
+func Signer(key interface {
+	Name() string
+	KeyHash() uint32
+}) string {
+	return fmt.Sprintf("%s+%08x", key.Name(), key.KeyHash())
+}
+
+// SignerOf returns the signer of a signature line, "" for no such line.
+func SignerOf(line string) string {
+	fields := strings.Fields(line)
+	if len(fields) != 3 {
+		return ""
+	}
+	sig, err := base64.StdEncoding.DecodeString(fields[2])
+	if err != nil || len(sig) < 4 {
+		return ""
+	}
+	return fmt.Sprintf("%s+%x", fields[1], sig[:4])
+}
+
+// add takes an answer into the round. A witness counts once, at however many addresses.
+func (r *Round) add(a Answer) {
+	by := Signer(a.Witness.Key)
+	var moved *Moved
+	switch {
+	case a.Err == nil:
+		r.At[by] = max(r.At[by], a.Size)
+	case errors.As(a.Err, &moved):
+		r.At[by] = max(r.At[by], moved.Size)
+	}
+	if a.Err != nil {
+		r.Refused = append(r.Refused, a)
+	}
+	for _, line := range a.lines {
+		by := SignerOf(line)
+		if by != "" && !slices.ContainsFunc(r.lines, func(c cosignature) bool { return c.by == by }) {
+			r.lines = append(r.lines, cosignature{by, line})
+		}
+	}
+}
+
+// sign puts the cosignatures of the quorums' witnesses on the head, and tells whether
+// they are enough. Two lines of a note are for the log's own signatures, of old and new
+// key.
+func (r *Round) sign(head Head, quorums []*audit.Policy) {
+	b, n := slices.Clone(head.Checkpoint), 0
+	for _, c := range r.lines {
+		named := slices.ContainsFunc(quorums, func(p *audit.Policy) bool {
+			return p != nil && slices.ContainsFunc(p.Witnesses,
+				func(w audit.Witness) bool { return Signer(w.Key) == c.by })
+		})
+		if named && n < audit.MaxSignatures-2 {
+			b = append(b, c.line...)
+			n++
+		}
+	}
+	r.Head.Checkpoint = b
+	r.Met = len(quorums) > 0 &&
+		!slices.ContainsFunc(quorums, func(p *audit.Policy) bool { return !p.Satisfied(b) })
+}
+
+// Confirms takes the witnesses' word for the stored log if another writer is always with
+// them first, so that they never cosign a head that this gateway sends: a quorum of the
+// policy cosigned the head of the other writer, and each of it said in this round that
+// it has seen no more.
+func (r *Round) Confirms(cosigned Head, p *audit.Policy) bool {
+	signatures := bytes.LastIndex(cosigned.Checkpoint, []byte("\n\n")) + 2
+	said := slices.Clone(cosigned.Checkpoint[:signatures])
+	for line := range strings.Lines(string(cosigned.Checkpoint[signatures:])) {
+		if size, ok := r.At[SignerOf(line)]; ok && size <= cosigned.Size {
+			said = append(said, line...)
+		}
+	}
+	return p.Asks() && p.Satisfied(said)
+}
