@@ -14,6 +14,7 @@ import (
 	"shuffled/internal/config"
 	"shuffled/internal/keys"
 	"shuffled/internal/ledger"
+	"shuffled/internal/term"
 )
 
 type actCmd struct {
@@ -25,14 +26,14 @@ type actCmd struct {
 
 // persons asks the daemon, or without an address the stored ledger, who approves acts, and
 // which acts wait and have not lapsed.
-func (t *tokenFlags) persons(ctx context.Context, s streams) (ledger.Persons, string, error) {
+func (t *tokenFlags) persons(ctx context.Context, s term.Streams) (ledger.Persons, string, error) {
 	p, origin, err := t.toldPersons(ctx, s)
 	now := time.Now().UnixMilli()
 	p.Waiting = slices.DeleteFunc(p.Waiting, func(w audit.WaitingAct) bool { return w.Expires <= now })
 	return p, origin, err
 }
 
-func (t *tokenFlags) toldPersons(ctx context.Context, s streams) (p ledger.Persons, origin string, err error) {
+func (t *tokenFlags) toldPersons(ctx context.Context, s term.Streams) (p ledger.Persons, origin string, err error) {
 	if t.URL == "" {
 		err = t.withLedgers(ctx, func(cfg *config.Config, store backend, infos []ledger.Info) error {
 			for _, info := range infos {
@@ -67,7 +68,7 @@ func personsOf(told *client.Acts) (p ledger.Persons, err error) {
 	for _, a := range told.Administrators {
 		key, err := audit.SigningKey(a.Vkey)
 		if err != nil {
-			return p, fmt.Errorf("the key of administrator %s: %w", visible(a.Name), err)
+			return p, fmt.Errorf("the key of administrator %s: %w", term.Visible(a.Name), err)
 		}
 		p.Administrators = append(p.Administrators, audit.Administrator{Name: a.Name, Key: key})
 	}
@@ -88,12 +89,12 @@ type actListCmd struct {
 // Help shows an example.
 func (actListCmd) Help() string { return "Example:\n  shuffled act list --ledger main" }
 
-func (c actListCmd) Run(ctx context.Context, s streams) error {
+func (c actListCmd) Run(ctx context.Context, s term.Streams) error {
 	p, origin, err := c.persons(ctx, s)
 	if err != nil {
 		return err
 	}
-	w := tabwriter.NewWriter(s.out, 0, 0, 2, ' ', 0)
+	w := tabwriter.NewWriter(s.Out, 0, 0, 2, ' ', 0)
 	fmt.Fprintf(w, "ledger\t%s\n", origin)
 	for _, a := range p.Administrators {
 		fmt.Fprintf(w, "administrator\t%s\t%s\n", a.Name, base64.StdEncoding.EncodeToString(a.Key))
@@ -118,7 +119,7 @@ type actSignCmd struct {
 // Help shows an example.
 func (actSignCmd) Help() string { return "Example:\n  shuffled act sign policy.act --key bob.key" }
 
-func (c actSignCmd) Run(s streams) error {
+func (c actSignCmd) Run(s term.Streams) error {
 	a, err := loadAct(c.File)
 	if err != nil {
 		return err
@@ -154,11 +155,11 @@ func signAct(a *loadedAct, key *keys.SigningKey) error {
 	return errors.Join(err, failed)
 }
 
-func (a *loadedAct) show(s streams) error {
-	fmt.Fprintf(s.out, "ledger      %s\nact         %s\ndoes        %s\nsubmitted   by %s\nexpires     %s\n", a.Ledger,
-		a.Act, visible(a.Says), a.Identity, a.Expires)
+func (a *loadedAct) show(s term.Streams) error {
+	fmt.Fprintf(s.Out, "ledger      %s\nact         %s\ndoes        %s\nsubmitted   by %s\nexpires     %s\n", a.Ledger,
+		a.Act, term.Visible(a.Says), a.Identity, a.Expires)
 	for _, sig := range a.entry.Signatures {
-		fmt.Fprintf(s.out, "signed by   %s\n", sig.Administrator)
+		fmt.Fprintf(s.Out, "signed by   %s\n", sig.Administrator)
 	}
 	return nil
 }

@@ -11,6 +11,7 @@ import (
 	"shuffled/internal/audit"
 	"shuffled/internal/keys"
 	"shuffled/internal/ledger"
+	"shuffled/internal/term"
 )
 
 type actProposeCmd struct {
@@ -49,12 +50,12 @@ func (actProposeCmd) Help() string {
     shuffled act propose adopt_head --reason "restored, ticket 4713" --sign alice.key --out head.act   # then serve --adopt-act head.act`
 }
 
-func (c actProposeCmd) Run(ctx context.Context, s streams) error {
+func (c actProposeCmd) Run(ctx context.Context, s term.Streams) error {
 	if c.Life <= 0 || c.Life > 24*time.Hour {
-		return usage("--life is at most 24h: an act that lies about for longer is proposed anew")
+		return term.Usage("--life is at most 24h: an act that lies about for longer is proposed anew")
 	}
 	if err := audit.CheckName(c.As); err != nil {
-		return usage("--as %s", err)
+		return term.Usage("--as %s", err)
 	}
 	if c.What == "adopt_head" {
 		c.As = audit.Daemon.Identity // which adopts it at its start
@@ -92,7 +93,7 @@ func (c actProposeCmd) Run(ctx context.Context, s streams) error {
 		alone = fmt.Sprintf(", or by one: then it takes effect %s after it was submitted",
 			time.Duration(p.Delay)*time.Second)
 	}
-	_, err = fmt.Fprintf(s.out, "needs       a second signature (shuffled act sign %s --key FILE)%s\n", c.Out, alone)
+	_, err = fmt.Fprintf(s.Out, "needs       a second signature (shuffled act sign %s --key FILE)%s\n", c.Out, alone)
 	return err
 }
 
@@ -104,7 +105,7 @@ func (c *actProposeCmd) propose(p ledger.Persons, origin string, body audit.Body
 	if body == nil {
 		digest, err := base64.StdEncoding.DecodeString(c.Digest)
 		if err != nil || len(digest) != 32 {
-			return nil, usage("--digest is 32 bytes in base64, as shuffled act list shows them")
+			return nil, term.Usage("--digest is 32 bytes in base64, as shuffled act list shows them")
 		}
 		entry.Act, entry.Digest = audit.ActCancel, [32]byte(digest)
 	} else {
@@ -141,7 +142,7 @@ func (c *actProposeCmd) body(p ledger.Persons, origin string) (audit.Body, error
 		return e, c.reasoned()
 	case "takeover":
 		if c.Shuffle == 0 {
-			return nil, usage("--shuffle is needed: the id of the shuffle that is taken over")
+			return nil, term.Usage("--shuffle is needed: the id of the shuffle that is taken over")
 		}
 		return &audit.Takeover{Shuffle: c.Shuffle, Extent: audit.ExtentPlay, Reason: c.Because}, c.reasoned()
 	case "admin_credential":
@@ -152,7 +153,7 @@ func (c *actProposeCmd) body(p ledger.Persons, origin string) (audit.Body, error
 
 func (c *actProposeCmd) reasoned() error {
 	if err := audit.CheckReason(c.Because); err != nil {
-		return usage("--reason %s", err)
+		return term.Usage("--reason %s", err)
 	}
 	return nil
 }
@@ -161,10 +162,10 @@ func (c *actProposeCmd) reasoned() error {
 // goes into the act.
 func (c *actProposeCmd) adminToken() (audit.Body, error) {
 	if c.TokenOut == "" {
-		return nil, usage("--new-token-file is needed: a new file for the token, which opens nothing until the act is submitted")
+		return nil, term.Usage("--new-token-file is needed: a new file for the token, which opens nothing until the act is submitted")
 	}
 	if err := audit.CheckName(c.Identity); err != nil {
-		return nil, usage("--identity %s", err)
+		return nil, term.Usage("--identity %s", err)
 	}
 	id, hash, bearer, err := newToken()
 	if err != nil {
@@ -197,7 +198,7 @@ func (c *actProposeCmd) keyBody(origin string) (audit.Body, error) {
 	}
 	k := &audit.Key{Subject: audit.SubjectAdministrator, Name: c.Admin, Admin: audit.ChangeRemove}
 	if err := audit.CheckName(c.Admin); err != nil {
-		return nil, usage("--admin %s", err)
+		return nil, term.Usage("--admin %s", err)
 	}
 	if c.What == "remove_administrator" {
 		return k, nil
@@ -215,7 +216,7 @@ func (c *actProposeCmd) retirement() (audit.Body, error) {
 		"auditor": audit.SubjectAuditor}
 	id, err := base64.StdEncoding.DecodeString(c.KeyID)
 	if err != nil || len(id) != 32 || c.Retired == "" {
-		return nil, usage("--retired and --key-id say which key, as shuffled key list shows it")
+		return nil, term.Usage("--retired and --key-id say which key, as shuffled key list shows it")
 	}
 	from := time.Now()
 	if c.From != "" {
@@ -232,7 +233,7 @@ func (c *actProposeCmd) twoPersons() (audit.Body, error) {
 	for _, word := range c.Acts {
 		act := audit.ParseAct(word)
 		if act == 0 {
-			return nil, usage("--acts: there is no act %q", visible(word))
+			return nil, term.Usage("--acts: there is no act %q", term.Visible(word))
 		}
 		k.Acts = append(k.Acts, act)
 	}
@@ -244,14 +245,14 @@ func (c *actProposeCmd) twoPersons() (audit.Body, error) {
 // name of its ledger.
 func readPublic(path, name string) ([]byte, error) {
 	if path == "" {
-		return nil, usage("--public is needed: the .vkey file of the key")
+		return nil, term.Usage("--public is needed: the .vkey file of the key")
 	}
 	vkey, err := keys.ReadVKey(path)
 	if err != nil {
 		return nil, err
 	}
 	if of, _, _ := strings.Cut(vkey, "+"); of != name {
-		return nil, usage("%s is a key of %s, not of %s: give the .vkey file of a key with the name %s", path, of, name,
+		return nil, term.Usage("%s is a key of %s, not of %s: give the .vkey file of a key with the name %s", path, of, name,
 			name)
 	}
 	return audit.SigningKey(vkey)

@@ -10,6 +10,7 @@ import (
 	"shuffled/client"
 	"shuffled/internal/audit"
 	"shuffled/internal/ledger"
+	"shuffled/internal/term"
 )
 
 type actSubmitCmd struct {
@@ -26,7 +27,7 @@ Example:
     shuffled act submit policy.act --url https://shuffle.example.com --token-file admin.token`
 }
 
-func (c actSubmitCmd) Run(ctx context.Context, s streams) error {
+func (c actSubmitCmd) Run(ctx context.Context, s term.Streams) error {
 	a, err := loadAct(c.File)
 	if err != nil {
 		return err
@@ -37,14 +38,14 @@ func (c actSubmitCmd) Run(ctx context.Context, s streams) error {
 	}
 	switch {
 	case [32]byte(a.Genesis) != p.Genesis:
-		return fmt.Errorf("%s is an act of the ledger %s, and this is %s", c.File, visible(a.Ledger), visible(origin))
+		return fmt.Errorf("%s is an act of the ledger %s, and this is %s", c.File, term.Visible(a.Ledger), term.Visible(origin))
 	case time.Now().UnixMilli() >= a.entry.Expires:
 		return fmt.Errorf("%s expired at %s and is of no effect: propose it anew", c.File, a.Expires)
 	case a.entry.Act == audit.ActAdoptHead && len(a.entry.Signatures) < 2 &&
 		slices.Contains(p.TwoPersons, audit.ActAdoptHead):
-		return usage("%s: adopt_head needs two administrators and never waits: shuffled act sign %s --key FILE, then shuffled serve --adopt-act %s", c.File, c.File, c.File)
+		return term.Usage("%s: adopt_head needs two administrators and never waits: shuffled act sign %s --key FILE, then shuffled serve --adopt-act %s", c.File, c.File, c.File)
 	case a.entry.Act == audit.ActAdoptHead:
-		return usage("%s: a head is adopted when the daemon starts: shuffled serve --adopt-act %s", c.File, c.File)
+		return term.Usage("%s: a head is adopted when the daemon starts: shuffled serve --adopt-act %s", c.File, c.File)
 	}
 	at := slices.IndexFunc(p.Waiting, func(w audit.WaitingAct) bool {
 		return a.body != nil &&
@@ -56,17 +57,17 @@ func (c actSubmitCmd) Run(ctx context.Context, s streams) error {
 			return fmt.Errorf("the act waits as entry %d: submit it again at %s or later, and before %s", w.Index,
 				listed(w.Due+999), listed(w.Expires))
 		}
-		return c.submit(ctx, s, nil, a.body, "It is done: "+visible(a.Says))
+		return c.submit(ctx, s, nil, a.body, "It is done: "+term.Visible(a.Says))
 	case a.body != nil && len(a.entry.Signatures) < 2 && slices.Contains(p.TwoPersons, a.entry.Act):
 		said := fmt.Sprintf("The act waits for %s: then submit it again, before %s. An administrator cancels it with act propose cancel --digest %s",
 			time.Duration(p.Delay)*time.Second, a.Expires, base64.StdEncoding.EncodeToString(a.entry.Digest[:]))
 		return c.submit(ctx, s, a.entry, nil, said)
 	}
-	return c.submit(ctx, s, a.entry, a.body, "It is done: "+visible(a.Says))
+	return c.submit(ctx, s, a.entry, a.body, "It is done: "+term.Visible(a.Says))
 }
 
 // submit writes the act and the entry that it approves, whichever are given.
-func (c *actSubmitCmd) submit(ctx context.Context, s streams, act *audit.ActEntry, body audit.Body, said string) error {
+func (c *actSubmitCmd) submit(ctx context.Context, s term.Streams, act *audit.ActEntry, body audit.Body, said string) error {
 	if c.URL == "" {
 		err := c.withLedger(ctx, c.Ledger, func(l *ledger.Ledger) error {
 			if body == nil {
@@ -75,7 +76,7 @@ func (c *actSubmitCmd) submit(ctx context.Context, s streams, act *audit.ActEntr
 			return appendOffline(ctx, l, body, act)
 		})
 		if err == nil {
-			_, err = fmt.Fprintf(s.out, "%s.\n", said)
+			_, err = fmt.Fprintf(s.Out, "%s.\n", said)
 		}
 		return err
 	}

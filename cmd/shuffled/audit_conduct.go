@@ -8,6 +8,7 @@ import (
 
 	"shuffled/internal/audit"
 	"shuffled/internal/inspect"
+	"shuffled/internal/term"
 )
 
 // listedConduct is how many lines of each list the terminal gets; --json has more.
@@ -28,10 +29,10 @@ func (s sheet) listed(heading string, lines []string, all uint64) string {
 		if i == listedConduct {
 			break
 		}
-		b.WriteString(hanging("  ", visible(line), s.w))
+		b.WriteString(term.Hanging("  ", term.Visible(line), s.W))
 	}
 	if all > listedConduct {
-		fmt.Fprintf(&b, "  and %s more: --json lists them\n", counted(all-listedConduct))
+		fmt.Fprintf(&b, "  and %s more: --json lists them\n", term.Counted(all-listedConduct))
 	}
 	return b.String()
 }
@@ -65,14 +66,14 @@ func dealingOf(c inspect.DealingCounts) string {
 	var parts []string
 	say := func(n uint64, format string, args ...any) {
 		if n > 0 {
-			parts = append(parts, counted(n)+fmt.Sprintf(format, args...))
+			parts = append(parts, term.Counted(n)+fmt.Sprintf(format, args...))
 		}
 	}
 	say(c.Owners, " of more than one identity")
 	say(c.Credentials, " dealt by more than one credential")
 	say(c.ToClose, " taken over to close")
 	say(c.ToPlay, " taken over to play")
-	of := " of " + counted(c.Deals)
+	of := " of " + term.Counted(c.Deals)
 	say(c.InOneGo, "%s deals in one go with the one before", of)
 	say(c.LongBefore, "%s deals long before what came next", of)
 	return strings.Join(parts, ", ")
@@ -107,7 +108,7 @@ func (s sheet) auditActs(a *inspect.Acts) string {
 		lines = append(lines, line)
 	}
 	return s.listed(fmt.Sprintf("Acts of administrators: %s, of one person where two are asked for: %s, of these with effect (break-glass): %s",
-		counted(a.Count), counted(a.Waited), counted(a.BreakGlass)), lines, a.Count)
+		term.Counted(a.Count), term.Counted(a.Waited), term.Counted(a.BreakGlass)), lines, a.Count)
 }
 
 func (s sheet) auditHeads(heads []inspect.AdoptedHead) string {
@@ -117,9 +118,9 @@ func (s sheet) auditHeads(heads []inspect.AdoptedHead) string {
 	var lines []string
 	for _, h := range heads {
 		line := fmt.Sprintf("%s  entry %d  %s adopted a head of %s entries", h.Time, h.Entry, h.Identity,
-			counted(h.Size))
+			term.Counted(h.Size))
 		if h.LostSize > 0 {
-			line += fmt.Sprintf(", after one of %s was seen", counted(h.LostSize))
+			line += fmt.Sprintf(", after one of %s was seen", term.Counted(h.LostSize))
 		}
 		lines = append(lines, line+": "+h.Reason)
 	}
@@ -133,8 +134,8 @@ func (s sheet) auditCredentials(c *inspect.Credentials) string {
 	}
 	var roles []string
 	for _, role := range slices.Sorted(maps.Keys(c.Created)) {
-		roles = append(roles, fmt.Sprintf("%s %s (%s revoked)", role, counted(c.Created[role]),
-			counted(c.Revoked[role])))
+		roles = append(roles, fmt.Sprintf("%s %s (%s revoked)", role, term.Counted(c.Created[role]),
+			term.Counted(c.Revoked[role])))
 	}
 	var lines []string
 	for _, a := range c.Admins {
@@ -160,7 +161,7 @@ func (s sheet) auditPassed(codes []inspect.PassedCode) string {
 	}
 	var lines []string
 	for _, p := range codes {
-		lines = append(lines, fmt.Sprintf("%s %d: %s, first in entry %d", p.List, p.Code, counted(p.Count), p.First))
+		lines = append(lines, fmt.Sprintf("%s %d: %s, first in entry %d", p.List, p.Code, term.Counted(p.Count), p.First))
 	}
 	return s.listed("Passed over, for this version does not know it and it changes nothing:", lines, uint64(len(codes)))
 }

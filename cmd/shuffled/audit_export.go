@@ -11,6 +11,7 @@ import (
 	"shuffled/internal/config"
 	"shuffled/internal/ledger"
 	"shuffled/internal/store"
+	"shuffled/internal/term"
 )
 
 type auditExportCmd struct {
@@ -27,7 +28,7 @@ func (auditExportCmd) Help() string {
 	return "Example:\n  shuffled audit export --database postgres://shuffled_reader@db/shuffled --ledger main --from 2026-11 --to 2026-11 --out ./main-bundle"
 }
 
-func (c auditExportCmd) Run(ctx context.Context, s streams) error {
+func (c auditExportCmd) Run(ctx context.Context, s term.Streams) error {
 	from, to, err := parsePeriod(c.From, c.To)
 	if err != nil {
 		return err
@@ -49,7 +50,7 @@ func (c auditExportCmd) Run(ctx context.Context, s streams) error {
 	if err != nil {
 		return err
 	}
-	p := newProgress(s.err, "entries")
+	p := term.NewProgress(s.Err, "entries")
 	src := exportSource{store.Export{Evidence: evidence, ID: ledger.IDOf(info.Origin)}}
 	result, err := bundle.Export(ctx, src, c.Out, bundle.Options{
 		Origin: info.Origin, From: from, To: to, Progress: p.At,
@@ -62,7 +63,7 @@ func (c auditExportCmd) Run(ctx context.Context, s streams) error {
 		return err
 	}
 	if n := result.MissingDecks; n > 0 {
-		return failed(s, withHint(fmt.Errorf("the store does not have %s that commits name: the bundle is whole except for that", plural(n, "deck")),
+		return failed(s, term.WithHint(fmt.Errorf("the store does not have %s that commits name: the bundle is whole except for that", plural(n, "deck")),
 			"shuffled audit fsck finds what is wrong with the store; a later export asks again"))
 	}
 	return nil
@@ -79,31 +80,31 @@ func findLedger(cfg *config.Config, infos []ledger.Info, name string) (ledger.In
 	}
 	err := fmt.Errorf("there is no ledger %s in %s", name, database(cfg))
 	if len(names) == 0 {
-		return ledger.Info{}, withHint(err, "it has no ledgers: shuffled ledger create makes one")
+		return ledger.Info{}, term.WithHint(err, "it has no ledgers: shuffled ledger create makes one")
 	}
-	return ledger.Info{}, withHint(err, "it has %s: choose one with --ledger", strings.Join(names, ", "))
+	return ledger.Info{}, term.WithHint(err, "it has %s: choose one with --ledger", strings.Join(names, ", "))
 }
 
 // refused says what stands in the way. Evidence that does not hold is a failure
 // of the evidence; everything else means that the export could not run.
-func (c auditExportCmd) refused(s streams, err error) error {
+func (c auditExportCmd) refused(s term.Streams, err error) error {
 	const unchanged = "nothing was published: %s holds what it held. "
 	switch {
 	case errors.Is(err, bundle.ErrContradiction):
-		return failed(s, withHint(err, unchanged+"shuffled audit fsck finds what is wrong with the store", c.Out))
+		return failed(s, term.WithHint(err, unchanged+"shuffled audit fsck finds what is wrong with the store", c.Out))
 	case errors.Is(err, bundle.ErrDiverged):
-		return failed(s, withHint(err, unchanged+"If this is the right ledger, it was rolled back or rewritten since, or this is a standby that lags: keep the directory, it is evidence", c.Out))
+		return failed(s, term.WithHint(err, unchanged+"If this is the right ledger, it was rolled back or rewritten since, or this is a standby that lags: keep the directory, it is evidence", c.Out))
 	case errors.Is(err, bundle.ErrDamaged):
-		return failed(s, withHint(err, "shuffled audit verify %s tells more; an export to another directory begins anew", c.Out))
+		return failed(s, term.WithHint(err, "shuffled audit verify %s tells more; an export to another directory begins anew", c.Out))
 	}
 	return err
 }
 
 // failed prints an error as report does and makes the exit code that of evidence
 // that fails.
-func failed(s streams, err error) error {
-	report(s, err)
-	return errFails
+func failed(s term.Streams, err error) error {
+	term.Report(s.Err, err)
+	return term.ErrFails
 }
 
 // exported is what `audit export --json` prints.
@@ -119,17 +120,17 @@ type exported struct {
 	Manifest     *bundle.Manifest `json:"manifest"`
 }
 
-func (c auditExportCmd) print(s streams, of ledger.Info, r *bundle.Result) error {
+func (c auditExportCmd) print(s term.Streams, of ledger.Info, r *bundle.Result) error {
 	if c.JSON {
-		return printJSON(s.out, exported{c.Out, of.Name, of.Origin, r.Size, r.Added, r.Resumed, r.Cosigned,
+		return term.PrintJSON(s.Out, exported{c.Out, of.Name, of.Origin, r.Size, r.Added, r.Resumed, r.Cosigned,
 			r.MissingDecks, r.Manifest})
 	}
 	more := "nothing new"
 	if r.Added > 0 {
-		more = counted(r.Added) + " new"
+		more = term.Counted(r.Added) + " new"
 	}
-	_, err := fmt.Fprintf(s.out, "%s: ledger %s, %s entries (%s), %s cosigned checkpoints\n",
-		visible(c.Out), of.Name, counted(r.Size), more, counted(r.Cosigned))
+	_, err := fmt.Fprintf(s.Out, "%s: ledger %s, %s entries (%s), %s cosigned checkpoints\n",
+		term.Visible(c.Out), of.Name, term.Counted(r.Size), more, term.Counted(r.Cosigned))
 	return err
 }
 
@@ -137,16 +138,16 @@ func (c auditExportCmd) print(s streams, of ledger.Info, r *bundle.Result) error
 func parsePeriod(from, to string) (begin, end time.Time, err error) {
 	if from != "" {
 		if begin, _, err = parseSpan(from); err != nil {
-			return begin, end, usage("--from %s", err)
+			return begin, end, term.Usage("--from %s", err)
 		}
 	}
 	if to != "" {
 		if _, end, err = parseSpan(to); err != nil {
-			return begin, end, usage("--to %s", err)
+			return begin, end, term.Usage("--to %s", err)
 		}
 	}
 	if !begin.IsZero() && !end.IsZero() && !begin.Before(end) {
-		return begin, end, usage("--from is before --to")
+		return begin, end, term.Usage("--from is before --to")
 	}
 	return begin, end, nil
 }

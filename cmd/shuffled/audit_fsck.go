@@ -12,6 +12,7 @@ import (
 	"shuffled/internal/fsck"
 	"shuffled/internal/inspect"
 	"shuffled/internal/seal"
+	"shuffled/internal/term"
 	"shuffled/internal/witness"
 )
 
@@ -41,7 +42,7 @@ All faults are reported, each with its table, column and row.
 Exit codes: 0 all holds, 1 a fault, 2 usage, 3 could not run or cannot judge.`
 }
 
-func (c auditFsckCmd) Run(ctx context.Context, s streams) error {
+func (c auditFsckCmd) Run(ctx context.Context, s term.Streams) error {
 	cfg, err := c.load()
 	if err != nil {
 		return err
@@ -55,7 +56,7 @@ func (c auditFsckCmd) Run(ctx context.Context, s streams) error {
 		return err
 	}
 	defer e.Close()
-	p := newProgress(s.err, "entries")
+	p := term.NewProgress(s.Err, "entries")
 	opts.Progress = func(n inspect.Progress) { p.At(n.Entries, n.Of) }
 	r, err := fsck.Run(ctx, e, opts)
 	p.End()
@@ -65,7 +66,7 @@ func (c auditFsckCmd) Run(ctx context.Context, s streams) error {
 	case err != nil:
 		return cannotJudge(err)
 	case c.JSON:
-		err = printSafeJSON(s.out, r)
+		err = term.PrintSafeJSON(s.Out, r)
 	default:
 		err = c.print(s, cfg, r)
 	}
@@ -75,14 +76,14 @@ func (c auditFsckCmd) Run(ctx context.Context, s streams) error {
 	return judgement(r.Report)
 }
 
-func (c auditFsckCmd) print(s streams, cfg *config.Config, r *fsck.Report) error {
-	if err := printAudit(s.out, "ledger "+c.Ledger+" in "+database(cfg), r.Report); err != nil {
+func (c auditFsckCmd) print(s term.Streams, cfg *config.Config, r *fsck.Report) error {
+	if err := printAudit(s.Out, "ledger "+c.Ledger+" in "+database(cfg), r.Report); err != nil {
 		return err
 	}
 	n := r.Store
-	_, err := fmt.Fprintf(s.out, "Rows: %s entries, %s tiles, %s checkpoints, %s cosigned, %s decks; %s of %s sealed tapes opened.\n",
-		counted(n.Entries), counted(n.Tiles), counted(n.Checkpoints), counted(n.Cosigned), counted(n.Decks),
-		counted(n.TapesOpened), counted(n.Tapes))
+	_, err := fmt.Fprintf(s.Out, "Rows: %s entries, %s tiles, %s checkpoints, %s cosigned, %s decks; %s of %s sealed tapes opened.\n",
+		term.Counted(n.Entries), term.Counted(n.Tiles), term.Counted(n.Checkpoints), term.Counted(n.Cosigned), term.Counted(n.Decks),
+		term.Counted(n.TapesOpened), term.Counted(n.Tapes))
 	return err
 }
 

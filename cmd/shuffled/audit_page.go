@@ -8,6 +8,7 @@ import (
 	"os"
 
 	"shuffled/internal/inspect"
+	"shuffled/internal/term"
 )
 
 //go:embed audit_page.html
@@ -15,7 +16,7 @@ var auditPageText string
 
 // auditPage is one file without scripts and without anything from elsewhere.
 var auditPage = template.Must(template.New("audit").Funcs(template.FuncMap{
-	"counted": counted,
+	"counted": term.Counted,
 	"percent": percent,
 	"place":   placeOfFault,
 	"key":     keyOf,

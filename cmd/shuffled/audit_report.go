@@ -11,6 +11,7 @@ import (
 
 	"shuffled/internal/audit"
 	"shuffled/internal/inspect"
+	"shuffled/internal/term"
 )
 
 // How many faults and open shuffles a terminal gets; --json has more.
@@ -21,9 +22,9 @@ const (
 
 // printAudit writes the report on a whole ledger for people.
 func printAudit(w io.Writer, name string, r *inspect.Report) error {
-	s := sheet{p: newPainter(w), w: columns(w)}
+	s := sheet{term.Streams{Out: w}.Sheet()}
 	var b strings.Builder
-	b.WriteString(s.p.Bold(fit(visible(name), max(s.w-20, 8))+": a whole ledger") + "\n\n")
+	b.WriteString(s.P.Bold(term.Fit(term.Visible(name), max(s.W-20, 8))+": a whole ledger") + "\n\n")
 	b.WriteString(s.auditFacts(r))
 	if len(r.Tables) > 0 {
 		b.WriteString("\n" + auditTable(r) + "\n" + s.auditBars(r))
@@ -37,13 +38,13 @@ func printAudit(w io.Writer, name string, r *inspect.Report) error {
 func (s sheet) auditFacts(r *inspect.Report) string {
 	var b strings.Builder
 	fact := func(label, format string, args ...any) {
-		b.WriteString(hanging(fmt.Sprintf("  %-10s  ", label), visible(fmt.Sprintf(format, args...)), s.w))
+		b.WriteString(term.Hanging(fmt.Sprintf("  %-10s  ", label), term.Visible(fmt.Sprintf(format, args...)), s.W))
 	}
 	kind := "sandbox"
 	if r.Production {
 		kind = "production"
 	}
-	fact("ledger", "%s, %s, %s entries", r.Origin, kind, counted(r.Size))
+	fact("ledger", "%s, %s, %s entries", r.Origin, kind, term.Counted(r.Size))
 	if r.Root != "" {
 		fact("root", "%s", r.Root)
 	}
@@ -72,7 +73,7 @@ func (s sheet) auditFacts(r *inspect.Report) string {
 	}
 	if x := r.Witnesses; x.Cosigned > 0 {
 		fact("witnesses", "%s cosigned checkpoints, the newest of size %s; %s with the quorum of the trusted policy",
-			counted(x.Cosigned), counted(x.Newest), counted(x.Pinned))
+			term.Counted(x.Cosigned), term.Counted(x.Newest), term.Counted(x.Pinned))
 	}
 	for _, n := range r.Notes {
 		fact("note", "%s", n)
@@ -86,7 +87,7 @@ func auditTable(r *inspect.Report) string {
 	w := tabwriter.NewWriter(&b, 0, 8, 2, ' ', tabwriter.AlignRight)
 	fmt.Fprintln(w, "\ttable\tshuffles\tcompleted\tearly\tvoid\texpired\topen\toverdue\twitnessed\tmixed\trecomputed\tsealed\t")
 	row := func(name string, c *inspect.Counts) {
-		fmt.Fprintf(w, "\t%s\t%d\t%d\t%d\t%d\t%d\t%d\t%d\t%d\t%d\t%d\t%d\t\n", visible(name), c.Shuffles,
+		fmt.Fprintf(w, "\t%s\t%d\t%d\t%d\t%d\t%d\t%d\t%d\t%d\t%d\t%d\t%d\t\n", term.Visible(name), c.Shuffles,
 			c.Completed+c.Continued, c.EndedEarly, c.Void,
 			c.Expired, c.Open, c.Overdue, c.Witnessed(), c.Levels[inspect.LevelMixed], c.Tapes[inspect.TapeRecomputed],
 			c.Tapes[inspect.TapeSealed])
@@ -113,22 +114,22 @@ func (s sheet) auditBars(r *inspect.Report) string {
 	var b strings.Builder
 	width := 5
 	for _, t := range r.Tables {
-		width = min(max(width, cells(visible(t.Table))), 20)
+		width = min(max(width, term.Cells(term.Visible(t.Table))), 20)
 	}
 	for _, t := range r.Tables {
 		c := t.Counts
 		if c.Closed() == 0 {
 			continue
 		}
-		fmt.Fprintf(&b, "  %s  %s%s%s%s  early %s, void %s%s, expired %s\n", pad(fit(visible(t.Table), width), width),
+		fmt.Fprintf(&b, "  %s  %s%s%s%s  early %s, void %s%s, expired %s\n", term.Pad(term.Fit(term.Visible(t.Table), width), width),
 			strings.Repeat(barDone, barCells-cellsOf(c.EndedEarly, c)-cellsOf(c.Void, c)-cellsOf(c.Expired, c)),
-			s.p.Dim(strings.Repeat(barEarly, cellsOf(c.EndedEarly, c))),
-			s.p.Warn(strings.Repeat(barVoid, cellsOf(c.Void, c))),
-			s.p.Bad(strings.Repeat(barExpired, cellsOf(c.Expired, c))),
+			s.P.Dim(strings.Repeat(barEarly, cellsOf(c.EndedEarly, c))),
+			s.P.Warn(strings.Repeat(barVoid, cellsOf(c.Void, c))),
+			s.P.Bad(strings.Repeat(barExpired, cellsOf(c.Expired, c))),
 			percent(c.Shares.EndedEarly), percent(c.Shares.Void), reasons(c), percent(c.Shares.Expired))
 	}
 	if b.Len() > 0 {
-		fmt.Fprintf(&b, "  %s  %s played  %s ended early  %s void  %s expired\n", pad("", width), barDone, barEarly,
+		fmt.Fprintf(&b, "  %s  %s played  %s ended early  %s void  %s expired\n", term.Pad("", width), barDone, barEarly,
 			barVoid, barExpired)
 	}
 	return b.String()
@@ -172,7 +173,7 @@ func (s sheet) auditEvents(r *inspect.Report) string {
 			continue
 		}
 		if told++; told <= listedEvents {
-			b.WriteString(hanging(fmt.Sprintf("  %s  %-11s  ", e.Time, e.Kind), visible(e.Detail), s.w))
+			b.WriteString(term.Hanging(fmt.Sprintf("  %s  %-11s  ", e.Time, e.Kind), term.Visible(e.Detail), s.W))
 		}
 	}
 	if told > listedEvents {
@@ -189,9 +190,9 @@ func (s sheet) auditOpen(r *inspect.Report) string {
 		return ""
 	}
 	var b strings.Builder
-	fmt.Fprintf(&b, "\nOpen: %s", counted(r.Totals.Open))
+	fmt.Fprintf(&b, "\nOpen: %s", term.Counted(r.Totals.Open))
 	if r.Totals.Overdue > 0 {
-		fmt.Fprintf(&b, ", of them %s by %s", s.p.Warn(counted(r.Totals.Overdue)+" overdue"), r.Period.At)
+		fmt.Fprintf(&b, ", of them %s by %s", s.P.Warn(term.Counted(r.Totals.Overdue)+" overdue"), r.Period.At)
 	}
 	b.WriteString("\n")
 	open := slices.Clone(r.Open)
@@ -206,13 +207,13 @@ func (s sheet) auditOpen(r *inspect.Report) string {
 	})
 	for i, o := range open {
 		if i == shownOpen {
-			fmt.Fprintf(&b, "  and %s more: --json lists them\n", counted(r.Totals.Open-shownOpen))
+			fmt.Fprintf(&b, "  and %s more: --json lists them\n", term.Counted(r.Totals.Open-shownOpen))
 			break
 		}
 		line := fmt.Sprintf("  %d, number %d of table %s, %d of %d places dealt, to close by %s", o.ID, o.Serial,
-			visible(o.Table), o.Dealt, o.Places, o.CloseBy)
+			term.Visible(o.Table), o.Dealt, o.Places, o.CloseBy)
 		if o.Overdue {
-			line = s.p.Warn(line + ": overdue")
+			line = s.P.Warn(line + ": overdue")
 		}
 		b.WriteString(line + "\n")
 	}
@@ -224,17 +225,17 @@ func (s sheet) auditFaults(r *inspect.Report) string {
 		return ""
 	}
 	var b strings.Builder
-	fmt.Fprintf(&b, "\nFaults: %s\n", s.p.Bad(counted(r.FaultCount)))
+	fmt.Fprintf(&b, "\nFaults: %s\n", s.P.Bad(term.Counted(r.FaultCount)))
 	for i, f := range r.Faults {
 		if i == shownFaults {
-			fmt.Fprintf(&b, "  and %s more: --json lists them\n", counted(r.FaultCount-shownFaults))
+			fmt.Fprintf(&b, "  and %s more: --json lists them\n", term.Counted(r.FaultCount-shownFaults))
 			break
 		}
-		b.WriteString(hanging("  "+s.p.Bad(f.Code)+"  ", placeOfFault(f)+": "+visible(f.Detail), s.w))
+		b.WriteString(term.Hanging("  "+s.P.Bad(f.Code)+"  ", placeOfFault(f)+": "+term.Visible(f.Detail), s.W))
 	}
 	if r.FaultCount > shownFaults {
 		for _, code := range slices.Sorted(maps.Keys(r.FaultCodes)) {
-			fmt.Fprintf(&b, "  %s in all: %s\n", code, counted(r.FaultCodes[code]))
+			fmt.Fprintf(&b, "  %s in all: %s\n", code, term.Counted(r.FaultCodes[code]))
 		}
 	}
 	return b.String()
@@ -250,7 +251,7 @@ func placeOfFault(f inspect.Fault) string {
 		parts = append(parts, fmt.Sprintf("shuffle %d", *f.Shuffle))
 	}
 	if f.Where != "" {
-		parts = append(parts, visible(f.Where))
+		parts = append(parts, term.Visible(f.Where))
 	}
 	if len(parts) == 0 {
 		return "the ledger"
@@ -261,13 +262,13 @@ func placeOfFault(f inspect.Fault) string {
 func (s sheet) auditConclusion(r *inspect.Report) string {
 	switch r.Verdict {
 	case inspect.Failed:
-		return s.headline("FAILED", s.p.Bad,
+		return s.headline("FAILED", s.P.Bad,
 			fmt.Sprintf(": %s in the evidence. Ask the house about each.", plural(r.FaultCount, "fault")))
 	case inspect.CannotJudge:
-		return s.headline("CANNOT JUDGE", s.p.Warn,
+		return s.headline("CANNOT JUDGE", s.P.Warn,
 			": the ledger uses something that this version does not know. That is no sign of a fault.")
 	case inspect.Consistent:
-		return s.headline("KEY NOT PINNED", s.p.Warn, ": the ledger agrees with itself, and nothing is proved.") +
+		return s.headline("KEY NOT PINNED", s.P.Warn, ": the ledger agrees with itself, and nothing is proved.") +
 			"\n" +
 			s.points([]string{
 				"Anybody can make such a ledger with a key of their own.",
@@ -289,12 +290,12 @@ func (s sheet) auditConclusion(r *inspect.Report) string {
 		lines = append(lines, fmt.Sprintf("For %s no outside witness whom you trust saw the commitment before the first card. Against an operator who holds the signing key and rebuilds the ledger, that is no proof.",
 			plural(r.Totals.Shuffles-r.Totals.Witnessed(), "shuffle")))
 	}
-	return s.headline("PROVED", s.p.Good, ": all of it holds.") + "\n" + s.points(lines)
+	return s.headline("PROVED", s.P.Good, ": all of it holds.") + "\n" + s.points(lines)
 }
 
 func plural(n uint64, what string) string {
 	if n == 1 {
 		return "1 " + what
 	}
-	return counted(n) + " " + what + "s"
+	return term.Counted(n) + " " + what + "s"
 }

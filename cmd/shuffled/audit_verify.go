@@ -12,6 +12,7 @@ import (
 	"shuffled/internal/disclosure"
 	"shuffled/internal/inspect"
 	"shuffled/internal/keys"
+	"shuffled/internal/term"
 )
 
 type auditVerifyCmd struct {
@@ -43,14 +44,14 @@ All faults are reported, each once. A check always begins at entry 0. It needs s
 Exit codes: 0 all holds, 1 a fault, 2 usage, 3 could not run or cannot judge. Without --key and --policy a ledger that agrees with itself exits 0, as "key not pinned".`
 }
 
-func (c auditVerifyCmd) Run(ctx context.Context, s streams) error {
+func (c auditVerifyCmd) Run(ctx context.Context, s term.Streams) error {
 	opts, err := c.options()
 	if err != nil {
 		return err
 	}
 	b, err := inspect.OpenBundle(c.Dir)
 	if errors.Is(err, os.ErrNotExist) {
-		return withHint(err, "a bundle is a directory that shuffled audit export wrote")
+		return term.WithHint(err, "a bundle is a directory that shuffled audit export wrote")
 	}
 	if err != nil {
 		return cannotJudge(err)
@@ -61,7 +62,7 @@ func (c auditVerifyCmd) Run(ctx context.Context, s streams) error {
 	if os.Getenv("GOGC") == "" {
 		defer debug.SetGCPercent(debug.SetGCPercent(800))
 	}
-	p := newProgress(s.err, "entries")
+	p := term.NewProgress(s.Err, "entries")
 	opts.Progress = func(n inspect.Progress) { p.At(n.Entries, n.Of) }
 	r, err := inspect.Run(ctx, b, opts)
 	p.End()
@@ -80,12 +81,12 @@ func (c auditVerifyCmd) Run(ctx context.Context, s streams) error {
 }
 
 // concludeAudit prints a report and turns its verdict into the exit code.
-func concludeAudit(s streams, name string, r *inspect.Report, asJSON bool) error {
+func concludeAudit(s term.Streams, name string, r *inspect.Report, asJSON bool) error {
 	var err error
 	if asJSON {
-		err = printSafeJSON(s.out, r)
+		err = term.PrintSafeJSON(s.Out, r)
 	} else {
-		err = printAudit(s.out, name, r)
+		err = printAudit(s.Out, name, r)
 	}
 	if err != nil {
 		return fmt.Errorf("printing the report: %w", err)
@@ -97,7 +98,7 @@ func concludeAudit(s streams, name string, r *inspect.Report, asJSON bool) error
 func judgement(r *inspect.Report) error {
 	switch {
 	case r.Verdict == inspect.Failed:
-		return errFails
+		return term.ErrFails
 	case r.Verdict == inspect.CannotJudge:
 		return cannotJudge(fmt.Errorf("%s: %w", r.Unknown[0], audit.ErrUnknown))
 	}
@@ -107,7 +108,7 @@ func judgement(r *inspect.Report) error {
 // cannotJudge adds to what is unknown that this is no fault.
 func cannotJudge(err error) error {
 	if errors.Is(err, audit.ErrUnknown) {
-		return withHint(errors.New("cannot judge: "+visible(err.Error())),
+		return term.WithHint(errors.New("cannot judge: "+term.Visible(err.Error())),
 			"this is no fault of the evidence; a newer version of shuffled may know it")
 	}
 	return err
@@ -137,7 +138,7 @@ func (c auditVerifyCmd) options() (inspect.Options, error) {
 	if c.At != "" {
 		at, err := time.Parse(time.RFC3339Nano, c.At)
 		if err != nil {
-			return o, usage("--at is a time like 2026-11-21T10:00:00Z, not %q", c.At)
+			return o, term.Usage("--at is a time like 2026-11-21T10:00:00Z, not %q", c.At)
 		}
 		o.At = at.UnixMilli()
 	}
@@ -175,7 +176,7 @@ func readSince(name string) ([]byte, error) {
 		return nil, fmt.Errorf("reading the older checkpoint: %w", err)
 	}
 	if c, err := audit.CheckpointText(b); err != nil || c.Size == 0 {
-		return nil, usage("--since: %s is no signed checkpoint of a ledger with entries", visible(name))
+		return nil, term.Usage("--since: %s is no signed checkpoint of a ledger with entries", term.Visible(name))
 	}
 	return b, nil
 }

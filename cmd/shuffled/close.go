@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"shuffled/client"
+	"shuffled/internal/term"
 )
 
 type closeCmd struct {
@@ -23,7 +24,7 @@ Examples:
     shuffled close 2 --outcome void --reason misdeal`
 }
 
-func (c *closeCmd) Run(ctx context.Context, s streams) error {
+func (c *closeCmd) Run(ctx context.Context, s term.Streams) error {
 	d, err := c.connect(ctx, s)
 	if err != nil {
 		return err
@@ -37,7 +38,7 @@ func (c *closeCmd) Run(ctx context.Context, s streams) error {
 		return c.fail(s, err)
 	}
 	if c.JSON {
-		return printSafeJSON(s.out, closed)
+		return term.PrintSafeJSON(s.Out, closed)
 	}
 	sayClosed(s, c.ID, closeRequest(c.Outcome, c.Because), closed)
 	return nil
@@ -53,17 +54,17 @@ func closeRequest(outcome, reason string) *client.CloseRequest {
 }
 
 // sayClosed says how the shuffle ended and who has the tape.
-func sayClosed(s streams, id uint64, asked *client.CloseRequest, c *client.Close) {
+func sayClosed(s term.Streams, id uint64, asked *client.CloseRequest, c *client.Close) {
 	how := string(asked.Outcome)
 	if asked.Reason != nil {
 		how += ": " + string(*asked.Reason)
 	}
-	fmt.Fprintf(s.out, "%s\n\n", s.sheet().p.Bold(fmt.Sprintf("Shuffle %d: closed as %s, recorded and signed", id,
+	fmt.Fprintf(s.Out, "%s\n\n", s.Sheet().P.Bold(fmt.Sprintf("Shuffle %d: closed as %s, recorded and signed", id,
 		how)))
 	if len(c.Tape) > 0 {
-		fmt.Fprintf(s.out, "The tape is public: %d bytes, which open the commitment.\n", len(c.Tape))
+		fmt.Fprintf(s.Out, "The tape is public: %d bytes, which open the commitment.\n", len(c.Tape))
 	} else {
-		fmt.Fprintf(s.out, "The tape is sealed to the auditors.\n")
+		fmt.Fprintf(s.Out, "The tape is sealed to the auditors.\n")
 	}
-	fmt.Fprintf(s.out, "All the evidence: shuffled show %d --transcript FILE\n", id)
+	fmt.Fprintf(s.Out, "All the evidence: shuffled show %d --transcript FILE\n", id)
 }

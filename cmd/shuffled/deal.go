@@ -32,7 +32,7 @@ Examples:
     shuffled deal 9 --first 0 --run 416:order:game-server  # the whole order, to a back end that deals by itself`
 }
 
-func (c *dealCmd) Run(ctx context.Context, s streams) error {
+func (c *dealCmd) Run(ctx context.Context, s term.Streams) error {
 	req := client.DealRequest{First: c.First}
 	for _, text := range c.Runs {
 		run, err := parseRun(text)
@@ -44,7 +44,7 @@ func (c *dealCmd) Run(ctx context.Context, s streams) error {
 	if c.Close != "" {
 		req.Close = closeRequest(c.Close, c.Because)
 	} else if c.Because != "" {
-		return usage("--reason goes with --close")
+		return term.Usage("--reason goes with --close")
 	}
 	d, err := c.connect(ctx, s)
 	if err != nil {
@@ -59,13 +59,13 @@ func (c *dealCmd) Run(ctx context.Context, s streams) error {
 		return c.fail(s, err)
 	}
 	if c.JSON {
-		return printSafeJSON(s.out, dealt)
+		return term.PrintSafeJSON(s.Out, dealt)
 	}
 	look := term.Plain
 	if shuffle.DeckHash != nil { // for the drawing only
 		look = term.StyleOfHash(*shuffle.DeckHash)
 	}
-	sheet := s.sheet()
+	sheet := s.Sheet()
 	places := fmt.Sprintf("places %d to %d", c.First, dealt.Next-1)
 	what := "card"
 	if dealt.Shows != nil {
@@ -74,17 +74,17 @@ func (c *dealCmd) Run(ctx context.Context, s streams) error {
 	if dealt.Next-1 == c.First {
 		places = fmt.Sprintf("place %d", c.First)
 	}
-	fmt.Fprintf(s.out, "%s\n\n%s\n", sheet.p.Bold(fmt.Sprintf("Shuffle %d: %s dealt, recorded and signed", c.ID,
+	fmt.Fprintf(s.Out, "%s\n\n%s\n", sheet.P.Bold(fmt.Sprintf("Shuffle %d: %s dealt, recorded and signed", c.ID,
 		places)),
-		term.DrawHands(sheet.p, dealtHands(req.Runs, dealt, look), sheet.w))
+		term.DrawHands(sheet.P, dealtHands(req.Runs, dealt, look), sheet.W))
 	if deref(dealt.LastHand) {
-		fmt.Fprintf(s.out, "%s\n\n", sheet.p.Bold("The cut card has come out: this hand is the last."))
+		fmt.Fprintf(s.Out, "%s\n\n", sheet.P.Bold("The cut card has come out: this hand is the last."))
 	}
 	if dealt.Close != nil {
 		sayClosed(s, c.ID, req.Close, dealt.Close)
 		return nil
 	}
-	fmt.Fprintf(s.out, "Every %s opens the deck root. The next place is %d of %d.\n", what, dealt.Next,
+	fmt.Fprintf(s.Out, "Every %s opens the deck root. The next place is %d of %d.\n", what, dealt.Next,
 		shuffle.Places())
 	return nil
 }
@@ -96,7 +96,7 @@ func dealtHands(runs []client.Run, dealt *client.Deal, look term.Style) (hands [
 	for _, r := range runs {
 		h := term.Hand{Label: string(r.Purpose)}
 		if r.Recipient != nil {
-			h.Label = visible(*r.Recipient)
+			h.Label = term.Visible(*r.Recipient)
 		}
 		for i, c := range cards[:r.Count] {
 			name := deref(c.Card)
@@ -118,7 +118,7 @@ func dealtHands(runs []client.Run, dealt *client.Deal, look term.Style) (hands [
 func parseRun(text string) (client.Run, error) {
 	parts := strings.Split(text, ":")
 	wrong := func() (client.Run, error) {
-		return client.Run{}, usage("--run is COUNT:PURPOSE[:RECIPIENT[:public]], as 2:seat:seat-1 or 3:board::public, not %q", text)
+		return client.Run{}, term.Usage("--run is COUNT:PURPOSE[:RECIPIENT[:public]], as 2:seat:seat-1 or 3:board::public, not %q", text)
 	}
 	if len(parts) < 2 || len(parts) > 4 {
 		return wrong()

@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 
+	"shuffled/internal/term"
 	"shuffled/internal/verify"
 )
 
@@ -27,16 +28,16 @@ Examples:
     shuffled demo --keep hand && shuffled verify hand/transcript.json --key hand/demo.vkey --explain`
 }
 
-func (c *demoCmd) Run(ctx context.Context, s streams) (err error) {
+func (c *demoCmd) Run(ctx context.Context, s term.Streams) (err error) {
 	if left, err := os.ReadDir(c.Keep); c.Keep != "" && err == nil && len(left) > 0 {
-		return withHint(fmt.Errorf("there are files in %s", c.Keep), "name a new directory")
+		return term.WithHint(fmt.Errorf("there are files in %s", c.Keep), "name a new directory")
 	}
 	dir, err := os.MkdirTemp("", "shuffled-demo-")
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
-	d := &demo{sheet: s.sheet(), out: s.out, files: make(map[string][]byte)}
+	d := &demo{sheet: sheet{s.Sheet()}, out: s.Out, files: make(map[string][]byte)}
 	if c.JSON {
 		d.out = io.Discard
 	}
@@ -55,7 +56,7 @@ func (c *demoCmd) Run(ctx context.Context, s streams) (err error) {
 		}
 	}
 	if c.JSON {
-		return printSafeJSON(s.out, map[string]any{"key": d.house.key.VKey(), "proved": d.held, "caught": d.caught})
+		return term.PrintSafeJSON(s.Out, map[string]any{"key": d.house.key.VKey(), "proved": d.held, "caught": d.caught})
 	}
 	d.end(c.Keep)
 	return nil
@@ -88,7 +89,7 @@ type caughtForgery struct {
 
 // play runs the acts; each returns an error when something did not go as told.
 func (d *demo) play(ctx context.Context) error {
-	fmt.Fprintln(d.out, d.p.Bold("shuffled demo: one hand, from its shuffle to a stranger's verdict"))
+	fmt.Fprintln(d.out, d.P.Bold("shuffled demo: one hand, from its shuffle to a stranger's verdict"))
 	d.say("A house deals a hand, a player checks it without trusting the house, and then there is some cheating. All of it happens here: an embedded ledger in a temporary directory, and keys made for this run.")
 	d.facts("ledger", demoOrigin+", a sandbox", "key", d.house.key.VKey())
 	for _, act := range []func(context.Context) error{
@@ -103,7 +104,7 @@ func (d *demo) play(ctx context.Context) error {
 
 // end says what to try next.
 func (d *demo) end(kept string) {
-	fmt.Fprintf(d.out, "\n%s %d files proved, %d forgeries caught.\n", d.p.Good("Everything went as told:"),
+	fmt.Fprintf(d.out, "\n%s %d files proved, %d forgeries caught.\n", d.P.Good("Everything went as told:"),
 		len(d.held), len(d.caught))
 	dir := kept
 	if kept == "" {
@@ -115,22 +116,22 @@ func (d *demo) end(kept string) {
 			names = append(names, name)
 		}
 		slices.Sort(names)
-		fmt.Fprintf(d.out, "\nThe files are in %s:\n", visible(dir))
+		fmt.Fprintf(d.out, "\nThe files are in %s:\n", term.Visible(dir))
 		for _, name := range names {
 			fmt.Fprintf(d.out, "  %s\n", name)
 		}
 	}
-	at := func(name string) string { return visible(filepath.Join(dir, name)) }
+	at := func(name string) string { return term.Visible(filepath.Join(dir, name)) }
 	fmt.Fprintf(d.out, "\nCheck them yourself:\n  shuffled verify %s --key %s --explain\n  shuffled verify %s --key %s\n",
 		at(transcriptFile), at("demo.vkey"), at("forged-card.json"), at("demo.vkey"))
 }
 
 // act begins an act. Everything in it begins with an empty line.
-func (d *demo) act(title string) { fmt.Fprintf(d.out, "\n%s\n", d.p.Bold(title)) }
+func (d *demo) act(title string) { fmt.Fprintf(d.out, "\n%s\n", d.P.Bold(title)) }
 
 // say writes a paragraph.
 func (d *demo) say(format string, args ...any) {
-	d.show(hanging("  ", fmt.Sprintf(format, args...), d.w))
+	d.show(term.Hanging("  ", fmt.Sprintf(format, args...), d.W))
 }
 
 // show writes lines as they are.
@@ -140,7 +141,7 @@ func (d *demo) show(lines string) { fmt.Fprint(d.out, "\n"+lines) }
 func (d *demo) facts(pairs ...string) {
 	fmt.Fprintln(d.out)
 	for i := 0; i < len(pairs); i += 2 {
-		line := fmt.Sprintf("  %-10s  %s", pairs[i], fit(visible(pairs[i+1]), d.w-14))
+		line := fmt.Sprintf("  %-10s  %s", pairs[i], term.Fit(term.Visible(pairs[i+1]), d.W-14))
 		fmt.Fprintln(d.out, strings.TrimRight(line, " "))
 	}
 }

@@ -78,7 +78,7 @@ func (d *demo) deal(ctx context.Context) error {
 		next, hashes = dealt.Next, len(dealt.Cards[0].Proof)
 		hands = append(hands, runHands(runs, dealt.Cards)...)
 	}
-	d.show(term.DrawHands(d.p, hands, d.w))
+	d.show(term.DrawHands(d.P, hands, d.W))
 	d.say("Each deal was in the ledger before its cards were given out. Each card came with an opening: its value, its salt and a path of %d hashes to the deck root.", hashes)
 	return nil
 }
@@ -111,7 +111,7 @@ func (d *demo) onePlayer(ctx context.Context) error {
 		return err
 	}
 	d.say("The hand is still on. %s is the file that seat-1 takes home. Checked offline, under the key above, it proves seat-1's cards and the board:", playerFile)
-	d.show(term.DrawHands(d.p, shownHands(slices.Concat(demoSeats, demoBoard), v.Cards), d.w))
+	d.show(term.DrawHands(d.P, shownHands(slices.Concat(demoSeats, demoBoard), v.Cards), d.W))
 	d.show(d.steps(pick(v.Steps, "signature", "inclusion", "openings", "tape")))
 	d.show(d.proved(v))
 	d.say("No salt and no value of the cards that lie face down is in the file, and a hash of a card behind a salt of 256 bits tells nothing of it.")
@@ -197,7 +197,7 @@ func (d *demo) closeHand(ctx context.Context) error {
 	if len(paper.Order) != 52 {
 		return fmt.Errorf("the tape does not give 52 cards: %s", paper.Why)
 	}
-	d.show(table(paper.rows()[:5]))
+	d.show(term.Table(paper.rows()[:5]))
 	return nil
 }
 
@@ -266,9 +266,9 @@ func (d *demo) catch(what, name string, forged []byte, step string) error {
 func (d *demo) forgery(what, step, why, detail string) {
 	d.caught = append(d.caught, caughtForgery{Altered: what, Step: step, Detail: detail})
 	d.say("%s", what)
-	fmt.Fprint(d.out, strings.Replace(hanging("    ", "CAUGHT at "+step+": "+why, d.w), "CAUGHT", d.p.Good("CAUGHT"),
+	fmt.Fprint(d.out, strings.Replace(term.Hanging("    ", "CAUGHT at "+step+": "+why, d.W), "CAUGHT", d.P.Good("CAUGHT"),
 		1))
-	fmt.Fprintln(d.out, d.p.Dim(strings.TrimSuffix(hanging("    ", visible(detail), d.w), "\n")))
+	fmt.Fprintln(d.out, d.P.Dim(strings.TrimSuffix(term.Hanging("    ", term.Visible(detail), d.W), "\n")))
 }
 
 // catchRow alters a row in the database file and starts the ledger again.

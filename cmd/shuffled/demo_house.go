@@ -19,6 +19,7 @@ import (
 	"shuffled/internal/ledger"
 	"shuffled/internal/seal"
 	"shuffled/internal/store/sqlite"
+	"shuffled/internal/term"
 )
 
 // What the demonstration's ledger is called.
@@ -135,7 +136,7 @@ func keepFiles(dir string, files map[string][]byte) error {
 	for name, content := range files {
 		f, err := os.OpenFile(filepath.Join(dir, name), os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644)
 		if errors.Is(err, os.ErrExist) {
-			return withHint(fmt.Errorf("keeping the files: %w", err), "name a new directory")
+			return term.WithHint(fmt.Errorf("keeping the files: %w", err), "name a new directory")
 		}
 		if err != nil {
 			return fmt.Errorf("keeping the files: %w", err)

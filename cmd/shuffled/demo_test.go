@@ -12,13 +12,14 @@ import (
 
 	"shuffled/client"
 	"shuffled/internal/dealer"
+	"shuffled/internal/term"
 	"shuffled/internal/verify"
 )
 
 // newDemo opens a house for a test and plays the given acts.
 func newDemo(t *testing.T, acts func(*demo) []func(context.Context) error) *demo {
 	t.Helper()
-	d := &demo{sheet: sheet{w: 80}, out: io.Discard, files: make(map[string][]byte)}
+	d := &demo{sheet: sheet{term.Sheet{W: 80}}, out: io.Discard, files: make(map[string][]byte)}
 	var err error
 	if d.house, err = openDemoHouse(t.Context(), t.TempDir()); err != nil {
 		t.Fatal(err)

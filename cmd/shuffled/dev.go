@@ -13,6 +13,7 @@ import (
 	"shuffled/internal/config"
 	"shuffled/internal/keys"
 	"shuffled/internal/ledger"
+	"shuffled/internal/term"
 )
 
 // The sandbox ledger of --dev.
@@ -51,7 +52,7 @@ func setUpDev(ctx context.Context, cfg *config.Config, store backend) error {
 			return err
 		}
 	} else if !exists(f.key) || !exists(cfg.SealingKeys[0]) {
-		return withHint(fmt.Errorf("the database has a ledger %s, but %s has no keys of it", devLedger, cfg.Data),
+		return term.WithHint(fmt.Errorf("the database has a ledger %s, but %s has no keys of it", devLedger, cfg.Data),
 			"use the data directory it was made with, or another database")
 	}
 	return nil
@@ -89,7 +90,7 @@ func devTokenOpens(ctx context.Context, l *ledger.Ledger, path string) (bool, er
 	}
 	id, secret, ok := keys.SplitToken(string(bearer.Bytes()))
 	if !ok {
-		return false, withHint(fmt.Errorf("%s holds no token", path), "take the file away: serve --dev makes another")
+		return false, term.WithHint(fmt.Errorf("%s holds no token", path), "take the file away: serve --dev makes another")
 	}
 	c, err := l.Credential(ctx, id, true)
 	if errors.Is(err, ledger.ErrNotFound) {

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"shuffled/client"
+	"shuffled/internal/term"
 )
 
 type drawCmd struct {
@@ -30,7 +31,7 @@ Examples:
     shuffled deal 2 --first 0 --run 2:board::public --close completed`
 }
 
-func (c *drawCmd) Run(ctx context.Context, s streams) error {
+func (c *drawCmd) Run(ctx context.Context, s term.Streams) error {
 	req, count, err := c.request(time.Now())
 	if err != nil {
 		return err
@@ -45,7 +46,7 @@ func (c *drawCmd) Run(ctx context.Context, s streams) error {
 		return c.fail(s, err)
 	}
 	if c.JSON {
-		return printSafeJSON(s.out, committed{made.Shuffle, made.Terms, c.Idempotent})
+		return term.PrintSafeJSON(s.Out, committed{made.Shuffle, made.Terms, c.Idempotent})
 	}
 	c.announce(s, made, "Draw", fmt.Sprintf("--run %d:board::public --close completed", count))
 	return nil
@@ -70,7 +71,7 @@ func (c *drawCmd) request(now time.Time) (req client.DrawsRequest, count int, er
 		n, err := strconv.Atoi(take)
 		m, err2 := strconv.Atoi(of)
 		if err != nil || err2 != nil {
-			return req, 0, usage("--numbers is TAKE/OF, as 20/80, not %q", c.Numbers)
+			return req, 0, term.Usage("--numbers is TAKE/OF, as 20/80, not %q", c.Numbers)
 		}
 		req.Numbers = &client.Numbers{Take: n, Of: m}
 		return req, n, nil
@@ -78,7 +79,7 @@ func (c *drawCmd) request(now time.Time) (req client.DrawsRequest, count int, er
 		req.Wheel, err = parseWheel(c.Wheel)
 		return req, 1, err
 	}
-	return req, 0, usage("one of --ranges, --numbers and --wheel says what is drawn")
+	return req, 0, term.Usage("one of --ranges, --numbers and --wheel says what is drawn")
 }
 
 // maxRanges is how many values a list of draws has at most.
@@ -94,7 +95,7 @@ func parseRanges(text string) (ranges []uint32, err error) {
 		high, err := strconv.ParseUint(k, 10, 32)
 		n, err2 := strconv.Atoi(times)
 		if err != nil || err2 != nil || n < 1 || n > maxRanges-len(ranges) {
-			return nil, usage("--ranges is up to %d numbers, as 6,6 or 6x2, not %q", maxRanges, text)
+			return nil, term.Usage("--ranges is up to %d numbers, as 6,6 or 6x2, not %q", maxRanges, text)
 		}
 		for range n {
 			ranges = append(ranges, uint32(high))
@@ -108,11 +109,11 @@ func parseWheel(text string) (wheel []client.Stop, err error) {
 	for part := range strings.SplitSeq(text, ",") {
 		i := strings.LastIndexByte(part, ':')
 		if i < 1 {
-			return nil, usage("--wheel is LABEL:WEIGHT,…, as 1:24,2:15,joker:2, not %q", text)
+			return nil, term.Usage("--wheel is LABEL:WEIGHT,…, as 1:24,2:15,joker:2, not %q", text)
 		}
 		weight, err := strconv.Atoi(part[i+1:])
 		if err != nil {
-			return nil, usage("--wheel: the weight of %q is a number from 1, not %q", part[:i], part[i+1:])
+			return nil, term.Usage("--wheel: the weight of %q is a number from 1, not %q", part[:i], part[i+1:])
 		}
 		wheel = append(wheel, client.Stop{Label: part[:i], Weight: weight})
 	}

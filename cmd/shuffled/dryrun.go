@@ -104,11 +104,11 @@ func (r *dryRun) text(s sheet) string {
 	}
 	var b strings.Builder
 	if r.Why != "" {
-		return "\n" + hanging("Dry run: ", "none, "+visible(r.Why)+".", s.w)
+		return "\n" + term.Hanging("Dry run: ", "none, "+term.Visible(r.Why)+".", s.W)
 	}
-	b.WriteString("\n" + hanging("Dry run: ",
+	b.WriteString("\n" + term.Hanging("Dry run: ",
 		fmt.Sprintf("a tape of %d bytes. %d are used, by %d draws and %d rejected lanes; the rest is spare.",
-			r.Tape, r.Used, len(r.Draws), r.Rejected), s.w))
+			r.Tape, r.Used, len(r.Draws), r.Rejected), s.W))
 	rows, swaps := r.rows(), " Then j = i + value - 1, and positions i and j change places."
 	if r.List { // there is nothing to swap
 		swaps = ""
@@ -116,9 +116,9 @@ func (r *dryRun) text(s sheet) string {
 			rows[i] = rows[i][:len(rows[i])-2]
 		}
 	}
-	b.WriteString("\n" + hanging("  ", "A draw 1..k reads a lane x of w bytes. limit is the largest multiple of k up to 256^w: an x from limit on is rejected, and the next lane is read. "+
-		"The value is 1 + x mod k."+swaps, s.w))
-	b.WriteString("\n" + table(rows) + r.order(s))
+	b.WriteString("\n" + term.Hanging("  ", "A draw 1..k reads a lane x of w bytes. limit is the largest multiple of k up to 256^w: an x from limit on is rejected, and the next lane is read. "+
+		"The value is 1 + x mod k."+swaps, s.W))
+	b.WriteString("\n" + term.Table(rows) + r.order(s))
 	return b.String()
 }
 
@@ -127,7 +127,7 @@ func (r *dryRun) rows() [][]string {
 	rows := [][]string{{"i", "k", "limit", "bytes", "x", "value", "j", "then i holds"}}
 	for _, d := range r.Draws {
 		k, limit, j := fmt.Sprint(d.K), fmt.Sprint(d.Limit), fmt.Sprint(d.J)
-		i, then := fmt.Sprint(d.I), fit(visible(d.Card), term.MaxFace)
+		i, then := fmt.Sprint(d.I), term.Fit(term.Visible(d.Card), term.MaxFace)
 		if d.EndAt != 0 {
 			i, j, then = "", "", fmt.Sprintf("cut card in front of place %d", d.EndAt)
 		}
@@ -160,15 +160,15 @@ func (r *dryRun) order(s sheet) string {
 	wide := 0
 	names := make([]string, len(r.Order))
 	for i, n := range r.Order {
-		names[i] = fit(visible(n), term.MaxFace)
-		wide = max(wide, cells(names[i]))
+		names[i] = term.Fit(term.Visible(n), term.MaxFace)
+		wide = max(wide, term.Cells(names[i]))
 	}
-	perRow := max(1, (s.w-8)/(wide+1))
+	perRow := max(1, (s.W-8)/(wide+1))
 	if perRow > 10 {
 		perRow = perRow / 10 * 10
 	}
 	var b strings.Builder
-	b.WriteString("\n" + s.p.Bold("The order") + ", with the first position of each row\n")
+	b.WriteString("\n" + s.P.Bold("The order") + ", with the first position of each row\n")
 	for i, n := range names {
 		if i%perRow == 0 {
 			fmt.Fprintf(&b, "%6d ", i)
@@ -177,7 +177,7 @@ func (r *dryRun) order(s sheet) string {
 		if i%perRow == perRow-1 || i == len(names)-1 {
 			b.WriteString("\n")
 		} else {
-			b.WriteString(strings.Repeat(" ", wide-cells(n)))
+			b.WriteString(strings.Repeat(" ", wide-term.Cells(n)))
 		}
 	}
 	return b.String()

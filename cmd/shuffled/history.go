@@ -8,6 +8,7 @@ import (
 
 	"shuffled/client"
 	"shuffled/internal/audit"
+	"shuffled/internal/term"
 )
 
 type historyCmd struct {
@@ -45,12 +46,12 @@ type walk struct {
 	Gap     string        `json:"gap,omitempty"`
 }
 
-func (c *historyCmd) Run(ctx context.Context, s streams) error {
+func (c *historyCmd) Run(ctx context.Context, s term.Streams) error {
 	if c.Limit < 0 {
-		return usage("--limit is a number of commits")
+		return term.Usage("--limit is a number of commits")
 	}
 	if err := audit.CheckName(c.Table); err != nil {
-		return usage("the table %s", err)
+		return term.Usage("the table %s", err)
 	}
 	d, err := c.connect(ctx, s)
 	if err != nil {
@@ -62,13 +63,13 @@ func (c *historyCmd) Run(ctx context.Context, s streams) error {
 			return c.fail(s, err)
 		}
 		if from == 0 {
-			return withHint(fmt.Errorf("recall lists no shuffle of table %s", c.Table),
+			return term.WithHint(fmt.Errorf("recall lists no shuffle of table %s", c.Table),
 				"--from ID names a commit to begin with")
 		}
 	}
 	w := walk{Table: c.Table, Commits: []historyStep{}}
 	if !c.JSON {
-		fmt.Fprintf(s.out, "%12s  %9s  %-23s  %12s\n", "ID", "SERIAL", "COMMITTED", "PREVIOUS")
+		fmt.Fprintf(s.Out, "%12s  %9s  %-23s  %12s\n", "ID", "SERIAL", "COMMITTED", "PREVIOUS")
 	}
 	for id := from; w.Gap == "" && !w.Whole && (c.Limit == 0 || len(w.Commits) < c.Limit); {
 		step, gap, err := c.step(ctx, d, id, w.Commits)
@@ -81,7 +82,7 @@ func (c *historyCmd) Run(ctx context.Context, s streams) error {
 		w.Commits = append(w.Commits, step)
 		id, w.Whole = step.Previous, step.Serial == 1
 		if !c.JSON {
-			fmt.Fprintf(s.out, "%12d  %9d  %-23s  %12s\n", step.ID, step.Serial, clock(step.Committed),
+			fmt.Fprintf(s.Out, "%12d  %9d  %-23s  %12s\n", step.ID, step.Serial, clock(step.Committed),
 				previousOf(step))
 		}
 	}
@@ -145,29 +146,29 @@ func misplaced(table string, c *audit.Commit, step historyStep, walked []history
 	return ""
 }
 
-func (c *historyCmd) conclude(s streams, w walk) error {
+func (c *historyCmd) conclude(s term.Streams, w walk) error {
 	if c.JSON {
-		if err := printSafeJSON(s.out, w); err != nil {
+		if err := term.PrintSafeJSON(s.Out, w); err != nil {
 			return err
 		}
 		if w.Gap != "" {
-			return errFails
+			return term.ErrFails
 		}
 		return nil
 	}
-	p := s.sheet().p
+	p := s.Sheet().P
 	switch {
 	case w.Gap != "":
-		fmt.Fprintf(s.out, "\n%s %s\n", p.Bad("gap:"), visible(w.Gap))
-		return errFails
+		fmt.Fprintf(s.Out, "\n%s %s\n", p.Bad("gap:"), term.Visible(w.Gap))
+		return term.ErrFails
 	case w.Whole:
-		fmt.Fprintf(s.out, "\n%s %s back to serial 1, each proved and naming the one before it\n", p.Good("whole:"),
+		fmt.Fprintf(s.Out, "\n%s %s back to serial 1, each proved and naming the one before it\n", p.Good("whole:"),
 			plural(uint64(len(w.Commits)), "commit"))
 	default:
-		fmt.Fprintf(s.out, "\n%s, each proved and naming the one before it; there are earlier ones\n",
+		fmt.Fprintf(s.Out, "\n%s, each proved and naming the one before it; there are earlier ones\n",
 			plural(uint64(len(w.Commits)), "commit"))
 	}
-	fmt.Fprintf(s.out, "That no commit came after entry %d is the daemon's word; `shuffled audit` proves it.\n",
+	fmt.Fprintf(s.Out, "That no commit came after entry %d is the daemon's word; `shuffled audit` proves it.\n",
 		w.Commits[0].ID)
 	return nil
 }

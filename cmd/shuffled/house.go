@@ -25,6 +25,7 @@ import (
 	"shuffled/internal/monitor"
 	"shuffled/internal/process"
 	"shuffled/internal/seal"
+	"shuffled/internal/term"
 	"shuffled/internal/witness"
 )
 
@@ -130,8 +131,8 @@ func (h *house) openLedgers(ctx context.Context, start audit.Event, w words, pas
 		}
 	}
 	if err == nil && w.adoptAct != nil && !named {
-		return usage("--adopt-act: it is of the ledger %s, which this daemon does not serve",
-			visible(w.adoptAct.Ledger))
+		return term.Usage("--adopt-act: it is of the ledger %s, which this daemon does not serve",
+			term.Visible(w.adoptAct.Ledger))
 	}
 	return err
 }
@@ -190,16 +191,16 @@ func (h *house) ledgerConfig(c config.Ledger, info ledger.Info, signers []note.S
 func (h *house) explainOpen(err error, info ledger.Info) error {
 	switch {
 	case errors.Is(err, ledger.ErrNotFound):
-		return withHint(fmt.Errorf("there is no ledger %s of %s in the database", info.Name, info.Origin),
+		return term.WithHint(fmt.Errorf("there is no ledger %s of %s in the database", info.Name, info.Origin),
 			"create it: shuffled ledger create --name %s --origin %s", info.Name, info.Origin)
 	case errors.Is(err, ledger.ErrNoMark):
-		return withHint(err, "if another daemon serves this ledger, copy its mark to this place; "+
+		return term.WithHint(err, "if another daemon serves this ledger, copy its mark to this place; "+
 			"if none does, and you know that the head is right: serve --adopt-head REASON, "+
 			"which revokes every token and certificate")
 	}
 	var illegal *audit.Illegal
 	if errors.As(err, &illegal) && (illegal.Code == audit.RuleTwoPersons || illegal.Code == audit.RuleAct) {
-		return withHint(err, "a head is adopted by an act that two administrators signed for this head, where the ledger asks for two: shuffled act propose adopt_head, act sign, and serve --adopt-act FILE")
+		return term.WithHint(err, "a head is adopted by an act that two administrators signed for this head, where the ledger asks for two: shuffled act propose adopt_head, act sign, and serve --adopt-act FILE")
 	}
 	return err
 }

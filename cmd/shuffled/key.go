@@ -12,6 +12,7 @@ import (
 	"shuffled/internal/config"
 	"shuffled/internal/keys"
 	"shuffled/internal/seal"
+	"shuffled/internal/term"
 )
 
 type keyCmd struct {
@@ -36,18 +37,18 @@ func (keyGenerateCmd) Help() string {
 	return "Example:\n  shuffled key generate signing --origin cards.example.com/ledger-1 --out ledger-1.key\n  shuffled key generate sealing --out sealing.key\n  shuffled key generate witness --name witness.example.org/w1 --out witness.key\n  shuffled key generate auditor --out auditor.key"
 }
 
-func (c keyGenerateCmd) Run(s streams) error {
+func (c keyGenerateCmd) Run(s term.Streams) error {
 	kind := c.Kind
 	if c.Auditor {
 		kind = "auditor"
 	}
 	switch {
 	case kind == "" || c.Auditor && c.Kind != "" && c.Kind != "auditor":
-		return usage("say which kind of key: signing, sealing, witness, auditor or administrator")
+		return term.Usage("say which kind of key: signing, sealing, witness, auditor or administrator")
 	case c.Name != "" && kind != "witness" && kind != "administrator":
-		return usage("--name belongs to the key of a witness or administrator")
+		return term.Usage("--name belongs to the key of a witness or administrator")
 	case c.Origin != "" && kind != "signing":
-		return usage("--origin belongs to a signing key")
+		return term.Usage("--origin belongs to a signing key")
 	}
 	passphrase, err := readPassphrase(c.Passphrase)
 	if err != nil {
@@ -65,21 +66,21 @@ func (c keyGenerateCmd) Run(s streams) error {
 		if err != nil {
 			return err
 		}
-		fmt.Fprintln(s.out, k)
+		fmt.Fprintln(s.Out, k)
 		return nil
 	}
 	if err := audit.CheckOrigin(c.Origin); err != nil {
-		return usage("--origin, or the --name of an administrator, %s", err)
+		return term.Usage("--origin, or the --name of an administrator, %s", err)
 	}
 	k, err := writeSigning(c.Out, vkeyPath(c.Out), c.Origin, passphrase)
 	if err != nil {
 		return err
 	}
-	fmt.Fprintln(s.out, k.VKey())
+	fmt.Fprintln(s.Out, k.VKey())
 	return nil
 }
 
-func (c keyGenerateCmd) sealing(s streams, passphrase keys.Secret) error {
+func (c keyGenerateCmd) sealing(s term.Streams, passphrase keys.Secret) error {
 	if err := keys.WriteSealing(c.Out, keys.GenerateSealing(), passphrase); err != nil {
 		return fmt.Errorf("writing the sealing key: %w", err)
 	}
@@ -87,9 +88,9 @@ func (c keyGenerateCmd) sealing(s streams, passphrase keys.Secret) error {
 }
 
 // witness makes the key of a witness and writes both its files.
-func (c keyGenerateCmd) witness(s streams, passphrase keys.Secret) error {
+func (c keyGenerateCmd) witness(s term.Streams, passphrase keys.Secret) error {
 	if err := audit.CheckOrigin(c.Name); err != nil {
-		return usage("--name %s", err)
+		return term.Usage("--name %s", err)
 	}
 	k, err := keys.GenerateWitness(c.Name)
 	if err != nil {
@@ -101,7 +102,7 @@ func (c keyGenerateCmd) witness(s streams, passphrase keys.Secret) error {
 	if err := k.WriteVKey(vkeyPath(c.Out)); err != nil {
 		return fmt.Errorf("writing the verifier key: %w", err)
 	}
-	fmt.Fprintln(s.out, k.VKey())
+	fmt.Fprintln(s.Out, k.VKey())
 	return nil
 }
 
@@ -176,17 +177,17 @@ type shownKey struct {
 	KeyID  string `json:"key_id,omitempty"`
 }
 
-func (c keyShowCmd) Run(s streams) error {
+func (c keyShowCmd) Run(s term.Streams) error {
 	k, err := c.read()
 	if err != nil {
 		return err
 	}
 	if c.JSON {
-		return printJSON(s.out, k)
+		return term.PrintJSON(s.Out, k)
 	}
-	fmt.Fprintf(s.out, "%s key %s%s\n", k.Kind, k.VKey, k.KeyID)
+	fmt.Fprintf(s.Out, "%s key %s%s\n", k.Kind, k.VKey, k.KeyID)
 	if k.Public != "" {
-		fmt.Fprintln(s.out, k.Public)
+		fmt.Fprintln(s.Out, k.Public)
 	}
 	return nil
 }

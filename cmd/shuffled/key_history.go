@@ -11,6 +11,7 @@ import (
 	"shuffled/client"
 	"shuffled/internal/audit"
 	"shuffled/internal/keys"
+	"shuffled/internal/term"
 )
 
 type keyListCmd struct{ remote }
@@ -20,19 +21,19 @@ func (keyListCmd) Help() string {
 	return "Example:\n  shuffled key list --url https://cards.example.com --ledger main"
 }
 
-func (c *keyListCmd) Run(ctx context.Context, s streams) error {
+func (c *keyListCmd) Run(ctx context.Context, s term.Streams) error {
 	answer, err := c.keyHistory(ctx, s)
 	if err != nil {
 		return err
 	}
 	if c.JSON {
-		return printSafeJSON(s.out, answer)
+		return term.PrintSafeJSON(s.Out, answer)
 	}
 	return printKeys(s, answer.Keys)
 }
 
 // keyHistory is what the daemon says of the ledger's keys, oldest first.
-func (r *remote) keyHistory(ctx context.Context, s streams) (*client.Keys, error) {
+func (r *remote) keyHistory(ctx context.Context, s term.Streams) (*client.Keys, error) {
 	d, err := r.connect(ctx, s)
 	if err != nil {
 		return nil, err
@@ -44,9 +45,9 @@ func (r *remote) keyHistory(ctx context.Context, s streams) (*client.Keys, error
 	return answer, nil
 }
 
-func printKeys(s streams, list []client.Key) error {
+func printKeys(s term.Streams, list []client.Key) error {
 	standing := keyStanding(list)
-	w := tabwriter.NewWriter(s.out, 0, 0, 2, ' ', 0)
+	w := tabwriter.NewWriter(s.Out, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(w, "ENTRY\tTIME\tSUBJECT\tSTANDING\tKEY")
 	for i, k := range list {
 		what := ""
@@ -63,8 +64,8 @@ func printKeys(s streams, list []client.Key) error {
 		if k.Retired != nil {
 			subject += " of " + string(*k.Retired)
 		}
-		fmt.Fprintf(w, "%d\t%s\t%s\t%s\t%s\n", k.Entry, k.Time.UTC().Format(time.RFC3339), visible(subject),
-			visible(standing[i]), visible(what))
+		fmt.Fprintf(w, "%d\t%s\t%s\t%s\t%s\n", k.Entry, k.Time.UTC().Format(time.RFC3339), term.Visible(subject),
+			term.Visible(standing[i]), term.Visible(what))
 	}
 	return w.Flush()
 }
@@ -121,7 +122,7 @@ Examples:
     shuffled key retire auditor lab.pub --token-file admin.token`
 }
 
-func (c *keyRetireCmd) Run(ctx context.Context, s streams) error {
+func (c *keyRetireCmd) Run(ctx context.Context, s term.Streams) error {
 	id, err := keyID(c.Which)
 	if err != nil {
 		return err
@@ -137,7 +138,7 @@ func (c *keyRetireCmd) Run(ctx context.Context, s streams) error {
 		req.From, from = &client.Timestamp{Time: at}, at.UTC().Format(time.RFC3339)
 	}
 	if c.DryRun {
-		_, err := fmt.Fprintf(s.out, "Would retire the %s key %s from %s on. Nothing was written.\n", c.Subject, id,
+		_, err := fmt.Fprintf(s.Out, "Would retire the %s key %s from %s on. Nothing was written.\n", c.Subject, id,
 			from)
 		return err
 	}
@@ -148,13 +149,13 @@ func (c *keyRetireCmd) Run(ctx context.Context, s streams) error {
 func retiredFrom(text string) (time.Time, error) {
 	at, err := time.Parse(time.RFC3339, text)
 	if err != nil || at.Before(time.Unix(0, 0)) {
-		return at, usage("--from is a time such as 2026-03-14T15:09:26Z, not %q", visible(text))
+		return at, term.Usage("--from is a time such as 2026-03-14T15:09:26Z, not %q", term.Visible(text))
 	}
 	return at, nil
 }
 
 // addKey asks for a key entry and says where it stands.
-func (r *remote) addKey(ctx context.Context, s streams, req client.KeyRequest, done string) error {
+func (r *remote) addKey(ctx context.Context, s term.Streams, req client.KeyRequest, done string) error {
 	d, err := r.connect(ctx, s)
 	if err != nil {
 		return err
@@ -178,7 +179,7 @@ func keyID(arg string) (id client.Hash, err error) {
 		return client.Hash(audit.KeyID(public)), err
 	}
 	if err := id.UnmarshalText([]byte(arg)); err != nil {
-		return id, usage("%q is no key id, no verifier key, and no .vkey or .pub file", visible(arg))
+		return id, term.Usage("%q is no key id, no verifier key, and no .vkey or .pub file", term.Visible(arg))
 	}
 	return id, nil
 }

@@ -9,6 +9,7 @@ import (
 	"shuffled/client"
 	"shuffled/internal/keys"
 	"shuffled/internal/seal"
+	"shuffled/internal/term"
 )
 
 type keyRotateCmd struct {
@@ -34,7 +35,7 @@ Example:
   shuffled key rotate signing --new main-2.key --token-file admin.token`
 }
 
-func (c *keyRotateSigningCmd) Run(ctx context.Context, s streams) error {
+func (c *keyRotateSigningCmd) Run(ctx context.Context, s term.Streams) error {
 	passphrase, err := readPassphrase(c.Passphrase)
 	if err != nil {
 		return err
@@ -51,16 +52,16 @@ func (c *keyRotateSigningCmd) Run(ctx context.Context, s streams) error {
 		return err
 	}
 	if k.Origin() != answer.Origin {
-		return usage("%s is a key of %s, and ledger %s is %s", c.New, k.Origin(), c.Ledger, visible(answer.Origin))
+		return term.Usage("%s is a key of %s, and ledger %s is %s", c.New, k.Origin(), c.Ledger, term.Visible(answer.Origin))
 	}
 	if i := slices.IndexFunc(answer.Keys,
 		func(one client.Key) bool { return one.Vkey != nil && *one.Vkey == k.VKey() }); i >= 0 {
-		_, err := fmt.Fprintf(s.out, "The key stands in the ledger since entry %d: there is nothing to do.\n%s\n",
+		_, err := fmt.Fprintf(s.Out, "The key stands in the ledger since entry %d: there is nothing to do.\n%s\n",
 			answer.Keys[i].Entry, k.VKey())
 		return err
 	}
 	if c.DryRun {
-		_, err := fmt.Fprintf(s.out, "Would write to ledger %s that it is signed from there on with\n%s\nNothing was written.\n", c.Ledger, k.VKey())
+		_, err := fmt.Fprintf(s.Out, "Would write to ledger %s that it is signed from there on with\n%s\nNothing was written.\n", c.Ledger, k.VKey())
 		return err
 	}
 	vkey := k.VKey()
@@ -68,7 +69,7 @@ func (c *keyRotateSigningCmd) Run(ctx context.Context, s streams) error {
 		"The ledger is signed with the new key from here on"); err != nil || c.JSON {
 		return err
 	}
-	_, err = fmt.Fprintf(s.out, `
+	_, err = fmt.Fprintf(s.Out, `
 Now:
   1. See on /readyz that every daemon of the ledger is ready.
   2. Publish the new verifier key where the old one was; who pins a key may pin both in a policy:
@@ -82,9 +83,9 @@ Now:
 }
 
 // make makes the key and says how to go on.
-func (c *keyRotateSigningCmd) make(s streams, origin string, passphrase keys.Secret) error {
+func (c *keyRotateSigningCmd) make(s term.Streams, origin string, passphrase keys.Secret) error {
 	if c.DryRun {
-		_, err := fmt.Fprintf(s.out, "Would make a signing key of %s in %s. Nothing was written.\n", visible(origin),
+		_, err := fmt.Fprintf(s.Out, "Would make a signing key of %s in %s. Nothing was written.\n", term.Visible(origin),
 			c.New)
 		return err
 	}
@@ -97,9 +98,9 @@ func (c *keyRotateSigningCmd) make(s streams, origin string, passphrase keys.Sec
 		return err
 	}
 	if c.JSON {
-		return printJSON(s.out, shownKey{Kind: "signing", VKey: k.VKey()})
+		return term.PrintJSON(s.Out, shownKey{Kind: "signing", VKey: k.VKey()})
 	}
-	_, err = fmt.Fprintf(s.out, `%s
+	_, err = fmt.Fprintf(s.Out, `%s
 
 The key is made; the ledger does not know it yet. Now:
   1. Tell every witness of the ledger its verifier key: --log in addition to the old one.
@@ -128,16 +129,16 @@ Example:
   shuffled key rotate sealing --new /var/lib/shuffled/sealing-2.key`
 }
 
-func (c keyRotateSealingCmd) Run(s streams) error {
+func (c keyRotateSealingCmd) Run(s term.Streams) error {
 	passphrase, err := readPassphrase(c.Passphrase)
 	if err != nil {
 		return err
 	}
 	if exists(c.New) {
-		return usage("%s exists: a key is made once", c.New)
+		return term.Usage("%s exists: a key is made once", c.New)
 	}
 	if c.DryRun {
-		_, err := fmt.Fprintf(s.out, "Would make a sealing key in %s. Nothing was written.\n", c.New)
+		_, err := fmt.Fprintf(s.Out, "Would make a sealing key in %s. Nothing was written.\n", c.New)
 		return err
 	}
 	secret := keys.GenerateSealing()
@@ -152,7 +153,7 @@ func (c keyRotateSealingCmd) Run(s streams) error {
 	if err != nil {
 		return err
 	}
-	_, err = fmt.Fprintf(s.out, `sealing key %s
+	_, err = fmt.Fprintf(s.Out, `sealing key %s
 
 Now, with OLD the path that is first in sealing_keys today:
   1. On every host: sealing_keys = [OLD, %[2]q], and start the daemons again. All can open what any seals.

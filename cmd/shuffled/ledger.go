@@ -8,6 +8,7 @@ import (
 	"shuffled/internal/audit"
 	"shuffled/internal/config"
 	"shuffled/internal/ledger"
+	"shuffled/internal/term"
 )
 
 type ledgerCmd struct {
@@ -33,13 +34,13 @@ type listedLedger struct {
 	Size       uint64 `json:"size"`
 }
 
-func (c ledgerListCmd) Run(ctx context.Context, s streams) error {
+func (c ledgerListCmd) Run(ctx context.Context, s term.Streams) error {
 	return c.withLedgers(ctx, func(cfg *config.Config, store backend, infos []ledger.Info) error {
 		return c.print(ctx, s, cfg, store, infos)
 	})
 }
 
-func (c ledgerListCmd) print(ctx context.Context, s streams, cfg *config.Config, store backend,
+func (c ledgerListCmd) print(ctx context.Context, s term.Streams, cfg *config.Config, store backend,
 	infos []ledger.Info) error {
 	list := make([]listedLedger, 0, len(infos))
 	for _, info := range infos {
@@ -50,13 +51,13 @@ func (c ledgerListCmd) print(ctx context.Context, s streams, cfg *config.Config,
 		list = append(list, one)
 	}
 	if c.JSON {
-		return printJSON(s.out, list)
+		return term.PrintJSON(s.Out, list)
 	}
 	if len(list) == 0 {
-		fmt.Fprintf(s.out, "no ledgers in %s\n", database(cfg))
+		fmt.Fprintf(s.Out, "no ledgers in %s\n", database(cfg))
 		return nil
 	}
-	w := tabwriter.NewWriter(s.out, 0, 0, 2, ' ', 0)
+	w := tabwriter.NewWriter(s.Out, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(w, "NAME\tKIND\tENTRIES\tORIGIN")
 	for _, l := range list {
 		kind := "sandbox"

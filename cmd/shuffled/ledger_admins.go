@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"shuffled/internal/audit"
+	"shuffled/internal/term"
 )
 
 // administrators reads the keys of those who approve acts. Each key file is of the
@@ -14,17 +15,17 @@ func (c ledgerCreateCmd) administrators() (all []audit.Administrator, err error)
 	for _, given := range c.Admins {
 		name, path, ok := strings.Cut(given, "=")
 		if !ok || audit.CheckName(name) != nil {
-			return nil, usage("--administrator is NAME=FILE.vkey: a name of letters, digits, '.', '_' and '-', and a verifier key file")
+			return nil, term.Usage("--administrator is NAME=FILE.vkey: a name of letters, digits, '.', '_' and '-', and a verifier key file")
 		}
 		key, err := readPublic(path, name)
 		if err != nil {
-			return nil, usage("--administrator %s: %s", name, err)
+			return nil, term.Usage("--administrator %s: %s", name, err)
 		}
 		all = append(all, audit.Administrator{Name: name, Key: key})
 	}
 	slices.SortFunc(all, func(a, b audit.Administrator) int { return cmp.Compare(a.Name, b.Name) })
 	if c.Production && len(all) < 2 {
-		return nil, usage("a production ledger names at least two administrators: --administrator alice=alice.vkey --administrator bob=bob.vkey, made by shuffled key generate administrator --name alice --out alice.key")
+		return nil, term.Usage("a production ledger names at least two administrators: --administrator alice=alice.vkey --administrator bob=bob.vkey, made by shuffled key generate administrator --name alice --out alice.key")
 	}
 	return all, nil
 }

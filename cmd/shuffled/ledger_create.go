@@ -11,6 +11,7 @@ import (
 	"shuffled/internal/keys"
 	"shuffled/internal/ledger"
 	"shuffled/internal/outbound"
+	"shuffled/internal/term"
 )
 
 // The life of a shuffle when nothing is said, and at most, in seconds.
@@ -44,7 +45,7 @@ func (ledgerCreateCmd) Help() string {
 	return "Example:\n  shuffled ledger create --name main --origin cards.example.com/ledger-1 --production --policy witnesses.policy --mix slots,beacon,cut"
 }
 
-func (c ledgerCreateCmd) Run(ctx context.Context, s streams) error {
+func (c ledgerCreateCmd) Run(ctx context.Context, s term.Streams) error {
 	deals, err := c.deals()
 	if err != nil {
 		return err
@@ -62,13 +63,13 @@ func (c ledgerCreateCmd) Run(ctx context.Context, s streams) error {
 		return err
 	}
 	if err := audit.CheckOrigin(c.Origin); err != nil {
-		return usage("--origin %s", err)
+		return term.Usage("--origin %s", err)
 	}
 	if err := audit.CheckName(c.Name); err != nil {
-		return usage("--name %s", err)
+		return term.Usage("--name %s", err)
 	}
 	if c.CloseBy < time.Second || c.CloseBy > c.MaxCloseBy || c.MaxCloseBy > 10*366*24*time.Hour {
-		return usage("--close-by is from a second to --max-close-by, which is at most ten years")
+		return term.Usage("--close-by is from a second to --max-close-by, which is at most ten years")
 	}
 	cfg, err := c.load()
 	if err != nil {
@@ -109,7 +110,7 @@ func (c ledgerCreateCmd) Run(ctx context.Context, s streams) error {
 	if err != nil {
 		return err
 	}
-	fmt.Fprintf(s.out, "created ledger %s\n%s\n", c.Name, key.VKey())
+	fmt.Fprintf(s.Out, "created ledger %s\n%s\n", c.Name, key.VKey())
 	return nil
 }
 
@@ -120,9 +121,9 @@ func (c ledgerCreateCmd) deals() (audit.Deals, error) {
 	case c.Deals == "signed", c.Deals == "default" && !c.Production && c.Policy == "":
 		return audit.DealsSigned, nil
 	case c.Policy == "" && c.Deals == "default":
-		return 0, usage("a production ledger's deals wait for witnesses: name them with --policy, or say --deals signed")
+		return 0, term.Usage("a production ledger's deals wait for witnesses: name them with --policy, or say --deals signed")
 	case c.Policy == "":
-		return 0, usage("--deals cosigned needs witnesses: name them with --policy")
+		return 0, term.Usage("--deals cosigned needs witnesses: name them with --policy")
 	}
 	return audit.DealsCosigned, nil
 }
@@ -145,20 +146,20 @@ func (c ledgerCreateCmd) mixModes() (modes uint8) {
 func (c ledgerCreateCmd) auditors() ([][]byte, error) {
 	switch {
 	case c.Disclosure == "auditor" && len(c.Auditor) == 0:
-		return nil, usage("--disclosure auditor needs an auditor to disclose to: --auditor FILE.pub, as shuffled key generate auditor makes it")
+		return nil, term.Usage("--disclosure auditor needs an auditor to disclose to: --auditor FILE.pub, as shuffled key generate auditor makes it")
 	case len(c.Auditor) > audit.MaxAuditors:
-		return nil, usage("--auditor is given at most %d times", audit.MaxAuditors)
+		return nil, term.Usage("--auditor is given at most %d times", audit.MaxAuditors)
 	}
 	var publics [][]byte
 	from := make(map[[32]byte]string)
 	for _, path := range c.Auditor {
 		public, err := keys.ReadAuditorPublic(path)
 		if err != nil {
-			return nil, usage("--auditor: %s", err)
+			return nil, term.Usage("--auditor: %s", err)
 		}
 		id := audit.KeyID(public)
 		if other, again := from[id]; again {
-			return nil, usage("--auditor: %s and %s hold the same key", other, path)
+			return nil, term.Usage("--auditor: %s and %s hold the same key", other, path)
 		}
 		from[id] = path
 		publics = append(publics, public)
@@ -178,17 +179,17 @@ func (c ledgerCreateCmd) policy(vkey string) ([]byte, error) {
 	}
 	p, err := audit.ParsePolicy(text)
 	if err != nil {
-		return nil, usage("--policy %s: %s", c.Policy, err)
+		return nil, term.Usage("--policy %s: %s", c.Policy, err)
 	}
 	if !p.Asks() {
-		return nil, usage("--policy %s: its quorum asks for no witness", c.Policy)
+		return nil, term.Usage("--policy %s: its quorum asks for no witness", c.Policy)
 	}
 	if err := p.CheckOverlap(); err != nil && c.Production {
-		return nil, usage("--policy %s: %s. A production ledger wants a quorum that shares a witness with any other: more than half of each group", c.Policy, err)
+		return nil, term.Usage("--policy %s: %s. A production ledger wants a quorum that shares a witness with any other: more than half of each group", c.Policy, err)
 	}
 	for _, w := range p.Witnesses {
 		if _, err := outbound.ParseURL(w.URL); err != nil {
-			return nil, usage("--policy %s: the address of witness %s %s", c.Policy, w.Name, err)
+			return nil, term.Usage("--policy %s: the address of witness %s %s", c.Policy, w.Name, err)
 		}
 	}
 	key, err := audit.ParseVKey(vkey)
@@ -200,11 +201,11 @@ func (c ledgerCreateCmd) policy(vkey string) ([]byte, error) {
 		return err == nil && bytes.Equal(k, public)
 	}
 	if err := p.CheckWitnesses(key.Name(), own); err != nil {
-		return nil, usage("--policy %s: %s", c.Policy, err)
+		return nil, term.Usage("--policy %s: %s", c.Policy, err)
 	}
 	for _, l := range p.Logs {
 		if l.Name() != key.Name() || l.KeyHash() != key.KeyHash() {
-			return nil, usage("--policy %s: log %s is not this ledger, whose key is %s", c.Policy, l.Name(), vkey)
+			return nil, term.Usage("--policy %s: log %s is not this ledger, whose key is %s", c.Policy, l.Name(), vkey)
 		}
 	}
 	return text, nil
@@ -213,17 +214,17 @@ func (c ledgerCreateCmd) policy(vkey string) ([]byte, error) {
 // predecessor reads the last checkpoint of the ledger that this one continues.
 func (c ledgerCreateCmd) predecessor() ([]byte, error) {
 	if (c.Succeeds == "") != (c.SucceedsBy == "") {
-		return nil, usage("--succeeds and --succeeds-key belong together")
+		return nil, term.Usage("--succeeds and --succeeds-key belong together")
 	}
 	if c.Succeeds == "" {
 		return nil, nil
 	}
 	key, err := audit.ParseVKey(c.SucceedsBy)
 	if err != nil {
-		return nil, usage("--succeeds-key: %s", err)
+		return nil, term.Usage("--succeeds-key: %s", err)
 	}
 	if key.Name() == c.Origin {
-		return nil, usage("--origin: a successor has a name of its own, and a key of its own")
+		return nil, term.Usage("--origin: a successor has a name of its own, and a key of its own")
 	}
 	signed, err := readBounded(c.Succeeds, audit.MaxCheckpoint)
 	if err != nil {

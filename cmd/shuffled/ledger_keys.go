@@ -10,6 +10,7 @@ import (
 	"shuffled/client"
 	"shuffled/internal/audit"
 	"shuffled/internal/keys"
+	"shuffled/internal/term"
 )
 
 type ledgerAuditorCmd struct {
@@ -29,14 +30,14 @@ func (auditorAddCmd) Help() string {
 	return "Example:\n  shuffled ledger auditor add lab.pub --token-file admin.token"
 }
 
-func (c *auditorAddCmd) Run(ctx context.Context, s streams) error {
+func (c *auditorAddCmd) Run(ctx context.Context, s term.Streams) error {
 	public, err := keys.ReadAuditorPublic(c.File)
 	if err != nil {
 		return err
 	}
 	id := client.Hash(audit.KeyID(public))
 	if c.DryRun {
-		_, err := fmt.Fprintf(s.out, "Would add the auditor %s. Nothing was written.\n", id)
+		_, err := fmt.Fprintf(s.Out, "Would add the auditor %s. Nothing was written.\n", id)
 		return err
 	}
 	return c.addKey(ctx, s, client.KeyRequest{Subject: client.KeyRequestSubjectAuditor, Public: public},
@@ -54,7 +55,7 @@ func (auditorRetireCmd) Help() string {
 	return "Example:\n  shuffled ledger auditor retire lab.pub --token-file admin.token"
 }
 
-func (c *auditorRetireCmd) Run(ctx context.Context, s streams) error {
+func (c *auditorRetireCmd) Run(ctx context.Context, s term.Streams) error {
 	retire := keyRetireCmd{remote: c.remote, Subject: "auditor", Which: c.Which, From: c.From}
 	return retire.Run(ctx, s)
 }
@@ -64,7 +65,7 @@ type auditorListCmd struct{ remote }
 // Help shows an example.
 func (auditorListCmd) Help() string { return "Example:\n  shuffled ledger auditor list" }
 
-func (c *auditorListCmd) Run(ctx context.Context, s streams) error {
+func (c *auditorListCmd) Run(ctx context.Context, s term.Streams) error {
 	answer, err := c.keyHistory(ctx, s)
 	if err != nil {
 		return err
@@ -76,10 +77,10 @@ func (c *auditorListCmd) Run(ctx context.Context, s streams) error {
 		}
 	}
 	if c.JSON {
-		return printSafeJSON(s.out, auditors)
+		return term.PrintSafeJSON(s.Out, auditors)
 	}
 	if len(auditors) == 0 {
-		_, err := fmt.Fprintln(s.out, "the ledger has no auditors")
+		_, err := fmt.Fprintln(s.Out, "the ledger has no auditors")
 		return err
 	}
 	return printKeys(s, auditors)
@@ -105,14 +106,14 @@ Example:
   shuffled ledger policy set witnesses-2.policy --token-file admin.token`
 }
 
-func (c *policySetCmd) Run(ctx context.Context, s streams) error {
+func (c *policySetCmd) Run(ctx context.Context, s term.Streams) error {
 	text, err := os.ReadFile(c.File)
 	if err != nil {
 		return fmt.Errorf("reading the policy: %w", err)
 	}
 	policy, err := audit.ParsePolicy(text)
 	if err != nil {
-		return usage("%s: %s", c.File, visible(err.Error()))
+		return term.Usage("%s: %s", c.File, term.Visible(err.Error()))
 	}
 	var names []string
 	for _, w := range policy.Witnesses {
@@ -120,9 +121,9 @@ func (c *policySetCmd) Run(ctx context.Context, s streams) error {
 	}
 	if c.DryRun {
 		if err := policy.CheckOverlap(); err != nil {
-			fmt.Fprintf(s.out, "A production ledger does not take this policy: %s.\n", visible(err.Error()))
+			fmt.Fprintf(s.Out, "A production ledger does not take this policy: %s.\n", term.Visible(err.Error()))
 		}
-		_, err := fmt.Fprintf(s.out, "Would have these witnesses cosign, then make it the policy: %s\nNothing was written.\n", visible(strings.Join(names, ", ")))
+		_, err := fmt.Fprintf(s.Out, "Would have these witnesses cosign, then make it the policy: %s\nNothing was written.\n", term.Visible(strings.Join(names, ", ")))
 		return err
 	}
 	one := string(text)
@@ -135,7 +136,7 @@ type policyShowCmd struct{ remote }
 // Help shows an example.
 func (policyShowCmd) Help() string { return "Example:\n  shuffled ledger policy show" }
 
-func (c *policyShowCmd) Run(ctx context.Context, s streams) error {
+func (c *policyShowCmd) Run(ctx context.Context, s term.Streams) error {
 	answer, err := c.keyHistory(ctx, s)
 	if err != nil {
 		return err
@@ -148,15 +149,15 @@ func (c *policyShowCmd) Run(ctx context.Context, s streams) error {
 	}
 	switch {
 	case c.JSON:
-		return printSafeJSON(s.out, newest)
+		return term.PrintSafeJSON(s.Out, newest)
 	case newest == nil:
-		_, err = fmt.Fprintln(s.out, "the ledger has no witness policy")
+		_, err = fmt.Fprintln(s.Out, "the ledger has no witness policy")
 		return err
 	}
 	var shown bytes.Buffer
 	for line := range strings.Lines(*newest.Policy) {
-		shown.WriteString(visible(strings.TrimSuffix(line, "\n")) + "\n")
+		shown.WriteString(term.Visible(strings.TrimSuffix(line, "\n")) + "\n")
 	}
-	_, err = s.out.Write(shown.Bytes())
+	_, err = s.Out.Write(shown.Bytes())
 	return err
 }

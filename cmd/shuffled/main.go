@@ -47,9 +47,9 @@ type cli struct {
 
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	s := streams{os.Stdin, os.Stdout, os.Stderr}
-	code := report(s, process.NoDumps()) // of any command: most of them handle keys
-	if code == exitOK {
+	s := term.Streams{In: os.Stdin, Out: os.Stdout, Err: os.Stderr}
+	code := term.Report(s.Err, process.NoDumps()) // of any command: most of them handle keys
+	if code == term.ExitOK {
 		code = run(ctx, os.Args[1:], s)
 	}
 	stop()
@@ -57,7 +57,7 @@ func main() {
 }
 
 // run is the whole command: arguments in, exit code out.
-func run(ctx context.Context, args []string, s streams) int {
+func run(ctx context.Context, args []string, s term.Streams) int {
 	if len(args) == 0 {
 		args = []string{"--help"}
 	}
@@ -67,5 +67,5 @@ func run(ctx context.Context, args []string, s streams) int {
 		Grammar:     new(cli),
 		Before:      func(command string) (any, error) { return testSelf(command) },
 	}
-	return program.Run(ctx, args, term.Streams{In: s.in, Out: s.out, Err: s.err}, s)
+	return program.Run(ctx, args, s, s)
 }

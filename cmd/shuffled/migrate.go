@@ -7,6 +7,7 @@ import (
 	"shuffled/internal/config"
 	"shuffled/internal/store/postgres"
 	"shuffled/internal/store/sqlite"
+	"shuffled/internal/term"
 	"shuffled/migrations"
 )
 
@@ -23,7 +24,7 @@ func (migrateUpCmd) Help() string {
 	return "Example:\n  shuffled migrate up --database postgres://owner@db/shuffled"
 }
 
-func (c migrateUpCmd) Run(ctx context.Context, s streams) error {
+func (c migrateUpCmd) Run(ctx context.Context, s term.Streams) error {
 	cfg, err := c.load()
 	if err != nil {
 		return err
@@ -52,7 +53,7 @@ func (migrateDownCmd) Help() string {
 	return "Example:\n  shuffled migrate down --data ./shuffled-data"
 }
 
-func (c migrateDownCmd) Run(ctx context.Context, s streams) error {
+func (c migrateDownCmd) Run(ctx context.Context, s term.Streams) error {
 	cfg, err := c.load()
 	if err != nil {
 		return err
@@ -78,7 +79,7 @@ func (migrateStatusCmd) Help() string {
 	return "Example:\n  shuffled migrate status --database postgres://owner@db/shuffled"
 }
 
-func (c migrateStatusCmd) Run(ctx context.Context, s streams) error {
+func (c migrateStatusCmd) Run(ctx context.Context, s term.Streams) error {
 	cfg, err := c.load()
 	if err != nil {
 		return err
@@ -92,7 +93,7 @@ type schema struct {
 	Latest  int `json:"latest"`
 }
 
-func printSchema(ctx context.Context, s streams, cfg *config.Config, asJSON bool) error {
+func printSchema(ctx context.Context, s term.Streams, cfg *config.Config, asJSON bool) error {
 	var version int
 	var err error
 	if path, ok := sqlitePath(cfg); ok {
@@ -105,7 +106,7 @@ func printSchema(ctx context.Context, s streams, cfg *config.Config, asJSON bool
 		return err
 	}
 	if asJSON {
-		return printJSON(s.out, schema{version, migrations.Latest})
+		return term.PrintJSON(s.Out, schema{version, migrations.Latest})
 	}
 	state := "up to date"
 	switch {
@@ -116,6 +117,6 @@ func printSchema(ctx context.Context, s streams, cfg *config.Config, asJSON bool
 	case version > migrations.Latest:
 		state = "newer than this program"
 	}
-	fmt.Fprintf(s.out, "%s: schema %d of %d, %s\n", database(cfg), version, migrations.Latest, state)
+	fmt.Fprintf(s.Out, "%s: schema %d of %d, %s\n", database(cfg), version, migrations.Latest, state)
 	return nil
 }

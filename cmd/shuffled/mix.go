@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"shuffled/client"
+	"shuffled/internal/term"
 )
 
 type mixCmd struct {
@@ -25,7 +26,7 @@ Examples:
     shuffled mix 7 --beacon b44679b9a59af2ec876b1a6b1ad52ea9b1615fc3982b19576350f93447cb1125e342b73a8dd2bacbe47e4b6b63ed5e39`
 }
 
-func (c *mixCmd) Run(ctx context.Context, s streams) error {
+func (c *mixCmd) Run(ctx context.Context, s term.Streams) error {
 	req, err := c.request(s)
 	if err != nil {
 		return err
@@ -43,15 +44,15 @@ func (c *mixCmd) Run(ctx context.Context, s streams) error {
 		return c.fail(s, err)
 	}
 	if c.JSON {
-		return printSafeJSON(s.out, mixed)
+		return term.PrintSafeJSON(s.Out, mixed)
 	}
-	fmt.Fprintf(s.out, "%s\n\n", s.sheet().p.Bold(fmt.Sprintf("Shuffle %d: the mix is recorded and signed", c.ID)))
-	fmt.Fprintf(s.out, "The order of the places follows from the commit and these values; anybody can compute it.\nDeal from it: shuffled deal %d --first 0 --run …\n", c.ID)
+	fmt.Fprintf(s.Out, "%s\n\n", s.Sheet().P.Bold(fmt.Sprintf("Shuffle %d: the mix is recorded and signed", c.ID)))
+	fmt.Fprintf(s.Out, "The order of the places follows from the commit and these values; anybody can compute it.\nDeal from it: shuffled deal %d --first 0 --run …\n", c.ID)
 	return nil
 }
 
 // request is what the flags reveal.
-func (c *mixCmd) request(s streams) (client.MixRequest, error) {
+func (c *mixCmd) request(s term.Streams) (client.MixRequest, error) {
 	req := client.MixRequest{Cut: c.Cut}
 	for _, arg := range c.Slot {
 		value, err := slotValue(arg, s)
@@ -63,7 +64,7 @@ func (c *mixCmd) request(s streams) (client.MixRequest, error) {
 	if c.Beacon != "" {
 		signature, err := parseBytes(c.Beacon, 48)
 		if err != nil {
-			return req, usage("--beacon: a round's signature %s", err)
+			return req, term.Usage("--beacon: a round's signature %s", err)
 		}
 		req.Beacon = signature
 	}

@@ -10,6 +10,7 @@ import (
 	"shuffled/internal/audit"
 	"shuffled/internal/config"
 	"shuffled/internal/ledger"
+	"shuffled/internal/term"
 )
 
 // withLedger opens one ledger as its writer, while no daemon of this data directory does,
@@ -50,7 +51,7 @@ func openOffline(ctx context.Context, cfg *config.Config, store backend, name st
 	l, err := ledger.Open(ctx, h.ledgerConfig(c, ledger.Info{Name: c.Name, Origin: origin}, signers, start, words{}))
 	switch {
 	case errors.Is(err, ledger.ErrMarkLocked):
-		return nil, withHint(err, "a daemon serves this ledger: say its address with --url and an admin's token with --token-file")
+		return nil, term.WithHint(err, "a daemon serves this ledger: say its address with --url and an admin's token with --token-file")
 	case err != nil:
 		return nil, h.explainOpen(err, ledger.Info{Name: c.Name, Origin: origin})
 	}

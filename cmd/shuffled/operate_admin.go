@@ -6,6 +6,7 @@ import (
 	"text/tabwriter"
 
 	"shuffled/client"
+	"shuffled/internal/term"
 )
 
 type killCmd struct {
@@ -24,7 +25,7 @@ type killFlags struct {
 	Because  string `name:"reason" required:"" placeholder:"TEXT" help:"Why. It is written to the ledger for ever."`
 }
 
-func (c *killFlags) run(ctx context.Context, s streams, action client.SwitchRequestAction) error {
+func (c *killFlags) run(ctx context.Context, s term.Streams, action client.SwitchRequestAction) error {
 	req := client.SwitchRequest{Action: action, Reason: c.Because, Table: given(c.Table), Deck: given(c.Deck)}
 	switch {
 	case c.All:
@@ -36,10 +37,10 @@ func (c *killFlags) run(ctx context.Context, s streams, action client.SwitchRequ
 	case c.DeckHash != "":
 		req.Scope, req.DeckHash = client.SwitchRequestScopeDeck, new(client.Hash)
 		if err := req.DeckHash.UnmarshalText([]byte(c.DeckHash)); err != nil {
-			return usage("--deck-hash is %s", err)
+			return term.Usage("--deck-hash is %s", err)
 		}
 	default:
-		return usage("--all, --table, --deck or --deck-hash says what it covers")
+		return term.Usage("--all, --table, --deck or --deck-hash says what it covers")
 	}
 	d, err := c.connect(ctx, s)
 	if err != nil {
@@ -57,11 +58,11 @@ func (c *killFlags) run(ctx context.Context, s streams, action client.SwitchRequ
 }
 
 // recorded says what was done, and where that stands.
-func (r *remote) recorded(s streams, entry *client.Appended, what string) error {
+func (r *remote) recorded(s term.Streams, entry *client.Appended, what string) error {
 	if r.JSON {
-		return printSafeJSON(s.out, entry)
+		return term.PrintSafeJSON(s.Out, entry)
 	}
-	_, err := fmt.Fprintf(s.out, "%s.\nEntry %d of ledger %s, recorded and signed.\n", what, entry.Index, r.Ledger)
+	_, err := fmt.Fprintf(s.Out, "%s.\nEntry %d of ledger %s, recorded and signed.\n", what, entry.Index, r.Ledger)
 	return err
 }
 
@@ -76,7 +77,7 @@ func (killSetCmd) Help() string {
     shuffled kill set --all --reason "regulator's order 4711" --token-file admin.token`
 }
 
-func (c *killSetCmd) Run(ctx context.Context, s streams) error {
+func (c *killSetCmd) Run(ctx context.Context, s term.Streams) error {
 	return c.run(ctx, s, client.SwitchRequestActionSet)
 }
 
@@ -87,7 +88,7 @@ func (killClearCmd) Help() string {
 	return "Example:\n  shuffled kill clear --table poker-7 --reason \"camera exchanged\" --token-file admin.token"
 }
 
-func (c *killClearCmd) Run(ctx context.Context, s streams) error {
+func (c *killClearCmd) Run(ctx context.Context, s term.Streams) error {
 	return c.run(ctx, s, client.SwitchRequestActionClear)
 }
 
@@ -96,7 +97,7 @@ type killListCmd struct{ remote }
 // Help shows an example.
 func (killListCmd) Help() string { return "Example:\n  shuffled kill list --token-file admin.token" }
 
-func (c *killListCmd) Run(ctx context.Context, s streams) error {
+func (c *killListCmd) Run(ctx context.Context, s term.Streams) error {
 	d, err := c.connect(ctx, s)
 	if err != nil {
 		return err
@@ -106,10 +107,10 @@ func (c *killListCmd) Run(ctx context.Context, s streams) error {
 		return c.fail(s, err)
 	}
 	if c.JSON {
-		return printSafeJSON(s.out, list.Switches)
+		return term.PrintSafeJSON(s.Out, list.Switches)
 	}
 	if len(list.Switches) == 0 {
-		_, err = fmt.Fprintln(s.out, "no kill switch is set")
+		_, err = fmt.Fprintln(s.Out, "no kill switch is set")
 		return err
 	}
 	for _, one := range list.Switches {
@@ -120,7 +121,7 @@ func (c *killListCmd) Run(ctx context.Context, s streams) error {
 		case one.DeckHash != nil:
 			what = " " + one.DeckHash.String()
 		}
-		fmt.Fprintf(s.out, "%s%s\n", visible(string(one.Scope)), visible(what))
+		fmt.Fprintf(s.Out, "%s%s\n", term.Visible(string(one.Scope)), term.Visible(what))
 	}
 	return nil
 }
@@ -135,7 +136,7 @@ type tableFlags struct {
 	Table string `arg:"" help:"The table."`
 }
 
-func (c *tableFlags) run(ctx context.Context, s streams, action client.TableRequestAction, done string) error {
+func (c *tableFlags) run(ctx context.Context, s term.Streams, action client.TableRequestAction, done string) error {
 	d, err := c.connect(ctx, s)
 	if err != nil {
 		return err
@@ -144,7 +145,7 @@ func (c *tableFlags) run(ctx context.Context, s streams, action client.TableRequ
 	if err != nil {
 		return c.fail(s, err)
 	}
-	return c.recorded(s, entry, fmt.Sprintf("Table %s is %s", visible(c.Table), done))
+	return c.recorded(s, entry, fmt.Sprintf("Table %s is %s", term.Visible(c.Table), done))
 }
 
 type tableOpenCmd struct{ tableFlags }
@@ -154,7 +155,7 @@ func (tableOpenCmd) Help() string {
 	return "Example:\n  shuffled table open poker-7 --token-file dealer.token"
 }
 
-func (c *tableOpenCmd) Run(ctx context.Context, s streams) error {
+func (c *tableOpenCmd) Run(ctx context.Context, s term.Streams) error {
 	return c.run(ctx, s, client.TableRequestActionOpen, "open")
 }
 
@@ -165,7 +166,7 @@ func (tableCloseCmd) Help() string {
 	return "Example:\n  shuffled table close poker-7 --token-file dealer.token"
 }
 
-func (c *tableCloseCmd) Run(ctx context.Context, s streams) error {
+func (c *tableCloseCmd) Run(ctx context.Context, s term.Streams) error {
 	return c.run(ctx, s, client.TableRequestActionClose, "closed")
 }
 
@@ -188,7 +189,7 @@ Example:
     shuffled latch clear --reason "host exchanged, ticket 4711" --token-file admin.token`
 }
 
-func (c *latchClearCmd) Run(ctx context.Context, s streams) error {
+func (c *latchClearCmd) Run(ctx context.Context, s term.Streams) error {
 	d, err := c.connect(ctx, s)
 	if err != nil {
 		return err
@@ -215,7 +216,7 @@ func (accessListCmd) Help() string {
 	return "Example:\n  shuffled access list --from 2026-11-01 --to 2026-12-01 --token-file admin.token"
 }
 
-func (c *accessListCmd) Run(ctx context.Context, s streams) error {
+func (c *accessListCmd) Run(ctx context.Context, s term.Streams) error {
 	params := client.ListAccessParams{Limit: given(uint64(500))}
 	var err error
 	if params.From, err = parseDay("--from", c.From); err != nil {
@@ -240,13 +241,13 @@ func (c *accessListCmd) Run(ctx context.Context, s streams) error {
 		}
 	}
 	if c.JSON {
-		return printSafeJSON(s.out, records)
+		return term.PrintSafeJSON(s.Out, records)
 	}
-	w := tabwriter.NewWriter(s.out, 0, 0, 2, ' ', 0)
+	w := tabwriter.NewWriter(s.Out, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(w, "TIME\tWHO\tREQUEST\tASKED FOR")
 	for _, r := range records {
-		fmt.Fprintf(w, "%s\t%s\t%s\t%s\n", clock(r.Time), visible(r.Token), visible(r.Request),
-			visible(r.Method+" "+r.Path))
+		fmt.Fprintf(w, "%s\t%s\t%s\t%s\n", clock(r.Time), term.Visible(r.Token), term.Visible(r.Request),
+			term.Visible(r.Method+" "+r.Path))
 	}
 	return w.Flush()
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 
 	"shuffled/client"
+	"shuffled/internal/term"
 	"shuffled/internal/term/termtest"
 )
 
@@ -52,7 +53,7 @@ func TestParseRun(t *testing.T) {
 	}
 	for _, in := range []string{"", "2", "0:seat", "-1:seat", "x:seat", "2:", "2:chair", "2:seat:two words",
 		"2:seat:a:private", "2:seat:a:", "2:seat:a:public:b", "2:seat:\x1b[2J"} {
-		var wrong *usageError
+		var wrong *term.UsageError
 		if got, err := parseRun(in); !errors.As(err, &wrong) {
 			t.Errorf("%q: %v, %v", in, got, err)
 		}

@@ -10,6 +10,7 @@ import (
 	"shuffled/internal/store"
 	"shuffled/internal/store/postgres"
 	"shuffled/internal/store/sqlite"
+	"shuffled/internal/term"
 )
 
 // placeFlags say where the state is, for every command that opens it.
@@ -25,7 +26,7 @@ func (p placeFlags) load() (*config.Config, error) {
 	if p.Config != "" {
 		c, err := config.Load(p.Config)
 		if err != nil {
-			return nil, usage("%s", err)
+			return nil, term.Usage("%s", err)
 		}
 		cfg = c
 	}

@@ -14,6 +14,7 @@ import (
 
 	"shuffled/client"
 	clients "shuffled/internal/cli/remote"
+	"shuffled/internal/term"
 )
 
 // terms are the flags that commits to cards and to draws have in common.
@@ -68,7 +69,7 @@ func (t *terms) plan(cut bool) (*client.MixPlan, error) {
 	for _, text := range t.Slot {
 		hash, err := parseBytes(text, 32)
 		if err != nil {
-			return nil, usage("--slot: a slot hash %s", err)
+			return nil, term.Usage("--slot: a slot hash %s", err)
 		}
 		p.Slots = append(p.Slots, client.Hash(hash))
 	}
@@ -106,19 +107,19 @@ func deref[T any](p *T) (v T) {
 }
 
 // unknown tells which key repeats a request whose answer was lost.
-func (t *terms) unknown(s streams, err error) {
+func (t *terms) unknown(s term.Streams, err error) {
 	if !clients.Refused(err) {
-		fmt.Fprintf(s.err, "shuffled: whether it was done is not known: repeat it with --again --idempotency-key %s\n",
-			visible(t.Idempotent))
+		fmt.Fprintf(s.Err, "shuffled: whether it was done is not known: repeat it with --again --idempotency-key %s\n",
+			term.Visible(t.Idempotent))
 	}
 }
 
 // announce says what was committed, and how it goes on.
-func (t *terms) announce(s streams, made *client.Committed, what, runs string) {
+func (t *terms) announce(s term.Streams, made *client.Committed, what, runs string) {
 	line := func(label, format string, args ...any) {
-		fmt.Fprintf(s.out, "  %-10s  %s\n", label, visible(fmt.Sprintf(format, args...)))
+		fmt.Fprintf(s.Out, "  %-10s  %s\n", label, term.Visible(fmt.Sprintf(format, args...)))
 	}
-	fmt.Fprintf(s.out, "%s\n\n", s.sheet().p.Bold(fmt.Sprintf("%s %d: number %d of table %s, committed and signed",
+	fmt.Fprintf(s.Out, "%s\n\n", s.Sheet().P.Bold(fmt.Sprintf("%s %d: number %d of table %s, committed and signed",
 		what, made.ID, made.Serial, made.Table)))
 	line("commitment", "%s", made.Commitment)
 	line("deck root", "%s", made.DeckRoot)
@@ -129,10 +130,10 @@ func (t *terms) announce(s streams, made *client.Committed, what, runs string) {
 	line("close by", "%s", clock(made.CloseBy))
 	line("key", "%s", t.Idempotent)
 	if p := made.Plan; p != nil {
-		fmt.Fprintf(s.out, "\nNothing is dealt before the mix. Players reveal once they hold this commit's receipt:\n  %s\n", mixCommand(made.ID, p))
+		fmt.Fprintf(s.Out, "\nNothing is dealt before the mix. Players reveal once they hold this commit's receipt:\n  %s\n", mixCommand(made.ID, p))
 		return
 	}
-	fmt.Fprintf(s.out, "\nDeal from it: shuffled deal %d --first 0 %s\n", made.ID, runs)
+	fmt.Fprintf(s.Out, "\nDeal from it: shuffled deal %d --first 0 %s\n", made.ID, runs)
 }
 
 // planFacts lists a plan for people.
@@ -189,7 +190,7 @@ func parsePositions(text string) (positions []int, err error) {
 		lo, err := strconv.ParseUint(first, 10, 12)
 		hi, err2 := strconv.ParseUint(last, 10, 12)
 		if err != nil || err2 != nil || hi < lo {
-			return nil, usage("--positions are positions from 0 and ranges of them, as 0,5,9-12, not %q", text)
+			return nil, term.Usage("--positions are positions from 0 and ranges of them, as 0,5,9-12, not %q", text)
 		}
 		for at := lo; at <= hi; at++ {
 			positions = append(positions, int(at))
@@ -199,13 +200,13 @@ func parsePositions(text string) (positions []int, err error) {
 }
 
 // slotValue reads a slot's value, or the file of this name with one.
-func slotValue(arg string, s streams) (client.Hash, error) {
+func slotValue(arg string, s term.Streams) (client.Hash, error) {
 	if value, err := parseBytes(arg, 32); err == nil {
 		return client.Hash(value), nil
 	}
-	value, err := readSlot(arg, s.in)
+	value, err := readSlot(arg, s.In)
 	if errors.Is(err, os.ErrNotExist) {
-		return client.Hash{}, usage("--slot takes a slot's value, 32 bytes in base64 or hexadecimal, or a file with one")
+		return client.Hash{}, term.Usage("--slot takes a slot's value, 32 bytes in base64 or hexadecimal, or a file with one")
 	}
 	return client.Hash(value), err
 }

@@ -17,6 +17,7 @@ import (
 
 	"shuffled/client"
 	"shuffled/internal/audit"
+	"shuffled/internal/term"
 )
 
 func TestParseRanges(t *testing.T) {
@@ -32,7 +33,7 @@ func TestParseRanges(t *testing.T) {
 	}
 	for _, in := range []string{"", ",", "6,", "six", "-6", "6x", "6x0", "6x-1", "x6", "6x4097", "6x4096,6",
 		"4294967296", "6x2x2"} {
-		var wrong *usageError
+		var wrong *term.UsageError
 		if got, err := parseRanges(in); !errors.As(err, &wrong) {
 			t.Errorf("%q: %v, %v", in, got, err)
 		}
@@ -47,7 +48,7 @@ func TestParseWheel(t *testing.T) {
 		t.Errorf("%v, %v", got, err)
 	}
 	for _, in := range []string{"", "red", ":3", "red:", "red:x", "red:1,", "red:1.5"} {
-		var wrong *usageError
+		var wrong *term.UsageError
 		if got, err := parseWheel(in); !errors.As(err, &wrong) {
 			t.Errorf("%q: %v, %v", in, got, err)
 		}
@@ -63,7 +64,7 @@ func TestParsePositions(t *testing.T) {
 		}
 	}
 	for _, in := range []string{"", ",", "1,", "-1", "5-2", "1-", "4096", "0-4096", "a", "1-2-3"} {
-		var wrong *usageError
+		var wrong *term.UsageError
 		if got, err := parsePositions(in); !errors.As(err, &wrong) {
 			t.Errorf("%q: %v, %v", in, got, err)
 		}

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"shuffled/client"
+	"shuffled/internal/term"
 )
 
 type recallCmd struct {
@@ -34,7 +35,7 @@ is an index: "shuffled show ID" proves a shuffle, "shuffled history TABLE" the o
 // recallPage is how many shuffles are asked for at a time.
 const recallPage = 500
 
-func (c *recallCmd) Run(ctx context.Context, s streams) error {
+func (c *recallCmd) Run(ctx context.Context, s term.Streams) error {
 	params, err := c.params()
 	if err != nil {
 		return err
@@ -68,15 +69,15 @@ func (c *recallCmd) Run(ctx context.Context, s streams) error {
 		params.Cursor = list.Next
 	}
 	if c.JSON {
-		return printSafeJSON(s.out, recalled{append([]client.ShuffleSummary{}, all...), more})
+		return term.PrintSafeJSON(s.Out, recalled{append([]client.ShuffleSummary{}, all...), more})
 	}
 	switch {
 	case n == 0:
-		fmt.Fprintln(s.out, "no shuffle fits")
+		fmt.Fprintln(s.Out, "no shuffle fits")
 	case more:
-		fmt.Fprintf(s.out, "\n%s, and there are more: --limit 0 lists all\n", plural(uint64(n), "shuffle"))
+		fmt.Fprintf(s.Out, "\n%s, and there are more: --limit 0 lists all\n", plural(uint64(n), "shuffle"))
 	default:
-		fmt.Fprintf(s.out, "\n%s\n", plural(uint64(n), "shuffle"))
+		fmt.Fprintf(s.Out, "\n%s\n", plural(uint64(n), "shuffle"))
 	}
 	return nil
 }
@@ -90,9 +91,9 @@ type recalled struct {
 func (c *recallCmd) params() (p client.ListShufflesParams, err error) {
 	switch {
 	case c.Limit < 0:
-		return p, usage("--limit is a number of shuffles")
+		return p, term.Usage("--limit is a number of shuffles")
 	case c.Serial != 0 && c.Table == "":
-		return p, usage("--serial goes with --table")
+		return p, term.Usage("--serial goes with --table")
 	}
 	p.Table, p.GameRef, p.Serial = given(c.Table), given(c.GameRef), given(c.Serial)
 	p.State = given(client.ListShufflesParamsState(c.State))
@@ -121,13 +122,13 @@ func parseDay(flag, text string) (*client.Timestamp, error) {
 			return &client.Timestamp{Time: t}, nil
 		}
 	}
-	return nil, usage("%s: %q is no day such as 2026-11-22 and no time such as 2026-11-22T18:30:00Z", flag,
-		visible(text))
+	return nil, term.Usage("%s: %q is no day such as 2026-11-22 and no time such as 2026-11-22T18:30:00Z", flag,
+		term.Visible(text))
 }
 
 // recallLines prints pages under one head. Columns grow with what comes.
 type recallLines struct {
-	s      streams
+	s      term.Streams
 	widths [4]int
 	began  bool
 }
@@ -146,13 +147,13 @@ func (l *recallLines) print(page []client.ShuffleSummary) {
 	}
 	for _, row := range rows {
 		for i := range l.widths {
-			l.widths[i] = max(l.widths[i], cells(row[i]))
+			l.widths[i] = max(l.widths[i], term.Cells(row[i]))
 		}
 	}
 	for _, row := range rows {
 		w := l.widths
-		fmt.Fprintf(l.s.out, "%*s  %*s  %s  %s  %-23s  %s\n", w[0], row[0], w[1], row[1],
-			pad(row[2], w[2]), pad(row[3], w[3]), row[4], row[5])
+		fmt.Fprintf(l.s.Out, "%*s  %*s  %s  %s  %-23s  %s\n", w[0], row[0], w[1], row[1],
+			term.Pad(row[2], w[2]), term.Pad(row[3], w[3]), row[4], row[5])
 	}
 }
 
@@ -172,8 +173,8 @@ func recallRow(r client.ShuffleSummary) [6]string {
 	}
 	game := "-"
 	if r.GameRef != nil {
-		game = visible(*r.GameRef)
+		game = term.Visible(*r.GameRef)
 	}
-	return [6]string{fmt.Sprint(r.ID), fmt.Sprint(r.Serial), visible(r.Table), game, clock(r.CommittedAt),
-		visible(state)}
+	return [6]string{fmt.Sprint(r.ID), fmt.Sprint(r.Serial), term.Visible(r.Table), game, clock(r.CommittedAt),
+		term.Visible(state)}
 }

@@ -18,6 +18,7 @@ import (
 	"shuffled/internal/keys"
 	"shuffled/internal/ledger"
 	"shuffled/internal/shuffle"
+	"shuffled/internal/term"
 	"shuffled/internal/term/termtest"
 )
 
@@ -137,13 +138,13 @@ func TestHistoryGaps(t *testing.T) {
 		var out, errs strings.Builder
 		args := []string{"history", "t-1", "--from", test.from, "--limit", test.limit, "--url", url, "--key",
 			key.VKey()}
-		code := run(context.Background(), args, streams{nil, &out, &errs})
-		want := exitOK
+		code := run(context.Background(), args, term.Streams{Out: &out, Err: &errs})
+		want := term.ExitOK
 		switch {
 		case test.from == "0":
-			want = exitCannot
+			want = term.ExitCannot
 		case test.gap != "":
-			want = exitFails
+			want = term.ExitFails
 		}
 		if code != want || test.gap != "" && !strings.Contains(out.String(), "\ngap: "+test.gap+"\n") {
 			t.Errorf("from %s: exit code %d, want %d\n%s%s", test.from, code, want, out.String(), errs.String())
@@ -187,7 +188,7 @@ func TestParseDay(t *testing.T) {
 		}
 	}
 	for _, in := range []string{"yesterday", "2026-13-01", "22.11.2026", "18:30", "2026-11-22 18:30"} {
-		var wrong *usageError
+		var wrong *term.UsageError
 		if got, err := parseDay("--from", in); !errors.As(err, &wrong) {
 			t.Errorf("%s: %v, %v", in, got, err)
 		}

@@ -9,6 +9,7 @@ import (
 	"shuffled/internal/config"
 	"shuffled/internal/ledger"
 	"shuffled/internal/recall"
+	"shuffled/internal/term"
 )
 
 type retentionCmd struct {
@@ -38,7 +39,7 @@ type retained struct {
 	Accesses int    `json:"accesses"`
 }
 
-func (c retentionRunCmd) Run(ctx context.Context, s streams) error {
+func (c retentionRunCmd) Run(ctx context.Context, s term.Streams) error {
 	return c.withLedgers(ctx, func(cfg *config.Config, store backend, infos []ledger.Info) error {
 		keep, now := cfg.AccessRetention.Duration(), time.Now()
 		act := recall.Drop
@@ -54,23 +55,23 @@ func (c retentionRunCmd) Run(ctx context.Context, s streams) error {
 			list = append(list, retained{l.Name, n})
 		}
 		if c.JSON {
-			return printJSON(s.out, list)
+			return term.PrintJSON(s.Out, list)
 		}
 		return c.print(s, keep, list)
 	})
 }
 
-func (c retentionRunCmd) print(s streams, keep time.Duration, list []retained) error {
+func (c retentionRunCmd) print(s term.Streams, keep time.Duration, list []retained) error {
 	if keep == 0 {
-		fmt.Fprintln(s.out, "the requests of regulators and administrators are kept for ever: access_retention is 0s")
+		fmt.Fprintln(s.Out, "the requests of regulators and administrators are kept for ever: access_retention is 0s")
 	} else {
-		fmt.Fprintf(s.out, "the requests of regulators and administrators are kept for %s\n", keep)
+		fmt.Fprintf(s.Out, "the requests of regulators and administrators are kept for %s\n", keep)
 	}
 	did := "DROPPED"
 	if c.DryRun {
 		did = "TO DROP"
 	}
-	w := tabwriter.NewWriter(s.out, 0, 0, 2, ' ', tabwriter.AlignRight)
+	w := tabwriter.NewWriter(s.Out, 0, 0, 2, ' ', tabwriter.AlignRight)
 	fmt.Fprintf(w, "\n%s\tREQUESTS\t\n", did)
 	for _, l := range list {
 		fmt.Fprintf(w, "%s\t%d\t\n", l.Ledger, l.Accesses)

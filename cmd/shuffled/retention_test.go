@@ -18,6 +18,7 @@ import (
 	"shuffled/internal/config"
 	"shuffled/internal/ledger"
 	"shuffled/internal/recall"
+	"shuffled/internal/term"
 )
 
 // TestRetention drops everything that can be dropped, from beside a daemon, and has
@@ -193,7 +194,7 @@ func TestRetentionRun(t *testing.T) {
 				}
 			}
 		}
-		if _, _, code := command(t, conf("access_retention = \"1s\"\n")...); code != exitUsage {
+		if _, _, code := command(t, conf("access_retention = \"1s\"\n")...); code != term.ExitUsage {
 			t.Errorf("a retention of a second: exit code %d", code)
 		}
 	})

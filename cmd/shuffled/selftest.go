@@ -34,7 +34,7 @@ type selftestReport struct {
 	Results []selftest.Result `json:"results"`
 }
 
-func (c selftestCmd) Run(s streams) error {
+func (c selftestCmd) Run(s term.Streams) error {
 	start := time.Now()
 	results := selftest.Run()
 	took := time.Since(start)
@@ -42,9 +42,9 @@ func (c selftestCmd) Run(s streams) error {
 	r := selftestReport{Build: build.This(), Passed: failed == nil, Tests: len(results), Answers: passed.Answers,
 		Took: float64(took.Microseconds()) / 1000, Results: results}
 	if c.JSON {
-		return errors.Join(printJSON(s.out, r), term.Distrust(failed))
+		return errors.Join(term.PrintJSON(s.Out, r), term.Distrust(failed))
 	}
-	w := tabwriter.NewWriter(s.out, 0, 0, 2, ' ', 0)
+	w := tabwriter.NewWriter(s.Out, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(w, "TEST\tRESULT\tANSWERS\tCOVERS\tRULE\tANSWERS FROM")
 	for _, t := range results {
 		result := "ok"
@@ -57,7 +57,7 @@ func (c selftestCmd) Run(s streams) error {
 		return err
 	}
 	if failed == nil {
-		fmt.Fprintf(s.out, "%d known-answer tests passed, %d answers, in %.0f ms\n", passed.Tests, passed.Answers,
+		fmt.Fprintf(s.Out, "%d known-answer tests passed, %d answers, in %.0f ms\n", passed.Tests, passed.Answers,
 			r.Took)
 	}
 	return term.Distrust(failed)

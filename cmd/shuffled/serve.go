@@ -17,6 +17,7 @@ import (
 	"shuffled/internal/httpapi"
 	"shuffled/internal/recall"
 	"shuffled/internal/selftest"
+	"shuffled/internal/term"
 )
 
 type serveCmd struct {
@@ -35,7 +36,7 @@ func (serveCmd) Help() string {
 	return "Example:\n  shuffled serve --dev --data ./shuffled-data --listen 127.0.0.1:8080\n  shuffled serve --config /etc/shuffled.toml"
 }
 
-func (c serveCmd) Run(ctx context.Context, s streams, passed selftest.Passed) error {
+func (c serveCmd) Run(ctx context.Context, s term.Streams, passed selftest.Passed) error {
 	cfg, err := c.load()
 	if err != nil {
 		return err
@@ -49,7 +50,7 @@ func (c serveCmd) Run(ctx context.Context, s streams, passed selftest.Passed) er
 	if c.LogLevel != "default" {
 		cfg.Log.Level = c.LogLevel
 	}
-	log := newLog(s.err, cfg)
+	log := newLog(s.Err, cfg)
 	log.Info("known-answer tests passed", "tests", passed.Tests, "answers", passed.Answers)
 	startProcess(log)
 	limitMemory(cfg, log)
@@ -64,7 +65,7 @@ func (c serveCmd) Run(ctx context.Context, s streams, passed selftest.Passed) er
 		return err
 	}
 	if err := cfg.Validate(); err != nil {
-		return usage("%s", err)
+		return term.Usage("%s", err)
 	}
 	w := words{adoptHead: c.AdoptHead, clearLatch: c.ClearLatch}
 	if w.adoptAct, err = c.adoptAct(); err != nil {
@@ -83,10 +84,10 @@ func (c serveCmd) adoptAct() (*loadedAct, error) {
 		return nil, err
 	}
 	if a.entry.Act != audit.ActAdoptHead {
-		return nil, usage("--adopt-act %s: it is an act %s, not adopt_head", c.AdoptAct, a.Act)
+		return nil, term.Usage("--adopt-act %s: it is an act %s, not adopt_head", c.AdoptAct, a.Act)
 	}
 	if a.Identity != audit.Daemon.Identity {
-		return nil, usage("--adopt-act %s: it is to be submitted by %s, and it is the daemon that adopts a head",
+		return nil, term.Usage("--adopt-act %s: it is to be submitted by %s, and it is the daemon that adopts a head",
 			c.AdoptAct, a.Identity)
 	}
 	return a, nil
@@ -113,14 +114,14 @@ func (c serveCmd) open(ctx context.Context, cfg *config.Config, step *step) (_ b
 	cfg.Resolve() // what it added
 	if err := cfg.Validate(); err != nil {
 		store.Close()
-		return nil, usage("%s", err)
+		return nil, term.Usage("%s", err)
 	}
 	return store, nil
 }
 
 // serve answers not_ready until the ledgers are loaded, and stops in this order:
 // readiness and, after the delay, no new requests, listeners, ledgers, store.
-func (c serveCmd) serve(ctx context.Context, s streams, cfg *config.Config, listener net.Listener, w words,
+func (c serveCmd) serve(ctx context.Context, s term.Streams, cfg *config.Config, listener net.Listener, w words,
 	passed selftest.Passed, log *slog.Logger) error {
 	figures := new(generator)
 	api, err := httpapi.New(httpapi.Config{Limits: apiLimits(cfg, c.Dev), Version: versionName(), Log: log,
@@ -237,9 +238,9 @@ func apiLimits(cfg *config.Config, dev bool) httpapi.Limits {
 }
 
 // greet tells a developer where everything is, with a line to try.
-func greet(s streams, url string, cfg *config.Config) {
+func greet(s term.Streams, url string, cfg *config.Config) {
 	token := filepath.Join(cfg.Data, "dealer.token")
-	fmt.Fprintf(s.out, `
+	fmt.Fprintf(s.Out, `
 shuffled serves the sandbox ledger %q at %s
   tokens        %s, auditor.token, regulator.token, admin.token
   verifier key  %s

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"shuffled/client"
+	"shuffled/internal/term"
 )
 
 type showCmd struct {
@@ -24,9 +25,9 @@ func (showCmd) Help() string {
     shuffled show 2 --transcript seat-1.json --recipient seat-1 --token-file shuffled-data/dealer.token`
 }
 
-func (c *showCmd) Run(ctx context.Context, s streams) error {
+func (c *showCmd) Run(ctx context.Context, s term.Streams) error {
 	if c.Recipient != "" && c.Transcript == "" {
-		return usage("--recipient goes with --transcript")
+		return term.Usage("--recipient goes with --transcript")
 	}
 	d, err := c.connect(ctx, s)
 	if err != nil {
@@ -40,44 +41,44 @@ func (c *showCmd) Run(ctx context.Context, s streams) error {
 		return c.fail(s, err)
 	}
 	if c.JSON {
-		return printSafeJSON(s.out, state)
+		return term.PrintSafeJSON(s.Out, state)
 	}
 	c.print(s, state)
 	return nil
 }
 
 // write saves the transcript, which the client has proved.
-func (c *showCmd) write(ctx context.Context, s streams, d *client.Client) error {
+func (c *showCmd) write(ctx context.Context, s term.Streams, d *client.Client) error {
 	data, err := d.Transcript(ctx, c.ID, c.Recipient)
 	if err != nil {
 		return c.fail(s, err)
 	}
 	if c.Transcript == "-" {
-		_, err = s.out.Write(data)
+		_, err = s.Out.Write(data)
 		return err
 	}
 	if err := os.WriteFile(c.Transcript, data, 0o644); err != nil {
 		return fmt.Errorf("writing the transcript: %w", err)
 	}
 	if c.JSON {
-		return printSafeJSON(s.out, map[string]any{"file": c.Transcript, "bytes": len(data)})
+		return term.PrintSafeJSON(s.Out, map[string]any{"file": c.Transcript, "bytes": len(data)})
 	}
-	fmt.Fprintf(s.out, "%s: %d bytes, proved. Anyone can check it: shuffled verify %s --key VKEY\n",
-		visible(c.Transcript), len(data), visible(c.Transcript))
+	fmt.Fprintf(s.Out, "%s: %d bytes, proved. Anyone can check it: shuffled verify %s --key VKEY\n",
+		term.Visible(c.Transcript), len(data), term.Visible(c.Transcript))
 	return nil
 }
 
 // print says what is known of the shuffle.
-func (c *showCmd) print(s streams, st *client.Status) {
+func (c *showCmd) print(s term.Streams, st *client.Status) {
 	fact := func(label, format string, args ...any) {
-		fmt.Fprintf(s.out, "  %-10s  %s\n", label, visible(fmt.Sprintf(format, args...)))
+		fmt.Fprintf(s.Out, "  %-10s  %s\n", label, term.Visible(fmt.Sprintf(format, args...)))
 	}
 	kind := "sandbox"
 	if st.Production {
 		kind = "production"
 	}
-	fmt.Fprintf(s.out, "%s\n\n", s.sheet().p.Bold(fmt.Sprintf("Shuffle %d: number %d of table %s, %s", st.ID, st.Serial,
-		visible(st.Table), st.State)))
+	fmt.Fprintf(s.Out, "%s\n\n", s.Sheet().P.Bold(fmt.Sprintf("Shuffle %d: number %d of table %s, %s", st.ID, st.Serial,
+		term.Visible(st.Table), st.State)))
 	fact("ledger", "%s (%s)", c.Ledger, kind)
 	if st.GameRef != nil {
 		fact("game", "%s", *st.GameRef)
@@ -128,7 +129,7 @@ func (c *showCmd) print(s streams, st *client.Status) {
 	if st.EndAt != nil && st.EndAt.Lo != st.EndAt.Hi {
 		unproved += " and whether the cut card is out"
 	}
-	fmt.Fprintf(s.out, "\nThis is proved, except %s. The evidence:\n  shuffled show %d --transcript FILE\n", unproved,
+	fmt.Fprintf(s.Out, "\nThis is proved, except %s. The evidence:\n  shuffled show %d --transcript FILE\n", unproved,
 		st.ID)
 }
 

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"shuffled/client"
+	"shuffled/internal/term"
 )
 
 type shuffleCmd struct {
@@ -32,7 +33,7 @@ func (shuffleCmd) Help() string {
     shuffled shuffle --table poker-7 --deck standard-52 --count 64`
 }
 
-func (c *shuffleCmd) Run(ctx context.Context, s streams) error {
+func (c *shuffleCmd) Run(ctx context.Context, s term.Streams) error {
 	req, err := c.request(time.Now())
 	if err != nil {
 		return err
@@ -50,7 +51,7 @@ func (c *shuffleCmd) Run(ctx context.Context, s streams) error {
 		return c.fail(s, err)
 	}
 	if c.JSON {
-		return printSafeJSON(s.out, committed{made.Shuffle, made.Terms, c.Idempotent})
+		return term.PrintSafeJSON(s.Out, committed{made.Shuffle, made.Terms, c.Idempotent})
 	}
 	c.announce(s, made, "Shuffle", "--run 2:seat:seat-1")
 	return nil
@@ -76,9 +77,9 @@ func (c *shuffleCmd) request(now time.Time) (req client.ShuffleRequest, err erro
 			}
 		}
 	case c.Deck == "":
-		return req, usage("--deck or --parent says which cards are shuffled")
+		return req, term.Usage("--deck or --parent says which cards are shuffled")
 	case c.Positions != "":
-		return req, usage("--positions goes with --parent")
+		return req, term.Usage("--positions goes with --parent")
 	}
 	if c.Take != 0 {
 		req.Take = &c.Take
@@ -106,7 +107,7 @@ func parseEndAt(text string) (client.EndAt, error) {
 	lo, err := strconv.Atoi(first)
 	hi, err2 := strconv.Atoi(last)
 	if err != nil || err2 != nil || lo < 1 || hi < lo {
-		return client.EndAt{}, usage("--end-at is a place from 1, or LO-HI, not %q", text)
+		return client.EndAt{}, term.Usage("--end-at is a place from 1, or LO-HI, not %q", text)
 	}
 	return client.EndAt{Lo: lo, Hi: hi}, nil
 }
@@ -118,7 +119,7 @@ func parseCloseBy(text string, now time.Time) (time.Time, error) {
 	}
 	at, err := time.Parse(time.RFC3339, text)
 	if err != nil {
-		return at, usage("--close-by is a time such as 2026-03-14T15:00:00Z or 45m, not %q", text)
+		return at, term.Usage("--close-by is a time such as 2026-03-14T15:00:00Z or 45m, not %q", text)
 	}
 	return at.UTC().Truncate(time.Second), nil
 }

@@ -5,10 +5,11 @@ import (
 	"fmt"
 
 	"shuffled/client"
+	"shuffled/internal/term"
 )
 
 // batch commits to many shuffles under one key.
-func (c *shuffleCmd) batch(ctx context.Context, s streams, d *client.Client, req client.ShuffleRequest) error {
+func (c *shuffleCmd) batch(ctx context.Context, s term.Streams, d *client.Client, req client.ShuffleRequest) error {
 	all, err := d.Commits(c.Tried(ctx), c.key(), req, *c.Count)
 	if err != nil {
 		c.unknown(s, err)
@@ -19,7 +20,7 @@ func (c *shuffleCmd) batch(ctx context.Context, s streams, d *client.Client, req
 		for _, made := range all {
 			batch.Shuffles = append(batch.Shuffles, committed{made.Shuffle, made.Terms, ""})
 		}
-		return printSafeJSON(s.out, batch)
+		return term.PrintSafeJSON(s.Out, batch)
 	}
 	c.announceAll(s, all)
 	return nil
@@ -32,28 +33,28 @@ type committedBatch struct {
 }
 
 // announceAll says what was committed, and how it goes on.
-func (c *shuffleCmd) announceAll(s streams, all []*client.Committed) {
+func (c *shuffleCmd) announceAll(s term.Streams, all []*client.Committed) {
 	first, last := all[0], all[len(all)-1]
 	line := func(label, format string, args ...any) {
-		fmt.Fprintf(s.out, "  %-10s  %s\n", label, visible(fmt.Sprintf(format, args...)))
+		fmt.Fprintf(s.Out, "  %-10s  %s\n", label, term.Visible(fmt.Sprintf(format, args...)))
 	}
 	title := fmt.Sprintf("Shuffles %d to %d: numbers %d to %d of table %s, committed and signed", first.ID, last.ID,
 		first.Serial, last.Serial, first.Table)
-	fmt.Fprintf(s.out, "%s\n\n", s.sheet().p.Bold(title))
+	fmt.Fprintf(s.Out, "%s\n\n", s.Sheet().P.Bold(title))
 	line("places", "%d each", first.Places())
 	for _, fact := range planFacts(first.Plan) {
 		line(fact[0], "%s", fact[1])
 	}
 	line("close by", "%s", clock(first.CloseBy))
 	line("key", "%s", c.Idempotent)
-	fmt.Fprintln(s.out)
+	fmt.Fprintln(s.Out)
 	for _, made := range all {
 		line(fmt.Sprint(made.ID), "commitment %s", made.Commitment)
 	}
 	if first.Plan != nil {
-		fmt.Fprintf(s.out, "\nNothing is dealt before its mix, and none before the one above it: %s\n",
+		fmt.Fprintf(s.Out, "\nNothing is dealt before its mix, and none before the one above it: %s\n",
 			mixCommand(first.ID, first.Plan))
 		return
 	}
-	fmt.Fprintf(s.out, "\nDeal from them in this order: shuffled deal %d --first 0 --run 2:seat:seat-1\n", first.ID)
+	fmt.Fprintf(s.Out, "\nDeal from them in this order: shuffled deal %d --first 0 --run 2:seat:seat-1\n", first.ID)
 }

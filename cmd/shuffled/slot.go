@@ -9,6 +9,7 @@ import (
 
 	"shuffled/internal/audit"
 	"shuffled/internal/keys"
+	"shuffled/internal/term"
 )
 
 type slotCmd struct {
@@ -46,18 +47,18 @@ Example:
     shuffled slot hash --origin example.com/main --table table-7 my-slot`
 }
 
-func (c slotNewCmd) Run(s streams) error {
+func (c slotNewCmd) Run(s term.Streams) error {
 	if err := c.check(); err != nil {
 		return err
 	}
 	return c.print(s, [keys.SlotSize]byte(keys.NewSlot().Bytes()))
 }
 
-func (c slotHashCmd) Run(s streams) error {
+func (c slotHashCmd) Run(s term.Streams) error {
 	if err := c.check(); err != nil {
 		return err
 	}
-	value, err := readSlot(c.File, s.in)
+	value, err := readSlot(c.File, s.In)
 	if err != nil {
 		return err
 	}
@@ -66,24 +67,24 @@ func (c slotHashCmd) Run(s streams) error {
 
 func (p slotPlace) check() error {
 	if err := audit.CheckOrigin(p.Origin); err != nil {
-		return usage("--origin %s", visible(err.Error()))
+		return term.Usage("--origin %s", term.Visible(err.Error()))
 	}
 	if err := audit.CheckName(p.Table); err != nil {
-		return usage("--table %s", visible(err.Error()))
+		return term.Usage("--table %s", term.Visible(err.Error()))
 	}
 	return nil
 }
 
-func (p slotPlace) print(s streams, value [keys.SlotSize]byte) error {
+func (p slotPlace) print(s term.Streams, value [keys.SlotSize]byte) error {
 	hash := audit.SlotHash(p.Origin, p.Table, value)
 	out := struct {
 		Value []byte `json:"value"`
 		Hash  []byte `json:"hash"`
 	}{value[:], hash[:]}
 	if p.JSON {
-		return printSafeJSON(s.out, out)
+		return term.PrintSafeJSON(s.Out, out)
 	}
-	_, err := fmt.Fprintf(s.out, "value  %s  keep it until the commit is witnessed\nhash   %s  hand it in before the commit\n",
+	_, err := fmt.Fprintf(s.Out, "value  %s  keep it until the commit is witnessed\nhash   %s  hand it in before the commit\n",
 		base64.StdEncoding.EncodeToString(out.Value), base64.StdEncoding.EncodeToString(out.Hash))
 	return err
 }
@@ -112,14 +113,14 @@ func readSlot(name string, stdin io.Reader) (value [keys.SlotSize]byte, err erro
 			return parseSlot(fields[0])
 		}
 	}
-	return value, usage("%s holds no value of a slot", visible(name))
+	return value, term.Usage("%s holds no value of a slot", term.Visible(name))
 }
 
 // parseSlot reads a slot's value. The error does not repeat it.
 func parseSlot(text string) (value [keys.SlotSize]byte, err error) {
 	b, err := parseBytes(text, keys.SlotSize)
 	if err != nil {
-		return value, usage("a slot's value %s", err)
+		return value, term.Usage("a slot's value %s", err)
 	}
 	return [keys.SlotSize]byte(b), nil
 }
@@ -130,7 +131,7 @@ func readSlots(values, files []string, stdin io.Reader) (slots [][32]byte, err e
 		value, err := parseSlot(text)
 		if err != nil {
 			if _, missing := os.Stat(text); missing == nil {
-				return nil, usage("--my-slot takes a value; --my-slot-file reads it from a file")
+				return nil, term.Usage("--my-slot takes a value; --my-slot-file reads it from a file")
 			}
 			return nil, err
 		}

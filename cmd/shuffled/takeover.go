@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"shuffled/client"
+	"shuffled/internal/term"
 )
 
 type takeoverCmd struct {
@@ -22,7 +23,7 @@ Example:
     shuffled takeover 41 --reason "the table service is gone, ticket 4712" --token-file other.token`
 }
 
-func (c *takeoverCmd) Run(ctx context.Context, s streams) error {
+func (c *takeoverCmd) Run(ctx context.Context, s term.Streams) error {
 	d, err := c.connect(ctx, s)
 	if err != nil {
 		return err
@@ -37,9 +38,9 @@ func (c *takeoverCmd) Run(ctx context.Context, s streams) error {
 		return c.fail(s, err)
 	}
 	if c.JSON {
-		return printSafeJSON(s.out, taken)
+		return term.PrintSafeJSON(s.Out, taken)
 	}
-	fmt.Fprintf(s.out, "%s\n", s.sheet().p.Bold(fmt.Sprintf("Shuffle %d: taken over from %s to %s, recorded and signed",
-		c.ID, visible(taken.From), c.Extent)))
+	fmt.Fprintf(s.Out, "%s\n", s.Sheet().P.Bold(fmt.Sprintf("Shuffle %d: taken over from %s to %s, recorded and signed",
+		c.ID, term.Visible(taken.From), c.Extent)))
 	return nil
 }

@@ -10,6 +10,7 @@ import (
 
 	"shuffled/internal/config"
 	"shuffled/internal/keys"
+	"shuffled/internal/term"
 )
 
 // loadTLS returns the listener's TLS configuration, nil without a certificate.
@@ -58,17 +59,17 @@ func readCertificateKey(path string) ([]byte, error) {
 	}
 	block, rest := pem.Decode(text)
 	if block == nil || block.Type != "CERTIFICATE" {
-		return nil, usage("--certificate: %s begins with no certificate in PEM", visible(path))
+		return nil, term.Usage("--certificate: %s begins with no certificate in PEM", term.Visible(path))
 	}
 	if more, _ := pem.Decode(rest); more != nil {
-		return nil, usage("--certificate: %s holds more than one certificate: give the client's alone", visible(path))
+		return nil, term.Usage("--certificate: %s holds more than one certificate: give the client's alone", term.Visible(path))
 	}
 	cert, err := x509.ParseCertificate(block.Bytes)
 	if err != nil {
-		return nil, usage("--certificate: %s: %s", visible(path), err)
+		return nil, term.Usage("--certificate: %s: %s", term.Visible(path), err)
 	}
 	if cert.IsCA {
-		return nil, usage("--certificate: %s is of an authority, not of a client", visible(path))
+		return nil, term.Usage("--certificate: %s is of an authority, not of a client", term.Visible(path))
 	}
 	return cert.RawSubjectPublicKeyInfo, nil
 }

@@ -8,6 +8,7 @@ import (
 
 	"shuffled/internal/config"
 	"shuffled/internal/keys"
+	"shuffled/internal/term"
 )
 
 // TestTLSKeyMode wants the private key of a certificate refused like any other secret
@@ -33,16 +34,16 @@ func TestTLSKeyMode(t *testing.T) {
 	// The commands that listen say it before they do.
 	key := c.path("witness.key")
 	var out strings.Builder
-	s := streams{strings.NewReader(""), &out, &out}
+	s := term.Streams{In: strings.NewReader(""), Out: &out, Err: &out}
 	if code := run(t.Context(), []string{"key", "generate", "witness", "--name", "example.org/w", "--out", key},
-		s); code != exitOK {
+		s); code != term.ExitOK {
 		t.Fatalf("making a witness's key: %d\n%s", code, out.String())
 	}
 	out.Reset()
 	code := run(t.Context(), []string{"witness", "serve", "--key", key, "--state", c.path("state"), "--listen",
 		"127.0.0.1:0",
 		"--log", newGrowing(t).key.VKey(), "--tls-cert", files.Cert, "--tls-key", files.Key}, s)
-	if code != exitCannot || !strings.Contains(out.String(), "unsafe file mode: "+files.Key) {
+	if code != term.ExitCannot || !strings.Contains(out.String(), "unsafe file mode: "+files.Key) {
 		t.Errorf("witness serve: %d\n%s", code, out.String())
 	}
 }

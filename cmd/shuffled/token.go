@@ -14,6 +14,7 @@ import (
 	clients "shuffled/internal/cli/remote"
 	"shuffled/internal/config"
 	"shuffled/internal/ledger"
+	"shuffled/internal/term"
 )
 
 type tokenCmd struct {
@@ -38,7 +39,7 @@ func (t *tokenFlags) remote() *remote {
 }
 
 // change writes the entry, through the daemon or into the ledger itself.
-func (t *tokenFlags) change(ctx context.Context, s streams, body *audit.Credential, hash [32]byte) error {
+func (t *tokenFlags) change(ctx context.Context, s term.Streams, body *audit.Credential, hash [32]byte) error {
 	if t.URL == "" {
 		return t.withLedger(ctx, t.Ledger, func(l *ledger.Ledger) error { return appendOffline(ctx, l, body, nil) })
 	}
@@ -51,7 +52,7 @@ func (t *tokenFlags) change(ctx context.Context, s streams, body *audit.Credenti
 	if refused, ok := errors.AsType[*client.Error](err); ok &&
 		(refused.Code == client.CodeCredential || refused.Code == client.CodeTwoPersons) {
 		return &audit.Illegal{Code: string(refused.Code),
-			Detail: visible(deref(refused.Detail))} // as if it were written here
+			Detail: term.Visible(deref(refused.Detail))} // as if it were written here
 	}
 	if err != nil {
 		return r.fail(s, err)
@@ -99,15 +100,15 @@ type listedToken struct {
 	Revoked  string   `json:"revoked,omitempty"`
 }
 
-func (c tokenListCmd) Run(ctx context.Context, s streams) error {
+func (c tokenListCmd) Run(ctx context.Context, s term.Streams) error {
 	list, err := c.list(ctx, s)
 	if err != nil {
 		return err
 	}
 	if c.JSON {
-		return printJSON(s.out, list)
+		return term.PrintJSON(s.Out, list)
 	}
-	w := tabwriter.NewWriter(s.out, 0, 0, 2, ' ', 0)
+	w := tabwriter.NewWriter(s.Out, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(w, "ID\tKIND\tROLE\tIDENTITY\tTABLES\tSTATE\tCREATED\tEXPIRES")
 	for _, t := range list {
 		tables := cmp.Or(strings.Join(t.Tables, " "), "all")
@@ -117,7 +118,7 @@ func (c tokenListCmd) Run(ctx context.Context, s streams) error {
 	return w.Flush()
 }
 
-func (c *tokenListCmd) list(ctx context.Context, s streams) ([]listedToken, error) {
+func (c *tokenListCmd) list(ctx context.Context, s term.Streams) ([]listedToken, error) {
 	if c.URL != "" {
 		r := c.remote()
 		d, err := r.connect(ctx, s)
@@ -193,12 +194,12 @@ func (tokenRevokeCmd) Help() string {
 	return "Example:\n  shuffled token revoke --ledger main tok_7h3k2m5n6p4q2r3s --reason \"left the house\""
 }
 
-func (c tokenRevokeCmd) Run(ctx context.Context, s streams) error {
+func (c tokenRevokeCmd) Run(ctx context.Context, s term.Streams) error {
 	if err := audit.CheckReason(c.Because); err != nil {
-		return usage("--reason %s", err)
+		return term.Usage("--reason %s", err)
 	}
 	if err := audit.CheckName(c.ID); err != nil {
-		return usage("the public id %s", err)
+		return term.Usage("the public id %s", err)
 	}
 	err := c.change(ctx, s, &audit.Credential{Kind: audit.CredentialRevoked, ID: c.ID, Reason: c.Because}, [32]byte{})
 	var illegal *audit.Illegal
@@ -208,6 +209,6 @@ func (c tokenRevokeCmd) Run(ctx context.Context, s streams) error {
 	if err != nil {
 		return fmt.Errorf("revoking the token: %w", err)
 	}
-	fmt.Fprintf(s.out, "revoked %s; daemons refuse it within 5 seconds\n", c.ID)
+	fmt.Fprintf(s.Out, "revoked %s; daemons refuse it within 5 seconds\n", c.ID)
 	return nil
 }

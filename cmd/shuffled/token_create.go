@@ -10,6 +10,7 @@ import (
 	"shuffled/internal/audit"
 	"shuffled/internal/keys"
 	"shuffled/internal/ledger"
+	"shuffled/internal/term"
 )
 
 type tokenCreateCmd struct {
@@ -30,7 +31,7 @@ func (tokenCreateCmd) Help() string {
     shuffled token create --role regulator --certificate inspector.pem`
 }
 
-func (c tokenCreateCmd) Run(ctx context.Context, s streams) error {
+func (c tokenCreateCmd) Run(ctx context.Context, s term.Streams) error {
 	body, err := c.body(time.Now())
 	if err != nil {
 		return err
@@ -51,20 +52,20 @@ func (c tokenCreateCmd) Run(ctx context.Context, s streams) error {
 	err = c.change(ctx, s, body, hash)
 	var illegal *audit.Illegal
 	if errors.As(err, &illegal) && illegal.Code == audit.RuleCredential && c.Certificate != "" {
-		return withHint(fmt.Errorf("ledger %s knows the key of this certificate as %s", c.Ledger, body.ID),
+		return term.WithHint(fmt.Errorf("ledger %s knows the key of this certificate as %s", c.Ledger, body.ID),
 			"a key stays what it was made, also when it is revoked: make a new key")
 	}
 	if errors.As(err, &illegal) && illegal.Code == audit.RuleTwoPersons {
-		return withHint(fmt.Errorf("creating the token: %w", err),
+		return term.WithHint(fmt.Errorf("creating the token: %w", err),
 			"an admin's token takes two administrators: shuffled act propose admin_credential")
 	}
 	if err != nil {
 		return fmt.Errorf("creating the token: %w", err)
 	}
 	if c.Certificate != "" {
-		_, err = fmt.Fprintln(s.out, body.ID)
+		_, err = fmt.Fprintln(s.Out, body.ID)
 	} else {
-		_, err = fmt.Fprintf(s.out, "%s\n", bearer.Bytes())
+		_, err = fmt.Fprintf(s.Out, "%s\n", bearer.Bytes())
 	}
 	return err
 }
@@ -75,26 +76,26 @@ func (c tokenCreateCmd) body(now time.Time) (*audit.Credential, error) {
 		Identity: c.Identity}
 	switch {
 	case c.Expires < 0:
-		return nil, usage("--expires is a time from now")
+		return nil, term.Usage("--expires is a time from now")
 	case b.Role == audit.RoleAdmin && len(c.Table) > 0:
-		return nil, usage("--table: what an admin does is for all tables")
+		return nil, term.Usage("--table: what an admin does is for all tables")
 	case b.Role == audit.RoleDealer && b.Identity == "":
-		return nil, usage("--identity is needed for a dealer: the name of the service that owns what it commits, such as poker-backend")
+		return nil, term.Usage("--identity is needed for a dealer: the name of the service that owns what it commits, such as poker-backend")
 	case b.Identity == "":
 		b.Identity = c.Role
 	}
 	if err := audit.CheckName(b.Identity); err != nil {
-		return nil, usage("--identity: %q %s", visible(b.Identity), err)
+		return nil, term.Usage("--identity: %q %s", term.Visible(b.Identity), err)
 	}
 	if c.Expires > 0 {
 		b.Expires = now.Add(c.Expires).UnixMilli()
 	}
 	for _, table := range c.Table {
 		if err := audit.CheckName(table); err != nil {
-			return nil, usage("--table: %q %s", visible(table), err)
+			return nil, term.Usage("--table: %q %s", term.Visible(table), err)
 		}
 		if slices.Contains(b.Tables, table) {
-			return nil, usage("--table: %s is there twice", table)
+			return nil, term.Usage("--table: %s is there twice", table)
 		}
 		b.Tables = append(b.Tables, table)
 	}

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"shuffled/internal/config"
+	"shuffled/internal/term"
 	"shuffled/internal/verify"
 )
 
@@ -27,7 +28,7 @@ func TestVerifyJSONWithoutTrust(t *testing.T) {
 			len(v.Steps) != 0 || v.Steps == nil {
 			t.Errorf("%v: %v, %s", trust, err, out)
 		}
-		if code != exitUsage || !strings.Contains(errs, trust[0][2:]) && !strings.Contains(errs, "nobody") {
+		if code != term.ExitUsage || !strings.Contains(errs, trust[0][2:]) && !strings.Contains(errs, "nobody") {
 			t.Errorf("%v: exit code %d, %s", trust, code, errs)
 		}
 	}

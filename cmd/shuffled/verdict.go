@@ -10,10 +10,13 @@ import (
 	"shuffled/internal/verify"
 )
 
+// sheet writes evidence and verdicts for people.
+type sheet struct{ term.Sheet }
+
 // verdict is the whole report on one file.
 func (s sheet) verdict(name string, data []byte, v *verify.Verdict) string {
 	var b strings.Builder
-	b.WriteString(s.p.Bold(s.title(name, v)) + "\n\n")
+	b.WriteString(s.P.Bold(s.title(name, v)) + "\n\n")
 	b.WriteString(s.steps(v.Steps))
 	if v.Verdict == verify.Proved || v.Verdict == verify.Consistent {
 		b.WriteString("\n" + s.facts(v))
@@ -36,7 +39,7 @@ func (s sheet) title(name string, v *verify.Verdict) string {
 	if name == "-" {
 		name = "standard input"
 	}
-	return fit(visible(name), max(s.w-len(what)-2, 8)) + ": " + what
+	return term.Fit(term.Visible(name), max(s.W-len(what)-2, 8)) + ": " + what
 }
 
 // steps lists them in columns: name, result, what was found.
@@ -44,7 +47,7 @@ func (s sheet) steps(steps []verify.Step) string {
 	var b strings.Builder
 	for _, step := range steps {
 		label := fmt.Sprintf("  %-9s  %-11s  ", step.Name, step.Result)
-		text := hanging(label, visible(step.Detail), s.w)
+		text := term.Hanging(label, term.Visible(step.Detail), s.W)
 		if text == "" { // no detail
 			text = strings.TrimRight(label, " ") + "\n"
 		}
@@ -56,7 +59,7 @@ func (s sheet) steps(steps []verify.Step) string {
 // result colours the result in a step's line.
 func (s sheet) result(text, result string) string {
 	paint := map[string]func(string) string{
-		verify.StepOK: s.p.Good, verify.StepFailed: s.p.Bad, verify.StepNotChecked: s.p.Dim,
+		verify.StepOK: s.P.Good, verify.StepFailed: s.P.Bad, verify.StepNotChecked: s.P.Dim,
 	}[result]
 	head, rest, found := strings.Cut(text, "  "+result)
 	if paint == nil || !found {
@@ -69,7 +72,7 @@ func (s sheet) result(text, result string) string {
 func (s sheet) facts(v *verify.Verdict) string {
 	var b strings.Builder
 	fact := func(label, format string, args ...any) {
-		b.WriteString(hanging(fmt.Sprintf("  %-10s  ", label), visible(fmt.Sprintf(format, args...)), s.w))
+		b.WriteString(term.Hanging(fmt.Sprintf("  %-10s  ", label), term.Visible(fmt.Sprintf(format, args...)), s.W))
 	}
 	ledger := v.Ledger
 	if v.Checkpoint != nil {
@@ -156,31 +159,31 @@ func (s sheet) cards(data []byte, shown []verify.CardShown) string {
 		if c.Name == "" { // of a draw list
 			f = term.Face{Text: fmt.Sprint(c.Shows)}
 		}
-		if label = visible(label); len(hands) == 0 || hands[len(hands)-1].Label != label {
+		if label = term.Visible(label); len(hands) == 0 || hands[len(hands)-1].Label != label {
 			hands = append(hands, term.Hand{Label: label})
 		}
 		last := &hands[len(hands)-1]
 		last.Cards = append(last.Cards, f)
 	}
-	return term.DrawHands(s.p, hands, s.w)
+	return term.DrawHands(s.P, hands, s.W)
 }
 
 // conclusion is the verdict in words: what it says and what it does not say.
 func (s sheet) conclusion(v *verify.Verdict) string {
 	switch v.Verdict {
 	case verify.Failed:
-		text := s.headline("FAILED", s.p.Bad, " at the step "+v.Failed+": "+meaning[v.Failed]+".")
+		text := s.headline("FAILED", s.P.Bad, " at the step "+v.Failed+": "+meaning[v.Failed]+".")
 		for _, step := range v.Steps {
 			if step.Cause != "" {
-				text += hanging("Likely cause: ", visible(step.Cause)+".", s.w)
+				text += term.Hanging("Likely cause: ", term.Visible(step.Cause)+".", s.W)
 			}
 		}
 		return text + "Rely on nothing that this file says.\n"
 	case verify.CannotJudge:
-		return s.headline("CANNOT JUDGE", s.p.Warn,
+		return s.headline("CANNOT JUDGE", s.P.Warn,
 			": the file uses something that this version does not know. That is no sign of a fault.")
 	case verify.Consistent:
-		return s.headline("KEY NOT PINNED", s.p.Warn, ": the file agrees with itself, and nothing is proved.") + "\n" +
+		return s.headline("KEY NOT PINNED", s.P.Warn, ": the file agrees with itself, and nothing is proved.") + "\n" +
 			s.points([]string{
 				"Anybody can make such a file with a key of their own.",
 				"Take the ledger's verifier key from somewhere you trust (not from this file, nor from whoever gave it to you) and run this again with --key.",
@@ -195,7 +198,7 @@ func (s sheet) proved(v *verify.Verdict) string {
 	if v.Kind == verify.KindReceipt && v.Level == verify.LevelWitnessed {
 		words = "in the ledger, and seen there by outside witnesses" // a receipt does not say when
 	}
-	return s.headline("PROVED", s.p.Good, fmt.Sprintf(", at the level %q%s: %s.", v.Level, forWhom(v), words))
+	return s.headline("PROVED", s.P.Good, fmt.Sprintf(", at the level %q%s: %s.", v.Level, forWhom(v), words))
 }
 
 // forWhom says whom the level mixed is for, and nothing at others.
@@ -215,14 +218,14 @@ func isFor(v *verify.Verdict, whom string) bool {
 
 // headline writes a sentence that begins with a painted word.
 func (s sheet) headline(word string, paint func(string) string, rest string) string {
-	return strings.Replace(hanging("", word+rest, s.w), word, paint(word), 1)
+	return strings.Replace(term.Hanging("", word+rest, s.W), word, paint(word), 1)
 }
 
 // points lists sentences.
 func (s sheet) points(sentences []string) string {
 	var b strings.Builder
 	for _, line := range sentences {
-		b.WriteString(hanging("  - ", line, s.w))
+		b.WriteString(term.Hanging("  - ", line, s.W))
 	}
 	return b.String()
 }

@@ -9,6 +9,7 @@ import (
 
 	"shuffled/internal/audit"
 	clients "shuffled/internal/cli/remote"
+	"shuffled/internal/term"
 	"shuffled/internal/verify"
 )
 
@@ -37,24 +38,24 @@ Examples:
 Exit codes: 0 proved, 1 the evidence fails or is below --require, 2 usage, 3 could not run or cannot judge. A file without the slot of --my-slot fails. Without --key and --policy a file that agrees with itself exits 0, as "key not pinned".`
 }
 
-func (c *verifyCmd) Run(s streams) error {
+func (c *verifyCmd) Run(s term.Streams) error {
 	trust, err := c.trust()
-	var mistake *usageError
+	var mistake *term.UsageError
 	if c.JSON && errors.As(err, &mistake) {
 		// The verdict is the same for any file (docs/SPEC.md section 10).
 		v := &verify.Verdict{Verdict: verify.CannotJudge, Unknown: mistake.Error(), Steps: []verify.Step{}}
-		return errors.Join(printSafeJSON(s.out, v), err)
+		return errors.Join(term.PrintSafeJSON(s.Out, v), err)
 	}
 	if err != nil {
 		return err
 	}
 	if c.File == "-" && slices.Contains(c.SlotFile, "-") {
-		return usage("standard input is the evidence or a slot's value, not both")
+		return term.Usage("standard input is the evidence or a slot's value, not both")
 	}
-	if trust.Slots, err = readSlots(c.MySlot, c.SlotFile, s.in); err != nil {
+	if trust.Slots, err = readSlots(c.MySlot, c.SlotFile, s.In); err != nil {
 		return err
 	}
-	data, err := readEvidence(c.File, s.in)
+	data, err := readEvidence(c.File, s.In)
 	if err != nil {
 		return err
 	}
@@ -64,13 +65,13 @@ func (c *verifyCmd) Run(s streams) error {
 		paper = newDryRun(data)
 	}
 	if c.JSON {
-		err = printSafeJSON(s.out, struct {
+		err = term.PrintSafeJSON(s.Out, struct {
 			*verify.Verdict
 			Explain *dryRun `json:"explain,omitempty"`
 		}{v, paper})
 	} else {
-		r := sheet{p: newPainter(s.out), w: columns(s.out)}
-		_, err = io.WriteString(s.out, r.verdict(c.File, data, v)+paper.text(r))
+		r := sheet{s.Sheet()}
+		_, err = io.WriteString(s.Out, r.verdict(c.File, data, v)+paper.text(r))
 	}
 	if err != nil {
 		return fmt.Errorf("printing the verdict: %w", err)
@@ -79,17 +80,17 @@ func (c *verifyCmd) Run(s streams) error {
 }
 
 // judge turns the verdict into the exit code.
-func (c *verifyCmd) judge(s streams, v *verify.Verdict) error {
+func (c *verifyCmd) judge(s term.Streams, v *verify.Verdict) error {
 	switch v.Verdict {
 	case verify.Failed:
-		return errFails
+		return term.ErrFails
 	case verify.CannotJudge:
-		return withHint(errors.New("cannot judge: "+visible(v.Unknown)),
+		return term.WithHint(errors.New("cannot judge: "+term.Visible(v.Unknown)),
 			"this is no fault of the evidence; a newer version of shuffled may know it")
 	}
 	if c.Require != "" && !reaches(v.Level, verify.Level(c.Require)) {
-		fmt.Fprintf(s.err, "shuffled: the level %q was required, this is %q\n", c.Require, v.Level)
-		return errFails
+		fmt.Fprintf(s.Err, "shuffled: the level %q was required, this is %q\n", c.Require, v.Level)
+		return term.ErrFails
 	}
 	return nil
 }
@@ -119,7 +120,7 @@ func (c *verifyCmd) trust() (verify.Trust, error) {
 		t.Policy = policy
 	}
 	if err := t.Check(); err != nil {
-		return t, usage("%s", visible(err.Error()))
+		return t, term.Usage("%s", term.Visible(err.Error()))
 	}
 	return t, nil
 }

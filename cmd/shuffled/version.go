@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"shuffled/internal/build"
+	"shuffled/internal/term"
 )
 
 type versionCmd struct {
@@ -23,18 +24,18 @@ func versionName() string {
 	return strings.Trim(v[:min(len(v), 64)], "-")
 }
 
-func (c versionCmd) Run(s streams) error {
+func (c versionCmd) Run(s term.Streams) error {
 	b := build.This()
 	if c.JSON {
-		return printJSON(s.out, b)
+		return term.PrintJSON(s.Out, b)
 	}
 	fips := "off"
 	if b.FIPS {
 		fips = "on (module " + b.FIPSBuild + ")"
 	}
-	fmt.Fprintf(s.out, "shuffled   %s %s\nalgorithm  %s\ngo         %s\nFIPS 140-3 %s\n", b.Version, b.Revision,
+	fmt.Fprintf(s.Out, "shuffled   %s %s\nalgorithm  %s\ngo         %s\nFIPS 140-3 %s\n", b.Version, b.Revision,
 		b.Algorithm, b.Go, fips)
-	fmt.Fprintf(s.out, "platform   %s\nkernel     %s, getrandom in the vDSO: %s\n", b.Platform,
+	fmt.Fprintf(s.Out, "platform   %s\nkernel     %s, getrandom in the vDSO: %s\n", b.Platform,
 		cmp.Or(b.Kernel, "unknown"), b.VDSO)
 	return nil
 }

@@ -19,6 +19,7 @@ import (
 	"shuffled/internal/audit"
 	"shuffled/internal/config"
 	"shuffled/internal/keys"
+	"shuffled/internal/term"
 	"shuffled/internal/witness"
 )
 
@@ -47,7 +48,7 @@ func (witnessServeCmd) Help() string {
 		"  shuffled witness serve --key witness.key --state ./witness-state --log \"$(cat main.vkey)\""
 }
 
-func (c witnessServeCmd) Run(ctx context.Context, s streams) error {
+func (c witnessServeCmd) Run(ctx context.Context, s term.Streams) error {
 	logs, err := c.logs()
 	if err != nil {
 		return err
@@ -62,10 +63,10 @@ func (c witnessServeCmd) Run(ctx context.Context, s streams) error {
 	}
 	if u, err := url.Parse(c.URL); c.URL != "" &&
 		(err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" || strings.ContainsAny(c.URL, " #?")) {
-		return usage("--url is not like https://witness.example.org/w1")
+		return term.Usage("--url is not like https://witness.example.org/w1")
 	}
 	if (c.TLSCert == "") != (c.TLSKey == "") {
-		return usage("--tls-cert and --tls-key belong together")
+		return term.Usage("--tls-cert and --tls-key belong together")
 	}
 	tlsConfig, err := loadTLS(config.TLS{Cert: c.TLSCert, Key: c.TLSKey})
 	if err != nil {
@@ -102,7 +103,7 @@ func (c witnessServeCmd) logs() ([]note.Verifier, error) {
 	for _, vkey := range c.Log {
 		v, err := audit.ParseVKey(vkey)
 		if err != nil {
-			return nil, usage("--log: %s", err)
+			return nil, term.Usage("--log: %s", err)
 		}
 		logs = append(logs, v)
 	}
@@ -113,22 +114,22 @@ func (c witnessServeCmd) logs() ([]note.Verifier, error) {
 		}
 		p, err := audit.ParsePolicy(text)
 		if err != nil {
-			return nil, usage("--policy: %s", err)
+			return nil, term.Usage("--policy: %s", err)
 		}
 		logs = append(logs, p.Logs...)
 	}
 	if len(logs) == 0 {
-		return nil, usage("a log to witness is wanted: --log VKEY, or --policy FILE with log lines")
+		return nil, term.Usage("a log to witness is wanted: --log VKEY, or --policy FILE with log lines")
 	}
 	return logs, nil
 }
 
-func (c witnessServeCmd) log(s streams) *slog.Logger {
+func (c witnessServeCmd) log(s term.Streams) *slog.Logger {
 	cfg := new(config.Config)
 	if c.JSON {
 		cfg.Log.Format = "json"
 	}
-	return newLog(s.err, cfg)
+	return newLog(s.Err, cfg)
 }
 
 // Limits of a witness's connections. A request is one small body, and the answer
@@ -179,7 +180,7 @@ type servedWitness struct {
 }
 
 // greet tells the operator what the operators of the logs need.
-func (c witnessServeCmd) greet(s streams, w *witness.Witness, logs []note.Verifier, addr net.Addr) error {
+func (c witnessServeCmd) greet(s term.Streams, w *witness.Witness, logs []note.Verifier, addr net.Addr) error {
 	at := strings.TrimSuffix(c.URL, "/")
 	if at == "" {
 		at = "http://" + addr.String()
@@ -194,9 +195,9 @@ func (c witnessServeCmd) greet(s streams, w *witness.Witness, logs []note.Verifi
 	slices.Sort(told.Logs)
 	told.Logs = slices.Compact(told.Logs)
 	if c.JSON {
-		return printJSON(s.out, told)
+		return term.PrintJSON(s.Out, told)
 	}
-	_, err := fmt.Fprintf(s.out, `shuffled witnesses %s at %s
+	_, err := fmt.Fprintf(s.Out, `shuffled witnesses %s at %s
   state         %s
   verifier key  %s
   policy line   %s

@@ -24,6 +24,7 @@ import (
 
 	"shuffled/internal/audit"
 	"shuffled/internal/keys"
+	"shuffled/internal/term"
 	"shuffled/internal/witness"
 )
 
@@ -184,10 +185,10 @@ func TestWitnessServe(t *testing.T) {
 	out, err := exec.Command(path, "witness", "serve", "--listen", "127.0.0.1:0", "--key", key, "--state", state,
 		"--policy", policy).CombinedOutput()
 	var exit *exec.ExitError
-	if !errors.As(err, &exit) || exit.ExitCode() != exitCannot || !strings.Contains(string(out), "another witness") {
+	if !errors.As(err, &exit) || exit.ExitCode() != term.ExitCannot || !strings.Contains(string(out), "another witness") {
 		t.Errorf("a second one: %v\n%s", err, out)
 	}
-	if code := p.end(os.Interrupt); code != exitOK {
+	if code := p.end(os.Interrupt); code != term.ExitOK {
 		t.Errorf("stopped with %d:\n%s", code, p.log.Bytes())
 	}
 	p = runWitness(t, "--key", key, "--state", state, "--log", g.key.VKey(), "--url", "https://witness.example.org/w1/")
@@ -195,7 +196,7 @@ func TestWitnessServe(t *testing.T) {
 		!strings.HasSuffix(p.told.PolicyLine, " https://witness.example.org/w1") {
 		t.Errorf("%+v", p.told)
 	}
-	if code := p.end(syscall.SIGTERM); code != exitOK {
+	if code := p.end(syscall.SIGTERM); code != term.ExitOK {
 		t.Errorf("stopped with %d:\n%s", code, p.log.Bytes())
 	}
 	private, err := os.ReadFile(key)
