@@ -50,13 +50,13 @@ func (t *tokenFlags) toldPersons(ctx context.Context, s term.Streams) (p ledger.
 		return p, origin, err
 	}
 	r := t.remote()
-	d, err := r.connect(ctx, s)
+	d, err := r.Connect(ctx, s)
 	if err != nil {
 		return p, "", err
 	}
 	told, err := d.Acts(ctx)
 	if err != nil {
-		return p, "", r.fail(s, err)
+		return p, "", r.Fail(s, err)
 	}
 	p, err = personsOf(told)
 	return p, d.Origin(), err

@@ -81,15 +81,15 @@ func (c *actSubmitCmd) submit(ctx context.Context, s term.Streams, act *audit.Ac
 		return err
 	}
 	r := c.remote()
-	d, err := r.connect(ctx, s)
+	d, err := r.Connect(ctx, s)
 	if err != nil {
 		return err
 	}
 	entry, err := c.ask(ctx, d, act, body)
 	if err != nil {
-		return r.fail(s, err)
+		return r.Fail(s, err)
 	}
-	return r.recorded(s, entry, said)
+	return r.Recorded(s, entry, said)
 }
 
 // ask has the daemon do it. What was approved by an act that waited is asked for as if no

@@ -5,11 +5,12 @@ import (
 	"fmt"
 
 	"shuffled/client"
+	"shuffled/internal/cli/remote"
 	"shuffled/internal/term"
 )
 
 type closeCmd struct {
-	remote
+	remote.Flags
 	ID      uint64 `arg:"" help:"The shuffle."`
 	Outcome string `required:"" placeholder:"OUTCOME" enum:"completed,ended_early,void" help:"How it ends: completed, ended_early or void."`
 	Because string `name:"reason" placeholder:"REASON" help:"Why it is void: misdeal, exposed_card, foul_deck, game_cancelled, operator_error, system_fault, player_dispute, mix_failed or regulator."`
@@ -25,17 +26,17 @@ Examples:
 }
 
 func (c *closeCmd) Run(ctx context.Context, s term.Streams) error {
-	d, err := c.connect(ctx, s)
+	d, err := c.Connect(ctx, s)
 	if err != nil {
 		return err
 	}
 	shuffle, err := d.Load(ctx, c.ID)
 	if err != nil {
-		return c.fail(s, err)
+		return c.Fail(s, err)
 	}
 	closed, err := d.Close(c.Tried(ctx), shuffle, *closeRequest(c.Outcome, c.Because))
 	if err != nil {
-		return c.fail(s, err)
+		return c.Fail(s, err)
 	}
 	if c.JSON {
 		return term.PrintSafeJSON(s.Out, closed)

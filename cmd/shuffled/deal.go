@@ -8,11 +8,12 @@ import (
 
 	"shuffled/client"
 	"shuffled/internal/audit"
+	"shuffled/internal/cli/remote"
 	"shuffled/internal/term"
 )
 
 type dealCmd struct {
-	remote
+	remote.Flags
 	ID      uint64   `arg:"" help:"The shuffle."`
 	First   int      `required:"" placeholder:"PLACE" help:"The next place, counted from 0."`
 	Runs    []string `required:"" name:"run" sep:"none" placeholder:"RUN" help:"COUNT:PURPOSE[:RECIPIENT[:public]]; purposes are seat, board, burn, discard, rabbit, order. May be given again."`
@@ -46,17 +47,17 @@ func (c *dealCmd) Run(ctx context.Context, s term.Streams) error {
 	} else if c.Because != "" {
 		return term.Usage("--reason goes with --close")
 	}
-	d, err := c.connect(ctx, s)
+	d, err := c.Connect(ctx, s)
 	if err != nil {
 		return err
 	}
 	shuffle, err := d.Load(ctx, c.ID)
 	if err != nil {
-		return c.fail(s, err)
+		return c.Fail(s, err)
 	}
 	dealt, err := d.Deal(c.Tried(ctx), shuffle, req)
 	if err != nil {
-		return c.fail(s, err)
+		return c.Fail(s, err)
 	}
 	if c.JSON {
 		return term.PrintSafeJSON(s.Out, dealt)

@@ -8,11 +8,12 @@ import (
 	"time"
 
 	"shuffled/client"
+	"shuffled/internal/cli/remote"
 	"shuffled/internal/term"
 )
 
 type drawCmd struct {
-	remote
+	remote.Flags
 	terms
 	Ranges  string `xor:"what" placeholder:"K,K,…" help:"A value from 1 to each of these, independent of each other: 6,6 are two dice. 6x3 is 6,6,6."`
 	Numbers string `xor:"what" placeholder:"TAKE/OF" help:"TAKE of the numbers 1 to OF, none twice, in the order drawn: 20/80."`
@@ -36,14 +37,14 @@ func (c *drawCmd) Run(ctx context.Context, s term.Streams) error {
 	if err != nil {
 		return err
 	}
-	d, err := c.connect(ctx, s)
+	d, err := c.Connect(ctx, s)
 	if err != nil {
 		return err
 	}
 	made, err := d.Draws(c.Tried(ctx), c.key(), req)
 	if err != nil {
 		c.unknown(s, err)
-		return c.fail(s, err)
+		return c.Fail(s, err)
 	}
 	if c.JSON {
 		return term.PrintSafeJSON(s.Out, committed{made.Shuffle, made.Terms, c.Idempotent})

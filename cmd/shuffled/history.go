@@ -8,11 +8,12 @@ import (
 
 	"shuffled/client"
 	"shuffled/internal/audit"
+	"shuffled/internal/cli/remote"
 	"shuffled/internal/term"
 )
 
 type historyCmd struct {
-	remote
+	remote.Flags
 	Table string `arg:"" help:"The table."`
 	From  uint64 `placeholder:"ID" help:"Begin with this commit (default: the newest that recall lists)."`
 	Limit int    `default:"0" help:"How many commits to go back at most; 0 for all."`
@@ -53,14 +54,14 @@ func (c *historyCmd) Run(ctx context.Context, s term.Streams) error {
 	if err := audit.CheckName(c.Table); err != nil {
 		return term.Usage("the table %s", err)
 	}
-	d, err := c.connect(ctx, s)
+	d, err := c.Connect(ctx, s)
 	if err != nil {
 		return err
 	}
 	from := c.From
 	if from == 0 {
 		if from, err = c.newest(ctx, d); err != nil {
-			return c.fail(s, err)
+			return c.Fail(s, err)
 		}
 		if from == 0 {
 			return term.WithHint(fmt.Errorf("recall lists no shuffle of table %s", c.Table),
@@ -74,7 +75,7 @@ func (c *historyCmd) Run(ctx context.Context, s term.Streams) error {
 	for id := from; w.Gap == "" && !w.Whole && (c.Limit == 0 || len(w.Commits) < c.Limit); {
 		step, gap, err := c.step(ctx, d, id, w.Commits)
 		if err != nil {
-			return c.fail(s, err)
+			return c.Fail(s, err)
 		}
 		if w.Gap = gap; gap != "" {
 			break

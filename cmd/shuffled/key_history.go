@@ -10,11 +10,12 @@ import (
 
 	"shuffled/client"
 	"shuffled/internal/audit"
+	"shuffled/internal/cli/remote"
 	"shuffled/internal/keys"
 	"shuffled/internal/term"
 )
 
-type keyListCmd struct{ remote }
+type keyListCmd struct{ remote.Flags }
 
 // Help shows an example.
 func (keyListCmd) Help() string {
@@ -22,7 +23,7 @@ func (keyListCmd) Help() string {
 }
 
 func (c *keyListCmd) Run(ctx context.Context, s term.Streams) error {
-	answer, err := c.keyHistory(ctx, s)
+	answer, err := keyHistory(ctx, &c.Flags, s)
 	if err != nil {
 		return err
 	}
@@ -33,14 +34,14 @@ func (c *keyListCmd) Run(ctx context.Context, s term.Streams) error {
 }
 
 // keyHistory is what the daemon says of the ledger's keys, oldest first.
-func (r *remote) keyHistory(ctx context.Context, s term.Streams) (*client.Keys, error) {
-	d, err := r.connect(ctx, s)
+func keyHistory(ctx context.Context, r *remote.Flags, s term.Streams) (*client.Keys, error) {
+	d, err := r.Connect(ctx, s)
 	if err != nil {
 		return nil, err
 	}
 	answer, err := d.Keys(ctx)
 	if err != nil {
-		return nil, r.fail(s, err)
+		return nil, r.Fail(s, err)
 	}
 	return answer, nil
 }
@@ -104,7 +105,7 @@ func keyStanding(list []client.Key) []string {
 }
 
 type keyRetireCmd struct {
-	remote
+	remote.Flags
 	Subject string `arg:"" enum:"signing,disclosure,auditor" help:"signing, disclosure or auditor."`
 	Which   string `arg:"" name:"key" help:"The key: its id in base64, its verifier key, or its .vkey or .pub file."`
 	From    string `placeholder:"TIME" help:"From when on what was done under the key deserves no trust, such as 2026-03-14T15:09:26Z; it may lie in the past. The default is now."`
@@ -142,7 +143,7 @@ func (c *keyRetireCmd) Run(ctx context.Context, s term.Streams) error {
 			from)
 		return err
 	}
-	return c.addKey(ctx, s, req, fmt.Sprintf("The %s key %s is retired from %s on", c.Subject, id, from))
+	return addKey(ctx, &c.Flags, s, req, fmt.Sprintf("The %s key %s is retired from %s on", c.Subject, id, from))
 }
 
 // retiredFrom reads the time from which a retired key deserves no trust.
@@ -155,16 +156,16 @@ func retiredFrom(text string) (time.Time, error) {
 }
 
 // addKey asks for a key entry and says where it stands.
-func (r *remote) addKey(ctx context.Context, s term.Streams, req client.KeyRequest, done string) error {
-	d, err := r.connect(ctx, s)
+func addKey(ctx context.Context, r *remote.Flags, s term.Streams, req client.KeyRequest, done string) error {
+	d, err := r.Connect(ctx, s)
 	if err != nil {
 		return err
 	}
 	entry, err := d.AddKey(ctx, req)
 	if err != nil {
-		return r.fail(s, err)
+		return r.Fail(s, err)
 	}
-	return r.recorded(s, entry, done)
+	return r.Recorded(s, entry, done)
 }
 
 // keyID reads what names a key: its id, its verifier key, or a public file.

@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"shuffled/client"
+	"shuffled/internal/cli/remote"
 	"shuffled/internal/keys"
 	"shuffled/internal/seal"
 	"shuffled/internal/term"
@@ -18,7 +19,7 @@ type keyRotateCmd struct {
 }
 
 type keyRotateSigningCmd struct {
-	remote
+	remote.Flags
 	New        string `required:"" placeholder:"FILE" help:"The new key. If the file is not there it is made, and nothing else is done."`
 	Passphrase string `name:"passphrase-file" placeholder:"FILE" help:"Passphrase of the new key's file (age)."`
 	DryRun     bool   `help:"Say what would be done, and do nothing."`
@@ -40,7 +41,7 @@ func (c *keyRotateSigningCmd) Run(ctx context.Context, s term.Streams) error {
 	if err != nil {
 		return err
 	}
-	answer, err := c.keyHistory(ctx, s)
+	answer, err := keyHistory(ctx, &c.Flags, s)
 	if err != nil {
 		return err
 	}
@@ -65,7 +66,7 @@ func (c *keyRotateSigningCmd) Run(ctx context.Context, s term.Streams) error {
 		return err
 	}
 	vkey := k.VKey()
-	if err := c.addKey(ctx, s, client.KeyRequest{Subject: client.KeyRequestSubjectSigning, Vkey: &vkey},
+	if err := addKey(ctx, &c.Flags, s, client.KeyRequest{Subject: client.KeyRequestSubjectSigning, Vkey: &vkey},
 		"The ledger is signed with the new key from here on"); err != nil || c.JSON {
 		return err
 	}

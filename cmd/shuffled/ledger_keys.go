@@ -9,6 +9,7 @@ import (
 
 	"shuffled/client"
 	"shuffled/internal/audit"
+	"shuffled/internal/cli/remote"
 	"shuffled/internal/keys"
 	"shuffled/internal/term"
 )
@@ -20,7 +21,7 @@ type ledgerAuditorCmd struct {
 }
 
 type auditorAddCmd struct {
-	remote
+	remote.Flags
 	File   string `arg:"" help:"The auditor's .pub file."`
 	DryRun bool   `help:"Say what would be written, and write nothing."`
 }
@@ -40,12 +41,12 @@ func (c *auditorAddCmd) Run(ctx context.Context, s term.Streams) error {
 		_, err := fmt.Fprintf(s.Out, "Would add the auditor %s. Nothing was written.\n", id)
 		return err
 	}
-	return c.addKey(ctx, s, client.KeyRequest{Subject: client.KeyRequestSubjectAuditor, Public: public},
+	return addKey(ctx, &c.Flags, s, client.KeyRequest{Subject: client.KeyRequestSubjectAuditor, Public: public},
 		fmt.Sprintf("The auditor %s opens what is closed under the next disclosure key and later ones", id))
 }
 
 type auditorRetireCmd struct {
-	remote
+	remote.Flags
 	Which string `arg:"" name:"key" help:"The auditor's .pub file, or the id in base64."`
 	From  string `placeholder:"TIME" help:"From when on what was wrapped to the key deserves no trust. The default is now."`
 }
@@ -56,17 +57,17 @@ func (auditorRetireCmd) Help() string {
 }
 
 func (c *auditorRetireCmd) Run(ctx context.Context, s term.Streams) error {
-	retire := keyRetireCmd{remote: c.remote, Subject: "auditor", Which: c.Which, From: c.From}
+	retire := keyRetireCmd{Flags: c.Flags, Subject: "auditor", Which: c.Which, From: c.From}
 	return retire.Run(ctx, s)
 }
 
-type auditorListCmd struct{ remote }
+type auditorListCmd struct{ remote.Flags }
 
 // Help shows an example.
 func (auditorListCmd) Help() string { return "Example:\n  shuffled ledger auditor list" }
 
 func (c *auditorListCmd) Run(ctx context.Context, s term.Streams) error {
-	answer, err := c.keyHistory(ctx, s)
+	answer, err := keyHistory(ctx, &c.Flags, s)
 	if err != nil {
 		return err
 	}
@@ -92,7 +93,7 @@ type ledgerPolicyCmd struct {
 }
 
 type policySetCmd struct {
-	remote
+	remote.Flags
 	File   string `arg:"" help:"The new policy (C2SP tlog-policy)."`
 	DryRun bool   `help:"Read the policy and say who is in it, and write nothing."`
 }
@@ -127,17 +128,17 @@ func (c *policySetCmd) Run(ctx context.Context, s term.Streams) error {
 		return err
 	}
 	one := string(text)
-	return c.addKey(ctx, s, client.KeyRequest{Subject: client.KeyRequestSubjectPolicy, Policy: &one},
+	return addKey(ctx, &c.Flags, s, client.KeyRequest{Subject: client.KeyRequestSubjectPolicy, Policy: &one},
 		"The policy is written; it takes over with the next checkpoint that both quorums cosign")
 }
 
-type policyShowCmd struct{ remote }
+type policyShowCmd struct{ remote.Flags }
 
 // Help shows an example.
 func (policyShowCmd) Help() string { return "Example:\n  shuffled ledger policy show" }
 
 func (c *policyShowCmd) Run(ctx context.Context, s term.Streams) error {
-	answer, err := c.keyHistory(ctx, s)
+	answer, err := keyHistory(ctx, &c.Flags, s)
 	if err != nil {
 		return err
 	}

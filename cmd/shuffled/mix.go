@@ -5,11 +5,12 @@ import (
 	"fmt"
 
 	"shuffled/client"
+	"shuffled/internal/cli/remote"
 	"shuffled/internal/term"
 )
 
 type mixCmd struct {
-	remote
+	remote.Flags
 	ID     uint64   `arg:"" help:"The shuffle."`
 	Slot   []string `sep:"none" placeholder:"VALUE" help:"A player's value, or a file with what shuffled slot new printed. One for each slot of the plan, in its order."`
 	Beacon string   `placeholder:"SIGNATURE" help:"The 48 bytes of the round's signature, in base64 or hexadecimal. Default: the daemon fetches it."`
@@ -31,17 +32,17 @@ func (c *mixCmd) Run(ctx context.Context, s term.Streams) error {
 	if err != nil {
 		return err
 	}
-	d, err := c.connect(ctx, s)
+	d, err := c.Connect(ctx, s)
 	if err != nil {
 		return err
 	}
 	shuffle, err := d.Load(ctx, c.ID)
 	if err != nil {
-		return c.fail(s, err)
+		return c.Fail(s, err)
 	}
 	mixed, err := d.Mix(c.Tried(ctx), shuffle, req)
 	if err != nil {
-		return c.fail(s, err)
+		return c.Fail(s, err)
 	}
 	if c.JSON {
 		return term.PrintSafeJSON(s.Out, mixed)

@@ -6,6 +6,7 @@ import (
 	"text/tabwriter"
 
 	"shuffled/client"
+	"shuffled/internal/cli/remote"
 	"shuffled/internal/term"
 )
 
@@ -17,7 +18,7 @@ type killCmd struct {
 
 // killFlags say what a switch covers, and why it is turned.
 type killFlags struct {
-	remote
+	remote.Flags
 	All      bool   `xor:"scope" help:"The whole ledger."`
 	Table    string `xor:"scope" placeholder:"NAME" help:"One table."`
 	Deck     string `xor:"scope" placeholder:"NAME" help:"One published deck, such as standard-52."`
@@ -42,28 +43,19 @@ func (c *killFlags) run(ctx context.Context, s term.Streams, action client.Switc
 	default:
 		return term.Usage("--all, --table, --deck or --deck-hash says what it covers")
 	}
-	d, err := c.connect(ctx, s)
+	d, err := c.Connect(ctx, s)
 	if err != nil {
 		return err
 	}
 	entry, err := d.SetSwitch(ctx, req)
 	if err != nil {
-		return c.fail(s, err)
+		return c.Fail(s, err)
 	}
 	what := "set: no new shuffles there; open ones are played on"
 	if action == client.SwitchRequestActionClear {
 		what = "cleared"
 	}
-	return c.recorded(s, entry, "The kill switch is "+what)
-}
-
-// recorded says what was done, and where that stands.
-func (r *remote) recorded(s term.Streams, entry *client.Appended, what string) error {
-	if r.JSON {
-		return term.PrintSafeJSON(s.Out, entry)
-	}
-	_, err := fmt.Fprintf(s.Out, "%s.\nEntry %d of ledger %s, recorded and signed.\n", what, entry.Index, r.Ledger)
-	return err
+	return c.Recorded(s, entry, "The kill switch is "+what)
 }
 
 type killSetCmd struct{ killFlags }
@@ -92,19 +84,19 @@ func (c *killClearCmd) Run(ctx context.Context, s term.Streams) error {
 	return c.run(ctx, s, client.SwitchRequestActionClear)
 }
 
-type killListCmd struct{ remote }
+type killListCmd struct{ remote.Flags }
 
 // Help shows an example.
 func (killListCmd) Help() string { return "Example:\n  shuffled kill list --token-file admin.token" }
 
 func (c *killListCmd) Run(ctx context.Context, s term.Streams) error {
-	d, err := c.connect(ctx, s)
+	d, err := c.Connect(ctx, s)
 	if err != nil {
 		return err
 	}
 	list, err := d.Switches(ctx)
 	if err != nil {
-		return c.fail(s, err)
+		return c.Fail(s, err)
 	}
 	if c.JSON {
 		return term.PrintSafeJSON(s.Out, list.Switches)
@@ -132,20 +124,20 @@ type tableCmd struct {
 }
 
 type tableFlags struct {
-	remote
+	remote.Flags
 	Table string `arg:"" help:"The table."`
 }
 
 func (c *tableFlags) run(ctx context.Context, s term.Streams, action client.TableRequestAction, done string) error {
-	d, err := c.connect(ctx, s)
+	d, err := c.Connect(ctx, s)
 	if err != nil {
 		return err
 	}
 	entry, err := d.SetTable(ctx, client.TableRequest{Action: action, Table: c.Table})
 	if err != nil {
-		return c.fail(s, err)
+		return c.Fail(s, err)
 	}
-	return c.recorded(s, entry, fmt.Sprintf("Table %s is %s", term.Visible(c.Table), done))
+	return c.Recorded(s, entry, fmt.Sprintf("Table %s is %s", term.Visible(c.Table), done))
 }
 
 type tableOpenCmd struct{ tableFlags }
@@ -175,7 +167,7 @@ type latchCmd struct {
 }
 
 type latchClearCmd struct {
-	remote
+	remote.Flags
 	Because string `name:"reason" required:"" placeholder:"TEXT" help:"Why it may be trusted again. It is written to the ledger for ever."`
 }
 
@@ -190,15 +182,15 @@ Example:
 }
 
 func (c *latchClearCmd) Run(ctx context.Context, s term.Streams) error {
-	d, err := c.connect(ctx, s)
+	d, err := c.Connect(ctx, s)
 	if err != nil {
 		return err
 	}
 	entry, err := d.ClearLatch(ctx, c.Because)
 	if err != nil {
-		return c.fail(s, err)
+		return c.Fail(s, err)
 	}
-	return c.recorded(s, entry, "The generator passed its start-up test, and the entropy latch is cleared")
+	return c.Recorded(s, entry, "The generator passed its start-up test, and the entropy latch is cleared")
 }
 
 type accessCmd struct {
@@ -206,7 +198,7 @@ type accessCmd struct {
 }
 
 type accessListCmd struct {
-	remote
+	remote.Flags
 	From string `placeholder:"TIME" help:"At this time or later: 2026-11-22, or 2026-11-22T18:30:00Z."`
 	To   string `placeholder:"TIME" help:"Before this time."`
 }
@@ -225,7 +217,7 @@ func (c *accessListCmd) Run(ctx context.Context, s term.Streams) error {
 	if params.To, err = parseDay("--to", c.To); err != nil {
 		return err
 	}
-	d, err := c.connect(ctx, s)
+	d, err := c.Connect(ctx, s)
 	if err != nil {
 		return err
 	}
@@ -233,7 +225,7 @@ func (c *accessListCmd) Run(ctx context.Context, s term.Streams) error {
 	for {
 		list, err := d.Access(ctx, params)
 		if err != nil {
-			return c.fail(s, err)
+			return c.Fail(s, err)
 		}
 		records = append(records, list.Records...)
 		if params.Cursor = list.Next; list.Next == nil {

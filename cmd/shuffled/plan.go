@@ -13,7 +13,7 @@ import (
 	"github.com/alecthomas/kong"
 
 	"shuffled/client"
-	clients "shuffled/internal/cli/remote"
+	"shuffled/internal/cli/remote"
 	"shuffled/internal/term"
 )
 
@@ -108,7 +108,7 @@ func deref[T any](p *T) (v T) {
 
 // unknown tells which key repeats a request whose answer was lost.
 func (t *terms) unknown(s term.Streams, err error) {
-	if !clients.Refused(err) {
+	if !remote.Refused(err) {
 		fmt.Fprintf(s.Err, "shuffled: whether it was done is not known: repeat it with --again --idempotency-key %s\n",
 			term.Visible(t.Idempotent))
 	}

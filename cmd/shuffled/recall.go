@@ -6,11 +6,12 @@ import (
 	"time"
 
 	"shuffled/client"
+	"shuffled/internal/cli/remote"
 	"shuffled/internal/term"
 )
 
 type recallCmd struct {
-	remote
+	remote.Flags
 	Table   string `placeholder:"NAME" help:"Of this table."`
 	Serial  uint64 `placeholder:"N" help:"With this serial; goes with --table."`
 	From    string `placeholder:"TIME" help:"Committed at this time or later: 2026-11-22, or 2026-11-22T18:30:00Z."`
@@ -40,7 +41,7 @@ func (c *recallCmd) Run(ctx context.Context, s term.Streams) error {
 	if err != nil {
 		return err
 	}
-	d, err := c.connect(ctx, s)
+	d, err := c.Connect(ctx, s)
 	if err != nil {
 		return err
 	}
@@ -54,7 +55,7 @@ func (c *recallCmd) Run(ctx context.Context, s term.Streams) error {
 		params.Limit = &size
 		list, err := d.List(ctx, params)
 		if err != nil {
-			return c.fail(s, err)
+			return c.Fail(s, err)
 		}
 		n += len(list.Shuffles)
 		if c.JSON {

@@ -7,11 +7,12 @@ import (
 	"strings"
 
 	"shuffled/client"
+	"shuffled/internal/cli/remote"
 	"shuffled/internal/term"
 )
 
 type showCmd struct {
-	remote
+	remote.Flags
 	ID         uint64 `arg:"" help:"The shuffle."`
 	Transcript string `placeholder:"FILE" help:"Write the transcript to FILE, byte for byte as served; - is standard output."`
 	Recipient  string `placeholder:"NAME" help:"With --transcript: the file of one recipient, for a dealer."`
@@ -29,7 +30,7 @@ func (c *showCmd) Run(ctx context.Context, s term.Streams) error {
 	if c.Recipient != "" && c.Transcript == "" {
 		return term.Usage("--recipient goes with --transcript")
 	}
-	d, err := c.connect(ctx, s)
+	d, err := c.Connect(ctx, s)
 	if err != nil {
 		return err
 	}
@@ -38,7 +39,7 @@ func (c *showCmd) Run(ctx context.Context, s term.Streams) error {
 	}
 	state, err := d.State(ctx, c.ID)
 	if err != nil {
-		return c.fail(s, err)
+		return c.Fail(s, err)
 	}
 	if c.JSON {
 		return term.PrintSafeJSON(s.Out, state)
@@ -51,7 +52,7 @@ func (c *showCmd) Run(ctx context.Context, s term.Streams) error {
 func (c *showCmd) write(ctx context.Context, s term.Streams, d *client.Client) error {
 	data, err := d.Transcript(ctx, c.ID, c.Recipient)
 	if err != nil {
-		return c.fail(s, err)
+		return c.Fail(s, err)
 	}
 	if c.Transcript == "-" {
 		_, err = s.Out.Write(data)

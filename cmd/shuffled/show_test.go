@@ -9,7 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"shuffled/client"
-	clients "shuffled/internal/cli/remote"
+	"shuffled/internal/cli/remote"
 	"shuffled/internal/term"
 )
 
@@ -63,7 +63,7 @@ func TestShowPrint(t *testing.T) {
 			t.Parallel()
 			var out bytes.Buffer
 			test.state.ID, test.state.Table, test.state.CloseBy = 2, "t", at
-			(&showCmd{remote: remote{clients.Flags{Ledger: "main"}}}).print(term.Streams{Out: &out}, &test.state)
+			(&showCmd{Flags: remote.Flags{Ledger: "main"}}).print(term.Streams{Out: &out}, &test.state)
 			for _, line := range test.want {
 				if !strings.Contains(out.String(), "\n"+line+"\n") {
 					t.Errorf("no line %q in\n%s", line, out.String())

@@ -7,11 +7,12 @@ import (
 	"time"
 
 	"shuffled/client"
+	"shuffled/internal/cli/remote"
 	"shuffled/internal/term"
 )
 
 type shuffleCmd struct {
-	remote
+	remote.Flags
 	terms
 	Deck      string `placeholder:"DECK" xor:"deck" help:"A published deck: standard-52, standard-54, short-36, pinochle-48, spanish-40, shoe-1 to shoe-16."`
 	Parent    uint64 `placeholder:"ID" xor:"deck" help:"Shuffle cards of this open shuffle again: those that were not dealt, or --positions. It ends as continued."`
@@ -38,7 +39,7 @@ func (c *shuffleCmd) Run(ctx context.Context, s term.Streams) error {
 	if err != nil {
 		return err
 	}
-	d, err := c.connect(ctx, s)
+	d, err := c.Connect(ctx, s)
 	if err != nil {
 		return err
 	}
@@ -48,7 +49,7 @@ func (c *shuffleCmd) Run(ctx context.Context, s term.Streams) error {
 	made, err := d.Commit(c.Tried(ctx), c.key(), req)
 	if err != nil {
 		c.unknown(s, err)
-		return c.fail(s, err)
+		return c.Fail(s, err)
 	}
 	if c.JSON {
 		return term.PrintSafeJSON(s.Out, committed{made.Shuffle, made.Terms, c.Idempotent})

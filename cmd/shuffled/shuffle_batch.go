@@ -13,7 +13,7 @@ func (c *shuffleCmd) batch(ctx context.Context, s term.Streams, d *client.Client
 	all, err := d.Commits(c.Tried(ctx), c.key(), req, *c.Count)
 	if err != nil {
 		c.unknown(s, err)
-		return c.fail(s, err)
+		return c.Fail(s, err)
 	}
 	if c.JSON {
 		batch := committedBatch{Key: c.Idempotent}

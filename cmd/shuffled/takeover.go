@@ -5,11 +5,12 @@ import (
 	"fmt"
 
 	"shuffled/client"
+	"shuffled/internal/cli/remote"
 	"shuffled/internal/term"
 )
 
 type takeoverCmd struct {
-	remote
+	remote.Flags
 	ID      uint64 `arg:"" help:"The shuffle."`
 	Extent  string `enum:"close,play" default:"close" help:"close: to end it. play: to deal on, for which a production ledger asks for two administrators (shuffled act propose takeover)."`
 	Because string `name:"reason" required:"" placeholder:"TEXT" help:"Why. It is written to the ledger for ever, and every file of the shuffle shows it."`
@@ -24,18 +25,18 @@ Example:
 }
 
 func (c *takeoverCmd) Run(ctx context.Context, s term.Streams) error {
-	d, err := c.connect(ctx, s)
+	d, err := c.Connect(ctx, s)
 	if err != nil {
 		return err
 	}
 	shuffle, err := d.Load(ctx, c.ID)
 	if err != nil {
-		return c.fail(s, err)
+		return c.Fail(s, err)
 	}
 	extent := client.Extent(c.Extent)
 	taken, err := d.TakeOver(c.Tried(ctx), shuffle, client.TakeoverRequest{Reason: c.Because, Extent: &extent})
 	if err != nil {
-		return c.fail(s, err)
+		return c.Fail(s, err)
 	}
 	if c.JSON {
 		return term.PrintSafeJSON(s.Out, taken)

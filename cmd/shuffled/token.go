@@ -11,7 +11,7 @@ import (
 
 	"shuffled/client"
 	"shuffled/internal/audit"
-	clients "shuffled/internal/cli/remote"
+	"shuffled/internal/cli/remote"
 	"shuffled/internal/config"
 	"shuffled/internal/ledger"
 	"shuffled/internal/term"
@@ -34,8 +34,8 @@ type tokenFlags struct {
 }
 
 // remote is how the daemon is reached.
-func (t *tokenFlags) remote() *remote {
-	return &remote{Flags: clients.Flags{URL: t.URL, Ledger: t.Ledger, Key: t.Key, TokenFile: t.TokenFile}}
+func (t *tokenFlags) remote() *remote.Flags {
+	return &remote.Flags{URL: t.URL, Ledger: t.Ledger, Key: t.Key, TokenFile: t.TokenFile}
 }
 
 // change writes the entry, through the daemon or into the ledger itself.
@@ -44,7 +44,7 @@ func (t *tokenFlags) change(ctx context.Context, s term.Streams, body *audit.Cre
 		return t.withLedger(ctx, t.Ledger, func(l *ledger.Ledger) error { return appendOffline(ctx, l, body, nil) })
 	}
 	r := t.remote()
-	d, err := r.connect(ctx, s)
+	d, err := r.Connect(ctx, s)
 	if err != nil {
 		return err
 	}
@@ -55,7 +55,7 @@ func (t *tokenFlags) change(ctx context.Context, s term.Streams, body *audit.Cre
 			Detail: term.Visible(deref(refused.Detail))} // as if it were written here
 	}
 	if err != nil {
-		return r.fail(s, err)
+		return r.Fail(s, err)
 	}
 	return nil
 }
@@ -121,13 +121,13 @@ func (c tokenListCmd) Run(ctx context.Context, s term.Streams) error {
 func (c *tokenListCmd) list(ctx context.Context, s term.Streams) ([]listedToken, error) {
 	if c.URL != "" {
 		r := c.remote()
-		d, err := r.connect(ctx, s)
+		d, err := r.Connect(ctx, s)
 		if err != nil {
 			return nil, err
 		}
 		told, err := d.Credentials(ctx)
 		if err != nil {
-			return nil, r.fail(s, err)
+			return nil, r.Fail(s, err)
 		}
 		return toldTokens(told), nil
 	}

@@ -8,7 +8,7 @@ import (
 	"slices"
 
 	"shuffled/internal/audit"
-	clients "shuffled/internal/cli/remote"
+	"shuffled/internal/cli/remote"
 	"shuffled/internal/term"
 	"shuffled/internal/verify"
 )
@@ -107,7 +107,7 @@ func (c *verifyCmd) trust() (verify.Trust, error) {
 	var t verify.Trust
 	switch {
 	case c.Key != "":
-		vkey, err := clients.ReadKey(c.Key)
+		vkey, err := remote.ReadKey(c.Key)
 		if err != nil {
 			return t, err
 		}

@@ -53,8 +53,8 @@ const tokenVariable = "SHUFFLED_TOKEN"
 const attempts = 5
 
 // Connect returns a client of the ledger.
-func (r *Flags) Connect(ctx context.Context, warnings io.Writer) (*client.Client, error) {
-	cfg, err := r.Config(ctx, warnings)
+func (r *Flags) Connect(ctx context.Context, s term.Streams) (*client.Client, error) {
+	cfg, err := r.Config(ctx, s.Err)
 	if err != nil {
 		return nil, err
 	}
@@ -211,6 +211,15 @@ func (r *Flags) Explain(err error) error {
 	return shown
 }
 
+// Recorded says what was done, and where that stands.
+func (r *Flags) Recorded(s term.Streams, entry *client.Appended, what string) error {
+	if r.JSON {
+		return term.PrintSafeJSON(s.Out, entry)
+	}
+	_, err := fmt.Fprintf(s.Out, "%s.\nEntry %d of ledger %s, recorded and signed.\n", what, entry.Index, r.Ledger)
+	return err
+}
+
 // Refused reports whether the daemon said no, so that nothing was done.
 func Refused(err error) bool {
 	var e *client.Error
@@ -229,10 +238,10 @@ const doneBefore = "before this client asked for it"
 func (l *lie) Is(target error) bool { return target == term.ErrFails }
 
 // Fail explains err and prints it if it is a lie, for nothing else will.
-func (r *Flags) Fail(w io.Writer, err error) error {
+func (r *Flags) Fail(s term.Streams, err error) error {
 	err = r.Explain(err)
 	if l, ok := errors.AsType[*lie](err); ok {
-		fmt.Fprintf(w, "shuffled: error: %s\nshuffled: hint: %s\n", err, l.hint)
+		fmt.Fprintf(s.Err, "shuffled: error: %s\nshuffled: hint: %s\n", err, l.hint)
 	}
 	return err
 }
