@@ -14,6 +14,7 @@ import (
 	"shuffled/internal/config"
 	"shuffled/internal/keys"
 	"shuffled/internal/ledger"
+	"shuffled/internal/store"
 	"shuffled/internal/term"
 )
 
@@ -35,7 +36,7 @@ func (t *tokenFlags) persons(ctx context.Context, s term.Streams) (ledger.Person
 
 func (t *tokenFlags) toldPersons(ctx context.Context, s term.Streams) (p ledger.Persons, origin string, err error) {
 	if t.URL == "" {
-		err = t.withLedgers(ctx, func(cfg *config.Config, store backend, infos []ledger.Info) error {
+		err = t.withLedgers(ctx, func(cfg *config.Config, store store.Database, infos []ledger.Info) error {
 			for _, info := range infos {
 				if info.Name == t.Ledger {
 					origin = info.Origin
@@ -138,7 +139,7 @@ func (c actSignCmd) Run(s term.Streams) error {
 }
 
 func readAdministrator(path, passphraseFile string) (*keys.SigningKey, error) {
-	passphrase, err := readPassphrase(passphraseFile)
+	passphrase, err := keys.ReadPassphrase(passphraseFile)
 	if err != nil {
 		return nil, err
 	}

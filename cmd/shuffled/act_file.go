@@ -12,6 +12,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"shuffled/internal/audit"
+	"shuffled/internal/term"
 )
 
 // actFormat is the first member of a file of an act.
@@ -62,6 +63,31 @@ func loadAct(path string) (*loadedAct, error) {
 		}
 	}
 	return a, a.agrees(path)
+}
+
+// adoptedHead is an act with which a daemon that starts adopts the head of a ledger.
+type adoptedHead struct {
+	Origin, Reason string // of the ledger; why
+	Act            *audit.ActEntry
+}
+
+// loadAdoptedHead reads the act that --adopt-act names; it returns nil for none.
+func loadAdoptedHead(path string) (*adoptedHead, error) {
+	if path == "" {
+		return nil, nil
+	}
+	a, err := loadAct(path)
+	if err != nil {
+		return nil, err
+	}
+	if a.entry.Act != audit.ActAdoptHead {
+		return nil, term.Usage("--adopt-act %s: it is an act %s, not adopt_head", path, a.Act)
+	}
+	if a.Identity != audit.Daemon.Identity {
+		return nil, term.Usage("--adopt-act %s: it is to be submitted by %s, and it is the daemon that adopts a head",
+			path, a.Identity)
+	}
+	return &adoptedHead{a.Ledger, a.body.(*audit.Event).Reason, a.entry}, nil
 }
 
 // agrees reports where the words of the file are not what is signed.
@@ -160,4 +186,13 @@ func (a *loadedAct) sign(name string, sign func([]byte) []byte) error {
 	}
 	a.entry.Signatures = append(signatures, made)
 	return nil
+}
+
+// readBounded reads a file of at most n bytes.
+func readBounded(path string, n int64) ([]byte, error) {
+	b, err := term.ReadStart(path, nil, n)
+	if err == nil && int64(len(b)) > n {
+		err = fmt.Errorf("%s has more than %d bytes", path, n)
+	}
+	return b, err
 }

@@ -63,7 +63,7 @@ func (c auditExportCmd) Run(ctx context.Context, s term.Streams) error {
 		return err
 	}
 	if n := result.MissingDecks; n > 0 {
-		return failed(s, term.WithHint(fmt.Errorf("the store does not have %s that commits name: the bundle is whole except for that", plural(n, "deck")),
+		return failed(s, term.WithHint(fmt.Errorf("the store does not have %s that commits name: the bundle is whole except for that", term.Plural(n, "deck")),
 			"shuffled audit fsck finds what is wrong with the store; a later export asks again"))
 	}
 	return nil

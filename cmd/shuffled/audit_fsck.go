@@ -11,6 +11,7 @@ import (
 	"shuffled/internal/config"
 	"shuffled/internal/fsck"
 	"shuffled/internal/inspect"
+	"shuffled/internal/keys"
 	"shuffled/internal/seal"
 	"shuffled/internal/term"
 	"shuffled/internal/witness"
@@ -135,7 +136,7 @@ func (c auditFsckCmd) sealing(cfg *config.Config, passphraseFile string) (*seal.
 	if len(paths) == 0 {
 		return nil, nil
 	}
-	passphrase, err := readPassphrase(passphraseFile)
+	passphrase, err := keys.ReadPassphrase(passphraseFile)
 	if err != nil {
 		return nil, err
 	}

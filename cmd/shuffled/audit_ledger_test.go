@@ -10,7 +10,7 @@ import (
 	"testing"
 	"time"
 
-	_ "github.com/jackc/pgx/v5/stdlib" // driver "pgx"
+	_ "github.com/jackc/pgx/v5/stdlib"
 	"golang.org/x/mod/sumdb/note"
 	"golang.org/x/mod/sumdb/tlog"
 
@@ -18,6 +18,7 @@ import (
 	"shuffled/internal/config"
 	"shuffled/internal/ledger"
 	"shuffled/internal/shuffle"
+	"shuffled/internal/store"
 )
 
 // generated is a ledger that is written straight into a store, faster than a
@@ -26,7 +27,7 @@ import (
 type generated struct {
 	t      testing.TB
 	dir    string // for a bundle
-	store  backend
+	store  store.Database
 	id     ledger.ID
 	signer note.Signer
 	head   ledger.Head

@@ -263,7 +263,7 @@ func (s sheet) auditConclusion(r *inspect.Report) string {
 	switch r.Verdict {
 	case inspect.Failed:
 		return s.headline("FAILED", s.P.Bad,
-			fmt.Sprintf(": %s in the evidence. Ask the house about each.", plural(r.FaultCount, "fault")))
+			fmt.Sprintf(": %s in the evidence. Ask the house about each.", term.Plural(r.FaultCount, "fault")))
 	case inspect.CannotJudge:
 		return s.headline("CANNOT JUDGE", s.P.Warn,
 			": the ledger uses something that this version does not know. That is no sign of a fault.")
@@ -277,25 +277,18 @@ func (s sheet) auditConclusion(r *inspect.Report) string {
 	}
 	lines := []string{"Every entry stands under the key you trust, no rule is broken, and every tape at hand gives exactly the order that was committed to."}
 	if n := r.Totals.Tapes[inspect.TapeSealed]; n > 0 {
-		lines = append(lines, fmt.Sprintf("%s not recomputed: their tapes are sealed to auditors. --auditor-key opens them.", plural(n, "shuffle")))
+		lines = append(lines, fmt.Sprintf("%s not recomputed: their tapes are sealed to auditors. --auditor-key opens them.", term.Plural(n, "shuffle")))
 	}
 	if n := r.Totals.Levels[inspect.LevelMixed]; n > 0 {
 		lines = append(lines,
-			fmt.Sprintf("Of %s the order hangs on a beacon's round that was out only after your witnesses had seen the commitment: a value that the house could not know when it committed. Who got which of the next places was still the house's word.", plural(n, "shuffle")))
+			fmt.Sprintf("Of %s the order hangs on a beacon's round that was out only after your witnesses had seen the commitment: a value that the house could not know when it committed. Who got which of the next places was still the house's word.", term.Plural(n, "shuffle")))
 	}
 	if r.Totals.Witnessed() > 0 {
 		lines = append(lines, fmt.Sprintf("A second history with witnessed shuffles takes %s. Which operators run the witnesses is not known here, and readers with another policy are not covered.", liars(r.Witnesses.Overlap)))
 	}
 	if r.Totals.Witnessed() < r.Totals.Shuffles {
 		lines = append(lines, fmt.Sprintf("For %s no outside witness whom you trust saw the commitment before the first card. Against an operator who holds the signing key and rebuilds the ledger, that is no proof.",
-			plural(r.Totals.Shuffles-r.Totals.Witnessed(), "shuffle")))
+			term.Plural(r.Totals.Shuffles-r.Totals.Witnessed(), "shuffle")))
 	}
 	return s.headline("PROVED", s.P.Good, ": all of it holds.") + "\n" + s.points(lines)
-}
-
-func plural(n uint64, what string) string {
-	if n == 1 {
-		return "1 " + what
-	}
-	return term.Counted(n) + " " + what + "s"
 }

@@ -151,7 +151,7 @@ func (c auditVerifyCmd) options() (inspect.Options, error) {
 }
 
 func (c auditVerifyCmd) auditors(o *inspect.Options) error {
-	passphrase, err := readPassphrase(c.Passphrase)
+	passphrase, err := keys.ReadPassphrase(c.Passphrase)
 	if err != nil {
 		return err
 	}
@@ -171,7 +171,7 @@ func (c auditVerifyCmd) auditors(o *inspect.Options) error {
 
 // readSince reads an older checkpoint, which is a signed note and nothing else.
 func readSince(name string) ([]byte, error) {
-	b, err := readStart(name, audit.MaxCheckpoint)
+	b, err := term.ReadStart(name, nil, audit.MaxCheckpoint)
 	if err != nil {
 		return nil, fmt.Errorf("reading the older checkpoint: %w", err)
 	}

@@ -78,7 +78,7 @@ func (c *dealCmd) Run(ctx context.Context, s term.Streams) error {
 	fmt.Fprintf(s.Out, "%s\n\n%s\n", sheet.P.Bold(fmt.Sprintf("Shuffle %d: %s dealt, recorded and signed", c.ID,
 		places)),
 		term.DrawHands(sheet.P, dealtHands(req.Runs, dealt, look), sheet.W))
-	if deref(dealt.LastHand) {
+	if remote.Value(dealt.LastHand) {
 		fmt.Fprintf(s.Out, "%s\n\n", sheet.P.Bold("The cut card has come out: this hand is the last."))
 	}
 	if dealt.Close != nil {
@@ -100,7 +100,7 @@ func dealtHands(runs []client.Run, dealt *client.Deal, look term.Style) (hands [
 			h.Label = term.Visible(*r.Recipient)
 		}
 		for i, c := range cards[:r.Count] {
-			name := deref(c.Card)
+			name := remote.Value(c.Card)
 			if shows != nil {
 				name = strconv.FormatUint(uint64(shows[i]), 10)
 			}

@@ -65,7 +65,7 @@ func openDemoHouse(ctx context.Context, dir string) (*demoHouse, error) {
 		Revision: audit.Revision, Origin: demoOrigin,
 		SigningKey:     h.key.Public(),
 		Deals:          audit.DealsSigned,
-		MixModes:       allMixModes,
+		MixModes:       1 << (audit.SourceSlot - 1),
 		Disclosure:     audit.DisclosurePublic,
 		DefaultCloseBy: 3600,
 		MaxCloseBy:     3600,
@@ -97,7 +97,7 @@ func (h *demoHouse) openLedger(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	start, err := (&house{cfg: config.Default()}).describe()
+	start, err := describe(config.Default())
 	if err != nil {
 		return err
 	}

@@ -13,6 +13,7 @@ import (
 	"shuffled/internal/config"
 	"shuffled/internal/keys"
 	"shuffled/internal/ledger"
+	"shuffled/internal/store"
 	"shuffled/internal/term"
 )
 
@@ -29,7 +30,7 @@ var devRoles = []audit.Role{audit.RoleDealer, audit.RoleAuditor, audit.RoleRegul
 // setUpDev makes what a first run lacks: the sealing key, the ledger with its
 // signing key and an auditor's. What is there stays as it is; an existing ledger whose
 // keys are gone is an error, never a reason to make others.
-func setUpDev(ctx context.Context, cfg *config.Config, store backend) error {
+func setUpDev(ctx context.Context, cfg *config.Config, store store.Database) error {
 	f := filesOf(cfg.Data, devLedger)
 	cfg.SealingKeys = []string{filepath.Join(cfg.Data, "sealing.key")}
 	one := config.Ledger{Name: devLedger, SigningKey: f.key, Mark: f.mark}
@@ -123,7 +124,7 @@ func makeDevToken(ctx context.Context, l *ledger.Ledger, role audit.Role, path s
 	return nil
 }
 
-func createDev(ctx context.Context, cfg *config.Config, store backend, f files) error {
+func createDev(ctx context.Context, cfg *config.Config, store store.Database, f files) error {
 	if !exists(cfg.SealingKeys[0]) {
 		if err := keys.WriteSealing(cfg.SealingKeys[0], keys.GenerateSealing(), keys.Secret{}); err != nil {
 			return fmt.Errorf("writing the sealing key: %w", err)

@@ -55,8 +55,8 @@ func (c *drawCmd) Run(ctx context.Context, s term.Streams) error {
 
 // request is what the flags ask for, and how many values it has.
 func (c *drawCmd) request(now time.Time) (req client.DrawsRequest, count int, err error) {
-	req = client.DrawsRequest{Table: c.Table, GameRef: given(c.GameRef),
-		Disclosure: given(client.Disclosure(c.Disclosure))}
+	req = client.DrawsRequest{Table: c.Table, GameRef: remote.Given(c.GameRef),
+		Disclosure: remote.Given(client.Disclosure(c.Disclosure))}
 	if req.Mix, err = c.plan(false); err != nil {
 		return req, 0, err
 	}

@@ -3,7 +3,6 @@ package main
 import (
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -54,40 +53,4 @@ func readKeyring(paths []string, passphrase keys.Secret) (*seal.Keyring, error) 
 		return nil, errors.New("no sealing key is configured")
 	}
 	return seal.NewKeyring(ring[0], ring[1:]...)
-}
-
-// readPassphrase reads the file that holds the passphrase of encrypted key
-// files; no file, no passphrase.
-func readPassphrase(path string) (keys.Secret, error) {
-	if path == "" {
-		return keys.Secret{}, nil
-	}
-	s, err := keys.ReadSecret(path)
-	if err != nil {
-		return s, fmt.Errorf("reading the passphrase: %w", err)
-	}
-	return s, nil
-}
-
-// startOf reads at most n bytes and one more, by which whoever judges them knows
-// that there is too much.
-func startOf(r io.Reader, n int64) ([]byte, error) { return io.ReadAll(io.LimitReader(r, n+1)) }
-
-// readStart is startOf a file.
-func readStart(path string, n int64) ([]byte, error) {
-	f, err := os.Open(path)
-	if err != nil {
-		return nil, err
-	}
-	defer f.Close()
-	return startOf(f, n)
-}
-
-// readBounded reads a file of at most n bytes.
-func readBounded(path string, n int64) ([]byte, error) {
-	b, err := readStart(path, n)
-	if err == nil && int64(len(b)) > n {
-		err = fmt.Errorf("%s has more than %d bytes", path, n)
-	}
-	return b, err
 }

@@ -164,10 +164,10 @@ func (c *historyCmd) conclude(s term.Streams, w walk) error {
 		return term.ErrFails
 	case w.Whole:
 		fmt.Fprintf(s.Out, "\n%s %s back to serial 1, each proved and naming the one before it\n", p.Good("whole:"),
-			plural(uint64(len(w.Commits)), "commit"))
+			term.Plural(uint64(len(w.Commits)), "commit"))
 	default:
 		fmt.Fprintf(s.Out, "\n%s, each proved and naming the one before it; there are earlier ones\n",
-			plural(uint64(len(w.Commits)), "commit"))
+			term.Plural(uint64(len(w.Commits)), "commit"))
 	}
 	fmt.Fprintf(s.Out, "That no commit came after entry %d is the daemon's word; `shuffled audit` proves it.\n",
 		w.Commits[0].ID)

@@ -2,13 +2,9 @@ package main
 
 import (
 	"context"
-	"crypto/sha256"
 	"errors"
 	"fmt"
-	"io"
 	"log/slog"
-	"os"
-	"strings"
 	"sync"
 	"time"
 
@@ -23,10 +19,9 @@ import (
 	"shuffled/internal/keys"
 	"shuffled/internal/ledger"
 	"shuffled/internal/monitor"
-	"shuffled/internal/process"
 	"shuffled/internal/seal"
+	"shuffled/internal/store"
 	"shuffled/internal/term"
-	"shuffled/internal/witness"
 )
 
 // house is a running daemon without its listeners: one store, one generator, one
@@ -34,7 +29,7 @@ import (
 type house struct {
 	cfg     *config.Config
 	log     *slog.Logger
-	store   backend
+	store   store.Database
 	entropy *entropy.Source
 	ring    *seal.Keyring
 	dealers []*dealer.Dealer
@@ -56,27 +51,27 @@ type words struct {
 	adoptHead  string // reason to accept a head without a high-water mark
 	clearLatch string // reason to clear an entropy latch
 
-	adoptAct *loadedAct // of administrators, to adopt the head of the ledger that it names
+	adoptAct *adoptedHead // of administrators
 }
 
 // adopt says with which reason and act the head of the ledger is adopted.
 func (w words) adopt(origin string) (reason string, act *audit.ActEntry) {
-	if w.adoptAct == nil || w.adoptAct.Ledger != origin {
+	if w.adoptAct == nil || w.adoptAct.Origin != origin {
 		return w.adoptHead, nil
 	}
-	return w.adoptAct.body.(*audit.Event).Reason, w.adoptAct.entry
+	return w.adoptAct.Reason, w.adoptAct.Act
 }
 
 // openHouse opens the store, the generator, the keys and every configured
 // ledger. The caller must close it.
-func openHouse(ctx context.Context, cfg *config.Config, store backend, w words, log *slog.Logger,
+func openHouse(ctx context.Context, cfg *config.Config, store store.Database, w words, log *slog.Logger,
 	start *waiting) (*house, error) {
 	h := &house{cfg: cfg, log: log, store: store, start: start, tiles: ledger.NewTileCache(int64(cfg.Limits.TileCache)),
 		latched: make(chan entropy.Cause, 1), findings: make(chan monitor.Finding, maxFindings),
 		stop: make(chan struct{}), last: make(chan struct{})}
 	h.monitor = monitor.New(monitor.Config{Report: h.onFinding, Halt: cfg.Statistics == config.StatisticsHalt,
 		CountLeast: countLeast}, time.Now())
-	passphrase, err := readPassphrase(cfg.PassphraseFile)
+	passphrase, err := keys.ReadPassphrase(cfg.PassphraseFile)
 	if err != nil {
 		return nil, err
 	}
@@ -87,7 +82,7 @@ func openHouse(ctx context.Context, cfg *config.Config, store backend, w words, 
 	if err != nil {
 		return nil, fmt.Errorf("starting the generator: %w", err)
 	}
-	event, err := h.describe()
+	event, err := describe(h.cfg)
 	if err != nil {
 		return nil, err
 	}
@@ -118,7 +113,7 @@ func (h *house) openLedgers(ctx context.Context, start audit.Event, w words, pas
 			group.Go(func() error { return fmt.Errorf("opening ledger %s: %w", l.Name, err) })
 			break
 		}
-		named = named || w.adoptAct != nil && w.adoptAct.Ledger == origin
+		named = named || w.adoptAct != nil && w.adoptAct.Origin == origin
 		group.Go(func() (err error) {
 			opened[i], err = h.openLedger(ctx, l, ledger.Info{Name: l.Name, Origin: origin}, signers, start, w)
 			return err
@@ -132,7 +127,7 @@ func (h *house) openLedgers(ctx context.Context, start audit.Event, w words, pas
 	}
 	if err == nil && w.adoptAct != nil && !named {
 		return term.Usage("--adopt-act: it is of the ledger %s, which this daemon does not serve",
-			term.Visible(w.adoptAct.Ledger))
+			term.Visible(w.adoptAct.Origin))
 	}
 	return err
 }
@@ -141,12 +136,14 @@ func (h *house) openLedgers(ctx context.Context, start audit.Event, w words, pas
 func (h *house) openLedger(ctx context.Context, c config.Ledger, info ledger.Info, signers []note.Signer,
 	start audit.Event, w words) (*dealer.Dealer, error) {
 	l, err := insist(ctx, h.start, info.Name, "the ledger to open", func(s *step) (*ledger.Ledger, error) {
-		opening := h.ledgerConfig(c, info, signers, start, w)
+		opening := ledgerConfig(h.cfg, c.Mark, info, signers)
+		opening.Store, opening.Start, opening.Log, opening.Tiles = h.store, start, h.log, h.tiles
+		opening.AdoptHead, opening.AdoptAct = w.adopt(info.Origin)
 		opening.Step = s.next
 		return ledger.Open(ctx, opening)
 	})
 	if err != nil {
-		return nil, h.explainOpen(err, info)
+		return nil, explainOpen(err, info)
 	}
 	d := dealer.New(dealer.Config{
 		Ledger: l, Store: h.store, Entropy: h.entropy, Keys: h.ring, Log: h.log,
@@ -165,46 +162,6 @@ func (h *house) openLedger(ctx context.Context, c config.Ledger, info ledger.Inf
 	return d, nil
 }
 
-// ledgerConfig is what a ledger of this house is opened with.
-func (h *house) ledgerConfig(c config.Ledger, info ledger.Info, signers []note.Signer, start audit.Event,
-	w words) ledger.Config {
-	reason, act := w.adopt(info.Origin)
-	return ledger.Config{
-		Store:     h.store,
-		Info:      info,
-		Signers:   signers,
-		Mark:      c.Mark,
-		AdoptHead: reason,
-		AdoptAct:  act,
-		Witness:   h.witness,
-		MayAsk:    h.mayAsk,
-		Tiles:     h.tiles,
-		Start:     start,
-		Queue:     h.cfg.Limits.Queue,
-		ClockStep: h.cfg.ClockStep.Duration(),
-		MarkSync:  h.cfg.MarkSync.Duration(),
-		Log:       h.log,
-	}
-}
-
-// explainOpen says what to do about an error of opening a ledger, where that is known.
-func (h *house) explainOpen(err error, info ledger.Info) error {
-	switch {
-	case errors.Is(err, ledger.ErrNotFound):
-		return term.WithHint(fmt.Errorf("there is no ledger %s of %s in the database", info.Name, info.Origin),
-			"create it: shuffled ledger create --name %s --origin %s", info.Name, info.Origin)
-	case errors.Is(err, ledger.ErrNoMark):
-		return term.WithHint(err, "if another daemon serves this ledger, copy its mark to this place; "+
-			"if none does, and you know that the head is right: serve --adopt-head REASON, "+
-			"which revokes every token and certificate")
-	}
-	var illegal *audit.Illegal
-	if errors.As(err, &illegal) && (illegal.Code == audit.RuleTwoPersons || illegal.Code == audit.RuleAct) {
-		return term.WithHint(err, "a head is adopted by an act that two administrators signed for this head, where the ledger asks for two: shuffled act propose adopt_head, act sign, and serve --adopt-act FILE")
-	}
-	return err
-}
-
 // rounds returns what fetches the beacon's rounds, or nil for a daemon without
 // relays.
 func rounds(relays []string) func(context.Context, uint64) ([48]byte, error) {
@@ -212,48 +169,6 @@ func rounds(relays []string) func(context.Context, uint64) ([48]byte, error) {
 		return nil
 	}
 	return func(ctx context.Context, round uint64) ([48]byte, error) { return relay.Fetch(ctx, relays, round) }
-}
-
-// witness reaches a witness at the address that the ledger's policy names.
-func (h *house) witness(w audit.Witness) (ledger.Witness, error) {
-	return &witness.Client{URL: w.URL, Key: w.Key}, nil
-}
-
-// describe says what this daemon is, for its instance_start events: digests of
-// the executable and of the configuration, FIPS state, version, the platform below.
-func (h *house) describe() (audit.Event, error) {
-	below := process.Platform()
-	e := audit.Event{FIPS: below.FIPS, Name: versionName(), Config: h.cfg.Digest(),
-		Kernel: recordedKernel(below.Kernel), VDSO: recordedVDSO[below.VDSO]}
-	path, err := os.Executable()
-	if err != nil {
-		return e, fmt.Errorf("finding the executable: %w", err)
-	}
-	f, err := os.Open(path)
-	if err != nil {
-		return e, fmt.Errorf("reading the executable: %w", err)
-	}
-	defer f.Close()
-	sum := sha256.New()
-	if _, err := io.Copy(sum, f); err != nil {
-		return e, fmt.Errorf("reading the executable: %w", err)
-	}
-	sum.Sum(e.Build[:0])
-	return e, nil
-}
-
-// recordedVDSO are the codes of what the platform says (docs/SPEC.md section 5.8).
-var recordedVDSO = map[process.VDSO]audit.VDSO{process.VDSOUnknown: audit.VDSONotKnown, process.VDSONo: audit.VDSONo,
-	process.VDSOYes: audit.VDSOYes}
-
-// recordedKernel is the release as an entry may have it (docs/SPEC.md section 5.8), ""
-// for one that it may not: a kernel of a strange name is no reason not to start.
-func recordedKernel(release string) string {
-	strange := func(r rune) bool { return r <= 0x20 || r > 0x7e }
-	if len(release) > audit.MaxName || strings.ContainsFunc(release, strange) {
-		return ""
-	}
-	return release
 }
 
 // onLatch hands the cause to watchLatch. One is enough: the latch stays set.

@@ -6,10 +6,7 @@ import (
 	"path/filepath"
 	"strings"
 
-	"golang.org/x/mod/sumdb/note"
-
 	"shuffled/internal/audit"
-	"shuffled/internal/config"
 	"shuffled/internal/keys"
 	"shuffled/internal/seal"
 	"shuffled/internal/term"
@@ -50,7 +47,7 @@ func (c keyGenerateCmd) Run(s term.Streams) error {
 	case c.Origin != "" && kind != "signing":
 		return term.Usage("--origin belongs to a signing key")
 	}
-	passphrase, err := readPassphrase(c.Passphrase)
+	passphrase, err := keys.ReadPassphrase(c.Passphrase)
 	if err != nil {
 		return err
 	}
@@ -141,25 +138,6 @@ func writeSigning(key, vkey, origin string, passphrase keys.Secret) (*keys.Signi
 	return k, nil
 }
 
-// readSigners reads the signing keys of a ledger, the first of them the one of
-// signing_key, whose name is the ledger's origin.
-func readSigners(l config.Ledger, passphrase keys.Secret) (origin string, signers []note.Signer, err error) {
-	for _, path := range append([]string{l.SigningKey}, l.SigningKeys...) {
-		k, err := keys.ReadSigning(path, passphrase)
-		if err != nil {
-			return "", nil, err
-		}
-		if origin == "" {
-			origin = k.Origin()
-		}
-		if k.Origin() != origin {
-			return "", nil, fmt.Errorf("%s is a key of %s, %s one of %s", l.SigningKey, origin, path, k.Origin())
-		}
-		signers = append(signers, k.Signer())
-	}
-	return origin, signers, nil
-}
-
 type keyShowCmd struct {
 	File       string `arg:"" type:"existingfile" help:"Key file, private, .vkey or .pub."`
 	Passphrase string `name:"passphrase-file" placeholder:"FILE" help:"Passphrase of an encrypted file."`
@@ -202,7 +180,7 @@ func (c keyShowCmd) read() (shownKey, error) {
 	if public, err := keys.ReadAuditorPublic(c.File); err == nil {
 		return shownAuditor("public auditor", public), nil
 	}
-	passphrase, err := readPassphrase(c.Passphrase)
+	passphrase, err := keys.ReadPassphrase(c.Passphrase)
 	if err != nil {
 		return shownKey{}, err
 	}

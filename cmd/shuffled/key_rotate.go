@@ -37,7 +37,7 @@ Example:
 }
 
 func (c *keyRotateSigningCmd) Run(ctx context.Context, s term.Streams) error {
-	passphrase, err := readPassphrase(c.Passphrase)
+	passphrase, err := keys.ReadPassphrase(c.Passphrase)
 	if err != nil {
 		return err
 	}
@@ -131,7 +131,7 @@ Example:
 }
 
 func (c keyRotateSealingCmd) Run(s term.Streams) error {
-	passphrase, err := readPassphrase(c.Passphrase)
+	passphrase, err := keys.ReadPassphrase(c.Passphrase)
 	if err != nil {
 		return err
 	}

@@ -8,6 +8,7 @@ import (
 	"shuffled/internal/audit"
 	"shuffled/internal/config"
 	"shuffled/internal/ledger"
+	"shuffled/internal/store"
 	"shuffled/internal/term"
 )
 
@@ -35,12 +36,12 @@ type listedLedger struct {
 }
 
 func (c ledgerListCmd) Run(ctx context.Context, s term.Streams) error {
-	return c.withLedgers(ctx, func(cfg *config.Config, store backend, infos []ledger.Info) error {
+	return c.withLedgers(ctx, func(cfg *config.Config, store store.Database, infos []ledger.Info) error {
 		return c.print(ctx, s, cfg, store, infos)
 	})
 }
 
-func (c ledgerListCmd) print(ctx context.Context, s term.Streams, cfg *config.Config, store backend,
+func (c ledgerListCmd) print(ctx context.Context, s term.Streams, cfg *config.Config, store store.Database,
 	infos []ledger.Info) error {
 	list := make([]listedLedger, 0, len(infos))
 	for _, info := range infos {

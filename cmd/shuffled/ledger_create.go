@@ -87,7 +87,7 @@ func (c ledgerCreateCmd) Run(ctx context.Context, s term.Streams) error {
 	if c.Key != "" {
 		f.key, f.vkey = c.Key, vkeyPath(c.Key)
 	}
-	passphrase, err := readPassphrase(cfg.PassphraseFile)
+	passphrase, err := keys.ReadPassphrase(cfg.PassphraseFile)
 	if err != nil {
 		return err
 	}

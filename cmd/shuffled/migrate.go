@@ -35,17 +35,6 @@ func (c migrateUpCmd) Run(ctx context.Context, s term.Streams) error {
 	return printSchema(ctx, s, cfg, false)
 }
 
-// migrateUp brings the configured database to the newest schema.
-func migrateUp(ctx context.Context, cfg *config.Config) error {
-	if path, ok := sqlitePath(cfg); ok {
-		if err := makeData(cfg.Data); err != nil {
-			return err
-		}
-		return sqlite.MigrateUp(ctx, path, sqlite.Options{})
-	}
-	return postgres.MigrateUp(ctx, cfg.Database, postgres.Options{PasswordFile: cfg.DatabasePasswordFile})
-}
-
 type migrateDownCmd struct{ placeFlags }
 
 // Help shows an example.

@@ -9,7 +9,9 @@ import (
 
 	"shuffled/internal/audit"
 	"shuffled/internal/config"
+	"shuffled/internal/keys"
 	"shuffled/internal/ledger"
+	"shuffled/internal/store"
 	"shuffled/internal/term"
 )
 
@@ -33,9 +35,9 @@ func (p placeFlags) withLedger(ctx context.Context, name string, do func(*ledger
 }
 
 // openOffline opens the ledger of this name. The caller must close it.
-func openOffline(ctx context.Context, cfg *config.Config, store backend, name string) (*ledger.Ledger, error) {
+func openOffline(ctx context.Context, cfg *config.Config, store store.Database, name string) (*ledger.Ledger, error) {
 	c := ledgerOf(cfg, name)
-	passphrase, err := readPassphrase(cfg.PassphraseFile)
+	passphrase, err := keys.ReadPassphrase(cfg.PassphraseFile)
 	if err != nil {
 		return nil, err
 	}
@@ -43,17 +45,17 @@ func openOffline(ctx context.Context, cfg *config.Config, store backend, name st
 	if err != nil {
 		return nil, err
 	}
-	h := &house{cfg: cfg, log: slog.New(slog.DiscardHandler), store: store}
-	start, err := h.describe()
-	if err != nil {
+	opening := ledgerConfig(cfg, c.Mark, ledger.Info{Name: c.Name, Origin: origin}, signers)
+	opening.Store, opening.Log = store, slog.New(slog.DiscardHandler)
+	if opening.Start, err = describe(cfg); err != nil {
 		return nil, err
 	}
-	l, err := ledger.Open(ctx, h.ledgerConfig(c, ledger.Info{Name: c.Name, Origin: origin}, signers, start, words{}))
+	l, err := ledger.Open(ctx, opening)
 	switch {
 	case errors.Is(err, ledger.ErrMarkLocked):
 		return nil, term.WithHint(err, "a daemon serves this ledger: say its address with --url and an admin's token with --token-file")
 	case err != nil:
-		return nil, h.explainOpen(err, ledger.Info{Name: c.Name, Origin: origin})
+		return nil, explainOpen(err, opening.Info)
 	}
 	if err := l.Ready(); err != nil {
 		return nil, errors.Join(fmt.Errorf("ledger %s cannot be written: %w", name, err), l.Close())

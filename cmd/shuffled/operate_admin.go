@@ -27,7 +27,7 @@ type killFlags struct {
 }
 
 func (c *killFlags) run(ctx context.Context, s term.Streams, action client.SwitchRequestAction) error {
-	req := client.SwitchRequest{Action: action, Reason: c.Because, Table: given(c.Table), Deck: given(c.Deck)}
+	req := client.SwitchRequest{Action: action, Reason: c.Because, Table: remote.Given(c.Table), Deck: remote.Given(c.Deck)}
 	switch {
 	case c.All:
 		req.Scope = client.SwitchRequestScopeLedger
@@ -209,7 +209,7 @@ func (accessListCmd) Help() string {
 }
 
 func (c *accessListCmd) Run(ctx context.Context, s term.Streams) error {
-	params := client.ListAccessParams{Limit: given(uint64(500))}
+	params := client.ListAccessParams{Limit: remote.Given(uint64(500))}
 	var err error
 	if params.From, err = parseDay("--from", c.From); err != nil {
 		return err

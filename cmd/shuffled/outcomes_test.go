@@ -18,6 +18,7 @@ import (
 	"shuffled/internal/ledger"
 	"shuffled/internal/monitor"
 	"shuffled/internal/shuffle"
+	"shuffled/internal/store"
 )
 
 // The tests of this package do not wait ten minutes for a window.
@@ -28,7 +29,7 @@ type sandbox struct {
 	*house
 	t     *testing.T
 	cfg   *config.Config
-	store backend
+	store store.Database
 	said  strings.Builder // the log
 }
 

@@ -40,9 +40,6 @@ func (p placeFlags) load() (*config.Config, error) {
 	return cfg, nil
 }
 
-// backend is an open database.
-type backend = store.Database
-
 const sqliteScheme = "sqlite:"
 
 // sqlitePath returns the path of an embedded store; ok is false for another
@@ -52,7 +49,7 @@ func sqlitePath(cfg *config.Config) (path string, ok bool) {
 }
 
 // openStore opens the configured database, whose tables must exist.
-func openStore(ctx context.Context, cfg *config.Config, allowSuperuser bool) (backend, error) {
+func openStore(ctx context.Context, cfg *config.Config, allowSuperuser bool) (store.Database, error) {
 	if path, ok := sqlitePath(cfg); ok {
 		return sqlite.Open(path, sqlite.Options{Audience: cfg.Limits.Readers})
 	}
@@ -63,7 +60,7 @@ func openStore(ctx context.Context, cfg *config.Config, allowSuperuser bool) (ba
 }
 
 // withLedgers opens the store, as its owner if need be, and lists its ledgers.
-func (p placeFlags) withLedgers(ctx context.Context, do func(*config.Config, backend, []ledger.Info) error) error {
+func (p placeFlags) withLedgers(ctx context.Context, do func(*config.Config, store.Database, []ledger.Info) error) error {
 	cfg, err := p.load()
 	if err != nil {
 		return err
@@ -86,4 +83,15 @@ func database(cfg *config.Config) string {
 		return fmt.Sprintf("the embedded store %s", path)
 	}
 	return "PostgreSQL"
+}
+
+// migrateUp brings the configured database to the newest schema.
+func migrateUp(ctx context.Context, cfg *config.Config) error {
+	if path, ok := sqlitePath(cfg); ok {
+		if err := makeData(cfg.Data); err != nil {
+			return err
+		}
+		return sqlite.MigrateUp(ctx, path, sqlite.Options{})
+	}
+	return postgres.MigrateUp(ctx, cfg.Database, postgres.Options{PasswordFile: cfg.DatabasePasswordFile})
 }

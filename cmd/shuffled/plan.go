@@ -1,8 +1,6 @@
 package main
 
 import (
-	"encoding/base64"
-	"encoding/hex"
 	"errors"
 	"fmt"
 	"os"
@@ -98,14 +96,6 @@ func (t *terms) closeBy(now time.Time) (*client.Timestamp, error) {
 	return &client.Timestamp{Time: at}, nil
 }
 
-// deref returns what p points to, or nothing.
-func deref[T any](p *T) (v T) {
-	if p != nil {
-		v = *p
-	}
-	return v
-}
-
 // unknown tells which key repeats a request whose answer was lost.
 func (t *terms) unknown(s term.Streams, err error) {
 	if !remote.Refused(err) {
@@ -161,23 +151,6 @@ func mixCommand(id uint64, p *client.Plan) string {
 		line += " --cut N"
 	}
 	return line
-}
-
-// parseBytes reads n bytes in padded base64 or hexadecimal. The error does not
-// repeat the text, which may be a secret.
-func parseBytes(text string, n int) ([]byte, error) {
-	var b []byte
-	var err error
-	switch len(text) {
-	case hex.EncodedLen(n):
-		b, err = hex.DecodeString(text)
-	case base64.StdEncoding.EncodedLen(n):
-		b, err = base64.StdEncoding.Strict().DecodeString(text)
-	}
-	if err != nil || len(b) != n { // a line end in base64 is skipped
-		return nil, fmt.Errorf("is %d bytes in base64 or hexadecimal", n)
-	}
-	return b, nil
 }
 
 // parsePositions reads "0,5,9-12".

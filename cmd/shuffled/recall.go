@@ -76,9 +76,9 @@ func (c *recallCmd) Run(ctx context.Context, s term.Streams) error {
 	case n == 0:
 		fmt.Fprintln(s.Out, "no shuffle fits")
 	case more:
-		fmt.Fprintf(s.Out, "\n%s, and there are more: --limit 0 lists all\n", plural(uint64(n), "shuffle"))
+		fmt.Fprintf(s.Out, "\n%s, and there are more: --limit 0 lists all\n", term.Plural(uint64(n), "shuffle"))
 	default:
-		fmt.Fprintf(s.Out, "\n%s\n", plural(uint64(n), "shuffle"))
+		fmt.Fprintf(s.Out, "\n%s\n", term.Plural(uint64(n), "shuffle"))
 	}
 	return nil
 }
@@ -96,21 +96,13 @@ func (c *recallCmd) params() (p client.ListShufflesParams, err error) {
 	case c.Serial != 0 && c.Table == "":
 		return p, term.Usage("--serial goes with --table")
 	}
-	p.Table, p.GameRef, p.Serial = given(c.Table), given(c.GameRef), given(c.Serial)
-	p.State = given(client.ListShufflesParamsState(c.State))
+	p.Table, p.GameRef, p.Serial = remote.Given(c.Table), remote.Given(c.GameRef), remote.Given(c.Serial)
+	p.State = remote.Given(client.ListShufflesParamsState(c.State))
 	if p.From, err = parseDay("--from", c.From); err != nil {
 		return p, err
 	}
 	p.To, err = parseDay("--to", c.To)
 	return p, err
-}
-
-// given returns nil for a flag that has no value.
-func given[T comparable](v T) *T {
-	if v == *new(T) {
-		return nil
-	}
-	return &v
 }
 
 // parseDay reads a day, which begins at midnight UTC, or an RFC 3339 time.

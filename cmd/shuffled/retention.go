@@ -9,6 +9,7 @@ import (
 	"shuffled/internal/config"
 	"shuffled/internal/ledger"
 	"shuffled/internal/recall"
+	"shuffled/internal/store"
 	"shuffled/internal/term"
 )
 
@@ -40,7 +41,7 @@ type retained struct {
 }
 
 func (c retentionRunCmd) Run(ctx context.Context, s term.Streams) error {
-	return c.withLedgers(ctx, func(cfg *config.Config, store backend, infos []ledger.Info) error {
+	return c.withLedgers(ctx, func(cfg *config.Config, store store.Database, infos []ledger.Info) error {
 		keep, now := cfg.AccessRetention.Duration(), time.Now()
 		act := recall.Drop
 		if c.DryRun {

@@ -18,6 +18,7 @@ import (
 	"shuffled/internal/config"
 	"shuffled/internal/ledger"
 	"shuffled/internal/recall"
+	"shuffled/internal/store"
 	"shuffled/internal/term"
 )
 
@@ -75,7 +76,7 @@ func TestRetention(t *testing.T) {
 
 // closing is a ledger that looks for its open shuffles in the store.
 type closing struct {
-	store backend
+	store store.Database
 	id    ledger.ID
 }
 

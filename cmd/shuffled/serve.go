@@ -12,11 +12,12 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
-	"shuffled/internal/audit"
+	"shuffled/internal/build"
 	"shuffled/internal/config"
 	"shuffled/internal/httpapi"
 	"shuffled/internal/recall"
 	"shuffled/internal/selftest"
+	"shuffled/internal/store"
 	"shuffled/internal/term"
 )
 
@@ -68,33 +69,14 @@ func (c serveCmd) Run(ctx context.Context, s term.Streams, passed selftest.Passe
 		return term.Usage("%s", err)
 	}
 	w := words{adoptHead: c.AdoptHead, clearLatch: c.ClearLatch}
-	if w.adoptAct, err = c.adoptAct(); err != nil {
+	if w.adoptAct, err = loadAdoptedHead(c.AdoptAct); err != nil {
 		return err
 	}
 	return c.serve(ctx, s, cfg, listener, w, passed, log)
 }
 
-// adoptAct reads the act of a head to adopt, nil for none.
-func (c serveCmd) adoptAct() (*loadedAct, error) {
-	if c.AdoptAct == "" {
-		return nil, nil
-	}
-	a, err := loadAct(c.AdoptAct)
-	if err != nil {
-		return nil, err
-	}
-	if a.entry.Act != audit.ActAdoptHead {
-		return nil, term.Usage("--adopt-act %s: it is an act %s, not adopt_head", c.AdoptAct, a.Act)
-	}
-	if a.Identity != audit.Daemon.Identity {
-		return nil, term.Usage("--adopt-act %s: it is to be submitted by %s, and it is the daemon that adopts a head",
-			c.AdoptAct, a.Identity)
-	}
-	return a, nil
-}
-
 // open opens the store; with --dev it makes the tables and what a first run lacks.
-func (c serveCmd) open(ctx context.Context, cfg *config.Config, step *step) (_ backend, err error) {
+func (c serveCmd) open(ctx context.Context, cfg *config.Config, step *step) (_ store.Database, err error) {
 	if c.Dev {
 		step.next("the database, whose tables are made or brought to the newest form, or another daemon that does so")
 		if err := migrateUp(ctx, cfg); err != nil {
@@ -124,7 +106,7 @@ func (c serveCmd) open(ctx context.Context, cfg *config.Config, step *step) (_ b
 func (c serveCmd) serve(ctx context.Context, s term.Streams, cfg *config.Config, listener net.Listener, w words,
 	passed selftest.Passed, log *slog.Logger) error {
 	figures := new(generator)
-	api, err := httpapi.New(httpapi.Config{Limits: apiLimits(cfg, c.Dev), Version: versionName(), Log: log,
+	api, err := httpapi.New(httpapi.Config{Limits: apiLimits(cfg, c.Dev), Version: build.This().Name(), Log: log,
 		Collectors: append(figures.collectors(), selfTested(passed)...)})
 	if err != nil {
 		return err
@@ -157,7 +139,7 @@ func (c serveCmd) serve(ctx context.Context, s term.Streams, cfg *config.Config,
 	serveUntil(run, group, api.Limit(listener), server, api.Drain)
 
 	start := newWaiting(log, api.Waiting)
-	store, err := insist(ctx, start, "", "the database", func(s *step) (backend, error) { return c.open(ctx, cfg, s) })
+	store, err := insist(ctx, start, "", "the database", func(s *step) (store.Database, error) { return c.open(ctx, cfg, s) })
 	if err != nil {
 		start.stop()
 		stop()

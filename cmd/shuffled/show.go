@@ -99,7 +99,7 @@ func (c *showCmd) print(s term.Streams, st *client.Status) {
 	if st.Plan != nil {
 		mix := "not recorded yet: " + mixCommand(st.ID, st.Plan)
 		switch {
-		case deref(st.Mixed):
+		case remote.Value(st.Mixed):
 			mix = "recorded"
 		case st.State == client.ShuffleStateStateClosed:
 			mix = "never recorded"
@@ -140,7 +140,7 @@ func cutCard(st *client.Status) string {
 	if st.EndAt.Hi != st.EndAt.Lo {
 		where = fmt.Sprintf("drawn from places %d to %d", st.EndAt.Lo, st.EndAt.Hi)
 	}
-	if deref(st.LastHand) {
+	if remote.Value(st.LastHand) {
 		return where + "; it has come out, this hand is the last"
 	}
 	return where

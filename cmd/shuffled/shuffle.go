@@ -67,8 +67,8 @@ type committed struct {
 
 // request is what the flags ask for.
 func (c *shuffleCmd) request(now time.Time) (req client.ShuffleRequest, err error) {
-	req = client.ShuffleRequest{Table: c.Table, Deck: given(c.Deck), GameRef: given(c.GameRef),
-		Disclosure: given(client.Disclosure(c.Disclosure))}
+	req = client.ShuffleRequest{Table: c.Table, Deck: remote.Given(c.Deck), GameRef: remote.Given(c.GameRef),
+		Disclosure: remote.Given(client.Disclosure(c.Disclosure))}
 	switch {
 	case c.Parent != 0:
 		req.Parent = &client.Parent{ID: c.Parent}

@@ -2,6 +2,7 @@ package main
 
 import (
 	"encoding/base64"
+	"encoding/hex"
 	"fmt"
 	"io"
 	"os"
@@ -95,12 +96,7 @@ const maxSlotFile = 4096
 // readSlot reads a slot's value from a file, or standard input for "-": alone on
 // its line, or as slot new prints it.
 func readSlot(name string, stdin io.Reader) (value [keys.SlotSize]byte, err error) {
-	var b []byte
-	if name == "-" {
-		b, err = startOf(stdin, maxSlotFile)
-	} else {
-		b, err = readStart(name, maxSlotFile)
-	}
+	b, err := term.ReadStart(name, stdin, maxSlotFile)
 	if err != nil {
 		return value, fmt.Errorf("reading the slot's value: %w", err)
 	}
@@ -145,4 +141,21 @@ func readSlots(values, files []string, stdin io.Reader) (slots [][32]byte, err e
 		slots = append(slots, value)
 	}
 	return slots, nil
+}
+
+// parseBytes reads n bytes in padded base64 or hexadecimal. The error does not
+// repeat the text, which may be a secret.
+func parseBytes(text string, n int) ([]byte, error) {
+	var b []byte
+	var err error
+	switch len(text) {
+	case hex.EncodedLen(n):
+		b, err = hex.DecodeString(text)
+	case base64.StdEncoding.EncodedLen(n):
+		b, err = base64.StdEncoding.Strict().DecodeString(text)
+	}
+	if err != nil || len(b) != n { // a line end in base64 is skipped
+		return nil, fmt.Errorf("is %d bytes in base64 or hexadecimal", n)
+	}
+	return b, nil
 }

@@ -3,14 +3,12 @@ package main
 import (
 	"crypto/tls"
 	"crypto/x509"
-	"encoding/pem"
 	"errors"
 	"fmt"
 	"os"
 
 	"shuffled/internal/config"
 	"shuffled/internal/keys"
-	"shuffled/internal/term"
 )
 
 // loadTLS returns the listener's TLS configuration, nil without a certificate.
@@ -48,28 +46,4 @@ func loadTLS(c config.TLS) (*tls.Config, error) {
 		return nil, errors.New("the file of client authorities holds no certificate")
 	}
 	return t, nil
-}
-
-// readCertificateKey returns the public key of the one certificate in a PEM file,
-// as its SubjectPublicKeyInfo in DER.
-func readCertificateKey(path string) ([]byte, error) {
-	text, err := os.ReadFile(path)
-	if err != nil {
-		return nil, fmt.Errorf("reading the certificate: %w", err)
-	}
-	block, rest := pem.Decode(text)
-	if block == nil || block.Type != "CERTIFICATE" {
-		return nil, term.Usage("--certificate: %s begins with no certificate in PEM", term.Visible(path))
-	}
-	if more, _ := pem.Decode(rest); more != nil {
-		return nil, term.Usage("--certificate: %s holds more than one certificate: give the client's alone", term.Visible(path))
-	}
-	cert, err := x509.ParseCertificate(block.Bytes)
-	if err != nil {
-		return nil, term.Usage("--certificate: %s: %s", term.Visible(path), err)
-	}
-	if cert.IsCA {
-		return nil, term.Usage("--certificate: %s is of an authority, not of a client", term.Visible(path))
-	}
-	return cert.RawSubjectPublicKeyInfo, nil
 }

@@ -14,6 +14,7 @@ import (
 	"shuffled/internal/cli/remote"
 	"shuffled/internal/config"
 	"shuffled/internal/ledger"
+	"shuffled/internal/store"
 	"shuffled/internal/term"
 )
 
@@ -52,7 +53,7 @@ func (t *tokenFlags) change(ctx context.Context, s term.Streams, body *audit.Cre
 	if refused, ok := errors.AsType[*client.Error](err); ok &&
 		(refused.Code == client.CodeCredential || refused.Code == client.CodeTwoPersons) {
 		return &audit.Illegal{Code: string(refused.Code),
-			Detail: term.Visible(deref(refused.Detail))} // as if it were written here
+			Detail: term.Visible(remote.Value(refused.Detail))} // as if it were written here
 	}
 	if err != nil {
 		return r.Fail(s, err)
@@ -63,7 +64,7 @@ func (t *tokenFlags) change(ctx context.Context, s term.Streams, body *audit.Cre
 func credentialRequest(body *audit.Credential, hash [32]byte) client.CredentialRequest {
 	req := client.CredentialRequest{Credential: body.ID}
 	if body.Kind == audit.CredentialRevoked {
-		req.Action, req.Reason = client.CredentialRequestActionRevoke, given(body.Reason)
+		req.Action, req.Reason = client.CredentialRequestActionRevoke, remote.Given(body.Reason)
 		return req
 	}
 	role, shown := client.Role(body.Role.String()), client.Hash(hash)
@@ -132,7 +133,7 @@ func (c *tokenListCmd) list(ctx context.Context, s term.Streams) ([]listedToken,
 		return toldTokens(told), nil
 	}
 	list := []listedToken{}
-	err := c.withLedgers(ctx, func(cfg *config.Config, store backend, infos []ledger.Info) error {
+	err := c.withLedgers(ctx, func(cfg *config.Config, store store.Database, infos []ledger.Info) error {
 		holders, err := ledger.ReadCredentials(ctx, store, c.Ledger)
 		if errors.Is(err, ledger.ErrNotFound) {
 			return fmt.Errorf("there is no ledger %s in %s", c.Ledger, database(cfg))

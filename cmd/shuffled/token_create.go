@@ -2,8 +2,11 @@ package main
 
 import (
 	"context"
+	"crypto/x509"
+	"encoding/pem"
 	"errors"
 	"fmt"
+	"os"
 	"slices"
 	"time"
 
@@ -111,4 +114,28 @@ func newToken() (id string, hash [32]byte, bearer keys.Secret, err error) {
 		return "", hash, bearer, errors.New("a new token does not read back")
 	}
 	return id, keys.HashToken(secret), bearer, nil
+}
+
+// readCertificateKey returns the public key of the one certificate in a PEM file,
+// as its SubjectPublicKeyInfo in DER.
+func readCertificateKey(path string) ([]byte, error) {
+	text, err := os.ReadFile(path)
+	if err != nil {
+		return nil, fmt.Errorf("reading the certificate: %w", err)
+	}
+	block, rest := pem.Decode(text)
+	if block == nil || block.Type != "CERTIFICATE" {
+		return nil, term.Usage("--certificate: %s begins with no certificate in PEM", term.Visible(path))
+	}
+	if more, _ := pem.Decode(rest); more != nil {
+		return nil, term.Usage("--certificate: %s holds more than one certificate: give the client's alone", term.Visible(path))
+	}
+	cert, err := x509.ParseCertificate(block.Bytes)
+	if err != nil {
+		return nil, term.Usage("--certificate: %s: %s", term.Visible(path), err)
+	}
+	if cert.IsCA {
+		return nil, term.Usage("--certificate: %s is of an authority, not of a client", term.Visible(path))
+	}
+	return cert.RawSubjectPublicKeyInfo, nil
 }

@@ -128,12 +128,7 @@ func (c *verifyCmd) trust() (verify.Trust, error) {
 // readEvidence reads the file, or standard input for "-"; a longer one than a
 // transcript may be fails as one.
 func readEvidence(name string, stdin io.Reader) (data []byte, err error) {
-	if name == "-" {
-		data, err = startOf(stdin, audit.MaxTranscript)
-	} else {
-		data, err = readStart(name, audit.MaxTranscript)
-	}
-	if err != nil {
+	if data, err = term.ReadStart(name, stdin, audit.MaxTranscript); err != nil {
 		return nil, fmt.Errorf("reading the evidence: %w", err)
 	}
 	return data, nil

@@ -3,7 +3,6 @@ package main
 import (
 	"cmp"
 	"fmt"
-	"strings"
 
 	"shuffled/internal/build"
 	"shuffled/internal/term"
@@ -11,17 +10,6 @@ import (
 
 type versionCmd struct {
 	JSON bool `name:"json" help:"Print JSON."`
-}
-
-// versionName is the version as a name of docs/SPEC.md section 1.5.
-func versionName() string {
-	v := strings.Map(func(r rune) rune {
-		if r == '+' || r == '(' || r == ')' {
-			return '-'
-		}
-		return r
-	}, build.This().Version)
-	return strings.Trim(v[:min(len(v), 64)], "-")
 }
 
 func (c versionCmd) Run(s term.Streams) error {

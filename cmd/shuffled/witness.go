@@ -53,7 +53,7 @@ func (c witnessServeCmd) Run(ctx context.Context, s term.Streams) error {
 	if err != nil {
 		return err
 	}
-	passphrase, err := readPassphrase(c.Passphrase)
+	passphrase, err := keys.ReadPassphrase(c.Passphrase)
 	if err != nil {
 		return err
 	}

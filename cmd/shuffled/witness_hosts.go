@@ -14,13 +14,13 @@ import (
 // mayAsk lets the daemon ask witnesses only at hosts that an operator named: in the
 // policy with which the ledger was created, or in the configuration. Policies that
 // came later are an administrator's, over the API.
-func (h *house) mayAsk(g *audit.Genesis, w audit.Witness) error {
+func mayAsk(hosts []string, g *audit.Genesis, w audit.Witness) error {
 	u, err := outbound.ParseURL(w.URL)
 	if err != nil {
 		return fmt.Errorf("its address %w", err)
 	}
 	at := outbound.Authority(u)
-	if slices.ContainsFunc(h.cfg.Witness.Hosts, func(host string) bool { return names(host, u) }) {
+	if slices.ContainsFunc(hosts, func(host string) bool { return names(host, u) }) {
 		return nil
 	}
 	if first, err := audit.ParsePolicy(g.Policy); err == nil {

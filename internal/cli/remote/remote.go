@@ -162,6 +162,22 @@ func askKeys(ctx context.Context, cfg client.Config) (string, error) {
 	return policy + "quorum none\n", nil
 }
 
+// Given returns nil for a flag that has no value.
+func Given[T comparable](v T) *T {
+	if v == *new(T) {
+		return nil
+	}
+	return &v
+}
+
+// Value returns what p points to, or nothing.
+func Value[T any](p *T) (v T) {
+	if p != nil {
+		v = *p
+	}
+	return v
+}
+
 // Advice goes with the daemon's refusals, by their code.
 var Advice = map[client.Code]string{
 	client.CodeUnauthorized:         "--token-file FILE or SHUFFLED_TOKEN gives the token",
