@@ -11,6 +11,7 @@ import (
 
 	"shuffled/client"
 	"shuffled/internal/audit"
+	"shuffled/internal/cli/place"
 	"shuffled/internal/config"
 	"shuffled/internal/keys"
 	"shuffled/internal/ledger"
@@ -36,7 +37,7 @@ func (t *tokenFlags) persons(ctx context.Context, s term.Streams) (ledger.Person
 
 func (t *tokenFlags) toldPersons(ctx context.Context, s term.Streams) (p ledger.Persons, origin string, err error) {
 	if t.URL == "" {
-		err = t.withLedgers(ctx, func(cfg *config.Config, store store.Database, infos []ledger.Info) error {
+		err = t.WithLedgers(ctx, func(cfg *config.Config, store store.Database, infos []ledger.Info) error {
 			for _, info := range infos {
 				if info.Name == t.Ledger {
 					origin = info.Origin
@@ -44,7 +45,7 @@ func (t *tokenFlags) toldPersons(ctx context.Context, s term.Streams) (p ledger.
 			}
 			p, err = ledger.ReadPersons(ctx, store, t.Ledger)
 			if errors.Is(err, ledger.ErrNotFound) {
-				return fmt.Errorf("there is no ledger %s in %s", t.Ledger, database(cfg))
+				return fmt.Errorf("there is no ledger %s in %s", t.Ledger, place.Database(cfg))
 			}
 			return err
 		})

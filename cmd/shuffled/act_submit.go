@@ -9,6 +9,7 @@ import (
 
 	"shuffled/client"
 	"shuffled/internal/audit"
+	"shuffled/internal/cli/place"
 	"shuffled/internal/ledger"
 	"shuffled/internal/term"
 )
@@ -69,11 +70,11 @@ func (c actSubmitCmd) Run(ctx context.Context, s term.Streams) error {
 // submit writes the act and the entry that it approves, whichever are given.
 func (c *actSubmitCmd) submit(ctx context.Context, s term.Streams, act *audit.ActEntry, body audit.Body, said string) error {
 	if c.URL == "" {
-		err := c.withLedger(ctx, c.Ledger, func(l *ledger.Ledger) error {
+		err := c.WithLedger(ctx, c.Ledger, func(l *ledger.Ledger) error {
 			if body == nil {
-				return appendOffline(ctx, l, act, nil)
+				return place.Append(ctx, l, act, nil)
 			}
-			return appendOffline(ctx, l, body, act)
+			return place.Append(ctx, l, body, act)
 		})
 		if err == nil {
 			_, err = fmt.Fprintf(s.Out, "%s.\n", said)

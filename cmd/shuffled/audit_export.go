@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"shuffled/internal/bundle"
+	"shuffled/internal/cli/place"
 	"shuffled/internal/config"
 	"shuffled/internal/ledger"
 	"shuffled/internal/store"
@@ -15,7 +16,7 @@ import (
 )
 
 type auditExportCmd struct {
-	placeFlags
+	place.Flags
 	Ledger string `default:"main" help:"Ledger to export."`
 	Out    string `required:"" placeholder:"DIR" help:"Directory of the bundle. One that is there already gets what is new."`
 	From   string `placeholder:"TIME" help:"Beginning of the period that the report is about: a month, a day (UTC) or RFC 3339. The export itself always begins at entry 0."`
@@ -33,7 +34,7 @@ func (c auditExportCmd) Run(ctx context.Context, s term.Streams) error {
 	if err != nil {
 		return err
 	}
-	cfg, err := c.load()
+	cfg, err := c.Load()
 	if err != nil {
 		return err
 	}
@@ -78,7 +79,7 @@ func findLedger(cfg *config.Config, infos []ledger.Info, name string) (ledger.In
 		}
 		names = append(names, info.Name)
 	}
-	err := fmt.Errorf("there is no ledger %s in %s", name, database(cfg))
+	err := fmt.Errorf("there is no ledger %s in %s", name, place.Database(cfg))
 	if len(names) == 0 {
 		return ledger.Info{}, term.WithHint(err, "it has no ledgers: shuffled ledger create makes one")
 	}

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"shuffled/internal/audit"
+	"shuffled/internal/cli/place"
 	"shuffled/internal/config"
 	"shuffled/internal/fsck"
 	"shuffled/internal/inspect"
@@ -18,7 +19,7 @@ import (
 )
 
 type auditFsckCmd struct {
-	placeFlags
+	place.Flags
 	Ledger     string   `default:"main" help:"Ledger to check."`
 	Key        string   `placeholder:"VKEY" xor:"trust" help:"Trust this verifier key of the ledger, or the one in the file of this name (default DATA/LEDGER.vkey, if it is there)."`
 	Policy     string   `placeholder:"FILE" xor:"trust" help:"Trust the keys of this C2SP witness policy, and ask for its quorum."`
@@ -44,7 +45,7 @@ Exit codes: 0 all holds, 1 a fault, 2 usage, 3 could not run or cannot judge.`
 }
 
 func (c auditFsckCmd) Run(ctx context.Context, s term.Streams) error {
-	cfg, err := c.load()
+	cfg, err := c.Load()
 	if err != nil {
 		return err
 	}
@@ -78,7 +79,7 @@ func (c auditFsckCmd) Run(ctx context.Context, s term.Streams) error {
 }
 
 func (c auditFsckCmd) print(s term.Streams, cfg *config.Config, r *fsck.Report) error {
-	if err := printAudit(s.Out, "ledger "+c.Ledger+" in "+database(cfg), r.Report); err != nil {
+	if err := printAudit(s.Out, "ledger "+c.Ledger+" in "+place.Database(cfg), r.Report); err != nil {
 		return err
 	}
 	n := r.Store
@@ -90,16 +91,16 @@ func (c auditFsckCmd) print(s term.Streams, cfg *config.Config, r *fsck.Report) 
 
 // options reads what the flags name, and what a daemon's configuration has.
 func (c auditFsckCmd) options(cfg *config.Config) (o fsck.Options, err error) {
-	own := filesOf(cfg.Data, c.Ledger)
-	o.Ledger, o.Mark = c.Ledger, own.mark
+	own := place.FilesOf(cfg.Data, c.Ledger)
+	o.Ledger, o.Mark = c.Ledger, own.Mark
 	for _, l := range cfg.Ledgers {
 		if l.Name == c.Ledger {
 			o.Mark = l.Mark
 		}
 	}
 	key := c.Key
-	if key == "" && c.Policy == "" && exists(own.vkey) {
-		key = own.vkey
+	if key == "" && c.Policy == "" && place.Exists(own.VKey) {
+		key = own.VKey
 	}
 	verify := auditVerifyCmd{Key: key, Policy: c.Policy, Since: c.Since, AuditorKey: c.AuditorKey,
 		Passphrase: c.Passphrase,
@@ -128,7 +129,7 @@ func (c auditFsckCmd) sealing(cfg *config.Config, passphraseFile string) (*seal.
 	paths := c.SealingKey
 	if len(paths) == 0 {
 		for _, path := range cfg.SealingKeys {
-			if exists(path) {
+			if place.Exists(path) {
 				paths = append(paths, path)
 			}
 		}
@@ -140,7 +141,7 @@ func (c auditFsckCmd) sealing(cfg *config.Config, passphraseFile string) (*seal.
 	if err != nil {
 		return nil, err
 	}
-	return readKeyring(paths, passphrase)
+	return place.ReadKeyring(paths, passphrase)
 }
 
 // patient gives a witness a few seconds to answer.

@@ -15,6 +15,7 @@ import (
 	"golang.org/x/mod/sumdb/tlog"
 
 	"shuffled/internal/audit"
+	"shuffled/internal/cli/place"
 	"shuffled/internal/config"
 	"shuffled/internal/ledger"
 	"shuffled/internal/shuffle"
@@ -46,10 +47,10 @@ func newGenerated(t testing.TB, d *daemon) *generated {
 	}
 	cfg.Resolve()
 	ctx := context.Background()
-	if err := migrateUp(ctx, cfg); err != nil {
+	if err := place.MigrateUp(ctx, cfg); err != nil {
 		t.Fatal(err)
 	}
-	store, err := openStore(ctx, cfg, true)
+	store, err := place.OpenStore(ctx, cfg, true)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -12,6 +12,7 @@ import (
 	"golang.org/x/mod/sumdb/note"
 
 	"shuffled/internal/audit"
+	"shuffled/internal/cli/place"
 	"shuffled/internal/config"
 	"shuffled/internal/dealer"
 	"shuffled/internal/entropy"
@@ -97,7 +98,7 @@ func (h *demoHouse) openLedger(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	start, err := describe(config.Default())
+	start, err := place.Describe(config.Default())
 	if err != nil {
 		return err
 	}

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"shuffled/internal/audit"
+	"shuffled/internal/cli/place"
 	"shuffled/internal/config"
 	"shuffled/internal/keys"
 	"shuffled/internal/ledger"
@@ -31,9 +32,9 @@ var devRoles = []audit.Role{audit.RoleDealer, audit.RoleAuditor, audit.RoleRegul
 // signing key and an auditor's. What is there stays as it is; an existing ledger whose
 // keys are gone is an error, never a reason to make others.
 func setUpDev(ctx context.Context, cfg *config.Config, store store.Database) error {
-	f := filesOf(cfg.Data, devLedger)
+	f := place.FilesOf(cfg.Data, devLedger)
 	cfg.SealingKeys = []string{filepath.Join(cfg.Data, "sealing.key")}
-	one := config.Ledger{Name: devLedger, SigningKey: f.key, Mark: f.mark}
+	one := config.Ledger{Name: devLedger, SigningKey: f.Key, Mark: f.Mark}
 	for _, l := range cfg.Ledgers {
 		if l.Name == devLedger {
 			one.SigningKeys = l.SigningKeys // of a rotation
@@ -52,7 +53,7 @@ func setUpDev(ctx context.Context, cfg *config.Config, store store.Database) err
 		if err := createDev(ctx, cfg, store, f); err != nil {
 			return err
 		}
-	} else if !exists(f.key) || !exists(cfg.SealingKeys[0]) {
+	} else if !place.Exists(f.Key) || !place.Exists(cfg.SealingKeys[0]) {
 		return term.WithHint(fmt.Errorf("the database has a ledger %s, but %s has no keys of it", devLedger, cfg.Data),
 			"use the data directory it was made with, or another database")
 	}
@@ -82,7 +83,7 @@ func makeDevTokens(ctx context.Context, cfg *config.Config, l *ledger.Ledger) er
 // devTokenOpens reports whether the file has a token that is in force. A file that cannot
 // be read is an error, not a reason to make another.
 func devTokenOpens(ctx context.Context, l *ledger.Ledger, path string) (bool, error) {
-	if !exists(path) {
+	if !place.Exists(path) {
 		return false, nil
 	}
 	bearer, err := keys.ReadSecret(path)
@@ -112,7 +113,7 @@ func makeDevToken(ctx context.Context, l *ledger.Ledger, role audit.Role, path s
 	body := &audit.Credential{Kind: audit.CredentialCreated, ID: id, Form: audit.FormToken, Role: role,
 		Identity: role.String()}
 	body.Digest = body.Opens(hash)
-	if err := appendOffline(ctx, l, body, nil); err != nil {
+	if err := place.Append(ctx, l, body, nil); err != nil {
 		return err
 	}
 	if err := os.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -124,15 +125,15 @@ func makeDevToken(ctx context.Context, l *ledger.Ledger, role audit.Role, path s
 	return nil
 }
 
-func createDev(ctx context.Context, cfg *config.Config, store store.Database, f files) error {
-	if !exists(cfg.SealingKeys[0]) {
+func createDev(ctx context.Context, cfg *config.Config, store store.Database, f place.Files) error {
+	if !place.Exists(cfg.SealingKeys[0]) {
 		if err := keys.WriteSealing(cfg.SealingKeys[0], keys.GenerateSealing(), keys.Secret{}); err != nil {
 			return fmt.Errorf("writing the sealing key: %w", err)
 		}
 	}
-	key, err := keys.ReadSigning(f.key, keys.Secret{})
-	if !exists(f.key) {
-		key, err = writeSigning(f.key, f.vkey, devOrigin, keys.Secret{})
+	key, err := keys.ReadSigning(f.Key, keys.Secret{})
+	if !place.Exists(f.Key) {
+		key, err = writeSigning(f.Key, f.VKey, devOrigin, keys.Secret{})
 	}
 	if err != nil {
 		return err
@@ -146,7 +147,7 @@ func createDev(ctx context.Context, cfg *config.Config, store store.Database, f 
 		Deals:    audit.DealsSigned,
 		MixModes: allMixModes, Disclosure: audit.DisclosurePublic, DefaultCloseBy: defaultCloseBy,
 		MaxCloseBy: maxCloseBy, Access: audit.AccessPublic,
-	}, key.Signer(), f.mark, time.Now())
+	}, key.Signer(), f.Mark, time.Now())
 }
 
 // devAuditor returns the public key of the sandbox's auditor. A private key
@@ -154,7 +155,7 @@ func createDev(ctx context.Context, cfg *config.Config, store store.Database, f 
 func devAuditor(cfg *config.Config) ([]byte, error) {
 	path := devAuditorKey(cfg)
 	k, err := keys.ReadAuditor(path, keys.Secret{})
-	if !exists(path) {
+	if !place.Exists(path) {
 		k, err = writeAuditor(path, keys.Secret{})
 	}
 	if err != nil {

@@ -7,6 +7,7 @@ import (
 	"iter"
 
 	"shuffled/internal/bundle"
+	"shuffled/internal/cli/place"
 	"shuffled/internal/config"
 	"shuffled/internal/ledger"
 	"shuffled/internal/store"
@@ -17,7 +18,7 @@ import (
 // openEvidence opens the configured database for reading only: a standby, a copy
 // and a role that may do nothing else will do.
 func openEvidence(ctx context.Context, cfg *config.Config) (*store.Evidence, error) {
-	if path, ok := sqlitePath(cfg); ok {
+	if path, ok := place.SQLitePath(cfg); ok {
 		return sqlite.OpenEvidence(path, sqlite.Options{})
 	}
 	return postgres.OpenEvidence(ctx, cfg.Database,

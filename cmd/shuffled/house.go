@@ -13,6 +13,7 @@ import (
 
 	"shuffled/internal/audit"
 	"shuffled/internal/beacon/relay"
+	"shuffled/internal/cli/place"
 	"shuffled/internal/config"
 	"shuffled/internal/dealer"
 	"shuffled/internal/entropy"
@@ -75,14 +76,14 @@ func openHouse(ctx context.Context, cfg *config.Config, store store.Database, w 
 	if err != nil {
 		return nil, err
 	}
-	if h.ring, err = readKeyring(cfg.SealingKeys, passphrase); err != nil {
+	if h.ring, err = place.ReadKeyring(cfg.SealingKeys, passphrase); err != nil {
 		return nil, err
 	}
 	h.entropy, err = entropy.New(entropy.Config{OnLatch: h.onLatch})
 	if err != nil {
 		return nil, fmt.Errorf("starting the generator: %w", err)
 	}
-	event, err := describe(h.cfg)
+	event, err := place.Describe(h.cfg)
 	if err != nil {
 		return nil, err
 	}
@@ -108,7 +109,7 @@ func (h *house) openLedgers(ctx context.Context, start audit.Event, w words, pas
 	group.SetLimit(openAtOnce)
 	named := false // by the act to adopt
 	for i, l := range h.cfg.Ledgers {
-		origin, signers, err := readSigners(l, passphrase) // one at a time: a passphrase takes memory
+		origin, signers, err := place.ReadSigners(l, passphrase) // one at a time: a passphrase takes memory
 		if err != nil {
 			group.Go(func() error { return fmt.Errorf("opening ledger %s: %w", l.Name, err) })
 			break
@@ -136,14 +137,14 @@ func (h *house) openLedgers(ctx context.Context, start audit.Event, w words, pas
 func (h *house) openLedger(ctx context.Context, c config.Ledger, info ledger.Info, signers []note.Signer,
 	start audit.Event, w words) (*dealer.Dealer, error) {
 	l, err := insist(ctx, h.start, info.Name, "the ledger to open", func(s *step) (*ledger.Ledger, error) {
-		opening := ledgerConfig(h.cfg, c.Mark, info, signers)
+		opening := place.LedgerConfig(h.cfg, c.Mark, info, signers)
 		opening.Store, opening.Start, opening.Log, opening.Tiles = h.store, start, h.log, h.tiles
 		opening.AdoptHead, opening.AdoptAct = w.adopt(info.Origin)
 		opening.Step = s.next
 		return ledger.Open(ctx, opening)
 	})
 	if err != nil {
-		return nil, explainOpen(err, info)
+		return nil, place.ExplainOpen(err, info)
 	}
 	d := dealer.New(dealer.Config{
 		Ledger: l, Store: h.store, Entropy: h.entropy, Keys: h.ring, Log: h.log,

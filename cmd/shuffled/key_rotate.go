@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"shuffled/client"
+	"shuffled/internal/cli/place"
 	"shuffled/internal/cli/remote"
 	"shuffled/internal/keys"
 	"shuffled/internal/seal"
@@ -45,7 +46,7 @@ func (c *keyRotateSigningCmd) Run(ctx context.Context, s term.Streams) error {
 	if err != nil {
 		return err
 	}
-	if !exists(c.New) {
+	if !place.Exists(c.New) {
 		return c.make(s, answer.Origin, passphrase)
 	}
 	k, err := keys.ReadSigning(c.New, passphrase)
@@ -135,7 +136,7 @@ func (c keyRotateSealingCmd) Run(s term.Streams) error {
 	if err != nil {
 		return err
 	}
-	if exists(c.New) {
+	if place.Exists(c.New) {
 		return term.Usage("%s exists: a key is made once", c.New)
 	}
 	if c.DryRun {

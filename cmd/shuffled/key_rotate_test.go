@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	"shuffled/internal/cli/place"
 	"shuffled/internal/keys"
 	"shuffled/internal/term"
 )
@@ -116,7 +117,7 @@ func TestRotateSigning(t *testing.T) {
 
 	r.says(term.ExitOK, "admin", "main.vkey", append(rotate, "--dry-run"),
 		"Would make a signing key of cards.example.com/main")
-	if exists(r.path("main-2.key")) {
+	if place.Exists(r.path("main-2.key")) {
 		t.Error("a dry run made the key")
 	}
 	r.says(term.ExitOK, "admin", "main.vkey", rotate, "signing_keys = [", "Tell every witness", "Announce it")
@@ -210,7 +211,7 @@ func TestRotateSealing(t *testing.T) {
 	r.says(term.ExitOK, "dealer", "main.vkey", hand("t1"))
 	rotate := []string{"key", "rotate", "sealing", "--new", r.path("sealing-2.key")}
 	if out := r.must("", append(rotate, "--dry-run")...); !strings.Contains(out, "Would make") ||
-		exists(r.path("sealing-2.key")) {
+		place.Exists(r.path("sealing-2.key")) {
 		t.Errorf("a dry run:\n%s", out)
 	}
 	if out := r.must("", rotate...); !strings.Contains(out, "sealing_keys = [OLD, ") ||

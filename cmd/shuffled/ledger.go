@@ -6,6 +6,7 @@ import (
 	"text/tabwriter"
 
 	"shuffled/internal/audit"
+	"shuffled/internal/cli/place"
 	"shuffled/internal/config"
 	"shuffled/internal/ledger"
 	"shuffled/internal/store"
@@ -20,7 +21,7 @@ type ledgerCmd struct {
 }
 
 type ledgerListCmd struct {
-	placeFlags
+	place.Flags
 	JSON bool `name:"json" help:"Print JSON."`
 }
 
@@ -36,7 +37,7 @@ type listedLedger struct {
 }
 
 func (c ledgerListCmd) Run(ctx context.Context, s term.Streams) error {
-	return c.withLedgers(ctx, func(cfg *config.Config, store store.Database, infos []ledger.Info) error {
+	return c.WithLedgers(ctx, func(cfg *config.Config, store store.Database, infos []ledger.Info) error {
 		return c.print(ctx, s, cfg, store, infos)
 	})
 }
@@ -55,7 +56,7 @@ func (c ledgerListCmd) print(ctx context.Context, s term.Streams, cfg *config.Co
 		return term.PrintJSON(s.Out, list)
 	}
 	if len(list) == 0 {
-		fmt.Fprintf(s.Out, "no ledgers in %s\n", database(cfg))
+		fmt.Fprintf(s.Out, "no ledgers in %s\n", place.Database(cfg))
 		return nil
 	}
 	w := tabwriter.NewWriter(s.Out, 0, 0, 2, ' ', 0)

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"shuffled/internal/audit"
+	"shuffled/internal/cli/place"
 	"shuffled/internal/keys"
 	"shuffled/internal/ledger"
 	"shuffled/internal/outbound"
@@ -21,7 +22,7 @@ const (
 )
 
 type ledgerCreateCmd struct {
-	placeFlags
+	place.Flags
 	Name       string        `required:"" help:"Name in addresses: /v1/NAME/…"`
 	Origin     string        `required:"" help:"The ledger's name for ever, also its key's: cards.example.com/ledger-1."`
 	Production bool          `help:"A production ledger. Without it, a sandbox, which every commit says."`
@@ -71,21 +72,21 @@ func (c ledgerCreateCmd) Run(ctx context.Context, s term.Streams) error {
 	if c.CloseBy < time.Second || c.CloseBy > c.MaxCloseBy || c.MaxCloseBy > 10*366*24*time.Hour {
 		return term.Usage("--close-by is from a second to --max-close-by, which is at most ten years")
 	}
-	cfg, err := c.load()
+	cfg, err := c.Load()
 	if err != nil {
 		return err
 	}
-	if err := makeData(cfg.Data); err != nil {
+	if err := place.MakeData(cfg.Data); err != nil {
 		return err
 	}
-	store, err := openStore(ctx, cfg, true)
+	store, err := place.OpenStore(ctx, cfg, true)
 	if err != nil {
 		return err
 	}
 	defer store.Close()
-	f := filesOf(cfg.Data, c.Name)
+	f := place.FilesOf(cfg.Data, c.Name)
 	if c.Key != "" {
-		f.key, f.vkey = c.Key, vkeyPath(c.Key)
+		f.Key, f.VKey = c.Key, vkeyPath(c.Key)
 	}
 	passphrase, err := keys.ReadPassphrase(cfg.PassphraseFile)
 	if err != nil {
@@ -106,7 +107,7 @@ func (c ledgerCreateCmd) Run(ctx context.Context, s term.Streams) error {
 		MixModes: c.mixModes(), Disclosure: audit.ParseDisclosure(c.Disclosure),
 		DefaultCloseBy: uint32(c.CloseBy / time.Second), MaxCloseBy: uint32(c.MaxCloseBy / time.Second),
 		Access: audit.ParseAccess(c.Access), Policy: policy, Predecessor: predecessor,
-	}, key.Signer(), f.mark, time.Now())
+	}, key.Signer(), f.Mark, time.Now())
 	if err != nil {
 		return err
 	}
@@ -236,16 +237,16 @@ func (c ledgerCreateCmd) predecessor() ([]byte, error) {
 	return signed, nil
 }
 
-func (c ledgerCreateCmd) signingKey(f files, passphrase keys.Secret) (*keys.SigningKey, error) {
-	if _, err := os.Stat(f.key); err != nil {
-		return writeSigning(f.key, f.vkey, c.Origin, passphrase)
+func (c ledgerCreateCmd) signingKey(f place.Files, passphrase keys.Secret) (*keys.SigningKey, error) {
+	if _, err := os.Stat(f.Key); err != nil {
+		return writeSigning(f.Key, f.VKey, c.Origin, passphrase)
 	}
-	key, err := keys.ReadSigning(f.key, passphrase)
+	key, err := keys.ReadSigning(f.Key, passphrase)
 	if err != nil {
 		return nil, err
 	}
 	if key.Origin() != c.Origin {
-		return nil, fmt.Errorf("%s is a key of %s, not of %s", f.key, key.Origin(), c.Origin)
+		return nil, fmt.Errorf("%s is a key of %s, not of %s", f.Key, key.Origin(), c.Origin)
 	}
 	return key, nil
 }

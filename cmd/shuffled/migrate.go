@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 
+	"shuffled/internal/cli/place"
 	"shuffled/internal/config"
 	"shuffled/internal/store/postgres"
 	"shuffled/internal/store/sqlite"
@@ -17,7 +18,7 @@ type migrateCmd struct {
 	Status migrateStatusCmd `cmd:"" help:"Show which form the tables have."`
 }
 
-type migrateUpCmd struct{ placeFlags }
+type migrateUpCmd struct{ place.Flags }
 
 // Help shows an example.
 func (migrateUpCmd) Help() string {
@@ -25,17 +26,17 @@ func (migrateUpCmd) Help() string {
 }
 
 func (c migrateUpCmd) Run(ctx context.Context, s term.Streams) error {
-	cfg, err := c.load()
+	cfg, err := c.Load()
 	if err != nil {
 		return err
 	}
-	if err := migrateUp(ctx, cfg); err != nil {
+	if err := place.MigrateUp(ctx, cfg); err != nil {
 		return err
 	}
 	return printSchema(ctx, s, cfg, false)
 }
 
-type migrateDownCmd struct{ placeFlags }
+type migrateDownCmd struct{ place.Flags }
 
 // Help shows an example.
 func (migrateDownCmd) Help() string {
@@ -43,11 +44,11 @@ func (migrateDownCmd) Help() string {
 }
 
 func (c migrateDownCmd) Run(ctx context.Context, s term.Streams) error {
-	cfg, err := c.load()
+	cfg, err := c.Load()
 	if err != nil {
 		return err
 	}
-	if path, ok := sqlitePath(cfg); ok {
+	if path, ok := place.SQLitePath(cfg); ok {
 		err = sqlite.MigrateDown(ctx, path, sqlite.Options{})
 	} else {
 		err = postgres.MigrateDown(ctx, cfg.Database, postgres.Options{PasswordFile: cfg.DatabasePasswordFile})
@@ -59,7 +60,7 @@ func (c migrateDownCmd) Run(ctx context.Context, s term.Streams) error {
 }
 
 type migrateStatusCmd struct {
-	placeFlags
+	place.Flags
 	JSON bool `name:"json" help:"Print JSON."`
 }
 
@@ -69,7 +70,7 @@ func (migrateStatusCmd) Help() string {
 }
 
 func (c migrateStatusCmd) Run(ctx context.Context, s term.Streams) error {
-	cfg, err := c.load()
+	cfg, err := c.Load()
 	if err != nil {
 		return err
 	}
@@ -85,7 +86,7 @@ type schema struct {
 func printSchema(ctx context.Context, s term.Streams, cfg *config.Config, asJSON bool) error {
 	var version int
 	var err error
-	if path, ok := sqlitePath(cfg); ok {
+	if path, ok := place.SQLitePath(cfg); ok {
 		version, err = sqlite.SchemaVersion(ctx, path, sqlite.Options{})
 	} else {
 		version, err = postgres.SchemaVersion(ctx, cfg.Database,
@@ -106,6 +107,6 @@ func printSchema(ctx context.Context, s term.Streams, cfg *config.Config, asJSON
 	case version > migrations.Latest:
 		state = "newer than this program"
 	}
-	fmt.Fprintf(s.Out, "%s: schema %d of %d, %s\n", database(cfg), version, migrations.Latest, state)
+	fmt.Fprintf(s.Out, "%s: schema %d of %d, %s\n", place.Database(cfg), version, migrations.Latest, state)
 	return nil
 }

@@ -6,6 +6,7 @@ import (
 	"text/tabwriter"
 	"time"
 
+	"shuffled/internal/cli/place"
 	"shuffled/internal/config"
 	"shuffled/internal/ledger"
 	"shuffled/internal/recall"
@@ -18,7 +19,7 @@ type retentionCmd struct {
 }
 
 type retentionRunCmd struct {
-	placeFlags
+	place.Flags
 	DryRun bool `help:"Count what would be dropped, and drop nothing."`
 	JSON   bool `name:"json" help:"Print JSON."`
 }
@@ -41,7 +42,7 @@ type retained struct {
 }
 
 func (c retentionRunCmd) Run(ctx context.Context, s term.Streams) error {
-	return c.withLedgers(ctx, func(cfg *config.Config, store store.Database, infos []ledger.Info) error {
+	return c.WithLedgers(ctx, func(cfg *config.Config, store store.Database, infos []ledger.Info) error {
 		keep, now := cfg.AccessRetention.Duration(), time.Now()
 		act := recall.Drop
 		if c.DryRun {

@@ -15,6 +15,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"shuffled/internal/audit"
+	"shuffled/internal/cli/place"
 	"shuffled/internal/config"
 	"shuffled/internal/ledger"
 	"shuffled/internal/recall"
@@ -41,7 +42,7 @@ func TestRetention(t *testing.T) {
 		cfg := config.Default()
 		cfg.Data, cfg.Database = d.data, d.database
 		cfg.Resolve()
-		store, err := openStore(t.Context(), cfg, true)
+		store, err := place.OpenStore(t.Context(), cfg, true)
 		if err != nil {
 			t.Fatal(err)
 		}

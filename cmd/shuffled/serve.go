@@ -13,6 +13,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"shuffled/internal/build"
+	"shuffled/internal/cli/place"
 	"shuffled/internal/config"
 	"shuffled/internal/httpapi"
 	"shuffled/internal/recall"
@@ -22,7 +23,7 @@ import (
 )
 
 type serveCmd struct {
-	placeFlags
+	place.Flags
 	Dev        bool   `help:"A sandbox on this machine: makes keys, a ledger named main and tokens on the first run, migrates by itself, one listener, no rate limit."`
 	Listen     string `placeholder:"ADDR" help:"Address of the API (default 127.0.0.1:8080)."`
 	Operator   string `name:"operator-listen" placeholder:"ADDR" help:"Address of /healthz, /readyz and /metrics (default 127.0.0.1:9090; with --dev, that of the API)."`
@@ -38,7 +39,7 @@ func (serveCmd) Help() string {
 }
 
 func (c serveCmd) Run(ctx context.Context, s term.Streams, passed selftest.Passed) error {
-	cfg, err := c.load()
+	cfg, err := c.Load()
 	if err != nil {
 		return err
 	}
@@ -62,7 +63,7 @@ func (c serveCmd) Run(ctx context.Context, s term.Streams, passed selftest.Passe
 		return fmt.Errorf("listening: %w", err)
 	}
 	defer listener.Close()
-	if err := makeData(cfg.Data); err != nil {
+	if err := place.MakeData(cfg.Data); err != nil {
 		return err
 	}
 	if err := cfg.Validate(); err != nil {
@@ -79,12 +80,12 @@ func (c serveCmd) Run(ctx context.Context, s term.Streams, passed selftest.Passe
 func (c serveCmd) open(ctx context.Context, cfg *config.Config, step *step) (_ store.Database, err error) {
 	if c.Dev {
 		step.next("the database, whose tables are made or brought to the newest form, or another daemon that does so")
-		if err := migrateUp(ctx, cfg); err != nil {
+		if err := place.MigrateUp(ctx, cfg); err != nil {
 			return nil, err
 		}
 	}
 	step.next("the database")
-	store, err := openStore(ctx, cfg, c.Dev)
+	store, err := place.OpenStore(ctx, cfg, c.Dev)
 	if err != nil || !c.Dev {
 		return store, err
 	}
@@ -170,7 +171,7 @@ func (c serveCmd) serve(ctx context.Context, s term.Streams, cfg *config.Config,
 	}
 	api.Ready()
 	url := scheme + "://" + listener.Addr().String()
-	log.Info("serving", "address", url, "database", database(cfg), "ledgers", len(h.dealers))
+	log.Info("serving", "address", url, "database", place.Database(cfg), "ledgers", len(h.dealers))
 	if c.Dev {
 		greet(s, url, cfg)
 	}
@@ -231,5 +232,5 @@ shuffled serves the sandbox ledger %q at %s
 
 Try it:
   curl -s %s/v1/%s/shuffles -H "Authorization: Bearer $(cat %s)" -H "Idempotency-Key: $(uuidgen 2>/dev/null || cat /proc/sys/kernel/random/uuid)" -H 'Content-Type: application/json' -d '{"table":"table-1","deck":"standard-52"}'
-`, devLedger, url, token, filesOf(cfg.Data, devLedger).vkey, devAuditorKey(cfg), url, devLedger, token)
+`, devLedger, url, token, place.FilesOf(cfg.Data, devLedger).VKey, devAuditorKey(cfg), url, devLedger, token)
 }

@@ -11,6 +11,7 @@ import (
 
 	"shuffled/client"
 	"shuffled/internal/audit"
+	"shuffled/internal/cli/place"
 	"shuffled/internal/cli/remote"
 	"shuffled/internal/config"
 	"shuffled/internal/ledger"
@@ -27,7 +28,7 @@ type tokenCmd struct {
 // tokenFlags say where a token is kept: in the ledger of a running daemon, or of a data
 // directory that no daemon serves.
 type tokenFlags struct {
-	placeFlags
+	place.Flags
 	Ledger    string `default:"main" help:"Ledger."`
 	URL       string `name:"url" placeholder:"URL" help:"Address of the daemon that serves the ledger. Without it, the ledger of --data or --config is opened, which no daemon may serve meanwhile."`
 	TokenFile string `placeholder:"FILE" help:"With --url: file with an admin's token, mode 0600; else it is in SHUFFLED_TOKEN."`
@@ -42,7 +43,7 @@ func (t *tokenFlags) remote() *remote.Flags {
 // change writes the entry, through the daemon or into the ledger itself.
 func (t *tokenFlags) change(ctx context.Context, s term.Streams, body *audit.Credential, hash [32]byte) error {
 	if t.URL == "" {
-		return t.withLedger(ctx, t.Ledger, func(l *ledger.Ledger) error { return appendOffline(ctx, l, body, nil) })
+		return t.WithLedger(ctx, t.Ledger, func(l *ledger.Ledger) error { return place.Append(ctx, l, body, nil) })
 	}
 	r := t.remote()
 	d, err := r.Connect(ctx, s)
@@ -133,10 +134,10 @@ func (c *tokenListCmd) list(ctx context.Context, s term.Streams) ([]listedToken,
 		return toldTokens(told), nil
 	}
 	list := []listedToken{}
-	err := c.withLedgers(ctx, func(cfg *config.Config, store store.Database, infos []ledger.Info) error {
+	err := c.WithLedgers(ctx, func(cfg *config.Config, store store.Database, infos []ledger.Info) error {
 		holders, err := ledger.ReadCredentials(ctx, store, c.Ledger)
 		if errors.Is(err, ledger.ErrNotFound) {
-			return fmt.Errorf("there is no ledger %s in %s", c.Ledger, database(cfg))
+			return fmt.Errorf("there is no ledger %s in %s", c.Ledger, place.Database(cfg))
 		}
 		for _, h := range holders {
 			list = append(list, listToken(h))

@@ -1,4 +1,4 @@
-package main
+package place
 
 import (
 	"crypto/sha256"
@@ -20,9 +20,9 @@ import (
 	"shuffled/internal/witness"
 )
 
-// ledgerConfig is what a ledger of the configuration is opened with, by a daemon and by
+// LedgerConfig is what a ledger of the configuration is opened with, by a daemon and by
 // a command that writes an entry.
-func ledgerConfig(cfg *config.Config, mark string, info ledger.Info, signers []note.Signer) ledger.Config {
+func LedgerConfig(cfg *config.Config, mark string, info ledger.Info, signers []note.Signer) ledger.Config {
 	return ledger.Config{
 		Info:    info,
 		Signers: signers,
@@ -39,8 +39,8 @@ func ledgerConfig(cfg *config.Config, mark string, info ledger.Info, signers []n
 	}
 }
 
-// explainOpen says what to do about an error of opening a ledger, where that is known.
-func explainOpen(err error, info ledger.Info) error {
+// ExplainOpen says what to do about an error of opening a ledger, where that is known.
+func ExplainOpen(err error, info ledger.Info) error {
 	switch {
 	case errors.Is(err, ledger.ErrNotFound):
 		return term.WithHint(fmt.Errorf("there is no ledger %s of %s in the database", info.Name, info.Origin),
@@ -57,9 +57,9 @@ func explainOpen(err error, info ledger.Info) error {
 	return err
 }
 
-// describe says what this daemon is, for its instance_start events: digests of
+// Describe says what this daemon is, for its instance_start events: digests of
 // the executable and of the configuration, FIPS state, version, the platform below.
-func describe(cfg *config.Config) (audit.Event, error) {
+func Describe(cfg *config.Config) (audit.Event, error) {
 	below := process.Platform()
 	e := audit.Event{FIPS: below.FIPS, Name: build.This().Name(), Config: cfg.Digest(),
 		Kernel: recordedKernel(below.Kernel), VDSO: recordedVDSO[below.VDSO]}
@@ -94,9 +94,9 @@ func recordedKernel(release string) string {
 	return release
 }
 
-// readSigners reads the signing keys of a ledger, the first of them the one of
+// ReadSigners reads the signing keys of a ledger, the first of them the one of
 // signing_key, whose name is the ledger's origin.
-func readSigners(l config.Ledger, passphrase keys.Secret) (origin string, signers []note.Signer, err error) {
+func ReadSigners(l config.Ledger, passphrase keys.Secret) (origin string, signers []note.Signer, err error) {
 	for _, path := range append([]string{l.SigningKey}, l.SigningKeys...) {
 		k, err := keys.ReadSigning(path, passphrase)
 		if err != nil {

@@ -1,4 +1,4 @@
-package main
+package place
 
 import (
 	"errors"
@@ -11,32 +11,32 @@ import (
 	"shuffled/internal/seal"
 )
 
-// files are the files that belong to one ledger.
-type files struct {
-	key, vkey, mark string
+// Files are the files that belong to one ledger.
+type Files struct {
+	Key, VKey, Mark string
 }
 
-// filesOf returns where a ledger's files are in the data directory.
-func filesOf(data, ledger string) files {
+// FilesOf returns where a ledger's files are in the data directory.
+func FilesOf(data, ledger string) Files {
 	at := func(suffix string) string { return filepath.Join(data, ledger+suffix) }
-	return files{key: at(".key"), vkey: at(".vkey"), mark: at(".mark")}
+	return Files{Key: at(".key"), VKey: at(".vkey"), Mark: at(".mark")}
 }
 
-// makeData makes the data directory, closed to others.
-func makeData(dir string) error {
+// MakeData makes the data directory, closed to others.
+func MakeData(dir string) error {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return fmt.Errorf("making the data directory: %w", err)
 	}
 	return nil
 }
 
-func exists(path string) bool {
+func Exists(path string) bool {
 	_, err := os.Stat(path)
 	return !errors.Is(err, fs.ErrNotExist)
 }
 
-// readKeyring reads the sealing keys; the first is the current one.
-func readKeyring(paths []string, passphrase keys.Secret) (*seal.Keyring, error) {
+// ReadKeyring reads the sealing keys; the first is the current one.
+func ReadKeyring(paths []string, passphrase keys.Secret) (*seal.Keyring, error) {
 	var ring []*seal.Key
 	for _, path := range paths {
 		secret, err := keys.ReadSealing(path, passphrase)

@@ -1,4 +1,4 @@
-package main
+package place
 
 import (
 	"context"
@@ -15,14 +15,14 @@ import (
 	"shuffled/internal/term"
 )
 
-// withLedger opens one ledger as its writer, while no daemon of this data directory does,
+// WithLedger opens one ledger as its writer, while no daemon of this data directory does,
 // for a command that writes an entry.
-func (p placeFlags) withLedger(ctx context.Context, name string, do func(*ledger.Ledger) error) error {
-	cfg, err := p.load()
+func (p Flags) WithLedger(ctx context.Context, name string, do func(*ledger.Ledger) error) error {
+	cfg, err := p.Load()
 	if err != nil {
 		return err
 	}
-	store, err := openStore(ctx, cfg, true)
+	store, err := OpenStore(ctx, cfg, true)
 	if err != nil {
 		return err
 	}
@@ -41,13 +41,13 @@ func openOffline(ctx context.Context, cfg *config.Config, store store.Database, 
 	if err != nil {
 		return nil, err
 	}
-	origin, signers, err := readSigners(c, passphrase)
+	origin, signers, err := ReadSigners(c, passphrase)
 	if err != nil {
 		return nil, err
 	}
-	opening := ledgerConfig(cfg, c.Mark, ledger.Info{Name: c.Name, Origin: origin}, signers)
+	opening := LedgerConfig(cfg, c.Mark, ledger.Info{Name: c.Name, Origin: origin}, signers)
 	opening.Store, opening.Log = store, slog.New(slog.DiscardHandler)
-	if opening.Start, err = describe(cfg); err != nil {
+	if opening.Start, err = Describe(cfg); err != nil {
 		return nil, err
 	}
 	l, err := ledger.Open(ctx, opening)
@@ -55,7 +55,7 @@ func openOffline(ctx context.Context, cfg *config.Config, store store.Database, 
 	case errors.Is(err, ledger.ErrMarkLocked):
 		return nil, term.WithHint(err, "a daemon serves this ledger: say its address with --url and an admin's token with --token-file")
 	case err != nil:
-		return nil, explainOpen(err, opening.Info)
+		return nil, ExplainOpen(err, opening.Info)
 	}
 	if err := l.Ready(); err != nil {
 		return nil, errors.Join(fmt.Errorf("ledger %s cannot be written: %w", name, err), l.Close())
@@ -71,13 +71,13 @@ func ledgerOf(cfg *config.Config, name string) config.Ledger {
 			return l
 		}
 	}
-	f := filesOf(cfg.Data, name)
-	return config.Ledger{Name: name, SigningKey: f.key, Mark: f.mark}
+	f := FilesOf(cfg.Data, name)
+	return config.Ledger{Name: name, SigningKey: f.Key, Mark: f.Mark}
 }
 
-// appendOffline writes one entry of an operator, behind the act that approves it where
+// Append writes one entry of an operator, behind the act that approves it where
 // one was given.
-func appendOffline(ctx context.Context, l *ledger.Ledger, body audit.Body, act *audit.ActEntry) error {
+func Append(ctx context.Context, l *ledger.Ledger, body audit.Body, act *audit.ActEntry) error {
 	ctx, cancel := context.WithTimeout(ctx, time.Minute)
 	defer cancel()
 	bodies := []audit.Body{body}

@@ -1,4 +1,6 @@
-package main
+// Package place is where a command finds the state of a daemon: the configuration, the files
+// of its data directory, its database, and a ledger that no daemon has open.
+package place
 
 import (
 	"context"
@@ -13,15 +15,15 @@ import (
 	"shuffled/internal/term"
 )
 
-// placeFlags say where the state is, for every command that opens it.
-type placeFlags struct {
+// Flags say where the state is, for every command that opens it.
+type Flags struct {
 	Config   string `type:"existingfile" placeholder:"FILE" help:"Configuration file (see configs/shuffled.example.toml)."`
 	Data     string `placeholder:"DIR" help:"Directory of keys, marks and the embedded store (default ./shuffled-data)."`
 	Database string `placeholder:"URL" env:"SHUFFLED_DATABASE" help:"postgres://… or sqlite:PATH (default sqlite:DATA/shuffled.db). Passwords belong in the configuration's database_password_file."`
 }
 
-// load reads the configuration and puts the flags over it.
-func (p placeFlags) load() (*config.Config, error) {
+// Load reads the configuration and puts the flags over it.
+func (p Flags) Load() (*config.Config, error) {
 	cfg := config.Default()
 	if p.Config != "" {
 		c, err := config.Load(p.Config)
@@ -42,15 +44,15 @@ func (p placeFlags) load() (*config.Config, error) {
 
 const sqliteScheme = "sqlite:"
 
-// sqlitePath returns the path of an embedded store; ok is false for another
+// SQLitePath returns the path of an embedded store; ok is false for another
 // database.
-func sqlitePath(cfg *config.Config) (path string, ok bool) {
+func SQLitePath(cfg *config.Config) (path string, ok bool) {
 	return strings.CutPrefix(cfg.Database, sqliteScheme)
 }
 
-// openStore opens the configured database, whose tables must exist.
-func openStore(ctx context.Context, cfg *config.Config, allowSuperuser bool) (store.Database, error) {
-	if path, ok := sqlitePath(cfg); ok {
+// OpenStore opens the configured database, whose tables must exist.
+func OpenStore(ctx context.Context, cfg *config.Config, allowSuperuser bool) (store.Database, error) {
+	if path, ok := SQLitePath(cfg); ok {
 		return sqlite.Open(path, sqlite.Options{Audience: cfg.Limits.Readers})
 	}
 	return postgres.Open(ctx, cfg.Database, postgres.Options{
@@ -59,13 +61,13 @@ func openStore(ctx context.Context, cfg *config.Config, allowSuperuser bool) (st
 	})
 }
 
-// withLedgers opens the store, as its owner if need be, and lists its ledgers.
-func (p placeFlags) withLedgers(ctx context.Context, do func(*config.Config, store.Database, []ledger.Info) error) error {
-	cfg, err := p.load()
+// WithLedgers opens the store, as its owner if need be, and lists its ledgers.
+func (p Flags) WithLedgers(ctx context.Context, do func(*config.Config, store.Database, []ledger.Info) error) error {
+	cfg, err := p.Load()
 	if err != nil {
 		return err
 	}
-	store, err := openStore(ctx, cfg, true)
+	store, err := OpenStore(ctx, cfg, true)
 	if err != nil {
 		return err
 	}
@@ -77,18 +79,18 @@ func (p placeFlags) withLedgers(ctx context.Context, do func(*config.Config, sto
 	return do(cfg, store, infos)
 }
 
-// database names the configured database without its password.
-func database(cfg *config.Config) string {
-	if path, ok := sqlitePath(cfg); ok {
+// Database names the configured database without its password.
+func Database(cfg *config.Config) string {
+	if path, ok := SQLitePath(cfg); ok {
 		return fmt.Sprintf("the embedded store %s", path)
 	}
 	return "PostgreSQL"
 }
 
-// migrateUp brings the configured database to the newest schema.
-func migrateUp(ctx context.Context, cfg *config.Config) error {
-	if path, ok := sqlitePath(cfg); ok {
-		if err := makeData(cfg.Data); err != nil {
+// MigrateUp brings the configured database to the newest schema.
+func MigrateUp(ctx context.Context, cfg *config.Config) error {
+	if path, ok := SQLitePath(cfg); ok {
+		if err := MakeData(cfg.Data); err != nil {
 			return err
 		}
 		return sqlite.MigrateUp(ctx, path, sqlite.Options{})
