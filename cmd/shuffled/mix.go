@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"shuffled/client"
+	"shuffled/internal/cli/player"
 	"shuffled/internal/cli/remote"
 	"shuffled/internal/term"
 )
@@ -63,7 +64,7 @@ func (c *mixCmd) request(s term.Streams) (client.MixRequest, error) {
 		req.Slots = append(req.Slots, value)
 	}
 	if c.Beacon != "" {
-		signature, err := parseBytes(c.Beacon, 48)
+		signature, err := player.ParseBytes(c.Beacon, 48)
 		if err != nil {
 			return req, term.Usage("--beacon: a round's signature %s", err)
 		}

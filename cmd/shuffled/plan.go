@@ -11,6 +11,7 @@ import (
 	"github.com/alecthomas/kong"
 
 	"shuffled/client"
+	"shuffled/internal/cli/player"
 	"shuffled/internal/cli/remote"
 	"shuffled/internal/term"
 )
@@ -65,7 +66,7 @@ func (t *terms) plan(cut bool) (*client.MixPlan, error) {
 	}
 	p := new(client.MixPlan)
 	for _, text := range t.Slot {
-		hash, err := parseBytes(text, 32)
+		hash, err := player.ParseBytes(text, 32)
 		if err != nil {
 			return nil, term.Usage("--slot: a slot hash %s", err)
 		}
@@ -174,10 +175,10 @@ func parsePositions(text string) (positions []int, err error) {
 
 // slotValue reads a slot's value, or the file of this name with one.
 func slotValue(arg string, s term.Streams) (client.Hash, error) {
-	if value, err := parseBytes(arg, 32); err == nil {
+	if value, err := player.ParseBytes(arg, 32); err == nil {
 		return client.Hash(value), nil
 	}
-	value, err := readSlot(arg, s.In)
+	value, err := player.ReadSlot(arg, s.In)
 	if errors.Is(err, os.ErrNotExist) {
 		return client.Hash{}, term.Usage("--slot takes a slot's value, 32 bytes in base64 or hexadecimal, or a file with one")
 	}

@@ -14,6 +14,7 @@ import (
 
 	"shuffled/internal/build"
 	"shuffled/internal/cli/place"
+	"shuffled/internal/cli/serving"
 	"shuffled/internal/config"
 	"shuffled/internal/httpapi"
 	"shuffled/internal/recall"
@@ -52,9 +53,9 @@ func (c serveCmd) Run(ctx context.Context, s term.Streams, passed selftest.Passe
 	if c.LogLevel != "default" {
 		cfg.Log.Level = c.LogLevel
 	}
-	log := newLog(s.Err, cfg)
+	log := serving.NewLog(s.Err, cfg)
 	log.Info("known-answer tests passed", "tests", passed.Tests, "answers", passed.Answers)
-	startProcess(log)
+	serving.StartProcess(log)
 	limitMemory(cfg, log)
 	go paceCollector(ctx) // ends with ctx
 	// A taken address is told before anything is written.
@@ -112,11 +113,11 @@ func (c serveCmd) serve(ctx context.Context, s term.Streams, cfg *config.Config,
 	if err != nil {
 		return err
 	}
-	tlsConfig, err := loadTLS(cfg.TLS)
+	tlsConfig, err := serving.LoadTLS(cfg.TLS)
 	if err != nil {
 		return err
 	}
-	run, stop := outlive(ctx, cfg.ShutdownDelay.Duration(), func() {
+	run, stop := serving.Outlive(ctx, cfg.ShutdownDelay.Duration(), func() {
 		log.Info("stopping: requests are served for a while yet", "delay", cfg.ShutdownDelay.Duration())
 		api.Leave()
 	})
@@ -137,7 +138,7 @@ func (c serveCmd) serve(ctx context.Context, s term.Streams, cfg *config.Config,
 	}
 	server := httpapi.NewHTTPServer(public, apiLimits(cfg, c.Dev), log)
 	server.TLSConfig = tlsConfig
-	serveUntil(run, group, api.Limit(listener), server, api.Drain)
+	serving.ServeUntil(run, group, api.Limit(listener), server, api.Drain)
 
 	start := newWaiting(log, api.Waiting)
 	store, err := insist(ctx, start, "", "the database", func(s *step) (store.Database, error) { return c.open(ctx, cfg, s) })
@@ -196,7 +197,7 @@ func (c serveCmd) listenOperator(ctx context.Context, group *errgroup.Group, cfg
 		return fmt.Errorf("listening for operators: %w", err)
 	}
 	log.Info("serving operators", "address", l.Addr().String())
-	serveUntil(ctx, group, l, httpapi.NewHTTPServer(api.Operator(), apiLimits(cfg, false), log), api.Drain)
+	serving.ServeUntil(ctx, group, l, httpapi.NewHTTPServer(api.Operator(), apiLimits(cfg, false), log), api.Drain)
 	return nil
 }
 

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"shuffled/internal/cli/serving"
 	"shuffled/internal/config"
 	"shuffled/internal/keys"
 	"shuffled/internal/term"
@@ -18,14 +19,14 @@ func TestTLSKeyMode(t *testing.T) {
 	c := newCertificates(t)
 	c.issue("server", c.key("server"), false)
 	files := config.TLS{Cert: c.path("server.pem"), Key: c.path("server.key")}
-	if made, err := loadTLS(files); err != nil || len(made.Certificates) != 1 {
+	if made, err := serving.LoadTLS(files); err != nil || len(made.Certificates) != 1 {
 		t.Fatalf("a key of mode 0600: %v", err)
 	}
 	for mode, cure := range map[os.FileMode]string{0o644: "0600", 0o640: "0600", 0o604: "0600", 0o660: "0600"} {
 		if err := os.Chmod(files.Key, mode); err != nil {
 			t.Fatal(err)
 		}
-		_, err := loadTLS(files)
+		_, err := serving.LoadTLS(files)
 		if !errors.Is(err, keys.ErrMode) || !strings.Contains(err.Error(), files.Key) ||
 			!strings.Contains(err.Error(), "make it "+cure) {
 			t.Errorf("a key of mode %04o: %v", mode, err)

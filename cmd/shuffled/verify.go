@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"shuffled/internal/audit"
+	"shuffled/internal/cli/player"
 	"shuffled/internal/cli/remote"
 	"shuffled/internal/term"
 	"shuffled/internal/verify"
@@ -52,7 +53,7 @@ func (c *verifyCmd) Run(s term.Streams) error {
 	if c.File == "-" && slices.Contains(c.SlotFile, "-") {
 		return term.Usage("standard input is the evidence or a slot's value, not both")
 	}
-	if trust.Slots, err = readSlots(c.MySlot, c.SlotFile, s.In); err != nil {
+	if trust.Slots, err = player.ReadSlots(c.MySlot, c.SlotFile, s.In); err != nil {
 		return err
 	}
 	data, err := readEvidence(c.File, s.In)

@@ -17,6 +17,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"shuffled/internal/audit"
+	"shuffled/internal/cli/serving"
 	"shuffled/internal/config"
 	"shuffled/internal/keys"
 	"shuffled/internal/term"
@@ -68,12 +69,12 @@ func (c witnessServeCmd) Run(ctx context.Context, s term.Streams) error {
 	if (c.TLSCert == "") != (c.TLSKey == "") {
 		return term.Usage("--tls-cert and --tls-key belong together")
 	}
-	tlsConfig, err := loadTLS(config.TLS{Cert: c.TLSCert, Key: c.TLSKey})
+	tlsConfig, err := serving.LoadTLS(config.TLS{Cert: c.TLSCert, Key: c.TLSKey})
 	if err != nil {
 		return err
 	}
 	log := c.log(s)
-	startProcess(log)
+	serving.StartProcess(log)
 	// A taken address is told before anything is written.
 	listener, err := net.Listen("tcp", c.Listen)
 	if err != nil {
@@ -129,7 +130,7 @@ func (c witnessServeCmd) log(s term.Streams) *slog.Logger {
 	if c.JSON {
 		cfg.Log.Format = "json"
 	}
-	return newLog(s.Err, cfg)
+	return serving.NewLog(s.Err, cfg)
 }
 
 // Limits of a witness's connections. A request is one small body, and the answer
@@ -161,9 +162,9 @@ func (c witnessServeCmd) serve(ctx context.Context, w *witness.Witness, server *
 		log.Info("serving operators", "address", operator.Addr().String())
 		mux := http.NewServeMux()
 		mux.Handle("GET /metrics", w.Metrics())
-		serveUntil(run, group, operator, witnessServer(mux, log), nil)
+		serving.ServeUntil(run, group, operator, witnessServer(mux, log), nil)
 	}
-	serveUntil(run, group, l, server, nil)
+	serving.ServeUntil(run, group, l, server, nil)
 	log.Info("serving", "address", l.Addr().String())
 	err := group.Wait()
 	log.Info("stopped")

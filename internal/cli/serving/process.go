@@ -1,4 +1,4 @@
-package main
+package serving
 
 import (
 	"log/slog"
@@ -6,9 +6,9 @@ import (
 	"shuffled/internal/process"
 )
 
-// startProcess logs what the process runs on, and keeps its memory out of swap as far
+// StartProcess logs what the process runs on, and keeps its memory out of swap as far
 // as the limit allows: a daemon's memory holds keys and tapes.
-func startProcess(log *slog.Logger) {
+func StartProcess(log *slog.Logger) {
 	p := process.Platform()
 	log.Info("platform", "kernel", p.Kernel, "vdso_getrandom", string(p.VDSO), "fips", p.FIPS)
 	locked := process.Lock()

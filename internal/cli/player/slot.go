@@ -1,4 +1,6 @@
-package main
+// Package player has the commands of a player: the randomness of their own that they bring
+// into a shuffle.
+package player
 
 import (
 	"encoding/base64"
@@ -13,7 +15,8 @@ import (
 	"shuffled/internal/term"
 )
 
-type slotCmd struct {
+// SlotCmd is shuffled slot.
+type SlotCmd struct {
 	New  slotNewCmd  `cmd:"" help:"Draw a secret value, and print it with the hash to hand in before the commit."`
 	Hash slotHashCmd `cmd:"" help:"Print the hash of a value."`
 }
@@ -59,7 +62,7 @@ func (c slotHashCmd) Run(s term.Streams) error {
 	if err := c.check(); err != nil {
 		return err
 	}
-	value, err := readSlot(c.File, s.In)
+	value, err := ReadSlot(c.File, s.In)
 	if err != nil {
 		return err
 	}
@@ -93,9 +96,9 @@ func (p slotPlace) print(s term.Streams, value [keys.SlotSize]byte) error {
 // maxSlotFile is above what slot new prints.
 const maxSlotFile = 4096
 
-// readSlot reads a slot's value from a file, or standard input for "-": alone on
+// ReadSlot reads a slot's value from a file, or standard input for "-": alone on
 // its line, or as slot new prints it.
-func readSlot(name string, stdin io.Reader) (value [keys.SlotSize]byte, err error) {
+func ReadSlot(name string, stdin io.Reader) (value [keys.SlotSize]byte, err error) {
 	b, err := term.ReadStart(name, stdin, maxSlotFile)
 	if err != nil {
 		return value, fmt.Errorf("reading the slot's value: %w", err)
@@ -114,15 +117,15 @@ func readSlot(name string, stdin io.Reader) (value [keys.SlotSize]byte, err erro
 
 // parseSlot reads a slot's value. The error does not repeat it.
 func parseSlot(text string) (value [keys.SlotSize]byte, err error) {
-	b, err := parseBytes(text, keys.SlotSize)
+	b, err := ParseBytes(text, keys.SlotSize)
 	if err != nil {
 		return value, term.Usage("a slot's value %s", err)
 	}
 	return [keys.SlotSize]byte(b), nil
 }
 
-// readSlots collects the values that the command line and files hold.
-func readSlots(values, files []string, stdin io.Reader) (slots [][32]byte, err error) {
+// ReadSlots collects the values that the command line and files hold.
+func ReadSlots(values, files []string, stdin io.Reader) (slots [][32]byte, err error) {
 	for _, text := range values {
 		value, err := parseSlot(text)
 		if err != nil {
@@ -134,7 +137,7 @@ func readSlots(values, files []string, stdin io.Reader) (slots [][32]byte, err e
 		slots = append(slots, value)
 	}
 	for _, name := range files {
-		value, err := readSlot(name, stdin)
+		value, err := ReadSlot(name, stdin)
 		if err != nil {
 			return nil, err
 		}
@@ -143,9 +146,9 @@ func readSlots(values, files []string, stdin io.Reader) (slots [][32]byte, err e
 	return slots, nil
 }
 
-// parseBytes reads n bytes in padded base64 or hexadecimal. The error does not
+// ParseBytes reads n bytes in padded base64 or hexadecimal. The error does not
 // repeat the text, which may be a secret.
-func parseBytes(text string, n int) ([]byte, error) {
+func ParseBytes(text string, n int) ([]byte, error) {
 	var b []byte
 	var err error
 	switch len(text) {

@@ -1,4 +1,6 @@
-package main
+// Package serving is what commands share that answer requests until they are stopped: the
+// log, TLS, the end of a server, and what is kept of the process.
+package serving
 
 import (
 	"context"
@@ -18,10 +20,10 @@ import (
 // to stop.
 const shutdownTime = 20 * time.Second
 
-// outlive returns a context that ends a delay after ctx, or with the next signal to
+// Outlive returns a context that ends a delay after ctx, or with the next signal to
 // stop before that; leave is called at the delay's beginning. Its goroutine ends with
 // what it returns.
-func outlive(ctx context.Context, delay time.Duration, leave func()) (context.Context, context.CancelFunc) {
+func Outlive(ctx context.Context, delay time.Duration, leave func()) (context.Context, context.CancelFunc) {
 	if delay == 0 {
 		return context.WithCancel(ctx)
 	}
@@ -48,9 +50,9 @@ func outlive(ctx context.Context, delay time.Duration, leave func()) (context.Co
 	return later, stop
 }
 
-// serveUntil serves on l until ctx ends, calls drain, if there is one, and lets
+// ServeUntil serves on l until ctx ends, calls drain, if there is one, and lets
 // requests under way finish.
-func serveUntil(ctx context.Context, group *errgroup.Group, l net.Listener, server *http.Server, drain func()) {
+func ServeUntil(ctx context.Context, group *errgroup.Group, l net.Listener, server *http.Server, drain func()) {
 	group.Go(func() error {
 		serve := server.Serve
 		if server.TLSConfig != nil {

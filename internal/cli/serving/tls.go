@@ -1,4 +1,4 @@
-package main
+package serving
 
 import (
 	"crypto/tls"
@@ -11,12 +11,12 @@ import (
 	"shuffled/internal/keys"
 )
 
-// loadTLS returns the listener's TLS configuration, nil without a certificate.
+// LoadTLS returns the listener's TLS configuration, nil without a certificate.
 // Only TLS 1.3 is spoken. Where authorities are named clients are asked for a
 // certificate; one that these did not issue fails the handshake, and none is as
 // good as no token. The private key is a secret like any other: a file that group or
 // others can use is refused.
-func loadTLS(c config.TLS) (*tls.Config, error) {
+func LoadTLS(c config.TLS) (*tls.Config, error) {
 	if c.Cert == "" {
 		return nil, nil
 	}

@@ -1,4 +1,4 @@
-package main
+package serving
 
 import (
 	"io"
@@ -7,8 +7,8 @@ import (
 	"shuffled/internal/config"
 )
 
-// newLog returns the daemon's log: JSON or text lines, from the level on.
-func newLog(w io.Writer, cfg *config.Config) *slog.Logger {
+// NewLog returns the daemon's log: JSON or text lines, from the level on.
+func NewLog(w io.Writer, cfg *config.Config) *slog.Logger {
 	var level slog.Level
 	if err := level.UnmarshalText([]byte(cfg.Log.Level)); err != nil {
 		level = slog.LevelInfo
