@@ -7,6 +7,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/alecthomas/kong"
+
 	"shuffled/internal/audit"
 )
 
@@ -44,6 +46,25 @@ func TestCreateQuorums(t *testing.T) {
 		}
 		if _, err := (ledgerCreateCmd{Policy: file}).policy(vkey); err != nil {
 			t.Errorf("a sandbox, %s: %v", group, err)
+		}
+	}
+}
+
+func TestMixModes(t *testing.T) {
+	t.Parallel()
+	for line, want := range map[string]uint8{"": 0, "--mix slots": 1, "--mix beacon": 2, "--mix cut": 4,
+		"--mix slots,cut": 5, "--mix slots,beacon,cut": allMixModes} {
+		var c ledgerCreateCmd
+		parser, err := kong.New(&c)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := parser.Parse(strings.Fields("--name main --origin o " + line)); err != nil ||
+			c.mixModes() != want {
+			t.Errorf("%s: %d, %v", line, c.mixModes(), err)
+		}
+		if _, err := parser.Parse([]string{"--name", "main", "--origin", "o", "--mix", "slots,dice"}); err == nil {
+			t.Error("a source that there is not")
 		}
 	}
 }
