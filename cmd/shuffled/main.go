@@ -9,41 +9,42 @@ import (
 	"os/signal"
 	"syscall"
 
+	"shuffled/internal/cli/operate"
 	"shuffled/internal/cli/player"
 	"shuffled/internal/process"
 	"shuffled/internal/term"
 )
 
 type cli struct {
-	Demo      demoCmd        `cmd:"" help:"Play a whole hand in this terminal: commit, deal, prove, close, verify, tamper."`
-	Serve     serveCmd       `cmd:"" help:"Run the daemon."`
-	Ledger    ledgerCmd      `cmd:"" help:"Create and list ledgers."`
-	Migrate   migrateCmd     `cmd:"" help:"Create or change the tables of a database."`
-	Token     tokenCmd       `cmd:"" help:"Create, list and revoke API tokens."`
-	Act       actCmd         `cmd:"" help:"Propose, sign and submit acts of administrators."`
-	Key       keyCmd         `cmd:"" help:"Generate and show keys."`
-	Shuffle   shuffleCmd     `cmd:"" help:"Ask a running daemon for a shuffle."`
-	Draw      drawCmd        `cmd:"" help:"Ask a running daemon for dice, numbers or a wheel's spin."`
-	Mix       mixCmd         `cmd:"" help:"Reveal the outside randomness that a shuffle planned."`
-	Deal      dealCmd        `cmd:"" help:"Deal the next cards of a shuffle."`
-	Takeover  takeoverCmd    `cmd:"" help:"Become the owner of another identity's shuffle."`
-	Close     closeCmd       `cmd:"" help:"Close a shuffle and disclose its tape."`
-	Show      showCmd        `cmd:"" help:"Show a shuffle, or write its transcript to a file."`
-	Recall    recallCmd      `cmd:"" help:"Find shuffles by table, time, game or state."`
-	History   historyCmd     `cmd:"" help:"Walk a table back from its newest commit, each proved by its receipt."`
-	Kill      killCmd        `cmd:"" help:"Set, clear and list kill switches of a running daemon."`
-	Table     tableCmd       `cmd:"" help:"Open and close tables of a running daemon."`
-	Latch     latchCmd       `cmd:"" help:"Clear the entropy latch of a running daemon."`
-	Access    accessCmd      `cmd:"" help:"Show what regulators asked a running daemon for."`
-	Audit     auditCmd       `cmd:"" help:"Export and check whole ledgers."`
-	Verify    verifyCmd      `cmd:"" help:"Verify a transcript or receipt, offline."`
-	Slot      player.SlotCmd `cmd:"" help:"Make a player's own randomness for a shuffle."`
-	Witness   witnessCmd     `cmd:"" help:"Run a witness: it cosigns the checkpoints of ledgers that only grow."`
-	Bench     benchCmd       `cmd:"" passthrough:"" help:"Put a running daemon under load, verify what it acknowledged, and report: runs shuffled-bench."`
-	Lab       labCmd         `cmd:"" passthrough:"" help:"What a test lab needs: raw output, outcomes, statistics, controls, proofs, and the kit to hand in: runs shuffled-lab."`
-	Retention retentionCmd   `cmd:"" help:"Drop what is past its retention."`
-	Selftest  selftestCmd    `cmd:"" help:"Run the known-answer tests of every primitive and format, and show them."`
-	Version   versionCmd     `cmd:"" help:"Show build, algorithm and FIPS state."`
+	Demo      demoCmd             `cmd:"" help:"Play a whole hand in this terminal: commit, deal, prove, close, verify, tamper."`
+	Serve     serveCmd            `cmd:"" help:"Run the daemon."`
+	Ledger    ledgerCmd           `cmd:"" help:"Create and list ledgers."`
+	Migrate   migrateCmd          `cmd:"" help:"Create or change the tables of a database."`
+	Token     tokenCmd            `cmd:"" help:"Create, list and revoke API tokens."`
+	Act       actCmd              `cmd:"" help:"Propose, sign and submit acts of administrators."`
+	Key       keyCmd              `cmd:"" help:"Generate and show keys."`
+	Shuffle   operate.ShuffleCmd  `cmd:"" help:"Ask a running daemon for a shuffle."`
+	Draw      operate.DrawCmd     `cmd:"" help:"Ask a running daemon for dice, numbers or a wheel's spin."`
+	Mix       operate.MixCmd      `cmd:"" help:"Reveal the outside randomness that a shuffle planned."`
+	Deal      operate.DealCmd     `cmd:"" help:"Deal the next cards of a shuffle."`
+	Takeover  operate.TakeoverCmd `cmd:"" help:"Become the owner of another identity's shuffle."`
+	Close     operate.CloseCmd    `cmd:"" help:"Close a shuffle and disclose its tape."`
+	Show      operate.ShowCmd     `cmd:"" help:"Show a shuffle, or write its transcript to a file."`
+	Recall    operate.RecallCmd   `cmd:"" help:"Find shuffles by table, time, game or state."`
+	History   operate.HistoryCmd  `cmd:"" help:"Walk a table back from its newest commit, each proved by its receipt."`
+	Kill      operate.KillCmd     `cmd:"" help:"Set, clear and list kill switches of a running daemon."`
+	Table     operate.TableCmd    `cmd:"" help:"Open and close tables of a running daemon."`
+	Latch     operate.LatchCmd    `cmd:"" help:"Clear the entropy latch of a running daemon."`
+	Access    operate.AccessCmd   `cmd:"" help:"Show what regulators asked a running daemon for."`
+	Audit     auditCmd            `cmd:"" help:"Export and check whole ledgers."`
+	Verify    verifyCmd           `cmd:"" help:"Verify a transcript or receipt, offline."`
+	Slot      player.SlotCmd      `cmd:"" help:"Make a player's own randomness for a shuffle."`
+	Witness   witnessCmd          `cmd:"" help:"Run a witness: it cosigns the checkpoints of ledgers that only grow."`
+	Bench     benchCmd            `cmd:"" passthrough:"" help:"Put a running daemon under load, verify what it acknowledged, and report: runs shuffled-bench."`
+	Lab       labCmd              `cmd:"" passthrough:"" help:"What a test lab needs: raw output, outcomes, statistics, controls, proofs, and the kit to hand in: runs shuffled-lab."`
+	Retention retentionCmd        `cmd:"" help:"Drop what is past its retention."`
+	Selftest  selftestCmd         `cmd:"" help:"Run the known-answer tests of every primitive and format, and show them."`
+	Version   versionCmd          `cmd:"" help:"Show build, algorithm and FIPS state."`
 }
 
 func main() {

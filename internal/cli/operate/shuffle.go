@@ -1,4 +1,6 @@
-package main
+// Package operate has the commands of those who run games on a daemon: they ask it over HTTP,
+// as a game's back end does, and print what the client proved.
+package operate
 
 import (
 	"context"
@@ -11,7 +13,8 @@ import (
 	"shuffled/internal/term"
 )
 
-type shuffleCmd struct {
+// ShuffleCmd is shuffled shuffle.
+type ShuffleCmd struct {
 	remote.Flags
 	terms
 	Deck      string `placeholder:"DECK" xor:"deck" help:"A published deck: standard-52, standard-54, short-36, pinochle-48, spanish-40, shoe-1 to shoe-16."`
@@ -23,7 +26,7 @@ type shuffleCmd struct {
 	Count     *int   `placeholder:"N" help:"So many shuffles under one key, 2 to 256, committed together or not at all. Without --parent and --slot."`
 }
 
-func (shuffleCmd) Help() string {
+func (ShuffleCmd) Help() string {
 	return `Examples:
 
     shuffled shuffle --table poker-7 --deck standard-52 --token-file shuffled-data/dealer.token --key shuffled-data/main.vkey
@@ -34,7 +37,7 @@ func (shuffleCmd) Help() string {
     shuffled shuffle --table poker-7 --deck standard-52 --count 64`
 }
 
-func (c *shuffleCmd) Run(ctx context.Context, s term.Streams) error {
+func (c *ShuffleCmd) Run(ctx context.Context, s term.Streams) error {
 	req, err := c.request(time.Now())
 	if err != nil {
 		return err
@@ -66,7 +69,7 @@ type committed struct {
 }
 
 // request is what the flags ask for.
-func (c *shuffleCmd) request(now time.Time) (req client.ShuffleRequest, err error) {
+func (c *ShuffleCmd) request(now time.Time) (req client.ShuffleRequest, err error) {
 	req = client.ShuffleRequest{Table: c.Table, Deck: remote.Given(c.Deck), GameRef: remote.Given(c.GameRef),
 		Disclosure: remote.Given(client.Disclosure(c.Disclosure))}
 	switch {

@@ -1,4 +1,4 @@
-package main
+package operate
 
 import (
 	"context"
@@ -10,7 +10,8 @@ import (
 	"shuffled/internal/term"
 )
 
-type killCmd struct {
+// KillCmd is shuffled kill.
+type KillCmd struct {
 	Set   killSetCmd   `cmd:"" help:"Stop new shuffles, in the whole ledger, at a table or from a deck."`
 	Clear killClearCmd `cmd:"" help:"Let them go on."`
 	List  killListCmd  `cmd:"" help:"List the switches that are set."`
@@ -118,7 +119,8 @@ func (c *killListCmd) Run(ctx context.Context, s term.Streams) error {
 	return nil
 }
 
-type tableCmd struct {
+// TableCmd is shuffled table.
+type TableCmd struct {
 	Open  tableOpenCmd  `cmd:"" help:"Open a table that was closed, or one before its first shuffle."`
 	Close tableCloseCmd `cmd:"" help:"Close a table: no new shuffles; open ones are played on."`
 }
@@ -162,7 +164,8 @@ func (c *tableCloseCmd) Run(ctx context.Context, s term.Streams) error {
 	return c.run(ctx, s, client.TableRequestActionClose, "closed")
 }
 
-type latchCmd struct {
+// LatchCmd is shuffled latch.
+type LatchCmd struct {
 	Clear latchClearCmd `cmd:"" help:"Run the generator's start-up test and clear the entropy latch."`
 }
 
@@ -193,7 +196,8 @@ func (c *latchClearCmd) Run(ctx context.Context, s term.Streams) error {
 	return c.Recorded(s, entry, "The generator passed its start-up test, and the entropy latch is cleared")
 }
 
-type accessCmd struct {
+// AccessCmd is shuffled access.
+type AccessCmd struct {
 	List accessListCmd `cmd:"" help:"List what regulators asked for."`
 }
 

@@ -1,4 +1,4 @@
-package main
+package operate
 
 import (
 	"context"
@@ -12,7 +12,8 @@ import (
 	"shuffled/internal/term"
 )
 
-type drawCmd struct {
+// DrawCmd is shuffled draw.
+type DrawCmd struct {
 	remote.Flags
 	terms
 	Ranges  string `xor:"what" placeholder:"K,K,…" help:"A value from 1 to each of these, independent of each other: 6,6 are two dice. 6x3 is 6,6,6."`
@@ -20,7 +21,7 @@ type drawCmd struct {
 	Wheel   string `xor:"what" placeholder:"LABEL:WEIGHT,…" help:"One spin of a wheel, each label as likely as its weight is of all weights."`
 }
 
-func (drawCmd) Help() string {
+func (DrawCmd) Help() string {
 	return `Commits to drawn values, which are dealt, closed and proved like cards.
 
 Examples:
@@ -32,7 +33,7 @@ Examples:
     shuffled deal 2 --first 0 --run 2:board::public --close completed`
 }
 
-func (c *drawCmd) Run(ctx context.Context, s term.Streams) error {
+func (c *DrawCmd) Run(ctx context.Context, s term.Streams) error {
 	req, count, err := c.request(time.Now())
 	if err != nil {
 		return err
@@ -54,7 +55,7 @@ func (c *drawCmd) Run(ctx context.Context, s term.Streams) error {
 }
 
 // request is what the flags ask for, and how many values it has.
-func (c *drawCmd) request(now time.Time) (req client.DrawsRequest, count int, err error) {
+func (c *DrawCmd) request(now time.Time) (req client.DrawsRequest, count int, err error) {
 	req = client.DrawsRequest{Table: c.Table, GameRef: remote.Given(c.GameRef),
 		Disclosure: remote.Given(client.Disclosure(c.Disclosure))}
 	if req.Mix, err = c.plan(false); err != nil {

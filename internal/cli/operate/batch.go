@@ -1,4 +1,4 @@
-package main
+package operate
 
 import (
 	"context"
@@ -9,7 +9,7 @@ import (
 )
 
 // batch commits to many shuffles under one key.
-func (c *shuffleCmd) batch(ctx context.Context, s term.Streams, d *client.Client, req client.ShuffleRequest) error {
+func (c *ShuffleCmd) batch(ctx context.Context, s term.Streams, d *client.Client, req client.ShuffleRequest) error {
 	all, err := d.Commits(c.Tried(ctx), c.key(), req, *c.Count)
 	if err != nil {
 		c.unknown(s, err)
@@ -33,7 +33,7 @@ type committedBatch struct {
 }
 
 // announceAll says what was committed, and how it goes on.
-func (c *shuffleCmd) announceAll(s term.Streams, all []*client.Committed) {
+func (c *ShuffleCmd) announceAll(s term.Streams, all []*client.Committed) {
 	first, last := all[0], all[len(all)-1]
 	line := func(label, format string, args ...any) {
 		fmt.Fprintf(s.Out, "  %-10s  %s\n", label, term.Visible(fmt.Sprintf(format, args...)))

@@ -1,4 +1,4 @@
-package main
+package operate
 
 import (
 	"context"
@@ -11,14 +11,15 @@ import (
 	"shuffled/internal/term"
 )
 
-type showCmd struct {
+// ShowCmd is shuffled show.
+type ShowCmd struct {
 	remote.Flags
 	ID         uint64 `arg:"" help:"The shuffle."`
 	Transcript string `placeholder:"FILE" help:"Write the transcript to FILE, byte for byte as served; - is standard output."`
 	Recipient  string `placeholder:"NAME" help:"With --transcript: the file of one recipient, for a dealer."`
 }
 
-func (showCmd) Help() string {
+func (ShowCmd) Help() string {
 	return `Examples:
 
     shuffled show 2
@@ -26,7 +27,7 @@ func (showCmd) Help() string {
     shuffled show 2 --transcript seat-1.json --recipient seat-1 --token-file shuffled-data/dealer.token`
 }
 
-func (c *showCmd) Run(ctx context.Context, s term.Streams) error {
+func (c *ShowCmd) Run(ctx context.Context, s term.Streams) error {
 	if c.Recipient != "" && c.Transcript == "" {
 		return term.Usage("--recipient goes with --transcript")
 	}
@@ -49,7 +50,7 @@ func (c *showCmd) Run(ctx context.Context, s term.Streams) error {
 }
 
 // write saves the transcript, which the client has proved.
-func (c *showCmd) write(ctx context.Context, s term.Streams, d *client.Client) error {
+func (c *ShowCmd) write(ctx context.Context, s term.Streams, d *client.Client) error {
 	data, err := d.Transcript(ctx, c.ID, c.Recipient)
 	if err != nil {
 		return c.Fail(s, err)
@@ -70,7 +71,7 @@ func (c *showCmd) write(ctx context.Context, s term.Streams, d *client.Client) e
 }
 
 // print says what is known of the shuffle.
-func (c *showCmd) print(s term.Streams, st *client.Status) {
+func (c *ShowCmd) print(s term.Streams, st *client.Status) {
 	fact := func(label, format string, args ...any) {
 		fmt.Fprintf(s.Out, "  %-10s  %s\n", label, term.Visible(fmt.Sprintf(format, args...)))
 	}

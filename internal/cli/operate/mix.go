@@ -1,4 +1,4 @@
-package main
+package operate
 
 import (
 	"context"
@@ -10,7 +10,8 @@ import (
 	"shuffled/internal/term"
 )
 
-type mixCmd struct {
+// MixCmd is shuffled mix.
+type MixCmd struct {
 	remote.Flags
 	ID     uint64   `arg:"" help:"The shuffle."`
 	Slot   []string `sep:"none" placeholder:"VALUE" help:"A player's value, or a file with what shuffled slot new printed. One for each slot of the plan, in its order."`
@@ -18,7 +19,7 @@ type mixCmd struct {
 	Cut    *int     `placeholder:"N" help:"Places that the player's cut takes off the top, 0 to places-1."`
 }
 
-func (mixCmd) Help() string {
+func (MixCmd) Help() string {
 	return `All values of the plan are revealed at once, before the first deal, or the shuffle is closed as void with the reason mix_failed. The same values give the same answer again.
 
 Examples:
@@ -28,7 +29,7 @@ Examples:
     shuffled mix 7 --beacon b44679b9a59af2ec876b1a6b1ad52ea9b1615fc3982b19576350f93447cb1125e342b73a8dd2bacbe47e4b6b63ed5e39`
 }
 
-func (c *mixCmd) Run(ctx context.Context, s term.Streams) error {
+func (c *MixCmd) Run(ctx context.Context, s term.Streams) error {
 	req, err := c.request(s)
 	if err != nil {
 		return err
@@ -54,7 +55,7 @@ func (c *mixCmd) Run(ctx context.Context, s term.Streams) error {
 }
 
 // request is what the flags reveal.
-func (c *mixCmd) request(s term.Streams) (client.MixRequest, error) {
+func (c *MixCmd) request(s term.Streams) (client.MixRequest, error) {
 	req := client.MixRequest{Cut: c.Cut}
 	for _, arg := range c.Slot {
 		value, err := slotValue(arg, s)

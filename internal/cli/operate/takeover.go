@@ -1,4 +1,4 @@
-package main
+package operate
 
 import (
 	"context"
@@ -9,14 +9,15 @@ import (
 	"shuffled/internal/term"
 )
 
-type takeoverCmd struct {
+// TakeoverCmd is shuffled takeover.
+type TakeoverCmd struct {
 	remote.Flags
 	ID      uint64 `arg:"" help:"The shuffle."`
 	Extent  string `enum:"close,play" default:"close" help:"close: to end it. play: to deal on, for which a production ledger asks for two administrators (shuffled act propose takeover)."`
 	Because string `name:"reason" required:"" placeholder:"TEXT" help:"Why. It is written to the ledger for ever, and every file of the shuffle shows it."`
 }
 
-func (takeoverCmd) Help() string {
+func (TakeoverCmd) Help() string {
 	return `Only the identity that committed to a shuffle mixes, deals and closes it. A takeover makes the identity of this token its owner.
 
 Example:
@@ -24,7 +25,7 @@ Example:
     shuffled takeover 41 --reason "the table service is gone, ticket 4712" --token-file other.token`
 }
 
-func (c *takeoverCmd) Run(ctx context.Context, s term.Streams) error {
+func (c *TakeoverCmd) Run(ctx context.Context, s term.Streams) error {
 	d, err := c.Connect(ctx, s)
 	if err != nil {
 		return err

@@ -1,4 +1,4 @@
-package main
+package operate
 
 import (
 	"errors"
@@ -73,7 +73,7 @@ func TestRoundFlag(t *testing.T) {
 		"--table t --beacon --deck d":       {asked: true},
 		"--table t --deck d --beacon=12345": {true, 12345},
 	} {
-		var c shuffleCmd
+		var c ShuffleCmd
 		parser, err := kong.New(&c)
 		if err != nil {
 			t.Fatal(err)

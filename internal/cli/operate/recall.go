@@ -1,4 +1,4 @@
-package main
+package operate
 
 import (
 	"context"
@@ -10,7 +10,8 @@ import (
 	"shuffled/internal/term"
 )
 
-type recallCmd struct {
+// RecallCmd is shuffled recall.
+type RecallCmd struct {
 	remote.Flags
 	Table   string `placeholder:"NAME" help:"Of this table."`
 	Serial  uint64 `placeholder:"N" help:"With this serial; goes with --table."`
@@ -22,7 +23,7 @@ type recallCmd struct {
 }
 
 // Help shows examples.
-func (recallCmd) Help() string {
+func (RecallCmd) Help() string {
 	return `Examples:
 
     shuffled recall --table table-1 --from 2026-11-22 --token-file shuffled-data/auditor.token
@@ -36,7 +37,7 @@ is an index: "shuffled show ID" proves a shuffle, "shuffled history TABLE" the o
 // recallPage is how many shuffles are asked for at a time.
 const recallPage = 500
 
-func (c *recallCmd) Run(ctx context.Context, s term.Streams) error {
+func (c *RecallCmd) Run(ctx context.Context, s term.Streams) error {
 	params, err := c.params()
 	if err != nil {
 		return err
@@ -89,7 +90,7 @@ type recalled struct {
 	More     bool                    `json:"more"` // there are some that were not asked for
 }
 
-func (c *recallCmd) params() (p client.ListShufflesParams, err error) {
+func (c *RecallCmd) params() (p client.ListShufflesParams, err error) {
 	switch {
 	case c.Limit < 0:
 		return p, term.Usage("--limit is a number of shuffles")

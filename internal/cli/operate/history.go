@@ -1,4 +1,4 @@
-package main
+package operate
 
 import (
 	"context"
@@ -12,7 +12,8 @@ import (
 	"shuffled/internal/term"
 )
 
-type historyCmd struct {
+// HistoryCmd is shuffled history.
+type HistoryCmd struct {
 	remote.Flags
 	Table string `arg:"" help:"The table."`
 	From  uint64 `placeholder:"ID" help:"Begin with this commit (default: the newest that recall lists)."`
@@ -20,7 +21,7 @@ type historyCmd struct {
 }
 
 // Help shows examples.
-func (historyCmd) Help() string {
+func (HistoryCmd) Help() string {
 	return `Walks back from a commit of the table to the one it names as previous, and so on to serial 1. Every
 commit is proved by its receipt, and nothing else is believed. A step that leads nowhere, to another
 table, or to a serial that is not one less is a gap: exit status 1.
@@ -47,7 +48,7 @@ type walk struct {
 	Gap     string        `json:"gap,omitempty"`
 }
 
-func (c *historyCmd) Run(ctx context.Context, s term.Streams) error {
+func (c *HistoryCmd) Run(ctx context.Context, s term.Streams) error {
 	if c.Limit < 0 {
 		return term.Usage("--limit is a number of commits")
 	}
@@ -99,7 +100,7 @@ func previousOf(s historyStep) string {
 
 // step fetches the receipt of an entry, which must be the commit before the last
 // one of the walk. gap says why it is not.
-func (c *historyCmd) step(ctx context.Context, d *client.Client, id uint64, walked []historyStep) (_ historyStep,
+func (c *HistoryCmd) step(ctx context.Context, d *client.Client, id uint64, walked []historyStep) (_ historyStep,
 	gap string, err error) {
 	text, err := d.Receipt(ctx, id)
 	var no *client.Error
@@ -147,7 +148,7 @@ func misplaced(table string, c *audit.Commit, step historyStep, walked []history
 	return ""
 }
 
-func (c *historyCmd) conclude(s term.Streams, w walk) error {
+func (c *HistoryCmd) conclude(s term.Streams, w walk) error {
 	if c.JSON {
 		if err := term.PrintSafeJSON(s.Out, w); err != nil {
 			return err
@@ -176,7 +177,7 @@ func (c *historyCmd) conclude(s term.Streams, w walk) error {
 
 // newest asks recall for the newest commit of the table, 0 for none: in the last minute, and
 // then in longer and longer times, since recall lists the oldest first.
-func (c *historyCmd) newest(ctx context.Context, d *client.Client) (uint64, error) {
+func (c *HistoryCmd) newest(ctx context.Context, d *client.Client) (uint64, error) {
 	size := uint64(recallPage)
 	for ago := time.Minute; ; ago *= 4 {
 		from := time.Now().Add(-ago)

@@ -1,4 +1,4 @@
-package main
+package operate
 
 import (
 	"bytes"
@@ -63,7 +63,7 @@ func TestShowPrint(t *testing.T) {
 			t.Parallel()
 			var out bytes.Buffer
 			test.state.ID, test.state.Table, test.state.CloseBy = 2, "t", at
-			(&showCmd{Flags: remote.Flags{Ledger: "main"}}).print(term.Streams{Out: &out}, &test.state)
+			(&ShowCmd{Flags: remote.Flags{Ledger: "main"}}).print(term.Streams{Out: &out}, &test.state)
 			for _, line := range test.want {
 				if !strings.Contains(out.String(), "\n"+line+"\n") {
 					t.Errorf("no line %q in\n%s", line, out.String())

@@ -1,4 +1,4 @@
-package main
+package operate
 
 import (
 	"context"
@@ -9,14 +9,15 @@ import (
 	"shuffled/internal/term"
 )
 
-type closeCmd struct {
+// CloseCmd is shuffled close.
+type CloseCmd struct {
 	remote.Flags
 	ID      uint64 `arg:"" help:"The shuffle."`
 	Outcome string `required:"" placeholder:"OUTCOME" enum:"completed,ended_early,void" help:"How it ends: completed, ended_early or void."`
 	Because string `name:"reason" placeholder:"REASON" help:"Why it is void: misdeal, exposed_card, foul_deck, game_cancelled, operator_error, system_fault, player_dispute, mix_failed or regulator."`
 }
 
-func (closeCmd) Help() string {
+func (CloseCmd) Help() string {
 	return `A shuffle is closed once and for ever, and its tape is disclosed as its commit declared. The same command gives the same answer again.
 
 Examples:
@@ -25,7 +26,7 @@ Examples:
     shuffled close 2 --outcome void --reason misdeal`
 }
 
-func (c *closeCmd) Run(ctx context.Context, s term.Streams) error {
+func (c *CloseCmd) Run(ctx context.Context, s term.Streams) error {
 	d, err := c.Connect(ctx, s)
 	if err != nil {
 		return err

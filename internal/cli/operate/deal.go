@@ -1,4 +1,4 @@
-package main
+package operate
 
 import (
 	"context"
@@ -12,7 +12,8 @@ import (
 	"shuffled/internal/term"
 )
 
-type dealCmd struct {
+// DealCmd is shuffled deal.
+type DealCmd struct {
 	remote.Flags
 	ID      uint64   `arg:"" help:"The shuffle."`
 	First   int      `required:"" placeholder:"PLACE" help:"The next place, counted from 0."`
@@ -21,7 +22,7 @@ type dealCmd struct {
 	Because string   `name:"reason" placeholder:"REASON" help:"Why it is void, such as misdeal."`
 }
 
-func (dealCmd) Help() string {
+func (DealCmd) Help() string {
 	return `The same places and runs give the same cards again, so a command whose answer was lost is simply repeated.
 
 Examples:
@@ -33,7 +34,7 @@ Examples:
     shuffled deal 9 --first 0 --run 416:order:game-server  # the whole order, to a back end that deals by itself`
 }
 
-func (c *dealCmd) Run(ctx context.Context, s term.Streams) error {
+func (c *DealCmd) Run(ctx context.Context, s term.Streams) error {
 	req := client.DealRequest{First: c.First}
 	for _, text := range c.Runs {
 		run, err := parseRun(text)
