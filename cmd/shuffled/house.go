@@ -13,6 +13,7 @@ import (
 
 	"shuffled/internal/audit"
 	"shuffled/internal/beacon/relay"
+	"shuffled/internal/cli/host"
 	"shuffled/internal/cli/place"
 	"shuffled/internal/config"
 	"shuffled/internal/dealer"
@@ -52,7 +53,7 @@ type words struct {
 	adoptHead  string // reason to accept a head without a high-water mark
 	clearLatch string // reason to clear an entropy latch
 
-	adoptAct *adoptedHead // of administrators
+	adoptAct *host.AdoptedHead // of administrators
 }
 
 // adopt says with which reason and act the head of the ledger is adopted.

@@ -9,6 +9,7 @@ import (
 	"os/signal"
 	"syscall"
 
+	"shuffled/internal/cli/host"
 	"shuffled/internal/cli/operate"
 	"shuffled/internal/cli/player"
 	"shuffled/internal/process"
@@ -18,11 +19,11 @@ import (
 type cli struct {
 	Demo      demoCmd             `cmd:"" help:"Play a whole hand in this terminal: commit, deal, prove, close, verify, tamper."`
 	Serve     serveCmd            `cmd:"" help:"Run the daemon."`
-	Ledger    ledgerCmd           `cmd:"" help:"Create and list ledgers."`
-	Migrate   migrateCmd          `cmd:"" help:"Create or change the tables of a database."`
-	Token     tokenCmd            `cmd:"" help:"Create, list and revoke API tokens."`
-	Act       actCmd              `cmd:"" help:"Propose, sign and submit acts of administrators."`
-	Key       keyCmd              `cmd:"" help:"Generate and show keys."`
+	Ledger    host.LedgerCmd      `cmd:"" help:"Create and list ledgers."`
+	Migrate   host.MigrateCmd     `cmd:"" help:"Create or change the tables of a database."`
+	Token     host.TokenCmd       `cmd:"" help:"Create, list and revoke API tokens."`
+	Act       host.ActCmd         `cmd:"" help:"Propose, sign and submit acts of administrators."`
+	Key       host.KeyCmd         `cmd:"" help:"Generate and show keys."`
 	Shuffle   operate.ShuffleCmd  `cmd:"" help:"Ask a running daemon for a shuffle."`
 	Draw      operate.DrawCmd     `cmd:"" help:"Ask a running daemon for dice, numbers or a wheel's spin."`
 	Mix       operate.MixCmd      `cmd:"" help:"Reveal the outside randomness that a shuffle planned."`
@@ -39,10 +40,10 @@ type cli struct {
 	Audit     auditCmd            `cmd:"" help:"Export and check whole ledgers."`
 	Verify    verifyCmd           `cmd:"" help:"Verify a transcript or receipt, offline."`
 	Slot      player.SlotCmd      `cmd:"" help:"Make a player's own randomness for a shuffle."`
-	Witness   witnessCmd          `cmd:"" help:"Run a witness: it cosigns the checkpoints of ledgers that only grow."`
+	Witness   host.WitnessCmd     `cmd:"" help:"Run a witness: it cosigns the checkpoints of ledgers that only grow."`
 	Bench     benchCmd            `cmd:"" passthrough:"" help:"Put a running daemon under load, verify what it acknowledged, and report: runs shuffled-bench."`
 	Lab       labCmd              `cmd:"" passthrough:"" help:"What a test lab needs: raw output, outcomes, statistics, controls, proofs, and the kit to hand in: runs shuffled-lab."`
-	Retention retentionCmd        `cmd:"" help:"Drop what is past its retention."`
+	Retention host.RetentionCmd   `cmd:"" help:"Drop what is past its retention."`
 	Selftest  selftestCmd         `cmd:"" help:"Run the known-answer tests of every primitive and format, and show them."`
 	Version   versionCmd          `cmd:"" help:"Show build, algorithm and FIPS state."`
 }

@@ -15,6 +15,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"shuffled/internal/audit"
+	"shuffled/internal/cli/host"
 	"shuffled/internal/cli/place"
 	"shuffled/internal/config"
 	"shuffled/internal/ledger"
@@ -47,7 +48,7 @@ func TestRetention(t *testing.T) {
 			t.Fatal(err)
 		}
 		defer store.Close()
-		id := ledger.IDOf(devOrigin)
+		id := ledger.IDOf(host.SandboxOrigin)
 		head, err := store.Head(t.Context(), id)
 		if err != nil {
 			t.Fatal(err)

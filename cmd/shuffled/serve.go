@@ -13,6 +13,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"shuffled/internal/build"
+	"shuffled/internal/cli/host"
 	"shuffled/internal/cli/place"
 	"shuffled/internal/cli/serving"
 	"shuffled/internal/config"
@@ -71,7 +72,7 @@ func (c serveCmd) Run(ctx context.Context, s term.Streams, passed selftest.Passe
 		return term.Usage("%s", err)
 	}
 	w := words{adoptHead: c.AdoptHead, clearLatch: c.ClearLatch}
-	if w.adoptAct, err = loadAdoptedHead(c.AdoptAct); err != nil {
+	if w.adoptAct, err = host.LoadAdoptedHead(c.AdoptAct); err != nil {
 		return err
 	}
 	return c.serve(ctx, s, cfg, listener, w, passed, log)
@@ -91,7 +92,7 @@ func (c serveCmd) open(ctx context.Context, cfg *config.Config, step *step) (_ s
 		return store, err
 	}
 	step.next("the database, in which the ledger of the sandbox is made")
-	if err := setUpDev(ctx, cfg, store); err != nil {
+	if err := host.SetUpSandbox(ctx, cfg, store); err != nil {
 		store.Close()
 		return nil, err
 	}
@@ -156,8 +157,8 @@ func (c serveCmd) serve(ctx context.Context, s term.Streams, cfg *config.Config,
 	}
 	if c.Dev {
 		for _, d := range h.dealers {
-			if d.Ledger().Info().Name == devLedger && d.Ledger().Ready() == nil {
-				if err := makeDevTokens(ctx, cfg, d.Ledger()); err != nil {
+			if d.Ledger().Info().Name == host.SandboxLedger && d.Ledger().Ready() == nil {
+				if err := host.MakeSandboxTokens(ctx, cfg, d.Ledger()); err != nil {
 					stop()
 					return errors.Join(err, group.Wait(), h.close())
 				}
@@ -233,5 +234,5 @@ shuffled serves the sandbox ledger %q at %s
 
 Try it:
   curl -s %s/v1/%s/shuffles -H "Authorization: Bearer $(cat %s)" -H "Idempotency-Key: $(uuidgen 2>/dev/null || cat /proc/sys/kernel/random/uuid)" -H 'Content-Type: application/json' -d '{"table":"table-1","deck":"standard-52"}'
-`, devLedger, url, token, place.FilesOf(cfg.Data, devLedger).VKey, devAuditorKey(cfg), url, devLedger, token)
+`, host.SandboxLedger, url, token, place.FilesOf(cfg.Data, host.SandboxLedger).VKey, host.SandboxAuditorKey(cfg), url, host.SandboxLedger, token)
 }

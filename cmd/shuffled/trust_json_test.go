@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"shuffled/internal/cli/host"
 	"shuffled/internal/config"
 	"shuffled/internal/term"
 	"shuffled/internal/verify"
@@ -40,7 +41,7 @@ func TestDevKeepsSigningKeys(t *testing.T) {
 	t.Parallel()
 	s := &sandbox{t: t, cfg: config.Default()}
 	s.cfg.Data = t.TempDir()
-	s.cfg.Ledgers = []config.Ledger{{Name: devLedger, SigningKeys: []string{"next.key"}}}
+	s.cfg.Ledgers = []config.Ledger{{Name: host.SandboxLedger, SigningKeys: []string{"next.key"}}}
 	s.cfg.Resolve()
 	start := newWaiting(slog.New(slog.DiscardHandler), nil)
 	defer start.stop()

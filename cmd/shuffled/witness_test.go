@@ -23,6 +23,7 @@ import (
 	"golang.org/x/mod/sumdb/tlog"
 
 	"shuffled/internal/audit"
+	"shuffled/internal/cli/host"
 	"shuffled/internal/keys"
 	"shuffled/internal/term"
 	"shuffled/internal/witness"
@@ -83,7 +84,7 @@ type runningWitness struct {
 	t    *testing.T
 	cmd  *exec.Cmd
 	log  bytes.Buffer
-	told servedWitness
+	told host.ServedWitness
 }
 
 // runWitness runs the command and waits for what it says once it listens.

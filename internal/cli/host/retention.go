@@ -1,4 +1,4 @@
-package main
+package host
 
 import (
 	"context"
@@ -14,7 +14,8 @@ import (
 	"shuffled/internal/term"
 )
 
-type retentionCmd struct {
+// RetentionCmd is shuffled retention.
+type RetentionCmd struct {
 	Run retentionRunCmd `cmd:"" name:"run" help:"Drop what is past its retention now, or count it. Evidence stays."`
 }
 

@@ -1,4 +1,6 @@
-package main
+// Package host has the commands of those who run a daemon: keys, ledgers, tokens, acts of
+// administrators, tables of the database, a witness, and the sandbox of serve --dev.
+package host
 
 import (
 	"context"
@@ -13,7 +15,8 @@ import (
 	"shuffled/internal/term"
 )
 
-type ledgerCmd struct {
+// LedgerCmd is shuffled ledger.
+type LedgerCmd struct {
 	Create  ledgerCreateCmd  `cmd:"" help:"Create a ledger: its keys, its first entry and its high-water mark."`
 	List    ledgerListCmd    `cmd:"" help:"List the ledgers of a database."`
 	Auditor ledgerAuditorCmd `cmd:"" help:"Add, retire and list the auditors of a running daemon's ledger."`

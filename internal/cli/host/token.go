@@ -1,4 +1,4 @@
-package main
+package host
 
 import (
 	"cmp"
@@ -19,7 +19,8 @@ import (
 	"shuffled/internal/term"
 )
 
-type tokenCmd struct {
+// TokenCmd is shuffled token.
+type TokenCmd struct {
 	Create tokenCreateCmd `cmd:"" help:"Create a token and print it, this once, or let a client certificate stand for one."`
 	List   tokenListCmd   `cmd:"" help:"List the tokens and certificates of a ledger."`
 	Revoke tokenRevokeCmd `cmd:"" help:"Revoke a token or certificate by its public id."`

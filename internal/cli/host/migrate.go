@@ -1,4 +1,4 @@
-package main
+package host
 
 import (
 	"context"
@@ -12,7 +12,8 @@ import (
 	"shuffled/migrations"
 )
 
-type migrateCmd struct {
+// MigrateCmd is shuffled migrate.
+type MigrateCmd struct {
 	Up     migrateUpCmd     `cmd:"" help:"Create the tables, or bring them to the newest form."`
 	Down   migrateDownCmd   `cmd:"" help:"Undo the newest migration. Refused while there are entries."`
 	Status migrateStatusCmd `cmd:"" help:"Show which form the tables have."`

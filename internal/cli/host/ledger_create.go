@@ -1,4 +1,4 @@
-package main
+package host
 
 import (
 	"bytes"
@@ -101,7 +101,7 @@ func (c ledgerCreateCmd) Run(ctx context.Context, s term.Streams) error {
 		return err
 	}
 	err = ledger.Create(ctx, store, ledger.Info{Name: c.Name, Origin: c.Origin}, &audit.Genesis{
-		Revision: audit.Revision, Administrators: administrators, TwoPersons: twoPersons(administrators),
+		Revision: audit.Revision, Administrators: administrators, TwoPersons: TwoPersons(administrators),
 		Delay:  uint32(c.Delay / time.Second),
 		Origin: c.Origin, Production: c.Production, SigningKey: key.Public(), AuditorKeys: auditors, Deals: deals,
 		MixModes: c.mixModes(), Disclosure: audit.ParseDisclosure(c.Disclosure),

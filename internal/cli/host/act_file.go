@@ -1,4 +1,4 @@
-package main
+package host
 
 import (
 	"bytes"
@@ -65,14 +65,14 @@ func loadAct(path string) (*loadedAct, error) {
 	return a, a.agrees(path)
 }
 
-// adoptedHead is an act with which a daemon that starts adopts the head of a ledger.
-type adoptedHead struct {
+// AdoptedHead is an act with which a daemon that starts adopts the head of a ledger.
+type AdoptedHead struct {
 	Origin, Reason string // of the ledger; why
 	Act            *audit.ActEntry
 }
 
-// loadAdoptedHead reads the act that --adopt-act names; it returns nil for none.
-func loadAdoptedHead(path string) (*adoptedHead, error) {
+// LoadAdoptedHead reads the act that --adopt-act names; it returns nil for none.
+func LoadAdoptedHead(path string) (*AdoptedHead, error) {
 	if path == "" {
 		return nil, nil
 	}
@@ -87,7 +87,7 @@ func loadAdoptedHead(path string) (*adoptedHead, error) {
 		return nil, term.Usage("--adopt-act %s: it is to be submitted by %s, and it is the daemon that adopts a head",
 			path, a.Identity)
 	}
-	return &adoptedHead{a.Ledger, a.body.(*audit.Event).Reason, a.entry}, nil
+	return &AdoptedHead{a.Ledger, a.body.(*audit.Event).Reason, a.entry}, nil
 }
 
 // agrees reports where the words of the file are not what is signed.

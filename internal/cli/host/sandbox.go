@@ -1,4 +1,4 @@
-package main
+package host
 
 import (
 	"context"
@@ -20,23 +20,23 @@ import (
 
 // The sandbox ledger of --dev.
 const (
-	devLedger = "main"
-	devOrigin = "sandbox.localhost/main"
+	SandboxLedger = "main"
+	SandboxOrigin = "sandbox.localhost/main"
 )
 
-// devRoles are the roles that the sandbox has a token of each for, in a file
+// sandboxRoles are the roles that the sandbox has a token of each for, in a file
 // named after the role.
-var devRoles = []audit.Role{audit.RoleDealer, audit.RoleAuditor, audit.RoleRegulator, audit.RoleAdmin}
+var sandboxRoles = []audit.Role{audit.RoleDealer, audit.RoleAuditor, audit.RoleRegulator, audit.RoleAdmin}
 
-// setUpDev makes what a first run lacks: the sealing key, the ledger with its
+// SetUpSandbox makes what a first run lacks: the sealing key, the ledger with its
 // signing key and an auditor's. What is there stays as it is; an existing ledger whose
 // keys are gone is an error, never a reason to make others.
-func setUpDev(ctx context.Context, cfg *config.Config, store store.Database) error {
-	f := place.FilesOf(cfg.Data, devLedger)
+func SetUpSandbox(ctx context.Context, cfg *config.Config, store store.Database) error {
+	f := place.FilesOf(cfg.Data, SandboxLedger)
 	cfg.SealingKeys = []string{filepath.Join(cfg.Data, "sealing.key")}
-	one := config.Ledger{Name: devLedger, SigningKey: f.Key, Mark: f.Mark}
+	one := config.Ledger{Name: SandboxLedger, SigningKey: f.Key, Mark: f.Mark}
 	for _, l := range cfg.Ledgers {
-		if l.Name == devLedger {
+		if l.Name == SandboxLedger {
 			one.SigningKeys = l.SigningKeys // of a rotation
 		}
 	}
@@ -47,42 +47,42 @@ func setUpDev(ctx context.Context, cfg *config.Config, store store.Database) err
 	}
 	fresh := true
 	for _, l := range ledgers {
-		fresh = fresh && l.Name != devLedger
+		fresh = fresh && l.Name != SandboxLedger
 	}
 	if fresh {
-		if err := createDev(ctx, cfg, store, f); err != nil {
+		if err := createSandbox(ctx, cfg, store, f); err != nil {
 			return err
 		}
 	} else if !place.Exists(f.Key) || !place.Exists(cfg.SealingKeys[0]) {
-		return term.WithHint(fmt.Errorf("the database has a ledger %s, but %s has no keys of it", devLedger, cfg.Data),
+		return term.WithHint(fmt.Errorf("the database has a ledger %s, but %s has no keys of it", SandboxLedger, cfg.Data),
 			"use the data directory it was made with, or another database")
 	}
 	return nil
 }
 
-// makeDevTokens writes a token for each role that the data directory has none of that
+// MakeSandboxTokens writes a token for each role that the data directory has none of that
 // opens anything: an adopted head revokes all. Each is an entry of the sandbox before its
 // file is there.
-func makeDevTokens(ctx context.Context, cfg *config.Config, l *ledger.Ledger) error {
-	for _, role := range devRoles {
+func MakeSandboxTokens(ctx context.Context, cfg *config.Config, l *ledger.Ledger) error {
+	for _, role := range sandboxRoles {
 		path := filepath.Join(cfg.Data, role.String()+".token")
-		good, err := devTokenOpens(ctx, l, path)
+		good, err := tokenOpens(ctx, l, path)
 		if err != nil {
 			return err
 		}
 		if good {
 			continue
 		}
-		if err := makeDevToken(ctx, l, role, path); err != nil {
+		if err := makeSandboxToken(ctx, l, role, path); err != nil {
 			return fmt.Errorf("creating the token of the %s: %w", role, err)
 		}
 	}
 	return nil
 }
 
-// devTokenOpens reports whether the file has a token that is in force. A file that cannot
+// tokenOpens reports whether the file has a token that is in force. A file that cannot
 // be read is an error, not a reason to make another.
-func devTokenOpens(ctx context.Context, l *ledger.Ledger, path string) (bool, error) {
+func tokenOpens(ctx context.Context, l *ledger.Ledger, path string) (bool, error) {
 	if !place.Exists(path) {
 		return false, nil
 	}
@@ -104,8 +104,8 @@ func devTokenOpens(ctx context.Context, l *ledger.Ledger, path string) (bool, er
 	return c.Opens(keys.HashToken(secret)) == c.Digest && (c.Expires == 0 || time.Now().UnixMilli() < c.Expires), nil
 }
 
-// makeDevToken replaces a file with a token that opens nothing.
-func makeDevToken(ctx context.Context, l *ledger.Ledger, role audit.Role, path string) error {
+// makeSandboxToken replaces a file with a token that opens nothing.
+func makeSandboxToken(ctx context.Context, l *ledger.Ledger, role audit.Role, path string) error {
 	id, hash, bearer, err := newToken()
 	if err != nil {
 		return err
@@ -125,7 +125,7 @@ func makeDevToken(ctx context.Context, l *ledger.Ledger, role audit.Role, path s
 	return nil
 }
 
-func createDev(ctx context.Context, cfg *config.Config, store store.Database, f place.Files) error {
+func createSandbox(ctx context.Context, cfg *config.Config, store store.Database, f place.Files) error {
 	if !place.Exists(cfg.SealingKeys[0]) {
 		if err := keys.WriteSealing(cfg.SealingKeys[0], keys.GenerateSealing(), keys.Secret{}); err != nil {
 			return fmt.Errorf("writing the sealing key: %w", err)
@@ -133,16 +133,16 @@ func createDev(ctx context.Context, cfg *config.Config, store store.Database, f 
 	}
 	key, err := keys.ReadSigning(f.Key, keys.Secret{})
 	if !place.Exists(f.Key) {
-		key, err = writeSigning(f.Key, f.VKey, devOrigin, keys.Secret{})
+		key, err = writeSigning(f.Key, f.VKey, SandboxOrigin, keys.Secret{})
 	}
 	if err != nil {
 		return err
 	}
-	auditor, err := devAuditor(cfg)
+	auditor, err := sandboxAuditor(cfg)
 	if err != nil {
 		return err
 	}
-	return ledger.Create(ctx, store, ledger.Info{Name: devLedger, Origin: key.Origin()}, &audit.Genesis{
+	return ledger.Create(ctx, store, ledger.Info{Name: SandboxLedger, Origin: key.Origin()}, &audit.Genesis{
 		Revision: audit.Revision, Origin: key.Origin(), SigningKey: key.Public(), AuditorKeys: [][]byte{auditor},
 		Deals:    audit.DealsSigned,
 		MixModes: allMixModes, Disclosure: audit.DisclosurePublic, DefaultCloseBy: defaultCloseBy,
@@ -150,10 +150,10 @@ func createDev(ctx context.Context, cfg *config.Config, store store.Database, f 
 	}, key.Signer(), f.Mark, time.Now())
 }
 
-// devAuditor returns the public key of the sandbox's auditor. A private key
+// sandboxAuditor returns the public key of the sandbox's auditor. A private key
 // beside the house's own is for trying things out only.
-func devAuditor(cfg *config.Config) ([]byte, error) {
-	path := devAuditorKey(cfg)
+func sandboxAuditor(cfg *config.Config) ([]byte, error) {
+	path := SandboxAuditorKey(cfg)
 	k, err := keys.ReadAuditor(path, keys.Secret{})
 	if !place.Exists(path) {
 		k, err = writeAuditor(path, keys.Secret{})
@@ -164,5 +164,5 @@ func devAuditor(cfg *config.Config) ([]byte, error) {
 	return k.Public(), nil
 }
 
-// devAuditorKey is where --dev keeps the key of the sandbox's auditor.
-func devAuditorKey(cfg *config.Config) string { return filepath.Join(cfg.Data, "auditor.key") }
+// SandboxAuditorKey is where --dev keeps the key of the sandbox's auditor.
+func SandboxAuditorKey(cfg *config.Config) string { return filepath.Join(cfg.Data, "auditor.key") }

@@ -1,4 +1,4 @@
-package main
+package host
 
 import (
 	"encoding/base64"
@@ -12,7 +12,8 @@ import (
 	"shuffled/internal/term"
 )
 
-type keyCmd struct {
+// KeyCmd is shuffled key.
+type KeyCmd struct {
 	Generate keyGenerateCmd `cmd:"" help:"Make a signing key for a new ledger, a sealing key, or the key of a witness, auditor or administrator."`
 	Show     keyShowCmd     `cmd:"" help:"Show the public part of a key file."`
 	List     keyListCmd     `cmd:"" help:"List the keys of a running daemon's ledger, with their history."`

@@ -1,4 +1,4 @@
-package main
+package host
 
 import (
 	"cmp"
@@ -30,8 +30,8 @@ func (c ledgerCreateCmd) administrators() (all []audit.Administrator, err error)
 	return all, nil
 }
 
-// twoPersons are the acts that need two administrators, where there are two: all that are.
-func twoPersons(administrators []audit.Administrator) (acts []audit.Act) {
+// TwoPersons are the acts that need two administrators, where there are two: all that are.
+func TwoPersons(administrators []audit.Administrator) (acts []audit.Act) {
 	if len(administrators) < 2 {
 		return nil
 	}

@@ -1,4 +1,4 @@
-package main
+package host
 
 import (
 	"context"
@@ -24,7 +24,8 @@ import (
 	"shuffled/internal/witness"
 )
 
-type witnessCmd struct {
+// WitnessCmd is shuffled witness.
+type WitnessCmd struct {
 	Serve witnessServeCmd `cmd:"" help:"Cosign the checkpoints of ledgers that only grow."`
 }
 
@@ -171,8 +172,8 @@ func (c witnessServeCmd) serve(ctx context.Context, w *witness.Witness, server *
 	return err
 }
 
-// servedWitness is what `witness serve` says at its start.
-type servedWitness struct {
+// ServedWitness is what `witness serve` says at its start.
+type ServedWitness struct {
 	URL        string   `json:"url"`
 	VKey       string   `json:"vkey"`
 	PolicyLine string   `json:"policy_line"`
@@ -189,7 +190,7 @@ func (c witnessServeCmd) greet(s term.Streams, w *witness.Witness, logs []note.V
 			at = "https://" + addr.String()
 		}
 	}
-	told := servedWitness{URL: at, VKey: w.VKey(), PolicyLine: w.PolicyLine(at), State: c.State}
+	told := ServedWitness{URL: at, VKey: w.VKey(), PolicyLine: w.PolicyLine(at), State: c.State}
 	for _, l := range logs {
 		told.Logs = append(told.Logs, l.Name())
 	}

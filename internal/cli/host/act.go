@@ -1,4 +1,4 @@
-package main
+package host
 
 import (
 	"context"
@@ -19,7 +19,8 @@ import (
 	"shuffled/internal/term"
 )
 
-type actCmd struct {
+// ActCmd is shuffled act.
+type ActCmd struct {
 	Propose actProposeCmd `cmd:"" help:"Write and sign what an administrator wants to do."`
 	Sign    actSignCmd    `cmd:"" help:"Show an act, and sign it as another administrator."`
 	Submit  actSubmitCmd  `cmd:"" help:"Have the daemon do what was signed."`
