@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 
+	auditcli "shuffled/internal/cli/audit"
 	"shuffled/internal/term"
 	"shuffled/internal/verify"
 )
@@ -37,7 +38,7 @@ func (c *demoCmd) Run(ctx context.Context, s term.Streams) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
-	d := &demo{sheet: sheet{s.Sheet()}, out: s.Out, files: make(map[string][]byte)}
+	d := &demo{Sheet: auditcli.Sheet{Sheet: s.Sheet()}, out: s.Out, files: make(map[string][]byte)}
 	if c.JSON {
 		d.out = io.Discard
 	}
@@ -64,7 +65,7 @@ func (c *demoCmd) Run(ctx context.Context, s term.Streams) (err error) {
 
 // demo is one run of the demonstration.
 type demo struct {
-	sheet
+	auditcli.Sheet
 	out   io.Writer
 	house *demoHouse
 	trust verify.Trust // the house's key, pinned

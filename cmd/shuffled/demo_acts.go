@@ -12,6 +12,7 @@ import (
 
 	"shuffled/client"
 	"shuffled/internal/audit"
+	auditcli "shuffled/internal/cli/audit"
 	"shuffled/internal/dealer"
 	"shuffled/internal/ledger"
 	"shuffled/internal/term"
@@ -112,8 +113,8 @@ func (d *demo) onePlayer(ctx context.Context) error {
 	}
 	d.say("The hand is still on. %s is the file that seat-1 takes home. Checked offline, under the key above, it proves seat-1's cards and the board:", playerFile)
 	d.show(term.DrawHands(d.P, shownHands(slices.Concat(demoSeats, demoBoard), v.Cards), d.W))
-	d.show(d.steps(pick(v.Steps, "signature", "inclusion", "openings", "tape")))
-	d.show(d.proved(v))
+	d.show(d.Steps(pick(v.Steps, "signature", "inclusion", "openings", "tape")))
+	d.show(d.Proved(v))
 	d.say("No salt and no value of the cards that lie face down is in the file, and a hash of a card behind a salt of 256 bits tells nothing of it.")
 	return nil
 }
@@ -193,11 +194,11 @@ func (d *demo) closeHand(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	paper := newDryRun(data)
+	paper := auditcli.NewDryRun(data)
 	if len(paper.Order) != 52 {
 		return fmt.Errorf("the tape does not give 52 cards: %s", paper.Why)
 	}
-	d.show(term.Table(paper.rows()[:5]))
+	d.show(term.Table(paper.Rows()[:5]))
 	return nil
 }
 
@@ -212,8 +213,8 @@ func (d *demo) stranger(ctx context.Context) error {
 	}
 	d.act("5. Verify: a stranger, offline, with nothing but the key")
 	d.say("%s holds the receipts of all entries, the openings and the tape. No network, no house:", transcriptFile)
-	d.show(d.steps(v.Steps))
-	d.show(d.proved(v))
+	d.show(d.Steps(v.Steps))
+	d.show(d.Proved(v))
 	d.say("What this level leaves open, shuffled verify says below its verdict.")
 	return nil
 }
@@ -258,7 +259,7 @@ func (d *demo) catch(what, name string, forged []byte, step string) error {
 		return err
 	}
 	i := slices.IndexFunc(v.Steps, func(s verify.Step) bool { return s.Name == step })
-	d.forgery(what, step, meaning[step], v.Steps[i].Detail)
+	d.forgery(what, step, auditcli.Meaning[step], v.Steps[i].Detail)
 	return nil
 }
 

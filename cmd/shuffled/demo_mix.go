@@ -7,6 +7,7 @@ import (
 
 	"shuffled/client"
 	"shuffled/internal/audit"
+	auditcli "shuffled/internal/cli/audit"
 	"shuffled/internal/dealer"
 	"shuffled/internal/term"
 	"shuffled/internal/verify"
@@ -38,7 +39,7 @@ func (d *demo) mix(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	paper := newDryRun(data)
+	paper := auditcli.NewDryRun(data)
 	if len(paper.Order) != 52 {
 		return fmt.Errorf("the tape does not give 52 cards: %s", paper.Why)
 	}
@@ -64,7 +65,7 @@ func (d *demo) holdsFor(name string, data []byte, slot client.Slot) error {
 	if slices.ContainsFunc(steps, func(s verify.Step) bool { return s.Result != verify.StepOK }) {
 		return fmt.Errorf("%s: not all of it was checked for the holder of the slot", name)
 	}
-	d.show(d.steps(steps))
+	d.show(d.Steps(steps))
 	d.say("With witnesses who saw the commit before she gave them, this is the level \"mixed\", for her.")
 	return nil
 }

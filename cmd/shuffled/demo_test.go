@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"shuffled/client"
+	auditcli "shuffled/internal/cli/audit"
 	"shuffled/internal/dealer"
 	"shuffled/internal/term"
 	"shuffled/internal/verify"
@@ -19,7 +20,7 @@ import (
 // newDemo opens a house for a test and plays the given acts.
 func newDemo(t *testing.T, acts func(*demo) []func(context.Context) error) *demo {
 	t.Helper()
-	d := &demo{sheet: sheet{term.Sheet{W: 80}}, out: io.Discard, files: make(map[string][]byte)}
+	d := &demo{Sheet: auditcli.Sheet{Sheet: term.Sheet{W: 80}}, out: io.Discard, files: make(map[string][]byte)}
 	var err error
 	if d.house, err = openDemoHouse(t.Context(), t.TempDir()); err != nil {
 		t.Fatal(err)

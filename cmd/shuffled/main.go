@@ -9,6 +9,7 @@ import (
 	"os/signal"
 	"syscall"
 
+	auditcli "shuffled/internal/cli/audit"
 	"shuffled/internal/cli/host"
 	"shuffled/internal/cli/operate"
 	"shuffled/internal/cli/player"
@@ -37,8 +38,8 @@ type cli struct {
 	Table     operate.TableCmd    `cmd:"" help:"Open and close tables of a running daemon."`
 	Latch     operate.LatchCmd    `cmd:"" help:"Clear the entropy latch of a running daemon."`
 	Access    operate.AccessCmd   `cmd:"" help:"Show what regulators asked a running daemon for."`
-	Audit     auditCmd            `cmd:"" help:"Export and check whole ledgers."`
-	Verify    verifyCmd           `cmd:"" help:"Verify a transcript or receipt, offline."`
+	Audit     auditcli.AuditCmd   `cmd:"" help:"Export and check whole ledgers."`
+	Verify    auditcli.VerifyCmd  `cmd:"" help:"Verify a transcript or receipt, offline."`
 	Slot      player.SlotCmd      `cmd:"" help:"Make a player's own randomness for a shuffle."`
 	Witness   host.WitnessCmd     `cmd:"" help:"Run a witness: it cosigns the checkpoints of ledgers that only grow."`
 	Bench     benchCmd            `cmd:"" passthrough:"" help:"Put a running daemon under load, verify what it acknowledged, and report: runs shuffled-bench."`

@@ -9,6 +9,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	auditcli "shuffled/internal/cli/audit"
 	"shuffled/internal/term"
 	"shuffled/internal/verify"
 )
@@ -34,10 +35,10 @@ func TestVerdictText(t *testing.T) {
 	for _, test := range tests {
 		name := strings.TrimSuffix(test.file, filepath.Ext(test.file))
 		t.Run(name, func(t *testing.T) {
-			data, s := files[test.file], sheet{term.Sheet{W: 80}}
-			got := s.verdict(test.file, data, verify.File(data, test.trust))
+			data, s := files[test.file], auditcli.Sheet{Sheet: term.Sheet{W: 80}}
+			got := s.Verdict(test.file, data, verify.File(data, test.trust))
 			if test.explain {
-				got += newDryRun(data).text(s)
+				got += auditcli.NewDryRun(data).Text(s)
 			}
 			golden(t, name+".golden", got)
 			for line := range strings.Lines(got) {
@@ -75,7 +76,7 @@ func TestWitnessedText(t *testing.T) {
 			trust.Slots = append(trust.Slots, [32]byte(s))
 		}
 		data := []byte(v.File)
-		golden(t, name+".golden", sheet{term.Sheet{W: 80}}.verdict(name, data, verify.File(data, trust)))
+		golden(t, name+".golden", auditcli.Sheet{Sheet: term.Sheet{W: 80}}.Verdict(name, data, verify.File(data, trust)))
 	}
 }
 
@@ -86,7 +87,7 @@ func TestVerdictFits(t *testing.T) {
 	for w := term.MinColumns; w <= term.MaxColumns; w += 7 {
 		for name, data := range files {
 			trust := verify.Trust{VKey: strings.TrimSpace(string(files["good.vkey"]))}
-			for line := range strings.Lines((sheet{term.Sheet{W: w}}).verdict(name, data, verify.File(data, trust))) {
+			for line := range strings.Lines((auditcli.Sheet{Sheet: term.Sheet{W: w}}).Verdict(name, data, verify.File(data, trust))) {
 				if n := term.Cells(strings.TrimRight(line, "\n")); n > w {
 					t.Errorf("%s at %d: %d columns: %s", name, w, n, line)
 				}

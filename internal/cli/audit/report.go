@@ -1,4 +1,4 @@
-package main
+package audit
 
 import (
 	"bytes"
@@ -22,7 +22,7 @@ const (
 
 // printAudit writes the report on a whole ledger for people.
 func printAudit(w io.Writer, name string, r *inspect.Report) error {
-	s := sheet{term.Streams{Out: w}.Sheet()}
+	s := Sheet{term.Streams{Out: w}.Sheet()}
 	var b strings.Builder
 	b.WriteString(s.P.Bold(term.Fit(term.Visible(name), max(s.W-20, 8))+": a whole ledger") + "\n\n")
 	b.WriteString(s.auditFacts(r))
@@ -35,7 +35,7 @@ func printAudit(w io.Writer, name string, r *inspect.Report) error {
 	return err
 }
 
-func (s sheet) auditFacts(r *inspect.Report) string {
+func (s Sheet) auditFacts(r *inspect.Report) string {
 	var b strings.Builder
 	fact := func(label, format string, args ...any) {
 		b.WriteString(term.Hanging(fmt.Sprintf("  %-10s  ", label), term.Visible(fmt.Sprintf(format, args...)), s.W))
@@ -110,7 +110,7 @@ const (
 )
 
 // auditBars draws what share of each table's closed shuffles ended how.
-func (s sheet) auditBars(r *inspect.Report) string {
+func (s Sheet) auditBars(r *inspect.Report) string {
 	var b strings.Builder
 	width := 5
 	for _, t := range r.Tables {
@@ -164,7 +164,7 @@ const listedEvents = 20
 
 // auditEvents lists what happened beside the shuffles and wants a question. Starts
 // of daemons are counted.
-func (s sheet) auditEvents(r *inspect.Report) string {
+func (s Sheet) auditEvents(r *inspect.Report) string {
 	var b strings.Builder
 	starts, told := 0, 0
 	for _, e := range r.Events {
@@ -185,7 +185,7 @@ func (s sheet) auditEvents(r *inspect.Report) string {
 	return fmt.Sprintf("\nAlarms, latches and kill switches: %d; daemons started: %d\n", told, starts) + b.String()
 }
 
-func (s sheet) auditOpen(r *inspect.Report) string {
+func (s Sheet) auditOpen(r *inspect.Report) string {
 	if r.Totals.Open == 0 {
 		return ""
 	}
@@ -220,7 +220,7 @@ func (s sheet) auditOpen(r *inspect.Report) string {
 	return b.String()
 }
 
-func (s sheet) auditFaults(r *inspect.Report) string {
+func (s Sheet) auditFaults(r *inspect.Report) string {
 	if r.FaultCount == 0 {
 		return ""
 	}
@@ -259,7 +259,7 @@ func placeOfFault(f inspect.Fault) string {
 	return strings.Join(parts, ", ")
 }
 
-func (s sheet) auditConclusion(r *inspect.Report) string {
+func (s Sheet) auditConclusion(r *inspect.Report) string {
 	switch r.Verdict {
 	case inspect.Failed:
 		return s.headline("FAILED", s.P.Bad,

@@ -1,4 +1,4 @@
-package main
+package audit
 
 import (
 	"fmt"
@@ -10,14 +10,14 @@ import (
 	"shuffled/internal/verify"
 )
 
-// sheet writes evidence and verdicts for people.
-type sheet struct{ term.Sheet }
+// Sheet writes evidence and verdicts for people.
+type Sheet struct{ term.Sheet }
 
-// verdict is the whole report on one file.
-func (s sheet) verdict(name string, data []byte, v *verify.Verdict) string {
+// Verdict is the whole report on one file.
+func (s Sheet) Verdict(name string, data []byte, v *verify.Verdict) string {
 	var b strings.Builder
 	b.WriteString(s.P.Bold(s.title(name, v)) + "\n\n")
-	b.WriteString(s.steps(v.Steps))
+	b.WriteString(s.Steps(v.Steps))
 	if v.Verdict == verify.Proved || v.Verdict == verify.Consistent {
 		b.WriteString("\n" + s.facts(v))
 		if cards := s.cards(data, v.Cards); cards != "" {
@@ -28,7 +28,7 @@ func (s sheet) verdict(name string, data []byte, v *verify.Verdict) string {
 	return b.String()
 }
 
-func (s sheet) title(name string, v *verify.Verdict) string {
+func (s Sheet) title(name string, v *verify.Verdict) string {
 	what := "neither a transcript nor a receipt"
 	switch v.Kind {
 	case verify.KindTranscript:
@@ -42,8 +42,8 @@ func (s sheet) title(name string, v *verify.Verdict) string {
 	return term.Fit(term.Visible(name), max(s.W-len(what)-2, 8)) + ": " + what
 }
 
-// steps lists them in columns: name, result, what was found.
-func (s sheet) steps(steps []verify.Step) string {
+// Steps lists them in columns: name, result, what was found.
+func (s Sheet) Steps(steps []verify.Step) string {
 	var b strings.Builder
 	for _, step := range steps {
 		label := fmt.Sprintf("  %-9s  %-11s  ", step.Name, step.Result)
@@ -57,7 +57,7 @@ func (s sheet) steps(steps []verify.Step) string {
 }
 
 // result colours the result in a step's line.
-func (s sheet) result(text, result string) string {
+func (s Sheet) result(text, result string) string {
 	paint := map[string]func(string) string{
 		verify.StepOK: s.P.Good, verify.StepFailed: s.P.Bad, verify.StepNotChecked: s.P.Dim,
 	}[result]
@@ -69,7 +69,7 @@ func (s sheet) result(text, result string) string {
 }
 
 // facts is what the file says, once it holds.
-func (s sheet) facts(v *verify.Verdict) string {
+func (s Sheet) facts(v *verify.Verdict) string {
 	var b strings.Builder
 	fact := func(label, format string, args ...any) {
 		b.WriteString(term.Hanging(fmt.Sprintf("  %-10s  ", label), term.Visible(fmt.Sprintf(format, args...)), s.W))
@@ -138,7 +138,7 @@ func (s sheet) facts(v *verify.Verdict) string {
 }
 
 // cards draws the opened cards, a row for each run of one recipient.
-func (s sheet) cards(data []byte, shown []verify.CardShown) string {
+func (s Sheet) cards(data []byte, shown []verify.CardShown) string {
 	if len(shown) == 0 {
 		return ""
 	}
@@ -169,10 +169,10 @@ func (s sheet) cards(data []byte, shown []verify.CardShown) string {
 }
 
 // conclusion is the verdict in words: what it says and what it does not say.
-func (s sheet) conclusion(v *verify.Verdict) string {
+func (s Sheet) conclusion(v *verify.Verdict) string {
 	switch v.Verdict {
 	case verify.Failed:
-		text := s.headline("FAILED", s.P.Bad, " at the step "+v.Failed+": "+meaning[v.Failed]+".")
+		text := s.headline("FAILED", s.P.Bad, " at the step "+v.Failed+": "+Meaning[v.Failed]+".")
 		for _, step := range v.Steps {
 			if step.Cause != "" {
 				text += term.Hanging("Likely cause: ", term.Visible(step.Cause)+".", s.W)
@@ -189,11 +189,11 @@ func (s sheet) conclusion(v *verify.Verdict) string {
 				"Take the ledger's verifier key from somewhere you trust (not from this file, nor from whoever gave it to you) and run this again with --key.",
 			})
 	}
-	return s.proved(v) + "\nThis says\n" + s.points(says(v)) + "\nIt does not say\n" + s.points(silent(v))
+	return s.Proved(v) + "\nThis says\n" + s.points(says(v)) + "\nIt does not say\n" + s.points(silent(v))
 }
 
-// proved is the headline of a file that holds under a trusted key.
-func (s sheet) proved(v *verify.Verdict) string {
+// Proved is the headline of a file that holds under a trusted key.
+func (s Sheet) Proved(v *verify.Verdict) string {
 	words := inWords[v.Level]
 	if v.Kind == verify.KindReceipt && v.Level == verify.LevelWitnessed {
 		words = "in the ledger, and seen there by outside witnesses" // a receipt does not say when
@@ -217,12 +217,12 @@ func isFor(v *verify.Verdict, whom string) bool {
 }
 
 // headline writes a sentence that begins with a painted word.
-func (s sheet) headline(word string, paint func(string) string, rest string) string {
+func (s Sheet) headline(word string, paint func(string) string, rest string) string {
 	return strings.Replace(term.Hanging("", word+rest, s.W), word, paint(word), 1)
 }
 
 // points lists sentences.
-func (s sheet) points(sentences []string) string {
+func (s Sheet) points(sentences []string) string {
 	var b strings.Builder
 	for _, line := range sentences {
 		b.WriteString(term.Hanging("  - ", line, s.W))
@@ -237,8 +237,8 @@ var inWords = map[verify.Level]string{
 	verify.LevelMixed:     "the order hangs on a value that the house could not know when it committed; who got which of the next places was still the house's word",
 }
 
-// meaning is what the failure of a step means to whoever has never heard of it.
-var meaning = map[string]string{
+// Meaning is what the failure of a step means to whoever has never heard of it.
+var Meaning = map[string]string{
 	"format":    "the file is not in the one form that evidence has",
 	"entries":   "the entries in the file are not those of one shuffle",
 	"signature": "the file is not signed by the ledger's key",

@@ -1,4 +1,4 @@
-package main
+package audit
 
 import (
 	"context"
@@ -118,7 +118,7 @@ func cannotJudge(err error) error {
 // what can be read and is not what it should be is a mistake in the command line.
 func (c auditVerifyCmd) options() (inspect.Options, error) {
 	o := inspect.Options{Shuffles: c.Shuffles}
-	trust, err := (&verifyCmd{Key: c.Key, Policy: c.Policy}).trust()
+	trust, err := (&VerifyCmd{Key: c.Key, Policy: c.Policy}).trust()
 	if err != nil {
 		return o, err
 	}

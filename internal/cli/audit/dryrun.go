@@ -1,4 +1,4 @@
-package main
+package audit
 
 import (
 	"encoding/hex"
@@ -13,9 +13,9 @@ import (
 	"shuffled/internal/verify"
 )
 
-// dryRun is a shuffle as one does it on paper: docs/SPEC.md section 2, lane by
+// DryRun is a shuffle as one does it on paper: docs/SPEC.md section 2, lane by
 // lane.
-type dryRun struct {
+type DryRun struct {
 	Why      string      `json:"why,omitempty"` // why there is none
 	List     bool        `json:"draw_list"`
 	Tape     int         `json:"tape_bytes"`
@@ -40,13 +40,13 @@ type paperDraw struct {
 	EndAt    int      `json:"end_at,omitempty"`
 }
 
-// newDryRun runs the tape in the file, if there is one.
-func newDryRun(data []byte) *dryRun {
+// NewDryRun runs the tape in the file, if there is one.
+func NewDryRun(data []byte) *DryRun {
 	recipe, err := recipeOf(data)
 	if err != nil {
-		return &dryRun{Why: err.Error()}
+		return &DryRun{Why: err.Error()}
 	}
-	r := &dryRun{Tape: recipe.TapeLen(), List: recipe.Ranges != nil}
+	r := &DryRun{Tape: recipe.TapeLen(), List: recipe.Ranges != nil}
 	err = verify.Explain(data, func(s shuffle.Step, card string) {
 		w := shuffle.LaneWidth(s.K)
 		d := paperDraw{At: s.At, Lane: hex.EncodeToString(s.Lane), K: s.K, Value: s.Value, I: s.I, Card: card}
@@ -70,7 +70,7 @@ func newDryRun(data []byte) *dryRun {
 		r.Draws = append(r.Draws, d)
 	})
 	if err != nil {
-		return &dryRun{Why: err.Error()}
+		return &DryRun{Why: err.Error()}
 	}
 	return r
 }
@@ -97,8 +97,8 @@ func recipeOf(data []byte) (shuffle.Recipe, error) {
 	return shuffle.Recipe{}, errors.New("the file has no commit")
 }
 
-// text is the dry run for people; nothing for a nil one.
-func (r *dryRun) text(s sheet) string {
+// Text is the dry run for people; nothing for a nil one.
+func (r *DryRun) Text(s Sheet) string {
 	if r == nil {
 		return ""
 	}
@@ -109,7 +109,7 @@ func (r *dryRun) text(s sheet) string {
 	b.WriteString("\n" + term.Hanging("Dry run: ",
 		fmt.Sprintf("a tape of %d bytes. %d are used, by %d draws and %d rejected lanes; the rest is spare.",
 			r.Tape, r.Used, len(r.Draws), r.Rejected), s.W))
-	rows, swaps := r.rows(), " Then j = i + value - 1, and positions i and j change places."
+	rows, swaps := r.Rows(), " Then j = i + value - 1, and positions i and j change places."
 	if r.List { // there is nothing to swap
 		swaps = ""
 		for i := range rows {
@@ -122,8 +122,8 @@ func (r *dryRun) text(s sheet) string {
 	return b.String()
 }
 
-// rows has one row for each lane, as cells of a table.
-func (r *dryRun) rows() [][]string {
+// Rows has one row for each lane, as cells of a table.
+func (r *DryRun) Rows() [][]string {
 	rows := [][]string{{"i", "k", "limit", "bytes", "x", "value", "j", "then i holds"}}
 	for _, d := range r.Draws {
 		k, limit, j := fmt.Sprint(d.K), fmt.Sprint(d.Limit), fmt.Sprint(d.J)
@@ -153,7 +153,7 @@ func number(lane string) string {
 }
 
 // order lists the names by position, as many in a row as fit.
-func (r *dryRun) order(s sheet) string {
+func (r *DryRun) order(s Sheet) string {
 	if r.Order == nil {
 		return ""
 	}

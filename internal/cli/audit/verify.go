@@ -1,4 +1,4 @@
-package main
+package audit
 
 import (
 	"errors"
@@ -14,7 +14,8 @@ import (
 	"shuffled/internal/verify"
 )
 
-type verifyCmd struct {
+// VerifyCmd is shuffled verify.
+type VerifyCmd struct {
 	File     string   `arg:"" help:"The transcript or receipt; - reads standard input."`
 	Key      string   `placeholder:"VKEY" xor:"trust" help:"Trust this verifier key of the ledger, or the one in the file of this name."`
 	Policy   string   `placeholder:"FILE" xor:"trust" help:"Trust the keys of this C2SP witness policy, and ask for its quorum."`
@@ -25,7 +26,7 @@ type verifyCmd struct {
 	JSON     bool     `name:"json" help:"Print JSON."`
 }
 
-func (verifyCmd) Help() string {
+func (VerifyCmd) Help() string {
 	return `Everything is recomputed here, without a network and without the house. Take the key from where you trust it, not from whoever gave you the file.
 
 Examples:
@@ -39,7 +40,7 @@ Examples:
 Exit codes: 0 proved, 1 the evidence fails or is below --require, 2 usage, 3 could not run or cannot judge. A file without the slot of --my-slot fails. Without --key and --policy a file that agrees with itself exits 0, as "key not pinned".`
 }
 
-func (c *verifyCmd) Run(s term.Streams) error {
+func (c *VerifyCmd) Run(s term.Streams) error {
 	trust, err := c.trust()
 	var mistake *term.UsageError
 	if c.JSON && errors.As(err, &mistake) {
@@ -61,18 +62,18 @@ func (c *verifyCmd) Run(s term.Streams) error {
 		return err
 	}
 	v := verify.File(data, trust)
-	var paper *dryRun
+	var paper *DryRun
 	if c.Explain {
-		paper = newDryRun(data)
+		paper = NewDryRun(data)
 	}
 	if c.JSON {
 		err = term.PrintSafeJSON(s.Out, struct {
 			*verify.Verdict
-			Explain *dryRun `json:"explain,omitempty"`
+			Explain *DryRun `json:"explain,omitempty"`
 		}{v, paper})
 	} else {
-		r := sheet{s.Sheet()}
-		_, err = io.WriteString(s.Out, r.verdict(c.File, data, v)+paper.text(r))
+		r := Sheet{s.Sheet()}
+		_, err = io.WriteString(s.Out, r.Verdict(c.File, data, v)+paper.Text(r))
 	}
 	if err != nil {
 		return fmt.Errorf("printing the verdict: %w", err)
@@ -81,7 +82,7 @@ func (c *verifyCmd) Run(s term.Streams) error {
 }
 
 // judge turns the verdict into the exit code.
-func (c *verifyCmd) judge(s term.Streams, v *verify.Verdict) error {
+func (c *VerifyCmd) judge(s term.Streams, v *verify.Verdict) error {
 	switch v.Verdict {
 	case verify.Failed:
 		return term.ErrFails
@@ -104,7 +105,7 @@ func reaches(got, want verify.Level) bool {
 
 // trust reads what the caller pins. What cannot be read is a failure to run;
 // what can be read and is no key or policy is a mistake in the command line.
-func (c *verifyCmd) trust() (verify.Trust, error) {
+func (c *VerifyCmd) trust() (verify.Trust, error) {
 	var t verify.Trust
 	switch {
 	case c.Key != "":

@@ -1,4 +1,4 @@
-package main
+package audit
 
 import (
 	"fmt"
@@ -16,13 +16,13 @@ const listedConduct = 20
 
 // auditConduct lists what no rule forbids and a reader will want to ask about: who dealt
 // and how far ahead, what administrators signed, which credentials there are.
-func (s sheet) auditConduct(r *inspect.Report) string {
+func (s Sheet) auditConduct(r *inspect.Report) string {
 	return s.auditDealing(&r.Dealing) + s.auditActs(&r.Acts) + s.auditHeads(r.AdoptedHeads) +
 		s.auditCredentials(&r.Credentials) + s.auditPassed(r.Passed)
 }
 
 // listed is a heading with at most listedConduct lines under it, and how many there are.
-func (s sheet) listed(heading string, lines []string, all uint64) string {
+func (s Sheet) listed(heading string, lines []string, all uint64) string {
 	var b strings.Builder
 	b.WriteString("\n" + heading + "\n")
 	for i, line := range lines {
@@ -37,7 +37,7 @@ func (s sheet) listed(heading string, lines []string, all uint64) string {
 	return b.String()
 }
 
-func (s sheet) auditDealing(d *inspect.Dealing) string {
+func (s Sheet) auditDealing(d *inspect.Dealing) string {
 	all := uint64(len(d.Tables))
 	if d.Rest != nil {
 		all += d.Rest.Count
@@ -87,7 +87,7 @@ func pause(ms uint64) string {
 	return fmt.Sprintf("%.1f s", float64(ms)/1000)
 }
 
-func (s sheet) auditActs(a *inspect.Acts) string {
+func (s Sheet) auditActs(a *inspect.Acts) string {
 	if a.Count == 0 {
 		return ""
 	}
@@ -111,7 +111,7 @@ func (s sheet) auditActs(a *inspect.Acts) string {
 		term.Counted(a.Count), term.Counted(a.Waited), term.Counted(a.BreakGlass)), lines, a.Count)
 }
 
-func (s sheet) auditHeads(heads []inspect.AdoptedHead) string {
+func (s Sheet) auditHeads(heads []inspect.AdoptedHead) string {
 	if len(heads) == 0 {
 		return ""
 	}
@@ -128,7 +128,7 @@ func (s sheet) auditHeads(heads []inspect.AdoptedHead) string {
 		uint64(len(heads)))
 }
 
-func (s sheet) auditCredentials(c *inspect.Credentials) string {
+func (s Sheet) auditCredentials(c *inspect.Credentials) string {
 	if len(c.Created) == 0 {
 		return ""
 	}
@@ -155,7 +155,7 @@ func (s sheet) auditCredentials(c *inspect.Credentials) string {
 	return s.listed(heading, lines, c.Created[audit.RoleAdmin.String()])
 }
 
-func (s sheet) auditPassed(codes []inspect.PassedCode) string {
+func (s Sheet) auditPassed(codes []inspect.PassedCode) string {
 	if len(codes) == 0 {
 		return ""
 	}

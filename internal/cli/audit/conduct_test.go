@@ -1,4 +1,4 @@
-package main
+package audit
 
 import (
 	"encoding/json"
@@ -14,7 +14,7 @@ import (
 // report is the one that the tests of internal/inspect make from a ledger and keep.
 func TestAuditConduct(t *testing.T) {
 	t.Parallel()
-	b, err := os.ReadFile(filepath.Join("..", "..", "internal", "inspect", "testdata", "conduct.json"))
+	b, err := os.ReadFile(filepath.Join("..", "..", "inspect", "testdata", "conduct.json"))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,4 +1,4 @@
-package main
+package audit
 
 import (
 	_ "embed"
@@ -11,7 +11,7 @@ import (
 	"shuffled/internal/term"
 )
 
-//go:embed audit_page.html
+//go:embed page.html
 var auditPageText string
 
 // auditPage is one file without scripts and without anything from elsewhere.

@@ -1,4 +1,4 @@
-package main
+package audit
 
 import (
 	"context"
@@ -108,8 +108,8 @@ func failed(s term.Streams, err error) error {
 	return term.ErrFails
 }
 
-// exported is what `audit export --json` prints.
-type exported struct {
+// Exported is what `audit export --json` prints.
+type Exported struct {
 	Directory    string           `json:"directory"`
 	Ledger       string           `json:"ledger"`
 	Origin       string           `json:"origin"`
@@ -123,7 +123,7 @@ type exported struct {
 
 func (c auditExportCmd) print(s term.Streams, of ledger.Info, r *bundle.Result) error {
 	if c.JSON {
-		return term.PrintJSON(s.Out, exported{c.Out, of.Name, of.Origin, r.Size, r.Added, r.Resumed, r.Cosigned,
+		return term.PrintJSON(s.Out, Exported{c.Out, of.Name, of.Origin, r.Size, r.Added, r.Resumed, r.Cosigned,
 			r.MissingDecks, r.Manifest})
 	}
 	more := "nothing new"

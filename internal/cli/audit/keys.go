@@ -1,4 +1,4 @@
-package main
+package audit
 
 import (
 	"fmt"
@@ -10,7 +10,7 @@ import (
 
 // auditKeys lists the keys that entries brought, and the policy that they put in force:
 // the operator's word, to hold against what the reader knows from elsewhere.
-func (s sheet) auditKeys(r *inspect.Report) string {
+func (s Sheet) auditKeys(r *inspect.Report) string {
 	if len(r.Keys) == 0 {
 		return ""
 	}
