@@ -10,6 +10,7 @@ import (
 	"syscall"
 
 	auditcli "shuffled/internal/cli/audit"
+	"shuffled/internal/cli/demo"
 	"shuffled/internal/cli/host"
 	"shuffled/internal/cli/operate"
 	"shuffled/internal/cli/player"
@@ -18,7 +19,7 @@ import (
 )
 
 type cli struct {
-	Demo      demoCmd             `cmd:"" help:"Play a whole hand in this terminal: commit, deal, prove, close, verify, tamper."`
+	Demo      demo.Cmd            `cmd:"" help:"Play a whole hand in this terminal: commit, deal, prove, close, verify, tamper."`
 	Serve     serveCmd            `cmd:"" help:"Run the daemon."`
 	Ledger    host.LedgerCmd      `cmd:"" help:"Create and list ledgers."`
 	Migrate   host.MigrateCmd     `cmd:"" help:"Create or change the tables of a database."`

@@ -1,4 +1,6 @@
-package main
+// Package demo plays a whole hand in a terminal: a house, a player, a stranger who verifies,
+// and forgeries that are caught.
+package demo
 
 import (
 	"context"
@@ -15,12 +17,13 @@ import (
 	"shuffled/internal/verify"
 )
 
-type demoCmd struct {
+// Cmd is shuffled demo.
+type Cmd struct {
 	Keep string `placeholder:"DIR" help:"Leave the transcripts, the forgeries and the verifier key in this new directory."`
 	JSON bool   `name:"json" help:"Print JSON: what was proved and what was caught."`
 }
 
-func (demoCmd) Help() string {
+func (Cmd) Help() string {
 	return `Plays in seconds, on an embedded ledger in a temporary directory, with keys made for this run. Exits 0 only if everything went as told: what must be proved was proved, and every forgery was caught at its step.
 
 Examples:
@@ -29,7 +32,7 @@ Examples:
     shuffled demo --keep hand && shuffled verify hand/transcript.json --key hand/demo.vkey --explain`
 }
 
-func (c *demoCmd) Run(ctx context.Context, s term.Streams) (err error) {
+func (c *Cmd) Run(ctx context.Context, s term.Streams) (err error) {
 	if left, err := os.ReadDir(c.Keep); c.Keep != "" && err == nil && len(left) > 0 {
 		return term.WithHint(fmt.Errorf("there are files in %s", c.Keep), "name a new directory")
 	}
