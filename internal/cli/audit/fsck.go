@@ -68,7 +68,7 @@ func (c auditFsckCmd) Run(ctx context.Context, s term.Streams) error {
 	case err != nil:
 		return cannotJudge(err)
 	case c.JSON:
-		err = term.PrintSafeJSON(s.Out, r)
+		err = term.PrintJSON(s.Out, r)
 	default:
 		err = c.print(s, cfg, r)
 	}

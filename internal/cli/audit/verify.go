@@ -46,7 +46,7 @@ func (c *VerifyCmd) Run(s term.Streams) error {
 	if c.JSON && errors.As(err, &mistake) {
 		// The verdict is the same for any file (docs/SPEC.md section 10).
 		v := &verify.Verdict{Verdict: verify.CannotJudge, Unknown: mistake.Error(), Steps: []verify.Step{}}
-		return errors.Join(term.PrintSafeJSON(s.Out, v), err)
+		return errors.Join(term.PrintJSON(s.Out, v), err)
 	}
 	if err != nil {
 		return err
@@ -67,7 +67,7 @@ func (c *VerifyCmd) Run(s term.Streams) error {
 		paper = NewDryRun(data)
 	}
 	if c.JSON {
-		err = term.PrintSafeJSON(s.Out, struct {
+		err = term.PrintJSON(s.Out, struct {
 			*verify.Verdict
 			Explain *DryRun `json:"explain,omitempty"`
 		}{v, paper})

@@ -84,7 +84,7 @@ func (c auditVerifyCmd) Run(ctx context.Context, s term.Streams) error {
 func concludeAudit(s term.Streams, name string, r *inspect.Report, asJSON bool) error {
 	var err error
 	if asJSON {
-		err = term.PrintSafeJSON(s.Out, r)
+		err = term.PrintJSON(s.Out, r)
 	} else {
 		err = printAudit(s.Out, name, r)
 	}

@@ -60,7 +60,7 @@ func (c *Cmd) Run(ctx context.Context, s term.Streams) (err error) {
 		}
 	}
 	if c.JSON {
-		return term.PrintSafeJSON(s.Out, map[string]any{"key": d.house.key.VKey(), "proved": d.held, "caught": d.caught})
+		return term.PrintJSON(s.Out, map[string]any{"key": d.house.key.VKey(), "proved": d.held, "caught": d.caught})
 	}
 	d.end(c.Keep)
 	return nil

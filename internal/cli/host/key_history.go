@@ -28,7 +28,7 @@ func (c *keyListCmd) Run(ctx context.Context, s term.Streams) error {
 		return err
 	}
 	if c.JSON {
-		return term.PrintSafeJSON(s.Out, answer)
+		return term.PrintJSON(s.Out, answer)
 	}
 	return printKeys(s, answer.Keys)
 }

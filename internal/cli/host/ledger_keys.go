@@ -78,7 +78,7 @@ func (c *auditorListCmd) Run(ctx context.Context, s term.Streams) error {
 		}
 	}
 	if c.JSON {
-		return term.PrintSafeJSON(s.Out, auditors)
+		return term.PrintJSON(s.Out, auditors)
 	}
 	if len(auditors) == 0 {
 		_, err := fmt.Fprintln(s.Out, "the ledger has no auditors")
@@ -150,7 +150,7 @@ func (c *policyShowCmd) Run(ctx context.Context, s term.Streams) error {
 	}
 	switch {
 	case c.JSON:
-		return term.PrintSafeJSON(s.Out, newest)
+		return term.PrintJSON(s.Out, newest)
 	case newest == nil:
 		_, err = fmt.Fprintln(s.Out, "the ledger has no witness policy")
 		return err

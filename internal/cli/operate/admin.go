@@ -100,7 +100,7 @@ func (c *killListCmd) Run(ctx context.Context, s term.Streams) error {
 		return c.Fail(s, err)
 	}
 	if c.JSON {
-		return term.PrintSafeJSON(s.Out, list.Switches)
+		return term.PrintJSON(s.Out, list.Switches)
 	}
 	if len(list.Switches) == 0 {
 		_, err = fmt.Fprintln(s.Out, "no kill switch is set")
@@ -237,7 +237,7 @@ func (c *accessListCmd) Run(ctx context.Context, s term.Streams) error {
 		}
 	}
 	if c.JSON {
-		return term.PrintSafeJSON(s.Out, records)
+		return term.PrintJSON(s.Out, records)
 	}
 	w := tabwriter.NewWriter(s.Out, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(w, "TIME\tWHO\tREQUEST\tASKED FOR")

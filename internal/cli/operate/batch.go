@@ -20,7 +20,7 @@ func (c *ShuffleCmd) batch(ctx context.Context, s term.Streams, d *client.Client
 		for _, made := range all {
 			batch.Shuffles = append(batch.Shuffles, committed{made.Shuffle, made.Terms, ""})
 		}
-		return term.PrintSafeJSON(s.Out, batch)
+		return term.PrintJSON(s.Out, batch)
 	}
 	c.announceAll(s, all)
 	return nil

@@ -40,7 +40,7 @@ func (c *CloseCmd) Run(ctx context.Context, s term.Streams) error {
 		return c.Fail(s, err)
 	}
 	if c.JSON {
-		return term.PrintSafeJSON(s.Out, closed)
+		return term.PrintJSON(s.Out, closed)
 	}
 	sayClosed(s, c.ID, closeRequest(c.Outcome, c.Because), closed)
 	return nil

@@ -61,7 +61,7 @@ func (c *DealCmd) Run(ctx context.Context, s term.Streams) error {
 		return c.Fail(s, err)
 	}
 	if c.JSON {
-		return term.PrintSafeJSON(s.Out, dealt)
+		return term.PrintJSON(s.Out, dealt)
 	}
 	look := term.Plain
 	if shuffle.DeckHash != nil { // for the drawing only

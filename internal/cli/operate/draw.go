@@ -48,7 +48,7 @@ func (c *DrawCmd) Run(ctx context.Context, s term.Streams) error {
 		return c.Fail(s, err)
 	}
 	if c.JSON {
-		return term.PrintSafeJSON(s.Out, committed{made.Shuffle, made.Terms, c.Idempotent})
+		return term.PrintJSON(s.Out, committed{made.Shuffle, made.Terms, c.Idempotent})
 	}
 	c.announce(s, made, "Draw", fmt.Sprintf("--run %d:board::public --close completed", count))
 	return nil

@@ -150,7 +150,7 @@ func misplaced(table string, c *audit.Commit, step historyStep, walked []history
 
 func (c *HistoryCmd) conclude(s term.Streams, w walk) error {
 	if c.JSON {
-		if err := term.PrintSafeJSON(s.Out, w); err != nil {
+		if err := term.PrintJSON(s.Out, w); err != nil {
 			return err
 		}
 		if w.Gap != "" {

@@ -47,7 +47,7 @@ func (c *MixCmd) Run(ctx context.Context, s term.Streams) error {
 		return c.Fail(s, err)
 	}
 	if c.JSON {
-		return term.PrintSafeJSON(s.Out, mixed)
+		return term.PrintJSON(s.Out, mixed)
 	}
 	fmt.Fprintf(s.Out, "%s\n\n", s.Sheet().P.Bold(fmt.Sprintf("Shuffle %d: the mix is recorded and signed", c.ID)))
 	fmt.Fprintf(s.Out, "The order of the places follows from the commit and these values; anybody can compute it.\nDeal from it: shuffled deal %d --first 0 --run …\n", c.ID)

@@ -71,7 +71,7 @@ func (c *RecallCmd) Run(ctx context.Context, s term.Streams) error {
 		params.Cursor = list.Next
 	}
 	if c.JSON {
-		return term.PrintSafeJSON(s.Out, recalled{append([]client.ShuffleSummary{}, all...), more})
+		return term.PrintJSON(s.Out, recalled{append([]client.ShuffleSummary{}, all...), more})
 	}
 	switch {
 	case n == 0:

@@ -43,7 +43,7 @@ func (c *ShowCmd) Run(ctx context.Context, s term.Streams) error {
 		return c.Fail(s, err)
 	}
 	if c.JSON {
-		return term.PrintSafeJSON(s.Out, state)
+		return term.PrintJSON(s.Out, state)
 	}
 	c.print(s, state)
 	return nil
@@ -63,7 +63,7 @@ func (c *ShowCmd) write(ctx context.Context, s term.Streams, d *client.Client) e
 		return fmt.Errorf("writing the transcript: %w", err)
 	}
 	if c.JSON {
-		return term.PrintSafeJSON(s.Out, map[string]any{"file": c.Transcript, "bytes": len(data)})
+		return term.PrintJSON(s.Out, map[string]any{"file": c.Transcript, "bytes": len(data)})
 	}
 	fmt.Fprintf(s.Out, "%s: %d bytes, proved. Anyone can check it: shuffled verify %s --key VKEY\n",
 		term.Visible(c.Transcript), len(data), term.Visible(c.Transcript))

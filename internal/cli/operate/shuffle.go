@@ -55,7 +55,7 @@ func (c *ShuffleCmd) Run(ctx context.Context, s term.Streams) error {
 		return c.Fail(s, err)
 	}
 	if c.JSON {
-		return term.PrintSafeJSON(s.Out, committed{made.Shuffle, made.Terms, c.Idempotent})
+		return term.PrintJSON(s.Out, committed{made.Shuffle, made.Terms, c.Idempotent})
 	}
 	c.announce(s, made, "Shuffle", "--run 2:seat:seat-1")
 	return nil

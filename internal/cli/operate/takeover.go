@@ -40,7 +40,7 @@ func (c *TakeoverCmd) Run(ctx context.Context, s term.Streams) error {
 		return c.Fail(s, err)
 	}
 	if c.JSON {
-		return term.PrintSafeJSON(s.Out, taken)
+		return term.PrintJSON(s.Out, taken)
 	}
 	fmt.Fprintf(s.Out, "%s\n", s.Sheet().P.Bold(fmt.Sprintf("Shuffle %d: taken over from %s to %s, recorded and signed",
 		c.ID, term.Visible(taken.From), c.Extent)))

@@ -86,7 +86,7 @@ func (p slotPlace) print(s term.Streams, value [keys.SlotSize]byte) error {
 		Hash  []byte `json:"hash"`
 	}{value[:], hash[:]}
 	if p.JSON {
-		return term.PrintSafeJSON(s.Out, out)
+		return term.PrintJSON(s.Out, out)
 	}
 	_, err := fmt.Fprintf(s.Out, "value  %s  keep it until the commit is witnessed\nhash   %s  hand it in before the commit\n",
 		base64.StdEncoding.EncodeToString(out.Value), base64.StdEncoding.EncodeToString(out.Hash))

@@ -230,7 +230,7 @@ func (r *Flags) Explain(err error) error {
 // Recorded says what was done, and where that stands.
 func (r *Flags) Recorded(s term.Streams, entry *client.Appended, what string) error {
 	if r.JSON {
-		return term.PrintSafeJSON(s.Out, entry)
+		return term.PrintJSON(s.Out, entry)
 	}
 	_, err := fmt.Fprintf(s.Out, "%s.\nEntry %d of ledger %s, recorded and signed.\n", what, entry.Index, r.Ledger)
 	return err
