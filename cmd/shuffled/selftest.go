@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"strings"
-	"text/tabwriter"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -44,16 +43,15 @@ func (c selftestCmd) Run(s term.Streams) error {
 	if c.JSON {
 		return errors.Join(term.PrintJSON(s.Out, r), term.Distrust(failed))
 	}
-	w := tabwriter.NewWriter(s.Out, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(w, "TEST\tRESULT\tANSWERS\tCOVERS\tRULE\tANSWERS FROM")
+	rows := [][]any{{"TEST", "RESULT", "ANSWERS", "COVERS", "RULE", "ANSWERS FROM"}}
 	for _, t := range results {
 		result := "ok"
 		if len(t.Wrong) > 0 {
 			result = "FAILED"
 		}
-		fmt.Fprintf(w, "%s\t%s\t%d\t%s\t%s\t%s\n", t.Name, result, len(t.Answers), t.Covers, t.Rule, t.Source)
+		rows = append(rows, []any{t.Name, result, len(t.Answers), t.Covers, t.Rule, t.Source})
 	}
-	if err := w.Flush(); err != nil {
+	if err := s.List(rows); err != nil {
 		return err
 	}
 	if failed == nil {

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"text/tabwriter"
 	"time"
 
 	"shuffled/client"
@@ -97,20 +96,20 @@ func (c actListCmd) Run(ctx context.Context, s term.Streams) error {
 	if err != nil {
 		return err
 	}
-	w := tabwriter.NewWriter(s.Out, 0, 0, 2, ' ', 0)
-	fmt.Fprintf(w, "ledger\t%s\n", origin)
+	rows := [][]any{{"ledger", origin}}
 	for _, a := range p.Administrators {
-		fmt.Fprintf(w, "administrator\t%s\t%s\n", a.Name, base64.StdEncoding.EncodeToString(a.Key))
+		rows = append(rows, []any{"administrator", a.Name, base64.StdEncoding.EncodeToString(a.Key)})
 	}
 	for _, a := range p.TwoPersons {
-		fmt.Fprintf(w, "two persons\t%s\n", a)
+		rows = append(rows, []any{"two persons", a})
 	}
-	fmt.Fprintf(w, "delay\t%s\n", time.Duration(p.Delay)*time.Second)
+	rows = append(rows, []any{"delay", time.Duration(p.Delay) * time.Second})
 	for _, a := range p.Waiting {
-		fmt.Fprintf(w, "waits\tentry %d\tin force from %s until %s\t%s\n", a.Index, listed(a.Due+999),
-			listed(a.Expires), base64.StdEncoding.EncodeToString(a.Digest[:]))
+		rows = append(rows, []any{"waits", fmt.Sprintf("entry %d", a.Index),
+			fmt.Sprintf("in force from %s until %s", listed(a.Due+999), listed(a.Expires)),
+			base64.StdEncoding.EncodeToString(a.Digest[:])})
 	}
-	return w.Flush()
+	return s.List(rows)
 }
 
 type actSignCmd struct {

@@ -81,16 +81,8 @@ func (c *actSubmitCmd) submit(ctx context.Context, s term.Streams, act *audit.Ac
 		}
 		return err
 	}
-	r := c.remote()
-	d, err := r.Connect(ctx, s)
-	if err != nil {
-		return err
-	}
-	entry, err := c.ask(ctx, d, act, body)
-	if err != nil {
-		return r.Fail(s, err)
-	}
-	return r.Recorded(s, entry, said)
+	return c.remote().Record(ctx, s, said,
+		func(d *client.Client) (*client.Appended, error) { return c.ask(ctx, d, act, body) })
 }
 
 // ask has the daemon do it. What was approved by an act that waited is asked for as if no

@@ -5,7 +5,6 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
-	"text/tabwriter"
 	"time"
 
 	"shuffled/client"
@@ -23,33 +22,14 @@ func (keyListCmd) Help() string {
 }
 
 func (c *keyListCmd) Run(ctx context.Context, s term.Streams) error {
-	answer, err := keyHistory(ctx, &c.Flags, s)
-	if err != nil {
-		return err
-	}
-	if c.JSON {
-		return term.PrintJSON(s.Out, answer)
-	}
-	return printKeys(s, answer.Keys)
-}
-
-// keyHistory is what the daemon says of the ledger's keys, oldest first.
-func keyHistory(ctx context.Context, r *remote.Flags, s term.Streams) (*client.Keys, error) {
-	d, err := r.Connect(ctx, s)
-	if err != nil {
-		return nil, err
-	}
-	answer, err := d.Keys(ctx)
-	if err != nil {
-		return nil, r.Fail(s, err)
-	}
-	return answer, nil
+	return remote.Ask(ctx, &c.Flags, s,
+		func(d *client.Client) (*client.Keys, error) { return d.Keys(ctx) },
+		func(answer *client.Keys) error { return printKeys(s, answer.Keys) })
 }
 
 func printKeys(s term.Streams, list []client.Key) error {
 	standing := keyStanding(list)
-	w := tabwriter.NewWriter(s.Out, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(w, "ENTRY\tTIME\tSUBJECT\tSTANDING\tKEY")
+	rows := [][]any{{"ENTRY", "TIME", "SUBJECT", "STANDING", "KEY"}}
 	for i, k := range list {
 		what := ""
 		switch {
@@ -65,10 +45,10 @@ func printKeys(s term.Streams, list []client.Key) error {
 		if k.Retired != nil {
 			subject += " of " + string(*k.Retired)
 		}
-		fmt.Fprintf(w, "%d\t%s\t%s\t%s\t%s\n", k.Entry, k.Time.UTC().Format(time.RFC3339), term.Visible(subject),
-			term.Visible(standing[i]), term.Visible(what))
+		rows = append(rows, []any{k.Entry, k.Time.UTC().Format(time.RFC3339), term.Visible(subject),
+			term.Visible(standing[i]), term.Visible(what)})
 	}
-	return w.Flush()
+	return s.List(rows)
 }
 
 // keyStanding says of each key what became of it, in the order of the list. What
@@ -157,15 +137,7 @@ func retiredFrom(text string) (time.Time, error) {
 
 // addKey asks for a key entry and says where it stands.
 func addKey(ctx context.Context, r *remote.Flags, s term.Streams, req client.KeyRequest, done string) error {
-	d, err := r.Connect(ctx, s)
-	if err != nil {
-		return err
-	}
-	entry, err := d.AddKey(ctx, req)
-	if err != nil {
-		return r.Fail(s, err)
-	}
-	return r.Recorded(s, entry, done)
+	return r.Record(ctx, s, done, func(d *client.Client) (*client.Appended, error) { return d.AddKey(ctx, req) })
 }
 
 // keyID reads what names a key: its id, its verifier key, or a public file.

@@ -42,9 +42,13 @@ func (c *keyRotateSigningCmd) Run(ctx context.Context, s term.Streams) error {
 	if err != nil {
 		return err
 	}
-	answer, err := keyHistory(ctx, &c.Flags, s)
+	d, err := c.Connect(ctx, s)
 	if err != nil {
 		return err
+	}
+	answer, err := d.Keys(ctx)
+	if err != nil {
+		return c.Fail(s, err)
 	}
 	if !place.Exists(c.New) {
 		return c.make(s, answer.Origin, passphrase)

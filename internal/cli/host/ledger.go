@@ -5,7 +5,6 @@ package host
 import (
 	"context"
 	"fmt"
-	"text/tabwriter"
 
 	"shuffled/internal/audit"
 	"shuffled/internal/cli/place"
@@ -62,16 +61,15 @@ func (c ledgerListCmd) print(ctx context.Context, s term.Streams, cfg *config.Co
 		fmt.Fprintf(s.Out, "no ledgers in %s\n", place.Database(cfg))
 		return nil
 	}
-	w := tabwriter.NewWriter(s.Out, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(w, "NAME\tKIND\tENTRIES\tORIGIN")
+	rows := [][]any{{"NAME", "KIND", "ENTRIES", "ORIGIN"}}
 	for _, l := range list {
 		kind := "sandbox"
 		if l.Production {
 			kind = "production"
 		}
-		fmt.Fprintf(w, "%s\t%s\t%d\t%s\n", l.Name, kind, l.Size, l.Origin)
+		rows = append(rows, []any{l.Name, kind, l.Size, l.Origin})
 	}
-	return w.Flush()
+	return s.List(rows)
 }
 
 func listLedger(ctx context.Context, store ledger.Store, info ledger.Info) (listedLedger, error) {

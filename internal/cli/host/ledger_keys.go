@@ -1,7 +1,6 @@
 package host
 
 import (
-	"bytes"
 	"context"
 	"fmt"
 	"os"
@@ -67,24 +66,25 @@ type auditorListCmd struct{ remote.Flags }
 func (auditorListCmd) Help() string { return "Example:\n  shuffled ledger auditor list" }
 
 func (c *auditorListCmd) Run(ctx context.Context, s term.Streams) error {
-	answer, err := keyHistory(ctx, &c.Flags, s)
-	if err != nil {
-		return err
-	}
-	auditors := []client.Key{}
-	for _, k := range answer.Keys {
-		if k.Subject == client.KeySubjectAuditor || k.Retired != nil && *k.Retired == client.KeyRetiredAuditor {
-			auditors = append(auditors, k)
+	return remote.Ask(ctx, &c.Flags, s, func(d *client.Client) ([]client.Key, error) {
+		answer, err := d.Keys(ctx)
+		if err != nil {
+			return nil, err
 		}
-	}
-	if c.JSON {
-		return term.PrintJSON(s.Out, auditors)
-	}
-	if len(auditors) == 0 {
-		_, err := fmt.Fprintln(s.Out, "the ledger has no auditors")
-		return err
-	}
-	return printKeys(s, auditors)
+		auditors := []client.Key{}
+		for _, k := range answer.Keys {
+			if k.Subject == client.KeySubjectAuditor || k.Retired != nil && *k.Retired == client.KeyRetiredAuditor {
+				auditors = append(auditors, k)
+			}
+		}
+		return auditors, nil
+	}, func(auditors []client.Key) error {
+		if len(auditors) == 0 {
+			_, err := fmt.Fprintln(s.Out, "the ledger has no auditors")
+			return err
+		}
+		return printKeys(s, auditors)
+	})
 }
 
 type ledgerPolicyCmd struct {
@@ -138,27 +138,27 @@ type policyShowCmd struct{ remote.Flags }
 func (policyShowCmd) Help() string { return "Example:\n  shuffled ledger policy show" }
 
 func (c *policyShowCmd) Run(ctx context.Context, s term.Streams) error {
-	answer, err := keyHistory(ctx, &c.Flags, s)
-	if err != nil {
-		return err
-	}
-	var newest *client.Key
-	for _, k := range answer.Keys {
-		if k.Policy != nil {
-			newest = &k
+	return remote.Ask(ctx, &c.Flags, s, func(d *client.Client) (newest *client.Key, err error) {
+		answer, err := d.Keys(ctx)
+		if err != nil {
+			return nil, err
 		}
-	}
-	switch {
-	case c.JSON:
-		return term.PrintJSON(s.Out, newest)
-	case newest == nil:
-		_, err = fmt.Fprintln(s.Out, "the ledger has no witness policy")
-		return err
-	}
-	var shown bytes.Buffer
-	for line := range strings.Lines(*newest.Policy) {
-		shown.WriteString(term.Visible(strings.TrimSuffix(line, "\n")) + "\n")
-	}
-	_, err = s.Out.Write(shown.Bytes())
-	return err
+		for _, k := range answer.Keys {
+			if k.Policy != nil {
+				newest = &k
+			}
+		}
+		return newest, nil
+	}, func(newest *client.Key) (err error) {
+		if newest == nil {
+			_, err = fmt.Fprintln(s.Out, "the ledger has no witness policy")
+			return err
+		}
+		for line := range strings.Lines(*newest.Policy) {
+			if _, err = fmt.Fprintln(s.Out, term.Visible(strings.TrimSuffix(line, "\n"))); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
 }

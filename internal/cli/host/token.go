@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"strings"
-	"text/tabwriter"
 	"time"
 
 	"shuffled/client"
@@ -111,14 +110,12 @@ func (c tokenListCmd) Run(ctx context.Context, s term.Streams) error {
 	if c.JSON {
 		return term.PrintJSON(s.Out, list)
 	}
-	w := tabwriter.NewWriter(s.Out, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(w, "ID\tKIND\tROLE\tIDENTITY\tTABLES\tSTATE\tCREATED\tEXPIRES")
+	rows := [][]any{{"ID", "KIND", "ROLE", "IDENTITY", "TABLES", "STATE", "CREATED", "EXPIRES"}}
 	for _, t := range list {
-		tables := cmp.Or(strings.Join(t.Tables, " "), "all")
-		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\n", t.ID, t.Kind, t.Role, t.Identity, tables, t.State, t.Created,
-			t.Expires)
+		rows = append(rows, []any{t.ID, t.Kind, t.Role, t.Identity, cmp.Or(strings.Join(t.Tables, " "), "all"), t.State,
+			t.Created, t.Expires})
 	}
-	return w.Flush()
+	return s.List(rows)
 }
 
 func (c *tokenListCmd) list(ctx context.Context, s term.Streams) ([]listedToken, error) {

@@ -3,7 +3,6 @@ package operate
 import (
 	"context"
 	"fmt"
-	"text/tabwriter"
 
 	"shuffled/client"
 	"shuffled/internal/cli/remote"
@@ -28,7 +27,8 @@ type killFlags struct {
 }
 
 func (c *killFlags) run(ctx context.Context, s term.Streams, action client.SwitchRequestAction) error {
-	req := client.SwitchRequest{Action: action, Reason: c.Because, Table: remote.Given(c.Table), Deck: remote.Given(c.Deck)}
+	req := client.SwitchRequest{Action: action, Reason: c.Because, Table: remote.Given(c.Table),
+		Deck: remote.Given(c.Deck)}
 	switch {
 	case c.All:
 		req.Scope = client.SwitchRequestScopeLedger
@@ -44,19 +44,12 @@ func (c *killFlags) run(ctx context.Context, s term.Streams, action client.Switc
 	default:
 		return term.Usage("--all, --table, --deck or --deck-hash says what it covers")
 	}
-	d, err := c.Connect(ctx, s)
-	if err != nil {
-		return err
-	}
-	entry, err := d.SetSwitch(ctx, req)
-	if err != nil {
-		return c.Fail(s, err)
-	}
 	what := "set: no new shuffles there; open ones are played on"
 	if action == client.SwitchRequestActionClear {
 		what = "cleared"
 	}
-	return c.Recorded(s, entry, "The kill switch is "+what)
+	return c.Record(ctx, s, "The kill switch is "+what,
+		func(d *client.Client) (*client.Appended, error) { return d.SetSwitch(ctx, req) })
 }
 
 type killSetCmd struct{ killFlags }
@@ -91,32 +84,29 @@ type killListCmd struct{ remote.Flags }
 func (killListCmd) Help() string { return "Example:\n  shuffled kill list --token-file admin.token" }
 
 func (c *killListCmd) Run(ctx context.Context, s term.Streams) error {
-	d, err := c.Connect(ctx, s)
-	if err != nil {
-		return err
-	}
-	list, err := d.Switches(ctx)
-	if err != nil {
-		return c.Fail(s, err)
-	}
-	if c.JSON {
-		return term.PrintJSON(s.Out, list.Switches)
-	}
-	if len(list.Switches) == 0 {
-		_, err = fmt.Fprintln(s.Out, "no kill switch is set")
-		return err
-	}
-	for _, one := range list.Switches {
-		what := ""
-		switch {
-		case one.Table != nil:
-			what = " " + *one.Table
-		case one.DeckHash != nil:
-			what = " " + one.DeckHash.String()
+	return remote.Ask(ctx, &c.Flags, s, func(d *client.Client) ([]client.Switch, error) {
+		list, err := d.Switches(ctx)
+		if err != nil {
+			return nil, err
 		}
-		fmt.Fprintf(s.Out, "%s%s\n", term.Visible(string(one.Scope)), term.Visible(what))
-	}
-	return nil
+		return list.Switches, nil
+	}, func(list []client.Switch) error {
+		if len(list) == 0 {
+			_, err := fmt.Fprintln(s.Out, "no kill switch is set")
+			return err
+		}
+		for _, one := range list {
+			what := ""
+			switch {
+			case one.Table != nil:
+				what = " " + *one.Table
+			case one.DeckHash != nil:
+				what = " " + one.DeckHash.String()
+			}
+			fmt.Fprintf(s.Out, "%s%s\n", term.Visible(string(one.Scope)), term.Visible(what))
+		}
+		return nil
+	})
 }
 
 // TableCmd is shuffled table.
@@ -131,15 +121,10 @@ type tableFlags struct {
 }
 
 func (c *tableFlags) run(ctx context.Context, s term.Streams, action client.TableRequestAction, done string) error {
-	d, err := c.Connect(ctx, s)
-	if err != nil {
-		return err
-	}
-	entry, err := d.SetTable(ctx, client.TableRequest{Action: action, Table: c.Table})
-	if err != nil {
-		return c.Fail(s, err)
-	}
-	return c.Recorded(s, entry, fmt.Sprintf("Table %s is %s", term.Visible(c.Table), done))
+	return c.Record(ctx, s, fmt.Sprintf("Table %s is %s", term.Visible(c.Table), done),
+		func(d *client.Client) (*client.Appended, error) {
+			return d.SetTable(ctx, client.TableRequest{Action: action, Table: c.Table})
+		})
 }
 
 type tableOpenCmd struct{ tableFlags }
@@ -185,15 +170,8 @@ Example:
 }
 
 func (c *latchClearCmd) Run(ctx context.Context, s term.Streams) error {
-	d, err := c.Connect(ctx, s)
-	if err != nil {
-		return err
-	}
-	entry, err := d.ClearLatch(ctx, c.Because)
-	if err != nil {
-		return c.Fail(s, err)
-	}
-	return c.Recorded(s, entry, "The generator passed its start-up test, and the entropy latch is cleared")
+	return c.Record(ctx, s, "The generator passed its start-up test, and the entropy latch is cleared",
+		func(d *client.Client) (*client.Appended, error) { return d.ClearLatch(ctx, c.Because) })
 }
 
 // AccessCmd is shuffled access.
@@ -221,29 +199,24 @@ func (c *accessListCmd) Run(ctx context.Context, s term.Streams) error {
 	if params.To, err = parseDay("--to", c.To); err != nil {
 		return err
 	}
-	d, err := c.Connect(ctx, s)
-	if err != nil {
-		return err
-	}
-	records := []client.AccessRecord{}
-	for {
-		list, err := d.Access(ctx, params)
-		if err != nil {
-			return c.Fail(s, err)
+	return remote.Ask(ctx, &c.Flags, s, func(d *client.Client) ([]client.AccessRecord, error) {
+		records := []client.AccessRecord{}
+		for {
+			list, err := d.Access(ctx, params)
+			if err != nil {
+				return nil, err
+			}
+			records = append(records, list.Records...)
+			if params.Cursor = list.Next; list.Next == nil {
+				return records, nil
+			}
 		}
-		records = append(records, list.Records...)
-		if params.Cursor = list.Next; list.Next == nil {
-			break
+	}, func(records []client.AccessRecord) error {
+		rows := [][]any{{"TIME", "WHO", "REQUEST", "ASKED FOR"}}
+		for _, r := range records {
+			rows = append(rows, []any{clock(r.Time), term.Visible(r.Token), term.Visible(r.Request),
+				term.Visible(r.Method + " " + r.Path)})
 		}
-	}
-	if c.JSON {
-		return term.PrintJSON(s.Out, records)
-	}
-	w := tabwriter.NewWriter(s.Out, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(w, "TIME\tWHO\tREQUEST\tASKED FOR")
-	for _, r := range records {
-		fmt.Fprintf(w, "%s\t%s\t%s\t%s\n", clock(r.Time), term.Visible(r.Token), term.Visible(r.Request),
-			term.Visible(r.Method+" "+r.Path))
-	}
-	return w.Flush()
+		return s.List(rows)
+	})
 }

@@ -5,26 +5,9 @@ import (
 	"fmt"
 
 	"shuffled/client"
+	"shuffled/internal/cli/remote"
 	"shuffled/internal/term"
 )
-
-// batch commits to many shuffles under one key.
-func (c *ShuffleCmd) batch(ctx context.Context, s term.Streams, d *client.Client, req client.ShuffleRequest) error {
-	all, err := d.Commits(c.Tried(ctx), c.key(), req, *c.Count)
-	if err != nil {
-		c.unknown(s, err)
-		return c.Fail(s, err)
-	}
-	if c.JSON {
-		batch := committedBatch{Key: c.Idempotent}
-		for _, made := range all {
-			batch.Shuffles = append(batch.Shuffles, committed{made.Shuffle, made.Terms, ""})
-		}
-		return term.PrintJSON(s.Out, batch)
-	}
-	c.announceAll(s, all)
-	return nil
-}
 
 // committedBatch is what --json prints of a batch.
 type committedBatch struct {
@@ -32,24 +15,38 @@ type committedBatch struct {
 	Key      string      `json:"idempotency_key"`
 }
 
+// batch commits to many shuffles under one key.
+func (c *ShuffleCmd) batch(ctx context.Context, s term.Streams, req client.ShuffleRequest) error {
+	var all []*client.Committed
+	return remote.Ask(ctx, &c.Flags, s, func(d *client.Client) (batch committedBatch, err error) {
+		if all, err = d.Commits(c.Tried(ctx), c.key(), req, *c.Count); err != nil {
+			c.unknown(s, err)
+		}
+		for _, made := range all {
+			batch.Shuffles = append(batch.Shuffles, committed{made.Shuffle, made.Terms, ""})
+		}
+		batch.Key = c.Idempotent
+		return batch, err
+	}, func(committedBatch) error {
+		c.announceAll(s, all)
+		return nil
+	})
+}
+
 // announceAll says what was committed, and how it goes on.
 func (c *ShuffleCmd) announceAll(s term.Streams, all []*client.Committed) {
 	first, last := all[0], all[len(all)-1]
-	line := func(label, format string, args ...any) {
-		fmt.Fprintf(s.Out, "  %-10s  %s\n", label, term.Visible(fmt.Sprintf(format, args...)))
-	}
-	title := fmt.Sprintf("Shuffles %d to %d: numbers %d to %d of table %s, committed and signed", first.ID, last.ID,
+	s.Title("Shuffles %d to %d: numbers %d to %d of table %s, committed and signed", first.ID, last.ID,
 		first.Serial, last.Serial, first.Table)
-	fmt.Fprintf(s.Out, "%s\n\n", s.Sheet().P.Bold(title))
-	line("places", "%d each", first.Places())
+	s.Fact("places", "%d each", first.Places())
 	for _, fact := range planFacts(first.Plan) {
-		line(fact[0], "%s", fact[1])
+		s.Fact(fact[0], "%s", fact[1])
 	}
-	line("close by", "%s", clock(first.CloseBy))
-	line("key", "%s", c.Idempotent)
+	s.Fact("close by", "%s", clock(first.CloseBy))
+	s.Fact("key", "%s", c.Idempotent)
 	fmt.Fprintln(s.Out)
 	for _, made := range all {
-		line(fmt.Sprint(made.ID), "commitment %s", made.Commitment)
+		s.Fact(fmt.Sprint(made.ID), "commitment %s", made.Commitment)
 	}
 	if first.Plan != nil {
 		fmt.Fprintf(s.Out, "\nNothing is dealt before its mix, and none before the one above it: %s\n",

@@ -27,46 +27,40 @@ Examples:
 }
 
 func (c *CloseCmd) Run(ctx context.Context, s term.Streams) error {
-	d, err := c.Connect(ctx, s)
-	if err != nil {
-		return err
-	}
-	shuffle, err := d.Load(ctx, c.ID)
-	if err != nil {
-		return c.Fail(s, err)
-	}
-	closed, err := d.Close(c.Tried(ctx), shuffle, *closeRequest(c.Outcome, c.Because))
-	if err != nil {
-		return c.Fail(s, err)
-	}
-	if c.JSON {
-		return term.PrintJSON(s.Out, closed)
-	}
-	sayClosed(s, c.ID, closeRequest(c.Outcome, c.Because), closed)
-	return nil
+	req := closeRequest(c.Outcome, c.Because)
+	return change(ctx, &c.Flags, s, c.ID, (*client.Client).Close, req,
+		func(_ *client.Committed, closed *client.Close) error { return sayClosed(s, c.ID, req, closed) })
 }
 
-func closeRequest(outcome, reason string) *client.CloseRequest {
-	req := &client.CloseRequest{Outcome: client.Outcome(outcome)}
-	if reason != "" {
-		r := client.Reason(reason)
-		req.Reason = &r
-	}
-	return req
+// change loads a shuffle, has the daemon do something to it and shows what came of that.
+func change[Q, T any](ctx context.Context, r *remote.Flags, s term.Streams, id uint64,
+	do func(*client.Client, context.Context, *client.Committed, Q) (T, error), req Q,
+	show func(*client.Committed, T) error) error {
+	var shuffle *client.Committed
+	return remote.Ask(ctx, r, s, func(d *client.Client) (done T, err error) {
+		if shuffle, err = d.Load(ctx, id); err != nil {
+			return done, err
+		}
+		return do(d, r.Tried(ctx), shuffle, req)
+	}, func(done T) error { return show(shuffle, done) })
+}
+
+func closeRequest(outcome, reason string) client.CloseRequest {
+	return client.CloseRequest{Outcome: client.Outcome(outcome), Reason: remote.Given(client.Reason(reason))}
 }
 
 // sayClosed says how the shuffle ended and who has the tape.
-func sayClosed(s term.Streams, id uint64, asked *client.CloseRequest, c *client.Close) {
+func sayClosed(s term.Streams, id uint64, asked client.CloseRequest, c *client.Close) error {
 	how := string(asked.Outcome)
 	if asked.Reason != nil {
 		how += ": " + string(*asked.Reason)
 	}
-	fmt.Fprintf(s.Out, "%s\n\n", s.Sheet().P.Bold(fmt.Sprintf("Shuffle %d: closed as %s, recorded and signed", id,
-		how)))
+	s.Title("Shuffle %d: closed as %s, recorded and signed", id, how)
 	if len(c.Tape) > 0 {
 		fmt.Fprintf(s.Out, "The tape is public: %d bytes, which open the commitment.\n", len(c.Tape))
 	} else {
 		fmt.Fprintf(s.Out, "The tape is sealed to the auditors.\n")
 	}
-	fmt.Fprintf(s.Out, "All the evidence: shuffled show %d --transcript FILE\n", id)
+	_, err := fmt.Fprintf(s.Out, "All the evidence: shuffled show %d --transcript FILE\n", id)
+	return err
 }

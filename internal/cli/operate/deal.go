@@ -44,51 +44,41 @@ func (c *DealCmd) Run(ctx context.Context, s term.Streams) error {
 		req.Runs = append(req.Runs, run)
 	}
 	if c.Close != "" {
-		req.Close = closeRequest(c.Close, c.Because)
+		closing := closeRequest(c.Close, c.Because)
+		req.Close = &closing
 	} else if c.Because != "" {
 		return term.Usage("--reason goes with --close")
 	}
-	d, err := c.Connect(ctx, s)
-	if err != nil {
-		return err
-	}
-	shuffle, err := d.Load(ctx, c.ID)
-	if err != nil {
-		return c.Fail(s, err)
-	}
-	dealt, err := d.Deal(c.Tried(ctx), shuffle, req)
-	if err != nil {
-		return c.Fail(s, err)
-	}
-	if c.JSON {
-		return term.PrintJSON(s.Out, dealt)
-	}
+	return change(ctx, &c.Flags, s, c.ID, (*client.Client).Deal, req,
+		func(shuffle *client.Committed, dealt *client.Deal) error { return c.print(s, req, shuffle, dealt) })
+}
+
+// print shows what was dealt, and how it goes on.
+func (c *DealCmd) print(s term.Streams, req client.DealRequest, shuffle *client.Committed, dealt *client.Deal) error {
 	look := term.Plain
 	if shuffle.DeckHash != nil { // for the drawing only
 		look = term.StyleOfHash(*shuffle.DeckHash)
 	}
-	sheet := s.Sheet()
 	places := fmt.Sprintf("places %d to %d", c.First, dealt.Next-1)
+	if dealt.Next-1 == c.First {
+		places = fmt.Sprintf("place %d", c.First)
+	}
 	what := "card"
 	if dealt.Shows != nil {
 		what = "value"
 	}
-	if dealt.Next-1 == c.First {
-		places = fmt.Sprintf("place %d", c.First)
-	}
-	fmt.Fprintf(s.Out, "%s\n\n%s\n", sheet.P.Bold(fmt.Sprintf("Shuffle %d: %s dealt, recorded and signed", c.ID,
-		places)),
-		term.DrawHands(sheet.P, dealtHands(req.Runs, dealt, look), sheet.W))
+	sheet := s.Sheet()
+	s.Title("Shuffle %d: %s dealt, recorded and signed", c.ID, places)
+	fmt.Fprintln(s.Out, term.DrawHands(sheet.P, dealtHands(req.Runs, dealt, look), sheet.W))
 	if remote.Value(dealt.LastHand) {
-		fmt.Fprintf(s.Out, "%s\n\n", sheet.P.Bold("The cut card has come out: this hand is the last."))
+		s.Title("The cut card has come out: this hand is the last.")
 	}
 	if dealt.Close != nil {
-		sayClosed(s, c.ID, req.Close, dealt.Close)
-		return nil
+		return sayClosed(s, c.ID, *req.Close, dealt.Close)
 	}
-	fmt.Fprintf(s.Out, "Every %s opens the deck root. The next place is %d of %d.\n", what, dealt.Next,
+	_, err := fmt.Fprintf(s.Out, "Every %s opens the deck root. The next place is %d of %d.\n", what, dealt.Next,
 		shuffle.Places())
-	return nil
+	return err
 }
 
 // dealtHands puts the cards of each run beside its recipient or purpose.

@@ -38,20 +38,9 @@ func (c *DrawCmd) Run(ctx context.Context, s term.Streams) error {
 	if err != nil {
 		return err
 	}
-	d, err := c.Connect(ctx, s)
-	if err != nil {
-		return err
-	}
-	made, err := d.Draws(c.Tried(ctx), c.key(), req)
-	if err != nil {
-		c.unknown(s, err)
-		return c.Fail(s, err)
-	}
-	if c.JSON {
-		return term.PrintJSON(s.Out, committed{made.Shuffle, made.Terms, c.Idempotent})
-	}
-	c.announce(s, made, "Draw", fmt.Sprintf("--run %d:board::public --close completed", count))
-	return nil
+	return c.commit(ctx, &c.Flags, s, func(ctx context.Context, d *client.Client) (*client.Committed, error) {
+		return d.Draws(ctx, c.key(), req)
+	}, "Draw", fmt.Sprintf("--run %d:board::public --close completed", count))
 }
 
 // request is what the flags ask for, and how many values it has.

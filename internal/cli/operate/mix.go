@@ -34,24 +34,11 @@ func (c *MixCmd) Run(ctx context.Context, s term.Streams) error {
 	if err != nil {
 		return err
 	}
-	d, err := c.Connect(ctx, s)
-	if err != nil {
+	return change(ctx, &c.Flags, s, c.ID, (*client.Client).Mix, req, func(*client.Committed, *client.Mix) error {
+		s.Title("Shuffle %d: the mix is recorded and signed", c.ID)
+		_, err := fmt.Fprintf(s.Out, "The order of the places follows from the commit and these values; anybody can compute it.\nDeal from it: shuffled deal %d --first 0 --run …\n", c.ID)
 		return err
-	}
-	shuffle, err := d.Load(ctx, c.ID)
-	if err != nil {
-		return c.Fail(s, err)
-	}
-	mixed, err := d.Mix(c.Tried(ctx), shuffle, req)
-	if err != nil {
-		return c.Fail(s, err)
-	}
-	if c.JSON {
-		return term.PrintJSON(s.Out, mixed)
-	}
-	fmt.Fprintf(s.Out, "%s\n\n", s.Sheet().P.Bold(fmt.Sprintf("Shuffle %d: the mix is recorded and signed", c.ID)))
-	fmt.Fprintf(s.Out, "The order of the places follows from the commit and these values; anybody can compute it.\nDeal from it: shuffled deal %d --first 0 --run …\n", c.ID)
-	return nil
+	})
 }
 
 // request is what the flags reveal.

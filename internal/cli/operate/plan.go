@@ -1,6 +1,7 @@
 package operate
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"os"
@@ -105,21 +106,40 @@ func (t *terms) unknown(s term.Streams, err error) {
 	}
 }
 
+// committed is what --json prints of a commit.
+type committed struct {
+	client.Shuffle
+	client.Terms
+	Key string `json:"idempotency_key,omitempty"`
+}
+
+// commit asks for a commit of one shuffle, and says how it goes on.
+func (t *terms) commit(ctx context.Context, r *remote.Flags, s term.Streams,
+	call func(context.Context, *client.Client) (*client.Committed, error), what, runs string) error {
+	var made *client.Committed
+	return remote.Ask(ctx, r, s, func(d *client.Client) (_ committed, err error) {
+		if made, err = call(r.Tried(ctx), d); err != nil {
+			t.unknown(s, err)
+			return committed{}, err
+		}
+		return committed{made.Shuffle, made.Terms, t.Idempotent}, nil
+	}, func(committed) error {
+		t.announce(s, made, what, runs)
+		return nil
+	})
+}
+
 // announce says what was committed, and how it goes on.
 func (t *terms) announce(s term.Streams, made *client.Committed, what, runs string) {
-	line := func(label, format string, args ...any) {
-		fmt.Fprintf(s.Out, "  %-10s  %s\n", label, term.Visible(fmt.Sprintf(format, args...)))
-	}
-	fmt.Fprintf(s.Out, "%s\n\n", s.Sheet().P.Bold(fmt.Sprintf("%s %d: number %d of table %s, committed and signed",
-		what, made.ID, made.Serial, made.Table)))
-	line("commitment", "%s", made.Commitment)
-	line("deck root", "%s", made.DeckRoot)
-	line("places", "%d", made.Places())
+	s.Title("%s %d: number %d of table %s, committed and signed", what, made.ID, made.Serial, made.Table)
+	s.Fact("commitment", "%s", made.Commitment)
+	s.Fact("deck root", "%s", made.DeckRoot)
+	s.Fact("places", "%d", made.Places())
 	for _, fact := range planFacts(made.Plan) {
-		line(fact[0], "%s", fact[1])
+		s.Fact(fact[0], "%s", fact[1])
 	}
-	line("close by", "%s", clock(made.CloseBy))
-	line("key", "%s", t.Idempotent)
+	s.Fact("close by", "%s", clock(made.CloseBy))
+	s.Fact("key", "%s", t.Idempotent)
 	if p := made.Plan; p != nil {
 		fmt.Fprintf(s.Out, "\nNothing is dealt before the mix. Players reveal once they hold this commit's receipt:\n  %s\n", mixCommand(made.ID, p))
 		return

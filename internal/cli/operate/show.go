@@ -31,26 +31,20 @@ func (c *ShowCmd) Run(ctx context.Context, s term.Streams) error {
 	if c.Recipient != "" && c.Transcript == "" {
 		return term.Usage("--recipient goes with --transcript")
 	}
+	if c.Transcript != "" {
+		return c.write(ctx, s)
+	}
+	return remote.Ask(ctx, &c.Flags, s,
+		func(d *client.Client) (*client.Status, error) { return d.State(ctx, c.ID) },
+		func(state *client.Status) error { return c.print(s, state) })
+}
+
+// write saves the transcript, which the client has proved.
+func (c *ShowCmd) write(ctx context.Context, s term.Streams) error {
 	d, err := c.Connect(ctx, s)
 	if err != nil {
 		return err
 	}
-	if c.Transcript != "" {
-		return c.write(ctx, s, d)
-	}
-	state, err := d.State(ctx, c.ID)
-	if err != nil {
-		return c.Fail(s, err)
-	}
-	if c.JSON {
-		return term.PrintJSON(s.Out, state)
-	}
-	c.print(s, state)
-	return nil
-}
-
-// write saves the transcript, which the client has proved.
-func (c *ShowCmd) write(ctx context.Context, s term.Streams, d *client.Client) error {
 	data, err := d.Transcript(ctx, c.ID, c.Recipient)
 	if err != nil {
 		return c.Fail(s, err)
@@ -71,31 +65,27 @@ func (c *ShowCmd) write(ctx context.Context, s term.Streams, d *client.Client) e
 }
 
 // print says what is known of the shuffle.
-func (c *ShowCmd) print(s term.Streams, st *client.Status) {
-	fact := func(label, format string, args ...any) {
-		fmt.Fprintf(s.Out, "  %-10s  %s\n", label, term.Visible(fmt.Sprintf(format, args...)))
-	}
+func (c *ShowCmd) print(s term.Streams, st *client.Status) error {
 	kind := "sandbox"
 	if st.Production {
 		kind = "production"
 	}
-	fmt.Fprintf(s.Out, "%s\n\n", s.Sheet().P.Bold(fmt.Sprintf("Shuffle %d: number %d of table %s, %s", st.ID, st.Serial,
-		term.Visible(st.Table), st.State)))
-	fact("ledger", "%s (%s)", c.Ledger, kind)
+	s.Title("Shuffle %d: number %d of table %s, %s", st.ID, st.Serial, term.Visible(st.Table), st.State)
+	s.Fact("ledger", "%s (%s)", c.Ledger, kind)
 	if st.GameRef != nil {
-		fact("game", "%s", *st.GameRef)
+		s.Fact("game", "%s", *st.GameRef)
 	}
 	if len(st.Ranges) > 0 {
-		fact("draws", "%s", listRanges(st.Ranges))
+		s.Fact("draws", "%s", listRanges(st.Ranges))
 	}
 	if st.Parent != nil {
-		fact("cards of", "shuffle %d, shuffled again", *st.Parent)
+		s.Fact("cards of", "shuffle %d, shuffled again", *st.Parent)
 	}
 	if st.Previous != nil {
-		fact("previous", "shuffle %d of this table", *st.Previous)
+		s.Fact("previous", "shuffle %d of this table", *st.Previous)
 	}
 	for _, f := range planFacts(st.Plan) {
-		fact(f[0], "%s", f[1])
+		s.Fact(f[0], "%s", f[1])
 	}
 	if st.Plan != nil {
 		mix := "not recorded yet: " + mixCommand(st.ID, st.Plan)
@@ -105,34 +95,35 @@ func (c *ShowCmd) print(s term.Streams, st *client.Status) {
 		case st.State == client.ShuffleStateStateClosed:
 			mix = "never recorded"
 		}
-		fact("mix", "%s", mix)
+		s.Fact("mix", "%s", mix)
 	}
-	fact("places", "%d of %d dealt", st.Next, st.Places)
+	s.Fact("places", "%d of %d dealt", st.Next, st.Places)
 	if st.EndAt != nil {
-		fact("cut card", "%s", cutCard(st))
+		s.Fact("cut card", "%s", cutCard(st))
 	}
-	fact("committed", "%s", clock(st.CommittedAt))
+	s.Fact("committed", "%s", clock(st.CommittedAt))
 	if st.State == client.ShuffleStateStateOverdue {
-		fact("close by", "%s: overdue, the daemon closes it as expired", clock(st.CloseBy))
+		s.Fact("close by", "%s: overdue, the daemon closes it as expired", clock(st.CloseBy))
 	} else {
-		fact("close by", "%s", clock(st.CloseBy))
+		s.Fact("close by", "%s", clock(st.CloseBy))
 	}
 	if st.ClosedAt != nil && st.Outcome != nil {
 		how := string(*st.Outcome)
 		if st.Reason != nil {
 			how += ": " + string(*st.Reason)
 		}
-		fact("closed", "%s, as %s", clock(*st.ClosedAt), how)
+		s.Fact("closed", "%s, as %s", clock(*st.ClosedAt), how)
 	}
-	fact("tape", "disclosed at the close: %s", st.Disclosure)
-	fact("commitment", "%s", st.Commitment)
-	fact("deck root", "%s", st.DeckRoot)
+	s.Fact("tape", "disclosed at the close: %s", st.Disclosure)
+	s.Fact("commitment", "%s", st.Commitment)
+	s.Fact("deck root", "%s", st.DeckRoot)
 	unproved := "that nothing followed"
 	if st.EndAt != nil && st.EndAt.Lo != st.EndAt.Hi {
 		unproved += " and whether the cut card is out"
 	}
-	fmt.Fprintf(s.Out, "\nThis is proved, except %s. The evidence:\n  shuffled show %d --transcript FILE\n", unproved,
-		st.ID)
+	_, err := fmt.Fprintf(s.Out, "\nThis is proved, except %s. The evidence:\n  shuffled show %d --transcript FILE\n",
+		unproved, st.ID)
+	return err
 }
 
 // cutCard says where the cut card lies, as far as it is told.

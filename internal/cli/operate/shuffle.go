@@ -42,30 +42,12 @@ func (c *ShuffleCmd) Run(ctx context.Context, s term.Streams) error {
 	if err != nil {
 		return err
 	}
-	d, err := c.Connect(ctx, s)
-	if err != nil {
-		return err
-	}
 	if c.Count != nil {
-		return c.batch(ctx, s, d, req)
+		return c.batch(ctx, s, req)
 	}
-	made, err := d.Commit(c.Tried(ctx), c.key(), req)
-	if err != nil {
-		c.unknown(s, err)
-		return c.Fail(s, err)
-	}
-	if c.JSON {
-		return term.PrintJSON(s.Out, committed{made.Shuffle, made.Terms, c.Idempotent})
-	}
-	c.announce(s, made, "Shuffle", "--run 2:seat:seat-1")
-	return nil
-}
-
-// committed is what --json prints of a commit.
-type committed struct {
-	client.Shuffle
-	client.Terms
-	Key string `json:"idempotency_key,omitempty"`
+	return c.commit(ctx, &c.Flags, s, func(ctx context.Context, d *client.Client) (*client.Committed, error) {
+		return d.Commit(ctx, c.key(), req)
+	}, "Shuffle", "--run 2:seat:seat-1")
 }
 
 // request is what the flags ask for.

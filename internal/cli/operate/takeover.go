@@ -26,23 +26,13 @@ Example:
 }
 
 func (c *TakeoverCmd) Run(ctx context.Context, s term.Streams) error {
-	d, err := c.Connect(ctx, s)
-	if err != nil {
-		return err
-	}
-	shuffle, err := d.Load(ctx, c.ID)
-	if err != nil {
-		return c.Fail(s, err)
-	}
 	extent := client.Extent(c.Extent)
-	taken, err := d.TakeOver(c.Tried(ctx), shuffle, client.TakeoverRequest{Reason: c.Because, Extent: &extent})
-	if err != nil {
-		return c.Fail(s, err)
-	}
-	if c.JSON {
-		return term.PrintJSON(s.Out, taken)
-	}
-	fmt.Fprintf(s.Out, "%s\n", s.Sheet().P.Bold(fmt.Sprintf("Shuffle %d: taken over from %s to %s, recorded and signed",
-		c.ID, term.Visible(taken.From), c.Extent)))
-	return nil
+	req := client.TakeoverRequest{Reason: c.Because, Extent: &extent}
+	return change(ctx, &c.Flags, s, c.ID, (*client.Client).TakeOver, req,
+		func(_ *client.Committed, taken *client.Takeover) error {
+			said := fmt.Sprintf("Shuffle %d: taken over from %s to %s, recorded and signed", c.ID,
+				term.Visible(taken.From), c.Extent)
+			_, err := fmt.Fprintln(s.Out, s.Sheet().P.Bold(said))
+			return err
+		})
 }

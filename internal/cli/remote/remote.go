@@ -227,13 +227,30 @@ func (r *Flags) Explain(err error) error {
 	return shown
 }
 
-// Recorded says what was done, and where that stands.
-func (r *Flags) Recorded(s term.Streams, entry *client.Appended, what string) error {
-	if r.JSON {
-		return term.PrintJSON(s.Out, entry)
+// Ask makes one call to the daemon and shows the answer, as JSON if --json says so.
+func Ask[T any](ctx context.Context, r *Flags, s term.Streams, call func(*client.Client) (T, error),
+	show func(T) error) error {
+	d, err := r.Connect(ctx, s)
+	if err != nil {
+		return err
 	}
-	_, err := fmt.Fprintf(s.Out, "%s.\nEntry %d of ledger %s, recorded and signed.\n", what, entry.Index, r.Ledger)
-	return err
+	answer, err := call(d)
+	if err != nil {
+		return r.Fail(s, err)
+	}
+	if r.JSON {
+		return term.PrintJSON(s.Out, answer)
+	}
+	return show(answer)
+}
+
+// Record asks for an entry, and says what was done and where that stands.
+func (r *Flags) Record(ctx context.Context, s term.Streams, done string,
+	call func(*client.Client) (*client.Appended, error)) error {
+	return Ask(ctx, r, s, call, func(entry *client.Appended) error {
+		_, err := fmt.Fprintf(s.Out, "%s.\nEntry %d of ledger %s, recorded and signed.\n", done, entry.Index, r.Ledger)
+		return err
+	})
 }
 
 // Refused reports whether the daemon said no, so that nothing was done.
