@@ -181,68 +181,13 @@ func (h *house) onLatch(c entropy.Cause) {
 	}
 }
 
-// latchRetry is how often a latch that could not be written is tried again.
-const latchRetry = time.Second
-
 // watchLatch writes a set latch into every ledger, where it stops the commits of
-// all daemons, also after a restart. It tries until it stands; a daemon that is
-// told to stop tries once more.
+// all daemons, also after a restart.
 func (h *house) watchLatch() {
-	retry := time.NewTicker(latchRetry)
-	defer retry.Stop()
-	var cause entropy.Cause
-	pending := make(map[*ledger.Ledger]bool)
-	set := func(c entropy.Cause) {
-		cause = c
-		h.log.Error("the entropy latch is set: no more tapes are drawn", "cause", cause.Reason.String(), "detail",
-			cause.Detail)
-		for _, d := range h.dealers {
-			pending[d.Ledger()] = true
-		}
-	}
-	for {
-		stopping := false
-		select {
-		case <-h.last:
-			stopping = true
-			drain(h.latched, set) // select chooses at random among what is ready
-		case <-retry.C:
-		case c := <-h.latched:
-			set(c)
-		}
-		for l := range pending {
-			if h.recordLatch(l, cause) {
-				delete(pending, l)
-			}
-		}
-		if stopping {
-			return
-		}
-	}
-}
-
-// drain takes what waits in c.
-func drain[T any](c <-chan T, take func(T)) {
-	for {
-		select {
-		case v := <-c:
-			take(v)
-		default:
-			return
-		}
-	}
-}
-
-// recordLatch reports whether the latch stands in the ledger now.
-func (h *house) recordLatch(l *ledger.Ledger, cause entropy.Cause) bool {
-	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
-	defer cancel()
-	_, err := l.Append(ctx, ledger.Proposal{Actor: audit.Daemon, Bodies: []audit.Body{
-		&audit.Event{Kind: audit.EventLatchSet, Latch: audit.Latch(cause.Reason)}}})
-	if err != nil {
-		h.log.Error("writing the entropy latch into the ledger", "ledger", l.Info().Name, "error", err)
-	}
-	return err == nil
+	keepWriting(h, h.latched, func(c entropy.Cause) *audit.Event {
+		h.log.Error("the entropy latch is set: no more tapes are drawn", "cause", c.Reason.String(), "detail", c.Detail)
+		return &audit.Event{Kind: audit.EventLatchSet, Latch: audit.Latch(c.Reason)}
+	})
 }
 
 // expireEvery is how soon after its close-by a forgotten shuffle is closed.

@@ -6,7 +6,6 @@ import (
 
 	"shuffled/internal/audit"
 	"shuffled/internal/entropy"
-	"shuffled/internal/ledger"
 	"shuffled/internal/monitor"
 )
 
@@ -40,57 +39,13 @@ func (h *house) onFinding(f monitor.Finding) {
 	}
 }
 
-// maxFindings is how many findings wait in the channel, and how many more for each
-// ledger; later ones are in the log only.
+// maxFindings is how many findings wait in the channel, and how many events more for
+// each ledger; later ones are in the log only.
 const maxFindings = 16
 
-// watchFindings writes each finding into every ledger, for one generator serves
-// all, and tries until it stands; a daemon that is told to stop tries once more.
+// watchFindings writes each finding into every ledger.
 func (h *house) watchFindings() {
-	retry := time.NewTicker(latchRetry)
-	defer retry.Stop()
-	pending := make(map[*ledger.Ledger][]monitor.Finding)
-	found := func(f monitor.Finding) {
-		for _, d := range h.dealers {
-			l := d.Ledger()
-			if len(pending[l]) >= maxFindings {
-				h.log.Error("the ledger does not say so: earlier findings wait to be written", "ledger", l.Info().Name,
-					"finding", f.String())
-				continue
-			}
-			pending[l] = append(pending[l], f)
-		}
-	}
-	for {
-		stopping := false
-		select {
-		case <-h.last:
-			stopping = true
-			drain(h.findings, found) // select chooses at random among what is ready
-		case <-retry.C:
-		case f := <-h.findings:
-			found(f)
-		}
-		for l, waiting := range pending {
-			for len(waiting) > 0 && h.recordFinding(l, waiting[0]) {
-				waiting = waiting[1:]
-			}
-			pending[l] = waiting
-		}
-		if stopping {
-			return
-		}
-	}
-}
-
-// recordFinding reports whether the alarm stands in the ledger now.
-func (h *house) recordFinding(l *ledger.Ledger, f monitor.Finding) bool {
-	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
-	defer cancel()
-	_, err := l.Append(ctx, ledger.Proposal{Actor: audit.Daemon, Bodies: []audit.Body{
-		&audit.Event{Kind: audit.EventAlarm, Alarm: audit.AlarmStatistics, Reason: f.String()}}})
-	if err != nil {
-		h.log.Error("writing the alarm of statistics into the ledger", "ledger", l.Info().Name, "error", err)
-	}
-	return err == nil
+	keepWriting(h, h.findings, func(f monitor.Finding) *audit.Event {
+		return &audit.Event{Kind: audit.EventAlarm, Alarm: audit.AlarmStatistics, Reason: f.String()}
+	})
 }
