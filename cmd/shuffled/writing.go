@@ -42,7 +42,7 @@ func keepWriting[T any](h *house, come <-chan T, event func(T) *audit.Event) {
 			take(v)
 		}
 		for l, waiting := range pending {
-			for len(waiting) > 0 && h.write(l, waiting[0]) {
+			for len(waiting) > 0 && h.write(l, *waiting[0]) {
 				waiting = waiting[1:]
 			}
 			pending[l] = waiting
@@ -51,10 +51,10 @@ func keepWriting[T any](h *house, come <-chan T, event func(T) *audit.Event) {
 }
 
 // write reports whether the event stands in the ledger now.
-func (h *house) write(l *ledger.Ledger, e *audit.Event) bool {
+func (h *house) write(l *ledger.Ledger, e audit.Event) bool {
 	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
 	defer cancel()
-	_, err := l.Append(ctx, ledger.Proposal{Actor: audit.Daemon, Bodies: []audit.Body{e}})
+	_, err := l.Append(ctx, ledger.Proposal{Actor: audit.Daemon, Bodies: []audit.Body{&e}})
 	if err != nil {
 		h.log.Error("writing an event into the ledger", "ledger", l.Info().Name, "event", e.Kind.String(), "error", err)
 	}
