@@ -82,7 +82,7 @@ func (c serveCmd) Run(ctx context.Context, s term.Streams, passed selftest.Passe
 func (c serveCmd) open(ctx context.Context, cfg *config.Config, step *step) (_ store.Database, err error) {
 	if c.Dev {
 		step.next("the database, whose tables are made or brought to the newest form, or another daemon that does so")
-		if err := place.MigrateUp(ctx, cfg); err != nil {
+		if err := place.TablesOf(cfg).Up(ctx); err != nil {
 			return nil, err
 		}
 	}
@@ -142,7 +142,8 @@ func (c serveCmd) serve(ctx context.Context, s term.Streams, cfg *config.Config,
 	serving.ServeUntil(run, group, api.Limit(listener), server, api.Drain)
 
 	start := newWaiting(log, api.Waiting)
-	store, err := insist(ctx, start, "", "the database", func(s *step) (store.Database, error) { return c.open(ctx, cfg, s) })
+	store, err := insist(ctx, start, "", "the database",
+		func(s *step) (store.Database, error) { return c.open(ctx, cfg, s) })
 	if err != nil {
 		start.stop()
 		stop()
@@ -155,19 +156,9 @@ func (c serveCmd) serve(ctx context.Context, s term.Streams, cfg *config.Config,
 		stop()
 		return errors.Join(err, group.Wait())
 	}
-	if c.Dev {
-		for _, d := range h.dealers {
-			if d.Ledger().Info().Name == host.SandboxLedger && d.Ledger().Ready() == nil {
-				if err := host.MakeSandboxTokens(ctx, cfg, d.Ledger()); err != nil {
-					stop()
-					return errors.Join(err, group.Wait(), h.close())
-				}
-			}
-		}
-	}
 	figures.source.Store(h.entropy)
 	figures.monitor.Store(h.monitor)
-	if err := h.serveBy(api); err != nil {
+	if err := c.serveBy(ctx, api, h); err != nil {
 		stop()
 		return errors.Join(err, group.Wait(), h.close())
 	}
@@ -180,9 +171,14 @@ func (c serveCmd) serve(ctx context.Context, s term.Streams, cfg *config.Config,
 	return errors.Join(group.Wait(), h.close())
 }
 
-// serveBy hands every ledger to the API.
-func (h *house) serveBy(api *httpapi.Server) error {
+// serveBy hands every ledger to the API, and makes the tokens of the sandbox.
+func (c serveCmd) serveBy(ctx context.Context, api *httpapi.Server, h *house) error {
 	for _, d := range h.dealers {
+		if c.Dev && d.Ledger().Info().Name == host.SandboxLedger && d.Ledger().Ready() == nil {
+			if err := host.MakeSandboxTokens(ctx, h.cfg, d.Ledger()); err != nil {
+				return err
+			}
+		}
 		finder := recall.New(d.Ledger(), h.store, h.cfg.Retention.Duration(), time.Now)
 		if err := api.Add(httpapi.Ledger{Dealer: d, Log: d.Ledger(), Access: h.store, Recall: finder}); err != nil {
 			return err

@@ -207,16 +207,14 @@ var table = map[string]row{
 		why: "keys, ledgers, tokens and acts, in the stored state or through a daemon; deals nothing",
 		ours: []string{"client", "internal/audit", "internal/cli/place", "internal/cli/remote", "internal/cli/serving",
 			"internal/config", "internal/keys", "internal/ledger", "internal/outbound", "internal/recall",
-			"internal/seal", "internal/store", "internal/store/postgres", "internal/store/sqlite", "internal/term",
-			"internal/witness", "migrations"},
+			"internal/seal", "internal/store", "internal/term", "internal/witness", "migrations"},
 	},
 	"internal/cli/audit": {
 		why: "reads files and stores, and shows what verify, inspect and fsck find in them; writes no entry",
 		ours: []string{"internal/audit", "internal/bundle", "internal/cli/place", "internal/cli/player",
 			"internal/cli/remote", "internal/config", "internal/disclosure", "internal/fsck", "internal/inspect",
 			"internal/keys", "internal/ledger", "internal/seal", "internal/shuffle", "internal/store",
-			"internal/store/postgres", "internal/store/sqlite", "internal/term", "internal/verify",
-			"internal/witness"},
+			"internal/term", "internal/verify", "internal/witness"},
 	},
 	"internal/cli/demo": {
 		why: "a house and those who check it, in one terminal: the daemon's parts and the auditor's pages",

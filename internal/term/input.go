@@ -1,6 +1,7 @@
 package term
 
 import (
+	"fmt"
 	"io"
 	"os"
 )
@@ -17,4 +18,13 @@ func ReadStart(name string, stdin io.Reader, n int64) ([]byte, error) {
 	}
 	defer f.Close()
 	return io.ReadAll(io.LimitReader(f, n+1))
+}
+
+// ReadBounded reads a file of at most n bytes.
+func ReadBounded(name string, n int64) ([]byte, error) {
+	b, err := ReadStart(name, nil, n)
+	if err == nil && int64(len(b)) > n {
+		err = fmt.Errorf("%s has more than %d bytes", name, n)
+	}
+	return b, err
 }

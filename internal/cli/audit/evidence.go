@@ -7,23 +7,9 @@ import (
 	"iter"
 
 	"shuffled/internal/bundle"
-	"shuffled/internal/cli/place"
-	"shuffled/internal/config"
 	"shuffled/internal/ledger"
 	"shuffled/internal/store"
-	"shuffled/internal/store/postgres"
-	"shuffled/internal/store/sqlite"
 )
-
-// openEvidence opens the configured database for reading only: a standby, a copy
-// and a role that may do nothing else will do.
-func openEvidence(ctx context.Context, cfg *config.Config) (*store.Evidence, error) {
-	if path, ok := place.SQLitePath(cfg); ok {
-		return sqlite.OpenEvidence(path, sqlite.Options{})
-	}
-	return postgres.OpenEvidence(ctx, cfg.Database,
-		postgres.Options{PasswordFile: cfg.DatabasePasswordFile, Pooler: cfg.DatabasePooler})
-}
 
 // exportSource is a ledger in a database as the source of a bundle.
 type exportSource struct{ store.Export }

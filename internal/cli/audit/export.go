@@ -38,7 +38,7 @@ func (c auditExportCmd) Run(ctx context.Context, s term.Streams) error {
 	if err != nil {
 		return err
 	}
-	evidence, err := openEvidence(ctx, cfg)
+	evidence, err := place.OpenEvidence(ctx, cfg)
 	if err != nil {
 		return err
 	}

@@ -53,7 +53,7 @@ func (c auditFsckCmd) Run(ctx context.Context, s term.Streams) error {
 	if err != nil {
 		return err
 	}
-	e, err := openEvidence(ctx, cfg)
+	e, err := place.OpenEvidence(ctx, cfg)
 	if err != nil {
 		return err
 	}

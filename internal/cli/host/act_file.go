@@ -44,7 +44,7 @@ type loadedAct struct {
 }
 
 func loadAct(path string) (*loadedAct, error) {
-	text, err := readBounded(path, maxActFile)
+	text, err := term.ReadBounded(path, maxActFile)
 	if err != nil {
 		return nil, err
 	}
@@ -186,13 +186,4 @@ func (a *loadedAct) sign(name string, sign func([]byte) []byte) error {
 	}
 	a.entry.Signatures = append(signatures, made)
 	return nil
-}
-
-// readBounded reads a file of at most n bytes.
-func readBounded(path string, n int64) ([]byte, error) {
-	b, err := term.ReadStart(path, nil, n)
-	if err == nil && int64(len(b)) > n {
-		err = fmt.Errorf("%s has more than %d bytes", path, n)
-	}
-	return b, err
 }

@@ -183,7 +183,7 @@ func (c *actProposeCmd) adminToken() (audit.Body, error) {
 func (c *actProposeCmd) keyBody(origin string) (audit.Body, error) {
 	switch c.What {
 	case "policy":
-		text, err := readBounded(c.Policy, audit.MaxPolicy)
+		text, err := term.ReadBounded(c.Policy, audit.MaxPolicy)
 		return &audit.Key{Subject: audit.SubjectPolicy, Policy: text}, err
 	case "auditor":
 		public, err := keys.ReadAuditorPublic(c.Public)

@@ -174,7 +174,7 @@ func (c ledgerCreateCmd) policy(vkey string) ([]byte, error) {
 	if c.Policy == "" {
 		return nil, nil
 	}
-	text, err := readBounded(c.Policy, audit.MaxPolicy)
+	text, err := term.ReadBounded(c.Policy, audit.MaxPolicy)
 	if err != nil {
 		return nil, err
 	}
@@ -227,7 +227,7 @@ func (c ledgerCreateCmd) predecessor() ([]byte, error) {
 	if key.Name() == c.Origin {
 		return nil, term.Usage("--origin: a successor has a name of its own, and a key of its own")
 	}
-	signed, err := readBounded(c.Succeeds, audit.MaxCheckpoint)
+	signed, err := term.ReadBounded(c.Succeeds, audit.MaxCheckpoint)
 	if err != nil {
 		return nil, err
 	}

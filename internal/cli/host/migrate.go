@@ -5,9 +5,6 @@ import (
 	"fmt"
 
 	"shuffled/internal/cli/place"
-	"shuffled/internal/config"
-	"shuffled/internal/store/postgres"
-	"shuffled/internal/store/sqlite"
 	"shuffled/internal/term"
 	"shuffled/migrations"
 )
@@ -27,14 +24,7 @@ func (migrateUpCmd) Help() string {
 }
 
 func (c migrateUpCmd) Run(ctx context.Context, s term.Streams) error {
-	cfg, err := c.Load()
-	if err != nil {
-		return err
-	}
-	if err := place.MigrateUp(ctx, cfg); err != nil {
-		return err
-	}
-	return printSchema(ctx, s, cfg, false)
+	return migrate(ctx, s, c.Flags, false, func(t place.Tables) error { return t.Up(ctx) })
 }
 
 type migrateDownCmd struct{ place.Flags }
@@ -45,19 +35,7 @@ func (migrateDownCmd) Help() string {
 }
 
 func (c migrateDownCmd) Run(ctx context.Context, s term.Streams) error {
-	cfg, err := c.Load()
-	if err != nil {
-		return err
-	}
-	if path, ok := place.SQLitePath(cfg); ok {
-		err = sqlite.MigrateDown(ctx, path, sqlite.Options{})
-	} else {
-		err = postgres.MigrateDown(ctx, cfg.Database, postgres.Options{PasswordFile: cfg.DatabasePasswordFile})
-	}
-	if err != nil {
-		return err
-	}
-	return printSchema(ctx, s, cfg, false)
+	return migrate(ctx, s, c.Flags, false, func(t place.Tables) error { return t.Down(ctx) })
 }
 
 type migrateStatusCmd struct {
@@ -71,11 +49,7 @@ func (migrateStatusCmd) Help() string {
 }
 
 func (c migrateStatusCmd) Run(ctx context.Context, s term.Streams) error {
-	cfg, err := c.Load()
-	if err != nil {
-		return err
-	}
-	return printSchema(ctx, s, cfg, c.JSON)
+	return migrate(ctx, s, c.Flags, c.JSON, func(place.Tables) error { return nil })
 }
 
 // schema is what `migrate status` says.
@@ -84,15 +58,18 @@ type schema struct {
 	Latest  int `json:"latest"`
 }
 
-func printSchema(ctx context.Context, s term.Streams, cfg *config.Config, asJSON bool) error {
-	var version int
-	var err error
-	if path, ok := place.SQLitePath(cfg); ok {
-		version, err = sqlite.SchemaVersion(ctx, path, sqlite.Options{})
-	} else {
-		version, err = postgres.SchemaVersion(ctx, cfg.Database,
-			postgres.Options{PasswordFile: cfg.DatabasePasswordFile})
+// migrate changes the tables and says which form they have then.
+func migrate(ctx context.Context, s term.Streams, where place.Flags, asJSON bool,
+	change func(place.Tables) error) error {
+	cfg, err := where.Load()
+	if err != nil {
+		return err
 	}
+	tables := place.TablesOf(cfg)
+	if err := change(tables); err != nil {
+		return err
+	}
+	version, err := tables.Version(ctx)
 	if err != nil {
 		return err
 	}

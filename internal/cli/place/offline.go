@@ -18,20 +18,13 @@ import (
 // WithLedger opens one ledger as its writer, while no daemon of this data directory does,
 // for a command that writes an entry.
 func (p Flags) WithLedger(ctx context.Context, name string, do func(*ledger.Ledger) error) error {
-	cfg, err := p.Load()
-	if err != nil {
-		return err
-	}
-	store, err := OpenStore(ctx, cfg, true)
-	if err != nil {
-		return err
-	}
-	defer store.Close()
-	l, err := openOffline(ctx, cfg, store, name)
-	if err != nil {
-		return err
-	}
-	return errors.Join(do(l), l.Close())
+	return p.withStore(ctx, func(cfg *config.Config, store store.Database) error {
+		l, err := openOffline(ctx, cfg, store, name)
+		if err != nil {
+			return err
+		}
+		return errors.Join(do(l), l.Close())
+	})
 }
 
 // openOffline opens the ledger of this name. The caller must close it.

@@ -44,15 +44,15 @@ func (p Flags) Load() (*config.Config, error) {
 
 const sqliteScheme = "sqlite:"
 
-// SQLitePath returns the path of an embedded store; ok is false for another
+// sqlitePath returns the path of an embedded store; ok is false for another
 // database.
-func SQLitePath(cfg *config.Config) (path string, ok bool) {
+func sqlitePath(cfg *config.Config) (path string, ok bool) {
 	return strings.CutPrefix(cfg.Database, sqliteScheme)
 }
 
 // OpenStore opens the configured database, whose tables must exist.
 func OpenStore(ctx context.Context, cfg *config.Config, allowSuperuser bool) (store.Database, error) {
-	if path, ok := SQLitePath(cfg); ok {
+	if path, ok := sqlitePath(cfg); ok {
 		return sqlite.Open(path, sqlite.Options{Audience: cfg.Limits.Readers})
 	}
 	return postgres.Open(ctx, cfg.Database, postgres.Options{
@@ -61,8 +61,18 @@ func OpenStore(ctx context.Context, cfg *config.Config, allowSuperuser bool) (st
 	})
 }
 
-// WithLedgers opens the store, as its owner if need be, and lists its ledgers.
-func (p Flags) WithLedgers(ctx context.Context, do func(*config.Config, store.Database, []ledger.Info) error) error {
+// OpenEvidence opens the configured database for reading only: a standby, a copy
+// and a role that may do nothing else will do.
+func OpenEvidence(ctx context.Context, cfg *config.Config) (*store.Evidence, error) {
+	if path, ok := sqlitePath(cfg); ok {
+		return sqlite.OpenEvidence(path, sqlite.Options{})
+	}
+	return postgres.OpenEvidence(ctx, cfg.Database,
+		postgres.Options{PasswordFile: cfg.DatabasePasswordFile, Pooler: cfg.DatabasePooler})
+}
+
+// withStore opens the store, as its owner if need be.
+func (p Flags) withStore(ctx context.Context, do func(*config.Config, store.Database) error) error {
 	cfg, err := p.Load()
 	if err != nil {
 		return err
@@ -72,28 +82,53 @@ func (p Flags) WithLedgers(ctx context.Context, do func(*config.Config, store.Da
 		return err
 	}
 	defer store.Close()
-	infos, err := store.Ledgers(ctx)
-	if err != nil {
-		return fmt.Errorf("listing ledgers: %w", err)
-	}
-	return do(cfg, store, infos)
+	return do(cfg, store)
+}
+
+// WithLedgers opens the store and lists its ledgers.
+func (p Flags) WithLedgers(ctx context.Context, do func(*config.Config, store.Database, []ledger.Info) error) error {
+	return p.withStore(ctx, func(cfg *config.Config, store store.Database) error {
+		infos, err := store.Ledgers(ctx)
+		if err != nil {
+			return fmt.Errorf("listing ledgers: %w", err)
+		}
+		return do(cfg, store, infos)
+	})
 }
 
 // Database names the configured database without its password.
 func Database(cfg *config.Config) string {
-	if path, ok := SQLitePath(cfg); ok {
+	if path, ok := sqlitePath(cfg); ok {
 		return fmt.Sprintf("the embedded store %s", path)
 	}
 	return "PostgreSQL"
 }
 
-// MigrateUp brings the configured database to the newest schema.
-func MigrateUp(ctx context.Context, cfg *config.Config) error {
-	if path, ok := SQLitePath(cfg); ok {
-		if err := MakeData(cfg.Data); err != nil {
-			return err
+// Tables are those of the configured database.
+type Tables struct {
+	Up, Down func(context.Context) error // to the newest form; by one migration
+	Version  func(context.Context) (int, error)
+}
+
+// TablesOf returns the tables that the configuration names, which need not exist.
+func TablesOf(cfg *config.Config) Tables {
+	if path, ok := sqlitePath(cfg); ok {
+		var o sqlite.Options
+		return Tables{
+			Up: func(ctx context.Context) error {
+				if err := MakeData(cfg.Data); err != nil {
+					return err
+				}
+				return sqlite.MigrateUp(ctx, path, o)
+			},
+			Down:    func(ctx context.Context) error { return sqlite.MigrateDown(ctx, path, o) },
+			Version: func(ctx context.Context) (int, error) { return sqlite.SchemaVersion(ctx, path, o) },
 		}
-		return sqlite.MigrateUp(ctx, path, sqlite.Options{})
 	}
-	return postgres.MigrateUp(ctx, cfg.Database, postgres.Options{PasswordFile: cfg.DatabasePasswordFile})
+	o := postgres.Options{PasswordFile: cfg.DatabasePasswordFile}
+	return Tables{
+		Up:      func(ctx context.Context) error { return postgres.MigrateUp(ctx, cfg.Database, o) },
+		Down:    func(ctx context.Context) error { return postgres.MigrateDown(ctx, cfg.Database, o) },
+		Version: func(ctx context.Context) (int, error) { return postgres.SchemaVersion(ctx, cfg.Database, o) },
+	}
 }
