@@ -37,9 +37,7 @@ func printAudit(w io.Writer, name string, r *inspect.Report) error {
 
 func (s Sheet) auditFacts(r *inspect.Report) string {
 	var b strings.Builder
-	fact := func(label, format string, args ...any) {
-		b.WriteString(term.Hanging(fmt.Sprintf("  %-10s  ", label), term.Visible(fmt.Sprintf(format, args...)), s.W))
-	}
+	fact := s.facts(&b)
 	kind := "sandbox"
 	if r.Production {
 		kind = "production"

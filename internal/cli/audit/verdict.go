@@ -19,7 +19,7 @@ func (s Sheet) Verdict(name string, data []byte, v *verify.Verdict) string {
 	b.WriteString(s.P.Bold(s.title(name, v)) + "\n\n")
 	b.WriteString(s.Steps(v.Steps))
 	if v.Verdict == verify.Proved || v.Verdict == verify.Consistent {
-		b.WriteString("\n" + s.facts(v))
+		b.WriteString("\n" + s.about(v))
 		if cards := s.cards(data, v.Cards); cards != "" {
 			b.WriteString("\n" + cards)
 		}
@@ -68,12 +68,17 @@ func (s Sheet) result(text, result string) string {
 	return head + "  " + paint(result) + rest
 }
 
-// facts is what the file says, once it holds.
-func (s Sheet) facts(v *verify.Verdict) string {
-	var b strings.Builder
-	fact := func(label, format string, args ...any) {
-		b.WriteString(term.Hanging(fmt.Sprintf("  %-10s  ", label), term.Visible(fmt.Sprintf(format, args...)), s.W))
+// facts returns what writes a label and what there is to say of it.
+func (s Sheet) facts(to *strings.Builder) func(label, format string, args ...any) {
+	return func(label, format string, args ...any) {
+		to.WriteString(term.Hanging(fmt.Sprintf("  %-10s  ", label), term.Visible(fmt.Sprintf(format, args...)), s.W))
 	}
+}
+
+// about is what the file says, once it holds.
+func (s Sheet) about(v *verify.Verdict) string {
+	var b strings.Builder
+	fact := s.facts(&b)
 	ledger := v.Ledger
 	if v.Checkpoint != nil {
 		ledger += fmt.Sprintf(", of %d entries", v.Checkpoint.Size)
