@@ -85,13 +85,20 @@ func (d *demo) deal(ctx context.Context) error {
 }
 
 // runHands puts cards, by place, beside the runs they belong to.
-func runHands(runs []audit.Run, cards []audit.Card) (hands []term.Hand) {
+func runHands(runs []audit.Run, cards []audit.Card) []term.Hand {
+	return handsOf(runs, func(place int) term.Face { return term.French.Face(cards[place].Card) })
+}
+
+// handsOf draws the places of the runs.
+func handsOf(runs []audit.Run, face func(place int) term.Face) (hands []term.Hand) {
+	place := 0
 	for _, r := range runs {
 		h := term.Hand{Label: cmp.Or(r.Recipient, r.Purpose.String())}
-		for _, c := range cards[:r.Count] {
-			h.Cards = append(h.Cards, term.French.Face(c.Card))
+		for range r.Count {
+			h.Cards = append(h.Cards, face(place))
+			place++
 		}
-		hands, cards = append(hands, h), cards[r.Count:]
+		hands = append(hands, h)
 	}
 	return hands
 }
@@ -151,25 +158,17 @@ func (d *demo) keepsSecrets(ctx context.Context, player []byte, v *verify.Verdic
 }
 
 // shownHands draws what is opened, and backs for the rest.
-func shownHands(runs []audit.Run, shown []verify.CardShown) (hands []term.Hand) {
-	names := make(map[int]string)
+func shownHands(runs []audit.Run, shown []verify.CardShown) []term.Hand {
+	faces := make(map[int]term.Face)
 	for _, c := range shown {
-		names[c.Place] = c.Name
+		faces[c.Place] = term.French.Face(c.Name)
 	}
-	place := 0
-	for _, r := range runs {
-		h := term.Hand{Label: cmp.Or(r.Recipient, r.Purpose.String())}
-		for range r.Count {
-			f := term.Back
-			if name, ok := names[place]; ok {
-				f = term.French.Face(name)
-			}
-			h.Cards = append(h.Cards, f)
-			place++
+	return handsOf(runs, func(place int) term.Face {
+		if f, ok := faces[place]; ok {
+			return f
 		}
-		hands = append(hands, h)
-	}
-	return hands
+		return term.Back
+	})
 }
 
 func pick(steps []verify.Step, names ...string) (picked []verify.Step) {

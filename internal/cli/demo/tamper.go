@@ -30,17 +30,20 @@ func alterCard(transcript []byte) (altered []byte, was, is string, err error) {
 // alterProof flips one bit in a hash of the proof that the commit stands in the
 // ledger.
 func alterProof(transcript []byte) ([]byte, error) {
-	return alterReceipt(transcript, audit.TypeCommit, func(r *audit.Receipt) error {
-		r.Proof[0][0] ^= 1
+	return alterReceipts(transcript, func(r *audit.Receipt, of audit.Type) error {
+		if of == audit.TypeCommit {
+			r.Proof[0][0] ^= 1
+		}
 		return nil
 	})
 }
 
 // alterTape flips one bit of the disclosed tape.
 func alterTape(transcript []byte) ([]byte, error) {
-	return alterReceipt(transcript, audit.TypeClose, func(r *audit.Receipt) error {
-		entry, err := flipTape(r.Entry)
-		r.Entry = entry
+	return alterReceipts(transcript, func(r *audit.Receipt, of audit.Type) (err error) {
+		if of == audit.TypeClose {
+			r.Entry, err = flipTape(r.Entry)
+		}
 		return err
 	})
 }
@@ -55,8 +58,8 @@ func flipTape(entry []byte) ([]byte, error) {
 	return e.Encode()
 }
 
-// alterReceipt changes the receipt of the first entry of a type.
-func alterReceipt(transcript []byte, kind audit.Type, change func(*audit.Receipt) error) ([]byte, error) {
+// alterReceipts has each receipt changed, which is told the type of its entry.
+func alterReceipts(transcript []byte, change func(*audit.Receipt, audit.Type) error) ([]byte, error) {
 	t, err := audit.ParseTranscript(transcript)
 	if err != nil {
 		return nil, err
@@ -70,16 +73,12 @@ func alterReceipt(transcript []byte, kind audit.Type, change func(*audit.Receipt
 		if err != nil {
 			return nil, err
 		}
-		if e.Body.Type() != kind {
-			continue
-		}
-		if err := change(&r); err != nil {
+		if err := change(&r, e.Body.Type()); err != nil {
 			return nil, err
 		}
 		t.Receipts[i] = r.Text()
-		return t.Marshal()
 	}
-	return nil, fmt.Errorf("the transcript has no %s", kind)
+	return t.Marshal()
 }
 
 // rewriteTape is the house as its own forger: it flips one bit of the disclosed
@@ -122,23 +121,11 @@ func (h *demoHouse) rewriteTape(ctx context.Context, transcript []byte) ([]byte,
 	if err != nil {
 		return nil, err
 	}
-	t, err := audit.ParseTranscript(transcript)
-	if err != nil {
-		return nil, err
-	}
-	for i, text := range t.Receipts {
-		r, err := audit.ParseReceipt(text)
-		if err != nil {
-			return nil, err
-		}
-		proof, err := tlog.ProveRecord(size, int64(r.Index), reader)
-		if err != nil {
-			return nil, err
-		}
-		t.Receipts[i] = audit.Receipt{Index: r.Index, Entry: entries[r.Index], Proof: proof,
-			Checkpoint: head.Checkpoint}.Text()
-	}
-	return t.Marshal()
+	return alterReceipts(transcript, func(r *audit.Receipt, _ audit.Type) (err error) {
+		r.Entry, r.Checkpoint = entries[r.Index], head.Checkpoint
+		r.Proof, err = tlog.ProveRecord(size, int64(r.Index), reader)
+		return err
+	})
 }
 
 // alterRow changes the recipient of dealt cards in the database file itself, as

@@ -130,13 +130,7 @@ func (c actSignCmd) Run(s term.Streams) error {
 	if err != nil {
 		return err
 	}
-	if err := signAct(a, key); err != nil {
-		return err
-	}
-	if err := a.save(c.File); err != nil {
-		return err
-	}
-	return a.show(s)
+	return a.finish(s, key, c.File)
 }
 
 func readAdministrator(path, passphraseFile string) (*keys.SigningKey, error) {
@@ -147,17 +141,14 @@ func readAdministrator(path, passphraseFile string) (*keys.SigningKey, error) {
 	return keys.ReadSigning(path, passphrase)
 }
 
-func signAct(a *loadedAct, key *keys.SigningKey) error {
-	var failed error
-	err := a.sign(key.Origin(), func(message []byte) []byte {
-		signature, err := key.Signer().Sign(message)
-		failed = err
-		return signature
-	})
-	return errors.Join(err, failed)
-}
-
-func (a *loadedAct) show(s term.Streams) error {
+// finish signs the act, writes it to the file and shows it.
+func (a *loadedAct) finish(s term.Streams, key *keys.SigningKey, path string) error {
+	if err := a.sign(key); err != nil {
+		return err
+	}
+	if err := a.save(path); err != nil {
+		return err
+	}
 	fmt.Fprintf(s.Out, "ledger      %s\nact         %s\ndoes        %s\nsubmitted   by %s\nexpires     %s\n", a.Ledger,
 		a.Act, term.Visible(a.Says), a.Identity, a.Expires)
 	for _, sig := range a.entry.Signatures {

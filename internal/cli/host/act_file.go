@@ -1,17 +1,19 @@
 package host
 
 import (
-	"bytes"
+	"cmp"
 	"encoding/base64"
 	"errors"
 	"fmt"
 	"os"
+	"slices"
 	"time"
 
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 
 	"shuffled/internal/audit"
+	"shuffled/internal/keys"
 	"shuffled/internal/term"
 )
 
@@ -164,26 +166,22 @@ func approvesKey(k *audit.Key) string {
 var errSigned = errors.New("this administrator signed it already")
 
 // sign adds a signature, in order of names.
-func (a *loadedAct) sign(name string, sign func([]byte) []byte) error {
-	genesis := [32]byte(a.Genesis)
+func (a *loadedAct) sign(key *keys.SigningKey) error {
 	if time.Now().UnixMilli() >= a.entry.Expires {
 		return fmt.Errorf("the act expired at %s: propose it anew", a.Expires)
 	}
-	made := audit.ActSignature{Administrator: name}
-	copy(made.Signature[:], sign(a.entry.Signed(genesis)))
-	signatures := a.entry.Signatures
-	for i, s := range signatures {
-		if s.Administrator == name {
-			return errSigned
-		}
-		if s.Administrator > name {
-			a.entry.Signatures = append(signatures[:i:i], append([]audit.ActSignature{made}, signatures[i:]...)...)
-			return nil
-		}
+	signature, err := key.Signer().Sign(a.entry.Signed([32]byte(a.Genesis)))
+	if err != nil {
+		return err
 	}
-	if len(signatures) > 0 && bytes.Equal(signatures[0].Signature[:], made.Signature[:]) {
+	made := audit.ActSignature{Administrator: key.Origin()}
+	copy(made.Signature[:], signature)
+	at, signed := slices.BinarySearchFunc(a.entry.Signatures, made.Administrator,
+		func(s audit.ActSignature, name string) int { return cmp.Compare(s.Administrator, name) })
+	same := func(s audit.ActSignature) bool { return s.Signature == made.Signature }
+	if signed || slices.ContainsFunc(a.entry.Signatures, same) {
 		return errSigned
 	}
-	a.entry.Signatures = append(signatures, made)
+	a.entry.Signatures = slices.Insert(a.entry.Signatures, at, made)
 	return nil
 }

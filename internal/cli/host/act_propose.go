@@ -79,13 +79,7 @@ func (c actProposeCmd) Run(ctx context.Context, s term.Streams) error {
 	if err != nil {
 		return err
 	}
-	if err := signAct(a, key); err != nil {
-		return err
-	}
-	if err := a.save(c.Out); err != nil {
-		return err
-	}
-	if err := a.show(s); err != nil || body == nil || !slices.Contains(p.TwoPersons, a.entry.Act) {
+	if err := a.finish(s, key, c.Out); err != nil || body == nil || !slices.Contains(p.TwoPersons, a.entry.Act) {
 		return err
 	}
 	alone := ""
