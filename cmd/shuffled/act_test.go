@@ -49,7 +49,8 @@ func TestActs(t *testing.T) {
 		t.Helper()
 		r.says(code, role, "main.vkey", []string{"act", "submit", file}, texts...)
 	}
-	r.says(term.ExitCannot, "admin", "main.vkey", []string{"ledger", "auditor", "add", r.path("lab.pub")}, "two_persons")
+	r.says(term.ExitCannot, "admin", "main.vkey", []string{"ledger", "auditor", "add", r.path("lab.pub")},
+		"two_persons")
 	file := propose("admin", "admin", "auditor", "--public", r.path("lab.pub"))
 	submit(term.ExitCannot, "admin", file, "two administrators")
 	sign(file)
@@ -76,7 +77,8 @@ func TestActs(t *testing.T) {
 
 	// A switch that one clears waits, and is cancelled.
 	r.says(term.ExitOK, "admin", "main.vkey", []string{"kill", "set", "--all", "--reason", "a fault"})
-	r.says(term.ExitCannot, "admin", "main.vkey", []string{"kill", "clear", "--all", "--reason", "mended"}, "two_persons")
+	r.says(term.ExitCannot, "admin", "main.vkey", []string{"kill", "clear", "--all", "--reason", "mended"},
+		"two_persons")
 	file = propose("admin", "admin", "kill_clear", "--reason", "mended")
 	submit(term.ExitOK, "admin", file, "The act waits for 1h0m0s")
 	submit(term.ExitCannot, "admin", file, "submit it again at", "and before")

@@ -220,7 +220,8 @@ func TestAuditorCommands(t *testing.T) {
 		if err != nil || string(public) != line {
 			t.Errorf("%s.pub holds %q, %v; printed was %q", name, public, err, line)
 		}
-		private := run(term.ExitOK, strings.TrimSpace(line), "key", "show", at(name+".key"), "--passphrase-file", at("pass"))
+		private := run(term.ExitOK, strings.TrimSpace(line), "key", "show", at(name+".key"),
+			"--passphrase-file", at("pass"))
 		shown := run(term.ExitOK, strings.TrimSpace(line), "key", "show", at(name+".pub"))
 		if private != strings.TrimPrefix(shown, "public ") {
 			t.Errorf("key show says of the two files:\n%s%s", private, shown)
@@ -248,5 +249,6 @@ func TestAuditorCommands(t *testing.T) {
 	run(term.ExitUsage, "--auditor", create("--disclosure", "auditor")...)
 	run(term.ExitUsage, "same key", create("--auditor", at("a.pub"), "--auditor", at("a.pub"))...)
 	run(term.ExitUsage, "a.key", create("--auditor", at("a.key"))...)
-	run(term.ExitOK, "created", create("--disclosure", "auditor", "--auditor", at("a.pub"), "--auditor", at("b.pub"))...)
+	run(term.ExitOK, "created", create("--disclosure", "auditor", "--auditor", at("a.pub"),
+		"--auditor", at("b.pub"))...)
 }

@@ -175,7 +175,8 @@ func TestRotateSigning(t *testing.T) {
 		strings.Contains(out, "not pinned") {
 		t.Errorf("show under a policy of both keys: %d\n%s", code, out)
 	}
-	if code, out := r.run("", "show", "6", "--url", r.url); code != term.ExitOK || !strings.Contains(out, "not pinned") {
+	if code, out := r.run("", "show", "6", "--url", r.url); code != term.ExitOK ||
+		!strings.Contains(out, "not pinned") {
 		t.Errorf("show without a pin: %d\n%s", code, out)
 	}
 	r.settings = fmt.Sprintf("signing_key = %q\n", r.path("main-2.key")) // the new one alone
@@ -271,8 +272,10 @@ func TestAuditorsAndPolicy(t *testing.T) {
 	dead := write("dead.policy", "witness w "+witness+" http://127.0.0.1:1\nquorum w\n")
 	policy := func(args ...string) []string { return append([]string{"ledger", "policy"}, args...) }
 	r.says(term.ExitOK, "admin", "main.vkey", policy("show"), "no witness policy")
-	r.says(term.ExitOK, "admin", "main.vkey", policy("set", dead, "--dry-run"), "Would have these witnesses cosign", ": w")
-	r.says(term.ExitCannot, "admin", "main.vkey", policy("set", dead), "witness w: 127.0.0.1:1 is neither in the policy",
+	r.says(term.ExitOK, "admin", "main.vkey", policy("set", dead, "--dry-run"),
+		"Would have these witnesses cosign", ": w")
+	r.says(term.ExitCannot, "admin", "main.vkey", policy("set", dead),
+		"witness w: 127.0.0.1:1 is neither in the policy",
 		"witness.hosts")
 	named := write("named.policy", "witness w "+witness+" http://me:password@127.0.0.1:1\nquorum w\n")
 	if out := r.says(term.ExitCannot, "admin", "main.vkey", policy("set", named),

@@ -220,7 +220,8 @@ func TestSelfTestCommand(t *testing.T) {
 	}
 	out.Reset()
 	var report selftestReport
-	if code := run(t.Context(), []string{"selftest", "--json"}, term.Streams{Out: &out, Err: &out}); code != term.ExitOK {
+	if code := run(t.Context(), []string{"selftest", "--json"},
+		term.Streams{Out: &out, Err: &out}); code != term.ExitOK {
 		t.Fatalf("code %d: %s", code, &out)
 	}
 	if err := json.Unmarshal(out.Bytes(), &report); err != nil {

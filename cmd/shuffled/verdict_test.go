@@ -14,6 +14,9 @@ import (
 	"shuffled/internal/verify"
 )
 
+// sheet writes without colours.
+func sheet(columns int) auditcli.Sheet { return auditcli.Sheet{Sheet: term.Sheet{W: columns}} }
+
 // TestVerdictText holds whole reports against text that a person has looked at.
 func TestVerdictText(t *testing.T) {
 	t.Parallel()
@@ -35,7 +38,7 @@ func TestVerdictText(t *testing.T) {
 	for _, test := range tests {
 		name := strings.TrimSuffix(test.file, filepath.Ext(test.file))
 		t.Run(name, func(t *testing.T) {
-			data, s := files[test.file], auditcli.Sheet{Sheet: term.Sheet{W: 80}}
+			data, s := files[test.file], sheet(80)
 			got := s.Verdict(test.file, data, verify.File(data, test.trust))
 			if test.explain {
 				got += auditcli.NewDryRun(data).Text(s)
@@ -76,7 +79,7 @@ func TestWitnessedText(t *testing.T) {
 			trust.Slots = append(trust.Slots, [32]byte(s))
 		}
 		data := []byte(v.File)
-		golden(t, name+".golden", auditcli.Sheet{Sheet: term.Sheet{W: 80}}.Verdict(name, data, verify.File(data, trust)))
+		golden(t, name+".golden", sheet(80).Verdict(name, data, verify.File(data, trust)))
 	}
 }
 
@@ -87,7 +90,7 @@ func TestVerdictFits(t *testing.T) {
 	for w := term.MinColumns; w <= term.MaxColumns; w += 7 {
 		for name, data := range files {
 			trust := verify.Trust{VKey: strings.TrimSpace(string(files["good.vkey"]))}
-			for line := range strings.Lines((auditcli.Sheet{Sheet: term.Sheet{W: w}}).Verdict(name, data, verify.File(data, trust))) {
+			for line := range strings.Lines(sheet(w).Verdict(name, data, verify.File(data, trust))) {
 				if n := term.Cells(strings.TrimRight(line, "\n")); n > w {
 					t.Errorf("%s at %d: %d columns: %s", name, w, n, line)
 				}

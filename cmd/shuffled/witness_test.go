@@ -186,7 +186,8 @@ func TestWitnessServe(t *testing.T) {
 	out, err := exec.Command(path, "witness", "serve", "--listen", "127.0.0.1:0", "--key", key, "--state", state,
 		"--policy", policy).CombinedOutput()
 	var exit *exec.ExitError
-	if !errors.As(err, &exit) || exit.ExitCode() != term.ExitCannot || !strings.Contains(string(out), "another witness") {
+	if !errors.As(err, &exit) || exit.ExitCode() != term.ExitCannot ||
+		!strings.Contains(string(out), "another witness") {
 		t.Errorf("a second one: %v\n%s", err, out)
 	}
 	if code := p.end(os.Interrupt); code != term.ExitOK {

@@ -161,7 +161,8 @@ func (s Sheet) auditPassed(codes []inspect.PassedCode) string {
 	}
 	var lines []string
 	for _, p := range codes {
-		lines = append(lines, fmt.Sprintf("%s %d: %s, first in entry %d", p.List, p.Code, term.Counted(p.Count), p.First))
+		lines = append(lines, fmt.Sprintf("%s %d: %s, first in entry %d", p.List, p.Code, term.Counted(p.Count),
+			p.First))
 	}
 	return s.listed("Passed over, for this version does not know it and it changes nothing:", lines, uint64(len(codes)))
 }

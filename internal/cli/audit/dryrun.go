@@ -116,7 +116,8 @@ func (r *DryRun) Text(s Sheet) string {
 			rows[i] = rows[i][:len(rows[i])-2]
 		}
 	}
-	b.WriteString("\n" + term.Hanging("  ", "A draw 1..k reads a lane x of w bytes. limit is the largest multiple of k up to 256^w: an x from limit on is rejected, and the next lane is read. "+
+	b.WriteString("\n" + term.Hanging("  ", "A draw 1..k reads a lane x of w bytes. "+
+		"limit is the largest multiple of k up to 256^w: an x from limit on is rejected, and the next lane is read. "+
 		"The value is 1 + x mod k."+swaps, s.W))
 	b.WriteString("\n" + term.Table(rows) + r.order(s))
 	return b.String()

@@ -84,8 +84,8 @@ func (c auditFsckCmd) print(s term.Streams, cfg *config.Config, r *fsck.Report) 
 	}
 	n := r.Store
 	_, err := fmt.Fprintf(s.Out, "Rows: %s entries, %s tiles, %s checkpoints, %s cosigned, %s decks; %s of %s sealed tapes opened.\n",
-		term.Counted(n.Entries), term.Counted(n.Tiles), term.Counted(n.Checkpoints), term.Counted(n.Cosigned), term.Counted(n.Decks),
-		term.Counted(n.TapesOpened), term.Counted(n.Tapes))
+		term.Counted(n.Entries), term.Counted(n.Tiles), term.Counted(n.Checkpoints), term.Counted(n.Cosigned),
+		term.Counted(n.Decks), term.Counted(n.TapesOpened), term.Counted(n.Tapes))
 	return err
 }
 

@@ -119,7 +119,8 @@ func (s Sheet) auditBars(r *inspect.Report) string {
 		if c.Closed() == 0 {
 			continue
 		}
-		fmt.Fprintf(&b, "  %s  %s%s%s%s  early %s, void %s%s, expired %s\n", term.Pad(term.Fit(term.Visible(t.Table), width), width),
+		fmt.Fprintf(&b, "  %s  %s%s%s%s  early %s, void %s%s, expired %s\n",
+			term.Pad(term.Fit(term.Visible(t.Table), width), width),
 			strings.Repeat(barDone, barCells-cellsOf(c.EndedEarly, c)-cellsOf(c.Void, c)-cellsOf(c.Expired, c)),
 			s.P.Dim(strings.Repeat(barEarly, cellsOf(c.EndedEarly, c))),
 			s.P.Warn(strings.Repeat(barVoid, cellsOf(c.Void, c))),
@@ -127,8 +128,8 @@ func (s Sheet) auditBars(r *inspect.Report) string {
 			percent(c.Shares.EndedEarly), percent(c.Shares.Void), reasons(c), percent(c.Shares.Expired))
 	}
 	if b.Len() > 0 {
-		fmt.Fprintf(&b, "  %s  %s played  %s ended early  %s void  %s expired\n", term.Pad("", width), barDone, barEarly,
-			barVoid, barExpired)
+		fmt.Fprintf(&b, "  %s  %s played  %s ended early  %s void  %s expired\n", term.Pad("", width),
+			barDone, barEarly, barVoid, barExpired)
 	}
 	return b.String()
 }

@@ -266,8 +266,8 @@ func (d *demo) catch(what, name string, forged []byte, step string) error {
 func (d *demo) forgery(what, step, why, detail string) {
 	d.caught = append(d.caught, caughtForgery{Altered: what, Step: step, Detail: detail})
 	d.say("%s", what)
-	fmt.Fprint(d.out, strings.Replace(term.Hanging("    ", "CAUGHT at "+step+": "+why, d.W), "CAUGHT", d.P.Good("CAUGHT"),
-		1))
+	caught := term.Hanging("    ", "CAUGHT at "+step+": "+why, d.W)
+	fmt.Fprint(d.out, strings.Replace(caught, "CAUGHT", d.P.Good("CAUGHT"), 1))
 	fmt.Fprintln(d.out, d.P.Dim(strings.TrimSuffix(term.Hanging("    ", term.Visible(detail), d.W), "\n")))
 }
 

@@ -39,7 +39,8 @@ func (c actSubmitCmd) Run(ctx context.Context, s term.Streams) error {
 	}
 	switch {
 	case [32]byte(a.Genesis) != p.Genesis:
-		return fmt.Errorf("%s is an act of the ledger %s, and this is %s", c.File, term.Visible(a.Ledger), term.Visible(origin))
+		return fmt.Errorf("%s is an act of the ledger %s, and this is %s", c.File, term.Visible(a.Ledger),
+			term.Visible(origin))
 	case time.Now().UnixMilli() >= a.entry.Expires:
 		return fmt.Errorf("%s expired at %s and is of no effect: propose it anew", c.File, a.Expires)
 	case a.entry.Act == audit.ActAdoptHead && len(a.entry.Signatures) < 2 &&
@@ -68,7 +69,8 @@ func (c actSubmitCmd) Run(ctx context.Context, s term.Streams) error {
 }
 
 // submit writes the act and the entry that it approves, whichever are given.
-func (c *actSubmitCmd) submit(ctx context.Context, s term.Streams, act *audit.ActEntry, body audit.Body, said string) error {
+func (c *actSubmitCmd) submit(ctx context.Context, s term.Streams, act *audit.ActEntry, body audit.Body,
+	said string) error {
 	if c.URL == "" {
 		err := c.WithLedger(ctx, c.Ledger, func(l *ledger.Ledger) error {
 			if body == nil {

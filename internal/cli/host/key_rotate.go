@@ -58,7 +58,8 @@ func (c *keyRotateSigningCmd) Run(ctx context.Context, s term.Streams) error {
 		return err
 	}
 	if k.Origin() != answer.Origin {
-		return term.Usage("%s is a key of %s, and ledger %s is %s", c.New, k.Origin(), c.Ledger, term.Visible(answer.Origin))
+		return term.Usage("%s is a key of %s, and ledger %s is %s", c.New, k.Origin(), c.Ledger,
+			term.Visible(answer.Origin))
 	}
 	if i := slices.IndexFunc(answer.Keys,
 		func(one client.Key) bool { return one.Vkey != nil && *one.Vkey == k.VKey() }); i >= 0 {
@@ -91,8 +92,8 @@ Now:
 // make makes the key and says how to go on.
 func (c *keyRotateSigningCmd) make(s term.Streams, origin string, passphrase keys.Secret) error {
 	if c.DryRun {
-		_, err := fmt.Fprintf(s.Out, "Would make a signing key of %s in %s. Nothing was written.\n", term.Visible(origin),
-			c.New)
+		_, err := fmt.Fprintf(s.Out, "Would make a signing key of %s in %s. Nothing was written.\n",
+			term.Visible(origin), c.New)
 		return err
 	}
 	k, err := writeSigning(c.New, vkeyPath(c.New), origin, passphrase)

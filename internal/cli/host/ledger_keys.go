@@ -124,7 +124,8 @@ func (c *policySetCmd) Run(ctx context.Context, s term.Streams) error {
 		if err := policy.CheckOverlap(); err != nil {
 			fmt.Fprintf(s.Out, "A production ledger does not take this policy: %s.\n", term.Visible(err.Error()))
 		}
-		_, err := fmt.Fprintf(s.Out, "Would have these witnesses cosign, then make it the policy: %s\nNothing was written.\n", term.Visible(strings.Join(names, ", ")))
+		_, err := fmt.Fprintf(s.Out, "Would have these witnesses cosign, then make it the policy: %s\nNothing was written.\n",
+			term.Visible(strings.Join(names, ", ")))
 		return err
 	}
 	one := string(text)

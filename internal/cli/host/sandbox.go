@@ -54,7 +54,8 @@ func SetUpSandbox(ctx context.Context, cfg *config.Config, store store.Database)
 			return err
 		}
 	} else if !place.Exists(f.Key) || !place.Exists(cfg.SealingKeys[0]) {
-		return term.WithHint(fmt.Errorf("the database has a ledger %s, but %s has no keys of it", SandboxLedger, cfg.Data),
+		return term.WithHint(fmt.Errorf("the database has a ledger %s, but %s has no keys of it", SandboxLedger,
+			cfg.Data),
 			"use the data directory it was made with, or another database")
 	}
 	return nil
@@ -92,7 +93,8 @@ func tokenOpens(ctx context.Context, l *ledger.Ledger, path string) (bool, error
 	}
 	id, secret, ok := keys.SplitToken(string(bearer.Bytes()))
 	if !ok {
-		return false, term.WithHint(fmt.Errorf("%s holds no token", path), "take the file away: serve --dev makes another")
+		return false, term.WithHint(fmt.Errorf("%s holds no token", path),
+			"take the file away: serve --dev makes another")
 	}
 	c, err := l.Credential(ctx, id, true)
 	if errors.Is(err, ledger.ErrNotFound) {

@@ -128,7 +128,8 @@ func readCertificateKey(path string) ([]byte, error) {
 		return nil, term.Usage("--certificate: %s begins with no certificate in PEM", term.Visible(path))
 	}
 	if more, _ := pem.Decode(rest); more != nil {
-		return nil, term.Usage("--certificate: %s holds more than one certificate: give the client's alone", term.Visible(path))
+		return nil, term.Usage("--certificate: %s holds more than one certificate: give the client's alone",
+			term.Visible(path))
 	}
 	cert, err := x509.ParseCertificate(block.Bytes)
 	if err != nil {
