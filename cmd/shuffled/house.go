@@ -42,8 +42,8 @@ type house struct {
 
 	latched  chan entropy.Cause   // from the generator to watchLatch, capacity 1
 	findings chan monitor.Finding // from the monitor to watchFindings, capacity maxFindings
-	stop     chan struct{}        // closed by close
-	watches  sync.WaitGroup       // watchOutcomes and expire, ended by stop
+	stop     context.CancelFunc   // ends the watches; for close
+	watches  sync.WaitGroup       // the monitor and expire, ended by stop
 	last     chan struct{}        // closed by close when watches are over: nothing more comes
 	writers  sync.WaitGroup       // watchLatch, watchFindings and keepAccessHeads, ended by last
 }
@@ -70,7 +70,7 @@ func openHouse(ctx context.Context, cfg *config.Config, store store.Database, w 
 	start *waiting) (*house, error) {
 	h := &house{cfg: cfg, log: log, store: store, start: start, tiles: ledger.NewTileCache(int64(cfg.Limits.TileCache)),
 		latched: make(chan entropy.Cause, 1), findings: make(chan monitor.Finding, maxFindings),
-		stop: make(chan struct{}), last: make(chan struct{})}
+		last: make(chan struct{})}
 	h.monitor = monitor.New(monitor.Config{Report: h.onFinding, Halt: cfg.Statistics == config.StatisticsHalt,
 		CountLeast: countLeast}, time.Now())
 	passphrase, err := keys.ReadPassphrase(cfg.PassphraseFile)
@@ -94,8 +94,10 @@ func openHouse(ctx context.Context, cfg *config.Config, store store.Database, w 
 	h.writers.Go(h.watchLatch)
 	h.writers.Go(h.watchFindings)
 	h.writers.Go(h.keepAccessHeads)
-	h.watches.Go(h.watchOutcomes)
-	h.watches.Go(h.expire)
+	run, stop := context.WithCancel(context.WithoutCancel(ctx)) // ctx ends before the requests do that are under way
+	h.stop = stop
+	h.watches.Go(func() { h.monitor.Run(run) })
+	h.watches.Go(func() { h.expire(run) })
 	return h, nil
 }
 
@@ -134,7 +136,7 @@ func (h *house) openLedgers(ctx context.Context, start audit.Event, w words, pas
 	return err
 }
 
-// openLedger opens one. It may return a dealer beside the error.
+// openLedger opens one. It may return a dealer with the error.
 func (h *house) openLedger(ctx context.Context, c config.Ledger, info ledger.Info, signers []note.Signer,
 	start audit.Event, w words) (*dealer.Dealer, error) {
 	l, err := insist(ctx, h.start, info.Name, "the ledger to open", func(s *step) (*ledger.Ledger, error) {
@@ -195,18 +197,12 @@ const expireEvery = 5 * time.Second
 
 // expire closes overdue shuffles of all ledgers, but not of those that cannot be
 // written: readiness says why.
-func (h *house) expire() {
+func (h *house) expire(ctx context.Context) {
 	tick := time.NewTicker(expireEvery)
 	defer tick.Stop()
-	ctx, cancel := context.WithCancel(context.Background())
-	defer cancel()
-	h.watches.Go(func() { // ends before this one's last call does
-		<-h.stop
-		cancel()
-	})
 	for {
 		select {
-		case <-h.stop:
+		case <-ctx.Done():
 			return
 		case <-tick.C:
 		}
@@ -239,10 +235,10 @@ func (h *house) closeLedgers() error {
 }
 
 // close stops what may set the latch or find something, then the writers of both and of
-// the access heads, then the sequencers. No requests may be under way. The store stays open: it is its
-// opener's.
+// the access heads, then the sequencers. No requests may be under way. The store stays
+// open: it is its opener's.
 func (h *house) close() error {
-	close(h.stop)
+	h.stop()
 	h.watches.Wait()
 	close(h.last)
 	h.writers.Wait()

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"context"
 	"time"
 
 	"shuffled/internal/audit"
@@ -12,16 +11,6 @@ import (
 // countLeast is how long a window by count lasts at least; 0 is monitor.CountLeast.
 // Only tests set it, before anything runs.
 var countLeast time.Duration
-
-// watchOutcomes ends the windows of the monitor until the house stops.
-func (h *house) watchOutcomes() {
-	ctx, cancel := context.WithCancel(context.Background())
-	h.watches.Go(func() {
-		<-h.stop
-		cancel()
-	})
-	h.monitor.Run(ctx)
-}
 
 // onFinding stops the generator, if the finding is a halt, and hands the finding to
 // watchFindings. Writing waits for a store; what is found next must not.

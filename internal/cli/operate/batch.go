@@ -38,12 +38,7 @@ func (c *ShuffleCmd) announceAll(s term.Streams, all []*client.Committed) {
 	first, last := all[0], all[len(all)-1]
 	s.Title("Shuffles %d to %d: numbers %d to %d of table %s, committed and signed", first.ID, last.ID,
 		first.Serial, last.Serial, first.Table)
-	s.Fact("places", "%d each", first.Places())
-	for _, fact := range planFacts(first.Plan) {
-		s.Fact(fact[0], "%s", fact[1])
-	}
-	s.Fact("close by", "%s", clock(first.CloseBy))
-	s.Fact("key", "%s", c.Idempotent)
+	c.facts(s, first, "%d each")
 	fmt.Fprintln(s.Out)
 	for _, made := range all {
 		s.Fact(fmt.Sprint(made.ID), "commitment %s", made.Commitment)

@@ -134,12 +134,7 @@ func (t *terms) announce(s term.Streams, made *client.Committed, what, runs stri
 	s.Title("%s %d: number %d of table %s, committed and signed", what, made.ID, made.Serial, made.Table)
 	s.Fact("commitment", "%s", made.Commitment)
 	s.Fact("deck root", "%s", made.DeckRoot)
-	s.Fact("places", "%d", made.Places())
-	for _, fact := range planFacts(made.Plan) {
-		s.Fact(fact[0], "%s", fact[1])
-	}
-	s.Fact("close by", "%s", clock(made.CloseBy))
-	s.Fact("key", "%s", t.Idempotent)
+	t.facts(s, made, "%d")
 	if p := made.Plan; p != nil {
 		fmt.Fprintf(s.Out, "\nNothing is dealt before the mix. Players reveal once they hold this commit's receipt:\n  %s\n", mixCommand(made.ID, p))
 		return
@@ -147,22 +142,28 @@ func (t *terms) announce(s term.Streams, made *client.Committed, what, runs stri
 	fmt.Fprintf(s.Out, "\nDeal from it: shuffled deal %d --first 0 %s\n", made.ID, runs)
 }
 
-// planFacts lists a plan for people.
-func planFacts(p *client.Plan) (facts [][2]string) {
+// facts says what all shuffles of a commit have in common.
+func (t *terms) facts(s term.Streams, made *client.Committed, places string) {
+	s.Fact("places", places, made.Places())
+	sayPlan(s, made.Plan)
+	s.Fact("close by", "%s", clock(made.CloseBy))
+	s.Fact("key", "%s", t.Idempotent)
+}
+
+// sayPlan lists a plan for people.
+func sayPlan(s term.Streams, p *client.Plan) {
 	if p == nil {
-		return nil
+		return
 	}
 	for i, hash := range p.Slots {
-		facts = append(facts, [2]string{fmt.Sprintf("slot %d", i+1), hash.String()})
+		s.Fact(fmt.Sprintf("slot %d", i+1), "%s", hash)
 	}
 	if b := p.Beacon; b != nil {
-		facts = append(facts, [2]string{"beacon",
-			fmt.Sprintf("round %d of drand's quicknet, out at %s", b.Round, clock(b.Time))})
+		s.Fact("beacon", "round %d of drand's quicknet, out at %s", b.Round, clock(b.Time))
 	}
 	if p.Cut {
-		facts = append(facts, [2]string{"cut", "by a player"})
+		s.Fact("cut", "by a player")
 	}
-	return facts
 }
 
 // mixCommand is the command that answers a plan.

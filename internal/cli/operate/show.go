@@ -84,9 +84,7 @@ func (c *ShowCmd) print(s term.Streams, st *client.Status) error {
 	if st.Previous != nil {
 		s.Fact("previous", "shuffle %d of this table", *st.Previous)
 	}
-	for _, f := range planFacts(st.Plan) {
-		s.Fact(f[0], "%s", f[1])
-	}
+	sayPlan(s, st.Plan)
 	if st.Plan != nil {
 		mix := "not recorded yet: " + mixCommand(st.ID, st.Plan)
 		switch {
