@@ -161,7 +161,7 @@ func reasons(c inspect.Counts) string {
 // listedEvents is how many alarms, latches and switches the terminal lists.
 const listedEvents = 20
 
-// auditEvents lists what happened beside the shuffles and wants a question. Starts
+// auditEvents lists what happened apart from shuffles and wants a question. Starts
 // of daemons are counted.
 func (s Sheet) auditEvents(r *inspect.Report) string {
 	var b strings.Builder

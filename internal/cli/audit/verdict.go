@@ -242,7 +242,7 @@ var inWords = map[verify.Level]string{
 	verify.LevelMixed:     "the order hangs on a value that the house could not know when it committed; who got which of the next places was still the house's word",
 }
 
-// Meaning is what the failure of a step means to whoever has never heard of it.
+// Meaning is what the failure of a step means to a reader who has never heard of it.
 var Meaning = map[string]string{
 	"format":    "the file is not in the one form that evidence has",
 	"entries":   "the entries in the file are not those of one shuffle",

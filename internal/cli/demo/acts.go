@@ -84,7 +84,7 @@ func (d *demo) deal(ctx context.Context) error {
 	return nil
 }
 
-// runHands puts cards, by place, beside the runs they belong to.
+// runHands puts cards, by place, into the runs they belong to.
 func runHands(runs []audit.Run, cards []audit.Card) []term.Hand {
 	return handsOf(runs, func(place int) term.Face { return term.French.Face(cards[place].Card) })
 }

@@ -129,7 +129,7 @@ func (h *demoHouse) rewriteTape(ctx context.Context, transcript []byte) ([]byte,
 }
 
 // alterRow changes the recipient of dealt cards in the database file itself, as
-// whoever owns the database can, after dropping the triggers that forbid it.
+// the owner of the database can, after dropping the triggers that forbid it.
 // The house must be closed.
 func (h *demoHouse) alterRow(ctx context.Context, from, to string) (err error) {
 	db, err := sql.Open("sqlite", h.database())

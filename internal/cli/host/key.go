@@ -107,7 +107,7 @@ func (c keyGenerateCmd) witness(s term.Streams, passphrase keys.Secret) error {
 func vkeyPath(key string) string { return strings.TrimSuffix(key, filepath.Ext(key)) + ".vkey" }
 
 // writeAuditor makes the key of an auditor and writes both its files; the public
-// one, which goes to houses, beside the private one as .pub.
+// one, which goes to houses, next to the private one as .pub.
 func writeAuditor(path string, passphrase keys.Secret) (*keys.AuditorKey, error) {
 	k, err := keys.GenerateAuditor()
 	if err != nil {

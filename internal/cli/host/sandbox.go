@@ -153,7 +153,7 @@ func createSandbox(ctx context.Context, cfg *config.Config, store store.Database
 }
 
 // sandboxAuditor returns the public key of the sandbox's auditor. A private key
-// beside the house's own is for trying things out only.
+// next to the house's own is for trying things out only.
 func sandboxAuditor(cfg *config.Config) ([]byte, error) {
 	path := SandboxAuditorKey(cfg)
 	k, err := keys.ReadAuditor(path, keys.Secret{})

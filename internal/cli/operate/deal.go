@@ -81,7 +81,7 @@ func (c *DealCmd) print(s term.Streams, req client.DealRequest, shuffle *client.
 	return err
 }
 
-// dealtHands puts the cards of each run beside its recipient or purpose.
+// dealtHands puts the cards of each run to its recipient or purpose.
 // What a drawn value shows after its mix stands for the value.
 func dealtHands(runs []client.Run, dealt *client.Deal, look term.Style) (hands []term.Hand) {
 	cards, shows := dealt.Cards, dealt.Shows // the client has counted them

@@ -30,6 +30,7 @@ func MakeData(dir string) error {
 	return nil
 }
 
+// Exists reports whether there is something at the path, or something keeps from seeing it.
 func Exists(path string) bool {
 	_, err := os.Stat(path)
 	return !errors.Is(err, fs.ErrNotExist)

@@ -20,8 +20,8 @@ import (
 	"shuffled/internal/witness"
 )
 
-// LedgerConfig is what a ledger of the configuration is opened with, by a daemon and by
-// a command that writes an entry.
+// LedgerConfig is what a ledger is opened with, by a daemon and by a command that writes an
+// entry. The caller adds the store, the start event and the log.
 func LedgerConfig(cfg *config.Config, mark string, info ledger.Info, signers []note.Signer) ledger.Config {
 	return ledger.Config{
 		Info:    info,
