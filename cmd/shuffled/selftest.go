@@ -17,7 +17,6 @@ type selftestCmd struct {
 	JSON bool `name:"json" help:"Print JSON, with every answer that was compared."`
 }
 
-// Help shows an example.
 func (selftestCmd) Help() string {
 	return "Every other command but version runs the same tests before it does anything, and stops with code 3 if one fails.\n" +
 		"Example:\n  shuffled selftest --json"

@@ -35,7 +35,6 @@ type serveCmd struct {
 	ClearLatch string `placeholder:"REASON" help:"Clear the entropy latch, after the generator's start-up test passed. The reason is written to the ledger."`
 }
 
-// Help shows an example.
 func (serveCmd) Help() string {
 	return "Example:\n  shuffled serve --dev --data ./shuffled-data --listen 127.0.0.1:8080\n  shuffled serve --config /etc/shuffled.toml"
 }

@@ -24,7 +24,6 @@ type auditExportCmd struct {
 	JSON   bool   `name:"json" help:"Print JSON."`
 }
 
-// Help shows an example.
 func (auditExportCmd) Help() string {
 	return "Example:\n  shuffled audit export --database postgres://shuffled_reader@db/shuffled --ledger main --from 2026-11 --to 2026-11 --out ./main-bundle"
 }

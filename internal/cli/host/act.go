@@ -88,7 +88,6 @@ type actListCmd struct {
 	tokenFlags
 }
 
-// Help shows an example.
 func (actListCmd) Help() string { return "Example:\n  shuffled act list --ledger main" }
 
 func (c actListCmd) Run(ctx context.Context, s term.Streams) error {
@@ -118,7 +117,6 @@ type actSignCmd struct {
 	Passphrase string `name:"passphrase-file" placeholder:"FILE" help:"Passphrase of an encrypted key file."`
 }
 
-// Help shows an example.
 func (actSignCmd) Help() string { return "Example:\n  shuffled act sign policy.act --key bob.key" }
 
 func (c actSignCmd) Run(s term.Streams) error {

@@ -39,7 +39,6 @@ type actProposeCmd struct {
 	Digest   string        `placeholder:"DIGEST" help:"cancel: the digest of the act, as shuffled act list shows it."`
 }
 
-// Help shows examples.
 func (actProposeCmd) Help() string {
 	return `Examples:
 

@@ -30,7 +30,6 @@ type keyGenerateCmd struct {
 	Passphrase string `name:"passphrase-file" placeholder:"FILE" help:"Encrypt the file under the passphrase in FILE (age)."`
 }
 
-// Help shows an example.
 func (keyGenerateCmd) Help() string {
 	return "Example:\n  shuffled key generate signing --origin cards.example.com/ledger-1 --out ledger-1.key\n  shuffled key generate sealing --out sealing.key\n  shuffled key generate witness --name witness.example.org/w1 --out witness.key\n  shuffled key generate auditor --out auditor.key"
 }
@@ -145,7 +144,6 @@ type keyShowCmd struct {
 	JSON       bool   `name:"json" help:"Print JSON."`
 }
 
-// Help shows an example.
 func (keyShowCmd) Help() string { return "Example:\n  shuffled key show shuffled-data/main.key" }
 
 // shownKey is what `key show` says.

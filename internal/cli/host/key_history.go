@@ -16,7 +16,6 @@ import (
 
 type keyListCmd struct{ remote.Flags }
 
-// Help shows an example.
 func (keyListCmd) Help() string {
 	return "Example:\n  shuffled key list --url https://cards.example.com --ledger main"
 }
@@ -92,7 +91,6 @@ type keyRetireCmd struct {
 	DryRun  bool   `help:"Say what would be written, and write nothing."`
 }
 
-// Help shows examples.
 func (keyRetireCmd) Help() string {
 	return `The key in force is replaced before it is retired. For a key that was stolen, --from is the time of
 the theft as far as it is known: readers see from then on which checkpoints to distrust.

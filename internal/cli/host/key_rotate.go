@@ -127,7 +127,6 @@ type keyRotateSealingCmd struct {
 	DryRun     bool   `help:"Say what would be done, and do nothing."`
 }
 
-// Help shows an example.
 func (keyRotateSealingCmd) Help() string {
 	return `The first key of sealing_keys seals; all of them open. A new key comes into use in two restarts, so that
 no daemon meets a tape that it cannot open.

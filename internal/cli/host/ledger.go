@@ -27,7 +27,6 @@ type ledgerListCmd struct {
 	JSON bool `name:"json" help:"Print JSON."`
 }
 
-// Help shows an example.
 func (ledgerListCmd) Help() string { return "Example:\n  shuffled ledger list --data ./shuffled-data" }
 
 // listedLedger is a line of `ledger list`.

@@ -41,7 +41,6 @@ type ledgerCreateCmd struct {
 	SucceedsBy string        `name:"succeeds-key" placeholder:"VKEY" help:"Verifier key of that ledger."`
 }
 
-// Help shows an example.
 func (ledgerCreateCmd) Help() string {
 	return "Example:\n  shuffled ledger create --name main --origin cards.example.com/ledger-1 --production --policy witnesses.policy --mix slots,beacon,cut"
 }

@@ -25,7 +25,6 @@ type auditorAddCmd struct {
 	DryRun bool   `help:"Say what would be written, and write nothing."`
 }
 
-// Help shows an example.
 func (auditorAddCmd) Help() string {
 	return "Example:\n  shuffled ledger auditor add lab.pub --token-file admin.token"
 }
@@ -50,7 +49,6 @@ type auditorRetireCmd struct {
 	From  string `placeholder:"TIME" help:"From when on what was wrapped to the key deserves no trust. The default is now."`
 }
 
-// Help shows an example.
 func (auditorRetireCmd) Help() string {
 	return "Example:\n  shuffled ledger auditor retire lab.pub --token-file admin.token"
 }
@@ -62,7 +60,6 @@ func (c *auditorRetireCmd) Run(ctx context.Context, s term.Streams) error {
 
 type auditorListCmd struct{ remote.Flags }
 
-// Help shows an example.
 func (auditorListCmd) Help() string { return "Example:\n  shuffled ledger auditor list" }
 
 func (c *auditorListCmd) Run(ctx context.Context, s term.Streams) error {
@@ -98,7 +95,6 @@ type policySetCmd struct {
 	DryRun bool   `help:"Read the policy and say who is in it, and write nothing."`
 }
 
-// Help shows an example.
 func (policySetCmd) Help() string {
 	return `The policy in force governs until its quorum has cosigned a checkpoint that covers the change; then the
 new one does. Keep both sets of witnesses up until then.
@@ -135,7 +131,6 @@ func (c *policySetCmd) Run(ctx context.Context, s term.Streams) error {
 
 type policyShowCmd struct{ remote.Flags }
 
-// Help shows an example.
 func (policyShowCmd) Help() string { return "Example:\n  shuffled ledger policy show" }
 
 func (c *policyShowCmd) Run(ctx context.Context, s term.Streams) error {

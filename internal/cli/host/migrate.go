@@ -18,7 +18,6 @@ type MigrateCmd struct {
 
 type migrateUpCmd struct{ place.Flags }
 
-// Help shows an example.
 func (migrateUpCmd) Help() string {
 	return "Example:\n  shuffled migrate up --database postgres://owner@db/shuffled"
 }
@@ -29,7 +28,6 @@ func (c migrateUpCmd) Run(ctx context.Context, s term.Streams) error {
 
 type migrateDownCmd struct{ place.Flags }
 
-// Help shows an example.
 func (migrateDownCmd) Help() string {
 	return "Example:\n  shuffled migrate down --data ./shuffled-data"
 }
@@ -43,7 +41,6 @@ type migrateStatusCmd struct {
 	JSON bool `name:"json" help:"Print JSON."`
 }
 
-// Help shows an example.
 func (migrateStatusCmd) Help() string {
 	return "Example:\n  shuffled migrate status --database postgres://owner@db/shuffled"
 }

@@ -25,7 +25,6 @@ type retentionRunCmd struct {
 	JSON   bool `name:"json" help:"Print JSON."`
 }
 
-// Help shows an example.
 func (retentionRunCmd) Help() string {
 	return `Drops the requests (reads and acts) of regulators and administrators that are older than "access_retention" of the configuration, from the
 beginning of their chain; the newest stays, and the chain goes on from it. It takes the owner of the tables: the

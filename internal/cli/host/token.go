@@ -83,7 +83,6 @@ type tokenListCmd struct {
 	JSON bool `name:"json" help:"Print JSON."`
 }
 
-// Help shows examples.
 func (tokenListCmd) Help() string {
 	return "Examples:\n  shuffled token list --ledger main\n  shuffled token list --url https://shuffle.example.com --token-file admin.token"
 }
@@ -189,7 +188,6 @@ type tokenRevokeCmd struct {
 	Because string `name:"reason" default:"revoked by an operator" placeholder:"TEXT" help:"Why. It is written to the ledger for ever."`
 }
 
-// Help shows an example.
 func (tokenRevokeCmd) Help() string {
 	return "Example:\n  shuffled token revoke --ledger main tok_7h3k2m5n6p4q2r3s --reason \"left the house\""
 }

@@ -25,7 +25,6 @@ type tokenCreateCmd struct {
 	Certificate string        `type:"existingfile" placeholder:"FILE" help:"No token: the client certificate in FILE (PEM) stands for one, also when it is renewed with the same key."`
 }
 
-// Help shows examples.
 func (tokenCreateCmd) Help() string {
 	return `Examples:
 

@@ -43,7 +43,6 @@ type witnessServeCmd struct {
 	JSON       bool     `name:"json" help:"Print JSON, and log JSON lines."`
 }
 
-// Help shows an example.
 func (witnessServeCmd) Help() string {
 	return "Example:\n" +
 		"  shuffled key generate witness --name witness.example.org/w1 --out witness.key\n" +

@@ -54,7 +54,6 @@ func (c *killFlags) run(ctx context.Context, s term.Streams, action client.Switc
 
 type killSetCmd struct{ killFlags }
 
-// Help shows examples.
 func (killSetCmd) Help() string {
 	return `Examples:
 
@@ -69,7 +68,6 @@ func (c *killSetCmd) Run(ctx context.Context, s term.Streams) error {
 
 type killClearCmd struct{ killFlags }
 
-// Help shows an example.
 func (killClearCmd) Help() string {
 	return "Example:\n  shuffled kill clear --table poker-7 --reason \"camera exchanged\" --token-file admin.token"
 }
@@ -80,7 +78,6 @@ func (c *killClearCmd) Run(ctx context.Context, s term.Streams) error {
 
 type killListCmd struct{ remote.Flags }
 
-// Help shows an example.
 func (killListCmd) Help() string { return "Example:\n  shuffled kill list --token-file admin.token" }
 
 func (c *killListCmd) Run(ctx context.Context, s term.Streams) error {
@@ -129,7 +126,6 @@ func (c *tableFlags) run(ctx context.Context, s term.Streams, action client.Tabl
 
 type tableOpenCmd struct{ tableFlags }
 
-// Help shows an example.
 func (tableOpenCmd) Help() string {
 	return "Example:\n  shuffled table open poker-7 --token-file dealer.token"
 }
@@ -140,7 +136,6 @@ func (c *tableOpenCmd) Run(ctx context.Context, s term.Streams) error {
 
 type tableCloseCmd struct{ tableFlags }
 
-// Help shows an example.
 func (tableCloseCmd) Help() string {
 	return "Example:\n  shuffled table close poker-7 --token-file dealer.token"
 }
@@ -185,7 +180,6 @@ type accessListCmd struct {
 	To   string `placeholder:"TIME" help:"Before this time."`
 }
 
-// Help shows an example.
 func (accessListCmd) Help() string {
 	return "Example:\n  shuffled access list --from 2026-11-01 --to 2026-12-01 --token-file admin.token"
 }

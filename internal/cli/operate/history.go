@@ -20,7 +20,6 @@ type HistoryCmd struct {
 	Limit int    `default:"0" help:"How many commits to go back at most; 0 for all."`
 }
 
-// Help shows examples.
 func (HistoryCmd) Help() string {
 	return `Walks back from a commit of the table to the one it names as previous, and so on to serial 1. Every
 commit is proved by its receipt, and nothing else is believed. A step that leads nowhere, to another

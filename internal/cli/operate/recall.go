@@ -22,7 +22,6 @@ type RecallCmd struct {
 	Limit   int    `default:"1000" help:"How many at most; 0 for all."`
 }
 
-// Help shows examples.
 func (RecallCmd) Help() string {
 	return `Examples:
 
