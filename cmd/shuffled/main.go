@@ -4,11 +4,14 @@
 package main
 
 import (
+	"cmp"
 	"context"
+	"fmt"
 	"os"
 	"os/signal"
 	"syscall"
 
+	"shuffled/internal/build"
 	auditcli "shuffled/internal/cli/audit"
 	"shuffled/internal/cli/demo"
 	"shuffled/internal/cli/host"
@@ -73,4 +76,50 @@ func run(ctx context.Context, args []string, s term.Streams) int {
 		Before:      func(command string) (any, error) { return testSelf(command) },
 	}
 	return program.Run(ctx, args, s, s)
+}
+
+type versionCmd struct {
+	JSON bool `name:"json" help:"Print JSON."`
+}
+
+func (c versionCmd) Run(s term.Streams) error {
+	b := build.This()
+	if c.JSON {
+		return term.PrintJSON(s.Out, b)
+	}
+	fips := "off"
+	if b.FIPS {
+		fips = "on (module " + b.FIPSBuild + ")"
+	}
+	fmt.Fprintf(s.Out, "shuffled   %s %s\nalgorithm  %s\ngo         %s\nFIPS 140-3 %s\n", b.Version, b.Revision,
+		b.Algorithm, b.Go, fips)
+	fmt.Fprintf(s.Out, "platform   %s\nkernel     %s, getrandom in the vDSO: %s\n", b.Platform,
+		cmp.Or(b.Kernel, "unknown"), b.VDSO)
+	return nil
+}
+
+// otherCmd is a command that is a program of its own, with its arguments. What
+// measures is no part of the program that deals.
+type otherCmd struct {
+	Args []string `arg:"" optional:"" help:"Arguments of the program."`
+}
+
+type labCmd struct{ otherCmd }
+
+// Run becomes shuffled-lab.
+func (c *labCmd) Run() error { return c.become("shuffled-lab") }
+
+type benchCmd struct{ otherCmd }
+
+// Run becomes shuffled-bench.
+func (c *benchCmd) Run() error { return c.become("shuffled-bench") }
+
+// become runs the program in place of this one: its streams, signals and exit code
+// are those of this process.
+func (c *otherCmd) become(program string) error {
+	path, err := build.Sibling(program)
+	if err != nil {
+		return err
+	}
+	return syscall.Exec(path, append([]string{path}, c.Args...), os.Environ())
 }

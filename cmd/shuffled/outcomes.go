@@ -1,10 +1,12 @@
 package main
 
 import (
+	"context"
 	"time"
 
 	"shuffled/internal/audit"
 	"shuffled/internal/entropy"
+	"shuffled/internal/ledger"
 	"shuffled/internal/monitor"
 )
 
@@ -37,4 +39,57 @@ func (h *house) watchFindings() {
 	keepWriting(h, h.findings, func(f monitor.Finding) *audit.Event {
 		return &audit.Event{Kind: audit.EventAlarm, Alarm: audit.AlarmStatistics, Reason: f.String()}
 	})
+}
+
+// writeRetry is how often an event that could not be written is tried again.
+const writeRetry = time.Second
+
+// keepWriting writes the event of each thing that comes into every ledger, for one
+// generator serves all, and tries until it stands; a daemon that is told to stop tries
+// once more.
+func keepWriting[T any](h *house, come <-chan T, event func(T) *audit.Event) {
+	retry := time.NewTicker(writeRetry)
+	defer retry.Stop()
+	pending := make(map[*ledger.Ledger][]*audit.Event)
+	take := func(v T) {
+		e := event(v)
+		for _, d := range h.dealers {
+			l := d.Ledger()
+			if len(pending[l]) >= maxFindings {
+				h.log.Error("the ledger does not say so: earlier events wait to be written", "ledger", l.Info().Name,
+					"event", e.Kind.String(), "reason", e.Reason)
+				continue
+			}
+			pending[l] = append(pending[l], e)
+		}
+	}
+	for stopping := false; !stopping; {
+		select {
+		case <-h.last:
+			stopping = true
+			for len(come) > 0 { // select chooses at random among what is ready
+				take(<-come)
+			}
+		case <-retry.C:
+		case v := <-come:
+			take(v)
+		}
+		for l, waiting := range pending {
+			for len(waiting) > 0 && h.write(l, *waiting[0]) {
+				waiting = waiting[1:]
+			}
+			pending[l] = waiting
+		}
+	}
+}
+
+// write reports whether the event stands in the ledger now.
+func (h *house) write(l *ledger.Ledger, e audit.Event) bool {
+	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
+	defer cancel()
+	_, err := l.Append(ctx, ledger.Proposal{Actor: audit.Daemon, Bodies: []audit.Body{&e}})
+	if err != nil {
+		h.log.Error("writing an event into the ledger", "ledger", l.Info().Name, "event", e.Kind.String(), "error", err)
+	}
+	return err == nil
 }

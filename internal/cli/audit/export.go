@@ -1,9 +1,12 @@
+// Package audit has the commands of those who check a house: the verdict on one shuffle and on
+// a whole ledger, and how evidence is shown to people.
 package audit
 
 import (
 	"context"
 	"errors"
 	"fmt"
+	"iter"
 	"strings"
 	"time"
 
@@ -14,6 +17,13 @@ import (
 	"shuffled/internal/store"
 	"shuffled/internal/term"
 )
+
+// AuditCmd is for auditors: whole ledgers, not single shuffles.
+type AuditCmd struct {
+	Export auditExportCmd `cmd:"" help:"Write a ledger to a directory that proves it on its own, and mirrors the log."`
+	Verify auditVerifyCmd `cmd:"" help:"Check such a directory, offline: every entry, every rule, every disclosed shuffle."`
+	Fsck   auditFsckCmd   `cmd:"" help:"Check the rows of a database, beside a running daemon: every column of every table of evidence."`
+}
 
 type auditExportCmd struct {
 	place.Flags
@@ -167,4 +177,55 @@ func parseSpan(s string) (begin, end time.Time, err error) {
 		return begin, end, fmt.Errorf("is a month, a day or a time like 2026-11, 2026-11-07 or 2026-11-07T12:00:00Z, not %q", s)
 	}
 	return begin, end, nil
+}
+
+// exportSource is a ledger in a database as the source of a bundle.
+type exportSource struct{ store.Export }
+
+// Head returns the newest checkpoint that can be seen. It takes no lock, and so
+// waits for no replica: an export is not what acknowledges an entry.
+func (x exportSource) Head(ctx context.Context) ([]byte, error) {
+	b, err := x.Newest(ctx)
+	return b, contradiction(err)
+}
+
+func (x exportSource) CheckpointAfter(ctx context.Context, index uint64) ([]byte, error) {
+	b, err := x.Export.CheckpointAfter(ctx, index)
+	return b, contradiction(err)
+}
+
+func (x exportSource) Entries(ctx context.Context, from, to uint64) iter.Seq2[[]byte, error] {
+	return contradictions(x.Export.Entries(ctx, from, to))
+}
+
+func (x exportSource) Cosigned(ctx context.Context, size uint64) iter.Seq2[[]byte, error] {
+	return contradictions(x.Export.Cosigned(ctx, size))
+}
+
+func (x exportSource) Deck(ctx context.Context, hash [32]byte) ([]string, error) {
+	cards, err := x.Export.Deck(ctx, hash)
+	if errors.Is(err, ledger.ErrNotFound) || errors.Is(err, store.ErrOdd) {
+		err = bundle.ErrNoDeck
+	}
+	return cards, err
+}
+
+func contradictions(all iter.Seq2[[]byte, error]) iter.Seq2[[]byte, error] {
+	return func(yield func([]byte, error) bool) {
+		for b, err := range all {
+			if !yield(b, contradiction(err)) || err != nil {
+				return
+			}
+		}
+	}
+}
+
+// contradiction tells an error of what is stored from one of reading it.
+func contradiction(err error) error {
+	for _, odd := range []error{ledger.ErrNotFound, store.ErrOdd, store.ErrSchema} {
+		if errors.Is(err, odd) {
+			return fmt.Errorf("%w: %w", bundle.ErrContradiction, err)
+		}
+	}
+	return err
 }
