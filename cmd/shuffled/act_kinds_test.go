@@ -7,6 +7,7 @@ import (
 
 	"shuffled/internal/audit"
 	"shuffled/internal/keys"
+	"shuffled/internal/term"
 	"shuffled/internal/testdb"
 )
 
@@ -61,15 +62,15 @@ func (r *rotating) kinds() {
 	submit := []string{"act", "submit", r.path("kind.act")}
 	byTwo := func(act, second, done string, args ...string) {
 		r.t.Helper()
-		says(exitOK, propose(act, args...), "signed by   alice", "needs       a second signature")
-		says(exitCannot, submit, "needs two administrators")
+		says(term.ExitOK, propose(act, args...), "signed by   alice", "needs       a second signature")
+		says(term.ExitCannot, submit, "needs two administrators")
 		r.must("", "act", "sign", r.path("kind.act"), "--key", r.path(second))
-		says(exitOK, submit, "It is done: "+done)
-		says(exitCannot, submit, "the newest act is entry")
+		says(term.ExitOK, submit, "It is done: "+done)
+		says(term.ExitCannot, submit, "the newest act is entry")
 	}
 	refused := func(why, act string, args ...string) {
 		r.t.Helper()
-		says(exitUsage, propose(act, args...), why)
+		says(term.ExitUsage, propose(act, args...), why)
 	}
 
 	refused("bob.vkey is a key of bob, not of carol", "add_administrator", "--admin", "carol", "--public",
@@ -80,15 +81,15 @@ func (r *rotating) kinds() {
 		r.path("carol.vkey"))
 	byTwo("replace_administrator", "bob.key", "replace administrator bob", "--admin", "bob", "--public",
 		r.path("bob-2.vkey"))
-	says(exitOK, []string{"act", "list"}, "administrator  alice", "administrator  bob", "administrator  carol",
+	says(term.ExitOK, []string{"act", "list"}, "administrator  alice", "administrator  bob", "administrator  carol",
 		"delay          1h0m0s")
 	byTwo("remove_administrator", "bob-2.key", "remove administrator carol", "--admin", "carol")
-	says(exitOK, propose("remove_administrator", "--admin", "bob"))
+	says(term.ExitOK, propose("remove_administrator", "--admin", "bob"))
 	r.must("", "act", "sign", r.path("kind.act"), "--key", r.path("bob-2.key"))
-	says(exitCannot, submit, "two administrators are asked for, and 1 would be in force")
+	says(term.ExitCannot, submit, "two administrators are asked for, and 1 would be in force")
 	byTwo("two_persons", "bob-2.key", "ask two administrators for", "--delay", "2h",
 		"--acts", "signing,retirement,kill_clear,administrator,admin_credential,takeover,two_persons")
-	says(exitOK, []string{"act", "list"}, "two persons    kill_clear", "delay          2h0m0s")
+	says(term.ExitOK, []string{"act", "list"}, "two persons    kill_clear", "delay          2h0m0s")
 
 	refused("bob-2.vkey is a key of bob, not of cards.example.com/main", "signing", "--public", r.path("bob-2.vkey"))
 	old := r.keyID("main.vkey")
@@ -99,7 +100,7 @@ func (r *rotating) kinds() {
 	byTwo("retirement", "bob-2.key", "retire the signing key "+old+" from 2026-03-14T15:09:26Z on",
 		"--retired", "signing", "--key-id", old, "--from", "2026-03-14T16:09:26+01:00")
 	if r.database == "" {
-		r.says(exitOK, "admin", pinned, []string{"key", "list"}, "from 2026-03-14T15:09:26Z", "retired")
+		r.says(term.ExitOK, "admin", pinned, []string{"key", "list"}, "from 2026-03-14T15:09:26Z", "retired")
 	}
 }
 

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"os"
 	"regexp"
+	"shuffled/internal/term"
 	"slices"
 	"strings"
 	"testing"
@@ -23,14 +24,14 @@ func TestActs(t *testing.T) {
 	}
 	token("dealer", "--role", "dealer", "--identity", "poker-backend")
 	token("other", "--role", "dealer", "--identity", "pit")
-	if code, out := r.run("", "token", "create", "--data", r.dir, "--role", "admin"); code != exitCannot ||
+	if code, out := r.run("", "token", "create", "--data", r.dir, "--role", "admin"); code != term.ExitCannot ||
 		!strings.Contains(out, "shuffled act propose admin_credential") {
 		t.Errorf("an admin's token by nobody: %d\n%s", code, out)
 	}
 
 	r.adminToken()
-	r.offline(exitCannot, []string{"submit", r.path("admin.act")}, "the newest act is entry")
-	r.offline(exitOK, []string{"list"}, "administrator  alice", "two persons    takeover")
+	r.offline(term.ExitCannot, []string{"submit", r.path("admin.act")}, "the newest act is entry")
+	r.offline(term.ExitOK, []string{"list"}, "administrator  alice", "two persons    takeover")
 	r.restart()
 
 	// An auditor, by one and by both.
@@ -38,7 +39,7 @@ func TestActs(t *testing.T) {
 	propose := func(role, as, act string, args ...string) string {
 		t.Helper()
 		file := r.path(act + ".act")
-		r.says(exitOK, role, "main.vkey",
+		r.says(term.ExitOK, role, "main.vkey",
 			append([]string{"act", "propose", act, "--as", as, "--sign", r.path("alice.key"), "--out", file}, args...),
 			"signed by   alice")
 		return file
@@ -48,14 +49,15 @@ func TestActs(t *testing.T) {
 		t.Helper()
 		r.says(code, role, "main.vkey", []string{"act", "submit", file}, texts...)
 	}
-	r.says(exitCannot, "admin", "main.vkey", []string{"ledger", "auditor", "add", r.path("lab.pub")}, "two_persons")
+	r.says(term.ExitCannot, "admin", "main.vkey", []string{"ledger", "auditor", "add", r.path("lab.pub")},
+		"two_persons")
 	file := propose("admin", "admin", "auditor", "--public", r.path("lab.pub"))
-	submit(exitCannot, "admin", file, "two administrators")
+	submit(term.ExitCannot, "admin", file, "two administrators")
 	sign(file)
-	submit(exitOK, "admin", file, "It is done: bring the auditor key")
+	submit(term.ExitOK, "admin", file, "It is done: bring the auditor key")
 
 	// A takeover to play.
-	out := r.says(exitOK, "dealer", "main.vkey",
+	out := r.says(term.ExitOK, "dealer", "main.vkey",
 		[]string{"shuffle", "--table", "t1", "--deck", "standard-52", "--json"})
 	var made struct{ ID json.Number }
 	if err := json.Unmarshal([]byte(out), &made); err != nil {
@@ -63,31 +65,32 @@ func TestActs(t *testing.T) {
 	}
 	id := made.ID.String()
 	deal := []string{"deal", id, "--first", "0", "--run", "2:seat:seat-1"}
-	r.says(exitCannot, "other", "main.vkey", deal, "not_yours")
-	r.says(exitCannot, "other", "main.vkey",
+	r.says(term.ExitCannot, "other", "main.vkey", deal, "not_yours")
+	r.says(term.ExitCannot, "other", "main.vkey",
 		[]string{"takeover", id, "--extent", "play", "--reason", "the service is gone"}, "two_persons")
 	file = propose("admin", "pit", "takeover", "--shuffle", id, "--reason", "the service is gone")
 	sign(file)
-	submit(exitCannot, "admin", file, "403 forbidden")
-	submit(exitOK, "other", file, "It is done: let the submitter play on shuffle "+id)
-	r.says(exitOK, "other", "main.vkey", deal)
-	r.says(exitCannot, "dealer", "main.vkey", []string{"close", id, "--outcome", "completed"}, "not_yours")
+	submit(term.ExitCannot, "admin", file, "403 forbidden")
+	submit(term.ExitOK, "other", file, "It is done: let the submitter play on shuffle "+id)
+	r.says(term.ExitOK, "other", "main.vkey", deal)
+	r.says(term.ExitCannot, "dealer", "main.vkey", []string{"close", id, "--outcome", "completed"}, "not_yours")
 
 	// A switch that one clears waits, and is cancelled.
-	r.says(exitOK, "admin", "main.vkey", []string{"kill", "set", "--all", "--reason", "a fault"})
-	r.says(exitCannot, "admin", "main.vkey", []string{"kill", "clear", "--all", "--reason", "mended"}, "two_persons")
+	r.says(term.ExitOK, "admin", "main.vkey", []string{"kill", "set", "--all", "--reason", "a fault"})
+	r.says(term.ExitCannot, "admin", "main.vkey", []string{"kill", "clear", "--all", "--reason", "mended"},
+		"two_persons")
 	file = propose("admin", "admin", "kill_clear", "--reason", "mended")
-	submit(exitOK, "admin", file, "The act waits for 1h0m0s")
-	submit(exitCannot, "admin", file, "submit it again at", "and before")
+	submit(term.ExitOK, "admin", file, "The act waits for 1h0m0s")
+	submit(term.ExitCannot, "admin", file, "submit it again at", "and before")
 	file = propose("admin", "admin", "latch_clear", "--reason", "the host was exchanged")
-	submit(exitOK, "admin", file, "The act waits for 1h0m0s")
-	list := r.says(exitOK, "admin", "main.vkey", []string{"act", "list"}, "waits")
+	submit(term.ExitOK, "admin", file, "The act waits for 1h0m0s")
+	list := r.says(term.ExitOK, "admin", "main.vkey", []string{"act", "list"}, "waits")
 	waits := regexp.MustCompile(`(?m)^waits .* (\S+)$`).FindAllStringSubmatch(list, -1)
 	if len(waits) != 2 {
 		t.Fatalf("two wait:\n%s", list)
 	}
-	submit(exitOK, "admin", propose("admin", "admin", "cancel", "--digest", waits[0][1]), "It is done: cancel")
-	if list := r.says(exitOK, "admin", "main.vkey", []string{"act", "list"}); strings.Count(list, "waits ") != 1 {
+	submit(term.ExitOK, "admin", propose("admin", "admin", "cancel", "--digest", waits[0][1]), "It is done: cancel")
+	if list := r.says(term.ExitOK, "admin", "main.vkey", []string{"act", "list"}); strings.Count(list, "waits ") != 1 {
 		t.Errorf("one waits:\n%s", list)
 	}
 	r.stop()
@@ -128,12 +131,12 @@ func (r *rotating) place() []string {
 // adminToken makes an admin's token by both administrators, without a daemon.
 func (r *rotating) adminToken() {
 	r.t.Helper()
-	r.offline(exitOK, []string{"propose", "admin_credential", "--new-token-file", r.path("admin.token"), "--sign",
+	r.offline(term.ExitOK, []string{"propose", "admin_credential", "--new-token-file", r.path("admin.token"), "--sign",
 		r.path("alice.key"), "--out", r.path("admin.act")}, "signed by   alice", "needs       a second signature")
-	r.offline(exitCannot, []string{"submit", r.path("admin.act")}, "needs two administrators")
-	r.offline(exitCannot, []string{"sign", r.path("admin.act"), "--key", r.path("alice.key")}, "signed it already")
-	r.offline(exitOK, []string{"sign", r.path("admin.act"), "--key", r.path("bob.key")}, "signed by   bob")
-	r.offline(exitOK, []string{"submit", r.path("admin.act")}, "It is done: create the admin's credential")
+	r.offline(term.ExitCannot, []string{"submit", r.path("admin.act")}, "needs two administrators")
+	r.offline(term.ExitCannot, []string{"sign", r.path("admin.act"), "--key", r.path("alice.key")}, "signed it already")
+	r.offline(term.ExitOK, []string{"sign", r.path("admin.act"), "--key", r.path("bob.key")}, "signed by   bob")
+	r.offline(term.ExitOK, []string{"submit", r.path("admin.act")}, "It is done: create the admin's credential")
 }
 
 // offline runs an act command without a daemon.
@@ -162,21 +165,21 @@ func (r *rotating) adopts() {
 		r.t.Fatal(err)
 	}
 	act := r.path("head.act")
-	r.offline(exitOK, []string{"propose", "adopt_head", "--reason", "a new host", "--sign", r.path("alice.key"),
+	r.offline(term.ExitOK, []string{"propose", "adopt_head", "--reason", "a new host", "--sign", r.path("alice.key"),
 		"--out", act}, "submitted   by daemon")
 	for _, flags := range [][]string{nil, {"--adopt-head", "a new host"}, {"--adopt-act", act},
 		{"--adopt-act", r.path("auditor.act")}} {
-		if code, out := r.run("", append([]string{"serve", "--config", r.config}, flags...)...); code == exitOK ||
+		if code, out := r.run("", append([]string{"serve", "--config", r.config}, flags...)...); code == term.ExitOK ||
 			!strings.Contains(out, "adopt") ||
 			slices.Contains(flags, act) &&
 				!strings.Contains(out, "adopt_head needs two administrators: it cannot wait") {
 			r.t.Errorf("serve %v: exit code %d\n%s", flags, code, out)
 		}
 	}
-	r.offline(exitUsage, []string{"submit", act}, "adopt_head needs two administrators and never waits")
+	r.offline(term.ExitUsage, []string{"submit", act}, "adopt_head needs two administrators and never waits")
 	r.must("", "act", "sign", act, "--key", r.path("bob.key"))
 	r.launch(r.operator, []string{"serve", "--config", r.config, "--adopt-act", act})
-	r.says(exitCannot, "dealer", "main.vkey", []string{"shuffle", "--table", "t2", "--deck", "standard-52"},
+	r.says(term.ExitCannot, "dealer", "main.vkey", []string{"shuffle", "--table", "t2", "--deck", "standard-52"},
 		"401 unauthorized")
 	r.stop()
 	if list := r.must("", "token", "list", "--data", r.dir); strings.Contains(list, "in force") {

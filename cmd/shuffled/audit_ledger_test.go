@@ -10,14 +10,16 @@ import (
 	"testing"
 	"time"
 
-	_ "github.com/jackc/pgx/v5/stdlib" // driver "pgx"
+	_ "github.com/jackc/pgx/v5/stdlib"
 	"golang.org/x/mod/sumdb/note"
 	"golang.org/x/mod/sumdb/tlog"
 
 	"shuffled/internal/audit"
+	"shuffled/internal/cli/place"
 	"shuffled/internal/config"
 	"shuffled/internal/ledger"
 	"shuffled/internal/shuffle"
+	"shuffled/internal/store"
 )
 
 // generated is a ledger that is written straight into a store, faster than a
@@ -26,7 +28,7 @@ import (
 type generated struct {
 	t      testing.TB
 	dir    string // for a bundle
-	store  backend
+	store  store.Database
 	id     ledger.ID
 	signer note.Signer
 	head   ledger.Head
@@ -45,10 +47,10 @@ func newGenerated(t testing.TB, d *daemon) *generated {
 	}
 	cfg.Resolve()
 	ctx := context.Background()
-	if err := migrateUp(ctx, cfg); err != nil {
+	if err := place.TablesOf(cfg).Up(ctx); err != nil {
 		t.Fatal(err)
 	}
-	store, err := openStore(ctx, cfg, true)
+	store, err := place.OpenStore(ctx, cfg, true)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -9,6 +9,7 @@ import (
 
 	"shuffled/internal/inspect"
 	"shuffled/internal/inspect/inspecttest"
+	"shuffled/internal/term"
 )
 
 // TestAuditVerify runs the command on an honest ledger and on one with a fault.
@@ -37,23 +38,23 @@ func TestAuditVerify(t *testing.T) {
 		code int
 		want []string
 	}{
-		{"not pinned", nil, exitOK, []string{"KEY NOT PINNED", "t4", "█", "overdue"}},
-		{"a key", []string{"--key", inspecttest.VKey()}, exitOK,
+		{"not pinned", nil, term.ExitOK, []string{"KEY NOT PINNED", "t4", "█", "overdue"}},
+		{"a key", []string{"--key", inspecttest.VKey()}, term.ExitOK,
 			[]string{"PROVED", "sealed to auditors", "Keys and policies", ": the signing key", "a policy",
 				"the auditor key with the id", "The ledger's policy for its next checkpoint", "quorum all-of-them"}},
-		{"a policy", []string{"--policy", policy}, exitOK, []string{"PROVED"}},
-		{"another key", []string{"--key", "inspect.example/ledger+01234567+AAAA"}, exitUsage, nil},
-		{"a fork", []string{"--since", old}, exitFails, []string{"since", "FAILED: 1 fault "}},
-		{"no checkpoint", []string{"--since", policy}, exitUsage, nil},
-		{"json", []string{"--json", "--key", inspecttest.VKey(), "--at", "2036-01-01T00:00:00Z"}, exitOK,
+		{"a policy", []string{"--policy", policy}, term.ExitOK, []string{"PROVED"}},
+		{"another key", []string{"--key", "inspect.example/ledger+01234567+AAAA"}, term.ExitUsage, nil},
+		{"a fork", []string{"--since", old}, term.ExitFails, []string{"since", "FAILED: 1 fault "}},
+		{"no checkpoint", []string{"--since", policy}, term.ExitUsage, nil},
+		{"json", []string{"--json", "--key", inspecttest.VKey(), "--at", "2036-01-01T00:00:00Z"}, term.ExitOK,
 			[]string{`"verdict": "proved"`, `"fault_count": 0`, `"overdue": 2`, `"subject": "signing"`, `"policy": "`}},
-		{"a period of the reader", []string{"--json", "--from", "2020-01", "--to", "2020-02"}, exitOK,
+		{"a period of the reader", []string{"--json", "--from", "2020-01", "--to", "2020-02"}, term.ExitOK,
 			[]string{`"shuffles": 0`}},
-		{"a period of the reader, in words", []string{"--from", "2020-01", "--to", "2020-02"}, exitOK,
+		{"a period of the reader, in words", []string{"--from", "2020-01", "--to", "2020-02"}, term.ExitOK,
 			[]string{": no activity"}},
-		{"no period", []string{"--from", "yesterday"}, exitUsage, nil},
-		{"a time", []string{"--json", "--at", "2026-09-21T00:00:00Z"}, exitOK, []string{`"overdue": 0`}},
-		{"no time", []string{"--at", "yesterday"}, exitUsage, nil},
+		{"no period", []string{"--from", "yesterday"}, term.ExitUsage, nil},
+		{"a time", []string{"--json", "--at", "2026-09-21T00:00:00Z"}, term.ExitOK, []string{`"overdue": 0`}},
+		{"no time", []string{"--at", "yesterday"}, term.ExitUsage, nil},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			out, errs, code := command(t, append([]string{"audit", "verify", dir}, test.args...)...)
@@ -67,12 +68,12 @@ func TestAuditVerify(t *testing.T) {
 			}
 		})
 	}
-	if _, _, code := command(t, "audit", "verify", t.TempDir()); code != exitCannot {
+	if _, _, code := command(t, "audit", "verify", t.TempDir()); code != term.ExitCannot {
 		t.Errorf("an empty directory exits %d", code)
 	}
 	page, shuffles := at("page.html"), at("shuffles.jsonl")
 	if _, errs, code := command(t, "audit", "verify", dir, "--policy", policy, "--html", page, "--shuffles", shuffles,
-		"--at", "2036-01-01T00:00:00Z"); code != exitOK {
+		"--at", "2036-01-01T00:00:00Z"); code != term.ExitOK {
 		t.Fatalf("exit code %d\n%s", code, errs)
 	}
 	checkPage(t, page)

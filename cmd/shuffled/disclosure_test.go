@@ -13,6 +13,7 @@ import (
 	"shuffled/internal/audit"
 	"shuffled/internal/disclosure"
 	"shuffled/internal/keys"
+	"shuffled/internal/term"
 	"shuffled/internal/testdb"
 )
 
@@ -211,16 +212,17 @@ func TestAuditorCommands(t *testing.T) {
 	if err := os.WriteFile(at("pass"), []byte("a long passphrase\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	first := run(exitOK, "shuffled-auditor:v1:", "key", "generate", "--auditor", "--out", at("a.key"))
-	second := run(exitOK, "shuffled-auditor:v1:", "key", "generate", "auditor", "--out", at("b.key"),
+	first := run(term.ExitOK, "shuffled-auditor:v1:", "key", "generate", "--auditor", "--out", at("a.key"))
+	second := run(term.ExitOK, "shuffled-auditor:v1:", "key", "generate", "auditor", "--out", at("b.key"),
 		"--passphrase-file", at("pass"))
 	for name, line := range map[string]string{"a": first, "b": second} {
 		public, err := os.ReadFile(at(name + ".pub"))
 		if err != nil || string(public) != line {
 			t.Errorf("%s.pub holds %q, %v; printed was %q", name, public, err, line)
 		}
-		private := run(exitOK, strings.TrimSpace(line), "key", "show", at(name+".key"), "--passphrase-file", at("pass"))
-		shown := run(exitOK, strings.TrimSpace(line), "key", "show", at(name+".pub"))
+		private := run(term.ExitOK, strings.TrimSpace(line), "key", "show", at(name+".key"),
+			"--passphrase-file", at("pass"))
+		shown := run(term.ExitOK, strings.TrimSpace(line), "key", "show", at(name+".pub"))
 		if private != strings.TrimPrefix(shown, "public ") {
 			t.Errorf("key show says of the two files:\n%s%s", private, shown)
 		}
@@ -234,18 +236,19 @@ func TestAuditorCommands(t *testing.T) {
 			t.Errorf("printed: %v", in)
 		}
 	}
-	run(exitUsage, "which kind", "key", "generate", "--out", at("c.key"))
-	run(exitUsage, "which kind", "key", "generate", "sealing", "--auditor", "--out", at("c.key"))
-	run(exitUsage, "--origin", "key", "generate", "auditor", "--origin", "x", "--out", at("c.key"))
-	run(exitCannot, "exists", "key", "generate", "auditor", "--out", at("a.key"))
+	run(term.ExitUsage, "which kind", "key", "generate", "--out", at("c.key"))
+	run(term.ExitUsage, "which kind", "key", "generate", "sealing", "--auditor", "--out", at("c.key"))
+	run(term.ExitUsage, "--origin", "key", "generate", "auditor", "--origin", "x", "--out", at("c.key"))
+	run(term.ExitCannot, "exists", "key", "generate", "auditor", "--out", at("a.key"))
 
-	run(exitOK, "", "migrate", "up", "--data", at("data"))
+	run(term.ExitOK, "", "migrate", "up", "--data", at("data"))
 	create := func(more ...string) []string {
 		return append([]string{"ledger", "create", "--data", at("data"), "--name", "main", "--origin",
 			"cards.example.com/main"}, more...)
 	}
-	run(exitUsage, "--auditor", create("--disclosure", "auditor")...)
-	run(exitUsage, "same key", create("--auditor", at("a.pub"), "--auditor", at("a.pub"))...)
-	run(exitUsage, "a.key", create("--auditor", at("a.key"))...)
-	run(exitOK, "created", create("--disclosure", "auditor", "--auditor", at("a.pub"), "--auditor", at("b.pub"))...)
+	run(term.ExitUsage, "--auditor", create("--disclosure", "auditor")...)
+	run(term.ExitUsage, "same key", create("--auditor", at("a.pub"), "--auditor", at("a.pub"))...)
+	run(term.ExitUsage, "a.key", create("--auditor", at("a.key"))...)
+	run(term.ExitOK, "created", create("--disclosure", "auditor", "--auditor", at("a.pub"),
+		"--auditor", at("b.pub"))...)
 }

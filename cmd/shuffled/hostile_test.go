@@ -17,6 +17,7 @@ import (
 	"shuffled/internal/audit"
 	"shuffled/internal/inspect"
 	"shuffled/internal/inspect/inspecttest"
+	"shuffled/internal/term"
 	"shuffled/internal/testdb"
 )
 
@@ -131,7 +132,7 @@ func wantSelection(t *testing.T, d *daemon, vkey string, want map[string]deed) {
 	lines := filepath.Join(t.TempDir(), "shuffles.jsonl")
 	later := time.Now().Add(48 * time.Hour).UTC().Format(time.RFC3339)
 	out, errs, code := command(t, "audit", "verify", dir, "--key", vkey, "--json", "--shuffles", lines, "--at", later)
-	if code != exitOK {
+	if code != term.ExitOK {
 		t.Fatalf("exit code %d: %s%s", code, out, errs)
 	}
 	var r inspect.Report
@@ -246,7 +247,7 @@ func TestCheatingHouse(t *testing.T) {
 	l.Finish()
 
 	out, errs, code := command(t, "audit", "verify", dir, "--key", inspecttest.VKey(), "--json")
-	if code != exitFails {
+	if code != term.ExitFails {
 		t.Fatalf("exit code %d: %s%s", code, out, errs)
 	}
 	var r inspect.Report

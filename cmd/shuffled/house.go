@@ -2,13 +2,9 @@ package main
 
 import (
 	"context"
-	"crypto/sha256"
 	"errors"
 	"fmt"
-	"io"
 	"log/slog"
-	"os"
-	"strings"
 	"sync"
 	"time"
 
@@ -17,15 +13,17 @@ import (
 
 	"shuffled/internal/audit"
 	"shuffled/internal/beacon/relay"
+	"shuffled/internal/cli/host"
+	"shuffled/internal/cli/place"
 	"shuffled/internal/config"
 	"shuffled/internal/dealer"
 	"shuffled/internal/entropy"
 	"shuffled/internal/keys"
 	"shuffled/internal/ledger"
 	"shuffled/internal/monitor"
-	"shuffled/internal/process"
 	"shuffled/internal/seal"
-	"shuffled/internal/witness"
+	"shuffled/internal/store"
+	"shuffled/internal/term"
 )
 
 // house is a running daemon without its listeners: one store, one generator, one
@@ -33,7 +31,7 @@ import (
 type house struct {
 	cfg     *config.Config
 	log     *slog.Logger
-	store   backend
+	store   store.Database
 	entropy *entropy.Source
 	ring    *seal.Keyring
 	dealers []*dealer.Dealer
@@ -44,8 +42,8 @@ type house struct {
 
 	latched  chan entropy.Cause   // from the generator to watchLatch, capacity 1
 	findings chan monitor.Finding // from the monitor to watchFindings, capacity maxFindings
-	stop     chan struct{}        // closed by close
-	watches  sync.WaitGroup       // watchOutcomes and expire, ended by stop
+	stop     context.CancelFunc   // ends the watches; for close
+	watches  sync.WaitGroup       // the monitor and expire, ended by stop
 	last     chan struct{}        // closed by close when watches are over: nothing more comes
 	writers  sync.WaitGroup       // watchLatch, watchFindings and keepAccessHeads, ended by last
 }
@@ -55,38 +53,38 @@ type words struct {
 	adoptHead  string // reason to accept a head without a high-water mark
 	clearLatch string // reason to clear an entropy latch
 
-	adoptAct *loadedAct // of administrators, to adopt the head of the ledger that it names
+	adoptAct *host.AdoptedHead // of administrators
 }
 
 // adopt says with which reason and act the head of the ledger is adopted.
 func (w words) adopt(origin string) (reason string, act *audit.ActEntry) {
-	if w.adoptAct == nil || w.adoptAct.Ledger != origin {
+	if w.adoptAct == nil || w.adoptAct.Origin != origin {
 		return w.adoptHead, nil
 	}
-	return w.adoptAct.body.(*audit.Event).Reason, w.adoptAct.entry
+	return w.adoptAct.Reason, w.adoptAct.Act
 }
 
 // openHouse opens the store, the generator, the keys and every configured
 // ledger. The caller must close it.
-func openHouse(ctx context.Context, cfg *config.Config, store backend, w words, log *slog.Logger,
+func openHouse(ctx context.Context, cfg *config.Config, store store.Database, w words, log *slog.Logger,
 	start *waiting) (*house, error) {
 	h := &house{cfg: cfg, log: log, store: store, start: start, tiles: ledger.NewTileCache(int64(cfg.Limits.TileCache)),
 		latched: make(chan entropy.Cause, 1), findings: make(chan monitor.Finding, maxFindings),
-		stop: make(chan struct{}), last: make(chan struct{})}
+		last: make(chan struct{})}
 	h.monitor = monitor.New(monitor.Config{Report: h.onFinding, Halt: cfg.Statistics == config.StatisticsHalt,
 		CountLeast: countLeast}, time.Now())
-	passphrase, err := readPassphrase(cfg.PassphraseFile)
+	passphrase, err := keys.ReadPassphrase(cfg.PassphraseFile)
 	if err != nil {
 		return nil, err
 	}
-	if h.ring, err = readKeyring(cfg.SealingKeys, passphrase); err != nil {
+	if h.ring, err = place.ReadKeyring(cfg.SealingKeys, passphrase); err != nil {
 		return nil, err
 	}
 	h.entropy, err = entropy.New(entropy.Config{OnLatch: h.onLatch})
 	if err != nil {
 		return nil, fmt.Errorf("starting the generator: %w", err)
 	}
-	event, err := h.describe()
+	event, err := place.Describe(h.cfg)
 	if err != nil {
 		return nil, err
 	}
@@ -96,8 +94,10 @@ func openHouse(ctx context.Context, cfg *config.Config, store backend, w words, 
 	h.writers.Go(h.watchLatch)
 	h.writers.Go(h.watchFindings)
 	h.writers.Go(h.keepAccessHeads)
-	h.watches.Go(h.watchOutcomes)
-	h.watches.Go(h.expire)
+	run, stop := context.WithCancel(context.WithoutCancel(ctx)) // ctx ends before the requests do that are under way
+	h.stop = stop
+	h.watches.Go(func() { h.monitor.Run(run) })
+	h.watches.Go(func() { h.expire(run) })
 	return h, nil
 }
 
@@ -112,12 +112,12 @@ func (h *house) openLedgers(ctx context.Context, start audit.Event, w words, pas
 	group.SetLimit(openAtOnce)
 	named := false // by the act to adopt
 	for i, l := range h.cfg.Ledgers {
-		origin, signers, err := readSigners(l, passphrase) // one at a time: a passphrase takes memory
+		origin, signers, err := place.ReadSigners(l, passphrase) // one at a time: a passphrase takes memory
 		if err != nil {
 			group.Go(func() error { return fmt.Errorf("opening ledger %s: %w", l.Name, err) })
 			break
 		}
-		named = named || w.adoptAct != nil && w.adoptAct.Ledger == origin
+		named = named || w.adoptAct != nil && w.adoptAct.Origin == origin
 		group.Go(func() (err error) {
 			opened[i], err = h.openLedger(ctx, l, ledger.Info{Name: l.Name, Origin: origin}, signers, start, w)
 			return err
@@ -130,22 +130,24 @@ func (h *house) openLedgers(ctx context.Context, start audit.Event, w words, pas
 		}
 	}
 	if err == nil && w.adoptAct != nil && !named {
-		return usage("--adopt-act: it is of the ledger %s, which this daemon does not serve",
-			visible(w.adoptAct.Ledger))
+		return term.Usage("--adopt-act: it is of the ledger %s, which this daemon does not serve",
+			term.Visible(w.adoptAct.Origin))
 	}
 	return err
 }
 
-// openLedger opens one. It may return a dealer beside the error.
+// openLedger opens one. It may return a dealer with the error.
 func (h *house) openLedger(ctx context.Context, c config.Ledger, info ledger.Info, signers []note.Signer,
 	start audit.Event, w words) (*dealer.Dealer, error) {
 	l, err := insist(ctx, h.start, info.Name, "the ledger to open", func(s *step) (*ledger.Ledger, error) {
-		opening := h.ledgerConfig(c, info, signers, start, w)
+		opening := place.LedgerConfig(h.cfg, c.Mark, info, signers)
+		opening.Store, opening.Start, opening.Log, opening.Tiles = h.store, start, h.log, h.tiles
+		opening.AdoptHead, opening.AdoptAct = w.adopt(info.Origin)
 		opening.Step = s.next
 		return ledger.Open(ctx, opening)
 	})
 	if err != nil {
-		return nil, h.explainOpen(err, info)
+		return nil, place.ExplainOpen(err, info)
 	}
 	d := dealer.New(dealer.Config{
 		Ledger: l, Store: h.store, Entropy: h.entropy, Keys: h.ring, Log: h.log,
@@ -164,46 +166,6 @@ func (h *house) openLedger(ctx context.Context, c config.Ledger, info ledger.Inf
 	return d, nil
 }
 
-// ledgerConfig is what a ledger of this house is opened with.
-func (h *house) ledgerConfig(c config.Ledger, info ledger.Info, signers []note.Signer, start audit.Event,
-	w words) ledger.Config {
-	reason, act := w.adopt(info.Origin)
-	return ledger.Config{
-		Store:     h.store,
-		Info:      info,
-		Signers:   signers,
-		Mark:      c.Mark,
-		AdoptHead: reason,
-		AdoptAct:  act,
-		Witness:   h.witness,
-		MayAsk:    h.mayAsk,
-		Tiles:     h.tiles,
-		Start:     start,
-		Queue:     h.cfg.Limits.Queue,
-		ClockStep: h.cfg.ClockStep.Duration(),
-		MarkSync:  h.cfg.MarkSync.Duration(),
-		Log:       h.log,
-	}
-}
-
-// explainOpen says what to do about an error of opening a ledger, where that is known.
-func (h *house) explainOpen(err error, info ledger.Info) error {
-	switch {
-	case errors.Is(err, ledger.ErrNotFound):
-		return withHint(fmt.Errorf("there is no ledger %s of %s in the database", info.Name, info.Origin),
-			"create it: shuffled ledger create --name %s --origin %s", info.Name, info.Origin)
-	case errors.Is(err, ledger.ErrNoMark):
-		return withHint(err, "if another daemon serves this ledger, copy its mark to this place; "+
-			"if none does, and you know that the head is right: serve --adopt-head REASON, "+
-			"which revokes every token and certificate")
-	}
-	var illegal *audit.Illegal
-	if errors.As(err, &illegal) && (illegal.Code == audit.RuleTwoPersons || illegal.Code == audit.RuleAct) {
-		return withHint(err, "a head is adopted by an act that two administrators signed for this head, where the ledger asks for two: shuffled act propose adopt_head, act sign, and serve --adopt-act FILE")
-	}
-	return err
-}
-
 // rounds returns what fetches the beacon's rounds, or nil for a daemon without
 // relays.
 func rounds(relays []string) func(context.Context, uint64) ([48]byte, error) {
@@ -211,48 +173,6 @@ func rounds(relays []string) func(context.Context, uint64) ([48]byte, error) {
 		return nil
 	}
 	return func(ctx context.Context, round uint64) ([48]byte, error) { return relay.Fetch(ctx, relays, round) }
-}
-
-// witness reaches a witness at the address that the ledger's policy names.
-func (h *house) witness(w audit.Witness) (ledger.Witness, error) {
-	return &witness.Client{URL: w.URL, Key: w.Key}, nil
-}
-
-// describe says what this daemon is, for its instance_start events: digests of
-// the executable and of the configuration, FIPS state, version, the platform below.
-func (h *house) describe() (audit.Event, error) {
-	below := process.Platform()
-	e := audit.Event{FIPS: below.FIPS, Name: versionName(), Config: h.cfg.Digest(),
-		Kernel: recordedKernel(below.Kernel), VDSO: recordedVDSO[below.VDSO]}
-	path, err := os.Executable()
-	if err != nil {
-		return e, fmt.Errorf("finding the executable: %w", err)
-	}
-	f, err := os.Open(path)
-	if err != nil {
-		return e, fmt.Errorf("reading the executable: %w", err)
-	}
-	defer f.Close()
-	sum := sha256.New()
-	if _, err := io.Copy(sum, f); err != nil {
-		return e, fmt.Errorf("reading the executable: %w", err)
-	}
-	sum.Sum(e.Build[:0])
-	return e, nil
-}
-
-// recordedVDSO are the codes of what the platform says (docs/SPEC.md section 5.8).
-var recordedVDSO = map[process.VDSO]audit.VDSO{process.VDSOUnknown: audit.VDSONotKnown, process.VDSONo: audit.VDSONo,
-	process.VDSOYes: audit.VDSOYes}
-
-// recordedKernel is the release as an entry may have it (docs/SPEC.md section 5.8), ""
-// for one that it may not: a kernel of a strange name is no reason not to start.
-func recordedKernel(release string) string {
-	strange := func(r rune) bool { return r <= 0x20 || r > 0x7e }
-	if len(release) > audit.MaxName || strings.ContainsFunc(release, strange) {
-		return ""
-	}
-	return release
 }
 
 // onLatch hands the cause to watchLatch. One is enough: the latch stays set.
@@ -263,68 +183,13 @@ func (h *house) onLatch(c entropy.Cause) {
 	}
 }
 
-// latchRetry is how often a latch that could not be written is tried again.
-const latchRetry = time.Second
-
 // watchLatch writes a set latch into every ledger, where it stops the commits of
-// all daemons, also after a restart. It tries until it stands; a daemon that is
-// told to stop tries once more.
+// all daemons, also after a restart.
 func (h *house) watchLatch() {
-	retry := time.NewTicker(latchRetry)
-	defer retry.Stop()
-	var cause entropy.Cause
-	pending := make(map[*ledger.Ledger]bool)
-	set := func(c entropy.Cause) {
-		cause = c
-		h.log.Error("the entropy latch is set: no more tapes are drawn", "cause", cause.Reason.String(), "detail",
-			cause.Detail)
-		for _, d := range h.dealers {
-			pending[d.Ledger()] = true
-		}
-	}
-	for {
-		stopping := false
-		select {
-		case <-h.last:
-			stopping = true
-			drain(h.latched, set) // select chooses at random among what is ready
-		case <-retry.C:
-		case c := <-h.latched:
-			set(c)
-		}
-		for l := range pending {
-			if h.recordLatch(l, cause) {
-				delete(pending, l)
-			}
-		}
-		if stopping {
-			return
-		}
-	}
-}
-
-// drain takes what waits in c.
-func drain[T any](c <-chan T, take func(T)) {
-	for {
-		select {
-		case v := <-c:
-			take(v)
-		default:
-			return
-		}
-	}
-}
-
-// recordLatch reports whether the latch stands in the ledger now.
-func (h *house) recordLatch(l *ledger.Ledger, cause entropy.Cause) bool {
-	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
-	defer cancel()
-	_, err := l.Append(ctx, ledger.Proposal{Actor: audit.Daemon, Bodies: []audit.Body{
-		&audit.Event{Kind: audit.EventLatchSet, Latch: audit.Latch(cause.Reason)}}})
-	if err != nil {
-		h.log.Error("writing the entropy latch into the ledger", "ledger", l.Info().Name, "error", err)
-	}
-	return err == nil
+	keepWriting(h, h.latched, func(c entropy.Cause) *audit.Event {
+		h.log.Error("the entropy latch is set: no more tapes are drawn", "cause", c.Reason.String(), "detail", c.Detail)
+		return &audit.Event{Kind: audit.EventLatchSet, Latch: audit.Latch(c.Reason)}
+	})
 }
 
 // expireEvery is how soon after its close-by a forgotten shuffle is closed.
@@ -332,18 +197,12 @@ const expireEvery = 5 * time.Second
 
 // expire closes overdue shuffles of all ledgers, but not of those that cannot be
 // written: readiness says why.
-func (h *house) expire() {
+func (h *house) expire(ctx context.Context) {
 	tick := time.NewTicker(expireEvery)
 	defer tick.Stop()
-	ctx, cancel := context.WithCancel(context.Background())
-	defer cancel()
-	h.watches.Go(func() { // ends before this one's last call does
-		<-h.stop
-		cancel()
-	})
 	for {
 		select {
-		case <-h.stop:
+		case <-ctx.Done():
 			return
 		case <-tick.C:
 		}
@@ -376,10 +235,10 @@ func (h *house) closeLedgers() error {
 }
 
 // close stops what may set the latch or find something, then the writers of both and of
-// the access heads, then the sequencers. No requests may be under way. The store stays open: it is its
-// opener's.
+// the access heads, then the sequencers. No requests may be under way. The store stays
+// open: it is its opener's.
 func (h *house) close() error {
-	close(h.stop)
+	h.stop()
 	h.watches.Wait()
 	close(h.last)
 	h.writers.Wait()

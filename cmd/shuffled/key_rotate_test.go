@@ -10,7 +10,9 @@ import (
 	"strings"
 	"testing"
 
+	"shuffled/internal/cli/place"
 	"shuffled/internal/keys"
+	"shuffled/internal/term"
 )
 
 // rotating is a daemon on a configuration file, whose keys change.
@@ -110,37 +112,37 @@ func TestRotateSigning(t *testing.T) {
 	r.restart()
 	rotate := []string{"key", "rotate", "signing", "--new", r.path("main-2.key")}
 	hand := []string{"shuffle", "--table", "t1", "--deck", "standard-52"}
-	r.says(exitOK, "dealer", "main.vkey", hand)
-	r.says(exitOK, "dealer", "main.vkey", []string{"show", "6", "--transcript", r.path("before.json")})
+	r.says(term.ExitOK, "dealer", "main.vkey", hand)
+	r.says(term.ExitOK, "dealer", "main.vkey", []string{"show", "6", "--transcript", r.path("before.json")})
 
-	r.says(exitOK, "admin", "main.vkey", append(rotate, "--dry-run"),
+	r.says(term.ExitOK, "admin", "main.vkey", append(rotate, "--dry-run"),
 		"Would make a signing key of cards.example.com/main")
-	if exists(r.path("main-2.key")) {
+	if place.Exists(r.path("main-2.key")) {
 		t.Error("a dry run made the key")
 	}
-	r.says(exitOK, "admin", "main.vkey", rotate, "signing_keys = [", "Tell every witness", "Announce it")
-	r.says(exitOK, "admin", "main.vkey", append(rotate, "--dry-run"), "Would write to ledger main")
-	r.says(exitCannot, "admin", "main.vkey", rotate, "does not hold the private half")
-	r.says(exitCannot, "dealer", "main.vkey", rotate, "403 forbidden")
+	r.says(term.ExitOK, "admin", "main.vkey", rotate, "signing_keys = [", "Tell every witness", "Announce it")
+	r.says(term.ExitOK, "admin", "main.vkey", append(rotate, "--dry-run"), "Would write to ledger main")
+	r.says(term.ExitCannot, "admin", "main.vkey", rotate, "does not hold the private half")
+	r.says(term.ExitCannot, "dealer", "main.vkey", rotate, "403 forbidden")
 
 	r.settings = fmt.Sprintf("signing_keys = [%q]\n", r.path("main-2.key"))
 	r.restart()
 	// Entry 6 is the hand; 7 is the head of the administrator's requests, as the daemon
 	// stopped; 8 is the start.
-	r.says(exitOK, "admin", "main.vkey", rotate, "signed with the new key", "Entry 9 of ledger main",
+	r.says(term.ExitOK, "admin", "main.vkey", rotate, "signed with the new key", "Entry 9 of ledger main",
 		"Retire the old key")
-	r.says(exitOK, "admin", "main-2.vkey", rotate, "since entry 9", "nothing to do")
-	r.says(exitOK, "admin", "main-2.vkey", []string{"key", "list"}, "replaced", "in force")
-	r.says(exitFails, "dealer", "main.vkey", hand) // who pinned the old key only learns that it signs no more
-	r.says(exitOK, "dealer", "main-2.vkey", hand)
+	r.says(term.ExitOK, "admin", "main-2.vkey", rotate, "since entry 9", "nothing to do")
+	r.says(term.ExitOK, "admin", "main-2.vkey", []string{"key", "list"}, "replaced", "in force")
+	r.says(term.ExitFails, "dealer", "main.vkey", hand) // who pinned the old key only learns that it signs no more
+	r.says(term.ExitOK, "dealer", "main-2.vkey", hand)
 
 	retire := []string{"key", "retire", "signing", r.path("main.vkey"), "--from", "2026-03-14T15:09:26Z"}
-	r.says(exitOK, "admin", "main-2.vkey", append(retire, "--dry-run"), "Would retire", "Nothing was written")
-	r.says(exitOK, "admin", "main-2.vkey", retire, "is retired from 2026-03-14T15:09:26Z on")
-	r.says(exitCannot, "admin", "main-2.vkey", retire, "was retired before")
-	r.says(exitCannot, "admin", "main-2.vkey", []string{"key", "retire", "signing", r.path("main-2.vkey")},
+	r.says(term.ExitOK, "admin", "main-2.vkey", append(retire, "--dry-run"), "Would retire", "Nothing was written")
+	r.says(term.ExitOK, "admin", "main-2.vkey", retire, "is retired from 2026-03-14T15:09:26Z on")
+	r.says(term.ExitCannot, "admin", "main-2.vkey", retire, "was retired before")
+	r.says(term.ExitCannot, "admin", "main-2.vkey", []string{"key", "retire", "signing", r.path("main-2.vkey")},
 		"replaced before it is retired")
-	r.says(exitOK, "admin", "main-2.vkey", []string{"key", "list"}, "retirement of signing",
+	r.says(term.ExitOK, "admin", "main-2.vkey", []string{"key", "list"}, "retirement of signing",
 		"from 2026-03-14T15:09:26Z", "retired")
 	if out := r.must("", "verify", r.path("before.json"), "--key", r.path("main.vkey")); !strings.Contains(out,
 		"PROVED") {
@@ -165,23 +167,24 @@ func TestRotateSigning(t *testing.T) {
 		"signing_keys") {
 		t.Errorf("readiness without the key in force: %s", ready)
 	}
-	r.says(exitCannot, "dealer", "main-2.vkey", hand, "503 signing_key")
+	r.says(term.ExitCannot, "dealer", "main-2.vkey", hand, "503 signing_key")
 	// The receipt of before the rotation is under the key of then: pin both.
 	both := r.path("both.policy")
 	if err := os.WriteFile(both, []byte("log "+r.vkey("main.vkey")+"\nlog "+r.vkey("main-2.vkey")+"\nquorum none\n"),
 		0o600); err != nil {
 		t.Fatal(err)
 	}
-	if code, out := r.run("", "show", "6", "--url", r.url, "--policy", both); code != exitOK ||
+	if code, out := r.run("", "show", "6", "--url", r.url, "--policy", both); code != term.ExitOK ||
 		strings.Contains(out, "not pinned") {
 		t.Errorf("show under a policy of both keys: %d\n%s", code, out)
 	}
-	if code, out := r.run("", "show", "6", "--url", r.url); code != exitOK || !strings.Contains(out, "not pinned") {
+	if code, out := r.run("", "show", "6", "--url", r.url); code != term.ExitOK ||
+		!strings.Contains(out, "not pinned") {
 		t.Errorf("show without a pin: %d\n%s", code, out)
 	}
 	r.settings = fmt.Sprintf("signing_key = %q\n", r.path("main-2.key")) // the new one alone
 	r.restart()
-	r.says(exitOK, "dealer", "main-2.vkey", hand)
+	r.says(term.ExitOK, "dealer", "main-2.vkey", hand)
 	r.stop()
 }
 
@@ -209,33 +212,33 @@ func TestRotateSealing(t *testing.T) {
 	r.restart()
 	hand := func(table string) []string { return []string{"shuffle", "--table", table, "--deck", "standard-52"} }
 	deal := func(id string) []string { return []string{"deal", id, "--first", "0", "--run", "2:seat:seat-1"} }
-	r.says(exitOK, "dealer", "main.vkey", hand("t1"))
+	r.says(term.ExitOK, "dealer", "main.vkey", hand("t1"))
 	rotate := []string{"key", "rotate", "sealing", "--new", r.path("sealing-2.key")}
 	if out := r.must("", append(rotate, "--dry-run")...); !strings.Contains(out, "Would make") ||
-		exists(r.path("sealing-2.key")) {
+		place.Exists(r.path("sealing-2.key")) {
 		t.Errorf("a dry run:\n%s", out)
 	}
 	if out := r.must("", rotate...); !strings.Contains(out, "sealing_keys = [OLD, ") ||
 		!strings.Contains(out, "sealing_keys = [\""+r.path("sealing-2.key")+"\", OLD]") {
 		t.Errorf("it does not say how:\n%s", out)
 	}
-	if code, _ := r.run("", rotate...); code != exitUsage {
+	if code, _ := r.run("", rotate...); code != term.ExitUsage {
 		t.Errorf("a second time: exit code %d", code)
 	}
 	old, next := r.path("sealing.key"), r.path("sealing-2.key")
 	r.sealing = fmt.Sprintf("[%q, %q]", old, next)
 	r.restart()
-	r.says(exitOK, "dealer", "main.vkey", hand("t2")) // entry 8, still under the old one
+	r.says(term.ExitOK, "dealer", "main.vkey", hand("t2")) // entry 8, still under the old one
 	r.sealing = fmt.Sprintf("[%q, %q]", next, old)
 	r.restart()
-	r.says(exitOK, "dealer", "main.vkey", hand("t3")) // entry 10
+	r.says(term.ExitOK, "dealer", "main.vkey", hand("t3")) // entry 10
 	for _, id := range []string{"6", "8", "10"} {
-		r.says(exitOK, "dealer", "main.vkey", deal(id))
+		r.says(term.ExitOK, "dealer", "main.vkey", deal(id))
 	}
 	r.sealing = fmt.Sprintf("[%q]", next)
 	r.restart()
-	r.says(exitOK, "dealer", "main.vkey", []string{"close", "10", "--outcome", "completed"})
-	r.says(exitCannot, "dealer", "main.vkey", []string{"close", "8", "--outcome", "completed"}, "503 sealed")
+	r.says(term.ExitOK, "dealer", "main.vkey", []string{"close", "10", "--outcome", "completed"})
+	r.says(term.ExitCannot, "dealer", "main.vkey", []string{"close", "8", "--outcome", "completed"}, "503 sealed")
 	r.stop()
 }
 
@@ -248,18 +251,18 @@ func TestAuditorsAndPolicy(t *testing.T) {
 		r.must("", "key", "generate", "auditor", "--out", r.path(name+".key"))
 	}
 	auditor := func(args ...string) []string { return append([]string{"ledger", "auditor"}, args...) }
-	r.says(exitOK, "admin", "main.vkey", auditor("list"), "has no auditors")
-	r.says(exitOK, "admin", "main.vkey", auditor("add", r.path("lab.pub"), "--dry-run"), "Would add")
-	r.says(exitOK, "admin", "main.vkey", auditor("add", r.path("lab.pub")), "Entry 6 of ledger main")
-	r.says(exitCannot, "admin", "main.vkey", auditor("add", r.path("lab.pub")), "stood in the ledger before")
-	r.says(exitCannot, "admin", "main.vkey", auditor("retire", r.path("lab.pub")), "last auditor")
-	r.says(exitOK, "admin", "main.vkey", auditor("add", r.path("regulator.pub")))
-	r.says(exitOK, "admin", "main.vkey", auditor("retire", r.path("lab.pub")), "is retired from now on")
-	list := r.says(exitOK, "admin", "main.vkey", auditor("list"), "in force", "retired")
+	r.says(term.ExitOK, "admin", "main.vkey", auditor("list"), "has no auditors")
+	r.says(term.ExitOK, "admin", "main.vkey", auditor("add", r.path("lab.pub"), "--dry-run"), "Would add")
+	r.says(term.ExitOK, "admin", "main.vkey", auditor("add", r.path("lab.pub")), "Entry 6 of ledger main")
+	r.says(term.ExitCannot, "admin", "main.vkey", auditor("add", r.path("lab.pub")), "stood in the ledger before")
+	r.says(term.ExitCannot, "admin", "main.vkey", auditor("retire", r.path("lab.pub")), "last auditor")
+	r.says(term.ExitOK, "admin", "main.vkey", auditor("add", r.path("regulator.pub")))
+	r.says(term.ExitOK, "admin", "main.vkey", auditor("retire", r.path("lab.pub")), "is retired from now on")
+	list := r.says(term.ExitOK, "admin", "main.vkey", auditor("list"), "in force", "retired")
 	if strings.Contains(list, "signing") {
 		t.Errorf("the auditors:\n%s", list)
 	}
-	r.says(exitUsage, "admin", "main.vkey", auditor("retire", "nobody"), "no key id")
+	r.says(term.ExitUsage, "admin", "main.vkey", auditor("retire", "nobody"), "no key id")
 
 	witness := strings.TrimSpace(r.must("", "key", "generate", "witness", "--name", "w.example.org/1", "--out",
 		r.path("w.key")))
@@ -271,21 +274,23 @@ func TestAuditorsAndPolicy(t *testing.T) {
 	}
 	dead := write("dead.policy", "witness w "+witness+" http://127.0.0.1:1\nquorum w\n")
 	policy := func(args ...string) []string { return append([]string{"ledger", "policy"}, args...) }
-	r.says(exitOK, "admin", "main.vkey", policy("show"), "no witness policy")
-	r.says(exitOK, "admin", "main.vkey", policy("set", dead, "--dry-run"), "Would have these witnesses cosign", ": w")
-	r.says(exitCannot, "admin", "main.vkey", policy("set", dead), "witness w: 127.0.0.1:1 is neither in the policy",
+	r.says(term.ExitOK, "admin", "main.vkey", policy("show"), "no witness policy")
+	r.says(term.ExitOK, "admin", "main.vkey", policy("set", dead, "--dry-run"),
+		"Would have these witnesses cosign", ": w")
+	r.says(term.ExitCannot, "admin", "main.vkey", policy("set", dead),
+		"witness w: 127.0.0.1:1 is neither in the policy",
 		"witness.hosts")
 	named := write("named.policy", "witness w "+witness+" http://me:password@127.0.0.1:1\nquorum w\n")
-	if out := r.says(exitCannot, "admin", "main.vkey", policy("set", named),
+	if out := r.says(term.ExitCannot, "admin", "main.vkey", policy("set", named),
 		"holds a user name or password"); strings.Contains(out, "me:") {
 		t.Errorf("the password is repeated: %s", out)
 	}
 	r.settings += "[witness]\nhosts = [\"127.0.0.1:1\"]\n"
 	r.restart()
-	r.says(exitCannot, "admin", "main.vkey", policy("set", dead), "422 policy", "w: ", "connection refused")
-	r.says(exitUsage, "admin", "main.vkey", policy("set", write("bad.policy", "quorum nobody\n")), "bad.policy")
+	r.says(term.ExitCannot, "admin", "main.vkey", policy("set", dead), "422 policy", "w: ", "connection refused")
+	r.says(term.ExitUsage, "admin", "main.vkey", policy("set", write("bad.policy", "quorum nobody\n")), "bad.policy")
 	none := write("none.policy", "quorum none\n")
-	r.says(exitOK, "admin", "main.vkey", policy("set", none), "The policy is written")
-	r.says(exitOK, "admin", "main.vkey", policy("show"), "quorum none")
+	r.says(term.ExitOK, "admin", "main.vkey", policy("set", none), "The policy is written")
+	r.says(term.ExitOK, "admin", "main.vkey", policy("show"), "quorum none")
 	r.stop()
 }

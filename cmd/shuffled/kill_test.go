@@ -18,7 +18,7 @@ import (
 
 var kills = flag.Int("kills", 30, "how often the kill test kills the daemon, on each store")
 
-// TestKill kills the daemon with SIGKILL at random moments under 8 clients.
+// TestKill kills the daemon with SIGKILL at random moments under 8 remote.
 // Whatever was acknowledged must be there with the same bytes, every request
 // that was cut off must resolve when it is repeated, and serials have no gap.
 func TestKill(t *testing.T) {

@@ -4,52 +4,60 @@
 package main
 
 import (
+	"cmp"
 	"context"
+	"fmt"
 	"os"
 	"os/signal"
 	"syscall"
 
+	"shuffled/internal/build"
+	auditcli "shuffled/internal/cli/audit"
+	"shuffled/internal/cli/demo"
+	"shuffled/internal/cli/host"
+	"shuffled/internal/cli/operate"
+	"shuffled/internal/cli/player"
 	"shuffled/internal/process"
 	"shuffled/internal/term"
 )
 
 type cli struct {
-	Demo      demoCmd      `cmd:"" help:"Play a whole hand in this terminal: commit, deal, prove, close, verify, tamper."`
-	Serve     serveCmd     `cmd:"" help:"Run the daemon."`
-	Ledger    ledgerCmd    `cmd:"" help:"Create and list ledgers."`
-	Migrate   migrateCmd   `cmd:"" help:"Create or change the tables of a database."`
-	Token     tokenCmd     `cmd:"" help:"Create, list and revoke API tokens."`
-	Act       actCmd       `cmd:"" help:"Propose, sign and submit acts of administrators."`
-	Key       keyCmd       `cmd:"" help:"Generate and show keys."`
-	Shuffle   shuffleCmd   `cmd:"" help:"Ask a running daemon for a shuffle."`
-	Draw      drawCmd      `cmd:"" help:"Ask a running daemon for dice, numbers or a wheel's spin."`
-	Mix       mixCmd       `cmd:"" help:"Reveal the outside randomness that a shuffle planned."`
-	Deal      dealCmd      `cmd:"" help:"Deal the next cards of a shuffle."`
-	Takeover  takeoverCmd  `cmd:"" help:"Become the owner of another identity's shuffle."`
-	Close     closeCmd     `cmd:"" help:"Close a shuffle and disclose its tape."`
-	Show      showCmd      `cmd:"" help:"Show a shuffle, or write its transcript to a file."`
-	Recall    recallCmd    `cmd:"" help:"Find shuffles by table, time, game or state."`
-	History   historyCmd   `cmd:"" help:"Walk a table back from its newest commit, each proved by its receipt."`
-	Kill      killCmd      `cmd:"" help:"Set, clear and list kill switches of a running daemon."`
-	Table     tableCmd     `cmd:"" help:"Open and close tables of a running daemon."`
-	Latch     latchCmd     `cmd:"" help:"Clear the entropy latch of a running daemon."`
-	Access    accessCmd    `cmd:"" help:"Show what regulators asked a running daemon for."`
-	Audit     auditCmd     `cmd:"" help:"Export and check whole ledgers."`
-	Verify    verifyCmd    `cmd:"" help:"Verify a transcript or receipt, offline."`
-	Slot      slotCmd      `cmd:"" help:"Make a player's own randomness for a shuffle."`
-	Witness   witnessCmd   `cmd:"" help:"Run a witness: it cosigns the checkpoints of ledgers that only grow."`
-	Bench     benchCmd     `cmd:"" passthrough:"" help:"Put a running daemon under load, verify what it acknowledged, and report: runs shuffled-bench."`
-	Lab       labCmd       `cmd:"" passthrough:"" help:"What a test lab needs: raw output, outcomes, statistics, controls, proofs, and the kit to hand in: runs shuffled-lab."`
-	Retention retentionCmd `cmd:"" help:"Drop what is past its retention."`
-	Selftest  selftestCmd  `cmd:"" help:"Run the known-answer tests of every primitive and format, and show them."`
-	Version   versionCmd   `cmd:"" help:"Show build, algorithm and FIPS state."`
+	Demo      demo.Cmd            `cmd:"" help:"Play a whole hand in this terminal: commit, deal, prove, close, verify, tamper."`
+	Serve     serveCmd            `cmd:"" help:"Run the daemon."`
+	Ledger    host.LedgerCmd      `cmd:"" help:"Create and list ledgers."`
+	Migrate   host.MigrateCmd     `cmd:"" help:"Create or change the tables of a database."`
+	Token     host.TokenCmd       `cmd:"" help:"Create, list and revoke API tokens."`
+	Act       host.ActCmd         `cmd:"" help:"Propose, sign and submit acts of administrators."`
+	Key       host.KeyCmd         `cmd:"" help:"Generate and show keys."`
+	Shuffle   operate.ShuffleCmd  `cmd:"" help:"Ask a running daemon for a shuffle."`
+	Draw      operate.DrawCmd     `cmd:"" help:"Ask a running daemon for dice, numbers or a wheel's spin."`
+	Mix       operate.MixCmd      `cmd:"" help:"Reveal the outside randomness that a shuffle planned."`
+	Deal      operate.DealCmd     `cmd:"" help:"Deal the next cards of a shuffle."`
+	Takeover  operate.TakeoverCmd `cmd:"" help:"Become the owner of another identity's shuffle."`
+	Close     operate.CloseCmd    `cmd:"" help:"Close a shuffle and disclose its tape."`
+	Show      operate.ShowCmd     `cmd:"" help:"Show a shuffle, or write its transcript to a file."`
+	Recall    operate.RecallCmd   `cmd:"" help:"Find shuffles by table, time, game or state."`
+	History   operate.HistoryCmd  `cmd:"" help:"Walk a table back from its newest commit, each proved by its receipt."`
+	Kill      operate.KillCmd     `cmd:"" help:"Set, clear and list kill switches of a running daemon."`
+	Table     operate.TableCmd    `cmd:"" help:"Open and close tables of a running daemon."`
+	Latch     operate.LatchCmd    `cmd:"" help:"Clear the entropy latch of a running daemon."`
+	Access    operate.AccessCmd   `cmd:"" help:"Show what regulators asked a running daemon for."`
+	Audit     auditcli.AuditCmd   `cmd:"" help:"Export and check whole ledgers."`
+	Verify    auditcli.VerifyCmd  `cmd:"" help:"Verify a transcript or receipt, offline."`
+	Slot      player.SlotCmd      `cmd:"" help:"Make a player's own randomness for a shuffle."`
+	Witness   host.WitnessCmd     `cmd:"" help:"Run a witness: it cosigns the checkpoints of ledgers that only grow."`
+	Bench     benchCmd            `cmd:"" passthrough:"" help:"Put a running daemon under load, verify what it acknowledged, and report: runs shuffled-bench."`
+	Lab       labCmd              `cmd:"" passthrough:"" help:"What a test lab needs: raw output, outcomes, statistics, controls, proofs, and the kit to hand in: runs shuffled-lab."`
+	Retention host.RetentionCmd   `cmd:"" help:"Drop what is past its retention."`
+	Selftest  selftestCmd         `cmd:"" help:"Run the known-answer tests of every primitive and format, and show them."`
+	Version   versionCmd          `cmd:"" help:"Show build, algorithm and FIPS state."`
 }
 
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	s := streams{os.Stdin, os.Stdout, os.Stderr}
-	code := report(s, process.NoDumps()) // of any command: most of them handle keys
-	if code == exitOK {
+	s := term.Streams{In: os.Stdin, Out: os.Stdout, Err: os.Stderr}
+	code := term.Report(s.Err, process.NoDumps()) // of any command: most of them handle keys
+	if code == term.ExitOK {
 		code = run(ctx, os.Args[1:], s)
 	}
 	stop()
@@ -57,7 +65,7 @@ func main() {
 }
 
 // run is the whole command: arguments in, exit code out.
-func run(ctx context.Context, args []string, s streams) int {
+func run(ctx context.Context, args []string, s term.Streams) int {
 	if len(args) == 0 {
 		args = []string{"--help"}
 	}
@@ -67,5 +75,51 @@ func run(ctx context.Context, args []string, s streams) int {
 		Grammar:     new(cli),
 		Before:      func(command string) (any, error) { return testSelf(command) },
 	}
-	return program.Run(ctx, args, term.Streams{In: s.in, Out: s.out, Err: s.err}, s)
+	return program.Run(ctx, args, s, s)
+}
+
+type versionCmd struct {
+	JSON bool `name:"json" help:"Print JSON."`
+}
+
+func (c versionCmd) Run(s term.Streams) error {
+	b := build.This()
+	if c.JSON {
+		return term.PrintJSON(s.Out, b)
+	}
+	fips := "off"
+	if b.FIPS {
+		fips = "on (module " + b.FIPSBuild + ")"
+	}
+	fmt.Fprintf(s.Out, "shuffled   %s %s\nalgorithm  %s\ngo         %s\nFIPS 140-3 %s\n", b.Version, b.Revision,
+		b.Algorithm, b.Go, fips)
+	fmt.Fprintf(s.Out, "platform   %s\nkernel     %s, getrandom in the vDSO: %s\n", b.Platform,
+		cmp.Or(b.Kernel, "unknown"), b.VDSO)
+	return nil
+}
+
+// otherCmd is a command that is a program of its own, with its arguments. What
+// measures is no part of the program that deals.
+type otherCmd struct {
+	Args []string `arg:"" optional:"" help:"Arguments of the program."`
+}
+
+type labCmd struct{ otherCmd }
+
+// Run becomes shuffled-lab.
+func (c *labCmd) Run() error { return c.become("shuffled-lab") }
+
+type benchCmd struct{ otherCmd }
+
+// Run becomes shuffled-bench.
+func (c *benchCmd) Run() error { return c.become("shuffled-bench") }
+
+// become runs the program in place of this one: its streams, signals and exit code
+// are those of this process.
+func (c *otherCmd) become(program string) error {
+	path, err := build.Sibling(program)
+	if err != nil {
+		return err
+	}
+	return syscall.Exec(path, append([]string{path}, c.Args...), os.Environ())
 }

@@ -1,15 +1,11 @@
 package main
 
 import (
-	"errors"
 	"path/filepath"
 	"testing"
-	"time"
 
-	"github.com/google/go-cmp/cmp"
 	"github.com/rogpeppe/go-internal/testscript"
 
-	"shuffled/client"
 	"shuffled/internal/term/termtest"
 )
 
@@ -32,62 +28,4 @@ func TestOperate(t *testing.T) {
 		},
 		Cmds: termtest.Commands(),
 	})
-}
-
-func TestParseRun(t *testing.T) {
-	t.Parallel()
-	text, yes := func(s string) *string { return &s }, true
-	good := map[string]client.Run{
-		"2:seat:seat-1":        {Count: 2, Purpose: "seat", Recipient: text("seat-1")},
-		"3:board::public":      {Count: 3, Purpose: "board", Public: &yes},
-		"1:burn":               {Count: 1, Purpose: "burn"},
-		"1:burn:":              {Count: 1, Purpose: "burn"},
-		"4:seat:seat-2:public": {Count: 4, Purpose: "seat", Recipient: text("seat-2"), Public: &yes},
-	}
-	for in, want := range good {
-		got, err := parseRun(in)
-		if diff := cmp.Diff(want, got); err != nil || diff != "" {
-			t.Errorf("%s: %v (-want +got)\n%s", in, err, diff)
-		}
-	}
-	for _, in := range []string{"", "2", "0:seat", "-1:seat", "x:seat", "2:", "2:chair", "2:seat:two words",
-		"2:seat:a:private", "2:seat:a:", "2:seat:a:public:b", "2:seat:\x1b[2J"} {
-		var wrong *usageError
-		if got, err := parseRun(in); !errors.As(err, &wrong) {
-			t.Errorf("%q: %v, %v", in, got, err)
-		}
-	}
-}
-
-func TestParseEndAt(t *testing.T) {
-	t.Parallel()
-	for in, want := range map[string]client.EndAt{"380": {Lo: 380, Hi: 380}, "380-400": {Lo: 380, Hi: 400}} {
-		if got, err := parseEndAt(in); got != want || err != nil {
-			t.Errorf("%s: %v, %v", in, got, err)
-		}
-	}
-	for _, in := range []string{"", "0", "-5", "5-", "-", "9-8", "a-b", "1-2-3"} {
-		if got, err := parseEndAt(in); err == nil {
-			t.Errorf("%q: %v", in, got)
-		}
-	}
-}
-
-func TestParseCloseBy(t *testing.T) {
-	t.Parallel()
-	now := time.Date(2026, 3, 14, 15, 9, 26, 535, time.UTC)
-	for in, want := range map[string]time.Time{
-		"45m":                       time.Date(2026, 3, 14, 15, 54, 26, 0, time.UTC),
-		"2026-03-15T00:00:00Z":      time.Date(2026, 3, 15, 0, 0, 0, 0, time.UTC),
-		"2026-03-15T01:00:00+01:00": time.Date(2026, 3, 15, 0, 0, 0, 0, time.UTC),
-	} {
-		if got, err := parseCloseBy(in, now); !got.Equal(want) || got.Location() != time.UTC || err != nil {
-			t.Errorf("%s: %v, %v", in, got, err)
-		}
-	}
-	for _, in := range []string{"", "-45m", "0s", "tomorrow", "2026-03-15"} {
-		if got, err := parseCloseBy(in, now); err == nil {
-			t.Errorf("%q: %v", in, got)
-		}
-	}
 }

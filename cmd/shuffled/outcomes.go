@@ -14,16 +14,6 @@ import (
 // Only tests set it, before anything runs.
 var countLeast time.Duration
 
-// watchOutcomes ends the windows of the monitor until the house stops.
-func (h *house) watchOutcomes() {
-	ctx, cancel := context.WithCancel(context.Background())
-	h.watches.Go(func() {
-		<-h.stop
-		cancel()
-	})
-	h.monitor.Run(ctx)
-}
-
 // onFinding stops the generator, if the finding is a halt, and hands the finding to
 // watchFindings. Writing waits for a store; what is found next must not.
 func (h *house) onFinding(f monitor.Finding) {
@@ -40,57 +30,66 @@ func (h *house) onFinding(f monitor.Finding) {
 	}
 }
 
-// maxFindings is how many findings wait in the channel, and how many more for each
-// ledger; later ones are in the log only.
+// maxFindings is how many findings wait in the channel, and how many events more for
+// each ledger; later ones are in the log only.
 const maxFindings = 16
 
-// watchFindings writes each finding into every ledger, for one generator serves
-// all, and tries until it stands; a daemon that is told to stop tries once more.
+// watchFindings writes each finding into every ledger.
 func (h *house) watchFindings() {
-	retry := time.NewTicker(latchRetry)
+	keepWriting(h, h.findings, func(f monitor.Finding) *audit.Event {
+		return &audit.Event{Kind: audit.EventAlarm, Alarm: audit.AlarmStatistics, Reason: f.String()}
+	})
+}
+
+// writeRetry is how often an event that could not be written is tried again.
+const writeRetry = time.Second
+
+// keepWriting writes the event of each thing that comes into every ledger, for one
+// generator serves all, and tries until it stands; a daemon that is told to stop tries
+// once more.
+func keepWriting[T any](h *house, come <-chan T, event func(T) *audit.Event) {
+	retry := time.NewTicker(writeRetry)
 	defer retry.Stop()
-	pending := make(map[*ledger.Ledger][]monitor.Finding)
-	found := func(f monitor.Finding) {
+	pending := make(map[*ledger.Ledger][]*audit.Event)
+	take := func(v T) {
+		e := event(v)
 		for _, d := range h.dealers {
 			l := d.Ledger()
 			if len(pending[l]) >= maxFindings {
-				h.log.Error("the ledger does not say so: earlier findings wait to be written", "ledger", l.Info().Name,
-					"finding", f.String())
+				h.log.Error("the ledger does not say so: earlier events wait to be written", "ledger", l.Info().Name,
+					"event", e.Kind.String(), "reason", e.Reason)
 				continue
 			}
-			pending[l] = append(pending[l], f)
+			pending[l] = append(pending[l], e)
 		}
 	}
-	for {
-		stopping := false
+	for stopping := false; !stopping; {
 		select {
 		case <-h.last:
 			stopping = true
-			drain(h.findings, found) // select chooses at random among what is ready
+			for len(come) > 0 { // select chooses at random among what is ready
+				take(<-come)
+			}
 		case <-retry.C:
-		case f := <-h.findings:
-			found(f)
+		case v := <-come:
+			take(v)
 		}
 		for l, waiting := range pending {
-			for len(waiting) > 0 && h.recordFinding(l, waiting[0]) {
+			for len(waiting) > 0 && h.write(l, *waiting[0]) {
 				waiting = waiting[1:]
 			}
 			pending[l] = waiting
 		}
-		if stopping {
-			return
-		}
 	}
 }
 
-// recordFinding reports whether the alarm stands in the ledger now.
-func (h *house) recordFinding(l *ledger.Ledger, f monitor.Finding) bool {
+// write reports whether the event stands in the ledger now.
+func (h *house) write(l *ledger.Ledger, e audit.Event) bool {
 	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
 	defer cancel()
-	_, err := l.Append(ctx, ledger.Proposal{Actor: audit.Daemon, Bodies: []audit.Body{
-		&audit.Event{Kind: audit.EventAlarm, Alarm: audit.AlarmStatistics, Reason: f.String()}}})
+	_, err := l.Append(ctx, ledger.Proposal{Actor: audit.Daemon, Bodies: []audit.Body{&e}})
 	if err != nil {
-		h.log.Error("writing the alarm of statistics into the ledger", "ledger", l.Info().Name, "error", err)
+		h.log.Error("writing an event into the ledger", "ledger", l.Info().Name, "event", e.Kind.String(), "error", err)
 	}
 	return err == nil
 }

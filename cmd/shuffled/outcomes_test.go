@@ -12,12 +12,14 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"shuffled/internal/audit"
+	"shuffled/internal/cli/host"
 	"shuffled/internal/config"
 	"shuffled/internal/dealer"
 	"shuffled/internal/entropy"
 	"shuffled/internal/ledger"
 	"shuffled/internal/monitor"
 	"shuffled/internal/shuffle"
+	"shuffled/internal/store"
 )
 
 // The tests of this package do not wait ten minutes for a window.
@@ -28,7 +30,7 @@ type sandbox struct {
 	*house
 	t     *testing.T
 	cfg   *config.Config
-	store backend
+	store store.Database
 	said  strings.Builder // the log
 }
 
@@ -80,7 +82,7 @@ func (s *sandbox) flips(ones, twos int) {
 // events returns the alarms and latch events of the ledger, in order.
 func (s *sandbox) events() (events []audit.Event) {
 	s.t.Helper()
-	for row, err := range s.store.Rows(s.t.Context(), ledger.IDOf(devOrigin), 0, math.MaxInt64) {
+	for row, err := range s.store.Rows(s.t.Context(), ledger.IDOf(host.SandboxOrigin), 0, math.MaxInt64) {
 		if err != nil {
 			s.t.Fatal(err)
 		}

@@ -14,6 +14,7 @@ import (
 	"strings"
 	"testing"
 
+	"shuffled/internal/term"
 	"shuffled/internal/testdb"
 )
 
@@ -28,16 +29,16 @@ func TestProduction(t *testing.T) {
 	p.psql()
 	create := []string{"ledger", "create", "--database", p.as("shuffled_owner"), "--data", p.dir,
 		"--name", "main", "--origin", "cards.example.com/main", "--production"}
-	if code, out := p.run("owner", append(create, "--deals", "signed")...); code != exitUsage ||
+	if code, out := p.run("owner", append(create, "--deals", "signed")...); code != term.ExitUsage ||
 		!strings.Contains(out, "at least two administrators") {
 		t.Errorf("a production ledger without administrators: %d: %s", code, out)
 	}
 	create = append(create, administrators(t, p.dir, func(args ...string) { p.must("", args...) })...)
-	if code, out := p.run("owner", create...); code != exitUsage || !strings.Contains(out, "--deals signed") {
+	if code, out := p.run("owner", create...); code != term.ExitUsage || !strings.Contains(out, "--deals signed") {
 		t.Errorf("a production ledger without witnesses, unasked: %d: %s", code, out)
 	}
 	p.must("owner", append(create, "--deals", "signed")...)
-	if code, out := p.run("owner", append(create, "--deals", "signed")...); code != exitCannot ||
+	if code, out := p.run("owner", append(create, "--deals", "signed")...); code != term.ExitCannot ||
 		!strings.Contains(out, "exists") {
 		t.Errorf("the same ledger twice: %d: %s", code, out)
 	}
@@ -57,7 +58,7 @@ func TestProduction(t *testing.T) {
 		"auditor"))
 	p.serve()
 	p.keepsApart(token, auditor)
-	if code, out := p.run("", "token", "create", "--config", p.config, "--role", "auditor"); code != exitCannot ||
+	if code, out := p.run("", "token", "create", "--config", p.config, "--role", "auditor"); code != term.ExitCannot ||
 		!strings.Contains(out, "--url") {
 		t.Errorf("a token made alongside the daemon: %d: %s", code, out)
 	}
@@ -92,7 +93,7 @@ func TestProduction(t *testing.T) {
 	}
 
 	id, _, _ := strings.Cut(token, ".")
-	if code, out := p.run("", "token", "revoke", "--config", p.config, id); code != exitCannot ||
+	if code, out := p.run("", "token", "revoke", "--config", p.config, id); code != term.ExitCannot ||
 		!strings.Contains(out, "--url") {
 		t.Errorf("a token revoked alongside the daemon: %d: %s", code, out)
 	}
@@ -104,11 +105,11 @@ func TestProduction(t *testing.T) {
 		t.Errorf("a revoked token: %d, %v", status, err)
 	}
 	p.stop()
-	if code, out := p.run("owner", "migrate", "down", "--database", p.as("shuffled_owner")); code != exitCannot ||
+	if code, out := p.run("owner", "migrate", "down", "--database", p.as("shuffled_owner")); code != term.ExitCannot ||
 		!strings.Contains(out, "entries") {
 		t.Errorf("migrating down over entries: %d: %s", code, out)
 	}
-	if code, out := p.run("", "serve", "--data", p.dir, "--database", p.super); code != exitCannot ||
+	if code, out := p.run("", "serve", "--data", p.dir, "--database", p.super); code != term.ExitCannot ||
 		!strings.Contains(out, "superuser") {
 		t.Errorf("serving as a superuser: %d: %s", code, out)
 	}
@@ -230,7 +231,7 @@ func (p *production) run(owner string, args ...string) (int, string) {
 func (p *production) must(owner string, args ...string) string {
 	p.t.Helper()
 	code, out := p.run(owner, args...)
-	if code != exitOK {
+	if code != term.ExitOK {
 		p.t.Fatalf("shuffled %s: exit code %d\n%s", strings.Join(args, " "), code, out)
 	}
 	return out

@@ -2,22 +2,20 @@ package main
 
 import (
 	"context"
-	"errors"
 	"net/http"
 	"net/http/httptest"
 	"path/filepath"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/rogpeppe/go-internal/testscript"
 	"golang.org/x/mod/sumdb/tlog"
 
-	"shuffled/client"
 	"shuffled/internal/audit"
 	"shuffled/internal/keys"
 	"shuffled/internal/ledger"
 	"shuffled/internal/shuffle"
+	"shuffled/internal/term"
 	"shuffled/internal/term/termtest"
 )
 
@@ -137,59 +135,19 @@ func TestHistoryGaps(t *testing.T) {
 		var out, errs strings.Builder
 		args := []string{"history", "t-1", "--from", test.from, "--limit", test.limit, "--url", url, "--key",
 			key.VKey()}
-		code := run(context.Background(), args, streams{nil, &out, &errs})
-		want := exitOK
+		code := run(context.Background(), args, term.Streams{Out: &out, Err: &errs})
+		want := term.ExitOK
 		switch {
 		case test.from == "0":
-			want = exitCannot
+			want = term.ExitCannot
 		case test.gap != "":
-			want = exitFails
+			want = term.ExitFails
 		}
 		if code != want || test.gap != "" && !strings.Contains(out.String(), "\ngap: "+test.gap+"\n") {
 			t.Errorf("from %s: exit code %d, want %d\n%s%s", test.from, code, want, out.String(), errs.String())
 		}
 		if n := strings.Count(out.String(), " UTC "); n != test.walks {
 			t.Errorf("from %s: %d commits were walked, want %d\n%s", test.from, n, test.walks, out.String())
-		}
-	}
-}
-
-func TestMisplaced(t *testing.T) {
-	t.Parallel()
-	at := func(n int64) client.Timestamp { return client.Timestamp{Time: time.UnixMilli(n)} }
-	after := []historyStep{{ID: 9, Serial: 4, Committed: at(90), Previous: 7}}
-	c := &audit.Commit{Context: &audit.Context{Table: "t"}}
-	for _, test := range []struct {
-		step historyStep
-		want string
-	}{
-		{historyStep{7, 3, at(90), 5}, ""},
-		{historyStep{7, 3, at(91), 5}, "entry 7 is later than entry 9, which follows it"},
-		{historyStep{7, 2, at(90), 5}, "entry 7 has serial 2, and serial 3 should come before entry 9"},
-		{historyStep{7, 4, at(90), 5}, "entry 7 has serial 4, and serial 3 should come before entry 9"},
-		{historyStep{7, 3, at(90), 7}, "entry 7 names entry 7 as the commit before it, which is none"},
-	} {
-		if got := misplaced("t", c, test.step, after); got != test.want {
-			t.Errorf("%+v: %q, want %q", test.step, got, test.want)
-		}
-	}
-}
-
-func TestParseDay(t *testing.T) {
-	t.Parallel()
-	for in, want := range map[string]string{
-		"2026-11-22":                  "2026-11-22T00:00:00Z",
-		"2026-11-22T18:30:00Z":        "2026-11-22T18:30:00Z",
-		"2026-11-22T18:30:00.5+01:00": "2026-11-22T17:30:00.5Z",
-	} {
-		if got, err := parseDay("--from", in); err != nil || got.UTC().Format(time.RFC3339Nano) != want {
-			t.Errorf("%s: %v, %v", in, got, err)
-		}
-	}
-	for _, in := range []string{"yesterday", "2026-13-01", "22.11.2026", "18:30", "2026-11-22 18:30"} {
-		var wrong *usageError
-		if got, err := parseDay("--from", in); !errors.As(err, &wrong) {
-			t.Errorf("%s: %v, %v", in, got, err)
 		}
 	}
 }

@@ -158,7 +158,7 @@ func (l *crowd) run(enough int64) {
 	var wg sync.WaitGroup
 	for home, n := range l.clients {
 		for i := range n {
-			c := &player{crowd: l, home: home, name: fmt.Sprintf("%s-%d-%d", l.name, home, i)}
+			c := &gambler{crowd: l, home: home, name: fmt.Sprintf("%s-%d-%d", l.name, home, i)}
 			wg.Go(func() {
 				for !l.stop.Load() && (enough == 0 || l.entries.Load() < enough) {
 					if !c.hand() {
@@ -184,8 +184,8 @@ func (l *crowd) ok() {
 	}
 }
 
-// player is one connection's worth of a crowd.
-type player struct {
+// gambler is one connection's worth of a crowd.
+type gambler struct {
 	*crowd
 	name string
 	home int // the daemon that it asks first
@@ -195,7 +195,7 @@ type player struct {
 }
 
 // hand plays a hand and reports whether all of it was acknowledged.
-func (c *player) hand() bool {
+func (c *gambler) hand() bool {
 	c.n++
 	c.at = c.home
 	if c.count > 0 {
@@ -233,7 +233,7 @@ func (c *player) hand() bool {
 }
 
 // many commits to count shuffles under one key.
-func (c *player) many() bool {
+func (c *gambler) many() bool {
 	key := fmt.Sprintf("%s-%d", c.name, c.n)
 	var all struct {
 		Shuffles []struct {
@@ -256,7 +256,7 @@ func (c *player) many() bool {
 	return true
 }
 
-func (c *player) failed(format string, args ...any) bool {
+func (c *gambler) failed(format string, args ...any) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.failures = append(c.failures, fmt.Sprintf(format, args...))
@@ -265,7 +265,7 @@ func (c *player) failed(format string, args ...any) bool {
 
 // call sends one request until it is acknowledged, and to the next daemon after
 // each failure.
-func (c *player) call(path, key, body string, answer any) bool {
+func (c *gambler) call(path, key, body string, answer any) bool {
 	var last string
 	for n := range c.attempts {
 		if n > 0 {
@@ -289,7 +289,7 @@ func (c *player) call(path, key, body string, answer any) bool {
 
 // twice sends one request to two daemons at once: one of them answers it, the other
 // one the same again.
-func (c *player) twice(path, key, body string, answer any) bool {
+func (c *gambler) twice(path, key, body string, answer any) bool {
 	if c.commits {
 		return c.call(path, key, body, answer)
 	}
@@ -323,7 +323,7 @@ func (c *player) twice(path, key, body string, answer any) bool {
 	return true
 }
 
-func (c *player) try(url, key, body string) ([]byte, error) {
+func (c *gambler) try(url, key, body string) ([]byte, error) {
 	req, err := http.NewRequestWithContext(c.t.Context(), http.MethodPost, url, bytes.NewReader([]byte(body)))
 	if err != nil {
 		return nil, err
@@ -346,7 +346,7 @@ func (c *player) try(url, key, body string) ([]byte, error) {
 }
 
 // prove checks a receipt under its own checkpoint and puts it into the journal.
-func (c *player) prove(text string, a acked) bool {
+func (c *gambler) prove(text string, a acked) bool {
 	r, err := audit.ParseReceipt(text)
 	if err != nil {
 		return c.failed("a receipt: %v", err)

@@ -11,6 +11,7 @@ import (
 	"golang.org/x/mod/sumdb/tlog"
 
 	"shuffled/internal/audit"
+	"shuffled/internal/cli/host"
 	"shuffled/internal/ledger"
 	"shuffled/internal/store/postgres"
 	"shuffled/internal/store/sqlite"
@@ -78,7 +79,7 @@ type ledgerStore interface {
 // stored checkpoint: each is then a prefix of the last.
 func (r *replicas) recompute(store ledger.Store) *oracle {
 	r.t.Helper()
-	ctx, id := context.Background(), ledger.IDOf(devOrigin)
+	ctx, id := context.Background(), ledger.IDOf(host.SandboxOrigin)
 	head, err := store.Head(ctx, id)
 	if err != nil {
 		r.t.Fatal(err)

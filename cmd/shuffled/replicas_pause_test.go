@@ -91,7 +91,7 @@ func TestReplicaPaused(t *testing.T) {
 			// No request is made again: one that another daemon refused would wait for
 			// the paused one.
 			c := &crowd{replicas: r, name: "c", attempts: 1}
-			at := func(daemon int, name string) *player { return &player{crowd: c, home: daemon, name: name} }
+			at := func(daemon int, name string) *gambler { return &gambler{crowd: c, home: daemon, name: name} }
 			mine, other := at(1, "mine"), at(0, "other")
 			for range 3 {
 				mine.hand()

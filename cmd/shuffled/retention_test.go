@@ -15,9 +15,13 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"shuffled/internal/audit"
+	"shuffled/internal/cli/host"
+	"shuffled/internal/cli/place"
 	"shuffled/internal/config"
 	"shuffled/internal/ledger"
 	"shuffled/internal/recall"
+	"shuffled/internal/store"
+	"shuffled/internal/term"
 )
 
 // TestRetention drops everything that can be dropped, from beside a daemon, and has
@@ -39,12 +43,12 @@ func TestRetention(t *testing.T) {
 		cfg := config.Default()
 		cfg.Data, cfg.Database = d.data, d.database
 		cfg.Resolve()
-		store, err := openStore(t.Context(), cfg, true)
+		store, err := place.OpenStore(t.Context(), cfg, true)
 		if err != nil {
 			t.Fatal(err)
 		}
 		defer store.Close()
-		id := ledger.IDOf(devOrigin)
+		id := ledger.IDOf(host.SandboxOrigin)
 		head, err := store.Head(t.Context(), id)
 		if err != nil {
 			t.Fatal(err)
@@ -74,7 +78,7 @@ func TestRetention(t *testing.T) {
 
 // closing is a ledger that looks for its open shuffles in the store.
 type closing struct {
-	store backend
+	store store.Database
 	id    ledger.ID
 }
 
@@ -193,7 +197,7 @@ func TestRetentionRun(t *testing.T) {
 				}
 			}
 		}
-		if _, _, code := command(t, conf("access_retention = \"1s\"\n")...); code != exitUsage {
+		if _, _, code := command(t, conf("access_retention = \"1s\"\n")...); code != term.ExitUsage {
 			t.Errorf("a retention of a second: exit code %d", code)
 		}
 	})

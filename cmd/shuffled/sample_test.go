@@ -13,6 +13,7 @@ import (
 	"golang.org/x/mod/sumdb/tlog"
 
 	"shuffled/internal/audit"
+	"shuffled/internal/cli/host"
 	"shuffled/internal/keys"
 	"shuffled/internal/ledger"
 	"shuffled/internal/shuffle"
@@ -80,7 +81,7 @@ func newSampler(t *testing.T, production bool) *sampler {
 			g.Administrators = append(g.Administrators, audit.Administrator{Name: name, Key: key})
 		}
 	}
-	g.TwoPersons = twoPersons(g.Administrators)
+	g.TwoPersons = host.TwoPersons(g.Administrators)
 	s.append(g)
 	s.append(&audit.Event{Kind: audit.EventInstanceStart, Name: "devel"})
 	return s

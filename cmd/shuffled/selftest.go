@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"strings"
-	"text/tabwriter"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -18,7 +17,6 @@ type selftestCmd struct {
 	JSON bool `name:"json" help:"Print JSON, with every answer that was compared."`
 }
 
-// Help shows an example.
 func (selftestCmd) Help() string {
 	return "Every other command but version runs the same tests before it does anything, and stops with code 3 if one fails.\n" +
 		"Example:\n  shuffled selftest --json"
@@ -34,7 +32,7 @@ type selftestReport struct {
 	Results []selftest.Result `json:"results"`
 }
 
-func (c selftestCmd) Run(s streams) error {
+func (c selftestCmd) Run(s term.Streams) error {
 	start := time.Now()
 	results := selftest.Run()
 	took := time.Since(start)
@@ -42,22 +40,21 @@ func (c selftestCmd) Run(s streams) error {
 	r := selftestReport{Build: build.This(), Passed: failed == nil, Tests: len(results), Answers: passed.Answers,
 		Took: float64(took.Microseconds()) / 1000, Results: results}
 	if c.JSON {
-		return errors.Join(printJSON(s.out, r), term.Distrust(failed))
+		return errors.Join(term.PrintJSON(s.Out, r), term.Distrust(failed))
 	}
-	w := tabwriter.NewWriter(s.out, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(w, "TEST\tRESULT\tANSWERS\tCOVERS\tRULE\tANSWERS FROM")
+	rows := [][]any{{"TEST", "RESULT", "ANSWERS", "COVERS", "RULE", "ANSWERS FROM"}}
 	for _, t := range results {
 		result := "ok"
 		if len(t.Wrong) > 0 {
 			result = "FAILED"
 		}
-		fmt.Fprintf(w, "%s\t%s\t%d\t%s\t%s\t%s\n", t.Name, result, len(t.Answers), t.Covers, t.Rule, t.Source)
+		rows = append(rows, []any{t.Name, result, len(t.Answers), t.Covers, t.Rule, t.Source})
 	}
-	if err := w.Flush(); err != nil {
+	if err := s.List(rows); err != nil {
 		return err
 	}
 	if failed == nil {
-		fmt.Fprintf(s.out, "%d known-answer tests passed, %d answers, in %.0f ms\n", passed.Tests, passed.Answers,
+		fmt.Fprintf(s.Out, "%d known-answer tests passed, %d answers, in %.0f ms\n", passed.Tests, passed.Answers,
 			r.Took)
 	}
 	return term.Distrust(failed)

@@ -14,6 +14,7 @@ import (
 	"testing"
 
 	"shuffled/internal/selftest"
+	"shuffled/internal/term"
 )
 
 // wrongAnswer is the variable that makes answers wrong, in a build of this test
@@ -114,7 +115,7 @@ func TestSelfTestsStop(t *testing.T) {
 		code, out = runWith(t, variable, wrong, "serve", "--dev", "--data", data, "--listen", addr)
 		return code, out, data
 	}
-	if code, out, _ := serve(t, wrongAnswer+"="); code != exitCannot ||
+	if code, out, _ := serve(t, wrongAnswer+"="); code != term.ExitCannot ||
 		!strings.Contains(out, "address already in use") || strings.Contains(out, "tests failed") {
 		t.Fatalf("with right answers: %d: %s", code, out)
 	}
@@ -125,7 +126,7 @@ func TestSelfTestsStop(t *testing.T) {
 	for _, r := range results {
 		t.Run(r.Name, func(t *testing.T) {
 			code, out, data := serve(t, wrongAnswer+"="+r.Name)
-			if code != exitCannot || !strings.Contains(out, " known-answer tests failed: "+r.Name+" (") ||
+			if code != term.ExitCannot || !strings.Contains(out, " known-answer tests failed: "+r.Name+" (") ||
 				!strings.Contains(out, "error: 1 of ") {
 				t.Errorf("code %d: %s", code, out)
 			}
@@ -148,7 +149,7 @@ func everyAnswerFails(t *testing.T, wrong string, results []selftest.Result) {
 	if err := json.NewDecoder(strings.NewReader(out)).Decode(&report); err != nil {
 		t.Fatalf("%v: %s", err, out)
 	}
-	if code != exitCannot || report.Passed || len(report.Results) != len(results) {
+	if code != term.ExitCannot || report.Passed || len(report.Results) != len(results) {
 		t.Errorf("code %d, passed %t, %d of %d tests", code, report.Passed, len(report.Results), len(results))
 	}
 	for i, r := range report.Results {
@@ -168,7 +169,7 @@ func commandsStop(t *testing.T, wrong string) {
 		{"slot", "new", "--origin", "example.org/main", "--table", "t"},
 		{"lab", "raw", "--bytes", "1"}, {"selftest"},
 	} {
-		if code, out := runWith(t, wrongAnswer+"=sha-256", wrong, args...); code != exitCannot ||
+		if code, out := runWith(t, wrongAnswer+"=sha-256", wrong, args...); code != term.ExitCannot ||
 			!strings.Contains(out, "known-answer tests failed: sha-256 (") {
 			t.Errorf("%q: %d: %s", args, code, out)
 		}
@@ -176,7 +177,7 @@ func commandsStop(t *testing.T, wrong string) {
 	if entries, err := os.ReadDir(dir); err != nil || len(entries) > 0 {
 		t.Errorf("a command wrote something: %v, %v", entries, err)
 	}
-	if code, out := runWith(t, wrongAnswer+"=sha-256", wrong, "version"); code != exitOK ||
+	if code, out := runWith(t, wrongAnswer+"=sha-256", wrong, "version"); code != term.ExitOK ||
 		!strings.Contains(out, "shuffled/v1") {
 		t.Errorf("version: %d: %s", code, out)
 	}
@@ -197,7 +198,7 @@ func TestModuleSelfTestsStop(t *testing.T) {
 		t.Run(cast, func(t *testing.T) {
 			code, out := runWith(t, "GODEBUG=fips140=on,failfipscast="+cast, binary, "serve", "--dev", "--data",
 				filepath.Join(t.TempDir(), "data"), "--listen", addr)
-			if code == exitOK || !strings.Contains(out, "FIPS 140-3 self-test failed: "+cast) ||
+			if code == term.ExitOK || !strings.Contains(out, "FIPS 140-3 self-test failed: "+cast) ||
 				strings.Contains(out, "listening") {
 				t.Errorf("code %d: %s", code, out)
 			}
@@ -209,7 +210,7 @@ func TestModuleSelfTestsStop(t *testing.T) {
 func TestSelfTestCommand(t *testing.T) {
 	t.Parallel()
 	var out bytes.Buffer
-	if code := run(t.Context(), []string{"selftest"}, streams{out: &out, err: &out}); code != exitOK {
+	if code := run(t.Context(), []string{"selftest"}, term.Streams{Out: &out, Err: &out}); code != term.ExitOK {
 		t.Fatalf("code %d: %s", code, &out)
 	}
 	for _, want := range []string{"sha-256 ", "FIPS 180-4", "SPEC 2.1", "sealed-tape", " known-answer tests passed, "} {
@@ -219,7 +220,8 @@ func TestSelfTestCommand(t *testing.T) {
 	}
 	out.Reset()
 	var report selftestReport
-	if code := run(t.Context(), []string{"selftest", "--json"}, streams{out: &out, err: &out}); code != exitOK {
+	if code := run(t.Context(), []string{"selftest", "--json"},
+		term.Streams{Out: &out, Err: &out}); code != term.ExitOK {
 		t.Fatalf("code %d: %s", code, &out)
 	}
 	if err := json.Unmarshal(out.Bytes(), &report); err != nil {

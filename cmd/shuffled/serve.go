@@ -12,15 +12,20 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
-	"shuffled/internal/audit"
+	"shuffled/internal/build"
+	"shuffled/internal/cli/host"
+	"shuffled/internal/cli/place"
+	"shuffled/internal/cli/serving"
 	"shuffled/internal/config"
 	"shuffled/internal/httpapi"
 	"shuffled/internal/recall"
 	"shuffled/internal/selftest"
+	"shuffled/internal/store"
+	"shuffled/internal/term"
 )
 
 type serveCmd struct {
-	placeFlags
+	place.Flags
 	Dev        bool   `help:"A sandbox on this machine: makes keys, a ledger named main and tokens on the first run, migrates by itself, one listener, no rate limit."`
 	Listen     string `placeholder:"ADDR" help:"Address of the API (default 127.0.0.1:8080)."`
 	Operator   string `name:"operator-listen" placeholder:"ADDR" help:"Address of /healthz, /readyz and /metrics (default 127.0.0.1:9090; with --dev, that of the API)."`
@@ -30,13 +35,12 @@ type serveCmd struct {
 	ClearLatch string `placeholder:"REASON" help:"Clear the entropy latch, after the generator's start-up test passed. The reason is written to the ledger."`
 }
 
-// Help shows an example.
 func (serveCmd) Help() string {
 	return "Example:\n  shuffled serve --dev --data ./shuffled-data --listen 127.0.0.1:8080\n  shuffled serve --config /etc/shuffled.toml"
 }
 
-func (c serveCmd) Run(ctx context.Context, s streams, passed selftest.Passed) error {
-	cfg, err := c.load()
+func (c serveCmd) Run(ctx context.Context, s term.Streams, passed selftest.Passed) error {
+	cfg, err := c.Load()
 	if err != nil {
 		return err
 	}
@@ -49,9 +53,9 @@ func (c serveCmd) Run(ctx context.Context, s streams, passed selftest.Passed) er
 	if c.LogLevel != "default" {
 		cfg.Log.Level = c.LogLevel
 	}
-	log := newLog(s.err, cfg)
+	log := serving.NewLog(s.Err, cfg)
 	log.Info("known-answer tests passed", "tests", passed.Tests, "answers", passed.Answers)
-	startProcess(log)
+	serving.StartProcess(log)
 	limitMemory(cfg, log)
 	go paceCollector(ctx) // ends with ctx
 	// A taken address is told before anything is written.
@@ -60,79 +64,60 @@ func (c serveCmd) Run(ctx context.Context, s streams, passed selftest.Passed) er
 		return fmt.Errorf("listening: %w", err)
 	}
 	defer listener.Close()
-	if err := makeData(cfg.Data); err != nil {
+	if err := place.MakeData(cfg.Data); err != nil {
 		return err
 	}
 	if err := cfg.Validate(); err != nil {
-		return usage("%s", err)
+		return term.Usage("%s", err)
 	}
 	w := words{adoptHead: c.AdoptHead, clearLatch: c.ClearLatch}
-	if w.adoptAct, err = c.adoptAct(); err != nil {
+	if w.adoptAct, err = host.LoadAdoptedHead(c.AdoptAct); err != nil {
 		return err
 	}
 	return c.serve(ctx, s, cfg, listener, w, passed, log)
 }
 
-// adoptAct reads the act of a head to adopt, nil for none.
-func (c serveCmd) adoptAct() (*loadedAct, error) {
-	if c.AdoptAct == "" {
-		return nil, nil
-	}
-	a, err := loadAct(c.AdoptAct)
-	if err != nil {
-		return nil, err
-	}
-	if a.entry.Act != audit.ActAdoptHead {
-		return nil, usage("--adopt-act %s: it is an act %s, not adopt_head", c.AdoptAct, a.Act)
-	}
-	if a.Identity != audit.Daemon.Identity {
-		return nil, usage("--adopt-act %s: it is to be submitted by %s, and it is the daemon that adopts a head",
-			c.AdoptAct, a.Identity)
-	}
-	return a, nil
-}
-
 // open opens the store; with --dev it makes the tables and what a first run lacks.
-func (c serveCmd) open(ctx context.Context, cfg *config.Config, step *step) (_ backend, err error) {
+func (c serveCmd) open(ctx context.Context, cfg *config.Config, step *step) (_ store.Database, err error) {
 	if c.Dev {
 		step.next("the database, whose tables are made or brought to the newest form, or another daemon that does so")
-		if err := migrateUp(ctx, cfg); err != nil {
+		if err := place.TablesOf(cfg).Up(ctx); err != nil {
 			return nil, err
 		}
 	}
 	step.next("the database")
-	store, err := openStore(ctx, cfg, c.Dev)
+	store, err := place.OpenStore(ctx, cfg, c.Dev)
 	if err != nil || !c.Dev {
 		return store, err
 	}
 	step.next("the database, in which the ledger of the sandbox is made")
-	if err := setUpDev(ctx, cfg, store); err != nil {
+	if err := host.SetUpSandbox(ctx, cfg, store); err != nil {
 		store.Close()
 		return nil, err
 	}
 	cfg.Resolve() // what it added
 	if err := cfg.Validate(); err != nil {
 		store.Close()
-		return nil, usage("%s", err)
+		return nil, term.Usage("%s", err)
 	}
 	return store, nil
 }
 
 // serve answers not_ready until the ledgers are loaded, and stops in this order:
 // readiness and, after the delay, no new requests, listeners, ledgers, store.
-func (c serveCmd) serve(ctx context.Context, s streams, cfg *config.Config, listener net.Listener, w words,
+func (c serveCmd) serve(ctx context.Context, s term.Streams, cfg *config.Config, listener net.Listener, w words,
 	passed selftest.Passed, log *slog.Logger) error {
 	figures := new(generator)
-	api, err := httpapi.New(httpapi.Config{Limits: apiLimits(cfg, c.Dev), Version: versionName(), Log: log,
+	api, err := httpapi.New(httpapi.Config{Limits: apiLimits(cfg, c.Dev), Version: build.This().Name(), Log: log,
 		Collectors: append(figures.collectors(), selfTested(passed)...)})
 	if err != nil {
 		return err
 	}
-	tlsConfig, err := loadTLS(cfg.TLS)
+	tlsConfig, err := serving.LoadTLS(cfg.TLS)
 	if err != nil {
 		return err
 	}
-	run, stop := outlive(ctx, cfg.ShutdownDelay.Duration(), func() {
+	run, stop := serving.Outlive(ctx, cfg.ShutdownDelay.Duration(), func() {
 		log.Info("stopping: requests are served for a while yet", "delay", cfg.ShutdownDelay.Duration())
 		api.Leave()
 	})
@@ -153,10 +138,11 @@ func (c serveCmd) serve(ctx context.Context, s streams, cfg *config.Config, list
 	}
 	server := httpapi.NewHTTPServer(public, apiLimits(cfg, c.Dev), log)
 	server.TLSConfig = tlsConfig
-	serveUntil(run, group, api.Limit(listener), server, api.Drain)
+	serving.ServeUntil(run, group, api.Limit(listener), server, api.Drain)
 
 	start := newWaiting(log, api.Waiting)
-	store, err := insist(ctx, start, "", "the database", func(s *step) (backend, error) { return c.open(ctx, cfg, s) })
+	store, err := insist(ctx, start, "", "the database",
+		func(s *step) (store.Database, error) { return c.open(ctx, cfg, s) })
 	if err != nil {
 		start.stop()
 		stop()
@@ -169,34 +155,29 @@ func (c serveCmd) serve(ctx context.Context, s streams, cfg *config.Config, list
 		stop()
 		return errors.Join(err, group.Wait())
 	}
-	if c.Dev {
-		for _, d := range h.dealers {
-			if d.Ledger().Info().Name == devLedger && d.Ledger().Ready() == nil {
-				if err := makeDevTokens(ctx, cfg, d.Ledger()); err != nil {
-					stop()
-					return errors.Join(err, group.Wait(), h.close())
-				}
-			}
-		}
-	}
 	figures.source.Store(h.entropy)
 	figures.monitor.Store(h.monitor)
-	if err := h.serveBy(api); err != nil {
+	if err := c.serveBy(ctx, api, h); err != nil {
 		stop()
 		return errors.Join(err, group.Wait(), h.close())
 	}
 	api.Ready()
 	url := scheme + "://" + listener.Addr().String()
-	log.Info("serving", "address", url, "database", database(cfg), "ledgers", len(h.dealers))
+	log.Info("serving", "address", url, "database", place.Database(cfg), "ledgers", len(h.dealers))
 	if c.Dev {
 		greet(s, url, cfg)
 	}
 	return errors.Join(group.Wait(), h.close())
 }
 
-// serveBy hands every ledger to the API.
-func (h *house) serveBy(api *httpapi.Server) error {
+// serveBy hands every ledger to the API, and makes the tokens of the sandbox.
+func (c serveCmd) serveBy(ctx context.Context, api *httpapi.Server, h *house) error {
 	for _, d := range h.dealers {
+		if c.Dev && d.Ledger().Info().Name == host.SandboxLedger && d.Ledger().Ready() == nil {
+			if err := host.MakeSandboxTokens(ctx, h.cfg, d.Ledger()); err != nil {
+				return err
+			}
+		}
 		finder := recall.New(d.Ledger(), h.store, h.cfg.Retention.Duration(), time.Now)
 		if err := api.Add(httpapi.Ledger{Dealer: d, Log: d.Ledger(), Access: h.store, Recall: finder}); err != nil {
 			return err
@@ -212,7 +193,7 @@ func (c serveCmd) listenOperator(ctx context.Context, group *errgroup.Group, cfg
 		return fmt.Errorf("listening for operators: %w", err)
 	}
 	log.Info("serving operators", "address", l.Addr().String())
-	serveUntil(ctx, group, l, httpapi.NewHTTPServer(api.Operator(), apiLimits(cfg, false), log), api.Drain)
+	serving.ServeUntil(ctx, group, l, httpapi.NewHTTPServer(api.Operator(), apiLimits(cfg, false), log), api.Drain)
 	return nil
 }
 
@@ -237,9 +218,9 @@ func apiLimits(cfg *config.Config, dev bool) httpapi.Limits {
 }
 
 // greet tells a developer where everything is, with a line to try.
-func greet(s streams, url string, cfg *config.Config) {
+func greet(s term.Streams, url string, cfg *config.Config) {
 	token := filepath.Join(cfg.Data, "dealer.token")
-	fmt.Fprintf(s.out, `
+	fmt.Fprintf(s.Out, `
 shuffled serves the sandbox ledger %q at %s
   tokens        %s, auditor.token, regulator.token, admin.token
   verifier key  %s
@@ -248,5 +229,5 @@ shuffled serves the sandbox ledger %q at %s
 
 Try it:
   curl -s %s/v1/%s/shuffles -H "Authorization: Bearer $(cat %s)" -H "Idempotency-Key: $(uuidgen 2>/dev/null || cat /proc/sys/kernel/random/uuid)" -H 'Content-Type: application/json' -d '{"table":"table-1","deck":"standard-52"}'
-`, devLedger, url, token, filesOf(cfg.Data, devLedger).vkey, devAuditorKey(cfg), url, devLedger, token)
+`, host.SandboxLedger, url, token, place.FilesOf(cfg.Data, host.SandboxLedger).VKey, host.SandboxAuditorKey(cfg), url, host.SandboxLedger, token)
 }

@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"shuffled/internal/audit"
+	"shuffled/internal/term"
 	"shuffled/internal/verify"
 )
 
@@ -18,7 +19,7 @@ import (
 func said(t *testing.T, stdin string, args ...string) (code int, out, errs string) {
 	t.Helper()
 	var stdout, stderr bytes.Buffer
-	code = run(t.Context(), args, streams{strings.NewReader(stdin), &stdout, &stderr})
+	code = run(t.Context(), args, term.Streams{In: strings.NewReader(stdin), Out: &stdout, Err: &stderr})
 	return code, stdout.String(), stderr.String()
 }
 
@@ -28,12 +29,12 @@ func TestSlotNew(t *testing.T) {
 	t.Parallel()
 	at := []string{"--origin", "example.com/main", "--table", "table-1"}
 	code, text, _ := said(t, "", append([]string{"slot", "new"}, at...)...)
-	if code != exitOK || !strings.Contains(text, "\nhash   ") {
+	if code != term.ExitOK || !strings.Contains(text, "\nhash   ") {
 		t.Fatalf("exit code %d: %s", code, text)
 	}
 	code, other, _ := said(t, "", append([]string{"slot", "new", "--json"}, at...)...)
 	var made struct{ Value, Hash []byte }
-	if err := json.Unmarshal([]byte(other), &made); err != nil || code != exitOK || len(made.Value) != 32 {
+	if err := json.Unmarshal([]byte(other), &made); err != nil || code != term.ExitOK || len(made.Value) != 32 {
 		t.Fatalf("exit code %d, %v: %s", code, err, other)
 	}
 	if want := audit.SlotHash("example.com/main", "table-1", [32]byte(made.Value)); !bytes.Equal(made.Hash, want[:]) ||
@@ -53,7 +54,7 @@ func TestSlotNew(t *testing.T) {
 			want = base64.StdEncoding.EncodeToString(made.Hash)
 		}
 		code, got, errs := said(t, stdin, append([]string{"slot", "hash", name}, at...)...)
-		if code != exitOK || !strings.Contains(got, want) {
+		if code != term.ExitOK || !strings.Contains(got, want) {
 			t.Errorf("of %q: exit code %d, %s%s", stdin, code, got, errs)
 		}
 	}
@@ -63,11 +64,11 @@ func TestSlotNew(t *testing.T) {
 		{"slot", "new", "--table", "table-1"},
 		{"slot", "hash", "-", "--origin", "example.com/main", "--table", "table-1"},
 	} {
-		if code, _, errs := said(t, "hunter2", args...); code != exitUsage || strings.Contains(errs, "hunter2") {
+		if code, _, errs := said(t, "hunter2", args...); code != term.ExitUsage || strings.Contains(errs, "hunter2") {
 			t.Errorf("%v: exit code %d, %s", args, code, errs)
 		}
 	}
-	if code, _, _ := said(t, "", append([]string{"slot", "hash", file + "x"}, at...)...); code != exitCannot {
+	if code, _, _ := said(t, "", append([]string{"slot", "hash", file + "x"}, at...)...); code != term.ExitCannot {
 		t.Errorf("without a file: exit code %d", code)
 	}
 }
@@ -113,26 +114,26 @@ func TestVerifyMySlot(t *testing.T) {
 		code int
 		want string // in what is printed
 	}{
-		{[]string{file}, exitOK, `PROVED, at the level "witnessed": `},
-		{[]string{file, "--my-slot", value}, exitOK,
+		{[]string{file}, term.ExitOK, `PROVED, at the level "witnessed": `},
+		{[]string{file, "--my-slot", value}, term.ExitOK,
 			`PROVED, at the level "mixed" for you who gave the slot, and for nobody else`},
-		{[]string{file, "--my-slot", inHex}, exitOK, `PROVED, at the level "mixed" for you`},
-		{[]string{file, "--my-slot-file", slot}, exitOK, `PROVED, at the level "mixed" for you`},
-		{[]string{file, "--my-slot", value, "--my-slot", inHex, "--my-slot-file", slot}, exitOK,
+		{[]string{file, "--my-slot", inHex}, term.ExitOK, `PROVED, at the level "mixed" for you`},
+		{[]string{file, "--my-slot-file", slot}, term.ExitOK, `PROVED, at the level "mixed" for you`},
+		{[]string{file, "--my-slot", value, "--my-slot", inHex, "--my-slot-file", slot}, term.ExitOK,
 			`for the holder of slot `},
-		{[]string{file, "--my-slot", value, "--require", "mixed"}, exitOK, `"mixed"`},
-		{[]string{file, "--require", "mixed"}, exitFails, `the level "mixed" was required, this is "witnessed"`},
-		{[]string{file, "--my-slot", missing}, exitFails,
+		{[]string{file, "--my-slot", value, "--require", "mixed"}, term.ExitOK, `"mixed"`},
+		{[]string{file, "--require", "mixed"}, term.ExitFails, `the level "mixed" was required, this is "witnessed"`},
+		{[]string{file, "--my-slot", missing}, term.ExitFails,
 			`FAILED at the step slots: your slot is not in the plan of this shuffle`},
-		{[]string{file, "--my-slot", value, "--my-slot", missing}, exitFails, `FAILED at the step slots`},
-		{[]string{commit, "--my-slot-file", slot}, exitOK, "1 of the 2 sources of the plan"},
-		{[]string{commit, "--my-slot", missing}, exitFails, `FAILED at the step slots`},
-		{[]string{file, "--my-slot", "hunter2"}, exitUsage, "32 bytes in base64 or hexadecimal"},
-		{[]string{file, "--my-slot", value[1:]}, exitUsage, "32 bytes in base64 or hexadecimal"},
-		{[]string{file, "--my-slot", slot}, exitUsage, "--my-slot-file reads it from a file"},
-		{[]string{file, "--my-slot-file", policy}, exitUsage, "value of a slot"},
-		{[]string{file, "--my-slot-file", slot + "x"}, exitCannot, "reading the slot's value"},
-		{[]string{"-", "--my-slot-file", "-"}, exitUsage, "not both"},
+		{[]string{file, "--my-slot", value, "--my-slot", missing}, term.ExitFails, `FAILED at the step slots`},
+		{[]string{commit, "--my-slot-file", slot}, term.ExitOK, "1 of the 2 sources of the plan"},
+		{[]string{commit, "--my-slot", missing}, term.ExitFails, `FAILED at the step slots`},
+		{[]string{file, "--my-slot", "hunter2"}, term.ExitUsage, "32 bytes in base64 or hexadecimal"},
+		{[]string{file, "--my-slot", value[1:]}, term.ExitUsage, "32 bytes in base64 or hexadecimal"},
+		{[]string{file, "--my-slot", slot}, term.ExitUsage, "--my-slot-file reads it from a file"},
+		{[]string{file, "--my-slot-file", policy}, term.ExitUsage, "value of a slot"},
+		{[]string{file, "--my-slot-file", slot + "x"}, term.ExitCannot, "reading the slot's value"},
+		{[]string{"-", "--my-slot-file", "-"}, term.ExitUsage, "not both"},
 	} {
 		code, out, errs := said(t, "", append([]string{"verify", "--policy", policy}, test.args...)...)
 		if text := strings.Join(strings.Fields(out+errs), " "); code != test.code ||

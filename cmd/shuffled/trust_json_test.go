@@ -8,7 +8,9 @@ import (
 	"strings"
 	"testing"
 
+	"shuffled/internal/cli/host"
 	"shuffled/internal/config"
+	"shuffled/internal/term"
 	"shuffled/internal/verify"
 )
 
@@ -27,7 +29,7 @@ func TestVerifyJSONWithoutTrust(t *testing.T) {
 			len(v.Steps) != 0 || v.Steps == nil {
 			t.Errorf("%v: %v, %s", trust, err, out)
 		}
-		if code != exitUsage || !strings.Contains(errs, trust[0][2:]) && !strings.Contains(errs, "nobody") {
+		if code != term.ExitUsage || !strings.Contains(errs, trust[0][2:]) && !strings.Contains(errs, "nobody") {
 			t.Errorf("%v: exit code %d, %s", trust, code, errs)
 		}
 	}
@@ -39,7 +41,7 @@ func TestDevKeepsSigningKeys(t *testing.T) {
 	t.Parallel()
 	s := &sandbox{t: t, cfg: config.Default()}
 	s.cfg.Data = t.TempDir()
-	s.cfg.Ledgers = []config.Ledger{{Name: devLedger, SigningKeys: []string{"next.key"}}}
+	s.cfg.Ledgers = []config.Ledger{{Name: host.SandboxLedger, SigningKeys: []string{"next.key"}}}
 	s.cfg.Resolve()
 	start := newWaiting(slog.New(slog.DiscardHandler), nil)
 	defer start.stop()

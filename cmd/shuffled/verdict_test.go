@@ -9,9 +9,13 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	auditcli "shuffled/internal/cli/audit"
 	"shuffled/internal/term"
 	"shuffled/internal/verify"
 )
+
+// sheet writes without colours.
+func sheet(columns int) auditcli.Sheet { return auditcli.Sheet{Sheet: term.Sheet{W: columns}} }
 
 // TestVerdictText holds whole reports against text that a person has looked at.
 func TestVerdictText(t *testing.T) {
@@ -34,14 +38,14 @@ func TestVerdictText(t *testing.T) {
 	for _, test := range tests {
 		name := strings.TrimSuffix(test.file, filepath.Ext(test.file))
 		t.Run(name, func(t *testing.T) {
-			data, s := files[test.file], sheet{w: 80}
-			got := s.verdict(test.file, data, verify.File(data, test.trust))
+			data, s := files[test.file], sheet(80)
+			got := s.Verdict(test.file, data, verify.File(data, test.trust))
 			if test.explain {
-				got += newDryRun(data).text(s)
+				got += auditcli.NewDryRun(data).Text(s)
 			}
 			golden(t, name+".golden", got)
 			for line := range strings.Lines(got) {
-				if n := cells(strings.TrimRight(line, "\n")); n > 80 {
+				if n := term.Cells(strings.TrimRight(line, "\n")); n > 80 {
 					t.Errorf("%d columns: %s", n, line)
 				}
 			}
@@ -75,7 +79,7 @@ func TestWitnessedText(t *testing.T) {
 			trust.Slots = append(trust.Slots, [32]byte(s))
 		}
 		data := []byte(v.File)
-		golden(t, name+".golden", sheet{w: 80}.verdict(name, data, verify.File(data, trust)))
+		golden(t, name+".golden", sheet(80).Verdict(name, data, verify.File(data, trust)))
 	}
 }
 
@@ -86,8 +90,8 @@ func TestVerdictFits(t *testing.T) {
 	for w := term.MinColumns; w <= term.MaxColumns; w += 7 {
 		for name, data := range files {
 			trust := verify.Trust{VKey: strings.TrimSpace(string(files["good.vkey"]))}
-			for line := range strings.Lines((sheet{w: w}).verdict(name, data, verify.File(data, trust))) {
-				if n := cells(strings.TrimRight(line, "\n")); n > w {
+			for line := range strings.Lines(sheet(w).Verdict(name, data, verify.File(data, trust))) {
+				if n := term.Cells(strings.TrimRight(line, "\n")); n > w {
 					t.Errorf("%s at %d: %d columns: %s", name, w, n, line)
 				}
 			}

@@ -23,7 +23,9 @@ import (
 	"golang.org/x/mod/sumdb/tlog"
 
 	"shuffled/internal/audit"
+	"shuffled/internal/cli/host"
 	"shuffled/internal/keys"
+	"shuffled/internal/term"
 	"shuffled/internal/witness"
 )
 
@@ -82,7 +84,7 @@ type runningWitness struct {
 	t    *testing.T
 	cmd  *exec.Cmd
 	log  bytes.Buffer
-	told servedWitness
+	told host.ServedWitness
 }
 
 // runWitness runs the command and waits for what it says once it listens.
@@ -184,10 +186,11 @@ func TestWitnessServe(t *testing.T) {
 	out, err := exec.Command(path, "witness", "serve", "--listen", "127.0.0.1:0", "--key", key, "--state", state,
 		"--policy", policy).CombinedOutput()
 	var exit *exec.ExitError
-	if !errors.As(err, &exit) || exit.ExitCode() != exitCannot || !strings.Contains(string(out), "another witness") {
+	if !errors.As(err, &exit) || exit.ExitCode() != term.ExitCannot ||
+		!strings.Contains(string(out), "another witness") {
 		t.Errorf("a second one: %v\n%s", err, out)
 	}
-	if code := p.end(os.Interrupt); code != exitOK {
+	if code := p.end(os.Interrupt); code != term.ExitOK {
 		t.Errorf("stopped with %d:\n%s", code, p.log.Bytes())
 	}
 	p = runWitness(t, "--key", key, "--state", state, "--log", g.key.VKey(), "--url", "https://witness.example.org/w1/")
@@ -195,7 +198,7 @@ func TestWitnessServe(t *testing.T) {
 		!strings.HasSuffix(p.told.PolicyLine, " https://witness.example.org/w1") {
 		t.Errorf("%+v", p.told)
 	}
-	if code := p.end(syscall.SIGTERM); code != exitOK {
+	if code := p.end(syscall.SIGTERM); code != term.ExitOK {
 		t.Errorf("stopped with %d:\n%s", code, p.log.Bytes())
 	}
 	private, err := os.ReadFile(key)

@@ -10,6 +10,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"shuffled/internal/term"
 	"strings"
 	"testing"
 	"time"
@@ -107,7 +108,7 @@ func TestWitnessedLedger(t *testing.T) {
 	if code, out := c.run(append([]string{"ledger", "create", "--data", c.dir, "--name", "main-3", "--origin",
 		"cards.example.com/main-3", "--production",
 		"--deals", "signed", "--succeeds", c.path("last.checkpoint"), "--succeeds-key", c.read("main-2.vkey")},
-		admins...)...); code != exitCannot {
+		admins...)...); code != term.ExitCannot {
 		t.Errorf("a successor of a checkpoint under another key: %d: %s", code, out)
 	}
 
@@ -178,7 +179,7 @@ func (c *cardRoom) run(args ...string) (int, string) {
 func (c *cardRoom) must(args ...string) string {
 	c.t.Helper()
 	code, out := c.run(args...)
-	if code != exitOK {
+	if code != term.ExitOK {
 		c.t.Fatalf("shuffled %s: exit code %d\n%s", strings.Join(args, " "), code, out)
 	}
 	return out
@@ -189,8 +190,8 @@ func (c *cardRoom) must(args ...string) string {
 func (c *cardRoom) until(id uint64, args ...string) (out string) {
 	c.t.Helper()
 	deadline := time.Now().Add(30 * time.Second)
-	for code := -1; code != exitOK; {
-		if code, out = c.run(args...); code == exitOK {
+	for code := -1; code != term.ExitOK; {
+		if code, out = c.run(args...); code == term.ExitOK {
 			break
 		}
 		if time.Now().After(deadline) {

@@ -189,6 +189,43 @@ var table = map[string]row{
 		why:  "how a command reaches a running daemon",
 		ours: []string{"client", "internal/audit", "internal/keys", "internal/term"},
 	},
+	"internal/cli/player": {
+		why:  "a player's own randomness, which no daemon sees before its commit",
+		ours: []string{"internal/audit", "internal/keys", "internal/term"},
+	},
+	"internal/cli/operate": {
+		why:  "asks a running daemon as a game's back end does, and opens no state",
+		ours: []string{"client", "internal/audit", "internal/cli/player", "internal/cli/remote", "internal/term"},
+	},
+	"internal/cli/place": {
+		why: "where commands find configuration, key files, database and a ledger that nobody serves",
+		ours: []string{"internal/audit", "internal/build", "internal/config", "internal/keys", "internal/ledger",
+			"internal/outbound", "internal/process", "internal/seal", "internal/store", "internal/store/postgres",
+			"internal/store/sqlite", "internal/term", "internal/witness"},
+	},
+	"internal/cli/serving": {
+		why:  "what the commands share that listen; knows no request",
+		ours: []string{"internal/config", "internal/keys", "internal/process"},
+	},
+	"internal/cli/host": {
+		why: "keys, ledgers, tokens and acts, in the stored state or through a daemon; deals nothing",
+		ours: []string{"client", "internal/audit", "internal/cli/place", "internal/cli/remote", "internal/cli/serving",
+			"internal/config", "internal/keys", "internal/ledger", "internal/outbound", "internal/recall",
+			"internal/seal", "internal/store", "internal/term", "internal/witness", "migrations"},
+	},
+	"internal/cli/audit": {
+		why: "reads files and stores, and shows what verify, inspect and fsck find in them; writes no entry",
+		ours: []string{"internal/audit", "internal/bundle", "internal/cli/place", "internal/cli/player",
+			"internal/cli/remote", "internal/config", "internal/disclosure", "internal/fsck", "internal/inspect",
+			"internal/keys", "internal/ledger", "internal/seal", "internal/shuffle", "internal/store",
+			"internal/term", "internal/verify", "internal/witness"},
+	},
+	"internal/cli/demo": {
+		why: "a house and those who check it, in one terminal: the daemon's parts and the auditor's pages",
+		ours: []string{"client", "internal/audit", "internal/cli/audit", "internal/cli/place", "internal/config",
+			"internal/dealer", "internal/entropy", "internal/keys", "internal/ledger", "internal/seal",
+			"internal/store/sqlite", "internal/term", "internal/verify"},
+	},
 	"internal/build": {
 		why:  "which build this is, and which programs lie in its directory",
 		ours: []string{"internal/process"},
@@ -304,6 +341,13 @@ var bans = []ban{
 	},
 	{
 		"client", "a game back end neither draws nor opens the database",
+		[]string{
+			"shuffled/internal/entropy", "shuffled/internal/ledger", "database/sql",
+			"github.com/jackc/pgx/v5", "modernc.org/sqlite",
+		},
+	},
+	{
+		"internal/cli/operate", "the operator's tool asks, and neither draws nor opens the database",
 		[]string{
 			"shuffled/internal/entropy", "shuffled/internal/ledger", "database/sql",
 			"github.com/jackc/pgx/v5", "modernc.org/sqlite",

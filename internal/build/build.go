@@ -5,6 +5,7 @@ import (
 	"crypto/fips140"
 	"runtime"
 	"runtime/debug"
+	"strings"
 
 	"shuffled/internal/process"
 )
@@ -21,6 +22,17 @@ type Info struct {
 	Platform  string `json:"platform"`
 	Kernel    string `json:"kernel,omitempty"`
 	VDSO      string `json:"vdso_getrandom"`
+}
+
+// Name is the version as a name of docs/SPEC.md section 1.5.
+func (b Info) Name() string {
+	v := strings.Map(func(r rune) rune {
+		if r == '+' || r == '(' || r == ')' {
+			return '-'
+		}
+		return r
+	}, b.Version)
+	return strings.Trim(v[:min(len(v), 64)], "-")
 }
 
 // Commit is set by scripts/build.sh, whose builds do not depend on the state of git.

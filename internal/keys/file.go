@@ -39,6 +39,19 @@ func ReadSecret(path string) (Secret, error) {
 	return NewSecret(b), nil
 }
 
+// ReadPassphrase reads the file that holds the passphrase of encrypted key files; no file,
+// no passphrase.
+func ReadPassphrase(path string) (Secret, error) {
+	if path == "" {
+		return Secret{}, nil
+	}
+	s, err := ReadSecret(path)
+	if err != nil {
+		return s, fmt.Errorf("reading the passphrase: %w", err)
+	}
+	return s, nil
+}
+
 // WriteSecret creates a private file with s and a newline. An existing file is
 // an error that matches fs.ErrExist.
 func WriteSecret(path string, s Secret) error {

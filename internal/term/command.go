@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"text/tabwriter"
 
 	"github.com/alecthomas/kong"
 )
@@ -30,6 +31,31 @@ func (s Streams) Sheet() Sheet { return Sheet{NewPainter(s.Out), Columns(s.Out)}
 type Sheet struct {
 	P Painter
 	W int
+}
+
+// Title writes a line that stands out, and an empty one.
+func (s Streams) Title(format string, args ...any) {
+	fmt.Fprintf(s.Out, "%s\n\n", s.Sheet().P.Bold(fmt.Sprintf(format, args...)))
+}
+
+// Fact writes a label and what there is to say of it.
+func (s Streams) Fact(label, format string, args ...any) {
+	fmt.Fprintf(s.Out, "  %-10s  %s\n", label, Visible(fmt.Sprintf(format, args...)))
+}
+
+// List writes rows of cells in columns.
+func (s Streams) List(rows [][]any) error {
+	w := tabwriter.NewWriter(s.Out, 0, 0, 2, ' ', 0)
+	for _, row := range rows {
+		for i, cell := range row {
+			if i > 0 {
+				fmt.Fprint(w, "\t")
+			}
+			fmt.Fprint(w, cell)
+		}
+		fmt.Fprintln(w)
+	}
+	return w.Flush()
 }
 
 // Program is a command line.

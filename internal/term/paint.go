@@ -1,7 +1,6 @@
 package term
 
 import (
-	"encoding/json"
 	"io"
 	"os"
 )
@@ -28,11 +27,3 @@ func (p Painter) Bad(s string) string  { return p.Paint("1;31", s) }
 func (p Painter) Warn(s string) string { return p.Paint("33", s) }
 func (p Painter) Dim(s string) string  { return p.Paint("2", s) }
 func (p Painter) Bold(s string) string { return p.Paint("1", s) }
-
-// PrintJSON writes v as indented JSON, for --json.
-func PrintJSON(w io.Writer, v any) error {
-	e := json.NewEncoder(w)
-	e.SetEscapeHTML(false)
-	e.SetIndent("", "  ")
-	return e.Encode(v)
-}

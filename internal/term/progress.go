@@ -59,3 +59,11 @@ func Counted(n uint64) string {
 	}
 	return s
 }
+
+// Plural writes how many there are of what, whose plural ends in s.
+func Plural(n uint64, what string) string {
+	if n == 1 {
+		return "1 " + what
+	}
+	return Counted(n) + " " + what + "s"
+}

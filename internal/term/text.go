@@ -1,6 +1,7 @@
 package term
 
 import (
+	"encoding/json"
 	"fmt"
 	"io"
 	"os"
@@ -163,14 +164,16 @@ func Table(rows [][]string) string {
 	return b.String()
 }
 
-// PrintSafeJSON is printJSON for values that hold text from outside: what is not
-// printable is escaped, so that no control character reaches a terminal.
-func PrintSafeJSON(w io.Writer, v any) error {
-	var plain strings.Builder
-	if err := PrintJSON(&plain, v); err != nil {
+// PrintJSON writes v as indented JSON, for --json. What is not printable is escaped, so that
+// text from outside brings no control character to a terminal.
+func PrintJSON(w io.Writer, v any) error {
+	var plain, b strings.Builder
+	e := json.NewEncoder(&plain)
+	e.SetEscapeHTML(false)
+	e.SetIndent("", "  ")
+	if err := e.Encode(v); err != nil {
 		return err
 	}
-	var b strings.Builder
 	for _, r := range plain.String() {
 		if r == '\n' || unicode.IsPrint(r) {
 			b.WriteRune(r)

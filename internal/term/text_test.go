@@ -41,12 +41,12 @@ func FuzzVisible(f *testing.F) {
 	})
 }
 
-// TestPrintSafeJSON: what is escaped is still the same value.
-func TestPrintSafeJSON(t *testing.T) {
+// TestPrintJSON: what is escaped is still the same value.
+func TestPrintJSON(t *testing.T) {
 	t.Parallel()
 	want := map[string]string{"a": "\x1b[2J\u009b\u007f\u202e\U000e0001 ♠ 漢字 <&>", "b\u009b": ""}
 	var out strings.Builder
-	if err := PrintSafeJSON(&out, want); err != nil {
+	if err := PrintJSON(&out, want); err != nil {
 		t.Fatal(err)
 	}
 	for line := range strings.Lines(out.String()) {

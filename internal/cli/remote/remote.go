@@ -53,8 +53,8 @@ const tokenVariable = "SHUFFLED_TOKEN"
 const attempts = 5
 
 // Connect returns a client of the ledger.
-func (r *Flags) Connect(ctx context.Context, warnings io.Writer) (*client.Client, error) {
-	cfg, err := r.Config(ctx, warnings)
+func (r *Flags) Connect(ctx context.Context, s term.Streams) (*client.Client, error) {
+	cfg, err := r.Config(ctx, s.Err)
 	if err != nil {
 		return nil, err
 	}
@@ -162,6 +162,22 @@ func askKeys(ctx context.Context, cfg client.Config) (string, error) {
 	return policy + "quorum none\n", nil
 }
 
+// Given returns nil for a flag that has no value.
+func Given[T comparable](v T) *T {
+	if v == *new(T) {
+		return nil
+	}
+	return &v
+}
+
+// Value returns what p points to, or nothing.
+func Value[T any](p *T) (v T) {
+	if p != nil {
+		v = *p
+	}
+	return v
+}
+
 // Advice goes with the daemon's refusals, by their code.
 var Advice = map[client.Code]string{
 	client.CodeUnauthorized:         "--token-file FILE or SHUFFLED_TOKEN gives the token",
@@ -211,6 +227,32 @@ func (r *Flags) Explain(err error) error {
 	return shown
 }
 
+// Ask makes one call to the daemon and shows the answer, as JSON if --json says so.
+func Ask[T any](ctx context.Context, r *Flags, s term.Streams, call func(*client.Client) (T, error),
+	show func(T) error) error {
+	d, err := r.Connect(ctx, s)
+	if err != nil {
+		return err
+	}
+	answer, err := call(d)
+	if err != nil {
+		return r.Fail(s, err)
+	}
+	if r.JSON {
+		return term.PrintJSON(s.Out, answer)
+	}
+	return show(answer)
+}
+
+// Record asks for an entry, and says what was done and where that stands.
+func (r *Flags) Record(ctx context.Context, s term.Streams, done string,
+	call func(*client.Client) (*client.Appended, error)) error {
+	return Ask(ctx, r, s, call, func(entry *client.Appended) error {
+		_, err := fmt.Fprintf(s.Out, "%s.\nEntry %d of ledger %s, recorded and signed.\n", done, entry.Index, r.Ledger)
+		return err
+	})
+}
+
 // Refused reports whether the daemon said no, so that nothing was done.
 func Refused(err error) bool {
 	var e *client.Error
@@ -229,10 +271,10 @@ const doneBefore = "before this client asked for it"
 func (l *lie) Is(target error) bool { return target == term.ErrFails }
 
 // Fail explains err and prints it if it is a lie, for nothing else will.
-func (r *Flags) Fail(w io.Writer, err error) error {
+func (r *Flags) Fail(s term.Streams, err error) error {
 	err = r.Explain(err)
 	if l, ok := errors.AsType[*lie](err); ok {
-		fmt.Fprintf(w, "shuffled: error: %s\nshuffled: hint: %s\n", err, l.hint)
+		fmt.Fprintf(s.Err, "shuffled: error: %s\nshuffled: hint: %s\n", err, l.hint)
 	}
 	return err
 }

@@ -179,7 +179,7 @@ func (c *labBatteryCmd) conclude(s term.Streams, r *labreport.Report) error {
 		}
 	}
 	if c.JSON {
-		if err := term.PrintSafeJSON(s.Out, r); err != nil {
+		if err := term.PrintJSON(s.Out, r); err != nil {
 			return err
 		}
 	} else if err := c.print(s, r); err != nil {

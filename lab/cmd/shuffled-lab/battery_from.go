@@ -89,7 +89,7 @@ const maxManifest = 4 << 20
 // other.
 func openDump(name string) (*dump, error) {
 	d := &dump{}
-	text, err := readBounded(name+".json", maxManifest)
+	text, err := term.ReadBounded(name+".json", maxManifest)
 	if err != nil {
 		return nil, fmt.Errorf("reading the manifest: %w", err)
 	}

@@ -76,7 +76,7 @@ func (c *labDecksCmd) deck() (shuffle.Deck, error) {
 
 // readDeck reads a deck with the name of a card on each line.
 func readDeck(name string) (shuffle.Deck, error) {
-	b, err := readBounded(name, shuffle.MaxCards*(shuffle.MaxCardName+2))
+	b, err := term.ReadBounded(name, shuffle.MaxCards*(shuffle.MaxCardName+2))
 	if err != nil {
 		return shuffle.Deck{}, fmt.Errorf("reading the cards: %w", err)
 	}

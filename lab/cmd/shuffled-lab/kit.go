@@ -212,7 +212,7 @@ func (k *kitMaker) binary(name string, reproducible bool) error {
 // conclude prints what was made, and fails where a result does.
 func (k *kitMaker) conclude() error {
 	if k.JSON {
-		if err := term.PrintSafeJSON(k.s.Out, &k.manifest); err != nil {
+		if err := term.PrintJSON(k.s.Out, &k.manifest); err != nil {
 			return err
 		}
 	} else {

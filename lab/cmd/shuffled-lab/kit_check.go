@@ -38,7 +38,7 @@ func (c *labKitCmd) check(s term.Streams) error {
 		}
 	}
 	if c.JSON {
-		if err := term.PrintSafeJSON(s.Out, r); err != nil {
+		if err := term.PrintJSON(s.Out, r); err != nil {
 			return err
 		}
 	} else {

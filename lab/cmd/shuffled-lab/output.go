@@ -192,7 +192,7 @@ func (o *labOutput) conclude(s term.Streams, m *lab.Manifest) error {
 		}
 	}
 	if o.JSON {
-		return term.PrintSafeJSON(s.Out, m)
+		return term.PrintJSON(s.Out, m)
 	}
 	w := s.Err
 	if o.Out != "" {

@@ -33,7 +33,7 @@ func inMS(d time.Duration) float64 { return float64(d) / float64(time.Millisecon
 // print writes the report, and fails where the evidence does or nothing was measured.
 func (c *benchCmd) print(s term.Streams, r *load.Report) error {
 	if c.JSON {
-		if err := term.PrintSafeJSON(s.Out, r); err != nil {
+		if err := term.PrintJSON(s.Out, r); err != nil {
 			return err
 		}
 	} else {

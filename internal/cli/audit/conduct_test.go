@@ -1,0 +1,70 @@
+package audit
+
+import (
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"shuffled/internal/inspect"
+)
+
+// TestAuditConduct: the terminal says what a report has about people and credentials. The
+// report is the one that the tests of internal/inspect make from a ledger and keep.
+func TestAuditConduct(t *testing.T) {
+	t.Parallel()
+	b, err := os.ReadFile(filepath.Join("..", "..", "inspect", "testdata", "conduct.json"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var r inspect.Report
+	if err := json.Unmarshal(b, &r); err != nil {
+		t.Fatal(err)
+	}
+	print := func() string {
+		var out strings.Builder
+		if err := printAudit(&out, "story", &r); err != nil {
+			t.Fatal(err)
+		}
+		return strings.Join(strings.Fields(out.String()), " ")
+	}
+	text := print()
+	for _, want := range []string{
+		"rules revision 1",
+		"all tables: 2 of more than one identity, 1 dealt by more than one credential, 1 taken over to close, 1 taken over to play, 2 of 15 deals long before what came next",
+		"t1: 1 of more than one identity, 1 taken over to close; the median gap between deals of one shuffle is between 4.1 s and 8.2 s",
+		"Acts of administrators: 9, of one person where two are asked for: 4, of these with effect (break-glass): 2",
+		"takeover, by alice and bob; it approved entry",
+		"kill_clear, by alice, waited, cancelled by entry",
+		"kill_clear, by bob, BREAK-GLASS: it waited for a second person, and took effect without one; it approved entry",
+		"operator adopted a head of 565 entries, after one of 572 was seen: restored",
+		"Credentials created: admin 1 (1 revoked), dealer 2 (2 revoked); those of administrators:",
+		"root-1 of root, token, expires 2026-09-22T14:13:20.000Z, revoked",
+		"entry 200: 2, first in entry",
+	} {
+		if !strings.Contains(text, want) {
+			t.Errorf("no %q in\n%s", want, text)
+		}
+	}
+	page := filepath.Join(t.TempDir(), "page.html")
+	if err := writeAuditPage(page, "story", &r); err != nil {
+		t.Fatal(err)
+	}
+	if b, err = os.ReadFile(page); err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{"revision 1", "dealer: 2 created, 2 revoked", "entry 200: 2, first",
+		"<td>break-glass", "<td class=\"left\">restored", "root-1"} {
+		if !strings.Contains(string(b), want) {
+			t.Errorf("no %q in the page", want)
+		}
+	}
+	for range listedConduct {
+		r.Dealing.Tables = append(r.Dealing.Tables, r.Dealing.Tables[0])
+	}
+	r.Dealing.Rest = &inspect.RestDealing{Count: 3}
+	if text = print(); !strings.Contains(text, "and 6 more: --json lists them") {
+		t.Errorf("no sum of tables in\n%s", text)
+	}
+}

@@ -1,0 +1,185 @@
+package audit
+
+import (
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+
+	"shuffled/internal/audit"
+	"shuffled/internal/shuffle"
+	"shuffled/internal/term"
+	"shuffled/internal/verify"
+)
+
+// DryRun is a shuffle as one does it on paper: docs/SPEC.md section 2, lane by
+// lane.
+type DryRun struct {
+	Why      string      `json:"why,omitempty"` // why there is none
+	List     bool        `json:"draw_list"`
+	Tape     int         `json:"tape_bytes"`
+	Used     int         `json:"used_bytes"`     // those of rejected lanes included
+	Rejected int         `json:"rejected_lanes"` //
+	Draws    []paperDraw `json:"draws"`
+	Order    []string    `json:"order,omitempty"` // card names by position
+}
+
+// paperDraw is one draw 1..K. Limit is 0 and Lane empty for K = 1, which reads
+// nothing.
+type paperDraw struct {
+	At       int      `json:"at"` // offset of its first lane in the tape
+	Rejected []string `json:"rejected,omitempty"`
+	Lane     string   `json:"lane"` // hexadecimal, as are the rejected ones
+	K        uint32   `json:"k"`
+	Limit    uint64   `json:"limit"`
+	Value    uint32   `json:"value"`
+	I        int      `json:"i"`
+	J        int      `json:"j"`              // of a shuffle: I and J change places
+	Card     string   `json:"card,omitempty"` // what position I holds from then on
+	EndAt    int      `json:"end_at,omitempty"`
+}
+
+// NewDryRun runs the tape in the file, if there is one.
+func NewDryRun(data []byte) *DryRun {
+	recipe, err := recipeOf(data)
+	if err != nil {
+		return &DryRun{Why: err.Error()}
+	}
+	r := &DryRun{Tape: recipe.TapeLen(), List: recipe.Ranges != nil}
+	err = verify.Explain(data, func(s shuffle.Step, card string) {
+		w := shuffle.LaneWidth(s.K)
+		d := paperDraw{At: s.At, Lane: hex.EncodeToString(s.Lane), K: s.K, Value: s.Value, I: s.I, Card: card}
+		if w > 0 {
+			d.Limit = 1 << (8 * w) / uint64(s.K) * uint64(s.K)
+		}
+		for i := 0; i < len(s.Rejected); i += w {
+			d.Rejected = append(d.Rejected, hex.EncodeToString(s.Rejected[i:i+w]))
+		}
+		switch {
+		case s.EndAt:
+			d.EndAt = recipe.EndLo + int(s.Value) - 1
+		case recipe.Ranges == nil:
+			d.J = s.I + int(s.Value) - 1
+		}
+		if card != "" {
+			r.Order = append(r.Order, card)
+		}
+		r.Used = s.At + len(s.Rejected) + len(s.Lane)
+		r.Rejected += len(d.Rejected)
+		r.Draws = append(r.Draws, d)
+	})
+	if err != nil {
+		return &DryRun{Why: err.Error()}
+	}
+	return r
+}
+
+// recipeOf returns the recipe that the transcript's commit declares.
+func recipeOf(data []byte) (shuffle.Recipe, error) {
+	t, err := audit.ParseTranscript(data)
+	if err != nil {
+		return shuffle.Recipe{}, errors.New("the file is no transcript")
+	}
+	for _, text := range t.Receipts[:min(2, len(t.Receipts))] {
+		r, err := audit.ParseReceipt(text)
+		if err != nil {
+			return shuffle.Recipe{}, err
+		}
+		e, err := audit.ParseEntry(r.Entry)
+		if err != nil {
+			return shuffle.Recipe{}, err
+		}
+		if c, ok := e.Body.(*audit.Commit); ok {
+			return c.Context.Recipe, nil
+		}
+	}
+	return shuffle.Recipe{}, errors.New("the file has no commit")
+}
+
+// Text is the dry run for people; nothing for a nil one.
+func (r *DryRun) Text(s Sheet) string {
+	if r == nil {
+		return ""
+	}
+	var b strings.Builder
+	if r.Why != "" {
+		return "\n" + term.Hanging("Dry run: ", "none, "+term.Visible(r.Why)+".", s.W)
+	}
+	b.WriteString("\n" + term.Hanging("Dry run: ",
+		fmt.Sprintf("a tape of %d bytes. %d are used, by %d draws and %d rejected lanes; the rest is spare.",
+			r.Tape, r.Used, len(r.Draws), r.Rejected), s.W))
+	rows, swaps := r.Rows(), " Then j = i + value - 1, and positions i and j change places."
+	if r.List { // there is nothing to swap
+		swaps = ""
+		for i := range rows {
+			rows[i] = rows[i][:len(rows[i])-2]
+		}
+	}
+	b.WriteString("\n" + term.Hanging("  ", "A draw 1..k reads a lane x of w bytes. "+
+		"limit is the largest multiple of k up to 256^w: an x from limit on is rejected, and the next lane is read. "+
+		"The value is 1 + x mod k."+swaps, s.W))
+	b.WriteString("\n" + term.Table(rows) + r.order(s))
+	return b.String()
+}
+
+// Rows has one row for each lane, as cells of a table.
+func (r *DryRun) Rows() [][]string {
+	rows := [][]string{{"i", "k", "limit", "bytes", "x", "value", "j", "then i holds"}}
+	for _, d := range r.Draws {
+		k, limit, j := fmt.Sprint(d.K), fmt.Sprint(d.Limit), fmt.Sprint(d.J)
+		i, then := fmt.Sprint(d.I), term.Fit(term.Visible(d.Card), term.MaxFace)
+		if d.EndAt != 0 {
+			i, j, then = "", "", fmt.Sprintf("cut card in front of place %d", d.EndAt)
+		}
+		for _, lane := range d.Rejected {
+			rows = append(rows, []string{i, k, limit, lane, number(lane), "rejected", "", ""})
+		}
+		lane := d.Lane
+		if lane == "" { // k = 1
+			lane, limit = "-", "-"
+		}
+		rows = append(rows, []string{i, k, limit, lane, number(d.Lane), fmt.Sprint(d.Value), j, then})
+	}
+	return rows
+}
+
+// number is what a lane in hexadecimal says.
+func number(lane string) string {
+	x, err := strconv.ParseUint(lane, 16, 32)
+	if err != nil {
+		return "-"
+	}
+	return fmt.Sprint(x)
+}
+
+// order lists the names by position, as many in a row as fit.
+func (r *DryRun) order(s Sheet) string {
+	if r.Order == nil {
+		return ""
+	}
+	wide := 0
+	names := make([]string, len(r.Order))
+	for i, n := range r.Order {
+		names[i] = term.Fit(term.Visible(n), term.MaxFace)
+		wide = max(wide, term.Cells(names[i]))
+	}
+	perRow := max(1, (s.W-8)/(wide+1))
+	if perRow > 10 {
+		perRow = perRow / 10 * 10
+	}
+	var b strings.Builder
+	b.WriteString("\n" + s.P.Bold("The order") + ", with the first position of each row\n")
+	for i, n := range names {
+		if i%perRow == 0 {
+			fmt.Fprintf(&b, "%6d ", i)
+		}
+		b.WriteString(" " + n)
+		if i%perRow == perRow-1 || i == len(names)-1 {
+			b.WriteString("\n")
+		} else {
+			b.WriteString(strings.Repeat(" ", wide-term.Cells(n)))
+		}
+	}
+	return b.String()
+}

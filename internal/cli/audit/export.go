@@ -1,0 +1,231 @@
+// Package audit has the commands of those who check a house: the verdict on one shuffle and on
+// a whole ledger, and how evidence is shown to people.
+package audit
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"iter"
+	"strings"
+	"time"
+
+	"shuffled/internal/bundle"
+	"shuffled/internal/cli/place"
+	"shuffled/internal/config"
+	"shuffled/internal/ledger"
+	"shuffled/internal/store"
+	"shuffled/internal/term"
+)
+
+// AuditCmd is for auditors: whole ledgers, not single shuffles.
+type AuditCmd struct {
+	Export auditExportCmd `cmd:"" help:"Write a ledger to a directory that proves it on its own, and mirrors the log."`
+	Verify auditVerifyCmd `cmd:"" help:"Check such a directory, offline: every entry, every rule, every disclosed shuffle."`
+	Fsck   auditFsckCmd   `cmd:"" help:"Check the rows of a database, beside a running daemon: every column of every table of evidence."`
+}
+
+type auditExportCmd struct {
+	place.Flags
+	Ledger string `default:"main" help:"Ledger to export."`
+	Out    string `required:"" placeholder:"DIR" help:"Directory of the bundle. One that is there already gets what is new."`
+	From   string `placeholder:"TIME" help:"Beginning of the period that the report is about: a month, a day (UTC) or RFC 3339. The export itself always begins at entry 0."`
+	To     string `placeholder:"TIME" help:"Its end: through that month or day, or up to that instant."`
+	JSON   bool   `name:"json" help:"Print JSON."`
+}
+
+func (auditExportCmd) Help() string {
+	return "Example:\n  shuffled audit export --database postgres://shuffled_reader@db/shuffled --ledger main --from 2026-11 --to 2026-11 --out ./main-bundle"
+}
+
+func (c auditExportCmd) Run(ctx context.Context, s term.Streams) error {
+	from, to, err := parsePeriod(c.From, c.To)
+	if err != nil {
+		return err
+	}
+	cfg, err := c.Load()
+	if err != nil {
+		return err
+	}
+	evidence, err := place.OpenEvidence(ctx, cfg)
+	if err != nil {
+		return err
+	}
+	defer evidence.Close()
+	infos, err := evidence.Names(ctx)
+	if err != nil {
+		return err
+	}
+	info, err := findLedger(cfg, infos, c.Ledger)
+	if err != nil {
+		return err
+	}
+	p := term.NewProgress(s.Err, "entries")
+	src := exportSource{store.Export{Evidence: evidence, ID: ledger.IDOf(info.Origin)}}
+	result, err := bundle.Export(ctx, src, c.Out, bundle.Options{
+		Origin: info.Origin, From: from, To: to, Progress: p.At,
+	})
+	p.End()
+	if err != nil {
+		return c.refused(s, err)
+	}
+	if err := c.print(s, info, result); err != nil {
+		return err
+	}
+	if n := result.MissingDecks; n > 0 {
+		return failed(s, term.WithHint(fmt.Errorf("the store does not have %s that commits name: the bundle is whole except for that", term.Plural(n, "deck")),
+			"shuffled audit fsck finds what is wrong with the store; a later export asks again"))
+	}
+	return nil
+}
+
+// findLedger returns the ledger of that name, or an error that lists all.
+func findLedger(cfg *config.Config, infos []ledger.Info, name string) (ledger.Info, error) {
+	var names []string
+	for _, info := range infos {
+		if info.Name == name {
+			return info, nil
+		}
+		names = append(names, info.Name)
+	}
+	err := fmt.Errorf("there is no ledger %s in %s", name, place.Database(cfg))
+	if len(names) == 0 {
+		return ledger.Info{}, term.WithHint(err, "it has no ledgers: shuffled ledger create makes one")
+	}
+	return ledger.Info{}, term.WithHint(err, "it has %s: choose one with --ledger", strings.Join(names, ", "))
+}
+
+// refused says what stands in the way. Evidence that does not hold is a failure
+// of the evidence; everything else means that the export could not run.
+func (c auditExportCmd) refused(s term.Streams, err error) error {
+	const unchanged = "nothing was published: %s holds what it held. "
+	switch {
+	case errors.Is(err, bundle.ErrContradiction):
+		return failed(s, term.WithHint(err, unchanged+"shuffled audit fsck finds what is wrong with the store", c.Out))
+	case errors.Is(err, bundle.ErrDiverged):
+		return failed(s, term.WithHint(err, unchanged+"If this is the right ledger, it was rolled back or rewritten since, or this is a standby that lags: keep the directory, it is evidence", c.Out))
+	case errors.Is(err, bundle.ErrDamaged):
+		return failed(s, term.WithHint(err, "shuffled audit verify %s tells more; an export to another directory begins anew", c.Out))
+	}
+	return err
+}
+
+// failed prints an error as report does and makes the exit code that of evidence
+// that fails.
+func failed(s term.Streams, err error) error {
+	term.Report(s.Err, err)
+	return term.ErrFails
+}
+
+// Exported is what `audit export --json` prints.
+type Exported struct {
+	Directory    string           `json:"directory"`
+	Ledger       string           `json:"ledger"`
+	Origin       string           `json:"origin"`
+	Size         uint64           `json:"size"`
+	Added        uint64           `json:"added"`
+	Resumed      uint64           `json:"resumed"`
+	Cosigned     uint64           `json:"cosigned"`
+	MissingDecks uint64           `json:"missing_decks"`
+	Manifest     *bundle.Manifest `json:"manifest"`
+}
+
+func (c auditExportCmd) print(s term.Streams, of ledger.Info, r *bundle.Result) error {
+	if c.JSON {
+		return term.PrintJSON(s.Out, Exported{c.Out, of.Name, of.Origin, r.Size, r.Added, r.Resumed, r.Cosigned,
+			r.MissingDecks, r.Manifest})
+	}
+	more := "nothing new"
+	if r.Added > 0 {
+		more = term.Counted(r.Added) + " new"
+	}
+	_, err := fmt.Fprintf(s.Out, "%s: ledger %s, %s entries (%s), %s cosigned checkpoints\n",
+		term.Visible(c.Out), of.Name, term.Counted(r.Size), more, term.Counted(r.Cosigned))
+	return err
+}
+
+// parsePeriod reads --from and --to; a time that is not given is zero.
+func parsePeriod(from, to string) (begin, end time.Time, err error) {
+	if from != "" {
+		if begin, _, err = parseSpan(from); err != nil {
+			return begin, end, term.Usage("--from %s", err)
+		}
+	}
+	if to != "" {
+		if _, end, err = parseSpan(to); err != nil {
+			return begin, end, term.Usage("--to %s", err)
+		}
+	}
+	if !begin.IsZero() && !end.IsZero() && !begin.Before(end) {
+		return begin, end, term.Usage("--from is before --to")
+	}
+	return begin, end, nil
+}
+
+// parseSpan reads a month, a day or an instant and returns where it begins and
+// ends, an instant at itself.
+func parseSpan(s string) (begin, end time.Time, err error) {
+	if begin, err = time.Parse("2006-01", s); err == nil {
+		end = begin.AddDate(0, 1, 0)
+	} else if begin, err = time.Parse(time.DateOnly, s); err == nil {
+		end = begin.AddDate(0, 0, 1)
+	} else {
+		begin, err = time.Parse(time.RFC3339Nano, s)
+		end = begin
+	}
+	if err != nil || begin.UnixMilli() < 0 {
+		return begin, end, fmt.Errorf("is a month, a day or a time like 2026-11, 2026-11-07 or 2026-11-07T12:00:00Z, not %q", s)
+	}
+	return begin, end, nil
+}
+
+// exportSource is a ledger in a database as the source of a bundle.
+type exportSource struct{ store.Export }
+
+// Head returns the newest checkpoint that can be seen. It takes no lock, and so
+// waits for no replica: an export is not what acknowledges an entry.
+func (x exportSource) Head(ctx context.Context) ([]byte, error) {
+	b, err := x.Newest(ctx)
+	return b, contradiction(err)
+}
+
+func (x exportSource) CheckpointAfter(ctx context.Context, index uint64) ([]byte, error) {
+	b, err := x.Export.CheckpointAfter(ctx, index)
+	return b, contradiction(err)
+}
+
+func (x exportSource) Entries(ctx context.Context, from, to uint64) iter.Seq2[[]byte, error] {
+	return contradictions(x.Export.Entries(ctx, from, to))
+}
+
+func (x exportSource) Cosigned(ctx context.Context, size uint64) iter.Seq2[[]byte, error] {
+	return contradictions(x.Export.Cosigned(ctx, size))
+}
+
+func (x exportSource) Deck(ctx context.Context, hash [32]byte) ([]string, error) {
+	cards, err := x.Export.Deck(ctx, hash)
+	if errors.Is(err, ledger.ErrNotFound) || errors.Is(err, store.ErrOdd) {
+		err = bundle.ErrNoDeck
+	}
+	return cards, err
+}
+
+func contradictions(all iter.Seq2[[]byte, error]) iter.Seq2[[]byte, error] {
+	return func(yield func([]byte, error) bool) {
+		for b, err := range all {
+			if !yield(b, contradiction(err)) || err != nil {
+				return
+			}
+		}
+	}
+}
+
+// contradiction tells an error of what is stored from one of reading it.
+func contradiction(err error) error {
+	for _, odd := range []error{ledger.ErrNotFound, store.ErrOdd, store.ErrSchema} {
+		if errors.Is(err, odd) {
+			return fmt.Errorf("%w: %w", bundle.ErrContradiction, err)
+		}
+	}
+	return err
+}

@@ -1,0 +1,158 @@
+package audit
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"shuffled/internal/audit"
+	"shuffled/internal/cli/place"
+	"shuffled/internal/config"
+	"shuffled/internal/fsck"
+	"shuffled/internal/inspect"
+	"shuffled/internal/keys"
+	"shuffled/internal/seal"
+	"shuffled/internal/term"
+	"shuffled/internal/witness"
+)
+
+type auditFsckCmd struct {
+	place.Flags
+	Ledger     string   `default:"main" help:"Ledger to check."`
+	Key        string   `placeholder:"VKEY" xor:"trust" help:"Trust this verifier key of the ledger, or the one in the file of this name (default DATA/LEDGER.vkey, if it is there)."`
+	Policy     string   `placeholder:"FILE" xor:"trust" help:"Trust the keys of this C2SP witness policy, and ask for its quorum."`
+	Since      string   `placeholder:"FILE" help:"An older checkpoint of the ledger, kept elsewhere, which this one must extend."`
+	Witnesses  bool     `help:"Ask the ledger's witnesses for the newest checkpoint they cosigned, which this one must extend."`
+	SealingKey []string `name:"sealing-key" placeholder:"FILE" help:"Open sealed tapes with this key (default: the configured ones that are there)."`
+	AuditorKey []string `name:"auditor-key" placeholder:"FILE" help:"Open the tapes that were sealed to this auditor's key."`
+	Passphrase string   `name:"passphrase-file" placeholder:"FILE" help:"File with the passphrase of encrypted key files."`
+	JSON       bool     `name:"json" help:"Print JSON."`
+}
+
+func (auditFsckCmd) Help() string {
+	return `Every stored row is held against the evidence in it: entries against the tree, signatures, rules and disclosed tapes, all other columns against the entries, sealed tapes against their commitments, and the head against what this host, an older checkpoint or the witnesses have seen. It reads only, and needs no more than SELECT.
+
+Examples:
+
+    shuffled audit fsck --data ./shuffled-data
+    shuffled audit fsck --database postgres://shuffled_reader@db/shuffled --ledger main --key main.vkey --since last-year/checkpoint
+
+All faults are reported, each with its table, column and row.
+
+Exit codes: 0 all holds, 1 a fault, 2 usage, 3 could not run or cannot judge.`
+}
+
+func (c auditFsckCmd) Run(ctx context.Context, s term.Streams) error {
+	cfg, err := c.Load()
+	if err != nil {
+		return err
+	}
+	opts, err := c.options(cfg)
+	if err != nil {
+		return err
+	}
+	e, err := place.OpenEvidence(ctx, cfg)
+	if err != nil {
+		return err
+	}
+	defer e.Close()
+	p := term.NewProgress(s.Err, "entries")
+	opts.Progress = func(n inspect.Progress) { p.At(n.Entries, n.Of) }
+	r, err := fsck.Run(ctx, e, opts)
+	p.End()
+	switch {
+	case ctx.Err() != nil:
+		return errors.New("interrupted")
+	case err != nil:
+		return cannotJudge(err)
+	case c.JSON:
+		err = term.PrintJSON(s.Out, r)
+	default:
+		err = c.print(s, cfg, r)
+	}
+	if err != nil {
+		return fmt.Errorf("printing the report: %w", err)
+	}
+	return judgement(r.Report)
+}
+
+func (c auditFsckCmd) print(s term.Streams, cfg *config.Config, r *fsck.Report) error {
+	if err := printAudit(s.Out, "ledger "+c.Ledger+" in "+place.Database(cfg), r.Report); err != nil {
+		return err
+	}
+	n := r.Store
+	_, err := fmt.Fprintf(s.Out, "Rows: %s entries, %s tiles, %s checkpoints, %s cosigned, %s decks; %s of %s sealed tapes opened.\n",
+		term.Counted(n.Entries), term.Counted(n.Tiles), term.Counted(n.Checkpoints), term.Counted(n.Cosigned),
+		term.Counted(n.Decks), term.Counted(n.TapesOpened), term.Counted(n.Tapes))
+	return err
+}
+
+// options reads what the flags name, and what a daemon's configuration has.
+func (c auditFsckCmd) options(cfg *config.Config) (o fsck.Options, err error) {
+	own := place.FilesOf(cfg.Data, c.Ledger)
+	o.Ledger, o.Mark = c.Ledger, own.Mark
+	for _, l := range cfg.Ledgers {
+		if l.Name == c.Ledger {
+			o.Mark = l.Mark
+		}
+	}
+	key := c.Key
+	if key == "" && c.Policy == "" && place.Exists(own.VKey) {
+		key = own.VKey
+	}
+	verify := auditVerifyCmd{Key: key, Policy: c.Policy, Since: c.Since, AuditorKey: c.AuditorKey,
+		Passphrase: c.Passphrase,
+		At:         time.Now().UTC().Format(time.RFC3339Nano)}
+	if verify.Passphrase == "" {
+		verify.Passphrase = cfg.PassphraseFile
+	}
+	if o.Options, err = verify.options(); err != nil {
+		return o, err
+	}
+	if c.Witnesses {
+		o.Witness = func(w audit.Witness) fsck.Witness {
+			if w.URL == "" {
+				return nil
+			}
+			return patient{&witness.Client{URL: w.URL, Key: w.Key}}
+		}
+	}
+	o.Keys, err = c.sealing(cfg, verify.Passphrase)
+	return o, err
+}
+
+// sealing reads the sealing keys: those named, or else those of the configuration
+// that are on this host.
+func (c auditFsckCmd) sealing(cfg *config.Config, passphraseFile string) (*seal.Keyring, error) {
+	paths := c.SealingKey
+	if len(paths) == 0 {
+		for _, path := range cfg.SealingKeys {
+			if place.Exists(path) {
+				paths = append(paths, path)
+			}
+		}
+	}
+	if len(paths) == 0 {
+		return nil, nil
+	}
+	passphrase, err := keys.ReadPassphrase(passphraseFile)
+	if err != nil {
+		return nil, err
+	}
+	return place.ReadKeyring(paths, passphrase)
+}
+
+// patient gives a witness a few seconds to answer.
+type patient struct{ *witness.Client }
+
+func (p patient) Latest(ctx context.Context, origin string) ([]byte, error) {
+	ctx, cancel := context.WithTimeout(ctx, 10*time.Second)
+	defer cancel()
+	b, err := p.Client.Latest(ctx, origin)
+	if err != nil {
+		err = errors.New(strings.TrimPrefix(err.Error(), "asking a witness for its checkpoint: "))
+	}
+	return b, err
+}

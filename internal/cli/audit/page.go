@@ -1,0 +1,69 @@
+package audit
+
+import (
+	_ "embed"
+	"errors"
+	"fmt"
+	"html/template"
+	"os"
+
+	"shuffled/internal/inspect"
+	"shuffled/internal/term"
+)
+
+//go:embed page.html
+var auditPageText string
+
+// auditPage is one file without scripts and without anything from elsewhere.
+var auditPage = template.Must(template.New("audit").Funcs(template.FuncMap{
+	"counted": term.Counted,
+	"percent": percent,
+	"place":   placeOfFault,
+	"key":     keyOf,
+	"bar":     barOf,
+	"closed":  func(c inspect.Counts) uint64 { return c.Closed() },
+}).Parse(auditPageText))
+
+// barPart is a stretch of a table's bar, in hundredths of it.
+type barPart struct {
+	Class string
+	X, W  float64
+}
+
+// barOf cuts a table's bar into how its shuffles ended.
+func barOf(c inspect.Counts) (parts []barPart) {
+	if c.Closed() == 0 {
+		return nil
+	}
+	x := 0.0
+	for _, p := range []struct {
+		class string
+		n     uint64
+	}{{"done", c.Completed + c.Continued}, {"early", c.EndedEarly}, {"void", c.Void}, {"expired", c.Expired}} {
+		w := 100 * float64(p.n) / float64(c.Closed())
+		if p.n > 0 {
+			parts = append(parts, barPart{p.class, x, w})
+		}
+		x += w
+	}
+	return parts
+}
+
+// writeAuditPage writes the report to a file as a page.
+func writeAuditPage(name, dir string, r *inspect.Report) error {
+	f, err := os.Create(name)
+	if err != nil {
+		return fmt.Errorf("writing the page: %w", err)
+	}
+	more := max(0, len(r.Faults)-1000)
+	err = auditPage.Execute(f, struct {
+		Dir    string
+		Faults []inspect.Fault
+		More   int
+		*inspect.Report
+	}{dir, r.Faults[:len(r.Faults)-more], more, r})
+	if err = errors.Join(err, f.Close()); err != nil {
+		return fmt.Errorf("writing the page: %w", err)
+	}
+	return nil
+}

@@ -1,0 +1,293 @@
+package audit
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"maps"
+	"slices"
+	"strings"
+	"text/tabwriter"
+
+	"shuffled/internal/audit"
+	"shuffled/internal/inspect"
+	"shuffled/internal/term"
+)
+
+// How many faults and open shuffles a terminal gets; --json has more.
+const (
+	shownFaults = 50
+	shownOpen   = 20
+)
+
+// printAudit writes the report on a whole ledger for people.
+func printAudit(w io.Writer, name string, r *inspect.Report) error {
+	s := Sheet{term.Streams{Out: w}.Sheet()}
+	var b strings.Builder
+	b.WriteString(s.P.Bold(term.Fit(term.Visible(name), max(s.W-20, 8))+": a whole ledger") + "\n\n")
+	b.WriteString(s.auditFacts(r))
+	if len(r.Tables) > 0 {
+		b.WriteString("\n" + auditTable(r) + "\n" + s.auditBars(r))
+	}
+	b.WriteString(s.auditKeys(r) + s.auditConduct(r) + s.auditEvents(r) + s.auditOpen(r) + s.auditFaults(r) + "\n" +
+		s.auditConclusion(r))
+	_, err := io.WriteString(w, b.String())
+	return err
+}
+
+func (s Sheet) auditFacts(r *inspect.Report) string {
+	var b strings.Builder
+	fact := s.facts(&b)
+	kind := "sandbox"
+	if r.Production {
+		kind = "production"
+	}
+	fact("ledger", "%s, %s, %s entries", r.Origin, kind, term.Counted(r.Size))
+	if r.Root != "" {
+		fact("root", "%s", r.Root)
+	}
+	if r.Revision != 0 {
+		fact("rules", "revision %d", r.Revision)
+	}
+	if r.VKey != "" {
+		fact("key", "%s", r.VKey)
+	}
+	if r.Period.FirstEntry != "" {
+		fact("entries", "from %s to %s", r.Period.FirstEntry, r.Period.LastEntry)
+	}
+	if p := r.Period; p.From != "" || p.To != "" {
+		from, to := p.From, p.To
+		if from == "" {
+			from = "the beginning"
+		}
+		if to == "" {
+			to = "now"
+		}
+		activity := ""
+		if r.Totals.Shuffles == 0 {
+			activity = ": no activity"
+		}
+		fact("report", "on shuffles committed from %s until %s%s", from, to, activity)
+	}
+	if x := r.Witnesses; x.Cosigned > 0 {
+		fact("witnesses", "%s cosigned checkpoints, the newest of size %s; %s with the quorum of the trusted policy",
+			term.Counted(x.Cosigned), term.Counted(x.Newest), term.Counted(x.Pinned))
+	}
+	for _, n := range r.Notes {
+		fact("note", "%s", n)
+	}
+	return b.String()
+}
+
+// auditTable lists the figures of all tables in columns.
+func auditTable(r *inspect.Report) string {
+	var b bytes.Buffer
+	w := tabwriter.NewWriter(&b, 0, 8, 2, ' ', tabwriter.AlignRight)
+	fmt.Fprintln(w, "\ttable\tshuffles\tcompleted\tearly\tvoid\texpired\topen\toverdue\twitnessed\tmixed\trecomputed\tsealed\t")
+	row := func(name string, c *inspect.Counts) {
+		fmt.Fprintf(w, "\t%s\t%d\t%d\t%d\t%d\t%d\t%d\t%d\t%d\t%d\t%d\t%d\t\n", term.Visible(name), c.Shuffles,
+			c.Completed+c.Continued, c.EndedEarly, c.Void,
+			c.Expired, c.Open, c.Overdue, c.Witnessed(), c.Levels[inspect.LevelMixed], c.Tapes[inspect.TapeRecomputed],
+			c.Tapes[inspect.TapeSealed])
+	}
+	for i := range r.Tables {
+		row(r.Tables[i].Table, &r.Tables[i].Counts)
+	}
+	row("all", &r.Totals)
+	w.Flush()
+	return b.String()
+}
+
+// The cells of a bar.
+const (
+	barDone    = "█"
+	barEarly   = "▓"
+	barVoid    = "▒"
+	barExpired = "░"
+	barCells   = 30
+)
+
+// auditBars draws what share of each table's closed shuffles ended how.
+func (s Sheet) auditBars(r *inspect.Report) string {
+	var b strings.Builder
+	width := 5
+	for _, t := range r.Tables {
+		width = min(max(width, term.Cells(term.Visible(t.Table))), 20)
+	}
+	for _, t := range r.Tables {
+		c := t.Counts
+		if c.Closed() == 0 {
+			continue
+		}
+		fmt.Fprintf(&b, "  %s  %s%s%s%s  early %s, void %s%s, expired %s\n",
+			term.Pad(term.Fit(term.Visible(t.Table), width), width),
+			strings.Repeat(barDone, barCells-cellsOf(c.EndedEarly, c)-cellsOf(c.Void, c)-cellsOf(c.Expired, c)),
+			s.P.Dim(strings.Repeat(barEarly, cellsOf(c.EndedEarly, c))),
+			s.P.Warn(strings.Repeat(barVoid, cellsOf(c.Void, c))),
+			s.P.Bad(strings.Repeat(barExpired, cellsOf(c.Expired, c))),
+			percent(c.Shares.EndedEarly), percent(c.Shares.Void), reasons(c), percent(c.Shares.Expired))
+	}
+	if b.Len() > 0 {
+		fmt.Fprintf(&b, "  %s  %s played  %s ended early  %s void  %s expired\n", term.Pad("", width),
+			barDone, barEarly, barVoid, barExpired)
+	}
+	return b.String()
+}
+
+// cellsOf is the length of a part of a bar: none is too small to be seen.
+func cellsOf(part uint64, of inspect.Counts) int {
+	if part == 0 {
+		return 0
+	}
+	return max(1, int(part*(barCells-3)/of.Closed()))
+}
+
+func percent(share float64) string { return fmt.Sprintf("%.1f%%", 100*share) }
+
+// reasons lists why shuffles are void, the most frequent first.
+func reasons(c inspect.Counts) string {
+	names := slices.Sorted(maps.Keys(c.VoidBy))
+	slices.SortStableFunc(names, func(a, b string) int { return int(c.VoidBy[b]) - int(c.VoidBy[a]) })
+	var list []string
+	for _, n := range names {
+		list = append(list, fmt.Sprintf("%s %d", n, c.VoidBy[n]))
+	}
+	if len(list) == 0 {
+		return ""
+	}
+	return " (" + strings.Join(list, ", ") + ")"
+}
+
+// listedEvents is how many alarms, latches and switches the terminal lists.
+const listedEvents = 20
+
+// auditEvents lists what happened apart from shuffles and wants a question. Starts
+// of daemons are counted.
+func (s Sheet) auditEvents(r *inspect.Report) string {
+	var b strings.Builder
+	starts, told := 0, 0
+	for _, e := range r.Events {
+		if e.Kind == audit.EventInstanceStart.String() {
+			starts++
+			continue
+		}
+		if told++; told <= listedEvents {
+			b.WriteString(term.Hanging(fmt.Sprintf("  %s  %-11s  ", e.Time, e.Kind), term.Visible(e.Detail), s.W))
+		}
+	}
+	if told > listedEvents {
+		fmt.Fprintf(&b, "  and %d more: --json lists them\n", told-listedEvents)
+	}
+	if told == 0 {
+		return ""
+	}
+	return fmt.Sprintf("\nAlarms, latches and kill switches: %d; daemons started: %d\n", told, starts) + b.String()
+}
+
+func (s Sheet) auditOpen(r *inspect.Report) string {
+	if r.Totals.Open == 0 {
+		return ""
+	}
+	var b strings.Builder
+	fmt.Fprintf(&b, "\nOpen: %s", term.Counted(r.Totals.Open))
+	if r.Totals.Overdue > 0 {
+		fmt.Fprintf(&b, ", of them %s by %s", s.P.Warn(term.Counted(r.Totals.Overdue)+" overdue"), r.Period.At)
+	}
+	b.WriteString("\n")
+	open := slices.Clone(r.Open)
+	slices.SortStableFunc(open, func(a, b inspect.OpenShuffle) int {
+		switch {
+		case a.Overdue == b.Overdue:
+			return 0
+		case a.Overdue:
+			return -1
+		}
+		return 1
+	})
+	for i, o := range open {
+		if i == shownOpen {
+			fmt.Fprintf(&b, "  and %s more: --json lists them\n", term.Counted(r.Totals.Open-shownOpen))
+			break
+		}
+		line := fmt.Sprintf("  %d, number %d of table %s, %d of %d places dealt, to close by %s", o.ID, o.Serial,
+			term.Visible(o.Table), o.Dealt, o.Places, o.CloseBy)
+		if o.Overdue {
+			line = s.P.Warn(line + ": overdue")
+		}
+		b.WriteString(line + "\n")
+	}
+	return b.String()
+}
+
+func (s Sheet) auditFaults(r *inspect.Report) string {
+	if r.FaultCount == 0 {
+		return ""
+	}
+	var b strings.Builder
+	fmt.Fprintf(&b, "\nFaults: %s\n", s.P.Bad(term.Counted(r.FaultCount)))
+	for i, f := range r.Faults {
+		if i == shownFaults {
+			fmt.Fprintf(&b, "  and %s more: --json lists them\n", term.Counted(r.FaultCount-shownFaults))
+			break
+		}
+		b.WriteString(term.Hanging("  "+s.P.Bad(f.Code)+"  ", placeOfFault(f)+": "+term.Visible(f.Detail), s.W))
+	}
+	if r.FaultCount > shownFaults {
+		for _, code := range slices.Sorted(maps.Keys(r.FaultCodes)) {
+			fmt.Fprintf(&b, "  %s in all: %s\n", code, term.Counted(r.FaultCodes[code]))
+		}
+	}
+	return b.String()
+}
+
+// placeOfFault says where a fault is.
+func placeOfFault(f inspect.Fault) string {
+	var parts []string
+	if f.Entry != nil {
+		parts = append(parts, fmt.Sprintf("entry %d", *f.Entry))
+	}
+	if f.Shuffle != nil && (f.Entry == nil || *f.Entry != *f.Shuffle) {
+		parts = append(parts, fmt.Sprintf("shuffle %d", *f.Shuffle))
+	}
+	if f.Where != "" {
+		parts = append(parts, term.Visible(f.Where))
+	}
+	if len(parts) == 0 {
+		return "the ledger"
+	}
+	return strings.Join(parts, ", ")
+}
+
+func (s Sheet) auditConclusion(r *inspect.Report) string {
+	switch r.Verdict {
+	case inspect.Failed:
+		return s.headline("FAILED", s.P.Bad,
+			fmt.Sprintf(": %s in the evidence. Ask the house about each.", term.Plural(r.FaultCount, "fault")))
+	case inspect.CannotJudge:
+		return s.headline("CANNOT JUDGE", s.P.Warn,
+			": the ledger uses something that this version does not know. That is no sign of a fault.")
+	case inspect.Consistent:
+		return s.headline("KEY NOT PINNED", s.P.Warn, ": the ledger agrees with itself, and nothing is proved.") +
+			"\n" +
+			s.points([]string{
+				"Anybody can make such a ledger with a key of their own.",
+				"Take the ledger's verifier key from somewhere you trust (not from this directory, nor from whoever gave it to you) and run this again with --key.",
+			})
+	}
+	lines := []string{"Every entry stands under the key you trust, no rule is broken, and every tape at hand gives exactly the order that was committed to."}
+	if n := r.Totals.Tapes[inspect.TapeSealed]; n > 0 {
+		lines = append(lines, fmt.Sprintf("%s not recomputed: their tapes are sealed to auditors. --auditor-key opens them.", term.Plural(n, "shuffle")))
+	}
+	if n := r.Totals.Levels[inspect.LevelMixed]; n > 0 {
+		lines = append(lines,
+			fmt.Sprintf("Of %s the order hangs on a beacon's round that was out only after your witnesses had seen the commitment: a value that the house could not know when it committed. Who got which of the next places was still the house's word.", term.Plural(n, "shuffle")))
+	}
+	if r.Totals.Witnessed() > 0 {
+		lines = append(lines, fmt.Sprintf("A second history with witnessed shuffles takes %s. Which operators run the witnesses is not known here, and readers with another policy are not covered.", liars(r.Witnesses.Overlap)))
+	}
+	if r.Totals.Witnessed() < r.Totals.Shuffles {
+		lines = append(lines, fmt.Sprintf("For %s no outside witness whom you trust saw the commitment before the first card. Against an operator who holds the signing key and rebuilds the ledger, that is no proof.",
+			term.Plural(r.Totals.Shuffles-r.Totals.Witnessed(), "shuffle")))
+	}
+	return s.headline("PROVED", s.P.Good, ": all of it holds.") + "\n" + s.points(lines)
+}

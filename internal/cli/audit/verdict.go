@@ -1,0 +1,369 @@
+package audit
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"shuffled/internal/audit"
+	"shuffled/internal/term"
+	"shuffled/internal/verify"
+)
+
+// Sheet writes evidence and verdicts for people.
+type Sheet struct{ term.Sheet }
+
+// Verdict is the whole report on one file.
+func (s Sheet) Verdict(name string, data []byte, v *verify.Verdict) string {
+	var b strings.Builder
+	b.WriteString(s.P.Bold(s.title(name, v)) + "\n\n")
+	b.WriteString(s.Steps(v.Steps))
+	if v.Verdict == verify.Proved || v.Verdict == verify.Consistent {
+		b.WriteString("\n" + s.about(v))
+		if cards := s.cards(data, v.Cards); cards != "" {
+			b.WriteString("\n" + cards)
+		}
+	}
+	b.WriteString("\n" + s.conclusion(v))
+	return b.String()
+}
+
+func (s Sheet) title(name string, v *verify.Verdict) string {
+	what := "neither a transcript nor a receipt"
+	switch v.Kind {
+	case verify.KindTranscript:
+		what = "a transcript"
+	case verify.KindReceipt:
+		what = "a receipt"
+	}
+	if name == "-" {
+		name = "standard input"
+	}
+	return term.Fit(term.Visible(name), max(s.W-len(what)-2, 8)) + ": " + what
+}
+
+// Steps lists them in columns: name, result, what was found.
+func (s Sheet) Steps(steps []verify.Step) string {
+	var b strings.Builder
+	for _, step := range steps {
+		label := fmt.Sprintf("  %-9s  %-11s  ", step.Name, step.Result)
+		text := term.Hanging(label, term.Visible(step.Detail), s.W)
+		if text == "" { // no detail
+			text = strings.TrimRight(label, " ") + "\n"
+		}
+		b.WriteString(s.result(text, step.Result))
+	}
+	return b.String()
+}
+
+// result colours the result in a step's line.
+func (s Sheet) result(text, result string) string {
+	paint := map[string]func(string) string{
+		verify.StepOK: s.P.Good, verify.StepFailed: s.P.Bad, verify.StepNotChecked: s.P.Dim,
+	}[result]
+	head, rest, found := strings.Cut(text, "  "+result)
+	if paint == nil || !found {
+		return text
+	}
+	return head + "  " + paint(result) + rest
+}
+
+// facts returns what writes a label and what there is to say of it.
+func (s Sheet) facts(to *strings.Builder) func(label, format string, args ...any) {
+	return func(label, format string, args ...any) {
+		to.WriteString(term.Hanging(fmt.Sprintf("  %-10s  ", label), term.Visible(fmt.Sprintf(format, args...)), s.W))
+	}
+}
+
+// about is what the file says, once it holds.
+func (s Sheet) about(v *verify.Verdict) string {
+	var b strings.Builder
+	fact := s.facts(&b)
+	ledger := v.Ledger
+	if v.Checkpoint != nil {
+		ledger += fmt.Sprintf(", of %d entries", v.Checkpoint.Size)
+	}
+	if isSandbox(v) {
+		ledger += ", a sandbox"
+	}
+	fact("ledger", "%s", ledger)
+	for i, w := range v.Witnesses {
+		label := ""
+		if i == 0 {
+			label = "seen by"
+		}
+		fact(label, "%s", strings.TrimSuffix(w.Name+" at "+w.Time, " at "))
+	}
+	for _, u := range v.Mixed {
+		switch u.For {
+		case verify.ForEverybody:
+			fact("mixed", "for everybody: committed by %s, and round %d came out at %s", u.Witnessed, u.Round, u.Time)
+		case verify.ForSlot:
+			fact("mixed", "for the holder of slot %s: committed by %s", u.Slot, u.Witnessed)
+		}
+	}
+	if v.Entry != nil {
+		fact("entry", "%d, %s by %s with %s at %s", v.Entry.Index, v.Entry.Type, v.Entry.Identity, v.Entry.Credential,
+			v.Entry.Time)
+	}
+	for _, p := range v.PassedOver {
+		fact("passed over", "%d of the code %d of the list %s, first in entry %d: not known here, and without a say",
+			p.Count, p.Code, p.List, p.First)
+	}
+	if v.Kind != verify.KindTranscript {
+		if v.Table != "" { // of a commit
+			fact("shuffle", "%d, number %d of table %s, %d places", v.ID, v.Serial, v.Table, v.Places)
+		}
+		return b.String()
+	}
+	fact("shuffle", "%d, number %d of table %s; %d of %d places dealt", v.ID, v.Serial, v.Table, v.Next, v.Places)
+	if v.GameRef != "" {
+		fact("game", "%s", v.GameRef)
+	}
+	fact("committed", "%s by %s, to close by %s", v.CommittedAt, v.Owner, v.CloseBy)
+	for _, t := range v.Takeovers {
+		fact("taken over", "%s by %s from %s at place %d, to %s: %s", t.Time, t.Identity, t.From, t.Place, t.Extent,
+			t.Reason)
+	}
+	switch {
+	case v.State == "closed" && v.Reason != "":
+		fact("closed", "%s, as %s: %s", v.ClosedAt, v.Outcome, v.Reason)
+	case v.State == "closed":
+		fact("closed", "%s, as %s", v.ClosedAt, v.Outcome)
+	default:
+		fact("closed", "not yet, as far as the file shows")
+	}
+	if v.EndAt != 0 {
+		fact("cut card", "in front of place %d", v.EndAt)
+	}
+	if v.Recipient != "" {
+		fact("file of", "%s: their cards and the public ones", v.Recipient)
+	}
+	return b.String()
+}
+
+// cards draws the opened cards, a row for each run of one recipient.
+func (s Sheet) cards(data []byte, shown []verify.CardShown) string {
+	if len(shown) == 0 {
+		return ""
+	}
+	look := term.Plain
+	if t, err := audit.ParseTranscript(data); err == nil {
+		look = term.StyleOf(t.Deck)
+	}
+	var hands []term.Hand
+	for _, c := range shown {
+		label := c.Purpose
+		if c.Recipient != "" {
+			label = c.Recipient
+			if c.Purpose != "seat" {
+				label += " (" + c.Purpose + ")"
+			}
+		}
+		f := look.Face(c.Name)
+		if c.Name == "" { // of a draw list
+			f = term.Face{Text: fmt.Sprint(c.Shows)}
+		}
+		if label = term.Visible(label); len(hands) == 0 || hands[len(hands)-1].Label != label {
+			hands = append(hands, term.Hand{Label: label})
+		}
+		last := &hands[len(hands)-1]
+		last.Cards = append(last.Cards, f)
+	}
+	return term.DrawHands(s.P, hands, s.W)
+}
+
+// conclusion is the verdict in words: what it says and what it does not say.
+func (s Sheet) conclusion(v *verify.Verdict) string {
+	switch v.Verdict {
+	case verify.Failed:
+		text := s.headline("FAILED", s.P.Bad, " at the step "+v.Failed+": "+Meaning[v.Failed]+".")
+		for _, step := range v.Steps {
+			if step.Cause != "" {
+				text += term.Hanging("Likely cause: ", term.Visible(step.Cause)+".", s.W)
+			}
+		}
+		return text + "Rely on nothing that this file says.\n"
+	case verify.CannotJudge:
+		return s.headline("CANNOT JUDGE", s.P.Warn,
+			": the file uses something that this version does not know. That is no sign of a fault.")
+	case verify.Consistent:
+		return s.headline("KEY NOT PINNED", s.P.Warn, ": the file agrees with itself, and nothing is proved.") + "\n" +
+			s.points([]string{
+				"Anybody can make such a file with a key of their own.",
+				"Take the ledger's verifier key from somewhere you trust (not from this file, nor from whoever gave it to you) and run this again with --key.",
+			})
+	}
+	return s.Proved(v) + "\nThis says\n" + s.points(says(v)) + "\nIt does not say\n" + s.points(silent(v))
+}
+
+// Proved is the headline of a file that holds under a trusted key.
+func (s Sheet) Proved(v *verify.Verdict) string {
+	words := inWords[v.Level]
+	if v.Kind == verify.KindReceipt && v.Level == verify.LevelWitnessed {
+		words = "in the ledger, and seen there by outside witnesses" // a receipt does not say when
+	}
+	return s.headline("PROVED", s.P.Good, fmt.Sprintf(", at the level %q%s: %s.", v.Level, forWhom(v), words))
+}
+
+// forWhom says whom the level mixed is for, and nothing at others.
+func forWhom(v *verify.Verdict) string {
+	switch {
+	case v.Level != verify.LevelMixed:
+		return ""
+	case isFor(v, verify.ForEverybody):
+		return " for everybody"
+	}
+	return " for you who gave the slot, and for nobody else"
+}
+
+func isFor(v *verify.Verdict, whom string) bool {
+	return slices.ContainsFunc(v.Mixed, func(u verify.Mixed) bool { return u.For == whom })
+}
+
+// headline writes a sentence that begins with a painted word.
+func (s Sheet) headline(word string, paint func(string) string, rest string) string {
+	return strings.Replace(term.Hanging("", word+rest, s.W), word, paint(word), 1)
+}
+
+// points lists sentences.
+func (s Sheet) points(sentences []string) string {
+	var b strings.Builder
+	for _, line := range sentences {
+		b.WriteString(term.Hanging("  - ", line, s.W))
+	}
+	return b.String()
+}
+
+// inWords is what the levels mean (docs/SPEC.md section 10.2).
+var inWords = map[verify.Level]string{
+	verify.LevelRecorded:  "signed, and in the ledger",
+	verify.LevelWitnessed: "in the ledger, and seen there in time by outside witnesses",
+	verify.LevelMixed:     "the order hangs on a value that the house could not know when it committed; who got which of the next places was still the house's word",
+}
+
+// Meaning is what the failure of a step means to a reader who has never heard of it.
+var Meaning = map[string]string{
+	"format":    "the file is not in the one form that evidence has",
+	"entries":   "the entries in the file are not those of one shuffle",
+	"signature": "the file is not signed by the ledger's key",
+	"inclusion": "an entry in the file is not in the ledger",
+	"witnesses": "the witnesses that the policy asks for did not sign",
+	"origin":    "the file is not all of one ledger",
+	"slots":     "your slot is not in the plan of this shuffle",
+	"legality":  "the operator broke the rules of a shuffle's life",
+	"beacon":    "what was put in for the public beacon is not the beacon's value",
+	"deck":      "the deck in the file is not the one committed to",
+	"openings":  "a card in the file is not the one committed to",
+	"tape":      "the random bytes in the file are not those committed to",
+	"order":     "the random bytes do not give the order committed to",
+	"cards":     "a card in the file is not what the random bytes give",
+}
+
+// says is what a proved file proves, by what was checked.
+func says(v *verify.Verdict) (lines []string) {
+	if v.Kind == verify.KindReceipt {
+		lines = append(lines, "This entry stands at this place in the ledger whose key you trust.")
+		if v.Level == verify.LevelWitnessed {
+			lines = append(lines, "Enough witnesses of your policy saw it there: the house cannot take it back and show them another ledger.")
+		}
+		return lines
+	}
+	lines = append(lines, "In the ledger, signed by the key you trust, the whole order stands fixed before the first deal.")
+	if len(v.Cards) > 0 {
+		lines = append(lines, "Each "+noun(v)+" shown is the one that was fixed for its place.")
+	}
+	if checked(v, "tape") && checked(v, "order") {
+		lines = append(lines, "The published rule, run again here over the disclosed random bytes, gives exactly this order.")
+	}
+	switch v.Level {
+	case verify.LevelWitnessed:
+		when := "before the first deal"
+		if v.Next == 0 {
+			when = "with nothing dealt, as far as the file shows"
+		}
+		lines = append(lines, "Enough witnesses of your policy saw the commitment "+when+": from then on the house could not exchange it, not even with its signing key.")
+	case verify.LevelMixed:
+		lines = append(lines, "Enough witnesses of your policy had seen the commitment by "+v.Mixed[0].Witnessed+", before anything was dealt: from then on the house could not exchange it, not even with its signing key.")
+		lines = append(lines, hangsOn(v)...)
+	}
+	return lines
+}
+
+// hangsOn says what the order hangs on that the house could not know, and for whom.
+func hangsOn(v *verify.Verdict) (lines []string) {
+	for _, u := range v.Mixed {
+		switch u.For {
+		case verify.ForEverybody:
+			lines = append(lines, fmt.Sprintf("The order hangs on round %d of drand's quicknet as well, which came out at %s: a value that the house could not know when it committed.", u.Round, u.Time))
+		case verify.ForSlot:
+			lines = append(lines, fmt.Sprintf("To you alone: the order hangs on your slot as well, a value that the house could not know when it committed, if you gave it to nobody before %s, and for no other commit.", u.Witnessed))
+		}
+	}
+	return lines
+}
+
+// liars are the witnesses that two histories at the level witnessed need.
+func liars(n int) string {
+	if n == 1 {
+		return "one witness of your policy who lies"
+	}
+	return fmt.Sprintf("%d witnesses of your policy who lie", n)
+}
+
+// silent is what the level leaves open (docs/SPEC.md section 10.2).
+func silent(v *verify.Verdict) (lines []string) {
+	if v.Level == verify.LevelRecorded {
+		lines = append(lines, "That there is no other version of this ledger. The level stops a database administrator, a thief of backups and a later change of mind, not an operator who holds the signing key and rebuilds the ledger.")
+	}
+	if v.Level == verify.LevelWitnessed || v.Level == verify.LevelMixed {
+		lines = append(lines, fmt.Sprintf("That there is no second history at this level: it takes %s. Which operators run the witnesses is not known to this verdict, and readers with another policy are not covered.", liars(v.Overlap)))
+	}
+	switch {
+	case v.Kind == verify.KindReceipt:
+		lines = append(lines, "That what the entry says is true: that takes the shuffle's transcript.")
+	case !checked(v, "tape") && v.State == "closed":
+		lines = append(lines, "How the order was made. The random bytes were disclosed to auditors only.")
+	case !checked(v, "tape"):
+		lines = append(lines, "How the order was made. The random bytes come with the close.")
+	}
+	if v.Kind == verify.KindTranscript {
+		if isFor(v, verify.ForEverybody) {
+			lines = append(lines, "That the clocks of your witnesses were right, and that too few of drand's operators work with the house to know a round before it comes out.")
+		}
+		if v.Level == verify.LevelMixed {
+			lines = append(lines, "That the house did not end other shuffles which it did not like, once it knew their order. They stay in the ledger as void or expired, and an audit counts them by table.")
+		} else {
+			lines = append(lines, "That the house did not try several shuffles and commit to the one it liked.")
+		}
+		lines = append(lines, "That nobody at the house looked at "+noun(v)+"s before they were dealt.")
+	}
+	if isSandbox(v) {
+		lines = append(lines, "Anything about a real game: this ledger is a sandbox.")
+	}
+	return lines
+}
+
+// noun is what the shuffle gives: a draw list has no deck.
+func noun(v *verify.Verdict) string {
+	if len(v.Cards) > 0 && v.Cards[0].Name == "" {
+		return "value"
+	}
+	return "card"
+}
+
+// isSandbox reports whether the file says that its ledger is one; most receipts
+// say nothing of it.
+func isSandbox(v *verify.Verdict) bool {
+	says := v.Kind == verify.KindTranscript || v.Entry != nil && (v.Entry.Type == "commit" || v.Entry.Type == "genesis")
+	return says && !v.Production
+}
+
+func checked(v *verify.Verdict, name string) bool {
+	for _, step := range v.Steps {
+		if step.Name == name {
+			return step.Result == verify.StepOK
+		}
+	}
+	return false
+}

@@ -1,0 +1,137 @@
+package audit
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"slices"
+
+	"shuffled/internal/audit"
+	"shuffled/internal/cli/player"
+	"shuffled/internal/cli/remote"
+	"shuffled/internal/term"
+	"shuffled/internal/verify"
+)
+
+// VerifyCmd is shuffled verify.
+type VerifyCmd struct {
+	File     string   `arg:"" help:"The transcript or receipt; - reads standard input."`
+	Key      string   `placeholder:"VKEY" xor:"trust" help:"Trust this verifier key of the ledger, or the one in the file of this name."`
+	Policy   string   `placeholder:"FILE" xor:"trust" help:"Trust the keys of this C2SP witness policy, and ask for its quorum."`
+	MySlot   []string `name:"my-slot" placeholder:"R" sep:"none" help:"Judge for the holder of this slot, once its value is public: 32 bytes in base64 or hexadecimal. May be repeated."`
+	SlotFile []string `name:"my-slot-file" placeholder:"FILE" sep:"none" help:"The same, with the value in a file: while it is secret, for a receipt of the commit. May be repeated."`
+	Explain  bool     `help:"Show every draw and swap, as on paper, once the tape is disclosed."`
+	Require  string   `placeholder:"LEVEL" enum:",recorded,witnessed,mixed" default:"" help:"Fail below this level: recorded, witnessed or mixed."`
+	JSON     bool     `name:"json" help:"Print JSON."`
+}
+
+func (VerifyCmd) Help() string {
+	return `Everything is recomputed here, without a network and without the house. Take the key from where you trust it, not from whoever gave you the file.
+
+Examples:
+
+    shuffled verify transcript.json --key main.vkey
+    shuffled verify transcript.json --key main.vkey --explain
+    shuffled verify transcript.json --policy player.policy --require witnessed
+    shuffled verify commit.receipt --policy player.policy --my-slot-file my-slot
+    curl -s $URL/v1/main/shuffles/7/transcript | shuffled verify - --key main.vkey --json
+
+Exit codes: 0 proved, 1 the evidence fails or is below --require, 2 usage, 3 could not run or cannot judge. A file without the slot of --my-slot fails. Without --key and --policy a file that agrees with itself exits 0, as "key not pinned".`
+}
+
+func (c *VerifyCmd) Run(s term.Streams) error {
+	trust, err := c.trust()
+	var mistake *term.UsageError
+	if c.JSON && errors.As(err, &mistake) {
+		// The verdict is the same for any file (docs/SPEC.md section 10).
+		v := &verify.Verdict{Verdict: verify.CannotJudge, Unknown: mistake.Error(), Steps: []verify.Step{}}
+		return errors.Join(term.PrintJSON(s.Out, v), err)
+	}
+	if err != nil {
+		return err
+	}
+	if c.File == "-" && slices.Contains(c.SlotFile, "-") {
+		return term.Usage("standard input is the evidence or a slot's value, not both")
+	}
+	if trust.Slots, err = player.ReadSlots(c.MySlot, c.SlotFile, s.In); err != nil {
+		return err
+	}
+	data, err := readEvidence(c.File, s.In)
+	if err != nil {
+		return err
+	}
+	v := verify.File(data, trust)
+	var paper *DryRun
+	if c.Explain {
+		paper = NewDryRun(data)
+	}
+	if c.JSON {
+		err = term.PrintJSON(s.Out, struct {
+			*verify.Verdict
+			Explain *DryRun `json:"explain,omitempty"`
+		}{v, paper})
+	} else {
+		r := Sheet{s.Sheet()}
+		_, err = io.WriteString(s.Out, r.Verdict(c.File, data, v)+paper.Text(r))
+	}
+	if err != nil {
+		return fmt.Errorf("printing the verdict: %w", err)
+	}
+	return c.judge(s, v)
+}
+
+// judge turns the verdict into the exit code.
+func (c *VerifyCmd) judge(s term.Streams, v *verify.Verdict) error {
+	switch v.Verdict {
+	case verify.Failed:
+		return term.ErrFails
+	case verify.CannotJudge:
+		return term.WithHint(errors.New("cannot judge: "+term.Visible(v.Unknown)),
+			"this is no fault of the evidence; a newer version of shuffled may know it")
+	}
+	if c.Require != "" && !reaches(v.Level, verify.Level(c.Require)) {
+		fmt.Fprintf(s.Err, "shuffled: the level %q was required, this is %q\n", c.Require, v.Level)
+		return term.ErrFails
+	}
+	return nil
+}
+
+// reaches reports whether a level is at least the one that is wanted.
+func reaches(got, want verify.Level) bool {
+	levels := []verify.Level{verify.LevelKeyNotPinned, verify.LevelRecorded, verify.LevelWitnessed, verify.LevelMixed}
+	return slices.Index(levels, got) >= slices.Index(levels, want)
+}
+
+// trust reads what the caller pins. What cannot be read is a failure to run;
+// what can be read and is no key or policy is a mistake in the command line.
+func (c *VerifyCmd) trust() (verify.Trust, error) {
+	var t verify.Trust
+	switch {
+	case c.Key != "":
+		vkey, err := remote.ReadKey(c.Key)
+		if err != nil {
+			return t, err
+		}
+		t.VKey = vkey
+	case c.Policy != "":
+		policy, err := os.ReadFile(c.Policy)
+		if err != nil {
+			return t, fmt.Errorf("reading the policy: %w", err)
+		}
+		t.Policy = policy
+	}
+	if err := t.Check(); err != nil {
+		return t, term.Usage("%s", term.Visible(err.Error()))
+	}
+	return t, nil
+}
+
+// readEvidence reads the file, or standard input for "-"; a longer one than a
+// transcript may be fails as one.
+func readEvidence(name string, stdin io.Reader) (data []byte, err error) {
+	if data, err = term.ReadStart(name, stdin, audit.MaxTranscript); err != nil {
+		return nil, fmt.Errorf("reading the evidence: %w", err)
+	}
+	return data, nil
+}

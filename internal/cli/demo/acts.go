@@ -1,0 +1,300 @@
+package demo
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"shuffled/client"
+	"shuffled/internal/audit"
+	auditcli "shuffled/internal/cli/audit"
+	"shuffled/internal/dealer"
+	"shuffled/internal/ledger"
+	"shuffled/internal/term"
+	"shuffled/internal/verify"
+)
+
+// The demonstration's files.
+const (
+	playerFile     = "player.json"
+	transcriptFile = "transcript.json"
+)
+
+// demoActor is who the entries say asked.
+var demoActor = audit.Actor{Identity: "demo", Credential: "demo"}
+
+func (d *demo) commit(ctx context.Context) error {
+	made, err := d.house.dealer.Shuffle(ctx, demoActor, client.NewKey(),
+		dealer.ShuffleRequest{Table: demoTable, Deck: "standard-52"})
+	if err != nil {
+		return err
+	}
+	d.id = made.ID
+	receipt, err := audit.ParseReceipt(made.Receipt)
+	if err != nil {
+		return err
+	}
+	d.act("1. Commit: the order is fixed before the first card")
+	d.say("The house reads 129 random bytes for this hand alone, the tape, and shuffles 52 cards with them. The order is fixed now, and secret. What everybody gets is a commitment to it, in a signed ledger:")
+	facts := []string{
+		"shuffle", fmt.Sprintf("%d, number %d of table %s", made.ID, made.Serial, made.Table),
+		"commitment", fmt.Sprint(client.Hash(made.Commitment)),
+		"deck root", fmt.Sprint(client.Hash(made.DeckRoot)),
+	}
+	label := "checkpoint"
+	for line := range strings.Lines(string(receipt.Checkpoint)) {
+		facts = append(facts, label, strings.TrimSuffix(line, "\n"))
+		label = ""
+	}
+	d.facts(facts...)
+	d.say("The deck root covers every card behind a secret salt of its own, so that one card can be proved without the others. The checkpoint is the signed head of the ledger: whoever has it can hold the house to it.")
+	return nil
+}
+
+// The places of the hand, as the deals below give them out.
+var (
+	demoSeats = []audit.Run{
+		{Count: 2, Purpose: audit.PurposeSeat, Recipient: "seat-1"},
+		{Count: 2, Purpose: audit.PurposeSeat, Recipient: "seat-2"},
+	}
+	demoBoard = []audit.Run{
+		{Count: 1, Purpose: audit.PurposeBurn},
+		{Count: 5, Purpose: audit.PurposeBoard, Public: true},
+	}
+)
+
+func (d *demo) deal(ctx context.Context) error {
+	d.act("2. Deal: two hands and a board")
+	next, hashes, hands := 0, 0, []term.Hand(nil)
+	for _, runs := range [][]audit.Run{demoSeats, demoBoard} {
+		dealt, err := d.house.dealer.Deal(ctx, demoActor, d.id, dealer.DealRequest{First: next, Runs: runs})
+		if err != nil {
+			return err
+		}
+		next, hashes = dealt.Next, len(dealt.Cards[0].Proof)
+		hands = append(hands, runHands(runs, dealt.Cards)...)
+	}
+	d.show(term.DrawHands(d.P, hands, d.W))
+	d.say("Each deal was in the ledger before its cards were given out. Each card came with an opening: its value, its salt and a path of %d hashes to the deck root.", hashes)
+	return nil
+}
+
+// runHands puts cards, by place, into the runs they belong to.
+func runHands(runs []audit.Run, cards []audit.Card) []term.Hand {
+	return handsOf(runs, func(place int) term.Face { return term.French.Face(cards[place].Card) })
+}
+
+// handsOf draws the places of the runs.
+func handsOf(runs []audit.Run, face func(place int) term.Face) (hands []term.Hand) {
+	place := 0
+	for _, r := range runs {
+		h := term.Hand{Label: cmp.Or(r.Recipient, r.Purpose.String())}
+		for range r.Count {
+			h.Cards = append(h.Cards, face(place))
+			place++
+		}
+		hands = append(hands, h)
+	}
+	return hands
+}
+
+// onePlayer proves the cards of seat-1, and that their file tells nothing of the
+// others.
+func (d *demo) onePlayer(ctx context.Context) error {
+	d.act("3. Prove one player's cards, and nobody else's")
+	player, err := d.house.dealer.Transcript(ctx, d.id, dealer.View{Identity: demoActor.Identity, Recipient: "seat-1"})
+	if err != nil {
+		return err
+	}
+	v, err := d.expect(playerFile, player, "")
+	if err != nil {
+		return err
+	}
+	if err := d.keepsSecrets(ctx, player, v); err != nil {
+		return err
+	}
+	d.say("The hand is still on. %s is the file that seat-1 takes home. Checked offline, under the key above, it proves seat-1's cards and the board:", playerFile)
+	d.show(term.DrawHands(d.P, shownHands(slices.Concat(demoSeats, demoBoard), v.Cards), d.W))
+	d.show(d.Steps(pick(v.Steps, "signature", "inclusion", "openings", "tape")))
+	d.show(d.Proved(v))
+	d.say("No salt and no value of the cards that lie face down is in the file, and a hash of a card behind a salt of 256 bits tells nothing of it.")
+	return nil
+}
+
+// keepsSecrets checks that the player's file, with verdict v, opens all places
+// but the three that are neither public nor the player's, and holds no salt of
+// these.
+func (d *demo) keepsSecrets(ctx context.Context, player []byte, v *verify.Verdict) error {
+	shown := make(map[int]bool)
+	for _, c := range v.Cards {
+		shown[c.Place] = true
+	}
+	all, err := d.house.dealer.Transcript(ctx, d.id, dealer.View{Identity: demoActor.Identity})
+	if err != nil {
+		return err
+	}
+	t, err := audit.ParseTranscript(all)
+	if err != nil {
+		return err
+	}
+	hidden := 0
+	for _, c := range t.Cards {
+		if shown[c.Place] {
+			continue
+		}
+		if hidden++; bytes.Contains(player, []byte(c.Salt)) {
+			return fmt.Errorf("%s holds the salt of place %d", playerFile, c.Place)
+		}
+	}
+	if hidden != 3 {
+		return fmt.Errorf("%d places are hidden from seat-1, where 3 must be", hidden)
+	}
+	return nil
+}
+
+// shownHands draws what is opened, and backs for the rest.
+func shownHands(runs []audit.Run, shown []verify.CardShown) []term.Hand {
+	faces := make(map[int]term.Face)
+	for _, c := range shown {
+		faces[c.Place] = term.French.Face(c.Name)
+	}
+	return handsOf(runs, func(place int) term.Face {
+		if f, ok := faces[place]; ok {
+			return f
+		}
+		return term.Back
+	})
+}
+
+func pick(steps []verify.Step, names ...string) (picked []verify.Step) {
+	for _, s := range steps {
+		if slices.Contains(names, s.Name) {
+			picked = append(picked, s)
+		}
+	}
+	return picked
+}
+
+func (d *demo) closeHand(ctx context.Context) error {
+	closed, err := d.house.dealer.Close(ctx, demoActor, d.id, dealer.CloseRequest{Outcome: audit.OutcomeCompleted})
+	if err != nil {
+		return err
+	}
+	d.act("4. Close: the tape becomes public")
+	d.say("The hand is over. The close writes the tape into the ledger:")
+	d.facts("outcome", audit.OutcomeCompleted.String(), "tape", hex.EncodeToString(closed.Tape))
+	d.say("Now anybody can shuffle again: i and j change places, 52 times. The first draws on paper:")
+	data, err := d.house.dealer.Transcript(ctx, d.id, dealer.View{})
+	if err != nil {
+		return err
+	}
+	paper := auditcli.NewDryRun(data)
+	if len(paper.Order) != 52 {
+		return fmt.Errorf("the tape does not give 52 cards: %s", paper.Why)
+	}
+	d.show(term.Table(paper.Rows()[:5]))
+	return nil
+}
+
+func (d *demo) stranger(ctx context.Context) error {
+	data, err := d.house.dealer.Transcript(ctx, d.id, dealer.View{})
+	if err != nil {
+		return err
+	}
+	v, err := d.expect(transcriptFile, data, "")
+	if err != nil {
+		return err
+	}
+	d.act("5. Verify: a stranger, offline, with nothing but the key")
+	d.say("%s holds the receipts of all entries, the openings and the tape. No network, no house:", transcriptFile)
+	d.show(d.Steps(v.Steps))
+	d.show(d.Proved(v))
+	d.say("What this level leaves open, shuffled verify says below its verdict.")
+	return nil
+}
+
+func (d *demo) cheat(ctx context.Context) error {
+	d.act("7. Cheat: every forgery is caught")
+	honest := d.files[transcriptFile]
+	forged, was, is, err := alterCard(honest)
+	if err != nil {
+		return err
+	}
+	if err := d.catch("One card: seat-1 held "+was+", and the file now says "+is+".", "forged-card.json", forged,
+		"openings"); err != nil {
+		return err
+	}
+	if forged, err = alterTape(honest); err != nil {
+		return err
+	}
+	if err := d.catch("One bit of the tape, in the file.", "forged-tape.json", forged, "inclusion"); err != nil {
+		return err
+	}
+	if forged, err = d.house.rewriteTape(ctx, honest); err != nil {
+		return err
+	}
+	if err := d.catch("The same bit, by the house itself: it builds its whole ledger anew over another tape and signs it with the true key.", "forged-house.json", forged, "tape"); err != nil {
+		return err
+	}
+	if forged, err = alterProof(honest); err != nil {
+		return err
+	}
+	if err := d.catch("One hash of the proof that the commit is in the ledger.", "forged-proof.json", forged,
+		"inclusion"); err != nil {
+		return err
+	}
+	return d.catchRow(ctx)
+}
+
+// catch shows a forgery and the step that finds it.
+func (d *demo) catch(what, name string, forged []byte, step string) error {
+	v, err := d.expect(name, forged, step)
+	if err != nil {
+		return err
+	}
+	i := slices.IndexFunc(v.Steps, func(s verify.Step) bool { return s.Name == step })
+	d.forgery(what, step, auditcli.Meaning[step], v.Steps[i].Detail)
+	return nil
+}
+
+// forgery tells of one that was caught.
+func (d *demo) forgery(what, step, why, detail string) {
+	d.caught = append(d.caught, caughtForgery{Altered: what, Step: step, Detail: detail})
+	d.say("%s", what)
+	caught := term.Hanging("    ", "CAUGHT at "+step+": "+why, d.W)
+	fmt.Fprint(d.out, strings.Replace(caught, "CAUGHT", d.P.Good("CAUGHT"), 1))
+	fmt.Fprintln(d.out, d.P.Dim(strings.TrimSuffix(term.Hanging("    ", term.Visible(detail), d.W), "\n")))
+}
+
+// catchRow alters a row in the database file and starts the ledger again.
+func (d *demo) catchRow(ctx context.Context) error {
+	if err := d.house.close(); err != nil {
+		return err
+	}
+	if err := d.house.alterRow(ctx, "seat-2", "seat-9"); err != nil {
+		return err
+	}
+	if err := d.house.openStore(); err != nil {
+		return err
+	}
+	err := d.house.openLedger(ctx)
+	if wrong := refusedStart(err); wrong != nil {
+		return wrong
+	}
+	d.forgery("One row of the database: its administrator drops the triggers and gives the cards of seat-2 to seat-9.",
+		"start", "the daemon refuses to serve such a ledger", err.Error())
+	return nil
+}
+
+// refusedStart reports a start that was not refused for what the database holds.
+func refusedStart(err error) error {
+	if !errors.Is(err, ledger.ErrFrozen) {
+		return fmt.Errorf("a ledger over an altered row was opened, or refused for another reason: %v", err)
+	}
+	return nil
+}

@@ -1,0 +1,173 @@
+package demo
+
+import (
+	"bytes"
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+
+	"golang.org/x/mod/sumdb/tlog"
+
+	"shuffled/internal/audit"
+	"shuffled/internal/ledger"
+)
+
+// alterCard makes the first card of the transcript another one.
+func alterCard(transcript []byte) (altered []byte, was, is string, err error) {
+	t, err := audit.ParseTranscript(transcript)
+	if err != nil {
+		return nil, "", "", err
+	}
+	c := &t.Cards[0]
+	was = c.Card
+	c.Value = (c.Value + 1) % uint32(len(t.Deck))
+	c.Card = t.Deck[c.Value]
+	altered, err = t.Marshal()
+	return altered, was, c.Card, err
+}
+
+// alterProof flips one bit in a hash of the proof that the commit stands in the
+// ledger.
+func alterProof(transcript []byte) ([]byte, error) {
+	return alterReceipts(transcript, func(r *audit.Receipt, of audit.Type) error {
+		if of == audit.TypeCommit {
+			r.Proof[0][0] ^= 1
+		}
+		return nil
+	})
+}
+
+// alterTape flips one bit of the disclosed tape.
+func alterTape(transcript []byte) ([]byte, error) {
+	return alterReceipts(transcript, func(r *audit.Receipt, of audit.Type) (err error) {
+		if of == audit.TypeClose {
+			r.Entry, err = flipTape(r.Entry)
+		}
+		return err
+	})
+}
+
+// flipTape returns the close entry with one bit of its tape flipped.
+func flipTape(entry []byte) ([]byte, error) {
+	e, err := audit.ParseEntry(entry)
+	if err != nil {
+		return nil, err
+	}
+	e.Body.(*audit.Close).Tape[0] ^= 1
+	return e.Encode()
+}
+
+// alterReceipts has each receipt changed, which is told the type of its entry.
+func alterReceipts(transcript []byte, change func(*audit.Receipt, audit.Type) error) ([]byte, error) {
+	t, err := audit.ParseTranscript(transcript)
+	if err != nil {
+		return nil, err
+	}
+	for i, text := range t.Receipts {
+		r, err := audit.ParseReceipt(text)
+		if err != nil {
+			return nil, err
+		}
+		e, err := audit.ParseEntry(r.Entry)
+		if err != nil {
+			return nil, err
+		}
+		if err := change(&r, e.Body.Type()); err != nil {
+			return nil, err
+		}
+		t.Receipts[i] = r.Text()
+	}
+	return t.Marshal()
+}
+
+// rewriteTape is the house as its own forger: it flips one bit of the disclosed
+// tape, builds the whole ledger anew over the altered entry, signs it with the
+// true key, and gives every entry of the transcript a proof under the new root.
+func (h *demoHouse) rewriteTape(ctx context.Context, transcript []byte) ([]byte, error) {
+	var entries [][]byte
+	for row, err := range h.store.Rows(ctx, h.ledger.ID(), 0, h.ledger.Head().Size) {
+		if err != nil {
+			return nil, err
+		}
+		if row.Type == audit.TypeClose {
+			if row.Entry, err = flipTape(row.Entry); err != nil {
+				return nil, err
+			}
+		}
+		entries = append(entries, row.Entry)
+	}
+	size := int64(len(entries))
+	var nodes []tlog.Hash
+	reader := tlog.HashReaderFunc(func(indexes []int64) ([]tlog.Hash, error) {
+		hashes := make([]tlog.Hash, len(indexes))
+		for i, x := range indexes {
+			hashes[i] = nodes[x]
+		}
+		return hashes, nil
+	})
+	for i, e := range entries {
+		more, err := tlog.StoredHashes(int64(i), e, reader)
+		if err != nil {
+			return nil, err
+		}
+		nodes = append(nodes, more...)
+	}
+	root, err := tlog.TreeHash(size, reader)
+	if err != nil {
+		return nil, err
+	}
+	head, err := ledger.SignHead(h.key.Signer(), uint64(size), root)
+	if err != nil {
+		return nil, err
+	}
+	return alterReceipts(transcript, func(r *audit.Receipt, _ audit.Type) (err error) {
+		r.Entry, r.Checkpoint = entries[r.Index], head.Checkpoint
+		r.Proof, err = tlog.ProveRecord(size, int64(r.Index), reader)
+		return err
+	})
+}
+
+// alterRow changes the recipient of dealt cards in the database file itself, as
+// the owner of the database can, after dropping the triggers that forbid it.
+// The house must be closed.
+func (h *demoHouse) alterRow(ctx context.Context, from, to string) (err error) {
+	db, err := sql.Open("sqlite", h.database())
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, db.Close()) }()
+	var drops []string
+	rows, err := db.QueryContext(ctx, `SELECT 'DROP TRIGGER "' || name || '"' FROM sqlite_schema WHERE type = 'trigger'`)
+	if err != nil {
+		return err
+	}
+	for rows.Next() {
+		var drop string
+		if err := rows.Scan(&drop); err != nil {
+			return errors.Join(err, rows.Close())
+		}
+		drops = append(drops, drop)
+	}
+	if err := rows.Err(); err != nil {
+		return err
+	}
+	for _, drop := range drops {
+		if _, err := db.ExecContext(ctx, drop); err != nil {
+			return err
+		}
+	}
+	var index int64
+	var entry []byte
+	err = db.QueryRowContext(ctx, "SELECT idx, entry FROM entries WHERE type = ? ORDER BY idx",
+		audit.TypeDeal).Scan(&index, &entry)
+	if err != nil {
+		return err
+	}
+	altered := bytes.ReplaceAll(entry, []byte(from), []byte(to))
+	if bytes.Equal(entry, altered) {
+		return fmt.Errorf("the deal of entry %d does not name %s", index, from)
+	}
+	_, err = db.ExecContext(ctx, "UPDATE entries SET entry = ? WHERE idx = ?", altered, index)
+	return err
+}

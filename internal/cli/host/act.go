@@ -1,0 +1,156 @@
+package host
+
+import (
+	"context"
+	"encoding/base64"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"shuffled/client"
+	"shuffled/internal/audit"
+	"shuffled/internal/cli/place"
+	"shuffled/internal/config"
+	"shuffled/internal/keys"
+	"shuffled/internal/ledger"
+	"shuffled/internal/store"
+	"shuffled/internal/term"
+)
+
+// ActCmd is shuffled act.
+type ActCmd struct {
+	Propose actProposeCmd `cmd:"" help:"Write and sign what an administrator wants to do."`
+	Sign    actSignCmd    `cmd:"" help:"Show an act, and sign it as another administrator."`
+	Submit  actSubmitCmd  `cmd:"" help:"Have the daemon do what was signed."`
+	List    actListCmd    `cmd:"" help:"List the administrators, what needs two of them, and the acts that wait."`
+}
+
+// persons asks the daemon, or without an address the stored ledger, who approves acts, and
+// which acts wait and have not lapsed.
+func (t *tokenFlags) persons(ctx context.Context, s term.Streams) (ledger.Persons, string, error) {
+	p, origin, err := t.toldPersons(ctx, s)
+	now := time.Now().UnixMilli()
+	p.Waiting = slices.DeleteFunc(p.Waiting, func(w audit.WaitingAct) bool { return w.Expires <= now })
+	return p, origin, err
+}
+
+func (t *tokenFlags) toldPersons(ctx context.Context, s term.Streams) (p ledger.Persons, origin string, err error) {
+	if t.URL == "" {
+		err = t.WithLedgers(ctx, func(cfg *config.Config, store store.Database, infos []ledger.Info) error {
+			for _, info := range infos {
+				if info.Name == t.Ledger {
+					origin = info.Origin
+				}
+			}
+			p, err = ledger.ReadPersons(ctx, store, t.Ledger)
+			if errors.Is(err, ledger.ErrNotFound) {
+				return fmt.Errorf("there is no ledger %s in %s", t.Ledger, place.Database(cfg))
+			}
+			return err
+		})
+		return p, origin, err
+	}
+	r := t.remote()
+	d, err := r.Connect(ctx, s)
+	if err != nil {
+		return p, "", err
+	}
+	told, err := d.Acts(ctx)
+	if err != nil {
+		return p, "", r.Fail(s, err)
+	}
+	p, err = personsOf(told)
+	return p, d.Origin(), err
+}
+
+func personsOf(told *client.Acts) (p ledger.Persons, err error) {
+	p = ledger.Persons{Genesis: told.Genesis, Newest: told.Newest, Delay: uint32(told.Delay),
+		Head: ledger.Head{Size: told.Size, Root: [32]byte(told.Root)}}
+	for _, a := range told.Administrators {
+		key, err := audit.SigningKey(a.Vkey)
+		if err != nil {
+			return p, fmt.Errorf("the key of administrator %s: %w", term.Visible(a.Name), err)
+		}
+		p.Administrators = append(p.Administrators, audit.Administrator{Name: a.Name, Key: key})
+	}
+	for _, word := range told.TwoPersons {
+		p.TwoPersons = append(p.TwoPersons, audit.ParseAct(word))
+	}
+	for _, w := range told.Waiting {
+		p.Waiting = append(p.Waiting, audit.WaitingAct{Index: w.Entry, Due: w.Due.UnixMilli(),
+			Expires: w.Expires.UnixMilli(), Digest: w.Digest})
+	}
+	return p, nil
+}
+
+type actListCmd struct {
+	tokenFlags
+}
+
+func (actListCmd) Help() string { return "Example:\n  shuffled act list --ledger main" }
+
+func (c actListCmd) Run(ctx context.Context, s term.Streams) error {
+	p, origin, err := c.persons(ctx, s)
+	if err != nil {
+		return err
+	}
+	rows := [][]any{{"ledger", origin}}
+	for _, a := range p.Administrators {
+		rows = append(rows, []any{"administrator", a.Name, base64.StdEncoding.EncodeToString(a.Key)})
+	}
+	for _, a := range p.TwoPersons {
+		rows = append(rows, []any{"two persons", a})
+	}
+	rows = append(rows, []any{"delay", time.Duration(p.Delay) * time.Second})
+	for _, a := range p.Waiting {
+		rows = append(rows, []any{"waits", fmt.Sprintf("entry %d", a.Index),
+			fmt.Sprintf("in force from %s until %s", listed(a.Due+999), listed(a.Expires)),
+			base64.StdEncoding.EncodeToString(a.Digest[:])})
+	}
+	return s.List(rows)
+}
+
+type actSignCmd struct {
+	File       string `arg:"" type:"existingfile" help:"Act, as shuffled act propose wrote it."`
+	Key        string `required:"" type:"existingfile" placeholder:"FILE" help:"Private key of the administrator who signs."`
+	Passphrase string `name:"passphrase-file" placeholder:"FILE" help:"Passphrase of an encrypted key file."`
+}
+
+func (actSignCmd) Help() string { return "Example:\n  shuffled act sign policy.act --key bob.key" }
+
+func (c actSignCmd) Run(s term.Streams) error {
+	a, err := loadAct(c.File)
+	if err != nil {
+		return err
+	}
+	key, err := readAdministrator(c.Key, c.Passphrase)
+	if err != nil {
+		return err
+	}
+	return a.finish(s, key, c.File)
+}
+
+func readAdministrator(path, passphraseFile string) (*keys.SigningKey, error) {
+	passphrase, err := keys.ReadPassphrase(passphraseFile)
+	if err != nil {
+		return nil, err
+	}
+	return keys.ReadSigning(path, passphrase)
+}
+
+// finish signs the act, writes it to the file and shows it.
+func (a *loadedAct) finish(s term.Streams, key *keys.SigningKey, path string) error {
+	if err := a.sign(key); err != nil {
+		return err
+	}
+	if err := a.save(path); err != nil {
+		return err
+	}
+	fmt.Fprintf(s.Out, "ledger      %s\nact         %s\ndoes        %s\nsubmitted   by %s\nexpires     %s\n", a.Ledger,
+		a.Act, term.Visible(a.Says), a.Identity, a.Expires)
+	for _, sig := range a.entry.Signatures {
+		fmt.Fprintf(s.Out, "signed by   %s\n", sig.Administrator)
+	}
+	return nil
+}

@@ -1,0 +1,187 @@
+package host
+
+import (
+	"cmp"
+	"encoding/base64"
+	"errors"
+	"fmt"
+	"os"
+	"slices"
+	"time"
+
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+
+	"shuffled/internal/audit"
+	"shuffled/internal/keys"
+	"shuffled/internal/term"
+)
+
+// actFormat is the first member of a file of an act.
+const actFormat = "shuffled/v1/act"
+
+// actFile is an act on its way from one administrator to the next. What is signed are the
+// bytes of docs/SPEC.md section 5.11; the words are for people and are held against them.
+type actFile struct {
+	Format   string `json:"format"`
+	Ledger   string `json:"ledger"`   // origin
+	Act      string `json:"act"`      // word of its code
+	Says     string `json:"says"`     // what it does, in words
+	Identity string `json:"identity"` // that submits it
+	Expires  string `json:"expires"`
+	Genesis  []byte `json:"genesis"`        // SHA-256 of the genesis entry
+	Entry    []byte `json:"entry"`          // body of the act's entry
+	Type     uint8  `json:"type,omitzero"`  // of the entry that it approves; absent for a cancel
+	Body     []byte `json:"body,omitempty"` // body of that entry
+}
+
+// maxActFile bounds the file of an act in bytes.
+const maxActFile = 128 << 10
+
+// loadedAct is a file of an act whose parts agree.
+type loadedAct struct {
+	actFile
+	entry *audit.ActEntry
+	body  audit.Body // nil for a cancel
+}
+
+func loadAct(path string) (*loadedAct, error) {
+	text, err := term.ReadBounded(path, maxActFile)
+	if err != nil {
+		return nil, err
+	}
+	a := new(loadedAct)
+	if err := json.Unmarshal(text, &a.actFile, json.RejectUnknownMembers(true)); err != nil || a.Format != actFormat {
+		return nil, fmt.Errorf("%s is no act: shuffled act propose makes one", path)
+	}
+	body, err := audit.ParseBody(audit.TypeAct, a.Entry)
+	if err != nil {
+		return nil, fmt.Errorf("%s: its entry: %w", path, err)
+	}
+	a.entry = body.(*audit.ActEntry)
+	if a.Type != 0 {
+		if a.body, err = audit.ParseBody(audit.Type(a.Type), a.Body); err != nil {
+			return nil, fmt.Errorf("%s: what it approves: %w", path, err)
+		}
+	}
+	return a, a.agrees(path)
+}
+
+// AdoptedHead is an act with which a daemon that starts adopts the head of a ledger.
+type AdoptedHead struct {
+	Origin, Reason string // of the ledger; why
+	Act            *audit.ActEntry
+}
+
+// LoadAdoptedHead reads the act that --adopt-act names; it returns nil for none.
+func LoadAdoptedHead(path string) (*AdoptedHead, error) {
+	if path == "" {
+		return nil, nil
+	}
+	a, err := loadAct(path)
+	if err != nil {
+		return nil, err
+	}
+	if a.entry.Act != audit.ActAdoptHead {
+		return nil, term.Usage("--adopt-act %s: it is an act %s, not adopt_head", path, a.Act)
+	}
+	if a.Identity != audit.Daemon.Identity {
+		return nil, term.Usage("--adopt-act %s: it is to be submitted by %s, and it is the daemon that adopts a head",
+			path, a.Identity)
+	}
+	return &AdoptedHead{a.Ledger, a.body.(*audit.Event).Reason, a.entry}, nil
+}
+
+// agrees reports where the words of the file are not what is signed.
+func (a *loadedAct) agrees(path string) error {
+	needs, ok := audit.ActFor(a.body)
+	switch {
+	case len(a.Genesis) != 32:
+		return fmt.Errorf("%s: genesis is not 32 bytes", path)
+	case a.body == nil && a.entry.Act != audit.ActCancel:
+		return fmt.Errorf("%s: it approves nothing", path)
+	case a.body != nil && (!ok || needs != a.entry.Act || audit.Approved(a.Identity, a.body) != a.entry.Digest):
+		return fmt.Errorf("%s: what it approves is not what it would sign", path)
+	case a.Act != a.entry.Act.String() || a.Says != approves(a.entry, a.body) || a.Expires != listed(a.entry.Expires):
+		return fmt.Errorf("%s: its words are not what it would sign", path)
+	}
+	return nil
+}
+
+// save writes the file, which need not exist, by way of another name.
+func (a *loadedAct) save(path string) error {
+	a.Entry = audit.EncodeBody(a.entry)
+	text, err := json.Marshal(&a.actFile, jsontext.WithIndent("  "))
+	if err != nil {
+		return fmt.Errorf("writing the act: %w", err)
+	}
+	if err := os.WriteFile(path+".new", append(text, '\n'), 0o644); err != nil {
+		return fmt.Errorf("writing the act: %w", err)
+	}
+	if err := os.Rename(path+".new", path); err != nil {
+		return fmt.Errorf("writing the act: %w", err)
+	}
+	return nil
+}
+
+// approves tells people what an act does.
+func approves(a *audit.ActEntry, body audit.Body) string {
+	switch b := body.(type) {
+	case *audit.Key:
+		return approvesKey(b)
+	case *audit.Event:
+		switch b.Kind {
+		case audit.EventHeadAdopted:
+			return fmt.Sprintf("adopt the stored head of %d entries, root %s, because: %s", b.Size,
+				base64.StdEncoding.EncodeToString(b.Digest[:]), b.Reason)
+		case audit.EventLatchClear:
+			return "clear the entropy latch, because: " + b.Reason
+		}
+		return fmt.Sprintf("clear the kill switch of the %s %s, because: %s", b.Scope, b.Name, b.Reason)
+	case *audit.Credential:
+		return fmt.Sprintf("create the admin's credential %s of %s", b.ID, b.Identity)
+	case *audit.Takeover:
+		return fmt.Sprintf("let the submitter play on shuffle %d, because: %s", b.Shuffle, b.Reason)
+	}
+	return "cancel the act that waits with the digest " + base64.StdEncoding.EncodeToString(a.Digest[:])
+}
+
+func approvesKey(k *audit.Key) string {
+	id := audit.KeyID(k.Public)
+	switch k.Subject {
+	case audit.SubjectPolicy:
+		return fmt.Sprintf("put this witness policy into force: %q", k.Policy)
+	case audit.SubjectRetirement:
+		return fmt.Sprintf("retire the %s key %s from %s on", k.Retired, base64.StdEncoding.EncodeToString(k.ID[:]),
+			listed(k.From))
+	case audit.SubjectAdministrator:
+		return fmt.Sprintf("%s administrator %s, key %s", k.Admin, k.Name, base64.StdEncoding.EncodeToString(k.Public))
+	case audit.SubjectTwoPersons:
+		return fmt.Sprintf("ask two administrators for %v, and let an act of one wait %d s", k.Acts, k.Delay)
+	}
+	return fmt.Sprintf("bring the %s key %s into force", k.Subject, base64.StdEncoding.EncodeToString(id[:]))
+}
+
+// errSigned: an act takes each administrator's signature once.
+var errSigned = errors.New("this administrator signed it already")
+
+// sign adds a signature, in order of names.
+func (a *loadedAct) sign(key *keys.SigningKey) error {
+	if time.Now().UnixMilli() >= a.entry.Expires {
+		return fmt.Errorf("the act expired at %s: propose it anew", a.Expires)
+	}
+	signature, err := key.Signer().Sign(a.entry.Signed([32]byte(a.Genesis)))
+	if err != nil {
+		return err
+	}
+	made := audit.ActSignature{Administrator: key.Origin()}
+	copy(made.Signature[:], signature)
+	at, signed := slices.BinarySearchFunc(a.entry.Signatures, made.Administrator,
+		func(s audit.ActSignature, name string) int { return cmp.Compare(s.Administrator, name) })
+	same := func(s audit.ActSignature) bool { return s.Signature == made.Signature }
+	if signed || slices.ContainsFunc(a.entry.Signatures, same) {
+		return errSigned
+	}
+	a.entry.Signatures = slices.Insert(a.entry.Signatures, at, made)
+	return nil
+}

@@ -1,0 +1,252 @@
+package host
+
+import (
+	"context"
+	"encoding/base64"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"shuffled/internal/audit"
+	"shuffled/internal/keys"
+	"shuffled/internal/ledger"
+	"shuffled/internal/term"
+)
+
+type actProposeCmd struct {
+	tokenFlags
+	What       string        `arg:"" enum:"policy,auditor,signing,retirement,latch_clear,kill_clear,add_administrator,remove_administrator,replace_administrator,admin_credential,takeover,two_persons,adopt_head,cancel" help:"policy, auditor, signing, retirement, latch_clear, kill_clear, add_administrator, remove_administrator, replace_administrator, admin_credential, takeover, two_persons, adopt_head or cancel."`
+	Sign       string        `name:"sign" required:"" type:"existingfile" placeholder:"FILE" help:"Private key of the administrator who proposes it."`
+	Passphrase string        `name:"passphrase-file" placeholder:"FILE" help:"Passphrase of an encrypted key file."`
+	Out        string        `required:"" placeholder:"FILE" help:"File for the act."`
+	As         string        `default:"operator" placeholder:"IDENTITY" help:"Identity that will submit it: of the admin's token, of the dealer's for a takeover, operator for an offline command. An adopt_head is the daemon's."`
+	Life       time.Duration `default:"1h" help:"How long it is good for, at most 24h; for latch_clear and kill_clear, where two administrators are asked for, after the delay."`
+	Because    string        `name:"reason" placeholder:"TEXT" help:"Why, for latch_clear, kill_clear, takeover and adopt_head. It is written to the ledger for ever."`
+
+	Policy   string        `type:"existingfile" placeholder:"FILE" help:"policy: the C2SP tlog-policy."`
+	Public   string        `type:"existingfile" placeholder:"FILE" help:"auditor: the .pub file. signing, add_administrator, replace_administrator: the .vkey file."`
+	Retired  string        `enum:",signing,disclosure,auditor" default:"" help:"retirement: signing, disclosure or auditor."`
+	KeyID    string        `placeholder:"ID" help:"retirement: the id of the key, in base64."`
+	From     string        `placeholder:"TIME" help:"retirement: from when on what was done under the key deserves no trust, such as 2026-03-14T15:09:26Z. The default is now."`
+	Table    string        `placeholder:"NAME" help:"kill_clear: the table (default: the ledger's switch)."`
+	Admin    string        `placeholder:"NAME" help:"add_, remove_, replace_administrator: the administrator."`
+	Identity string        `placeholder:"NAME" default:"admin" help:"admin_credential: the identity of the token."`
+	TokenOut string        `name:"new-token-file" placeholder:"FILE" help:"admin_credential: new file for the token, mode 0600."`
+	Shuffle  uint64        `placeholder:"ID" help:"takeover: the shuffle."`
+	Acts     []string      `placeholder:"ACT" help:"two_persons: the acts that need two administrators."`
+	Delay    time.Duration `default:"1h" help:"two_persons: how long an act of one administrator waits."`
+	Digest   string        `placeholder:"DIGEST" help:"cancel: the digest of the act, as shuffled act list shows it."`
+}
+
+func (actProposeCmd) Help() string {
+	return `Examples:
+
+    shuffled act propose policy --policy new.policy --as admin --sign alice.key --out policy.act --url https://shuffle.example.com
+    shuffled act propose admin_credential --new-token-file admin.token --sign alice.key --out admin.act
+    shuffled act sign admin.act --key bob.key
+    shuffled act submit admin.act
+    shuffled act propose adopt_head --reason "restored, ticket 4713" --sign alice.key --out head.act   # then serve --adopt-act head.act`
+}
+
+func (c actProposeCmd) Run(ctx context.Context, s term.Streams) error {
+	if c.Life <= 0 || c.Life > 24*time.Hour {
+		return term.Usage("--life is at most 24h: an act that lies about for longer is proposed anew")
+	}
+	if err := audit.CheckName(c.As); err != nil {
+		return term.Usage("--as %s", err)
+	}
+	if c.What == "adopt_head" {
+		c.As = audit.Daemon.Identity // which adopts it at its start
+	}
+	p, origin, err := c.persons(ctx, s)
+	if err != nil {
+		return err
+	}
+	key, err := readAdministrator(c.Sign, c.Passphrase)
+	if err != nil {
+		return err
+	}
+	if !slices.ContainsFunc(p.Administrators, func(a audit.Administrator) bool { return a.Name == key.Origin() }) {
+		return fmt.Errorf("%s is the key of %s, who is no administrator of %s", c.Sign, key.Origin(), origin)
+	}
+	body, err := c.body(p, origin)
+	if err != nil {
+		return err
+	}
+	a, err := c.propose(p, origin, body)
+	if err != nil {
+		return err
+	}
+	if err := a.finish(s, key, c.Out); err != nil || body == nil || !slices.Contains(p.TwoPersons, a.entry.Act) {
+		return err
+	}
+	alone := ""
+	if a.entry.Act.MayWait() {
+		alone = fmt.Sprintf(", or by one: then it takes effect %s after it was submitted",
+			time.Duration(p.Delay)*time.Second)
+	}
+	_, err = fmt.Fprintf(s.Out, "needs       a second signature (shuffled act sign %s --key FILE)%s\n", c.Out, alone)
+	return err
+}
+
+// propose makes the act that approves body, unsigned.
+func (c *actProposeCmd) propose(p ledger.Persons, origin string, body audit.Body) (*loadedAct, error) {
+	entry := &audit.ActEntry{Previous: p.Newest, HeadSize: p.Head.Size, HeadRoot: p.Head.Root,
+		Expires: time.Now().Add(c.Life).Truncate(time.Second).UnixMilli()}
+	a := &loadedAct{entry: entry, body: body}
+	if body == nil {
+		digest, err := base64.StdEncoding.DecodeString(c.Digest)
+		if err != nil || len(digest) != 32 {
+			return nil, term.Usage("--digest is 32 bytes in base64, as shuffled act list shows them")
+		}
+		entry.Act, entry.Digest = audit.ActCancel, [32]byte(digest)
+	} else {
+		act, ok := audit.ActFor(body)
+		if !ok {
+			return nil, fmt.Errorf("no act approves a %s", body.Type())
+		}
+		entry.Act, entry.Digest = act, audit.Approved(c.As, body)
+		if act.MayWait() && slices.Contains(p.TwoPersons, act) {
+			entry.Expires += int64(p.Delay) * 1000
+		}
+		a.Type, a.Body = uint8(body.Type()), audit.EncodeBody(body)
+	}
+	a.Format, a.Ledger, a.Identity, a.Genesis = actFormat, origin, c.As, p.Genesis[:]
+	a.Act, a.Says, a.Expires = entry.Act.String(), approves(entry, body), listed(entry.Expires)
+	return a, nil
+}
+
+// body is the entry that the act approves, nil for a cancel.
+func (c *actProposeCmd) body(p ledger.Persons, origin string) (audit.Body, error) {
+	switch c.What {
+	case "cancel":
+		return nil, nil
+	case "latch_clear":
+		return &audit.Event{Kind: audit.EventLatchClear, Reason: c.Because}, c.reasoned()
+	case "adopt_head":
+		return &audit.Event{Kind: audit.EventHeadAdopted, Size: p.Head.Size, Digest: p.Head.Root, Reason: c.Because},
+			c.reasoned()
+	case "kill_clear":
+		e := &audit.Event{Kind: audit.EventKillClear, Scope: audit.ScopeLedger, Name: c.Table, Reason: c.Because}
+		if c.Table != "" {
+			e.Scope = audit.ScopeTable
+		}
+		return e, c.reasoned()
+	case "takeover":
+		if c.Shuffle == 0 {
+			return nil, term.Usage("--shuffle is needed: the id of the shuffle that is taken over")
+		}
+		return &audit.Takeover{Shuffle: c.Shuffle, Extent: audit.ExtentPlay, Reason: c.Because}, c.reasoned()
+	case "admin_credential":
+		return c.adminToken()
+	}
+	return c.keyBody(origin)
+}
+
+func (c *actProposeCmd) reasoned() error {
+	if err := audit.CheckReason(c.Because); err != nil {
+		return term.Usage("--reason %s", err)
+	}
+	return nil
+}
+
+// adminToken makes the token before the act that creates it is signed: only its digest
+// goes into the act.
+func (c *actProposeCmd) adminToken() (audit.Body, error) {
+	if c.TokenOut == "" {
+		return nil, term.Usage("--new-token-file is needed: a new file for the token, which opens nothing until the act is submitted")
+	}
+	if err := audit.CheckName(c.Identity); err != nil {
+		return nil, term.Usage("--identity %s", err)
+	}
+	id, hash, bearer, err := newToken()
+	if err != nil {
+		return nil, err
+	}
+	b := &audit.Credential{Kind: audit.CredentialCreated, ID: id, Form: audit.FormToken, Role: audit.RoleAdmin,
+		Identity: c.Identity}
+	b.Digest = b.Opens(hash)
+	if err := keys.WriteSecret(c.TokenOut, bearer); err != nil {
+		return nil, fmt.Errorf("writing the token: %w", err)
+	}
+	return b, nil
+}
+
+func (c *actProposeCmd) keyBody(origin string) (audit.Body, error) {
+	switch c.What {
+	case "policy":
+		text, err := term.ReadBounded(c.Policy, audit.MaxPolicy)
+		return &audit.Key{Subject: audit.SubjectPolicy, Policy: text}, err
+	case "auditor":
+		public, err := keys.ReadAuditorPublic(c.Public)
+		return &audit.Key{Subject: audit.SubjectAuditor, Public: public}, err
+	case "signing":
+		public, err := readPublic(c.Public, origin)
+		return &audit.Key{Subject: audit.SubjectSigning, Public: public}, err
+	case "retirement":
+		return c.retirement()
+	case "two_persons":
+		return c.twoPersons()
+	}
+	k := &audit.Key{Subject: audit.SubjectAdministrator, Name: c.Admin, Admin: audit.ChangeRemove}
+	if err := audit.CheckName(c.Admin); err != nil {
+		return nil, term.Usage("--admin %s", err)
+	}
+	if c.What == "remove_administrator" {
+		return k, nil
+	}
+	if k.Admin = audit.ChangeAdd; c.What == "replace_administrator" {
+		k.Admin = audit.ChangeReplace
+	}
+	var err error
+	k.Public, err = readPublic(c.Public, c.Admin)
+	return k, err
+}
+
+func (c *actProposeCmd) retirement() (audit.Body, error) {
+	subjects := map[string]audit.Subject{"signing": audit.SubjectSigning, "disclosure": audit.SubjectDisclosure,
+		"auditor": audit.SubjectAuditor}
+	id, err := base64.StdEncoding.DecodeString(c.KeyID)
+	if err != nil || len(id) != 32 || c.Retired == "" {
+		return nil, term.Usage("--retired and --key-id say which key, as shuffled key list shows it")
+	}
+	from := time.Now()
+	if c.From != "" {
+		if from, err = retiredFrom(c.From); err != nil {
+			return nil, err
+		}
+	}
+	return &audit.Key{Subject: audit.SubjectRetirement, Retired: subjects[c.Retired], ID: [32]byte(id),
+		From: from.UnixMilli()}, nil
+}
+
+func (c *actProposeCmd) twoPersons() (audit.Body, error) {
+	k := &audit.Key{Subject: audit.SubjectTwoPersons, Delay: uint32(c.Delay / time.Second)}
+	for _, word := range c.Acts {
+		act := audit.ParseAct(word)
+		if act == 0 {
+			return nil, term.Usage("--acts: there is no act %q", term.Visible(word))
+		}
+		k.Acts = append(k.Acts, act)
+	}
+	slices.Sort(k.Acts)
+	return k, nil
+}
+
+// readPublic reads the verifier key of an administrator, or of a signing key, which has the
+// name of its ledger.
+func readPublic(path, name string) ([]byte, error) {
+	if path == "" {
+		return nil, term.Usage("--public is needed: the .vkey file of the key")
+	}
+	vkey, err := keys.ReadVKey(path)
+	if err != nil {
+		return nil, err
+	}
+	if of, _, _ := strings.Cut(vkey, "+"); of != name {
+		return nil, term.Usage("%s is a key of %s, not of %s: give the .vkey file of a key with the name %s", path, of, name,
+			name)
+	}
+	return audit.SigningKey(vkey)
+}

@@ -1,0 +1,212 @@
+package host
+
+import (
+	"encoding/base64"
+	"fmt"
+	"path/filepath"
+	"strings"
+
+	"shuffled/internal/audit"
+	"shuffled/internal/keys"
+	"shuffled/internal/seal"
+	"shuffled/internal/term"
+)
+
+// KeyCmd is shuffled key.
+type KeyCmd struct {
+	Generate keyGenerateCmd `cmd:"" help:"Make a signing key for a new ledger, a sealing key, or the key of a witness, auditor or administrator."`
+	Show     keyShowCmd     `cmd:"" help:"Show the public part of a key file."`
+	List     keyListCmd     `cmd:"" help:"List the keys of a running daemon's ledger, with their history."`
+	Rotate   keyRotateCmd   `cmd:"" help:"Exchange a signing or sealing key."`
+	Retire   keyRetireCmd   `cmd:"" help:"Retire a key from a date on."`
+}
+
+type keyGenerateCmd struct {
+	Kind       string `arg:"" optional:"" default:"" enum:",signing,sealing,witness,auditor,administrator" help:"signing, sealing, witness, auditor or administrator."`
+	Auditor    bool   `help:"The same as the word auditor."`
+	Out        string `required:"" placeholder:"FILE" help:"New file for the private key, mode 0600. The verifier key of a signing or witness key goes beside it as .vkey, an auditor's public key as .pub."`
+	Origin     string `help:"For a signing key: the ledger's origin, such as cards.example.com/ledger-1."`
+	Name       string `help:"For a witness key: the witness's name, such as witness.example.org/w1. For an administrator's: the administrator's, such as alice."`
+	Passphrase string `name:"passphrase-file" placeholder:"FILE" help:"Encrypt the file under the passphrase in FILE (age)."`
+}
+
+func (keyGenerateCmd) Help() string {
+	return "Example:\n  shuffled key generate signing --origin cards.example.com/ledger-1 --out ledger-1.key\n  shuffled key generate sealing --out sealing.key\n  shuffled key generate witness --name witness.example.org/w1 --out witness.key\n  shuffled key generate auditor --out auditor.key"
+}
+
+func (c keyGenerateCmd) Run(s term.Streams) error {
+	kind := c.Kind
+	if c.Auditor {
+		kind = "auditor"
+	}
+	switch {
+	case kind == "" || c.Auditor && c.Kind != "" && c.Kind != "auditor":
+		return term.Usage("say which kind of key: signing, sealing, witness, auditor or administrator")
+	case c.Name != "" && kind != "witness" && kind != "administrator":
+		return term.Usage("--name belongs to the key of a witness or administrator")
+	case c.Origin != "" && kind != "signing":
+		return term.Usage("--origin belongs to a signing key")
+	}
+	passphrase, err := keys.ReadPassphrase(c.Passphrase)
+	if err != nil {
+		return err
+	}
+	switch kind {
+	case "witness":
+		return c.witness(s, passphrase)
+	case "administrator":
+		c.Origin = c.Name // an administrator's key is a signing key of that name
+	case "sealing":
+		return c.sealing(s, passphrase)
+	case "auditor":
+		k, err := writeAuditor(c.Out, passphrase)
+		if err != nil {
+			return err
+		}
+		fmt.Fprintln(s.Out, k)
+		return nil
+	}
+	if err := audit.CheckOrigin(c.Origin); err != nil {
+		return term.Usage("--origin, or the --name of an administrator, %s", err)
+	}
+	k, err := writeSigning(c.Out, vkeyPath(c.Out), c.Origin, passphrase)
+	if err != nil {
+		return err
+	}
+	fmt.Fprintln(s.Out, k.VKey())
+	return nil
+}
+
+func (c keyGenerateCmd) sealing(s term.Streams, passphrase keys.Secret) error {
+	if err := keys.WriteSealing(c.Out, keys.GenerateSealing(), passphrase); err != nil {
+		return fmt.Errorf("writing the sealing key: %w", err)
+	}
+	return keyShowCmd{File: c.Out, Passphrase: c.Passphrase}.Run(s)
+}
+
+// witness makes the key of a witness and writes both its files.
+func (c keyGenerateCmd) witness(s term.Streams, passphrase keys.Secret) error {
+	if err := audit.CheckOrigin(c.Name); err != nil {
+		return term.Usage("--name %s", err)
+	}
+	k, err := keys.GenerateWitness(c.Name)
+	if err != nil {
+		return err
+	}
+	if err := k.WriteFile(c.Out, passphrase); err != nil {
+		return fmt.Errorf("writing the witness key: %w", err)
+	}
+	if err := k.WriteVKey(vkeyPath(c.Out)); err != nil {
+		return fmt.Errorf("writing the verifier key: %w", err)
+	}
+	fmt.Fprintln(s.Out, k.VKey())
+	return nil
+}
+
+func vkeyPath(key string) string { return strings.TrimSuffix(key, filepath.Ext(key)) + ".vkey" }
+
+// writeAuditor makes the key of an auditor and writes both its files; the public
+// one, which goes to houses, next to the private one as .pub.
+func writeAuditor(path string, passphrase keys.Secret) (*keys.AuditorKey, error) {
+	k, err := keys.GenerateAuditor()
+	if err != nil {
+		return nil, err
+	}
+	if err := k.WriteFile(path, passphrase); err != nil {
+		return nil, fmt.Errorf("writing the auditor key: %w", err)
+	}
+	if err := keys.WriteAuditorPublic(auditorPublicPath(path), k.Public()); err != nil {
+		return nil, fmt.Errorf("writing the public auditor key: %w", err)
+	}
+	return k, nil
+}
+
+func auditorPublicPath(key string) string { return strings.TrimSuffix(key, filepath.Ext(key)) + ".pub" }
+
+// writeSigning makes a signing key and writes both its files.
+func writeSigning(key, vkey, origin string, passphrase keys.Secret) (*keys.SigningKey, error) {
+	k, err := keys.GenerateSigning(origin)
+	if err != nil {
+		return nil, fmt.Errorf("making a signing key: %w", err)
+	}
+	if err := k.WriteFile(key, passphrase); err != nil {
+		return nil, fmt.Errorf("writing the signing key: %w", err)
+	}
+	if err := keys.WriteVKey(vkey, k.VKey()); err != nil {
+		return nil, fmt.Errorf("writing the verifier key: %w", err)
+	}
+	return k, nil
+}
+
+type keyShowCmd struct {
+	File       string `arg:"" type:"existingfile" help:"Key file, private, .vkey or .pub."`
+	Passphrase string `name:"passphrase-file" placeholder:"FILE" help:"Passphrase of an encrypted file."`
+	JSON       bool   `name:"json" help:"Print JSON."`
+}
+
+func (keyShowCmd) Help() string { return "Example:\n  shuffled key show shuffled-data/main.key" }
+
+// shownKey is what `key show` says.
+type shownKey struct {
+	Kind   string `json:"kind"`
+	VKey   string `json:"vkey,omitempty"`
+	Public string `json:"public,omitempty"` // an auditor's, as in its .pub file
+	KeyID  string `json:"key_id,omitempty"`
+}
+
+func (c keyShowCmd) Run(s term.Streams) error {
+	k, err := c.read()
+	if err != nil {
+		return err
+	}
+	if c.JSON {
+		return term.PrintJSON(s.Out, k)
+	}
+	fmt.Fprintf(s.Out, "%s key %s%s\n", k.Kind, k.VKey, k.KeyID)
+	if k.Public != "" {
+		fmt.Fprintln(s.Out, k.Public)
+	}
+	return nil
+}
+
+func (c keyShowCmd) read() (shownKey, error) {
+	if vkey, err := keys.ReadVKey(c.File); err == nil {
+		return shownKey{Kind: "verifier", VKey: vkey}, nil
+	}
+	if vkey, err := keys.ReadWitnessVKey(c.File); err == nil {
+		return shownKey{Kind: "witness verifier", VKey: vkey}, nil
+	}
+	if public, err := keys.ReadAuditorPublic(c.File); err == nil {
+		return shownAuditor("public auditor", public), nil
+	}
+	passphrase, err := keys.ReadPassphrase(c.Passphrase)
+	if err != nil {
+		return shownKey{}, err
+	}
+	signing, err := keys.ReadSigning(c.File, passphrase)
+	if err == nil {
+		return shownKey{Kind: "signing", VKey: signing.VKey()}, nil
+	}
+	if k, err := keys.ReadWitness(c.File, passphrase); err == nil {
+		return shownKey{Kind: "witness", VKey: k.VKey()}, nil
+	}
+	if k, err := keys.ReadAuditor(c.File, passphrase); err == nil {
+		return shownAuditor("auditor", k.Public()), nil
+	}
+	secret, sealingErr := keys.ReadSealing(c.File, passphrase)
+	if sealingErr != nil {
+		return shownKey{}, fmt.Errorf("no signing, witness, auditor or sealing key: %w; %w", err, sealingErr)
+	}
+	k, err := seal.NewKey(secret.Bytes())
+	if err != nil {
+		return shownKey{}, err
+	}
+	return shownKey{Kind: "sealing", KeyID: k.ID().String()}, nil
+}
+
+// shownAuditor shows an auditor key by its public half; the id is the one that
+// entries and GET /v1/{ledger}/keys name it by.
+func shownAuditor(kind string, public []byte) shownKey {
+	id := audit.KeyID(public)
+	return shownKey{Kind: kind, Public: keys.AuditorLine(public), KeyID: base64.StdEncoding.EncodeToString(id[:])}
+}

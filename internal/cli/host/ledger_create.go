@@ -1,0 +1,286 @@
+package host
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+	"time"
+
+	"shuffled/internal/audit"
+	"shuffled/internal/cli/place"
+	"shuffled/internal/keys"
+	"shuffled/internal/ledger"
+	"shuffled/internal/outbound"
+	"shuffled/internal/term"
+)
+
+// The life of a shuffle when nothing is said, and at most, in seconds.
+const (
+	defaultCloseBy = 24 * 60 * 60
+	maxCloseBy     = 31 * 24 * 60 * 60
+)
+
+type ledgerCreateCmd struct {
+	place.Flags
+	Name       string        `required:"" help:"Name in addresses: /v1/NAME/…"`
+	Origin     string        `required:"" help:"The ledger's name for ever, also its key's: cards.example.com/ledger-1."`
+	Production bool          `help:"A production ledger. Without it, a sandbox, which every commit says."`
+	Deals      string        `enum:"signed,cosigned,default" default:"default" help:"Which checkpoint must cover a commit before its first card: signed (the ledger's own) or cosigned (by witnesses)."`
+	Disclosure string        `enum:"public,auditor" default:"public" help:"Who gets the tape at the close, for commits that do not choose."`
+	Auditor    []string      `placeholder:"FILE.pub" sep:"none" help:"Public key of an auditor, to whom tapes go under disclosure auditor. Repeat it for each."`
+	Mix        []string      `placeholder:"SOURCE" enum:"slots,beacon,cut" help:"Outside randomness that its commits may plan: slots, beacon, cut, or several of them with commas. Default: none."`
+	Access     string        `enum:"public,token" default:"public" help:"Who may read the log."`
+	CloseBy    time.Duration `default:"24h" help:"Life of a shuffle that does not say."`
+	MaxCloseBy time.Duration `default:"744h" help:"Longest life of a shuffle."`
+	Admins     []string      `name:"administrator" placeholder:"NAME=FILE.vkey" sep:"none" help:"An administrator and the verifier key of that administrator, as shuffled key generate administrator makes it. Production asks for two, and for acts that two of them sign. Repeat it for each."`
+	Delay      time.Duration `default:"1h" help:"How long an act waits that one administrator signed where two are asked for: clearing a latch or switch."`
+	Key        string        `placeholder:"FILE" help:"Signing key file; made when it does not exist (default DATA/NAME.key)."`
+	Policy     string        `placeholder:"FILE" help:"C2SP tlog-policy with the witnesses, their addresses and the quorum: it goes into the first entry."`
+	Succeeds   string        `placeholder:"FILE" help:"Newest checkpoint of the ledger that this one continues, as its witnesses hold it: it goes into the first entry."`
+	SucceedsBy string        `name:"succeeds-key" placeholder:"VKEY" help:"Verifier key of that ledger."`
+}
+
+func (ledgerCreateCmd) Help() string {
+	return "Example:\n  shuffled ledger create --name main --origin cards.example.com/ledger-1 --production --policy witnesses.policy --mix slots,beacon,cut"
+}
+
+func (c ledgerCreateCmd) Run(ctx context.Context, s term.Streams) error {
+	deals, err := c.deals()
+	if err != nil {
+		return err
+	}
+	auditors, err := c.auditors()
+	if err != nil {
+		return err
+	}
+	administrators, err := c.administrators()
+	if err != nil {
+		return err
+	}
+	predecessor, err := c.predecessor()
+	if err != nil {
+		return err
+	}
+	if err := audit.CheckOrigin(c.Origin); err != nil {
+		return term.Usage("--origin %s", err)
+	}
+	if err := audit.CheckName(c.Name); err != nil {
+		return term.Usage("--name %s", err)
+	}
+	if c.CloseBy < time.Second || c.CloseBy > c.MaxCloseBy || c.MaxCloseBy > 10*366*24*time.Hour {
+		return term.Usage("--close-by is from a second to --max-close-by, which is at most ten years")
+	}
+	cfg, err := c.Load()
+	if err != nil {
+		return err
+	}
+	if err := place.MakeData(cfg.Data); err != nil {
+		return err
+	}
+	store, err := place.OpenStore(ctx, cfg, true)
+	if err != nil {
+		return err
+	}
+	defer store.Close()
+	f := place.FilesOf(cfg.Data, c.Name)
+	if c.Key != "" {
+		f.Key, f.VKey = c.Key, vkeyPath(c.Key)
+	}
+	passphrase, err := keys.ReadPassphrase(cfg.PassphraseFile)
+	if err != nil {
+		return err
+	}
+	key, err := c.signingKey(f, passphrase)
+	if err != nil {
+		return err
+	}
+	policy, err := c.policy(key.VKey())
+	if err != nil {
+		return err
+	}
+	err = ledger.Create(ctx, store, ledger.Info{Name: c.Name, Origin: c.Origin}, &audit.Genesis{
+		Revision: audit.Revision, Administrators: administrators, TwoPersons: TwoPersons(administrators),
+		Delay:  uint32(c.Delay / time.Second),
+		Origin: c.Origin, Production: c.Production, SigningKey: key.Public(), AuditorKeys: auditors, Deals: deals,
+		MixModes: c.mixModes(), Disclosure: audit.ParseDisclosure(c.Disclosure),
+		DefaultCloseBy: uint32(c.CloseBy / time.Second), MaxCloseBy: uint32(c.MaxCloseBy / time.Second),
+		Access: audit.ParseAccess(c.Access), Policy: policy, Predecessor: predecessor,
+	}, key.Signer(), f.Mark, time.Now())
+	if err != nil {
+		return err
+	}
+	fmt.Fprintf(s.Out, "created ledger %s\n%s\n", c.Name, key.VKey())
+	return nil
+}
+
+// deals: in production, deals wait for witnesses unless the operator says that
+// the ledger does without.
+func (c ledgerCreateCmd) deals() (audit.Deals, error) {
+	switch {
+	case c.Deals == "signed", c.Deals == "default" && !c.Production && c.Policy == "":
+		return audit.DealsSigned, nil
+	case c.Policy == "" && c.Deals == "default":
+		return 0, term.Usage("a production ledger's deals wait for witnesses: name them with --policy, or say --deals signed")
+	case c.Policy == "":
+		return 0, term.Usage("--deals cosigned needs witnesses: name them with --policy")
+	}
+	return audit.DealsCosigned, nil
+}
+
+// mixSources are the words for the sources of a mix, and allMixModes all of them.
+var mixSources = map[string]audit.Source{"slots": audit.SourceSlot, "beacon": audit.SourceBeacon,
+	"cut": audit.SourceCut}
+
+const allMixModes = 1<<(audit.SourceSlot-1) | 1<<(audit.SourceBeacon-1) | 1<<(audit.SourceCut-1)
+
+func (c ledgerCreateCmd) mixModes() (modes uint8) {
+	for _, word := range c.Mix {
+		modes |= 1 << (mixSources[word] - 1)
+	}
+	return modes
+}
+
+// auditors reads the public keys of the auditors. Without one, nobody could open
+// a tape under disclosure auditor.
+func (c ledgerCreateCmd) auditors() ([][]byte, error) {
+	switch {
+	case c.Disclosure == "auditor" && len(c.Auditor) == 0:
+		return nil, term.Usage("--disclosure auditor needs an auditor to disclose to: --auditor FILE.pub, as shuffled key generate auditor makes it")
+	case len(c.Auditor) > audit.MaxAuditors:
+		return nil, term.Usage("--auditor is given at most %d times", audit.MaxAuditors)
+	}
+	var publics [][]byte
+	from := make(map[[32]byte]string)
+	for _, path := range c.Auditor {
+		public, err := keys.ReadAuditorPublic(path)
+		if err != nil {
+			return nil, term.Usage("--auditor: %s", err)
+		}
+		id := audit.KeyID(public)
+		if other, again := from[id]; again {
+			return nil, term.Usage("--auditor: %s and %s hold the same key", other, path)
+		}
+		from[id] = path
+		publics = append(publics, public)
+	}
+	return publics, nil
+}
+
+// policy reads the witnesses. The daemon asks them, so each needs an address; log
+// lines may stand there for the policy's other readers.
+func (c ledgerCreateCmd) policy(vkey string) ([]byte, error) {
+	if c.Policy == "" {
+		return nil, nil
+	}
+	text, err := term.ReadBounded(c.Policy, audit.MaxPolicy)
+	if err != nil {
+		return nil, err
+	}
+	p, err := audit.ParsePolicy(text)
+	if err != nil {
+		return nil, term.Usage("--policy %s: %s", c.Policy, err)
+	}
+	if !p.Asks() {
+		return nil, term.Usage("--policy %s: its quorum asks for no witness", c.Policy)
+	}
+	if err := p.CheckOverlap(); err != nil && c.Production {
+		return nil, term.Usage("--policy %s: %s. A production ledger wants a quorum that shares a witness with any other: more than half of each group", c.Policy, err)
+	}
+	for _, w := range p.Witnesses {
+		if _, err := outbound.ParseURL(w.URL); err != nil {
+			return nil, term.Usage("--policy %s: the address of witness %s %s", c.Policy, w.Name, err)
+		}
+	}
+	key, err := audit.ParseVKey(vkey)
+	if err != nil {
+		return nil, err
+	}
+	own := func(public []byte) bool {
+		k, err := audit.SigningKey(vkey)
+		return err == nil && bytes.Equal(k, public)
+	}
+	if err := p.CheckWitnesses(key.Name(), own); err != nil {
+		return nil, term.Usage("--policy %s: %s", c.Policy, err)
+	}
+	for _, l := range p.Logs {
+		if l.Name() != key.Name() || l.KeyHash() != key.KeyHash() {
+			return nil, term.Usage("--policy %s: log %s is not this ledger, whose key is %s", c.Policy, l.Name(), vkey)
+		}
+	}
+	return text, nil
+}
+
+// predecessor reads the last checkpoint of the ledger that this one continues.
+func (c ledgerCreateCmd) predecessor() ([]byte, error) {
+	if (c.Succeeds == "") != (c.SucceedsBy == "") {
+		return nil, term.Usage("--succeeds and --succeeds-key belong together")
+	}
+	if c.Succeeds == "" {
+		return nil, nil
+	}
+	key, err := audit.ParseVKey(c.SucceedsBy)
+	if err != nil {
+		return nil, term.Usage("--succeeds-key: %s", err)
+	}
+	if key.Name() == c.Origin {
+		return nil, term.Usage("--origin: a successor has a name of its own, and a key of its own")
+	}
+	signed, err := term.ReadBounded(c.Succeeds, audit.MaxCheckpoint)
+	if err != nil {
+		return nil, err
+	}
+	if _, err := audit.OpenCheckpoint(signed, key); err != nil {
+		return nil, fmt.Errorf("reading %s: %w", c.Succeeds, err)
+	}
+	return signed, nil
+}
+
+func (c ledgerCreateCmd) signingKey(f place.Files, passphrase keys.Secret) (*keys.SigningKey, error) {
+	if _, err := os.Stat(f.Key); err != nil {
+		return writeSigning(f.Key, f.VKey, c.Origin, passphrase)
+	}
+	key, err := keys.ReadSigning(f.Key, passphrase)
+	if err != nil {
+		return nil, err
+	}
+	if key.Origin() != c.Origin {
+		return nil, fmt.Errorf("%s is a key of %s, not of %s", f.Key, key.Origin(), c.Origin)
+	}
+	return key, nil
+}
+
+// administrators reads the keys of those who approve acts. Each key file is of the
+// administrator that it is given for.
+func (c ledgerCreateCmd) administrators() (all []audit.Administrator, err error) {
+	for _, given := range c.Admins {
+		name, path, ok := strings.Cut(given, "=")
+		if !ok || audit.CheckName(name) != nil {
+			return nil, term.Usage("--administrator is NAME=FILE.vkey: a name of letters, digits, '.', '_' and '-', and a verifier key file")
+		}
+		key, err := readPublic(path, name)
+		if err != nil {
+			return nil, term.Usage("--administrator %s: %s", name, err)
+		}
+		all = append(all, audit.Administrator{Name: name, Key: key})
+	}
+	slices.SortFunc(all, func(a, b audit.Administrator) int { return cmp.Compare(a.Name, b.Name) })
+	if c.Production && len(all) < 2 {
+		return nil, term.Usage("a production ledger names at least two administrators: --administrator alice=alice.vkey --administrator bob=bob.vkey, made by shuffled key generate administrator --name alice --out alice.key")
+	}
+	return all, nil
+}
+
+// TwoPersons are the acts that need two administrators, where there are two: all that are.
+func TwoPersons(administrators []audit.Administrator) (acts []audit.Act) {
+	if len(administrators) < 2 {
+		return nil
+	}
+	for a := audit.ActPolicy; a < audit.ActCancel; a++ {
+		acts = append(acts, a)
+	}
+	return acts
+}

@@ -1,0 +1,82 @@
+package host
+
+import (
+	"context"
+	"fmt"
+	"text/tabwriter"
+	"time"
+
+	"shuffled/internal/cli/place"
+	"shuffled/internal/config"
+	"shuffled/internal/ledger"
+	"shuffled/internal/recall"
+	"shuffled/internal/store"
+	"shuffled/internal/term"
+)
+
+// RetentionCmd is shuffled retention.
+type RetentionCmd struct {
+	Run retentionRunCmd `cmd:"" name:"run" help:"Drop what is past its retention now, or count it. Evidence stays."`
+}
+
+type retentionRunCmd struct {
+	place.Flags
+	DryRun bool `help:"Count what would be dropped, and drop nothing."`
+	JSON   bool `name:"json" help:"Print JSON."`
+}
+
+func (retentionRunCmd) Help() string {
+	return `Drops the requests (reads and acts) of regulators and administrators that are older than "access_retention" of the configuration, from the
+beginning of their chain; the newest stays, and the chain goes on from it. It takes the owner of the tables: the
+daemon only adds to the chain, so run this once a day from a timer. Entries, receipts, transcripts and whatever else proves something are never
+dropped. "retention", how long recall lists a closed shuffle after its commit, needs no run: it drops nothing.
+
+Example:
+  shuffled retention run --config shuffled.toml --dry-run`
+}
+
+// retained is what `retention run` says of a ledger.
+type retained struct {
+	Ledger   string `json:"ledger"`
+	Accesses int    `json:"accesses"`
+}
+
+func (c retentionRunCmd) Run(ctx context.Context, s term.Streams) error {
+	return c.WithLedgers(ctx, func(cfg *config.Config, store store.Database, infos []ledger.Info) error {
+		keep, now := cfg.AccessRetention.Duration(), time.Now()
+		act := recall.Drop
+		if c.DryRun {
+			act = recall.Overdue
+		}
+		list := []retained{}
+		for _, l := range infos {
+			n, err := act(ctx, store, ledger.IDOf(l.Origin), keep, now)
+			if err != nil {
+				return fmt.Errorf("ledger %s: %w", l.Name, err)
+			}
+			list = append(list, retained{l.Name, n})
+		}
+		if c.JSON {
+			return term.PrintJSON(s.Out, list)
+		}
+		return c.print(s, keep, list)
+	})
+}
+
+func (c retentionRunCmd) print(s term.Streams, keep time.Duration, list []retained) error {
+	if keep == 0 {
+		fmt.Fprintln(s.Out, "the requests of regulators and administrators are kept for ever: access_retention is 0s")
+	} else {
+		fmt.Fprintf(s.Out, "the requests of regulators and administrators are kept for %s\n", keep)
+	}
+	did := "DROPPED"
+	if c.DryRun {
+		did = "TO DROP"
+	}
+	w := tabwriter.NewWriter(s.Out, 0, 0, 2, ' ', tabwriter.AlignRight)
+	fmt.Fprintf(w, "\n%s\tREQUESTS\t\n", did)
+	for _, l := range list {
+		fmt.Fprintf(w, "%s\t%d\t\n", l.Ledger, l.Accesses)
+	}
+	return w.Flush()
+}

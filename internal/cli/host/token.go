@@ -1,0 +1,212 @@
+package host
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"shuffled/client"
+	"shuffled/internal/audit"
+	"shuffled/internal/cli/place"
+	"shuffled/internal/cli/remote"
+	"shuffled/internal/config"
+	"shuffled/internal/ledger"
+	"shuffled/internal/store"
+	"shuffled/internal/term"
+)
+
+// TokenCmd is shuffled token.
+type TokenCmd struct {
+	Create tokenCreateCmd `cmd:"" help:"Create a token and print it, this once, or let a client certificate stand for one."`
+	List   tokenListCmd   `cmd:"" help:"List the tokens and certificates of a ledger."`
+	Revoke tokenRevokeCmd `cmd:"" help:"Revoke a token or certificate by its public id."`
+}
+
+// tokenFlags say where a token is kept: in the ledger of a running daemon, or of a data
+// directory that no daemon serves.
+type tokenFlags struct {
+	place.Flags
+	Ledger    string `default:"main" help:"Ledger."`
+	URL       string `name:"url" placeholder:"URL" help:"Address of the daemon that serves the ledger. Without it, the ledger of --data or --config is opened, which no daemon may serve meanwhile."`
+	TokenFile string `placeholder:"FILE" help:"With --url: file with an admin's token, mode 0600; else it is in SHUFFLED_TOKEN."`
+	Key       string `placeholder:"VKEY" env:"SHUFFLED_KEY" help:"With --url: the verifier key of the ledger, or the file of it."`
+}
+
+// remote is how the daemon is reached.
+func (t *tokenFlags) remote() *remote.Flags {
+	return &remote.Flags{URL: t.URL, Ledger: t.Ledger, Key: t.Key, TokenFile: t.TokenFile}
+}
+
+// change writes the entry, through the daemon or into the ledger itself.
+func (t *tokenFlags) change(ctx context.Context, s term.Streams, body *audit.Credential, hash [32]byte) error {
+	if t.URL == "" {
+		return t.WithLedger(ctx, t.Ledger, func(l *ledger.Ledger) error { return place.Append(ctx, l, body, nil) })
+	}
+	r := t.remote()
+	d, err := r.Connect(ctx, s)
+	if err != nil {
+		return err
+	}
+	_, err = d.ChangeCredential(ctx, credentialRequest(body, hash))
+	if refused, ok := errors.AsType[*client.Error](err); ok &&
+		(refused.Code == client.CodeCredential || refused.Code == client.CodeTwoPersons) {
+		return &audit.Illegal{Code: string(refused.Code),
+			Detail: term.Visible(remote.Value(refused.Detail))} // as if it were written here
+	}
+	if err != nil {
+		return r.Fail(s, err)
+	}
+	return nil
+}
+
+func credentialRequest(body *audit.Credential, hash [32]byte) client.CredentialRequest {
+	req := client.CredentialRequest{Credential: body.ID}
+	if body.Kind == audit.CredentialRevoked {
+		req.Action, req.Reason = client.CredentialRequestActionRevoke, remote.Given(body.Reason)
+		return req
+	}
+	role, shown := client.Role(body.Role.String()), client.Hash(hash)
+	req.Action, req.Role, req.Identity, req.Tables, req.Hash = client.CredentialRequestActionCreate, &role,
+		&body.Identity, body.Tables, &shown
+	if body.Expires != 0 {
+		at := client.Timestamp{Time: time.UnixMilli(body.Expires)}
+		req.Expires = &at
+	}
+	return req
+}
+
+type tokenListCmd struct {
+	tokenFlags
+	JSON bool `name:"json" help:"Print JSON."`
+}
+
+func (tokenListCmd) Help() string {
+	return "Examples:\n  shuffled token list --ledger main\n  shuffled token list --url https://shuffle.example.com --token-file admin.token"
+}
+
+// listedToken is a line of `token list`; it holds nothing secret.
+type listedToken struct {
+	ID       string   `json:"id"`
+	Kind     string   `json:"kind"`
+	Role     string   `json:"role"`
+	Identity string   `json:"identity"`
+	Tables   []string `json:"tables,omitempty"` // absent: all
+	State    string   `json:"state"`
+	Entry    uint64   `json:"entry"` // that created it
+	Created  string   `json:"created"`
+	Expires  string   `json:"expires,omitempty"`
+	Revoked  string   `json:"revoked,omitempty"`
+}
+
+func (c tokenListCmd) Run(ctx context.Context, s term.Streams) error {
+	list, err := c.list(ctx, s)
+	if err != nil {
+		return err
+	}
+	if c.JSON {
+		return term.PrintJSON(s.Out, list)
+	}
+	rows := [][]any{{"ID", "KIND", "ROLE", "IDENTITY", "TABLES", "STATE", "CREATED", "EXPIRES"}}
+	for _, t := range list {
+		rows = append(rows, []any{t.ID, t.Kind, t.Role, t.Identity, cmp.Or(strings.Join(t.Tables, " "), "all"), t.State,
+			t.Created, t.Expires})
+	}
+	return s.List(rows)
+}
+
+func (c *tokenListCmd) list(ctx context.Context, s term.Streams) ([]listedToken, error) {
+	if c.URL != "" {
+		r := c.remote()
+		d, err := r.Connect(ctx, s)
+		if err != nil {
+			return nil, err
+		}
+		told, err := d.Credentials(ctx)
+		if err != nil {
+			return nil, r.Fail(s, err)
+		}
+		return toldTokens(told), nil
+	}
+	list := []listedToken{}
+	err := c.WithLedgers(ctx, func(cfg *config.Config, store store.Database, infos []ledger.Info) error {
+		holders, err := ledger.ReadCredentials(ctx, store, c.Ledger)
+		if errors.Is(err, ledger.ErrNotFound) {
+			return fmt.Errorf("there is no ledger %s in %s", c.Ledger, place.Database(cfg))
+		}
+		for _, h := range holders {
+			list = append(list, listToken(h))
+		}
+		return err
+	})
+	return list, err
+}
+
+// listed writes a time as the list shows it, "" for none.
+func listed(ms int64) string {
+	if ms == 0 {
+		return ""
+	}
+	return time.UnixMilli(ms).UTC().Format(time.RFC3339)
+}
+
+func listToken(h audit.Holder) listedToken {
+	l := listedToken{ID: h.ID, Kind: h.Form.String(), Role: h.Role.String(), Identity: h.Identity, Tables: h.Tables,
+		Entry: h.Index,
+		State: "in force", Created: listed(h.Created), Expires: listed(h.Expires), Revoked: listed(h.Revoked)}
+	switch {
+	case h.Revoked != 0:
+		l.State = "revoked"
+	case h.Expires != 0 && h.Expires <= time.Now().UnixMilli():
+		l.State = "expired"
+	}
+	return l
+}
+
+func toldTokens(told *client.CredentialList) []listedToken {
+	at := func(t *client.Timestamp) string {
+		if t == nil {
+			return ""
+		}
+		return listed(t.UnixMilli())
+	}
+	list := make([]listedToken, len(told.Credentials))
+	for i, c := range told.Credentials {
+		list[i] = listedToken{ID: c.Credential, Kind: string(c.Form), Role: string(c.Role), Identity: c.Identity,
+			Tables: c.Tables,
+			Entry:  c.Entry, State: strings.ReplaceAll(string(c.State), "_", " "),
+			Created: listed(c.Created.UnixMilli()), Expires: at(c.Expires), Revoked: at(c.Revoked)}
+	}
+	return list
+}
+
+type tokenRevokeCmd struct {
+	tokenFlags
+	ID      string `arg:"" help:"Public id, tok_… or crt_…"`
+	Because string `name:"reason" default:"revoked by an operator" placeholder:"TEXT" help:"Why. It is written to the ledger for ever."`
+}
+
+func (tokenRevokeCmd) Help() string {
+	return "Example:\n  shuffled token revoke --ledger main tok_7h3k2m5n6p4q2r3s --reason \"left the house\""
+}
+
+func (c tokenRevokeCmd) Run(ctx context.Context, s term.Streams) error {
+	if err := audit.CheckReason(c.Because); err != nil {
+		return term.Usage("--reason %s", err)
+	}
+	if err := audit.CheckName(c.ID); err != nil {
+		return term.Usage("the public id %s", err)
+	}
+	err := c.change(ctx, s, &audit.Credential{Kind: audit.CredentialRevoked, ID: c.ID, Reason: c.Because}, [32]byte{})
+	var illegal *audit.Illegal
+	if errors.As(err, &illegal) && illegal.Code == audit.RuleCredential {
+		return fmt.Errorf("ledger %s has no token %s in force", c.Ledger, c.ID)
+	}
+	if err != nil {
+		return fmt.Errorf("revoking the token: %w", err)
+	}
+	fmt.Fprintf(s.Out, "revoked %s; daemons refuse it within 5 seconds\n", c.ID)
+	return nil
+}

@@ -1,0 +1,141 @@
+package host
+
+import (
+	"context"
+	"crypto/x509"
+	"encoding/pem"
+	"errors"
+	"fmt"
+	"os"
+	"slices"
+	"time"
+
+	"shuffled/internal/audit"
+	"shuffled/internal/keys"
+	"shuffled/internal/ledger"
+	"shuffled/internal/term"
+)
+
+type tokenCreateCmd struct {
+	tokenFlags
+	Role        string        `required:"" enum:"dealer,auditor,regulator,admin" help:"dealer, auditor, regulator or admin."`
+	Identity    string        `placeholder:"NAME" help:"The service that the token is of, such as poker-backend: it owns the shuffles that it commits, whichever of its tokens it shows. A dealer's must be said; others default to their role."`
+	Table       []string      `placeholder:"NAME" sep:"none" help:"Only for this table; repeat it for each (default: all tables)."`
+	Expires     time.Duration `placeholder:"DURATION" help:"Life of the token, such as 720h (default: until it is revoked)."`
+	Certificate string        `type:"existingfile" placeholder:"FILE" help:"No token: the client certificate in FILE (PEM) stands for one, also when it is renewed with the same key."`
+}
+
+func (tokenCreateCmd) Help() string {
+	return `Examples:
+
+    (umask 077; shuffled token create --role dealer --identity poker-backend > dealer.token)
+    (umask 077; shuffled token create --role dealer --identity room-2 --table poker-7 --table poker-8 --expires 720h > room.token)
+    shuffled token create --role regulator --certificate inspector.pem`
+}
+
+func (c tokenCreateCmd) Run(ctx context.Context, s term.Streams) error {
+	body, err := c.body(time.Now())
+	if err != nil {
+		return err
+	}
+	var hash [32]byte
+	var bearer keys.Secret
+	if c.Certificate != "" {
+		spki, err := readCertificateKey(c.Certificate)
+		if err != nil {
+			return err
+		}
+		body.Form = audit.FormCertificate
+		body.ID, hash = ledger.CertificateID(spki)
+	} else if body.ID, hash, bearer, err = newToken(); err != nil {
+		return err
+	}
+	body.Digest = body.Opens(hash)
+	err = c.change(ctx, s, body, hash)
+	var illegal *audit.Illegal
+	if errors.As(err, &illegal) && illegal.Code == audit.RuleCredential && c.Certificate != "" {
+		return term.WithHint(fmt.Errorf("ledger %s knows the key of this certificate as %s", c.Ledger, body.ID),
+			"a key stays what it was made, also when it is revoked: make a new key")
+	}
+	if errors.As(err, &illegal) && illegal.Code == audit.RuleTwoPersons {
+		return term.WithHint(fmt.Errorf("creating the token: %w", err),
+			"an admin's token takes two administrators: shuffled act propose admin_credential")
+	}
+	if err != nil {
+		return fmt.Errorf("creating the token: %w", err)
+	}
+	if c.Certificate != "" {
+		_, err = fmt.Fprintln(s.Out, body.ID)
+	} else {
+		_, err = fmt.Fprintf(s.Out, "%s\n", bearer.Bytes())
+	}
+	return err
+}
+
+// body is what was asked for, without id and digest.
+func (c tokenCreateCmd) body(now time.Time) (*audit.Credential, error) {
+	b := &audit.Credential{Kind: audit.CredentialCreated, Form: audit.FormToken, Role: audit.ParseRole(c.Role),
+		Identity: c.Identity}
+	switch {
+	case c.Expires < 0:
+		return nil, term.Usage("--expires is a time from now")
+	case b.Role == audit.RoleAdmin && len(c.Table) > 0:
+		return nil, term.Usage("--table: what an admin does is for all tables")
+	case b.Role == audit.RoleDealer && b.Identity == "":
+		return nil, term.Usage("--identity is needed for a dealer: the name of the service that owns what it commits, such as poker-backend")
+	case b.Identity == "":
+		b.Identity = c.Role
+	}
+	if err := audit.CheckName(b.Identity); err != nil {
+		return nil, term.Usage("--identity: %q %s", term.Visible(b.Identity), err)
+	}
+	if c.Expires > 0 {
+		b.Expires = now.Add(c.Expires).UnixMilli()
+	}
+	for _, table := range c.Table {
+		if err := audit.CheckName(table); err != nil {
+			return nil, term.Usage("--table: %q %s", term.Visible(table), err)
+		}
+		if slices.Contains(b.Tables, table) {
+			return nil, term.Usage("--table: %s is there twice", table)
+		}
+		b.Tables = append(b.Tables, table)
+	}
+	slices.Sort(b.Tables)
+	return b, nil
+}
+
+// newToken makes a token: its public id, the hash of its secret, and the token.
+func newToken() (id string, hash [32]byte, bearer keys.Secret, err error) {
+	id, bearer = keys.NewToken()
+	_, secret, ok := keys.SplitToken(string(bearer.Bytes()))
+	if !ok {
+		return "", hash, bearer, errors.New("a new token does not read back")
+	}
+	return id, keys.HashToken(secret), bearer, nil
+}
+
+// readCertificateKey returns the public key of the one certificate in a PEM file,
+// as its SubjectPublicKeyInfo in DER.
+func readCertificateKey(path string) ([]byte, error) {
+	text, err := os.ReadFile(path)
+	if err != nil {
+		return nil, fmt.Errorf("reading the certificate: %w", err)
+	}
+	block, rest := pem.Decode(text)
+	if block == nil || block.Type != "CERTIFICATE" {
+		return nil, term.Usage("--certificate: %s begins with no certificate in PEM", term.Visible(path))
+	}
+	if more, _ := pem.Decode(rest); more != nil {
+		return nil, term.Usage("--certificate: %s holds more than one certificate: give the client's alone",
+			term.Visible(path))
+	}
+	cert, err := x509.ParseCertificate(block.Bytes)
+	if err != nil {
+		return nil, term.Usage("--certificate: %s: %s", term.Visible(path), err)
+	}
+	if cert.IsCA {
+		return nil, term.Usage("--certificate: %s is of an authority, not of a client", term.Visible(path))
+	}
+	return cert.RawSubjectPublicKeyInfo, nil
+}

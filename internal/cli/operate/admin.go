@@ -1,0 +1,216 @@
+package operate
+
+import (
+	"context"
+	"fmt"
+
+	"shuffled/client"
+	"shuffled/internal/cli/remote"
+	"shuffled/internal/term"
+)
+
+// KillCmd is shuffled kill.
+type KillCmd struct {
+	Set   killSetCmd   `cmd:"" help:"Stop new shuffles, in the whole ledger, at a table or from a deck."`
+	Clear killClearCmd `cmd:"" help:"Let them go on."`
+	List  killListCmd  `cmd:"" help:"List the switches that are set."`
+}
+
+// killFlags say what a switch covers, and why it is turned.
+type killFlags struct {
+	remote.Flags
+	All      bool   `xor:"scope" help:"The whole ledger."`
+	Table    string `xor:"scope" placeholder:"NAME" help:"One table."`
+	Deck     string `xor:"scope" placeholder:"NAME" help:"One published deck, such as standard-52."`
+	DeckHash string `xor:"scope" placeholder:"HASH" help:"One deck by its hash, in base64."`
+	Because  string `name:"reason" required:"" placeholder:"TEXT" help:"Why. It is written to the ledger for ever."`
+}
+
+func (c *killFlags) run(ctx context.Context, s term.Streams, action client.SwitchRequestAction) error {
+	req := client.SwitchRequest{Action: action, Reason: c.Because, Table: remote.Given(c.Table),
+		Deck: remote.Given(c.Deck)}
+	switch {
+	case c.All:
+		req.Scope = client.SwitchRequestScopeLedger
+	case c.Table != "":
+		req.Scope = client.SwitchRequestScopeTable
+	case c.Deck != "":
+		req.Scope = client.SwitchRequestScopeDeck
+	case c.DeckHash != "":
+		req.Scope, req.DeckHash = client.SwitchRequestScopeDeck, new(client.Hash)
+		if err := req.DeckHash.UnmarshalText([]byte(c.DeckHash)); err != nil {
+			return term.Usage("--deck-hash is %s", err)
+		}
+	default:
+		return term.Usage("--all, --table, --deck or --deck-hash says what it covers")
+	}
+	what := "set: no new shuffles there; open ones are played on"
+	if action == client.SwitchRequestActionClear {
+		what = "cleared"
+	}
+	return c.Record(ctx, s, "The kill switch is "+what,
+		func(d *client.Client) (*client.Appended, error) { return d.SetSwitch(ctx, req) })
+}
+
+type killSetCmd struct{ killFlags }
+
+func (killSetCmd) Help() string {
+	return `Examples:
+
+    shuffled kill set --table poker-7 --reason "camera fault" --token-file admin.token
+    shuffled kill set --deck short-36 --reason "misprinted" --token-file admin.token
+    shuffled kill set --all --reason "regulator's order 4711" --token-file admin.token`
+}
+
+func (c *killSetCmd) Run(ctx context.Context, s term.Streams) error {
+	return c.run(ctx, s, client.SwitchRequestActionSet)
+}
+
+type killClearCmd struct{ killFlags }
+
+func (killClearCmd) Help() string {
+	return "Example:\n  shuffled kill clear --table poker-7 --reason \"camera exchanged\" --token-file admin.token"
+}
+
+func (c *killClearCmd) Run(ctx context.Context, s term.Streams) error {
+	return c.run(ctx, s, client.SwitchRequestActionClear)
+}
+
+type killListCmd struct{ remote.Flags }
+
+func (killListCmd) Help() string { return "Example:\n  shuffled kill list --token-file admin.token" }
+
+func (c *killListCmd) Run(ctx context.Context, s term.Streams) error {
+	return remote.Ask(ctx, &c.Flags, s, func(d *client.Client) ([]client.Switch, error) {
+		list, err := d.Switches(ctx)
+		if err != nil {
+			return nil, err
+		}
+		return list.Switches, nil
+	}, func(list []client.Switch) error {
+		if len(list) == 0 {
+			_, err := fmt.Fprintln(s.Out, "no kill switch is set")
+			return err
+		}
+		for _, one := range list {
+			what := ""
+			switch {
+			case one.Table != nil:
+				what = " " + *one.Table
+			case one.DeckHash != nil:
+				what = " " + one.DeckHash.String()
+			}
+			fmt.Fprintf(s.Out, "%s%s\n", term.Visible(string(one.Scope)), term.Visible(what))
+		}
+		return nil
+	})
+}
+
+// TableCmd is shuffled table.
+type TableCmd struct {
+	Open  tableOpenCmd  `cmd:"" help:"Open a table that was closed, or one before its first shuffle."`
+	Close tableCloseCmd `cmd:"" help:"Close a table: no new shuffles; open ones are played on."`
+}
+
+type tableFlags struct {
+	remote.Flags
+	Table string `arg:"" help:"The table."`
+}
+
+func (c *tableFlags) run(ctx context.Context, s term.Streams, action client.TableRequestAction, done string) error {
+	return c.Record(ctx, s, fmt.Sprintf("Table %s is %s", term.Visible(c.Table), done),
+		func(d *client.Client) (*client.Appended, error) {
+			return d.SetTable(ctx, client.TableRequest{Action: action, Table: c.Table})
+		})
+}
+
+type tableOpenCmd struct{ tableFlags }
+
+func (tableOpenCmd) Help() string {
+	return "Example:\n  shuffled table open poker-7 --token-file dealer.token"
+}
+
+func (c *tableOpenCmd) Run(ctx context.Context, s term.Streams) error {
+	return c.run(ctx, s, client.TableRequestActionOpen, "open")
+}
+
+type tableCloseCmd struct{ tableFlags }
+
+func (tableCloseCmd) Help() string {
+	return "Example:\n  shuffled table close poker-7 --token-file dealer.token"
+}
+
+func (c *tableCloseCmd) Run(ctx context.Context, s term.Streams) error {
+	return c.run(ctx, s, client.TableRequestActionClose, "closed")
+}
+
+// LatchCmd is shuffled latch.
+type LatchCmd struct {
+	Clear latchClearCmd `cmd:"" help:"Run the generator's start-up test and clear the entropy latch."`
+}
+
+type latchClearCmd struct {
+	remote.Flags
+	Because string `name:"reason" required:"" placeholder:"TEXT" help:"Why it may be trusted again. It is written to the ledger for ever."`
+}
+
+// Help shows an example and says whose latch it is.
+func (latchClearCmd) Help() string {
+	return `Clears the latch of the daemon at --url and of its ledger. Another daemon that is itself in doubt stays
+so until this is said to it.
+
+Example:
+
+    shuffled latch clear --reason "host exchanged, ticket 4711" --token-file admin.token`
+}
+
+func (c *latchClearCmd) Run(ctx context.Context, s term.Streams) error {
+	return c.Record(ctx, s, "The generator passed its start-up test, and the entropy latch is cleared",
+		func(d *client.Client) (*client.Appended, error) { return d.ClearLatch(ctx, c.Because) })
+}
+
+// AccessCmd is shuffled access.
+type AccessCmd struct {
+	List accessListCmd `cmd:"" help:"List what regulators asked for."`
+}
+
+type accessListCmd struct {
+	remote.Flags
+	From string `placeholder:"TIME" help:"At this time or later: 2026-11-22, or 2026-11-22T18:30:00Z."`
+	To   string `placeholder:"TIME" help:"Before this time."`
+}
+
+func (accessListCmd) Help() string {
+	return "Example:\n  shuffled access list --from 2026-11-01 --to 2026-12-01 --token-file admin.token"
+}
+
+func (c *accessListCmd) Run(ctx context.Context, s term.Streams) error {
+	params := client.ListAccessParams{Limit: remote.Given(uint64(500))}
+	var err error
+	if params.From, err = parseDay("--from", c.From); err != nil {
+		return err
+	}
+	if params.To, err = parseDay("--to", c.To); err != nil {
+		return err
+	}
+	return remote.Ask(ctx, &c.Flags, s, func(d *client.Client) ([]client.AccessRecord, error) {
+		records := []client.AccessRecord{}
+		for {
+			list, err := d.Access(ctx, params)
+			if err != nil {
+				return nil, err
+			}
+			records = append(records, list.Records...)
+			if params.Cursor = list.Next; list.Next == nil {
+				return records, nil
+			}
+		}
+	}, func(records []client.AccessRecord) error {
+		rows := [][]any{{"TIME", "WHO", "REQUEST", "ASKED FOR"}}
+		for _, r := range records {
+			rows = append(rows, []any{clock(r.Time), term.Visible(r.Token), term.Visible(r.Request),
+				term.Visible(r.Method + " " + r.Path)})
+		}
+		return s.List(rows)
+	})
+}

@@ -1,0 +1,146 @@
+package operate
+
+import (
+	"context"
+	"fmt"
+
+	"shuffled/client"
+	"shuffled/internal/cli/player"
+	"shuffled/internal/cli/remote"
+	"shuffled/internal/term"
+)
+
+// change loads a shuffle, has the daemon do something to it and shows what came of that.
+func change[Q, T any](ctx context.Context, r *remote.Flags, s term.Streams, id uint64,
+	do func(*client.Client, context.Context, *client.Committed, Q) (T, error), req Q,
+	show func(*client.Committed, T) error) error {
+	var shuffle *client.Committed
+	return remote.Ask(ctx, r, s, func(d *client.Client) (done T, err error) {
+		if shuffle, err = d.Load(ctx, id); err != nil {
+			return done, err
+		}
+		return do(d, r.Tried(ctx), shuffle, req)
+	}, func(done T) error { return show(shuffle, done) })
+}
+
+// CloseCmd is shuffled close.
+type CloseCmd struct {
+	remote.Flags
+	ID      uint64 `arg:"" help:"The shuffle."`
+	Outcome string `required:"" placeholder:"OUTCOME" enum:"completed,ended_early,void" help:"How it ends: completed, ended_early or void."`
+	Because string `name:"reason" placeholder:"REASON" help:"Why it is void: misdeal, exposed_card, foul_deck, game_cancelled, operator_error, system_fault, player_dispute, mix_failed or regulator."`
+}
+
+func (CloseCmd) Help() string {
+	return `A shuffle is closed once and for ever, and its tape is disclosed as its commit declared. The same command gives the same answer again.
+
+Examples:
+
+    shuffled close 2 --outcome completed
+    shuffled close 2 --outcome void --reason misdeal`
+}
+
+func (c *CloseCmd) Run(ctx context.Context, s term.Streams) error {
+	req := closeRequest(c.Outcome, c.Because)
+	return change(ctx, &c.Flags, s, c.ID, (*client.Client).Close, req,
+		func(_ *client.Committed, closed *client.Close) error { return sayClosed(s, c.ID, req, closed) })
+}
+
+func closeRequest(outcome, reason string) client.CloseRequest {
+	return client.CloseRequest{Outcome: client.Outcome(outcome), Reason: remote.Given(client.Reason(reason))}
+}
+
+// sayClosed says how the shuffle ended and who has the tape.
+func sayClosed(s term.Streams, id uint64, asked client.CloseRequest, c *client.Close) error {
+	how := string(asked.Outcome)
+	if asked.Reason != nil {
+		how += ": " + string(*asked.Reason)
+	}
+	s.Title("Shuffle %d: closed as %s, recorded and signed", id, how)
+	if len(c.Tape) > 0 {
+		fmt.Fprintf(s.Out, "The tape is public: %d bytes, which open the commitment.\n", len(c.Tape))
+	} else {
+		fmt.Fprintf(s.Out, "The tape is sealed to the auditors.\n")
+	}
+	_, err := fmt.Fprintf(s.Out, "All the evidence: shuffled show %d --transcript FILE\n", id)
+	return err
+}
+
+// TakeoverCmd is shuffled takeover.
+type TakeoverCmd struct {
+	remote.Flags
+	ID      uint64 `arg:"" help:"The shuffle."`
+	Extent  string `enum:"close,play" default:"close" help:"close: to end it. play: to deal on, for which a production ledger asks for two administrators (shuffled act propose takeover)."`
+	Because string `name:"reason" required:"" placeholder:"TEXT" help:"Why. It is written to the ledger for ever, and every file of the shuffle shows it."`
+}
+
+func (TakeoverCmd) Help() string {
+	return `Only the identity that committed to a shuffle mixes, deals and closes it. A takeover makes the identity of this token its owner.
+
+Example:
+
+    shuffled takeover 41 --reason "the table service is gone, ticket 4712" --token-file other.token`
+}
+
+func (c *TakeoverCmd) Run(ctx context.Context, s term.Streams) error {
+	extent := client.Extent(c.Extent)
+	req := client.TakeoverRequest{Reason: c.Because, Extent: &extent}
+	return change(ctx, &c.Flags, s, c.ID, (*client.Client).TakeOver, req,
+		func(_ *client.Committed, taken *client.Takeover) error {
+			said := fmt.Sprintf("Shuffle %d: taken over from %s to %s, recorded and signed", c.ID,
+				term.Visible(taken.From), c.Extent)
+			_, err := fmt.Fprintln(s.Out, s.Sheet().P.Bold(said))
+			return err
+		})
+}
+
+// MixCmd is shuffled mix.
+type MixCmd struct {
+	remote.Flags
+	ID     uint64   `arg:"" help:"The shuffle."`
+	Slot   []string `sep:"none" placeholder:"VALUE" help:"A player's value, or a file with what shuffled slot new printed. One for each slot of the plan, in its order."`
+	Beacon string   `placeholder:"SIGNATURE" help:"The 48 bytes of the round's signature, in base64 or hexadecimal. Default: the daemon fetches it."`
+	Cut    *int     `placeholder:"N" help:"Places that the player's cut takes off the top, 0 to places-1."`
+}
+
+func (MixCmd) Help() string {
+	return `All values of the plan are revealed at once, before the first deal, or the shuffle is closed as void with the reason mix_failed. The same values give the same answer again.
+
+Examples:
+
+    shuffled mix 7 --slot anna.slot --slot bert.slot --cut 17
+    shuffled mix 7                # a plan of a beacon alone, whose round the daemon fetches
+    shuffled mix 7 --beacon b44679b9a59af2ec876b1a6b1ad52ea9b1615fc3982b19576350f93447cb1125e342b73a8dd2bacbe47e4b6b63ed5e39`
+}
+
+func (c *MixCmd) Run(ctx context.Context, s term.Streams) error {
+	req, err := c.request(s)
+	if err != nil {
+		return err
+	}
+	return change(ctx, &c.Flags, s, c.ID, (*client.Client).Mix, req, func(*client.Committed, *client.Mix) error {
+		s.Title("Shuffle %d: the mix is recorded and signed", c.ID)
+		_, err := fmt.Fprintf(s.Out, "The order of the places follows from the commit and these values; anybody can compute it.\nDeal from it: shuffled deal %d --first 0 --run …\n", c.ID)
+		return err
+	})
+}
+
+// request is what the flags reveal.
+func (c *MixCmd) request(s term.Streams) (client.MixRequest, error) {
+	req := client.MixRequest{Cut: c.Cut}
+	for _, arg := range c.Slot {
+		value, err := slotValue(arg, s)
+		if err != nil {
+			return req, err
+		}
+		req.Slots = append(req.Slots, value)
+	}
+	if c.Beacon != "" {
+		signature, err := player.ParseBytes(c.Beacon, 48)
+		if err != nil {
+			return req, term.Usage("--beacon: a round's signature %s", err)
+		}
+		req.Beacon = signature
+	}
+	return req, nil
+}

@@ -1,0 +1,137 @@
+package operate
+
+import (
+	"context"
+	"fmt"
+	"strconv"
+	"strings"
+
+	"shuffled/client"
+	"shuffled/internal/audit"
+	"shuffled/internal/cli/remote"
+	"shuffled/internal/term"
+)
+
+// DealCmd is shuffled deal.
+type DealCmd struct {
+	remote.Flags
+	ID      uint64   `arg:"" help:"The shuffle."`
+	First   int      `required:"" placeholder:"PLACE" help:"The next place, counted from 0."`
+	Runs    []string `required:"" name:"run" sep:"none" placeholder:"RUN" help:"COUNT:PURPOSE[:RECIPIENT[:public]]; purposes are seat, board, burn, discard, rabbit, order. May be given again."`
+	Close   string   `placeholder:"OUTCOME" enum:",completed,ended_early,void" default:"" help:"Close the shuffle with this deal: completed, ended_early or void."`
+	Because string   `name:"reason" placeholder:"REASON" help:"Why it is void, such as misdeal."`
+}
+
+func (DealCmd) Help() string {
+	return `The same places and runs give the same cards again, so a command whose answer was lost is simply repeated.
+
+Examples:
+
+    shuffled deal 2 --first 0 --run 2:seat:seat-1 --run 2:seat:seat-2
+    shuffled deal 2 --first 4 --run 1:burn --run 3:board::public
+    shuffled deal 2 --first 8 --run 1:board::public --close completed
+    shuffled deal 6 --first 0 --run 2:board::public       # two dice, thrown
+    shuffled deal 9 --first 0 --run 416:order:game-server  # the whole order, to a back end that deals by itself`
+}
+
+func (c *DealCmd) Run(ctx context.Context, s term.Streams) error {
+	req := client.DealRequest{First: c.First}
+	for _, text := range c.Runs {
+		run, err := parseRun(text)
+		if err != nil {
+			return err
+		}
+		req.Runs = append(req.Runs, run)
+	}
+	if c.Close != "" {
+		closing := closeRequest(c.Close, c.Because)
+		req.Close = &closing
+	} else if c.Because != "" {
+		return term.Usage("--reason goes with --close")
+	}
+	return change(ctx, &c.Flags, s, c.ID, (*client.Client).Deal, req,
+		func(shuffle *client.Committed, dealt *client.Deal) error { return c.print(s, req, shuffle, dealt) })
+}
+
+// print shows what was dealt, and how it goes on.
+func (c *DealCmd) print(s term.Streams, req client.DealRequest, shuffle *client.Committed, dealt *client.Deal) error {
+	look := term.Plain
+	if shuffle.DeckHash != nil { // for the drawing only
+		look = term.StyleOfHash(*shuffle.DeckHash)
+	}
+	places := fmt.Sprintf("places %d to %d", c.First, dealt.Next-1)
+	if dealt.Next-1 == c.First {
+		places = fmt.Sprintf("place %d", c.First)
+	}
+	what := "card"
+	if dealt.Shows != nil {
+		what = "value"
+	}
+	sheet := s.Sheet()
+	s.Title("Shuffle %d: %s dealt, recorded and signed", c.ID, places)
+	fmt.Fprintln(s.Out, term.DrawHands(sheet.P, dealtHands(req.Runs, dealt, look), sheet.W))
+	if remote.Value(dealt.LastHand) {
+		s.Title("The cut card has come out: this hand is the last.")
+	}
+	if dealt.Close != nil {
+		return sayClosed(s, c.ID, *req.Close, dealt.Close)
+	}
+	_, err := fmt.Fprintf(s.Out, "Every %s opens the deck root. The next place is %d of %d.\n", what, dealt.Next,
+		shuffle.Places())
+	return err
+}
+
+// dealtHands puts the cards of each run to its recipient or purpose.
+// What a drawn value shows after its mix stands for the value.
+func dealtHands(runs []client.Run, dealt *client.Deal, look term.Style) (hands []term.Hand) {
+	cards, shows := dealt.Cards, dealt.Shows // the client has counted them
+	for _, r := range runs {
+		h := term.Hand{Label: string(r.Purpose)}
+		if r.Recipient != nil {
+			h.Label = term.Visible(*r.Recipient)
+		}
+		for i, c := range cards[:r.Count] {
+			name := remote.Value(c.Card)
+			if shows != nil {
+				name = strconv.FormatUint(uint64(shows[i]), 10)
+			}
+			h.Cards = append(h.Cards, look.Face(name))
+		}
+		cards = cards[r.Count:]
+		if shows != nil {
+			shows = shows[r.Count:]
+		}
+		hands = append(hands, h)
+	}
+	return hands
+}
+
+// parseRun reads COUNT:PURPOSE[:RECIPIENT[:public]].
+func parseRun(text string) (client.Run, error) {
+	parts := strings.Split(text, ":")
+	wrong := func() (client.Run, error) {
+		return client.Run{}, term.Usage("--run is COUNT:PURPOSE[:RECIPIENT[:public]], as 2:seat:seat-1 or 3:board::public, not %q", text)
+	}
+	if len(parts) < 2 || len(parts) > 4 {
+		return wrong()
+	}
+	count, err := strconv.Atoi(parts[0])
+	if err != nil || count < 1 || audit.ParsePurpose(parts[1]) == 0 {
+		return wrong()
+	}
+	run := client.Run{Count: count, Purpose: client.Purpose(parts[1])}
+	if len(parts) > 2 && parts[2] != "" {
+		if audit.CheckName(parts[2]) != nil {
+			return wrong()
+		}
+		run.Recipient = &parts[2]
+	}
+	if len(parts) > 3 {
+		if parts[3] != "public" {
+			return wrong()
+		}
+		public := true
+		run.Public = &public
+	}
+	return run, nil
+}

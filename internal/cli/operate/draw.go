@@ -1,0 +1,112 @@
+package operate
+
+import (
+	"context"
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+
+	"shuffled/client"
+	"shuffled/internal/cli/remote"
+	"shuffled/internal/term"
+)
+
+// DrawCmd is shuffled draw.
+type DrawCmd struct {
+	remote.Flags
+	terms
+	Ranges  string `xor:"what" placeholder:"K,K,…" help:"A value from 1 to each of these, independent of each other: 6,6 are two dice. 6x3 is 6,6,6."`
+	Numbers string `xor:"what" placeholder:"TAKE/OF" help:"TAKE of the numbers 1 to OF, none twice, in the order drawn: 20/80."`
+	Wheel   string `xor:"what" placeholder:"LABEL:WEIGHT,…" help:"One spin of a wheel, each label as likely as its weight is of all weights."`
+}
+
+func (DrawCmd) Help() string {
+	return `Commits to drawn values, which are dealt, closed and proved like cards.
+
+Examples:
+
+    shuffled draw --table craps-1 --ranges 6,6
+    shuffled draw --table roulette-1 --ranges 37
+    shuffled draw --table keno-1 --numbers 20/80
+    shuffled draw --table wheel-1 --wheel 1:24,2:15,5:7,10:4,20:2,joker:2
+    shuffled deal 2 --first 0 --run 2:board::public --close completed`
+}
+
+func (c *DrawCmd) Run(ctx context.Context, s term.Streams) error {
+	req, count, err := c.request(time.Now())
+	if err != nil {
+		return err
+	}
+	return c.commit(ctx, &c.Flags, s, func(ctx context.Context, d *client.Client) (*client.Committed, error) {
+		return d.Draws(ctx, c.key(), req)
+	}, "Draw", fmt.Sprintf("--run %d:board::public --close completed", count))
+}
+
+// request is what the flags ask for, and how many values it has.
+func (c *DrawCmd) request(now time.Time) (req client.DrawsRequest, count int, err error) {
+	req = client.DrawsRequest{Table: c.Table, GameRef: remote.Given(c.GameRef),
+		Disclosure: remote.Given(client.Disclosure(c.Disclosure))}
+	if req.Mix, err = c.plan(false); err != nil {
+		return req, 0, err
+	}
+	if req.CloseBy, err = c.closeBy(now); err != nil {
+		return req, 0, err
+	}
+	switch {
+	case c.Ranges != "":
+		req.Ranges, err = parseRanges(c.Ranges)
+		return req, len(req.Ranges), err
+	case c.Numbers != "":
+		take, of, _ := strings.Cut(c.Numbers, "/")
+		n, err := strconv.Atoi(take)
+		m, err2 := strconv.Atoi(of)
+		if err != nil || err2 != nil {
+			return req, 0, term.Usage("--numbers is TAKE/OF, as 20/80, not %q", c.Numbers)
+		}
+		req.Numbers = &client.Numbers{Take: n, Of: m}
+		return req, n, nil
+	case c.Wheel != "":
+		req.Wheel, err = parseWheel(c.Wheel)
+		return req, 1, err
+	}
+	return req, 0, term.Usage("one of --ranges, --numbers and --wheel says what is drawn")
+}
+
+// maxRanges is how many values a list of draws has at most.
+const maxRanges = 4096
+
+// parseRanges reads "6,6" or "6x2".
+func parseRanges(text string) (ranges []uint32, err error) {
+	for part := range strings.SplitSeq(text, ",") {
+		k, times, repeated := strings.Cut(part, "x")
+		if !repeated {
+			times = "1"
+		}
+		high, err := strconv.ParseUint(k, 10, 32)
+		n, err2 := strconv.Atoi(times)
+		if err != nil || err2 != nil || n < 1 || n > maxRanges-len(ranges) {
+			return nil, term.Usage("--ranges is up to %d numbers, as 6,6 or 6x2, not %q", maxRanges, text)
+		}
+		for range n {
+			ranges = append(ranges, uint32(high))
+		}
+	}
+	return ranges, nil
+}
+
+// parseWheel reads "LABEL:WEIGHT,…". A label may hold colons.
+func parseWheel(text string) (wheel []client.Stop, err error) {
+	for part := range strings.SplitSeq(text, ",") {
+		i := strings.LastIndexByte(part, ':')
+		if i < 1 {
+			return nil, term.Usage("--wheel is LABEL:WEIGHT,…, as 1:24,2:15,joker:2, not %q", text)
+		}
+		weight, err := strconv.Atoi(part[i+1:])
+		if err != nil {
+			return nil, term.Usage("--wheel: the weight of %q is a number from 1, not %q", part[:i], part[i+1:])
+		}
+		wheel = append(wheel, client.Stop{Label: part[:i], Weight: weight})
+	}
+	return wheel, nil
+}

@@ -1,0 +1,207 @@
+package operate
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/alecthomas/kong"
+
+	"shuffled/client"
+	"shuffled/internal/cli/player"
+	"shuffled/internal/cli/remote"
+	"shuffled/internal/term"
+)
+
+// terms are the flags that commits to cards and to draws have in common.
+type terms struct {
+	Table      string    `required:"" placeholder:"NAME" help:"The table. Its shuffles and draws are numbered 1, 2, 3 without gaps."`
+	Slot       []string  `sep:"none" placeholder:"HASH" help:"A player's slot hash, as shuffled slot new prints it. Repeat it for each player: the order counts."`
+	Beacon     roundFlag `help:"Plan a round of drand's quicknet: --beacon=ROUND, or --beacon for one some seconds ahead."`
+	CloseBy    string    `placeholder:"TIME" help:"When the daemon closes it as expired: 2026-03-14T15:00:00Z, or from now, as 45m. Default: the ledger's."`
+	GameRef    string    `placeholder:"NAME" help:"Your name for the game. No personal data."`
+	Disclosure string    `placeholder:"WHO" enum:",public,auditor" default:"" help:"Who gets the tape at the close: public or auditor. Default: the ledger's."`
+	Idempotent string    `name:"idempotency-key" placeholder:"KEY" help:"The same key and request give the same answer. Default: a new UUIDv7."`
+}
+
+// roundFlag is a flag that may stand alone or have a round as its value.
+type roundFlag struct {
+	asked bool
+	round uint64 // 0: the daemon chooses
+}
+
+// IsBool lets the flag stand alone.
+func (*roundFlag) IsBool() bool { return true }
+
+// Decode reads a round from 1, if there is a value.
+func (f *roundFlag) Decode(ctx *kong.DecodeContext) error {
+	f.asked = true
+	if ctx.Scan.Peek().Type != kong.FlagValueToken {
+		return nil
+	}
+	text := fmt.Sprint(ctx.Scan.Pop().Value)
+	round, err := strconv.ParseUint(text, 10, 53)
+	if err != nil || round == 0 {
+		return fmt.Errorf("a round is a number from 1, not %q", text)
+	}
+	f.round = round
+	return nil
+}
+
+// key returns the idempotency key, made where none is given.
+func (t *terms) key() string {
+	if t.Idempotent == "" {
+		t.Idempotent = client.NewKey()
+	}
+	return t.Idempotent
+}
+
+// plan returns the mix plan, nil for none.
+func (t *terms) plan(cut bool) (*client.MixPlan, error) {
+	if len(t.Slot) == 0 && !t.Beacon.asked && !cut {
+		return nil, nil
+	}
+	p := new(client.MixPlan)
+	for _, text := range t.Slot {
+		hash, err := player.ParseBytes(text, 32)
+		if err != nil {
+			return nil, term.Usage("--slot: a slot hash %s", err)
+		}
+		p.Slots = append(p.Slots, client.Hash(hash))
+	}
+	if t.Beacon.asked {
+		p.Beacon = new(client.BeaconPlan)
+		if t.Beacon.round != 0 {
+			p.Beacon.Round = &t.Beacon.round
+		}
+	}
+	if cut {
+		yes := client.MixPlanCutTrue
+		p.Cut = &yes
+	}
+	return p, nil
+}
+
+// closeBy returns when the commit is to be closed, nil for the ledger's default.
+func (t *terms) closeBy(now time.Time) (*client.Timestamp, error) {
+	if t.CloseBy == "" {
+		return nil, nil
+	}
+	at, err := parseCloseBy(t.CloseBy, now)
+	if err != nil {
+		return nil, err
+	}
+	return &client.Timestamp{Time: at}, nil
+}
+
+// unknown tells which key repeats a request whose answer was lost.
+func (t *terms) unknown(s term.Streams, err error) {
+	if !remote.Refused(err) {
+		fmt.Fprintf(s.Err, "shuffled: whether it was done is not known: repeat it with --again --idempotency-key %s\n",
+			term.Visible(t.Idempotent))
+	}
+}
+
+// committed is what --json prints of a commit.
+type committed struct {
+	client.Shuffle
+	client.Terms
+	Key string `json:"idempotency_key,omitempty"`
+}
+
+// commit asks for a commit of one shuffle, and says how it goes on.
+func (t *terms) commit(ctx context.Context, r *remote.Flags, s term.Streams,
+	call func(context.Context, *client.Client) (*client.Committed, error), what, runs string) error {
+	var made *client.Committed
+	return remote.Ask(ctx, r, s, func(d *client.Client) (_ committed, err error) {
+		if made, err = call(r.Tried(ctx), d); err != nil {
+			t.unknown(s, err)
+			return committed{}, err
+		}
+		return committed{made.Shuffle, made.Terms, t.Idempotent}, nil
+	}, func(committed) error {
+		t.announce(s, made, what, runs)
+		return nil
+	})
+}
+
+// announce says what was committed, and how it goes on.
+func (t *terms) announce(s term.Streams, made *client.Committed, what, runs string) {
+	s.Title("%s %d: number %d of table %s, committed and signed", what, made.ID, made.Serial, made.Table)
+	s.Fact("commitment", "%s", made.Commitment)
+	s.Fact("deck root", "%s", made.DeckRoot)
+	t.facts(s, made, "%d")
+	if p := made.Plan; p != nil {
+		fmt.Fprintf(s.Out, "\nNothing is dealt before the mix. Players reveal once they hold this commit's receipt:\n  %s\n", mixCommand(made.ID, p))
+		return
+	}
+	fmt.Fprintf(s.Out, "\nDeal from it: shuffled deal %d --first 0 %s\n", made.ID, runs)
+}
+
+// facts says what all shuffles of a commit have in common.
+func (t *terms) facts(s term.Streams, made *client.Committed, places string) {
+	s.Fact("places", places, made.Places())
+	sayPlan(s, made.Plan)
+	s.Fact("close by", "%s", clock(made.CloseBy))
+	s.Fact("key", "%s", t.Idempotent)
+}
+
+// sayPlan lists a plan for people.
+func sayPlan(s term.Streams, p *client.Plan) {
+	if p == nil {
+		return
+	}
+	for i, hash := range p.Slots {
+		s.Fact(fmt.Sprintf("slot %d", i+1), "%s", hash)
+	}
+	if b := p.Beacon; b != nil {
+		s.Fact("beacon", "round %d of drand's quicknet, out at %s", b.Round, clock(b.Time))
+	}
+	if p.Cut {
+		s.Fact("cut", "by a player")
+	}
+}
+
+// mixCommand is the command that answers a plan.
+func mixCommand(id uint64, p *client.Plan) string {
+	line := fmt.Sprintf("shuffled mix %d", id) + strings.Repeat(" --slot VALUE", len(p.Slots))
+	if p.Cut {
+		line += " --cut N"
+	}
+	return line
+}
+
+// parsePositions reads "0,5,9-12".
+func parsePositions(text string) (positions []int, err error) {
+	for part := range strings.SplitSeq(text, ",") {
+		first, last, isRange := strings.Cut(part, "-")
+		if !isRange {
+			last = first
+		}
+		lo, err := strconv.ParseUint(first, 10, 12)
+		hi, err2 := strconv.ParseUint(last, 10, 12)
+		if err != nil || err2 != nil || hi < lo {
+			return nil, term.Usage("--positions are positions from 0 and ranges of them, as 0,5,9-12, not %q", text)
+		}
+		for at := lo; at <= hi; at++ {
+			positions = append(positions, int(at))
+		}
+	}
+	return positions, nil
+}
+
+// slotValue reads a slot's value, or the file of this name with one.
+func slotValue(arg string, s term.Streams) (client.Hash, error) {
+	if value, err := player.ParseBytes(arg, 32); err == nil {
+		return client.Hash(value), nil
+	}
+	value, err := player.ReadSlot(arg, s.In)
+	if errors.Is(err, os.ErrNotExist) {
+		return client.Hash{}, term.Usage("--slot takes a slot's value, 32 bytes in base64 or hexadecimal, or a file with one")
+	}
+	return client.Hash(value), err
+}

@@ -1,0 +1,173 @@
+package operate
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"shuffled/client"
+	"shuffled/internal/cli/remote"
+	"shuffled/internal/term"
+)
+
+// RecallCmd is shuffled recall.
+type RecallCmd struct {
+	remote.Flags
+	Table   string `placeholder:"NAME" help:"Of this table."`
+	Serial  uint64 `placeholder:"N" help:"With this serial; goes with --table."`
+	From    string `placeholder:"TIME" help:"Committed at this time or later: 2026-11-22, or 2026-11-22T18:30:00Z."`
+	To      string `placeholder:"TIME" help:"Committed before this time."`
+	GameRef string `placeholder:"NAME" help:"With this game reference."`
+	State   string `enum:",open,closed" default:"" placeholder:"STATE" help:"open or closed."`
+	Limit   int    `default:"1000" help:"How many at most; 0 for all."`
+}
+
+func (RecallCmd) Help() string {
+	return `Examples:
+
+    shuffled recall --table table-1 --from 2026-11-22 --token-file shuffled-data/auditor.token
+    shuffled recall --game-ref game-4711 --json
+    shuffled recall --state open --limit 0
+
+A dealer finds the shuffles of the tables of its token, auditors and regulators all. What recall lists
+is an index: "shuffled show ID" proves a shuffle, "shuffled history TABLE" the order of a table.`
+}
+
+// recallPage is how many shuffles are asked for at a time.
+const recallPage = 500
+
+func (c *RecallCmd) Run(ctx context.Context, s term.Streams) error {
+	params, err := c.params()
+	if err != nil {
+		return err
+	}
+	d, err := c.Connect(ctx, s)
+	if err != nil {
+		return err
+	}
+	var all []client.ShuffleSummary // for JSON
+	lines, n, more := recallLines{s: s}, 0, false
+	for {
+		size := uint64(recallPage)
+		if c.Limit > 0 {
+			size = uint64(min(recallPage, c.Limit-n))
+		}
+		params.Limit = &size
+		list, err := d.List(ctx, params)
+		if err != nil {
+			return c.Fail(s, err)
+		}
+		n += len(list.Shuffles)
+		if c.JSON {
+			all = append(all, list.Shuffles...)
+		} else {
+			lines.print(list.Shuffles)
+		}
+		more = list.Next != nil
+		if !more || c.Limit > 0 && n >= c.Limit {
+			break
+		}
+		params.Cursor = list.Next
+	}
+	if c.JSON {
+		return term.PrintJSON(s.Out, recalled{append([]client.ShuffleSummary{}, all...), more})
+	}
+	switch {
+	case n == 0:
+		fmt.Fprintln(s.Out, "no shuffle fits")
+	case more:
+		fmt.Fprintf(s.Out, "\n%s, and there are more: --limit 0 lists all\n", term.Plural(uint64(n), "shuffle"))
+	default:
+		fmt.Fprintf(s.Out, "\n%s\n", term.Plural(uint64(n), "shuffle"))
+	}
+	return nil
+}
+
+// recalled is what `recall --json` prints.
+type recalled struct {
+	Shuffles []client.ShuffleSummary `json:"shuffles"`
+	More     bool                    `json:"more"` // there are some that were not asked for
+}
+
+func (c *RecallCmd) params() (p client.ListShufflesParams, err error) {
+	switch {
+	case c.Limit < 0:
+		return p, term.Usage("--limit is a number of shuffles")
+	case c.Serial != 0 && c.Table == "":
+		return p, term.Usage("--serial goes with --table")
+	}
+	p.Table, p.GameRef, p.Serial = remote.Given(c.Table), remote.Given(c.GameRef), remote.Given(c.Serial)
+	p.State = remote.Given(client.ListShufflesParamsState(c.State))
+	if p.From, err = parseDay("--from", c.From); err != nil {
+		return p, err
+	}
+	p.To, err = parseDay("--to", c.To)
+	return p, err
+}
+
+// parseDay reads a day, which begins at midnight UTC, or an RFC 3339 time.
+func parseDay(flag, text string) (*client.Timestamp, error) {
+	if text == "" {
+		return nil, nil
+	}
+	for _, layout := range []string{time.DateOnly, time.RFC3339Nano} {
+		if t, err := time.Parse(layout, text); err == nil {
+			return &client.Timestamp{Time: t}, nil
+		}
+	}
+	return nil, term.Usage("%s: %q is no day such as 2026-11-22 and no time such as 2026-11-22T18:30:00Z", flag,
+		term.Visible(text))
+}
+
+// recallLines prints pages under one head. Columns grow with what comes.
+type recallLines struct {
+	s      term.Streams
+	widths [4]int
+	began  bool
+}
+
+func (l *recallLines) print(page []client.ShuffleSummary) {
+	if len(page) == 0 {
+		return
+	}
+	rows := make([][6]string, 0, len(page)+1)
+	if !l.began {
+		l.began = true
+		rows = append(rows, [6]string{"ID", "SERIAL", "TABLE", "GAME", "COMMITTED", "STATE"})
+	}
+	for _, r := range page {
+		rows = append(rows, recallRow(r))
+	}
+	for _, row := range rows {
+		for i := range l.widths {
+			l.widths[i] = max(l.widths[i], term.Cells(row[i]))
+		}
+	}
+	for _, row := range rows {
+		w := l.widths
+		fmt.Fprintf(l.s.Out, "%*s  %*s  %s  %s  %-23s  %s\n", w[0], row[0], w[1], row[1],
+			term.Pad(row[2], w[2]), term.Pad(row[3], w[3]), row[4], row[5])
+	}
+}
+
+func recallRow(r client.ShuffleSummary) [6]string {
+	state := string(r.State)
+	if r.Outcome != nil {
+		state = string(*r.Outcome)
+		if r.Reason != nil {
+			state += ": " + string(*r.Reason)
+		}
+	}
+	if r.Kind != client.ShuffleSummaryKindCards {
+		state += ", " + string(r.Kind)
+	}
+	if r.Parent != nil {
+		state += fmt.Sprintf(", from %d", *r.Parent)
+	}
+	game := "-"
+	if r.GameRef != nil {
+		game = term.Visible(*r.GameRef)
+	}
+	return [6]string{fmt.Sprint(r.ID), fmt.Sprint(r.Serial), term.Visible(r.Table), game, clock(r.CommittedAt),
+		term.Visible(state)}
+}

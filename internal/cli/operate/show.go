@@ -1,0 +1,153 @@
+package operate
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"strings"
+
+	"shuffled/client"
+	"shuffled/internal/cli/remote"
+	"shuffled/internal/term"
+)
+
+// ShowCmd is shuffled show.
+type ShowCmd struct {
+	remote.Flags
+	ID         uint64 `arg:"" help:"The shuffle."`
+	Transcript string `placeholder:"FILE" help:"Write the transcript to FILE, byte for byte as served; - is standard output."`
+	Recipient  string `placeholder:"NAME" help:"With --transcript: the file of one recipient, for a dealer."`
+}
+
+func (ShowCmd) Help() string {
+	return `Examples:
+
+    shuffled show 2
+    shuffled show 2 --transcript hand.json
+    shuffled show 2 --transcript seat-1.json --recipient seat-1 --token-file shuffled-data/dealer.token`
+}
+
+func (c *ShowCmd) Run(ctx context.Context, s term.Streams) error {
+	if c.Recipient != "" && c.Transcript == "" {
+		return term.Usage("--recipient goes with --transcript")
+	}
+	if c.Transcript != "" {
+		return c.write(ctx, s)
+	}
+	return remote.Ask(ctx, &c.Flags, s,
+		func(d *client.Client) (*client.Status, error) { return d.State(ctx, c.ID) },
+		func(state *client.Status) error { return c.print(s, state) })
+}
+
+// write saves the transcript, which the client has proved.
+func (c *ShowCmd) write(ctx context.Context, s term.Streams) error {
+	d, err := c.Connect(ctx, s)
+	if err != nil {
+		return err
+	}
+	data, err := d.Transcript(ctx, c.ID, c.Recipient)
+	if err != nil {
+		return c.Fail(s, err)
+	}
+	if c.Transcript == "-" {
+		_, err = s.Out.Write(data)
+		return err
+	}
+	if err := os.WriteFile(c.Transcript, data, 0o644); err != nil {
+		return fmt.Errorf("writing the transcript: %w", err)
+	}
+	if c.JSON {
+		return term.PrintJSON(s.Out, map[string]any{"file": c.Transcript, "bytes": len(data)})
+	}
+	fmt.Fprintf(s.Out, "%s: %d bytes, proved. Anyone can check it: shuffled verify %s --key VKEY\n",
+		term.Visible(c.Transcript), len(data), term.Visible(c.Transcript))
+	return nil
+}
+
+// print says what is known of the shuffle.
+func (c *ShowCmd) print(s term.Streams, st *client.Status) error {
+	kind := "sandbox"
+	if st.Production {
+		kind = "production"
+	}
+	s.Title("Shuffle %d: number %d of table %s, %s", st.ID, st.Serial, term.Visible(st.Table), st.State)
+	s.Fact("ledger", "%s (%s)", c.Ledger, kind)
+	if st.GameRef != nil {
+		s.Fact("game", "%s", *st.GameRef)
+	}
+	if len(st.Ranges) > 0 {
+		s.Fact("draws", "%s", listRanges(st.Ranges))
+	}
+	if st.Parent != nil {
+		s.Fact("cards of", "shuffle %d, shuffled again", *st.Parent)
+	}
+	if st.Previous != nil {
+		s.Fact("previous", "shuffle %d of this table", *st.Previous)
+	}
+	sayPlan(s, st.Plan)
+	if st.Plan != nil {
+		mix := "not recorded yet: " + mixCommand(st.ID, st.Plan)
+		switch {
+		case remote.Value(st.Mixed):
+			mix = "recorded"
+		case st.State == client.ShuffleStateStateClosed:
+			mix = "never recorded"
+		}
+		s.Fact("mix", "%s", mix)
+	}
+	s.Fact("places", "%d of %d dealt", st.Next, st.Places)
+	if st.EndAt != nil {
+		s.Fact("cut card", "%s", cutCard(st))
+	}
+	s.Fact("committed", "%s", clock(st.CommittedAt))
+	if st.State == client.ShuffleStateStateOverdue {
+		s.Fact("close by", "%s: overdue, the daemon closes it as expired", clock(st.CloseBy))
+	} else {
+		s.Fact("close by", "%s", clock(st.CloseBy))
+	}
+	if st.ClosedAt != nil && st.Outcome != nil {
+		how := string(*st.Outcome)
+		if st.Reason != nil {
+			how += ": " + string(*st.Reason)
+		}
+		s.Fact("closed", "%s, as %s", clock(*st.ClosedAt), how)
+	}
+	s.Fact("tape", "disclosed at the close: %s", st.Disclosure)
+	s.Fact("commitment", "%s", st.Commitment)
+	s.Fact("deck root", "%s", st.DeckRoot)
+	unproved := "that nothing followed"
+	if st.EndAt != nil && st.EndAt.Lo != st.EndAt.Hi {
+		unproved += " and whether the cut card is out"
+	}
+	_, err := fmt.Fprintf(s.Out, "\nThis is proved, except %s. The evidence:\n  shuffled show %d --transcript FILE\n",
+		unproved, st.ID)
+	return err
+}
+
+// cutCard says where the cut card lies, as far as it is told.
+func cutCard(st *client.Status) string {
+	where := fmt.Sprintf("at place %d", st.EndAt.Lo)
+	if st.EndAt.Hi != st.EndAt.Lo {
+		where = fmt.Sprintf("drawn from places %d to %d", st.EndAt.Lo, st.EndAt.Hi)
+	}
+	if remote.Value(st.LastHand) {
+		return where + "; it has come out, this hand is the last"
+	}
+	return where
+}
+
+// maxListed is how many ranges are listed.
+const maxListed = 12
+
+// listRanges names the ranges of drawn values.
+func listRanges(ranges []uint32) string {
+	list := make([]string, 0, maxListed)
+	for _, k := range ranges[:min(len(ranges), maxListed)] {
+		list = append(list, fmt.Sprintf("1-%d", k))
+	}
+	text := strings.Join(list, ", ")
+	if more := len(ranges) - maxListed; more > 0 {
+		text += fmt.Sprintf(" and %d more", more)
+	}
+	return text
+}

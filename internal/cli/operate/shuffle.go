@@ -1,0 +1,157 @@
+// Package operate has the commands of those who run games on a daemon: they ask it over HTTP,
+// as a game's back end does, and print what the client proved.
+package operate
+
+import (
+	"context"
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+
+	"shuffled/client"
+	"shuffled/internal/cli/remote"
+	"shuffled/internal/term"
+)
+
+// ShuffleCmd is shuffled shuffle.
+type ShuffleCmd struct {
+	remote.Flags
+	terms
+	Deck      string `placeholder:"DECK" xor:"deck" help:"A published deck: standard-52, standard-54, short-36, pinochle-48, spanish-40, shoe-1 to shoe-16."`
+	Parent    uint64 `placeholder:"ID" xor:"deck" help:"Shuffle cards of this open shuffle again: those that were not dealt, or --positions. It ends as continued."`
+	Positions string `placeholder:"LIST" help:"With --parent: its committed positions whose cards are shuffled, as 0,5,9-51. Returned cards may be among them."`
+	Take      int    `placeholder:"N" help:"Commit to the first N cards of the order only. Default: all."`
+	EndAt     string `placeholder:"PLACE" help:"Place of the cut card, or LO-HI to have it drawn."`
+	Cut       bool   `help:"Plan a player's cut."`
+	Count     *int   `placeholder:"N" help:"So many shuffles under one key, 2 to 256, committed together or not at all. Without --parent and --slot."`
+}
+
+func (ShuffleCmd) Help() string {
+	return `Examples:
+
+    shuffled shuffle --table poker-7 --deck standard-52 --token-file shuffled-data/dealer.token --key shuffled-data/main.vkey
+    shuffled shuffle --table bac-1 --deck shoe-8 --end-at 380-400 --close-by 2h
+    shuffled shuffle --table poker-8 --deck standard-52 --slot HASH --slot HASH --cut
+    shuffled shuffle --table poker-8 --deck standard-52 --beacon
+    shuffled shuffle --table bac-1 --parent 41
+    shuffled shuffle --table poker-7 --deck standard-52 --count 64`
+}
+
+func (c *ShuffleCmd) Run(ctx context.Context, s term.Streams) error {
+	req, err := c.request(time.Now())
+	if err != nil {
+		return err
+	}
+	if c.Count != nil {
+		return c.batch(ctx, s, req)
+	}
+	return c.commit(ctx, &c.Flags, s, func(ctx context.Context, d *client.Client) (*client.Committed, error) {
+		return d.Commit(ctx, c.key(), req)
+	}, "Shuffle", "--run 2:seat:seat-1")
+}
+
+// request is what the flags ask for.
+func (c *ShuffleCmd) request(now time.Time) (req client.ShuffleRequest, err error) {
+	req = client.ShuffleRequest{Table: c.Table, Deck: remote.Given(c.Deck), GameRef: remote.Given(c.GameRef),
+		Disclosure: remote.Given(client.Disclosure(c.Disclosure))}
+	switch {
+	case c.Parent != 0:
+		req.Parent = &client.Parent{ID: c.Parent}
+		if c.Positions != "" {
+			if req.Parent.Positions, err = parsePositions(c.Positions); err != nil {
+				return req, err
+			}
+		}
+	case c.Deck == "":
+		return req, term.Usage("--deck or --parent says which cards are shuffled")
+	case c.Positions != "":
+		return req, term.Usage("--positions goes with --parent")
+	}
+	if c.Take != 0 {
+		req.Take = &c.Take
+	}
+	if c.EndAt != "" {
+		at, err := parseEndAt(c.EndAt)
+		if err != nil {
+			return req, err
+		}
+		req.EndAt = &at
+	}
+	if req.Mix, err = c.plan(c.Cut); err != nil {
+		return req, err
+	}
+	req.CloseBy, err = c.closeBy(now)
+	return req, err
+}
+
+// parseEndAt reads "380" or "380-400".
+func parseEndAt(text string) (client.EndAt, error) {
+	first, last, isRange := strings.Cut(text, "-")
+	if !isRange {
+		last = first
+	}
+	lo, err := strconv.Atoi(first)
+	hi, err2 := strconv.Atoi(last)
+	if err != nil || err2 != nil || lo < 1 || hi < lo {
+		return client.EndAt{}, term.Usage("--end-at is a place from 1, or LO-HI, not %q", text)
+	}
+	return client.EndAt{Lo: lo, Hi: hi}, nil
+}
+
+// parseCloseBy reads a time as RFC 3339, or a duration from now, to the second.
+func parseCloseBy(text string, now time.Time) (time.Time, error) {
+	if d, err := time.ParseDuration(text); err == nil && d > 0 {
+		return now.Add(d).UTC().Truncate(time.Second), nil
+	}
+	at, err := time.Parse(time.RFC3339, text)
+	if err != nil {
+		return at, term.Usage("--close-by is a time such as 2026-03-14T15:00:00Z or 45m, not %q", text)
+	}
+	return at.UTC().Truncate(time.Second), nil
+}
+
+// clock writes a time of the daemon's.
+func clock(t client.Timestamp) string { return t.UTC().Format("2006-01-02 15:04:05 UTC") }
+
+// committedBatch is what --json prints of a batch.
+type committedBatch struct {
+	Shuffles []committed `json:"shuffles"`
+	Key      string      `json:"idempotency_key"`
+}
+
+// batch commits to many shuffles under one key.
+func (c *ShuffleCmd) batch(ctx context.Context, s term.Streams, req client.ShuffleRequest) error {
+	var all []*client.Committed
+	return remote.Ask(ctx, &c.Flags, s, func(d *client.Client) (batch committedBatch, err error) {
+		if all, err = d.Commits(c.Tried(ctx), c.key(), req, *c.Count); err != nil {
+			c.unknown(s, err)
+		}
+		for _, made := range all {
+			batch.Shuffles = append(batch.Shuffles, committed{made.Shuffle, made.Terms, ""})
+		}
+		batch.Key = c.Idempotent
+		return batch, err
+	}, func(committedBatch) error {
+		c.announceAll(s, all)
+		return nil
+	})
+}
+
+// announceAll says what was committed, and how it goes on.
+func (c *ShuffleCmd) announceAll(s term.Streams, all []*client.Committed) {
+	first, last := all[0], all[len(all)-1]
+	s.Title("Shuffles %d to %d: numbers %d to %d of table %s, committed and signed", first.ID, last.ID,
+		first.Serial, last.Serial, first.Table)
+	c.facts(s, first, "%d each")
+	fmt.Fprintln(s.Out)
+	for _, made := range all {
+		s.Fact(fmt.Sprint(made.ID), "commitment %s", made.Commitment)
+	}
+	if first.Plan != nil {
+		fmt.Fprintf(s.Out, "\nNothing is dealt before its mix, and none before the one above it: %s\n",
+			mixCommand(first.ID, first.Plan))
+		return
+	}
+	fmt.Fprintf(s.Out, "\nDeal from them in this order: shuffled deal %d --first 0 --run 2:seat:seat-1\n", first.ID)
+}

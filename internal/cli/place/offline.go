@@ -1,0 +1,82 @@
+package place
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"time"
+
+	"shuffled/internal/audit"
+	"shuffled/internal/config"
+	"shuffled/internal/keys"
+	"shuffled/internal/ledger"
+	"shuffled/internal/store"
+	"shuffled/internal/term"
+)
+
+// WithLedger opens one ledger as its writer, while no daemon of this data directory does,
+// for a command that writes an entry.
+func (p Flags) WithLedger(ctx context.Context, name string, do func(*ledger.Ledger) error) error {
+	return p.withStore(ctx, func(cfg *config.Config, store store.Database) error {
+		l, err := openOffline(ctx, cfg, store, name)
+		if err != nil {
+			return err
+		}
+		return errors.Join(do(l), l.Close())
+	})
+}
+
+// openOffline opens the ledger of this name. The caller must close it.
+func openOffline(ctx context.Context, cfg *config.Config, store store.Database, name string) (*ledger.Ledger, error) {
+	c := ledgerOf(cfg, name)
+	passphrase, err := keys.ReadPassphrase(cfg.PassphraseFile)
+	if err != nil {
+		return nil, err
+	}
+	origin, signers, err := ReadSigners(c, passphrase)
+	if err != nil {
+		return nil, err
+	}
+	opening := LedgerConfig(cfg, c.Mark, ledger.Info{Name: c.Name, Origin: origin}, signers)
+	opening.Store, opening.Log = store, slog.New(slog.DiscardHandler)
+	if opening.Start, err = Describe(cfg); err != nil {
+		return nil, err
+	}
+	l, err := ledger.Open(ctx, opening)
+	switch {
+	case errors.Is(err, ledger.ErrMarkLocked):
+		return nil, term.WithHint(err, "a daemon serves this ledger: say its address with --url and an admin's token with --token-file")
+	case err != nil:
+		return nil, ExplainOpen(err, opening.Info)
+	}
+	if err := l.Ready(); err != nil {
+		return nil, errors.Join(fmt.Errorf("ledger %s cannot be written: %w", name, err), l.Close())
+	}
+	return l, nil
+}
+
+// ledgerOf returns the files of a ledger, configured or by their names in the data
+// directory.
+func ledgerOf(cfg *config.Config, name string) config.Ledger {
+	for _, l := range cfg.Ledgers {
+		if l.Name == name {
+			return l
+		}
+	}
+	f := FilesOf(cfg.Data, name)
+	return config.Ledger{Name: name, SigningKey: f.Key, Mark: f.Mark}
+}
+
+// Append writes one entry of an operator, behind the act that approves it where
+// one was given.
+func Append(ctx context.Context, l *ledger.Ledger, body audit.Body, act *audit.ActEntry) error {
+	ctx, cancel := context.WithTimeout(ctx, time.Minute)
+	defer cancel()
+	bodies := []audit.Body{body}
+	if act != nil {
+		bodies = []audit.Body{act, body}
+	}
+	_, err := l.Append(ctx, ledger.Proposal{Actor: audit.Operator, Bodies: bodies})
+	return err
+}

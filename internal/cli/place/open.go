@@ -1,0 +1,151 @@
+package place
+
+import (
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/url"
+	"os"
+	"slices"
+	"strings"
+
+	"golang.org/x/mod/sumdb/note"
+
+	"shuffled/internal/audit"
+	"shuffled/internal/build"
+	"shuffled/internal/config"
+	"shuffled/internal/keys"
+	"shuffled/internal/ledger"
+	"shuffled/internal/outbound"
+	"shuffled/internal/process"
+	"shuffled/internal/term"
+	"shuffled/internal/witness"
+)
+
+// LedgerConfig is what a ledger is opened with, by a daemon and by a command that writes an
+// entry. The caller adds the store, the start event and the log.
+func LedgerConfig(cfg *config.Config, mark string, info ledger.Info, signers []note.Signer) ledger.Config {
+	return ledger.Config{
+		Info:    info,
+		Signers: signers,
+		Mark:    mark,
+		Witness: func(w audit.Witness) (ledger.Witness, error) {
+			return &witness.Client{URL: w.URL, Key: w.Key}, nil
+		},
+		MayAsk: func(g *audit.Genesis, w audit.Witness) error {
+			return mayAsk(cfg.Witness.Hosts, g, w)
+		},
+		Queue:     cfg.Limits.Queue,
+		ClockStep: cfg.ClockStep.Duration(),
+		MarkSync:  cfg.MarkSync.Duration(),
+	}
+}
+
+// ExplainOpen says what to do about an error of opening a ledger, where that is known.
+func ExplainOpen(err error, info ledger.Info) error {
+	switch {
+	case errors.Is(err, ledger.ErrNotFound):
+		return term.WithHint(fmt.Errorf("there is no ledger %s of %s in the database", info.Name, info.Origin),
+			"create it: shuffled ledger create --name %s --origin %s", info.Name, info.Origin)
+	case errors.Is(err, ledger.ErrNoMark):
+		return term.WithHint(err, "if another daemon serves this ledger, copy its mark to this place; "+
+			"if none does, and you know that the head is right: serve --adopt-head REASON, "+
+			"which revokes every token and certificate")
+	}
+	var illegal *audit.Illegal
+	if errors.As(err, &illegal) && (illegal.Code == audit.RuleTwoPersons || illegal.Code == audit.RuleAct) {
+		return term.WithHint(err, "a head is adopted by an act that two administrators signed for this head, where the ledger asks for two: shuffled act propose adopt_head, act sign, and serve --adopt-act FILE")
+	}
+	return err
+}
+
+// Describe says what this daemon is, for its instance_start events: digests of
+// the executable and of the configuration, FIPS state, version, the platform below.
+func Describe(cfg *config.Config) (audit.Event, error) {
+	below := process.Platform()
+	e := audit.Event{FIPS: below.FIPS, Name: build.This().Name(), Config: cfg.Digest(),
+		Kernel: recordedKernel(below.Kernel), VDSO: recordedVDSO[below.VDSO]}
+	path, err := os.Executable()
+	if err != nil {
+		return e, fmt.Errorf("finding the executable: %w", err)
+	}
+	f, err := os.Open(path)
+	if err != nil {
+		return e, fmt.Errorf("reading the executable: %w", err)
+	}
+	defer f.Close()
+	sum := sha256.New()
+	if _, err := io.Copy(sum, f); err != nil {
+		return e, fmt.Errorf("reading the executable: %w", err)
+	}
+	sum.Sum(e.Build[:0])
+	return e, nil
+}
+
+// recordedVDSO are the codes of what the platform says (docs/SPEC.md section 5.8).
+var recordedVDSO = map[process.VDSO]audit.VDSO{process.VDSOUnknown: audit.VDSONotKnown, process.VDSONo: audit.VDSONo,
+	process.VDSOYes: audit.VDSOYes}
+
+// recordedKernel is the release as an entry may have it (docs/SPEC.md section 5.8), ""
+// for one that it may not: a kernel of a strange name is no reason not to start.
+func recordedKernel(release string) string {
+	strange := func(r rune) bool { return r <= 0x20 || r > 0x7e }
+	if len(release) > audit.MaxName || strings.ContainsFunc(release, strange) {
+		return ""
+	}
+	return release
+}
+
+// ReadSigners reads the signing keys of a ledger, the first of them the one of
+// signing_key, whose name is the ledger's origin.
+func ReadSigners(l config.Ledger, passphrase keys.Secret) (origin string, signers []note.Signer, err error) {
+	for _, path := range append([]string{l.SigningKey}, l.SigningKeys...) {
+		k, err := keys.ReadSigning(path, passphrase)
+		if err != nil {
+			return "", nil, err
+		}
+		if origin == "" {
+			origin = k.Origin()
+		}
+		if k.Origin() != origin {
+			return "", nil, fmt.Errorf("%s is a key of %s, %s one of %s", l.SigningKey, origin, path, k.Origin())
+		}
+		signers = append(signers, k.Signer())
+	}
+	return origin, signers, nil
+}
+
+// mayAsk lets the daemon ask witnesses only at hosts that an operator named: in the
+// policy with which the ledger was created, or in the configuration. Policies that
+// came later are an administrator's, over the API.
+func mayAsk(hosts []string, g *audit.Genesis, w audit.Witness) error {
+	u, err := outbound.ParseURL(w.URL)
+	if err != nil {
+		return fmt.Errorf("its address %w", err)
+	}
+	at := outbound.Authority(u)
+	if slices.ContainsFunc(hosts, func(host string) bool { return names(host, u) }) {
+		return nil
+	}
+	if first, err := audit.ParsePolicy(g.Policy); err == nil {
+		for _, named := range first.Witnesses {
+			if of, err := outbound.ParseURL(named.URL); err == nil && outbound.Authority(of) == at {
+				return nil
+			}
+		}
+	}
+	return fmt.Errorf("%s is neither in the policy of the ledger's first entry nor among witness.hosts of this daemon's configuration: "+
+		"an operator adds it there and restarts the daemon", at)
+}
+
+// names reports whether host or host:port stands for the address; without a port it is
+// that of the scheme.
+func names(host string, u *url.URL) bool {
+	if _, _, err := net.SplitHostPort(host); err == nil {
+		return strings.EqualFold(host, outbound.Authority(u))
+	}
+	bare := url.URL{Scheme: u.Scheme, Host: host}
+	return outbound.Authority(&bare) == outbound.Authority(u)
+}

@@ -1,0 +1,134 @@
+// Package place is where a command finds the state of a daemon: the configuration, the files
+// of its data directory, its database, and a ledger that no daemon has open.
+package place
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"shuffled/internal/config"
+	"shuffled/internal/ledger"
+	"shuffled/internal/store"
+	"shuffled/internal/store/postgres"
+	"shuffled/internal/store/sqlite"
+	"shuffled/internal/term"
+)
+
+// Flags say where the state is, for every command that opens it.
+type Flags struct {
+	Config   string `type:"existingfile" placeholder:"FILE" help:"Configuration file (see configs/shuffled.example.toml)."`
+	Data     string `placeholder:"DIR" help:"Directory of keys, marks and the embedded store (default ./shuffled-data)."`
+	Database string `placeholder:"URL" env:"SHUFFLED_DATABASE" help:"postgres://… or sqlite:PATH (default sqlite:DATA/shuffled.db). Passwords belong in the configuration's database_password_file."`
+}
+
+// Load reads the configuration and puts the flags over it.
+func (p Flags) Load() (*config.Config, error) {
+	cfg := config.Default()
+	if p.Config != "" {
+		c, err := config.Load(p.Config)
+		if err != nil {
+			return nil, term.Usage("%s", err)
+		}
+		cfg = c
+	}
+	if p.Data != "" {
+		cfg.Data = p.Data
+	}
+	if p.Database != "" {
+		cfg.Database = p.Database
+	}
+	cfg.Resolve()
+	return cfg, nil
+}
+
+const sqliteScheme = "sqlite:"
+
+// sqlitePath returns the path of an embedded store; ok is false for another
+// database.
+func sqlitePath(cfg *config.Config) (path string, ok bool) {
+	return strings.CutPrefix(cfg.Database, sqliteScheme)
+}
+
+// OpenStore opens the configured database, whose tables must exist.
+func OpenStore(ctx context.Context, cfg *config.Config, allowSuperuser bool) (store.Database, error) {
+	if path, ok := sqlitePath(cfg); ok {
+		return sqlite.Open(path, sqlite.Options{Audience: cfg.Limits.Readers})
+	}
+	return postgres.Open(ctx, cfg.Database, postgres.Options{
+		PasswordFile: cfg.DatabasePasswordFile, AllowSuperuser: allowSuperuser, Pooler: cfg.DatabasePooler,
+		Audience: cfg.Limits.Readers,
+	})
+}
+
+// OpenEvidence opens the configured database for reading only: a standby, a copy
+// and a role that may do nothing else will do.
+func OpenEvidence(ctx context.Context, cfg *config.Config) (*store.Evidence, error) {
+	if path, ok := sqlitePath(cfg); ok {
+		return sqlite.OpenEvidence(path, sqlite.Options{})
+	}
+	return postgres.OpenEvidence(ctx, cfg.Database,
+		postgres.Options{PasswordFile: cfg.DatabasePasswordFile, Pooler: cfg.DatabasePooler})
+}
+
+// withStore opens the store, as its owner if need be.
+func (p Flags) withStore(ctx context.Context, do func(*config.Config, store.Database) error) error {
+	cfg, err := p.Load()
+	if err != nil {
+		return err
+	}
+	store, err := OpenStore(ctx, cfg, true)
+	if err != nil {
+		return err
+	}
+	defer store.Close()
+	return do(cfg, store)
+}
+
+// WithLedgers opens the store and lists its ledgers.
+func (p Flags) WithLedgers(ctx context.Context, do func(*config.Config, store.Database, []ledger.Info) error) error {
+	return p.withStore(ctx, func(cfg *config.Config, store store.Database) error {
+		infos, err := store.Ledgers(ctx)
+		if err != nil {
+			return fmt.Errorf("listing ledgers: %w", err)
+		}
+		return do(cfg, store, infos)
+	})
+}
+
+// Database names the configured database without its password.
+func Database(cfg *config.Config) string {
+	if path, ok := sqlitePath(cfg); ok {
+		return fmt.Sprintf("the embedded store %s", path)
+	}
+	return "PostgreSQL"
+}
+
+// Tables are those of the configured database.
+type Tables struct {
+	Up, Down func(context.Context) error // to the newest form; by one migration
+	Version  func(context.Context) (int, error)
+}
+
+// TablesOf returns the tables that the configuration names, which need not exist.
+func TablesOf(cfg *config.Config) Tables {
+	if path, ok := sqlitePath(cfg); ok {
+		var o sqlite.Options
+		return Tables{
+			Up: func(ctx context.Context) error {
+				if err := MakeData(cfg.Data); err != nil {
+					return err
+				}
+				return sqlite.MigrateUp(ctx, path, o)
+			},
+			Down:    func(ctx context.Context) error { return sqlite.MigrateDown(ctx, path, o) },
+			Version: func(ctx context.Context) (int, error) { return sqlite.SchemaVersion(ctx, path, o) },
+		}
+	}
+	o := postgres.Options{PasswordFile: cfg.DatabasePasswordFile}
+	return Tables{
+		Up:      func(ctx context.Context) error { return postgres.MigrateUp(ctx, cfg.Database, o) },
+		Down:    func(ctx context.Context) error { return postgres.MigrateDown(ctx, cfg.Database, o) },
+		Version: func(ctx context.Context) (int, error) { return postgres.SchemaVersion(ctx, cfg.Database, o) },
+	}
+}

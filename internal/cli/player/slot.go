@@ -1,0 +1,164 @@
+// Package player has the commands of a player: the randomness of their own that they bring
+// into a shuffle.
+package player
+
+import (
+	"encoding/base64"
+	"encoding/hex"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+
+	"shuffled/internal/audit"
+	"shuffled/internal/keys"
+	"shuffled/internal/term"
+)
+
+// SlotCmd is shuffled slot.
+type SlotCmd struct {
+	New  slotNewCmd  `cmd:"" help:"Draw a secret value, and print it with the hash to hand in before the commit."`
+	Hash slotHashCmd `cmd:"" help:"Print the hash of a value."`
+}
+
+// slotPlace is where a slot counts: its hash is of no use elsewhere.
+type slotPlace struct {
+	Origin string `required:"" help:"The ledger's origin, as in its key."`
+	Table  string `required:"" help:"The table."`
+	JSON   bool   `name:"json" help:"Print JSON."`
+}
+
+type slotNewCmd struct{ slotPlace }
+
+func (slotNewCmd) Help() string {
+	return `A player's own randomness in a shuffle. Hand in the hash before the commit and keep the value. When the commit's receipt shows the slot and your witnesses' cosignatures (shuffled verify commit.receipt --policy FILE --my-slot-file FILE), hand in the value. Use it for one commit only.
+
+Example:
+
+    shuffled slot new --origin example.com/main --table table-7 > my-slot`
+}
+
+type slotHashCmd struct {
+	slotPlace
+	File string `arg:"" help:"A file with the value, or with what slot new printed; - reads standard input."`
+}
+
+func (slotHashCmd) Help() string {
+	return `The value is read from a file, for what stands on a command line is seen by everybody on the machine.
+
+Example:
+
+    shuffled slot hash --origin example.com/main --table table-7 my-slot`
+}
+
+func (c slotNewCmd) Run(s term.Streams) error {
+	if err := c.check(); err != nil {
+		return err
+	}
+	return c.print(s, [keys.SlotSize]byte(keys.NewSlot().Bytes()))
+}
+
+func (c slotHashCmd) Run(s term.Streams) error {
+	if err := c.check(); err != nil {
+		return err
+	}
+	value, err := ReadSlot(c.File, s.In)
+	if err != nil {
+		return err
+	}
+	return c.print(s, value)
+}
+
+func (p slotPlace) check() error {
+	if err := audit.CheckOrigin(p.Origin); err != nil {
+		return term.Usage("--origin %s", term.Visible(err.Error()))
+	}
+	if err := audit.CheckName(p.Table); err != nil {
+		return term.Usage("--table %s", term.Visible(err.Error()))
+	}
+	return nil
+}
+
+func (p slotPlace) print(s term.Streams, value [keys.SlotSize]byte) error {
+	hash := audit.SlotHash(p.Origin, p.Table, value)
+	out := struct {
+		Value []byte `json:"value"`
+		Hash  []byte `json:"hash"`
+	}{value[:], hash[:]}
+	if p.JSON {
+		return term.PrintJSON(s.Out, out)
+	}
+	_, err := fmt.Fprintf(s.Out, "value  %s  keep it until the commit is witnessed\nhash   %s  hand it in before the commit\n",
+		base64.StdEncoding.EncodeToString(out.Value), base64.StdEncoding.EncodeToString(out.Hash))
+	return err
+}
+
+// maxSlotFile is above what slot new prints.
+const maxSlotFile = 4096
+
+// ReadSlot reads a slot's value from a file, or standard input for "-": alone on
+// its line, or as slot new prints it.
+func ReadSlot(name string, stdin io.Reader) (value [keys.SlotSize]byte, err error) {
+	b, err := term.ReadStart(name, stdin, maxSlotFile)
+	if err != nil {
+		return value, fmt.Errorf("reading the slot's value: %w", err)
+	}
+	for line := range strings.Lines(string(b)) {
+		fields := strings.Fields(line)
+		if len(fields) > 1 && fields[0] == "value" {
+			fields = fields[1:2]
+		}
+		if len(fields) == 1 {
+			return parseSlot(fields[0])
+		}
+	}
+	return value, term.Usage("%s holds no value of a slot", term.Visible(name))
+}
+
+// parseSlot reads a slot's value. The error does not repeat it.
+func parseSlot(text string) (value [keys.SlotSize]byte, err error) {
+	b, err := ParseBytes(text, keys.SlotSize)
+	if err != nil {
+		return value, term.Usage("a slot's value %s", err)
+	}
+	return [keys.SlotSize]byte(b), nil
+}
+
+// ReadSlots collects the values that the command line and files hold.
+func ReadSlots(values, files []string, stdin io.Reader) (slots [][32]byte, err error) {
+	for _, text := range values {
+		value, err := parseSlot(text)
+		if err != nil {
+			if _, missing := os.Stat(text); missing == nil {
+				return nil, term.Usage("--my-slot takes a value; --my-slot-file reads it from a file")
+			}
+			return nil, err
+		}
+		slots = append(slots, value)
+	}
+	for _, name := range files {
+		value, err := ReadSlot(name, stdin)
+		if err != nil {
+			return nil, err
+		}
+		slots = append(slots, value)
+	}
+	return slots, nil
+}
+
+// ParseBytes reads n bytes in padded base64 or hexadecimal. The error does not
+// repeat the text, which may be a secret.
+func ParseBytes(text string, n int) ([]byte, error) {
+	var b []byte
+	var err error
+	switch len(text) {
+	case hex.EncodedLen(n):
+		b, err = hex.DecodeString(text)
+	case base64.StdEncoding.EncodedLen(n):
+		b, err = base64.StdEncoding.Strict().DecodeString(text)
+	}
+	if err != nil || len(b) != n { // a line end in base64 is skipped
+		return nil, fmt.Errorf("is %d bytes in base64 or hexadecimal", n)
+	}
+	return b, nil
+}

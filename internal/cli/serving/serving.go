@@ -1,0 +1,149 @@
+// Package serving is what commands share that answer requests until they are stopped: the
+// log, TLS, the end of a server, and what is kept of the process.
+package serving
+
+import (
+	"context"
+	"crypto/tls"
+	"crypto/x509"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"net"
+	"net/http"
+	"os"
+	"os/signal"
+	"syscall"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+
+	"shuffled/internal/config"
+	"shuffled/internal/keys"
+	"shuffled/internal/process"
+)
+
+// shutdownTime is how long requests under way may take once the daemon is told
+// to stop.
+const shutdownTime = 20 * time.Second
+
+// Outlive returns a context that ends a delay after ctx, or with the next signal to
+// stop before that; leave is called at the delay's beginning. Its goroutine ends with
+// what it returns.
+func Outlive(ctx context.Context, delay time.Duration, leave func()) (context.Context, context.CancelFunc) {
+	if delay == 0 {
+		return context.WithCancel(ctx)
+	}
+	later, stop := context.WithCancel(context.WithoutCancel(ctx))
+	go func() {
+		defer stop()
+		select {
+		case <-ctx.Done():
+		case <-later.Done():
+			return
+		}
+		again := make(chan os.Signal, 1)
+		signal.Notify(again, os.Interrupt, syscall.SIGTERM)
+		defer signal.Stop(again)
+		leave()
+		t := time.NewTimer(delay)
+		defer t.Stop()
+		select {
+		case <-t.C:
+		case <-again:
+		case <-later.Done():
+		}
+	}()
+	return later, stop
+}
+
+// ServeUntil serves on l until ctx ends, calls drain, if there is one, and lets
+// requests under way finish.
+func ServeUntil(ctx context.Context, group *errgroup.Group, l net.Listener, server *http.Server, drain func()) {
+	group.Go(func() error {
+		serve := server.Serve
+		if server.TLSConfig != nil {
+			serve = func(l net.Listener) error { return server.ServeTLS(l, "", "") }
+		}
+		if err := serve(l); !errors.Is(err, http.ErrServerClosed) {
+			return fmt.Errorf("serving: %w", err)
+		}
+		return nil
+	})
+	group.Go(func() error {
+		<-ctx.Done()
+		if drain != nil {
+			drain()
+		}
+		timeout, cancel := context.WithTimeout(context.Background(), shutdownTime)
+		defer cancel()
+		return server.Shutdown(timeout)
+	})
+}
+
+// NewLog returns the daemon's log: JSON or text lines, from the level on.
+func NewLog(w io.Writer, cfg *config.Config) *slog.Logger {
+	var level slog.Level
+	if err := level.UnmarshalText([]byte(cfg.Log.Level)); err != nil {
+		level = slog.LevelInfo
+	}
+	o := &slog.HandlerOptions{Level: level}
+	if cfg.Log.Format == "json" {
+		return slog.New(slog.NewJSONHandler(w, o))
+	}
+	return slog.New(slog.NewTextHandler(w, o))
+}
+
+// StartProcess logs what the process runs on, and keeps its memory out of swap as far
+// as the limit allows: a daemon's memory holds keys and tapes.
+func StartProcess(log *slog.Logger) {
+	p := process.Platform()
+	log.Info("platform", "kernel", p.Kernel, "vdso_getrandom", string(p.VDSO), "fips", p.FIPS)
+	locked := process.Lock()
+	switch {
+	case locked.All:
+		log.Info("memory is locked: none of it goes to swap", "because", locked.Note)
+	case locked.Now:
+		log.Warn("memory is locked in part", "because", locked.Note)
+	default:
+		log.Warn("memory is not locked, so that keys and tapes may reach swap", "because", locked.Note)
+	}
+}
+
+// LoadTLS returns the listener's TLS configuration, nil without a certificate.
+// Only TLS 1.3 is spoken. Where authorities are named clients are asked for a
+// certificate; one that these did not issue fails the handshake, and none is as
+// good as no token. The private key is a secret like any other: a file that group or
+// others can use is refused.
+func LoadTLS(c config.TLS) (*tls.Config, error) {
+	if c.Cert == "" {
+		return nil, nil
+	}
+	chain, err := os.ReadFile(c.Cert)
+	if err != nil {
+		return nil, fmt.Errorf("reading the TLS certificate: %w", err)
+	}
+	key, err := keys.ReadSecret(c.Key)
+	if err != nil {
+		return nil, fmt.Errorf("reading the private key of the TLS certificate: %w", err)
+	}
+	cert, err := tls.X509KeyPair(chain, key.Bytes())
+	if err != nil {
+		return nil, fmt.Errorf("reading the TLS certificate %s and its private key: %w", c.Cert, err)
+	}
+	t := &tls.Config{MinVersion: tls.VersionTLS13, Certificates: []tls.Certificate{cert},
+		NextProtos: []string{"h2", "http/1.1"}}
+	if c.ClientCA == "" {
+		return t, nil
+	}
+	authorities, err := os.ReadFile(c.ClientCA)
+	if err != nil {
+		return nil, fmt.Errorf("reading the client authorities: %w", err)
+	}
+	t.ClientCAs, t.ClientAuth = x509.NewCertPool(), tls.VerifyClientCertIfGiven
+	if !t.ClientCAs.AppendCertsFromPEM(authorities) {
+		return nil, errors.New("the file of client authorities holds no certificate")
+	}
+	return t, nil
+}
