@@ -75,7 +75,7 @@ func (c *accessChain) hold(head ledger.AccessHead) {
 }
 
 func (c *accessChain) fault(seq uint64, entry *uint64, format string, args ...any) inspect.Fault {
-	f := fault(CodeAccessChain, place(store.TableAccess, "", fmt.Sprintf("seq=%d", seq)), format, args...)
+	f := fault(CodeAccessChain, place(store.AccessRows, "", fmt.Sprintf("seq=%d", seq)), format, args...)
 	f.Entry = entry
 	return f
 }

@@ -49,7 +49,7 @@ func (s *source) resolve(ctx context.Context) (err error) {
 			if err != nil {
 				return err
 			}
-			entries, err := s.rows.Range(ctx, store.TableEntries, candidate, 0, 1)
+			entries, err := s.rows.Range(ctx, store.EntryRows, candidate, 0, 1)
 			if err != nil {
 				return err
 			}
@@ -91,7 +91,7 @@ func (s *source) somewhere(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	entries, err := s.rows.First(ctx, store.TableEntries, s.id, 0, allSizes, 1)
+	entries, err := s.rows.First(ctx, store.EntryRows, s.id, 0, allSizes, 1)
 	if err != nil {
 		return err
 	}
@@ -127,7 +127,7 @@ func (s *source) learnKeys(ctx context.Context) error {
 		s.keys = append(s.keys, p.Logs...)
 		s.witnesses = append(s.witnesses, p.Witnesses...)
 	}
-	genesis, err := s.rows.Range(ctx, store.TableEntries, s.id, 0, 1)
+	genesis, err := s.rows.Range(ctx, store.EntryRows, s.id, 0, 1)
 	if err != nil {
 		return err
 	}

@@ -18,8 +18,8 @@ const page = 512
 // Checkpoints implements inspect.Source. All signed checkpoints of a store are of
 // one kind; those with two signatures are among them.
 func (s *source) Checkpoints(ctx context.Context, kind inspect.Kind, from uint64) iter.Seq2[inspect.Checkpoint, error] {
-	table := map[inspect.Kind]*store.Table{inspect.KindHead: store.TableCheckpoints,
-		inspect.KindCosigned: store.TableCosigned}[kind]
+	table := map[inspect.Kind]*store.Relation{inspect.KindHead: store.CheckpointRows,
+		inspect.KindCosigned: store.CosignedRows}[kind]
 	return func(yield func(inspect.Checkpoint, error) bool) {
 		if table == nil {
 			return
@@ -42,7 +42,7 @@ func (s *source) Checkpoints(ctx context.Context, kind inspect.Kind, from uint64
 
 // sizes yields the rows of a table of checkpoints by size, one for each, up to
 // the size of the head. The others of a size are faults.
-func (s *source) sizes(ctx context.Context, t *store.Table, from uint64) iter.Seq2[store.Raw, error] {
+func (s *source) sizes(ctx context.Context, t *store.Relation, from uint64) iter.Seq2[store.Raw, error] {
 	return func(yield func(store.Raw, error) bool) {
 		var last int64 // 0: none yet
 		for from <= s.size {
@@ -78,7 +78,7 @@ func (s *source) sizes(ctx context.Context, t *store.Table, from uint64) iter.Se
 }
 
 // crossing looks for a size that goes on behind the end of a page.
-func (s *source) crossing(ctx context.Context, t *store.Table, r store.Raw) error {
+func (s *source) crossing(ctx context.Context, t *store.Relation, r store.Raw) error {
 	size, ok := r.Int("size")
 	if !ok {
 		return nil
@@ -125,7 +125,7 @@ func (s *source) checkpoint(r store.Raw) (c inspect.Checkpoint, ok bool) {
 	if f := strayBits(b, where); f != nil {
 		s.add(*f)
 	}
-	if n := signatures(b); r.Table == store.TableCheckpoints && n != 1 {
+	if n := signatures(b); r.Relation == store.CheckpointRows && n != 1 {
 		s.mu.Lock()
 		s.lines[head.Size] = n
 		s.mu.Unlock()

@@ -23,7 +23,7 @@ func (s *source) Chunk(ctx context.Context, n uint64, width int) (inspect.Chunk,
 	s.mu.Lock()
 	s.tallies[n] = c.tally
 	s.mu.Unlock()
-	rows, err := s.rows.Range(ctx, store.TableEntries, s.id, first-min(first, 1), first+uint64(width))
+	rows, err := s.rows.Range(ctx, store.EntryRows, s.id, first-min(first, 1), first+uint64(width))
 	if err != nil {
 		return inspect.Chunk{}, err
 	}
@@ -34,7 +34,7 @@ func (s *source) Chunk(ctx context.Context, n uint64, width int) (inspect.Chunk,
 	if err := c.readSlots(ctx, width); err != nil {
 		return inspect.Chunk{}, err
 	}
-	out := inspect.Chunk{Where: place(store.TableEntries, "entry", ""), Entries: make([][]byte, width),
+	out := inspect.Chunk{Where: place(store.EntryRows, "entry", ""), Entries: make([][]byte, width),
 		Parsed: c.parsed}
 	for i := range rows {
 		out.Faults = append(out.Faults, c.take(&rows[i], out.Entries)...)
@@ -105,7 +105,7 @@ func (c *chunk) missing() (faults []inspect.Fault) {
 		if i > from+1 {
 			key, what = fmt.Sprintf("%s..%d", key, c.first+uint64(i)-1), fmt.Sprintf("%d entries are", i-from)
 		}
-		f := fault(CodeRowMissing, place(store.TableEntries, "", key), "%s not there", what)
+		f := fault(CodeRowMissing, place(store.EntryRows, "", key), "%s not there", what)
 		index := c.first + uint64(from)
 		f.Entry = &index
 		faults = append(faults, f)
@@ -187,7 +187,7 @@ func column(r store.Raw, name string, index uint64, format string, args ...any) 
 // for a batch, so where it changes a batch ended, and was signed.
 func (c *chunk) batch(index uint64, e audit.Entry) (faults []inspect.Fault) {
 	if c.known && c.last+1 == index && c.before.Time != e.Time && !c.batches[index] {
-		faults = append(faults, fault(CodeRowMissing, place(store.TableCheckpoints, "", fmt.Sprintf("size=%d", index)),
+		faults = append(faults, fault(CodeRowMissing, place(store.CheckpointRows, "", fmt.Sprintf("size=%d", index)),
 			"the entries %d and %d are of two batches, and the checkpoint between them is not there", index-1, index))
 	}
 	c.before, c.last, c.known = e, index, true

@@ -28,7 +28,7 @@ const (
 
 // place names a table, a column, where it is of one, and a row by its key:
 // "entries.serial[idx=5]".
-func place(t *store.Table, column string, key string) string {
+func place(t *store.Relation, column string, key string) string {
 	s := t.Name
 	if column != "" {
 		s += "." + column
@@ -40,14 +40,14 @@ func place(t *store.Table, column string, key string) string {
 }
 
 // placeOf names a column of a stored row.
-func placeOf(r store.Raw, column string) string { return place(r.Table, column, keyOf(r)) }
+func placeOf(r store.Raw, column string) string { return place(r.Relation, column, keyOf(r)) }
 
 // keyOf tells a row from others of its ledger. A row of another ledger, or of
 // none, names that as well.
 func keyOf(r store.Raw) string {
-	columns := r.Table.Columns[1 : 1+r.Table.Keys]
+	columns := r.Relation.Columns[1 : 1+r.Relation.Keys]
 	if len(columns) == 0 {
-		columns = r.Table.Columns[:1]
+		columns = r.Relation.Columns[:1]
 	}
 	var parts []string
 	for _, c := range columns {

@@ -54,7 +54,7 @@ func (s *source) names(ctx context.Context) error {
 		name, named := r.Text("name")
 		origin, placed := r.Text("origin")
 		if !numbered {
-			s.add(fault(CodeColumn, place(store.TableLedgers, "ledger", "name="+show(r.Value("name"))),
+			s.add(fault(CodeColumn, place(store.LedgerRows, "ledger", "name="+show(r.Value("name"))),
 				"it is %s, not an integer", kind(r.Value("ledger"))))
 			continue
 		}
@@ -93,7 +93,7 @@ func (s *source) names(ctx context.Context) error {
 		}
 	}
 	if own == 0 {
-		s.add(fault(CodeRowMissing, place(store.TableLedgers, "", s.headKey()), "the ledger %s is not in the catalogue",
+		s.add(fault(CodeRowMissing, place(store.LedgerRows, "", s.headKey()), "the ledger %s is not in the catalogue",
 			s.origin))
 	}
 	return nil
@@ -132,9 +132,9 @@ func (s *source) decks(ctx context.Context) error {
 // odd names the rows that nothing has a use for. Those that are above the first
 // head may be of batches that came since: a second head, read after them, tells.
 func (s *source) odd(ctx context.Context) error {
-	rows := make(map[*store.Table][]store.Raw)
-	tables := []*store.Table{store.TableHeads, store.TableEntries, store.TableTiles, store.TableCheckpoints,
-		store.TableCosigned, store.TableSlots, store.TableDecks}
+	rows := make(map[*store.Relation][]store.Raw)
+	tables := []*store.Relation{store.HeadRows, store.EntryRows, store.TileRows, store.CheckpointRows,
+		store.CosignedRows, store.SlotRows, store.DeckRows}
 	for _, t := range tables {
 		var err error
 		if rows[t], err = s.rows.Odd(ctx, t, s.id, s.size); err != nil {
@@ -157,12 +157,12 @@ func (s *source) odd(ctx context.Context) error {
 func (s *source) judgeOdd(r store.Raw, size uint64) {
 	id, numbered := r.Int("ledger")
 	if !numbered || ledger.ID(id) != s.id {
-		s.add(fault(CodeRowExtra, place(r.Table, "ledger", "ledger="+show(r.Value("ledger"))+","+keyOf(r)),
+		s.add(fault(CodeRowExtra, place(r.Relation, "ledger", "ledger="+show(r.Value("ledger"))+","+keyOf(r)),
 			"the row is of no ledger of the catalogue"))
 		return
 	}
-	key := r.Table.Columns[1 : 1+r.Table.Keys]
-	if r.Table == store.TableSlots {
+	key := r.Relation.Columns[1 : 1+r.Relation.Keys]
+	if r.Relation == store.SlotRows {
 		key = key[:1] // the rest is no number
 	}
 	for _, c := range key {
@@ -173,12 +173,12 @@ func (s *source) judgeOdd(r store.Raw, size uint64) {
 	}
 	n, _ := r.Int(key[len(key)-1])
 	used := n >= 0
-	switch r.Table {
-	case store.TableEntries, store.TableSlots:
+	switch r.Relation {
+	case store.EntryRows, store.SlotRows:
 		used = used && uint64(n) < size
-	case store.TableCheckpoints, store.TableCosigned:
+	case store.CheckpointRows, store.CosignedRows:
 		used = n > 0 && uint64(n) <= size
-	case store.TableTiles:
+	case store.TileRows:
 		level, _ := r.Int("level")
 		used = used && level >= 0 && level < 7 && uint64(n) < size>>(8*(level+1))
 	}
@@ -203,7 +203,7 @@ func (s *source) signatureLines(sum inspect.Summary) {
 	}
 	for size, n := range s.lines {
 		if n != 2 || !rotated[size] {
-			s.add(fault(CodeSignatures, place(store.TableCheckpoints, "checkpoint", fmt.Sprintf("size=%d", size)),
+			s.add(fault(CodeSignatures, place(store.CheckpointRows, "checkpoint", fmt.Sprintf("size=%d", size)),
 				"it has more signature lines than it was made with"))
 		}
 	}
@@ -214,7 +214,7 @@ func (s *source) signatureLines(sum inspect.Summary) {
 // are not kept.
 func (s *source) cosignatures(ctx context.Context, sum inspect.Summary) error {
 	policies := policiesOf(sum)
-	for r, err := range s.sizes(ctx, store.TableCosigned, 0) {
+	for r, err := range s.sizes(ctx, store.CosignedRows, 0) {
 		if err != nil {
 			return err
 		}

@@ -71,7 +71,7 @@ func Run(ctx context.Context, e *store.Evidence, o Options) (*Report, error) {
 		FaultCodes: make(map[string]uint64),
 		Unknown:    []string{}, Notes: []string{}, Keys: []inspect.KeyLine{}, Tables: []inspect.TableCounts{},
 		Open: []inspect.OpenShuffle{}}}
-	for _, t := range append(store.Tables(), store.TableAccess) {
+	for _, t := range append(store.Relations(), store.AccessRows) {
 		if err := e.Probe(ctx, t); errors.Is(err, store.ErrSchema) {
 			report.add(fault(CodeSchema, t.Name, "%v", err))
 		}
@@ -126,19 +126,19 @@ func (s *source) locate(ctx context.Context, r *Report) error {
 		switch {
 		case f.Entry == nil:
 		case f.Code == inspect.CodeCosigned:
-			rows, err := s.rows.Range(ctx, store.TableEntries, s.id, *f.Entry, *f.Entry+1)
+			rows, err := s.rows.Range(ctx, store.EntryRows, s.id, *f.Entry, *f.Entry+1)
 			if err != nil {
 				return err
 			}
 			for _, row := range rows {
-				f.Where = place(store.TableCosigned, "", fmt.Sprintf("size=%d", reliesOn(row)))
+				f.Where = place(store.CosignedRows, "", fmt.Sprintf("size=%d", reliesOn(row)))
 			}
 		case f.Code == inspect.CodeRotation:
-			f.Where = place(store.TableCheckpoints, "checkpoint", fmt.Sprintf("size=%d", *f.Entry+1))
+			f.Where = place(store.CheckpointRows, "checkpoint", fmt.Sprintf("size=%d", *f.Entry+1))
 		case f.Where == "":
-			f.Where = place(store.TableEntries, "", fmt.Sprintf("idx=%d", *f.Entry))
-		case f.Where == place(store.TableEntries, "entry", ""):
-			f.Where = place(store.TableEntries, "entry", fmt.Sprintf("idx=%d", *f.Entry))
+			f.Where = place(store.EntryRows, "", fmt.Sprintf("idx=%d", *f.Entry))
+		case f.Where == place(store.EntryRows, "entry", ""):
+			f.Where = place(store.EntryRows, "entry", fmt.Sprintf("idx=%d", *f.Entry))
 		}
 	}
 	return nil
@@ -172,7 +172,7 @@ func (s *source) narrow(ctx context.Context, r *Report) error {
 			continue
 		}
 		first := uint64(0)
-		below, err := s.rows.Newest(ctx, store.TableCheckpoints, s.id, size, 1)
+		below, err := s.rows.Newest(ctx, store.CheckpointRows, s.id, size, 1)
 		if err != nil {
 			return err
 		}
@@ -184,7 +184,7 @@ func (s *source) narrow(ctx context.Context, r *Report) error {
 		if first+1 < size {
 			key += fmt.Sprintf("..%d", size-1)
 		}
-		r.add(fault(CodeEntryBetween, place(store.TableEntries, "entry", key),
+		r.add(fault(CodeEntryBetween, place(store.EntryRows, "entry", key),
 			"these bytes do not lead to the root that was signed for size %d", size))
 	}
 	return nil
@@ -192,10 +192,10 @@ func (s *source) narrow(ctx context.Context, r *Report) error {
 
 // sizeAt reads the size out of the place of a checkpoint.
 func (s *source) sizeAt(where string) (size uint64, ok bool) {
-	if where == place(store.TableHeads, "checkpoint", s.headKey()) {
+	if where == place(store.HeadRows, "checkpoint", s.headKey()) {
 		return s.size, true
 	}
-	for _, t := range []*store.Table{store.TableCheckpoints, store.TableCosigned} {
+	for _, t := range []*store.Relation{store.CheckpointRows, store.CosignedRows} {
 		if rest, found := strings.CutPrefix(where, t.Name+".checkpoint[size="); found {
 			_, err := fmt.Sscanf(rest, "%d]", &size)
 			return size, err == nil

@@ -46,7 +46,7 @@ func (s *source) chooseHead(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	at := func(column string) string { return place(store.TableHeads, column, s.headKey()) }
+	at := func(column string) string { return place(store.HeadRows, column, s.headKey()) }
 	switch len(heads) {
 	case 0:
 		s.add(fault(CodeRowMissing, at(""), "the ledger has no head"))
@@ -127,7 +127,7 @@ func (s *source) headColumns(r store.Raw, at func(string) string, head *audit.Ch
 // own size.
 func (s *source) newestRow(ctx context.Context) (*inspect.Checkpoint, error) {
 	for below := uint64(allSizes); ; {
-		rows, err := s.rows.Newest(ctx, store.TableCheckpoints, s.id, below, 64)
+		rows, err := s.rows.Newest(ctx, store.CheckpointRows, s.id, below, 64)
 		if err != nil || len(rows) == 0 {
 			return nil, err
 		}
@@ -151,19 +151,19 @@ func (s *source) holdSeen(ctx context.Context) error {
 	for _, seen := range s.seen {
 		c := seen
 		if c.Size > s.size {
-			s.add(fault(CodeRollback, place(store.TableHeads, "size", s.headKey()),
+			s.add(fault(CodeRollback, place(store.HeadRows, "size", s.headKey()),
 				"the ledger has %d entries, and %s is a signed checkpoint of size %d: the database went back", s.size,
 				seen.by, c.Size))
 			continue
 		}
-		rows, err := s.rows.Range(ctx, store.TableCheckpoints, s.id, c.Size, c.Size+1)
+		rows, err := s.rows.Range(ctx, store.CheckpointRows, s.id, c.Size, c.Size+1)
 		if err != nil {
 			return err
 		}
-		where := place(store.TableCheckpoints, "root", fmt.Sprintf("size=%d", c.Size))
+		where := place(store.CheckpointRows, "root", fmt.Sprintf("size=%d", c.Size))
 		switch {
 		case len(rows) == 0:
-			s.add(fault(CodeRowMissing, place(store.TableCheckpoints, "", fmt.Sprintf("size=%d", c.Size)),
+			s.add(fault(CodeRowMissing, place(store.CheckpointRows, "", fmt.Sprintf("size=%d", c.Size)),
 				"%s is the checkpoint of this size, and it is not there", seen.by))
 		case !slices.ContainsFunc(rows, func(r store.Raw) bool { return same(r, "root", c.Root[:]) }):
 			s.add(fault(CodeFork, where, "%s has another root for this size: one of the two is a fork", seen.by))
@@ -174,17 +174,17 @@ func (s *source) holdSeen(ctx context.Context) error {
 
 // holdHead compares the head with the checkpoint of its size, which are one.
 func (s *source) holdHead(ctx context.Context) error {
-	rows, err := s.rows.Range(ctx, store.TableCheckpoints, s.id, s.size, s.size+1)
+	rows, err := s.rows.Range(ctx, store.CheckpointRows, s.id, s.size, s.size+1)
 	if err != nil {
 		return err
 	}
 	if len(rows) == 0 {
-		s.add(fault(CodeRowMissing, place(store.TableCheckpoints, "", fmt.Sprintf("size=%d", s.size)),
+		s.add(fault(CodeRowMissing, place(store.CheckpointRows, "", fmt.Sprintf("size=%d", s.size)),
 			"the head's own checkpoint is not there"))
 	}
 	for _, r := range rows {
 		b, ok := r.Bytes("checkpoint")
-		if ok && s.newest.Where == place(store.TableHeads, "checkpoint", s.headKey()) && s.signed(b) &&
+		if ok && s.newest.Where == place(store.HeadRows, "checkpoint", s.headKey()) && s.signed(b) &&
 			!bytes.Equal(b, s.newest.Signed) {
 			s.add(fault(CodeHead, s.newest.Where, "it is not the newest checkpoint, byte for byte"))
 		}

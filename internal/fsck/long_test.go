@@ -21,7 +21,7 @@ func TestLong(t *testing.T) {
 	}
 	size := func(i int) string { return "size=" + number(int64(m.heads[i].Size)) }
 	// The others keep their indexes: no check of this length is quick without.
-	db := stripSQLite(t, path, []*store.Table{store.TableCheckpoints})
+	db := stripSQLite(t, path, []*store.Relation{store.CheckpointRows})
 	db.with(t, nil, func(e *store.Evidence) { wantHonest(t, m, e) })
 	for _, c := range []struct {
 		name, sql string

@@ -160,7 +160,7 @@ func wantSchema(t *testing.T, m *material, e *store.Evidence, exec func(string) 
 			t.Fatalf("%s: %v", sql, err)
 		}
 	}
-	for _, table := range store.Tables() {
+	for _, table := range store.Relations() {
 		// The comment of heads is the schema's number.
 		do("ALTER TABLE " + table.Name + " RENAME TO gone")
 		wantFault(t, check(t, e, m.options()), fsck.CodeSchema, table.Name)

@@ -11,7 +11,7 @@ import (
 
 // readSlots reads the slots of a chunk's commits.
 func (c *chunk) readSlots(ctx context.Context, width int) error {
-	rows, err := c.source.rows.Range(ctx, store.TableSlots, c.id, c.first, c.first+uint64(width))
+	rows, err := c.source.rows.Range(ctx, store.SlotRows, c.id, c.first, c.first+uint64(width))
 	if err != nil {
 		return err
 	}
@@ -53,7 +53,7 @@ func (c *chunk) holdSlots(index uint64, want [][32]byte) (faults []inspect.Fault
 	}
 	for _, slot := range want {
 		if kept[slot] == 0 {
-			add(CodeRowMissing, place(store.TableSlots, "",
+			add(CodeRowMissing, place(store.SlotRows, "",
 				fmt.Sprintf("idx=%d,slot=%s", index, hex.EncodeToString(slot[:]))), "the slot of the entry is not kept")
 		}
 	}

@@ -74,7 +74,7 @@ func (s *source) add(f inspect.Fault) {
 // Newest implements inspect.Source.
 func (s *source) Newest(context.Context) (inspect.Checkpoint, error) {
 	if s.newest.Signed == nil {
-		f := fault(CodeHead, place(store.TableHeads, "checkpoint", s.headKey()),
+		f := fault(CodeHead, place(store.HeadRows, "checkpoint", s.headKey()),
 			"neither the head nor any checkpoint is signed with a key of this ledger")
 		return inspect.Checkpoint{}, &inspect.Damage{Fault: f}
 	}
@@ -83,7 +83,7 @@ func (s *source) Newest(context.Context) (inspect.Checkpoint, error) {
 
 // Tile implements inspect.Source. Only full tiles are stored.
 func (s *source) Tile(ctx context.Context, level int, index uint64, width int) ([]byte, string, error) {
-	where := place(store.TableTiles, "data", tileKey(level, index))
+	where := place(store.TileRows, "data", tileKey(level, index))
 	if width < inspect.Width {
 		return nil, where, nil
 	}
@@ -92,14 +92,14 @@ func (s *source) Tile(ctx context.Context, level int, index uint64, width int) (
 		return nil, where, err
 	}
 	if len(rows) == 0 {
-		f := fault(CodeRowMissing, place(store.TableTiles, "", tileKey(level, index)), "the tile is not there")
+		f := fault(CodeRowMissing, place(store.TileRows, "", tileKey(level, index)), "the tile is not there")
 		return nil, where, &inspect.Damage{Fault: f}
 	}
 	s.mu.Lock()
 	s.tiles[where] = true
 	s.mu.Unlock()
 	if len(rows) > 1 {
-		s.add(fault(CodeRowTwice, place(store.TableTiles, "", tileKey(level, index)), "the tile stands in %d rows",
+		s.add(fault(CodeRowTwice, place(store.TileRows, "", tileKey(level, index)), "the tile stands in %d rows",
 			len(rows)))
 	}
 	for _, column := range []string{"level", "idx"} {
@@ -125,7 +125,7 @@ func (s *source) integer(r store.Raw, column string) (n int64, ok bool) {
 // Deck implements inspect.Source.
 func (s *source) Deck(ctx context.Context, hash [32]byte) ([]string, string, error) {
 	key := "hash=" + show(hash[:])
-	where := place(store.TableDecks, "cards", key)
+	where := place(store.DeckRows, "cards", key)
 	s.mu.Lock()
 	s.asked[hash] = true
 	s.mu.Unlock()
@@ -134,12 +134,12 @@ func (s *source) Deck(ctx context.Context, hash [32]byte) ([]string, string, err
 		return nil, where, err
 	}
 	if len(rows) == 0 {
-		f := fault(CodeRowMissing, place(store.TableDecks, "", key),
+		f := fault(CodeRowMissing, place(store.DeckRows, "", key),
 			"a commit names this deck, and its list is not there")
 		return nil, where, &inspect.Damage{Fault: f}
 	}
 	if len(rows) > 1 {
-		s.add(fault(CodeRowTwice, place(store.TableDecks, "", key), "the deck stands in %d rows", len(rows)))
+		s.add(fault(CodeRowTwice, place(store.DeckRows, "", key), "the deck stands in %d rows", len(rows)))
 	}
 	cards, f := decode(rows[0])
 	if f != nil {
