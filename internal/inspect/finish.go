@@ -151,7 +151,9 @@ func (f *fold) report() (*Report, error) {
 		r.Tables = append(r.Tables, TableCounts{name, *t})
 	}
 	r.Totals.share()
-	r.Faults, r.FaultCodes = merge(&f.faults, &c.faults)
+	if r.Faults, r.FaultCodes = merge(&f.faults, &c.faults); r.Faults == nil {
+		r.Faults = []Fault{}
+	}
 	r.conclude()
 	return r, nil
 }
@@ -240,13 +242,22 @@ func (c *Counts) add(t *Counts) {
 	}
 }
 
+// Add adds faults to a finished report.
+func (r *Report) Add(faults ...Fault) {
+	for _, f := range faults {
+		r.FaultCodes[f.Code]++
+		if len(r.Faults) < MaxFaults {
+			r.Faults = append(r.Faults, f)
+		}
+	}
+	r.conclude()
+}
+
 // conclude counts the faults and gives the verdict.
 func (r *Report) conclude() {
+	r.FaultCount = 0
 	for _, n := range r.FaultCodes {
 		r.FaultCount += n
-	}
-	if r.Faults == nil {
-		r.Faults = []Fault{}
 	}
 	switch {
 	case r.FaultCount > 0:
@@ -260,20 +271,25 @@ func (r *Report) conclude() {
 	}
 }
 
+// Refused is the report on a ledger of which no more was looked at than these faults say.
+func Refused(faults ...Fault) *Report {
+	r := &Report{Format: ReportFormat, Entries: map[string]uint64{}, Totals: *newCounts(), Tables: []TableCounts{},
+		Dealing: Dealing{Tables: []TableDealing{}}, Acts: Acts{List: []ActLine{}}, AdoptedHeads: []AdoptedHead{},
+		Passed: []PassedCode{}, Open: []OpenShuffle{}, Events: []EventLine{}, Unknown: []string{}, Notes: []string{},
+		Keys: []KeyLine{}, Faults: []Fault{}, FaultCodes: map[string]uint64{},
+		Credentials: Credentials{Created: map[string]uint64{}, Revoked: map[string]uint64{},
+			Admins: []AdminCredential{}}}
+	r.Add(faults...)
+	return r
+}
+
 // refused is the report on a ledger that could not even be begun with.
 func (r *run) refused(faults *findings) *Report {
 	if len(faults.Kept) == 0 {
 		return nil
 	}
-	report := &Report{Format: ReportFormat, Origin: r.newest.Origin, Size: r.size, Pinned: len(r.trust.keys) > 0,
-		Entries: map[string]uint64{}, Totals: *newCounts(), Tables: []TableCounts{}, Open: []OpenShuffle{},
-		Events: []EventLine{}, Unknown: []string{}, Keys: []KeyLine{},
-		Dealing: Dealing{Tables: []TableDealing{}}, Acts: Acts{List: []ActLine{}}, AdoptedHeads: []AdoptedHead{},
-		Passed: []PassedCode{},
-		Credentials: Credentials{Created: map[string]uint64{}, Revoked: map[string]uint64{},
-			Admins: []AdminCredential{}},
-		Notes: []string{"nothing but the checkpoint was looked at"}}
-	report.Faults, report.FaultCodes = merge(faults)
-	report.conclude()
+	report := Refused(faults.Kept...)
+	report.Origin, report.Size, report.Pinned = r.newest.Origin, r.size, len(r.trust.keys) > 0
+	report.Notes = []string{"nothing but the checkpoint was looked at"}
 	return report
 }

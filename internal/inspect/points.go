@@ -163,8 +163,9 @@ func (f *fold) converge() {
 	if d.More > 0 {
 		more = fmt.Sprintf(", nor are those of the %d checkpoints after it, to size %d", d.More, d.Last)
 	}
-	f.faults.add(fault(CodeRoot, d.First.Where, "the root signed for size %d is not that of the entries%s", d.Size,
-		more))
+	x := fault(CodeRoot, d.First.Where, "the root signed for size %d is not that of the entries%s", d.Size, more)
+	x.Size = d.Size
+	f.faults.add(x)
 }
 
 // since judges the older checkpoint that the caller brought.
@@ -253,8 +254,9 @@ func (s *cosignedSizes) missing(f *fold, size, index, id uint64) {
 		s.excused = append(s.excused, size)
 		return
 	}
-	f.faults.add(fault(CodeCosigned, "", "the entry relies on a cosigned checkpoint of size %d, which is not there",
-		size).at(index).of(id))
+	x := fault(CodeCosigned, "", "the entry relies on a cosigned checkpoint of size %d, which is not there", size)
+	x.Size = size
+	f.faults.add(x.at(index).of(id))
 }
 
 func (f *fold) noteOnce(text string) {

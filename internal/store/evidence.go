@@ -149,14 +149,7 @@ func (e *Evidence) Range(ctx context.Context, t *Relation, id ledger.ID, from, t
 	return e.read(ctx, t, fmt.Sprintf(inRange, t.Columns[1]), int64(id), number(from), number(to))
 }
 
-// First returns the first n rows of a Range.
-func (e *Evidence) First(ctx context.Context, t *Relation, id ledger.ID, from, to uint64, n int) ([]Raw, error) {
-	where := fmt.Sprintf(inRange+" LIMIT CAST($4 AS bigint)", t.Columns[1])
-	return e.read(ctx, t, where, int64(id), number(from), number(to), int64(n))
-}
-
-// Newest returns the n rows of checkpoints or cosigned with the largest keys
-// below, largest first.
+// Newest returns the n rows of entries, checkpoints or cosigned with the largest keys below, largest first.
 func (e *Evidence) Newest(ctx context.Context, t *Relation, id ledger.ID, below uint64, n int) ([]Raw, error) {
 	const where = "ledger = CAST($1 AS bigint) AND %[1]s < CAST($2 AS bigint) ORDER BY %[1]s DESC LIMIT CAST($3 AS bigint)"
 	return e.read(ctx, t, fmt.Sprintf(where, t.Columns[1]), int64(id), number(below), int64(n))
@@ -208,29 +201,46 @@ func (e *Evidence) EachAccess(ctx context.Context, id ledger.ID, do func(Raw) er
 	return e.each(ctx, AccessRows, where, []any{int64(id)}, do)
 }
 
+// own returns the condition that a row belongs to a ledger of this size: its key is one below the head. Every key of
+// decks and heads belongs.
+func own(t *Relation, id ledger.ID, size uint64) (where string, args []any) {
+	where, args = "ledger = CAST($1 AS bigint)", []any{int64(id)}
+	switch t {
+	case EntryRows, SlotRows:
+		where, args = where+" AND idx >= 0 AND idx < CAST($2 AS bigint)", append(args, number(size))
+	case CheckpointRows, CosignedRows:
+		where, args = where+" AND size > 0 AND size <= CAST($2 AS bigint)", append(args, number(size))
+	case TileRows:
+		where += ` AND level >= 0 AND level < 7 AND idx >= 0
+AND idx < CAST($2 AS bigint) >> CAST(8 * (level + 1) AS integer)`
+		args = append(args, number(size))
+	case DeckRows:
+		where += " AND hash IS NOT NULL"
+	}
+	return where, args
+}
+
+// Count returns how many rows belong to a ledger of this size.
+func (e *Evidence) Count(ctx context.Context, t *Relation, id ledger.ID, size uint64) (n uint64, err error) {
+	where, args := own(t, id, size)
+	err = e.Query(ctx, "SELECT count(*) FROM "+t.Name+" WHERE "+where, args, func(values []any) error {
+		count, _ := values[0].(int64)
+		n = uint64(count)
+		return nil
+	})
+	if err != nil {
+		return 0, fmt.Errorf("counting %s: %w", t.Name, err)
+	}
+	return n, nil
+}
+
 // maxOdd bounds what Odd returns.
 const maxOdd = 10_000
 
-// Odd returns the first 10,000 rows that belong to no ledger: their ledger is unknown, or it is this one and their key
-// is not one below a head of this size. Every key of decks and heads belongs.
+// Odd returns the first 10,000 rows that belong to no ledger: their ledger is unknown, or it is this one and they do
+// not belong to it at this size.
 func (e *Evidence) Odd(ctx context.Context, t *Relation, id ledger.ID, size uint64) ([]Raw, error) {
-	own, args := "ledger = CAST($1 AS bigint)", []any{int64(id)}
-	switch t {
-	case EntryRows, SlotRows:
-		own, args = own+" AND idx >= 0 AND idx < CAST($2 AS bigint)", append(args, number(size))
-	case CheckpointRows, CosignedRows:
-		own, args = own+" AND size > 0 AND size <= CAST($2 AS bigint)", append(args, number(size))
-	case TileRows:
-		var levels []string
-		for level := 0; level < 7; level++ {
-			args = append(args, number(size>>(8*(level+1))))
-			levels = append(levels, fmt.Sprintf("level = %d AND idx >= 0 AND idx < CAST($%d AS bigint)", level,
-				len(args)))
-		}
-		own += " AND (" + strings.Join(levels, " OR ") + ")"
-	case DeckRows:
-		own += " AND hash IS NOT NULL"
-	}
+	own, args := own(t, id, size)
 	known := "ledger IN (SELECT ledger FROM ledgers WHERE ledger <> CAST($1 AS bigint))"
 	return e.read(ctx, t, fmt.Sprintf("(%s) IS NOT TRUE AND (%s) IS NOT TRUE LIMIT %d", own, known, maxOdd), args...)
 }
