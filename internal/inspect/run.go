@@ -73,7 +73,7 @@ func (r *run) begin() (*fold, error) {
 		rounds: make(map[uint64]int64),
 		checks: make(map[light]*roundCheck), tables: make(map[string]*Counts), types: make(map[string]uint64),
 		openers: make(map[uint64]*disclosure.Opener), policies: &audit.Policies{}, noDeck: make(map[[32]byte]bool),
-		conduct: conduct{Paces: make(map[string]*pace)}, collector: newCollector()}
+		conduct: conduct{Paces: make(map[string]*pace)}, collector: newCollector(), seen: new(seen)}
 	f.edge.full = f.fullTile
 	f.publish()
 	var err error
@@ -84,9 +84,6 @@ func (r *run) begin() (*fold, error) {
 		if f.collector.out, err = openLines(r.opts.Shuffles); err != nil {
 			return nil, err
 		}
-	}
-	if f.seen, err = openSeen(); err != nil {
-		return nil, errors.Join(err, f.collector.out.close())
 	}
 	return f, nil
 }
