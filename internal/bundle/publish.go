@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 
+	"golang.org/x/mod/sumdb/tlog"
+
 	"shuffled/internal/audit"
 )
 
@@ -50,16 +52,9 @@ func (x *export) partials() error {
 			return err
 		}
 	}
-	for level, data := range x.edge.tiles {
-		if len(data) == 0 {
-			continue
-		}
-		hashes := hashesAt(x.head.Size, level)
-		if err := x.dir.put(tilePath(level, hashes/Width, widthOf(hashes, hashes/Width)), data); err != nil {
-			return err
-		}
-	}
-	return nil
+	return x.edge.Partial(func(level int, index uint64, data []byte) error {
+		return x.dir.put(tilePath(level, index, len(data)/tlog.HashSize), data)
+	})
 }
 
 // checkpoints writes the cosigned checkpoints and those that first cover a

@@ -21,21 +21,20 @@ func (f *findings) total() (n uint64) {
 
 func (f *fold) faultsSoFar() uint64 { return f.faults.total() }
 
-// fullTile holds a complete tile above the leaves against the source's.
-func (f *fold) fullTile(t fullTile) { f.compareTile(t, Width) }
-
-func (f *fold) compareTile(t fullTile, width int) {
-	data, where, err := f.src.Tile(f.ctx, t.level, t.index, width)
+// compareTile compares a tile above the leaves with the source's.
+func (f *fold) compareTile(level int, index uint64, want []byte) error {
+	data, where, err := f.src.Tile(f.ctx, level, index, len(want)/tlog.HashSize)
 	var d *Damage
 	switch {
 	case errors.As(err, &d):
 		f.faults.add(d.Fault)
 	case err != nil:
-		f.failed = err
-	case data != nil && !slices.Equal(data, t.hashes):
+		return err
+	case data != nil && !slices.Equal(data, want):
 		f.faults.add(fault(CodeTile, where, "%d hashes are not those of the tiles below",
-			differ(hashes(data), hashes(t.hashes))))
+			differ(hashes(data), hashes(want))))
 	}
+	return nil
 }
 
 // finish looks at what only the end shows, and reports.
@@ -45,14 +44,9 @@ func (f *fold) finish(ctx context.Context) (*Report, error) {
 	f.judgeTrust()
 	f.retiredKeys()
 	if !f.broken {
-		for i, hashes := range f.edge.tiles {
-			if n := len(hashes) / tlog.HashSize; n > 0 {
-				f.compareTile(fullTile{i + 1, uint64(f.edge.chunks) >> (8 * i) / Width, hashes}, n)
-			}
+		if err := f.edge.Partial(f.compareTile); err != nil {
+			return nil, err
 		}
-	}
-	if f.failed != nil {
-		return nil, f.failed
 	}
 	if err := f.unique(ctx); err != nil {
 		return nil, err

@@ -69,12 +69,12 @@ func Run(ctx context.Context, src Source, opts Options) (*Report, error) {
 
 // begin opens the files of a check.
 func (r *run) begin() (*fold, error) {
-	f := &fold{run: r, state: audit.NewState(), edge: newEdge(), live: make(map[uint64]*live),
-		rounds: make(map[uint64]int64),
-		checks: make(map[light]*roundCheck), tables: make(map[string]*Counts), types: make(map[string]uint64),
-		openers: make(map[uint64]*disclosure.Opener), policies: &audit.Policies{}, noDeck: make(map[[32]byte]bool),
-		conduct: conduct{Paces: make(map[string]*pace)}, collector: newCollector(), seen: new(seen)}
-	f.edge.full = f.fullTile
+	f := &fold{run: r, state: audit.NewState(), edge: newEdge(), collector: newCollector(),
+		play: play{live: make(map[uint64]*live), rounds: make(map[uint64]int64), checks: make(map[light]*roundCheck),
+			noDeck: make(map[[32]byte]bool)},
+		figures: figures{tables: make(map[string]*Counts), types: make(map[string]uint64),
+			conduct: conduct{Paces: make(map[string]*pace)}},
+		signing: signing{openers: make(map[uint64]*disclosure.Opener), policies: &audit.Policies{}}}
 	f.publish()
 	var err error
 	if f.cosigned.everPinned, err = r.everPinned(r.ctx); err != nil {
