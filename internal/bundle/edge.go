@@ -181,7 +181,7 @@ func readTile(fsys fs.FS, level int, index uint64, width int) ([]byte, error) {
 	if width == 0 {
 		return nil, fmt.Errorf("tile %d/%d: there is none", level, index)
 	}
-	name := tilePath(level, index, width)
+	name := TilePath(level, index, width)
 	b, err := readFile(fsys, name, int64(width)*tlog.HashSize)
 	if width < Width && errors.Is(err, fs.ErrNotExist) { // a mirror that was copied while it grew (docs/SPEC.md section 13.1)
 		if full, more := readTile(fsys, level, index, Width); more == nil {

@@ -23,7 +23,7 @@ func (x *export) publish(ctx context.Context) (*Result, error) {
 		return nil, err
 	}
 	m := &Manifest{Format: ManifestFormat, Period: newPeriod(x.o.From, x.o.To),
-		ExportedAt: formatTime(x.o.Now().UnixMilli())}
+		ExportedAt: FormatTime(x.o.Now().UnixMilli())}
 	manifest, err := m.Marshal()
 	if err != nil {
 		return nil, err
@@ -47,13 +47,13 @@ func (x *export) publish(ctx context.Context) (*Result, error) {
 // partials writes the files at the right edge.
 func (x *export) partials() error {
 	if len(x.tail) > 0 {
-		name := tilePath(levelEntries, x.head.Size/Width, int(x.head.Size%Width))
+		name := TilePath(LevelEntries, x.head.Size/Width, int(x.head.Size%Width))
 		if err := x.dir.put(name, x.tail); err != nil {
 			return err
 		}
 	}
 	return x.edge.Partial(func(level int, index uint64, data []byte) error {
-		return x.dir.put(tilePath(level, index, len(data)/tlog.HashSize), data)
+		return x.dir.put(TilePath(level, index, len(data)/tlog.HashSize), data)
 	})
 }
 

@@ -10,6 +10,7 @@ import (
 	"golang.org/x/mod/sumdb/tlog"
 
 	"shuffled/internal/audit"
+	"shuffled/internal/bundle"
 )
 
 func (f *findings) total() (n uint64) {
@@ -75,11 +76,11 @@ func (f *fold) finish(ctx context.Context) (*Report, error) {
 func (f *fold) judgeTrust() {
 	named := f.unsigned || f.unsure || len(f.lost.Spans) > 0 ||
 		f.faults.Count[CodeRotation] > 0 // why the key was not seen
-	if len(f.trust.keys) > 0 && !f.trusted && !named {
+	if len(f.trust.Keys) > 0 && !f.trusted && !named {
 		f.faults.add(fault(CodePinned, "",
 			"the trusted key is none of this ledger's: it signed neither the newest checkpoint nor one that hands on to another key"))
 	}
-	if !f.trust.policy.Asks() {
+	if !f.trust.Policy.Asks() {
 		return
 	}
 	switch {
@@ -104,9 +105,9 @@ func (f *fold) summary() Summary {
 func (f *fold) report() (*Report, error) {
 	c := f.collector
 	if f.levelless == "" {
-		f.witnesses.Overlap = f.trust.policy.Overlap()
+		f.witnesses.Overlap = f.trust.Policy.Overlap()
 	}
-	r := &Report{Format: ReportFormat, Origin: f.newest.Origin, Size: f.size, Pinned: len(f.trust.keys) > 0,
+	r := &Report{Format: ReportFormat, Origin: f.newest.Origin, Size: f.size, Pinned: len(f.trust.Keys) > 0,
 		Entries: f.types, Totals: *newCounts(), Tables: []TableCounts{}, Witnesses: f.witnesses, Open: []OpenShuffle{},
 		Events: append([]EventLine{}, f.events...), Unknown: append([]string{}, f.unknown...),
 		Notes: append([]string{}, f.notes...)}
@@ -156,7 +157,7 @@ func (f *fold) period() Period {
 	p := Period{}
 	set := func(to *string, ms int64) {
 		if ms != 0 {
-			*to = formatTime(ms)
+			*to = bundle.FormatTime(ms)
 		}
 	}
 	set(&p.From, f.opts.From)
@@ -180,8 +181,8 @@ func (f *fold) listOpen(r *Report) error {
 		if level == LevelWitnessed && l.mixedForAll(o) && l.Beacon.Holds {
 			level = LevelMixed
 		}
-		line := ShuffleLine{ID: id, Table: l.Table, Serial: l.Serial, Committed: formatTime(l.Committed),
-			CloseBy: formatTime(l.CloseBy),
+		line := ShuffleLine{ID: id, Table: l.Table, Serial: l.Serial, Committed: bundle.FormatTime(l.Committed),
+			CloseBy: bundle.FormatTime(l.CloseBy),
 			State:   "open", Places: o.Places, Dealt: o.Next, Level: level}
 		if overdue {
 			line.State = "overdue"
@@ -208,8 +209,8 @@ func (f *fold) listOpen(r *Report) error {
 
 // line is what the file of shuffles says of a closed one, except its tape.
 func (f *fold) line(l *live, c *audit.Close, now int64, index uint64, o audit.Opened, level string) *ShuffleLine {
-	return &ShuffleLine{ID: c.Shuffle, Table: l.Table, Serial: l.Serial, Committed: formatTime(l.Committed),
-		CloseBy: formatTime(l.CloseBy), State: "closed", Closed: formatTime(now), Entry: index,
+	return &ShuffleLine{ID: c.Shuffle, Table: l.Table, Serial: l.Serial, Committed: bundle.FormatTime(l.Committed),
+		CloseBy: bundle.FormatTime(l.CloseBy), State: "closed", Closed: bundle.FormatTime(now), Entry: index,
 		Outcome: c.Outcome.String(), Reason: c.Reason.String(), Places: o.Places, Dealt: o.Next, Level: level}
 }
 
@@ -283,7 +284,7 @@ func (r *run) refused(faults *findings) *Report {
 		return nil
 	}
 	report := Refused(faults.Kept...)
-	report.Origin, report.Size, report.Pinned = r.newest.Origin, r.size, len(r.trust.keys) > 0
+	report.Origin, report.Size, report.Pinned = r.newest.Origin, r.size, len(r.trust.Keys) > 0
 	report.Notes = []string{"nothing but the checkpoint was looked at"}
 	return report
 }

@@ -151,7 +151,7 @@ func (f *fold) choose(c *chunk) {
 // beginning, those that entries name which are not in doubt, and the trusted ones.
 // It returns 0 for none.
 func (f *fold) judgeOf(c *chunk) (size uint64, root tlog.Hash) {
-	keys := slices.Clone(f.trust.keys)
+	keys := slices.Clone(f.trust.Keys)
 	if k := f.signers.Load().key; k != nil {
 		keys = append(keys, k)
 	}

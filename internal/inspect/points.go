@@ -29,7 +29,7 @@ type divergence struct {
 // point judges a checkpoint whose size is that of the state.
 func (f *fold) point(p *point, known bool) error {
 	if by := f.signers.Load(); p.by != by {
-		p.check(by, f.trust.policy)
+		p.check(by, f.trust.Policy)
 	}
 	if p.kind == kindSince {
 		f.since(p, known)
@@ -101,8 +101,8 @@ func (f *fold) signature(p *point) bool {
 // trustIn notes that a key which the caller trusts signed: the newest checkpoint,
 // or one from which a chain of rotations leads there.
 func (f *fold) trustIn(p *point) {
-	if !f.trusted && len(f.trust.keys) > 0 {
-		_, err := audit.OpenCheckpoint(p.Signed, f.trust.keys...)
+	if !f.trusted && len(f.trust.Keys) > 0 {
+		_, err := audit.OpenCheckpoint(p.Signed, f.trust.Keys...)
 		f.trusted = err == nil
 	}
 }

@@ -103,7 +103,7 @@ type worker struct {
 func (w *worker) read(ctx context.Context, c *chunk) {
 	by := w.signers.Load()
 	for i := range c.points {
-		c.points[i].check(by, w.trust.policy)
+		c.points[i].check(by, w.trust.Policy)
 	}
 	raw, err := w.src.Chunk(ctx, c.n, c.width)
 	if !c.damage(err) {

@@ -21,7 +21,7 @@ type run struct {
 	ctx     context.Context
 	src     Source
 	opts    Options
-	trust   *trusted
+	trust   audit.Trusted
 	size    uint64 // of the newest checkpoint
 	newest  audit.Checkpoint
 	last    Checkpoint // the newest, signed
@@ -46,7 +46,7 @@ const maxGap = 16
 // it cannot run: for options that cannot be read, for a source that fails, and
 // when ctx ends.
 func Run(ctx context.Context, src Source, opts Options) (*Report, error) {
-	trust, err := opts.trust()
+	trust, err := audit.ParseTrust(opts.VKey, opts.Policy)
 	if err != nil {
 		return nil, err
 	}
@@ -272,7 +272,7 @@ func (f *fold) send(ctx context.Context, b *batch) error {
 // that the caller trusts, 0 for none. What was never dealt counts as witnessed by
 // any. It looks from the end, in steps that double.
 func (r *run) everPinned(ctx context.Context) (newest uint64, err error) {
-	if !r.trust.policy.Asks() {
+	if !r.trust.Policy.Asks() {
 		return 0, nil
 	}
 	for step := uint64(Width); newest == 0; step *= 2 {
@@ -285,7 +285,7 @@ func (r *run) everPinned(ctx context.Context) (newest uint64, err error) {
 				break // named when the fold comes there
 			}
 			head, err := audit.CheckpointText(c.Signed)
-			if err == nil && head.Size > newest && head.Size <= r.size && r.trust.policy.Satisfied(c.Signed) {
+			if err == nil && head.Size > newest && head.Size <= r.size && r.trust.Policy.Satisfied(c.Signed) {
 				newest = head.Size
 			}
 		}
