@@ -92,9 +92,7 @@ func (f *fold) chunk(c *chunk) error {
 	for i := range c.entries {
 		f.entry(c, i)
 		for len(points) > 0 && points[0].head.Size == f.state.Size() {
-			if err := f.point(&points[0], c.top == nil); err != nil {
-				return err
-			}
+			f.point(&points[0], c.top == nil)
 			points = points[1:]
 		}
 		f.rotate()

@@ -27,13 +27,13 @@ type divergence struct {
 }
 
 // point judges a checkpoint whose size is that of the state.
-func (f *fold) point(p *point, known bool) error {
+func (f *fold) point(p *point, known bool) {
 	if by := f.signers.Load(); p.by != by {
 		p.check(by, f.trust.Policy)
 	}
 	if p.kind == kindSince {
 		f.since(p, known)
-		return nil
+		return
 	}
 	size := p.head.Size
 	if p.kind == KindCosigned {
@@ -58,7 +58,6 @@ func (f *fold) point(p *point, known bool) error {
 				"it has a signature line that the cosigned checkpoint of its size does not have"))
 		}
 	}
-	return nil
 }
 
 // linesOf reports whether every line of a note is one of another note.
