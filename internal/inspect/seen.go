@@ -42,8 +42,8 @@ const (
 	seenParts  = 1 << 10 // of a ledger of 10⁸ shuffles each has some 5 MB
 )
 
-// seenTail is how many bytes of a part stay in memory: 8 MiB of all. Tests lower it.
-var seenTail = 1 << 13
+// seenTail is how many bytes of a part stay in memory: 4 MiB of all. Tests lower it.
+var seenTail = 1 << 12
 
 func (s *seen) add(kind uint64, value [32]byte, index uint64) {
 	i := binary.BigEndian.Uint16(value[24:]) % seenParts
