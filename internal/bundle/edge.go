@@ -13,19 +13,36 @@ import (
 // maxLevels is how many levels of tiles a ledger of the largest size has.
 const maxLevels = 7
 
-// edge is the right edge of a ledger's tree: of each level the hashes of the
+// Edge is the right edge of a ledger's tree: of each level the hashes of the
 // tile that is not full yet. The Merkle maths is tlog's.
-type edge struct {
+type Edge struct {
 	size  uint64
 	tiles [maxLevels][]byte
 }
 
+// Size returns how many entries the tree has.
+func (e *Edge) Size() uint64 { return e.size }
+
+// Full is told of a tile that is full now, and owns its hashes.
+type Full func(level int, index uint64, hashes []byte) error
+
 // add appends the leaf hashes of at most Width entries, which pass no multiple of
 // Width, and hands over every tile that becomes full.
-func (e *edge) add(leaves []byte, full func(level int, index uint64, data []byte) error) error {
+func (e *Edge) add(leaves []byte, full Full) error {
 	e.size += uint64(len(leaves) / tlog.HashSize)
-	e.tiles[0] = append(e.tiles[0], leaves...)
-	for level := 0; len(e.tiles[level]) == Width*tlog.HashSize; level++ {
+	return e.grow(0, leaves, full)
+}
+
+// AddTop appends Width entries of which only the node over all of them is known. The
+// tree has a multiple of Width before.
+func (e *Edge) AddTop(top tlog.Hash, full Full) error {
+	e.size += Width
+	return e.grow(1, top[:], full)
+}
+
+func (e *Edge) grow(level int, hashes []byte, full Full) error {
+	e.tiles[level] = append(e.tiles[level], hashes...)
+	for ; len(e.tiles[level]) == Width*tlog.HashSize; level++ {
 		data, index := e.tiles[level], hashesAt(e.size, level)/Width-1
 		top, err := topOf(level, index, data)
 		if err != nil {
@@ -34,6 +51,19 @@ func (e *edge) add(leaves []byte, full func(level int, index uint64, data []byte
 		e.tiles[level] = nil // data is the receiver's from here on
 		e.tiles[level+1] = append(e.tiles[level+1], top[:]...)
 		if err := full(level, index, data); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Partial hands over the tiles that are not full.
+func (e *Edge) Partial(each Full) error {
+	for level, data := range e.tiles {
+		if len(data) == 0 {
+			continue
+		}
+		if err := each(level, hashesAt(e.size, level)/Width, data); err != nil {
 			return err
 		}
 	}
@@ -57,10 +87,10 @@ func topOf(level int, index uint64, data []byte) (top tlog.Hash, err error) {
 }
 
 // root returns the root of the tree.
-func (e *edge) root() (tlog.Hash, error) { return tlog.TreeHash(int64(e.size), e) }
+func (e *Edge) root() (tlog.Hash, error) { return tlog.TreeHash(int64(e.size), e) }
 
 // ReadHashes implements tlog.HashReader for the nodes of the edge.
-func (e *edge) ReadHashes(indexes []int64) ([]tlog.Hash, error) {
+func (e *Edge) ReadHashes(indexes []int64) ([]tlog.Hash, error) {
 	return readHashes(indexes, func(level int, index uint64) ([]byte, error) {
 		if level >= maxLevels || index != hashesAt(e.size, level)/Width {
 			return nil, fmt.Errorf("tile %d/%d is not at the right edge", level, index)
@@ -131,8 +161,8 @@ func readHashes(indexes []int64, tile func(level int, index uint64) ([]byte, err
 }
 
 // edgeOf reads the right edge of the tree of this size from a directory.
-func edgeOf(fsys fs.FS, size uint64) (*edge, error) {
-	e := &edge{size: size}
+func edgeOf(fsys fs.FS, size uint64) (*Edge, error) {
+	e := &Edge{size: size}
 	for level := range e.tiles {
 		hashes := hashesAt(size, level)
 		if width := widthOf(hashes, hashes/Width); width > 0 {
@@ -151,7 +181,7 @@ func readTile(fsys fs.FS, level int, index uint64, width int) ([]byte, error) {
 	if width == 0 {
 		return nil, fmt.Errorf("tile %d/%d: there is none", level, index)
 	}
-	name := tilePath(level, index, width)
+	name := TilePath(level, index, width)
 	b, err := readFile(fsys, name, int64(width)*tlog.HashSize)
 	// a mirror that was copied while it grew (docs/SPEC.md section 13.1)
 	if width < Width && errors.Is(err, fs.ErrNotExist) {

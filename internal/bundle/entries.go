@@ -26,7 +26,7 @@ type chunk struct {
 func (x *export) found(ctx context.Context) error {
 	for x.edge.size+Width <= x.head.Size {
 		index := x.edge.size / Width
-		entries, err := readFramed(x.fsys, tilePath(levelEntries, index, Width), Width, maxEntries)
+		entries, err := readFramed(x.fsys, TilePath(LevelEntries, index, Width), Width, maxEntries)
 		if err != nil {
 			return nil // from here on the store is read
 		}
@@ -34,7 +34,7 @@ func (x *export) found(ctx context.Context) error {
 			return err
 		}
 		// Its name may not be on disk yet.
-		if err := x.dir.makeDir(path.Dir(tilePath(levelEntries, index, Width))); err != nil {
+		if err := x.dir.makeDir(path.Dir(TilePath(LevelEntries, index, Width))); err != nil {
 			return err
 		}
 		x.resumed = x.edge.size - x.old.Size
@@ -64,7 +64,7 @@ func (x *export) entries(ctx context.Context) error {
 		}
 		if len(c.entries) < Width {
 			x.tail = file // for the checkpoint alone
-		} else if err := x.dir.put(tilePath(levelEntries, c.index, Width), file); err != nil {
+		} else if err := x.dir.put(TilePath(LevelEntries, c.index, Width), file); err != nil {
 			return err
 		}
 		if err := x.take(ctx, c); err != nil {
@@ -120,7 +120,7 @@ func (x *export) take(ctx context.Context, c chunk) error {
 		return err
 	}
 	return x.edge.add(leavesOf(c.entries), func(level int, index uint64, data []byte) error {
-		return x.dir.put(tilePath(level, index, Width), data)
+		return x.dir.put(TilePath(level, index, Width), data)
 	})
 }
 

@@ -56,12 +56,12 @@ type export struct {
 
 	// What the bundle has. Without one, its size is 0 and the lists are empty.
 	old              audit.Checkpoint
-	oldEdge          *edge
+	oldEdge          *Edge
 	oldKey           []byte // the signing key in force at its size
 	cosigned, signed *list
 
 	// What it will have.
-	edge      *edge
+	edge      *Edge
 	key       []byte            // the signing key in force
 	rotations []uint64          // indexes of the new entries of signing keys
 	decks     map[[32]byte]bool // that were put or found
@@ -79,7 +79,7 @@ func (x *export) begin(ctx context.Context) (err error) {
 	}
 	old, err := readFile(x.fsys, fileCheckpoint, audit.MaxCheckpoint)
 	if errors.Is(err, fs.ErrNotExist) {
-		x.oldEdge = new(edge)
+		x.oldEdge = new(Edge)
 		return x.lists()
 	}
 	if err == nil {
@@ -171,7 +171,7 @@ func (x *export) checkSignature() error {
 // restart puts the tree back to the bundle's, at the last multiple of Width: the
 // entries after it are read again.
 func (x *export) restart() {
-	e := edge{size: x.old.Size - x.old.Size%Width}
+	e := Edge{size: x.old.Size - x.old.Size%Width}
 	for level := 1; level < maxLevels; level++ {
 		e.tiles[level] = slices.Clone(x.oldEdge.tiles[level])
 	}

@@ -24,8 +24,8 @@ const Width = 1 << tileHeight
 
 const tileHeight = 8
 
-// levelEntries is the level under which tlog keeps the entries themselves.
-const levelEntries = -1
+// LevelEntries is the level under which tlog keeps the entries themselves.
+const LevelEntries = -1
 
 // The files and directories of a bundle.
 const (
@@ -47,13 +47,13 @@ const (
 	maxManifest    = 64 << 10
 )
 
-// tilePath returns the path of the tile with width hashes at this level, or with
-// width entries at levelEntries: C2SP tlog-tiles, which is tlog's form without
+// TilePath returns the path of the tile with width hashes at this level, or with
+// width entries at LevelEntries: C2SP tlog-tiles, which is tlog's form without
 // the height.
-func tilePath(level int, index uint64, width int) string {
+func TilePath(level int, index uint64, width int) string {
 	p := tlog.Tile{H: tileHeight, L: level, N: int64(index), W: width}.Path()
 	p = strings.TrimPrefix(p, "tile/8/")
-	if level == levelEntries {
+	if level == LevelEntries {
 		p = "entries" + strings.TrimPrefix(p, "data")
 	}
 	return dirTiles + "/" + p
@@ -62,7 +62,7 @@ func tilePath(level int, index uint64, width int) string {
 // framedPath returns the path of a file of cosigned or signed checkpoints: that
 // of an entry bundle under another directory.
 func framedPath(dir string, index uint64, width int) string {
-	return dir + strings.TrimPrefix(tilePath(levelEntries, index, width), dirTiles+"/entries")
+	return dir + strings.TrimPrefix(TilePath(LevelEntries, index, width), dirTiles+"/entries")
 }
 
 // deckPath returns the path of the deck with this hash.

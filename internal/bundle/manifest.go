@@ -100,7 +100,8 @@ func quoted(s string) string { return strconv.QuoteToASCII(s[:min(len(s), 200)])
 // timeForm is RFC 3339 in UTC with milliseconds.
 const timeForm = "2006-01-02T15:04:05.000Z"
 
-func formatTime(ms int64) string { return time.UnixMilli(ms).UTC().Format(timeForm) }
+// FormatTime returns UTC milliseconds as a text.
+func FormatTime(ms int64) string { return time.UnixMilli(ms).UTC().Format(timeForm) }
 
 func parseTime(s string) (time.Time, error) {
 	t, err := time.Parse(timeForm, s)

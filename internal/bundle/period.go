@@ -11,10 +11,10 @@ type Period struct {
 // newPeriod returns the period between two times; a zero time is no bound.
 func newPeriod(from, to time.Time) (p Period) {
 	if !from.IsZero() {
-		p.From = formatTime(from.UnixMilli())
+		p.From = FormatTime(from.UnixMilli())
 	}
 	if !to.IsZero() {
-		p.To = formatTime(to.UnixMilli())
+		p.To = FormatTime(to.UnixMilli())
 	}
 	return p
 }

@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 
+	"golang.org/x/mod/sumdb/tlog"
+
 	"shuffled/internal/audit"
 )
 
@@ -21,7 +23,7 @@ func (x *export) publish(ctx context.Context) (*Result, error) {
 		return nil, err
 	}
 	m := &Manifest{Format: ManifestFormat, Period: newPeriod(x.o.From, x.o.To),
-		ExportedAt: formatTime(x.o.Now().UnixMilli())}
+		ExportedAt: FormatTime(x.o.Now().UnixMilli())}
 	manifest, err := m.Marshal()
 	if err != nil {
 		return nil, err
@@ -45,21 +47,14 @@ func (x *export) publish(ctx context.Context) (*Result, error) {
 // partials writes the files at the right edge.
 func (x *export) partials() error {
 	if len(x.tail) > 0 {
-		name := tilePath(levelEntries, x.head.Size/Width, int(x.head.Size%Width))
+		name := TilePath(LevelEntries, x.head.Size/Width, int(x.head.Size%Width))
 		if err := x.dir.put(name, x.tail); err != nil {
 			return err
 		}
 	}
-	for level, data := range x.edge.tiles {
-		if len(data) == 0 {
-			continue
-		}
-		hashes := hashesAt(x.head.Size, level)
-		if err := x.dir.put(tilePath(level, hashes/Width, widthOf(hashes, hashes/Width)), data); err != nil {
-			return err
-		}
-	}
-	return nil
+	return x.edge.Partial(func(level int, index uint64, data []byte) error {
+		return x.dir.put(TilePath(level, index, len(data)/tlog.HashSize), data)
+	})
 }
 
 // checkpoints writes the cosigned checkpoints and those that first cover a

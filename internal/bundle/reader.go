@@ -96,7 +96,7 @@ func (r *Reader) Entries(bundle uint64) ([][]byte, error) {
 	if width == 0 {
 		return nil, fmt.Errorf("entry bundle %d: past the size %d", bundle, r.head.Size)
 	}
-	return readFramed(r.fsys, tilePath(levelEntries, bundle, width), width, maxEntries)
+	return readFramed(r.fsys, TilePath(LevelEntries, bundle, width), width, maxEntries)
 }
 
 // widthOf returns how many of size items are in file index, 0 to Width.

@@ -49,8 +49,8 @@ func (x *export) lists() (err error) {
 		return err
 	}
 	x.dir.keep = make(map[string]bool)
-	for level := levelEntries; level < maxLevels; level++ {
-		x.dir.keep[tilePath(level, hashesAt(x.old.Size, max(level, 0))/Width, Width)] = true
+	for level := LevelEntries; level < maxLevels; level++ {
+		x.dir.keep[TilePath(level, hashesAt(x.old.Size, max(level, 0))/Width, Width)] = true
 	}
 	for _, l := range []*list{x.cosigned, x.signed} {
 		x.dir.keep[framedPath(l.name, l.count/Width, Width)] = true
@@ -83,5 +83,5 @@ func (x *export) keyInForce() ([]byte, error) {
 
 // bundleOf reads an entry bundle of a tree of this size.
 func (x *export) bundleOf(index, size uint64) ([][]byte, error) {
-	return readFramed(x.fsys, tilePath(levelEntries, index, widthOf(size, index)), widthOf(size, index), maxEntries)
+	return readFramed(x.fsys, TilePath(LevelEntries, index, widthOf(size, index)), widthOf(size, index), maxEntries)
 }

@@ -4,12 +4,11 @@ import (
 	"context"
 	"fmt"
 
-	"shuffled/internal/inspect"
 	"shuffled/internal/ledger"
 	"shuffled/internal/store"
 )
 
-// accesses holds the chain of access records against the heads of it that are entries
+// accesses compares the chain of access records with the heads of it that are entries
 // (SPEC 5.8, access_head), all of them: a chain that was written anew and then vouched
 // for shows by an older one. Retention drops the beginning of a chain, so that it is
 // followed from the first record that is kept.
@@ -26,8 +25,8 @@ func (s *source) accesses(ctx context.Context) error {
 		return err
 	}
 	if n := s.accessHeads[newest].Count; n > c.head.Count {
-		s.add(c.fault(n, &newest, "entry %d tells of %d access records, and the chain ends with number %d", newest, n,
-			c.head.Count))
+		c.name(n, &newest, "entry %d tells of %d access records, and the chain ends with number %d", newest, n,
+			c.head.Count)
 	}
 	return nil
 }
@@ -44,7 +43,7 @@ func (c *accessChain) take(r store.Raw) error {
 	seq, ok := c.integer(r, "seq")
 	prev, hashed := r.Bytes("prev")
 	if !ok || seq < 1 || !hashed || len(prev) != len(c.head.Hash) {
-		c.add(fault(CodeAccessChain, placeOf(r, ""), "the record has no number or no hash of the one before"))
+		c.add(CodeAccessChain, placeOf(r, ""), "the record has no number or no hash of the one before")
 		return nil
 	}
 	before := ledger.AccessHead{Count: uint64(seq) - 1, Hash: [32]byte(prev)}
@@ -52,32 +51,33 @@ func (c *accessChain) take(r store.Raw) error {
 	case c.head == ledger.AccessHead{} && before.Count > 0: // the beginning was dropped
 		c.hold(before)
 	case before.Count != c.head.Count:
-		c.add(c.fault(min(c.head.Count+1, uint64(seq)), nil, "after number %d comes number %d", c.head.Count, seq))
+		c.name(min(c.head.Count+1, uint64(seq)), nil, "after number %d comes number %d", c.head.Count, seq)
 	case before != c.head:
-		c.add(c.fault(uint64(seq), nil, "its hash of the one before is another: one of the two was altered"))
+		c.name(uint64(seq), nil, "its hash of the one before is another: one of the two was altered")
 	}
 	a, ok := access(r)
 	if !ok {
-		c.add(c.fault(uint64(seq), nil, "a column is not of its type"))
+		c.name(uint64(seq), nil, "a column is not of its type")
 	}
 	c.head = before.Next(a)
 	c.hold(c.head)
 	return nil
 }
 
-// hold compares a head with what entries tell of that many records.
+// hold compares a head with what entries tell of as many records.
 func (c *accessChain) hold(head ledger.AccessHead) {
 	for _, index := range c.told[head.Count] {
 		if c.accessHeads[index] != head {
-			c.add(c.fault(head.Count, &index, "entry %d tells another hash of the chain up to here", index))
+			c.name(head.Count, &index, "entry %d tells another hash of the chain up to here", index)
 		}
 	}
 }
 
-func (c *accessChain) fault(seq uint64, entry *uint64, format string, args ...any) inspect.Fault {
-	f := fault(CodeAccessChain, place(store.TableAccess, "", fmt.Sprintf("seq=%d", seq)), format, args...)
+// name keeps a fault of a record.
+func (c *accessChain) name(seq uint64, entry *uint64, format string, args ...any) {
+	f := fault(CodeAccessChain, place(store.AccessRows, "", fmt.Sprintf("seq=%d", seq)), format, args...)
 	f.Entry = entry
-	return f
+	c.keep(f)
 }
 
 // access reads what the hash of a record covers.

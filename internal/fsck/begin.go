@@ -38,33 +38,23 @@ func (s *source) resolve(ctx context.Context) (err error) {
 		s.id = ledger.IDOf(s.origin)
 		return s.somewhere(ctx)
 	}
-	for _, row := range s.catalogue {
-		if name, _ := row.Text("name"); name != s.opts.Ledger {
-			continue
-		}
-		origin, _ := row.Text("origin")
-		id, numbered := row.Int("ledger")
-		for _, candidate := range []ledger.ID{ledger.IDOf(origin), ledger.ID(id)} {
-			heads, err := s.rows.Heads(ctx, candidate)
-			if err != nil {
-				return err
-			}
-			entries, err := s.rows.Range(ctx, store.TableEntries, candidate, 0, 1)
-			if err != nil {
-				return err
-			}
-			if len(heads)+len(entries) > 0 {
-				s.id, s.origin = candidate, origin
-				return s.genesisOrigin(entries)
-			}
-		}
-		s.id, s.origin = ledger.IDOf(origin), origin
-		if numbered && origin == "" {
-			s.id = ledger.ID(id)
-		}
-		return nil
+	i := slices.IndexFunc(s.catalogue, func(r store.Raw) bool { return same(r, "name", s.opts.Ledger) })
+	if i < 0 {
+		return fmt.Errorf("there is no ledger %s in the database", s.opts.Ledger)
 	}
-	return fmt.Errorf("there is no ledger %s in the database", s.opts.Ledger)
+	s.origin, _ = s.catalogue[i].Text("origin")
+	id, numbered := s.catalogue[i].Int("ledger")
+	for _, s.id = range []ledger.ID{ledger.IDOf(s.origin), ledger.ID(id)} {
+		if there, err := s.present(ctx); err != nil {
+			return err
+		} else if there {
+			return s.genesisOrigin(ctx)
+		}
+	}
+	if s.origin != "" || !numbered {
+		s.id = ledger.IDOf(s.origin)
+	}
+	return nil
 }
 
 // origin returns the origin that the trusted key has, or "".
@@ -78,32 +68,35 @@ func (o Options) origin() string {
 	return ""
 }
 
-// somewhere returns an error where nothing at all is of the ledger: then another
+// somewhere returns an error if nothing at all is of the ledger: then another
 // database was meant, or another key.
 func (s *source) somewhere(ctx context.Context) error {
 	for _, row := range s.catalogue {
-		origin, _ := row.Text("origin")
-		if id, _ := row.Int("ledger"); origin == s.origin || ledger.ID(id) == s.id {
+		if same(row, "origin", s.origin) || same(row, "ledger", int64(s.id)) {
 			return nil
 		}
 	}
+	there, err := s.present(ctx)
+	if err == nil && !there {
+		err = fmt.Errorf("there is no ledger of %s in the database, whose key is trusted", s.origin)
+	}
+	return err
+}
+
+// present reports whether there is a head or an entry under the ledger's number.
+func (s *source) present(ctx context.Context) (bool, error) {
 	heads, err := s.rows.Heads(ctx, s.id)
-	if err != nil {
-		return err
+	if err != nil || len(heads) > 0 {
+		return true, err
 	}
-	entries, err := s.rows.First(ctx, store.TableEntries, s.id, 0, allSizes, 1)
-	if err != nil {
-		return err
-	}
-	if len(heads)+len(entries) == 0 {
-		return fmt.Errorf("there is no ledger of %s in the database, whose key is trusted", s.origin)
-	}
-	return nil
+	entries, err := s.rows.Newest(ctx, store.EntryRows, s.id, allSizes, 1)
+	return len(entries) > 0, err
 }
 
 // genesisOrigin takes the origin from the genesis if that has the number.
-func (s *source) genesisOrigin(entries []store.Raw) error {
-	for _, row := range entries {
+func (s *source) genesisOrigin(ctx context.Context) error {
+	rows, err := s.rows.Range(ctx, store.EntryRows, s.id, 0, 1)
+	for _, row := range rows {
 		b, _ := row.Bytes("entry")
 		if e, err := audit.ParseEntry(b); err == nil {
 			if g, ok := e.Body.(*audit.Genesis); ok && ledger.IDOf(g.Origin) == s.id {
@@ -111,7 +104,7 @@ func (s *source) genesisOrigin(entries []store.Raw) error {
 			}
 		}
 	}
-	return nil
+	return err
 }
 
 // learnKeys collects the keys that may have signed a checkpoint: those that are
@@ -127,7 +120,7 @@ func (s *source) learnKeys(ctx context.Context) error {
 		s.keys = append(s.keys, p.Logs...)
 		s.witnesses = append(s.witnesses, p.Witnesses...)
 	}
-	genesis, err := s.rows.Range(ctx, store.TableEntries, s.id, 0, 1)
+	genesis, err := s.rows.Range(ctx, store.EntryRows, s.id, 0, 1)
 	if err != nil {
 		return err
 	}
@@ -178,7 +171,7 @@ func (s *source) readMark() {
 	case errors.Is(err, ledger.ErrNoMark):
 		s.said = append(s.said, "this host has no high-water mark of the ledger: only an older checkpoint or the witnesses would show that the whole database is an older one")
 	case err != nil:
-		s.add(fault(CodeMark, s.opts.Mark, "%v", err))
+		s.add(CodeMark, s.opts.Mark, "%v", err)
 	default:
 		s.seen = append(s.seen, seen{"the high-water mark of this host", c})
 	}

@@ -23,7 +23,7 @@ func TestEveryByte(t *testing.T) {
 		t.Fatal(err)
 	}
 	db := strippedSQLite(t, m)
-	for _, table := range []*store.Table{store.TableHeads, store.TableCheckpoints, store.TableCosigned} {
+	for _, table := range []*store.Relation{store.HeadRows, store.CheckpointRows, store.CosignedRows} {
 		rows := db.rows(t, table)
 		for _, v := range rows[len(rows)-1:] {
 			signed, _ := v.Bytes("checkpoint")

@@ -4,49 +4,56 @@ import (
 	"bytes"
 	"context"
 	"encoding/base64"
+	"errors"
 	"iter"
-	"strings"
+
+	"golang.org/x/mod/sumdb/tlog"
 
 	"shuffled/internal/audit"
 	"shuffled/internal/inspect"
 	"shuffled/internal/store"
 )
 
-// page is how many checkpoints are read at a time.
-const page = 512
+// page is how many sizes one statement asks for.
+const page = 4096
 
 // Checkpoints implements inspect.Source. All signed checkpoints of a store are of
 // one kind; those with two signatures are among them.
 func (s *source) Checkpoints(ctx context.Context, kind inspect.Kind, from uint64) iter.Seq2[inspect.Checkpoint, error] {
-	table := map[inspect.Kind]*store.Table{inspect.KindHead: store.TableCheckpoints,
-		inspect.KindCosigned: store.TableCosigned}[kind]
+	relation := map[inspect.Kind]*store.Relation{inspect.KindHead: store.CheckpointRows,
+		inspect.KindCosigned: store.CosignedRows}[kind]
 	return func(yield func(inspect.Checkpoint, error) bool) {
-		if table == nil {
+		if relation == nil {
 			return
 		}
-		for r, err := range s.sizes(ctx, table, from) {
+		for r, err := range s.sizes(ctx, relation, from) {
 			if err != nil {
 				yield(inspect.Checkpoint{}, err)
 				return
 			}
-			c, ok := s.checkpoint(r)
-			if !ok {
+			signed, head, ok := s.checkpoint(r)
+			if !ok || !same(r, "size", int64(head.Size)) {
 				continue
 			}
-			if !yield(c, nil) {
+			if n := signatures(signed); kind == inspect.KindHead && n != 1 {
+				s.mu.Lock()
+				s.lines[head.Size] = n
+				s.mu.Unlock()
+			}
+			if !yield(inspect.Checkpoint{Signed: signed, Where: placeOf(r, "checkpoint")}, nil) {
 				return
 			}
 		}
 	}
 }
 
-// sizes yields the rows of a table of checkpoints by size, one for each, up to
+// sizes yields the rows of a relation of checkpoints by size, one for each, up to
 // the size of the head. The others of a size are faults.
-func (s *source) sizes(ctx context.Context, t *store.Table, from uint64) iter.Seq2[store.Raw, error] {
+func (s *source) sizes(ctx context.Context, t *store.Relation, from uint64) iter.Seq2[store.Raw, error] {
 	return func(yield func(store.Raw, error) bool) {
 		var last int64 // 0: none yet
-		for from <= s.size {
-			rows, err := s.rows.First(ctx, t, s.id, from, s.size+1, page)
+		for ; from <= s.size; from += page {
+			rows, err := s.rows.Range(ctx, t, s.id, from, min(from+page, s.size+1))
 			if err != nil {
 				yield(store.Raw{}, err)
 				return
@@ -57,7 +64,7 @@ func (s *source) sizes(ctx context.Context, t *store.Table, from uint64) iter.Se
 					continue
 				}
 				if size == last {
-					s.add(fault(CodeRowTwice, placeOf(r, ""), "the size stands in more than one row"))
+					s.add(CodeRowTwice, placeOf(r, ""), "the size stands in more than one row")
 					continue
 				}
 				if !yield(r, nil) {
@@ -65,88 +72,58 @@ func (s *source) sizes(ctx context.Context, t *store.Table, from uint64) iter.Se
 				}
 				last = size
 			}
-			if len(rows) < page {
-				return
-			}
-			from = max(uint64(last), from) + 1
-			if err := s.crossing(ctx, t, rows[page-1]); err != nil {
-				yield(store.Raw{}, err)
-				return
-			}
 		}
 	}
 }
 
-// crossing looks for a size that goes on behind the end of a page.
-func (s *source) crossing(ctx context.Context, t *store.Table, r store.Raw) error {
-	size, ok := r.Int("size")
-	if !ok {
-		return nil
-	}
-	rows, err := s.rows.First(ctx, t, s.id, uint64(size), uint64(size)+1, 2)
-	if len(rows) > 1 {
-		s.add(fault(CodeRowTwice, placeOf(r, ""), "the size stands in more than one row"))
-	}
-	return err
-}
-
-// checkpoint holds the columns of a row against the checkpoint in it. ok is
-// false for one that inspect can do nothing with.
-func (s *source) checkpoint(r store.Raw) (c inspect.Checkpoint, ok bool) {
+// checkpoint reads the checkpoint in a row of heads, checkpoints or cosigned, and
+// compares the other columns with it. ok is false if it is none of this ledger.
+func (s *source) checkpoint(r store.Raw) (signed []byte, head audit.Checkpoint, ok bool) {
 	where := placeOf(r, "checkpoint")
-	b, isBytes := r.Bytes("checkpoint")
-	if !isBytes {
-		s.add(fault(CodeColumn, where, "it is %s, not bytes", kind(r.Value("checkpoint"))))
-		return c, false
+	signed, isBytes := r.Bytes("checkpoint")
+	head, err := audit.CheckpointText(signed)
+	if err == nil && head.Origin != s.origin {
+		err = errors.New("the checkpoint is of another ledger")
 	}
-	head, err := audit.CheckpointText(b)
 	if err != nil {
-		s.add(fault(inspect.CodeCheckpoint, where, "%v", err))
-		return c, false
+		if isBytes {
+			s.add(inspect.CodeCheckpoint, where, "%v", err)
+		} else {
+			s.add(CodeColumn, where, "it is %s, not bytes", kind(r.Value("checkpoint")))
+		}
+		if n, ok := r.Int("size"); !ok || n <= 0 {
+			s.add(CodeColumn, placeOf(r, "size"), "it is %s", show(r.Value("size")))
+		}
+		if b, ok := r.Bytes("root"); !ok || len(b) != tlog.HashSize {
+			s.add(CodeColumn, placeOf(r, "root"), "it is %s", show(r.Value("root")))
+		}
+		return nil, head, false
 	}
-	if head.Origin != s.origin {
-		s.add(fault(inspect.CodeCheckpoint, where, "the checkpoint is of another ledger"))
-		return c, false
+	wrong := compare(r, "checkpoint", cell{"size", int64(head.Size)}, cell{"root", head.Root[:]})
+	if len(wrong) == 2 && r.Relation != store.HeadRows { // the two stand by themselves: the checkpoint was put there
+		s.add(CodeColumn, where, "it is a checkpoint of size %d and another root", head.Size)
+	} else {
+		s.keep(wrong...)
 	}
-	sized, rooted := same(r, "size", int64(head.Size)), same(r, "root", head.Root[:])
-	if !sized && !rooted {
-		s.add(fault(CodeColumn, where, "it is a checkpoint of size %d and another root", head.Size))
-		return c, false
+	if strayBits(signed) {
+		s.add(CodeSignatures, where, "a signature line is not as it was written")
 	}
-	if !rooted {
-		s.add(fault(CodeColumn, placeOf(r, "root"), "it is %s, and the checkpoint says %s", show(r.Value("root")),
-			show(head.Root[:])))
-	}
-	if !sized {
-		s.add(fault(CodeColumn, placeOf(r, "size"), "it is %s, and the checkpoint says %d", show(r.Value("size")),
-			head.Size))
-		return c, false
-	}
-	if f := strayBits(b, where); f != nil {
-		s.add(*f)
-	}
-	if n := signatures(b); r.Table == store.TableCheckpoints && n != 1 {
-		s.mu.Lock()
-		s.lines[head.Size] = n
-		s.mu.Unlock()
-	}
-	return inspect.Checkpoint{Signed: b, Where: where}, true
+	return signed, head, true
 }
 
 // signatures counts the signature lines of a checkpoint.
-func signatures(signed []byte) int {
-	return bytes.Count(signed[bytes.LastIndex(signed, []byte("\n\n"))+2:], []byte("\n"))
-}
+func signatures(signed []byte) int { return bytes.Count(linesOf(signed), []byte("\n")) }
 
-// strayBits names a signature whose base64 has bits that nothing reads, and that
-// could be changed without a signature failing.
-func strayBits(signed []byte, where string) *inspect.Fault {
-	for line := range strings.Lines(string(signed[bytes.LastIndex(signed, []byte("\n\n"))+2:])) {
-		line = strings.TrimSuffix(line, "\n")
-		if _, err := base64.StdEncoding.Strict().DecodeString(line[strings.LastIndexByte(line, ' ')+1:]); err != nil {
-			f := fault(CodeSignatures, where, "a signature line is not as it was written")
-			return &f
+func linesOf(signed []byte) []byte { return signed[bytes.LastIndex(signed, []byte("\n\n"))+2:] }
+
+// strayBits reports whether the base64 of a signature has bits that nothing reads,
+// and that could be changed without a signature failing.
+func strayBits(signed []byte) bool {
+	for line := range bytes.Lines(linesOf(signed)) {
+		digits := string(bytes.TrimSuffix(line[bytes.LastIndexByte(line, ' ')+1:], []byte("\n")))
+		if _, err := base64.StdEncoding.Strict().DecodeString(digits); err != nil {
+			return true
 		}
 	}
-	return nil
+	return false
 }

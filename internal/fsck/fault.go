@@ -1,6 +1,7 @@
 package fsck
 
 import (
+	"bytes"
 	"encoding/hex"
 	"fmt"
 	"strings"
@@ -26,9 +27,9 @@ const (
 	CodeEntryBetween = "entry_between" // one of these entries is not what was signed
 )
 
-// place names a table, a column, where it is of one, and a row by its key:
+// place names a relation, a column, if it is of one, and a row by its key:
 // "entries.serial[idx=5]".
-func place(t *store.Table, column string, key string) string {
+func place(t *store.Relation, column, key string) string {
 	s := t.Name
 	if column != "" {
 		s += "." + column
@@ -40,14 +41,14 @@ func place(t *store.Table, column string, key string) string {
 }
 
 // placeOf names a column of a stored row.
-func placeOf(r store.Raw, column string) string { return place(r.Table, column, keyOf(r)) }
+func placeOf(r store.Raw, column string) string { return place(r.Relation, column, keyOf(r)) }
 
 // keyOf tells a row from others of its ledger. A row of another ledger, or of
 // none, names that as well.
 func keyOf(r store.Raw) string {
-	columns := r.Table.Columns[1 : 1+r.Table.Keys]
+	columns := r.Relation.Columns[1 : 1+r.Relation.Keys]
 	if len(columns) == 0 {
-		columns = r.Table.Columns[:1]
+		columns = r.Relation.Columns[:1]
 	}
 	var parts []string
 	for _, c := range columns {
@@ -58,8 +59,46 @@ func keyOf(r store.Raw) string {
 
 func tileKey(level int, index uint64) string { return fmt.Sprintf("level=%d,idx=%d", level, index) }
 
+func entryKey(index uint64) string { return fmt.Sprintf("idx=%d", index) }
+
+func sizeKey(size uint64) string { return fmt.Sprintf("size=%d", size) }
+
 func fault(code, where, format string, args ...any) inspect.Fault {
 	return inspect.Fault{Code: code, Where: where, Detail: fmt.Sprintf(format, args...)}
+}
+
+// cell is a column of a row and what it should hold: nil, an int64, text or bytes.
+type cell struct {
+	column string
+	want   any
+}
+
+// compare names the columns of a row that are not what says tells: the entry, or
+// the checkpoint.
+func compare(r store.Raw, says string, cells ...cell) (faults []inspect.Fault) {
+	for _, c := range cells {
+		if !same(r, c.column, c.want) {
+			faults = append(faults, fault(CodeColumn, placeOf(r, c.column), "it is %s, and the %s says %s",
+				show(r.Value(c.column)), says, show(c.want)))
+		}
+	}
+	return faults
+}
+
+// same compares a column with what it should hold.
+func same(r store.Raw, column string, want any) bool {
+	switch want := want.(type) {
+	case int64:
+		n, ok := r.Int(column)
+		return ok && n == want
+	case string:
+		s, ok := r.Text(column)
+		return ok && s == want
+	case []byte:
+		b, ok := r.Bytes(column)
+		return ok && bytes.Equal(b, want)
+	}
+	return r.Value(column) == nil
 }
 
 // show prints a stored value, and of long ones a part. It is not for tapes.
@@ -80,13 +119,13 @@ func show(v any) string {
 	return fmt.Sprintf("a value of type %T", v)
 }
 
-// kind says of which type a value is that should be of another.
+// kind says what a value is that should be of another type or size.
 func kind(v any) string {
-	switch v.(type) {
+	switch v := v.(type) {
 	case nil:
 		return "NULL"
 	case []byte:
-		return "bytes"
+		return fmt.Sprintf("%d bytes", len(v))
 	case string:
 		return "text"
 	case int64, int32, int16:

@@ -2,6 +2,7 @@ package fsck
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 
@@ -15,8 +16,8 @@ import (
 // Finish implements inspect.Source: it looks at everything that no entry led to.
 func (s *source) Finish(ctx context.Context, sum inspect.Summary) ([]inspect.Fault, []string, error) {
 	s.finished = true
-	for _, step := range []func(context.Context) error{s.holdHead, s.holdSeen, s.names, s.decks, s.countCheckpoints,
-		s.accesses, s.odd} {
+	for _, step := range []func(context.Context) error{s.compareHead, s.compareSeen, s.names, s.decks,
+		s.countRows, s.accesses, s.odd} {
 		if err := step(ctx); err != nil {
 			return nil, nil, err
 		}
@@ -28,10 +29,10 @@ func (s *source) Finish(ctx context.Context, sum inspect.Summary) ([]inspect.Fau
 	return s.faults, s.notes(), nil
 }
 
-// notes says what was not checked, and what is for nobody.
+// notes says what was not checked, and what nobody uses.
 func (s *source) notes() (notes []string) {
 	note := func(format string, args ...any) { notes = append(notes, fmt.Sprintf(format, args...)) }
-	c := s.total()
+	c := s.counts
 	if n := c.Tapes - c.TapesOpened; n > 0 {
 		note("sealed tapes that were not opened, for lack of their sealing key: %d", n)
 	}
@@ -54,47 +55,45 @@ func (s *source) names(ctx context.Context) error {
 		name, named := r.Text("name")
 		origin, placed := r.Text("origin")
 		if !numbered {
-			s.add(fault(CodeColumn, place(store.TableLedgers, "ledger", "name="+show(r.Value("name"))),
-				"it is %s, not an integer", kind(r.Value("ledger"))))
+			s.add(CodeColumn, place(store.LedgerRows, "ledger", "name="+show(r.Value("name"))),
+				"it is %s, not an integer", kind(r.Value("ledger")))
 			continue
 		}
 		if !named {
-			s.add(fault(CodeColumn, placeOf(r, "name"), "it is %s, not text", kind(r.Value("name"))))
+			s.add(CodeColumn, placeOf(r, "name"), "it is %s, not text", kind(r.Value("name")))
 		}
 		if ids[id] || named && names[name] {
-			s.add(fault(CodeRowTwice, placeOf(r, ""), "the ledger, or its name, stands in more than one row"))
+			s.add(CodeRowTwice, placeOf(r, ""), "the ledger, or its name, stands in more than one row")
 		}
 		ids[id], names[name] = true, named
 		switch {
 		case ledger.ID(id) == s.id:
 			own++
 			if named && name != s.opts.Ledger {
-				s.add(fault(CodeColumn, placeOf(r, "name"), "it is %s, and the ledger is %q", show(name),
-					s.opts.Ledger))
+				s.add(CodeColumn, placeOf(r, "name"), "it is %s, and the ledger is %q", show(name), s.opts.Ledger)
 			}
 			if origin != s.origin {
-				s.add(fault(CodeColumn, placeOf(r, "origin"), "it is %s, and the ledger's is %q",
-					show(r.Value("origin")), s.origin))
+				s.add(CodeColumn, placeOf(r, "origin"), "it is %s, and the ledger's is %q", show(r.Value("origin")),
+					s.origin)
 			}
 		case placed && origin == s.origin:
-			s.add(fault(CodeColumn, placeOf(r, "ledger"), "it is %d, and the ledger of this origin is %d", id,
-				int64(s.id)))
+			s.add(CodeColumn, placeOf(r, "ledger"), "it is %d, and the ledger of this origin is %d", id, int64(s.id))
 		case !placed || ledger.IDOf(origin) != ledger.ID(id):
-			s.add(fault(CodeColumn, placeOf(r, "origin"), "it is %s, of which another ledger is made",
-				show(r.Value("origin"))))
+			s.add(CodeColumn, placeOf(r, "origin"), "it is %s, of which another ledger is made",
+				show(r.Value("origin")))
 		default:
 			heads, err := s.rows.Heads(ctx, ledger.ID(id))
 			if err != nil {
 				return err
 			}
 			if len(heads) == 0 {
-				s.add(fault(CodeRowExtra, placeOf(r, ""), "the ledger has no head"))
+				s.add(CodeRowExtra, placeOf(r, ""), "the ledger has no head")
 			}
 		}
 	}
 	if own == 0 {
-		s.add(fault(CodeRowMissing, place(store.TableLedgers, "", s.headKey()), "the ledger %s is not in the catalogue",
-			s.origin))
+		s.add(CodeRowMissing, place(store.LedgerRows, "", s.headKey()), "the ledger %s is not in the catalogue",
+			s.origin)
 	}
 	return nil
 }
@@ -106,24 +105,24 @@ func (s *source) decks(ctx context.Context) error {
 		s.counts.Decks++
 		hash, ok := r.Bytes("hash")
 		if !ok || len(hash) != 32 {
-			s.add(fault(CodeColumn, placeOf(r, "hash"), "it is %s, and a hash has 32 bytes",
-				kindAndSize(r.Value("hash"))))
+			s.add(CodeColumn, placeOf(r, "hash"), "it is %s, and a hash has 32 bytes", kind(r.Value("hash")))
 			return nil
 		}
 		if !s.asked[[32]byte(hash)] {
 			s.counts.UnusedDecks++
 		}
-		cards, f := decode(r)
-		if f != nil {
-			s.add(*f)
+		cards, err := decode(r)
+		var d *inspect.Damage
+		if errors.As(err, &d) {
+			s.keep(d.Fault)
 			return nil
 		}
 		deck, err := shuffle.NewDeck(cards)
 		if err == nil && deck.Hash() != [32]byte(hash) {
-			err = fmt.Errorf("the list of cards has another hash")
+			err = errors.New("the list of cards has another hash")
 		}
 		if err != nil {
-			s.add(fault(inspect.CodeDeck, placeOf(r, "cards"), "%v", err))
+			s.add(inspect.CodeDeck, placeOf(r, "cards"), "%v", err)
 		}
 		return nil
 	})
@@ -132,9 +131,9 @@ func (s *source) decks(ctx context.Context) error {
 // odd names the rows that nothing has a use for. Those that are above the first
 // head may be of batches that came since: a second head, read after them, tells.
 func (s *source) odd(ctx context.Context) error {
-	rows := make(map[*store.Table][]store.Raw)
-	tables := []*store.Table{store.TableHeads, store.TableEntries, store.TableTiles, store.TableCheckpoints,
-		store.TableCosigned, store.TableSlots, store.TableDecks}
+	rows := make(map[*store.Relation][]store.Raw)
+	tables := []*store.Relation{store.HeadRows, store.EntryRows, store.TileRows, store.CheckpointRows,
+		store.CosignedRows, store.SlotRows, store.DeckRows}
 	for _, t := range tables {
 		var err error
 		if rows[t], err = s.rows.Odd(ctx, t, s.id, s.size); err != nil {
@@ -157,39 +156,48 @@ func (s *source) odd(ctx context.Context) error {
 func (s *source) judgeOdd(r store.Raw, size uint64) {
 	id, numbered := r.Int("ledger")
 	if !numbered || ledger.ID(id) != s.id {
-		s.add(fault(CodeRowExtra, place(r.Table, "ledger", "ledger="+show(r.Value("ledger"))+","+keyOf(r)),
-			"the row is of no ledger of the catalogue"))
+		s.add(CodeRowExtra, place(r.Relation, "ledger", "ledger="+show(r.Value("ledger"))+","+keyOf(r)),
+			"the row is of no ledger of the catalogue")
 		return
 	}
-	key := r.Table.Columns[1 : 1+r.Table.Keys]
-	if r.Table == store.TableSlots {
+	key := r.Relation.Columns[1 : 1+r.Relation.Keys]
+	if r.Relation == store.SlotRows {
 		key = key[:1] // the rest is no number
 	}
 	for _, c := range key {
 		if _, ok := r.Int(c); !ok {
-			s.add(fault(CodeColumn, placeOf(r, c), "it is %s, and no row of the ledger", kind(r.Value(c))))
+			s.add(CodeColumn, placeOf(r, c), "it is %s, and no row of the ledger", kind(r.Value(c)))
 			return
 		}
 	}
 	n, _ := r.Int(key[len(key)-1])
 	used := n >= 0
-	switch r.Table {
-	case store.TableEntries, store.TableSlots:
+	switch r.Relation {
+	case store.EntryRows, store.SlotRows:
 		used = used && uint64(n) < size
-	case store.TableCheckpoints, store.TableCosigned:
+	case store.CheckpointRows, store.CosignedRows:
 		used = n > 0 && uint64(n) <= size
-	case store.TableTiles:
+	case store.TileRows:
 		level, _ := r.Int("level")
 		used = used && level >= 0 && level < 7 && uint64(n) < size>>(8*(level+1))
 	}
 	if !used {
-		s.add(fault(CodeRowExtra, placeOf(r, ""), "a ledger of %d entries has no such row", size))
+		s.add(CodeRowExtra, placeOf(r, ""), "a ledger of %d entries has no such row", size)
 	}
 }
 
-// countCheckpoints counts the rows up to the head.
-func (s *source) countCheckpoints(ctx context.Context) error {
-	return s.rows.Sizes(ctx, s.id, 0, s.size+1, func(uint64) { s.counts.Checkpoints++ })
+// countRows counts the rows up to the head.
+func (s *source) countRows(ctx context.Context) (err error) {
+	for _, c := range []struct {
+		relation *store.Relation
+		n        *uint64
+	}{{store.EntryRows, &s.counts.Entries}, {store.TileRows, &s.counts.Tiles},
+		{store.CheckpointRows, &s.counts.Checkpoints}, {store.CosignedRows, &s.counts.Cosigned}} {
+		if *c.n, err = s.rows.Count(ctx, c.relation, s.id, s.size); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // signatureLines names checkpoints with a line more than they were signed with:
@@ -203,8 +211,8 @@ func (s *source) signatureLines(sum inspect.Summary) {
 	}
 	for size, n := range s.lines {
 		if n != 2 || !rotated[size] {
-			s.add(fault(CodeSignatures, place(store.TableCheckpoints, "checkpoint", fmt.Sprintf("size=%d", size)),
-				"it has more signature lines than it was made with"))
+			s.add(CodeSignatures, place(store.CheckpointRows, "checkpoint", sizeKey(size)),
+				"it has more signature lines than it was made with")
 		}
 	}
 }
@@ -214,11 +222,10 @@ func (s *source) signatureLines(sum inspect.Summary) {
 // are not kept.
 func (s *source) cosignatures(ctx context.Context, sum inspect.Summary) error {
 	policies := policiesOf(sum)
-	for r, err := range s.sizes(ctx, store.TableCosigned, 0) {
+	for r, err := range s.sizes(ctx, store.CosignedRows, 0) {
 		if err != nil {
 			return err
 		}
-		s.counts.Cosigned++
 		b, ok := r.Bytes("checkpoint")
 		if !ok {
 			continue
@@ -243,9 +250,9 @@ func (s *source) cosignatures(ctx context.Context, sum inspect.Summary) error {
 			}
 		}
 		if n := signatures(b); n != known+len(by) {
-			s.add(fault(CodeSignatures, placeOf(r, "checkpoint"),
+			s.add(CodeSignatures, placeOf(r, "checkpoint"),
 				"of the %d signature lines at size %d %d are of the ledger and %d of its witnesses", n, head.Size,
-				known, len(by)))
+				known, len(by))
 		}
 	}
 	return nil
@@ -267,12 +274,4 @@ func policiesOf(sum inspect.Summary) (all []*audit.Policy) {
 		}
 	}
 	return all
-}
-
-// kindAndSize is kind with the length of bytes.
-func kindAndSize(v any) string {
-	if b, ok := v.([]byte); ok {
-		return fmt.Sprintf("%d bytes", len(b))
-	}
-	return kind(v)
 }

@@ -21,7 +21,7 @@ func TestLong(t *testing.T) {
 	}
 	size := func(i int) string { return "size=" + number(int64(m.heads[i].Size)) }
 	// The others keep their indexes: no check of this length is quick without.
-	db := stripSQLite(t, path, []*store.Table{store.TableCheckpoints})
+	db := stripSQLite(t, path, []*store.Relation{store.CheckpointRows})
 	db.with(t, nil, func(e *store.Evidence) { wantHonest(t, m, e) })
 	for _, c := range []struct {
 		name, sql string
@@ -35,9 +35,9 @@ func TestLong(t *testing.T) {
 			"tiles.data[level=0,idx=100]"},
 		{"an entry", "UPDATE entries SET entry = (SELECT entry FROM entries WHERE idx = 30001) WHERE idx = 30000",
 			inspect.CodeEntry, "entries.entry[idx=30000]"},
-		{"a size twice at the end of a page", "INSERT INTO checkpoints SELECT * FROM checkpoints WHERE size = " +
+		{"a size twice", "INSERT INTO checkpoints SELECT * FROM checkpoints WHERE size = " +
 			number(int64(m.heads[511].Size)), fsck.CodeRowTwice, "checkpoints[" + size(511) + "]"},
-		{"a size twice at the beginning of a page", "INSERT INTO checkpoints SELECT * FROM checkpoints WHERE size = " +
+		{"the size after it twice", "INSERT INTO checkpoints SELECT * FROM checkpoints WHERE size = " +
 			number(int64(m.heads[512].Size)), fsck.CodeRowTwice, "checkpoints[" + size(512) + "]"},
 		{"a checkpoint", "DELETE FROM checkpoints WHERE size = " + number(int64(m.heads[700].Size)),
 			fsck.CodeRowMissing, "checkpoints[" + size(700) + "]"},

@@ -26,7 +26,7 @@ type tampered interface {
 	// tables returns the names of all tables, of the database.
 	tables(t *testing.T) []string
 	// rows returns the rows of a table.
-	rows(t *testing.T, table *store.Table) []store.Raw
+	rows(t *testing.T, table *store.Relation) []store.Raw
 	// with makes changes, hands over the evidence after them and takes them back.
 	with(t *testing.T, changes []change, do func(*store.Evidence))
 	// step is how many of the values are passed over for each that is tried.
@@ -131,9 +131,9 @@ func within(span, key string) bool {
 
 // keyText is a row's key as a place has it.
 func keyText(r store.Raw) string {
-	columns := r.Table.Columns[1 : 1+r.Table.Keys]
+	columns := r.Relation.Columns[1 : 1+r.Relation.Keys]
 	if len(columns) == 0 {
-		columns = r.Table.Columns[:1]
+		columns = r.Relation.Columns[:1]
 	}
 	var parts []string
 	for _, c := range columns {
@@ -148,7 +148,7 @@ func keyText(r store.Raw) string {
 
 // where is the condition that selects a row.
 func where(r store.Raw, from int) (sql string, args []any) {
-	columns := r.Table.Columns[:1+r.Table.Keys]
+	columns := r.Relation.Columns[:1+r.Relation.Keys]
 	var parts []string
 	for _, c := range columns {
 		args = append(args, r.Value(c))
@@ -159,13 +159,13 @@ func where(r store.Raw, from int) (sql string, args []any) {
 
 func update(r store.Raw, column string, value any) change {
 	cond, args := where(r, 2)
-	return change{fmt.Sprintf("UPDATE %s SET %s = $1 WHERE %s", r.Table.Name, column, cond),
+	return change{fmt.Sprintf("UPDATE %s SET %s = $1 WHERE %s", r.Relation.Name, column, cond),
 		append([]any{value}, args...)}
 }
 
 func remove(r store.Raw) change {
 	cond, args := where(r, 1)
-	return change{fmt.Sprintf("DELETE FROM %s WHERE %s", r.Table.Name, cond), args}
+	return change{fmt.Sprintf("DELETE FROM %s WHERE %s", r.Relation.Name, cond), args}
 }
 
 func insert(r store.Raw, values []any) change {
@@ -173,17 +173,17 @@ func insert(r store.Raw, values []any) change {
 	for i := range values {
 		marks = append(marks, fmt.Sprintf("$%d", i+1))
 	}
-	return change{fmt.Sprintf("INSERT INTO %s (%s) VALUES (%s)", r.Table.Name, strings.Join(r.Table.Columns, ", "),
+	return change{fmt.Sprintf("INSERT INTO %s (%s) VALUES (%s)", r.Relation.Name, strings.Join(r.Relation.Columns, ", "),
 		strings.Join(marks, ", ")), values}
 }
 
 // victims are rows of every kind that a table has.
-func victims(t *testing.T, m *material, table *store.Table, rows []store.Raw) (list []victim) {
+func victims(t *testing.T, m *material, table *store.Relation, rows []store.Raw) (list []victim) {
 	t.Helper()
 	add := func(what string, is func(store.Raw) bool) {
 		for _, r := range rows {
 			if is(r) {
-				list = append(list, victim{r, what, table != store.TableEntries ||
+				list = append(list, victim{r, what, table != store.EntryRows ||
 					strings.HasPrefix(what, "a commit") || what == "a deal"})
 				return
 			}
@@ -193,7 +193,7 @@ func victims(t *testing.T, m *material, table *store.Table, rows []store.Raw) (l
 	number := func(r store.Raw, column string) int64 { n, _ := r.Int(column); return n }
 	last := number(rows[len(rows)-1], table.Columns[min(1, table.Keys)])
 	switch table {
-	case store.TableEntries:
+	case store.EntryRows:
 		entry := func(r store.Raw) audit.Body { return m.parsed[number(r, "idx")].Body }
 		add("the genesis", func(r store.Raw) bool { return number(r, "idx") == 0 })
 		add("a commit", func(r store.Raw) bool { c, ok := entry(r).(*audit.Commit); return ok && !c.Context.IsDraw() })
@@ -227,7 +227,7 @@ func victims(t *testing.T, m *material, table *store.Table, rows []store.Raw) (l
 		add("a key", func(r store.Raw) bool { _, ok := entry(r).(*audit.Key); return ok && number(r, "idx") > 9 })
 		add("an event", func(r store.Raw) bool { _, ok := entry(r).(*audit.Event); return ok && number(r, "idx") > 9 })
 		add("the newest", func(r store.Raw) bool { return number(r, "idx") == last })
-	case store.TableCheckpoints:
+	case store.CheckpointRows:
 		add("the first", func(r store.Raw) bool { return true })
 		add("in the middle", func(r store.Raw) bool { return number(r, "size") > 30 })
 		add("of a rotation", func(r store.Raw) bool {
@@ -236,10 +236,10 @@ func victims(t *testing.T, m *material, table *store.Table, rows []store.Raw) (l
 			return bytes.Count(b, []byte("\n— ")) == 2
 		})
 		add("the newest", func(r store.Raw) bool { return number(r, "size") == last })
-	case store.TableCosigned:
+	case store.CosignedRows:
 		add("one that a deal relies on", func(r store.Raw) bool { return number(r, "size") > 30 })
 		add("the newest", func(r store.Raw) bool { return number(r, "size") == last })
-	case store.TableDecks:
+	case store.DeckRows:
 		for _, r := range rows {
 			list = append(list, victim{r, keyText(r)[:12], true})
 		}
@@ -312,12 +312,12 @@ func columnCases(t *testing.T, m *material, db tampered) (cases []tamperCase) {
 		if slices.Contains(notEvidence, name) {
 			continue
 		}
-		i := slices.IndexFunc(store.Tables(), func(x *store.Table) bool { return x.Name == name })
+		i := slices.IndexFunc(store.Relations(), func(x *store.Relation) bool { return x.Name == name })
 		if i < 0 {
 			t.Errorf("the database has a table %s that is not checked", name)
 			continue
 		}
-		table := store.Tables()[i]
+		table := store.Relations()[i]
 		rows := db.rows(t, table)
 		for _, column := range db.columns(t, name) {
 			if !slices.Contains(table.Columns, column) {
@@ -355,11 +355,11 @@ func casesOf(m *material, db tampered, v victim, column string, rows []store.Raw
 		if x == nil && old == nil {
 			continue
 		}
-		cases = append(cases, tamperCase{fmt.Sprintf("%s.%s of %s: %s", v.Table.Name, column, v.what, what),
+		cases = append(cases, tamperCase{fmt.Sprintf("%s.%s of %s: %s", v.Relation.Name, column, v.what, what),
 			[]change{update(v.Raw, column, x)}, wants})
 	}
-	if swapped != nil && !slices.Contains(v.Table.Columns[:1+v.Table.Keys], column) {
-		cases = append(cases, tamperCase{fmt.Sprintf("%s.%s of %s: swapped with another row", v.Table.Name, column,
+	if swapped != nil && !slices.Contains(v.Relation.Columns[:1+v.Relation.Keys], column) {
+		cases = append(cases, tamperCase{fmt.Sprintf("%s.%s of %s: swapped with another row", v.Relation.Name, column,
 			v.what), swapped, wants})
 	}
 	return cases
@@ -367,22 +367,22 @@ func casesOf(m *material, db tampered, v victim, column string, rows []store.Raw
 
 // wantOf says how a change of a column is named.
 func wantOf(v victim, column string) []want {
-	table, key := v.Table.Name, keyText(v.Raw)
+	table, key := v.Relation.Name, keyText(v.Raw)
 	wants := []want{{table: table, column: column, key: key}}
 	switch {
-	case v.Table == store.TableLedgers && column == "ledger":
+	case v.Relation == store.LedgerRows && column == "ledger":
 		wants = []want{{table: table, column: "ledger"}, {table: table, key: key, code: fsck.CodeRowMissing}}
-	case slices.Contains(v.Table.Columns[:1+v.Table.Keys], column):
+	case slices.Contains(v.Relation.Columns[:1+v.Relation.Keys], column):
 		// A row with another key is one that is missing.
-		wants = []want{{table: table, key: key, code: missingCode(v.Table)}}
+		wants = []want{{table: table, key: key, code: missingCode(v.Relation)}}
 	}
 	return wants
 }
 
 // missingCode is the code of a row that is not there: of a cosigned checkpoint the
 // entry says so that relies on it.
-func missingCode(t *store.Table) string {
-	if t == store.TableCosigned {
+func missingCode(t *store.Relation) string {
+	if t == store.CosignedRows {
 		return inspect.CodeCosigned
 	}
 	return fsck.CodeRowMissing
@@ -391,7 +391,7 @@ func missingCode(t *store.Table) string {
 // rowCases remove, repeat and add rows, and set tables back.
 func rowCases(t *testing.T, m *material, db tampered) (cases []tamperCase) {
 	t.Helper()
-	for _, table := range store.Tables() {
+	for _, table := range store.Relations() {
 		rows := db.rows(t, table)
 		for _, v := range victims(t, m, table, rows) {
 			key := keyText(v.Raw)
@@ -408,13 +408,13 @@ func rowCases(t *testing.T, m *material, db tampered) (cases []tamperCase) {
 			foreign := slices.Clone(v.Values)
 			foreign[0] = int64(12345)
 			stray := []want{{table: table.Name, column: "ledger", code: fsck.CodeRowExtra}}
-			if table == store.TableLedgers {
+			if table == store.LedgerRows {
 				stray = []want{{table: table.Name, code: fsck.CodeRowTwice}, {table: table.Name, column: "ledger"}}
 			}
 			cases = append(cases, tamperCase{name("of an unknown ledger"), []change{insert(v.Raw, foreign)}, stray})
 			none := slices.Clone(v.Values)
 			none[0] = nil
-			if table == store.TableLedgers {
+			if table == store.LedgerRows {
 				stray = []want{{table: table.Name, column: "ledger", code: fsck.CodeColumn}}
 			}
 			cases = append(cases, tamperCase{name("of no ledger"), []change{insert(v.Raw, none)}, stray})
@@ -438,23 +438,23 @@ func rowCases(t *testing.T, m *material, db tampered) (cases []tamperCase) {
 
 // strayCases add rows with a key that no row of the ledger has.
 func strayCases(v victim, name func(string) string) (cases []tamperCase) {
-	if v.Table.Keys == 0 || v.Table == store.TableDecks {
+	if v.Relation.Keys == 0 || v.Relation == store.DeckRows {
 		return nil
 	}
-	at := v.Table.Keys // the last column of the key
-	if v.Table == store.TableSlots {
+	at := v.Relation.Keys // the last column of the key
+	if v.Relation == store.SlotRows {
 		at = 1 // its number
 	}
 	for what, n := range map[string]any{"far beyond the head": int64(1 << 40), "below zero": int64(-1),
 		"without a key": nil} {
 		stray := slices.Clone(v.Values)
 		stray[at] = n
-		wants := []want{{table: v.Table.Name, code: fsck.CodeRowExtra,
+		wants := []want{{table: v.Relation.Name, code: fsck.CodeRowExtra,
 			key: strings.Replace(keyText(v.Raw), fmt.Sprint("=", v.Values[at]), fmt.Sprint("=", n), 1)}}
 		if n == nil {
-			wants = []want{{table: v.Table.Name, code: fsck.CodeColumn, column: v.Table.Columns[at]}}
+			wants = []want{{table: v.Relation.Name, code: fsck.CodeColumn, column: v.Relation.Columns[at]}}
 		}
-		if v.Table == store.TableTiles {
+		if v.Relation == store.TileRows {
 			wants[0].key = ""
 		}
 		cases = append(cases, tamperCase{name(what), []change{insert(v.Raw, stray)}, wants})
@@ -467,7 +467,7 @@ func strayCases(v victim, name func(string) string) (cases []tamperCase) {
 func lineCases(t *testing.T, m *material, db tampered) (cases []tamperCase) {
 	t.Helper()
 	own := m.heads[3].Checkpoint[bytes.LastIndex(m.heads[3].Checkpoint, []byte("\n\n"))+2:]
-	for _, table := range []*store.Table{store.TableHeads, store.TableCheckpoints, store.TableCosigned} {
+	for _, table := range []*store.Relation{store.HeadRows, store.CheckpointRows, store.CosignedRows} {
 		for _, v := range victims(t, m, table, db.rows(t, table)) {
 			signed, _ := v.Bytes("checkpoint")
 			wants := []want{{table: table.Name, key: keyText(v.Raw)}}
@@ -505,6 +505,6 @@ func tailCases(m *material) []tamperCase {
 		{"older entries and checkpoints", []change{cutEntries, cutCheckpoints},
 			append(missing, want{table: "checkpoints", key: fmt.Sprintf("size=%d", head.Size)})},
 		{"older cosigned checkpoints", []change{{"DELETE FROM cosigned WHERE size > 30", nil}},
-			[]want{{table: "cosigned", code: missingCode(store.TableCosigned)}}},
+			[]want{{table: "cosigned", code: missingCode(store.CosignedRows)}}},
 	}
 }

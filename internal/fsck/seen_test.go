@@ -1,6 +1,7 @@
 package fsck_test
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"os"
@@ -116,6 +117,28 @@ func TestFork(t *testing.T) {
 	wantFault(t, check(t, e, o), fsck.CodeFork, "checkpoints.root[size="+number(int64(seen.Size))+"]")
 }
 
+// TestForgedNewest: a later checkpoint that no key of the ledger signed is a row too
+// many, and nothing is judged by it.
+func TestForgedNewest(t *testing.T) {
+	t.Parallel()
+	m := made(t)
+	path, s := openSQLite(t)
+	m.load(t, s, len(m.heads))
+	file := rawSQLite(t, path)
+	defer file.Close()
+	newest := m.heads[len(m.heads)-1]
+	forged := bytes.Replace(newest.Checkpoint, []byte("\n"+number(int64(newest.Size))+"\n"), []byte("\n9999\n"), 1)
+	if _, err := file.Exec("INSERT INTO checkpoints (ledger, size, root, checkpoint) VALUES (?, 9999, ?, ?)",
+		int64(m.id), newest.Root[:], forged); err != nil {
+		t.Fatal(err)
+	}
+	r := check(t, evidenceOfSQLite(t, path), m.options())
+	wantFault(t, r, fsck.CodeRowExtra, "checkpoints[size=9999]")
+	if r.FaultCount != 1 || r.Size != newest.Size {
+		t.Errorf("%d entries are judged, faults %+v", r.Size, r.Faults)
+	}
+}
+
 type told struct{ signed []byte }
 
 func (w told) Latest(context.Context, string) ([]byte, error) {
@@ -160,7 +183,7 @@ func wantSchema(t *testing.T, m *material, e *store.Evidence, exec func(string) 
 			t.Fatalf("%s: %v", sql, err)
 		}
 	}
-	for _, table := range store.Tables() {
+	for _, table := range store.Relations() {
 		// The comment of heads is the schema's number.
 		do("ALTER TABLE " + table.Name + " RENAME TO gone")
 		wantFault(t, check(t, e, m.options()), fsck.CodeSchema, table.Name)

@@ -24,141 +24,127 @@ type source struct {
 	keys      []note.Verifier // that may have signed
 	witnesses []audit.Witness // that its policies name
 	seen      []seen          // what others have of it
-	said      []string        // notes, on what there was not to hold it against
+	said      []string        // notes, on what there was not to compare it with
 	newest    inspect.Checkpoint
-	head      audit.Checkpoint // newest, parsed
-	size      uint64           // head's
-	doubtful  bool             // a checkpoint that nobody known signed is looked at as well
-	finished  bool             // Finish was called
+	size      uint64 // that newest has
+	finished  bool   // Finish was called
 
-	mu      sync.Mutex // guards what follows
-	counts  Counts
-	tallies map[uint64]*tally // by chunk
-	tiles   map[string]bool   // that are there
-	faults  []inspect.Fault
-	once    map[string]bool   // faults by code and place
-	asked   map[[32]byte]bool // decks that commits name
-	lines   map[uint64]int    // signature lines of checkpoints, by size, where there is not one
+	mu     sync.Mutex // guards what follows
+	counts Counts
+	faults []inspect.Fault
+	once   map[string]bool   // faults by code and place
+	asked  map[[32]byte]bool // decks that commits name
+	lines  map[uint64]int    // signature lines of checkpoints, by size, where there is not one
 
 	accessHeads map[uint64]ledger.AccessHead // that entries tell, by their index
 }
 
-// tally counts the rows of one chunk. It belongs to the goroutine that reads the
-// chunk, until Finish. A chunk that is read again is counted anew.
-type tally struct{ entries, tapes, opened uint64 }
-
-// total adds the tallies up; it is called when nobody reads any more.
-func (s *source) total() Counts {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	c := s.counts
-	c.Tiles = uint64(len(s.tiles))
-	for _, t := range s.tallies {
-		c.Entries += t.entries
-		c.Tapes += t.tapes
-		c.TapesOpened += t.opened
-	}
-	return c
+// add keeps a fault until Finish.
+func (s *source) add(code, where, format string, args ...any) {
+	s.keep(fault(code, where, format, args...))
 }
 
-// add keeps a fault until Finish, once.
-func (s *source) add(f inspect.Fault) {
+// keep keeps faults until Finish, each once.
+func (s *source) keep(faults ...inspect.Fault) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if key := f.Code + " " + f.Where; !s.once[key] && len(s.faults) < inspect.MaxFaults {
-		s.once[key] = true
-		s.faults = append(s.faults, f)
+	for _, f := range faults {
+		if key := f.Code + " " + f.Where; !s.once[key] && len(s.faults) < inspect.MaxFaults {
+			s.once[key] = true
+			s.faults = append(s.faults, f)
+		}
 	}
+}
+
+// count adds one to a number of s.counts.
+func (s *source) count(n *uint64) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	*n++
 }
 
 // Newest implements inspect.Source.
 func (s *source) Newest(context.Context) (inspect.Checkpoint, error) {
 	if s.newest.Signed == nil {
-		f := fault(CodeHead, place(store.TableHeads, "checkpoint", s.headKey()),
+		return s.newest, damage(CodeHead, place(store.HeadRows, "checkpoint", s.headKey()),
 			"neither the head nor any checkpoint is signed with a key of this ledger")
-		return inspect.Checkpoint{}, &inspect.Damage{Fault: f}
 	}
 	return s.newest, nil
 }
 
 // Tile implements inspect.Source. Only full tiles are stored.
 func (s *source) Tile(ctx context.Context, level int, index uint64, width int) ([]byte, string, error) {
-	where := place(store.TableTiles, "data", tileKey(level, index))
+	where := place(store.TileRows, "data", tileKey(level, index))
 	if width < inspect.Width {
 		return nil, where, nil
 	}
 	rows, err := s.rows.Tile(ctx, s.id, level, index)
+	if err == nil {
+		err = s.one(rows, place(store.TileRows, "", tileKey(level, index)), "tile", "the tile is not there")
+	}
 	if err != nil {
 		return nil, where, err
-	}
-	if len(rows) == 0 {
-		f := fault(CodeRowMissing, place(store.TableTiles, "", tileKey(level, index)), "the tile is not there")
-		return nil, where, &inspect.Damage{Fault: f}
-	}
-	s.mu.Lock()
-	s.tiles[where] = true
-	s.mu.Unlock()
-	if len(rows) > 1 {
-		s.add(fault(CodeRowTwice, place(store.TableTiles, "", tileKey(level, index)), "the tile stands in %d rows",
-			len(rows)))
 	}
 	for _, column := range []string{"level", "idx"} {
 		s.integer(rows[0], column)
 	}
 	data, ok := rows[0].Bytes("data")
 	if !ok || len(data) != inspect.Width*tlog.HashSize {
-		f := fault(CodeColumn, where, "it is %s, and a tile has %d bytes", kindAndSize(rows[0].Value("data")),
-			inspect.Width*tlog.HashSize)
-		return nil, where, &inspect.Damage{Fault: f}
+		return nil, where, damage(CodeColumn, where, "it is %s, and a tile has %d bytes",
+			kind(rows[0].Value("data")), inspect.Width*tlog.HashSize)
 	}
 	return data, where, nil
+}
+
+// Deck implements inspect.Source.
+func (s *source) Deck(ctx context.Context, hash [32]byte) (cards []string, where string, err error) {
+	key := "hash=" + show(hash[:])
+	s.mu.Lock()
+	s.asked[hash] = true
+	s.mu.Unlock()
+	rows, err := s.rows.Deck(ctx, s.id, hash)
+	if err == nil {
+		err = s.one(rows, place(store.DeckRows, "", key), "deck", "a commit names this deck, and its list is not there")
+	}
+	if err == nil {
+		cards, err = decode(rows[0])
+	}
+	return cards, place(store.DeckRows, "cards", key), err
+}
+
+// one returns an error if there is no row, and names a place where there are more.
+func (s *source) one(rows []store.Raw, where, what, none string) error {
+	if len(rows) == 0 {
+		return damage(CodeRowMissing, where, "%s", none)
+	}
+	if len(rows) > 1 {
+		s.add(CodeRowTwice, where, "the %s stands in %d rows", what, len(rows))
+	}
+	return nil
 }
 
 // integer names a key that is no integer but compares as one, as SQLite has it.
 func (s *source) integer(r store.Raw, column string) (n int64, ok bool) {
 	if n, ok = r.Int(column); !ok {
-		s.add(fault(CodeColumn, placeOf(r, column), "it is %s, not an integer", kind(r.Value(column))))
+		s.add(CodeColumn, placeOf(r, column), "it is %s, not an integer", kind(r.Value(column)))
 	}
 	return n, ok
 }
 
-// Deck implements inspect.Source.
-func (s *source) Deck(ctx context.Context, hash [32]byte) ([]string, string, error) {
-	key := "hash=" + show(hash[:])
-	where := place(store.TableDecks, "cards", key)
-	s.mu.Lock()
-	s.asked[hash] = true
-	s.mu.Unlock()
-	rows, err := s.rows.Deck(ctx, s.id, hash)
-	if err != nil {
-		return nil, where, err
-	}
-	if len(rows) == 0 {
-		f := fault(CodeRowMissing, place(store.TableDecks, "", key),
-			"a commit names this deck, and its list is not there")
-		return nil, where, &inspect.Damage{Fault: f}
-	}
-	if len(rows) > 1 {
-		s.add(fault(CodeRowTwice, place(store.TableDecks, "", key), "the deck stands in %d rows", len(rows)))
-	}
-	cards, f := decode(rows[0])
-	if f != nil {
-		return nil, where, &inspect.Damage{Fault: *f}
-	}
-	return cards, where, nil
-}
-
-// decode reads a deck's row.
-func decode(r store.Raw) ([]string, *inspect.Fault) {
+// decode reads a deck's row. Its error is an inspect.Damage.
+func decode(r store.Raw) ([]string, error) {
 	b, ok := r.Bytes("cards")
 	if !ok {
-		f := fault(CodeColumn, placeOf(r, "cards"), "it is %s, not bytes", kind(r.Value("cards")))
-		return nil, &f
+		return nil, damage(CodeColumn, placeOf(r, "cards"), "it is %s, not bytes", kind(r.Value("cards")))
 	}
 	cards, err := store.DecodeDeck(b)
 	if err != nil {
-		f := fault(CodeColumn, placeOf(r, "cards"), "%v", err)
-		return nil, &f
+		return nil, damage(CodeColumn, placeOf(r, "cards"), "%v", err)
 	}
 	return cards, nil
+}
+
+// damage is a fault as the error of a source.
+func damage(code, where, format string, args ...any) error {
+	return &inspect.Damage{Fault: fault(code, where, format, args...)}
 }

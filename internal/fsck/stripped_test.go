@@ -42,12 +42,12 @@ func strippedSQLite(t *testing.T, m *material) tampered {
 	if err := s.Close(); err != nil {
 		t.Fatal(err)
 	}
-	return stripSQLite(t, path, store.Tables())
+	return stripSQLite(t, path, store.Relations())
 }
 
 // stripSQLite takes from a file all triggers, and from some of its tables
 // everything but columns and rows.
-func stripSQLite(t *testing.T, path string, tables []*store.Table) *sqliteFile {
+func stripSQLite(t *testing.T, path string, tables []*store.Relation) *sqliteFile {
 	t.Helper()
 	f := &sqliteFile{path}
 	triggers := f.names(t, "SELECT name FROM sqlite_schema WHERE type = 'trigger'")
@@ -139,7 +139,7 @@ func (f *sqliteFile) columns(t *testing.T, table string) []string {
 	return f.names(t, "SELECT name FROM pragma_table_info(?)", table)
 }
 
-func (f *sqliteFile) rows(t *testing.T, table *store.Table) (list []store.Raw) {
+func (f *sqliteFile) rows(t *testing.T, table *store.Relation) (list []store.Raw) {
 	t.Helper()
 	f.with(t, nil, func(e *store.Evidence) { list = allRows(t, e, table) })
 	return list
@@ -149,12 +149,12 @@ func (f *sqliteFile) rows(t *testing.T, table *store.Table) (list []store.Raw) {
 func (f *sqliteFile) mistyped() []any { return []any{"text", 0.5, []byte("bytes")} }
 
 // allRows reads a table in the order of its keys.
-func allRows(t *testing.T, e *store.Evidence, table *store.Table) (list []store.Raw) {
+func allRows(t *testing.T, e *store.Evidence, table *store.Relation) (list []store.Raw) {
 	t.Helper()
 	order := strings.Join(table.Columns[:1+table.Keys], ", ")
 	text := fmt.Sprintf("SELECT %s FROM %s ORDER BY %s", strings.Join(table.Columns, ", "), table.Name, order)
 	err := e.Query(t.Context(), text, nil, func(values []any) error {
-		list = append(list, store.Raw{Table: table, Values: slices.Clone(values)})
+		list = append(list, store.Raw{Relation: table, Values: slices.Clone(values)})
 		return nil
 	})
 	if err != nil || len(list) == 0 {
@@ -177,7 +177,7 @@ func strippedPostgres(t *testing.T, m *material) tampered {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { conn.Close(context.Background()) })
-	for _, table := range store.Tables() {
+	for _, table := range store.Relations() {
 		for _, text := range strip(table.Name) {
 			if _, err := conn.Exec(t.Context(),
 				strings.ReplaceAll(text, "DROP TABLE "+table.Name, "DROP TABLE "+table.Name+" CASCADE")); err != nil {
@@ -243,7 +243,7 @@ func (p *postgresConn) columns(t *testing.T, table string) []string {
 	return p.names(t, "SELECT column_name::text FROM information_schema.columns WHERE table_schema = 'public' AND table_name = $1", table)
 }
 
-func (p *postgresConn) rows(t *testing.T, table *store.Table) (list []store.Raw) {
+func (p *postgresConn) rows(t *testing.T, table *store.Relation) (list []store.Raw) {
 	t.Helper()
 	p.with(t, nil, func(e *store.Evidence) { list = allRows(t, e, table) })
 	return list

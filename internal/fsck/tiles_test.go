@@ -27,7 +27,7 @@ func TestEveryTile(t *testing.T) {
 	}
 	db := stripSQLite(t, path, nil)
 	db.with(t, nil, func(e *store.Evidence) { wantHonest(t, m, e) })
-	rows := db.rows(t, store.TableTiles)
+	rows := db.rows(t, store.TileRows)
 	if len(rows) != tiles {
 		t.Fatalf("%d tiles of %d entries", len(rows), len(m.entries))
 	}

@@ -10,8 +10,6 @@ import (
 	"syscall"
 	"time"
 
-	"golang.org/x/mod/sumdb/tlog"
-
 	"shuffled/internal/audit"
 	"shuffled/internal/bundle"
 )
@@ -70,7 +68,7 @@ func (b *Bundle) Newest(context.Context) (Checkpoint, error) {
 
 // Chunk implements Source.
 func (b *Bundle) Chunk(_ context.Context, n uint64, width int) (Chunk, error) {
-	c := Chunk{Where: tileName(-1, n, width)}
+	c := Chunk{Where: bundle.TilePath(bundle.LevelEntries, n, width)}
 	var err error
 	if c.Entries, err = b.r.Entries(n); err != nil {
 		c.Entries = nil
@@ -81,21 +79,12 @@ func (b *Bundle) Chunk(_ context.Context, n uint64, width int) (Chunk, error) {
 
 // Tile implements Source.
 func (b *Bundle) Tile(_ context.Context, level int, index uint64, width int) ([]byte, string, error) {
-	where := tileName(level, index, width)
+	where := bundle.TilePath(level, index, width)
 	data, err := b.r.Tile(level, index, width)
 	if err != nil {
 		return nil, where, damaged(where, err)
 	}
 	return data, where, nil
-}
-
-// tileName is the name of a tile's file, or at level -1 of a file of entries.
-func tileName(level int, index uint64, width int) string {
-	p := strings.TrimPrefix(tlog.Tile{H: 8, L: level, N: int64(index), W: width}.Path(), "tile/8/")
-	if level < 0 {
-		p = "entries" + strings.TrimPrefix(p, "data")
-	}
-	return "tile/" + p
 }
 
 // damaged tells what is wrong with the evidence from what is wrong with the
@@ -135,7 +124,7 @@ func (b *Bundle) Checkpoints(_ context.Context, kind Kind, from uint64) iter.Seq
 				yield(Checkpoint{}, damaged(placeOf(dir, err), err))
 				return
 			}
-			file := tileName(-1, i/Width, int(min(Width, count-i/Width*Width)))
+			file := bundle.TilePath(bundle.LevelEntries, i/Width, int(min(Width, count-i/Width*Width)))
 			where := fmt.Sprintf("%s%s, number %d", dir, strings.TrimPrefix(file, "tile/entries"), i%Width)
 			i++
 			// One that cannot be read is for the caller to name.
@@ -189,7 +178,7 @@ func (b *Bundle) Finish(_ context.Context, s Summary) (faults []Fault, notes []s
 	// Clocks differ, as between witnesses and the house.
 	if at < s.Newest-audit.WitnessGrace {
 		faults = append(faults, fault(CodeManifest, "manifest.json",
-			"exported_at is %s, and what was exported is from %s", b.manifest.ExportedAt, formatTime(s.Newest)))
+			"exported_at is %s, and what was exported is from %s", b.manifest.ExportedAt, bundle.FormatTime(s.Newest)))
 	}
 	return faults, notes, nil
 }

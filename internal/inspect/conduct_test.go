@@ -153,7 +153,7 @@ func TestDealingOfOtherPeriods(t *testing.T) {
 // TestManyTables: tables beyond the list are summed.
 func TestManyTables(t *testing.T) {
 	t.Parallel()
-	f := &fold{conduct: conduct{Paces: make(map[string]*pace)}}
+	f := &fold{figures: figures{conduct: conduct{Paces: make(map[string]*pace)}}}
 	for i := range MaxListed + 3 {
 		f.conduct.Paces[string(rune('a'+i%26))+string(rune('0'+i/26))] = &pace{DealingCounts: DealingCounts{Owners: 1,
 			Deals: 2}}

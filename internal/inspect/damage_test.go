@@ -14,6 +14,7 @@ import (
 	"golang.org/x/mod/sumdb/tlog"
 
 	"shuffled/internal/audit"
+	"shuffled/internal/bundle"
 	"shuffled/internal/inspect/inspecttest"
 )
 
@@ -508,7 +509,7 @@ func TestExportTime(t *testing.T) {
 	b, err := os.ReadFile(name)
 	must(t, err)
 	for after, want := range map[int64][]string{-10_001: {"manifest"}, -10_000: nil, 0: nil} {
-		at := `"exported_at":"` + formatTime(l.Now+after) + `"`
+		at := `"exported_at":"` + bundle.FormatTime(l.Now+after) + `"`
 		must(t, os.WriteFile(name, regexp.MustCompile(`"exported_at":"[^"]*"`).ReplaceAll(b, []byte(at)), 0o600))
 		wantFaults(t, inspectDir(t, l.Dir, trusting()), want)
 	}

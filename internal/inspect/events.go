@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"shuffled/internal/audit"
+	"shuffled/internal/bundle"
 )
 
 // EventLine is an event that a reader of the report will want to ask about: a
@@ -24,7 +25,7 @@ func (f *fold) note(e audit.Entry, index uint64) {
 		return
 	}
 	if detail, ok := telling(b); ok {
-		f.events = append(f.events, EventLine{Entry: index, Time: formatTime(e.Time), Kind: b.Kind.String(),
+		f.events = append(f.events, EventLine{Entry: index, Time: bundle.FormatTime(e.Time), Kind: b.Kind.String(),
 			Detail:   detail,
 			Identity: e.Actor.Identity, Credential: e.Actor.Credential})
 	}

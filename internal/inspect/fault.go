@@ -52,6 +52,8 @@ type Fault struct {
 	Shuffle *uint64 `json:"shuffle,omitempty"` // id of the shuffle
 	Where   string  `json:"where,omitempty"`   // file, or table and column
 	Detail  string  `json:"detail"`            // in plain words; may change
+
+	Size uint64 `json:"-"` // of the checkpoint that it is about; for root and cosigned_missing
 }
 
 func fault(code, where, format string, args ...any) Fault {

@@ -10,6 +10,7 @@ import (
 	"golang.org/x/mod/sumdb/tlog"
 
 	"shuffled/internal/audit"
+	"shuffled/internal/bundle"
 )
 
 func (f *findings) total() (n uint64) {
@@ -21,21 +22,20 @@ func (f *findings) total() (n uint64) {
 
 func (f *fold) faultsSoFar() uint64 { return f.faults.total() }
 
-// fullTile holds a complete tile above the leaves against the source's.
-func (f *fold) fullTile(t fullTile) { f.compareTile(t, Width) }
-
-func (f *fold) compareTile(t fullTile, width int) {
-	data, where, err := f.src.Tile(f.ctx, t.level, t.index, width)
+// compareTile compares a tile above the leaves with the source's.
+func (f *fold) compareTile(level int, index uint64, want []byte) error {
+	data, where, err := f.src.Tile(f.ctx, level, index, len(want)/tlog.HashSize)
 	var d *Damage
 	switch {
 	case errors.As(err, &d):
 		f.faults.add(d.Fault)
 	case err != nil:
-		f.failed = err
-	case data != nil && !slices.Equal(data, t.hashes):
+		return err
+	case data != nil && !slices.Equal(data, want):
 		f.faults.add(fault(CodeTile, where, "%d hashes are not those of the tiles below",
-			differ(hashes(data), hashes(t.hashes))))
+			differ(hashes(data), hashes(want))))
 	}
+	return nil
 }
 
 // finish looks at what only the end shows, and reports.
@@ -45,14 +45,9 @@ func (f *fold) finish(ctx context.Context) (*Report, error) {
 	f.judgeTrust()
 	f.retiredKeys()
 	if !f.broken {
-		for i, hashes := range f.edge.tiles {
-			if n := len(hashes) / tlog.HashSize; n > 0 {
-				f.compareTile(fullTile{i + 1, uint64(f.edge.chunks) >> (8 * i) / Width, hashes}, n)
-			}
+		if err := f.edge.Partial(f.compareTile); err != nil {
+			return nil, err
 		}
-	}
-	if f.failed != nil {
-		return nil, f.failed
 	}
 	if err := f.unique(ctx); err != nil {
 		return nil, err
@@ -81,11 +76,11 @@ func (f *fold) finish(ctx context.Context) (*Report, error) {
 func (f *fold) judgeTrust() {
 	named := f.unsigned || f.unsure || len(f.lost.Spans) > 0 ||
 		f.faults.Count[CodeRotation] > 0 // why the key was not seen
-	if len(f.trust.keys) > 0 && !f.trusted && !named {
+	if len(f.trust.Keys) > 0 && !f.trusted && !named {
 		f.faults.add(fault(CodePinned, "",
 			"the trusted key is none of this ledger's: it signed neither the newest checkpoint nor one that hands on to another key"))
 	}
-	if !f.trust.policy.Asks() {
+	if !f.trust.Policy.Asks() {
 		return
 	}
 	switch {
@@ -110,9 +105,9 @@ func (f *fold) summary() Summary {
 func (f *fold) report() (*Report, error) {
 	c := f.collector
 	if f.levelless == "" {
-		f.witnesses.Overlap = f.trust.policy.Overlap()
+		f.witnesses.Overlap = f.trust.Policy.Overlap()
 	}
-	r := &Report{Format: ReportFormat, Origin: f.newest.Origin, Size: f.size, Pinned: len(f.trust.keys) > 0,
+	r := &Report{Format: ReportFormat, Origin: f.newest.Origin, Size: f.size, Pinned: len(f.trust.Keys) > 0,
 		Entries: f.types, Totals: *newCounts(), Tables: []TableCounts{}, Witnesses: f.witnesses, Open: []OpenShuffle{},
 		Events: append([]EventLine{}, f.events...), Unknown: append([]string{}, f.unknown...),
 		Notes: append([]string{}, f.notes...)}
@@ -151,7 +146,9 @@ func (f *fold) report() (*Report, error) {
 		r.Tables = append(r.Tables, TableCounts{name, *t})
 	}
 	r.Totals.share()
-	r.Faults, r.FaultCodes = merge(&f.faults, &c.faults)
+	if r.Faults, r.FaultCodes = merge(&f.faults, &c.faults); r.Faults == nil {
+		r.Faults = []Fault{}
+	}
 	r.conclude()
 	return r, nil
 }
@@ -160,7 +157,7 @@ func (f *fold) period() Period {
 	p := Period{}
 	set := func(to *string, ms int64) {
 		if ms != 0 {
-			*to = formatTime(ms)
+			*to = bundle.FormatTime(ms)
 		}
 	}
 	set(&p.From, f.opts.From)
@@ -184,8 +181,8 @@ func (f *fold) listOpen(r *Report) error {
 		if level == LevelWitnessed && l.mixedForAll(o) && l.Beacon.Holds {
 			level = LevelMixed
 		}
-		line := ShuffleLine{ID: id, Table: l.Table, Serial: l.Serial, Committed: formatTime(l.Committed),
-			CloseBy: formatTime(l.CloseBy),
+		line := ShuffleLine{ID: id, Table: l.Table, Serial: l.Serial, Committed: bundle.FormatTime(l.Committed),
+			CloseBy: bundle.FormatTime(l.CloseBy),
 			State:   "open", Places: o.Places, Dealt: o.Next, Level: level}
 		if overdue {
 			line.State = "overdue"
@@ -212,8 +209,8 @@ func (f *fold) listOpen(r *Report) error {
 
 // line is what the file of shuffles says of a closed one, except its tape.
 func (f *fold) line(l *live, c *audit.Close, now int64, index uint64, o audit.Opened, level string) *ShuffleLine {
-	return &ShuffleLine{ID: c.Shuffle, Table: l.Table, Serial: l.Serial, Committed: formatTime(l.Committed),
-		CloseBy: formatTime(l.CloseBy), State: "closed", Closed: formatTime(now), Entry: index,
+	return &ShuffleLine{ID: c.Shuffle, Table: l.Table, Serial: l.Serial, Committed: bundle.FormatTime(l.Committed),
+		CloseBy: bundle.FormatTime(l.CloseBy), State: "closed", Closed: bundle.FormatTime(now), Entry: index,
 		Outcome: c.Outcome.String(), Reason: c.Reason.String(), Places: o.Places, Dealt: o.Next, Level: level}
 }
 
@@ -240,13 +237,22 @@ func (c *Counts) add(t *Counts) {
 	}
 }
 
+// Add adds faults to a finished report.
+func (r *Report) Add(faults ...Fault) {
+	for _, f := range faults {
+		r.FaultCodes[f.Code]++
+		if len(r.Faults) < MaxFaults {
+			r.Faults = append(r.Faults, f)
+		}
+	}
+	r.conclude()
+}
+
 // conclude counts the faults and gives the verdict.
 func (r *Report) conclude() {
+	r.FaultCount = 0
 	for _, n := range r.FaultCodes {
 		r.FaultCount += n
-	}
-	if r.Faults == nil {
-		r.Faults = []Fault{}
 	}
 	switch {
 	case r.FaultCount > 0:
@@ -260,20 +266,25 @@ func (r *Report) conclude() {
 	}
 }
 
+// Refused is the report on a ledger of which no more was looked at than these faults say.
+func Refused(faults ...Fault) *Report {
+	r := &Report{Format: ReportFormat, Entries: map[string]uint64{}, Totals: *newCounts(), Tables: []TableCounts{},
+		Dealing: Dealing{Tables: []TableDealing{}}, Acts: Acts{List: []ActLine{}}, AdoptedHeads: []AdoptedHead{},
+		Passed: []PassedCode{}, Open: []OpenShuffle{}, Events: []EventLine{}, Unknown: []string{}, Notes: []string{},
+		Keys: []KeyLine{}, Faults: []Fault{}, FaultCodes: map[string]uint64{},
+		Credentials: Credentials{Created: map[string]uint64{}, Revoked: map[string]uint64{},
+			Admins: []AdminCredential{}}}
+	r.Add(faults...)
+	return r
+}
+
 // refused is the report on a ledger that could not even be begun with.
 func (r *run) refused(faults *findings) *Report {
 	if len(faults.Kept) == 0 {
 		return nil
 	}
-	report := &Report{Format: ReportFormat, Origin: r.newest.Origin, Size: r.size, Pinned: len(r.trust.keys) > 0,
-		Entries: map[string]uint64{}, Totals: *newCounts(), Tables: []TableCounts{}, Open: []OpenShuffle{},
-		Events: []EventLine{}, Unknown: []string{}, Keys: []KeyLine{},
-		Dealing: Dealing{Tables: []TableDealing{}}, Acts: Acts{List: []ActLine{}}, AdoptedHeads: []AdoptedHead{},
-		Passed: []PassedCode{},
-		Credentials: Credentials{Created: map[string]uint64{}, Revoked: map[string]uint64{},
-			Admins: []AdminCredential{}},
-		Notes: []string{"nothing but the checkpoint was looked at"}}
-	report.Faults, report.FaultCodes = merge(faults)
-	report.conclude()
+	report := Refused(faults.Kept...)
+	report.Origin, report.Size, report.Pinned = r.newest.Origin, r.size, len(r.trust.Keys) > 0
+	report.Notes = []string{"nothing but the checkpoint was looked at"}
 	return report
 }

@@ -14,48 +14,63 @@ import (
 // to the goroutine that called Run.
 type fold struct {
 	*run
-	state  *audit.State
-	edge   *edge
-	broken bool // entries without hashes were passed: roots are no longer known
-	lost   lostEntries
-	live   map[uint64]*live // open shuffles by id
-	// by id, of open shuffles that are not played and not yet seen in time: when their round comes out
-	rounds  map[uint64]int64
-	checks  map[light]*roundCheck
-	tables  map[string]*Counts // by table, of the period
-	types   map[string]uint64
-	times   [2]int64  // of the first and the last entry
-	before  [2]uint64 // entries before the period's beginning, and before its end
-	faults  findings
-	unknown []string
-	events  []EventLine
-	conduct conduct
+	state    *audit.State
+	edge     *edge
+	broken   bool // entries without hashes were passed: roots are no longer known
+	lost     lostEntries
+	diverged *divergence
+	final    *tlog.Hash // the root at the size of the newest checkpoint
+	batch    *batch     // of the chunk that is being folded
+	play
+	figures
+	signing
+	witnessing
 
-	collector *collector // of collect until all chunks are folded
+	faults    findings
+	unknown   []string
 	notes     []string
+	collector *collector // of collect until all chunks are folded
+}
 
-	keys      []KeyEntry
-	openers   map[uint64]*disclosure.Opener // by index of the disclosure key's entry
-	policies  *audit.Policies
-	pending   bool      // a policy waits for its first checkpoint
-	rotated   *rotation // a signing key's entry without its checkpoint so far
-	unsure    bool      // not all such checkpoints could be read
+// play is what the fold knows of shuffles.
+type play struct {
+	live   map[uint64]*live // open ones by id
+	rounds map[uint64]int64 // by id, of those that are not played and not yet seen in time: when their round comes out
+	checks map[light]*roundCheck
+	noDeck map[[32]byte]bool // decks that were named as faults
+	seen   seen
+}
+
+// figures are what the fold counts for the report.
+type figures struct {
+	tables   map[string]*Counts // by table, of the period
+	types    map[string]uint64
+	times    [2]int64 // of the first and the last entry
+	events   []EventLine
+	conduct  conduct
+	shuffles uint64 // sent to be recomputed
+}
+
+// signing is what the fold knows of keys and policies.
+type signing struct {
+	keys     []KeyEntry
+	openers  map[uint64]*disclosure.Opener // by index of the disclosure key's entry
+	policies *audit.Policies
+	pending  bool      // a policy waits for its first checkpoint
+	rotated  *rotation // a signing key's entry without its checkpoint so far
+	unsure   bool      // not all such checkpoints could be read
+	trusted  bool      // a key that the caller trusts signed
+	unsigned bool      // the newest checkpoint is not signed by the key in force
+}
+
+// witnessing is what the fold knows of cosigned checkpoints.
+type witnessing struct {
 	cosigned  cosignedSizes
 	sightings []sighting
 	needed    int    // sightings that were kept when they were looked through last
 	levelless string // why the trusted policy gives no level; "": it does
 	copied    []byte // the cosigned checkpoint of the newest's size
-	diverged  *divergence
-	noDeck    map[[32]byte]bool // decks that were named as faults
 	witnesses Witnesses
-	seen      *seen
-	shuffles  uint64 // sent to be recomputed
-	trusted   bool   // a key that the caller trusts signed
-	unsigned  bool   // the newest checkpoint is not signed by the key in force
-
-	batch  *batch     // of the chunk that is being folded
-	final  *tlog.Hash // the root at the size of the newest checkpoint
-	failed error      // of the source, where nothing could be returned
 }
 
 // chunk folds one chunk in.
@@ -77,9 +92,7 @@ func (f *fold) chunk(c *chunk) error {
 	for i := range c.entries {
 		f.entry(c, i)
 		for len(points) > 0 && points[0].head.Size == f.state.Size() {
-			if err := f.point(&points[0], c.top == nil); err != nil {
-				return err
-			}
+			f.point(&points[0], c.top == nil)
 			points = points[1:]
 		}
 		f.rotate()
@@ -94,10 +107,12 @@ func (f *fold) chunk(c *chunk) error {
 			h := c.tree.top()
 			top = &h
 		}
-		f.edge.add(*top)
+		if err := f.edge.AddTop(*top, f.compareTile); err != nil {
+			return err
+		}
 	}
 	f.edge.now = nil
-	return f.failed
+	return nil
 }
 
 // atEnd keeps the root of all entries.
@@ -134,7 +149,7 @@ func (f *fold) choose(c *chunk) {
 // beginning, those that entries name which are not in doubt, and the trusted ones.
 // It returns 0 for none.
 func (f *fold) judgeOf(c *chunk) (size uint64, root tlog.Hash) {
-	keys := slices.Clone(f.trust.keys)
+	keys := slices.Clone(f.trust.Keys)
 	if k := f.signers.Load().key; k != nil {
 		keys = append(keys, k)
 	}
@@ -254,12 +269,6 @@ func (f *fold) count(e audit.Entry) {
 		f.times[0] = e.Time
 	}
 	f.times[1] = max(f.times[1], e.Time)
-	if e.Time < f.opts.From {
-		f.before[0]++
-	}
-	if f.opts.To == 0 || e.Time < f.opts.To || e.Time < f.opts.From {
-		f.before[1]++
-	}
 }
 
 // follow keeps what the entry means for the audit, alongside the state.

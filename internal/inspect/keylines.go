@@ -4,6 +4,7 @@ import (
 	"encoding/base64"
 
 	"shuffled/internal/audit"
+	"shuffled/internal/bundle"
 )
 
 // KeyLine is what the genesis or a key entry says of one key, or of the policy. It is
@@ -25,7 +26,7 @@ type KeyLine struct {
 func (f *fold) keyLines() []KeyLine {
 	all := []KeyLine{}
 	for _, k := range f.keys {
-		of := KeyLine{Entry: k.Index, Time: formatTime(k.Entry.Time)}
+		of := KeyLine{Entry: k.Index, Time: bundle.FormatTime(k.Entry.Time)}
 		switch b := k.Entry.Body.(type) {
 		case *audit.Genesis:
 			all = append(all, of.public(audit.SubjectSigning, b.SigningKey, b.Origin))
@@ -42,7 +43,7 @@ func (f *fold) keyLines() []KeyLine {
 				of.Policy = string(b.Policy)
 			case audit.SubjectRetirement:
 				of.ID, of.Retired, of.From = base64.StdEncoding.EncodeToString(b.ID[:]), b.Retired.String(),
-					formatTime(b.From)
+					bundle.FormatTime(b.From)
 			default:
 				of = of.public(b.Subject, b.Public, f.newest.Origin)
 			}

@@ -1,8 +1,6 @@
 package inspect
 
 import (
-	"golang.org/x/mod/sumdb/note"
-
 	"shuffled/internal/audit"
 	"shuffled/internal/disclosure"
 )
@@ -31,17 +29,6 @@ type Progress struct {
 // Check reports what is wrong with the options themselves, so that a caller can
 // tell a mistake in a key or policy from evidence that fails.
 func (o Options) Check() error {
-	_, err := o.trust()
+	_, err := audit.ParseTrust(o.VKey, o.Policy)
 	return err
-}
-
-// trusted is what the caller pins.
-type trusted struct {
-	keys   []note.Verifier // empty: nothing is pinned
-	policy *audit.Policy   // nil: no policy
-}
-
-func (o Options) trust() (*trusted, error) {
-	t, err := audit.ParseTrust(o.VKey, o.Policy)
-	return &trusted{keys: t.Keys, policy: t.Policy}, err
 }

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"shuffled/internal/audit"
+	"shuffled/internal/bundle"
 )
 
 // conduct is what the fold keeps of who did what.
@@ -95,7 +96,7 @@ func (f *fold) persons(e audit.Entry, index uint64, waiting []audit.WaitingAct, 
 		return
 	}
 	if b, ok := e.Body.(*audit.Event); ok && b.Kind == audit.EventHeadAdopted && len(f.conduct.Heads) < MaxListed {
-		f.conduct.Heads = append(f.conduct.Heads, AdoptedHead{Entry: index, Time: formatTime(e.Time),
+		f.conduct.Heads = append(f.conduct.Heads, AdoptedHead{Entry: index, Time: bundle.FormatTime(e.Time),
 			Identity: e.Actor.Identity, Credential: e.Actor.Credential, Size: b.Size, LostSize: b.LostSize,
 			Reason: b.Reason})
 	}
@@ -111,7 +112,7 @@ func (f *fold) persons(e audit.Entry, index uint64, waiting []audit.WaitingAct, 
 
 // act notes an act.
 func (f *fold) act(a *audit.ActEntry, now int64, index uint64, before []audit.WaitingAct) {
-	line := ActLine{Entry: index, Time: formatTime(now), Act: a.Act.String(), Administrators: []string{},
+	line := ActLine{Entry: index, Time: bundle.FormatTime(now), Act: a.Act.String(), Administrators: []string{},
 		Digest: hex.EncodeToString(a.Digest[:])}
 	for _, s := range a.Signatures {
 		line.Administrators = append(line.Administrators, s.Administrator)
@@ -184,12 +185,12 @@ func (f *fold) credentials() Credentials {
 			continue
 		}
 		line := AdminCredential{Entry: h.Index, Credential: h.ID, Identity: h.Identity,
-			Form: h.Form.String(), Created: formatTime(h.Created)}
+			Form: h.Form.String(), Created: bundle.FormatTime(h.Created)}
 		if h.Expires != 0 {
-			line.Expires = formatTime(h.Expires)
+			line.Expires = bundle.FormatTime(h.Expires)
 		}
 		if h.Revoked != 0 {
-			line.Revoked = formatTime(h.Revoked)
+			line.Revoked = bundle.FormatTime(h.Revoked)
 		}
 		c.Admins = append(c.Admins, line)
 	}

@@ -27,13 +27,13 @@ type divergence struct {
 }
 
 // point judges a checkpoint whose size is that of the state.
-func (f *fold) point(p *point, known bool) error {
+func (f *fold) point(p *point, known bool) {
 	if by := f.signers.Load(); p.by != by {
-		p.check(by, f.trust.policy)
+		p.check(by, f.trust.Policy)
 	}
 	if p.kind == kindSince {
 		f.since(p, known)
-		return nil
+		return
 	}
 	size := p.head.Size
 	if p.kind == KindCosigned {
@@ -58,7 +58,6 @@ func (f *fold) point(p *point, known bool) error {
 				"it has a signature line that the cosigned checkpoint of its size does not have"))
 		}
 	}
-	return nil
 }
 
 // linesOf reports whether every line of a note is one of another note.
@@ -101,8 +100,8 @@ func (f *fold) signature(p *point) bool {
 // trustIn notes that a key which the caller trusts signed: the newest checkpoint,
 // or one from which a chain of rotations leads there.
 func (f *fold) trustIn(p *point) {
-	if !f.trusted && len(f.trust.keys) > 0 {
-		_, err := audit.OpenCheckpoint(p.Signed, f.trust.keys...)
+	if !f.trusted && len(f.trust.Keys) > 0 {
+		_, err := audit.OpenCheckpoint(p.Signed, f.trust.Keys...)
 		f.trusted = err == nil
 	}
 }
@@ -163,8 +162,9 @@ func (f *fold) converge() {
 	if d.More > 0 {
 		more = fmt.Sprintf(", nor are those of the %d checkpoints after it, to size %d", d.More, d.Last)
 	}
-	f.faults.add(fault(CodeRoot, d.First.Where, "the root signed for size %d is not that of the entries%s", d.Size,
-		more))
+	x := fault(CodeRoot, d.First.Where, "the root signed for size %d is not that of the entries%s", d.Size, more)
+	x.Size = d.Size
+	f.faults.add(x)
 }
 
 // since judges the older checkpoint that the caller brought.
@@ -253,8 +253,9 @@ func (s *cosignedSizes) missing(f *fold, size, index, id uint64) {
 		s.excused = append(s.excused, size)
 		return
 	}
-	f.faults.add(fault(CodeCosigned, "", "the entry relies on a cosigned checkpoint of size %d, which is not there",
-		size).at(index).of(id))
+	x := fault(CodeCosigned, "", "the entry relies on a cosigned checkpoint of size %d, which is not there", size)
+	x.Size = size
+	f.faults.add(x.at(index).of(id))
 }
 
 func (f *fold) noteOnce(text string) {

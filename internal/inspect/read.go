@@ -48,7 +48,6 @@ func sortPoints(points []point) {
 // parsed is one entry.
 type parsed struct {
 	e      audit.Entry
-	size   int   // bytes
 	lost   bool  // its bytes are missing or not the ledger's
 	bad    error // it does not parse
 	passed []audit.Code
@@ -104,7 +103,7 @@ type worker struct {
 func (w *worker) read(ctx context.Context, c *chunk) {
 	by := w.signers.Load()
 	for i := range c.points {
-		c.points[i].check(by, w.trust.policy)
+		c.points[i].check(by, w.trust.Policy)
 	}
 	raw, err := w.src.Chunk(ctx, c.n, c.width)
 	if !c.damage(err) {
@@ -148,7 +147,6 @@ func (w *worker) hash(c *chunk, entries [][]byte) []tlog.Hash {
 		}
 		w.leaf = append(append(w.leaf[:0], 0x00), b...)
 		leaves[i] = sha256.Sum256(w.leaf)
-		c.entries[i].size = len(b)
 	}
 	return leaves
 }

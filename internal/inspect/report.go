@@ -1,9 +1,6 @@
 package inspect
 
-import (
-	"math"
-	"time"
-)
+import "math"
 
 // Verdicts on a ledger, in the words of docs/SPEC.md section 10.2.
 const (
@@ -142,9 +139,4 @@ func share(part, whole uint64) float64 {
 		return 0
 	}
 	return math.Round(float64(part)/float64(whole)*10_000) / 10_000
-}
-
-// formatTime is RFC 3339 in UTC with milliseconds.
-func formatTime(ms int64) string {
-	return time.UnixMilli(ms).UTC().Format("2006-01-02T15:04:05.000Z")
 }

@@ -21,7 +21,7 @@ type run struct {
 	ctx     context.Context
 	src     Source
 	opts    Options
-	trust   *trusted
+	trust   audit.Trusted
 	size    uint64 // of the newest checkpoint
 	newest  audit.Checkpoint
 	last    Checkpoint // the newest, signed
@@ -46,7 +46,7 @@ const maxGap = 16
 // it cannot run: for options that cannot be read, for a source that fails, and
 // when ctx ends.
 func Run(ctx context.Context, src Source, opts Options) (*Report, error) {
-	trust, err := opts.trust()
+	trust, err := audit.ParseTrust(opts.VKey, opts.Policy)
 	if err != nil {
 		return nil, err
 	}
@@ -69,12 +69,12 @@ func Run(ctx context.Context, src Source, opts Options) (*Report, error) {
 
 // begin opens the files of a check.
 func (r *run) begin() (*fold, error) {
-	f := &fold{run: r, state: audit.NewState(), edge: newEdge(), live: make(map[uint64]*live),
-		rounds: make(map[uint64]int64),
-		checks: make(map[light]*roundCheck), tables: make(map[string]*Counts), types: make(map[string]uint64),
-		openers: make(map[uint64]*disclosure.Opener), policies: &audit.Policies{}, noDeck: make(map[[32]byte]bool),
-		conduct: conduct{Paces: make(map[string]*pace)}, collector: newCollector()}
-	f.edge.full = f.fullTile
+	f := &fold{run: r, state: audit.NewState(), edge: newEdge(), collector: newCollector(),
+		play: play{live: make(map[uint64]*live), rounds: make(map[uint64]int64), checks: make(map[light]*roundCheck),
+			noDeck: make(map[[32]byte]bool)},
+		figures: figures{tables: make(map[string]*Counts), types: make(map[string]uint64),
+			conduct: conduct{Paces: make(map[string]*pace)}},
+		signing: signing{openers: make(map[uint64]*disclosure.Opener), policies: &audit.Policies{}}}
 	f.publish()
 	var err error
 	if f.cosigned.everPinned, err = r.everPinned(r.ctx); err != nil {
@@ -84,9 +84,6 @@ func (r *run) begin() (*fold, error) {
 		if f.collector.out, err = openLines(r.opts.Shuffles); err != nil {
 			return nil, err
 		}
-	}
-	if f.seen, err = openSeen(); err != nil {
-		return nil, errors.Join(err, f.collector.out.close())
 	}
 	return f, nil
 }
@@ -275,7 +272,7 @@ func (f *fold) send(ctx context.Context, b *batch) error {
 // that the caller trusts, 0 for none. What was never dealt counts as witnessed by
 // any. It looks from the end, in steps that double.
 func (r *run) everPinned(ctx context.Context) (newest uint64, err error) {
-	if !r.trust.policy.Asks() {
+	if !r.trust.Policy.Asks() {
 		return 0, nil
 	}
 	for step := uint64(Width); newest == 0; step *= 2 {
@@ -288,7 +285,7 @@ func (r *run) everPinned(ctx context.Context) (newest uint64, err error) {
 				break // named when the fold comes there
 			}
 			head, err := audit.CheckpointText(c.Signed)
-			if err == nil && head.Size > newest && head.Size <= r.size && r.trust.policy.Satisfied(c.Signed) {
+			if err == nil && head.Size > newest && head.Size <= r.size && r.trust.Policy.Satisfied(c.Signed) {
 				newest = head.Size
 			}
 		}

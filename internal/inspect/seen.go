@@ -1,17 +1,15 @@
 package inspect
 
 import (
-	"bufio"
-	"bytes"
 	"cmp"
 	"context"
 	"encoding/binary"
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 
 	"shuffled/internal/audit"
 )
@@ -23,50 +21,69 @@ const (
 	kindSlot
 )
 
-// seen finds what stands in two commits. The fold appends a record of 16 bytes
-// for each value to a file: the last 8 bytes of the value and, in 8 more, kind
-// and index. At the end the records are split by value into parts that fit in
-// memory, and sorted. Two records alike are a suspicion, which the entries decide.
+// seen finds what stands in two commits. The fold puts a record of 16 bytes for each
+// value into one of many parts, by the value: the last 8 bytes of the value and, in 8
+// more, kind and index. A part goes on in a file when it is large. At the end each is
+// sorted in memory. Two records alike are a suspicion, which the entries decide.
 type seen struct {
-	dir  string
-	f    *os.File
-	w    *bufio.Writer
-	size int64
-	err  error
-	next [seenRecord]byte
+	dir   string // of the files, which close removes; "": there are none
+	err   error  // the first failure to write
+	parts [seenParts]seenPart
+}
+
+// seenPart is the records of some values: first those of its file.
+type seenPart struct {
+	filed int64 // bytes
+	tail  []byte
 }
 
 const (
 	seenRecord = 16
-	seenPart   = 1 << 20 // records that are sorted at once: 16 MiB
-	seenParts  = 1 << 12
-	seenFile   = "seen"
+	seenParts  = 1 << 10 // of a ledger of 10⁸ shuffles each has some 5 MB
 )
 
-// openSeen makes a directory for the file, which close removes. It is made where the
-// system keeps temporary files: TMPDIR names another place.
-func openSeen() (*seen, error) {
-	dir, err := os.MkdirTemp("", "shuffled-audit-")
-	if err != nil {
-		return nil, fmt.Errorf("making a directory for the work file: %w", err)
-	}
-	f, err := os.Create(filepath.Join(dir, seenFile))
-	if err != nil {
-		return nil, errors.Join(fmt.Errorf("making the work file: %w", err), os.RemoveAll(dir))
-	}
-	return &seen{dir: dir, f: f, w: bufio.NewWriterSize(f, 1<<16)}, nil
-}
+// seenTail is how many bytes of a part stay in memory: 4 MiB of all. Tests lower it.
+var seenTail = 1 << 12
 
 func (s *seen) add(kind uint64, value [32]byte, index uint64) {
-	copy(s.next[:8], value[24:])
-	binary.BigEndian.PutUint64(s.next[8:], kind<<56|index)
-	if _, err := s.w.Write(s.next[:]); err != nil && s.err == nil {
-		s.err = fmt.Errorf("writing the work file: %w", err)
+	i := binary.BigEndian.Uint16(value[24:]) % seenParts
+	p := &s.parts[i]
+	if s.err != nil {
+		return
 	}
-	s.size += seenRecord
+	p.tail = append(p.tail, value[24:]...)
+	p.tail = binary.BigEndian.AppendUint64(p.tail, kind<<56|index)
+	if len(p.tail) >= seenTail {
+		s.err = s.file(int(i))
+	}
 }
 
-func (s *seen) close() error { return errors.Join(s.f.Close(), os.RemoveAll(s.dir)) }
+// file moves the tail of a part to its file. The directory is made where the system
+// keeps temporary files: TMPDIR names another place.
+func (s *seen) file(i int) (err error) {
+	if s.dir == "" {
+		if s.dir, err = os.MkdirTemp("", "shuffled-audit-"); err != nil {
+			return err
+		}
+	}
+	f, err := os.OpenFile(s.name(i), os.O_WRONLY|os.O_CREATE|os.O_APPEND, 0o600)
+	if err != nil {
+		return err
+	}
+	p := &s.parts[i]
+	n, err := f.Write(p.tail)
+	p.filed, p.tail = p.filed+int64(n), p.tail[:0]
+	return errors.Join(err, f.Close())
+}
+
+func (s *seen) name(i int) string { return filepath.Join(s.dir, strconv.Itoa(i)) }
+
+func (s *seen) close() error {
+	if s.dir == "" {
+		return nil
+	}
+	return os.RemoveAll(s.dir)
+}
 
 // record is one that was read back.
 type record struct{ value, place uint64 }
@@ -77,20 +94,13 @@ func (r record) index() uint64 { return r.place & (1<<56 - 1) }
 // twice calls each for a record with the value and kind of an earlier one, first,
 // by ascending index for each value.
 func (s *seen) twice(each func(first, again record) error) error {
-	if s.err == nil {
-		s.err = s.w.Flush()
-	}
 	if s.err != nil {
-		return s.err
+		return fmt.Errorf("writing a work file: %w", s.err)
 	}
-	parts, err := s.split()
-	if err != nil {
-		return err
-	}
-	for i := range parts {
-		records, err := s.part(parts, i)
+	for i := range s.parts {
+		records, err := s.read(i)
 		if err != nil {
-			return err
+			return fmt.Errorf("reading a work file: %w", err)
 		}
 		slices.SortFunc(records, func(a, b record) int {
 			return cmp.Or(cmp.Compare(a.value, b.value), cmp.Compare(a.place, b.place))
@@ -107,80 +117,26 @@ func (s *seen) twice(each func(first, again record) error) error {
 	return nil
 }
 
-// split writes the records to files by value and returns how many there are, as
-// a slice of their sizes; one file is the file itself.
-func (s *seen) split() ([]int64, error) {
-	n := 1
-	for int64(n)*seenPart*seenRecord < s.size && n < seenParts {
-		n *= 2
-	}
-	sizes := make([]int64, n)
-	if n == 1 {
-		sizes[0] = s.size
-		return sizes, nil
-	}
-	buffers := make([]bytes.Buffer, n)
-	flush := func(i int) error {
-		f, err := os.OpenFile(s.partName(i), os.O_WRONLY|os.O_CREATE|os.O_APPEND, 0o600)
-		if err != nil {
-			return err
+// read returns the records of a part.
+func (s *seen) read(i int) ([]record, error) {
+	p := &s.parts[i]
+	var filed []byte
+	if p.filed > 0 {
+		var err error
+		if filed, err = os.ReadFile(s.name(i)); err != nil {
+			return nil, err
 		}
-		_, err = buffers[i].WriteTo(f)
-		return errors.Join(err, f.Close())
-	}
-	err := s.read(s.f, s.size, func(r record) error {
-		i := int(r.value / (1 << 63 / uint64(n) * 2))
-		var b [seenRecord]byte
-		binary.BigEndian.PutUint64(b[:8], r.value)
-		binary.BigEndian.PutUint64(b[8:], r.place)
-		buffers[i].Write(b[:])
-		sizes[i] += seenRecord
-		if buffers[i].Len() >= 1<<14 {
-			return flush(i)
-		}
-		return nil
-	})
-	for i := 0; i < n && err == nil; i++ {
-		err = flush(i)
-	}
-	if err != nil {
-		return nil, fmt.Errorf("sorting the work file: %w", err)
-	}
-	return sizes, nil
-}
-
-func (s *seen) partName(i int) string { return filepath.Join(s.dir, fmt.Sprintf("%s.%d", seenFile, i)) }
-
-// part reads a part and removes its file.
-func (s *seen) part(sizes []int64, i int) ([]record, error) {
-	records := make([]record, 0, sizes[i]/seenRecord)
-	keep := func(r record) error {
-		records = append(records, r)
-		return nil
-	}
-	if len(sizes) == 1 {
-		return records, s.read(s.f, sizes[0], keep)
-	}
-	f, err := os.Open(s.partName(i))
-	if err != nil {
-		return nil, fmt.Errorf("sorting the work file: %w", err)
-	}
-	err = s.read(f, sizes[i], keep)
-	return records, errors.Join(err, f.Close(), os.Remove(f.Name()))
-}
-
-func (s *seen) read(f *os.File, size int64, each func(record) error) error {
-	in := bufio.NewReaderSize(io.NewSectionReader(f, 0, size), 1<<16)
-	var b [seenRecord]byte
-	for range size / seenRecord {
-		if _, err := io.ReadFull(in, b[:]); err != nil {
-			return fmt.Errorf("reading the work file: %w", err)
-		}
-		if err := each(record{binary.BigEndian.Uint64(b[:8]), binary.BigEndian.Uint64(b[8:])}); err != nil {
-			return err
+		if int64(len(filed)) != p.filed {
+			return nil, fmt.Errorf("it has %d bytes, and %d were written", len(filed), p.filed)
 		}
 	}
-	return nil
+	records := make([]record, 0, (len(filed)+len(p.tail))/seenRecord)
+	for _, b := range [][]byte{filed, p.tail} {
+		for ; len(b) > 0; b = b[seenRecord:] {
+			records = append(records, record{binary.BigEndian.Uint64(b), binary.BigEndian.Uint64(b[8:])})
+		}
+	}
+	return records, nil
 }
 
 // unique names what stands in two commits.

@@ -135,7 +135,7 @@ func (f *fold) closed(c *audit.Close, now int64, index uint64, o audit.Opened, l
 
 func (f *fold) level(l *live, id uint64) string {
 	switch {
-	case len(f.trust.keys) == 0:
+	case len(f.trust.Keys) == 0:
 		return LevelKeyNotPinned
 	case f.levelless != "":
 		return LevelRecorded

@@ -52,12 +52,12 @@ func (f *fold) sawBefore(id uint64, played int64) bool {
 // judgePolicy finds out whether the trusted policy gives a level at all (docs/SPEC.md
 // section 7.3), when the signing keys of the ledger change.
 func (f *fold) judgePolicy() {
-	if f.levelless != "" || !f.trust.policy.Asks() || f.state.Genesis() == nil {
+	if f.levelless != "" || !f.trust.Policy.Asks() || f.state.Genesis() == nil {
 		return
 	}
-	err := f.trust.policy.CheckOverlap()
+	err := f.trust.Policy.CheckOverlap()
 	if err == nil {
-		err = f.trust.policy.CheckWitnesses(f.state.Genesis().Origin, f.state.IsSigningKey)
+		err = f.trust.Policy.CheckWitnesses(f.state.Genesis().Origin, f.state.IsSigningKey)
 	}
 	if err != nil {
 		f.levelless = err.Error()

@@ -67,7 +67,7 @@ func TestQuorumsApart(t *testing.T) {
 func TestSightings(t *testing.T) {
 	t.Parallel()
 	r := rand.New(rand.NewPCG(13, 10))
-	f := &fold{live: make(map[uint64]*live)}
+	f := &fold{play: play{live: make(map[uint64]*live)}}
 	var all []sighting
 	size, now := uint64(2), int64(1_700_000_000)
 	dropped := false

@@ -4,6 +4,8 @@ import (
 	"fmt"
 
 	"golang.org/x/mod/sumdb/tlog"
+
+	"shuffled/internal/bundle"
 )
 
 // chunkLevels are the levels of the tree inside a chunk: 0, the leaves, to 8,
@@ -34,68 +36,26 @@ func (s *subtree) top() tlog.Hash { return s[chunkLevels-1][0] }
 // edge is the right edge of the tree above the chunks: what roots at sizes to
 // come still need. It belongs to the fold.
 type edge struct {
-	chunks int64               // folded
-	nodes  map[int64]tlog.Hash // by tlog's storage index: the newest nodes of levels 8 and up
-	tiles  [][]byte            // the newest hashes of the tile levels 1, 2 …, less than Width of each
-	full   func(full fullTile) // called with each tile of level 1 and up that is complete
-	now    *subtree            // of the chunk that is being folded
+	bundle.Edge
+	now   *subtree            // of the chunk that is being folded
+	known map[int64]tlog.Hash // nodes above the chunks that were asked for, by tlog's storage index
 }
 
-// fullTile is a tile that is complete.
-type fullTile struct {
-	level  int
-	index  uint64
-	hashes []byte
-}
+// knownNodes bounds the memory of nodes. One that was forgotten is computed again.
+const knownNodes = 1 << 10
 
-func newEdge() *edge { return &edge{nodes: make(map[int64]tlog.Hash)} }
-
-// add makes the node over a full chunk part of the edge.
-func (e *edge) add(top tlog.Hash) {
-	level, n, h := chunkLevels-1, e.chunks, top
-	e.tile(level, n, h)
-	e.nodes[tlog.StoredHashIndex(level, n)] = h
-	for n&1 == 1 {
-		left := tlog.StoredHashIndex(level, n-1)
-		h = tlog.NodeHash(e.nodes[left], h)
-		delete(e.nodes, left)
-		delete(e.nodes, tlog.StoredHashIndex(level, n))
-		level, n = level+1, n>>1
-		e.tile(level, n, h)
-		e.nodes[tlog.StoredHashIndex(level, n)] = h
-	}
-	e.chunks++
-}
-
-// tile appends a node of every eighth level to the tile it stands in.
-func (e *edge) tile(level int, n int64, h tlog.Hash) {
-	if level%8 != 0 {
-		return
-	}
-	l := level/8 - 1
-	if l == len(e.tiles) {
-		e.tiles = append(e.tiles, nil)
-	}
-	e.tiles[l] = append(e.tiles[l], h[:]...)
-	if len(e.tiles[l]) == Width*tlog.HashSize {
-		if e.full != nil {
-			e.full(fullTile{level: level / 8, index: uint64(n) / Width, hashes: e.tiles[l]})
-		}
-		e.tiles[l] = nil
-	}
-}
+func newEdge() *edge { return &edge{known: make(map[int64]tlog.Hash)} }
 
 // root returns the root of the first size entries, which end in the chunk that
 // is being folded.
 func (e *edge) root(size uint64) (tlog.Hash, error) { return tlog.TreeHash(int64(size), e) }
 
 // ReadHashes implements tlog.HashReader.
-func (e *edge) ReadHashes(indexes []int64) ([]tlog.Hash, error) {
-	hashes := make([]tlog.Hash, len(indexes))
+func (e *edge) ReadHashes(indexes []int64) (hashes []tlog.Hash, err error) {
+	hashes = make([]tlog.Hash, len(indexes))
 	for i, x := range indexes {
-		var ok bool
-		if hashes[i], ok = e.node(tlog.SplitStoredHashIndex(x)); !ok {
-			return nil, fmt.Errorf("node %d is not kept", x)
+		if hashes[i], err = e.node(tlog.SplitStoredHashIndex(x)); err != nil {
+			return nil, err
 		}
 	}
 	return hashes, nil
@@ -103,24 +63,34 @@ func (e *edge) ReadHashes(indexes []int64) ([]tlog.Hash, error) {
 
 // node returns a node at the edge or in the chunk that is being folded, or one
 // that this chunk completes.
-func (e *edge) node(level int, n int64) (h tlog.Hash, ok bool) {
-	if h, ok = e.nodes[tlog.StoredHashIndex(level, n)]; ok {
-		return h, true
-	}
-	if level >= chunkLevels {
-		left, ok := e.node(level-1, 2*n)
-		if !ok {
-			return h, false
+func (e *edge) node(level int, n int64) (h tlog.Hash, err error) {
+	chunks := int64(e.Size() / Width)
+	if level < chunkLevels {
+		if k := n - chunks<<(chunkLevels-1-level); k >= 0 {
+			if e.now == nil || k >= int64(len(e.now[level])) {
+				return h, fmt.Errorf("node %d of level %d is not kept", n, level)
+			}
+			return e.now[level][k], nil
 		}
-		right, ok := e.node(level-1, 2*n+1)
-		return tlog.NodeHash(left, right), ok
+	} else if (n+1)<<(level-chunkLevels+1) > chunks {
+		left, err := e.node(level-1, 2*n)
+		if err != nil {
+			return h, err
+		}
+		right, err := e.node(level-1, 2*n+1)
+		return tlog.NodeHash(left, right), err
 	}
-	if e.now == nil {
-		return h, false
+	x := tlog.StoredHashIndex(level, n)
+	if h, ok := e.known[x]; ok {
+		return h, nil
 	}
-	k := n - e.chunks<<(chunkLevels-1-level)
-	if k < 0 || k >= int64(len(e.now[level])) {
-		return h, false
+	hashes, err := e.Edge.ReadHashes([]int64{x})
+	if err != nil {
+		return h, err
 	}
-	return e.now[level][k], true
+	if len(e.known) == knownNodes {
+		clear(e.known)
+	}
+	e.known[x] = hashes[0]
+	return hashes[0], nil
 }

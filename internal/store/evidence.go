@@ -10,8 +10,8 @@ import (
 	"shuffled/internal/ledger"
 )
 
-// Table is a table of the database that holds evidence.
-type Table struct {
+// Relation is a table of the database that holds evidence. The word table alone means one at which cards are dealt.
+type Relation struct {
 	Name    string
 	Columns []string // of the schema, in the order of Raw
 	Keys    int      // so many columns, from the second on, are the key of a row in its ledger
@@ -19,42 +19,42 @@ type Table struct {
 
 // The tables of evidence.
 var (
-	TableLedgers = &Table{"ledgers", []string{"ledger", "name", "origin"}, 0}
-	TableHeads   = &Table{"heads", []string{"ledger", "size", "root", "checkpoint"}, 0}
-	TableEntries = &Table{"entries", []string{"ledger", "idx", "time", "serial", "shuffle", "type", "tbl", "key_tag",
+	LedgerRows = &Relation{"ledgers", []string{"ledger", "name", "origin"}, 0}
+	HeadRows   = &Relation{"heads", []string{"ledger", "size", "root", "checkpoint"}, 0}
+	EntryRows  = &Relation{"entries", []string{"ledger", "idx", "time", "serial", "shuffle", "type", "tbl", "key_tag",
 		"entry", "sealed", "game_ref"}, 1}
-	TableTiles       = &Table{"tiles", []string{"ledger", "level", "idx", "data"}, 2}
-	TableCheckpoints = &Table{"checkpoints", []string{"ledger", "size", "root", "checkpoint"}, 1}
-	TableCosigned    = &Table{"cosigned", []string{"ledger", "size", "root", "checkpoint"}, 1}
-	TableSlots       = &Table{"slots", []string{"ledger", "idx", "slot"}, 2}
-	TableDecks       = &Table{"decks", []string{"ledger", "hash", "cards"}, 1}
+	TileRows       = &Relation{"tiles", []string{"ledger", "level", "idx", "data"}, 2}
+	CheckpointRows = &Relation{"checkpoints", []string{"ledger", "size", "root", "checkpoint"}, 1}
+	CosignedRows   = &Relation{"cosigned", []string{"ledger", "size", "root", "checkpoint"}, 1}
+	SlotRows       = &Relation{"slots", []string{"ledger", "idx", "slot"}, 2}
+	DeckRows       = &Relation{"decks", []string{"ledger", "hash", "cards"}, 1}
 )
 
-// TableAccess is not evidence, but its chain is compared with the heads of it that are entries. Its key there is seq.
-var TableAccess = &Table{"access_records",
+// AccessRows is not evidence, but its chain is compared with the heads of it that are entries. Its key there is seq.
+var AccessRows = &Relation{"access_records",
 	[]string{"ledger", "seq", "prev", "time", "request", "token", "method", "path"}, 1}
 
-// Tables lists all tables of evidence.
-func Tables() []*Table {
-	return []*Table{TableLedgers, TableHeads, TableEntries, TableTiles, TableCheckpoints, TableCosigned, TableSlots,
-		TableDecks}
+// Relations lists all tables of evidence.
+func Relations() []*Relation {
+	return []*Relation{LedgerRows, HeadRows, EntryRows, TileRows, CheckpointRows, CosignedRows, SlotRows,
+		DeckRows}
 }
 
 // Raw is a row as it is stored. A store need not have written it: every column may be nil or of any type that the
 // database has, and several rows may have the same key.
 type Raw struct {
-	Table  *Table
-	Values []any // by Table.Columns
+	Relation *Relation
+	Values   []any // by Relation.Columns
 }
 
 // Value returns what stands in a column.
 func (r Raw) Value(column string) any {
-	for i, c := range r.Table.Columns {
+	for i, c := range r.Relation.Columns {
 		if c == column {
 			return r.Values[i]
 		}
 	}
-	panic("store: table " + r.Table.Name + " has no column " + column)
+	panic("store: table " + r.Relation.Name + " has no column " + column)
 }
 
 // Int returns an integer column; ok is false for anything else.
@@ -96,7 +96,7 @@ type Evidence struct {
 }
 
 // read returns the rows of a table for which the condition holds.
-func (e *Evidence) read(ctx context.Context, t *Table, where string, args ...any) (rows []Raw, err error) {
+func (e *Evidence) read(ctx context.Context, t *Relation, where string, args ...any) (rows []Raw, err error) {
 	err = e.each(ctx, t, where, args, func(r Raw) error {
 		rows = append(rows, r)
 		return nil
@@ -104,7 +104,7 @@ func (e *Evidence) read(ctx context.Context, t *Table, where string, args ...any
 	return rows, err
 }
 
-func (e *Evidence) each(ctx context.Context, t *Table, where string, args []any, do func(Raw) error) error {
+func (e *Evidence) each(ctx context.Context, t *Relation, where string, args []any, do func(Raw) error) error {
 	sql := "SELECT " + strings.Join(t.Columns, ", ") + " FROM " + t.Name + " WHERE " + where
 	err := e.Query(ctx, sql, args, func(values []any) error { return do(Raw{t, values}) })
 	if err != nil {
@@ -117,7 +117,7 @@ func (e *Evidence) each(ctx context.Context, t *Table, where string, args []any,
 // number of its schema, if that still has entries.
 func (e *Evidence) CheckSchema(ctx context.Context, version int) error {
 	if version == 0 {
-		if err := e.Probe(ctx, TableEntries); !errors.Is(err, ErrSchema) {
+		if err := e.Probe(ctx, EntryRows); !errors.Is(err, ErrSchema) {
 			return err
 		}
 	}
@@ -125,19 +125,19 @@ func (e *Evidence) CheckSchema(ctx context.Context, version int) error {
 }
 
 // Probe reads no row of a table. Its error matches ErrSchema if the table or a column of it is missing.
-func (e *Evidence) Probe(ctx context.Context, t *Table) error {
+func (e *Evidence) Probe(ctx context.Context, t *Relation) error {
 	_, err := e.read(ctx, t, "1 = 0")
 	return err
 }
 
 // Ledgers returns all rows of the catalogue.
 func (e *Evidence) Ledgers(ctx context.Context) ([]Raw, error) {
-	return e.read(ctx, TableLedgers, "true")
+	return e.read(ctx, LedgerRows, "true")
 }
 
 // Heads returns the heads of a ledger; there should be one.
 func (e *Evidence) Heads(ctx context.Context, id ledger.ID) ([]Raw, error) {
-	return e.read(ctx, TableHeads, "ledger = CAST($1 AS bigint)", int64(id))
+	return e.read(ctx, HeadRows, "ledger = CAST($1 AS bigint)", int64(id))
 }
 
 const inRange = `ledger = CAST($1 AS bigint) AND %[1]s >= CAST($2 AS bigint) AND %[1]s < CAST($3 AS bigint)
@@ -145,19 +145,12 @@ ORDER BY %[1]s`
 
 // Range returns the rows of entries, checkpoints, cosigned or slots whose key, or the first part of it, is
 // from ≤ key < to, by key: all with the same key, and with any key between two numbers.
-func (e *Evidence) Range(ctx context.Context, t *Table, id ledger.ID, from, to uint64) ([]Raw, error) {
+func (e *Evidence) Range(ctx context.Context, t *Relation, id ledger.ID, from, to uint64) ([]Raw, error) {
 	return e.read(ctx, t, fmt.Sprintf(inRange, t.Columns[1]), int64(id), number(from), number(to))
 }
 
-// First returns the first n rows of a Range.
-func (e *Evidence) First(ctx context.Context, t *Table, id ledger.ID, from, to uint64, n int) ([]Raw, error) {
-	where := fmt.Sprintf(inRange+" LIMIT CAST($4 AS bigint)", t.Columns[1])
-	return e.read(ctx, t, where, int64(id), number(from), number(to), int64(n))
-}
-
-// Newest returns the n rows of checkpoints or cosigned with the largest keys
-// below, largest first.
-func (e *Evidence) Newest(ctx context.Context, t *Table, id ledger.ID, below uint64, n int) ([]Raw, error) {
+// Newest returns the n rows of entries, checkpoints or cosigned with the largest keys below, largest first.
+func (e *Evidence) Newest(ctx context.Context, t *Relation, id ledger.ID, below uint64, n int) ([]Raw, error) {
 	const where = "ledger = CAST($1 AS bigint) AND %[1]s < CAST($2 AS bigint) ORDER BY %[1]s DESC LIMIT CAST($3 AS bigint)"
 	return e.read(ctx, t, fmt.Sprintf(where, t.Columns[1]), int64(id), number(below), int64(n))
 }
@@ -182,55 +175,72 @@ WHERE ledger = CAST($1 AS bigint) AND size >= CAST($2 AS bigint) AND size < CAST
 // entries.
 func (e *Evidence) OfType(ctx context.Context, id ledger.ID, kind int) ([]Raw, error) {
 	const where = "ledger = CAST($1 AS bigint) AND type = CAST($2 AS bigint) ORDER BY idx"
-	return e.read(ctx, TableEntries, where, int64(id), int64(kind))
+	return e.read(ctx, EntryRows, where, int64(id), int64(kind))
 }
 
 // Tile returns the rows of one tile; there should be one.
 func (e *Evidence) Tile(ctx context.Context, id ledger.ID, level int, index uint64) ([]Raw, error) {
 	const where = "ledger = CAST($1 AS bigint) AND level = CAST($2 AS bigint) AND idx = CAST($3 AS bigint)"
-	return e.read(ctx, TableTiles, where, int64(id), int64(level), number(index))
+	return e.read(ctx, TileRows, where, int64(id), int64(level), number(index))
 }
 
 // Deck returns the rows of one deck; there should be one.
 func (e *Evidence) Deck(ctx context.Context, id ledger.ID, hash [32]byte) ([]Raw, error) {
-	return e.read(ctx, TableDecks, "ledger = CAST($1 AS bigint) AND hash = $2", int64(id), hash[:])
+	return e.read(ctx, DeckRows, "ledger = CAST($1 AS bigint) AND hash = $2", int64(id), hash[:])
 }
 
 // EachDeck hands over all decks of a ledger, in no order.
 func (e *Evidence) EachDeck(ctx context.Context, id ledger.ID, do func(Raw) error) error {
-	return e.each(ctx, TableDecks, "ledger = CAST($1 AS bigint)", []any{int64(id)}, do)
+	return e.each(ctx, DeckRows, "ledger = CAST($1 AS bigint)", []any{int64(id)}, do)
 }
 
 // EachAccess hands over the chained access records of a ledger by number. It uses one statement and so shows one
 // moment: records may be added, and dropped from the beginning.
 func (e *Evidence) EachAccess(ctx context.Context, id ledger.ID, do func(Raw) error) error {
 	const where = "ledger = CAST($1 AS bigint) AND seq IS NOT NULL ORDER BY seq"
-	return e.each(ctx, TableAccess, where, []any{int64(id)}, do)
+	return e.each(ctx, AccessRows, where, []any{int64(id)}, do)
+}
+
+// own returns the condition that a row belongs to a ledger of this size: its key is one below the head. Every key of
+// decks and heads belongs.
+func own(t *Relation, id ledger.ID, size uint64) (where string, args []any) {
+	where, args = "ledger = CAST($1 AS bigint)", []any{int64(id)}
+	switch t {
+	case EntryRows, SlotRows:
+		where, args = where+" AND idx >= 0 AND idx < CAST($2 AS bigint)", append(args, number(size))
+	case CheckpointRows, CosignedRows:
+		where, args = where+" AND size > 0 AND size <= CAST($2 AS bigint)", append(args, number(size))
+	case TileRows:
+		where += ` AND level >= 0 AND level < 7 AND idx >= 0
+AND idx < CAST($2 AS bigint) >> CAST(8 * (level + 1) AS integer)`
+		args = append(args, number(size))
+	case DeckRows:
+		where += " AND hash IS NOT NULL"
+	}
+	return where, args
+}
+
+// Count returns how many rows belong to a ledger of this size.
+func (e *Evidence) Count(ctx context.Context, t *Relation, id ledger.ID, size uint64) (n uint64, err error) {
+	where, args := own(t, id, size)
+	err = e.Query(ctx, "SELECT count(*) FROM "+t.Name+" WHERE "+where, args, func(values []any) error {
+		count, _ := values[0].(int64)
+		n = uint64(count)
+		return nil
+	})
+	if err != nil {
+		return 0, fmt.Errorf("counting %s: %w", t.Name, err)
+	}
+	return n, nil
 }
 
 // maxOdd bounds what Odd returns.
 const maxOdd = 10_000
 
-// Odd returns the first 10,000 rows that belong to no ledger: their ledger is unknown, or it is this one and their key
-// is not one below a head of this size. Every key of decks and heads belongs.
-func (e *Evidence) Odd(ctx context.Context, t *Table, id ledger.ID, size uint64) ([]Raw, error) {
-	own, args := "ledger = CAST($1 AS bigint)", []any{int64(id)}
-	switch t {
-	case TableEntries, TableSlots:
-		own, args = own+" AND idx >= 0 AND idx < CAST($2 AS bigint)", append(args, number(size))
-	case TableCheckpoints, TableCosigned:
-		own, args = own+" AND size > 0 AND size <= CAST($2 AS bigint)", append(args, number(size))
-	case TableTiles:
-		var levels []string
-		for level := 0; level < 7; level++ {
-			args = append(args, number(size>>(8*(level+1))))
-			levels = append(levels, fmt.Sprintf("level = %d AND idx >= 0 AND idx < CAST($%d AS bigint)", level,
-				len(args)))
-		}
-		own += " AND (" + strings.Join(levels, " OR ") + ")"
-	case TableDecks:
-		own += " AND hash IS NOT NULL"
-	}
+// Odd returns the first 10,000 rows that belong to no ledger: their ledger is unknown, or it is this one and they do
+// not belong to it at this size.
+func (e *Evidence) Odd(ctx context.Context, t *Relation, id ledger.ID, size uint64) ([]Raw, error) {
+	own, args := own(t, id, size)
 	known := "ledger IN (SELECT ledger FROM ledgers WHERE ledger <> CAST($1 AS bigint))"
 	return e.read(ctx, t, fmt.Sprintf("(%s) IS NOT TRUE AND (%s) IS NOT TRUE LIMIT %d", own, known, maxOdd), args...)
 }

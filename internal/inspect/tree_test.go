@@ -1,0 +1,73 @@
+package inspect
+
+import (
+	"bytes"
+	"encoding/binary"
+	"math/rand/v2"
+	"testing"
+
+	"golang.org/x/mod/sumdb/tlog"
+)
+
+// TestEdge: at every size the edge gives the root that tlog computes from all nodes,
+// and hands over the tiles that tlog makes of them.
+func TestEdge(t *testing.T) {
+	t.Parallel()
+	const size = Width*Width + 3*Width + 17
+	random := rand.New(rand.NewPCG(1, 2))
+	all := make(storage, 0, 2*size)
+	leaves := make([]tlog.Hash, size)
+	for i := range leaves {
+		binary.BigEndian.PutUint64(leaves[i][:], random.Uint64())
+		nodes, err := tlog.StoredHashesForRecordHash(int64(i), leaves[i], all)
+		must(t, err)
+		all = append(all, nodes...)
+	}
+	tiles := 0
+	compare := func(level int, index uint64, hashes []byte) error {
+		tile := tlog.Tile{H: 8, L: level, N: int64(index), W: len(hashes) / tlog.HashSize}
+		want, err := tlog.ReadTileData(tile, all)
+		if err != nil || !bytes.Equal(hashes, want) {
+			t.Errorf("tile %d/%d of %d hashes is another, %v", level, index, tile.W, err)
+		}
+		tiles++
+		return nil
+	}
+	e, hasher := newEdge(), newTreeHasher()
+	for first := 0; first < size; first += Width {
+		end := min(first+Width, size)
+		now := newSubtree(hasher, leaves[first:end])
+		e.now = &now
+		for _, n := range []int{first + 1, first + 1 + random.IntN(end-first), end} {
+			got, err := e.root(uint64(n))
+			want, _ := tlog.TreeHash(int64(n), all)
+			if err != nil || got != want {
+				t.Fatalf("the root at %d is another, %v", n, err)
+			}
+		}
+		if end-first == Width {
+			must(t, e.AddTop(now.top(), compare))
+		}
+		e.now = nil
+	}
+	if _, err := e.root(Width + 5); err == nil {
+		t.Error("the edge gave a root that only forgotten nodes lead to")
+	}
+	if e.Size() != size/Width*Width || tiles != 1 {
+		t.Errorf("%d entries, %d full tiles above the leaves", e.Size(), tiles)
+	}
+	must(t, e.Partial(compare))
+	if tiles != 3 { // of the levels 1 and 2
+		t.Errorf("%d tiles", tiles)
+	}
+}
+
+// storage is all nodes of a tree, in tlog's order.
+type storage []tlog.Hash
+
+func (s storage) ReadHashes(indexes []int64) (hashes []tlog.Hash, err error) {
+	for _, x := range indexes {
+		hashes = append(hashes, s[x])
+	}
+	return hashes, nil
+}
