@@ -11,8 +11,8 @@ func (s *State) checkCommit(c *Commit, e Entry) error {
 	if s.latched {
 		return illegal(RuleLatch, "the entropy latch is set")
 	}
-	if s.killed[kill{scope: ScopeLedger}] || s.killed[kill{scope: ScopeTable, table: ctx.Table}] ||
-		!ctx.IsDraw() && s.killed[kill{scope: ScopeDeck, deck: ctx.DeckHash}] {
+	if s.killed[Switch{Scope: ScopeLedger}] || s.killed[Switch{Scope: ScopeTable, Table: ctx.Table}] ||
+		!ctx.IsDraw() && s.killed[Switch{Scope: ScopeDeck, Deck: ctx.DeckHash}] {
 		return illegal(RuleKill, "a kill switch covers the commit")
 	}
 	if t := s.tables[ctx.Table]; t != nil && t.closed {
