@@ -6,19 +6,6 @@ import (
 	"fmt"
 )
 
-// Act is what administrators approve.
-type Act uint8
-
-func (a Act) String() string { return codesOfAct.word(uint8(a)) }
-
-// ParseAct returns the Act with the word s, 0 for none.
-func ParseAct(s string) Act { return Act(codesOfAct.parse(s)) }
-
-// Change is what happens to an administrator.
-type Change uint8
-
-func (c Change) String() string { return codesOfChange.word(uint8(c)) }
-
 // Administrator is a person, or a role of the house, who approves acts.
 type Administrator struct {
 	Name string

@@ -2,39 +2,14 @@ package audit
 
 import "shuffled/internal/shuffle"
 
-// Outcome says how a shuffle ended. The dealer asks for completed, ended_early and void;
-// only the daemon writes the others.
-type Outcome uint8
-
-func (o Outcome) String() string { return codesOfOutcome.word(uint8(o)) }
-
-// ParseOutcome returns the Outcome with the word s, 0 for none.
-func ParseOutcome(s string) Outcome { return Outcome(codesOfOutcome.parse(s)) }
-
-// Reason says why a shuffle is void.
-type Reason uint8
-
 // ReasonNone stands with every outcome except void.
 const ReasonNone Reason = 0
-
-func (r Reason) String() string {
-	if r == ReasonNone {
-		return ""
-	}
-	return codesOfReason.word(uint8(r))
-}
-
-// ParseReason returns the Reason with the word s, ReasonNone for none.
-func ParseReason(s string) Reason { return Reason(codesOfReason.parse(s)) }
-
-// Form says how a close discloses the tape.
-type Form uint8
 
 // Close ends a shuffle, once and for ever (docs/SPEC.md section 5.6).
 type Close struct {
 	Shuffle    uint64
-	Outcome    Outcome
-	Reason     Reason // with OutcomeVoid only
+	Outcome    Outcome // a dealer asks for completed, ended_early and void; only the daemon writes the others
+	Reason     Reason  // with OutcomeVoid only
 	Form       Form
 	Tape       []byte // FormTape: the tape; FormSealed: encapsulated key ‖ ciphertext
 	Key        uint64 // FormSealed: index of the key entry of the disclosure key

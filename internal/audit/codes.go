@@ -25,9 +25,9 @@ type codeList struct {
 // firstPassable is the first code of an open list that is not critical.
 const firstPassable = 128
 
-// word returns the name of a code.
+// word returns the name of a code, "" for a 0 that is no code.
 func (l *codeList) word(code uint8) string {
-	if n := l.names[code]; n != "" {
+	if n := l.names[code]; n != "" || code == 0 {
 		return n
 	}
 	return fmt.Sprintf("unknown(%d)", code)

@@ -10,13 +10,8 @@ import (
 // algorithm is "shuffled/v1" of package shuffle, in every context.
 const algorithm = 1
 
-// Source is the kind of one outside value of a mix plan.
-type Source uint8
-
 // sourceLast is the last source that may stand in a plan; they stand in the order of their codes.
 const sourceLast = SourceCut
-
-func (s Source) String() string { return codesOfSource.word(uint8(s)) }
 
 // Planned is one source of a mix plan.
 type Planned struct {

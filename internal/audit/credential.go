@@ -5,25 +5,6 @@ import (
 	"fmt"
 )
 
-// CredentialKind is what happened to a credential.
-type CredentialKind uint8
-
-func (k CredentialKind) String() string { return codesOfCredentialKind.word(uint8(k)) }
-
-// CredentialForm is what a caller shows.
-type CredentialForm uint8
-
-func (f CredentialForm) String() string { return codesOfCredentialForm.word(uint8(f)) }
-
-// Role is what a credential opens.
-type Role uint8
-
-// String returns the role's word.
-func (r Role) String() string { return codesOfRole.word(uint8(r)) }
-
-// ParseRole returns the Role with the word s, 0 for none.
-func ParseRole(s string) Role { return Role(codesOfRole.parse(s)) }
-
 // Credential is a token or client certificate that is created or revoked (docs/SPEC.md
 // section 5.10). A row of a database opens nothing: what this entry says does.
 type Credential struct {

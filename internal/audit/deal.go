@@ -6,17 +6,8 @@ import (
 	"shuffled/internal/shuffle"
 )
 
-// Purpose says what the cards of a run are for. PurposeOrder is the whole rest in one
-// run, handed to a back end that deals by itself: who got which card is then not in
-// the ledger.
-type Purpose uint8
-
-func (p Purpose) String() string { return codesOfPurpose.word(uint8(p)) }
-
-// ParsePurpose returns the Purpose with the word s, 0 for none.
-func ParsePurpose(s string) Purpose { return Purpose(codesOfPurpose.parse(s)) }
-
-// Run is a number of cards that go the same way.
+// Run is a number of cards that go the same way. One for PurposeOrder is handed to a
+// back end that deals by itself: who got which card is then not in the ledger.
 type Run struct {
 	Count     int // cards, from 1
 	Purpose   Purpose

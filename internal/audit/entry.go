@@ -5,12 +5,6 @@ import "fmt"
 // version is the first byte of every entry of algorithm "shuffled/v1".
 const version = 1
 
-// Type is the kind of an entry (docs/SPEC.md section 5).
-type Type uint8
-
-// String returns the type's word, as in docs/SPEC.md.
-func (t Type) String() string { return codesOfEntry.word(uint8(t)) }
-
 // Actor is who caused an entry (docs/SPEC.md section 5).
 type Actor struct {
 	Identity   string // a named service, the owner of the shuffles that it commits

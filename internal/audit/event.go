@@ -2,29 +2,6 @@ package audit
 
 import "fmt"
 
-// EventKind is what happened.
-type EventKind uint8
-
-func (k EventKind) String() string { return codesOfEvent.word(uint8(k)) }
-
-// Scope is what a kill switch stops.
-type Scope uint8
-
-func (s Scope) String() string { return codesOfScope.word(uint8(s)) }
-
-// ParseScope returns the Scope with the word s, 0 for none.
-func ParseScope(s string) Scope { return Scope(codesOfScope.parse(s)) }
-
-// Latch is why the entropy latch was set: a reason of package entropy, or the dealer's.
-type Latch uint8
-
-func (l Latch) String() string { return codesOfLatch.word(uint8(l)) }
-
-// Alarm is something an auditor will want to ask about.
-type Alarm uint8
-
-func (a Alarm) String() string { return codesOfAlarm.word(uint8(a)) }
-
 // Event records something that is not part of one shuffle. Kind says which of
 // the other fields are set.
 type Event struct {
@@ -37,7 +14,7 @@ type Event struct {
 	Name     string   // instance_start: version; table events: table; kill by table: table
 	Scope    Scope    // kill events
 	Deck     [32]byte // kill by deck: its hash
-	Latch    Latch    // latch_set
+	Latch    Latch    // latch_set: a reason of package entropy, or the dealer's
 	Instance uint64   // latch_set: index of the instance_start of the daemon that saw it
 	Reason   string   // kill events, latch_clear, alarm: why, in an operator's words
 	Size     uint64   // head_adopted: of the adopted head
@@ -48,9 +25,6 @@ type Event struct {
 	Records  uint64   // access_head: records of requests; Digest is the hash of the newest
 	Opaque   []byte   // an event that was passed over: all behind its kind
 }
-
-// VDSO says whether the kernel offers getrandom in its vDSO (docs/SPEC.md section 5.8).
-type VDSO uint8
 
 // Type returns TypeEvent.
 func (*Event) Type() Type { return TypeEvent }

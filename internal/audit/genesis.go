@@ -2,27 +2,6 @@ package audit
 
 import "fmt"
 
-// Deals says which checkpoint must cover a commit before its first card.
-type Deals uint8
-
-func (d Deals) String() string { return codesOfDeals.word(uint8(d)) }
-
-// Access says who may read the log.
-type Access uint8
-
-func (a Access) String() string { return codesOfAccess.word(uint8(a)) }
-
-// ParseAccess returns the Access with the word s, 0 for none.
-func ParseAccess(s string) Access { return Access(codesOfAccess.parse(s)) }
-
-// Disclosure says who gets the tape at the close.
-type Disclosure uint8
-
-func (d Disclosure) String() string { return codesOfDisclosure.word(uint8(d)) }
-
-// ParseDisclosure returns the Disclosure with the word s, 0 for none.
-func ParseDisclosure(s string) Disclosure { return Disclosure(codesOfDisclosure.parse(s)) }
-
 // Genesis is entry 0: what the ledger is and will stay (docs/SPEC.md section 5.1).
 type Genesis struct {
 	Revision       uint16          // of the rules of docs/SPEC.md section 9

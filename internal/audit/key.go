@@ -5,11 +5,6 @@ import (
 	"fmt"
 )
 
-// Subject is what a key entry changes.
-type Subject uint8
-
-func (s Subject) String() string { return codesOfSubject.word(uint8(s)) }
-
 // Key changes one key or the witness policy (docs/SPEC.md section 5.7).
 type Key struct {
 	Subject Subject

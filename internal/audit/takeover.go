@@ -1,13 +1,5 @@
 package audit
 
-// Extent is what a takeover lets its owner do.
-type Extent uint8
-
-func (e Extent) String() string { return codesOfExtent.word(uint8(e)) }
-
-// ParseExtent returns the Extent with the word s, 0 for none.
-func ParseExtent(s string) Extent { return Extent(codesOfExtent.parse(s)) }
-
 // Takeover makes the identity of its entry the owner of a shuffle (docs/SPEC.md
 // section 5.9).
 type Takeover struct {
