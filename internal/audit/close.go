@@ -19,49 +19,31 @@ type Close struct {
 // Type returns TypeClose.
 func (*Close) Type() Type { return TypeClose }
 
-func (c *Close) encode(w *writer) {
-	w.u64(c.Shuffle)
-	w.u8(uint8(c.Outcome))
-	w.u8(uint8(c.Reason))
-	w.u8(uint8(c.Form))
-	switch c.Form {
-	case FormTape:
-		w.blob(c.Tape)
-	case FormSealed:
-		w.u64(c.Key)
-		w.blob(c.Tape)
-	}
-	w.extensions(c.Extensions)
-}
-
-func (c *Close) parse(r *reader) {
-	c.Shuffle = r.u64("shuffle")
-	c.Outcome = Outcome(r.code("outcome", &codesOfOutcome))
+func (c *Close) fields(k *coder) {
+	k.u64("shuffle", &c.Shuffle)
+	code(k, "outcome", &c.Outcome, &codesOfOutcome)
 	if c.Outcome == OutcomeVoid {
-		c.Reason = Reason(r.code("reason", &codesOfReason))
-	} else if r.u8("reason") != 0 {
-		r.fail("reason", "given for the outcome void and only then")
+		code(k, "reason", &c.Reason, &codesOfReason)
+	} else if k.u8("reason", (*uint8)(&c.Reason)); c.Reason != ReasonNone {
+		k.fail("reason", "given for the outcome void and only then")
 	}
-	c.Form = Form(r.code("form", &codesOfForm))
-	switch c.Form {
-	case FormNone:
-	case FormTape:
-		c.Tape = r.blob("tape")
-	case FormSealed:
-		c.Key = r.u64("disclosure key")
-		c.Tape = r.blob("sealed tape")
-	}
-	if (c.Reason == ReasonTapeLost) != (c.Form == FormNone) {
-		r.fail("form", "without a tape for the reason tape_lost and only then")
-	}
+	code(k, "form", &c.Form, &codesOfForm)
 	longest := shuffle.MaxTape
-	if c.Form == FormSealed {
+	switch c.Form {
+	case FormTape:
+		k.blob("tape", &c.Tape)
+	case FormSealed:
+		k.u64("disclosure key", &c.Key)
+		k.blob("sealed tape", &c.Tape)
 		longest += sealOverhead
 	}
-	if c.Form != FormNone && (len(c.Tape) == 0 || len(c.Tape) > longest) {
-		r.fail("tape", "empty or too long")
+	if (c.Reason == ReasonTapeLost) != (c.Form == FormNone) {
+		k.fail("form", "without a tape for the reason tape_lost and only then")
 	}
-	c.Extensions = r.extensions(&codesOfCloseExtension)
+	if c.Form != FormNone && (len(c.Tape) == 0 || len(c.Tape) > longest) {
+		k.fail("tape", "empty or too long")
+	}
+	k.extensions(&c.Extensions, &codesOfCloseExtension)
 }
 
 // sealOverhead is what HPKE with DHKEM(P-256) and AES-256-GCM adds to a tape:

@@ -68,10 +68,9 @@ func Reference(salt []byte, value string) (string, error) {
 	if len(salt) < 16 || len(salt) > 255 || len(value) > 65_535 {
 		return "", errors.New("a reference takes a salt of 16 to 255 bytes and a value of at most 65,535")
 	}
-	w := writer{b: []byte(labelReference)}
-	w.str(string(salt))
-	w.blob([]byte(value))
-	h := sha256.Sum256(w.b)
+	b := str8([]byte(labelReference), string(salt))
+	b = binary.BigEndian.AppendUint16(b, uint16(len(value)))
+	h := sha256.Sum256(append(b, value...))
 	return "h." + base64.RawURLEncoding.EncodeToString(h[:]), nil
 }
 
@@ -107,7 +106,7 @@ func KeyTag(origin, identity, table, key string) (tag [32]byte) {
 func KeyTagOf(origin, identity, table, key string, i int) (tag [32]byte) {
 	b := append(make([]byte, 0, 640), labelKeyTag...) // on the stack: 537 bytes at most
 	for _, s := range []string{origin, identity, table, key} {
-		b = append(append(b, byte(len(s))), s...)
+		b = str8(b, s)
 	}
 	if i > 0 {
 		b = binary.BigEndian.AppendUint16(b, uint16(i))

@@ -37,9 +37,7 @@ const actLife = 24 * 60 * 60 * 1000
 
 // hash returns SHA-256 of the entry's encoding.
 func (e Entry) hash() [32]byte {
-	var w writer
-	e.write(&w)
-	return sha256.Sum256(w.b)
+	return sha256.Sum256(e.write().b)
 }
 
 // GenesisHash returns SHA-256 of the genesis entry, zeros before it.

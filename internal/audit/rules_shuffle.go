@@ -89,7 +89,7 @@ func (s *State) applyCommit(c *Commit, id uint64, by Actor) {
 // opening is the shuffle that c opens as entry id, of which it keeps no part.
 func (s *State) opening(id uint64, c *Commit, t *table, by Actor) opened {
 	s.scratch.b = s.scratch.b[:0]
-	c.encode(&s.scratch)
+	c.fields(&s.scratch)
 	o := s.open.describe(id, c, s.scratch.b, t)
 	o.owner, o.extent = s.identity(by), ExtentPlay
 	return o

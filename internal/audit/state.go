@@ -35,7 +35,7 @@ type State struct {
 
 	copies uint8 // that were begun
 
-	scratch writer // of opening
+	scratch coder // of opening
 }
 
 type table struct {
@@ -59,6 +59,7 @@ func NewState() *State {
 		tables:    make(map[string]*table),
 		open:      newOpenShuffles(),
 		keys:      keys{known: make(map[[32]byte]standing), auditors: make(map[[32]byte][]byte)},
+		scratch:   coder{writing: true},
 		holders:   holders{known: make(map[string]*Holder), numbers: make(map[string]uint32)},
 	}
 }

@@ -3,6 +3,7 @@ package audit
 import (
 	"bytes"
 	"cmp"
+	"encoding/binary"
 	"slices"
 )
 
@@ -17,7 +18,7 @@ func (s *State) Encode() []byte {
 	w.flag(s.faulty)
 	w.nested(func() {
 		if s.genesis != nil {
-			s.genesis.encode(w)
+			w.raw(EncodeBody(s.genesis))
 		}
 	})
 	w.raw(s.persons.genesis[:])
@@ -103,7 +104,11 @@ func (s *State) encodeKeys(w *writer) {
 	for _, e := range s.keys.entries {
 		w.u64(e.Index)
 		w.u64(uint64(e.Time))
-		e.Key.encodeBare(w)
+		body := EncodeBody(e.Key)
+		if e.Key.Subject == SubjectDisclosure {
+			body = body[:len(body)-1] // wraps, of which it has none
+		}
+		w.raw(body)
 	}
 }
 
@@ -128,7 +133,9 @@ func writeSorted[M ~map[K]V, K comparable, V any](w *writer, m M, compare func(a
 // encodeHolders writes every credential that was created, and whether it was revoked.
 func (s *State) encodeHolders(w *writer) {
 	writeSorted(w, s.holders.known, compareNames, func(_ string, h *Holder) {
-		h.encodeRow(w)
+		k := coder{writing: true}
+		h.row(&k)
+		w.raw(k.b)
 		w.raw(h.Digest[:])
 		w.u64(h.Index)
 		w.u64(uint64(h.Created))
@@ -146,4 +153,28 @@ func (s *State) encodePersons(w *writer) {
 		w.u8(uint8(a.Act))
 		w.raw(a.Digest[:])
 	}
+}
+
+// writer puts fields into an encoding.
+type writer struct{ b []byte }
+
+func (w *writer) u8(v uint8)   { w.b = append(w.b, v) }
+func (w *writer) u32(v uint32) { w.b = binary.BigEndian.AppendUint32(w.b, v) }
+func (w *writer) u64(v uint64) { w.b = binary.BigEndian.AppendUint64(w.b, v) }
+func (w *writer) n16(n int)    { w.b = binary.BigEndian.AppendUint16(w.b, uint16(n)) }
+func (w *writer) raw(b []byte) { w.b = append(w.b, b...) }
+func (w *writer) str(s string) { w.b = str8(w.b, s) }
+
+func (w *writer) flag(v bool) {
+	if w.u8(0); v {
+		w.b[len(w.b)-1] = 1
+	}
+}
+
+// nested writes what write writes, after a u16 of its length.
+func (w *writer) nested(write func()) {
+	at := len(w.b)
+	w.n16(0)
+	write()
+	binary.BigEndian.PutUint16(w.b[at:], uint16(len(w.b)-at-2))
 }

@@ -11,14 +11,8 @@ type Takeover struct {
 // Type returns TypeTakeover.
 func (*Takeover) Type() Type { return TypeTakeover }
 
-func (t *Takeover) encode(w *writer) {
-	w.u64(t.Shuffle)
-	w.u8(uint8(t.Extent))
-	w.str(t.Reason)
-}
-
-func (t *Takeover) parse(r *reader) {
-	t.Shuffle = r.u64("shuffle")
-	t.Extent = Extent(r.code("extent", &codesOfExtent))
-	t.Reason = r.reason()
+func (t *Takeover) fields(k *coder) {
+	k.u64("shuffle", &t.Shuffle)
+	code(k, "extent", &t.Extent, &codesOfExtent)
+	k.reason(&t.Reason)
 }
