@@ -79,7 +79,8 @@ func Approved(identity string, b Body) [32]byte {
 func ActFor(b Body) (Act, bool) {
 	switch b := b.(type) {
 	case *Key:
-		return actForKey(b.Subject)
+		act, ok := actOfSubject[b.Subject]
+		return act, ok
 	case *Event:
 		switch b.Kind {
 		case EventHeadAdopted:
@@ -97,23 +98,9 @@ func ActFor(b Body) (Act, bool) {
 	return 0, false
 }
 
-func actForKey(s Subject) (Act, bool) {
-	switch s {
-	case SubjectPolicy:
-		return ActPolicy, true
-	case SubjectAuditor:
-		return ActAuditor, true
-	case SubjectSigning:
-		return ActSigning, true
-	case SubjectRetirement:
-		return ActRetirement, true
-	case SubjectAdministrator:
-		return ActAdministrator, true
-	case SubjectTwoPersons:
-		return ActTwoPersons, true
-	}
-	return 0, false // a disclosure key is the daemon's own
-}
+// actOfSubject has no act for a disclosure key, which is the daemon's own.
+var actOfSubject = map[Subject]Act{SubjectPolicy: ActPolicy, SubjectAuditor: ActAuditor, SubjectSigning: ActSigning,
+	SubjectRetirement: ActRetirement, SubjectAdministrator: ActAdministrator, SubjectTwoPersons: ActTwoPersons}
 
 func (k *coder) administrators(v *[]Administrator) {
 	n := k.count8("administrators", len(*v))

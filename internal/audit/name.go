@@ -49,13 +49,16 @@ func CheckOrigin(s string) error {
 // CheckReason reports whether s can be an operator's reason: 1 to MaxReason
 // printable ASCII characters.
 func CheckReason(s string) error {
-	if s == "" || len(s) > MaxReason {
-		return fmt.Errorf("has 1 to %d characters, not %d", MaxReason, len(s))
+	return checkPrintable(s, MaxReason, ' ', "has only printable ASCII characters")
+}
+
+// checkPrintable refuses what does not have 1 to longest characters from first to '~'.
+func checkPrintable(s string, longest int, first rune, rule string) error {
+	if s == "" || len(s) > longest {
+		return fmt.Errorf("has 1 to %d characters, not %d", longest, len(s))
 	}
-	for i := range len(s) {
-		if s[i] < 0x20 || s[i] > 0x7e {
-			return errors.New("has only printable ASCII characters")
-		}
+	if strings.ContainsFunc(s, func(r rune) bool { return r < first || r > '~' }) {
+		return errors.New(rule)
 	}
 	return nil
 }
@@ -80,15 +83,7 @@ const MaxIdempotencyKey = 255
 // CheckIdempotencyKey reports whether key can be an idempotency key: 1 to
 // MaxIdempotencyKey printable ASCII characters without spaces.
 func CheckIdempotencyKey(key string) error {
-	if key == "" || len(key) > MaxIdempotencyKey {
-		return fmt.Errorf("has 1 to %d characters, not %d", MaxIdempotencyKey, len(key))
-	}
-	for i := range len(key) {
-		if key[i] <= 0x20 || key[i] > 0x7e {
-			return errors.New("has only printable ASCII characters and no spaces")
-		}
-	}
-	return nil
+	return checkPrintable(key, MaxIdempotencyKey, '!', "has only printable ASCII characters and no spaces")
 }
 
 // KeyTag returns what a commit says of its idempotency key: 6 bytes that order

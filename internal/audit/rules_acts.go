@@ -173,9 +173,7 @@ func (s *State) checkExpiry(a *ActEntry, now int64) error {
 // verifyEd25519 reports whether the signature is good under the rules of docs/SPEC.md
 // section 7.1. The key was checked when it came.
 func verifyEd25519(public, message, signature []byte) bool {
-	r := [32]byte(signature[:32])
-	r[31] &= 0x7f
-	return !slices.Contains(smallOrder, r) && ed25519.Verify(public, message, signature)
+	return !isSmallOrder(signature[:32]) && ed25519.Verify(public, message, signature)
 }
 
 func (s *State) applyAct(a *ActEntry, index uint64, now int64) {

@@ -2,6 +2,7 @@ package audit
 
 import (
 	"bytes"
+	"cmp"
 	"runtime"
 	"slices"
 	"strings"
@@ -191,4 +192,14 @@ func TestOverdue(t *testing.T) {
 	holds(3000, 2, 4)
 	s.Rollback(mark)
 	holds(1000, 3)
+}
+
+// OpenShuffles returns all open shuffles, by id.
+func (s *State) OpenShuffles() []Opened {
+	all := make([]Opened, 0, s.open.len())
+	for o := range s.open.all() {
+		all = append(all, s.view(o))
+	}
+	slices.SortFunc(all, func(a, b Opened) int { return cmp.Compare(a.ID, b.ID) })
+	return all
 }
