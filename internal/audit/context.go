@@ -65,9 +65,14 @@ const (
 	endDrawn = 2
 )
 
+// Find returns where the first of a source stands in the plan, −1 for none.
+func (c *Context) Find(s Source) int {
+	return slices.IndexFunc(c.Plan, func(p Planned) bool { return p.Source == s })
+}
+
 // Beacon returns the beacon of the plan; ok is false when there is none.
 func (c *Context) Beacon() (p Planned, ok bool) {
-	i := slices.IndexFunc(c.Plan, func(p Planned) bool { return p.Source == SourceBeacon })
+	i := c.Find(SourceBeacon)
 	if i < 0 {
 		return Planned{}, false
 	}
