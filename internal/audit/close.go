@@ -35,7 +35,7 @@ func (c *Close) fields(k *coder) {
 	case FormSealed:
 		k.u64("disclosure key", &c.Key)
 		k.blob("sealed tape", &c.Tape)
-		longest += sealOverhead
+		longest += SealOverhead
 	}
 	if (c.Reason == ReasonTapeLost) != (c.Form == FormNone) {
 		k.fail("form", "without a tape for the reason tape_lost and only then")
@@ -45,7 +45,3 @@ func (c *Close) fields(k *coder) {
 	}
 	k.extensions(&c.Extensions, &codesOfCloseExtension)
 }
-
-// sealOverhead is what HPKE with DHKEM(P-256) and AES-256-GCM adds to a tape:
-// the encapsulated key and the tag.
-const sealOverhead = 65 + 16

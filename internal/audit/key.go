@@ -67,8 +67,8 @@ func (e *Key) wraps(k *coder) {
 	}
 	list(k, n, &e.Wraps, func(wrap, before *Wrap) {
 		k.hash("auditor", &wrap.Auditor)
-		if k.blob("wrapped key", &wrap.Sealed); len(wrap.Sealed) != wrapSize {
-			k.fail("wrapped key", fmt.Sprintf("%d bytes", wrapSize))
+		if k.blob("wrapped key", &wrap.Sealed); len(wrap.Sealed) != WrapSize {
+			k.fail("wrapped key", fmt.Sprintf("%d bytes", WrapSize))
 		}
 		if before != nil && compareIDs(before.Auditor, wrap.Auditor) >= 0 {
 			k.fail("wraps", "in ascending order of auditor, each once")

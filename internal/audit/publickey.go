@@ -15,11 +15,14 @@ const keyPoint = 0x01
 // section 2.3.3), the one form that HPKE uses (RFC 9180 section 7.1.1).
 const uncompressed = 0x04
 
-// Sizes of public keys in entries, the type byte included, and of a wrap.
+// Sizes in bytes: of public keys in entries, the type byte included, of what HPKE with
+// DHKEM(P-256) and AES-256-GCM adds, the encapsulated key and the tag, and of a wrapped
+// private key.
 const (
 	signingKeySize = 1 + ed25519.PublicKeySize
 	pointKeySize   = 1 + 65
-	wrapSize       = 65 + 32 + 16 // encapsulated key, private key, tag
+	SealOverhead   = 65 + 16
+	WrapSize       = SealOverhead + 32
 )
 
 // publicKey is a type byte and a public key. Every key of this version is of

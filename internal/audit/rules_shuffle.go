@@ -229,7 +229,7 @@ func (s *State) checkClose(c *Close, e Entry) error {
 			return illegal(RuleForm, "shuffle %d discloses %d bytes of tape to everybody", c.Shuffle, o.tapeLen)
 		}
 	case DisclosureAuditor:
-		if c.Form != FormSealed || len(c.Tape) != o.tapeLen+sealOverhead {
+		if c.Form != FormSealed || len(c.Tape) != o.tapeLen+SealOverhead {
 			return illegal(RuleForm, "shuffle %d discloses its tape to auditors", c.Shuffle)
 		}
 		if !s.sealable() || c.Key != s.keys.disclosure.index {
