@@ -18,8 +18,8 @@ var ErrUnknown = errors.New("unknown, cannot judge")
 // coder goes through the fields of an encoding in their order, and reads them or
 // writes them: a format is described once for both.
 //
-// A reader keeps its first error and sets no field after it. All that it sets are
-// copies. A writer changes no field and finds no fault: most values out of range are
+// A reader keeps its first error, and what it sets after that means nothing. All that it
+// sets are copies. A writer changes no field and finds no fault: most values out of range are
 // refused by the parse that follows every encoding (Entry.Encode). What that parse
 // cannot see is a length or number whose high bits its field drops: those set wide.
 type coder struct {

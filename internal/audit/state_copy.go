@@ -71,7 +71,8 @@ func (s *State) Copy() (*Copy, *Saved) {
 	saved := &Saved{Version: savedVersion, Size: s.size, Time: s.time, Genesis: EncodeBody(s.genesis),
 		GenesisHash: s.persons.genesis, Latched: s.latched, Switches: s.Switches(),
 		Instances: slices.Collect(maps.Keys(s.instances)), Tables: make([]SavedTable, 0, len(s.tables)),
-		Keys: s.KeyEntries(), Holders: s.Holders(), NewestAct: s.persons.newest, Waiting: slices.Clone(s.persons.waiting)}
+		Keys: s.KeyEntries(), Holders: s.Holders(), NewestAct: s.persons.newest,
+		Waiting: slices.Clone(s.persons.waiting)}
 	for _, t := range s.tables {
 		saved.Tables = append(saved.Tables, SavedTable{t.name, t.closed, t.serial, t.last, slices.Clone(t.waiting)})
 	}

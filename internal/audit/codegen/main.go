@@ -104,7 +104,8 @@ func goSource(lists []list) []byte {
 		if strings.HasPrefix(l.meaning, "a ") {
 			says = "is"
 		}
-		fmt.Fprintf(b, "\n// %s %s %s (docs/SPEC.md section %s).\ntype %[1]s uint8\n", l.goType, says, l.meaning, l.section)
+		fmt.Fprintf(b, "\n// %s %s %s (docs/SPEC.md section %s).\ntype %[1]s uint8\n", l.goType, says, l.meaning,
+			l.section)
 		fmt.Fprintf(b, "\n// String returns the name of the code.\n")
 		fmt.Fprintf(b, "func (c %s) String() string { return %s.word(uint8(c)) }\n", l.goType, l.variable())
 		fmt.Fprintf(b, "\n// Parse%s returns the %[1]s with the name s, 0 for none.\n", l.goType)
@@ -138,7 +139,8 @@ func reasons(lists []list) []byte {
 	for _, l := range lists {
 		for _, c := range l.codes {
 			if l.name == "latch" {
-				fmt.Fprintf(b, "\t%s Reason = %d // %s\n", "Reason"+strings.TrimPrefix(c.constant, l.goType), c.number, c.meaning)
+				fmt.Fprintf(b, "\tReason%s Reason = %d // %s\n", strings.TrimPrefix(c.constant, l.goType), c.number,
+					c.meaning)
 				names = append(names, c.name)
 			}
 		}
