@@ -55,37 +55,22 @@ func (c *Client) SaidKeys(ctx context.Context) (*Keys, error) {
 
 // saidBy returns what an entry says of keys, as the daemon tells it.
 func (c *Client) saidBy(e proved) (keys []Key) {
-	add := func(subject KeySubject, public []byte, policy []byte) {
-		k := Key{Subject: subject, Entry: e.index, Time: timestamp(e.Time)}
-		id := Hash(audit.KeyID(public))
-		switch subject {
-		case KeySubjectPolicy:
-			text := string(policy)
+	for _, r := range audit.KeyRecords(e.index, e.Entry) {
+		k := Key{Subject: KeySubject(r.Subject.String()), Entry: e.index, Time: timestamp(r.Time)}
+		id, text := Hash(r.ID), string(r.Policy)
+		switch r.Subject {
+		case audit.SubjectPolicy:
 			k.Policy = &text
-		case KeySubjectSigning:
-			vkey, _ := audit.VKey(c.origin, public) // "" for a key of another kind, which the rules forbid
+		case audit.SubjectSigning:
+			vkey, _ := audit.VKey(c.origin, r.Public) // "" for a key of another kind, which the rules forbid
 			k.ID, k.Vkey = &id, &vkey
+		case audit.SubjectRetirement:
+			retired, from := KeyRetired(r.Retired.String()), timestamp(r.From)
+			k.ID, k.Retired, k.From = &id, &retired, &from
 		default:
-			k.ID, k.Public = &id, public
+			k.ID, k.Public = &id, r.Public
 		}
 		keys = append(keys, k)
-	}
-	switch b := e.Body.(type) {
-	case *audit.Genesis:
-		add(KeySubjectSigning, b.SigningKey, nil)
-		for _, a := range b.AuditorKeys {
-			add(KeySubjectAuditor, a, nil)
-		}
-		if len(b.Policy) > 0 {
-			add(KeySubjectPolicy, nil, b.Policy)
-		}
-	case *audit.Key:
-		if b.Subject == audit.SubjectRetirement {
-			id, retired, from := Hash(b.ID), KeyRetired(b.Retired.String()), timestamp(b.From)
-			return []Key{{Subject: KeySubjectRetirement, Entry: e.index, Time: timestamp(e.Time), ID: &id,
-				Retired: &retired, From: &from}}
-		}
-		add(KeySubject(b.Subject.String()), b.Public, b.Policy)
 	}
 	return keys
 }

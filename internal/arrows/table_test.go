@@ -86,8 +86,8 @@ var table = map[string]row{
 		ours: []string{"internal/ledger", "internal/audit"},
 	},
 	"internal/seal": {
-		why:  "seals bytes for the store; knows no shuffle",
-		ours: []string{"internal/audit", "internal/known"},
+		why:  "seals bytes for the store; of a shuffle it knows how long a tape is",
+		ours: []string{"internal/audit", "internal/shuffle", "internal/known"},
 	},
 	"internal/keys": {
 		why:  "key files and their kinds",
@@ -99,7 +99,7 @@ var table = map[string]row{
 	},
 	"internal/disclosure": {
 		why:  "seals tapes to auditors and opens them, for dealer and auditor alike",
-		ours: []string{"internal/audit", "internal/known"},
+		ours: []string{"internal/audit", "internal/shuffle", "internal/known"},
 	},
 	"internal/dealer": {
 		why: "the lifecycle, and the only place where a tape becomes an entry",

@@ -6,19 +6,6 @@ import (
 	"fmt"
 )
 
-// Act is what administrators approve.
-type Act uint8
-
-func (a Act) String() string { return codesOfAct.word(uint8(a)) }
-
-// ParseAct returns the Act with the word s, 0 for none.
-func ParseAct(s string) Act { return Act(codesOfAct.parse(s)) }
-
-// Change is what happens to an administrator.
-type Change uint8
-
-func (c Change) String() string { return codesOfChange.word(uint8(c)) }
-
 // Administrator is a person, or a role of the house, who approves acts.
 type Administrator struct {
 	Name string
@@ -46,62 +33,45 @@ type ActSignature struct {
 // Type returns TypeAct.
 func (*ActEntry) Type() Type { return TypeAct }
 
-func (a *ActEntry) encode(w *writer) {
-	a.encodeSigned(w)
-	w.n8(len(a.Signatures))
-	for _, s := range a.Signatures {
-		w.str(s.Administrator)
-		w.raw(s.Signature[:])
+func (a *ActEntry) fields(k *coder) {
+	a.signed(k)
+	n := k.count8("signatures", len(a.Signatures))
+	if n < 1 || n > 2 {
+		k.fail("signatures", "one or two")
 	}
+	list(k, n, &a.Signatures, func(s, before *ActSignature) {
+		k.name("administrator", &s.Administrator)
+		k.raw("signature", s.Signature[:])
+		if before != nil && before.Administrator >= s.Administrator {
+			k.fail("signatures", "in ascending order of administrators, each once")
+		}
+	})
 }
 
-func (a *ActEntry) encodeSigned(w *writer) {
-	w.u8(uint8(a.Act))
-	w.raw(a.Digest[:])
-	w.u64(a.Previous)
-	w.u64(a.HeadSize)
-	w.raw(a.HeadRoot[:])
-	w.u64(uint64(a.Expires))
+// signed are the fields that administrators sign.
+func (a *ActEntry) signed(k *coder) {
+	code(k, "act", &a.Act, &codesOfAct)
+	k.hash("digest", &a.Digest)
+	k.u64("previous act", &a.Previous)
+	k.u64("size of the head", &a.HeadSize)
+	k.hash("root of the head", &a.HeadRoot)
+	k.time("expiry", &a.Expires)
 }
 
 // Signed returns the bytes that administrators sign: label, hash of the genesis entry, so
 // that the act is good for this ledger alone, and the fields.
 func (a *ActEntry) Signed(genesis [32]byte) []byte {
-	w := writer{b: []byte(labelAct)}
-	w.raw(genesis[:])
-	a.encodeSigned(&w)
-	return w.b
-}
-
-func (a *ActEntry) parse(r *reader) {
-	a.Act = Act(r.code("act", &codesOfAct))
-	a.Digest = r.hash("digest")
-	a.Previous = r.u64("previous act")
-	a.HeadSize = r.u64("size of the head")
-	a.HeadRoot = r.hash("root of the head")
-	a.Expires = int64(r.u64("expiry"))
-	n := int(r.u8("signatures"))
-	if n < 1 || n > 2 {
-		r.fail("signatures", "one or two")
-	}
-	for i := 0; i < n && r.err == nil; i++ {
-		s := ActSignature{Administrator: r.name("administrator")}
-		copy(s.Signature[:], r.take("signature", len(s.Signature)))
-		if i > 0 && a.Signatures[0].Administrator >= s.Administrator {
-			r.fail("signatures", "in ascending order of administrators, each once")
-		}
-		a.Signatures = append(a.Signatures, s)
-	}
+	k := coder{writing: true, b: append([]byte(labelAct), genesis[:]...)}
+	a.signed(&k)
+	return k.b
 }
 
 // Approved returns the digest under which an act approves an entry with this identity
 // and body.
 func Approved(identity string, b Body) [32]byte {
-	w := writer{b: []byte(labelApproved)}
-	w.u8(uint8(b.Type()))
-	w.str(identity)
-	b.encode(&w)
-	return sha256.Sum256(w.b)
+	k := coder{writing: true, b: str8(append([]byte(labelApproved), uint8(b.Type())), identity)}
+	b.fields(&k)
+	return sha256.Sum256(k.b)
 }
 
 // ActFor returns the act that an entry with this body needs, if two persons are asked
@@ -109,7 +79,8 @@ func Approved(identity string, b Body) [32]byte {
 func ActFor(b Body) (Act, bool) {
 	switch b := b.(type) {
 	case *Key:
-		return actForKey(b.Subject)
+		act, ok := actOfSubject[b.Subject]
+		return act, ok
 	case *Event:
 		switch b.Kind {
 		case EventHeadAdopted:
@@ -127,79 +98,55 @@ func ActFor(b Body) (Act, bool) {
 	return 0, false
 }
 
-func actForKey(s Subject) (Act, bool) {
-	switch s {
-	case SubjectPolicy:
-		return ActPolicy, true
-	case SubjectAuditor:
-		return ActAuditor, true
-	case SubjectSigning:
-		return ActSigning, true
-	case SubjectRetirement:
-		return ActRetirement, true
-	case SubjectAdministrator:
-		return ActAdministrator, true
-	case SubjectTwoPersons:
-		return ActTwoPersons, true
-	}
-	return 0, false // a disclosure key is the daemon's own
-}
+// actOfSubject has no act for a disclosure key, which is the daemon's own.
+var actOfSubject = map[Subject]Act{SubjectPolicy: ActPolicy, SubjectAuditor: ActAuditor, SubjectSigning: ActSigning,
+	SubjectRetirement: ActRetirement, SubjectAdministrator: ActAdministrator, SubjectTwoPersons: ActTwoPersons}
 
-func (r *reader) administrators() (all []Administrator) {
-	n := int(r.u8("administrators"))
+func (k *coder) administrators(v *[]Administrator) {
+	n := k.count8("administrators", len(*v))
 	if n > MaxAdmins {
-		r.fail("administrators", fmt.Sprintf("at most %d", MaxAdmins))
+		k.fail("administrators", fmt.Sprintf("at most %d", MaxAdmins))
 	}
 	keys := make(map[string]bool)
-	for i := 0; i < n && r.err == nil; i++ {
-		a := Administrator{Name: r.name("administrator"), Key: r.publicKey("administrator's key", signingKeySize)}
-		if i > 0 && all[i-1].Name >= a.Name {
-			r.fail("administrators", "in ascending order of names, each once")
+	list(k, n, v, func(a, before *Administrator) {
+		k.name("administrator", &a.Name)
+		k.publicKey("administrator's key", &a.Key, signingKeySize)
+		if before != nil && before.Name >= a.Name {
+			k.fail("administrators", "in ascending order of names, each once")
 		}
 		if keys[string(a.Key)] {
-			r.fail("administrators", "the same key twice")
+			k.fail("administrators", "the same key twice")
 		}
 		keys[string(a.Key)] = true
-		all = append(all, a)
-	}
-	return all
+	})
 }
 
-func (w *writer) acts(acts []Act, delay uint32) {
-	w.n8(len(acts))
-	for _, a := range acts {
-		w.u8(uint8(a))
-	}
-	w.u32(delay)
-}
-
-func (r *reader) acts() (acts []Act, delay uint32) {
-	n := int(r.u8("acts"))
-	for i := 0; i < n && r.err == nil; i++ {
-		acts = append(acts, Act(r.code("act", &codesOfAct)))
-		if i > 0 && acts[i-1] >= acts[i] {
-			r.fail("acts", "in ascending order, each once")
+func (k *coder) acts(acts *[]Act, delay *uint32) {
+	list(k, k.count8("acts", len(*acts)), acts, func(a, before *Act) {
+		code(k, "act", a, &codesOfAct)
+		if before != nil && *before >= *a {
+			k.fail("acts", "in ascending order, each once")
 		}
-	}
-	return acts, r.u32("delay")
+	})
+	k.u32("delay", delay)
 }
 
 // EncodeBody returns the body of an entry, as files and requests of acts carry it.
 func EncodeBody(b Body) []byte {
-	var w writer
-	b.encode(&w)
-	return w.b
+	k := coder{writing: true}
+	b.fields(&k)
+	return k.b
 }
 
 // ParseBody reads what EncodeBody wrote. It returns an ErrMalformed or ErrUnknown for
 // anything else, and for a type that this version does not know.
 func ParseBody(t Type, b []byte) (Body, error) {
-	body, r := newBody(t), &reader{s: b}
+	body, k := newBody(t), &coder{b: b}
 	if o, passed := body.(*Opaque); passed {
-		r.unknown("type", uint64(o.Code))
+		k.unknown("type", uint64(o.Code))
 	}
-	body.parse(r)
-	if err := r.end(t.String()); err != nil {
+	body.fields(k)
+	if err := k.end(t.String()); err != nil {
 		return nil, err
 	}
 	return body, nil

@@ -2,39 +2,14 @@ package audit
 
 import "shuffled/internal/shuffle"
 
-// Outcome says how a shuffle ended. The dealer asks for completed, ended_early and void;
-// only the daemon writes the others.
-type Outcome uint8
-
-func (o Outcome) String() string { return codesOfOutcome.word(uint8(o)) }
-
-// ParseOutcome returns the Outcome with the word s, 0 for none.
-func ParseOutcome(s string) Outcome { return Outcome(codesOfOutcome.parse(s)) }
-
-// Reason says why a shuffle is void.
-type Reason uint8
-
 // ReasonNone stands with every outcome except void.
 const ReasonNone Reason = 0
-
-func (r Reason) String() string {
-	if r == ReasonNone {
-		return ""
-	}
-	return codesOfReason.word(uint8(r))
-}
-
-// ParseReason returns the Reason with the word s, ReasonNone for none.
-func ParseReason(s string) Reason { return Reason(codesOfReason.parse(s)) }
-
-// Form says how a close discloses the tape.
-type Form uint8
 
 // Close ends a shuffle, once and for ever (docs/SPEC.md section 5.6).
 type Close struct {
 	Shuffle    uint64
-	Outcome    Outcome
-	Reason     Reason // with OutcomeVoid only
+	Outcome    Outcome // a dealer asks for completed, ended_early and void; only the daemon writes the others
+	Reason     Reason  // with OutcomeVoid only
 	Form       Form
 	Tape       []byte // FormTape: the tape; FormSealed: encapsulated key ‖ ciphertext
 	Key        uint64 // FormSealed: index of the key entry of the disclosure key
@@ -44,51 +19,29 @@ type Close struct {
 // Type returns TypeClose.
 func (*Close) Type() Type { return TypeClose }
 
-func (c *Close) encode(w *writer) {
-	w.u64(c.Shuffle)
-	w.u8(uint8(c.Outcome))
-	w.u8(uint8(c.Reason))
-	w.u8(uint8(c.Form))
-	switch c.Form {
-	case FormTape:
-		w.blob(c.Tape)
-	case FormSealed:
-		w.u64(c.Key)
-		w.blob(c.Tape)
-	}
-	w.extensions(c.Extensions)
-}
-
-func (c *Close) parse(r *reader) {
-	c.Shuffle = r.u64("shuffle")
-	c.Outcome = Outcome(r.code("outcome", &codesOfOutcome))
+func (c *Close) fields(k *coder) {
+	k.u64("shuffle", &c.Shuffle)
+	code(k, "outcome", &c.Outcome, &codesOfOutcome)
 	if c.Outcome == OutcomeVoid {
-		c.Reason = Reason(r.code("reason", &codesOfReason))
-	} else if r.u8("reason") != 0 {
-		r.fail("reason", "given for the outcome void and only then")
+		code(k, "reason", &c.Reason, &codesOfReason)
+	} else if k.u8("reason", (*uint8)(&c.Reason)); c.Reason != ReasonNone {
+		k.fail("reason", "given for the outcome void and only then")
 	}
-	c.Form = Form(r.code("form", &codesOfForm))
+	code(k, "form", &c.Form, &codesOfForm)
+	longest := shuffle.MaxTape
 	switch c.Form {
-	case FormNone:
 	case FormTape:
-		c.Tape = r.blob("tape")
+		k.blob("tape", &c.Tape)
 	case FormSealed:
-		c.Key = r.u64("disclosure key")
-		c.Tape = r.blob("sealed tape")
+		k.u64("disclosure key", &c.Key)
+		k.blob("sealed tape", &c.Tape)
+		longest += SealOverhead
 	}
 	if (c.Reason == ReasonTapeLost) != (c.Form == FormNone) {
-		r.fail("form", "without a tape for the reason tape_lost and only then")
-	}
-	longest := shuffle.MaxTape
-	if c.Form == FormSealed {
-		longest += sealOverhead
+		k.fail("form", "without a tape for the reason tape_lost and only then")
 	}
 	if c.Form != FormNone && (len(c.Tape) == 0 || len(c.Tape) > longest) {
-		r.fail("tape", "empty or too long")
+		k.fail("tape", "empty or too long")
 	}
-	c.Extensions = r.extensions(&codesOfCloseExtension)
+	k.extensions(&c.Extensions, &codesOfCloseExtension)
 }
-
-// sealOverhead is what HPKE with DHKEM(P-256) and AES-256-GCM adds to a tape:
-// the encapsulated key and the tag.
-const sealOverhead = 65 + 16

@@ -2,7 +2,16 @@
 
 package audit
 
-// Codes of the list entry: what an entry is (docs/SPEC.md section 5).
+// Type says what an entry is (docs/SPEC.md section 5).
+type Type uint8
+
+// String returns the name of the code.
+func (c Type) String() string { return codesOfEntry.word(uint8(c)) }
+
+// ParseType returns the Type with the name s, 0 for none.
+func ParseType(s string) Type { return Type(codesOfEntry.parse(s)) }
+
+// Codes of the list entry.
 const (
 	TypeGenesis    Type = 1  // what the ledger is and will stay
 	TypeCommit     Type = 2  // opens a shuffle or draw list
@@ -16,14 +25,32 @@ const (
 	TypeAct        Type = 10 // what administrators signed
 )
 
-// Codes of the list source: a source of a mix plan (docs/SPEC.md section 4).
+// Source is a source of a mix plan (docs/SPEC.md section 4).
+type Source uint8
+
+// String returns the name of the code.
+func (c Source) String() string { return codesOfSource.word(uint8(c)) }
+
+// ParseSource returns the Source with the name s, 0 for none.
+func ParseSource(s string) Source { return Source(codesOfSource.parse(s)) }
+
+// Codes of the list source.
 const (
 	SourceSlot   Source = 1 // a player's 32 bytes, promised by their hash
 	SourceBeacon Source = 2 // a drand round that lies in the future
 	SourceCut    Source = 3 // a player's cut, an offset
 )
 
-// Codes of the list purpose: what the cards of a run are for (docs/SPEC.md section 5.5).
+// Purpose says what the cards of a run are for (docs/SPEC.md section 5.5).
+type Purpose uint8
+
+// String returns the name of the code.
+func (c Purpose) String() string { return codesOfPurpose.word(uint8(c)) }
+
+// ParsePurpose returns the Purpose with the name s, 0 for none.
+func ParsePurpose(s string) Purpose { return Purpose(codesOfPurpose.parse(s)) }
+
+// Codes of the list purpose.
 const (
 	PurposeSeat    Purpose = 1 // a player's cards
 	PurposeBoard   Purpose = 2 // cards for all players
@@ -33,7 +60,16 @@ const (
 	PurposeOrder   Purpose = 6 // the whole rest, dealt by the back end itself
 )
 
-// Codes of the list outcome: how a shuffle ended (docs/SPEC.md section 5.6).
+// Outcome says how a shuffle ended (docs/SPEC.md section 5.6).
+type Outcome uint8
+
+// String returns the name of the code.
+func (c Outcome) String() string { return codesOfOutcome.word(uint8(c)) }
+
+// ParseOutcome returns the Outcome with the name s, 0 for none.
+func ParseOutcome(s string) Outcome { return Outcome(codesOfOutcome.parse(s)) }
+
+// Codes of the list outcome.
 const (
 	OutcomeCompleted  Outcome = 1 // the game came to its end
 	OutcomeEndedEarly Outcome = 2 // the game ended before its last card
@@ -42,7 +78,16 @@ const (
 	OutcomeExpired    Outcome = 5 // its close-by passed
 )
 
-// Codes of the list reason: why a shuffle is void (docs/SPEC.md section 5.6).
+// Reason says why a shuffle is void (docs/SPEC.md section 5.6).
+type Reason uint8
+
+// String returns the name of the code.
+func (c Reason) String() string { return codesOfReason.word(uint8(c)) }
+
+// ParseReason returns the Reason with the name s, 0 for none.
+func ParseReason(s string) Reason { return Reason(codesOfReason.parse(s)) }
+
+// Codes of the list reason.
 const (
 	ReasonMisdeal       Reason = 1  // cards were dealt wrongly
 	ReasonExposedCard   Reason = 2  // a card was seen too early
@@ -56,32 +101,77 @@ const (
 	ReasonTapeLost      Reason = 10 // the one close without a tape: a fault in every audit
 )
 
-// Codes of the list form: how a close discloses the tape (docs/SPEC.md section 5.6).
+// Form says how a close discloses the tape (docs/SPEC.md section 5.6).
+type Form uint8
+
+// String returns the name of the code.
+func (c Form) String() string { return codesOfForm.word(uint8(c)) }
+
+// ParseForm returns the Form with the name s, 0 for none.
+func ParseForm(s string) Form { return Form(codesOfForm.parse(s)) }
+
+// Codes of the list form.
 const (
 	FormNone   Form = 0 // not at all: tape_lost only
 	FormTape   Form = 1 // in the clear, for everybody
 	FormSealed Form = 2 // to the disclosure key, for auditors
 )
 
-// Codes of the list disclosure: who gets the tape at the close (docs/SPEC.md section 5.1).
+// Disclosure says who gets the tape at the close (docs/SPEC.md section 5.1).
+type Disclosure uint8
+
+// String returns the name of the code.
+func (c Disclosure) String() string { return codesOfDisclosure.word(uint8(c)) }
+
+// ParseDisclosure returns the Disclosure with the name s, 0 for none.
+func ParseDisclosure(s string) Disclosure { return Disclosure(codesOfDisclosure.parse(s)) }
+
+// Codes of the list disclosure.
 const (
 	DisclosurePublic  Disclosure = 1 // everybody: the tape stands in the close
 	DisclosureAuditor Disclosure = 2 // auditors: sealed to the disclosure key
 )
 
-// Codes of the list deals: which checkpoint covers a commit before its first card (docs/SPEC.md section 5.1).
+// Deals says which checkpoint covers a commit before its first card (docs/SPEC.md section 5.1).
+type Deals uint8
+
+// String returns the name of the code.
+func (c Deals) String() string { return codesOfDeals.word(uint8(c)) }
+
+// ParseDeals returns the Deals with the name s, 0 for none.
+func ParseDeals(s string) Deals { return Deals(codesOfDeals.parse(s)) }
+
+// Codes of the list deals.
 const (
 	DealsSigned   Deals = 1 // the ledger's own
 	DealsCosigned Deals = 2 // one that a quorum of witnesses cosigned
 )
 
-// Codes of the list access: who may read the log (docs/SPEC.md section 5.1).
+// Access says who may read the log (docs/SPEC.md section 5.1).
+type Access uint8
+
+// String returns the name of the code.
+func (c Access) String() string { return codesOfAccess.word(uint8(c)) }
+
+// ParseAccess returns the Access with the name s, 0 for none.
+func ParseAccess(s string) Access { return Access(codesOfAccess.parse(s)) }
+
+// Codes of the list access.
 const (
 	AccessPublic Access = 1 // everybody
 	AccessToken  Access = 2 // holders of a token
 )
 
-// Codes of the list subject: what a key entry changes (docs/SPEC.md section 5.7).
+// Subject says what a key entry changes (docs/SPEC.md section 5.7).
+type Subject uint8
+
+// String returns the name of the code.
+func (c Subject) String() string { return codesOfSubject.word(uint8(c)) }
+
+// ParseSubject returns the Subject with the name s, 0 for none.
+func ParseSubject(s string) Subject { return Subject(codesOfSubject.parse(s)) }
+
+// Codes of the list subject.
 const (
 	SubjectSigning       Subject = 1 // the next signing key, in force from the next checkpoint
 	SubjectDisclosure    Subject = 2 // the next disclosure key, wrapped to every auditor key in force
@@ -92,7 +182,16 @@ const (
 	SubjectTwoPersons    Subject = 7 // the acts that need two administrators
 )
 
-// Codes of the list event: what happened (docs/SPEC.md section 5.8).
+// EventKind says what happened (docs/SPEC.md section 5.8).
+type EventKind uint8
+
+// String returns the name of the code.
+func (c EventKind) String() string { return codesOfEvent.word(uint8(c)) }
+
+// ParseEventKind returns the EventKind with the name s, 0 for none.
+func ParseEventKind(s string) EventKind { return EventKind(codesOfEvent.parse(s)) }
+
+// Codes of the list event.
 const (
 	EventInstanceStart EventKind = 1   // a daemon began to write this ledger
 	EventTableOpen     EventKind = 2   // a table was opened
@@ -106,21 +205,48 @@ const (
 	EventAccessHead    EventKind = 130 // head of the record of regulators' and administrators' requests
 )
 
-// Codes of the list vdso: whether the kernel offers getrandom in its vDSO (docs/SPEC.md section 5.8).
+// VDSO says whether the kernel offers getrandom in its vDSO (docs/SPEC.md section 5.8).
+type VDSO uint8
+
+// String returns the name of the code.
+func (c VDSO) String() string { return codesOfVdso.word(uint8(c)) }
+
+// ParseVDSO returns the VDSO with the name s, 0 for none.
+func ParseVDSO(s string) VDSO { return VDSO(codesOfVdso.parse(s)) }
+
+// Codes of the list vdso.
 const (
 	VDSONotKnown VDSO = 0 // the daemon could not tell
 	VDSONo       VDSO = 1 // it does not
 	VDSOYes      VDSO = 2 // it does
 )
 
-// Codes of the list scope: what a kill switch stops (docs/SPEC.md section 5.8).
+// Scope says what a kill switch stops (docs/SPEC.md section 5.8).
+type Scope uint8
+
+// String returns the name of the code.
+func (c Scope) String() string { return codesOfScope.word(uint8(c)) }
+
+// ParseScope returns the Scope with the name s, 0 for none.
+func ParseScope(s string) Scope { return Scope(codesOfScope.parse(s)) }
+
+// Codes of the list scope.
 const (
 	ScopeLedger Scope = 1 // every commit
 	ScopeTable  Scope = 2 // commits at one table
 	ScopeDeck   Scope = 3 // commits of one deck
 )
 
-// Codes of the list latch: why the entropy latch was set (docs/SPEC.md section 5.8).
+// Latch says why the entropy latch was set (docs/SPEC.md section 5.8).
+type Latch uint8
+
+// String returns the name of the code.
+func (c Latch) String() string { return codesOfLatch.word(uint8(c)) }
+
+// ParseLatch returns the Latch with the name s, 0 for none.
+func ParseLatch(s string) Latch { return Latch(codesOfLatch.parse(s)) }
+
+// Codes of the list latch.
 const (
 	LatchRepetition    Latch = 1  // repetition count test
 	LatchProportion    Latch = 2  // adaptive proportion test
@@ -135,7 +261,16 @@ const (
 	LatchStatistics    Latch = 11 // statistics over outcomes, far out
 )
 
-// Codes of the list alarm: what an auditor will want to ask about (docs/SPEC.md section 5.8).
+// Alarm says what an auditor will want to ask about (docs/SPEC.md section 5.8).
+type Alarm uint8
+
+// String returns the name of the code.
+func (c Alarm) String() string { return codesOfAlarm.word(uint8(c)) }
+
+// ParseAlarm returns the Alarm with the name s, 0 for none.
+func ParseAlarm(s string) Alarm { return Alarm(codesOfAlarm.parse(s)) }
+
+// Codes of the list alarm.
 const (
 	AlarmMarkAdopted    Alarm = 129 // witnesses confirmed a head on a host without a high-water mark
 	AlarmSigningResumed Alarm = 130 // the store extended all that was seen again
@@ -144,25 +279,65 @@ const (
 	AlarmStatistics     Alarm = 133 // statistics over outcomes, unlikely
 )
 
-// Codes of the list extent: what a takeover lets its owner do (docs/SPEC.md section 5.9).
+// Extent says what a takeover lets its owner do (docs/SPEC.md section 5.9).
+type Extent uint8
+
+// String returns the name of the code.
+func (c Extent) String() string { return codesOfExtent.word(uint8(c)) }
+
+// ParseExtent returns the Extent with the name s, 0 for none.
+func ParseExtent(s string) Extent { return Extent(codesOfExtent.parse(s)) }
+
+// Codes of the list extent.
 const (
 	ExtentClose Extent = 1 // close the shuffle, and nothing else
 	ExtentPlay  Extent = 2 // what the first owner could
 )
 
-// Codes of the list credential_kind: what happened to a credential (docs/SPEC.md section 5.10).
+// CredentialKind says what happened to a credential (docs/SPEC.md section 5.10).
+type CredentialKind uint8
+
+// String returns the name of the code.
+func (c CredentialKind) String() string { return codesOfCredentialKind.word(uint8(c)) }
+
+// ParseCredentialKind returns the CredentialKind with the name s, 0 for none.
+func ParseCredentialKind(s string) CredentialKind {
+	return CredentialKind(codesOfCredentialKind.parse(s))
+}
+
+// Codes of the list credential_kind.
 const (
 	CredentialCreated CredentialKind = 1 // it opens what its entry says
 	CredentialRevoked CredentialKind = 2 // it opens nothing
 )
 
-// Codes of the list credential_form: what a caller shows (docs/SPEC.md section 5.10).
+// CredentialForm says what a caller shows (docs/SPEC.md section 5.10).
+type CredentialForm uint8
+
+// String returns the name of the code.
+func (c CredentialForm) String() string { return codesOfCredentialForm.word(uint8(c)) }
+
+// ParseCredentialForm returns the CredentialForm with the name s, 0 for none.
+func ParseCredentialForm(s string) CredentialForm {
+	return CredentialForm(codesOfCredentialForm.parse(s))
+}
+
+// Codes of the list credential_form.
 const (
 	FormToken       CredentialForm = 1 // a bearer token
 	FormCertificate CredentialForm = 2 // a client certificate
 )
 
-// Codes of the list role: what a credential opens (docs/SPEC.md section 5.10).
+// Role says what a credential opens (docs/SPEC.md section 5.10).
+type Role uint8
+
+// String returns the name of the code.
+func (c Role) String() string { return codesOfRole.word(uint8(c)) }
+
+// ParseRole returns the Role with the name s, 0 for none.
+func ParseRole(s string) Role { return Role(codesOfRole.parse(s)) }
+
+// Codes of the list role.
 const (
 	RoleDealer    Role = 1 // commits, deals, closes
 	RoleAuditor   Role = 2 // reads what is disclosed to auditors
@@ -170,7 +345,16 @@ const (
 	RoleRegulator Role = 4 // reads what an auditor reads, on record
 )
 
-// Codes of the list act: what administrators approve (docs/SPEC.md section 5.11).
+// Act says what administrators approve (docs/SPEC.md section 5.11).
+type Act uint8
+
+// String returns the name of the code.
+func (c Act) String() string { return codesOfAct.word(uint8(c)) }
+
+// ParseAct returns the Act with the name s, 0 for none.
+func ParseAct(s string) Act { return Act(codesOfAct.parse(s)) }
+
+// Codes of the list act.
 const (
 	ActPolicy          Act = 1  // the next witness policy
 	ActAuditor         Act = 2  // one more auditor key
@@ -186,7 +370,16 @@ const (
 	ActCancel          Act = 12 // an act of one administrator is cancelled
 )
 
-// Codes of the list change: what happens to an administrator (docs/SPEC.md section 5.7).
+// Change says what happens to an administrator (docs/SPEC.md section 5.7).
+type Change uint8
+
+// String returns the name of the code.
+func (c Change) String() string { return codesOfChange.word(uint8(c)) }
+
+// ParseChange returns the Change with the name s, 0 for none.
+func ParseChange(s string) Change { return Change(codesOfChange.parse(s)) }
+
+// Codes of the list change.
 const (
 	ChangeAdd     Change = 1 // one more administrator
 	ChangeRemove  Change = 2 // an administrator goes

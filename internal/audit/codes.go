@@ -25,9 +25,9 @@ type codeList struct {
 // firstPassable is the first code of an open list that is not critical.
 const firstPassable = 128
 
-// word returns the name of a code.
+// word returns the name of a code, "" for a 0 that is no code.
 func (l *codeList) word(code uint8) string {
-	if n := l.names[code]; n != "" {
+	if n := l.names[code]; n != "" || code == 0 {
 		return n
 	}
 	return fmt.Sprintf("unknown(%d)", code)
@@ -43,28 +43,34 @@ func (l *codeList) parse(s string) uint8 {
 	return 0
 }
 
-// code reads a code of a list. One that this version does not know is passed over if
+// code is a code of a list. One that this version does not know is passed over if
 // it is not critical, and cannot be judged if it is (docs/SPEC.md section 1.4).
-func (r *reader) code(field string, l *codeList) uint8 {
-	v := r.u8(field)
-	switch {
-	case r.err != nil || l.names[v] != "":
-	case v == 0:
-		r.fail(field, "no code is 0")
-	case l.open && v >= firstPassable:
-		r.passed = append(r.passed, Code{l.name, v})
-	default:
-		r.unknown(field, uint64(v))
+func code[T ~uint8](k *coder, field string, v *T, l *codeList) {
+	u := uint8(*v)
+	if k.u8(field, &u); k.writing || k.err != nil {
+		return
 	}
-	return v
+	switch *v = T(u); {
+	case l.names[u] != "":
+	case u == 0:
+		k.fail(field, "no code is 0")
+	case l.open && u >= firstPassable:
+		k.passed = append(k.passed, Code{l.name, u})
+	default:
+		k.unknown(field, uint64(u))
+	}
 }
 
-// opaque reads the rest: what stands behind a code that was passed over.
-func (r *reader) opaque(field string) []byte {
-	if len(r.s) > MaxOpaque {
-		r.fail(field, fmt.Sprintf("at most %d bytes behind a code that is not known", MaxOpaque))
+// opaque is the rest: what stands behind a code that was passed over.
+func (k *coder) opaque(field string, v *[]byte) {
+	if k.writing {
+		k.b = append(k.b, *v...)
+		return
 	}
-	return bytes.Clone(r.take(field, len(r.s)))
+	if len(k.b) > MaxOpaque {
+		k.fail(field, fmt.Sprintf("at most %d bytes behind a code that is not known", MaxOpaque))
+	}
+	*v = bytes.Clone(k.next(field, len(k.b)))
 }
 
 // Opaque is the body of an entry of a type that was passed over.
@@ -76,8 +82,7 @@ type Opaque struct {
 // Type returns the code that this version does not know.
 func (o *Opaque) Type() Type { return o.Code }
 
-func (o *Opaque) encode(w *writer) { w.raw(o.Data) }
-func (o *Opaque) parse(r *reader)  { o.Data = r.opaque("body") }
+func (o *Opaque) fields(k *coder) { k.opaque("body", &o.Data) }
 
 // Extension is one element of an extension list (docs/SPEC.md section 5). Version 1
 // knows none: those that it keeps were passed over.
@@ -86,26 +91,16 @@ type Extension struct {
 	Value []byte
 }
 
-func (w *writer) extensions(list []Extension) {
-	w.n8(len(list))
-	for _, e := range list {
-		w.u8(e.Code)
-		w.blob(e.Value)
-	}
-}
-
-// extensions reads an extension list, whose codes are those of a list of the registry.
-func (r *reader) extensions(list *codeList) (all []Extension) {
-	n := int(r.u8("extensions"))
-	for i := 0; i < n && r.err == nil; i++ {
-		e := Extension{Code: r.code("extension", list), Value: r.blob("extension")}
+// extensions is an extension list, whose codes are those of a list of the registry.
+func (k *coder) extensions(v *[]Extension, codes *codeList) {
+	list(k, k.count8("extensions", len(*v)), v, func(e, before *Extension) {
+		code(k, "extension", &e.Code, codes)
+		k.blob("extension", &e.Value)
 		if len(e.Value) > MaxOpaque {
-			r.fail("extension", fmt.Sprintf("at most %d bytes behind a code that is not known", MaxOpaque))
+			k.fail("extension", fmt.Sprintf("at most %d bytes behind a code that is not known", MaxOpaque))
 		}
-		if i > 0 && all[i-1].Code >= e.Code {
-			r.fail("extensions", "in ascending order of code, each once")
+		if before != nil && before.Code >= e.Code {
+			k.fail("extensions", "in ascending order of code, each once")
 		}
-		all = append(all, e)
-	}
-	return all
+	})
 }

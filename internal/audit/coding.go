@@ -5,8 +5,6 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
-
-	"golang.org/x/crypto/cryptobyte"
 )
 
 // ErrMalformed reports bytes that are not an encoding of anything this version
@@ -17,113 +15,176 @@ var ErrMalformed = errors.New("malformed")
 // know. A reader cannot judge it, which is not a fault (docs/SPEC.md section 1.4).
 var ErrUnknown = errors.New("unknown, cannot judge")
 
-// reader takes fields off an encoding and keeps the first error. All that it
-// returns are copies, except what take returns.
-type reader struct {
-	s      cryptobyte.String
-	err    error
-	passed []Code // codes that are not critical and not known
+// coder goes through the fields of an encoding in their order, and reads them or
+// writes them: a format is described once for both.
+//
+// A reader keeps its first error, and what it sets after that means nothing. All that it
+// sets are copies. A writer changes no field and finds no fault: most values out of range are
+// refused by the parse that follows every encoding (Entry.Encode). What that parse
+// cannot see is a length or number whose high bits its field drops: those set wide.
+type coder struct {
+	writing bool
+	b       []byte // what is left to read, or was written
+	err     error  // of a reader
+	passed  []Code // read: codes that are not critical and not known
+	wide    bool   // written: a length or number did not fit its field
 }
 
-func (r *reader) fail(field, why string) {
-	if r.err == nil {
-		r.err = fmt.Errorf("%w %s: %s", ErrMalformed, field, why)
+func (k *coder) fail(field, why string) {
+	if k.err == nil && !k.writing {
+		k.err = fmt.Errorf("%w %s: %s", ErrMalformed, field, why)
 	}
 }
 
-func (r *reader) unknown(field string, v uint64) {
-	if r.err == nil {
-		r.err = fmt.Errorf("%s %d: %w", field, v, ErrUnknown)
+func (k *coder) unknown(field string, v uint64) {
+	if k.err == nil && !k.writing {
+		k.err = fmt.Errorf("%s %d: %w", field, v, ErrUnknown)
 	}
 }
 
-func (r *reader) u8(field string) (v uint8) {
-	if r.err == nil && !r.s.ReadUint8(&v) {
-		r.fail(field, "cut short")
+// next returns the n bytes of a field, to be read or to be filled in; nil after an
+// error.
+func (k *coder) next(field string, n int) []byte {
+	if k.writing {
+		k.b = append(k.b, make([]byte, n)...)
+		return k.b[len(k.b)-n:]
 	}
-	return v
-}
-
-func (r *reader) u16(field string) (v uint16) {
-	if r.err == nil && !r.s.ReadUint16(&v) {
-		r.fail(field, "cut short")
+	if len(k.b) < n {
+		k.fail(field, "cut short")
 	}
-	return v
-}
-
-func (r *reader) u32(field string) (v uint32) {
-	if r.err == nil && !r.s.ReadUint32(&v) {
-		r.fail(field, "cut short")
+	if k.err != nil {
+		return nil
 	}
-	return v
-}
-
-// u64 reads an index, time, serial or size, at most MaxInteger so that every
-// reader, a browser's included, holds it exactly.
-func (r *reader) u64(field string) (v uint64) {
-	if r.err == nil && !r.s.ReadUint64(&v) {
-		r.fail(field, "cut short")
-	}
-	if v > MaxInteger {
-		r.fail(field, "above 2^53−1")
-	}
-	return v
-}
-
-// flag reads a byte that is 0 or 1.
-func (r *reader) flag(field string) bool {
-	v := r.u8(field)
-	if v > 1 {
-		r.fail(field, "neither 0 nor 1")
-	}
-	return v == 1
-}
-
-// known reads a code that is 1..last and stands in no list of the registry.
-func (r *reader) known(field string, last uint8) uint8 {
-	v := r.u8(field)
-	switch {
-	case v == 0:
-		r.fail(field, "no code is 0")
-	case v > last:
-		r.unknown(field, uint64(v))
-	}
-	return v
-}
-
-func (r *reader) hash(field string) (h [32]byte) {
-	if r.err == nil && !r.s.CopyBytes(h[:]) {
-		r.fail(field, "cut short")
-	}
-	return h
-}
-
-func (r *reader) take(field string, n int) (b []byte) {
-	if r.err == nil && !r.s.ReadBytes(&b, n) {
-		r.fail(field, "cut short")
-	}
+	b := k.b[:n:n]
+	k.b = k.b[n:]
 	return b
 }
 
-// str reads a u8-prefixed string.
-func (r *reader) str(field string) string {
-	return string(r.take(field, int(r.u8(field))))
-}
-
-// checked reads a u8-prefixed string that check finds no fault with.
-func (r *reader) checked(field string, check func(string) error) string {
-	s := r.str(field)
-	if err := check(s); err != nil {
-		r.fail(field, err.Error())
+func (k *coder) u8(field string, v *uint8) {
+	if b := k.next(field, 1); k.writing {
+		b[0] = *v
+	} else if b != nil {
+		*v = b[0]
 	}
-	return s
 }
 
-func (r *reader) name(field string) string { return r.checked(field, CheckName) }
+func (k *coder) u16(field string, v *uint16) {
+	if b := k.next(field, 2); k.writing {
+		binary.BigEndian.PutUint16(b, *v)
+	} else if b != nil {
+		*v = binary.BigEndian.Uint16(b)
+	}
+}
 
-// nameOrNone reads a name that may be empty.
-func (r *reader) nameOrNone(field string) string {
-	return r.checked(field, func(s string) error {
+func (k *coder) u32(field string, v *uint32) {
+	if b := k.next(field, 4); k.writing {
+		binary.BigEndian.PutUint32(b, *v)
+	} else if b != nil {
+		*v = binary.BigEndian.Uint32(b)
+	}
+}
+
+// u64 is an index, time, serial or size, at most MaxInteger so that every reader, a
+// browser's included, holds it exactly.
+func (k *coder) u64(field string, v *uint64) {
+	if b := k.next(field, 8); k.writing {
+		binary.BigEndian.PutUint64(b, *v)
+	} else if b != nil {
+		if *v = binary.BigEndian.Uint64(b); *v > MaxInteger {
+			k.fail(field, "above 2^53−1")
+		}
+	}
+}
+
+// time is UTC milliseconds since 1970.
+func (k *coder) time(field string, v *int64) {
+	u := uint64(*v)
+	if k.u64(field, &u); !k.writing {
+		*v = int64(u)
+	}
+}
+
+// num is a number in two bytes.
+func (k *coder) num(field string, v *int) {
+	if n := k.count16(field, *v); !k.writing {
+		*v = n
+	}
+}
+
+// count8 is a length in one byte: it writes n, or returns what it read.
+func (k *coder) count8(field string, n int) int {
+	v := uint8(n)
+	k.wide = k.wide || n>>8 != 0
+	if k.u8(field, &v); k.writing {
+		return n
+	}
+	return int(v)
+}
+
+// count16 is a length in two bytes: it writes n, or returns what it read.
+func (k *coder) count16(field string, n int) int {
+	v := uint16(n)
+	k.wide = k.wide || n>>16 != 0
+	if k.u16(field, &v); k.writing {
+		return n
+	}
+	return int(v)
+}
+
+// flag is a byte that is 0 or 1.
+func (k *coder) flag(field string, v *bool) {
+	var u uint8
+	if *v {
+		u = 1
+	}
+	k.u8(field, &u)
+	if u > 1 {
+		k.fail(field, "neither 0 nor 1")
+	}
+	if !k.writing {
+		*v = u == 1
+	}
+}
+
+// known is a code that is 1..last and stands in no list of the registry.
+func (k *coder) known(field string, v *uint8, last uint8) {
+	switch k.u8(field, v); {
+	case *v == 0:
+		k.fail(field, "no code is 0")
+	case *v > last:
+		k.unknown(field, uint64(*v))
+	}
+}
+
+// raw is a field of len(v) bytes.
+func (k *coder) raw(field string, v []byte) {
+	if b := k.next(field, len(v)); k.writing {
+		copy(b, v)
+	} else {
+		copy(v, b)
+	}
+}
+
+func (k *coder) hash(field string, v *[32]byte) { k.raw(field, v[:]) }
+
+// text is a u8-prefixed string that check finds no fault with.
+func (k *coder) text(field string, v *string, check func(string) error) {
+	b := k.next(field, k.count8(field, len(*v)))
+	if k.writing {
+		copy(b, *v)
+		return
+	}
+	*v = string(b)
+	if err := check(*v); err != nil {
+		k.fail(field, err.Error())
+	}
+}
+
+func (k *coder) name(field string, v *string) { k.text(field, v, CheckName) }
+
+// nameOrNone is a name that may be empty.
+func (k *coder) nameOrNone(field string, v *string) {
+	k.text(field, v, func(s string) error {
 		if s == "" {
 			return nil
 		}
@@ -131,62 +192,62 @@ func (r *reader) nameOrNone(field string) string {
 	})
 }
 
-// blob reads a u16-prefixed byte string, as a copy.
-func (r *reader) blob(field string) []byte {
-	return bytes.Clone(r.take(field, int(r.u16(field))))
+func (k *coder) reason(v *string) { k.text("reason", v, CheckReason) }
+
+// blob is a u16-prefixed byte string.
+func (k *coder) blob(field string, v *[]byte) {
+	b := k.next(field, k.count16(field, len(*v)))
+	if k.writing {
+		copy(b, *v)
+	} else {
+		*v = bytes.Clone(b)
+	}
+}
+
+// nested is an encoding in a u16-prefixed byte string.
+func (k *coder) nested(field string, fields func(*coder)) {
+	if k.writing {
+		at := len(k.b)
+		k.b = append(k.b, 0, 0)
+		fields(k)
+		n := len(k.b) - at - 2
+		k.wide = k.wide || n>>16 != 0
+		binary.BigEndian.PutUint16(k.b[at:], uint16(n))
+		return
+	}
+	inner := &coder{b: k.next(field, k.count16(field, 0))}
+	if k.err == nil {
+		fields(inner)
+		k.err = inner.end(field)
+		k.passed = append(k.passed, inner.passed...)
+	}
+}
+
+// list goes through n elements with each, which gets the element before as well, nil
+// at the first. A reader appends them to all.
+func list[T any](k *coder, n int, all *[]T, each func(e, before *T)) {
+	var before *T
+	for i := 0; i < n && k.err == nil; i++ {
+		if !k.writing {
+			var none T
+			*all = append(*all, none)
+			if i > 0 {
+				before = &(*all)[i-1]
+			}
+		}
+		e := &(*all)[i]
+		each(e, before)
+		before = e
+	}
 }
 
 // end reports the first error, or bytes left over.
-func (r *reader) end(what string) error {
-	if r.err == nil && !r.s.Empty() {
-		r.fail(what, "bytes after the end")
+func (k *coder) end(what string) error {
+	if k.err == nil && len(k.b) != 0 {
+		k.fail(what, "bytes after the end")
 	}
-	return r.err
+	return k.err
 }
 
-// writer puts fields into an encoding. Most values out of range are refused by
-// the parse that follows every encoding (Entry.Encode). What that parse cannot
-// see is a length or number whose high bits its field drops: those set wide.
-type writer struct {
-	b    []byte
-	wide bool // a length or number did not fit its field
-}
-
-func (w *writer) u8(v uint8)   { w.b = append(w.b, v) }
-func (w *writer) u16(v uint16) { w.b = binary.BigEndian.AppendUint16(w.b, v) }
-func (w *writer) u32(v uint32) { w.b = binary.BigEndian.AppendUint32(w.b, v) }
-func (w *writer) u64(v uint64) { w.b = binary.BigEndian.AppendUint64(w.b, v) }
-
-// n8 writes a length that must fit a byte.
-func (w *writer) n8(n int) {
-	w.wide = w.wide || n>>8 != 0
-	w.u8(uint8(n))
-}
-
-// n16 writes a length or number that must fit two bytes.
-func (w *writer) n16(n int) {
-	w.wide = w.wide || n>>16 != 0
-	w.u16(uint16(n))
-}
-
-func (w *writer) flag(v bool) {
-	if v {
-		w.u8(1)
-	} else {
-		w.u8(0)
-	}
-}
-
-func (w *writer) raw(b []byte)  { w.b = append(w.b, b...) }
-func (w *writer) str(s string)  { w.n8(len(s)); w.b = append(w.b, s...) }
-func (w *writer) blob(b []byte) { w.n16(len(b)); w.raw(b) }
-
-// nested writes what write writes, after a u16 of its length.
-func (w *writer) nested(write func()) {
-	at := len(w.b)
-	w.u16(0)
-	write()
-	n := len(w.b) - at - 2
-	w.wide = w.wide || n>>16 != 0
-	binary.BigEndian.PutUint16(w.b[at:], uint16(n))
-}
+// str8 appends a string to b, after a byte of its length, which is at most 255.
+func str8(b []byte, s string) []byte { return append(append(b, byte(len(s))), s...) }

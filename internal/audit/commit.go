@@ -19,39 +19,23 @@ type Commit struct {
 // Type returns TypeCommit.
 func (*Commit) Type() Type { return TypeCommit }
 
-func (c *Commit) encode(w *writer) {
-	w.nested(func() { c.Context.encode(w) })
-	w.raw(c.Commitment[:])
-	w.raw(c.DeckRoot[:])
-	w.u64(c.Serial)
-	w.u64(c.Previous)
-	w.u64(uint64(c.CloseBy))
-	w.str(c.GameRef)
-	w.raw(c.KeyTag[:])
-	w.raw(c.Request[:])
-	w.u64(c.Instance)
-	w.extensions(c.Extensions)
-}
-
-func (c *Commit) parse(r *reader) {
-	context := r.take("context", int(r.u16("context")))
-	if r.err == nil {
-		inner := &reader{s: context}
-		c.Context, r.err = parseContext(inner)
-		r.passed = append(r.passed, inner.passed...)
+func (c *Commit) fields(k *coder) {
+	if !k.writing {
+		c.Context = new(Context)
 	}
-	c.Commitment = r.hash("commitment")
-	c.DeckRoot = r.hash("deck root")
-	if c.Serial = r.u64("serial"); c.Serial == 0 {
-		r.fail("serial", "counts from 1")
+	k.nested("context", c.Context.fields)
+	k.hash("commitment", &c.Commitment)
+	k.hash("deck root", &c.DeckRoot)
+	if k.u64("serial", &c.Serial); c.Serial == 0 {
+		k.fail("serial", "counts from 1")
 	}
-	if c.Previous = r.u64("previous"); (c.Serial == 1) != (c.Previous == 0) {
-		r.fail("previous", "0 for serial 1 and only then")
+	if k.u64("previous", &c.Previous); (c.Serial == 1) != (c.Previous == 0) {
+		k.fail("previous", "0 for serial 1 and only then")
 	}
-	c.CloseBy = int64(r.u64("close-by"))
-	c.GameRef = r.nameOrNone("game reference")
-	c.KeyTag = r.hash("key tag")
-	c.Request = r.hash("request hash")
-	c.Instance = r.u64("instance")
-	c.Extensions = r.extensions(&codesOfCommitExtension)
+	k.time("close-by", &c.CloseBy)
+	k.nameOrNone("game reference", &c.GameRef)
+	k.hash("key tag", &c.KeyTag)
+	k.hash("request hash", &c.Request)
+	k.u64("instance", &c.Instance)
+	k.extensions(&c.Extensions, &codesOfCommitExtension)
 }

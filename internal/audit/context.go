@@ -10,13 +10,8 @@ import (
 // algorithm is "shuffled/v1" of package shuffle, in every context.
 const algorithm = 1
 
-// Source is the kind of one outside value of a mix plan.
-type Source uint8
-
 // sourceLast is the last source that may stand in a plan; they stand in the order of their codes.
 const sourceLast = SourceCut
-
-func (s Source) String() string { return codesOfSource.word(uint8(s)) }
 
 // Planned is one source of a mix plan.
 type Planned struct {
@@ -70,9 +65,14 @@ const (
 	endDrawn = 2
 )
 
+// Find returns where the first of a source stands in the plan, −1 for none.
+func (c *Context) Find(s Source) int {
+	return slices.IndexFunc(c.Plan, func(p Planned) bool { return p.Source == s })
+}
+
 // Beacon returns the beacon of the plan; ok is false when there is none.
 func (c *Context) Beacon() (p Planned, ok bool) {
-	i := slices.IndexFunc(c.Plan, func(p Planned) bool { return p.Source == SourceBeacon })
+	i := c.Find(SourceBeacon)
 	if i < 0 {
 		return Planned{}, false
 	}
@@ -81,193 +81,143 @@ func (c *Context) Beacon() (p Planned, ok bool) {
 
 // Encode returns the field that the commitment hashes, as it stands in the entry.
 func (c *Context) Encode() []byte {
-	w := writer{b: make([]byte, 0, 256)}
-	c.encode(&w)
-	return w.b
-}
-
-func (c *Context) encode(w *writer) {
-	w.str(c.Origin)
-	w.flag(c.Production)
-	w.str(c.Table)
-	w.u8(algorithm)
-	c.encodeRecipe(w)
-	if c.Parent == nil {
-		w.flag(false)
-	} else {
-		w.flag(true)
-		w.u64(c.Parent.ID)
-		w.n16(len(c.Parent.Positions))
-		for _, p := range c.Parent.Positions {
-			w.u16(p)
-		}
-	}
-	w.n8(len(c.Plan))
-	for _, p := range c.Plan {
-		p.encode(w)
-	}
-	c.encodeEndAt(w)
-	w.u8(uint8(c.Disclosure))
-	w.extensions(c.Extensions)
-}
-
-func (c *Context) encodeRecipe(w *writer) {
-	if c.IsDraw() {
-		w.u8(kindDraws)
-		w.n16(len(c.Recipe.Ranges))
-		for _, k := range c.Recipe.Ranges {
-			w.u32(k)
-		}
-		return
-	}
-	w.u8(kindCards)
-	w.raw(c.DeckHash[:])
-	w.n16(c.Recipe.Cards)
-	w.n16(c.Recipe.Take)
-}
-
-func (c *Context) encodeEndAt(w *writer) {
-	switch {
-	case c.Recipe.EndHi != 0:
-		w.u8(endDrawn)
-		w.n16(c.Recipe.EndLo)
-		w.n16(c.Recipe.EndHi)
-	case c.EndAt != 0:
-		w.u8(endFixed)
-		w.n16(c.EndAt)
-	default:
-		w.u8(endNone)
-	}
-}
-
-func (p Planned) encode(w *writer) {
-	w.u8(uint8(p.Source))
-	switch p.Source {
-	case SourceSlot:
-		w.raw(p.Slot[:])
-	case SourceBeacon:
-		w.raw(p.Chain[:])
-		w.u64(p.Round)
-	}
+	k := coder{writing: true, b: make([]byte, 0, 256)}
+	c.fields(&k)
+	return k.b
 }
 
 // ParseContext reads the encoding of a context. The result keeps no part of b.
 func ParseContext(b []byte) (*Context, error) {
-	return parseContext(&reader{s: b})
-}
-
-func parseContext(r *reader) (*Context, error) {
-	c := new(Context)
-	c.Origin = r.checked("origin", CheckOrigin)
-	c.Production = r.flag("production")
-	c.Table = r.name("table")
-	r.known("algorithm", algorithm)
-	c.parseRecipe(r)
-	if r.flag("parent") {
-		c.parseParent(r)
-	}
-	c.parsePlan(r)
-	c.parseEndAt(r)
-	c.Disclosure = Disclosure(r.code("disclosure", &codesOfDisclosure))
-	c.Extensions = r.extensions(&codesOfContextExtension)
-	if err := r.end("context"); err != nil {
+	c, k := new(Context), &coder{b: b}
+	c.fields(k)
+	if err := k.end("context"); err != nil {
 		return nil, err
 	}
 	return c, nil
 }
 
-func (c *Context) parseRecipe(r *reader) {
-	switch r.known("kind", kindDraws) {
-	case kindCards:
-		c.DeckHash = r.hash("deck hash")
-		c.Recipe.Cards = int(r.u16("cards"))
-		c.Recipe.Take = int(r.u16("take"))
-	case kindDraws:
-		n := int(r.u16("ranges"))
-		c.Recipe.Ranges = []uint32{}
-		for i := 0; i < n && r.err == nil; i++ {
-			c.Recipe.Ranges = append(c.Recipe.Ranges, r.u32("range"))
+func (c *Context) fields(k *coder) {
+	k.text("origin", &c.Origin, CheckOrigin)
+	k.flag("production", &c.Production)
+	k.name("table", &c.Table)
+	is := uint8(algorithm)
+	k.known("algorithm", &is, algorithm)
+	c.recipe(k)
+	child := c.Parent != nil
+	if k.flag("parent", &child); child {
+		if !k.writing {
+			c.Parent = new(Parent)
 		}
+		c.parent(k)
 	}
-	c.checkRecipe(r)
+	c.plan(k)
+	c.endAt(k)
+	code(k, "disclosure", &c.Disclosure, &codesOfDisclosure)
+	k.extensions(&c.Extensions, &codesOfContextExtension)
+}
+
+func (c *Context) recipe(k *coder) {
+	kind := uint8(kindCards)
+	if c.IsDraw() {
+		kind = kindDraws
+	}
+	switch k.known("kind", &kind, kindDraws); kind {
+	case kindCards:
+		k.hash("deck hash", &c.DeckHash)
+		k.num("cards", &c.Recipe.Cards)
+		k.num("take", &c.Recipe.Take)
+	case kindDraws:
+		n := k.count16("ranges", len(c.Recipe.Ranges))
+		if !k.writing {
+			c.Recipe.Ranges = []uint32{}
+		}
+		list(k, n, &c.Recipe.Ranges, func(max, _ *uint32) { k.u32("range", max) })
+	}
+	c.checkRecipe(k)
 }
 
 // checkRecipe is for what has been read of the recipe so far.
-func (c *Context) checkRecipe(r *reader) {
-	if r.err != nil {
+func (c *Context) checkRecipe(k *coder) {
+	if k.err != nil || k.writing {
 		return
 	}
 	if err := c.Recipe.Validate(); err != nil {
-		r.fail("recipe", err.Error())
+		k.fail("recipe", err.Error())
 	}
 }
 
-func (c *Context) parseParent(r *reader) {
-	p := &Parent{ID: r.u64("parent")}
-	n := int(r.u16("parent positions"))
+func (c *Context) parent(k *coder) {
+	k.u64("parent", &c.Parent.ID)
+	n := k.count16("parent positions", len(c.Parent.Positions))
 	if c.IsDraw() || n != c.Recipe.Cards {
-		r.fail("parent positions", "one for each card that is shuffled again")
+		k.fail("parent positions", "one for each card that is shuffled again")
 	}
 	seen := make(map[uint16]bool)
-	for i := 0; i < n && r.err == nil; i++ {
-		pos := r.u16("parent position")
-		if seen[pos] {
-			r.fail("parent positions", fmt.Sprintf("position %d stands twice", pos))
+	list(k, n, &c.Parent.Positions, func(pos, _ *uint16) {
+		if k.u16("parent position", pos); k.writing {
+			return
 		}
-		seen[pos] = true
-		p.Positions = append(p.Positions, pos)
-	}
-	c.Parent = p
+		if seen[*pos] {
+			k.fail("parent positions", fmt.Sprintf("position %d stands twice", *pos))
+		}
+		seen[*pos] = true
+	})
 }
 
-func (c *Context) parsePlan(r *reader) {
-	n := int(r.u8("mix plan"))
+func (c *Context) plan(k *coder) {
+	n := k.count8("mix plan", len(c.Plan))
 	if n > MaxSources {
-		r.fail("mix plan", fmt.Sprintf("at most %d sources", MaxSources))
+		k.fail("mix plan", fmt.Sprintf("at most %d sources", MaxSources))
 	}
 	slots := make(map[[32]byte]bool)
-	for i := 0; i < n && r.err == nil; i++ {
-		p := Planned{Source: Source(r.code("mix source", &codesOfSource))}
+	list(k, n, &c.Plan, func(p, before *Planned) {
+		code(k, "mix source", &p.Source, &codesOfSource)
 		switch p.Source {
 		case SourceSlot:
-			p.Slot = r.hash("slot")
+			k.hash("slot", &p.Slot)
 			if slots[p.Slot] {
-				r.fail("mix plan", "the same slot twice")
+				k.fail("mix plan", "the same slot twice")
 			}
 			slots[p.Slot] = true
 		case SourceBeacon:
-			p.Chain = r.hash("beacon chain")
-			if p.Round = r.u64("beacon round"); p.Round == 0 {
-				r.fail("beacon round", "counts from 1")
+			k.hash("beacon chain", &p.Chain)
+			if k.u64("beacon round", &p.Round); p.Round == 0 {
+				k.fail("beacon round", "counts from 1")
 			}
 		case SourceCut:
 			if c.IsDraw() {
-				r.fail("mix plan", "a draw list has no cut")
+				k.fail("mix plan", "a draw list has no cut")
 			}
 		}
 		// Slots, then one beacon, then one cut: one order, one encoding.
-		if i > 0 && (p.Source < c.Plan[i-1].Source || p.Source == c.Plan[i-1].Source && p.Source != SourceSlot) {
-			r.fail("mix plan", "slots come first, then at most one beacon, then at most one cut")
+		if before != nil && (p.Source < before.Source || p.Source == before.Source && p.Source != SourceSlot) {
+			k.fail("mix plan", "slots come first, then at most one beacon, then at most one cut")
 		}
-		c.Plan = append(c.Plan, p)
-	}
+	})
 }
 
-func (c *Context) parseEndAt(r *reader) {
-	switch kind := r.u8("end_at"); kind {
+func (c *Context) endAt(k *coder) {
+	kind := uint8(endNone)
+	switch {
+	case c.Recipe.EndHi != 0:
+		kind = endDrawn
+	case c.EndAt != 0:
+		kind = endFixed
+	}
+	switch k.u8("end_at", &kind); kind {
 	case endNone:
 	case endFixed:
-		if c.EndAt = int(r.u16("end_at")); c.EndAt < 1 || c.EndAt > c.Recipe.Take {
-			r.fail("end_at", "from 1 to the cards taken")
+		if k.num("end_at", &c.EndAt); c.EndAt < 1 || c.EndAt > c.Recipe.Take {
+			k.fail("end_at", "from 1 to the cards taken")
 		}
 	case endDrawn:
-		c.Recipe.EndLo = int(r.u16("end_at"))
-		c.Recipe.EndHi = int(r.u16("end_at"))
+		k.num("end_at", &c.Recipe.EndLo)
+		k.num("end_at", &c.Recipe.EndHi)
 		if c.Recipe.EndLo == 0 && c.Recipe.EndHi == 0 {
-			r.fail("end_at", "from 1 to the cards taken")
+			k.fail("end_at", "from 1 to the cards taken")
 		}
-		c.checkRecipe(r)
+		c.checkRecipe(k)
 	default:
-		r.unknown("end_at", uint64(kind))
+		k.unknown("end_at", uint64(kind))
 	}
 }

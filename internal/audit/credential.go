@@ -5,25 +5,6 @@ import (
 	"fmt"
 )
 
-// CredentialKind is what happened to a credential.
-type CredentialKind uint8
-
-func (k CredentialKind) String() string { return codesOfCredentialKind.word(uint8(k)) }
-
-// CredentialForm is what a caller shows.
-type CredentialForm uint8
-
-func (f CredentialForm) String() string { return codesOfCredentialForm.word(uint8(f)) }
-
-// Role is what a credential opens.
-type Role uint8
-
-// String returns the role's word.
-func (r Role) String() string { return codesOfRole.word(uint8(r)) }
-
-// ParseRole returns the Role with the word s, 0 for none.
-func ParseRole(s string) Role { return Role(codesOfRole.parse(s)) }
-
 // Credential is a token or client certificate that is created or revoked (docs/SPEC.md
 // section 5.10). A row of a database opens nothing: what this entry says does.
 type Credential struct {
@@ -41,66 +22,40 @@ type Credential struct {
 // Type returns TypeCredential.
 func (*Credential) Type() Type { return TypeCredential }
 
-func (c *Credential) encode(w *writer) {
-	w.u8(uint8(c.Kind))
-	switch c.Kind {
-	case CredentialCreated:
-		c.encodeRow(w)
-		w.raw(c.Digest[:])
-	case CredentialRevoked:
-		w.str(c.ID)
-		w.str(c.Reason)
+func (c *Credential) fields(k *coder) {
+	code(k, "credential", &c.Kind, &codesOfCredentialKind)
+	if c.Kind == CredentialRevoked {
+		k.name("credential", &c.ID)
+		k.reason(&c.Reason)
+		return
 	}
+	c.row(k)
+	k.hash("digest", &c.Digest)
 }
 
-// encodeRow writes what the digest covers of the entry.
-func (c *Credential) encodeRow(w *writer) {
-	w.str(c.ID)
-	w.u8(uint8(c.Form))
-	w.u8(uint8(c.Role))
-	w.str(c.Identity)
-	w.n16(len(c.Tables))
-	for _, t := range c.Tables {
-		w.str(t)
+// row is what the digest covers of the entry.
+func (c *Credential) row(k *coder) {
+	k.name("credential", &c.ID)
+	code(k, "form", &c.Form, &codesOfCredentialForm)
+	code(k, "role", &c.Role, &codesOfRole)
+	k.name("identity", &c.Identity)
+	n := k.count16("tables", len(c.Tables))
+	if n > MaxTables {
+		k.fail("tables", fmt.Sprintf("at most %d", MaxTables))
 	}
-	w.u64(uint64(c.Expires))
+	list(k, n, &c.Tables, func(table, before *string) {
+		k.name("table", table)
+		if before != nil && *before >= *table {
+			k.fail("tables", "in ascending order, each once")
+		}
+	})
+	k.time("expiry", &c.Expires)
 }
 
 // Opens returns the digest of the credential with the hash of its secret: SHA-256 of a
 // token's secret, which has 256 random bits, or of a certificate's public key.
 func (c *Credential) Opens(hash [32]byte) [32]byte {
-	w := writer{b: []byte(labelCredential)}
-	c.encodeRow(&w)
-	w.raw(hash[:])
-	return sha256.Sum256(w.b)
-}
-
-func (c *Credential) parse(r *reader) {
-	c.Kind = CredentialKind(r.code("credential", &codesOfCredentialKind))
-	if c.Kind == CredentialRevoked {
-		c.ID = r.name("credential")
-		c.Reason = r.reason()
-		return
-	}
-	c.parseRow(r)
-}
-
-// parseRow reads what encodeRow wrote, and the digest.
-func (c *Credential) parseRow(r *reader) {
-	c.ID = r.name("credential")
-	c.Form = CredentialForm(r.code("form", &codesOfCredentialForm))
-	c.Role = Role(r.code("role", &codesOfRole))
-	c.Identity = r.name("identity")
-	n := int(r.u16("tables"))
-	if n > MaxTables {
-		r.fail("tables", fmt.Sprintf("at most %d", MaxTables))
-	}
-	for i := 0; i < n && r.err == nil; i++ {
-		c.Tables = append(c.Tables, r.name("table"))
-		if i > 0 && c.Tables[i-1] >= c.Tables[i] {
-			r.fail("tables", "in ascending order, each once")
-		}
-	}
-	c.Expires = int64(r.u64("expiry"))
-	c.Digest = r.hash("digest")
+	k := coder{writing: true, b: []byte(labelCredential)}
+	c.row(&k)
+	return sha256.Sum256(append(k.b, hash[:]...))
 }

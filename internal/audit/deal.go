@@ -6,17 +6,8 @@ import (
 	"shuffled/internal/shuffle"
 )
 
-// Purpose says what the cards of a run are for. PurposeOrder is the whole rest in one
-// run, handed to a back end that deals by itself: who got which card is then not in
-// the ledger.
-type Purpose uint8
-
-func (p Purpose) String() string { return codesOfPurpose.word(uint8(p)) }
-
-// ParsePurpose returns the Purpose with the word s, 0 for none.
-func ParsePurpose(s string) Purpose { return Purpose(codesOfPurpose.parse(s)) }
-
-// Run is a number of cards that go the same way.
+// Run is a number of cards that go the same way. One for PurposeOrder is handed to a
+// back end that deals by itself: who got which card is then not in the ledger.
 type Run struct {
 	Count     int // cards, from 1
 	Purpose   Purpose
@@ -46,44 +37,28 @@ func (d *Deal) Count() (n int) {
 // Type returns TypeDeal.
 func (*Deal) Type() Type { return TypeDeal }
 
-func (d *Deal) encode(w *writer) {
-	w.u64(d.Shuffle)
-	w.n16(d.First)
-	w.u64(d.Cosigned)
-	w.flag(d.Final)
-	w.n16(len(d.Runs))
-	for _, r := range d.Runs {
-		w.n16(r.Count)
-		w.u8(uint8(r.Purpose))
-		w.str(r.Recipient)
-		w.flag(r.Public)
-	}
-	w.extensions(d.Extensions)
-}
-
-func (d *Deal) parse(r *reader) {
-	d.Shuffle = r.u64("shuffle")
-	d.First = int(r.u16("first place"))
-	d.Cosigned = r.u64("cosigned size")
-	d.Final = r.flag("final")
-	n := int(r.u16("runs"))
+func (d *Deal) fields(k *coder) {
+	k.u64("shuffle", &d.Shuffle)
+	k.num("first place", &d.First)
+	k.u64("cosigned size", &d.Cosigned)
+	k.flag("final", &d.Final)
+	n := k.count16("runs", len(d.Runs))
 	if n < 1 || n > MaxRuns {
-		r.fail("runs", fmt.Sprintf("1 to %d runs", MaxRuns))
+		k.fail("runs", fmt.Sprintf("1 to %d runs", MaxRuns))
 	}
 	end := d.First
-	for i := 0; i < n && r.err == nil; i++ {
-		run := Run{Count: int(r.u16("run count"))}
+	list(k, n, &d.Runs, func(run, _ *Run) {
+		k.num("run count", &run.Count)
 		end += run.Count
 		if run.Count == 0 {
-			r.fail("run count", "from 1")
+			k.fail("run count", "from 1")
 		}
 		if end > max(shuffle.MaxCards, shuffle.MaxRanges) {
-			r.fail("runs", "deal past the last place of any shuffle")
+			k.fail("runs", "deal past the last place of any shuffle")
 		}
-		run.Purpose = Purpose(r.code("purpose", &codesOfPurpose))
-		run.Recipient = r.nameOrNone("recipient")
-		run.Public = r.flag("public")
-		d.Runs = append(d.Runs, run)
-	}
-	d.Extensions = r.extensions(&codesOfDealExtension)
+		code(k, "purpose", &run.Purpose, &codesOfPurpose)
+		k.nameOrNone("recipient", &run.Recipient)
+		k.flag("public", &run.Public)
+	})
+	k.extensions(&d.Extensions, &codesOfDealExtension)
 }

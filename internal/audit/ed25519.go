@@ -26,6 +26,13 @@ var smallOrder = [][32]byte{
 	coordinate("ecffffffffffffffffffffffffffffffffffffffffffffffffffffffffffff7f"), // y = −1, order 2
 }
 
+// isSmallOrder reports whether the point of 32 bytes is one of them.
+func isSmallOrder(point []byte) bool {
+	y := [32]byte(point)
+	y[31] &= 0x7f // the top bit is the sign of x
+	return slices.Contains(smallOrder, y)
+}
+
 func coordinate(s string) [32]byte {
 	b, err := hex.DecodeString(s)
 	if err != nil {
@@ -50,11 +57,11 @@ func CheckEd25519(public []byte) error {
 	if len(public) != ed25519.PublicKeySize {
 		return fmt.Errorf("%w: %d bytes, not %d", ErrWeakKey, len(public), ed25519.PublicKeySize)
 	}
-	y := [32]byte(public)
-	y[31] &= 0x7f // the top bit is the sign of x
-	if slices.Contains(smallOrder, y) {
+	if isSmallOrder(public) {
 		return fmt.Errorf("%w: a point of small order", ErrWeakKey)
 	}
+	y := [32]byte(public)
+	y[31] &= 0x7f // the top bit is the sign of x
 	slices.Reverse(y[:])
 	n := new(big.Int).SetBytes(y[:])
 	if n.Cmp(fieldP) >= 0 {
@@ -85,7 +92,5 @@ func (v strict) Verify(msg, sig []byte) bool {
 	if len(sig) != v.prefix+ed25519.SignatureSize {
 		return false
 	}
-	y := [32]byte(sig[v.prefix:])
-	y[31] &= 0x7f
-	return !slices.Contains(smallOrder, y) && v.Verifier.Verify(msg, sig)
+	return !isSmallOrder(sig[v.prefix:v.prefix+32]) && v.Verifier.Verify(msg, sig)
 }

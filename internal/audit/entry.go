@@ -5,12 +5,6 @@ import "fmt"
 // version is the first byte of every entry of algorithm "shuffled/v1".
 const version = 1
 
-// Type is the kind of an entry (docs/SPEC.md section 5).
-type Type uint8
-
-// String returns the type's word, as in docs/SPEC.md.
-func (t Type) String() string { return codesOfEntry.word(uint8(t)) }
-
 // Actor is who caused an entry (docs/SPEC.md section 5).
 type Actor struct {
 	Identity   string // a named service, the owner of the shuffles that it commits
@@ -40,8 +34,7 @@ type Entry struct {
 // *ActEntry or, of an entry that was passed over, *Opaque.
 type Body interface {
 	Type() Type
-	encode(w *writer)
-	parse(r *reader)
+	fields(k *coder) // goes through the body's fields, in their order
 }
 
 // Encode returns the one encoding of e, or an error that names the field that
@@ -50,25 +43,24 @@ func (e Entry) Encode() ([]byte, error) {
 	if e.Body == nil {
 		return nil, fmt.Errorf("%w entry: no body", ErrMalformed)
 	}
-	w := writer{b: make([]byte, 0, 512)}
-	e.write(&w)
-	if w.wide {
+	k := e.write()
+	if k.wide {
 		return nil, fmt.Errorf("%w %s: a length or number is too large for its field", ErrMalformed, e.Body.Type())
 	}
 	// Parsing what was written finds everything else that no reader would accept.
-	if _, err := ParseEntry(w.b); err != nil {
+	if _, err := ParseEntry(k.b); err != nil {
 		return nil, err
 	}
-	return w.b, nil
+	return k.b, nil
 }
 
-func (e Entry) write(w *writer) {
-	w.u8(version)
-	w.u8(uint8(e.Body.Type()))
-	w.u64(uint64(e.Time))
-	w.str(e.Actor.Identity)
-	w.str(e.Actor.Credential)
-	e.Body.encode(w)
+func (e Entry) write() *coder {
+	k := &coder{writing: true, b: append(make([]byte, 0, 512), version, uint8(e.Body.Type()))}
+	k.time("time", &e.Time)
+	k.name("identity", &e.Actor.Identity)
+	k.name("credential", &e.Actor.Credential)
+	e.Body.fields(k)
+	return k
 }
 
 // ParseEntry reads the encoding of an entry. It returns an ErrUnknown for a
@@ -85,43 +77,46 @@ func ParseEntryCodes(b []byte) (Entry, []Code, error) {
 	if len(b) > MaxEntry {
 		return Entry{}, nil, fmt.Errorf("%w entry: %d bytes, at most %d", ErrMalformed, len(b), MaxEntry)
 	}
-	r := &reader{s: b}
-	if v := r.u8("version"); r.err == nil && v != version {
-		r.unknown("version", uint64(v))
+	var v, t uint8
+	k := &coder{b: b}
+	if k.u8("version", &v); k.err == nil && v != version {
+		k.unknown("version", uint64(v))
 	}
-	body := newBody(Type(r.code("type", &codesOfEntry)))
-	if r.err != nil {
-		return Entry{}, nil, r.err
+	code(k, "type", &t, &codesOfEntry)
+	if k.err != nil {
+		return Entry{}, nil, k.err
 	}
-	e := Entry{Time: int64(r.u64("time")), Actor: r.actor(), Body: body}
-	body.parse(r)
-	if err := r.end(body.Type().String()); err != nil {
+	e := Entry{Body: newBody(Type(t))}
+	k.time("time", &e.Time)
+	e.Actor = k.actor()
+	e.Body.fields(k)
+	if err := k.end(Type(t).String()); err != nil {
 		return Entry{}, nil, err
 	}
-	return e, r.passed, nil
+	return e, k.passed, nil
 }
 
 // actor reads the header's names. A reserved word stands in both or in none.
-func (r *reader) actor() Actor {
-	both := r.s
-	identity := r.checkedName("identity")
-	credential := r.checkedName("credential")
-	if r.err != nil {
+func (k *coder) actor() Actor {
+	both := k.b
+	identity := k.checkedName("identity")
+	credential := k.checkedName("credential")
+	if k.err != nil {
 		return Actor{}
 	}
-	names := string(both[:len(both)-len(r.s)]) // in one allocation: every entry has them
+	names := string(both[:len(both)-len(k.b)]) // in one allocation: every entry has them
 	a := Actor{Identity: names[1 : 1+len(identity)], Credential: names[len(names)-len(credential):]}
 	if a.Identity != a.Credential && (a.Reserved() || reserved(a.Credential)) {
-		r.fail("credential", "daemon and operator stand in both names of a header or in none")
+		k.fail("credential", "daemon and operator stand in both names of a header or in none")
 	}
 	return a
 }
 
 // checkedName reads a name and returns its bytes in the encoding.
-func (r *reader) checkedName(field string) []byte {
-	b := r.take(field, int(r.u8(field)))
+func (k *coder) checkedName(field string) []byte {
+	b := k.next(field, k.count8(field, 0))
 	if err := CheckName(string(b)); err != nil {
-		r.fail(field, err.Error())
+		k.fail(field, err.Error())
 	}
 	return b
 }

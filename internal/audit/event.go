@@ -1,29 +1,10 @@
 package audit
 
-import "fmt"
-
-// EventKind is what happened.
-type EventKind uint8
-
-func (k EventKind) String() string { return codesOfEvent.word(uint8(k)) }
-
-// Scope is what a kill switch stops.
-type Scope uint8
-
-func (s Scope) String() string { return codesOfScope.word(uint8(s)) }
-
-// ParseScope returns the Scope with the word s, 0 for none.
-func ParseScope(s string) Scope { return Scope(codesOfScope.parse(s)) }
-
-// Latch is why the entropy latch was set: a reason of package entropy, or the dealer's.
-type Latch uint8
-
-func (l Latch) String() string { return codesOfLatch.word(uint8(l)) }
-
-// Alarm is something an auditor will want to ask about.
-type Alarm uint8
-
-func (a Alarm) String() string { return codesOfAlarm.word(uint8(a)) }
+import (
+	"errors"
+	"fmt"
+	"strings"
+)
 
 // Event records something that is not part of one shuffle. Kind says which of
 // the other fields are set.
@@ -37,7 +18,7 @@ type Event struct {
 	Name     string   // instance_start: version; table events: table; kill by table: table
 	Scope    Scope    // kill events
 	Deck     [32]byte // kill by deck: its hash
-	Latch    Latch    // latch_set
+	Latch    Latch    // latch_set: a reason of package entropy, or the dealer's
 	Instance uint64   // latch_set: index of the instance_start of the daemon that saw it
 	Reason   string   // kill events, latch_clear, alarm: why, in an operator's words
 	Size     uint64   // head_adopted: of the adopted head
@@ -49,113 +30,62 @@ type Event struct {
 	Opaque   []byte   // an event that was passed over: all behind its kind
 }
 
-// VDSO says whether the kernel offers getrandom in its vDSO (docs/SPEC.md section 5.8).
-type VDSO uint8
-
 // Type returns TypeEvent.
 func (*Event) Type() Type { return TypeEvent }
 
-func (e *Event) encode(w *writer) {
-	w.u8(uint8(e.Kind))
+func (e *Event) fields(k *coder) {
+	code(k, "event", &e.Kind, &codesOfEvent)
 	switch e.Kind {
 	case EventInstanceStart:
-		w.raw(e.Build[:])
-		w.raw(e.Config[:])
-		w.flag(e.FIPS)
-		w.str(e.Name)
-		w.str(e.Kernel)
-		w.u8(uint8(e.VDSO))
+		k.hash("build digest", &e.Build)
+		k.hash("configuration digest", &e.Config)
+		k.flag("FIPS state", &e.FIPS)
+		k.name("version", &e.Name)
+		k.text("kernel release", &e.Kernel, checkKernel)
+		code(k, "getrandom in the vDSO", &e.VDSO, &codesOfVdso)
 	case EventTableOpen, EventTableClose:
-		w.str(e.Name)
+		k.name("table", &e.Name)
 	case EventKillSet, EventKillClear:
-		w.u8(uint8(e.Scope))
+		code(k, "scope", &e.Scope, &codesOfScope)
 		switch e.Scope {
 		case ScopeTable:
-			w.str(e.Name)
+			k.name("table", &e.Name)
 		case ScopeDeck:
-			w.raw(e.Deck[:])
+			k.hash("deck hash", &e.Deck)
 		}
-		w.str(e.Reason)
+		k.reason(&e.Reason)
 	case EventLatchSet:
-		w.u8(uint8(e.Latch))
-		w.u64(e.Instance)
+		code(k, "latch", &e.Latch, &codesOfLatch)
+		k.u64("instance", &e.Instance)
 	case EventLatchClear:
-		w.str(e.Reason)
+		k.reason(&e.Reason)
 	case EventAlarm:
-		w.u8(uint8(e.Alarm))
-		w.str(e.Reason)
+		code(k, "alarm", &e.Alarm, &codesOfAlarm)
+		k.reason(&e.Reason)
 	case EventHeadAdopted:
-		w.u64(e.Size)
-		w.raw(e.Digest[:])
-		w.u64(e.LostSize)
-		w.raw(e.LostRoot[:])
-		w.str(e.Reason)
-	case EventAccessHead:
-		w.u64(e.Records)
-		w.raw(e.Digest[:])
-	default:
-		w.raw(e.Opaque)
-	}
-}
-
-func (e *Event) parse(r *reader) {
-	e.Kind = EventKind(r.code("event", &codesOfEvent))
-	switch e.Kind {
-	case EventInstanceStart:
-		e.Build = r.hash("build digest")
-		e.Config = r.hash("configuration digest")
-		e.FIPS = r.flag("FIPS state")
-		e.Name = r.name("version")
-		e.Kernel = r.kernel()
-		e.VDSO = VDSO(r.code("getrandom in the vDSO", &codesOfVdso))
-	case EventTableOpen, EventTableClose:
-		e.Name = r.name("table")
-	case EventKillSet, EventKillClear:
-		e.Scope = Scope(r.code("scope", &codesOfScope))
-		switch e.Scope {
-		case ScopeTable:
-			e.Name = r.name("table")
-		case ScopeDeck:
-			e.Deck = r.hash("deck hash")
-		}
-		e.Reason = r.reason()
-	case EventLatchSet:
-		e.Latch = Latch(r.code("latch", &codesOfLatch))
-		e.Instance = r.u64("instance")
-	case EventLatchClear:
-		e.Reason = r.reason()
-	case EventAlarm:
-		e.Alarm = Alarm(r.code("alarm", &codesOfAlarm))
-		e.Reason = r.reason()
-	case EventHeadAdopted:
-		e.Size = r.u64("adopted size")
-		e.Digest = r.hash("adopted root")
-		e.LostSize = r.u64("lost size")
-		e.LostRoot = r.hash("lost root")
+		k.u64("adopted size", &e.Size)
+		k.hash("adopted root", &e.Digest)
+		k.u64("lost size", &e.LostSize)
+		k.hash("lost root", &e.LostRoot)
 		if e.LostSize == 0 && e.LostRoot != [32]byte{} {
-			r.fail("lost root", "zeros for no head")
+			k.fail("lost root", "zeros for no head")
 		}
-		e.Reason = r.reason()
+		k.reason(&e.Reason)
 	case EventAccessHead:
-		e.Records = r.u64("records")
-		e.Digest = r.hash("hash of the newest record")
+		k.u64("records", &e.Records)
+		k.hash("hash of the newest record", &e.Digest)
 	default:
-		e.Opaque = r.opaque("event")
+		k.opaque("event", &e.Opaque)
 	}
 }
 
-// kernel reads the release of a kernel, which is not a name: it may hold a plus sign.
-func (r *reader) kernel() string {
-	s := r.str("kernel release")
+// checkKernel is for the release of a kernel, which is not a name: it may hold a plus sign.
+func checkKernel(s string) error {
 	if len(s) > MaxName {
-		r.fail("kernel release", fmt.Sprintf("at most %d characters", MaxName))
+		return fmt.Errorf("at most %d characters", MaxName)
 	}
-	for i := range len(s) {
-		if s[i] <= 0x20 || s[i] > 0x7e {
-			r.fail("kernel release", "printable ASCII without spaces")
-		}
+	if strings.ContainsFunc(s, func(r rune) bool { return r <= 0x20 || r > 0x7e }) {
+		return errors.New("printable ASCII without spaces")
 	}
-	return s
+	return nil
 }
-
-func (r *reader) reason() string { return r.checked("reason", CheckReason) }

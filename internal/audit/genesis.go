@@ -1,27 +1,9 @@
 package audit
 
-import "fmt"
-
-// Deals says which checkpoint must cover a commit before its first card.
-type Deals uint8
-
-func (d Deals) String() string { return codesOfDeals.word(uint8(d)) }
-
-// Access says who may read the log.
-type Access uint8
-
-func (a Access) String() string { return codesOfAccess.word(uint8(a)) }
-
-// ParseAccess returns the Access with the word s, 0 for none.
-func ParseAccess(s string) Access { return Access(codesOfAccess.parse(s)) }
-
-// Disclosure says who gets the tape at the close.
-type Disclosure uint8
-
-func (d Disclosure) String() string { return codesOfDisclosure.word(uint8(d)) }
-
-// ParseDisclosure returns the Disclosure with the word s, 0 for none.
-func ParseDisclosure(s string) Disclosure { return Disclosure(codesOfDisclosure.parse(s)) }
+import (
+	"bytes"
+	"fmt"
+)
 
 // Genesis is entry 0: what the ledger is and will stay (docs/SPEC.md section 5.1).
 type Genesis struct {
@@ -50,86 +32,55 @@ const Revision = 1
 // Type returns TypeGenesis.
 func (*Genesis) Type() Type { return TypeGenesis }
 
-func (g *Genesis) encode(w *writer) {
-	w.u16(g.Revision)
-	w.str(g.Origin)
-	w.flag(g.Production)
-	w.blob(g.SigningKey)
-	w.blob(g.Policy)
-	w.n8(len(g.AuditorKeys))
-	for _, k := range g.AuditorKeys {
-		w.blob(k)
-	}
-	w.u8(uint8(g.Deals))
-	w.u8(g.MixModes)
-	w.u8(uint8(g.Disclosure))
-	w.u32(g.DefaultCloseBy)
-	w.u32(g.MaxCloseBy)
-	w.u8(uint8(g.Access))
-	w.blob(g.Predecessor)
-	w.n8(len(g.Administrators))
-	for _, a := range g.Administrators {
-		w.str(a.Name)
-		w.blob(a.Key)
-	}
-	w.acts(g.TwoPersons, g.Delay)
-	w.extensions(g.Extensions)
-}
-
-func (g *Genesis) parse(r *reader) {
-	switch g.Revision = r.u16("revision"); {
+func (g *Genesis) fields(k *coder) {
+	switch k.u16("revision", &g.Revision); {
 	case g.Revision == 0:
-		r.fail("revision", "counts from 1")
+		k.fail("revision", "counts from 1")
 	case g.Revision > Revision:
-		r.unknown("revision", uint64(g.Revision))
+		k.unknown("revision", uint64(g.Revision))
 	}
-	g.Origin = r.checked("origin", CheckOrigin)
-	g.Production = r.flag("production")
-	g.SigningKey = r.publicKey("signing key", signingKeySize)
-	g.Policy = r.policy()
-	n := int(r.u8("auditor keys"))
+	k.text("origin", &g.Origin, CheckOrigin)
+	k.flag("production", &g.Production)
+	k.publicKey("signing key", &g.SigningKey, signingKeySize)
+	k.policy(&g.Policy)
+	n := k.count8("auditor keys", len(g.AuditorKeys))
 	if n > MaxAuditors {
-		r.fail("auditor keys", fmt.Sprintf("at most %d", MaxAuditors))
+		k.fail("auditor keys", fmt.Sprintf("at most %d", MaxAuditors))
 	}
 	seen := make(map[string]bool)
-	for range n {
-		k := r.publicKey("auditor key", pointKeySize)
-		if seen[string(k)] {
-			r.fail("auditor keys", "the same key twice")
+	list(k, n, &g.AuditorKeys, func(key, _ *[]byte) {
+		k.publicKey("auditor key", key, pointKeySize)
+		if seen[string(*key)] {
+			k.fail("auditor keys", "the same key twice")
 		}
-		seen[string(k)] = true
-		g.AuditorKeys = append(g.AuditorKeys, k)
+		seen[string(*key)] = true
+	})
+	if code(k, "deals", &g.Deals, &codesOfDeals); g.Deals == DealsCosigned && len(g.Policy) == 0 {
+		k.fail("deals", "cosigned needs a witness policy")
 	}
-	if g.Deals = Deals(r.code("deals", &codesOfDeals)); g.Deals == DealsCosigned && len(g.Policy) == 0 {
-		r.fail("deals", "cosigned needs a witness policy")
+	if k.u8("mix modes", &g.MixModes); g.MixModes>>uint8(sourceLast) != 0 {
+		k.unknown("mix modes", uint64(g.MixModes))
 	}
-	if g.MixModes = r.u8("mix modes"); g.MixModes>>uint8(sourceLast) != 0 {
-		r.unknown("mix modes", uint64(g.MixModes))
+	code(k, "disclosure", &g.Disclosure, &codesOfDisclosure)
+	k.u32("default close-by", &g.DefaultCloseBy)
+	if k.u32("cap on close-by", &g.MaxCloseBy); g.DefaultCloseBy < 1 || g.DefaultCloseBy > g.MaxCloseBy {
+		k.fail("default close-by", "between 1 second and the cap")
 	}
-	g.Disclosure = Disclosure(r.code("disclosure", &codesOfDisclosure))
-	g.DefaultCloseBy = r.u32("default close-by")
-	if g.MaxCloseBy = r.u32("cap on close-by"); g.DefaultCloseBy < 1 || g.DefaultCloseBy > g.MaxCloseBy {
-		r.fail("default close-by", "between 1 second and the cap")
+	code(k, "access", &g.Access, &codesOfAccess)
+	if k.blob("predecessor", &g.Predecessor); len(g.Predecessor) > MaxCheckpoint {
+		k.fail("predecessor", fmt.Sprintf("at most %d bytes", MaxCheckpoint))
 	}
-	g.Access = Access(r.code("access", &codesOfAccess))
-	if g.Predecessor = r.blob("predecessor"); len(g.Predecessor) > MaxCheckpoint {
-		r.fail("predecessor", fmt.Sprintf("at most %d bytes", MaxCheckpoint))
-	}
-	g.Administrators = r.administrators()
-	g.TwoPersons, g.Delay = r.acts()
-	g.Extensions = r.extensions(&codesOfGenesisExtension)
+	k.administrators(&g.Administrators)
+	k.acts(&g.TwoPersons, &g.Delay)
+	k.extensions(&g.Extensions, &codesOfGenesisExtension)
 }
 
-// policy reads a witness policy: ASCII text of at most MaxPolicy bytes.
-func (r *reader) policy() []byte {
-	p := r.blob("witness policy")
-	if len(p) > MaxPolicy {
-		r.fail("witness policy", fmt.Sprintf("at most %d bytes", MaxPolicy))
+// policy is a witness policy: ASCII text of at most MaxPolicy bytes.
+func (k *coder) policy(v *[]byte) {
+	if k.blob("witness policy", v); len(*v) > MaxPolicy {
+		k.fail("witness policy", fmt.Sprintf("at most %d bytes", MaxPolicy))
 	}
-	for _, c := range p {
-		if c != '\n' && (c < 0x20 || c > 0x7e) {
-			r.fail("witness policy", "printable ASCII and newlines")
-		}
+	if bytes.ContainsFunc(*v, func(r rune) bool { return r != '\n' && (r < 0x20 || r > 0x7e) }) {
+		k.fail("witness policy", "printable ASCII and newlines")
 	}
-	return p
 }

@@ -5,11 +5,6 @@ import (
 	"fmt"
 )
 
-// Subject is what a key entry changes.
-type Subject uint8
-
-func (s Subject) String() string { return codesOfSubject.word(uint8(s)) }
-
 // Key changes one key or the witness policy (docs/SPEC.md section 5.7).
 type Key struct {
 	Subject Subject
@@ -40,85 +35,44 @@ func KeyID(public []byte) [32]byte {
 // Type returns TypeKey.
 func (*Key) Type() Type { return TypeKey }
 
-func (k *Key) encode(w *writer) {
-	k.encodeBare(w)
-	if k.Subject == SubjectDisclosure {
-		w.n8(len(k.Wraps))
-		for _, wrap := range k.Wraps {
-			w.raw(wrap.Auditor[:])
-			w.blob(wrap.Sealed)
-		}
-	}
-}
-
-// encodeBare leaves out the wraps, which stand at the end.
-func (k *Key) encodeBare(w *writer) {
-	w.u8(uint8(k.Subject))
-	switch k.Subject {
-	case SubjectSigning, SubjectDisclosure, SubjectAuditor:
-		w.blob(k.Public)
-	case SubjectPolicy:
-		w.blob(k.Policy)
-	case SubjectRetirement:
-		w.u8(uint8(k.Retired))
-		w.raw(k.ID[:])
-		w.u64(uint64(k.From))
-	case SubjectAdministrator:
-		w.u8(uint8(k.Admin))
-		w.str(k.Name)
-		if k.Admin != ChangeRemove {
-			w.blob(k.Public)
-		}
-	case SubjectTwoPersons:
-		w.acts(k.Acts, k.Delay)
-	}
-}
-
-func (k *Key) parse(r *reader) {
-	k.parseBare(r)
-	if k.Subject == SubjectDisclosure {
-		k.parseWraps(r)
-	}
-}
-
-func (k *Key) parseBare(r *reader) {
-	k.Subject = Subject(r.code("subject", &codesOfSubject))
-	switch k.Subject {
+func (e *Key) fields(k *coder) {
+	code(k, "subject", &e.Subject, &codesOfSubject)
+	switch e.Subject {
 	case SubjectSigning:
-		k.Public = r.publicKey("signing key", signingKeySize)
+		k.publicKey("signing key", &e.Public, signingKeySize)
 	case SubjectAuditor:
-		k.Public = r.publicKey("auditor key", pointKeySize)
+		k.publicKey("auditor key", &e.Public, pointKeySize)
 	case SubjectDisclosure:
-		k.Public = r.publicKey("disclosure key", pointKeySize)
+		k.publicKey("disclosure key", &e.Public, pointKeySize)
+		e.wraps(k)
 	case SubjectPolicy:
-		k.Policy = r.policy()
+		k.policy(&e.Policy)
 	case SubjectRetirement:
-		k.Retired = Subject(r.known("retired subject", uint8(SubjectAuditor)))
-		k.ID = r.hash("retired key")
-		k.From = int64(r.u64("retired from"))
+		k.known("retired subject", (*uint8)(&e.Retired), uint8(SubjectAuditor))
+		k.hash("retired key", &e.ID)
+		k.time("retired from", &e.From)
 	case SubjectAdministrator:
-		k.Admin = Change(r.code("change", &codesOfChange))
-		if k.Name = r.name("administrator"); k.Admin != ChangeRemove {
-			k.Public = r.publicKey("administrator's key", signingKeySize)
+		code(k, "change", &e.Admin, &codesOfChange)
+		if k.name("administrator", &e.Name); e.Admin != ChangeRemove {
+			k.publicKey("administrator's key", &e.Public, signingKeySize)
 		}
 	case SubjectTwoPersons:
-		k.Acts, k.Delay = r.acts()
+		k.acts(&e.Acts, &e.Delay)
 	}
 }
 
-func (k *Key) parseWraps(r *reader) {
-	n := int(r.u8("wraps"))
+func (e *Key) wraps(k *coder) {
+	n := k.count8("wraps", len(e.Wraps))
 	if n < 1 || n > MaxAuditors {
-		r.fail("wraps", fmt.Sprintf("1 to %d auditors", MaxAuditors))
+		k.fail("wraps", fmt.Sprintf("1 to %d auditors", MaxAuditors))
 	}
-	for i := 0; i < n && r.err == nil; i++ {
-		wrap := Wrap{Auditor: r.hash("auditor"), Sealed: r.blob("wrapped key")}
-		if len(wrap.Sealed) != wrapSize {
-			r.fail("wrapped key", fmt.Sprintf("%d bytes", wrapSize))
+	list(k, n, &e.Wraps, func(wrap, before *Wrap) {
+		k.hash("auditor", &wrap.Auditor)
+		if k.blob("wrapped key", &wrap.Sealed); len(wrap.Sealed) != WrapSize {
+			k.fail("wrapped key", fmt.Sprintf("%d bytes", WrapSize))
 		}
-		if i > 0 && string(k.Wraps[i-1].Auditor[:]) >= string(wrap.Auditor[:]) {
-			r.fail("wraps", "in ascending order of auditor, each once")
+		if before != nil && compareIDs(before.Auditor, wrap.Auditor) >= 0 {
+			k.fail("wraps", "in ascending order of auditor, each once")
 		}
-		k.Wraps = append(k.Wraps, wrap)
-	}
+	})
 }

@@ -24,42 +24,24 @@ type MixValue struct {
 // Type returns TypeMix.
 func (*Mix) Type() Type { return TypeMix }
 
-func (m *Mix) encode(w *writer) {
-	w.u64(m.Shuffle)
-	w.u64(m.Cosigned)
-	w.n8(len(m.Values))
-	for _, v := range m.Values {
-		w.u8(uint8(v.Source))
-		switch v.Source {
-		case SourceSlot:
-			w.raw(v.Slot[:])
-		case SourceBeacon:
-			w.raw(v.Beacon[:])
-		case SourceCut:
-			w.u16(v.Cut)
-		}
-	}
-}
-
-func (m *Mix) parse(r *reader) {
-	m.Shuffle = r.u64("shuffle")
-	m.Cosigned = r.u64("cosigned size")
-	n := int(r.u8("mix values"))
+func (m *Mix) fields(k *coder) {
+	k.u64("shuffle", &m.Shuffle)
+	k.u64("cosigned size", &m.Cosigned)
+	n := k.count8("mix values", len(m.Values))
 	if n < 1 || n > MaxSources {
-		r.fail("mix values", "1 to 32 values")
+		k.fail("mix values", "1 to 32 values")
 	}
-	for i := 0; i < n && r.err == nil; i++ {
-		v := MixValue{Source: Source(r.code("mix source", &codesOfSource))}
+	list(k, n, &m.Values, func(v, _ *MixValue) {
+		code(k, "mix source", &v.Source, &codesOfSource)
 		switch v.Source {
 		case SourceSlot:
-			v.Slot = r.hash("slot value")
+			k.hash("slot value", &v.Slot)
 		case SourceBeacon:
-			copy(v.Beacon[:], r.take("beacon value", len(v.Beacon)))
+			k.raw("beacon value", v.Beacon[:])
 		case SourceCut:
-			v.Cut = r.u16("cut")
+			k.u16("cut", &v.Cut)
 		}
-		m.Values = append(m.Values, v)
-	}
+	})
 }
 
 // SlotHash returns what a commit's plan says of a player's 32 bytes:
@@ -67,28 +49,24 @@ func (m *Mix) parse(r *reader) {
 // table keep a value from being played a second time elsewhere (docs/SPEC.md
 // section 4.1).
 func SlotHash(origin, table string, value [32]byte) [32]byte {
-	w := writer{b: []byte(labelSlot)}
-	w.str(origin)
-	w.str(table)
-	w.raw(value[:])
-	return sha256.Sum256(w.b)
+	b := str8(str8([]byte(labelSlot), origin), table)
+	return sha256.Sum256(append(b, value[:]...))
 }
 
 // MixSeed returns SHA-256(label ‖ leaf hash of the commit entry ‖ values): the
 // slots' 32 bytes and the beacon's 48, in plan order, without the cut
 // (docs/SPEC.md section 4.2).
 func MixSeed(commit tlog.Hash, values []MixValue) [32]byte {
-	w := writer{b: []byte(labelMix)}
-	w.raw(commit[:])
+	b := append([]byte(labelMix), commit[:]...)
 	for _, v := range values {
 		switch v.Source {
 		case SourceSlot:
-			w.raw(v.Slot[:])
+			b = append(b, v.Slot[:]...)
 		case SourceBeacon:
-			w.raw(v.Beacon[:])
+			b = append(b, v.Beacon[:]...)
 		}
 	}
-	return sha256.Sum256(w.b)
+	return sha256.Sum256(b)
 }
 
 // CutOf returns the cut among values, if there is one.

@@ -49,13 +49,16 @@ func CheckOrigin(s string) error {
 // CheckReason reports whether s can be an operator's reason: 1 to MaxReason
 // printable ASCII characters.
 func CheckReason(s string) error {
-	if s == "" || len(s) > MaxReason {
-		return fmt.Errorf("has 1 to %d characters, not %d", MaxReason, len(s))
+	return checkPrintable(s, MaxReason, ' ', "has only printable ASCII characters")
+}
+
+// checkPrintable refuses what does not have 1 to longest characters from first to '~'.
+func checkPrintable(s string, longest int, first rune, rule string) error {
+	if s == "" || len(s) > longest {
+		return fmt.Errorf("has 1 to %d characters, not %d", longest, len(s))
 	}
-	for i := range len(s) {
-		if s[i] < 0x20 || s[i] > 0x7e {
-			return errors.New("has only printable ASCII characters")
-		}
+	if strings.ContainsFunc(s, func(r rune) bool { return r < first || r > '~' }) {
+		return errors.New(rule)
 	}
 	return nil
 }
@@ -68,10 +71,9 @@ func Reference(salt []byte, value string) (string, error) {
 	if len(salt) < 16 || len(salt) > 255 || len(value) > 65_535 {
 		return "", errors.New("a reference takes a salt of 16 to 255 bytes and a value of at most 65,535")
 	}
-	w := writer{b: []byte(labelReference)}
-	w.str(string(salt))
-	w.blob([]byte(value))
-	h := sha256.Sum256(w.b)
+	b := str8([]byte(labelReference), string(salt))
+	b = binary.BigEndian.AppendUint16(b, uint16(len(value)))
+	h := sha256.Sum256(append(b, value...))
 	return "h." + base64.RawURLEncoding.EncodeToString(h[:]), nil
 }
 
@@ -81,15 +83,7 @@ const MaxIdempotencyKey = 255
 // CheckIdempotencyKey reports whether key can be an idempotency key: 1 to
 // MaxIdempotencyKey printable ASCII characters without spaces.
 func CheckIdempotencyKey(key string) error {
-	if key == "" || len(key) > MaxIdempotencyKey {
-		return fmt.Errorf("has 1 to %d characters, not %d", MaxIdempotencyKey, len(key))
-	}
-	for i := range len(key) {
-		if key[i] <= 0x20 || key[i] > 0x7e {
-			return errors.New("has only printable ASCII characters and no spaces")
-		}
-	}
-	return nil
+	return checkPrintable(key, MaxIdempotencyKey, '!', "has only printable ASCII characters and no spaces")
 }
 
 // KeyTag returns what a commit says of its idempotency key: 6 bytes that order
@@ -107,7 +101,7 @@ func KeyTag(origin, identity, table, key string) (tag [32]byte) {
 func KeyTagOf(origin, identity, table, key string, i int) (tag [32]byte) {
 	b := append(make([]byte, 0, 640), labelKeyTag...) // on the stack: 537 bytes at most
 	for _, s := range []string{origin, identity, table, key} {
-		b = append(append(b, byte(len(s))), s...)
+		b = str8(b, s)
 	}
 	if i > 0 {
 		b = binary.BigEndian.AppendUint16(b, uint16(i))

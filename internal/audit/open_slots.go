@@ -197,10 +197,9 @@ func (o opened) bodyLen() int { return len(o.encoded) + int(o.used) + len(o.long
 
 // commit parses the body. It was an entry's, which parse.
 func (o opened) commit() *Commit {
-	c, r := new(Commit), &reader{s: o.appendBody(make([]byte, 0, o.bodyLen()))}
-	c.parse(r)
-	if err := r.end("commit"); err != nil {
+	c, err := ParseBody(TypeCommit, o.appendBody(make([]byte, 0, o.bodyLen())))
+	if err != nil {
 		panic("audit: the commit of an open shuffle: " + err.Error())
 	}
-	return c
+	return c.(*Commit)
 }

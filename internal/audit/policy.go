@@ -162,7 +162,7 @@ func (p *policyReader) witness(fields []string) error {
 		w.URL = fields[3]
 	}
 	var err error
-	if w.Key, err = parseWitnessKey(w.VKey); err != nil {
+	if w.Key, err = ParseWitnessVKey(w.VKey); err != nil {
 		return err
 	}
 	public, err := SigningKey(w.VKey)
@@ -180,9 +180,10 @@ func (p *policyReader) witness(fields []string) error {
 	return p.once("witness", public)
 }
 
-// parseWitnessKey reads the verifier key of a witness: name+id+key with an
-// Ed25519 key for cosignature/v1, in its one encoding. Weak keys are refused.
-func parseWitnessKey(vkey string) (note.Verifier, error) {
+// ParseWitnessVKey reads the verifier key of a witness, as a policy lists it: name+id+key
+// with an Ed25519 key for cosignature/v1, in its one encoding. A key of another type is
+// ErrUnknown; a weak key is an error.
+func ParseWitnessVKey(vkey string) (note.Verifier, error) {
 	key, err := SigningKey(vkey)
 	if err != nil || len(key) == 0 {
 		return nil, errors.New("a witness key is name+id+base64")

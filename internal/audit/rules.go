@@ -113,7 +113,7 @@ func (s *State) checkEvent(e *Event) error {
 	return nil
 }
 
-func (e *Event) kill() kill { return kill{e.Scope, e.Name, e.Deck} }
+func (e *Event) kill() Switch { return Switch{e.Scope, e.Name, e.Deck} }
 
 func (s *State) applyEvent(e *Event, index uint64, now int64) {
 	switch e.Kind {

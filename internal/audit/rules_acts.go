@@ -1,7 +1,6 @@
 package audit
 
 import (
-	"bytes"
 	"crypto/ed25519"
 	"crypto/sha256"
 	"maps"
@@ -18,7 +17,7 @@ type persons struct {
 	delay    uint32            // seconds
 	newest   uint64            // index of the newest act, 0 for none
 	approved *approval         // what the next entry must be
-	waiting  []waitingAct      // by index
+	waiting  []WaitingAct      // by index
 }
 
 // approval is what administrators signed. The act stands in it because the digest alone
@@ -38,9 +37,7 @@ const actLife = 24 * 60 * 60 * 1000
 
 // hash returns SHA-256 of the entry's encoding.
 func (e Entry) hash() [32]byte {
-	var w writer
-	e.write(&w)
-	return sha256.Sum256(w.b)
+	return sha256.Sum256(e.write().b)
 }
 
 // GenesisHash returns SHA-256 of the genesis entry, zeros before it.
@@ -176,9 +173,7 @@ func (s *State) checkExpiry(a *ActEntry, now int64) error {
 // verifyEd25519 reports whether the signature is good under the rules of docs/SPEC.md
 // section 7.1. The key was checked when it came.
 func verifyEd25519(public, message, signature []byte) bool {
-	r := [32]byte(signature[:32])
-	r[31] &= 0x7f
-	return !slices.Contains(smallOrder, r) && ed25519.Verify(public, message, signature)
+	return !isSmallOrder(signature[:32]) && ed25519.Verify(public, message, signature)
 }
 
 func (s *State) applyAct(a *ActEntry, index uint64, now int64) {
@@ -191,7 +186,8 @@ func (s *State) applyAct(a *ActEntry, index uint64, now int64) {
 		s.unwait(s.waitingDigest(a.Digest, now))
 	case s.waits(a):
 		if now < a.Expires { // one that Force put in may have lapsed
-			p.waiting = append(slices.Clip(p.waiting), waitingAct{approval{a.Act, a.Digest}, index, now, a.Expires})
+			p.waiting = append(slices.Clip(p.waiting), WaitingAct{Act: a.Act, Digest: a.Digest, Index: index,
+				At: now, Expires: a.Expires})
 		}
 	default:
 		p.approved = &approval{a.Act, a.Digest}
@@ -241,51 +237,15 @@ func (s *State) adopt(now int64) {
 		s.holders.changes++
 	})
 	s.persons.waiting = nil
-	revoked := make(map[string]*holder, len(known))
+	revoked := make(map[string]*Holder, len(known))
 	for id, h := range known {
 		after := *h
-		if after.revoked == 0 {
-			after.revoked = max(now, 1)
+		if after.Revoked == 0 {
+			after.Revoked = max(now, 1)
 		}
 		revoked[id] = &after
 	}
 	s.holders.known = revoked
-}
-
-func (s *State) encodePersons(w *writer) {
-	w.u64(s.persons.newest)
-	w.u32(uint32(len(s.persons.waiting)))
-	for _, a := range s.persons.waiting {
-		w.u64(a.index)
-		w.u64(uint64(a.at))
-		w.u64(uint64(a.expires))
-		w.u8(uint8(a.act))
-		w.raw(a.digest[:])
-	}
-}
-
-func (r *stateReader) approval() approval {
-	return approval{Act(r.code("act", &codesOfAct)), r.hash("digest")}
-}
-
-func (r *stateReader) persons() {
-	p := &r.state.persons
-	p.newest = r.below("newest act")
-	last := uint64(0)
-	r.each("acts that wait", func() {
-		a := waitingAct{index: r.below("act"), at: int64(r.u64("time of the act")),
-			expires: int64(r.u64("expiry of the act"))}
-		a.approval = r.approval()
-		r.ascending("acts that wait", a.index > last && a.index <= p.newest)
-		if a.expires <= r.state.time {
-			r.fail("acts that wait", "none that lapsed")
-		}
-		last = a.index
-		p.waiting = append(p.waiting, a)
-	})
-	if r.err == nil && r.state.genesis != nil && bytes.Equal(p.genesis[:], make([]byte, 32)) {
-		r.fail("hash of the genesis", "zeros with a genesis")
-	}
 }
 
 // TwoPersons returns the acts that need two administrators, and after how many seconds

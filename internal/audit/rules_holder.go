@@ -7,22 +7,14 @@ import (
 
 // holders are the credentials of a ledger.
 type holders struct {
-	known      map[string]*holder // every one that was created, by id
+	known      map[string]*Holder // every one that was created, by id
 	numbers    map[string]uint32  // of identities that own or owned a shuffle: see State.identity
 	identities []string           // by number
 	changes    uint64             // see State.HolderChanges
 	supposed   bool               // of a file that holds no credentials: all are taken to be in order
 }
 
-// holder is a credential as its entry made it.
-type holder struct {
-	Credential
-	index   uint64 // of its entry
-	created int64  // time of its entry, UTC milliseconds
-	revoked int64  // UTC milliseconds, 0 while it is in force
-}
-
-// Holder is a credential as a list shows it.
+// Holder is a credential as its entry made it.
 type Holder struct {
 	Credential
 	Index   uint64 // of its entry
@@ -34,7 +26,7 @@ type Holder struct {
 func (s *State) Holders() []Holder {
 	all := make([]Holder, 0, len(s.holders.known))
 	for _, h := range s.holders.known {
-		all = append(all, Holder{h.Credential, h.index, h.created, h.revoked})
+		all = append(all, *h)
 	}
 	slices.SortFunc(all, func(a, b Holder) int { return cmp.Compare(a.Index, b.Index) })
 	return all
@@ -54,7 +46,7 @@ func (s *State) checkHolder(e Entry) error {
 	switch {
 	case h == nil:
 		return illegal(RuleCredential, "no credential %s was created", e.Actor.Credential)
-	case h.revoked != 0:
+	case h.Revoked != 0:
 		return illegal(RuleCredential, "credential %s was revoked", h.ID)
 	case h.Identity != e.Actor.Identity:
 		return illegal(RuleCredential, "credential %s is of %s, not of %s", h.ID, h.Identity, e.Actor.Identity)
@@ -118,7 +110,7 @@ func (s *State) checkCredential(c *Credential) error {
 		return illegal(RuleCredential, "daemon and operator are reserved")
 	case c.Kind == CredentialRevoked && h == nil:
 		return illegal(RuleCredential, "no credential %s was created", c.ID)
-	case c.Kind == CredentialRevoked && h.revoked != 0:
+	case c.Kind == CredentialRevoked && h.Revoked != 0:
 		return illegal(RuleCredential, "credential %s was revoked before", c.ID)
 	}
 	return nil
@@ -129,41 +121,11 @@ func (s *State) applyCredential(c *Credential, index uint64, now int64) {
 	s.push(func() { s.holders.changes++ })
 	if c.Kind == CredentialRevoked {
 		h := s.holders.known[c.ID]
-		before := h.revoked
-		s.push(func() { h.revoked = before })
-		h.revoked = max(now, 1)
+		before := h.Revoked
+		s.push(func() { h.Revoked = before })
+		h.Revoked = max(now, 1)
 		return
 	}
-	s.holders.known[c.ID] = &holder{Credential: *c, index: index, created: now}
+	s.holders.known[c.ID] = &Holder{Credential: *c, Index: index, Created: now}
 	s.push(func() { delete(s.holders.known, c.ID) })
-}
-
-// encodeHolders writes every credential that was created, and whether it was revoked.
-func (s *State) encodeHolders(w *writer) {
-	writeSorted(w, s.holders.known, compareNames, func(_ string, h *holder) {
-		h.encodeRow(w)
-		w.raw(h.Digest[:])
-		w.u64(h.index)
-		w.u64(uint64(h.created))
-		w.u64(uint64(h.revoked))
-	})
-}
-
-func (r *stateReader) holders() {
-	last := ""
-	r.each("credentials", func() {
-		h := &holder{Credential: Credential{Kind: CredentialCreated}}
-		h.parseRow(&r.reader)
-		h.index = r.below("entry of the credential")
-		h.created, h.revoked = int64(r.u64("time of the credential")), int64(r.u64("time of the revocation"))
-		r.ascending("credentials", compareNames(last, h.ID) < 0)
-		if h.index == 0 {
-			r.fail("entry of the credential", "the genesis creates none")
-		}
-		if reserved(h.ID) || reserved(h.Identity) {
-			r.fail("credentials", "daemon and operator are reserved")
-		}
-		last = h.ID
-		r.state.holders.known[h.ID] = h
-	})
 }

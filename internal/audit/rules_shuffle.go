@@ -11,8 +11,8 @@ func (s *State) checkCommit(c *Commit, e Entry) error {
 	if s.latched {
 		return illegal(RuleLatch, "the entropy latch is set")
 	}
-	if s.killed[kill{scope: ScopeLedger}] || s.killed[kill{scope: ScopeTable, table: ctx.Table}] ||
-		!ctx.IsDraw() && s.killed[kill{scope: ScopeDeck, deck: ctx.DeckHash}] {
+	if s.killed[Switch{Scope: ScopeLedger}] || s.killed[Switch{Scope: ScopeTable, Table: ctx.Table}] ||
+		!ctx.IsDraw() && s.killed[Switch{Scope: ScopeDeck, Deck: ctx.DeckHash}] {
 		return illegal(RuleKill, "a kill switch covers the commit")
 	}
 	if t := s.tables[ctx.Table]; t != nil && t.closed {
@@ -89,7 +89,7 @@ func (s *State) applyCommit(c *Commit, id uint64, by Actor) {
 // opening is the shuffle that c opens as entry id, of which it keeps no part.
 func (s *State) opening(id uint64, c *Commit, t *table, by Actor) opened {
 	s.scratch.b = s.scratch.b[:0]
-	c.encode(&s.scratch)
+	c.fields(&s.scratch)
 	o := s.open.describe(id, c, s.scratch.b, t)
 	o.owner, o.extent = s.identity(by), ExtentPlay
 	return o
@@ -229,7 +229,7 @@ func (s *State) checkClose(c *Close, e Entry) error {
 			return illegal(RuleForm, "shuffle %d discloses %d bytes of tape to everybody", c.Shuffle, o.tapeLen)
 		}
 	case DisclosureAuditor:
-		if c.Form != FormSealed || len(c.Tape) != o.tapeLen+sealOverhead {
+		if c.Form != FormSealed || len(c.Tape) != o.tapeLen+SealOverhead {
 			return illegal(RuleForm, "shuffle %d discloses its tape to auditors", c.Shuffle)
 		}
 		if !s.sealable() || c.Key != s.keys.disclosure.index {

@@ -5,13 +5,15 @@ import (
 	"slices"
 )
 
-// waitingAct is an act of one administrator, where two are asked for: break-glass. It is
+// WaitingAct is an act of one administrator, where two are asked for: break-glass. It is
 // in force from the end of the delay until it expires.
-type waitingAct struct {
-	approval
-	index   uint64
-	at      int64 // UTC milliseconds
-	expires int64 // UTC milliseconds
+type WaitingAct struct {
+	Act     Act
+	Digest  [32]byte // of what it approves
+	Index   uint64   // of its entry
+	At      int64    // time of its entry, UTC milliseconds
+	Due     int64    // of WaitingActs: UTC milliseconds from when on what it approves may be written
+	Expires int64    // UTC milliseconds from when on it may not
 }
 
 // MayWait reports whether one administrator suffices for the act after the delay. Adopting
@@ -54,9 +56,9 @@ func (s *State) checkWaited(a approval, now int64) error {
 	if i < 0 {
 		return illegal(RuleTwoPersons, "%s needs an act of two administrators", a.act)
 	}
-	if due := p.waiting[i].at + p.delayed(); now < due {
+	if due := p.waiting[i].At + p.delayed(); now < due {
 		return illegal(RuleTwoPersons, "act %d of one administrator takes effect at %s, and expires at %s",
-			p.waiting[i].index, Instant(due+999), Instant(p.waiting[i].expires)) // not early by the rounding
+			p.waiting[i].Index, Instant(due+999), Instant(p.waiting[i].Expires)) // not early by the rounding
 	}
 	return nil
 }
@@ -64,12 +66,14 @@ func (s *State) checkWaited(a approval, now int64) error {
 // waitingFor returns the place of the first act that waits with this approval and has not
 // lapsed, −1 for none.
 func (s *State) waitingFor(a approval, now int64) int {
-	return slices.IndexFunc(s.persons.waiting, func(w waitingAct) bool { return w.approval == a && now < w.expires })
+	return slices.IndexFunc(s.persons.waiting, func(w WaitingAct) bool {
+		return w.Act == a.act && w.Digest == a.digest && now < w.Expires
+	})
 }
 
 // waitingDigest is waitingFor whatever the act.
 func (s *State) waitingDigest(digest [32]byte, now int64) int {
-	return slices.IndexFunc(s.persons.waiting, func(w waitingAct) bool { return w.digest == digest && now < w.expires })
+	return slices.IndexFunc(s.persons.waiting, func(w WaitingAct) bool { return w.Digest == digest && now < w.Expires })
 }
 
 // unwait takes the act at a place from those that wait, if there is one.
@@ -82,25 +86,18 @@ func (s *State) unwait(i int) {
 
 // lapse takes out the acts that have expired.
 func (p *persons) lapse(now int64) {
-	lapsed := func(w waitingAct) bool { return w.expires <= now }
+	lapsed := func(w WaitingAct) bool { return w.Expires <= now }
 	if slices.ContainsFunc(p.waiting, lapsed) {
 		p.waiting = slices.DeleteFunc(slices.Clone(p.waiting), lapsed)
 	}
-}
-
-// WaitingAct is an act of one administrator, where two are asked for.
-type WaitingAct struct {
-	Index   uint64
-	Due     int64 // UTC milliseconds from when on what it approves may be written
-	Expires int64 // UTC milliseconds from when on it may not
-	Digest  [32]byte
 }
 
 // WaitingActs returns the acts that wait, by index. Those that expired after the newest
 // entry are among them.
 func (s *State) WaitingActs() (all []WaitingAct) {
 	for _, a := range s.persons.waiting {
-		all = append(all, WaitingAct{a.index, a.at + s.persons.delayed(), a.expires, a.digest})
+		a.Due = a.At + s.persons.delayed()
+		all = append(all, a)
 	}
 	return all
 }

@@ -3,6 +3,7 @@ package audit
 import (
 	"cmp"
 	"fmt"
+	"maps"
 	"slices"
 )
 
@@ -18,7 +19,7 @@ type State struct {
 	genesis   *Genesis
 	faulty    bool // an entry was forced in
 	latched   bool
-	killed    map[kill]bool
+	killed    map[Switch]bool
 	instances map[uint64]bool   // indexes of instance_start events
 	tables    map[string]*table //
 	open      openShuffles      //
@@ -34,13 +35,7 @@ type State struct {
 
 	copies uint8 // that were begun
 
-	scratch writer // of opening
-}
-
-type kill struct {
-	scope Scope
-	table string
-	deck  [32]byte
+	scratch coder // of opening
 }
 
 type table struct {
@@ -59,12 +54,13 @@ type pair struct {
 // NewState returns the state before entry 0.
 func NewState() *State {
 	return &State{
-		killed:    make(map[kill]bool),
+		killed:    make(map[Switch]bool),
 		instances: make(map[uint64]bool),
 		tables:    make(map[string]*table),
 		open:      newOpenShuffles(),
 		keys:      keys{known: make(map[[32]byte]standing), auditors: make(map[[32]byte][]byte)},
-		holders:   holders{known: make(map[string]*holder), numbers: make(map[string]uint32)},
+		scratch:   coder{writing: true},
+		holders:   holders{known: make(map[string]*Holder), numbers: make(map[string]uint32)},
 	}
 }
 
@@ -167,14 +163,9 @@ type Switch struct {
 // Switches returns the kill switches that are set: of the ledger, of tables by
 // name, of decks by hash.
 func (s *State) Switches() []Switch {
-	all := make([]Switch, 0, len(s.killed))
-	for k := range s.killed {
-		all = append(all, Switch{k.scope, k.table, k.deck})
-	}
-	slices.SortFunc(all, func(a, b Switch) int {
+	return slices.SortedFunc(maps.Keys(s.killed), func(a, b Switch) int {
 		return cmp.Or(cmp.Compare(a.Scope, b.Scope), cmp.Compare(a.Table, b.Table), compareIDs(a.Deck, b.Deck))
 	})
-	return all
 }
 
 // SwitchCount returns the number of kill switches that are set.

@@ -138,12 +138,3 @@ func BenchmarkApply(b *testing.B) {
 		})
 	}
 }
-
-// BenchmarkEncode is the state's encoding for a snapshot, with openBench open.
-func BenchmarkEncode(b *testing.B) {
-	s := crowded(b)
-	b.ReportAllocs()
-	for b.Loop() {
-		b.SetBytes(int64(len(s.Encode())))
-	}
-}

@@ -2,9 +2,52 @@ package audit
 
 import (
 	"fmt"
+	"maps"
 	"math"
 	"slices"
 )
+
+// savedVersion is the version of Saved and SavedShuffle. It changes with what they
+// hold, and with what State makes of it.
+const savedVersion = 2
+
+// Saved is what a state keeps, except its open shuffles, as values that the caller may
+// write down. It is no evidence: the caller has to know where one comes from.
+type Saved struct {
+	Version     uint8
+	Size        uint64
+	Time        int64
+	Genesis     []byte   // its body
+	GenesisHash [32]byte // of the entry
+	Latched     bool
+	Switches    []Switch
+	Instances   []uint64     // in no order
+	Tables      []SavedTable // in no order: sorting many would hold the state up
+	Keys        []KeyEntry   // from which follows all that stands of keys and administrators
+	Holders     []Holder
+	NewestAct   uint64
+	Waiting     []WaitingAct
+}
+
+// SavedTable is a game table.
+type SavedTable struct {
+	Name    string
+	Closed  bool
+	Serial  uint64
+	Last    uint64
+	Waiting []uint64 // ids of open shuffles that were not dealt from, ascending
+}
+
+// SavedShuffle is an open shuffle.
+type SavedShuffle struct {
+	ID        uint64
+	Commit    []byte // its body
+	Next      uint16 // next place to deal
+	Mixed     bool
+	Owner     string
+	Extent    Extent
+	Takeovers uint8
+}
 
 // Copy copies a state in pieces, between which the state goes on: what they hold is
 // the state as it was at the beginning. A shuffle that changes ahead of its turn is
@@ -12,48 +55,48 @@ import (
 // up, and the memory that a copy takes. It belongs to the goroutine of its state.
 type Copy struct {
 	s       *State
-	below   uint64 // entries at the beginning
-	left    int    // open shuffles of that time that are not copied
-	turn    uint8  // marks the slots that are
-	slot    uint32 // the next
-	changed writer // the shuffles that changed since the last piece
+	below   uint64         // entries at the beginning
+	left    int            // open shuffles of that time that are not copied
+	turn    uint8          // marks the slots that are
+	slot    uint32         // the next
+	changed []SavedShuffle // since the last piece
 }
 
-// Copy begins a copy and returns its first piece: the length of an encoding of the
-// state without tables and open shuffles, the encoding, and the tables in no order, for
-// sorting many would hold the state up. The state is Complete, and nothing of it can be
-// taken back. A copy that was begun before ends.
-func (s *State) Copy() (*Copy, []byte) {
+// Copy begins a copy and returns all of the state except its open shuffles. The state
+// has a genesis and is Complete, nothing was put in with Force, and nothing of it can
+// be taken back. A copy that was begun before ends.
+func (s *State) Copy() (*Copy, *Saved) {
 	s.copies = s.copies%math.MaxUint8 + 1 // a new slot has the mark 0
 	s.copy = &Copy{s: s, below: s.size, left: s.open.len(), turn: s.copies}
-	encoded := s.encode(0, nil, nil)
-	w := &writer{b: make([]byte, 0, 4+len(encoded)+48*len(s.tables))}
-	w.u32(uint32(len(encoded)))
-	w.raw(encoded)
+	saved := &Saved{Version: savedVersion, Size: s.size, Time: s.time, Genesis: EncodeBody(s.genesis),
+		GenesisHash: s.persons.genesis, Latched: s.latched, Switches: s.Switches(),
+		Instances: slices.Collect(maps.Keys(s.instances)), Tables: make([]SavedTable, 0, len(s.tables)),
+		Keys: s.KeyEntries(), Holders: s.Holders(), NewestAct: s.persons.newest,
+		Waiting: slices.Clone(s.persons.waiting)}
 	for _, t := range s.tables {
-		t.encode(w)
+		saved.Tables = append(saved.Tables, SavedTable{t.name, t.closed, t.serial, t.last, slices.Clone(t.waiting)})
 	}
-	return s.copy, w.b
+	return s.copy, saved
 }
 
-// More returns the next piece, of n open shuffles and those that changed since the
-// last, in the room of b; it is empty at the end.
-func (c *Copy) More(b []byte, n int) ([]byte, error) {
+// More returns the next piece: n open shuffles, and those that changed since the last
+// piece. It is empty at the end.
+func (c *Copy) More(n int) ([]SavedShuffle, error) {
 	if c.s.copy != c {
 		return nil, fmt.Errorf("copying the state of %d entries: another copy was begun", c.below)
 	}
-	piece := &writer{b: append(b[:0], c.changed.b...)}
-	c.changed.b = c.changed.b[:0]
+	piece := slices.Grow(c.changed, n)
+	c.changed = nil
 	for ; n > 0 && int(c.slot) < len(c.s.open.chunks)*chunkSlots; c.slot++ {
 		if o := &c.s.open.chunks[c.slot/chunkSlots][c.slot%chunkSlots]; o.id != 0 && c.wants(o) {
-			c.take(piece, c.s.open.at(c.slot))
+			piece = append(piece, c.take(c.s.open.at(c.slot)))
 			n--
 		}
 	}
-	if len(piece.b) == 0 && c.left != 0 {
+	if len(piece) == 0 && c.left != 0 {
 		return nil, fmt.Errorf("copying the state of %d entries: %d open shuffles are missing", c.below, c.left)
 	}
-	return piece.b, nil
+	return piece, nil
 }
 
 // End ends the copy, whether it is whole or not.
@@ -65,52 +108,69 @@ func (c *Copy) End() {
 
 func (c *Copy) wants(o *open) bool { return o.id < c.below && o.copied != c.turn }
 
-func (c *Copy) take(w *writer, o opened) {
+func (c *Copy) take(o opened) SavedShuffle {
 	o.copied = c.turn
-	c.s.encodeOpen(w, o)
 	c.left--
+	return SavedShuffle{ID: o.id, Commit: o.appendBody(make([]byte, 0, o.bodyLen())), Next: o.next, Mixed: o.mixed,
+		Owner: c.s.holders.identities[o.owner], Extent: o.extent, Takeovers: o.takeovers}
 }
 
 // keep copies a shuffle that is about to change, if a copy is yet to have it.
 func (s *State) keep(o opened) {
 	if s.copy != nil && s.copy.wants(o.open) {
-		s.copy.take(&s.copy.changed, o)
+		s.copy.changed = append(s.copy.changed, s.copy.take(o))
 	}
 }
 
-// Restored makes a state of the pieces of a Copy, in their order: first the first,
-// then each other with Add, then Done.
-type Restored struct{ s *State }
-
-// Restore reads the first piece. What Copy would not have written is an
-// ErrMalformed, what a later version may have written an ErrUnknown.
-func Restore(first []byte) (*Restored, error) {
-	r := &stateReader{reader: reader{s: first}}
-	encoded := r.take("state", int(r.u32("length of the state")))
-	if r.err != nil {
-		return nil, r.err
+// Restore makes a state of what Copy returned first; every open shuffle follows with
+// Reopen. What another version may have written is an ErrUnknown. It does not show
+// that the state is that of a ledger.
+func Restore(saved *Saved) (*State, error) {
+	if saved.Version != savedVersion {
+		return nil, fmt.Errorf("version %d of the saved state: %w", saved.Version, ErrUnknown)
 	}
-	s, err := ParseState(encoded)
-	for r.state = s; err == nil && len(r.s) > 0; err = r.err {
-		r.table()
+	genesis, err := ParseBody(TypeGenesis, saved.Genesis)
+	if err != nil {
+		return nil, err
 	}
-	return &Restored{s}, err
+	s := NewState()
+	s.applyGenesis(genesis.(*Genesis))
+	for _, k := range saved.Keys {
+		s.applyKey(k.Key, k.Index, k.Time)
+	}
+	s.size, s.time, s.latched = saved.Size, saved.Time, saved.Latched
+	s.persons.genesis, s.persons.newest, s.persons.waiting = saved.GenesisHash, saved.NewestAct, saved.Waiting
+	for _, k := range saved.Switches {
+		s.killed[k] = true
+	}
+	for _, index := range saved.Instances {
+		s.instances[index] = true
+	}
+	for _, t := range saved.Tables {
+		s.tables[t.Name] = &table{t.Name, t.Closed, t.Serial, t.Last, t.Waiting}
+	}
+	for _, h := range saved.Holders {
+		s.holders.known[h.ID] = &h
+	}
+	s.Commit()
+	return s, nil
 }
 
-// Add reads another piece.
-func (c *Restored) Add(piece []byte) error {
-	r := &stateReader{reader: reader{s: piece}, state: c.s}
-	for r.err == nil && len(r.s) > 0 {
-		r.openShuffle()
+// Reopen puts an open shuffle into a state that Restore made. Of the saved shuffle it
+// keeps no part.
+func (s *State) Reopen(saved SavedShuffle) error {
+	body, err := ParseBody(TypeCommit, saved.Commit)
+	if err != nil {
+		return fmt.Errorf("shuffle %d: %w", saved.ID, err)
 	}
-	return r.err
-}
-
-// Done returns the state.
-func (c *Restored) Done() *State {
-	for _, t := range c.s.tables {
-		slices.Sort(t.waiting)
+	c := body.(*Commit)
+	t := s.tables[c.Context.Table]
+	if t == nil || saved.ID > t.last || s.open.has(saved.ID) {
+		return fmt.Errorf("%w state: shuffle %d stands twice, or its table does not know it", ErrMalformed, saved.ID)
 	}
-	c.s.Commit()
-	return c.s
+	o := s.open.describe(saved.ID, c, saved.Commit, t)
+	o.next, o.mixed, o.extent, o.takeovers = saved.Next, saved.Mixed, saved.Extent, saved.Takeovers
+	o.owner = s.identity(Actor{Identity: saved.Owner})
+	s.open.insert(o)
+	return nil
 }

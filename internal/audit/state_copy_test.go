@@ -2,28 +2,39 @@ package audit
 
 import (
 	"bytes"
+	"encoding/gob"
 	"errors"
 	"fmt"
+	"slices"
 	"testing"
 
 	"pgregory.net/rapid"
 )
 
 // copied copies a state n open shuffles at a time, with what happens between the
-// pieces, and makes a state of them.
+// pieces, and makes a state of them, through gob as a cache does.
 func copied(t interface{ Fatal(...any) }, s *State, n int, between func()) *State {
-	from, first := s.Copy()
+	from, saved := s.Copy()
 	defer from.End()
-	to, err := Restore(first)
-	for piece := []byte(nil); err == nil; {
+	var file bytes.Buffer
+	w, r := gob.NewEncoder(&file), gob.NewDecoder(&file)
+	var read Saved
+	if err := errors.Join(w.Encode(saved), r.Decode(&read)); err != nil {
+		t.Fatal(err)
+	}
+	to, err := Restore(&read)
+	for err == nil {
 		if between != nil {
 			between()
 		}
-		if piece, err = from.More(piece, n); err == nil && len(piece) == 0 {
-			return to.Done()
+		piece, moreErr := from.More(n)
+		if moreErr == nil && len(piece) == 0 {
+			return to
 		}
-		if err == nil {
-			err = to.Add(piece)
+		var back []SavedShuffle
+		err = errors.Join(moreErr, w.Encode(piece), r.Decode(&back))
+		for _, o := range back {
+			err = errors.Join(err, to.Reopen(o))
 		}
 	}
 	t.Fatal(err)
@@ -77,11 +88,20 @@ func TestCopyStands(t *testing.T) {
 			if got := back.Encode(); !bytes.Equal(got, want) {
 				rt.Fatalf("%d of %d open shuffles\n%x\nwant\n%x", back.OpenCount(), s.OpenCount(), got, want)
 			}
+			waiting := 0
+			for _, table := range back.tables {
+				waiting += len(table.waiting)
+			}
 			for id := range back.open.slots {
-				if o := find(back, id); o.next == 0 &&
-					!bytes.Contains(fmt.Append(nil, o.table.waiting), fmt.Append(nil, id)) {
-					rt.Fatalf("shuffle %d does not wait at its table", id)
+				if o := find(back, id); o.next == 0 {
+					waiting--
+					if !slices.Contains(o.table.waiting, id) {
+						rt.Fatalf("shuffle %d does not wait at its table", id)
+					}
 				}
+			}
+			if waiting != 0 {
+				rt.Fatalf("%d shuffles wait that are not open, or were dealt from", waiting)
 			}
 		}
 	})
@@ -94,43 +114,69 @@ func TestCopyTwice(t *testing.T) {
 	s.Commit()
 	first, _ := s.Copy()
 	second, _ := s.Copy()
-	if _, err := first.More(nil, 10); err == nil {
+	if _, err := first.More(10); err == nil {
 		t.Error("two copies at once")
 	}
 	first.End()
 	for range 300 { // more than there are marks
 		second, _ = s.Copy()
 	}
-	if piece, err := second.More(nil, 10); err != nil || len(piece) == 0 {
+	if piece, err := second.More(10); err != nil || len(piece) == 0 {
 		t.Errorf("the newest: %v", err)
 	}
 }
 
-// TestRestoreRefuses: a shuffle stands in one piece.
+// TestRestoreRefuses: a shuffle stands in one piece, at a table that knows it, with a
+// commit that a reader takes; and the state is of this version.
 func TestRestoreRefuses(t *testing.T) {
 	t.Parallel()
 	s := richState(t)
 	s.Commit()
-	from, first := s.Copy()
-	piece, err := from.More(nil, 10)
-	if err != nil {
-		t.Fatal(err)
+	from, saved := s.Copy()
+	piece, err := from.More(10)
+	if err != nil || len(piece) < 2 {
+		t.Fatal(len(piece), err)
 	}
-	to, err := Restore(first)
+	to, err := Restore(saved)
 	if err == nil {
-		err = to.Add(piece)
+		err = to.Reopen(piece[0])
 	}
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := to.Add(piece); !errors.Is(err, ErrMalformed) {
-		t.Errorf("a piece twice: %v", err)
+	for name, change := range map[string]func(o *SavedShuffle){
+		"twice":                  func(o *SavedShuffle) { *o = piece[0] },
+		"above the table's last": func(o *SavedShuffle) { o.ID = s.Size() },
+		"a part of a commit":     func(o *SavedShuffle) { o.Commit = o.Commit[:len(o.Commit)-1] },
+		"at no table": func(o *SavedShuffle) {
+			o.Commit = bytes.Clone(o.Commit)
+			i := bytes.Index(o.Commit, []byte(sampleOrigin)) + len(sampleOrigin)
+			o.Commit[i+2] = 'x'
+		},
+	} {
+		o := piece[1]
+		if change(&o); !errors.Is(to.Reopen(o), ErrMalformed) {
+			t.Errorf("%s: it was taken", name)
+		}
 	}
-	if err := to.Add(piece[:len(piece)-1]); !errors.Is(err, ErrMalformed) {
-		t.Errorf("a part of a piece: %v", err)
+	genesis := *saved
+	genesis.Genesis = genesis.Genesis[1:]
+	if _, err := Restore(&genesis); err == nil {
+		t.Error("a part of a genesis was taken")
 	}
-	if _, err := Restore(first[:len(first)-1]); !errors.Is(err, ErrMalformed) {
-		t.Errorf("a part of the first: %v", err)
+	saved.Version++
+	if _, err := Restore(saved); !errors.Is(err, ErrUnknown) {
+		t.Errorf("a later version: %v", err)
+	}
+}
+
+// TestManyOpenShuffles: a large state is copied whole.
+func TestManyOpenShuffles(t *testing.T) {
+	t.Parallel()
+	s := crowd(t, 20_000)
+	back := copied(t, s, 1024, nil)
+	if back.OpenCount() != 20_000 || !bytes.Equal(back.Encode(), s.Encode()) {
+		t.Fatalf("%d open shuffles", back.OpenCount())
 	}
 }
 
@@ -145,10 +191,9 @@ func BenchmarkCopy(b *testing.B) {
 	})
 	b.Run("piece", func(b *testing.B) {
 		from, _ := s.Copy()
-		var piece []byte
 		for b.Loop() {
-			var err error
-			if piece, err = from.More(piece, 1024); err != nil {
+			piece, err := from.More(1024)
+			if err != nil {
 				b.Fatal(err)
 			}
 			if len(piece) == 0 {

@@ -1,7 +1,6 @@
 package audit
 
 import (
-	"cmp"
 	"math"
 	"slices"
 )
@@ -58,16 +57,6 @@ func (s *State) OpenRefs() []OpenRef {
 	for o := range s.open.all() {
 		all = append(all, OpenRef{o.id, o.table.name})
 	}
-	return all
-}
-
-// OpenShuffles returns all open shuffles, by id.
-func (s *State) OpenShuffles() []Opened {
-	all := make([]Opened, 0, s.open.len())
-	for o := range s.open.all() {
-		all = append(all, s.view(o))
-	}
-	slices.SortFunc(all, func(a, b Opened) int { return cmp.Compare(a.ID, b.ID) })
 	return all
 }
 

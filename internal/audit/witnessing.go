@@ -48,8 +48,3 @@ func WitnessVKey(name string, public ed25519.PublicKey) (string, error) {
 	}
 	return fnote.VKeyToCosignatureV1(vkey)
 }
-
-// ParseWitnessVKey reads the verifier key of a witness, as a policy lists it, and
-// returns the verifier of its cosignatures. A key of another type than
-// cosignature/v1 with Ed25519 is ErrUnknown; a weak key is an error.
-func ParseWitnessVKey(vkey string) (note.Verifier, error) { return parseWitnessKey(vkey) }

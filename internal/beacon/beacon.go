@@ -75,10 +75,6 @@ func (c *Chain) TimeOf(round uint64) int64 {
 	return at
 }
 
-// RoundAfter returns the first round that comes out after a time in UTC
-// milliseconds.
-func (c *Chain) RoundAfter(unixMilli int64) uint64 { return audit.BeaconRound(unixMilli) }
-
 // Verify reports ErrSignature unless signature is that of the round, from 1, by
 // the chain's key, in its one encoding: a point of G1's subgroup of prime order
 // other than infinity.

@@ -77,11 +77,11 @@ func TestTimes(t *testing.T) {
 			t.Errorf("round %d comes out at %d, not %d", round, got, want)
 		}
 		ms := want * 1000
-		if before, at := c.RoundAfter(ms-1), c.RoundAfter(ms); before != round || at != round+1 {
+		if before, at := audit.BeaconRound(ms-1), audit.BeaconRound(ms); before != round || at != round+1 {
 			t.Errorf("round %d: after the millisecond before comes %d, after its own %d", round, before, at)
 		}
 	}
-	if got := c.RoundAfter(0); got != 1 {
+	if got := audit.BeaconRound(0); got != 1 {
 		t.Errorf("the first round is %d", got)
 	}
 }

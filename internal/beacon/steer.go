@@ -3,17 +3,9 @@ package beacon
 import (
 	"errors"
 	"fmt"
-	"slices"
 
 	"shuffled/internal/audit"
 )
-
-// In returns where the beacon stands in a plan, -1 for none.
-func In(plan []audit.Planned) int { return find(plan, audit.SourceBeacon) }
-
-func find(plan []audit.Planned, s audit.Source) int {
-	return slices.IndexFunc(plan, func(p audit.Planned) bool { return p.Source == s })
-}
 
 // Steered names what a house could choose of a shuffle with a mix plan though it
 // did not know the value of a beacon or slot when it committed; nil means nothing.
@@ -21,7 +13,7 @@ func find(plan []audit.Planned, s audit.Source) int {
 // 10.5).
 func Steered(c *audit.Context) error {
 	switch {
-	case find(c.Plan, audit.SourceCut) >= 0:
+	case c.Find(audit.SourceCut) >= 0:
 		return errors.New("the cut could be chosen when all else was known")
 	case c.Parent != nil:
 		return errors.New("which cards went into a child was chosen by someone who knew the parent's order")

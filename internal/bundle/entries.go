@@ -168,29 +168,13 @@ func (x *export) read(ctx context.Context, index uint64, entry []byte) error {
 
 // signingKey notes the signing key that an entry brings.
 func (x *export) signingKey(index uint64, e audit.Entry) {
-	key := signingKeyOf(index, e)
-	if key == nil {
+	key := audit.SigningKeyOf(e)
+	if key == nil || index > 0 && e.Body.Type() == audit.TypeGenesis {
 		return
 	}
 	if x.key = key; index > 0 {
 		x.rotations = append(x.rotations, index)
 	}
-}
-
-// signingKeyOf returns the signing key that entry index brings, as type byte and
-// public key; nil for none.
-func signingKeyOf(index uint64, e audit.Entry) []byte {
-	switch b := e.Body.(type) {
-	case *audit.Genesis:
-		if index == 0 {
-			return b.SigningKey
-		}
-	case *audit.Key:
-		if b.Subject == audit.SubjectSigning {
-			return b.Public
-		}
-	}
-	return nil
 }
 
 // progress tells how far the export is.

@@ -73,7 +73,7 @@ func (x *export) keyInForce() ([]byte, error) {
 			if err != nil {
 				continue
 			}
-			if key := signingKeyOf(index-1, e); key != nil {
+			if key := audit.SigningKeyOf(e); key != nil && (index == 1 || e.Body.Type() == audit.TypeKey) {
 				return key, nil
 			}
 		}

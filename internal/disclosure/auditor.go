@@ -7,6 +7,7 @@ import (
 	"fmt"
 
 	"shuffled/internal/audit"
+	"shuffled/internal/shuffle"
 )
 
 // ErrNoWrap reports a disclosure key that is not wrapped to an auditor's key:
@@ -78,13 +79,13 @@ type Opener struct {
 // Open returns the tape that was sealed for a shuffle of the ledger named
 // origin. The error matches ErrOpen. Whether the tape opens the commitment is
 // for the caller to check.
-func (o *Opener) Open(origin string, shuffle uint64, commitment [32]byte, sealed []byte) ([]byte, error) {
-	if len(sealed) > MaxTape+Overhead {
-		return nil, fmt.Errorf("opening the tape of shuffle %d: %w: %d bytes", shuffle, ErrOpen, len(sealed))
+func (o *Opener) Open(origin string, id uint64, commitment [32]byte, sealed []byte) ([]byte, error) {
+	if len(sealed) > shuffle.MaxTape+audit.SealOverhead {
+		return nil, fmt.Errorf("opening the tape of shuffle %d: %w: %d bytes", id, ErrOpen, len(sealed))
 	}
-	tape, err := open(o.private, labelTape, origin, tapeData(shuffle, commitment), sealed)
+	tape, err := open(o.private, labelTape, origin, tapeData(id, commitment), sealed)
 	if err != nil {
-		return nil, fmt.Errorf("opening the tape of shuffle %d: %w", shuffle, err)
+		return nil, fmt.Errorf("opening the tape of shuffle %d: %w", id, err)
 	}
 	return tape, nil
 }

@@ -21,14 +21,8 @@ import (
 
 // Sizes in bytes.
 const (
-	PrivateSize = 32                     // of a private key
-	PublicSize  = 1 + encSize            // of a public key in an entry, type byte included
-	WrapSize    = Overhead + PrivateSize // of a wrapped private key
-	Overhead    = encSize + tagSize      // of a sealed tape over its tape
-	MaxTape     = 32_768                 // longest tape (docs/SPEC.md section 1.2)
-
-	encSize = 65 // of an uncompressed P-256 point, the encapsulated key
-	tagSize = 16
+	PrivateSize = 32 // of a private key
+	encSize     = 65 // of an uncompressed P-256 point, the encapsulated key
 )
 
 // keyP256 is the type byte of a P-256 key (docs/SPEC.md section 5.1).
@@ -105,7 +99,7 @@ func open(k hpke.PrivateKey, label, origin string, data, sealed []byte) ([]byte,
 }
 
 func openInfo(k hpke.PrivateKey, info, data, sealed []byte) ([]byte, error) {
-	if len(sealed) <= Overhead {
+	if len(sealed) <= audit.SealOverhead {
 		return nil, fmt.Errorf("%w: %d bytes", ErrOpen, len(sealed))
 	}
 	recipient, err := hpke.NewRecipient(sealed[:encSize], k, hpke.HKDFSHA256(), hpke.AES256GCM(), info)

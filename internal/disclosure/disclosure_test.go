@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"shuffled/internal/audit"
+	"shuffled/internal/shuffle"
 )
 
 func newAuditor(t testing.TB, name string) *Auditor {
@@ -44,12 +45,12 @@ func TestForAuditors(t *testing.T) {
 		t.Fatal("the entry's reader refuses it:", err)
 	}
 	k = entry.Body.(*audit.Key)
-	if len(k.Public) != PublicSize || len(k.Wraps) != len(auditors) {
+	if len(k.Public) != 1+encSize || len(k.Wraps) != len(auditors) {
 		t.Fatalf("a key of %d bytes with %d wraps", len(k.Public), len(k.Wraps))
 	}
 	tape, commitment := bytesOf("tape", 129), [32]byte(bytesOf("commitment", 32))
 	sealed, err := Seal(k.Public, origin, 1234, commitment, tape)
-	if err != nil || len(sealed) != len(tape)+Overhead || Overhead != 81 {
+	if err != nil || len(sealed) != len(tape)+audit.SealOverhead || audit.SealOverhead != 81 {
 		t.Fatalf("%d bytes sealed, %v", len(sealed), err)
 	}
 	for i, a := range auditors {
@@ -63,7 +64,7 @@ func TestForAuditors(t *testing.T) {
 		}
 		// The reference goes the same way from the same bytes.
 		at := slices.IndexFunc(k.Wraps, func(w audit.Wrap) bool { return w.Auditor == a.ID() })
-		if at < 0 || len(k.Wraps[at].Sealed) != WrapSize || WrapSize != 113 {
+		if at < 0 || len(k.Wraps[at].Sealed) != audit.WrapSize || audit.WrapSize != 113 {
 			t.Fatalf("auditor %d: wrap %d", i, at)
 		}
 		private := refOpen(t, bytesOf(fmt.Sprint("auditor ", i), 32), refInfo("wrap", origin), k.Public,
@@ -108,7 +109,7 @@ func TestFresh(t *testing.T) {
 
 // TestLongest: the longest tape fits a close.
 func TestLongest(t *testing.T) {
-	tape := bytesOf("tape", MaxTape)
+	tape := bytesOf("tape", shuffle.MaxTape)
 	k, err := kem().NewPrivateKey(bytesOf("disclosure 1", 32))
 	if err != nil {
 		t.Fatal(err)
@@ -166,7 +167,7 @@ func TestEveryByte(t *testing.T) {
 			t.Errorf("shuffle, bit %d: %v", i, err)
 		}
 	}
-	for i := range WrapSize {
+	for i := range audit.WrapSize {
 		bad := *k
 		bad.Wraps = []audit.Wrap{{Auditor: a.ID(), Sealed: bytes.Clone(k.Wraps[0].Sealed)}}
 		bad.Wraps[0].Sealed[i] ^= 1 << (i % 8)
@@ -179,7 +180,7 @@ func TestEveryByte(t *testing.T) {
 		t.Fatal(err)
 	}
 	long := refSeal(t, bytesOf("ephemeral", 32), refPublic(t, disclosure)[1:], refInfo("disclosure", origin),
-		refData(9, commitment[:]), make([]byte, MaxTape+1))
+		refData(9, commitment[:]), make([]byte, shuffle.MaxTape+1))
 	if _, err := o.Open(origin, 9, commitment, long); !errors.Is(err, ErrOpen) {
 		t.Errorf("too long a tape: %v", err)
 	}
@@ -224,7 +225,7 @@ func TestRefusedKeys(t *testing.T) {
 	if _, err := Body("Not An Origin", [][]byte{good}); err == nil {
 		t.Error("a disclosure key for no ledger")
 	}
-	for _, n := range []int{0, MaxTape + 1} {
+	for _, n := range []int{0, shuffle.MaxTape + 1} {
 		if _, err := Seal(good, origin, 1, [32]byte{}, make([]byte, n)); err == nil {
 			t.Errorf("a tape of %d bytes", n)
 		}

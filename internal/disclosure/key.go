@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"shuffled/internal/audit"
+	"shuffled/internal/shuffle"
 )
 
 // Pair is a disclosure key with its private half, on its way into an entry. It
@@ -68,12 +69,12 @@ func Body(origin string, auditors [][]byte) (*audit.Key, error) {
 }
 
 // Seal seals the tape of a shuffle to a disclosure key, type byte first, as a
-// close with disclosure auditor carries it. A tape has 1..MaxTape bytes.
-func Seal(public []byte, origin string, shuffle uint64, commitment [32]byte, tape []byte) ([]byte, error) {
-	if len(tape) < 1 || len(tape) > MaxTape {
-		return nil, fmt.Errorf("sealing a tape to auditors: it has 1 to %d bytes, not %d", MaxTape, len(tape))
+// close with disclosure auditor carries it. A tape has 1..shuffle.MaxTape bytes.
+func Seal(public []byte, origin string, id uint64, commitment [32]byte, tape []byte) ([]byte, error) {
+	if len(tape) < 1 || len(tape) > shuffle.MaxTape {
+		return nil, fmt.Errorf("sealing a tape to auditors: it has 1 to %d bytes, not %d", shuffle.MaxTape, len(tape))
 	}
-	sealed, err := seal(public, labelTape, origin, tapeData(shuffle, commitment), tape)
+	sealed, err := seal(public, labelTape, origin, tapeData(id, commitment), tape)
 	if err != nil {
 		return nil, fmt.Errorf("sealing a tape to auditors: %w", err)
 	}
@@ -81,6 +82,6 @@ func Seal(public []byte, origin string, shuffle uint64, commitment [32]byte, tap
 }
 
 // tapeData is u64 shuffle ‖ commitment: a sealed tape opens only where it belongs.
-func tapeData(shuffle uint64, commitment [32]byte) []byte {
-	return append(binary.BigEndian.AppendUint64(nil, shuffle), commitment[:]...)
+func tapeData(id uint64, commitment [32]byte) []byte {
+	return append(binary.BigEndian.AppendUint64(nil, id), commitment[:]...)
 }

@@ -13,6 +13,7 @@ import (
 	"strings"
 	"testing"
 
+	"shuffled/internal/audit"
 	"shuffled/internal/known"
 )
 
@@ -99,7 +100,7 @@ func makeVectors(t testing.TB) vectorFile {
 			w.Sealed = seal(w.Name, to, refInfo("wrap", origin), nil,
 				disclosure)
 		})
-		bad("cut short by a byte", func(w *wrapVector) { w.Sealed = w.Sealed[:WrapSize-1] })
+		bad("cut short by a byte", func(w *wrapVector) { w.Sealed = w.Sealed[:audit.WrapSize-1] })
 		bad("a byte too many", func(w *wrapVector) { w.Sealed = append(slices.Clone(w.Sealed), 0) })
 	}
 	for _, n := range []int{1, 129, 1255} {

@@ -88,35 +88,8 @@ func (h *Health) Test(p []byte) Reason {
 }
 
 // countRepetition is SP 800-90B section 4.4.1: fail when one value comes
-// C times in a row. The verdict is that of countEach over all of p.
+// C times in a row.
 func (h *Health) countRepetition(p []byte) bool {
-	n := h.repetition - 1
-	if len(p) <= 2*n || !noRun(p, n) {
-		return h.countEach(p)
-	}
-	// No run of C lies within p. What is left are the run that was open before
-	// p, which ends within the next n samples or fails there, and the run that
-	// is open after p, which has at most n.
-	if !h.countEach(p[:n]) {
-		return false
-	}
-	h.run = 0
-	return h.countEach(p[len(p)-n:])
-}
-
-// noRun reports that p holds no run of n+1 equal samples: such a run makes n
-// equal neighbours one after another, and every n-th pair is compared here.
-func noRun(p []byte, n int) bool {
-	for i := n; i < len(p); i += n {
-		if p[i] == p[i-1] {
-			return false
-		}
-	}
-	return true
-}
-
-// countEach is the test as the standard writes it, sample by sample.
-func (h *Health) countEach(p []byte) bool {
 	last, run := h.last, h.run
 	for _, x := range p {
 		if x != last {

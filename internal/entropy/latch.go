@@ -15,27 +15,11 @@ var ErrLatched = errors.New("the entropy latch is set")
 // ErrNotLatched is the answer of Clear to a source that is not latched.
 var ErrNotLatched = errors.New("the entropy latch is not set")
 
-// Reason is why the latch was set. The list is closed and its numbers are those
-// of the ledger's latch events.
+// Reason is why the latch was set. Its numbers and names are those of the ledger's latch
+// events. The last four come from outside, through Trip: a shuffle that ran out of its
+// tape, which has a chance below 2^-66, or gave no permutation; an operator's word, or a
+// latch found in the ledger; and statistics over outcomes.
 type Reason uint8
-
-// The reasons. The last four come from outside, through Trip. 0 is none.
-const (
-	ReasonRepetition    Reason = 1  // repetition count test
-	ReasonProportion    Reason = 2  // adaptive proportion test
-	ReasonShortRead     Reason = 3  // fewer bytes than asked for, and no error
-	ReasonReadError     Reason = 4  // the read failed or ended
-	ReasonSlow          Reason = 5  // the read did not end in time
-	ReasonReplaced      Reason = 6  // crypto/rand.Reader is not the platform's
-	ReasonStartup       Reason = 7  // a health test failed within the start-up test
-	ReasonTapeExhausted Reason = 8  // a shuffle ran out of its tape: below 2^-66 by chance
-	ReasonFoulDeck      Reason = 9  // a shuffle did not give a permutation
-	ReasonOperator      Reason = 10 // an operator's word, or a latch found in the ledger
-	ReasonStatistics    Reason = 11 // statistics over outcomes
-)
-
-var reasonNames = [...]string{"none", "repetition", "proportion", "short_read", "read_error", "slow",
-	"replaced", "startup", "tape_exhausted", "foul_deck", "operator", "statistics"}
 
 // String returns the reason's name in logs, metrics and events.
 func (r Reason) String() string {

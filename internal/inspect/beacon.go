@@ -46,9 +46,9 @@ func (c mixCheck) fault() *Fault {
 
 // planned takes note of a beacon that a commit plans.
 func (f *fold) planned(c *audit.Context, index uint64) {
-	if i := beacon.In(c.Plan); i >= 0 {
-		if chain, known := beacon.ByHash(c.Plan[i].Chain); known {
-			f.rounds[index] = chain.TimeOf(c.Plan[i].Round)
+	if p, ok := c.Beacon(); ok {
+		if chain, known := beacon.ByHash(p.Chain); known {
+			f.rounds[index] = chain.TimeOf(p.Round)
 		}
 	}
 }
@@ -73,8 +73,8 @@ func (f *fold) mixed(m *audit.Mix, index uint64, o audit.Opened, legal bool) {
 	if !legal || o.ID == 0 {
 		return
 	}
-	plan := o.Commit().Context.Plan
-	i := beacon.In(plan)
+	c := o.Commit().Context
+	plan, i := c.Plan, c.Find(audit.SourceBeacon)
 	if i < 0 || i >= len(m.Values) || m.Values[i].Source != audit.SourceBeacon {
 		return
 	}
@@ -82,10 +82,10 @@ func (f *fold) mixed(m *audit.Mix, index uint64, o audit.Opened, legal bool) {
 	if !known {
 		return
 	}
-	c := f.check(chain, light{plan[i].Round, m.Values[i].Beacon})
-	f.batch.rounds = append(f.batch.rounds, mixCheck{c, m.Shuffle, index})
+	checked := f.check(chain, light{plan[i].Round, m.Values[i].Beacon})
+	f.batch.rounds = append(f.batch.rounds, mixCheck{checked, m.Shuffle, index})
 	if l := f.live[m.Shuffle]; l != nil {
-		l.Beacon = c
+		l.Beacon = checked
 	}
 }
 

@@ -159,7 +159,7 @@ func (f *fold) judgeOf(c *chunk) (size uint64, root tlog.Hash) {
 			last = c.first + uint64(i)
 			continue
 		}
-		if k, err := audit.Verifier(f.newest.Origin, signingKey(c.entries[i].e)); err == nil {
+		if k, err := audit.Verifier(f.newest.Origin, audit.SigningKeyOf(c.entries[i].e)); err == nil {
 			keys = append(keys, k)
 		}
 	}
@@ -169,19 +169,6 @@ func (f *fold) judgeOf(c *chunk) (size uint64, root tlog.Hash) {
 		}
 	}
 	return 0, root
-}
-
-// signingKey returns the signing key that an entry brings, nil for none.
-func signingKey(e audit.Entry) []byte {
-	switch b := e.Body.(type) {
-	case *audit.Genesis:
-		return b.SigningKey
-	case *audit.Key:
-		if b.Subject == audit.SubjectSigning {
-			return b.Public
-		}
-	}
-	return nil
 }
 
 // entry folds entry i of the chunk in.

@@ -26,40 +26,25 @@ type KeyLine struct {
 func (f *fold) keyLines() []KeyLine {
 	all := []KeyLine{}
 	for _, k := range f.keys {
-		of := KeyLine{Entry: k.Index, Time: bundle.FormatTime(k.Entry.Time)}
-		switch b := k.Entry.Body.(type) {
-		case *audit.Genesis:
-			all = append(all, of.public(audit.SubjectSigning, b.SigningKey, b.Origin))
-			for _, key := range b.AuditorKeys {
-				all = append(all, of.public(audit.SubjectAuditor, key, ""))
-			}
-			if len(b.Policy) > 0 {
-				of.Subject, of.Policy = audit.SubjectPolicy.String(), string(b.Policy)
-				all = append(all, of)
-			}
-		case *audit.Key:
-			switch of.Subject = b.Subject.String(); b.Subject {
+		origin := f.newest.Origin
+		if g, ok := k.Entry.Body.(*audit.Genesis); ok {
+			origin = g.Origin
+		}
+		for _, r := range audit.KeyRecords(k.Index, k.Entry) {
+			line := KeyLine{Entry: r.Index, Time: bundle.FormatTime(r.Time), Subject: r.Subject.String()}
+			switch id := base64.StdEncoding.EncodeToString(r.ID[:]); r.Subject {
 			case audit.SubjectPolicy:
-				of.Policy = string(b.Policy)
+				line.Policy = string(r.Policy)
 			case audit.SubjectRetirement:
-				of.ID, of.Retired, of.From = base64.StdEncoding.EncodeToString(b.ID[:]), b.Retired.String(),
-					bundle.FormatTime(b.From)
+				line.ID, line.Retired, line.From = id, r.Retired.String(), bundle.FormatTime(r.From)
 			default:
-				of = of.public(b.Subject, b.Public, f.newest.Origin)
+				line.ID, line.Key = id, base64.StdEncoding.EncodeToString(r.Public)
 			}
-			all = append(all, of)
+			if r.Subject == audit.SubjectSigning {
+				line.VKey, _ = audit.VKey(origin, r.Public) // a type of a later version has no text
+			}
+			all = append(all, line)
 		}
 	}
 	return all[:min(len(all), MaxListed)]
-}
-
-// public returns the line of a public key.
-func (l KeyLine) public(subject audit.Subject, key []byte, origin string) KeyLine {
-	id := audit.KeyID(key)
-	l.Subject, l.ID, l.Key = subject.String(), base64.StdEncoding.EncodeToString(id[:]),
-		base64.StdEncoding.EncodeToString(key)
-	if subject == audit.SubjectSigning {
-		l.VKey, _ = audit.VKey(origin, key) // a type of a later version has no text
-	}
-	return l
 }

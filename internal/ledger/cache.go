@@ -2,10 +2,12 @@ package ledger
 
 import (
 	"bufio"
+	"bytes"
 	"crypto/hkdf"
 	"crypto/hmac"
 	"crypto/sha256"
 	"encoding/binary"
+	"encoding/gob"
 	"errors"
 	"fmt"
 	"hash"
@@ -28,8 +30,9 @@ import (
 // makes no administrator.
 //
 // The file is a sequence of frames: u32 length, bytes, MAC over the MAC of the frame
-// before and the bytes. The first is a cacheHeader, then come the pieces of an
-// audit.Copy, and an empty frame ends the file.
+// before and the bytes. The first is a cacheHeader. Then come an audit.Saved and the
+// pieces of its audit.Copy, in one stream of encoding/gob, and an empty frame ends the
+// file.
 
 // cachePieces is how many open shuffles are copied between two batches: half a
 // millisecond.
@@ -168,13 +171,13 @@ func (c *caching) write() error {
 	l, path := c.l, cachePath(c.l.cfg.Mark)
 	var from *audit.Copy
 	var header cacheHeader
-	var first []byte
+	var saved *audit.Saved
 	var s note.Signer
 	err := l.ask(l.running, func() {
 		c.size, c.key = l.head.Size, l.signerInForce()
 		if s = l.signer(l.history.inForce().key); s != nil {
 			header.Size, header.Root = l.head.Size, l.head.Root
-			from, first = l.state.Copy()
+			from, saved = l.state.Copy()
 		}
 	})
 	if err != nil || s == nil {
@@ -196,17 +199,26 @@ func (c *caching) write() error {
 	}
 	defer file.Close()
 	out, to := bufio.NewWriterSize(file, 1<<16), newFrames(key)
+	var frame bytes.Buffer
+	stream := gob.NewEncoder(&frame)
+	put := func(piece any) error {
+		frame.Reset()
+		return errors.Join(stream.Encode(piece), to.write(out, frame.Bytes()))
+	}
 	encoded, _ := binary.Append(nil, binary.BigEndian, header)
 	if err = to.write(out, encoded); err == nil {
-		err = to.write(out, first)
+		err = put(saved)
 	}
-	for piece := []byte(nil); err == nil; {
-		asked := l.ask(l.running, func() { piece, err = from.More(piece, cachePieces) })
-		if err = errors.Join(asked, err); err == nil {
-			err = to.write(out, piece)
-		}
-		if len(piece) == 0 {
+	for more := true; more && err == nil; {
+		var piece []audit.SavedShuffle
+		asked := l.ask(l.running, func() { piece, err = from.More(cachePieces) })
+		if err = errors.Join(asked, err); err != nil {
 			break
+		}
+		if more = len(piece) > 0; more {
+			err = put(piece)
+		} else {
+			err = to.write(out, nil)
 		}
 	}
 	if err == nil {

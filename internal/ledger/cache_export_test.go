@@ -2,9 +2,13 @@ package ledger
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/binary"
+	"encoding/gob"
+	"errors"
 	"maps"
+	"slices"
 
 	"golang.org/x/mod/sumdb/note"
 	"golang.org/x/mod/sumdb/tlog"
@@ -44,7 +48,7 @@ func Remember(ctx context.Context, cfg Config) (*Memory, error) {
 		return nil, err
 	}
 	l.witnesses.follow()
-	m := &Memory{State: l.state.Encode(), Genesis: l.genesis, Records: l.history.records,
+	m := &Memory{State: encoded(l.state), Genesis: l.genesis, Records: l.history.records,
 		Edge: maps.Clone(l.tree.nodes),
 		Size: l.tree.size, From: l.tree.known}
 	for _, k := range l.history.signing {
@@ -65,6 +69,22 @@ func Remember(ctx context.Context, cfg Config) (*Memory, error) {
 		m.Above, m.Tenures, m.Waits = append(m.Above, one.above), append(m.Tenures, names), tenures.waits
 	}
 	return m, nil
+}
+
+// encoded is all of a state, in one order.
+func encoded(s *audit.State) []byte {
+	from, saved := s.Copy()
+	defer from.End()
+	open, err := from.More(s.OpenCount() + 1)
+	slices.SortFunc(open, func(a, b audit.SavedShuffle) int { return cmp.Compare(a.ID, b.ID) })
+	slices.SortFunc(saved.Tables, func(a, b audit.SavedTable) int { return cmp.Compare(a.Name, b.Name) })
+	slices.Sort(saved.Instances)
+	var b bytes.Buffer
+	w := gob.NewEncoder(&b)
+	if err := errors.Join(err, w.Encode(saved), w.Encode(open)); err != nil {
+		panic(err)
+	}
+	return b.Bytes()
 }
 
 // CacheHeader is what a cache is bound to.

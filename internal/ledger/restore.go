@@ -2,11 +2,15 @@ package ledger
 
 import (
 	"bufio"
+	"bytes"
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/binary"
+	"encoding/gob"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"slices"
 	"strings"
@@ -122,21 +126,34 @@ func (l *Ledger) readCache(head Head, file *os.File) (header cacheHeader, state 
 	return header, nil, err
 }
 
-// readCopy reads the pieces of a state up to the empty frame.
+// readCopy reads a saved state up to the empty frame.
 func readCopy(in *bufio.Reader, from *frames, left *int64) (*audit.State, error) {
-	piece, err := from.read(in, nil, left)
-	if err != nil {
-		return nil, err
+	var stream bytes.Buffer
+	pieces, room := gob.NewDecoder(&stream), []byte(nil)
+	// next reads a frame and what it holds; more is false at the empty one.
+	next := func(into any) (more bool, err error) {
+		if room, err = from.read(in, room, left); err != nil || len(room) == 0 {
+			return false, err
+		}
+		stream.Write(room)
+		return true, pieces.Decode(into)
 	}
-	to, err := audit.Restore(piece)
+	var saved audit.Saved
+	if more, err := next(&saved); err != nil || !more {
+		return nil, cmp.Or(err, io.ErrUnexpectedEOF)
+	}
+	state, err := audit.Restore(&saved)
 	for err == nil {
-		if piece, err = from.read(in, piece, left); err != nil {
-			return nil, err
+		var piece []audit.SavedShuffle
+		more, err := next(&piece)
+		if err != nil || !more {
+			return state, err
 		}
-		if len(piece) == 0 {
-			return to.Done(), nil
+		for _, o := range piece {
+			if err := state.Reopen(o); err != nil {
+				return nil, err
+			}
 		}
-		err = to.Add(piece)
 	}
 	return nil, err
 }

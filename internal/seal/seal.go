@@ -21,12 +21,13 @@ import (
 	"crypto/sha256"
 	"errors"
 	"fmt"
+
+	"shuffled/internal/shuffle"
 )
 
 // Sizes in bytes.
 const (
 	Overhead = 1 + idSize + nonceSize + tagSize // of a sealed tape over its tape
-	MaxTape  = 32_768                           // longest tape (docs/SPEC.md section 1.2)
 
 	nonceSize = 12
 	tagSize   = 16
@@ -72,11 +73,11 @@ func NewKeyring(current *Key, older ...*Key) (*Keyring, error) {
 // Current returns the id of the key that new tapes are sealed under.
 func (r *Keyring) Current() KeyID { return r.current.id }
 
-// Seal encrypts a tape of 1..MaxTape bytes for the ledger named origin, 1..255
+// Seal encrypts a tape of 1..shuffle.MaxTape bytes for the ledger named origin, 1..255
 // bytes, and the tape's commitment.
 func (r *Keyring) Seal(origin string, commitment [32]byte, tape []byte) ([]byte, error) {
-	if len(tape) < 1 || len(tape) > MaxTape {
-		return nil, fmt.Errorf("sealing: a tape has 1 to %d bytes, not %d", MaxTape, len(tape))
+	if len(tape) < 1 || len(tape) > shuffle.MaxTape {
+		return nil, fmt.Errorf("sealing: a tape has 1 to %d bytes, not %d", shuffle.MaxTape, len(tape))
 	}
 	aead, data, err := r.current.cipher(origin, commitment)
 	if err != nil {
@@ -92,7 +93,7 @@ func (r *Keyring) Seal(origin string, commitment [32]byte, tape []byte) ([]byte,
 // caller's, who clears it after use. The error
 // matches ErrUnknownKey or ErrOpen and holds nothing of the tape.
 func (r *Keyring) Open(origin string, commitment [32]byte, sealed []byte) ([]byte, error) {
-	if len(sealed) <= Overhead || len(sealed) > MaxTape+Overhead {
+	if len(sealed) <= Overhead || len(sealed) > shuffle.MaxTape+Overhead {
 		return nil, fmt.Errorf("%w: it has %d bytes", ErrOpen, len(sealed))
 	}
 	if sealed[0] != version {

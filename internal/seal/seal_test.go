@@ -13,6 +13,8 @@ import (
 	"strings"
 	"sync"
 	"testing"
+
+	"shuffled/internal/shuffle"
 )
 
 const origin = "example.org/table-games"
@@ -71,7 +73,7 @@ func mustNotOpen(t *testing.T, r *Keyring, origin string, commitment [32]byte, s
 
 func TestSealOpen(t *testing.T) {
 	r := testRing(t, testKey(t, 1))
-	for _, n := range []int{1, 15, 16, 17, 129, 1255, MaxTape} {
+	for _, n := range []int{1, 15, 16, 17, 129, 1255, shuffle.MaxTape} {
 		for _, o := range []string{"x", origin, strings.Repeat("o", 255)} {
 			tape, commitment := testTape(n), [32]byte(testTape(32))
 			before := bytes.Clone(tape)
@@ -167,7 +169,7 @@ func TestOpenAltered(t *testing.T) {
 		mustNotOpen(t, r, origin, commitment, sealed[:n], ErrOpen)
 	}
 	mustNotOpen(t, r, origin, commitment, append(bytes.Clone(sealed), 0), ErrOpen)
-	mustNotOpen(t, r, origin, commitment, make([]byte, MaxTape+Overhead+1), ErrOpen)
+	mustNotOpen(t, r, origin, commitment, make([]byte, shuffle.MaxTape+Overhead+1), ErrOpen)
 	mustNotOpen(t, r, origin, commitment, nil, ErrOpen)
 
 	// The id of another loaded key does not help either.
@@ -253,7 +255,7 @@ func TestSealRefuses(t *testing.T) {
 		tape   int
 	}{
 		{"no tape", origin, 0},
-		{"long tape", origin, MaxTape + 1},
+		{"long tape", origin, shuffle.MaxTape + 1},
 		{"no origin", "", 129},
 		{"long origin", strings.Repeat("o", 256), 129},
 	} {

@@ -27,14 +27,14 @@ type evidence struct {
 	receipts []audit.Receipt
 	head     audit.Checkpoint // from format on, signed from signature on
 	genesis  *audit.Genesis   // nil: the file has none
-	early    *early           // nil: the file has none
+	early    *apart           // nil: the file has none
 	keys     []handover       // of a transcript, by index
 	seen     []byte           // checkpoint on which the level witnessed rests; nil: none
 }
 
-// early is the member witnessed of a transcript: a receipt of the commit under a
-// checkpoint from before the first card.
-type early struct {
+// apart is a receipt under a checkpoint of its own: the member witnessed of a transcript,
+// of the commit under a checkpoint from before the first card, and each element of keys.
+type apart struct {
 	audit.Receipt
 	head audit.Checkpoint
 }
@@ -76,21 +76,20 @@ func checkpointForm(signed []byte) (audit.Checkpoint, error) {
 	return c, nil
 }
 
-// addEarly is the part of format for the member witnessed.
-func (e *evidence) addEarly(text string) error {
+// apart is the part of format for a receipt under a checkpoint of its own.
+func (e *evidence) apart(text string) (*apart, error) {
 	r, err := audit.ParseReceipt(text)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	head, err := checkpointForm(r.Checkpoint)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	if head.Origin != e.head.Origin {
-		return malformed("checkpoint: of %s, the other is of %s", head.Origin, e.head.Origin)
+		return nil, malformed("checkpoint: of %s, the other is of %s", head.Origin, e.head.Origin)
 	}
-	e.early = &early{r, head}
-	return nil
+	return &apart{r, head}, nil
 }
 
 // signature checks each checkpoint of the file once.

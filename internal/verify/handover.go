@@ -12,26 +12,8 @@ import (
 // handover is a signing key's entry, proved under the checkpoint that the key
 // before it and this one signed: an element of the member keys.
 type handover struct {
-	audit.Receipt
-	head audit.Checkpoint
-	key  *audit.Key // from entries on
-}
-
-// addHandover is the part of format for an element of keys.
-func (e *evidence) addHandover(text string) error {
-	r, err := audit.ParseReceipt(text)
-	if err != nil {
-		return err
-	}
-	head, err := checkpointForm(r.Checkpoint)
-	if err != nil {
-		return err
-	}
-	if head.Origin != e.head.Origin {
-		return malformed("checkpoint: of %s, the other is of %s", head.Origin, e.head.Origin)
-	}
-	e.keys = append(e.keys, handover{Receipt: r, head: head})
-	return nil
+	apart
+	key *audit.Key // from entries on
 }
 
 // handoverEntries: each is of a signing key, the last entry of its checkpoint,

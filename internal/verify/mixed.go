@@ -12,7 +12,7 @@ import (
 // beacon checks the value of the plan's beacon: that it is the one signature that
 // the chain makes of the planned round.
 func (t *transcript) beacon() (string, error) {
-	i := beacon.In(t.commit.Context.Plan)
+	i := t.commit.Context.Find(audit.SourceBeacon)
 	if i < 0 {
 		return "", notChecked("no beacon in the plan")
 	}
@@ -101,7 +101,7 @@ func (t *transcript) raiseWitnessed() (everybody, holders error) {
 		} else {
 			everybody = fmt.Errorf("the quorum saw the commit by %s, and not before the round came out", witnessed)
 		}
-	} else if beacon.In(t.commit.Context.Plan) >= 0 {
+	} else if t.commit.Context.Find(audit.SourceBeacon) >= 0 {
 		return nil, errors.New("the beacon's value may be anything, and could be chosen when the slots were known")
 	}
 	for _, i := range t.mine {

@@ -71,14 +71,16 @@ func (t *transcript) format() (string, error) {
 		}
 	}
 	if f.Witnessed != "" {
-		if err := t.addEarly(f.Witnessed); err != nil {
+		if t.early, err = t.apart(f.Witnessed); err != nil {
 			return "", fmt.Errorf("witnessed: %w", err)
 		}
 	}
 	for i, text := range f.Keys {
-		if err := t.addHandover(text); err != nil {
+		key, err := t.apart(text)
+		if err != nil {
 			return "", fmt.Errorf("key %d: %w", i, err)
 		}
+		t.keys = append(t.keys, handover{apart: *key})
 	}
 	return fmt.Sprintf("%d receipts, %d cards", len(f.Receipts), len(f.Cards)), nil
 }
