@@ -229,5 +229,6 @@ shuffled serves the sandbox ledger %q at %s
 
 Try it:
   curl -s %s/v1/%s/shuffles -H "Authorization: Bearer $(cat %s)" -H "Idempotency-Key: $(uuidgen 2>/dev/null || cat /proc/sys/kernel/random/uuid)" -H 'Content-Type: application/json' -d '{"table":"table-1","deck":"standard-52"}'
-`, host.SandboxLedger, url, token, place.FilesOf(cfg.Data, host.SandboxLedger).VKey, host.SandboxAuditorKey(cfg), url, host.SandboxLedger, token)
+`, host.SandboxLedger, url, token, place.FilesOf(cfg.Data, host.SandboxLedger).VKey, host.SandboxAuditorKey(cfg), url,
+		host.SandboxLedger, token)
 }

@@ -173,8 +173,9 @@ func insert(r store.Raw, values []any) change {
 	for i := range values {
 		marks = append(marks, fmt.Sprintf("$%d", i+1))
 	}
-	return change{fmt.Sprintf("INSERT INTO %s (%s) VALUES (%s)", r.Relation.Name, strings.Join(r.Relation.Columns, ", "),
-		strings.Join(marks, ", ")), values}
+	columns := strings.Join(r.Relation.Columns, ", ")
+	return change{fmt.Sprintf("INSERT INTO %s (%s) VALUES (%s)", r.Relation.Name, columns, strings.Join(marks, ", ")),
+		values}
 }
 
 // victims are rows of every kind that a table has.

@@ -174,9 +174,9 @@ func (d *service) loadAt(t *testing.T, connections int, mix load.Mix, batch, spr
 	own, db := d.stat().own, d.server.cpu()
 	ownAfter, dbAfter := own, db
 	r, err := load.Run(context.Background(), load.Config{
-		URL: d.url, Ledger: cmp.Or(d.ledger, "main"), Token: d.token, Keys: keys, Connections: connections, Warmup: *period / 5,
-		Duration: *period,
-		Mix:      mix, Batch: batch, Deck: "standard-52", Tables: "t-" + client.NewKey()[:23], Spread: spread,
+		URL: d.url, Ledger: cmp.Or(d.ledger, "main"), Token: d.token, Keys: keys, Connections: connections,
+		Warmup: *period / 5, Duration: *period,
+		Mix: mix, Batch: batch, Deck: "standard-52", Tables: "t-" + client.NewKey()[:23], Spread: spread,
 		Keep:    keep,
 		Timeout: 30 * time.Second,
 		Verifying: func(done, _ int) {
