@@ -82,7 +82,7 @@ func stores(t *testing.T, run func(*testing.T, *daemon)) {
 	}
 }
 
-// TestMirror exports beside a live daemon, again and again, and reads the
+// TestMirror exports alongside a live daemon, again and again, and reads the
 // directory behind a plain file server with software that is not ours.
 func TestMirror(t *testing.T) {
 	t.Parallel()
@@ -188,7 +188,7 @@ func tree(t testing.TB, dir string) map[string]string {
 // TestExportAllowList plants a secret in every column of every table that an
 // export does not hold, and looks for all of them, and for every key and token of
 // the data directory, in each byte of it. A column that is in none of the lists
-// fails: whoever adds one decides.
+// fails: anyone who adds one decides.
 func TestExportAllowList(t *testing.T) {
 	t.Parallel()
 	stores(t, func(t *testing.T, d *daemon) {
@@ -276,7 +276,7 @@ var (
 		"access_records.method": "text", "access_records.path": "text",
 		"access_records.seq": "number", "access_records.prev": "hash",
 	}
-	// One row, with a value in every column, for each table beside the evidence.
+	// One row, with a value in every column, for each table alongside the evidence.
 	rowsBeside = []string{
 		"INSERT INTO slots (ledger, slot, idx) SELECT ledger, root, 1 FROM heads",
 		"INSERT INTO access_records (ledger, time, request, token, method, path, seq, prev) SELECT ledger, 1, 'r', 't', 'm', 'p', 1, root FROM heads",
@@ -442,7 +442,7 @@ func sizeOf(dir string) uint64 {
 	return c.Size
 }
 
-// same holds two bundles of the same state against each other, but for the time
+// same holds two bundles of the same state against each other, except the time
 // of the export.
 func same(t *testing.T, got, want string) {
 	t.Helper()

@@ -168,7 +168,7 @@ func TestRotateSigning(t *testing.T) {
 		t.Errorf("readiness without the key in force: %s", ready)
 	}
 	r.says(term.ExitCannot, "dealer", "main-2.vkey", hand, "503 signing_key")
-	// The receipt of before the rotation is under the key of then: pin both.
+	// The receipt of before the rotation is under the key of that time: pin both.
 	both := r.path("both.policy")
 	if err := os.WriteFile(both, []byte("log "+r.vkey("main.vkey")+"\nlog "+r.vkey("main-2.vkey")+"\nquorum none\n"),
 		0o600); err != nil {

@@ -161,7 +161,7 @@ func TestStatistics(t *testing.T) {
 
 	s.flips(monitor.CountWindow, 0)
 	var latch, alarm *audit.Event
-	for _, e := range s.until(3)[1:] { // one beside the other
+	for _, e := range s.until(3)[1:] { // one alongside the other
 		switch e.Kind {
 		case audit.EventLatchSet:
 			latch = &e

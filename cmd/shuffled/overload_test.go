@@ -77,7 +77,7 @@ func TestOverload(t *testing.T) {
 type outcomes struct {
 	given         map[string][]byte // answers by key
 	done, refused []time.Duration
-	unsent        int // for want of a connection on which nothing was under way
+	unsent        int // for lack of a connection on which nothing was under way
 }
 
 // openLoop sends commits at a rate, whatever comes back, over so many connections.
@@ -214,7 +214,7 @@ func (l *loaded) watch(transcript []byte) (stop func()) {
 
 // TestCancelStorm gives up requests at random moments. It must leave nothing
 // behind: no transaction, no goroutine, and no entry that is not acknowledged to
-// whoever asks again under its key.
+// anyone who asks again under its key.
 func TestCancelStorm(t *testing.T) {
 	if testing.Short() {
 		t.Skip("loads the machine")

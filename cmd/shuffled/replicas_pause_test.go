@@ -72,7 +72,7 @@ func (g *gate) holds() bool {
 
 // TestReplicaPaused stops a daemon with SIGSTOP between its look at the head and
 // its commit, while others write. When it goes on it writes nothing on the old
-// head, and whoever asked it gets a true answer.
+// head, and anyone who asked it gets a true answer.
 func TestReplicaPaused(t *testing.T) {
 	t.Parallel()
 	if testing.Short() {

@@ -24,7 +24,7 @@ import (
 	"shuffled/internal/term"
 )
 
-// TestRetention drops everything that can be dropped, from beside a daemon, and has
+// TestRetention drops everything that can be dropped, alongside a running daemon, and has
 // recall list nothing that is closed: every receipt, every transcript, the bundle
 // and all checks are the same before and after.
 func TestRetention(t *testing.T) {

@@ -263,7 +263,7 @@ func samples(t *testing.T) map[string][]byte {
 	g.close()
 	files["draws.json"] = marshal(t, g.transcript(""))
 
-	// What a stranger may put into a file to fool whoever looks at it.
+	// What a stranger may put into a file to fool anyone who looks at it.
 	evil := g.transcript("")
 	evil.Deck = []string{"\x1b[2J\x1b]0;owned\a", "\u009b31m\u202e"}
 	files["escape.json"] = marshal(t, evil)

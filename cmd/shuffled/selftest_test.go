@@ -66,7 +66,7 @@ func wrongBinary(t *testing.T) string {
 	return binary
 }
 
-// occupied is an address that a listener of this test has: whoever came as far as
+// occupied is an address that a listener of this test has: anyone who came as far as
 // opening its port there would say so.
 func occupied(t *testing.T) string {
 	t.Helper()

@@ -73,7 +73,7 @@ func TestSlotNew(t *testing.T) {
 	}
 }
 
-// TestVerifyMySlot: the level is for whoever gave the slot, and a file without it
+// TestVerifyMySlot: the level is for anyone who gave the slot, and a file without it
 // fails.
 func TestVerifyMySlot(t *testing.T) {
 	t.Parallel()

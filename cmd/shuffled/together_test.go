@@ -11,7 +11,7 @@ import (
 )
 
 // TestOpenTogether starts a daemon with ledgers whose witnesses answer nobody
-// before all of them were asked: they are opened beside each other, so that a
+// before all of them were asked: they are opened alongside each other, so that a
 // witness that is away delays the start once, and not once for each ledger.
 func TestOpenTogether(t *testing.T) {
 	t.Parallel()

@@ -56,7 +56,7 @@ type AccessQuery struct {
 	Limit    int // how many at most, at least 1
 }
 
-// AccessStore keeps accesses beside the evidence, as a chain: each is stored with the
+// AccessStore keeps accesses alongside the evidence, as a chain: each is stored with the
 // hash of the one before, none is changed, and only the oldest are dropped, when their
 // time is over.
 type AccessStore interface {

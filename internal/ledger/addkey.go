@@ -22,7 +22,7 @@ var ErrPolicy = errors.New("the policy's quorum did not cosign the newest checkp
 const trialRounds = 3
 
 // AddKey writes a key entry for an administrator: a signing key, an auditor key,
-// a witness policy or a retirement. Beside what Append returns it is an
+// a witness policy or a retirement. Alongside what Append returns it is an
 // *audit.Illegal of audit.RuleKey when the entry would leave a ledger that nobody
 // can go on with: a signing key whose private half is not here or that
 // a witness does not know; and ErrPolicy for a policy whose witnesses do not

@@ -68,7 +68,7 @@ func (l *Ledger) holdAgainstMark(ctx context.Context) error {
 
 // begin asks the witnesses, if there are any, and writes this daemon's
 // instance_start. A ledger that contradicts what was seen, or whose signing key
-// is not at hand, is opened all the same: it is read, its readiness says why it is
+// is not available, is opened nevertheless: it is read, its readiness says why it is
 // not written, and recheck begins it when the cause is gone.
 func (l *Ledger) begin(ctx context.Context) error {
 	l.cfg.Step("the first answers of the witnesses")
@@ -111,7 +111,7 @@ func (l *Ledger) begin(ctx context.Context) error {
 	return objection
 }
 
-// announcement is this daemon's instance_start, with the word of whoever
+// announcement is this daemon's instance_start, with the word of anyone who
 // vouched for a head without a mark.
 func (l *Ledger) announcement() Proposal {
 	start := l.cfg.Start

@@ -3,7 +3,7 @@ package ledger
 import "errors"
 
 // Cause names in plain words why a store does not do what it should. It is for
-// whoever asks, so it holds no address, role, path or value.
+// anyone who asks, so it holds no address, role, path or value.
 type Cause string
 
 // The causes that stores tell apart.

@@ -253,7 +253,7 @@ func (l *Ledger) catchUp(ctx context.Context) error {
 // unreadable notes why the ledger cannot be written after a failed catch-up.
 func (l *Ledger) unreadable(err error) {
 	if l.phase == phaseFrozen {
-		return // for want of a mark, and catchUp said so
+		return // for lack of a mark, and catchUp said so
 	}
 	if errors.Is(err, ErrFrozen) || errors.Is(err, ErrNotFound) {
 		l.freeze(err)
@@ -263,7 +263,7 @@ func (l *Ledger) unreadable(err error) {
 }
 
 // recheck looks, every probe, at clock and store, so that readiness is true also
-// while no request comes; and folds what other daemons wrote meanwhile.
+// while no request comes; and folds what other daemons wrote in that time.
 func (l *Ledger) recheck() {
 	ctx, cancel := context.WithTimeout(context.Background(), probeTimeout)
 	defer cancel()

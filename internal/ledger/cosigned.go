@@ -62,7 +62,7 @@ const maxUnheld = 16
 // CosignedAtMost returns the newest stored checkpoint of at most size entries
 // that the ledger's witnesses cosigned; ErrNotFound when there is none. What the
 // store holds is believed only under the ledger's key and the quorum of the policy
-// of then; what is not cannot hide an older one.
+// of that time; what is not cannot hide an older one.
 func (l *Ledger) CosignedAtMost(ctx context.Context, size uint64) (Head, error) {
 	policies := *l.witnesses.policies.shown.Load()
 	if !policies.ask() {

@@ -15,7 +15,7 @@ import (
 )
 
 // Create makes a ledger: entry 0 is the genesis, signed by its first key, and
-// the high-water mark is written beside it. The signer's name is the origin.
+// the high-water mark is written alongside it. The signer's name is the origin.
 // It returns ErrExists when the name or origin is taken.
 func Create(ctx context.Context, store Store, info Info, g *audit.Genesis, signer note.Signer, markPath string,
 	now time.Time) error {

@@ -22,7 +22,7 @@ import (
 	"shuffled/internal/audit"
 )
 
-// What the ledger reports beside *audit.Illegal and the store's errors.
+// What the ledger reports alongside *audit.Illegal and the store's errors.
 var (
 	// ErrFrozen: signing stopped because the stored ledger does not extend what
 	// was seen before. Reads go on.
@@ -39,7 +39,7 @@ var (
 	ErrNotWitnessed = errors.New("the witnesses have not cosigned it yet")
 	// ErrMarkLocked: another process of this host writes the ledger.
 	ErrMarkLocked = errors.New("another daemon has it")
-	// ErrNoMark: a ledger with entries and no high-water mark beside it.
+	// ErrNoMark: a ledger with entries and no high-water mark alongside it.
 	ErrNoMark = errors.New("no high-water mark for a ledger with entries")
 )
 
@@ -47,7 +47,7 @@ var (
 type Config struct {
 	Store Store
 	Info  Info
-	// Signers are the private signing keys at hand, in any order; the name of
+	// Signers are the private signing keys available, in any order; the name of
 	// each is the origin. The one in force signs. One that is to be in force next
 	// may be among them, and old ones are of no harm.
 	Signers []note.Signer
@@ -64,7 +64,7 @@ type Config struct {
 	// asks for any.
 	Witness func(audit.Witness) (Witness, error)
 	// MayAsk says why the witness may not be asked at the address that a policy gives
-	// it; nil: it may. An address comes from whoever may write a policy, and this daemon
+	// it; nil: it may. An address comes from someone who may write a policy, and this daemon
 	// would send requests to it. Without MayAsk any may be asked.
 	MayAsk func(*audit.Genesis, audit.Witness) error
 
@@ -280,7 +280,7 @@ func (l *Ledger) readMark() error {
 	return nil
 }
 
-// Close stops the sequencer after the batch at hand, and what asks the
+// Close stops the sequencer after the current batch, and what asks the
 // witnesses, and syncs the mark.
 // Requests that wait are refused with ErrClosed.
 func (l *Ledger) Close() error {

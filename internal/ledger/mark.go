@@ -115,7 +115,7 @@ func (m *mark) syncEvery(interval time.Duration) {
 }
 
 // sync makes what was written durable. The lock is not held over the system
-// call: a write meanwhile makes the file dirty again.
+// call: a write in that time makes the file dirty again.
 func (m *mark) sync() {
 	m.mu.Lock()
 	dirty := m.dirty

@@ -94,7 +94,7 @@ func (c counting) AddCheckpoint(ctx context.Context, old uint64, proof []tlog.Ha
 }
 
 // TestWrongAddressTried: the policy in force needs every witness, and one that is
-// tried names the first at an address where nobody answers. Meanwhile heads are
+// tried names the first at an address where nobody answers. In that time heads are
 // cosigned and cards dealt; the trial fails; with the right address it passes, and
 // the old address is left.
 func TestWrongAddressTried(t *testing.T) {

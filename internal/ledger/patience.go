@@ -47,7 +47,7 @@ func patienceOf(ctx context.Context) (until time.Time, ok bool) {
 	return p.until, true
 }
 
-// Patience returns ctx, ended when its patience does, for whoever waits for a
+// Patience returns ctx, ended when its patience does, for anyone who waits for a
 // turn. The caller calls cancel when it has its turn, or waits no longer.
 func Patience(ctx context.Context) (waiting context.Context, cancel context.CancelFunc) {
 	if until, ok := patienceOf(ctx); ok {

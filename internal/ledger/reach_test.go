@@ -218,7 +218,7 @@ func TestReadOfAnothersFrozen(t *testing.T) {
 		a, b, _ := h.apart(nil)
 		b.BreakMark()
 		index := h.must(a, propose(commit("t", 2)))[0].Index
-		b.Refresh(t.Context()) // folds, and stops for want of a mark
+		b.Refresh(t.Context()) // folds, and stops for lack of a mark
 		later := h.must(a, propose(commit("t", 3)))[0].Index
 		if _, err := b.Receipt(t.Context(), index); err != nil {
 			t.Errorf("what it has: %v", err)

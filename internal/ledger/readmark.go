@@ -10,7 +10,7 @@ import (
 )
 
 // ReadMark returns the newest checkpoint of a high-water mark file that one of
-// keys signed, for a check beside the daemon whose mark it is. ErrNoMark is
+// keys signed, for a check alongside the daemon whose mark it is. ErrNoMark is
 // matched when there is no file.
 func ReadMark(path string, keys ...note.Verifier) (audit.Checkpoint, error) {
 	c, _, err := readMark(path, keys...)

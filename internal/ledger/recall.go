@@ -92,7 +92,7 @@ const (
 	openShare = 20
 )
 
-// openList is a list of open shuffles, which nobody changes. Whoever has a place in
+// openList is a list of open shuffles, which nobody changes. Anyone who has a place in
 // turn owns the rest.
 type openList struct {
 	turn chan struct{} // of capacity 1

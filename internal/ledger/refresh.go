@@ -38,7 +38,7 @@ func (l *Ledger) refresh(ctx context.Context, size uint64) (err error) {
 }
 
 // reachEntry has memory cover an entry, if the ledger has it: behind a load balancer
-// whoever got its index from another daemon asks here a moment later. ErrNotFound
+// anyone who got its index from another daemon asks here a moment later. ErrNotFound
 // is told by a plain read, so that a crowd which asks for what is not there costs
 // the sequencer nothing.
 func (l *Ledger) reachEntry(ctx context.Context, index uint64) error {

@@ -38,7 +38,7 @@ func (s *slowHead) Head(ctx context.Context, id ledger.ID) (ledger.Head, error) 
 }
 
 // slowSecond opens a second daemon whose heads are slow from now on until free is
-// closed, beside one that has written an entry which it does not know.
+// closed, alongside one that has written an entry which it does not know.
 func (h *house) slowSecond() (b *ledger.Ledger, row ledger.Row, s *slowHead, free chan struct{}) {
 	h.t.Helper()
 	idle := func(c *ledger.Config) { c.Probe = time.Hour }

@@ -27,7 +27,7 @@ type Proposal struct {
 	Bodies []audit.Body // not changed
 	Sealed [][]byte     // for each body its sealed tape, or nil; may be shorter
 	Deck   *Deck        // that its commits name, where the store may not hold it; nil: none
-	Rests  *Rest        // what it rests on beside the rules; nil: nothing
+	Rests  *Rest        // what it rests on alongside the rules; nil: nothing
 
 	starts bool // the first body is our instance_start
 }

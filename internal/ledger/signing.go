@@ -13,7 +13,7 @@ import (
 	"shuffled/internal/audit"
 )
 
-// ErrNoKey: the private half of the signing key in force is not at hand. Nothing
+// ErrNoKey: the private half of the signing key in force is not available. Nothing
 // is signed; reads go on. A restart with the key ends it.
 var ErrNoKey = errors.New("the signing key in force is not at hand: signing stopped")
 
@@ -34,7 +34,7 @@ func (l *Ledger) checkSigners() error {
 	return nil
 }
 
-// signer returns the private half of key, nil when it is not at hand.
+// signer returns the private half of key, nil when it is not available.
 func (l *Ledger) signer(key note.Verifier) note.Signer {
 	for _, s := range l.cfg.Signers {
 		if s.KeyHash() == key.KeyHash() {
@@ -44,7 +44,7 @@ func (l *Ledger) signer(key note.Verifier) note.Signer {
 	return nil
 }
 
-// canSign returns ErrNoKey unless the signing key in force is at hand. It runs on
+// canSign returns ErrNoKey unless the signing key in force is available. It runs on
 // the sequencer's goroutine.
 func (l *Ledger) canSign() error {
 	if k := l.history.inForce(); l.signer(k.key) == nil {
@@ -159,7 +159,7 @@ func (l *Ledger) checkHandovers(ctx context.Context, all []handover) error {
 	return nil
 }
 
-// ownKeys check what the keys at hand signed.
+// ownKeys check what the keys available signed.
 func (l *Ledger) ownKeys() (keys []note.Verifier) {
 	for _, s := range l.cfg.Signers {
 		keys = append(keys, ownKey{s})
@@ -178,13 +178,13 @@ func (k ownKey) Verify(msg, sig []byte) bool {
 }
 
 // markKeys are the keys that the high-water mark may be signed with: any that
-// the ledger ever had, or that is at hand for it.
+// the ledger ever had, or that is available for it.
 func (l *Ledger) markKeys() []note.Verifier {
 	return append(l.keys.Load().verifiers(true), l.ownKeys()...)
 }
 
 // witnessedKeys are the keys under which a checkpoint that a witness shows is
-// evidence of another history: as markKeys, but for what was retired, or a thief
+// evidence of another history: as markKeys, except what was retired, or a thief
 // of an old key could stop the ledger with any witness that still takes it.
 func (l *Ledger) witnessedKeys() []note.Verifier {
 	h := l.keys.Load()

@@ -47,7 +47,7 @@ func (o overtaken) AddCheckpoint(ctx context.Context, old uint64, proof []tlog.H
 	return o.Witness.AddCheckpoint(ctx, old, proof, checkpoint)
 }
 
-// TestConfirmedByOthers: a daemon that starts beside a busy one never gets a
+// TestConfirmedByOthers: a daemon that starts alongside a busy one never gets a
 // quorum for a head of its own. What the other stored, and the witnesses say they
 // are at, confirms the ledger as well.
 func TestConfirmedByOthers(t *testing.T) {

@@ -36,7 +36,7 @@ type cachedTile struct {
 	width int
 }
 
-// tileOverhead is about what a kept tile takes beside its data, in bytes.
+// tileOverhead is about what a kept tile takes alongside its data, in bytes.
 const tileOverhead = 256
 
 // NewTileCache returns a cache that keeps at most so many bytes.

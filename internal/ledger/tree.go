@@ -37,7 +37,7 @@ func (t *tree) leaf(index int64) (h tlog.Hash, ok bool) {
 	return t.leaves[index%recentLeaves], true
 }
 
-// growth is a tree with more leaves, beside the tree it grew from: nothing of
+// growth is a tree with more leaves, alongside the tree it grew from: nothing of
 // it is kept unless the batch is durable.
 type growth struct {
 	from  *tree

@@ -10,7 +10,7 @@ import (
 	"golang.org/x/mod/sumdb/tlog"
 )
 
-// fullTree keeps every node for ever: the naive tree beside ours.
+// fullTree keeps every node for ever: the naive tree alongside ours.
 type fullTree []tlog.Hash
 
 func (f fullTree) ReadHashes(indexes []int64) ([]tlog.Hash, error) {

@@ -235,7 +235,7 @@ func (l hashList) ReadHashes(indexes []int64) ([]tlog.Hash, error) {
 }
 
 // TestRestoredBackup: a database that was restored from a backup is not signed
-// onto, whatever guard is left, and is read meanwhile; it is signed onto again
+// onto, whatever guard is left, and is read in that time; it is signed onto again
 // when it holds all that was ever seen.
 func TestRestoredBackup(t *testing.T) {
 	for _, c := range []struct {

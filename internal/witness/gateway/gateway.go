@@ -80,7 +80,7 @@ type Answer struct {
 }
 
 // Gateway asks the witnesses of one log. It is safe for concurrent use. A witness is
-// asked one question at a time at each of its addresses, whoever asks.
+// asked one question at a time at each of its addresses, no matter who asks.
 type Gateway struct {
 	log   Log
 	reach func(audit.Witness) (Witness, error)
