@@ -60,7 +60,7 @@ func TestWitnessWait(t *testing.T) {
 		go func() { done <- deal(path) }()
 		<-u.arrived // one after the other: there are few places on the way
 	}
-	s.commit("t", "in that time")
+	s.commit("t", "waiting")
 	deal("/v1/main/shuffles/999").want(t, CodeNotFound, "")
 	if got := deal(paths[most]); got.header.Get("Retry-After") == "" {
 		t.Errorf("%v", got.header)
