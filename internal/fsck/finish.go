@@ -205,7 +205,7 @@ func (s *source) countRows(ctx context.Context) (err error) {
 func (s *source) signatureLines(sum inspect.Summary) {
 	rotated := make(map[uint64]bool)
 	for _, k := range sum.Keys {
-		if b, ok := k.Entry.Body.(*audit.Key); ok && b.Subject == audit.SubjectSigning {
+		if k.Subject == audit.SubjectSigning && k.Index > 0 {
 			rotated[k.Index+1] = true
 		}
 	}
@@ -260,16 +260,7 @@ func (s *source) cosignatures(ctx context.Context, sum inspect.Summary) error {
 
 func policiesOf(sum inspect.Summary) (all []*audit.Policy) {
 	for _, k := range sum.Keys {
-		var text []byte
-		switch b := k.Entry.Body.(type) {
-		case *audit.Genesis:
-			text = b.Policy
-		case *audit.Key:
-			if b.Subject == audit.SubjectPolicy {
-				text = b.Policy
-			}
-		}
-		if p, err := audit.ParsePolicy(text); err == nil && len(text) > 0 {
+		if p, err := audit.ParsePolicy(k.Policy); err == nil && len(k.Policy) > 0 {
 			all = append(all, p)
 		}
 	}

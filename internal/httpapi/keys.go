@@ -27,7 +27,7 @@ func (s *Server) GetKeys(c *call) error {
 	return c.json(answer)
 }
 
-func keyAnswer(origin string, r ledger.KeyRecord) (k Key, err error) {
+func keyAnswer(origin string, r audit.KeyRecord) (k Key, err error) {
 	k = Key{Entry: Index(r.Index), Time: Timestamp(r.Time), Subject: KeySubject(r.Subject.String())}
 	if r.Subject == audit.SubjectPolicy {
 		text := string(r.Policy)

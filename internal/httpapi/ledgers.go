@@ -42,7 +42,7 @@ type Log interface {
 	Info() ledger.Info
 	Genesis() *audit.Genesis
 	VKey() string
-	KeyHistory() []ledger.KeyRecord
+	KeyHistory() []audit.KeyRecord
 	AddKey(ctx context.Context, actor audit.Actor, k *audit.Key, act *audit.ActEntry) (ledger.Appended, error)
 
 	Credential(ctx context.Context, id string, anew bool) (audit.Credential, error)

@@ -7,7 +7,6 @@ import (
 	"testing"
 
 	"shuffled/internal/audit"
-	"shuffled/internal/ledger"
 )
 
 // TestTrustInManyKeys: however often a ledger changed its signing key, its own
@@ -21,15 +20,15 @@ func TestTrustInManyKeys(t *testing.T) {
 		return append([]byte{1}, ed25519.NewKeyFromSeed(seed[:]).Public().(ed25519.PublicKey)...)
 	}
 	for _, n := range []int{1, 2, 64, 65, 200} {
-		var history []ledger.KeyRecord
+		var history []audit.KeyRecord
 		for i := range n {
-			history = append(history, ledger.KeyRecord{Subject: audit.SubjectSigning, ID: audit.KeyID(key(i)),
+			history = append(history, audit.KeyRecord{Subject: audit.SubjectSigning, ID: audit.KeyID(key(i)),
 				Public: key(i)})
 		}
 		retired := key(n)
-		history = append(history, ledger.KeyRecord{Subject: audit.SubjectSigning, ID: audit.KeyID(retired),
+		history = append(history, audit.KeyRecord{Subject: audit.SubjectSigning, ID: audit.KeyID(retired),
 			Public: retired},
-			ledger.KeyRecord{Subject: audit.SubjectRetirement, ID: audit.KeyID(retired), Retired: audit.SubjectSigning})
+			audit.KeyRecord{Subject: audit.SubjectRetirement, ID: audit.KeyID(retired), Retired: audit.SubjectSigning})
 		trust := trustIn(origin, history)
 		if err := trust.Check(); err != nil {
 			t.Fatalf("%d keys: %v", n, err)

@@ -7,7 +7,6 @@ import (
 	"strings"
 
 	"shuffled/internal/audit"
-	"shuffled/internal/ledger"
 	"shuffled/internal/verify"
 )
 
@@ -74,7 +73,7 @@ const maxLogs = 64
 
 // trustIn returns trust in the signing keys of a history that were not retired: of
 // more than maxLogs in the first and the newest.
-func trustIn(origin string, history []ledger.KeyRecord) verify.Trust {
+func trustIn(origin string, history []audit.KeyRecord) verify.Trust {
 	retired := make(map[[32]byte]bool)
 	for _, r := range history {
 		retired[r.ID] = retired[r.ID] || r.Subject == audit.SubjectRetirement

@@ -53,7 +53,7 @@ type figures struct {
 
 // signing is what the fold knows of keys and policies.
 type signing struct {
-	keys     []KeyEntry
+	keys     []audit.KeyRecord             // as entries say them
 	openers  map[uint64]*disclosure.Opener // by index of the disclosure key's entry
 	policies *audit.Policies
 	pending  bool      // a policy waits for its first checkpoint

@@ -1,16 +1,18 @@
 package inspect
 
 import (
+	"encoding/base64"
 	"errors"
 	"fmt"
 
 	"shuffled/internal/audit"
+	"shuffled/internal/bundle"
 	"shuffled/internal/disclosure"
 )
 
 // key follows what a key entry changes.
 func (f *fold) key(k *audit.Key, e audit.Entry, index uint64, legal bool) {
-	f.keys = append(f.keys, KeyEntry{index, e})
+	f.keys = append(f.keys, audit.KeyRecords(index, e)...)
 	switch k.Subject {
 	case audit.SubjectSigning:
 		f.rotated = &rotation{index: index, old: f.signers.Load().key}
@@ -46,22 +48,6 @@ func (f *fold) cannot(index uint64, err error) {
 	}
 }
 
-func (f *fold) policy(index uint64, text []byte, legal bool) {
-	f.witnesses.Policies++
-	switch err := f.policies.Change(index, text); {
-	case errors.Is(err, audit.ErrUnknown):
-		f.cannot(index, err)
-		return
-	case err != nil:
-		if legal { // otherwise the rule said so
-			f.faults.add(fault(CodePolicy, "", "%v", err).at(index))
-		}
-		return
-	}
-	f.pending = true
-	f.publish()
-}
-
 // unwrap opens a disclosure key with the auditors' keys that the caller gave.
 func (f *fold) unwrap(k *audit.Key, index uint64) (problems []error) {
 	for _, a := range f.opts.Auditors {
@@ -79,9 +65,9 @@ func (f *fold) unwrap(k *audit.Key, index uint64) (problems []error) {
 
 // genesis begins the ledger.
 func (f *fold) genesis(g *audit.Genesis, e audit.Entry, index uint64) {
-	f.keys = append(f.keys, KeyEntry{index, e})
-	if len(f.keys) > 1 {
-		return // a second one: named by its rule
+	second := len(f.keys) > 0
+	if f.keys = append(f.keys, audit.KeyRecords(index, e)...); second {
+		return // named by its rule
 	}
 	f.checkSigning(g.SigningKey, index)
 	if g.Origin != f.newest.Origin {
@@ -93,18 +79,7 @@ func (f *fold) genesis(g *audit.Genesis, e audit.Entry, index uint64) {
 			f.faults.add(fault(CodePredecessor, "", "%v", err).at(index))
 		}
 	}
-	if len(g.Policy) > 0 {
-		f.witnesses.Policies++
-	}
-	policies, err := audit.NewPolicies(g.Policy)
-	if errors.Is(err, audit.ErrUnknown) {
-		f.cannot(index, err)
-	} else if err != nil {
-		f.faults.add(fault(CodePolicy, "", "%v", err).at(index))
-	}
-	if err == nil {
-		f.policies = policies
-	}
+	f.beginPolicies(g, index)
 	f.judgePolicy()
 	f.publish()
 }
@@ -116,4 +91,96 @@ func (f *fold) publish() {
 		now.key, _ = audit.Verifier(g.Origin, f.state.SigningKey())
 	}
 	f.signers.Store(now)
+}
+
+// KeyLine is what the genesis or a key entry says of one key, or of the policy. It is
+// the operator's word: whom to trust the reader knows from elsewhere.
+type KeyLine struct {
+	Entry   uint64 `json:"entry"` // index
+	Time    string `json:"time"`
+	Subject string `json:"subject"`           // signing, disclosure, auditor, policy or retirement
+	ID      string `json:"id,omitempty"`      // base64; retirement: of the retired key
+	Key     string `json:"key,omitempty"`     // base64 of type byte and public key
+	VKey    string `json:"vkey,omitempty"`    // signing: the verifier key, if its type has one
+	Policy  string `json:"policy,omitempty"`  // policy: its text
+	Retired string `json:"retired,omitempty"` // retirement: subject of the retired key
+	From    string `json:"from,omitempty"`    // retirement: when it begins
+}
+
+// keyLines lists the keys and policies that entries brought: of the genesis first the
+// signing key, then the auditor keys, then the policy.
+func (f *fold) keyLines() []KeyLine {
+	all := []KeyLine{}
+	for _, r := range f.keys {
+		origin := f.newest.Origin
+		if g := f.state.Genesis(); r.Index == 0 && g != nil {
+			origin = g.Origin
+		}
+		line := KeyLine{Entry: r.Index, Time: bundle.FormatTime(r.Time), Subject: r.Subject.String()}
+		switch id := base64.StdEncoding.EncodeToString(r.ID[:]); r.Subject {
+		case audit.SubjectPolicy:
+			line.Policy = string(r.Policy)
+		case audit.SubjectRetirement:
+			line.ID, line.Retired, line.From = id, r.Retired.String(), bundle.FormatTime(r.From)
+		default:
+			line.ID, line.Key = id, base64.StdEncoding.EncodeToString(r.Public)
+		}
+		if r.Subject == audit.SubjectSigning {
+			line.VKey, _ = audit.VKey(origin, r.Public) // a type of a later version has no text
+		}
+		all = append(all, line)
+	}
+	return all[:min(len(all), MaxListed)]
+}
+
+// maxRetiredNotes bounds what is said of retired keys: a ledger can have any
+// number of disclosure keys.
+const maxRetiredNotes = 64
+
+// retiredKeys notes for how long a key was in use after the time from which its
+// retirement takes the trust away. It breaks no rule (docs/SPEC.md section 5.7):
+// who reads the report decides what it means.
+func (f *fold) retiredKeys() {
+	came := make(map[[32]byte]audit.KeyRecord) // first entry of each key
+	next := make(map[[32]byte]audit.KeyRecord) // what took its place
+	newest := make(map[audit.Subject][32]byte)
+	said := 0
+	for _, r := range f.keys {
+		switch r.Subject {
+		case audit.SubjectSigning, audit.SubjectDisclosure:
+			came[r.ID] = r
+			if before, ok := newest[r.Subject]; ok {
+				next[before] = r
+			}
+			newest[r.Subject] = r.ID
+		case audit.SubjectRetirement:
+			if text := doubted(r, came, next); text != "" && said < maxRetiredNotes {
+				f.noteOnce(text)
+				said++
+			}
+		}
+	}
+}
+
+// doubted says for how long the retired key was in use from r.From on, "" for no
+// time.
+func doubted(r audit.KeyRecord, came, next map[[32]byte]audit.KeyRecord) string {
+	first, known := came[r.ID]
+	if !known || r.Retired == audit.SubjectAuditor {
+		return ""
+	}
+	end, replaced := next[r.ID]
+	if !replaced || r.Retired == audit.SubjectDisclosure && r.Index < end.Index {
+		end = r // nothing is sealed to it from there on
+	}
+	from := max(r.From, first.Time)
+	if from >= end.Time {
+		return ""
+	}
+	what := "checkpoints of entries dated between were first signed with it"
+	if r.Retired == audit.SubjectDisclosure {
+		what = "tapes closed between are sealed to it"
+	}
+	return fmt.Sprintf("the %s key of entry %d deserves no trust from %s on, and was in use until entry %d of %s: %s",
+		r.Retired, first.Index, audit.Instant(from), end.Index, audit.Instant(end.Time), what)
 }

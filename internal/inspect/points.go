@@ -182,31 +182,6 @@ func (f *fold) since(p *point, known bool) {
 	}
 }
 
-// quorum judges the cosignatures of a checkpoint that holds otherwise.
-func (f *fold) quorum(p *point) {
-	own := p.own
-	if f.pending {
-		own = f.policies.Accept(p.head.Size, p.Signed)
-		if own {
-			f.pending = false
-			f.publish()
-		}
-	}
-	f.cosigned.named = !own
-	if !own && len(f.lost.Spans) > 0 {
-		f.noteOnce("quorums above a lost entry are not checked: it may have changed the policy")
-	} else if !own {
-		f.faults.add(fault(CodeQuorum, p.Where,
-			"the checkpoint of size %d is not cosigned by the quorum of the ledger's policy", p.head.Size))
-	}
-	if p.pinned {
-		f.cosigned.pinned = p.head.Size
-		f.witnesses.Pinned++
-		f.saw(p.head.Size, p.complete)
-		f.inTime(p)
-	}
-}
-
 // cosignedSizes are the sizes of the newest cosigned checkpoints.
 type cosignedSizes struct {
 	recent     []uint64 // ascending, at most twice sizesKept

@@ -77,16 +77,10 @@ const (
 
 // Summary is what a ledger's entries say, for Source.Finish.
 type Summary struct {
-	Keys []KeyEntry
+	Keys []audit.KeyRecord // as entries say them
 	// UTC milliseconds of the newest entry, or of the newest quorum that the caller trusts if it was complete later
 	Newest   int64
 	From, To int64 // the report's period, as in Options
-}
-
-// KeyEntry is an entry that says something of keys: the genesis or a key entry.
-type KeyEntry struct {
-	Index uint64
-	Entry audit.Entry
 }
 
 // Damage is evidence that is not as it should be, as the error of a Source.

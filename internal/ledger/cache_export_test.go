@@ -20,7 +20,7 @@ import (
 type Memory struct {
 	State   []byte
 	Genesis audit.Entry
-	Records []KeyRecord
+	Records []audit.KeyRecord
 	Signing []string // verifier key and what became of it
 	Edge    map[int64]tlog.Hash
 	Size    int64

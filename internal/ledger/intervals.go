@@ -2,12 +2,24 @@ package ledger
 
 import (
 	"context"
+	"errors"
+	"fmt"
 	"slices"
+	"strings"
 	"sync/atomic"
+	"time"
 
 	"shuffled/internal/audit"
 	"shuffled/internal/witness/gateway"
 )
+
+// ErrPolicy: the witnesses of a new policy did not cosign the newest checkpoint.
+// Nothing was written.
+var ErrPolicy = errors.New("the policy's quorum did not cosign the newest checkpoint")
+
+// trialRounds is how many rounds the quorum of a new policy may take: another daemon may
+// be with a witness.
+const trialRounds = 3
 
 // intervals says which witness policy governs which checkpoints (docs/SPEC.md
 // section 7.3). A published one is not changed.
@@ -192,4 +204,52 @@ func (p *policyHistory) accept(h Head, waiting []audit.WaitingPolicy) {
 	p.changed()
 	p.l.cfg.Log.Info("a witness policy is in force", "ledger", p.l.cfg.Info.Name, "entry", taken[len(taken)-1].Index,
 		"after_size", h.Size)
+}
+
+// tryPolicy asks the witnesses of a policy, where the policy says that they are, to cosign
+// the newest head: one that can never be met could not take over, and deals that wait for
+// witnesses would wait for ever. In production any two quorums of it share a witness
+// (docs/SPEC.md section 7.3).
+func (l *Ledger) tryPolicy(ctx context.Context, text []byte) error {
+	p, err := audit.ParsePolicy(text)
+	if err != nil {
+		return notTaken("%s", err)
+	}
+	if err := p.CheckOverlap(); err != nil && l.Genesis().Production {
+		return notTaken("a production ledger does not take this policy: %s", err)
+	}
+	for _, one := range p.Witnesses {
+		if err := l.mayAsk(one); err != nil {
+			return notTaken("witness %s: %s", one.Name, err)
+		}
+	}
+	if !p.Asks() {
+		return nil // whether it may is for the rules
+	}
+	w := l.witnesses
+	if !w.trial.TryLock() {
+		return fmt.Errorf("%w: it was not tried: another one is", ErrPolicy)
+	}
+	defer w.trial.Unlock()
+	for try := 1; ; try++ {
+		r := w.gateway.Cosign(ctx, gateway.Head(l.Head()), p.Witnesses, p)
+		switch {
+		case r.Met:
+			return nil
+		case ctx.Err() != nil:
+			return fmt.Errorf("%w in time", ErrPolicy)
+		case try == trialRounds:
+			var why []string
+			for _, a := range r.Refused {
+				why = append(why, a.Witness.Name+": "+a.Err.Error())
+			}
+			return fmt.Errorf("%w: %s", ErrPolicy, strings.Join(why, "; "))
+		}
+		select {
+		case <-time.After(witnessRetry):
+		case <-ctx.Done():
+		case <-l.stop:
+			return ErrClosed
+		}
+	}
 }

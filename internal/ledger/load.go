@@ -26,7 +26,13 @@ func (l *Ledger) load(ctx context.Context) error {
 	if err := l.restore(ctx, head); err != nil {
 		return err
 	}
-	if err := l.loadTail(ctx, head); err != nil {
+	from := l.state.Size()
+	l.cfg.Step(fmt.Sprintf("the folding of %d entries", head.Size-min(from, head.Size)))
+	leaves, err := l.foldRows(ctx, from, head.Size, &l.history, loadChunk)
+	if err != nil {
+		return err
+	}
+	if err := l.keep(leaves); err != nil {
 		return err
 	}
 	if g := l.state.Genesis(); g.Origin != l.cfg.Info.Origin {
@@ -40,55 +46,43 @@ func (l *Ledger) load(ctx context.Context) error {
 	return l.checkHead(g, head, l.history)
 }
 
-// loadTail folds the entries that memory does not know yet.
-func (l *Ledger) loadTail(ctx context.Context, head Head) error {
-	leaves := make([]tlog.Hash, 0, loadChunk)
+// foldRows folds the stored entries from ≤ index < to into state and history, and checks
+// what hands on from one signing key to the next. It returns the leaves that are not part
+// of the tree yet: with most above 0 it keeps so many at a time. Rows that end early or
+// differ are doubt about durable state: ErrFrozen.
+func (l *Ledger) foldRows(ctx context.Context, from, to uint64, history *keyHistory, most int) (
+	leaves []tlog.Hash, err error) {
 	var handovers []handover
-	next := l.state.Size()
-	l.cfg.Step(fmt.Sprintf("the folding of %d entries", head.Size-min(next, head.Size)))
-	for row, err := range l.cfg.Store.Rows(ctx, l.id, next, head.Size) {
+	next := from
+	for row, err := range l.cfg.Store.Rows(ctx, l.id, from, to) {
 		if err != nil {
-			return fmt.Errorf("reading entries: %w", err)
+			return nil, fmt.Errorf("reading entries: %w", err)
 		}
-		old := l.history
-		signs, err := l.fold(row, next, &l.history)
+		old := *history
+		signs, err := l.fold(row, next, history)
 		if err != nil {
-			return err
+			return nil, err
 		}
 		next++
-		if leaves = append(leaves, tlog.RecordHash(row.Entry)); len(leaves) < loadChunk && !signs {
-			continue
-		}
-		if err := l.keep(leaves); err != nil {
-			return err
-		}
-		leaves = leaves[:0]
+		leaves = append(leaves, tlog.RecordHash(row.Entry))
 		if signs && row.Index > 0 {
-			h, err := l.handover(nil, row.Index, old, l.history)
+			h, err := l.handover(leaves, row.Index, old, *history)
 			if err != nil {
-				return err
+				return nil, err
 			}
 			handovers = append(handovers, h)
 		}
+		if len(leaves) == most {
+			if err := l.keep(leaves); err != nil {
+				return nil, err
+			}
+			leaves = leaves[:0]
+		}
 	}
-	if err := l.keep(leaves); err != nil {
-		return err
+	if next == 0 || next != to {
+		return nil, fmt.Errorf("%w: entry %d is missing", ErrFrozen, next)
 	}
-	if next == 0 || next != head.Size {
-		return fmt.Errorf("%w: entry %d is missing", ErrFrozen, next)
-	}
-	return l.checkHandovers(ctx, handovers)
-}
-
-// handover notes that the entry at index, the last of the leaves that follow on
-// the tree, brought a signing key.
-func (l *Ledger) handover(leaves []tlog.Hash, index uint64, old, next keyHistory) (handover, error) {
-	h := handover{index: index, old: old.inForce().key, next: next.inForce().key}
-	g, err := l.tree.extend(leaves)
-	if err == nil {
-		h.root, err = g.root()
-	}
-	return h, err
+	return leaves, l.checkHandovers(ctx, handovers)
 }
 
 // keep makes folded entries final and their leaves part of the tree.
@@ -154,38 +148,13 @@ func (l *Ledger) advance(ctx context.Context, head Head) error {
 }
 
 // replay folds the entries between the known head and the stored one, and
-// checks root and signatures. Rows that end early or differ are doubt about
-// durable state: ErrFrozen.
+// checks root and signatures.
 func (l *Ledger) replay(ctx context.Context, head Head, history *keyHistory) (*growth, error) {
 	if head.Size < l.head.Size {
 		return nil, fmt.Errorf("%w: size %d after %d", ErrFrozen, head.Size, l.head.Size)
 	}
-	var leaves []tlog.Hash
-	var handovers []handover
-	next := l.head.Size
-	for row, err := range l.cfg.Store.Rows(ctx, l.id, l.head.Size, head.Size) {
-		if err != nil {
-			return nil, fmt.Errorf("reading entries: %w", err)
-		}
-		old := *history
-		signs, err := l.fold(row, next, history)
-		if err != nil {
-			return nil, err
-		}
-		next++
-		leaves = append(leaves, tlog.RecordHash(row.Entry))
-		if signs {
-			h, err := l.handover(leaves, row.Index, old, *history)
-			if err != nil {
-				return nil, err
-			}
-			handovers = append(handovers, h)
-		}
-	}
-	if next != head.Size {
-		return nil, fmt.Errorf("%w: entry %d is missing", ErrFrozen, next)
-	}
-	if err := l.checkHandovers(ctx, handovers); err != nil {
+	leaves, err := l.foldRows(ctx, l.head.Size, head.Size, history, 0)
+	if err != nil {
 		return nil, err
 	}
 	g, err := l.tree.extend(leaves)

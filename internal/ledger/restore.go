@@ -171,35 +171,6 @@ func (l *Ledger) signersOf(head Head) (signers []note.Signer) {
 	return signers
 }
 
-// historyOf makes the history of keys of a state, and checks every hand-over in it
-// as a fold does.
-func (l *Ledger) historyOf(ctx context.Context, under tlog.HashReader, genesis audit.Entry,
-	keys []audit.KeyEntry) (keyHistory, error) {
-	history, _, err := keyHistory{}.with(genesis, 0)
-	if err != nil {
-		return keyHistory{}, err
-	}
-	var handovers []handover
-	for _, k := range keys {
-		old := history
-		var signs bool
-		history, signs, err = history.with(audit.Entry{Time: k.Time, Body: k.Key}, k.Index)
-		if err != nil {
-			return keyHistory{}, err
-		}
-		if !signs {
-			continue
-		}
-		root, err := tlog.TreeHash(int64(k.Index+1), under)
-		if err != nil {
-			return keyHistory{}, err
-		}
-		handovers = append(handovers, handover{index: k.Index, root: root, old: old.inForce().key,
-			next: history.inForce().key})
-	}
-	return history, l.checkHandovers(ctx, handovers)
-}
-
 // edgeAt returns the tree of the first size entries, from tiles: the nodes of those
 // that are not full at that size.
 func edgeAt(under tlog.HashReader, size uint64) (*tree, error) {

@@ -54,37 +54,6 @@ func (l *Ledger) canSign() error {
 	return nil
 }
 
-// rotates reports whether the proposal changes the signing key.
-func (p *Proposal) rotates() bool {
-	return slices.ContainsFunc(p.Bodies, func(b audit.Body) bool {
-		k, ok := b.(*audit.Key)
-		return ok && k.Subject == audit.SubjectSigning
-	})
-}
-
-// checkRotation: a new signing key stands alone in its batch, or behind the act that
-// approves it. The checkpoint of the batch carries the signatures of both keys
-// (docs/SPEC.md section 9), and the daemon that writes it can go on under it.
-func (l *Ledger) checkRotation(p *Proposal) error {
-	if !p.rotates() {
-		return nil
-	}
-	last := len(p.Bodies) - 1
-	k, ok := p.Bodies[last].(*audit.Key)
-	if !ok || last > 1 || last == 1 && p.Bodies[0].Type() != audit.TypeAct {
-		return errors.New("a signing key is the last of a batch of its own, with no more than its act in front")
-	}
-	key, err := audit.Verifier(l.cfg.Info.Origin, k.Public)
-	if err != nil {
-		return &audit.Illegal{Code: audit.RuleKey, Detail: err.Error()}
-	}
-	if l.signer(key) == nil {
-		return &audit.Illegal{Code: audit.RuleKey,
-			Detail: "this daemon does not hold the private half of the new signing key"}
-	}
-	return nil
-}
-
 // sign signs the head of a draft: with the key in force before it, and where the
 // draft brings another one with that one behind it. A checkpoint that begins a
 // key is checked before it leaves: nobody could go on from a wrong one.
@@ -104,16 +73,6 @@ func (l *Ledger) sign(d *draft, size uint64, root tlog.Hash) (Head, error) {
 	return head, handsOn(head.Checkpoint, now, next)
 }
 
-// handsOn: both keys signed the checkpoint.
-func handsOn(signed []byte, old, next note.Verifier) error {
-	for _, key := range []note.Verifier{old, next} {
-		if _, err := audit.OpenCheckpoint(signed, key); err != nil {
-			return fmt.Errorf("the checkpoint that hands on from one signing key to the next: %w", err)
-		}
-	}
-	return nil
-}
-
 // SignHead signs a checkpoint. Ed25519 is deterministic: the same head gives the
 // same bytes.
 func SignHead(signer note.Signer, size uint64, root tlog.Hash) (Head, error) {
@@ -128,35 +87,6 @@ func signHead(size uint64, root tlog.Hash, signers ...note.Signer) (Head, error)
 		return Head{}, fmt.Errorf("signing the checkpoint: %w", err)
 	}
 	return Head{Size: size, Root: root, Checkpoint: signed}, nil
-}
-
-// handover is a signing key's entry whose checkpoint is yet to be looked at. The
-// store is not asked for it while its rows are being read.
-type handover struct {
-	index     uint64
-	root      tlog.Hash // of the entries up to it
-	old, next note.Verifier
-}
-
-// checkHandovers: the first checkpoint that covers a signing key's entry covers
-// nothing behind it and is signed with the key before it, too. Without that the
-// database could name any key as the ledger's.
-func (l *Ledger) checkHandovers(ctx context.Context, all []handover) error {
-	for _, h := range all {
-		head, err := l.cfg.Store.CheckpointAfter(ctx, l.id, h.index)
-		if err != nil {
-			return fmt.Errorf("reading the checkpoint after entry %d: %w", h.index, err)
-		}
-		if err := handsOn(head.Checkpoint, h.old, h.next); err != nil {
-			return fmt.Errorf("%w: entry %d: %w", ErrFrozen, h.index, err)
-		}
-		c, err := audit.OpenCheckpoint(head.Checkpoint, h.old)
-		if err != nil || c.Size != h.index+1 || c.Root != h.root {
-			return fmt.Errorf("%w: entry %d: the checkpoint that hands on the signing key is of another head",
-				ErrFrozen, h.index)
-		}
-	}
-	return nil
 }
 
 // ownKeys check what the keys available signed.
@@ -197,3 +127,50 @@ func (l *Ledger) witnessedKeys() []note.Verifier {
 	}
 	return keys
 }
+
+// KeyHistory returns what the newest entries known here say of keys, oldest
+// first. The caller does not change it.
+func (l *Ledger) KeyHistory() []audit.KeyRecord {
+	h := l.keys.Load()
+	return h.records[:len(h.records):len(h.records)]
+}
+
+// maxHandovers is how many signing keys a transcript has room for (docs/SPEC.md
+// section 8).
+const maxHandovers = 1024
+
+// Handovers returns, for each signing key after the genesis's that stands below
+// size, the receipt of its entry under the checkpoint that both keys signed: with
+// them a verifier that trusts an older key follows to the one in force. None are
+// returned when there are more than a transcript has room for.
+func (l *Ledger) Handovers(ctx context.Context, size uint64) (receipts []string, err error) {
+	signing := l.keys.Load().signing[1:]
+	if len(signing) > maxHandovers {
+		return nil, nil
+	}
+	for _, k := range signing {
+		if k.index >= size {
+			break
+		}
+		text, known := l.handovers.Load(k.index)
+		if !known {
+			if text, err = l.handoverReceipt(ctx, k.index); err != nil {
+				return nil, err
+			}
+			l.handovers.Store(k.index, text)
+		}
+		receipts = append(receipts, text.(string))
+	}
+	return receipts, nil
+}
+
+func (l *Ledger) handoverReceipt(ctx context.Context, index uint64) (string, error) {
+	row, err := l.row(ctx, index)
+	if err != nil {
+		return "", err
+	}
+	return l.FirstReceipt(ctx, row)
+}
+
+// VKey returns the verifier key of the signing key in force, as text.
+func (l *Ledger) VKey() string { return l.keys.Load().inForce().vkey }

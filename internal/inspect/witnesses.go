@@ -1,6 +1,7 @@
 package inspect
 
 import (
+	"errors"
 	"slices"
 	"sort"
 
@@ -62,5 +63,63 @@ func (f *fold) judgePolicy() {
 	if err != nil {
 		f.levelless = err.Error()
 		f.noteOnce("no shuffle has the level witnessed: " + f.levelless)
+	}
+}
+
+// beginPolicies takes the policy of the genesis.
+func (f *fold) beginPolicies(g *audit.Genesis, index uint64) {
+	if len(g.Policy) > 0 {
+		f.witnesses.Policies++
+	}
+	policies, err := audit.NewPolicies(g.Policy)
+	if errors.Is(err, audit.ErrUnknown) {
+		f.cannot(index, err)
+	} else if err != nil {
+		f.faults.add(fault(CodePolicy, "", "%v", err).at(index))
+	}
+	if err == nil {
+		f.policies = policies
+	}
+}
+
+// policy takes the policy of a key entry, which waits.
+func (f *fold) policy(index uint64, text []byte, legal bool) {
+	f.witnesses.Policies++
+	switch err := f.policies.Change(index, text); {
+	case errors.Is(err, audit.ErrUnknown):
+		f.cannot(index, err)
+		return
+	case err != nil:
+		if legal { // otherwise the rule said so
+			f.faults.add(fault(CodePolicy, "", "%v", err).at(index))
+		}
+		return
+	}
+	f.pending = true
+	f.publish()
+}
+
+// quorum judges the cosignatures of a checkpoint that holds otherwise.
+func (f *fold) quorum(p *point) {
+	own := p.own
+	if f.pending {
+		own = f.policies.Accept(p.head.Size, p.Signed)
+		if own {
+			f.pending = false
+			f.publish()
+		}
+	}
+	f.cosigned.named = !own
+	if !own && len(f.lost.Spans) > 0 {
+		f.noteOnce("quorums above a lost entry are not checked: it may have changed the policy")
+	} else if !own {
+		f.faults.add(fault(CodeQuorum, p.Where,
+			"the checkpoint of size %d is not cosigned by the quorum of the ledger's policy", p.head.Size))
+	}
+	if p.pinned {
+		f.cosigned.pinned = p.head.Size
+		f.witnesses.Pinned++
+		f.saw(p.head.Size, p.complete)
+		f.inTime(p)
 	}
 }
