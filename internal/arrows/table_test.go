@@ -64,9 +64,13 @@ var table = map[string]row{
 		why:  "fetches rounds, and believes none that internal/beacon does not",
 		ours: []string{"internal/beacon", "internal/outbound"},
 	},
+	"internal/terms": {
+		why:  "reads what says what values mean, and hashes lists of tickets, for house and strangers alike",
+		ours: []string{"internal/audit", "internal/shuffle"}, pure: true,
+	},
 	"internal/verify": {
 		why:  "a verdict needs evidence, and neither house nor network",
-		ours: []string{"internal/beacon", "internal/audit", "internal/shuffle"},
+		ours: []string{"internal/beacon", "internal/terms", "internal/audit", "internal/shuffle"},
 	},
 	"internal/bundle": {
 		why:  "a directory of evidence: its form, a reader and a writer",

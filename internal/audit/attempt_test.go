@@ -202,6 +202,7 @@ func (a attempts) commit(now int64) *Commit {
 	}
 	a.recipe(ctx)
 	a.plan(ctx)
+	a.terms(ctx)
 	if _, disclosure, changed := a.m.keysInForce(); disclosure > 0 && !changed && a.pick(0, 2) > 0 || a.odd() {
 		ctx.Disclosure = DisclosureAuditor
 	}
@@ -223,6 +224,25 @@ func (a attempts) commit(now int64) *Commit {
 		c.Previous = 0
 	}
 	return c
+}
+
+// terms chooses terms that fit most often, and a child's are most often its parent's.
+func (a attempts) terms(ctx *Context) {
+	if a.pick(0, 3) == 3 {
+		kinds := []TermsKind{TermsPayTable, TermsPayTable, TermsWheel, TermsTicketList}
+		if ctx.IsDraw() {
+			kinds[0] = TermsWheel
+		}
+		ctx.Terms = &Terms{Kind: kinds[a.pick(0, 1)]}
+		if a.odd() {
+			ctx.Terms.Kind = kinds[a.pick(2, 3)]
+		}
+	}
+	if p := ctx.Parent; p != nil && !a.odd() {
+		if of := a.m.openCommit(p.ID); of != nil {
+			ctx.Terms = of.Context.Terms
+		}
+	}
 }
 
 // recipe chooses what is shuffled: a deck, a draw list, or an open shuffle again.

@@ -266,10 +266,11 @@ func (b *badEntries) addContexts() {
 	for _, x := range badExtensions() {
 		add(x.name, x.want, "extension", cards, func(c *refContext) { c.Extensions = x.list })
 	}
-	for i, name := range []string{"terms", "co_dealer", "deal_plan"} {
+	for i, name := range []string{"co_dealer", "deal_plan"} {
 		add("the extension "+name+", which is reserved", unknown, "extension", draw,
-			func(c *refContext) { c.Extensions = []refExtension{{uint8(i + 1), nil}} })
+			func(c *refContext) { c.Extensions = []refExtension{{uint8(i + 2), nil}} })
 	}
+	b.addTerms()
 	e := b.of("commit: 52 cards, the first of its table")
 	b.add("context: production 2", malformed, "production", e.patch("production", false, 0, 2))
 	b.add("context: parent flag 2", malformed, "parent", e.patch("parent", false, 0, 2))
@@ -570,6 +571,37 @@ func (b *badEntries) addActs() {
 	add("an administrator without a name", malformed, "administrator", signed(""))
 	add("a signature of 63 bytes", malformed, "signature",
 		func(a *refAct) { a.Signatures = []refSignature{{"a", make(hexed, 63)}} })
+}
+
+// addTerms damages the extension of a context that holds its terms.
+func (b *badEntries) addTerms() {
+	hash := bytesOf("terms", 32)
+	for _, x := range []struct {
+		name, want, field string
+		value             []byte
+		more              []refExtension
+	}{
+		{"no kind", malformed, "terms", nil, nil},
+		{"kind 0", malformed, "terms", append(hexed{0}, hash...), nil},
+		{"kind 4", unknown, "terms", append(hexed{4}, hash...), nil},
+		{"kind 128: the list is closed", unknown, "terms", append(hexed{128}, hash...), nil},
+		{"a wheel without a hash", malformed, "hash of the terms", []byte{1}, nil},
+		{"a wheel with a hash of 31 bytes", malformed, "hash of the terms", append(hexed{1}, hash[:31]...), nil},
+		{"a pay table with a hash of 33 bytes", malformed, "terms", append(hexed{2}, append(hash, 0)...), nil},
+		{"a list of tickets without a count", malformed, "tickets", append(hexed{3}, hash...), nil},
+		{"a list of tickets without a root", malformed, "root of the tickets", []byte{3, 0, 0, 0, 0, 0, 0, 0, 1}, nil},
+		{"a list of 2^53 tickets", malformed, "tickets", append(append(hexed{3}, bad53...), hash...), nil},
+		{"of 1,025 bytes", malformed, "terms", append(hexed{1}, make(hexed, 1024)...), nil},
+		{"twice", malformed, "extensions", append(hexed{1}, hash...), []refExtension{{1, append(hexed{1}, hash...)}}},
+		{"of an unknown kind, and a later code twice", unknown, "terms", append(hexed{4}, hash...),
+			[]refExtension{{128, nil}, {128, nil}}},
+	} {
+		c := sampleCommit(with(sampleDraw(), func(c *refContext) {
+			c.Extensions = append([]refExtension{{1, x.value}}, x.more...)
+		}))
+		b.add("context: terms "+x.name, x.want, x.field,
+			refEntry{Time: sampleTime, Identity: "daemon", Credential: "daemon", Commit: &c}.bytes())
+	}
 }
 
 // badExtensions are extension lists that no structure may end in.

@@ -43,5 +43,5 @@ func (c *Close) fields(k *coder) {
 	if c.Form != FormNone && (len(c.Tape) == 0 || len(c.Tape) > longest) {
 		k.fail("tape", "empty or too long")
 	}
-	k.extensions(&c.Extensions, &codesOfCloseExtension)
+	k.extensions(&c.Extensions, &codesOfCloseExtension, nil)
 }

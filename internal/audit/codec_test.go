@@ -234,8 +234,9 @@ var registry = func() map[string]*codeList {
 		&codesOfEntry, &codesOfSource, &codesOfPurpose, &codesOfOutcome, &codesOfReason, &codesOfForm,
 		&codesOfDisclosure, &codesOfDeals, &codesOfAccess, &codesOfSubject, &codesOfEvent, &codesOfVdso,
 		&codesOfScope, &codesOfLatch, &codesOfAlarm, &codesOfExtent, &codesOfCredentialKind,
-		&codesOfCredentialForm, &codesOfRole, &codesOfAct, &codesOfChange, &codesOfGenesisExtension,
-		&codesOfContextExtension, &codesOfCommitExtension, &codesOfDealExtension, &codesOfCloseExtension,
+		&codesOfCredentialForm, &codesOfRole, &codesOfAct, &codesOfChange, &codesOfTerms,
+		&codesOfGenesisExtension, &codesOfContextExtension, &codesOfCommitExtension, &codesOfDealExtension,
+		&codesOfCloseExtension,
 	} {
 		all[l.name] = l
 	}
@@ -295,6 +296,8 @@ func TestWords(t *testing.T) {
 	words("role", func(c uint8) string { return Role(c).String() }, func(s string) uint8 { return uint8(ParseRole(s)) })
 	words("act", func(c uint8) string { return Act(c).String() }, func(s string) uint8 { return uint8(ParseAct(s)) })
 	words("change", func(c uint8) string { return Change(c).String() }, nil)
+	words("terms", func(c uint8) string { return TermsKind(c).String() },
+		func(s string) uint8 { return uint8(ParseTermsKind(s)) })
 	if ReasonNone.String() != "" {
 		t.Errorf("no reason is %q", ReasonNone)
 	}

@@ -386,6 +386,22 @@ const (
 	ChangeReplace Change = 3 // an administrator has another key
 )
 
+// TermsKind says what says what the values of a shuffle mean (docs/SPEC.md section 5.2).
+type TermsKind uint8
+
+// String returns the name of the code.
+func (c TermsKind) String() string { return codesOfTerms.word(uint8(c)) }
+
+// ParseTermsKind returns the TermsKind with the name s, 0 for none.
+func ParseTermsKind(s string) TermsKind { return TermsKind(codesOfTerms.parse(s)) }
+
+// Codes of the list terms.
+const (
+	TermsWheel      TermsKind = 1 // labels with weights
+	TermsPayTable   TermsKind = 2 // a text
+	TermsTicketList TermsKind = 3 // the root of a list of tickets
+)
+
 // The registry: every list of codes.
 var (
 	codesOfEntry            = codeList{name: "entry", open: true, names: [256]string{1: "genesis", 2: "commit", 3: "mix", 4: "deal", 5: "close", 6: "key", 7: "event", 8: "takeover", 9: "credential", 10: "act"}}
@@ -409,8 +425,9 @@ var (
 	codesOfRole             = codeList{name: "role", open: false, names: [256]string{1: "dealer", 2: "auditor", 3: "admin", 4: "regulator"}}
 	codesOfAct              = codeList{name: "act", open: false, names: [256]string{1: "policy", 2: "auditor", 3: "signing", 4: "retirement", 5: "adopt_head", 6: "latch_clear", 7: "kill_clear", 8: "administrator", 9: "admin_credential", 10: "takeover", 11: "two_persons", 12: "cancel"}}
 	codesOfChange           = codeList{name: "change", open: false, names: [256]string{1: "add", 2: "remove", 3: "replace"}}
+	codesOfTerms            = codeList{name: "terms", open: false, names: [256]string{1: "wheel", 2: "pay_table", 3: "ticket_list"}}
 	codesOfGenesisExtension = codeList{name: "genesis_extension", open: true, names: [256]string{}}
-	codesOfContextExtension = codeList{name: "context_extension", open: true, names: [256]string{}}
+	codesOfContextExtension = codeList{name: "context_extension", open: true, names: [256]string{1: "terms"}}
 	codesOfCommitExtension  = codeList{name: "commit_extension", open: true, names: [256]string{}}
 	codesOfDealExtension    = codeList{name: "deal_extension", open: true, names: [256]string{}}
 	codesOfCloseExtension   = codeList{name: "close_extension", open: true, names: [256]string{}}

@@ -37,5 +37,5 @@ func (c *Commit) fields(k *coder) {
 	k.hash("key tag", &c.KeyTag)
 	k.hash("request hash", &c.Request)
 	k.u64("instance", &c.Instance)
-	k.extensions(&c.Extensions, &codesOfCommitExtension)
+	k.extensions(&c.Extensions, &codesOfCommitExtension, nil)
 }

@@ -40,6 +40,7 @@ type Context struct {
 	Plan       []Planned      // slots, then at most one beacon, then at most one cut
 	EndAt      int            // fixed cut-card place 1..take, 0 for none; a drawn one is in Recipe
 	Disclosure Disclosure
+	Terms      *Terms // nil: nothing says what the values mean
 	Extensions []Extension
 }
 
@@ -113,7 +114,7 @@ func (c *Context) fields(k *coder) {
 	c.plan(k)
 	c.endAt(k)
 	code(k, "disclosure", &c.Disclosure, &codesOfDisclosure)
-	k.extensions(&c.Extensions, &codesOfContextExtension)
+	c.extensions(k)
 }
 
 func (c *Context) recipe(k *coder) {

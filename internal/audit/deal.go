@@ -60,5 +60,5 @@ func (d *Deal) fields(k *coder) {
 		k.nameOrNone("recipient", &run.Recipient)
 		k.flag("public", &run.Public)
 	})
-	k.extensions(&d.Extensions, &codesOfDealExtension)
+	k.extensions(&d.Extensions, &codesOfDealExtension, nil)
 }

@@ -184,7 +184,21 @@ func (c *refContext) write(w *refWriter) {
 		w.num("end_at hi", c.EndAt.Hi, 2)
 	}
 	w.num("disclosure", uint64(c.Disclosure), 1)
-	w.extensions(c.Extensions)
+	w.extensions(slices.Concat(c.Terms.extension(), c.Extensions))
+}
+
+// extension is the terms as an extension of a context, none for nil.
+func (t *refTerms) extension() []refExtension {
+	if t == nil {
+		return nil
+	}
+	w := new(refWriter)
+	w.num("terms", uint64(t.Kind), 1)
+	if t.Kind == 3 {
+		w.num("tickets", t.Count, 8)
+	}
+	w.fixed("hash", t.Hash)
+	return []refExtension{{1, w.b}}
 }
 
 func (c *refCommit) write(w *refWriter) {

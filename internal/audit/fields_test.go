@@ -75,7 +75,14 @@ type refContext struct {
 	Plan       []refSource    `json:"plan,omitempty"`
 	EndAt      refEndAt       `json:"end_at"`
 	Disclosure uint8          `json:"disclosure"`
+	Terms      *refTerms      `json:"terms,omitempty"`
 	Extensions []refExtension `json:"extensions,omitempty"`
+}
+
+type refTerms struct {
+	Kind  uint8  `json:"kind"`
+	Count uint64 `json:"count,omitempty"`
+	Hash  hexed  `json:"hash"`
 }
 
 type refParent struct {

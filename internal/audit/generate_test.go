@@ -218,8 +218,21 @@ func genContext(t *rapid.T) refContext {
 		c.EndAt = genEndAt(t, c.Take)
 	}
 	c.Plan = genPlan(t, c.Kind)
+	c.Terms = genTerms(t)
 	c.Extensions = genExtensions(t)
 	return c
+}
+
+func genTerms(t *rapid.T) *refTerms {
+	kind := rapid.Uint8Range(0, 3).Draw(t, "terms")
+	if kind == 0 {
+		return nil
+	}
+	out := &refTerms{Kind: kind, Hash: genHash().Draw(t, "hash of the terms")}
+	if kind == 3 {
+		out.Count = genIndex(0).Draw(t, "tickets")
+	}
+	return out
 }
 
 func genParent(t *rapid.T) *refParent {

@@ -16,6 +16,7 @@ func (c legalityCases) all() {
 	c.commitOptions()
 	c.beacons()
 	c.parents()
+	c.terms()
 	c.openAndInTime()
 	c.earlierSerial()
 	c.mixes()
@@ -258,6 +259,35 @@ func (c legalityCases) beacons() {
 	add("behind two slots", "beacon", s.commit("t", planned(refSource{Source: 1, Slot: bytesOf("one", 32)},
 		refSource{Source: 1, Slot: bytesOf("two", 32)}, refSource{Source: 2, Chain: hexed(Quicknet[:]), Round: 7},
 		refSource{Source: 3})))
+}
+
+func (c legalityCases) terms() {
+	s := newStory()
+	add := func(name, rule string, next refEntry) { c.add("terms", name, rule, s, next) }
+	named := func(kind uint8, hash string) func(*refContext) {
+		return func(c *refContext) { c.Terms = &refTerms{Kind: kind, Hash: bytesOf(hash, 32)} }
+	}
+	tickets := func(count uint64) func(*refContext) {
+		return func(c *refContext) { c.Terms = &refTerms{Kind: 3, Count: count, Hash: bytesOf("root", 32)} }
+	}
+	add("a wheel of one draw", holds, s.commit("w", draws(10_000), named(1, "wheel")))
+	add("a wheel of three equal ranges", holds, s.commit("w", draws(6, 6, 6), named(1, "wheel")))
+	add("a wheel, and the last range differs", "terms", s.commit("w", draws(6, 6, 7), named(1, "wheel")))
+	add("a wheel, and the first range differs", "terms", s.commit("w", draws(7, 6, 6), named(1, "wheel")))
+	add("a wheel with cards", "terms", s.commit("t", named(1, "wheel")))
+	add("a pay table with cards", holds, s.commit("t", named(2, "pays")))
+	add("a pay table with different ranges", holds, s.commit("w", draws(6, 37), named(2, "pays")))
+	add("tickets with cards, one each", "terms", s.commit("t", tickets(4)))
+	add("tickets with a draw list of as many", "terms", s.commit("w", draws(4), tickets(4)))
+	id := s.then(s.commit("t", named(2, "pays")))
+	bare := s.then(s.commit("u"))
+	add("a child with its parent's terms", holds, s.commit("t", child(id, 0, 1), named(2, "pays")))
+	add("a child without its parent's terms", "terms", s.commit("t", child(id, 0, 1)))
+	add("a child with another pay table", "terms", s.commit("t", child(id, 0, 1), named(2, "other pays")))
+	add("a child with another kind of terms", "terms", s.commit("t", child(id, 0, 1), named(1, "pays")))
+	add("a child with terms that its parent has not", "terms", s.commit("u", child(bare, 0, 1), named(2, "pays")))
+	add("two rules: another pay table, of an owner who is not the parent's", "terms",
+		of("dealer-2", s.commit("t", child(id, 0, 1))))
 }
 
 func (c legalityCases) parents() {

@@ -5,6 +5,7 @@ import (
 	"encoding/base64"
 	"encoding/hex"
 	"math/big"
+	"reflect"
 	"slices"
 	"strings"
 )
@@ -241,10 +242,24 @@ func (m model) commitRule(c *Commit, e Entry) string {
 				slices.ContainsFunc(ctx.Parent.Positions,
 					func(pos uint16) bool { return int(pos) >= p.Context.Recipe.Take })
 		},
+		"terms", func() bool { return m.termsDiffer(ctx) },
 		"owner", func() bool {
 			return word(e.Actor.Identity) || ctx.Parent != nil && !m.plays(ctx.Parent.ID, e.Actor.Identity)
 		},
 	)
+}
+
+// termsDiffer tells whether the terms are not those of the parent, or fit no such shuffle.
+func (m model) termsDiffer(ctx *Context) bool {
+	if ctx.Parent != nil {
+		want := m[ctx.Parent.ID].Body.(*Commit).Context.Terms
+		return !reflect.DeepEqual(want, ctx.Terms)
+	}
+	if ctx.Terms == nil || ctx.Terms.Kind == TermsPayTable {
+		return false
+	}
+	ranges := slices.Compact(slices.Clone(ctx.Recipe.Ranges))
+	return ctx.Terms.Kind != TermsWheel || len(ranges) != 1
 }
 
 // openCommit returns the commit at an index if it was not closed, or nil.

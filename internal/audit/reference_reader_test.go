@@ -109,11 +109,22 @@ func (r *refReader) opaque() {
 func (r *refReader) extensions(list string) {
 	last := uint64(0)
 	for range r.num(1) {
-		code := r.open(list, 0)
+		code := r.open(list, map[string]uint64{"context_extension": 1}[list])
 		r.must(code > last)
 		last = code
-		r.blob16(0, 1024)
+		if value := r.blob16(0, 1024); code == 1 {
+			(&refReader{b: value}).terms()
+		}
 	}
+}
+
+// terms reads the whole extension of a context.
+func (r *refReader) terms() {
+	if r.code(3) == 3 {
+		r.integer()
+	}
+	r.take(32)
+	r.must(len(r.b) == 0)
 }
 
 func (r *refReader) name() string {

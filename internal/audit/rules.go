@@ -23,6 +23,7 @@ const (
 	RuleAdmins        = "administrators" // two are in force where two are asked for
 	RuleCredential    = "credential"     // the header names a credential in force that covers the entry
 	RuleParent        = "parent"         // the parent is open, at this table, of this deck, and has the positions
+	RuleTerms         = "terms"          // the terms fit what is committed, and a child has its parent's
 	RuleDisclosureKey = "disclosure_key" // auditor disclosure needs a disclosure key for the auditors in force
 	RuleNotOpen       = "not_open"       // the shuffle is open
 	RuleDeadline      = "deadline"       // before close-by, except expired, which comes at or after it

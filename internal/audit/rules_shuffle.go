@@ -42,6 +42,9 @@ func (s *State) checkCommit(c *Commit, e Entry) error {
 	if err := s.checkParent(ctx, now); err != nil {
 		return err
 	}
+	if err := s.checkTerms(ctx); err != nil {
+		return err
+	}
 	return s.checkCommitter(ctx, e.Actor)
 }
 

@@ -51,6 +51,7 @@ func goodEntries() (s samples) {
 	s.addHolders()
 	s.addActs()
 	s.addPassed()
+	s.addTerms()
 	return s
 }
 
@@ -445,7 +446,10 @@ func (s *samples) addActs() {
 func (s *samples) addPassed() {
 	most := bytesOf("opaque", 1024)
 	genesis := with(sampleGenesis(), func(g *refGenesis) { g.Extensions = []refExtension{{128, nil}, {255, most}} })
-	ctx := with(sampleContext(), func(c *refContext) { c.Extensions = []refExtension{{200, hexed{1}}} })
+	ctx := with(sampleContext(), func(c *refContext) {
+		c.Terms = &refTerms{Kind: 2, Hash: bytesOf("pays", 32)}
+		c.Extensions = []refExtension{{200, hexed{1}}}
+	})
 	commit := with(sampleCommit(ctx), func(c *refCommit) { c.Extensions = []refExtension{{129, hexed{2}}, {130, nil}} })
 	tape := bytesOf("tape", 129)
 	for _, p := range []struct {
@@ -479,4 +483,22 @@ func (s *samples) addPassed() {
 		s.add("passed over: "+p.name, p.e)
 		(*s)[len(*s)-1].Passed = p.passed
 	}
+}
+
+// addTerms has every kind of terms.
+func (s *samples) addTerms() {
+	add := func(name string, ctx refContext) {
+		c := sampleCommit(ctx)
+		s.add("commit: "+name, refEntry{Commit: &c})
+	}
+	add("a draw list with a wheel", with(sampleDraw(), func(c *refContext) {
+		c.Ranges, c.Terms = []uint32{10_000, 10_000}, &refTerms{Kind: 1, Hash: bytesOf("wheel", 32)}
+	}))
+	add("cards with a pay table", with(sampleContext(), func(c *refContext) {
+		c.Terms = &refTerms{Kind: 2, Hash: bytesOf("pays", 32)}
+	}))
+	add("a list of as many tickets as an integer counts",
+		with(sampleContext(), func(c *refContext) {
+			c.Terms = &refTerms{Kind: 3, Count: maxInteger, Hash: bytesOf("tickets", 32)}
+		}))
 }

@@ -184,6 +184,11 @@ func TestCheckShuffle(t *testing.T) {
 			}
 			commit(e).CloseBy += 1692803367_000
 		}},
+		"a wheel with cards": {audit.RuleTerms,
+			func(e []audit.Placed) { commit(e).Context.Terms = &audit.Terms{Kind: audit.TermsWheel} }},
+		"tickets with cards": {audit.RuleTerms, func(e []audit.Placed) {
+			commit(e).Context.Terms = &audit.Terms{Kind: audit.TermsTicketList, Count: 6}
+		}},
 		"parent above": {audit.RuleParent,
 			func(e []audit.Placed) { child(e); commit(e).Context.Parent.ID = aloneID }},
 		"parent 0": {audit.RuleParent,

@@ -95,6 +95,9 @@ func (c *refContext) value() *Context {
 		Recipe: shuffle.Recipe{Cards: int(c.Cards), Take: int(c.Take), Ranges: c.Ranges,
 			EndLo: int(c.EndAt.Lo), EndHi: int(c.EndAt.Hi)},
 		EndAt: int(c.EndAt.Place), Disclosure: Disclosure(c.Disclosure), Extensions: extensions(c.Extensions)}
+	if t := c.Terms; t != nil {
+		out.Terms = &Terms{Kind: TermsKind(t.Kind), Count: t.Count, Hash: array(t.Hash)}
+	}
 	if c.Parent != nil {
 		out.Parent = &Parent{ID: c.Parent.ID, Positions: c.Parent.Positions}
 	}

@@ -32,20 +32,21 @@ func NewDeck(cards []string) (Deck, error) {
 		return Deck{}, fmt.Errorf("a deck has %d to %d cards, not %d", MinCards, MaxCards, len(cards))
 	}
 	for i, c := range cards {
-		if err := checkCardName(c); err != nil {
+		if err := CheckCardName(c); err != nil {
 			return Deck{}, fmt.Errorf("card %d: %w", i, err)
 		}
 	}
 	return makeDeck("", slices.Clone(cards)), nil
 }
 
-func checkCardName(c string) error {
+// CheckCardName reports whether c can be the name of a card (docs/SPEC.md section 3.1).
+func CheckCardName(c string) error {
 	switch {
 	case c == "" || len(c) > MaxCardName:
 		return fmt.Errorf("a card name has 1 to %d bytes", MaxCardName)
 	case !utf8.ValidString(c):
 		return errors.New("a card name is UTF-8")
-	case strings.ContainsFunc(c, invisible):
+	case strings.ContainsFunc(c, Invisible):
 		return errors.New("a card name has no control, format or line separator characters")
 	case c[0] == ' ' || c[len(c)-1] == ' ':
 		return errors.New("a card name neither starts nor ends with a space")
@@ -53,11 +54,11 @@ func checkCardName(c string) error {
 	return nil
 }
 
-// invisible reports characters that would let two decks look alike on paper:
+// Invisible reports characters that would let two decks look alike on paper:
 // controls, soft hyphen, zero-width and bidirectional marks, line separators. The
 // list is fixed here, not taken from a version of Unicode (docs/SPEC.md
 // section 3.1).
-func invisible(r rune) bool {
+func Invisible(r rune) bool {
 	return r < 0x20 || r >= 0x7f && r <= 0xa0 || r == 0xad || r == 0x061c || r >= 0x200b && r <= 0x200f ||
 		r >= 0x2028 && r <= 0x202f || r >= 0x2060 && r <= 0x206f || r == 0xfeff
 }

@@ -105,7 +105,7 @@ func TestNamedDecksInNumbers(t *testing.T) {
 		copies, kinds := make(map[string]int), 52
 		for _, card := range d.Cards() {
 			copies[card]++
-			if err := checkCardName(card); err != nil {
+			if err := CheckCardName(card); err != nil {
 				t.Errorf("%s: %q: %v", name, card, err)
 			}
 		}

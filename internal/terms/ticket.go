@@ -1,0 +1,145 @@
+package terms
+
+import (
+	"encoding/base64"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+
+	"github.com/transparency-dev/merkle/proof"
+	"github.com/transparency-dev/merkle/rfc6962"
+
+	"shuffled/internal/audit"
+	"shuffled/internal/shuffle"
+)
+
+const (
+	// MaxTicketProof bounds the text of a proof in bytes.
+	MaxTicketProof = 2048
+	// MinTickets and MaxTickets bound a list: it has as many tickets as there are numbers.
+	MinTickets, MaxTickets = 2, shuffle.MaxRange
+
+	ticketLabel = "shuffled/v1/ticket\x00"
+	proofFormat = "shuffled/v1/ticket"
+)
+
+// Ticket is the proof that a line of a list has a number (docs/SPEC.md section 16.3).
+type Ticket struct {
+	Count  uint64 // tickets in the list
+	Root   [32]byte
+	Number uint64 // from 1
+	Line   string
+	Salt   [16]byte
+	Path   [][]byte // from the leaf up
+}
+
+// ticketLeaf is the leaf hash of line i, from 0.
+func ticketLeaf(i uint64, salt []byte, line string) []byte {
+	b := append(make([]byte, 0, 128), ticketLabel...)
+	b = binary.BigEndian.AppendUint64(b, i)
+	return rfc6962.DefaultHasher.HashLeaf(append(append(b, salt...), line...))
+}
+
+// Check reports whether the line has its number in the list of this root.
+func (t *Ticket) Check() error {
+	err := proof.VerifyInclusion(rfc6962.DefaultHasher, t.Number-1, t.Count, ticketLeaf(t.Number-1, t.Salt[:], t.Line),
+		t.Path, t.Root[:])
+	if err != nil {
+		return fmt.Errorf("the proof of ticket %d of %d, %s, does not lead to the root: %w", t.Number, t.Count, t.Line,
+			err)
+	}
+	return nil
+}
+
+// Of reports whether the list is the one that a shuffle's terms name.
+func (t *Ticket) Of(terms *audit.Terms) error {
+	switch {
+	case terms == nil || terms.Kind != audit.TermsTicketList:
+		return errors.New("the shuffle has no list of tickets")
+	case terms.Count != t.Count || terms.Hash != t.Root:
+		return fmt.Errorf("the shuffle is drawn from another list of tickets: of %d, and the root %s", terms.Count,
+			base64.StdEncoding.EncodeToString(terms.Hash[:]))
+	}
+	return nil
+}
+
+// Text returns the one form of the proof.
+func (t *Ticket) Text() string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "%s\ncount %d\nroot %s\nnumber %d\nline %s\nsalt %s\n", proofFormat, t.Count, base64Of(t.Root[:]),
+		t.Number, t.Line, base64Of(t.Salt[:]))
+	for _, h := range t.Path {
+		fmt.Fprintln(&b, base64Of(h))
+	}
+	return b.String()
+}
+
+func base64Of(b []byte) string { return base64.StdEncoding.EncodeToString(b) }
+
+// ParseTicket reads the text of a proof. It is an audit.ErrMalformed if Text would give
+// another, and an audit.ErrUnknown if it is of a later version. It is not checked yet.
+func ParseTicket(b []byte) (*Ticket, error) {
+	text := string(b)
+	version, ok := strings.CutPrefix(text, "shuffled/v")
+	version, _, _ = strings.Cut(version, "/ticket\n")
+	switch n, err := strconv.ParseUint(version, 10, 64); {
+	case len(b) > MaxTicketProof:
+		return nil, notTicket("it has %d bytes, at most %d", len(b), MaxTicketProof)
+	case !ok || err != nil || len(version) > 10 || version != strconv.FormatUint(n, 10) || n == 0:
+		return nil, notTicket("it does not begin with %s and a newline", proofFormat)
+	case n != 1:
+		return nil, fmt.Errorf("proof of a ticket, version %d: %w", n, audit.ErrUnknown)
+	}
+	t := new(Ticket)
+	if err := t.read(strings.Split(text, "\n")[1:]); err != nil {
+		return nil, err
+	}
+	if t.Text() != text {
+		return nil, notTicket("it is not in its one form")
+	}
+	return t, nil
+}
+
+func notTicket(format string, args ...any) error {
+	return fmt.Errorf("%w proof of a ticket: %s", audit.ErrMalformed, fmt.Sprintf(format, args...))
+}
+
+// read takes the lines after the first.
+func (t *Ticket) read(lines []string) (err error) {
+	next := func(name string) string {
+		value := ""
+		if len(lines) > 0 {
+			value, _ = strings.CutPrefix(lines[0], name+" ")
+			lines = lines[1:]
+		}
+		return value
+	}
+	hash := func(s string, n int) []byte {
+		b, wrong := base64.StdEncoding.DecodeString(s)
+		if (wrong != nil || len(b) != n) && err == nil {
+			err = notTicket("%q is not %d bytes of padded base64", s, n)
+		}
+		return append(b, make([]byte, max(0, n-len(b)))...)
+	}
+	t.Count, _ = strconv.ParseUint(next("count"), 10, 64)
+	t.Root = [32]byte(hash(next("root"), 32))
+	t.Number, _ = strconv.ParseUint(next("number"), 10, 64)
+	t.Line = next("line")
+	t.Salt = [16]byte(hash(next("salt"), 16))
+	for len(lines) > 1 {
+		t.Path = append(t.Path, hash(lines[0], 32))
+		lines = lines[1:]
+	}
+	switch {
+	case err != nil:
+		return err
+	case t.Count < MinTickets || t.Count > MaxTickets || t.Number < 1 || t.Number > t.Count:
+		return notTicket("the count is %d to %d, and the number from 1 to the count", MinTickets, MaxTickets)
+	}
+	if err := audit.CheckName(t.Line); err != nil {
+		return notTicket("the line %s", err)
+	}
+	return nil
+}
