@@ -69,6 +69,7 @@ const (
 	CodeUnavailable           Code = "unavailable"
 	CodeUnknownMember         Code = "unknown_member"
 	CodeUnsupportedMediaType  Code = "unsupported_media_type"
+	CodeWhichShuffle          Code = "which_shuffle"
 )
 
 // Defines values for CredentialState.
@@ -238,6 +239,17 @@ const (
 const (
 	TableRequestActionClose TableRequestAction = "close"
 	TableRequestActionOpen  TableRequestAction = "open"
+)
+
+// Defines values for TableStateMore.
+const (
+	TableStateMoreTrue TableStateMore = true
+)
+
+// Defines values for TableStateState.
+const (
+	TableStateStateClosed TableStateState = "closed"
+	TableStateStateOpen   TableStateState = "open"
 )
 
 // Defines values for TakeoverRepeated.
@@ -538,6 +550,12 @@ type DealRequest struct {
 	Runs []Run `json:"runs"`
 }
 
+// DeckList defines model for DeckList.
+type DeckList struct {
+	// Decks The published decks.
+	Decks []PublishedDeck `json:"decks"`
+}
+
 // Disclosure Who gets the tape at the close.
 type Disclosure string
 
@@ -754,6 +772,9 @@ type Problem struct {
 	// Field The member, parameter or header at fault, such as runs[2].count.
 	Field *string `json:"field,omitempty"`
 
+	// Shuffles With which_shuffle, the ids of open shuffles of the table.
+	Shuffles []Index `json:"shuffles,omitempty"`
+
 	// Status The HTTP status.
 	Status int `json:"status"`
 
@@ -762,6 +783,18 @@ type Problem struct {
 
 	// Type Where this document explains the code.
 	Type string `json:"type"`
+}
+
+// PublishedDeck defines model for PublishedDeck.
+type PublishedDeck struct {
+	// Cards How many cards it has.
+	Cards int `json:"cards"`
+
+	// Hash What stands in commits and in kill switches.
+	Hash Hash `json:"hash"`
+
+	// Name The name by which a request asks for it.
+	Name Name `json:"name"`
 }
 
 // Purpose What the cards of a run are for. An order is the whole rest, handed to a back end that
@@ -1065,6 +1098,15 @@ type SwitchRequestAction string
 // SwitchRequestScope What it covers.
 type SwitchRequestScope string
 
+// TableList defines model for TableList.
+type TableList struct {
+	// Next What the next page is after. Absent on the last.
+	Next *Name `json:"next,omitempty"`
+
+	// Tables By name.
+	Tables []TableState `json:"tables"`
+}
+
 // TableRequest defines model for TableRequest.
 type TableRequest struct {
 	// Action What becomes of it.
@@ -1076,6 +1118,33 @@ type TableRequest struct {
 
 // TableRequestAction What becomes of it.
 type TableRequestAction string
+
+// TableState defines model for TableState.
+type TableState struct {
+	// More More shuffles are open than `shuffles` holds.
+	More *TableStateMore `json:"more,omitempty"`
+
+	// Newest The id of its newest shuffle. Absent before the first.
+	Newest *Index `json:"newest,omitempty"`
+
+	// Serial The number of its newest shuffle; 0 before the first.
+	Serial uint64 `json:"serial"`
+
+	// Shuffles The ids of its open shuffles.
+	Shuffles []Index `json:"shuffles"`
+
+	// State A closed table takes no new shuffle.
+	State TableStateState `json:"state"`
+
+	// Table Its name.
+	Table Name `json:"table"`
+}
+
+// TableStateMore More shuffles are open than `shuffles` holds.
+type TableStateMore bool
+
+// TableStateState A closed table takes no new shuffle.
+type TableStateState string
 
 // Takeover defines model for Takeover.
 type Takeover struct {
@@ -1161,8 +1230,8 @@ type WaitingAct struct {
 // Why Why, in printable ASCII. It is written to the ledger for ever.
 type Why = string
 
-// ID An index in the ledger. An id is the index of a shuffle's commit.
-type ID = Index
+// ID defines model for id.
+type ID = uint64
 
 // IdempotencyKey defines model for idempotencyKey.
 type IdempotencyKey = string
@@ -1234,6 +1303,15 @@ type CreateShuffleParams struct {
 type GetTranscriptParams struct {
 	// Recipient The recipient whose file is asked for. Needs a dealer's token.
 	Recipient *Name `form:"recipient,omitempty" json:"recipient,omitempty"`
+}
+
+// ListTablesParams defines parameters for ListTables.
+type ListTablesParams struct {
+	// After Tables whose name is above this one, by bytes. The `next` of the page before.
+	After *Name `form:"after,omitempty" json:"after,omitempty"`
+
+	// Limit Tables in a page, 1 to 500. Absent means 100.
+	Limit *Index `form:"limit,omitempty" json:"limit,omitempty"`
 }
 
 // SubmitActJSONRequestBody defines body for SubmitAct for application/json ContentType.
@@ -1319,6 +1397,15 @@ func (c *Client) changeCredential(ctx context.Context, body ChangeCredentialJSON
 		method: http.MethodPost,
 		path:   fmt.Sprintf("/v1/%s/credentials", url.PathEscape(c.ledger)),
 		body:   body,
+	}
+	return c.send(ctx, r)
+}
+
+// listDecks sends GET /v1/{ledger}/decks and returns the answer's body.
+func (c *Client) listDecks(ctx context.Context) ([]byte, error) {
+	r := request{
+		method: http.MethodGet,
+		path:   fmt.Sprintf("/v1/%s/decks", url.PathEscape(c.ledger)),
 	}
 	return c.send(ctx, r)
 }
@@ -1475,6 +1562,17 @@ func (c *Client) setSwitch(ctx context.Context, body SetSwitchJSONRequestBody) (
 		path:   fmt.Sprintf("/v1/%s/switches", url.PathEscape(c.ledger)),
 		body:   body,
 	}
+	return c.send(ctx, r)
+}
+
+// listTables sends GET /v1/{ledger}/tables and returns the answer's body.
+func (c *Client) listTables(ctx context.Context, params ListTablesParams) ([]byte, error) {
+	r := request{
+		method: http.MethodGet,
+		path:   fmt.Sprintf("/v1/%s/tables", url.PathEscape(c.ledger)),
+	}
+	query(&r, "after", params.After)
+	query(&r, "limit", params.Limit)
 	return c.send(ctx, r)
 }
 

@@ -2,6 +2,10 @@ package client
 
 import (
 	"context"
+	"fmt"
+	"net/http"
+	"net/url"
+	"strconv"
 	"time"
 
 	"shuffled/internal/verify"
@@ -21,24 +25,42 @@ type Status struct {
 // was played already it takes the mix and the dealt cards from a proved transcript. Of a
 // child it does not learn the parent's cards.
 func (c *Client) Load(ctx context.Context, id uint64) (*Committed, error) {
-	s, _, err := c.load(ctx, id)
+	s, _, err := c.load(ctx, strconv.FormatUint(id, 10), func(told *ShuffleState) bool { return told.ID == id })
+	return s, err
+}
+
+// LoadAt is Load of the shuffle of a table with a serial, or with the serial 0 of the one
+// that is open: if several are open, the error is CodeWhichShuffle and has their ids; if
+// none is, it is the table's newest. That it is of the table, with the serial, is proved.
+// That it is the one which is open is the daemon's word.
+func (c *Client) LoadAt(ctx context.Context, table string, serial uint64) (*Committed, error) {
+	at := "@" + url.PathEscape(table)
+	if serial != 0 {
+		at += ":" + strconv.FormatUint(serial, 10)
+	}
+	s, _, err := c.load(ctx, at, func(told *ShuffleState) bool {
+		return told.Table == table && (serial == 0 || told.Serial == serial)
+	})
 	return s, err
 }
 
 // State returns the state of a shuffle.
 func (c *Client) State(ctx context.Context, id uint64) (*Status, error) {
-	_, status, err := c.load(ctx, id)
+	_, status, err := c.load(ctx, strconv.FormatUint(id, 10), func(told *ShuffleState) bool { return told.ID == id })
 	return status, err
 }
 
-func (c *Client) load(ctx context.Context, id uint64) (*Committed, *Status, error) {
+// load asks for the shuffle that is at an address, and for its proof. That it is the one
+// meant is told by is.
+func (c *Client) load(ctx context.Context, at string, is func(*ShuffleState) bool) (*Committed, *Status, error) {
 	when := c.reading()
-	answer, err := c.getShuffle(ctx, id)
+	answer, err := c.send(ctx, request{method: http.MethodGet,
+		path: fmt.Sprintf("/v1/%s/shuffles/%s", url.PathEscape(c.ledger), at)})
 	told, err := decoded[ShuffleState](answer, err)
 	if err != nil {
 		return nil, nil, err
 	}
-	if told.ID != id {
+	if !is(told) {
 		return nil, nil, &Fault{What: "it is of another shuffle", Answer: answer}
 	}
 	s, err := c.proveCommit(ctx, Shuffle{

@@ -39,7 +39,8 @@ type cli struct {
 	Recall    operate.RecallCmd   `cmd:"" help:"Find shuffles by table, time, game or state."`
 	History   operate.HistoryCmd  `cmd:"" help:"Walk a table back from its newest commit, each proved by its receipt."`
 	Kill      operate.KillCmd     `cmd:"" help:"Set, clear and list kill switches of a running daemon."`
-	Table     operate.TableCmd    `cmd:"" help:"Open and close tables of a running daemon."`
+	Table     operate.TableCmd    `cmd:"" help:"Open, close and list tables of a running daemon."`
+	Decks     operate.DecksCmd    `cmd:"" help:"List the decks that a running daemon knows by name."`
 	Latch     operate.LatchCmd    `cmd:"" help:"Clear the entropy latch of a running daemon."`
 	Access    operate.AccessCmd   `cmd:"" help:"Show what regulators asked a running daemon for."`
 	Audit     auditcli.AuditCmd   `cmd:"" help:"Export and check whole ledgers."`

@@ -60,7 +60,7 @@ func TestRetention(t *testing.T) {
 			t.Fatalf("dropped %d requests, %v; want all but the newest of %d", n, err, asks)
 		}
 		for keep, want := range map[time.Duration][]uint64{0: ids, 3 * time.Hour: ids, time.Hour: ids[len(ids)-1:]} {
-			found, err := recall.New(closing{store, id}, store, keep, later).Find(t.Context(),
+			found, err := recall.New(closing{store: store, id: id}, store, keep, later).Find(t.Context(),
 				ledger.RecallQuery{Limit: 99})
 			var got []uint64
 			for _, r := range found.Shuffles {
@@ -78,8 +78,9 @@ func TestRetention(t *testing.T) {
 
 // closing is a ledger that looks for its open shuffles in the store.
 type closing struct {
-	store store.Database
-	id    ledger.ID
+	recall.Ledger // nothing else is asked for
+	store         store.Database
+	id            ledger.ID
 }
 
 func (c closing) ID() ledger.ID { return c.id }

@@ -57,11 +57,23 @@ func heldOf(s openShuffles) map[uint64]heldOpen {
 	for o := range s.all() {
 		slot := *o.open
 		slot.terms, slot.owner = 0, 0 // numbers, which differ with the order they were given in
+		slot.prev, slot.succ = 0, 0   // so do the slots
 		held[o.id] = heldOpen{slot, *o.terms, o.long}
 	}
 	if len(held) != s.len() || len(s.numbers)+len(s.unused) != len(s.terms) ||
 		len(s.slots)+len(s.free) != len(s.chunks)*chunkSlots {
 		panic("the slots of open shuffles do not add up")
+	}
+	listed := 0
+	for t := range s.first {
+		for o := range s.atTable(t) {
+			if listed++; o.table != t {
+				panic("an open shuffle is in the list of another table")
+			}
+		}
+	}
+	if listed != len(held) {
+		panic("the tables do not list what is open")
 	}
 	return held
 }

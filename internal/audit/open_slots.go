@@ -25,30 +25,36 @@ type openShuffles struct {
 	earliest int64 // no shuffle closes by an earlier time; a lower bound, as removals leave it
 
 	long map[uint64]string // by id: the part of a commit's tail that its slot has no room for
+
+	// at a table: its open shuffles are a list, of which this is the first slot
+	first map[*table]uint32
 }
 
 const (
 	chunkSlots = 256
 	// tailSize has room for a commit with a game reference of 36 bytes, and makes a
-	// slot 224 bytes.
+	// slot 232 bytes.
 	tailSize = 200
 )
 
 // open is a shuffle between its commit and its close: what differs from one
 // shuffle to the next.
 type open struct {
-	id        uint64 // 0: the slot is free
-	closeBy   int64
-	terms     uint32
-	next      uint16 // next place to deal
-	mixed     bool
-	owner     uint32 // identity, by its number in holders
-	extent    Extent // what the owner may do
-	takeovers uint8
-	used      uint8          // bytes of tail
-	copied    uint8          // the copy that has it (State.Copy)
-	tail      [tailSize]byte // the commit's body (docs/SPEC.md section 5.3) after its context
+	id         uint64 // 0: the slot is free
+	closeBy    int64
+	terms      uint32
+	next       uint16 // next place to deal
+	mixed      bool
+	owner      uint32 // identity, by its number in holders
+	extent     Extent // what the owner may do
+	takeovers  uint8
+	used       uint8          // bytes of tail
+	copied     uint8          // the copy that has it (State.Copy)
+	prev, succ uint32         // the slots around this one in its table's list; noSlot at an end
+	tail       [tailSize]byte // the commit's body (docs/SPEC.md section 5.3) after its context
 }
+
+const noSlot = math.MaxUint32
 
 // terms are a context, and what the hot rules need of it. The open shuffles of a
 // table most often have theirs in common.
@@ -71,7 +77,7 @@ type opened struct {
 
 func newOpenShuffles() openShuffles {
 	return openShuffles{earliest: math.MaxInt64, slots: make(map[uint64]uint32),
-		numbers: make(map[string]uint32), long: make(map[uint64]string)}
+		numbers: make(map[string]uint32), long: make(map[uint64]string), first: make(map[*table]uint32)}
 }
 
 func (s *openShuffles) len() int { return len(s.slots) }
@@ -143,10 +149,50 @@ func (s *openShuffles) insert(o opened) {
 	held := &s.chunks[slot/chunkSlots][slot%chunkSlots]
 	*held = *o.open
 	held.terms = s.hold(o.terms)
+	s.link(slot)
 	s.earliest = min(s.earliest, o.closeBy)
 	s.slots[o.id] = slot
 	if o.long != "" {
 		s.long[o.id] = o.long
+	}
+}
+
+// link makes a slot the first of its table's list.
+func (s *openShuffles) link(slot uint32) {
+	o := s.at(slot)
+	o.prev, o.succ = noSlot, noSlot
+	if second, ok := s.first[o.table]; ok {
+		o.succ = second
+		s.at(second).prev = slot
+	}
+	s.first[o.table] = slot
+}
+
+// unlink takes a slot out of its table's list.
+func (s *openShuffles) unlink(o opened) {
+	if o.succ != noSlot {
+		s.at(o.succ).prev = o.prev
+	}
+	switch {
+	case o.prev != noSlot:
+		s.at(o.prev).succ = o.succ
+	case o.succ != noSlot:
+		s.first[o.table] = o.succ
+	default:
+		delete(s.first, o.table)
+	}
+}
+
+// atTable yields the open shuffles of a table in no order.
+func (s *openShuffles) atTable(t *table) iter.Seq[opened] {
+	return func(yield func(opened) bool) {
+		slot, ok := s.first[t]
+		for ; ok; ok = slot != noSlot {
+			o := s.at(slot)
+			if slot = o.succ; !yield(o) {
+				return
+			}
+		}
 	}
 }
 
@@ -173,6 +219,7 @@ func (s *openShuffles) remove(id uint64) opened {
 	held := s.at(slot)
 	was, number := *held.open, held.open.terms
 	removed := opened{open: &was, terms: held.terms, long: held.long}
+	s.unlink(held)
 	*held.open = open{}
 	s.free = append(s.free, slot)
 	delete(s.slots, id)

@@ -1,6 +1,7 @@
 package audit
 
 import (
+	"maps"
 	"math"
 	"slices"
 )
@@ -46,8 +47,9 @@ func (s *State) OpenCount() int { return s.open.len() }
 
 // OpenRef names an open shuffle.
 type OpenRef struct {
-	ID    uint64
-	Table string
+	ID      uint64
+	Table   string
+	CloseBy int64 // UTC milliseconds
 }
 
 // OpenRefs returns all open shuffles, in no order: who sorts them need not keep the
@@ -55,10 +57,45 @@ type OpenRef struct {
 func (s *State) OpenRefs() []OpenRef {
 	all := make([]OpenRef, 0, s.open.len())
 	for o := range s.open.all() {
-		all = append(all, OpenRef{o.id, o.table.name})
+		all = append(all, OpenRef{o.id, o.table.name, o.closeBy})
 	}
 	return all
 }
+
+// TableRef is a game table with its open shuffles.
+type TableRef struct {
+	Table  string
+	Closed bool     // it takes no new shuffle
+	Serial uint64   // of its newest commit, 0 for none
+	Newest uint64   // index of its newest commit, 0 for none
+	Open   []uint64 // ids, ascending
+	More   bool     // there are open ones alongside Open
+}
+
+// AtTable returns a table, with at most so many of its open shuffles; ok is false for
+// one that no entry named.
+func (s *State) AtTable(name string, most int) (ref TableRef, ok bool) {
+	t, ok := s.tables[name]
+	if !ok {
+		return TableRef{}, false
+	}
+	ref = TableRef{Table: name, Closed: t.closed, Serial: t.serial, Newest: t.last}
+	for o := range s.open.atTable(t) {
+		if len(ref.Open) == most {
+			ref.More = true
+			break
+		}
+		ref.Open = append(ref.Open, o.id)
+	}
+	slices.Sort(ref.Open)
+	return ref, true
+}
+
+// TableCount returns the number of tables.
+func (s *State) TableCount() int { return len(s.tables) }
+
+// Tables returns the names of all tables, in no order.
+func (s *State) Tables() []string { return slices.Collect(maps.Keys(s.tables)) }
 
 // Overdue returns the open shuffles whose close-by has passed at now, in UTC
 // milliseconds, by id. It costs nothing where there cannot be any.

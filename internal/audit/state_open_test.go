@@ -3,6 +3,7 @@ package audit
 import (
 	"bytes"
 	"cmp"
+	"math/rand/v2"
 	"runtime"
 	"slices"
 	"strings"
@@ -202,4 +203,56 @@ func (s *State) OpenShuffles() []Opened {
 	}
 	slices.SortFunc(all, func(a, b Opened) int { return cmp.Compare(a.ID, b.ID) })
 	return all
+}
+
+// TestAtTable: what a table has open is what is open there, in whichever order shuffles
+// are opened, closed and taken back.
+func TestAtTable(t *testing.T) {
+	t.Parallel()
+	s := benchState(t)
+	tables := []string{"a", "b", "c"}
+	check := func(step int) {
+		t.Helper()
+		for _, table := range append(tables, "none") {
+			var want []uint64
+			for _, o := range s.OpenShuffles() {
+				if o.Table == table {
+					want = append(want, o.ID)
+				}
+			}
+			slices.Sort(want)
+			ref, ok := s.AtTable(table, 1000)
+			serial, newest := s.Next(table)
+			if !slices.Equal(ref.Open, want) || ref.More || ok != slices.Contains(s.Tables(), table) ||
+				ok && (ref.Serial != serial-1 || ref.Newest != newest) {
+				t.Fatalf("step %d: table %s: %+v, %t; want %v", step, table, ref, ok, want)
+			}
+			if n := len(want); n > 1 {
+				if ref, _ = s.AtTable(table, n-1); len(ref.Open) != n-1 || !ref.More {
+					t.Fatalf("step %d: table %s: %+v of %d", step, table, ref, n)
+				}
+			}
+		}
+	}
+	rng := rand.New(rand.NewPCG(1, 2))
+	mark := s.Mark()
+	for step := range 3000 {
+		open := s.OpenShuffles()
+		switch n := rng.IntN(10); {
+		case n < 5:
+			c := nextCommit(s, tables[rng.IntN(len(tables))])
+			c.CloseBy = sampleTime + 1000
+			benchApply(t, s, []Entry{{Time: sampleTime, Actor: someone, Body: c}})
+		case n < 8 && len(open) > 0:
+			o := open[rng.IntN(len(open))]
+			benchApply(t, s, []Entry{{Time: sampleTime, Actor: someone, Body: &Close{Shuffle: o.ID,
+				Outcome: OutcomeEndedEarly, Form: FormTape, Tape: make([]byte, find(s, o.ID).tapeLen)}}})
+		case n < 9:
+			s.Rollback(mark)
+		default:
+			s.Commit()
+			mark = s.Mark()
+		}
+		check(step)
+	}
 }

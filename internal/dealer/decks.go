@@ -24,6 +24,15 @@ func (d *Dealer) newDeck(a *asked) *ledger.Deck {
 	return &ledger.Deck{Hash: hash, Cards: a.deck.Cards()}
 }
 
+// PublishedDecks returns the decks that a request may name.
+func PublishedDecks() (all []shuffle.Deck) {
+	for _, name := range shuffle.Names() {
+		deck, _ := shuffle.Named(name)
+		all = append(all, deck)
+	}
+	return all
+}
+
 // keptDeck notes that the store holds a published deck: a closed list, that cannot
 // grow without bound.
 func (d *Dealer) keptDeck(deck *ledger.Deck) {

@@ -211,6 +211,7 @@ func TestRecordedPath(t *testing.T) {
 
 // recallOf answers with what it was given, and keeps what it was asked.
 type recallOf struct {
+	noRecall
 	found []ledger.Recalled
 	asked ledger.RecallQuery
 	err   error

@@ -75,26 +75,26 @@ func (c *call) otherTables() error {
 const (
 	scopeTable = "table" // the request names a table, or a shuffle of one
 	scopeNone  = "none"  // the answer holds no card of any table
+	scopeOwn   = "own"   // the answer holds what is of the credential's tables
 )
 
 // mayScope holds a token for some tables to docs/OPERATIONS.md, "Tokens for some
 // tables". Of what is not of its tables it reads what a stranger reads, and does
 // nothing. A route without a scope counts as one of the whole ledger.
 func (c *call) mayScope() error {
-	if c.caller.tables == nil || c.route.scope == scopeNone {
+	if c.caller.tables == nil || c.route.scope == scopeNone || c.route.scope == scopeOwn {
 		return nil
 	}
 	if c.route.scope == scopeTable {
 		if !strings.Contains(c.route.path, "/shuffles/{id}") {
 			return nil // the operation calls mayTable with what the request names
 		}
-		id, err := parseIndex(c.r.PathValue("id"))
-		if err != nil {
-			return nil // the operation says what is wrong with it
-		}
-		table, err := c.ledger.table(c.r.Context(), id)
+		table, err := c.addressed(c.r.PathValue("id"))
 		if err != nil {
 			return err
+		}
+		if table == "" {
+			return nil // the operation says what is wrong with it
 		}
 		if slices.Contains(c.caller.tables, table) {
 			return nil
@@ -105,6 +105,22 @@ func (c *call) mayScope() error {
 	}
 	c.caller.role = 0 // and nothing that a role may read
 	return nil
+}
+
+// addressed returns the table that the id of a shuffle in an address is of, "" for an
+// id that is none.
+func (c *call) addressed(text string) (table string, err error) {
+	if at, ok, err := parseAt(text); ok {
+		if err != nil {
+			return "", nil
+		}
+		return at.table, nil
+	}
+	id, err := parseIndex(text)
+	if err != nil {
+		return "", nil
+	}
+	return c.ledger.table(c.r.Context(), id)
 }
 
 // keepAccess puts the request on record. Without a record there is no answer.

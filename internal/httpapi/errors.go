@@ -38,6 +38,7 @@ var problems = map[Code]kind{
 	CodeAct:                   {422, "The act of the administrators does not hold", false},
 	CodeCredential:            {409, "A credential of this id stands so already, or may not do this", false},
 	CodeAdministrators:        {409, "The administrators cannot be changed like this", false},
+	CodeWhichShuffle:          {409, "Several shuffles are open at the table", false},
 	CodeNotOpen:               {409, "The shuffle is not open", false},
 	CodeDeadline:              {409, "The time to close the shuffle has passed", false},
 	CodePlace:                 {409, "A deal starts at the next place", false},

@@ -68,9 +68,10 @@ type Access interface {
 	AccessRecords(ctx context.Context, id ledger.ID, q ledger.AccessQuery) ([]ledger.Access, error)
 }
 
-// Recall finds shuffles.
+// Recall finds shuffles and tables.
 type Recall interface {
 	Find(ctx context.Context, q ledger.RecallQuery) (ledger.RecallPage, error)
+	Tables(ctx context.Context, q ledger.TableQuery) (page []audit.TableRef, next string, err error)
 }
 
 // Ledger is one ledger as the API serves it. All of it is required.

@@ -31,6 +31,23 @@ func (p *parameters) pathIndex(name string) Index {
 	return n
 }
 
+// pathShuffle reads the id of a shuffle, or finds the one that the table stands for.
+func (p *parameters) pathShuffle(c *call, name string) Index {
+	at, ok, err := parseAt(p.request.PathValue(name))
+	switch {
+	case err != nil:
+		p.fail(refuseValue(name, err.Error()))
+		return 0
+	case !ok:
+		return p.pathIndex(name)
+	}
+	id, err := c.shuffleAt(at)
+	if err != nil {
+		p.fail(err)
+	}
+	return id
+}
+
 // pathText reads a parameter that the operation checks by itself.
 func (p *parameters) pathText(name string) string { return p.request.PathValue(name) }
 

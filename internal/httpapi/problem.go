@@ -12,10 +12,11 @@ import (
 // refusal is an error that says which problem document to answer with.
 type refusal struct {
 	code   Code
-	field  string // member, parameter or header at fault, or empty
-	detail string // for people, or empty; never a secret
-	allow  string // CodeMethodNotAllowed: the methods
-	cause  error  // for the log only, or nil
+	field  string   // member, parameter or header at fault, or empty
+	detail string   // for people, or empty; never a secret
+	allow  string   // CodeMethodNotAllowed: the methods
+	ids    []uint64 // CodeWhichShuffle: of open shuffles
+	cause  error    // for the log only, or nil
 }
 
 func (e *refusal) Error() string {
@@ -83,6 +84,8 @@ func problemBody(e *refusal) []byte {
 		Code:   e.code,
 		Detail: optional(clip(e.detail, 500)),
 		Field:  optional(clip(e.field, 200)),
+
+		Shuffles: e.ids,
 	})
 	if err != nil {
 		panic(err) // a struct of strings that clip has made valid

@@ -76,7 +76,7 @@ func rights(t *testing.T) []right {
 			}
 			r.scope, _ = op.Extensions["x-scope"].(string)
 			if inLedger := strings.Contains(path,
-				"/{ledger}/"); inLedger != slices.Contains([]string{"table", "ledger", "none"}, r.scope) {
+				"/{ledger}/"); inLedger != slices.Contains([]string{"table", "ledger", "none", "own"}, r.scope) {
 				t.Errorf("%s declares the x-scope %q", r.id, r.scope)
 			} else if !inLedger {
 				continue
@@ -131,7 +131,7 @@ type party struct {
 // words of the reason, or allowed, where with as stranger it is answered as one.
 func (r right) may(p party, table string, private bool) (status int, why string, stranger bool) {
 	open := len(r.roles) == 0 && !private
-	other := p.tables != nil && r.scope != "none" && (r.scope == "ledger" || !slices.Contains(p.tables, table))
+	other := p.tables != nil && (r.scope == "ledger" || r.scope == "table" && !slices.Contains(p.tables, table))
 	switch {
 	case p.role == "" && !open:
 		return http.StatusUnauthorized, "", false

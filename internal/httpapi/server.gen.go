@@ -65,6 +65,7 @@ const (
 	CodeUnavailable           Code = "unavailable"
 	CodeUnknownMember         Code = "unknown_member"
 	CodeUnsupportedMediaType  Code = "unsupported_media_type"
+	CodeWhichShuffle          Code = "which_shuffle"
 )
 
 // Defines values for CredentialState.
@@ -234,6 +235,17 @@ const (
 const (
 	TableRequestActionClose TableRequestAction = "close"
 	TableRequestActionOpen  TableRequestAction = "open"
+)
+
+// Defines values for TableStateMore.
+const (
+	TableStateMoreTrue TableStateMore = true
+)
+
+// Defines values for TableStateState.
+const (
+	TableStateStateClosed TableStateState = "closed"
+	TableStateStateOpen   TableStateState = "open"
 )
 
 // Defines values for TakeoverRepeated.
@@ -569,6 +581,12 @@ type DealRequest struct {
 	Runs []Run `json:"runs"`
 }
 
+// DeckList defines model for DeckList.
+type DeckList struct {
+	// Decks The published decks.
+	Decks []PublishedDeck `json:"decks"`
+}
+
 // Disclosure Who gets the tape at the close.
 type Disclosure string
 
@@ -818,6 +836,9 @@ type Problem struct {
 	// Field The member, parameter or header at fault, such as runs[2].count.
 	Field *string `json:"field,omitempty"`
 
+	// Shuffles With which_shuffle, the ids of open shuffles of the table.
+	Shuffles []Index `json:"shuffles,omitempty"`
+
 	// Status The HTTP status.
 	Status int `json:"status"`
 
@@ -826,6 +847,18 @@ type Problem struct {
 
 	// Type Where this document explains the code.
 	Type string `json:"type"`
+}
+
+// PublishedDeck defines model for PublishedDeck.
+type PublishedDeck struct {
+	// Cards How many cards it has.
+	Cards int `json:"cards"`
+
+	// Hash What stands in commits and in kill switches.
+	Hash Hash `json:"hash"`
+
+	// Name The name by which a request asks for it.
+	Name Name `json:"name"`
 }
 
 // Purpose What the cards of a run are for. An order is the whole rest, handed to a back end that
@@ -1141,6 +1174,15 @@ type SwitchRequestAction string
 // SwitchRequestScope What it covers.
 type SwitchRequestScope string
 
+// TableList defines model for TableList.
+type TableList struct {
+	// Next What the next page is after. Absent on the last.
+	Next *Name `json:"next,omitempty"`
+
+	// Tables By name.
+	Tables []TableState `json:"tables"`
+}
+
 // TableRequest defines model for TableRequest.
 type TableRequest struct {
 	// Action What becomes of it.
@@ -1152,6 +1194,33 @@ type TableRequest struct {
 
 // TableRequestAction What becomes of it.
 type TableRequestAction string
+
+// TableState defines model for TableState.
+type TableState struct {
+	// More More shuffles are open than `shuffles` holds.
+	More *TableStateMore `json:"more,omitempty"`
+
+	// Newest The id of its newest shuffle. Absent before the first.
+	Newest *Index `json:"newest,omitempty"`
+
+	// Serial The number of its newest shuffle; 0 before the first.
+	Serial uint64 `json:"serial"`
+
+	// Shuffles The ids of its open shuffles.
+	Shuffles []Index `json:"shuffles"`
+
+	// State A closed table takes no new shuffle.
+	State TableStateState `json:"state"`
+
+	// Table Its name.
+	Table Name `json:"table"`
+}
+
+// TableStateMore More shuffles are open than `shuffles` holds.
+type TableStateMore bool
+
+// TableStateState A closed table takes no new shuffle.
+type TableStateState string
 
 // Takeover defines model for Takeover.
 type Takeover struct {
@@ -1510,8 +1579,8 @@ type WitnessReadiness struct {
 	Size uint64 `json:"size"`
 }
 
-// ID An index in the ledger. An id is the index of a shuffle's commit.
-type ID = Index
+// ID defines model for id.
+type ID = uint64
 
 // IdempotencyKey defines model for idempotencyKey.
 type IdempotencyKey = string
@@ -1589,6 +1658,15 @@ type CreateShuffleParams struct {
 type GetTranscriptParams struct {
 	// Recipient The recipient whose file is asked for. Needs a dealer's token.
 	Recipient *Name `form:"recipient,omitempty" json:"recipient,omitempty"`
+}
+
+// ListTablesParams defines parameters for ListTables.
+type ListTablesParams struct {
+	// After Tables whose name is above this one, by bytes. The `next` of the page before.
+	After *Name `form:"after,omitempty" json:"after,omitempty"`
+
+	// Limit Tables in a page, 1 to 500. Absent means 100.
+	Limit *Index `form:"limit,omitempty" json:"limit,omitempty"`
 }
 
 // VerifyJSONRequestBody defines body for Verify for application/json ContentType.
@@ -1670,6 +1748,9 @@ type operations interface {
 	// ChangeCredential is POST /v1/{ledger}/credentials
 	ChangeCredential(c *call) error
 
+	// ListDecks is GET /v1/{ledger}/decks
+	ListDecks(c *call) error
+
 	// CreateDraws is POST /v1/{ledger}/draws
 	CreateDraws(c *call, params CreateDrawsParams) error
 
@@ -1714,6 +1795,9 @@ type operations interface {
 
 	// SetSwitch is POST /v1/{ledger}/switches
 	SetSwitch(c *call) error
+
+	// ListTables is GET /v1/{ledger}/tables
+	ListTables(c *call, params ListTablesParams) error
 
 	// SetTable is POST /v1/{ledger}/tables
 	SetTable(c *call) error
@@ -1819,6 +1903,14 @@ func (b binder) ChangeCredential(c *call) error {
 	return b.ops.ChangeCredential(c)
 }
 
+func (b binder) ListDecks(c *call) error {
+	p := parameters{request: c.r}
+	if err := p.check(); err != nil {
+		return err
+	}
+	return b.ops.ListDecks(c)
+}
+
 func (b binder) CreateDraws(c *call) error {
 	p := parameters{request: c.r}
 	var params CreateDrawsParams
@@ -1891,7 +1983,7 @@ func (b binder) CreateShuffle(c *call) error {
 
 func (b binder) GetShuffle(c *call) error {
 	p := parameters{request: c.r}
-	id := p.pathIndex("id")
+	id := p.pathShuffle(c, "id")
 	if err := p.check(); err != nil {
 		return err
 	}
@@ -1900,7 +1992,7 @@ func (b binder) GetShuffle(c *call) error {
 
 func (b binder) CloseShuffle(c *call) error {
 	p := parameters{request: c.r}
-	id := p.pathIndex("id")
+	id := p.pathShuffle(c, "id")
 	if err := p.check(); err != nil {
 		return err
 	}
@@ -1909,7 +2001,7 @@ func (b binder) CloseShuffle(c *call) error {
 
 func (b binder) DealCards(c *call) error {
 	p := parameters{request: c.r}
-	id := p.pathIndex("id")
+	id := p.pathShuffle(c, "id")
 	if err := p.check(); err != nil {
 		return err
 	}
@@ -1918,7 +2010,7 @@ func (b binder) DealCards(c *call) error {
 
 func (b binder) MixShuffle(c *call) error {
 	p := parameters{request: c.r}
-	id := p.pathIndex("id")
+	id := p.pathShuffle(c, "id")
 	if err := p.check(); err != nil {
 		return err
 	}
@@ -1927,7 +2019,7 @@ func (b binder) MixShuffle(c *call) error {
 
 func (b binder) TakeOverShuffle(c *call) error {
 	p := parameters{request: c.r}
-	id := p.pathIndex("id")
+	id := p.pathShuffle(c, "id")
 	if err := p.check(); err != nil {
 		return err
 	}
@@ -1936,7 +2028,7 @@ func (b binder) TakeOverShuffle(c *call) error {
 
 func (b binder) GetTranscript(c *call) error {
 	p := parameters{request: c.r}
-	id := p.pathIndex("id")
+	id := p.pathShuffle(c, "id")
 	var params GetTranscriptParams
 	params.Recipient = (*Name)(p.query("recipient"))
 	if err := p.check(); err != nil {
@@ -1959,6 +2051,17 @@ func (b binder) SetSwitch(c *call) error {
 		return err
 	}
 	return b.ops.SetSwitch(c)
+}
+
+func (b binder) ListTables(c *call) error {
+	p := parameters{request: c.r}
+	var params ListTablesParams
+	params.After = (*Name)(p.query("after"))
+	params.Limit = p.queryIndex("limit")
+	if err := p.check(); err != nil {
+		return err
+	}
+	return b.ops.ListTables(c, params)
 }
 
 func (b binder) SetTable(c *call) error {
@@ -1988,6 +2091,8 @@ func routes(ops operations) []route {
 		{http.MethodPost, "/v1/{ledger}/keys", []string{"admin"}, "ledger", b.AddKey},
 		{http.MethodGet, "/v1/{ledger}/switches", []string{"admin", "auditor", "regulator"}, "ledger", b.ListSwitches},
 		{http.MethodPost, "/v1/{ledger}/switches", []string{"admin"}, "ledger", b.SetSwitch},
+		{http.MethodGet, "/v1/{ledger}/decks", []string{}, "none", b.ListDecks},
+		{http.MethodGet, "/v1/{ledger}/tables", []string{"dealer", "admin", "auditor", "regulator"}, "own", b.ListTables},
 		{http.MethodPost, "/v1/{ledger}/tables", []string{"dealer", "admin"}, "table", b.SetTable},
 		{http.MethodPost, "/v1/{ledger}/latch", []string{"admin"}, "ledger", b.ClearLatch},
 		{http.MethodGet, "/v1/{ledger}/credentials", []string{"admin", "auditor", "regulator"}, "ledger", b.ListCredentials},

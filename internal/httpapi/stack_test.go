@@ -65,6 +65,10 @@ func (noRecall) Find(context.Context, ledger.RecallQuery) (ledger.RecallPage, er
 	return ledger.RecallPage{}, nil
 }
 
+func (noRecall) Tables(context.Context, ledger.TableQuery) ([]audit.TableRef, string, error) {
+	return nil, "", nil
+}
+
 // stackOptions change what newStack makes.
 type stackOptions struct {
 	limits  Limits

@@ -155,7 +155,8 @@ type Ledger struct {
 
 	refreshes refreshes // for readers of what other daemons wrote
 	open      openList  // for recall
-	handovers sync.Map  // receipts of signing keys by the index of their entries, as text; they never change
+	tables    tableNames
+	handovers sync.Map // receipts of signing keys by the index of their entries, as text; they never change
 }
 
 // memory is what the sequencer's goroutine knows of the ledger, as of the newest head that
@@ -226,7 +227,8 @@ func Open(ctx context.Context, cfg Config) (*Ledger, error) {
 		memory: memory{state: audit.NewState(), clock: clock{read: cfg.Clock, limit: cfg.ClockStep}},
 		life: life{queue: make(chan *request, cfg.Queue), asks: make(chan func()), stop: make(chan struct{}),
 			done: make(chan struct{})},
-		open: openList{turn: make(chan struct{}, 1)},
+		open:   openList{turn: make(chan struct{}, 1)},
+		tables: tableNames{turn: make(chan struct{}, 1)},
 	}
 	l.tree = newTree()
 	l.running, l.cancel = context.WithCancel(context.Background())

@@ -105,14 +105,8 @@ type openList struct {
 // store or some more. What another daemon wrote is caught up with first. The caller
 // does not change the list: all who ask for no more share one.
 func (l *Ledger) OpenAt(ctx context.Context, size uint64) ([]audit.OpenRef, error) {
-	if size > 0 {
-		err := l.reachEntry(ctx, size-1)
-		if errors.Is(err, ErrNotFound) {
-			err = fmt.Errorf("%w: entry %d was there a moment ago", ErrUnavailable, size-1)
-		}
-		if err != nil {
-			return nil, err
-		}
+	if err := l.reachSize(ctx, size); err != nil {
+		return nil, err
 	}
 	o := &l.open
 	select {
@@ -145,4 +139,89 @@ func (l *Ledger) OpenAt(ctx context.Context, size uint64) ([]audit.OpenRef, erro
 	slices.SortFunc(fresh.list, func(a, b audit.OpenRef) int { return cmp.Compare(a.ID, b.ID) })
 	o.size, o.list, o.next = fresh.size, fresh.list, time.Now().Add(max(openEvery, openShare*took))
 	return o.list, nil
+}
+
+// reachSize has memory cover the first size entries, which the store showed.
+func (l *Ledger) reachSize(ctx context.Context, size uint64) error {
+	if size == 0 {
+		return nil
+	}
+	err := l.reachEntry(ctx, size-1)
+	if errors.Is(err, ErrNotFound) {
+		err = fmt.Errorf("%w: entry %d was there a moment ago", ErrUnavailable, size-1)
+	}
+	return err
+}
+
+// TableQuery asks for tables by name.
+type TableQuery struct {
+	Only  []string // these; nil for all
+	After string   // names above this one
+	Limit int      // how many at most, at least 1
+	Open  int      // how many open shuffles of each at most
+}
+
+// tableNames are the names of all tables, sorted. A table never goes, so that it is
+// made anew only when there are more. Anyone who has a place in turn owns it.
+type tableNames struct {
+	turn  chan struct{} // of capacity 1
+	names []string      // nobody changes it
+}
+
+// Tables returns tables by name, as of the first size entries of the store or some
+// more, and the name that the next page is after, "" for none. What another daemon
+// wrote is caught up with first.
+func (l *Ledger) Tables(ctx context.Context, size uint64, q TableQuery) (page []audit.TableRef, next string,
+	err error) {
+	if err := l.reachSize(ctx, size); err != nil {
+		return nil, "", err
+	}
+	names := slices.Compact(slices.Sorted(slices.Values(q.Only)))
+	if q.Only == nil {
+		if names, err = l.allTables(ctx); err != nil {
+			return nil, "", err
+		}
+	}
+	from, found := slices.BinarySearch(names, q.After)
+	if found {
+		from++
+	}
+	names = names[from:]
+	if len(names) > q.Limit {
+		names = names[:q.Limit]
+		next = names[q.Limit-1]
+	}
+	err = l.ask(ctx, func() {
+		for _, name := range names {
+			if ref, ok := l.state.AtTable(name, q.Open); ok {
+				page = append(page, ref)
+			}
+		}
+	})
+	return page, next, err
+}
+
+// allTables returns the names of all tables, sorted.
+func (l *Ledger) allTables(ctx context.Context) ([]string, error) {
+	t := &l.tables
+	select {
+	case t.turn <- struct{}{}:
+		defer func() { <-t.turn }()
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
+	fresh := t.names
+	err := l.ask(ctx, func() {
+		if l.state.TableCount() != len(t.names) {
+			fresh = l.state.Tables()
+		}
+	})
+	if err != nil {
+		return nil, err
+	}
+	if len(fresh) != len(t.names) {
+		slices.Sort(fresh)
+		t.names = fresh
+	}
+	return t.names, nil
 }

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"testing"
 
+	"shuffled/internal/audit"
 	"shuffled/internal/ledger"
 )
 
@@ -38,6 +39,53 @@ func TestOpenAt(t *testing.T) {
 		}
 		if got := ids(0); len(got) != len(first)+1 {
 			t.Errorf("as of nothing: %v", got)
+		}
+	})
+}
+
+// TestTables: tables are listed by name with what is open there, also what another
+// daemon wrote, in pages.
+func TestTables(t *testing.T) {
+	onBoth(t, func(t *testing.T, h *house) {
+		a, b, _ := h.apart(nil)
+		known, _, err := b.Tables(t.Context(), b.Head().Size, ledger.TableQuery{Limit: 10, Open: 1})
+		if err != nil {
+			t.Fatal(err)
+		}
+		ids := map[string][]uint64{}
+		for n, table := range []string{"z", "x", "y", "z", "z"} {
+			e := h.must(a, propose(commit(table, uint64(100+n))))[0]
+			ids[table] = append(ids[table], e.Index)
+		}
+		h.must(a, propose(&audit.Event{Kind: audit.EventTableClose, Name: "y"}))
+		all, next, err := b.Tables(t.Context(), a.Head().Size, ledger.TableQuery{Limit: 10, Open: 2})
+		if err != nil || next != "" || len(all) != len(known)+3 {
+			t.Fatalf("%+v, %q, %v", all, next, err)
+		}
+		for _, ref := range all[len(known):] {
+			of := ids[ref.Table]
+			if ref.Serial != uint64(len(of)) || ref.Newest != of[len(of)-1] || ref.Closed != (ref.Table == "y") ||
+				ref.More != (ref.Table == "z") || len(ref.Open) != min(len(of), 2) {
+				t.Errorf("%+v, want %v", ref, of)
+			}
+		}
+		var names []string
+		for q := (ledger.TableQuery{Limit: 1, Open: 9}); ; q.After = next {
+			var page []audit.TableRef
+			if page, next, err = b.Tables(t.Context(), 0, q); err != nil || len(page) != 1 {
+				t.Fatalf("%+v, %v", page, err)
+			}
+			if names = append(names, page[0].Table); next == "" {
+				break
+			}
+		}
+		if !slices.IsSorted(names) || len(names) != len(all) {
+			t.Errorf("in pages: %v", names)
+		}
+		some, next, err := b.Tables(t.Context(), 0,
+			ledger.TableQuery{Only: []string{"y", "none", "x"}, Limit: 2, Open: 9})
+		if err != nil || len(some) != 1 || some[0].Table != "x" || next != "x" {
+			t.Errorf("%+v, %q, %v", some, next, err)
 		}
 	})
 }

@@ -71,6 +71,8 @@ func opened(t *testing.T, s database, err error) database {
 // book is a ledger with a writer that keeps no rules, and what recall should say
 // of it. Its entries are real, its roots are not.
 type book struct {
+	Ledger // nothing else is asked for
+
 	t     *testing.T
 	store ledger.Store
 	info  ledger.Info

@@ -31,6 +31,7 @@ const MaxPage = 1000
 type Ledger interface {
 	ID() ledger.ID
 	OpenAt(ctx context.Context, size uint64) ([]audit.OpenRef, error)
+	Tables(ctx context.Context, size uint64, q ledger.TableQuery) (page []audit.TableRef, next string, err error)
 }
 
 // Store is what recall needs of a store.
@@ -95,6 +96,19 @@ func (f *Finder) Find(ctx context.Context, q ledger.RecallQuery) (ledger.RecallP
 		p.Next = p.Shuffles[limit-1].ID
 	}
 	return p, nil
+}
+
+// Tables returns tables by name with their open shuffles, as of what the ledger held
+// when it was called, and the name that the next page is after, "" for none.
+func (f *Finder) Tables(ctx context.Context, q ledger.TableQuery) (page []audit.TableRef, next string, err error) {
+	size, err := f.store.Size(ctx, f.ledger.ID())
+	if err == nil {
+		page, next, err = f.ledger.Tables(ctx, size, q)
+	}
+	if err != nil {
+		return nil, "", fmt.Errorf("recall of tables: %w", ledger.Unavailable(err))
+	}
+	return page, next, nil
 }
 
 func (f *Finder) find(ctx context.Context, asked ledger.RecallQuery) (p ledger.RecallPage, err error) {

@@ -1,8 +1,10 @@
 package operate
 
 import (
+	"cmp"
 	"context"
 	"fmt"
+	"strings"
 
 	"shuffled/client"
 	"shuffled/internal/cli/remote"
@@ -110,6 +112,54 @@ func (c *killListCmd) Run(ctx context.Context, s term.Streams) error {
 type TableCmd struct {
 	Open  tableOpenCmd  `cmd:"" help:"Open a table that was closed, or one before its first shuffle."`
 	Close tableCloseCmd `cmd:"" help:"Close a table: no new shuffles; open ones are played on."`
+	List  tableListCmd  `cmd:"" help:"List the tables with their open shuffles."`
+}
+
+type tableListCmd struct{ remote.Flags }
+
+func (tableListCmd) Help() string { return "Example:\n  shuffled table list --token-file dealer.token" }
+
+func (c *tableListCmd) Run(ctx context.Context, s term.Streams) error {
+	return remote.Ask(ctx, &c.Flags, s, func(d *client.Client) (all []client.TableState, err error) {
+		for t, err := range d.Tables(ctx) {
+			if err != nil {
+				return nil, err
+			}
+			all = append(all, t)
+		}
+		return append([]client.TableState{}, all...), nil
+	}, func(all []client.TableState) error {
+		if len(all) == 0 {
+			_, err := fmt.Fprintln(s.Out, "no table")
+			return err
+		}
+		rows := [][]any{{"TABLE", "STATE", "SERIAL", "OPEN SHUFFLES"}}
+		for _, t := range all {
+			open := strings.Trim(fmt.Sprint(t.Shuffles), "[]")
+			if t.More != nil {
+				open += " and more"
+			}
+			rows = append(rows, []any{term.Visible(t.Table), term.Visible(string(t.State)), t.Serial,
+				cmp.Or(open, "-")})
+		}
+		return s.List(rows)
+	})
+}
+
+// DecksCmd is shuffled decks.
+type DecksCmd struct{ remote.Flags }
+
+func (DecksCmd) Help() string { return "Example:\n  shuffled decks" }
+
+func (c *DecksCmd) Run(ctx context.Context, s term.Streams) error {
+	return remote.Ask(ctx, &c.Flags, s, func(d *client.Client) ([]client.PublishedDeck, error) { return d.Decks(ctx) },
+		func(all []client.PublishedDeck) error {
+			rows := [][]any{{"NAME", "CARDS", "HASH"}}
+			for _, d := range all {
+				rows = append(rows, []any{term.Visible(d.Name), d.Cards, d.Hash})
+			}
+			return s.List(rows)
+		})
 }
 
 type tableFlags struct {

@@ -11,12 +11,12 @@ import (
 )
 
 // change loads a shuffle, has the daemon do something to it and shows what came of that.
-func change[Q, T any](ctx context.Context, r *remote.Flags, s term.Streams, id uint64,
+func change[Q, T any](ctx context.Context, r *remote.Flags, s term.Streams, id *ShuffleArg,
 	do func(*client.Client, context.Context, *client.Committed, Q) (T, error), req Q,
 	show func(*client.Committed, T) error) error {
 	var shuffle *client.Committed
 	return remote.Ask(ctx, r, s, func(d *client.Client) (done T, err error) {
-		if shuffle, err = d.Load(ctx, id); err != nil {
+		if shuffle, err = id.load(ctx, d); err != nil {
 			return done, err
 		}
 		return do(d, r.Tried(ctx), shuffle, req)
@@ -26,9 +26,9 @@ func change[Q, T any](ctx context.Context, r *remote.Flags, s term.Streams, id u
 // CloseCmd is shuffled close.
 type CloseCmd struct {
 	remote.Flags
-	ID      uint64 `arg:"" help:"The shuffle."`
-	Outcome string `required:"" placeholder:"OUTCOME" enum:"completed,ended_early,void" help:"How it ends: completed, ended_early or void."`
-	Because string `name:"reason" placeholder:"REASON" help:"Why it is void: misdeal, exposed_card, foul_deck, game_cancelled, operator_error, system_fault, player_dispute, mix_failed or regulator."`
+	ID      ShuffleArg `arg:"" help:"The shuffle: its id, @TABLE for the open one of a table, or @TABLE:SERIAL."`
+	Outcome string     `required:"" placeholder:"OUTCOME" enum:"completed,ended_early,void" help:"How it ends: completed, ended_early or void."`
+	Because string     `name:"reason" placeholder:"REASON" help:"Why it is void: misdeal, exposed_card, foul_deck, game_cancelled, operator_error, system_fault, player_dispute, mix_failed or regulator."`
 }
 
 func (CloseCmd) Help() string {
@@ -42,8 +42,8 @@ Examples:
 
 func (c *CloseCmd) Run(ctx context.Context, s term.Streams) error {
 	req := closeRequest(c.Outcome, c.Because)
-	return change(ctx, &c.Flags, s, c.ID, (*client.Client).Close, req,
-		func(_ *client.Committed, closed *client.Close) error { return sayClosed(s, c.ID, req, closed) })
+	return change(ctx, &c.Flags, s, &c.ID, (*client.Client).Close, req,
+		func(_ *client.Committed, closed *client.Close) error { return sayClosed(s, c.ID.Number, req, closed) })
 }
 
 func closeRequest(outcome, reason string) client.CloseRequest {
@@ -69,9 +69,9 @@ func sayClosed(s term.Streams, id uint64, asked client.CloseRequest, c *client.C
 // TakeoverCmd is shuffled takeover.
 type TakeoverCmd struct {
 	remote.Flags
-	ID      uint64 `arg:"" help:"The shuffle."`
-	Extent  string `enum:"close,play" default:"close" help:"close: to end it. play: to deal on, for which a production ledger asks for two administrators (shuffled act propose takeover)."`
-	Because string `name:"reason" required:"" placeholder:"TEXT" help:"Why. It is written to the ledger for ever, and every file of the shuffle shows it."`
+	ID      ShuffleArg `arg:"" help:"The shuffle: its id, @TABLE for the open one of a table, or @TABLE:SERIAL."`
+	Extent  string     `enum:"close,play" default:"close" help:"close: to end it. play: to deal on, for which a production ledger asks for two administrators (shuffled act propose takeover)."`
+	Because string     `name:"reason" required:"" placeholder:"TEXT" help:"Why. It is written to the ledger for ever, and every file of the shuffle shows it."`
 }
 
 func (TakeoverCmd) Help() string {
@@ -85,9 +85,9 @@ Example:
 func (c *TakeoverCmd) Run(ctx context.Context, s term.Streams) error {
 	extent := client.Extent(c.Extent)
 	req := client.TakeoverRequest{Reason: c.Because, Extent: &extent}
-	return change(ctx, &c.Flags, s, c.ID, (*client.Client).TakeOver, req,
+	return change(ctx, &c.Flags, s, &c.ID, (*client.Client).TakeOver, req,
 		func(_ *client.Committed, taken *client.Takeover) error {
-			said := fmt.Sprintf("Shuffle %d: taken over from %s to %s, recorded and signed", c.ID,
+			said := fmt.Sprintf("Shuffle %d: taken over from %s to %s, recorded and signed", c.ID.Number,
 				term.Visible(taken.From), c.Extent)
 			_, err := fmt.Fprintln(s.Out, s.Sheet().P.Bold(said))
 			return err
@@ -97,10 +97,10 @@ func (c *TakeoverCmd) Run(ctx context.Context, s term.Streams) error {
 // MixCmd is shuffled mix.
 type MixCmd struct {
 	remote.Flags
-	ID     uint64   `arg:"" help:"The shuffle."`
-	Slot   []string `sep:"none" placeholder:"VALUE" help:"A player's value, or a file with what shuffled slot new printed. One for each slot of the plan, in its order."`
-	Beacon string   `placeholder:"SIGNATURE" help:"The 48 bytes of the round's signature, in base64 or hexadecimal. Default: the daemon fetches it."`
-	Cut    *int     `placeholder:"N" help:"Places that the player's cut takes off the top, 0 to places-1."`
+	ID     ShuffleArg `arg:"" help:"The shuffle: its id, @TABLE for the open one of a table, or @TABLE:SERIAL."`
+	Slot   []string   `sep:"none" placeholder:"VALUE" help:"A player's value, or a file with what shuffled slot new printed. One for each slot of the plan, in its order."`
+	Beacon string     `placeholder:"SIGNATURE" help:"The 48 bytes of the round's signature, in base64 or hexadecimal. Default: the daemon fetches it."`
+	Cut    *int       `placeholder:"N" help:"Places that the player's cut takes off the top, 0 to places-1."`
 }
 
 func (MixCmd) Help() string {
@@ -118,9 +118,9 @@ func (c *MixCmd) Run(ctx context.Context, s term.Streams) error {
 	if err != nil {
 		return err
 	}
-	return change(ctx, &c.Flags, s, c.ID, (*client.Client).Mix, req, func(*client.Committed, *client.Mix) error {
-		s.Title("Shuffle %d: the mix is recorded and signed", c.ID)
-		_, err := fmt.Fprintf(s.Out, "The order of the places follows from the commit and these values; anybody can compute it.\nDeal from it: shuffled deal %d --first 0 --run …\n", c.ID)
+	return change(ctx, &c.Flags, s, &c.ID, (*client.Client).Mix, req, func(*client.Committed, *client.Mix) error {
+		s.Title("Shuffle %d: the mix is recorded and signed", c.ID.Number)
+		_, err := fmt.Fprintf(s.Out, "The order of the places follows from the commit and these values; anybody can compute it.\nDeal from it: shuffled deal %d --first 0 --run …\n", c.ID.Number)
 		return err
 	})
 }

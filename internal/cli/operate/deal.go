@@ -15,11 +15,11 @@ import (
 // DealCmd is shuffled deal.
 type DealCmd struct {
 	remote.Flags
-	ID      uint64   `arg:"" help:"The shuffle."`
-	First   int      `required:"" placeholder:"PLACE" help:"The next place, counted from 0."`
-	Runs    []string `required:"" name:"run" sep:"none" placeholder:"RUN" help:"COUNT:PURPOSE[:RECIPIENT[:public]]; purposes are seat, board, burn, discard, rabbit, order. May be given again."`
-	Close   string   `placeholder:"OUTCOME" enum:",completed,ended_early,void" default:"" help:"Close the shuffle with this deal: completed, ended_early or void."`
-	Because string   `name:"reason" placeholder:"REASON" help:"Why it is void, such as misdeal."`
+	ID      ShuffleArg `arg:"" help:"The shuffle: its id, @TABLE for the open one of a table, or @TABLE:SERIAL."`
+	First   int        `required:"" placeholder:"PLACE" help:"The next place, counted from 0."`
+	Runs    []string   `required:"" name:"run" sep:"none" placeholder:"RUN" help:"COUNT:PURPOSE[:RECIPIENT[:public]]; purposes are seat, board, burn, discard, rabbit, order. May be given again."`
+	Close   string     `placeholder:"OUTCOME" enum:",completed,ended_early,void" default:"" help:"Close the shuffle with this deal: completed, ended_early or void."`
+	Because string     `name:"reason" placeholder:"REASON" help:"Why it is void, such as misdeal."`
 }
 
 func (DealCmd) Help() string {
@@ -29,6 +29,7 @@ Examples:
 
     shuffled deal 2 --first 0 --run 2:seat:seat-1 --run 2:seat:seat-2
     shuffled deal 2 --first 4 --run 1:burn --run 3:board::public
+    shuffled deal @table-1 --first 4 --run 1:burn --run 3:board::public  # what is open at the table
     shuffled deal 2 --first 8 --run 1:board::public --close completed
     shuffled deal 6 --first 0 --run 2:board::public       # two dice, thrown
     shuffled deal 9 --first 0 --run 416:order:game-server  # the whole order, to a back end that deals by itself`
@@ -49,7 +50,7 @@ func (c *DealCmd) Run(ctx context.Context, s term.Streams) error {
 	} else if c.Because != "" {
 		return term.Usage("--reason goes with --close")
 	}
-	return change(ctx, &c.Flags, s, c.ID, (*client.Client).Deal, req,
+	return change(ctx, &c.Flags, s, &c.ID, (*client.Client).Deal, req,
 		func(shuffle *client.Committed, dealt *client.Deal) error { return c.print(s, req, shuffle, dealt) })
 }
 
@@ -68,13 +69,13 @@ func (c *DealCmd) print(s term.Streams, req client.DealRequest, shuffle *client.
 		what = "value"
 	}
 	sheet := s.Sheet()
-	s.Title("Shuffle %d: %s dealt, recorded and signed", c.ID, places)
+	s.Title("Shuffle %d: %s dealt, recorded and signed", c.ID.Number, places)
 	fmt.Fprintln(s.Out, term.DrawHands(sheet.P, dealtHands(req.Runs, dealt, look), sheet.W))
 	if remote.Value(dealt.LastHand) {
 		s.Title("The cut card has come out: this hand is the last.")
 	}
 	if dealt.Close != nil {
-		return sayClosed(s, c.ID, *req.Close, dealt.Close)
+		return sayClosed(s, c.ID.Number, *req.Close, dealt.Close)
 	}
 	_, err := fmt.Fprintf(s.Out, "Every %s opens the deck root. The next place is %d of %d.\n", what, dealt.Next,
 		shuffle.Places())

@@ -14,9 +14,9 @@ import (
 // ShowCmd is shuffled show.
 type ShowCmd struct {
 	remote.Flags
-	ID         uint64 `arg:"" help:"The shuffle."`
-	Transcript string `placeholder:"FILE" help:"Write the transcript to FILE, byte for byte as served; - is standard output."`
-	Recipient  string `placeholder:"NAME" help:"With --transcript: the file of one recipient, for a dealer."`
+	ID         ShuffleArg `arg:"" help:"The shuffle: its id, @TABLE for the open one of a table, or @TABLE:SERIAL."`
+	Transcript string     `placeholder:"FILE" help:"Write the transcript to FILE, byte for byte as served; - is standard output."`
+	Recipient  string     `placeholder:"NAME" help:"With --transcript: the file of one recipient, for a dealer."`
 }
 
 func (ShowCmd) Help() string {
@@ -35,7 +35,12 @@ func (c *ShowCmd) Run(ctx context.Context, s term.Streams) error {
 		return c.write(ctx, s)
 	}
 	return remote.Ask(ctx, &c.Flags, s,
-		func(d *client.Client) (*client.Status, error) { return d.State(ctx, c.ID) },
+		func(d *client.Client) (*client.Status, error) {
+			if err := c.ID.find(ctx, d); err != nil {
+				return nil, err
+			}
+			return d.State(ctx, c.ID.Number)
+		},
 		func(state *client.Status) error { return c.print(s, state) })
 }
 
@@ -45,7 +50,10 @@ func (c *ShowCmd) write(ctx context.Context, s term.Streams) error {
 	if err != nil {
 		return err
 	}
-	data, err := d.Transcript(ctx, c.ID, c.Recipient)
+	if err := c.ID.find(ctx, d); err != nil {
+		return c.Fail(s, err)
+	}
+	data, err := d.Transcript(ctx, c.ID.Number, c.Recipient)
 	if err != nil {
 		return c.Fail(s, err)
 	}

@@ -1,0 +1,111 @@
+package httpapi
+
+import (
+	"fmt"
+	"strings"
+
+	"shuffled/internal/audit"
+	"shuffled/internal/dealer"
+	"shuffled/internal/ledger"
+)
+
+// maxOpenListed is how many open shuffles of a table an answer holds.
+const maxOpenListed = 100
+
+// tableAt stands in an address in the place of an id: @TABLE or @TABLE:SERIAL.
+type tableAt struct {
+	table  string
+	serial uint64 // 0: the open shuffle
+}
+
+// parseAt reads a tableAt; ok is false for an address that holds something else.
+func parseAt(text string) (at tableAt, ok bool, err error) {
+	text, ok = strings.CutPrefix(text, "@")
+	if !ok {
+		return at, false, nil
+	}
+	name, serial, numbered := strings.Cut(text, ":")
+	if err := audit.CheckName(name); err != nil {
+		return at, true, fmt.Errorf("names a table after the @: it %w", err)
+	}
+	at.table = name
+	if numbered {
+		if at.serial, err = parseIndex(serial); err != nil || at.serial == 0 {
+			return at, true, fmt.Errorf("has a serial after the colon, which counts from 1 in decimal digits")
+		}
+	}
+	return at, true, nil
+}
+
+// shuffleAt returns the id of the shuffle that a table stands for: the one with the
+// serial, else the one that is open, else the newest.
+func (c *call) shuffleAt(at tableAt) (uint64, error) {
+	none := &refusal{code: CodeNotFound, field: "id", detail: "table " + at.table + " has no shuffle"}
+	if at.serial != 0 {
+		page, err := c.ledger.Recall.Find(c.r.Context(),
+			ledger.RecallQuery{Table: at.table, Serial: at.serial, Limit: 1})
+		switch {
+		case err != nil:
+			return 0, err
+		case len(page.Shuffles) == 0:
+			none.detail += fmt.Sprintf(" with the serial %d", at.serial)
+			return 0, none
+		}
+		return page.Shuffles[0].ID, nil
+	}
+	tables, _, err := c.ledger.Recall.Tables(c.r.Context(),
+		ledger.TableQuery{Only: []string{at.table}, Limit: 1, Open: maxOpenListed})
+	switch {
+	case err != nil:
+		return 0, err
+	case len(tables) == 0 || tables[0].Serial == 0:
+		return 0, none
+	case len(tables[0].Open) == 0:
+		return tables[0].Newest, nil
+	case len(tables[0].Open) == 1:
+		return tables[0].Open[0], nil
+	}
+	return 0, &refusal{code: CodeWhichShuffle, field: "id", ids: tables[0].Open,
+		detail: fmt.Sprintf("table %s has %d open shuffles or more: name one by its id, or as @%s:SERIAL",
+			at.table, len(tables[0].Open), at.table)}
+}
+
+// ListTables answers with the caller's tables, a page at a time.
+func (s *Server) ListTables(c *call, params ListTablesParams) error {
+	limit, err := pageLimit(params.Limit)
+	if err != nil {
+		return err
+	}
+	page, next, err := c.ledger.Recall.Tables(c.r.Context(), ledger.TableQuery{Only: c.caller.tables,
+		After: value(params.After), Limit: limit, Open: maxOpenListed})
+	if err != nil {
+		return err
+	}
+	answer := TableList{Tables: make([]TableState, 0, len(page))}
+	for _, t := range page {
+		one := TableState{Table: t.Table, State: TableStateStateOpen, Serial: t.Serial, Shuffles: []Index{}}
+		if t.Closed {
+			one.State = TableStateStateClosed
+		}
+		if t.Serial != 0 {
+			one.Newest = &t.Newest
+		}
+		one.Shuffles = append(one.Shuffles, t.Open...)
+		if t.More {
+			one.More = optionalOf(TableStateMoreTrue)
+		}
+		answer.Tables = append(answer.Tables, one)
+	}
+	answer.Next = optional(next)
+	return c.json(answer)
+}
+
+// ListDecks answers with the published decks.
+func (s *Server) ListDecks(c *call) error {
+	answer := DeckList{Decks: []PublishedDeck{}}
+	for _, deck := range dealer.PublishedDecks() {
+		answer.Decks = append(answer.Decks, PublishedDeck{Name: deck.Name(), Hash: encodeHash(deck.Hash()),
+			Cards: deck.Len()})
+	}
+	return c.json(answer)
+}
