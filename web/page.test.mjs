@@ -30,7 +30,7 @@ inBrowser("the page from disk", async (t, browser, dir) => {
     assert.equal(r.title, "Proved");
     assert.equal(r.focus, "result-title");
     assert.deepEqual([r.json.verdict, r.json.level], ["proved", "recorded"]);
-    assert.equal(r.steps.length, 14);
+    assert.equal(r.steps.length, 15);
     assert.equal(r.steps.filter((s) => s === "ok").length, 11);
     assert.equal(r.cards.length, r.json.cards.length);
     assert.match(r.cards[0], /^(ace|two|three|four|five|six|seven|eight|nine|ten|jack|queen|king) of (spades|hearts|diamonds|clubs), place 0$/);

@@ -1,8 +1,9 @@
 // verify.mjs judges a transcript or receipt with the verifier of verify.html:
 //
-//	node web/verify.mjs [--key VKEY-or-file | --policy FILE] [--my-slot-file FILE]… [--json] FILE
+//	node web/verify.mjs [--key VKEY-or-file | --policy FILE] [--my-slot-file FILE]… [--auditor VKEY-or-file]… [--json] FILE
 //
 // --my-slot-file names a file with the value of a slot: it judges for its holder.
+// --auditor names an auditor's verifier key, whose statements it believes.
 // It exits with 0 for proved or consistent, 1 for failed, 2 for a wrong command
 // line, and 3 where it cannot judge or could not run.
 import { readFileSync, realpathSync, statSync } from "node:fs";
@@ -10,7 +11,7 @@ import { fileURLToPath } from "node:url";
 import vm from "node:vm";
 
 const PAGE = fileURLToPath(new URL("verify.html", import.meta.url));
-const USAGE = "usage: node verify.mjs [--key VKEY-or-file | --policy FILE] [--my-slot-file FILE]... [--json] FILE\n";
+const USAGE = "usage: node verify.mjs [--key VKEY-or-file | --policy FILE] [--my-slot-file FILE]... [--auditor VKEY-or-file]... [--json] FILE\n";
 const MOST_BYTES = 32 * 2 ** 20; // docs/SPEC.md section 1.2
 
 // load runs the script block of the page that is the verifier, and no other.
@@ -23,7 +24,7 @@ export function load() {
 class Usage extends Error {}
 
 function parseArgs(args) {
-  const options = { slots: [] };
+  const options = { slots: [], auditors: [] };
   for (let i = 0; i < args.length; i++) {
     const [flag, inline] = /^(--[a-z-]+)=([\s\S]*)$/.exec(args[i])?.slice(1) ?? [args[i]];
     if (flag === "--key" || flag === "--policy") {
@@ -34,6 +35,10 @@ function parseArgs(args) {
       const value = inline ?? args[++i];
       if (!value) throw new Usage(`${flag} takes a file`);
       options.slots.push(value);
+    } else if (flag === "--auditor") {
+      const value = inline ?? args[++i];
+      if (!value) throw new Usage(`${flag} takes a verifier key, or a file with one`);
+      options.auditors.push(value);
     } else if (args[i] === "--json" || args[i] === "--help") {
       options[args[i]] = true;
     } else if (args[i].startsWith("-") || options.file !== undefined) {
@@ -49,11 +54,13 @@ function parseArgs(args) {
 }
 
 // A key may be given as itself or as a file that holds it.
+const readKey = (key) => /^[^+]+\+[0-9a-fA-F]{8}\+[A-Za-z0-9+/=]+$/.test(key) ? key : readFileSync(key, "utf8").trim();
+
 function trust(options) {
   const key = options["--key"], policy = options["--policy"];
   if (policy) return { policy: new Uint8Array(readFileSync(policy)) };
   if (!key) return {};
-  return { vkey: /^[^+]+\+[0-9a-fA-F]{8}\+[A-Za-z0-9+/=]+$/.test(key) ? key : readFileSync(key, "utf8").trim() };
+  return { vkey: readKey(key) };
 }
 
 // readSlots takes the values of the files; what is wrong with one is said without it.
@@ -83,6 +90,8 @@ function print(v) {
     out.push("", `cards: ${shown}`);
   }
   if (v.level && v.takeovers) out.push("", ...v.takeovers.map((t) => `taken over at place ${t.place}, to ${t.extent}: by ${t.identity} from ${t.from}. The house says: ${t.reason}`));
+  if (v.level && v.statements) out.push("", ...v.statements.map(({ name, trusted }) => trusted ? `${name}, an auditor whom you trust, states that the order comes out of the tape` : `${name} signed a statement, and is not trusted: it gives nothing`));
+  if (v.level && v.kind === "transcript" && v.state === "closed" && v.steps.some((s) => s.name === "order" && s.result !== "ok") && !v.statements?.some((s) => s.trusted)) out.push("", "not shown by this file: that the deck held each card once");
   if (v.level && v.passed_over) out.push("", ...v.passed_over.map((p) => `passed over, for it changes nothing that is checked: ${p.count} of code ${p.code} in the list ${p.list}, first in entry ${p.first}`));
   const more = v.level ? `, at the level "${v.level}"${v.level === "mixed" ? " for the holder of the slot alone" : ""}` : v.failed ? ` at ${v.failed}` : v.unknown ? `: ${v.unknown}` : "";
   out.push("", `${v.verdict.toUpperCase()}${more}`);
@@ -99,7 +108,7 @@ export async function main(args) {
       return 0;
     }
     const verifier = load();
-    const v = await verifier.verify(readEvidence(options.file), { ...trust(options), slots: readSlots(options.slots, verifier) });
+    const v = await verifier.verify(readEvidence(options.file), { ...trust(options), slots: readSlots(options.slots, verifier), auditors: options.auditors.map(readKey) });
     if (options["--json"]) process.stdout.write(`${JSON.stringify(v)}\n`);
     else print(v);
     return EXIT[v.verdict];

@@ -277,9 +277,9 @@ test("transcripts.json: the one form", async () => {
     const j = new parts.Canonical(utf8(c.text)), read = parts.readForm(j), plainly = JSON.parse(c.text);
     assert.equal(JSON.stringify(plainly), c.text, c.name);
     const cards = read.cards.map((x) => ({ ...x, salt: Buffer.from(x.salt).toString("base64"), proof: Array.from({ length: x.proof.length / 32 }, (_, i) => Buffer.from(x.proof.subarray(32 * i, 32 * i + 32)).toString("base64")) }));
-    const { kind, keys, ...members } = read, text = (span) => span && new TextDecoder().decode(j.content(span));
+    const { kind, keys, statements, ...members } = read, text = (span) => span && new TextDecoder().decode(j.content(span));
     const receipts = read.receipts.map(text), witnessed = text(read.witnessed);
-    assert.deepEqual(JSON.parse(JSON.stringify({ format: "shuffled/v1/transcript", ...members, receipts, witnessed, keys: keys.length > 0 ? keys.map(text) : undefined, cards })), plainly, c.name);
+    assert.deepEqual(JSON.parse(JSON.stringify({ format: "shuffled/v1/transcript", ...members, receipts, witnessed, keys: keys.length > 0 ? keys.map(text) : undefined, statements: statements.length > 0 ? statements.map(text) : undefined, cards })), plainly, c.name);
   }
   for (const c of some(TRANSCRIPTS.bad)) {
     const v = await shuffled.verify(c.text);
@@ -311,8 +311,8 @@ const fileOf = (c) => c.file_base64 !== undefined ? new Uint8Array(Buffer.from(c
 test("the verdict vectors: verdict, level and failed step", async () => {
   for (const c of vectors()) {
     const v = await shuffled.verify(fileOf(c), c.trust);
-    assert.deepEqual({ verdict: v.verdict, level: v.level, failed: v.failed, overlap: v.overlap, mixed: v.mixed },
-      { verdict: c.want.verdict, level: c.want.level, failed: c.want.failed, overlap: c.want.overlap, mixed: c.want.mixed }, `${c.name}: ${v.steps.find((s) => s.result === "failed")?.detail ?? v.unknown ?? ""}`);
+    assert.deepEqual({ verdict: v.verdict, level: v.level, failed: v.failed, overlap: v.overlap, mixed: v.mixed, statements: v.level && v.statements },
+      { verdict: c.want.verdict, level: c.want.level, failed: c.want.failed, overlap: c.want.overlap, mixed: c.want.mixed, statements: c.want.statements }, `${c.name}: ${v.steps.find((s) => s.result === "failed")?.detail ?? v.unknown ?? ""}`);
     checkShape(v, c.name);
   }
 });
@@ -323,7 +323,7 @@ function checkShape(v, name) {
   const unread = v.unknown?.startsWith("what is trusted: ") ?? false;
   const names = v.steps.map((s) => s.name);
   assert.deepEqual(names, shuffled.steps.slice(0, names.length), name);
-  assert.ok(unread ? names.length === 0 : v.kind === "transcript" ? names.length === 14 : v.kind === "receipt" ? names.length === 7 : [1, 7, 14].includes(names.length), name);
+  assert.ok(unread ? names.length === 0 : v.kind === "transcript" ? names.length === shuffled.steps.length : v.kind === "receipt" ? names.length === 7 : [1, 7, shuffled.steps.length].includes(names.length), name);
   assert.equal(v.witnesses !== undefined, v.level === "witnessed" || v.level === "mixed", name);
   assert.equal(v.mixed !== undefined, v.level === "mixed", name);
   const results = v.steps.map((s) => s.result);
@@ -402,7 +402,7 @@ test("an honest house is proved, whatever it shuffles", async () => {
     if (recipe.deck && m > 2 && next() % 2) Object.assign(recipe, { lo: 1 + next() % (m - 1), hi: m });
     const v = await shuffled.verify(await game(key, recipe), { vkey: key.vkey });
     assert.deepEqual([v.verdict, v.level], ["proved", "recorded"], JSON.stringify([recipe, v.steps.find((s) => s.result === "failed")]));
-    assert.ok(v.steps.every((s) => s.result === "ok" || ["witnesses", "slots", "beacon"].includes(s.name)));
+    assert.ok(v.steps.every((s) => s.result === "ok" || ["witnesses", "slots", "beacon", "statements"].includes(s.name)));
     if (recipe.hi) assert.ok(v.end_at >= recipe.lo && v.end_at <= recipe.hi);
     const { steps, level, ...unpinned } = await shuffled.verify(await game(key, recipe));
     assert.deepEqual([unpinned.verdict, level], ["consistent", "key not pinned"]);
@@ -665,6 +665,7 @@ test("verify.mjs: exit codes", async (t) => {
   const { vkey } = by("closed").trust, keyFile = write("key", `${vkey}\n`);
   const policy = write("policy", by("cosigned-2-of-3").trust.policy), cosigned = write("cosigned.json", fileOf(by("cosigned-2-of-3")));
   const mine = by("slot"), slotted = write("slot.json", fileOf(mine)), slotPolicy = write("slot.policy", mine.trust.policy);
+  const stated = write("stated.json", fileOf(by("stated"))), [lab] = by("stated").trust.auditors, labFile = write("lab.vkey", `${lab}\n`);
   const slot = write("my-slot", `value  ${Buffer.from(mine.trust.slots[0]).toString("base64")}  keep it\n`);
   for (const [code, text, ...args] of [
     [0, /PROVED, at the level "recorded"/, "--key", vkey, good],
@@ -677,6 +678,9 @@ test("verify.mjs: exit codes", async (t) => {
     [0, /PROVED, at the level "mixed" for the holder of the slot alone/, "--policy", slotPolicy, "--my-slot-file", slot, slotted],
     [1, /FAILED at slots/, "--key", vkey, `--my-slot-file=${slot}`, good],
     [2, /holds no value of a slot/, "--my-slot-file", policy, good], [2, /usage/, good, "--my-slot-file"],
+    [0, /lab\.example\/shuffles, an auditor whom you trust, states/, "--key", vkey, "--auditor", labFile, stated],
+    [0, /lab\.example\/shuffles signed a statement, and is not trusted[\s\S]*not shown by this file: that the deck/, "--key", vkey, stated],
+    [2, /usage/, stated, "--auditor"], [3, /what is trusted/, `--auditor=${keyFile}`, "--key", `${vkey.slice(0, -4)}AAA=`, good],
     [3, /no such file/, path.join(dir, "none")],
     [3, /no such file/, "--key", path.join(dir, "none"), good],
     [2, /usage/], [2, /usage/, "--key"], [2, /usage/, "--nonsense", good], [2, /usage/, good, bad], [2, /not both/, "--key", vkey, "--policy", policy, good],

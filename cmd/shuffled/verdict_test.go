@@ -53,12 +53,12 @@ func TestVerdictText(t *testing.T) {
 	}
 }
 
-// TestWitnessedText does so for what witnesses add, on vectors of the
+// TestWitnessedText does so for what witnesses and auditors add, on vectors of the
 // specification.
 func TestWitnessedText(t *testing.T) {
 	t.Parallel()
 	for _, name := range []string{"witnessed", "witnessed-undealt", "witnessed-too-late", "receipt-witnessed",
-		"level-mixed", "level-mixed-both", "slot", "beacon-and-cut"} {
+		"level-mixed", "level-mixed-both", "slot", "beacon-and-cut", "stated", "stated-nobody-trusted"} {
 		b, err := os.ReadFile(filepath.Join("..", "..", "internal", "verify", "testdata", "vectors", "good",
 			name+".json"))
 		if err != nil {
@@ -67,14 +67,18 @@ func TestWitnessedText(t *testing.T) {
 		var v struct {
 			File  string
 			Trust struct {
-				Policy string
-				Slots  [][]byte
+				VKey, Policy string
+				Slots        [][]byte
+				Auditors     []string
 			}
 		}
 		if err := json.Unmarshal(b, &v); err != nil {
 			t.Fatal(err)
 		}
-		trust := verify.Trust{Policy: []byte(v.Trust.Policy)}
+		trust := verify.Trust{VKey: v.Trust.VKey, Auditors: v.Trust.Auditors}
+		if v.Trust.Policy != "" {
+			trust.Policy = []byte(v.Trust.Policy)
+		}
 		for _, s := range v.Trust.Slots {
 			trust.Slots = append(trust.Slots, [32]byte(s))
 		}

@@ -24,7 +24,7 @@ func (p *Policy) Cosignatures(signed []byte) []Cosignature {
 	if p == nil {
 		return nil
 	}
-	if _, err := noteText(signed); err != nil {
+	if _, _, err := splitNote("checkpoint", signed); err != nil {
 		return nil
 	}
 	var all []Cosignature

@@ -75,7 +75,7 @@ func OpenCheckpoint(signed []byte, keys ...note.Verifier) (Checkpoint, error) {
 // 7.1) without a check of its signatures, for readers that hold no key yet. It
 // returns ErrMalformed.
 func CheckpointText(signed []byte) (Checkpoint, error) {
-	text, err := noteText(signed)
+	text, _, err := splitNote("checkpoint", signed)
 	if err != nil {
 		return Checkpoint{}, err
 	}
@@ -90,56 +90,51 @@ func CheckpointText(signed []byte) (Checkpoint, error) {
 	return c, nil
 }
 
-// noteText returns what a signed checkpoint signs, once its size and its number
-// of signatures are within their limits: no signature is checked before.
-func noteText(signed []byte) (string, error) {
+// splitNote returns the text of a signed note and its signature lines, once its size
+// and their number are within their limits: no signature is checked before. what names
+// the note in errors.
+func splitNote(what string, signed []byte) (text string, lines []note.Signature, err error) {
 	if len(signed) > MaxCheckpoint {
-		return "", fmt.Errorf("%w checkpoint: more than %d bytes", ErrMalformed, MaxCheckpoint)
+		return "", nil, fmt.Errorf("%w %s: more than %d bytes", ErrMalformed, what, MaxCheckpoint)
 	}
 	i := bytes.LastIndex(signed, []byte("\n\n"))
 	if i < 0 {
-		return "", fmt.Errorf("%w checkpoint: no signed note", ErrMalformed)
+		return "", nil, fmt.Errorf("%w %s: no signed note", ErrMalformed, what)
 	}
 	if n := bytes.Count(signed[i+2:], []byte("\n")); n > MaxSignatures {
-		return "", fmt.Errorf("%w checkpoint: %d signature lines, at most %d", ErrMalformed, n, MaxSignatures)
+		return "", nil, fmt.Errorf("%w %s: %d signature lines, at most %d", ErrMalformed, what, n, MaxSignatures)
 	}
-	if err := oneForm(signed); err != nil {
-		return "", fmt.Errorf("%w checkpoint: %w", ErrMalformed, err)
+	if lines, err = oneForm(signed); err != nil {
+		return "", nil, fmt.Errorf("%w %s: %w", ErrMalformed, what, err)
 	}
-	return string(signed[:i+1]), nil
+	return string(signed[:i+1]), lines, nil
 }
 
 // oneForm holds the signature lines of a note to one form (docs/SPEC.md section
-// 7.1): the parser of signed notes takes stray bits of base64 and drops lines that
-// stand twice.
-func oneForm(signed []byte) error {
+// 7.1), and returns them: the parser of signed notes takes stray bits of base64 and
+// drops lines that stand twice.
+func oneForm(signed []byte) ([]note.Signature, error) {
 	var unverified *note.UnverifiedNoteError
 	if _, err := note.Open(signed, note.VerifierList()); !errors.As(err, &unverified) {
-		return err
+		return nil, err
 	}
 	lines := 0
-	keys := make(map[lineKey]bool, len(unverified.Note.UnverifiedSigs))
+	keys := make(map[Signer]bool, len(unverified.Note.UnverifiedSigs))
 	for _, s := range unverified.Note.UnverifiedSigs {
-		by := lineKey{s.Name, s.Hash}
+		by := Signer{s.Name, s.Hash}
 		if keys[by] {
-			return errors.New("two signatures of one key")
+			return nil, errors.New("two signatures of one key")
 		}
 		keys[by] = true
 		if _, err := base64.StdEncoding.Strict().DecodeString(s.Base64); err != nil {
-			return errors.New("a signature in another spelling of base64")
+			return nil, errors.New("a signature in another spelling of base64")
 		}
 		lines += len("—  \n") + len(s.Name) + len(s.Base64)
 	}
 	if len(unverified.Note.Text)+1+lines != len(signed) {
-		return errors.New("a signature stands twice")
+		return nil, errors.New("a signature stands twice")
 	}
-	return nil
-}
-
-// lineKey is who a signature line says that it is by.
-type lineKey struct {
-	name string
-	id   uint32
+	return unverified.Note.UnverifiedSigs, nil
 }
 
 // Receipt proves one entry: C2SP tlog-proof with the entry's bytes in the extra

@@ -52,6 +52,9 @@ func refTranscript(t *Transcript) string {
 	if len(t.Keys) > 0 {
 		out += `,"keys":` + refStrings(t.Keys)
 	}
+	if len(t.Statements) > 0 {
+		out += `,"statements":` + refStrings(t.Statements)
+	}
 	var cards []string
 	for _, c := range t.Cards {
 		card := fmt.Sprintf(`{"place":%d,"position":%d,"value":%d`, c.Place, c.Position, c.Value)

@@ -27,8 +27,9 @@ type Transcript struct {
 	Receipts  []string `json:"receipts"`            // genesis, commit, mix if any, deals and takeovers, close if closed
 	Witnessed string   `json:"witnessed,omitempty"` // receipt of the commit under an early cosigned checkpoint, or ""
 	// receipts of signing keys, each where the one before handed on to it
-	Keys  []string `json:"keys,omitempty"`
-	Cards []Card   `json:"cards"` // openings, by place
+	Keys       []string `json:"keys,omitempty"`
+	Statements []string `json:"statements,omitempty"` // signed notes of auditors
+	Cards      []Card   `json:"cards"`                // openings, by place
 }
 
 // Card is an opening as JSON: what a deal answers and a transcript holds.
@@ -90,7 +91,7 @@ func (t *Transcript) Marshal() ([]byte, error) {
 }
 
 // maxParts bounds the commas outside strings: at most 4,096 cards with 17 each,
-// as many names and receipts, and 1,024 keys. It is checked before the parser
+// as many names and receipts, 1,024 keys, and 8 statements. It is checked before the parser
 // allocates for each part.
 const maxParts = 1 << 17
 

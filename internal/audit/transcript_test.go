@@ -63,7 +63,8 @@ func TestTranscriptAgreesWithReference(t *testing.T) {
 		tr := &Transcript{Format: TranscriptFormat, ID: genIndex(0).Draw(t, "id"), Recipient: text.Draw(t, "recipient"),
 			Deck: rapid.SliceOfN(text, 0, 5).Draw(t, "deck"), Receipts: rapid.SliceOfN(text, 0, 5).Draw(t, "receipts"),
 			Witnessed: text.Draw(t, "witnessed"), Keys: rapid.SliceOfN(text, 0, 3).Draw(t, "keys"),
-			Cards: rapid.SliceOfN(card, 0, 5).Draw(t, "cards")}
+			Statements: rapid.SliceOfN(text, 0, 3).Draw(t, "statements"),
+			Cards:      rapid.SliceOfN(card, 0, 5).Draw(t, "cards")}
 		b, err := tr.Marshal()
 		if err != nil || string(b) != refTranscript(tr) {
 			t.Fatalf("%s, %v, want\n%s", b, err, refTranscript(tr))

@@ -31,6 +31,7 @@ func makeTranscripts() transcriptVectors {
 		}},
 		{"with an early checkpoint", func(t *Transcript) { t.Witnessed = t.Receipts[1] }},
 		{"with the hand-over of a signing key", func(t *Transcript) { t.Keys = t.Receipts[1:2] }},
+		{"with an auditor's statement", func(t *Transcript) { t.Statements = []string{sampleStatement()} }},
 		{"takeovers among the receipts", func(t *Transcript) {
 			s := newStory()
 			id := s.then(s.commit("t"))
@@ -115,6 +116,8 @@ func makeTranscripts() transcriptVectors {
 	edit("keys without any", `,"cards"`, `,"keys":[],"cards"`)
 	edit("keys in front of the receipts", `,"receipts"`, `,"keys":["k"],"receipts"`)
 	edit("keys behind the cards", `]}]}`, `]}],"keys":["k"]}`)
+	edit("statements without any", `,"cards"`, `,"statements":[],"cards"`)
+	edit("statements behind the cards", `]}]}`, `]}],"statements":["s"]}`)
 	edit("an early checkpoint in front of the receipts", `,"receipts"`, `,"witnessed":"w","receipts"`)
 	edit("an early checkpoint behind the cards", `]}]}`, `]}],"witnessed":"w"}`)
 	edit("an empty card name", `"card":"As"`, `"card":""`)

@@ -1376,6 +1376,10 @@ type Verdict struct {
 	// State Open means that the file holds no close.
 	State *VerdictState `json:"state,omitempty"`
 
+	// Statements Who signed a statement that the tape was opened and leads to the deck root. This service trusts no
+	// auditor: `shuffled verify --auditor` does.
+	Statements []VerdictStatement `json:"statements,omitempty"`
+
 	// Steps All steps in their order.
 	Steps []VerdictStep `json:"steps"`
 
@@ -1480,6 +1484,15 @@ type VerdictEntry struct {
 
 	// Type The kind of entry, as in section 15 of the specification.
 	Type string `json:"type"`
+}
+
+// VerdictStatement defines model for VerdictStatement.
+type VerdictStatement struct {
+	// Name The auditor's, as the signature line names it.
+	Name string `json:"name"`
+
+	// Trusted The verifier trusts the key, and the signature holds.
+	Trusted bool `json:"trusted"`
 }
 
 // VerdictStep defines model for VerdictStep.

@@ -35,6 +35,7 @@ func badCases(t testing.TB) []vector {
 	cheatingOrders(b)
 	steeredFiles(b)
 	takenOver(b)
+	wrongStatements(b)
 	return cases
 }
 

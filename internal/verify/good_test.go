@@ -31,6 +31,7 @@ func goodCases(t testing.TB) []vector {
 	lateFiles(t, add)
 	handedFiles(t, add)
 	takenFiles(t, add)
+	statedFiles(t, add)
 	return cases
 }
 

@@ -302,6 +302,7 @@ type game struct {
 	deals   []*audit.Deal
 	closed  *audit.Close
 	early   string // member witnessed of its files
+	stated  []string
 }
 
 var sixCards = []string{"Ace", "King", "Queen", "Jack", "Ten", "Nine"}
@@ -449,7 +450,8 @@ func (g *game) closeAs(c *audit.Close) *game {
 func (g *game) transcript(recipient string) *audit.Transcript {
 	g.h.t.Helper()
 	f := &audit.Transcript{Format: audit.TranscriptFormat, ID: g.id, Recipient: recipient, Deck: g.deck,
-		Receipts: []string{g.h.receipt(0).Text()}, Witnessed: g.early, Keys: g.h.handed, Cards: []audit.Card{}}
+		Receipts: []string{g.h.receipt(0).Text()}, Witnessed: g.early, Keys: g.h.handed, Statements: g.stated,
+		Cards: []audit.Card{}}
 	for _, i := range g.indexes {
 		f.Receipts = append(f.Receipts, g.h.receipt(i).Text())
 	}

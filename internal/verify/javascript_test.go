@@ -69,6 +69,9 @@ func (js *javascript) judge(file []byte, trust Trust) map[string]any {
 	if trust.Policy != nil {
 		ask["policy"] = trust.Policy
 	}
+	if trust.Auditors != nil {
+		ask["auditors"] = trust.Auditors
+	}
 	for _, s := range trust.Slots {
 		slots, _ := ask["slots"].([][]byte)
 		ask["slots"] = append(slots, s[:])

@@ -23,6 +23,8 @@ const (
 	stepTape      = "tape"
 	stepOrder     = "order"
 	stepCards     = "cards"
+
+	stepStatements = "statements"
 )
 
 // causes says what a failure most often means. The first words are those of the
@@ -42,6 +44,8 @@ var causes = map[string]string{
 	stepTape:      "the tape is not the one committed to, or was lost by the operator",
 	stepOrder:     "shuffled by another rule than the published one",
 	stepCards:     "a card was altered",
+
+	stepStatements: "a statement about another shuffle, or one that the auditor did not sign",
 }
 
 // A step reports what it found. An error fails the run, except notChecked and

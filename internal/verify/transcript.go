@@ -28,6 +28,7 @@ type transcript struct {
 	file   *audit.Transcript
 	opened []audit.Opening // of file.Cards
 	placed []audit.Placed
+	stated []audit.SignedStatement // of file.Statements
 
 	commit *audit.Commit
 	mix    *audit.Mix // nil: none
@@ -53,8 +54,9 @@ func (t *transcript) format() (string, error) {
 	}
 	f := t.file
 	if len(f.Receipts) < 2 || len(f.Receipts) > maxReceipts || len(f.Cards) > shuffle.MaxCards ||
-		len(f.Deck) > shuffle.MaxCards || len(f.Keys) > maxKeys || f.ID == 0 || f.ID > audit.MaxInteger {
-		return "", malformed("transcript: too few or too many receipts, cards or keys, or an id out of range")
+		len(f.Deck) > shuffle.MaxCards || len(f.Keys) > maxKeys || len(f.Statements) > audit.MaxStatements ||
+		f.ID == 0 || f.ID > audit.MaxInteger {
+		return "", malformed("transcript: too few or too many receipts, cards, keys or statements, or an id out of range")
 	}
 	if f.Recipient != "" {
 		if err := audit.CheckName(f.Recipient); err != nil {
@@ -81,6 +83,9 @@ func (t *transcript) format() (string, error) {
 			return "", fmt.Errorf("key %d: %w", i, err)
 		}
 		t.keys = append(t.keys, handover{apart: *key})
+	}
+	if err := t.parseStatements(); err != nil {
+		return "", err
 	}
 	return fmt.Sprintf("%d receipts, %d cards", len(f.Receipts), len(f.Cards)), nil
 }

@@ -1,6 +1,10 @@
 package verify
 
-import "shuffled/internal/audit"
+import (
+	"golang.org/x/mod/sumdb/note"
+
+	"shuffled/internal/audit"
+)
 
 // Trust is what the caller knows from elsewhere. At most one of VKey and Policy is
 // set; with neither nothing is pinned, and then no file is more than Consistent.
@@ -12,6 +16,10 @@ type Trust struct {
 	// the hash of one before the commit (docs/SPEC.md section 4.1), and to nobody
 	// the value. A file whose plan lacks one of them fails.
 	Slots [][32]byte
+
+	// Auditors are verifier keys of auditors whose statements about a shuffle are
+	// believed (docs/SPEC.md section 8.1).
+	Auditors []string
 }
 
 // Check reports what is wrong with t itself, so that a caller can tell a mistake
@@ -24,7 +32,8 @@ func (t Trust) Check() error {
 // trusted is a parsed Trust.
 type trusted struct {
 	audit.Trusted
-	slots [][32]byte
+	slots    [][32]byte
+	auditors []note.Verifier
 }
 
 func (t Trust) parse() (*trusted, error) {
@@ -32,7 +41,11 @@ func (t Trust) parse() (*trusted, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &trusted{parsed, t.Slots}, nil
+	auditors, err := parseAuditors(t.Auditors)
+	if err != nil {
+		return nil, err
+	}
+	return &trusted{parsed, t.Slots, auditors}, nil
 }
 
 // level returns the verdict and level of a file whose every step holds.

@@ -21,7 +21,7 @@ func wholes(p *player) []*audit.Transcript {
 	}
 	cards := mixed(p.t, hand).deal(seat("seat-1", 2)).deal(board(1))
 	cards.h.rotate("third ledger key")
-	cards.close(audit.OutcomeEndedEarly, 0)
+	cards.close(audit.OutcomeEndedEarly, 0).state(firstLab, secondLab)
 	h := open(p.t)
 	draws := h.commitTo(h.draws(6, 37, 1000), nil)
 	hand(draws)
@@ -112,7 +112,13 @@ func wrongs() (all []wrong) {
 			return &f.Keys[p.IntN(len(f.Keys))]
 		},
 	}
-	for _, name := range []string{"receipt", "witnessed", "key"} {
+	parts["statement"] = func(p *player, f *audit.Transcript) *string {
+		if len(f.Statements) == 0 {
+			return &f.Witnessed
+		}
+		return &f.Statements[p.IntN(len(f.Statements))]
+	}
+	for _, name := range []string{"receipt", "witnessed", "key", "statement"} {
 		part := parts[name]
 		for _, w := range inText {
 			all = append(all, wrong{name + " " + w.name,
@@ -144,6 +150,7 @@ func wrongs() (all []wrong) {
 	}
 	list("receipts", func(f *audit.Transcript) *[]string { return &f.Receipts })
 	list("keys", func(f *audit.Transcript) *[]string { return &f.Keys })
+	list("statements", func(f *audit.Transcript) *[]string { return &f.Statements })
 	list("names", func(f *audit.Transcript) *[]string { return &f.Deck })
 	card := func(name string, do func(p *player, c *audit.Card)) {
 		all = append(all, wrong{"card " + name, func(p *player, f *audit.Transcript) {
@@ -179,7 +186,8 @@ func TestTwoWrongsInBoth(t *testing.T) {
 	js, seed := openJavaScript(t), setting(t, "SHUFFLED_SEED", rand.Uint64()>>1)
 	p := newPlayer(t, seed)
 	honest, all, seen, differing := wholes(p), wrongs(), map[string]int{}, 0
-	trusts := []Trust{{VKey: p.key.vkey}, {}, {Policy: []byte(p.policy("quorum a\n"))}}
+	trusts := []Trust{{VKey: p.key.vkey, Auditors: []string{lab(t, firstLab).vkey}}, {},
+		{Policy: []byte(p.policy("quorum a\n"))}}
 	for _, f := range honest {
 		b, err := f.Marshal()
 		must(t, err)
@@ -191,7 +199,7 @@ func TestTwoWrongsInBoth(t *testing.T) {
 	}
 	for i := range int(setting(t, "SHUFFLED_FILES", 2000)) {
 		f := copyOf(pick(p, honest...))
-		f.Keys = slices.Clone(f.Keys)
+		f.Keys, f.Statements = slices.Clone(f.Keys), slices.Clone(f.Statements)
 		one, two := pick(p, all...), pick(p, all...)
 		one.do(p, f)
 		if len(f.Receipts) > 0 {

@@ -33,6 +33,8 @@ type vectorTrust struct {
 	Policy string `json:"policy,omitempty"`
 
 	Slots [][]byte `json:"slots,omitempty"` // 32 bytes each
+
+	Auditors []string `json:"auditors,omitempty"` // verifier keys
 }
 
 type want struct {
@@ -42,17 +44,18 @@ type want struct {
 	Witnesses  []Cosigned `json:"witnesses,omitempty"`
 	Overlap    int        `json:"overlap,omitempty"`
 	Mixed      []Mixed    `json:"mixed,omitempty"`
+	Statements []Stated   `json:"statements,omitempty"`
 	WithoutBLS *want      `json:"without_bls,omitempty"`
 }
 
 // found is what a verdict says of it.
 func found(v *Verdict) want {
 	return want{Verdict: v.Verdict, Level: v.Level, Failed: v.Failed, Witnesses: v.Witnesses, Overlap: v.Overlap,
-		Mixed: v.Mixed}
+		Mixed: v.Mixed, Statements: v.Statements}
 }
 
 func (v vector) trust() Trust {
-	t := Trust{VKey: v.Trust.VKey}
+	t := Trust{VKey: v.Trust.VKey, Auditors: v.Trust.Auditors}
 	if v.Trust.Policy != "" {
 		t.Policy = []byte(v.Trust.Policy)
 	}

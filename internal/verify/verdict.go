@@ -91,6 +91,15 @@ type Verdict struct {
 	Takeovers []Takeover `json:"takeovers,omitempty"` // changes of the owner, in order
 
 	Cards []CardShown `json:"cards,omitempty"` // opened cards, by place
+
+	Statements []Stated `json:"statements,omitempty"` // of auditors, in order, a line of a signature each
+}
+
+// Stated is who signed a statement that the tape was opened and leads to the deck root
+// (docs/SPEC.md section 8.1). Of an auditor who is not trusted it says nothing.
+type Stated struct {
+	Name    string `json:"name"`
+	Trusted bool   `json:"trusted"` // the verifier trusts the key, and its signature holds
 }
 
 // Checkpoint is the head of the ledger that the file was held against.

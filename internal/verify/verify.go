@@ -68,6 +68,7 @@ func judgeTranscript(data []byte, trust *trusted) *Verdict {
 		{stepTape, t.tape},
 		{stepOrder, t.order},
 		{stepCards, t.cards},
+		{stepStatements, t.statements},
 	})
 	t.conclude(held)
 	return t.v

@@ -72,9 +72,9 @@ STEPS
 }`)
 	var steps []string
 	for _, name := range []string{"format", "entries", "signature", "inclusion", "witnesses", "origin",
-		"slots", "legality", "beacon", "deck", "openings", "tape", "order", "cards"} {
+		"slots", "legality", "beacon", "deck", "openings", "tape", "order", "cards", "statements"} {
 		result := "ok"
-		if slices.Contains([]string{"witnesses", "slots", "beacon"}, name) {
+		if slices.Contains([]string{"witnesses", "slots", "beacon", "statements"}, name) {
 			result = "not checked"
 		}
 		steps = append(steps, `  {
@@ -149,24 +149,27 @@ func TestEarlyWork(t *testing.T) {
 // TestResults holds each kind of file against the steps that ought to run.
 func TestResults(t *testing.T) {
 	t.Parallel()
-	const all = "format entries signature inclusion witnesses origin slots legality beacon deck openings tape order cards"
+	const all = "format entries signature inclusion witnesses origin slots legality beacon deck openings tape order cards statements"
 	for name, notChecked := range map[string]string{
-		"closed":                      "witnesses slots beacon",
-		"open":                        "witnesses slots beacon tape order cards",
-		"auditor-disclosed":           "witnesses slots beacon tape order cards",
-		"child":                       "witnesses slots beacon order cards",
-		"cosigned-2-of-3":             "slots beacon",
-		"policy-without-witnesses":    "witnesses slots beacon",
-		"witnessed":                   "slots beacon",
-		"witnessed-too-late":          "slots beacon",
-		"witnessed-key-only":          "witnesses slots beacon",
+		"closed":                      "witnesses slots beacon statements",
+		"open":                        "witnesses slots beacon tape order cards statements",
+		"auditor-disclosed":           "witnesses slots beacon tape order cards statements",
+		"child":                       "witnesses slots beacon order cards statements",
+		"cosigned-2-of-3":             "slots beacon statements",
+		"policy-without-witnesses":    "witnesses slots beacon statements",
+		"witnessed":                   "slots beacon statements",
+		"witnessed-too-late":          "slots beacon statements",
+		"witnessed-key-only":          "witnesses slots beacon statements",
 		"receipt-witnessed":           "slots",
 		"receipt-deal-6":              "witnesses origin slots",
 		"receipt-commit-4":            "witnesses slots",
 		"receipt-commit-my-slot":      "witnesses",
-		"level-mixed":                 "slots",
-		"level-mixed-both":            "",
-		"slot":                        "beacon",
+		"level-mixed":                 "slots statements",
+		"level-mixed-both":            "statements",
+		"slot":                        "beacon statements",
+		"stated":                      "witnesses slots beacon tape order cards",
+		"stated-nobody-trusted":       "witnesses slots beacon tape order cards statements",
+		"stated-public":               "witnesses slots beacon",
 		"receipt-deal-nothing-pinned": "signature witnesses origin slots",
 	} {
 		i := slices.IndexFunc(load(t, "good"), func(v vector) bool { return v.Name == name })

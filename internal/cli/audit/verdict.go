@@ -46,7 +46,7 @@ func (s Sheet) title(name string, v *verify.Verdict) string {
 func (s Sheet) Steps(steps []verify.Step) string {
 	var b strings.Builder
 	for _, step := range steps {
-		label := fmt.Sprintf("  %-9s  %-11s  ", step.Name, step.Result)
+		label := fmt.Sprintf("  %-10s  %-11s  ", step.Name, step.Result)
 		text := term.Hanging(label, term.Visible(step.Detail), s.W)
 		if text == "" { // no detail
 			text = strings.TrimRight(label, " ") + "\n"
@@ -135,6 +135,13 @@ func (s Sheet) about(v *verify.Verdict) string {
 	}
 	if v.EndAt != 0 {
 		fact("cut card", "in front of place %d", v.EndAt)
+	}
+	for _, a := range v.Statements {
+		if a.Trusted {
+			fact("stated by", "%s, an auditor whom you trust", a.Name)
+		} else {
+			fact("stated by", "%s, whose key you did not name: it gives nothing", a.Name)
+		}
 	}
 	if v.Recipient != "" {
 		fact("file of", "%s: their cards and the public ones", v.Recipient)
@@ -258,6 +265,8 @@ var Meaning = map[string]string{
 	"tape":      "the random bytes in the file are not those committed to",
 	"order":     "the random bytes do not give the order committed to",
 	"cards":     "a card in the file is not what the random bytes give",
+
+	"statements": "a statement in the file is not an auditor's about this shuffle",
 }
 
 // says is what a proved file proves, by what was checked.
@@ -275,6 +284,10 @@ func says(v *verify.Verdict) (lines []string) {
 	}
 	if checked(v, "tape") && checked(v, "order") {
 		lines = append(lines, "The published rule, run again here over the disclosed random bytes, gives exactly this order.")
+	}
+	if names := believed(v); unmade(v) && len(names) > 0 {
+		lines = append(lines, fmt.Sprintf("%s %s, after opening the random bytes with an auditor's key, that the published rule gives exactly this order: %s, and every place shows what was committed.",
+			strings.Join(names, " and "), states(len(names)), fairly(v)))
 	}
 	switch v.Level {
 	case verify.LevelWitnessed:
@@ -322,10 +335,13 @@ func silent(v *verify.Verdict) (lines []string) {
 	switch {
 	case v.Kind == verify.KindReceipt:
 		lines = append(lines, "That what the entry says is true: that takes the shuffle's transcript.")
-	case !checked(v, "tape") && v.State == "closed":
+	case !checked(v, "tape") && v.State == "closed" && len(believed(v)) == 0:
 		lines = append(lines, "How the order was made. The random bytes were disclosed to auditors only.")
-	case !checked(v, "tape"):
+	case !checked(v, "tape") && v.State != "closed":
 		lines = append(lines, "How the order was made. The random bytes come with the close.")
+	}
+	if unmade(v) && len(believed(v)) == 0 {
+		lines = append(lines, "That "+fairly(v)+", which this file does not show. An auditor can state it: see --auditor.")
 	}
 	if v.Kind == verify.KindTranscript {
 		if isFor(v, verify.ForEverybody) {
@@ -342,6 +358,36 @@ func silent(v *verify.Verdict) (lines []string) {
 		lines = append(lines, "Anything about a real game: this ledger is a sandbox.")
 	}
 	return lines
+}
+
+// unmade reports whether the order of a closed shuffle was not recomputed.
+func unmade(v *verify.Verdict) bool {
+	return v.State == "closed" && v.Places > 0 && !checked(v, "order")
+}
+
+// believed names the trusted auditors whose statements the file holds.
+func believed(v *verify.Verdict) (names []string) {
+	for _, a := range v.Statements {
+		if a.Trusted {
+			names = append(names, a.Name)
+		}
+	}
+	return names
+}
+
+func states(n int) string {
+	if n == 1 {
+		return "states"
+	}
+	return "state"
+}
+
+// fairly is what a recomputed order shows of cards, or of drawn values.
+func fairly(v *verify.Verdict) string {
+	if noun(v) == "value" {
+		return "every value was drawn by that rule"
+	}
+	return "the deck held each card once"
 }
 
 // noun is what the shuffle gives: a draw list has no deck.

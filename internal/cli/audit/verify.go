@@ -21,6 +21,7 @@ type VerifyCmd struct {
 	Policy   string   `placeholder:"FILE" xor:"trust" help:"Trust the keys of this C2SP witness policy, and ask for its quorum."`
 	MySlot   []string `name:"my-slot" placeholder:"R" sep:"none" help:"Judge for the holder of this slot, once its value is public: 32 bytes in base64 or hexadecimal. May be repeated."`
 	SlotFile []string `name:"my-slot-file" placeholder:"FILE" sep:"none" help:"The same, with the value in a file: while it is secret, for a receipt of the commit. May be repeated."`
+	Auditor  []string `placeholder:"VKEY" sep:"none" help:"Believe the statements of the auditor with this verifier key, or with the one in the file of this name. May be repeated."`
 	Explain  bool     `help:"Show every draw and swap, as on paper, once the tape is disclosed."`
 	Require  string   `placeholder:"LEVEL" enum:",recorded,witnessed,mixed" default:"" help:"Fail below this level: recorded, witnessed or mixed."`
 	JSON     bool     `name:"json" help:"Print JSON."`
@@ -34,6 +35,7 @@ Examples:
     shuffled verify transcript.json --key main.vkey
     shuffled verify transcript.json --key main.vkey --explain
     shuffled verify transcript.json --policy player.policy --require witnessed
+    shuffled verify transcript.json --key main.vkey --auditor lab.vkey
     shuffled verify commit.receipt --policy player.policy --my-slot-file my-slot
     curl -s $URL/v1/main/shuffles/7/transcript | shuffled verify - --key main.vkey --json
 
@@ -109,7 +111,7 @@ func (c *VerifyCmd) trust() (verify.Trust, error) {
 	var t verify.Trust
 	switch {
 	case c.Key != "":
-		vkey, err := remote.ReadKey(c.Key)
+		vkey, err := remote.ReadKey("--key", c.Key)
 		if err != nil {
 			return t, err
 		}
@@ -120,6 +122,13 @@ func (c *VerifyCmd) trust() (verify.Trust, error) {
 			return t, fmt.Errorf("reading the policy: %w", err)
 		}
 		t.Policy = policy
+	}
+	for _, name := range c.Auditor {
+		vkey, err := remote.ReadKey("--auditor", name)
+		if err != nil {
+			return t, err
+		}
+		t.Auditors = append(t.Auditors, vkey)
 	}
 	if err := t.Check(); err != nil {
 		return t, term.Usage("%s", term.Visible(err.Error()))

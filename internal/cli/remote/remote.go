@@ -91,7 +91,7 @@ func (r *Flags) Config(ctx context.Context, warnings io.Writer) (client.Config, 
 		}
 		cfg.Policy = string(text)
 	case r.Key != "":
-		vkey, err := ReadKey(r.Key)
+		vkey, err := ReadKey("--key", r.Key)
 		if err != nil {
 			return cfg, err
 		}
@@ -280,23 +280,23 @@ func (r *Flags) Fail(s term.Streams, err error) error {
 }
 
 // ReadKey returns the verifier key that the argument is, or that the file of
-// this name holds. A verifier key is origin+hash+base64.
-func ReadKey(arg string) (string, error) {
+// this name holds. A verifier key is name+hash+base64. flag is the flag that takes it.
+func ReadKey(flag, arg string) (string, error) {
 	if strings.Count(arg, "+") >= 2 {
 		if _, err := os.Stat(arg); err != nil {
 			if _, err := audit.ParseVKey(arg); err != nil {
-				return "", term.Usage("--key: %s", term.Visible(err.Error()))
+				return "", term.Usage("%s: %s", flag, term.Visible(err.Error()))
 			}
 			return arg, nil
 		}
 	}
 	if _, err := os.Stat(arg); err != nil {
 		return "", term.WithHint(fmt.Errorf("reading the key: %w", err),
-			"--key takes a verifier key (origin+hash+base64) or a file with one")
+			"%s takes a verifier key (name+hash+base64) or a file with one", flag)
 	}
 	vkey, err := keys.ReadVKey(arg)
 	if err != nil {
-		return "", term.Usage("--key: %s", term.Visible(err.Error()))
+		return "", term.Usage("%s: %s", flag, term.Visible(err.Error()))
 	}
 	return vkey, nil
 }
