@@ -48,6 +48,7 @@ const PLACES = {
   context_extension: (code) => commit({ extensions: [[code, filled(9)]] }),
   commit_extension: (code) => commit({}, { commitExtensions: [[code, filled(9)]] }),
   deal_extension: (code) => house.deal({ shuffle: 2, first: 0, cards: 1, extensions: [[code, filled(9)]] }),
+  reveal_extension: (code) => house.reveal({ shuffle: 2, places: [0], extensions: [[code, filled(9)]] }),
   close_extension: (code) => house.close({ shuffle: 2, tape: filled(9), extensions: [[code, filled(9)]] }),
 };
 const KEY = { name: house.ORIGIN, typed: join(u8(1), filled(32)) };
@@ -82,7 +83,8 @@ test("a code of a closed list is always critical", () => {
 test("what is passed over has at most 1,024 bytes", () => {
   const body = (n) => join(house.header(200, {}), filled(n)), event = (n) => join(house.header(7, DAEMON), u8(200), filled(n));
   const extension = (n) => house.close({ shuffle: 2, tape: filled(9), extensions: [[200, filled(n)]] });
-  for (const at of [body, event, extension]) {
+  const revealed = (n) => house.reveal({ shuffle: 2, places: [0], extensions: [[200, filled(n)]] });
+  for (const at of [body, event, extension, revealed]) {
     for (const n of [0, 1, 1024]) assert.equal(accepts(at(n)).passed.length, 1);
     refuses("Malformed", "1,025 bytes", at(1025));
   }

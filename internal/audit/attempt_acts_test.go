@@ -78,6 +78,8 @@ func (a attempts) actor(b Body, now int64) Actor {
 		id = b.Shuffle
 	case *Deal:
 		id = b.Shuffle
+	case *Reveal:
+		id = b.Shuffle
 	case *Close:
 		id = b.Shuffle
 		if b.Outcome == OutcomeExpired && a.pick(0, 1) == 0 {

@@ -76,7 +76,7 @@ func (a attempts) entry() Entry {
 
 // body is one of them, more often one that can do something here.
 func (a attempts) body(now int64) Body {
-	n := a.pick(0, 48)
+	n := a.pick(0, 54)
 	if a.guarded() && a.pick(0, 9) > 0 && len(a.held("a", RoleDealer, now)) == 0 {
 		return &Credential{Kind: CredentialCreated, ID: fmt.Sprint("c", len(a.m)), Form: FormToken, Role: RoleDealer,
 			Identity: "a"}
@@ -109,7 +109,9 @@ func (a attempts) body(now int64) Body {
 		return a.credential(now)
 	case n < 47:
 		return a.cancel(now)
-	case n < 48:
+	case n < 53:
+		return a.reveal(a.of(a.m.open()))
+	case n < 54:
 		return &Opaque{Code: 200, Data: []byte{7}}
 	}
 	return a.genesis()
@@ -123,6 +125,15 @@ func (a attempts) starts() []uint64 {
 func (a attempts) due(now int64) Body {
 	switch b := a.m[len(a.m)-1].Body.(type) {
 	case *Deal:
+		if b.Final && a.pick(0, 2) == 0 && len(a.hidden(b.Shuffle)) > 0 {
+			r := a.reveal(b.Shuffle)
+			r.Final = !a.odd()
+			return r
+		}
+		if b.Final {
+			return a.close(b.Shuffle, now)
+		}
+	case *Reveal:
 		if b.Final {
 			return a.close(b.Shuffle, now)
 		}
@@ -335,9 +346,41 @@ func (a attempts) deal(now int64) Body {
 		count = max(1, places-d.First+1)
 	}
 	for range count {
-		d.Runs = append(d.Runs, Run{Count: 1, Purpose: PurposeSeat, Recipient: "seat-1"})
+		d.Runs = append(d.Runs, Run{Count: 1, Purpose: Purpose(a.pick(1, 5)), Public: a.pick(0, 3) == 0})
 	}
 	return d
+}
+
+// hidden are the places of a shuffle that a reveal may make public.
+func (a attempts) hidden(id uint64) (places []uint16) {
+	for p, shows := range a.m.shows(id) {
+		if shows != 'p' {
+			places = append(places, uint16(p))
+		}
+	}
+	return places
+}
+
+func (a attempts) reveal(id uint64) *Reveal {
+	for _, other := range a.m.open() {
+		if len(a.hidden(id)) == 0 && !a.odd() {
+			id = other
+		}
+	}
+	r := &Reveal{Shuffle: id, Final: a.pick(0, 5) == 5, Exposed: a.pick(0, 2) == 0}
+	hidden := a.hidden(id)
+	for _, p := range hidden {
+		if a.pick(0, 1) == 0 {
+			r.Places = append(r.Places, p)
+		}
+	}
+	if len(r.Places) == 0 && len(hidden) > 0 {
+		r.Places = hidden[:1]
+	}
+	if a.odd() || len(r.Places) == 0 {
+		r.Places = []uint16{uint16(a.pick(0, 5))}
+	}
+	return r
 }
 
 func (a attempts) mix() *Mix {

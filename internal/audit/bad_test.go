@@ -37,6 +37,7 @@ func makeBadEntries() []badEntry {
 	b.addTakeovers()
 	b.addHolders()
 	b.addActs()
+	b.addReveals()
 	return b.list
 }
 
@@ -63,7 +64,7 @@ func (b *badEntries) addHeads() {
 	b.add("version 2", unknown, "version", e.patch("version", false, 0, 2))
 	b.add("version 2 of an entry that is cut short", unknown, "version", []byte{2})
 	b.add("type 0", malformed, "type", e.patch("type", false, 0, 0))
-	b.add("type 11", unknown, "type", e.patch("type", false, 0, 11))
+	b.add("type 14", unknown, "type", e.patch("type", false, 0, 14))
 	b.add("type 127", unknown, "type", e.patch("type", false, 0, 127))
 	b.add("time 2^53", malformed, "time", e.patch("time", false, 0, bad53...))
 	b.add("negative time", malformed, "time", e.patch("time", false, 0, slices.Repeat([]byte{255}, 8)...))
@@ -511,6 +512,28 @@ func (b *badEntries) addTakeovers() {
 	add("no reason", malformed, "reason", refTakeover{2, 1, ""})
 	add("a reason of 201 bytes", malformed, "reason", refTakeover{2, 1, strings.Repeat("r", 201)})
 	b.add("takeover: a byte after the end", malformed, "takeover", append(b.of("takeover: to play").bytes(), 0))
+}
+
+func (b *badEntries) addReveals() {
+	add := func(name, field string, r refReveal) {
+		b.add("reveal: "+name, malformed, field,
+			refEntry{Time: sampleTime, Identity: "dealer-1", Credential: "token-1", Reveal: &r}.bytes())
+	}
+	add("shuffle 2^53", "shuffle", refReveal{Shuffle: 1 << 53, Places: []uint64{0}})
+	add("no place", "places", refReveal{Shuffle: 2})
+	add("4,097 places", "places", refReveal{Shuffle: 2, Places: placesBelow(4097)})
+	add("place 4,096", "place", refReveal{Shuffle: 2, Places: []uint64{4096}})
+	add("a place twice", "places", refReveal{Shuffle: 2, Places: []uint64{3, 3}})
+	add("places in descending order", "places", refReveal{Shuffle: 2, Places: []uint64{3, 2}})
+	add("extensions in descending order", "extensions", refReveal{Shuffle: 2, Places: []uint64{3},
+		Extensions: []refExtension{{201, nil}, {200, nil}}})
+	e := b.of("reveal: one place")
+	b.add("reveal: final flag 2", malformed, "final", e.patch("final", false, 0, 2))
+	b.add("reveal: exposed flag 2", malformed, "exposed", e.patch("exposed", false, 0, 2))
+	b.add("reveal: extension 1", unknown, "extension", refEntry{Time: sampleTime, Identity: "dealer-1",
+		Credential: "token-1", Reveal: &refReveal{Shuffle: 2, Places: []uint64{0},
+			Extensions: []refExtension{{1, nil}}}}.bytes())
+	b.add("reveal: a byte after the end", malformed, "reveal", append(e.bytes(), 0))
 }
 
 func (b *badEntries) addHolders() {

@@ -23,6 +23,7 @@ const (
 	TypeTakeover   Type = 8  // gives a shuffle another owner
 	TypeCredential Type = 9  // a token or certificate is created or revoked
 	TypeAct        Type = 10 // what administrators signed
+	TypeReveal     Type = 11 // dealt places become public
 )
 
 // Source is a source of a mix plan (docs/SPEC.md section 4).
@@ -404,7 +405,7 @@ const (
 
 // The registry: every list of codes.
 var (
-	codesOfEntry            = codeList{name: "entry", open: true, names: [256]string{1: "genesis", 2: "commit", 3: "mix", 4: "deal", 5: "close", 6: "key", 7: "event", 8: "takeover", 9: "credential", 10: "act"}}
+	codesOfEntry            = codeList{name: "entry", open: true, names: [256]string{1: "genesis", 2: "commit", 3: "mix", 4: "deal", 5: "close", 6: "key", 7: "event", 8: "takeover", 9: "credential", 10: "act", 11: "reveal"}}
 	codesOfSource           = codeList{name: "source", open: false, names: [256]string{1: "slot", 2: "beacon", 3: "cut"}}
 	codesOfPurpose          = codeList{name: "purpose", open: true, names: [256]string{1: "seat", 2: "board", 3: "burn", 4: "discard", 5: "rabbit", 6: "order"}}
 	codesOfOutcome          = codeList{name: "outcome", open: false, names: [256]string{1: "completed", 2: "ended_early", 3: "continued", 4: "void", 5: "expired"}}
@@ -431,4 +432,5 @@ var (
 	codesOfCommitExtension  = codeList{name: "commit_extension", open: true, names: [256]string{}}
 	codesOfDealExtension    = codeList{name: "deal_extension", open: true, names: [256]string{}}
 	codesOfCloseExtension   = codeList{name: "close_extension", open: true, names: [256]string{}}
+	codesOfRevealExtension  = codeList{name: "reveal_extension", open: true, names: [256]string{}}
 )

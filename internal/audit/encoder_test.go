@@ -79,6 +79,8 @@ func (e refEntry) write() *refWriter {
 		body, write = 9, func() { e.Holder.write(w) }
 	case e.Act != nil:
 		body, write = 10, func() { e.Act.write(w) }
+	case e.Reveal != nil:
+		body, write = 11, func() { e.Reveal.write(w) }
 	case e.Opaque != nil:
 		body, write = uint64(e.Opaque.Type), func() { w.fixed("body", e.Opaque.Body) }
 	}
@@ -298,6 +300,17 @@ func (t *refTakeover) write(w *refWriter) {
 	w.num("shuffle", t.Shuffle, 8)
 	w.num("extent", uint64(t.Extent), 1)
 	w.str8("reason", t.Reason)
+}
+
+func (r *refReveal) write(w *refWriter) {
+	w.num("shuffle", r.Shuffle, 8)
+	w.flag("final", r.Final)
+	w.flag("exposed", r.Exposed)
+	w.count("places", len(r.Places), 2)
+	for _, p := range r.Places {
+		w.num("place", p, 2)
+	}
+	w.extensions(r.Extensions)
 }
 
 func (h *refHolder) write(w *refWriter) {

@@ -23,6 +23,7 @@ type refEntry struct {
 	Takeover   *refTakeover `json:"takeover,omitempty"`
 	Holder     *refHolder   `json:"credential_entry,omitempty"`
 	Act        *refAct      `json:"act,omitempty"`
+	Reveal     *refReveal   `json:"reveal,omitempty"`
 	Opaque     *refOpaque   `json:"opaque,omitempty"` // of a type that is not known
 }
 
@@ -199,6 +200,14 @@ type refTakeover struct {
 	Shuffle uint64 `json:"shuffle"`
 	Extent  uint8  `json:"extent"`
 	Reason  string `json:"reason"`
+}
+
+type refReveal struct {
+	Shuffle    uint64         `json:"shuffle"`
+	Final      bool           `json:"final,omitempty"`
+	Exposed    bool           `json:"exposed,omitempty"`
+	Places     []uint64       `json:"places"`
+	Extensions []refExtension `json:"extensions,omitempty"`
 }
 
 type refHolder struct {

@@ -45,7 +45,7 @@ func (s *State) force(e Entry, index uint64) {
 		}
 	case *Deal:
 		if o, ok := s.open.find(b.Shuffle); ok {
-			s.dealTo(o, b, min(o.m, max(int(o.next), b.First+b.Count())))
+			s.dealTo(o, b)
 		}
 	case *Close:
 		if s.open.has(b.Shuffle) {
@@ -57,6 +57,10 @@ func (s *State) force(e Entry, index uint64) {
 		}
 	case *Event:
 		s.applyEvent(b, index, e.Time)
+	case *Reveal:
+		if s.open.has(b.Shuffle) {
+			s.applyReveal(b)
+		}
 	case *Takeover:
 		if s.open.has(b.Shuffle) {
 			s.applyTakeover(b, e.Actor)

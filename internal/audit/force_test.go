@@ -165,6 +165,29 @@ func TestForceGoesOn(t *testing.T) {
 			s.then(s.commit("t"))
 			return s
 		}},
+		"a reveal of a place that was not dealt": {"reveal", 2, func() *story {
+			s, id := handDealt()
+			s.then(s.reveal(id, []uint64{1, 5}))
+			s.then(s.reveal(id, []uint64{2}))
+			s.then(s.close(id, 1))
+			return s
+		}},
+		"a final reveal of what was public": {"reveal", 2, func() *story {
+			s, id := handDealt()
+			s.then(s.reveal(id, []uint64{0, 2}, finalReveal))
+			s.then(s.close(id, 1))
+			s.then(s.commit("t"))
+			return s
+		}},
+		"a place again, and reveals of what is dealt by then": {"place", 3, func() *story {
+			s, id := handDealt()
+			s.then(s.reveal(id, []uint64{1}))
+			s.then(s.deal(id, 4, 0, runs(refRun{Cards: 1, Purpose: 2, Public: true}, refRun{Cards: 1, Purpose: 1})))
+			s.then(s.reveal(id, []uint64{2, 5}))
+			s.then(s.reveal(id, []uint64{3}, finalReveal))
+			s.then(s.close(id, 1))
+			return s
+		}},
 		"a deal after the close": {"not_open", 2, func() *story {
 			s, id := dealt()
 			s.then(s.close(id, 1))

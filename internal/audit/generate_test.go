@@ -89,7 +89,7 @@ func genEntry() *rapid.Generator[refEntry] {
 	return rapid.Custom(func(t *rapid.T) refEntry {
 		e := refEntry{Time: genIndex(0).Draw(t, "time")}
 		e.Identity, e.Credential = genActor(t)
-		switch rapid.IntRange(1, 11).Draw(t, "type") {
+		switch rapid.IntRange(1, 12).Draw(t, "type") {
 		case 1:
 			e.Genesis = genGenesis(t)
 		case 2:
@@ -112,6 +112,8 @@ func genEntry() *rapid.Generator[refEntry] {
 		case 10:
 			e.Act = genAct(t)
 		case 11:
+			e.Reveal = genReveal(t)
+		case 12:
 			e.Opaque = &refOpaque{Type: genPassed().Draw(t, "type"), Body: genBytes(0, 1024).Draw(t, "body")}
 		}
 		return e
@@ -310,6 +312,13 @@ func genDeal(t *rapid.T) *refDeal {
 	}
 	d.Extensions = genExtensions(t)
 	return d
+}
+
+func genReveal(t *rapid.T) *refReveal {
+	places := rapid.SliceOfNDistinct(rapid.Uint64Range(0, 4095), 1, 40, rapid.ID).Draw(t, "places")
+	slices.Sort(places)
+	return &refReveal{Shuffle: genIndex(0).Draw(t, "shuffle"), Final: rapid.Bool().Draw(t, "final"),
+		Exposed: rapid.Bool().Draw(t, "exposed"), Places: places, Extensions: genExtensions(t)}
 }
 
 func genClose(t *rapid.T) *refClose {

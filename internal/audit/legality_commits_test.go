@@ -39,6 +39,7 @@ func (c legalityCases) all() {
 	c.approvals()
 	c.waiting()
 	c.administrators()
+	c.reveals()
 }
 
 // dealt is a story with one shuffle of four cards of which one is dealt.

@@ -3,6 +3,7 @@ package audit
 import (
 	"bytes"
 	"errors"
+	"fmt"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -50,15 +51,26 @@ type heldOpen struct {
 	slot  open // without the number of its terms
 	terms terms
 	long  string
+	shown shown
 }
 
 func heldOf(s openShuffles) map[uint64]heldOpen {
-	held := make(map[uint64]heldOpen)
+	held, hidden := make(map[uint64]heldOpen), make(map[shown]int)
 	for o := range s.all() {
 		slot := *o.open
-		slot.terms, slot.owner = 0, 0 // numbers, which differ with the order they were given in
-		slot.prev, slot.succ = 0, 0   // so do the slots
-		held[o.id] = heldOpen{slot, *o.terms, o.long}
+		slot.terms, slot.owner, slot.shownNumber = 0, 0, 0 // numbers, which differ with the order they were given in
+		slot.prev, slot.succ = 0, 0                        // so do the slots
+		held[o.id] = heldOpen{slot, *o.terms, o.long, o.shown}
+		hidden[o.shown]++
+	}
+	delete(hidden, "")
+	for i, text := range s.shown.texts {
+		if i > 0 && (s.shown.shuffles[i] != hidden[text] || (text == "") != (s.shown.shuffles[i] == 0)) {
+			panic(fmt.Sprintf("%q of %d shuffles is held for %d", text, hidden[text], s.shown.shuffles[i]))
+		}
+	}
+	if len(hidden) != len(s.shown.numbers) || len(s.shown.numbers)+len(s.shown.unused)+1 != len(s.shown.texts) {
+		panic("what of open shuffles is shown does not add up")
 	}
 	if len(held) != s.len() || len(s.numbers)+len(s.unused) != len(s.terms) ||
 		len(s.slots)+len(s.free) != len(s.chunks)*chunkSlots {
@@ -107,7 +119,7 @@ var rules = []string{"genesis_first", "time", "pair", "origin", "instance", "lat
 	"close_by", "mix_modes", "beacon",
 	"disclosure_key", "parent", "terms", "not_open", "deadline", "earlier_serial", "mix", "place", "places", "cosigned",
 	"outcome", "form", "key",
-	"owner", "credential", "two_persons", "act", "administrators"}
+	"owner", "credential", "two_persons", "act", "administrators", "reveal"}
 
 // TestLegalityAgreesWithModel: whatever comes next, the state and the model say
 // the same, down to the rule; an illegal entry changes nothing; a rollback to
@@ -132,6 +144,7 @@ func TestLegalityAgreesWithModel(t *testing.T) {
 					w.resume(t)
 					seen["resumed"] += min(1, len(w.m))
 					seen["taken over"] += min(1, len(all(w.m, func(*Takeover) bool { return true })))
+					seen["revealed"] += min(1, len(all(w.m, func(*Reveal) bool { return true })))
 					seen["credentials"] += min(1, len(w.s.holders.known))
 				default:
 					seen[w.attempt(t)]++
@@ -142,7 +155,8 @@ func TestLegalityAgreesWithModel(t *testing.T) {
 		})
 	}
 	t.Logf("verdicts: %v", seen)
-	for _, rule := range append(rules, holds, "resumed", "waiting", "taken over", "credentials") {
+	for _, rule := range append(rules, holds, "resumed", "waiting", "taken over", "credentials",
+		"revealed") {
 		if seen[rule] == 0 {
 			t.Errorf("no attempt ended with %s", rule)
 		}

@@ -265,7 +265,25 @@ func limitsOfPlay() []limit {
 			return refEntry{Identity: "a", Credential: "a", Takeover: &x}
 		}
 	}
+	revealed := func(change func(r *refReveal, n uint64)) func(uint64) refEntry {
+		return func(n uint64) refEntry {
+			r := refReveal{Places: []uint64{0}}
+			change(&r, n)
+			return refEntry{Identity: "a", Credential: "a", Reveal: &r}
+		}
+	}
 	return []limit{
+		integer("shuffle of a reveal", 0, revealed(func(r *refReveal, n uint64) { r.Shuffle = n })),
+		{"places of a reveal", 1, 4096, malformed, malformed,
+			revealed(func(r *refReveal, n uint64) { r.Places = placesBelow(n) })},
+		{"place of a reveal", 0, 4095, "", malformed,
+			revealed(func(r *refReveal, n uint64) { r.Places = []uint64{n} })},
+		extensionBytes("reveal", revealed(func(r *refReveal, n uint64) {
+			r.Extensions = []refExtension{{200, make(hexed, n)}}
+		})),
+		passed("extension of a reveal", revealed(func(r *refReveal, n uint64) {
+			r.Extensions = []refExtension{{uint8(n), nil}}
+		})),
 		integer("shuffle of a mix", 0, mix(func(m *refMix, n uint64) { m.Shuffle = n })),
 		integer("cosigned size of a mix", 0, mix(func(m *refMix, n uint64) { m.Cosigned = n })),
 		{"values", 1, 32, malformed, malformed,

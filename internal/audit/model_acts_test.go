@@ -124,6 +124,8 @@ func (m model) tableFor(b Body) (table string, some bool) {
 		id = b.Shuffle
 	case *Takeover:
 		id = b.Shuffle
+	case *Reveal:
+		id = b.Shuffle
 	}
 	if c := m.openCommit(id); c != nil {
 		return c.Context.Table, true

@@ -49,6 +49,8 @@ func (m model) rule(e Entry) string {
 		return m.credentialRule(b)
 	case *ActEntry:
 		return m.actRule(b, e.Time)
+	case *Reveal:
+		return m.revealRule(b, e)
 	case *Key:
 		return m.keyRule(b)
 	case *Event:
@@ -85,10 +87,14 @@ func (m model) genesis() *Genesis { return m[0].Body.(*Genesis) }
 // breaksPair looks at the entry right below only.
 func (m model) breaksPair(e Entry) bool {
 	c, isClose := e.Body.(*Close)
+	r, isReveal := e.Body.(*Reveal)
 	switch last := m[len(m)-1].Body.(type) {
 	case *ActEntry:
 		return !m.below().waits(last) && last.Act != ActCancel && !approvedBy(last, e)
 	case *Deal:
+		return last.Final && !(isClose && c.Shuffle == last.Shuffle && c.Outcome != OutcomeContinued) &&
+			!(isReveal && r.Shuffle == last.Shuffle && r.Final)
+	case *Reveal:
 		return last.Final && !(isClose && c.Shuffle == last.Shuffle && c.Outcome != OutcomeContinued)
 	case *Commit:
 		return last.Context.Parent != nil &&
@@ -289,6 +295,8 @@ func (m model) pending() bool {
 	switch b := m[len(m)-1].Body.(type) {
 	case *Deal:
 		return b.Final
+	case *Reveal:
+		return b.Final
 	case *Commit:
 		return b.Context.Parent != nil
 	case *ActEntry:
@@ -380,6 +388,46 @@ func (m model) dealRule(d *Deal, e Entry) string {
 		},
 		"cosigned", func() bool {
 			return d.Cosigned > uint64(len(m)) || m.genesis().Deals == DealsCosigned && !(d.Cosigned > d.Shuffle)
+		},
+	)
+}
+
+// shows returns what each dealt place of a shuffle is: p public, h hidden, b a burn or
+// discard that is hidden.
+func (m model) shows(id uint64) (places []byte) {
+	for _, i := range m.dealsOf(id) {
+		for _, r := range m[i].Body.(*Deal).Runs {
+			for range r.Count {
+				switch {
+				case r.Public:
+					places = append(places, 'p')
+				case r.Purpose == PurposeBurn, r.Purpose == PurposeDiscard:
+					places = append(places, 'b')
+				default:
+					places = append(places, 'h')
+				}
+			}
+		}
+	}
+	for _, i := range all(m, func(r *Reveal) bool { return r.Shuffle == id }) {
+		for _, p := range m[i].Body.(*Reveal).Places {
+			places[p] = 'p'
+		}
+	}
+	return places
+}
+
+func (m model) revealRule(r *Reveal, e Entry) string {
+	c := m.openCommit(r.Shuffle)
+	return first(
+		"not_open", func() bool { return c == nil },
+		"deadline", func() bool { return e.Time >= c.CloseBy },
+		"owner", func() bool { return !m.plays(r.Shuffle, e.Actor.Identity) },
+		"reveal", func() bool {
+			places := m.shows(r.Shuffle)
+			return slices.ContainsFunc(r.Places, func(p uint16) bool {
+				return int(p) >= len(places) || places[p] == 'p' || places[p] == 'b' && !r.Final && !r.Exposed
+			})
 		},
 	)
 }

@@ -24,6 +24,8 @@ type openShuffles struct {
 
 	earliest int64 // no shuffle closes by an earlier time; a lower bound, as removals leave it
 
+	shown shownPool
+
 	long map[uint64]string // by id: the part of a commit's tail that its slot has no room for
 
 	// at a table: its open shuffles are a list, of which this is the first slot
@@ -33,25 +35,26 @@ type openShuffles struct {
 const (
 	chunkSlots = 256
 	// tailSize has room for a commit with a game reference of 36 bytes, and makes a
-	// slot 232 bytes.
+	// slot 240 bytes.
 	tailSize = 200
 )
 
 // open is a shuffle between its commit and its close: what differs from one
 // shuffle to the next.
 type open struct {
-	id         uint64 // 0: the slot is free
-	closeBy    int64
-	terms      uint32
-	next       uint16 // next place to deal
-	mixed      bool
-	owner      uint32 // identity, by its number in holders
-	extent     Extent // what the owner may do
-	takeovers  uint8
-	used       uint8          // bytes of tail
-	copied     uint8          // the copy that has it (State.Copy)
-	prev, succ uint32         // the slots around this one in its table's list; noSlot at an end
-	tail       [tailSize]byte // the commit's body (docs/SPEC.md section 5.3) after its context
+	id          uint64 // 0: the slot is free
+	closeBy     int64
+	terms       uint32
+	next        uint16 // next place to deal
+	mixed       bool
+	shownNumber uint32 // which dealt places are public, by its number in shownPool
+	owner       uint32 // identity, by its number in holders
+	extent      Extent // what the owner may do
+	takeovers   uint8
+	used        uint8          // bytes of tail
+	copied      uint8          // the copy that has it (State.Copy)
+	prev, succ  uint32         // the slots around this one in its table's list; noSlot at an end
+	tail        [tailSize]byte // the commit's body (docs/SPEC.md section 5.3) after its context
 }
 
 const noSlot = math.MaxUint32
@@ -72,12 +75,14 @@ type terms struct {
 type opened struct {
 	*open
 	*terms
-	long string
+	long  string
+	shown shown // when it was found
 }
 
 func newOpenShuffles() openShuffles {
 	return openShuffles{earliest: math.MaxInt64, slots: make(map[uint64]uint32),
-		numbers: make(map[string]uint32), long: make(map[uint64]string), first: make(map[*table]uint32)}
+		numbers: make(map[string]uint32), long: make(map[uint64]string), first: make(map[*table]uint32),
+		shown: newShownPool()}
 }
 
 func (s *openShuffles) len() int { return len(s.slots) }
@@ -98,7 +103,7 @@ func (s *openShuffles) find(id uint64) (o opened, ok bool) {
 
 func (s *openShuffles) at(slot uint32) opened {
 	o := &s.chunks[slot/chunkSlots][slot%chunkSlots]
-	out := opened{open: o, terms: s.terms[o.terms]}
+	out := opened{open: o, terms: s.terms[o.terms], shown: s.shown.texts[o.shownNumber]}
 	if len(s.long) > 0 {
 		out.long = s.long[o.id]
 	}
@@ -148,7 +153,7 @@ func (s *openShuffles) insert(o opened) {
 	s.free = s.free[:len(s.free)-1]
 	held := &s.chunks[slot/chunkSlots][slot%chunkSlots]
 	*held = *o.open
-	held.terms = s.hold(o.terms)
+	held.terms, held.shownNumber = s.hold(o.terms), s.shown.hold(o.shown)
 	s.link(slot)
 	s.earliest = min(s.earliest, o.closeBy)
 	s.slots[o.id] = slot
@@ -218,7 +223,8 @@ func (s *openShuffles) remove(id uint64) opened {
 	slot := s.slots[id]
 	held := s.at(slot)
 	was, number := *held.open, held.open.terms
-	removed := opened{open: &was, terms: held.terms, long: held.long}
+	removed := opened{open: &was, terms: held.terms, long: held.long, shown: held.shown}
+	s.shown.release(was.shownNumber)
 	s.unlink(held)
 	*held.open = open{}
 	s.free = append(s.free, slot)

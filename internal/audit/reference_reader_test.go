@@ -24,7 +24,7 @@ func refReads(entry []byte) (ok bool, passed []Code) {
 	r := &refReader{b: entry}
 	r.must(len(entry) <= 48_000)
 	r.code(1)
-	body := r.open("entry", 10)
+	body := r.open("entry", 11)
 	r.integer()
 	identity, credential := r.name(), r.name()
 	for _, word := range []string{"daemon", "operator"} {
@@ -34,7 +34,8 @@ func refReads(entry []byte) (ok bool, passed []Code) {
 		r.opaque()
 	} else {
 		[]func(){1: r.genesis, 2: r.commit, 3: r.mix, 4: r.deal, 5: r.close, 6: r.key, 7: r.event,
-			8: r.takeover, 9: r.credential, 10: r.act}[body]()
+			8: r.takeover, 9: r.credential, 10: r.act,
+			11: r.reveal}[body]()
 	}
 	r.must(len(r.b) == 0)
 	return true, r.passed
@@ -209,6 +210,20 @@ func (r *refReader) acts() {
 		last = act
 	}
 	r.num(4)
+}
+
+func (r *refReader) reveal() {
+	r.integer()
+	r.flag()
+	r.flag()
+	last, count := uint64(0), r.num(2)
+	r.must(1 <= count && count <= 4096)
+	for i := range count {
+		place := r.num(2)
+		r.must(place <= 4095 && (i == 0 || last < place))
+		last = place
+	}
+	r.extensions("reveal_extension")
 }
 
 func (r *refReader) takeover() {

@@ -71,6 +71,10 @@ func (m model) refPair() []byte {
 		if b.Final {
 			return refJoin(uint8(1), b.Shuffle)
 		}
+	case *Reveal:
+		if b.Final {
+			return refJoin(uint8(4), b.Shuffle)
+		}
 	case *Commit:
 		if b.Context.Parent != nil {
 			return refJoin(uint8(2), b.Context.Parent.ID)
@@ -130,9 +134,25 @@ func (m model) played() (shuffles []string) {
 			next += m[i].Body.(*Deal).Count()
 		}
 		mixed := any1(m, func(x *Mix) bool { return x.Shuffle == id })
-		shuffles = append(shuffles, string(refJoin(id, refBlob(refBody(m[id])), uint16(next), mixed, m.refOwner(id))))
+		shuffles = append(shuffles, string(refJoin(id, refBlob(refBody(m[id])), uint16(next), mixed, m.refOwner(id),
+			refBlob(m.refShown(id)))))
 	}
 	return shuffles
+}
+
+// refShown is u16 length ‖ u8 kind of each stretch of places alike, nothing when all are public.
+func (m model) refShown(id uint64) (out []byte) {
+	places := string(m.shows(id))
+	if strings.Trim(places, "p") == "" {
+		return nil
+	}
+	for rest := places; rest != ""; {
+		kind := rest[:1]
+		tail := strings.TrimLeft(rest, kind)
+		out = refJoin(out, uint16(len(rest)-len(tail)), uint8(strings.Index("phb", kind)))
+		rest = tail
+	}
+	return out
 }
 
 func (m model) refOwner(id uint64) []byte {

@@ -7,7 +7,7 @@ import "slices"
 const (
 	RuleGenesisFirst  = "genesis_first"  // entry 0 is the genesis, no other is
 	RuleTime          = "time"           // time never decreases
-	RulePair          = "pair"           // a final deal and a child's commit are followed by their close
+	RulePair          = "pair"           // a final deal or reveal and a child's commit are followed by their close
 	RuleOrigin        = "origin"         // a commit's context is of this ledger and its production bit
 	RuleInstance      = "instance"       // it names a daemon that started below
 	RuleLatch         = "latch"          // no commit while the entropy latch is set; a set latch is cleared once
@@ -32,6 +32,7 @@ const (
 	RulePlace         = "place"          // a deal starts at the next place
 	RulePlaces        = "places"         // a deal ends at the last place at the latest, an order there
 	RuleCosigned      = "cosigned"       // where asked for, a cosigned checkpoint covers the commit
+	RuleReveal        = "reveal"         // what is revealed was dealt and is not public
 	RuleOutcome       = "outcome"        // continued follows the child's commit, and only that
 	RuleForm          = "form"           // the close discloses as the commit declared
 	// keys are sound, new, wrapped to all auditors, retired once; policies can be read
@@ -53,11 +54,8 @@ func (s *State) check(e Entry) error {
 		return checkGenesis(e.Body.(*Genesis))
 	case e.Time < s.time:
 		return illegal(RuleTime, "time %d after %d", e.Time, s.time)
-	case s.pair != nil:
-		c, ok := e.Body.(*Close)
-		if !ok || c.Shuffle != s.pair.shuffle || (c.Outcome == OutcomeContinued) != s.pair.continued {
-			return illegal(RulePair, "the close of shuffle %d must follow", s.pair.shuffle)
-		}
+	case s.pair != nil && !s.pair.takes(e.Body):
+		return illegal(RulePair, "the close of shuffle %d must follow", s.pair.shuffle)
 	}
 	if err := s.checkApproved(e); err != nil {
 		return err
@@ -80,6 +78,8 @@ func (s *State) check(e Entry) error {
 		return s.checkCredential(b)
 	case *ActEntry:
 		return s.checkAct(b, e.Time)
+	case *Reveal:
+		return s.checkReveal(b, e)
 	case *Key:
 		return s.checkKey(b)
 	case *Event:

@@ -92,6 +92,8 @@ func (s *State) tableOf(b Body) (string, bool) {
 		id = b.Shuffle
 	case *Takeover:
 		id = b.Shuffle
+	case *Reveal:
+		id = b.Shuffle
 	case *Event:
 		return b.Name, b.Kind == EventTableOpen || b.Kind == EventTableClose || b.Scope == ScopeTable
 	}

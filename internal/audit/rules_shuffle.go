@@ -188,21 +188,64 @@ func (s *State) checkDeal(d *Deal, e Entry) error {
 
 func (s *State) applyDeal(d *Deal) {
 	o, _ := s.open.find(d.Shuffle)
-	s.dealTo(o, d, int(o.next)+d.Count())
+	s.dealTo(o, d)
 }
 
-// dealTo makes next the next place of o.
-func (s *State) dealTo(o opened, d *Deal, next int) {
+// dealTo makes the place after the deal the next of o, at most m and never back.
+func (s *State) dealTo(o opened, d *Deal) {
 	s.keep(o)
-	before, waiting := o.next, o.table.waiting
+	before, shown, waiting := o.next, o.shown, o.table.waiting
 	s.push(func() {
 		o, _ := s.open.find(d.Shuffle) // not in the same slot, if it was closed and put back
 		o.next, o.table.waiting = before, waiting
+		s.open.show(o, shown)
 	})
+	next := min(o.m, max(int(o.next), d.First+d.Count()))
+	s.open.show(o, shown.dealt(int(o.next), next, d))
 	o.next = uint16(next)
 	o.table.unwait(d.Shuffle)
 	if d.Final {
 		s.pair = &pair{shuffle: d.Shuffle}
+	}
+}
+
+func (s *State) checkReveal(r *Reveal, e Entry) error {
+	o, ok := s.open.find(r.Shuffle)
+	switch {
+	case !ok:
+		return illegal(RuleNotOpen, "shuffle %d is not open", r.Shuffle)
+	case e.Time >= o.closeBy:
+		return illegal(RuleDeadline, "shuffle %d had to close by %d", r.Shuffle, o.closeBy)
+	}
+	if err := s.plays(o, e.Actor); err != nil {
+		return err
+	}
+	places := o.shown.places(int(o.next))
+	for _, p := range r.Places {
+		switch {
+		case int(p) >= len(places):
+			return illegal(RuleReveal, "place %d of shuffle %d was not dealt: the next is %d", p, r.Shuffle, o.next)
+		case places[p] == placePublic:
+			return illegal(RuleReveal, "place %d of shuffle %d is public already", p, r.Shuffle)
+		case places[p] == placeAside && !r.Final && !r.Exposed:
+			return illegal(RuleReveal, "place %d of shuffle %d is a burn or discard: it is revealed as exposed, or "+
+				"in front of the close", p, r.Shuffle)
+		}
+	}
+	return nil
+}
+
+func (s *State) applyReveal(r *Reveal) {
+	o, _ := s.open.find(r.Shuffle)
+	s.keep(o)
+	shown := o.shown
+	s.push(func() {
+		o, _ := s.open.find(r.Shuffle)
+		s.open.show(o, shown)
+	})
+	s.open.show(o, shown.revealed(int(o.next), r.Places))
+	if r.Final {
+		s.pair = &pair{shuffle: r.Shuffle, revealed: true}
 	}
 }
 

@@ -31,7 +31,7 @@ func (s *samples) add(name string, e refEntry) {
 // writer is whose entry e is most often.
 func (e refEntry) writer() (identity, credential string) {
 	switch {
-	case e.Commit != nil || e.Mix != nil || e.Deal != nil || e.Close != nil || e.Takeover != nil:
+	case e.Commit != nil || e.Mix != nil || e.Deal != nil || e.Close != nil || e.Takeover != nil || e.Reveal != nil:
 		return "dealer-1", "token-1"
 	case e.Key != nil || e.Holder != nil || e.Act != nil:
 		return "operator", "operator"
@@ -52,6 +52,7 @@ func goodEntries() (s samples) {
 	s.addActs()
 	s.addPassed()
 	s.addTerms()
+	s.addReveals()
 	return s
 }
 
@@ -363,6 +364,26 @@ func (s *samples) addTakeovers() {
 	s.add("takeover: the largest id, the shortest reason", refEntry{Takeover: &refTakeover{maxInteger, 1, " "}})
 	s.add("takeover: the longest reason", refEntry{Takeover: &refTakeover{2, 2, strings.Repeat("~", 200)}})
 	s.add("takeover: entry 0, which is bytes that a writer can make", refEntry{Takeover: &refTakeover{0, 1, "r"}})
+}
+
+func (s *samples) addReveals() {
+	add := func(name string, r refReveal) { s.add("reveal: "+name, refEntry{Reveal: &r}) }
+	add("one place", refReveal{Shuffle: 2, Places: []uint64{0}})
+	add("a showdown, in front of the close", refReveal{Shuffle: 2, Final: true, Places: []uint64{0, 3, 9, 12}})
+	add("a card exposed by mistake", refReveal{Shuffle: 2, Exposed: true, Places: []uint64{7}})
+	add("both flags, the largest id, the last place there can be",
+		refReveal{Shuffle: maxInteger, Final: true, Exposed: true, Places: []uint64{4095}})
+	add("every place there can be", refReveal{Shuffle: 2, Places: placesBelow(4096)})
+	s.add("passed over: extensions of a reveal", refEntry{Reveal: &refReveal{Shuffle: 2, Places: []uint64{1},
+		Extensions: []refExtension{{128, nil}, {255, hexed{1}}}}})
+	(*s)[len(*s)-1].Passed = []string{"reveal_extension 128", "reveal_extension 255"}
+}
+
+func placesBelow(n uint64) (places []uint64) {
+	for p := range n {
+		places = append(places, p)
+	}
+	return places
 }
 
 // sampleHolder is a token whose secret is bytesOf("secret", 32).

@@ -178,6 +178,7 @@ var selfTests = map[string]func(*known.Answers, *vectors){
 	"entry-close": entryTest("close", closeEntry), "entry-key": entryTest("key", keyEntry),
 	"entry-event": entryTest("event", eventEntry), "entry-takeover": entryTest("takeover", takeoverEntry),
 	"entry-credential": entryTest("credential", credentialEntry), "entry-act": entryTest("act", actEntry),
+	"entry-reveal":     entryTest("reveal", revealEntry),
 	"header-and-codes": headerAndCodes,
 	"signed-note":      noteTest, "weak-key": weakKeyTest, "checkpoint": checkpointTest, "receipt": receiptTest,
 	"cosignature": cosignatureTest, "transcript": transcriptTest,

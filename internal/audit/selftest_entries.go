@@ -154,6 +154,11 @@ func takeoverEntry() made {
 		&Takeover{Shuffle: 2, Extent: ExtentClose, Reason: "table 7: dealer-1 does not answer"})
 }
 
+func revealEntry() made {
+	return madeEntry("reveal: a showdown, in front of the close", 150, madeDealer,
+		&Reveal{Shuffle: 2, Final: true, Places: []uint16{0, 3, 9, 12}})
+}
+
 func credentialEntry() made {
 	return madeEntry("credential: for two tables, with an expiry", 115, Operator, &Credential{Kind: CredentialCreated,
 		ID: "token-1", Form: FormToken, Role: RoleDealer, Identity: "dealer-1", Tables: []string{"table-7", "wheel-1"},

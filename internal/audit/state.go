@@ -49,6 +49,19 @@ type table struct {
 type pair struct {
 	shuffle   uint64
 	continued bool // the outcome must be continued; otherwise it must not
+	revealed  bool // a final reveal stands below, and no other may follow
+}
+
+// takes reports whether an entry with this body may follow: the close, or after a final
+// deal one final reveal in front of it.
+func (p *pair) takes(b Body) bool {
+	switch b := b.(type) {
+	case *Close:
+		return b.Shuffle == p.shuffle && (b.Outcome == OutcomeContinued) == p.continued
+	case *Reveal:
+		return b.Shuffle == p.shuffle && b.Final && !p.continued && !p.revealed
+	}
+	return false
 }
 
 // NewState returns the state before entry 0.
@@ -103,6 +116,8 @@ func (s *State) fold(e Entry) {
 		s.applyCredential(b, size, e.Time)
 	case *ActEntry:
 		s.applyAct(b, size, e.Time)
+	case *Reveal:
+		s.applyReveal(b)
 	}
 }
 
@@ -128,7 +143,7 @@ func (s *State) Commit() {
 func (s *State) push(undo func()) { s.undo = append(s.undo, undo) }
 
 // Complete reports whether an entry may be the last of a batch: not a final
-// deal without its close, a child's commit without its parent's, nor an act without the
+// deal or reveal without its close, a child's commit without its parent's, nor an act without the
 // entry that it approves.
 func (s *State) Complete() bool { return s.pair == nil && s.persons.approved == nil }
 

@@ -93,6 +93,37 @@ func collecting() float64 {
 	return sample[0].Value.Float64()
 }
 
+// mostOfOpen bounds the bytes that the state keeps of an open shuffle of 52 cards.
+const mostOfOpen = 400
+
+// TestOpenShuffleIsSmall: a shuffle that shows all that was dealt costs a slot, and so does
+// one with hidden places, whose pattern many have in common.
+func TestOpenShuffleIsSmall(t *testing.T) {
+	hand := []Run{{Count: 18, Purpose: PurposeSeat}, {Count: 1, Purpose: PurposeBurn},
+		{Count: 3, Purpose: PurposeBoard, Public: true}}
+	for name, runs := range map[string][]Run{"undealt": nil, "all public": hand[2:], "a hand of poker": hand} {
+		before, _, _ := collected()
+		s := benchState(t)
+		for s.OpenCount() < openBench/4 {
+			commits := benchCommits(t, s, "held")
+			benchApply(t, s, commits)
+			if runs != nil {
+				benchApply(t, s, benchPlays(s, commits, func(id uint64) Body { return &Deal{Shuffle: id, Runs: runs} }))
+			}
+			s.Commit()
+		}
+		after, _, _ := collected()
+		if each := (after - before) / uint64(s.OpenCount()); each > mostOfOpen {
+			t.Errorf("%s: %d bytes for each open shuffle, at most %d", name, each, mostOfOpen)
+		} else {
+			t.Logf("%s: %d bytes", name, each)
+		}
+		if len(s.open.shown.numbers) > 1 {
+			t.Errorf("%s: %d patterns for one", name, len(s.open.shown.numbers))
+		}
+	}
+}
+
 // BenchmarkOpenShuffles is what an open shuffle of 52 cards costs while it waits:
 // memory, and time of each collection.
 func BenchmarkOpenShuffles(b *testing.B) {

@@ -9,7 +9,7 @@ import (
 
 // savedVersion is the version of Saved and SavedShuffle. It changes with what they
 // hold, and with what State makes of it.
-const savedVersion = 2
+const savedVersion = 3
 
 // Saved is what a state keeps, except its open shuffles, as values that the caller may
 // write down. It is no evidence: the caller has to know where one comes from.
@@ -47,6 +47,7 @@ type SavedShuffle struct {
 	Owner     string
 	Extent    Extent
 	Takeovers uint8
+	Shown     []byte // which of the dealt places are public, as State keeps it
 }
 
 // Copy copies a state in pieces, between which the state goes on: what they hold is
@@ -112,7 +113,8 @@ func (c *Copy) take(o opened) SavedShuffle {
 	o.copied = c.turn
 	c.left--
 	return SavedShuffle{ID: o.id, Commit: o.appendBody(make([]byte, 0, o.bodyLen())), Next: o.next, Mixed: o.mixed,
-		Owner: c.s.holders.identities[o.owner], Extent: o.extent, Takeovers: o.takeovers}
+		Owner: c.s.holders.identities[o.owner], Extent: o.extent, Takeovers: o.takeovers,
+		Shown: []byte(o.shown)}
 }
 
 // keep copies a shuffle that is about to change, if a copy is yet to have it.
@@ -169,6 +171,9 @@ func (s *State) Reopen(saved SavedShuffle) error {
 		return fmt.Errorf("%w state: shuffle %d stands twice, or its table does not know it", ErrMalformed, saved.ID)
 	}
 	o := s.open.describe(saved.ID, c, saved.Commit, t)
+	if o.shown = shown(saved.Shown); !o.shown.sound(int(saved.Next)) {
+		return fmt.Errorf("%w state: shuffle %d shows what places it has not", ErrMalformed, saved.ID)
+	}
 	o.next, o.mixed, o.extent, o.takeovers = saved.Next, saved.Mixed, saved.Extent, saved.Takeovers
 	o.owner = s.identity(Actor{Identity: saved.Owner})
 	s.open.insert(o)

@@ -50,6 +50,8 @@ func (s *State) encodeOpen(w *writer, o opened) {
 	w.str(s.holders.identities[o.owner])
 	w.u8(uint8(o.extent))
 	w.u8(o.takeovers)
+	w.n16(len(o.shown))
+	w.raw([]byte(o.shown))
 }
 
 // What an entry must be when the one below left a pair open.
@@ -58,6 +60,7 @@ const (
 	pairClose     = 1 // the close of a final deal's shuffle
 	pairContinued = 2 // the close of a child's parent
 	pairApproved  = 3 // the entry that an act approves
+	pairRevealed  = 4 // the close of a final reveal's shuffle
 )
 
 func (s *State) encodePair(w *writer) {
@@ -72,6 +75,8 @@ func (s *State) encodePair(w *writer) {
 		return
 	case s.pair.continued:
 		w.u8(pairContinued)
+	case s.pair.revealed:
+		w.u8(pairRevealed)
 	default:
 		w.u8(pairClose)
 	}

@@ -20,11 +20,12 @@ type Opened struct {
 	slot  open // a copy
 	terms *terms
 	long  string
+	shown shown
 }
 
 // Commit parses the commit, at each call anew.
 func (o Opened) Commit() *Commit {
-	return opened{&o.slot, o.terms, o.long}.commit()
+	return opened{&o.slot, o.terms, o.long, o.shown}.commit()
 }
 
 // Shuffle returns an open shuffle; ok is false when id is not open.
@@ -39,7 +40,7 @@ func (s *State) Shuffle(id uint64) (Opened, bool) {
 func (s *State) view(o opened) Opened {
 	return Opened{ID: o.id, Table: o.table.name, CloseBy: o.closeBy, Places: o.m, Next: int(o.next), Mixed: o.mixed,
 		Owner: s.holders.identities[o.owner], Extent: o.extent,
-		slot: *o.open, terms: o.terms, long: o.long}
+		slot: *o.open, terms: o.terms, long: o.long, shown: o.shown}
 }
 
 // OpenCount returns the number of open shuffles.

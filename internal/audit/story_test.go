@@ -109,6 +109,19 @@ func (s *story) deal(id, firstPlace, cards uint64, changes ...func(*refDeal)) re
 	return refEntry{Deal: &d}
 }
 
+// reveal makes places of a shuffle public.
+func (s *story) reveal(id uint64, places []uint64, changes ...func(*refReveal)) refEntry {
+	r := with(refReveal{Shuffle: id, Places: places}, changes...)
+	return refEntry{Reveal: &r}
+}
+
+func finalReveal(r *refReveal) { r.Final = true }
+
+func exposed(r *refReveal) { r.Exposed = true }
+
+// runs are what a deal deals.
+func runs(list ...refRun) func(*refDeal) { return func(d *refDeal) { d.Runs = list } }
+
 func final(d *refDeal) { d.Final = true }
 
 func cosigned(n uint64) func(*refDeal) { return func(d *refDeal) { d.Cosigned = n } }

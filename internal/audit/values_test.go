@@ -36,6 +36,13 @@ func (e refEntry) entry() Entry {
 			Reason: h.Reason}
 	case e.Act != nil:
 		out.Body = e.Act.body()
+	case e.Reveal != nil:
+		r := &Reveal{Shuffle: e.Reveal.Shuffle, Final: e.Reveal.Final, Exposed: e.Reveal.Exposed,
+			Extensions: extensions(e.Reveal.Extensions)}
+		for _, p := range e.Reveal.Places {
+			r.Places = append(r.Places, uint16(p))
+		}
+		out.Body = r
 	case e.Opaque != nil:
 		out.Body = &Opaque{Code: Type(e.Opaque.Type), Data: e.Opaque.Body}
 	}

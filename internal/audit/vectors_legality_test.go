@@ -113,7 +113,7 @@ func TestRulesAreListed(t *testing.T) {
 		RuleCloseBy, RuleMixModes, RuleBeacon, RuleParent, RuleDisclosureKey, RuleNotOpen, RuleDeadline, RuleEarlier,
 		RuleMix, RulePlace,
 		RulePlaces, RuleCosigned, RuleOutcome, RuleForm, RuleKey, RuleOwner, RuleTwoPersons, RuleAct, RuleAdmins,
-		RuleCredential, RuleTerms}
+		RuleCredential, RuleTerms, RuleReveal}
 	slices.Sort(ours)
 	want := slices.Sorted(slices.Values(rules))
 	if !slices.Equal(ours, want) || len(slices.Compact(want)) != len(rules) {

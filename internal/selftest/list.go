@@ -70,6 +70,7 @@ var tests = []test{
 	{"entry-close", "encoding and digest: close", "SPEC 5.6", entriesData, audit.SelfTest},
 	{"entry-key", "encoding and digest: key", "SPEC 5.7", entriesData, audit.SelfTest},
 	{"entry-event", "encoding and digest: event", "SPEC 5.8", entriesData, audit.SelfTest},
+	{"entry-reveal", "encoding and digest: reveal", "SPEC 5.12", entriesData, audit.SelfTest},
 	{"entry-takeover", "encoding and digest: takeover", "SPEC 5.9", entriesData, audit.SelfTest},
 	{"entry-credential", "encoding and digest: credential", "SPEC 5.10", entriesData, audit.SelfTest},
 	{"entry-act", "encoding and digest: act", "SPEC 5.11", entriesData, audit.SelfTest},

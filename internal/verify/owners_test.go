@@ -176,7 +176,7 @@ func takenOver(b *badAdder) {
 	entry(unjudged, "unknown-extension", "an extension that is critical and not known", 2, list(1, 5, 0, 0))
 	entry(unjudged, "unknown-extension-behind", "one that is passed over, and one that is critical", 2,
 		list(2, 5, 0, 0, 200, 0, 0))
-	entry(unjudged, "unknown-reserved-type", "a type that a later version assigns", 2, set(1, 11))
+	entry(unjudged, "unknown-reserved-type", "a type that a later version assigns", 2, set(1, 14))
 	entry(unjudged, "unknown-type-127", "the last type that is critical", 2, set(1, 127))
 	entry(stepEntries, "passed-over-type", "an entry of a type that is not critical, where a shuffle's stands", 2,
 		set(1, 128))
