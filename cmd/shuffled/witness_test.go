@@ -27,6 +27,7 @@ import (
 	"shuffled/internal/keys"
 	"shuffled/internal/term"
 	"shuffled/internal/witness"
+	"shuffled/internal/witness/gateway"
 )
 
 // growing is a log in memory that a test lets grow.
@@ -257,7 +258,7 @@ func TestWitnessKill(t *testing.T) {
 			pending = acknowledged + 1 + rand.Int64N(3)
 			signed, proof := g.head(acknowledged, pending)
 			if _, err := c.AddCheckpoint(ctx, uint64(acknowledged), proof, signed); err != nil {
-				if errors.Is(err, audit.ErrWitnessRefused) || errors.As(err, new(*audit.WitnessConflict)) {
+				if errors.Is(err, gateway.ErrRefused) || errors.As(err, new(*gateway.Conflict)) {
 					t.Fatalf("%d to %d: %v", acknowledged, pending, err)
 				}
 				break // cut off
@@ -286,7 +287,7 @@ func kept(t *testing.T, c *witness.Client, g *growing) int64 {
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
 	signed, err := c.Latest(ctx, g.key.Origin())
-	if errors.Is(err, audit.ErrWitnessNone) {
+	if errors.Is(err, gateway.ErrNone) {
 		return 0
 	}
 	if err != nil {

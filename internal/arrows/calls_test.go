@@ -48,8 +48,8 @@ var reserved = map[string]map[string]string{
 		"perf/load":                    "recomputes from a disclosed tape",
 	},
 	"(shuffled/internal/shuffle.Recipe).Explain": {
-		"internal/verify":  "shows a disclosed tape lane by lane",
-		"internal/shuffle": "tapes of known answers",
+		"internal/cli/audit": "shows a disclosed tape lane by lane",
+		"internal/shuffle":   "tapes of known answers",
 	},
 }
 

@@ -42,7 +42,7 @@ var table = map[string]row{
 		why: "asks servers of others, and repeats nothing that they say", stdOnly: true,
 	},
 	"internal/process": {
-		why: "dumps, swap and kernel, below everything that has a secret",
+		why: "dumps, swap, kernel and locks of files, below everything that has a secret",
 	},
 	"internal/outcome": {
 		why:  "where a tape becomes an outcome, for the dealer and the lab alike",
@@ -74,7 +74,7 @@ var table = map[string]row{
 	},
 	"internal/bundle": {
 		why:  "a directory of evidence: its form, a reader and a writer",
-		ours: []string{"internal/audit", "internal/shuffle"},
+		ours: []string{"internal/audit", "internal/process", "internal/shuffle"},
 	},
 	"internal/inspect": {
 		why: "judges a whole ledger, from a bundle or whatever else holds the evidence",
@@ -83,7 +83,7 @@ var table = map[string]row{
 	},
 	"internal/ledger": {
 		why:  "orders and signs entries; what they mean is audit's",
-		ours: []string{"internal/witness/gateway", "internal/audit"},
+		ours: []string{"internal/witness/gateway", "internal/audit", "internal/process"},
 	},
 	"internal/recall": {
 		why:  "finds shuffles by the indexes of entries, and writes none",
@@ -112,7 +112,7 @@ var table = map[string]row{
 	},
 	"internal/witness": {
 		why:  "sees checkpoints and proofs, never a shuffle",
-		ours: []string{"internal/audit", "internal/outbound"},
+		ours: []string{"internal/audit", "internal/outbound", "internal/process", "internal/witness/gateway"},
 	},
 	"internal/witness/gateway": {
 		why:  "asks witnesses for cosignatures of a log, of which it knows heads and proofs",

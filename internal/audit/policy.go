@@ -1,6 +1,7 @@
 package audit
 
 import (
+	"crypto/ed25519"
 	"encoding/base64"
 	"errors"
 	"fmt"
@@ -178,6 +179,16 @@ func (p *policyReader) witness(fields []string) error {
 		return err
 	}
 	return p.once("witness", public)
+}
+
+// WitnessVKey returns the verifier key text of a witness's Ed25519 public key,
+// with the signature type of cosignatures (C2SP tlog-cosignature).
+func WitnessVKey(name string, public ed25519.PublicKey) (string, error) {
+	vkey, err := note.NewEd25519VerifierKey(name, public)
+	if err != nil {
+		return "", fmt.Errorf("%w witness key: %w", ErrMalformed, err)
+	}
+	return fnote.VKeyToCosignatureV1(vkey)
 }
 
 // ParseWitnessVKey reads the verifier key of a witness, as a policy lists it: name+id+key

@@ -10,6 +10,8 @@ import (
 	"strings"
 	"sync"
 	"sync/atomic"
+
+	"shuffled/internal/process"
 )
 
 // writers is how many files are written at a time: each waits for the disk.
@@ -54,9 +56,6 @@ func openDirectory(dir string) (*directory, error) {
 	}
 	d := &directory{root: root, jobs: make(chan job, writers), stale: map[string]bool{".": true}}
 	if d.lock, err = root.Open("."); err == nil {
-		err = lock(d.lock, dir)
-	}
-	if err == nil {
 		err = d.prepare(dir)
 	}
 	if err != nil {
@@ -68,8 +67,12 @@ func openDirectory(dir string) (*directory, error) {
 	return d, nil
 }
 
-// prepare removes what an export that was cut left half written.
+// prepare keeps the directory to this export, and removes what one that was cut left half
+// written.
 func (d *directory) prepare(dir string) error {
+	if err := process.LockFile(d.lock); err != nil && !errors.Is(err, errors.ErrUnsupported) {
+		return fmt.Errorf("locking %s: another export writes to it: %w", dir, err)
+	}
 	files, err := fs.ReadDir(d.root.FS(), ".")
 	if err != nil {
 		return fmt.Errorf("reading the directory: %w", err)

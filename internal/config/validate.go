@@ -9,6 +9,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"shuffled/internal/audit"
 )
 
 // schemeSQLite starts the address of an embedded database; a path follows.
@@ -142,7 +144,7 @@ func (l *Limits) check(p *problems) {
 func (c *Config) checkLedgers(p *problems) {
 	names, signing, marks := []string{}, []string{}, []string{}
 	for i, l := range c.Ledgers {
-		if !validName(l.Name) {
+		if audit.CheckName(l.Name) != nil {
 			p.add(fmt.Sprintf("ledger %d: name", i+1),
 				"%q is not 1 to 64 letters, digits, dots, underscores and hyphens, the first a letter or digit", l.Name)
 		} else {
@@ -159,11 +161,6 @@ func (c *Config) checkLedgers(p *problems) {
 	p.distinct("ledger: name", names)
 	p.distinct("ledger: signing_key, signing_keys", signing) // a key's name is one ledger's origin
 	p.distinct("ledger: mark", marks)
-}
-
-func validName(s string) bool {
-	const first = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
-	return s != "" && len(s) <= 64 && strings.Contains(first, s[:1]) && strings.Trim(s, first+"._-") == ""
 }
 
 // withoutPassword returns the address of a postgres:// database without the

@@ -26,7 +26,7 @@ type Options struct {
 }
 
 // Witness tells the newest checkpoint that it cosigned for an origin, or
-// audit.ErrWitnessNone.
+// gateway.ErrNone.
 type Witness interface {
 	Latest(ctx context.Context, origin string) ([]byte, error)
 }

@@ -15,6 +15,7 @@ import (
 	"shuffled/internal/fsck"
 	"shuffled/internal/inspect"
 	"shuffled/internal/store"
+	"shuffled/internal/witness/gateway"
 )
 
 // markOf writes a high-water mark as a daemon does.
@@ -143,7 +144,7 @@ type told struct{ signed []byte }
 
 func (w told) Latest(context.Context, string) ([]byte, error) {
 	if w.signed == nil {
-		return nil, audit.ErrWitnessNone
+		return nil, gateway.ErrNone
 	}
 	return w.signed, nil
 }

@@ -18,10 +18,9 @@ const algEd25519 = 0x01
 // SigningKey is the signing key of one ledger; its name is the ledger's origin.
 // It is safe for concurrent use and prints as its verifier key.
 type SigningKey struct {
+	noteKey
 	signer note.Signer
-	vkey   string
 	public []byte // type byte and public key
-	skey   Secret // the text of the key file
 }
 
 // GenerateSigning makes a new key. The random bytes do not pass through
@@ -40,21 +39,7 @@ func GenerateSigning(origin string) (*SigningKey, error) {
 // ReadSigning reads a key file: one line of signed-note text, perhaps encrypted
 // under passphrase.
 func ReadSigning(path string, passphrase Secret) (*SigningKey, error) {
-	b, err := readPrivate(path, passphrase)
-	if err != nil {
-		return nil, fmt.Errorf("reading a signing key: %w", err)
-	}
-	k, err := parseSigning(trimNewline(b))
-	if err != nil {
-		return nil, fmt.Errorf("reading the signing key in %s: %w", path, err)
-	}
-	return k, nil
-}
-
-// WriteFile creates a key file with mode 0600, encrypted unless passphrase is
-// empty. An existing file is an error that matches fs.ErrExist.
-func (k *SigningKey) WriteFile(path string, passphrase Secret) error {
-	return writePrivate(path, append(append([]byte(nil), k.skey.Bytes()...), '\n'), passphrase)
+	return readNoteKey(path, passphrase, "signing", parseSigning)
 }
 
 // Origin returns the ledger's name.
@@ -63,15 +48,9 @@ func (k *SigningKey) Origin() string { return k.signer.Name() }
 // Signer returns the signer of the ledger's checkpoints.
 func (k *SigningKey) Signer() note.Signer { return k.signer }
 
-// VKey returns the verifier key text: what outsiders pin.
-func (k *SigningKey) VKey() string { return k.vkey }
-
 // Public returns the type byte and the 32-byte public key, as genesis and key
 // entries hold it.
 func (k *SigningKey) Public() []byte { return append([]byte(nil), k.public...) }
-
-// String returns the verifier key text.
-func (k *SigningKey) String() string { return k.vkey }
 
 // errSigning says nothing of the text: it may be a damaged private key.
 var errSigning = errors.New("no Ed25519 signing key in signed-note form")
@@ -107,10 +86,5 @@ func parseSigning(skey []byte) (*SigningKey, error) {
 	if err != nil || verifier.KeyHash() != signer.KeyHash() || !verifier.Verify(message, sig) {
 		return nil, errors.New("the signing key does not match its verifier key")
 	}
-	return &SigningKey{
-		signer: signer,
-		vkey:   vkey,
-		public: append([]byte{algEd25519}, public...),
-		skey:   NewSecret(skey),
-	}, nil
+	return &SigningKey{noteKey{vkey, NewSecret(skey)}, signer, append([]byte{algEd25519}, public...)}, nil
 }

@@ -82,7 +82,7 @@ func TestSigningFiles(t *testing.T) {
 	if err := k.WriteFile(private, Secret{}); err != nil {
 		t.Fatal(err)
 	}
-	if err := WriteVKey(public, k.VKey()); err != nil {
+	if err := k.WriteVKey(public); err != nil {
 		t.Fatal(err)
 	}
 	if mode(t, private) != 0o600 || mode(t, public) != 0o644 {
@@ -107,7 +107,7 @@ func TestSigningFiles(t *testing.T) {
 	if err := k.WriteFile(private, Secret{}); !errors.Is(err, fs.ErrExist) {
 		t.Errorf("writing again: %v", err)
 	}
-	if err := WriteVKey(public, exampleVKey); !errors.Is(err, fs.ErrExist) {
+	if err := k.WriteVKey(public); !errors.Is(err, fs.ErrExist) {
 		t.Errorf("writing again: %v", err)
 	}
 	if err := os.Chmod(private, 0o640); err != nil {

@@ -6,8 +6,6 @@ import (
 	"encoding/base64"
 	"errors"
 	"fmt"
-	"io"
-	"log/slog"
 	"strings"
 
 	fnote "github.com/transparency-dev/formats/note"
@@ -23,10 +21,9 @@ const algCosignature = 0x04
 // logs (C2SP tlog-cosignature) and nothing else. It is safe for concurrent use
 // and prints as its verifier key.
 type WitnessKey struct {
+	noteKey
 	name string
 	key  ed25519.PrivateKey
-	vkey string
-	skey Secret // the text of the key file
 }
 
 // GenerateWitness makes a new key. name is the witness's, with the grammar of an
@@ -52,41 +49,7 @@ func GenerateWitness(name string) (*WitnessKey, error) {
 // ReadWitness reads a key file: one line of signed-note text, perhaps encrypted
 // under passphrase.
 func ReadWitness(path string, passphrase Secret) (*WitnessKey, error) {
-	b, err := readPrivate(path, passphrase)
-	if err != nil {
-		return nil, fmt.Errorf("reading a witness key: %w", err)
-	}
-	k, err := parseWitness(trimNewline(b))
-	if err != nil {
-		return nil, fmt.Errorf("reading the witness key in %s: %w", path, err)
-	}
-	return k, nil
-}
-
-// WriteFile creates a key file with mode 0600, encrypted unless passphrase is
-// empty. An existing file is an error that matches fs.ErrExist.
-func (k *WitnessKey) WriteFile(path string, passphrase Secret) error {
-	return writePrivate(path, append(append([]byte(nil), k.skey.Bytes()...), '\n'), passphrase)
-}
-
-// WriteVKey creates a file with the verifier key and mode 0644. An existing file
-// is an error that matches fs.ErrExist.
-func (k *WitnessKey) WriteVKey(path string) error {
-	return createFile(path, []byte(k.vkey+"\n"), modePublic)
-}
-
-// ReadWitnessVKey reads a file with the verifier key of a witness and returns
-// its text.
-func ReadWitnessVKey(path string) (string, error) {
-	b, err := readFile(path, false)
-	if err != nil {
-		return "", fmt.Errorf("reading a witness's verifier key: %w", err)
-	}
-	vkey := string(trimNewline(b))
-	if _, err := audit.ParseWitnessVKey(vkey); err != nil {
-		return "", fmt.Errorf("%s: %w", path, err)
-	}
-	return vkey, nil
+	return readNoteKey(path, passphrase, "witness", parseWitness)
 }
 
 // Name returns the witness's name.
@@ -94,18 +57,6 @@ func (k *WitnessKey) Name() string { return k.name }
 
 // Signer signs with the Ed25519 key; what is signed is the witness's business.
 func (k *WitnessKey) Signer() crypto.Signer { return k.key }
-
-// VKey returns the verifier key text: what a policy lists.
-func (k *WitnessKey) VKey() string { return k.vkey }
-
-// String returns the verifier key text.
-func (k *WitnessKey) String() string { return k.vkey }
-
-// Format keeps the private key out of every verb.
-func (k *WitnessKey) Format(s fmt.State, _ rune) { io.WriteString(s, k.vkey) }
-
-// LogValue implements slog.LogValuer.
-func (k *WitnessKey) LogValue() slog.Value { return slog.StringValue(k.vkey) }
 
 // errWitness says nothing of the text: it may be a damaged private key.
 var errWitness = errors.New("no Ed25519 witness key in signed-note form")
@@ -151,5 +102,5 @@ func parseWitness(skey []byte) (*WitnessKey, error) {
 	if err != nil {
 		return nil, errors.New("the witness key does not match its verifier key")
 	}
-	return &WitnessKey{name: parts[2], key: key, vkey: vkey, skey: NewSecret(skey)}, nil
+	return &WitnessKey{noteKey{vkey, NewSecret(skey)}, parts[2], key}, nil
 }

@@ -56,12 +56,5 @@ func Create(ctx context.Context, store Store, info Info, g *audit.Genesis, signe
 	if err := store.Create(ctx, info, Batch{Rows: []Row{row}, Head: head}); err != nil {
 		return fmt.Errorf("creating ledger %s: %w", info.Name, err)
 	}
-	m, err := openMark(markPath, 0, time.Hour)
-	if err != nil {
-		return err
-	}
-	if err := m.write(head.Checkpoint); err != nil {
-		return err
-	}
-	return m.close()
+	return makeMark(markPath, head.Checkpoint)
 }

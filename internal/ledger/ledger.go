@@ -18,6 +18,7 @@ import (
 	"time"
 
 	"golang.org/x/mod/sumdb/note"
+	"golang.org/x/sync/singleflight"
 
 	"shuffled/internal/audit"
 )
@@ -153,8 +154,8 @@ type Ledger struct {
 	cache     *caching   // writes the state to a file now and then
 	appends   appends    // counters
 
-	refreshes refreshes // for readers of what other daemons wrote
-	open      openList  // for recall
+	refreshes singleflight.Group // for readers of what other daemons wrote
+	open      openList           // for recall
 	tables    tableNames
 	handovers sync.Map // receipts of signing keys by the index of their entries, as text; they never change
 }
@@ -272,7 +273,7 @@ func Open(ctx context.Context, cfg Config) (*Ledger, error) {
 // other daemon raises it any more. The next is written into the other slot.
 func (l *Ledger) readMark() error {
 	seen, in, err := readMark(l.cfg.Mark, l.markKeys()...)
-	if errors.Is(err, errNoMark) {
+	if errors.Is(err, ErrNoMark) {
 		return nil
 	}
 	if err != nil {

@@ -12,6 +12,7 @@ import (
 	"golang.org/x/mod/sumdb/note"
 
 	"shuffled/internal/audit"
+	"shuffled/internal/process"
 )
 
 // mark is the high-water mark: the newest checkpoint this host has seen, in a
@@ -36,16 +37,13 @@ type mark struct {
 
 const markSlot = 1024 // bytes; a checkpoint with two signatures has at most 645 (an origin has 128)
 
-// errNoMark reports that there is no mark file.
-var errNoMark = errors.New("there is no high-water mark")
-
 // readMark returns the newest checkpoint of the mark file, signed by one of
 // keys, and the slot it is in. A file without any is damaged, which is an error
 // like any doubt.
 func readMark(path string, keys ...note.Verifier) (newest audit.Checkpoint, in int, err error) {
 	b, err := os.ReadFile(path)
 	if errors.Is(err, os.ErrNotExist) || err == nil && len(b) == 0 {
-		return newest, 0, errNoMark
+		return newest, 0, fmt.Errorf("%w (%s)", ErrNoMark, path)
 	}
 	if err != nil {
 		return newest, 0, fmt.Errorf("reading the high-water mark: %w", err)
@@ -64,6 +62,23 @@ func readMark(path string, keys ...note.Verifier) (newest audit.Checkpoint, in i
 	return newest, in, nil
 }
 
+// ReadMark returns the newest checkpoint of a high-water mark file that one of
+// keys signed, for a check alongside the daemon whose mark it is. ErrNoMark is
+// matched when there is no file.
+func ReadMark(path string, keys ...note.Verifier) (audit.Checkpoint, error) {
+	c, _, err := readMark(path, keys...)
+	return c, err
+}
+
+// makeMark makes the mark file of a new ledger.
+func makeMark(path string, signed []byte) error {
+	m, err := openMark(path, 0, time.Hour)
+	if err != nil {
+		return err
+	}
+	return errors.Join(m.write(signed), m.close())
+}
+
 // openMark opens or makes the mark file, whose first write goes to slot, and
 // starts the goroutine that syncs it every interval, until close.
 func openMark(path string, slot int, interval time.Duration) (*mark, error) {
@@ -71,9 +86,10 @@ func openMark(path string, slot int, interval time.Duration) (*mark, error) {
 	if err != nil {
 		return nil, fmt.Errorf("opening the high-water mark: %w", err)
 	}
-	if err := lock(f); err != nil {
+	// Two daemons on one data directory would each believe in the other's mark.
+	if err := process.LockFile(f); err != nil && !errors.Is(err, errors.ErrUnsupported) {
 		f.Close()
-		return nil, err
+		return nil, fmt.Errorf("locking the high-water mark %s: %w: %w", path, ErrMarkLocked, err)
 	}
 	m := &mark{file: f, slot: int64(slot), stop: make(chan struct{}), done: make(chan struct{})}
 	go m.syncEvery(interval)
@@ -135,6 +151,6 @@ func (m *mark) close() error {
 	close(m.stop)
 	<-m.done
 	m.sync()
-	unlock(m.file)
+	process.UnlockFile(m.file)
 	return errors.Join(m.err, m.file.Close())
 }

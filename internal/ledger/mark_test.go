@@ -47,7 +47,7 @@ func TestMark(t *testing.T) {
 	t.Parallel()
 	signer, key := testSigner(t)
 	path := filepath.Join(t.TempDir(), "mark")
-	if _, _, err := readMark(path, key); !errors.Is(err, errNoMark) {
+	if _, _, err := readMark(path, key); !errors.Is(err, ErrNoMark) {
 		t.Fatalf("reading no file: %v", err)
 	}
 	m, err := openMark(path, 0, time.Hour)

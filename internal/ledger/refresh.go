@@ -5,9 +5,9 @@ import (
 	"errors"
 	"fmt"
 	"math"
-	"sync"
 
 	"golang.org/x/mod/sumdb/tlog"
+	"golang.org/x/sync/singleflight"
 )
 
 // Refresh folds what other daemons wrote since the newest head known here.
@@ -76,30 +76,14 @@ func (l *Ledger) reachTile(ctx context.Context, t tlog.Tile) error {
 	return l.reachEntry(ctx, hashes<<(t.L*tileHeight)-1)
 }
 
-// refreshes shares one refresh among all who wait.
-type refreshes struct {
-	mu sync.Mutex
-
-	// shared is the refresh that is under way, nil for none. Who sets it starts its
-	// goroutine, which takes it away before it is done.
-	shared *sharedRefresh
-}
-
-// sharedRefresh is one refresh for all who wait for it.
-type sharedRefresh struct {
-	done chan struct{}
-	err  error // before done is closed
-}
-
-// refreshTogether waits for the refresh that is under way, or starts one. Nobody who
-// leaves ends it. It is refused with ErrOverloaded when the patience of ctx ends.
+// refreshTogether waits for the refresh that is under way, or starts one. A caller that
+// leaves does not end it. It is refused with ErrOverloaded when the patience of ctx ends.
 func (l *Ledger) refreshTogether(ctx context.Context) error {
-	r := l.startRefresh()
 	impatience, stop := Impatience(ctx)
 	defer stop()
 	select {
-	case <-r.done:
-		return r.err
+	case r := <-l.startRefresh():
+		return r.Err
 	case <-impatience:
 		return fmt.Errorf("%w: the sequencer does not come to it", ErrOverloaded)
 	case <-ctx.Done():
@@ -107,28 +91,16 @@ func (l *Ledger) refreshTogether(ctx context.Context) error {
 	}
 }
 
-// startRefresh returns the refresh that is under way, or starts one.
-func (l *Ledger) startRefresh() *sharedRefresh {
-	l.refreshes.mu.Lock()
-	defer l.refreshes.mu.Unlock()
-	if l.refreshes.shared == nil {
-		l.refreshes.shared = &sharedRefresh{done: make(chan struct{})}
-		go l.share(l.refreshes.shared)
-	}
-	return l.refreshes.shared
-}
-
-// share refreshes for all who wait. It ends with the ledger, or when the sequencer
+// startRefresh refreshes for all who wait. It ends with the ledger, or when the sequencer
 // has not come to it for as long as a step at the store may take.
-func (l *Ledger) share(r *sharedRefresh) {
-	ctx, cancel := context.WithTimeout(l.running, storeTimeout)
-	defer cancel()
-	r.err = l.Refresh(ctx)
-	if err := ctx.Err(); err != nil && errors.Is(r.err, err) {
-		r.err = fmt.Errorf("%w: the sequencer does not come to it", ErrUnavailable)
-	}
-	l.refreshes.mu.Lock()
-	l.refreshes.shared = nil
-	l.refreshes.mu.Unlock()
-	close(r.done)
+func (l *Ledger) startRefresh() <-chan singleflight.Result {
+	return l.refreshes.DoChan("", func() (any, error) {
+		ctx, cancel := context.WithTimeout(l.running, storeTimeout)
+		defer cancel()
+		err := l.Refresh(ctx)
+		if ended := ctx.Err(); ended != nil && errors.Is(err, ended) {
+			err = fmt.Errorf("%w: the sequencer does not come to it", ErrUnavailable)
+		}
+		return nil, err
+	})
 }

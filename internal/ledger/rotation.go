@@ -173,7 +173,7 @@ func (l *Ledger) tryKey(ctx context.Context, public []byte) error {
 			if err == nil {
 				_, err = asked.AddCheckpoint(ctx, 0, nil, head.Checkpoint)
 			}
-			if errors.Is(err, audit.ErrWitnessRefused) && !errors.Is(err, audit.ErrWitnessContradicts) {
+			if errors.Is(err, gateway.ErrRefused) && !errors.Is(err, gateway.ErrContradicts) {
 				unaware[i] = one.Name
 			}
 		})

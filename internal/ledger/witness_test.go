@@ -15,6 +15,7 @@ import (
 	"shuffled/internal/audit"
 	"shuffled/internal/ledger"
 	"shuffled/internal/witness"
+	"shuffled/internal/witness/gateway"
 	"shuffled/internal/witness/witnesstest"
 )
 
@@ -485,8 +486,8 @@ func TestForkIsRefused(t *testing.T) {
 		size uint64
 		want error
 	}{
-		"another root at the size": {size, audit.ErrWitnessContradicts},
-		"a larger fork":            {size + 3, audit.ErrWitnessContradicts},
+		"another root at the size": {size, gateway.ErrContradicts},
+		"a larger fork":            {size + 3, gateway.ErrContradicts},
 	} {
 		t.Run(name, func(t *testing.T) {
 			forged, err := ledger.SignHead(w.signer, head.size, tlog.Hash{1, 2, 3})
@@ -514,7 +515,7 @@ type liar struct {
 }
 
 func (l liar) AddCheckpoint(context.Context, uint64, []tlog.Hash, []byte) ([]byte, error) {
-	return nil, &audit.WitnessConflict{Size: l.size}
+	return nil, &gateway.Conflict{Size: l.size}
 }
 
 // TestLyingWitness: a witness that could show a checkpoint and does not show one
@@ -562,7 +563,7 @@ func TestLyingWitness(t *testing.T) {
 type stubborn struct{ ledger.Witness }
 
 func (stubborn) AddCheckpoint(context.Context, uint64, []tlog.Hash, []byte) ([]byte, error) {
-	return nil, audit.ErrWitnessContradicts
+	return nil, gateway.ErrContradicts
 }
 
 // TestStubbornWitness: a refusal that the witness's own checkpoint refutes, as
@@ -590,7 +591,7 @@ func TestStubbornWitness(t *testing.T) {
 // silent has no checkpoint to show, as litewitness.
 type silent struct{ liar }
 
-func (silent) Latest(context.Context, string) ([]byte, error) { return nil, audit.ErrWitnessNone }
+func (silent) Latest(context.Context, string) ([]byte, error) { return nil, gateway.ErrNone }
 
 // TestForgedCosigned: a cosigned checkpoint that a database administrator puts
 // into the table is not believed.

@@ -8,7 +8,7 @@ import (
 	"shuffled/internal/ledger"
 )
 
-// Overdue counts the the requests of regulators and administrators of a ledger that Drop would remove. keep
+// Overdue counts the requests of regulators and administrators of a ledger that Drop would remove. keep
 // is how long they are kept, 0 for ever.
 func Overdue(ctx context.Context, s ledger.AccessStore, id ledger.ID, keep time.Duration, now time.Time) (n int,
 	err error) {
@@ -23,7 +23,7 @@ func Overdue(ctx context.Context, s ledger.AccessStore, id ledger.ID, keep time.
 // dropAtOnce is how much is removed in one transaction.
 const dropAtOnce = 5000
 
-// Drop removes the the requests of regulators and administrators of a ledger that are older than keep, in
+// Drop removes the requests of regulators and administrators of a ledger that are older than keep, in
 // small transactions; none if keep is 0. It returns how many it removed, also with
 // an error.
 func Drop(ctx context.Context, s ledger.AccessStore, id ledger.ID, keep time.Duration, now time.Time) (all int,

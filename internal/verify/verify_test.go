@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"encoding/base64"
 	"encoding/json"
-	"errors"
 	"runtime"
 	"slices"
 	"strings"
@@ -339,53 +338,6 @@ func TestCardsStep(t *testing.T) {
 	tr.values[2] ^= 1
 	if _, err := tr.cards(); err == nil {
 		t.Error("another order has the same cards")
-	}
-}
-
-// TestExplain: the swaps on paper lead to the dealt cards.
-func TestExplain(t *testing.T) {
-	t.Parallel()
-	g := plain(t)
-	var names []string
-	must(t, Explain(g.file(""), func(s shuffle.Step, card string) {
-		if s.I != len(names) || s.K != uint32(6-s.I) {
-			t.Errorf("step %+v after %d", s, len(names))
-		}
-		names = append(names, card)
-	}))
-	for p, v := range g.values {
-		if names[p] != sixCards[v] {
-			t.Errorf("position %d holds %s, explained as %s", p, sixCards[v], names[p])
-		}
-	}
-	_, child := family(t, 0)
-	draws := mixedDraws(t).close(audit.OutcomeEndedEarly, 0)
-	for _, g := range []*game{child, draws} {
-		steps := 0
-		must(t, Explain(g.file(""), func(_ shuffle.Step, card string) {
-			if steps++; card != "" {
-				t.Errorf("a card %s, where none can be named", card)
-			}
-		}))
-		if steps != g.commit.Context.Recipe.Positions() {
-			t.Errorf("%d steps", steps)
-		}
-	}
-	wrong := g.transcript("")
-	wrong.Deck = wrong.Deck[:2]
-	must(t, Explain(marshal(t, wrong), func(s shuffle.Step, card string) {
-		if card != "" {
-			t.Errorf("a card %s of another deck", card)
-		}
-	}))
-	show := func(shuffle.Step, string) { t.Error("shown without a tape") }
-	if err := Explain(mixed(t).file(""), show); !errors.Is(err, ErrNoTape) {
-		t.Errorf("an open shuffle: %v", err)
-	}
-	for _, dir := range []string{"good", "bad"} {
-		for _, v := range load(t, dir) { // whatever the file, it ends
-			_ = Explain(v.bytes(), func(shuffle.Step, string) {})
-		}
 	}
 }
 

@@ -14,6 +14,7 @@ import (
 
 	"shuffled/internal/audit"
 	"shuffled/internal/outbound"
+	"shuffled/internal/witness/gateway"
 )
 
 // maxAnswer bounds what is read of a witness's answer, in bytes.
@@ -31,9 +32,9 @@ type Client struct {
 // consistency from size old, and returns them as note signature lines: those of
 // the client's key, verified; what else the witness sent is left out.
 //
-// It fails with an *audit.WitnessConflict when old is not the size that the
-// witness cosigned last, with audit.ErrWitnessRefused when it will not cosign
-// this checkpoint, with audit.ErrWitnessContradicts when that is because it has
+// It fails with a *gateway.Conflict when old is not the size that the
+// witness cosigned last, with gateway.ErrRefused when it will not cosign
+// this checkpoint, with gateway.ErrContradicts when that is because it has
 // seen another history, else with an error of transport: the answer may have been
 // lost, and asking again is right.
 func (c *Client) AddCheckpoint(ctx context.Context, old uint64, proof []tlog.Hash, checkpoint []byte) ([]byte, error) {
@@ -58,7 +59,7 @@ func (c *Client) AddCheckpoint(ctx context.Context, old uint64, proof []tlog.Has
 
 // Latest returns the newest checkpoint that the witness says it cosigned for a
 // log: a note with a verified cosignature, of whose log the signature is not
-// checked. audit.ErrWitnessNone is matched when it has none or does not tell.
+// checked. gateway.ErrNone is matched when it has none or does not tell.
 func (c *Client) Latest(ctx context.Context, origin string) ([]byte, error) {
 	resp, err := c.do(ctx, http.MethodGet, "/"+originHash(origin)+"/checkpoint", nil)
 	if err != nil {
@@ -67,7 +68,7 @@ func (c *Client) Latest(ctx context.Context, origin string) ([]byte, error) {
 	switch resp.status {
 	case http.StatusOK:
 	case http.StatusNotFound, http.StatusMethodNotAllowed, http.StatusGone, http.StatusNotImplemented:
-		return nil, fmt.Errorf("asking a witness for its checkpoint: status %d: %w", resp.status, audit.ErrWitnessNone)
+		return nil, fmt.Errorf("asking a witness for its checkpoint: status %d: %w", resp.status, gateway.ErrNone)
 	default:
 		return nil, fmt.Errorf("asking a witness for its checkpoint: %s", resp)
 	}
@@ -93,13 +94,13 @@ func refused(resp *response, old int64) error {
 		// The size that was sent cannot be in conflict with itself: then the
 		// roots are.
 		if ok && err == nil && n != old && resp.contentType == "text/x.tlog.size" {
-			return &audit.WitnessConflict{Size: uint64(n)}
+			return &gateway.Conflict{Size: uint64(n)}
 		}
-		return fmt.Errorf("%w: %s", audit.ErrWitnessContradicts, resp)
+		return fmt.Errorf("%w: %s", gateway.ErrContradicts, resp)
 	case http.StatusUnprocessableEntity: // the proof is from the size it said
-		return fmt.Errorf("%w: %s", audit.ErrWitnessContradicts, resp)
+		return fmt.Errorf("%w: %s", gateway.ErrContradicts, resp)
 	case http.StatusBadRequest, http.StatusForbidden, http.StatusNotFound:
-		return fmt.Errorf("%w: %s", audit.ErrWitnessRefused, resp)
+		return fmt.Errorf("%w: %s", gateway.ErrRefused, resp)
 	}
 	return errors.New(resp.String())
 }

@@ -18,8 +18,8 @@ import (
 	"golang.org/x/mod/sumdb/note"
 	"golang.org/x/mod/sumdb/tlog"
 
-	"shuffled/internal/audit"
 	"shuffled/internal/witness"
+	"shuffled/internal/witness/gateway"
 	"shuffled/internal/witness/witnesstest"
 )
 
@@ -30,7 +30,7 @@ func TestClient(t *testing.T) {
 	w := witnesstest.Start(t, l.vkey)
 	c, ctx := w.Client(), t.Context()
 
-	if _, err := c.Latest(ctx, l.origin); !errors.Is(err, audit.ErrWitnessNone) {
+	if _, err := c.Latest(ctx, l.origin); !errors.Is(err, gateway.ErrNone) {
 		t.Errorf("before the first: %v", err)
 	}
 	for _, step := range [][2]int64{{0, 5}, {5, 5}, {5, 200}} {
@@ -64,10 +64,10 @@ func TestClient(t *testing.T) {
 		{"a fork of the same size", l.forked(7), 200, 200, 0, true},
 	} {
 		lines, err := w.Client().AddCheckpoint(ctx, uint64(c.old), c.l.proof(c.old, c.size), c.l.signed(c.size))
-		var conflict *audit.WitnessConflict
+		var conflict *gateway.Conflict
 		if lines != nil || errors.As(err, &conflict) != (c.conflict > 0) ||
-			errors.Is(err, audit.ErrWitnessRefused) != (c.conflict == 0) ||
-			errors.Is(err, audit.ErrWitnessContradicts) != c.contradicts {
+			errors.Is(err, gateway.ErrRefused) != (c.conflict == 0) ||
+			errors.Is(err, gateway.ErrContradicts) != c.contradicts {
 			t.Errorf("%s: %v", c.name, err)
 		}
 		if conflict != nil && conflict.Size != c.conflict {
@@ -76,10 +76,10 @@ func TestClient(t *testing.T) {
 	}
 	w.Down(true)
 	_, err := c.AddCheckpoint(ctx, 200, nil, l.signed(200))
-	if err == nil || errors.Is(err, audit.ErrWitnessRefused) {
+	if err == nil || errors.Is(err, gateway.ErrRefused) {
 		t.Errorf("down: %v", err)
 	}
-	if _, err := c.Latest(ctx, l.origin); err == nil || errors.Is(err, audit.ErrWitnessNone) {
+	if _, err := c.Latest(ctx, l.origin); err == nil || errors.Is(err, gateway.ErrNone) {
 		t.Errorf("down: %v", err)
 	}
 	w.Down(false)
@@ -181,15 +181,15 @@ func TestClientReadsAnswers(t *testing.T) {
 		client := said(t, c.status, c.contentType, []byte(c.body))
 		lines, err := client.AddCheckpoint(t.Context(), 3, nil, l.signed(3))
 		got := transport
-		var size *audit.WitnessConflict
+		var size *gateway.Conflict
 		switch {
 		case err == nil:
 			got = accepted
 		case errors.As(err, &size):
 			got = conflict
-		case errors.Is(err, audit.ErrWitnessContradicts):
+		case errors.Is(err, gateway.ErrContradicts):
 			got = contradicts
-		case errors.Is(err, audit.ErrWitnessRefused):
+		case errors.Is(err, gateway.ErrRefused):
 			got = refused
 		}
 		if got != c.want {
@@ -235,7 +235,7 @@ func TestClientReadsNoMore(t *testing.T) {
 	c := against(t, func(http.ResponseWriter, *http.Request) {})
 	c.HTTP = &http.Client{Transport: endless}
 	if _, err := c.AddCheckpoint(t.Context(), 0, nil, l.signed(1)); err == nil ||
-		errors.Is(err, audit.ErrWitnessRefused) {
+		errors.Is(err, gateway.ErrRefused) {
 		t.Errorf("endless: %v", err)
 	}
 	if endless.n > 1<<17 {
@@ -285,7 +285,7 @@ func TestClientLatest(t *testing.T) {
 		{"failed", 500, "", false},
 	} {
 		got, err := said(t, c.status, "text/plain", []byte(c.body)).Latest(t.Context(), l.origin)
-		if errors.Is(err, audit.ErrWitnessNone) != c.none {
+		if errors.Is(err, gateway.ErrNone) != c.none {
 			t.Errorf("%s: %v", c.name, err)
 		}
 		if good := c.name == "the checkpoint"; good != (err == nil) || good && string(got) != newest {
@@ -332,7 +332,7 @@ func TestClientRequests(t *testing.T) {
 	if _, err := moved.AddCheckpoint(t.Context(), 3, nil, l.signed(3)); err == nil {
 		t.Error("a redirect is followed")
 	}
-	if _, err := moved.Latest(t.Context(), l.origin); err == nil || errors.Is(err, audit.ErrWitnessNone) {
+	if _, err := moved.Latest(t.Context(), l.origin); err == nil || errors.Is(err, gateway.ErrNone) {
 		t.Errorf("a redirect: %v", err)
 	}
 	m := monitoring(l.origin)
@@ -356,7 +356,7 @@ func TestClientRefusesToAsk(t *testing.T) {
 		"https://me:word@w.example.org"} {
 		c := &witness.Client{URL: url, Key: c.Key}
 		if _, err := c.AddCheckpoint(t.Context(), 0, nil, l.signed(1)); err == nil ||
-			errors.Is(err, audit.ErrWitnessRefused) {
+			errors.Is(err, gateway.ErrRefused) {
 			t.Errorf("%q: %v", url, err)
 		} else if strings.Contains(err.Error(), "word@") {
 			t.Errorf("the password is repeated: %v", err)

@@ -22,6 +22,7 @@ import (
 
 	"shuffled/internal/audit"
 	"shuffled/internal/witness"
+	"shuffled/internal/witness/gateway"
 )
 
 // requireLitewitness makes a missing litewitness a failure.
@@ -48,26 +49,26 @@ func TestLitewitness(t *testing.T) {
 			t.Fatalf("%d to %d: %v", step[0], step[1], err)
 		}
 	}
-	var conflict *audit.WitnessConflict
+	var conflict *gateway.Conflict
 	if _, err := ask(l, 300, 1001); !errors.As(err, &conflict) || conflict.Size != 1000 {
 		t.Errorf("an old proof: %v", err)
 	}
 	fork := l.forked(500)
-	if _, err := ask(fork, 1000, 1200); !errors.Is(err, audit.ErrWitnessRefused) {
+	if _, err := ask(fork, 1000, 1200); !errors.Is(err, gateway.ErrRefused) {
 		t.Errorf("a fork that the real key signed: %v", err)
 	}
-	if _, err := ask(fork, 1000, 1000); !errors.Is(err, audit.ErrWitnessRefused) {
+	if _, err := ask(fork, 1000, 1000); !errors.Is(err, gateway.ErrRefused) {
 		t.Errorf("a fork of the same size: %v", err)
 	}
-	if _, err := ask(l, 1000, 999); !errors.Is(err, audit.ErrWitnessRefused) {
+	if _, err := ask(l, 1000, 999); !errors.Is(err, gateway.ErrRefused) {
 		t.Errorf("a smaller tree: %v", err)
 	}
 	stranger := newTestLog(t, "cards.example.org/other", "stranger")
-	if _, err := ask(stranger, 0, 1); !errors.Is(err, audit.ErrWitnessRefused) {
+	if _, err := ask(stranger, 0, 1); !errors.Is(err, gateway.ErrRefused) {
 		t.Errorf("an unknown log: %v", err)
 	}
 	// It has no monitoring address.
-	if _, err := w.Latest(ctx, l.origin); !errors.Is(err, audit.ErrWitnessNone) {
+	if _, err := w.Latest(ctx, l.origin); !errors.Is(err, gateway.ErrNone) {
 		t.Errorf("its newest checkpoint: %v", err)
 	}
 	if _, err := ask(l, 1000, 1100); err != nil {

@@ -11,8 +11,8 @@ import (
 
 	"golang.org/x/mod/sumdb/tlog"
 
-	"shuffled/internal/audit"
 	"shuffled/internal/witness"
+	"shuffled/internal/witness/gateway"
 )
 
 // TestParallel has 100 clients of two histories of one log race. Whatever the
@@ -52,7 +52,7 @@ func TestParallel(t *testing.T) {
 				size := min(old+1+int64(i%4), limit)
 				m := moves[fmt.Sprint(name, old, size)]
 				_, err := client.AddCheckpoint(t.Context(), uint64(old), m.proof, m.signed)
-				var conflict *audit.WitnessConflict
+				var conflict *gateway.Conflict
 				switch {
 				case err == nil:
 					mu.Lock()
@@ -65,7 +65,7 @@ func TestParallel(t *testing.T) {
 						return
 					}
 					old = int64(conflict.Size)
-				case errors.Is(err, audit.ErrWitnessRefused):
+				case errors.Is(err, gateway.ErrRefused):
 					return // of the history that lost
 				default:
 					t.Error(err)

@@ -9,6 +9,8 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+
+	"shuffled/internal/process"
 )
 
 // A state directory holds one file per log: the newest checkpoint that the
@@ -37,7 +39,7 @@ func lockDir(dir string) (*os.File, error) {
 	if err != nil {
 		return nil, fmt.Errorf("locking the state: %w", err)
 	}
-	if err := lock(f); err != nil {
+	if err := process.LockFile(f); err != nil { // without a lock two processes could each cosign a branch of a fork
 		f.Close()
 		return nil, fmt.Errorf("locking the state in %s: another witness has it: %w", dir, err)
 	}

@@ -10,7 +10,6 @@ import (
 	"shuffled/internal/audit"
 	"shuffled/internal/shuffle"
 	"shuffled/internal/term"
-	"shuffled/internal/verify"
 )
 
 // DryRun is a shuffle as one does it on paper: docs/SPEC.md section 2, lane by
@@ -42,28 +41,31 @@ type paperDraw struct {
 
 // NewDryRun runs the tape in the file, if there is one.
 func NewDryRun(data []byte) *DryRun {
-	recipe, err := recipeOf(data)
+	recipe, tape, names, err := onPaper(data)
 	if err != nil {
 		return &DryRun{Why: err.Error()}
 	}
 	r := &DryRun{Tape: recipe.TapeLen(), List: recipe.Ranges != nil}
-	err = verify.Explain(data, func(s shuffle.Step, card string) {
+	_, err = recipe.Explain(tape, func(s shuffle.Step) {
 		w := shuffle.LaneWidth(s.K)
-		d := paperDraw{At: s.At, Lane: hex.EncodeToString(s.Lane), K: s.K, Value: s.Value, I: s.I, Card: card}
+		d := paperDraw{At: s.At, Lane: hex.EncodeToString(s.Lane), K: s.K, Value: s.Value, I: s.I}
 		if w > 0 {
 			d.Limit = 1 << (8 * w) / uint64(s.K) * uint64(s.K)
 		}
 		for i := 0; i < len(s.Rejected); i += w {
 			d.Rejected = append(d.Rejected, hex.EncodeToString(s.Rejected[i:i+w]))
 		}
+		j := s.I + int(s.Value) - 1
 		switch {
 		case s.EndAt:
 			d.EndAt = recipe.EndLo + int(s.Value) - 1
 		case recipe.Ranges == nil:
-			d.J = s.I + int(s.Value) - 1
+			d.J = j
 		}
-		if card != "" {
-			r.Order = append(r.Order, card)
+		if names != nil && !s.EndAt { // the same swaps, over names
+			names[s.I], names[j] = names[j], names[s.I]
+			d.Card = names[s.I]
+			r.Order = append(r.Order, d.Card)
 		}
 		r.Used = s.At + len(s.Rejected) + len(s.Lane)
 		r.Rejected += len(d.Rejected)
@@ -75,26 +77,43 @@ func NewDryRun(data []byte) *DryRun {
 	return r
 }
 
-// recipeOf returns the recipe that the transcript's commit declares.
-func recipeOf(data []byte) (shuffle.Recipe, error) {
+// onPaper returns what a dry run takes of a transcript: its recipe, its public tape, and
+// the names of the cards. There are no names for a draw list, for a deck of another size,
+// and for a child, whose input is in its parent's file. It judges nothing.
+func onPaper(data []byte) (recipe shuffle.Recipe, tape []byte, names []string, err error) {
 	t, err := audit.ParseTranscript(data)
 	if err != nil {
-		return shuffle.Recipe{}, errors.New("the file is no transcript")
+		return recipe, nil, nil, errors.New("the file is no transcript")
 	}
-	for _, text := range t.Receipts[:min(2, len(t.Receipts))] {
+	committed := false
+	for _, text := range t.Receipts {
 		r, err := audit.ParseReceipt(text)
 		if err != nil {
-			return shuffle.Recipe{}, err
+			return recipe, nil, nil, err
 		}
 		e, err := audit.ParseEntry(r.Entry)
 		if err != nil {
-			return shuffle.Recipe{}, err
+			return recipe, nil, nil, err
 		}
-		if c, ok := e.Body.(*audit.Commit); ok {
-			return c.Context.Recipe, nil
+		switch b := e.Body.(type) {
+		case *audit.Commit:
+			committed, recipe = true, b.Context.Recipe
+			if b.Context.Parent == nil && len(t.Deck) == recipe.Cards && recipe.Ranges == nil {
+				names = t.Deck
+			}
+		case *audit.Close:
+			if b.Form == audit.FormTape {
+				tape = b.Tape
+			}
 		}
 	}
-	return shuffle.Recipe{}, errors.New("the file has no commit")
+	switch {
+	case !committed:
+		err = errors.New("the file has no commit")
+	case tape == nil:
+		err = errors.New("the transcript has no public tape")
+	}
+	return recipe, tape, names, err
 }
 
 // Text is the dry run for people; nothing for a nil one.

@@ -132,7 +132,7 @@ func writeSigning(key, vkey, origin string, passphrase keys.Secret) (*keys.Signi
 	if err := k.WriteFile(key, passphrase); err != nil {
 		return nil, fmt.Errorf("writing the signing key: %w", err)
 	}
-	if err := keys.WriteVKey(vkey, k.VKey()); err != nil {
+	if err := k.WriteVKey(vkey); err != nil {
 		return nil, fmt.Errorf("writing the verifier key: %w", err)
 	}
 	return k, nil

@@ -32,7 +32,7 @@ func (g *Gateway) ask(ctx context.Context, m *member, head Head) ([]string, erro
 			}
 		}
 		text, err := m.witness.AddCheckpoint(ctx, old, proof, head.Checkpoint)
-		var conflict *audit.WitnessConflict
+		var conflict *Conflict
 		switch {
 		case err == nil:
 			m.size = head.Size
@@ -41,7 +41,7 @@ func (g *Gateway) ask(ctx context.Context, m *member, head Head) ([]string, erro
 			m.size = conflict.Size
 		case errors.As(err, &conflict) && conflict.Size > head.Size:
 			return nil, g.ahead(ctx, m, conflict.Size)
-		case errors.Is(err, audit.ErrWitnessContradicts):
+		case errors.Is(err, ErrContradicts):
 			return nil, g.refuses(ctx, m, old, head)
 		default:
 			return nil, err
@@ -64,7 +64,7 @@ func (g *Gateway) ahead(ctx context.Context, m *member, size uint64) error {
 	}
 	c, err := g.shown(ctx, m)
 	switch {
-	case errors.Is(err, audit.ErrWitnessNone):
+	case errors.Is(err, ErrNone):
 		return &Contradiction{Name: m.at.Name,
 			Why: fmt.Sprintf("it says size %d, the stored ledger has %d entries", size, has)}
 	case errors.Is(err, errShown) || err == nil && c.Size < size:
@@ -83,7 +83,7 @@ func (g *Gateway) ahead(ctx context.Context, m *member, size uint64) error {
 func (g *Gateway) refuses(ctx context.Context, m *member, old uint64, head Head) error {
 	c, err := g.shown(ctx, m)
 	switch {
-	case errors.Is(err, audit.ErrWitnessNone):
+	case errors.Is(err, ErrNone):
 		return &Contradiction{Name: m.at.Name,
 			Why: fmt.Sprintf("it refuses the head of size %d after one of size %d", head.Size, old)}
 	case err != nil:

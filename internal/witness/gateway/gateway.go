@@ -23,16 +23,16 @@ import (
 const Timeout = 5 * time.Second
 
 // Witness is an outside party that cosigns checkpoints (C2SP tlog-witness). Its
-// errors are those of package audit, or of the way to it.
+// errors are those below, or of the way to it.
 type Witness interface {
 	// AddCheckpoint asks for cosignatures on a signed checkpoint, with the proof
 	// that it extends the one of size old, and returns note signature lines. It
-	// returns an *audit.WitnessConflict when the witness is at another size, and
-	// an error that matches audit.ErrWitnessRefused when it will never cosign.
+	// returns a *Conflict when the witness is at another size, and
+	// an error that matches ErrRefused when it will never cosign.
 	AddCheckpoint(ctx context.Context, old uint64, proof []tlog.Hash, checkpoint []byte) ([]byte, error)
 
 	// Latest returns the newest checkpoint that the witness cosigned for origin;
-	// audit.ErrWitnessNone when there is none or it does not tell.
+	// ErrNone when there is none or it does not tell.
 	Latest(ctx context.Context, origin string) ([]byte, error)
 }
 

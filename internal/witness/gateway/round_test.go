@@ -1,4 +1,4 @@
-package gateway
+package gateway_test
 
 import (
 	"errors"
@@ -11,6 +11,7 @@ import (
 	"golang.org/x/mod/sumdb/tlog"
 
 	"shuffled/internal/audit"
+	"shuffled/internal/witness/gateway"
 	"shuffled/internal/witness/witnesstest"
 )
 
@@ -47,9 +48,9 @@ func newBoard(t *testing.T) *board {
 }
 
 // head is a signed head of some size.
-func (b *board) head(size uint64) Head {
+func (b *board) head(size uint64) gateway.Head {
 	b.t.Helper()
-	h := Head{Size: size, Root: tlog.Hash{byte(size)}}
+	h := gateway.Head{Size: size, Root: tlog.Hash{byte(size)}}
 	var err error
 	text := audit.Checkpoint{Origin: b.signer.Name(), Size: size, Root: h.Root}.Text()
 	if h.Checkpoint, err = note.Sign(&note.Note{Text: text}, b.signer); err != nil {
@@ -64,10 +65,8 @@ func (b *board) at(i int, url string) audit.Witness {
 	return audit.Witness{Name: w.Name, VKey: w.VKey, URL: url, Key: w.Key}
 }
 
-func newRound() *Round { return &Round{At: make(map[string]uint64)} }
-
 // cosigned are a witness's lines on a head, the first that it sees.
-func (b *board) cosigned(i int, h Head) []string {
+func (b *board) cosigned(i int, h gateway.Head) []string {
 	b.t.Helper()
 	text, err := b.witnesses[i].Client().AddCheckpoint(b.t.Context(), 0, nil, h.Checkpoint)
 	if err != nil {
@@ -82,34 +81,34 @@ func TestRoundCountsWitnesses(t *testing.T) {
 	t.Parallel()
 	b := newBoard(t)
 	h := b.head(7)
-	r := newRound()
+	r := gateway.NewRound()
 	here, there, second := b.at(0, "here"), b.at(0, "there"), b.at(1, "here")
 	lines := b.cosigned(0, h)
-	add := func(a Answer) {
-		r.add(a)
-		r.sign(h, []*audit.Policy{b.policy})
+	add := func(a gateway.Answer, lines ...string) {
+		r.Add(a, lines...)
+		r.Sign(h, []*audit.Policy{b.policy})
 	}
-	add(Answer{Witness: here, Size: 7, lines: lines})
-	add(Answer{Witness: there, Size: 7, lines: append(slices.Clone(lines), lines...)})
-	if len(r.lines) != 1 || strings.Count(string(r.Head.Checkpoint), "\n— ") != 2 || r.Met {
-		t.Errorf("one witness at two addresses has %d lines:\n%s", len(r.lines), r.Head.Checkpoint)
+	add(gateway.Answer{Witness: here, Size: 7}, lines...)
+	add(gateway.Answer{Witness: there, Size: 7}, append(slices.Clone(lines), lines...)...)
+	if r.Lines() != 1 || strings.Count(string(r.Head.Checkpoint), "\n— ") != 2 || r.Met {
+		t.Errorf("one witness at two addresses has %d lines:\n%s", r.Lines(), r.Head.Checkpoint)
 	}
-	add(Answer{Witness: second, Size: 7, lines: b.cosigned(1, h)})
-	if len(r.lines) != 2 || !r.Met || !b.policy.Satisfied(r.Head.Checkpoint) {
-		t.Errorf("two witnesses have %d lines:\n%s", len(r.lines), r.Head.Checkpoint)
+	add(gateway.Answer{Witness: second, Size: 7}, b.cosigned(1, h)...)
+	if r.Lines() != 2 || !r.Met || !b.policy.Satisfied(r.Head.Checkpoint) {
+		t.Errorf("two witnesses have %d lines:\n%s", r.Lines(), r.Head.Checkpoint)
 	}
-	if r.sign(h, nil); r.Met {
+	if r.Sign(h, nil); r.Met {
 		t.Error("a round without a quorum was met")
 	}
 	for _, size := range []uint64{12, 9} {
-		r.add(Answer{Witness: here, Size: 7, Err: &Moved{size}})
-		r.add(Answer{Witness: there, Size: 7, lines: lines})
+		r.Add(gateway.Answer{Witness: here, Size: 7, Err: &gateway.Moved{Size: size}})
+		r.Add(gateway.Answer{Witness: there, Size: 7}, lines...)
 	}
-	if at := r.At[Signer(here.Key)]; at != 12 {
+	if at := r.At[gateway.Signer(here.Key)]; at != 12 {
 		t.Errorf("a witness that said 12, 9 and 7 is at %d", at)
 	}
-	r.add(Answer{Witness: b.at(2, "here"), Size: 7, Err: errors.New("down")})
-	if at, ok := r.At[Signer(b.witnesses[2].Key)]; ok {
+	r.Add(gateway.Answer{Witness: b.at(2, "here"), Size: 7, Err: errors.New("down")})
+	if at, ok := r.At[gateway.Signer(b.witnesses[2].Key)]; ok {
 		t.Errorf("a witness that said nothing is at %d", at)
 	}
 }
@@ -121,11 +120,11 @@ func TestConfirm(t *testing.T) {
 	t.Parallel()
 	b := newBoard(t)
 	h := b.head(7)
-	r := newRound()
+	r := gateway.NewRound()
 	for i := range 2 {
-		r.add(Answer{Witness: b.at(i, "here"), Size: 7, lines: b.cosigned(i, h)})
+		r.Add(gateway.Answer{Witness: b.at(i, "here"), Size: 7}, b.cosigned(i, h)...)
 	}
-	r.sign(h, []*audit.Policy{b.policy})
+	r.Sign(h, []*audit.Policy{b.policy})
 	cosigned := h
 	cosigned.Checkpoint = r.Head.Checkpoint
 	for _, c := range []struct {
@@ -143,9 +142,9 @@ func TestConfirm(t *testing.T) {
 		{"all three", map[int]uint64{0: 7, 1: 7, 2: 7}, true},
 		{"the third has seen more", map[int]uint64{0: 7, 1: 7, 2: 8}, true},
 	} {
-		said := newRound()
+		said := gateway.NewRound()
 		for i, size := range c.sizes {
-			said.add(Answer{Witness: b.at(i, "here"), Err: &Moved{size}})
+			said.Add(gateway.Answer{Witness: b.at(i, "here"), Err: &gateway.Moved{Size: size}})
 		}
 		if said.Confirms(cosigned, b.policy) != c.want {
 			t.Errorf("%s: confirmed %v", c.name, !c.want)

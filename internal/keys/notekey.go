@@ -1,0 +1,80 @@
+package keys
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"log/slog"
+
+	"golang.org/x/mod/sumdb/note"
+
+	"shuffled/internal/audit"
+)
+
+// noteKey is a key in signed-note form: the text of its file and that of its verifier key,
+// as which it prints.
+type noteKey struct {
+	vkey string
+	skey Secret
+}
+
+// readNoteKey reads a key file: one line, perhaps encrypted under passphrase.
+func readNoteKey[K any](path string, passphrase Secret, kind string, parse func(skey []byte) (*K, error)) (*K, error) {
+	b, err := readPrivate(path, passphrase)
+	if err != nil {
+		return nil, fmt.Errorf("reading a %s key: %w", kind, err)
+	}
+	k, err := parse(trimNewline(b))
+	if err != nil {
+		return nil, fmt.Errorf("reading the %s key in %s: %w", kind, path, err)
+	}
+	return k, nil
+}
+
+// WriteFile creates a key file with mode 0600, encrypted unless passphrase is
+// empty. An existing file is an error that matches fs.ErrExist.
+func (k *noteKey) WriteFile(path string, passphrase Secret) error {
+	return writePrivate(path, append(bytes.Clone(k.skey.Bytes()), '\n'), passphrase)
+}
+
+// WriteVKey creates a file with the verifier key and mode 0644. An existing file
+// is an error that matches fs.ErrExist.
+func (k *noteKey) WriteVKey(path string) error {
+	return createFile(path, []byte(k.vkey+"\n"), modePublic)
+}
+
+// VKey returns the verifier key text: what outsiders pin, and a policy lists.
+func (k *noteKey) VKey() string { return k.vkey }
+
+// String returns the verifier key text.
+func (k *noteKey) String() string { return k.vkey }
+
+// Format keeps the private key out of every verb.
+func (k *noteKey) Format(s fmt.State, _ rune) { io.WriteString(s, k.vkey) }
+
+// LogValue implements slog.LogValuer.
+func (k *noteKey) LogValue() slog.Value { return slog.StringValue(k.vkey) }
+
+// ReadVKey reads a file with the verifier key of a ledger, or of an administrator, and
+// returns its text.
+func ReadVKey(path string) (string, error) {
+	return readVKey(path, "a verifier key", audit.ParseVKey)
+}
+
+// ReadWitnessVKey reads a file with the verifier key of a witness and returns
+// its text.
+func ReadWitnessVKey(path string) (string, error) {
+	return readVKey(path, "a witness's verifier key", audit.ParseWitnessVKey)
+}
+
+func readVKey(path, what string, parse func(string) (note.Verifier, error)) (string, error) {
+	b, err := readFile(path, false)
+	if err != nil {
+		return "", fmt.Errorf("reading %s: %w", what, err)
+	}
+	vkey := string(trimNewline(b))
+	if _, err := parse(vkey); err != nil {
+		return "", fmt.Errorf("%s: %w", path, err)
+	}
+	return vkey, nil
+}

@@ -1,0 +1,18 @@
+package gateway
+
+import "shuffled/internal/audit"
+
+// NewRound is a round of which nothing has come.
+func NewRound() *Round { return &Round{At: make(map[string]uint64)} }
+
+// Add takes an answer with so many signature lines.
+func (r *Round) Add(a Answer, lines ...string) {
+	a.lines = lines
+	r.add(a)
+}
+
+// Sign is sign.
+func (r *Round) Sign(head Head, quorums []*audit.Policy) { r.sign(head, quorums) }
+
+// Lines counts the cosignatures.
+func (r *Round) Lines() int { return len(r.lines) }
