@@ -5,6 +5,8 @@ import (
 	"encoding/json"
 	"fmt"
 	"os"
+
+	"shuffled/internal/audit"
 )
 
 // collector takes the results of recomputing, in order. It belongs to the
@@ -14,6 +16,8 @@ type collector struct {
 	tapes    map[string]map[string]uint64 // by table and word
 	shuffles uint64
 	out      *lines // nil: no file of shuffles was asked for
+
+	recomputed func(audit.Statement) // of Options
 
 	mixed map[string]uint64 // closed ones by table; the fold counted them as witnessed
 }
@@ -40,6 +44,9 @@ func (c *collector) take(b *batch) error {
 			}
 		}
 		c.shuffles++
+		if x.tape == TapeRecomputed && x.stated != nil {
+			c.recomputed(*x.stated)
+		}
 		if x.fault != nil {
 			c.faults.add(*x.fault)
 		}

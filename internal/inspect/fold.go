@@ -275,7 +275,7 @@ func (f *fold) follow(c *chunk, i int, opened audit.Opened, legal bool) {
 			l.Dealt = true
 		}
 	case *audit.Close:
-		f.closed(b, p.e.Time, index, opened, legal)
+		f.closed(b, p, index, opened, legal)
 	case *audit.Key:
 		f.key(b, p.e, index, legal)
 	}

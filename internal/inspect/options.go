@@ -17,6 +17,11 @@ type Options struct {
 	Workers  int            // goroutines that read and recompute; 0: one for each core
 	Shuffles string         // file to write, with a line of JSON for each shuffle; "": none
 	Progress func(Progress) // called by one goroutine, a few times a second; nil: not
+
+	// Recomputed is called by one goroutine, in order of the closes, for each closed
+	// shuffle that the figures are about and whose tape led to its deck root: with what an
+	// auditor may sign, if the ledger holds (docs/SPEC.md section 8.1). nil: not.
+	Recomputed func(audit.Statement)
 }
 
 // Progress is how far a check has come.

@@ -52,6 +52,7 @@ type parsed struct {
 	bad    error // it does not parse
 	passed []audit.Code
 	noDeck *Fault
+	leaf   *tlog.Hash // nil: nobody asks for it
 }
 
 // point is a checkpoint at its size.
@@ -298,6 +299,10 @@ func (w *worker) parse(ctx context.Context, c *chunk, i int, b []byte, then func
 	}
 	if p.e, p.passed, p.bad = audit.ParseEntryCodes(b); p.bad != nil {
 		return
+	}
+	if w.opts.Recomputed != nil {
+		leaf := tlog.RecordHash(b)
+		p.leaf = &leaf
 	}
 	if then != nil {
 		c.faults = append(c.faults, then(c.first+uint64(i), p.e)...)

@@ -32,8 +32,9 @@ type closing struct {
 	legal     bool // the close broke no rule
 	counted   bool // the report's figures are about it
 	table     string
-	line      *ShuffleLine // nil: no file of shuffles was asked for
-	beacon    *roundCheck  // if it holds, the shuffle is mixed and not only witnessed; nil: no
+	line      *ShuffleLine     // nil: no file of shuffles was asked for
+	stated    *audit.Statement // what an auditor may sign if the tape is recomputed; nil: nobody asks for it
+	beacon    *roundCheck      // if it holds, the shuffle is mixed and not only witnessed; nil: no
 
 	tape  string // one of the Tape words
 	fault *Fault

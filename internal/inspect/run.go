@@ -75,6 +75,7 @@ func (r *run) begin() (*fold, error) {
 		figures: figures{tables: make(map[string]*Counts), types: make(map[string]uint64),
 			conduct: conduct{Paces: make(map[string]*pace)}},
 		signing: signing{openers: make(map[uint64]*disclosure.Opener), policies: &audit.Policies{}}}
+	f.collector.recomputed = r.opts.Recomputed
 	f.publish()
 	var err error
 	if f.cosigned.everPinned, err = r.everPinned(r.ctx); err != nil {

@@ -1,6 +1,10 @@
 package inspect
 
-import "shuffled/internal/audit"
+import (
+	"golang.org/x/mod/sumdb/tlog"
+
+	"shuffled/internal/audit"
+)
 
 // live is what the fold keeps of an open shuffle alongside the state.
 type live struct {
@@ -16,11 +20,13 @@ type live struct {
 	Skip      bool // an entry of it is lost or not as it should be: not recomputed
 	tempo
 	parent *lineage
-	self   *lineage // when a child needs its values
+	self   *lineage   // when a child needs its values
+	leaf   *tlog.Hash // of its commit; nil: nobody asks for it
 }
 
 func (f *fold) committed(c *audit.Commit, p *parsed, index uint64) {
-	l := &live{Table: c.Context.Table, Serial: c.Serial, Committed: p.e.Time, CloseBy: c.CloseBy}
+	l := &live{Table: c.Context.Table, Serial: c.Serial, Committed: p.e.Time, CloseBy: c.CloseBy,
+		leaf: p.leaf}
 	f.live[index] = l
 	if p.noDeck != nil {
 		f.deck(*p.noDeck, c.Context, index)
@@ -97,7 +103,7 @@ func (f *fold) played(id, index, cosigned uint64, now int64) {
 }
 
 // closed counts a shuffle and sends it to be recomputed.
-func (f *fold) closed(c *audit.Close, now int64, index uint64, o audit.Opened, legal bool) {
+func (f *fold) closed(c *audit.Close, p *parsed, index uint64, o audit.Opened, legal bool) {
 	l := f.live[c.Shuffle]
 	if l == nil || o.ID == 0 {
 		return // not open: named by the rule
@@ -114,7 +120,10 @@ func (f *fold) closed(c *audit.Close, now int64, index uint64, o audit.Opened, l
 		x.beacon = l.Beacon
 	}
 	if f.opts.Shuffles != "" {
-		x.line = f.line(l, c, now, index, o, level)
+		x.line = f.line(l, c, p.e.Time, index, o, level)
+	}
+	if x.counted && l.leaf != nil && p.leaf != nil {
+		x.stated = &audit.Statement{Origin: f.newest.Origin, ID: c.Shuffle, Commit: *l.leaf, Disclosed: *p.leaf}
 	}
 	if x.parent != nil && !x.parent.sent {
 		x.parent, x.skip = nil, true // a parent that was not closed before: a fault of its own

@@ -49,12 +49,26 @@ func (c auditVerifyCmd) Run(ctx context.Context, s term.Streams) error {
 	if err != nil {
 		return err
 	}
-	b, err := inspect.OpenBundle(c.Dir)
+	r, err := inspectBundle(ctx, s, c.Dir, opts)
+	if err != nil {
+		return err
+	}
+	if c.HTML != "" {
+		if err := writeAuditPage(c.HTML, c.Dir, r); err != nil {
+			return err
+		}
+	}
+	return concludeAudit(s, c.Dir, r, c.JSON)
+}
+
+// inspectBundle checks a bundle, and shows how far it has come.
+func inspectBundle(ctx context.Context, s term.Streams, dir string, opts inspect.Options) (*inspect.Report, error) {
+	b, err := inspect.OpenBundle(dir)
 	if errors.Is(err, os.ErrNotExist) {
-		return term.WithHint(err, "a bundle is a directory that shuffled audit export wrote")
+		return nil, term.WithHint(err, "a bundle is a directory that shuffled audit export wrote")
 	}
 	if err != nil {
-		return cannotJudge(err)
+		return nil, cannotJudge(err)
 	}
 	defer b.Close()
 	// Next to nothing of what is read stays: collecting less often costs some
@@ -66,18 +80,10 @@ func (c auditVerifyCmd) Run(ctx context.Context, s term.Streams) error {
 	opts.Progress = func(n inspect.Progress) { p.At(n.Entries, n.Of) }
 	r, err := inspect.Run(ctx, b, opts)
 	p.End()
-	if err != nil {
-		if ctx.Err() != nil {
-			return errors.New("interrupted")
-		}
-		return cannotJudge(err)
+	if err != nil && ctx.Err() != nil {
+		return nil, errors.New("interrupted")
 	}
-	if c.HTML != "" {
-		if err := writeAuditPage(c.HTML, c.Dir, r); err != nil {
-			return err
-		}
-	}
-	return concludeAudit(s, c.Dir, r, c.JSON)
+	return r, cannotJudge(err)
 }
 
 // concludeAudit prints a report and turns its verdict into the exit code.

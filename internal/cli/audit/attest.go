@@ -1,0 +1,174 @@
+package audit
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+
+	"golang.org/x/mod/sumdb/note"
+
+	"shuffled/internal/audit"
+	"shuffled/internal/inspect"
+	"shuffled/internal/keys"
+	"shuffled/internal/term"
+)
+
+type auditAttestCmd struct {
+	Dir        string   `arg:"" help:"The bundle that shuffled audit export wrote."`
+	Key        string   `placeholder:"VKEY" xor:"trust" help:"Trust this verifier key of the ledger, or the one in the file of this name."`
+	Policy     string   `placeholder:"FILE" xor:"trust" help:"Trust the keys of this C2SP witness policy, and ask for its quorum."`
+	AuditorKey []string `name:"auditor-key" required:"" placeholder:"FILE" help:"Open the tapes that were sealed to this auditor's key."`
+	SignKey    string   `name:"sign-key" required:"" placeholder:"FILE" help:"Sign with this key, whose name the statements show: shuffled key generate signing --origin NAME makes one."`
+	Passphrase string   `name:"passphrase-file" placeholder:"FILE" help:"File with the passphrase of encrypted key files."`
+	Shuffle    []uint64 `placeholder:"ID" xor:"which" help:"Sign for this shuffle alone. May be repeated."`
+	From       string   `placeholder:"TIME" help:"Sign for shuffles committed from here on: a month, a day (UTC) or RFC 3339 (default: everything)."`
+	To         string   `placeholder:"TIME" help:"Until here: a month and a day are in the period."`
+	Out        string   `required:"" placeholder:"DIR" help:"Directory for the statements, a file ID.statement each."`
+	JSON       bool     `name:"json" help:"Print JSON."`
+}
+
+func (auditAttestCmd) Help() string {
+	return `A statement says of one shuffle, to those who do not have its tape: the tape has its length, opens the commitment and leads to the deck root, so that the deck held each card once. The whole bundle is checked first, as by shuffled audit verify, and a statement is written only for a shuffle whose order was recomputed in this very run. If the ledger itself has a fault, none is written; a fault of one shuffle keeps the statement about that shuffle back.
+
+Examples:
+
+    shuffled audit attest ./main-bundle --key main.vkey --auditor-key auditor.key --sign-key lab.key --shuffle 1234 --out ./statements
+    shuffled audit attest ./main-bundle --key main.vkey --auditor-key auditor.key --sign-key lab.key --from 2026-11 --to 2026-11 --out ./statements
+
+The house takes a statement at POST /v1/LEDGER/shuffles/ID/statements with an auditor's token, and serves it in the transcript. A player names the verifier key of --sign-key: shuffled verify --auditor.
+
+Exit codes: 0 every statement that was asked for is written, 1 a fault, or a shuffle of --shuffle has none, 2 usage, 3 could not run or cannot judge.`
+}
+
+// attested is what the command did, as --json prints it.
+type attested struct {
+	SignedBy   string   `json:"signed_by"` // the verifier key
+	Statements []uint64 `json:"statements"`
+	KeptBack   []uint64 `json:"kept_back"` // shuffles with a fault, or that could not be recomputed
+}
+
+func (c auditAttestCmd) Run(ctx context.Context, s term.Streams) error {
+	if c.Key == "" && c.Policy == "" {
+		return term.Usage("--key or --policy is missing: a statement names a ledger, so the auditor knows its key")
+	}
+	if len(c.Shuffle) > 0 && (c.From != "" || c.To != "") {
+		return term.Usage("--shuffle names shuffles, --from and --to a period: give one of them")
+	}
+	opts, err := auditVerifyCmd{Key: c.Key, Policy: c.Policy, AuditorKey: c.AuditorKey, Passphrase: c.Passphrase,
+		From: c.From, To: c.To}.options()
+	if err != nil {
+		return err
+	}
+	signer, vkey, err := c.signer()
+	if err != nil {
+		return err
+	}
+	var found []audit.Statement
+	opts.Recomputed = func(st audit.Statement) {
+		if len(c.Shuffle) == 0 || slices.Contains(c.Shuffle, st.ID) {
+			found = append(found, st)
+		}
+	}
+	r, err := inspectBundle(ctx, s, c.Dir, opts)
+	if err != nil {
+		return err
+	}
+	if r.Origin == signer.Name() {
+		return term.Usage("--sign-key: %s is the ledger itself, and no auditor of it", term.Visible(r.Origin))
+	}
+	faulty, sound := faultyShuffles(r)
+	if !sound {
+		return errors.Join(concludeAudit(s, c.Dir, r, c.JSON), errors.New("no statement was written"))
+	}
+	done := attested{SignedBy: vkey, Statements: []uint64{}, KeptBack: []uint64{}}
+	for id := range faulty {
+		if len(c.Shuffle) == 0 {
+			done.KeptBack = append(done.KeptBack, id)
+		}
+	}
+	if err := os.MkdirAll(c.Out, 0o755); err != nil {
+		return fmt.Errorf("writing statements: %w", err)
+	}
+	for _, st := range found {
+		if faulty[st.ID] {
+			continue
+		}
+		if err := c.write(st, signer); err != nil {
+			return err
+		}
+		done.Statements = append(done.Statements, st.ID)
+	}
+	for _, id := range c.Shuffle {
+		if !slices.Contains(done.Statements, id) {
+			done.KeptBack = append(done.KeptBack, id)
+		}
+	}
+	slices.Sort(done.Statements)
+	slices.Sort(done.KeptBack)
+	return c.conclude(s, done)
+}
+
+// signer reads the key that signs, whose name a statement may have.
+func (c auditAttestCmd) signer() (note.Signer, string, error) {
+	passphrase, err := keys.ReadPassphrase(c.Passphrase)
+	if err != nil {
+		return nil, "", err
+	}
+	k, err := keys.ReadSigning(c.SignKey, passphrase)
+	if err != nil {
+		return nil, "", err
+	}
+	if err := audit.CheckSigner(k.Origin()); err != nil {
+		return nil, "", term.Usage("--sign-key: %s", err)
+	}
+	return k.Signer(), k.VKey(), nil
+}
+
+// faultyShuffles returns the shuffles with a fault. sound is false if the ledger
+// cannot be judged, or has a fault that is of no shuffle or was not listed.
+func faultyShuffles(r *inspect.Report) (ids map[uint64]bool, sound bool) {
+	ids, sound = make(map[uint64]bool), r.Verdict != inspect.CannotJudge && r.FaultCount == uint64(len(r.Faults))
+	for _, f := range r.Faults {
+		if f.Shuffle == nil {
+			return nil, false
+		}
+		ids[*f.Shuffle] = true
+	}
+	return ids, sound && len(r.Unknown) == 0
+}
+
+func (c auditAttestCmd) write(st audit.Statement, signer note.Signer) error {
+	signed, err := st.Sign(signer)
+	if err != nil {
+		return fmt.Errorf("signing a statement about shuffle %d: %w", st.ID, err)
+	}
+	name := filepath.Join(c.Out, fmt.Sprintf("%d.statement", st.ID))
+	if err := os.WriteFile(name, signed, 0o644); err != nil {
+		return fmt.Errorf("writing a statement: %w", err)
+	}
+	return nil
+}
+
+func (c auditAttestCmd) conclude(s term.Streams, done attested) error {
+	var err error
+	if c.JSON {
+		err = term.PrintJSON(s.Out, done)
+	} else {
+		_, err = fmt.Fprintf(s.Out, "%s in %s, signed by %s\n", term.Plural(uint64(len(done.Statements)), "statement"),
+			term.Visible(c.Out), done.SignedBy)
+		if n := len(done.KeptBack); n > 0 && err == nil {
+			_, err = fmt.Fprintf(s.Out, "%s without: a fault, no key that opens its tape, or not closed. shuffled audit verify %s says which.\n",
+				term.Plural(uint64(n), "shuffle"), term.Visible(c.Dir))
+		}
+	}
+	if err != nil {
+		return fmt.Errorf("printing what was signed: %w", err)
+	}
+	if len(done.KeptBack) > 0 {
+		return term.ErrFails
+	}
+	return nil
+}
