@@ -20,6 +20,7 @@ type Committed struct {
 	Terms
 	commit *audit.Commit
 	leaf   tlog.Hash // of the commit's entry
+	tag    audit.Tag // of the leaves of its positions
 	at     int64     // of the commit, UTC milliseconds
 	by     audit.Actor
 
@@ -161,7 +162,8 @@ func (c *Client) proveCommit(ctx context.Context, s Shuffle, when asked, answer 
 	if what := c.tables.add(s.ID, commit); what != "" {
 		return fault(what)
 	}
-	committed := &Committed{Shuffle: s, Terms: termsOf(commit, e.Time), commit: commit, leaf: e.leaf, at: e.Time,
+	committed := &Committed{Shuffle: s, Terms: termsOf(commit, e.Time), commit: commit, leaf: e.leaf, tag: commit.Tag(),
+		at: e.Time,
 		by: e.Actor}
 	committed.play = newPlay(committed)
 	return committed, nil

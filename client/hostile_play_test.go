@@ -36,7 +36,8 @@ func (h *house) rig(c audit.Context, cheat func(values []uint32)) *rigged {
 		cheat(out.Values)
 	}
 	commitment := audit.Commitment(c.Encode(), tape)
-	tree := audit.NewDeckTree(out.Values, audit.Salts(commitment, tape, len(out.Values)))
+	tree := audit.NewDeckTree(audit.LeafTag(commitment, c.Encode()), out.Values, audit.Salts(commitment, tape,
+		len(out.Values)))
 	return &rigged{h, &audit.Commit{Context: &c, Commitment: commitment, DeckRoot: tree.Root(), Serial: 1,
 		CloseBy: 5000}, tape, tree}
 }
@@ -50,7 +51,7 @@ func (r *rigged) committed() *Committed {
 	}
 	s := &Committed{Shuffle: Shuffle{ID: 0, Table: "t", Serial: 1, Commitment: r.commit.Commitment,
 		DeckRoot: Hash(r.commit.DeckRoot)},
-		commit: r.commit, leaf: tlog.RecordHash(b), at: 1000}
+		commit: r.commit, leaf: tlog.RecordHash(b), tag: r.commit.Tag(), at: 1000}
 	s.play = newPlay(s)
 	return s
 }

@@ -33,7 +33,7 @@ func (h *house) client() *Client {
 
 // again returns a shuffle as it was when it was committed.
 func (s *Committed) again() *Committed {
-	fresh := &Committed{Shuffle: s.Shuffle, commit: s.commit, leaf: s.leaf, at: s.at}
+	fresh := &Committed{Shuffle: s.Shuffle, commit: s.commit, leaf: s.leaf, tag: s.tag, at: s.at}
 	fresh.play = newPlay(fresh)
 	return fresh
 }
@@ -111,7 +111,7 @@ func (h *house) commit() (*audit.Commit, []byte, *audit.DeckTree) {
 		h.t.Fatal(err)
 	}
 	commitment := audit.Commitment(c.Encode(), tape)
-	tree := audit.NewDeckTree(result.Values, audit.Salts(commitment, tape, 3))
+	tree := audit.NewDeckTree(audit.LeafTag(commitment, c.Encode()), result.Values, audit.Salts(commitment, tape, 3))
 	return &audit.Commit{Context: c, Commitment: commitment, DeckRoot: tree.Root(), Serial: 1, CloseBy: 5000}, tape,
 		tree
 }
@@ -122,7 +122,7 @@ func TestHostileHouse(t *testing.T) {
 	h := newHouse(t)
 	commit, tape, tree := h.commit()
 	s := &Committed{Shuffle: Shuffle{ID: 0, Table: "t", Serial: 1, Commitment: commit.Commitment,
-		DeckRoot: Hash(commit.DeckRoot)}, commit: commit}
+		DeckRoot: Hash(commit.DeckRoot)}, commit: commit, tag: commit.Tag()}
 	other := append([]byte(nil), tape...)
 	other[0] ^= 1
 

@@ -86,7 +86,7 @@ func (s *Committed) open(place int, o audit.Opening) (what string, err error) {
 		return fmt.Sprintf("place %d shows position %d, and it is position %d", place, o.Position,
 			s.play.order.Position(place)), nil
 	}
-	if err := o.Check(tlog.Hash(s.DeckRoot), s.Places()); err != nil {
+	if err := o.Check(s.tag, tlog.Hash(s.DeckRoot), s.Places()); err != nil {
 		return fmt.Sprintf("the card at place %d", place), err
 	}
 	if ctx.IsDraw() {
@@ -144,7 +144,8 @@ func (s *Committed) shows(opened []audit.Opening) ([]uint32, error) {
 func (s *Committed) finish(tape []byte) (what string, err error) {
 	const other = "the tape is not the one committed to"
 	ctx := s.commit.Context
-	if audit.Commitment(ctx.Encode(), tape) != s.commit.Commitment {
+	context := ctx.Encode()
+	if audit.Commitment(context, tape) != s.commit.Commitment {
 		return other, nil
 	}
 	out, err := ctx.Recipe.Run(tape)
@@ -166,7 +167,7 @@ func (s *Committed) finish(tape []byte) (what string, err error) {
 			values[i] = s.parent[x]
 		}
 	}
-	if audit.DeckRoot(s.commit.Commitment, tape, values) != tlog.Hash(s.commit.DeckRoot) {
+	if audit.DeckRoot(s.commit.Commitment, context, tape, values) != tlog.Hash(s.commit.DeckRoot) {
 		return "the tape leads to another order than the one committed to", nil
 	}
 	for position, value := range s.play.values {

@@ -57,7 +57,7 @@ export function context(o) {
   const recipe = o.ranges ? join(u8(2), u16(o.ranges.length), ...o.ranges.map(u32)) : join(u8(1), parts.deckHash(o.deck), u16(o.n ?? o.deck.length), u16(o.m));
   const parent = o.parent ? join(u8(1), u64(o.parent.id), u16(o.parent.positions.length), ...o.parent.positions.map(u16)) : u8(0);
   const plan = (o.plan ?? []).map((p) => p.source === 1 ? join(u8(1), p.hash) : p.source === 2 ? join(u8(2), ZEROS, u64(p.round)) : u8(3));
-  return join(str8(o.origin), u8(o.production ?? 0), str8("table-1"), u8(1), recipe, parent, u8(plan.length), ...plan,
+  return join(str8(o.origin), o.genesis ?? ZEROS, u8(o.production ?? 0), str8("table-1"), u8(1), recipe, parent, u8(plan.length), ...plan,
     o.lo ? join(u8(2), u16(o.lo), u16(o.hi)) : u8(0), u8(o.disclosure ?? 1), extensions(o.extensions));
 }
 
@@ -109,7 +109,7 @@ export async function shuffleOf(contextBytes, random) {
   const commitment = parts.commitment(contextBytes, tape);
   const { values } = parts.recompute(c, tape);
   const salts = await parts.salts(commitment, tape, values.length);
-  const all = levels(values.map((v, p) => parts.leafHash(p, v, salts[p])));
+  const all = levels(values.map((v, p) => parts.leafHash(parts.leafTag(commitment, contextBytes), p, v, salts[p])));
   const open = (place, position, deck) => ({ place, position, value: values[position], card: deck?.[values[position]], salt: base64(salts[position]), proof: proof(all, position) });
   return { context: contextBytes, tape, commitment, root: all.at(-1)[0], open };
 }
@@ -140,9 +140,10 @@ export async function game(key, recipe, cheat = {}) {
   if (recipe.cut !== undefined) plan.push({ source: 3 });
   const values = [...secrets.map((value) => ({ source: 1, value })), ...recipe.beacon ? [{ source: 2, value: Uint8Array.from({ length: 48 }, byte) }] : [],
     ...recipe.cut !== undefined ? [{ source: 3, cut: recipe.cut }] : []];
-  const s = await shuffleOf(context({ origin: ORIGIN, plan, ...recipe, ...cheat.context }), byte);
+  const zero = genesis(key, cheat.genesis);
+  const s = await shuffleOf(context({ origin: ORIGIN, genesis: parts.sha256(zero), plan, ...recipe, ...cheat.context }), byte);
   const id = 2, takeOver = (...list) => entries.push(...list.map((o) => takeover({ shuffle: id, ...o })));
-  const entries = [genesis(key, cheat.genesis), start(), commit({ ...s, ...cheat.commit })];
+  const entries = [zero, start(), commit({ ...s, ...cheat.commit })];
   takeOver(...recipe.unmixed ?? []);
   if (plan.length > 0) entries.push(mix({ shuffle: id, values, ...cheat.mix }));
   const m = recipe.ranges?.length ?? recipe.m;

@@ -195,7 +195,7 @@ test("hashes.json: commitments, salts, leaves and deck roots", async () => {
   for (const c of some(HASHES.commitments)) assert.equal(hex(parts.commitment(bytes(c.context), bytes(c.tape))), c.commitment, c.name);
   for (const c of some(HASHES.salts))
     assert.deepEqual((await parts.salts(bytes(c.commitment), bytes(c.tape), c.salts.length)).map(hex), c.salts, c.name);
-  for (const c of some(HASHES.leaves)) assert.equal(hex(await parts.leafHash(c.position, c.value, bytes(c.salt))), c.leaf, c.name);
+  for (const c of some(HASHES.leaves)) assert.equal(hex(await parts.leafHash(bytes(c.tag), c.position, c.value, bytes(c.salt))), c.leaf, c.name);
   for (const c of some(HASHES.shuffles)) {
     const context = parts.parseContext(bytes(c.context)), tape = bytes(c.tape);
     const made = parts.commitment(bytes(c.context), tape);
@@ -204,14 +204,15 @@ test("hashes.json: commitments, salts, leaves and deck roots", async () => {
     assert.deepEqual(again.values, c.values, c.name);
     assert.equal(again.endAt, c.end_at, c.name);
     const salts = await parts.salts(made, tape, c.values.length);
-    assert.equal(hex(parts.deckRoot(again.values, salts)), c.deck_root, c.name);
+    assert.equal(hex(parts.leafTag(made, bytes(c.context))), c.tag, c.name);
+    assert.equal(hex(parts.deckRoot(bytes(c.tag), again.values, salts)), c.deck_root, c.name);
   }
 });
 
 test("hashes.json: openings", () => {
   for (const c of some(HASHES.openings)) {
     const card = { position: c.position, value: c.value, salt: bytes(c.salt), proof: parts.join(...(c.path ?? []).map(bytes)) };
-    assert.equal(parts.opens(bytes(c.deck_root), c.m, card), c.opens, c.name);
+    assert.equal(parts.opens(bytes(c.tag), bytes(c.deck_root), c.m, card), c.opens, c.name);
   }
 });
 
@@ -443,6 +444,7 @@ test("a house that breaks a rule fails at the step that is for it", async () => 
     ["another tape", cards, { close: { tape: new Uint8Array(60) } }, "tape"],
     ["another deck root", cards, { commit: { root: new Uint8Array(32) } }, "openings"],
     ["another production", cards, { genesis: { production: 1 } }, "origin"],
+    ["another genesis", cards, { context: { genesis: new Uint8Array(32) } }, "origin"],
     ["another origin", cards, { genesis: { origin: "house.example/other" } }, "origin"],
     ["a deal of nothing it has", cards, { deal: (first) => ({ cards: first === 4 ? 3 : 2 }) }, "legality"],
     ["a deal at a wrong place", cards, { deal: (first) => ({ first: first + 1 }) }, "legality"],

@@ -112,7 +112,7 @@ type game struct {
 
 func (s *sampler) commit(deck []string, c audit.Context) *game {
 	s.t.Helper()
-	c.Origin, c.Table = sampleOrigin, "poker-7"
+	c.Origin, c.Genesis, c.Table = sampleOrigin, sha256.Sum256(s.entries[0]), "poker-7"
 	if c.Disclosure == 0 {
 		c.Disclosure = audit.DisclosurePublic
 	}
@@ -129,7 +129,8 @@ func (s *sampler) commit(deck []string, c audit.Context) *game {
 		s.t.Fatal(err)
 	}
 	commitment := audit.Commitment(c.Encode(), g.tape)
-	g.tree = audit.NewDeckTree(out.Values, audit.Salts(commitment, g.tape, len(out.Values)))
+	g.tree = audit.NewDeckTree(audit.LeafTag(commitment, c.Encode()), out.Values, audit.Salts(commitment, g.tape,
+		len(out.Values)))
 	g.id = s.append(&audit.Commit{Context: &c, Commitment: commitment, DeckRoot: g.tree.Root(), Serial: 1,
 		CloseBy: sampleStart + 3_600_000, GameRef: "hand-42", Instance: 1})
 	g.places = []uint64{0, g.id}

@@ -205,11 +205,14 @@ var attemptPolicy = sync.OnceValue(func() string { return witnessPolicy("w1", "w
 func attemptDeck(i int) [32]byte { return [32]byte{31: byte(i)} }
 
 func (a attempts) commit(now int64) *Commit {
-	ctx := &Context{Origin: attemptOrigin, Production: a.m.genesis().Production != a.odd(),
+	ctx := &Context{Origin: attemptOrigin, Genesis: a.m.genesisHash(), Production: a.m.genesis().Production != a.odd(),
 		Table:      []string{"t1", "t1", "t2"}[a.pick(0, 2)],
 		Disclosure: DisclosurePublic}
 	if a.odd() {
 		ctx.Origin = "other"
+	}
+	if a.odd() {
+		ctx.Genesis[31]++
 	}
 	a.recipe(ctx)
 	a.plan(ctx)

@@ -19,7 +19,7 @@ func benchCommit(tb testing.TB) (e Entry, tape []byte, values []uint32) {
 		tb.Fatal(err)
 	}
 	commitment := Commitment(c.Encode(), tape)
-	root := NewDeckTree(out.Values, Salts(commitment, tape, 52)).Root()
+	root := NewDeckTree(LeafTag(commitment, c.Encode()), out.Values, Salts(commitment, tape, 52)).Root()
 	e = Entry{Time: sampleTime, Actor: Actor{"dealer-1", "0123456789abcdef"},
 		Body: &Commit{Context: c, Commitment: commitment, DeckRoot: root,
 			Serial: 1234, Previous: 55_555, CloseBy: sampleTime + 3_600_000, GameRef: "round-123456", Instance: 1}}
@@ -53,7 +53,8 @@ func BenchmarkCommitBytes(b *testing.B) {
 		b.Fatal(err)
 	}
 	salts := Salts(c.Commitment, tape, len(values))
-	tree, receipt := NewDeckTree(values, salts), benchReceipt(b)
+	tag := c.Tag()
+	tree, receipt := NewDeckTree(tag, values, salts), benchReceipt(b)
 	head := Checkpoint{Origin: sampleOrigin, Size: 1_000_055, Root: tree.Root()}
 	for _, part := range []struct {
 		name string
@@ -63,7 +64,7 @@ func BenchmarkCommitBytes(b *testing.B) {
 		{"context-encode", func() { context = c.Context.Encode() }},
 		{"commitment", func() { Commitment(context, tape) }},
 		{"salts", func() { salts = Salts(c.Commitment, tape, len(values)) }},
-		{"deck-tree", func() { tree = NewDeckTree(values, salts) }},
+		{"deck-tree", func() { tree = NewDeckTree(tag, values, salts) }},
 		{"open", func() { tree.Open(17) }},
 		{"entry-encode", func() { entry, _ = e.Encode() }},
 		{"entry-parse", func() { _, err = ParseEntry(entry) }},
@@ -89,7 +90,7 @@ func BenchmarkCompression(b *testing.B) {
 	b.Run("leaf-of-55-bytes", func(b *testing.B) {
 		salt := make([]byte, 32)
 		for b.Loop() {
-			leafHash(1, 2, salt)
+			leafHash(Tag{}, 1, 2, salt)
 		}
 	})
 	b.Run("node-of-65-bytes", func(b *testing.B) {

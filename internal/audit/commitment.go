@@ -21,6 +21,23 @@ func Commitment(context, tape []byte) [32]byte {
 	return sha256.Sum256(b)
 }
 
+// Tag names a shuffle in each of its leaves.
+type Tag [16]byte
+
+// LeafTag returns the first half of SHA-256(label ‖ commitment ‖ context) (docs/SPEC.md
+// section 6.3). A leaf with it is in the tree of one shuffle of one ledger: commitment
+// and context together say which. A tag of the commitment alone would let another
+// context claim the leaves.
+func LeafTag(commitment [32]byte, context []byte) Tag {
+	b := append(make([]byte, 0, 512), labelPosition...) // on the stack, for a deck of 52
+	b = append(b, commitment[:]...)
+	h := sha256.Sum256(append(b, context...))
+	return Tag(h[:16])
+}
+
+// Tag returns the tag of the leaves of c.
+func (c *Commit) Tag() Tag { return LeafTag(c.Commitment, c.Context.Encode()) }
+
 // Salts returns n salts of 32 bytes, end to end: the AES-256-CTR keystream with
 // a zero initial counter block under
 // HKDF-Expand(HKDF-Extract(salt = commitment, ikm = tape), label, 32)

@@ -32,6 +32,7 @@ type Parent struct {
 // and time are not in it: the sequencer assigns them later.
 type Context struct {
 	Origin     string
+	Genesis    [32]byte // SHA-256 of the genesis entry: origins can be equal, ledgers not
 	Production bool
 	Table      string
 	DeckHash   [32]byte       // of the root ancestor's deck; zero for a draw list
@@ -99,6 +100,7 @@ func ParseContext(b []byte) (*Context, error) {
 
 func (c *Context) fields(k *coder) {
 	k.text("origin", &c.Origin, CheckOrigin)
+	k.hash("genesis hash", &c.Genesis)
 	k.flag("production", &c.Production)
 	k.name("table", &c.Table)
 	is := uint8(algorithm)

@@ -26,12 +26,14 @@ func TestDeckRootIsTlogs(t *testing.T) {
 		binary.BigEndian.PutUint32(commitment[5:], uint32(n))
 		commitment = sha256.Sum256(commitment[:])
 		tape := tape[:1+n%len(tape)]
+		context := bytesOf("context", n%70)
+		tag := LeafTag(commitment, context)
 		salts := Salts(commitment, tape, n)
 		values := make([]uint32, n)
 		var nodes []tlog.Hash
 		for p := range values {
 			values[p] = uint32(p)*2654435761 + uint32(n)
-			more, err := tlog.StoredHashesForRecordHash(int64(p), leafHash(p, values[p], salts[32*p:]),
+			more, err := tlog.StoredHashesForRecordHash(int64(p), leafHash(tag, p, values[p], salts[32*p:]),
 				storedHashes(nodes))
 			if err != nil {
 				t.Fatal(err)
@@ -42,10 +44,10 @@ func TestDeckRootIsTlogs(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got := DeckRoot(commitment, tape, values); got != want {
+		if got := DeckRoot(commitment, context, tape, values); got != want {
 			t.Fatalf("%d positions: root %v, want %v", n, got, want)
 		}
-		if got := NewDeckTree(values, salts).Root(); got != want {
+		if got := NewDeckTree(tag, values, salts).Root(); got != want {
 			t.Fatalf("%d positions: root %v of the tree, want %v", n, got, want)
 		}
 	}
@@ -70,8 +72,9 @@ func BenchmarkDeckRoot(b *testing.B) {
 		b.Fatal(err)
 	}
 	commitment := [32]byte(bytesOf("commitment", 32))
+	context := bytesOf("context", 200)
 	b.ReportAllocs()
 	for b.Loop() {
-		DeckRoot(commitment, tape, out.Values)
+		DeckRoot(commitment, context, tape, out.Values)
 	}
 }

@@ -143,6 +143,7 @@ func (c *refContext) bytes() []byte {
 
 func (c *refContext) write(w *refWriter) {
 	w.str8("origin", c.Origin)
+	w.fixed("genesis hash", c.Genesis)
 	w.flag("production", c.Production)
 	w.str8("table", c.Table)
 	w.num("algorithm", uint64(c.Algorithm), 1)

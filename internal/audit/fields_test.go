@@ -64,6 +64,7 @@ type refAdmin struct {
 
 type refContext struct {
 	Origin     string         `json:"origin"`
+	Genesis    hexed          `json:"genesis"`
 	Production bool           `json:"production"`
 	Table      string         `json:"table"`
 	Algorithm  uint8          `json:"algorithm"`

@@ -226,16 +226,18 @@ func FuzzDeckTree(f *testing.F) {
 		if n == 0 || n > 4096 || p >= n {
 			return
 		}
+		tag := LeafTag([32]byte{byte(p)}, seed)
 		salts, values := bytesOf(string(seed), 32*int(n)), make([]uint32, n)
 		var leaves [][]byte
 		for i := range values {
 			values[i] = uint32(len(seed)) << (i % 32)
-			leaves = append(leaves, refLeaf(uint16(i), values[i], salts[32*i:32*i+32]))
+			leaves = append(leaves, refLeaf(tag[:], uint16(i), values[i], salts[32*i:32*i+32]))
 		}
-		tree := NewDeckTree(values, salts)
+		tree := NewDeckTree(tag, values, salts)
 		root, o := tree.Root(), tree.Open(int(p))
 		if !bytes.Equal(root[:], refRoot(leaves)) ||
-			!refOpens(root[:], int(n), int(p), o.Value, o.Salt[:], path(o.Proof)) || o.Check(root, int(n)) != nil {
+			!refOpens(tag[:], root[:], int(n), int(p), o.Value, o.Salt[:], path(o.Proof)) || o.Check(tag, root,
+			int(n)) != nil {
 			t.Fatalf("position %d of %d: root %x, opening %+v", p, n, root, o)
 		}
 	})

@@ -202,8 +202,9 @@ func genGenesis(t *rapid.T) *refGenesis {
 
 func genContext(t *rapid.T) refContext {
 	c := refContext{
-		Origin: genOrigin().Draw(t, "origin"), Production: rapid.Bool().Draw(t, "production"),
-		Table: genName().Draw(t, "table"), Algorithm: 1, Kind: genCode(2).Draw(t, "kind"),
+		Origin: genOrigin().Draw(t, "origin"), Genesis: genHash().Draw(t, "genesis"),
+		Production: rapid.Bool().Draw(t, "production"), Table: genName().Draw(t, "table"), Algorithm: 1,
+		Kind:       genCode(2).Draw(t, "kind"),
 		Disclosure: genCode(2).Draw(t, "disclosure"),
 	}
 	if c.Kind == 2 {

@@ -309,7 +309,8 @@ func TestFromTapeToRoot(t *testing.T) {
 			t.Errorf("values %d, end at %d, want %d, %d", out.Values, out.EndAt, values, endAt)
 		}
 		commitment := Commitment(ctx.Encode(), tape)
-		root := NewDeckTree(out.Values, Salts(commitment, tape, len(out.Values))).Root()
+		root := NewDeckTree(LeafTag(commitment, fields.bytes()), out.Values, Salts(commitment, tape,
+			len(out.Values))).Root()
 		if !bytes.Equal(root[:], refDeckRoot(fields.bytes(), tape, values)) {
 			t.Errorf("deck root %x", root)
 		}
@@ -335,8 +336,9 @@ func wholeContexts() (all []refContext) {
 
 func refDeckRoot(context, tape []byte, values []uint32) []byte {
 	var leaves [][]byte
-	for p, salt := range refSalts(refCommitment(context, tape), tape, len(values)) {
-		leaves = append(leaves, refLeaf(uint16(p), values[p], salt))
+	commitment := refCommitment(context, tape)
+	for p, salt := range refSalts(commitment, tape, len(values)) {
+		leaves = append(leaves, refLeaf(refTag(commitment, context), uint16(p), values[p], salt))
 	}
 	return refRoot(leaves)
 }

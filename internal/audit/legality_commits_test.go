@@ -99,6 +99,11 @@ func (c legalityCases) commitOfThisLedger() {
 	c.add("origin", "the ledger's origin", holds, s, s.commit("t"))
 	c.add("origin", "another origin", "origin", s,
 		s.commit("t", func(c *refContext) { c.Origin = "casino.example/other" }))
+	c.add("origin", "another genesis of this origin", "origin", s, s.commit("t", func(c *refContext) {
+		other := newStory(func(g *refGenesis) { g.MaxCloseBy++ })
+		c.Genesis = refSum(other.entries[0].bytes())
+	}))
+	c.add("origin", "no genesis", "origin", s, s.commit("t", func(c *refContext) { c.Genesis = make(hexed, 32) }))
 	c.add("origin", "production in a sandbox", "origin", s, s.commit("t", func(c *refContext) { c.Production = true }))
 	p := newStory(production)
 	p.then(p.credential("dealer-1", 1))
@@ -230,9 +235,9 @@ func (c legalityCases) commitOptions() {
 	}
 	none := newStory(func(g *refGenesis) { g.MixModes = 0 })
 	c.add("mix_modes", "no plan where nothing is declared", holds, none, none.commit("t"))
+	two := newStory(func(g *refGenesis) { g.MixModes = 3 })
 	c.add("mix_modes", "the last of three sources is not declared", "mix_modes",
-		newStory(func(g *refGenesis) { g.MixModes = 3 }),
-		none.commit("t", planned(slot, beacon(7), refSource{Source: 3})))
+		two, two.commit("t", planned(slot, beacon(7), refSource{Source: 3})))
 }
 
 func (c legalityCases) beacons() {

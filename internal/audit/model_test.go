@@ -84,6 +84,8 @@ func any1[B Body](m model, is func(B) bool) bool { return len(all(m, is)) > 0 }
 
 func (m model) genesis() *Genesis { return m[0].Body.(*Genesis) }
 
+func (m model) genesisHash() [32]byte { return [32]byte(refSum(refBytes(m[0]))) }
+
 // breaksPair looks at the entry right below only.
 func (m model) breaksPair(e Entry) bool {
 	c, isClose := e.Body.(*Close)
@@ -206,7 +208,9 @@ func quicknet() (h [32]byte) {
 func (m model) commitRule(c *Commit, e Entry) string {
 	ctx, g, now := c.Context, m.genesis(), e.Time
 	return first(
-		"origin", func() bool { return ctx.Origin != g.Origin || ctx.Production != g.Production },
+		"origin", func() bool {
+			return ctx.Origin != g.Origin || ctx.Genesis != m.genesisHash() || ctx.Production != g.Production
+		},
 		"instance", func() bool { return !m.started(c.Instance) },
 		"latch", m.latched,
 		"kill", func() bool {

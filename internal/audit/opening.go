@@ -24,9 +24,9 @@ var ErrOpening = errors.New("the opening does not lead to the deck root")
 
 // leafHash is the RFC 6962 leaf hash of one position (docs/SPEC.md section 6.3):
 // 55 bytes with the 0x00 prefix, one block of SHA-256.
-func leafHash(position int, value uint32, salt []byte) tlog.Hash {
+func leafHash(tag Tag, position int, value uint32, salt []byte) tlog.Hash {
 	var b [55]byte
-	copy(b[1:], labelPosition)
+	copy(b[1:], tag[:])
 	binary.BigEndian.PutUint16(b[17:], uint16(position))
 	binary.BigEndian.PutUint32(b[19:], value)
 	copy(b[23:], salt)
@@ -40,14 +40,14 @@ type DeckTree struct {
 	nodes  []tlog.Hash // level after level: the leaves first, the root last
 }
 
-// NewDeckTree builds the tree over values with the salts that Salts gave,
-// 32 bytes each. There is at least one value.
-func NewDeckTree(values []uint32, salts []byte) *DeckTree {
+// NewDeckTree builds the tree over values with the tag of LeafTag and the salts that
+// Salts gave, 32 bytes each. There is at least one value.
+func NewDeckTree(tag Tag, values []uint32, salts []byte) *DeckTree {
 	n := len(values)
 	// A level of n is followed by one of ⌈n/2⌉: together at most this many.
 	nodes := make([]tlog.Hash, 0, 2*n+bits.Len(uint(n)))
 	for p, v := range values {
-		nodes = append(nodes, leafHash(p, v, salts[32*p:32*p+32]))
+		nodes = append(nodes, leafHash(tag, p, v, salts[32*p:32*p+32]))
 	}
 	// Neighbours pair up, and an odd last node moves up unchanged. This is RFC 6962's
 	// tree: its left part is the largest power of two, so only the last node of a level
@@ -64,12 +64,12 @@ func NewDeckTree(values []uint32, salts []byte) *DeckTree {
 	return &DeckTree{values: values, salts: salts, nodes: nodes}
 }
 
-// DeckRoot returns the deck root of the values by position, at least one, with the
-// salts that commitment and tape give, and leaves no salt in memory.
-func DeckRoot(commitment [32]byte, tape []byte, values []uint32) tlog.Hash {
+// DeckRoot returns the deck root of the values by position, at least one, with the tag
+// of context, as it is encoded, and the salts that tape gives. It leaves no salt in memory.
+func DeckRoot(commitment [32]byte, context, tape []byte, values []uint32) tlog.Hash {
 	salts := Salts(commitment, tape, len(values))
 	defer clear(salts)
-	return NewDeckTree(values, salts).Root()
+	return NewDeckTree(LeafTag(commitment, context), values, salts).Root()
 }
 
 // Wipe clears the values and salts, of which those of undealt cards are secret. The
@@ -97,13 +97,13 @@ func (t *DeckTree) Open(p int) Opening {
 	return o
 }
 
-// Check reports whether o opens the deck root of m positions (docs/SPEC.md
+// Check reports whether o opens the deck root of m positions under a tag (docs/SPEC.md
 // section 6.4); errors.Is ErrOpening when it does not.
-func (o Opening) Check(root tlog.Hash, m int) error {
+func (o Opening) Check(tag Tag, root tlog.Hash, m int) error {
 	if o.Position < 0 || o.Position >= m {
 		return fmt.Errorf("%w: position %d of %d", ErrOpening, o.Position, m)
 	}
-	leaf := leafHash(o.Position, o.Value, o.Salt[:])
+	leaf := leafHash(tag, o.Position, o.Value, o.Salt[:])
 	if err := tlog.CheckRecord(o.Proof, int64(m), root, int64(o.Position), leaf); err != nil {
 		return fmt.Errorf("%w: position %d", ErrOpening, o.Position)
 	}

@@ -15,6 +15,7 @@ import (
 
 // committed is a list of values with salts, and the leaves by the reference.
 type committed struct {
+	tag    Tag
 	values []uint32
 	salts  []byte
 	leaves [][]byte
@@ -22,15 +23,16 @@ type committed struct {
 
 func commit(n int) (c committed) {
 	c.salts = bytesOf("salts of a deck", 32*n)
+	c.tag = LeafTag([32]byte(bytesOf("commitment", 32)), bytesOf("context", n))
 	r := rand.New(rand.NewPCG(uint64(n), 1))
 	for p := range n {
 		c.values = append(c.values, r.Uint32()>>r.IntN(32))
-		c.leaves = append(c.leaves, refLeaf(uint16(p), c.values[p], c.salts[32*p:32*p+32]))
+		c.leaves = append(c.leaves, refLeaf(c.tag[:], uint16(p), c.values[p], c.salts[32*p:32*p+32]))
 	}
 	return c
 }
 
-func (c committed) tree(n int) *DeckTree { return NewDeckTree(c.values[:n], c.salts[:32*n]) }
+func (c committed) tree(n int) *DeckTree { return NewDeckTree(c.tag, c.values[:n], c.salts[:32*n]) }
 
 func path(hashes []tlog.Hash) (out [][]byte) {
 	for _, h := range hashes {
@@ -129,7 +131,7 @@ func TestDeckRootIsTreeHash(t *testing.T) {
 func acceptOpening(t *testing.T, c committed, o Opening, root tlog.Hash, n int) {
 	t.Helper()
 	p := o.Position
-	if err := o.Check(root, n); err != nil {
+	if err := o.Check(c.tag, root, n); err != nil {
 		t.Fatalf("position %d of %d: %v", p, n, err)
 	}
 	if err := tlog.CheckRecord(o.Proof, int64(n), root, int64(p), tlog.Hash(c.leaves[p])); err != nil {
@@ -151,12 +153,12 @@ func TestOpeningFails(t *testing.T) {
 			for what, damage := range openingDamage(tree, p) {
 				o, root := tree.Open(p), tree.Root()
 				damage(&o, &root)
-				if err := o.Check(root, n); !errors.Is(err, ErrOpening) {
+				if err := o.Check(c.tag, root, n); !errors.Is(err, ErrOpening) {
 					t.Errorf("position %d of %d with %s: %v", p, n, what, err)
 				}
 			}
 			for _, m := range []int{-1, 0, 1, p - 1, p} {
-				if err := tree.Open(p).Check(tree.Root(), m); m <= p && !errors.Is(err, ErrOpening) {
+				if err := tree.Open(p).Check(c.tag, tree.Root(), m); m <= p && !errors.Is(err, ErrOpening) {
 					t.Errorf("position %d of %d as one of %d: %v", p, n, m, err)
 				}
 			}
@@ -209,6 +211,32 @@ func openingDamage(tree *DeckTree, p int) map[string]func(*Opening, *tlog.Hash) 
 	return damage
 }
 
+// TestOpeningOfAnotherShuffle: a leaf is of one commitment under one context, though
+// position, value, salt and path are those of another tree.
+func TestOpeningOfAnotherShuffle(t *testing.T) {
+	t.Parallel()
+	c := commit(52)
+	tree, commitment, context := c.tree(52), bytesOf("commitment", 32), bytesOf("context", 52)
+	for what, tag := range map[string]Tag{
+		"another commitment": LeafTag([32]byte(bytesOf("other", 32)), context),
+		"another context":    LeafTag([32]byte(commitment), bytesOf("other", 52)),
+		"a longer context":   LeafTag([32]byte(commitment), append(context, 0)),
+		"no context":         LeafTag([32]byte(commitment), nil),
+		"no tag":             {},
+	} {
+		if err := tree.Open(17).Check(tag, tree.Root(), 52); !errors.Is(err, ErrOpening) {
+			t.Errorf("%s: %v", what, err)
+		}
+	}
+	for i := range c.tag {
+		tag := c.tag
+		tag[i] ^= 1 << (i % 8)
+		if err := tree.Open(17).Check(tag, tree.Root(), 52); !errors.Is(err, ErrOpening) {
+			t.Errorf("another byte %d of the tag: %v", i, err)
+		}
+	}
+}
+
 // TestOpeningUnderAnotherCount: a path says nothing of m but its own shape. An
 // opening under another m is accepted exactly where the definition accepts it:
 // where position and that m demand a path of the same sides. m itself comes
@@ -223,8 +251,8 @@ func TestOpeningUnderAnotherCount(t *testing.T) {
 		for p := range n {
 			o := tree.Open(p)
 			for m := range 70 {
-				want := refOpens(root[:], m, p, o.Value, o.Salt[:], path(o.Proof))
-				if err := o.Check(root, m); (err == nil) != want {
+				want := refOpens(c.tag[:], root[:], m, p, o.Value, o.Salt[:], path(o.Proof))
+				if err := o.Check(c.tag, root, m); (err == nil) != want {
 					t.Fatalf("position %d of %d as one of %d: %v, by definition %t", p, n, m, err, want)
 				} else if m != n && want {
 					accepted++
@@ -239,7 +267,7 @@ func TestOpeningUnderAnotherCount(t *testing.T) {
 	}
 	// The last position is on the right edge: there the shape tells sizes of
 	// different form apart.
-	if err := c.tree(5).Open(4).Check(c.tree(5).Root(), 6); !errors.Is(err, ErrOpening) {
+	if err := c.tree(5).Open(4).Check(c.tag, c.tree(5).Root(), 6); !errors.Is(err, ErrOpening) {
 		t.Errorf("the last of 5 as one of 6: %v", err)
 	}
 }

@@ -270,6 +270,7 @@ func (r *refReader) act() {
 func (r *refReader) context() {
 	in := &refReader{b: r.blob16(0, 65_535)}
 	in.matches(refOrigin, in.str8())
+	in.take(32)
 	in.flag()
 	in.matches(refName, in.str8())
 	in.code(1)

@@ -73,8 +73,13 @@ func refBlock(key []byte, i uint64) []byte {
 	return out
 }
 
-func refLeaf(position uint16, value uint32, salt []byte) []byte {
-	return refSum(uint8(0), "shuffled/v1/pos\000", position, value, salt)
+// refTag is the tag of section 6.3.
+func refTag(commitment, context []byte) []byte {
+	return refSum("shuffled/v1/pos\000", commitment, context)[:16]
+}
+
+func refLeaf(tag []byte, position uint16, value uint32, salt []byte) []byte {
+	return refSum(uint8(0), tag, position, value, salt)
 }
 
 // refEntryLeaf is the RFC 6962 leaf hash of an entry.
@@ -141,11 +146,11 @@ func refRootOf(m, n int, leaf []byte, path [][]byte) ([]byte, error) {
 }
 
 // refOpens is section 6.4.
-func refOpens(root []byte, m, position int, value uint32, salt []byte, path [][]byte) bool {
+func refOpens(tag, root []byte, m, position int, value uint32, salt []byte, path [][]byte) bool {
 	if position < 0 || position >= m {
 		return false
 	}
-	got, err := refRootOf(position, m, refLeaf(uint16(position), value, salt), path)
+	got, err := refRootOf(position, m, refLeaf(tag, uint16(position), value, salt), path)
 	return err == nil && bytes.Equal(got, root)
 }
 

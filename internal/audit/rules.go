@@ -8,7 +8,7 @@ const (
 	RuleGenesisFirst  = "genesis_first"  // entry 0 is the genesis, no other is
 	RuleTime          = "time"           // time never decreases
 	RulePair          = "pair"           // a final deal or reveal and a child's commit are followed by their close
-	RuleOrigin        = "origin"         // a commit's context is of this ledger and its production bit
+	RuleOrigin        = "origin"         // a commit's context is of this ledger: origin, genesis, production bit
 	RuleInstance      = "instance"       // it names a daemon that started below
 	RuleLatch         = "latch"          // no commit while the entropy latch is set; a set latch is cleared once
 	RuleKill          = "kill"           // no commit while a kill switch covers it

@@ -2,8 +2,9 @@ package audit
 
 func (s *State) checkCommit(c *Commit, e Entry) error {
 	ctx, now := c.Context, e.Time
-	if ctx.Origin != s.genesis.Origin || ctx.Production != s.genesis.Production {
-		return illegal(RuleOrigin, "the context is of %q, production %t", ctx.Origin, ctx.Production)
+	if ctx.Origin != s.genesis.Origin || ctx.Genesis != s.persons.genesis || ctx.Production != s.genesis.Production {
+		return illegal(RuleOrigin, "the context is of %q, genesis %x, production %t", ctx.Origin, ctx.Genesis,
+			ctx.Production)
 	}
 	if !s.instances[c.Instance] {
 		return illegal(RuleInstance, "entry %d is no instance_start", c.Instance)

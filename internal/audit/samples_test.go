@@ -138,12 +138,13 @@ func (s *samples) addGenesis() {
 }
 
 func sampleContext() refContext {
-	return refContext{Origin: sampleOrigin, Table: "table-7", Algorithm: 1, Kind: 1,
+	return refContext{Origin: sampleOrigin, Genesis: bytesOf("genesis", 32), Table: "table-7", Algorithm: 1, Kind: 1,
 		DeckHash: bytesOf("deck", 32), Cards: 52, Take: 52, Disclosure: 1}
 }
 
 func sampleDraw() refContext {
-	return refContext{Origin: sampleOrigin, Table: "wheel-1", Algorithm: 1, Kind: 2, Ranges: []uint32{6, 6, 37},
+	return refContext{Origin: sampleOrigin, Genesis: bytesOf("genesis", 32), Table: "wheel-1", Algorithm: 1, Kind: 2,
+		Ranges:     []uint32{6, 6, 37},
 		Disclosure: 1}
 }
 

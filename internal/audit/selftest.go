@@ -67,6 +67,7 @@ type shuffleVector struct {
 	Context    known.Bytes `json:"context"`
 	Tape       known.Bytes `json:"tape"`
 	Commitment known.Bytes `json:"commitment"`
+	Tag        known.Bytes `json:"tag"`
 	Values     []uint32    `json:"values"`
 	EndAt      uint64      `json:"end_at,omitempty"`
 	DeckRoot   known.Bytes `json:"deck_root"`
@@ -74,6 +75,7 @@ type shuffleVector struct {
 
 type openingVector struct {
 	Name     string        `json:"name"`
+	Tag      known.Bytes   `json:"tag"`
 	DeckRoot known.Bytes   `json:"deck_root"`
 	M        int           `json:"m"`
 	Position int           `json:"position"`

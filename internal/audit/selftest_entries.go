@@ -75,9 +75,10 @@ func entryTest(word string, written func() made) func(*known.Answers, *vectors) 
 
 // What the entries share. Times differ in their last digits.
 const (
-	madeOrigin = "casino.example/main"
-	madeTime   = 1790000000000
-	madeDeck   = "f57485ab152d21702f80d8a2038c070a4ccfdeb4837dd886f3a80a2cfd9ef81d"
+	madeOrigin  = "casino.example/main"
+	madeTime    = 1790000000000
+	madeGenesis = "8937d9c298b3884f9f33c58d1e3cfc2cb6cae86137f834e62567316701e52e3f"
+	madeDeck    = "f57485ab152d21702f80d8a2038c070a4ccfdeb4837dd886f3a80a2cfd9ef81d"
 )
 
 // madeDealer is the actor of what is of shuffles.
@@ -97,12 +98,16 @@ func genesisEntry() made {
 
 func commitEntry() made {
 	return madeEntry("commit: a plan of every source", 26, madeDealer, &Commit{
-		Context: &Context{Origin: madeOrigin, Table: "table-7", DeckHash: known.Hash(madeDeck),
-			Recipe: shuffle.Recipe{Cards: 52, Take: 52},
+		Context: &Context{Origin: madeOrigin, Genesis: known.Hash(madeGenesis), Table: "table-7",
+			DeckHash: known.Hash(madeDeck),
+			Recipe:   shuffle.Recipe{Cards: 52, Take: 52},
 			Plan: []Planned{
-				{Source: SourceSlot, Slot: known.Hash("d4f4a2aa4873403a8587835447ba583c2619e6ade0debb1c89adb221c15d8589")},
-				{Source: SourceSlot, Slot: known.Hash("3947a9a8daf023d131289b123593f2c0743a88c5fac76f8f0b8efb999ae59a06")},
-				{Source: SourceBeacon, Chain: known.Hash("0345b910f34047609442288e91db6f7676f86981deda726d2c2c1cd84aca43a5"), Round: 1},
+				{Source: SourceSlot,
+					Slot: known.Hash("d4f4a2aa4873403a8587835447ba583c2619e6ade0debb1c89adb221c15d8589")},
+				{Source: SourceSlot,
+					Slot: known.Hash("3947a9a8daf023d131289b123593f2c0743a88c5fac76f8f0b8efb999ae59a06")},
+				{Source: SourceBeacon,
+					Chain: known.Hash("0345b910f34047609442288e91db6f7676f86981deda726d2c2c1cd84aca43a5"), Round: 1},
 				{Source: SourceCut}},
 			Disclosure: DisclosurePublic},
 		Commitment: known.Hash("19610dea69fcb95d2ceb7606a7499d7ebc3841ebb01cf4f050728e6006eae1c1"),
@@ -117,7 +122,8 @@ func mixEntry() made {
 	return madeEntry("mix: every source", 35, madeDealer, &Mix{Shuffle: 2, Cosigned: MaxInteger, Values: []MixValue{
 		{Source: SourceSlot, Slot: known.Hash("b5a28ae4a230faa10511425bb6e1633d8593a93121f6ee643c7eefe0cc687fcb")},
 		{Source: SourceSlot, Slot: known.Hash("ce0c1dc6a90e83f8e282dff2806b2803b3a13dfc9ce6b22e487917497478d6c7")},
-		{Source: SourceBeacon, Beacon: [48]byte(known.Unhex("9e2d0cc5da957921a96c7c89266ea65ad8b71a31e0b4948c4ca2d8d7843e3463cf6bebec3ab9b9dcb0f28f8b13a6ee95"))},
+		{Source: SourceBeacon,
+			Beacon: [48]byte(known.Unhex("9e2d0cc5da957921a96c7c89266ea65ad8b71a31e0b4948c4ca2d8d7843e3463cf6bebec3ab9b9dcb0f28f8b13a6ee95"))},
 		{Source: SourceCut, Cut: 17}}})
 }
 
@@ -172,7 +178,9 @@ func actEntry() made {
 	}
 	return madeEntry("act: takeover", 128, Operator, &ActEntry{Act: ActTakeover,
 		Digest:   known.Hash("93c6cc7c24de53f1c972525173fe09285034cdab919f44ba755576d5b1e6464b"),
-		Previous: 9, HeadSize: 20, HeadRoot: known.Hash("a86aa004e89e2ccfc71fbbf44c520f78b4364a49c360f315488ec15331944eb9"), Expires: madeTime + 3_600_000,
+		Previous: 9, HeadSize: 20,
+		HeadRoot: known.Hash("a86aa004e89e2ccfc71fbbf44c520f78b4364a49c360f315488ec15331944eb9"),
+		Expires:  madeTime + 3_600_000,
 		Signatures: []ActSignature{
 			sign("alice", "00c554c5d0cc933a92bb967b979706f7cbbabe19f2ec00c4cff206e32531af59"+
 				"54276c49363932320e0a214d7118a11d1f4d1be517cccd2dffce652ed35fe90c"),

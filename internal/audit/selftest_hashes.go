@@ -68,9 +68,9 @@ func saltsTest(a *known.Answers, v *vectors) {
 func deckRootTest(a *known.Answers, v *vectors) {
 	for _, c := range v.Shuffles {
 		commitment, tape := [32]byte(c.Commitment), c.Tape
-		root := DeckRoot(commitment, tape, c.Values)
+		root := DeckRoot(commitment, c.Context, tape, c.Values)
 		a.Bytes(c.Name+", to commit", root[:], nil, c.DeckRoot.String())
-		root = NewDeckTree(c.Values, Salts(commitment, tape, len(c.Values))).Root()
+		root = NewDeckTree(Tag(c.Tag), c.Values, Salts(commitment, tape, len(c.Values))).Root()
 		a.Bytes(c.Name+", to open", root[:], nil, c.DeckRoot.String())
 	}
 }
@@ -81,7 +81,7 @@ func openingTest(a *known.Answers, v *vectors) {
 		for _, h := range c.Path {
 			o.Proof = append(o.Proof, tlog.Hash(h))
 		}
-		err := o.Check([32]byte(c.DeckRoot), c.M)
+		err := o.Check(Tag(c.Tag), [32]byte(c.DeckRoot), c.M)
 		if c.Opens {
 			a.Is(c.Name, "opens", err, "opens")
 		} else {
@@ -91,8 +91,8 @@ func openingTest(a *known.Answers, v *vectors) {
 	// And one that is made here, as a deal makes it.
 	for _, c := range v.Shuffles {
 		p := len(c.Values) - 1
-		o := NewDeckTree(c.Values, Salts([32]byte(c.Commitment), c.Tape, len(c.Values))).Open(p)
-		a.Values("made: "+c.Name, o.Value, o.Check([32]byte(c.DeckRoot), len(c.Values)), c.Values[p])
+		o := NewDeckTree(Tag(c.Tag), c.Values, Salts([32]byte(c.Commitment), c.Tape, len(c.Values))).Open(p)
+		a.Values("made: "+c.Name, o.Value, o.Check(Tag(c.Tag), [32]byte(c.DeckRoot), len(c.Values)), c.Values[p])
 	}
 }
 

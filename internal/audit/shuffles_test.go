@@ -81,7 +81,8 @@ func sampleGenesisBody() *Genesis {
 // nextCommit is a commit of two cards that may come next at a table.
 func nextCommit(s *State, table string) *Commit {
 	serial, previous := s.Next(table)
-	return &Commit{Context: &Context{Origin: sampleOrigin, Table: table, Recipe: shuffle.Recipe{Cards: 2, Take: 2},
+	return &Commit{Context: &Context{Origin: sampleOrigin, Genesis: s.GenesisHash(), Table: table,
+		Recipe:     shuffle.Recipe{Cards: 2, Take: 2},
 		Disclosure: DisclosurePublic},
 		Serial: serial, Previous: previous, CloseBy: 1000, Instance: 1}
 }

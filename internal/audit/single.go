@@ -83,9 +83,9 @@ func (s *State) suppose(c *Commit, id uint64, by Actor) {
 
 // supposedParent is a shuffle of m places, all dealt, that the child c may be of.
 func (s *State) supposedParent(c *Commit, m int, by Actor) opened {
-	context := &Context{Origin: c.Context.Origin, Table: c.Context.Table, DeckHash: c.Context.DeckHash,
-		Recipe: shuffle.Recipe{Cards: shuffle.MinCards, Take: shuffle.MinCards}, Disclosure: DisclosurePublic,
-		Terms: c.Context.Terms}
+	context := &Context{Origin: c.Context.Origin, Genesis: c.Context.Genesis, Table: c.Context.Table,
+		DeckHash: c.Context.DeckHash, Terms: c.Context.Terms, Disclosure: DisclosurePublic,
+		Recipe: shuffle.Recipe{Cards: shuffle.MinCards, Take: shuffle.MinCards}}
 	parent := &Commit{Context: context, Serial: 1, CloseBy: MaxInteger}
 	o := s.opening(c.Context.Parent.ID, parent, s.table(c.Context.Table), by)
 	o.m, o.next = m, uint16(m)

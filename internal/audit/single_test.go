@@ -19,18 +19,27 @@ const aloneID = 100
 // which is a public key as good as any.
 var aloneKey = append([]byte{1, 0x58}, bytes.Repeat([]byte{0x66}, 31)...)
 
+// hashOf is the hash of a genesis, zero for one that breaks a rule.
+func hashOf(genesis audit.Placed) [32]byte {
+	s := audit.NewState()
+	s.Apply(genesis.Entry) // CheckShuffle tells the error
+	return s.GenesisHash()
+}
+
 // alone returns the genesis, a commit at aloneID, a deal and a close.
 func alone() []audit.Placed {
 	at := func(index uint64, ms int64, body audit.Body) audit.Placed {
 		return audit.Placed{Index: index,
 			Entry: audit.Entry{Time: ms, Actor: audit.Actor{Identity: "dealer-1", Credential: "token-1"}, Body: body}}
 	}
-	ctx := &audit.Context{Origin: "example.com/alone", Table: "t", Recipe: shuffle.Recipe{Cards: 6, Take: 6},
+	genesis := at(0, 1000, &audit.Genesis{Revision: 1, Origin: "example.com/alone", SigningKey: aloneKey,
+		Deals:      audit.DealsSigned,
+		Disclosure: audit.DisclosurePublic, DefaultCloseBy: 60, MaxCloseBy: 60, Access: audit.AccessPublic})
+	ctx := &audit.Context{Origin: "example.com/alone", Genesis: hashOf(genesis), Table: "t",
+		Recipe:     shuffle.Recipe{Cards: 6, Take: 6},
 		Disclosure: audit.DisclosurePublic}
 	return []audit.Placed{
-		at(0, 1000, &audit.Genesis{Revision: 1, Origin: "example.com/alone", SigningKey: aloneKey,
-			Deals:      audit.DealsSigned,
-			Disclosure: audit.DisclosurePublic, DefaultCloseBy: 60, MaxCloseBy: 60, Access: audit.AccessPublic}),
+		genesis,
 		at(aloneID, 2000, &audit.Commit{Context: ctx, Serial: 7, Previous: 50, CloseBy: 62_000, Instance: 9}),
 		at(110, 3000, &audit.Deal{Shuffle: aloneID, Runs: []audit.Run{{Count: 2, Purpose: audit.PurposeBoard}}}),
 		at(120, 4000, &audit.Close{Shuffle: aloneID, Outcome: audit.OutcomeCompleted, Form: audit.FormTape,
@@ -140,6 +149,7 @@ func TestCheckShuffle(t *testing.T) {
 			for _, change := range test.change {
 				entries = change(entries)
 			}
+			commit(entries).Context.Genesis = hashOf(entries[0])
 			err := audit.CheckShuffle(entries)
 			var illegal *audit.Illegal
 			if test.rule == "" && err != nil || test.rule != "" &&
@@ -224,6 +234,7 @@ func TestCheckShuffle(t *testing.T) {
 			t.Parallel()
 			entries := alone()
 			test.change(entries)
+			commit(entries).Context.Genesis = hashOf(entries[0])
 			err := audit.CheckShuffle(entries)
 			var illegal *audit.Illegal
 			if test.rule == "" && err != nil || test.rule != "" &&

@@ -41,7 +41,7 @@ func benchCommits(tb testing.TB, s *State, name string) []Entry {
 	for i := range entries {
 		c := *first.Body.(*Commit)
 		context := *c.Context
-		context.Table = fmt.Sprintf("%s-%d", name, i)
+		context.Table, context.Genesis = fmt.Sprintf("%s-%d", name, i), s.GenesisHash()
 		c.Context = &context
 		c.Serial, c.Previous = s.Next(context.Table)
 		b, err := Entry{Time: sampleTime, Actor: first.Actor, Body: &c}.Encode()

@@ -151,7 +151,7 @@ func TestRestoreRefuses(t *testing.T) {
 		"at no table": func(o *SavedShuffle) {
 			o.Commit = bytes.Clone(o.Commit)
 			i := bytes.Index(o.Commit, []byte(sampleOrigin)) + len(sampleOrigin)
-			o.Commit[i+2] = 'x'
+			o.Commit[i+32+2] = 'x' // behind the genesis hash, the flag and a length
 		},
 	} {
 		o := piece[1]

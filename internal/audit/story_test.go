@@ -65,7 +65,8 @@ func (s *story) start() refEntry {
 
 // commit is the next commit of a table: four cards of a deck unless changed.
 func (s *story) commit(table string, changes ...func(*refContext)) refEntry {
-	ctx := with(refContext{Origin: sampleOrigin, Production: s.genesis().Production, Table: table, Algorithm: 1,
+	ctx := with(refContext{Origin: sampleOrigin, Genesis: refSum(s.entries[0].bytes()),
+		Production: s.genesis().Production, Table: table, Algorithm: 1,
 		Kind:     1,
 		DeckHash: bytesOf("deck", 32), Cards: 4, Take: 4, Disclosure: 1}, changes...)
 	c := &refCommit{Context: ctx, Serial: 1, CloseBy: s.now + 60_000, Request: bytesOf("request", 32), Instance: 1,

@@ -98,7 +98,8 @@ func (g *refGenesis) body() *Genesis {
 }
 
 func (c *refContext) value() *Context {
-	out := &Context{Origin: c.Origin, Production: c.Production, Table: c.Table, DeckHash: array(c.DeckHash),
+	out := &Context{Origin: c.Origin, Genesis: array(c.Genesis), Production: c.Production, Table: c.Table,
+		DeckHash: array(c.DeckHash),
 		Recipe: shuffle.Recipe{Cards: int(c.Cards), Take: int(c.Take), Ranges: c.Ranges,
 			EndLo: int(c.EndAt.Lo), EndHi: int(c.EndAt.Hi)},
 		EndAt: int(c.EndAt.Place), Disclosure: Disclosure(c.Disclosure), Extensions: extensions(c.Extensions)}

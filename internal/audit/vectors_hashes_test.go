@@ -41,6 +41,7 @@ type commitmentVector struct {
 
 type leafVector struct {
 	Name     string `json:"name"`
+	Tag      hexed  `json:"tag"`
 	Position int    `json:"position"`
 	Value    uint32 `json:"value"`
 	Salt     hexed  `json:"salt"`
@@ -87,8 +88,8 @@ type actVector struct {
 
 var hashHead = newHead("hashes",
 	"Pure hashes of docs/SPEC.md sections 1.5, 2 to 4, 5.3, 5.7 and 6.",
-	"shuffles: a context and a tape in full, to commitment, values by position, a drawn end_at, and the deck root. The salts follow from commitment and tape.",
-	"openings: opens says whether position, value, salt and path prove the value against deck_root among m positions. An opening that does not open is damaged as its name says.",
+	"shuffles: a context and a tape in full, to commitment, tag of the leaves, values by position, a drawn end_at, and the deck root. The salts follow from commitment and tape.",
+	"openings: opens says whether position, value, salt and path prove the value against deck_root under tag among m positions. An opening that does not open is damaged as its name says.",
 	"seeds: values in plan order; a cut (source 3) is no part of the seed. places: by place, the position that it shows. shifts: by position, what the place shows.",
 	"credentials: hash is SHA-256 of the secret, digest what the entry of the credential holds (5.10). approvals: digest is that of an act which approves entry (5.11).",
 	"acts: signed is what the administrators sign in the ledger of genesis_entry; good says whether the first signature is of key under the rules of 7.1.",
@@ -133,6 +134,7 @@ func (v *hashVectors) addCommitments() {
 		}
 		v.Salts = append(v.Salts, s)
 	}
+	tag := bytesOf("tag", 16)
 	for _, c := range []struct {
 		name string
 		p    int
@@ -145,7 +147,7 @@ func (v *hashVectors) addCommitments() {
 		{"the largest drawn value", 0, 1 << 30, bytesOf("salt", 32)},
 		{"bytes of position and value in order", 0x0102, 0x03040506, bytesOf("salt", 32)},
 	} {
-		v.Leaves = append(v.Leaves, leafVector{c.name, c.p, c.v, c.salt, refLeaf(uint16(c.p), c.v, c.salt)})
+		v.Leaves = append(v.Leaves, leafVector{c.name, tag, c.p, c.v, c.salt, refLeaf(tag, uint16(c.p), c.v, c.salt)})
 	}
 }
 
@@ -158,7 +160,8 @@ func (v *hashVectors) addShuffles() {
 	for i, c := range wholeContexts() {
 		tape := bytesOf("tape", refTapeLen(&c))
 		values, endAt := refSpend(&c, tape)
-		v.Shuffles = append(v.Shuffles, shuffleVector{names[i], c.bytes(), tape, refCommitment(c.bytes(), tape), values,
+		v.Shuffles = append(v.Shuffles, shuffleVector{names[i], c.bytes(), tape, refCommitment(c.bytes(), tape),
+			refTag(refCommitment(c.bytes(), tape), c.bytes()), values,
 			endAt,
 			refDeckRoot(c.bytes(), tape, values)})
 	}
@@ -167,8 +170,9 @@ func (v *hashVectors) addShuffles() {
 func (v *hashVectors) addOpenings() {
 	c := commit(52)
 	add := func(name string, n, p int, damage func(*openingVector)) {
-		o := openingVector{Name: name, DeckRoot: refRoot(c.leaves[:n]), M: n, Position: p, Value: c.values[p],
-			Salt: c.salts[32*p : 32*p+32]}
+		o := openingVector{Name: name, Tag: c.tag[:], DeckRoot: refRoot(c.leaves[:n]), M: n, Position: p,
+			Value: c.values[p],
+			Salt:  c.salts[32*p : 32*p+32]}
 		for _, h := range refPath(p, c.leaves[:n]) {
 			o.Path = append(o.Path, h)
 		}
@@ -179,7 +183,7 @@ func (v *hashVectors) addOpenings() {
 		for _, h := range o.Path {
 			hashes = append(hashes, h)
 		}
-		o.Opens = refOpens(o.DeckRoot, o.M, o.Position, o.Value, o.Salt, hashes)
+		o.Opens = refOpens(o.Tag, o.DeckRoot, o.M, o.Position, o.Value, o.Salt, hashes)
 		v.Openings = append(v.Openings, o)
 	}
 	for n, positions := range [][]int{1: {0}, 2: {0, 1}, 3: {0, 1, 2}, 5: {0, 3, 4}, 7: {6}, 8: {7},
@@ -193,6 +197,7 @@ func (v *hashVectors) addOpenings() {
 	add("damaged: position m", 52, 51, func(o *openingVector) { o.Position = 52 })
 	add("damaged: another value", 52, 17, func(o *openingVector) { o.Value++ })
 	add("damaged: a bit of the salt", 52, 17, func(o *openingVector) { o.Salt = flip(o.Salt, 31) })
+	add("damaged: a bit of the tag", 52, 17, func(o *openingVector) { o.Tag = flip(o.Tag, 15) })
 	add("damaged: a bit of the root", 52, 17, func(o *openingVector) { o.DeckRoot = flip(o.DeckRoot, 0) })
 	add("damaged: a bit of the path", 52, 17, func(o *openingVector) { o.Path[2] = flip(o.Path[2], 9) })
 	add("damaged: the path without its first hash", 52, 17, func(o *openingVector) { o.Path = o.Path[1:] })
@@ -395,7 +400,7 @@ func TestHashVectors(t *testing.T) {
 		holdBytes(t, c.Name, h[:], c.Commitment)
 	}
 	for _, c := range v.Leaves {
-		h := leafHash(c.Position, c.Value, c.Salt)
+		h := leafHash(Tag(c.Tag), c.Position, c.Value, c.Salt)
 		holdBytes(t, c.Name, h[:], c.Leaf)
 	}
 	run := vectors{Salts: v.Salts, Shuffles: v.Shuffles, Openings: v.Openings, Slots: v.Slots, Seeds: v.Seeds,

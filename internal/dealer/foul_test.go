@@ -23,6 +23,7 @@ func (tb *table) foul(key string, c audit.Context, inputs []uint32, change func(
 	if err != nil {
 		t.Fatal(err)
 	}
+	c.Genesis = tb.Ledger().GenesisHash()
 	out, err := c.Recipe.Run(tape)
 	if err != nil {
 		t.Fatal(err)
@@ -34,7 +35,8 @@ func (tb *table) foul(key string, c audit.Context, inputs []uint32, change func(
 	}
 	change(out.Values)
 	commitment := audit.Commitment(c.Encode(), tape)
-	tree := audit.NewDeckTree(out.Values, audit.Salts(commitment, tape, len(out.Values)))
+	tree := audit.NewDeckTree(audit.LeafTag(commitment, c.Encode()), out.Values, audit.Salts(commitment, tape,
+		len(out.Values)))
 	sealed, err := tb.cfg.Keys.Seal(c.Origin, commitment, seal.Join(tape, inputs))
 	if err != nil {
 		t.Fatal(err)

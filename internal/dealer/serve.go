@@ -209,6 +209,7 @@ func (d *Dealer) commits(ctx context.Context, actor audit.Actor, a *asked) ([]Sh
 // that it is spent on, with the parent of a child, which the caller wipes.
 func (d *Dealer) settle(ctx context.Context, actor audit.Actor, a *asked) (_ *audit.Context, _ *parent, err error) {
 	c, opened := *a.context, (*parent)(nil)
+	c.Genesis = d.cfg.Ledger.GenesisHash()
 	defer func() {
 		if err != nil {
 			opened.wipe()
@@ -260,8 +261,9 @@ func (d *Dealer) commit(c *audit.Context, from *parent) (*audit.Commit, []byte, 
 		}
 		defer clear(values)
 	}
-	commitment := audit.Commitment(c.Encode(), tape)
-	root := audit.DeckRoot(commitment, tape, values)
+	context := c.Encode()
+	commitment := audit.Commitment(context, tape)
+	root := audit.DeckRoot(commitment, context, tape, values)
 	plain := seal.Join(tape, inputs)
 	defer clear(plain)
 	sealed, err := d.cfg.Keys.Seal(c.Origin, commitment, plain)

@@ -236,7 +236,8 @@ func (c *chunk) checkTape(r store.Raw, commit *audit.Commit) error {
 	if err != nil {
 		return err
 	}
-	if audit.Commitment(commit.Context.Encode(), tape) != commit.Commitment {
+	context := commit.Context.Encode()
+	if audit.Commitment(context, tape) != commit.Commitment {
 		return errors.New("the tape does not open the commitment")
 	}
 	out, err := recipe.Run(tape)
@@ -250,7 +251,7 @@ func (c *chunk) checkTape(r store.Raw, commit *audit.Commit) error {
 			out.Values[i] = cards[x]
 		}
 	}
-	if audit.DeckRoot(commit.Commitment, tape, out.Values) != tlog.Hash(commit.DeckRoot) {
+	if audit.DeckRoot(commit.Commitment, context, tape, out.Values) != tlog.Hash(commit.DeckRoot) {
 		return errors.New("the tape does not lead to the deck root")
 	}
 	return nil

@@ -177,13 +177,13 @@ var forgeries = []struct {
 	{"two cards exchanged", func(l *ledger) {
 		l.play(l.Forge("t1", func(s *inspecttest.Shuffle) {
 			s.Values[0], s.Values[51] = s.Values[51], s.Values[0]
-			s.Commit.DeckRoot = inspecttest.DeckRoot(s.Commit.Commitment, s.Tape, s.Values)
+			s.Root()
 		}))
 	}, []string{"deck_root"}},
 	{"a drawn value changed", func(l *ledger) {
 		l.play(l.Forge("t1", func(s *inspecttest.Shuffle) {
 			s.Values[1]++
-			s.Commit.DeckRoot = inspecttest.DeckRoot(s.Commit.Commitment, s.Tape, s.Values)
+			s.Root()
 		}, inspecttest.Draws(37, 37)))
 	}, []string{"deck_root"}},
 	{"a tape that runs out", func(l *ledger) {
@@ -200,7 +200,7 @@ var forgeries = []struct {
 		s := l.commit("t1")
 		child := l.Forge("t1", func(s *inspecttest.Shuffle) {
 			s.Values[0], s.Values[1] = s.Values[1], s.Values[0]
-			s.Commit.DeckRoot = inspecttest.DeckRoot(s.Commit.Commitment, s.Tape, s.Values)
+			s.Root()
 		}, inspecttest.ChildOf(s, 4, 7, 9))
 		s.Close(audit.OutcomeContinued, none)
 		grandchild := l.Commit("t1", inspecttest.ChildOf(child, 0, 2))

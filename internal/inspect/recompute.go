@@ -98,7 +98,8 @@ func (w *worker) judge(ctx context.Context, c *closing) ([]uint32, error) {
 		}
 		return nil, c.failed(CodeTape, fmt.Sprintf("the tape has %d bytes, not %d", len(tape), want))
 	}
-	if audit.Commitment(ctxt.Encode(), tape) != commit.Commitment {
+	context := ctxt.Encode()
+	if audit.Commitment(context, tape) != commit.Commitment {
 		return nil, c.failed(CodeTape, "the tape does not open the commitment")
 	}
 	out, err := ctxt.Recipe.Run(tape)
@@ -109,7 +110,8 @@ func (w *worker) judge(ctx context.Context, c *closing) ([]uint32, error) {
 	if values == nil || err != nil {
 		return nil, err
 	}
-	if w.hasher.deckRoot(values, audit.Salts(commit.Commitment, tape, len(values))) != tlog.Hash(commit.DeckRoot) {
+	tag, salts := audit.LeafTag(commit.Commitment, context), audit.Salts(commit.Commitment, tape, len(values))
+	if w.hasher.deckRoot(tag, values, salts) != tlog.Hash(commit.DeckRoot) {
 		// What its children were made from is not known either.
 		return nil, c.failed(CodeDeckRoot, "the recomputed order does not lead to the deck root")
 	}

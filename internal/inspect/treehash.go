@@ -42,13 +42,13 @@ func newTreeHasher() *treeHasher {
 var fastTrees = sync.OnceValue(func() bool {
 	values, salts := []uint32{2, 0, 1}, make([]byte, 3*32)
 	t := fastTreeHasher()
-	return t.inner != nil && t.deckRoot(values, salts) == audit.NewDeckTree(values, salts).Root()
+	return t.inner != nil && t.deckRoot(audit.Tag{}, values, salts) == audit.NewDeckTree(audit.Tag{}, values,
+		salts).Root()
 })
 
 func fastTreeHasher() *treeHasher {
 	t := &treeHasher{h: sha256.New()}
 	t.inner, _ = t.h.(encoding.BinaryAppender)
-	copy(t.leaf[1:], "shuffled/v1/pos\x00") // docs/SPEC.md section 6.3
 	pad(t.leaf[:], 55)
 	t.node[0] = 0x01
 	pad(t.node[:], 65)
@@ -70,11 +70,12 @@ func (t *treeHasher) sum(blocks []byte, to *tlog.Hash) {
 	copy(to[:], state[min(4, len(state)):])
 }
 
-// deckRoot is audit.NewDeckTree(values, salts).Root().
-func (t *treeHasher) deckRoot(values []uint32, salts []byte) tlog.Hash {
+// deckRoot is audit.NewDeckTree(tag, values, salts).Root().
+func (t *treeHasher) deckRoot(tag audit.Tag, values []uint32, salts []byte) tlog.Hash {
 	if t.inner == nil {
-		return audit.NewDeckTree(values, salts).Root()
+		return audit.NewDeckTree(tag, values, salts).Root()
 	}
+	copy(t.leaf[1:17], tag[:]) // docs/SPEC.md section 6.3
 	level := t.level[:0]
 	for p, v := range values {
 		binary.BigEndian.PutUint16(t.leaf[17:], uint16(p))

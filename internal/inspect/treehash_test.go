@@ -29,11 +29,12 @@ func TestTreeHasher(t *testing.T) {
 		for p := range values {
 			values[p] = uint32(p)*2654435761 + uint32(n)
 		}
-		want := audit.NewDeckTree(values, salts).Root()
-		if got := fast.deckRoot(values, salts); got != want {
+		tag := audit.LeafTag(commitment, salts[:n])
+		want := audit.NewDeckTree(tag, values, salts).Root()
+		if got := fast.deckRoot(tag, values, salts); got != want {
 			t.Fatalf("%d positions: root %v, want %v", n, got, want)
 		}
-		if got := plain.deckRoot(values, salts); got != want {
+		if got := plain.deckRoot(tag, values, salts); got != want {
 			t.Fatalf("%d positions: root %v without the shortcut, want %v", n, got, want)
 		}
 	}

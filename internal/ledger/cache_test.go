@@ -154,9 +154,10 @@ func (w *played) to(l *ledger.Ledger, n uint64) {
 			}
 		case 7:
 			name := fmt.Sprint("spare-", r.IntN(1000))
-			l.Append(w.t.Context(), propose(&audit.Event{Kind: audit.EventTableOpen, Name: name})) // or it is open
-			l.Append(w.t.Context(), propose(&audit.Event{Kind: audit.EventTableClose, Name: name}))
-			l.Append(w.t.Context(), propose(&audit.Event{Kind: audit.EventKillSet, Scope: audit.ScopeTable, Name: name,
+			on(l).Append(w.t.Context(), propose(&audit.Event{Kind: audit.EventTableOpen, Name: name})) // or it is open
+			on(l).Append(w.t.Context(), propose(&audit.Event{Kind: audit.EventTableClose, Name: name}))
+			on(l).Append(w.t.Context(), propose(&audit.Event{Kind: audit.EventKillSet, Scope: audit.ScopeTable,
+				Name:   name,
 				Reason: "test"}))
 		case 8:
 			if w.auditors < 30 {

@@ -157,7 +157,7 @@ func TestAdoptedHeadRevokes(t *testing.T) {
 			for _, id := range []string{"one", "two"} {
 				wantCredential(t, "after the head was adopted", d, id, true, nil)
 			}
-			_, err := d.Append(t.Context(), ledger.Proposal{Actor: actor, Bodies: []audit.Body{commit("t", 2)}})
+			_, err := on(d).Append(t.Context(), ledger.Proposal{Actor: actor, Bodies: []audit.Body{commit("t", 2)}})
 			wantRule(t, "an entry by a credential of before", err, audit.RuleCredential)
 		}
 		all, err := l.Credentials(t.Context())
@@ -169,7 +169,7 @@ func TestAdoptedHeadRevokes(t *testing.T) {
 				t.Errorf("%s is in force", c.ID)
 			}
 		}
-		_, err = l.Append(t.Context(), byOperator(credential("one", audit.RoleDealer)))
+		_, err = on(l).Append(t.Context(), byOperator(credential("one", audit.RoleDealer)))
 		wantRule(t, "an id of before", err, audit.RuleCredential)
 		anew := credential("three", audit.RoleDealer)
 		h.must(l, byOperator(anew))

@@ -60,7 +60,7 @@ func TestDoubtsOfOthers(t *testing.T) {
 		if err := l.Ready(); !errors.Is(err, ledger.ErrFrozen) || !strings.Contains(err.Error(), by) {
 			t.Errorf("%s: %v", when, err)
 		}
-		if _, err := l.Append(t.Context(), propose(commit("t", 1))); !errors.Is(err, ledger.ErrFrozen) {
+		if _, err := on(l).Append(t.Context(), propose(commit("t", 1))); !errors.Is(err, ledger.ErrFrozen) {
 			t.Errorf("%s, appending: %v", when, err)
 		}
 		if n := w.size(); n != size || w.signs() {

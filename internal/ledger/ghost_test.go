@@ -115,7 +115,7 @@ func TestDuplicateAfterUnknown(t *testing.T) {
 	l = h.open(c) // which has forgotten the key
 	before := len(h.entries())
 	b.left.Store(3)
-	_, err := l.Append(t.Context(), propose(commit("t", 1)))
+	_, err := on(l).Append(t.Context(), propose(commit("t", 1)))
 	var duplicate *ledger.DuplicateError
 	if !errors.As(err, &duplicate) || len(duplicate.Tags) != 1 {
 		t.Errorf("it is told as %v", err)

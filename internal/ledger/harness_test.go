@@ -113,10 +113,28 @@ func propose(bodies ...audit.Body) ledger.Proposal {
 	return ledger.Proposal{Actor: as("tester"), Bodies: bodies}
 }
 
+// on is l for commits that do not know their ledger.
+func on(l *ledger.Ledger) onLedger { return onLedger{l} }
+
+type onLedger struct{ l *ledger.Ledger }
+
+func (o onLedger) of(p ledger.Proposal) ledger.Proposal {
+	for _, b := range p.Bodies {
+		if c, ok := b.(*audit.Commit); ok {
+			c.Context.Genesis = o.l.GenesisHash()
+		}
+	}
+	return p
+}
+
+func (o onLedger) Append(ctx context.Context, p ledger.Proposal) ([]ledger.Appended, error) {
+	return o.l.Append(ctx, o.of(p))
+}
+
 // must appends and checks every receipt against the ledger's key.
 func (h *house) must(l *ledger.Ledger, p ledger.Proposal) []ledger.Appended {
 	h.t.Helper()
-	a, err := l.Append(h.t.Context(), p)
+	a, err := on(l).Append(h.t.Context(), p)
 	if err != nil {
 		h.t.Fatal(err)
 	}

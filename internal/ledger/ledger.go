@@ -144,6 +144,8 @@ type Ledger struct {
 	id      ID          // unchanged
 	genesis audit.Entry // unchanged after Open
 
+	genesisHash [32]byte // SHA-256 of it
+
 	memory   // the sequencer's
 	standing // the sequencer's
 	shown    // written by the sequencer, read by anybody
@@ -317,6 +319,9 @@ func (l *Ledger) GenesisEntry() audit.Entry { return l.genesis }
 
 // Genesis returns the body of entry 0, which never changes.
 func (l *Ledger) Genesis() *audit.Genesis { return l.genesis.Body.(*audit.Genesis) }
+
+// GenesisHash returns SHA-256 of entry 0, which every context names.
+func (l *Ledger) GenesisHash() [32]byte { return l.genesisHash }
 
 // Live returns counts for metrics.
 func (l *Ledger) Live() Live {

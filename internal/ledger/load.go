@@ -2,6 +2,7 @@ package ledger
 
 import (
 	"context"
+	"crypto/sha256"
 	"fmt"
 
 	"golang.org/x/mod/sumdb/tlog"
@@ -119,7 +120,7 @@ func (l *Ledger) fold(row Row, index uint64, history *keyHistory) (signs bool, e
 		return false, fmt.Errorf("%w: entry %d: %w", ErrFrozen, index, err)
 	}
 	if index == 0 {
-		l.genesis = e
+		l.genesis, l.genesisHash = e, sha256.Sum256(row.Entry)
 	}
 	return signs, nil
 }

@@ -43,7 +43,7 @@ func TestMarkBeforeAnswers(t *testing.T) {
 			return real()
 		})
 		var wait func() error
-		answered, wait = l.Send(propose(commit("t", 1)))
+		answered, wait = l.Send(on(l).of(propose(commit("t", 1))))
 		close(release)
 		if <-noticed { // nobody has taken the answer, if there is one
 			t.Error("the answer was given before the mark was written")
@@ -54,7 +54,7 @@ func TestMarkBeforeAnswers(t *testing.T) {
 		if err := l.Ready(); !errors.Is(err, ledger.ErrFrozen) {
 			t.Errorf("ready without a mark: %v", err)
 		}
-		if _, err := l.Append(t.Context(), propose(commit("t", 2))); !errors.Is(err, ledger.ErrFrozen) {
+		if _, err := on(l).Append(t.Context(), propose(commit("t", 2))); !errors.Is(err, ledger.ErrFrozen) {
 			t.Errorf("appending without a mark: %v", err)
 		}
 	})

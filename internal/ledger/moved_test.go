@@ -209,7 +209,7 @@ func TestTrialUnderLoad(t *testing.T) {
 	go func() {
 		defer close(loaded)
 		for n := uint64(1); ctx.Err() == nil; n++ {
-			if _, err := l.Append(t.Context(), propose(commit("t", n))); err != nil {
+			if _, err := on(l).Append(t.Context(), propose(commit("t", n))); err != nil {
 				t.Error(err)
 				return
 			}

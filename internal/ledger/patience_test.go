@@ -31,7 +31,7 @@ func TestPatience(t *testing.T) {
 		ask := func(ctx context.Context, n uint64) chan outcome {
 			c := make(chan outcome, 1)
 			go func() {
-				a, err := l.Append(ctx, propose(commit("t", n)))
+				a, err := on(l).Append(ctx, propose(commit("t", n)))
 				c <- outcome{a, err}
 			}()
 			return c
@@ -82,7 +82,7 @@ func TestSlowBatch(t *testing.T) {
 		})
 		done := make(chan error, 1)
 		go func() {
-			_, err := l.Append(t.Context(), propose(commit("t", 1)))
+			_, err := on(l).Append(t.Context(), propose(commit("t", 1)))
 			done <- err
 		}()
 		for l.Ready() == nil {

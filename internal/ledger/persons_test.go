@@ -126,7 +126,7 @@ func TestRotationByAct(t *testing.T) {
 		l := h.open(h.holding("mark", h.signer, next))
 		rotation := next.rotation()
 		act := approve(t, l, "operator", rotation, alice, bob)
-		if _, err := l.Append(t.Context(),
+		if _, err := on(l).Append(t.Context(),
 			ledger.Proposal{Actor: audit.Operator, Bodies: []audit.Body{act, rotation, commit("t", 1)}}); err == nil {
 			t.Error("an entry behind the new signing key, in one batch")
 		}
@@ -173,7 +173,7 @@ func TestActInOneBatch(t *testing.T) {
 			"another identity": {ledger.Proposal{Actor: as("third"), Bodies: []audit.Body{act, take}},
 				audit.RulePair},
 		} {
-			_, err := l.Append(t.Context(), c.p)
+			_, err := on(l).Append(t.Context(), c.p)
 			wantRule(t, name, err, c.rule)
 		}
 		if n := l.Head().Size; n != size {
@@ -181,7 +181,7 @@ func TestActInOneBatch(t *testing.T) {
 		}
 		var others sync.WaitGroup
 		for n := range 20 {
-			others.Go(func() { l.Append(t.Context(), propose(commit("u", uint64(n)))) })
+			others.Go(func() { on(l).Append(t.Context(), propose(commit("u", uint64(n)))) })
 		}
 		done := h.must(l, by(act, take))
 		others.Wait()
@@ -190,7 +190,7 @@ func TestActInOneBatch(t *testing.T) {
 			t.Errorf("the act is entry %d and the takeover %d, under two checkpoints or apart", done[0].Index,
 				done[1].Index)
 		}
-		_, err := l.Append(t.Context(), by(act, take))
+		_, err := on(l).Append(t.Context(), by(act, take))
 		wantRule(t, "the act again", err, audit.RuleAct)
 		h.entries()
 
@@ -219,13 +219,13 @@ func TestActThatWaits(t *testing.T) {
 	h.must(l, byOperator(&audit.Event{Kind: audit.EventKillSet, Scope: audit.ScopeLedger, Reason: "r"}))
 	clear := &audit.Event{Kind: audit.EventKillClear, Scope: audit.ScopeLedger, Reason: "all is well"}
 	act := approve(t, l, audit.Operator.Identity, clear, alice)
-	_, err := l.Append(t.Context(), byOperator(act, clear))
+	_, err := on(l).Append(t.Context(), byOperator(act, clear))
 	wantRule(t, "at once", err, audit.RuleTwoPersons)
 	h.must(l, byOperator(act))
 	if p, err := l.Persons(t.Context()); err != nil || len(p.Waiting) != 1 {
 		t.Errorf("%+v, %v", p, err)
 	}
-	_, err = l.Append(t.Context(), byOperator(clear))
+	_, err = on(l).Append(t.Context(), byOperator(clear))
 	wantRule(t, "before the delay is over", err, audit.RuleTwoPersons)
 	clock.pass(time.Minute)
 	h.must(l, byOperator(clear))
@@ -266,7 +266,7 @@ func TestProductionGenesis(t *testing.T) {
 		g.Administrators, g.TwoPersons = []audit.Administrator{alice, bob}, needed
 		h.create(g)
 		l := h.open(h.config("mark"))
-		_, err := l.Append(t.Context(), propose(commit("t", 1)))
+		_, err := on(l).Append(t.Context(), propose(commit("t", 1)))
 		wantRule(t, "a commit by nobody's credential", err, audit.RuleCredential)
 	})
 }

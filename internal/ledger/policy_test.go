@@ -350,7 +350,7 @@ func TestPoliciesOnTwoDaemons(t *testing.T) {
 						return
 					default:
 					}
-					if _, err := l.Append(context.Background(), propose(commit(name, n))); err != nil {
+					if _, err := on(l).Append(context.Background(), propose(commit(name, n))); err != nil {
 						t.Error(err)
 						return
 					}

@@ -89,7 +89,7 @@ func TestAbsentAsksNobody(t *testing.T) {
 			return real()
 		})
 		done := make(chan error, 1)
-		go func() { _, err := b.Append(context.Background(), propose(commit("u", 1))); done <- err }()
+		go func() { _, err := on(b).Append(context.Background(), propose(commit("u", 1))); done <- err }()
 		<-entered
 		for _, index := range []uint64{a.Head().Size, a.Head().Size + 1, 1 << 40, math.MaxInt64, math.MaxUint64} {
 			if _, err := b.Receipt(t.Context(), index); !errors.Is(err, ledger.ErrNotFound) {

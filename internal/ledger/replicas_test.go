@@ -48,7 +48,7 @@ func TestEqualFirstRows(t *testing.T) {
 			h.must(a, propose(oneCard(id))) // and A is first
 			return real()
 		})
-		_, err := b.Append(t.Context(), propose(oneCard(id), commit("u", 7)))
+		_, err := on(b).Append(t.Context(), propose(oneCard(id), commit("u", 7)))
 		var illegal *audit.Illegal
 		if !errors.As(err, &illegal) || illegal.Code != audit.RulePlace {
 			t.Errorf("the slower batch: %v", err)
@@ -96,7 +96,7 @@ func TestNoRefusalFromAnUndoneDraft(t *testing.T) {
 		results := make(map[string]chan error)
 		appendLater := func(name string, b audit.Body, queued int) {
 			results[name] = make(chan error, 1)
-			go func() { _, err := l.Append(context.Background(), propose(b)); results[name] <- err }()
+			go func() { _, err := on(l).Append(context.Background(), propose(b)); results[name] <- err }()
 			waitFor(t, func() bool { return l.QueueLen() == queued })
 		}
 		appendLater("first", commit("u", 1), 0)
@@ -148,7 +148,7 @@ func TestCatchUpInSteps(t *testing.T) {
 		for j := range bodies {
 			bodies[j] = commit("t", i*1000+uint64(j))
 		}
-		if _, err := a.Append(t.Context(), propose(bodies...)); err != nil {
+		if _, err := on(a).Append(t.Context(), propose(bodies...)); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -170,7 +170,7 @@ func TestSignerAway(t *testing.T) {
 	s.away.Store(true)
 	results := make(chan error, 2)
 	for _, b := range []audit.Body{commit("t", 1), oneCard(77)} {
-		go func() { _, err := l.Append(context.Background(), propose(b)); results <- err }()
+		go func() { _, err := on(l).Append(context.Background(), propose(b)); results <- err }()
 	}
 	for range 2 {
 		if err := <-results; err == nil {
@@ -213,7 +213,7 @@ func TestNotReadyUntilAppendsWork(t *testing.T) {
 		return errors.New("no space left on device")
 	}
 	f.failAppend(broken)
-	if _, err := l.Append(t.Context(), propose(commit("t", 1))); !errors.Is(err, ledger.ErrUnavailable) {
+	if _, err := on(l).Append(t.Context(), propose(commit("t", 1))); !errors.Is(err, ledger.ErrUnavailable) {
 		t.Errorf("a full disk: %v", err)
 	}
 	for range 5 { // probes that all fail

@@ -89,7 +89,7 @@ func (h *house) amongOthers(l *ledger.Ledger, f *faultyStore, old, next note.Ver
 	results := make(chan []ledger.Appended, len(bodies)+1)
 	queue := func(queued int, b audit.Body) {
 		go func() {
-			a, err := l.Append(context.Background(), propose(b))
+			a, err := on(l).Append(context.Background(), propose(b))
 			if err != nil {
 				t.Error(err)
 			}
@@ -182,7 +182,7 @@ func TestRotation(t *testing.T) {
 		if err := l.Ready(); !errors.Is(err, ledger.ErrNoKey) || !strings.Contains(err.Error(), next.vkey) {
 			t.Errorf("without the key in force: %v", err)
 		}
-		if _, err := l.Append(t.Context(), propose(commit("t", 9))); !errors.Is(err, ledger.ErrNoKey) {
+		if _, err := on(l).Append(t.Context(), propose(commit("t", 9))); !errors.Is(err, ledger.ErrNoKey) {
 			t.Errorf("an append without the key in force: %v", err)
 		}
 		l.Close()
@@ -212,7 +212,7 @@ func TestRotationOnTwoDaemons(t *testing.T) {
 		h.rotate(a, next)
 		// b and c may not have looked yet: the head is not the one they know.
 		for name, l := range map[string]*ledger.Ledger{"b": b, "c": c} {
-			if _, err := l.Append(t.Context(), propose(commit(name, 2))); !errors.Is(err, ledger.ErrNoKey) {
+			if _, err := on(l).Append(t.Context(), propose(commit(name, 2))); !errors.Is(err, ledger.ErrNoKey) {
 				t.Errorf("%s signs without the key in force: %v", name, err)
 			}
 		}
@@ -281,7 +281,7 @@ func TestRotationRefused(t *testing.T) {
 		"a point of small order": propose(&audit.Key{Subject: audit.SubjectSigning,
 			Public: append([]byte{1, 1}, make([]byte, 31)...)}),
 	} {
-		if _, err := l.Append(t.Context(), p); err == nil {
+		if _, err := on(l).Append(t.Context(), p); err == nil {
 			t.Errorf("%s: accepted", name)
 		}
 	}
@@ -394,7 +394,7 @@ func TestCrashAroundRotation(t *testing.T) {
 					return err
 				})
 				result := make(chan error, 1)
-				go func() { _, err := l.Append(context.Background(), propose(next.rotation())); result <- err }()
+				go func() { _, err := on(l).Append(context.Background(), propose(next.rotation())); result <- err }()
 				<-asked
 				if c.killed {
 					l.Close()
@@ -464,7 +464,7 @@ func TestMarkAcrossRotation(t *testing.T) {
 					!strings.Contains(err.Error(), fmt.Sprintf("mark has %d", size)) {
 					t.Errorf("a database of before the rotation: %v", err)
 				}
-				if _, err := l.Append(t.Context(), propose(commit("w", 1))); !errors.Is(err, ledger.ErrFrozen) {
+				if _, err := on(l).Append(t.Context(), propose(commit("w", 1))); !errors.Is(err, ledger.ErrFrozen) {
 					t.Errorf("signed onto it: %v", err)
 				}
 			})

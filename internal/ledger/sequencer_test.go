@@ -32,7 +32,7 @@ func TestAppend(t *testing.T) {
 
 		var illegal *audit.Illegal
 		deal := &audit.Deal{Shuffle: second.Index, Runs: []audit.Run{{Count: 1, Purpose: audit.PurposeBurn}}}
-		if _, err := l.Append(t.Context(), propose(deal)); !errors.As(err, &illegal) ||
+		if _, err := on(l).Append(t.Context(), propose(deal)); !errors.As(err, &illegal) ||
 			illegal.Code != audit.RuleEarlier {
 			t.Errorf("a deal before an earlier serial's: %v", err)
 		}
@@ -40,7 +40,7 @@ func TestAppend(t *testing.T) {
 		end := &audit.Close{Shuffle: first.Index, Outcome: audit.OutcomeCompleted, Form: audit.FormTape, Tape: tape()}
 		final := &audit.Deal{Shuffle: first.Index, Final: true,
 			Runs: []audit.Run{{Count: 2, Purpose: audit.PurposeSeat}}}
-		if _, err := l.Append(t.Context(), propose(final)); err == nil {
+		if _, err := on(l).Append(t.Context(), propose(final)); err == nil {
 			t.Error("a final deal without its close was accepted")
 		}
 		both := h.must(l, propose(final, end))
@@ -70,7 +70,7 @@ func TestAppendTogether(t *testing.T) {
 			wg.Go(func() {
 				for i := range each {
 					// Clients in pairs propose the same keys.
-					_, err := l.Append(context.Background(),
+					_, err := on(l).Append(context.Background(),
 						propose(commit(fmt.Sprintf("t%d", client%4), uint64(client/2*each+i))))
 					var duplicate *ledger.DuplicateError
 					switch {
@@ -161,7 +161,7 @@ func TestStoreAway(t *testing.T) {
 		h.store = f
 		l := h.open(h.config("mark"))
 		f.failAppend(func(func() error) error { return errors.New("connection refused") })
-		if _, err := l.Append(t.Context(), propose(commit("t", 1))); !errors.Is(err, ledger.ErrUnavailable) {
+		if _, err := on(l).Append(t.Context(), propose(commit("t", 1))); !errors.Is(err, ledger.ErrUnavailable) {
 			t.Errorf("the store is away: %v", err)
 		}
 		h.must(l, propose(commit("t", 1)))
@@ -190,7 +190,7 @@ func TestTwoDaemons(t *testing.T) {
 			for client := range 4 {
 				wg.Go(func() {
 					for n := range each {
-						a, err := l.Append(context.Background(),
+						a, err := on(l).Append(context.Background(),
 							propose(commit(fmt.Sprintf("t%d", client), uint64(i*100+n))))
 						if err != nil {
 							t.Error(err)
@@ -226,7 +226,7 @@ func TestRollback(t *testing.T) {
 		// The head that another daemon would see after a restored backup.
 		f.failHead(func(ledger.Head, error) (ledger.Head, error) { return old, nil })
 		f.failAppend(func(func() error) error { return ledger.ErrStale })
-		if _, err := l.Append(t.Context(), propose(commit("t", 3))); !errors.Is(err, ledger.ErrFrozen) {
+		if _, err := on(l).Append(t.Context(), propose(commit("t", 3))); !errors.Is(err, ledger.ErrFrozen) {
 			t.Fatalf("appending to a store that went back: %v", err)
 		}
 		if err := l.Ready(); !errors.Is(err, ledger.ErrFrozen) {
@@ -237,7 +237,7 @@ func TestRollback(t *testing.T) {
 		}
 		h.copyMark("mark", "copy")
 		behind := h.open(h.config("copy"))
-		if _, err := behind.Append(t.Context(), propose(commit("u", 1))); !errors.Is(err, ledger.ErrFrozen) {
+		if _, err := on(behind).Append(t.Context(), propose(commit("u", 1))); !errors.Is(err, ledger.ErrFrozen) {
 			t.Errorf("appending after a start below the mark: %v", err)
 		}
 		if _, err := behind.Receipt(t.Context(), 1); err != nil {
@@ -345,7 +345,7 @@ func TestClosedLedgerRefuses(t *testing.T) {
 		if err := l.Close(); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := l.Append(t.Context(), propose(commit("t", 1))); !errors.Is(err, ledger.ErrClosed) {
+		if _, err := on(l).Append(t.Context(), propose(commit("t", 1))); !errors.Is(err, ledger.ErrClosed) {
 			t.Errorf("appending to a closed ledger: %v", err)
 		}
 	})
@@ -365,7 +365,7 @@ func TestClockStepRefuses(t *testing.T) {
 		set := func(d time.Duration) { mu.Lock(); step = d; mu.Unlock() }
 		h.must(l, propose(commit("t", 1)))
 		set(time.Hour)
-		if _, err := l.Append(t.Context(), propose(commit("t", 2))); !errors.Is(err, ledger.ErrClock) {
+		if _, err := on(l).Append(t.Context(), propose(commit("t", 2))); !errors.Is(err, ledger.ErrClock) {
 			t.Errorf("the clock stepped an hour: %v", err)
 		}
 		set(0)
@@ -409,7 +409,7 @@ func TestOneKeyTwiceInABatch(t *testing.T) {
 		})
 		errs := make(chan error, 3)
 		appendTo := func(n uint64) {
-			_, err := l.Append(context.Background(), propose(commit("t", n)))
+			_, err := on(l).Append(context.Background(), propose(commit("t", n)))
 			errs <- err
 		}
 		go appendTo(1)
@@ -444,7 +444,7 @@ func TestOneKeyTwiceInAProposal(t *testing.T) {
 		l := h.open(h.config("mark"))
 		twice := commits("t", 0, 2)
 		twice[1].(*audit.Commit).KeyTag = twice[0].(*audit.Commit).KeyTag
-		if _, err := l.Append(t.Context(), propose(twice...)); err == nil {
+		if _, err := on(l).Append(t.Context(), propose(twice...)); err == nil {
 			t.Error("two commits under one key tag were written")
 		}
 		h.must(l, propose(commits("t", 0, 2)...))

@@ -62,7 +62,7 @@ func TestMostTries(t *testing.T) {
 		return real()
 	}
 	f.failAppend(overtake)
-	_, err := b.Append(t.Context(), propose(commit("b", 1)))
+	_, err := on(b).Append(t.Context(), propose(commit("b", 1)))
 	if !errors.Is(err, ledger.ErrUnavailable) || tries != ledger.MostTries {
 		t.Errorf("after %d tries: %v", tries, err)
 	}

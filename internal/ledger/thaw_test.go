@@ -64,7 +64,7 @@ func TestConfirmedByOthers(t *testing.T) {
 			turn.Lock()
 			defer turn.Unlock()
 			n++
-			busy.Append(ctx, propose(commit("t", n)))
+			on(busy).Append(ctx, propose(commit("t", n)))
 			busy.AwaitCosigned(ctx, busy.Head().Size-1)
 		}}, err
 	}

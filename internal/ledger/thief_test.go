@@ -136,7 +136,7 @@ func TestThiefBeforeRetirement(t *testing.T) {
 		t.Fatal(err)
 	}
 	waitFor(t, func() bool {
-		l.Append(context.Background(), propose(commits("u", l.Head().Size, 2)...))
+		on(l).Append(context.Background(), propose(commits("u", l.Head().Size, 2)...))
 		return errors.Is(l.Ready(), ledger.ErrFrozen)
 	})
 	if err := l.Ready(); !strings.Contains(err.Error(), w.witnesses[0].Name) {

@@ -73,7 +73,7 @@ func TestNobodyKnows(t *testing.T) {
 				told := make(chan error, 1)
 				ctx, leave := context.WithCancel(t.Context())
 				f.failAppend(lose)
-				go func() { _, err := l.Append(ctx, propose(commit("t", 1))); told <- err }()
+				go func() { _, err := on(l).Append(ctx, propose(commit("t", 1))); told <- err }()
 				<-entered
 				leave()
 				unknown := func(who string) {
@@ -91,7 +91,7 @@ func TestNobodyKnows(t *testing.T) {
 
 				entered, hold = make(chan struct{}), make(chan struct{})
 				f.failAppend(lose)
-				go func() { _, err := l.Append(context.Background(), propose(commit("t", 3))); told <- err }()
+				go func() { _, err := on(l).Append(context.Background(), propose(commit("t", 3))); told <- err }()
 				<-entered
 				f.failHead(func(ledger.Head, error) (ledger.Head, error) {
 					return ledger.Head{}, errors.New("connection refused")
@@ -152,7 +152,7 @@ func TestOtherHeadOfTheSize(t *testing.T) {
 					!errors.Is(l.Ready(), ledger.ErrFrozen) {
 					t.Errorf("a refresh: %v; ready: %v", err, l.Ready())
 				}
-				if _, err := l.Append(t.Context(), propose(commit("t", 2))); !errors.Is(err, ledger.ErrFrozen) {
+				if _, err := on(l).Append(t.Context(), propose(commit("t", 2))); !errors.Is(err, ledger.ErrFrozen) {
 					t.Errorf("an append: %v", err)
 				}
 				if head, err := f.Store.Head(t.Context(), l.ID()); err != nil || head.Size != size {

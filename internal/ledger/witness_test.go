@@ -136,7 +136,7 @@ func TestQuorum(t *testing.T) {
 			l.Witnesses()[0].Err != nil && l.Witnesses()[1].Err != nil
 	})
 	var illegal *audit.Illegal
-	if _, err := l.Append(t.Context(), deal); !errors.As(err, &illegal) || illegal.Code != audit.RuleCosigned {
+	if _, err := on(l).Append(t.Context(), deal); !errors.As(err, &illegal) || illegal.Code != audit.RuleCosigned {
 		t.Errorf("a deal that one witness of three has seen: %v", err)
 	}
 	short, cancel := context.WithCancel(t.Context())
@@ -184,7 +184,7 @@ func TestOnlyDurableHeads(t *testing.T) {
 	c := w.must(l, propose(commit("t", 1)))[0]
 	w.awaitCosigned(l, c.Index)
 	f.failAppend(func(func() error) error { return errors.New("the store is away") })
-	if _, err := l.Append(t.Context(), propose(commit("t", 2))); err == nil {
+	if _, err := on(l).Append(t.Context(), propose(commit("t", 2))); err == nil {
 		t.Fatal("the append did not fail")
 	}
 	w.must(l, propose(commit("t", 3)))
@@ -279,7 +279,7 @@ func TestRestoredBackup(t *testing.T) {
 				mark := map[string]string{"kept": "mark", "none": "fresh", "old": "old"}[c.mark]
 				w.down(c.witnessesDown, 0, 1, 2)
 				l = w.open(w.config(mark))
-				_, err := l.Append(t.Context(), propose(commit("x", 1)))
+				_, err := on(l).Append(t.Context(), propose(commit("x", 1)))
 				if c.signs {
 					if err != nil {
 						t.Errorf("nothing is left that could tell, and yet: %v", err)
@@ -373,7 +373,7 @@ func TestSecondPrimary(t *testing.T) {
 		c := w.must(first, propose(commit("t", 2)))[0]
 		w.awaitCosigned(first, c.Index)
 		waitFor(t, func() bool {
-			_, err := rival.Append(t.Context(), propose(commit("u", 1)))
+			_, err := on(rival).Append(t.Context(), propose(commit("u", 1)))
 			return errors.Is(err, ledger.ErrFrozen)
 		})
 		if h, ok := rival.Cosigned(); ok && h.Size > c.Index && h.Root != w.rootAt(h.Size) {

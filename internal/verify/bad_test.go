@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"shuffled/internal/audit"
+	"shuffled/internal/shuffle"
 )
 
 // badCases are files that are damaged, edited, exchanged, or honestly signed by
@@ -173,6 +174,7 @@ func commitFields() map[string]func(*audit.Commit) {
 	return map[string]func(*audit.Commit){
 		"origin":     func(c *audit.Commit) { c.Context.Origin = "example.com/mine" },
 		"production": func(c *audit.Commit) { c.Context.Production = false },
+		"genesis":    func(c *audit.Commit) { c.Context.Genesis[31] ^= 1 },
 		"table":      func(c *audit.Commit) { c.Context.Table = "table-2" },
 		"deck-hash":  func(c *audit.Commit) { c.Context.DeckHash[0] ^= 1 },
 		"cards":      func(c *audit.Commit) { c.Context.Recipe.Cards++ },
@@ -201,10 +203,10 @@ func commitFields() map[string]func(*audit.Commit) {
 }
 
 func drawsInstead(c *audit.Context) *audit.Context {
-	h := house{key: keyPair{name: c.Origin}}
-	d := h.draws(6, 6, 6, 6, 6, 6)
+	d := *c
+	d.DeckHash, d.Recipe = [32]byte{}, shuffle.Recipe{Ranges: []uint32{6, 6, 6, 6, 6, 6}}
 	d.Plan = c.Plan[:3]
-	return d
+	return &d
 }
 
 func mixFields() map[string]func(*audit.Mix) {
@@ -248,7 +250,7 @@ func closeFields() map[string]func(*audit.Close) {
 const (
 	inBody    = 1 + 1 + 8 + 1 + len("dealer") + 1 + len("dealer-1")
 	inContext = inBody + 2
-	algorithm = inContext + 1 + len("example.com/main") + 1 + 1 + len("table-1")
+	algorithm = inContext + 1 + len("example.com/main") + 32 + 1 + 1 + len("table-1")
 	recipe    = algorithm + 1
 	parent    = recipe + 1 + 32 + 2 + 2
 	planned   = parent + 1 + 1

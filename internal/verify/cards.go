@@ -51,7 +51,7 @@ func (t *transcript) openPlace(c audit.Card, o audit.Opening) error {
 	if err := t.checkValue(c); err != nil {
 		return err
 	}
-	return o.Check(t.commit.DeckRoot, t.commit.Context.Recipe.Positions())
+	return o.Check(t.tag, t.commit.DeckRoot, t.commit.Context.Recipe.Positions())
 }
 
 // checkValue holds a value against the deck or the range it was drawn from.
@@ -106,7 +106,7 @@ func (t *transcript) order() (string, error) {
 	if p := c.Context.Parent; p != nil {
 		return "", notChecked(fmt.Sprintf("its cards are those of shuffle %d, which has a file of its own", p.ID))
 	}
-	if audit.DeckRoot(c.Commitment, t.closed.Tape, out.Values) != tlog.Hash(c.DeckRoot) {
+	if audit.DeckRoot(c.Commitment, c.Context.Encode(), t.closed.Tape, out.Values) != tlog.Hash(c.DeckRoot) {
 		return "", errors.New("the recomputed order does not lead to the deck root")
 	}
 	t.values = out.Values

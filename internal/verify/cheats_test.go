@@ -28,6 +28,8 @@ func cheatingCommits(b *badAdder) {
 	}
 	context(stepOrigin, "origin", "a commit for another ledger",
 		func(c *audit.Context) { c.Origin = "example.com/other" })
+	context(stepOrigin, "genesis", "a commit that names another genesis of this origin",
+		func(c *audit.Context) { c.Genesis[0] ^= 1 })
 	context(stepOrigin, "production", "a sandbox's commit in a production ledger",
 		func(c *audit.Context) { c.Production = false })
 	b.file(stepOrigin, "cheat-sandbox", "a production commit in a sandbox", func() []byte {
@@ -243,8 +245,20 @@ func cheatingOrders(b *badAdder) {
 	b.cheat(stepOpenings, "card-beyond-deck", "a deck root with a card that the deck has not", func(h *house) *game {
 		return h.commitTo(h.cards(sixCards), sixCards, values(6, 1, 2, 3, 4, 5)).deal(board(1))
 	})
+	order(stepOpenings, "other-shuffles-leaves", "leaves that name another shuffle of the table", false,
+		func(c *audit.Commit, g *game) {
+			other := audit.LeafTag(hash32("commitment of the hand before"), c.Context.Encode())
+			g.tree = audit.NewDeckTree(other, g.values, audit.Salts(c.Commitment, g.tape, len(g.values)))
+			c.DeckRoot = g.tree.Root()
+		})
+	order(stepOpenings, "leaves-without-context", "leaves that name the commitment alone", false,
+		func(c *audit.Commit, g *game) {
+			bare := audit.LeafTag(c.Commitment, nil)
+			g.tree = audit.NewDeckTree(bare, g.values, audit.Salts(c.Commitment, g.tape, len(g.values)))
+			c.DeckRoot = g.tree.Root()
+		})
 	order(stepOrder, "other-salts", "the right order under other salts", true, func(c *audit.Commit, g *game) {
-		g.tree = audit.NewDeckTree(g.values, seeded("salts", 32*6))
+		g.tree = audit.NewDeckTree(c.Tag(), g.values, seeded("salts", 32*6))
 		c.DeckRoot = g.tree.Root()
 	})
 	order(stepOrder, "modulo-without-rejection", "a shuffle that does not reject lanes", true,

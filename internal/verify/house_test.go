@@ -312,13 +312,14 @@ func (h *house) cards(deck []string) *audit.Context {
 	h.t.Helper()
 	d, err := shuffle.NewDeck(deck)
 	must(h.t, err)
-	return &audit.Context{Origin: h.key.name, Production: true, Table: "table-1", DeckHash: d.Hash(),
-		Recipe: shuffle.Recipe{Cards: len(deck), Take: len(deck)}, Disclosure: audit.DisclosurePublic}
+	return &audit.Context{Origin: h.key.name, Genesis: sha256.Sum256(h.entries[0]), Production: true, Table: "table-1",
+		DeckHash: d.Hash(),
+		Recipe:   shuffle.Recipe{Cards: len(deck), Take: len(deck)}, Disclosure: audit.DisclosurePublic}
 }
 
 // draws returns the context of a draw list.
 func (h *house) draws(ranges ...uint32) *audit.Context {
-	return &audit.Context{Origin: h.key.name, Production: true, Table: "table-1",
+	return &audit.Context{Origin: h.key.name, Genesis: sha256.Sum256(h.entries[0]), Production: true, Table: "table-1",
 		Recipe: shuffle.Recipe{Ranges: ranges}, Disclosure: audit.DisclosurePublic}
 }
 
@@ -353,7 +354,7 @@ func (g *game) lay(c *audit.Commit) {
 // plant builds the tree over values.
 func (g *game) plant(c *audit.Commit, values []uint32) {
 	g.values = values
-	g.tree = audit.NewDeckTree(values, audit.Salts(c.Commitment, g.tape, len(values)))
+	g.tree = audit.NewDeckTree(c.Tag(), values, audit.Salts(c.Commitment, g.tape, len(values)))
 	c.DeckRoot = g.tree.Root()
 }
 

@@ -3,6 +3,7 @@ package verify
 import (
 	"bytes"
 	"compress/gzip"
+	"crypto/sha256"
 	"encoding/base64"
 	"encoding/hex"
 	"encoding/json"
@@ -155,23 +156,46 @@ func (v victim) rewrittenAll(edit func(*audit.Receipt)) []byte {
 // signed by the real key: what only an operator can do. at counts the entries of
 // the shuffle from its commit; -1 is the genesis.
 func (v victim) relaid(at int, edit func(*audit.Entry)) []byte {
+	index := uint64(0)
+	if at >= 0 && !v.receipt {
+		index = v.g.indexes[at]
+	}
+	return v.relay(func(i uint64, e *audit.Entry) {
+		if i == index {
+			edit(e)
+		}
+	})
+}
+
+// under is the transcript over a ledger with another genesis, which the commit names.
+func (v victim) under(edit func(*audit.Genesis)) []byte {
+	var zero [32]byte
+	return v.relay(func(i uint64, e *audit.Entry) {
+		switch b := e.Body.(type) {
+		case *audit.Genesis:
+			edit(b)
+			encoded, err := e.Encode()
+			must(v.t, err)
+			zero = sha256.Sum256(encoded)
+		case *audit.Commit:
+			b.Context.Genesis = zero
+		}
+	})
+}
+
+// relay is the transcript over a ledger with edited entries.
+func (v victim) relay(edit func(index uint64, e *audit.Entry)) []byte {
 	if v.receipt || len(v.g.h.witnesses) > 0 {
 		return nil
-	}
-	index := uint64(0)
-	if at >= 0 {
-		index = v.g.indexes[at]
 	}
 	h := *v.g.h
 	h.state, h.entries, h.hashes = nil, nil, nil
 	for i, b := range v.g.h.entries {
-		if uint64(i) == index {
-			e, err := audit.ParseEntry(b)
-			must(v.t, err)
-			edit(&e)
-			b, err = e.Encode()
-			must(v.t, err)
-		}
+		e, err := audit.ParseEntry(b)
+		must(v.t, err)
+		edit(uint64(i), &e)
+		b, err = e.Encode()
+		must(v.t, err)
 		h.addBytes(b)
 	}
 	g := *v.g
@@ -479,7 +503,8 @@ var exchanged = []kind{
 	{"receipt-empty", "an empty text for a receipt", stepFormat, func(v victim) []byte {
 		return v.edited(func(f *audit.Transcript) { f.Receipts[1] = "" })
 	}, nil},
-	{"node-for-entry", "two hashes of the tree as an entry, as if a node were a leaf: of a type that is critical and not known", "",
+	{"node-for-entry",
+		"two hashes of the tree as an entry, as if a node were a leaf: of a type that is critical and not known", "",
 		func(v victim) []byte { return v.nodeForEntry(func(t byte) bool { return t > 14 && t < 128 }) }, nil},
 	{"node-for-entry-passed-over", "the same, of a type that is not critical, whose time is none", stepEntries,
 		func(v victim) []byte { return v.nodeForEntry(func(t byte) bool { return t >= 128 }) }, nil},
@@ -783,6 +808,9 @@ var forgedLedgers = []kind{
 	{"sandbox-genesis", "a sandbox's genesis over a commit for money", stepOrigin, func(v victim) []byte {
 		return v.relaid(-1, func(e *audit.Entry) { e.Body.(*audit.Genesis).Production = false })
 	}, nil},
+	{"twin-genesis", "the genesis of a ledger of the same origin and key", stepOrigin, func(v victim) []byte {
+		return v.relaid(-1, func(e *audit.Entry) { e.Body.(*audit.Genesis).DefaultCloseBy-- })
+	}, nil},
 	{"sandbox-commit", "a sandbox's commit in a ledger for money", stepOrigin, func(v victim) []byte {
 		return v.commit(func(c *audit.Commit) { c.Context.Production = false })
 	}, nil},
@@ -793,7 +821,7 @@ var forgedLedgers = []kind{
 		return v.commit(func(c *audit.Commit) { c.Context.Origin = "example.com/mine" })
 	}, nil},
 	{"auditor-no-point", "an auditor key that is no point", stepLegality, func(v victim) []byte {
-		return v.relaid(-1, func(e *audit.Entry) { e.Body.(*audit.Genesis).AuditorKeys[0][65] ^= 1 })
+		return v.under(func(g *audit.Genesis) { g.AuditorKeys[0][65] ^= 1 })
 	}, nil},
 	{"instance-above", "an instance that started later", stepLegality,
 		func(v victim) []byte { return v.commit(func(c *audit.Commit) { c.Instance = 1000 }) }, nil},
@@ -843,7 +871,7 @@ var forgedLedgers = []kind{
 	}, nil},
 	{"deck-root", "another deck root", stepOpenings,
 		func(v victim) []byte { return v.commit(func(c *audit.Commit) { c.DeckRoot[0] ^= 1 }) }, nil},
-	{"commitment", "another commitment", stepTape,
+	{"commitment", "another commitment, which the leaves name", stepOpenings,
 		func(v victim) []byte { return v.plainly(func(c *audit.Commit) { c.Commitment[0] ^= 1 }) }, nil},
 	{"request", "a commit with another request hash, which moves what a mix shows", stepOpenings,
 		func(v victim) []byte {
@@ -862,7 +890,7 @@ var forgedLedgers = []kind{
 		if v.name != "mixed" {
 			return nil
 		}
-		return v.relaid(-1, func(e *audit.Entry) { e.Body.(*audit.Genesis).MixModes = 0 })
+		return v.under(func(g *audit.Genesis) { g.MixModes = 0 })
 	}, nil},
 	{"mix-slot", "a slot's value that was not promised", stepLegality, func(v victim) []byte {
 		if v.name != "mixed" {

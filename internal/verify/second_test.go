@@ -47,7 +47,8 @@ func TestSecondOpinion(t *testing.T) {
 		for _, c := range f.Cards {
 			o, err := c.Opening()
 			must(t, err)
-			leaf := []byte("shuffled/v1/pos\x00")
+			tag := commit.Tag()
+			leaf := tag[:]
 			leaf = append(leaf, byte(o.Position>>8), byte(o.Position),
 				byte(o.Value>>24), byte(o.Value>>16), byte(o.Value>>8), byte(o.Value))
 			leaf = append(leaf, o.Salt[:]...)

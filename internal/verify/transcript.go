@@ -2,6 +2,7 @@ package verify
 
 import (
 	"bytes"
+	"crypto/sha256"
 	"errors"
 	"fmt"
 	"slices"
@@ -31,6 +32,7 @@ type transcript struct {
 	stated []audit.SignedStatement // of file.Statements
 
 	commit *audit.Commit
+	tag    audit.Tag  // of the commit's leaves
 	mix    *audit.Mix // nil: none
 	deals  []*audit.Deal
 	closed *audit.Close // nil: none
@@ -144,7 +146,7 @@ func (t *transcript) take(i int, index uint64, e audit.Entry) error {
 		if i != 1 || index != t.file.ID {
 			return fmt.Errorf("a commit at entry %d, as receipt %d, where shuffle %d is meant", index, i, t.file.ID)
 		}
-		t.commit = b
+		t.commit, t.tag = b, b.Tag()
 		t.v.showCommit(index, b, e.Time)
 		t.v.Owner, t.owner = e.Actor.Identity, e.Actor.Identity
 		t.v.State = "open"
@@ -258,6 +260,9 @@ func (t *transcript) origin() (string, error) {
 	g, c := t.genesis, t.commit.Context
 	if err := errors.Join(t.ofLedger(g.Type(), g.Origin), t.ofLedger(t.commit.Type(), c.Origin)); err != nil {
 		return "", err
+	}
+	if c.Genesis != sha256.Sum256(t.receipts[0].Entry) {
+		return "", errors.New("the commit names another genesis: it is of another ledger of this origin")
 	}
 	if g.Production != c.Production {
 		return "", fmt.Errorf("production is %t in the genesis and %t in the commit", g.Production, c.Production)

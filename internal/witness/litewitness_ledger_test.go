@@ -70,7 +70,7 @@ func TestLitewitnessOfALedger(t *testing.T) {
 	}
 	var backup []byte
 	for n := range 3 {
-		id := add(live, aCommit(l.origin, n))
+		id := add(live, aCommit(live, n))
 		ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
 		err := live.AwaitCosigned(ctx, id)
 		cancel()
@@ -120,9 +120,10 @@ func TestLitewitnessOfALedger(t *testing.T) {
 }
 
 // aCommit returns a commit to a made-up tape: the ledger does not look into it.
-func aCommit(origin string, n int) *audit.Commit {
+func aCommit(l *ledger.Ledger, n int) *audit.Commit {
 	h := sha256.Sum256(fmt.Append(nil, "commit ", n))
-	return &audit.Commit{Context: &audit.Context{Origin: origin, Table: "t", DeckHash: h,
-		Recipe: shuffle.Recipe{Cards: 52, Take: 52}, Disclosure: audit.DisclosurePublic},
+	return &audit.Commit{Context: &audit.Context{Origin: l.Info().Origin, Genesis: l.GenesisHash(), Table: "t",
+		DeckHash: h,
+		Recipe:   shuffle.Recipe{Cards: 52, Take: 52}, Disclosure: audit.DisclosurePublic},
 		Commitment: h, DeckRoot: h, KeyTag: h}
 }

@@ -26,16 +26,17 @@ const (
 // filler makes shuffles that are legal and of true size. Their commitments, roots
 // and tapes are noise: no rule looks into them, an audit would.
 type filler struct {
-	origin string
-	random *rand.ChaCha8
-	keys   string // "uuid" or "random"
-	recipe shuffle.Recipe
+	origin  string
+	genesis [32]byte
+	random  *rand.ChaCha8
+	keys    string // "uuid" or "random"
+	recipe  shuffle.Recipe
 }
 
-func newFiller(origin, keys string) *filler {
+func newFiller(l *ledger.Ledger, keys string) *filler {
 	var seed [32]byte
 	copy(seed[:], keys)
-	return &filler{origin, rand.NewChaCha8(seed), keys, shuffle.Recipe{Cards: 52, Take: 52}}
+	return &filler{l.Info().Origin, l.GenesisHash(), rand.NewChaCha8(seed), keys, shuffle.Recipe{Cards: 52, Take: 52}}
 }
 
 func (f *filler) bytes(n int) []byte {
@@ -60,7 +61,8 @@ func (f *filler) proposal(size uint64) ledger.Proposal {
 	for i := range shuffles {
 		table := fmt.Sprint("table-", i%tables)
 		p.Bodies = append(p.Bodies, &audit.Commit{
-			Context: &audit.Context{Origin: f.origin, Table: table, DeckHash: f.hash(), Recipe: f.recipe,
+			Context: &audit.Context{Origin: f.origin, Genesis: f.genesis, Table: table, DeckHash: f.hash(),
+				Recipe:     f.recipe,
 				Disclosure: audit.DisclosurePublic},
 			Commitment: f.hash(), DeckRoot: f.hash(), KeyTag: audit.KeyTag(f.origin, "tok_growth", table, f.key()),
 			Request: f.hash(),

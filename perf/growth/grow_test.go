@@ -48,7 +48,7 @@ func TestGrow(t *testing.T) {
 		Signers: []note.Signer{key.Signer()},
 		Mark:    filepath.Join(*data, "main.mark"), Start: audit.Event{Name: "growth"}}
 	l := start(t, c, "start-up")
-	newFiller(key.Origin(), *keyKind).fill(t, l, *entries)
+	newFiller(l, *keyKind).fill(t, l, *entries)
 	reads(t, l, s)
 	l.Close()
 	start(t, c, "start-up").Close()
@@ -155,7 +155,8 @@ func disk(t *testing.T) {
 SELECT coalesce(i.relname || ' (index)', t.relname || ' (table)'), pg_relation_size(coalesce(i.oid, t.oid)) +
        CASE WHEN i.oid IS NULL THEN coalesce(pg_total_relation_size(nullif(t.reltoastrelid, 0)), 0) ELSE 0 END
 FROM pg_class t LEFT JOIN LATERAL (
-    SELECT c.relname, c.oid FROM pg_index x JOIN pg_class c ON c.oid = x.indexrelid WHERE x.indrelid = t.oid UNION ALL SELECT NULL, NULL
+    SELECT c.relname,
+	c.oid FROM pg_index x JOIN pg_class c ON c.oid = x.indexrelid WHERE x.indrelid = t.oid UNION ALL SELECT NULL, NULL
 ) i ON true
 WHERE t.relnamespace = 'public'::regnamespace AND t.relkind = 'r' ORDER BY t.relname, i.relname NULLS FIRST`)
 	if err != nil {

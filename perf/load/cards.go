@@ -57,7 +57,7 @@ func (c *checker) open(s *committed, place int, card audit.Card) error {
 	if err != nil {
 		return err
 	}
-	if err := o.Check(s.commit.DeckRoot, s.commit.Context.Recipe.Positions()); err != nil {
+	if err := o.Check(s.commit.Tag(), s.commit.DeckRoot, s.commit.Context.Recipe.Positions()); err != nil {
 		return err
 	}
 	c.mu.Lock()
@@ -81,15 +81,15 @@ func (c *checker) recomputed(k *claim, b *audit.Close) error {
 		return err
 	}
 	ctx := s.commit.Context
-	if audit.Commitment(ctx.Encode(), b.Tape) != s.commit.Commitment {
+	context := ctx.Encode()
+	if audit.Commitment(context, b.Tape) != s.commit.Commitment {
 		return fmt.Errorf("the tape of shuffle %d does not open its commitment", k.shuffle)
 	}
 	out, err := ctx.Recipe.Run(b.Tape)
 	if err != nil {
 		return fmt.Errorf("shuffle %d: %w", k.shuffle, err)
 	}
-	tree := audit.NewDeckTree(out.Values, audit.Salts(s.commit.Commitment, b.Tape, len(out.Values)))
-	if tree.Root() != tlog.Hash(s.commit.DeckRoot) {
+	if audit.DeckRoot(s.commit.Commitment, context, b.Tape, out.Values) != tlog.Hash(s.commit.DeckRoot) {
 		return fmt.Errorf("the tape of shuffle %d does not lead to its deck root", k.shuffle)
 	}
 	c.mu.Lock()

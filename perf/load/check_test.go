@@ -108,7 +108,8 @@ func TestCheck(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		tree := audit.NewDeckTree(out.Values, audit.Salts(commitment, tape, len(out.Values)))
+		tree := audit.NewDeckTree(audit.LeafTag(commitment, c.Encode()), out.Values, audit.Salts(commitment, tape,
+			len(out.Values)))
 		return &audit.Commit{Context: c, Commitment: commitment, DeckRoot: tree.Root(), Serial: uint64(i + 1),
 			Previous: uint64(i), CloseBy: 1,
 			KeyTag: audit.KeyTagOf(origin, "dealer", "t-1", "k", i)}, tree
@@ -185,7 +186,7 @@ func TestCheck(t *testing.T) {
 	}
 	// A tree in which one card stands twice.
 	marks := make([]uint32, 52)
-	doubled := audit.NewDeckTree(marks, audit.Salts([32]byte{}, tape(0), 52))
+	doubled := audit.NewDeckTree(first.Tag(), marks, audit.Salts([32]byte{}, tape(0), 52))
 	twice := *first
 	twice.DeckRoot = doubled.Root()
 	two := sign(t, key, deal, &twice, second, deal, end, later)

@@ -6,8 +6,6 @@ import (
 	"fmt"
 	"slices"
 
-	"golang.org/x/mod/sumdb/tlog"
-
 	"shuffled/internal/audit"
 	"shuffled/internal/beacon/beacontest"
 	"shuffled/internal/disclosure"
@@ -52,7 +50,8 @@ func (l *Ledger) Forge(table string, forge Wish, wishes ...Wish) *Shuffle {
 }
 
 func (l *Ledger) draft(table string, wishes []Wish) *Shuffle {
-	c := &audit.Commit{Context: &audit.Context{Origin: Origin, Production: l.State.Genesis().Production, Table: table,
+	c := &audit.Commit{Context: &audit.Context{Origin: Origin, Genesis: l.State.GenesisHash(),
+		Production: l.State.Genesis().Production, Table: table,
 		DeckHash: standardHash, Recipe: shuffle.Recipe{Cards: 52, Take: 52}, Disclosure: l.State.Genesis().Disclosure},
 		CloseBy: l.Now + 3_600_000, GameRef: "game-1", Request: [32]byte(l.Bytes(32)), Instance: 1}
 	last := l.serials[table]
@@ -83,12 +82,13 @@ func (s *Shuffle) seal() {
 		s.Values, err = audit.ChildValues(parent, c.Context.Parent.Positions, out.Values)
 		must(err)
 	}
-	c.DeckRoot = DeckRoot(c.Commitment, s.Tape, s.Values)
+	s.Root()
 }
 
-// DeckRoot is the root over values by position.
-func DeckRoot(commitment [32]byte, tape []byte, values []uint32) tlog.Hash {
-	return audit.NewDeckTree(values, audit.Salts(commitment, tape, len(values))).Root()
+// Root makes the deck root of the values by position.
+func (s *Shuffle) Root() {
+	c := s.Commit
+	c.DeckRoot = audit.DeckRoot(c.Commitment, c.Context.Encode(), s.Tape, s.Values)
 }
 
 func (s *Shuffle) write() *Shuffle {
