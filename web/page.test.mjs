@@ -43,7 +43,7 @@ inBrowser("the page from disk", async (t, browser, dir) => {
     await browser.paste("trust", bad.trust.vkey);
     const r = await browser.judged(() => browser.drop("tampered.json", bad.file));
     assert.equal(r.json.failed, "openings");
-    assert.match(r.text, /step 11 of 14, openings/);
+    assert.match(r.text, /step 11 of 15, openings/);
     assert.deepEqual(r.cards, []);
     assert.doesNotMatch(r.text, /Level reached/);
     await browser.shots("tampered");

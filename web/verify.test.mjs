@@ -349,7 +349,7 @@ test("the verdict says what a closed transcript says", async () => {
     checkpoint: { origin: "example.com/main", size: Number(file.receipts[0].split("\n\n")[1].split("\n")[1]) }, id: file.id, table: "table-1", serial: 1, game_ref: "hand-1",
     owner: identity, commitment: base64(commit.commitment), deck_root: base64(commit.deck_root),
     disclosure: "public", committed_at: "2026-03-14T15:09:30.535Z", close_by: "2026-03-14T16:09:30.535Z",
-    places: 6, next: 6, state: "closed", closed_at: "2026-03-14T15:09:33.535Z", outcome: "completed",
+    places: 6, next: 6, shown: 2, state: "closed", closed_at: "2026-03-14T15:09:33.535Z", outcome: "completed",
   });
   const [{ place, position, value, card }] = file.cards;
   assert.deepEqual(cards[0], { place, position, value, card, purpose: "seat", recipient: "seat-1", public: false });

@@ -1373,6 +1373,9 @@ type Verdict struct {
 	// Serial The shuffle's number at its table.
 	Serial *uint64 `json:"serial,omitempty"`
 
+	// Shown Of the places dealt, those that everybody may see (dealt public, or revealed). Absent for none.
+	Shown *int `json:"shown,omitempty"`
+
 	// State Open means that the file holds no close.
 	State *VerdictState `json:"state,omitempty"`
 
@@ -1433,6 +1436,9 @@ type VerdictCard struct {
 
 	// Recipient Of the run.
 	Recipient *Name `json:"recipient,omitempty"`
+
+	// Revealed A reveal made it public. Absent where none did.
+	Revealed *bool `json:"revealed,omitempty"`
 
 	// Shows What a drawn value shows after its mix.
 	Shows *uint32 `json:"shows,omitempty"`

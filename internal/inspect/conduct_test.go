@@ -94,6 +94,26 @@ func TestHonestPace(t *testing.T) {
 	}
 }
 
+// TestExposed: cards that were exposed by mistake show at their table, a showdown does not.
+func TestExposed(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t, 6_000)
+	for _, table := range []string{"t1", "t2"} {
+		s := h.Commit(table)
+		h.Append(&audit.Deal{Shuffle: s.ID, Runs: []audit.Run{
+			{Count: 4, Purpose: audit.PurposeSeat, Recipient: "seat-1"}, {Count: 1, Purpose: audit.PurposeBurn}}})
+		h.Append(&audit.Reveal{Shuffle: s.ID, Exposed: table == "t2", Places: []uint16{1}})
+		h.Append(&audit.Reveal{Shuffle: s.ID, Final: true, Places: []uint16{0, 4}})
+		s.Close(audit.OutcomeCompleted, audit.ReasonNone)
+	}
+	d := h.report(t).Dealing
+	if d.Totals != (DealingCounts{Deals: 2, Reveals: 4, Exposed: 1}) || len(d.Tables) != 1 ||
+		d.Tables[0].Table != "t2" ||
+		d.Tables[0].DealingCounts != (DealingCounts{Deals: 1, Reveals: 2, Exposed: 1}) {
+		t.Errorf("%s", asJSON(t, d))
+	}
+}
+
 // TestDealingAhead: deals ahead of the game show, with another credential and with the
 // stolen token itself, and only at their table.
 func TestDealingAhead(t *testing.T) {

@@ -239,6 +239,8 @@ func shuffleOf(e audit.Entry) uint64 {
 		return b.Shuffle
 	case *audit.Takeover:
 		return b.Shuffle
+	case *audit.Reveal:
+		return b.Shuffle
 	}
 	return 0
 }

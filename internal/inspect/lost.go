@@ -57,6 +57,8 @@ func (f *fold) explain(rule *audit.Illegal, e audit.Entry, index uint64) bool {
 		return l.explainPlay(rule.Code, b.Shuffle, index)
 	case *audit.Deal:
 		return l.explainPlay(rule.Code, b.Shuffle, index)
+	case *audit.Reveal:
+		return l.explainPlay(rule.Code, b.Shuffle, index)
 	case *audit.Close:
 		switch rule.Code {
 		case audit.RuleNotOpen:
@@ -106,7 +108,7 @@ func (l *lostEntries) explainPlay(code string, id, index uint64) bool {
 	switch code {
 	case audit.RuleNotOpen:
 		return l.has(id)
-	case audit.RulePlace, audit.RuleMix:
+	case audit.RulePlace, audit.RuleMix, audit.RuleReveal:
 		return l.between(id, index)
 	}
 	return false

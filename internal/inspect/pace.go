@@ -26,6 +26,8 @@ type DealingCounts struct {
 	// of the deals: came much sooner after the one before than the table's median
 	InOneGo    uint64 `json:"in_one_go"`
 	LongBefore uint64 `json:"long_before"` // of the deals: the shuffle's next entry came much later than that
+	Reveals    uint64 `json:"reveals"`
+	Exposed    uint64 `json:"exposed"` // of the reveals: of a card that was seen by mistake
 }
 
 // TableDealing are the figures of one table.
@@ -126,6 +128,11 @@ func (f *fold) deal(e audit.Entry, opened audit.Opened) {
 		}
 	case *audit.Deal:
 		p.dealt(l, e)
+	case *audit.Reveal:
+		p.Reveals++
+		if b.Exposed {
+			p.Exposed++
+		}
 	}
 }
 
@@ -175,7 +182,7 @@ func (f *fold) dealings() Dealing {
 }
 
 // plain reports whether there is nothing to ask about.
-func (c DealingCounts) plain() bool { return c == DealingCounts{Deals: c.Deals} }
+func (c DealingCounts) plain() bool { return c == DealingCounts{Deals: c.Deals, Reveals: c.Reveals} }
 
 func (c *DealingCounts) add(x DealingCounts) {
 	c.Owners += x.Owners
@@ -185,4 +192,6 @@ func (c *DealingCounts) add(x DealingCounts) {
 	c.Deals += x.Deals
 	c.InOneGo += x.InOneGo
 	c.LongBefore += x.LongBefore
+	c.Reveals += x.Reveals
+	c.Exposed += x.Exposed
 }

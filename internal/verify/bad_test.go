@@ -37,6 +37,7 @@ func badCases(t testing.TB) []vector {
 	steeredFiles(b)
 	takenOver(b)
 	wrongStatements(b)
+	wrongReveals(b)
 	return cases
 }
 

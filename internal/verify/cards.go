@@ -32,7 +32,33 @@ func (t *transcript) openings() (string, error) {
 		}
 		seen[c.Value] = true
 	}
-	return fmt.Sprintf("%d of %d places dealt are shown, and lead to the deck root", len(t.opened), len(t.runs)), nil
+	if err := t.allShown(); err != nil {
+		return "", err
+	}
+	return fmt.Sprintf("shown: %d of %d dealt; %d opened here, and lead to the deck root", t.v.Shown, len(t.runs),
+		len(t.opened)), nil
+}
+
+// allShown: a file with a close opens every place that is public, so that nobody shows
+// the cards of a showdown that suit them. Without its tape a shuffle opens nothing.
+func (t *transcript) allShown() error {
+	if t.closed == nil || t.closed.Reason == audit.ReasonTapeLost {
+		return nil
+	}
+	opened := make([]bool, len(t.runs))
+	for _, c := range t.file.Cards {
+		opened[c.Place] = true
+	}
+	for place, run := range t.runs {
+		switch {
+		case opened[place] || !t.public(place):
+		case t.revealed[place]:
+			return fmt.Errorf("place %d was revealed, and is not opened", place)
+		default:
+			return fmt.Errorf("place %d was dealt public, as %s, and is not opened", place, run.Purpose)
+		}
+	}
+	return nil
 }
 
 // openPlace checks one card: dealt, for this file, at its position, named as its
@@ -42,7 +68,7 @@ func (t *transcript) openPlace(c audit.Card, o audit.Opening) error {
 		return fmt.Errorf("was not dealt, only %d places were", len(t.runs))
 	}
 	run := t.runs[c.Place]
-	if to := t.file.Recipient; to != "" && !run.Public && run.Recipient != to {
+	if to := t.file.Recipient; to != "" && !t.public(c.Place) && run.Recipient != to {
 		return fmt.Errorf("is neither public nor for %s", to)
 	}
 	if p := t.places.Position(c.Place); p != c.Position {
@@ -134,7 +160,7 @@ func (t *transcript) shown() []CardShown {
 	for _, c := range t.file.Cards {
 		run := t.runs[c.Place]
 		s := CardShown{Place: c.Place, Position: c.Position, Value: c.Value, Name: c.Card,
-			Purpose: run.Purpose.String(), Recipient: run.Recipient, Public: run.Public}
+			Purpose: run.Purpose.String(), Recipient: run.Recipient, Public: run.Public, Revealed: t.revealed[c.Place]}
 		if shows != nil {
 			s.Shows = shows[c.Position]
 		}

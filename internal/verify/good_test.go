@@ -32,6 +32,7 @@ func goodCases(t testing.TB) []vector {
 	handedFiles(t, add)
 	takenFiles(t, add)
 	statedFiles(t, add)
+	revealedFiles(t, add)
 	return cases
 }
 

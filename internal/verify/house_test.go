@@ -7,6 +7,7 @@ import (
 	"encoding/base64"
 	"encoding/binary"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -303,6 +304,8 @@ type game struct {
 	closed  *audit.Close
 	early   string // member witnessed of its files
 	stated  []string
+
+	revealed []int // places
 }
 
 var sixCards = []string{"Ace", "King", "Queen", "Jack", "Ten", "Nine"}
@@ -460,7 +463,8 @@ func (g *game) transcript(recipient string) *audit.Transcript {
 	for _, d := range g.deals {
 		for _, r := range d.Runs {
 			for range r.Count {
-				if recipient == "" || r.Public || r.Recipient == recipient {
+				if recipient == "" || r.Public || r.Recipient == recipient ||
+					slices.Contains(g.revealed, place) {
 					f.Cards = append(f.Cards, g.card(place))
 				}
 				place++
@@ -531,7 +535,7 @@ func (h *house) actorOf(body audit.Body) audit.Actor {
 			return admin
 		}
 		return h.dealer
-	case *audit.Commit, *audit.Mix, *audit.Deal, *audit.Takeover:
+	case *audit.Commit, *audit.Mix, *audit.Deal, *audit.Takeover, *audit.Reveal:
 		return h.dealer
 	}
 	return audit.Daemon

@@ -179,10 +179,39 @@ func (p *player) deal(g *game, cosigned bool) {
 		}
 		d.Final = p.chance(15)
 		g.dealAs(d)
+		p.show(g, d.Final)
 		if d.Final {
 			g.close(audit.OutcomeCompleted, 0)
 		}
 	}
+}
+
+// show reveals places, now and then; a house that cheats any.
+func (p *player) show(g *game, final bool) {
+	if !p.chance(25) {
+		return
+	}
+	r := &audit.Reveal{Shuffle: g.id, Final: final, Exposed: p.chance(20)}
+	place := 0
+	for _, d := range g.deals {
+		for _, run := range d.Runs {
+			for range run.Count {
+				hidden := !run.Public && !slices.Contains(g.revealed, place) &&
+					(final || r.Exposed || run.Purpose != audit.PurposeBurn)
+				if g.h.state == nil && p.chance(5) || hidden && p.chance(40) {
+					r.Places = append(r.Places, uint16(place))
+				}
+				place++
+			}
+		}
+	}
+	if g.h.state == nil && p.chance(5) {
+		r.Places = append(r.Places, uint16(place))
+	}
+	if len(r.Places) == 0 {
+		return
+	}
+	g.reveal(r.Final, r.Exposed, r.Places...)
 }
 
 func (p *player) end(g *game) {

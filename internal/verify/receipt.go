@@ -47,6 +47,8 @@ func (r *receipt) entries() (string, error) {
 		r.v.showClose(b, e.Time)
 	case *audit.Takeover:
 		r.v.ID = b.Shuffle
+	case *audit.Reveal:
+		r.v.ID = b.Shuffle
 	}
 	return fmt.Sprintf("entry %d is a %s", index, e.Body.Type()), nil
 }

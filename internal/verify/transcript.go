@@ -15,8 +15,8 @@ import (
 
 // Limits of a transcript, alongside its size.
 const (
-	// genesis, commit, mix, a deal for each place, takeovers, close
-	maxReceipts = shuffle.MaxCards + 4 + audit.MaxTakeovers
+	// genesis, commit, mix, a deal and a reveal for each place, takeovers, close
+	maxReceipts = shuffle.MaxCards + audit.MaxReveals + 4 + audit.MaxTakeovers
 	maxOpening  = 12   // hashes of a path in a tree of 4,096 leaves
 	maxKeys     = 1024 // signing keys after the genesis's
 )
@@ -41,10 +41,12 @@ type transcript struct {
 	round uint64 // of the beacon, whose signature holds; 0: there is none, or it was not checked
 	mine  []int  // slots of the plan whose values were given, ascending
 
-	runs   []audit.Run // by place dealt
-	names  shuffle.Deck
-	places audit.Order // what each place shows
-	values []uint32    // the recomputed order; nil: it cannot be recomputed
+	reveals  []*audit.Reveal
+	runs     []audit.Run // by place dealt
+	revealed []bool      // by place dealt: a reveal made it public
+	names    shuffle.Deck
+	places   audit.Order // what each place shows
+	values   []uint32    // the recomputed order; nil: it cannot be recomputed
 }
 
 // format takes the file apart: the JSON first, then the texts in it, in their order
@@ -177,6 +179,14 @@ func (t *transcript) take(i int, index uint64, e audit.Entry) error {
 			return fmt.Errorf("entry %d is a takeover after the close", index)
 		}
 		t.takeOver(index, e, b)
+	case *audit.Reveal:
+		if err := t.follows(i, index, b.Shuffle); err != nil {
+			return err
+		}
+		if t.closed != nil {
+			return fmt.Errorf("entry %d is a reveal after the close", index)
+		}
+		t.reveals = append(t.reveals, b)
 	case *audit.Close:
 		if t.closed != nil {
 			return fmt.Errorf("entry %d is a second close", index)
@@ -285,9 +295,22 @@ func (t *transcript) legality() (string, error) {
 			}
 		}
 	}
-	t.v.Next = len(t.runs)
+	t.v.Next, t.revealed = len(t.runs), make([]bool, len(t.runs))
+	for _, r := range t.reveals {
+		for _, place := range r.Places {
+			t.revealed[place] = true
+		}
+	}
+	for place := range t.runs {
+		if t.public(place) {
+			t.v.Shown++
+		}
+	}
 	return "as far as this shuffle's own entries show", nil
 }
+
+// public reports whether everybody may see what a place that was dealt shows.
+func (t *transcript) public(place int) bool { return t.runs[place].Public || t.revealed[place] }
 
 func (t *transcript) deck() (string, error) {
 	ctx := t.commit.Context

@@ -82,6 +82,7 @@ type Verdict struct {
 	CloseBy     string `json:"close_by,omitempty"`  //
 	Places      int    `json:"places,omitempty"`    // m: positions committed
 	Next        int    `json:"next,omitempty"`      // places dealt, as far as the file shows
+	Shown       int    `json:"shown,omitempty"`     // of these, those that everybody may see: dealt public, or revealed
 	EndAt       int    `json:"end_at,omitempty"`    // place of the cut card; a drawn one once the tape is known
 	State       string `json:"state,omitempty"`     // "closed", or "open": the file holds no close
 	ClosedAt    string `json:"closed_at,omitempty"` //
@@ -171,4 +172,5 @@ type CardShown struct {
 	Purpose   string `json:"purpose"`             // of the run: "seat", "board", "burn", "discard" or "rabbit"
 	Recipient string `json:"recipient,omitempty"` // of the run
 	Public    bool   `json:"public"`              // of the run
+	Revealed  bool   `json:"revealed,omitempty"`  // made public by a reveal
 }

@@ -76,6 +76,7 @@ func dealingOf(c inspect.DealingCounts) string {
 	of := " of " + term.Counted(c.Deals)
 	say(c.InOneGo, "%s deals in one go with the one before", of)
 	say(c.LongBefore, "%s deals long before what came next", of)
+	say(c.Exposed, " of %s reveals of a card that was seen by mistake", term.Counted(c.Reveals))
 	return strings.Join(parts, ", ")
 }
 
