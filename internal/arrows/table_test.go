@@ -160,8 +160,8 @@ var table = map[string]row{
 	"configs":    {why: "embeds the example, if anything", stdOnly: true},
 	"web":        {why: "embeds the second implementation, which shares no code with the first", stdOnly: true},
 	"internal/store": {
-		why:  "what the stores share, migrating included",
-		ours: []string{"internal/ledger", "migrations"},
+		why:  "what the stores share, migrating included, and a ledger of theirs as the source of a bundle",
+		ours: []string{"internal/bundle", "internal/ledger", "migrations"},
 	},
 	"internal/store/postgres": {
 		why:  "keeps what the ledger hands over, and does not read it",

@@ -34,7 +34,8 @@ func (s *source) resolve(ctx context.Context) (err error) {
 	if s.catalogue, err = s.rows.Ledgers(ctx); err != nil {
 		return err
 	}
-	if s.origin = s.opts.origin(); s.origin != "" {
+	if keys := s.opts.trusted().Keys; len(keys) > 0 {
+		s.origin = keys[0].Name()
 		s.id = ledger.IDOf(s.origin)
 		return s.somewhere(ctx)
 	}
@@ -57,15 +58,11 @@ func (s *source) resolve(ctx context.Context) (err error) {
 	return nil
 }
 
-// origin returns the origin that the trusted key has, or "".
-func (o Options) origin() string {
-	if k, err := audit.ParseVKey(o.VKey); o.VKey != "" && err == nil {
-		return k.Name()
-	}
-	if p, err := audit.ParsePolicy(o.Policy); o.Policy != nil && err == nil && len(p.Logs) > 0 {
-		return p.Logs[0].Name()
-	}
-	return ""
+// trusted returns the keys and the policy that the caller trusts; what cannot be read is
+// told by inspect.
+func (o Options) trusted() audit.Trusted {
+	t, _ := audit.ParseTrust(o.VKey, o.Policy)
+	return t
 }
 
 // somewhere returns an error if nothing at all is of the ledger: then another
@@ -111,14 +108,10 @@ func (s *source) genesisOrigin(ctx context.Context) error {
 // trusted, and those that entries name. They tell checkpoints from noise; whether
 // one was in force is inspect's to judge.
 func (s *source) learnKeys(ctx context.Context) error {
-	if s.opts.VKey != "" {
-		if k, err := audit.ParseVKey(s.opts.VKey); err == nil {
-			s.keys = append(s.keys, k)
-		}
-	}
-	if p, err := audit.ParsePolicy(s.opts.Policy); err == nil && len(s.opts.Policy) > 0 {
-		s.keys = append(s.keys, p.Logs...)
-		s.witnesses = append(s.witnesses, p.Witnesses...)
+	trusted := s.opts.trusted()
+	s.keys = trusted.Keys
+	if trusted.Policy != nil {
+		s.witnesses = trusted.Policy.Witnesses
 	}
 	genesis, err := s.rows.Range(ctx, store.EntryRows, s.id, 0, 1)
 	if err != nil {
@@ -134,22 +127,18 @@ func (s *source) learnKeys(ctx context.Context) error {
 		if err != nil {
 			continue
 		}
-		var public, policy []byte
-		switch body := e.Body.(type) {
-		case *audit.Genesis:
-			public, policy = body.SigningKey, body.Policy
-		case *audit.Key:
-			policy = body.Policy
-			if body.Subject == audit.SubjectSigning {
-				public = body.Public
+		for _, r := range audit.KeyRecords(0, e) {
+			switch r.Subject {
+			case audit.SubjectPolicy:
+				if p, err := audit.ParsePolicy(r.Policy); err == nil {
+					s.witnesses = append(s.witnesses, p.Witnesses...)
+				}
+			case audit.SubjectSigning:
+				if k, err := audit.Verifier(s.origin, r.Public); err == nil &&
+					!slices.ContainsFunc(s.keys, func(o note.Verifier) bool { return o.KeyHash() == k.KeyHash() }) {
+					s.keys = append(s.keys, k)
+				}
 			}
-		}
-		if p, err := audit.ParsePolicy(policy); err == nil {
-			s.witnesses = append(s.witnesses, p.Witnesses...)
-		}
-		if k, err := audit.Verifier(s.origin, public); err == nil &&
-			!slices.ContainsFunc(s.keys, func(o note.Verifier) bool { return o.KeyHash() == k.KeyHash() }) {
-			s.keys = append(s.keys, k)
 		}
 	}
 	return nil

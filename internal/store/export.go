@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"iter"
 
+	"shuffled/internal/bundle"
 	"shuffled/internal/ledger"
 )
 
@@ -22,14 +23,23 @@ const (
 	sqlExportDeck       = `SELECT cards FROM decks WHERE ledger = $1 AND hash = $2`
 )
 
-// ErrOdd reports a row that is missing, or a value that is not of its column.
-var ErrOdd = errors.New("the store is not whole")
+// errOdd reports a row that is missing, or a value that is not of its column.
+var errOdd = fmt.Errorf("%w: the store is not whole", bundle.ErrContradiction)
 
-// Export reads of one ledger what an export may hold. It takes no lock and
-// changes nothing: it works on a standby and with SELECT alone.
+// Export reads of one ledger what an export may hold, as a [bundle.Source]. It takes no
+// lock and changes nothing: it works on a standby and with SELECT alone.
 type Export struct {
 	*Evidence
 	ID ledger.ID
+}
+
+// query runs a statement. Tables that it does not fit contradict what the store is.
+func (x Export) query(ctx context.Context, sql string, args []any, each func(values []any) error) error {
+	err := x.Query(ctx, sql, args, each)
+	if errors.Is(err, ErrSchema) {
+		return fmt.Errorf("%w: %w", bundle.ErrContradiction, err)
+	}
+	return err
 }
 
 // Names lists the ledgers of the database by name.
@@ -38,7 +48,7 @@ func (e *Evidence) Names(ctx context.Context) (list []ledger.Info, err error) {
 		name, ok1 := values[0].(string)
 		origin, ok2 := values[1].(string)
 		if !ok1 || !ok2 {
-			return fmt.Errorf("%w: a ledger without name or origin", ErrOdd)
+			return fmt.Errorf("%w: a ledger without name or origin", errOdd)
 		}
 		list = append(list, ledger.Info{Name: name, Origin: origin})
 		return nil
@@ -49,8 +59,9 @@ func (e *Evidence) Names(ctx context.Context) (list []ledger.Info, err error) {
 	return list, nil
 }
 
-// Newest returns the checkpoint of the largest size.
-func (x Export) Newest(ctx context.Context) ([]byte, error) {
+// Head returns the checkpoint of the largest size that can be seen. It waits for no
+// replica: an export is not what acknowledges an entry.
+func (x Export) Head(ctx context.Context) ([]byte, error) {
 	return x.one(ctx, sqlExportNewest, int64(x.ID))
 }
 
@@ -59,24 +70,27 @@ func (x Export) CheckpointAfter(ctx context.Context, index uint64) ([]byte, erro
 	return x.one(ctx, sqlExportCheckpoint, int64(x.ID), number(index))
 }
 
-// Deck returns the cards of a deck. A list that cannot be read is ErrOdd.
+// Deck returns the cards of a deck. A list that cannot be read is none.
 func (x Export) Deck(ctx context.Context, hash [32]byte) ([]string, error) {
 	list, err := x.one(ctx, sqlExportDeck, int64(x.ID), hash[:])
+	if errors.Is(err, ledger.ErrNotFound) || errors.Is(err, errOdd) {
+		return nil, bundle.ErrNoDeck
+	}
 	if err != nil {
 		return nil, err
 	}
 	cards, err := DecodeDeck(list)
 	if err != nil {
-		return nil, fmt.Errorf("%w: %w", ErrOdd, err)
+		return nil, bundle.ErrNoDeck
 	}
 	return cards, nil
 }
 
-// one returns the bytes of the only column of the first row, ErrNotFound for no
-// row.
+// one returns the bytes of the only column of the first row. No row is a contradiction
+// that matches ledger.ErrNotFound.
 func (x Export) one(ctx context.Context, sql string, args ...any) (b []byte, err error) {
 	found, ok := false, true
-	err = x.Query(ctx, sql, args, func(values []any) error {
+	err = x.query(ctx, sql, args, func(values []any) error {
 		if !found {
 			b, ok = values[0].([]byte)
 		}
@@ -87,9 +101,9 @@ func (x Export) one(ctx context.Context, sql string, args ...any) (b []byte, err
 	case err != nil:
 		return nil, err
 	case !found:
-		return nil, ledger.ErrNotFound
+		return nil, fmt.Errorf("%w: %w", bundle.ErrContradiction, ledger.ErrNotFound)
 	case !ok:
-		return nil, fmt.Errorf("%w: a value that is not bytes", ErrOdd)
+		return nil, fmt.Errorf("%w: a value that is not bytes", errOdd)
 	}
 	return b, nil
 }
@@ -106,17 +120,17 @@ func (x Export) Entries(ctx context.Context, from, to uint64) iter.Seq2[[]byte, 
 
 func (x Export) entries(ctx context.Context, from, to uint64) (part [][]byte, next uint64, err error) {
 	part, next = make([][]byte, 0, to-from), from
-	err = x.Query(ctx, sqlExportEntries, []any{int64(x.ID), number(from), number(to)}, func(values []any) error {
+	err = x.query(ctx, sqlExportEntries, []any{int64(x.ID), number(from), number(to)}, func(values []any) error {
 		index, ok1 := values[0].(int64)
 		entry, ok2 := values[1].([]byte)
 		if !ok1 || !ok2 || index != number(next) {
-			return fmt.Errorf("%w: entry %d is missing or no bytes", ErrOdd, next)
+			return fmt.Errorf("%w: entry %d is missing or no bytes", errOdd, next)
 		}
 		part, next = append(part, entry), next+1
 		return nil
 	})
 	if err == nil && next < to {
-		err = fmt.Errorf("%w: entry %d is missing", ErrOdd, next)
+		err = fmt.Errorf("%w: entry %d is missing", errOdd, next)
 	}
 	return part, next, err
 }
@@ -125,11 +139,11 @@ func (x Export) entries(ctx context.Context, from, to uint64) (part [][]byte, ne
 func (x Export) Cosigned(ctx context.Context, size uint64) iter.Seq2[[]byte, error] {
 	return parts(size, func(at uint64) (part [][]byte, next uint64, err error) {
 		next = at
-		err = x.Query(ctx, sqlExportCosigned, []any{int64(x.ID), number(at)}, func(values []any) error {
+		err = x.query(ctx, sqlExportCosigned, []any{int64(x.ID), number(at)}, func(values []any) error {
 			found, ok1 := values[0].(int64)
 			checkpoint, ok2 := values[1].([]byte)
 			if !ok1 || !ok2 || found < number(next) {
-				return fmt.Errorf("%w: a cosigned checkpoint that is no bytes", ErrOdd)
+				return fmt.Errorf("%w: a cosigned checkpoint that is no bytes", errOdd)
 			}
 			part, next = append(part, checkpoint), uint64(found)+1
 			return nil

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"shuffled/internal/bundle"
 	"shuffled/internal/ledger"
 )
 
@@ -33,7 +34,7 @@ func (f *fakeRows) query(_ context.Context, sql string, args []any, each func([]
 }
 
 // TestExportEntries: every entry once and in order, in parts; a hole, or a value
-// that is none, is ErrOdd where it is, after what stands before it.
+// that is none, is errOdd where it is, after what stands before it.
 func TestExportEntries(t *testing.T) {
 	t.Parallel()
 	for _, test := range []struct {
@@ -71,24 +72,26 @@ func TestExportEntries(t *testing.T) {
 			}
 			next++
 		}
-		if next-test.from != test.want || errors.Is(failed, ErrOdd) != test.odd || !test.odd && failed != nil {
+		if next-test.from != test.want || errors.Is(failed, errOdd) != test.odd || !test.odd && failed != nil {
 			t.Errorf("%d to %d of %d: %d entries, %v", test.from, test.to, test.n, next-test.from, failed)
 		}
 	}
 }
 
-// TestExportNothing: what is not there is ErrNotFound, or an empty list.
+// TestExportNothing: what is not there contradicts the store, or is an empty list.
 func TestExportNothing(t *testing.T) {
 	t.Parallel()
 	f := new(fakeRows)
 	x := Export{&Evidence{Query: f.query}, 1}
-	_, err1 := x.Newest(t.Context())
+	_, err1 := x.Head(t.Context())
 	_, err2 := x.CheckpointAfter(t.Context(), 1<<63)
-	_, err3 := x.Deck(t.Context(), [32]byte{})
-	for _, err := range []error{err1, err2, err3} {
-		if !errors.Is(err, ledger.ErrNotFound) {
+	for _, err := range []error{err1, err2} {
+		if !errors.Is(err, ledger.ErrNotFound) || !errors.Is(err, bundle.ErrContradiction) {
 			t.Error(err)
 		}
+	}
+	if _, err := x.Deck(t.Context(), [32]byte{}); !errors.Is(err, bundle.ErrNoDeck) {
+		t.Error(err)
 	}
 	for range x.Cosigned(t.Context(), 0) {
 		t.Error("a cosigned checkpoint")
@@ -114,6 +117,26 @@ func TestExportColumns(t *testing.T) {
 	}
 }
 
+// TestExportSchema: tables of another form contradict what a store is.
+func TestExportSchema(t *testing.T) {
+	t.Parallel()
+	x := Export{&Evidence{Query: func(context.Context, string, []any, func([]any) error) error {
+		return fmt.Errorf("%w: no such table", ErrSchema)
+	}}, 1}
+	_, err1 := x.Head(t.Context())
+	_, err2 := x.CheckpointAfter(t.Context(), 3)
+	for _, err := range []error{err1, err2} {
+		if !errors.Is(err, bundle.ErrContradiction) {
+			t.Error(err)
+		}
+	}
+	for _, err := range x.Entries(t.Context(), 0, 1) {
+		if !errors.Is(err, bundle.ErrContradiction) {
+			t.Error(err)
+		}
+	}
+}
+
 // TestExportOdd: bytes that are none, and a list that is no deck.
 func TestExportOdd(t *testing.T) {
 	t.Parallel()
@@ -121,18 +144,18 @@ func TestExportOdd(t *testing.T) {
 		x := Export{&Evidence{Query: func(_ context.Context, _ string, _ []any, each func([]any) error) error {
 			return each([]any{value})
 		}}, 1}
-		if cards, err := x.Deck(t.Context(), [32]byte{}); !errors.Is(err, ErrOdd) {
+		if cards, err := x.Deck(t.Context(), [32]byte{}); !errors.Is(err, bundle.ErrNoDeck) {
 			t.Errorf("%v: %q, %v", value, cards, err)
 		}
 	}
 	x := Export{&Evidence{Query: func(_ context.Context, _ string, _ []any, each func([]any) error) error {
 		return each([]any{nil, "origin"})
 	}}, 1}
-	if _, err := x.Names(t.Context()); !errors.Is(err, ErrOdd) {
+	if _, err := x.Names(t.Context()); !errors.Is(err, errOdd) {
 		t.Error(err)
 	}
 	for c, err := range x.Cosigned(t.Context(), 5) {
-		if !errors.Is(err, ErrOdd) {
+		if !errors.Is(err, errOdd) {
 			t.Errorf("%s, %v", c, err)
 		}
 	}

@@ -84,3 +84,55 @@ func readState(ctx context.Context, store Store, name string) (*audit.State, Hea
 	}
 	return state, head, nil
 }
+
+// Disclosure is what a ledger's entries say of disclosure to auditors.
+type Disclosure struct {
+	Size     uint64   // entries that this is the fold of
+	Auditors [][]byte // auditor keys in force, type byte first, in order of KeyID
+
+	// The newest disclosure key; 0 and nil when there is none.
+	Key    uint64 // index of its entry
+	Public []byte // type byte first
+	At     int64  // time of its entry, UTC milliseconds
+	Usable bool   // it is wrapped to exactly the auditors in force, and not retired
+}
+
+// Disclosure returns what the entries known here say of disclosure to auditors.
+// Another daemon may have written more.
+func (l *Ledger) Disclosure(ctx context.Context) (d Disclosure, err error) {
+	err = l.ask(ctx, func() {
+		d.Size, d.Auditors = l.state.Size(), l.state.AuditorKeys()
+		d.Key, d.Public, d.At, d.Usable = l.state.DisclosureKey()
+	})
+	return d, err
+}
+
+// Switches returns the kill switches that are set, as of the newest entry known
+// here.
+func (l *Ledger) Switches(ctx context.Context) (all []audit.Switch, err error) {
+	err = l.ask(ctx, func() { all = l.state.Switches() })
+	return all, err
+}
+
+// Backlog is how far the closes of a ledger are behind its commits.
+type Backlog struct {
+	Overdue int   // open shuffles whose close-by has passed
+	Oldest  int64 // time of the oldest open shuffle's commit, UTC milliseconds; 0 for none
+}
+
+// Backlog returns the backlog at a time, in UTC milliseconds, as of the newest
+// entry known here.
+func (l *Ledger) Backlog(ctx context.Context, now int64) (b Backlog, err error) {
+	var oldest uint64
+	err = l.ask(ctx, func() { oldest, b.Overdue = l.state.Backlog(now) })
+	if err != nil || oldest == 0 {
+		return b, err
+	}
+	for row, err := range l.cfg.Store.Rows(ctx, l.id, oldest, oldest+1) {
+		if err != nil {
+			return Backlog{}, fmt.Errorf("reading the oldest open shuffle: %w", Unavailable(err))
+		}
+		b.Oldest = row.Time
+	}
+	return b, nil
+}
