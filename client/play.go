@@ -128,7 +128,7 @@ func (s *Committed) shows(opened []audit.Opening) ([]uint32, error) {
 	for _, o := range opened {
 		values[o.Position] = o.Value
 	}
-	moved, err := s.play.order.Shift(values)
+	moved, err := s.play.order.Shows(values)
 	if err != nil {
 		return nil, err
 	}

@@ -89,6 +89,10 @@ test("shuffle.json: mixes and shifts", async () => {
   for (const c of some(SHUFFLE.shifts)) assert.deepEqual(await shifted(c.seed, c.ranges, c.values), c.shifted);
 });
 
+test("shuffle.json: numbers", () => {
+  for (const c of some(SHUFFLE.numbers)) assert.deepEqual(parts.numbers(c.draws), c.numbers, c.name);
+});
+
 async function shifted(seed, ranges, values) {
   const by = await parts.shifts(bytes(seed), ranges);
   return values.map((v, i) => 1 + (v - 1 + by[i]) % ranges[i]);
@@ -223,7 +227,10 @@ test("hashes.json: slots, seeds, places and shifts", async () => {
     assert.equal(hex(parts.mixSeed(bytes(c.commit_entry), values)), c.seed, c.name);
   }
   for (const c of some(HASHES.places)) assert.deepEqual(await parts.mixedPlaces(bytes(c.seed), c.m, c.cut), c.positions, c.name);
-  for (const c of some(HASHES.shifts)) assert.deepEqual(await shifted(c.seed, c.ranges, c.values), c.shown, c.name);
+  for (const c of some(HASHES.shifts)) {
+    const moved = await shifted(c.seed, c.ranges, c.values);
+    assert.deepEqual(c.of ? parts.numbers(moved) : moved, c.shown, c.name);
+  }
 });
 
 // What a verifier of one file does not need, worked out here from 1.5, 3.3, 5.3 and 5.7.
@@ -551,7 +558,7 @@ test("the story is told of a shuffle that holds, and of no other", async () => {
   for (const name of ["card-value", "unknown-format", "receipt-commit-4"]) assert.equal(await story(name), null, name);
   const { deck, ...both } = await story("slots");
   assert.equal(deck.length, 6);
-  assert.deepEqual(both, { ranges: null, cards: 6, taken: 6, mixed: true, choice: null, parent: null, cutCard: null, order: null, tape: "public",
+  assert.deepEqual(both, { ranges: null, of: null, cards: 6, taken: 6, mixed: true, choice: null, parent: null, cutCard: null, order: null, tape: "public",
     dealers: [{ identity: "dealer", first: 0, last: 2 }],
     plan: [{ source: "slot", mine: true, round: undefined, cut: undefined }, { source: "slot", mine: true, round: undefined, cut: undefined }] });
   assert.deepEqual((await story("child")).parent, { id: 4, cards: (await story("child")).cards });

@@ -29,7 +29,7 @@ const knownAnswers = "known answers"
 const product = "product"
 
 var areas = []area{
-	{"certified path", 10_500, 8_000, []string{
+	{"certified path", 10_650, 8_000, []string{
 		"internal/shuffle", "internal/entropy", "internal/outcome", "internal/audit", "internal/beacon",
 		"internal/seal",
 		"internal/disclosure", "internal/terms", "internal/verify",

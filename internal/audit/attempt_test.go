@@ -244,12 +244,20 @@ func (a attempts) commit(now int64) *Commit {
 func (a attempts) terms(ctx *Context) {
 	if a.pick(0, 3) == 3 {
 		kinds := []TermsKind{TermsPayTable, TermsPayTable, TermsWheel, TermsTicketList}
-		if ctx.IsDraw() {
+		if ctx.IsNumbers() {
+			kinds[0] = TermsTicketList
+		} else if ctx.IsDraw() {
 			kinds[0] = TermsWheel
 		}
 		ctx.Terms = &Terms{Kind: kinds[a.pick(0, 1)]}
 		if a.odd() {
 			ctx.Terms.Kind = kinds[a.pick(2, 3)]
+		}
+		if ctx.Terms.Kind == TermsTicketList {
+			ctx.Terms.Count = uint64(ctx.Of)
+			if a.odd() {
+				ctx.Terms.Count += uint64(a.pick(1, 2))
+			}
 		}
 	}
 	if p := ctx.Parent; p != nil && !a.odd() {
@@ -265,6 +273,13 @@ func (a attempts) recipe(ctx *Context) {
 	ctx.DeckHash, ctx.Recipe = attemptDeck(a.pick(1, 2)), shuffle.Recipe{Cards: n, Take: a.pick(1, n)}
 	if a.pick(0, 5) == 5 {
 		ctx.DeckHash, ctx.Recipe = [32]byte{}, shuffle.Recipe{Ranges: []uint32{6, 1}[:a.pick(1, 2)]}
+		return
+	}
+	if a.pick(0, 5) == 5 {
+		ctx.DeckHash, ctx.Recipe = [32]byte{}, shuffle.Recipe{}
+		if err := ctx.TakeNumbers(n, a.pick(1, n)); err != nil {
+			panic(err)
+		}
 		return
 	}
 	if len(a.m.open()) == 0 || a.pick(0, 4) < 4 {
@@ -331,9 +346,9 @@ func (a attempts) deal(now int64) Body {
 		return a.close(id, now)
 	}
 	d := &Deal{Shuffle: id, Cosigned: a.cosigned(id), Final: a.pick(0, 5) == 5}
-	places := 3
+	places, public := 3, false
 	if c := a.m.openCommit(id); c != nil {
-		places = c.Context.Recipe.Positions()
+		places, public = c.Context.Recipe.Positions(), c.Context.IsNumbers()
 		for _, i := range a.m.dealsOf(id) {
 			d.First += a.m[i].Body.(*Deal).Count()
 		}
@@ -349,7 +364,8 @@ func (a attempts) deal(now int64) Body {
 		count = max(1, places-d.First+1)
 	}
 	for range count {
-		d.Runs = append(d.Runs, Run{Count: 1, Purpose: Purpose(a.pick(1, 5)), Public: a.pick(0, 3) == 0})
+		d.Runs = append(d.Runs, Run{Count: 1, Purpose: Purpose(a.pick(1, 5)),
+			Public: public && !a.odd() || a.pick(0, 3) == 0})
 	}
 	return d
 }

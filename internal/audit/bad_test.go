@@ -227,7 +227,7 @@ func (b *badEntries) addContexts() {
 	add("algorithm 0", malformed, "algorithm", cards, func(c *refContext) { c.Algorithm = 0 })
 	add("algorithm 2", unknown, "algorithm", cards, func(c *refContext) { c.Algorithm = 2 })
 	add("kind 0", malformed, "kind", cards, func(c *refContext) { c.Kind = 0 })
-	add("kind 3", unknown, "kind", cards, func(c *refContext) { c.Kind = 3 })
+	add("kind 4", unknown, "kind", cards, func(c *refContext) { c.Kind = 4 })
 	add("one card", malformed, "recipe", cards, func(c *refContext) { c.Cards, c.Take = 1, 1 })
 	add("4,097 cards", malformed, "recipe", cards, func(c *refContext) { c.Cards = 4097 })
 	add("no card taken", malformed, "recipe", cards, func(c *refContext) { c.Take = 0 })
@@ -258,6 +258,24 @@ func (b *badEntries) addContexts() {
 	add("drawn end_at 6..5", malformed, "recipe", cards, end(refEndAt{Form: 2, Lo: 6, Hi: 5}))
 	add("drawn end_at 5..0", malformed, "recipe", cards, end(refEndAt{Form: 2, Lo: 5}))
 	add("drawn end_at past the cards taken", malformed, "recipe", cards, end(refEndAt{Form: 2, Lo: 5, Hi: 41}))
+	numbers := sampleNumbers
+	add("one number", malformed, "recipe", numbers, func(c *refContext) { c.Of, c.Take = 1, 1 })
+	add("no numbers", malformed, "recipe", numbers, func(c *refContext) { c.Of, c.Take = 0, 0 })
+	add("2^30 and one numbers", malformed, "recipe", numbers, func(c *refContext) { c.Of = 1<<30 + 1 })
+	add("2^32 less one numbers", malformed, "recipe", numbers, func(c *refContext) { c.Of = 1<<32 - 1 })
+	add("no number taken", malformed, "recipe", numbers, func(c *refContext) { c.Take = 0 })
+	add("4,097 numbers taken", malformed, "recipe", numbers, func(c *refContext) { c.Of, c.Take = 1<<30, 4097 })
+	add("more numbers taken than there are", malformed, "recipe", numbers, func(c *refContext) { c.Take = 81 })
+	add("numbers with a parent", malformed, "parent positions", numbers, func(c *refContext) {
+		c.Parent = &refParent{ID: 2, Positions: slices.Repeat([]uint16{1}, 20)}
+	})
+	add("numbers with a parent of no cards", malformed, "parent positions", numbers, func(c *refContext) {
+		c.Parent = &refParent{ID: 2}
+	})
+	add("fixed end_at of numbers", malformed, "end_at", numbers,
+		func(c *refContext) { c.EndAt = refEndAt{Form: 1, Place: 1} })
+	add("drawn end_at of numbers", malformed, "recipe", numbers,
+		func(c *refContext) { c.EndAt = refEndAt{Form: 2, Lo: 1, Hi: 2} })
 	add("fixed end_at of a draw list", malformed, "end_at", draw,
 		func(c *refContext) { c.EndAt = refEndAt{Form: 1, Place: 1} })
 	add("drawn end_at of a draw list", malformed, "recipe", draw,
@@ -296,6 +314,7 @@ func (b *badEntries) addPlans() {
 	add("beacon round 0", malformed, "beacon round", cards, beacon(0))
 	add("beacon round 2^53", malformed, "beacon round", cards, beacon(1<<53))
 	add("a cut of a draw list", malformed, "mix plan", sampleDraw, slot, cut)
+	add("a cut of numbers", malformed, "mix plan", sampleNumbers, slot, cut)
 }
 
 func (b *badEntries) addMixesAndDeals() {

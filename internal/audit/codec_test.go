@@ -53,7 +53,8 @@ func TestContextAgreesWithReference(t *testing.T) {
 		if diff := cmp.Diff(c, back, cmpopts.EquateEmpty()); diff != "" {
 			t.Fatalf("parsed otherwise (-want +got):\n%s", diff)
 		}
-		if c.IsDraw() != (fields.Kind == 2) || c.Recipe.TapeLen() != refTapeLen(&fields) {
+		if c.IsDraw() == (fields.Kind == 1) || c.IsNumbers() != (fields.Kind == 3) ||
+			c.Recipe.TapeLen() != refTapeLen(&fields) {
 			t.Fatalf("draw %t, tape of %d bytes, want kind %d, %d", c.IsDraw(), c.Recipe.TapeLen(), fields.Kind,
 				refTapeLen(&fields))
 		}

@@ -35,8 +35,9 @@ type Context struct {
 	Genesis    [32]byte // SHA-256 of the genesis entry: origins can be equal, ledgers not
 	Production bool
 	Table      string
-	DeckHash   [32]byte       // of the root ancestor's deck; zero for a draw list
+	DeckHash   [32]byte       // of the root ancestor's deck; zero for draws
 	Recipe     shuffle.Recipe // cards and take, or ranges; its EndLo, EndHi are those of EndAt
+	Of         uint32         // n, of numbers without repeats: the ranges are n, n−1 …; 0 for anything else
 	Parent     *Parent        // nil: a fresh deck
 	Plan       []Planned      // slots, then at most one beacon, then at most one cut
 	EndAt      int            // fixed cut-card place 1..take, 0 for none; a drawn one is in Recipe
@@ -55,12 +56,25 @@ func (c *Context) Slots() (slots [][32]byte) {
 	return slots
 }
 
-// IsDraw reports whether the context is of a draw list, not of cards.
+// IsDraw reports whether what is committed is draws, of a draw list or of numbers, and
+// not cards.
 func (c *Context) IsDraw() bool { return c.Recipe.Ranges != nil }
 
+// IsNumbers reports whether the draws take numbers without repeats.
+func (c *Context) IsNumbers() bool { return c.Of != 0 }
+
+// TakeNumbers makes the context one of m of the numbers 1..n without repeats.
+func (c *Context) TakeNumbers(n, m int) (err error) {
+	if c.Recipe.Ranges, err = shuffle.NumberRanges(n, m); err == nil {
+		c.Of = uint32(n)
+	}
+	return err
+}
+
 const (
-	kindCards = 1
-	kindDraws = 2
+	kindCards   = 1
+	kindDraws   = 2
+	kindNumbers = 3
 
 	endNone  = 0
 	endFixed = 1
@@ -121,10 +135,13 @@ func (c *Context) fields(k *coder) {
 
 func (c *Context) recipe(k *coder) {
 	kind := uint8(kindCards)
-	if c.IsDraw() {
+	switch {
+	case c.IsNumbers():
+		kind = kindNumbers
+	case c.IsDraw():
 		kind = kindDraws
 	}
-	switch k.known("kind", &kind, kindDraws); kind {
+	switch k.known("kind", &kind, kindNumbers); kind {
 	case kindCards:
 		k.hash("deck hash", &c.DeckHash)
 		k.num("cards", &c.Recipe.Cards)
@@ -135,8 +152,22 @@ func (c *Context) recipe(k *coder) {
 			c.Recipe.Ranges = []uint32{}
 		}
 		list(k, n, &c.Recipe.Ranges, func(max, _ *uint32) { k.u32("range", max) })
+	case kindNumbers:
+		c.numbers(k)
 	}
 	c.checkRecipe(k)
+}
+
+func (c *Context) numbers(k *coder) {
+	n, m := c.Of, len(c.Recipe.Ranges)
+	k.u32("numbers", &n)
+	k.num("take", &m)
+	if k.err != nil || k.writing {
+		return
+	}
+	if err := c.TakeNumbers(int(n), m); err != nil {
+		k.fail("recipe", err.Error())
+	}
 }
 
 // checkRecipe is for what has been read of the recipe so far.
@@ -189,7 +220,7 @@ func (c *Context) plan(k *coder) {
 			}
 		case SourceCut:
 			if c.IsDraw() {
-				k.fail("mix plan", "a draw list has no cut")
+				k.fail("mix plan", "draws have no cut")
 			}
 		}
 		// Slots, then one beacon, then one cut: one order, one encoding.

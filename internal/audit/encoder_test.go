@@ -158,6 +158,9 @@ func (c *refContext) write(w *refWriter) {
 		for _, k := range c.Ranges {
 			w.num("range", uint64(k), 4)
 		}
+	case 3:
+		w.num("numbers", c.Of, 4)
+		w.num("take", c.Take, 2)
 	}
 	w.flag("parent", c.Parent != nil)
 	if c.Parent != nil {

@@ -73,6 +73,7 @@ type refContext struct {
 	Cards      uint64         `json:"n,omitempty"`
 	Take       uint64         `json:"m,omitempty"`
 	Ranges     []uint32       `json:"ranges,omitempty"`
+	Of         uint64         `json:"of,omitempty"`
 	Parent     *refParent     `json:"parent,omitempty"`
 	Plan       []refSource    `json:"plan,omitempty"`
 	EndAt      refEndAt       `json:"end_at"`

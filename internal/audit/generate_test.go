@@ -204,10 +204,13 @@ func genContext(t *rapid.T) refContext {
 	c := refContext{
 		Origin: genOrigin().Draw(t, "origin"), Genesis: genHash().Draw(t, "genesis"),
 		Production: rapid.Bool().Draw(t, "production"), Table: genName().Draw(t, "table"), Algorithm: 1,
-		Kind:       genCode(2).Draw(t, "kind"),
+		Kind:       genCode(3).Draw(t, "kind"),
 		Disclosure: genCode(2).Draw(t, "disclosure"),
 	}
-	if c.Kind == 2 {
+	if c.Kind == 3 {
+		c.Of = rapid.Uint64Range(2, 1<<30).Draw(t, "of")
+		c.Take = rapid.Uint64Range(1, min(c.Of, 100)).Draw(t, "m")
+	} else if c.Kind == 2 {
 		c.Ranges = rapid.SliceOfN(rapid.Uint32Range(1, 1<<30), 1, 20).Draw(t, "ranges")
 	} else {
 		c.DeckHash = genHash().Draw(t, "deck hash")

@@ -208,7 +208,7 @@ func TestOrder(t *testing.T) {
 		if got := MixSeed(leaf, mixValues(values)); !bytes.Equal(got[:], seed) {
 			t.Fatalf("seed %x, want %x", got, seed)
 		}
-		places, drawn := identity(m), drawnValues(ctx.Ranges)
+		places, drawn := identity(m), drawnValues(refRanges(ctx))
 		if len(values) > 0 && ctx.Kind == 1 {
 			places = refPositions(seed, m, cut)
 		}
@@ -217,9 +217,12 @@ func TestOrder(t *testing.T) {
 				t.Fatalf("place %d shows position %d, want %d", i, got, want)
 			}
 		}
-		shown, err := order.Shift(drawn)
-		if len(values) > 0 && ctx.Kind == 2 {
-			drawn = refShift(seed, ctx.Ranges, drawn)
+		shown, err := order.Shows(drawn)
+		if len(values) > 0 && ctx.Kind != 1 {
+			drawn = refShift(seed, refRanges(ctx), drawn)
+		}
+		if ctx.Kind == 3 {
+			drawn = refNumbers(drawn)
 		}
 		if err != nil || !slices.Equal(shown, drawn) {
 			t.Fatalf("shown %d, %v, want %d", shown, err, drawn)
@@ -328,6 +331,8 @@ func wholeContexts() (all []refContext) {
 		func(c *refContext) { c.Cards, c.Take, c.EndAt = 104, 104, refEndAt{Form: 2, Lo: 80, Hi: 99} },
 		func(c *refContext) { *c = sampleDraw() },
 		func(c *refContext) { *c = sampleDraw(); c.Ranges = []uint32{1, 64, 65, 1 << 14, 1<<14 + 1, 1 << 30} },
+		func(c *refContext) { *c = sampleNumbers() },
+		func(c *refContext) { *c = sampleNumbers(); c.Of, c.Take = 1<<30, 5 },
 	} {
 		all = append(all, with(sampleContext(), change))
 	}

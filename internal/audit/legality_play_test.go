@@ -209,3 +209,29 @@ func (c legalityCases) forms() {
 	add("auditor: tape_lost", holds, a, a.close(id, 4, tapeLost))
 	add("auditor: void", holds, a, a.close(id, 4, void(9), sealed(key)))
 }
+
+// numbers: the rules of numbers without repeats.
+func (c legalityCases) numbers() {
+	s := newStory()
+	keno := s.then(s.commit("k", numbers(80, 3)))
+	all := func(rule string) func(name, want string, next refEntry) {
+		return func(name, want string, next refEntry) { c.add(rule, "numbers: "+name, want, s, next) }
+	}
+	places, form := all("places"), all("form")
+	more := func(purpose uint8, public bool) func(*refDeal) {
+		return func(d *refDeal) { d.Runs = append(d.Runs, refRun{Cards: 2, Purpose: purpose, Public: public}) }
+	}
+	places("all, public", holds, s.deal(keno, 0, 3, inPublic))
+	places("not public", "places", s.deal(keno, 0, 3))
+	places("a second run that is not public", "places", s.deal(keno, 0, 1, inPublic, more(1, false)))
+	places("an order, public", holds, s.deal(keno, 0, 1, inPublic, more(6, true)))
+	places("an order that is not public", "places", s.deal(keno, 0, 1, inPublic, more(6, false)))
+	places("one more than were taken", "places", s.deal(keno, 0, 4, inPublic))
+	form("L of their draws", holds, s.close(keno, 1))
+	form("a byte long", "form", s.close(keno, 1, func(c *refClose) { c.Tape = bytesOf("tape", len(c.Tape)+1) }))
+	planned := s.then(s.commit("k2", numbers(80, 20), planned(beacon(7))))
+	all("mix")("a beacon", holds, s.mix(planned, refValue{Source: 2, Value: bytesOf("beacon", 48)}))
+	all("parent")("for a parent", "parent", s.commit("k", child(keno, 0, 1)))
+	s.then(killSwitch(true, 3, "", make(hexed, 32)))
+	all("kill")("they have no deck hash, not even of zeros", holds, s.commit("k3", numbers(80, 20)))
+}

@@ -268,8 +268,11 @@ func (m model) termsDiffer(ctx *Context) bool {
 	if ctx.Terms == nil || ctx.Terms.Kind == TermsPayTable {
 		return false
 	}
+	if ctx.Terms.Kind == TermsTicketList {
+		return ctx.Of == 0 || uint64(ctx.Of) != ctx.Terms.Count
+	}
 	ranges := slices.Compact(slices.Clone(ctx.Recipe.Ranges))
-	return ctx.Terms.Kind != TermsWheel || len(ranges) != 1
+	return len(ranges) != 1 || ctx.IsNumbers()
 }
 
 // openCommit returns the commit at an index if it was not closed, or nil.
@@ -388,7 +391,8 @@ func (m model) dealRule(d *Deal, e Entry) string {
 					return true
 				}
 			}
-			return last > places-1
+			hidden := slices.ContainsFunc(d.Runs, func(r Run) bool { return !r.Public })
+			return last > places-1 || c.Context.IsNumbers() && hidden
 		},
 		"cosigned", func() bool {
 			return d.Cosigned > uint64(len(m)) || m.genesis().Deals == DealsCosigned && !(d.Cosigned > d.Shuffle)

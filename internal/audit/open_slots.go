@@ -68,6 +68,7 @@ type terms struct {
 	tapeLen    int
 	disclosure Disclosure
 	planned    bool // there is a mix plan
+	numbers    bool // numbers without repeats
 	shuffles   int  // open ones under these terms
 }
 
@@ -136,7 +137,8 @@ func (s *openShuffles) describe(id uint64, c *Commit, body []byte, t *table) ope
 	}
 	recipe := &c.Context.Recipe
 	o.terms = &terms{encoded: string(body[:begin]), table: t, m: recipe.Positions(), tapeLen: recipe.TapeLen(),
-		disclosure: c.Context.Disclosure, planned: len(c.Context.Plan) > 0}
+		disclosure: c.Context.Disclosure, planned: len(c.Context.Plan) > 0,
+		numbers: c.Context.IsNumbers()}
 	return o
 }
 

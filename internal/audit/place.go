@@ -11,9 +11,10 @@ import (
 // Order is what a shuffle shows at its places, once its plan is known.
 type Order struct {
 	positions []uint32 // by place; nil for the identity
-	seed      [32]byte // of a mixed draw list
-	shifted   bool     // values of a draw list move by the seed
+	seed      [32]byte // of mixed draws
+	shifted   bool     // draws move by the seed
 	ranges    []uint32
+	of        uint32 // of numbers: n; 0 for anything else
 }
 
 // NewOrder returns the order of places under a commit and its mix (docs/SPEC.md
@@ -23,12 +24,13 @@ func NewOrder(leaf tlog.Hash, c *Commit, mix *Mix) (Order, error) {
 	if (len(c.Context.Plan) == 0) != (mix == nil) {
 		return Order{}, fmt.Errorf("%w order: a plan without its mix, or a mix without a plan", ErrMalformed)
 	}
+	of := c.Context.Of
 	if mix == nil {
-		return Order{}, nil
+		return Order{of: of}, nil
 	}
 	seed := MixSeed(leaf, mix.Values)
 	if c.Context.IsDraw() {
-		return Order{seed: seed, shifted: true, ranges: c.Context.Recipe.Ranges}, nil
+		return Order{seed: seed, shifted: true, ranges: c.Context.Recipe.Ranges, of: of}, nil
 	}
 	p, err := shuffle.Mix(seed, c.Context.Recipe.Take)
 	if err != nil {
@@ -50,13 +52,20 @@ func (o Order) Position(place int) int {
 	return int(o.positions[place])
 }
 
-// Shift returns what the places of a mixed draw list show, given the committed
-// values; the values themselves for anything else.
-func (o Order) Shift(values []uint32) ([]uint32, error) {
-	if !o.shifted {
-		return values, nil
+// Shows returns what the places show, given the committed values from position 0 on:
+// of draws the values moved by the mix, of numbers those that the moved draws take,
+// and the values themselves for anything else.
+func (o Order) Shows(values []uint32) (shown []uint32, err error) {
+	shown = values
+	if o.shifted && len(values) > 0 {
+		if shown, err = shuffle.Shift(o.seed, o.ranges[:min(len(values), len(o.ranges))], values); err != nil {
+			return nil, err
+		}
 	}
-	return shuffle.Shift(o.seed, o.ranges, values)
+	if o.of != 0 {
+		return shuffle.Numbers(int(o.of), shown)
+	}
+	return shown, nil
 }
 
 // ChildValues returns what a child's recipe gave, as cards of the root

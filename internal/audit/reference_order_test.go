@@ -1,5 +1,7 @@
 package audit
 
+import "slices"
+
 // Orders and places of docs/SPEC.md sections 2 to 4 from the text.
 
 // refStream reads lanes from a source of bytes.
@@ -78,16 +80,47 @@ func (s *refStream) shuffle(n, m int) []int {
 // refSpend is what a tape gives: the values by position, and a drawn end_at.
 func refSpend(c *refContext, tape []byte) (values []uint32, endAt uint64) {
 	s := refTape(tape)
-	for _, card := range s.shuffle(int(c.Cards), int(c.Take)) {
-		values = append(values, uint32(card))
+	if c.Kind == 1 {
+		for _, card := range s.shuffle(int(c.Cards), int(c.Take)) {
+			values = append(values, uint32(card))
+		}
 	}
-	for _, k := range c.Ranges {
+	for _, k := range refRanges(c) {
 		values = append(values, uint32(s.draw(uint64(k))))
 	}
 	if c.EndAt.Form == 2 {
 		endAt = c.EndAt.Lo + s.draw(c.EndAt.Hi-c.EndAt.Lo+1) - 1
 	}
 	return values, endAt
+}
+
+// refRanges are those of the draws of a draw list, or of numbers (2.5).
+func refRanges(c *refContext) []uint32 {
+	ranges := slices.Clone(c.Ranges)
+	if c.Kind == 3 {
+		for i := range c.Take {
+			ranges = append(ranges, uint32(c.Of-i))
+		}
+	}
+	return ranges
+}
+
+// refNumbers is section 2.5, without an array of the n numbers: the swaps are undone from
+// the last to the first, for one place after the other.
+func refNumbers(draws []uint32) (numbers []uint32) {
+	for i := range draws {
+		at := i + int(draws[i]) - 1
+		for p := i - 1; p >= 0; p-- {
+			switch j := p + int(draws[p]) - 1; at {
+			case p:
+				at = j
+			case j:
+				at = p
+			}
+		}
+		numbers = append(numbers, uint32(at)+1)
+	}
+	return numbers
 }
 
 // refSeed is section 4.2; a cut is no part of it.
@@ -133,9 +166,11 @@ func refChild(parent []uint32, positions []uint16, indexes []uint32) (values []u
 func refTapeLen(c *refContext) int {
 	var ks []uint64
 	for i := range c.Take {
-		ks = append(ks, c.Cards-i)
+		if c.Kind == 1 {
+			ks = append(ks, c.Cards-i)
+		}
 	}
-	for _, k := range c.Ranges {
+	for _, k := range refRanges(c) {
 		ks = append(ks, uint64(k))
 	}
 	if c.EndAt.Form == 2 {

@@ -275,19 +275,25 @@ func (r *refReader) context() {
 	in.matches(refName, in.str8())
 	in.code(1)
 	var n, m uint64
-	cards := in.code(2) == 1
-	if cards {
+	kind := in.code(3)
+	cards := kind == 1
+	switch kind {
+	case 1:
 		in.take(32)
 		n = in.num(2)
 		m = in.num(2)
 		in.must(2 <= n && n <= 4096 && 1 <= m && m <= n)
-	} else {
+	case 2:
 		count := in.num(2)
 		in.must(1 <= count && count <= 4096)
 		for range count {
 			k := in.num(4)
 			in.must(1 <= k && k <= 1<<30)
 		}
+	case 3:
+		of := in.num(4)
+		take := in.num(2)
+		in.must(2 <= of && of <= 1<<30 && 1 <= take && take <= 4096 && take <= of)
 	}
 	in.parent(cards, n)
 	in.plan(cards)

@@ -62,7 +62,7 @@ func (s *State) checkParent(ctx *Context, now int64) error {
 	}
 	switch of := p.commit().Context; {
 	case of.IsDraw():
-		return illegal(RuleParent, "shuffle %d is a draw list", ctx.Parent.ID)
+		return illegal(RuleParent, "shuffle %d is of draws, not of cards", ctx.Parent.ID)
 	case of.Table != ctx.Table:
 		return illegal(RuleParent, "shuffle %d is at table %s", ctx.Parent.ID, of.Table)
 	case of.DeckHash != ctx.DeckHash:
@@ -180,6 +180,9 @@ func (s *State) checkDeal(d *Deal, e Entry) error {
 		return illegal(RulePlaces, "%d places are left, not %d", o.m-int(o.next), d.Count())
 	}
 	for i, r := range d.Runs {
+		if o.numbers && !r.Public {
+			return illegal(RulePlaces, "numbers are dealt for everybody to see: run %d is not public", i)
+		}
 		if r.Purpose == PurposeOrder && (i < len(d.Runs)-1 || d.First+d.Count() < o.m) {
 			return illegal(RulePlaces, "an order is the last run, to place %d", o.m-1)
 		}

@@ -53,6 +53,7 @@ func goodEntries() (s samples) {
 	s.addPassed()
 	s.addTerms()
 	s.addReveals()
+	s.addNumbers()
 	return s
 }
 
@@ -148,6 +149,11 @@ func sampleDraw() refContext {
 		Disclosure: 1}
 }
 
+func sampleNumbers() refContext {
+	return refContext{Origin: sampleOrigin, Genesis: bytesOf("genesis", 32), Table: "keno-1", Algorithm: 1, Kind: 3,
+		Of: 80, Take: 20, Disclosure: 1}
+}
+
 func sampleCommit(ctx refContext) refCommit {
 	return refCommit{Context: ctx, Commitment: bytesOf("commitment", 32), DeckRoot: bytesOf("deck root", 32),
 		Serial: 1, CloseBy: sampleTime + 3_600_000, KeyTag: refKeyTag(ctx.Origin, "dealer-1", ctx.Table, "hand-1"),
@@ -217,6 +223,23 @@ func (s *samples) addCommits() {
 	add("the largest integers", of(), func(c *refCommit) {
 		c.Serial, c.Previous, c.CloseBy, c.Instance = maxInteger, maxInteger, maxInteger, maxInteger
 	})
+}
+
+func (s *samples) addNumbers() {
+	add := func(name string, ctx refContext) {
+		c := sampleCommit(ctx)
+		s.add("commit: "+name, refEntry{Commit: &c})
+	}
+	numbers := func(n, m uint64) refContext {
+		return with(sampleNumbers(), func(c *refContext) { c.Of, c.Take = n, m })
+	}
+	add("20 of 80 numbers", numbers(80, 20))
+	add("the fewest numbers, one taken", numbers(2, 1))
+	add("both of two numbers", numbers(2, 2))
+	add("the most numbers of the most there are", numbers(1<<30, 4096))
+	add("one of a million numbers, with a beacon", with(numbers(1_000_000, 1), func(c *refContext) {
+		c.Plan = []refSource{beacon(7)}
+	}))
 }
 
 func (s *samples) addMixes() {

@@ -70,10 +70,12 @@ func TestOpenIsOfItsCommit(t *testing.T) {
 			recipe := c.Context.Recipe
 			if held.closeBy != c.CloseBy || o.CloseBy != c.CloseBy || o.Table != c.Context.Table ||
 				held.m != recipe.Positions() || o.Places != held.m || held.tapeLen != recipe.TapeLen() ||
-				held.disclosure != c.Context.Disclosure || held.planned != (len(c.Context.Plan) > 0) {
+				held.disclosure != c.Context.Disclosure || held.planned != (len(c.Context.Plan) > 0) ||
+				held.numbers != c.Context.IsNumbers() {
 				t.Errorf("%s: shuffle %d is %+v, and its commit %+v", name, o.ID, held, c)
 			}
 			seen["draw"] = seen["draw"] || c.Context.IsDraw()
+			seen["numbers"] = seen["numbers"] || held.numbers
 			seen["child"] = seen["child"] || c.Context.Parent != nil
 			seen["planned"] = seen["planned"] || held.planned && !held.mixed
 			seen["mixed"] = seen["mixed"] || held.mixed
@@ -94,7 +96,7 @@ func TestOpenIsOfItsCommit(t *testing.T) {
 			look(name+", copied", copied(t, s, 3, nil))
 		}
 	}
-	for _, what := range []string{"draw", "child", "planned", "mixed", "for auditors"} {
+	for _, what := range []string{"draw", "numbers", "child", "planned", "mixed", "for auditors"} {
 		if !seen[what] {
 			t.Errorf("no open shuffle is %s", what)
 		}

@@ -2,6 +2,7 @@ package audit
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 )
 
@@ -84,6 +85,19 @@ func (s *story) commit(table string, changes ...func(*refContext)) refEntry {
 // draws makes a context one of a draw list.
 func draws(ranges ...uint32) func(*refContext) {
 	return func(c *refContext) { c.Kind, c.DeckHash, c.Cards, c.Take, c.Ranges = 2, nil, 0, 0, ranges }
+}
+
+// numbers makes a context one of m of n numbers.
+func numbers(n, m uint64) func(*refContext) {
+	return func(c *refContext) { c.Kind, c.DeckHash, c.Cards, c.Of, c.Take = 3, nil, 0, n, m }
+}
+
+// inPublic shows every run of a deal to everybody.
+func inPublic(d *refDeal) {
+	d.Runs = slices.Clone(d.Runs)
+	for i := range d.Runs {
+		d.Runs[i].Public = true
+	}
 }
 
 func planned(plan ...refSource) func(*refContext) { return func(c *refContext) { c.Plan = plan } }

@@ -69,12 +69,12 @@ func (s *State) checkTerms(c *Context) error {
 	}
 	switch t := c.Terms; {
 	case t == nil:
-	case t.Kind == TermsWheel && !c.IsDraw():
+	case t.Kind == TermsWheel && (!c.IsDraw() || c.IsNumbers()):
 		return illegal(RuleTerms, "a wheel is of a draw list only")
 	case t.Kind == TermsWheel && slices.ContainsFunc(c.Recipe.Ranges,
 		func(k uint32) bool { return k != c.Recipe.Ranges[0] }):
 		return illegal(RuleTerms, "every range of a wheel's draw list is its total, and these differ")
-	case t.Kind == TermsTicketList:
+	case t.Kind == TermsTicketList && (!c.IsNumbers() || t.Count != uint64(c.Of)):
 		return illegal(RuleTerms, "a list of %d tickets is of as many numbers only", t.Count)
 	}
 	return nil

@@ -100,9 +100,13 @@ func (g *refGenesis) body() *Genesis {
 func (c *refContext) value() *Context {
 	out := &Context{Origin: c.Origin, Genesis: array(c.Genesis), Production: c.Production, Table: c.Table,
 		DeckHash: array(c.DeckHash),
-		Recipe: shuffle.Recipe{Cards: int(c.Cards), Take: int(c.Take), Ranges: c.Ranges,
+		Recipe: shuffle.Recipe{Cards: int(c.Cards), Take: int(c.Take), Ranges: refRanges(c),
 			EndLo: int(c.EndAt.Lo), EndHi: int(c.EndAt.Hi)},
+		Of:    uint32(c.Of),
 		EndAt: int(c.EndAt.Place), Disclosure: Disclosure(c.Disclosure), Extensions: extensions(c.Extensions)}
+	if c.Kind == 3 {
+		out.Recipe.Take = 0 // the ranges say it
+	}
 	if t := c.Terms; t != nil {
 		out.Terms = &Terms{Kind: TermsKind(t.Kind), Count: t.Count, Hash: array(t.Hash)}
 	}

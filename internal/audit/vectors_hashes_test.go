@@ -59,6 +59,7 @@ type placeVector struct {
 type shiftVector struct {
 	Name   string   `json:"name"`
 	Seed   hexed    `json:"seed"`
+	Of     uint32   `json:"of,omitempty"`
 	Ranges []uint32 `json:"ranges"`
 	Values []uint32 `json:"values"`
 	Shown  []uint32 `json:"shown"`
@@ -90,7 +91,7 @@ var hashHead = newHead("hashes",
 	"Pure hashes of docs/SPEC.md sections 1.5, 2 to 4, 5.3, 5.7 and 6.",
 	"shuffles: a context and a tape in full, to commitment, tag of the leaves, values by position, a drawn end_at, and the deck root. The salts follow from commitment and tape.",
 	"openings: opens says whether position, value, salt and path prove the value against deck_root under tag among m positions. An opening that does not open is damaged as its name says.",
-	"seeds: values in plan order; a cut (source 3) is no part of the seed. places: by place, the position that it shows. shifts: by position, what the place shows.",
+	"seeds: values in plan order; a cut (source 3) is no part of the seed. places: by place, the position that it shows. shifts: by position, what the place shows; with of, the numbers of 1..of that the moved draws take (2.5).",
 	"credentials: hash is SHA-256 of the secret, digest what the entry of the credential holds (5.10). approvals: digest is that of an act which approves entry (5.11).",
 	"acts: signed is what the administrators sign in the ledger of genesis_entry; good says whether the first signature is of key under the rules of 7.1.",
 	"key_tags: i, where it stands, is that of the i-th commit after the first under the key.")
@@ -156,7 +157,7 @@ func (c refContext) encoded() []byte { return c.bytes() }
 
 func (v *hashVectors) addShuffles() {
 	names := []string{"52 cards", "one of two cards", "9 of 52 cards", "104 cards, a drawn end_at", "a draw list",
-		"draws at the edges of lane widths"}
+		"draws at the edges of lane widths", "20 of 80 numbers", "five of 2^30 numbers"}
 	for i, c := range wholeContexts() {
 		tape := bytesOf("tape", refTapeLen(&c))
 		values, endAt := refSpend(&c, tape)
@@ -250,8 +251,14 @@ func (v *hashVectors) addMixes() {
 	for i, ranges := range [][]uint32{{6}, {1}, {6, 6, 37}, {64, 65, 1 << 14, 1<<14 + 1, 1 << 30},
 		slices.Repeat([]uint32{100}, 40)} {
 		values := drawnValues(ranges)
-		v.Shifts = append(v.Shifts, shiftVector{fmt.Sprintf("%d draws, list %d", len(ranges), i), seed, ranges, values,
-			refShift(seed, ranges, values)})
+		v.Shifts = append(v.Shifts, shiftVector{fmt.Sprintf("%d draws, list %d", len(ranges), i), seed, 0, ranges,
+			values, refShift(seed, ranges, values)})
+	}
+	for _, c := range [][2]uint64{{2, 2}, {80, 20}, {1 << 30, 50}} {
+		ranges := refRanges(&refContext{Kind: 3, Of: c[0], Take: c[1]})
+		values := drawnValues(ranges)
+		v.Shifts = append(v.Shifts, shiftVector{fmt.Sprintf("%d of %d numbers", c[1], c[0]), seed, uint32(c[0]),
+			ranges, values, refNumbers(refShift(seed, ranges, values))})
 	}
 }
 
@@ -492,7 +499,7 @@ func TestPlaceVectors(t *testing.T) {
 		}
 	}
 	for _, c := range v.Shifts {
-		got, err := (Order{seed: [32]byte(c.Seed), shifted: true, ranges: c.Ranges}).Shift(c.Values)
+		got, err := (Order{seed: [32]byte(c.Seed), shifted: true, ranges: c.Ranges, of: c.Of}).Shows(c.Values)
 		if err != nil || !slices.Equal(got, c.Shown) {
 			t.Errorf("%s: %d, %v", c.Name, got, err)
 		}

@@ -48,6 +48,8 @@ func stateStories() (names []string, stories []*story) {
 	mixed := s.then(s.commit("tt", planned(plan)))
 	s.then(s.mix(mixed, slot))
 	s.then(s.commit("tt", draws(6, 37)))
+	keno := s.then(s.commit("k", numbers(80, 20)))
+	s.then(s.deal(keno, 0, 5, inPublic))
 	closed := s.then(s.commit("s"))
 	s.then(s.close(closed, 2))
 	s.then(operator(refEvent{Kind: 3, Table: "s"}))

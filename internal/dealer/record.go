@@ -315,7 +315,7 @@ func (d *Dealer) openBelow(ctx context.Context, r *record, ancestors int) (_ *op
 		return nil, err
 	}
 	if c.Context.IsDraw() {
-		t.shows, err = t.order.Shift(t.values)
+		t.shows, err = t.order.Shows(t.values)
 	}
 	return t, err
 }

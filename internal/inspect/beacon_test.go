@@ -37,6 +37,8 @@ func plans() map[string]planned {
 		"beacon-slots":   {level: LevelMixed, wishes: []inspecttest.Wish{inspecttest.Mixed(2, 0, false), quicknet}},
 		"beacon-auditor": {level: LevelMixed, wishes: []inspecttest.Wish{inspecttest.ForAuditors, quicknet}},
 		"beacon-draws":   {level: LevelMixed, wishes: []inspecttest.Wish{inspecttest.Draws(6, 37), quicknet}},
+		"beacon-numbers": {level: LevelMixed,
+			wishes: []inspecttest.Wish{inspecttest.Numbers(1_000_000, 3), quicknet}},
 		"beacon-cut":     {level: LevelWitnessed, wishes: []inspecttest.Wish{inspecttest.Mixed(0, 0, true), quicknet}},
 		"beacon-take":    {level: LevelWitnessed, wishes: []inspecttest.Wish{inspecttest.Of(odd, 3), quicknet}},
 		"beacon-late":    {level: LevelWitnessed, late: true, wishes: []inspecttest.Wish{quicknet}},

@@ -44,13 +44,15 @@ var shufflePicks = []pick{
 		nil},
 	{"mixes", shuffleData, "mixes", nil, []int{3, 4, 6}},
 	{"shifts", shuffleData, "shifts", nil, []int{2, 3}},
+	{"numbers", shuffleData, "numbers", []string{"a place that was swapped into twice", "6 of 49 numbers",
+		"20 of 80 numbers", "20 of 1000000 numbers", "the ends of the widest range"}, nil},
 }
 
 var auditPicks = []pick{
 	{"entries", entriesData, "good", []string{"genesis: a sandbox without policy and auditors",
 		"genesis: production with every option",
 		"commit: 52 cards, the first of its table", "commit: a draw list with slots and a beacon",
-		"commit: a plan of every source", "commit: a child with a plan and an end_at",
+		"commit: a plan of every source", "commit: a child with a plan and an end_at", "commit: 20 of 80 numbers",
 		"mix: every source", "deal: every purpose", "deal: final, to a salted reference",
 		"close: completed, public", "close: void for tape_lost, without a tape", "close: completed, sealed to auditors",
 		"key: signing", "key: disclosure for one auditor", "key: auditor", "key: policy",
@@ -77,7 +79,7 @@ var auditPicks = []pick{
 			"act: three signatures", "reveal: no place", "reveal: a place twice"},
 		nil},
 	{"shuffles", hashesData, "shuffles",
-		[]string{"52 cards", "one of two cards", "104 cards, a drawn end_at", "a draw list"}, nil},
+		[]string{"52 cards", "one of two cards", "104 cards, a drawn end_at", "a draw list", "20 of 80 numbers"}, nil},
 	{"salts", hashesData, "salts", []string{"one", "nine, from a tape of 129 bytes"}, nil},
 	{"openings", hashesData, "openings",
 		[]string{"position 0 of 1", "position 4 of 5", "position 17 of 52", "damaged: another value",

@@ -212,6 +212,22 @@ func refShift(seed [32]byte, ranges, values []uint32) (out []uint32) {
 	return out
 }
 
+// refNumbers follows each number back: the card at place j before swap i is the one
+// that the last earlier swap to j put there, which came from the place of that swap.
+func refNumbers(draws []uint32) (numbers []uint32) {
+	last := make(map[int]int) // by place, the newest swap that put a card there
+	for i, v := range draws {
+		j := i + int(v) - 1
+		place := j
+		for swap, ok := last[place]; ok; swap, ok = last[place] {
+			place = swap
+		}
+		numbers = append(numbers, uint32(place)+1)
+		last[j] = i
+	}
+	return numbers
+}
+
 // refDeckHash is SHA-256(label ‖ u16 n ‖ u8-prefixed names).
 func refDeckHash(cards []string) [32]byte {
 	var b bytes.Buffer

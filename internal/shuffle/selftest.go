@@ -22,9 +22,10 @@ var (
 
 // vectorSet are cases of testdata/shuffle.json.
 type vectorSet struct {
-	Runs   []runVector   `json:"runs"`
-	Mixes  []mixVector   `json:"mixes"`
-	Shifts []shiftVector `json:"shifts"`
+	Runs    []runVector     `json:"runs"`
+	Mixes   []mixVector     `json:"mixes"`
+	Shifts  []shiftVector   `json:"shifts"`
+	Numbers []numbersVector `json:"numbers"`
 }
 
 type runVector struct {
@@ -57,6 +58,13 @@ type shiftVector struct {
 	Shifted []uint32    `json:"shifted"`
 }
 
+type numbersVector struct {
+	Name    string   `json:"name"`
+	Of      int      `json:"of"`
+	Draws   []uint32 `json:"draws"`
+	Numbers []uint32 `json:"numbers"`
+}
+
 var embedded = sync.OnceValue(func() *vectorSet { return known.Load[vectorSet](selfTestJSON) })
 
 // SelfTest runs the known-answer test of that name on the embedded vectors. It
@@ -85,6 +93,7 @@ var selfTests = map[string]func(*known.Answers, *vectorSet){
 	"mix":          mixTest,
 	"cut":          cutTest,
 	"draw-shift":   shiftsTest,
+	"numbers":      numbersTest,
 }
 
 // lanesTest shows draws about their limits: the last accepted lane, the first
@@ -221,5 +230,12 @@ func shiftsTest(a *known.Answers, v *vectorSet) {
 	for _, c := range v.Shifts {
 		shown, err := Shift([32]byte(c.Seed), c.Ranges, c.Values)
 		a.Values(fmt.Sprintf("%d draws", len(c.Ranges)), shown, err, c.Shifted)
+	}
+}
+
+func numbersTest(a *known.Answers, v *vectorSet) {
+	for _, c := range v.Numbers {
+		numbers, err := Numbers(c.Of, c.Draws)
+		a.Values(c.Name, numbers, err, c.Numbers)
 	}
 }

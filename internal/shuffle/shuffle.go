@@ -14,6 +14,8 @@
 //   - Shuffle. For i = 0 … m−1: j = i + draw(n−i) − 1, swap A[i] and A[j]. The
 //     first m cards are the result. Each of the n!/(n−m)! results has exactly
 //     one vector of draws (Fisher–Yates, Durstenfeld's form).
+//   - Numbers. m of the numbers 1..n without repeats are the first m cards of n,
+//     each and 1. What is committed is the draws, of 1..n, 1..n−1 …, as a list.
 //   - Tape. The draws need S = Σ w bytes when nothing is rejected; a tape is
 //     L = S + ⌈S/2⌉ + 52·max(1, widest w) bytes and is used directly, never
 //     stretched from a seed, which could not reach the orders of a shoe.

@@ -3,6 +3,7 @@ package shuffle
 import (
 	"bytes"
 	"crypto/sha256"
+	"encoding/binary"
 	"encoding/json"
 	"flag"
 	"fmt"
@@ -38,6 +39,7 @@ var vectorsAbout = []string{
 	"error, in place of an outcome: tape_length (a tape of another length) or tape_exhausted (rejections used it up).",
 	"mixes: p is the permutation that the seed gives over so many positions, place i shows position p[i]; p_cut is p after a cut.",
 	"shifts: drawn values and what they become under the seed.",
+	"numbers: draws of the ranges n, n−1 … for n = of, and the numbers of 1..n that they take.",
 }
 
 // vectorErrors are the names of the errors in the file.
@@ -90,7 +92,30 @@ func referenceVectors() vectorFile {
 		}
 		file.Shifts = append(file.Shifts, shiftVector{seed[:], ranges, values, refShift(seed, ranges, values)})
 	}
+	file.addNumbers()
 	return file
+}
+
+// addNumbers adds draws at both ends of their ranges, which swap the same places again
+// and again, and draws that anybody can make again.
+func (f *vectorFile) addNumbers() {
+	add := func(name string, n int, draws ...uint32) {
+		f.Numbers = append(f.Numbers, numbersVector{name, n, draws, refNumbers(draws)})
+	}
+	add("one of two numbers", 2, 2)
+	add("both of two numbers", 2, 1, 1)
+	add("six of 49 numbers, none moved", 49, 1, 1, 1, 1, 1, 1)
+	add("six of 49 numbers, each time the last place", 49, 49, 48, 47, 46, 45, 44)
+	add("a place that was swapped into twice", 9, 5, 4, 3, 2, 1)
+	add("the ends of the widest range", MaxRange, MaxRange, 1, MaxRange-2, MaxRange-3, 1)
+	for _, c := range []struct{ n, m int }{{49, 6}, {80, 20}, {1000, 1000}, {1_000_000, 20}, {MaxRange, 300}} {
+		name := fmt.Sprintf("%d of %d numbers", c.m, c.n)
+		bytes, draws := vectorBytes(name, 4*min(c.m, 256)), make([]uint32, c.m)
+		for i := range draws {
+			draws[i] = 1 + binary.BigEndian.Uint32(bytes[4*(i%256):])%uint32(c.n-i)
+		}
+		add(name, c.n, draws...)
+	}
 }
 
 func vectorSeed(name string) [32]byte { return [32]byte(vectorBytes(name, 32)) }
@@ -168,7 +193,8 @@ func encodeVectors(f vectorFile) []byte {
 	list("about", len(f.About), func(i int) any { return f.About[i] }, ",")
 	list("runs", len(f.Runs), func(i int) any { return f.Runs[i] }, ",")
 	list("mixes", len(f.Mixes), func(i int) any { return f.Mixes[i] }, ",")
-	list("shifts", len(f.Shifts), func(i int) any { return f.Shifts[i] }, "")
+	list("shifts", len(f.Shifts), func(i int) any { return f.Shifts[i] }, ",")
+	list("numbers", len(f.Numbers), func(i int) any { return f.Numbers[i] }, "")
 	b.WriteString("}\n")
 	return b.Bytes()
 }
@@ -202,8 +228,9 @@ func loadVectors(t *testing.T) (f vectorFile) {
 	if f.Format != vectorsFormat {
 		t.Fatalf("the format is %q", f.Format)
 	}
-	if len(f.Runs) < 40 || len(f.Mixes) < 10 || len(f.Shifts) < 5 {
-		t.Fatalf("only %d runs, %d mixes, %d shifts", len(f.Runs), len(f.Mixes), len(f.Shifts))
+	if len(f.Runs) < 40 || len(f.Mixes) < 10 || len(f.Shifts) < 5 || len(f.Numbers) < 11 {
+		t.Fatalf("only %d runs, %d mixes, %d shifts, %d numbers", len(f.Runs), len(f.Mixes), len(f.Shifts),
+			len(f.Numbers))
 	}
 	return f
 }

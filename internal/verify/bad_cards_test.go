@@ -93,6 +93,53 @@ func editedCards(b *badAdder) {
 		func(f *audit.Transcript) { f.Cards[0].Value = 7 })
 }
 
+// editedNumbers are about numbers without repeats.
+func editedNumbers(b *badAdder) {
+	// Of an open shuffle: a closed one has to open every place.
+	g := mixedNumbers(b.T).deal(board(4))
+	cards := func(step, name, about string, change func(*audit.Transcript)) {
+		b.edited(step, "numbers-"+name, about, g, change)
+	}
+	cards(stepOpenings, "gap", "a place left out: the numbers behind it hang on it",
+		func(f *audit.Transcript) { f.Cards = slices.Delete(f.Cards, 1, 2) })
+	cards(stepOpenings, "first-left-out", "the first place left out",
+		func(f *audit.Transcript) { f.Cards = f.Cards[1:] })
+	cards(stepOpenings, "last-alone", "the last place alone", func(f *audit.Transcript) { f.Cards = f.Cards[3:] })
+	cards(stepOpenings, "order", "two places exchanged",
+		func(f *audit.Transcript) { f.Cards[1], f.Cards[2] = f.Cards[2], f.Cards[1] })
+	cards(stepOpenings, "zero", "a draw of 0", func(f *audit.Transcript) { f.Cards[0].Value = 0 })
+	cards(stepOpenings, "above-range", "a draw above its range, which is one less at each place",
+		func(f *audit.Transcript) { f.Cards[2].Value = 48 })
+	cards(stepOpenings, "other-draw", "another draw", func(f *audit.Transcript) {
+		f.Cards[2].Value = f.Cards[2].Value%47 + 1
+	})
+	cards(stepOpenings, "as-shown", "the number that is shown in place of the draw", func(f *audit.Transcript) {
+		shows, err := g.order.Shows(g.values)
+		must(b.T, err)
+		f.Cards[0].Value = shows[0]
+	})
+	cards(stepOpenings, "with-name", "a number with a card's name",
+		func(f *audit.Transcript) { f.Cards[0].Card = "7" })
+	cards(stepDeck, "with-deck", "a deck in a file of numbers", func(f *audit.Transcript) { f.Deck = sixCards })
+	g = mixedNumbers(b.T).deal(board(4)).close(audit.OutcomeCompleted, 0)
+	cards(stepOpenings, "few-closed", "a closed file without its last number",
+		func(f *audit.Transcript) { f.Cards = f.Cards[:3] })
+	relaid := func(step, name, about string, at int, edit func(*audit.Entry)) {
+		b.file(step, "numbers-"+name, about, victim{t: b.T, g: g}.relaid(at, edit))
+	}
+	relaid(stepLegality, "hidden", "numbers dealt to a recipient alone", 2, func(e *audit.Entry) {
+		d := e.Body.(*audit.Deal)
+		d.Runs = []audit.Run{seat("seat-1", 1), board(3)}
+	})
+	relaid(stepOpenings, "of-more", "the commit says one number more than the tape was drawn for", 0,
+		func(e *audit.Entry) {
+			must(b.T, e.Body.(*audit.Commit).Context.TakeNumbers(50, 6))
+		})
+	relaid(stepOpenings, "as-list", "the commit says a draw list of the same ranges", 0, func(e *audit.Entry) {
+		e.Body.(*audit.Commit).Context.Of = 0
+	})
+}
+
 func editedDecks(b *badAdder) {
 	deck := func(step, name, about string, change func([]string) []string) {
 		b.edited(step, "deck-"+name, about, plain(b.T),

@@ -23,6 +23,9 @@ func (t *transcript) openings() (string, error) {
 		if i > 0 && c.Place <= t.file.Cards[i-1].Place {
 			return "", fmt.Errorf("place %d stands behind place %d", c.Place, t.file.Cards[i-1].Place)
 		}
+		if t.commit.Context.IsNumbers() && c.Place != i {
+			return "", fmt.Errorf("place %d: which number it shows hangs on place %d, which is not shown", c.Place, i)
+		}
 		if err := t.openPlace(c, t.opened[i]); err != nil {
 			return "", fmt.Errorf("place %d: %w", c.Place, err)
 		}
@@ -169,21 +172,26 @@ func (t *transcript) shown() []CardShown {
 	return shown
 }
 
-// drawn returns, by position, what the opened places of a draw list show, after
-// the mix. What is not opened stands as 1 before it and is not used.
+// drawn returns, by position, what the opened places of draws show, after the mix.
+// Of a draw list, what is not opened stands as 1 before it and is not used; numbers
+// are opened from the first on.
 func (t *transcript) drawn() []uint32 {
-	ranges := t.commit.Context.Recipe.Ranges
-	if ranges == nil {
+	ctx := t.commit.Context
+	if !ctx.IsDraw() {
 		return nil
 	}
-	values := make([]uint32, len(ranges))
+	n := ctx.Recipe.Positions()
+	if ctx.IsNumbers() {
+		n = len(t.file.Cards)
+	}
+	values := make([]uint32, n)
 	for p := range values {
 		values[p] = 1
 	}
 	for _, c := range t.file.Cards {
 		values[c.Position] = c.Value
 	}
-	shows, err := t.places.Shift(values)
+	shows, err := t.places.Shows(values)
 	if err != nil { // openings found every value in its range
 		return nil
 	}

@@ -22,6 +22,7 @@ func goodCases(t testing.TB) []vector {
 	}
 	shuffles(t, add)
 	lists(t, add)
+	numbersOf(t, add)
 	endings(t, add)
 	trusts(t, add)
 	receiptsOf(t, add)
@@ -157,6 +158,44 @@ func lists(t testing.TB, add adder) {
 
 	g = mixedDraws(t).deal(board(3)).close(audit.OutcomeCompleted, 0)
 	add("draws-mixed", "a draw list moved by a slot", g.file(""))
+}
+
+// numbersOf are files of numbers without repeats.
+func numbersOf(t testing.TB, add adder) {
+	h := open(t)
+	g := h.commitTo(h.numbers(80, 20), nil)
+	add("numbers-undealt", "20 of 80 numbers, none dealt yet", g.file(""))
+	g.deal(board(5), shown(seat("seat-1", 2)))
+	add("numbers-open", "the first seven of 20 numbers of 80", g.file(""))
+	add("numbers-few", "a transcript need not open every number before the close, but those in front of each",
+		marshal(t, few(g, 3)))
+	add("numbers-recipient", "one recipient's file: all numbers are public", g.file("seat-1"))
+	g.deal(board(13)).close(audit.OutcomeCompleted, 0)
+	add("numbers", "20 of 80 numbers, as in keno", g.file(""))
+	g = mixedNumbers(t).deal(board(6)).close(audit.OutcomeCompleted, 0)
+	add("numbers-mixed", "6 of 49 numbers, each draw moved by a slot", g.file(""))
+	h = open(t)
+	g = h.commitTo(h.numbers(1<<30, 3), nil).deal(board(3)).close(audit.OutcomeCompleted, 0)
+	add("numbers-widest", "three of all the numbers that there can be", g.file(""))
+	h = open(t)
+	g = h.commitTo(h.numbers(9, 9), nil).deal(shown(audit.Run{Count: 9, Purpose: audit.PurposeOrder})).
+		close(audit.OutcomeCompleted, 0)
+	add("numbers-seats", "all of nine numbers, handed over as an order", g.file(""))
+}
+
+// few is the game's transcript with its first n cards.
+func few(g *game, n int) *audit.Transcript {
+	f := g.transcript("")
+	f.Cards = f.Cards[:n]
+	return f
+}
+
+func mixedNumbers(t testing.TB) *game {
+	h := open(t)
+	ctx := h.numbers(49, 6)
+	ctx.Plan = []audit.Planned{{Source: audit.SourceSlot,
+		Slot: audit.SlotHash(h.key.name, ctx.Table, hash32("slot 1"))}}
+	return h.commitTo(ctx, nil).mix(mixValues()[0])
 }
 
 func mixedDraws(t testing.TB) *game {

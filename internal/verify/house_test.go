@@ -326,6 +326,13 @@ func (h *house) draws(ranges ...uint32) *audit.Context {
 		Recipe: shuffle.Recipe{Ranges: ranges}, Disclosure: audit.DisclosurePublic}
 }
 
+// numbers are m of n without repeats.
+func (h *house) numbers(n, m int) *audit.Context {
+	ctx := h.draws()
+	must(h.t, ctx.TakeNumbers(n, m))
+	return ctx
+}
+
 // commitTo draws a tape and commits to it. change may make the commit dishonest.
 func (h *house) commitTo(ctx *audit.Context, deck []string, change ...func(*audit.Commit, *game)) *game {
 	h.t.Helper()
@@ -498,6 +505,12 @@ func marshal(t testing.TB, f *audit.Transcript) []byte {
 
 func seat(name string, n int) audit.Run {
 	return audit.Run{Count: n, Purpose: audit.PurposeSeat, Recipient: name}
+}
+
+// shown is for everybody to see, as numbers are.
+func shown(r audit.Run) audit.Run {
+	r.Public = true
+	return r
 }
 
 func board(n int) audit.Run {

@@ -40,7 +40,9 @@ func victims(t testing.TB) []victim {
 	of := func(name string, g *game, trust Trust) victim {
 		return victim{t: t, name: name, g: g, file: string(g.file("")), trust: trust}
 	}
+	numbers := mixedNumbers(t).deal(board(2)).deal(board(3)).close(audit.OutcomeEndedEarly, 0)
 	all := []victim{of("whole", whole, key), of("mixed", mixed, key), of("draws", draws, key),
+		of("numbers", numbers, key),
 		of("witnessed", seen, policy)}
 	for _, i := range append([]uint64{0, 1, 2}, mixed.indexes...) {
 		all = append(all, victim{t: t, name: fmt.Sprintf("receipt %d", i), g: mixed, index: i, receipt: true,

@@ -98,7 +98,11 @@ func (s steered) mixed(plan ...audit.Planned) *game {
 // played is one that was dealt and closed.
 func (s steered) played(plan ...audit.Planned) *game {
 	s.Helper()
-	return s.mixed(plan...).deal(seat("seat-1", 1), board(2)).close(audit.OutcomeEndedEarly, 0)
+	g, first := s.mixed(plan...), seat("seat-1", 1)
+	if g.commit.Context.IsNumbers() {
+		first = shown(first)
+	}
+	return g.deal(first, board(2)).close(audit.OutcomeEndedEarly, 0)
 }
 
 // Members of the verdict.
@@ -176,6 +180,12 @@ func levelMixedFiles(t testing.TB, add adder) {
 	add("level-mixed-draws", "a draw list", draws.played(planBeacon).file(""), draws.wants(bls, nil, everybody(10)))
 	add("slot-draws", "a draw list, for the holder of its slot", draws.played(planSlot1).file(""),
 		draws.wants(plain, mine("slot 1"), holder(planSlot1, 10)))
+	numbers := s
+	numbers.context = func(h *house) *audit.Context { return h.numbers(1_000_000, 3) }
+	add("level-mixed-numbers", "three of a million numbers: the draws are moved, so fewer than all are mixed",
+		numbers.played(planBeacon).file(""), numbers.wants(bls, nil, everybody(10)))
+	add("slot-numbers", "numbers, for the holder of a slot", numbers.played(planSlot1).file(""),
+		numbers.wants(plain, mine("slot 1"), holder(planSlot1, 10)))
 	sealed := s
 	sealed.context = func(h *house) *audit.Context {
 		ctx := h.cards(sixCards)

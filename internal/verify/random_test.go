@@ -85,7 +85,10 @@ func (p *player) deckOf(n int) []string {
 
 func (p *player) context(h *house) *audit.Context {
 	var ctx *audit.Context
-	if p.chance(30) {
+	if p.chance(15) {
+		n := 2 + p.IntN(1<<p.IntN(30))
+		ctx = h.numbers(n, 1+p.IntN(min(n, 12)))
+	} else if p.chance(30) {
 		ranges := make([]uint32, 1+p.IntN(6))
 		for i := range ranges {
 			ranges[i] = 1 + p.Uint32N(1<<p.IntN(31))
@@ -175,6 +178,9 @@ func (p *player) deal(g *game, cosigned bool) {
 			n := 1 + p.IntN(min(left, 4))
 			d.Runs = append(d.Runs, pick(p, seat("seat-1", n), seat("seat-2", n), board(n),
 				audit.Run{Count: n, Purpose: audit.PurposeBurn}))
+			if g.commit.Context.IsNumbers() {
+				d.Runs[len(d.Runs)-1].Public = true
+			}
 			left -= n
 		}
 		d.Final = p.chance(15)
@@ -292,6 +298,7 @@ func (p *player) recoded(entry []byte) []byte {
 			func() { b.Context.EndAt = p.IntN(5) },
 			func() { b.DeckRoot[0] ^= 1 }, func() { b.Commitment[0] ^= 1 }, func() { b.Context.DeckHash[0] ^= 1 },
 			func() { b.Context.Recipe.Take = p.IntN(8) }, func() { b.Context.Plan = nil },
+			func() { b.Context.Of = pick(p, 0, b.Context.Of+1, uint32(len(b.Context.Recipe.Ranges))) },
 			func() {
 				b.Context.Parent = &audit.Parent{ID: small(b.Instance), Positions: positions(b.Context.Recipe.Cards)}
 			})()
@@ -305,7 +312,8 @@ func (p *player) recoded(entry []byte) []byte {
 			func() { b.Shuffle = small(b.Shuffle) },
 			func() { b.Final = !b.Final }, func() { b.Runs[0].Count = p.IntN(5) },
 			func() { b.Runs = append(b.Runs, board(p.IntN(50))) },
-			func() { b.Runs[0].Recipient = "seat-2" }, func() { e.Time += 3600_000 }, func() { e.Time -= 2000 })()
+			func() { b.Runs[0].Recipient = "seat-2" }, func() { b.Runs[0].Public = !b.Runs[0].Public },
+			func() { e.Time += 3600_000 }, func() { e.Time -= 2000 })()
 	case *audit.Takeover:
 		pick(p, func() { b.Extent ^= 3 }, func() { b.Shuffle = small(b.Shuffle) }, func() { e.Actor = audit.Operator },
 			func() { e.Actor.Identity = pick(p, "dealer", "second", "third") }, func() { b.Reason = "another" })()

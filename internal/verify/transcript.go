@@ -316,9 +316,9 @@ func (t *transcript) deck() (string, error) {
 	ctx := t.commit.Context
 	if ctx.IsDraw() {
 		if t.file.Deck != nil {
-			return "", errors.New("a deck with a draw list")
+			return "", errors.New("a deck with draws")
 		}
-		return "a draw list, which has none", nil
+		return "draws, which have none", nil
 	}
 	deck, err := shuffle.NewDeck(t.file.Deck)
 	switch {

@@ -162,13 +162,13 @@ type PassedOver struct {
 	First uint64 `json:"first"` // index of the first entry that holds it
 }
 
-// CardShown is one opened card, or one value of a draw list.
+// CardShown is one opened card, one value of a draw list, or one number.
 type CardShown struct {
 	Place     int    `json:"place"`
 	Position  int    `json:"position"`            // committed position that the place shows
-	Value     uint32 `json:"value"`               // index in the deck, or committed value of a draw list
-	Shows     uint32 `json:"shows,omitempty"`     // draw list: 1..k, Value moved by the mix
-	Name      string `json:"card,omitempty"`      // the card's name; absent for a draw list
+	Value     uint32 `json:"value"`               // index in the deck, or committed draw
+	Shows     uint32 `json:"shows,omitempty"`     // of draws: Value moved by the mix; of numbers the one that it takes
+	Name      string `json:"card,omitempty"`      // the card's name; absent for draws
 	Purpose   string `json:"purpose"`             // of the run: "seat", "board", "burn", "discard" or "rabbit"
 	Recipient string `json:"recipient,omitempty"` // of the run
 	Public    bool   `json:"public"`              // of the run

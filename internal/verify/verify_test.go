@@ -215,7 +215,7 @@ func TestShown(t *testing.T) {
 	t.Parallel()
 	g := mixedDraws(t).deal(board(2), seat("seat-1", 1))
 	v := Transcript(g.file(""), Trust{VKey: g.h.key.vkey})
-	shows, err := g.order.Shift(g.values)
+	shows, err := g.order.Shows(g.values)
 	must(t, err)
 	var want []CardShown
 	for p, value := range g.values {

@@ -117,6 +117,14 @@ func Draws(ranges ...uint32) Wish {
 	}
 }
 
+// Numbers makes it one of m of the numbers 1..n.
+func Numbers(n, m int) Wish {
+	return func(s *Shuffle) {
+		s.Commit.Context.DeckHash, s.Commit.Context.Recipe = [32]byte{}, shuffle.Recipe{}
+		must(s.Commit.Context.TakeNumbers(n, m))
+	}
+}
+
 // ForAuditors discloses the tape to auditors only.
 func ForAuditors(s *Shuffle) { s.Commit.Context.Disclosure = audit.DisclosureAuditor }
 
@@ -200,7 +208,8 @@ func (s *Shuffle) Last(n int, cosigned uint64) {
 
 func (s *Shuffle) dealt(n int, cosigned uint64, final bool) *audit.Deal {
 	d := &audit.Deal{Shuffle: s.ID, First: s.next, Cosigned: cosigned, Final: final,
-		Runs: []audit.Run{{Count: n, Purpose: audit.PurposeSeat, Recipient: "seat-1"}}}
+		Runs: []audit.Run{{Count: n, Purpose: audit.PurposeSeat, Recipient: "seat-1",
+			Public: s.Commit.Context.IsNumbers()}}}
 	s.next += n
 	return d
 }
