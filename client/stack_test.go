@@ -18,6 +18,7 @@ import (
 	"shuffled/internal/audit"
 	"shuffled/internal/dealer"
 	"shuffled/internal/entropy"
+	"shuffled/internal/follow"
 	"shuffled/internal/httpapi"
 	"shuffled/internal/keys"
 	"shuffled/internal/ledger"
@@ -57,6 +58,16 @@ type setting struct {
 func newDaemon(t testing.TB) *daemon {
 	t.Helper()
 	return newDaemonWith(t, setting{})
+}
+
+// follow runs a feed of the ledger until the test is over.
+func (d *daemon) follow(of *dealer.Dealer, l *ledger.Ledger) *follow.Feed {
+	feed := follow.New(follow.Config{Ledger: l, Dealer: of, Now: time.Now, Log: slog.New(slog.DiscardHandler)})
+	ctx, stop := context.WithCancel(context.Background())
+	ended := make(chan struct{})
+	go func() { defer close(ended); feed.Run(ctx) }()
+	d.t.Cleanup(func() { stop(); <-ended })
+	return feed
 }
 
 func newDaemonWith(t testing.TB, o setting) *daemon {
@@ -138,7 +149,8 @@ func newDaemonOf(t testing.TB, signing *keys.SigningKey, o setting) *daemon {
 
 	api, err := httpapi.New(httpapi.Config{Log: log, Now: now})
 	check(err)
-	check(api.Add(httpapi.Ledger{Dealer: d, Log: l, Access: store, Recall: recall.New(l, store, 0, now)}))
+	check(api.Add(httpapi.Ledger{Dealer: d, Log: l, Access: store, Recall: recall.New(l, store, 0, now),
+		Events: made.follow(d, l)}))
 	api.Ready()
 	made.api, made.ledger = api, l
 	made.token, made.admin = made.newToken(audit.RoleDealer, "dealer"), made.newToken(audit.RoleAdmin, "admin")

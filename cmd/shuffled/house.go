@@ -18,6 +18,7 @@ import (
 	"shuffled/internal/config"
 	"shuffled/internal/dealer"
 	"shuffled/internal/entropy"
+	"shuffled/internal/follow"
 	"shuffled/internal/keys"
 	"shuffled/internal/ledger"
 	"shuffled/internal/monitor"
@@ -35,6 +36,7 @@ type house struct {
 	entropy *entropy.Source
 	ring    *seal.Keyring
 	dealers []*dealer.Dealer
+	feeds   []*follow.Feed    // of the dealers' ledgers, in their order
 	tiles   *ledger.TileCache // of all ledgers
 
 	monitor *monitor.Monitor
@@ -98,6 +100,11 @@ func openHouse(ctx context.Context, cfg *config.Config, store store.Database, w 
 	h.stop = stop
 	h.watches.Go(func() { h.monitor.Run(run) })
 	h.watches.Go(func() { h.expire(run) })
+	for _, d := range h.dealers {
+		feed := follow.New(follow.Config{Ledger: d.Ledger(), Dealer: d, Now: time.Now, Log: log})
+		h.feeds = append(h.feeds, feed)
+		h.watches.Go(func() { feed.Run(run) })
+	}
 	return h, nil
 }
 

@@ -38,6 +38,7 @@ type cli struct {
 	Show      operate.ShowCmd     `cmd:"" help:"Show a shuffle, or write its transcript to a file."`
 	Recall    operate.RecallCmd   `cmd:"" help:"Find shuffles by table, time, game or state."`
 	History   operate.HistoryCmd  `cmd:"" help:"Walk a table back from its newest commit, each proved by its receipt."`
+	Events    operate.EventsCmd   `cmd:"" help:"Follow what happens in the ledger of a running daemon."`
 	Kill      operate.KillCmd     `cmd:"" help:"Set, clear and list kill switches of a running daemon."`
 	Table     operate.TableCmd    `cmd:"" help:"Open, close and list tables of a running daemon."`
 	Decks     operate.DecksCmd    `cmd:"" help:"List the decks that a running daemon knows by name."`

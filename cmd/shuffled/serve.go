@@ -172,14 +172,16 @@ func (c serveCmd) serve(ctx context.Context, s term.Streams, cfg *config.Config,
 
 // serveBy hands every ledger to the API, and makes the tokens of the sandbox.
 func (c serveCmd) serveBy(ctx context.Context, api *httpapi.Server, h *house) error {
-	for _, d := range h.dealers {
+	for i, d := range h.dealers {
 		if c.Dev && d.Ledger().Info().Name == host.SandboxLedger && d.Ledger().Ready() == nil {
 			if err := host.MakeSandboxTokens(ctx, h.cfg, d.Ledger()); err != nil {
 				return err
 			}
 		}
 		finder := recall.New(d.Ledger(), h.store, h.cfg.Retention.Duration(), time.Now)
-		if err := api.Add(httpapi.Ledger{Dealer: d, Log: d.Ledger(), Access: h.store, Recall: finder}); err != nil {
+		err := api.Add(httpapi.Ledger{Dealer: d, Log: d.Ledger(), Access: h.store, Recall: finder,
+			Events: h.feeds[i]})
+		if err != nil {
 			return err
 		}
 	}
@@ -202,7 +204,7 @@ func apiLimits(cfg *config.Config, dev bool) httpapi.Limits {
 	c := cfg.Limits
 	l := httpapi.Limits{
 		Body: int64(c.MaxBody), Verify: int64(c.MaxVerifyBody), Connections: c.Connections, Concurrent: c.Concurrency,
-		Waiting:   c.Waiting,
+		Waiting: c.Waiting, Followers: c.Followers,
 		Witnessed: c.Witnessed, Verifying: c.Verifications, Readers: c.Readers, ReadBytes: int64(c.ReadBytes),
 		ReadBytesAll: int64(c.ReadBytesAll), QueueDeadline: c.Patience.Duration(),
 		TokenRate: c.TokenRate, TokenBurst: c.TokenBurst, UnknownRate: c.UnknownRate, UnknownBurst: c.UnknownBurst,

@@ -89,6 +89,10 @@ var table = map[string]row{
 		why:  "finds shuffles by the indexes of entries, and writes none",
 		ours: []string{"internal/ledger", "internal/audit"},
 	},
+	"internal/follow": {
+		why:  "tells what the entries say, after they are durable; writes none",
+		ours: []string{"internal/ledger", "internal/audit"},
+	},
 	"internal/seal": {
 		why:  "seals bytes for the store; of a shuffle it knows how long a tape is",
 		ours: []string{"internal/audit", "internal/shuffle", "internal/known"},
@@ -177,8 +181,9 @@ var table = map[string]row{
 			"internal/shuffle"},
 	},
 	"internal/httpapi": {
-		why:  "requests in, answers out; neither stores nor keys",
-		ours: []string{"internal/dealer", "internal/ledger", "internal/verify", "internal/audit", "web"},
+		why: "requests in, answers out; neither stores nor keys",
+		ours: []string{"internal/dealer", "internal/follow", "internal/ledger", "internal/verify", "internal/audit",
+			"web"},
 	},
 	"client": {
 		why: "for game back ends, which check what they are told",

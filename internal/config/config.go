@@ -119,7 +119,9 @@ type Limits struct {
 	Concurrency int `toml:"concurrency"`
 	Waiting     int `toml:"waiting"` // requests that wait for that, per ledger; at least 1, default 4096
 	// requests that wait for witnesses at a time, of one ledger half of them; at least 1, default 4096
-	Witnessed     int `toml:"witness_waiting"`
+	Witnessed int `toml:"witness_waiting"`
+	// streams of events at a time, of one token half of them; at least 2, default 256
+	Followers     int `toml:"followers"`
 	Verifications int `toml:"verifications"` // verifications at a time; at least 1, default 4
 	// reads of shuffles and the log at a time by those who do not deal, of one address half of them, and connections to
 	// the database for them; at least 1, default 4
@@ -187,6 +189,7 @@ func Default() *Config {
 			Concurrency:       2048,
 			Waiting:           4096,
 			Witnessed:         4096,
+			Followers:         256,
 			Verifications:     4,
 			Readers:           4,
 			TileCache:         64 << 20,

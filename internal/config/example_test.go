@@ -184,6 +184,7 @@ connections = 3
 concurrency = 1
 waiting = 2
 witness_waiting = 4
+followers = 8
 verifications = 2
 readers = 6
 tile_cache = "1MiB"

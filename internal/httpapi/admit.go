@@ -1,6 +1,7 @@
 package httpapi
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"net/url"
@@ -121,6 +122,12 @@ func (c *call) addressed(text string) (table string, err error) {
 		return "", nil
 	}
 	return c.ledger.table(c.r.Context(), id)
+}
+
+// stillIs reports whether the credential still gives what it gave when the stream began.
+func (s *Server) stillIs(ctx context.Context, c *call) bool {
+	now, err := s.identities.identify(ctx, c.ledger, c.r)
+	return err == nil && now.role == c.caller.role && now.actor == c.caller.actor
 }
 
 // keepAccess puts the request on record. Without a record there is no answer.

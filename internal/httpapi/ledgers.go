@@ -12,6 +12,7 @@ import (
 
 	"shuffled/internal/audit"
 	"shuffled/internal/dealer"
+	"shuffled/internal/follow"
 	"shuffled/internal/ledger"
 )
 
@@ -74,12 +75,19 @@ type Recall interface {
 	Tables(ctx context.Context, q ledger.TableQuery) (page []audit.TableRef, next string, err error)
 }
 
+// Events tells what happens; *follow.Feed is one.
+type Events interface {
+	Follow(next uint64, tables []string) *follow.Follower
+	Followers() int
+}
+
 // Ledger is one ledger as the API serves it. All of it is required.
 type Ledger struct {
 	Dealer Dealer
 	Log    Log
 	Access Access
 	Recall Recall
+	Events Events
 }
 
 // served is a Ledger with what the API keeps alongside it.

@@ -19,6 +19,7 @@ type Limits struct {
 	Concurrent  int   // requests that work on ledgers at a time, of one ledger half of them, strangers apart; 2,048
 	Waiting     int   // requests that wait for their turn, per ledger, strangers apart; 4,096
 	Witnessed   int   // requests that wait for witnesses at a time, of one ledger half of them; 4,096
+	Followers   int   // streams of events at a time, of one token half of them; 256
 	Verifying   int   // verifications at a time; 4
 	// reads of shuffles and the log at a time by those who do not deal, of one address half of them; 4
 	Readers int
@@ -49,6 +50,7 @@ func (l *Limits) setDefaults() {
 	setDefault(&l.Concurrent, 2048)
 	setDefault(&l.Waiting, 4096)
 	setDefault(&l.Witnessed, 4096)
+	setDefault(&l.Followers, 256)
 	setDefault(&l.Verifying, 4)
 	setDefault(&l.Readers, 4)
 	setDefault(&l.TokenBurst, 1)

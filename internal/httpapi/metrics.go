@@ -24,14 +24,15 @@ type metrics struct {
 
 // Why requests were turned away before anything was done for them.
 const (
-	refusedQueue   = "queue"         // too many wait for the ledger
-	refusedToken   = "token_rate"    //
-	refusedUnknown = "unknown_token" // too many of them from one address
-	refusedAddress = "address_rate"  //
-	refusedWitness = "witnesses"     // too many wait for them
-	refusedBytes   = "bytes"         // an address, or all of them, had more than their share
-	refusedReaders = "readers"       // too many read who do not deal
-	refusedRecord  = "access_record" // a regulator's, that could not be recorded
+	refusedQueue     = "queue"         // too many wait for the ledger
+	refusedToken     = "token_rate"    //
+	refusedUnknown   = "unknown_token" // too many of them from one address
+	refusedAddress   = "address_rate"  //
+	refusedWitness   = "witnesses"     // too many wait for them
+	refusedBytes     = "bytes"         // an address, or all of them, had more than their share
+	refusedReaders   = "readers"       // too many read who do not deal
+	refusedFollowers = "followers"     // too many follow events
+	refusedRecord    = "access_record" // a regulator's, that could not be recorded
 )
 
 func (m *metrics) refuse(l *served, reason string) {

@@ -37,6 +37,9 @@ func (r *recorder) Write(b []byte) (int, error) {
 	return r.ResponseWriter.Write(b)
 }
 
+// Unwrap is for [http.ResponseController].
+func (r *recorder) Unwrap() http.ResponseWriter { return r.ResponseWriter }
+
 // requestEpoch starts the request ids of a process. They tell requests apart
 // and are no secret, so they need no randomness.
 func requestEpoch(start time.Time) string { return strconv.FormatInt(start.UnixNano(), 36) }

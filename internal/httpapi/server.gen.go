@@ -98,6 +98,42 @@ const (
 	DisclosurePublic  Disclosure = "public"
 )
 
+// Defines values for EventAction.
+const (
+	EventActionClear EventAction = "clear"
+	EventActionClose EventAction = "close"
+	EventActionOpen  EventAction = "open"
+	EventActionSet   EventAction = "set"
+)
+
+// Defines values for EventDraws.
+const (
+	EventDrawsTrue EventDraws = true
+)
+
+// Defines values for EventScope.
+const (
+	EventScopeDeck   EventScope = "deck"
+	EventScopeLedger EventScope = "ledger"
+	EventScopeTable  EventScope = "table"
+)
+
+// Defines values for EventType.
+const (
+	EventTypeClosed      EventType = "closed"
+	EventTypeClosingSoon EventType = "closing_soon"
+	EventTypeCommitted   EventType = "committed"
+	EventTypeDealt       EventType = "dealt"
+	EventTypeExpired     EventType = "expired"
+	EventTypeKill        EventType = "kill"
+	EventTypeLatch       EventType = "latch"
+	EventTypeMixed       EventType = "mixed"
+	EventTypeRevealed    EventType = "revealed"
+	EventTypeTable       EventType = "table"
+	EventTypeTakeover    EventType = "takeover"
+	EventTypeWitnessed   EventType = "witnessed"
+)
+
 // Defines values for Extent.
 const (
 	ExtentClose Extent = "close"
@@ -619,6 +655,92 @@ type DrawsRequest struct {
 	// Wheel One spin of a wheel whose stops have exact integer weights, at most 4,096 together.
 	Wheel []Stop `json:"wheel,omitempty"`
 }
+
+// Event Something that happened in the ledger.
+type Event struct {
+	// Action With latch and kill, set or clear; with table, open or close.
+	Action *EventAction `json:"action,omitempty"`
+
+	// CloseBy With committed and closing_soon, when the shuffle must be closed.
+	//
+	// Examples: 2026-03-14T15:09:26.535Z
+	CloseBy *Timestamp `json:"close_by,omitempty"`
+
+	// Count With dealt, how many places.
+	Count *int `json:"count,omitempty"`
+
+	// DeckHash With kill of a deck.
+	DeckHash *Hash `json:"deck_hash,omitempty"`
+
+	// Draws With committed, that values are drawn, and not cards.
+	Draws *EventDraws `json:"draws,omitempty"`
+
+	// Extent With takeover, what the new owner may do.
+	Extent *Extent `json:"extent,omitempty"`
+
+	// First With dealt, the first place.
+	First *int `json:"first,omitempty"`
+
+	// GameRef With committed, the operator's name for the game.
+	GameRef *Name `json:"game_ref,omitempty"`
+
+	// Identity Who caused the entry.
+	Identity *Name `json:"identity,omitempty"`
+
+	// Index Of the entry. Absent for closing_soon and witnessed, which are of none.
+	Index *Index `json:"index,omitempty"`
+
+	// Outcome With closed and expired.
+	Outcome *Outcome `json:"outcome,omitempty"`
+
+	// Parent With committed, the shuffle whose cards these are.
+	Parent *Index `json:"parent,omitempty"`
+
+	// Places With revealed, the places that became public.
+	Places []int `json:"places,omitempty"`
+
+	// Reason With closed, of a void shuffle.
+	Reason *Reason `json:"reason,omitempty"`
+
+	// Scope With kill, what it covers.
+	Scope *EventScope `json:"scope,omitempty"`
+
+	// Serial With committed, the shuffle's number at its table.
+	Serial *uint64 `json:"serial,omitempty"`
+
+	// Shuffle The shuffle that it is about.
+	Shuffle *Index `json:"shuffle,omitempty"`
+
+	// Size With witnessed, that the quorum has cosigned the entries below it.
+	Size *uint64 `json:"size,omitempty"`
+
+	// Table The table that it is about.
+	Table *Name `json:"table,omitempty"`
+
+	// Time Of the entry, or of the event if it is of none.
+	//
+	// Examples: 2026-03-14T15:09:26.535Z
+	Time Timestamp `json:"time"`
+
+	// Type What happened. Expired is a close by the daemon, since nobody closed in time. Closing_soon
+	// comes a minute before close_by. A later version may have more types: pass over what you do
+	// not know.
+	Type EventType `json:"type"`
+}
+
+// EventAction With latch and kill, set or clear; with table, open or close.
+type EventAction string
+
+// EventDraws With committed, that values are drawn, and not cards.
+type EventDraws bool
+
+// EventScope With kill, what it covers.
+type EventScope string
+
+// EventType What happened. Expired is a close by the daemon, since nobody closed in time. Closing_soon
+// comes a minute before close_by. A later version may have more types: pass over what you do
+// not know.
+type EventType string
 
 // Extent What the owner of a shuffle may do; play is everything.
 type Extent string
@@ -1636,6 +1758,12 @@ type CreateDrawsParams struct {
 	IdempotencyKey IdempotencyKey `json:"Idempotency-Key"`
 }
 
+// FollowEventsParams defines parameters for FollowEvents.
+type FollowEventsParams struct {
+	// After Begin behind the entry with this index.
+	After *Index `form:"after,omitempty" json:"after,omitempty"`
+}
+
 // ListShufflesParams defines parameters for ListShuffles.
 type ListShufflesParams struct {
 	// Table Of this table.
@@ -1775,6 +1903,9 @@ type operations interface {
 
 	// GetReceipt is GET /v1/{ledger}/entries/{index}/receipt
 	GetReceipt(c *call, index Index) error
+
+	// FollowEvents is GET /v1/{ledger}/events
+	FollowEvents(c *call, params FollowEventsParams) error
 
 	// GetKeys is GET /v1/{ledger}/keys
 	GetKeys(c *call) error
@@ -1949,6 +2080,16 @@ func (b binder) GetReceipt(c *call) error {
 	return b.ops.GetReceipt(c, index)
 }
 
+func (b binder) FollowEvents(c *call) error {
+	p := parameters{request: c.r}
+	var params FollowEventsParams
+	params.After = p.queryIndex("after")
+	if err := p.check(); err != nil {
+		return err
+	}
+	return b.ops.FollowEvents(c, params)
+}
+
 func (b binder) GetKeys(c *call) error {
 	p := parameters{request: c.r}
 	if err := p.check(); err != nil {
@@ -2110,6 +2251,7 @@ func routes(ops operations) []route {
 		{http.MethodPost, "/v1/{ledger}/keys", []string{"admin"}, "ledger", b.AddKey},
 		{http.MethodGet, "/v1/{ledger}/switches", []string{"admin", "auditor", "regulator"}, "ledger", b.ListSwitches},
 		{http.MethodPost, "/v1/{ledger}/switches", []string{"admin"}, "ledger", b.SetSwitch},
+		{http.MethodGet, "/v1/{ledger}/events", []string{"dealer", "admin", "auditor", "regulator"}, "own", b.FollowEvents},
 		{http.MethodGet, "/v1/{ledger}/decks", []string{}, "none", b.ListDecks},
 		{http.MethodGet, "/v1/{ledger}/tables", []string{"dealer", "admin", "auditor", "regulator"}, "own", b.ListTables},
 		{http.MethodPost, "/v1/{ledger}/tables", []string{"dealer", "admin"}, "table", b.SetTable},

@@ -38,10 +38,10 @@ type Server struct {
 	identities *identities
 	metrics    *metrics
 	mux        *http.ServeMux
+	waits
 
-	inFlight    atomic.Int64              // requests being answered, those that wait included
-	working     *fairQueue[queueKey]      // of requests that work on ledgers
-	witnessed   *fairSemaphore[ledger.ID] // requests that wait for witnesses
+	inFlight    atomic.Int64         // requests being answered, those that wait included
+	working     *fairQueue[queueKey] // of requests that work on ledgers
 	connections *fairSemaphore[netip.Prefix]
 	bodies      *byteQuota // of all requests but those to verify
 	evidence    *byteQuota
@@ -73,7 +73,6 @@ func New(cfg Config) (*Server, error) {
 		identities:  newIdentities(cfg.Now, newRates[netip.Prefix](cfg.Limits.UnknownRate, cfg.Limits.UnknownBurst)),
 		mux:         http.NewServeMux(),
 		working:     newFairQueue[queueKey](cfg.Limits.Concurrent, cfg.Limits.Waiting),
-		witnessed:   newFairSemaphore[ledger.ID](cfg.Limits.Witnessed),
 		connections: newFairSemaphore[netip.Prefix](cfg.Limits.Connections),
 		bodies:      newByteQuota(roomPerBody * cfg.Limits.Body),
 		evidence:    newByteQuota(roomPerEvidence * cfg.Limits.Verify),
@@ -87,6 +86,7 @@ func New(cfg Config) (*Server, error) {
 		verifyRates: newRates[netip.Prefix](cfg.Limits.VerifyRate, cfg.Limits.VerifyBurst),
 		epoch:       requestEpoch(cfg.Now()),
 	}
+	s.waits = newWaits(cfg.Limits)
 	var err error
 	if s.metrics, err = newMetrics(s); err != nil {
 		return nil, err
@@ -116,8 +116,11 @@ func (s *Server) Waiting(what string) { s.ledgers.wait(what) }
 func (s *Server) Leave() { s.ledgers.leave() }
 
 // Drain answers not_ready from now on, on all routes of ledgers, so that load
-// balancers look elsewhere while requests under way are finished.
-func (s *Server) Drain() { s.ledgers.drain() }
+// balancers look elsewhere while requests under way are finished. Streams of events end.
+func (s *Server) Drain() {
+	s.ledgers.drain()
+	s.endStreams()
+}
 
 // route is an operation of the contract.
 type route struct {
@@ -153,6 +156,7 @@ type call struct {
 	caller caller
 	works  bool // it has a place among those that work on ledgers
 
+	whole    context.Context // of the request, without the time that an answer may take
 	computed func(bytes int) // of a reader, until its answer is ready to be sent: told its size
 }
 
@@ -201,7 +205,7 @@ func (s *Server) serve(rec *recorder, r *http.Request, rt route) {
 	} else {
 		ctx = ledger.WithPatience(ctx, until)
 	}
-	c := &call{w: rec, r: r.WithContext(ctx), route: rt}
+	c := &call{w: rec, r: r.WithContext(ctx), route: rt, whole: r.Context()}
 	if err := s.answer(c); err != nil {
 		s.fail(rec, r, err)
 	}

@@ -18,6 +18,7 @@ import (
 	"shuffled/internal/audit"
 	"shuffled/internal/dealer"
 	"shuffled/internal/entropy"
+	"shuffled/internal/follow"
 	"shuffled/internal/keys"
 	"shuffled/internal/ledger"
 	"shuffled/internal/seal"
@@ -118,7 +119,13 @@ func (s *stack) serve(o stackOptions) {
 
 func (s *stack) add(o stackOptions) {
 	s.t.Helper()
-	l := Ledger{Dealer: s.dealer, Log: s.ledger, Access: s.store, Recall: noRecall{}}
+	feed := follow.New(follow.Config{Ledger: s.ledger, Dealer: s.dealer, Now: s.clock.Now,
+		Log: slog.New(slog.NewJSONHandler(s.log, nil))})
+	ctx, stop := context.WithCancel(context.Background())
+	ended := make(chan struct{})
+	go func() { defer close(ended); feed.Run(ctx) }()
+	s.t.Cleanup(func() { stop(); <-ended })
+	l := Ledger{Dealer: s.dealer, Log: s.ledger, Access: s.store, Recall: noRecall{}, Events: feed}
 	if o.wrap != nil {
 		l = o.wrap(l)
 	}

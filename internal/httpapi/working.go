@@ -1,6 +1,7 @@
 package httpapi
 
 import (
+	"context"
 	"time"
 
 	"shuffled/internal/audit"
@@ -36,6 +37,21 @@ func (s *Server) leave(c *call) {
 		c.works = false
 		s.working.leave(c.queueKey())
 	}
+}
+
+// waits are places of requests that are there and work at nothing.
+type waits struct {
+	witnessed *fairSemaphore[ledger.ID] // requests that wait for witnesses
+	followers *fairSemaphore[tokenKey]  // streams of events
+
+	streams    context.Context // of all streams; Drain ends it
+	endStreams context.CancelFunc
+}
+
+func newWaits(l Limits) waits {
+	w := waits{witnessed: newFairSemaphore[ledger.ID](l.Witnessed), followers: newFairSemaphore[tokenKey](l.Followers)}
+	w.streams, w.endStreams = context.WithCancel(context.Background())
+	return w
 }
 
 // awaitWitnesses waits, where the ledger asks for it, until the witnesses have

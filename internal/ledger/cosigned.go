@@ -31,6 +31,7 @@ func (w *witnesses) keepCosigned(h Head, from uint64) bool {
 		return false
 	}
 	w.cosigned.show(h)
+	l.moved.tell()
 	return true
 }
 
@@ -52,6 +53,7 @@ func (w *witnesses) followCosigned() bool {
 		return false
 	}
 	w.cosigned.show(h)
+	l.moved.tell()
 	return true
 }
 

@@ -179,7 +179,8 @@ type shown struct {
 	published atomic.Pointer[Head]
 	keys      atomic.Pointer[keyHistory]
 	holders   atomic.Pointer[map[string]audit.Holder] // credentials, by id
-	live      atomic.Pointer[Live]                    // counts for metrics
+	moved     moved
+	live      atomic.Pointer[Live] // counts for metrics
 
 	folded  atomic.Int64 // when memory covered the store's newest entry, in the clock's elapsed nanoseconds
 	writing atomic.Int64 // since when a batch is at the store, in nanoseconds since 1970; 0: none is
@@ -314,6 +315,18 @@ func (l *Ledger) Overdue(ctx context.Context, now int64) (ids []uint64, err erro
 	return ids, err
 }
 
+// ClosingBy returns the open shuffles whose close-by is at or before a time, in UTC
+// milliseconds, by id. It costs nothing if there cannot be any.
+func (l *Ledger) ClosingBy(ctx context.Context, at int64) (refs []audit.OpenRef, err error) {
+	err = l.ask(ctx, func() {
+		for _, id := range l.state.Overdue(at) {
+			o, _ := l.state.Shuffle(id)
+			refs = append(refs, audit.OpenRef{ID: id, Table: o.Table, CloseBy: o.CloseBy})
+		}
+	})
+	return refs, err
+}
+
 // GenesisEntry returns entry 0, which never changes.
 func (l *Ledger) GenesisEntry() audit.Entry { return l.genesis }
 
@@ -376,6 +389,7 @@ func (l *Ledger) publish() {
 	l.live.Store(&Live{Size: head.Size, Time: l.state.Time(), Open: l.state.OpenCount(), Latched: l.state.Latched(),
 		Switches: l.state.SwitchCount()})
 	l.published.Store(&head)
+	l.moved.tell()
 	l.witnesses.wake()
 	l.cache.wake()
 }

@@ -1,0 +1,122 @@
+package client
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"io"
+	"iter"
+	"net/http"
+	"net/url"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/go-json-experiment/json"
+)
+
+const (
+	// silence is how long a stream of events may say nothing. A daemon says something
+	// every five seconds.
+	silence = 20 * time.Second
+	// maxEventLine bounds a line of a stream.
+	maxEventLine = 64 << 10
+)
+
+// Events tells what happens in the ledger, from the entry behind after on, or with nil
+// from now on, until ctx is over or the daemon refuses. What is interrupted goes on where
+// it was, after a pause, at whichever daemon answers, so that nothing is left out;
+// closing_soon and witnessed may come again then. To go on after a restart, keep the index
+// of the last event that has one. Events are the daemon's word and prove nothing: a
+// receipt or a transcript proves what they say.
+func (c *Client) Events(ctx context.Context, after *uint64) iter.Seq2[Event, error] {
+	return func(yield func(Event, error) bool) {
+		failed := 0
+		for {
+			told, again, err := c.stream(ctx, &after, func(e Event) bool { return yield(e, nil) })
+			if errors.Is(err, errEnough) {
+				return
+			}
+			if failed++; told {
+				failed = 1
+			}
+			if again != never {
+				err = sleep(ctx, max(again, c.pause(failed)))
+			}
+			if err != nil {
+				yield(Event{}, err)
+				return
+			}
+		}
+	}
+}
+
+// errEnough: the caller wants no more events.
+var errEnough = errors.New("enough")
+
+// stream reads one stream until it ends, and reports whether it told anything, and after
+// how long it may be asked for again. It keeps in after up to where it came.
+func (c *Client) stream(ctx context.Context, after **uint64, yield func(Event) bool) (told bool, again time.Duration,
+	err error) {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	watch := time.AfterFunc(silence, cancel)
+	defer watch.Stop()
+	u := c.base + "/v1/" + url.PathEscape(c.ledger) + "/events"
+	if *after != nil {
+		u += "?after=" + strconv.FormatUint(**after, 10)
+	}
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, u, nil)
+	if err != nil {
+		return false, never, err
+	}
+	if c.cfg.Token != "" {
+		req.Header.Set("Authorization", "Bearer "+c.cfg.Token)
+	}
+	endless := *c.http // a stream lasts longer than a call
+	endless.Timeout = 0
+	resp, err := endless.Do(req)
+	if err != nil {
+		return false, 0, err
+	}
+	defer resp.Body.Close()
+	if resp.StatusCode != http.StatusOK {
+		answer, _ := io.ReadAll(io.LimitReader(resp.Body, maxEventLine))
+		return false, retryAfter(resp), refusal(resp, answer)
+	}
+	lines := bufio.NewScanner(resp.Body)
+	lines.Buffer(nil, maxEventLine)
+	var id *uint64
+	var data string
+	for lines.Scan() {
+		watch.Reset(silence)
+		field, value, _ := strings.Cut(lines.Text(), ":")
+		value = strings.TrimPrefix(value, " ")
+		switch {
+		case lines.Text() == "":
+			if id != nil {
+				*after, id = id, nil
+			}
+			if data == "" {
+				continue
+			}
+			var e Event
+			if err := json.Unmarshal([]byte(data), &e); err != nil {
+				return told, never, &Fault{What: "an event is not what the contract says", Answer: []byte(data), Err: err}
+			}
+			told, data = true, ""
+			if !yield(e) {
+				return true, never, errEnough
+			}
+		case field == "id":
+			index, err := strconv.ParseUint(value, 10, 63)
+			if err != nil {
+				return told, never, &Fault{What: "the id of an event is no index", Answer: []byte(lines.Text())}
+			}
+			id = &index
+		case field == "data":
+			data += value
+		}
+	}
+	return told, 0, lines.Err()
+}

@@ -1,0 +1,129 @@
+// Package follow tells what happens in a ledger, one event after another, to those who
+// want to know: consoles and back ends over the API, and webhooks. An event says what an
+// entry says, without cards, openings, tapes and what people wrote.
+//
+// The entries are the queue. A follower is a place in the ledger, so that it costs a
+// fixed amount of memory however far behind it is, misses nothing while it is away, and
+// goes on where it was at any daemon of the ledger. Nothing here is in the way of a deal:
+// entries are read after they are durable, over the connections of readers.
+package follow
+
+import (
+	"encoding/base64"
+	"time"
+
+	"shuffled/internal/audit"
+)
+
+// The types of events. Those without an entry have no index: they are told anew to a
+// follower that comes back.
+const (
+	Committed   = "committed"
+	Mixed       = "mixed"
+	Dealt       = "dealt"
+	Revealed    = "revealed"
+	Closed      = "closed"
+	Expired     = "expired" // closed by the daemon, since nobody did
+	Takeover    = "takeover"
+	Latch       = "latch"
+	Kill        = "kill"
+	Table       = "table"
+	ClosingSoon = "closing_soon" // no entry: close-by is near
+	Witnessed   = "witnessed"    // no entry: the quorum has cosigned more
+)
+
+// Event is one thing that happened. Members that do not go with its type are absent.
+type Event struct {
+	Index    *uint64  `json:"index,omitzero"` // of the entry; nil for an event that has none
+	Type     string   `json:"type"`
+	Time     string   `json:"time"` // of the entry, else of the event: RFC 3339 in UTC
+	Table    string   `json:"table,omitzero"`
+	Shuffle  *uint64  `json:"shuffle,omitzero"`
+	Identity string   `json:"identity,omitzero"` // that caused it
+	Serial   uint64   `json:"serial,omitzero"`
+	Draws    bool     `json:"draws,omitzero"` // committed: values, not cards
+	GameRef  string   `json:"game_ref,omitzero"`
+	Parent   *uint64  `json:"parent,omitzero"`
+	CloseBy  string   `json:"close_by,omitzero"` // committed, closing_soon
+	First    *int     `json:"first,omitzero"`    // dealt
+	Count    int      `json:"count,omitzero"`    // dealt
+	Places   []uint16 `json:"places,omitzero"`   // revealed
+	Outcome  string   `json:"outcome,omitzero"`  // closed, expired
+	Reason   string   `json:"reason,omitzero"`   // of a void shuffle
+	Extent   string   `json:"extent,omitzero"`   // takeover
+	Action   string   `json:"action,omitzero"`   // latch, kill: set or clear; table: open or close
+	Scope    string   `json:"scope,omitzero"`    // kill
+	DeckHash string   `json:"deck_hash,omitzero"`
+	Size     uint64   `json:"size,omitzero"` // witnessed: entries below it are
+
+	closeBy int64
+}
+
+// Timestamp is a time in UTC milliseconds as events show it.
+func Timestamp(ms int64) string { return time.UnixMilli(ms).UTC().Format("2006-01-02T15:04:05.000Z") }
+
+// of returns the event that an entry is; ok is false for an entry that is none. The table
+// of a shuffle is told by tables.
+func of(p audit.Placed, tables func(id uint64) (string, error)) (e Event, ok bool, err error) {
+	e = Event{Index: &p.Index, Time: Timestamp(p.Entry.Time), Identity: p.Entry.Actor.Identity}
+	shuffle := func(kind string, id uint64) {
+		e.Type, e.Shuffle = kind, &id
+		e.Table, err = tables(id)
+	}
+	switch b := p.Entry.Body.(type) {
+	case *audit.Commit:
+		e.Type, e.Shuffle, e.Table, e.Serial = Committed, &p.Index, b.Context.Table, b.Serial
+		e.Draws, e.GameRef, e.closeBy = b.Context.IsDraw(), b.GameRef, b.CloseBy
+		e.CloseBy = Timestamp(b.CloseBy)
+		if b.Context.Parent != nil {
+			e.Parent = &b.Context.Parent.ID
+		}
+	case *audit.Mix:
+		shuffle(Mixed, b.Shuffle)
+	case *audit.Deal:
+		shuffle(Dealt, b.Shuffle)
+		e.First, e.Count = &b.First, b.Count()
+	case *audit.Reveal:
+		shuffle(Revealed, b.Shuffle)
+		e.Places = b.Places
+	case *audit.Close:
+		shuffle(Closed, b.Shuffle)
+		if e.Outcome = b.Outcome.String(); b.Outcome == audit.OutcomeExpired {
+			e.Type = Expired
+		}
+		if b.Reason != audit.ReasonNone {
+			e.Reason = b.Reason.String()
+		}
+	case *audit.Takeover:
+		shuffle(Takeover, b.Shuffle)
+		e.Extent = b.Extent.String()
+	case *audit.Event:
+		e.happened(b)
+	}
+	return e, e.Type != "", err
+}
+
+// happened reads an event of the ledger.
+func (e *Event) happened(b *audit.Event) {
+	switch b.Kind {
+	case audit.EventLatchSet, audit.EventLatchClear:
+		e.Type = Latch
+	case audit.EventKillSet, audit.EventKillClear:
+		e.Type, e.Scope, e.Table = Kill, b.Scope.String(), b.Name
+		if b.Scope == audit.ScopeDeck {
+			e.DeckHash = base64.StdEncoding.EncodeToString(b.Deck[:])
+		}
+	case audit.EventTableOpen, audit.EventTableClose:
+		e.Type, e.Table = Table, b.Name
+	}
+	switch b.Kind {
+	case audit.EventLatchSet, audit.EventKillSet:
+		e.Action = "set"
+	case audit.EventLatchClear, audit.EventKillClear:
+		e.Action = "clear"
+	case audit.EventTableOpen:
+		e.Action = "open"
+	case audit.EventTableClose:
+		e.Action = "close"
+	}
+}

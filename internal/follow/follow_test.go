@@ -1,0 +1,146 @@
+package follow
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"sync"
+	"testing"
+	"time"
+
+	"go.uber.org/goleak"
+
+	"shuffled/internal/audit"
+	"shuffled/internal/ledger"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+// book is a ledger of entries that a test counts: table events, all alike.
+type book struct {
+	mu      sync.Mutex
+	size    uint64
+	changed chan struct{}
+	most    uint64 // entries of one reading, at most
+}
+
+func (b *book) grow(n uint64) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.size += n
+	close(b.changed)
+	b.changed = make(chan struct{})
+}
+
+func (b *book) Info() ledger.Info { return ledger.Info{} }
+func (b *book) Live() ledger.Live { return ledger.Live{} }
+func (b *book) Head() ledger.Head {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return ledger.Head{Size: b.size}
+}
+func (b *book) Changed() <-chan struct{} {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.changed
+}
+func (b *book) ClosingBy(context.Context, int64) ([]audit.OpenRef, error) { return nil, nil }
+func (b *book) Entries(_ context.Context, from, to uint64) (all []audit.Placed, err error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if to > b.size {
+		return nil, errors.New("above the head")
+	}
+	b.most = max(b.most, to-from)
+	for i := from; i < to; i++ {
+		all = append(all, audit.Placed{Index: i, Entry: audit.Entry{Body: &audit.Event{Kind: audit.EventTableOpen,
+			Name: "t"}}})
+	}
+	return all, nil
+}
+
+// TestFollowersReadAll: whoever comes late, or is slow, is told of every entry once and in
+// order, while the feed keeps a bounded number.
+func TestFollowersReadAll(t *testing.T) {
+	t.Parallel()
+	b := &book{size: 3 * kept, changed: make(chan struct{})}
+	f := New(Config{Ledger: b, Now: time.Now, Log: slog.New(slog.DiscardHandler)})
+	ctx, stop := context.WithCancel(t.Context())
+	var running sync.WaitGroup
+	running.Go(func() { f.Run(ctx) })
+
+	// One from the beginning, one from the middle of what the feed will keep, one from now.
+	starts := []uint64{1, 3*kept + 10, 3 * kept}
+	followers := make([]*Follower, len(starts))
+	for i, start := range starts {
+		followers[i] = f.Follow(start, nil)
+	}
+	reaches(f, b.Head().Size)
+	for range 8 {
+		b.grow(kept / 2)
+		reaches(f, b.Head().Size) // and drops in the end what two of them want
+	}
+	size := b.Head().Size
+	var reading sync.WaitGroup
+	for i, w := range followers {
+		reading.Go(func() {
+			defer w.Close()
+			for want := starts[i]; want < size; {
+				events, err := w.Next(t.Context())
+				if err != nil || len(events) > page {
+					t.Errorf("%d events, %v", len(events), err)
+					return
+				}
+				for _, e := range events {
+					if *e.Index != want {
+						t.Errorf("from %d on: entry %d, not %d", starts[i], *e.Index, want)
+						return
+					}
+					want++
+				}
+				if i == 0 && want%1000 < page { // now and then it is slow
+					time.Sleep(time.Millisecond)
+				}
+			}
+			if w.Place() != size {
+				t.Errorf("at %d of %d", w.Place(), size)
+			}
+		})
+	}
+	reading.Wait()
+	f.mu.Lock()
+	if len(f.newest) > kept || cap(f.newest) > 4*kept || b.most > page {
+		t.Errorf("%d events are kept, with room for %d; %d entries were read at a time", len(f.newest), cap(f.newest),
+			b.most)
+	}
+	f.mu.Unlock()
+
+	w := f.Follow(size, []string{"other"})
+	defer w.Close()
+	short, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
+	defer cancel()
+	if events, err := w.Next(short); len(events) != 0 || !errors.Is(err, context.DeadlineExceeded) {
+		t.Errorf("%v, %v", events, err)
+	}
+	stop()
+	running.Wait()
+	if _, err := w.Next(t.Context()); !errors.Is(err, ErrEnded) {
+		t.Error(err)
+	}
+	if n := f.Followers(); n != 1 {
+		t.Errorf("%d follow", n)
+	}
+}
+
+// reaches waits until the feed has read the first size entries.
+func reaches(f *Feed, size uint64) {
+	for {
+		f.mu.Lock()
+		changed, to := f.changed, f.to
+		f.mu.Unlock()
+		if to == size {
+			return
+		}
+		<-changed
+	}
+}

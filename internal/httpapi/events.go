@@ -1,0 +1,122 @@
+package httpapi
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"net/http"
+	"strconv"
+	"time"
+
+	"github.com/go-json-experiment/json"
+
+	"shuffled/internal/follow"
+)
+
+// heartbeat is how long a stream of events is silent at most. Before each line of one its
+// credential is checked again, so that it also bounds how long a revoked one is served.
+const heartbeat = 5 * time.Second
+
+// FollowEvents streams what happens until the caller leaves.
+func (s *Server) FollowEvents(c *call, params FollowEventsParams) error {
+	next, err := c.follows(params.After)
+	if err != nil {
+		return err
+	}
+	key := tokenKey{c.ledger.id, c.caller.actor.Credential}
+	if !s.followers.enter(key) {
+		s.metrics.refuse(c.ledger, refusedFollowers)
+		return refuse(CodeOverloaded)
+	}
+	defer s.followers.leave(key)
+	if c.computed != nil { // it works at nothing from now on
+		c.computed(0)
+	}
+	s.leave(c)
+
+	ctx, cancel := context.WithCancel(c.whole)
+	defer cancel()
+	defer context.AfterFunc(s.streams, cancel)()
+	follower := c.ledger.Events.Follow(next, c.caller.tables)
+	defer follower.Close()
+	h := c.w.Header()
+	h.Set("Content-Type", "text/event-stream")
+	h.Set("Cache-Control", noStore)
+	h.Set("X-Accel-Buffering", "no") // proxies that would collect events
+	out := stream{http.NewResponseController(c.w), c.w, s.cfg.Limits.Write}
+	if out.ResponseController.SetReadDeadline(time.Time{}) != nil || !out.send(lines(nil, next)) {
+		return nil
+	}
+	for s.stillIs(ctx, c) {
+		waiting, stop := context.WithTimeout(ctx, heartbeat)
+		events, err := follower.Next(waiting)
+		idle := waiting.Err() != nil && ctx.Err() == nil
+		stop()
+		if err != nil && !idle || !s.stillIs(ctx, c) || !out.send(lines(events, follower.Place())) {
+			break
+		}
+	}
+	return nil
+}
+
+// follows returns the index of the entry that a stream begins with.
+func (c *call) follows(after *Index) (uint64, error) {
+	field := "after"
+	if values := c.r.Header.Values("Last-Event-ID"); len(values) > 0 {
+		field = "Last-Event-ID"
+		index, err := parseIndex(values[0])
+		if err != nil || len(values) > 1 {
+			return 0, refuseValue(field, "is the id of an event: an index in decimal digits")
+		}
+		after = &index
+	}
+	size := c.ledger.Log.Live().Size
+	switch {
+	case after == nil:
+		return size, nil
+	case *after < size:
+		return *after + 1, nil
+	}
+	// Another daemon may have written it a moment ago.
+	if _, err := c.ledger.Log.Receipt(c.r.Context(), *after); err != nil {
+		return 0, refuseValue(field, fmt.Sprintf("is the index of an entry, and the ledger has %d entries", size))
+	}
+	return *after + 1, nil
+}
+
+// lines are events as they are sent; none is a heartbeat, with all that was told.
+func lines(events []follow.Event, next uint64) []byte {
+	var b bytes.Buffer
+	for _, e := range events {
+		if e.Index != nil {
+			b.WriteString("id: " + strconv.FormatUint(*e.Index, 10) + "\n")
+		}
+		data, err := json.Marshal(e)
+		if err != nil {
+			panic(err) // a struct of strings and numbers
+		}
+		fmt.Fprintf(&b, "event: %s\ndata: %s\n\n", e.Type, data)
+	}
+	if len(events) == 0 {
+		fmt.Fprintf(&b, ":\nid: %d\n\n", next-1)
+	}
+	return b.Bytes()
+}
+
+// stream is an answer without an end.
+type stream struct {
+	*http.ResponseController
+	w    http.ResponseWriter
+	most time.Duration // that a write may take
+}
+
+// send reports whether the caller reads.
+func (s stream) send(b []byte) bool {
+	if s.SetWriteDeadline(time.Now().Add(s.most)) != nil {
+		return false
+	}
+	if _, err := s.w.Write(b); err != nil {
+		return false
+	}
+	return s.Flush() == nil
+}
