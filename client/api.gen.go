@@ -63,6 +63,7 @@ const (
 	CodeSealed                Code = "sealed"
 	CodeSigningKey            Code = "signing_key"
 	CodeSlot                  Code = "slot"
+	CodeStatement             Code = "statement"
 	CodeTable                 Code = "table"
 	CodeTwoPersons            Code = "two_persons"
 	CodeUnauthorized          Code = "unauthorized"
@@ -1163,6 +1164,18 @@ type ShuffleSummaryKind string
 // ShuffleSummaryState Overdue is open after close_by.
 type ShuffleSummaryState string
 
+// StatementRequest defines model for StatementRequest.
+type StatementRequest struct {
+	// Statement The signed note of docs/SPEC.md section 8.1, byte for byte.
+	Statement string `json:"statement"`
+}
+
+// StatementTaken defines model for StatementTaken.
+type StatementTaken struct {
+	// Statements How many statements the shuffle's transcripts carry.
+	Statements int `json:"statements"`
+}
+
 // Stop defines model for Stop.
 type Stop struct {
 	// Label What the stop shows.
@@ -1322,6 +1335,10 @@ type Transcript struct {
 	// Recipient Whose file it is, if it is one recipient's.
 	Recipient *Name `json:"recipient,omitempty"`
 
+	// Statements Signed statements of auditors who opened the tape, as addStatement took them. Absent when there
+	// are none.
+	Statements []string `json:"statements,omitempty"`
+
 	// Witnessed Of the commit, under the oldest cosigned checkpoint that covers it, from before the first mix or deal.
 	// Absent when there is none.
 	Witnessed *Receipt `json:"witnessed,omitempty"`
@@ -1468,6 +1485,9 @@ type DealCardsJSONRequestBody = DealRequest
 
 // MixShuffleJSONRequestBody defines body for MixShuffle for application/json ContentType.
 type MixShuffleJSONRequestBody = MixRequest
+
+// AddStatementJSONRequestBody defines body for AddStatement for application/json ContentType.
+type AddStatementJSONRequestBody = StatementRequest
 
 // TakeOverShuffleJSONRequestBody defines body for TakeOverShuffle for application/json ContentType.
 type TakeOverShuffleJSONRequestBody = TakeoverRequest
@@ -1659,6 +1679,16 @@ func (c *Client) mixShuffle(ctx context.Context, id ID, body MixShuffleJSONReque
 	r := request{
 		method: http.MethodPost,
 		path:   fmt.Sprintf("/v1/%s/shuffles/%s/mix", url.PathEscape(c.ledger), strconv.FormatUint(id, 10)),
+		body:   body,
+	}
+	return c.send(ctx, r)
+}
+
+// addStatement sends POST /v1/{ledger}/shuffles/{id}/statements and returns the answer's body.
+func (c *Client) addStatement(ctx context.Context, id ID, body AddStatementJSONRequestBody) ([]byte, error) {
+	r := request{
+		method: http.MethodPost,
+		path:   fmt.Sprintf("/v1/%s/shuffles/%s/statements", url.PathEscape(c.ledger), strconv.FormatUint(id, 10)),
 		body:   body,
 	}
 	return c.send(ctx, r)

@@ -30,14 +30,14 @@ var granted = map[string]map[string][]string{
 	writer: {
 		"ledgers": {"SELECT", "INSERT"}, "entries": {"SELECT", "INSERT"}, "tiles": {"SELECT", "INSERT"},
 		"checkpoints": {"SELECT", "INSERT"}, "cosigned": {"SELECT", "INSERT"}, "decks": {"SELECT", "INSERT"},
-		"slots":          {"SELECT", "INSERT"},
+		"slots": {"SELECT", "INSERT"}, "statements": {"SELECT", "INSERT"},
 		"heads":          {"SELECT", "UPDATE"},
 		"access_records": {"SELECT", "INSERT"},
 	},
 	reader: {
 		"ledgers": {"SELECT"}, "entries": {"SELECT"}, "tiles": {"SELECT"},
 		"checkpoints": {"SELECT"}, "cosigned": {"SELECT"}, "decks": {"SELECT"}, "heads": {"SELECT"},
-		"slots": {"SELECT"}, "access_records": {"SELECT"},
+		"slots": {"SELECT"}, "access_records": {"SELECT"}, "statements": {"SELECT"},
 	},
 }
 

@@ -94,6 +94,9 @@ func (d *Dealer) Transcript(ctx context.Context, id uint64, v View) ([]byte, err
 	if t.Witnessed, err = d.witnessed(ctx, r); err != nil {
 		return nil, err
 	}
+	if t.Statements, err = d.statements(ctx, r); err != nil {
+		return nil, err
+	}
 	shown := r.shown(v)
 	if v.Recipient != "" && !r.names(v.Recipient) {
 		return nil, &RequestError{"recipient", "is not named in any deal of this shuffle"}

@@ -51,6 +51,7 @@ var problems = map[Code]kind{
 	CodeKill:                  {409, "A kill switch stops new shuffles here, or stands so already", false},
 	CodeSlot:                  {409, "A slot hash stands in another commit", false},
 	CodeDisclosureKey:         {409, "The ledger has no disclosure key for the auditors in force", false},
+	CodeStatement:             {409, "The shuffle cannot take this statement", false},
 	CodeRepeated:              {409, "This was answered before, for another request", false},
 	CodeBodyTooLarge:          {413, "The body is too large", false},
 	CodeUnsupportedMediaType:  {415, "The body's type or encoding is not one that this address takes", false},
@@ -135,12 +136,15 @@ func translate(method string, err error) *refusal {
 	var known *refusal
 	var request *dealer.RequestError
 	var illegal *audit.Illegal
+	var statement *dealer.StatementError
 	var network net.Error
 	switch {
 	case errors.As(err, &known):
 		return known
 	case errors.As(err, &request):
 		return &refusal{code: CodeInvalidRequest, field: request.Field, detail: request.Rule}
+	case errors.As(err, &statement):
+		return &refusal{code: CodeStatement, detail: statement.Rule}
 	case errors.As(err, &illegal):
 		if code, ok := illegals[illegal.Code]; ok {
 			return &refusal{code: code, detail: illegal.Detail}

@@ -30,6 +30,7 @@ type Dealer interface {
 	Table(ctx context.Context, id uint64) (string, error)
 	AwaitWitnesses(ctx context.Context, id uint64) error
 	Transcript(ctx context.Context, id uint64, v dealer.View) ([]byte, error)
+	AddStatement(ctx context.Context, id uint64, text string) (n int, err error)
 
 	SetSwitch(ctx context.Context, actor audit.Actor, req dealer.SwitchRequest) (dealer.Recorded, error)
 	SetTable(ctx context.Context, actor audit.Actor, table string, open bool) (dealer.Recorded, error)

@@ -39,6 +39,7 @@ var bodies = map[string]string{
 	"dealCards":        twoHands,
 	"closeShuffle":     `{"outcome":"completed"}`,
 	"clearLatch":       `{"reason":"a test"}`,
+	"addStatement":     `{"statement":"x"}`,
 	"takeOverShuffle":  `{"reason":"a test"}`,
 	"changeCredential": `{"action":"revoke","credential":"tok_nobody","reason":"a test"}`,
 	"submitAct":        `{"act":"` + anAct + `","type":8,"body":"TAKEOVER"}`,

@@ -59,6 +59,7 @@ const (
 	CodeSealed                Code = "sealed"
 	CodeSigningKey            Code = "signing_key"
 	CodeSlot                  Code = "slot"
+	CodeStatement             Code = "statement"
 	CodeTable                 Code = "table"
 	CodeTwoPersons            Code = "two_persons"
 	CodeUnauthorized          Code = "unauthorized"
@@ -1239,6 +1240,18 @@ type ShuffleSummaryKind string
 // ShuffleSummaryState Overdue is open after close_by.
 type ShuffleSummaryState string
 
+// StatementRequest defines model for StatementRequest.
+type StatementRequest struct {
+	// Statement The signed note of docs/SPEC.md section 8.1, byte for byte.
+	Statement string `json:"statement"`
+}
+
+// StatementTaken defines model for StatementTaken.
+type StatementTaken struct {
+	// Statements How many statements the shuffle's transcripts carry.
+	Statements int `json:"statements"`
+}
+
 // Stop defines model for Stop.
 type Stop struct {
 	// Label What the stop shows.
@@ -1397,6 +1410,10 @@ type Transcript struct {
 
 	// Recipient Whose file it is, if it is one recipient's.
 	Recipient *Name `json:"recipient,omitempty"`
+
+	// Statements Signed statements of auditors who opened the tape, as addStatement took them. Absent when there
+	// are none.
+	Statements []string `json:"statements,omitempty"`
 
 	// Witnessed Of the commit, under the oldest cosigned checkpoint that covers it, from before the first mix or deal.
 	// Absent when there is none.
@@ -1849,6 +1866,9 @@ type DealCardsJSONRequestBody = DealRequest
 // MixShuffleJSONRequestBody defines body for MixShuffle for application/json ContentType.
 type MixShuffleJSONRequestBody = MixRequest
 
+// AddStatementJSONRequestBody defines body for AddStatement for application/json ContentType.
+type AddStatementJSONRequestBody = StatementRequest
+
 // TakeOverShuffleJSONRequestBody defines body for TakeOverShuffle for application/json ContentType.
 type TakeOverShuffleJSONRequestBody = TakeoverRequest
 
@@ -1933,6 +1953,9 @@ type operations interface {
 
 	// MixShuffle is POST /v1/{ledger}/shuffles/{id}/mix
 	MixShuffle(c *call, id ID) error
+
+	// AddStatement is POST /v1/{ledger}/shuffles/{id}/statements
+	AddStatement(c *call, id ID) error
 
 	// TakeOverShuffle is POST /v1/{ledger}/shuffles/{id}/takeover
 	TakeOverShuffle(c *call, id ID) error
@@ -2177,6 +2200,15 @@ func (b binder) MixShuffle(c *call) error {
 	return b.ops.MixShuffle(c, id)
 }
 
+func (b binder) AddStatement(c *call) error {
+	p := parameters{request: c.r}
+	id := p.pathShuffle(c, "id")
+	if err := p.check(); err != nil {
+		return err
+	}
+	return b.ops.AddStatement(c, id)
+}
+
 func (b binder) TakeOverShuffle(c *call) error {
 	p := parameters{request: c.r}
 	id := p.pathShuffle(c, "id")
@@ -2244,6 +2276,7 @@ func routes(ops operations) []route {
 		{http.MethodPost, "/v1/{ledger}/shuffles/{id}/deal", []string{"dealer"}, "table", b.DealCards},
 		{http.MethodPost, "/v1/{ledger}/shuffles/{id}/close", []string{"dealer", "admin"}, "table", b.CloseShuffle},
 		{http.MethodPost, "/v1/{ledger}/shuffles/{id}/takeover", []string{"dealer"}, "table", b.TakeOverShuffle},
+		{http.MethodPost, "/v1/{ledger}/shuffles/{id}/statements", []string{"auditor", "regulator"}, "table", b.AddStatement},
 		{http.MethodGet, "/v1/{ledger}/shuffles/{id}/transcript", []string{}, "table", b.GetTranscript},
 		{http.MethodPost, "/v1/{ledger}/draws", []string{"dealer"}, "table", b.CreateDraws},
 		{http.MethodGet, "/v1/{ledger}/entries/{index}/receipt", []string{}, "ledger", b.GetReceipt},

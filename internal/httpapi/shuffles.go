@@ -148,6 +148,19 @@ func closeAnswer(c dealer.Close) Close {
 		Receipt: c.Receipt}
 }
 
+// AddStatement keeps what an auditor signed about a shuffle.
+func (s *Server) AddStatement(c *call, id ID) error {
+	var req StatementRequest
+	if err := decode(c.r, &req); err != nil {
+		return err
+	}
+	n, err := c.ledger.Dealer.AddStatement(c.r.Context(), id, req.Statement)
+	if err != nil {
+		return err
+	}
+	return c.json(StatementTaken{Statements: n})
+}
+
 // GetTranscript answers with the evidence that the caller may see.
 func (s *Server) GetTranscript(c *call, id ID, params GetTranscriptParams) error {
 	if params.Recipient != nil {

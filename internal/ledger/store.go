@@ -129,6 +129,19 @@ type Store interface {
 
 	Finder
 	Cosigned
+	Statements
+}
+
+// Statements keeps what auditors signed about shuffles (docs/SPEC.md section 8.1). What
+// a statement says is the caller's to check.
+type Statements interface {
+	// PutStatement adds statement n about a shuffle, from 0, and returns when it is
+	// durable. It returns ErrExists if there is a statement n, which stays, and
+	// ErrNotFound for an unknown ledger.
+	PutStatement(ctx context.Context, id ID, shuffle uint64, n int, note []byte) error
+
+	// Statements returns those about a shuffle in order.
+	Statements(ctx context.Context, id ID, shuffle uint64) ([][]byte, error)
 }
 
 // Cosigned keeps the cosigned checkpoints of ledgers: for some of their sizes

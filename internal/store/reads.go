@@ -65,6 +65,11 @@ func (r Reads) Deck(ctx context.Context, id ledger.ID, hash [32]byte) ([]string,
 	return DecodeDeck(list)
 }
 
+// Statements implements [ledger.Statements].
+func (r Reads) Statements(ctx context.Context, id ledger.ID, shuffle uint64) ([][]byte, error) {
+	return All(ctx, r.query, Only[[]byte], SQLStatements, int64(id), number(shuffle))
+}
+
 // CosignedFrom implements [ledger.Cosigned].
 func (r Reads) CosignedFrom(ctx context.Context, id ledger.ID, size uint64) iter.Seq2[ledger.Head, error] {
 	return parts(size, func(at uint64) ([]ledger.Head, uint64, error) {

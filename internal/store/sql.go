@@ -24,6 +24,10 @@ WHERE ledger = $1 AND size >= $2 ORDER BY size LIMIT $3`
 
 	SQLTile = `SELECT data FROM tiles WHERE ledger = $1 AND level = $2 AND idx = $3`
 
+	SQLNewStatement = `INSERT INTO statements (ledger, shuffle, n, note) VALUES ($1, $2, $3, $4)`
+
+	SQLStatements = `SELECT note FROM statements WHERE ledger = $1 AND shuffle = $2 ORDER BY n`
+
 	SQLDeck = `SELECT cards FROM decks WHERE ledger = $1 AND hash = $2`
 )
 
@@ -49,5 +53,8 @@ ORDER BY time, request LIMIT $6`
 )
 
 // Statements lists what Reads runs.
-var Statements = []string{SQLLedgers, SQLSize, SQLRows, SQLCheckpointAfter, SQLCosignedFrom, SQLTile, SQLDeck,
-	SQLLastAccess, SQLAccess, SQLCountAccess, RecallEntryAt, RecallByID, RecallByGameRef, RecallByTable}
+var Statements = []string{
+	SQLLedgers, SQLSize, SQLRows, SQLCheckpointAfter, SQLCosignedFrom, SQLTile, SQLDeck,
+	SQLStatements, SQLLastAccess, SQLAccess, SQLCountAccess, RecallEntryAt, RecallByID,
+	RecallByGameRef, RecallByTable,
+}

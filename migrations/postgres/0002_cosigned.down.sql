@@ -9,6 +9,6 @@ BEGIN
 END
 $$;
 
-DROP TABLE cosigned;
+DROP TABLE statements, cosigned;
 
 COMMENT ON TABLE heads IS 'shuffled schema 1';

@@ -5,6 +5,7 @@ BEGIN SELECT RAISE(ABORT, 'the database holds entries: evidence is never migrate
 INSERT INTO migrating_down SELECT ledger FROM entries LIMIT 1;
 
 DROP TABLE migrating_down;
+DROP TABLE statements;
 DROP TABLE cosigned;
 
 PRAGMA user_version = 1;

@@ -37,6 +37,9 @@ func TestInsertOnly(t *testing.T) {
 	if err := s.PutAccess(t.Context(), l.id, ledger.Access{Request: "a"}); err != nil {
 		t.Fatal(err)
 	}
+	if err := s.PutStatement(t.Context(), l.id, 1, 0, []byte("a note")); err != nil {
+		t.Fatal(err)
+	}
 	conn := connect(t, dsn)
 	for _, sql := range []string{"SET session_replication_role = replica", // no ledger of 3 entries has a tile
 		"INSERT INTO tiles SELECT ledger, 0, 0, decode(repeat('00', 8192), 'hex') FROM heads"} {
@@ -56,7 +59,8 @@ func TestInsertOnly(t *testing.T) {
 		if _, err := conn.Exec(t.Context(), "SET session_replication_role = "+role); err != nil {
 			t.Fatal(err)
 		}
-		for _, table := range []string{"ledgers", "entries", "tiles", "checkpoints", "cosigned", "decks", "slots"} {
+		for _, table := range []string{"ledgers", "entries", "tiles", "checkpoints", "cosigned", "decks", "slots",
+			"statements"} {
 			if query[int](t, conn, "SELECT count(*) FROM "+table) == 0 {
 				t.Fatalf("%s is empty", table)
 			}
@@ -109,6 +113,7 @@ func TestPlans(t *testing.T) {
 		`INSERT INTO checkpoints SELECT 1, n, sha256(''), repeat('a', 200)::bytea FROM generate_series(1, 5000) n`,
 		`INSERT INTO cosigned SELECT 1, n, sha256(''), repeat('a', 200)::bytea FROM generate_series(1, 5000) n`,
 		`INSERT INTO decks SELECT 1, sha256(n::text::bytea), repeat('a', 500)::bytea FROM generate_series(1, 2000) n`,
+		`INSERT INTO statements SELECT 1, n, 0, repeat('a', 300)::bytea FROM generate_series(1, 5000) n`,
 	} {
 		if _, err := conn.Exec(t.Context(), sql); err != nil {
 			t.Fatal(err)
@@ -128,6 +133,7 @@ func TestPlans(t *testing.T) {
 		"and from":   {"bigint, bigint, bigint", "1, 2, 512", store.SQLCosignedFrom},
 		"has":        {"bigint, bigint", "1, 2", sqlHasCosigned},
 		"deck":       {"bigint, bytea", `1, '\\x00'`, store.SQLDeck},
+		"statements": {"bigint, bigint", "1, 2", store.SQLStatements},
 		"accesses":   {"bigint, bigint, bigint, bigint, text, int", "1, 2, 3, 2, 'a', 5", store.SQLAccess},
 		"old ones":   {"bigint, bigint, int", "1, 2, 3", sqlDropAccess},
 	}
@@ -216,7 +222,7 @@ func explain(t *testing.T, conn *pgx.Conn, how string, s statement) string {
 }
 
 // scans finds what reads a whole table of those that grow.
-var scans = regexp.MustCompile(`Seq Scan on (entries|slots|access_records|tiles|checkpoints|cosigned|decks)\b`)
+var scans = regexp.MustCompile(`Seq Scan on (entries|slots|access_records|tiles|checkpoints|cosigned|decks|statements)\b`)
 
 type statement struct{ types, args, sql string }
 

@@ -65,6 +65,9 @@ func TestInsertOnly(t *testing.T) {
 	if err := s.PutAccess(t.Context(), l.id, ledger.Access{Request: "a"}); err != nil {
 		t.Fatal(err)
 	}
+	if err := s.PutStatement(t.Context(), l.id, 1, 0, []byte("a note")); err != nil {
+		t.Fatal(err)
+	}
 	db := raw(t, path)
 	refused := func(sql string) {
 		t.Helper()
@@ -73,7 +76,7 @@ func TestInsertOnly(t *testing.T) {
 		}
 	}
 	for _, table := range []string{"ledgers", "heads", "entries", "tiles", "checkpoints", "cosigned", "decks",
-		"slots"} {
+		"slots", "statements"} {
 		var n int
 		if err := db.QueryRow("SELECT count(*) FROM " + table).Scan(&n); err != nil || n == 0 {
 			t.Fatalf("%s has %d rows, %v", table, n, err)

@@ -85,7 +85,7 @@ var (
 	sqlWrites = []string{sqlBegin, sqlCommit, sqlRollback, sqlTaken, sqlNewLedger, sqlNewHead, sqlHead, sqlMoveHead,
 		sqlNewEntry, sqlNewSlot, sqlNewTile, sqlNewCheckpoint, sqlHasCosigned, sqlNewestCosigned, sqlNewCosigned,
 		sqlNewDeck,
-		store.SQLNewAccess, store.SQLLastAccess, sqlDropAccess}
+		store.SQLNewAccess, store.SQLNewStatement, store.SQLLastAccess, sqlDropAccess}
 	sqlReads = append([]string{sqlByKeyTag, sqlHasTag, sqlHasSlot, sqlByShuffle, sqlCosignedAtMost},
 		store.Statements...)
 )

@@ -37,7 +37,7 @@ func TestStore(t *testing.T) {
 }
 
 var tables = []string{"ledgers", "heads", "entries", "tiles", "checkpoints", "cosigned", "decks", "slots",
-	"access_records"}
+	"access_records", "statements"}
 
 // migrated makes a database and returns its path, one that an address must quote.
 func migrated(t testing.TB) string {

@@ -59,6 +59,7 @@ func Test(t *testing.T, open func(t *testing.T) Backend, only ...string) {
 		{"Slots", testSlots},
 		{"SlotsRace", testSlotsRace},
 		{"Accesses", testAccesses},
+		{"Statements", testStatements},
 		{"Commits", testCommits},
 		{"EntryAt", testEntryAt},
 		{"GameRefs", testGameRefs},
