@@ -200,9 +200,12 @@ func TestActInOneBatch(t *testing.T) {
 			!cmp.Equal(p.Administrators, []audit.Administrator{alice.Administrator, bob.Administrator}) {
 			t.Errorf("%+v, %v", p, err)
 		}
-		stored, err := ledger.ReadPersons(t.Context(), h.store, "main")
-		if diff := cmp.Diff(p, stored); diff != "" || err != nil {
-			t.Errorf("of the store: %v %s", err, diff)
+		state, head, err := ledger.ReadState(t.Context(), h.store, "main")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if diff := cmp.Diff(p, ledger.PersonsOf(state, head)); diff != "" {
+			t.Errorf("of the store: %s", diff)
 		}
 	})
 }

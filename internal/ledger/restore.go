@@ -82,7 +82,8 @@ func (l *Ledger) restoreFrom(ctx context.Context, head Head, file *os.File) erro
 	if err != nil {
 		return err
 	}
-	l.genesis, l.state, l.history, l.tree = genesis, state, history, edge
+	l.genesis, l.genesisHash = genesis, header.Genesis
+	l.state, l.history, l.tree = state, history, edge
 	l.cache.size, l.cache.key = header.Size, l.signerInForce()
 	return nil
 }

@@ -24,38 +24,22 @@ func (l *Ledger) Persons(ctx context.Context) (p Persons, err error) {
 	if err := l.Refresh(ctx); err != nil {
 		return p, err
 	}
-	err = l.ask(ctx, func() { p = personsOf(l.state, l.head) })
+	err = l.ask(ctx, func() { p = PersonsOf(l.state, l.head) })
 	return p, err
 }
 
-func personsOf(s *audit.State, head Head) Persons {
+// PersonsOf says it of a state and its head.
+func PersonsOf(s *audit.State, head Head) Persons {
 	p := Persons{Genesis: s.GenesisHash(), Newest: s.NewestAct(), Administrators: s.Administrators(),
 		Waiting: s.WaitingActs(), Head: head}
 	p.TwoPersons, p.Delay = s.TwoPersons()
 	return p
 }
 
-// ReadCredentials returns the credentials of a stored ledger, as ReadPersons does.
-func ReadCredentials(ctx context.Context, store Store, name string) ([]audit.Holder, error) {
-	s, _, err := readState(ctx, store, name)
-	if err != nil {
-		return nil, err
-	}
-	return s.Holders(), nil
-}
-
-// ReadPersons returns the administrators of a stored ledger, which a daemon may be
-// writing. It reads every entry: a daemon answers sooner. It returns ErrNotFound when
-// there is no ledger of this name.
-func ReadPersons(ctx context.Context, store Store, name string) (Persons, error) {
-	s, head, err := readState(ctx, store, name)
-	if err != nil {
-		return Persons{}, err
-	}
-	return personsOf(s, head), nil
-}
-
-func readState(ctx context.Context, store Store, name string) (*audit.State, Head, error) {
+// ReadState folds a stored ledger, which a daemon may be writing, and returns its state
+// with the head. It reads every entry: a daemon answers sooner. It returns ErrNotFound
+// when there is no ledger of this name.
+func ReadState(ctx context.Context, store Store, name string) (*audit.State, Head, error) {
 	infos, err := store.Ledgers(ctx)
 	if err != nil {
 		return nil, Head{}, fmt.Errorf("listing ledgers: %w", err)

@@ -11,6 +11,7 @@ import (
 	"shuffled/client"
 	"shuffled/internal/audit"
 	"shuffled/internal/cli/place"
+	"shuffled/internal/cli/remote"
 	"shuffled/internal/config"
 	"shuffled/internal/keys"
 	"shuffled/internal/ledger"
@@ -43,25 +44,27 @@ func (t *tokenFlags) toldPersons(ctx context.Context, s term.Streams) (p ledger.
 					origin = info.Origin
 				}
 			}
-			p, err = ledger.ReadPersons(ctx, store, t.Ledger)
+			state, head, err := ledger.ReadState(ctx, store, t.Ledger)
 			if errors.Is(err, ledger.ErrNotFound) {
 				return fmt.Errorf("there is no ledger %s in %s", t.Ledger, place.Database(cfg))
 			}
-			return err
+			if err != nil {
+				return err
+			}
+			p = ledger.PersonsOf(state, head)
+			return nil
 		})
 		return p, origin, err
 	}
-	r := t.remote()
-	d, err := r.Connect(ctx, s)
+	told, err := remote.Call(ctx, t.remote(), s, func(d *client.Client) (*client.Acts, error) {
+		origin = d.Origin()
+		return d.Acts(ctx)
+	})
 	if err != nil {
 		return p, "", err
 	}
-	told, err := d.Acts(ctx)
-	if err != nil {
-		return p, "", r.Fail(s, err)
-	}
 	p, err = personsOf(told)
-	return p, d.Origin(), err
+	return p, origin, err
 }
 
 func personsOf(told *client.Acts) (p ledger.Persons, err error) {

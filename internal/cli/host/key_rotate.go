@@ -42,13 +42,10 @@ func (c *keyRotateSigningCmd) Run(ctx context.Context, s term.Streams) error {
 	if err != nil {
 		return err
 	}
-	d, err := c.Connect(ctx, s)
+	answer, err := remote.Call(ctx, &c.Flags, s,
+		func(d *client.Client) (*client.Keys, error) { return d.Keys(ctx) })
 	if err != nil {
 		return err
-	}
-	answer, err := d.Keys(ctx)
-	if err != nil {
-		return c.Fail(s, err)
 	}
 	if !place.Exists(c.New) {
 		return c.make(s, answer.Origin, passphrase)

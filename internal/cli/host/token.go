@@ -119,27 +119,26 @@ func (c tokenListCmd) Run(ctx context.Context, s term.Streams) error {
 
 func (c *tokenListCmd) list(ctx context.Context, s term.Streams) ([]listedToken, error) {
 	if c.URL != "" {
-		r := c.remote()
-		d, err := r.Connect(ctx, s)
+		told, err := remote.Call(ctx, c.remote(), s,
+			func(d *client.Client) (*client.CredentialList, error) { return d.Credentials(ctx) })
 		if err != nil {
 			return nil, err
-		}
-		told, err := d.Credentials(ctx)
-		if err != nil {
-			return nil, r.Fail(s, err)
 		}
 		return toldTokens(told), nil
 	}
 	list := []listedToken{}
 	err := c.WithLedgers(ctx, func(cfg *config.Config, store store.Database, infos []ledger.Info) error {
-		holders, err := ledger.ReadCredentials(ctx, store, c.Ledger)
+		state, _, err := ledger.ReadState(ctx, store, c.Ledger)
 		if errors.Is(err, ledger.ErrNotFound) {
 			return fmt.Errorf("there is no ledger %s in %s", c.Ledger, place.Database(cfg))
 		}
-		for _, h := range holders {
+		if err != nil {
+			return err
+		}
+		for _, h := range state.Holders() {
 			list = append(list, listToken(h))
 		}
-		return err
+		return nil
 	})
 	return list, err
 }

@@ -46,16 +46,14 @@ func (c *ShowCmd) Run(ctx context.Context, s term.Streams) error {
 
 // write saves the transcript, which the client has proved.
 func (c *ShowCmd) write(ctx context.Context, s term.Streams) error {
-	d, err := c.Connect(ctx, s)
+	data, err := remote.Call(ctx, &c.Flags, s, func(d *client.Client) ([]byte, error) {
+		if err := c.ID.find(ctx, d); err != nil {
+			return nil, err
+		}
+		return d.Transcript(ctx, c.ID.Number, c.Recipient)
+	})
 	if err != nil {
 		return err
-	}
-	if err := c.ID.find(ctx, d); err != nil {
-		return c.Fail(s, err)
-	}
-	data, err := d.Transcript(ctx, c.ID.Number, c.Recipient)
-	if err != nil {
-		return c.Fail(s, err)
 	}
 	if c.Transcript == "-" {
 		_, err = s.Out.Write(data)

@@ -227,16 +227,25 @@ func (r *Flags) Explain(err error) error {
 	return shown
 }
 
-// Ask makes one call to the daemon and shows the answer, as JSON if --json says so.
-func Ask[T any](ctx context.Context, r *Flags, s term.Streams, call func(*client.Client) (T, error),
-	show func(T) error) error {
+// Call connects to the daemon and returns what was asked of it.
+func Call[T any](ctx context.Context, r *Flags, s term.Streams, call func(*client.Client) (T, error)) (T, error) {
 	d, err := r.Connect(ctx, s)
 	if err != nil {
-		return err
+		return *new(T), err
 	}
 	answer, err := call(d)
 	if err != nil {
-		return r.Fail(s, err)
+		err = r.Fail(s, err)
+	}
+	return answer, err
+}
+
+// Ask makes one call to the daemon and shows the answer, as JSON if --json says so.
+func Ask[T any](ctx context.Context, r *Flags, s term.Streams, call func(*client.Client) (T, error),
+	show func(T) error) error {
+	answer, err := Call(ctx, r, s, call)
+	if err != nil {
+		return err
 	}
 	if r.JSON {
 		return term.PrintJSON(s.Out, answer)
