@@ -60,6 +60,7 @@ const (
 	CodeRateLimited           Code = "rate_limited"
 	CodeRepeated              Code = "repeated"
 	CodeRequestTimeout        Code = "request_timeout"
+	CodeReveal                Code = "reveal"
 	CodeSealed                Code = "sealed"
 	CodeSigningKey            Code = "signing_key"
 	CodeSlot                  Code = "slot"
@@ -217,6 +218,11 @@ const (
 	ReasonRegulator     Reason = "regulator"
 	ReasonSystemFault   Reason = "system_fault"
 	ReasonTapeLost      Reason = "tape_lost"
+)
+
+// Defines values for RevealRepeated.
+const (
+	RevealRepeatedTrue RevealRepeated = true
 )
 
 // Defines values for Role.
@@ -427,6 +433,9 @@ type Close struct {
 	// Repeated This request was answered before. Every other member is as it was then.
 	Repeated *CloseRepeated `json:"repeated,omitempty"`
 
+	// Reveal What was revealed in front of it, if that was asked for.
+	Reveal *Reveal `json:"reveal,omitempty"`
+
 	// Tape The tape, where it is disclosed to everybody. At most 32,768 bytes.
 	Tape []byte `json:"tape,omitempty"`
 
@@ -447,6 +456,10 @@ type CloseRequest struct {
 	// Reason Why it is void; with that outcome, and only then. Tape_lost is an admin's, and refused
 	// while the tape can be opened.
 	Reason *Reason `json:"reason,omitempty"`
+
+	// Reveal Dealt places that become public in front of the close and together with it; burns and
+	// discards, too. Each once.
+	Reveal []int `json:"reveal,omitempty"`
 }
 
 // Code What went wrong. The codes are stable.
@@ -930,6 +943,41 @@ type Reason string
 // Receipt C2SP tlog-proof: an inclusion proof and a signed checkpoint, with the entry's bytes in the
 // extra line.
 type Receipt = string
+
+// Reveal defines model for Reveal.
+type Reveal struct {
+	// Cards What they show, in the order of the places.
+	Cards []Card `json:"cards"`
+
+	// Places The places, ascending.
+	Places []int `json:"places"`
+
+	// Receipt The receipt of the reveal.
+	Receipt Receipt `json:"receipt"`
+
+	// Repeated This request was answered before. Every other member is as it was then.
+	Repeated *RevealRepeated `json:"repeated,omitempty"`
+
+	// Shows Of a list of draws, what each of these places shows.
+	Shows []uint32 `json:"shows,omitempty"`
+
+	// Time When the entry was written.
+	//
+	// Examples: 2026-03-14T15:09:26.535Z
+	Time Timestamp `json:"time"`
+}
+
+// RevealRepeated This request was answered before. Every other member is as it was then.
+type RevealRepeated bool
+
+// RevealRequest defines model for RevealRequest.
+type RevealRequest struct {
+	// Exposed They were seen by mistake. Audits count it, and a burn or discard may be among them.
+	Exposed *bool `json:"exposed,omitempty"`
+
+	// Places Dealt places that are not public yet, each once.
+	Places []int `json:"places"`
+}
 
 // Role defines model for Role.
 type Role string
@@ -1486,6 +1534,9 @@ type DealCardsJSONRequestBody = DealRequest
 // MixShuffleJSONRequestBody defines body for MixShuffle for application/json ContentType.
 type MixShuffleJSONRequestBody = MixRequest
 
+// RevealCardsJSONRequestBody defines body for RevealCards for application/json ContentType.
+type RevealCardsJSONRequestBody = RevealRequest
+
 // AddStatementJSONRequestBody defines body for AddStatement for application/json ContentType.
 type AddStatementJSONRequestBody = StatementRequest
 
@@ -1679,6 +1730,16 @@ func (c *Client) mixShuffle(ctx context.Context, id ID, body MixShuffleJSONReque
 	r := request{
 		method: http.MethodPost,
 		path:   fmt.Sprintf("/v1/%s/shuffles/%s/mix", url.PathEscape(c.ledger), strconv.FormatUint(id, 10)),
+		body:   body,
+	}
+	return c.send(ctx, r)
+}
+
+// revealCards sends POST /v1/{ledger}/shuffles/{id}/reveal and returns the answer's body.
+func (c *Client) revealCards(ctx context.Context, id ID, body RevealCardsJSONRequestBody) ([]byte, error) {
+	r := request{
+		method: http.MethodPost,
+		path:   fmt.Sprintf("/v1/%s/shuffles/%s/reveal", url.PathEscape(c.ledger), strconv.FormatUint(id, 10)),
 		body:   body,
 	}
 	return c.send(ctx, r)

@@ -167,7 +167,11 @@ func (c *Client) proveDeal(ctx context.Context, s *Committed, req *DealRequest, 
 	case req.Close == nil || d.Close == nil:
 		return fault("one of deal and close is missing")
 	}
-	return e.index, c.proveClose(ctx, s, req.Close, d.Close, e.index+1, when, answer)
+	last := e.index + 1
+	if len(req.Close.Reveal) > 0 {
+		last++ // behind the final reveal
+	}
+	return e.index, c.proveClose(ctx, s, req.Close, d.Close, last, when, answer)
 }
 
 // told says what is wrong with what a deal tells alongside its cards, or "".
@@ -220,6 +224,11 @@ func (c *Client) Close(ctx context.Context, s *Committed, req CloseRequest) (*Cl
 	if err := c.checkSometimes(ctx); err != nil {
 		return nil, err
 	}
+	if len(req.Reveal) > 0 {
+		if err := c.learnMix(ctx, s); err != nil {
+			return nil, err
+		}
+	}
 	when := c.command(ctx)
 	answer, err := c.closeShuffle(when.in(ctx), s.ID, req)
 	if err != nil {
@@ -253,6 +262,9 @@ func (c *Client) proveClose(ctx context.Context, s *Committed, req *CloseRequest
 	if body.Form == audit.FormTape != (ending.Tape != nil) || ending.Tape != nil &&
 		!bytes.Equal(body.Tape, ending.Tape) {
 		return &Fault{What: "the tape is not the one in the ledger", Answer: answer}
+	}
+	if err := c.proveFinalReveal(ctx, s, req, ending, e.index, when, answer); err != nil {
+		return err
 	}
 	return s.proveTape(body, answer)
 }

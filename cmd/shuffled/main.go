@@ -34,6 +34,7 @@ type cli struct {
 	Mix       operate.MixCmd      `cmd:"" help:"Reveal the outside randomness that a shuffle planned."`
 	Deal      operate.DealCmd     `cmd:"" help:"Deal the next cards of a shuffle."`
 	Takeover  operate.TakeoverCmd `cmd:"" help:"Become the owner of another identity's shuffle."`
+	Reveal    operate.RevealCmd   `cmd:"" help:"Make dealt cards public: a showdown, or a card that was seen."`
 	Close     operate.CloseCmd    `cmd:"" help:"Close a shuffle and disclose its tape."`
 	Show      operate.ShowCmd     `cmd:"" help:"Show a shuffle, or write its transcript to a file."`
 	Recall    operate.RecallCmd   `cmd:"" help:"Find shuffles by table, time, game or state."`

@@ -112,7 +112,7 @@ func (s *State) playable(id uint64, e Entry) (o opened, err error) {
 		return o, err
 	}
 	if o.next == 0 && o.table.waiting[0] != id {
-		return o, illegal(RuleEarlier, "shuffle %d of table %s comes first", o.table.waiting[0], o.table.name)
+		return o, illegal(RuleEarlier, "shuffle %d of table %s has not begun: deal from it or close it first", o.table.waiting[0], o.table.name)
 	}
 	return o, nil
 }

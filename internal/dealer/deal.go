@@ -18,7 +18,7 @@ func (d *Dealer) Deal(ctx context.Context, actor audit.Actor, id uint64, req Dea
 	if err := req.validate(); err != nil {
 		return Deal{}, err
 	}
-	r, err := d.owned(ctx, id, func(r *record) error { return r.plays(actor) })
+	r, err := d.playedBy(ctx, actor, id)
 	if err != nil {
 		return Deal{}, err
 	}
@@ -49,8 +49,12 @@ func (d *Dealer) Deal(ctx context.Context, actor audit.Actor, id uint64, req Dea
 	}
 	ordered := len(r.commit.Context.Plan) == 0 || r.mix != nil
 	var cards []audit.Card
+	var shown *Reveal
 	if ordered {
 		if cards, err = d.cards(ctx, r, t, req.First, deal.Count()); err != nil {
+			return Deal{}, err
+		}
+		if shown, err = d.shownAtClose(ctx, r, t, req.Close, req.First+deal.Count()); err != nil {
 			return Deal{}, err
 		}
 	}
@@ -76,10 +80,15 @@ func (d *Dealer) Deal(ctx context.Context, actor audit.Actor, id uint64, req Dea
 	answer := dealAnswer(t, deal, appended[0].Entry.Time)
 	answer.Cards, answer.Receipt = cards, appended[0].Receipt.Text()
 	if req.Close != nil {
-		c := closeAnswer(appended[1].Entry.Body.(*audit.Close), appended[1].Entry.Time, appended[1].Receipt.Text())
+		c := closed(appended[1:], shown)
 		answer.Close = &c
 	}
 	return answer, nil
+}
+
+// playedBy is glance of a shuffle that the actor may play.
+func (d *Dealer) playedBy(ctx context.Context, actor audit.Actor, id uint64) (*record, error) {
+	return d.owned(ctx, id, func(r *record) error { return r.plays(actor) })
 }
 
 func (d *Dealer) appendDeal(ctx context.Context, actor audit.Actor, r *record, t *opened, deal *audit.Deal,
@@ -119,8 +128,7 @@ func (d *Dealer) repeatDeal(ctx context.Context, actor audit.Actor, r *record, a
 		return Deal{}, err
 	}
 	if !slices.Equal(at.deal.Runs, req.Runs) || at.deal.Final != (req.Close != nil) ||
-		req.Close != nil && (r.closed == nil || r.closed.Outcome != req.Close.Outcome ||
-			r.closed.Reason != req.Close.Reason) {
+		req.Close != nil && !r.closedAs(req.Close) {
 		return Deal{}, fmt.Errorf("places from %d of shuffle %d: %w", req.First, r.id, ErrRepeated)
 	}
 	t, err := d.open(ctx, r)
@@ -134,12 +142,10 @@ func (d *Dealer) repeatDeal(ctx context.Context, actor audit.Actor, r *record, a
 		return Deal{}, err
 	}
 	if req.Close != nil {
-		receipt, err := d.cfg.Ledger.FirstReceipt(ctx, r.closeRow())
+		c, err := d.closeAgain(ctx, r)
 		if err != nil {
 			return Deal{}, err
 		}
-		c := closeAnswer(r.closed, r.closeAt, receipt)
-		c.Repeated = true
 		answer.Close = &c
 	}
 	answer.Cards, err = d.cards(ctx, r, t, at.deal.First, at.deal.Count())
@@ -166,7 +172,7 @@ func (d *Dealer) Close(ctx context.Context, actor audit.Actor, id uint64, req Cl
 		}
 		return d.repeatClose(ctx, actor, r, req)
 	}
-	appended, err := d.end(ctx, actor, r, req)
+	appended, shown, err := d.end(ctx, actor, r, req)
 	var illegal *audit.Illegal
 	if errors.As(err, &illegal) {
 		// A copy of this request may have been first.
@@ -181,38 +187,55 @@ func (d *Dealer) Close(ctx context.Context, actor audit.Actor, id uint64, req Cl
 	if err != nil {
 		return Close{}, err
 	}
-	return closeAnswer(appended[0].Entry.Body.(*audit.Close), appended[0].Entry.Time, appended[0].Receipt.Text()), nil
+	return closed(appended, shown), nil
 }
 
-// end appends the close of an open shuffle.
-func (d *Dealer) end(ctx context.Context, actor audit.Actor, r *record, req CloseRequest) ([]ledger.Appended, error) {
+// closed answers a close that was appended, the last, with what was revealed in front of
+// it, if anything was.
+func closed(appended []ledger.Appended, shown *Reveal) Close {
+	last := appended[len(appended)-1]
+	answer := closeAnswer(last.Entry.Body.(*audit.Close), last.Entry.Time, last.Receipt.Text())
+	if shown != nil {
+		before := appended[len(appended)-2]
+		shown.Time, shown.Receipt = before.Entry.Time, before.Receipt.Text()
+		answer.Reveal = shown
+	}
+	return answer
+}
+
+// end appends the close of an open shuffle, with a reveal in front of it if that is asked for.
+func (d *Dealer) end(ctx context.Context, actor audit.Actor, r *record, req CloseRequest) (_ []ledger.Appended,
+	shown *Reveal, err error) {
 	tape, inputs, err := d.tape(ctx, r, maxAncestors)
 	defer clear(tape)
 	defer clear(inputs)
-	if err == nil && req.Outcome != audit.OutcomeVoid {
+	if err == nil && (req.Outcome != audit.OutcomeVoid || req.Reveal != nil) {
 		var t *opened
 		if t, err = d.open(ctx, r); err == nil { // a foul deck ends void only
+			shown, err = d.shownAtClose(ctx, r, t, &req, r.next())
 			t.wipe()
 		}
 	}
 	if req.Reason != audit.ReasonTapeLost {
 		if err != nil {
-			return nil, err
+			return nil, nil, err
 		}
-		return d.appendClose(ctx, actor, r, tape, req)
+		appended, err := d.appendClose(ctx, actor, r, tape, req)
+		return appended, shown, err
 	}
 	// A close without a tape is a fault in every audit, and the only way on for a
 	// table whose shuffle nobody can open any more.
 	switch {
 	case err == nil:
-		return nil, &RequestError{"reason", "is tape_lost only when the tape cannot be opened, and this one can"}
+		return nil, nil, &RequestError{"reason", "is tape_lost only when the tape cannot be opened, and this one can"}
 	case !errors.Is(err, ErrSealed):
-		return nil, err
+		return nil, nil, err
 	}
 	d.cfg.Log.Error("closing a shuffle without its tape", "shuffle", r.id, "identity", actor.Identity, "credential",
 		actor.Credential)
-	return d.cfg.Ledger.Append(ctx, ledger.Proposal{Actor: actor, Bodies: []audit.Body{
+	appended, err := d.cfg.Ledger.Append(ctx, ledger.Proposal{Actor: actor, Bodies: []audit.Body{
 		&audit.Close{Shuffle: r.id, Outcome: req.Outcome, Reason: req.Reason}}})
+	return appended, nil, err
 }
 
 // mayClose: what lost its tape is closed by an administrator, who owns no shuffle.
@@ -227,15 +250,36 @@ func (d *Dealer) repeatClose(ctx context.Context, actor audit.Actor, r *record, 
 	if err := mayClose(r, actor, req); err != nil {
 		return Close{}, err
 	}
-	if r.closed.Outcome != req.Outcome || r.closed.Reason != req.Reason {
+	if !r.closedAs(&req) {
 		return Close{}, fmt.Errorf("shuffle %d was closed as %s: %w", r.id, r.closed.Outcome, ErrRepeated)
 	}
+	return d.closeAgain(ctx, r)
+}
+
+// closedAs reports whether the shuffle was closed as the request asks for.
+func (r *record) closedAs(req *CloseRequest) bool {
+	if r.closed == nil || r.closed.Outcome != req.Outcome || r.closed.Reason != req.Reason {
+		return false
+	}
+	want, err := req.finalReveal("", r.id)
+	return err == nil && r.sameReveal(want)
+}
+
+// closeAgain answers a close that is in the ledger.
+func (d *Dealer) closeAgain(ctx context.Context, r *record) (Close, error) {
 	receipt, err := d.cfg.Ledger.FirstReceipt(ctx, r.closeRow())
 	if err != nil {
 		return Close{}, err
 	}
 	answer := closeAnswer(r.closed, r.closeAt, receipt)
 	answer.Repeated = true
+	if i := len(r.reveals) - 1; i >= 0 && r.reveals[i].reveal.Final {
+		shown, err := d.revealAgain(ctx, r, r.reveals[i])
+		if err != nil {
+			return Close{}, err
+		}
+		answer.Reveal = &shown
+	}
 	return answer, nil
 }
 

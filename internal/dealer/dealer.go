@@ -124,6 +124,7 @@ type Deal struct {
 type CloseRequest struct {
 	Outcome audit.Outcome // completed, ended_early or void
 	Reason  audit.Reason  // with void
+	Reveal  []int         // places that become public in front of it; nil: none
 }
 
 // Close is the answer to a CloseRequest, the same for ever, except Repeated.
@@ -131,6 +132,7 @@ type Close struct {
 	Answered
 	Tape    []byte // when it is disclosed to everybody, else nil
 	Receipt string
+	Reveal  *Reveal // with CloseRequest.Reveal
 }
 
 // TakeoverRequest asks for a shuffle of another identity.

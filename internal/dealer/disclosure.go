@@ -131,6 +131,13 @@ func (d *Dealer) appendCommits(ctx context.Context, c *audit.Context, p ledger.P
 // caller's: the sequencer may still hold what it was given when the caller has left.
 func (d *Dealer) appendClose(ctx context.Context, actor audit.Actor, r *record, tape []byte, req CloseRequest,
 	before ...audit.Body) ([]ledger.Appended, error) {
+	final, err := req.finalReveal("", r.id)
+	if err != nil {
+		return nil, err
+	}
+	if final != nil {
+		before = append(before[:len(before):len(before)], final)
+	}
 	propose := func(c *audit.Close) ledger.Proposal {
 		c.Shuffle, c.Outcome, c.Reason = r.id, req.Outcome, req.Reason
 		return ledger.Proposal{Actor: actor, Bodies: append(before[:len(before):len(before)], c)}

@@ -292,7 +292,7 @@ func (m *model) close(r *rapid.T) {
 		{Outcome: audit.OutcomeVoid, Reason: audit.ReasonRegulator}}).Draw(r, "close")
 	want := ""
 	switch {
-	case p.ended != nil && *p.ended == req:
+	case p.ended != nil && p.ended.Outcome == req.Outcome && p.ended.Reason == req.Reason:
 		return // a repeat
 	case p.ended != nil:
 		want = "repeated"

@@ -30,6 +30,7 @@ type record struct {
 	owner   string       // identity
 	extent  audit.Extent // what the owner may do
 	taken   []taken      // takeovers
+	reveals []revealed
 	mixAt   int64        // time of the mix
 	rows    []ledger.Row // all, in order; the commit first
 }
@@ -108,6 +109,8 @@ func (d *Dealer) read(ctx context.Context, from *loader[uint64, []ledger.Row], i
 		case *audit.Takeover:
 			r.taken = append(r.taken, taken{row, r.owner})
 			r.owner, r.extent = e.Actor.Identity, b.Extent
+		case *audit.Reveal:
+			r.reveals = append(r.reveals, revealed{row, b, e.Actor.Identity, e.Time})
 		}
 	}
 	if r.commit == nil {

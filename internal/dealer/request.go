@@ -153,5 +153,6 @@ func (r *CloseRequest) validate(prefix string) error {
 	default:
 		return &RequestError{prefix + "outcome", "is completed, ended_early or void"}
 	}
-	return nil
+	_, err := r.finalReveal(prefix, 0)
+	return err
 }

@@ -62,7 +62,7 @@ type View struct {
 	// are disclosed; "" for others
 	Identity  string
 	Auditor   bool   // holds an auditor's token: sees what is disclosed to auditors
-	Recipient string // only this recipient's cards and the public ones; the owner only
+	Recipient string // only this recipient's cards and those that are public; the owner only
 }
 
 // Transcript returns the best evidence of a shuffle that there is now, as far as
@@ -142,8 +142,8 @@ func (d *Dealer) receipts(ctx context.Context, r *record, head ledger.Head) ([]s
 // span is a stretch of dealt places.
 type span struct{ first, count int }
 
-// shown returns the dealt places that the viewer may see, in order: public runs
-// for everybody, all of them for the owner and for those to whom the close disclosed
+// shown returns the dealt places that the viewer may see, in order: public runs and what
+// was revealed for everybody, all of them for the owner and for those to whom the close disclosed
 // the tape; with a recipient only public runs and the recipient's.
 func (r *record) shown(v View) (spans []span) {
 	disclosed := r.closed != nil && (r.closed.Form == audit.FormTape || r.closed.Form == audit.FormSealed && v.Auditor)
@@ -155,10 +155,16 @@ func (r *record) shown(v View) (spans []span) {
 			if v.Recipient != "" {
 				all = all && run.Recipient == v.Recipient
 			}
+			end := place + run.Count
 			if run.Public || all {
 				spans = append(spans, span{place, run.Count})
+				place = end
 			}
-			place += run.Count
+			for ; place < end; place++ {
+				if r.isRevealed(place) {
+					spans = append(spans, span{place, 1})
+				}
+			}
 		}
 	}
 	return spans

@@ -43,7 +43,8 @@ var problems = map[Code]kind{
 	CodeDeadline:              {409, "The time to close the shuffle has passed", false},
 	CodePlace:                 {409, "A deal starts at the next place", false},
 	CodePlaces:                {409, "A deal ends at the last place at the latest", false},
-	CodeEarlierSerial:         {409, "An earlier shuffle of the table comes first", false},
+	CodeReveal:                {409, "What is revealed was dealt and is not public, and a burn or discard only as exposed or with the close", false},
+	CodeEarlierSerial:         {409, "An earlier shuffle of the table has not begun, and must be dealt from or closed first", false},
 	CodeMix:                   {409, "The mix plan is revealed once, whole, before the first deal", false},
 	CodeOutcome:               {409, "The shuffle cannot end like this", false},
 	CodeParent:                {409, "The parent cannot give these cards", false},
@@ -102,6 +103,7 @@ var illegals = map[string]Code{
 	audit.RuleMix:           CodeMix,
 	audit.RulePlace:         CodePlace,
 	audit.RulePlaces:        CodePlaces,
+	audit.RuleReveal:        CodeReveal,
 	audit.RuleCosigned:      CodeCosigned,
 	audit.RuleOutcome:       CodeOutcome,
 }

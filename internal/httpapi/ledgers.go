@@ -24,6 +24,7 @@ type Dealer interface {
 	Draws(ctx context.Context, actor audit.Actor, key string, req dealer.DrawsRequest) (dealer.Shuffle, error)
 	Mix(ctx context.Context, actor audit.Actor, id uint64, req dealer.MixRequest) (dealer.Mix, error)
 	Deal(ctx context.Context, actor audit.Actor, id uint64, req dealer.DealRequest) (dealer.Deal, error)
+	Reveal(ctx context.Context, actor audit.Actor, id uint64, req dealer.RevealRequest) (dealer.Reveal, error)
 	Close(ctx context.Context, actor audit.Actor, id uint64, req dealer.CloseRequest) (dealer.Close, error)
 	Takeover(ctx context.Context, actor audit.Actor, id uint64, req dealer.TakeoverRequest) (dealer.Takeover, error)
 	Status(ctx context.Context, id uint64) (dealer.Status, error)

@@ -38,6 +38,7 @@ var bodies = map[string]string{
 	"mixShuffle":       `{"cut":1}`,
 	"dealCards":        twoHands,
 	"closeShuffle":     `{"outcome":"completed"}`,
+	"revealCards":      `{"places":[0]}`,
 	"clearLatch":       `{"reason":"a test"}`,
 	"addStatement":     `{"statement":"x"}`,
 	"takeOverShuffle":  `{"reason":"a test"}`,

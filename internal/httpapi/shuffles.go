@@ -97,14 +97,39 @@ func dealAnswer(d dealer.Deal) Deal {
 		a.LastHand = &d.LastHand
 	}
 	for i, card := range d.Cards {
-		a.Cards[i] = Card{
-			Place: card.Place, Position: card.Position, Value: card.Value,
-			Card: optional(card.Card), Salt: card.Salt, Proof: card.Proof,
-		}
+		a.Cards[i] = cardAnswer(card)
 	}
 	if d.Close != nil {
 		ending := closeAnswer(*d.Close)
 		a.Close = &ending
+	}
+	return a
+}
+
+func cardAnswer(card audit.Card) Card {
+	return Card{Place: card.Place, Position: card.Position, Value: card.Value, Card: optional(card.Card),
+		Salt: card.Salt, Proof: card.Proof}
+}
+
+// RevealCards makes dealt places public.
+func (s *Server) RevealCards(c *call, id ID) error {
+	var req RevealRequest
+	if err := decode(c.r, &req); err != nil {
+		return err
+	}
+	shown, err := c.ledger.Dealer.Reveal(c.r.Context(), c.caller.actor, id,
+		dealer.RevealRequest{Places: req.Places, Exposed: value(req.Exposed)})
+	if err != nil {
+		return err
+	}
+	return c.json(revealAnswer(shown))
+}
+
+func revealAnswer(r dealer.Reveal) Reveal {
+	a := Reveal{Time: Timestamp(r.Time), Repeated: repeated[RevealRepeated](r.Answered), Places: r.Places,
+		Shows: r.Shows, Receipt: r.Receipt}
+	for _, card := range r.Cards {
+		a.Cards = append(a.Cards, cardAnswer(card))
 	}
 	return a
 }
@@ -131,7 +156,7 @@ func (s *Server) CloseShuffle(c *call, id ID) error {
 }
 
 func closeRequest(req CloseRequest, prefix string) (dealer.CloseRequest, error) {
-	out := dealer.CloseRequest{Outcome: audit.ParseOutcome(string(req.Outcome))}
+	out := dealer.CloseRequest{Outcome: audit.ParseOutcome(string(req.Outcome)), Reveal: req.Reveal}
 	if out.Outcome == 0 {
 		return out, refuseValue(prefix+"outcome", "is completed, ended_early or void")
 	}
@@ -144,8 +169,12 @@ func closeRequest(req CloseRequest, prefix string) (dealer.CloseRequest, error) 
 }
 
 func closeAnswer(c dealer.Close) Close {
-	return Close{Time: Timestamp(c.Time), Repeated: repeated[CloseRepeated](c.Answered), Tape: c.Tape,
+	a := Close{Time: Timestamp(c.Time), Repeated: repeated[CloseRepeated](c.Answered), Tape: c.Tape,
 		Receipt: c.Receipt}
+	if c.Reveal != nil {
+		a.Reveal = optionalOf(revealAnswer(*c.Reveal))
+	}
+	return a
 }
 
 // AddStatement keeps what an auditor signed about a shuffle.

@@ -72,6 +72,8 @@ func (r *Row) Columns(e audit.Entry) {
 		r.Shuffle = b.Shuffle
 	case *audit.Takeover:
 		r.Shuffle = b.Shuffle
+	case *audit.Reveal:
+		r.Shuffle = b.Shuffle
 	}
 }
 

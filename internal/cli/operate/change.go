@@ -29,6 +29,7 @@ type CloseCmd struct {
 	ID      ShuffleArg `arg:"" help:"The shuffle: its id, @TABLE for the open one of a table, or @TABLE:SERIAL."`
 	Outcome string     `required:"" placeholder:"OUTCOME" enum:"completed,ended_early,void" help:"How it ends: completed, ended_early or void."`
 	Because string     `name:"reason" placeholder:"REASON" help:"Why it is void: misdeal, exposed_card, foul_deck, game_cancelled, operator_error, system_fault, player_dispute, mix_failed or regulator."`
+	Reveal  []string   `sep:"none" placeholder:"PLACES" help:"Dealt places that become public together with the close, such as 0-1,4-5. May be given again."`
 }
 
 func (CloseCmd) Help() string {
@@ -37,13 +38,23 @@ func (CloseCmd) Help() string {
 Examples:
 
     shuffled close 2 --outcome completed
+    shuffled close 2 --outcome completed --reveal 0-1,4-5  # a showdown
     shuffled close 2 --outcome void --reason misdeal`
 }
 
 func (c *CloseCmd) Run(ctx context.Context, s term.Streams) error {
 	req := closeRequest(c.Outcome, c.Because)
+	var err error
+	if req.Reveal, err = parsePlaces(c.Reveal); err != nil {
+		return err
+	}
 	return change(ctx, &c.Flags, s, &c.ID, (*client.Client).Close, req,
-		func(_ *client.Committed, closed *client.Close) error { return sayClosed(s, c.ID.Number, req, closed) })
+		func(shuffle *client.Committed, closed *client.Close) error {
+			if err := sayClosed(s, c.ID.Number, req, closed); err != nil || closed.Reveal == nil {
+				return err
+			}
+			return sayRevealed(s, shuffle, closed.Reveal)
+		})
 }
 
 func closeRequest(outcome, reason string) client.CloseRequest {

@@ -1,0 +1,207 @@
+package dealer
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	"shuffled/internal/audit"
+	"shuffled/internal/ledger"
+)
+
+// RevealRequest asks that dealt places become public.
+type RevealRequest struct {
+	Places  []int
+	Exposed bool // they were seen by mistake
+}
+
+// Reveal is the answer to a RevealRequest, the same for ever, except Repeated.
+type Reveal struct {
+	Answered
+	Places  []int // ascending
+	Cards   []audit.Card
+	Shows   []uint32 // of draws, what the places show, moved by a mix
+	Receipt string
+}
+
+// revealed is one stored reveal.
+type revealed struct {
+	row    ledger.Row
+	reveal *audit.Reveal
+	by     string // identity
+	at     int64
+}
+
+// Reveal makes places public that were dealt, and answers with their cards when that is
+// durable. The same places revealed by the same identity again get the same answer.
+func (d *Dealer) Reveal(ctx context.Context, actor audit.Actor, id uint64, req RevealRequest) (Reveal, error) {
+	body, err := req.body("places", id)
+	if err != nil {
+		return Reveal{}, err
+	}
+	r, err := d.playedBy(ctx, actor, id)
+	if err != nil {
+		return Reveal{}, err
+	}
+	if _, ok := r.revealOf(actor, body); ok {
+		return d.repeatReveal(ctx, actor, body)
+	}
+	t, err := d.open(ctx, r)
+	if err != nil {
+		return Reveal{}, err
+	}
+	defer t.wipe()
+	answer, err := d.showing(ctx, r, t, body, r.next())
+	if err != nil {
+		return Reveal{}, err
+	}
+	appended, err := d.cfg.Ledger.Append(ctx, ledger.Proposal{Actor: actor, Bodies: []audit.Body{body}})
+	var illegal *audit.Illegal
+	if errors.As(err, &illegal) {
+		// A copy of this request may have been first.
+		again, unread := d.repeatReveal(ctx, actor, body)
+		if unread == nil || !errors.Is(unread, errNotRevealed) {
+			return again, unread
+		}
+	}
+	if err != nil {
+		return Reveal{}, err
+	}
+	answer.Time, answer.Receipt = appended[0].Entry.Time, appended[0].Receipt.Text()
+	return answer, nil
+}
+
+// errNotRevealed: no reveal of these places stands in the ledger.
+var errNotRevealed = fmt.Errorf("%w: a reveal of these places", ErrNotFound)
+
+// repeatReveal answers a reveal that is in the ledger; errNotRevealed if none is.
+func (d *Dealer) repeatReveal(ctx context.Context, actor audit.Actor, body *audit.Reveal) (Reveal, error) {
+	r, err := d.record(ctx, body.Shuffle)
+	if err != nil {
+		return Reveal{}, err
+	}
+	at, ok := r.revealOf(actor, body)
+	if !ok {
+		return Reveal{}, errNotRevealed
+	}
+	return d.revealAgain(ctx, r, at)
+}
+
+func (d *Dealer) revealAgain(ctx context.Context, r *record, at revealed) (Reveal, error) {
+	t, err := d.open(ctx, r)
+	if err != nil {
+		return Reveal{}, err
+	}
+	defer t.wipe()
+	answer, err := d.showing(ctx, r, t, at.reveal, r.next())
+	if err != nil {
+		return Reveal{}, err
+	}
+	answer.Time, answer.Repeated = at.at, true
+	answer.Receipt, err = d.cfg.Ledger.FirstReceipt(ctx, at.row)
+	return answer, err
+}
+
+// showing is what the answer to a reveal has alongside its time and receipt. Next is the
+// next place when it stands in the ledger.
+func (d *Dealer) showing(ctx context.Context, r *record, t *opened, body *audit.Reveal, next int) (a Reveal,
+	err error) {
+	for _, place := range body.Places {
+		if int(place) >= next {
+			return a, &audit.Illegal{Code: audit.RuleReveal,
+				Detail: fmt.Sprintf("place %d of shuffle %d was not dealt: the next is %d", place, r.id, next)}
+		}
+		cards, err := d.cards(ctx, r, t, int(place), 1)
+		if err != nil {
+			return a, err
+		}
+		a.Places, a.Cards = append(a.Places, int(place)), append(a.Cards, cards...)
+		if t.shows != nil {
+			a.Shows = append(a.Shows, t.shows[place])
+		}
+	}
+	return a, nil
+}
+
+// body is the entry that the request asks for; field is the name of its places.
+func (r *RevealRequest) body(field string, id uint64) (*audit.Reveal, error) {
+	if len(r.Places) < 1 || len(r.Places) > audit.MaxReveals {
+		return nil, &RequestError{field, fmt.Sprintf("names 1 to %d places that were dealt", audit.MaxReveals)}
+	}
+	b := &audit.Reveal{Shuffle: id, Exposed: r.Exposed}
+	for i, place := range r.Places {
+		if place < 0 || place >= audit.MaxReveals {
+			return nil, &RequestError{fmt.Sprintf("%s[%d]", field, i),
+				fmt.Sprintf("is %d, and a place is 0 to %d", place, audit.MaxReveals-1)}
+		}
+		b.Places = append(b.Places, uint16(place))
+	}
+	slices.Sort(b.Places)
+	for i := range b.Places[1:] {
+		if b.Places[i] == b.Places[i+1] {
+			return nil, &RequestError{field, fmt.Sprintf("names place %d twice: name each place once", b.Places[i])}
+		}
+	}
+	return b, nil
+}
+
+// revealOf returns the stored reveal that body asks for once more.
+func (r *record) revealOf(actor audit.Actor, body *audit.Reveal) (revealed, bool) {
+	i := slices.IndexFunc(r.reveals, func(x revealed) bool {
+		return x.by == actor.Identity && x.reveal.Final == body.Final && x.reveal.Exposed == body.Exposed &&
+			slices.Equal(x.reveal.Places, body.Places)
+	})
+	if i < 0 {
+		return revealed{}, false
+	}
+	return r.reveals[i], true
+}
+
+// isRevealed reports whether a reveal made a place public.
+func (r *record) isRevealed(place int) bool {
+	return slices.ContainsFunc(r.reveals, func(x revealed) bool {
+		_, found := slices.BinarySearch(x.reveal.Places, uint16(place))
+		return found
+	})
+}
+
+// finalReveal is the entry that a close asks for in front of itself, nil for none.
+func (c *CloseRequest) finalReveal(prefix string, id uint64) (*audit.Reveal, error) {
+	if c.Reveal == nil {
+		return nil, nil
+	}
+	if c.Reason == audit.ReasonTapeLost {
+		return nil, &RequestError{prefix + "reveal", "is not given with tape_lost: no card can be opened"}
+	}
+	req := RevealRequest{Places: c.Reveal}
+	body, err := req.body(prefix+"reveal", id)
+	if err == nil {
+		body.Final = true
+	}
+	return body, err
+}
+
+// sameReveal reports whether a closed shuffle's final reveal is that of the request.
+func (r *record) sameReveal(want *audit.Reveal) bool {
+	i := len(r.reveals) - 1
+	if i < 0 || !r.reveals[i].reveal.Final {
+		return want == nil
+	}
+	return want != nil && slices.Equal(r.reveals[i].reveal.Places, want.Places)
+}
+
+// shownAtClose is the answer to a close's final reveal, without time and receipt: nil if
+// the request has none. Next is the next place when the close stands in the ledger.
+func (d *Dealer) shownAtClose(ctx context.Context, r *record, t *opened, req *CloseRequest, next int) (*Reveal,
+	error) {
+	if req == nil {
+		return nil, nil
+	}
+	body, err := req.finalReveal("close.", r.id)
+	if body == nil || err != nil {
+		return nil, err
+	}
+	shown, err := d.showing(ctx, r, t, body, next)
+	return &shown, err
+}
