@@ -91,8 +91,8 @@ inBrowser("the page from disk", async (t, browser, dir) => {
     const focus = () => browser.run("document.activeElement.id || document.activeElement.type || document.activeElement.tagName");
     const press = async (k, code) => { for (const type of ["keyDown", "keyUp"]) await browser.send("Input.dispatchKeyEvent", { type, key: k, code: k, windowsVirtualKeyCode: code, text: type === "keyDown" && k === "Enter" ? "\r" : undefined }); };
     const seen = [];
-    for (let i = 0; i < 5; i++) { await press("Tab", 9); seen.push(await focus()); }
-    assert.deepEqual(seen, ["file", "text", "trust", "slot", "submit"]);
+    for (let i = 0; i < 6; i++) { await press("Tab", 9); seen.push(await focus()); }
+    assert.deepEqual(seen, ["file", "text", "trust", "auditors", "slot", "submit"]);
     await press("Enter", 13);
     assert.match(await status(browser), /Choose a file/);
     await browser.run(`document.getElementById("text").value = ${JSON.stringify(good.file)}; document.querySelector("button").focus(); 0`);
@@ -161,6 +161,20 @@ inBrowser("the page and a player's part", async (t, browser) => {
     const alone = await judge(browser, "receipt", { file, trust: { vkey: key.vkey }, slot });
     assert.match(alone.text, /Hand it in when the receipt shows that the witnesses you trust saw the commit, not before/);
     assert.doesNotMatch((await judge(browser, "receipt", { file, trust: { policy } })).text, /promised in this commit/);
+  });
+
+  await t.test("an auditor’s statement, believed and not", async () => {
+    const c = vector("good", "stated");
+    await browser.open(PAGE);
+    await browser.paste("auditors", `${c.trust.auditors.join("\n")}\n`);
+    await browser.paste("trust", c.trust.vkey);
+    const seen = await browser.judged(() => browser.paste("text", c.file));
+    assert.deepEqual([seen.json.verdict, seen.steps.at(-1)], ["proved", "ok"]);
+    assert.match(seen.text, /lab\.example\/shuffles, whom you trust, states that the deck held each card once/);
+    const alone = await judge(browser, "stated", vector("good", "stated-nobody-trusted"));
+    assert.equal(alone.steps.at(-1), "not-checked");
+    assert.match(alone.text, /That the deck held each card once is not shown by this file/);
+    assert.match(alone.text, /lab\.example\/shuffles, who is not trusted: it gives nothing/);
   });
 
   await t.test("why it is not mixed here", async () => {
