@@ -576,7 +576,7 @@ type Deal struct {
 	Repeated *DealRepeated `json:"repeated,omitempty"`
 
 	// Shows Of a list of draws, what each of these places shows: the drawn value, moved by the mix
-	// where there is one.
+	// where there is one. Of numbers the number, where the card's value is the draw.
 	Shows []uint32 `json:"shows,omitempty"`
 
 	// Time When the entry was written.
@@ -626,7 +626,8 @@ type DrawsRequest struct {
 	// revealed together before the first deal, or the shuffle ends void or expired.
 	Mix *MixPlan `json:"mix,omitempty"`
 
-	// Numbers Numbers 1 to `of` without replacement, the beginning of a shuffle of them all.
+	// Numbers `take` of the numbers 1 to `of`, none twice. They are dealt for everybody to see, in order:
+	// each run is public. What is committed is a draw for each number, which a mix moves.
 	Numbers *Numbers `json:"numbers,omitempty"`
 
 	// Ranges A value from 1 to each of these, independent of the others.
@@ -873,7 +874,8 @@ type MixRequest struct {
 // anything that names a person.
 type Name = string
 
-// Numbers Numbers 1 to `of` without replacement, the beginning of a shuffle of them all.
+// Numbers `take` of the numbers 1 to `of`, none twice. They are dealt for everybody to see, in order:
+// each run is public. What is committed is a draw for each number, which a mix moves.
 type Numbers struct {
 	// Of Numbers there are.
 	Of int `json:"of"`

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"strconv"
 	"sync"
 
 	"golang.org/x/mod/sumdb/tlog"
@@ -178,14 +177,9 @@ func requested(name *string, cards []string) (shuffle.Deck, bool) {
 	return shuffle.Named(deref(name))
 }
 
-// labels returns the cards that numbers or a wheel stand for, as the daemon makes
-// them; nil for ranges.
+// labels returns the cards that a wheel stands for, as the daemon makes them; nil for
+// ranges and numbers.
 func (r *DrawsRequest) labels() (labels []string) {
-	if r.Numbers != nil {
-		for i := range r.Numbers.Of {
-			labels = append(labels, strconv.Itoa(i+1))
-		}
-	}
 	for _, stop := range r.Wheel {
 		for range stop.Weight {
 			labels = append(labels, stop.Label)

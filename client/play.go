@@ -117,16 +117,26 @@ func (s *Committed) fits(place int, o audit.Opening) string {
 }
 
 // shows returns what drawn values show at these positions, moved by the mix if
-// there is one.
+// there is one. Of numbers, it takes all places in front of them: their values have been
+// opened before.
 func (s *Committed) shows(opened []audit.Opening) ([]uint32, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	values := make([]uint32, s.Places())
+	end := s.Places()
+	if s.commit.Context.IsNumbers() {
+		end = 0
+		for _, o := range opened {
+			end = max(end, o.Position+1)
+		}
+	}
+	values := make([]uint32, end)
 	for i := range values {
 		values[i] = 1 // what is not opened moves nothing else
-	}
-	for _, o := range opened {
-		values[o.Position] = o.Value
+		if v, known := s.play.values[i]; known {
+			values[i] = v
+		} else if s.commit.Context.IsNumbers() {
+			return nil, fmt.Errorf("the number at place %d was not opened, and what follows hangs on it", i)
+		}
 	}
 	moved, err := s.play.order.Shows(values)
 	if err != nil {

@@ -12,6 +12,7 @@ type Terms struct {
 	Cards       int        `json:"cards"`               // of the deck, 0 for a list of draws
 	Places      int        `json:"places"`              // places that can be dealt
 	Ranges      []uint32   `json:"ranges,omitempty"`    // of a list of draws
+	Numbers     *Numbers   `json:"numbers,omitempty"`   // without repeats; then there are no ranges
 	Plan        *Plan      `json:"plan,omitempty"`
 	Parent      *Index     `json:"parent,omitempty"`   // the shuffle whose cards these are
 	Previous    *Index     `json:"previous,omitempty"` // the table's shuffle before this one
@@ -43,6 +44,9 @@ func termsOf(c *audit.Commit, at int64) Terms {
 	}
 	if !ctx.IsDraw() {
 		t.DeckHash = (*Hash)(&ctx.DeckHash)
+	}
+	if ctx.IsNumbers() {
+		t.Ranges, t.Numbers = nil, &Numbers{Of: int(ctx.Of), Take: ctx.Recipe.Positions()}
 	}
 	if ctx.Parent != nil {
 		t.Parent = &ctx.Parent.ID

@@ -99,18 +99,19 @@ func (s *Committed) undealt(n int) []uint16 {
 	return left
 }
 
-// wants is the context that a request for draws asks for. labels are those of numbers or
-// a wheel.
+// wants is the context that a request for draws asks for. labels are those of a wheel.
 func (r *DrawsRequest) wants(t *terms, got *audit.Context, labels []string) *audit.Context {
 	c := t.context(got)
+	if r.Numbers != nil {
+		// A daemon refuses what cannot be taken, and a commit without numbers is another one.
+		_ = c.TakeNumbers(r.Numbers.Of, r.Numbers.Take)
+		return c
+	}
 	if labels == nil {
 		c.Recipe.Ranges = r.Ranges
 		return c
 	}
 	c.Recipe.Take = 1
-	if r.Numbers != nil {
-		c.Recipe.Take = r.Numbers.Take
-	}
 	if deck, err := shuffle.NewDeck(labels); err == nil {
 		c.DeckHash, c.Recipe.Cards = deck.Hash(), deck.Len()
 	}
@@ -136,8 +137,8 @@ func (s *Committed) differs(t *terms, want *audit.Context) string {
 		return "it is of another game"
 	case !s.continues(want.Parent):
 		return "it is of another parent, or of other cards of it"
-	case got.DeckHash != want.DeckHash, r.Cards != w.Cards, !slices.Equal(r.Ranges, w.Ranges):
-		return "it is of another deck, or of other ranges"
+	case got.DeckHash != want.DeckHash, r.Cards != w.Cards, got.Of != want.Of, !slices.Equal(r.Ranges, w.Ranges):
+		return "it is of another deck, or of other ranges or numbers"
 	case r.Take != w.Take:
 		return "it takes another number of cards"
 	case got.EndAt != want.EndAt, r.EndLo != w.EndLo, r.EndHi != w.EndHi:

@@ -111,6 +111,11 @@ func dealAnswer(t *opened, deal *audit.Deal, at int64) Deal {
 
 // fits is the rule of places, checked before anything is computed from them.
 func fits(deal *audit.Deal, c *audit.Commit) error {
+	for i, run := range deal.Runs {
+		if c.Context.IsNumbers() && !run.Public {
+			return &RequestError{fmt.Sprintf("runs[%d].public", i), "is true: numbers are dealt for everybody to see"}
+		}
+	}
 	if m := c.Context.Recipe.Positions(); deal.First+deal.Count() > m {
 		return &audit.Illegal{Code: audit.RulePlaces,
 			Detail: fmt.Sprintf("places %d to %d of %d", deal.First, deal.First+deal.Count()-1, m)}

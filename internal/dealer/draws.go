@@ -3,7 +3,6 @@ package dealer
 import (
 	"context"
 	"fmt"
-	"strconv"
 
 	"shuffled/internal/audit"
 	"shuffled/internal/shuffle"
@@ -17,8 +16,8 @@ func (d *Dealer) Draws(ctx context.Context, actor audit.Actor, key string, req D
 	}, err))
 }
 
-// context validates r and returns what a commitment to it covers, and the deck of
-// numbers or wheels, which are shuffles of cards.
+// context validates r and returns what a commitment to it covers, and the deck of a
+// wheel, which is a shuffle of cards.
 func (r *DrawsRequest) context(g *audit.Genesis) (*audit.Context, shuffle.Deck, error) {
 	none := shuffle.Deck{}
 	c, err := terms{r.Table, r.Plan, r.Disclosure, r.CloseBy, r.GameRef}.context(g)
@@ -34,10 +33,10 @@ func (r *DrawsRequest) context(g *audit.Genesis) (*audit.Context, shuffle.Deck, 
 	if given != 1 {
 		return nil, none, &RequestError{"ranges", "or numbers or wheel is given, and one of them only"}
 	}
-	if r.Ranges != nil {
-		return c, none, r.ranges(c)
+	if r.Wheel == nil {
+		return c, none, r.draws(c)
 	}
-	names, take, err := r.names()
+	names, err := r.stops()
 	if err != nil {
 		return nil, none, err
 	}
@@ -45,13 +44,24 @@ func (r *DrawsRequest) context(g *audit.Genesis) (*audit.Context, shuffle.Deck, 
 	if err != nil {
 		return nil, none, &RequestError{"wheel", "breaks a rule of decks: " + err.Error()}
 	}
-	c.DeckHash, c.Recipe = deck.Hash(), shuffle.Recipe{Cards: deck.Len(), Take: take}
+	c.DeckHash, c.Recipe = deck.Hash(), shuffle.Recipe{Cards: deck.Len(), Take: 1}
 	return c, deck, nil
 }
 
-func (r *DrawsRequest) ranges(c *audit.Context) error {
+// draws makes c one of ranges or numbers.
+func (r *DrawsRequest) draws(c *audit.Context) error {
 	if r.Plan != nil && r.Plan.Cut {
 		return &RequestError{"mix.cut", "is for cards: drawn values keep their places"}
+	}
+	if n := r.Numbers; n != nil {
+		if n.Of < shuffle.MinCards || n.Of > shuffle.MaxRange {
+			return &RequestError{"numbers.of", fmt.Sprintf("is %d to %d", shuffle.MinCards, shuffle.MaxRange)}
+		}
+		if err := c.TakeNumbers(n.Of, n.Take); err != nil {
+			return &RequestError{"numbers.take", fmt.Sprintf("is 1 to %d of %d numbers, and %d were asked for",
+				min(n.Of, shuffle.MaxNumbers), n.Of, n.Take)}
+		}
+		return nil
 	}
 	if len(r.Ranges) < 1 || len(r.Ranges) > shuffle.MaxCards {
 		return &RequestError{"ranges", fmt.Sprintf("has 1 to %d ranges", shuffle.MaxCards)}
@@ -68,29 +78,16 @@ func (r *DrawsRequest) ranges(c *audit.Context) error {
 	return nil
 }
 
-// names returns the cards that numbers or a wheel stand for, and how many are
-// taken.
-func (r *DrawsRequest) names() (names []string, take int, err error) {
-	if n := r.Numbers; n != nil {
-		if n.Of < shuffle.MinCards || n.Of > shuffle.MaxCards {
-			return nil, 0, &RequestError{"numbers.of", fmt.Sprintf("is %d to %d", shuffle.MinCards, shuffle.MaxCards)}
-		}
-		if n.Take < 1 || n.Take > n.Of {
-			return nil, 0, &RequestError{"numbers.take", fmt.Sprintf("is 1 to the %d numbers there are", n.Of)}
-		}
-		for i := range n.Of {
-			names = append(names, strconv.Itoa(i+1))
-		}
-		return names, n.Take, nil
-	}
+// stops returns the cards that a wheel stands for.
+func (r *DrawsRequest) stops() (names []string, err error) {
 	for i, s := range r.Wheel {
 		if s.Weight < 1 || s.Weight > shuffle.MaxCards-len(names) {
-			return nil, 0, &RequestError{fmt.Sprintf("wheel[%d].weight", i),
+			return nil, &RequestError{fmt.Sprintf("wheel[%d].weight", i),
 				fmt.Sprintf("is at least 1, and all weights are at most %d together", shuffle.MaxCards)}
 		}
 		for range s.Weight {
 			names = append(names, s.Label)
 		}
 	}
-	return names, 1, nil
+	return names, nil
 }

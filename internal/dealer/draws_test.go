@@ -3,7 +3,6 @@ package dealer_test
 import (
 	"fmt"
 	"slices"
-	"strconv"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -44,16 +43,16 @@ func TestDraws(t *testing.T) {
 
 		raffle := tb.draw("raffle", dealer.DrawsRequest{Table: "t", Numbers: &dealer.Numbers{Of: 80, Take: 20}})
 		d = tb.deal(raffle.ID, dealer.DealRequest{Runs: []audit.Run{board(20)}})
-		seen := make(map[string]bool)
-		for _, c := range d.Cards {
-			n, err := strconv.Atoi(c.Card)
-			if err != nil || n < 1 || n > 80 || n != int(c.Value)+1 || seen[c.Card] {
-				t.Errorf("a number of 1..80 is %+v", c)
-			}
-			seen[c.Card] = true
+		wantNumbers(t, 80, 20, d)
+		many := tb.draw("many", dealer.DrawsRequest{Table: "u",
+			Numbers: &dealer.Numbers{Of: shuffle.MaxRange, Take: shuffle.MaxNumbers}})
+		for n := 0; n < shuffle.MaxNumbers; n += 1024 {
+			wantNumbers(t, shuffle.MaxRange, 1024,
+				tb.deal(many.ID, dealer.DealRequest{First: n, Runs: []audit.Run{board(1024)}}))
 		}
-		if len(seen) != 20 || d.Shows != nil {
-			t.Errorf("%d numbers, shows %v", len(seen), d.Shows)
+		tb.close(many.ID)
+		if v := tb.judged(many.ID, verify.Trust{}); v.Verdict != verify.Proved {
+			t.Errorf("4,096 of 2^30 numbers: %+v", v.Steps)
 		}
 		_, err := tb.Deal(t.Context(), as("tester"), raffle.ID,
 			dealer.DealRequest{First: 20, Runs: []audit.Run{board(1)}})
@@ -70,6 +69,56 @@ func TestDraws(t *testing.T) {
 			tb.transcript(s.ID, dealer.View{})
 			tb.close(s.ID)
 			tb.transcript(s.ID, dealer.View{})
+		}
+	})
+}
+
+// wantNumbers: cards are draws, each in a range one less than that of the place before,
+// and show take different numbers of 1..of.
+func wantNumbers(t *testing.T, of, take int, d dealer.Deal) {
+	t.Helper()
+	seen := make(map[uint32]bool)
+	for i, c := range d.Cards {
+		n := d.Shows[i]
+		if n < 1 || int(n) > of || seen[n] || c.Value < 1 || int(c.Value) > of-c.Position || c.Card != "" {
+			t.Fatalf("a number of 1..%d is %+v, shows %d", of, c, n)
+		}
+		seen[n] = true
+	}
+	if len(seen) != take {
+		t.Errorf("%d numbers, want %d", len(seen), take)
+	}
+}
+
+// TestMixedNumbers: players' values move the draws of numbers, which are dealt for
+// everybody to see, in as many deals as the house likes.
+func TestMixedNumbers(t *testing.T) {
+	onEachStore(t, setting{modes: allModes}, func(t *testing.T, tb *table) {
+		values, hashes := slots("draw", 2)
+		s := tb.draw("k", dealer.DrawsRequest{Table: "t", Numbers: &dealer.Numbers{Of: 1_000_000, Take: 20},
+			Plan: &dealer.MixPlan{Slots: hashes}})
+		if _, err := tb.Mix(t.Context(), as("tester"), s.ID, dealer.MixRequest{Slots: values}); err != nil {
+			t.Fatal(err)
+		}
+		_, err := tb.Deal(t.Context(), as("tester"), s.ID, dealer.DealRequest{Runs: []audit.Run{seat(1, "a")}})
+		wantRefusal(t, "a number for one player alone", err, "runs[0].public", "")
+		all := tb.deal(s.ID, dealer.DealRequest{Runs: []audit.Run{board(3)}}).Shows
+		all = append(all, tb.deal(s.ID, dealer.DealRequest{First: 3, Runs: []audit.Run{board(17)}}).Shows...)
+		tb.transcript(s.ID, dealer.View{})
+		tb.close(s.ID)
+		v := tb.judged(s.ID, verify.Trust{Slots: values[1:]})
+		if v.Verdict != verify.Proved || len(v.Cards) != 20 {
+			t.Fatalf("the verdict is %+v", v)
+		}
+		moved := false
+		for i, c := range v.Cards {
+			if c.Shows != all[i] {
+				t.Errorf("place %d: the verifier says %+v, the dealer %d", i, c, all[i])
+			}
+			moved = moved || c.Shows != c.Value
+		}
+		if !moved {
+			t.Error("the mix moved nothing")
 		}
 	})
 }
@@ -141,8 +190,12 @@ func TestBadDraws(t *testing.T) {
 			"4,097 ranges":       {"ranges", dealer.DrawsRequest{Ranges: slices.Repeat([]uint32{1}, 4097)}},
 			"more than a tape": {"ranges",
 				dealer.DrawsRequest{Ranges: slices.Repeat([]uint32{shuffle.MaxRange}, 4096*2)}},
-			"one number":     {"numbers.of", dealer.DrawsRequest{Numbers: &dealer.Numbers{Of: 1, Take: 1}}},
-			"4,097 numbers":  {"numbers.of", dealer.DrawsRequest{Numbers: &dealer.Numbers{Of: 4097, Take: 1}}},
+			"one number": {"numbers.of", dealer.DrawsRequest{Numbers: &dealer.Numbers{Of: 1, Take: 1}}},
+			"2^30 and one numbers": {"numbers.of",
+				dealer.DrawsRequest{Numbers: &dealer.Numbers{Of: 1<<30 + 1, Take: 1}}},
+			"4,097 of many": {"numbers.take", dealer.DrawsRequest{Numbers: &dealer.Numbers{Of: 5000, Take: 4097}}},
+			"a cut of numbers": {"mix.cut", dealer.DrawsRequest{Numbers: &dealer.Numbers{Of: 6, Take: 1},
+				Plan: &dealer.MixPlan{Cut: true}}},
 			"none of 6":      {"numbers.take", dealer.DrawsRequest{Numbers: &dealer.Numbers{Of: 6}}},
 			"7 of 6":         {"numbers.take", dealer.DrawsRequest{Numbers: &dealer.Numbers{Of: 6, Take: 7}}},
 			"an empty wheel": {"wheel", dealer.DrawsRequest{Wheel: []dealer.Stop{}}},

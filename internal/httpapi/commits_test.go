@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/base64"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"testing"
@@ -136,12 +137,15 @@ func TestDrawsThroughTheAPI(t *testing.T) {
 		d.Cards[0].Card != nil {
 		t.Errorf("dice %+v", d)
 	}
-	seen := make(map[string]bool)
-	for _, c := range play("keno", `{"table":"keno","numbers":{"of":80,"take":20}}`, 20).Cards {
-		seen[value(c.Card)] = true
-	}
-	if len(seen) != 20 {
-		t.Errorf("keno drew %d numbers", len(seen))
+	for of, take := range map[int]int{80: 20, 49: 6, 1 << 30: 3} {
+		key, seen := fmt.Sprint(take, "-of-", of), make(map[uint32]bool)
+		for _, n := range play(key, fmt.Sprintf(`{"table":"%s","numbers":{"of":%d,"take":%d}}`, key, of, take),
+			take).Shows {
+			seen[n] = n >= 1 && n <= uint32(of)
+		}
+		if len(seen) != take || slices.Contains(slices.Collect(maps.Values(seen)), false) {
+			t.Errorf("%d of %d numbers are %v", take, of, seen)
+		}
 	}
 	if d := play("wheel", `{"table":"wheel","wheel":[{"label":"red","weight":18},{"label":"green","weight":1}]}`,
 		1); d.Shows != nil || value(d.Cards[0].Card) == "" {
@@ -156,7 +160,8 @@ func TestDrawsThroughTheAPI(t *testing.T) {
 		"a range too wide":    {`{"table":"t","ranges":[1073741825]}`, "ranges[0]"},
 		"too many wide ones":  {`{"table":"t","ranges":[` + strings.Repeat("1073741824,", 4095) + `1073741824]}`, ""},
 		"more than there are": {`{"table":"t","numbers":{"of":8,"take":9}}`, "numbers.take"},
-		"too many numbers":    {`{"table":"t","numbers":{"of":4097,"take":1}}`, "numbers.of"},
+		"too many numbers":    {`{"table":"t","numbers":{"of":1073741825,"take":1}}`, "numbers.of"},
+		"too many taken":      {`{"table":"t","numbers":{"of":5000,"take":4097}}`, "numbers.take"},
 		"no weight": {`{"table":"t","wheel":[{"label":"a","weight":1},{"label":"b","weight":0}]}`,
 			"wheel[1].weight"},
 		"too much weight": {`{"table":"t","wheel":[{"label":"a","weight":4096},{"label":"b","weight":1}]}`,

@@ -607,7 +607,7 @@ type Deal struct {
 	Repeated *DealRepeated `json:"repeated,omitempty"`
 
 	// Shows Of a list of draws, what each of these places shows: the drawn value, moved by the mix
-	// where there is one.
+	// where there is one. Of numbers the number, where the card's value is the draw.
 	Shows []uint32 `json:"shows,omitempty"`
 
 	// Time When the entry was written.
@@ -657,7 +657,8 @@ type DrawsRequest struct {
 	// revealed together before the first deal, or the shuffle ends void or expired.
 	Mix *MixPlan `json:"mix,omitempty"`
 
-	// Numbers Numbers 1 to `of` without replacement, the beginning of a shuffle of them all.
+	// Numbers `take` of the numbers 1 to `of`, none twice. They are dealt for everybody to see, in order:
+	// each run is public. What is committed is a draw for each number, which a mix moves.
 	Numbers *Numbers `json:"numbers,omitempty"`
 
 	// Ranges A value from 1 to each of these, independent of the others.
@@ -937,7 +938,8 @@ type MixRequest struct {
 // anything that names a person.
 type Name = string
 
-// Numbers Numbers 1 to `of` without replacement, the beginning of a shuffle of them all.
+// Numbers `take` of the numbers 1 to `of`, none twice. They are dealt for everybody to see, in order:
+// each run is public. What is committed is a draw for each number, which a mix moves.
 type Numbers struct {
 	// Of Numbers there are.
 	Of int `json:"of"`
@@ -1627,7 +1629,7 @@ type VerdictCard struct {
 	// Revealed A reveal made it public. Absent where none did.
 	Revealed *bool `json:"revealed,omitempty"`
 
-	// Shows What a drawn value shows after its mix.
+	// Shows What a drawn value shows after its mix, or the number that it takes.
 	Shows *uint32 `json:"shows,omitempty"`
 
 	// Value The card's index in the deck.

@@ -87,6 +87,10 @@ func dayOf(t time.Time) int64 { return t.Unix() / 86_400 }
 // Watch counts one outcome of r. It keeps nothing of out, allocates only for a
 // shape that is new, and waits for nothing but others that count the same shape.
 func (m *Monitor) Watch(r shuffle.Recipe, out shuffle.Outcome) {
+	if takesNumbers(r.Ranges) {
+		m.numbers(r, out.Values)
+		return
+	}
 	if r.Ranges != nil {
 		for at := 0; at < len(r.Ranges); {
 			end := at + 1
@@ -103,6 +107,36 @@ func (m *Monitor) Watch(r shuffle.Recipe, out shuffle.Outcome) {
 		end := [1]uint32{uint32(out.EndAt - r.EndLo + 1)}
 		m.values(uint32(r.EndHi-r.EndLo+1), end[:])
 	}
+}
+
+// takesNumbers reports whether there are two ranges or more, each one less than the last.
+func takesNumbers(ranges []uint32) bool {
+	for i := 1; i < len(ranges); i++ {
+		if ranges[i] != ranges[i-1]-1 {
+			return false
+		}
+	}
+	return len(ranges) > 1
+}
+
+// numbers counts numbers without repeats, whose ranges fall by one: as the order of cards
+// that they are, or, where no deck has so many, their first draw alone. Each range for
+// itself would be a shape, and take the place of others.
+func (m *Monitor) numbers(r shuffle.Recipe, draws []uint32) {
+	n := r.Ranges[0]
+	if n > shuffle.MaxCards {
+		m.values(n, draws[:1])
+		return
+	}
+	order, err := shuffle.Numbers(int(n), draws)
+	if err != nil { // the outcome was checked
+		m.unwatched.Add(1)
+		return
+	}
+	for i := range order {
+		order[i]--
+	}
+	m.order(shuffle.Recipe{Cards: int(n), Take: len(order)}, order)
 }
 
 // order counts the order of a shuffle.

@@ -629,6 +629,33 @@ func TestMemory(t *testing.T) {
 	}
 }
 
+// TestNumbers: numbers without repeats are counted as the order of cards that they are,
+// where no deck has so many their first draw alone, and a list that falls in part is none.
+func TestNumbers(t *testing.T) {
+	m := newStand(0, 0)
+	watch := func(n, take int, draws ...uint32) {
+		t.Helper()
+		ranges, err := shuffle.NumberRanges(n, take)
+		if err != nil {
+			t.Fatal(err)
+		}
+		m.Watch(shuffle.Recipe{Ranges: ranges}, shuffle.Outcome{Values: draws})
+	}
+	watch(80, 3, 80, 79, 1)
+	watch(1_000_000, 3, 7, 7, 7)
+	m.Watch(shuffle.Recipe{Ranges: []uint32{9, 8, 8}}, shuffle.Outcome{Values: []uint32{1, 2, 3}})
+	want := []Watched{{"3 of 80 cards", 1},
+		{"draws of 1 to 1000000", 1}, {"draws of 1 to 9", 1}, {"draws of 1 to 8", 2}}
+	got := slices.DeleteFunc(m.Totals().Watched, func(w Watched) bool { return w.Outcomes == 0 })
+	if !slices.Equal(got, want) {
+		t.Errorf("watched %v, want %v", got, want)
+	}
+	// The draws 80, 79, 1 of 80 take the numbers 80, 1, 3: cards 79, 0 and 2.
+	if cells := m.other.all[0].Load().live.cells; cells[0][79%52] != 1 || cells[1][0] != 1 || cells[2][2] != 1 {
+		t.Errorf("counted %v", cells[:3])
+	}
+}
+
 // TestRanges: of a mixed list each value is counted under its own k, and pairs are
 // of neighbours within a run.
 func TestRanges(t *testing.T) {

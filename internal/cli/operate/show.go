@@ -81,6 +81,9 @@ func (c *ShowCmd) print(s term.Streams, st *client.Status) error {
 	if st.GameRef != nil {
 		s.Fact("game", "%s", *st.GameRef)
 	}
+	if n := st.Numbers; n != nil {
+		s.Fact("numbers", "%d of 1-%d, none twice", n.Take, n.Of)
+	}
 	if len(st.Ranges) > 0 {
 		s.Fact("draws", "%s", listRanges(st.Ranges))
 	}
