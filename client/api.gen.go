@@ -557,7 +557,7 @@ type CredentialRequestAction string
 
 // Deal defines model for Deal.
 type Deal struct {
-	// Cards The cards in the order of their places.
+	// Cards The cards in the order of their places, except those of unopened.
 	Cards []Card `json:"cards"`
 
 	// Close The close, if it was asked for.
@@ -575,7 +575,7 @@ type Deal struct {
 	// Repeated This request was answered before. Every other member is as it was then.
 	Repeated *DealRepeated `json:"repeated,omitempty"`
 
-	// Shows Of a list of draws, what each of these places shows: the drawn value, moved by the mix
+	// Shows Of a list of draws, what each place of cards shows: the drawn value, moved by the mix
 	// where there is one. Of numbers the number, where the card's value is the draw.
 	Shows []uint32 `json:"shows,omitempty"`
 
@@ -583,6 +583,10 @@ type Deal struct {
 	//
 	// Examples: 2026-03-14T15:09:26.535Z
 	Time Timestamp `json:"time"`
+
+	// Unopened The places of burns and discards that are not public. They open nothing, to nobody, before the tape is
+	// disclosed or a reveal names them. Absent for none.
+	Unopened []UnopenedPlace `json:"unopened,omitempty"`
 }
 
 // DealRepeated This request was answered before. Every other member is as it was then.
@@ -1396,6 +1400,19 @@ type Transcript struct {
 
 // TranscriptFormat The format and its version.
 type TranscriptFormat string
+
+// UnopenedPlace A place that was dealt and opens nothing.
+type UnopenedPlace struct {
+	// Place Its number among the dealt cards.
+	Place int `json:"place"`
+
+	// Purpose What the cards of a run are for. An order is the whole rest, handed to a back end that
+	// deals by itself: such a run is the last and ends at the last place.
+	Purpose Purpose `json:"purpose"`
+
+	// Recipient Of the run.
+	Recipient *Name `json:"recipient,omitempty"`
+}
 
 // WaitingAct defines model for WaitingAct.
 type WaitingAct struct {

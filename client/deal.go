@@ -144,13 +144,17 @@ func (c *Client) proveDeal(ctx context.Context, s *Committed, req *DealRequest, 
 		return 0, err
 	}
 	next := req.First + deal.Count()
-	if len(d.Cards) != deal.Count() || d.Next != next {
-		return fault("%d cards up to place %d were dealt for %d from %d", len(d.Cards), d.Next, deal.Count(), req.First)
+	places := openedPlaces(deal)
+	if len(d.Cards) != len(places) || d.Next != next {
+		return fault("%d cards up to place %d were opened for %d from %d", len(d.Cards), d.Next, len(places), req.First)
+	}
+	if !slices.EqualFunc(d.Unopened, unopenedPlaces(deal), sameUnopened) {
+		return fault("the places that open nothing are not the burns and discards of the deal")
 	}
 	var opened []audit.Opening
 	for i, card := range d.Cards {
-		if card.Place != req.First+i {
-			return fault("place %d stands where %d should", card.Place, req.First+i)
+		if card.Place != places[i] {
+			return fault("place %d stands where %d should", card.Place, places[i])
 		}
 		o := opening(card)
 		if what, err := s.open(card.Place, o); what != "" {
@@ -172,6 +176,37 @@ func (c *Client) proveDeal(ctx context.Context, s *Committed, req *DealRequest, 
 		last++ // behind the final reveal
 	}
 	return e.index, c.proveClose(ctx, s, req.Close, d.Close, last, when, answer)
+}
+
+// openedPlaces are the places of a deal that its answer opens: all that are not aside.
+func openedPlaces(deal *audit.Deal) (places []int) {
+	place := deal.First
+	for _, r := range deal.Runs {
+		for end := place + r.Count; place < end; place++ {
+			if !r.Aside() {
+				places = append(places, place)
+			}
+		}
+	}
+	return places
+}
+
+// unopenedPlaces are the others.
+func unopenedPlaces(deal *audit.Deal) (places []UnopenedPlace) {
+	place := deal.First
+	for _, r := range deal.Runs {
+		for end := place + r.Count; place < end; place++ {
+			if r.Aside() {
+				places = append(places, UnopenedPlace{Place: place, Purpose: Purpose(r.Purpose.String()),
+					Recipient: &r.Recipient})
+			}
+		}
+	}
+	return places
+}
+
+func sameUnopened(a, b UnopenedPlace) bool {
+	return a.Place == b.Place && a.Purpose == b.Purpose && deref(a.Recipient) == deref(b.Recipient)
 }
 
 // told says what is wrong with what a deal tells alongside its cards, or "".

@@ -102,7 +102,8 @@ func (c *Client) stream(ctx context.Context, after **uint64, yield func(Event) b
 			}
 			var e Event
 			if err := json.Unmarshal([]byte(data), &e); err != nil {
-				return told, never, &Fault{What: "an event is not what the contract says", Answer: []byte(data), Err: err}
+				return told, never, &Fault{What: "an event is not what the contract says", Answer: []byte(data),
+					Err: err}
 			}
 			told, data = true, ""
 			if !yield(e) {

@@ -74,9 +74,9 @@ func Example() {
 	// The player's proof, to be passed on byte for byte.
 	file, err := c.Transcript(ctx, hand.ID, seat1)
 	check(err)
-	fmt.Println(len(names(holes)), "hole cards,", len(names(board)), "for the board and burns, a transcript:",
+	fmt.Println(len(names(holes)), "hole cards,", len(names(board)), "for the board, a transcript:",
 		len(file) > 0)
-	// Output: 4 hole cards, 8 for the board and burns, a transcript: true
+	// Output: 4 hole cards, 5 for the board, a transcript: true
 }
 
 // A baccarat shoe whose cut card is drawn with it. The hand in which it comes out

@@ -146,8 +146,10 @@ func TestHostileHouse(t *testing.T) {
 		Key: 1}
 	expect(t, "a sealed tape", closed(&sealed, Close{}, completed), true)
 
+	var aside []UnopenedPlace
 	dealt := func(d *audit.Deal, req DealRequest, cards ...int) error {
-		answer := Deal{Time: timestamp(h.at), Next: req.First + len(cards), Receipt: h.receipts(commit, d)[1]}
+		answer := Deal{Time: timestamp(h.at), Next: req.First + d.Count(), Unopened: aside, Receipt: h.receipts(commit,
+			d)[1]}
 		for i, position := range cards {
 			o := tree.Open(position)
 			card := Card{Place: req.First + i, Position: position, Value: o.Value, Salt: o.Salt}
@@ -168,6 +170,17 @@ func TestHostileHouse(t *testing.T) {
 	expect(t, "a card less", dealt(&audit.Deal{Runs: runs}, two, 0), true)
 	expect(t, "another purpose", dealt(&audit.Deal{Runs: []audit.Run{{Count: 2, Purpose: audit.PurposeBurn}}}, two, 0,
 		1), true)
+	burnt := DealRequest{First: 0, Runs: []Run{{Count: 1, Purpose: PurposeSeat}, {Count: 1, Purpose: PurposeBurn}}}
+	burn := &audit.Deal{Runs: []audit.Run{{Count: 1, Purpose: audit.PurposeSeat}, {Count: 1,
+		Purpose: audit.PurposeBurn}}}
+	unopened := func(deal *audit.Deal, places ...UnopenedPlace) *audit.Deal { aside = places; return deal }
+	expect(t, "a burn", dealt(unopened(burn, UnopenedPlace{Place: 1, Purpose: PurposeBurn}), burnt, 0), false)
+	expect(t, "an opened burn", dealt(unopened(burn, UnopenedPlace{Place: 1, Purpose: PurposeBurn}), burnt, 0, 1), true)
+	expect(t, "an opened burn that is not told", dealt(unopened(burn), burnt, 0, 1), true)
+	expect(t, "a burn that is not told", dealt(unopened(burn), burnt, 0), true)
+	expect(t, "a seat for the burn",
+		dealt(unopened(burn, UnopenedPlace{Place: 0, Purpose: PurposeSeat}), burnt, 1), true)
+	aside = nil
 	expect(t, "another recipient", dealt(&audit.Deal{Runs: []audit.Run{{Count: 2, Purpose: audit.PurposeSeat,
 		Recipient: "x"}}}, two, 0, 1), true)
 	expect(t, "a final deal", dealt(&audit.Deal{Runs: runs, Final: true}, two, 0, 1), true)

@@ -62,12 +62,18 @@ func (s shown) dealt(before, next int, d *Deal) shown {
 	return shownOf(places)
 }
 
+// Aside reports whether the cards of the run are for nobody to see: a burn or discard
+// that is not public opens nothing before the tape is disclosed (docs/SPEC.md section 8).
+func (r Run) Aside() bool {
+	return !r.Public && (r.Purpose == PurposeBurn || r.Purpose == PurposeDiscard)
+}
+
 // shows returns what the places of the run are.
 func (r Run) shows() uint8 {
 	switch {
 	case r.Public:
 		return placePublic
-	case r.Purpose == PurposeBurn || r.Purpose == PurposeDiscard:
+	case r.Aside():
 		return placeAside
 	}
 	return placeHidden

@@ -58,7 +58,7 @@ func TestStub(t *testing.T) {
 				}
 			}
 			dealt := tb.deal(parent.ID, dealer.DealRequest{Runs: []audit.Run{seat(9, "a"),
-				{Count: 2, Purpose: audit.PurposeBurn}}})
+				{Count: 2, Purpose: audit.PurposeBurn, Public: true}}})
 			req := child(parent.ID)
 			s := tb.commit(name+"-stub", req)
 			state, err := tb.Status(t.Context(), parent.ID)

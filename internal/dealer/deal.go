@@ -51,7 +51,7 @@ func (d *Dealer) Deal(ctx context.Context, actor audit.Actor, id uint64, req Dea
 	var cards []audit.Card
 	var shown *Reveal
 	if ordered {
-		if cards, err = d.cards(ctx, r, t, req.First, deal.Count()); err != nil {
+		if cards, err = d.dealtCards(ctx, r, t, deal); err != nil {
 			return Deal{}, err
 		}
 		if shown, err = d.shownAtClose(ctx, r, t, req.Close, req.First+deal.Count()); err != nil {
@@ -103,8 +103,16 @@ func (d *Dealer) appendDeal(ctx context.Context, actor audit.Actor, r *record, t
 func dealAnswer(t *opened, deal *audit.Deal, at int64) Deal {
 	next := deal.First + deal.Count()
 	a := Deal{Answered: Answered{Time: at}, Next: next, LastHand: t.endAt > 0 && next >= t.endAt}
-	if t.shows != nil {
-		a.Shows = slices.Clone(t.shows[deal.First:next])
+	place := deal.First
+	for _, run := range deal.Runs {
+		for end := place + run.Count; place < end; place++ {
+			switch {
+			case run.Aside():
+				a.Unopened = append(a.Unopened, Unopened{place, run.Purpose, run.Recipient})
+			case t.shows != nil:
+				a.Shows = append(a.Shows, t.shows[place])
+			}
+		}
 	}
 	return a
 }
@@ -153,7 +161,7 @@ func (d *Dealer) repeatDeal(ctx context.Context, actor audit.Actor, r *record, a
 		}
 		answer.Close = &c
 	}
-	answer.Cards, err = d.cards(ctx, r, t, at.deal.First, at.deal.Count())
+	answer.Cards, err = d.dealtCards(ctx, r, t, at.deal)
 	return answer, err
 }
 

@@ -112,12 +112,20 @@ type DealRequest struct {
 // Deal is the answer to a DealRequest, the same for ever, except Repeated.
 type Deal struct {
 	Answered
-	Cards    []audit.Card
-	Shows    []uint32 // of draws, what the places of Cards show, moved by a mix
-	Next     int      // the next place to deal
-	LastHand bool     // the cut card has come out
+	Cards    []audit.Card // of runs that are not Aside, by place
+	Unopened []Unopened   // the other places
+	Shows    []uint32     // of draws, what the places of Cards show, moved by a mix
+	Next     int          // the next place to deal
+	LastHand bool         // the cut card has come out
 	Receipt  string
 	Close    *Close // with DealRequest.Close
+}
+
+// Unopened is a place that was dealt and opens nothing.
+type Unopened struct {
+	Place     int
+	Purpose   audit.Purpose
+	Recipient string
 }
 
 // CloseRequest asks for the end of a shuffle.

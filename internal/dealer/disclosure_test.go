@@ -143,7 +143,8 @@ func TestForAuditorsOnly(t *testing.T) {
 		forgotten := tb.commit("forgotten", hand)
 		everybody := tb.commit("everybody",
 			dealer.ShuffleRequest{Table: "u", Deck: "standard-52", Disclosure: audit.DisclosurePublic})
-		tb.deal(closed.ID, dealer.DealRequest{Runs: []audit.Run{seat(2, "a"), board(3)}})
+		tb.deal(closed.ID, dealer.DealRequest{Runs: []audit.Run{seat(2, "a"), board(3),
+			{Count: 1, Purpose: audit.PurposeBurn}}})
 		before := tb.close(closed.ID)
 		last := dealer.DealRequest{Runs: []audit.Run{seat(2, "b"), board(3)},
 			Close: &dealer.CloseRequest{Outcome: audit.OutcomeCompleted}}
@@ -175,7 +176,7 @@ func TestForAuditorsOnly(t *testing.T) {
 				t.Errorf("auditor %d opens %d tapes", i, len(tapes))
 			}
 		}
-		for view, cards := range map[dealer.View]int{{}: 3, {Identity: "tester"}: 5, {Auditor: true}: 5,
+		for view, cards := range map[dealer.View]int{{}: 3, {Identity: "tester"}: 5, {Auditor: true}: 6,
 			{Identity: "tester", Recipient: "a"}: 5} {
 			if tr := tb.transcript(closed.ID, view); len(tr.Cards) != cards {
 				t.Errorf("%+v sees %d cards, want %d", view, len(tr.Cards), cards)

@@ -228,7 +228,8 @@ func TestOrder(t *testing.T) {
 	onEachStore(t, setting{}, func(t *testing.T, tb *table) {
 		order := func(n int) audit.Run { return audit.Run{Count: n, Purpose: audit.PurposeOrder, Recipient: "engine"} }
 		s := tb.commit("k", deckOf(audit.DisclosurePublic))
-		first := tb.deal(s.ID, dealer.DealRequest{Runs: []audit.Run{{Count: 1, Purpose: audit.PurposeBurn}}})
+		first := tb.deal(s.ID, dealer.DealRequest{Runs: []audit.Run{{Count: 1, Purpose: audit.PurposeBurn,
+			Public: true}}})
 		tb.unwritten(func() {
 			for name, runs := range map[string][]audit.Run{
 				"a part":            {order(50)},
@@ -248,7 +249,7 @@ func TestOrder(t *testing.T) {
 		if diff := cmp.Diff(d, tb.deal(s.ID, req), sameAnswer); diff != "" {
 			t.Error("repeated:", diff)
 		}
-		if public := tb.transcript(s.ID, dealer.View{}); len(public.Cards) != 3 {
+		if public := tb.transcript(s.ID, dealer.View{}); len(public.Cards) != 4 {
 			t.Errorf("everybody sees %d cards", len(public.Cards))
 		}
 		_, err := tb.Deal(t.Context(), as("tester"), s.ID, dealer.DealRequest{First: 52, Runs: []audit.Run{board(1)}})

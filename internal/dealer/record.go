@@ -421,6 +421,23 @@ func (d *Dealer) inherited(ctx context.Context, c *audit.Context, ancestors int)
 	return audit.ChildValues(t.values, c.Parent.Positions, all)
 }
 
+// dealtCards returns the openings of a deal. Cards that are for nobody to see stay unseen
+// by the dealer, too: what was never told cannot be told on.
+func (d *Dealer) dealtCards(ctx context.Context, r *record, t *opened, deal *audit.Deal) (all []audit.Card, _ error) {
+	place := deal.First
+	for _, run := range deal.Runs {
+		if !run.Aside() {
+			cards, err := d.cards(ctx, r, t, place, run.Count)
+			if err != nil {
+				return nil, err
+			}
+			all = append(all, cards...)
+		}
+		place += run.Count
+	}
+	return all, nil
+}
+
 // cards returns the openings of the places first … first+count−1.
 func (d *Dealer) cards(ctx context.Context, r *record, t *opened, first, count int) ([]audit.Card, error) {
 	if len(r.commit.Context.Plan) > 0 && r.mix == nil {

@@ -143,15 +143,16 @@ func (d *Dealer) receipts(ctx context.Context, r *record, head ledger.Head) ([]s
 type span struct{ first, count int }
 
 // shown returns the dealt places that the viewer may see, in order: public runs and what
-// was revealed for everybody, all of them for the owner and for those to whom the close disclosed
-// the tape; with a recipient only public runs and the recipient's.
+// was revealed for everybody, those that are not aside for the owner, and all of them for
+// those to whom the close disclosed the tape; with a recipient only what is public, and the
+// recipient's.
 func (r *record) shown(v View) (spans []span) {
 	disclosed := r.closed != nil && (r.closed.Form == audit.FormTape || r.closed.Form == audit.FormSealed && v.Auditor)
 	owner := v.Identity != "" && v.Identity == r.owner && r.extent == audit.ExtentPlay
 	for _, dl := range r.deals {
 		place := dl.deal.First
 		for _, run := range dl.deal.Runs {
-			all := disclosed || owner
+			all := disclosed || owner && !run.Aside()
 			if v.Recipient != "" {
 				all = all && run.Recipient == v.Recipient
 			}

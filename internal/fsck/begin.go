@@ -158,7 +158,8 @@ func (s *source) readMark() {
 	c, err := ledger.ReadMark(s.opts.Mark, s.keys...)
 	switch {
 	case errors.Is(err, ledger.ErrNoMark):
-		s.said = append(s.said, "this host has no high-water mark of the ledger: only an older checkpoint or the witnesses would show that the whole database is an older one")
+		s.said = append(s.said,
+			"this host has no high-water mark of the ledger: only an older checkpoint or the witnesses would show that the whole database is an older one")
 	case err != nil:
 		s.add(CodeMark, s.opts.Mark, "%v", err)
 	default:
@@ -188,7 +189,8 @@ func (s *source) askWitnesses(ctx context.Context) {
 		}
 		c, err := audit.OpenCheckpoint(b, s.keys...)
 		if err != nil {
-			s.said = append(s.said, fmt.Sprintf("the witness %s shows a checkpoint that no known key of the ledger signed", w.Name))
+			s.said = append(s.said,
+				fmt.Sprintf("the witness %s shows a checkpoint that no known key of the ledger signed", w.Name))
 			continue
 		}
 		s.seen = append(s.seen, seen{"the witness " + w.Name, c})

@@ -125,7 +125,8 @@ func (s *stack) play() (told func(tables ...string) []string) {
 		note("dealt", table)
 		s.do(ask{method: "POST", path: path + "/takeover", token: s.otherToken, body: `{"reason":"a test"}`})
 		note("takeover", table)
-		s.do(ask{method: "POST", path: path + "/close", token: s.otherToken, body: `{"outcome":"void","reason":"misdeal"}`})
+		s.do(ask{method: "POST", path: path + "/close", token: s.otherToken,
+			body: `{"outcome":"void","reason":"misdeal"}`})
 		note("closed", table)
 		s.do(ask{method: "POST", path: "/v1/main/switches", token: s.adminToken,
 			body: fmt.Sprintf(`{"action":"set","scope":"table","table":%q,"reason":"a test"}`, table)})

@@ -38,7 +38,8 @@ func TestHand(t *testing.T) {
 		t.Errorf("%+v: %v", shuffle, err)
 	}
 	deal := read[Deal](t, s.post(path+"/deal", "", twoHands))
-	if len(deal.Cards) != 8 || deal.Next != 8 || deal.Close != nil {
+	if len(deal.Cards) != 7 || len(deal.Unopened) != 1 || deal.Unopened[0].Place != 4 || deal.Next != 8 ||
+		deal.Close != nil {
 		t.Errorf("%+v", deal)
 	}
 	state := read[ShuffleState](t, s.get(path, ""))
@@ -67,7 +68,7 @@ func TestHand(t *testing.T) {
 	shown("", "", 5, 6, 7)
 	shown(s.auditorToken, "", 5, 6, 7)
 	shown(s.adminToken, "", 5, 6, 7)
-	shown(s.dealerToken, "", 0, 1, 2, 3, 4, 5, 6, 7)
+	shown(s.dealerToken, "", 0, 1, 2, 3, 5, 6, 7)
 	shown(s.dealerToken, "?recipient=seat-2", 2, 3, 5, 6, 7)
 	s.get(path+"/transcript?recipient=seat-9", s.dealerToken).want(t, CodeInvalidRequest, "recipient")
 

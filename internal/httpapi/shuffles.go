@@ -99,6 +99,10 @@ func dealAnswer(d dealer.Deal) Deal {
 	for i, card := range d.Cards {
 		a.Cards[i] = cardAnswer(card)
 	}
+	for _, u := range d.Unopened {
+		a.Unopened = append(a.Unopened, UnopenedPlace{Place: u.Place, Purpose: Purpose(u.Purpose.String()),
+			Recipient: optional(u.Recipient)})
+	}
 	if d.Close != nil {
 		ending := closeAnswer(*d.Close)
 		a.Close = &ending

@@ -74,6 +74,9 @@ func (t *transcript) openPlace(c audit.Card, o audit.Opening) error {
 	if to := t.file.Recipient; to != "" && !t.public(c.Place) && run.Recipient != to {
 		return fmt.Errorf("is neither public nor for %s", to)
 	}
+	if run.Aside() && !t.public(c.Place) && (t.closed == nil || t.closed.Form == audit.FormNone) {
+		return fmt.Errorf("is a %s that nobody is to see before the tape is disclosed", run.Purpose)
+	}
 	if p := t.places.Position(c.Place); p != c.Position {
 		return fmt.Errorf("shows position %d, not %d", p, c.Position)
 	}

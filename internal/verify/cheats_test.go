@@ -245,6 +245,24 @@ func cheatingOrders(b *badAdder) {
 	b.cheat(stepOpenings, "card-beyond-deck", "a deck root with a card that the deck has not", func(h *house) *game {
 		return h.commitTo(h.cards(sixCards), sixCards, values(6, 1, 2, 3, 4, 5)).deal(board(1))
 	})
+	aside := func(name, about string, run audit.Run, change func(*game)) {
+		b.file(stepOpenings, name, about, func() []byte {
+			h := open(b.T).cheating()
+			g := h.commitTo(h.cards(sixCards), sixCards).deal(board(1), run)
+			change(g)
+			f := g.transcript("")
+			f.Cards = []audit.Card{g.card(0), g.card(1)}
+			return marshal(b.T, f)
+		}())
+	}
+	aside("burn-opened", "a burn that is opened while the shuffle is open",
+		audit.Run{Count: 1, Purpose: audit.PurposeBurn}, func(*game) {})
+	aside("discard-opened", "a discard that is opened while the shuffle is open",
+		audit.Run{Count: 1, Purpose: audit.PurposeDiscard, Recipient: "seat-1"}, func(*game) {})
+	aside("burn-opened-tape-lost", "a burn that is opened though the tape is lost",
+		audit.Run{Count: 1, Purpose: audit.PurposeBurn}, func(g *game) {
+			g.close(audit.OutcomeVoid, audit.ReasonTapeLost)
+		})
 	order(stepOpenings, "other-shuffles-leaves", "leaves that name another shuffle of the table", false,
 		func(c *audit.Commit, g *game) {
 			other := audit.LeafTag(hash32("commitment of the hand before"), c.Context.Encode())

@@ -46,7 +46,7 @@ func shuffles(t testing.TB, add adder) {
 	g.deal(seat("seat-1", 2), seat("seat-2", 1))
 	add("open", "dealt once, still open", g.file(""))
 	g.deal(audit.Run{Count: 1, Purpose: audit.PurposeBurn}, board(2))
-	add("open-all-dealt", "every place dealt, in runs of several deals", g.file(""))
+	add("open-all-dealt", "every place dealt, in runs of several deals, and the burn not opened", g.file(""))
 	g.close(audit.OutcomeCompleted, 0)
 	add("closed", "closed with its tape: every step runs", g.file(""))
 	add("closed-few-cards", "a transcript need not open every dealt card", marshal(t, without(g, 3)))

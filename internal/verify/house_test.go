@@ -470,8 +470,9 @@ func (g *game) transcript(recipient string) *audit.Transcript {
 	for _, d := range g.deals {
 		for _, r := range d.Runs {
 			for range r.Count {
-				if recipient == "" || r.Public || r.Recipient == recipient ||
-					slices.Contains(g.revealed, place) {
+				revealed := slices.Contains(g.revealed, place)
+				mine := recipient == "" || r.Public || r.Recipient == recipient
+				if revealed || mine && (!r.Aside() || g.taped()) {
 					f.Cards = append(f.Cards, g.card(place))
 				}
 				place++
@@ -490,6 +491,9 @@ func (g *game) card(place int) audit.Card {
 	}
 	return audit.NewCard(place, o, name)
 }
+
+// taped reports whether the close discloses the tape to somebody.
+func (g *game) taped() bool { return g.closed != nil && g.closed.Form != audit.FormNone }
 
 func (g *game) file(recipient string) []byte {
 	g.h.t.Helper()

@@ -222,7 +222,8 @@ func clocks(t testing.TB, add adder) {
 	g := s.mixed(planBeacon)
 	g.early = g.h.receiptUnder(g.id, s.early(g.h)).Text()
 	g.h.witnesses = []keyPair{s.w.a, s.w.c}
-	add("beacon-witnessed-after-mix", "what the quorum saw before the round covers the mix: its clocks are wrong, and the level is recorded",
+	add("beacon-witnessed-after-mix",
+		"what the quorum saw before the round covers the mix: its clocks are wrong, and the level is recorded",
 		g.deal(board(1)).file(""), s.wants(plain, nil), recorded)
 }
 

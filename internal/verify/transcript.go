@@ -60,7 +60,8 @@ func (t *transcript) format() (string, error) {
 	if len(f.Receipts) < 2 || len(f.Receipts) > maxReceipts || len(f.Cards) > shuffle.MaxCards ||
 		len(f.Deck) > shuffle.MaxCards || len(f.Keys) > maxKeys || len(f.Statements) > audit.MaxStatements ||
 		f.ID == 0 || f.ID > audit.MaxInteger {
-		return "", malformed("transcript: too few or too many receipts, cards, keys or statements, or an id out of range")
+		return "",
+			malformed("transcript: too few or too many receipts, cards, keys or statements, or an id out of range")
 	}
 	if f.Recipient != "" {
 		if err := audit.CheckName(f.Recipient); err != nil {

@@ -28,18 +28,28 @@ func (c *checker) commitOf(k *claim) (*committed, error) {
 }
 
 // opened holds the cards of a deal against the deck root of their commit.
-func (c *checker) opened(k *claim, cards []audit.Card) error {
+func (c *checker) opened(k *claim, runs []audit.Run, cards []audit.Card) error {
 	s, err := c.commitOf(k)
 	if err != nil {
 		return err
 	}
-	if len(cards) != k.count {
-		return fmt.Errorf("%d cards were asked for, and %d are in the answer", k.count, len(cards))
-	}
-	for i, card := range cards {
-		if err := c.open(s, k.first+i, card); err != nil {
-			return fmt.Errorf("place %d of shuffle %d: %w", k.first+i, k.shuffle, err)
+	place := k.first
+	for _, r := range runs {
+		for end := place + r.Count; place < end; place++ {
+			if r.Aside() {
+				continue // opens nothing
+			}
+			if len(cards) == 0 {
+				return fmt.Errorf("place %d of shuffle %d is not opened", place, k.shuffle)
+			}
+			if err := c.open(s, place, cards[0]); err != nil {
+				return fmt.Errorf("place %d of shuffle %d: %w", place, k.shuffle, err)
+			}
+			cards = cards[1:]
 		}
+	}
+	if len(cards) > 0 {
+		return fmt.Errorf("shuffle %d: %d cards more than were dealt", k.shuffle, len(cards))
 	}
 	return nil
 }

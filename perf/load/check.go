@@ -145,7 +145,7 @@ func (c *checker) check(k *claim) error {
 	switch b := e.Body.(type) {
 	case *audit.Deal:
 		if k.kind == Deal && b.Shuffle == k.shuffle && b.First == k.first && b.Count() == k.count {
-			return c.opened(k, a.Cards)
+			return c.opened(k, b.Runs, a.Cards)
 		}
 	case *audit.Close:
 		if k.kind == Close && b.Shuffle == k.shuffle && b.Outcome == audit.OutcomeCompleted {

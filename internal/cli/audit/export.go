@@ -73,8 +73,9 @@ func (c auditExportCmd) Run(ctx context.Context, s term.Streams) error {
 		return err
 	}
 	if n := result.MissingDecks; n > 0 {
-		return failed(s, term.WithHint(fmt.Errorf("the store does not have %s that commits name: the bundle is whole except for that", term.Plural(n, "deck")),
-			"shuffled audit fsck finds what is wrong with the store; a later export asks again"))
+		return failed(s,
+			term.WithHint(fmt.Errorf("the store does not have %s that commits name: the bundle is whole except for that", term.Plural(n, "deck")),
+				"shuffled audit fsck finds what is wrong with the store; a later export asks again"))
 	}
 	return nil
 }
@@ -103,9 +104,11 @@ func (c auditExportCmd) refused(s term.Streams, err error) error {
 	case errors.Is(err, bundle.ErrContradiction):
 		return failed(s, term.WithHint(err, unchanged+"shuffled audit fsck finds what is wrong with the store", c.Out))
 	case errors.Is(err, bundle.ErrDiverged):
-		return failed(s, term.WithHint(err, unchanged+"If this is the right ledger, it was rolled back or rewritten since, or this is a standby that lags: keep the directory, it is evidence", c.Out))
+		return failed(s, term.WithHint(err,
+			unchanged+"If this is the right ledger, it was rolled back or rewritten since, or this is a standby that lags: keep the directory, it is evidence", c.Out))
 	case errors.Is(err, bundle.ErrDamaged):
-		return failed(s, term.WithHint(err, "shuffled audit verify %s tells more; an export to another directory begins anew", c.Out))
+		return failed(s, term.WithHint(err,
+			"shuffled audit verify %s tells more; an export to another directory begins anew", c.Out))
 	}
 	return err
 }
@@ -174,7 +177,8 @@ func parseSpan(s string) (begin, end time.Time, err error) {
 		end = begin
 	}
 	if err != nil || begin.UnixMilli() < 0 {
-		return begin, end, fmt.Errorf("is a month, a day or a time like 2026-11, 2026-11-07 or 2026-11-07T12:00:00Z, not %q", s)
+		return begin, end,
+			fmt.Errorf("is a month, a day or a time like 2026-11, 2026-11-07 or 2026-11-07T12:00:00Z, not %q", s)
 	}
 	return begin, end, nil
 }

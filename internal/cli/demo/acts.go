@@ -76,17 +76,32 @@ func (d *demo) deal(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
+		hands = append(hands, runHands(next, runs, dealt.Cards)...)
 		next, hashes = dealt.Next, len(dealt.Cards[0].Proof)
-		hands = append(hands, runHands(runs, dealt.Cards)...)
 	}
 	d.show(term.DrawHands(d.P, hands, d.W))
 	d.say("Each deal was in the ledger before its cards were given out. Each card came with an opening: its value, its salt and a path of %d hashes to the deck root.", hashes)
 	return nil
 }
 
-// runHands puts cards, by place, into the runs they belong to.
-func runHands(runs []audit.Run, cards []audit.Card) []term.Hand {
-	return handsOf(runs, func(place int) term.Face { return term.French.Face(cards[place].Card) })
+// runHands puts the cards of a deal from place first on into the runs they belong to. A
+// burn was not opened, and lies face down.
+func runHands(first int, runs []audit.Run, cards []audit.Card) []term.Hand {
+	faces := make(map[int]term.Face)
+	for _, c := range cards {
+		faces[c.Place-first] = term.French.Face(c.Card)
+	}
+	return facesOf(runs, faces)
+}
+
+// facesOf draws the places of the runs; one without a face lies face down.
+func facesOf(runs []audit.Run, faces map[int]term.Face) []term.Hand {
+	return handsOf(runs, func(place int) term.Face {
+		if f, ok := faces[place]; ok {
+			return f
+		}
+		return term.Back
+	})
 }
 
 // handsOf draws the places of the runs.
@@ -127,8 +142,8 @@ func (d *demo) onePlayer(ctx context.Context) error {
 }
 
 // keepsSecrets checks that the player's file, with verdict v, opens all places
-// but the three that are neither public nor the player's, and holds no salt of
-// these.
+// but the two of seat-2 and the burn, which no file opens yet, and holds no salt of
+// these two.
 func (d *demo) keepsSecrets(ctx context.Context, player []byte, v *verify.Verdict) error {
 	shown := make(map[int]bool)
 	for _, c := range v.Cards {
@@ -151,8 +166,8 @@ func (d *demo) keepsSecrets(ctx context.Context, player []byte, v *verify.Verdic
 			return fmt.Errorf("%s holds the salt of place %d", playerFile, c.Place)
 		}
 	}
-	if hidden != 3 {
-		return fmt.Errorf("%d places are hidden from seat-1, where 3 must be", hidden)
+	if hidden != 2 {
+		return fmt.Errorf("%d places are hidden from seat-1, where 2 must be", hidden)
 	}
 	return nil
 }
@@ -163,12 +178,7 @@ func shownHands(runs []audit.Run, shown []verify.CardShown) []term.Hand {
 	for _, c := range shown {
 		faces[c.Place] = term.French.Face(c.Name)
 	}
-	return handsOf(runs, func(place int) term.Face {
-		if f, ok := faces[place]; ok {
-			return f
-		}
-		return term.Back
-	})
+	return facesOf(runs, faces)
 }
 
 func pick(steps []verify.Step, names ...string) (picked []verify.Step) {

@@ -46,7 +46,7 @@ func (d *demo) mix(ctx context.Context) error {
 	d.facts("anna", "hash "+anna.Hash.String(), "", "then "+anna.Value.String(), "bert", "hash "+bert.Hash.String(), "",
 		"then "+bert.Value.String())
 	hands := append([]term.Hand{{Label: "the tape", Cards: term.French.Faces(paper.Order[:5])}},
-		runHands([]audit.Run{{Count: 5, Purpose: audit.PurposeBoard, Recipient: "the table"}}, dealt.Cards)...)
+		runHands(0, []audit.Run{{Count: 5, Purpose: audit.PurposeBoard, Recipient: "the table"}}, dealt.Cards)...)
 	d.show(term.DrawHands(d.P, hands, d.W))
 	d.say("The first five places show the positions %s of what the house committed to. Which they are hangs on both players' bytes, which the house did not have. %s, as anna checks it, with her bytes:", positionsOf(dealt.Cards), mixFile)
 	return d.holdsFor(mixFile, data, anna)

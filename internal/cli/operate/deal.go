@@ -91,6 +91,13 @@ func dealtHands(runs []client.Run, dealt *client.Deal, look term.Style) (hands [
 		if r.Recipient != nil {
 			h.Label = term.Visible(*r.Recipient)
 		}
+		if runAside(r) {
+			for range r.Count {
+				h.Cards = append(h.Cards, term.Back)
+			}
+			hands = append(hands, h)
+			continue
+		}
 		for i, c := range cards[:r.Count] {
 			name := remote.Value(c.Card)
 			if shows != nil {
@@ -107,11 +114,17 @@ func dealtHands(runs []client.Run, dealt *client.Deal, look term.Style) (hands [
 	return hands
 }
 
+// runAside reports whether the run opens nothing.
+func runAside(r client.Run) bool {
+	return audit.Run{Purpose: audit.ParsePurpose(string(r.Purpose)), Public: remote.Value(r.Public)}.Aside()
+}
+
 // parseRun reads COUNT:PURPOSE[:RECIPIENT[:public]].
 func parseRun(text string) (client.Run, error) {
 	parts := strings.Split(text, ":")
 	wrong := func() (client.Run, error) {
-		return client.Run{}, term.Usage("--run is COUNT:PURPOSE[:RECIPIENT[:public]], as 2:seat:seat-1 or 3:board::public, not %q", text)
+		return client.Run{},
+			term.Usage("--run is COUNT:PURPOSE[:RECIPIENT[:public]], as 2:seat:seat-1 or 3:board::public, not %q", text)
 	}
 	if len(parts) < 2 || len(parts) > 4 {
 		return wrong()
