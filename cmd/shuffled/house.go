@@ -37,6 +37,7 @@ type house struct {
 	ring    *seal.Keyring
 	dealers []*dealer.Dealer
 	feeds   []*follow.Feed    // of the dealers' ledgers, in their order
+	hooks   map[string]string // public keys that sign what is sent to webhooks, by ledger
 	tiles   *ledger.TileCache // of all ledgers
 
 	monitor *monitor.Monitor
@@ -93,6 +94,13 @@ func openHouse(ctx context.Context, cfg *config.Config, store store.Database, w 
 	if err := h.openLedgers(ctx, event, w, passphrase); err != nil {
 		return nil, errors.Join(err, h.closeLedgers())
 	}
+	for _, d := range h.dealers {
+		h.feeds = append(h.feeds, follow.New(follow.Config{Ledger: d.Ledger(), Dealer: d, Now: time.Now, Log: log}))
+	}
+	senders, err := h.openWebhooks(passphrase)
+	if err != nil {
+		return nil, errors.Join(err, h.closeLedgers())
+	}
 	h.writers.Go(h.watchLatch)
 	h.writers.Go(h.watchFindings)
 	h.writers.Go(h.keepAccessHeads)
@@ -100,10 +108,11 @@ func openHouse(ctx context.Context, cfg *config.Config, store store.Database, w 
 	h.stop = stop
 	h.watches.Go(func() { h.monitor.Run(run) })
 	h.watches.Go(func() { h.expire(run) })
-	for _, d := range h.dealers {
-		feed := follow.New(follow.Config{Ledger: d.Ledger(), Dealer: d, Now: time.Now, Log: log})
-		h.feeds = append(h.feeds, feed)
+	for _, feed := range h.feeds {
 		h.watches.Go(func() { feed.Run(run) })
+	}
+	for _, s := range senders {
+		h.watches.Go(func() { s.Run(run) })
 	}
 	return h, nil
 }

@@ -180,7 +180,7 @@ func (c serveCmd) serveBy(ctx context.Context, api *httpapi.Server, h *house) er
 		}
 		finder := recall.New(d.Ledger(), h.store, h.cfg.Retention.Duration(), time.Now)
 		err := api.Add(httpapi.Ledger{Dealer: d, Log: d.Ledger(), Access: h.store, Recall: finder,
-			Events: h.feeds[i]})
+			Events: h.feeds[i], Webhook: h.hooks[d.Ledger().Info().Name]})
 		if err != nil {
 			return err
 		}

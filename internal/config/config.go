@@ -69,6 +69,7 @@ type Config struct {
 	TLS     TLS     `toml:"tls"`
 	Beacon  Beacon  `toml:"beacon"`
 	Witness Witness `toml:"witness"`
+	Webhook Webhook `toml:"webhook"`
 	Limits  Limits  `toml:"limits"`
 
 	// Ledgers are the ledgers to serve, each created beforehand. Default none.
@@ -107,6 +108,11 @@ type Witness struct {
 	// Hosts are host or host:port, alongside those of the policy with which a ledger was
 	// created; without a port they stand for that of http or https. Default none.
 	Hosts []string `toml:"hosts"`
+}
+
+// Webhook says how events are sent to the webhooks of ledgers.
+type Webhook struct {
+	Key string `toml:"key"` // file of the key that signs deliveries; default DATA/webhook.key, if a ledger has webhooks
 }
 
 // Limits bound what callers can make the daemon do.
@@ -166,6 +172,8 @@ type Ledger struct {
 	SigningKeys []string `toml:"signing_keys"`
 	// Mark is the file of the high-water mark. Default DATA/NAME.mark.
 	Mark string `toml:"mark"`
+	// Webhooks are the http or https addresses that the ledger's events are sent to. Default none.
+	Webhooks []string `toml:"webhooks"`
 }
 
 // Default returns the configuration of an empty file. Paths that depend on
@@ -231,6 +239,9 @@ func (c *Config) Resolve() {
 		}
 		if l.Mark == "" {
 			l.Mark = at(l.Name + ".mark")
+		}
+		if len(l.Webhooks) > 0 && c.Webhook.Key == "" {
+			c.Webhook.Key = at("webhook.key")
 		}
 	}
 }

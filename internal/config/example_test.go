@@ -33,7 +33,7 @@ func TestExampleIsDefault(t *testing.T) {
 	want := Default()
 	want.SealingKeys = []string{} // written out
 	want.Beacon.Relays, want.Witness.Hosts = []string{}, []string{}
-	want.Ledgers = []Ledger{{Name: "main", SigningKeys: []string{}}}
+	want.Ledgers = []Ledger{{Name: "main", SigningKeys: []string{}, Webhooks: []string{}}}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("the example is not the default (-want +got):\n%s", diff)
 	}
@@ -175,6 +175,9 @@ key = "/tls/key.pem"
 client_ca = "/tls/ca.pem"
 [beacon]
 relays = ["https://one.example.org", "http://127.0.0.1:9/relay/"]
+[webhook]
+key = "/keys/hook"
+
 [witness]
 hosts = ["w.example.org", "[::1]:8443"]
 [limits]
@@ -210,9 +213,11 @@ name = "roulette.nl"
 signing_key = "/keys/nl"
 signing_keys = ["/keys/nl-2", "/keys/nl-3"]
 mark = "/marks/nl"
+webhooks = ["https://a.example/hook", "https://b.example/hook"]
 [[ledger]]
 name = "B-2_x"
 signing_keys = []
+webhooks = []
 `))
 	if err != nil {
 		t.Fatal(err)
@@ -238,7 +243,8 @@ func TestEverySettingIsRead(t *testing.T) {
 	c := different(t)
 	walk("Config", reflect.ValueOf(*Default()), reflect.ValueOf(*c))
 	if len(c.Ledgers) != 2 || !reflect.DeepEqual(c.Ledgers[0],
-		Ledger{"roulette.nl", "/keys/nl", []string{"/keys/nl-2", "/keys/nl-3"}, "/marks/nl"}) ||
+		Ledger{"roulette.nl", "/keys/nl", []string{"/keys/nl-2", "/keys/nl-3"}, "/marks/nl",
+			[]string{"https://a.example/hook", "https://b.example/hook"}}) ||
 		c.Limits.MaxBody != 65536 {
 		t.Errorf("%+v", c)
 	}

@@ -84,13 +84,16 @@ func (c *Config) checkDatabase(p *problems) {
 	}
 }
 
-func (b *Beacon) check(p *problems) {
-	p.distinct("beacon.relays", b.Relays)
-	for _, relay := range b.Relays {
-		u, err := url.Parse(relay)
+func (b *Beacon) check(p *problems) { p.servers("beacon.relays", b.Relays) }
+
+// servers checks addresses of servers of others.
+func (p *problems) servers(key string, list []string) {
+	p.distinct(key, list)
+	for _, address := range list {
+		u, err := url.Parse(address)
 		if err != nil || u.Scheme != "https" && u.Scheme != "http" || u.Host == "" || u.User != nil ||
 			u.RawQuery != "" || u.Fragment != "" {
-			p.add("beacon.relays", "an http or https address without a password or a query") // which it may hold
+			p.add(key, "an http or https address without a password or a query") // which it may hold
 		}
 	}
 }
@@ -158,6 +161,7 @@ func (c *Config) checkLedgers(p *problems) {
 		if l.Mark != "" {
 			marks = append(marks, l.Mark)
 		}
+		p.servers("ledger: webhooks", l.Webhooks)
 	}
 	p.distinct("ledger: name", names)
 	p.distinct("ledger: signing_key, signing_keys", signing) // a key's name is one ledger's origin

@@ -13,7 +13,7 @@ import (
 // administrates, and what needs two administrators, is for GetActs.
 func (s *Server) GetKeys(c *call) error {
 	g := c.ledger.Log.Genesis()
-	answer := Keys{Origin: g.Origin, Production: g.Production, Keys: []Key{}}
+	answer := Keys{Origin: g.Origin, Production: g.Production, Webhook: optional(c.ledger.Webhook), Keys: []Key{}}
 	for _, r := range c.ledger.Log.KeyHistory() {
 		if r.Subject == audit.SubjectAdministrator || r.Subject == audit.SubjectTwoPersons {
 			continue

@@ -83,13 +83,15 @@ type Events interface {
 	Followers() int
 }
 
-// Ledger is one ledger as the API serves it. All of it is required.
+// Ledger is one ledger as the API serves it. All of it is required except Webhook.
 type Ledger struct {
 	Dealer Dealer
 	Log    Log
 	Access Access
 	Recall Recall
 	Events Events
+
+	Webhook string // public key that signs what is sent to its webhooks; "" if it has none
 }
 
 // served is a Ledger with what the API keeps alongside it.

@@ -22,7 +22,7 @@ type KeyCmd struct {
 }
 
 type keyGenerateCmd struct {
-	Kind       string `arg:"" optional:"" default:"" enum:",signing,sealing,witness,auditor,administrator" help:"signing, sealing, witness, auditor or administrator."`
+	Kind       string `arg:"" optional:"" default:"" enum:",signing,sealing,witness,auditor,administrator,webhook" help:"signing, sealing, witness, auditor, administrator or webhook."`
 	Auditor    bool   `help:"The same as the word auditor."`
 	Out        string `required:"" placeholder:"FILE" help:"New file for the private key, mode 0600. The verifier key of a signing or witness key goes beside it as .vkey, an auditor's public key as .pub."`
 	Origin     string `help:"For a signing key: the ledger's origin, such as cards.example.com/ledger-1."`
@@ -41,7 +41,7 @@ func (c keyGenerateCmd) Run(s term.Streams) error {
 	}
 	switch {
 	case kind == "" || c.Auditor && c.Kind != "" && c.Kind != "auditor":
-		return term.Usage("say which kind of key: signing, sealing, witness, auditor or administrator")
+		return term.Usage("say which kind of key: signing, sealing, witness, auditor, administrator or webhook")
 	case c.Name != "" && kind != "witness" && kind != "administrator":
 		return term.Usage("--name belongs to the key of a witness or administrator")
 	case c.Origin != "" && kind != "signing":
@@ -58,6 +58,13 @@ func (c keyGenerateCmd) Run(s term.Streams) error {
 		c.Origin = c.Name // an administrator's key is a signing key of that name
 	case "sealing":
 		return c.sealing(s, passphrase)
+	case "webhook":
+		k := keys.GenerateWebhook()
+		if err := k.WriteFile(c.Out, passphrase); err != nil {
+			return fmt.Errorf("writing the webhook key: %w", err)
+		}
+		fmt.Fprintln(s.Out, k.Public())
+		return nil
 	case "auditor":
 		k, err := writeAuditor(c.Out, passphrase)
 		if err != nil {

@@ -1,0 +1,45 @@
+package client
+
+import (
+	"crypto/ed25519"
+	"encoding/base64"
+	"errors"
+	"net/http"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// maxWebhookAge is how old a delivery may be, and how far ahead its clock.
+const maxWebhookAge = 5 * time.Minute
+
+// Delivery is the body that a webhook is sent. Events come in the order of the ledger and
+// at least once: an index that was seen before is a repeat.
+type Delivery struct {
+	Ledger string  `json:"ledger"`
+	Origin string  `json:"origin"`
+	Events []Event `json:"events"`
+}
+
+// ReadWebhook returns what a daemon sent to a webhook, if one of the keys signed it within
+// five minutes of now. The keys are the member webhook of Keys of each daemon, got from
+// somewhere you trust.
+func ReadWebhook(header http.Header, body []byte, now time.Time, keys ...string) (*Delivery, error) {
+	at, err := strconv.ParseInt(header.Get("Webhook-Timestamp"), 10, 64)
+	if age := now.Sub(time.Unix(at, 0)).Abs(); err != nil || age > maxWebhookAge {
+		return nil, errors.New("the delivery is not of now")
+	}
+	signed := append([]byte(header.Get("Webhook-Id")+"."+header.Get("Webhook-Timestamp")+"."), body...)
+	for _, text := range strings.Fields(header.Get("Webhook-Signature")) {
+		version, encoded, _ := strings.Cut(text, ",")
+		signature, err := base64.StdEncoding.DecodeString(encoded)
+		if version == "v1a" && err == nil && slices.ContainsFunc(keys, func(key string) bool {
+			public, err := base64.StdEncoding.DecodeString(strings.TrimPrefix(key, "whpk_"))
+			return err == nil && len(public) == ed25519.PublicKeySize && ed25519.Verify(public, signed, signature)
+		}) {
+			return decoded[Delivery](body, nil)
+		}
+	}
+	return nil, errors.New("none of the keys has signed the delivery")
+}

@@ -1,0 +1,50 @@
+package keys
+
+import (
+	"crypto/ed25519"
+	"crypto/rand"
+	"encoding/base64"
+	"fmt"
+)
+
+// webhookPrefix starts the one line of a webhook key file; base64 of the seed follows.
+const webhookPrefix = "shuffled-webhook-key:v1:"
+
+// WebhookKey signs what a daemon sends to webhooks, and nothing else.
+type WebhookKey struct{ private ed25519.PrivateKey }
+
+// GenerateWebhook makes a new webhook key.
+func GenerateWebhook() WebhookKey {
+	seed := make([]byte, ed25519.SeedSize)
+	rand.Read(seed) // never fails (crypto/rand)
+	return WebhookKey{ed25519.NewKeyFromSeed(seed)}
+}
+
+// ReadWebhook reads a webhook key file, perhaps encrypted under passphrase.
+func ReadWebhook(path string, passphrase Secret) (WebhookKey, error) {
+	b, err := readPrivate(path, passphrase)
+	if err != nil {
+		return WebhookKey{}, fmt.Errorf("reading the webhook key: %w", err)
+	}
+	seed, err := decodeLine(b, webhookPrefix)
+	if err != nil || len(seed) != ed25519.SeedSize {
+		return WebhookKey{}, fmt.Errorf("reading the webhook key: %s holds no %q and %d bytes in base64", path,
+			webhookPrefix, ed25519.SeedSize) // nothing of the text: it may be a damaged key
+	}
+	return WebhookKey{ed25519.NewKeyFromSeed(seed)}, nil
+}
+
+// WriteFile creates the key's file with mode 0600, encrypted unless passphrase is empty. An
+// existing file is an error that matches fs.ErrExist.
+func (k WebhookKey) WriteFile(path string, passphrase Secret) error {
+	line := webhookPrefix + base64.StdEncoding.EncodeToString(k.private.Seed()) + "\n"
+	return writePrivate(path, []byte(line), passphrase)
+}
+
+// Public returns the public key in the form of Standard Webhooks.
+func (k WebhookKey) Public() string {
+	return "whpk_" + base64.StdEncoding.EncodeToString(k.private.Public().(ed25519.PublicKey))
+}
+
+// Sign returns the Ed25519 signature of the message.
+func (k WebhookKey) Sign(message []byte) []byte { return ed25519.Sign(k.private, message) }
