@@ -129,10 +129,16 @@ func (s *Committed) shows(opened []audit.Opening) ([]uint32, error) {
 			end = max(end, o.Position+1)
 		}
 	}
+	given := make(map[int]uint32, len(opened))
+	for _, o := range opened {
+		given[o.Position] = o.Value
+	}
 	values := make([]uint32, end)
 	for i := range values {
 		values[i] = 1 // what is not opened moves nothing else
-		if v, known := s.play.values[i]; known {
+		if v, known := given[i]; known {
+			values[i] = v
+		} else if v, known := s.play.values[i]; known {
 			values[i] = v
 		} else if s.commit.Context.IsNumbers() {
 			return nil, fmt.Errorf("the number at place %d was not opened, and what follows hangs on it", i)
