@@ -114,7 +114,8 @@ func newActing(t *testing.T, database string) *rotating {
 		r.configure()
 	}
 	r.must("", append([]string{"migrate", "up"}, r.place()...)...)
-	create := append([]string{"ledger", "create", "--name", "main", "--origin", "cards.example.com/main",
+	create := append([]string{"ledger", "create", "--house", "casino",
+		"--name", "main", "--origin", "cards.example.com/main",
 		"--production", "--deals", "signed"}, admins...)
 	r.must("", append(create, r.place()...)...)
 	return r

@@ -243,7 +243,8 @@ func TestAuditorCommands(t *testing.T) {
 
 	run(term.ExitOK, "", "migrate", "up", "--data", at("data"))
 	create := func(more ...string) []string {
-		return append([]string{"ledger", "create", "--data", at("data"), "--name", "main", "--origin",
+		return append([]string{"ledger", "create", "--house", "casino",
+			"--data", at("data"), "--name", "main", "--origin",
 			"cards.example.com/main"}, more...)
 	}
 	run(term.ExitUsage, "--auditor", create("--disclosure", "auditor")...)

@@ -37,7 +37,8 @@ func newRotating(t *testing.T) *rotating {
 	r.sealing = fmt.Sprintf("[%q]", r.path("sealing.key"))
 	r.must("", "key", "generate", "sealing", "--out", r.path("sealing.key"))
 	r.must("", "migrate", "up", "--data", dir)
-	r.must("", "ledger", "create", "--data", dir, "--name", "main", "--origin", "cards.example.com/main", "--deals",
+	r.must("", "ledger", "create", "--house", "casino",
+		"--data", dir, "--name", "main", "--origin", "cards.example.com/main", "--deals",
 		"signed")
 	for _, role := range []string{"admin", "dealer"} {
 		token := r.must("", "token", "create", "--data", dir, "--ledger", "main", "--role", role, "--identity", role)

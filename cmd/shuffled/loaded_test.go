@@ -38,7 +38,8 @@ func newLoaded(t *testing.T, limits string) *loaded {
 	p.psql()
 	admins := administrators(t, p.dir, func(args ...string) { p.must("", args...) })
 	for _, name := range []string{"main", "poker"} {
-		p.must("owner", append([]string{"ledger", "create", "--database", p.as("shuffled_owner"), "--data", p.dir,
+		p.must("owner", append([]string{"ledger", "create", "--house", "casino",
+			"--database", p.as("shuffled_owner"), "--data", p.dir,
 			"--name", name, "--origin", "cards.example.com/" + name, "--production", "--deals", "signed"},
 			admins...)...)
 	}

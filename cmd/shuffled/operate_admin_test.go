@@ -202,7 +202,8 @@ func TestClientCertificates(t *testing.T) {
 	}
 	run("migrate", "up", "--config", config)
 	run("key", "generate", "sealing", "--out", filepath.Join(d.data, "sealing.key"))
-	run("ledger", "create", "--config", config, "--name", "main", "--origin", "sandbox.example/main")
+	run("ledger", "create", "--house", "casino",
+		"--config", config, "--name", "main", "--origin", "sandbox.example/main")
 	if err := os.WriteFile(c.path("admin.token"),
 		[]byte(run("token", "create", "--config", config, "--role", "admin")+"\n"), 0o600); err != nil {
 		t.Fatal(err)

@@ -27,7 +27,7 @@ func TestProduction(t *testing.T) {
 	p.psql()
 	p.must("owner", "migrate", "up", "--database", p.as("shuffled_owner"))
 	p.psql()
-	create := []string{"ledger", "create", "--database", p.as("shuffled_owner"), "--data", p.dir,
+	create := []string{"ledger", "create", "--house", "casino", "--database", p.as("shuffled_owner"), "--data", p.dir,
 		"--name", "main", "--origin", "cards.example.com/main", "--production"}
 	if code, out := p.run("owner", append(create, "--deals", "signed")...); code != term.ExitUsage ||
 		!strings.Contains(out, "at least two administrators") {

@@ -31,7 +31,8 @@ func TestWitnessedLedger(t *testing.T) {
 	c.must("key", "generate", "sealing", "--out", c.path("sealing.key"))
 	c.must("migrate", "up", "--data", c.dir)
 	admins := administrators(t, c.dir, func(args ...string) { c.must(args...) })
-	c.must(append([]string{"ledger", "create", "--data", c.dir, "--name", "main", "--origin", "cards.example.com/main",
+	c.must(append([]string{"ledger", "create", "--house", "casino",
+		"--data", c.dir, "--name", "main", "--origin", "cards.example.com/main",
 		"--production", "--policy", c.path("ledger.policy")}, admins...)...)
 	token := strings.TrimSpace(c.must("token", "create", "--data", c.dir, "--ledger", "main", "--role", "dealer",
 		"--identity", "poker-backend"))
@@ -98,14 +99,16 @@ func TestWitnessedLedger(t *testing.T) {
 	// witness holds it.
 	c.write("last.checkpoint", []byte(c.witnesses[0].latest("cards.example.com/main")))
 	c.kill()
-	out := c.must(append([]string{"ledger", "create", "--data", c.dir, "--name", "main-2", "--origin",
+	out := c.must(append([]string{"ledger", "create", "--house", "casino",
+		"--data", c.dir, "--name", "main-2", "--origin",
 		"cards.example.com/main-2",
 		"--production", "--deals", "signed", "--succeeds", c.path("last.checkpoint"), "--succeeds-key", vkey},
 		admins...)...)
 	if !strings.Contains(out, "created ledger main-2") {
 		t.Errorf("creating a successor: %s", out)
 	}
-	if code, out := c.run(append([]string{"ledger", "create", "--data", c.dir, "--name", "main-3", "--origin",
+	if code, out := c.run(append([]string{"ledger", "create", "--house", "casino",
+		"--data", c.dir, "--name", "main-3", "--origin",
 		"cards.example.com/main-3", "--production",
 		"--deals", "signed", "--succeeds", c.path("last.checkpoint"), "--succeeds-key", c.read("main-2.vkey")},
 		admins...)...); code != term.ExitCannot {

@@ -110,7 +110,8 @@ func (t *transcript) tape() (string, error) {
 	case t.closed.Form == audit.FormNone:
 		return "", fmt.Errorf("%s: the close discloses no tape", audit.ReasonTapeLost)
 	case t.closed.Form == audit.FormSealed:
-		return "", notChecked("the tape is sealed to auditors")
+		return "", notChecked("the tape is sealed to auditors: that the deck held each card once is for them to " +
+			"see, and this file does not show it")
 	}
 	c, tape := t.commit, t.closed.Tape
 	if want := c.Context.Recipe.TapeLen(); len(tape) != want {

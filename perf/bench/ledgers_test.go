@@ -90,7 +90,7 @@ func startLedgers(t *testing.T, s *server, binary string) []*service {
 	services := make([]*service, manyLedgers)
 	for i := range services {
 		d := &service{url: "http://" + addr, ledger: fmt.Sprintf("l%d", i), database: database, data: data, server: s}
-		run("ledger", "create", "--name", d.ledger, "--origin", "example.com/"+d.ledger)
+		run("ledger", "create", "--house", "casino", "--name", d.ledger, "--origin", "example.com/"+d.ledger)
 		text += fmt.Sprintf("[[ledger]]\nname = %q\n", d.ledger)
 		d.token = run("token", "create", "--ledger", d.ledger, "--role", "dealer", "--identity", "bench")
 		vkey, err := os.ReadFile(filepath.Join(data, d.ledger+".vkey"))

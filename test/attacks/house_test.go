@@ -100,7 +100,8 @@ func (h *house) create() {
 	h.roles()
 	h.must(append([]string{"migrate", "up"}, h.place("shuffled_owner")...)...)
 	h.roles()
-	args := []string{"ledger", "create", "--name", "main", "--origin", origin, "--mix", "slots,cut"}
+	args := []string{"ledger", "create", "--house", "casino",
+		"--name", "main", "--origin", origin, "--mix", "slots,cut"}
 	args = append(args, h.place("shuffled_owner")...)
 	if h.terms.production {
 		args = append(args, "--production")

@@ -30,7 +30,8 @@ func TestDisjointQuorum(t *testing.T) {
 		}
 		h.write("bad.policy", text+"group g "+quorum+"\nquorum g\n")
 		name := "l" + fmt.Sprint(len(quorum))
-		args := []string{"ledger", "create", "--name", name, "--origin", "cards.example.com/" + name, "--production",
+		args := []string{"ledger", "create", "--house", "casino",
+			"--name", name, "--origin", "cards.example.com/" + name, "--production",
 			"--policy", h.path("bad.policy")}
 		code, out := h.run(slices.Concat(args, h.place(""), h.administrators())...)
 		if code == 0 || !strings.Contains(out, "w1") || !strings.Contains(out, "w2") {

@@ -30,7 +30,8 @@ type ledgerCreateCmd struct {
 	Origin     string        `required:"" help:"The ledger's name for ever, also its key's: cards.example.com/ledger-1."`
 	Production bool          `help:"A production ledger. Without it, a sandbox, which every commit says."`
 	Deals      string        `enum:"signed,cosigned,default" default:"default" help:"Which checkpoint must cover a commit before its first card: signed (the ledger's own) or cosigned (by witnesses)."`
-	Disclosure string        `enum:"public,auditor" default:"public" help:"Who gets the tape at the close, for commits that do not choose."`
+	House      string        `enum:",poker,casino,lottery" default:"" help:"The kind of house, which sets --disclosure: poker (auditor: what nobody showed stays hidden), casino or lottery (public). Asked for on a terminal; needed where there is none, unless --disclosure is given."`
+	Disclosure string        `enum:",public,auditor" default:"" help:"Who gets the tape at the close, for commits that do not choose. Default: as --house says."`
 	Auditor    []string      `placeholder:"FILE.pub" sep:"none" help:"Public key of an auditor, to whom tapes go under disclosure auditor. Repeat it for each."`
 	Mix        []string      `placeholder:"SOURCE" enum:"slots,beacon,cut" help:"Outside randomness that its commits may plan: slots, beacon, cut, or several of them with commas. Default: none."`
 	Access     string        `enum:"public,token" default:"public" help:"Who may read the log."`
@@ -45,10 +46,13 @@ type ledgerCreateCmd struct {
 }
 
 func (ledgerCreateCmd) Help() string {
-	return "Example:\n  shuffled ledger create --name main --origin cards.example.com/ledger-1 --production --policy witnesses.policy --mix slots,beacon,cut"
+	return "Example:\n  shuffled ledger create --name main --origin cards.example.com/ledger-1 --house casino --production --policy witnesses.policy --mix slots,beacon,cut"
 }
 
-func (c ledgerCreateCmd) Run(ctx context.Context, s term.Streams) error {
+func (c *ledgerCreateCmd) Run(ctx context.Context, s term.Streams) error {
+	if err := c.settleDisclosure(s); err != nil {
+		return err
+	}
 	deals, err := c.deals()
 	if err != nil {
 		return err
@@ -117,6 +121,30 @@ func (c ledgerCreateCmd) Run(ctx context.Context, s term.Streams) error {
 	return nil
 }
 
+// houses are the kinds of house, and to whom their tapes go.
+var houses = map[string]string{"poker": "auditor", "casino": "public", "lottery": "public"}
+
+// settleDisclosure sets to whom tapes go by the kind of house: for ever, so that nobody
+// plays poker by an oversight in a ledger that shows mucked cards to everybody.
+func (c *ledgerCreateCmd) settleDisclosure(s term.Streams) error {
+	in, interactive := s.In.(*os.File)
+	if c.Disclosure == "" && c.House == "" && interactive && term.IsTerminal(in) {
+		fmt.Fprint(s.Err, "What kind of house is it: poker, casino or lottery? ")
+		fmt.Fscanln(in, &c.House)
+	}
+	of, known := houses[c.House]
+	switch {
+	case c.Disclosure != "":
+		return nil
+	case c.House == "":
+		return term.Usage("--house is needed: poker (tapes go to auditors, and what nobody showed stays hidden), casino or lottery (tapes are public)")
+	case !known:
+		return term.Usage("--house is poker, casino or lottery, not %q", c.House)
+	}
+	c.Disclosure = of
+	return nil
+}
+
 // deals: in production, deals wait for witnesses unless the operator says that
 // the ledger does without.
 func (c ledgerCreateCmd) deals() (audit.Deals, error) {
@@ -149,7 +177,7 @@ func (c ledgerCreateCmd) mixModes() (modes uint8) {
 func (c ledgerCreateCmd) auditors() ([][]byte, error) {
 	switch {
 	case c.Disclosure == "auditor" && len(c.Auditor) == 0:
-		return nil, term.Usage("--disclosure auditor needs an auditor to disclose to: --auditor FILE.pub, as shuffled key generate auditor makes it")
+		return nil, term.Usage("tapes that go to auditors (--house poker, or --disclosure auditor) need an auditor to disclose to: --auditor FILE.pub, as shuffled key generate auditor makes it")
 	case len(c.Auditor) > audit.MaxAuditors:
 		return nil, term.Usage("--auditor is given at most %d times", audit.MaxAuditors)
 	}

@@ -2,6 +2,7 @@ package host
 
 import (
 	"crypto/ed25519"
+	"io"
 	"os"
 	"path/filepath"
 	"strings"
@@ -10,6 +11,7 @@ import (
 	"github.com/alecthomas/kong"
 
 	"shuffled/internal/audit"
+	"shuffled/internal/term"
 )
 
 // TestCreateQuorums: a production ledger begins with no policy of which two quorums share
@@ -65,6 +67,22 @@ func TestMixModes(t *testing.T) {
 		}
 		if _, err := parser.Parse([]string{"--name", "main", "--origin", "o", "--mix", "slots,dice"}); err == nil {
 			t.Error("a source that there is not")
+		}
+	}
+}
+
+// TestHouse: the kind of house says to whom tapes go, and is asked for where nothing does.
+func TestHouse(t *testing.T) {
+	t.Parallel()
+	for _, test := range []struct{ house, disclosure, want string }{
+		{"poker", "", "auditor"}, {"casino", "", "public"}, {"lottery", "", "public"},
+		{"poker", "public", "public"}, {"casino", "auditor", "auditor"}, {"", "auditor", "auditor"},
+		{"", "", ""}, {"bingo", "", ""},
+	} {
+		c := ledgerCreateCmd{House: test.house, Disclosure: test.disclosure}
+		err := c.settleDisclosure(term.Streams{In: strings.NewReader("poker\n"), Err: io.Discard})
+		if (err == nil) != (test.want != "") || err == nil && c.Disclosure != test.want {
+			t.Errorf("%+v: %q, %v", test, c.Disclosure, err)
 		}
 	}
 }

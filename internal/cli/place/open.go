@@ -48,7 +48,7 @@ func ExplainOpen(err error, info ledger.Info) error {
 	switch {
 	case errors.Is(err, ledger.ErrNotFound):
 		return term.WithHint(fmt.Errorf("there is no ledger %s of %s in the database", info.Name, info.Origin),
-			"create it: shuffled ledger create --name %s --origin %s", info.Name, info.Origin)
+			"create it: shuffled ledger create --house poker|casino|lottery --name %s --origin %s", info.Name, info.Origin)
 	case errors.Is(err, ledger.ErrNoMark):
 		return term.WithHint(err, "if another daemon serves this ledger, copy its mark to this place; "+
 			"if none does, and you know that the head is right: serve --adopt-head REASON, "+
