@@ -4,10 +4,18 @@ package client
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"net/http"
 	"net/url"
 	"strconv"
+)
+
+// Defines values for BoundTermsKind.
+const (
+	BoundTermsKindPayTable   BoundTermsKind = "pay_table"
+	BoundTermsKindTicketList BoundTermsKind = "ticket_list"
+	BoundTermsKindWheel      BoundTermsKind = "wheel"
 )
 
 // Defines values for CloseRepeated.
@@ -144,6 +152,12 @@ const (
 const (
 	ExtentClose Extent = "close"
 	ExtentPlay  Extent = "play"
+)
+
+// Defines values for KeptTermsKind.
+const (
+	KeptTermsKindPayTable KeptTermsKind = "pay_table"
+	KeptTermsKindWheel    KeptTermsKind = "wheel"
 )
 
 // Defines values for KeyRetired.
@@ -300,6 +314,12 @@ const (
 	TakeoverRepeatedTrue TakeoverRepeated = true
 )
 
+// Defines values for TermsDocumentKind.
+const (
+	TermsDocumentKindPayTable TermsDocumentKind = "pay_table"
+	TermsDocumentKindWheel    TermsDocumentKind = "wheel"
+)
+
 // Defines values for TranscriptFormat.
 const (
 	TranscriptFormatShuffledV1Transcript TranscriptFormat = "shuffled/v1/transcript"
@@ -403,6 +423,22 @@ type BeaconPlan struct {
 	// Round The round. Absent means that the daemon chooses one, some seconds ahead.
 	Round *uint64 `json:"round,omitempty"`
 }
+
+// BoundTerms What says what the values mean. A wheel or pay table was put to terms before; a wheel is for ranges that are all
+// its total. A ticket_list is for as many numbers as it has tickets, and in production its mix has a beacon.
+type BoundTerms struct {
+	// Count Tickets, of a ticket_list only.
+	Count *uint64 `json:"count,omitempty"`
+
+	// Hash Of the document; of a ticket_list its root.
+	Hash Hash `json:"hash"`
+
+	// Kind What says what the values mean.
+	Kind BoundTermsKind `json:"kind"`
+}
+
+// BoundTermsKind What says what the values mean.
+type BoundTermsKind string
 
 // Card One dealt card with its opening, which proves it against the deck root.
 type Card struct {
@@ -640,6 +676,10 @@ type DrawsRequest struct {
 	// Table The table. Its shuffles and draws are numbered 1, 2, 3 and so on, without gaps.
 	Table Name `json:"table"`
 
+	// Terms What says what the values mean. A wheel or pay table was put to terms before; a wheel is for ranges that are all
+	// its total. A ticket_list is for as many numbers as it has tickets, and in production its mix has a beacon.
+	Terms *BoundTerms `json:"terms,omitempty"`
+
 	// Wheel One spin of a wheel whose stops have exact integer weights, at most 4,096 together.
 	Wheel []Stop `json:"wheel,omitempty"`
 }
@@ -735,6 +775,19 @@ type Extent string
 
 // Index An index in the ledger. An id is the index of a shuffle's commit.
 type Index = uint64
+
+// KeptTerms defines model for KeptTerms.
+type KeptTerms struct {
+	// Hash 32 bytes.
+	Hash Hash `json:"hash"`
+
+	// Kind What the document is.
+	Kind                 KeptTermsKind          `json:"kind"`
+	AdditionalProperties map[string]interface{} `json:"-"`
+}
+
+// KeptTermsKind What the document is.
+type KeptTermsKind string
 
 // Key What one entry says of keys. A genesis says several things.
 type Key struct {
@@ -1109,6 +1162,10 @@ type ShuffleRequest struct {
 
 	// Take Cards to commit and deal, at most all. Absent means all.
 	Take *int `json:"take,omitempty"`
+
+	// Terms What says what the values mean. A wheel or pay table was put to terms before; a wheel is for ranges that are all
+	// its total. A ticket_list is for as many numbers as it has tickets, and in production its mix has a beacon.
+	Terms *BoundTerms `json:"terms,omitempty"`
 }
 
 // ShuffleState defines model for ShuffleState.
@@ -1368,6 +1425,30 @@ type TakeoverRequest struct {
 	Reason Why `json:"reason"`
 }
 
+// TermsDocument A wheel has labels, a pay_table a text. It has at most 65,536 bytes.
+type TermsDocument struct {
+	// Kind What the document is.
+	Kind TermsDocumentKind `json:"kind"`
+
+	// Labels In the order of the values; none stands twice. The weights add up to at most 1,073,741,824.
+	Labels []TermsLabel `json:"labels,omitempty"`
+
+	// Text For people. Newlines, and no other control or format characters.
+	Text *string `json:"text,omitempty"`
+}
+
+// TermsDocumentKind What the document is.
+type TermsDocumentKind string
+
+// TermsLabel defines model for TermsLabel.
+type TermsLabel struct {
+	// Label Written like a card's name.
+	Label string `json:"label"`
+
+	// Weight So many values show the label.
+	Weight uint32 `json:"weight"`
+}
+
 // Transcript All the evidence of one shuffle. It is JSON around exact bytes with one form: compact,
 // members in this order. Pass it on byte for byte.
 type Transcript struct {
@@ -1571,6 +1652,88 @@ type SetSwitchJSONRequestBody = SwitchRequest
 
 // SetTableJSONRequestBody defines body for SetTable for application/json ContentType.
 type SetTableJSONRequestBody = TableRequest
+
+// PutTermsJSONRequestBody defines body for PutTerms for application/json ContentType.
+type PutTermsJSONRequestBody = TermsDocument
+
+// Getter for additional properties for KeptTerms. Returns the specified
+// element and whether it was found
+func (a KeptTerms) Get(fieldName string) (value interface{}, found bool) {
+	if a.AdditionalProperties != nil {
+		value, found = a.AdditionalProperties[fieldName]
+	}
+	return
+}
+
+// Setter for additional properties for KeptTerms
+func (a *KeptTerms) Set(fieldName string, value interface{}) {
+	if a.AdditionalProperties == nil {
+		a.AdditionalProperties = make(map[string]interface{})
+	}
+	a.AdditionalProperties[fieldName] = value
+}
+
+// Override default JSON handling for KeptTerms to handle AdditionalProperties
+func (a *KeptTerms) UnmarshalJSON(b []byte) error {
+	object := make(map[string]json.RawMessage)
+	err := json.Unmarshal(b, &object)
+	if err != nil {
+		return err
+	}
+
+	if raw, found := object["hash"]; found {
+		err = json.Unmarshal(raw, &a.Hash)
+		if err != nil {
+			return fmt.Errorf("error reading 'hash': %w", err)
+		}
+		delete(object, "hash")
+	}
+
+	if raw, found := object["kind"]; found {
+		err = json.Unmarshal(raw, &a.Kind)
+		if err != nil {
+			return fmt.Errorf("error reading 'kind': %w", err)
+		}
+		delete(object, "kind")
+	}
+
+	if len(object) != 0 {
+		a.AdditionalProperties = make(map[string]interface{})
+		for fieldName, fieldBuf := range object {
+			var fieldVal interface{}
+			err := json.Unmarshal(fieldBuf, &fieldVal)
+			if err != nil {
+				return fmt.Errorf("error unmarshaling field %s: %w", fieldName, err)
+			}
+			a.AdditionalProperties[fieldName] = fieldVal
+		}
+	}
+	return nil
+}
+
+// Override default JSON handling for KeptTerms to handle AdditionalProperties
+func (a KeptTerms) MarshalJSON() ([]byte, error) {
+	var err error
+	object := make(map[string]json.RawMessage)
+
+	object["hash"], err = json.Marshal(a.Hash)
+	if err != nil {
+		return nil, fmt.Errorf("error marshaling 'hash': %w", err)
+	}
+
+	object["kind"], err = json.Marshal(a.Kind)
+	if err != nil {
+		return nil, fmt.Errorf("error marshaling 'kind': %w", err)
+	}
+
+	for fieldName, field := range a.AdditionalProperties {
+		object[fieldName], err = json.Marshal(field)
+		if err != nil {
+			return nil, fmt.Errorf("error marshaling '%s': %w", fieldName, err)
+		}
+	}
+	return json.Marshal(object)
+}
 
 // listAccess sends GET /v1/{ledger}/access and returns the answer's body.
 func (c *Client) listAccess(ctx context.Context, params ListAccessParams) ([]byte, error) {
@@ -1834,6 +1997,25 @@ func (c *Client) setTable(ctx context.Context, body SetTableJSONRequestBody) ([]
 		method: http.MethodPost,
 		path:   fmt.Sprintf("/v1/%s/tables", url.PathEscape(c.ledger)),
 		body:   body,
+	}
+	return c.send(ctx, r)
+}
+
+// putTerms sends PUT /v1/{ledger}/terms and returns the answer's body.
+func (c *Client) putTerms(ctx context.Context, body PutTermsJSONRequestBody) ([]byte, error) {
+	r := request{
+		method: http.MethodPut,
+		path:   fmt.Sprintf("/v1/%s/terms", url.PathEscape(c.ledger)),
+		body:   body,
+	}
+	return c.send(ctx, r)
+}
+
+// getTerms sends GET /v1/{ledger}/terms/{hash} and returns the answer's body.
+func (c *Client) getTerms(ctx context.Context, hash string) ([]byte, error) {
+	r := request{
+		method: http.MethodGet,
+		path:   fmt.Sprintf("/v1/%s/terms/%s", url.PathEscape(c.ledger), url.PathEscape(hash)),
 	}
 	return c.send(ctx, r)
 }

@@ -18,6 +18,8 @@ type Terms struct {
 	Previous    *Index     `json:"previous,omitempty"` // the table's shuffle before this one
 	EndAt       *EndAt     `json:"end_at,omitempty"`   // the cut card as committed
 	CommittedAt Timestamp  `json:"committed_at"`
+
+	Bound *BoundTerms `json:"terms,omitempty"` // what says what the values mean
 }
 
 // Plan is the mix plan of a commit.
@@ -50,6 +52,12 @@ func termsOf(c *audit.Commit, at int64) Terms {
 	}
 	if ctx.Parent != nil {
 		t.Parent = &ctx.Parent.ID
+	}
+	if b := ctx.Terms; b != nil {
+		t.Bound = &BoundTerms{Kind: BoundTermsKind(b.Kind.String()), Hash: b.Hash}
+		if b.Count != 0 {
+			t.Bound.Count = &b.Count
+		}
 	}
 	if c.Previous != 0 {
 		t.Previous = &c.Previous

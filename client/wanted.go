@@ -15,14 +15,15 @@ type terms struct {
 	disclosure *Disclosure
 	closeBy    *Timestamp
 	gameRef    *Name
+	bound      *BoundTerms
 }
 
 func (r *ShuffleRequest) terms(key string, i int) *terms {
-	return &terms{r.Table, key, i, r.Mix, r.Disclosure, r.CloseBy, r.GameRef}
+	return &terms{r.Table, key, i, r.Mix, r.Disclosure, r.CloseBy, r.GameRef, r.Terms}
 }
 
 func (r *DrawsRequest) terms(key string) *terms {
-	return &terms{r.Table, key, 0, r.Mix, r.Disclosure, r.CloseBy, r.GameRef}
+	return &terms{r.Table, key, 0, r.Mix, r.Disclosure, r.CloseBy, r.GameRef, r.Terms}
 }
 
 // context begins the context of the commit that was asked for. What the request leaves
@@ -31,6 +32,9 @@ func (t *terms) context(got *audit.Context) *audit.Context {
 	c := &audit.Context{Table: t.table, Disclosure: got.Disclosure}
 	if t.disclosure != nil {
 		c.Disclosure = audit.ParseDisclosure(string(*t.disclosure))
+	}
+	if b := t.bound; b != nil {
+		c.Terms = &audit.Terms{Kind: audit.ParseTermsKind(string(b.Kind)), Count: deref(b.Count), Hash: b.Hash}
 	}
 	if t.mix == nil {
 		return c
@@ -56,6 +60,7 @@ func (r *ShuffleRequest) wants(t *terms, got *audit.Context, parent *Committed) 
 	c := t.context(got)
 	if parent != nil {
 		c.DeckHash, c.Parent = parent.commit.Context.DeckHash, &audit.Parent{ID: parent.ID}
+		c.Terms = parent.commit.Context.Terms
 		for _, p := range r.Parent.Positions {
 			if p < 0 || p >= shuffle.MaxCards {
 				p = shuffle.MaxCards // no parent has it
@@ -139,6 +144,8 @@ func (s *Committed) differs(t *terms, want *audit.Context) string {
 		return "it is of another parent, or of other cards of it"
 	case got.DeckHash != want.DeckHash, r.Cards != w.Cards, got.Of != want.Of, !slices.Equal(r.Ranges, w.Ranges):
 		return "it is of another deck, or of other ranges or numbers"
+	case (got.Terms == nil) != (want.Terms == nil) || got.Terms != nil && *got.Terms != *want.Terms:
+		return "it has other terms: its values mean something else"
 	case r.Take != w.Take:
 		return "it takes another number of cards"
 	case got.EndAt != want.EndAt, r.EndLo != w.EndLo, r.EndHi != w.EndHi:

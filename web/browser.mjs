@@ -158,7 +158,7 @@ export class Browser {
   }
   verdict() {
     return this.run(`({ title: document.querySelector("#result-title").textContent, text: document.querySelector("#result").innerText,
-      focus: document.activeElement.id, json: JSON.parse(document.querySelector("pre").textContent),
+      focus: document.activeElement.id, json: JSON.parse(document.querySelector("details pre").textContent),
       steps: [...document.querySelectorAll(".steps li")].map((li) => li.className), cards: [...document.querySelectorAll(".cards .unseen")].map((s) => s.textContent) })`);
   }
   // asked wants the page to have asked for these addresses, and logged nothing.

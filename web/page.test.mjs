@@ -30,7 +30,7 @@ inBrowser("the page from disk", async (t, browser, dir) => {
     assert.equal(r.title, "Proved");
     assert.equal(r.focus, "result-title");
     assert.deepEqual([r.json.verdict, r.json.level], ["proved", "recorded"]);
-    assert.equal(r.steps.length, 15);
+    assert.equal(r.steps.length, 16);
     assert.equal(r.steps.filter((s) => s === "ok").length, 11);
     assert.equal(r.cards.length, r.json.cards.length);
     assert.match(r.cards[0], /^(ace|two|three|four|five|six|seven|eight|nine|ten|jack|queen|king) of (spades|hearts|diamonds|clubs), place 0$/);
@@ -43,7 +43,7 @@ inBrowser("the page from disk", async (t, browser, dir) => {
     await browser.paste("trust", bad.trust.vkey);
     const r = await browser.judged(() => browser.drop("tampered.json", bad.file));
     assert.equal(r.json.failed, "openings");
-    assert.match(r.text, /step 11 of 15, openings/);
+    assert.match(r.text, /step 12 of 16, openings/);
     assert.deepEqual(r.cards, []);
     assert.doesNotMatch(r.text, /Level reached/);
     await browser.shots("tampered");
@@ -76,6 +76,17 @@ inBrowser("the page from disk", async (t, browser, dir) => {
     assert.ok(r.text.includes("<b>&amp;"));
     assert.equal(await browser.run('document.querySelectorAll("#result b, #result img").length'), 0);
     await browser.shots("custom");
+  });
+
+  await t.test("a wheel's labels are shown, as text", async () => {
+    const c = vector("good", "terms-wheel"), r = await judge(browser, "terms-wheel", c);
+    assert.equal(r.cards.length, 3);
+    r.cards.forEach((said, i) => assert.ok(said.startsWith(`${c.want.labels[i]}: `), said));
+    assert.match(r.text, /<b>a car<\/b>\s*2 of 6/);
+    assert.equal(await browser.run('document.querySelectorAll("#result b").length'), 0);
+    const pays = await judge(browser, "terms-pay-table", vector("good", "terms-pay-table"));
+    assert.match(pays.text, /three of a kind: 5/);
+    await browser.shots("terms");
   });
 
   await t.test("every kind of shuffle is shown", async () => {

@@ -34,12 +34,14 @@ const SHUFFLE = readJSON("shuffle", "testdata", "shuffle.json");
 const ENTRIES = readJSON("audit", "testdata", "entries.json");
 const HASHES = readJSON("audit", "testdata", "hashes.json");
 const RECEIPTS = readJSON("audit", "testdata", "receipts.json");
+const TERMS = readJSON("terms", "testdata", "terms.json");
 const TRANSCRIPTS = readJSON("audit", "testdata", "transcripts.json");
 
 test("every published vector file is read here", () => {
   const files = (...name) => readdirSync(path.join(DATA, ...name, "testdata")).filter((f) => f !== "rapid").sort(); // rapid: a failed run of a test
   assert.deepEqual(files("shuffle"), ["decks.txt", "shuffle.json"]);
   assert.deepEqual(files("audit"), ["entries.json", "hashes.json", "ledgers.json", "legality.json", "receipts.json", "transcripts.json"]); // ledgers and legality: of whole ledgers
+  assert.deepEqual(files("terms"), ["terms.json"]);
   assert.deepEqual(files("verify"), ["vectors"]);
 });
 
@@ -122,6 +124,41 @@ test("names that a card may not have", () => {
   for (const name of ["", " a", "a ", " ", "a".repeat(65), "\u00e9".repeat(33), "a\u0000", "\u001f", "\u007f", "\u0085", "a\u00a0b", "\u00ad", "\u061c",
     "\u200b", "\u200f", "\u2028", "\u202f", "\u2060", "\u206f", "\ufeff"]) assert.equal(parts.badCardName(name), true, JSON.stringify(name));
   for (const name of ["a", "a b", "a".repeat(64), "\u00e9".repeat(32), "\u00a1", "\u2010", "\u{1f0a1}"]) assert.equal(parts.badCardName(name), false, JSON.stringify(name));
+});
+
+// ------------------------------------------------------ terms and tickets, 16
+
+const KINDS = { wheel: 1, pay_table: 2 };
+
+test("terms.json: wheels and pay tables", () => {
+  for (const c of some(TERMS.documents)) {
+    const kind = KINDS[c.kind], written = bytes(c.document);
+    if (c.want === "malformed") {
+      assert.throws(() => parts.readTerms(kind, written), parts.Malformed, c.name);
+      continue;
+    }
+    const { labels, total } = parts.readTerms(kind, written);
+    assert.deepEqual([labels, total], [c.labels, c.total], c.name);
+    assert.equal(hex(parts.termsHash(kind, written)), c.hash, c.name);
+  }
+  const most = new Uint8Array(65537).fill(97);
+  assert.throws(() => parts.readTerms(KINDS.pay_table, most), parts.Malformed);
+  assert.equal(parts.readTerms(KINDS.pay_table, most.subarray(1)).text.length, 65536);
+});
+
+test("terms.json: lists and proofs of tickets", () => {
+  for (const c of some(TERMS.lists)) {
+    const leaves = c.lines.map((line, i) => parts.ticketLeaf(i, bytes(c.salts[i]), line));
+    assert.deepEqual(leaves.map(hex), c.leaves, c.name);
+    assert.equal(hex(parts.rootOf(leaves)), c.root, c.name);
+  }
+  const errors = { malformed: parts.Malformed, unknown: parts.Unknown, root: parts.Fault };
+  for (const c of some(TERMS.tickets)) {
+    for (const input of [c.text, utf8(c.text)]) {
+      if (c.want === "ok") assert.ok(c.text.includes(`line ${shuffled.readTicket(input).line}\n`), c.name);
+      else assert.throws(() => shuffled.readTicket(input), errors[c.want], c.name);
+    }
+  }
 });
 
 // ------------------------------------------------------- trees, RFC 6962
@@ -321,6 +358,10 @@ test("the verdict vectors: verdict, level and failed step", async () => {
     const v = await shuffled.verify(fileOf(c), c.trust);
     assert.deepEqual({ verdict: v.verdict, level: v.level, failed: v.failed, overlap: v.overlap, mixed: v.mixed, statements: v.level && v.statements },
       { verdict: c.want.verdict, level: c.want.level, failed: c.want.failed, overlap: c.want.overlap, mixed: c.want.mixed, statements: c.want.statements }, `${c.name}: ${v.steps.find((s) => s.result === "failed")?.detail ?? v.unknown ?? ""}`);
+    if (v.level !== undefined) {
+      assert.deepEqual(v.terms, c.want.terms, c.name);
+      assert.deepEqual((v.cards ?? []).flatMap((card) => card.label ?? []), c.want.labels ?? [], c.name);
+    }
     checkShape(v, c.name);
   }
 });
@@ -366,8 +407,8 @@ test("the verdict says what a closed transcript says", async () => {
 // ------------------------------------------------------------- mutants
 
 test("no file with a byte changed, lost or added is proved", async () => {
-  const files = vectors().filter((c) => ["closed", "draws", "mixed", "recipient", "take-4-of-6", "receipt-commit-4", "child"].includes(c.name));
-  assert.equal(files.length, 7);
+  const files = vectors().filter((c) => ["closed", "draws", "mixed", "recipient", "take-4-of-6", "receipt-commit-4", "child", "terms-wheel"].includes(c.name));
+  assert.equal(files.length, 8);
   const next = random(1);
   for (const c of files) {
     const good = fileOf(c);
@@ -410,7 +451,7 @@ test("an honest house is proved, whatever it shuffles", async () => {
     if (recipe.deck && m > 2 && next() % 2) Object.assign(recipe, { lo: 1 + next() % (m - 1), hi: m });
     const v = await shuffled.verify(await game(key, recipe), { vkey: key.vkey });
     assert.deepEqual([v.verdict, v.level], ["proved", "recorded"], JSON.stringify([recipe, v.steps.find((s) => s.result === "failed")]));
-    assert.ok(v.steps.every((s) => s.result === "ok" || ["witnesses", "slots", "beacon", "statements"].includes(s.name)));
+    assert.ok(v.steps.every((s) => s.result === "ok" || ["witnesses", "slots", "beacon", "terms", "statements"].includes(s.name)));
     if (recipe.hi) assert.ok(v.end_at >= recipe.lo && v.end_at <= recipe.hi);
     const { steps, level, ...unpinned } = await shuffled.verify(await game(key, recipe));
     assert.deepEqual([unpinned.verdict, level], ["consistent", "key not pinned"]);

@@ -17,6 +17,7 @@ import (
 	"shuffled/internal/cli/host"
 	"shuffled/internal/cli/operate"
 	"shuffled/internal/cli/player"
+	"shuffled/internal/cli/ticket"
 	"shuffled/internal/process"
 	"shuffled/internal/term"
 )
@@ -43,6 +44,8 @@ type cli struct {
 	Kill      operate.KillCmd     `cmd:"" help:"Set, clear and list kill switches of a running daemon."`
 	Table     operate.TableCmd    `cmd:"" help:"Open, close and list tables of a running daemon."`
 	Decks     operate.DecksCmd    `cmd:"" help:"List the decks that a running daemon knows by name."`
+	Terms     operate.TermsCmd    `cmd:"" help:"Put and show documents that say what values mean: wheels and pay tables."`
+	Tickets   ticket.Cmd          `cmd:"" help:"Hash a list of tickets, prove a ticket, check a proof."`
 	Latch     operate.LatchCmd    `cmd:"" help:"Clear the entropy latch of a running daemon."`
 	Access    operate.AccessCmd   `cmd:"" help:"Show what regulators asked a running daemon for."`
 	Audit     auditcli.AuditCmd   `cmd:"" help:"Export and check whole ledgers."`

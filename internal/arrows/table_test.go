@@ -78,7 +78,8 @@ var table = map[string]row{
 	},
 	"internal/inspect": {
 		why: "judges a whole ledger, from a bundle or whatever else holds the evidence",
-		ours: []string{"internal/bundle", "internal/disclosure", "internal/beacon", "internal/audit",
+		ours: []string{"internal/bundle", "internal/disclosure", "internal/beacon", "internal/terms",
+			"internal/audit",
 			"internal/shuffle"},
 	},
 	"internal/ledger": {
@@ -115,8 +116,8 @@ var table = map[string]row{
 	},
 	"internal/dealer": {
 		why: "the lifecycle, and the only place where a tape becomes an entry",
-		ours: []string{"internal/ledger", "internal/audit", "internal/outcome", "internal/shuffle", "internal/entropy",
-			"internal/seal", "internal/disclosure", "internal/beacon"},
+		ours: []string{"internal/ledger", "internal/audit", "internal/terms", "internal/outcome", "internal/shuffle",
+			"internal/entropy", "internal/seal", "internal/disclosure", "internal/beacon"},
 	},
 	"internal/witness": {
 		why:  "sees checkpoints and proofs, never a shuffle",
@@ -186,13 +187,14 @@ var table = map[string]row{
 	},
 	"internal/httpapi": {
 		why: "requests in, answers out; neither stores nor keys",
-		ours: []string{"internal/dealer", "internal/follow", "internal/ledger", "internal/verify", "internal/audit",
+		ours: []string{"internal/dealer", "internal/follow", "internal/ledger", "internal/verify",
+			"internal/terms", "internal/audit",
 			"web"},
 	},
 	"client": {
 		why: "for game back ends, which check what they are told",
 		// Decks by name, and rounds of a beacon: what was asked for is checked here.
-		ours: []string{"internal/audit", "internal/verify", "internal/shuffle", "internal/beacon"},
+		ours: []string{"internal/audit", "internal/verify", "internal/terms", "internal/shuffle", "internal/beacon"},
 	},
 	"internal/term": {
 		why:  "what command lines share; knows the names of published cards, and no evidence",
@@ -205,6 +207,10 @@ var table = map[string]row{
 	"internal/cli/player": {
 		why:  "a player's own randomness, which no daemon sees before its commit",
 		ours: []string{"internal/audit", "internal/keys", "internal/term"},
+	},
+	"internal/cli/ticket": {
+		why:  "lists of tickets, for the house and its entrants; asks no daemon",
+		ours: []string{"internal/audit", "internal/keys", "internal/term", "internal/terms"},
 	},
 	"internal/cli/operate": {
 		why:  "asks a running daemon as a game's back end does, and opens no state",

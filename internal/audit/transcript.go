@@ -24,6 +24,7 @@ type Transcript struct {
 	ID        uint64   `json:"id"`
 	Recipient string   `json:"recipient,omitempty"` // the file of one recipient
 	Deck      []string `json:"deck,omitempty"`      // card names; absent for a draw list
+	Terms     string   `json:"terms,omitempty"`     // base64 of the document of the terms, or ""
 	Receipts  []string `json:"receipts"`            // genesis, commit, mix if any, deals and takeovers, close if closed
 	Witnessed string   `json:"witnessed,omitempty"` // receipt of the commit under an early cosigned checkpoint, or ""
 	// receipts of signing keys, each where the one before handed on to it

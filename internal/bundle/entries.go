@@ -159,6 +159,9 @@ func (x *export) read(ctx context.Context, index uint64, entry []byte) error {
 			return nil
 		}
 		if commit, ok := e.Body.(*audit.Commit); ok {
+			if err := x.terms(ctx, commit.Context.Terms); err != nil {
+				return err
+			}
 			return x.deck(ctx, commit.Context)
 		}
 		x.signingKey(index, e)
@@ -218,34 +221,44 @@ func (x *export) writeDeck(ctx context.Context, hash [32]byte) error {
 	return x.dir.put(deckPath(hash), text)
 }
 
-// mend asks the store once more for the decks that it did not have.
+// mend asks the store once more for the decks and terms that it did not have.
 func (x *export) mend(ctx context.Context) error {
-	missing, err := x.missingDecks()
-	if err != nil {
-		return err
-	}
-	for _, hash := range missing {
-		if err := x.writeDeck(ctx, hash); err != nil {
-			return err
+	decks, terms, err := x.missing()
+	for _, hash := range decks {
+		if err == nil {
+			err = x.writeDeck(ctx, hash)
 		}
 	}
-	return nil
+	for _, hash := range terms {
+		if err == nil {
+			err = x.writeTerms(ctx, hash)
+		}
+	}
+	return err
 }
 
-// missingDecks returns the decks whose files are empty.
-func (x *export) missingDecks() (missing [][32]byte, err error) {
-	files, err := fs.ReadDir(x.fsys, dirDecks)
+// missing returns the decks and terms whose files are empty.
+func (x *export) missing() (decks, terms [][32]byte, err error) {
+	if decks, err = x.empty(dirDecks, parseDeckName); err == nil {
+		terms, err = x.empty(dirTerms, parseHash)
+	}
+	return decks, terms, err
+}
+
+// empty returns the hashes in the names of the empty files of a directory.
+func (x *export) empty(dir string, parse func(string) ([32]byte, bool)) (hashes [][32]byte, err error) {
+	files, err := fs.ReadDir(x.fsys, dir)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return nil, fmt.Errorf("reading %s: %w", dirDecks, err)
+		return nil, fmt.Errorf("reading %s: %w", dir, err)
 	}
 	for _, f := range files {
 		info, err := f.Info()
 		if err != nil {
-			return nil, fmt.Errorf("reading %s: %w", dirDecks, err)
+			return nil, fmt.Errorf("reading %s: %w", dir, err)
 		}
-		if hash, ok := parseDeckName(f.Name()); ok && info.Size() == 0 {
-			missing = append(missing, hash)
+		if hash, ok := parse(f.Name()); ok && info.Size() == 0 {
+			hashes = append(hashes, hash)
 		}
 	}
-	return missing, nil
+	return hashes, nil
 }

@@ -43,6 +43,7 @@ type house struct {
 	heads    []head
 	cosigned []head
 	decks    map[[32]byte][]string
+	terms    map[[32]byte][]byte
 	witness  note.Signer
 	policy   string // names the witness
 
@@ -239,6 +240,14 @@ func (h *house) Deck(_ context.Context, hash [32]byte) ([]string, error) {
 		return nil, bundle.ErrNoDeck
 	}
 	return cards, nil
+}
+
+func (h *house) Terms(_ context.Context, hash [32]byte) ([]byte, error) {
+	document, ok := h.terms[hash]
+	if !ok {
+		return nil, bundle.ErrNoDeck
+	}
+	return document, nil
 }
 
 // exportedAt is the time of every export, so that two are the same.

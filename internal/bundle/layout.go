@@ -36,6 +36,7 @@ const (
 	dirCosigned = "cosigned"
 	dirSigned   = "signed"
 	dirDecks    = "decks"
+	dirTerms    = "terms"
 	dirNew      = ".new" // files that are being written; no part of the bundle
 )
 
@@ -68,6 +69,9 @@ func framedPath(dir string, index uint64, width int) string {
 // deckPath returns the path of the deck with this hash.
 func deckPath(hash [32]byte) string { return fmt.Sprintf("%s/%x.txt", dirDecks, hash) }
 
+// termsPath returns the path of the document of terms with this hash.
+func termsPath(hash [32]byte) string { return fmt.Sprintf("%s/%x", dirTerms, hash) }
+
 // Known reports whether path, with slashes and relative to the directory, is
 // that of a file that a bundle may hold. It is the allow-list of an export.
 func Known(path string) bool {
@@ -89,6 +93,9 @@ func Known(path string) bool {
 	case dirDecks:
 		_, ok := parseDeckName(rest)
 		return ok
+	case dirTerms:
+		_, ok := parseHash(rest)
+		return ok
 	}
 	return false
 }
@@ -103,8 +110,16 @@ func knownNumber(s string) bool {
 // parseDeckName returns the hash in the name of a deck's file.
 func parseDeckName(s string) (hash [32]byte, ok bool) {
 	digits, ok := strings.CutSuffix(s, ".txt")
+	if !ok {
+		return hash, false
+	}
+	return parseHash(digits)
+}
+
+// parseHash returns the hash of so many lower-case hexadecimal digits.
+func parseHash(digits string) (hash [32]byte, ok bool) {
 	b, err := hex.DecodeString(digits)
-	if !ok || err != nil || len(b) != len(hash) || digits != hex.EncodeToString(b) {
+	if err != nil || len(b) != len(hash) || digits != hex.EncodeToString(b) {
 		return hash, false
 	}
 	return [32]byte(b), true

@@ -161,6 +161,9 @@ func (r *Reader) checkpoints(dir string, counted func() (uint64, error)) iter.Se
 // Deck returns the card names of the deck with this hash, which is checked.
 func (r *Reader) Deck(hash [32]byte) ([]string, error) { return readDeck(r.fsys, hash) }
 
+// Terms returns the document of terms with this hash, which is checked.
+func (r *Reader) Terms(hash [32]byte) ([]byte, error) { return readTerms(r.fsys, hash) }
+
 // Decks returns the hashes of the decks that the bundle holds, ascending.
 func (r *Reader) Decks() ([][32]byte, error) {
 	files, err := fs.ReadDir(r.fsys, dirDecks)

@@ -25,10 +25,13 @@ type Source interface {
 
 	// Deck returns the card names stored under a deck hash, or ErrNoDeck.
 	Deck(ctx context.Context, hash [32]byte) ([]string, error)
+
+	// Terms returns the document of terms stored under a hash, or ErrNoDeck.
+	Terms(ctx context.Context, hash [32]byte) ([]byte, error)
 }
 
-// ErrNoDeck is a Source's answer for a deck that it does not have.
-var ErrNoDeck = errors.New("the deck is not stored")
+// ErrNoDeck is a Source's answer for a deck or a document of terms that it does not have.
+var ErrNoDeck = errors.New("it is not stored")
 
 // Why nothing is published.
 var (
@@ -57,6 +60,6 @@ type Result struct {
 	Added        uint64 // of those, entries that the bundle did not have
 	Resumed      uint64 // of those, found where an export before had been cut
 	Cosigned     uint64 // checkpoints under cosigned/
-	MissingDecks uint64 // that commits name and the store did not have
+	MissingDecks uint64 // decks and documents of terms that commits name and the store did not have
 	Manifest     *Manifest
 }

@@ -56,6 +56,14 @@ func (x exported) Deck(ctx context.Context, hash [32]byte) ([]string, error) {
 	return cards, err
 }
 
+func (x exported) Terms(ctx context.Context, hash [32]byte) ([]byte, error) {
+	t, err := x.cfg.Store.Terms(ctx, x.Ledger().ID(), hash)
+	if errors.Is(err, ledger.ErrNotFound) {
+		return nil, bundle.ErrNoDeck
+	}
+	return t.Bytes, err
+}
+
 // inspected exports the ledger into a bundle and audits it from there.
 func (tb *table) inspected(auditors []*disclosure.Auditor) *inspect.Report {
 	tb.t.Helper()

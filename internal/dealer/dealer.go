@@ -28,6 +28,7 @@ type ShuffleRequest struct {
 	Disclosure audit.Disclosure // absent: the ledger's
 	CloseBy    *int64           // UTC milliseconds, absent: the ledger's default
 	GameRef    string
+	Terms      *audit.Terms // absent: none; a child has its parent's
 }
 
 // Parent asks for cards of an open shuffle of the same table to be shuffled again.
@@ -55,6 +56,7 @@ type DrawsRequest struct {
 	Disclosure audit.Disclosure // absent: the ledger's
 	CloseBy    *int64           // UTC milliseconds, absent: the ledger's default
 	GameRef    string
+	Terms      *audit.Terms // absent: none
 }
 
 // Numbers asks for Take of the numbers 1..Of, none twice: the beginning of a

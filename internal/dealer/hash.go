@@ -50,7 +50,7 @@ func (r *ShuffleRequest) members(h hasher) {
 			}
 		}
 	}
-	h.terms(terms{r.Table, r.Plan, r.Disclosure, r.CloseBy, r.GameRef})
+	h.common(common{r.Table, r.Plan, r.Disclosure, r.CloseBy, r.GameRef, r.Terms})
 }
 
 func (r *DrawsRequest) hash() [32]byte {
@@ -69,7 +69,7 @@ func (r *DrawsRequest) hash() [32]byte {
 		h.text(s.Label)
 		h.number(s.Weight)
 	}
-	h.terms(terms{r.Table, r.Plan, r.Disclosure, r.CloseBy, r.GameRef})
+	h.common(common{r.Table, r.Plan, r.Disclosure, r.CloseBy, r.GameRef, r.Terms})
 	return h.sum()
 }
 
@@ -98,7 +98,7 @@ func (h hasher) present(there bool) bool {
 	return there
 }
 
-func (h hasher) terms(t terms) {
+func (h hasher) common(t common) {
 	if h.present(t.plan != nil) {
 		h.number(len(t.plan.Slots))
 		for _, s := range t.plan.Slots {
@@ -114,6 +114,11 @@ func (h hasher) terms(t terms) {
 		h.number(int(*t.closeBy))
 	}
 	h.text(t.gameRef)
+	if h.present(t.terms != nil) {
+		h.b.AddUint8(uint8(t.terms.Kind))
+		h.number(int(t.terms.Count))
+		h.b.AddBytes(t.terms.Hash[:])
+	}
 }
 
 func (h hasher) sum() [32]byte { return sha256.Sum256(h.b.BytesOrPanic()) }

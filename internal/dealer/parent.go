@@ -38,6 +38,8 @@ func (p *parent) wipe() {
 // validate reports what the request says wrongly alongside its parent.
 func (p *Parent) validate(r *ShuffleRequest) error {
 	switch {
+	case r.Terms != nil:
+		return &RequestError{"terms", "of a child are its parent's, and are not given"}
 	case r.Deck != "" || r.Cards != nil:
 		return &RequestError{"parent", "brings its deck: deck and cards are not given"}
 	case p.ID < 1 || p.ID > audit.MaxInteger:
@@ -102,7 +104,7 @@ func (d *Dealer) inherit(ctx context.Context, actor audit.Actor, c *audit.Contex
 		}
 		p.inputs = append(p.inputs, t.values[at])
 	}
-	c.DeckHash, c.Parent = of.DeckHash, &audit.Parent{ID: r.id, Positions: positions}
+	c.DeckHash, c.Terms, c.Parent = of.DeckHash, of.Terms, &audit.Parent{ID: r.id, Positions: positions}
 	return p, req.take(c, len(positions))
 }
 

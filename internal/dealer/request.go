@@ -11,7 +11,7 @@ import (
 // Of a child it leaves out what its parent decides: see inherit.
 func (r *ShuffleRequest) context(g *audit.Genesis) (*audit.Context, shuffle.Deck, error) {
 	none := shuffle.Deck{}
-	c, err := terms{r.Table, r.Plan, r.Disclosure, r.CloseBy, r.GameRef}.context(g)
+	c, err := common{r.Table, r.Plan, r.Disclosure, r.CloseBy, r.GameRef, r.Terms}.context(g)
 	if err != nil {
 		return nil, none, err
 	}
@@ -72,17 +72,18 @@ func (r *ShuffleRequest) endAt(c *audit.Context) error {
 	return nil
 }
 
-// terms are what a request of either kind says alongside its cards or ranges.
-type terms struct {
+// common is what a request of either kind says alongside its cards or ranges.
+type common struct {
 	table      string
 	plan       *MixPlan
 	disclosure audit.Disclosure
 	closeBy    *int64
 	gameRef    string
+	terms      *audit.Terms
 }
 
-// context validates them and begins the context with them.
-func (t terms) context(g *audit.Genesis) (*audit.Context, error) {
+// context validates it and begins the context with it.
+func (t common) context(g *audit.Genesis) (*audit.Context, error) {
 	if err := audit.CheckName(t.table); err != nil {
 		return nil, &RequestError{"table", err.Error()}
 	}
@@ -94,7 +95,8 @@ func (t terms) context(g *audit.Genesis) (*audit.Context, error) {
 	if t.closeBy != nil && (*t.closeBy < 1 || *t.closeBy > audit.MaxInteger) {
 		return nil, &RequestError{"close_by", "is a time after the request"}
 	}
-	c := &audit.Context{Origin: g.Origin, Production: g.Production, Table: t.table, Disclosure: t.disclosure}
+	c := &audit.Context{Origin: g.Origin, Production: g.Production, Table: t.table, Disclosure: t.disclosure,
+		Terms: t.terms}
 	if c.Disclosure == 0 {
 		c.Disclosure = g.Disclosure
 	}

@@ -220,6 +220,9 @@ func (d *Dealer) settle(ctx context.Context, actor audit.Actor, a *asked) (_ *au
 			return nil, nil, err
 		}
 	}
+	if err := d.checkTerms(ctx, &c); err != nil {
+		return nil, nil, err
+	}
 	if c.Disclosure == audit.DisclosureAuditor {
 		// Refused, where it must be, before a tape is drawn.
 		if _, err := d.disclosureKey(ctx, d.young); err != nil {

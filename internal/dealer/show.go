@@ -83,6 +83,9 @@ func (d *Dealer) Transcript(ctx context.Context, id uint64, v View) ([]byte, err
 	if t.Deck, err = d.deckNames(ctx, r.commit.Context); err != nil {
 		return nil, err
 	}
+	if t.Terms, err = d.termsText(ctx, r.commit.Context.Terms); err != nil {
+		return nil, err
+	}
 	// One head covers them all: record made sure that the newest does.
 	head := d.cfg.Ledger.HeadFor(r.rows[len(r.rows)-1].Index)
 	if t.Receipts, err = d.receipts(ctx, r, head); err != nil {

@@ -16,7 +16,7 @@ import (
 // Finish implements inspect.Source: it looks at everything that no entry led to.
 func (s *source) Finish(ctx context.Context, sum inspect.Summary) ([]inspect.Fault, []string, error) {
 	s.finished = true
-	for _, step := range []func(context.Context) error{s.compareHead, s.compareSeen, s.names, s.decks,
+	for _, step := range []func(context.Context) error{s.compareHead, s.compareSeen, s.names, s.decks, s.terms,
 		s.countRows, s.accesses, s.odd} {
 		if err := step(ctx); err != nil {
 			return nil, nil, err
@@ -128,12 +128,30 @@ func (s *source) decks(ctx context.Context) error {
 	})
 }
 
+// terms checks every document of terms against its hash.
+func (s *source) terms(ctx context.Context) error {
+	return s.rows.EachTerms(ctx, s.id, func(r store.Raw) error {
+		s.counts.Terms++
+		if hash, ok := r.Bytes("hash"); !ok || len(hash) != 32 {
+			s.add(CodeColumn, placeOf(r, "hash"), "it is %s, and a hash has 32 bytes", kind(r.Value("hash")))
+			return nil
+		}
+		_, err := documentOf(r)
+		var d *inspect.Damage
+		if errors.As(err, &d) {
+			s.keep(d.Fault)
+		}
+		return nil
+	})
+}
+
 // odd names the rows that nothing has a use for. Those that are above the first
 // head may be of batches that came since: a second head, read after them, tells.
 func (s *source) odd(ctx context.Context) error {
 	rows := make(map[*store.Relation][]store.Raw)
 	tables := []*store.Relation{store.HeadRows, store.EntryRows, store.TileRows, store.CheckpointRows,
-		store.CosignedRows, store.SlotRows, store.DeckRows}
+		store.CosignedRows, store.SlotRows, store.DeckRows,
+		store.TermsRows}
 	for _, t := range tables {
 		var err error
 		if rows[t], err = s.rows.Odd(ctx, t, s.id, s.size); err != nil {

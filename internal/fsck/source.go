@@ -1,6 +1,7 @@
 package fsck
 
 import (
+	"bytes"
 	"context"
 	"sync"
 
@@ -110,6 +111,40 @@ func (s *source) Deck(ctx context.Context, hash [32]byte) (cards []string, where
 		cards, err = decode(rows[0])
 	}
 	return cards, place(store.DeckRows, "cards", key), err
+}
+
+// Terms implements inspect.Source.
+func (s *source) Terms(ctx context.Context, hash [32]byte) (document []byte, where string, err error) {
+	key := "hash=" + show(hash[:])
+	s.mu.Lock()
+	s.asked[hash] = true
+	s.mu.Unlock()
+	rows, err := s.rows.Terms(ctx, s.id, hash)
+	if err == nil {
+		err = s.one(rows, place(store.TermsRows, "", key), "document", "a commit names these terms, and they are not there")
+	}
+	if err == nil {
+		document, err = documentOf(rows[0])
+	}
+	return document, place(store.TermsRows, "bytes", key), err
+}
+
+// documentOf reads the row of a document of terms, and holds it against its own hash.
+// Its error is an inspect.Damage.
+func documentOf(r store.Raw) ([]byte, error) {
+	b, ok := r.Bytes("bytes")
+	if !ok {
+		return nil, damage(CodeColumn, placeOf(r, "bytes"), "it is %s, not bytes", kind(r.Value("bytes")))
+	}
+	hash, _ := r.Bytes("hash")
+	n, ok := r.Int("kind")
+	if !ok || n < 1 || n > 2 {
+		return nil, damage(CodeColumn, placeOf(r, "kind"), "it is no kind of terms")
+	}
+	if h := audit.TermsHash(audit.TermsKind(n), b); !bytes.Equal(h[:], hash) {
+		return nil, damage(inspect.CodeTerms, placeOf(r, "bytes"), "the document has another hash")
+	}
+	return b, nil
 }
 
 // one returns an error if there is no row, and names a place where there are more.

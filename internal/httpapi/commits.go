@@ -75,6 +75,9 @@ func shuffleRequest(req *ShuffleRequest) (dealer.ShuffleRequest, error) {
 		}
 	}
 	var err error
+	if out.Terms, err = boundTerms(req.Terms); err != nil {
+		return out, err
+	}
 	out.Plan, out.Disclosure, out.CloseBy, out.GameRef, err = commonTerms(req.Table, req.Mix, req.Disclosure,
 		req.CloseBy, req.GameRef)
 	return out, err
@@ -92,6 +95,9 @@ func drawsRequest(req *DrawsRequest) (dealer.DrawsRequest, error) {
 		out.Wheel[i] = dealer.Stop{Label: stop.Label, Weight: stop.Weight}
 	}
 	var err error
+	if out.Terms, err = boundTerms(req.Terms); err != nil {
+		return out, err
+	}
 	out.Plan, out.Disclosure, out.CloseBy, out.GameRef, err = commonTerms(req.Table, req.Mix, req.Disclosure,
 		req.CloseBy, req.GameRef)
 	return out, err

@@ -14,6 +14,7 @@ import (
 	"shuffled/internal/dealer"
 	"shuffled/internal/follow"
 	"shuffled/internal/ledger"
+	"shuffled/internal/terms"
 )
 
 // Dealer is what the API needs of a ledger's dealer; *dealer.Dealer is one.
@@ -31,6 +32,8 @@ type Dealer interface {
 	Table(ctx context.Context, id uint64) (string, error)
 	AwaitWitnesses(ctx context.Context, id uint64) error
 	Transcript(ctx context.Context, id uint64, v dealer.View) ([]byte, error)
+	PutTerms(ctx context.Context, document *terms.Document) error
+	Terms(ctx context.Context, hash [32]byte) (*terms.Document, error)
 	AddStatement(ctx context.Context, id uint64, text string) (n int, err error)
 
 	SetSwitch(ctx context.Context, actor audit.Actor, req dealer.SwitchRequest) (dealer.Recorded, error)

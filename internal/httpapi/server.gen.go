@@ -3,7 +3,16 @@
 package httpapi
 
 import (
+	"encoding/json"
+	"fmt"
 	"net/http"
+)
+
+// Defines values for BoundTermsKind.
+const (
+	BoundTermsKindPayTable   BoundTermsKind = "pay_table"
+	BoundTermsKindTicketList BoundTermsKind = "ticket_list"
+	BoundTermsKindWheel      BoundTermsKind = "wheel"
 )
 
 // Defines values for CloseRepeated.
@@ -140,6 +149,12 @@ const (
 const (
 	ExtentClose Extent = "close"
 	ExtentPlay  Extent = "play"
+)
+
+// Defines values for KeptTermsKind.
+const (
+	KeptTermsKindPayTable KeptTermsKind = "pay_table"
+	KeptTermsKindWheel    KeptTermsKind = "wheel"
 )
 
 // Defines values for KeyRetired.
@@ -296,6 +311,12 @@ const (
 	TakeoverRepeatedTrue TakeoverRepeated = true
 )
 
+// Defines values for TermsDocumentKind.
+const (
+	TermsDocumentKindPayTable TermsDocumentKind = "pay_table"
+	TermsDocumentKindWheel    TermsDocumentKind = "wheel"
+)
+
 // Defines values for TranscriptFormat.
 const (
 	TranscriptFormatShuffledV1Transcript TranscriptFormat = "shuffled/v1/transcript"
@@ -434,6 +455,22 @@ type BeaconPlan struct {
 	// Round The round. Absent means that the daemon chooses one, some seconds ahead.
 	Round *uint64 `json:"round,omitempty"`
 }
+
+// BoundTerms What says what the values mean. A wheel or pay table was put to terms before; a wheel is for ranges that are all
+// its total. A ticket_list is for as many numbers as it has tickets, and in production its mix has a beacon.
+type BoundTerms struct {
+	// Count Tickets, of a ticket_list only.
+	Count *uint64 `json:"count,omitempty"`
+
+	// Hash Of the document; of a ticket_list its root.
+	Hash Hash `json:"hash"`
+
+	// Kind What says what the values mean.
+	Kind BoundTermsKind `json:"kind"`
+}
+
+// BoundTermsKind What says what the values mean.
+type BoundTermsKind string
 
 // Card One dealt card with its opening, which proves it against the deck root.
 type Card struct {
@@ -671,6 +708,10 @@ type DrawsRequest struct {
 	// Table The table. Its shuffles and draws are numbered 1, 2, 3 and so on, without gaps.
 	Table Name `json:"table"`
 
+	// Terms What says what the values mean. A wheel or pay table was put to terms before; a wheel is for ranges that are all
+	// its total. A ticket_list is for as many numbers as it has tickets, and in production its mix has a beacon.
+	Terms *BoundTerms `json:"terms,omitempty"`
+
 	// Wheel One spin of a wheel whose stops have exact integer weights, at most 4,096 together.
 	Wheel []Stop `json:"wheel,omitempty"`
 }
@@ -766,6 +807,19 @@ type Extent string
 
 // Index An index in the ledger. An id is the index of a shuffle's commit.
 type Index = uint64
+
+// KeptTerms defines model for KeptTerms.
+type KeptTerms struct {
+	// Hash 32 bytes.
+	Hash Hash `json:"hash"`
+
+	// Kind What the document is.
+	Kind                 KeptTermsKind          `json:"kind"`
+	AdditionalProperties map[string]interface{} `json:"-"`
+}
+
+// KeptTermsKind What the document is.
+type KeptTermsKind string
 
 // Key What one entry says of keys. A genesis says several things.
 type Key struct {
@@ -1185,6 +1239,10 @@ type ShuffleRequest struct {
 
 	// Take Cards to commit and deal, at most all. Absent means all.
 	Take *int `json:"take,omitempty"`
+
+	// Terms What says what the values mean. A wheel or pay table was put to terms before; a wheel is for ranges that are all
+	// its total. A ticket_list is for as many numbers as it has tickets, and in production its mix has a beacon.
+	Terms *BoundTerms `json:"terms,omitempty"`
 }
 
 // ShuffleState defines model for ShuffleState.
@@ -1442,6 +1500,30 @@ type TakeoverRequest struct {
 
 	// Reason Why, in printable ASCII. It is written to the ledger for ever.
 	Reason Why `json:"reason"`
+}
+
+// TermsDocument A wheel has labels, a pay_table a text. It has at most 65,536 bytes.
+type TermsDocument struct {
+	// Kind What the document is.
+	Kind TermsDocumentKind `json:"kind"`
+
+	// Labels In the order of the values; none stands twice. The weights add up to at most 1,073,741,824.
+	Labels []TermsLabel `json:"labels,omitempty"`
+
+	// Text For people. Newlines, and no other control or format characters.
+	Text *string `json:"text,omitempty"`
+}
+
+// TermsDocumentKind What the document is.
+type TermsDocumentKind string
+
+// TermsLabel defines model for TermsLabel.
+type TermsLabel struct {
+	// Label Written like a card's name.
+	Label string `json:"label"`
+
+	// Weight So many values show the label.
+	Weight uint32 `json:"weight"`
 }
 
 // Transcript All the evidence of one shuffle. It is JSON around exact bytes with one form: compact,
@@ -1952,6 +2034,88 @@ type SetSwitchJSONRequestBody = SwitchRequest
 // SetTableJSONRequestBody defines body for SetTable for application/json ContentType.
 type SetTableJSONRequestBody = TableRequest
 
+// PutTermsJSONRequestBody defines body for PutTerms for application/json ContentType.
+type PutTermsJSONRequestBody = TermsDocument
+
+// Getter for additional properties for KeptTerms. Returns the specified
+// element and whether it was found
+func (a KeptTerms) Get(fieldName string) (value interface{}, found bool) {
+	if a.AdditionalProperties != nil {
+		value, found = a.AdditionalProperties[fieldName]
+	}
+	return
+}
+
+// Setter for additional properties for KeptTerms
+func (a *KeptTerms) Set(fieldName string, value interface{}) {
+	if a.AdditionalProperties == nil {
+		a.AdditionalProperties = make(map[string]interface{})
+	}
+	a.AdditionalProperties[fieldName] = value
+}
+
+// Override default JSON handling for KeptTerms to handle AdditionalProperties
+func (a *KeptTerms) UnmarshalJSON(b []byte) error {
+	object := make(map[string]json.RawMessage)
+	err := json.Unmarshal(b, &object)
+	if err != nil {
+		return err
+	}
+
+	if raw, found := object["hash"]; found {
+		err = json.Unmarshal(raw, &a.Hash)
+		if err != nil {
+			return fmt.Errorf("error reading 'hash': %w", err)
+		}
+		delete(object, "hash")
+	}
+
+	if raw, found := object["kind"]; found {
+		err = json.Unmarshal(raw, &a.Kind)
+		if err != nil {
+			return fmt.Errorf("error reading 'kind': %w", err)
+		}
+		delete(object, "kind")
+	}
+
+	if len(object) != 0 {
+		a.AdditionalProperties = make(map[string]interface{})
+		for fieldName, fieldBuf := range object {
+			var fieldVal interface{}
+			err := json.Unmarshal(fieldBuf, &fieldVal)
+			if err != nil {
+				return fmt.Errorf("error unmarshaling field %s: %w", fieldName, err)
+			}
+			a.AdditionalProperties[fieldName] = fieldVal
+		}
+	}
+	return nil
+}
+
+// Override default JSON handling for KeptTerms to handle AdditionalProperties
+func (a KeptTerms) MarshalJSON() ([]byte, error) {
+	var err error
+	object := make(map[string]json.RawMessage)
+
+	object["hash"], err = json.Marshal(a.Hash)
+	if err != nil {
+		return nil, fmt.Errorf("error marshaling 'hash': %w", err)
+	}
+
+	object["kind"], err = json.Marshal(a.Kind)
+	if err != nil {
+		return nil, fmt.Errorf("error marshaling 'kind': %w", err)
+	}
+
+	for fieldName, field := range a.AdditionalProperties {
+		object[fieldName], err = json.Marshal(field)
+		if err != nil {
+			return nil, fmt.Errorf("error marshaling '%s': %w", fieldName, err)
+		}
+	}
+	return json.Marshal(object)
+}
+
 // operations has one method for each operation of the contract. A method
 // answers the call, or returns an error and answers nothing.
 type operations interface {
@@ -2051,6 +2215,12 @@ type operations interface {
 
 	// SetTable is POST /v1/{ledger}/tables
 	SetTable(c *call) error
+
+	// PutTerms is PUT /v1/{ledger}/terms
+	PutTerms(c *call) error
+
+	// GetTerms is GET /v1/{ledger}/terms/{hash}
+	GetTerms(c *call, hash string) error
 }
 
 // binder reads the parameters of a call and hands it to the operation. Every
@@ -2350,6 +2520,23 @@ func (b binder) SetTable(c *call) error {
 	return b.ops.SetTable(c)
 }
 
+func (b binder) PutTerms(c *call) error {
+	p := parameters{request: c.r}
+	if err := p.check(); err != nil {
+		return err
+	}
+	return b.ops.PutTerms(c)
+}
+
+func (b binder) GetTerms(c *call) error {
+	p := parameters{request: c.r}
+	hash := p.pathText("hash")
+	if err := p.check(); err != nil {
+		return err
+	}
+	return b.ops.GetTerms(c, hash)
+}
+
 // routes returns the operations of the contract, each with the roles that
 // may call it (none: all who may read) and its x-scope.
 func routes(ops operations) []route {
@@ -2373,6 +2560,8 @@ func routes(ops operations) []route {
 		{http.MethodPost, "/v1/{ledger}/switches", []string{"admin"}, "ledger", b.SetSwitch},
 		{http.MethodGet, "/v1/{ledger}/events", []string{"dealer", "admin", "auditor", "regulator"}, "own", b.FollowEvents},
 		{http.MethodGet, "/v1/{ledger}/decks", []string{}, "none", b.ListDecks},
+		{http.MethodPut, "/v1/{ledger}/terms", []string{"dealer", "admin"}, "none", b.PutTerms},
+		{http.MethodGet, "/v1/{ledger}/terms/{hash}", []string{}, "none", b.GetTerms},
 		{http.MethodGet, "/v1/{ledger}/tables", []string{"dealer", "admin", "auditor", "regulator"}, "own", b.ListTables},
 		{http.MethodPost, "/v1/{ledger}/tables", []string{"dealer", "admin"}, "table", b.SetTable},
 		{http.MethodPost, "/v1/{ledger}/latch", []string{"admin"}, "ledger", b.ClearLatch},

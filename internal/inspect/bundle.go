@@ -162,6 +162,21 @@ func (b *Bundle) Deck(_ context.Context, hash [32]byte) ([]string, string, error
 	return cards, where, nil
 }
 
+// Terms implements Source.
+func (b *Bundle) Terms(_ context.Context, hash [32]byte) ([]byte, string, error) {
+	where := fmt.Sprintf("terms/%x", hash)
+	document, err := b.r.Terms(hash)
+	if err != nil {
+		err = damaged(where, err)
+		var d *Damage
+		if errors.As(err, &d) {
+			d.Code = CodeTerms
+		}
+		return nil, where, err
+	}
+	return document, where, nil
+}
+
 // Finish implements Source: it looks at the manifest, and names the files that are no
 // part of a bundle.
 func (b *Bundle) Finish(_ context.Context, s Summary) (faults []Fault, notes []string, err error) {

@@ -7,22 +7,24 @@ import (
 
 	"shuffled/internal/audit"
 	"shuffled/internal/shuffle"
+	"shuffled/internal/terms"
 )
 
 // deckMemory is how many decks are remembered. Of more than so many, some are
 // read again, which costs time and changes nothing.
 const deckMemory = 1 << 16
 
-// decks remembers the decks that were read. It is for all workers.
+// decks remembers the decks and the documents of terms that were read. It is for all workers.
 type decks struct {
 	mu    sync.Mutex
 	known map[[32]byte]deck
 }
 
-// deck is what is known of one: its length, or what is wrong with it.
+// deck is what is known of one: its length, what is wrong with it, or what terms say.
 type deck struct {
-	cards int
-	fault *Fault
+	cards    int
+	document *terms.Document
+	fault    *Fault
 }
 
 // check holds the deck of a commit of cards against what the source keeps.
@@ -41,13 +43,65 @@ func (d *decks) check(ctx context.Context, src Source, c *audit.Context, p *pars
 	return nil
 }
 
+// checkTerms holds the document of a commit's terms against what the source keeps.
+func (d *decks) checkTerms(ctx context.Context, src Source, c *audit.Context, p *parsed) error {
+	if c.Terms == nil || c.Terms.Kind == audit.TermsTicketList {
+		return nil
+	}
+	got, err := d.remembered(c.Terms.Hash, func() (got deck, err error) {
+		document, where, err := src.Terms(ctx, c.Terms.Hash)
+		var damage *Damage
+		if errors.As(err, &damage) {
+			return deck{fault: &damage.Fault}, nil
+		}
+		if err != nil {
+			return got, err
+		}
+		if got.document, err = terms.Parse(c.Terms.Kind, document); err != nil {
+			f := fault(CodeTerms, where, "%v", err)
+			got.fault = &f
+		}
+		return got, nil
+	})
+	if err != nil {
+		return err
+	}
+	p.noTerms = got.fault
+	if got.fault == nil {
+		if err := got.document.Of(c); err != nil {
+			f := fault(CodeTerms, "", "%v", err)
+			p.noTerms = &f
+		}
+	}
+	return nil
+}
+
 func (d *decks) get(ctx context.Context, src Source, hash [32]byte) (deck, error) {
+	return d.remembered(hash, func() (deck, error) { return readDeck(ctx, src, hash) })
+}
+
+// remembered returns what is known under a hash, or reads it.
+func (d *decks) remembered(hash [32]byte, read func() (deck, error)) (deck, error) {
 	d.mu.Lock()
 	got, ok := d.known[hash]
 	d.mu.Unlock()
 	if ok {
 		return got, nil
 	}
+	got, err := read()
+	if err != nil {
+		return got, err
+	}
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if len(d.known) >= deckMemory {
+		clear(d.known)
+	}
+	d.known[hash] = got
+	return got, nil
+}
+
+func readDeck(ctx context.Context, src Source, hash [32]byte) (got deck, _ error) {
 	cards, where, err := src.Deck(ctx, hash)
 	var damage *Damage
 	switch {
@@ -66,11 +120,5 @@ func (d *decks) get(ctx context.Context, src Source, hash [32]byte) (deck, error
 		}
 		got.cards = len(cards)
 	}
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	if len(d.known) >= deckMemory {
-		clear(d.known)
-	}
-	d.known[hash] = got
 	return got, nil
 }

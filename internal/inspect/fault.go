@@ -31,6 +31,7 @@ const (
 	CodeWrap        = "wrap"             // a disclosure key that the auditor's key does not open
 	CodePredecessor = "predecessor"      // the genesis names a predecessor, but no checkpoint of one
 	CodeBeacon      = "beacon"           // a mix with another value than the beacon's
+	CodeTerms       = "terms"            // a document of terms is missing or not the one committed to
 	CodeDeck        = "deck"             // a deck is missing or not the one committed to
 	CodeTapeLost    = "tape_lost"        // a close without a tape
 	CodeTape        = "tape"             // the tape does not open the commitment

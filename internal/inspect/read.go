@@ -47,12 +47,12 @@ func sortPoints(points []point) {
 
 // parsed is one entry.
 type parsed struct {
-	e      audit.Entry
-	lost   bool  // its bytes are missing or not the ledger's
-	bad    error // it does not parse
-	passed []audit.Code
-	noDeck *Fault
-	leaf   *tlog.Hash // nil: nobody asks for it
+	e               audit.Entry
+	lost            bool  // its bytes are missing or not the ledger's
+	bad             error // it does not parse
+	passed          []audit.Code
+	noDeck, noTerms *Fault
+	leaf            *tlog.Hash // nil: nobody asks for it
 }
 
 // point is a checkpoint at its size.
@@ -307,8 +307,12 @@ func (w *worker) parse(ctx context.Context, c *chunk, i int, b []byte, then func
 	if then != nil {
 		c.faults = append(c.faults, then(c.first+uint64(i), p.e)...)
 	}
-	if b, ok := p.e.Body.(*audit.Commit); ok && !b.Context.IsDraw() {
-		if err := w.decks.check(ctx, w.src, b.Context, p); err != nil && c.err == nil {
+	if b, ok := p.e.Body.(*audit.Commit); ok {
+		err := w.decks.checkTerms(ctx, w.src, b.Context, p)
+		if !b.Context.IsDraw() && err == nil {
+			err = w.decks.check(ctx, w.src, b.Context, p)
+		}
+		if err != nil && c.err == nil {
 			c.err = err
 		}
 	}

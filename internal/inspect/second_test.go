@@ -107,6 +107,8 @@ func (k kept) Cosigned(_ context.Context, size uint64) iter.Seq2[[]byte, error] 
 
 func (k kept) Deck(_ context.Context, hash [32]byte) ([]string, error) { return k.Reader.Deck(hash) }
 
+func (k kept) Terms(_ context.Context, hash [32]byte) ([]byte, error) { return k.Reader.Terms(hash) }
+
 // TestAnyBit: whatever bit of the evidence is turned, and wherever a file is cut,
 // something is found, and not more than there is damage for.
 func TestAnyBit(t *testing.T) {

@@ -29,7 +29,10 @@ func (f *fold) committed(c *audit.Commit, p *parsed, index uint64) {
 		leaf: p.leaf}
 	f.live[index] = l
 	if p.noDeck != nil {
-		f.deck(*p.noDeck, c.Context, index)
+		f.absent(*p.noDeck, c.Context.DeckHash, index)
+	}
+	if p.noTerms != nil {
+		f.absent(*p.noTerms, c.Context.Terms.Hash, index)
 	}
 	f.seen.add(kindCommitment, c.Commitment, index)
 	f.seen.add(kindKeyTag, c.KeyTag, index)
@@ -62,13 +65,13 @@ func parentOf(c *audit.Commit) *uint64 {
 	return &c.Context.Parent.ID
 }
 
-// deck names a deck that is missing or wrong, once.
-func (f *fold) deck(x Fault, c *audit.Context, index uint64) {
+// absent names a deck or a document of terms that is missing or wrong, once.
+func (f *fold) absent(x Fault, hash [32]byte, index uint64) {
 	if x.Where != "" { // of the deck, not of this commit
-		if f.noDeck[c.DeckHash] || len(f.noDeck) >= deckMemory {
+		if f.noDeck[hash] || len(f.noDeck) >= deckMemory {
 			return
 		}
-		f.noDeck[c.DeckHash] = true
+		f.noDeck[hash] = true
 	}
 	f.faults.add(x.at(index).of(index))
 }

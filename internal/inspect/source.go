@@ -35,6 +35,10 @@ type Source interface {
 	// the hash is for the caller to check.
 	Deck(ctx context.Context, hash [32]byte) (cards []string, where string, err error)
 
+	// Terms returns a document of terms, and where it is kept. That it has the hash is
+	// checked by the caller.
+	Terms(ctx context.Context, hash [32]byte) (document []byte, where string, err error)
+
 	// Finish is called once, at the end, with what the entries say, to hold
 	// everything else that the source keeps against it. Notes say what could not
 	// be compared. With an error that matches audit.ErrUnknown faults count, too.

@@ -12,3 +12,10 @@ func NewSlot() Secret {
 	rand.Read(b) // never fails (crypto/rand)
 	return NewSecret(b)
 }
+
+// NewTicketSecret makes the secret of a list of tickets (docs/SPEC.md section 16.2): 32 bytes.
+func NewTicketSecret() Secret {
+	b := make([]byte, 32)
+	rand.Read(b) // never fails (crypto/rand)
+	return NewSecret(b)
+}

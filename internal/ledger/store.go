@@ -131,6 +131,7 @@ type Store interface {
 
 	Finder
 	Cosigned
+	TermsKeeper
 	Statements
 }
 
@@ -207,6 +208,24 @@ type Finder interface {
 
 	// Deck returns the names of a deck as they are stored.
 	Deck(ctx context.Context, id ID, hash [32]byte) ([]string, error)
+
+	// Terms returns a document of terms as it is stored.
+	Terms(ctx context.Context, id ID, hash [32]byte) (Terms, error)
+}
+
+// Terms are a document that says what values mean (docs/SPEC.md section 16.1).
+type Terms struct {
+	Hash  [32]byte
+	Kind  audit.TermsKind
+	Bytes []byte
+}
+
+// TermsKeeper keeps the documents of terms: commits name them by their hashes, and each is
+// there before the first commit that does.
+type TermsKeeper interface {
+	// PutTerms keeps a document, and is durable when it returns. One that is there
+	// stays as it is. It is ErrNotFound where there is no such ledger.
+	PutTerms(ctx context.Context, id ID, t Terms) error
 }
 
 // What a store reports.

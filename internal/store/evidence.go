@@ -28,6 +28,7 @@ var (
 	CosignedRows   = &Relation{"cosigned", []string{"ledger", "size", "root", "checkpoint"}, 1}
 	SlotRows       = &Relation{"slots", []string{"ledger", "idx", "slot"}, 2}
 	DeckRows       = &Relation{"decks", []string{"ledger", "hash", "cards"}, 1}
+	TermsRows      = &Relation{"terms", []string{"ledger", "hash", "kind", "bytes"}, 1}
 )
 
 // AccessRows is not evidence, but its chain is compared with the heads of it that are entries. Its key there is seq.
@@ -37,7 +38,7 @@ var AccessRows = &Relation{"access_records",
 // Relations lists all tables of evidence.
 func Relations() []*Relation {
 	return []*Relation{LedgerRows, HeadRows, EntryRows, TileRows, CheckpointRows, CosignedRows, SlotRows,
-		DeckRows}
+		DeckRows, TermsRows}
 }
 
 // Raw is a row as it is stored. A store need not have written it: every column may be nil or of any type that the
@@ -194,6 +195,16 @@ func (e *Evidence) EachDeck(ctx context.Context, id ledger.ID, do func(Raw) erro
 	return e.each(ctx, DeckRows, "ledger = CAST($1 AS bigint)", []any{int64(id)}, do)
 }
 
+// Terms returns the rows of one document of terms; there should be one.
+func (e *Evidence) Terms(ctx context.Context, id ledger.ID, hash [32]byte) ([]Raw, error) {
+	return e.read(ctx, TermsRows, "ledger = CAST($1 AS bigint) AND hash = $2", int64(id), hash[:])
+}
+
+// EachTerms hands over all documents of terms of a ledger, in no order.
+func (e *Evidence) EachTerms(ctx context.Context, id ledger.ID, do func(Raw) error) error {
+	return e.each(ctx, TermsRows, "ledger = CAST($1 AS bigint)", []any{int64(id)}, do)
+}
+
 // EachAccess hands over the chained access records of a ledger by number. It uses one statement and so shows one
 // moment: records may be added, and dropped from the beginning.
 func (e *Evidence) EachAccess(ctx context.Context, id ledger.ID, do func(Raw) error) error {
@@ -202,7 +213,7 @@ func (e *Evidence) EachAccess(ctx context.Context, id ledger.ID, do func(Raw) er
 }
 
 // own returns the condition that a row belongs to a ledger of this size: its key is one below the head. Every key of
-// decks and heads belongs.
+// decks, terms and heads belongs.
 func own(t *Relation, id ledger.ID, size uint64) (where string, args []any) {
 	where, args = "ledger = CAST($1 AS bigint)", []any{int64(id)}
 	switch t {
@@ -214,7 +225,7 @@ func own(t *Relation, id ledger.ID, size uint64) (where string, args []any) {
 		where += ` AND level >= 0 AND level < 7 AND idx >= 0
 AND idx < CAST($2 AS bigint) >> CAST(8 * (level + 1) AS integer)`
 		args = append(args, number(size))
-	case DeckRows:
+	case DeckRows, TermsRows:
 		where += " AND hash IS NOT NULL"
 	}
 	return where, args

@@ -12,7 +12,7 @@ import (
 
 // The columns of a database that an export may hold, and the only ones that it
 // reads: entries.entry, checkpoints.checkpoint, cosigned.checkpoint, decks.cards,
-// ledgers.name and ledgers.origin. Sealed tapes, tokens and everything computed
+// terms.bytes, ledgers.name and ledgers.origin. Sealed tapes, tokens and everything computed
 // from these stay where they are.
 const (
 	sqlExportLedgers    = `SELECT name, origin FROM ledgers ORDER BY name`
@@ -21,6 +21,7 @@ const (
 	sqlExportCheckpoint = `SELECT checkpoint FROM checkpoints WHERE ledger = $1 AND size > $2 ORDER BY size LIMIT 1`
 	sqlExportCosigned   = `SELECT size, checkpoint FROM cosigned WHERE ledger = $1 AND size >= $2 ORDER BY size LIMIT 256`
 	sqlExportDeck       = `SELECT cards FROM decks WHERE ledger = $1 AND hash = $2`
+	sqlExportTerms      = `SELECT bytes FROM terms WHERE ledger = $1 AND hash = $2`
 )
 
 // errOdd reports a row that is missing, or a value that is not of its column.
@@ -84,6 +85,15 @@ func (x Export) Deck(ctx context.Context, hash [32]byte) ([]string, error) {
 		return nil, bundle.ErrNoDeck
 	}
 	return cards, nil
+}
+
+// Terms returns a document of terms.
+func (x Export) Terms(ctx context.Context, hash [32]byte) ([]byte, error) {
+	document, err := x.one(ctx, sqlExportTerms, int64(x.ID), hash[:])
+	if errors.Is(err, ledger.ErrNotFound) {
+		err = bundle.ErrNoDeck
+	}
+	return document, err
 }
 
 // one returns the bytes of the only column of the first row. No row is a contradiction

@@ -65,6 +65,15 @@ func (r Reads) Deck(ctx context.Context, id ledger.ID, hash [32]byte) ([]string,
 	return DecodeDeck(list)
 }
 
+// Terms implements [ledger.Finder].
+func (r Reads) Terms(ctx context.Context, id ledger.ID, hash [32]byte) (ledger.Terms, error) {
+	return One(ctx, r.query, func(row Scanner) (ledger.Terms, error) {
+		t := ledger.Terms{Hash: hash}
+		err := row.Scan(&t.Kind, &t.Bytes)
+		return t, err
+	}, SQLTerms, int64(id), hash[:])
+}
+
 // Statements implements [ledger.Statements].
 func (r Reads) Statements(ctx context.Context, id ledger.ID, shuffle uint64) ([][]byte, error) {
 	return All(ctx, r.query, Only[[]byte], SQLStatements, int64(id), number(shuffle))

@@ -24,6 +24,8 @@ WHERE ledger = $1 AND size >= $2 ORDER BY size LIMIT $3`
 
 	SQLTile = `SELECT data FROM tiles WHERE ledger = $1 AND level = $2 AND idx = $3`
 
+	SQLTerms = `SELECT kind, bytes FROM terms WHERE ledger = $1 AND hash = $2`
+
 	SQLNewStatement = `INSERT INTO statements (ledger, shuffle, n, note) VALUES ($1, $2, $3, $4)`
 
 	SQLStatements = `SELECT note FROM statements WHERE ledger = $1 AND shuffle = $2 ORDER BY n`
@@ -54,7 +56,7 @@ ORDER BY time, request LIMIT $6`
 
 // Statements lists what Reads runs.
 var Statements = []string{
-	SQLLedgers, SQLSize, SQLRows, SQLCheckpointAfter, SQLCosignedFrom, SQLTile, SQLDeck,
+	SQLLedgers, SQLSize, SQLRows, SQLCheckpointAfter, SQLCosignedFrom, SQLTile, SQLDeck, SQLTerms,
 	SQLStatements, SQLLastAccess, SQLAccess, SQLCountAccess, RecallEntryAt, RecallByID,
 	RecallByGameRef, RecallByTable,
 }

@@ -10,11 +10,10 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"slices"
 
-	"github.com/transparency-dev/merkle/compact"
-	"github.com/transparency-dev/merkle/proof"
-	"github.com/transparency-dev/merkle/rfc6962"
+	"golang.org/x/mod/sumdb/tlog"
 
 	"shuffled/internal/audit"
 )
@@ -25,12 +24,10 @@ const SecretLen = 32
 
 const saltLabel = "shuffled/v1/ticket-salt\x00"
 
-var factory = &compact.RangeFactory{Hash: rfc6962.DefaultHasher.HashChildren}
-
 // List is what a context holds of a list of tickets.
 type List struct {
 	Count uint64
-	Root  [32]byte
+	Root  tlog.Hash
 }
 
 // Wanted names the tickets to prove: by their lines, or by their numbers, from 1.
@@ -49,8 +46,7 @@ func Walk(lines io.Reader, secret []byte, wanted Wanted, progress func(lines uin
 	if len(secret) != SecretLen {
 		return List{}, nil, fmt.Errorf("the secret of a list has %d bytes, not %d", SecretLen, len(secret))
 	}
-	w := walk{salts: saltStream(secret), wanted: wanted,
-		tree: factory.NewEmptyRange(0)}
+	w := walk{salts: saltStream(secret), wanted: wanted}
 	in := bufio.NewReaderSize(lines, 1<<16)
 	for {
 		line, err := in.ReadSlice('\n')
@@ -58,13 +54,13 @@ func Walk(lines io.Reader, secret []byte, wanted Wanted, progress func(lines uin
 			break
 		}
 		if err != nil && !errors.Is(err, io.EOF) && !errors.Is(err, bufio.ErrBufferFull) {
-			return List{}, nil, fmt.Errorf("reading line %d: %w", w.tree.End()+1, err)
+			return List{}, nil, fmt.Errorf("reading line %d: %w", w.count+1, err)
 		}
 		if err := w.take(bytes.TrimSuffix(line, []byte("\n"))); err != nil {
 			return List{}, nil, err
 		}
-		if n := w.tree.End(); progress != nil && n%(1<<18) == 0 {
-			progress(n)
+		if progress != nil && w.count%(1<<18) == 0 {
+			progress(w.count)
 		}
 	}
 	return w.end()
@@ -73,20 +69,36 @@ func Walk(lines io.Reader, secret []byte, wanted Wanted, progress func(lines uin
 // walk is a pass over a list.
 type walk struct {
 	salts  cipher.Stream
-	tree   *compact.Range
+	count  uint64 // lines taken
 	last   []byte // line
+	newest edge
 	wanted Wanted
 	found  []*found
 }
 
-// found is a ticket that is wanted, and the nodes of the tree that its path may need.
+// edge is the newest hash of each level of the tree. Adding a leaf and hashing the whole
+// take no other.
+type edge []tlog.Hash
+
+// ReadHashes implements tlog.HashReader.
+func (e edge) ReadHashes(indexes []int64) ([]tlog.Hash, error) {
+	hashes := make([]tlog.Hash, len(indexes))
+	for i, index := range indexes {
+		level, _ := tlog.SplitStoredHashIndex(index)
+		hashes[i] = e[level]
+	}
+	return hashes, nil
+}
+
+// found is a ticket that is wanted, and the nodes that its path may need, by their stored
+// indexes.
 type found struct {
 	Ticket
-	nodes map[compact.NodeID][]byte
+	nodes map[int64]tlog.Hash
 }
 
 func (w *walk) take(line []byte) error {
-	i := w.tree.End()
+	i := w.count
 	if i == MaxTickets {
 		return fmt.Errorf("the list has more than %d lines, and there are no more numbers", MaxTickets)
 	}
@@ -101,61 +113,60 @@ func (w *walk) take(line []byte) error {
 	w.last = append(w.last[:0], line...)
 	var salt [16]byte
 	w.salts.XORKeyStream(salt[:], salt[:])
-	leaf := ticketLeaf(i, salt[:], text)
-	w.see(compact.NewNodeID(0, i), leaf)
 	if slices.Contains(w.wanted.Numbers, i+1) || slices.Contains(w.wanted.Lines, text) {
-		w.found = append(w.found, &found{Ticket{Number: i + 1, Line: text, Salt: salt}, w.edge()})
+		w.found = append(w.found, &found{Ticket{Number: i + 1, Line: text, Salt: salt}, w.whole()})
 	}
-	return w.tree.Append(leaf, w.see)
+	stored, err := tlog.StoredHashesForRecordHash(int64(i), ticketLeaf(i, salt[:], text), w.newest)
+	if err != nil {
+		return fmt.Errorf("hashing line %d: %w", i+1, err)
+	}
+	for level, hash := range stored {
+		if level == len(w.newest) {
+			w.newest = append(w.newest, hash)
+		}
+		w.newest[level] = hash
+		w.see(level, i>>level, hash)
+	}
+	w.count++
+	return nil
 }
 
-// edge is the nodes that the whole tree so far consists of.
-func (w *walk) edge() map[compact.NodeID][]byte {
-	nodes := make(map[compact.NodeID][]byte)
-	hashes := w.tree.Hashes()
-	for k, id := range compact.RangeNodes(0, w.tree.End(), nil) {
-		nodes[id] = hashes[k]
+// whole is the nodes that the tree so far consists of.
+func (w *walk) whole() map[int64]tlog.Hash {
+	nodes := make(map[int64]tlog.Hash)
+	for level, hash := range w.newest {
+		if w.count>>level&1 == 1 {
+			nodes[tlog.StoredHashIndex(level, int64(w.count>>level-1))] = hash
+		}
 	}
 	return nodes
 }
 
 // see keeps a node for the tickets whose paths have it on their right.
-func (w *walk) see(id compact.NodeID, hash []byte) {
+func (w *walk) see(level int, n uint64, hash tlog.Hash) {
 	for _, f := range w.found {
-		if (f.Number-1)>>id.Level^1 == id.Index {
-			f.nodes[id] = hash
+		if (f.Number-1)>>level^1 == n {
+			f.nodes[tlog.StoredHashIndex(level, int64(n))] = hash
 		}
 	}
 }
 
 func (w *walk) end() (list List, tickets []*Ticket, err error) {
-	list.Count = w.tree.End()
+	list.Count = w.count
 	if list.Count < MinTickets {
 		return List{}, nil, fmt.Errorf("the list has %d lines, and at least %d are needed", list.Count, MinTickets)
 	}
-	root, err := w.tree.GetRootHash(nil)
-	if err != nil {
+	if list.Root, err = tlog.TreeHash(int64(w.count), w.newest); err != nil {
 		return List{}, nil, fmt.Errorf("hashing the list: %w", err)
 	}
-	list.Root = [32]byte(root)
 	if len(w.found) < len(w.wanted.Lines)+len(w.wanted.Numbers) {
 		return list, nil, w.missing()
 	}
-	edge := w.edge()
 	for _, f := range w.found {
+		maps.Copy(f.nodes, w.whole())
 		f.Count, f.Root = list.Count, list.Root
-		ids, err := proof.Inclusion(f.Number-1, f.Count)
+		f.Path, err = tlog.ProveRecord(int64(f.Count), int64(f.Number-1), tlog.HashReaderFunc(f.read))
 		if err != nil {
-			return list, nil, fmt.Errorf("proving ticket %d: %w", f.Number, err)
-		}
-		for _, id := range ids.IDs {
-			hash, ok := f.nodes[id]
-			if !ok {
-				hash = edge[id]
-			}
-			f.Path = append(f.Path, hash)
-		}
-		if f.Path, err = ids.Rehash(f.Path, rfc6962.DefaultHasher.HashChildren); err != nil {
 			return list, nil, fmt.Errorf("proving ticket %d: %w", f.Number, err)
 		}
 		if err := f.Check(); err != nil {
@@ -164,6 +175,18 @@ func (w *walk) end() (list List, tickets []*Ticket, err error) {
 		tickets = append(tickets, &f.Ticket)
 	}
 	return list, tickets, nil
+}
+
+// read is a tlog.HashReader for the path of f.
+func (f *found) read(indexes []int64) (hashes []tlog.Hash, err error) {
+	for _, index := range indexes {
+		hash, ok := f.nodes[index]
+		if !ok {
+			return nil, fmt.Errorf("the node %d was not kept", index)
+		}
+		hashes = append(hashes, hash)
+	}
+	return hashes, nil
 }
 
 // missing names the first ticket that is wanted and was not found, or was asked for twice.
@@ -176,7 +199,7 @@ func (w *walk) missing() error {
 	}
 	for _, n := range w.wanted.Numbers {
 		if !has(func(f *found) bool { return f.Number == n }) {
-			return fmt.Errorf("%w: number %d of %d", ErrNoTicket, n, w.tree.End())
+			return fmt.Errorf("%w: number %d of %d", ErrNoTicket, n, w.count)
 		}
 	}
 	return errors.New("a ticket is asked for twice: name each once")

@@ -8,8 +8,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/transparency-dev/merkle/proof"
-	"github.com/transparency-dev/merkle/rfc6962"
+	"golang.org/x/mod/sumdb/tlog"
 
 	"shuffled/internal/audit"
 	"shuffled/internal/shuffle"
@@ -28,24 +27,24 @@ const (
 // Ticket is the proof that a line of a list has a number (docs/SPEC.md section 16.3).
 type Ticket struct {
 	Count  uint64 // tickets in the list
-	Root   [32]byte
+	Root   tlog.Hash
 	Number uint64 // from 1
 	Line   string
 	Salt   [16]byte
-	Path   [][]byte // from the leaf up
+	Path   tlog.RecordProof // from the leaf up
 }
 
 // ticketLeaf is the leaf hash of line i, from 0.
-func ticketLeaf(i uint64, salt []byte, line string) []byte {
+func ticketLeaf(i uint64, salt []byte, line string) tlog.Hash {
 	b := append(make([]byte, 0, 128), ticketLabel...)
 	b = binary.BigEndian.AppendUint64(b, i)
-	return rfc6962.DefaultHasher.HashLeaf(append(append(b, salt...), line...))
+	return tlog.RecordHash(append(append(b, salt...), line...))
 }
 
 // Check reports whether the line has its number in the list of this root.
 func (t *Ticket) Check() error {
-	err := proof.VerifyInclusion(rfc6962.DefaultHasher, t.Number-1, t.Count, ticketLeaf(t.Number-1, t.Salt[:], t.Line),
-		t.Path, t.Root[:])
+	err := tlog.CheckRecord(t.Path, int64(t.Count), t.Root, int64(t.Number-1),
+		ticketLeaf(t.Number-1, t.Salt[:], t.Line))
 	if err != nil {
 		return fmt.Errorf("the proof of ticket %d of %d, %s, does not lead to the root: %w", t.Number, t.Count, t.Line,
 			err)
@@ -58,7 +57,7 @@ func (t *Ticket) Of(terms *audit.Terms) error {
 	switch {
 	case terms == nil || terms.Kind != audit.TermsTicketList:
 		return errors.New("the shuffle has no list of tickets")
-	case terms.Count != t.Count || terms.Hash != t.Root:
+	case terms.Count != t.Count || terms.Hash != [32]byte(t.Root):
 		return fmt.Errorf("the shuffle is drawn from another list of tickets: of %d, and the root %s", terms.Count,
 			base64.StdEncoding.EncodeToString(terms.Hash[:]))
 	}
@@ -71,7 +70,7 @@ func (t *Ticket) Text() string {
 	fmt.Fprintf(&b, "%s\ncount %d\nroot %s\nnumber %d\nline %s\nsalt %s\n", proofFormat, t.Count, base64Of(t.Root[:]),
 		t.Number, t.Line, base64Of(t.Salt[:]))
 	for _, h := range t.Path {
-		fmt.Fprintln(&b, base64Of(h))
+		fmt.Fprintln(&b, base64Of(h[:]))
 	}
 	return b.String()
 }
@@ -124,12 +123,12 @@ func (t *Ticket) read(lines []string) (err error) {
 		return append(b, make([]byte, max(0, n-len(b)))...)
 	}
 	t.Count, _ = strconv.ParseUint(next("count"), 10, 64)
-	t.Root = [32]byte(hash(next("root"), 32))
+	t.Root = tlog.Hash(hash(next("root"), 32))
 	t.Number, _ = strconv.ParseUint(next("number"), 10, 64)
 	t.Line = next("line")
 	t.Salt = [16]byte(hash(next("salt"), 16))
 	for len(lines) > 1 {
-		t.Path = append(t.Path, hash(lines[0], 32))
+		t.Path = append(t.Path, tlog.Hash(hash(lines[0], 32)))
 		lines = lines[1:]
 	}
 	switch {

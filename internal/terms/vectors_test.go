@@ -143,7 +143,7 @@ func TestListVectors(t *testing.T) {
 			}
 			for i, ticket := range tickets {
 				leaf := ticketLeaf(uint64(i), ticket.Salt[:], ticket.Line)
-				if hex.EncodeToString(ticket.Salt[:]) != c.Salts[i] || hex.EncodeToString(leaf) != c.Leaves[i] ||
+				if hex.EncodeToString(ticket.Salt[:]) != c.Salts[i] || hex.EncodeToString(leaf[:]) != c.Leaves[i] ||
 					ticket.Number != uint64(i+1) {
 					t.Errorf("%s: ticket %d is %+v", c.Name, i+1, ticket)
 				}

@@ -170,6 +170,9 @@ func (t *transcript) shown() []CardShown {
 			Purpose: run.Purpose.String(), Recipient: run.Recipient, Public: run.Public, Revealed: t.revealed[c.Place]}
 		if shows != nil {
 			s.Shows = shows[c.Position]
+			if t.meaning != nil {
+				s.Label = t.meaning.Label(s.Shows)
+			}
 		}
 		shown = append(shown, s)
 	}

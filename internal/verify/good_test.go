@@ -32,6 +32,7 @@ func goodCases(t testing.TB) []vector {
 	lateFiles(t, add)
 	handedFiles(t, add)
 	takenFiles(t, add)
+	termsFiles(t, add)
 	statedFiles(t, add)
 	revealedFiles(t, add)
 	return cases

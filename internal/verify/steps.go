@@ -19,6 +19,7 @@ const (
 	stepLegality  = "legality"
 	stepBeacon    = "beacon"
 	stepDeck      = "deck"
+	stepTerms     = "terms"
 	stepOpenings  = "openings"
 	stepTape      = "tape"
 	stepOrder     = "order"
@@ -40,6 +41,7 @@ var causes = map[string]string{
 	stepLegality:  "the operator broke the lifecycle, or a receipt was left out of the file",
 	stepBeacon:    "the house put in another value than the beacon's, which it could choose",
 	stepDeck:      "another deck than the one committed to",
+	stepTerms:     "other terms than those committed to",
 	stepOpenings:  "a card was altered, is not this recipient's, or was shown in the game and is left out",
 	stepTape:      "the tape is not the one committed to, or was lost by the operator",
 	stepOrder:     "shuffled by another rule than the published one",

@@ -11,6 +11,7 @@ import (
 
 	"shuffled/internal/audit"
 	"shuffled/internal/shuffle"
+	"shuffled/internal/terms"
 )
 
 // Limits of a transcript, alongside its size.
@@ -41,6 +42,9 @@ type transcript struct {
 	round uint64 // of the beacon, whose signature holds; 0: there is none, or it was not checked
 	mine  []int  // slots of the plan whose values were given, ascending
 
+	document []byte          // in file.Terms; nil: there is none
+	meaning  *terms.Document // that the step terms holds; nil: none
+
 	reveals  []*audit.Reveal
 	runs     []audit.Run // by place dealt
 	revealed []bool      // by place dealt: a reveal made it public
@@ -69,6 +73,9 @@ func (t *transcript) format() (string, error) {
 		}
 	}
 	t.v.ID, t.v.Recipient = f.ID, f.Recipient
+	if err := t.parseTerms(); err != nil {
+		return "", err
+	}
 	if err := t.parseCards(); err != nil {
 		return "", err
 	}
@@ -343,5 +350,6 @@ func (t *transcript) conclude(held bool) {
 	if held {
 		t.v.Cards = t.shown()
 		t.raise()
+		t.winner()
 	}
 }

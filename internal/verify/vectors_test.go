@@ -44,14 +44,25 @@ type want struct {
 	Witnesses  []Cosigned `json:"witnesses,omitempty"`
 	Overlap    int        `json:"overlap,omitempty"`
 	Mixed      []Mixed    `json:"mixed,omitempty"`
+	Terms      *Terms     `json:"terms,omitempty"`
+	Labels     []string   `json:"labels,omitempty"` // of the cards, in their order
 	Statements []Stated   `json:"statements,omitempty"`
 	WithoutBLS *want      `json:"without_bls,omitempty"`
 }
 
 // found is what a verdict says of it.
 func found(v *Verdict) want {
-	return want{Verdict: v.Verdict, Level: v.Level, Failed: v.Failed, Witnesses: v.Witnesses, Overlap: v.Overlap,
+	w := want{Verdict: v.Verdict, Level: v.Level, Failed: v.Failed, Witnesses: v.Witnesses, Overlap: v.Overlap,
 		Mixed: v.Mixed, Statements: v.Statements}
+	if v.Verdict == Proved || v.Verdict == Consistent {
+		w.Terms = v.Terms
+	}
+	for _, c := range v.Cards {
+		if c.Label != "" {
+			w.Labels = append(w.Labels, c.Label)
+		}
+	}
+	return w
 }
 
 func (v vector) trust() Trust {

@@ -1,5 +1,7 @@
 package verify
 
+import "shuffled/internal/terms"
+
 // The four verdicts.
 const (
 	Proved      = "proved"       // every step that ran holds, under a key or policy that the caller trusts
@@ -89,6 +91,8 @@ type Verdict struct {
 	Outcome     string `json:"outcome,omitempty"`   // of a closed shuffle, as in docs/SPEC.md section 5.6
 	Reason      string `json:"reason,omitempty"`    // of a void one
 
+	Terms *Terms `json:"terms,omitempty"` // what says what the values mean; absent when the commit binds none
+
 	Takeovers []Takeover `json:"takeovers,omitempty"` // changes of the owner, in order
 
 	Cards []CardShown `json:"cards,omitempty"` // opened cards, by place
@@ -141,6 +145,18 @@ type Entry struct {
 	Credential string `json:"credential"` // that it showed
 }
 
+// Terms are what the commit binds, and the document in the file. Labels and text are to be
+// shown as text.
+type Terms struct {
+	Kind   string        `json:"kind"`             // "wheel", "pay_table" or "ticket_list"
+	Hash   string        `json:"hash"`             // base64: of the document, or the root of the list
+	Count  uint64        `json:"count,omitempty"`  // tickets in the list
+	Labels []terms.Label `json:"labels,omitempty"` // of the wheel in the file, in the order of the values
+	Text   string        `json:"text,omitempty"`   // the pay table in the file
+	// of a list of tickets that is not mixed for everybody: the house could choose the winner
+	HouseCouldChoose bool `json:"house_could_choose,omitempty"`
+}
+
 // Takeover is a change of the shuffle's owner.
 type Takeover struct {
 	Index      uint64 `json:"index"`
@@ -169,6 +185,7 @@ type CardShown struct {
 	Value     uint32 `json:"value"`               // index in the deck, or committed draw
 	Shows     uint32 `json:"shows,omitempty"`     // of draws: Value moved by the mix; of numbers the one that it takes
 	Name      string `json:"card,omitempty"`      // the card's name; absent for draws
+	Label     string `json:"label,omitempty"`     // what Shows means, by the wheel in the file
 	Purpose   string `json:"purpose"`             // of the run: "seat", "board", "burn", "discard" or "rabbit"
 	Recipient string `json:"recipient,omitempty"` // of the run
 	Public    bool   `json:"public"`              // of the run

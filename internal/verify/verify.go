@@ -64,6 +64,7 @@ func judgeTranscript(data []byte, trust *trusted) *Verdict {
 		{stepLegality, t.legality},
 		{stepBeacon, t.beacon},
 		{stepDeck, t.deck},
+		{stepTerms, t.terms},
 		{stepOpenings, t.openings},
 		{stepTape, t.tape},
 		{stepOrder, t.order},

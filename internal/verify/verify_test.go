@@ -71,9 +71,9 @@ STEPS
 }`)
 	var steps []string
 	for _, name := range []string{"format", "entries", "signature", "inclusion", "witnesses", "origin",
-		"slots", "legality", "beacon", "deck", "openings", "tape", "order", "cards", "statements"} {
+		"slots", "legality", "beacon", "deck", "terms", "openings", "tape", "order", "cards", "statements"} {
 		result := "ok"
-		if slices.Contains([]string{"witnesses", "slots", "beacon", "statements"}, name) {
+		if slices.Contains([]string{"witnesses", "slots", "beacon", "terms", "statements"}, name) {
 			result = "not checked"
 		}
 		steps = append(steps, `  {
@@ -148,27 +148,29 @@ func TestEarlyWork(t *testing.T) {
 // TestResults holds each kind of file against the steps that ought to run.
 func TestResults(t *testing.T) {
 	t.Parallel()
-	const all = "format entries signature inclusion witnesses origin slots legality beacon deck openings tape order cards statements"
+	const all = "format entries signature inclusion witnesses origin slots legality beacon deck terms openings tape order cards statements"
 	for name, notChecked := range map[string]string{
-		"closed":                      "witnesses slots beacon statements",
-		"open":                        "witnesses slots beacon tape order cards statements",
-		"auditor-disclosed":           "witnesses slots beacon tape order cards statements",
-		"child":                       "witnesses slots beacon order cards statements",
-		"cosigned-2-of-3":             "slots beacon statements",
-		"policy-without-witnesses":    "witnesses slots beacon statements",
-		"witnessed":                   "slots beacon statements",
-		"witnessed-too-late":          "slots beacon statements",
-		"witnessed-key-only":          "witnesses slots beacon statements",
+		"closed":                      "witnesses slots beacon terms statements",
+		"open":                        "witnesses slots beacon terms tape order cards statements",
+		"auditor-disclosed":           "witnesses slots beacon terms tape order cards statements",
+		"child":                       "witnesses slots beacon terms order cards statements",
+		"cosigned-2-of-3":             "slots beacon terms statements",
+		"policy-without-witnesses":    "witnesses slots beacon terms statements",
+		"witnessed":                   "slots beacon terms statements",
+		"witnessed-too-late":          "slots beacon terms statements",
+		"witnessed-key-only":          "witnesses slots beacon terms statements",
 		"receipt-witnessed":           "slots",
 		"receipt-deal-6":              "witnesses origin slots",
 		"receipt-commit-4":            "witnesses slots",
 		"receipt-commit-my-slot":      "witnesses",
-		"level-mixed":                 "slots statements",
-		"level-mixed-both":            "statements",
-		"slot":                        "beacon statements",
-		"stated":                      "witnesses slots beacon tape order cards",
-		"stated-nobody-trusted":       "witnesses slots beacon tape order cards statements",
-		"stated-public":               "witnesses slots beacon",
+		"level-mixed":                 "slots terms statements",
+		"level-mixed-both":            "terms statements",
+		"slot":                        "beacon terms statements",
+		"stated":                      "witnesses slots beacon terms tape order cards",
+		"stated-nobody-trusted":       "witnesses slots beacon terms tape order cards statements",
+		"stated-public":               "witnesses slots beacon terms",
+		"terms-wheel":                 "witnesses slots beacon statements",
+		"terms-wheel-absent":          "witnesses slots beacon terms statements",
 		"receipt-deal-nothing-pinned": "signature witnesses origin slots",
 	} {
 		i := slices.IndexFunc(load(t, "good"), func(v vector) bool { return v.Name == name })

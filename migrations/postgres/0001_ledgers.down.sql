@@ -10,5 +10,5 @@ BEGIN
 END
 $$;
 
-DROP TABLE decks, checkpoints, tiles, entries, heads, ledgers;
+DROP TABLE terms, decks, checkpoints, tiles, entries, heads, ledgers;
 DROP FUNCTION refuse_change();

@@ -80,6 +80,15 @@ CREATE TABLE decks (
     PRIMARY KEY (ledger, hash)
 );
 
+-- Documents that say what values mean, under their hashes: 1 wheel, 2 pay table.
+CREATE TABLE terms (
+    ledger bigint NOT NULL REFERENCES ledgers,
+    hash   bytea NOT NULL CHECK (octet_length(hash) = 32),
+    kind   smallint NOT NULL CHECK (kind IN (1, 2)),
+    bytes  bytea NOT NULL CHECK (octet_length(bytes) BETWEEN 1 AND 65536),
+    PRIMARY KEY (ledger, hash)
+);
+
 -- Evidence is insert-only. Statement triggers refuse the attempt even where no
 -- row would match, and ALWAYS keeps them in force for replication roles. A role
 -- that owns the tables can still drop them: the proofs are the real wall.
@@ -100,6 +109,8 @@ CREATE TRIGGER insert_only BEFORE UPDATE OR DELETE OR TRUNCATE ON checkpoints
     FOR EACH STATEMENT EXECUTE FUNCTION refuse_change('evidence is insert-only');
 CREATE TRIGGER insert_only BEFORE UPDATE OR DELETE OR TRUNCATE ON decks
     FOR EACH STATEMENT EXECUTE FUNCTION refuse_change('evidence is insert-only');
+CREATE TRIGGER insert_only BEFORE UPDATE OR DELETE OR TRUNCATE ON terms
+    FOR EACH STATEMENT EXECUTE FUNCTION refuse_change('evidence is insert-only');
 CREATE TRIGGER kept BEFORE DELETE OR TRUNCATE ON heads
     FOR EACH STATEMENT EXECUTE FUNCTION refuse_change('a head stays as long as its ledger');
 CREATE TRIGGER grows BEFORE UPDATE ON heads FOR EACH ROW
@@ -111,6 +122,7 @@ ALTER TABLE entries ENABLE ALWAYS TRIGGER insert_only;
 ALTER TABLE tiles ENABLE ALWAYS TRIGGER insert_only;
 ALTER TABLE checkpoints ENABLE ALWAYS TRIGGER insert_only;
 ALTER TABLE decks ENABLE ALWAYS TRIGGER insert_only;
+ALTER TABLE terms ENABLE ALWAYS TRIGGER insert_only;
 ALTER TABLE heads ENABLE ALWAYS TRIGGER kept, ENABLE ALWAYS TRIGGER grows;
 
 COMMENT ON TABLE heads IS 'shuffled schema 1';

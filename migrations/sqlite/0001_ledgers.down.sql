@@ -6,6 +6,7 @@ BEGIN SELECT RAISE(ABORT, 'the database holds entries: evidence is never migrate
 INSERT INTO migrating_down SELECT ledger FROM entries LIMIT 1;
 
 DROP TABLE migrating_down;
+DROP TABLE terms;
 DROP TABLE decks;
 DROP TABLE checkpoints;
 DROP TABLE tiles;

@@ -62,6 +62,15 @@ CREATE TABLE decks (
     PRIMARY KEY (ledger, hash)
 ) STRICT, WITHOUT ROWID;
 
+-- Documents that say what values mean, under their hashes: 1 wheel, 2 pay table.
+CREATE TABLE terms (
+    ledger INTEGER NOT NULL REFERENCES ledgers,
+    hash   BLOB NOT NULL CHECK (length(hash) = 32),
+    kind   INTEGER NOT NULL CHECK (kind IN (1, 2)),
+    bytes  BLOB NOT NULL CHECK (length(bytes) BETWEEN 1 AND 65536),
+    PRIMARY KEY (ledger, hash)
+) STRICT, WITHOUT ROWID;
+
 -- Evidence is insert-only. INSERT OR REPLACE is a deletion that fires no trigger
 -- of DELETE: it is refused before it begins, like every row whose key is taken,
 -- the rowid included. Who can write the file can also drop a trigger: the proofs
@@ -87,6 +96,10 @@ CREATE TRIGGER decks_no_update BEFORE UPDATE ON decks
 BEGIN SELECT RAISE(ABORT, 'UPDATE of decks is refused: evidence is insert-only'); END;
 CREATE TRIGGER decks_no_delete BEFORE DELETE ON decks
 BEGIN SELECT RAISE(ABORT, 'DELETE of decks is refused: evidence is insert-only'); END;
+CREATE TRIGGER terms_no_update BEFORE UPDATE ON terms
+BEGIN SELECT RAISE(ABORT, 'UPDATE of terms is refused: evidence is insert-only'); END;
+CREATE TRIGGER terms_no_delete BEFORE DELETE ON terms
+BEGIN SELECT RAISE(ABORT, 'DELETE of terms is refused: evidence is insert-only'); END;
 
 CREATE TRIGGER heads_no_delete BEFORE DELETE ON heads
 BEGIN SELECT RAISE(ABORT, 'DELETE of heads is refused: a head stays as long as its ledger'); END;
@@ -118,5 +131,8 @@ BEGIN SELECT RAISE(ABORT, 'INSERT into checkpoints is refused: the key is taken'
 CREATE TRIGGER decks_no_replace BEFORE INSERT ON decks
 WHEN EXISTS (SELECT 1 FROM decks WHERE ledger = NEW.ledger AND hash = NEW.hash)
 BEGIN SELECT RAISE(ABORT, 'INSERT into decks is refused: the key is taken'); END;
+CREATE TRIGGER terms_no_replace BEFORE INSERT ON terms
+WHEN EXISTS (SELECT 1 FROM terms WHERE ledger = NEW.ledger AND hash = NEW.hash)
+BEGIN SELECT RAISE(ABORT, 'INSERT into terms is refused: the key is taken'); END;
 
 PRAGMA user_version = 1;

@@ -50,6 +50,9 @@ func (c *DrawCmd) request(now time.Time) (req client.DrawsRequest, count int, er
 	if req.Mix, err = c.plan(false); err != nil {
 		return req, 0, err
 	}
+	if req.Terms, err = c.bound(); err != nil {
+		return req, 0, err
+	}
 	if req.CloseBy, err = c.closeBy(now); err != nil {
 		return req, 0, err
 	}

@@ -25,6 +25,7 @@ type terms struct {
 	CloseBy    string    `placeholder:"TIME" help:"When the daemon closes it as expired: 2026-03-14T15:00:00Z, or from now, as 45m. Default: the ledger's."`
 	GameRef    string    `placeholder:"NAME" help:"Your name for the game. No personal data."`
 	Disclosure string    `placeholder:"WHO" enum:",public,auditor" default:"" help:"Who gets the tape at the close: public or auditor. Default: the ledger's."`
+	Terms      string    `placeholder:"KIND:HASH" help:"What says what the values mean: wheel:HASH or pay_table:HASH, as shuffled terms put prints it, or ticket_list:ROOT:COUNT."`
 	Idempotent string    `name:"idempotency-key" placeholder:"KEY" help:"The same key and request give the same answer. Default: a new UUIDv7."`
 }
 

@@ -81,6 +81,9 @@ func (c *ShuffleCmd) request(now time.Time) (req client.ShuffleRequest, err erro
 	if req.Mix, err = c.plan(c.Cut); err != nil {
 		return req, err
 	}
+	if req.Terms, err = c.bound(); err != nil {
+		return req, err
+	}
 	req.CloseBy, err = c.closeBy(now)
 	return req, err
 }

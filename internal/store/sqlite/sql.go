@@ -63,6 +63,9 @@ VALUES (?, ?, ?, nullif(?, 0), nullif(?, 0), ?, nullif(?, ''), ?, ?, ?, nullif(?
 	sqlNewDeck = `INSERT INTO decks (ledger, hash, cards) SELECT ?1, ?2, ?3
 WHERE NOT EXISTS (SELECT 1 FROM decks WHERE ledger = ?1 AND hash = ?2)`
 
+	sqlNewTerms = `INSERT INTO terms (ledger, hash, kind, bytes) SELECT ?1, ?2, ?3, ?4
+WHERE NOT EXISTS (SELECT 1 FROM terms WHERE ledger = ?1 AND hash = ?2)`
+
 	sqlDropAccess = `DELETE FROM access_records WHERE ledger = $1 AND (time, request) IN
 (SELECT time, request ` + store.OverdueAccess + ` ORDER BY seq NULLS FIRST, time, request LIMIT $3)`
 )
@@ -84,7 +87,7 @@ WHERE ledger = ? AND size <= ? ORDER BY size DESC LIMIT 1`
 var (
 	sqlWrites = []string{sqlBegin, sqlCommit, sqlRollback, sqlTaken, sqlNewLedger, sqlNewHead, sqlHead, sqlMoveHead,
 		sqlNewEntry, sqlNewSlot, sqlNewTile, sqlNewCheckpoint, sqlHasCosigned, sqlNewestCosigned, sqlNewCosigned,
-		sqlNewDeck,
+		sqlNewDeck, sqlNewTerms,
 		store.SQLNewAccess, store.SQLNewStatement, store.SQLLastAccess, sqlDropAccess}
 	sqlReads = append([]string{sqlByKeyTag, sqlHasTag, sqlHasSlot, sqlByShuffle, sqlCosignedAtMost},
 		store.Statements...)

@@ -56,6 +56,7 @@ func Test(t *testing.T, open func(t *testing.T) Backend, only ...string) {
 		{"CosignedRace", testCosignedRace},
 		{"Handover", testHandover},
 		{"Decks", testDecks},
+		{"Terms", testTerms},
 		{"Slots", testSlots},
 		{"SlotsRace", testSlotsRace},
 		{"Accesses", testAccesses},

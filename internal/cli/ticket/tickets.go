@@ -1,0 +1,184 @@
+// Package ticket has the commands around lists of tickets: the root that a draw is
+// committed with, the proof for each entrant, and its check. They ask no daemon.
+package ticket
+
+import (
+	"encoding/base64"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+
+	"shuffled/internal/audit"
+	"shuffled/internal/keys"
+	"shuffled/internal/term"
+	"shuffled/internal/terms"
+)
+
+// Cmd is shuffled tickets.
+type Cmd struct {
+	Root  rootCmd  `cmd:"" help:"Hash a list of tickets: the count and root that a draw is committed with."`
+	Prove proveCmd `cmd:"" help:"Write the proof of a ticket, for its entrant."`
+	Check checkCmd `cmd:"" help:"Check the proof of a ticket, offline."`
+}
+
+// list is a file of tickets and the secret of its salts.
+type list struct {
+	File   string `arg:"" help:"The list: a ticket number or reference in each line, ascending by bytes (LC_ALL=C sort -u)."`
+	Secret string `required:"" placeholder:"FILE" help:"The file with the secret of this list, and of no other."`
+}
+
+type rootCmd struct {
+	list
+	JSON bool `name:"json" help:"Print JSON."`
+}
+
+func (rootCmd) Help() string {
+	return `Reads the list once, in a fixed amount of memory. The secret is drawn and written if its file is not there; keep it as long as proofs are asked for. Who has it can try which lines stand in the list.
+
+Example:
+
+    shuffled tickets root tickets.txt --secret tickets.secret
+    shuffled draw --table raffle-1 --numbers 3/1000000 --beacon --terms ticket_list:ROOT:1000000`
+}
+
+func (c *rootCmd) Run(s term.Streams) error {
+	if _, err := os.Stat(c.Secret); errors.Is(err, fs.ErrNotExist) {
+		secret := keys.NewTicketSecret()
+		text := keys.NewSecret([]byte(base64.StdEncoding.EncodeToString(secret.Bytes())))
+		if err := keys.WriteSecret(c.Secret, text); err != nil {
+			return fmt.Errorf("writing the secret: %w", err)
+		}
+		fmt.Fprintf(s.Err, "Wrote the secret of this list to %s.\n", c.Secret)
+	}
+	found, _, err := c.walk(s, terms.Wanted{})
+	if err != nil {
+		return err
+	}
+	root := base64.StdEncoding.EncodeToString(found.Root[:])
+	if c.JSON {
+		return term.PrintJSON(s.Out, struct {
+			Count uint64 `json:"count"`
+			Root  string `json:"root"`
+		}{found.Count, root})
+	}
+	_, err = fmt.Fprintf(s.Out, "count %d\nroot %s\n", found.Count, root)
+	return err
+}
+
+// walk reads the list.
+func (l *list) walk(s term.Streams, wanted terms.Wanted) (terms.List, []*terms.Ticket, error) {
+	text, err := keys.ReadSecret(l.Secret)
+	if err != nil {
+		return terms.List{}, nil, fmt.Errorf("reading the secret: %w", err)
+	}
+	secret, err := base64.StdEncoding.Strict().DecodeString(string(text.Bytes()))
+	if err != nil || len(secret) != terms.SecretLen {
+		return terms.List{}, nil, fmt.Errorf("%s is no secret of a list: it has 32 bytes in base64", l.Secret)
+	}
+	defer clear(secret)
+	f, err := os.Open(l.File)
+	if err != nil {
+		return terms.List{}, nil, fmt.Errorf("reading the list: %w", err)
+	}
+	defer f.Close()
+	info, err := f.Stat()
+	if err != nil {
+		return terms.List{}, nil, fmt.Errorf("reading the list: %w", err)
+	}
+	progress := term.NewProgress(s.Err, "bytes of the list")
+	defer progress.End()
+	in := &counted{f: f, at: func(n uint64) { progress.At(n, uint64(info.Size())) }}
+	found, tickets, err := terms.Walk(in, secret, wanted, nil)
+	if err != nil {
+		return found, nil, fmt.Errorf("%s: %w", l.File, err)
+	}
+	return found, tickets, nil
+}
+
+// counted tells how much of a file was read.
+type counted struct {
+	f    *os.File
+	read uint64
+	at   func(read uint64)
+}
+
+func (c *counted) Read(b []byte) (int, error) {
+	n, err := c.f.Read(b)
+	c.read += uint64(n)
+	c.at(c.read)
+	return n, err
+}
+
+type proveCmd struct {
+	list
+	Line   string `xor:"which" placeholder:"LINE" help:"The ticket, as its line stands in the list."`
+	Number uint64 `xor:"which" placeholder:"N" help:"The ticket by its number, from 1."`
+}
+
+func (proveCmd) Help() string {
+	return `Prints a text of at most 2,048 bytes, which shuffled tickets check and the page of shuffled verify read. It shows one line, and nothing of any other.
+
+Example:
+
+    shuffled tickets prove tickets.txt --secret tickets.secret --line T-000042 > T-000042.proof`
+}
+
+func (c *proveCmd) Run(s term.Streams) error {
+	var wanted terms.Wanted
+	switch {
+	case c.Line != "":
+		wanted.Lines = []string{c.Line}
+	case c.Number != 0:
+		wanted.Numbers = []uint64{c.Number}
+	default:
+		return term.Usage("--line or --number says which ticket is proved")
+	}
+	_, tickets, err := c.walk(s, wanted)
+	if err != nil {
+		return err
+	}
+	_, err = fmt.Fprint(s.Out, tickets[0].Text())
+	return err
+}
+
+type checkCmd struct {
+	File  string `arg:"" help:"The proof; - reads standard input."`
+	Root  string `required:"" placeholder:"ROOT" help:"The root in the commit of the draw, as a verified transcript shows it."`
+	Count uint64 `required:"" placeholder:"N" help:"The count there: a root alone does not fix it."`
+}
+
+func (checkCmd) Help() string {
+	return `Says which number the ticket has in the list. Take root and count from the verdict on the transcript of the draw (shuffled verify), not from the proof. Whether the number was drawn stands there, too.
+
+Example:
+
+    shuffled tickets check T-000042.proof --root ROOT --count 1000000`
+}
+
+func (c *checkCmd) Run(s term.Streams) error {
+	root, err := base64.StdEncoding.Strict().DecodeString(c.Root)
+	if err != nil || len(root) != 32 {
+		return term.Usage("--root is 32 bytes in base64, not %q", term.Visible(c.Root))
+	}
+	b, err := term.ReadStart(c.File, s.In, terms.MaxTicketProof)
+	if err != nil {
+		return fmt.Errorf("reading the proof: %w", err)
+	}
+	t, err := terms.ParseTicket(b)
+	if errors.Is(err, audit.ErrUnknown) {
+		return fmt.Errorf("cannot judge: %w", err)
+	}
+	if err == nil {
+		err = t.Check()
+	}
+	if err == nil {
+		err = t.Of(&audit.Terms{Kind: audit.TermsTicketList, Count: c.Count, Hash: [32]byte(root)})
+	}
+	if err != nil {
+		fmt.Fprintf(s.Out, "FAILED: %s\n", term.Visible(err.Error()))
+		return term.ErrFails
+	}
+	_, err = fmt.Fprintf(s.Out, "Ticket %s has the number %d of %d.\n", t.Line, t.Number, t.Count)
+	return err
+}

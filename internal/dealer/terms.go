@@ -1,0 +1,89 @@
+package dealer
+
+import (
+	"context"
+	"encoding/base64"
+	"errors"
+	"fmt"
+
+	"shuffled/internal/audit"
+	"shuffled/internal/ledger"
+	"shuffled/internal/terms"
+)
+
+// PutTerms keeps a document of terms, which commits may name from then on.
+func (d *Dealer) PutTerms(ctx context.Context, document *terms.Document) error {
+	err := d.cfg.Store.PutTerms(ctx, d.cfg.Ledger.ID(), ledger.Terms{Hash: document.Hash(), Kind: document.Kind,
+		Bytes: document.Bytes()})
+	if err != nil {
+		return fmt.Errorf("keeping the terms: %w", ledger.Unavailable(err))
+	}
+	return nil
+}
+
+// Terms returns the document of terms with this hash, or ledger.ErrNotFound.
+func (d *Dealer) Terms(ctx context.Context, hash [32]byte) (*terms.Document, error) {
+	kept, err := d.cfg.Store.Terms(ctx, d.cfg.Ledger.ID(), hash)
+	switch {
+	case errors.Is(err, ledger.ErrNotFound):
+		return nil, err
+	case err != nil:
+		return nil, fmt.Errorf("reading the terms: %w", ledger.Unavailable(err))
+	}
+	document, err := terms.Parse(kept.Kind, kept.Bytes)
+	if err != nil || document.Hash() != hash {
+		return nil, fmt.Errorf("%w: the stored terms are others than those of this hash", ledger.ErrFrozen)
+	}
+	return document, nil
+}
+
+// checkTerms refuses a commit whose terms do not fit it, or whose document the store does
+// not have: its values would mean nothing. A child's are its parent's.
+func (d *Dealer) checkTerms(ctx context.Context, c *audit.Context) error {
+	t := c.Terms
+	if t == nil || c.Parent != nil {
+		return nil
+	}
+	if t.Kind == audit.TermsTicketList {
+		if !c.IsNumbers() || t.Count != uint64(c.Of) {
+			return &RequestError{"terms.count", "is that of the numbers: a list of tickets is for as many numbers"}
+		}
+		if c.Production && c.Find(audit.SourceBeacon) < 0 {
+			return &RequestError{"mix", "has a beacon where tickets are drawn in production: without it the house, " +
+				"which knows the list, could choose the winner"}
+		}
+		return nil
+	}
+	document, err := d.Terms(ctx, t.Hash)
+	if errors.Is(err, ledger.ErrNotFound) {
+		return &RequestError{"terms.hash", "names a document that this ledger does not have: PUT it to terms first"}
+	}
+	if err != nil {
+		return err
+	}
+	if t.Kind == audit.TermsWheel && (!c.IsDraw() || c.IsNumbers()) {
+		return &RequestError{"terms", "are a wheel for ranges only"}
+	}
+	for i, k := range c.Recipe.Ranges {
+		if t.Kind == audit.TermsWheel && k != document.Total() {
+			return &RequestError{fmt.Sprintf("ranges[%d]", i),
+				fmt.Sprintf("is %d, and the weights of the wheel add up to %d", k, document.Total())}
+		}
+	}
+	if err := document.Of(c); err != nil {
+		return &RequestError{"terms", "do not fit: " + err.Error()}
+	}
+	return nil
+}
+
+// termsText is the document of a shuffle's terms as a transcript holds it, "" for none.
+func (d *Dealer) termsText(ctx context.Context, t *audit.Terms) (string, error) {
+	if t == nil || t.Kind == audit.TermsTicketList {
+		return "", nil
+	}
+	document, err := d.Terms(ctx, t.Hash)
+	if err != nil {
+		return "", fmt.Errorf("reading the terms: %w", err)
+	}
+	return base64.StdEncoding.EncodeToString(document.Bytes()), nil
+}

@@ -1,0 +1,131 @@
+package dealer_test
+
+import (
+	"encoding/base64"
+	"fmt"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"shuffled/internal/audit"
+	"shuffled/internal/bundle"
+	"shuffled/internal/dealer"
+	"shuffled/internal/inspect"
+	"shuffled/internal/terms"
+	"shuffled/internal/verify"
+)
+
+// TestTerms: a wheel from its document to the labels in the verdict and the file in the
+// bundle, without which an audit has a fault.
+func TestTerms(t *testing.T) {
+	onEachStore(t, setting{}, func(t *testing.T, tb *table) {
+		wheel, err := terms.NewWheel([]terms.Label{{Label: "nothing", Weight: 9989}, {Label: "a car", Weight: 10},
+			{Label: "a trip", Weight: 1}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		bound := &audit.Terms{Kind: audit.TermsWheel, Hash: wheel.Hash()}
+		req := dealer.DrawsRequest{Table: "t", Ranges: []uint32{10_000, 10_000}, Terms: bound}
+		_, err = tb.Draws(t.Context(), as("tester"), "early", req)
+		wantRefusal(t, "terms that were not put", err, "terms.hash", "")
+		for range 2 {
+			if err := tb.PutTerms(t.Context(), wheel); err != nil {
+				t.Fatal(err)
+			}
+		}
+		bad := req
+		bad.Ranges = []uint32{10_000, 9999}
+		_, err = tb.Draws(t.Context(), as("tester"), "bad", bad)
+		wantRefusal(t, "a range that is not the total", err, "ranges[1]", "")
+		_, err = tb.Shuffle(t.Context(), as("tester"), "cards", dealer.ShuffleRequest{Table: "t", Deck: "standard-52",
+			Terms: bound})
+		wantRefusal(t, "a wheel with cards", err, "terms", "")
+		kind := req
+		kind.Terms = &audit.Terms{Kind: audit.TermsPayTable, Hash: bound.Hash}
+		_, err = tb.Draws(t.Context(), as("tester"), "kind", kind)
+		wantRefusal(t, "a wheel as a pay table", err, "terms", "")
+
+		s := tb.draw("spins", req)
+		tb.deal(s.ID, dealer.DealRequest{Runs: []audit.Run{board(2)}})
+		file := tb.transcript(s.ID, dealer.View{})
+		if file.Terms != base64.StdEncoding.EncodeToString(wheel.Bytes()) {
+			t.Errorf("the transcript has the terms %q", file.Terms)
+		}
+		text, err := file.Marshal()
+		if err != nil {
+			t.Fatal(err)
+		}
+		v := verify.Transcript(text, verify.Trust{VKey: tb.vkey})
+		if v.Verdict != verify.Proved || len(v.Cards) != 2 || v.Cards[0].Label != wheel.Label(v.Cards[0].Shows) {
+			t.Errorf("%+v", v)
+		}
+		tb.auditTerms(wheel)
+	})
+}
+
+// TestTermsOfChild: a child has its parent's terms, and asks for none.
+func TestTermsOfChild(t *testing.T) {
+	onEachStore(t, setting{}, func(t *testing.T, tb *table) {
+		pays, err := terms.NewPayTable("a pair: 1\n")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := tb.PutTerms(t.Context(), pays); err != nil {
+			t.Fatal(err)
+		}
+		bound := &audit.Terms{Kind: audit.TermsPayTable, Hash: pays.Hash()}
+		parent := tb.commit("parent", dealer.ShuffleRequest{Table: "t", Deck: "standard-52", Terms: bound})
+		_, err = tb.Shuffle(t.Context(), as("tester"), "own", dealer.ShuffleRequest{Table: "t", Terms: bound,
+			Parent: &dealer.Parent{ID: parent.ID}})
+		wantRefusal(t, "a child with terms of its own", err, "terms", "")
+		child := tb.commit("child", dealer.ShuffleRequest{Table: "t", Parent: &dealer.Parent{ID: parent.ID}})
+		if got := tb.commitOf(child.ID).Context.Terms; got == nil || *got != *bound {
+			t.Errorf("the child has the terms %+v", got)
+		}
+	})
+}
+
+// auditTerms audits the bundle of the ledger: whole, and with its document missing, emptied
+// and exchanged.
+func (tb *table) auditTerms(document *terms.Document) {
+	tb.t.Helper()
+	dir := tb.t.TempDir()
+	if _, err := bundle.Export(tb.t.Context(), exported{tb}, dir,
+		bundle.Options{Origin: origin, Now: tb.now}); err != nil {
+		tb.t.Fatal(err)
+	}
+	file := filepath.Join(dir, "terms", fmt.Sprintf("%x", document.Hash()))
+	for name, want := range map[string]struct {
+		do   func() error
+		code string
+	}{
+		"1 whole":     {func() error { return nil }, ""},
+		"2 exchanged": {func() error { return os.WriteFile(file, []byte("a pay table"), 0o600) }, inspect.CodeTerms},
+		"3 empty":     {func() error { return os.WriteFile(file, nil, 0o600) }, inspect.CodeTerms},
+		"4 missing":   {func() error { return os.Remove(file) }, inspect.CodeTerms},
+	} {
+		tb.t.Run(name, func(t *testing.T) {
+			if err := os.WriteFile(file, document.Bytes(), 0o600); err != nil {
+				t.Fatal(err)
+			}
+			if err := want.do(); err != nil {
+				t.Fatal(err)
+			}
+			b, err := inspect.OpenBundle(dir)
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer b.Close()
+			r, err := inspect.Run(t.Context(), b, inspect.Options{VKey: tb.vkey, At: tb.now().UnixMilli()})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if want.code == "" && len(r.Faults) == 0 {
+				return
+			}
+			if len(r.Faults) != 1 || r.Faults[0].Code != want.code {
+				t.Errorf("faults %+v, want %q", r.Faults, want.code)
+			}
+		})
+	}
+}

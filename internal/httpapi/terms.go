@@ -1,0 +1,92 @@
+package httpapi
+
+import (
+	"encoding/hex"
+
+	"shuffled/internal/audit"
+	"shuffled/internal/terms"
+)
+
+// PutTerms keeps a document that says what values mean.
+func (s *Server) PutTerms(c *call) error {
+	var req TermsDocument
+	if err := decode(c.r, &req); err != nil {
+		return err
+	}
+	document, err := termsDocument(&req)
+	if err != nil {
+		return err
+	}
+	if err := c.ledger.Dealer.PutTerms(c.r.Context(), document); err != nil {
+		return err
+	}
+	return c.json(KeptTerms{Kind: KeptTermsKind(document.Kind.String()), Hash: encodeHash(document.Hash())})
+}
+
+// GetTerms answers with a document.
+func (s *Server) GetTerms(c *call, hash string) error {
+	b, err := hex.DecodeString(hash)
+	if err != nil || len(b) != 32 || hex.EncodeToString(b) != hash {
+		return refuseValue("hash", "is 64 lower-case hexadecimal digits")
+	}
+	document, err := c.ledger.Dealer.Terms(c.r.Context(), [32]byte(b))
+	if err != nil {
+		return err
+	}
+	answer := TermsDocument{Kind: TermsDocumentKind(document.Kind.String()), Text: optional(document.Text)}
+	for _, l := range document.Wheel {
+		answer.Labels = append(answer.Labels, TermsLabel{Label: l.Label, Weight: l.Weight})
+	}
+	return c.json(answer)
+}
+
+func termsDocument(req *TermsDocument) (*terms.Document, error) {
+	switch audit.ParseTermsKind(string(req.Kind)) {
+	case audit.TermsWheel:
+		if req.Text != nil {
+			return nil, refuseValue("text", "is of a pay_table, and a wheel has labels")
+		}
+		var labels []terms.Label
+		for _, l := range req.Labels {
+			labels = append(labels, terms.Label{Label: l.Label, Weight: l.Weight})
+		}
+		document, err := terms.NewWheel(labels)
+		if err != nil {
+			return nil, refuseValue("labels", "break a rule: "+err.Error())
+		}
+		return document, nil
+	case audit.TermsPayTable:
+		if req.Labels != nil {
+			return nil, refuseValue("labels", "are of a wheel, and a pay_table has a text")
+		}
+		document, err := terms.NewPayTable(value(req.Text))
+		if err != nil {
+			return nil, refuseValue("text", "breaks a rule: "+err.Error())
+		}
+		return document, nil
+	}
+	return nil, refuseValue("kind", "is wheel or pay_table")
+}
+
+// boundTerms reads what a request for a commit binds; nil is nothing.
+func boundTerms(t *BoundTerms) (*audit.Terms, error) {
+	if t == nil {
+		return nil, nil
+	}
+	kind := audit.ParseTermsKind(string(t.Kind))
+	if kind == 0 {
+		return nil, refuseValue("terms.kind", "is wheel, pay_table or ticket_list")
+	}
+	hashes, err := decodeHashes("terms.hash", []Hash{t.Hash})
+	if err != nil {
+		return nil, refuseValue("terms.hash", "is 32 bytes in padded base64")
+	}
+	switch count := value(t.Count); {
+	case kind != audit.TermsTicketList && t.Count != nil:
+		return nil, refuseValue("terms.count", "is of a ticket_list")
+	case kind == audit.TermsTicketList && (count < terms.MinTickets || count > terms.MaxTickets):
+		return nil, refuseValue("terms.count", "is the number of tickets, 2 to 1073741824")
+	default:
+		return &audit.Terms{Kind: kind, Count: count, Hash: hashes[0]}, nil
+	}
+}

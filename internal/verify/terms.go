@@ -1,0 +1,78 @@
+package verify
+
+import (
+	"encoding/base64"
+	"errors"
+	"fmt"
+
+	"shuffled/internal/audit"
+	"shuffled/internal/terms"
+)
+
+// parseTerms decodes the document in the file, which the step terms judges.
+func (t *transcript) parseTerms() error {
+	if t.file.Terms == "" {
+		return nil
+	}
+	b, err := base64.StdEncoding.DecodeString(t.file.Terms)
+	if err != nil || len(b) > terms.MaxDocument || base64.StdEncoding.EncodeToString(b) != t.file.Terms {
+		return malformed("terms: not padded base64 of at most %d bytes", terms.MaxDocument)
+	}
+	t.document = b
+	return nil
+}
+
+// terms holds the document in the file against what the commit binds, and against what
+// was drawn from.
+func (t *transcript) terms() (string, error) {
+	ctx := t.commit.Context
+	bound := ctx.Terms
+	t.v.Terms = showTerms(bound)
+	switch {
+	case bound == nil || bound.Kind == audit.TermsTicketList:
+		if t.document != nil {
+			return "", errors.New("the file holds a document, and the commit binds none")
+		}
+		if bound == nil {
+			return "", notChecked("the commit binds none: it does not say what its values mean")
+		}
+		return "", notChecked(fmt.Sprintf("a list of %d tickets, which this file does not hold", bound.Count))
+	case t.document == nil:
+		return "", notChecked(fmt.Sprintf("the %s is not in the file: what the values mean is not known", bound.Kind))
+	}
+	d, err := terms.Parse(bound.Kind, t.document)
+	if err != nil {
+		return "", err
+	}
+	if err := d.Of(ctx); err != nil {
+		return "", err
+	}
+	t.meaning = d
+	t.v.Terms.Labels, t.v.Terms.Text = d.Wheel, d.Text
+	if d.Kind == audit.TermsWheel {
+		return fmt.Sprintf("a wheel of %d labels, whose weights add up to %d", len(d.Wheel), d.Total()), nil
+	}
+	return fmt.Sprintf("a pay table of %d bytes", len(t.document)), nil
+}
+
+func showTerms(bound *audit.Terms) *Terms {
+	if bound == nil {
+		return nil
+	}
+	return &Terms{Kind: bound.Kind.String(), Hash: encode(bound.Hash), Count: bound.Count}
+}
+
+// winner says of a list of tickets that holds whether the house could choose who wins: it
+// knows the list when it draws the tape, and without a mix that it could not foresee it
+// may draw as many tapes as it likes.
+func (t *transcript) winner() {
+	if t.v.Terms == nil || t.v.Terms.Kind != audit.TermsTicketList.String() {
+		return
+	}
+	for _, m := range t.v.Mixed {
+		if m.For == ForEverybody {
+			return
+		}
+	}
+	t.v.Terms.HouseCouldChoose = true
+}
